@@ -1,0 +1,48 @@
+// Package onerow is the vocabulary of a toolkit for idempotent workflows on
+// MySQL and MariaDB: one row wins. A unique index, a conditional update or a
+// fencing token decides, so no distributed lock is needed.
+//
+// The packages above it hold the workflows:
+//
+//   - repo: rows in an active and an archive table; create, rename, archive,
+//     activate, delete, with an undo window
+//   - quota: which of an owner's rows are over the owner's limit
+//   - cascade: everything below a deleted row goes, in the background
+//   - schema: the tables, declared once as data; DDL and Verify come from there
+//   - migrations: the toolkit's own tables
+//   - crashtest: fails a workflow at every statement, for your tests as well
+//
+// # What a transaction promises here
+//
+// [InTx] is the one way in which the toolkit runs a transaction. Given a pool it
+// begins one of its own; given a transaction it joins it and leaves COMMIT to its
+// owner. In a transaction of its own:
+//
+//	           ┌────────────── refused, or the connection was lost ──────────┐
+//	           ▼                                                             │
+//	BEGIN ─► first statement ─► … ─► last statement ─► COMMIT ─► committed   │
+//	  └────────────┴───────────────────────┴──────────────┤                  │
+//	                                                      ├─ refused ────────┘
+//	                                                      └─ no answer ─► ErrOutcomeUnknown
+//
+//   - A transaction that the server refused (deadlock, lock wait timeout, a
+//     cluster's certifier), or whose connection was lost before COMMIT was sent,
+//     is run again from its first statement: at most 20 times, with jitter, until
+//     the context ends. The function may therefore run more than once.
+//   - Once COMMIT was sent and no answer came, the outcome is unknown. InTx says
+//     so with [ErrOutcomeUnknown]; only [InTokenTx] runs it again, because there a
+//     token of the call, inserted first under a unique key, tells the two apart.
+//   - In a joined transaction nothing is retried. [Retryable] says of the error
+//     whether the owner may run the whole transaction again.
+//   - After the server rolled a transaction back, later statements on its [Tx]
+//     fail with [ErrTxPoisoned]; they would otherwise run in autocommit.
+//
+// What is not promised: statements that are sent on a *sql.Tx past the Tx are
+// not guarded, and a failure that the server reports only while rows are read
+// (Rows.Err) poisons the Tx only if it is returned from the function.
+//
+// # Keys
+//
+// The toolkit's own tables hold row ids, owners and other keys of any type in
+// one canonical encoding, see [EncodeKey].
+package onerow

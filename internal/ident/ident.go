@@ -1,0 +1,59 @@
+// Package ident checks and quotes SQL identifiers. They come from declarations
+// and plan files and cannot be bound as parameters.
+package ident
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Err: a text cannot be an identifier.
+var Err = errors.New("not an SQL identifier")
+
+// maxLen is the longest name of a table or column, in characters.
+const maxLen = 64
+
+// Check returns an error unless name can be quoted as an identifier that both
+// engines accept: 1 to 64 characters of the Basic Multilingual Plane, no NUL, no
+// control character, no backtick, no trailing space.
+func Check(name string) error {
+	switch n := utf8.RuneCountInString(name); {
+	case name == "":
+		return fmt.Errorf("%w: it is empty", Err)
+	case n > maxLen:
+		return fmt.Errorf("%w: it has %d characters, %d fit", Err, n, maxLen)
+	case !utf8.ValidString(name):
+		return fmt.Errorf("%w: %q is not UTF-8", Err, name)
+	case strings.HasSuffix(name, " "):
+		return fmt.Errorf("%w: %q ends with a space", Err, name)
+	}
+	for _, r := range name {
+		if r < ' ' || r == 0x7f || r == '`' || r > 0xffff {
+			return fmt.Errorf("%w: %q contains %q", Err, name, r)
+		}
+	}
+	return nil
+}
+
+// Quote returns name between backticks. It is safe for any text; whether the
+// server accepts it is what [Check] says.
+func Quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+
+// Quotes quotes each name and joins them with commas.
+func Quotes(names ...string) string { return join("", names) }
+
+// Qualified quotes each name behind a table's alias and joins them with commas.
+func Qualified(alias string, names ...string) string { return join(alias+".", names) }
+
+func join(prefix string, names []string) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = prefix + Quote(name)
+	}
+	return strings.Join(quoted, ", ")
+}
+
+// Params returns n question marks, joined with commas.
+func Params(n int) string { return strings.TrimSuffix(strings.Repeat("?, ", n), ", ") }

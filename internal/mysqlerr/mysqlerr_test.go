@@ -1,0 +1,84 @@
+package mysqlerr
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"syscall"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+func TestClassify(t *testing.T) {
+	number := func(n uint16) error { return &mysql.MySQLError{Number: n, Message: "x' for key 'PRIMARY'"} }
+	for _, c := range []struct {
+		name     string
+		err      error
+		class    Class
+		again    bool // may a transaction that met it before COMMIT run again?
+		rejected bool // as an answer to COMMIT: was nothing committed?
+	}{
+		{"nil", nil, None, false, false},
+		{"duplicate", number(1062), Duplicate, false, false},
+		{"duplicate, wrapped", fmt.Errorf("insert: %w", number(1062)), Duplicate, false, false},
+		{"deadlock", number(1213), RolledBack, true, true},
+		{"certifier", number(3101), RolledBack, true, true},
+		{"error during COMMIT", number(1180), RolledBack, true, true},
+		{"snapshot conflict", number(1020), RolledBack, true, true},
+		{"lock wait timeout", number(1205), StatementUndone, true, true},
+		{"node not ready", number(1047), StatementUndone, true, true},
+		{"shutdown", number(1053), ConnectionLost, true, false},
+		{"killed (MariaDB)", number(1927), ConnectionLost, true, false},
+		{"killed (MySQL)", number(3169), ConnectionLost, true, false},
+		{"query interrupted", number(1317), Fatal, false, false},
+		{"syntax", number(1064), Fatal, false, false},
+		{"bad connection", driver.ErrBadConn, NotSent, true, true},
+		{"invalid connection", mysql.ErrInvalidConn, ConnectionLost, true, false},
+		{"end of file", fmt.Errorf("read: %w", io.ErrUnexpectedEOF), ConnectionLost, true, false},
+		{"refused", &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, ConnectionLost, true, false},
+		{"cancelled", context.Canceled, Fatal, false, false},
+		{"deadline", fmt.Errorf("begin: %w", context.DeadlineExceeded), Fatal, false, false},
+		{"something else", errors.New("1213"), Fatal, false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := Classify(c.err); got != c.class {
+				t.Errorf("Classify = %d, want %d", got, c.class)
+			}
+			if got := MayRunAgain(c.err); got != c.again {
+				t.Errorf("MayRunAgain = %v, want %v", got, c.again)
+			}
+			if got := RefusedCommit(c.err); got != c.rejected {
+				t.Errorf("RefusedCommit = %v, want %v", got, c.rejected)
+			}
+		})
+	}
+}
+
+// FuzzClassify: no error, however wrapped, may panic; nothing that is not one
+// of the known numbers may count as "run it again", whatever its text says.
+func FuzzClassify(f *testing.F) {
+	f.Add(uint16(1062), "Duplicate entry 'x' for key 'PRIMARY'", 1)
+	f.Add(uint16(1213), "Deadlock found", 0)
+	f.Add(uint16(1064), "Deadlock found when trying to get lock; 1213", 3)
+	f.Fuzz(func(t *testing.T, number uint16, text string, depth int) {
+		var err error = &mysql.MySQLError{Number: number, Message: text}
+		want := Classify(err)
+		for range depth % 8 {
+			err = errors.Join(fmt.Errorf("%s: %w", text, err))
+		}
+		if got := Classify(err); got != want {
+			t.Fatalf("wrapping changed the class from %d to %d", want, got)
+		}
+		if want == RolledBack && !MayRunAgain(err) || RefusedCommit(err) && !MayRunAgain(err) {
+			t.Fatalf("%d: a refused COMMIT must be one that may run again", number)
+		}
+		if got := Classify(errors.New(text)); got != Fatal {
+			t.Fatalf("the text %q was parsed: class %d", text, got)
+		}
+	})
+}

@@ -1,0 +1,65 @@
+package onerow
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+)
+
+// QueryRow runs a query of which at most one row is wanted and scans it into
+// dest. Without a row the error is sql.ErrNoRows. One statement. Unlike
+// sql.DB.QueryRowContext it works on every [DB].
+func QueryRow(ctx context.Context, db DB, query string, args []any, dest ...any) error {
+	found := false
+	err := Query(ctx, db, query, args, func(rows *sql.Rows) error {
+		if found {
+			return nil
+		}
+		found = true
+		return rows.Scan(dest...)
+	})
+	if err == nil && !found {
+		return sql.ErrNoRows
+	}
+	return err
+}
+
+// Query runs a query and calls scan for each row. Rows are closed and their
+// error is looked at before it returns, so that a refusal that arrives with the
+// rows poisons a [Tx] as well. One statement.
+func Query(ctx context.Context, db DB, query string, args []any, scan func(*sql.Rows) error) (err error) {
+	rows, err := db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := rows.Close(); cerr != nil {
+			err = errors.Join(err, cerr)
+		}
+		if tx, ok := db.(*Tx); ok {
+			err = tx.note(err)
+		}
+	}()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// Affected runs a statement and returns the number of rows that it affected.
+// Whether an UPDATE that leaves a row as it was counts depends on the driver's
+// settings, so a conditional update must always change something.
+func Affected(ctx context.Context, db DB, query string, args ...any) (int64, error) {
+	res, err := db.ExecContext(ctx, query, args...)
+	if err != nil {
+		return 0, err
+	}
+	n, err := res.RowsAffected()
+	if err != nil {
+		return 0, fmt.Errorf("onerow: rows affected: %w", err)
+	}
+	return n, nil
+}
