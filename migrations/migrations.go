@@ -1,0 +1,126 @@
+package migrations
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"fmt"
+	"path"
+	"time"
+
+	"github.com/pressly/goose/v3"
+
+	"github.com/onerow/onerow"
+)
+
+// TableName is the table in which goose remembers the toolkit's migrations.
+const TableName = "onerow_goose_version"
+
+// FS holds the migrations: NNNNN_topic.sql.
+//
+//go:embed *.sql
+var FS embed.FS
+
+// Provider returns goose's provider for the toolkit's migrations on db, for what
+// [Up], [Down] and [Status] do not cover. It takes the same lock and heals in the
+// same way. It sends nothing yet. db stays the caller's; do not call the
+// provider's Close unless the pool is to be closed.
+func Provider(db *sql.DB) (*goose.Provider, error) { return provider(db, sessionLock{}) }
+
+func provider(db *sql.DB, lock sessionLock) (*goose.Provider, error) {
+	s, err := newStore()
+	if err != nil {
+		return nil, err
+	}
+	opts := []goose.ProviderOption{
+		goose.WithStore(s),
+		// Go migrations that the application registered with goose are not ours.
+		goose.WithDisableGlobalRegistry(true),
+	}
+	if !lock.off {
+		opts = append(opts, goose.WithSessionLocker(lock))
+	}
+	p, err := goose.NewProvider(goose.DialectCustom, db, FS, opts...)
+	if err != nil {
+		return nil, fmt.Errorf("migrations: %w", err)
+	}
+	return p, nil
+}
+
+// Up applies every migration that is missing. It may be called twice and from
+// several processes at once, and it completes what an interrupted Up left behind.
+func Up(ctx context.Context, db *sql.DB) error {
+	p, err := Provider(db)
+	if err != nil {
+		return err
+	}
+	if _, err := p.Up(ctx); err != nil {
+		return fmt.Errorf("migrations: up: %w", err)
+	}
+	return nil
+}
+
+// Down removes all tables of the toolkit and what is in them; goose's version
+// table stays. It may be called twice. Nothing of the toolkit may be running.
+func Down(ctx context.Context, db *sql.DB) error {
+	p, err := Provider(db)
+	if err != nil {
+		return err
+	}
+	if _, err := p.DownTo(ctx, 0); err != nil {
+		return fmt.Errorf("migrations: down: %w", err)
+	}
+	return nil
+}
+
+// Migration is one line of [Status].
+type Migration struct {
+	// Version is the migration's number, Name its file's name.
+	Version int64  `json:"version"`
+	Name    string `json:"name"`
+	// Applied says whether the database has it, AppliedAt since when, to the second;
+	// the zero time if not.
+	Applied   bool      `json:"applied"`
+	AppliedAt time.Time `json:"applied_at"`
+}
+
+// Status returns all migrations in their order and which of them the database
+// has. It only reads: one statement, and one more when any was ever applied.
+func Status(ctx context.Context, db *sql.DB) ([]Migration, error) {
+	p, err := Provider(db)
+	if err != nil {
+		return nil, err
+	}
+	applied, err := readApplied(ctx, db)
+	if err != nil {
+		return nil, fmt.Errorf("migrations: status: %w", err)
+	}
+	var all []Migration
+	for _, source := range p.ListSources() {
+		at, ok := applied[source.Version]
+		all = append(all, Migration{Version: source.Version, Name: path.Base(source.Path), Applied: ok, AppliedAt: at})
+	}
+	return all, nil
+}
+
+// The server wrote tstamp by CURRENT_TIMESTAMP in the session's time zone;
+// UNIX_TIMESTAMP undoes that, whatever the driver's loc and parseTime.
+const sqlApplied = `SELECT version_id, UNIX_TIMESTAMP(tstamp) FROM ` + TableName + ` WHERE is_applied AND version_id > 0`
+
+func readApplied(ctx context.Context, db onerow.DB) (map[int64]time.Time, error) {
+	var exists bool
+	if err := onerow.QueryRow(ctx, db, sqlTableExists, []any{TableName}, &exists); err != nil || !exists {
+		return nil, err
+	}
+	applied := map[int64]time.Time{}
+	err := onerow.Query(ctx, db, sqlApplied, nil, func(rows *sql.Rows) error {
+		var version int64
+		var at sql.NullInt64
+		if err := rows.Scan(&version, &at); err != nil {
+			return err
+		}
+		applied[version] = time.Unix(at.Int64, 0).UTC()
+		return nil
+	})
+	return applied, err
+}

@@ -1,0 +1,315 @@
+package migrations
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/pressly/goose/v3"
+
+	"github.com/onerow/onerow/crashtest"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
+
+var wantTables = []string{
+	"onerow_deletion", TableName, "onerow_job", "onerow_job_archive", "onerow_job_count",
+	"onerow_quota_mark", "onerow_quota_owner", "onerow_request",
+}
+
+func tables(t *testing.T, db *sql.DB) []string {
+	t.Helper()
+	rows, err := db.QueryContext(t.Context(),
+		`SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() ORDER BY table_name`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, name)
+	}
+	if err := rows.Close(); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func versions(t *testing.T, db *sql.DB) string {
+	t.Helper()
+	var list string
+	if err := db.QueryRowContext(t.Context(),
+		`SELECT GROUP_CONCAT(version_id ORDER BY version_id) FROM onerow_goose_version WHERE is_applied`).Scan(&list); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func wantMigrated(t *testing.T, db *sql.DB) {
+	t.Helper()
+	if got := tables(t, db); !slices.Equal(got, wantTables) {
+		t.Fatalf("tables %q, want %q", got, wantTables)
+	}
+	if got := versions(t, db); got != "0,1,2,3" {
+		t.Fatalf("versions %s, want each once", got)
+	}
+}
+
+// TestUpAndDown: both twice, on one connection, with the driver's settings that are most in the way.
+func TestUpAndDown(t *testing.T) {
+	for _, setting := range []string{"parseTime=true", "parseTime=false", "interpolateParams=false", "clientFoundRows=true", "loc=Asia%2FTokyo"} {
+		t.Run(setting, func(t *testing.T) {
+			key, value, _ := strings.Cut(setting, "=")
+			db := dbtest.Open(t, dbtest.Param(key, value))
+			db.SetMaxOpenConns(1)
+			ctx := t.Context()
+
+			list, err := Status(ctx, db)
+			if err != nil || len(list) != 3 || list[0].Applied {
+				t.Fatalf("status of an empty database: %+v, %v", list, err)
+			}
+			if got := tables(t, db); len(got) != 0 {
+				t.Fatalf("Status made tables: %q", got)
+			}
+			for range 2 {
+				if err := Up(ctx, db); err != nil {
+					t.Fatal(err)
+				}
+				wantMigrated(t, db)
+			}
+			list, err = Status(ctx, db)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, m := range list {
+				var age int64
+				if err := db.QueryRowContext(ctx, `SELECT UNIX_TIMESTAMP() - ?`, m.AppliedAt.Unix()).Scan(&age); err != nil {
+					t.Fatal(err)
+				}
+				if m.Version != int64(i+1) || !m.Applied || age < 0 || age > 120 || !strings.HasSuffix(m.Name, ".sql") {
+					t.Errorf("status %d: %+v, %d s old", i, m, age)
+				}
+			}
+			p, err := Provider(db)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if status, err := p.Status(ctx); err != nil || len(status) != 3 || status[2].State != goose.StateApplied {
+				t.Fatalf("goose's own status: %v, %v", status, err)
+			}
+			for range 2 {
+				if err := Down(ctx, db); err != nil {
+					t.Fatal(err)
+				}
+				if got := tables(t, db); !slices.Equal(got, []string{TableName}) {
+					t.Fatalf("after Down: %q", got)
+				}
+			}
+			if err := Up(ctx, db); err != nil {
+				t.Fatal(err)
+			}
+			wantMigrated(t, db)
+		})
+	}
+}
+
+// TestUpInParallel: from eight pools at once, with the lock and without it, as on a server that has none.
+func TestUpInParallel(t *testing.T) {
+	for _, off := range []bool{false, true} {
+		t.Run(fmt.Sprintf("off=%v", off), func(t *testing.T) {
+			for range 5 {
+				dsn := dbtest.DSN(t)
+				errs := make(chan error, 8)
+				var start, done sync.WaitGroup
+				start.Add(1)
+				for range cap(errs) {
+					db := dbtest.OpenDSN(t, dsn)
+					done.Go(func() {
+						start.Wait()
+						p, err := provider(db, sessionLock{off: off})
+						if err == nil {
+							_, err = p.Up(t.Context())
+						}
+						errs <- err
+					})
+				}
+				start.Done()
+				done.Wait()
+				for range cap(errs) {
+					if err := <-errs; err != nil {
+						t.Error(err)
+					}
+				}
+				wantMigrated(t, dbtest.OpenDSN(t, dsn))
+			}
+		})
+	}
+}
+
+// TestUpSurvivesFaults: cut, killed and refused at every statement and called again. The tables stay between the runs, as after an
+// Up whose version rows were lost; that they are made as well is TestUpAfterACut.
+func TestUpSurvivesFaults(t *testing.T) {
+	report := crashtest.Run(t, crashtest.Workflow{
+		DSN: migrated(t),
+		Setup: func(ctx context.Context, db *sql.DB) error {
+			_, err := db.ExecContext(ctx, `DROP TABLE IF EXISTS onerow_goose_version`)
+			return err
+		},
+		Call:   Up,
+		Tables: []string{"onerow_request"}, // Check looks at the one that comes and goes
+		Check: func(_ context.Context, db *sql.DB) error {
+			wantMigrated(t, db)
+			return nil
+		},
+	})
+	if report.FaultPoints < 150 {
+		t.Errorf("only %d fault points", report.FaultPoints)
+	}
+}
+
+// TestAfterACut: DDL commits by itself, so a process that ends within an Up or a Down leaves some of the tables.
+func TestAfterACut(t *testing.T) {
+	db := dbtest.Open(t)
+	ctx := t.Context()
+	for i, table := range wantTables {
+		if table == TableName {
+			continue
+		}
+		if err := Up(ctx, db); err != nil {
+			t.Fatal(err)
+		}
+		// Down got as far as this table and recorded nothing.
+		if _, err := db.ExecContext(ctx, "DROP TABLE "+strings.Join(without(wantTables[:i+1], TableName), ", ")); err != nil {
+			t.Fatal(err)
+		}
+		if err := Down(ctx, db); err != nil {
+			t.Fatalf("Down without %s: %v", table, err)
+		}
+		if got := tables(t, db); !slices.Equal(got, []string{TableName}) {
+			t.Fatalf("Down left %q", got)
+		}
+		// Up got as far as before this table and recorded nothing.
+		if err := Up(ctx, db); err != nil {
+			t.Fatal(err)
+		}
+		for _, undo := range []string{"DROP TABLE " + table, "DELETE FROM onerow_goose_version WHERE version_id > 0"} {
+			if _, err := db.ExecContext(ctx, undo); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := Up(ctx, db); err != nil {
+			t.Fatalf("Up without %s: %v", table, err)
+		}
+		wantMigrated(t, db)
+	}
+}
+
+func without(names []string, name string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name })
+}
+
+// migrated: crashtest looks at the tables before the first run.
+func migrated(t *testing.T) string {
+	t.Helper()
+	dsn := dbtest.DSN(t)
+	if err := Up(t.Context(), dbtest.OpenDSN(t, dsn)); err != nil {
+		t.Fatal(err)
+	}
+	return dsn
+}
+
+// TestStatements: a start of the application where nothing is to be done costs three statements.
+func TestStatements(t *testing.T) {
+	cfg, err := mysql.ParseDSN(dbtest.DSN(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner, err := mysql.NewConnector(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	connector := crashtest.Wrap(inner)
+	db := sql.OpenDB(connector)
+	defer db.Close()
+	if err := Up(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	log, err := crashtest.Count(connector, func() error { return Up(t.Context(), db) })
+	if err != nil || len(log) != 3 {
+		t.Fatalf("%d statements, %v:\n%s", len(log), err, log)
+	}
+}
+
+// TestPlainGooseTool drives goose's older interface, which is what its command does, before and after ours.
+func TestPlainGooseTool(t *testing.T) {
+	goose.SetTableName(TableName)
+	goose.SetBaseFS(FS)
+	goose.SetLogger(goose.NopLogger())
+	t.Cleanup(func() {
+		goose.SetTableName(goose.DefaultTablename)
+		goose.SetBaseFS(nil)
+	})
+	if err := goose.SetDialect("mysql"); err != nil {
+		t.Fatal(err)
+	}
+	db := dbtest.Open(t)
+	ctx := t.Context()
+	tool := func(command string, args ...string) {
+		t.Helper()
+		if err := goose.RunContext(ctx, command, db, ".", args...); err != nil {
+			t.Fatalf("goose %s: %v", command, err)
+		}
+	}
+	tool("up")
+	wantMigrated(t, db)
+	if err := Up(ctx, db); err != nil {
+		t.Fatal(err)
+	}
+	wantMigrated(t, db)
+	tool("down")
+	if err := Up(ctx, db); err != nil {
+		t.Fatal(err)
+	}
+	tool("status")
+	tool("up")
+	wantMigrated(t, db)
+	tool("down-to", "0")
+	if err := Up(ctx, db); err != nil {
+		t.Fatal(err)
+	}
+	tool("reset")
+	if got := tables(t, db); !slices.Equal(got, []string{TableName}) {
+		t.Fatalf("after goose reset: %q", got)
+	}
+	if err := Down(ctx, db); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestBesideTheApplication: an application's own migrations have the same numbers and another table.
+func TestBesideTheApplication(t *testing.T) {
+	db := dbtest.Open(t)
+	ctx := t.Context()
+	if _, err := db.ExecContext(ctx, `CREATE TABLE goose_db_version (id INT PRIMARY KEY)`); err != nil {
+		t.Fatal(err)
+	}
+	if err := Up(ctx, db); err != nil {
+		t.Fatal(err)
+	}
+	if err := Down(ctx, db); err != nil {
+		t.Fatal(err)
+	}
+	if got := tables(t, db); !slices.Equal(got, []string{"goose_db_version", TableName}) {
+		t.Fatalf("%q", got)
+	}
+}

@@ -1,0 +1,91 @@
+package repo
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/schema"
+)
+
+// Archive moves an active row to the archive table, where its name is free for
+// others. The row keeps its id. Archiving what is archived is a success that
+// changes nothing.
+//
+// The row is locked by its key, copied, and deleted where id and version are those
+// that were read; at every commit it is in exactly one of the two tables. Errors:
+// [onerow.ErrNotFound]; [ErrParentNotFound] where the row above is being deleted;
+// [onerow.ErrOutcomeUnknown], after which it may simply be called again.
+//
+// Atomic: the move and the quota mark. Statements on a pool: BEGIN, SELECT, INSERT,
+// DELETE, mark, COMMIT, and one for a parent; 4 when the row is archived already.
+func (r *Repo[T]) Archive(ctx context.Context, db onerow.DB, id int64) (onerow.Result[T], error) {
+	var res onerow.Result[T]
+	if r.res.Archive == "" {
+		return res, fmt.Errorf("%w: %q has no archive", ErrUnsupported, r.res.Name)
+	}
+	err := r.settled(ctx, db, "archive", id, func(ctx context.Context, tx *onerow.Tx) error {
+		h, found, err := r.lock(ctx, tx, r.active, id)
+		if err != nil {
+			return err
+		}
+		if !found {
+			res, err = r.alreadyIn(ctx, tx, r.archive, id)
+			return err
+		}
+		if err := r.lockParent(ctx, tx, h.parent, true); err != nil {
+			return err
+		}
+		if err := r.moveToArchive(ctx, tx, h, id, nil, nil); err != nil {
+			return err
+		}
+		if err := r.mark(ctx, tx, h.owner); err != nil {
+			return err
+		}
+		res, err = r.after(ctx, tx, r.archive, id)
+		return err
+	})
+	if err != nil {
+		return onerow.Result[T]{}, err
+	}
+	return res, nil
+}
+
+// moveToArchive copies a locked active row to the archive and removes it from
+// the active table. deletionID and from are nil for a row that is merely archived.
+func (r *Repo[T]) moveToArchive(ctx context.Context, tx *onerow.Tx, h held[T], id int64, deletionID, from any) error {
+	if err := r.one(onerow.Affected(ctx, tx, r.sql.toArchive, deletionID, from, id)); err != nil {
+		return err
+	}
+	return r.remove(ctx, tx, h, id)
+}
+
+// after is the answer of a verb that changed a row: the row as it is now, read by
+// its key.
+func (r *Repo[T]) after(ctx context.Context, tx *onerow.Tx, s side, id int64) (onerow.Result[T], error) {
+	h, found, err := r.lock(ctx, tx, s, id)
+	if err == nil && !found {
+		err = errMoved
+	}
+	return onerow.Result[T]{Row: h.row, Changed: true}, err
+}
+
+// alreadyIn answers a move whose source side does not have the row: it is where
+// it should go (a success that changes nothing), hidden, gone, or on its way.
+func (r *Repo[T]) alreadyIn(ctx context.Context, tx *onerow.Tx, s side, id int64) (onerow.Result[T], error) {
+	place, err := r.where(ctx, tx, id)
+	if err != nil {
+		return onerow.Result[T]{}, err
+	}
+	switch schema.State(place) {
+	case s.state:
+		h, found, err := r.lock(ctx, tx, s, id)
+		if err == nil && (!found || h.deletionID != 0) {
+			err = errMoved
+		}
+		return onerow.Result[T]{Row: h.row}, err
+	case schema.Active, schema.Archived:
+		return onerow.Result[T]{}, errMoved
+	}
+	return onerow.Result[T]{}, onerow.ErrNotFound
+}

@@ -1,0 +1,92 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/schema"
+)
+
+// CancelDelete takes back a deletion whose grace period has not ended: its job is
+// cancelled and exactly that deletion's row returns to where it was, under its
+// name or, if that is taken meanwhile, as a copy (see [Repo.Activate]). What was
+// not deleted, or was brought back already, is a success that changes nothing.
+//
+// The job decides: it is cancelled where it is still scheduled under the row's
+// deletion id, else it is [ErrTooLate]. Other errors: [onerow.ErrNotFound] where
+// there never was such a row, those of Activate, and [onerow.ErrOutcomeUnknown],
+// after which it may simply be called again.
+//
+// Atomic: job, row and quota mark. Statements on a pool: BEGIN, SELECT, those of
+// cascade.Cancel, those of Activate, COMMIT.
+func (r *Repo[T]) CancelDelete(ctx context.Context, db onerow.DB, id int64) (onerow.Result[T], error) {
+	if r.res.Archive == "" {
+		return onerow.Result[T]{}, fmt.Errorf("%w: %q has no archive, so its deletions are final", ErrUnsupported, r.res.Name)
+	}
+	return r.bringBack(ctx, db, "cancel the deletion of", id, func(ctx context.Context, tx *onerow.Tx) (back[T], error) {
+		return r.cancelTx(ctx, tx, id)
+	})
+}
+
+func (r *Repo[T]) cancelTx(ctx context.Context, tx *onerow.Tx, id int64) (back[T], error) {
+	var deletionID int64
+	err := onerow.QueryRow(ctx, tx, r.sql.trash, []any{id}, &deletionID)
+	if isNoRows(err) {
+		res, err := r.notHidden(ctx, tx, id)
+		return back[T]{answer: &res}, err
+	}
+	if err != nil {
+		return back[T]{}, err
+	}
+	key, err := onerow.EncodeKey(id)
+	if err != nil {
+		return back[T]{}, err
+	}
+	err = cascade.Cancel(ctx, tx, r.res.Name, key, deletionID)
+	if errors.Is(err, cascade.ErrTooLate) {
+		// Too late, or somebody else has just cancelled the same deletion.
+		if place, werr := r.where(ctx, tx, id); werr != nil || place != "trash" && place != "" {
+			return back[T]{}, errors.Join(werr, errMoved)
+		}
+		return back[T]{}, fmt.Errorf("%w: %w", ErrTooLate, err)
+	}
+	if err != nil {
+		return back[T]{}, err
+	}
+	h, found, err := r.lock(ctx, tx, r.archive, id)
+	if err == nil && (!found || h.deletionID != deletionID) {
+		err = errMoved
+	}
+	if err != nil || h.deletedFrom == string(schema.Active) {
+		return back[T]{held: h}, err
+	}
+	if err := r.one(onerow.Affected(ctx, tx, r.sql.unhide, id, h.version)); err != nil {
+		return back[T]{}, err
+	}
+	res, err := r.after(ctx, tx, r.archive, id)
+	return back[T]{answer: &res}, err
+}
+
+// notHidden answers for a row that no deletion hides.
+func (r *Repo[T]) notHidden(ctx context.Context, tx *onerow.Tx, id int64) (onerow.Result[T], error) {
+	h, found, err := r.lockEither(ctx, tx, id)
+	switch {
+	case err != nil:
+		return onerow.Result[T]{}, err
+	case found && h.deletionID != 0:
+		return onerow.Result[T]{}, errMoved
+	case found:
+		return onerow.Result[T]{Row: h.row}, nil
+	}
+	var del Deleted[T]
+	if err := r.gone(ctx, tx, id, &del); err != nil {
+		return onerow.Result[T]{}, err
+	}
+	if del.JobID == 0 {
+		return onerow.Result[T]{}, onerow.ErrNotFound
+	}
+	return onerow.Result[T]{}, fmt.Errorf("%w: its cascade job %d has begun", ErrTooLate, del.JobID)
+}

@@ -1,0 +1,182 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/schema"
+)
+
+// CreateOption configures one call of Create.
+type CreateOption func(*createOptions)
+
+type createOptions struct{ requestID string }
+
+// RequestID makes the call repeatable: the first call with this id makes the row,
+// every later one returns that row and says Replayed. It is 1 to 255 bytes,
+// chosen by the client, and counts per resource and owner.
+func RequestID(id string) CreateOption { return func(o *createOptions) { o.requestID = id } }
+
+// Create makes an active row from the owner, the parent, the name and the
+// application's own columns of row; what else row carries is ignored. The unique
+// index (owner, name key) decides: whoever loses gets [ErrNameTaken] with the row
+// that has the name, and has written nothing. The new row counts as within its
+// quota until the quota is recalculated.
+//
+// With [RequestID] a retry returns the first call's row, Replayed; another payload
+// under the same id is [ErrRequestMismatch]; a row deleted since is [ErrGone], it is
+// never made again. Such a call also survives a COMMIT without an answer; one
+// without a request id returns [onerow.ErrOutcomeUnknown].
+//
+// Errors: the name errors of package schema, [ErrParentNotFound], [ErrConflict] for
+// a unique index of the application's own.
+//
+// Atomic: row, quota mark and request record. Statements on a pool: BEGIN, INSERT,
+// mark, COMMIT; one more each to lock a parent, to read back what the database
+// filled in (if T has such fields); two more with a request id.
+func (r *Repo[T]) Create(ctx context.Context, db onerow.DB, row T, opts ...CreateOption) (onerow.Result[T], error) {
+	var o createOptions
+	for _, opt := range opts {
+		opt(&o)
+	}
+	w, err := r.newRow(row)
+	if err != nil {
+		return onerow.Result[T]{}, r.wrap("create", 0, err)
+	}
+	if o.requestID != "" {
+		return r.createOnce(ctx, db, w, o.requestID)
+	}
+	var res onerow.Result[T]
+	err = r.settled(ctx, db, "create", 0, func(ctx context.Context, tx *onerow.Tx) (err error) {
+		res, err = r.insert(ctx, tx, w)
+		return err
+	})
+	if err != nil {
+		return onerow.Result[T]{}, err
+	}
+	return res, nil
+}
+
+// newRow is a row that is to be inserted: its arguments were computed once.
+type newRow[T any] struct {
+	row   T
+	owner int64
+	above int64
+	name  schema.ParsedName
+	args  []any
+}
+
+func (r *Repo[T]) newRow(row T) (w newRow[T], err error) {
+	w.row, w.owner, w.above = row, r.int(&row, r.fields.owner), r.int(&row, r.fields.above)
+	if r.res.Owner != "" {
+		w.args = append(w.args, w.owner)
+	}
+	if r.res.Parent.Column != "" && r.res.Parent.Column != r.res.Owner {
+		w.args = append(w.args, w.above)
+	}
+	if r.res.Named() {
+		if w.name, err = r.res.Label.Kind.Parse(r.label(&row)); err != nil {
+			return w, err
+		}
+		w.args = append(w.args, nameArgs(w.name)...)
+	}
+	own, err := r.fields.args(reflect.ValueOf(&w.row).Elem(), r.fields.own)
+	w.args = append(w.args, own...)
+	return w, err
+}
+
+func nameArgs(name schema.ParsedName) []any {
+	return []any{name.Display, []byte(name.Key), []byte(name.StemKey), name.Copy}
+}
+
+// insert runs the statements that Create is made of.
+func (r *Repo[T]) insert(ctx context.Context, tx *onerow.Tx, w newRow[T]) (res onerow.Result[T], err error) {
+	if err := r.lockParent(ctx, tx, w.above, false); err != nil {
+		return res, err
+	}
+	done, err := tx.ExecContext(ctx, r.sql.insert, w.args...)
+	if err != nil {
+		return res, r.refused(ctx, tx, 0, w.owner, w.name, err)
+	}
+	id, err := done.LastInsertId()
+	if err != nil {
+		return res, fmt.Errorf("repo: the id of the new %s: %w", r.res.Name, err)
+	}
+	if err := r.mark(ctx, tx, w.owner); err != nil {
+		return res, err
+	}
+	res = onerow.Result[T]{Row: w.row, Changed: true}
+	if r.readsBack() {
+		it, err := r.read(ctx, tx, r.sql.readForUpdate, id)
+		if err != nil {
+			return res, err
+		}
+		res.Row = it.row
+		return res, nil
+	}
+	v := reflect.ValueOf(&res.Row).Elem()
+	v.FieldByIndex(r.fields.id).SetInt(id)
+	if r.res.Named() {
+		v.FieldByIndex(r.fields.label).SetString(w.name.Display)
+	}
+	r.setState(&res.Row, schema.Active)
+	return res, nil
+}
+
+// readsBack: T has fields that the INSERT does not determine (times, the flag,
+// the version), so the row is read once more, by its key.
+func (r *Repo[T]) readsBack() bool {
+	known := 1 + len(r.fields.own) // the id
+	for _, index := range [][]int{r.fields.owner, r.fields.label} {
+		if index != nil {
+			known++
+		}
+	}
+	if r.fields.above != nil && r.res.Parent.Column != r.res.Owner {
+		known++
+	}
+	return len(r.fields.all) > known
+}
+
+// refused says what a failed write of a name means. After a duplicate the table
+// is asked, by a current read, who has the name: the text of the error differs
+// between servers and contains the user's own value.
+func (r *Repo[T]) refused(ctx context.Context, tx *onerow.Tx, id, owner int64, name schema.ParsedName, err error) error {
+	if mysqlerr.Classify(err) != mysqlerr.Duplicate {
+		return err
+	}
+	holder, herr := r.holder(ctx, tx, owner, name)
+	switch {
+	case herr != nil:
+		return herr
+	case holder == 0 || holder == id:
+		return &duplicateError{err}
+	}
+	return &NameTakenError{Resource: r.res.Name, Name: name.Display, ID: holder, Err: err}
+}
+
+// holder returns the id of the active row that has the name, or 0.
+func (r *Repo[T]) holder(ctx context.Context, tx *onerow.Tx, owner int64, name schema.ParsedName) (int64, error) {
+	if !r.res.Named() {
+		return 0, nil
+	}
+	var id int64
+	err := onerow.QueryRow(ctx, tx, r.sql.holder, []any{owner, []byte(name.Key)}, &id)
+	if isNoRows(err) {
+		return 0, nil
+	}
+	return id, err
+}
+
+// duplicateError: a unique key refused the row, and nobody has its name (any
+// more): either the holder has just gone, and the next try will do, or it is
+// another unique index of the application's own.
+type duplicateError struct{ err error }
+
+func (e *duplicateError) Error() string        { return e.err.Error() }
+func (e *duplicateError) Unwrap() error        { return e.err }
+func (e *duplicateError) Is(target error) bool { return errors.Is(errMoved, target) }

@@ -1,0 +1,161 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/schema"
+)
+
+// DeleteOption configures one call of Delete.
+type DeleteOption func(*deleteOptions)
+
+type deleteOptions struct{ grace time.Duration }
+
+// Grace hides the row in the archive table and lets the deletion be cancelled
+// until the time is over, by the database's clock. Its name is free at once.
+func Grace(d time.Duration) DeleteOption { return func(o *deleteOptions) { o.grace = d } }
+
+// Deleted is the answer of Delete. Row is the row as it was; zero where it was
+// gone before.
+type Deleted[T any] struct {
+	onerow.Result[T]
+	// JobID is the cascade job that deletes what is below the row; 0 where there is
+	// none: the row has never been, or the cascade was published elsewhere.
+	JobID int64
+	// DeletionID is the entry in the audit of deletions.
+	DeletionID int64
+}
+
+// Delete deletes an active or an archived row. In one commit it logs the
+// deletion, queues the cascade that deletes everything below the row, removes
+// the row and marks the quota; if the cascade cannot be queued nothing is deleted.
+// The caller does not wait for the children. A row that names an asset stays
+// hidden until the cascade has deleted the asset.
+//
+// Deleting what is gone is a success that changes nothing: it returns the earlier
+// job, logs nothing and queues nothing. A delete during the grace period of an
+// earlier one takes the earlier time; after a dead job it makes a new one.
+//
+// Errors: [ErrUnsupported] for a grace period without an archive table,
+// [onerow.ErrOutcomeUnknown], after which it may simply be called again. Statements
+// on a pool, for an active row: BEGIN, SELECT, log, queue, DELETE, mark, COMMIT; one
+// more for an archived row, one more with a grace period.
+func (r *Repo[T]) Delete(ctx context.Context, db onerow.DB, id int64, opts ...DeleteOption) (Deleted[T], error) {
+	var o deleteOptions
+	for _, opt := range opts {
+		opt(&o)
+	}
+	switch {
+	case o.grace < 0:
+		return Deleted[T]{}, fmt.Errorf("%w: a grace period of %v", ErrUnsupported, o.grace)
+	case o.grace > 0 && r.res.Archive == "":
+		return Deleted[T]{}, fmt.Errorf("%w: %q has no archive to keep a row in during a grace period", ErrUnsupported, r.res.Name)
+	case o.grace > 0 && r.publisher != nil:
+		return Deleted[T]{}, fmt.Errorf("%w: a published deletion cannot be cancelled, so it has no grace period", ErrUnsupported)
+	case r.publisher != nil:
+		return r.deletePublished(ctx, db, id)
+	}
+	var del Deleted[T]
+	err := r.settled(ctx, db, "delete", id, func(ctx context.Context, tx *onerow.Tx) error {
+		del = Deleted[T]{}
+		h, found, err := r.lockEither(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if !found {
+			return r.gone(ctx, tx, id, &del)
+		}
+		return r.deleteTx(ctx, tx, h, id, o.grace, &del)
+	})
+	if err != nil {
+		return Deleted[T]{}, err
+	}
+	return del, nil
+}
+
+// lockEither locks the row in the table in which it is.
+func (r *Repo[T]) lockEither(ctx context.Context, tx *onerow.Tx, id int64) (h held[T], found bool, err error) {
+	if h, found, err = r.lock(ctx, tx, r.active, id); found || err != nil {
+		return h, found, err
+	}
+	return r.lock(ctx, tx, r.archive, id)
+}
+
+// deleteTx deletes a locked row and queues the cascade.
+func (r *Repo[T]) deleteTx(ctx context.Context, tx *onerow.Tx, h held[T], id int64, grace time.Duration, del *Deleted[T]) error {
+	d, err := r.deletion(h, id, grace)
+	if err != nil {
+		return err
+	}
+	if h.deletionID != 0 { // hidden already: the earlier of the two times counts
+		d.ID, d.From = h.deletionID, h.deletedFrom
+		job, err := cascade.Enqueue(ctx, tx, d)
+		*del = Deleted[T]{Result: onerow.Result[T]{Row: h.row}, JobID: job.ID, DeletionID: d.ID}
+		return err
+	}
+	if d.ID, err = cascade.Log(ctx, tx, d); err != nil {
+		return err
+	}
+	job, err := cascade.Enqueue(ctx, tx, d)
+	if err != nil {
+		return fmt.Errorf("the cascade could not be queued, so nothing was deleted: %w", err)
+	}
+	// An operator's job may have been open for the row: then its deletion counts.
+	if err := r.takeAway(ctx, tx, h, id, job.DeletionID, grace > 0); err != nil {
+		return err
+	}
+	*del = Deleted[T]{Result: onerow.Result[T]{Row: h.row, Changed: true}, JobID: job.ID, DeletionID: job.DeletionID}
+	if h.state == schema.Active {
+		return r.mark(ctx, tx, h.owner)
+	}
+	return nil
+}
+
+func (r *Repo[T]) deletion(h held[T], id int64, grace time.Duration) (d cascade.Deletion, err error) {
+	d = cascade.Deletion{Resource: r.res.Name, From: string(h.state), Grace: grace}
+	if d.ResourceID, err = onerow.EncodeKey(id); err != nil {
+		return d, err
+	}
+	if r.res.Owner != "" {
+		d.Owner, err = onerow.EncodeKey(h.owner)
+	}
+	return d, err
+}
+
+// takeAway removes the locked row, or hides it in the archive under the deletion:
+// for the grace period, or until the cascade has deleted its asset.
+func (r *Repo[T]) takeAway(ctx context.Context, tx *onerow.Tx, h held[T], id, deletionID int64, keep bool) error {
+	switch {
+	case !keep && r.res.Asset == "":
+		return r.remove(ctx, tx, h, id)
+	case h.state == schema.Active:
+		return r.moveToArchive(ctx, tx, h, id, deletionID, string(schema.Active))
+	}
+	return r.one(onerow.Affected(ctx, tx, r.sql.hide, deletionID, id, h.version))
+}
+
+// gone answers a delete of a row that is in neither table.
+func (r *Repo[T]) gone(ctx context.Context, tx *onerow.Tx, id int64, del *Deleted[T]) error {
+	place, err := r.where(ctx, tx, id)
+	if err != nil {
+		return err
+	}
+	if place != "" {
+		return errMoved
+	}
+	key, err := onerow.EncodeKey(id)
+	if err != nil {
+		return err
+	}
+	job, err := cascade.Find(ctx, tx, r.res.Name, key)
+	if errors.Is(err, cascade.ErrNoJob) {
+		return nil
+	}
+	del.JobID, del.DeletionID = job.ID, job.DeletionID
+	return err
+}

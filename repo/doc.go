@@ -1,0 +1,57 @@
+// Package repo holds the rows that an owner sees - projects, screens, comments -
+// in an active and an archive table, as values of the caller's own struct. Each
+// verb may be called twice, in parallel, late, or again after a crash at any
+// statement; the tables end as if it had been called once.
+//
+//	              Create                     Delete
+//	                │            ┌─────────────────────────────► gone
+//	                ▼            │   Delete with Grace             ▲
+//	          ┌── active ────────┴──────────► hidden ──────────────┤ the grace period
+//	Archive   │     ▲   ▲                       │  │               │ ends
+//	          ▼     │   └─── CancelDelete ──────┘  │               │
+//	      archived ─┘ Activate (perhaps renamed)   │               │
+//	          ▲ │  └───────── Delete ──────────────┼───────────────┘
+//	          │ └──────────── Delete with Grace ───┤
+//	          └────────────── CancelDelete ────────┘
+//
+// # What is guaranteed
+//
+//   - A row is in exactly one of its two tables at every commit, and keeps its id.
+//   - Names of active rows are unique per owner, in every spelling that has the
+//     same name key. The unique index decides, never a read before the write.
+//   - A row that was made with a request id is made once, ever.
+//   - The deletion of a row, its audit entry, its cascade job and its quota mark
+//     commit together.
+//   - No child is made below a row whose deletion has been committed, and no row
+//     moves between its tables below one: both lock the parent's row first.
+//   - Each verb works on a pool, in a transaction of its own that is run again
+//     when the server refuses it, and inside a caller's transaction, which it joins.
+//
+// # What is not
+//
+//   - After a COMMIT without an answer all verbs but a Create with a request id
+//     return [onerow.ErrOutcomeUnknown]. Calling again is right for all of them: a
+//     Create without a request id may then meet its own row as [ErrNameTaken], an
+//     Update may apply its change twice.
+//   - The audit of deletions logs intents: a delete that is called again after an
+//     unanswered COMMIT that failed logs twice.
+//   - The flag "over quota" follows later; see package quota.
+//   - On a cluster of several primaries the lock on the parent does not reach the
+//     other nodes: a child may be left below a deleted row until a sweep finds it.
+//
+// # Statements
+//
+// On a pool, BEGIN and COMMIT included; one more each for a child (its parent is
+// locked), and without a quota one less where a mark is written:
+//
+//	Create          4, 5 if T has fields that the database fills in; 2 more with a request id
+//	Get, Find, List 1
+//	Rename          4
+//	Update          5
+//	Archive         7
+//	Activate        7, 12 if the name is taken
+//	Delete          7, one more for an archived row, one more with a grace period
+//	CancelDelete    11
+//
+// None of these grows with the data.
+package repo

@@ -1,0 +1,78 @@
+package repo
+
+import (
+	"errors"
+	"fmt"
+)
+
+// What a verb can answer beside [onerow.ErrNotFound], [onerow.ErrOutcomeUnknown]
+// and the name errors of package schema.
+var (
+	// ErrNameTaken: another active row of the owner has this name, in some
+	// spelling. errors.As with *[NameTakenError] says which.
+	ErrNameTaken = errors.New("repo: the name is taken")
+	// ErrGone: the row that the request id once made has been deleted since. It is
+	// never made again.
+	ErrGone = errors.New("repo: the row is gone")
+	// ErrRequestMismatch: this request id was used for something else.
+	ErrRequestMismatch = errors.New("repo: the request id was used with another payload")
+	// ErrNotActive: the row is archived; activate it first.
+	ErrNotActive = errors.New("repo: the row is archived")
+	// ErrParentNotFound: the row above does not exist, or is going.
+	ErrParentNotFound = errors.New("repo: the parent row does not exist")
+	// ErrTooLate: the deletion can no longer be cancelled.
+	ErrTooLate = errors.New("repo: too late to cancel the deletion")
+	// ErrConflict: others kept changing the row, or another unique index of the
+	// application's refused it. errors.As with *[ConflictError] says which row.
+	ErrConflict = errors.New("repo: conflict")
+	// ErrNoFreeName: no free copy number was found.
+	ErrNoFreeName = errors.New("repo: no free name")
+	// ErrUnsupported: the resource was not declared for this verb.
+	ErrUnsupported = errors.New("repo: not supported by the resource")
+)
+
+// NameTakenError is the detail of [ErrNameTaken].
+type NameTakenError struct {
+	// Resource and Name are what was to be written.
+	Resource, Name string
+	// ID is the row that has the name.
+	ID int64
+	// Err is the driver's error.
+	Err error
+}
+
+// Error says who has the name.
+func (e *NameTakenError) Error() string {
+	return fmt.Sprintf("repo: the %s name %q is taken by %s %d; choose another name", e.Resource, e.Name, e.Resource, e.ID)
+}
+
+// Is makes errors.Is(err, ErrNameTaken) true.
+func (e *NameTakenError) Is(target error) bool { return target == ErrNameTaken }
+
+// Unwrap returns the driver's error.
+func (e *NameTakenError) Unwrap() error { return e.Err }
+
+// ConflictError is the detail of [ErrConflict].
+type ConflictError struct {
+	// Resource and ID name the row; ID is 0 where it was to be created.
+	Resource string
+	ID       int64
+	// Attempts is how often the write was tried.
+	Attempts int
+	// Err is the driver's error, or nil where a guarded write found another version.
+	Err error
+}
+
+// Error says what could not be written.
+func (e *ConflictError) Error() string {
+	if e.Err != nil {
+		return fmt.Sprintf("repo: %s %d: a unique index refused it, and not the one of its name: %v", e.Resource, e.ID, e.Err)
+	}
+	return fmt.Sprintf("repo: %s %d was changed by others during each of %d attempts; read it again and decide anew", e.Resource, e.ID, e.Attempts)
+}
+
+// Is makes errors.Is(err, ErrConflict) true.
+func (e *ConflictError) Is(target error) bool { return target == ErrConflict }
+
+// Unwrap returns the driver's error.
+func (e *ConflictError) Unwrap() error { return e.Err }

@@ -1,0 +1,219 @@
+package repo
+
+import (
+	"database/sql"
+	"database/sql/driver"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx/reflectx"
+
+	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/schema"
+)
+
+// stateField is the tag of the optional field that says in which table a row is.
+const stateField = "state"
+
+// field is one field of the caller's struct that has a column.
+type field struct {
+	column string
+	index  []int // path in the struct
+	time   timeKind
+}
+
+type timeKind int
+
+const (
+	notTime timeKind = iota
+	plainTime
+	pointerTime
+	nullTime
+)
+
+// fields maps the caller's struct to the columns of a resource. It does what
+// sqlx does with `db` tags, but times travel as microseconds, so that no setting
+// of the driver (parseTime, loc) has a say.
+type fields struct {
+	all   []field // every field with a column, in the order of the struct
+	own   []field // those that are the application's own columns
+	state []int   // the field for the state, or nil
+	id    []int
+	owner []int
+	label []int
+	above []int // parent column
+}
+
+func mapFields(typ reflect.Type, res schema.Resource) (fields, error) {
+	var f fields
+	if typ.Kind() != reflect.Struct {
+		return f, fmt.Errorf("repo: %s is not a struct", typ)
+	}
+	columns, managed := res.Shared(), res.Managed()
+	for _, info := range reflectx.NewMapperFunc("db", strings.ToLower).TypeMap(typ).Index {
+		name := info.Path
+		if name == "" || strings.Contains(name, ".") || info.Embedded {
+			continue
+		}
+		if !slices.Contains(columns, name) {
+			if name == stateField && info.Field.Type.Kind() == reflect.String {
+				f.state = info.Index
+			} else if _, tagged := info.Field.Tag.Lookup("db"); tagged {
+				return f, fmt.Errorf("repo: the field %s.%s has the column %q, which the resource %q does not declare",
+					typ, info.Field.Name, name, res.Name)
+			}
+			continue
+		}
+		fl := field{column: name, index: info.Index, time: timeKindOf(info.Field.Type)}
+		f.all = append(f.all, fl)
+		switch name {
+		case res.ID:
+			f.id = info.Index
+		case res.Label.Column:
+			f.label = info.Index
+		}
+		if name == res.Owner {
+			f.owner = info.Index
+		}
+		if name == res.Parent.Column {
+			f.above = info.Index
+		}
+		if !slices.Contains(managed, name) {
+			f.own = append(f.own, fl)
+		}
+	}
+	return f, f.complete(typ, res)
+}
+
+func (f fields) complete(typ reflect.Type, res schema.Resource) error {
+	for _, need := range []struct {
+		column string
+		index  []int
+	}{{res.ID, f.id}, {res.Owner, f.owner}, {res.Label.Column, f.label}, {res.Parent.Column, f.above}} {
+		if need.column == "" {
+			continue
+		}
+		if need.index == nil {
+			return fmt.Errorf("repo: %s has no field with the tag `db:%q`", typ, need.column)
+		}
+		kind := typ.FieldByIndex(need.index).Type.Kind()
+		if need.column == res.Label.Column {
+			if kind != reflect.String {
+				return fmt.Errorf("repo: the field for %q of %s must be a string", need.column, typ)
+			}
+		} else if kind != reflect.Int64 && kind != reflect.Int {
+			return fmt.Errorf("repo: the field for %q of %s must be an int64", need.column, typ)
+		}
+	}
+	return nil
+}
+
+func timeKindOf(t reflect.Type) timeKind {
+	switch t {
+	case reflect.TypeFor[time.Time]():
+		return plainTime
+	case reflect.TypeFor[*time.Time]():
+		return pointerTime
+	case reflect.TypeFor[sql.NullTime]():
+		return nullTime
+	}
+	return notTime
+}
+
+// selectList is what to select for the struct, in the order of targets.
+func (f fields) selectList() string {
+	list := make([]string, len(f.all))
+	for i, fl := range f.all {
+		list[i] = ident.Quote(fl.column)
+		if fl.time != notTime {
+			list[i] = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', " + list[i] + ")"
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// targets are the Scan targets for selectList.
+func (f fields) targets(row reflect.Value) []any {
+	targets := make([]any, len(f.all), len(f.all)+10)
+	for i, fl := range f.all {
+		target := reflectx.FieldByIndexes(row, fl.index)
+		if fl.time == notTime {
+			targets[i] = target.Addr().Interface()
+		} else {
+			targets[i] = &timeTarget{target, fl.time}
+		}
+	}
+	return targets
+}
+
+// args are the values of some fields as arguments of a statement.
+func (f fields) args(row reflect.Value, of []field) ([]any, error) {
+	args := make([]any, len(of))
+	for i, fl := range of {
+		v := reflectx.FieldByIndexesReadOnly(row, fl.index).Interface()
+		switch t := v.(type) {
+		case time.Time:
+			v = formatTime(t)
+		case *time.Time:
+			v = nil
+			if t != nil {
+				v = formatTime(*t)
+			}
+		case sql.NullTime:
+			v = nil
+			if t.Valid {
+				v = formatTime(t.Time)
+			}
+		default:
+			var err error
+			if v, err = driver.DefaultParameterConverter.ConvertValue(v); err != nil {
+				return nil, fmt.Errorf("repo: the value for column %q: %w", fl.column, err)
+			}
+		}
+		args[i] = v
+	}
+	return args, nil
+}
+
+// timeTarget scans microseconds since 1970 into a field.
+type timeTarget struct {
+	field reflect.Value
+	kind  timeKind
+}
+
+// Scan implements sql.Scanner.
+func (t *timeTarget) Scan(src any) error {
+	var micros int64
+	switch v := src.(type) {
+	case nil:
+		t.field.SetZero()
+		return nil
+	case int64:
+		micros = v
+	case []byte:
+		n, err := strconv.ParseInt(string(v), 10, 64)
+		if err != nil {
+			return err
+		}
+		micros = n
+	default:
+		return fmt.Errorf("repo: microseconds came as %T", src)
+	}
+	at := time.UnixMicro(micros).UTC()
+	switch t.kind {
+	case pointerTime:
+		t.field.Set(reflect.ValueOf(&at))
+	case nullTime:
+		t.field.Set(reflect.ValueOf(sql.NullTime{Time: at, Valid: true}))
+	default:
+		t.field.Set(reflect.ValueOf(at))
+	}
+	return nil
+}
+
+// formatTime writes a time as the text of a DATETIME(6) in UTC.
+func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000000") }

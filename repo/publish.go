@@ -1,0 +1,59 @@
+package repo
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/schema"
+)
+
+// deletePublished is Delete with a queue elsewhere. The order protects: the
+// deletion is logged, then published, and only then is the row removed. After a
+// crash in between the row is still there and the caller deletes it again; the
+// consumer's cascade also removes the root row.
+func (r *Repo[T]) deletePublished(ctx context.Context, db onerow.DB, id int64) (Deleted[T], error) {
+	var del Deleted[T]
+	var d cascade.Deletion
+	err := r.settled(ctx, db, "delete", id, func(ctx context.Context, tx *onerow.Tx) error {
+		d = cascade.Deletion{}
+		h, found, err := r.lockEither(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if !found {
+			return r.gone(ctx, tx, id, &del)
+		}
+		if d, err = r.deletion(h, id, 0); err != nil {
+			return err
+		}
+		d.ID, err = cascade.Log(ctx, tx, d)
+		return err
+	})
+	if err != nil || d.ID == 0 {
+		return del, err
+	}
+	if err := r.publisher.Publish(ctx, d); err != nil {
+		return Deleted[T]{}, fmt.Errorf("repo: delete %s %d: the cascade could not be published, so nothing was deleted: %w", r.res.Name, id, err)
+	}
+	err = r.settled(ctx, db, "delete", id, func(ctx context.Context, tx *onerow.Tx) error {
+		del = Deleted[T]{DeletionID: d.ID}
+		h, found, err := r.lockEither(ctx, tx, id)
+		if err != nil || !found {
+			return err // somebody else was faster: gone is what was wanted
+		}
+		del.Result = onerow.Result[T]{Row: h.row, Changed: true}
+		if err := r.takeAway(ctx, tx, h, id, d.ID, false); err != nil {
+			return err
+		}
+		if h.state == schema.Active {
+			return r.mark(ctx, tx, h.owner)
+		}
+		return nil
+	})
+	if err != nil {
+		return Deleted[T]{}, err
+	}
+	return del, nil
+}

@@ -1,0 +1,71 @@
+package repo
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/mysqlerr"
+)
+
+// Rename gives an active row another name. The unique index decides: a name that
+// another row has is [ErrNameTaken], with that row's id. The row's own name, in
+// the same spelling, is a success that changes nothing; in another spelling it is
+// a change. An archived row is [ErrNotActive].
+//
+// Atomic: the one guarded UPDATE. After an unanswered COMMIT it returns
+// [onerow.ErrOutcomeUnknown] and may simply be called again. Statements on a pool:
+// BEGIN, UPDATE, SELECT, COMMIT.
+func (r *Repo[T]) Rename(ctx context.Context, db onerow.DB, id int64, name string) (onerow.Result[T], error) {
+	var res onerow.Result[T]
+	if !r.res.Named() {
+		return res, fmt.Errorf("%w: %q has no names", ErrUnsupported, r.res.Name)
+	}
+	parsed, err := r.res.Label.Kind.Parse(name)
+	if err != nil {
+		return res, r.wrap("rename", id, err)
+	}
+	err = r.settled(ctx, db, "rename", id, func(ctx context.Context, tx *onerow.Tx) error {
+		n, err := onerow.Affected(ctx, tx, r.sql.rename, append(nameArgs(parsed), id, parsed.Display)...)
+		if mysqlerr.Classify(err) == mysqlerr.Duplicate {
+			h, found, lerr := r.lock(ctx, tx, r.active, id)
+			if lerr != nil {
+				return lerr
+			}
+			if !found {
+				return errMoved
+			}
+			return r.refused(ctx, tx, id, h.owner, parsed, err)
+		}
+		if err != nil {
+			return err
+		}
+		h, found, err := r.lock(ctx, tx, r.active, id)
+		switch {
+		case err != nil:
+			return err
+		case !found:
+			return r.notActive(ctx, tx, id)
+		}
+		res = onerow.Result[T]{Row: h.row, Changed: n == 1}
+		return nil
+	})
+	if err != nil {
+		return onerow.Result[T]{}, err
+	}
+	return res, nil
+}
+
+// notActive says what it means that the active table does not have the row.
+func (r *Repo[T]) notActive(ctx context.Context, tx *onerow.Tx, id int64) error {
+	place, err := r.where(ctx, tx, id)
+	switch {
+	case err != nil:
+		return err
+	case place == "active":
+		return errMoved
+	case place == "archived":
+		return fmt.Errorf("%w; activate it first", ErrNotActive)
+	}
+	return onerow.ErrNotFound
+}

@@ -1,0 +1,113 @@
+package repo
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/quota"
+	"github.com/onerow/onerow/schema"
+)
+
+// Repo holds the rows of one resource as values of the caller's struct T. It has
+// no state but its declaration and is safe for concurrent use.
+type Repo[T any] struct {
+	res       schema.Resource
+	parent    schema.Resource // zero where there is none
+	hasKids   bool            // the cascade has something to do below a row
+	fields    fields
+	publisher Publisher
+
+	active, archive side
+	sql             statements
+}
+
+// side is one of the two tables.
+type side struct {
+	table string // quoted
+	state schema.State
+}
+
+// Publisher queues a cascade elsewhere than in this database. It must be safe to
+// call twice with the same deletion.
+type Publisher interface {
+	Publish(ctx context.Context, d cascade.Deletion) error
+}
+
+// Option configures a Repo.
+type Option func(*options)
+
+type options struct{ publisher Publisher }
+
+// WithPublisher makes Delete hand its cascades to p and not to the queue in this
+// database. Delete then logs, publishes and deletes, in this order and each on
+// its own: a crash between leaves a deletion to repeat, never children that
+// nobody deletes. Such a delete has no job id and no grace period.
+func WithPublisher(p Publisher) Option { return func(o *options) { o.publisher = p } }
+
+// New returns the repository of a resource of the plan. T is a struct whose
+// fields have sqlx's `db` tags; it needs fields for the resource's id, owner, name
+// and parent, as far as it has these, may have fields for the toolkit's other
+// columns (version, created_at, updated_at, the quota flag), which are filled in
+// and never written from it, and for the application's own. A string field with
+// the tag `db:"state"` is filled with [schema.Active] or [schema.Archived]. Times
+// are UTC in DATETIME columns, whatever the driver's settings.
+//
+// The error says what the plan or T lacks. No statement is run.
+func New[T any](plan schema.Plan, resource string, opts ...Option) (*Repo[T], error) {
+	if err := plan.Check(); err != nil {
+		return nil, err
+	}
+	res, err := plan.Resource(resource)
+	if err != nil {
+		return nil, err
+	}
+	r := &Repo[T]{res: res, hasKids: len(plan.Children(resource)) > 0}
+	if res.Parent.Resource != "" {
+		if r.parent, err = plan.Resource(res.Parent.Resource); err != nil {
+			return nil, err
+		}
+	}
+	if res.Asset != "" && res.Archive == "" {
+		return nil, fmt.Errorf("repo: %q has an asset and no archive table; a deleted row must stay, hidden, until its asset is gone", res.Name)
+	}
+	if r.fields, err = mapFields(reflect.TypeFor[T](), res); err != nil {
+		return nil, err
+	}
+	var o options
+	for _, opt := range opts {
+		opt(&o)
+	}
+	r.publisher = o.publisher
+	r.active = side{ident.Quote(res.Active), schema.Active}
+	r.archive = side{ident.Quote(res.Archive), schema.Archived}
+	r.sql = r.statements()
+	return r, nil
+}
+
+// Resource returns the declaration, its defaults filled in.
+func (r *Repo[T]) Resource() schema.Resource { return r.res }
+
+// mark appends the mark of a mutation that may move the owner's quota: one
+// INSERT in the mutation's transaction, or nothing where there is no quota.
+func (r *Repo[T]) mark(ctx context.Context, tx *onerow.Tx, owner int64) error {
+	if r.res.Quota.Flag == "" {
+		return nil
+	}
+	return quota.Mark(ctx, tx, r.res.Name, owner)
+}
+
+// wrap names the verb and the row in an error that is not one of a kind that
+// says so itself.
+func (r *Repo[T]) wrap(verb string, id int64, err error) error {
+	if err == nil {
+		return nil
+	}
+	if id == 0 {
+		return fmt.Errorf("repo: %s %s: %w", verb, r.res.Name, err)
+	}
+	return fmt.Errorf("repo: %s %s %d: %w", verb, r.res.Name, id, err)
+}

@@ -1,0 +1,157 @@
+package repo
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/mysqlerr"
+)
+
+// maxRequestID is the length in bytes of the column for request ids.
+const maxRequestID = 255
+
+// request is one call with a request id.
+type request struct {
+	scope       string // the owner, encoded
+	id          string
+	fingerprint [sha256.Size]byte
+	token       [16]byte // new for every call
+}
+
+func newRequest(scope, id string, args []any) (request, error) {
+	q := request{scope: scope, id: id, fingerprint: fingerprint(args)}
+	if id == "" || len(id) > maxRequestID {
+		return q, fmt.Errorf("%w: a request id has 1 to %d bytes, this one has %d", ErrRequestMismatch, maxRequestID, len(id))
+	}
+	_, err := rand.Read(q.token[:])
+	return q, err
+}
+
+// fingerprint hashes the arguments of the INSERT: each with its type and length,
+// so that no two lists share their bytes.
+func fingerprint(args []any) [sha256.Size]byte {
+	h := sha256.New()
+	for _, arg := range args {
+		text := fmt.Appendf(nil, "%T %v", arg, arg)
+		if raw, isBytes := arg.([]byte); isBytes {
+			text = raw
+		}
+		var n [8]byte
+		binary.BigEndian.PutUint64(n[:], uint64(len(text)))
+		h.Write(n[:])
+		h.Write(text)
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// insertRequest: the primary key (resource, owner, request id) decides which call
+// makes the row; a second one waits here until the first has ended.
+const insertRequest = `INSERT INTO onerow_request
+  (resource, owner, request_id, fingerprint, call_token, created_at)
+  VALUES (?, ?, ?, ?, ?, UTC_TIMESTAMP(6))`
+
+// setRequestRow: by primary key, on the row that this transaction inserted.
+const setRequestRow = `UPDATE onerow_request SET row_id = ? WHERE resource = ? AND owner = ? AND request_id = ?`
+
+// readRequest: by primary key; a current read, because at REPEATABLE READ the
+// snapshot may be older than the record that refused the INSERT.
+const readRequest = `SELECT row_id, fingerprint, call_token FROM onerow_request
+  WHERE resource = ? AND owner = ? AND request_id = ? LOCK IN SHARE MODE`
+
+// dropRequest: in a joined transaction, whose owner may go on after the error.
+const dropRequest = `DELETE FROM onerow_request WHERE resource = ? AND owner = ? AND request_id = ?`
+
+// createOnce is Create with a request id.
+func (r *Repo[T]) createOnce(ctx context.Context, db onerow.DB, w newRow[T], requestID string) (onerow.Result[T], error) {
+	var none, res onerow.Result[T]
+	scope, err := onerow.EncodeKey(w.owner)
+	if err != nil {
+		return none, err
+	}
+	q, err := newRequest(scope, requestID, w.args)
+	if err != nil {
+		return none, r.wrap("create", 0, err)
+	}
+	for n := 1; ; n++ {
+		err = onerow.InTokenTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
+			res, err = r.createTx(ctx, tx, w, q)
+			return err
+		})
+		switch {
+		case err == nil:
+			return res, nil
+		case !errors.Is(err, errMoved):
+			return none, r.wrap("create", 0, err)
+		case n == moves:
+			return none, r.exhausted(0, n, err)
+		}
+	}
+}
+
+func (r *Repo[T]) createTx(ctx context.Context, tx *onerow.Tx, w newRow[T], q request) (res onerow.Result[T], err error) {
+	_, err = tx.ExecContext(ctx, insertRequest, r.res.Name, q.scope, q.id, q.fingerprint[:], q.token[:])
+	if mysqlerr.Classify(err) == mysqlerr.Duplicate {
+		return r.replay(ctx, tx, q)
+	}
+	if err != nil {
+		return res, err
+	}
+	if res, err = r.insert(ctx, tx, w); err != nil {
+		if tx.Joined() && !onerow.Retryable(err) {
+			if _, derr := tx.ExecContext(ctx, dropRequest, r.res.Name, q.scope, q.id); derr != nil {
+				return res, derr
+			}
+		}
+		return res, err
+	}
+	rowID, err := onerow.EncodeKey(r.int(&res.Row, r.fields.id))
+	if err != nil {
+		return res, err
+	}
+	return res, r.one(onerow.Affected(ctx, tx, setRequestRow, rowID, r.res.Name, q.scope, q.id))
+}
+
+// replay answers a call whose request id is on record.
+func (r *Repo[T]) replay(ctx context.Context, tx *onerow.Tx, q request) (res onerow.Result[T], err error) {
+	var rowID sql.NullString
+	var print, token []byte
+	err = onerow.QueryRow(ctx, tx, readRequest, []any{r.res.Name, q.scope, q.id}, &rowID, &print, &token)
+	switch {
+	case isNoRows(err): // its transaction was rolled back since, or a purge took it
+		return res, errMoved
+	case err != nil:
+		return res, err
+	case string(print) != string(q.fingerprint[:]):
+		return res, fmt.Errorf("%w: %q made another %s; use a new request id for new work", ErrRequestMismatch, q.id, r.res.Name)
+	}
+	id, err := decodeID(rowID.String)
+	if err != nil {
+		return res, err
+	}
+	it, err := r.get(ctx, tx, id)
+	if errors.Is(err, onerow.ErrNotFound) {
+		return res, fmt.Errorf("%w: request %q made %s %d, which was deleted since", ErrGone, q.id, r.res.Name, id)
+	}
+	mine := string(token) == string(q.token[:])
+	return onerow.Result[T]{Row: it.row, Changed: mine, Replayed: !mine}, err
+}
+
+func decodeID(key string) (int64, error) {
+	parts, err := onerow.DecodeKey(key)
+	if err != nil {
+		return 0, err
+	}
+	id, isInt := parts[0].(int64)
+	if !isInt || len(parts) != 1 {
+		return 0, fmt.Errorf("%w: %q is not the id of a row with an integer key", onerow.ErrKey, key)
+	}
+	return id, nil
+}
+
+func isNoRows(err error) bool { return errors.Is(err, sql.ErrNoRows) }

@@ -1,0 +1,161 @@
+package repo
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/schema"
+)
+
+// scanRow reads one row of a statement that selects the struct and then more.
+func (r *Repo[T]) scanRow(rows *sql.Rows, row *T, more ...any) error {
+	v := reflect.ValueOf(row).Elem()
+	return rows.Scan(append(r.fields.targets(v), more...)...)
+}
+
+// setState fills the optional field for the state.
+func (r *Repo[T]) setState(row *T, state schema.State) {
+	if r.fields.state != nil {
+		reflect.ValueOf(row).Elem().FieldByIndex(r.fields.state).SetString(string(state))
+	}
+}
+
+func (r *Repo[T]) int(row *T, index []int) int64 {
+	if index == nil {
+		return 0
+	}
+	return reflect.ValueOf(row).Elem().FieldByIndex(index).Int()
+}
+
+func (r *Repo[T]) label(row *T) string {
+	return reflect.ValueOf(row).Elem().FieldByIndex(r.fields.label).String()
+}
+
+// item is a row with what every read of it also tells.
+type item[T any] struct {
+	row     T
+	version int64
+	state   schema.State
+}
+
+// read runs a statement that selects the struct, the version and the state, and
+// returns its first row, or onerow.ErrNotFound.
+func (r *Repo[T]) read(ctx context.Context, db onerow.DB, query string, args ...any) (item[T], error) {
+	var it item[T]
+	found := false
+	err := onerow.Query(ctx, db, query, args, func(rows *sql.Rows) error {
+		if found {
+			return nil
+		}
+		found = true
+		return r.scanRow(rows, &it.row, &it.version, &it.state)
+	})
+	if err == nil && !found {
+		err = onerow.ErrNotFound
+	}
+	r.setState(&it.row, it.state)
+	return it, err
+}
+
+// held is a row that this transaction has locked.
+type held[T any] struct {
+	item[T]
+	owner, parent int64
+	label         string
+	deletionID    int64  // 0, or the deletion that hid the row
+	deletedFrom   string // where the row was before that
+}
+
+// lock reads and locks the row of one side by its primary key: one statement.
+// found is false where there is none.
+func (r *Repo[T]) lock(ctx context.Context, tx *onerow.Tx, s side, id int64) (h held[T], found bool, err error) {
+	query := r.sql.lockActive
+	if s.state == schema.Archived {
+		query = r.sql.lockArchived
+	}
+	if query == "" {
+		return h, false, nil
+	}
+	err = onerow.Query(ctx, tx, query, []any{id}, func(rows *sql.Rows) error {
+		found = true
+		return r.scanRow(rows, &h.row, &h.version, &h.owner, &h.parent, &h.label, &h.deletionID, &h.deletedFrom)
+	})
+	h.state = s.state
+	r.setState(&h.row, s.state)
+	return h, found, err
+}
+
+// asks is how often an empty answer is asked again before a row counts as gone:
+// on a server the one statement sees either table's row, on a cluster a move may
+// arrive in between.
+const asks = 3
+
+// where asks both tables in one statement, by a current read, where the row is:
+// "active", "archived", "trash" (a deletion in its grace period), or "" for gone.
+func (r *Repo[T]) where(ctx context.Context, db onerow.DB, id int64) (string, error) {
+	args := []any{id}
+	if r.res.Archive != "" {
+		args = append(args, id)
+	}
+	for range asks {
+		var place string
+		err := onerow.QueryRow(ctx, db, r.sql.where, args, &place)
+		if !errors.Is(err, sql.ErrNoRows) {
+			return place, err
+		}
+	}
+	return "", nil
+}
+
+// errMoved: the row was in neither place when each was looked at, and yet is in
+// one of them; the transaction is run again.
+var errMoved = errors.New("repo: the row moves between its tables")
+
+// moves is how often a verb follows a row that others keep moving.
+const moves = 10
+
+// settled runs fn in a transaction, and again while the row keeps moving. The
+// error of a joined transaction names it a conflict, since its owner decides.
+func (r *Repo[T]) settled(ctx context.Context, db onerow.DB, verb string, id int64, fn func(context.Context, *onerow.Tx) error) error {
+	for n := 1; ; n++ {
+		err := onerow.InTx(ctx, db, fn)
+		if !errors.Is(err, errMoved) {
+			return r.wrap(verb, id, err)
+		}
+		if n == moves {
+			return r.exhausted(id, n, err)
+		}
+	}
+}
+
+// exhausted is the conflict that is left when the last try was refused as well.
+func (r *Repo[T]) exhausted(id int64, attempts int, err error) error {
+	conflict := &ConflictError{Resource: r.res.Name, ID: id, Attempts: attempts}
+	var refused *duplicateError
+	if errors.As(err, &refused) {
+		conflict.Err = refused.err
+	}
+	return conflict
+}
+
+// remove deletes the locked row; the version proves that it is the one that was
+// read.
+func (r *Repo[T]) remove(ctx context.Context, tx *onerow.Tx, h held[T], id int64) error {
+	query := r.sql.deleteActive
+	if h.state == schema.Archived {
+		query = r.sql.deleteArchived
+	}
+	return r.one(onerow.Affected(ctx, tx, query, id, h.version))
+}
+
+// one turns the count of a guarded write into an error unless it is 1.
+func (r *Repo[T]) one(n int64, err error) error {
+	if err == nil && n != 1 {
+		err = fmt.Errorf("%w: a guarded write met %d rows", errMoved, n)
+	}
+	return err
+}

@@ -1,0 +1,183 @@
+package repo
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/schema"
+)
+
+// nowMicros is the database's clock as microseconds since 1970, which no setting
+// of session or driver changes.
+const nowMicros = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))"
+
+// statements are the texts that depend on the declaration only. All of them find
+// their row by the primary key, unless they say otherwise.
+type statements struct {
+	get, readActive, find, listActive, listArchived    string
+	lockActive, lockArchived                           string
+	where                                              string
+	insert                                             string
+	toArchive, toActive                                string
+	deleteActive, deleteArchived, hide, unhide         string
+	rename, update                                     string
+	holder, nextCopy                                   string
+	parentActive, parentArchived, trash, readForUpdate string
+}
+
+func (r *Repo[T]) statements() statements {
+	id, list := ident.Quote(r.res.ID), r.fields.selectList()
+	q := statements{
+		get:          fmt.Sprintf("SELECT %s, version, 'active' FROM %s WHERE %s = ?", list, r.active.table, id),
+		lockActive:   r.lockSQL(r.active),
+		deleteActive: fmt.Sprintf("DELETE FROM %s WHERE %s = ? AND version = ?", r.active.table, id),
+		where:        fmt.Sprintf("(SELECT 'active' FROM %s WHERE %s = ? LOCK IN SHARE MODE)", r.active.table, id),
+		insert:       r.insertSQL(),
+		update:       r.updateSQL(),
+	}
+	q.readActive = q.get
+	q.readForUpdate = q.get + " FOR UPDATE"
+	if r.res.Archive != "" {
+		q.get += fmt.Sprintf(" UNION ALL SELECT %s, version, 'archived' FROM %s WHERE %s = ? AND deletion_id IS NULL", list, r.archive.table, id)
+		q.where += fmt.Sprintf(" UNION ALL (SELECT IF(deletion_id IS NULL, 'archived', 'trash') FROM %s WHERE %s = ? LOCK IN SHARE MODE)", r.archive.table, id)
+		q.lockArchived = r.lockSQL(r.archive)
+		q.deleteArchived = fmt.Sprintf("DELETE FROM %s WHERE %s = ? AND version = ?", r.archive.table, id)
+		q.toArchive, q.toActive = r.moveSQL()
+		q.hide = fmt.Sprintf("UPDATE %s SET version = version + 1, updated_at = UTC_TIMESTAMP(6), deletion_id = ?, deleted_from = 'archived' WHERE %s = ? AND version = ?", r.archive.table, id)
+		q.unhide = fmt.Sprintf("UPDATE %s SET version = version + 1, updated_at = UTC_TIMESTAMP(6), deletion_id = NULL, deleted_from = NULL WHERE %s = ? AND version = ?", r.archive.table, id)
+		q.trash = fmt.Sprintf("SELECT deletion_id FROM %s WHERE %s = ? AND deletion_id IS NOT NULL", r.archive.table, id)
+	}
+	if r.res.Owner != "" {
+		page := "SELECT %s, version, '%s' FROM %s WHERE %s = ? AND %s > ?%s ORDER BY %[5]s LIMIT ?"
+		q.listActive = fmt.Sprintf(page, list, schema.Active, r.active.table, ident.Quote(r.res.Owner), id, "")
+		q.listArchived = fmt.Sprintf(page, list, schema.Archived, r.archive.table, ident.Quote(r.res.Owner), id, " AND deletion_id IS NULL")
+	}
+	if r.res.Named() {
+		owner, key, label := ident.Quote(r.res.Owner), ident.Quote(r.res.Label.Key), ident.Quote(r.res.Label.Column)
+		q.find = fmt.Sprintf("SELECT %s, version, 'active' FROM %s WHERE %s = ? AND %s = ?", list, r.active.table, owner, key)
+		q.holder = fmt.Sprintf("SELECT %s FROM %s WHERE %s = ? AND %s = ? LOCK IN SHARE MODE", id, r.active.table, owner, key)
+		q.nextCopy = fmt.Sprintf("SELECT copy_no FROM %s WHERE %s = ? AND stem_key = ? ORDER BY copy_no DESC LIMIT 1", r.active.table, owner)
+		q.rename = fmt.Sprintf("UPDATE %s SET %s = ?, %s = ?, stem_key = ?, copy_no = ?, version = version + 1, updated_at = UTC_TIMESTAMP(6) WHERE %s = ? AND CAST(%[2]s AS BINARY) <> CAST(? AS BINARY)",
+			r.active.table, label, key, id)
+	}
+	if r.parent.Name != "" {
+		pid := ident.Quote(r.parent.ID)
+		q.parentActive = fmt.Sprintf("SELECT 1 FROM %s WHERE %s = ? LOCK IN SHARE MODE", ident.Quote(r.parent.Active), pid)
+		if r.parent.Archive != "" {
+			q.parentArchived = fmt.Sprintf("SELECT 1 FROM %s WHERE %s = ? AND deletion_id IS NULL LOCK IN SHARE MODE", ident.Quote(r.parent.Archive), pid)
+		}
+	}
+	return q
+}
+
+// lockSQL reads and locks the row of one side: the struct, then what the verbs
+// need to know of it (see held).
+func (r *Repo[T]) lockSQL(s side) string {
+	cols := []string{r.fields.selectList(), "version"}
+	cols = append(cols, orZero(r.res.Owner), orZero(r.res.Parent.Column))
+	if r.res.Named() {
+		cols = append(cols, ident.Quote(r.res.Label.Column))
+	} else {
+		cols = append(cols, "''")
+	}
+	if s.state == schema.Archived {
+		cols = append(cols, "COALESCE(deletion_id, 0)", "COALESCE(deleted_from, '')")
+	} else {
+		cols = append(cols, "0", "''")
+	}
+	return fmt.Sprintf("SELECT %s FROM %s WHERE %s = ? FOR UPDATE", strings.Join(cols, ", "), s.table, ident.Quote(r.res.ID))
+}
+
+func orZero(column string) string {
+	if column == "" {
+		return "0"
+	}
+	return ident.Quote(column)
+}
+
+// insertSQL: the unique index (owner, name key) decides. Its parameters: owner,
+// parent (where it is not the owner), name, name key, stem key, copy number, the
+// application's own columns.
+func (r *Repo[T]) insertSQL() string {
+	var cols, values []string
+	add := func(col, value string) { cols, values = append(cols, ident.Quote(col)), append(values, value) }
+	for _, col := range r.insertColumns() {
+		add(col, "?")
+	}
+	add(schema.ColVersion, "1")
+	add(schema.ColCreatedAt, "UTC_TIMESTAMP(6)")
+	add(schema.ColUpdatedAt, "UTC_TIMESTAMP(6)")
+	return fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", r.active.table, strings.Join(cols, ", "), strings.Join(values, ", "))
+}
+
+// insertColumns are the columns whose values come with the statement.
+func (r *Repo[T]) insertColumns() []string {
+	var cols []string
+	if r.res.Owner != "" {
+		cols = append(cols, r.res.Owner)
+	}
+	if r.res.Parent.Column != "" && r.res.Parent.Column != r.res.Owner {
+		cols = append(cols, r.res.Parent.Column)
+	}
+	if r.res.Named() {
+		cols = append(cols, r.res.Label.Column, r.res.Label.Key, schema.ColStemKey, schema.ColCopyNo)
+	}
+	for _, f := range r.fields.own {
+		cols = append(cols, f.column)
+	}
+	return cols
+}
+
+// updateSQL writes the application's own columns and the name; the version that
+// was read guards it. The quota's flag is not among them.
+func (r *Repo[T]) updateSQL() string {
+	var set []string
+	if r.res.Named() {
+		for _, col := range []string{r.res.Label.Column, r.res.Label.Key, schema.ColStemKey, schema.ColCopyNo} {
+			set = append(set, ident.Quote(col)+" = ?")
+		}
+	}
+	for _, f := range r.fields.own {
+		set = append(set, ident.Quote(f.column)+" = ?")
+	}
+	set = append(set, "version = version + 1", "updated_at = UTC_TIMESTAMP(6)")
+	return fmt.Sprintf("UPDATE %s SET %s WHERE %s = ? AND version = ?", r.active.table, strings.Join(set, ", "), ident.Quote(r.res.ID))
+}
+
+// moveSQL copies a row, locked before, to the other table. Both are followed by
+// a DELETE that proves that nothing changed in between. toArchive takes the
+// deletion's id and origin (NULL, NULL: merely archived) and the id; toActive
+// takes the name's four columns, where there is a name, and the id. The flag
+// "over quota" is not copied: archived rows do not count.
+func (r *Repo[T]) moveSQL() (toArchive, toActive string) {
+	var cols, plain, named []string
+	for _, col := range r.res.Shared() {
+		value := ident.Quote(col)
+		cols = append(cols, value)
+		switch col {
+		case r.res.Quota.Flag:
+			value = "0"
+		case schema.ColVersion:
+			value = "version + 1"
+		case schema.ColUpdatedAt:
+			value = "UTC_TIMESTAMP(6)"
+		}
+		plain = append(plain, value)
+		switch col {
+		case r.res.Label.Column, r.res.Label.Key:
+			value = "?"
+		case schema.ColStemKey, schema.ColCopyNo:
+			if r.res.Named() {
+				value = "?"
+			}
+		}
+		named = append(named, value)
+	}
+	id := ident.Quote(r.res.ID)
+	toArchive = fmt.Sprintf("INSERT INTO %s (%s, archived_at, deletion_id, deleted_from) SELECT %s, UTC_TIMESTAMP(6), ?, ? FROM %s WHERE %s = ?",
+		r.archive.table, strings.Join(cols, ", "), strings.Join(plain, ", "), r.active.table, id)
+	toActive = fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM %s WHERE %s = ?",
+		r.active.table, strings.Join(cols, ", "), strings.Join(named, ", "), r.archive.table, id)
+	return toArchive, toActive
+}

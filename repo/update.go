@@ -1,0 +1,100 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/schema"
+)
+
+// updates is how often an optimistic update reads the row again.
+const updates = 10
+
+// Update reads an active row, lets change decide on a copy of it, and writes the
+// application's own columns and the name if the row is still as it was read;
+// otherwise it reads again and calls change again, at most 10 times, then it is
+// [ErrConflict]. change must have no effect but on its argument, since it may be
+// called more than once; its error ends the update and comes back as it is.
+// A change of id, owner, parent, state or of what the toolkit maintains is not
+// written. If nothing differs nothing is written.
+//
+// The version decides. What change computes from the old row (add 5) is applied
+// once by each Update that returns nil; after [onerow.ErrOutcomeUnknown] it may
+// have been applied. Statements on a pool: BEGIN, SELECT, UPDATE, SELECT, COMMIT; in
+// a joined transaction the row is locked when it is read.
+func (r *Repo[T]) Update(ctx context.Context, db onerow.DB, id int64, change func(row *T) error) (onerow.Result[T], error) {
+	var res onerow.Result[T]
+	for n := 1; ; n++ {
+		err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
+			res, err = r.updateTx(ctx, tx, id, change)
+			return err
+		})
+		switch {
+		case err == nil:
+			return res, nil
+		case !errors.Is(err, errMoved):
+			return onerow.Result[T]{}, r.wrap("update", id, err)
+		case n == updates:
+			return onerow.Result[T]{}, r.exhausted(id, n, err)
+		}
+	}
+}
+
+func (r *Repo[T]) updateTx(ctx context.Context, tx *onerow.Tx, id int64, change func(row *T) error) (res onerow.Result[T], err error) {
+	query, args := r.sql.readActive, []any{id}
+	if tx.Joined() {
+		query = r.sql.readForUpdate // a snapshot would not see who was faster
+	}
+	before, err := r.read(ctx, tx, query, args...)
+	if errors.Is(err, onerow.ErrNotFound) {
+		return res, r.notActive(ctx, tx, id)
+	}
+	if err != nil {
+		return res, err
+	}
+	after := before.row
+	if err := change(&after); err != nil {
+		return res, err
+	}
+	write, name, changed, err := r.updateArgs(&before.row, &after)
+	if err != nil {
+		return res, err
+	}
+	if !changed {
+		return onerow.Result[T]{Row: before.row}, nil
+	}
+	n, err := onerow.Affected(ctx, tx, r.sql.update, append(write, id, before.version)...)
+	if err != nil {
+		return res, r.refused(ctx, tx, id, r.int(&before.row, r.fields.owner), name, err)
+	}
+	if n != 1 {
+		return res, fmt.Errorf("%w: version %d is no longer there", errMoved, before.version)
+	}
+	it, err := r.read(ctx, tx, r.sql.readActive, id)
+	return onerow.Result[T]{Row: it.row, Changed: true}, err
+}
+
+// updateArgs are the values of the columns that an update writes, and whether
+// any of them differs.
+func (r *Repo[T]) updateArgs(before, after *T) (args []any, name schema.ParsedName, changed bool, err error) {
+	was, err := r.fields.args(reflect.ValueOf(before).Elem(), r.fields.own)
+	if err != nil {
+		return nil, name, false, err
+	}
+	own, err := r.fields.args(reflect.ValueOf(after).Elem(), r.fields.own)
+	if err != nil {
+		return nil, name, false, err
+	}
+	changed = !reflect.DeepEqual(was, own)
+	if r.res.Named() {
+		if name, err = r.res.Label.Kind.Parse(r.label(after)); err != nil {
+			return nil, name, false, err
+		}
+		changed = changed || name.Display != r.label(before)
+		args = nameArgs(name)
+	}
+	return append(args, own...), name, changed, nil
+}

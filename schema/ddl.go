@@ -1,0 +1,151 @@
+package schema
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/onerow/onerow/internal/ident"
+)
+
+// Types of the toolkit's columns. Name keys and stem keys are bytes, so that no
+// collation has a say; a key of 255 characters has at most 1,020 bytes.
+const (
+	typeID      = "BIGINT NOT NULL"
+	typeLabel   = "VARCHAR(200) CHARACTER SET utf8mb4 NOT NULL"
+	typeKey     = "VARBINARY(1020) NOT NULL"
+	typeCopyNo  = "INT NOT NULL DEFAULT 0"
+	typeFlag    = "TINYINT NOT NULL DEFAULT 0"
+	typeVersion = "BIGINT NOT NULL DEFAULT 1"
+	typeTime    = "DATETIME(6) NOT NULL"
+)
+
+// DDL returns one CREATE TABLE statement per table of the plan, parents first.
+// They are for a migration of the application's own; nothing here runs them.
+func (p Plan) DDL() []string {
+	var stmts []string
+	for _, r := range p.Resources {
+		stmts = append(stmts, r.DDL()...)
+	}
+	return stmts
+}
+
+// DDL returns the CREATE TABLE statements of the resource's tables: the active
+// one and, where there is one, the archive.
+func (r Resource) DDL() []string {
+	r = r.withDefaults()
+	var stmts []string
+	for _, t := range r.tables() {
+		var lines []string
+		for _, c := range t.columns {
+			lines = append(lines, "  "+Quote(c.Name)+" "+c.Type)
+		}
+		for _, index := range t.indexes {
+			lines = append(lines, "  "+index.ddl())
+		}
+		stmts = append(stmts, fmt.Sprintf("CREATE TABLE %s (\n%s\n) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4",
+			Quote(t.name), strings.Join(lines, ",\n")))
+	}
+	return stmts
+}
+
+// table is what DDL writes and Verify looks for.
+type table struct {
+	name    string
+	columns []Column
+	indexes []tableIndex
+}
+
+type tableIndex struct {
+	name    string // "" for the primary key
+	columns []string
+	unique  bool
+	why     string // what depends on it, for Verify's message
+}
+
+func (x tableIndex) ddl() string {
+	switch {
+	case x.name == "":
+		return "PRIMARY KEY (" + ident.Quotes(x.columns...) + ")"
+	case x.unique:
+		return "UNIQUE KEY " + Quote(x.name) + " (" + ident.Quotes(x.columns...) + ")"
+	}
+	return "KEY " + Quote(x.name) + " (" + ident.Quotes(x.columns...) + ")"
+}
+
+func (r Resource) tables() []table {
+	active := table{name: r.Active, columns: r.columns(" AUTO_INCREMENT"), indexes: r.activeIndexes()}
+	if r.Archive == "" {
+		return []table{active}
+	}
+	archive := table{name: r.Archive, columns: append(r.columns(""),
+		Column{ColArchivedAt, typeTime},
+		Column{ColDeletionID, "BIGINT NULL"},
+		Column{ColDeletedFrom, "VARBINARY(8) NULL"},
+	)}
+	archive.indexes = append(archive.indexes, r.primaryKey())
+	if r.Owner != "" {
+		archive.indexes = append(archive.indexes, tableIndex{"owner_id", []string{r.Owner, r.ID}, false, "lists of archived rows read it"})
+	}
+	if r.Parent.Column != "" && r.Parent.Column != r.Owner {
+		archive.indexes = append(archive.indexes, r.parentIndex())
+	}
+	return []table{active, archive}
+}
+
+func (r Resource) columns(generated string) []Column {
+	cols := []Column{{r.ID, typeID + generated}}
+	if r.Owner != "" {
+		cols = append(cols, Column{r.Owner, typeID})
+	}
+	if r.Parent.Column != "" && r.Parent.Column != r.Owner {
+		cols = append(cols, Column{r.Parent.Column, typeID})
+	}
+	if r.Named() {
+		cols = append(cols, Column{r.Label.Column, typeLabel}, Column{r.Label.Key, typeKey},
+			Column{ColStemKey, typeKey}, Column{ColCopyNo, typeCopyNo})
+	}
+	if r.Quota.Flag != "" {
+		cols = append(cols, Column{r.Quota.Flag, typeFlag})
+	}
+	cols = append(cols, Column{ColVersion, typeVersion}, Column{ColCreatedAt, typeTime}, Column{ColUpdatedAt, typeTime})
+	return append(cols, r.Columns...)
+}
+
+func (r Resource) primaryKey() tableIndex {
+	return tableIndex{"", []string{r.ID}, true, "every verb finds its row by it"}
+}
+
+func (r Resource) parentIndex() tableIndex {
+	return tableIndex{"parent_id", []string{r.Parent.Column, r.ID}, false, "the cascade finds children by it; without it every batch scans the table"}
+}
+
+func (r Resource) activeIndexes() []tableIndex {
+	indexes := []tableIndex{r.primaryKey()}
+	if r.Named() {
+		indexes = append(indexes,
+			tableIndex{"one_name", []string{r.Owner, r.Label.Key}, true, "it decides who has a name"},
+			tableIndex{"next_copy", []string{r.Owner, ColStemKey, ColCopyNo}, false, "activating finds the next copy number by it"})
+	}
+	if r.Owner != "" {
+		indexes = append(indexes, tableIndex{"owner_id", []string{r.Owner, r.ID}, false, "lists of active rows read it"})
+	}
+	if r.Parent.Column != "" && r.Parent.Column != r.Owner {
+		indexes = append(indexes, r.parentIndex())
+	}
+	if r.Quota.Flag != "" {
+		cols := []string{r.Owner, r.Quota.Flag, r.Quota.By}
+		if r.Quota.By != r.ID {
+			cols = append(cols, r.ID)
+			indexes = append(indexes, tableIndex{"quota_order", []string{r.Owner, r.Quota.By, r.ID}, false, "the quota finds its boundary by it"})
+		}
+		indexes = append(indexes, tableIndex{"quota_flag", cols, false, "the quota finds wrong flags by it"})
+	}
+	for _, x := range r.Indexes {
+		name := strings.Join(x.Columns, "_")
+		if len(name) > 60 {
+			name = name[:60]
+		}
+		indexes = append(indexes, tableIndex{name, x.Columns, x.Unique, "the plan declares it"})
+	}
+	return indexes
+}

@@ -1,0 +1,118 @@
+package schema
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	maxExtension = 16               // letters and digits behind the dot
+	maxDensity   = len("@999.999x") // the longest pixel density
+	maxSuffix    = maxDensity + 1 + maxExtension
+)
+
+// FilenameBase returns the name key of a file name: Name without extension and pixel density, so that home.png, home.jpg, home@2x.png and
+// HOME@1.5X.GIF are one screen, "home". A file name is read as
+//
+//	base [ @density ] [ .extension ]
+//
+// where everything is decided on the normal form (so full-width "．ＰＮＧ" is an extension) and
+//   - an extension is a dot and 1 to 16 ASCII letters and digits, at least one of them a letter: ".png", ".7z", ".go". So "v1.2" and "Home 1.0"
+//     have none and stay apart from "v1.3", and neither has "v1.2 final". Only the last one is cut: "archive.tar.gz" → "archive.tar".
+//   - a density is "@", up to three digits without leading zero, perhaps a dot and up to three more, and "x"; it is not zero. "@2x", "@1.5x",
+//     "@0.75x", not "@0x", "@02x". Only the last one is cut: "home@2x@3x.png" → "home@2x". "home@1.5x" ends with a density, not with ".5x".
+//   - neither is cut if nothing but dots, white space and invisible characters would be left: ".gitignore" → ".gitignore",
+//     "@2x.png" → "@2x", "..png" → "..png". White space before what was cut goes too: "home .png" → "home".
+//
+// A base is a name key (Name(base) is base, within MaxNameLength), but not a fixed point of FilenameBase: "a.b.png" → "a.b", and "a.b" → "a".
+// Keep the file name, and never cut a base again.
+//
+// The errors are those of Name, and ErrNameInvalid also for a name with "/" or "\" and for one of dots only (".", "..", "…"), both after NFKC.
+func FilenameBase(s string) (string, error) {
+	return KindFilename.Key(s)
+}
+
+// badFilename says why a name in normal form cannot be a file's, or "".
+func badFilename(full string) string {
+	switch {
+	case strings.ContainsAny(full, `/\`):
+		return "a file name cannot contain a path separator"
+	case blank(full, "."):
+		return "a file name cannot be made of dots only"
+	}
+	return ""
+}
+
+// splitFilename cuts a file name in normal form into its base and its suffix, density and extension.
+func splitFilename(full string) (base, suffix string) {
+	end := len(full)
+	// The density comes first: the ".5x" of "home@1.5x" would pass for an extension.
+	if d := densityStart(full); d >= 0 {
+		if cuttable(full[:d]) {
+			end = d
+		}
+	} else if e := extensionStart(full); e >= 0 && cuttable(full[:e]) {
+		end = e
+		if d := densityStart(full[:e]); d >= 0 && cuttable(full[:d]) {
+			end = d
+		}
+	}
+	return strings.TrimRight(full[:end], " "), full[end:]
+}
+
+// cuttable reports whether rest can stand as a base.
+func cuttable(rest string) bool { return !blank(rest, ".") }
+
+// extensionStart returns the index of the dot before the extension of s, or -1.
+func extensionStart(s string) int {
+	letter := false
+	for i := len(s) - 1; i >= 0 && len(s)-i <= maxExtension+1; i-- {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z':
+			letter = true
+		case '0' <= c && c <= '9':
+		case c == '.' && letter:
+			return i
+		default:
+			return -1
+		}
+	}
+	return -1
+}
+
+// densityStart returns the index of the @ before the density that ends s, or -1.
+func densityStart(s string) int {
+	at := strings.LastIndexByte(s, '@')
+	if at < 0 || len(s)-at > maxDensity || !strings.HasSuffix(s, "x") {
+		return -1
+	}
+	whole, fraction, dot := strings.Cut(s[at+1:len(s)-1], ".")
+	if !digits(whole) || dot && !digits(fraction) || len(whole) > 1 && whole[0] == '0' {
+		return -1
+	}
+	if strings.Trim(whole+fraction, "0") == "" {
+		return -1
+	}
+	return at
+}
+
+// digits reports whether s is one to three ASCII digits.
+func digits(s string) bool {
+	return len(s) >= 1 && len(s) <= 3 && strings.Trim(s, "0123456789") == ""
+}
+
+// splitDisplay finds in the display text where the suffix begins, so that a copy keeps it as typed. One typed character can hold the end of
+// the base and the start of the suffix (the "⒈" of "v⒈png" is "1."); then the text is normalized first.
+func splitDisplay(c cleaned) (base, suffix string) {
+	for _, text := range []string{c.display, collapse(nfkc(c.display))} {
+		at := len(text)
+		for range maxSuffix + 1 {
+			if tail, _ := normalize(text[at:]); tail == c.suffix {
+				return strings.TrimSpace(text[:at]), text[at:]
+			}
+			_, size := utf8.DecodeLastRuneInString(text[:at])
+			at -= size
+		}
+	}
+	return c.key, c.suffix
+}

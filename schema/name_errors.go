@@ -1,0 +1,82 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+var (
+	// ErrNameInvalid means that the text can never be a name. The detail is a *NameError.
+	ErrNameInvalid = errors.New("schema: name is invalid")
+	// ErrNameEmpty means that nothing visible is left of the name. The detail is a *NameError.
+	ErrNameEmpty = errors.New("schema: name is empty")
+	// ErrNameTooLong means that the name or its key has too many characters. The detail is a *NameError.
+	ErrNameTooLong = errors.New("schema: name is too long")
+	// ErrTooManyCopies means that a copy number is not between 1 and MaxCopy. The detail is a *CopyError.
+	ErrTooManyCopies = errors.New("schema: too many copies")
+)
+
+// NameError says what is wrong with a name. errors.Is finds the sentinel in Err.
+type NameError struct {
+	Name   string // the name as typed, cut to its first characters; may be invalid UTF-8 (Error quotes it)
+	Reason string // what exactly, for people; empty where Err says everything
+	Length int    // characters that there are, where Err is ErrNameTooLong
+	Limit  int    // characters that there may be, where Err is ErrNameTooLong
+	Err    error  // ErrNameInvalid, ErrNameEmpty or ErrNameTooLong
+}
+
+// Error quotes the name, so that no control or direction character of it reaches a log or terminal.
+func (e *NameError) Error() string {
+	switch {
+	case errors.Is(e.Err, ErrNameTooLong):
+		what := e.Reason
+		if what == "" {
+			what = "it"
+		}
+		return fmt.Sprintf("schema: name %q is too long: %s has %d characters, at most %d are allowed; choose a shorter name",
+			e.Name, what, e.Length, e.Limit)
+	case errors.Is(e.Err, ErrNameEmpty):
+		return fmt.Sprintf("schema: name %q is empty: nothing in it can be seen; choose a name", e.Name)
+	default:
+		return fmt.Sprintf("schema: name %q is invalid: %s; choose another name", e.Name, e.Reason)
+	}
+}
+
+// Unwrap returns the sentinel.
+func (e *NameError) Unwrap() error { return e.Err }
+
+// CopyError says which copy of which name was asked for. errors.Is finds ErrTooManyCopies.
+type CopyError struct {
+	Name string // the name whose copy was asked for, cut to its first characters
+	Copy int    // the number that was asked for
+}
+
+// Error names the number and the range.
+func (e *CopyError) Error() string {
+	return fmt.Sprintf("schema: name %q cannot have copy number %d: only 1 to %d exist; rename it or delete copies", e.Name, e.Copy, MaxCopy)
+}
+
+// Unwrap returns ErrTooManyCopies.
+func (e *CopyError) Unwrap() error { return ErrTooManyCopies }
+
+func invalid(name, reason string) error {
+	return &NameError{Name: shorten(name), Reason: reason, Err: ErrNameInvalid}
+}
+
+func tooLong(name, what string, length, limit int) error {
+	return &NameError{Name: shorten(name), Reason: what, Length: length, Limit: limit, Err: ErrNameTooLong}
+}
+
+// shorten keeps the first characters of a name for an error. The copy lets go of a huge input.
+func shorten(s string) string {
+	const most = 40
+	n := 0
+	for i := range s {
+		if n == most {
+			return strings.Clone(s[:i]) + "…"
+		}
+		n++
+	}
+	return s
+}

@@ -1,0 +1,167 @@
+package schema
+
+import "github.com/onerow/onerow/internal/ident"
+
+// Resource is a kind of row that its owner sees: a project, a screen, a comment.
+// The zero value of a field means what its comment says.
+type Resource struct {
+	// Name is what the resource is called in plans, jobs and messages: "project".
+	Name string `yaml:"name"`
+	// Active is the table of the active rows. Default: Name.
+	Active string `yaml:"active,omitempty"`
+	// Archive is the table of the archived rows. Empty: rows cannot be archived
+	// and a delete cannot be undone.
+	Archive string `yaml:"archive,omitempty"`
+	// ID is the primary key, an auto-increment integer. Default: "id".
+	ID string `yaml:"id,omitempty"`
+	// Owner is the column that holds whose row it is; names are unique and quotas
+	// are counted per owner. It may be the parent's column (file names are unique
+	// within their project). Empty: no names, no quota, no lists by owner.
+	Owner string `yaml:"owner,omitempty"`
+	// Label is the row's name. Zero: rows have no names.
+	Label Label `yaml:"label,omitempty"`
+	// Parent is the row above. Zero: a root.
+	Parent Parent `yaml:"parent,omitempty"`
+	// Quota is the flag "over quota". Zero: not subject to a quota.
+	Quota Quota `yaml:"quota,omitempty"`
+	// Asset is a column that names an external asset, a file or an object, which the
+	// cascade deletes before it deletes the row. NULL and '' name none.
+	Asset string `yaml:"asset,omitempty"`
+	// Columns are the application's own columns, in both tables.
+	Columns []Column `yaml:"columns,omitempty"`
+	// Indexes are the application's own indexes, on the active table only.
+	Indexes []Index `yaml:"indexes,omitempty"`
+}
+
+// Label declares the columns of a row's name.
+type Label struct {
+	// Column holds the name as it was typed: "name".
+	Column string `yaml:"column"`
+	// Key holds the name key, which is unique per owner. Default: Column + "_key".
+	Key string `yaml:"key,omitempty"`
+	// Kind says which names are the same: [KindName] (the default) or [KindFilename].
+	Kind NameKind `yaml:"kind,omitempty"`
+}
+
+// Parent declares the row above.
+type Parent struct {
+	// Resource is the parent's name in the plan.
+	Resource string `yaml:"resource"`
+	// Column holds the parent's id.
+	Column string `yaml:"column"`
+}
+
+// Quota declares the flag of rows that are over their owner's limit.
+type Quota struct {
+	// Flag is the column: "is_over_quota".
+	Flag string `yaml:"flag"`
+	// By is the column by which rows are ordered; the first rows, up to the limit,
+	// are within the quota. It must be NOT NULL. Default: the id, so that the oldest stay.
+	By string `yaml:"by,omitempty"`
+	// Descending turns the order around: the rows with the greatest values stay.
+	Descending bool `yaml:"descending,omitempty"`
+}
+
+// Column is a column of the application's own.
+type Column struct {
+	// Name of the column.
+	Name string `yaml:"name"`
+	// Type is what follows the name in CREATE TABLE: "VARCHAR(80) NOT NULL DEFAULT ''".
+	Type string `yaml:"type"`
+}
+
+// Index is an index of the application's own.
+type Index struct {
+	// Columns in their order. The index is named after them.
+	Columns []string `yaml:"columns"`
+	// Unique makes it a constraint.
+	Unique bool `yaml:"unique,omitempty"`
+}
+
+// The toolkit's columns of a resource's tables, beside those that the resource
+// names itself.
+const (
+	ColStemKey     = "stem_key"     // name key without its copy token
+	ColCopyNo      = "copy_no"      // number of the copy token, 0 without one
+	ColVersion     = "version"      // +1 with every write but the quota flag's
+	ColCreatedAt   = "created_at"   // UTC
+	ColUpdatedAt   = "updated_at"   // UTC
+	ColArchivedAt  = "archived_at"  // archive only
+	ColDeletionID  = "deletion_id"  // archive only: set while a deletion can be cancelled
+	ColDeletedFrom = "deleted_from" // archive only: where a cancelled deletion puts the row back
+)
+
+// withDefaults returns r with its defaults filled in.
+func (r Resource) withDefaults() Resource {
+	if r.Active == "" {
+		r.Active = r.Name
+	}
+	if r.ID == "" {
+		r.ID = "id"
+	}
+	if r.Label.Column != "" {
+		if r.Label.Key == "" {
+			r.Label.Key = r.Label.Column + "_key"
+		}
+		if r.Label.Kind == "" {
+			r.Label.Kind = KindName
+		}
+	}
+	if r.Quota.Flag != "" && r.Quota.By == "" {
+		r.Quota.By = r.ID
+	}
+	return r
+}
+
+// Named says whether rows have names.
+func (r Resource) Named() bool { return r.Label.Column != "" }
+
+// Tables returns the active table and, where there is one, the archive table.
+func (r Resource) Tables() []string {
+	if r.Archive == "" {
+		return []string{r.Active}
+	}
+	return []string{r.Active, r.Archive}
+}
+
+// Managed returns the columns that the toolkit writes, in the order of the DDL,
+// those of the archive table alone excluded. They are: id, owner, parent, name,
+// name key, stem key, copy number, flag, version and the two times.
+func (r Resource) Managed() []string {
+	cols := []string{r.ID}
+	if r.Owner != "" {
+		cols = append(cols, r.Owner)
+	}
+	if r.Parent.Column != "" && r.Parent.Column != r.Owner {
+		cols = append(cols, r.Parent.Column)
+	}
+	if r.Named() {
+		cols = append(cols, r.Label.Column, r.Label.Key, ColStemKey, ColCopyNo)
+	}
+	if r.Quota.Flag != "" {
+		cols = append(cols, r.Quota.Flag)
+	}
+	return append(cols, ColVersion, ColCreatedAt, ColUpdatedAt)
+}
+
+// Shared returns all columns that the two tables have in common.
+func (r Resource) Shared() []string {
+	cols := r.Managed()
+	for _, c := range r.Columns {
+		cols = append(cols, c.Name)
+	}
+	return cols
+}
+
+// Quote returns a table or column name as an SQL identifier.
+func Quote(name string) string { return ident.Quote(name) }
+
+// State is in which of its two tables a row is.
+type State string
+
+// The states of a row. A row whose deletion can still be cancelled is in the
+// archive table too, but hidden: it has no state.
+const (
+	Active   State = "active"
+	Archived State = "archived"
+)
