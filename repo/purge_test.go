@@ -1,0 +1,29 @@
+package repo_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/onerow/onerow/repo"
+)
+
+func TestPurgeRequests(t *testing.T) {
+	db, ctx := open(t), t.Context()
+	p := newRepos(t).projects
+	for i := range 5 {
+		must(p.Create(ctx, db, Project{UserID: 1, Name: fmt.Sprint("p", i)}, repo.RequestID(fmt.Sprint(i))))
+	}
+	must(db.ExecContext(ctx, "UPDATE onerow_request SET created_at = created_at - INTERVAL 2 DAY WHERE request_id < '3'"))
+	for i, want := range []int64{2, 1, 0} {
+		if n := must(repo.PurgeRequests(ctx, db, 24*time.Hour, 2)); n != want {
+			t.Errorf("purge %d forgot %d, want %d", i, n, want)
+		}
+	}
+	if res := must(p.Create(ctx, db, Project{UserID: 1, Name: "p4"}, repo.RequestID("4"))); !res.Replayed {
+		t.Error("a young request was forgotten")
+	}
+	if _, err := repo.PurgeRequests(ctx, db, 0, 1); err == nil {
+		t.Error("an age of 0 was taken")
+	}
+}
