@@ -8,20 +8,20 @@ import (
 )
 
 var (
-	// ErrOutcomeUnknown: COMMIT was sent and no answer came back, so the
+	// ErrOutcomeUnknown means: COMMIT was sent and no answer came back, so the
 	// transaction happened wholly or not at all. Call the verb again: the verbs of
 	// this toolkit leave the tables as if they had been called once.
 	ErrOutcomeUnknown = errors.New("onerow: the outcome of the transaction is unknown")
 
-	// ErrTxPoisoned: the server has rolled this transaction back, and a statement
+	// ErrTxPoisoned means: the server has rolled this transaction back, and a statement
 	// was sent on it afterwards. The statement was not run. Return the first error
 	// from the function that was given to InTx.
 	ErrTxPoisoned = errors.New("onerow: the server has rolled this transaction back")
 
-	// ErrNoTransaction: the handle can neither begin a transaction nor is it one.
+	// ErrNoTransaction means: the handle can neither begin a transaction nor is it one.
 	ErrNoTransaction = errors.New("onerow: the handle is no pool and no transaction")
 
-	// ErrNotFound: no row has this id, in neither table.
+	// ErrNotFound means: no row has this id, in neither table.
 	ErrNotFound = errors.New("onerow: no such row")
 )
 

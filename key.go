@@ -12,7 +12,7 @@ import (
 // MaxKeyLen is the length in bytes of the columns that hold encoded keys.
 const MaxKeyLen = 512
 
-// ErrKey: a value cannot be a key, or text is not an encoded key.
+// ErrKey means: a value cannot be a key, or text is not an encoded key.
 var ErrKey = errors.New("onerow: not a key")
 
 // EncodeKey writes the value of a primary key, or of an owner, in the one form
@@ -56,7 +56,7 @@ func encodePart(b *strings.Builder, part any) error {
 		b.WriteString(strconv.FormatUint(v.Uint(), 10))
 	case v.Kind() == reflect.String:
 		b.WriteByte('\'')
-		escapeText.WriteString(b, v.String()) //nolint:errcheck // a Builder does not fail
+		b.WriteString(escapeText.Replace(v.String()))
 	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8:
 		b.WriteString("0x" + hex.EncodeToString(v.Bytes()))
 	case v.Kind() == reflect.Array && v.Type().Elem().Kind() == reflect.Uint8:

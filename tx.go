@@ -150,8 +150,10 @@ func once(ctx context.Context, db beginner, fn func(context.Context, *Tx) error)
 	return commit(ctx, sqlTx)
 }
 
+// gone: the driver closes a session whose context ended, and says so at ROLLBACK.
 func gone(err error) bool {
-	return errors.Is(err, sql.ErrTxDone) || mysqlerr.MayRunAgain(err)
+	return errors.Is(err, sql.ErrTxDone) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
+		mysqlerr.MayRunAgain(err)
 }
 
 func commit(ctx context.Context, tx *sql.Tx) error {

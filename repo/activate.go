@@ -22,7 +22,7 @@ const names = 100
 // (owner, stem_key, copy_no); so the number of statements does not grow with the
 // number of copies. Activating what is active is a success that changes nothing.
 //
-// Errors: [onerow.ErrNotFound], [ErrParentNotFound], [ErrNoFreeName] after 100
+// Errors means: [onerow.ErrNotFound], [ErrParentNotFound], [ErrNoFreeName] after 100
 // conflicts, the name errors of package schema when the copies are used up,
 // [onerow.ErrOutcomeUnknown], after which it may simply be called again.
 //

@@ -32,7 +32,7 @@ func RequestID(id string) CreateOption { return func(o *createOptions) { o.reque
 // never made again. Such a call also survives a COMMIT without an answer; one
 // without a request id returns [onerow.ErrOutcomeUnknown].
 //
-// Errors: the name errors of package schema, [ErrParentNotFound], [ErrConflict] for
+// Errors means: the name errors of package schema, [ErrParentNotFound], [ErrConflict] for
 // a unique index of the application's own.
 //
 // Atomic: row, quota mark and request record. Statements on a pool: BEGIN, INSERT,

@@ -41,7 +41,7 @@ type Deleted[T any] struct {
 // job, logs nothing and queues nothing. A delete during the grace period of an
 // earlier one takes the earlier time; after a dead job it makes a new one.
 //
-// Errors: [ErrUnsupported] for a grace period without an archive table,
+// Errors means: [ErrUnsupported] for a grace period without an archive table,
 // [onerow.ErrOutcomeUnknown], after which it may simply be called again. Statements
 // on a pool, for an active row: BEGIN, SELECT, log, queue, DELETE, mark, COMMIT; one
 // more for an archived row, one more with a grace period.

@@ -8,26 +8,26 @@ import (
 // What a verb can answer beside [onerow.ErrNotFound], [onerow.ErrOutcomeUnknown]
 // and the name errors of package schema.
 var (
-	// ErrNameTaken: another active row of the owner has this name, in some
+	// ErrNameTaken means: another active row of the owner has this name, in some
 	// spelling. errors.As with *[NameTakenError] says which.
 	ErrNameTaken = errors.New("repo: the name is taken")
-	// ErrGone: the row that the request id once made has been deleted since. It is
+	// ErrGone means: the row that the request id once made has been deleted since. It is
 	// never made again.
 	ErrGone = errors.New("repo: the row is gone")
-	// ErrRequestMismatch: this request id was used for something else.
+	// ErrRequestMismatch means: this request id was used for something else.
 	ErrRequestMismatch = errors.New("repo: the request id was used with another payload")
-	// ErrNotActive: the row is archived; activate it first.
+	// ErrNotActive means: the row is archived; activate it first.
 	ErrNotActive = errors.New("repo: the row is archived")
-	// ErrParentNotFound: the row above does not exist, or is going.
+	// ErrParentNotFound means: the row above does not exist, or is going.
 	ErrParentNotFound = errors.New("repo: the parent row does not exist")
-	// ErrTooLate: the deletion can no longer be cancelled.
+	// ErrTooLate means: the deletion can no longer be cancelled.
 	ErrTooLate = errors.New("repo: too late to cancel the deletion")
-	// ErrConflict: others kept changing the row, or another unique index of the
+	// ErrConflict means: others kept changing the row, or another unique index of the
 	// application's refused it. errors.As with *[ConflictError] says which row.
 	ErrConflict = errors.New("repo: conflict")
-	// ErrNoFreeName: no free copy number was found.
+	// ErrNoFreeName means: no free copy number was found.
 	ErrNoFreeName = errors.New("repo: no free name")
-	// ErrUnsupported: the resource was not declared for this verb.
+	// ErrUnsupported means: the resource was not declared for this verb.
 	ErrUnsupported = errors.New("repo: not supported by the resource")
 )
 

@@ -55,7 +55,7 @@ func (r *Repo[T]) Find(ctx context.Context, db onerow.DB, owner int64, name stri
 // text is meant for URLs; a text that no page returned is an error of List.
 type Cursor string
 
-// ErrCursor: a cursor is not one that List returned.
+// ErrCursor means: a cursor is not one that List returned.
 var ErrCursor = errors.New("repo: not a cursor of this list")
 
 // Page is a part of a list.

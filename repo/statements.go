@@ -8,10 +8,6 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// nowMicros is the database's clock as microseconds since 1970, which no setting
-// of session or driver changes.
-const nowMicros = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))"
-
 // statements are the texts that depend on the declaration only. All of them find
 // their row by the primary key, unless they say otherwise.
 type statements struct {

@@ -10,9 +10,9 @@ import (
 )
 
 var (
-	// ErrPlan: a plan contradicts itself. The text says where.
+	// ErrPlan means: a plan contradicts itself. The text says where.
 	ErrPlan = errors.New("schema: invalid plan")
-	// ErrUnknownResource: a plan has no resource of that name.
+	// ErrUnknownResource means: a plan has no resource of that name.
 	ErrUnknownResource = errors.New("schema: unknown resource")
 )
 

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Err: a text cannot be an identifier.
+// Err means: a text cannot be an identifier.
 var Err = errors.New("not an SQL identifier")
 
 // maxLen is the longest name of a table or column, in characters.
