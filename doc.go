@@ -18,24 +18,26 @@
 // begins one of its own; given a transaction it joins it and leaves COMMIT to its
 // owner. In a transaction of its own:
 //
-//		           ┌────────────── refused, or the connection was lost ──────────┐
-//		           ▼                                                             │
-//		BEGIN ─► first statement ─► … ─► last statement ─► COMMIT ─► committed   │
-//		  └────────────┴───────────────────────┴──────────────┤                  │
-//		                                                      ├─ refused ────────┘
-//		                                                      └─ no answer ─► ErrOutcomeUnknown
+//	           ┌────────────── refused, or the connection was lost ──────────┐
+//	           ▼                                                             │
+//	BEGIN ─► first statement ─► … ─► last statement ─► COMMIT ─► committed   │
+//	  └────────────┴───────────────────────┴──────────────┤                  │
+//	                                                      ├─ refused ────────┘
+//	                                                      └─ no answer ─► ErrOutcomeUnknown
 //
-//	  - A transaction that the server refused (deadlock, lock wait timeout, a
-//	    cluster's certifier), or whose connection was lost before COMMIT was sent,
-//	    is run again from its first statement: at most 20 times, with jitter, until
-//	    the context ends. The function may therefore run more than once.
-//	  - Once COMMIT was sent and no answer came, the outcome is unknown. InTx says
-//	    so with [ErrOutcomeUnknown]; only [InTokenTx] runs it again, because there a
-//	    token of the call, inserted first under a unique key, tells the two apart.
-//	  - In a joined transaction nothing is retried. [Retryable] says of the error
-//	    whether the owner may run the whole transaction again.
-//	  - After the server rolled a transaction back, later statements on its [Tx]
-//	    fail with [ErrTxPoisoned]; they would otherwise run in autocommit.
+// The rules are these:
+//
+//   - A transaction that the server refused (deadlock, lock wait timeout, a
+//     cluster's certifier), or whose connection was lost before COMMIT was sent,
+//     is run again from its first statement: at most 20 times, with jitter, until
+//     the context ends. The function may therefore run more than once.
+//   - Once COMMIT was sent and no answer came, the outcome is unknown. InTx says
+//     so with [ErrOutcomeUnknown]; only [InTokenTx] runs it again, because there a
+//     token of the call, inserted first under a unique key, tells the two apart.
+//   - In a joined transaction nothing is retried. [Retryable] says of the error
+//     whether the owner may run the whole transaction again.
+//   - After the server rolled a transaction back, later statements on its [Tx]
+//     fail with [ErrTxPoisoned]; they would otherwise run in autocommit.
 //
 // What is not promised: statements that are sent on a *sql.Tx past the Tx are
 // not guarded, and a failure that the server reports only while rows are read
