@@ -1,0 +1,275 @@
+package crashtest
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+)
+
+// bareConnector hides everything optional of the driver, as an old driver would.
+type bareConnector struct{ driver.Connector }
+
+func (b bareConnector) Connect(ctx context.Context) (driver.Conn, error) {
+	c, err := b.Connector.Connect(ctx)
+	return bareConn{c}, err
+}
+
+type bareConn struct{ driver.Conn }
+
+func (b bareConn) Prepare(query string) (driver.Stmt, error) {
+	s, err := b.Conn.Prepare(query)
+	return bareStmt{s}, err
+}
+
+type bareStmt struct{ driver.Stmt }
+
+func (b bareStmt) Query(args []driver.Value) (driver.Rows, error) {
+	rows, err := oldStmtQueryer(b.Stmt).Query(args)
+	return bareRows{rows}, err
+}
+
+type bareRows struct{ driver.Rows }
+
+// script uses the driver in every way that database/sql offers and returns what it saw.
+func script(t *testing.T, db *sql.DB, bare bool) []string {
+	t.Helper()
+	ctx := t.Context()
+	var saw []string
+	note := func(what string, err error) {
+		t.Helper()
+		saw = append(saw, fmt.Sprintf("%s: %v", what, err))
+	}
+	exec := func(query string, args ...any) {
+		t.Helper()
+		_, err := db.ExecContext(ctx, query, args...)
+		note(query, err)
+	}
+	note("ping", db.PingContext(ctx))
+	exec("DELETE FROM purchase")
+	exec(insertPurchase, "ann", "shoe")
+	exec(insertPurchase, "ann", nil)             // refused by the server
+	exec(insertPurchase, "ann")                  // too few arguments: driver.ErrSkip, then refused by database/sql
+	exec("SELECT ?", uint64(1)<<63)              // needs the driver's own converter
+	exec("SELECT ?", json.RawMessage(`{"a":1}`)) // the same
+	exec("SELECT ?", time.Date(2024, 1, 2, 3, 4, 5, 0, time.UTC))
+	exec("SELECT ?", struct{}{}) // no driver takes it
+
+	stmt, err := db.PrepareContext(ctx, "SELECT buyer FROM purchase WHERE item = ?")
+	note("prepare", err)
+	for range 2 {
+		var buyer string
+		note("prepared query", stmt.QueryRowContext(ctx, "shoe").Scan(&buyer))
+		saw = append(saw, buyer)
+	}
+	note("close", stmt.Close())
+
+	tx, err := db.BeginTx(ctx, nil)
+	note("begin", err)
+	_, err = tx.ExecContext(ctx, insertPurchase, "eve", "sock")
+	note("insert", err)
+	note("commit", tx.Commit())
+	tx, err = db.BeginTx(ctx, &sql.TxOptions{ReadOnly: !bare})
+	note("begin read only", err)
+	note("rollback", tx.Rollback())
+
+	rows, err := db.QueryContext(ctx, "SELECT id, buyer, created_at IS NULL FROM purchase ORDER BY id")
+	note("query", err)
+	types, err := rows.ColumnTypes()
+	note("types", err)
+	for _, c := range types {
+		length, hasLength := c.Length()
+		precision, scale, hasDecimals := c.DecimalSize()
+		nullable, hasNullable := c.Nullable()
+		saw = append(saw, fmt.Sprint(c.Name(), c.DatabaseTypeName(), c.ScanType(), length, hasLength, precision, scale, hasDecimals, nullable, hasNullable))
+	}
+	for rows.Next() {
+		var id, buyer, null sql.RawBytes
+		note("scan", rows.Scan(&id, &buyer, &null))
+		saw = append(saw, string(buyer))
+	}
+	note("more", rows.Err())
+	saw = append(saw, fmt.Sprint(rows.NextResultSet()))
+	note("close", rows.Close())
+
+	cancelled, cancel := context.WithCancel(ctx)
+	cancel()
+	_, err = db.BeginTx(cancelled, nil)
+	note("begin cancelled", err)
+	return saw
+}
+
+// counters reads the session's own statistics: what the server got.
+func counters(t *testing.T, db *sql.DB) map[string]int {
+	t.Helper()
+	rows, err := db.QueryContext(t.Context(), `SHOW SESSION STATUS WHERE Variable_name LIKE 'Com\_%' OR Variable_name = 'Questions'`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]int{}
+	for rows.Next() {
+		var name string
+		var value int
+		if err := rows.Scan(&name, &value); err != nil {
+			t.Fatal(err)
+		}
+		values[strings.ToLower(name)] = value
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := rows.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return values
+}
+
+// watch runs the script on one connection and returns what it saw and what the server counted meanwhile.
+func watch(t *testing.T, connector driver.Connector, bare bool) ([]string, map[string]int) {
+	t.Helper()
+	db := sql.OpenDB(connector)
+	db.SetMaxOpenConns(1)
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	before := counters(t, db)
+	saw := script(t, db, bare)
+	after := counters(t, db)
+	changed := map[string]int{}
+	for name, value := range after {
+		if value != before[name] {
+			changed[name] = value - before[name]
+		}
+	}
+	return saw, changed
+}
+
+func TestWrappingChangesNothing(t *testing.T) {
+	for _, interpolate := range []string{"true", "false"} {
+		for _, bare := range []bool{false, true} {
+			t.Run(fmt.Sprintf("interpolateParams=%s/bare=%v", interpolate, bare), func(t *testing.T) {
+				dsn := shopDSN(t, dbtest.Param("interpolateParams", interpolate), dbtest.Param("multiStatements", "true"))
+				var inner driver.Connector
+				inner, err := mysql.NewConnector(configOf(t, dsn))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if bare {
+					inner = bareConnector{inner}
+				}
+				wantSaw, wantServer := watch(t, inner, bare)
+				wrapped := Wrap(inner)
+				gotSaw, gotServer := watch(t, wrapped, bare)
+				if d := cmp.Diff(wantSaw, gotSaw); d != "" {
+					t.Errorf("the caller sees another thing (-without +with):\n%s", d)
+				}
+				if d := cmp.Diff(wantServer, gotServer); d != "" {
+					t.Errorf("the server gets other statements (-without +with):\n%s", d)
+				}
+
+				log := wrapped.Statements()
+				// Both looks at the counters are in the log, one is in their difference. A Prepare is no question, nor is a ping.
+				if want := gotServer["questions"] + 1; len(log) != want {
+					t.Errorf("%d statements in the log, %d on the server:\n%s\n%v", len(log), want, log, gotServer)
+				}
+				prepared := 0
+				for _, s := range log {
+					if s.Prepared {
+						prepared++
+					}
+				}
+				if want := gotServer["com_stmt_execute"]; !bare && prepared != want { // bare: the looks may be prepared
+					t.Errorf("%d prepared executions in the log, %d on the server", prepared, want)
+				}
+			})
+		}
+	}
+}
+
+// The optional interfaces whose presence alone changes what database/sql does are there exactly when the driver has them.
+func TestOptionalInterfaces(t *testing.T) {
+	inner, err := mysql.NewConnector(configOf(t, shopDSN(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []driver.Connector{inner, bareConnector{inner}} {
+		direct, err := c.Connect(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		wrapped, err := Wrap(c).Connect(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(presence(direct), presence(wrapped)); d != "" {
+			t.Errorf("%T: %s", c, d)
+		}
+		directStmt, err := direct.Prepare("SELECT ?")
+		if err != nil {
+			t.Fatal(err)
+		}
+		wrappedStmt, err := wrapped.Prepare("SELECT ?")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, want := directStmt.(oldColumnConverter)
+		if _, got := wrappedStmt.(oldColumnConverter); got != want {
+			t.Errorf("%T: ColumnConverter %v, want %v", c, got, want)
+		}
+		for _, closer := range []interface{ Close() error }{directStmt, wrappedStmt, direct, wrapped} {
+			if err := closer.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+func presence(c driver.Conn) map[string]bool {
+	_, resets := c.(driver.SessionResetter)
+	_, validates := c.(driver.Validator)
+	return map[string]bool{"SessionResetter": resets, "Validator": validates}
+}
+
+func TestCount(t *testing.T) {
+	inner, err := mysql.NewConnector(configOf(t, shopDSN(t, dbtest.Param("interpolateParams", "false"))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	connector := Wrap(inner)
+	db := sql.OpenDB(connector)
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	for range 2 { // the second is a replay: insert, 1062, rollback
+		log, err := Count(connector, func() error { return buy(t.Context(), db) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("\n%s", log)
+	}
+	log, err := Count(connector, func() error { return buy(t.Context(), db) })
+	want := Log{
+		{Session: 1, Kind: Begin, SQL: "START TRANSACTION"},
+		{Session: 1, Kind: Exec, SQL: insertRequest, InTx: true, Prepared: true},
+		{Session: 1, Kind: Rollback, SQL: "ROLLBACK", InTx: true},
+	}
+	if d := cmp.Diff(want, log); err != nil || d != "" {
+		t.Errorf("%v\n%s", err, d)
+	}
+	if text := log.String(); text != "  1  session 1: START TRANSACTION\n  2  session 1: "+insertRequest+"\n  3  session 1: ROLLBACK\n" {
+		t.Errorf("the log reads:\n%s", text)
+	}
+}

@@ -1,0 +1,168 @@
+package crashtest
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// Connector wraps a driver's connector for sql.OpenDB and logs every statement that is executed through it. It changes nothing else:
+// each optional interface of the driver is forwarded, driver.ErrSkip too, so the server gets the same statements with and
+// without it. Safe for concurrent use.
+type Connector struct {
+	inner driver.Connector
+	// identify makes each new session ask for its id on the server, which fault injection needs. One more statement for each
+	// connection, so it is off where statements are only counted.
+	identify bool
+
+	mu       sync.Mutex
+	entries  []entry
+	executed int // never reset: names the entries
+	sessions int
+	ended    []uint64 // server ids of the sessions closed since the last takeEnded; only with identify
+	step     interceptor
+}
+
+// entry is a logged statement with a name of its own, so that a skipped one can be taken back.
+type entry struct {
+	Statement
+	name int
+}
+
+// An interceptor stands between a session and the server at each execution: it may call run (at most once), do something before and
+// after it, and answer with another error than the server's. It runs in the goroutine of the caller, one at a time for each session.
+type interceptor func(ctx context.Context, e *execution) error
+
+// execution is one statement on its way to the server.
+type execution struct {
+	Statement
+	// index counts from 1 since the last Reset.
+	index int
+	conn  *conn
+	// run executes on the server and keeps the result. It returns driver.ErrSkip where the driver asks for the other way
+	// (prepare, then execute): then nothing was executed and the statement is not counted.
+	run func(ctx context.Context) error
+	// discard drops the kept result.
+	discard func() error
+}
+
+// Wrap returns a connector that logs the statements sent through c.
+//
+//	connector := crashtest.Wrap(c)
+//	db := sql.OpenDB(connector)
+func Wrap(c driver.Connector) *Connector {
+	return &Connector{inner: c}
+}
+
+// Statements returns a copy of the log since the last Reset.
+func (c *Connector) Statements() Log {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	log := make(Log, len(c.entries))
+	for i, e := range c.entries {
+		log[i] = e.Statement
+	}
+	return log
+}
+
+// Reset empties the log. Open sessions keep their numbers.
+func (c *Connector) Reset() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.entries = nil
+}
+
+// Driver is the wrapped connector's driver.
+func (c *Connector) Driver() driver.Driver { return c.inner.Driver() }
+
+// Close closes the wrapped connector if it can be closed. sql.DB.Close calls it.
+func (c *Connector) Close() error {
+	if closer, ok := c.inner.(io.Closer); ok {
+		return closer.Close()
+	}
+	return nil
+}
+
+// Connect opens a session of the wrapped connector.
+func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
+	inner, err := c.inner.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	session := &conn{inner: inner, connector: c}
+	if c.identify {
+		if session.serverID, err = connectionID(ctx, inner); err != nil {
+			return nil, errors.Join(fmt.Errorf("crashtest: asking a new session for its id: %w", err), inner.Close())
+		}
+	}
+	c.mu.Lock()
+	c.sessions++
+	session.number = c.sessions
+	c.mu.Unlock()
+	return session.withOptional(), nil
+}
+
+// intercept sets the interceptor for the executions that start from now on; nil takes it away. It empties the log, so that index
+// starts at 1.
+func (c *Connector) intercept(step interceptor) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.entries = nil
+	c.step = step
+}
+
+// end notes that a session was closed on this side; the server may still be rolling back.
+func (c *Connector) end(serverID uint64) {
+	if !c.identify {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended = append(c.ended, serverID)
+}
+
+// takeEnded returns the sessions closed since the last call.
+func (c *Connector) takeEnded() []uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ended := c.ended
+	c.ended = nil
+	return ended
+}
+
+// execute logs an execution and runs it, through the interceptor if there is one.
+func (c *Connector) execute(ctx context.Context, e *execution) error {
+	c.mu.Lock()
+	c.executed++
+	name := c.executed
+	c.entries = append(c.entries, entry{e.Statement, name})
+	e.index = len(c.entries)
+	step := c.step
+	c.mu.Unlock()
+
+	var err error
+	if step == nil {
+		err = e.run(ctx)
+	} else {
+		err = step(ctx, e)
+	}
+	if errors.Is(err, driver.ErrSkip) {
+		c.forget(name)
+	}
+	return err
+}
+
+// forget takes back the entry of a statement that was not executed after all.
+func (c *Connector) forget(name int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := len(c.entries) - 1; i >= 0; i-- {
+		if c.entries[i].name == name {
+			c.entries = append(c.entries[:i], c.entries[i+1:]...)
+			return
+		}
+	}
+}

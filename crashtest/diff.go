@@ -1,0 +1,124 @@
+package crashtest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxDiffRows bounds what a message shows of one table.
+const maxDiffRows = 12
+
+// diff shows the rows in which the end of two runs differs, ids renumbered (#1, #2 …). Empty when they are equal.
+func diff(want, got *identity) string {
+	if slices.Equal(want.fingerprint(), got.fingerprint()) {
+		return ""
+	}
+	wantRows, gotRows := want.rendered(), got.rendered()
+	var b strings.Builder
+	for i, t := range want.tables {
+		missing, extra := subtract(wantRows[i], gotRows[i]), subtract(gotRows[i], wantRows[i])
+		if len(missing)+len(extra) > 0 {
+			writeTable(&b, t, len(wantRows[i]), len(gotRows[i]), missing, extra)
+		}
+	}
+	if b.Len() > 0 {
+		return b.String()
+	}
+	// The rows agree one by one, but an id of one table goes with another row of the next. Rare, so everything with ids is shown.
+	b.WriteString("the rows agree, but the generated ids connect them in another way:\n")
+	for i, t := range want.tables {
+		if slices.ContainsFunc(t.columns, func(c column) bool { return c.class == generated }) {
+			writeTable(&b, t, len(wantRows[i]), len(gotRows[i]), wantRows[i], gotRows[i])
+		}
+	}
+	return b.String()
+}
+
+// rendered is the end of the run as texts, sorted, a list of rows for each table.
+func (it *identity) rendered() [][][]string {
+	numbers := it.numbers()
+	out := make([][][]string, len(it.tables))
+	for _, n := range it.nodes {
+		if n.start {
+			continue
+		}
+		fields := make([]string, len(n.row))
+		for i, c := range n.row {
+			fields[i] = c.String()
+			if !c.null && it.tables[n.table].columns[i].class == moment {
+				fields[i] = map[string]string{"0": "NULL", "1": "a time"}[c.text]
+			}
+		}
+		for _, column := range n.ids {
+			fields[column] = fmt.Sprintf("#%d", numbers[it.idOf(n, column)])
+		}
+		out[n.table] = append(out[n.table], fields)
+	}
+	for _, rows := range out {
+		slices.SortFunc(rows, slices.Compare[[]string])
+	}
+	return out
+}
+
+// subtract is a without the rows of b, each row of b taking one away.
+func subtract(a, b [][]string) [][]string {
+	count := map[string]int{}
+	for _, r := range b {
+		count[strings.Join(r, "\x00")]++
+	}
+	var rest [][]string
+	for _, r := range a {
+		key := strings.Join(r, "\x00")
+		if count[key] > 0 {
+			count[key]--
+			continue
+		}
+		rest = append(rest, r)
+	}
+	return rest
+}
+
+func writeTable(b *strings.Builder, t *table, want, got int, missing, extra [][]string) {
+	fmt.Fprintf(b, "table %s: %s without the fault, %s with it\n", t.name, count(want, "row"), count(got, "row"))
+	head := make([]string, len(t.columns))
+	for i, c := range t.columns {
+		head[i] = c.name
+	}
+	lines := [][]string{append([]string{" "}, head...)}
+	for _, part := range []struct {
+		sign string
+		rows [][]string
+	}{{"-", missing}, {"+", extra}} {
+		for i, r := range part.rows {
+			if i == maxDiffRows {
+				lines = append(lines, []string{part.sign, fmt.Sprintf("… and %d more", len(part.rows)-i)})
+				break
+			}
+			lines = append(lines, append([]string{part.sign}, r...))
+		}
+	}
+	width := make([]int, len(t.columns)+1)
+	for _, line := range lines {
+		for i, field := range line {
+			if len(line) == len(width) {
+				width[i] = max(width[i], utf8.RuneCountInString(field))
+			}
+		}
+	}
+	for _, line := range lines {
+		text := "  "
+		for i, field := range line {
+			text += field + strings.Repeat(" ", max(0, width[i]-utf8.RuneCountInString(field))+2)
+		}
+		b.WriteString(strings.TrimRight(text, " ") + "\n")
+	}
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

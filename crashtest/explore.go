@@ -1,0 +1,231 @@
+package crashtest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// callLimit bounds one call of the workflow. One that takes longer hangs, usually at a lock that an earlier call left behind.
+const callLimit = 20 * time.Second
+
+// maxFailures ends the exploration of a workflow that fails everywhere.
+const maxFailures = 25
+
+// explorer runs one workflow. Its three handles live as long as it: the faulted one for Call, a plain one for Setup and Check, and
+// the observer's.
+type explorer struct {
+	w         Workflow
+	connector *Connector
+	faulted   *sql.DB
+	plain     *sql.DB
+	observer  *sql.DB
+	side      *side
+	tables    []*table
+
+	start    *identity // the tables after Setup
+	want     *identity // start and end of a call without faults
+	learnt   Log
+	failures []*Failure
+}
+
+func newExplorer(ctx context.Context, w Workflow) (*explorer, error) {
+	if err := w.check(); err != nil {
+		return nil, err
+	}
+	cfg, err := mysql.ParseDSN(w.DSN)
+	if err != nil {
+		return nil, fmt.Errorf("the DSN: %w", err)
+	}
+	if cfg.DBName == "" {
+		return nil, errors.New("the DSN names no schema")
+	}
+	cfg.Logger = &mysql.NopLogger{} // each killed connection would be a line in the test's output
+	observer := cfg.Clone()
+	observer.MultiStatements, observer.InterpolateParams, observer.ParseTime = true, true, false
+	delete(observer.Params, "autocommit")
+
+	inner, err := mysql.NewConnector(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("the DSN: %w", err)
+	}
+	observing, err := mysql.NewConnector(observer)
+	if err != nil {
+		return nil, fmt.Errorf("the DSN: %w", err)
+	}
+	x := &explorer{w: w, connector: &Connector{inner: inner, identify: true}}
+	x.faulted, x.plain, x.observer = sql.OpenDB(x.connector), sql.OpenDB(inner), sql.OpenDB(observing)
+	if x.side, err = newSide(ctx, x.observer); err != nil {
+		return nil, withCleanup(err, x.close())
+	}
+	if x.tables, err = loadCatalog(ctx, x.observer, w); err != nil {
+		return nil, withCleanup(err, x.close())
+	}
+	return x, nil
+}
+
+func (x *explorer) close() error {
+	return errors.Join(x.faulted.Close(), x.plain.Close(), x.observer.Close())
+}
+
+func (x *explorer) explore(ctx context.Context, report *Report) (err error) {
+	if report.Engine, report.Isolation, err = serverOf(ctx, x.plain); err != nil {
+		return fmt.Errorf("asking the server who it is: %w", err)
+	}
+	if err := x.learn(ctx); err != nil {
+		return err
+	}
+	report.Statements = x.learnt
+	for _, p := range pointsOf(x.learnt) {
+		failure, hung, err := x.visit(ctx, p)
+		if err == nil {
+			err = ctx.Err() // of the exploration: what the calls answered says nothing then
+		}
+		if err != nil {
+			return withCleanup(fmt.Errorf("%s: %w", p, err), x.failed(report.FaultPoints))
+		}
+		report.FaultPoints++
+		if failure != nil {
+			x.failures = append(x.failures, failure)
+		}
+		if hung || len(x.failures) == maxFailures {
+			break
+		}
+	}
+	return x.failed(report.FaultPoints)
+}
+
+// failed is the error made of the failures so far, nil if there are none.
+func (x *explorer) failed(points int) error {
+	if len(x.failures) == 0 {
+		return nil
+	}
+	return &Failures{Workflow: x.w.Name, FaultPoints: points, List: x.failures}
+}
+
+// learn makes the call without faults twice, each from the start, and holds the second against the first. The second is then repeated.
+func (x *explorer) learn(ctx context.Context) error {
+	for _, name := range []string{"first", "second"} {
+		start, err := x.setup(ctx)
+		if err != nil {
+			return err
+		}
+		answer, broken := x.call(ctx, nil)
+		if err := errors.Join(answer, broken); err != nil {
+			return fmt.Errorf("the %s call without faults: %w", name, err)
+		}
+		log := x.connector.Statements().renumbered()
+		got, err := x.look(ctx, start)
+		if err != nil {
+			return fmt.Errorf("after the %s call without faults: %w", name, err)
+		}
+		if x.learnt == nil {
+			x.learnt, x.want = log, got
+			continue
+		}
+		if err := sameStatements(x.learnt, log); err != nil {
+			return err
+		}
+		if d := diff(x.want, got); d != "" {
+			return fmt.Errorf("two calls without faults leave different tables: columns with generated values belong into Refs or Generated, "+
+				"times and random values into Ignore (- first, + second):\n%s", d)
+		}
+		reason, d, err := x.again(ctx, start)
+		if err != nil {
+			return fmt.Errorf("the call made again without faults: %w", err)
+		}
+		if reason != "" {
+			return fmt.Errorf("without faults: %s (- once, + twice):\n%s", reason, d)
+		}
+	}
+	if len(x.learnt) == 0 {
+		return errors.New("the call sent no statement")
+	}
+	return nil
+}
+
+func sameStatements(first, second Log) error {
+	for i := range max(len(first), len(second)) {
+		if i >= len(first) || i >= len(second) || first[i] != second[i] {
+			return fmt.Errorf("two calls without faults differ at statement %d; first:\n%ssecond:\n%s", i+1, first, second)
+		}
+	}
+	return nil
+}
+
+// setup brings the tables to the start and sees that it is the same each time.
+func (x *explorer) setup(ctx context.Context) (snapshot, error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	if err := x.w.Setup(ctx, x.plain); err != nil {
+		return nil, fmt.Errorf("in Setup: %w", err)
+	}
+	if err := settle(x.plain); err != nil {
+		return nil, fmt.Errorf("in Setup: %w", err)
+	}
+	start, err := takeSnapshot(ctx, x.observer, x.tables)
+	if err != nil {
+		return nil, err
+	}
+	seen := identify(world{tables: x.tables, end: start})
+	if x.start == nil {
+		x.start = seen
+	}
+	if d := diff(x.start, seen); d != "" {
+		return nil, fmt.Errorf("the tables are not the same after each Setup (- first, + now):\n%s", d)
+	}
+	return start, nil
+}
+
+// look reads the tables and runs the workflow's own check.
+func (x *explorer) look(ctx context.Context, start snapshot) (*identity, error) {
+	end, err := takeSnapshot(ctx, x.observer, x.tables)
+	if err != nil {
+		return nil, err
+	}
+	if x.w.Check != nil {
+		if err := x.w.Check(ctx, x.plain); err != nil {
+			return nil, &checkError{err}
+		}
+	}
+	return identify(world{tables: x.tables, start: start, end: end}), nil
+}
+
+// checkError tells what the workflow's Check says from what goes wrong with reading.
+type checkError struct{ err error }
+
+func (e *checkError) Error() string { return "Check: " + e.err.Error() }
+func (e *checkError) Unwrap() error { return e.err }
+
+// errHung is a call that cannot be followed by another.
+var errHung = errors.New("the call hangs, or keeps a connection (an open transaction or open rows)")
+
+// call makes one call, with the fault if there is one, and waits until the server has ended every session that was dropped meanwhile.
+// The answer is the workflow's; broken wraps errHung, or says that the server could not be asked.
+func (x *explorer) call(ctx context.Context, in *injector) (answer, broken error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	if in == nil {
+		x.connector.intercept(nil)
+	} else {
+		in.cancel = cancel
+		x.connector.intercept(in.intercept)
+	}
+	answer = x.w.Call(ctx, x.faulted)
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return answer, fmt.Errorf("%w: no answer within %s", errHung, callLimit)
+	}
+	if err := settle(x.faulted); err != nil {
+		return answer, fmt.Errorf("%w: %w", errHung, err)
+	}
+	for _, session := range x.connector.takeEnded() {
+		if err := x.side.awaitEnd(session); err != nil {
+			return answer, err
+		}
+	}
+	return answer, nil
+}

@@ -1,0 +1,138 @@
+package crashtest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Workflow is one logical request to a database, to be failed at every statement.
+//
+// Columns are named "table.column" everywhere.
+type Workflow struct {
+	// Name is for messages. Run takes the test's name when it is empty.
+	Name string
+
+	// DSN is where to run, in go-sql-driver's form, with the name of a schema that nobody else uses meanwhile. Its settings hold:
+	// isolation level (transaction_isolation, on MariaDB tx_isolation), interpolateParams, clientFoundRows.
+	DSN string
+
+	// Setup brings the tables to the state in which each run starts, the same each time. It runs often and on a handle without faults:
+	// DELETE FROM and INSERT, not DDL.
+	Setup func(ctx context.Context, db *sql.DB) error
+
+	// Call is the workflow. Each call is the same request again, as a caller makes it that did not get an answer: same request id,
+	// same arguments. An error means "call again". It sends its statements from one goroutine and in the same order each time, and
+	// holds no connection when it returns. Errors that a repeated request gets by right (already gone) are for Call to
+	// turn into nil.
+	Call func(ctx context.Context, db *sql.DB) error
+
+	// Check, if set, is a further condition after each run, on a handle without faults.
+	Check func(ctx context.Context, db *sql.DB) error
+
+	// Tables are the tables to compare. Default: all base tables of the schema.
+	Tables []string
+
+	// Ignore lists columns, and whole tables, that are not compared: random tokens, version counters that retries may bump.
+	Ignore []string
+
+	// Generated lists columns whose values are drawn anew by each run, so only which of them are equal is compared. Auto-increment
+	// columns need no mention.
+	Generated []string
+
+	// Refs says which columns hold values of which generated columns: {"comment.screen_id": "screen.id"}. Foreign keys need no
+	// mention. A row that moves to another table and keeps its id needs one: {"project_archive.id": "project.id"}.
+	Refs map[string]string
+
+	// Sets are tables in which a row may be there more than once, audits for example: only the distinct rows are compared, their
+	// auto-increment columns left out.
+	Sets []string
+
+	// Once: a call that returned nil is not made again. By default it is, and must return nil and change nothing.
+	Once bool
+
+	// MaxCalls is how many calls, the faulted one included, may be needed until one returns nil. Default 3.
+	MaxCalls int
+}
+
+// Report is what an exploration did.
+type Report struct {
+	Workflow  string
+	Engine    string // what SELECT VERSION() says
+	Isolation string // of the sessions of the DSN
+	// Statements are those of one call without faults.
+	Statements Log
+	// FaultPoints is how many runs with a fault were made and compared.
+	FaultPoints int
+	Elapsed     time.Duration
+}
+
+// String is the report on one line.
+func (r Report) String() string {
+	return fmt.Sprintf("crashtest: workflow %q: %d statements, %d fault points in %s (%s, %s)", r.Workflow, len(r.Statements),
+		r.FaultPoints, r.Elapsed.Round(time.Millisecond), r.Engine, r.Isolation)
+}
+
+// Run fails the test unless the workflow survives every fault at every statement. It logs and returns what it did, so that a test can
+// also assert that it was not little. See Explore.
+func Run(t testing.TB, w Workflow) Report {
+	t.Helper()
+	if w.Name == "" {
+		w.Name = t.Name()
+	}
+	report, err := Explore(t.Context(), w)
+	t.Log(report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// Explore learns the statements of the workflow from calls without faults, then runs it once for every fault point: Setup, Call with the
+// fault, Call again without until one returns nil, and compares the tables with those of a call without faults.
+//
+// The error is *Failures when the workflow does not survive; any other error says that it could not be explored (Setup failed, the
+// statements or tables differ between two calls without faults). The report is filled as far as the exploration came.
+func Explore(ctx context.Context, w Workflow) (Report, error) {
+	begin := time.Now()
+	if w.MaxCalls == 0 {
+		w.MaxCalls = 3
+	}
+	report := Report{Workflow: w.Name}
+	x, err := newExplorer(ctx, w)
+	if err == nil {
+		err = x.explore(ctx, &report)
+		err = withCleanup(err, x.close())
+	}
+	report.Elapsed = time.Since(begin)
+	var failures *Failures
+	if err != nil && !errors.As(err, &failures) {
+		err = fmt.Errorf("crashtest: workflow %q: %w", w.Name, err)
+	}
+	return report, err
+}
+
+// check refuses a workflow that cannot be run.
+func (w *Workflow) check() error {
+	var missing []string
+	if w.DSN == "" {
+		missing = append(missing, "DSN")
+	}
+	if w.Setup == nil {
+		missing = append(missing, "Setup")
+	}
+	if w.Call == nil {
+		missing = append(missing, "Call")
+	}
+	if missing != nil {
+		return fmt.Errorf("the workflow lacks %s", strings.Join(missing, " and "))
+	}
+	if w.MaxCalls < 2 {
+		return fmt.Errorf("MaxCalls is %d: a faulted call and a retry make 2", w.MaxCalls)
+	}
+	return nil
+}
