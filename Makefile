@@ -1,0 +1,68 @@
+# The two commands: make demo, make test. Everything that they need is found or installed by scripts/.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+BIN := .cache/bin
+# Packages that are tested at the same time. Each waits for the one server about as much as for a processor, so two
+# keep a small machine busy, and more would only make timings noisy.
+P ?= 2
+# What go test gets besides; RUN=TestName narrows it.
+PKG ?= ./...
+RUN ?=
+GOTEST := go test -count=1 -p $(P) -timeout 30m $(if $(RUN),-run '$(RUN)')
+# Fail unless the server is this engine (MariaDB or MySQL). Empty: whichever is found.
+ENGINE ?=
+FUZZTIME ?= 15s
+
+.PHONY: help demo test test-mysql test-docker lint fuzz bench clean server withserver
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo
+	@echo "  ONEROW_MYSQLD=/path/to/mysqld chooses the server program, ONEROW_DSN=… a server that runs already."
+
+demo: server ## the web app on a server of its own, data in .data (ARGS="-addr :8080" for its flags)
+	@mkdir -p $(BIN)
+	@go build -o $(BIN)/projects ./examples/projects
+	@exec $(BIN)/projects $(ARGS)
+
+test: server withserver ## vet and all tests with the race detector, on one private server
+	go vet $(PKG)
+	$(BIN)/withserver $(if $(ENGINE),-engine $(ENGINE)) -- $(GOTEST) -race $(PKG)
+
+test-mysql: ## the same on real MySQL, which scripts/get-mysql fetches
+	@mysqld=$$(scripts/get-mysql) && env -u ONEROW_DSN ONEROW_MYSQLD="$$mysqld" $(MAKE) test ENGINE=MySQL
+
+# devdb's own tests start local servers, so they prove nothing about a container and are left out.
+test-docker: ## the same in a container: ONEROW_TEST_IMAGE=mariadb:11 make test-docker
+	@[[ -n "$${ONEROW_TEST_IMAGE:-}" ]] || { echo "set ONEROW_TEST_IMAGE to an image, for example mariadb:11 or mysql:9" >&2; exit 1; }
+	@mkdir -p $(BIN)
+	@go build -o $(BIN)/withcontainer ./internal/devdb/dbtest/withcontainer
+	go vet $(PKG)
+	env -u ONEROW_DSN $(BIN)/withcontainer -- $(GOTEST) -race $$(go list $(PKG) | grep -v '/internal/devdb$$')
+
+lint: ## gofmt and golangci-lint, the version that scripts/get-lint pins
+	@unformatted=$$(git ls-files --cached --others --exclude-standard -- '*.go' | xargs -r gofmt -l); \
+	  [[ -z "$$unformatted" ]] || { echo "not formatted with gofmt:" $$unformatted >&2; exit 1; }
+	@lint=$$(scripts/get-lint) && "$$lint" run ./...
+
+fuzz: server withserver ## each fuzz target for FUZZTIME (15s)
+	@$(BIN)/withserver -- scripts/fuzz-all $(FUZZTIME)
+
+bench: server withserver ## benchmarks, without the race detector
+	$(BIN)/withserver -- go test -run '^$$' -bench '$(or $(RUN),.)' -benchmem -p 1 -timeout 60m $(PKG)
+
+clean: ## removes what the other targets made: .cache and the demo's .data
+	rm -rf .cache .data
+
+# A server program, unless one is chosen, running or there.
+server:
+	@[[ -n "$${ONEROW_DSN:-}$${ONEROW_MYSQLD:-}" ]] \
+	  || PATH="$$PATH:/usr/sbin:/usr/local/sbin:/usr/libexec" command -v mariadbd mysqld >/dev/null \
+	  || { echo "No MariaDB or MySQL server on this machine: getting one." >&2; scripts/get-mariadb; }
+
+withserver:
+	@mkdir -p $(BIN)
+	@go build -o $(BIN)/withserver ./internal/devdb/cmd/withserver

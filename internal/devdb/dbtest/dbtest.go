@@ -1,0 +1,160 @@
+package dbtest
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/onerow/onerow/internal/devdb"
+)
+
+// The one server of this test binary. Go gives TestMain and the tests no other way to share a value.
+var (
+	serverOnce  sync.Once
+	serverFound *devdb.Server
+	serverStop  func() error
+	serverErr   error
+	schemas     atomic.Int64
+)
+
+// startPatience covers a first initialisation and, for a container, the download of its image.
+const startPatience = 5 * time.Minute
+
+// Main runs the tests of a package, closes the server if one was started, and exits. For TestMain.
+func Main(m *testing.M) {
+	code := m.Run()
+	if serverStop != nil {
+		if err := serverStop(); err != nil {
+			fmt.Fprintln(os.Stderr, "dbtest: closing the server:", err)
+			code = max(code, 1)
+		}
+	}
+	os.Exit(code)
+}
+
+// Server returns the server of this test binary, starting it if this is the first call. It must not be closed. Without
+// a server the test fails. The package needs a TestMain that calls [Main], which stops it.
+func Server(t testing.TB) *devdb.Server {
+	t.Helper()
+	serverOnce.Do(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), startPatience)
+		defer cancel()
+		serverFound, serverStop, serverErr = start(ctx)
+		if serverErr == nil {
+			fmt.Fprintf(os.Stderr, "dbtest: %s %s: %s\n", serverFound.Engine(), serverFound.Version(), serverFound.Source())
+		}
+	})
+	if serverErr != nil {
+		t.Fatalf("dbtest: no test without a real server: %v", serverErr)
+	}
+	return serverFound
+}
+
+func start(ctx context.Context) (*devdb.Server, func() error, error) {
+	if image := os.Getenv(EnvImage); image != "" && os.Getenv(devdb.EnvDSN) == "" {
+		return StartContainer(ctx, image)
+	}
+	s, err := devdb.Start(ctx, devdb.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	return s, s.Close, nil
+}
+
+// Option changes how the connections of [Open] and [DSN] are set up.
+type Option func(*settings)
+
+type settings struct {
+	isolation sql.IsolationLevel
+	params    []string
+}
+
+// Isolation sets the isolation level of every session, under the name of the variable that the engine knows. The
+// default is READ COMMITTED.
+func Isolation(level sql.IsolationLevel) Option {
+	return func(s *settings) { s.isolation = level }
+}
+
+// Param adds a parameter of go-sql-driver's DSN, as in Param("clientFoundRows", "true"). It wins over the recommended
+// settings and over earlier options.
+func Param(key, value string) Option {
+	return func(s *settings) { s.params = append(s.params, key+"="+value) }
+}
+
+// Open makes a fresh schema for this test and returns a pool on it. When the test ends the pool is closed and the schema
+// dropped; a transaction that the test left open makes that fail, and the test with it.
+func Open(t testing.TB, opts ...Option) *sql.DB {
+	t.Helper()
+	return OpenDSN(t, DSN(t, opts...))
+}
+
+// OpenDSN returns one more pool on a schema that [DSN] made, closed when the test ends.
+func OpenDSN(t testing.TB, dsn string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("mysql", dsn)
+	if err != nil {
+		t.Fatalf("dbtest: %v", err)
+	}
+	db.SetMaxIdleConns(64) // database/sql keeps two by default, and parallel tests would reconnect all the time
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Errorf("dbtest: close the pool: %v", err)
+		}
+	})
+	return db
+}
+
+// DSN makes a fresh schema for this test, dropped when the test ends, and returns its data source name.
+func DSN(t testing.TB, opts ...Option) string {
+	t.Helper()
+	server := Server(t)
+	name := fmt.Sprintf("onerow_t_%d_%d", os.Getpid(), schemas.Add(1))
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if err := server.CreateDatabase(ctx, name); err != nil {
+		t.Fatalf("dbtest: %v", err)
+	}
+	t.Cleanup(func() { drop(t, server, name) })
+	dsn, err := dsnFor(server, name, opts)
+	if err != nil {
+		t.Fatalf("dbtest: %v", err)
+	}
+	return dsn
+}
+
+func drop(t testing.TB, server *devdb.Server, name string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if err := server.DropDatabase(ctx, name); err != nil {
+		t.Errorf("dbtest: %v (is a transaction of this test still open?)", err)
+	}
+}
+
+func dsnFor(server *devdb.Server, name string, opts []Option) (string, error) {
+	var s settings
+	for _, o := range opts {
+		o(&s)
+	}
+	cfg := server.Config(name)
+	if s.isolation != sql.LevelDefault {
+		level := strings.ToUpper(strings.ReplaceAll(s.isolation.String(), " ", "-"))
+		cfg.Params[server.IsolationVariable()] = "'" + level + "'"
+	}
+	dsn := cfg.FormatDSN()
+	for _, p := range s.params {
+		dsn += "&" + p // there is always a parameter before: the isolation level
+	}
+	if _, err := mysql.ParseDSN(dsn); err != nil {
+		return "", fmt.Errorf("options %q: %w", s.params, err)
+	}
+	return dsn, nil
+}
