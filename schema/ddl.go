@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/onerow/onerow/internal/ident"
@@ -141,11 +142,21 @@ func (r Resource) activeIndexes() []tableIndex {
 		indexes = append(indexes, tableIndex{"quota_flag", cols, false, "the quota finds wrong flags by it"})
 	}
 	for _, x := range r.Indexes {
-		name := strings.Join(x.Columns, "_")
-		if len(name) > 60 {
-			name = name[:60]
-		}
-		indexes = append(indexes, tableIndex{name, x.Columns, x.Unique, "the plan declares it"})
+		indexes = append(indexes, tableIndex{indexName(x.Columns, indexes), x.Columns, x.Unique, "the plan declares it"})
 	}
 	return indexes
+}
+
+// indexName names an index after its columns, cut to fit, with a number when
+// another index of the table has that name (names of indexes ignore case), or when
+// it is "primary", which neither engine lets an index be called.
+func indexName(columns []string, taken []tableIndex) string {
+	const longest = 60
+	base := []rune(strings.Join(columns, "_"))
+	name := strings.TrimRight(string(base[:min(len(base), longest)]), " ")
+	used := func(x tableIndex) bool { return strings.EqualFold(x.name, name) }
+	for n := 2; strings.EqualFold(name, "primary") || slices.ContainsFunc(taken, used); n++ {
+		name = fmt.Sprintf("%s_%d", string(base[:min(len(base), longest)]), n)
+	}
+	return name
 }

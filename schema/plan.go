@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/onerow/onerow/internal/ident"
 )
@@ -99,10 +100,10 @@ func (p Plan) checkResource(r Resource, i int) []error {
 	}
 	seen := map[string]bool{}
 	for _, col := range append(r.Shared(), ColArchivedAt, ColDeletionID, ColDeletedFrom) {
-		if seen[col] {
+		if seen[strings.ToLower(col)] { // the names of columns ignore case
 			say("the column %q is declared twice", col)
 		}
-		seen[col] = true
+		seen[strings.ToLower(col)] = true
 	}
 	if r.Named() && r.Owner == "" {
 		say("a label needs an owner, whose names are unique")

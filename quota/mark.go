@@ -1,0 +1,105 @@
+package quota
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/onerow/onerow"
+)
+
+// sqlMark appends; it waits for nobody: the id is new and the one secondary key
+// (resource, owner, id) is not unique.
+const sqlMark = `INSERT INTO onerow_quota_mark (resource, owner, created_at) VALUES (?, ?, UTC_TIMESTAMP(6))`
+
+// Mark notes, in the transaction of a mutation that may move the quota of owner,
+// that the owner is to be recalculated: a row of the resource was created,
+// archived, activated or deleted, or the owner's limit changed. One statement. It
+// waits for no other mutation and for no recalculation.
+//
+// The mark commits with the mutation, so no mutation is forgotten; give it the
+// mutation's transaction, not the pool. resource is the resource's name in the
+// plan, owner the value of its owner column. An owner that cannot be a key is
+// [onerow.ErrKey].
+func Mark(ctx context.Context, tx onerow.DB, resource string, owner any) error {
+	key, err := onerow.EncodeKey(owner)
+	if err != nil {
+		return fmt.Errorf("quota: mark an owner of %s: %w", resource, err)
+	}
+	if _, err := tx.ExecContext(ctx, sqlMark, resource, key); err != nil {
+		return fmt.Errorf("quota: mark owner %s of %s: %w", key, resource, err)
+	}
+	return nil
+}
+
+// One entry of the index owner. Plain read.
+const sqlMarked = `SELECT 1 FROM onerow_quota_mark WHERE resource = ? AND owner = ? LIMIT 1`
+
+func (r *Rule) marked(ctx context.Context, db onerow.DB, o ownerKey) (bool, error) {
+	var one int
+	err := onerow.QueryRow(ctx, db, sqlMarked, []any{r.resource, o.key}, &one)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("quota: look for marks of owner %s of %s: %w", o.key, r.resource, err)
+	}
+	return true, nil
+}
+
+// A range of the index owner, which covers it; oldest first. Plain read.
+const sqlReadMarks = `SELECT id FROM onerow_quota_mark WHERE resource = ? AND owner = ? ORDER BY id LIMIT ?`
+
+func (r *Rule) readMarks(ctx context.Context, tx *onerow.Tx, o ownerKey) ([]int64, error) {
+	var ids []int64
+	err := onerow.Query(ctx, tx, sqlReadMarks, []any{r.resource, o.key, maxRows}, func(rows *sql.Rows) error {
+		var id int64
+		err := rows.Scan(&id)
+		ids = append(ids, id)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the marks: %w", err)
+	}
+	return ids, nil
+}
+
+// Exactly the marks that were read, never "up to" the last of them: ids commit
+// out of order. The ids come as a table that is joined by primary key, one look-up
+// each. An IN list would become a scan as soon as it holds a good part of the
+// table, and at REPEATABLE READ a scan locks every row and the end of the table:
+// nobody could append a mark until COMMIT.
+const sqlDeleteMarks = `DELETE m FROM ` + sqlIDs + ` STRAIGHT_JOIN onerow_quota_mark AS m FORCE INDEX (PRIMARY) ON m.id = ids.id`
+
+// sqlIDs is the table of the ids that are given as a JSON array.
+const sqlIDs = `JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS ids`
+
+func deleteMarks(ctx context.Context, tx *onerow.Tx, ids []int64) (int, error) {
+	n, err := inChunks(ctx, tx, sqlDeleteMarks, ids)
+	if err != nil {
+		return 0, fmt.Errorf("delete marks: %w", err)
+	}
+	return n, nil
+}
+
+// inChunks runs a statement whose first parameter is a JSON array of ids for all
+// ids, in their order, and adds up the affected rows.
+func inChunks(ctx context.Context, tx *onerow.Tx, statement string, ids []int64, args ...any) (int, error) {
+	slices.Sort(ids)
+	total := 0
+	for part := range slices.Chunk(ids, chunk) {
+		list, err := json.Marshal(part)
+		if err != nil {
+			return 0, err
+		}
+		n, err := onerow.Affected(ctx, tx, statement, append([]any{string(list)}, args...)...)
+		if err != nil {
+			return 0, err
+		}
+		total += int(n)
+	}
+	return total, nil
+}

@@ -1,0 +1,179 @@
+package quota
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/onerow/onerow"
+)
+
+const (
+	// maxRows is how many marks, and how many wrong flags, one transaction takes on.
+	maxRows = 10_000
+	// chunk is how many rows one of its statements writes.
+	chunk = 1_000
+)
+
+// Result is what a recalculation did.
+type Result struct {
+	// Changed is the number of rows whose flag was wrong and was set.
+	Changed int `json:"changed"`
+	// Marks is the number of marks that were settled.
+	Marks int `json:"marks"`
+	// Generation is the number of the owner's recalculation, from 1 on.
+	Generation int64 `json:"generation"`
+	// Postponed: only in a transaction of the caller's. Another recalculation
+	// committed since this transaction's snapshot was taken, or there was more to do
+	// than one transaction takes on; a mark was left, for [Rule.Settle] or the sweep.
+	Postponed bool `json:"postponed,omitempty"`
+}
+
+// Recalculate sets the quota flags of an owner's rows as the owner's limit and the
+// declared order demand, and settles the owner's marks. It writes only flags that
+// are wrong, and neither versions nor updated_at. Two recalculations of one owner
+// never overlap, a slow one cannot overwrite what a newer one did, and no mark is
+// lost; see the package documentation.
+//
+// On a pool it is one transaction, or several when more than 10,000 flags or
+// marks are to be written, run again when the server refuses it or the answer to
+// COMMIT is lost: running it again is always right. (Result then counts what the
+// last run of it did.) On a transaction it is a part of that: nothing is run
+// again, [onerow.Retryable] says whether the caller may, and the owner's
+// generation row stays locked until COMMIT; see [Result.Postponed].
+//
+// Statements beside BEGIN and COMMIT: one to bump the generation, one to read the
+// marks, the limit's, one or two to find wrong flags; then one for each 1,000
+// flags, one for each 1,000 marks, and one more if there was either. On a
+// transaction one more, first.
+func (r *Rule) Recalculate(ctx context.Context, db onerow.DB, owner any) (Result, error) {
+	o, err := encodeOwner(owner)
+	if err != nil {
+		return Result{}, fmt.Errorf("quota: recalculate an owner of %s: %w", r.resource, err)
+	}
+	var total Result
+	for {
+		var step Result
+		var again bool
+		// The first statement, the bump, waits for a lost attempt to end, and the rest
+		// is right however often it runs: that is what InTokenTx asks for.
+		err := onerow.InTokenTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
+			step, again, err = r.recalculate(ctx, tx, o)
+			return err
+		})
+		if err != nil {
+			return total, fmt.Errorf("quota: recalculate owner %s of %s: %w", o.key, r.resource, err)
+		}
+		total.Changed += step.Changed
+		total.Marks += step.Marks
+		total.Generation, total.Postponed = step.Generation, step.Postponed
+		if !again {
+			return total, nil
+		}
+	}
+}
+
+// Settle recalculates if the owner has a mark: what a request calls after its
+// verb has committed. One statement when there is none; otherwise that one and
+// those of [Rule.Recalculate].
+func (r *Rule) Settle(ctx context.Context, db onerow.DB, owner any) error {
+	o, err := encodeOwner(owner)
+	if err != nil {
+		return fmt.Errorf("quota: settle an owner of %s: %w", r.resource, err)
+	}
+	marked, err := r.marked(ctx, db, o)
+	if err != nil || !marked {
+		return err
+	}
+	_, err = r.Recalculate(ctx, db, o.value)
+	return err
+}
+
+// recalculate is one transaction's work. again says that there is more of it, for
+// another transaction.
+func (r *Rule) recalculate(ctx context.Context, tx *onerow.Tx, o ownerKey) (res Result, again bool, err error) {
+	var seen int64
+	if tx.Joined() {
+		if seen, err = r.generation(ctx, tx, o); err != nil {
+			return Result{}, false, err
+		}
+	}
+	if res.Generation, err = r.bump(ctx, tx, o); err != nil {
+		return Result{}, false, err
+	}
+	if tx.Joined() && res.Generation != seen+1 {
+		res.Postponed = true
+		return res, false, Mark(ctx, tx, r.resource, o.value)
+	}
+	marks, err := r.readMarks(ctx, tx, o)
+	if err != nil {
+		return Result{}, false, err
+	}
+	wrong, err := r.survey(ctx, tx, o)
+	if err != nil {
+		return Result{}, false, err
+	}
+	if res.Changed, err = r.correct(ctx, tx, o, wrong); err != nil {
+		return Result{}, false, err
+	}
+	again = wrong.count() >= maxRows || len(marks) >= maxRows
+	if wrong.count() < maxRows {
+		if res.Marks, err = deleteMarks(ctx, tx, marks); err != nil {
+			return Result{}, false, err
+		}
+	}
+	// What is left for another transaction is marked, should that one never run.
+	if again && (len(marks) == 0 || res.Marks > 0) {
+		if err := Mark(ctx, tx, r.resource, o.value); err != nil {
+			return Result{}, false, err
+		}
+	}
+	res.Postponed = again && tx.Joined()
+	if res.Changed > 0 || len(marks) > 0 {
+		err = r.touch(ctx, tx, o)
+	}
+	return res, again && !tx.Joined(), err
+}
+
+// The row's generation as this transaction sees it. Plain read, primary key.
+const sqlGeneration = `SELECT generation FROM onerow_quota_owner WHERE resource = ? AND owner = ?`
+
+func (r *Rule) generation(ctx context.Context, tx *onerow.Tx, o ownerKey) (int64, error) {
+	var generation int64
+	err := onerow.QueryRow(ctx, tx, sqlGeneration, []any{r.resource, o.key}, &generation)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, fmt.Errorf("read the generation: %w", err)
+	}
+	return generation, nil
+}
+
+// It locks the owner's row exclusively until the transaction ends, so the next
+// recalculation of the same owner waits here, before its snapshot is taken. The
+// new generation comes back with the answer. changed_at is left to touch, so that
+// a check that finds nothing does not make an owner "changed lately".
+const sqlBump = `INSERT INTO onerow_quota_owner (resource, owner, generation, changed_at)
+ VALUES (?, ?, LAST_INSERT_ID(1), UTC_TIMESTAMP(6))
+ ON DUPLICATE KEY UPDATE generation = LAST_INSERT_ID(generation + 1)`
+
+func (r *Rule) bump(ctx context.Context, tx *onerow.Tx, o ownerKey) (int64, error) {
+	answer, err := tx.ExecContext(ctx, sqlBump, r.resource, o.key)
+	if err != nil {
+		return 0, fmt.Errorf("bump the generation: %w", err)
+	}
+	generation, err := answer.LastInsertId()
+	if err != nil {
+		return 0, fmt.Errorf("bump the generation: %w", err)
+	}
+	return generation, nil
+}
+
+// The owner's row is locked by the bump already.
+const sqlTouch = `UPDATE onerow_quota_owner SET changed_at = UTC_TIMESTAMP(6) WHERE resource = ? AND owner = ?`
+
+func (r *Rule) touch(ctx context.Context, tx *onerow.Tx, o ownerKey) error {
+	if _, err := tx.ExecContext(ctx, sqlTouch, r.resource, o.key); err != nil {
+		return fmt.Errorf("note the change: %w", err)
+	}
+	return nil
+}

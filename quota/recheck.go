@@ -1,0 +1,81 @@
+package quota
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/onerow/onerow"
+)
+
+// Owners that changed lately, in the order of their change, a page from the last
+// one's key on. The index changed_at ends with the primary key. Plain read.
+const sqlChangedOwners = `SELECT owner, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', changed_at) AS at FROM onerow_quota_owner
+ WHERE resource = ? AND changed_at > UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND
+ AND changed_at >= TIMESTAMP'1970-01-01 00:00:00' + INTERVAL ? MICROSECOND AND (changed_at > TIMESTAMP'1970-01-01 00:00:00' + INTERVAL ? MICROSECOND OR owner > ?)
+ ORDER BY changed_at, owner LIMIT ?`
+
+func (s *Sweeper) recheck(ctx context.Context, l *lap, res *SweepResult) error {
+	if s.config.Recheck < 0 || !l.running && !l.began.IsZero() && time.Since(l.began) < s.config.RecheckEvery {
+		return nil
+	}
+	if !l.running {
+		l.running, l.began, l.changedAt, l.owner = true, time.Now(), 0, ""
+	}
+	var owners []string
+	err := onerow.Query(ctx, s.db, sqlChangedOwners, []any{l.rule.resource, s.config.Recheck.Microseconds(),
+		l.changedAt, l.changedAt, l.owner, s.config.Batch}, func(rows *sql.Rows) error {
+		err := rows.Scan(&l.owner, &l.changedAt)
+		owners = append(owners, l.owner)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("quota: owners of %s that changed lately: %w", l.rule.resource, err)
+	}
+	if l.running = len(owners) == s.config.Batch; l.running {
+		res.More = true
+	}
+	var errs []error
+	for _, key := range owners {
+		corrected, err := s.recheckOwner(ctx, l.rule, key)
+		if err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			res.Failed++
+			errs = append(errs, err)
+			continue
+		}
+		res.Rechecked++
+		if corrected {
+			res.Corrected++
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// recheckOwner looks by plain reads and recalculates only if something seems
+// wrong. At READ COMMITTED a change between two reads may look wrong; then the
+// recalculation knows better.
+func (s *Sweeper) recheckOwner(ctx context.Context, rule *Rule, key string) (corrected bool, err error) {
+	o, err := decodeOwner(key)
+	if err != nil {
+		return false, fmt.Errorf("quota: owner of %s: %w", rule.resource, err)
+	}
+	var wrong wrongRows
+	// It writes nothing, so it may run again after a lost COMMIT, too.
+	err = onerow.InTokenTx(ctx, s.db, func(ctx context.Context, tx *onerow.Tx) (err error) {
+		wrong, err = rule.survey(ctx, tx, o)
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("quota: check owner %s of %s: %w", key, rule.resource, err)
+	}
+	if wrong.count() == 0 {
+		return false, nil
+	}
+	res, err := rule.Recalculate(ctx, s.db, o.value)
+	return res.Changed > 0 && res.Marks == 0, err
+}

@@ -1,0 +1,111 @@
+package quota
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/schema"
+)
+
+// Unlimited is the limit of an owner whose rows are never over.
+const Unlimited = -1
+
+var (
+	// ErrNoQuota says that the resource declares no quota flag in the plan.
+	ErrNoQuota = errors.New("quota: the resource has no quota")
+
+	// ErrNoOwner is what a [Limit] returns for an owner that does not exist (any
+	// more). There is nothing to count then: the recalculation succeeds, leaves the
+	// flags of what rows there still are, and drops the owner's marks.
+	ErrNoOwner = errors.New("quota: no such owner")
+)
+
+// Limit is the application's answer to "how many rows may this owner have?". A
+// negative number means no limit, 0 that all rows are over. It gets the
+// transaction of the recalculation and must read with it, plainly (no locks); it
+// may be called more than once. owner is an int64, a uint64 (only above the
+// largest int64), a string or a []byte, as [onerow.DecodeKey] returns it. Whoever
+// changes what it returns calls [Mark] in the same transaction. For an owner that
+// does not exist it returns [ErrNoOwner].
+type Limit func(ctx context.Context, tx *onerow.Tx, owner any) (limit int, err error)
+
+// LimitQuery returns a [Limit] that runs one statement: sql has one parameter,
+// the owner, and selects one integer; NULL means no limit. No row is
+// [ErrNoOwner].
+//
+//	quota.LimitQuery(`SELECT plan.projects FROM user JOIN plan ON plan.id = user.plan_id WHERE user.id = ?`)
+func LimitQuery(query string) Limit {
+	return func(ctx context.Context, tx *onerow.Tx, owner any) (int, error) {
+		var limit sql.NullInt64
+		err := onerow.QueryRow(ctx, tx, query, []any{owner}, &limit)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			return 0, fmt.Errorf("%w: its limit's query found no row", ErrNoOwner)
+		case err != nil:
+			return 0, fmt.Errorf("query the limit: %w", err)
+		case !limit.Valid:
+			return Unlimited, nil
+		}
+		return int(limit.Int64), nil
+	}
+}
+
+// Rule says which rows of one resource are over quota: the resource's declaration
+// in the plan names the flag and the order, the [Limit] is the application's. Safe
+// for concurrent use.
+type Rule struct {
+	resource string
+	limit    Limit
+	sql      statements
+}
+
+// New returns the rule for a resource of the plan. Errors: [schema.ErrPlan],
+// [schema.ErrUnknownResource], [ErrNoQuota]. It sends nothing.
+func New(plan schema.Plan, resource string, limit Limit) (*Rule, error) {
+	if err := plan.Check(); err != nil {
+		return nil, fmt.Errorf("quota: %w", err)
+	}
+	r, err := plan.Resource(resource)
+	if err != nil {
+		return nil, fmt.Errorf("quota: %w", err)
+	}
+	if r.Quota.Flag == "" {
+		return nil, fmt.Errorf("%w: %q declares no flag; give its declaration a Quota", ErrNoQuota, resource)
+	}
+	if limit == nil {
+		return nil, fmt.Errorf("quota: the rule for %q needs a limit", resource)
+	}
+	return &Rule{resource: resource, limit: limit, sql: statementsFor(r)}, nil
+}
+
+// Resource is the name of the rule's resource in the plan.
+func (r *Rule) Resource() string { return r.resource }
+
+// ownerKey is an owner in the form of the toolkit's tables and as a value for the
+// application's, the same whether it comes from a caller or from a mark.
+type ownerKey struct {
+	key   string
+	value any
+}
+
+func encodeOwner(owner any) (ownerKey, error) {
+	key, err := onerow.EncodeKey(owner)
+	if err != nil {
+		return ownerKey{}, err
+	}
+	return decodeOwner(key)
+}
+
+func decodeOwner(key string) (ownerKey, error) {
+	parts, err := onerow.DecodeKey(key)
+	if err != nil {
+		return ownerKey{}, err
+	}
+	if len(parts) != 1 {
+		return ownerKey{}, fmt.Errorf("%w: an owner has one part, %q has %d", onerow.ErrKey, key, len(parts))
+	}
+	return ownerKey{key: key, value: parts[0]}, nil
+}

@@ -1,0 +1,139 @@
+package quota
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/schema"
+)
+
+// statements are the rule's statements on the application's table. The words in
+// braces are names that the plan has checked, quoted; by is the column of the
+// order, after and notBefore the comparisons in its direction.
+type statements struct {
+	boundary, wrong, all, flip string
+	byID                       bool
+}
+
+const (
+	// The first row that is over: the limit is its offset. It reads as many entries
+	// of the index (owner, by, id) as the limit says, and no row. Plain read.
+	sqlBoundary = `SELECT {id} FROM {table} WHERE {owner} = ? ORDER BY {by} {direction}, {id} {direction} LIMIT 1 OFFSET ?`
+
+	// The wrong rows on both sides of the boundary row b. That one row is read first
+	// and is a constant then, so each half is a range of the index (owner, flag, by,
+	// id) that holds only wrong rows. The value of by never travels to the client,
+	// where a float, a time or a collation might change it. Plain read.
+	sqlWrong = `SELECT t.{id}, 1 FROM {table} AS b JOIN {table} AS t
+ WHERE b.{id} = ? AND t.{owner} = ? AND t.{flag} = 0 AND (t.{by} {after} b.{by} OR t.{by} = b.{by} AND t.{id} {notBefore} b.{id})
+ UNION ALL
+ SELECT t.{id}, 0 FROM {table} AS b JOIN {table} AS t
+ WHERE b.{id} = ? AND t.{owner} = ? AND t.{flag} = 1 AND (t.{by} {before} b.{by} OR t.{by} = b.{by} AND t.{id} {before} b.{id})
+ LIMIT ?`
+
+	// The same where the id is the order: there is nothing to look up.
+	sqlWrongByID = `SELECT {id}, 1 FROM {table} WHERE {id} {notBefore} ? AND {owner} = ? AND {flag} = 0
+ UNION ALL
+ SELECT {id}, 0 FROM {table} WHERE {id} {before} ? AND {owner} = ? AND {flag} = 1
+ LIMIT ?`
+
+	// Without a boundary all rows are wrong that have the one flag: a range of the
+	// same index. Plain read.
+	sqlAll = `SELECT {id}, 1 - {flag} FROM {table} WHERE {owner} = ? AND {flag} = ? LIMIT ?`
+
+	// One look-up by primary key for each id, so that exactly these rows are locked at
+	// any isolation level (see sqlDeleteMarks). The old flag is in the condition: a row
+	// that counts was changed. The version and updated_at stay.
+	sqlFlip = `UPDATE ` + sqlIDs + ` STRAIGHT_JOIN {table} AS t FORCE INDEX (PRIMARY) ON t.{id} = ids.id SET t.{flag} = ?
+ WHERE t.{flag} = ? AND t.{owner} = ?`
+)
+
+func statementsFor(r schema.Resource) statements {
+	direction, before, after := "ASC", "<", ">"
+	if r.Quota.Descending {
+		direction, before, after = "DESC", ">", "<"
+	}
+	fill := strings.NewReplacer("{table}", schema.Quote(r.Active), "{id}", schema.Quote(r.ID), "{owner}", schema.Quote(r.Owner),
+		"{flag}", schema.Quote(r.Quota.Flag), "{by}", schema.Quote(r.Quota.By),
+		"{direction}", direction, "{before}", before, "{after}", after, "{notBefore}", after+"=")
+	s := statements{boundary: sqlBoundary, wrong: sqlWrong, all: sqlAll, flip: sqlFlip, byID: r.Quota.By == r.ID}
+	if s.byID {
+		s.wrong = sqlWrongByID
+	}
+	for _, text := range []*string{&s.boundary, &s.wrong, &s.all, &s.flip} {
+		*text = fill.Replace(*text)
+	}
+	return s
+}
+
+// wrongRows are the rows of an owner whose flag is not what it should be, at most
+// maxRows of them, by the flag that they should have.
+type wrongRows struct{ within, over []int64 }
+
+func (w wrongRows) count() int { return len(w.within) + len(w.over) }
+
+// survey asks for the limit and finds the rows with a wrong flag, by plain reads:
+// the limit's statements, one for the boundary where there is one, one for the
+// rows.
+func (r *Rule) survey(ctx context.Context, tx *onerow.Tx, owner ownerKey) (wrongRows, error) {
+	limit, err := r.limit(ctx, tx, owner.value)
+	switch {
+	case errors.Is(err, ErrNoOwner):
+		return wrongRows{}, nil
+	case err != nil:
+		return wrongRows{}, fmt.Errorf("the limit: %w", err)
+	case limit < 0:
+		return r.find(ctx, tx, r.sql.all, owner.value, 1, maxRows)
+	case limit == 0:
+		return r.find(ctx, tx, r.sql.all, owner.value, 0, maxRows)
+	}
+	var boundary int64
+	err = onerow.QueryRow(ctx, tx, r.sql.boundary, []any{owner.value, limit}, &boundary)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return r.find(ctx, tx, r.sql.all, owner.value, 1, maxRows)
+	case err != nil:
+		return wrongRows{}, fmt.Errorf("find the first row over %d: %w", limit, err)
+	}
+	return r.find(ctx, tx, r.sql.wrong, boundary, owner.value, boundary, owner.value, maxRows)
+}
+
+func (r *Rule) find(ctx context.Context, tx *onerow.Tx, query string, args ...any) (wrongRows, error) {
+	var w wrongRows
+	err := onerow.Query(ctx, tx, query, args, func(rows *sql.Rows) error {
+		var id int64
+		var over bool
+		if err := rows.Scan(&id, &over); err != nil {
+			return err
+		}
+		if over {
+			w.over = append(w.over, id)
+		} else {
+			w.within = append(w.within, id)
+		}
+		return nil
+	})
+	if err != nil {
+		return wrongRows{}, fmt.Errorf("find wrong flags: %w", err)
+	}
+	return w, nil
+}
+
+// correct sets the flags of the wrong rows, in statements of at most chunk rows.
+func (r *Rule) correct(ctx context.Context, tx *onerow.Tx, owner ownerKey, w wrongRows) (changed int, err error) {
+	for _, half := range []struct {
+		flag int
+		ids  []int64
+	}{{0, w.within}, {1, w.over}} {
+		n, err := inChunks(ctx, tx, r.sql.flip, half.ids, half.flag, 1-half.flag, owner.value)
+		if err != nil {
+			return 0, fmt.Errorf("write flags: %w", err)
+		}
+		changed += n
+	}
+	return changed, nil
+}

@@ -1,0 +1,185 @@
+package quota
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/onerow/onerow"
+)
+
+// Config of a [Sweeper]. The zero value is valid.
+type Config struct {
+	// Batch is how many owners of a rule one RunOnce takes on, of those with marks and
+	// of those to be re-checked each. Default 100.
+	Batch int
+	// Every is the pause between two runs that found less than a batch. Default 5 s.
+	Every time.Duration
+	// Recheck is for how long an owner counts as changed lately. Default 15 min;
+	// negative: nobody is re-checked.
+	Recheck time.Duration
+	// RecheckEvery is how often all owners that changed lately are looked at again.
+	// Default 1 min.
+	RecheckEvery time.Duration
+	// Log gets errors and corrections. Default: slog.Default().
+	Log *slog.Logger
+}
+
+func (c Config) withDefaults() Config {
+	if c.Batch <= 0 {
+		c.Batch = 100
+	}
+	if c.Every <= 0 {
+		c.Every = 5 * time.Second
+	}
+	if c.Recheck == 0 {
+		c.Recheck = 15 * time.Minute
+	}
+	if c.RecheckEvery <= 0 {
+		c.RecheckEvery = time.Minute
+	}
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	return c
+}
+
+// SweepResult is what one [Sweeper.RunOnce] did.
+type SweepResult struct {
+	// Recalculated is the number of owners that had marks and have been dealt with.
+	Recalculated int `json:"recalculated"`
+	// Rechecked is the number of owners that were looked at because they changed
+	// lately, Corrected of how many of them flags were wrong.
+	Rechecked int `json:"rechecked"`
+	Corrected int `json:"corrected"`
+	// Failed is the number of owners that could not be dealt with; their marks stay.
+	Failed int `json:"failed"`
+	// More says that a batch was full, so that RunOnce should be called again at once.
+	More bool `json:"more"`
+}
+
+// Sweeper settles what requests left behind: it recalculates the owners that have
+// marks, oldest mark first, and looks again at owners that changed lately. Any
+// number of sweepers, in any number of processes, may run at once; they share the
+// work badly but never disagree. Safe for concurrent use.
+type Sweeper struct {
+	db     *sql.DB
+	config Config
+
+	mu   sync.Mutex
+	laps []*lap // one for each rule
+}
+
+// lap is where a sweep of one rule is. It only spreads the work; whoever starts
+// again starts with the oldest mark.
+type lap struct {
+	rule *Rule
+	// mark is the oldest mark of the last owner that this lap dealt with. An owner that
+	// fails is met again in the next lap, so it holds nobody up.
+	mark int64
+	// The re-check: when this lap began, and the last owner's change and key.
+	began     time.Time
+	running   bool
+	changedAt int64
+	owner     string
+}
+
+// NewSweeper returns a sweeper for these rules. It starts nothing.
+func NewSweeper(db *sql.DB, c Config, rules ...*Rule) *Sweeper {
+	s := &Sweeper{db: db, config: c.withDefaults()}
+	for _, rule := range rules {
+		s.laps = append(s.laps, &lap{rule: rule})
+	}
+	return s
+}
+
+// Run sweeps until ctx ends, then returns nil. What goes wrong is logged and tried
+// again.
+func (s *Sweeper) Run(ctx context.Context) error {
+	for {
+		res, err := s.RunOnce(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			s.config.Log.ErrorContext(ctx, "quota: sweep", "failed", res.Failed, "error", err)
+		}
+		if res.Corrected > 0 {
+			s.config.Log.WarnContext(ctx, "quota: flags were wrong and nothing had been marked", "owners", res.Corrected)
+		}
+		if res.More && err == nil {
+			continue
+		}
+		timer := time.NewTimer(s.config.Every)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		case <-timer.C:
+		}
+	}
+}
+
+// RunOnce does one batch of each kind for each rule. One owner's failure does not
+// keep it from the next; the errors are joined. Statements: two for each rule, and
+// for each owner with marks one and those of [Rule.Recalculate], for each owner
+// that changed lately those that find wrong flags in a transaction (no write when
+// all are right).
+func (s *Sweeper) RunOnce(ctx context.Context) (SweepResult, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var res SweepResult
+	var errs []error
+	for _, l := range s.laps {
+		errs = append(errs, s.settle(ctx, l, &res), s.recheck(ctx, l, &res))
+	}
+	return res, errors.Join(errs...)
+}
+
+// Owners with marks, oldest first. The index owner gives each owner's first mark
+// without a look at the others.
+const sqlMarkedOwners = `SELECT owner, MIN(id) AS oldest FROM onerow_quota_mark WHERE resource = ?
+ GROUP BY owner HAVING oldest > ? ORDER BY oldest LIMIT ?`
+
+func (s *Sweeper) settle(ctx context.Context, l *lap, res *SweepResult) error {
+	var owners []string
+	var last int64
+	err := onerow.Query(ctx, s.db, sqlMarkedOwners, []any{l.rule.resource, l.mark, s.config.Batch}, func(rows *sql.Rows) error {
+		var owner string
+		err := rows.Scan(&owner, &last)
+		owners = append(owners, owner)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("quota: owners of %s with marks: %w", l.rule.resource, err)
+	}
+	// A full batch has more behind it; otherwise the next lap begins.
+	if l.mark = 0; len(owners) == s.config.Batch {
+		l.mark, res.More = last, true
+	}
+	var errs []error
+	for _, key := range owners {
+		if err := s.settleOwner(ctx, l.rule, key); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			res.Failed++
+			errs = append(errs, err)
+			continue
+		}
+		res.Recalculated++
+	}
+	return errors.Join(errs...)
+}
+
+func (s *Sweeper) settleOwner(ctx context.Context, rule *Rule, key string) error {
+	o, err := decodeOwner(key)
+	if err != nil {
+		return fmt.Errorf("quota: owner of a mark of %s: %w", rule.resource, err)
+	}
+	return rule.Settle(ctx, s.db, o.value)
+}

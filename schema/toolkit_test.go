@@ -1,0 +1,50 @@
+package schema
+
+import (
+	"database/sql"
+	"testing"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/migrations"
+)
+
+// TestToolkitTables holds what Verify wants of the toolkit's tables against what the migrations make: neither more nor less.
+func TestToolkitTables(t *testing.T) {
+	db := dbtest.Open(t)
+	if err := migrations.Up(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	found, err := readDatabase(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := verifier{found: found}
+	v.toolkit()
+	for _, d := range v.differences {
+		t.Error(d)
+	}
+	wanted := map[string]bool{}
+	for _, want := range toolkitTables() {
+		for _, c := range want.columns {
+			wanted[want.name+"."+c.name] = true
+		}
+		wanted[want.name] = true
+		indexes := 0
+		err := onerow.Query(t.Context(), db, "SELECT COUNT(DISTINCT index_name) FROM information_schema.statistics WHERE table_schema = DATABASE() AND table_name = ?",
+			[]any{want.name}, func(rows *sql.Rows) error { return rows.Scan(&indexes) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if indexes != len(want.indexes) {
+			t.Errorf("%s has %d indexes, Verify wants %d", want.name, indexes, len(want.indexes))
+		}
+	}
+	for name, table := range found.tables {
+		for _, c := range table.columns {
+			if wanted[name] && !wanted[name+"."+c.name] {
+				t.Errorf("Verify does not look for %s.%s", name, c.name)
+			}
+		}
+	}
+}

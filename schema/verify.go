@@ -1,0 +1,174 @@
+package schema
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/onerow/onerow"
+)
+
+// ErrVerify says that the database is not as the plan declares it. [VerifyError] says in
+// which points.
+var ErrVerify = errors.New("schema: the database is not as the plan declares it")
+
+// Difference is one point in which a database is not as declared.
+type Difference struct {
+	// Table is the table that is concerned.
+	Table string `json:"table"`
+	// Column and Index name what is concerned within the table; empty: the table.
+	Column string `json:"column,omitempty"`
+	Index  string `json:"index,omitempty"`
+	// Problem says what is, and what depends on its being otherwise.
+	Problem string `json:"problem"`
+	// Fix says what to do, a statement where one statement does it.
+	Fix string `json:"fix"`
+}
+
+// String is the difference on one line.
+func (d Difference) String() string {
+	where := fmt.Sprintf("table %q", d.Table)
+	if d.Column != "" {
+		where += fmt.Sprintf(", column %q", d.Column)
+	}
+	if d.Index != "" {
+		where += fmt.Sprintf(", index %q", d.Index)
+	}
+	return where + ": " + d.Problem + "; " + d.Fix
+}
+
+// VerifyError is the detail of [ErrVerify].
+type VerifyError struct {
+	// Database is the schema that was looked at.
+	Database string
+	// Differences are at least one, table by table in the order of the plan, the
+	// toolkit's tables last.
+	Differences []Difference
+}
+
+// Error lists all differences, one on a line.
+func (e *VerifyError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "schema: the database %q is not as the plan declares it (%d):", e.Database, len(e.Differences))
+	for _, d := range e.Differences {
+		b.WriteString("\n  " + d.String())
+	}
+	return b.String()
+}
+
+// Is makes errors.Is(err, ErrVerify) true.
+func (e *VerifyError) Is(target error) bool { return target == ErrVerify }
+
+// Verify holds the current database of db against the plan and the toolkit's own
+// tables, and returns a [VerifyError] that names each difference and what to do
+// about it, or nil. A program calls it when it starts and does not go on otherwise.
+//
+// It looks for what the toolkit relies on: tables and columns, types where they
+// matter, indexes that do what the declared ones do (under any name; a unique one
+// needs exactly the declared columns), InnoDB; and for what would get in the way:
+// unique indexes, foreign keys, triggers and columns that the plan does not know.
+// Allowed is a foreign key from a table of the plan to one outside that only
+// restricts. Defaults, collations and the order of columns are not looked at.
+//
+// Six statements, however many tables there are, and no writes. SELECT on the
+// tables is enough to read what is there; but a user without the right TRIGGER is
+// shown no triggers, and perhaps no foreign keys of tables on which it may only
+// read. Other errors: [ErrPlan], and the driver's.
+func Verify(ctx context.Context, db onerow.DB, plan Plan) error {
+	if err := plan.Check(); err != nil {
+		return err
+	}
+	found, err := readDatabase(ctx, db)
+	if err != nil {
+		return fmt.Errorf("schema: verify: %w", err)
+	}
+	v := verifier{found: found}
+	for _, r := range plan.Resources {
+		v.resource(r.withDefaults())
+	}
+	v.foreignKeys(plan)
+	v.toolkit()
+	if len(v.differences) == 0 {
+		return nil
+	}
+	return &VerifyError{Database: found.name, Differences: v.differences}
+}
+
+// verifier collects differences.
+type verifier struct {
+	found       *database
+	differences []Difference
+}
+
+func (v *verifier) say(d Difference) {
+	if !slices.Contains(v.differences, d) {
+		v.differences = append(v.differences, d)
+	}
+}
+
+// resource holds the resource's tables against what DDL would make.
+func (v *verifier) resource(r Resource) {
+	tables := r.tables()
+	for i, want := range tables {
+		have := v.table(want.name, "run the CREATE TABLE that Plan.DDL returns for it")
+		if have == nil {
+			continue
+		}
+		v.columns(r, want, have)
+		v.unknownColumns(r, want, have)
+		v.indexes(want, have)
+		v.unknownIndexes(want, have)
+		v.triggers(have)
+		if active := v.found.table(r.Active); i > 0 && active != nil {
+			v.sameColumns(r, active, have)
+		}
+	}
+}
+
+// table says what is wrong with the table itself, and returns it unless it is
+// missing.
+func (v *verifier) table(name, create string) *foundTable {
+	have := v.found.table(name)
+	switch {
+	case have == nil:
+		v.say(Difference{Table: name, Problem: "it does not exist", Fix: create})
+	case have.kind != "BASE TABLE" && have.kind != "SYSTEM VERSIONED":
+		v.say(Difference{Table: name, Problem: fmt.Sprintf("it is a %s; rows are locked and moved in it", strings.ToLower(have.kind)), Fix: "make it a table: " + create})
+		return nil
+	case !strings.EqualFold(have.engine, "InnoDB"):
+		v.say(Difference{Table: name, Problem: fmt.Sprintf("its engine is %s, which has no transactions that the toolkit could rely on", have.engine),
+			Fix: fmt.Sprintf("ALTER TABLE %s ENGINE=InnoDB", Quote(name))})
+	}
+	return have
+}
+
+func (v *verifier) triggers(have *foundTable) {
+	for _, name := range have.triggers {
+		v.say(Difference{Table: have.name, Problem: fmt.Sprintf("the trigger %q runs with the toolkit's writes, a move from one table to the other among them", name),
+			Fix: "DROP TRIGGER " + Quote(name) + " and do its work where the rows are written"})
+	}
+}
+
+// toolkit looks for the tables of package migrations.
+func (v *verifier) toolkit() {
+	const migrate = "run cascade-worker migrate up, or migrations.Up"
+	for _, want := range toolkitTables() {
+		have := v.table(want.name, migrate)
+		if have == nil {
+			continue
+		}
+		for _, c := range want.columns {
+			if problem := c.problem(have.column(c.name)); problem != "" {
+				v.say(Difference{Table: want.name, Column: c.name, Problem: problem, Fix: migrate})
+			}
+		}
+		for _, x := range want.indexes {
+			if !have.serves(x) {
+				v.say(Difference{Table: want.name, Index: x.label(), Problem: fmt.Sprintf("no %s on (%s)", x.kind(), strings.Join(x.columns, ", ")), Fix: migrate})
+			}
+		}
+		v.triggers(have)
+	}
+}

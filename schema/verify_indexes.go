@@ -1,0 +1,130 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+func (x tableIndex) label() string {
+	if x.name == "" {
+		return "PRIMARY"
+	}
+	return x.name
+}
+
+func (x tableIndex) kind() string {
+	switch {
+	case x.name == "":
+		return "primary key"
+	case x.unique:
+		return "unique index"
+	}
+	return "index"
+}
+
+// serves says whether the table has an index that does what x does: the primary
+// key itself; a unique index with the same columns, for a constraint; or any index
+// that begins with the columns of x. InnoDB appends the primary key to each index.
+func (t *foundTable) serves(x tableIndex) bool {
+	want := lower(x.columns)
+	for _, have := range t.indexes {
+		switch {
+		case x.name == "":
+			if have.name == "PRIMARY" && slices.Equal(have.columns, want) {
+				return true
+			}
+		case x.unique:
+			if have.unique && sameSet(have.columns, want) {
+				return true
+			}
+		case have.btree && startsWith(append(slices.Clone(have.columns), t.primary()...), want):
+			return true
+		}
+	}
+	return false
+}
+
+func (v *verifier) indexes(want table, have *foundTable) {
+	for _, x := range want.indexes {
+		if have.serves(x) {
+			continue
+		}
+		fix := "ALTER TABLE " + Quote(want.name) + " ADD " + x.ddl()
+		if x.name == "" && have.primary() != nil {
+			fix = "ALTER TABLE " + Quote(want.name) + " DROP PRIMARY KEY, ADD " + x.ddl()
+		}
+		v.say(Difference{Table: want.name, Index: x.label(),
+			Problem: fmt.Sprintf("no %s has the columns (%s); %s", x.kind(), strings.Join(x.columns, ", "), x.why), Fix: fix})
+	}
+}
+
+// unknownIndexes: a unique index that is not declared refuses rows that the
+// toolkit thinks are fine. One that contains the primary key refuses nothing.
+func (v *verifier) unknownIndexes(want table, have *foundTable) {
+	for _, x := range have.indexes {
+		known := slices.ContainsFunc(want.indexes, func(w tableIndex) bool { return w.unique && sameSet(x.columns, lower(w.columns)) })
+		primary := have.primary()
+		if !x.unique || known || x.name == "PRIMARY" || primary != nil && containsAll(x.columns, primary) {
+			continue
+		}
+		v.say(Difference{Table: want.name, Index: x.name,
+			Problem: fmt.Sprintf("the plan does not know this unique index on (%s); rows will be refused by it, when they move as well", strings.Join(x.columns, ", ")),
+			Fix:     "declare it among the plan's indexes if it is on the active table, or ALTER TABLE " + Quote(want.name) + " DROP INDEX " + Quote(x.name)})
+	}
+}
+
+// foreignKeys: a key that deletes or changes rows does so behind the plan's back,
+// and one that restricts keeps rows from moving or going. Plans have none; allowed
+// is one that only binds a row to a table of somebody else's.
+func (v *verifier) foreignKeys(plan Plan) {
+	ours := map[string]bool{}
+	for _, r := range plan.Resources {
+		for _, name := range r.withDefaults().Tables() {
+			ours[v.found.key(name)] = true
+		}
+	}
+	for _, t := range toolkitTables() {
+		ours[v.found.key(t.name)] = true
+	}
+	for _, f := range v.found.foreign {
+		from := f.schema == v.found.name && ours[v.found.key(f.table)]
+		to := f.toSchema == v.found.name && ours[v.found.key(f.to)]
+		passive := restricts(f.onDelete) && restricts(f.onUpdate)
+		if !from && !to || from && !to && passive {
+			continue
+		}
+		table := f.table
+		if !from {
+			table = f.to
+		}
+		d := Difference{Table: table, Index: f.name,
+			Problem: fmt.Sprintf("the plan does not know this foreign key from %q to %q ON DELETE %s; it keeps rows from being moved and deleted", f.table, f.to, f.onDelete),
+			Fix:     fmt.Sprintf("ALTER TABLE %s DROP FOREIGN KEY %s", Quote(f.table), Quote(f.name))}
+		if !passive {
+			d.Problem = fmt.Sprintf("the plan does not know this foreign key from %q to %q ON DELETE %s ON UPDATE %s; it deletes or changes rows that nobody counts, archives or asks about", f.table, f.to, f.onDelete, f.onUpdate)
+			d.Fix += ", or make it restrict if it leads to a table outside of the plan"
+		}
+		v.say(d)
+	}
+}
+
+func restricts(rule string) bool { return rule == "RESTRICT" || rule == "NO ACTION" }
+
+func lower(names []string) []string {
+	low := make([]string, len(names))
+	for i, name := range names {
+		low[i] = strings.ToLower(name)
+	}
+	return low
+}
+
+func startsWith(columns, want []string) bool {
+	return len(columns) >= len(want) && slices.Equal(columns[:len(want)], want)
+}
+
+func containsAll(columns, want []string) bool {
+	return !slices.ContainsFunc(want, func(c string) bool { return !slices.Contains(columns, c) })
+}
+
+func sameSet(a, b []string) bool { return len(a) == len(b) && containsAll(a, b) }

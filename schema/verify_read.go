@@ -1,0 +1,172 @@
+package schema
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/onerow/onerow"
+)
+
+// database is what information_schema says of the current database.
+type database struct {
+	name    string
+	fold    bool // names of tables are not case-sensitive
+	tables  map[string]*foundTable
+	foreign []foreignKey
+}
+
+type foundTable struct {
+	name, kind, engine string
+	columns            []foundColumn
+	indexes            []foundIndex
+	triggers           []string
+}
+
+type foundColumn struct {
+	name, data, full, charset, extra string
+	nullable, hasDefault             bool
+	length, precision                int64 // characters or bytes; digits of a second's fraction
+}
+
+type foundIndex struct {
+	name    string
+	columns []string // lower case; "" for an expression or a prefix
+	unique  bool
+	btree   bool
+}
+
+type foreignKey struct {
+	name, schema, table, toSchema, to, onDelete, onUpdate string
+}
+
+func (d *database) key(table string) string {
+	if d.fold {
+		return strings.ToLower(table)
+	}
+	return table
+}
+
+func (d *database) table(name string) *foundTable { return d.tables[d.key(name)] }
+
+func (t *foundTable) column(name string) *foundColumn {
+	i := slices.IndexFunc(t.columns, func(c foundColumn) bool { return strings.EqualFold(c.name, name) })
+	if i < 0 {
+		return nil
+	}
+	return &t.columns[i]
+}
+
+func (t *foundTable) primary() []string {
+	for _, x := range t.indexes {
+		if x.name == "PRIMARY" {
+			return x.columns
+		}
+	}
+	return nil
+}
+
+// MySQL returns the columns' names of information_schema in upper case, so
+// everything is read by position. All statements are plain reads of the dictionary.
+const (
+	sqlDatabase = `SELECT DATABASE(), @@lower_case_table_names`
+
+	sqlTables = `SELECT table_name, table_type, COALESCE(engine, '') FROM information_schema.tables
+ WHERE table_schema = DATABASE()`
+
+	sqlColumns = `SELECT table_name, column_name, data_type, column_type, COALESCE(character_set_name, ''), COALESCE(extra, ''),
+ is_nullable = 'YES', column_default IS NOT NULL, COALESCE(character_maximum_length, 0), COALESCE(datetime_precision, 0)
+ FROM information_schema.columns WHERE table_schema = DATABASE() ORDER BY table_name, ordinal_position`
+
+	sqlIndexes = `SELECT table_name, index_name, COALESCE(IF(sub_part IS NULL, column_name, NULL), ''), non_unique = 0, index_type = 'BTREE'
+ FROM information_schema.statistics WHERE table_schema = DATABASE() ORDER BY table_name, index_name, seq_in_index`
+
+	sqlForeignKeys = `SELECT constraint_name, constraint_schema, table_name, unique_constraint_schema, referenced_table_name, delete_rule, update_rule
+ FROM information_schema.referential_constraints WHERE constraint_schema = DATABASE() OR unique_constraint_schema = DATABASE()
+ ORDER BY table_name, constraint_name`
+
+	sqlTriggers = `SELECT event_object_table, trigger_name FROM information_schema.triggers WHERE event_object_schema = DATABASE()
+ ORDER BY event_object_table, trigger_name`
+)
+
+var errNoDatabase = errors.New("the connection has no current database; name one in the DSN")
+
+func readDatabase(ctx context.Context, db onerow.DB) (*database, error) {
+	var name sql.NullString
+	d := &database{tables: map[string]*foundTable{}}
+	if err := onerow.QueryRow(ctx, db, sqlDatabase, nil, &name, &d.fold); err != nil {
+		return nil, err
+	}
+	if !name.Valid {
+		return nil, errNoDatabase
+	}
+	d.name = name.String
+	for _, part := range []struct {
+		query string
+		scan  func(*sql.Rows) error
+	}{
+		{sqlTables, d.scanTable}, {sqlColumns, d.scanColumn}, {sqlIndexes, d.scanIndex},
+		{sqlForeignKeys, d.scanForeignKey}, {sqlTriggers, d.scanTrigger},
+	} {
+		if err := onerow.Query(ctx, db, part.query, nil, part.scan); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+func (d *database) scanTable(rows *sql.Rows) error {
+	t := &foundTable{}
+	err := rows.Scan(&t.name, &t.kind, &t.engine)
+	d.tables[d.key(t.name)] = t
+	return err
+}
+
+// in finds the table of a row; one that was made since sqlTables ran is no matter.
+func (d *database) in(table string) *foundTable {
+	if t := d.table(table); t != nil {
+		return t
+	}
+	return &foundTable{}
+}
+
+func (d *database) scanColumn(rows *sql.Rows) error {
+	var table string
+	var c foundColumn
+	err := rows.Scan(&table, &c.name, &c.data, &c.full, &c.charset, &c.extra, &c.nullable, &c.hasDefault, &c.length, &c.precision)
+	t := d.in(table)
+	t.columns = append(t.columns, c)
+	return err
+}
+
+func (d *database) scanIndex(rows *sql.Rows) error {
+	var table, name, column string
+	var unique, btree bool
+	if err := rows.Scan(&table, &name, &column, &unique, &btree); err != nil {
+		return err
+	}
+	t := d.in(table)
+	if n := len(t.indexes); n == 0 || t.indexes[n-1].name != name {
+		t.indexes = append(t.indexes, foundIndex{name: name, unique: unique, btree: btree})
+	}
+	x := &t.indexes[len(t.indexes)-1]
+	x.columns = append(x.columns, strings.ToLower(column))
+	return nil
+}
+
+func (d *database) scanForeignKey(rows *sql.Rows) error {
+	var f foreignKey
+	err := rows.Scan(&f.name, &f.schema, &f.table, &f.toSchema, &f.to, &f.onDelete, &f.onUpdate)
+	d.foreign = append(d.foreign, f)
+	return err
+}
+
+func (d *database) scanTrigger(rows *sql.Rows) error {
+	var table, name string
+	err := rows.Scan(&table, &name)
+	t := d.in(table)
+	t.triggers = append(t.triggers, name)
+	return err
+}

@@ -1,0 +1,237 @@
+package schema_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/onerow/onerow/crashtest"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/schema"
+)
+
+func differences(t testing.TB, db *sql.DB, plan schema.Plan) []schema.Difference {
+	t.Helper()
+	err := schema.Verify(t.Context(), db, plan)
+	if err == nil {
+		return nil
+	}
+	var detail *schema.VerifyError
+	if !errors.As(err, &detail) || !errors.Is(err, schema.ErrVerify) || len(detail.Differences) == 0 {
+		t.Fatal(err)
+	}
+	for _, d := range detail.Differences {
+		if !strings.Contains(err.Error(), "\n  "+d.String()) || d.Table == "" || d.Problem == "" || d.Fix == "" {
+			t.Errorf("%+v is not in\n%v", d, err)
+		}
+	}
+	return detail.Differences
+}
+
+// TestVerifyNamesEachDifference breaks a database in one way, wants exactly the difference that comes of it, and, where the fix is a
+// statement, that running it mends the database.
+func TestVerifyNamesEachDifference(t *testing.T) {
+	const byHand = "" // the fix is not one statement
+	cases := []struct {
+		name   string
+		broken []string
+		table  string
+		what   string // column or index
+		says   string
+		fix    string
+		others int // more differences that come of it
+	}{
+		{"table missing", []string{"DROP TABLE screen_archive"}, "screen_archive", "", "does not exist", byHand, 0},
+		{"a view", []string{"DROP TABLE screen_archive", "CREATE VIEW screen_archive AS SELECT * FROM screen"}, "screen_archive", "", "it is a view", byHand, 0},
+		{"engine", []string{"ALTER TABLE screen_archive ENGINE=MyISAM"}, "screen_archive", "", "MyISAM", "ENGINE=InnoDB", 0},
+		{"column missing", []string{"ALTER TABLE project DROP COLUMN created_at"}, "project", "created_at", "does not exist", "ADD COLUMN `created_at` DATETIME(6) NOT NULL", 0},
+		{"own column missing in the archive", []string{"ALTER TABLE project_archive DROP COLUMN note"}, "project_archive", "note", "does not exist", "ADD COLUMN", 0},
+		{"id not generated", []string{"ALTER TABLE project MODIFY id BIGINT NOT NULL"}, "project", "id", "it is not AUTO_INCREMENT", "MODIFY COLUMN `id`", 0},
+		{"id generated in the archive", []string{"ALTER TABLE project_archive MODIFY id BIGINT NOT NULL AUTO_INCREMENT"}, "project_archive", "id", "it is AUTO_INCREMENT, but", "MODIFY", 0},
+		{"key with a collation", []string{"ALTER TABLE project MODIFY name_key VARCHAR(700) NOT NULL"}, "project", "name_key", "not VARBINARY(1020)", "MODIFY", 0},
+		{"key too short", []string{"ALTER TABLE project MODIFY stem_key VARBINARY(255) NOT NULL"}, "project", "stem_key", "it is varbinary(255)", "MODIFY", 0},
+		{"label too short", []string{"ALTER TABLE screen MODIFY client_filename VARCHAR(199) NOT NULL"}, "screen", "client_filename", "200 characters", "MODIFY", 0},
+		{"label not utf8mb4", []string{"ALTER TABLE screen_archive MODIFY client_filename VARCHAR(200) CHARACTER SET latin1 NOT NULL"}, "screen_archive", "client_filename", "latin1", "MODIFY", 0},
+		{"owner may be null", []string{"ALTER TABLE project MODIFY user_id BIGINT NULL"}, "project", "user_id", "may be NULL", "MODIFY", 1},
+		{"deletion id must not be null", []string{"ALTER TABLE project_archive MODIFY deletion_id BIGINT NOT NULL"}, "project_archive", "deletion_id", "must not be NULL", "MODIFY", 0},
+		{"copy number too small", []string{"ALTER TABLE project MODIFY copy_no SMALLINT NOT NULL DEFAULT 0"}, "project", "copy_no", "smallint", "MODIFY", 0},
+		{"time without fraction", []string{"ALTER TABLE screen MODIFY updated_at DATETIME NOT NULL"}, "screen", "updated_at", "datetime, not DATETIME(6)", "MODIFY", 0},
+		{"time with a zone", []string{"ALTER TABLE project_archive MODIFY archived_at TIMESTAMP(6) NOT NULL DEFAULT '2020-01-01 00:00:00'"}, "project_archive", "archived_at", "timestamp(6)", "MODIFY", 0},
+		{"time that moves by itself", []string{"ALTER TABLE project MODIFY updated_at DATETIME(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6) ON UPDATE CURRENT_TIMESTAMP(6)"}, "project", "updated_at", "changes by itself", "MODIFY", 0},
+		{"order may be null", []string{"ALTER TABLE project MODIFY position INT NULL"}, "project", "position", "orders rows by it", "MODIFY COLUMN `position` int", 1},
+		{"own column narrower in the archive", []string{"ALTER TABLE project_archive MODIFY note VARCHAR(20) NOT NULL"}, "project_archive", "note", "may not fit", byHand, 0},
+		{"unknown column", []string{"ALTER TABLE project ADD COLUMN color INT NULL"}, "project", "color", "lost when a row is archived", byHand, 0},
+		{"unknown column that must be filled", []string{"ALTER TABLE `Comment of a \"screen\"` ADD COLUMN color INT NOT NULL"}, "Comment of a \"screen\"", "color", "rows cannot be made", byHand, 0},
+		{"primary key", []string{"ALTER TABLE project_archive DROP PRIMARY KEY, ADD PRIMARY KEY (user_id, id)"}, "project_archive", "PRIMARY", "no primary key", "DROP PRIMARY KEY, ADD PRIMARY KEY (`id`)", 0},
+		{"no unique name", []string{"ALTER TABLE project DROP INDEX one_name"}, "project", "one_name", "decides who has a name", "ADD UNIQUE KEY `one_name` (`user_id`, `name_key`)", 0},
+		{"name not unique", []string{"ALTER TABLE project DROP INDEX one_name, ADD INDEX other (user_id, name_key)"}, "project", "one_name", "no unique index", "ADD UNIQUE KEY", 0},
+		{"unique with a third column", []string{"ALTER TABLE project DROP INDEX one_name, ADD UNIQUE INDEX other (user_id, name_key, id)"}, "project", "one_name", "no unique index", "ADD UNIQUE KEY", 0},
+		{"unique prefix", []string{"ALTER TABLE project DROP INDEX one_name, ADD UNIQUE INDEX other (user_id, name_key(20))"}, "project", "one_name", "no unique index", byHand, 1},
+		{"index in another order", []string{"ALTER TABLE project DROP INDEX next_copy, ADD INDEX next_copy (stem_key, user_id, copy_no)"}, "project", "next_copy", "next copy number", byHand, 0},
+		{"index missing", []string{"ALTER TABLE project DROP INDEX quota_flag"}, "project", "quota_flag", "wrong flags", "ADD KEY", 0},
+		{"own index missing", []string{"ALTER TABLE project DROP INDEX position_note"}, "project", "position_note", "the plan declares it", "ADD KEY", 0},
+		{"name unique in the archive", []string{"ALTER TABLE project_archive ADD UNIQUE INDEX one_name (user_id, name_key)"}, "project_archive", "one_name", "does not know this unique index", byHand, 0},
+		{"name unique for all", []string{"ALTER TABLE project ADD UNIQUE INDEX u (name_key)"}, "project", "u", "does not know this unique index", byHand, 0},
+		{"trigger", []string{"CREATE TRIGGER tr AFTER DELETE ON screen FOR EACH ROW SET @x = 1"}, "screen", "", "the trigger \"tr\"", byHand, 0},
+		{"cascade", []string{"ALTER TABLE screen ADD CONSTRAINT fk FOREIGN KEY (project_id) REFERENCES project (id) ON DELETE CASCADE"}, "screen", "fk", "ON DELETE CASCADE", byHand, 0},
+		{"restrict within the plan", []string{"ALTER TABLE screen ADD CONSTRAINT fk FOREIGN KEY (project_id) REFERENCES project (id)"}, "screen", "fk", "keeps rows from", "DROP FOREIGN KEY `fk`", 0},
+		{"set null from outside", []string{"CREATE TABLE tag (id INT PRIMARY KEY, project_id BIGINT NULL)", "ALTER TABLE tag ADD CONSTRAINT fk FOREIGN KEY (project_id) REFERENCES project (id) ON DELETE SET NULL"}, "project", "fk", "ON DELETE SET NULL", byHand, 0},
+		{"cascade from an outside owner", []string{"CREATE TABLE user (id BIGINT PRIMARY KEY)", "ALTER TABLE project ADD CONSTRAINT fk FOREIGN KEY (user_id) REFERENCES user (id) ON DELETE CASCADE"}, "project", "fk", "nobody counts", byHand, 0},
+		{"toolkit's table missing", []string{"DROP TABLE onerow_job"}, "onerow_job", "", "does not exist", byHand, 0},
+		{"toolkit's column missing", []string{"ALTER TABLE onerow_job DROP COLUMN batch_seq"}, "onerow_job", "batch_seq", "does not exist", byHand, 0},
+		{"toolkit's constraint missing", []string{"ALTER TABLE onerow_job DROP INDEX one_open"}, "onerow_job", "one_open", "no unique index", byHand, 0},
+		{"toolkit's type", []string{"ALTER TABLE onerow_request MODIFY request_id VARCHAR(255) NOT NULL"}, "onerow_request", "request_id", "not VARBINARY", byHand, 0},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			plan := plain()
+			db := open(t, plan)
+			if found := differences(t, db, plan); found != nil {
+				t.Fatalf("before: %v", found)
+			}
+			for _, stmt := range c.broken {
+				exec(t, db, stmt)
+			}
+			found := differences(t, db, plan)
+			i := slices.IndexFunc(found, func(d schema.Difference) bool {
+				return d.Table == c.table && (c.what == "" && d.Column+d.Index == "" || c.what != "" && (d.Column == c.what || d.Index == c.what)) &&
+					strings.Contains(d.Problem, c.says)
+			})
+			if i < 0 || len(found) != 1+c.others {
+				t.Fatalf("%d differences:\n%v", len(found), schema.Verify(t.Context(), db, plan))
+			}
+			t.Log(found[i])
+			if strings.HasPrefix(c.table, "onerow_") && !strings.Contains(found[i].Fix, "cascade-worker migrate up") {
+				t.Errorf("the fix is %q", found[i].Fix)
+			}
+			if c.fix == byHand {
+				return
+			}
+			if !strings.Contains(found[i].Fix, c.fix) {
+				t.Errorf("the fix is %q, want %q", found[i].Fix, c.fix)
+			}
+			exec(t, db, found[i].Fix)
+			if found := differences(t, db, plan); found != nil {
+				t.Errorf("after the fix: %v", found)
+			}
+		})
+	}
+}
+
+// TestVerifyAllows: what does the same under another name, and what is none of the plan's business.
+func TestVerifyAllows(t *testing.T) {
+	plan := plain()
+	db := open(t, plan)
+	for _, stmt := range []string{
+		"ALTER TABLE project RENAME INDEX one_name TO nur_einer, RENAME INDEX next_copy TO kopie",
+		"ALTER TABLE project DROP INDEX owner_id, ADD INDEX only_owner (user_id)", // InnoDB adds the id
+		"ALTER TABLE project DROP INDEX quota_flag, ADD INDEX more (user_id, is_over_quota, position, id, note)",
+		"ALTER TABLE project MODIFY name VARCHAR(250) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL DEFAULT '' COMMENT 'x'",
+		"ALTER TABLE project MODIFY COLUMN note VARCHAR(80) NOT NULL FIRST, ADD COLUMN loud VARCHAR(80) AS (UPPER(note)) VIRTUAL",
+		"ALTER TABLE project MODIFY version INT UNSIGNED NOT NULL",
+		"ALTER TABLE project ADD UNIQUE INDEX id_first (id, note)",
+		"CREATE TABLE user (id BIGINT PRIMARY KEY)",
+		"ALTER TABLE project ADD CONSTRAINT fk FOREIGN KEY (user_id) REFERENCES user (id)",
+		"CREATE TABLE free (id INT PRIMARY KEY, up INT, FOREIGN KEY (up) REFERENCES free (id) ON DELETE CASCADE) ENGINE=InnoDB",
+		"CREATE TRIGGER tr AFTER DELETE ON free FOR EACH ROW SET @x = 1",
+		"ALTER TABLE onerow_job ADD COLUMN of_a_later_version INT NULL, ADD INDEX more (state)",
+	} {
+		exec(t, db, stmt)
+	}
+	// Owners of another kind are the application's choice, when both tables agree.
+	for _, table := range []string{"screen", "screen_archive"} {
+		exec(t, db, "ALTER TABLE "+table+" MODIFY project_id VARBINARY(36) NOT NULL, MODIFY `blob` TEXT NULL")
+	}
+	if err := schema.Verify(t.Context(), db, plan); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestVerifyAnEmptyDatabase names every table once, and asks for the migrations.
+func TestVerifyAnEmptyDatabase(t *testing.T) {
+	db := dbtest.Open(t)
+	found := differences(t, db, plain())
+	if len(found) != 5+7 {
+		t.Errorf("%d differences: %v", len(found), found)
+	}
+	if err := schema.Verify(t.Context(), db, schema.Plan{}); !errors.Is(err, schema.ErrPlan) || errors.Is(err, schema.ErrVerify) {
+		t.Error(err)
+	}
+}
+
+// TestVerifyCosts six statements, whatever there is, only reads, and needs a database and the right to read.
+func TestVerifyCosts(t *testing.T) {
+	plan := plain()
+	plan.Resources = plan.Resources[:2]
+	dsn := dbtest.DSN(t)
+	cfg, err := mysql.ParseDSN(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner, err := mysql.NewConnector(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := crashtest.Wrap(inner)
+	db := sql.OpenDB(c)
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	for range 2 {
+		log, err := crashtest.Count(c, func() error { return schema.Verify(t.Context(), db, plan) })
+		if !errors.Is(err, schema.ErrVerify) || len(log) != 6 {
+			t.Fatalf("%v, %d statements:\n%s", err, len(log), log)
+		}
+		for _, s := range log {
+			if !strings.HasPrefix(s.SQL, "SELECT ") {
+				t.Errorf("it sends %s", s.SQL)
+			}
+		}
+		for _, stmt := range plan.DDL()[:2] {
+			if _, err := db.ExecContext(t.Context(), strings.Replace(stmt, "CREATE TABLE", "CREATE TABLE IF NOT EXISTS", 1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	cfg.DBName = ""
+	nowhere := dbtest.OpenDSN(t, cfg.FormatDSN())
+	if err := schema.Verify(t.Context(), nowhere, plan); err == nil || errors.Is(err, schema.ErrVerify) {
+		t.Error(err)
+	}
+}
+
+// TestVerifyAsAReader: SELECT is enough for a clean answer and for most of the differences.
+func TestVerifyAsAReader(t *testing.T) {
+	plan := plain()
+	db := open(t, plan)
+	var name string
+	if err := db.QueryRowContext(t.Context(), "SELECT DATABASE()").Scan(&name); err != nil {
+		t.Fatal(err)
+	}
+	user := "r_" + name
+	cfg := dbtest.Server(t).Config(name)
+	exec(t, db, "CREATE USER '"+user+"'@'%' IDENTIFIED BY 'only reads'")
+	t.Cleanup(func() {
+		if _, err := dbtest.OpenDSN(t, cfg.FormatDSN()).ExecContext(context.Background(), "DROP USER '"+user+"'@'%'"); err != nil {
+			t.Error(err)
+		}
+	})
+	exec(t, db, "GRANT SELECT ON `"+name+"`.* TO '"+user+"'@'%'")
+	asReader := dbtest.Server(t).Config(name)
+	asReader.User, asReader.Passwd, asReader.AllowNativePasswords = user, "only reads", true
+	reader := dbtest.OpenDSN(t, asReader.FormatDSN())
+	if err := schema.Verify(t.Context(), reader, plan); err != nil {
+		t.Fatal(err)
+	}
+	exec(t, db, "ALTER TABLE project DROP INDEX one_name, MODIFY name_key VARCHAR(200) NOT NULL")
+	if found := differences(t, reader, plan); len(found) != 2 {
+		t.Errorf("%v", found)
+	}
+}

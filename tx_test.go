@@ -1,0 +1,558 @@
+package onerow_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jmoiron/sqlx"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/crashtest"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+)
+
+// accounts is a pool on a fresh table with two accounts.
+func accounts(t testing.TB, opts ...dbtest.Option) (*sql.DB, string) {
+	t.Helper()
+	dsn := dbtest.DSN(t, opts...)
+	db := dbtest.OpenDSN(t, dsn)
+	exec(t, db, "CREATE TABLE account (id INT PRIMARY KEY, balance INT NOT NULL) ENGINE=InnoDB")
+	exec(t, db, "INSERT INTO account VALUES (1, 0), (2, 0)")
+	return db, dsn
+}
+
+func exec(t testing.TB, db onerow.DB, query string, args ...any) {
+	t.Helper()
+	if _, err := db.ExecContext(t.Context(), query, args...); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+}
+
+const add = "UPDATE account SET balance = balance + 1 WHERE id = ?"
+
+func balances(t testing.TB, db onerow.DB) string {
+	t.Helper()
+	var all string
+	if err := onerow.QueryRow(t.Context(), db, "SELECT GROUP_CONCAT(balance ORDER BY id) FROM account", nil, &all); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func wantBalances(t testing.TB, db onerow.DB, want string) {
+	t.Helper()
+	if got := balances(t, db); got != want {
+		t.Fatalf("balances %s, want %s", got, want)
+	}
+}
+
+var errBusiness = errors.New("no")
+
+// TestHandles: what can begin gets a transaction of its own, committed or rolled back here; what is a transaction is joined.
+func TestHandles(t *testing.T) {
+	db, _ := accounts(t)
+	ctx := t.Context()
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := sqlx.NewDb(db, "mysql")
+	xconn, err := x.Connx(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(conn.Close(), xconn.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	for name, h := range map[string]onerow.DB{"sql.DB": db, "sql.Conn": conn, "sqlx.DB": x, "sqlx.Conn": xconn} {
+		t.Run(name, func(t *testing.T) {
+			exec(t, db, "UPDATE account SET balance = 0")
+			for _, want := range []error{nil, errBusiness} {
+				err := onerow.InTx(ctx, h, func(ctx context.Context, tx *onerow.Tx) error {
+					if tx.Joined() {
+						t.Error("joined")
+					}
+					exec(t, tx, add, 1)
+					if want == nil {
+						wantBalances(t, db, "0,0") // it is not in autocommit
+					}
+					return want
+				})
+				if !errors.Is(err, want) {
+					t.Fatal(err)
+				}
+				wantBalances(t, db, "1,0")
+			}
+		})
+	}
+
+	begin := map[string]func() (onerow.DB, interface{ Rollback() error }, error){
+		"sql.Tx": func() (onerow.DB, interface{ Rollback() error }, error) {
+			tx, err := db.BeginTx(ctx, nil)
+			return tx, tx, err
+		},
+		"sqlx.Tx": func() (onerow.DB, interface{ Rollback() error }, error) {
+			tx, err := x.BeginTxx(ctx, nil)
+			return tx, tx, err
+		},
+	}
+	for name, open := range begin {
+		t.Run(name, func(t *testing.T) {
+			exec(t, db, "UPDATE account SET balance = 0")
+			h, end, err := open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			runs := 0
+			for _, want := range []error{nil, errBusiness, &mysql.MySQLError{Number: 1205}} { // an error does not end somebody else's transaction
+				err = onerow.InTx(ctx, h, func(ctx context.Context, tx *onerow.Tx) error {
+					runs++
+					if !tx.Joined() {
+						t.Error("not joined")
+					}
+					exec(t, tx, add, 1)
+					return want
+				})
+				if !errors.Is(err, want) || want == nil && err != nil {
+					t.Fatal(err)
+				}
+			}
+			if runs != 3 {
+				t.Errorf("%d runs: a joined transaction was run again", runs)
+			}
+			wantBalances(t, h, "3,0")
+			wantBalances(t, db, "0,0")
+			if err := end.Rollback(); err != nil {
+				t.Fatal(err)
+			}
+			wantBalances(t, db, "0,0")
+		})
+	}
+
+	t.Run("onerow.Tx", func(t *testing.T) {
+		exec(t, db, "UPDATE account SET balance = 0")
+		err := onerow.InTx(ctx, db, func(ctx context.Context, outer *onerow.Tx) error {
+			exec(t, outer, add, 1)
+			err := onerow.InTx(ctx, outer, func(ctx context.Context, inner *onerow.Tx) error {
+				exec(t, inner, add, 2)
+				if !inner.Joined() || outer.Joined() {
+					t.Error("who is joined?")
+				}
+				return onerow.InTx(ctx, inner, func(ctx context.Context, innermost *onerow.Tx) error {
+					exec(t, innermost, add, 2)
+					return errBusiness
+				})
+			})
+			if !errors.Is(err, errBusiness) {
+				t.Error(err)
+			}
+			return nil // the outer one may go on after a business error
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantBalances(t, db, "1,2")
+	})
+
+	if err := onerow.InTx(ctx, neither{db}, nil); !errors.Is(err, onerow.ErrNoTransaction) {
+		t.Error(err)
+	}
+}
+
+// neither can begin a transaction nor is it one.
+type neither struct{ onerow.DB }
+
+// TestRealDeadlock: two transactions that lock two rows in opposite orders. The server rolls one of them back; it runs again, and both
+// are there in the end.
+func TestRealDeadlock(t *testing.T) {
+	db, _ := accounts(t)
+	var both sync.WaitGroup
+	both.Add(2)
+	runs := make(chan int, 100)
+	errs := make(chan error, 2)
+	for first := 1; first <= 2; first++ {
+		go func() {
+			var once sync.Once
+			errs <- onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
+				runs <- first
+				if _, err := tx.ExecContext(ctx, add, first); err != nil {
+					return err
+				}
+				once.Do(func() { both.Done(); both.Wait() }) // each has its first row
+				_, err := tx.ExecContext(ctx, add, 3-first)
+				return err
+			})
+		}()
+	}
+	for range 2 {
+		if err := <-errs; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(runs) < 3 {
+		t.Errorf("%d runs: there was no deadlock", len(runs))
+	}
+	wantBalances(t, db, "2,2")
+}
+
+// TestPoisoned: after a real 1213 the transaction is gone, and a statement on it would be committed at once. The Tx refuses, on
+// every level, whatever the function makes of the error; a joined transaction is told that it may run again.
+func TestPoisoned(t *testing.T) {
+	db, _ := accounts(t)
+	ctx := t.Context()
+	attempts := 0
+	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+		attempts++
+		if attempts > 1 {
+			return nil
+		}
+		first := deadlock(t, db, tx)
+		if !onerow.Retryable(first) {
+			t.Errorf("%v: not retryable", first)
+		}
+		_, err := tx.ExecContext(ctx, add, 1)
+		if !errors.Is(err, onerow.ErrTxPoisoned) || !errors.Is(err, first) || !onerow.Retryable(err) {
+			t.Errorf("%v", err)
+		}
+		if _, err := tx.QueryContext(ctx, "SELECT 1"); !errors.Is(err, onerow.ErrTxPoisoned) { //nolint:rowserrcheck,sqlclosecheck // there are none
+			t.Errorf("%v", err)
+		}
+		if err := onerow.InTx(ctx, tx, func(context.Context, *onerow.Tx) error { t.Error("it was run"); return nil }); !errors.Is(err, onerow.ErrTxPoisoned) {
+			t.Errorf("%v", err)
+		}
+		return nil // it forgets to return the error
+	})
+	if err != nil || attempts != 2 {
+		t.Fatalf("%v after %d attempts: a lost transaction passed for a committed one", err, attempts)
+	}
+	exec(t, db, "UPDATE account SET balance = 0")
+
+	// The same within a nested call, and in a transaction that is joined.
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback() //nolint:errcheck // the server has rolled it back
+	err = onerow.InTx(ctx, tx, func(ctx context.Context, outer *onerow.Tx) error {
+		err := onerow.InTx(ctx, outer, func(ctx context.Context, inner *onerow.Tx) error { return deadlock(t, db, inner) })
+		if _, again := outer.ExecContext(ctx, add, 1); !errors.Is(again, onerow.ErrTxPoisoned) {
+			t.Errorf("%v", again)
+		}
+		return err
+	})
+	var my *mysql.MySQLError
+	if !onerow.Retryable(err) || !errors.As(err, &my) || my.Number != 1213 {
+		t.Errorf("%v", err)
+	}
+}
+
+// deadlock makes tx the victim of a real one: the other has written more, so it is the cheaper one to roll back.
+func deadlock(t *testing.T, db *sql.DB, tx *onerow.Tx) error {
+	t.Helper()
+	ctx := t.Context()
+	exec(t, db, "INSERT IGNORE INTO account VALUES (3,0), (4,0), (5,0), (6,0), (7,0), (8,0), (9,0)")
+	other, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exec(t, other, "UPDATE account SET balance = balance + 1 WHERE id > 1")
+	exec(t, tx, add, 1)
+	done := make(chan error, 1)
+	go func() {
+		_, err := other.ExecContext(ctx, add, 1) // waits for tx
+		done <- errors.Join(err, other.Rollback())
+	}()
+	// Whoever closes the circle is told, or is the cheaper one; in either order tx is the victim.
+	_, err = tx.ExecContext(ctx, add, 2)
+	if otherErr := <-done; otherErr != nil {
+		t.Fatalf("the other one was the victim: %v", otherErr)
+	}
+	var my *mysql.MySQLError
+	if !errors.As(err, &my) || my.Number != 1213 {
+		t.Fatalf("no deadlock: %v", err)
+	}
+	return err
+}
+
+// TestRowsPoison: a refusal that arrives with the rows counts as well.
+func TestRowsPoison(t *testing.T) {
+	db, _ := accounts(t, dbtest.Param("innodb_lock_wait_timeout", "1"))
+	attempts := 0
+	err := onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
+		if attempts++; attempts > 1 {
+			return nil
+		}
+		var session int64
+		if err := onerow.QueryRow(ctx, tx, "SELECT CONNECTION_ID()", nil, &session); err != nil {
+			return err
+		}
+		exec(t, db, fmt.Sprintf("KILL CONNECTION %d", session))
+		err := onerow.QueryRow(ctx, tx, "SELECT id FROM account FOR UPDATE", nil, &session)
+		if err == nil || !onerow.Retryable(err) {
+			t.Errorf("%v", err)
+		}
+		if _, err := tx.ExecContext(ctx, add, 1); !errors.Is(err, onerow.ErrTxPoisoned) {
+			t.Errorf("%v", err)
+		}
+		return err
+	})
+	if err != nil || attempts != 2 {
+		t.Fatalf("%v, %d attempts", err, attempts)
+	}
+}
+
+// TestLockWaitTimeout runs again until the other one is gone, and does not go on for ever.
+func TestLockWaitTimeout(t *testing.T) {
+	db, _ := accounts(t, dbtest.Param("innodb_lock_wait_timeout", "1"))
+	other, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exec(t, other, add, 1)
+	attempts := 0
+	err = onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
+		attempts++
+		_, err := tx.ExecContext(ctx, add, 1)
+		if attempts == 1 {
+			err = errors.Join(err, other.Rollback())
+		}
+		return err
+	})
+	if err != nil || attempts != 2 {
+		t.Fatalf("%v, %d attempts", err, attempts)
+	}
+	wantBalances(t, db, "1,0")
+
+	attempts = 0
+	refused := &mysql.MySQLError{Number: 1213, Message: "always"}
+	err = onerow.InTx(t.Context(), db, func(context.Context, *onerow.Tx) error { attempts++; return refused })
+	if attempts != 20 || !errors.Is(err, refused) || !onerow.Retryable(err) || !strings.Contains(err.Error(), "gave up after 20 attempts") {
+		t.Errorf("%v after %d attempts", err, attempts)
+	}
+}
+
+// transfer is a workflow for crashtest: without a token its COMMIT may be lost.
+func transfer(ctx context.Context, db *sql.DB) error {
+	return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+		for id := 1; id <= 2; id++ {
+			if _, err := tx.ExecContext(ctx, add, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// TestInTxUnderFaults: whatever fails where, both rows change or none; nil means that they did, once; ErrOutcomeUnknown is
+// said when COMMIT was not answered and at no other time.
+func TestInTxUnderFaults(t *testing.T) {
+	plain, dsn := accounts(t) // looks on without faults
+	var unknown, failed, ok int
+	report := crashtest.Run(t, crashtest.Workflow{
+		DSN: dsn,
+		Setup: func(ctx context.Context, db *sql.DB) error {
+			_, err := db.ExecContext(ctx, "UPDATE account SET balance = 0")
+			return err
+		},
+		Call: func(ctx context.Context, db *sql.DB) error {
+			err := transfer(ctx, db)
+			var one, two int
+			if qerr := onerow.QueryRow(t.Context(), plain, "SELECT MIN(balance), MAX(balance) FROM account", nil, &one, &two); qerr != nil {
+				return qerr
+			}
+			switch {
+			case one != two:
+				t.Errorf("half a transaction: %d, %d after %v", one, two, err)
+			case err == nil && one != 1:
+				t.Errorf("%d times instead of once", one)
+			case errors.Is(err, onerow.ErrOutcomeUnknown) && onerow.Retryable(err):
+				t.Errorf("retryable: %v", err)
+			case err != nil && !errors.Is(err, onerow.ErrOutcomeUnknown) && one != 0:
+				t.Errorf("it happened, and the answer was %v", err)
+			}
+			switch {
+			case err == nil:
+				ok++
+			case errors.Is(err, onerow.ErrOutcomeUnknown):
+				unknown++
+			default:
+				failed++
+			}
+			// The next call of this workflow starts again from nothing.
+			exec(t, plain, "UPDATE account SET balance = 0")
+			return err
+		},
+	})
+	if report.FaultPoints < 35 || unknown < 2 || failed < 2 || ok < report.FaultPoints {
+		t.Errorf("%s: %d unknown, %d failed, %d ok", report, unknown, failed, ok)
+	}
+}
+
+// TestTokenTx: with a token the lost COMMIT is told from a lost attempt, so a call never says that it does not know.
+func TestTokenTx(t *testing.T) {
+	db, dsn := accounts(t)
+	exec(t, db, "CREATE TABLE token (id VARBINARY(16) PRIMARY KEY) ENGINE=InnoDB")
+	n := 0
+	crashtest.Run(t, crashtest.Workflow{
+		DSN: dsn,
+		Setup: func(ctx context.Context, db *sql.DB) error {
+			_, err := db.ExecContext(ctx, "DELETE FROM token")
+			if err == nil {
+				_, err = db.ExecContext(ctx, "UPDATE account SET balance = 0")
+			}
+			return err
+		},
+		Once:   true,
+		Tables: []string{"account"},
+		Call: func(ctx context.Context, db *sql.DB) error {
+			n++
+			token := fmt.Sprint(n)
+			err := onerow.InTokenTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+				_, err := tx.ExecContext(ctx, "INSERT INTO token VALUES (?)", token)
+				var my *mysql.MySQLError
+				if errors.As(err, &my) && my.Number == 1062 {
+					return nil // that was me
+				}
+				if err == nil {
+					_, err = tx.ExecContext(ctx, add, 1)
+				}
+				return err
+			})
+			if errors.Is(err, onerow.ErrOutcomeUnknown) && ctx.Err() == nil {
+				t.Errorf("%v", err)
+			}
+			return err
+		},
+	})
+}
+
+// TestCancelled: nothing is left behind, nothing runs again, and the cause is in the error.
+func TestCancelled(t *testing.T) {
+	db, _ := accounts(t)
+	cause := errors.New("the user went home")
+	for name, when := range map[string]func(ctx context.Context, tx *onerow.Tx, cancel func()) error{
+		"before a statement": func(ctx context.Context, tx *onerow.Tx, cancel func()) error {
+			cancel()
+			_, err := tx.ExecContext(ctx, add, 1)
+			return err
+		},
+		"before COMMIT": func(ctx context.Context, tx *onerow.Tx, cancel func()) error {
+			_, err := tx.ExecContext(ctx, add, 1)
+			cancel()
+			return err
+		},
+		"in a pause": func(_ context.Context, _ *onerow.Tx, cancel func()) error {
+			cancel()
+			return &mysql.MySQLError{Number: 1213}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			runs := 0
+			err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+				runs++
+				return when(ctx, tx, func() { cancel(cause) })
+			})
+			if err == nil || runs != 1 || errors.Is(err, onerow.ErrOutcomeUnknown) || !errors.Is(err, cause) && !errors.Is(err, context.Canceled) {
+				t.Errorf("%v after %d runs", err, runs)
+			}
+			if strings.Contains(err.Error(), "ROLLBACK failed") {
+				t.Errorf("noise: %v", err)
+			}
+			wantBalances(t, db, "0,0")
+		})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := onerow.InTx(ctx, db, func(context.Context, *onerow.Tx) error { t.Error("it was run"); return nil }); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// TestWaitIsCancelled: a deadline ends a wait for a lock.
+func TestWaitIsCancelled(t *testing.T) {
+	db, _ := accounts(t)
+	other, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exec(t, other, add, 1)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	begin := time.Now()
+	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+		_, err := tx.ExecContext(ctx, add, 1)
+		return err
+	})
+	if !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) > 10*time.Second {
+		t.Errorf("%v after %s", err, time.Since(begin))
+	}
+	if err := other.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	dbtest.Eventually(t, 10*time.Second, func() (bool, string) {
+		_, err := db.ExecContext(t.Context(), add, 1)
+		return err == nil, fmt.Sprint(err)
+	})
+	wantBalances(t, db, "1,0")
+}
+
+// TestPanic: it passes, and the transaction is rolled back and its connection returned.
+func TestPanic(t *testing.T) {
+	db, _ := accounts(t)
+	db.SetMaxOpenConns(1)
+	func() {
+		defer func() {
+			if r := recover(); r != "ouch" {
+				t.Errorf("recovered %v", r)
+			}
+		}()
+		err := onerow.InTx(t.Context(), db, func(_ context.Context, tx *onerow.Tx) error {
+			exec(t, tx, add, 1)
+			panic("ouch")
+		})
+		t.Errorf("it returned %v", err)
+	}()
+	wantBalances(t, db, "0,0")
+}
+
+// TestQuery holds the helpers: no row, one row, a scan that fails, the number of rows with either meaning of the driver.
+func TestQuery(t *testing.T) {
+	for _, found := range []string{"true", "false"} {
+		db, _ := accounts(t, dbtest.Param("clientFoundRows", found))
+		db.SetMaxOpenConns(1) // whoever keeps rows open hangs here
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		var id int
+		if err := onerow.QueryRow(ctx, db, "SELECT id FROM account WHERE id = ?", []any{9}, &id); !errors.Is(err, sql.ErrNoRows) {
+			t.Error(err)
+		}
+		if err := onerow.QueryRow(ctx, db, "SELECT id FROM account ORDER BY id DESC", nil, &id); err != nil || id != 2 {
+			t.Error(id, err)
+		}
+		if err := onerow.QueryRow(ctx, db, "SELECT id, balance FROM account", nil, &id); err == nil {
+			t.Error("two columns into one variable")
+		}
+		if err := onerow.Query(ctx, db, "SELECT id FROM account", nil, func(*sql.Rows) error { return errBusiness }); !errors.Is(err, errBusiness) {
+			t.Error(err)
+		}
+		if err := onerow.Query(ctx, db, "SELECT nonsense", nil, nil); err == nil {
+			t.Error("nonsense")
+		}
+		if n, err := onerow.Affected(ctx, db, add+" OR id = ?", 1, 2); err != nil || n != 2 {
+			t.Error(n, err)
+		}
+		if _, err := onerow.Affected(ctx, db, "nonsense"); err == nil {
+			t.Error("nonsense")
+		}
+	}
+}
