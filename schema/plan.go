@@ -30,6 +30,35 @@ const maxResourceName = 64
 // not be able to end the statement.
 var columnType = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_ (),.'"-]*$`)
 
+// isType says whether text can follow a column's name in CREATE TABLE and is that
+// column's type alone: no comment, and no comma that would begin another column.
+func isType(text string) bool {
+	if !columnType.MatchString(text) || strings.Contains(text, "--") {
+		return false
+	}
+	depth, quote := 0, rune(0)
+	for _, r := range text {
+		switch {
+		case quote != 0:
+			if r == quote {
+				quote = 0
+			}
+		case r == '\'' || r == '"':
+			quote = r
+		case r == '(':
+			depth++
+		case r == ')':
+			depth--
+		case r == ',' && depth == 0:
+			return false
+		}
+		if depth < 0 {
+			return false
+		}
+	}
+	return depth == 0 && quote == 0
+}
+
 // Resource returns the resource of that name, its defaults filled in, or
 // [ErrUnknownResource].
 func (p Plan) Resource(name string) (Resource, error) {
@@ -121,7 +150,7 @@ func (p Plan) checkResource(r Resource, i int) []error {
 		say("the asset is named by %q, which is no column", r.Asset)
 	}
 	for _, c := range r.Columns {
-		if !columnType.MatchString(c.Type) {
+		if !isType(c.Type) {
 			say("column %q: %q is no type", c.Name, c.Type)
 		}
 	}

@@ -1,0 +1,51 @@
+// Command cascade-worker deletes what hangs below deleted rows, as package cascade
+// does, for an application in any language: the plan comes from a YAML file.
+//
+//	export ONEROW_DSN='mysql://app:password@db.example:3306/shop' ONEROW_PLAN=plan.yaml
+//	cascade-worker migrate up           # the toolkit's tables
+//	cascade-worker verify               # does the database have what the plan relies on?
+//	cascade-worker run                  # the daemon
+//	cascade-worker enqueue project 42   # delete project 42 and everything below it
+//	cascade-worker jobs
+//
+// # What is promised
+//
+//   - SIGTERM or SIGINT: run ends its batch, gives its lease back and exits with 0
+//     within two seconds. SIGKILL at any time loses nothing: another worker goes on
+//     where the last batch was committed, and the counts stay exact. Any number of
+//     workers may run at once.
+//   - Wrong input gets one line on stderr and the exit code 2, a failure one line and
+//     the exit code 1. Only verify prints more: a line per difference, on stdout.
+//   - The password of the DSN is never printed, neither in errors nor in logs, not
+//     even when the DSN cannot be parsed or was typed in the wrong place.
+//   - run and drain refuse to start on a database that lacks what the plan relies on.
+//   - Results go to stdout; logs, progress and errors to stderr.
+//
+// # What is not
+//
+//   - That the command line hides the DSN from other users of the machine: ps shows
+//     it. ONEROW_DSN does not have that weakness.
+//   - That a first migration and a running worker of an older version go together.
+//   - Assets in other places than folders: only file:// is linked in. A program of a
+//     few lines around cascade.NewWorker serves any other bucket.
+//
+// # The DSN
+//
+// In the form of go-sql-driver, user:password@tcp(host:3306)/database?param=value, or
+// as a URL, mysql://user:password@host:3306/database?param=value, where what is
+// special in a URL is percent-encoded. Sessions run at READ COMMITTED unless the DSN
+// sets transaction_isolation or tx_isolation.
+//
+// # Statements
+//
+// Each command but ddl sends 1 statement per connection, to set the isolation level
+// and, but for verify, 1 or 2 to see which of the toolkit's tables are there. After that:
+//
+//	run, drain     schema.Verify once, then what package cascade documents; drain 2 more
+//	               statements, at its begin and its end
+//	enqueue        1 to look for the row, 2 to log and queue (1 more when a job is open)
+//	jobs           1 per 1000 jobs
+//	retry          4
+//	verify         schema.Verify
+//	migrate        what package migrations documents; status nothing more
+package main

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade"
+)
+
+type drainCmd struct {
+	workFlags
+}
+
+// Help is the command's longer description.
+func (drainCmd) Help() string {
+	return `Works every job that is due and exits. Jobs in their grace period, jobs that wait
+for their next attempt and jobs of other workers are left. Exits with 1 if a job
+failed, or when it is interrupted; what was begun is given back and goes on later.
+
+Examples:
+
+    cascade-worker drain --plan plan.yaml
+    cascade-worker drain --plan plan.yaml --batch 5000`
+}
+
+// queueSQL counts what is due and what is not, each over the index due_at. A running
+// job's due_at is the end of its lease.
+const queueSQL = `SELECT
+  (SELECT COUNT(*) FROM onerow_job WHERE due_at <= UTC_TIMESTAMP(6)),
+  (SELECT COUNT(*) FROM onerow_job WHERE due_at > UTC_TIMESTAMP(6))`
+
+func countQueue(ctx context.Context, db onerow.DB) (due, later int, err error) {
+	if err := onerow.QueryRow(ctx, db, queueSQL, nil, &due, &later); err != nil {
+		return 0, 0, fmt.Errorf("count the queue: %w", err)
+	}
+	return due, later, nil
+}
+
+// Run works until no job is due.
+func (c *drainCmd) Run(ctx context.Context, a *app) (err error) {
+	show := newProgress(a.stderr, a.terminal)
+	w, err := a.worker(ctx, c.workFlags, cascade.Config{Log: logger(show, c.LogFormat, slog.LevelWarn), OnProgress: show.job})
+	if err != nil {
+		return errors.Join(err, show.end())
+	}
+	defer func() { err = errors.Join(err, w.close()) }()
+	due, _, err := countQueue(ctx, w.db)
+	if err != nil {
+		return errors.Join(err, show.end())
+	}
+	begin := time.Now()
+	show.begin(due)
+	drained := w.Drain(ctx)
+	drained = errors.Join(drained, show.end())
+
+	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	due, later, counted := countQueue(after, w.db)
+	sum := show.sum()
+	if _, err := fmt.Fprintln(a.stdout, sum.summary(time.Since(begin), due, later, counted == nil)); err != nil {
+		return errors.Join(drained, err)
+	}
+	switch {
+	case drained != nil:
+		return errors.Join(drained, counted)
+	case counted != nil:
+		return counted
+	case sum.dead+sum.failed > 0:
+		return fmt.Errorf("%s could not be worked: see %s jobs", plural(sum.dead+sum.failed, "job"), programName)
+	}
+	return nil
+}

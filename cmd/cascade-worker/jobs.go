@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade"
+)
+
+type jobsCmd struct {
+	JSON  bool   `name:"json" help:"Print a JSON array."`
+	State string `placeholder:"STATE" help:"Only jobs that are scheduled, ready, running, done, cancelled or dead."`
+	Limit int    `default:"50" placeholder:"N" help:"How many jobs at most (50)."`
+}
+
+// Help is the command's longer description.
+func (jobsCmd) Help() string {
+	return `Times are UTC, by the database's clock. "Ready" is also the state of a job that
+failed and waits for its next attempt; its error is shown. ROWS counts what was
+deleted below the row.
+
+Examples:
+
+    cascade-worker jobs
+    cascade-worker jobs --state dead --limit 1000
+    cascade-worker jobs --json | jq '.[] | select(.failures > 0)'`
+}
+
+// Run prints the jobs.
+func (c *jobsCmd) Run(ctx context.Context, a *app) (err error) {
+	if c.Limit < 1 {
+		return usagef("--limit is %d; it should be 1 or more", c.Limit)
+	}
+	states := []cascade.State{cascade.Scheduled, cascade.Ready, cascade.Running, cascade.Done, cascade.Cancelled, cascade.Dead}
+	if c.State != "" && !slices.Contains(states, cascade.State(c.State)) {
+		return usagef("--state is %q; it should be one of %q", c.State, states)
+	}
+	db, err := a.openMigrated(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	jobs, err := list(ctx, db, cascade.State(c.State), c.Limit)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(a, jobs)
+	}
+	if len(jobs) == 0 {
+		what := "no jobs"
+		if c.State != "" {
+			what = "no jobs that are " + c.State
+		}
+		_, err := fmt.Fprintln(a.stderr, what)
+		return err
+	}
+	rows := make([][]string, len(jobs))
+	for i, j := range jobs {
+		rows[i] = jobRow(j)
+	}
+	titles, rows := withError([]string{">JOB", "STATE", "ROW", ">ROWS", ">FAILURES", "CREATED", "DUE OR ENDED", "ERROR"}, rows)
+	return table(a.stdout, titles, rows)
+}
+
+// list pages through the jobs, newest first.
+func list(ctx context.Context, db onerow.DB, state cascade.State, limit int) ([]cascade.Job, error) {
+	jobs := []cascade.Job{}
+	var after int64
+	for len(jobs) < limit {
+		page := min(limit-len(jobs), 1000)
+		more, err := cascade.List(ctx, db, cascade.ListOptions{State: state, After: after, Limit: page})
+		if err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, more...)
+		if len(more) < page {
+			break
+		}
+		after = more[len(more)-1].ID
+	}
+	return jobs, nil
+}
+
+func jobRow(j cascade.Job) []string {
+	when, problem := "due "+moment(j.DueAt), ""
+	switch {
+	case j.State == cascade.Running:
+		when = "leased until " + moment(j.DueAt) + " by " + shorten(printable(j.Worker), 32)
+	case !j.State.Open():
+		when = "ended " + moment(j.FinishedAt)
+	}
+	if j.Failures > 0 || j.State == cascade.Dead {
+		problem = shorten(oneLine(j.LastError), 120)
+	}
+	return []string{fmt.Sprint(j.ID), string(j.State), rowName(j), grouped(j.DeletedRows), grouped(j.Failures), moment(j.CreatedAt), when, problem}
+}
+
+// withError leaves the last column out when it is empty throughout.
+func withError(titles []string, rows [][]string) ([]string, [][]string) {
+	last := len(titles) - 1
+	if slices.ContainsFunc(rows, func(row []string) bool { return row[last] != "" }) {
+		return titles, rows
+	}
+	for i := range rows {
+		rows[i] = rows[i][:last]
+	}
+	return titles[:last], rows
+}
+
+func printJSON(a *app, value any) error {
+	encoder := json.NewEncoder(a.stdout)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
+}
+
+type retryCmd struct {
+	Job int64 `arg:"" name:"job" help:"The job's number, as jobs lists it."`
+}
+
+// Help is the command's longer description.
+func (retryCmd) Help() string {
+	return `A job is dead when it failed ten times in a row. Retry makes it due at once, under
+the same number; its counts go on. Nothing else can be retried: open jobs are tried
+again by themselves.
+
+Examples:
+
+    cascade-worker jobs --state dead
+    cascade-worker retry 17`
+}
+
+// Run retries the job.
+func (c *retryCmd) Run(ctx context.Context, a *app) (err error) {
+	if c.Job < 1 {
+		return usagef("%d is no job's number: see %s jobs", c.Job, programName)
+	}
+	db, err := a.openMigrated(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	job, err := cascade.Retry(ctx, db, c.Job)
+	var not *cascade.NotDeadError
+	var open *cascade.OpenJobError
+	switch {
+	case errors.Is(err, cascade.ErrNoJob):
+		return fmt.Errorf("there is no job %d: see %s jobs", c.Job, programName)
+	case errors.As(err, &not):
+		return fmt.Errorf("job %d is %s: only a dead job can be retried", not.JobID, not.State)
+	case errors.As(err, &open):
+		return fmt.Errorf("job %d is not needed any more: the newer job %d for the same row is open and does its work", open.JobID, open.Open)
+	case err != nil:
+		return err
+	}
+	_, err = fmt.Fprintf(a.stdout, "job %d (%s) is %s again\n", job.ID, rowName(job), job.State)
+	return err
+}

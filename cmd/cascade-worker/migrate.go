@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/onerow/onerow/migrations"
+	"github.com/onerow/onerow/schema"
+)
+
+type migrateCmd struct {
+	Up     migrateUpCmd     `cmd:"" help:"Create what is missing of the toolkit's tables."`
+	Down   migrateDownCmd   `cmd:"" help:"Remove the toolkit's tables and what is in them."`
+	Status migrateStatusCmd `cmd:"" help:"List the migrations and which of them the database has."`
+}
+
+// Help is the command's longer description.
+func (migrateCmd) Help() string {
+	return `The toolkit's tables begin with onerow_ and live beside the application's own
+migrations. The tables of the plan are not touched: see the command ddl.
+
+Examples:
+
+    cascade-worker migrate up
+    cascade-worker migrate status
+    cascade-worker migrate down --yes`
+}
+
+type migrateUpCmd struct{}
+
+// Run applies what is missing; it may be run twice, and by several at once.
+func (migrateUpCmd) Run(ctx context.Context, a *app) (err error) {
+	db, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	missing, err := pending(ctx, db)
+	if err != nil {
+		return err
+	}
+	if err := migrations.Up(ctx, db); err != nil {
+		return err
+	}
+	line := "the toolkit's tables are up to date"
+	if missing > 0 {
+		line += fmt.Sprintf(": %s applied", plural(missing, "migration"))
+	}
+	_, err = fmt.Fprintln(a.stdout, line)
+	return err
+}
+
+type migrateDownCmd struct {
+	Yes bool `help:"Do it: jobs, audit, request ids and quota marks are lost."`
+}
+
+// Run removes the tables.
+func (c *migrateDownCmd) Run(ctx context.Context, a *app) (err error) {
+	if !c.Yes {
+		return usagef("migrate down removes the toolkit's tables with all jobs, open ones too, and the audit of deletions: add --yes to do it")
+	}
+	db, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := migrations.Down(ctx, db); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(a.stdout, "the toolkit's tables are removed")
+	return err
+}
+
+type migrateStatusCmd struct {
+	JSON bool `name:"json" help:"Print a JSON array."`
+}
+
+// Run lists the migrations. It only reads, and missing migrations are no failure.
+func (c *migrateStatusCmd) Run(ctx context.Context, a *app) (err error) {
+	db, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	all, err := migrations.Status(ctx, db)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(a, all)
+	}
+	rows := make([][]string, len(all))
+	for i, m := range all {
+		at := "missing: run " + programName + " migrate up"
+		if m.Applied {
+			at = moment(m.AppliedAt) + " UTC"
+		}
+		rows[i] = []string{fmt.Sprint(m.Version), m.Name, at}
+	}
+	return table(a.stdout, []string{">VERSION", "MIGRATION", "APPLIED"}, rows)
+}
+
+type ddlCmd struct{ planFlag }
+
+// Help is the command's longer description.
+func (ddlCmd) Help() string {
+	return `For a migration of the application's own; the worker never creates or alters these
+tables. Needs no database.
+
+Examples:
+
+    cascade-worker ddl --plan plan.yaml > migrations/0007_projects.sql`
+}
+
+// Run prints the statements.
+func (c *ddlCmd) Run(a *app) error {
+	plan, err := a.plan(c.planFlag)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(a.stdout, statements(plan))
+	return err
+}
+
+func statements(plan schema.Plan) string {
+	return strings.Join(plan.DDL(), ";\n\n") + ";"
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade"
+)
+
+// grouped writes a number with a comma at each thousand.
+func grouped[N int | int64](n N) string {
+	digits := strconv.FormatInt(int64(n), 10)
+	sign := ""
+	if strings.HasPrefix(digits, "-") {
+		sign, digits = "-", digits[1:]
+	}
+	var b strings.Builder
+	for i, r := range digits {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(r)
+	}
+	return sign + b.String()
+}
+
+// plural is "1 row", "2 rows".
+func plural[N int | int64](n N, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return grouped(n) + " " + noun + "s"
+}
+
+// moment is a time of the database's clock, UTC, to the second.
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.UTC().Format("2006-01-02 15:04:05")
+}
+
+// rowName is "project 42". Text keys are shown without their encoding.
+func rowName(j cascade.Job) string {
+	id := j.ResourceID
+	if parts, err := onerow.DecodeKey(id); err == nil {
+		texts := make([]string, len(parts))
+		for i, part := range parts {
+			texts[i] = fmt.Sprint(part)
+			if raw, ok := part.([]byte); ok {
+				texts[i] = fmt.Sprintf("0x%x", raw)
+			}
+		}
+		id = strings.Join(texts, ",")
+	}
+	return shorten(printable(j.Resource+" "+id), 48)
+}
+
+// shorten cuts text to at most n characters.
+func shorten(text string, n int) string {
+	if utf8.RuneCountInString(text) <= n {
+		return text
+	}
+	return string([]rune(text)[:n-1]) + "…"
+}
+
+// table prints rows in columns. Columns whose title begins with '>' are numbers, set
+// flush right; the last column is not padded.
+func table(w io.Writer, titles []string, rows [][]string) error {
+	right := make([]bool, len(titles))
+	width := make([]int, len(titles))
+	head := make([]string, len(titles))
+	for i, title := range titles {
+		head[i] = strings.TrimPrefix(title, ">")
+		right[i] = head[i] != title
+	}
+	all := append([][]string{head}, rows...)
+	for _, row := range all {
+		for i, cell := range row {
+			width[i] = max(width[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, row := range all {
+		var line strings.Builder
+		for i, cell := range row {
+			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell))
+			switch {
+			case right[i]:
+				line.WriteString(pad + cell)
+			default:
+				line.WriteString(cell + pad)
+			}
+			line.WriteString("  ")
+		}
+		if _, err := fmt.Fprintln(w, strings.TrimRight(line.String(), " ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
