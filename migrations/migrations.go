@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"embed"
 	"fmt"
+	"io/fs"
 	"path"
 	"time"
 
@@ -25,9 +26,9 @@ var FS embed.FS
 // [Up], [Down] and [Status] do not cover. It takes the same lock and heals in the
 // same way. It sends nothing yet. db stays the caller's; do not call the
 // provider's Close unless the pool is to be closed.
-func Provider(db *sql.DB) (*goose.Provider, error) { return provider(db, sessionLock{}) }
+func Provider(db *sql.DB) (*goose.Provider, error) { return provider(db, FS, sessionLock{}) }
 
-func provider(db *sql.DB, lock sessionLock) (*goose.Provider, error) {
+func provider(db *sql.DB, files fs.FS, lock sessionLock) (*goose.Provider, error) {
 	s, err := newStore()
 	if err != nil {
 		return nil, err
@@ -40,7 +41,7 @@ func provider(db *sql.DB, lock sessionLock) (*goose.Provider, error) {
 	if !lock.off {
 		opts = append(opts, goose.WithSessionLocker(lock))
 	}
-	p, err := goose.NewProvider(goose.DialectCustom, db, FS, opts...)
+	p, err := goose.NewProvider(goose.DialectCustom, db, files, opts...)
 	if err != nil {
 		return nil, fmt.Errorf("migrations: %w", err)
 	}

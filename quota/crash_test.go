@@ -13,7 +13,7 @@ import (
 	"github.com/onerow/onerow/quota"
 )
 
-// TestSurvivesFaults fails a mutation with its mark, a recalculation, Settle and a sweep at every statement.
+// TestSurvivesFaults fails a mutation with its mark, a recalculation, and a sweep (which settles) at every statement.
 func TestSurvivesFaults(t *testing.T) {
 	o := order{by: "position", descending: true}
 	r := o.rule(t)
@@ -35,7 +35,6 @@ func TestSurvivesFaults(t *testing.T) {
 			_, err := r.Recalculate(ctx, db, 7)
 			return err
 		}, nil, 80},
-		{"Settle", func(ctx context.Context, db *sql.DB) error { return r.Settle(ctx, db, 7) }, nil, 90},
 		{"RunOnce", func(ctx context.Context, db *sql.DB) error {
 			_, err := quota.NewSweeper(db, quota.Config{}, r).RunOnce(ctx)
 			return err
@@ -48,7 +47,9 @@ func TestSurvivesFaults(t *testing.T) {
 				w := faulty(dsn, c.call)
 				w.Sets = c.sets
 				if c.sets == nil {
-					w.Check = func(ctx context.Context, db *sql.DB) error { return errors.Join(flags(ctx, db, o, 7), noMarks(ctx, db)) }
+					w.Check = func(ctx context.Context, db *sql.DB) error {
+						return errors.Join(flags(ctx, db, o, 7), noMarks(ctx, db))
+					}
 				}
 				if report := crashtest.Run(t, w); report.FaultPoints < c.min {
 					t.Errorf("only %d fault points", report.FaultPoints)

@@ -61,6 +61,9 @@ func startPrivate(ctx context.Context, bin binary, o Options) (_ *private, err e
 	if p.lock, err = lockDir(ctx, p.dir, stopPatience); err != nil {
 		return nil, err
 	}
+	if err = os.MkdirAll(p.tmp(), 0o700); err != nil {
+		return nil, fmt.Errorf("devdb: %w", err)
+	}
 	if err = p.initialise(ctx, o.Log); err != nil {
 		return nil, err
 	}
@@ -95,12 +98,17 @@ func (p *private) data() string { return filepath.Join(p.dir, "data") }
 
 // flags that both initialisation and the running server take.
 func (p *private) flags(datadir string) []string {
-	flags := []string{"--no-defaults", "--datadir=" + datadir}
+	// A MariaDB that starts deletes what looks like its own temporary tables, so two
+	// servers must not share the folder for them: the other one crashes.
+	flags := []string{"--no-defaults", "--datadir=" + datadir, "--tmpdir=" + p.tmp()}
 	if os.Geteuid() == 0 {
 		flags = append(flags, "--user=root") // either server refuses to run as root unless told
 	}
 	return flags
 }
+
+// tmp is the folder for the server's temporary files.
+func (p *private) tmp() string { return filepath.Join(p.dir, "tmp") }
 
 func (p *private) serverFlags(port int) []string {
 	flags := append(p.flags(p.data()),
