@@ -1,0 +1,159 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"gocloud.dev/blob/fileblob"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/blobassets"
+	"github.com/onerow/onerow/examples/projects/internal/api"
+	"github.com/onerow/onerow/examples/projects/internal/pages"
+	"github.com/onerow/onerow/examples/projects/internal/store"
+	"github.com/onerow/onerow/examples/projects/internal/web"
+	"github.com/onerow/onerow/quota"
+)
+
+// Config is how the application runs. Addr and Data are needed; zero values
+// elsewhere mean the toolkit's defaults.
+type Config struct {
+	// Addr is where it listens, "127.0.0.1:8080". Port 0 takes a free one.
+	Addr string
+	// DSN of a running server; empty: ONEROW_DSN, or else a private server.
+	DSN string
+	// Data is the folder of the files and of the private server.
+	Data string
+	// MaxUpload is the largest file, in bytes.
+	MaxUpload int64
+	// Grace is how long the pages let a deletion be undone.
+	Grace time.Duration
+	// Batch, Chunk, Lease and Poll are the worker's, see cascade.Config.
+	Batch, Chunk int
+	Lease, Poll  time.Duration
+	// Log gets everything but the one line on Out.
+	Log *slog.Logger
+	// Out gets "listening on http://…" when requests are served.
+	Out io.Writer
+}
+
+// Run runs the application until ctx ends, then stops everything and returns nil.
+// Another error says what could not be started, or which part failed.
+func Run(ctx context.Context, c Config) (err error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Addr)
+	if err != nil {
+		return fmt.Errorf("cannot listen on %s: %w; choose another address with -addr", c.Addr, err)
+	}
+	// Serve closes it, too, if it comes that far.
+	defer func() {
+		if cerr := listener.Close(); cerr != nil && !errors.Is(cerr, net.ErrClosed) {
+			err = errors.Join(err, cerr)
+		}
+	}()
+	blobs := filepath.Join(c.Data, "blobs")
+	if err := os.MkdirAll(blobs, 0o750); err != nil {
+		return fmt.Errorf("cannot make the folder for files: %w", err)
+	}
+	// Temporary files are beside the files, where the sweep finds what a killed
+	// process left of them.
+	bucket, err := fileblob.OpenBucket(blobs, &fileblob.Options{NoTempDir: true, Metadata: fileblob.MetadataDontWrite})
+	if err != nil {
+		return fmt.Errorf("cannot open the folder for files: %w", err)
+	}
+	defer func() { err = errors.Join(err, bucket.Close()) }()
+
+	db, closeDB, err := openDatabase(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeDB()) }()
+	if err := store.Migrate(ctx, db); err != nil {
+		return err
+	}
+	s, err := store.New(db, bucket, c.Log)
+	if err != nil {
+		return err
+	}
+	worker, err := cascade.NewWorker(db, store.Plan(), cascade.Config{
+		Assets: blobassets.New(bucket), Log: c.Log, Batch: c.Batch, Chunk: c.Chunk, Lease: c.Lease, Poll: c.Poll,
+	})
+	if err != nil {
+		return err
+	}
+	handler, err := newHandler(s, c)
+	if err != nil {
+		return err
+	}
+
+	parts, ctx := errgroup.WithContext(ctx)
+	parts.Go(func() error { return worker.Run(ctx) })
+	parts.Go(func() error { return quota.NewSweeper(db, quota.Config{Log: c.Log}, s.Rule()).Run(ctx) })
+	parts.Go(func() error { return s.Sweep(ctx) })
+	serve(ctx, parts, listener, handler, c)
+	return parts.Wait()
+}
+
+// newHandler is the whole interface over HTTP.
+func newHandler(s *store.Store, c Config) (http.Handler, error) {
+	mux := http.NewServeMux()
+	api.New(s, c.Log, c.MaxUpload).Register(mux)
+	p, err := pages.New(s, c.Log, pages.Options{Grace: c.Grace, MaxUpload: c.MaxUpload})
+	if err != nil {
+		return nil, err
+	}
+	p.Register(mux)
+	return web.Wrap(mux, c.Log), nil
+}
+
+// Limits of a connection. Those of a request depend on what it is, see package web.
+const (
+	headerTime = 10 * time.Second
+	idleTime   = 2 * time.Minute
+	maxHeader  = 64 << 10
+	// stopTime is how long requests may go on after the context ended.
+	stopTime = 1500 * time.Millisecond
+)
+
+// serve answers requests until ctx ends.
+func serve(ctx context.Context, parts *errgroup.Group, listener net.Listener, handler http.Handler, c Config) {
+	base, cut := context.WithCancel(context.WithoutCancel(ctx))
+	server := &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: headerTime,
+		IdleTimeout:       idleTime,
+		MaxHeaderBytes:    maxHeader,
+		BaseContext:       func(net.Listener) context.Context { return base },
+		ErrorLog:          slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug),
+	}
+	parts.Go(func() error {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("serve: %w", err)
+		}
+		return nil
+	})
+	parts.Go(func() error {
+		defer cut()
+		<-ctx.Done()
+		c.Log.Info("stopping")
+		grace, cancel := context.WithTimeout(base, stopTime)
+		defer cancel()
+		if err := server.Shutdown(grace); err != nil {
+			c.Log.Warn("requests were cut off", "error", err)
+			return server.Close()
+		}
+		return nil
+	})
+	parts.Go(func() error {
+		_, err := fmt.Fprintf(c.Out, "listening on http://%s\n", listener.Addr())
+		return err
+	})
+}

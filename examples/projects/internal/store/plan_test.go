@@ -1,0 +1,89 @@
+package store
+
+import (
+	"flag"
+	"os"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/schema"
+)
+
+var update = flag.Bool("update", false, "write plan.yaml and the migration anew from the plan")
+
+const planHead = "# The plan of the example, for cascade-worker --plan. Generated from internal/store/plan.go:\n" +
+	"#   go test ./examples/projects/internal/store -run TestGenerated -update\n"
+
+// plan.yaml and the migration are other spellings of the plan.
+func TestGenerated(t *testing.T) {
+	text, err := yaml.MarshalWithOptions(Plan(), yaml.IndentSequence(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"../../plan.yaml":                planHead + string(text),
+		"migrations/00002_resources.sql": migrationText(),
+	} {
+		if *update {
+			if err := os.WriteFile(path, []byte(want), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		have, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, string(have)); diff != "" {
+			t.Errorf("%s is not what the plan says; run the test with -update:\n%s", path, diff)
+		}
+	}
+}
+
+func TestYAMLIsThePlan(t *testing.T) {
+	text, err := os.ReadFile("../../plan.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var plan schema.Plan
+	if err := yaml.UnmarshalWithOptions(text, &plan, yaml.Strict()); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(Plan(), plan); diff != "" {
+		t.Error(diff)
+	}
+	if err := Plan().Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Twice in a row, two at once, and after goose was cut off at its worst moment.
+func TestMigrateTwice(t *testing.T) {
+	db := dbtest.Open(t)
+	ctx := t.Context()
+	if _, err := db.ExecContext(ctx, sqlCreateVersions); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 2)
+	for range cap(done) {
+		go func() { done <- Migrate(ctx, db) }()
+	}
+	for range cap(done) {
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := Migrate(ctx, db); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.ExecContext(ctx, "ALTER TABLE project DROP INDEX one_name"); err != nil {
+		t.Fatal(err)
+	}
+	if err := Migrate(ctx, db); err == nil {
+		t.Error("a database without the unique index was accepted")
+	} else {
+		t.Log(err)
+	}
+}
