@@ -1,0 +1,152 @@
+package cascade
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/mysqlerr"
+)
+
+// claim is what one claim won. Its value is in the worker column of its jobs, and
+// no other claim has it.
+type claim struct {
+	value string
+	jobs  []Job
+	seen  int // due jobs, before the race for them
+}
+
+const (
+	candidatesPerJob = 10
+	maxCandidates    = 1000
+)
+
+// dueSQL reads the head of the index due_at, which covers it, and locks nothing.
+const dueSQL = `SELECT id FROM onerow_job FORCE INDEX (due_at) WHERE due_at <= UTC_TIMESTAMP(6) ORDER BY due_at, id LIMIT `
+
+// claimSQL decides who gets the jobs. It locks their rows by the primary key; who
+// comes second waits for the moment that the first one takes, finds due_at in the
+// future, and wins the rest. The token makes every batch of an earlier claim fail.
+const claimSQL = `UPDATE onerow_job FORCE INDEX (PRIMARY) SET state = 'running', token = token + 1, worker = ?, batch_seq = batch_seq + 1,
+  started_at = COALESCE(started_at, UTC_TIMESTAMP(6)), due_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND
+WHERE due_at <= UTC_TIMESTAMP(6) AND id IN `
+
+// wonSQL reads back by the primary key what the claim won. The value is the
+// claim's own, so the answer is right whatever the driver counts as affected, and
+// also when the UPDATE was not answered.
+const wonSQL = `SELECT id, resource, resource_id, deletion_id, token, failures FROM onerow_job WHERE worker = ? AND state = 'running' AND id IN `
+
+// claim claims up to ClaimJobs due jobs: it reads more candidates than it wants and
+// takes some at random, so that workers seldom want the same ones. One statement when
+// nothing is due, else 3. A claim whose outcome stays unknown leaves jobs that are
+// due again when the lease ends.
+func (w *Worker) claim(ctx context.Context) (claim, error) {
+	var ids []int64
+	limit := strconv.Itoa(min(w.cfg.ClaimJobs*candidatesPerJob, max(maxCandidates, w.cfg.ClaimJobs)))
+	err := onerow.Query(ctx, w.db, dueSQL+limit, nil, func(rows *sql.Rows) error {
+		var id int64
+		err := rows.Scan(&id)
+		ids = append(ids, id)
+		return err
+	})
+	if err != nil {
+		return claim{}, fmt.Errorf("cascade: look for due jobs: %w", err)
+	}
+	c := claim{seen: len(ids)}
+	if len(ids) == 0 {
+		return c, nil
+	}
+	if len(ids) > w.cfg.ClaimJobs {
+		rand.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] }) //nolint:gosec // spreads workers, not a secret
+		ids = ids[:w.cfg.ClaimJobs]
+	}
+	slices.Sort(ids) // all claims lock in one order
+	if c.value, err = w.cfg.claimValue(); err != nil {
+		return c, err
+	}
+	// From here on the context's end would leave jobs claimed by nobody.
+	ctx, cancel := finishing(ctx)
+	defer cancel()
+	won := w.take(ctx, c.value, ids)
+	if won != nil && !lost(won) {
+		return c, fmt.Errorf("cascade: claim: %w", won)
+	}
+	err = onerow.Query(ctx, w.db, wonSQL+in(ids), []any{c.value}, func(rows *sql.Rows) error {
+		job := Job{State: Running, Worker: w.cfg.Name}
+		err := rows.Scan(&job.ID, &job.Resource, &job.ResourceID, &job.DeletionID, &job.Token, &job.Failures)
+		c.jobs = append(c.jobs, job)
+		return err
+	})
+	if err != nil {
+		c.jobs = nil
+		return c, fmt.Errorf("cascade: read what was claimed: %w", err)
+	}
+	if won != nil && len(c.jobs) == 0 {
+		return c, fmt.Errorf("cascade: claim: %w", won)
+	}
+	return c, nil
+}
+
+// claimTries: claims at REPEATABLE READ deadlock now and then.
+const (
+	claimTries = 5
+	claimPause = 5 * time.Millisecond
+)
+
+// take runs claimSQL, again while the server refuses it.
+func (w *Worker) take(ctx context.Context, value string, ids []int64) error {
+	for try := 1; ; try++ {
+		_, err := w.db.ExecContext(ctx, claimSQL+in(ids), value, w.cfg.Lease.Microseconds())
+		if err == nil || lost(err) || !onerow.Retryable(err) || try == claimTries {
+			return err
+		}
+		sleep(ctx, jitter(claimPause))
+	}
+}
+
+// releaseSQL gives jobs back, by the primary key and only while they are still this
+// claim's.
+const releaseSQL = `UPDATE onerow_job SET state = 'ready', due_at = UTC_TIMESTAMP(6), worker = NULL, batch_seq = batch_seq + 1
+WHERE worker = ? AND state = 'running' AND id IN `
+
+// release gives jobs back at once, also when ctx has ended. If it fails they are due
+// when their lease ends. One statement.
+func (w *Worker) release(ctx context.Context, c claim, jobs []Job) error {
+	ids := make([]int64, len(jobs))
+	for i, job := range jobs {
+		ids[i] = job.ID
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
+	defer cancel()
+	if _, err := w.db.ExecContext(ctx, releaseSQL+in(ids), c.value); err != nil {
+		return fmt.Errorf("cascade: give %d jobs back, which are due when their lease ends: %w", len(jobs), err)
+	}
+	return nil
+}
+
+// in is the list of an IN predicate. Numbers are written into the text: a list has
+// another length each time, so there is nothing to prepare once.
+func in(ids []int64) string {
+	var b strings.Builder
+	for i, id := range ids {
+		b.WriteByte("(,"[min(i, 1)])
+		b.WriteString(strconv.FormatInt(id, 10))
+	}
+	b.WriteByte(')')
+	return b.String()
+}
+
+// lost says whether the connection, rather than the statement, is what failed.
+func lost(err error) bool {
+	switch mysqlerr.Classify(err) {
+	case mysqlerr.ConnectionLost, mysqlerr.NotSent:
+		return true
+	}
+	return false
+}

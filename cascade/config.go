@@ -1,0 +1,130 @@
+package cascade
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+)
+
+// Assets deletes external assets, files or objects, by the names that the rows hold.
+type Assets interface {
+	// Delete deletes what is there of the names, at most 100 at a time. It must be
+	// idempotent: a missing asset is a success. It should return soon after ctx ends.
+	Delete(ctx context.Context, names []string) error
+}
+
+// Config is how a [Worker] works. The zero value is valid, unless the plan names
+// assets.
+type Config struct {
+	// Batch is how many leaf rows a transaction deletes at most. Default 1000.
+	Batch int
+	// Chunk is how many rows with something below them, or with an asset, are read at
+	// a time and deleted by a transaction, beside up to Batch leaves. Default 500.
+	Chunk int
+	// Lease is how long a job is kept from other workers after each batch, and so how
+	// long it rests after its worker was killed. A short one is not dangerous: a worker
+	// that is too late changes nothing. Default 10s, at least 1ms.
+	Lease time.Duration
+	// Poll is how long an idle worker waits before it looks again. Default 1s.
+	Poll time.Duration
+	// ClaimJobs is how many jobs are claimed at once; they are worked one after
+	// another, and given back if the first ones take long. Default 10.
+	ClaimJobs int
+	// MaxFailures is how many failures in a row make a job dead. Default 10.
+	MaxFailures int
+	// Assets deletes what the plan's asset columns name. Needed if there are any.
+	Assets Assets
+	// Name is shown as the job's worker. Default: host name and process id.
+	Name string
+	// Log gets one line per job, and errors. Default: nothing is logged.
+	Log *slog.Logger
+	// OnProgress is called on the worker's goroutine after each batch, and when a job
+	// ends, with the job as the worker knows it. It costs 2 statements per job.
+	OnProgress func(Job)
+}
+
+const (
+	defaultBatch       = 1000
+	defaultChunk       = 500
+	defaultLease       = 10 * time.Second
+	defaultPoll        = time.Second
+	defaultClaimJobs   = 10
+	defaultMaxFailures = 10
+	shortestLease      = time.Millisecond
+	longestName        = 200
+)
+
+func (c Config) withDefaults() (Config, error) {
+	for _, f := range []struct {
+		name string
+		v    *int
+		def  int
+	}{
+		{"Batch", &c.Batch, defaultBatch},
+		{"Chunk", &c.Chunk, defaultChunk},
+		{"ClaimJobs", &c.ClaimJobs, defaultClaimJobs},
+		{"MaxFailures", &c.MaxFailures, defaultMaxFailures},
+	} {
+		if *f.v < 0 {
+			return c, fmt.Errorf("%w: %s is %d", ErrConfig, f.name, *f.v)
+		}
+		if *f.v == 0 {
+			*f.v = f.def
+		}
+	}
+	if c.Lease == 0 {
+		c.Lease = defaultLease
+	}
+	if c.Poll == 0 {
+		c.Poll = defaultPoll
+	}
+	if c.Lease < shortestLease || c.Poll < 0 {
+		return c, fmt.Errorf("%w: Lease is %s, Poll is %s", ErrConfig, c.Lease, c.Poll)
+	}
+	if c.Name == "" {
+		host, err := os.Hostname()
+		if err != nil {
+			host = "unknown host"
+		}
+		c.Name = fmt.Sprintf("%s:%d", host, os.Getpid())
+	}
+	c.Name = cut(c.Name, longestName)
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return c, nil
+}
+
+// A claim writes the worker's name and a value that no other claim has, so that
+// what was won can be read back.
+const claimMark = "#"
+
+func (c Config) claimValue() (string, error) {
+	var nonce [8]byte
+	if _, err := rand.Read(nonce[:]); err != nil {
+		return "", fmt.Errorf("cascade: claim: %w", err)
+	}
+	return c.Name + claimMark + hex.EncodeToString(nonce[:]), nil
+}
+
+// workerName is the name in a claim value.
+func workerName(claim string) string {
+	if i := strings.LastIndex(claim, claimMark); i >= 0 {
+		return claim[:i]
+	}
+	return claim
+}
+
+// cut returns s as valid UTF-8 of at most n bytes.
+func cut(s string, n int) string {
+	s = strings.ToValidUTF8(s, "?")
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "")
+}

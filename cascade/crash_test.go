@@ -1,0 +1,281 @@
+package cascade
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/crashtest"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+)
+
+// unstable are columns that a retry may leave otherwise: times, the number of
+// claims and batches, and what went wrong on the way.
+var unstable = []string{
+	"onerow_job.due_at", "onerow_job.created_at", "onerow_job.started_at", "onerow_job.batch_seq", "onerow_job.token", "onerow_job.worker",
+	"onerow_job_archive.due_at", "onerow_job_archive.created_at", "onerow_job_archive.started_at", "onerow_job_archive.finished_at",
+	"onerow_job_archive.batch_seq", "onerow_job_archive.token", "onerow_job_archive.last_error", "onerow_job.last_error",
+	"onerow_deletion.requested_at", "onerow_quota_mark.created_at", "onerow_goose_version",
+}
+
+// crash fails a workflow at every statement, at both isolation levels.
+func crash(t *testing.T, points int, w func(store *shelf) crashtest.Workflow) {
+	for name, opts := range settings {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dsn := dbtest.DSN(t, opts...)
+			plant(t, dbtest.OpenDSN(t, dsn))
+			report := crashtest.Run(t, complete(w(&shelf{}), dsn))
+			if report.FaultPoints < points {
+				t.Errorf("only %d fault points", report.FaultPoints)
+			}
+		})
+	}
+}
+
+func complete(w crashtest.Workflow, dsn string) crashtest.Workflow {
+	w.DSN, w.Ignore = dsn, unstable
+	w.Sets = []string{"onerow_deletion", "onerow_quota_mark"}
+	w.Refs = map[string]string{"onerow_job.deletion_id": "onerow_deletion.id", "onerow_job_archive.deletion_id": "onerow_deletion.id",
+		"onerow_job_archive.id": "onerow_job.id", "onerow_job_count.job_id": "onerow_job.id"}
+	seed := w.Setup
+	w.Setup = func(ctx context.Context, db *sql.DB) error {
+		tables := []string{"onerow_deletion", "onerow_job", "onerow_job_archive", "onerow_job_count", "onerow_quota_mark"}
+		for _, r := range forest.Resources {
+			tables = append(tables, r.Name)
+			if r.Archive != "" {
+				tables = append(tables, r.Archive)
+			}
+		}
+		for _, table := range tables {
+			if _, err := db.ExecContext(ctx, "DELETE FROM "+table); err != nil {
+				return err
+			}
+		}
+		if seed == nil {
+			return nil
+		}
+		return seed(ctx, db)
+	}
+	return w
+}
+
+func execAll(ctx context.Context, db *sql.DB, queries ...string) error {
+	for _, query := range queries {
+		if _, err := db.ExecContext(ctx, query); err != nil {
+			return fmt.Errorf("%s: %w", query, err)
+		}
+	}
+	return nil
+}
+
+// putJob is an INSERT of an open job for a row, due at once or after a while.
+func putJob(resource, state, due string) string {
+	return fmt.Sprintf(`INSERT INTO onerow_job (id, resource, resource_id, deletion_id, state, due_at, created_at)
+VALUES (1, '%s', '1', 5, '%s', UTC_TIMESTAMP(6) + INTERVAL %s, UTC_TIMESTAMP(6))`, resource, state, due)
+}
+
+func TestCrashEnqueue(t *testing.T) {
+	crash(t, 30, func(*shelf) crashtest.Workflow {
+		return crashtest.Workflow{Call: func(ctx context.Context, db *sql.DB) error {
+			return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+				d := Deletion{Resource: "project", ResourceID: "1", Owner: "7", From: "active", Grace: time.Hour}
+				var err error
+				if d.ID, err = Log(ctx, tx, d); err != nil {
+					return err
+				}
+				_, err = Enqueue(ctx, tx, d)
+				return err
+			})
+		}}
+	})
+}
+
+func TestCrashEnqueueOpen(t *testing.T) {
+	crash(t, 30, func(*shelf) crashtest.Workflow {
+		return crashtest.Workflow{
+			Setup: func(ctx context.Context, db *sql.DB) error {
+				return execAll(ctx, db, putJob("project", "scheduled", "1 HOUR"))
+			},
+			Call: func(ctx context.Context, db *sql.DB) error {
+				job, err := Enqueue(ctx, db, Deletion{Resource: "project", ResourceID: "1"})
+				if err == nil && (job.ID != 1 || job.State != Ready) {
+					return fmt.Errorf("%+v", job)
+				}
+				return err
+			},
+		}
+	})
+}
+
+func TestCrashCancel(t *testing.T) {
+	crash(t, 40, func(*shelf) crashtest.Workflow {
+		return crashtest.Workflow{
+			Setup: func(ctx context.Context, db *sql.DB) error {
+				return execAll(ctx, db, putJob("project", "scheduled", "1 HOUR"))
+			},
+			Call: func(ctx context.Context, db *sql.DB) error { return Cancel(ctx, db, "project", "1", 5) },
+		}
+	})
+}
+
+func TestCrashRetry(t *testing.T) {
+	crash(t, 50, func(*shelf) crashtest.Workflow {
+		return crashtest.Workflow{
+			Setup: func(ctx context.Context, db *sql.DB) error {
+				return execAll(ctx, db, putJob("project", "dead", "0 SECOND"), moveColumns+"UTC_TIMESTAMP(6) FROM onerow_job", "DELETE FROM onerow_job")
+			},
+			Call: func(ctx context.Context, db *sql.DB) error {
+				_, err := Retry(ctx, db, 1)
+				if errors.Is(err, ErrNotDead) { // an earlier call did it
+					return nil
+				}
+				return err
+			},
+		}
+	})
+}
+
+// until runs rounds until the job is in a state.
+func until(ctx context.Context, db *sql.DB, w *Worker, state State) error {
+	for ctx.Err() == nil {
+		if _, err := w.RunOnce(ctx); err != nil {
+			return err
+		}
+		job, err := Get(ctx, db, 1)
+		if err != nil {
+			return err
+		}
+		if job.State == state {
+			return nil
+		}
+		sleep(ctx, 10*time.Millisecond)
+	}
+	return context.Cause(ctx)
+}
+
+func TestCrashFailure(t *testing.T) {
+	crash(t, 60, func(*shelf) crashtest.Workflow {
+		return crashtest.Workflow{
+			Setup: func(ctx context.Context, db *sql.DB) error {
+				return execAll(ctx, db, putJob("unheard of", "ready", "0 SECOND"))
+			},
+			Call: func(ctx context.Context, db *sql.DB) error {
+				w, err := NewWorker(db, forest, Config{MaxFailures: 1, Lease: time.Millisecond, Name: "w", Assets: &shelf{}})
+				if err != nil {
+					return err
+				}
+				return until(ctx, db, w, Dead)
+			},
+		}
+	})
+}
+
+// smallForest has something of everything below project 1.
+func smallForest(ctx context.Context, db *sql.DB) error {
+	for _, row := range []struct {
+		table  string
+		values map[string]any
+	}{
+		{"project_archive", map[string]any{"id": 1, "user_id": 7, "deletion_id": 5, "deleted_from": "active"}},
+		{"project", map[string]any{"id": 2, "user_id": 7}},
+		{"screen", map[string]any{"id": 11, "project_id": 1, "blob_key": "a"}},
+		{"screen_archive", map[string]any{"id": 12, "project_id": 1, "blob_key": "b"}},
+		{"screen", map[string]any{"id": 13, "project_id": 2, "blob_key": "c"}},
+		{"comment", map[string]any{"id": 21, "screen_id": 11}},
+		{"comment", map[string]any{"id": 22, "screen_id": 13}},
+		{"reaction", map[string]any{"id": 31, "comment_id": 21}},
+		{"reaction", map[string]any{"id": 32, "comment_id": 21}},
+		{"reaction_archive", map[string]any{"id": 33, "comment_id": 21}},
+		{"reaction", map[string]any{"id": 34, "comment_id": 22}},
+		{"tag", map[string]any{"id": 41, "screen_id": 12}},
+		{"note", map[string]any{"id": 51, "project_id": 1}},
+		{"widget", map[string]any{"id": 61, "project_id": 1, "user_id": 70}},
+	} {
+		if err := insertRow(ctx, db, row.table, row.values); err != nil {
+			return err
+		}
+	}
+	return execAll(ctx, db, putJob("project", "ready", "0 SECOND"))
+}
+
+// smallCounts is what the job of smallForest must have counted.
+func smallCounts(ctx context.Context, db *sql.DB) error {
+	job, err := Get(ctx, db, 1)
+	if err != nil {
+		return err
+	}
+	if want := "map[comment:1 note:1 reaction:2 reaction_archive:1 screen:1 screen_archive:1 tag:1 widget:1]"; fmt.Sprint(job.Tables) != want || job.State != Done || job.Failures != 0 {
+		return fmt.Errorf("%+v, want %s", job, want)
+	}
+	return nil
+}
+
+func TestCrashCascade(t *testing.T) {
+	crash(t, 400, func(store *shelf) crashtest.Workflow {
+		return crashtest.Workflow{
+			Setup: smallForest,
+			Call: func(ctx context.Context, db *sql.DB) error {
+				w, err := NewWorker(db, forest, Config{Batch: 2, Chunk: 1, Lease: time.Millisecond, Name: "w", Assets: store})
+				if err != nil {
+					return err
+				}
+				return until(ctx, db, w, Done)
+			},
+			Check: func(ctx context.Context, db *sql.DB) error {
+				if store.names() != 2 {
+					return fmt.Errorf("%d assets were deleted", store.names())
+				}
+				return smallCounts(ctx, db)
+			},
+		}
+	})
+}
+
+// naive are workers as one would write them at first: one counts in a statement of
+// its own, the other deletes parents before their children.
+var naive = map[string]func(ctx context.Context, db *sql.DB) error{
+	"counts afterwards": func(ctx context.Context, db *sql.DB) error {
+		n, err := onerow.Affected(ctx, db, "DELETE FROM reaction WHERE comment_id = 21")
+		if err != nil {
+			return err
+		}
+		_, err = db.ExecContext(ctx, `INSERT INTO onerow_job_count VALUES (1, 'reaction', ?)
+ON DUPLICATE KEY UPDATE deleted_rows = deleted_rows + VALUES(deleted_rows)`, n)
+		return err
+	},
+	"parents first": func(ctx context.Context, db *sql.DB) error {
+		var comments []int64
+		err := onerow.Query(ctx, db, "SELECT id FROM comment WHERE screen_id = 11", nil, func(rows *sql.Rows) error {
+			var id int64
+			err := rows.Scan(&id)
+			comments = append(comments, id)
+			return err
+		})
+		if err != nil || len(comments) == 0 {
+			return err
+		}
+		return execAll(ctx, db, "DELETE FROM comment WHERE screen_id = 11", "DELETE FROM reaction WHERE comment_id IN "+in(comments))
+	},
+}
+
+func TestCrashCatchesTheNaive(t *testing.T) {
+	for name, call := range naive {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dsn := dbtest.DSN(t)
+			plant(t, dbtest.OpenDSN(t, dsn))
+			w := crashtest.Workflow{Setup: smallForest, Call: call, Once: true}
+			_, err := crashtest.Explore(t.Context(), complete(w, dsn))
+			var failures *crashtest.Failures
+			if !errors.As(err, &failures) {
+				t.Fatalf("nobody noticed: %v", err)
+			}
+			t.Logf("%d of %d fault points", len(failures.List), failures.FaultPoints)
+		})
+	}
+}

@@ -1,0 +1,57 @@
+package cascade
+
+import (
+	"errors"
+	"fmt"
+)
+
+var (
+	// ErrDeletion means that a [Deletion] lacks something or has a value that does not fit.
+	ErrDeletion = errors.New("cascade: invalid deletion")
+	// ErrNoJob means that there is no such job.
+	ErrNoJob = errors.New("cascade: no such job")
+	// ErrTooLate means that no job of this deletion is in its grace period any more.
+	ErrTooLate = errors.New("cascade: too late to cancel the deletion")
+	// ErrNotDead means that only a dead job can be retried. The detail is [*NotDeadError].
+	ErrNotDead = errors.New("cascade: the job is not dead")
+	// ErrOpenJob means that a newer job for the same row is open. The detail is [*OpenJobError].
+	ErrOpenJob = errors.New("cascade: another job for the row is open")
+	// ErrLeaseLost means that another worker has claimed the job since; this one has changed
+	// nothing with this batch and must stop.
+	ErrLeaseLost = errors.New("cascade: the lease of the job is lost")
+	// ErrOtherDeletion means that the hidden root row belongs to another deletion than the
+	// job, so the job does not touch it.
+	ErrOtherDeletion = errors.New("cascade: the row belongs to another deletion")
+	// ErrStuck means that rows below the root are left that several passes could not delete.
+	ErrStuck = errors.New("cascade: rows are left that cannot be deleted")
+	// ErrConfig means that a worker cannot be made of this configuration.
+	ErrConfig = errors.New("cascade: invalid configuration")
+)
+
+// NotDeadError is the detail of [ErrNotDead].
+type NotDeadError struct {
+	JobID int64
+	State State // the state that the job is in
+}
+
+// Error says in which state the job is.
+func (e *NotDeadError) Error() string {
+	return fmt.Sprintf("cascade: job %d is %s; only a dead job can be retried", e.JobID, e.State)
+}
+
+// Is makes errors.Is(err, ErrNotDead) true.
+func (e *NotDeadError) Is(target error) bool { return target == ErrNotDead }
+
+// OpenJobError is the detail of [ErrOpenJob].
+type OpenJobError struct {
+	JobID int64 // the dead job that was to be retried
+	Open  int64 // the job that is open
+}
+
+// Error names the job that is open.
+func (e *OpenJobError) Error() string {
+	return fmt.Sprintf("cascade: job %d cannot be retried: job %d for the same row is open and does its work", e.JobID, e.Open)
+}
+
+// Is makes errors.Is(err, ErrOpenJob) true.
+func (e *OpenJobError) Is(target error) bool { return target == ErrOpenJob }

@@ -1,0 +1,102 @@
+package cascade
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/onerow/onerow"
+)
+
+// Pauses between attempts: of a job that failed, doubling with each failure, and of
+// a job that could not be worked for want of the database.
+const (
+	firstBackoff = time.Second
+	longBackoff  = 5 * time.Minute
+	postponement = time.Second
+	longestError = 2000
+)
+
+func backoff(failures int) time.Duration {
+	d := firstBackoff
+	for n := 1; n < failures && d < longBackoff; n++ {
+		d *= 2
+	}
+	return jitter(min(d, longBackoff))
+}
+
+// endedSQL notes an attempt that did not end the job, by the primary key and only
+// for the holder of the token, who alone changes the failures.
+const endedSQL = `UPDATE onerow_job SET state = ?, failures = failures + ?, last_error = ?, worker = NULL, batch_seq = batch_seq + 1,
+  due_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND
+WHERE id = ? AND token = ? AND state = 'running'`
+
+// postpone makes the job due a little later. It is no failure. One statement.
+func (w *Worker) postpone(ctx context.Context, job Job, cause error) error {
+	return w.store(ctx, job, Ready, 0, cause, jitter(postponement))
+}
+
+// fail counts a failure: the job is due again after a pause, or dead. One statement,
+// 5 when it is dead.
+func (w *Worker) fail(ctx context.Context, job Job, cause error) error {
+	failures := job.Failures + 1
+	if failures < w.cfg.MaxFailures {
+		return w.store(ctx, job, Ready, 1, cause, backoff(failures))
+	}
+	ctx, cancel := finishing(ctx)
+	defer cancel()
+	err := onerow.InTx(ctx, w.db, func(ctx context.Context, tx *onerow.Tx) error {
+		n, err := onerow.Affected(ctx, tx, endedSQL, string(Running), 1, redact(cause), 0, job.ID, job.Token)
+		if err != nil || n == 0 {
+			return err // another worker has the job, and its own outcome
+		}
+		r := run{Worker: w, job: job}
+		return r.archive(ctx, tx, Dead)
+	})
+	if err != nil {
+		return fmt.Errorf("cascade: job %d is dead, which could not be stored: %w", job.ID, err)
+	}
+	return nil
+}
+
+func (w *Worker) store(ctx context.Context, job Job, state State, failures int, cause error, pause time.Duration) error {
+	ctx, cancel := finishing(ctx)
+	defer cancel()
+	_, err := w.db.ExecContext(ctx, endedSQL, string(state), failures, redact(cause), pause.Microseconds(), job.ID, job.Token)
+	if err != nil {
+		return fmt.Errorf("cascade: store the failure of job %d, which is due when its lease ends: %w", job.ID, err)
+	}
+	return nil
+}
+
+// archiveSQL and dropSQL follow on the row that the fence, or endedSQL, has locked.
+const (
+	archiveSQL = `INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, worker, batch_seq,
+  failures, last_error, created_at, started_at, finished_at)
+SELECT id, resource, resource_id, deletion_id, ?, due_at, token, ?, batch_seq, failures, last_error, created_at, started_at, UTC_TIMESTAMP(6)
+FROM onerow_job WHERE id = ? AND token = ?`
+	dropSQL = `DELETE FROM onerow_job WHERE id = ? AND token = ?`
+)
+
+// archive moves the job, whose row this transaction has locked, to the archive.
+func (r *run) archive(ctx context.Context, tx *onerow.Tx, state State) error {
+	if _, err := tx.ExecContext(ctx, archiveSQL, string(state), r.cfg.Name, r.job.ID, r.job.Token); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, dropSQL, r.job.ID, r.job.Token)
+	return err
+}
+
+// What may hold a secret in an error of an asset store: the user of an address, and
+// the signature of a signed one.
+var (
+	userInfo  = regexp.MustCompile(`://[^/@\s]+@`)
+	keyValues = regexp.MustCompile(`(?i)\b([\w-]*(?:password|passwd|secret|signature|token|credential|api_?key)[\w-]*["']?\s*[=:]\s*)[^&\s,;]+`)
+)
+
+// redact is the text of an error as it is stored and logged.
+func redact(err error) string {
+	text := userInfo.ReplaceAllString(err.Error(), "://…@")
+	return cut(keyValues.ReplaceAllString(text, "${1}…"), longestError)
+}

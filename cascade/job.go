@@ -1,0 +1,98 @@
+package cascade
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/onerow/onerow"
+)
+
+// State is where a job is in its life. See the package documentation.
+type State string
+
+// The states of a job. The last three are final, but for a dead job that is
+// retried.
+const (
+	Scheduled State = "scheduled" // in its grace period; it can be cancelled
+	Ready     State = "ready"     // due, or waiting for its next attempt
+	Running   State = "running"   // claimed by a worker
+	Done      State = "done"      // nothing is left
+	Cancelled State = "cancelled" // cancelled during its grace period; nothing was deleted
+	Dead      State = "dead"      // failed too often; see Job.LastError
+)
+
+// Open says whether a job in this state is still to be worked.
+func (s State) Open() bool { return s == Scheduled || s == Ready || s == Running }
+
+// Deletion is somebody's intent to delete a row and everything below it.
+type Deletion struct {
+	// ID is what [Log] returned; the job and the hidden root row carry it. 0: the
+	// deletion was not logged.
+	ID int64
+	// Resource is the resource's name in the plan.
+	Resource string
+	// ResourceID is the root row's id, see [onerow.EncodeKey].
+	ResourceID string
+	// Owner is whose row it is, see [onerow.EncodeKey]; "" for none. Only logged.
+	Owner string
+	// From is the table that the row was deleted from, "active" or "archive". Only
+	// logged.
+	From string
+	// Grace is how long the deletion can be cancelled, in whole microseconds.
+	Grace time.Duration
+}
+
+const (
+	maxResource = 64
+	maxFrom     = 8
+)
+
+func (d Deletion) check() error {
+	switch {
+	case d.Resource == "" || len(d.Resource) > maxResource:
+		return fmt.Errorf("%w: the resource %q must have 1 to %d bytes", ErrDeletion, d.Resource, maxResource)
+	case d.ResourceID == "" || len(d.ResourceID) > onerow.MaxKeyLen:
+		return fmt.Errorf("%w: the id %q of a %s must have 1 to %d bytes", ErrDeletion, d.ResourceID, d.Resource, onerow.MaxKeyLen)
+	case len(d.Owner) > onerow.MaxKeyLen:
+		return fmt.Errorf("%w: the owner has %d bytes, %d fit", ErrDeletion, len(d.Owner), onerow.MaxKeyLen)
+	case len(d.From) > maxFrom:
+		return fmt.Errorf("%w: it is from %q, neither \"active\" nor \"archive\"", ErrDeletion, d.From)
+	case d.Grace < 0:
+		return fmt.Errorf("%w: the grace period %s is negative", ErrDeletion, d.Grace)
+	}
+	return nil
+}
+
+// Job is the cascade of one deletion, as it was when it was read. Times are UTC, by
+// the database's clock; the zero time where there is none.
+type Job struct {
+	ID int64 `json:"id"`
+	// Resource and ResourceID name the root row; the id is encoded, see
+	// [onerow.EncodeKey].
+	Resource   string `json:"resource"`
+	ResourceID string `json:"resource_id"`
+	// DeletionID is the logged deletion that the job belongs to. A later deletion
+	// during its grace period does not change it.
+	DeletionID int64 `json:"deletion_id"`
+	// State as it is shown: a scheduled job whose time has come is shown as ready.
+	State State `json:"state"`
+	// DueAt is when a worker may take an open job.
+	DueAt      time.Time `json:"due_at,omitzero"`
+	CreatedAt  time.Time `json:"created_at,omitzero"`
+	StartedAt  time.Time `json:"started_at,omitzero"` // the first claim
+	FinishedAt time.Time `json:"finished_at,omitzero"`
+	// Worker is the name of the worker that claimed it last.
+	Worker string `json:"worker,omitempty"`
+	// Token is the lease token: the number of claims there were.
+	Token int64 `json:"token"`
+	// Failures is how often it failed since it was enqueued or retried.
+	Failures int `json:"failures"`
+	// LastError is what went wrong last, shortened. It stays when a later attempt
+	// succeeds.
+	LastError string `json:"last_error,omitempty"`
+	// DeletedRows is how many rows below the root were deleted so far: the sum of
+	// Tables.
+	DeletedRows int64 `json:"deleted_rows"`
+	// Tables is how many rows of each table were deleted.
+	Tables map[string]int64 `json:"tables"`
+}

@@ -1,0 +1,127 @@
+package cascade
+
+import (
+	"database/sql"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/onerow/onerow/crashtest"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+)
+
+// counting is a forest behind a connector that counts.
+func counting(t *testing.T) (*sql.DB, *crashtest.Connector) {
+	t.Helper()
+	dsn := dbtest.DSN(t)
+	plant(t, dbtest.OpenDSN(t, dsn))
+	cfg, err := mysql.ParseDSN(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner, err := mysql.NewConnector(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	connector := crashtest.Wrap(inner)
+	db := sql.OpenDB(connector)
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db, connector
+}
+
+// TestStatements holds the numbers that the package documentation gives.
+func TestStatements(t *testing.T) {
+	db, connector := counting(t)
+	ctx := t.Context()
+	takes := func(what string, want int, call func() error) {
+		t.Helper()
+		log, err := crashtest.Count(connector, call)
+		if err != nil || len(log) != want {
+			t.Errorf("%s takes %d statements, want %d; it said %v\n%s", what, len(log), want, err, log)
+		}
+	}
+	d := Deletion{Resource: "project", ResourceID: "1", From: "active", Grace: time.Hour}
+	w := worker(t, db, Config{MaxFailures: 2})
+	var job Job
+	takes("Log", 1, func() (err error) { d.ID, err = Log(ctx, db, d); return err })
+	takes("Enqueue", 3, func() (err error) { job, err = Enqueue(ctx, db, d); return err })
+	takes("Enqueue of an open job", 4, func() error { _, err := Enqueue(ctx, db, d); return err })
+	takes("Find", 1, func() error { _, err := Find(ctx, db, "project", "1"); return err })
+	takes("Get", 1, func() error { _, err := Get(ctx, db, job.ID); return err })
+	takes("List", 2, func() error { _, err := List(ctx, db, ListOptions{}); return err })
+	takes("a round with nothing due", 1, func() error { _, err := w.RunOnce(ctx); return err })
+	takes("Cancel", 5, func() error { return Cancel(ctx, db, "project", "1", d.ID) })
+	takes("Cancel too late", 4, func() error {
+		if err := Cancel(ctx, db, "project", "1", d.ID+1); !errors.Is(err, ErrTooLate) {
+			return errors.Join(errors.New("not too late"), err)
+		}
+		return nil
+	})
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Grace = 0
+	takes("Enqueue in a transaction", 1, func() error { _, err := Enqueue(ctx, tx, d); return err })
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	bad, err := Enqueue(ctx, db, Deletion{Resource: "unheard of", ResourceID: "1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	takes("a failure", 3+1, func() error { _, err := w.RunOnce(ctx); return err })
+	makeDue(t, db, bad.ID)
+	takes("the last failure", 3+5, func() error { _, err := w.RunOnce(ctx); return err })
+	takes("Retry", 6, func() error { _, err := Retry(ctx, db, bad.ID); return err })
+	takes("Retry of what is not dead", 4, func() error {
+		if _, err := Retry(ctx, db, bad.ID); !errors.Is(err, ErrNotDead) {
+			return errors.Join(errors.New("it was dead"), err)
+		}
+		return nil
+	})
+	c, err := w.claim(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	takes("giving a job back", 1, func() error { return w.release(ctx, c, c.jobs) })
+	exec(t, db, "DELETE FROM onerow_job")
+
+	// An empty project: claim, look for the root and, in both tables, for screens and
+	// in one for widgets, then the last batch: BEGIN, fence, notes, look for others,
+	// copy the job, delete it, COMMIT.
+	condemn(t, db, 1, 0)
+	takes("an empty project", 3+1+3+7, func() error { _, err := w.RunOnce(ctx); return err })
+	condemn(t, db, 1, 0)
+	project(t, db, 1)
+	takes("an empty project that is there", 3+1+3+7+3, func() error { _, err := w.RunOnce(ctx); return err })
+}
+
+// TestStatementsDoNotGrow: as long as it fits into a chunk and a batch, a tree takes
+// the same statements whatever its size.
+func TestStatementsDoNotGrow(t *testing.T) {
+	var counts []int
+	for _, n := range []int64{2, 10} {
+		db, connector := counting(t)
+		rows := grow(t, db, 1, n, n, 2, n)
+		condemn(t, db, 1, 0)
+		log, err := crashtest.Count(connector, func() error { return worker(t, db, Config{}).Drain(t.Context()) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if left := rowsOf(t, db, 1); len(left) > 0 {
+			t.Errorf("left: %v", left)
+		}
+		t.Logf("%d rows: %d statements", sum(rows), len(log))
+		counts = append(counts, len(log))
+	}
+	if counts[0] != counts[1] {
+		t.Errorf("statements grew: %v", counts)
+	}
+}

@@ -1,0 +1,225 @@
+package cascade
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/schema"
+)
+
+// Worker works the jobs of the queue. Several may run at once, in one process or in
+// many; each works one job at a time and uses one connection.
+type Worker struct {
+	db   *sql.DB
+	plan schema.Plan
+	tree map[string]*node
+	cfg  Config
+}
+
+// NewWorker checks the plan and the configuration; it does not use the database.
+// Errors: [schema.ErrPlan], [ErrConfig].
+func NewWorker(db *sql.DB, plan schema.Plan, c Config) (*Worker, error) {
+	if err := plan.Check(); err != nil {
+		return nil, err
+	}
+	c, err := c.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range plan.Resources {
+		if r.Asset != "" && c.Assets == nil {
+			return nil, fmt.Errorf("%w: the column %q of %q names assets, so Assets must say how to delete them", ErrConfig, r.Asset, r.Name)
+		}
+	}
+	w := &Worker{db: db, plan: plan, cfg: c}
+	if w.tree, err = tree(plan); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+const (
+	firstPause = 100 * time.Millisecond
+	longPause  = 10 * time.Second
+	drainTries = 10
+)
+
+// Run works the queue until ctx ends; then it ends or rolls back the current batch,
+// gives its leases back and returns nil, within two seconds. Nothing else ends it:
+// errors are logged, and while the database cannot be reached it pauses.
+func (w *Worker) Run(ctx context.Context) error {
+	pause := firstPause
+	for ctx.Err() == nil {
+		n, err := w.RunOnce(ctx)
+		switch {
+		case err != nil:
+			w.cfg.Log.ErrorContext(ctx, "cascade: pausing", "worker", w.cfg.Name, "pause", pause, "error", redact(err))
+			sleep(ctx, jitter(pause))
+			pause = min(2*pause, longPause)
+			continue
+		case n == 0:
+			sleep(ctx, jitter(w.cfg.Poll))
+		}
+		pause = firstPause
+	}
+	return nil
+}
+
+// Drain works until no job is due. Jobs that are scheduled for later, that wait for
+// their next attempt or that another worker is running are left. It returns an
+// error when the database refuses ten rounds in a row, and the context's when that ends first.
+func (w *Worker) Drain(ctx context.Context) error {
+	pause := firstPause
+	for failed := 0; ctx.Err() == nil; {
+		_, seen, err := w.round(ctx)
+		switch {
+		case err != nil:
+			if failed++; failed == drainTries {
+				return fmt.Errorf("cascade: drain: gave up after %d attempts: %w", failed, err)
+			}
+			sleep(ctx, jitter(pause))
+			pause = min(2*pause, longPause)
+		case ctx.Err() != nil:
+		case seen == 0:
+			return nil
+		default:
+			failed, pause = 0, firstPause
+		}
+	}
+	return fmt.Errorf("cascade: drain: %w", context.Cause(ctx))
+}
+
+// RunOnce claims up to Config.ClaimJobs jobs that are due, works them one after
+// another, and returns how many it worked on, whatever came of them. An error means
+// that the queue could not be read or written; what goes wrong with a job is stored
+// with the job. When ctx ends it gives back what it has not finished, without an error.
+func (w *Worker) RunOnce(ctx context.Context) (worked int, err error) {
+	worked, _, err = w.round(ctx)
+	return worked, err
+}
+
+// round is RunOnce; it also says how many due jobs it saw.
+func (w *Worker) round(ctx context.Context) (worked, seen int, err error) {
+	begin := time.Now()
+	c, err := w.claim(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			w.cfg.Log.InfoContext(ctx, "cascade: nothing claimed", "worker", w.cfg.Name, "error", redact(err))
+			return 0, c.seen, nil
+		}
+		return 0, c.seen, err
+	}
+	for i, job := range c.jobs {
+		// What waits too long would lose its lease while others are idle.
+		if err != nil || ctx.Err() != nil || i > 0 && time.Since(begin) > w.cfg.Lease/3 {
+			return worked, c.seen, errors.Join(err, w.release(ctx, c, c.jobs[i:]))
+		}
+		worked++
+		err = w.settle(ctx, c, job, w.work(ctx, job))
+	}
+	return worked, c.seen, err
+}
+
+// settle stores what came of a job.
+func (w *Worker) settle(ctx context.Context, c claim, job Job, err error) error {
+	log := w.cfg.Log.With("worker", w.cfg.Name, "job", job.ID, "resource", job.Resource, "id", job.ResourceID)
+	switch {
+	case err == nil:
+		log.InfoContext(ctx, "cascade: done")
+	case errors.Is(err, ErrLeaseLost):
+		log.WarnContext(ctx, "cascade: another worker has the job")
+		return nil
+	case ctx.Err() != nil:
+		log.InfoContext(ctx, "cascade: given back")
+		return w.release(ctx, c, []Job{job})
+	case transient(err):
+		log.WarnContext(ctx, "cascade: postponed", "error", redact(err))
+		return errors.Join(w.postpone(ctx, job, err), w.unreachable(err))
+	default:
+		log.ErrorContext(ctx, "cascade: failed", "failures", job.Failures+1, "error", redact(err))
+		if err := w.fail(ctx, job, err); err != nil {
+			return err
+		}
+	}
+	return w.ended(ctx, job)
+}
+
+// unreachable passes on only what says that the next job would fare no better.
+func (w *Worker) unreachable(err error) error {
+	if lost(err) {
+		return err
+	}
+	return nil
+}
+
+// ended reports the job as it is stored now.
+func (w *Worker) ended(ctx context.Context, job Job) error {
+	if w.cfg.OnProgress == nil {
+		return nil
+	}
+	ctx, cancel := finishing(ctx)
+	defer cancel()
+	stored, err := Get(ctx, w.db, job.ID)
+	if err != nil {
+		return err
+	}
+	w.cfg.OnProgress(stored)
+	return nil
+}
+
+// How long what was begun may go on after the context ended, and how long giving
+// leases back may then take. Together they are less than two seconds.
+const (
+	finishTime  = time.Second
+	releaseTime = 500 * time.Millisecond
+)
+
+// finishing is a context that ends finishTime after ctx does, so that a batch that
+// was begun can be ended.
+func finishing(ctx context.Context) (context.Context, context.CancelFunc) {
+	late, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		timer := time.NewTimer(finishTime)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			cancel(context.Cause(ctx))
+		case <-late.Done():
+		}
+	})
+	return late, func() {
+		stop()
+		cancel(nil)
+	}
+}
+
+// sleep waits for d or for the end of ctx.
+func sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// jitter is d, give or take a half, so that workers do not march in step.
+func jitter(d time.Duration) time.Duration {
+	if d <= 0 {
+		return 0
+	}
+	return d/2 + rand.N(d) //nolint:gosec // jitter, not a secret
+}
+
+// transient says whether err says nothing about the job: the database refused a
+// transaction, could not be reached, or did not answer. The network errors of an
+// asset store are not meant.
+func transient(err error) bool {
+	var assets *assetsError
+	return !errors.As(err, &assets) && (onerow.Retryable(err) || errors.Is(err, onerow.ErrOutcomeUnknown))
+}
