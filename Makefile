@@ -16,7 +16,7 @@ GOTEST := go test -count=1 -p $(P) -timeout 30m $(if $(RUN),-run '$(RUN)')
 ENGINE ?=
 FUZZTIME ?= 15s
 
-.PHONY: help demo test test-mysql test-docker lint fuzz bench clean server withserver
+.PHONY: cc help demo test test-mysql test-docker lint fuzz bench clean server withserver
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,7 +28,7 @@ demo: server ## the web app on a server of its own, data in .data (ARGS="-addr :
 	@go build -o $(BIN)/projects ./examples/projects
 	@exec $(BIN)/projects $(ARGS)
 
-test: server withserver ## vet and all tests with the race detector, on one private server
+test: server cc withserver ## vet and all tests with the race detector, on one private server
 	go vet $(PKG)
 	$(BIN)/withserver $(if $(ENGINE),-engine $(ENGINE)) -- $(GOTEST) -race $(PKG)
 
@@ -36,7 +36,7 @@ test-mysql: ## the same on real MySQL, which scripts/get-mysql fetches
 	@mysqld=$$(scripts/get-mysql) && env -u ONEROW_DSN ONEROW_MYSQLD="$$mysqld" $(MAKE) test ENGINE=MySQL
 
 # devdb's own tests start local servers, so they prove nothing about a container and are left out.
-test-docker: ## the same in a container: ONEROW_TEST_IMAGE=mariadb:11 make test-docker
+test-docker: cc ## the same in a container: ONEROW_TEST_IMAGE=mariadb:11 make test-docker
 	@[[ -n "$${ONEROW_TEST_IMAGE:-}" ]] || { echo "set ONEROW_TEST_IMAGE to an image, for example mariadb:11 or mysql:9" >&2; exit 1; }
 	@mkdir -p $(BIN)
 	@go build -o $(BIN)/withcontainer ./internal/devdb/dbtest/withcontainer
@@ -62,6 +62,10 @@ server:
 	@[[ -n "$${ONEROW_DSN:-}$${ONEROW_MYSQLD:-}" ]] \
 	  || PATH="$$PATH:/usr/sbin:/usr/local/sbin:/usr/libexec" command -v mariadbd mysqld >/dev/null \
 	  || { echo "No MariaDB or MySQL server on this machine: getting one." >&2; scripts/get-mariadb; }
+
+# The race detector is C.
+cc:
+	@scripts/get-cc
 
 withserver:
 	@mkdir -p $(BIN)
