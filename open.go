@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/go-sql-driver/mysql"
 )
@@ -25,10 +26,18 @@ func Open(dsn string) (*sql.DB, error) {
 	if err != nil {
 		return nil, errors.New(`onerow: the data source name cannot be understood; it should be user:password@tcp(host:3306)/database`)
 	}
-	cfg.InterpolateParams = true
+	said := func(param string) bool {
+		return strings.Contains(dsn, "?"+param+"=") || strings.Contains(dsn, "&"+param+"=")
+	}
+	if !said("interpolateParams") {
+		cfg.InterpolateParams = true
+	}
 	connector, err := mysql.NewConnector(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("onerow: the settings of the data source name contradict each other: %w", err)
+	}
+	if said("transaction_isolation") || said("tx_isolation") {
+		return sql.OpenDB(connector), nil
 	}
 	return sql.OpenDB(ReadCommitted(connector)), nil
 }

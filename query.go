@@ -33,12 +33,13 @@ func Query(ctx context.Context, db DB, query string, args []any, scan func(*sql.
 	if err != nil {
 		return err
 	}
+	note := func(err error) error { return err }
+	if tx, ok := db.(*Tx); ok {
+		note = tx.note // but not what scan says
+	}
 	defer func() {
 		if cerr := rows.Close(); cerr != nil {
-			err = errors.Join(err, cerr)
-		}
-		if tx, ok := db.(*Tx); ok {
-			err = tx.note(err)
+			err = errors.Join(err, note(cerr))
 		}
 	}()
 	for rows.Next() {
@@ -46,7 +47,7 @@ func Query(ctx context.Context, db DB, query string, args []any, scan func(*sql.
 			return err
 		}
 	}
-	return rows.Err()
+	return note(rows.Err())
 }
 
 // Affected runs a statement and returns the number of rows that it affected.

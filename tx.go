@@ -78,8 +78,9 @@ func (tx *Tx) note(err error) error {
 // effects inside the transaction. On a transaction it runs fn once, as a part of
 // it. Statements of its own: BEGIN and COMMIT on a pool, none on a transaction.
 //
-// An error of fn comes back as it is, perhaps wrapped. A COMMIT without an
-// answer is [ErrOutcomeUnknown].
+// An error of fn comes back as it is, perhaps wrapped; fn is run again only after
+// an error of this database, never after one of a file or of a call to elsewhere. A
+// COMMIT without an answer is [ErrOutcomeUnknown].
 func InTx(ctx context.Context, db DB, fn func(ctx context.Context, tx *Tx) error) error {
 	return inTx(ctx, db, fn, false)
 }
@@ -105,29 +106,34 @@ func inTx(ctx context.Context, db DB, fn func(context.Context, *Tx) error, token
 		return h.noteResult(fn(ctx, inner))
 	case committer:
 		tx := &Tx{db: db, joined: true}
-		return fn(ctx, tx)
+		if err := fn(ctx, tx); err != nil {
+			return err
+		}
+		return tx.poisoned() // its owner would commit, and nothing is there any more
 	case beginner:
-		return retry(ctx, func() (bool, error) {
-			err := once(ctx, h, fn)
-			again := Retryable(err) || token && errors.Is(err, ErrOutcomeUnknown)
-			return again, err
-		})
+		return retry(ctx, func() (bool, error) { return once(ctx, h, fn, token) })
 	}
 	return fmt.Errorf("%w: %T has neither Commit nor BeginTx", ErrNoTransaction, db)
 }
 
+// noteResult notes what only the rows of a query said. A network error that no
+// statement of the transaction met is one of a call to elsewhere.
 func (tx *Tx) noteResult(err error) error {
-	if err != nil && !errors.Is(err, ErrTxPoisoned) {
+	switch {
+	case err == nil:
+		return tx.poisoned()
+	case !errors.Is(err, ErrTxPoisoned) && mysqlerr.FromDriver(err):
 		return tx.note(err)
 	}
 	return err
 }
 
-// once runs fn in one transaction of its own.
-func once(ctx context.Context, db beginner, fn func(context.Context, *Tx) error) (err error) {
+// once runs fn in one transaction of its own. again says whether that may be
+// repeated.
+func once(ctx context.Context, db beginner, fn func(context.Context, *Tx) error, token bool) (again bool, err error) {
 	sqlTx, err := db.BeginTx(ctx, nil)
 	if err != nil {
-		return fmt.Errorf("onerow: begin: %w", err)
+		return Retryable(err), fmt.Errorf("onerow: begin: %w", err)
 	}
 	open := true
 	defer func() {
@@ -141,13 +147,15 @@ func once(ctx context.Context, db beginner, fn func(context.Context, *Tx) error)
 	}()
 	tx := &Tx{db: sqlTx}
 	if err := fn(ctx, tx); err != nil {
-		return err
+		ours := tx.poison.Load() != nil || mysqlerr.FromDriver(err)
+		return ours && Retryable(err), err
 	}
 	if err := tx.poisoned(); err != nil {
-		return err
+		return Retryable(err), err
 	}
 	open = false
-	return commit(ctx, sqlTx)
+	err = commit(ctx, sqlTx)
+	return Retryable(err) || token && errors.Is(err, ErrOutcomeUnknown), err
 }
 
 // gone: the driver closes a session whose context ended, and says so at ROLLBACK.

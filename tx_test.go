@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +17,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/crashtest"
+	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -504,6 +507,89 @@ func TestWaitIsCancelled(t *testing.T) {
 		return err == nil, fmt.Sprint(err)
 	})
 	wantBalances(t, db, "1,0")
+}
+
+// TestForeignErrors: an error of a file or of a call to elsewhere is no reason to run the function again, and no reason for a
+// transaction that it is a part of to count as rolled back.
+func TestForeignErrors(t *testing.T) {
+	db, _ := accounts(t)
+	for _, foreign := range []error{io.EOF, io.ErrUnexpectedEOF, &net.OpError{Op: "dial", Net: "tcp", Err: errBusiness}} {
+		runs := 0
+		err := onerow.InTx(t.Context(), db, func(context.Context, *onerow.Tx) error { runs++; return foreign })
+		if !errors.Is(err, foreign) || runs != 1 {
+			t.Errorf("%v: %d runs, %v", foreign, runs, err)
+		}
+		err = onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
+			if err := onerow.InTx(ctx, tx, func(context.Context, *onerow.Tx) error { return foreign }); !errors.Is(err, foreign) {
+				t.Errorf("joined: %v", err)
+			}
+			if err := onerow.Query(ctx, tx, "SELECT id FROM account", nil, func(*sql.Rows) error { return foreign }); !errors.Is(err, foreign) {
+				t.Errorf("scan: %v", err)
+			}
+			_, err := tx.ExecContext(ctx, add, 1)
+			return err
+		})
+		if err != nil {
+			t.Errorf("after %v in a part of it: %v", foreign, err)
+		}
+	}
+	wantBalances(t, db, "3,0")
+}
+
+// TestSwallowed: a function that returns nil after the server rolled the caller's transaction back is not believed.
+func TestSwallowed(t *testing.T) {
+	db, _ := accounts(t)
+	own, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = onerow.InTx(t.Context(), own, func(_ context.Context, tx *onerow.Tx) error {
+		if err := deadlock(t, db, tx); !onerow.Retryable(err) {
+			t.Errorf("no deadlock: %v", err)
+		}
+		return nil
+	})
+	if !onerow.Retryable(err) || !errors.Is(err, onerow.ErrTxPoisoned) {
+		t.Errorf("swallowed: %v", err)
+	}
+	if err := own.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestOpenKeeps: what the data source name says itself wins over the recommended settings.
+func TestOpenKeeps(t *testing.T) {
+	for param, want := range map[string]string{"": "READ-COMMITTED", "transaction_isolation='SERIALIZABLE'": "SERIALIZABLE"} {
+		dsn := dbtest.DSN(t)
+		cfg, err := mysql.ParseDSN(dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg.Params, cfg.InterpolateParams = nil, false
+		dsn = cfg.FormatDSN()
+		variable := "transaction_isolation"
+		if dbtest.Server(t).Engine() == devdb.MariaDB {
+			variable = "tx_isolation"
+		}
+		if param != "" {
+			sep := "?"
+			if strings.Contains(dsn, "?") {
+				sep = "&"
+			}
+			dsn += sep + variable + "=%27SERIALIZABLE%27"
+		}
+		db, err := onerow.Open(dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got string
+		if err := onerow.QueryRow(t.Context(), db, "SELECT @@"+variable, nil, &got); err != nil || got != want {
+			t.Errorf("%q: %s, %v; want %s", param, got, err, want)
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // TestPanic: it passes, and the transaction is rolled back and its connection returned.

@@ -47,15 +47,24 @@ func Get(ctx context.Context, db onerow.DB, jobID int64) (Job, error) {
 
 // findSQL reads by the unique key one_open and by the last entry of the archive's
 // index (resource, resource_id, id).
-const findSQL = openWithCounts + `j.resource = ? AND j.resource_id = ? UNION ALL ` +
-	archiveWithCounts + `j.id = (SELECT MAX(id) FROM onerow_job_archive WHERE resource = ? AND resource_id = ?)`
+const (
+	findOpenSQL    = openWithCounts + `j.resource = ? AND j.resource_id = ?`
+	findArchiveSQL = archiveWithCounts + `j.id = (SELECT MAX(id) FROM onerow_job_archive WHERE resource = ? AND resource_id = ?)`
+	findSQL        = findOpenSQL + ` UNION ALL ` + findArchiveSQL
+	findCurrentSQL = `(` + findOpenSQL + ` LOCK IN SHARE MODE) UNION ALL (` + findArchiveSQL + ` LOCK IN SHARE MODE)`
+)
 
 // Find returns the job of a row, with its counts: the open one, else the newest of
 // the finished ones, else [ErrNoJob]. The id is encoded, see [onerow.EncodeKey].
-// One statement.
+// One statement. In an [onerow.Tx] that was joined, whose snapshot may be older than
+// the job, it is a current read, which locks and waits for a running batch of the job.
 func Find(ctx context.Context, db onerow.DB, resource, resourceID string) (Job, error) {
 	key := []byte(resourceID)
-	jobs, err := readJobs(ctx, db, findSQL, resource, key, resource, key)
+	query := findSQL
+	if tx, ok := db.(*onerow.Tx); ok && tx.Joined() {
+		query = findCurrentSQL
+	}
+	jobs, err := readJobs(ctx, db, query, resource, key, resource, key)
 	if err != nil {
 		return Job{}, fmt.Errorf("cascade: find the job of %s %s: %w", resource, resourceID, err)
 	}

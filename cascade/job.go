@@ -35,8 +35,7 @@ type Deletion struct {
 	ResourceID string
 	// Owner is whose row it is, see [onerow.EncodeKey]; "" for none. Only logged.
 	Owner string
-	// From is the table that the row was deleted from, "active" or "archive". Only
-	// logged.
+	// From is where the row was deleted from, "active" or "archived". Only logged.
 	From string
 	// Grace is how long the deletion can be cancelled, in whole microseconds.
 	Grace time.Duration
@@ -56,7 +55,7 @@ func (d Deletion) check() error {
 	case len(d.Owner) > onerow.MaxKeyLen:
 		return fmt.Errorf("%w: the owner has %d bytes, %d fit", ErrDeletion, len(d.Owner), onerow.MaxKeyLen)
 	case len(d.From) > maxFrom:
-		return fmt.Errorf("%w: it is from %q, neither \"active\" nor \"archive\"", ErrDeletion, d.From)
+		return fmt.Errorf("%w: it is from %q, which has more than 8 bytes", ErrDeletion, d.From)
 	case d.Grace < 0:
 		return fmt.Errorf("%w: the grace period %s is negative", ErrDeletion, d.Grace)
 	}

@@ -57,7 +57,8 @@ type back[T any] struct {
 type nameBusy struct {
 	owner  int64
 	stem   string // of the names to try next
-	joined bool   // the transaction is the caller's
+	name   schema.ParsedName
+	joined bool // the transaction is the caller's
 	err    error
 }
 
@@ -74,19 +75,21 @@ func (r *Repo[T]) bringBack(ctx context.Context, db onerow.DB, verb string, id i
 	copyNo := 0
 	for n := 1; ; n++ {
 		err := r.settled(ctx, db, verb, id, func(ctx context.Context, tx *onerow.Tx) error {
-			b, err := find(ctx, tx)
-			if err != nil {
+			return undone(ctx, tx, func() error {
+				b, err := find(ctx, tx)
+				if err != nil {
+					return err
+				}
+				if b.answer != nil {
+					res = *b.answer
+					return nil
+				}
+				if err := r.moveToActive(ctx, tx, b.held, id, copyNo); err != nil {
+					return err
+				}
+				res, err = r.after(ctx, tx, r.active, id)
 				return err
-			}
-			if b.answer != nil {
-				res = *b.answer
-				return nil
-			}
-			if err := r.moveToActive(ctx, tx, b.held, id, copyNo); err != nil {
-				return err
-			}
-			res, err = r.after(ctx, tx, r.active, id)
-			return err
+			})
 		})
 		var busy *nameBusy
 		switch {
@@ -104,6 +107,32 @@ func (r *Repo[T]) bringBack(ctx context.Context, db onerow.DB, verb string, id i
 			copyNo++
 		}
 	}
+}
+
+// In a joined transaction what a try has written before it failed (the cancelled job)
+// is taken back, for the caller may commit after the error.
+const (
+	beginTry = `SAVEPOINT onerow_back`
+	undoTry  = `ROLLBACK TO SAVEPOINT onerow_back`
+)
+
+// undone runs try, and in a joined transaction undoes it when it fails: one statement
+// more, two when it fails. In a transaction of our own ROLLBACK does that.
+func undone(ctx context.Context, tx *onerow.Tx, try func() error) error {
+	if !tx.Joined() {
+		return try()
+	}
+	if _, err := tx.ExecContext(ctx, beginTry); err != nil {
+		return err
+	}
+	err := try()
+	if err == nil {
+		return nil
+	}
+	if _, uerr := tx.ExecContext(ctx, undoTry); uerr != nil && !errors.Is(uerr, onerow.ErrTxPoisoned) {
+		return fmt.Errorf("%w (and the try could not be undone; roll the transaction back: %w)", err, uerr)
+	}
+	return err
 }
 
 // moveToActive copies a locked archived row to the active table under its own
@@ -136,7 +165,7 @@ func (r *Repo[T]) moveToActive(ctx context.Context, tx *onerow.Tx, h held[T], id
 			}
 			stem = first
 		}
-		return &nameBusy{owner: h.owner, stem: stem.StemKey, joined: tx.Joined(), err: err}
+		return &nameBusy{owner: h.owner, stem: stem.StemKey, name: name, joined: tx.Joined(), err: err}
 	}
 	if err != nil {
 		return err
@@ -164,13 +193,13 @@ func (r *Repo[T]) nextCopy(ctx context.Context, db onerow.DB, busy *nameBusy) (i
 }
 
 // noFreeName tells names that are taken from another unique index of the
-// application's that refuses the row under any name.
+// application's that refuses the row under any name: then nobody has the last one.
 func (r *Repo[T]) noFreeName(ctx context.Context, db onerow.DB, id int64, busy *nameBusy) error {
-	next, err := r.nextCopy(ctx, db, busy)
-	if err != nil {
-		return err
-	}
-	if next <= 1 {
+	holder, err := r.holder(ctx, db, busy.owner, busy.name)
+	switch {
+	case err != nil:
+		return r.wrap("activate", id, err)
+	case holder == 0:
 		return &ConflictError{Resource: r.res.Name, ID: id, Attempts: names, Err: busy.err}
 	}
 	return fmt.Errorf("%w for %s %d after %d tries; try again when fewer are activated at once: %w", ErrNoFreeName, r.res.Name, id, names, busy.err)

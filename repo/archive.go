@@ -18,7 +18,7 @@ import (
 // [onerow.ErrOutcomeUnknown], after which it may simply be called again.
 //
 // Atomic: the move and the quota mark. Statements on a pool: BEGIN, SELECT, INSERT,
-// DELETE, mark, COMMIT, and one for a parent; 4 when the row is archived already.
+// DELETE, mark, SELECT, COMMIT, and one for a parent; 5 when the row is archived already.
 func (r *Repo[T]) Archive(ctx context.Context, db onerow.DB, id int64) (onerow.Result[T], error) {
 	var res onerow.Result[T]
 	if r.res.Archive == "" {

@@ -33,7 +33,11 @@ func (r *Repo[T]) CancelDelete(ctx context.Context, db onerow.DB, id int64) (one
 
 func (r *Repo[T]) cancelTx(ctx context.Context, tx *onerow.Tx, id int64) (back[T], error) {
 	var deletionID int64
-	err := onerow.QueryRow(ctx, tx, r.sql.trash, []any{id}, &deletionID)
+	query := r.sql.trash
+	if tx.Joined() {
+		query += " FOR UPDATE" // the snapshot may be older than the deletion
+	}
+	err := onerow.QueryRow(ctx, tx, query, []any{id}, &deletionID)
 	if isNoRows(err) {
 		res, err := r.notHidden(ctx, tx, id)
 		return back[T]{answer: &res}, err
@@ -48,8 +52,12 @@ func (r *Repo[T]) cancelTx(ctx context.Context, tx *onerow.Tx, id int64) (back[T
 	err = cascade.Cancel(ctx, tx, r.res.Name, key, deletionID)
 	if errors.Is(err, cascade.ErrTooLate) {
 		// Too late, or somebody else has just cancelled the same deletion.
-		if place, werr := r.where(ctx, tx, id); werr != nil || place != "trash" && place != "" {
-			return back[T]{}, errors.Join(werr, errMoved)
+		place, werr := r.where(ctx, tx, id)
+		switch {
+		case werr != nil: // and not errMoved as well: a refused transaction is not run again in part
+			return back[T]{}, werr
+		case place != "trash" && place != "":
+			return back[T]{}, errMoved
 		}
 		return back[T]{}, fmt.Errorf("%w: %w", ErrTooLate, err)
 	}
@@ -82,7 +90,7 @@ func (r *Repo[T]) notHidden(ctx context.Context, tx *onerow.Tx, id int64) (onero
 		return onerow.Result[T]{Row: h.row}, nil
 	}
 	var del Deleted[T]
-	if err := r.gone(ctx, tx, id, &del); err != nil {
+	if err := r.gone(ctx, tx, id, &del, false); err != nil {
 		return onerow.Result[T]{}, err
 	}
 	if del.JobID == 0 {

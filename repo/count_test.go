@@ -62,6 +62,11 @@ func TestStatements(t *testing.T) {
 	expect("archive a screen", 7, func() error { return second(r.screens.Archive(ctx, db, s.ID)) })
 	expect("delete with grace", 8, func() error { return second(r.projects.Delete(ctx, db, p.ID, repo.Grace(time.Hour))) })
 	expect("cancel", 11, func() error { return second(r.projects.CancelDelete(ctx, db, p.ID)) })
+	must(r.projects.Archive(ctx, db, p.ID))
+	expect("delete an archived row with grace", 7, func() error { return second(r.projects.Delete(ctx, db, p.ID, repo.Grace(time.Hour))) })
+	must(r.projects.CancelDelete(ctx, db, p.ID))
+	expect("delete an archived row", 7, func() error { return second(r.projects.Delete(ctx, db, p.ID)) })
+	p = must(r.projects.Create(ctx, db, Project{UserID: 1, Name: "D"})).Row
 	expect("delete", 7, func() error { return second(r.projects.Delete(ctx, db, p.ID)) })
 }
 

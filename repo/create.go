@@ -160,12 +160,12 @@ func (r *Repo[T]) refused(ctx context.Context, tx *onerow.Tx, id, owner int64, n
 }
 
 // holder returns the id of the active row that has the name, or 0.
-func (r *Repo[T]) holder(ctx context.Context, tx *onerow.Tx, owner int64, name schema.ParsedName) (int64, error) {
+func (r *Repo[T]) holder(ctx context.Context, db onerow.DB, owner int64, name schema.ParsedName) (int64, error) {
 	if !r.res.Named() {
 		return 0, nil
 	}
 	var id int64
-	err := onerow.QueryRow(ctx, tx, r.sql.holder, []any{owner, []byte(name.Key)}, &id)
+	err := onerow.QueryRow(ctx, db, r.sql.holder, []any{owner, []byte(name.Key)}, &id)
 	if isNoRows(err) {
 		return 0, nil
 	}

@@ -39,12 +39,13 @@ type Deleted[T any] struct {
 //
 // Deleting what is gone is a success that changes nothing: it returns the earlier
 // job, logs nothing and queues nothing. A delete during the grace period of an
-// earlier one takes the earlier time; after a dead job it makes a new one.
+// earlier one takes the earlier time; after a dead job, also of a row that is gone, it
+// queues a new one for the same deletion.
 //
 // Errors means: [ErrUnsupported] for a grace period without an archive table,
 // [onerow.ErrOutcomeUnknown], after which it may simply be called again. Statements
-// on a pool, for an active row: BEGIN, SELECT, log, queue, DELETE, mark, COMMIT; one
-// more for an archived row, one more with a grace period.
+// on a pool, for an active row: BEGIN, SELECT, log, queue, DELETE, mark, COMMIT; as
+// many for an archived row, one more for an active one with a grace period.
 func (r *Repo[T]) Delete(ctx context.Context, db onerow.DB, id int64, opts ...DeleteOption) (Deleted[T], error) {
 	var o deleteOptions
 	for _, opt := range opts {
@@ -68,7 +69,7 @@ func (r *Repo[T]) Delete(ctx context.Context, db onerow.DB, id int64, opts ...De
 			return err
 		}
 		if !found {
-			return r.gone(ctx, tx, id, &del)
+			return r.gone(ctx, tx, id, &del, true)
 		}
 		return r.deleteTx(ctx, tx, h, id, o.grace, &del)
 	})
@@ -139,8 +140,9 @@ func (r *Repo[T]) takeAway(ctx context.Context, tx *onerow.Tx, h held[T], id, de
 	return r.one(onerow.Affected(ctx, tx, r.sql.hide, deletionID, id, h.version))
 }
 
-// gone answers a delete of a row that is in neither table.
-func (r *Repo[T]) gone(ctx context.Context, tx *onerow.Tx, id int64, del *Deleted[T]) error {
+// gone answers a delete of a row that is in neither table, with the job that it had.
+// revive: if that one is dead, a new one is queued for the same deletion.
+func (r *Repo[T]) gone(ctx context.Context, tx *onerow.Tx, id int64, del *Deleted[T], revive bool) error {
 	place, err := r.where(ctx, tx, id)
 	if err != nil {
 		return err
@@ -155,6 +157,10 @@ func (r *Repo[T]) gone(ctx context.Context, tx *onerow.Tx, id int64, del *Delete
 	job, err := cascade.Find(ctx, tx, r.res.Name, key)
 	if errors.Is(err, cascade.ErrNoJob) {
 		return nil
+	}
+	if err == nil && job.State == cascade.Dead && revive {
+		// Rows below may be left, and only a job finds them.
+		job, err = cascade.Enqueue(ctx, tx, cascade.Deletion{ID: job.DeletionID, Resource: r.res.Name, ResourceID: key})
 	}
 	del.JobID, del.DeletionID = job.ID, job.DeletionID
 	return err

@@ -22,10 +22,13 @@
 //   - A row that was made with a request id is made once, ever.
 //   - The deletion of a row, its audit entry, its cascade job and its quota mark
 //     commit together.
-//   - No child is made below a row whose deletion has been committed, and no row
-//     moves between its tables below one: both lock the parent's row first.
+//   - No child is made below a row whose deletion has been committed, and none is
+//     archived or activated below one: these verbs lock the parent's row first.
 //   - Each verb works on a pool, in a transaction of its own that is run again
 //     when the server refuses it, and inside a caller's transaction, which it joins.
+//     There it answers by what is committed now, however old the snapshot is; an
+//     error that is not [onerow.Retryable] has written nothing but, perhaps, the audit
+//     of an intent. Get, Find and List read as the caller's transaction does.
 //
 // # What is not
 //
@@ -50,7 +53,7 @@
 //	Update          5
 //	Archive         7
 //	Activate        7, 12 if the name is taken
-//	Delete          7, one more for an archived row, one more with a grace period
+//	Delete          7, of an archived row too; 8 of an active one with a grace period
 //	CancelDelete    11
 //
 // None of these grows with the data.

@@ -33,6 +33,7 @@ const (
 	plainTime
 	pointerTime
 	nullTime
+	genericTime
 )
 
 // fields maps the caller's struct to the columns of a resource. It does what
@@ -67,6 +68,10 @@ func mapFields(typ reflect.Type, res schema.Resource) (fields, error) {
 					typ, info.Field.Name, name, res.Name)
 			}
 			continue
+		}
+		if behindPointer(typ, info.Index) {
+			return f, fmt.Errorf("repo: the field %s.%s is in a struct behind a pointer, which may be nil; embed the struct itself",
+				typ, info.Field.Name)
 		}
 		fl := field{column: name, index: info.Index, time: timeKindOf(info.Field.Type)}
 		f.all = append(f.all, fl)
@@ -112,6 +117,16 @@ func (f fields) complete(typ reflect.Type, res schema.Resource) error {
 	return nil
 }
 
+// behindPointer says whether one of the structs on the way to a field is a pointer.
+func behindPointer(typ reflect.Type, index []int) bool {
+	for _, i := range index[:len(index)-1] {
+		if typ = typ.Field(i).Type; typ.Kind() == reflect.Pointer {
+			return true
+		}
+	}
+	return false
+}
+
 func timeKindOf(t reflect.Type) timeKind {
 	switch t {
 	case reflect.TypeFor[time.Time]():
@@ -120,6 +135,8 @@ func timeKindOf(t reflect.Type) timeKind {
 		return pointerTime
 	case reflect.TypeFor[sql.NullTime]():
 		return nullTime
+	case reflect.TypeFor[sql.Null[time.Time]]():
+		return genericTime
 	}
 	return notTime
 }
@@ -173,6 +190,9 @@ func (f fields) args(row reflect.Value, of []field) ([]any, error) {
 			if v, err = driver.DefaultParameterConverter.ConvertValue(v); err != nil {
 				return nil, fmt.Errorf("repo: the value for column %q: %w", fl.column, err)
 			}
+			if at, isTime := v.(time.Time); isTime { // of a driver.Valuer
+				v = formatTime(at)
+			}
 		}
 		args[i] = v
 	}
@@ -209,6 +229,8 @@ func (t *timeTarget) Scan(src any) error {
 		t.field.Set(reflect.ValueOf(&at))
 	case nullTime:
 		t.field.Set(reflect.ValueOf(sql.NullTime{Time: at, Valid: true}))
+	case genericTime:
+		t.field.Set(reflect.ValueOf(sql.Null[time.Time]{V: at, Valid: true}))
 	default:
 		t.field.Set(reflect.ValueOf(at))
 	}

@@ -16,17 +16,18 @@ import (
 // empty answer is asked again before it counts. Statements: 1; 3 for a row that
 // is not there.
 func (r *Repo[T]) Get(ctx context.Context, db onerow.DB, id int64) (T, error) {
-	it, err := r.get(ctx, db, id)
+	it, err := r.get(ctx, db, r.sql.get, id)
 	return it.row, r.wrap("get", id, err)
 }
 
-func (r *Repo[T]) get(ctx context.Context, db onerow.DB, id int64) (it item[T], err error) {
+// get runs one of the statements that ask both tables.
+func (r *Repo[T]) get(ctx context.Context, db onerow.DB, query string, id int64) (it item[T], err error) {
 	args := []any{id}
 	if r.res.Archive != "" {
 		args = append(args, id)
 	}
 	for range asks {
-		it, err = r.read(ctx, db, r.sql.get, args...)
+		it, err = r.read(ctx, db, query, args...)
 		if !errors.Is(err, onerow.ErrNotFound) {
 			break
 		}

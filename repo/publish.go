@@ -23,10 +23,14 @@ func (r *Repo[T]) deletePublished(ctx context.Context, db onerow.DB, id int64) (
 			return err
 		}
 		if !found {
-			return r.gone(ctx, tx, id, &del)
+			return r.gone(ctx, tx, id, &del, false)
 		}
 		if d, err = r.deletion(h, id, 0); err != nil {
 			return err
+		}
+		if h.deletionID != 0 { // hidden until its asset is gone: publish that deletion again
+			d.ID, d.From = h.deletionID, h.deletedFrom
+			return nil
 		}
 		d.ID, err = cascade.Log(ctx, tx, d)
 		return err
@@ -43,7 +47,12 @@ func (r *Repo[T]) deletePublished(ctx context.Context, db onerow.DB, id int64) (
 		if err != nil || !found {
 			return err // somebody else was faster: gone is what was wanted
 		}
-		del.Result = onerow.Result[T]{Row: h.row, Changed: true}
+		del.Row = h.row
+		if h.deletionID != 0 {
+			del.DeletionID = h.deletionID
+			return nil
+		}
+		del.Changed = true
 		if err := r.takeAway(ctx, tx, h, id, d.ID, false); err != nil {
 			return err
 		}

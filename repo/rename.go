@@ -15,7 +15,7 @@ import (
 //
 // Atomic: the one guarded UPDATE. After an unanswered COMMIT it returns
 // [onerow.ErrOutcomeUnknown] and may simply be called again. Statements on a pool:
-// BEGIN, UPDATE, SELECT, COMMIT.
+// BEGIN, UPDATE, SELECT, COMMIT, and the mark where the quota is ordered by the name.
 func (r *Repo[T]) Rename(ctx context.Context, db onerow.DB, id int64, name string) (onerow.Result[T], error) {
 	var res onerow.Result[T]
 	if !r.res.Named() {
@@ -48,6 +48,9 @@ func (r *Repo[T]) Rename(ctx context.Context, db onerow.DB, id int64, name strin
 			return r.notActive(ctx, tx, id)
 		}
 		res = onerow.Result[T]{Row: h.row, Changed: n == 1}
+		if n == 1 && r.ordersBy(r.nameColumns()) {
+			return r.mark(ctx, tx, h.owner)
+		}
 		return nil
 	})
 	if err != nil {

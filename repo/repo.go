@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
@@ -17,7 +18,6 @@ import (
 type Repo[T any] struct {
 	res       schema.Resource
 	parent    schema.Resource // zero where there is none
-	hasKids   bool            // the cascade has something to do below a row
 	fields    fields
 	publisher Publisher
 
@@ -45,7 +45,8 @@ type options struct{ publisher Publisher }
 // WithPublisher makes Delete hand its cascades to p and not to the queue in this
 // database. Delete then logs, publishes and deletes, in this order and each on
 // its own: a crash between leaves a deletion to repeat, never children that
-// nobody deletes. Such a delete has no job id and no grace period.
+// nobody deletes. Such a delete has no job id and no grace period, and what it has
+// published stays published when a transaction of the caller's is rolled back.
 func WithPublisher(p Publisher) Option { return func(o *options) { o.publisher = p } }
 
 // New returns the repository of a resource of the plan. T is a struct whose
@@ -65,7 +66,7 @@ func New[T any](plan schema.Plan, resource string, opts ...Option) (*Repo[T], er
 	if err != nil {
 		return nil, err
 	}
-	r := &Repo[T]{res: res, hasKids: len(plan.Children(resource)) > 0}
+	r := &Repo[T]{res: res}
 	if res.Parent.Resource != "" {
 		if r.parent, err = plan.Resource(res.Parent.Resource); err != nil {
 			return nil, err
@@ -98,6 +99,13 @@ func (r *Repo[T]) mark(ctx context.Context, tx *onerow.Tx, owner int64) error {
 		return nil
 	}
 	return quota.Mark(ctx, tx, r.res.Name, owner)
+}
+
+// ordersBy says whether the quota is ordered by one of the columns that a write to
+// an active row changes: the given ones, or those that every write changes.
+func (r *Repo[T]) ordersBy(columns []string) bool {
+	by := r.res.Quota.By
+	return r.res.Quota.Flag != "" && (by == schema.ColVersion || by == schema.ColUpdatedAt || slices.Contains(columns, by))
 }
 
 // wrap names the verb and the row in an error that is not one of a kind that

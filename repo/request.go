@@ -64,8 +64,10 @@ const setRequestRow = `UPDATE onerow_request SET row_id = ? WHERE resource = ? A
 const readRequest = `SELECT row_id, fingerprint, call_token FROM onerow_request
   WHERE resource = ? AND owner = ? AND request_id = ? LOCK IN SHARE MODE`
 
-// dropRequest: in a joined transaction, whose owner may go on after the error.
-const dropRequest = `DELETE FROM onerow_request WHERE resource = ? AND owner = ? AND request_id = ?`
+// dropRequest: in a joined transaction, whose owner may go on after the error, be it
+// a lock wait timeout. The token keeps another call's record, should the server have
+// rolled this transaction back with the statement (innodb_rollback_on_timeout).
+const dropRequest = `DELETE FROM onerow_request WHERE resource = ? AND owner = ? AND request_id = ? AND call_token = ?`
 
 // createOnce is Create with a request id.
 func (r *Repo[T]) createOnce(ctx context.Context, db onerow.DB, w newRow[T], requestID string) (onerow.Result[T], error) {
@@ -103,9 +105,10 @@ func (r *Repo[T]) createTx(ctx context.Context, tx *onerow.Tx, w newRow[T], q re
 		return res, err
 	}
 	if res, err = r.insert(ctx, tx, w); err != nil {
-		if tx.Joined() && !onerow.Retryable(err) {
-			if _, derr := tx.ExecContext(ctx, dropRequest, r.res.Name, q.scope, q.id); derr != nil {
-				return res, derr
+		if tx.Joined() {
+			_, derr := tx.ExecContext(ctx, dropRequest, r.res.Name, q.scope, q.id, q.token[:])
+			if derr != nil && !errors.Is(derr, onerow.ErrTxPoisoned) {
+				return res, fmt.Errorf("%w (and its request id %q could not be taken back; roll the transaction back: %w)", err, q.id, derr)
 			}
 		}
 		return res, err
@@ -134,7 +137,11 @@ func (r *Repo[T]) replay(ctx context.Context, tx *onerow.Tx, q request) (res one
 	if err != nil {
 		return res, err
 	}
-	it, err := r.get(ctx, tx, id)
+	query := r.sql.get
+	if tx.Joined() {
+		query = r.sql.getCurrent // the snapshot may be older than the row
+	}
+	it, err := r.get(ctx, tx, query, id)
 	if errors.Is(err, onerow.ErrNotFound) {
 		return res, fmt.Errorf("%w: request %q made %s %d, which was deleted since", ErrGone, q.id, r.res.Name, id)
 	}

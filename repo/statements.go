@@ -11,15 +11,15 @@ import (
 // statements are the texts that depend on the declaration only. All of them find
 // their row by the primary key, unless they say otherwise.
 type statements struct {
-	get, readActive, find, listActive, listArchived    string
-	lockActive, lockArchived                           string
-	where                                              string
-	insert                                             string
-	toArchive, toActive                                string
-	deleteActive, deleteArchived, hide, unhide         string
-	rename, update                                     string
-	holder, nextCopy                                   string
-	parentActive, parentArchived, trash, readForUpdate string
+	get, getCurrent, readActive, find, listActive, listArchived string
+	lockActive, lockArchived                                    string
+	where                                                       string
+	insert                                                      string
+	toArchive, toActive                                         string
+	deleteActive, deleteArchived, hide, unhide                  string
+	rename, update                                              string
+	holder, nextCopy                                            string
+	parentActive, parentArchived, trash, readForUpdate          string
 }
 
 func (r *Repo[T]) statements() statements {
@@ -33,9 +33,12 @@ func (r *Repo[T]) statements() statements {
 		update:       r.updateSQL(),
 	}
 	q.readActive = q.get
+	q.getCurrent = "(" + q.get + " LOCK IN SHARE MODE)"
 	q.readForUpdate = q.get + " FOR UPDATE"
 	if r.res.Archive != "" {
-		q.get += fmt.Sprintf(" UNION ALL SELECT %s, version, 'archived' FROM %s WHERE %s = ? AND deletion_id IS NULL", list, r.archive.table, id)
+		archived := fmt.Sprintf("SELECT %s, version, 'archived' FROM %s WHERE %s = ? AND deletion_id IS NULL", list, r.archive.table, id)
+		q.get += " UNION ALL " + archived
+		q.getCurrent += " UNION ALL (" + archived + " LOCK IN SHARE MODE)"
 		q.where += fmt.Sprintf(" UNION ALL (SELECT IF(deletion_id IS NULL, 'archived', 'trash') FROM %s WHERE %s = ? LOCK IN SHARE MODE)", r.archive.table, id)
 		q.lockArchived = r.lockSQL(r.archive)
 		q.deleteArchived = fmt.Sprintf("DELETE FROM %s WHERE %s = ? AND version = ?", r.archive.table, id)
@@ -116,9 +119,20 @@ func (r *Repo[T]) insertColumns() []string {
 	if r.res.Parent.Column != "" && r.res.Parent.Column != r.res.Owner {
 		cols = append(cols, r.res.Parent.Column)
 	}
-	if r.res.Named() {
-		cols = append(cols, r.res.Label.Column, r.res.Label.Key, schema.ColStemKey, schema.ColCopyNo)
+	return append(cols, r.updateColumns()...)
+}
+
+// nameColumns are the columns that a name is stored in.
+func (r *Repo[T]) nameColumns() []string {
+	if !r.res.Named() {
+		return nil
 	}
+	return []string{r.res.Label.Column, r.res.Label.Key, schema.ColStemKey, schema.ColCopyNo}
+}
+
+// updateColumns are the columns that an update writes, beside version and updated_at.
+func (r *Repo[T]) updateColumns() []string {
+	cols := r.nameColumns()
 	for _, f := range r.fields.own {
 		cols = append(cols, f.column)
 	}
@@ -129,13 +143,8 @@ func (r *Repo[T]) insertColumns() []string {
 // was read guards it. The quota's flag is not among them.
 func (r *Repo[T]) updateSQL() string {
 	var set []string
-	if r.res.Named() {
-		for _, col := range []string{r.res.Label.Column, r.res.Label.Key, schema.ColStemKey, schema.ColCopyNo} {
-			set = append(set, ident.Quote(col)+" = ?")
-		}
-	}
-	for _, f := range r.fields.own {
-		set = append(set, ident.Quote(f.column)+" = ?")
+	for _, col := range r.updateColumns() {
+		set = append(set, ident.Quote(col)+" = ?")
 	}
 	set = append(set, "version = version + 1", "updated_at = UTC_TIMESTAMP(6)")
 	return fmt.Sprintf("UPDATE %s SET %s WHERE %s = ? AND version = ?", r.active.table, strings.Join(set, ", "), ident.Quote(r.res.ID))

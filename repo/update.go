@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -23,8 +24,9 @@ const updates = 10
 //
 // The version decides. What change computes from the old row (add 5) is applied
 // once by each Update that returns nil; after [onerow.ErrOutcomeUnknown] it may
-// have been applied. Statements on a pool: BEGIN, SELECT, UPDATE, SELECT, COMMIT; in
-// a joined transaction the row is locked when it is read.
+// have been applied. Statements on a pool: BEGIN, SELECT, UPDATE, SELECT, COMMIT, and
+// the mark where the quota is ordered by a column that is written; in a joined
+// transaction the row is locked when it is read.
 func (r *Repo[T]) Update(ctx context.Context, db onerow.DB, id int64, change func(row *T) error) (onerow.Result[T], error) {
 	var res onerow.Result[T]
 	for n := 1; ; n++ {
@@ -55,11 +57,15 @@ func (r *Repo[T]) updateTx(ctx context.Context, tx *onerow.Tx, id int64, change 
 	if err != nil {
 		return res, err
 	}
+	was, err := r.ownArgs(&before.row) // change may write through the row's pointers and slices
+	if err != nil {
+		return res, err
+	}
 	after := before.row
 	if err := change(&after); err != nil {
 		return res, err
 	}
-	write, name, changed, err := r.updateArgs(&before.row, &after)
+	write, name, changed, err := r.updateArgs(was, &before.row, &after)
 	if err != nil {
 		return res, err
 	}
@@ -73,18 +79,46 @@ func (r *Repo[T]) updateTx(ctx context.Context, tx *onerow.Tx, id int64, change 
 	if n != 1 {
 		return res, fmt.Errorf("%w: version %d is no longer there", errMoved, before.version)
 	}
+	if r.reorders(was, write[len(r.nameColumns()):], r.res.Named() && name.Display != r.label(&before.row)) {
+		if err := r.mark(ctx, tx, r.int(&before.row, r.fields.owner)); err != nil {
+			return res, err
+		}
+	}
 	it, err := r.read(ctx, tx, r.sql.readActive, id)
 	return onerow.Result[T]{Row: it.row, Changed: true}, err
 }
 
-// updateArgs are the values of the columns that an update writes, and whether
-// any of them differs.
-func (r *Repo[T]) updateArgs(before, after *T) (args []any, name schema.ParsedName, changed bool, err error) {
-	was, err := r.fields.args(reflect.ValueOf(before).Elem(), r.fields.own)
-	if err != nil {
-		return nil, name, false, err
+// reorders says whether an update from the one to the other values of the
+// application's own columns may move the row in the order of its quota.
+func (r *Repo[T]) reorders(was, own []any, renamed bool) bool {
+	var written []string
+	if renamed {
+		written = r.nameColumns()
 	}
-	own, err := r.fields.args(reflect.ValueOf(after).Elem(), r.fields.own)
+	for i, f := range r.fields.own {
+		if !reflect.DeepEqual(was[i], own[i]) {
+			written = append(written, f.column)
+		}
+	}
+	return r.ordersBy(written)
+}
+
+// ownArgs are the values of the application's own columns, sharing no memory with
+// the row.
+func (r *Repo[T]) ownArgs(row *T) ([]any, error) {
+	args, err := r.fields.args(reflect.ValueOf(row).Elem(), r.fields.own)
+	for i, arg := range args {
+		if raw, isBytes := arg.([]byte); isBytes {
+			args[i] = bytes.Clone(raw)
+		}
+	}
+	return args, err
+}
+
+// updateArgs are the values of the columns that an update writes, and whether
+// any of them differs; was are the application's own columns before.
+func (r *Repo[T]) updateArgs(was []any, before, after *T) (args []any, name schema.ParsedName, changed bool, err error) {
+	own, err := r.ownArgs(after)
 	if err != nil {
 		return nil, name, false, err
 	}

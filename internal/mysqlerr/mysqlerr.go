@@ -92,6 +92,13 @@ func classifyNumber(number uint16) Class {
 	return Fatal
 }
 
+// FromDriver says whether err can only come from the driver of a database. A
+// network error may as well be that of a call to elsewhere.
+func FromDriver(err error) bool {
+	var my *mysql.MySQLError
+	return errors.As(err, &my) || errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, driver.ErrBadConn)
+}
+
 // MayRunAgain says whether a transaction that met err before its COMMIT was
 // sent left nothing behind and may be run again from its first statement.
 func MayRunAgain(err error) bool {

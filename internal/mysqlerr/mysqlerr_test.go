@@ -59,6 +59,20 @@ func TestClassify(t *testing.T) {
 	}
 }
 
+// TestFromDriver: only what no call to elsewhere can return.
+func TestFromDriver(t *testing.T) {
+	for _, err := range []error{&mysql.MySQLError{Number: 1064}, fmt.Errorf("x: %w", driver.ErrBadConn), mysql.ErrInvalidConn} {
+		if !FromDriver(err) {
+			t.Errorf("%v is not the driver's", err)
+		}
+	}
+	for _, err := range []error{nil, io.EOF, &net.OpError{Op: "dial"}, context.Canceled} {
+		if FromDriver(err) {
+			t.Errorf("%T is the driver's", err)
+		}
+	}
+}
+
 // FuzzClassify: no error, however wrapped, may panic; nothing that is not one
 // of the known numbers may count as "run it again", whatever its text says.
 func FuzzClassify(f *testing.F) {
