@@ -1,4 +1,5 @@
-// Command first is the program on the README's first page:
+// Command first is the program on the README's first page; it wants an empty
+// database:
 //
 //	go run ./examples/first 'user:password@tcp(127.0.0.1:3306)/app'
 package main
@@ -37,8 +38,11 @@ func main() {
 	}
 	projects, err := repo.New[project](plan, "project")
 	check(err)
-	res, err := projects.Create(ctx, db, project{UserID: 7, Name: "Email Campaign"}, repo.RequestID("c0ffee"))
-	fmt.Println(res.Row.ID, res.Replayed, err) // again with the same request id: the same row, replayed
+	email := project{UserID: 7, Name: "Email Campaign"}
+	for range 2 { // a retry with the same request id gets the same row
+		res, err := projects.Create(ctx, db, email, repo.RequestID("c0ffee"))
+		fmt.Println(res.Row.ID, res.Replayed, err)
+	}
 	_, err = projects.Create(ctx, db, project{UserID: 7, Name: "EMAIL  campaign"})
 	fmt.Println(errors.Is(err, repo.ErrNameTaken)) // the unique index says so, not a read before the write
 }

@@ -18,7 +18,7 @@ func TestFirst(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	out, err := exec.CommandContext(t.Context(), bin, dbtest.DSN(t)).CombinedOutput()
-	if want := "1 false <nil>\ntrue\n"; err != nil || string(out) != want {
+	if want := "1 false <nil>\n1 true <nil>\ntrue\n"; err != nil || string(out) != want {
 		t.Errorf("%v, printed %q, want %q", err, out, want)
 	}
 	source, err := os.ReadFile("main.go")

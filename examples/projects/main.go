@@ -124,6 +124,7 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	others, err := parse(flags, args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
+		usage(stderr)
 		help()
 		return err
 	case err != nil:

@@ -52,7 +52,7 @@ func (a *API) Register(mux *http.ServeMux) {
 		mux.Handle(path, a.dispatch(m))
 	}
 	mux.Handle("/api/", a.handle(func(http.ResponseWriter, *http.Request) error {
-		return problem.New(http.StatusNotFound, "There is no such address. See the README for the list of addresses.")
+		return problem.New(http.StatusNotFound, "There is no such address. The documentation of examples/projects/internal/api lists all of them.")
 	}))
 }
 

@@ -21,5 +21,5 @@
 //
 // Every error is an RFC 9457 problem+json, that of an unknown address or method
 // too; see package problem. JSON bodies are read strictly: valid UTF-8, one object,
-// no unknown fields, at most 64 KiB; the error says where.
+// no unknown fields, at most 128 KiB; the error says where.
 package api

@@ -72,23 +72,32 @@ func (a *API) upload(w http.ResponseWriter, r *http.Request) error {
 		return problem.New(http.StatusBadRequest, "on_conflict must be fail or version.")
 	}
 	if r.ContentLength > a.maxUpload {
+		a.swallow(r)
 		return &http.MaxBytesError{Limit: a.maxUpload}
 	}
-	body := http.MaxBytesReader(w, r.Body, a.maxUpload)
-	u.Body = body
+	u.Body = http.MaxBytesReader(w, r.Body, a.maxUpload)
 	s, created, err := a.store.Upload(r.Context(), u)
 	if err != nil {
-		// A client that is still sending would not read an answer to a connection that
-		// is closed under it. How much there may be is limited.
-		if _, derr := io.Copy(io.Discard, body); derr != nil {
-			a.log.DebugContext(r.Context(), "rest of a refused upload", "error", derr)
-		}
+		a.swallow(r)
 		return err
 	}
 	if created {
 		return reply(w, http.StatusCreated, screenOf(s))
 	}
 	return reply(w, http.StatusOK, screenOf(s))
+}
+
+// swallow reads the rest of an upload that is refused: a client that is still
+// sending would not read an answer to a connection that is closed under it. One that
+// asked first (Expect: 100-continue) waits for the answer, and one that sends far
+// too much is cut off.
+func (a *API) swallow(r *http.Request) {
+	if r.Header.Get("Expect") != "" {
+		return
+	}
+	if _, err := io.Copy(io.Discard, io.LimitReader(r.Body, 2*a.maxUpload)); err != nil {
+		a.log.DebugContext(r.Context(), "rest of a refused upload", "error", err)
+	}
 }
 
 func (a *API) moveScreen(w http.ResponseWriter, r *http.Request, verb func(context.Context, int64) (store.Screen, error)) error {

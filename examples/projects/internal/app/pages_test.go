@@ -134,6 +134,8 @@ func TestPagesWithoutScript(t *testing.T) {
 	b.upload("/projects/1/screens", "HOME@2x.png", picturePNG(t)).sees(200, "0 new screens, 1 new version", "HOME@2x.png", ">v2<")
 	b.upload("/projects/1/screens?on_conflict=fail", "home.gif", "x").sees(200, "was not stored")
 	b.upload("/projects/1/screens", "big.bin", strings.Repeat("x", maxUpload+1)).sees(200, "“big.bin” was not stored")
+	b.upload("/projects/1/screens", "on_conflict", "fail", "home.gif", "x", "more.txt", "text", "home.jpg", strings.Repeat("x", maxUpload)).
+		sees(200, "“home.gif” was not stored", "1 other file was not stored either", "Stored: 1 new screen, 0 new versions", "more.txt", ">v2<")
 	b.upload("/projects/1/screens").sees(200, "Choose a file first")
 	home := f.send(t, "GET", "/api/projects/1/screens/home", "").want(200)
 	page := fmt.Sprintf("/screens/%d", home.id("id"))
@@ -162,7 +164,7 @@ func TestPagesWithoutScript(t *testing.T) {
 		t.Errorf("at %s", b.at)
 	}
 	_, job, _ := strings.Cut(b.at, "job=")
-	b.open("/jobs/"+job).sees(200, "scheduled", "Deletion of “Email Campaign (Copy 1)”", "of <span data-role=\"total\">4</span> rows")
+	b.open("/jobs/"+job).sees(200, "scheduled", "Deletion of “Email Campaign (Copy 1)”", "of <span data-role=\"total\">5</span> rows")
 	b.open("/projects/1").sees(404)
 	b.open(page).sees(404)
 	b.post("/projects/1/undo").sees(200, "Brought back “Email Campaign (Copy 1)”")
@@ -173,8 +175,8 @@ func TestPagesWithoutScript(t *testing.T) {
 		t.Fatal(err)
 	}
 	job = fmt.Sprint(f.send(t, "DELETE", "/api/projects/1", "").want(202).id("job_id"))
-	b.open("/jobs/"+job).sees(200, "Gone, with 4 rows below it", "comment", "screen")
-	b.open(user+"?job="+job).sees(200, "Gone, with 4 rows")
+	b.open("/jobs/"+job).sees(200, "Gone, with 5 rows below it", "comment", "screen")
+	b.open(user+"?job="+job).sees(200, "Gone, with 5 rows")
 	b.post("/projects/1/undo").sees(409, "Too late")
 	for _, path := range []string{"/nothing", "/users/999", "/users/x", "/projects/999", "/screens/999", "/jobs/999", "/jobs/0"} {
 		b.open(path).sees(404, "To the accounts")
@@ -188,6 +190,12 @@ func (b *browser) upload(path string, files ...string) *browser {
 	var body bytes.Buffer
 	w := multipart.NewWriter(&body)
 	for i := 0; i+1 < len(files); i += 2 {
+		if files[i] == "on_conflict" { // the form's check box, before the files
+			if err := w.WriteField(files[i], files[i+1]); err != nil {
+				b.t.Fatal(err)
+			}
+			continue
+		}
 		part, err := w.CreateFormFile("files", files[i])
 		if err == nil {
 			_, err = io.WriteString(part, files[i+1])

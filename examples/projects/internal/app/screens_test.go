@@ -1,10 +1,40 @@
 package app
 
 import (
+	"bufio"
+	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
+
+// sendsAllFirst uploads a file that is too large as a client does that reads nothing
+// before it has sent everything: it gets the answer, not a broken connection.
+func sendsAllFirst(t *testing.T, f *fixture, path string, size int) {
+	t.Helper()
+	host := strings.TrimPrefix(f.url, "http://")
+	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, werr := fmt.Fprintf(c, "PUT %s HTTP/1.1\r\nHost: %s\r\nContent-Length: %d\r\n\r\n%s", path, host, size, strings.Repeat("x", size))
+	if err := errors.Join(werr, c.SetReadDeadline(time.Now().Add(time.Minute))); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer.StatusCode != 413 {
+		t.Errorf("%s: %d", path, answer.StatusCode)
+	}
+	if err := errors.Join(answer.Body.Close(), c.Close()); err != nil {
+		t.Error(err)
+	}
+}
 
 func TestScreens(t *testing.T) {
 	f := start(t)
@@ -36,6 +66,7 @@ func TestScreens(t *testing.T) {
 		t.Errorf("%s", list.body)
 	}
 	f.send(t, "PUT", path+"/big.bin", strings.Repeat("x", maxUpload+1)).want(413)
+	sendsAllFirst(t, f, path+"/big.bin", maxUpload+maxUpload/2)
 	if n := f.count(t, "SELECT COUNT(*) FROM screen"); n != 2 {
 		t.Errorf("%d screens", n)
 	}

@@ -176,6 +176,19 @@ func (c client) account(ctx context.Context, make bool) (int64, error) {
 	return u.ID, nil
 }
 
+// exists is an error unless the account is there.
+func (c client) exists(ctx context.Context, userID int64) error {
+	_, err := c.do(ctx, call{method: http.MethodGet, path: fmt.Sprintf("/api/users/%d/projects?limit=1", userID)}, nil)
+	var p *problemError
+	if errors.As(err, &p) && p.Status == http.StatusNotFound {
+		return fmt.Errorf("load: there is no user %d at %s", userID, c.base)
+	}
+	if err != nil {
+		return fmt.Errorf("load: look for the user %d at %s: %w", userID, c.base, err)
+	}
+	return nil
+}
+
 // createProject makes a project, or finds the one that has the name.
 func (c client) createProject(ctx context.Context, userID int64, name string) (id int64, found bool, err error) {
 	what, err := jsonCall(http.MethodPost, fmt.Sprintf("/api/users/%d/projects", userID), map[string]string{"name": name})

@@ -48,6 +48,8 @@ func Run(ctx context.Context, c Config) error {
 		if l.User, err = l.client.account(ctx, !c.Delete); err != nil {
 			return err
 		}
+	} else if err := l.client.exists(ctx, c.User); err != nil {
+		return err
 	}
 	if c.Delete {
 		return l.delete(ctx, tree)

@@ -135,6 +135,7 @@ func (p *Pages) upload(w http.ResponseWriter, r *http.Request) error {
 		return problem.New(http.StatusUnsupportedMediaType, "The form is not one with files.")
 	}
 	var made, versions int
+	var refused []string
 	fail := r.URL.Query().Get("on_conflict") == "fail"
 	for n := 0; ; n++ {
 		part, err := parts.NextPart()
@@ -143,6 +144,10 @@ func (p *Pages) upload(w http.ResponseWriter, r *http.Request) error {
 		}
 		if err != nil || n > maxFiles {
 			return problem.New(http.StatusBadRequest, "The form cannot be read, or it has more than %d files.", maxFiles)
+		}
+		if part.FormName() == "on_conflict" { // before the files, as in the form
+			fail = true
+			continue
 		}
 		if part.FormName() != "files" || part.FileName() == "" {
 			continue
@@ -154,16 +159,29 @@ func (p *Pages) upload(w http.ResponseWriter, r *http.Request) error {
 			if what = problem.From(err); what.Status >= http.StatusInternalServerError {
 				return err
 			}
-			return p.redirect(w, r, bad(fmt.Sprintf("“%s” was not stored. %s", part.FileName(), what.Detail)), "/projects/%d", project.ID)
+			refused = append(refused, fmt.Sprintf("“%s” was not stored. %s", part.FileName(), what.Detail))
 		case created:
 			made++
 		default:
 			versions++
 		}
 	}
-	if made+versions == 0 {
-		return p.redirect(w, r, bad("Choose a file first."), "/projects/%d", project.ID)
+	return p.redirect(w, r, stored(made, versions, refused), "/projects/%d", project.ID)
+}
+
+// stored says what became of the files of a form; of many that were refused, of the
+// first and how many more.
+func stored(made, versions int, refused []string) *flash {
+	text := fmt.Sprintf("Stored: %s, %s.", countText(int64(made), "new screen", "new screens"), countText(int64(versions), "new version", "new versions"))
+	switch {
+	case len(refused) > 1:
+		return bad(fmt.Sprintf("%s %s not stored either. %s", refused[0], countText(int64(len(refused)-1), "other file was", "other files were"), text))
+	case len(refused) == 1 && made+versions > 0:
+		return bad(refused[0] + " " + text)
+	case len(refused) == 1:
+		return bad(refused[0])
+	case made+versions == 0:
+		return bad("Choose a file first.")
 	}
-	return p.redirect(w, r, good(fmt.Sprintf("Stored: %s, %s.", countText(int64(made), "new screen", "new screens"),
-		countText(int64(versions), "new version", "new versions"))), "/projects/%d", project.ID)
+	return good(text)
 }

@@ -146,7 +146,7 @@ function dropZone(form) {
     const lanes = [Promise.resolve(), Promise.resolve(), Promise.resolve()];
     jobs.forEach((job, i) => { lanes[i % 3] = job(lanes[i % 3]); });
     await Promise.all(lanes);
-    form.reset();
+    input.value = ""; // the choice about conflicts stays
     await refresh();
   };
   input.addEventListener("change", () => take(input.files));
