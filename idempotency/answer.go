@@ -1,0 +1,95 @@
+package idempotency
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/onerow/onerow"
+)
+
+// errFree: the row may be claimed. It rolls a transaction back, so that the next
+// attempt takes the strong lock first.
+var errFree = errors.New("idempotency: the key is free")
+
+// leastRetryAfter keeps callers from asking all the time.
+const leastRetryAfter = time.Second
+
+// answer is what a row that is there means for a call: its outcome, or an error;
+// errFree where the row may be claimed.
+func answer[T any](ctx context.Context, db onerow.DB, k *Keys, c *call, r *row) (out Outcome[T], err error) {
+	mine := r.mine(c)
+	if r.free && !mine {
+		if r.Status == InProgress && r.differs(c) {
+			return out, &MismatchError{Key: c.key, Since: r.Since}
+		}
+		return out, errFree
+	}
+	if r.differs(c) {
+		return out, &MismatchError{Key: c.key, Since: r.Since}
+	}
+	switch r.Status {
+	case Completed:
+		how := Replayed
+		switch {
+		case mine:
+			how = Fresh
+		case r.sinceEnd < r.asked.Sub(c.start):
+			how = ReplayedAfterWaiting
+		}
+		var v T
+		if err := k.decode(ctx, db, c.key, r.result, &v); err != nil {
+			return out, err
+		}
+		return outcome(v, how), nil
+	case Failed:
+		return out, &FailedError{Key: c.key, Message: r.Error, Attention: r.Attention, At: r.CompletedAt, Replayed: !mine}
+	}
+	return out, r.inProgress()
+}
+
+func (r *row) inProgress() error {
+	e := &InProgressError{Key: r.Key, Holder: r.Holder, Since: r.Since, Age: r.Age, Token: r.Token, Overdue: r.Overdue, RetryAfter: leastRetryAfter}
+	until := r.LeaseUntil
+	if until.IsZero() {
+		until = r.ExpectedCompletion
+	}
+	now := r.Since.Add(r.Age)
+	if left := until.Sub(now); !until.IsZero() && left > leastRetryAfter {
+		e.RetryAfter = left
+	}
+	return e
+}
+
+// look is the fast path: a plain read. done is false where the write has to decide.
+func look[T any](ctx context.Context, db onerow.DB, k *Keys, c *call) (out Outcome[T], done bool, err error) {
+	var r *row
+	err = single(ctx, db, func() (err error) { r, err = read(ctx, db, sqlRead, c.key); return err })
+	if err != nil || r == nil {
+		return out, err != nil, err
+	}
+	out, err = answer[T](ctx, db, k, c, r)
+	if errors.Is(err, errFree) {
+		return out, false, nil
+	}
+	return out, true, err
+}
+
+// count reports what an answer means to the metrics.
+func (k *Keys) count(c *call, how How, err error) {
+	var failed *FailedError
+	switch {
+	case err == nil && how == Fresh:
+		k.event(EventCompleted, c.key)
+	case err == nil:
+		k.event(EventReplayed, c.key)
+	case errors.As(err, &failed) && failed.Replayed:
+		k.event(EventReplayed, c.key)
+	case errors.Is(err, ErrFailed):
+		k.event(EventFailed, c.key)
+	case errors.Is(err, ErrMismatch):
+		k.event(EventMismatched, c.key)
+	case errors.Is(err, ErrBusy), errors.Is(err, ErrInProgress):
+		k.event(EventConflicted, c.key)
+	}
+}

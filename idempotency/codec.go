@@ -1,0 +1,92 @@
+package idempotency
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/onerow/onerow"
+)
+
+// maxCodecName is the length in bytes of the column for a codec's name.
+const maxCodecName = 64
+
+// Codec turns results into bytes and back.
+type Codec interface {
+	// Name, with a version, is stored beside each result: "json/1". A codec must go on to
+	// decode what it has encoded; for another form it takes another name, and the old one stays in
+	// Config.Codecs while its rows live. 1 to 64 bytes.
+	Name() string
+	Encode(v any) ([]byte, error)
+	// Decode fills what v points to. For what was nil it gives nil.
+	Decode(data []byte, v any) error
+}
+
+// JSON is the default [Codec]: encoding/json. Unexported fields are not kept, and an interface
+// comes back as what encoding/json makes of it.
+type JSON struct{}
+
+// Name is json/1.
+func (JSON) Name() string { return "json/1" }
+
+// Encode is json.Marshal.
+func (JSON) Encode(v any) ([]byte, error) { return json.Marshal(v) }
+
+// Decode is json.Unmarshal.
+func (JSON) Decode(data []byte, v any) error { return json.Unmarshal(data, v) }
+
+// stored is a result as its row holds it.
+type stored struct {
+	codec     string
+	data      []byte
+	reference bool
+}
+
+// encode applies the size policy. db is where a reference may be kept.
+func (k *Keys) encode(ctx context.Context, db onerow.DB, key Key, v any) (stored, error) {
+	codec := k.cfg.Codecs[0]
+	data, err := codec.Encode(v)
+	if err != nil {
+		return stored{}, fmt.Errorf("%w: codec %s, a %T of the key %s: %w", ErrCodec, codec.Name(), v, key, err)
+	}
+	if data == nil {
+		data = []byte{} // NULL means that there is no result yet
+	}
+	if len(data) <= k.cfg.MaxResult {
+		return stored{codec: codec.Name(), data: data}, nil
+	}
+	if k.cfg.References == nil {
+		return stored{}, &TooLargeError{Key: key, Size: len(data), Max: k.cfg.MaxResult}
+	}
+	ref, err := k.cfg.References.Store(ctx, db, key, data)
+	if err != nil {
+		return stored{}, fmt.Errorf("idempotency: store the result of the key %s, %d bytes, by reference: %w", key, len(data), err)
+	}
+	if len(ref) > longestReference {
+		return stored{}, fmt.Errorf("%w: the reference to the result of the key %s has %d bytes, %d fit", ErrConfig, key, len(ref), longestReference)
+	}
+	return stored{codec: codec.Name(), data: []byte(ref), reference: true}, nil
+}
+
+// decode fills what v points to.
+func (k *Keys) decode(ctx context.Context, db onerow.DB, key Key, s stored, v any) error {
+	data := s.data
+	if s.reference {
+		if k.cfg.References == nil {
+			return fmt.Errorf("%w: the result of the key %s is stored by reference, and Config has no References", ErrCodec, key)
+		}
+		var err error
+		if data, err = k.cfg.References.Load(ctx, db, string(s.data)); err != nil {
+			return fmt.Errorf("idempotency: load the result of the key %s by its reference %q: %w", key, s.data, err)
+		}
+	}
+	for _, codec := range k.cfg.Codecs {
+		if codec.Name() == s.codec {
+			if err := codec.Decode(data, v); err != nil {
+				return fmt.Errorf("%w: codec %s, the result of the key %s into a %T: %w", ErrCodec, s.codec, key, v, err)
+			}
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: the result of the key %s was stored by the codec %q, which Config.Codecs lacks", ErrCodec, key, s.codec)
+}

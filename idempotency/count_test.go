@@ -1,0 +1,103 @@
+package idempotency_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/crashtest"
+	"github.com/onerow/onerow/idempotency"
+)
+
+// TestStatements holds the counts that doc.go states.
+func TestStatements(t *testing.T) {
+	plain, dsn := open(t)
+	c := crashtest.Wrap(must(mysql.MySQLDriver{}.OpenConnector(dsn)))
+	db := sql.OpenDB(c)
+	defer func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	keys, ctx := newKeys(t, idempotency.Config{}), t.Context()
+	expect := func(what string, want int, call func() error) {
+		t.Helper()
+		log, err := crashtest.Count(c, call)
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		if len(log) != want {
+			t.Errorf("%s: %d statements, doc.go says %d:\n%s", what, len(log), want, log)
+		}
+	}
+	fails := func(err, want error) error {
+		if !errors.Is(err, want) {
+			return errors.Join(errors.New("not as expected"), err)
+		}
+		return nil
+	}
+	do := func(db onerow.DB, id string, fn func(context.Context, *onerow.Tx) (receipt, error), opts ...idempotency.Option) error {
+		_, err := idempotency.Do(ctx, db, keys, key(id), fn, opts...)
+		return err
+	}
+	permanent := func(context.Context, *onerow.Tx) (receipt, error) {
+		return receipt{}, idempotency.Permanent(errors.New("no"))
+	}
+	const fn = 1 // the statement of charge
+	expect("Do", 5+fn, func() error { return do(db, "a", charge(1)) })
+	expect("Do, replay", 4, func() error { return do(db, "a", charge(1)) })
+	expect("Do, LookFirst", 6+fn, func() error { return do(db, "b", charge(1), idempotency.LookFirst()) })
+	expect("Do, LookFirst, replay", 1, func() error { return do(db, "b", charge(1), idempotency.LookFirst()) })
+	expect("Do, KeyLast", 3+fn, func() error { return do(db, "c", charge(1), idempotency.KeyLast()) })
+	expect("Do, KeyLast, replay", 4+fn, func() error { return do(db, "c", charge(1), idempotency.KeyLast()) })
+	expect("Do, KeyLast and LookFirst, replay", 1, func() error { return do(db, "c", charge(1), idempotency.KeyLast(), idempotency.LookFirst()) })
+	expect("Do, failed", 6, func() error { return fails(do(db, "d", permanent), idempotency.ErrFailed) })
+	exec(t, plain, "UPDATE onerow_key SET expires_at = UTC_TIMESTAMP(6)")
+	expect("Do, free", 9+fn, func() error { return do(db, "a", charge(1)) })
+	tx := must(db.BeginTx(ctx, nil))
+	expect("Do in a transaction", 4+fn, func() error { return do(tx, "e", charge(1)) })
+	expect("Do in a transaction, replay", 3, func() error { return do(tx, "e", charge(1)) })
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+
+	var claim idempotency.Claim
+	begin := func(opts ...idempotency.Option) (err error) {
+		claim, _, err = idempotency.Begin[receipt](ctx, db, keys, key("f"), opts...)
+		return err
+	}
+	expect("Begin", 1, func() error { return begin(idempotency.Lease(time.Hour)) })
+	expect("Extend", 1, func() error { return keys.Extend(ctx, db, claim) })
+	expect("Owned", 3, func() error {
+		return keys.Owned(ctx, db, claim, func(context.Context, *onerow.Tx) error { return nil })
+	})
+	expect("Release", 1, func() error { return keys.Release(ctx, db, claim) })
+	old := claim
+	expect("Begin, free", 3, func() error { return begin() })
+	expect("Complete, lost", 2, func() error { return fails(keys.Complete(ctx, db, old, 1), idempotency.ErrLost) })
+	expect("Owned, lost", 4, func() error { return fails(keys.Owned(ctx, db, old, nil), idempotency.ErrLost) })
+	held := claim
+	expect("Begin, in progress", 2, func() error { return fails(begin(), idempotency.ErrInProgress) })
+	expect("Complete", 1, func() error { return keys.Complete(ctx, db, held, receipt{}) })
+	expect("Begin, replay", 2, func() error { return begin() })
+	expect("Begin, LookFirst, replay", 1, func() error { return begin(idempotency.LookFirst()) })
+
+	admit := func() error { _, err := keys.Admit(ctx, db, key("a"), time.Hour); return err }
+	expect("Admit", 1, admit)
+	expect("Admit, refused", 2, admit)
+	exec(t, plain, "UPDATE onerow_admission SET until_at = UTC_TIMESTAMP(6)")
+	expect("Admit, after a window", 3, admit)
+	exec(t, plain, "UPDATE onerow_admission SET until_at = UTC_TIMESTAMP(6)")
+	expect("Purge", 4, func() error { _, err := keys.Purge(ctx, db, 1000); return err })
+	expect("Purge of nothing", 2, func() error { _, err := keys.Purge(ctx, db, 1000); return err })
+	expect("List", 1, func() error { _, err := keys.List(ctx, db, idempotency.ListOptions{}); return err })
+	expect("Measure", 1, func() error { _, err := keys.Measure(ctx, db); return err })
+	ann, seen := must(keys.Operator("ann", "why")), must(keys.Find(ctx, db, key("f"))).Seen()
+	expect("Expire", 4, func() error { return ann.Expire(ctx, db, seen) })
+	expect("Expire again", 4, func() error { return ann.Expire(ctx, db, seen) })
+}

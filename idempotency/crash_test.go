@@ -1,0 +1,264 @@
+package idempotency_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/crashtest"
+	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+)
+
+// verb is one verb under crashtest: the state before it and the call.
+type verb struct {
+	name   string
+	setup  func(ctx context.Context, db *sql.DB) (idempotency.Claim, error)
+	call   func(ctx context.Context, db *sql.DB, claim idempotency.Claim) error
+	once   bool
+	points int // at least
+}
+
+// pay moves an amount to the account and inserts the charge: not idempotent by itself.
+func pay(ctx context.Context, tx *onerow.Tx) (receipt, error) {
+	if _, err := tx.ExecContext(ctx, "UPDATE account SET balance = balance + 5 WHERE id = 1"); err != nil {
+		return receipt{}, err
+	}
+	return charge(5)(ctx, tx)
+}
+
+func verbs(k *idempotency.Keys) []verb {
+	empty := func(context.Context, *sql.DB) (c idempotency.Claim, err error) { return c, nil }
+	begin := func(ctx context.Context, db *sql.DB) (idempotency.Claim, error) {
+		claim, _, err := idempotency.Begin[receipt](ctx, db, k, key("a"))
+		return claim, err
+	}
+	released := func(ctx context.Context, db *sql.DB) (idempotency.Claim, error) {
+		claim, err := begin(ctx, db)
+		return claim, errors.Join(err, k.Release(ctx, db, claim))
+	}
+	leased := func(ctx context.Context, db *sql.DB) (idempotency.Claim, error) {
+		claim, _, err := idempotency.Begin[receipt](ctx, db, k, key("a"), idempotency.Lease(time.Microsecond))
+		return claim, err
+	}
+	complete := func(ctx context.Context, db *sql.DB) (idempotency.Claim, error) {
+		claim, err := begin(ctx, db)
+		return claim, errors.Join(err, k.Complete(ctx, db, claim, receipt{ID: 1}, idempotency.Keep(time.Hour)))
+	}
+	expired := func(ctx context.Context, db *sql.DB) (idempotency.Claim, error) {
+		claim, err := begin(ctx, db)
+		return claim, errors.Join(err, k.Complete(ctx, db, claim, receipt{ID: 1}, idempotency.Keep(time.Microsecond)))
+	}
+	do := func(fn func(context.Context, *onerow.Tx) (receipt, error), want error, opts ...idempotency.Option) func(context.Context, *sql.DB, idempotency.Claim) error {
+		return func(ctx context.Context, db *sql.DB, _ idempotency.Claim) error {
+			_, err := idempotency.Do(ctx, db, k, key("a"), fn, opts...)
+			if want != nil && errors.Is(err, want) {
+				return nil
+			}
+			return err
+		}
+	}
+	permanent := func(ctx context.Context, tx *onerow.Tx) (receipt, error) {
+		r, err := pay(ctx, tx)
+		if err != nil {
+			return r, err
+		}
+		return r, idempotency.Permanent(errors.New("refused"))
+	}
+	again := func(opts ...idempotency.Option) func(context.Context, *sql.DB, idempotency.Claim) error {
+		return func(ctx context.Context, db *sql.DB, _ idempotency.Claim) error {
+			_, _, err := idempotency.Begin[receipt](ctx, db, k, key("a"), opts...)
+			if errors.Is(err, idempotency.ErrInProgress) { // its own, begun by the call that was cut
+				return nil
+			}
+			return err
+		}
+	}
+	operator := func(act func(o *idempotency.Operator, ctx context.Context, db *sql.DB, seen idempotency.Seen) error, status idempotency.Status) func(context.Context, *sql.DB, idempotency.Claim) error {
+		return func(ctx context.Context, db *sql.DB, claim idempotency.Claim) error {
+			o, err := k.Operator("ann", "ticket")
+			if err != nil {
+				return err
+			}
+			return act(o, ctx, db, idempotency.Seen{Key: claim.Key, Token: claim.Token, Status: status})
+		}
+	}
+	return []verb{
+		{"do", empty, do(pay, nil), false, 60},
+		{"do, replay", complete, do(pay, nil), false, 30},
+		{"do, look first", empty, do(pay, nil, idempotency.LookFirst()), false, 60},
+		{"do, look first, replay", complete, do(pay, nil, idempotency.LookFirst()), false, 8},
+		{"do, key last", empty, do(pay, nil, idempotency.KeyLast()), false, 40},
+		{"do, failed", empty, do(permanent, idempotency.ErrFailed), false, 60},
+		{"do, failed, key last", empty, do(permanent, idempotency.ErrFailed, idempotency.KeyLast()), false, 40},
+		{"do, expired", expired, do(pay, nil), false, 90},
+		{"do, expired, key last", expired, do(pay, nil, idempotency.KeyLast()), false, 60},
+		{"begin", empty, again(), false, 8},
+		{"begin, released", released, again(), false, 25},
+		{"begin, take over", leased, again(), false, 25},
+		{"complete", begin, func(ctx context.Context, db *sql.DB, c idempotency.Claim) error {
+			return k.Complete(ctx, db, c, receipt{ID: 1})
+		}, false, 8},
+		{"fail", begin, func(ctx context.Context, db *sql.DB, c idempotency.Claim) error {
+			return k.Fail(ctx, db, c, errors.New("x"), idempotency.Attention())
+		}, false, 8},
+		{"release", begin, func(ctx context.Context, db *sql.DB, c idempotency.Claim) error { return k.Release(ctx, db, c) }, false, 8},
+		{"extend", begin, func(ctx context.Context, db *sql.DB, c idempotency.Claim) error { return k.Extend(ctx, db, c) }, false, 8},
+		{"owned, completed inside", begin, func(ctx context.Context, db *sql.DB, c idempotency.Claim) error {
+			err := k.Owned(ctx, db, c, func(ctx context.Context, tx *onerow.Tx) error {
+				r, err := pay(ctx, tx)
+				if err != nil {
+					return err
+				}
+				r.ID = 0 // the result must be the same when it is done again
+				return k.Complete(ctx, tx, c, r)
+			})
+			var lost *idempotency.LostError
+			if errors.As(err, &lost) && lost.Current.Token == c.Token && lost.Current.Status == idempotency.Completed {
+				return nil // by the call that got no answer
+			}
+			return err
+		}, false, 45},
+		{"admit", empty, func(ctx context.Context, db *sql.DB, _ idempotency.Claim) error {
+			_, err := k.Admit(ctx, db, key("a"), time.Hour)
+			return err
+		}, false, 8},
+		{"purge", expired, func(ctx context.Context, db *sql.DB, _ idempotency.Claim) error {
+			_, err := k.Purge(ctx, db, 10)
+			return err
+		}, false, 25},
+		{"operator's release", begin, operator((func(o *idempotency.Operator, ctx context.Context, db *sql.DB, s idempotency.Seen) error {
+			return o.Release(ctx, db, s)
+		}), idempotency.InProgress), false, 30},
+		{"operator's complete", begin, operator((func(o *idempotency.Operator, ctx context.Context, db *sql.DB, s idempotency.Seen) error {
+			return o.Complete(ctx, db, s, receipt{ID: 2})
+		}), idempotency.InProgress), false, 30},
+		{"operator's expire", complete, operator((func(o *idempotency.Operator, ctx context.Context, db *sql.DB, s idempotency.Seen) error {
+			return o.Expire(ctx, db, s)
+		}), idempotency.Completed), false, 30},
+		{"find, list and measure", complete, func(ctx context.Context, db *sql.DB, _ idempotency.Claim) error {
+			_, err := k.Find(ctx, db, key("a"))
+			_, lerr := k.List(ctx, db, idempotency.ListOptions{})
+			_, merr := k.Measure(ctx, db)
+			return errors.Join(err, lerr, merr)
+		}, false, 25},
+	}
+}
+
+// naive are the twins: what people write. crashtest must catch each.
+func naive() []verb {
+	empty := func(context.Context, *sql.DB) (c idempotency.Claim, err error) { return c, nil }
+	inTx := func(ctx context.Context, db *sql.DB, fn func(tx *sql.Tx) error) error {
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		if err := fn(tx); err != nil {
+			return errors.Join(err, tx.Rollback())
+		}
+		return tx.Commit()
+	}
+	insert := func(ctx context.Context, db onerow.DB, status string) error {
+		_, err := db.ExecContext(ctx, `INSERT INTO onerow_key (tenant, operation, idem_key, status, token, call_token, locked_by, created_at, locked_at)
+			VALUES ('', 'o', 'a', ?, 1, '0123456789abcdef', '', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))`, status)
+		return err
+	}
+	known := func(ctx context.Context, db onerow.DB) (n int, err error) {
+		err = onerow.QueryRow(ctx, db, "SELECT COUNT(*) FROM onerow_key", nil, &n)
+		return n, err
+	}
+	work := func(ctx context.Context, db onerow.DB) error {
+		_, err := db.ExecContext(ctx, "UPDATE account SET balance = balance + 5 WHERE id = 1")
+		return err
+	}
+	return []verb{
+		{"the effect, then the key, in two transactions", empty, func(ctx context.Context, db *sql.DB, _ idempotency.Claim) error {
+			if n, err := known(ctx, db); err != nil || n > 0 {
+				return err
+			}
+			return errors.Join(work(ctx, db), insert(ctx, db, "complete"))
+		}, false, 0},
+		{"marked as seen before the work", empty, func(ctx context.Context, db *sql.DB, _ idempotency.Claim) error {
+			if n, err := known(ctx, db); err != nil || n > 0 {
+				return err
+			}
+			if err := insert(ctx, db, "complete"); err != nil {
+				return err
+			}
+			return inTx(ctx, db, func(tx *sql.Tx) error { return work(ctx, tx) })
+		}, false, 0},
+		{"one transaction, the duplicate is an error", empty, func(ctx context.Context, db *sql.DB, _ idempotency.Claim) error {
+			return inTx(ctx, db, func(tx *sql.Tx) error {
+				if err := insert(ctx, tx, "complete"); err != nil {
+					return err
+				}
+				return work(ctx, tx)
+			})
+		}, true, 0},
+	}
+}
+
+func workflow(v verb, dsn string) crashtest.Workflow {
+	var claim idempotency.Claim
+	return crashtest.Workflow{
+		Name: v.name, DSN: dsn,
+		Setup: func(ctx context.Context, db *sql.DB) error {
+			for _, stmt := range []string{"DELETE FROM onerow_key", "DELETE FROM onerow_key_audit", "DELETE FROM onerow_admission", "DELETE FROM charge", "UPDATE account SET balance = 0"} {
+				if _, err := db.ExecContext(ctx, stmt); err != nil {
+					return err
+				}
+			}
+			var err error
+			claim, err = v.setup(ctx, db)
+			return err
+		},
+		Call:   func(ctx context.Context, db *sql.DB) error { return v.call(ctx, db, claim) },
+		Tables: []string{"onerow_key", "onerow_key_audit", "onerow_admission", "charge", "account"},
+		// The result of Do holds the id of its charge.
+		Ignore: []string{"onerow_key.token", "onerow_key.call_token", "onerow_key.version", "onerow_key.result", "onerow_key_audit.token", "onerow_admission.call_token"},
+		Once:   v.once,
+	}
+}
+
+// TestCrash fails every verb at every statement, on both isolation levels.
+func TestCrash(t *testing.T) {
+	keys := newKeys(t, idempotency.Config{})
+	for _, level := range levels {
+		t.Run(level.String(), func(t *testing.T) {
+			t.Parallel() // most of the time is spent waiting until the server has ended a session
+			_, dsn := open(t, dbtest.Isolation(level))
+			total := 0
+			for _, v := range verbs(keys) {
+				if level == sql.LevelRepeatableRead && v.points < 30 {
+					continue // single statements, each with a snapshot of its own: there is no difference
+				}
+				t.Run(v.name, func(t *testing.T) {
+					report := crashtest.Run(t, workflow(v, dsn))
+					if report.FaultPoints < v.points {
+						t.Errorf("%d fault points, want at least %d", report.FaultPoints, v.points)
+					}
+					total += report.FaultPoints
+				})
+			}
+			t.Logf("%s: %d fault points", level, total)
+		})
+	}
+}
+
+// TestNaiveTwinsAreCaught is the negative control of TestCrash.
+func TestNaiveTwinsAreCaught(t *testing.T) {
+	_, dsn := open(t)
+	for _, v := range naive() {
+		t.Run(v.name, func(t *testing.T) {
+			_, err := crashtest.Explore(t.Context(), workflow(v, dsn))
+			var failures *crashtest.Failures
+			if !errors.As(err, &failures) {
+				t.Fatalf("not caught: %v", err)
+			}
+			t.Logf("caught: %.300s", err.Error())
+		})
+	}
+}

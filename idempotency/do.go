@@ -1,0 +1,229 @@
+package idempotency
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/mysqlerr"
+)
+
+// Do runs fn once for the key and commits its result with it; a later or concurrent
+// call gets that result. fn writes through tx. Its errors:
+//
+//   - [Permanent]: what fn wrote is undone, the error is stored in the same commit, and this and
+//     every later call answers [ErrFailed] with it.
+//   - any other: all of it is rolled back, the key too, and the error is returned. The next call runs fn again.
+//
+// fn is entered again when the server refused its transaction, see the package
+// documentation, and never while another call's is running. A caller that comes second waits
+// for the first one until its context's deadline, then gets [ErrBusy]; without a
+// deadline it waits about 20 times innodb_lock_wait_timeout.
+//
+// db is a pool, or a transaction that Do joins: then the key commits with it. Options: KeyLast,
+// LookFirst, Payload, Fingerprint, Keep. Errors: ErrBusy, ErrInProgress (of a key that was
+// begun in two steps), ErrMismatch, ErrFailed, ErrTooLarge, ErrCodec, those of
+// fn and of onerow. Statements: 5 and those of fn, see the package documentation.
+func Do[T any](ctx context.Context, db onerow.DB, keys *Keys, key Key, fn func(ctx context.Context, tx *onerow.Tx) (T, error), opts ...Option) (Outcome[T], error) {
+	var none Outcome[T]
+	c, err := keys.newCall(key, doOptions, opts)
+	if err != nil {
+		return none, err
+	}
+	d := &doing[T]{k: keys, call: c, fn: fn}
+	if c.look {
+		if out, done, err := look[T](ctx, db, keys, c); done {
+			keys.count(c, out.How, err)
+			return out, err
+		}
+	}
+	run := d.first
+	if c.last {
+		run = d.lastly
+	}
+	out, err := run(ctx, db)
+	if d.entered {
+		keys.event(EventStarted, key)
+	}
+	keys.count(c, out.How, err)
+	return out, err
+}
+
+// doing is one call of Do.
+type doing[T any] struct {
+	k    *Keys
+	call *call
+	fn   func(context.Context, *onerow.Tx) (T, error)
+	// seen is a free row that the last attempt found; the next one claims it first.
+	seen    *row
+	entered bool
+	out     Outcome[T]
+	failure error // that was committed
+}
+
+// moves is how often a key may be found free and be gone again.
+const moves = 50
+
+// sqlClaim: the primary key decides. A second call waits here for the first one's
+// COMMIT or ROLLBACK; waiters hold share locks on the record, so those that are
+// to become the first after a ROLLBACK may deadlock, and are run again. LAST_INSERT_ID(expr) returns the
+// token with the answer.
+const sqlClaim = `INSERT INTO onerow_key (tenant, operation, idem_key, status, token, call_token, fingerprint, locked_by, created_at, locked_at,
+  expected_completion, lease_until)
+VALUES (?, ?, ?, 'in_progress', LAST_INSERT_ID(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))), ?, ?, ?, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6),
+  UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND)`
+
+// sqlReclaim claims a row that was seen to be free, by the primary key, only as it
+// was seen: token and version together are never the same again. It locks the row exclusively at once.
+const sqlReclaim = `UPDATE onerow_key SET status = 'in_progress', attention = 0, token = token + 1, version = version + 1, call_token = ?, fingerprint = ?,
+  locked_by = ?, locked_at = UTC_TIMESTAMP(6), expected_completion = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND,
+  lease_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, completed_at = NULL, expires_at = NULL, codec = NULL, is_reference = 0, result = NULL, error = NULL` +
+	atKey + ` AND token = ? AND version = ?`
+
+func (k *Keys) claimArgs(c *call) []any {
+	return []any{c.token[:], nullable(c.fingerprint), k.cfg.Name, micros(c.expected), micros(c.lease)}
+}
+
+// reclaim claims a free row, if it is still as it was seen. One statement.
+func (k *Keys) reclaim(ctx context.Context, db onerow.DB, c *call, seen *row) (bool, error) {
+	n, err := onerow.Affected(ctx, db, sqlReclaim, append(k.claimArgs(c), c.key.args(seen.Token, seen.version)...)...)
+	if err != nil {
+		return false, &keyWait{err}
+	}
+	return n == 1, nil
+}
+
+// first is Do with the key first.
+func (d *doing[T]) first(ctx context.Context, db onerow.DB) (Outcome[T], error) {
+	for n := 1; ; n++ {
+		err := onerow.InTokenTx(ctx, db, d.firstTx)
+		if err == nil {
+			return d.out, d.failure
+		}
+		again, err := d.call.busy(ctx, err)
+		switch {
+		case again && !joined(db):
+		case errors.Is(err, errFree) && n < moves:
+		case errors.Is(err, errFree):
+			return Outcome[T]{}, &BusyError{Key: d.call.key, Err: fmt.Errorf("it was found free %d times and claimed by others: %w", n, err)}
+		default:
+			return Outcome[T]{}, err
+		}
+	}
+}
+
+func (d *doing[T]) firstTx(ctx context.Context, tx *onerow.Tx) (err error) {
+	d.out, d.failure = Outcome[T]{}, nil
+	undo := d.savepoint("a")
+	if tx.Joined() { // the owner may go on after an error: nothing of this call may stay
+		if _, err := tx.ExecContext(ctx, "SAVEPOINT "+undo); err != nil {
+			return err
+		}
+		defer func() {
+			if err != nil && !onerow.Retryable(err) && ctx.Err() == nil {
+				if _, rerr := tx.ExecContext(ctx, "ROLLBACK TO SAVEPOINT "+undo); rerr != nil {
+					err = errors.Join(err, rerr)
+				}
+			}
+		}()
+	}
+	claimed, err := d.claim(ctx, tx)
+	if err != nil || !claimed {
+		return err
+	}
+	mark := d.savepoint("b")
+	if _, err := tx.ExecContext(ctx, "SAVEPOINT "+mark); err != nil {
+		return err
+	}
+	d.entered = true
+	v, err := d.fn(ctx, tx)
+	var permanent *permanentError
+	if errors.As(err, &permanent) {
+		if _, err := tx.ExecContext(ctx, "ROLLBACK TO SAVEPOINT "+mark); err != nil {
+			return err
+		}
+		return d.fail(ctx, tx, permanent.err)
+	}
+	if err != nil {
+		return err
+	}
+	s, err := d.k.encode(ctx, tx, d.call.key, v)
+	if err != nil {
+		return err
+	}
+	d.log(Completed, nil)
+	d.out = outcome(v, Fresh)
+	return d.one(onerow.Affected(ctx, tx, sqlStore, append([]any{s.codec, s.reference, s.data, micros(d.call.keep)}, d.call.key.args(d.call.token[:])...)...))
+}
+
+// claim claims the key, or finds the answer of whoever has. The key decides.
+func (d *doing[T]) claim(ctx context.Context, tx *onerow.Tx) (claimed bool, err error) {
+	if seen := d.seen; seen != nil {
+		if claimed, err = d.k.reclaim(ctx, tx, d.call, seen); err != nil || claimed {
+			return claimed, err
+		}
+		d.seen = nil
+	}
+	_, err = tx.ExecContext(ctx, sqlClaim, d.call.key.args(d.k.claimArgs(d.call)...)...)
+	if err == nil {
+		return true, nil
+	}
+	if mysqlerr.Classify(err) != mysqlerr.Duplicate {
+		return false, &keyWait{err}
+	}
+	r, err := read(ctx, tx, sqlReadCurrent, d.call.key)
+	if err != nil {
+		return false, err
+	}
+	if r == nil { // purged in between
+		return false, errFree
+	}
+	d.out, err = answer[T](ctx, tx, d.k, d.call, r)
+	if errors.Is(err, errFree) {
+		d.seen = r
+	}
+	var failed *FailedError
+	if errors.As(err, &failed) { // the answer, not a reason to roll back
+		d.failure, err = err, nil
+	}
+	return false, err
+}
+
+// sqlStore writes the result into this transaction's own row, by the primary key.
+const sqlStore = `UPDATE onerow_key SET status = 'complete', version = version + 1, codec = ?, is_reference = ?, result = ?,
+  completed_at = UTC_TIMESTAMP(6), expires_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, expected_completion = NULL, lease_until = NULL` +
+	atKey + ` AND call_token = ? AND status = 'in_progress'`
+
+// sqlStoreError does so with an error.
+const sqlStoreError = `UPDATE onerow_key SET status = 'error', version = version + 1, error = ?,
+  completed_at = UTC_TIMESTAMP(6), expires_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, expected_completion = NULL, lease_until = NULL` +
+	atKey + ` AND call_token = ? AND status = 'in_progress'`
+
+// fail stores a permanent error; what is returned is an error of storing it.
+func (d *doing[T]) fail(ctx context.Context, tx *onerow.Tx, cause error) error {
+	text := errorText(cause)
+	d.log(Failed, cause)
+	d.failure = &FailedError{Key: d.call.key, Message: text, Err: cause}
+	return d.one(onerow.Affected(ctx, tx, sqlStoreError, append([]any{text, micros(d.call.keep)}, d.call.key.args(d.call.token[:])...)...))
+}
+
+func (d *doing[T]) one(n int64, err error) error {
+	if err == nil && n != 1 {
+		return fmt.Errorf("idempotency: the row of the key %s was changed inside the transaction of its own call; the function must leave it alone", d.call.key)
+	}
+	return err
+}
+
+// log is called before the outcome is written.
+func (d *doing[T]) log(s Status, cause error) { d.k.logOutcome(d.call.key, 0, s, cause) }
+
+// savepoint is a name that no other key has in the same transaction, for a second savepoint of
+// one name would replace the first, and that is the same in each call.
+func (d *doing[T]) savepoint(part string) string {
+	k := d.call.key
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %d %s%s%s", len(k.Tenant), len(k.Operation), k.Tenant, k.Operation, k.ID))
+	return "onerow_" + hex.EncodeToString(sum[:8]) + part
+}

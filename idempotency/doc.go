@@ -1,0 +1,108 @@
+// Package idempotency makes work happen once for each key and remembers its
+// result: whoever comes again with the key gets the stored result instead of
+// doing the work again. The primary key of onerow_key decides, no lock service does.
+//
+//	keys, err := idempotency.New(idempotency.Config{Keep: 30 * 24 * time.Hour})
+//	out, err := idempotency.Do(ctx, db, keys, idempotency.Key{Tenant: "7", Operation: "charge", ID: requestID},
+//		func(ctx context.Context, tx *onerow.Tx) (Receipt, error) { … })   // writes through tx
+//	// out.Row is the receipt; out.Replayed: it was made by an earlier call
+//
+// # One commit: Do
+//
+// For work inside the same database, the default. Key, work and result commit
+// together:
+//
+//	BEGIN ─ key row ─ SAVEPOINT ─ function ─┬─ nil ────────────── result ─┬─ COMMIT
+//	          │                             ├─ Permanent ─ back to the    │
+//	          │ another has the key:        │  SAVEPOINT ─ error stored ──┘
+//	          ▼ wait until it ends          └─ other error ─ ROLLBACK: no row at all
+//	        it committed: its result; it rolled back: go on as the first
+//
+// [KeyLast] writes the key after the function, for functions that only write
+// through tx: two statements less, but who comes second does the work before it
+// learns that it is done, and rolls it back. A permanent error is then stored in a
+// commit of its own, after the function's transaction was rolled back.
+//
+// # Two steps: Begin, then Complete, Fail or Release
+//
+// For work outside the database. The states of a key:
+//
+//	              Begin                    Complete (token)
+//	no row ──────────────────► in_progress ─────────────────► complete ─┐
+//	  ▲                        ▲   │  │ ▲ │  Fail (token)               │ expires_at
+//	  │             Begin,     │   │  │ │ └─────────────────► error ────┤ passed
+//	  │             token+1    │   │  └─┘                               │
+//	  │                        │   │   the lease ended: Begin takes     │
+//	  │                        │   │   over, token+1                    ▼
+//	  │                        │   │ Release (token):               as if there
+//	  │                        │   ▼ "not done"                     were no row:
+//	  └──────── Purge ◄─────── released ◄── an operator             Begin, token+1
+//
+// The claim's token is a fencing token: [Keys.Complete], [Keys.Fail], [Keys.Release],
+// [Keys.Extend] and [Keys.Owned] count only from its holder, everybody else gets
+// [ErrLost] and has changed nothing. [Work] runs a function between Begin and the end and
+// maps its answer, a panic included, to these verbs.
+//
+// # Guarantees
+//
+//   - For a key the function of Do commits once, whoever calls how often, at the same
+//     time or after a crash at any statement. All callers get the same result, nil and
+//     empty results included. A crash before COMMIT leaves no row.
+//   - Begin gives a key to one caller. A key in progress stays so until its holder
+//     ends it, an operator does, or, only if the holder asked for a lease, the lease has
+//     ended and another Begin takes over. expected_completion only raises an alarm.
+//   - A token never goes backwards: it grows with each claim, the counter stays in the
+//     row when the key is released, and a new row starts at the server's clock in
+//     microseconds, beyond what a purged row can have had (while that clock does not go
+//     back by more than the time for which rows are kept).
+//   - A holder that was taken over writes nothing more in [Keys.Owned]: the token is
+//     proven by the first statement of the write's transaction, which holds the key's row until COMMIT.
+//   - Another payload under the same key is [ErrMismatch], when both calls gave one
+//     ([Payload], [Fingerprint]).
+//   - A result above Config.MaxResult is refused or stored by reference, never cut.
+//   - An expired key is absent, purged or not. Purge never touches a key in progress.
+//   - The outcome is logged before the completion is written: a lost completion can
+//     be told from lost work.
+//   - All times are those of the database's clock.
+//
+// An unknown outcome (COMMIT or a statement was sent, no answer came) is resolved here: the
+// call carries a token of its own, so it is run again, waits until the lost attempt has
+// ended, and knows its own row. Functions of Do may therefore be entered more than once, in
+// a new transaction, after the earlier one was rolled back. Owned is the exception: its
+// function is not run again then, and the answer is onerow.ErrOutcomeUnknown.
+//
+// # Not guaranteed
+//
+//   - That work outside the database happens once. After a crash between Begin and
+//     Complete nobody can know: the key stays in progress, the gauge rises, a human or a
+//     lease decides.
+//   - How long a waiter waits after its context ended: this side returns at once with
+//     [ErrBusy], the server's session goes on until the lock is free or
+//     innodb_lock_wait_timeout has passed, then rolls back.
+//   - [ReplayedAfterWaiting] is told from [Replayed] by durations; a first call that ends in the
+//     same instant may count as the other.
+//   - In the caller's own transaction nothing is retried, and what is said is true when
+//     that transaction commits. The error of a refused transaction is onerow.Retryable there.
+//     Begin in a transaction is of use only if that commits before the work starts.
+//   - A function that calls Do with its own key gets ErrInProgress, and must return it.
+//   - A function of Do that commits by itself (DDL) breaks its transaction: the key then
+//     stays in progress.
+//   - [Keys.Admit] is a guard against duplicates that may be dropped, not a record of work done.
+//
+// # Statements
+//
+// BEGIN, SAVEPOINT and COMMIT count; a pool is given.
+//
+//	Do                  5 and the function's   replay 4   failed for good 6   the row was free 9
+//	Do in a transaction 4 and the function's   replay 3
+//	Do, LookFirst       6 and the function's   replay 1
+//	Do, KeyLast         3 and the function's   replay 4 and the function's; 1 with LookFirst
+//	Begin               1   replay, in progress, failed 2   the row was free 3
+//	Complete, Fail, Release, Extend   1, 2 when the claim is lost
+//	Owned               3 and the function's; lost 4
+//	Admit               1 admitted, 2 refused, 3 admitted after an earlier window
+//	Purge               2 per 200 rows; 1 for each of 2 tables in which nothing is expired
+//	Operator's verbs    4   List, Find, Measure 1
+//
+// None grows with the number of keys.
+package idempotency

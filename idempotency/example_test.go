@@ -1,0 +1,162 @@
+package idempotency_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"time"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/internal/devdb"
+	"github.com/onerow/onerow/migrations"
+)
+
+// Work in the same database: the row and the key commit together, and a call that
+// comes again gets the first one's result.
+func ExampleDo() {
+	ctx := context.Background()
+	db, done := exampleDB(ctx) // sql.Open("mysql", "user:password@tcp(host:3306)/app")
+	defer done()
+	keys, err := idempotency.New(idempotency.Config{Keep: 30 * 24 * time.Hour})
+	check(err)
+
+	order := func(ctx context.Context, tx *onerow.Tx) (int64, error) {
+		res, err := tx.ExecContext(ctx, "INSERT INTO customer_order (item) VALUES ('shoe')")
+		if err != nil {
+			return 0, err
+		}
+		return res.LastInsertId()
+	}
+	key := idempotency.Key{Tenant: "7", Operation: "order", ID: "c0ffee"}
+	for range 2 {
+		out, err := idempotency.Do(ctx, db, keys, key, order, idempotency.Payload(map[string]any{"item": "shoe"}))
+		fmt.Println("order", out.Row, out.How, err)
+	}
+	_, err = idempotency.Do(ctx, db, keys, key, order, idempotency.Payload(map[string]any{"item": "sock"}))
+	fmt.Println("another payload:", errors.Is(err, idempotency.ErrMismatch))
+
+	key.ID = "beef"
+	for range 2 {
+		_, err = idempotency.Do(ctx, db, keys, key, func(ctx context.Context, tx *onerow.Tx) (int64, error) {
+			return 0, idempotency.Permanent(errors.New("sold out"))
+		})
+		var failed *idempotency.FailedError
+		fmt.Println(errors.As(err, &failed), failed.Message, failed.Replayed)
+	}
+	// Output:
+	// order 1 fresh <nil>
+	// order 1 replayed <nil>
+	// another payload: true
+	// true sold out false
+	// true sold out true
+}
+
+// Work outside the database, in two steps. The holder's token goes along with it.
+func ExampleBegin() {
+	ctx := context.Background()
+	db, done := exampleDB(ctx)
+	defer done()
+	keys, err := idempotency.New(idempotency.Config{Name: "web-1"})
+	check(err)
+	key := idempotency.Key{Tenant: "7", Operation: "charge", ID: "c0ffee"}
+
+	claim, _, err := idempotency.Begin[string](ctx, db, keys, key, idempotency.Expect(10*time.Second))
+	check(err)
+	_, _, err = idempotency.Begin[string](ctx, db, keys, key) // meanwhile, somebody else
+	var running *idempotency.InProgressError
+	fmt.Println(errors.As(err, &running), running.Holder)
+
+	out, err := idempotency.Work(ctx, db, keys, claim, func(ctx context.Context) (string, error) {
+		return "paid 12.50", nil // ask the payment service
+	})
+	fmt.Println(out.Row, out.How, err)
+
+	_, replay, err := idempotency.Begin[string](ctx, db, keys, key)
+	fmt.Println(replay.Row, replay.How, err)
+	// Output:
+	// true web-1
+	// paid 12.50 fresh <nil>
+	// paid 12.50 replayed <nil>
+}
+
+// A holder whose lease has ended and whose key was taken over writes nothing more.
+func ExampleKeys_Owned() {
+	ctx := context.Background()
+	db, done := exampleDB(ctx)
+	defer done()
+	keys, err := idempotency.New(idempotency.Config{})
+	check(err)
+	key := idempotency.Key{Operation: "import", ID: "file 1"}
+
+	slow, _, err := idempotency.Begin[string](ctx, db, keys, key, idempotency.Lease(time.Microsecond))
+	check(err)
+	heir, _, err := idempotency.Begin[string](ctx, db, keys, key, idempotency.Lease(time.Minute))
+	check(err)
+	write := func(ctx context.Context, tx *onerow.Tx) error {
+		_, err := tx.ExecContext(ctx, "INSERT INTO customer_order (item) VALUES ('imported')")
+		return err
+	}
+	fmt.Println("taken over:", heir.TakenOver, heir.Token > slow.Token)
+	fmt.Println("the slow one:", errors.Is(keys.Owned(ctx, db, slow, write), idempotency.ErrLost))
+	fmt.Println("the heir:", keys.Owned(ctx, db, heir, write))
+	// Output:
+	// taken over: true true
+	// the slow one: true
+	// the heir: <nil>
+}
+
+// A message's key is made of what identifies it; a retry count does not count.
+func ExampleKeyOf() {
+	first, err := idempotency.KeyOf([]byte(`{"order": "o1", "retry": 0, "amount": 10.0}`), "order", "amount")
+	check(err)
+	again, err := idempotency.KeyOf([]byte(`{"amount": 10, "order": "o1", "retry": 1}`), "amount", "order")
+	check(err)
+	fmt.Println(first == again)
+	_, err = idempotency.KeyOf([]byte(`{"amount": 10}`), "order", "amount")
+	fmt.Println(err)
+	// Output:
+	// true
+	// idempotency: no key can be made of the message: it has no field "order"
+}
+
+// Duplicate deliveries that may be dropped.
+func ExampleKeys_Admit() {
+	ctx := context.Background()
+	db, done := exampleDB(ctx)
+	defer done()
+	keys, err := idempotency.New(idempotency.Config{})
+	check(err)
+	for range 2 {
+		a, err := keys.Admit(ctx, db, idempotency.Key{Operation: "thumbnail", ID: "7.png"}, time.Minute)
+		fmt.Println(a.Admitted, a.RetryAfter > 50*time.Second, err)
+	}
+	// Output:
+	// true false <nil>
+	// false true <nil>
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+// exampleDB is a fresh schema on the server that the tests use.
+func exampleDB(ctx context.Context) (*sql.DB, func()) {
+	server, err := devdb.Start(ctx, devdb.Options{})
+	check(err)
+	name := fmt.Sprintf("onerow_t_%d_example", os.Getpid())
+	check(server.CreateDatabase(ctx, name))
+	db, err := sql.Open("mysql", server.DSN(name))
+	check(err)
+	check(migrations.Up(ctx, db))
+	_, err = db.ExecContext(ctx, "CREATE TABLE customer_order (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, item VARCHAR(80) NOT NULL) ENGINE=InnoDB")
+	check(err)
+	return db, func() {
+		check(errors.Join(server.DropDatabase(ctx, name), db.Close(), server.Close()))
+	}
+}

@@ -1,0 +1,198 @@
+package idempotency
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/mysqlerr"
+)
+
+// held is the condition of every write of a claim: it is the holder's. By the primary key.
+const held = atKey + ` AND token = ? AND status = 'in_progress'`
+
+// sqlComplete ends a claim with its result.
+const sqlComplete = `UPDATE onerow_key SET status = 'complete', version = version + 1, codec = ?, is_reference = ?, result = ?,
+  completed_at = UTC_TIMESTAMP(6), expires_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, expected_completion = NULL, lease_until = NULL` + held
+
+// sqlFail ends a claim with an error.
+const sqlFail = `UPDATE onerow_key SET status = 'error', version = version + 1, attention = ?, error = ?,
+  completed_at = UTC_TIMESTAMP(6), expires_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, expected_completion = NULL, lease_until = NULL` + held
+
+// sqlRelease gives a claim back. The row stays for a day, for people to see; its
+// token counts on from there.
+const sqlRelease = `UPDATE onerow_key SET status = 'released', version = version + 1,
+  completed_at = UTC_TIMESTAMP(6), expires_at = UTC_TIMESTAMP(6) + INTERVAL 1 DAY, expected_completion = NULL, lease_until = NULL` + held
+
+// sqlExtend moves what NULL does not keep.
+const sqlExtend = `UPDATE onerow_key SET version = version + 1,
+  expected_completion = COALESCE(UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, expected_completion),
+  lease_until = COALESCE(UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, lease_until)` + held
+
+// Complete stores the result of a claim: later calls of Begin get it. Called again
+// with the same result it is a success that changes nothing.
+//
+// The work was done, so the result is written although ctx has ended, within 10
+// seconds. [ErrLost]: the claim is not the holder's any more, nothing was changed.
+// [ErrTooLarge]: nothing was changed; complete with less. [ErrCompletionLost]: it could not be written. In
+// each case result is still the result of the work: what the caller does with it
+// is the caller's. In a transaction ([Keys.Owned]) it commits with that. Option: Keep.
+// Statements: 1, 2 when it is lost or was complete.
+func (k *Keys) Complete(ctx context.Context, db onerow.DB, claim Claim, result any, opts ...Option) error {
+	c, err := k.newCall(claim.Key, completeOptions, opts)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := finishing(ctx, db)
+	defer cancel()
+	s, err := k.encode(ctx, db, claim.Key, result)
+	if err != nil {
+		return err
+	}
+	k.logOutcome(claim.Key, claim.Token, Completed, nil)
+	err = k.finish(ctx, db, claim, Completed, func(r *row) bool {
+		return r.result.codec == s.codec && r.result.reference == s.reference && bytes.Equal(r.result.data, s.data)
+	}, sqlComplete, s.codec, s.reference, s.data, micros(c.keep))
+	if err == nil {
+		k.event(EventCompleted, claim.Key)
+	}
+	return err
+}
+
+// Fail stores an error of a claim whose work must not be done again: later calls of
+// Begin get it as [ErrFailed]. With [Attention] it is counted by the gauge for humans and does not expire.
+// Everything else is as with [Keys.Complete]. Options: Keep, Attention. Statements: 1,
+// 2 when it is lost or had failed.
+func (k *Keys) Fail(ctx context.Context, db onerow.DB, claim Claim, cause error, opts ...Option) error {
+	c, err := k.newCall(claim.Key, failOptions, opts)
+	if err != nil {
+		return err
+	}
+	if cause == nil {
+		return fmt.Errorf("%w: Fail needs the error to store", ErrConfig)
+	}
+	ctx, cancel := finishing(ctx, db)
+	defer cancel()
+	text, keep := errorText(cause), c.keep
+	if c.attention {
+		keep = 0
+	}
+	k.logOutcome(claim.Key, claim.Token, Failed, cause)
+	err = k.finish(ctx, db, claim, Failed, func(r *row) bool { return r.Error == text }, sqlFail, c.attention, text, micros(keep))
+	if err == nil {
+		k.event(EventFailed, claim.Key)
+	}
+	return err
+}
+
+// Release says that the work was not done, nothing of it: the next Begin gets the key,
+// with a larger token. Everything else is as with [Keys.Complete]. Statements: 1, 2
+// when it is lost or was released.
+func (k *Keys) Release(ctx context.Context, db onerow.DB, claim Claim) error {
+	if err := claim.Key.Check(); err != nil {
+		return err
+	}
+	ctx, cancel := finishing(ctx, db)
+	defer cancel()
+	k.logOutcome(claim.Key, claim.Token, Released, nil)
+	err := k.finish(ctx, db, claim, Released, func(*row) bool { return true }, sqlRelease)
+	if err == nil {
+		k.event(EventReleased, claim.Key)
+	}
+	return err
+}
+
+// Extend moves the expected completion ([Expect]) and the end of the lease ([Lease])
+// of a claim, counted from now. A lease that has ended can be extended while nobody
+// has taken the key over. [ErrLost]: stop. Statements: 1, 2 when it is lost.
+func (k *Keys) Extend(ctx context.Context, db onerow.DB, claim Claim, opts ...Option) error {
+	c, err := k.newCall(claim.Key, extendOptions, opts)
+	if err != nil {
+		return err
+	}
+	return single(ctx, db, func() error {
+		return k.write(ctx, db, claim, InProgress, func(*row) bool { return false }, sqlExtend, micros(c.expected), micros(c.lease))
+	})
+}
+
+// finish ends a claim and says what becomes of an outcome that could not be written.
+func (k *Keys) finish(ctx context.Context, db onerow.DB, claim Claim, to Status, same func(*row) bool, query string, args ...any) error {
+	unanswered := false
+	err := single(ctx, db, func() error {
+		err := k.write(ctx, db, claim, to, same, query, args...)
+		unanswered = unanswered || mysqlerr.Classify(err) == mysqlerr.ConnectionLost
+		return err
+	})
+	if err == nil || errors.Is(err, ErrLost) && !unanswered {
+		return err
+	}
+	if errors.Is(err, ErrLost) { // by now; the attempt without an answer may have come in time
+		err = &onerow.OutcomeUnknownError{Err: err}
+	}
+	k.event(EventUnwritten, claim.Key)
+	err = &CompletionLostError{Claim: claim, Outcome: to, Err: err}
+	k.cfg.Log.ErrorContext(ctx, "idempotency: completion lost", attrs(claim.Key, claim.Token, to, err)...)
+	return err
+}
+
+// write sends a conditional write of a claim. Where no row was in that condition, it
+// asks whether this is how the claim has ended already, by an attempt whose answer was
+// lost or an earlier call.
+func (k *Keys) write(ctx context.Context, db onerow.DB, claim Claim, to Status, same func(*row) bool, query string, args ...any) error {
+	n, err := onerow.Affected(ctx, db, query, append(args, claim.Key.args(claim.Token)...)...)
+	if err != nil || n == 1 {
+		return err
+	}
+	return k.lost(ctx, db, claim, to, same)
+}
+
+// lost finds out why no row was the claim's.
+func (k *Keys) lost(ctx context.Context, db onerow.DB, claim Claim, to Status, same func(*row) bool) error {
+	r, err := read(ctx, db, sqlReadCurrent, claim.Key)
+	if err != nil {
+		return err
+	}
+	e := &LostError{Claim: claim}
+	if r != nil {
+		if r.Token == claim.Token && r.Status == to && same(r) {
+			return nil
+		}
+		e.Current = r.Entry
+	}
+	k.event(EventLost, claim.Key)
+	return e
+}
+
+// logOutcome is called before the outcome is written, so that a lost completion can
+// be told from lost work. Do does not know its token.
+func (k *Keys) logOutcome(key Key, token int64, s Status, cause error) {
+	k.cfg.Log.Info("idempotency: outcome", attrs(key, token, s, cause)...)
+}
+
+func attrs(key Key, token int64, s Status, cause error) []any {
+	list := []any{
+		slog.String("tenant", key.Tenant), slog.String("operation", key.Operation), slog.String("key", key.ID), slog.String("status", string(s)),
+	}
+	if token != 0 {
+		list = append(list, slog.Int64("token", token))
+	}
+	if cause != nil {
+		list = append(list, slog.Any("error", cause))
+	}
+	return list
+}
+
+// longestError is the length in bytes up to which a stored error is kept whole.
+const longestError = 16000
+
+// errorText is an error as it is stored; one that is cut says so.
+func errorText(err error) string {
+	text := err.Error()
+	if len(text) <= longestError {
+		return cut(text, longestError)
+	}
+	return fmt.Sprintf("%s … (cut, it had %d bytes)", cut(text, longestError), len(text))
+}

@@ -1,0 +1,85 @@
+package httpkey
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"strconv"
+)
+
+// Answer is what is stored for a key, the result that an operator gives to
+// idempotency.Operator.Complete for a key of this package. Header has the values as bytes, because they need not be UTF-8.
+type Answer struct {
+	Status int                 `json:"status"` // 200 to 999
+	Header map[string][][]byte `json:"header,omitempty"`
+	Body   []byte              `json:"body,omitempty"`
+}
+
+// answer is a whole answer, with the headers that are not stored.
+type answer struct {
+	status int
+	header http.Header // canonical names
+	body   []byte
+}
+
+// store is what of an answer is stored. [ErrAnswerTooLarge] if it is too much.
+func (m *Middleware) store(a answer) (Answer, error) {
+	s := Answer{Status: a.status, Header: map[string][][]byte{}, Body: a.body}
+	size := len(a.body)
+	for name, values := range a.header {
+		if !m.stored[name] {
+			continue
+		}
+		list := make([][]byte, len(values)) // empty: the header is kept from being added
+		for i, v := range values {
+			list[i] = []byte(v)
+			size += len(name) + len(v)
+		}
+		s.Header[name] = list
+	}
+	if size > m.cfg.MaxResponse {
+		return Answer{}, fmt.Errorf("%w: its body and headers have %d bytes, the limit is %d", ErrAnswerTooLarge, size, m.cfg.MaxResponse)
+	}
+	return s, nil
+}
+
+// replay sends a stored answer. Of its headers only those go out that would be stored today.
+func (m *Middleware) replay(w http.ResponseWriter, r *http.Request, s Answer) {
+	if s.Status < 200 || s.Status > 999 {
+		m.problem(w, r, internal, fmt.Errorf("%w: the stored answer has the status %d", ErrStatus, s.Status))
+		return
+	}
+	a := answer{status: s.Status, header: w.Header().Clone(), body: s.Body}
+	if a.header == nil {
+		a.header = http.Header{}
+	}
+	for name := range m.stored {
+		delete(a.header, name)
+		if list, kept := s.Header[name]; kept {
+			values := make([]string, len(list))
+			for i, v := range list {
+				values[i] = string(v)
+			}
+			a.header[name] = values
+		}
+	}
+	a.header.Set(HeaderReplayed, "true")
+	m.send(w, r, a)
+}
+
+// send sends an answer. That the client has gone is no error: the answer is stored.
+func (m *Middleware) send(w http.ResponseWriter, r *http.Request, a answer) {
+	h := w.Header()
+	clear(h)
+	maps.Copy(h, a.header)
+	if hasBody(a.status) {
+		h.Set("Content-Length", strconv.Itoa(len(a.body)))
+	}
+	w.WriteHeader(a.status)
+	if !hasBody(a.status) || len(a.body) == 0 {
+		return
+	}
+	if _, err := w.Write(a.body); err != nil {
+		m.cfg.Log.DebugContext(r.Context(), "httpkey: the client did not take the answer, it gets it with the same key", "error", err)
+	}
+}

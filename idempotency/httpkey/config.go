@@ -1,0 +1,117 @@
+package httpkey
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/idempotency"
+)
+
+// ErrConfig means that a configuration is invalid; the message says what to change.
+var ErrConfig = errors.New("httpkey: invalid configuration")
+
+// DefaultHeaders are the headers of an answer that are stored with it. Config.Headers adds to them.
+func DefaultHeaders() []string {
+	return []string{"Content-Type", "Content-Encoding", "Content-Language", "Content-Disposition", "Location", "Content-Location", "Etag", "Last-Modified", "Link"}
+}
+
+// neverStored are secrets of one client, or facts of one connection.
+var neverStored = []string{"Set-Cookie", "Set-Cookie2", "Authorization", "Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization",
+	"Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "Content-Length", "Date", HeaderReplayed, HeaderUnrecorded}
+
+// Config is how requests are taken. Only Tenant is required.
+type Config struct {
+	// Tenant is whose key it is: the authenticated user or account, never what a client can choose. At most
+	// idempotency.MaxKey bytes. An error is answered with 403, its text is only logged. Required: without it, who guesses a key
+	// reads another's answer. See [SingleTenant].
+	Tenant func(*http.Request) (string, error)
+	// Optional lets requests without a key through. A malformed key is refused all the same.
+	Optional bool
+	// Route names the route of a request, without its method; one of few names, not the path. Default: the pattern of
+	// http.ServeMux, inside of it (r.Pattern) or around it. Where there is none, all routes
+	// are one, and a key that is sent to two paths is a mismatch.
+	Route func(*http.Request) string
+	// MaxRequest is the size in bytes up to which a request's body is accepted. Default 1 MiB.
+	MaxRequest int64
+	// MaxResponse is the size in bytes up to which an answer, its body and stored headers, is accepted. Default 512 KiB. As JSON it
+	// grows by a third, which must fit into idempotency.Config.MaxResult or go to its References.
+	MaxResponse int
+	// Headers are stored besides [DefaultHeaders]. Set-Cookie and those of a connection are refused.
+	Headers []string
+	// Wait is how long a request waits for the database and, in OneCommit, for another one with its key. Default 10 seconds.
+	Wait time.Duration
+	// Timeout is how long a handler and its COMMIT may take; then its context ends. Default 1 minute.
+	Timeout time.Duration
+	// Lease lets another request take the key over, in TwoStep, when it has passed without an outcome: the handler may be
+	// run twice then, or passes on the token of [Claim]. At least Timeout. Default 0: a human decides.
+	Lease time.Duration
+	// Log gets what a client must not see. Default: nothing.
+	Log *slog.Logger
+}
+
+const (
+	defaultMaxRequest  = 1 << 20
+	defaultMaxResponse = 512 << 10
+	defaultWait        = 10 * time.Second
+	defaultTimeout     = time.Minute
+)
+
+// SingleTenant is a [Config].Tenant for a service whose clients may see each other's answers.
+func SingleTenant(*http.Request) (string, error) { return "", nil }
+
+// Middleware makes handlers idempotent. It may be used for many handlers, from many goroutines.
+type Middleware struct {
+	db     onerow.DB
+	keys   *idempotency.Keys
+	cfg    Config
+	stored map[string]bool // canonical names
+}
+
+// New checks the configuration. It sends nothing. db is a pool.
+func New(db onerow.DB, keys *idempotency.Keys, cfg Config) (*Middleware, error) {
+	if _, isTx := db.(interface{ Commit() error }); isTx || db == nil || keys == nil {
+		return nil, fmt.Errorf("%w: it needs a pool and keys, not a %T and %v", ErrConfig, db, keys)
+	}
+	if _, isTx := db.(*onerow.Tx); isTx {
+		return nil, fmt.Errorf("%w: it needs a pool, not a transaction", ErrConfig)
+	}
+	if cfg.Tenant == nil {
+		return nil, fmt.Errorf("%w: Tenant is missing; SingleTenant is for services without tenants", ErrConfig)
+	}
+	if cfg.MaxRequest < 0 || cfg.MaxResponse < 0 || cfg.Wait < 0 || cfg.Timeout < 0 || cfg.Lease < 0 {
+		return nil, fmt.Errorf("%w: MaxRequest is %d, MaxResponse %d, Wait %s, Timeout %s, Lease %s; none may be negative",
+			ErrConfig, cfg.MaxRequest, cfg.MaxResponse, cfg.Wait, cfg.Timeout, cfg.Lease)
+	}
+	setDefault(&cfg.MaxRequest, defaultMaxRequest)
+	setDefault(&cfg.MaxResponse, defaultMaxResponse)
+	setDefault(&cfg.Wait, defaultWait)
+	setDefault(&cfg.Timeout, defaultTimeout)
+	if cfg.Lease != 0 && cfg.Lease < cfg.Timeout {
+		return nil, fmt.Errorf("%w: the lease of %s ends before the handler has to, after %s", ErrConfig, cfg.Lease, cfg.Timeout)
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	m := &Middleware{db: db, keys: keys, cfg: cfg, stored: map[string]bool{}}
+	for _, name := range append(DefaultHeaders(), cfg.Headers...) {
+		canonical := http.CanonicalHeaderKey(strings.TrimSpace(name))
+		if canonical == "" || slices.Contains(neverStored, canonical) {
+			return nil, fmt.Errorf("%w: the header %q is never stored", ErrConfig, name)
+		}
+		m.stored[canonical] = true
+	}
+	return m, nil
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}

@@ -1,0 +1,93 @@
+// Package httpkey is net/http middleware after the IETF draft "The Idempotency-Key HTTP Header
+// Field": a client sends a key with a request and may then send that request again until it has
+// an answer. The work is done once, and every repetition gets the first answer.
+//
+//	mw, err := httpkey.New(db, keys, httpkey.Config{Tenant: userOf})
+//	mux.Handle("POST /orders", mw.OneCommit(http.HandlerFunc(createOrder)))  // work in this database
+//	mux.Handle("POST /charges", mw.TwoStep(http.HandlerFunc(chargeCard)))    // work outside of it
+//
+// # The two forms
+//
+// [Middleware.OneCommit] is idempotency.Do. The handler writes through [Tx], and its rows, the key and the
+// answer commit together; only then is the answer sent:
+//
+//	BEGIN ─ key row ─ handler ─┬─ 2xx, 3xx ───────────────────────────── answer stored ─ COMMIT ─ answer sent
+//	                           ├─ 4xx ── what it wrote through Tx is undone ─┘
+//	                           └─ 429, 5xx, panic, NotDone, no answer that can be stored ─ ROLLBACK: no key, no rows
+//
+// [Middleware.TwoStep] is idempotency.Begin, then Complete, Fail or Release, each committed by itself:
+//
+//	Begin ─ handler ─┬─ 2xx, 3xx, 4xx ─────── complete: answer stored ─────── answer sent
+//	                 ├─ 429, NotDone ──────── released: the next request does the work ─ answer sent
+//	                 ├─ 5xx, no answer that can be stored ─ error, marked for attention ─ answer sent
+//	                 └─ panic ─────────────── error, marked for attention ─── the panic goes on
+//
+// [NotDone] is the handler's word that nothing was done; it counts before the status, a panic and a misuse do.
+//
+// # Answers
+//
+//	the request                                      answer                              handler runs
+//	GET, HEAD, OPTIONS, TRACE, QUERY, CONNECT        the handler's, the key is ignored   yes
+//	no key                                           400 ProblemKeyMissing               no
+//	no key, Config.Optional                          the handler's, not stored           yes
+//	a key that is malformed, empty, too long, sent twice   400 ProblemKeyMalformed       no
+//	Config.Tenant says no                            403 ProblemTenant                   no
+//	body above Config.MaxRequest                     413 ProblemRequestTooLarge          no
+//	body that cannot be read                         400 ProblemRequestUnreadable        no
+//	new key                                          the handler's                       yes
+//	key that was answered                            the stored one, Idempotency-Replayed: true   no
+//	key with another method, path, query or body     422 ProblemMismatch                 no
+//	key in flight, TwoStep                           409 ProblemInFlight, Retry-After    no
+//	key in flight, OneCommit                         waits for Config.Wait and gets the answer; then 409 as above
+//	key marked for attention                         409 ProblemUnclear, no Retry-After  no
+//	the database cannot be asked                     503 ProblemStore, Retry-After       no
+//	COMMIT without an answer, OneCommit              503 ProblemStore, Retry-After       its rows committed or not: the same key finds out
+//	answer above Config.MaxResponse, or of a status that no answer has   500 ProblemUnstorable   yes, see the forms
+//	a stored answer cannot be read, wrong use        500 ProblemInternal                 no
+//	new key, TwoStep, the answer could not be stored the handler's, Idempotency-Unrecorded: true   yes
+//
+// All but the handler's are application/problem+json (RFC 9457). None repeats what the client sent.
+//
+// # The key, its scope and the payload
+//
+// A key is sent as a structured-field string, "8e03978e", or raw, 8e03978e: both are one key. It has 1 to 255
+// bytes; see [ParseKey]. It belongs to a tenant ([Config].Tenant) and to a method and route
+// (the pattern of http.ServeMux): two tenants, or two routes, may use the same key. Method, path, query and
+// body, as they were sent, make the fingerprint. The body is read before anything is done.
+//
+// # Guarantees
+//
+//   - For one tenant, route and key the handler's rows commit once in OneCommit, and in TwoStep the handler runs once,
+//     whoever sends the request how often, at the same time or after a cut connection; except that a request whose
+//     work was not done (429, NotDone, an operator's release) or whose Config.Lease has ended lets the next one run.
+//   - A replay has the first answer's status, its body byte by byte, and its headers of [DefaultHeaders] and
+//     Config.Headers. Set-Cookie is never stored, other headers of the first answer go to the first client only.
+//   - No byte of the handler's answer is sent before it is stored, or its transaction has been committed.
+//   - Without the database no handler runs (fail closed), except for requests without a key where that is allowed.
+//   - A client that goes away loses nothing: until the handler runs, nothing was done. From then on the end of the
+//     request's context does not reach the handler, whose context ends after Config.Timeout; the work is finished and its answer
+//     stored for the client's next try.
+//
+// # Not guaranteed
+//
+//   - That OneCommit enters the handler once: the server may refuse its transaction, which is then run again with the same
+//     request and a new answer. Effects outside of Tx belong into TwoStep.
+//   - That the work of TwoStep ends: a process that dies, or an answer of the database that is lost for longer than Config.Wait
+//     while the key is claimed, leaves the key in progress. The gauge of overdue keys rises; an operator or a lease decides.
+//   - Streaming: an answer is kept in memory until it is stored. Flush and Hijack are errors ([ErrBuffered]),
+//     1xx answers are dropped, trailers are not sent. A request without a key that passes through TwoStep keeps all of them.
+//   - A handler that ignores its context is not stopped. In OneCommit one connection of the pool is held meanwhile,
+//     also by each request that waits for the key: a handler that takes a second one can starve a small pool.
+//   - Slow request bodies are the server's matter (http.Server.ReadTimeout).
+//
+// Middleware that consumes the body (r.FormValue) must be inside of this one; authentication outside.
+// How long keys are kept is idempotency.Config.Keep: publish it to the clients.
+//
+// # Statements
+//
+// BEGIN, SAVEPOINT, ROLLBACK and COMMIT count; the handler's own do not.
+//
+//	OneCommit  5   6 with Tx   4xx after Tx 7   replay 4   not stored 4   not stored after Tx 6
+//	OneCommit without a key  2   3 with Tx
+//	TwoStep    2   replay, in flight, mismatch 2   without a key 0
+package httpkey

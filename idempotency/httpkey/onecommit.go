@@ -1,0 +1,161 @@
+package httpkey
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/idempotency"
+)
+
+var (
+	// errRolledBack rolls a transaction back whose handler's answer says so.
+	errRolledBack = errors.New("httpkey: rolled back, as the handler's answer says")
+	// errWaited ends a wait.
+	errWaited = errors.New("httpkey: Config.Wait has passed")
+	// errTimeout ends a handler's context.
+	errTimeout = fmt.Errorf("httpkey: Config.Timeout has passed: %w", context.DeadlineExceeded)
+)
+
+// OneCommit is for handlers whose work is in the database. Key, answer and what the handler writes through [Tx]
+// commit together, see the package documentation. A request without a key, where that is allowed, gets the
+// same transaction, and nothing is stored. Statements: 5, 6 with Tx, and the handler's.
+func (m *Middleware) OneCommit(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		q, verdict := m.take(w, r, next)
+		switch verdict {
+		case answered:
+		case pass:
+			next.ServeHTTP(w, r)
+		case keyless, keyed:
+			if m.read(w, q) {
+				m.oneCommit(w, q, verdict == keyed)
+			}
+		}
+	})
+}
+
+// committing is one request in OneCommit.
+type committing struct {
+	m    *Middleware
+	q    *request
+	w    http.ResponseWriter
+	span *span
+	// Of the last run of the handler:
+	answer answer
+	misuse error
+}
+
+func (m *Middleware) oneCommit(w http.ResponseWriter, q *request, keyed bool) {
+	ctx, span := m.newSpan(q)
+	defer span.end()
+	c := &committing{m: m, q: q, w: w, span: span}
+	var out idempotency.Outcome[Answer]
+	var err error
+	if keyed {
+		out, err = idempotency.Do(ctx, m.db, m.keys, q.key, c.run, idempotency.Fingerprint(q.sum))
+	} else {
+		err = onerow.InTx(ctx, m.db, func(ctx context.Context, tx *onerow.Tx) error {
+			_, err := c.run(ctx, tx)
+			return err
+		})
+	}
+	switch {
+	case errors.Is(err, errRolledBack) && c.misuse != nil:
+		m.refuse(w, q.Request, c.misuse)
+	case errors.Is(err, errRolledBack):
+		m.send(w, q.Request, c.answer)
+	case !keyed && errors.Is(err, onerow.ErrOutcomeUnknown):
+		m.problem(w, q.Request, unclearCommit, err)
+	case err != nil:
+		m.refuse(w, q.Request, err)
+	case out.Replayed:
+		m.replay(w, q.Request, out.Row)
+	default:
+		m.send(w, q.Request, c.answer)
+	}
+}
+
+// run runs the handler in a transaction and says what becomes of it.
+func (c *committing) run(ctx context.Context, tx *onerow.Tx) (Answer, error) {
+	if err := c.span.enter(); err != nil {
+		return Answer{}, err
+	}
+	s := &state{tx: tx}
+	rec := newRecorder(c.w, c.m.cfg.MaxResponse)
+	c.m.serve(ctx, rec, c.q, s)
+	c.answer, c.misuse = rec.close()
+	var stored Answer
+	if c.misuse == nil {
+		stored, c.misuse = c.m.store(c.answer)
+	}
+	status := c.answer.status
+	switch {
+	case c.misuse != nil, s.saidNotDone(), status == http.StatusTooManyRequests, status >= http.StatusInternalServerError:
+		return Answer{}, c.rollBack(ctx, s)
+	case status >= http.StatusBadRequest && s.usedTx():
+		if _, err := tx.ExecContext(ctx, sqlUndo); err != nil {
+			return Answer{}, fmt.Errorf("httpkey: undo what a handler wrote that answered with %d: %w", status, err)
+		}
+	}
+	return stored, nil
+}
+
+// sqlProbe does nothing.
+const sqlProbe = "DO 0"
+
+// rollBack returns what rolls the transaction back: the server's refusal if that is why the handler failed, so that it is run
+// again. A poisoned transaction answers without a statement.
+func (c *committing) rollBack(ctx context.Context, s *state) error {
+	if s.usedTx() && !s.saidNotDone() {
+		if _, err := s.tx.ExecContext(ctx, sqlProbe); onerow.Retryable(err) {
+			return err
+		}
+	}
+	return errRolledBack
+}
+
+// span is the context of a request in OneCommit. Before the handler runs, it ends with the client and after
+// Config.Wait: nothing was done. From then on it ends after Config.Timeout only.
+type span struct {
+	cancel      context.CancelCauseFunc
+	stopClient  func() bool
+	waited      *time.Timer
+	timeout     *time.Timer
+	handlerTime time.Duration
+}
+
+func (m *Middleware) newSpan(q *request) (context.Context, *span) {
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(q.Context()))
+	s := &span{cancel: cancel, handlerTime: m.cfg.Timeout}
+	s.stopClient = context.AfterFunc(q.Context(), func() { cancel(q.gone()) })
+	s.waited = time.AfterFunc(m.cfg.Wait, func() { cancel(errWaited) })
+	return ctx, s
+}
+
+// enter is called before the handler runs, again when it runs again.
+func (s *span) enter() error {
+	if s.timeout != nil {
+		return nil
+	}
+	if !s.waited.Stop() {
+		return errWaited
+	}
+	if !s.stopClient() {
+		return context.Canceled
+	}
+	s.timeout = time.AfterFunc(s.handlerTime, func() { s.cancel(errTimeout) })
+	return nil
+}
+
+func (s *span) end() {
+	s.waited.Stop()
+	s.stopClient()
+	if s.timeout != nil {
+		s.timeout.Stop()
+	}
+	s.cancel(nil)
+}

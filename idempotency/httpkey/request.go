@@ -1,0 +1,164 @@
+package httpkey
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/onerow/onerow/idempotency"
+)
+
+// request is a request that was read.
+type request struct {
+	*http.Request
+	next http.Handler
+	key  idempotency.Key // the zero Key: it has none, and that is allowed
+	sum  [sha256.Size]byte
+	body []byte
+}
+
+// verdict is what is to be done with a request.
+type verdict int
+
+const (
+	answered verdict = iota // it was refused
+	pass                    // it is none of the middleware's business
+	keyless                 // it has no key, and that is allowed
+	keyed
+)
+
+// take decides about a request from its method, route and headers. It answers the refused ones.
+func (m *Middleware) take(w http.ResponseWriter, r *http.Request, next http.Handler) (*request, verdict) {
+	if isSafe(r.Method) {
+		return nil, pass
+	}
+	operation, found := m.operation(r, next)
+	if !found {
+		return nil, pass
+	}
+	id, err := ParseKey(r.Header)
+	switch {
+	case errors.Is(err, ErrKeyMissing) && m.cfg.Optional:
+		return &request{Request: r, next: next}, keyless
+	case errors.Is(err, ErrKeyMissing):
+		m.problem(w, r, keyMissing, err)
+		return nil, answered
+	case err != nil:
+		m.problem(w, r, keyMalformed, err)
+		return nil, answered
+	}
+	tenant, err := m.cfg.Tenant(r)
+	if err != nil {
+		m.problem(w, r, noTenant, err)
+		return nil, answered
+	}
+	key := idempotency.Key{Tenant: tenant, Operation: operation, ID: id}
+	if err := key.Check(); err != nil {
+		m.problem(w, r, internal, err)
+		return nil, answered
+	}
+	return &request{Request: r, next: next, key: key}, keyed
+}
+
+func isSafe(method string) bool {
+	switch method {
+	case "", http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace, http.MethodConnect, "QUERY":
+		return true
+	}
+	return false
+}
+
+// operation is the method and the route; found is false where the mux has no route. Methods that clients
+// invent share a name, because operations are labels of the metrics; the method is in the fingerprint too.
+func (m *Middleware) operation(r *http.Request, next http.Handler) (name string, found bool) {
+	route := r.Pattern
+	mux, isMux := next.(interface {
+		Handler(*http.Request) (http.Handler, string)
+	})
+	switch {
+	case m.cfg.Route != nil:
+		route = m.cfg.Route(r)
+	case isMux:
+		if _, route = mux.Handler(r); route == "" {
+			return "", false
+		}
+	}
+	method := r.Method
+	switch method {
+	case http.MethodPost, http.MethodPatch, http.MethodPut, http.MethodDelete:
+	default:
+		method = "OTHER"
+	}
+	if first, rest, hasMethod := strings.Cut(route, " "); hasMethod && first == r.Method {
+		route = strings.TrimLeft(rest, " \t")
+		method = r.Method
+	}
+	return strings.TrimSpace(method + " " + route), true
+}
+
+// errConsumed: something outside of this middleware has read the body, so it is not known what the payload is.
+var errConsumed = errors.New("httpkey: the body was read before this middleware; put what reads it (r.FormValue) inside")
+
+// read reads the body and makes the fingerprint. It answers the refused ones.
+func (m *Middleware) read(w http.ResponseWriter, q *request) bool {
+	body, err := io.ReadAll(http.MaxBytesReader(w, q.Body, m.cfg.MaxRequest))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		m.problem(w, q.Request, requestTooLarge, err)
+		return false
+	case err != nil:
+		m.problem(w, q.Request, requestUnreadable, err)
+		return false
+	case len(body) == 0 && (q.ContentLength > 0 || len(q.PostForm) > 0 || q.MultipartForm != nil):
+		m.problem(w, q.Request, internal, errConsumed)
+		return false
+	}
+	q.body = body
+	q.sum = fingerprint(q.Request, body)
+	return true
+}
+
+// fingerprint hashes method, path, query and body as they were sent, each with its length, so that no two requests share
+// their bytes.
+func fingerprint(r *http.Request, body []byte) [sha256.Size]byte {
+	h := sha256.New()
+	for _, part := range [][]byte{[]byte("httpkey/1"), []byte(r.Method), []byte(r.URL.EscapedPath()), []byte(r.URL.RawQuery), body} {
+		var size [8]byte
+		binary.BigEndian.PutUint64(size[:], uint64(len(part))) //nolint:gosec // a length is not negative
+		h.Write(size[:])
+		h.Write(part)
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// serve runs the handler with a request of its own, which has the whole body, so that it can be run again.
+func (m *Middleware) serve(ctx context.Context, rec *recorder, q *request, s *state) {
+	r := q.Clone(context.WithValue(ctx, stateKey{}, s))
+	r.Body, r.ContentLength, r.TransferEncoding = http.NoBody, int64(len(q.body)), nil
+	if len(q.body) > 0 {
+		r.Body = io.NopCloser(bytes.NewReader(q.body))
+	}
+	defer func() { // the server removes the files of its own request only
+		if r.MultipartForm != nil {
+			if err := r.MultipartForm.RemoveAll(); err != nil {
+				m.cfg.Log.WarnContext(ctx, "httpkey: files of a form stay in the temporary folder", "error", err)
+			}
+		}
+	}()
+	q.next.ServeHTTP(rec, r)
+}
+
+// gone says whether the client has gone before anything was done.
+func (q *request) gone() error {
+	if err := q.Context().Err(); err != nil {
+		return fmt.Errorf("httpkey: the client has gone, nothing was done: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+package idempotency
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// KeyOf makes a [Key].ID of the named fields of a message: 64 hexadecimal digits. What
+// is not named (a sent date, a retry count) does not count. msg is anything that
+// encoding/json marshals to an object; a json.RawMessage or []byte is taken as JSON. A field is
+// named as in JSON, "user.id" is a field of a field.
+//
+// The order of the fields, in the message and in the call, does not matter, nor does
+// white space or how a number is written (1, 1.0 and 10e-1 are one). A field that is
+// missing or null is [ErrField]: else all messages that lack it would be one.
+func KeyOf(msg any, fields ...string) (string, error) {
+	if len(fields) == 0 {
+		return "", fmt.Errorf("%w: no fields were named, all messages would be one", ErrField)
+	}
+	tree, err := treeOf(msg)
+	if err != nil {
+		return "", err
+	}
+	object, isObject := tree.(map[string]any)
+	if !isObject {
+		return "", fmt.Errorf("%w: a %T is no object with fields", ErrField, msg)
+	}
+	names := slices.Clone(fields)
+	slices.Sort(names)
+	h := sha256.New()
+	for _, name := range slices.Compact(names) {
+		v, found := field(object, name)
+		if !found || v == nil {
+			return "", fmt.Errorf("%w: it has no field %q", ErrField, name)
+		}
+		writeText(h, 'f', name)
+		writeTree(h, v)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// hashOf is the fingerprint of a payload.
+func hashOf(v any) ([sha256.Size]byte, error) {
+	tree, err := treeOf(v)
+	if err != nil {
+		return [sha256.Size]byte{}, err
+	}
+	h := sha256.New()
+	writeTree(h, tree)
+	return [sha256.Size]byte(h.Sum(nil)), nil
+}
+
+// field finds a field by its name, then by its path.
+func field(object map[string]any, name string) (any, bool) {
+	if v, found := object[name]; found {
+		return v, true
+	}
+	first, rest, isPath := strings.Cut(name, ".")
+	if inner, isObject := object[first].(map[string]any); isPath && isObject {
+		return field(inner, rest)
+	}
+	return nil, false
+}
+
+// treeOf is msg as encoding/json reads it, its numbers as they were written.
+func treeOf(msg any) (any, error) {
+	var data []byte
+	var err error
+	switch m := msg.(type) {
+	case json.RawMessage:
+		data = m
+	case []byte:
+		data = m
+	default:
+		if data, err = json.Marshal(msg); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrField, err)
+		}
+	}
+	if !utf8.Valid(data) {
+		return nil, fmt.Errorf("%w: its JSON is not valid UTF-8", ErrField)
+	}
+	var tree any
+	d := json.NewDecoder(strings.NewReader(string(data)))
+	d.UseNumber()
+	if err := d.Decode(&tree); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrField, err)
+	}
+	if d.More() {
+		return nil, fmt.Errorf("%w: its JSON is more than one value", ErrField)
+	}
+	return tree, nil
+}
+
+// writeTree hashes a value so that no two different values share their bytes: each
+// with its kind and length.
+func writeTree(h hash.Hash, v any) {
+	switch v := v.(type) {
+	case nil:
+		writeText(h, 'z', "")
+	case bool:
+		writeText(h, 'b', fmt.Sprint(v))
+	case string:
+		writeText(h, 's', v)
+	case json.Number:
+		writeText(h, 'n', canonicalNumber(v.String()))
+	case []any:
+		writeLength(h, 'a', len(v))
+		for _, item := range v {
+			writeTree(h, item)
+		}
+	case map[string]any:
+		writeLength(h, 'o', len(v))
+		names := make([]string, 0, len(v))
+		for name := range v {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			writeText(h, 'f', name)
+			writeTree(h, v[name])
+		}
+	}
+}
+
+func writeText(h hash.Hash, kind byte, s string) {
+	writeLength(h, kind, len(s))
+	h.Write([]byte(s))
+}
+
+func writeLength(h hash.Hash, kind byte, n int) {
+	var head [9]byte
+	head[0] = kind
+	binary.BigEndian.PutUint64(head[1:], uint64(n)) //nolint:gosec // a length is not negative
+	h.Write(head[:])
+}

@@ -1,0 +1,117 @@
+package idempotency
+
+import (
+	"encoding/json"
+	"errors"
+	"math/big"
+	"strings"
+	"testing"
+)
+
+func TestKeyOf(t *testing.T) {
+	type user struct {
+		ID int64 `json:"id"`
+	}
+	type message struct {
+		Order  string   `json:"order"`
+		Amount float64  `json:"amount"`
+		User   user     `json:"user"`
+		Sent   string   `json:"sent"`
+		Tags   []string `json:"tags"`
+		Note   *string  `json:"note,omitempty"`
+	}
+	base := message{Order: "o1", Amount: 10, User: user{1 << 60}, Sent: "today", Tags: []string{"a"}}
+	fields := []string{"order", "amount", "user.id", "tags"}
+	want, err := KeyOf(base, fields...)
+	if err != nil || len(want) != 64 {
+		t.Fatalf("%q, %v", want, err)
+	}
+	later := base
+	later.Sent = "tomorrow"
+	for name, same := range map[string]any{
+		"a volatile field": later, "a pointer": &later,
+		"a map":       map[string]any{"tags": []any{"a"}, "user": map[string]any{"id": int64(1 << 60)}, "amount": 10, "order": "o1"},
+		"raw":         json.RawMessage(` {"tags":["a"], "amount": 1.0e1, "user":{"id":1152921504606846976}, "order":"\u006f1", "retry": 3} `),
+		"bytes":       []byte(`{"order":"o1","amount":10.00,"user":{"id":1152921504606846976},"tags":["a"]}`),
+		"as numbers":  []byte(`{"order":"o1","amount":100e-1,"user":{"id":1152921504606846976.0},"tags":["a"]}`),
+		"a flat path": []byte(`{"order":"o1","amount":10,"user.id":1152921504606846976,"tags":["a"]}`),
+	} {
+		if got, err := KeyOf(same, "tags", "user.id", "amount", "order", "order"); err != nil || got != want {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+	for name, other := range map[string]message{
+		"order": {Order: "o2", Amount: 10, User: user{1 << 60}, Tags: []string{"a"}}, "id": {Order: "o1", Amount: 10, User: user{1<<60 + 1}, Tags: []string{"a"}},
+		"tags": {Order: "o1", Amount: 10, User: user{1 << 60}, Tags: []string{"a", ""}}, "sign": {Order: "o1", Amount: -10, User: user{1 << 60}, Tags: []string{"a"}},
+	} {
+		if got, err := KeyOf(other, fields...); err != nil || got == want {
+			t.Errorf("another %s has the same key, %v", name, err)
+		}
+	}
+	for name, call := range map[string]func() (string, error){
+		"missing":       func() (string, error) { return KeyOf(base, "order", "custumer") },
+		"missing, path": func() (string, error) { return KeyOf(base, "user.name") },
+		"not an object": func() (string, error) { return KeyOf(base, "order.x") },
+		"omitted":       func() (string, error) { return KeyOf(base, "note") },
+		"null":          func() (string, error) { return KeyOf([]byte(`{"a":null}`), "a") },
+		"no fields":     func() (string, error) { return KeyOf(base) },
+		"a list":        func() (string, error) { return KeyOf([]int{1}, "a") },
+		"two values":    func() (string, error) { return KeyOf([]byte(`{"a":1} {}`), "a") },
+		"no JSON":       func() (string, error) { return KeyOf([]byte(`{`), "a") },
+		"no UTF-8":      func() (string, error) { return KeyOf([]byte("{\"a\":\"\xff\"}"), "a") },
+		"a function":    func() (string, error) { return KeyOf(map[string]any{"a": func() {}}, "a") },
+	} {
+		if got, err := call(); !errors.Is(err, ErrField) {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+	if mustKey(t, `{"a":"b","c":"d"}`, "a") == mustKey(t, `{"c":"b"}`, "c") {
+		t.Error("the name of a field does not count")
+	}
+}
+
+func mustKey(t *testing.T, doc string, fields ...string) string {
+	t.Helper()
+	k, err := KeyOf([]byte(doc), fields...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// FuzzCanonicalNumber: two numbers have one form exactly when they are equal.
+func FuzzCanonicalNumber(f *testing.F) {
+	for _, pair := range [][2]string{{"1", "1.0"}, {"10", "1e1"}, {"0", "-0"}, {"0.10", "1e-1"}, {"-5", "5"}, {"1e999999999", "1e999999998"}, {"100e-2", "1"}, {"1E+2", "100"}} {
+		f.Add(pair[0], pair[1])
+	}
+	f.Fuzz(func(t *testing.T, a, b string) {
+		for _, s := range []string{a, b} {
+			if !json.Valid([]byte(s)) || !strings.ContainsAny(s[:1], "-0123456789") {
+				return
+			}
+		}
+		same := canonicalNumber(a) == canonicalNumber(b)
+		if exponent(a) > 300 || exponent(b) > 300 {
+			return
+		}
+		x, ok := new(big.Rat).SetString(a)
+		y, ok2 := new(big.Rat).SetString(b)
+		if ok && ok2 && (x.Cmp(y) == 0) != same {
+			t.Errorf("%s and %s: %s and %s", a, b, canonicalNumber(a), canonicalNumber(b))
+		}
+	})
+}
+
+// exponent is the size of a number's exponent, for what big.Rat should not be asked.
+func exponent(s string) int {
+	_, e, _ := strings.Cut(strings.ToLower(s), "e")
+	e = strings.TrimLeft(strings.TrimLeft(e, "+-"), "0")
+	if len(e) > 3 {
+		return 1000
+	}
+	n := 0
+	for _, c := range e {
+		n = 10*n + int(c-'0')
+	}
+	return n
+}

@@ -1,0 +1,141 @@
+package idempotency
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/onerow/onerow"
+)
+
+// MaxKey is the length in bytes that each part of a [Key] may have.
+const MaxKey = 255
+
+// Key names a piece of work. Its parts are compared byte by byte: case counts, so
+// do trailing spaces.
+type Key struct {
+	// Tenant is whose key it is, so that tenants cannot meet. May be empty.
+	Tenant string `json:"tenant"`
+	// Operation is what is done, as in "charge". 1 to MaxKey bytes. It is a label of
+	// the metrics, so there should not be many.
+	Operation string `json:"operation"`
+	// ID is the key that the caller chose, or [KeyOf] a message. 1 to MaxKey bytes.
+	ID string `json:"id"`
+}
+
+// String shows the key in messages.
+func (k Key) String() string { return fmt.Sprintf("%q/%q/%q", k.Tenant, k.Operation, k.ID) }
+
+// Check answers [ErrKey] for a key that has an empty or too long part. Nothing is cut.
+func (k Key) Check() error {
+	switch {
+	case k.Operation == "" || k.ID == "":
+		return fmt.Errorf("%w: %s needs an operation and an id", ErrKey, k)
+	case len(k.Tenant) > MaxKey || len(k.Operation) > MaxKey || len(k.ID) > MaxKey:
+		return fmt.Errorf("%w: tenant, operation and id have %d, %d and %d bytes, %d fit; make a long id short with KeyOf",
+			ErrKey, len(k.Tenant), len(k.Operation), len(k.ID), MaxKey)
+	}
+	return nil
+}
+
+// args are the three columns, as bytes: text would pass through the connection's
+// character set.
+func (k Key) args(more ...any) []any {
+	return append([]any{[]byte(k.Tenant), []byte(k.Operation), []byte(k.ID)}, more...)
+}
+
+// References stores results that are larger than Config.MaxResult somewhere else.
+type References interface {
+	// Store keeps data and returns what Load needs to find it, at most 1,024 bytes. In
+	// Do, db is the transaction that commits the key. It may be called again
+	// after a failure.
+	Store(ctx context.Context, db onerow.DB, key Key, data []byte) (ref string, err error)
+	// Load returns what Store kept.
+	Load(ctx context.Context, db onerow.DB, ref string) ([]byte, error)
+}
+
+// Config is how keys are kept. The zero value is valid.
+type Config struct {
+	// Keep is how long a finished key answers; then it is as if it had never been, and
+	// Purge may remove it. Default 0: for ever, a key is never reusable.
+	Keep time.Duration
+	// Expected is how long a key may be in progress before it counts as overdue. It
+	// only alarms. Default 1 minute. [Expect] sets it for one call.
+	Expected time.Duration
+	// MaxResult is the size in bytes up to which an encoded result is stored in the
+	// row. What is larger goes to References, or is refused with [ErrTooLarge] if there
+	// are none. Default 1 MiB, at most 15 MiB (and the server's max_allowed_packet).
+	MaxResult int
+	// References takes the larger results. Default: none.
+	References References
+	// Codecs turn results into bytes: the first one encodes, and each row names the one
+	// that can decode it. Default: [JSON].
+	Codecs []Codec
+	// Name is shown as the holder of this process's claims. Default: host name and
+	// process id.
+	Name string
+	// Log gets a line with each outcome, before it is written. Default: nothing.
+	Log *slog.Logger
+	// Metrics gets counts and gauges. Default: nothing.
+	Metrics Metrics
+}
+
+const (
+	defaultExpected  = time.Minute
+	defaultMaxResult = 1 << 20
+	largestResult    = 15 << 20
+	longestName      = 200
+	longestReference = 1024
+)
+
+// Keys is a [Config] that was checked. It holds no state and may be used from many
+// goroutines.
+type Keys struct{ cfg Config }
+
+// New checks the configuration. It sends nothing. The tables are those of package migrations.
+func New(cfg Config) (*Keys, error) {
+	if cfg.Expected == 0 {
+		cfg.Expected = defaultExpected
+	}
+	if cfg.MaxResult == 0 {
+		cfg.MaxResult = defaultMaxResult
+	}
+	if cfg.Keep < 0 || cfg.Expected < 0 || cfg.MaxResult < 0 || cfg.MaxResult > largestResult {
+		return nil, fmt.Errorf("%w: Keep is %s, Expected %s, MaxResult %d", ErrConfig, cfg.Keep, cfg.Expected, cfg.MaxResult)
+	}
+	if len(cfg.Codecs) == 0 {
+		cfg.Codecs = []Codec{JSON{}}
+	}
+	for _, c := range cfg.Codecs {
+		if n := len(c.Name()); n == 0 || n > maxCodecName {
+			return nil, fmt.Errorf("%w: the codec %T is named %q; a name has 1 to %d bytes", ErrConfig, c, c.Name(), maxCodecName)
+		}
+	}
+	if cfg.Name == "" {
+		host, err := os.Hostname()
+		if err != nil {
+			host = "unknown host"
+		}
+		cfg.Name = fmt.Sprintf("%s:%d", host, os.Getpid())
+	}
+	cfg.Name = cut(cfg.Name, longestName)
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Metrics == nil {
+		cfg.Metrics = discard{}
+	}
+	return &Keys{cfg}, nil
+}
+
+// cut returns s as valid UTF-8 of at most n bytes.
+func cut(s string, n int) string {
+	s = strings.ToValidUTF8(s, "?")
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "")
+}

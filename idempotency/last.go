@@ -1,0 +1,140 @@
+package idempotency
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/mysqlerr"
+)
+
+// errTaken: the key was there when the function had run; its transaction is rolled back.
+var errTaken = errors.New("idempotency: the key was taken meanwhile")
+
+// sqlAppend: the primary key decides, after the function has run. A second call waits here for the
+// first one to end.
+const sqlAppend = `INSERT INTO onerow_key (tenant, operation, idem_key, status, token, call_token, fingerprint, locked_by, created_at, locked_at,
+  completed_at, expires_at, codec, is_reference, result, error)
+VALUES (?, ?, ?, ?, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)), ?, ?, ?, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6),
+  UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, ?, ?, ?, ?)`
+
+// sqlReappend is sqlAppend for a row that was seen to be free, only as it was seen.
+const sqlReappend = `UPDATE onerow_key SET status = ?, attention = 0, token = token + 1, version = version + 1, call_token = ?, fingerprint = ?, locked_by = ?,
+  locked_at = UTC_TIMESTAMP(6), expected_completion = NULL, lease_until = NULL,
+  completed_at = UTC_TIMESTAMP(6), expires_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, codec = ?, is_reference = ?, result = ?, error = ?` +
+	atKey + ` AND token = ? AND version = ?`
+
+// lastly is Do with the key last. Whatever the function answers, the key is asked
+// before it is believed: its error may come from what an earlier call did.
+func (d *doing[T]) lastly(ctx context.Context, db onerow.DB) (Outcome[T], error) {
+	for n := 1; ; n++ {
+		err := onerow.InTokenTx(ctx, db, d.lastTx)
+		if err == nil {
+			return d.out, nil
+		}
+		again, err := d.call.busy(ctx, err)
+		switch {
+		case again && !joined(db):
+			continue
+		case onerow.Retryable(err) || ctx.Err() != nil || errors.Is(err, ErrBusy):
+			return Outcome[T]{}, err
+		case n == moves:
+			return Outcome[T]{}, &BusyError{Key: d.call.key, Err: fmt.Errorf("it was claimed by others %d times: %w", n, err)}
+		}
+		out, again, err := d.ask(ctx, db, err)
+		if !again {
+			return out, err
+		}
+	}
+}
+
+// ask asks the key after the function's transaction was rolled back with err.
+func (d *doing[T]) ask(ctx context.Context, db onerow.DB, cause error) (out Outcome[T], again bool, err error) {
+	var r *row
+	err = single(ctx, db, func() (err error) { r, err = read(ctx, db, sqlReadCurrent, d.call.key); return err })
+	if err != nil {
+		return out, false, errors.Join(cause, err)
+	}
+	d.seen = nil
+	if r != nil {
+		out, err = answer[T](ctx, db, d.k, d.call, r)
+		if !errors.Is(err, errFree) {
+			return out, false, err
+		}
+		d.seen = r
+	}
+	var permanent *permanentError
+	switch {
+	case errors.Is(cause, errTaken):
+		return out, true, nil
+	case !errors.As(cause, &permanent):
+		return out, false, cause
+	}
+	text := errorText(permanent.err)
+	d.k.logOutcome(d.call.key, 0, Failed, permanent.err)
+	err = single(ctx, db, func() error { return d.append(ctx, db, Failed, stored{}, text) })
+	if errors.Is(err, errTaken) { // somebody else's outcome, or that of a lost attempt of this call
+		return out, true, nil
+	}
+	if err != nil {
+		return out, false, err
+	}
+	return out, false, &FailedError{Key: d.call.key, Message: text, Err: permanent.err}
+}
+
+func (d *doing[T]) lastTx(ctx context.Context, tx *onerow.Tx) (err error) {
+	undo := d.savepoint("a")
+	if tx.Joined() {
+		if _, err := tx.ExecContext(ctx, "SAVEPOINT "+undo); err != nil {
+			return err
+		}
+		defer func() {
+			if err != nil && !onerow.Retryable(err) && ctx.Err() == nil {
+				if _, rerr := tx.ExecContext(ctx, "ROLLBACK TO SAVEPOINT "+undo); rerr != nil {
+					err = errors.Join(err, rerr)
+				}
+			}
+		}()
+	}
+	d.entered = true
+	v, err := d.fn(ctx, tx)
+	if err != nil {
+		return err
+	}
+	s, err := d.k.encode(ctx, tx, d.call.key, v)
+	if err != nil {
+		return err
+	}
+	d.log(Completed, nil)
+	d.out = outcome(v, Fresh)
+	return d.append(ctx, tx, Completed, s, nil)
+}
+
+// append writes the finished key; errTaken if somebody else has it. One statement.
+func (d *doing[T]) append(ctx context.Context, db onerow.DB, status Status, s stored, text any) error {
+	c := d.call
+	var codec any
+	if s.codec != "" {
+		codec = s.codec
+	}
+	args := []any{string(status), c.token[:], nullable(c.fingerprint), d.k.cfg.Name, micros(c.keep), codec, s.reference, nullable(s.data), text}
+	if d.seen != nil {
+		n, err := onerow.Affected(ctx, db, sqlReappend, append(args, c.key.args(d.seen.Token, d.seen.version)...)...)
+		if err == nil && n == 0 {
+			return errTaken
+		}
+		if err != nil {
+			return &keyWait{err}
+		}
+		return nil
+	}
+	_, err := db.ExecContext(ctx, sqlAppend, c.key.args(args...)...)
+	if mysqlerr.Classify(err) == mysqlerr.Duplicate {
+		return errTaken
+	}
+	if err != nil {
+		return &keyWait{err}
+	}
+	return nil
+}

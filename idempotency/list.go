@@ -1,0 +1,103 @@
+package idempotency
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/onerow/onerow"
+)
+
+// Listed is which keys List shows.
+type Listed string
+
+// What can be listed.
+const (
+	ListInProgress Listed = "in_progress"
+	// ListOverdue are those in progress whose expected completion has passed.
+	ListOverdue Listed = "overdue"
+	// ListErrored are those whose error is marked for attention.
+	ListErrored Listed = "errored"
+	// ListFailed are all with a stored error.
+	ListFailed Listed = "failed"
+)
+
+// ListOptions say what List shows.
+type ListOptions struct {
+	// What is listed. Default: ListOverdue.
+	What Listed
+	// After is the last key of the page before; the zero Key for the first page.
+	After Key
+	// Limit is how many are returned at most. Default 100.
+	Limit int
+}
+
+const defaultListLimit = 100
+
+// where is the range of the index state that a list reads, without locks, and sorts
+// by key; empty for one that is not known.
+func (l Listed) where() string {
+	switch l {
+	case ListInProgress:
+		return `status = 'in_progress'`
+	case ListOverdue:
+		return `status = 'in_progress' AND attention = 0 AND expected_completion <= UTC_TIMESTAMP(6)`
+	case ListErrored:
+		return `status = 'error' AND attention = 1`
+	case ListFailed:
+		return `status = 'error'`
+	}
+	return ""
+}
+
+const (
+	sqlListHead = `SELECT ` + entryColumns + ` FROM onerow_key FORCE INDEX (state) WHERE `
+	sqlListTail = ` AND (tenant > ? OR tenant = ? AND operation > ? OR tenant = ? AND operation = ? AND idem_key > ?) ORDER BY tenant, operation, idem_key LIMIT ?`
+)
+
+// List shows keys for operators, in the order of their keys. One statement, over as many index entries
+// as there are keys in that state.
+func (k *Keys) List(ctx context.Context, db onerow.DB, o ListOptions) ([]Entry, error) {
+	if o.What == "" {
+		o.What = ListOverdue
+	}
+	where := o.What.where()
+	if where == "" || o.Limit < 0 {
+		return nil, fmt.Errorf("%w: List of %q, at most %d", ErrConfig, o.What, o.Limit)
+	}
+	if o.Limit == 0 {
+		o.Limit = defaultListLimit
+	}
+	t, op, id := []byte(o.After.Tenant), []byte(o.After.Operation), []byte(o.After.ID)
+	var list []Entry
+	err := single(ctx, db, func() error {
+		list = nil
+		return onerow.Query(ctx, db, sqlListHead+where+sqlListTail, []any{t, t, op, t, op, id, o.Limit}, func(rows *sql.Rows) error {
+			var e Entry
+			f := entryFields{e: &e}
+			if err := rows.Scan(f.dest()...); err != nil {
+				return err
+			}
+			f.fill()
+			list = append(list, e)
+			return nil
+		})
+	})
+	return list, err
+}
+
+// Find shows one key; [ErrNoKey] if there is no row. One statement.
+func (k *Keys) Find(ctx context.Context, db onerow.DB, key Key) (Entry, error) {
+	if err := key.Check(); err != nil {
+		return Entry{}, err
+	}
+	var r *row
+	err := single(ctx, db, func() (err error) { r, err = read(ctx, db, sqlRead, key); return err })
+	switch {
+	case err != nil:
+		return Entry{}, err
+	case r == nil:
+		return Entry{}, fmt.Errorf("%w: %s", ErrNoKey, key)
+	}
+	return r.Entry, nil
+}

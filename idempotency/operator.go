@@ -1,0 +1,160 @@
+package idempotency
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/onerow/onerow"
+)
+
+// Operator acts on keys by hand. Each verb is conditional on the state that the operator has
+// seen ([Entry.Seen]), and writes an audit row in the same transaction. If the key is not
+// in that state any more, or the verb does not fit it, the answer is [ErrChanged] with
+// what is there now, and nothing was changed. The same operator's verb called again
+// for the same token is a success that changes nothing. 4 statements; 5 when nothing
+// is changed.
+type Operator struct {
+	keys          *Keys
+	actor, reason string
+}
+
+// Operator makes an operator; actor and reason go into the audit and must not be empty.
+func (k *Keys) Operator(actor, reason string) (*Operator, error) {
+	if actor == "" || reason == "" {
+		return nil, fmt.Errorf("%w: the audit needs who acts and why", ErrConfig)
+	}
+	return &Operator{k, cut(actor, MaxKey), cut(reason, longestError)}, nil
+}
+
+// The actions in the audit.
+const (
+	ActionRelease  = "release"
+	ActionComplete = "complete"
+	ActionExpire   = "expire"
+)
+
+// atSeen is the condition of an operator's write. By the primary key.
+const atSeen = atKey + ` AND token = ? AND status = ?`
+
+// sqlOperatorRelease gives a key in progress or with an error back.
+const sqlOperatorRelease = `UPDATE onerow_key SET status = 'released', attention = 0, version = version + 1, completed_at = UTC_TIMESTAMP(6),
+  expires_at = UTC_TIMESTAMP(6) + INTERVAL 1 DAY, expected_completion = NULL, lease_until = NULL` + atSeen + ` AND status IN ('in_progress', 'error')`
+
+// sqlOperatorComplete ends a key in progress or with an error with a result.
+const sqlOperatorComplete = `UPDATE onerow_key SET status = 'complete', attention = 0, version = version + 1, codec = ?, is_reference = ?, result = ?, error = NULL,
+  completed_at = UTC_TIMESTAMP(6), expires_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, expected_completion = NULL, lease_until = NULL` + atSeen + ` AND status IN ('in_progress', 'error')`
+
+// sqlOperatorExpire makes a finished key absent.
+const sqlOperatorExpire = `UPDATE onerow_key SET version = version + 1, expires_at = UTC_TIMESTAMP(6)` + atSeen +
+	` AND status IN ('complete', 'error') AND COALESCE(expires_at > UTC_TIMESTAMP(6), TRUE)`
+
+// Release makes a key that is in progress or failed free: the work was not done, says the
+// operator. Its holder, should it still run, gets [ErrLost].
+func (o *Operator) Release(ctx context.Context, db onerow.DB, seen Seen) error {
+	return o.act(ctx, db, seen, ActionRelease, sqlOperatorRelease)
+}
+
+// Complete ends a key that is in progress or failed with a result, encoded as that of Do and Begin is: the
+// work was done, says the operator, and this came of it.
+func (o *Operator) Complete(ctx context.Context, db onerow.DB, seen Seen, result any) error {
+	s, err := o.keys.encode(ctx, db, seen.Key, result)
+	if err != nil {
+		return err
+	}
+	return o.act(ctx, db, seen, ActionComplete, sqlOperatorComplete, s.codec, s.reference, s.data, micros(o.keys.cfg.Keep))
+}
+
+// Expire makes a finished key absent now: the next call does the work anew. A key in
+// progress does not expire; release it.
+func (o *Operator) Expire(ctx context.Context, db onerow.DB, seen Seen) error {
+	return o.act(ctx, db, seen, ActionExpire, sqlOperatorExpire)
+}
+
+// sqlAudit: its primary key is in nobody's way, a token has an action once.
+const sqlAudit = `INSERT INTO onerow_key_audit (tenant, operation, idem_key, token, action, seen_status, actor, reason, acted_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, UTC_TIMESTAMP(6))`
+
+// sqlAudited reads one audit row by its primary key.
+const sqlAudited = `SELECT actor = ? FROM onerow_key_audit` + atKey + ` AND token = ? AND action = ? LOCK IN SHARE MODE`
+
+// act runs the conditional write, which decides, and the audit. An unknown COMMIT is run again: the
+// write waits at the row until the lost attempt has ended, and then the audit says
+// whether it was this operator's.
+func (o *Operator) act(ctx context.Context, db onerow.DB, seen Seen, action, query string, args ...any) error {
+	if err := seen.Key.Check(); err != nil {
+		return err
+	}
+	changed := false
+	err := onerow.InTokenTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+		changed = false
+		n, err := onerow.Affected(ctx, tx, query, append(args[:len(args):len(args)], seen.Key.args(seen.Token, string(seen.Status))...)...)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return o.changed(ctx, tx, seen, action)
+		}
+		changed = true
+		_, err = tx.ExecContext(ctx, sqlAudit, seen.Key.args(seen.Token, action, string(seen.Status), o.actor, o.reason)...)
+		return err
+	})
+	if err == nil && changed {
+		o.keys.cfg.Log.InfoContext(ctx, "idempotency: an operator's action", append(attrs(seen.Key, seen.Token, seen.Status, nil), "action", action, "actor", o.actor, "reason", o.reason)...)
+	}
+	return err
+}
+
+func (o *Operator) changed(ctx context.Context, tx *onerow.Tx, seen Seen, action string) error {
+	var mine bool
+	err := onerow.QueryRow(ctx, tx, sqlAudited, append([]any{o.actor}, seen.Key.args(seen.Token, action)...), &mine)
+	if err == nil && mine {
+		return nil
+	}
+	if err != nil && !isNoRows(err) {
+		return err
+	}
+	e := &ChangedError{Seen: seen}
+	r, err := read(ctx, tx, sqlReadCurrent, seen.Key)
+	if err != nil {
+		return err
+	}
+	if r != nil {
+		e.Current = r.Entry
+	}
+	return e
+}
+
+// Audited is one action of an operator.
+type Audited struct {
+	Key    Key       `json:"key"`
+	Token  int64     `json:"token"`
+	Action string    `json:"action"`
+	Seen   Status    `json:"seen"`
+	Actor  string    `json:"actor"`
+	Reason string    `json:"reason"`
+	At     time.Time `json:"at"`
+}
+
+// sqlAudits reads by the primary key.
+const sqlAudits = `SELECT token, action, seen_status, actor, reason, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', acted_at) FROM onerow_key_audit` +
+	atKey + ` ORDER BY token, action`
+
+// Audit returns what operators did to a key, in the order of its tokens. One statement.
+func (k *Keys) Audit(ctx context.Context, db onerow.DB, key Key) ([]Audited, error) {
+	var list []Audited
+	err := single(ctx, db, func() error {
+		list = nil
+		return onerow.Query(ctx, db, sqlAudits, key.args(), func(rows *sql.Rows) error {
+			a := Audited{Key: key}
+			var status string
+			var at int64
+			err := rows.Scan(&a.Token, &a.Action, &status, &a.Actor, &a.Reason, &at)
+			a.Seen, a.At = Status(status), time.UnixMicro(at).UTC()
+			list = append(list, a)
+			return err
+		})
+	})
+	return list, err
+}

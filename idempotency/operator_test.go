@@ -1,0 +1,160 @@
+package idempotency_test
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/onerow/onerow/idempotency"
+)
+
+// counter is Metrics for tests.
+type counter struct {
+	mu     sync.Mutex
+	events map[idempotency.Event]int
+	gauges map[idempotency.Gauge]int64
+}
+
+func (c *counter) Add(e idempotency.Event, _ string, n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.events == nil {
+		c.events = map[idempotency.Event]int{}
+	}
+	c.events[e] += n
+}
+
+func (c *counter) Set(g idempotency.Gauge, n int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.gauges == nil {
+		c.gauges = map[idempotency.Gauge]int64{}
+	}
+	c.gauges[g] = n
+}
+
+func (c *counter) of(e idempotency.Event) int { c.mu.Lock(); defer c.mu.Unlock(); return c.events[e] }
+
+func TestOperator(t *testing.T) {
+	eachLevel(t, func(t *testing.T, db *sql.DB) {
+		counts := &counter{}
+		keys, ctx := newKeys(t, idempotency.Config{Metrics: counts}), t.Context()
+		ann := must(keys.Operator("ann", "ticket 12"))
+		claims := map[string]idempotency.Claim{}
+		for _, id := range []string{"done", "failed", "late", "late too", "runs"} {
+			d := time.Hour
+			if id[0] == 'l' {
+				d = time.Microsecond
+			}
+			claims[id] = begun(t, db, keys, key(id), idempotency.Expect(d))
+		}
+		if err := errors.Join(keys.Complete(ctx, db, claims["done"], receipt{ID: 1}),
+			keys.Fail(ctx, db, claims["failed"], errors.New("x"), idempotency.Attention())); err != nil {
+			t.Fatal(err)
+		}
+		for what, want := range map[idempotency.Listed]string{"": "late late too", idempotency.ListInProgress: "late late too runs",
+			idempotency.ListErrored: "failed", idempotency.ListFailed: "failed"} {
+			got, after := "", idempotency.Key{}
+			for {
+				page := must(keys.List(ctx, db, idempotency.ListOptions{What: what, Limit: 1, After: after}))
+				if len(page) == 0 {
+					break
+				}
+				got, after = got+" "+page[0].Key.ID, page[0].Key
+			}
+			if got != " "+want {
+				t.Errorf("list %q:%s, want %s", what, got, want)
+			}
+		}
+		if m := must(keys.Measure(ctx, db)); m != (idempotency.Measures{InProgress: 3, Overdue: 2, Errored: 1}) || counts.gauges[idempotency.GaugeOverdue] != 2 {
+			t.Errorf("measured %+v, gauges %v", m, counts.gauges)
+		}
+
+		seen := func(id string) idempotency.Seen { return must(keys.Find(ctx, db, key(id))).Seen() }
+		old := seen("late")
+		if err := keys.Extend(ctx, db, claims["late"]); err != nil { // it is alive, and as it was seen
+			t.Fatal(err)
+		}
+		for range 2 { // the second one changes nothing
+			if err := ann.Release(ctx, db, old); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := keys.Complete(ctx, db, claims["late"], receipt{}); !errors.Is(err, idempotency.ErrLost) {
+			t.Errorf("the holder of a released key: %v", err)
+		}
+		next := begun(t, db, keys, key("late"))
+		var changed *idempotency.ChangedError
+		bob := must(keys.Operator("bob", "me too"))
+		for name, err := range map[string]error{
+			"release what was seen": bob.Release(ctx, db, old), "complete what was seen": ann.Complete(ctx, db, old, receipt{}), "expire what was seen": ann.Expire(ctx, db, old),
+			"expire what runs": ann.Expire(ctx, db, seen("runs")), "release what is done": ann.Release(ctx, db, seen("done")),
+			"no such key": ann.Release(ctx, db, idempotency.Seen{Key: key("none"), Token: 1, Status: idempotency.InProgress}),
+		} {
+			if !errors.As(err, &changed) || !errors.Is(err, idempotency.ErrChanged) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if err := errors.Join(ann.Complete(ctx, db, seen("late too"), receipt{ID: 77}), ann.Complete(ctx, db, seen("failed"), receipt{ID: 78}),
+			ann.Expire(ctx, db, seen("done")), keys.Complete(ctx, db, next, receipt{ID: 79})); err != nil {
+			t.Fatal(err)
+		}
+		for id, want := range map[string]int64{"late too": 77, "failed": 78, "late": 79} {
+			if _, out, err := idempotency.Begin[receipt](ctx, db, keys, key(id)); err != nil || out == nil || out.Row.ID != want {
+				t.Errorf("%s: %+v, %v", id, out, err)
+			}
+		}
+		begun(t, db, keys, key("done")) // expired
+		audit := ""
+		for _, id := range []string{"done", "failed", "late", "late too", "runs"} {
+			for _, a := range must(keys.Audit(ctx, db, key(id))) {
+				audit += fmt.Sprintf("%s:%s:%s:%s ", id, a.Action, a.Seen, a.Actor)
+				if a.Token != claims[id].Token || a.Reason != "ticket 12" || a.At.IsZero() {
+					t.Errorf("%+v", a)
+				}
+			}
+		}
+		if want := "done:expire:complete:ann failed:complete:error:ann late:release:in_progress:ann late too:complete:in_progress:ann "; audit != want {
+			t.Errorf("audit %q", audit)
+		}
+		if _, err := keys.Operator("", "x"); !errors.Is(err, idempotency.ErrConfig) {
+			t.Errorf("nobody: %v", err)
+		}
+	})
+}
+
+// TestMetrics: each outcome is counted once.
+func TestMetrics(t *testing.T) {
+	db, _ := open(t)
+	c := &counter{}
+	keys, ctx := newKeys(t, idempotency.Config{Metrics: c}), t.Context()
+	must(idempotency.Do(ctx, db, keys, key("a"), charge(1), idempotency.Payload(1)))
+	must(idempotency.Do(ctx, db, keys, key("a"), charge(1)))
+	if _, err := idempotency.Do(ctx, db, keys, key("a"), charge(1), idempotency.Payload(2)); err == nil {
+		t.Error("no mismatch")
+	}
+	claim := begun(t, db, keys, key("b"), idempotency.Lease(time.Microsecond))
+	leaseEnded(t, db, key("b"))
+	heir := begun(t, db, keys, key("b"))
+	if _, _, err := idempotency.Begin[int](ctx, db, keys, key("b")); err == nil {
+		t.Error("not in progress")
+	}
+	if err := keys.Complete(ctx, db, claim, 1); err == nil {
+		t.Error("not lost")
+	}
+	if err := keys.Fail(ctx, db, heir, errors.New("x")); err != nil {
+		t.Error(err)
+	}
+	must(keys.Admit(ctx, db, key("a"), time.Hour))
+	must(keys.Admit(ctx, db, key("a"), time.Hour))
+	want := map[idempotency.Event]int{
+		idempotency.EventStarted: 3, idempotency.EventTakenOver: 1, idempotency.EventCompleted: 1, idempotency.EventFailed: 1, idempotency.EventReplayed: 1,
+		idempotency.EventConflicted: 1, idempotency.EventMismatched: 1, idempotency.EventLost: 1, idempotency.EventAdmitted: 1, idempotency.EventRefused: 1,
+	}
+	if fmt.Sprint(c.events) != fmt.Sprint(want) {
+		t.Errorf("counted %v, want %v", c.events, want)
+	}
+}

@@ -1,0 +1,135 @@
+package idempotency
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"fmt"
+	"time"
+)
+
+// Option changes one call. Each says which verbs take it; the others answer
+// [ErrConfig].
+type Option struct {
+	name  string
+	apply func(*call) error
+}
+
+// KeyLast makes Do write the key after the function has run. See the package documentation.
+func KeyLast() Option {
+	return Option{"KeyLast", func(c *call) error { c.last = true; return nil }}
+}
+
+// LookFirst makes Do and Begin look for a stored answer before they write: one
+// statement for a replay, one more for fresh work. Worth it where replays are
+// likely. The primary key still decides.
+func LookFirst() Option {
+	return Option{"LookFirst", func(c *call) error { c.look = true; return nil }}
+}
+
+// Payload is what the work of Do or Begin is done with: another payload under
+// the same key is [ErrMismatch]. It is hashed as JSON, where the order of fields does not matter.
+func Payload(v any) Option {
+	return Option{"Payload", func(c *call) error {
+		sum, err := hashOf(v)
+		if err != nil {
+			return fmt.Errorf("idempotency: the payload: %w", err)
+		}
+		c.fingerprint = sum[:]
+		return nil
+	}}
+}
+
+// Fingerprint is [Payload] for a hash that the caller made of it.
+func Fingerprint(sum [sha256.Size]byte) Option {
+	return Option{"Fingerprint", func(c *call) error { c.fingerprint = sum[:]; return nil }}
+}
+
+// Keep replaces Config.Keep for a call of Do, Complete, Fail or Work; 0 is for ever.
+func Keep(d time.Duration) Option {
+	return Option{"Keep", func(c *call) error {
+		if d < 0 {
+			return fmt.Errorf("%w: Keep(%s)", ErrConfig, d)
+		}
+		c.keep = d
+		return nil
+	}}
+}
+
+// Expect replaces Config.Expected for a call of Begin, and of Extend, which counts from now.
+func Expect(d time.Duration) Option {
+	return Option{"Expect", func(c *call) error {
+		if d <= 0 {
+			return fmt.Errorf("%w: Expect(%s)", ErrConfig, d)
+		}
+		c.expected = d
+		return nil
+	}}
+}
+
+// Lease lets another Begin take the key over when d has passed without Complete or
+// Extend. Who asks for a lease declares that the work may be done again, or that
+// the token is passed on to where the work is done. For Begin and Extend.
+func Lease(d time.Duration) Option {
+	return Option{"Lease", func(c *call) error {
+		if d < time.Microsecond {
+			return fmt.Errorf("%w: Lease(%s)", ErrConfig, d)
+		}
+		c.lease = d
+		return nil
+	}}
+}
+
+// Attention marks the error that Fail stores for a human: the gauge counts it, and it does
+// not expire before somebody has looked.
+func Attention() Option {
+	return Option{"Attention", func(c *call) error { c.attention = true; return nil }}
+}
+
+// call is one call of a verb.
+type call struct {
+	key         Key
+	token       [16]byte // new for every call, the same in each of its attempts
+	fingerprint []byte   // nil: none was given
+	keep        time.Duration
+	expected    time.Duration
+	lease       time.Duration
+	last, look  bool
+	attention   bool
+	tookOver    bool      // Begin: the row it claims was in progress
+	start       time.Time // monotonic: only durations are taken
+}
+
+// The options that a verb takes.
+const (
+	doOptions       = "KeyLast LookFirst Payload Fingerprint Keep"
+	beginOptions    = "LookFirst Payload Fingerprint Expect Lease"
+	completeOptions = "Keep"
+	failOptions     = "Keep Attention"
+	extendOptions   = "Expect Lease"
+)
+
+func (k *Keys) newCall(key Key, takes string, opts []Option) (*call, error) {
+	c := &call{key: key, keep: k.cfg.Keep, expected: k.cfg.Expected, start: time.Now()}
+	if err := key.Check(); err != nil {
+		return nil, err
+	}
+	for _, o := range opts {
+		if !hasWord(takes, o.name) {
+			return nil, fmt.Errorf("%w: this verb does not take the option %s, it takes: %s", ErrConfig, o.name, takes)
+		}
+		if err := o.apply(c); err != nil {
+			return nil, err
+		}
+	}
+	_, err := rand.Read(c.token[:])
+	return c, err
+}
+
+// micros is a duration as an argument of INTERVAL ? MICROSECOND; 0 is NULL, and so
+// is what is computed with it.
+func micros(d time.Duration) any {
+	if d == 0 {
+		return nil
+	}
+	return d.Microseconds()
+}

@@ -1,0 +1,213 @@
+package idempotency_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/idempotency"
+)
+
+// memory is a log that can be read.
+type memory struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (m *memory) Write(p []byte) (int, error) { m.mu.Lock(); defer m.mu.Unlock(); return m.b.Write(p) }
+func (m *memory) String() string              { m.mu.Lock(); defer m.mu.Unlock(); return m.b.String() }
+func (m *memory) logger() *slog.Logger        { return slog.New(slog.NewTextHandler(m, nil)) }
+
+// gobCodec is a codec of the application's.
+type gobCodec struct{}
+
+func (gobCodec) Name() string { return "gob/1" }
+func (gobCodec) Encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(v)
+	return b.Bytes(), err
+}
+func (gobCodec) Decode(data []byte, v any) error {
+	return gob.NewDecoder(bytes.NewReader(data)).Decode(v)
+}
+
+// blobs keeps large results in a table.
+type blobs struct{}
+
+func (blobs) Store(ctx context.Context, db onerow.DB, key idempotency.Key, data []byte) (string, error) {
+	_, err := db.ExecContext(ctx, "REPLACE INTO blob_store (name, data) VALUES (?, ?)", key.String(), data)
+	return key.String(), err
+}
+
+func (blobs) Load(ctx context.Context, db onerow.DB, ref string) (data []byte, err error) {
+	err = onerow.QueryRow(ctx, db, "SELECT data FROM blob_store WHERE name = ?", []any{ref}, &data)
+	return data, err
+}
+
+func TestCodecs(t *testing.T) {
+	db, _ := open(t)
+	ctx := t.Context()
+	old, now := newKeys(t, idempotency.Config{}), newKeys(t, idempotency.Config{Codecs: []idempotency.Codec{gobCodec{}, idempotency.JSON{}}})
+	for _, id := range []string{"old", "new"} {
+		by := map[string]*idempotency.Keys{"old": old, "new": now}[id]
+		must(idempotency.Do(ctx, db, by, key(id), charge(3)))
+		if out := must(idempotency.Do(ctx, db, now, key(id), charge(4))); out.Row.Amount != 3 {
+			t.Errorf("%s: %+v", id, out)
+		}
+	}
+	if _, err := idempotency.Do(ctx, db, old, key("new"), charge(4)); !errors.Is(err, idempotency.ErrCodec) {
+		t.Errorf("an unknown codec: %v", err)
+	}
+	if _, err := idempotency.Do(ctx, db, now, key("chan"), func(context.Context, *onerow.Tx) (chan int, error) { return make(chan int), nil }); !errors.Is(err, idempotency.ErrCodec) {
+		t.Errorf("a channel: %v", err)
+	}
+	if _, err := idempotency.Do(ctx, db, old, key("old"), func(context.Context, *onerow.Tx) (int, error) { return 0, nil }); !errors.Is(err, idempotency.ErrCodec) {
+		t.Errorf("another type: %v", err)
+	}
+}
+
+// TestSize: what is too large is refused or stored elsewhere, never cut.
+func TestSize(t *testing.T) {
+	eachVariant(t, func(t *testing.T, db *sql.DB, opts []idempotency.Option) {
+		exec(t, db, "CREATE TABLE IF NOT EXISTS blob_store (name VARCHAR(300) PRIMARY KEY, data LONGBLOB NOT NULL)")
+		exec(t, db, "DELETE FROM blob_store")
+		ctx := t.Context()
+		sized := func(n int) func(context.Context, *onerow.Tx) (string, error) {
+			return func(ctx context.Context, tx *onerow.Tx) (string, error) {
+				_, err := charge(1)(ctx, tx)
+				return strings.Repeat("x", n), err
+			}
+		}
+		refusing := newKeys(t, idempotency.Config{MaxResult: 100})
+		_, err := idempotency.Do(ctx, db, refusing, key("a"), sized(99), opts...)
+		var large *idempotency.TooLargeError
+		if !errors.As(err, &large) || !errors.Is(err, idempotency.ErrTooLarge) || large.Size != 101 || large.Max != 100 {
+			t.Fatalf("too large: %v", err)
+		}
+		if n := charges(t, db); n != 0 {
+			t.Fatalf("%d charges after a result that was refused", n)
+		}
+		must(idempotency.Do(ctx, db, refusing, key("a"), sized(98), opts...))
+		referring := newKeys(t, idempotency.Config{MaxResult: 100, References: blobs{}})
+		for _, n := range []int{98, 99, 300000} {
+			id := key(fmt.Sprint(n))
+			must(idempotency.Do(ctx, db, referring, id, sized(n), opts...))
+			if out := must(idempotency.Do(ctx, db, referring, id, sized(0), opts...)); len(out.Row) != n || !out.Replayed {
+				t.Errorf("%d bytes: %d", n, len(out.Row))
+			}
+		}
+		if n := scan[int](t, db, "SELECT COUNT(*) FROM blob_store"); n != 2 {
+			t.Errorf("%d references", n)
+		}
+	})
+}
+
+func TestLongError(t *testing.T) {
+	db, _ := open(t)
+	keys, ctx := newKeys(t, idempotency.Config{}), t.Context()
+	long := strings.Repeat("é", 40000)
+	_, err := idempotency.Do(ctx, db, keys, key("a"), func(context.Context, *onerow.Tx) (int, error) {
+		return 0, idempotency.Permanent(errors.New(long))
+	})
+	if !errors.Is(err, idempotency.ErrFailed) {
+		t.Fatal(err)
+	}
+	if e := must(keys.Find(ctx, db, key("a"))); !strings.HasSuffix(e.Error, "… (cut, it had 80000 bytes)") {
+		t.Errorf("%d bytes: …%s", len(e.Error), e.Error[len(e.Error)-60:])
+	}
+}
+
+func TestConfig(t *testing.T) {
+	db, _ := open(t)
+	for _, cfg := range []idempotency.Config{{Keep: -1}, {Expected: -1}, {MaxResult: -1}, {MaxResult: 16 << 20}} {
+		if _, err := idempotency.New(cfg); !errors.Is(err, idempotency.ErrConfig) {
+			t.Errorf("%+v: %v", cfg, err)
+		}
+	}
+	keys, ctx := newKeys(t, idempotency.Config{}), t.Context()
+	for _, o := range []idempotency.Option{idempotency.Keep(-1), idempotency.Lease(time.Second), idempotency.Expect(time.Second), idempotency.Attention()} {
+		if _, err := idempotency.Do(ctx, db, keys, key("a"), charge(1), o); !errors.Is(err, idempotency.ErrConfig) {
+			t.Errorf("Do took an option that it has no use for: %v", err)
+		}
+	}
+	if _, _, err := idempotency.Begin[int](ctx, db, keys, key("a"), idempotency.KeyLast()); !errors.Is(err, idempotency.ErrConfig) {
+		t.Errorf("Begin took KeyLast: %v", err)
+	}
+}
+
+func TestAdmit(t *testing.T) {
+	eachLevel(t, func(t *testing.T, db *sql.DB) {
+		keys, ctx := newKeys(t, idempotency.Config{}), t.Context()
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		admitted := 0
+		for range 32 {
+			wg.Go(func() {
+				a, err := keys.Admit(ctx, db, key("a"), time.Hour)
+				if err != nil || !a.Admitted && (a.RetryAfter <= 59*time.Minute || a.RetryAfter > time.Hour) {
+					t.Errorf("%+v, %v", a, err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				if a.Admitted {
+					admitted++
+				}
+			})
+		}
+		wg.Wait()
+		if admitted != 1 {
+			t.Errorf("%d of 32 were admitted", admitted)
+		}
+		exec(t, db, "UPDATE onerow_admission SET until_at = UTC_TIMESTAMP(6)")
+		for _, want := range []bool{true, false} {
+			if a := must(keys.Admit(ctx, db, key("a"), time.Hour)); a.Admitted != want {
+				t.Errorf("after the window: %+v", a)
+			}
+		}
+		if _, err := keys.Admit(ctx, db, key("a"), 0); !errors.Is(err, idempotency.ErrConfig) {
+			t.Errorf("no window: %v", err)
+		}
+	})
+}
+
+func TestPurge(t *testing.T) {
+	eachLevel(t, func(t *testing.T, db *sql.DB) {
+		counts := &counter{}
+		keys, ctx := newKeys(t, idempotency.Config{Metrics: counts}), t.Context()
+		tx := must(db.BeginTx(ctx, nil))
+		for i := range 250 {
+			must(idempotency.Do(ctx, tx, keys, key(fmt.Sprint("old", i)), charge(1), idempotency.KeyLast(), idempotency.Keep(time.Microsecond)))
+			must(idempotency.Do(ctx, tx, keys, key(fmt.Sprint("new", i)), charge(1), idempotency.KeyLast(), idempotency.Keep(time.Hour)))
+		}
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		begun(t, db, keys, key("running"), idempotency.Lease(time.Microsecond))
+		must(keys.Admit(ctx, db, key("gone"), time.Microsecond))
+		must(keys.Admit(ctx, db, key("stays"), time.Hour))
+		if n, err := keys.Purge(ctx, db, 220); n != 220 || err != nil {
+			t.Fatalf("purged %d, %v", n, err)
+		}
+		if n, err := keys.Purge(ctx, db, 300); n != 31 || err != nil {
+			t.Fatalf("purged %d, %v", n, err)
+		}
+		if n, err := keys.Purge(ctx, db, 300); n != 0 || err != nil {
+			t.Fatalf("purged %d, %v", n, err)
+		}
+		if n := scan[int](t, db, "SELECT COUNT(*) FROM onerow_key"); n != 251 {
+			t.Errorf("%d keys stay", n)
+		}
+		if n := counts.of(idempotency.EventPurged); n != 251 {
+			t.Errorf("counted %d", n)
+		}
+	})
+}

@@ -1,0 +1,74 @@
+package idempotency
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/onerow/onerow"
+)
+
+// errStopped is stored for a function that neither returned a result nor an error.
+var errStopped = errors.New("the function panicked or ended its goroutine; whether the work was done is not known")
+
+// Work does the work of a claim and writes its outcome:
+//
+//	fn returns          the key                             Work returns
+//	a result            complete                            it, Fresh
+//	NotDone(err)        released                            err
+//	Permanent(err)      error                               ErrFailed with err
+//	any other error     error, marked for attention         ErrFailed with err
+//	panics              error, marked for attention         the panic goes on
+//
+// Any other error is one after which nobody knows what was done: a time-out, a broken connection. If
+// the outcome cannot be written, Work returns the result all the same, and an error with
+// [ErrLost] or [ErrCompletionLost]; a result that is [ErrTooLarge] is marked for
+// attention. Option: Keep. Statements: those of Complete, Fail or Release.
+func Work[T any](ctx context.Context, db onerow.DB, keys *Keys, claim Claim, fn func(ctx context.Context) (T, error), opts ...Option) (Outcome[T], error) {
+	var none Outcome[T]
+	if _, err := keys.newCall(claim.Key, completeOptions, opts); err != nil {
+		return none, err
+	}
+	returned := false
+	defer func() {
+		if !returned { // a panic that goes on; the log has what cannot be returned
+			if err := keys.Fail(ctx, db, claim, errStopped, Attention()); err != nil {
+				keys.cfg.Log.ErrorContext(ctx, "idempotency: a panic could not be recorded", attrs(claim.Key, claim.Token, Failed, err)...)
+			}
+		}
+	}()
+	v, err := fn(ctx)
+	returned = true
+	if err != nil {
+		return none, keys.failWork(ctx, db, claim, err, opts)
+	}
+	out := outcome(v, Fresh)
+	err = keys.Complete(ctx, db, claim, v, opts...)
+	if errors.Is(err, ErrTooLarge) || errors.Is(err, ErrCodec) {
+		err = errors.Join(err, keys.Fail(ctx, db, claim, fmt.Errorf("the work was done, its result cannot be stored: %w", err), Attention()))
+	}
+	return out, err
+}
+
+// failWork writes an error of a function and returns what its caller gets.
+func (k *Keys) failWork(ctx context.Context, db onerow.DB, claim Claim, err error, opts []Option) error {
+	var notDone *notDoneError
+	if errors.As(err, &notDone) {
+		return join(err, k.Release(ctx, db, claim))
+	}
+	var permanent *permanentError
+	failed := &FailedError{Key: claim.Key, Message: errorText(err), Err: err}
+	if !errors.As(err, &permanent) {
+		failed.Attention = true
+		opts = append(opts[:len(opts):len(opts)], Attention())
+	}
+	return join(failed, k.Fail(ctx, db, claim, err, opts...))
+}
+
+// join leaves an error alone to which there is nothing to add.
+func join(err, more error) error {
+	if more == nil {
+		return err
+	}
+	return errors.Join(err, more)
+}
