@@ -8,6 +8,10 @@
 //     activate, delete, with an undo window
 //   - quota: which of an owner's rows are over the owner's limit
 //   - cascade: everything below a deleted row goes, in the background
+//   - idempotency: keys with a stored result; httpkey: the HTTP middleware
+//   - flow: a flow owned by one request id, from its first message to its last
+//   - ordering: messages that come late, twice and out of order
+//   - serial: ranges of serial numbers without gaps
 //   - schema: the tables, declared once as data; DDL and Verify come from there
 //   - migrations: the toolkit's own tables
 //   - crashtest: fails a workflow at every statement, for your tests as well

@@ -34,6 +34,8 @@ type grammar struct {
 	Verify  verifyCmd  `cmd:"" help:"Compare the database with the plan and name each difference."`
 	DDL     ddlCmd     `cmd:"" name:"ddl" help:"Print the CREATE TABLE statements of the plan's tables."`
 	Migrate migrateCmd `cmd:"" help:"Create, remove or list the toolkit's own tables (onerow_*)."`
+	Keys    keysCmd    `cmd:"" help:"Look at idempotency keys, release, complete, expire or purge them."`
+	Serials serialsCmd `cmd:"" help:"List series of numbers, find their gaps and overlaps."`
 }
 
 // planFlag is part of every command that needs the plan.
@@ -51,6 +53,8 @@ Examples:
   cascade-worker enqueue project 42
   cascade-worker drain
   cascade-worker jobs --state dead
+  cascade-worker keys list --overdue
+  cascade-worker serials gaps invoices-2026
 
 plan.yaml:
   resources:

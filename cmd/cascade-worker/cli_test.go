@@ -88,7 +88,7 @@ func TestWrongInput(t *testing.T) {
 		{"jobs", []string{envDSN + "=mysql://root@127.0.0.1:1/db"}, 1, []string{"cannot reach", "127.0.0.1:1", "connection refused"}},
 		{"jobs", []string{envDSN + "=root@unix(/no/such.sock)/db"}, 1, []string{"cannot reach", "/no/such.sock"}},
 		{"jobs", []string{envDSN + "=mysql://root@no-such-host.invalid/db"}, 1, []string{"cannot reach", "no-such-host.invalid:3306"}},
-		{"jobs", []string{envDSN + "=mysql://" + w.cfg.User + "@" + server + "/onerow_t_no_such"}, 1, []string{"no database", "onerow_t_no_such"}},
+		{"jobs", []string{envDSN + "=" + strings.Replace(w.url(), "/"+w.cfg.DBName, "/onerow_t_no_such", 1)}, 1, []string{"no database", "onerow_t_no_such"}},
 		{"jobs", []string{envDSN + "=mysql://nobody:x@" + server + "/" + w.cfg.DBName}, 1, []string{`the user "nobody"`, "check user and password"}},
 		{"jobs", []string{envDSN + "=" + w.url() + "?no_such_variable=1"}, 1, []string{"no_such_variable"}},
 	} {

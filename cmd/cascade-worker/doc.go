@@ -15,7 +15,8 @@
 //     where the last batch was committed, and the counts stay exact. Any number of
 //     workers may run at once.
 //   - Wrong input gets one line on stderr and the exit code 2, a failure one line and
-//     the exit code 1. Only verify prints more: a line per difference, on stdout.
+//     the exit code 1. Only verify and serials gaps print more: a line per
+//     difference or finding, on stdout.
 //   - The password of the DSN is never printed, neither in errors nor in logs, not
 //     even when the DSN cannot be parsed or was typed in the wrong place.
 //   - run and drain refuse to start on a database that lacks what the plan relies on.
@@ -47,5 +48,8 @@
 //	jobs           1 per 1000 jobs
 //	retry          4
 //	verify         schema.Verify
+//	keys           list 1 per 1000 keys and kind; show 2; release, complete, expire 4;
+//	               purge what package idempotency documents
+//	serials        list 1 per 1000 series; gaps 1, and 1 more when nothing is found
 //	migrate        what package migrations documents; status nothing more
 package main

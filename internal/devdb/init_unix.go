@@ -76,7 +76,7 @@ func (p *private) initCommand(ctx context.Context, datadir string) error {
 	if err != nil {
 		return fmt.Errorf("devdb: %w", err)
 	}
-	child, err := spawn(path, args, log, p.lock)
+	child, err := spawn(path, args, nil, log, p.lock)
 	if err = joinNonNil(err, log.Close()); err != nil {
 		return fmt.Errorf("devdb: start %s: %w", path, err)
 	}

@@ -131,7 +131,7 @@ func TestStubbornOrphan(t *testing.T) {
 		t.Fatal(err)
 	}
 	ready := filepath.Join(dir, "ready")
-	p, err := spawn("/bin/sh", []string{"-c", "trap '' TERM; : >" + ready + "; while :; do sleep 60; done"}, null, l)
+	p, err := spawn("/bin/sh", []string{"-c", "trap '' TERM; : >" + ready + "; while :; do sleep 60; done"}, nil, null, l)
 	if err = errors.Join(err, null.Close()); err != nil {
 		t.Fatal(err)
 	}

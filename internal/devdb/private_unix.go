@@ -29,6 +29,7 @@ type private struct {
 	dir       string // holds lock, log and data
 	throwAway bool
 	durable   bool
+	env       []string
 	sockDir   string // a short folder made for the socket; empty: the socket is in dir
 	socket    string
 	addr      string
@@ -38,7 +39,7 @@ type private struct {
 
 // startPrivate takes the folder, makes the data directory if it has none, and starts the server.
 func startPrivate(ctx context.Context, bin binary, o Options) (_ *private, err error) {
-	p := &private{bin: bin, durable: o.Durable}
+	p := &private{bin: bin, durable: o.Durable, env: o.Env}
 	if o.Dir == "" {
 		p.throwAway = true
 		sweep(o.Log)
@@ -142,7 +143,7 @@ func (p *private) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("devdb: %w", err)
 	}
-	p.proc, err = spawn(p.bin.path, p.serverFlags(port), log, p.lock)
+	p.proc, err = spawn(p.bin.path, p.serverFlags(port), p.env, log, p.lock)
 	if err = joinNonNil(err, log.Close()); err != nil {
 		return fmt.Errorf("devdb: start %s: %w", p.bin.path, err)
 	}

@@ -20,11 +20,14 @@ type proc struct {
 // spawn starts a program with its output in log and the lock inherited. The goroutine that starts it keeps its thread
 // until the child has ended: Linux sends the parent-death signal when the *thread* that forked ends, and Go ends threads
 // at will.
-func spawn(path string, args []string, log *os.File, lock *dirLock) (*proc, error) {
+func spawn(path string, args, env []string, log *os.File, lock *dirLock) (*proc, error) {
 	cmd := exec.Command(path, args...) //nolint:gosec // the server program that was found or chosen
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.ExtraFiles = []*os.File{lock.file}
 	cmd.SysProcAttr = sysProcAttr()
+	if len(env) > 0 {
+		cmd.Env = append(os.Environ(), env...)
+	}
 	p := &proc{done: make(chan struct{})}
 	started := make(chan error)
 	go func() {

@@ -34,6 +34,8 @@ type Options struct {
 	// Durable keeps the engine's durable defaults. False switches flushing off: faster, and safe against a killed
 	// process, not against a crash of the machine.
 	Durable bool
+	// Env are environment variables, as in "NAME=value", for the server beside this process's own.
+	Env []string
 	// Log hears about what is found, initialised and waited for. Nil: silence.
 	Log *slog.Logger
 }

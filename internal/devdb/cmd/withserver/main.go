@@ -1,13 +1,15 @@
 // Command withserver runs a command on one private server and returns its exit code:
 //
-//	withserver [-engine MariaDB|MySQL] -- go test ./...
+//	withserver [-engine MariaDB|MySQL] [-clock +1h -faketime LIB] -- go test ./...
 //
 // The command finds the server in ONEROW_DSN. The server is found as package devdb says, and closed when the command
-// has ended. With -engine it is an error to find the other one.
+// has ended. With -engine it is an error to find the other one. With -clock the server's clock is that far ahead of the
+// command's (or behind it), through the library libfaketime: what mixes the two clocks then fails.
 package main
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"flag"
 	"fmt"
@@ -15,14 +17,17 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/onerow/onerow/internal/devdb"
 )
 
 func main() {
 	engine := flag.String("engine", "", "fail unless the server is this engine: MariaDB or MySQL")
+	clock := flag.Duration("clock", 0, "how far the server's clock is ahead, for example -1h")
+	library := flag.String("faketime", "", "where libfaketime is, for -clock")
 	flag.Parse()
-	code, err := run(*engine, flag.Args())
+	code, err := run(*engine, *clock, *library, flag.Args())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "withserver:", err)
 		code = max(code, 1)
@@ -30,17 +35,46 @@ func main() {
 	os.Exit(code)
 }
 
-func run(engine string, argv []string) (code int, err error) {
+func run(engine string, clock time.Duration, library string, argv []string) (code int, err error) {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	server, err := devdb.Start(ctx, devdb.Options{})
-	cancel()
+	defer cancel()
+	var o devdb.Options
+	if clock != 0 {
+		o.Env = []string{"LD_PRELOAD=" + library, fmt.Sprintf("FAKETIME=%+ds", int(clock.Seconds()))}
+	}
+	server, err := devdb.Start(ctx, o)
 	if err != nil {
 		return 1, err
 	}
 	defer func() { err = errors.Join(err, server.Close()) }()
+	if err := ahead(ctx, server, clock); err != nil {
+		return 1, err
+	}
+	cancel()
 	fmt.Fprintf(os.Stderr, "withserver: %s %s: %s\n", server.Engine(), server.Version(), server.Source())
 	if engine != "" && !strings.EqualFold(engine, server.Engine()) {
 		return 1, fmt.Errorf("%s was asked for, and the server is %s %s", engine, server.Engine(), server.Version())
 	}
 	return server.RunCommand(argv)
+}
+
+// ahead checks that the server's clock is where it was asked to be.
+func ahead(ctx context.Context, server *devdb.Server, want time.Duration) error {
+	db, err := sql.Open("mysql", server.DSN(""))
+	if err != nil {
+		return err
+	}
+	var micros int64
+	err = db.QueryRowContext(ctx, "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))").Scan(&micros)
+	if err = errors.Join(err, db.Close()); err != nil {
+		return err
+	}
+	got := time.Until(time.UnixMicro(micros))
+	if off := got - want; off.Abs() > time.Minute {
+		return fmt.Errorf("the server's clock is %v ahead, and should be %v: is -faketime right?", got.Round(time.Second), want)
+	}
+	if want != 0 {
+		fmt.Fprintf(os.Stderr, "withserver: the server's clock is %v ahead of the tests\n", got.Round(time.Second))
+	}
+	return nil
 }

@@ -1,0 +1,83 @@
+package carts_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"testing"
+
+	"github.com/onerow/onerow/crashtest"
+	"github.com/onerow/onerow/examples/orders/internal/carts"
+	"github.com/onerow/onerow/examples/orders/internal/store"
+	"github.com/onerow/onerow/flow"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
+
+var tables = []string{"cart", "message", "onerow_flow", "onerow_flow_request", "onerow_flow_step"}
+
+// A validation, from its message to the answer, fails at every statement and is begun again from its
+// message: the cart is validated once, one question and one mail are sent. A message that has to wait is sent again once.
+func TestSurvivesFaults(t *testing.T) {
+	dsn := dbtest.DSN(t)
+	if err := store.Migrate(t.Context(), dbtest.OpenDSN(t, dsn)); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name  string
+		setup func(ctx context.Context, db *sql.DB) error
+		call  func(ctx context.Context, db *sql.DB) error
+		min   int
+	}{
+		{"validate", func(context.Context, *sql.DB) error { return nil }, validate, 100},
+		{"wait", func(ctx context.Context, db *sql.DB) error {
+			_, err := flow.Claim(ctx, db, flow.Run{Flow: "cart/7", RequestID: "other"})
+			return err
+		}, func(ctx context.Context, db *sql.DB) error {
+			taken, err := take(ctx, db)
+			if err == nil && taken.Outcome != carts.Waits {
+				err = errors.New(string(taken.Outcome))
+			}
+			return err
+		}, 30},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			report := crashtest.Run(t, crashtest.Workflow{
+				DSN: dsn,
+				Setup: func(ctx context.Context, db *sql.DB) error {
+					for _, table := range tables {
+						if _, err := db.ExecContext(ctx, "DELETE FROM "+table); err != nil { //nolint:gosec // names from above
+							return err
+						}
+					}
+					_, err := db.ExecContext(ctx, `INSERT INTO cart (id, tenant, items, status, created_at) VALUES (7, 'ada', '["shoe"]', 'open', UTC_TIMESTAMP(6))`)
+					return errors.Join(err, tt.setup(ctx, db))
+				},
+				Call:   tt.call,
+				Tables: tables,
+				Ignore: []string{"onerow_flow.call_token", "onerow_flow.version", "cart.version", "message.sent"},
+			})
+			if report.FaultPoints < tt.min {
+				t.Errorf("only %d fault points", report.FaultPoints)
+			}
+		})
+	}
+}
+
+func take(ctx context.Context, db *sql.DB) (carts.Taken, error) {
+	raw, err := store.Message{ID: "m1", Body: `{"cart":7}`}.JSON()
+	if err != nil {
+		return carts.Taken{}, err
+	}
+	return (&carts.Validator{DB: db}).Take(ctx, raw)
+}
+
+func validate(ctx context.Context, db *sql.DB) error {
+	taken, err := take(ctx, db)
+	if err != nil || taken.Outcome == flow.Done {
+		return err
+	}
+	_, err = (&carts.Validator{DB: db}).Answered(ctx, taken.Step, carts.Price([]string{"shoe"}))
+	return err
+}

@@ -1,0 +1,120 @@
+package shop
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/examples/orders/internal/bank"
+	"github.com/onerow/onerow/examples/orders/internal/store"
+	"github.com/onerow/onerow/idempotency"
+)
+
+// operatorTime is how long an operator waits for the bank.
+const operatorTime = 10 * time.Second
+
+// Attention lists the keys that wait for a human. One statement.
+func (s *Shop) Attention(ctx context.Context) ([]idempotency.Entry, error) {
+	return s.Keys.List(ctx, s.DB, idempotency.ListOptions{What: idempotency.ListErrored})
+}
+
+// Resolve ends a key that waits for a human, by what the bank has: with a charge the order is paid and the
+// key complete, without one the order is not charged and the key free. It returns the order as it is then.
+// idempotency.ErrChanged: the key is not as it was seen, and nothing was changed.
+func (s *Shop) Resolve(ctx context.Context, actor string, seen idempotency.Entry) (store.Order, error) {
+	reference, err := store.Reference(seen.Key)
+	if err != nil {
+		return store.Order{}, err
+	}
+	o, err := store.OrderByReference(ctx, s.DB, reference)
+	if err != nil {
+		return o, err
+	}
+	charges, err := s.bank.charges(ctx, reference, operatorTime)
+	if err != nil {
+		return o, err
+	}
+	if len(charges) > 1 {
+		return o, fmt.Errorf("shop: the bank has %d charges for order %d", len(charges), o.ID)
+	}
+	if len(charges) == 1 {
+		return s.settle(ctx, actor, "the bank has a charge", seen, o, charges[0].ID)
+	}
+	operator, err := s.Keys.Operator(actor, "the bank has no charge")
+	if err != nil {
+		return o, err
+	}
+	o.Status = store.NotCharged
+	return o, onerow.InTx(ctx, s.DB, func(ctx context.Context, tx *onerow.Tx) error {
+		if err := operator.Release(ctx, tx, seen.Seen()); err != nil {
+			return err
+		}
+		return store.Write(ctx, tx, o)
+	})
+}
+
+// settle ends a key as if the request had been answered in time, and its order, in one transaction. The key
+// comes first, as in the request's own transactions.
+func (s *Shop) settle(ctx context.Context, actor, reason string, seen idempotency.Entry, o store.Order, charge int64) (store.Order, error) {
+	operator, err := s.Keys.Operator(actor, reason)
+	if err != nil {
+		return o, err
+	}
+	o.Status, o.ChargeID = store.Paid, charge
+	answer, err := answerOf(o)
+	if err != nil {
+		return o, err
+	}
+	return o, onerow.InTx(ctx, s.DB, func(ctx context.Context, tx *onerow.Tx) error {
+		if err := operator.Complete(ctx, tx, seen.Seen(), answer); err != nil {
+			return err
+		}
+		return store.Write(ctx, tx, o)
+	})
+}
+
+// notice takes the bank's late answers. While the request still waits for the answer itself, or something goes wrong,
+// the bank is told to come again; what is settled already is a success.
+func (s *Shop) notice(w http.ResponseWriter, r *http.Request) {
+	if subtle.ConstantTimeCompare([]byte(r.Header.Get(bank.SecretHeader)), []byte(s.Secret)) != 1 {
+		s.problem(w, r, http.StatusForbidden, "this is for the bank", nil)
+		return
+	}
+	var c bank.Charge
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxRequest)).Decode(&c); err != nil || c.ID <= 0 {
+		s.problem(w, r, http.StatusBadRequest, "not a notice", err)
+		return
+	}
+	settled, err := s.late(r.Context(), c)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		s.missing(w, r, err)
+	case err != nil:
+		s.later(w, r, "the notice cannot be taken now", err)
+	case !settled:
+		s.later(w, r, "the order still waits for its answer", nil)
+	default:
+		w.WriteHeader(http.StatusNoContent)
+	}
+}
+
+func (s *Shop) late(ctx context.Context, c bank.Charge) (settled bool, err error) {
+	o, err := store.OrderByReference(ctx, s.DB, c.Reference)
+	if err != nil || o.Status == store.Paid && o.ChargeID == c.ID {
+		return err == nil, err
+	}
+	seen, err := s.Keys.Find(ctx, s.DB, o.Key)
+	if err != nil || !seen.Attention {
+		return false, err
+	}
+	if o, err = s.settle(ctx, "bank", "a late answer", seen, o, c.ID); err != nil {
+		return false, err
+	}
+	s.Log.InfoContext(ctx, "shop: a late answer settled an order", "order", o.ID, "charge", c.ID)
+	return true, nil
+}

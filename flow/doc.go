@@ -1,0 +1,63 @@
+// Package flow lets one request own a piece of work that takes several messages,
+// several processes and answers of other systems: a cache that is rebuilt, a cart
+// that is validated.
+//
+// # Ownership
+//
+// A flow has a name and one or more stages; each stage has at most one owner, the
+// request id of the message that started it:
+//
+//	          ┌──── the same id again: Redelivered, passes ────┐
+//	          ▼                                                │
+//	Claim ─► running ──────────── Finish (the owner, last) ─► finished ─► Claim: Done
+//	          │  ▲
+//	          │  └─ Supersede (anyone, a new id)
+//	          └───────────────────────────────────────────► superseded ─► Claim, Prove: ErrSuperseded
+//
+// What is guaranteed:
+//
+//   - A stage admits one request id. The primary key decides; any other id is
+//     [ErrOwned] until the owner has finished or was superseded.
+//   - A redelivery of the owner's message passes again, so a crash before Finish
+//     repeats the last work and never loses it. After Finish the id is Done, until
+//     [Forget], so a late redelivery does not run everything again.
+//   - A write that is proven ([Prove] first in its transaction, or [Run.Owns] in its
+//     WHERE) commits only while its request is the owner: Supersede waits for it, or it
+//     waits for Supersede, is refused, and the old run learns it ([ErrLost]).
+//   - Finish ends all stages of a flow in one commit, and so does Supersede.
+//   - An answer finds its step by the step's id, which contains the request id. An
+//     answer to a step of a run that has ended is recognised: [ErrLost].
+//
+// Claim a later stage with [After] the run that caused it: a message that an old run
+// sent before it was superseded is refused then.
+//
+// # Messages
+//
+// [Open] reads a message of SQS, direct or wrapped by SNS, and finds the request id
+// and the retry count; [Envelope.Resend] makes a new message with a growing delay that keeps
+// both. [MessageID] derives the id of a message that the flow sends from the request
+// id and the step, so a repeated run sends the same id and the receiver, who claims by
+// it, drops it.
+//
+// # What is not promised
+//
+// That work outside the database is not done twice: a repeated run repeats it, so
+// each of its actions must be idempotent or go through package idempotency. That a
+// superseded run stops at once: it stops at its next proven write. Ids that [Forget]
+// has removed are admitted again.
+//
+// On a cluster of several primaries locks do not reach other nodes, but a proof
+// writes the stage's row, as do Finish and Supersede: the certifier refuses one of two. [Run.Owns] only
+// reads that row, so use Prove there.
+//
+// # What it costs
+//
+// Statements beside BEGIN and COMMIT, which a call on a pool adds. None grows with
+// the data.
+//
+//	Claim, admitted     2     Prove             1, lost 2
+//	Claim, redelivered  2     Finish            3, again 2
+//	Claim, refused      3     Supersede         5, again 3
+//	Claim, done         4     Await             2, again 3
+//	After, besides      1     Answer            3
+package flow

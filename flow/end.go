@@ -1,0 +1,136 @@
+package flow
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/mysqlerr"
+)
+
+// Under the lock of a stage's row. The first is a range of the primary key, the second one of
+// the index open_requests: the stages of one flow.
+const (
+	sqlEndStages   = `DELETE FROM onerow_flow WHERE flow = ?`
+	sqlEndRequests = `UPDATE onerow_flow_request SET status = 'finished', ended_at = UTC_TIMESTAMP(6) WHERE flow = ? AND status = 'running'`
+)
+
+// Finish ends the flow: all of its stages together, and their request ids are Done. Call
+// it last of all, when everything else, the messages to others too, is done: a crash
+// before it repeats the last work, a crash after it has nothing to repeat. Put it into
+// the transaction of the last write where there is one.
+//
+// Only an owner of a stage can finish; otherwise the error is [ErrLost]. Finishing
+// again is a success that changes nothing. When the answer to COMMIT is lost the error
+// is [onerow.ErrOutcomeUnknown]; call again.
+func Finish(ctx context.Context, db onerow.DB, r Run) (Result, error) {
+	res := Result{onerow.Result[Run]{Row: r, Changed: true}, Done}
+	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+		if err := Prove(ctx, tx, r); err != nil {
+			return err
+		}
+		for _, query := range []string{sqlEndStages, sqlEndRequests} {
+			if _, err := tx.ExecContext(ctx, query, r.Flow); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, ErrFinished) {
+		res.Changed, res.Replayed = false, true
+		return res, nil
+	}
+	if err != nil {
+		return Result{}, r.wrap("finish", err)
+	}
+	return res, nil
+}
+
+// sqlTakeOver locks the stage's row, exclusively and by the primary key, or makes it: 1
+// affected row says made, 2 that there is an owner (it always changes the row).
+const sqlTakeOver = `INSERT INTO onerow_flow (flow, stage, request_id, call_token, claimed_at) VALUES (?, ?, ?, ?, UTC_TIMESTAMP(6))
+ ON DUPLICATE KEY UPDATE version = version + 1`
+
+// Under that lock. sqlReplace is by the primary key, the others are ranges of it and of
+// the index open_requests: the stages of one flow.
+const (
+	sqlReplace = `UPDATE onerow_flow SET request_id = ?, call_token = ?, claimed_at = UTC_TIMESTAMP(6), version = version + 1
+ WHERE flow = ? AND stage = ?`
+	sqlDropStages  = `DELETE FROM onerow_flow WHERE flow = ? AND stage <> ?`
+	sqlSupersedeBy = `UPDATE onerow_flow_request SET status = 'superseded', superseded_by = ?, ended_at = UTC_TIMESTAMP(6)
+ WHERE flow = ? AND status = 'running' AND NOT (stage = ? AND request_id = ?)`
+)
+
+// Supersede makes the request the owner of its stage, whoever is now, and ends all other
+// stages of the flow: new work replaces the running one. A transaction of the old run
+// that has proven its ownership is waited for; the old run learns at its next
+// proof that it is superseded. Without a running one it is a claim.
+//
+// The same id again is Redelivered, after Finish Done, and [ErrSuperseded] when another
+// has superseded it meanwhile: an old Supersede that arrives late does not take over
+// again. Retries are those of [Claim].
+func Supersede(ctx context.Context, db onerow.DB, r Run) (Result, error) {
+	if err := r.check(); err != nil {
+		return Result{}, err
+	}
+	return r.own(ctx, db, "supersede", func(ctx context.Context, tx *onerow.Tx, token []byte) (Result, error) {
+		return r.supersede(ctx, tx, token)
+	})
+}
+
+func (r Run) supersede(ctx context.Context, tx *onerow.Tx, token []byte) (res Result, err error) {
+	n, err := onerow.Affected(ctx, tx, sqlTakeOver, r.Flow, r.Stage, r.RequestID, token)
+	if err != nil {
+		return res, fmt.Errorf("lock the stage: %w", err)
+	}
+	made := n == 1
+	_, err = tx.ExecContext(ctx, sqlAdmit, r.Flow, r.Stage, r.RequestID)
+	switch {
+	case mysqlerr.Classify(err) == mysqlerr.Duplicate:
+		return r.ended(ctx, tx, made)
+	case err != nil:
+		return res, fmt.Errorf("admit: %w", err)
+	}
+	if !made {
+		if _, err := tx.ExecContext(ctx, sqlReplace, r.RequestID, token, r.Flow, r.Stage); err != nil {
+			return res, fmt.Errorf("replace the owner: %w", err)
+		}
+	}
+	if _, err := tx.ExecContext(ctx, sqlDropStages, r.Flow, r.Stage); err != nil {
+		return res, fmt.Errorf("end the other stages: %w", err)
+	}
+	if _, err := tx.ExecContext(ctx, sqlSupersedeBy, r.RequestID, r.Flow, r.Stage, r.RequestID); err != nil {
+		return res, fmt.Errorf("end the other requests: %w", err)
+	}
+	return admitted(true), nil
+}
+
+// Owner is a line of [Owners].
+type Owner struct {
+	Run
+	// Since is when the request was admitted, by the database's clock.
+	Since time.Time
+}
+
+// sqlOwners: a range of the primary key; locks nothing.
+const sqlOwners = `SELECT stage, request_id, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', claimed_at) FROM onerow_flow WHERE flow = ? ORDER BY stage`
+
+// Owners returns who owns the stages of a flow. One statement.
+func Owners(ctx context.Context, db onerow.DB, flow string) ([]Owner, error) {
+	var all []Owner
+	err := onerow.Query(ctx, db, sqlOwners, []any{flow}, func(rows *sql.Rows) error {
+		o := Owner{Run: Run{Flow: flow}}
+		var since int64
+		err := rows.Scan(&o.Stage, &o.RequestID, &since)
+		o.Since = time.UnixMicro(since).UTC()
+		all = append(all, o)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("flow: owners of flow %q: %w", flow, err)
+	}
+	return all, nil
+}

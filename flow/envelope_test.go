@@ -1,0 +1,141 @@
+package flow_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onerow/onerow/flow"
+)
+
+func fixture(t testing.TB, name string) []byte {
+	t.Helper()
+	return must(os.ReadFile("testdata/" + name + ".json"))
+}
+
+func TestOpen(t *testing.T) {
+	for name, want := range map[string]flow.Envelope{
+		"sqs-lambda": {RequestID: "059f36b4-87a3-44ab-83d2-661975830a7d", MessageID: "059f36b4-87a3-44ab-83d2-661975830a7d", Body: "Test message.",
+			Attributes: map[string]flow.Attribute{"myAttribute": {Type: "String", Value: "myValue"}}},
+		"sqs-api": {RequestID: "219f8380-5770-4cc2-8c3e-5c715e145f5e", MessageID: "219f8380-5770-4cc2-8c3e-5c715e145f5e", Body: `{"order": 42}`,
+			Attributes: map[string]flow.Attribute{"PostalCode": {Type: "String", Value: "ABC123"}, "Count": {Type: "Number", Value: "3"},
+				"Picture": {Type: "Binary.png", Binary: []byte("\x89PNG\r")}}},
+		"sns-sqs": {RequestID: "63a3f6b6-d533-4a47-aef9-fcf5cf758c76", MessageID: "6aa4f4b2-8d5c-4c8a-9d3b-2c2d4a1f0e11", Body: "Hello world!",
+			Wrapped: true, Topic: "arn:aws:sns:us-west-2:123456789012:MyTopic", Subject: "Testing publish to subscribed queues",
+			Attributes: map[string]flow.Attribute{"store": {Type: "String", Value: "example_corp"}, "price_usd": {Type: "Number", Value: "210.75"},
+				"icon": {Type: "Binary", Binary: []byte("\x89PNG\r")}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, err := flow.Open(fixture(t, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, e, want)
+			// Sent again and again it keeps its request id, its body and its attributes.
+			for n := 1; n <= 4; n++ {
+				out, err := e.Resend(flow.Backoff{First: 300 * time.Second, Retries: 4})
+				if err != nil || out.Delay != min(time.Duration(300<<(n-1))*time.Second, 15*time.Minute) {
+					t.Fatalf("%v, %v", out.Delay, err)
+				}
+				id := fmt.Sprintf("11111111-2222-3333-4444-%012d", n)
+				if e, err = flow.Open(deliver(t, id, out)); err != nil {
+					t.Fatal(err)
+				}
+				want.MessageID, want.Retry = id, n
+				same(t, e, want)
+			}
+			_, err = e.Resend(flow.Backoff{Retries: 4})
+			wantError(t, err, flow.ErrExhausted)
+		})
+	}
+}
+
+// same compares what is exported.
+func same(t testing.TB, got, want flow.Envelope) {
+	t.Helper()
+	a, b := reflect.ValueOf(got), reflect.ValueOf(want)
+	for i := range a.NumField() {
+		if f := a.Type().Field(i); f.IsExported() && !reflect.DeepEqual(a.Field(i).Interface(), b.Field(i).Interface()) {
+			t.Fatalf("%s: %+v, want %+v", f.Name, a.Field(i), b.Field(i))
+		}
+	}
+}
+
+// deliver is what SQS makes of an outgoing message.
+func deliver(t testing.TB, id string, out flow.Outgoing) []byte {
+	t.Helper()
+	attributes := map[string]any{}
+	for name, a := range out.Attributes {
+		attributes[name] = map[string]any{"dataType": a.Type, "stringValue": a.Value, "binaryValue": a.Binary}
+	}
+	if len(attributes) > 10 {
+		t.Fatal("SQS takes ten attributes")
+	}
+	return must(json.Marshal(map[string]any{"messageId": id, "body": out.Body, "messageAttributes": attributes}))
+}
+
+func TestOpenRefuses(t *testing.T) {
+	many := map[string]any{}
+	for i := range 9 {
+		many[fmt.Sprint(i)] = map[string]any{"dataType": "String", "stringValue": "x"}
+	}
+	e := must(flow.Open(must(json.Marshal(map[string]any{"messageId": "m", "body": "b", "messageAttributes": many}))))
+	_, err := e.Resend(flow.Backoff{})
+	wantError(t, err, flow.ErrMessage)
+	for _, raw := range []string{
+		``, `[]`, `{}`, `{"messageId": "m"}`, `{"body": "b"}`,
+		`{"messageId": "m", "body": "b", "messageAttributes": {"onerow_retry": {"dataType": "Number", "stringValue": "-1"}}}`,
+		`{"messageId": "m", "body": "b", "messageAttributes": {"onerow_request_id": {"dataType": "String", "stringValue": "` + strings.Repeat("x", 256) + `"}}}`,
+		`{"messageId": "m", "body": "{\"Type\":\"Notification\",\"MessageId\":\"n\",\"TopicArn\":\"t\",\"Timestamp\":\"t\",\"Message\":\"m\",\"MessageAttributes\":{\"a\":{\"Type\":\"Binary\",\"Value\":\"!\"}}}"}`,
+	} {
+		_, err := flow.Open([]byte(raw))
+		wantError(t, err, flow.ErrMessage)
+	}
+	// A body that only looks a little like a notification is the sender's own.
+	for _, body := range []string{`{"Type":"Notification"}`, `{"Type":"Notification","Message":{}}`, `{`, ` x`, ``} {
+		e, err := flow.Open(must(json.Marshal(map[string]string{"messageId": "m", "body": body})))
+		if err != nil || e.Wrapped || e.Body != body {
+			t.Fatalf("%q: %+v, %v", body, e, err)
+		}
+	}
+}
+
+func TestBackoff(t *testing.T) {
+	for n, want := range map[int]time.Duration{1: 5, 2: 10, 3: 20, 8: 640, 9: 900, 10: 900, 1 << 40: 900} {
+		if got := (flow.Backoff{}).Delay(n); got != want*time.Second {
+			t.Errorf("retry %d: %s", n, got)
+		}
+	}
+	if got := (flow.Backoff{First: time.Millisecond, Max: time.Hour}).Delay(1); got != time.Second {
+		t.Error(got)
+	}
+	if a, b := flow.MessageID("ab", "c"), flow.MessageID("a", "bc"); a == b || len(a) != 64 || a != flow.MessageID("ab", "c") {
+		t.Error(a, b)
+	}
+}
+
+// FuzzOpen: any bytes are read or refused, and what is read can be sent again and is the same.
+func FuzzOpen(f *testing.F) {
+	for _, name := range []string{"sqs-lambda", "sqs-api", "sns-sqs"} {
+		f.Add(fixture(f, name))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		e, err := flow.Open(raw)
+		if err != nil {
+			wantError(t, err, flow.ErrMessage)
+			return
+		}
+		out, err := e.Resend(flow.Backoff{Retries: e.Retry + 1})
+		if err != nil || e.RequestID == "" {
+			return
+		}
+		again, err := flow.Open(deliver(t, "m", out))
+		if err != nil || again.RequestID != e.RequestID || again.Retry != e.Retry+1 || again.Body != e.Body || again.Wrapped != e.Wrapped {
+			t.Fatalf("%+v, sent again %+v, %v", e, again, err)
+		}
+	})
+}

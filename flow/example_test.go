@@ -1,0 +1,113 @@
+package flow_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/flow"
+	"github.com/onerow/onerow/internal/devdb"
+	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/migrations"
+)
+
+// A cart is validated by another system. A new request replaces the running one; the
+// old one's answer is recognised as stale.
+func Example() {
+	ctx := context.Background()
+	db, done := exampleDB(ctx) // sql.Open("mysql", "user:password@tcp(host:3306)/app")
+	defer done()
+
+	old := flow.Run{Flow: "cart/42", RequestID: "message-1"}
+	res, err := flow.Claim(ctx, db, old)
+	fmt.Println(res.Outcome, err)
+	res, err = flow.Claim(ctx, db, old) // delivered twice
+	fmt.Println(res.Outcome, err)
+	asked, err := flow.Await(ctx, db, old, "prices", nil) // asked.ID goes with the question
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	run := flow.Run{Flow: "cart/42", RequestID: "message-2"}
+	_, err = flow.Claim(ctx, db, run)
+	fmt.Println(errors.Is(err, flow.ErrOwned))
+	res, err = flow.Supersede(ctx, db, run) // the cart has changed
+	fmt.Println(res.Outcome, err)
+	again, err := flow.Await(ctx, db, run, "prices", nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	for _, id := range []string{asked.ID, again.ID} {
+		err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+			step, err := flow.Answer(ctx, tx, id, []byte("12.50"))
+			if err != nil {
+				return err
+			}
+			fmt.Printf("%s: %s\n", step.Run.RequestID, step.Answer) // and the cart's rows, through tx
+			return nil
+		})
+		fmt.Println(err)
+	}
+	_, err = flow.Finish(ctx, db, run)
+	if err != nil {
+		log.Fatal(err)
+	}
+	res, err = flow.Claim(ctx, db, run) // a late redelivery
+	fmt.Println(res.Outcome, err)
+	// Output:
+	// admitted <nil>
+	// redelivered <nil>
+	// true
+	// admitted <nil>
+	// flow: request "message-1" lost stage "" of flow "cart/42" to request "message-2"; stop
+	// message-2: 12.50
+	// <nil>
+	// done <nil>
+}
+
+// A message that came through SNS is sent again and keeps its request id.
+func ExampleOpen() {
+	raw, err := os.ReadFile("testdata/sns-sqs.json")
+	if err != nil {
+		log.Fatal(err)
+	}
+	message, err := flow.Open(raw)
+	fmt.Println(message.RequestID, message.Retry, message.Body, err)
+	out, err := message.Resend(flow.Backoff{})
+	fmt.Println(out.Delay, out.Attributes[flow.AttributeRequestID].Value, out.Attributes[flow.AttributeRetry].Value, err)
+	// Output:
+	// 63a3f6b6-d533-4a47-aef9-fcf5cf758c76 0 Hello world! <nil>
+	// 5s 63a3f6b6-d533-4a47-aef9-fcf5cf758c76 1 <nil>
+}
+
+// exampleDB is a fresh schema on the server that the tests use.
+func exampleDB(ctx context.Context) (*sql.DB, func()) {
+	server, err := devdb.Start(ctx, devdb.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	name := fmt.Sprintf("onerow_t_%d_example", os.Getpid())
+	if err := server.CreateDatabase(ctx, name); err != nil {
+		log.Fatal(err)
+	}
+	db, err := sql.Open("mysql", server.DSN(name))
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := migrations.Up(ctx, db); err != nil {
+		log.Fatal(err)
+	}
+	return db, func() {
+		if _, err := db.ExecContext(ctx, "DROP DATABASE "+ident.Quote(name)); err != nil {
+			log.Print(err)
+		}
+		if err := errors.Join(db.Close(), server.Close()); err != nil {
+			log.Print(err)
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package flow
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/onerow/onerow"
+)
+
+// sqlEnded reads the index ended_at, oldest first. The others are by the primary keys; the steps of
+// one run are a range, because their ids begin with the run's.
+const (
+	sqlEnded = `SELECT flow, stage, request_id FROM onerow_flow_request WHERE ended_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND
+ ORDER BY ended_at LIMIT ?`
+	sqlForgetSteps   = `DELETE FROM onerow_flow_step WHERE step_id > ? AND step_id < ?`
+	sqlForgetRequest = `DELETE FROM onerow_flow_request WHERE flow = ? AND stage = ? AND request_id = ? AND status <> 'running'`
+)
+
+// Forget removes request ids that ended more than age ago, and their steps, at most limit of
+// them, and returns how many. A redelivery of a forgotten id is admitted again, so age
+// must be longer than any queue keeps a message (14 days in SQS). Call it until
+// it returns less than limit. One statement, and two in a transaction for each id.
+func Forget(ctx context.Context, db onerow.DB, age time.Duration, limit int) (int, error) {
+	var ended []Run
+	err := onerow.Query(ctx, db, sqlEnded, []any{age.Microseconds(), limit}, func(rows *sql.Rows) error {
+		var r Run
+		err := rows.Scan(&r.Flow, &r.Stage, &r.RequestID)
+		ended = append(ended, r)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("flow: forget: %w", err)
+	}
+	for n, r := range ended {
+		if err := r.forget(ctx, db); err != nil {
+			return n, r.wrap("forget", err)
+		}
+	}
+	return len(ended), nil
+}
+
+func (r Run) forget(ctx context.Context, db onerow.DB) error {
+	prefix, err := onerow.EncodeKey(r.Flow, r.Stage, r.RequestID)
+	if err != nil { // so long that it has no steps
+		prefix = ""
+	}
+	return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+		if prefix != "" {
+			// Behind the prefix comes a comma, and - is the byte after it.
+			if _, err := tx.ExecContext(ctx, sqlForgetSteps, prefix+",", prefix+"-"); err != nil {
+				return err
+			}
+		}
+		_, err := tx.ExecContext(ctx, sqlForgetRequest, r.Flow, r.Stage, r.RequestID)
+		return err
+	})
+}

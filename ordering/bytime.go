@@ -1,0 +1,144 @@
+package ordering
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/ident"
+)
+
+// ByTime guards the rows of a table of the application's own by the time at which
+// an update was made.
+type ByTime struct {
+	// Table is the table's name, ID the column of its primary key.
+	Table, ID string
+	// At is the column with the time of the last update that applied: a BIGINT with
+	// microseconds since 1970, or with Datetime set a DATETIME(6) in UTC. NULL: none.
+	At       string
+	Datetime bool
+}
+
+// Change is an assignment of an update; see [Set] and [Add].
+type Change struct {
+	column string
+	value  any
+	add    bool
+}
+
+// Set gives a column a value.
+func Set(column string, value any) Change { return Change{column: column, value: value} }
+
+// Add adds to a column. The guard makes its retry add nothing: it carries the same time.
+func Add(column string, value any) Change { return Change{column: column, value: value, add: true} }
+
+func (g ByTime) check(changes []Change) error {
+	names := []string{g.Table, g.ID, g.At}
+	for _, c := range changes {
+		names = append(names, c.column)
+	}
+	for _, name := range names {
+		if err := ident.Check(name); err != nil {
+			return fmt.Errorf("%w: table %q: %w", ErrArgument, g.Table, err)
+		}
+	}
+	return nil
+}
+
+func (g ByTime) time() string {
+	if g.Datetime {
+		return "TIMESTAMP'1970-01-01 00:00:00' + INTERVAL ? MICROSECOND"
+	}
+	return "?"
+}
+
+// Fragment is the guard for an UPDATE of the application's own:
+//
+//	set, where, args, err := guard.Fragment(at)
+//	res, err := tx.ExecContext(ctx, "UPDATE runner SET name = ?, "+set+" WHERE id = ? AND "+where, name, args[0], id, args[1])
+//
+// set writes the time and where demands that it is later than the stored one; each has
+// one parameter. No affected row means refused (or no such row). The row always
+// changes, so the count does not depend on the driver's settings. The error is
+// [ErrArgument].
+func (g ByTime) Fragment(at time.Time) (set, where string, args [2]any, err error) {
+	if err := g.check(nil); err != nil {
+		return "", "", args, err
+	}
+	column := ident.Quote(g.At)
+	set = column + " = " + g.time()
+	where = "(" + column + " IS NULL OR " + column + " < " + g.time() + ")"
+	return set, where, [2]any{at.UnixMicro(), at.UnixMicro()}, nil
+}
+
+// Update applies changes to the row with this id if at, the time at which the sender
+// made the update, is later than the stored one, in microseconds. Otherwise it is
+// refused: Duplicate with the same time, Late with an earlier one. Without the row the error is
+// [onerow.ErrNotFound]. One UPDATE by the table's primary key, and one SELECT when it is
+// refused; on a pool BEGIN and COMMIT besides.
+//
+// When the answer to COMMIT is lost the error is [onerow.ErrOutcomeUnknown]; call
+// again: a change that was made is then a Duplicate.
+func (g ByTime) Update(ctx context.Context, db onerow.DB, id any, at time.Time, changes ...Change) (Outcome, error) {
+	if len(changes) == 0 {
+		return "", fmt.Errorf("%w: an update of table %q changes nothing", ErrArgument, g.Table)
+	}
+	if err := g.check(changes); err != nil {
+		return "", err
+	}
+	set, where, when, err := g.Fragment(at)
+	if err != nil {
+		return "", err
+	}
+	var assignments []string
+	var args []any
+	for _, c := range changes {
+		column := ident.Quote(c.column)
+		if c.add {
+			assignments = append(assignments, column+" = "+column+" + ?")
+		} else {
+			assignments = append(assignments, column+" = ?")
+		}
+		args = append(args, c.value)
+	}
+	query := "UPDATE " + ident.Quote(g.Table) + " SET " + strings.Join(append(assignments, set), ", ") +
+		" WHERE " + ident.Quote(g.ID) + " = ? AND " + where
+	args = append(args, when[0], id, when[1])
+
+	var out Outcome
+	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+		n, err := onerow.Affected(ctx, tx, query, args...)
+		if err != nil {
+			return err
+		}
+		if out = Applied; n > 0 {
+			return nil
+		}
+		out, err = g.refusal(ctx, tx, id, at)
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("ordering: update %s %v: %w", g.Table, id, err)
+	}
+	return out, nil
+}
+
+// refusal asks the row, by a current read, why the update did not apply.
+func (g ByTime) refusal(ctx context.Context, tx *onerow.Tx, id any, at time.Time) (Outcome, error) {
+	query := "SELECT " + ident.Quote(g.At) + " = " + g.time() + " FROM " + ident.Quote(g.Table) + " WHERE " + ident.Quote(g.ID) + " = ? LOCK IN SHARE MODE"
+	var same sql.NullBool
+	err := onerow.QueryRow(ctx, tx, query, []any{at.UnixMicro(), id}, &same)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return "", onerow.ErrNotFound
+	case err != nil:
+		return "", err
+	case same.Bool:
+		return Duplicate, nil
+	}
+	return Late, nil
+}

@@ -1,0 +1,128 @@
+package ordering_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/ordering"
+)
+
+var (
+	now    = time.Date(2026, 3, 1, 12, 0, 0, 123_456_000, time.UTC)
+	guards = []ordering.ByTime{{Table: "runner", ID: "id", At: "asked_us"}, {Table: "runner", ID: "id", At: "asked_at", Datetime: true}}
+)
+
+func TestByTime(t *testing.T) {
+	for _, g := range guards {
+		for _, setting := range []string{"true", "false"} {
+			db, _ := open(t, dbtest.Param("clientFoundRows", setting), dbtest.Param("interpolateParams", setting), dbtest.Param("loc", "Asia%2FTokyo"))
+			ctx := t.Context()
+			exec(t, db, "INSERT INTO runner (id, name, points) VALUES (1, 'Ann', 0)")
+			for i, step := range []struct {
+				at   time.Duration
+				name string
+				want ordering.Outcome
+			}{
+				{0, "B", ordering.Applied}, {0, "C", ordering.Duplicate}, {-time.Microsecond, "D", ordering.Late}, {time.Microsecond, "E", ordering.Applied},
+				{time.Hour, "E", ordering.Applied}, {time.Hour, "E", ordering.Duplicate}, {-24 * time.Hour, "F", ordering.Late},
+			} {
+				out, err := g.Update(ctx, db, 1, now.Add(step.at).In(time.FixedZone("x", 7200)), ordering.Set("name", step.name), ordering.Add("points", 5))
+				if err != nil || out != step.want {
+					t.Fatalf("%s, step %d: %s, %v", g.At, i, out, err)
+				}
+			}
+			if got := scan[string](t, db, "SELECT CONCAT(name, points) FROM runner"); got != "E15" {
+				t.Fatal(got)
+			}
+			_, err := g.Update(ctx, db, 2, now, ordering.Set("name", "x"))
+			wantError(t, err, onerow.ErrNotFound)
+
+			set, where, args, err := g.Fragment(now.Add(2 * time.Hour))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range []int64{1, 0} {
+				n, err := onerow.Affected(ctx, db, "UPDATE runner SET name = ?, "+set+" WHERE id = ? AND "+where, "G", args[0], 1, args[1])
+				if err != nil || n != want {
+					t.Fatal(n, err)
+				}
+			}
+		}
+	}
+}
+
+type runner struct {
+	Name   string `json:"name"`
+	Points int64  `json:"points"`
+}
+
+func optimistic() ordering.Optimistic[runner] {
+	return ordering.Optimistic[runner]{
+		Attempts: 3,
+		What:     "runner 1",
+		Read: func(ctx context.Context, db onerow.DB) (r runner, version int64, err error) {
+			err = onerow.QueryRow(ctx, db, "SELECT name, points, version FROM runner WHERE id = 1", nil, &r.Name, &r.Points, &version)
+			return r, version, err
+		},
+		Write: func(ctx context.Context, db onerow.DB, r runner, version int64) (int64, error) {
+			return onerow.Affected(ctx, db, "UPDATE runner SET name = ?, points = ?, version = version + 1 WHERE id = 1 AND version = ?", r.Name, r.Points, version)
+		},
+	}
+}
+
+// TestOptimistic: one change in between is read again; one at each attempt is a conflict, and the losing versions are parked.
+func TestOptimistic(t *testing.T) {
+	for _, level := range levels {
+		db, _ := open(t, dbtest.Isolation(level))
+		ctx, o := t.Context(), optimistic()
+		exec(t, db, "INSERT INTO runner (id, name, points) VALUES (1, 'Ann', 0)")
+		calls, disturb := 0, 1
+		decide := func(ctx context.Context, r runner) (runner, error) {
+			if calls++; calls <= disturb {
+				exec(t, db, "UPDATE runner SET points = points + 10, version = version + 1 WHERE id = 1")
+			}
+			r.Points++
+			return r, nil
+		}
+		if res := must(o.Update(ctx, db, decide)); !res.Changed || res.Row.Points != 11 || calls != 2 {
+			t.Fatalf("%+v, %d calls", res, calls)
+		}
+		calls, disturb = 0, 99
+		_, err := o.Update(ctx, db, decide)
+		var conflict *ordering.ConflictError
+		if wantError(t, err, ordering.ErrConflict); !errors.As(err, &conflict) || len(conflict.Losing) != 3 || calls != 3 {
+			t.Fatal(err)
+		}
+		for i, want := range []bool{true, false} {
+			if fresh := must(ordering.Park(ctx, db, "points", "m1", []byte("payload"), err)); fresh != want {
+				t.Fatal(i, fresh)
+			}
+		}
+		letters := must(ordering.DeadLetters(ctx, db, "points", 0, 10))
+		if len(letters) != 1 || len(letters[0].Losing) != 3 || letters[0].Losing[1].Row != `{"name":"Ann","points":21}` ||
+			letters[0].Losing[1].Wanted != `{"name":"Ann","points":22}` || string(letters[0].Payload) != "payload" || letters[0].Reason != err.Error() {
+			t.Fatalf("%+v", letters)
+		}
+		for i, want := range []bool{true, false} {
+			if there := must(ordering.Settle(ctx, db, letters[0].ID)); there != want {
+				t.Fatal(i, there)
+			}
+		}
+		// In a transaction one attempt is made: its snapshot would not move.
+		calls = 0
+		tx := must(db.BeginTx(ctx, &sql.TxOptions{}))
+		_, err = o.Update(ctx, tx, decide)
+		if wantError(t, err, ordering.ErrConflict); calls != 1 {
+			t.Fatal(calls)
+		}
+		if err := tx.Rollback(); err != nil {
+			t.Fatal(err)
+		}
+		wantError(t, second(o.Update(ctx, db, func(context.Context, runner) (runner, error) { return runner{}, errPoison })), errPoison)
+	}
+}

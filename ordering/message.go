@@ -1,0 +1,114 @@
+package ordering
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/mysqlerr"
+)
+
+// sqlSeen: the primary key, plain read; a row that is seen was committed, and a row that an old snapshot
+// does not show makes a duplicate look late, which is dropped as well.
+const sqlSeen = `SELECT 1 FROM onerow_stream_message WHERE consumer = ? AND stream = ? AND epoch = ? AND seq = ? AND applied = 1`
+
+// refusal tells a duplicate from a late message, as far as is known.
+func (g *Guard[S]) refusal(ctx context.Context, tx *onerow.Tx, c Context[S], m Message) (Outcome, error) {
+	if !g.config.Keep {
+		if g.config.Mode == Hold && m.Epoch == c.Epoch && m.Sequence >= g.config.First {
+			return Duplicate, nil // all up to Last were applied
+		}
+		return Stale, nil
+	}
+	var one int
+	err := onerow.QueryRow(ctx, tx, sqlSeen, []any{g.config.Consumer, m.Stream, m.Epoch, m.Sequence}, &one)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return Late, nil
+	case err != nil:
+		return "", fmt.Errorf("look for the message: %w", err)
+	}
+	return Duplicate, nil
+}
+
+// All by the primary key, under the lock of the stream's context row.
+const (
+	sqlPark = `INSERT INTO onerow_stream_message (consumer, stream, epoch, seq, applied, payload, received_at)
+ VALUES (?, ?, ?, ?, 0, ?, UTC_TIMESTAMP(6))`
+	sqlCountHeld = `UPDATE onerow_stream SET held = held + 1, updated_at = UTC_TIMESTAMP(6) WHERE consumer = ? AND stream = ?`
+	// 1 affected row: new. 2: it had been parked; applied changes, so clientFoundRows does not matter.
+	sqlKeep = `INSERT INTO onerow_stream_message (consumer, stream, epoch, seq, applied, payload, received_at)
+ VALUES (?, ?, ?, ?, 1, ?, UTC_TIMESTAMP(6)) ON DUPLICATE KEY UPDATE applied = 1`
+	sqlUnpark = `DELETE FROM onerow_stream_message WHERE consumer = ? AND stream = ? AND epoch = ? AND seq = ? AND applied = 0`
+	// A new epoch: what is parked for older ones never gets its turn. At most MaxHeld rows.
+	sqlDropEpochs = `DELETE FROM onerow_stream_message WHERE consumer = ? AND stream = ? AND epoch < ? AND applied = 0`
+)
+
+// park keeps an early message. The unique key makes a redelivery find it.
+func (g *Guard[S]) park(ctx context.Context, tx *onerow.Tx, c Context[S], m Message) (Result[S], error) {
+	res := Result[S]{Result: onerow.Result[Context[S]]{Row: c}, Outcome: Held}
+	if c.Held >= g.config.MaxHeld {
+		return res, &TooManyHeldError{Stream: m.Stream, Sequence: m.Sequence, Last: c.Last, Held: c.Held}
+	}
+	_, err := tx.ExecContext(ctx, sqlPark, g.config.Consumer, m.Stream, m.Epoch, m.Sequence, m.Payload)
+	switch {
+	case mysqlerr.Classify(err) == mysqlerr.Duplicate:
+		res.Replayed = true
+		return res, nil
+	case err != nil:
+		return res, fmt.Errorf("park the message: %w", err)
+	}
+	if _, err := tx.ExecContext(ctx, sqlCountHeld, g.config.Consumer, m.Stream); err != nil {
+		return res, fmt.Errorf("count the parked message: %w", err)
+	}
+	res.Row.Held++
+	res.Changed = true
+	return res, nil
+}
+
+// record writes the message's row where messages are kept, and takes it out of the parked
+// ones if it was one.
+func (g *Guard[S]) record(ctx context.Context, tx *onerow.Tx, c *Context[S], m Message) error {
+	if c.Held > 0 && m.Epoch > c.Epoch {
+		n, err := onerow.Affected(ctx, tx, sqlDropEpochs, g.config.Consumer, m.Stream, m.Epoch)
+		if err != nil {
+			return fmt.Errorf("drop what older epochs parked: %w", err)
+		}
+		c.Held -= n
+	}
+	switch {
+	case g.config.Keep:
+		n, err := onerow.Affected(ctx, tx, sqlKeep, g.config.Consumer, m.Stream, m.Epoch, m.Sequence, m.Payload)
+		if err != nil {
+			return fmt.Errorf("keep the message: %w", err)
+		}
+		if n == 2 {
+			c.Held--
+		}
+	case c.Held > 0:
+		n, err := onerow.Affected(ctx, tx, sqlUnpark, g.config.Consumer, m.Stream, m.Epoch, m.Sequence)
+		if err != nil {
+			return fmt.Errorf("take the message out of the parked ones: %w", err)
+		}
+		c.Held -= n
+	}
+	return nil
+}
+
+// sqlForget reads the index received_at, oldest first, and deletes by the primary key.
+const sqlForget = `DELETE FROM onerow_stream_message WHERE consumer = ? AND applied = 1
+ AND received_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND ORDER BY received_at LIMIT ?`
+
+// Forget deletes rows of applied messages that came more than age ago, at most limit of
+// them, and returns how many. Parked messages stay. A duplicate of a forgotten message
+// is Late. Call it until it returns less than limit. One statement.
+func (g *Guard[S]) Forget(ctx context.Context, db onerow.DB, age time.Duration, limit int) (int64, error) {
+	n, err := onerow.Affected(ctx, db, sqlForget, g.config.Consumer, age.Microseconds(), limit)
+	if err != nil {
+		return 0, fmt.Errorf("ordering: forget messages of consumer %q: %w", g.config.Consumer, err)
+	}
+	return n, nil
+}

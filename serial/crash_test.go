@@ -1,0 +1,133 @@
+package serial_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/crashtest"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/serial"
+)
+
+func faulty(dsn string, setup, call func(context.Context, *sql.DB) error) crashtest.Workflow {
+	return crashtest.Workflow{
+		DSN: dsn,
+		Setup: func(ctx context.Context, db *sql.DB) error {
+			for _, table := range []string{"onerow_serial", "onerow_serial_claim", "postcard"} {
+				if _, err := db.ExecContext(ctx, "DELETE FROM "+table); err != nil {
+					return err
+				}
+			}
+			if setup == nil {
+				return nil
+			}
+			return setup(ctx, db)
+		},
+		Call:   call,
+		Tables: []string{"onerow_serial", "onerow_serial_claim", "postcard"},
+		Ignore: []string{"onerow_serial_claim.call_token"},
+		Check: func(ctx context.Context, db *sql.DB) error {
+			found, err := must(serial.New("s")).Gaps(ctx, db)
+			if err == nil && !serial.Complete(found) {
+				err = fmt.Errorf("the claims: %+v", found)
+			}
+			return err
+		},
+	}
+}
+
+// TestSurvivesFaults fails every verb at every statement.
+func TestSurvivesFaults(t *testing.T) {
+	s := series(t, "s")
+	before := func(ctx context.Context, db *sql.DB) error { return second(s.Claim(ctx, db, "before", 4)) }
+	verbs := []struct {
+		name  string
+		setup func(context.Context, *sql.DB) error
+		call  func(context.Context, *sql.DB) error
+		min   int
+	}{
+		{"the first claim", nil, func(ctx context.Context, db *sql.DB) error { return second(s.Claim(ctx, db, "k", 1)) }, 40},
+		{"claim n", before, func(ctx context.Context, db *sql.DB) error { return second(s.Claim(ctx, db, "k", 3)) }, 40},
+		{"claim in a transaction", before, func(ctx context.Context, db *sql.DB) error { return sell(ctx, db, s, "k", 3) }, 45},
+		{"replay", before, func(ctx context.Context, db *sql.DB) error { return second(s.Claim(ctx, db, "before", 4)) }, 30},
+		{"void", before, func(ctx context.Context, db *sql.DB) error { return second(s.Void(ctx, db, "before", "why")) }, 30},
+		{"find and report", before, func(ctx context.Context, db *sql.DB) error {
+			return errors.Join(second(s.Find(ctx, db, "before")), second(s.Gaps(ctx, db)), second(serial.List(ctx, db, "", 5)))
+		}, 15},
+	}
+	for _, level := range levels {
+		t.Run(level.String(), func(t *testing.T) {
+			t.Parallel()
+			_, dsn := open(t, dbtest.Isolation(level))
+			for _, v := range verbs {
+				t.Run(v.name, func(t *testing.T) {
+					if report := crashtest.Run(t, faulty(dsn, v.setup, v.call)); report.FaultPoints < v.min {
+						t.Errorf("only %d fault points", report.FaultPoints)
+					}
+				})
+			}
+		})
+	}
+}
+
+// TestFaultsCatchTheNaiveTwin: a counter of its own, moved on before the business transaction, as a Redis INCR is.
+func TestFaultsCatchTheNaiveTwin(t *testing.T) {
+	_, dsn := open(t)
+	w := faulty(dsn, func(ctx context.Context, db *sql.DB) error {
+		_, err := db.ExecContext(ctx, "INSERT INTO onerow_serial VALUES ('s', 1, 1)")
+		return err
+	}, func(ctx context.Context, db *sql.DB) error {
+		var has int
+		if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM postcard WHERE id = 'k'").Scan(&has); err != nil || has > 0 {
+			return err
+		}
+		res, err := db.ExecContext(ctx, "UPDATE onerow_serial SET next_no = LAST_INSERT_ID(next_no + 1) WHERE series = 's'")
+		if err != nil {
+			return err
+		}
+		next, err := res.LastInsertId()
+		if err != nil {
+			return err
+		}
+		_, err = onerow.Affected(ctx, db, "INSERT INTO postcard (id, campaign, from_no, to_no) VALUES ('k', 's', ?, ?)", next-1, next-1)
+		return err
+	})
+	w.Check = nil
+	report, err := crashtest.Explore(t.Context(), w)
+	var failures *crashtest.Failures
+	if !errors.As(err, &failures) {
+		t.Fatalf("not caught: %v", err)
+	}
+	t.Logf("%s: %d of them caught it", report, len(failures.List))
+}
+
+// TestStatements holds the counts that doc.go states, BEGIN and COMMIT added.
+func TestStatements(t *testing.T) {
+	_, dsn := open(t)
+	db, c := counted(t, dsn)
+	ctx, s := t.Context(), series(t, "s")
+	expect := func(what string, want int, call func() error) {
+		t.Helper()
+		log, err := crashtest.Count(c, call)
+		if err != nil || len(log) != want {
+			t.Errorf("%s: %d statements, want %d, %v:\n%s", what, len(log), want, err, log)
+		}
+	}
+	claim := func(key string, n int64) func() error {
+		return func() error { return second(s.Claim(ctx, db, key, n)) }
+	}
+	expect("the first claim", 5, claim("a", 1))
+	expect("claim", 5, claim("b", 1))
+	expect("claim n", 5, claim("c", 1000))
+	expect("replay", 4, claim("c", 1000))
+	expect("void", 4, func() error { return second(s.Void(ctx, db, "a", "")) })
+	expect("find", 1, func() error { return second(s.Find(ctx, db, "a")) })
+	expect("gaps", 1, func() error { return second(s.Gaps(ctx, db)) })
+	tx := must(db.BeginTx(ctx, nil))
+	defer func() { must(0, tx.Rollback()) }()
+	expect("joined", 3, func() error { return second(s.Claim(ctx, tx, "d", 1)) })
+}

@@ -1,0 +1,71 @@
+// Package serial gives out the numbers of a series without gaps and without
+// overlap, inside the transaction of the business that needs them: invoice
+// numbers, tickets, numbered postcards.
+//
+//	postcards, err := serial.New("EURO2024")
+//	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+//		// … the rows of the order …
+//		got, err := postcards.Claim(ctx, tx, "transaction/"+id, 3) // got.Row.From to got.Row.To
+//		// … the numbers into the order …
+//		return err
+//	})
+//
+// # A claim
+//
+// A claim has a key, which names the event that needs the numbers. One key has one
+// range, for ever:
+//
+//	              claim key inserted ─► counter moved on ─► range written ─► … ─► COMMIT ─► claimed ─► voided
+//	Claim ─► INSERT      ▲                    ▲                                      │
+//	           │         │ the same key waits │ other keys of the series wait        │
+//	           │         └────────────────────┴──────── nothing happened ◄── ROLLBACK┘
+//	           └─ 1062: the range of the first claim (Replayed)
+//
+// What is guaranteed:
+//
+//   - Two committed claims of a series never share a number, and there is no number
+//     between them: a transaction that is rolled back, or dies, takes its move of the
+//     counter with it.
+//   - The same key gets the same range again, however often, in parallel and after
+//     any crash. So a raced or repeated event cannot burn numbers or spend them twice.
+//     Another amount under the same key is [ErrMismatch], a voided key [ErrVoided].
+//   - The range is committed with the caller's rows, or neither is.
+//
+// # The price of no gaps
+//
+// Gapless series block writers: from its claim until its COMMIT a transaction holds
+// the counter, and every other claim of that series waits. Throughput of one series is
+// therefore one commit after another, so
+//
+//   - claim last, just before COMMIT, and never before a call to another system,
+//   - claim n numbers at once instead of one n times,
+//   - use several series where the numbers allow it (one for each shop, or month),
+//   - and use AUTO_INCREMENT where gaps do not matter.
+//
+// A transaction that claims twice may deadlock with another that does: it has the
+// counter and waits for a key, the other has the key and waits for the counter. The
+// server refuses one of them; on a pool it runs again by itself. Claim all that a
+// transaction needs from a series in one call, and several series in one order.
+//
+// On a cluster of several primaries the wait does not reach other nodes, but both
+// transactions wrote the same counter: the certifier refuses one, which runs again.
+//
+// # What is not promised
+//
+// Numbers in the order of the events: they are in the order of the claims' turns at
+// the counter. Numbers back: [Series.Void] says that a range is not used and keeps the
+// numbers, because somebody may have seen them. Rows that are changed past this
+// package; [Series.Gaps] finds what that does, and [Table] finds it in tables that
+// never used this package.
+//
+// # What it costs
+//
+// Statements, without BEGIN and COMMIT, which a call on a pool adds. None grows with
+// the data, the reports excepted, which read the series once.
+//
+//	Claim              3
+//	Claim, replayed    2
+//	Void               2
+//	Find               1
+//	Gaps               1
+package serial

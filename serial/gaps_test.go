@@ -1,0 +1,106 @@
+package serial_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/serial"
+)
+
+// TestGaps: what is done past the package is found, at both ends too.
+func TestGaps(t *testing.T) {
+	db, _ := open(t)
+	ctx := t.Context()
+	for i, c := range []struct {
+		do   string
+		want []serial.Finding
+	}{
+		{"SELECT 1", nil},
+		{"DELETE FROM onerow_serial_claim WHERE claim_key = 'a'", []serial.Finding{{serial.Missing, 1, 10, "b"}}},
+		{"DELETE FROM onerow_serial_claim WHERE claim_key IN ('b', 'c')", []serial.Finding{{serial.Missing, 11, 30, "d"}}},
+		{"DELETE FROM onerow_serial_claim WHERE claim_key = 'd'", []serial.Finding{{serial.Missing, 31, 40, ""}}},
+		{"UPDATE onerow_serial SET next_no = 38", []serial.Finding{{serial.Overlap, 38, 40, ""}}},
+		{"UPDATE onerow_serial SET next_no = 31", []serial.Finding{{serial.Overlap, 31, 40, ""}}},
+		{"UPDATE onerow_serial SET next_no = 21", []serial.Finding{{serial.Overlap, 21, 40, ""}}},
+		{"UPDATE onerow_serial_claim SET voided_at = UTC_TIMESTAMP(6) WHERE claim_key = 'a'", []serial.Finding{{serial.Voided, 1, 10, "a"}}},
+		{"UPDATE onerow_serial_claim SET voided_at = UTC_TIMESTAMP(6), from_no = 14 WHERE claim_key = 'b'",
+			[]serial.Finding{{serial.Missing, 11, 13, "b"}, {serial.Voided, 14, 20, "b"}}},
+		{"UPDATE onerow_serial_claim SET to_no = 25 WHERE claim_key = 'a'", // b within a, c partly
+			[]serial.Finding{{serial.Overlap, 11, 20, "b"}, {serial.Overlap, 21, 25, "c"}}},
+	} {
+		s := series(t, fmt.Sprint("s", i))
+		for _, key := range []string{"a", "b", "c", "d"} {
+			must(s.Claim(ctx, db, key, 10))
+		}
+		where := " AND series = ?"
+		if c.do != "SELECT 1" {
+			if !slices.Contains([]byte(c.do), 'W') || c.do[:6] == "UPDATE" && c.do[7:20] == "onerow_serial" && c.do[20] == ' ' {
+				where = " WHERE series = ?"
+			}
+			exec(t, db, c.do+where, s.Name())
+		}
+		got := must(s.Gaps(ctx, db))
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %+v, want %+v", c.do, got, c.want)
+		}
+		bad := slices.ContainsFunc(c.want, func(f serial.Finding) bool { return f.Kind != serial.Voided })
+		if serial.Complete(got) == bad {
+			t.Errorf("Complete(%+v) = %v", got, !bad)
+		}
+	}
+}
+
+// TestGapsProperty: random ranges against a count of each number in Go. The table needs no index.
+func TestGapsProperty(t *testing.T) {
+	db, _ := open(t)
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for round := range 60 {
+		exec(t, db, "DELETE FROM postcard")
+		var used [64]int
+		lowest, highest := 99, 0
+		for i := range 1 + rnd.IntN(8) {
+			from := 1 + rnd.IntN(40)
+			to := from + rnd.IntN(12)
+			lowest, highest = min(lowest, from), max(highest, to)
+			for n := from; n <= to; n++ {
+				used[n]++
+			}
+			exec(t, db, "INSERT INTO postcard (id, campaign, from_no, to_no) VALUES (?, 'c', ?, ?)", fmt.Sprint(i), from, to)
+		}
+		var missing, twice [64]bool
+		for _, f := range must(cards.Gaps(t.Context(), db, "c")) {
+			for n := f.From; n <= f.To; n++ {
+				if f.Kind == serial.Missing {
+					missing[n] = true
+				} else {
+					twice[n] = true
+				}
+			}
+		}
+		for n := lowest; n <= highest; n++ {
+			if missing[n] != (used[n] == 0) || twice[n] != (used[n] > 1) {
+				t.Fatalf("round %d, number %d: in %d ranges, missing %v, overlap %v", round, n, used[n], missing[n], twice[n])
+			}
+		}
+	}
+}
+
+func TestTable(t *testing.T) {
+	db, _ := open(t, dbtest.Param("interpolateParams", "false"))
+	exec(t, db, `INSERT INTO postcard VALUES ('a', 'x', 5, 6, NULL), ('b', 'y', 7, 9, UTC_TIMESTAMP(6)), ('c', 'x', 10, 10, NULL), ('d', 'x', NULL, NULL, NULL)`)
+	if got := must(cards.Gaps(t.Context(), db, "x")); !slices.Equal(got, []serial.Finding{{serial.Missing, 7, 9, "c"}}) {
+		t.Fatal(got)
+	}
+	whole := cards
+	whole.Series = ""
+	if got := must(whole.Gaps(t.Context(), db, "")); !slices.Equal(got, []serial.Finding{{serial.Voided, 7, 9, "b"}}) {
+		t.Fatal(got)
+	}
+	whole.Voided = ""
+	if got := must(whole.Gaps(t.Context(), db, "")); got != nil {
+		t.Fatal(got)
+	}
+}

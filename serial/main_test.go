@@ -1,0 +1,97 @@
+package serial_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/crashtest"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/migrations"
+	"github.com/onerow/onerow/serial"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
+
+var levels = []sql.IsolationLevel{sql.LevelReadCommitted, sql.LevelRepeatableRead}
+
+// open makes a schema with the toolkit's tables and a table of postcards.
+func open(t testing.TB, opts ...dbtest.Option) (*sql.DB, string) {
+	t.Helper()
+	dsn := dbtest.DSN(t, opts...)
+	db := dbtest.OpenDSN(t, dsn)
+	if err := migrations.Up(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	exec(t, db, `CREATE TABLE postcard (id VARCHAR(64) PRIMARY KEY, campaign VARCHAR(64) NOT NULL, from_no BIGINT NULL, to_no BIGINT NULL,
+		voided_at DATETIME(6) NULL) ENGINE=InnoDB`)
+	return db, dsn
+}
+
+func exec(t testing.TB, db onerow.DB, query string, args ...any) {
+	t.Helper()
+	if _, err := db.ExecContext(t.Context(), query, args...); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+}
+
+func scan[T any](t testing.TB, db onerow.DB, query string, args ...any) T {
+	t.Helper()
+	var v T
+	if err := onerow.QueryRow(t.Context(), db, query, args, &v); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return v
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func series(t testing.TB, name string, opts ...serial.Option) *serial.Series {
+	t.Helper()
+	s, err := serial.New(name, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// counted opens another pool on the schema, whose statements are counted.
+func counted(t testing.TB, dsn string) (*sql.DB, *crashtest.Connector) {
+	t.Helper()
+	c := crashtest.Wrap(must(mysql.MySQLDriver{}.OpenConnector(dsn)))
+	db := sql.OpenDB(c)
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db, c
+}
+
+// sell is the business transaction: a postcard row and its numbers.
+func sell(ctx context.Context, db onerow.DB, s *serial.Series, id string, amount int64) error {
+	return onerow.InTokenTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+		res, err := s.Claim(ctx, tx, id, amount)
+		if err != nil || res.Replayed {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "INSERT INTO postcard (id, campaign, from_no, to_no) VALUES (?, ?, ?, ?)", id, s.Name(), res.Row.From, res.Row.To)
+		return err
+	})
+}
+
+func wantError(t testing.TB, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Fatalf("got the error %v, want %v", err, want)
+	}
+}
