@@ -16,7 +16,7 @@ GOTEST := go test -count=1 -p $(P) -timeout 30m $(if $(RUN),-run '$(RUN)')
 ENGINE ?=
 FUZZTIME ?= 15s
 
-.PHONY: cc help demo test test-mysql test-docker lint fuzz bench clean server withserver
+.PHONY: cc help demo test test-clock test-mysql test-docker lint fuzz bench clean server withserver
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,6 +31,17 @@ demo: server ## the web app on a server of its own, data in .data (ARGS="-addr :
 test: server cc withserver ## vet and all tests with the race detector, on one private server
 	go vet $(PKG)
 	$(BIN)/withserver $(if $(ENGINE),-engine $(ENGINE)) -- $(GOTEST) -race $(PKG)
+ifeq ($(PKG)$(RUN),./...)
+	@$(MAKE) test-clock
+endif
+
+# What keeps times, on a server whose clock is an hour ahead, then an hour behind. Crashes, histories and models take
+# long and know no times.
+CLOCK_PKG := ./idempotency/... ./flow ./ordering ./serial
+test-clock: server withserver ## the tests of what keeps times, client and server an hour apart
+	@library=$$(scripts/get-faketime); for clock in +1h -1h; do \
+	  $(BIN)/withserver $(if $(ENGINE),-engine $(ENGINE)) -clock $$clock -faketime "$$library" -- \
+	    go test -count=1 -p $(P) -timeout 10m -skip 'Crash|Faults|Linear|Model|Runners|Property|Statements|Race|OneKey|Fuzz' $(CLOCK_PKG); done
 
 test-mysql: ## the same on real MySQL, which scripts/get-mysql fetches
 	@mysqld=$$(scripts/get-mysql) && env -u ONEROW_DSN ONEROW_MYSQLD="$$mysqld" $(MAKE) test ENGINE=MySQL

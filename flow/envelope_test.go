@@ -19,14 +19,14 @@ func fixture(t testing.TB, name string) []byte {
 
 func TestOpen(t *testing.T) {
 	for name, want := range map[string]flow.Envelope{
-		"sqs-lambda": {RequestID: "059f36b4-87a3-44ab-83d2-661975830a7d", MessageID: "059f36b4-87a3-44ab-83d2-661975830a7d", Body: "Test message.",
-			Attributes: map[string]flow.Attribute{"myAttribute": {Type: "String", Value: "myValue"}}},
-		"sqs-api": {RequestID: "219f8380-5770-4cc2-8c3e-5c715e145f5e", MessageID: "219f8380-5770-4cc2-8c3e-5c715e145f5e", Body: `{"order": 42}`,
-			Attributes: map[string]flow.Attribute{"PostalCode": {Type: "String", Value: "ABC123"}, "Count": {Type: "Number", Value: "3"},
+		"sqs-lambda": {RequestID: "3c7f9b1e-5d82-4a46-97c0-e8b2d4f6a135", MessageID: "3c7f9b1e-5d82-4a46-97c0-e8b2d4f6a135", Body: "validate cart 7",
+			Attributes: map[string]flow.Attribute{"origin": {Type: "String", Value: "web"}}},
+		"sqs-api": {RequestID: "a81c3e5f-2b74-49d6-8e90-1f6d7c4b3a25", MessageID: "a81c3e5f-2b74-49d6-8e90-1f6d7c4b3a25", Body: `{"order": 42}`,
+			Attributes: map[string]flow.Attribute{"PostalCode": {Type: "String", Value: "10115"}, "Count": {Type: "Number", Value: "3"},
 				"Picture": {Type: "Binary.png", Binary: []byte("\x89PNG\r")}}},
-		"sns-sqs": {RequestID: "63a3f6b6-d533-4a47-aef9-fcf5cf758c76", MessageID: "6aa4f4b2-8d5c-4c8a-9d3b-2c2d4a1f0e11", Body: "Hello world!",
-			Wrapped: true, Topic: "arn:aws:sns:us-west-2:123456789012:MyTopic", Subject: "Testing publish to subscribed queues",
-			Attributes: map[string]flow.Attribute{"store": {Type: "String", Value: "example_corp"}, "price_usd": {Type: "Number", Value: "210.75"},
+		"sns-sqs": {RequestID: "0d5e1c7a-41b8-4f0e-8a3e-5b7c2f9e6d10", MessageID: "f2b9a6c4-7e13-4d58-b0a1-9c8e3d5f7a26", Body: "cart 7 changed",
+			Wrapped: true, Topic: "arn:aws:sns:eu-central-1:123456789012:orders", Subject: "a cart was changed",
+			Attributes: map[string]flow.Attribute{"store": {Type: "String", Value: "north"}, "total_eur": {Type: "Number", Value: "19.90"},
 				"icon": {Type: "Binary", Binary: []byte("\x89PNG\r")}}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -81,8 +81,8 @@ func ExampleOpen() {
 	out, err := message.Resend(flow.Backoff{})
 	fmt.Println(out.Delay, out.Attributes[flow.AttributeRequestID].Value, out.Attributes[flow.AttributeRetry].Value, err)
 	// Output:
-	// 63a3f6b6-d533-4a47-aef9-fcf5cf758c76 0 Hello world! <nil>
-	// 5s 63a3f6b6-d533-4a47-aef9-fcf5cf758c76 1 <nil>
+	// 0d5e1c7a-41b8-4f0e-8a3e-5b7c2f9e6d10 0 cart 7 changed <nil>
+	// 5s 0d5e1c7a-41b8-4f0e-8a3e-5b7c2f9e6d10 1 <nil>
 }
 
 // exampleDB is a fresh schema on the server that the tests use.

@@ -124,7 +124,7 @@ var model = porcupine.Model{
 	},
 }
 
-// TestLinearizable: 16 clients, 24 series, keys that collide, cuts at random. Every history must be one in which the claims of a
+// TestLinearizable: 16 clients, 200 series, 10,000 claims, keys that collide, cuts at random. Every history must be one in which the claims of a
 // series happened one after another.
 func TestLinearizable(t *testing.T) {
 	db, dsn := open(t)
@@ -135,7 +135,7 @@ func TestLinearizable(t *testing.T) {
 	cut.SetMaxIdleConns(16)
 	defer func() { _ = cut.Close() }()
 
-	const clients, lists, each = 16, 24, 60
+	const clients, lists, each = 16, 200, 625
 	histories := make([][]porcupine.Operation, lists)
 	var mu sync.Mutex
 	var wg sync.WaitGroup
