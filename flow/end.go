@@ -32,12 +32,7 @@ func Finish(ctx context.Context, db onerow.DB, r Run) (Result, error) {
 		if err := Prove(ctx, tx, r); err != nil {
 			return err
 		}
-		for _, query := range []string{sqlEndStages, sqlEndRequests} {
-			if _, err := tx.ExecContext(ctx, query, r.Flow); err != nil {
-				return err
-			}
-		}
-		return nil
+		return endAll(ctx, tx, 0, statement{sqlEndStages, []any{r.Flow}}, statement{sqlEndRequests, []any{r.Flow}})
 	})
 	if errors.Is(err, ErrFinished) {
 		res.Changed, res.Replayed = false, true
@@ -47,6 +42,31 @@ func Finish(ctx context.Context, db onerow.DB, r Run) (Result, error) {
 		return Result{}, r.wrap("finish", err)
 	}
 	return res, nil
+}
+
+type statement struct {
+	query string
+	args  []any
+}
+
+// endAll drops the stages and ends their requests. At READ COMMITTED nothing locks the gaps, so a
+// stage that is claimed while the DELETE waits for another one can be behind the place that it has
+// reached. The UPDATE begins later and meets that stage's request: then more requests than
+// stages have ended (kept: those whose stage stays), and both run again.
+func endAll(ctx context.Context, tx *onerow.Tx, kept int64, stages, requests statement) error {
+	for missed := -kept; ; {
+		dropped, err := onerow.Affected(ctx, tx, stages.query, stages.args...)
+		if err != nil {
+			return fmt.Errorf("end the stages: %w", err)
+		}
+		ended, err := onerow.Affected(ctx, tx, requests.query, requests.args...)
+		if err != nil {
+			return fmt.Errorf("end the requests: %w", err)
+		}
+		if missed += ended - dropped; missed <= 0 || ended+dropped == 0 {
+			return nil
+		}
+	}
 }
 
 // sqlTakeOver locks the stage's row, exclusively and by the primary key, or makes it: 1
@@ -94,16 +114,17 @@ func (r Run) supersede(ctx context.Context, tx *onerow.Tx, token []byte) (res Re
 	case err != nil:
 		return res, fmt.Errorf("admit: %w", err)
 	}
+	kept := int64(0)
 	if !made {
+		kept = 1 // the row of the request that is replaced
 		if _, err := tx.ExecContext(ctx, sqlReplace, r.RequestID, token, r.Flow, r.Stage); err != nil {
 			return res, fmt.Errorf("replace the owner: %w", err)
 		}
 	}
-	if _, err := tx.ExecContext(ctx, sqlDropStages, r.Flow, r.Stage); err != nil {
-		return res, fmt.Errorf("end the other stages: %w", err)
-	}
-	if _, err := tx.ExecContext(ctx, sqlSupersedeBy, r.RequestID, r.Flow, r.Stage, r.RequestID); err != nil {
-		return res, fmt.Errorf("end the other requests: %w", err)
+	err = endAll(ctx, tx, kept, statement{sqlDropStages, []any{r.Flow, r.Stage}},
+		statement{sqlSupersedeBy, []any{r.RequestID, r.Flow, r.Stage, r.RequestID}})
+	if err != nil {
+		return res, err
 	}
 	return admitted(true), nil
 }

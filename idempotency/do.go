@@ -62,6 +62,10 @@ type doing[T any] struct {
 	entered bool
 	out     Outcome[T]
 	failure error // that was committed
+	depth   int   // how many calls of Do this one is inside of
+	// elsewhere: the last run's function failed with an error that is not the database's, perhaps
+	// a network error of a call to elsewhere, which must not pass for one of the database.
+	elsewhere bool
 }
 
 // moves is how often a key may be found free and be gone again.
@@ -115,21 +119,12 @@ func (d *doing[T]) first(ctx context.Context, db onerow.DB) (Outcome[T], error) 
 	}
 }
 
-func (d *doing[T]) firstTx(ctx context.Context, tx *onerow.Tx) (err error) {
+func (d *doing[T]) firstTx(ctx context.Context, tx *onerow.Tx) error {
+	return d.whole(ctx, tx, d.firstWork)
+}
+
+func (d *doing[T]) firstWork(ctx context.Context, tx *onerow.Tx) error {
 	d.out, d.failure = Outcome[T]{}, nil
-	undo := d.savepoint("a")
-	if tx.Joined() { // the owner may go on after an error: nothing of this call may stay
-		if _, err := tx.ExecContext(ctx, "SAVEPOINT "+undo); err != nil {
-			return err
-		}
-		defer func() {
-			if err != nil && !onerow.Retryable(err) && ctx.Err() == nil {
-				if _, rerr := tx.ExecContext(ctx, "ROLLBACK TO SAVEPOINT "+undo); rerr != nil {
-					err = errors.Join(err, rerr)
-				}
-			}
-		}()
-	}
 	claimed, err := d.claim(ctx, tx)
 	if err != nil || !claimed {
 		return err
@@ -139,7 +134,7 @@ func (d *doing[T]) firstTx(ctx context.Context, tx *onerow.Tx) (err error) {
 		return err
 	}
 	d.entered = true
-	v, err := d.fn(ctx, tx)
+	v, err := d.fn(deeper(ctx), tx)
 	var permanent *permanentError
 	if errors.As(err, &permanent) {
 		if _, err := tx.ExecContext(ctx, "ROLLBACK TO SAVEPOINT "+mark); err != nil {
@@ -220,10 +215,10 @@ func (d *doing[T]) one(n int64, err error) error {
 // log is called before the outcome is written.
 func (d *doing[T]) log(s Status, cause error) { d.k.logOutcome(d.call.key, 0, s, cause) }
 
-// savepoint is a name that no other key has in the same transaction, for a second savepoint of
-// one name would replace the first, and that is the same in each call.
+// savepoint is a name that no other key has in the same transaction, nor a call with this key inside of this call, for
+// a second savepoint of one name would replace the first. It is the same in each run.
 func (d *doing[T]) savepoint(part string) string {
 	k := d.call.key
-	sum := sha256.Sum256(fmt.Appendf(nil, "%d %d %s%s%s", len(k.Tenant), len(k.Operation), k.Tenant, k.Operation, k.ID))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %d %d %s%s%s", d.depth, len(k.Tenant), len(k.Operation), k.Tenant, k.Operation, k.ID))
 	return "onerow_" + hex.EncodeToString(sum[:8]) + part
 }

@@ -78,7 +78,8 @@
 //     lease decides.
 //   - How long a waiter waits after its context ended: this side returns at once with
 //     [ErrBusy], the server's session goes on until the lock is free or
-//     innodb_lock_wait_timeout has passed, then rolls back.
+//     innodb_lock_wait_timeout has passed. A transaction is then rolled back; Begin and Admit on a pool are one
+//     statement, which may still claim the key, for nobody, when the lock becomes free after their context has ended.
 //   - [ReplayedAfterWaiting] is told from [Replayed] by durations; a first call that ends in the
 //     same instant may count as the other.
 //   - In the caller's own transaction nothing is retried, and what is said is true when

@@ -8,7 +8,8 @@ import (
 
 // What a verb can answer beside the errors of package onerow.
 var (
-	// ErrBusy: the context ended while another call had the key; nothing was done.
+	// ErrBusy: the context ended while another call had the key; no function was run to its end, and the caller of
+	// Begin or Admit has not been let in.
 	// errors.As with *[BusyError].
 	ErrBusy = errors.New("idempotency: the key is busy")
 	// ErrInProgress: the work was begun in two steps and has not ended. errors.As with

@@ -49,8 +49,11 @@ func (k *Keys) Complete(ctx context.Context, db onerow.DB, claim Claim, result a
 	ctx, cancel := finishing(ctx, db)
 	defer cancel()
 	s, err := k.encode(ctx, db, claim.Key, result)
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrTooLarge), errors.Is(err, ErrCodec), errors.Is(err, ErrConfig):
 		return err
+	case err != nil: // References failed
+		return k.unwritten(ctx, claim, Completed, err)
 	}
 	k.logOutcome(claim.Key, claim.Token, Completed, nil)
 	err = k.finish(ctx, db, claim, Completed, func(r *row) bool {
@@ -123,15 +126,20 @@ func (k *Keys) finish(ctx context.Context, db onerow.DB, claim Claim, to Status,
 	unanswered := false
 	err := single(ctx, db, func() error {
 		err := k.write(ctx, db, claim, to, same, query, args...)
-		unanswered = unanswered || mysqlerr.Classify(err) == mysqlerr.ConnectionLost
+		unanswered = unanswered || !joined(db) && (mysqlerr.Classify(err) == mysqlerr.ConnectionLost || err != nil && ctx.Err() != nil)
 		return err
 	})
 	if err == nil || errors.Is(err, ErrLost) && !unanswered {
 		return err
 	}
-	if errors.Is(err, ErrLost) { // by now; the attempt without an answer may have come in time
+	if unanswered && !errors.Is(err, onerow.ErrOutcomeUnknown) { // the attempt without an answer may have come in time
 		err = &onerow.OutcomeUnknownError{Err: err}
 	}
+	return k.unwritten(ctx, claim, to, err)
+}
+
+// unwritten reports an outcome that could not be written.
+func (k *Keys) unwritten(ctx context.Context, claim Claim, to Status, err error) error {
 	k.event(EventUnwritten, claim.Key)
 	err = &CompletionLostError{Claim: claim, Outcome: to, Err: err}
 	k.cfg.Log.ErrorContext(ctx, "idempotency: completion lost", attrs(claim.Key, claim.Token, to, err)...)

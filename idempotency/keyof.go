@@ -5,8 +5,10 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash"
+	"io"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -92,7 +94,7 @@ func treeOf(msg any) (any, error) {
 	if err := d.Decode(&tree); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrField, err)
 	}
-	if d.More() {
+	if _, err := d.Token(); !errors.Is(err, io.EOF) { // More is false before a stray bracket
 		return nil, fmt.Errorf("%w: its JSON is more than one value", ErrField)
 	}
 	return tree, nil

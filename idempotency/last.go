@@ -29,6 +29,7 @@ const sqlReappend = `UPDATE onerow_key SET status = ?, attention = 0, token = to
 // before it is believed: its error may come from what an earlier call did.
 func (d *doing[T]) lastly(ctx context.Context, db onerow.DB) (Outcome[T], error) {
 	for n := 1; ; n++ {
+		d.elsewhere = false
 		err := onerow.InTokenTx(ctx, db, d.lastTx)
 		if err == nil {
 			return d.out, nil
@@ -37,7 +38,7 @@ func (d *doing[T]) lastly(ctx context.Context, db onerow.DB) (Outcome[T], error)
 		switch {
 		case again && !joined(db):
 			continue
-		case onerow.Retryable(err) || ctx.Err() != nil || errors.Is(err, ErrBusy):
+		case onerow.Retryable(err) && !d.elsewhere || ctx.Err() != nil || errors.Is(err, ErrBusy):
 			return Outcome[T]{}, err
 		case n == moves:
 			return Outcome[T]{}, &BusyError{Key: d.call.key, Err: fmt.Errorf("it was claimed by others %d times: %w", n, err)}
@@ -83,23 +84,16 @@ func (d *doing[T]) ask(ctx context.Context, db onerow.DB, cause error) (out Outc
 	return out, false, &FailedError{Key: d.call.key, Message: text, Err: permanent.err}
 }
 
-func (d *doing[T]) lastTx(ctx context.Context, tx *onerow.Tx) (err error) {
-	undo := d.savepoint("a")
-	if tx.Joined() {
-		if _, err := tx.ExecContext(ctx, "SAVEPOINT "+undo); err != nil {
-			return err
-		}
-		defer func() {
-			if err != nil && !onerow.Retryable(err) && ctx.Err() == nil {
-				if _, rerr := tx.ExecContext(ctx, "ROLLBACK TO SAVEPOINT "+undo); rerr != nil {
-					err = errors.Join(err, rerr)
-				}
-			}
-		}()
-	}
+func (d *doing[T]) lastTx(ctx context.Context, tx *onerow.Tx) error {
+	return d.whole(ctx, tx, d.lastWork)
+}
+
+func (d *doing[T]) lastWork(ctx context.Context, tx *onerow.Tx) error {
+	d.elsewhere = false
 	d.entered = true
-	v, err := d.fn(ctx, tx)
+	v, err := d.fn(deeper(ctx), tx)
 	if err != nil {
+		d.elsewhere = !mysqlerr.FromDriver(err)
 		return err
 	}
 	s, err := d.k.encode(ctx, tx, d.call.key, v)

@@ -46,7 +46,7 @@ func (g *Guard[S]) Apply(ctx context.Context, db onerow.DB, m Message, fn Func[S
 	joined := false
 	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
 		joined = tx.Joined()
-		if res, err = g.apply(ctx, tx, m, fn); err != nil || !joined || res.Row.Held == 0 {
+		if res, err = g.apply(ctx, tx, m, fn); err != nil || !joined || res.Row.Held == 0 || res.Outcome == Held {
 			return err
 		}
 		return g.release(ctx, tx, m.Stream, fn, &res)

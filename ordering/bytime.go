@@ -64,10 +64,14 @@ func (g ByTime) time() string {
 // set writes the time and where demands that it is later than the stored one; each has
 // one parameter. No affected row means refused (or no such row). The row always
 // changes, so the count does not depend on the driver's settings. The error is
-// [ErrArgument].
+// [ErrArgument], also for a time outside the years 1000 to 9999.
 func (g ByTime) Fragment(at time.Time) (set, where string, args [2]any, err error) {
 	if err := g.check(nil); err != nil {
 		return "", "", args, err
+	}
+	if y := at.UTC().Year(); y < 1000 || y > 9999 {
+		// Beyond a DATETIME it would be NULL, which says that no update has applied.
+		return "", "", args, fmt.Errorf("%w: an update of table %q was made in the year %d, 1000 to 9999 fit", ErrArgument, g.Table, y)
 	}
 	column := ident.Quote(g.At)
 	set = column + " = " + g.time()

@@ -77,6 +77,7 @@
 //	Apply, Hold, the next, none parked  3, with kept messages 4
 //	Apply, Hold, parked                 4
 //	a closing gap, besides              at most 6, of them 5 in a transaction of its own
+//	a new epoch, others parked, besides 1
 //	Read                                1
 //	ByTime.Update                       1, refused 2
 //	Optimistic.Update                   1 read and 1 write for each attempt

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/onerow/onerow"
@@ -70,7 +71,8 @@ func Park(ctx context.Context, db onerow.DB, queue, messageID string, payload []
 
 // cut keeps a reason within its column; the end of a text may be cut, not of data.
 func cut(text string) string {
-	const most = 10_000 // characters of at most 4 bytes, TEXT has 65,535 bytes
+	text = strings.ToValidUTF8(text, "\uFFFD") // the column refuses anything else
+	const most = 10_000                        // characters of at most 4 bytes, TEXT has 65,535 bytes
 	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most])
 	}

@@ -17,8 +17,8 @@ const (
  AND EXISTS (SELECT 1 FROM onerow_stream_message AS n WHERE n.consumer = ? AND n.stream = ? AND n.epoch = ? AND n.seq = ? AND n.applied = 0
   LOCK IN SHARE MODE)
  ORDER BY seq LIMIT ? LOCK IN SHARE MODE`
-	sqlFirstHeld = `SELECT seq FROM onerow_stream_message WHERE consumer = ? AND stream = ? AND epoch = ? AND seq > ? AND applied = 0
- ORDER BY seq LIMIT 1 LOCK IN SHARE MODE`
+	sqlFirstHeld = `SELECT epoch, seq FROM onerow_stream_message WHERE consumer = ? AND stream = ? AND (epoch = ? AND seq > ? OR epoch > ?)
+ AND applied = 0 ORDER BY epoch, seq LIMIT 1 LOCK IN SHARE MODE`
 	sqlDropHeld = `DELETE FROM onerow_stream_message WHERE consumer = ? AND stream = ? AND epoch = ? AND seq BETWEEN ? AND ? AND applied = 0`
 	sqlKeepHeld = `UPDATE onerow_stream_message SET applied = 1 WHERE consumer = ? AND stream = ? AND epoch = ? AND seq BETWEEN ? AND ? AND applied = 0`
 )
@@ -133,10 +133,12 @@ func (g *Guard[S]) heldFrom(ctx context.Context, tx *onerow.Tx, stream string, c
 
 // sqlSkip: by the primary key, and only from where the operator saw the stream. The
 // number before the first parked message becomes the last one.
-const sqlSkip = `UPDATE onerow_stream SET last_seq = ?, updated_at = UTC_TIMESTAMP(6) WHERE consumer = ? AND stream = ? AND epoch = ? AND last_seq = ?`
+const sqlSkip = `UPDATE onerow_stream SET epoch = ?, last_seq = ?, updated_at = UTC_TIMESTAMP(6) WHERE consumer = ? AND stream = ? AND epoch = ? AND last_seq = ?`
 
 // Skip gives up the missing numbers before the first parked message of a stream in
-// mode Hold, and applies what is parked behind them. last is the last sequence that
+// mode Hold, and applies what is parked behind them. Where none is parked in its epoch,
+// these are the first numbers of the next epoch (of the stream, before its first
+// message), and the rest of the epoch before is given up too. last is the last sequence that
 // the operator saw; when the stream has moved on since, nothing is given up, so that
 // a repeated Skip gives up one gap only. It reports whether a gap was given up. A
 // number that was given up and comes after all is refused, as a duplicate unless
@@ -149,15 +151,15 @@ func (g *Guard[S]) Skip(ctx context.Context, db onerow.DB, stream string, last i
 		if err != nil || c.Last != last || c.Held == 0 {
 			return err
 		}
-		var first int64
-		err = onerow.QueryRow(ctx, tx, sqlFirstHeld, []any{g.config.Consumer, stream, c.Epoch, c.Last}, &first)
-		if errors.Is(err, sql.ErrNoRows) || err == nil && first == last+1 {
+		var epoch, first int64
+		err = onerow.QueryRow(ctx, tx, sqlFirstHeld, []any{g.config.Consumer, stream, c.Epoch, c.Last, c.Epoch}, &epoch, &first)
+		if errors.Is(err, sql.ErrNoRows) || err == nil && epoch == c.Epoch && first == last+1 {
 			return nil
 		}
 		if err != nil {
 			return fmt.Errorf("find the first parked message: %w", err)
 		}
-		n, err := onerow.Affected(ctx, tx, sqlSkip, first-1, g.config.Consumer, stream, c.Epoch, last)
+		n, err := onerow.Affected(ctx, tx, sqlSkip, epoch, first-1, g.config.Consumer, stream, c.Epoch, last)
 		skipped = n == 1
 		return err
 	})

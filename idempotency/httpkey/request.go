@@ -107,7 +107,11 @@ var errConsumed = errors.New("httpkey: the body was read before this middleware;
 
 // read reads the body and makes the fingerprint. It answers the refused ones.
 func (m *Middleware) read(w http.ResponseWriter, q *request) bool {
-	body, err := io.ReadAll(http.MaxBytesReader(w, q.Body, m.cfg.MaxRequest))
+	var from io.ReadCloser = http.NoBody
+	if q.Body != nil { // nil: it did not come through a server
+		from = q.Body
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, from, m.cfg.MaxRequest))
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
