@@ -1,0 +1,64 @@
+package main
+
+// The bugs, floor by floor. Those of the cascade are in cascade.go.
+var bugs = append([]bug{
+	{"an unknown COMMIT is run again", ".", ".", []change{{"tx.go",
+		`return Retryable(err) || token && errors.Is(err, ErrOutcomeUnknown), err`,
+		`return Retryable(err) || errors.Is(err, ErrOutcomeUnknown), err`}}},
+	{"a poisoned transaction goes on in autocommit", ".", ".", []change{{"tx.go",
+		`if first := tx.poison.Load(); first != nil {`,
+		`if first := tx.poison.Load(); first != nil && false {`}}},
+	{"a lock wait timeout at COMMIT leaves the outcome unknown", "./internal/mysqlerr", ".", []change{{"internal/mysqlerr/mysqlerr.go",
+		"case RolledBack, StatementUndone, NotSent:\n\t\treturn true\n\t}\n\treturn false\n}\n\n// isContext",
+		"case RolledBack, NotSent:\n\t\treturn true\n\t}\n\treturn false\n}\n\n// isContext"}}},
+
+	{"upper and lower case are two names", "./schema", ".", []change{{"schema/normalize.go",
+		`c += 'a' - 'A'`, `c += 0`}}},
+	{"any index will do for a unique one", "./schema", ".", []change{{"schema/verify_indexes.go",
+		`if have.unique && sameSet(have.columns, want) {`, `if sameSet(have.columns, want) {`}}},
+
+	{"the archive's DELETE without the row's version and count", "./repo", ".", []change{
+		{"repo/statements.go", `fmt.Sprintf("DELETE FROM %s WHERE %s = ? AND version = ?", r.active.table, id)`, `fmt.Sprintf("DELETE FROM %s WHERE %s = ? AND version > ? - version - 1", r.active.table, id)`},
+		{"repo/statements.go", `return fmt.Sprintf("SELECT %s FROM %s WHERE %s = ? FOR UPDATE"`, `return fmt.Sprintf("SELECT %s FROM %s WHERE %s = ?"`},
+		{"repo/rows.go", `if err == nil && n != 1 {`, `if err == nil && n > 1 {`}}},
+	{"the cascade is queued in a transaction after the delete's commit", "./repo", ".", []change{
+		{"repo/delete.go", "\tjob, err := cascade.Enqueue(ctx, tx, d)\n\tif err != nil {\n\t\treturn fmt.Errorf(\"the cascade", "\tjob := cascade.Job{DeletionID: d.ID}\n\tif err != nil {\n\t\treturn fmt.Errorf(\"the cascade"},
+		{"repo/delete.go", "\tif err != nil {\n\t\treturn Deleted[T]{}, err\n\t}\n\treturn del, nil\n}\n\n// lockEither",
+			"\tif err != nil {\n\t\treturn Deleted[T]{}, err\n\t}\n\tif del.Changed {\n\t\tjob, err := cascade.Enqueue(ctx, db, cascade.Deletion{ID: del.DeletionID, Resource: r.res.Name, ResourceID: fmt.Sprint(id), Grace: o.grace})\n" +
+				"\t\tif err != nil {\n\t\t\treturn Deleted[T]{}, err\n\t\t}\n\t\tdel.JobID = job.ID\n\t}\n\treturn del, nil\n}\n\n// lockEither"}}},
+	{"a child is created without the lock on its parent", "./repo", ".", []change{{"repo/statements.go",
+		`q.parentActive = fmt.Sprintf("SELECT 1 FROM %s WHERE %s = ? LOCK IN SHARE MODE", ident.Quote(r.parent.Active), pid)`,
+		`q.parentActive = fmt.Sprintf("SELECT 1 FROM %s WHERE %s = ?", ident.Quote(r.parent.Active), pid)`}}},
+	{"a request id's record is written in no transaction", "./repo", ".", []change{{"repo/request.go",
+		`if mysqlerr.Classify(err) == mysqlerr.Duplicate {`, `if mysqlerr.Classify(err) == mysqlerr.Duplicate && q.id == "" {`}}},
+
+	{"quota marks are deleted up to the last that was read", "./quota", ".", []change{{"quota/mark.go",
+		`FORCE INDEX (PRIMARY) ON m.id = ids.id`, `FORCE INDEX (PRIMARY) ON m.id <= ids.id`}}},
+	{"a recalculation does not lock the owner's generation", "./quota", ".", []change{{"quota/recalculate.go",
+		`if res.Generation, err = r.bump(ctx, tx, o); err != nil {`, `if res.Generation, err = r.generation(ctx, tx, o); err != nil {`}}},
+
+	{"a completion does not check the lease token", "./idempotency", ".", []change{{"idempotency/finish.go",
+		"const held = atKey + ` AND token = ? AND status = 'in_progress'`", "const held = atKey + ` AND token > ? - token AND status = 'in_progress'`"}}},
+	{"a completion is unconditional", "./idempotency", ".", []change{{"idempotency/finish.go",
+		"const held = atKey + ` AND token = ? AND status = 'in_progress'`", "const held = atKey + ` AND token > ? - token`"}}},
+	{"a free key is claimed whatever it has become", "./idempotency", ".", []change{{"idempotency/do.go",
+		"lease_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, completed_at = NULL, expires_at = NULL, codec = NULL, is_reference = 0, result = NULL, error = NULL` +\n\tatKey + ` AND token = ? AND version = ?`",
+		"lease_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, completed_at = NULL, expires_at = NULL, codec = NULL, is_reference = 0, result = NULL, error = NULL` +\n\tatKey + ` AND token > ? - token AND version > ? - version`"}}},
+
+	{"an old run of a flow may write", "./flow", ".", []change{{"flow/run.go",
+		"const sqlProve = `UPDATE onerow_flow SET version = version + 1 WHERE flow = ? AND stage = ? AND request_id = ?`",
+		"const sqlProve = `UPDATE onerow_flow SET version = version + 1 WHERE flow = ? AND stage = ? AND request_id <> CONCAT(?, '-')`"}}},
+	{"a step's second answer overwrites the first", "./flow", ".", []change{{"flow/step.go",
+		"WHERE step_id = ? AND answered_at IS NULL`", "WHERE step_id = ?`"}}},
+
+	{"a stream's context is read without its lock", "./ordering", ".", []change{{"ordering/apply.go",
+		"WHERE consumer = ? AND stream = ? FOR UPDATE`", "WHERE consumer = ? AND stream = ?`"}}},
+	{"an update with the same time adds again", "./ordering", ".", []change{{"ordering/bytime.go",
+		`" IS NULL OR " + column + " < " + g.time() + ")"`, `" IS NULL OR " + column + " <= " + g.time() + ")"`}}},
+
+	{"the same claim key draws numbers again", "./serial", ".", []change{{"serial/claim.go",
+		`return s.replay(ctx, tx, key, amount, token)`, `return s.draw(ctx, tx, key, amount)`},
+		{"serial/claim.go", "WHERE series = ? AND claim_key = ? AND from_no IS NULL`", "WHERE series = ? AND claim_key = ?`"}}},
+	{"a series' counter moves outside of the transaction", "./serial", ".", []change{{"serial/claim.go",
+		"ON DUPLICATE KEY UPDATE next_no = LAST_INSERT_ID(next_no + ?)`", "ON DUPLICATE KEY UPDATE next_no = LAST_INSERT_ID(next_no + ? + 1)`"}}},
+}, cascadeBugs...)

@@ -1,0 +1,4 @@
+package main
+
+// The cascade's bugs.
+var cascadeBugs = []bug{}

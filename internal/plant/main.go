@@ -1,0 +1,189 @@
+// Command plant plants bugs, one at a time, in a copy of the code, and shows that the tests find each:
+//
+//	.cache/bin/withserver -- go run ./internal/plant          all of them
+//	.cache/bin/withserver -- go run ./internal/plant token    those whose name contains "token"
+//
+// A suite that cannot fail proves nothing. Each bug is a change of a few words that a tired person could make, in the
+// code of one rule; the tests named beside it must pass without it and fail with it, and it must still compile. It
+// exits with 1 if a bug is not found. The working tree is not touched.
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// bug is a change that must be found.
+type bug struct {
+	name    string
+	pkg     string // the package whose tests find it
+	run     string // those that must, a pattern
+	changes []change
+}
+
+// change replaces a text that occurs in the file exactly once.
+type change struct{ file, old, new string }
+
+func main() {
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer cancel()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "plant:", err)
+		cancel()
+		os.Exit(1) //nolint:gocritic // cancelled just before
+	}
+}
+
+func run(ctx context.Context, names []string) (err error) {
+	if os.Getenv("ONEROW_DSN") == "" {
+		return errors.New("no server: run it under withserver, see the head of this file")
+	}
+	garden, err := os.MkdirTemp("", "onerow-plant-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(garden)) }()
+	if err := copyTree(ctx, garden); err != nil {
+		return err
+	}
+	chosen := 0
+	missed := 0
+	for _, b := range bugs {
+		if !matches(b.name, names) {
+			continue
+		}
+		chosen++
+		begin := time.Now()
+		verdict, err := b.plant(ctx, garden)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			missed++
+			verdict = "NOT FOUND: " + err.Error()
+		}
+		fmt.Printf("%-62s %-16s %5.1fs  %s\n", b.name, b.pkg, time.Since(begin).Seconds(), verdict)
+	}
+	switch {
+	case chosen == 0:
+		return fmt.Errorf("no bug has a name like %q", names)
+	case missed > 0:
+		return fmt.Errorf("%d of %d planted bugs were not found", missed, chosen)
+	}
+	fmt.Printf("all %d planted bugs were found\n", chosen)
+	return nil
+}
+
+func matches(name string, patterns []string) bool {
+	for _, p := range patterns {
+		if strings.Contains(name, p) {
+			return true
+		}
+	}
+	return len(patterns) == 0
+}
+
+// copyTree copies what git knows and what it would, as it is in the working tree.
+func copyTree(ctx context.Context, to string) error {
+	out, err := exec.CommandContext(ctx, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard").Output()
+	if err != nil {
+		return fmt.Errorf("git ls-files: %w", err)
+	}
+	for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		text, err := os.ReadFile(name) //nolint:gosec // a file of this project
+		if errors.Is(err, os.ErrNotExist) {
+			continue // deleted, not yet committed
+		}
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(to, name)
+		if err := os.MkdirAll(filepath.Dir(target), 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(target, text, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plant shows that the tests pass, plants the bug, shows that they fail, and restores.
+func (b bug) plant(ctx context.Context, garden string) (verdict string, err error) {
+	if out, err := b.test(ctx, garden, b.run); err != nil {
+		return "", fmt.Errorf("the tests fail without the bug: %s", tail(out))
+	} else if strings.Contains(out, "no tests to run") {
+		return "", fmt.Errorf("no test is called %s", b.run)
+	}
+	for _, c := range b.changes {
+		restore, err := c.apply(garden)
+		if err != nil {
+			return "", err
+		}
+		defer func() {
+			if back := restore(); back != nil {
+				verdict, err = "", errors.Join(err, back)
+			}
+		}()
+	}
+	if out, err := b.test(ctx, garden, "^$"); err != nil {
+		return "", fmt.Errorf("it does not compile: %s", tail(out))
+	}
+	out, err := b.test(ctx, garden, b.run)
+	var failed *exec.ExitError
+	switch {
+	case err == nil:
+		return "", fmt.Errorf("%s passes", b.run)
+	case !errors.As(err, &failed):
+		return "", err
+	}
+	return "found by " + finder(out), nil
+}
+
+func (c change) apply(garden string) (restore func() error, err error) {
+	path := filepath.Join(garden, c.file)
+	sound, err := os.ReadFile(path) //nolint:gosec // the list names it
+	if err != nil {
+		return nil, err
+	}
+	if n := bytes.Count(sound, []byte(c.old)); n != 1 {
+		return nil, fmt.Errorf("the text to change is %d times in %s, and should be there once", n, c.file)
+	}
+	err = os.WriteFile(path, bytes.Replace(sound, []byte(c.old), []byte(c.new), 1), 0o600)
+	return func() error { return os.WriteFile(path, sound, 0o600) }, err
+}
+
+func (b bug) test(ctx context.Context, garden, pattern string) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-timeout", "5m", "-failfast", "-run", pattern, b.pkg) //nolint:gosec // the list says what
+	cmd.Dir = garden
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// finder is the first test that failed.
+func finder(out string) string {
+	for line := range strings.Lines(out) {
+		if name, found := strings.CutPrefix(line, "--- FAIL: "); found {
+			name, _, _ = strings.Cut(name, " ")
+			return name
+		}
+	}
+	if strings.Contains(out, "panic: test timed out") {
+		return "the test's timeout"
+	}
+	return "go test: " + tail(out)
+}
+
+func tail(out string) string {
+	out = strings.TrimSpace(out)
+	return strings.ReplaceAll(out[max(0, len(out)-400):], "\n", " | ")
+}
