@@ -111,9 +111,30 @@ func inTx(ctx context.Context, db DB, fn func(context.Context, *Tx) error, token
 		}
 		return tx.poisoned() // its owner would commit, and nothing is there any more
 	case beginner:
-		return retry(ctx, func() (bool, error) { return once(ctx, h, fn, token) })
+		var unknown error // of an attempt whose COMMIT was not answered
+		err := retry(ctx, func() (again bool, err error) {
+			again, err = once(ctx, h, fn, token)
+			if errors.Is(err, ErrOutcomeUnknown) {
+				unknown = err
+			}
+			return again, err
+		})
+		return stillUnknown(ctx, unknown, err)
 	}
 	return fmt.Errorf("%w: %T has neither Commit nor BeginTx", ErrNoTransaction, db)
+}
+
+// stillUnknown: only an attempt that got past the token's insert has settled what an
+// earlier one left unknown. One that did not reach the server, was refused to the last, or
+// ended with its context has not.
+func stillUnknown(ctx context.Context, unknown, err error) error {
+	switch {
+	case err == nil, unknown == nil, errors.Is(err, ErrOutcomeUnknown):
+		return err
+	case ctx.Err() != nil, Retryable(err), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return &OutcomeUnknownError{Err: fmt.Errorf("%w (and then: %w)", unknown, err)}
+	}
+	return err
 }
 
 // noteResult notes what only the rows of a query said. A network error that no

@@ -115,15 +115,19 @@ func (g ByTime) Update(ctx context.Context, db onerow.DB, id any, at time.Time, 
 
 	var out Outcome
 	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-		n, err := onerow.Affected(ctx, tx, query, args...)
-		if err != nil {
-			return err
+		for {
+			n, err := onerow.Affected(ctx, tx, query, args...)
+			if err != nil {
+				return err
+			}
+			if out = Applied; n > 0 {
+				return nil
+			}
+			// Empty: at READ COMMITTED the row came between the two. It is locked now.
+			if out, err = g.refusal(ctx, tx, id, at); err != nil || out != "" {
+				return err
+			}
 		}
-		if out = Applied; n > 0 {
-			return nil
-		}
-		out, err = g.refusal(ctx, tx, id, at)
-		return err
 	})
 	if err != nil {
 		return "", fmt.Errorf("ordering: update %s %v: %w", g.Table, id, err)
@@ -133,15 +137,17 @@ func (g ByTime) Update(ctx context.Context, db onerow.DB, id any, at time.Time, 
 
 // refusal asks the row, by a current read, why the update did not apply.
 func (g ByTime) refusal(ctx context.Context, tx *onerow.Tx, id any, at time.Time) (Outcome, error) {
-	query := "SELECT " + ident.Quote(g.At) + " = " + g.time() + " FROM " + ident.Quote(g.Table) + " WHERE " + ident.Quote(g.ID) + " = ? LOCK IN SHARE MODE"
-	var same sql.NullBool
-	err := onerow.QueryRow(ctx, tx, query, []any{at.UnixMicro(), id}, &same)
+	query := "SELECT COALESCE(" + ident.Quote(g.At) + " < " + g.time() + ", TRUE), COALESCE(" + ident.Quote(g.At) + " = " + g.time() + ", FALSE) FROM " + ident.Quote(g.Table) + " WHERE " + ident.Quote(g.ID) + " = ? LOCK IN SHARE MODE"
+	var older, same bool
+	err := onerow.QueryRow(ctx, tx, query, []any{at.UnixMicro(), at.UnixMicro(), id}, &older, &same)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return "", onerow.ErrNotFound
 	case err != nil:
 		return "", err
-	case same.Bool:
+	case older:
+		return "", nil
+	case same:
 		return Duplicate, nil
 	}
 	return Late, nil

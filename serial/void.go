@@ -27,13 +27,18 @@ func (s *Series) Void(ctx context.Context, db onerow.DB, key, reason string) (on
 		return res, err
 	}
 	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-		n, err := onerow.Affected(ctx, tx, sqlVoid, reason, s.name, key)
-		if err != nil {
-			return err
+		for {
+			n, err := onerow.Affected(ctx, tx, sqlVoid, reason, s.name, key)
+			if err != nil {
+				return err
+			}
+			claim, err := s.find(ctx, tx, sqlReadVoided, key)
+			res = onerow.Result[Claim]{Row: claim, Changed: n == 1}
+			// At READ COMMITTED the claim may have been committed between the two. The row is locked now.
+			if err != nil || claim.Voided {
+				return err
+			}
 		}
-		claim, err := s.find(ctx, tx, sqlReadVoided, key)
-		res = onerow.Result[Claim]{Row: claim, Changed: n == 1}
-		return err
 	})
 	if err != nil {
 		return onerow.Result[Claim]{}, fmt.Errorf("serial: void claim %q of series %q: %w", key, s.name, err)

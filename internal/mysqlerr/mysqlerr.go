@@ -120,7 +120,12 @@ func RefusedCommit(err error) bool {
 }
 
 // isContext: context.DeadlineExceeded has a Timeout method and so passes for a
-// net.Error; the end of a context says nothing about the connection's peer.
+// net.Error; the end of a context says nothing about the connection's peer. A network
+// operation that timed out also answers to that name, and does say something.
 func isContext(err error) bool {
+	var operation *net.OpError
+	if errors.As(err, &operation) {
+		return false
+	}
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }

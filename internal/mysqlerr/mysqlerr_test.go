@@ -42,6 +42,7 @@ func TestClassify(t *testing.T) {
 		{"end of file", fmt.Errorf("read: %w", io.ErrUnexpectedEOF), ConnectionLost, true, false},
 		{"refused", &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, ConnectionLost, true, false},
 		{"cancelled", context.Canceled, Fatal, false, false},
+		{"dial timeout", &net.OpError{Op: "dial", Net: "tcp", Err: context.DeadlineExceeded}, ConnectionLost, true, false},
 		{"deadline", fmt.Errorf("begin: %w", context.DeadlineExceeded), Fatal, false, false},
 		{"something else", errors.New("1213"), Fatal, false, false},
 	} {
