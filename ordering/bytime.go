@@ -123,7 +123,7 @@ func (g ByTime) Update(ctx context.Context, db onerow.DB, id any, at time.Time, 
 			if out = Applied; n > 0 {
 				return nil
 			}
-			// Empty: at READ COMMITTED the row came between the two. It is locked now.
+			// At READ COMMITTED the row may come between the two. It is locked now.
 			if out, err = g.refusal(ctx, tx, id, at); err != nil || out != "" {
 				return err
 			}
@@ -135,7 +135,8 @@ func (g ByTime) Update(ctx context.Context, db onerow.DB, id any, at time.Time, 
 	return out, nil
 }
 
-// refusal asks the row, by a current read, why the update did not apply.
+// refusal asks the row, by a current read, why the update did not apply. Empty: it does
+// now, the row has come since, and the caller updates again.
 func (g ByTime) refusal(ctx context.Context, tx *onerow.Tx, id any, at time.Time) (Outcome, error) {
 	query := "SELECT COALESCE(" + ident.Quote(g.At) + " < " + g.time() + ", TRUE), COALESCE(" + ident.Quote(g.At) + " = " + g.time() + ", FALSE) FROM " + ident.Quote(g.Table) + " WHERE " + ident.Quote(g.ID) + " = ? LOCK IN SHARE MODE"
 	var older, same bool

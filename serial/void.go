@@ -19,7 +19,7 @@ const sqlVoid = `UPDATE onerow_serial_claim SET voided_at = UTC_TIMESTAMP(6), vo
 // same key is [ErrVoided] from now on. Voiding what is voided is a success that changes
 // nothing and keeps the first reason. Without a claim the error is [ErrNoClaim].
 //
-// Two statements; on a pool BEGIN and COMMIT besides. When the answer to COMMIT is lost the error is [onerow.ErrOutcomeUnknown];
+// Two statements, four when the claim is committed between them; on a pool BEGIN and COMMIT besides. When the answer to COMMIT is lost the error is [onerow.ErrOutcomeUnknown];
 // call again.
 func (s *Series) Void(ctx context.Context, db onerow.DB, key, reason string) (onerow.Result[Claim], error) {
 	var res onerow.Result[Claim]

@@ -1,4 +1,0 @@
-package main
-
-// The cascade's bugs.
-var cascadeBugs = []bug{}
