@@ -20,6 +20,7 @@ func TestWholeTree(t *testing.T) {
 	for _, c := range []Config{{}, {Batch: 1, Chunk: 1}, {Batch: 7, Chunk: 3}, {Batch: 3, Chunk: 100}, {Batch: 1000, Chunk: 2}} {
 		t.Run(fmt.Sprintf("batch %d, chunk %d", c.Batch, c.Chunk), func(t *testing.T) {
 			each(t, func(t *testing.T, db *sql.DB) {
+				c := c // of this one
 				want := grow(t, db, 1, 4, 3, 5, 6)
 				other := grow(t, db, 2, 3, 3, 2, 2)
 				project(t, db, 2)
@@ -197,7 +198,7 @@ func TestAssetStoreFails(t *testing.T) {
 			makeDue(t, db, job.ID)
 		}
 		got := get(t, db, job.ID)
-		if got.State != Dead || got.Failures != 2 || strings.Contains(got.LastError, "hunter") || !strings.Contains(got.LastError, "delete 3 assets") {
+		if got.State != Dead || got.Failures != 2 || strings.Contains(got.LastError, "hunter") || !strings.Contains(got.LastError, "delete 5 assets") {
 			t.Fatalf("%+v", got)
 		}
 		if n := count(t, db, "SELECT COUNT(*) FROM screen WHERE project_id = 1"); n != 3 {
@@ -216,7 +217,7 @@ func TestAssetStoreFails(t *testing.T) {
 
 func TestBadJobsFail(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
-		for id, says := range map[string]string{"'text": "no integer", "1,2": "no integer", "nonsense": "not a key", "18446744073709551615": "no integer"} {
+		for id, says := range map[string]string{"'text": "not an integer", "1,2": "2 parts", "nonsense": "not a key", "18446744073709551615": "too great"} {
 			job, err := Enqueue(t.Context(), db, Deletion{Resource: "project", ResourceID: id})
 			if err != nil {
 				t.Fatal(err)

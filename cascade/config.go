@@ -21,11 +21,29 @@ type Assets interface {
 // Config is how a [Worker] works. The zero value is valid, unless the plan names
 // assets.
 type Config struct {
-	// Batch is how many leaf rows a transaction deletes at most. Default 1000.
+	// Batch is how many leaf rows a transaction deletes or detaches at most. It begins with
+	// 500 and moves below this bound with the time that batches take, see Target. Default
+	// 5000.
 	Batch int
+	// Target is how long a batch should take, COMMIT included: the number of rows in one is
+	// halved when a batch takes more than twice as long, and grows by a quarter when it
+	// takes less than half. Default 50ms. Negative: it is Batch always.
+	Target time.Duration
 	// Chunk is how many rows with something below them, or with an asset, are read at
-	// a time and deleted by a transaction, beside up to Batch leaves. Default 500.
+	// a time and deleted by a transaction, beside up to Batch leaves. Default 500, at most
+	// 5000.
 	Chunk int
+	// Parallel is how many jobs Run and Drain work at once, each on a connection of its
+	// own. Default 1.
+	Parallel int
+	// Throttles are asked once per second; while one has a reason the worker waits, with
+	// its lease kept.
+	Throttles []Throttle
+	// Load is the share of the time that is spent in batches, more than 0 and up to 1; the
+	// rest is waited between them. Default 1.
+	Load float64
+	// MaxParked is how many rows of a job may be parked before it dies. Default 1000.
+	MaxParked int
 	// Lease is how long a job is kept from other workers after each batch, and so how
 	// long it rests after its worker was killed. A short one is not dangerous: a worker
 	// that is too late changes nothing. Default 10s, at least 1ms.
@@ -43,14 +61,20 @@ type Config struct {
 	Name string
 	// Log gets one line per job, and errors. Default: nothing is logged.
 	Log *slog.Logger
-	// OnProgress is called on the worker's goroutine after each batch, and when a job
-	// ends, with the job as the worker knows it. It costs 2 statements per job.
+	// Observer is told what happens, for metrics. Default: nobody.
+	Observer Observer
+	// OnProgress is called on the worker's goroutines, one call at a time, after each batch,
+	// and when a job ends, with the job as the worker knows it. It costs 2 statements per job.
 	OnProgress func(Job)
 }
 
 const (
-	defaultBatch       = 1000
+	defaultBatch       = 5000
 	defaultChunk       = 500
+	longestChunk       = 5000
+	defaultTarget      = 50 * time.Millisecond
+	defaultParallel    = 1
+	defaultMaxParked   = 1000
 	defaultLease       = 10 * time.Second
 	defaultPoll        = time.Second
 	defaultClaimJobs   = 10
@@ -69,6 +93,8 @@ func (c Config) withDefaults() (Config, error) {
 		{"Chunk", &c.Chunk, defaultChunk},
 		{"ClaimJobs", &c.ClaimJobs, defaultClaimJobs},
 		{"MaxFailures", &c.MaxFailures, defaultMaxFailures},
+		{"Parallel", &c.Parallel, defaultParallel},
+		{"MaxParked", &c.MaxParked, defaultMaxParked},
 	} {
 		if *f.v < 0 {
 			return c, fmt.Errorf("%w: %s is %d", ErrConfig, f.name, *f.v)
@@ -85,6 +111,15 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Lease < shortestLease || c.Poll < 0 {
 		return c, fmt.Errorf("%w: Lease is %s, Poll is %s", ErrConfig, c.Lease, c.Poll)
+	}
+	if c.Target == 0 {
+		c.Target = defaultTarget
+	}
+	if c.Load < 0 || c.Load > 1 || c.Chunk > longestChunk {
+		return c, fmt.Errorf("%w: Load is %g, Chunk is %d", ErrConfig, c.Load, c.Chunk)
+	}
+	if c.Observer == nil {
+		c.Observer = unobserved{}
 	}
 	if c.Name == "" {
 		host, err := os.Hostname()

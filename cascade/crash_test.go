@@ -24,12 +24,17 @@ var unstable = []string{
 
 // crash fails a workflow at every statement, at both isolation levels.
 func crash(t *testing.T, points int, w func(store *shelf) crashtest.Workflow) {
+	crashMapped(t, points, func(store *shelf, _ func(*Worker)) crashtest.Workflow { return w(store) })
+}
+
+// crashMapped is crash for workflows with workers, which get the catalog from ready.
+func crashMapped(t *testing.T, points int, w func(store *shelf, ready func(*Worker)) crashtest.Workflow) {
 	for name, opts := range settings {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dsn := dbtest.DSN(t, opts...)
 			plant(t, dbtest.OpenDSN(t, dsn))
-			report := crashtest.Run(t, complete(w(&shelf{}), dsn))
+			report := crashtest.Run(t, complete(w(&shelf{}, mapped(t, dsn, forest)), dsn))
 			if report.FaultPoints < points {
 				t.Errorf("only %d fault points", report.FaultPoints)
 			}
@@ -41,10 +46,12 @@ func complete(w crashtest.Workflow, dsn string) crashtest.Workflow {
 	w.DSN, w.Ignore = dsn, unstable
 	w.Sets = []string{"onerow_deletion", "onerow_quota_mark"}
 	w.Refs = map[string]string{"onerow_job.deletion_id": "onerow_deletion.id", "onerow_job_archive.deletion_id": "onerow_deletion.id",
-		"onerow_job_archive.id": "onerow_job.id", "onerow_job_count.job_id": "onerow_job.id"}
+		"onerow_job_archive.id": "onerow_job.id", "onerow_job_count.job_id": "onerow_job.id", "onerow_job_detached.job_id": "onerow_job.id", "onerow_job_plan.job_id": "onerow_job.id",
+		"onerow_job_trouble.job_id": "onerow_job.id", "onerow_parked.job_id": "onerow_job.id"}
 	seed := w.Setup
 	w.Setup = func(ctx context.Context, db *sql.DB) error {
-		tables := []string{"onerow_deletion", "onerow_job", "onerow_job_archive", "onerow_job_count", "onerow_quota_mark"}
+		tables := []string{"onerow_deletion", "onerow_job", "onerow_job_archive", "onerow_job_count", "onerow_job_detached", "onerow_job_plan",
+			"onerow_job_trouble", "onerow_parked", "onerow_quota_mark"}
 		for _, r := range forest.Resources {
 			tables = append(tables, r.Name)
 			if r.Archive != "" {
@@ -169,6 +176,7 @@ func TestCrashFailure(t *testing.T) {
 				if err != nil {
 					return err
 				}
+				still(w)
 				return until(ctx, db, w, Dead)
 			},
 		}
@@ -216,7 +224,7 @@ func smallCounts(ctx context.Context, db *sql.DB) error {
 }
 
 func TestCrashCascade(t *testing.T) {
-	crash(t, 400, func(store *shelf) crashtest.Workflow {
+	crashMapped(t, 400, func(store *shelf, ready func(*Worker)) crashtest.Workflow {
 		return crashtest.Workflow{
 			Setup: smallForest,
 			Call: func(ctx context.Context, db *sql.DB) error {
@@ -224,6 +232,7 @@ func TestCrashCascade(t *testing.T) {
 				if err != nil {
 					return err
 				}
+				ready(w)
 				return until(ctx, db, w, Done)
 			},
 			Check: func(ctx context.Context, db *sql.DB) error {
@@ -231,6 +240,32 @@ func TestCrashCascade(t *testing.T) {
 					return fmt.Errorf("%d assets were deleted", store.names())
 				}
 				return smallCounts(ctx, db)
+			},
+		}
+	})
+}
+
+// TestCrashCatalog: nor do failures while the catalog is read count against a job.
+func TestCrashCatalog(t *testing.T) {
+	crash(t, 100, func(store *shelf) crashtest.Workflow {
+		return crashtest.Workflow{
+			Setup: func(ctx context.Context, db *sql.DB) error {
+				return execAll(ctx, db, putJob("note", "ready", "0 SECOND"))
+			},
+			Call: func(ctx context.Context, db *sql.DB) error {
+				w, err := NewWorker(db, forest, Config{Lease: time.Millisecond, Name: "w", Assets: store})
+				if err != nil {
+					return err
+				}
+				still(w)
+				return until(ctx, db, w, Done)
+			},
+			Check: func(ctx context.Context, db *sql.DB) error {
+				job, err := Get(ctx, db, 1)
+				if err == nil && (job.State != Done || job.Failures > 0) {
+					err = fmt.Errorf("%+v", job)
+				}
+				return err
 			},
 		}
 	})

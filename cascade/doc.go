@@ -11,21 +11,57 @@
 //	               ▼        grace period ends         ▼    claim: token+1
 //	           scheduled ───────────────────────► ready ◄──────────────┐
 //	               │                               │  ▲                │
-//	        Cancel │                         claim │  │ failed, backoff│ Retry
+//	        Cancel │                         claim │  │ failed, backoff│ Retry, RetryParked
 //	               │                               ▼  │ or given back  │
 //	               │                              running ◄─┐ lease ended: claimed
-//	               │                     root row   │ │ └───┘ by another, token+1
-//	- - - - - - - -│- - - - - - - - - - - - is gone│- │ failed MaxFailures times
-//	 archive       ▼                               ▼  ▼                │
-//	           cancelled                         done dead ────────────┘
+//	               │           nothing is left   │ │ │ └────┘ by another, token+1
+//	               │              ┌──────────────┘ │ └───────────────┐
+//	               │              │     all but parked rows and      │ failed MaxFailures times,
+//	               │              │     what is above them is gone   │ or the schema drifted, or
+//	- - - - - - - -│- - - - - - - │- - - - - - - - │- - - - - - - - -│ too many rows are parked
+//	 archive       ▼              ▼                ▼                 ▼
+//	           cancelled        done ◄──────── leftovers           dead
+//	                                SkipParked
 //
 // Open jobs live in onerow_job, where the unique key one_open (resource, id)
 // decides that a row has one; finished ones in onerow_job_archive. A job keeps its
-// id, its counts (onerow_job_count) and its token counter when it moves.
+// id, its counts (onerow_job_count, onerow_job_detached) and its token counter when it
+// moves. Leftovers and dead jobs can be retried.
 //
 // One column says when a worker may take a job, due_at: the end of the grace
 // period, the next attempt, or the end of the running worker's lease. All times
 // are the database's clock.
+//
+// # What a job does
+//
+// What hangs below what is a [schema.Plan]: resources that the toolkit made, tables that
+// somebody else designed. Let D be the root row and every row that refers, over an edge
+// that deletes, to a row of D. All of D is deleted, the root last. Rows outside of D that
+// refer to a row of D over an edge that detaches get NULL there. Edges that keep are
+// ignored, and every other row is untouched. Keys may be composite and of any type that
+// has exact values; edges may be composite, conditional (polymorphic children), refer to
+// other columns than the key, and lead from a table to itself; a row may be below several.
+//
+//	              walk: depth-first, a chunk of rows at a time, along the index of the edge
+//	               │
+//	rows with ─────┤ children, assets or a quota: read, and collected in post-order
+//	               │
+//	               ▼ a chunk is full, or the walk has ended
+//	batch          BEGIN; fence; lock all its rows; detach and delete what is unread below
+//	               them; look for anything else below; delete those that have nothing; COMMIT
+//
+// A table that nothing hangs below, without assets and without a quota of somebody who
+// survives it, is a leaf: its rows are deleted by their parents' keys without being read, as
+// are detached rows. A row that names an asset must not be deleted when its cascade is
+// enqueued; it is hidden in the archive, for the worker learns the asset's name from it. So
+// must a root to whose other columns something refers: of a root that is gone only the key
+// is known.
+//
+// Rows that refer to each other in a loop, over edges from a table to itself, are cut apart
+// at a column that may be NULL. This also takes rows apart that are below a third row and
+// below each other, if rounds of a batch do not get them into order; so a row that is left over
+// may have lost such a reference. A loop without a column that may be NULL fails the job with
+// [ErrLoop], which names a row.
 //
 // # Guarantees
 //
@@ -37,54 +73,66 @@
 //     by another changes nothing any more, and learns it ([ErrLeaseLost]).
 //   - Counts are written in the transaction of the batch that deleted the rows, so
 //     [Job].DeletedRows is exactly the number of rows that were deleted below the
-//     root, however often workers were killed. The root's own row does not count.
+//     root, however often workers were killed. The root's own row does not count. A
+//     row that is detached and then deleted counts as both.
 //   - Bottom-up: a row goes after everything below it, the root row last of all, so
-//     a run that dies halfway leaves the relationships that the next run needs.
-//   - No child slips in below a dying parent, at any level, if whoever inserts a
-//     child takes a share lock on the parent's row in the insert's transaction, as
-//     package repo does: parents are locked before they are deleted, what they
+//     a run that dies halfway leaves the relationships that the next run needs, and
+//     foreign keys allow every step.
+//   - No child slips in below a dying parent, at any level, if a foreign key or whoever
+//     inserts a child takes a share lock on the parent's row in the insert's transaction,
+//     as package repo does: parents are locked before they are deleted, what they
 //     have below is then deleted or looked for by a read that is newer than the
 //     lock, and parents that still have something stay for the next round.
 //   - Rows that move between their active and archive tables meanwhile are found:
 //     passes are repeated until, with the root locked, one snapshot of all tables
 //     shows nothing below it.
+//   - Which row refers to which the database decides, by its types and collations.
 //   - An external asset is deleted before the row that names it, and the row only
 //     if it still names that asset.
+//   - A batch that fails because of a row is halved until the row is found; the row is
+//     parked with its error ([ListParked]) and the job goes on without it. It ends with
+//     [Leftovers] when only parked rows and what is above them are left. Errors that are
+//     not about rows, such as a missing table, park nothing.
 //   - A job that fails is tried again with growing pauses, and after
 //     Config.MaxFailures attempts kept as dead, with its error, until [Retry].
 //     That the database refused a transaction or could not be reached does not
-//     count as a failure of the job.
-//   - When the context of [Worker.Run] ends, the current batch is ended or rolled
+//     count as a failure of the job, nor against a row.
+//   - A job is begun under the fingerprint of the plan and of its tables. It dies, with
+//     [ErrDrift], before the first batch after these were seen to have changed; the catalog
+//     is read again every ten seconds.
+//   - Memory is bounded: some thousands of keys, however many rows there are and however
+//     deep their trees.
+//   - When the context of [Worker.Run] ends, the current batches are ended or rolled
 //     back, leases are given back, and Run returns within two seconds.
+//   - While [Pause] is on or a throttle of Config.Throttles has a reason, workers claim
+//     nothing and keep the leases of the jobs that they have begun.
 //
 // # Not guaranteed
 //
 //   - That assets are deleted once: Assets.Delete is called again after a crash, by
-//     a worker that lost its lease too. It must be idempotent, and the names of assets
-//     must never be used again.
+//     a worker that lost its lease too, and where a batch is halved. It must be idempotent,
+//     and the names of assets must never be used again.
 //   - On clusters of several primaries row locks do not reach the other nodes. The
 //     queue is safe there (conditional updates decide); a child that is inserted on
-//     another node while its parent goes may be left below nothing.
+//     another node while its parent goes may be left below nothing; [Orphans] finds it.
 //   - A row that is given another parent while the job of the old one runs: what is
 //     below it may go.
 //   - Order between jobs. Workers take what is due, oldest first, more or less.
 //   - [Worker.Drain] does not wait for jobs that are due later or that another worker
 //     is running.
-//   - Cycles, trees of one table, polymorphic children: a [schema.Plan] cannot
-//     declare them, every resource has at most one parent.
+//   - What triggers do, and columns that the server sets on update, when a row is detached.
+//   - A row whose foreign key refers to itself and may not be NULL cannot be deleted by
+//     anybody while the key is there; it is parked.
 //
 // An unknown outcome of a batch (COMMIT sent, no answer) is harmless. The batch is
 // run again: its fence waits until the lost attempt has ended, it deletes what is
 // still there, and the rows that the lost attempt deleted were counted by it.
 //
-// # The plan
+// # Indexes
 //
-// What hangs below what is a [schema.Plan]. The parent's column needs an index
-// (parent, id) in each table, which [schema.Verify] checks. A resource without
-// children, without assets and without a quota of somebody who survives it is a
-// leaf: it is deleted by its parent's id, without being read. A row that names an
-// asset must not be deleted when its cascade is enqueued; it is hidden in the
-// archive, for the worker learns the asset's name from it.
+// The columns of an edge need an index in each table of the child that begins with them,
+// in any order, and for a resource's parent (parent, id); [schema.Verify] checks that. The
+// walk follows the index. Tables of nothing but keys are read less well by MySQL.
 //
 // # Statements
 //
@@ -92,27 +140,40 @@
 //
 //	Log         1
 //	Enqueue     1; 2 when a job is open already      on a pool +2
+//	EnqueueMany 2 per 500                            on a pool +2
 //	Cancel      3; 2 when it is too late             on a pool +2
-//	Retry       4; 2 when the job is not dead        on a pool +2
+//	Retry       4; 2 when it is neither dead nor has leftovers   on a pool +2
 //	Find, Get                                        1
 //	List                                             2
 //	claim       1 when nothing is due, else 3, for up to Config.ClaimJobs jobs
-//	fail, give back                                  1; 5 when the job dies
+//	fail, give back                                  1; 6 when the job dies
+//	governor    1 per second, and what throttles ask; 1 each 5 seconds for the worker's row
+//	catalog     9 each 10 seconds
 //
-// A job takes, per pass (one pass unless rows move or appear meanwhile):
+// A job takes 2 more at each attempt but the first, 1 more in its first batch, and, per
+// pass (one pass unless rows move, appear, are in a loop or poisonous):
 //
 //	the root's row is looked for                     1
-//	each non-leaf child table, per chunk of parents  1 and 1 more per full chunk of rows
-//	each chunk of rows found that way                the batch below; its assets first, with
+//	each non-leaf table and edge, per chunk of       1 and 1 more per full chunk of rows
+//	parents, while Lease/3 has not passed
+//	each batch of what was found                     as below; its assets first, with
 //	                                                 1 per 100 of them but the first
-//	the last batch                                   6, +1 per leaf table, +2 where the root row
-//	                                                 is still there, +1 with a quota
+//	the last batch                                   the same, and 3 for the root: look for
+//	                                                 anything below, copy the job, delete it;
+//	                                                 +2 where the root row is still there, +1
+//	                                                 with a quota
 //
-//	batch of a chunk:  BEGIN, fence, lock the rows, delete their leaf children (1 per leaf
-//	                   table), look for others below (1, only where there can be any),
-//	                   delete the rows, counts, COMMIT
-//	batch of leaves:   BEGIN, fence, 1 per leaf table, counts, COMMIT; only where a chunk
-//	                   has more than Config.Batch leaves
+//	batch:   BEGIN, fence, per table and edge: lock the rows; where the rows are of several
+//	         levels: look for others below, 1 per table; per group of rows, which is a chunk
+//	         of one table: 1 per leaf table and 1 per detached table below, look for others
+//	         below (1, only where there can be any and the look at all has not denied it),
+//	         delete the rows; counts (1, and 1 where rows were detached), COMMIT
+//	leaves:  BEGIN, fence, 1 per leaf or detached table, counts, COMMIT; only where a group
+//	         has more than a batch of these
+//	cut:     BEGIN, fence, 1, COMMIT per chunk with rows of a loop, after a pass that met one
+//	poison:  about 2 × log2 of the batch's rows batches to find a row, and BEGIN, fence, park,
+//	         COMMIT; whose table is then read instead of being deleted unread
 //
-// None of these grows with the data; memory is one chunk of ids per level.
+// A tree that fits into a chunk goes in one batch. None of these grows with the data but by
+// the number of chunks and, in self-trees, of levels: a chain takes 2 per row.
 package cascade

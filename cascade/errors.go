@@ -12,8 +12,18 @@ var (
 	ErrNoJob = errors.New("cascade: no such job")
 	// ErrTooLate means that no job of this deletion is in its grace period any more.
 	ErrTooLate = errors.New("cascade: too late to cancel the deletion")
-	// ErrNotDead means that only a dead job can be retried. The detail is [*NotDeadError].
+	// ErrNotDead means that only a job that is dead or ended with leftovers can be retried.
+	// The detail is [*NotDeadError].
 	ErrNotDead = errors.New("cascade: the job is not dead")
+	// ErrNoParked means that there is no such parked row: it never was, or it was unparked.
+	ErrNoParked = errors.New("cascade: no such parked row")
+	// ErrParked means that more rows than Config.MaxParked could not be deleted.
+	ErrParked = errors.New("cascade: too many rows are parked")
+	// ErrDrift means that the plan or the schema is not the one any more that the job was
+	// begun under.
+	ErrDrift = errors.New("cascade: the plan or the schema has changed under the job")
+	// ErrLoop means that rows refer to each other in a loop that no reference can be cut of.
+	ErrLoop = errors.New("cascade: rows refer to each other in a loop")
 	// ErrOpenJob means that a newer job for the same row is open. The detail is [*OpenJobError].
 	ErrOpenJob = errors.New("cascade: another job for the row is open")
 	// ErrLeaseLost means that another worker has claimed the job since; this one has changed
@@ -36,7 +46,7 @@ type NotDeadError struct {
 
 // Error says in which state the job is.
 func (e *NotDeadError) Error() string {
-	return fmt.Sprintf("cascade: job %d is %s; only a dead job can be retried", e.JobID, e.State)
+	return fmt.Sprintf("cascade: job %d is %s; only a job that is dead or ended with leftovers can be retried", e.JobID, e.State)
 }
 
 // Is makes errors.Is(err, ErrNotDead) true.
@@ -44,7 +54,7 @@ func (e *NotDeadError) Is(target error) bool { return target == ErrNotDead }
 
 // OpenJobError is the detail of [ErrOpenJob].
 type OpenJobError struct {
-	JobID int64 // the dead job that was to be retried
+	JobID int64 // the job that was to be retried
 	Open  int64 // the job that is open
 }
 

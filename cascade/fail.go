@@ -38,10 +38,10 @@ func (w *Worker) postpone(ctx context.Context, job Job, cause error) error {
 }
 
 // fail counts a failure: the job is due again after a pause, or dead. One statement,
-// 5 when it is dead.
+// 6 when it is dead.
 func (w *Worker) fail(ctx context.Context, job Job, cause error) error {
 	failures := job.Failures + 1
-	if failures < w.cfg.MaxFailures {
+	if failures < w.cfg.MaxFailures && !hopeless(cause) {
 		return w.store(ctx, job, Ready, 1, cause, backoff(failures))
 	}
 	ctx, cancel := finishing(ctx)
@@ -57,6 +57,7 @@ func (w *Worker) fail(ctx context.Context, job Job, cause error) error {
 	if err != nil {
 		return fmt.Errorf("cascade: job %d is dead, which could not be stored: %w", job.ID, err)
 	}
+	w.cfg.Observer.Ended(Dead)
 	return nil
 }
 
@@ -67,6 +68,7 @@ func (w *Worker) store(ctx context.Context, job Job, state State, failures int, 
 	if err != nil {
 		return fmt.Errorf("cascade: store the failure of job %d, which is due when its lease ends: %w", job.ID, err)
 	}
+	w.cfg.Observer.Ended(state)
 	return nil
 }
 
@@ -81,11 +83,14 @@ FROM onerow_job WHERE id = ? AND token = ?`
 
 // archive moves the job, whose row this transaction has locked, to the archive.
 func (r *run) archive(ctx context.Context, tx *onerow.Tx, state State) error {
+	r.state = state
 	if _, err := tx.ExecContext(ctx, archiveSQL, string(state), r.cfg.Name, r.job.ID, r.job.Token); err != nil {
 		return err
 	}
-	_, err := tx.ExecContext(ctx, dropSQL, r.job.ID, r.job.Token)
-	return err
+	if _, err := tx.ExecContext(ctx, dropSQL, r.job.ID, r.job.Token); err != nil {
+		return err
+	}
+	return noteTrouble(ctx, tx, r.job.ID, state)
 }
 
 // What may hold a secret in an error of an asset store: the user of an address, and

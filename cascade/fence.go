@@ -7,24 +7,57 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/rowkey"
 )
 
 // run is one worker's work on one job.
 type run struct {
 	*Worker
-	job     Job
-	node    *node
-	root    int64
-	place   place // where the root row was seen last
-	deleted int64 // in this run, for the loops that ask for progress
-	counts  counts
-	stale   bool // an outcome was unknown, so counts are to be read again
+	graph *graph
+	job   Job
+	node  *node
+	root  rowkey.Key
+	place place // where the root row was seen last
+
+	pending []group // rows to be deleted, everything below them being gone or before them
+	waiting int     // how many rows that are
+	onPath  int     // how many rows are being walked below
+	seen    map[who]mark
+	suspect map[*edge]bool // whose rows are read and tried one by one
+	parked  map[string]map[rowkey.Key]bool
+	loop    *found           // a row of a loop that was met in this pass
+	cutting bool             // loops are cut
+	skipped bool             // a child of the rows that are being walked below is on the path
+	exact   bool             // a batch is halved: each row is looked at
+	looped  map[*source]bool // over which rows were met that are on the path
+	held    bool             // a row stayed in this pass, because something was below it
+
+	changes  int64 // rows deleted, detached, cut or parked in this run
+	counts   counts
+	detached counts
+	stale    bool      // an outcome was unknown, so counts are to be read again
+	planned  bool      // the plan's fingerprint is stored with the job
+	state    State     // where the job went
+	fenced   time.Time // when the lease was renewed last
 }
 
-// counts is the number of deleted rows by table.
+// counts is a number of rows by table.
 type counts map[string]int64
+
+// tally is what a batch has done.
+type tally struct{ deleted, detached counts }
+
+func (t tally) rows() (n int64) {
+	for _, c := range []counts{t.deleted, t.detached} {
+		for _, rows := range c {
+			n += rows
+		}
+	}
+	return n
+}
 
 // fenceSQL proves the lease token, by the primary key, and renews the lease. It
 // changes the row always, so no affected row means that the token is superseded. It
@@ -40,6 +73,7 @@ func (r *run) fence(ctx context.Context, db onerow.DB) error {
 	if n == 0 {
 		return fmt.Errorf("%w: job %d, token %d", ErrLeaseLost, r.job.ID, r.job.Token)
 	}
+	r.fenced = time.Now()
 	return nil
 }
 
@@ -48,28 +82,45 @@ const unknownTries = 5
 
 // batch runs fn between the fence and the counts in one transaction. It is begun
 // only while ctx lasts and then ended, but not for long. It may run more than once:
-// also after an unknown outcome, for a batch deletes what is there.
-func (r *run) batch(ctx context.Context, fn func(ctx context.Context, tx *onerow.Tx, c counts) error) error {
+// also after an unknown outcome, for a batch deletes what is there. Afterwards it waits
+// as the governor says, unless the batch was the last one.
+func (r *run) batch(ctx context.Context, fn func(ctx context.Context, tx *onerow.Tx, t tally) (last bool, err error)) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	ctx, cancel := finishing(ctx)
+	if err := r.drift(ctx); err != nil {
+		return err
+	}
+	late, cancel := finishing(ctx)
 	defer cancel()
 	for try := 1; ; try++ {
-		var c counts
-		err := onerow.InTx(ctx, r.db, func(ctx context.Context, tx *onerow.Tx) error {
-			c = counts{}
+		var t tally
+		last := false
+		begin := time.Now()
+		err := onerow.InTx(late, r.db, func(ctx context.Context, tx *onerow.Tx) (err error) {
+			begin = time.Now()
+			t = tally{counts{}, counts{}}
 			if err := r.fence(ctx, tx); err != nil {
 				return err
 			}
-			if err := fn(ctx, tx, c); err != nil {
+			if err := r.storePlan(ctx, tx); err != nil {
 				return err
 			}
-			return r.count(ctx, tx, c)
+			if last, err = fn(ctx, tx, t); err != nil {
+				return err
+			}
+			return r.count(ctx, tx, t)
 		})
 		switch {
 		case err == nil:
-			return r.committed(ctx, c)
+			took := time.Since(begin)
+			if last {
+				r.cfg.Observer.Ended(r.state)
+			}
+			if err := r.committed(late, t, took); err != nil || last {
+				return err
+			}
+			return r.governor.wait(ctx, r.job, took, r.renew)
 		case !errors.Is(err, onerow.ErrOutcomeUnknown) || try == unknownTries || ctx.Err() != nil:
 			return err
 		}
@@ -77,21 +128,49 @@ func (r *run) batch(ctx context.Context, fn func(ctx context.Context, tx *onerow
 	}
 }
 
-// renew is a batch that deletes nothing, for work outside the database that takes
-// long. One statement.
+// renew is a batch that deletes nothing, for work that takes long. One statement.
 func (r *run) renew(ctx context.Context) error {
 	return r.again(ctx, func() error { return r.fence(ctx, r.db) })
 }
 
-// countSQL: the primary key (job, table) decides. Nobody else writes the counts of
-// the job whose fence this transaction holds.
+// leastRenewal keeps short leases from being renewed at every turn: whoever has one takes
+// its loss in his stride.
+const leastRenewal = 3 * time.Second
+
+// keepLease renews the lease when its end is in sight. Reading goes on for long below deep
+// trees, without a batch. It waits as the governor says, too.
+func (r *run) keepLease(ctx context.Context) error {
+	if time.Since(r.fenced) < max(r.cfg.Lease/3, leastRenewal) {
+		return nil
+	}
+	if err := r.renew(ctx); err != nil {
+		return err
+	}
+	if err := r.drift(ctx); err != nil {
+		return err
+	}
+	return r.governor.wait(ctx, r.job, 0, r.renew)
+}
+
+// countSQL and countDetachedSQL: the primary key (job, table) decides. Nobody else writes
+// the counts of the job whose fence this transaction holds.
 const (
-	countSQL     = `INSERT INTO onerow_job_count (job_id, table_name, deleted_rows) VALUES `
-	countMoreSQL = ` ON DUPLICATE KEY UPDATE deleted_rows = deleted_rows + VALUES(deleted_rows)`
+	countSQL             = `INSERT INTO onerow_job_count (job_id, table_name, deleted_rows) VALUES `
+	countMoreSQL         = ` ON DUPLICATE KEY UPDATE deleted_rows = deleted_rows + VALUES(deleted_rows)`
+	countDetachedSQL     = `INSERT INTO onerow_job_detached (job_id, table_name, detached_rows) VALUES `
+	countMoreDetachedSQL = ` ON DUPLICATE KEY UPDATE detached_rows = detached_rows + VALUES(detached_rows)`
 )
 
-// count is the last statement of a batch that deleted something.
-func (r *run) count(ctx context.Context, tx *onerow.Tx, c counts) error {
+// count is the last statement of a batch that deleted something, and another one if it
+// detached something.
+func (r *run) count(ctx context.Context, tx *onerow.Tx, t tally) error {
+	if err := r.add(ctx, tx, t.deleted, countSQL, countMoreSQL); err != nil {
+		return err
+	}
+	return r.add(ctx, tx, t.detached, countDetachedSQL, countMoreDetachedSQL)
+}
+
+func (r *run) add(ctx context.Context, tx *onerow.Tx, c counts, insert, more string) error {
 	var rows []string
 	var args []any
 	for _, table := range slices.Sorted(maps.Keys(c)) {
@@ -103,45 +182,62 @@ func (r *run) count(ctx context.Context, tx *onerow.Tx, c counts) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	_, err := tx.ExecContext(ctx, countSQL+strings.Join(rows, ", ")+countMoreSQL, args...)
+	_, err := tx.ExecContext(ctx, insert+strings.Join(rows, ", ")+more, args...)
 	return err
 }
 
 // committed takes a committed batch into the books.
-func (r *run) committed(ctx context.Context, c counts) error {
-	sum := int64(0)
-	for table, n := range c {
-		r.counts[table] += n
-		sum += n
+func (r *run) committed(ctx context.Context, t tally, took time.Duration) error {
+	r.planned = true
+	rows := t.rows()
+	r.changes += rows
+	r.pace.took(took, rows)
+	r.cfg.Observer.Batch(took)
+	for table, n := range t.deleted {
+		if n > 0 {
+			r.counts[table] += n
+			r.cfg.Observer.Deleted(table, n)
+		}
 	}
-	r.deleted += sum
-	if r.cfg.OnProgress == nil || sum == 0 {
+	for table, n := range t.detached {
+		if n > 0 {
+			r.detached[table] += n
+			r.cfg.Observer.Detached(table, n)
+		}
+	}
+	if r.cfg.OnProgress == nil || rows == 0 {
 		return nil
 	}
-	return r.progress(ctx)
+	return r.tell(ctx)
 }
 
-// progress reports the job. What was counted before this run is read once.
-func (r *run) progress(ctx context.Context) error {
+// tell reports the job. What was counted before this run is read once.
+func (r *run) tell(ctx context.Context) error {
 	if r.stale {
 		stored, err := Get(ctx, r.db, r.job.ID)
 		if err != nil {
 			return err
 		}
-		r.job, r.counts, r.stale = withToken(stored, r.job.Token), stored.Tables, false
+		r.job, r.counts, r.detached, r.stale = withToken(stored, r.job.Token), stored.Tables, stored.Detached, false
+		if r.detached == nil {
+			r.detached = counts{}
+		}
 	}
 	job := r.job
-	job.Tables = maps.Clone(r.counts)
+	job.Tables, job.Detached = maps.Clone(r.counts), maps.Clone(r.detached)
 	for _, n := range job.Tables {
 		job.DeletedRows += n
 	}
-	r.cfg.OnProgress(job)
+	for _, n := range job.Detached {
+		job.DetachedRows += n
+	}
+	r.report(job)
 	return nil
 }
 
 // withToken is the stored job under the token that this worker holds: the stored
 // one may be a successor's by now, and the fence must not pass for it.
 func withToken(stored Job, token int64) Job {
-	stored.Token, stored.DeletedRows = token, 0
+	stored.Token, stored.DeletedRows, stored.DetachedRows = token, 0, 0
 	return stored
 }

@@ -7,35 +7,65 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/onerow/onerow"
 )
 
-// A job is read together with its counts, from both tables, in one statement and
-// so from one snapshot: two statements could miss a job that moves between them.
-// Sorting is left to Go, so that no server needs a temporary table.
+// A job is read together with its figures, from both tables, in one statement and so
+// from one snapshot: two statements could miss a job that moves between them. Each row is
+// an item of a job: "job", with the job's own columns, or one of its figures. Sorting is
+// left to Go, so that no server needs a temporary table.
 const (
-	openColumns = `SELECT j.id, j.resource, j.resource_id, j.deletion_id,
+	openColumns = `SELECT j.id, 'job', NULL, NULL, j.resource, j.resource_id, j.deletion_id,
   CASE WHEN j.state = 'scheduled' AND j.due_at <= UTC_TIMESTAMP(6) THEN 'ready' ELSE j.state END,
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', j.due_at), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', j.created_at),
-  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', j.started_at), NULL, j.worker, j.token, j.failures, j.last_error`
-	archiveColumns = `SELECT j.id, j.resource, j.resource_id, j.deletion_id, j.state,
+  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', j.started_at), NULL, j.worker, j.token, j.failures, j.last_error FROM onerow_job AS j WHERE `
+	archiveColumns = `SELECT j.id, 'job', NULL, NULL, j.resource, j.resource_id, j.deletion_id, j.state,
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', j.due_at), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', j.created_at),
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', j.started_at), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', j.finished_at),
-  j.worker, j.token, j.failures, j.last_error`
-	openWithCounts = openColumns + `, c.table_name, c.deleted_rows
-FROM onerow_job AS j LEFT JOIN onerow_job_count AS c ON c.job_id = j.id WHERE `
-	archiveWithCounts = archiveColumns + `, c.table_name, c.deleted_rows
-FROM onerow_job_archive AS j LEFT JOIN onerow_job_count AS c ON c.job_id = j.id WHERE `
+  j.worker, j.token, j.failures, j.last_error FROM onerow_job_archive AS j WHERE `
+	noColumns = `, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL `
 )
 
-// getSQL reads by the primary keys of the three tables.
-const getSQL = openWithCounts + `j.id = ? UNION ALL ` + archiveWithCounts + `j.id = ?`
+// figureSQL are the figures of jobs: what is selected, from where, and how it is grouped.
+// Each is read by a primary key, or a unique key, that begins with the job.
+var figureSQL = [][3]string{
+	{`SELECT c.job_id, 'deleted', c.table_name, c.deleted_rows`, `onerow_job_count AS c`, ``},
+	{`SELECT c.job_id, 'detached', c.table_name, c.detached_rows`, `onerow_job_detached AS c`, ``},
+	{`SELECT c.job_id, c.state, NULL, COUNT(*)`, `onerow_parked AS c`, ` GROUP BY c.job_id, c.state`},
+	{`SELECT c.job_id, 'plan', c.fingerprint, NULL`, `onerow_job_plan AS c`, ``},
+}
+
+// jobSQL reads the open job and the finished job for which a condition on j holds. end
+// follows each part.
+func jobSQL(openWhere, archiveWhere, end string) string {
+	parts := []string{openColumns + openWhere + end, archiveColumns + archiveWhere + end}
+	for _, f := range figureSQL {
+		parts = append(parts,
+			f[0]+noColumns+`FROM onerow_job AS j JOIN `+f[1]+` ON c.job_id = j.id WHERE `+openWhere+f[2]+end,
+			f[0]+noColumns+`FROM onerow_job_archive AS j JOIN `+f[1]+` ON c.job_id = j.id WHERE `+archiveWhere+f[2]+end)
+	}
+	return `(` + strings.Join(parts, `) UNION ALL (`) + `)`
+}
+
+// pairs are the arguments of jobSQL, whose conditions alternate.
+func pairs(openArgs, archiveArgs []any) []any {
+	var args []any
+	for range 1 + len(figureSQL) {
+		args = append(append(args, openArgs...), archiveArgs...)
+	}
+	return args
+}
+
+// getSQL reads by the primary keys of the tables.
+var getSQL = jobSQL(`j.id = ?`, `j.id = ?`, ``)
 
 // Get returns the job with its counts, or [ErrNoJob]. One statement.
 func Get(ctx context.Context, db onerow.DB, jobID int64) (Job, error) {
-	jobs, err := readJobs(ctx, db, getSQL, jobID, jobID)
+	id := []any{jobID}
+	jobs, err := readJobs(ctx, db, getSQL, pairs(id, id)...)
 	if err != nil {
 		return Job{}, fmt.Errorf("cascade: read job %d: %w", jobID, err)
 	}
@@ -48,10 +78,13 @@ func Get(ctx context.Context, db onerow.DB, jobID int64) (Job, error) {
 // findSQL reads by the unique key one_open and by the last entry of the archive's
 // index (resource, resource_id, id).
 const (
-	findOpenSQL    = openWithCounts + `j.resource = ? AND j.resource_id = ?`
-	findArchiveSQL = archiveWithCounts + `j.id = (SELECT MAX(id) FROM onerow_job_archive WHERE resource = ? AND resource_id = ?)`
-	findSQL        = findOpenSQL + ` UNION ALL ` + findArchiveSQL
-	findCurrentSQL = `(` + findOpenSQL + ` LOCK IN SHARE MODE) UNION ALL (` + findArchiveSQL + ` LOCK IN SHARE MODE)`
+	findOpen    = `j.resource = ? AND j.resource_id = ?`
+	findArchive = `j.id = (SELECT MAX(id) FROM onerow_job_archive WHERE resource = ? AND resource_id = ?)`
+)
+
+var (
+	findSQL        = jobSQL(findOpen, findArchive, ``)
+	findCurrentSQL = jobSQL(findOpen, findArchive, ` LOCK IN SHARE MODE`)
 )
 
 // Find returns the job of a row, with its counts: the open one, else the newest of
@@ -59,12 +92,12 @@ const (
 // One statement. In an [onerow.Tx] that was joined, whose snapshot may be older than
 // the job, it is a current read, which locks and waits for a running batch of the job.
 func Find(ctx context.Context, db onerow.DB, resource, resourceID string) (Job, error) {
-	key := []byte(resourceID)
+	row := []any{resource, []byte(resourceID)}
 	query := findSQL
 	if tx, ok := db.(*onerow.Tx); ok && tx.Joined() {
 		query = findCurrentSQL
 	}
-	jobs, err := readJobs(ctx, db, query, resource, key, resource, key)
+	jobs, err := readJobs(ctx, db, query, pairs(row, row)...)
 	if err != nil {
 		return Job{}, fmt.Errorf("cascade: find the job of %s %s: %w", resource, resourceID, err)
 	}
@@ -91,13 +124,12 @@ const (
 
 // listSQL walks both primary keys backwards until the page is full. A state that
 // few jobs have makes it walk far; there is no index for that.
-const listSQL = `(` + openColumns + `, NULL, NULL FROM onerow_job AS j
-WHERE j.id < ? AND ? IN ('', CASE WHEN j.state = 'scheduled' AND j.due_at <= UTC_TIMESTAMP(6) THEN 'ready' ELSE j.state END)
-ORDER BY j.id DESC LIMIT ?) UNION ALL (` + archiveColumns + `, NULL, NULL FROM onerow_job_archive AS j
-WHERE j.id < ? AND ? IN ('', j.state) ORDER BY j.id DESC LIMIT ?)`
+const listSQL = `(` + openColumns + `j.id < ? AND ? IN ('', CASE WHEN j.state = 'scheduled' AND j.due_at <= UTC_TIMESTAMP(6) THEN 'ready' ELSE j.state END)
+ORDER BY j.id DESC LIMIT ?) UNION ALL (` + archiveColumns + `j.id < ? AND ? IN ('', j.state) ORDER BY j.id DESC LIMIT ?)`
 
-// countsSQL reads by the primary key (job, table).
-const countsSQL = `SELECT job_id, table_name, deleted_rows FROM onerow_job_count WHERE job_id IN `
+// listTroubleSQL walks the few jobs that are dead, or have leftovers.
+const listTroubleSQL = archiveColumns + `j.id IN (SELECT job_id FROM onerow_job_trouble WHERE state = ?) AND j.id < ? AND j.state = ?
+ORDER BY j.id DESC LIMIT ?`
 
 // List returns jobs, open and finished, newest first, with their counts. Two
 // statements: the counts of a job that is running may be newer than the rest.
@@ -111,7 +143,12 @@ func List(ctx context.Context, db onerow.DB, o ListOptions) ([]Job, error) {
 	if after <= 0 {
 		after = math.MaxInt64
 	}
-	jobs, err := readJobs(ctx, db, listSQL, after, string(o.State), limit, after, string(o.State), limit)
+	state := []byte(o.State)
+	query, args := listSQL, []any{after, state, limit, after, state, limit}
+	if o.State == Dead || o.State == Leftovers {
+		query, args = listTroubleSQL, []any{state, after, state, limit}
+	}
+	jobs, err := readJobs(ctx, db, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("cascade: list jobs: %w", err)
 	}
@@ -120,27 +157,54 @@ func List(ctx context.Context, db onerow.DB, o ListOptions) ([]Job, error) {
 	if len(jobs) == 0 {
 		return nil, nil
 	}
-	if err := readCounts(ctx, db, jobs); err != nil {
+	if err := readFigures(ctx, db, jobs); err != nil {
 		return nil, fmt.Errorf("cascade: list jobs: %w", err)
 	}
 	return jobs, nil
 }
 
-// readCounts fills in the counts of jobs.
-func readCounts(ctx context.Context, db onerow.DB, jobs []Job) error {
-	place, ids := map[int64]int{}, make([]int64, len(jobs))
-	for i, job := range jobs {
-		place[job.ID], ids[i] = i, job.ID
+// readFigures fills in the figures of jobs. They are read by the keys that figureSQL names.
+func readFigures(ctx context.Context, db onerow.DB, jobs []Job) error {
+	place, ids := map[int64]*Job{}, make([]int64, len(jobs))
+	for i := range jobs {
+		place[jobs[i].ID], ids[i] = &jobs[i], jobs[i].ID
 	}
-	return onerow.Query(ctx, db, countsSQL+in(ids), nil, func(rows *sql.Rows) error {
-		var id, n int64
-		var table string
-		if err := rows.Scan(&id, &table, &n); err != nil {
+	parts := make([]string, len(figureSQL))
+	for i, f := range figureSQL {
+		parts[i] = f[0] + ` FROM ` + f[1] + ` WHERE c.job_id IN ` + in(ids) + f[2]
+	}
+	return onerow.Query(ctx, db, strings.Join(parts, ` UNION ALL `), nil, func(rows *sql.Rows) error {
+		var id int64
+		var f figure
+		if err := rows.Scan(&id, &f.kind, &f.name, &f.n); err != nil {
 			return err
 		}
-		jobs[place[id]].count(table, n)
+		place[id].add(f)
 		return nil
 	})
+}
+
+// figure is one of a job's: what it is about, and how many.
+type figure struct {
+	kind string
+	name sql.NullString
+	n    sql.NullInt64
+}
+
+func (j *Job) add(f figure) {
+	switch f.kind {
+	case "deleted":
+		j.count(f.name.String, f.n.Int64)
+	case "detached":
+		j.Detached[f.name.String] = f.n.Int64
+		j.DetachedRows += f.n.Int64
+	case ParkedOpen:
+		j.Parked = f.n.Int64
+	case ParkedSkipped:
+		j.Skipped = f.n.Int64
+	case "plan":
+		j.Plan = f.name.String
+	}
 }
 
 func (j *Job) count(table string, n int64) {
@@ -148,30 +212,35 @@ func (j *Job) count(table string, n int64) {
 	j.DeletedRows += n
 }
 
-// readJobs folds the rows, one per job and table, into jobs, the open ones first.
+// readJobs folds the rows, one per job and one per figure, into jobs, the open ones first.
 func readJobs(ctx context.Context, db onerow.DB, query string, args ...any) ([]Job, error) {
 	var jobs []Job
+	figures := map[int64][]figure{}
 	err := onerow.Query(ctx, db, query, args, func(rows *sql.Rows) error {
 		var job Job
-		var due, created, started, finished, count sql.NullInt64
-		var worker, lastError, table sql.NullString
-		if err := rows.Scan(&job.ID, &job.Resource, &job.ResourceID, &job.DeletionID, (*string)(&job.State), &due, &created, &started,
-			&finished, &worker, &job.Token, &job.Failures, &lastError, &table, &count); err != nil {
+		var f figure
+		var deletion, due, created, started, finished, token, failures sql.NullInt64
+		var resource, id, state, worker, lastError sql.NullString
+		if err := rows.Scan(&job.ID, &f.kind, &f.name, &f.n, &resource, &id, &deletion, &state, &due, &created, &started,
+			&finished, &worker, &token, &failures, &lastError); err != nil {
 			return err
 		}
-		i := slices.IndexFunc(jobs, func(j Job) bool { return j.ID == job.ID })
-		if i < 0 {
-			job.DueAt, job.CreatedAt, job.StartedAt, job.FinishedAt = at(due), at(created), at(started), at(finished)
-			job.Worker, job.LastError = workerName(worker.String), lastError.String
-			job.Tables = map[string]int64{}
-			i = len(jobs)
-			jobs = append(jobs, job)
+		if f.kind != "job" {
+			figures[job.ID] = append(figures[job.ID], f)
+			return nil
 		}
-		if table.Valid {
-			jobs[i].count(table.String, count.Int64)
-		}
+		job.Resource, job.ResourceID, job.DeletionID, job.State = resource.String, id.String, deletion.Int64, State(state.String)
+		job.DueAt, job.CreatedAt, job.StartedAt, job.FinishedAt = at(due), at(created), at(started), at(finished)
+		job.Worker, job.Token, job.Failures, job.LastError = workerName(worker.String), token.Int64, int(failures.Int64), lastError.String
+		job.Tables, job.Detached = map[string]int64{}, map[string]int64{}
+		jobs = append(jobs, job)
 		return nil
 	})
+	for i := range jobs {
+		for _, f := range figures[jobs[i].ID] {
+			jobs[i].add(f)
+		}
+	}
 	slices.SortStableFunc(jobs, func(a, b Job) int {
 		switch {
 		case a.State.Open() == b.State.Open():

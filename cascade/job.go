@@ -10,13 +10,14 @@ import (
 // State is where a job is in its life. See the package documentation.
 type State string
 
-// The states of a job. The last three are final, but for a dead job that is
-// retried.
+// The states of a job. The last four are final, but for a job that is dead or has
+// leftovers and is retried.
 const (
 	Scheduled State = "scheduled" // in its grace period; it can be cancelled
 	Ready     State = "ready"     // due, or waiting for its next attempt
 	Running   State = "running"   // claimed by a worker
-	Done      State = "done"      // nothing is left
+	Done      State = "done"      // nothing is left, or what was skipped
+	Leftovers State = "leftovers" // everything is gone but parked rows and what is above them
 	Cancelled State = "cancelled" // cancelled during its grace period; nothing was deleted
 	Dead      State = "dead"      // failed too often; see Job.LastError
 )
@@ -94,4 +95,16 @@ type Job struct {
 	DeletedRows int64 `json:"deleted_rows"`
 	// Tables is how many rows of each table were deleted.
 	Tables map[string]int64 `json:"tables"`
+	// DetachedRows is how many references to deleted rows were set NULL so far: the sum
+	// of Detached.
+	DetachedRows int64 `json:"detached_rows"`
+	// Detached is how many rows of each table were detached.
+	Detached map[string]int64 `json:"detached,omitempty"`
+	// Parked is how many rows could not be deleted and wait for somebody, see [ListParked].
+	Parked int64 `json:"parked"`
+	// Skipped is how many of them somebody has skipped.
+	Skipped int64 `json:"skipped"`
+	// Plan is the fingerprint of the plan that the job was begun under; "" before its
+	// first batch.
+	Plan string `json:"plan,omitempty"`
 }

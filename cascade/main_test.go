@@ -268,6 +268,39 @@ func worker(t testing.TB, db *sql.DB, c Config) *Worker {
 	return w
 }
 
+// quiet is a worker that has read the catalog already, and whose governor asks nothing and
+// writes nothing: what it does depends on the time.
+func quiet(t testing.TB, w *Worker) *Worker {
+	t.Helper()
+	if _, err := w.current(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	still(w)
+	return w
+}
+
+// mapped gives a worker the catalog as another one has read it, which takes long.
+func mapped(t testing.TB, dsn string, plan schema.Plan) func(*Worker) {
+	t.Helper()
+	w, err := NewWorker(dbtest.OpenDSN(t, dsn), plan, Config{Assets: &shelf{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.current(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.atlas.read = time.Now().Add(24 * time.Hour)
+	return func(other *Worker) {
+		other.atlas = w.atlas
+		still(other)
+	}
+}
+
+func still(w *Worker) {
+	later := time.Now().Add(24 * time.Hour)
+	w.governor.asked, w.governor.beaten, w.governor.tidied, w.governor.listed = later, later, later, false
+}
+
 func drain(t testing.TB, w *Worker) {
 	t.Helper()
 	if err := w.Drain(t.Context()); err != nil {

@@ -12,7 +12,7 @@ import (
 
 // reviveSQL decides, on the row locked by its key, which of two callers retries the
 // job. (The INSERT … SELECT alone would lock nothing at READ COMMITTED.)
-const reviveSQL = `UPDATE onerow_job_archive SET batch_seq = batch_seq + 1 WHERE id = ? AND state = 'dead'`
+const reviveSQL = `UPDATE onerow_job_archive SET batch_seq = batch_seq + 1 WHERE id = ? AND state IN ('dead', 'leftovers')`
 
 // reopenSQL: the unique key one_open decides whether the row has another open job.
 // The token goes on where it was, so that no old worker's token is ever given again.
@@ -20,21 +20,30 @@ const reopenSQL = `INSERT INTO onerow_job (id, resource, resource_id, deletion_i
 SELECT id, resource, resource_id, deletion_id, 'ready', UTC_TIMESTAMP(6), token, batch_seq, 0, last_error, created_at, started_at
 FROM onerow_job_archive WHERE id = ?`
 
-// unarchiveSQL follows on the row that reviveSQL locked.
-const unarchiveSQL = `DELETE FROM onerow_job_archive WHERE id = ?`
+// Both follow on the row that reviveSQL or lockArchivedSQL has locked, and delete by
+// primary keys and by one_row's part of the job. The plan of the job is forgotten, so
+// that it may go on under another one.
+const (
+	unarchiveSQL = `DELETE a, t, p FROM onerow_job_archive AS a LEFT JOIN onerow_job_trouble AS t ON t.job_id = a.id
+LEFT JOIN onerow_job_plan AS p ON p.job_id = a.id WHERE a.id = ?`
+	unarchiveAllSQL = `DELETE a, t, p, k FROM onerow_job_archive AS a LEFT JOIN onerow_job_trouble AS t ON t.job_id = a.id
+LEFT JOIN onerow_job_plan AS p ON p.job_id = a.id LEFT JOIN onerow_parked AS k ON k.job_id = a.id AND k.state = 'parked' WHERE a.id = ?`
+)
 
 // otherOpenSQL asks, after a duplicate, which job it was. It locks, for a snapshot
 // could be older than that job.
 const otherOpenSQL = `SELECT o.id FROM onerow_job_archive AS d JOIN onerow_job AS o ON o.resource = d.resource AND o.resource_id = d.resource_id
 WHERE d.id = ? LOCK IN SHARE MODE`
 
-// Retry makes a dead job ready again: the same id, no failures, due at once. Its
-// counts go on from where they were. Errors: [ErrNoJob]; [ErrNotDead] with the state
-// it is in (so also when an earlier call has retried it); [ErrOpenJob] when the row
-// was deleted again since and that job is open.
+// Retry makes a job ready again that is dead or ended with leftovers: the same id, no
+// failures, due at once. Its counts go on from where they were. The rows that it parked
+// are tried again, those that were skipped are not; the plan that it was begun under is
+// forgotten. Errors: [ErrNoJob]; [ErrNotDead] with the state it is in (so also when an
+// earlier call has retried it); [ErrOpenJob] when the row was deleted again since and that
+// job is open.
 //
-// Four statements, 2 when it is not dead; in a transaction of its own on a pool.
-// Calling it again is safe, also after [onerow.ErrOutcomeUnknown].
+// Four statements, 2 when it is neither; in a transaction of its own on a pool. Calling
+// it again is safe, also after [onerow.ErrOutcomeUnknown].
 func Retry(ctx context.Context, db onerow.DB, jobID int64) (Job, error) {
 	var job Job
 	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
@@ -48,10 +57,7 @@ func Retry(ctx context.Context, db onerow.DB, jobID int64) (Job, error) {
 			}
 			return &NotDeadError{JobID: jobID, State: job.State}
 		}
-		if _, err := tx.ExecContext(ctx, reopenSQL, jobID); err != nil {
-			return whichIsOpen(ctx, tx, jobID, err)
-		}
-		if _, err := tx.ExecContext(ctx, unarchiveSQL, jobID); err != nil {
+		if err := reopen(ctx, tx, jobID, unarchiveAllSQL); err != nil {
 			return err
 		}
 		job, err = Get(ctx, tx, jobID)
@@ -61,6 +67,15 @@ func Retry(ctx context.Context, db onerow.DB, jobID int64) (Job, error) {
 		return Job{}, fmt.Errorf("cascade: retry job %d: %w", jobID, err)
 	}
 	return job, nil
+}
+
+// reopen moves a job, whose row this transaction has locked, out of the archive.
+func reopen(ctx context.Context, tx *onerow.Tx, jobID int64, unarchive string) error {
+	if _, err := tx.ExecContext(ctx, reopenSQL, jobID); err != nil {
+		return whichIsOpen(ctx, tx, jobID, err)
+	}
+	_, err := tx.ExecContext(ctx, unarchive, jobID)
+	return err
 }
 
 func whichIsOpen(ctx context.Context, tx *onerow.Tx, jobID int64, err error) error {

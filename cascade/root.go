@@ -5,177 +5,224 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/quota"
+	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
 )
 
-// place is where the root row is: in a table, or in none.
+// place is where the root row is: in a table, or in none. The row has its key always.
 type place struct {
-	found    bool
-	table    table
-	deletion sql.NullInt64
-	asset    sql.NullString
-	owner    sql.NullInt64
+	found bool
+	table *table
+	row   row
 }
 
-// fruitlessPasses is how many passes may delete nothing although something is left,
-// because it moves or changes, before the job counts as failed.
-const fruitlessPasses = 5
+// fruitlessPasses is how many passes may change nothing although something is left,
+// because it moves or changes, before the job counts as failed; and how many it takes to
+// believe that nothing is left but what is parked.
+const (
+	fruitlessPasses = 5
+	settledPasses   = 2
+)
 
-// work works one job to its end. The error is nil when the job is done.
+// work works one job to its end. The error is nil when the job is done, or done but for
+// leftovers.
 func (w *Worker) work(ctx context.Context, job Job) error {
-	n, ok := w.tree[job.Resource]
-	if !ok {
-		return fmt.Errorf("%w: job %d is for %q; this worker's plan has %q", schema.ErrUnknownResource, job.ID, job.Resource, w.plan.Names())
-	}
-	root, err := rootID(job)
+	r := &run{Worker: w, job: job, counts: counts{}, detached: counts{}, suspect: map[*edge]bool{}, looped: map[*source]bool{}, fenced: time.Now(), stale: w.cfg.OnProgress != nil}
+	err := r.again(ctx, func() (err error) {
+		r.graph, err = w.current(ctx)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	r := &run{Worker: w, job: job, node: n, root: root, counts: counts{}, stale: w.cfg.OnProgress != nil}
+	if r.node, err = r.graph.node(ctx, w, job); err != nil {
+		return err
+	}
+	if r.root, err = r.node.tables[0].key.Decode(job.ResourceID); err != nil {
+		return fmt.Errorf("cascade: the id of job %d: %w", job.ID, err)
+	}
+	if err := r.resume(ctx); err != nil {
+		return err
+	}
 	for fruitless := 0; fruitless < fruitlessPasses; {
-		before := r.deleted
+		before := r.changes
 		done, err := r.pass(ctx)
 		if done || err != nil {
 			return err
 		}
-		if fruitless++; r.deleted > before {
+		fruitless++
+		looped := r.loop != nil && r.held && !r.cutting
+		switch {
+		case r.changes > before:
 			fruitless = 0
+		case r.loop != nil && r.held && r.cutting && fruitless > settledPasses && !r.loop.src.edge.cuttable():
+			return r.loopError() // not before others, who delete here too, had their time
+		case len(r.parked) > 0 && fruitless >= settledPasses && !looped:
+			if done, err := r.leftovers(ctx); done || err != nil {
+				return err
+			}
 		}
+		r.cutting = r.cutting || looped && (len(r.parked) == 0 || fruitless > 0)
 	}
 	return fmt.Errorf("%w: below %s %s; %d passes found rows and deleted none", ErrStuck, job.Resource, job.ResourceID, fruitlessPasses)
 }
 
-func rootID(job Job) (int64, error) {
-	parts, err := onerow.DecodeKey(job.ResourceID)
-	if err != nil {
-		return 0, fmt.Errorf("cascade: the id of job %d: %w", job.ID, err)
-	}
-	if len(parts) == 1 {
-		if id, ok := parts[0].(int64); ok {
-			return id, nil
-		}
-	}
-	return 0, fmt.Errorf("cascade: the id of job %d: %w: %q is no integer", job.ID, onerow.ErrKey, job.ResourceID)
-}
-
 // pass goes once through everything below the root, and tries to end the job.
 func (r *run) pass(ctx context.Context) (done bool, err error) {
+	r.seen, r.loop, r.held, r.onPath = map[who]mark{}, nil, false, 0
+	r.unqueue()
 	if r.place, err = r.findRoot(ctx); err != nil {
 		return false, err
 	}
-	if err := r.below(ctx, r.node, []int64{r.root}); err != nil {
+	root := []row{r.place.row}
+	r.note(r.node, root, onPath)
+	if err := r.walk(ctx, r.node, root); err != nil {
 		return false, err
 	}
-	if r.place.asset.String != "" {
-		if err := r.deleteAssets(ctx, []row{{asset: r.place.asset}}); err != nil {
-			return false, err
-		}
-	}
-	for {
-		full := false
-		err := r.batch(ctx, func(ctx context.Context, tx *onerow.Tx, c counts) (err error) {
-			done, full, err = r.finish(ctx, tx, c)
-			return err
-		})
-		if err != nil || !full {
-			return done, err
-		}
-		if err := r.clear(ctx, r.node, []int64{r.root}); err != nil {
-			return false, err
-		}
-	}
+	return r.drop(ctx, r.unqueue(), true)
 }
 
-// rootSQL reads where the root row is, by its primary key.
-func (n *node) rootSQL(t table) string {
-	deletion, asset, owner := "NULL", "NULL", "NULL"
-	if !t.active {
+// rootSQL reads the root row, by its primary key.
+func (r *run) rootSQL(t *table) string {
+	deletion := "NULL"
+	if t.node.Managed && !t.active {
 		deletion = schema.ColDeletionID
 	}
-	if n.res.Asset != "" {
-		asset = schema.Quote(n.res.Asset)
-	}
-	if n.res.Quota.Flag != "" {
-		owner = schema.Quote(n.res.Owner)
-	}
-	return fmt.Sprintf("SELECT %t, %s, %s, %s FROM %s WHERE %s = ?", t.active, deletion, asset, owner, schema.Quote(t.name), t.id)
+	return fmt.Sprintf("SELECT %t, %s, %s FROM %s WHERE %s", t.active, deletion, t.columns(nil), t.from, t.key.In("", []rowkey.Key{r.root}))
 }
 
 // findRoot looks for the root row in both tables, in one statement: a row that moves
 // is in one of them. If it is in none it is gone for good, for ids are not used again.
 func (r *run) findRoot(ctx context.Context) (place, error) {
-	query, args := "", []any{}
+	query := ""
 	for i, t := range r.node.tables {
 		if i > 0 {
 			query += " UNION ALL "
 		}
-		query += r.node.rootSQL(t)
-		args = append(args, r.root)
+		query += r.rootSQL(t)
 	}
 	var p place
 	err := r.again(ctx, func() (err error) {
-		p, err = r.readPlace(ctx, r.db, query, args)
+		p, err = r.readPlace(ctx, r.db, query)
 		return err
 	})
 	return p, err
 }
 
-// readPlace also refuses a row that is hidden by another deletion than the job's.
-func (r *run) readPlace(ctx context.Context, db onerow.DB, query string, args []any) (place, error) {
-	var p place
+// readPlace also refuses a row that is hidden by another deletion than the job's. Of a
+// root that is gone only the key is known: rows that refer to other columns of it cannot
+// be found any more.
+func (r *run) readPlace(ctx context.Context, db onerow.DB, query string) (place, error) {
+	p := place{row: row{key: r.root}}
 	var active bool
-	err := onerow.QueryRow(ctx, db, query, args, &active, &p.deletion, &p.asset, &p.owner)
-	if errors.Is(err, sql.ErrNoRows) {
-		return place{}, nil
-	}
+	var deletion sql.NullInt64
+	scanner := r.node.tables[0].scanner(nil, 0, &active, &deletion)
+	err := onerow.Query(ctx, db, query, nil, func(rows *sql.Rows) error {
+		if p.found {
+			return nil
+		}
+		v, _, err := scanner.scan(rows)
+		if err != nil {
+			return err
+		}
+		p = place{found: true, table: r.node.tables[0], row: v}
+		if !active {
+			p.table = r.node.tables[1]
+		}
+		return nil
+	})
 	if err != nil {
 		return place{}, err
 	}
-	p.found, p.table = true, r.node.tables[0]
-	if !active {
-		p.table = r.node.tables[1]
-	}
-	if p.deletion.Valid && p.deletion.Int64 != r.job.DeletionID {
+	if deletion.Valid && deletion.Int64 != r.job.DeletionID {
 		return place{}, fmt.Errorf("%w: %s %s is hidden by deletion %d, job %d belongs to deletion %d; nothing was deleted by this attempt",
-			ErrOtherDeletion, r.job.Resource, r.job.ResourceID, p.deletion.Int64, r.job.ID, r.job.DeletionID)
+			ErrOtherDeletion, r.job.Resource, r.job.ResourceID, deletion.Int64, r.job.ID, r.job.DeletionID)
 	}
 	return p, nil
 }
 
-// finish is the last batch: with the root row locked where it was seen, delete what
-// leaves it has, look for anything else below it, delete it, and move the job to
+// lockRoot locks the root row where it was seen. It is not found if it has moved or
+// changed since.
+func (r *run) lockRoot(ctx context.Context, tx *onerow.Tx) (place, error) {
+	here, err := r.readPlace(ctx, tx, r.rootSQL(r.place.table)+" FOR UPDATE")
+	if err != nil {
+		return place{}, err
+	}
+	here.found = here.found && here.row.asset == r.place.row.asset
+	return here, nil
+}
+
+// finish is the end of the last batch: with the root row locked where it was seen, delete
+// what leaves it has, look for anything else below it, delete it, and move the job to
 // the archive. It is not done when something is left, or when the root row has moved
 // or changed meanwhile.
-func (r *run) finish(ctx context.Context, tx *onerow.Tx, c counts) (done, full bool, err error) {
+func (r *run) finish(ctx context.Context, tx *onerow.Tx, here place, budget *int64, t tally) (done, full bool, err error) {
+	root := r.place.row
 	if r.place.found {
-		now, err := r.readPlace(ctx, tx, r.node.rootSQL(r.place.table)+" FOR UPDATE", []any{r.root})
-		if err != nil {
-			return false, false, err
-		}
-		if !now.found || now.asset.String != r.place.asset.String {
+		if !here.found || r.parked[here.table.name][here.row.key] {
 			return false, false, nil
 		}
-		r.place.owner = now.owner
+		root = here.row
 	}
-	if full, err = r.leaves(ctx, tx, r.node, []int64{r.root}, c); full || err != nil {
+	if full, err = r.below(ctx, tx, r.node, []row{root}, budget, t); full || err != nil {
 		return false, full, err
 	}
-	held, err := r.above(ctx, tx, r.node, []int64{r.root})
-	if err != nil || len(held) > 0 {
+	left, err := r.belowRoot(ctx, tx, root)
+	if err != nil || left {
+		r.held = r.held || left
 		return false, false, err
 	}
 	if r.place.found {
-		if _, err := tx.ExecContext(ctx, r.place.table.remove+in([]int64{r.root})); err != nil {
+		if err := r.cutOwn(ctx, tx, here.table, []row{root}); err != nil {
 			return false, false, err
 		}
-		if r.place.table.active && r.place.owner.Valid {
-			if err := quota.Mark(ctx, tx, r.node.res.Name, r.place.owner.Int64); err != nil {
-				return false, false, err
-			}
+		if _, err := tx.ExecContext(ctx, here.table.removeSQL([]rowkey.Key{root.key})); err != nil {
+			return false, false, err
+		}
+		if err := r.markOwners(ctx, tx, here.table, []row{root}); err != nil {
+			return false, false, err
+		}
+	}
+	if len(r.parked) > 0 {
+		if _, err := tx.ExecContext(ctx, forgetParkedSQL, r.job.ID); err != nil {
+			return false, false, err
 		}
 	}
 	return true, false, r.archive(ctx, tx, Done)
 }
+
+// forgetParkedSQL deletes one_row's part of a job that is done: somebody else has deleted
+// what was parked.
+const forgetParkedSQL = `DELETE FROM onerow_parked WHERE job_id = ? AND state = 'parked'`
+
+// leftovers is the last batch of a job that has nothing left to delete but what is parked
+// and what is above it. It is not done when an operator has unparked something meanwhile.
+func (r *run) leftovers(ctx context.Context) (done bool, err error) {
+	known := int64(0)
+	for _, keys := range r.parked {
+		known += int64(len(keys))
+	}
+	err = r.batch(ctx, func(ctx context.Context, tx *onerow.Tx, _ tally) (bool, error) {
+		done = false
+		parked, all, err := parkedCounts(ctx, tx, r.job.ID)
+		if err != nil || all < known {
+			return false, err
+		}
+		state := Done // somebody has decided that all of it stays
+		if parked > 0 {
+			state = Leftovers
+		}
+		done = true
+		return true, r.archive(ctx, tx, state)
+	})
+	if err == nil && !done {
+		err = r.loadParked(ctx)
+	}
+	return done, err
+}
+
+// hopeless is what a job does not get over by being tried again.
+func hopeless(err error) bool { return errors.Is(err, ErrDrift) || errors.Is(err, ErrParked) }

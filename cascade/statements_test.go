@@ -47,7 +47,7 @@ func TestStatements(t *testing.T) {
 		}
 	}
 	d := Deletion{Resource: "project", ResourceID: "1", From: "active", Grace: time.Hour}
-	w := worker(t, db, Config{MaxFailures: 2})
+	w := quiet(t, worker(t, db, Config{MaxFailures: 2}))
 	var job Job
 	takes("Log", 1, func() (err error) { d.ID, err = Log(ctx, db, d); return err })
 	takes("Enqueue", 3, func() (err error) { job, err = Enqueue(ctx, db, d); return err })
@@ -78,7 +78,7 @@ func TestStatements(t *testing.T) {
 	}
 	takes("a failure", 3+1, func() error { _, err := w.RunOnce(ctx); return err })
 	makeDue(t, db, bad.ID)
-	takes("the last failure", 3+5, func() error { _, err := w.RunOnce(ctx); return err })
+	takes("the last failure", 3+6, func() error { _, err := w.RunOnce(ctx); return err })
 	takes("Retry", 6, func() error { _, err := Retry(ctx, db, bad.ID); return err })
 	takes("Retry of what is not dead", 4, func() error {
 		if _, err := Retry(ctx, db, bad.ID); !errors.Is(err, ErrNotDead) {
@@ -94,13 +94,13 @@ func TestStatements(t *testing.T) {
 	exec(t, db, "DELETE FROM onerow_job")
 
 	// An empty project: claim, look for the root and, in both tables, for screens and
-	// in one for widgets, then the last batch: BEGIN, fence, notes, look for others,
-	// copy the job, delete it, COMMIT.
+	// in one for widgets, then the last batch: BEGIN, fence, the plan, notes, look for
+	// others, copy the job, delete it, COMMIT.
 	condemn(t, db, 1, 0)
-	takes("an empty project", 3+1+3+7, func() error { _, err := w.RunOnce(ctx); return err })
+	takes("an empty project", 3+1+3+8, func() error { _, err := w.RunOnce(ctx); return err })
 	condemn(t, db, 1, 0)
 	project(t, db, 1)
-	takes("an empty project that is there", 3+1+3+7+3, func() error { _, err := w.RunOnce(ctx); return err })
+	takes("an empty project that is there", 3+1+3+8+3, func() error { _, err := w.RunOnce(ctx); return err })
 }
 
 // TestStatementsDoNotGrow: as long as it fits into a chunk and a batch, a tree takes
@@ -111,7 +111,8 @@ func TestStatementsDoNotGrow(t *testing.T) {
 		db, connector := counting(t)
 		rows := grow(t, db, 1, n, n, 2, n)
 		condemn(t, db, 1, 0)
-		log, err := crashtest.Count(connector, func() error { return worker(t, db, Config{}).Drain(t.Context()) })
+		w := quiet(t, worker(t, db, Config{}))
+		log, err := crashtest.Count(connector, func() error { return w.Drain(t.Context()) })
 		if err != nil {
 			t.Fatal(err)
 		}

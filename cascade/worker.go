@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"github.com/onerow/onerow"
@@ -13,12 +14,16 @@ import (
 )
 
 // Worker works the jobs of the queue. Several may run at once, in one process or in
-// many; each works one job at a time and uses one connection.
+// many; each works Config.Parallel jobs at once and uses as many connections, and now and
+// then one more. It may be used by several goroutines.
 type Worker struct {
-	db   *sql.DB
-	plan schema.Plan
-	tree map[string]*node
-	cfg  Config
+	db       *sql.DB
+	plan     schema.Plan
+	cfg      Config
+	atlas    *atlas
+	pace     *pace
+	governor *governor
+	progress sync.Mutex // one call of OnProgress at a time
 }
 
 // NewWorker checks the plan and the configuration; it does not use the database.
@@ -31,16 +36,13 @@ func NewWorker(db *sql.DB, plan schema.Plan, c Config) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range plan.Resources {
-		if r.Asset != "" && c.Assets == nil {
-			return nil, fmt.Errorf("%w: the column %q of %q names assets, so Assets must say how to delete them", ErrConfig, r.Asset, r.Name)
+	for _, n := range plan.Nodes() {
+		if n.Asset != "" && c.Assets == nil {
+			return nil, fmt.Errorf("%w: the column %q of %q names assets, so Assets must say how to delete them", ErrConfig, n.Asset, n.Name)
 		}
 	}
-	w := &Worker{db: db, plan: plan, cfg: c}
-	if w.tree, err = tree(plan); err != nil {
-		return nil, err
-	}
-	return w, nil
+	return &Worker{db: db, plan: plan, cfg: c, atlas: &atlas{}, pace: newPace(c.Target, c.Batch),
+		governor: newGovernor(db, c.Name, c.Lease, c.Throttles, c.Load, c.Observer)}, nil
 }
 
 const (
@@ -49,12 +51,36 @@ const (
 	drainTries = 10
 )
 
-// Run works the queue until ctx ends; then it ends or rolls back the current batch,
+// Run works the queue until ctx ends; then it ends or rolls back the current batches,
 // gives its leases back and returns nil, within two seconds. Nothing else ends it:
-// errors are logged, and while the database cannot be reached it pauses.
+// errors are logged, and while the database cannot be reached, the switch is on (see
+// [Pause]) or a throttle has a reason it pauses.
 func (w *Worker) Run(ctx context.Context) error {
+	return w.parallel(ctx, w.loop)
+}
+
+// parallel runs Config.Parallel loops and waits for all of them.
+func (w *Worker) parallel(ctx context.Context, loop func(context.Context) error) error {
+	errs := make([]error, w.cfg.Parallel)
+	var all sync.WaitGroup
+	for i := range errs {
+		all.Go(func() { errs[i] = loop(ctx) })
+	}
+	all.Wait()
+	if err := w.governor.gone(ctx); err != nil {
+		w.cfg.Log.WarnContext(ctx, "cascade: still on the list of workers", "worker", w.cfg.Name, "error", redact(err))
+	}
+	return errors.Join(errs...)
+}
+
+// loop is one of Run's.
+func (w *Worker) loop(ctx context.Context) error {
 	pause := firstPause
 	for ctx.Err() == nil {
+		if waits, err := w.governor.idle(ctx); waits || err != nil {
+			sleep(ctx, jitter(w.cfg.Poll))
+			continue
+		}
 		n, err := w.RunOnce(ctx)
 		switch {
 		case err != nil:
@@ -71,12 +97,30 @@ func (w *Worker) Run(ctx context.Context) error {
 }
 
 // Drain works until no job is due. Jobs that are scheduled for later, that wait for
-// their next attempt or that another worker is running are left. It returns an
-// error when the database refuses ten rounds in a row, and the context's when that ends first.
+// their next attempt or that another worker is running are left. While the switch is on
+// or a throttle has a reason it waits. It returns an error when the database refuses ten
+// rounds in a row, and the context's when that ends first.
 func (w *Worker) Drain(ctx context.Context) error {
+	return w.parallel(ctx, w.drain)
+}
+
+// drain is one of Drain's.
+func (w *Worker) drain(ctx context.Context) error {
 	pause := firstPause
 	for failed := 0; ctx.Err() == nil; {
-		_, seen, err := w.round(ctx)
+		waits, err := w.governor.idle(ctx)
+		seen := 0
+		switch {
+		case err != nil: // ctx has ended
+			continue
+		case waits: // perhaps because the database could not be asked
+			if err = w.db.PingContext(ctx); err == nil {
+				sleep(ctx, jitter(w.cfg.Poll))
+				continue
+			}
+		default:
+			_, seen, err = w.round(ctx)
+		}
 		switch {
 		case err != nil:
 			if failed++; failed == drainTries {
@@ -133,6 +177,7 @@ func (w *Worker) settle(ctx context.Context, c claim, job Job, err error) error 
 		log.InfoContext(ctx, "cascade: done")
 	case errors.Is(err, ErrLeaseLost):
 		log.WarnContext(ctx, "cascade: another worker has the job")
+		w.cfg.Observer.LeaseLost()
 		return nil
 	case ctx.Err() != nil:
 		log.InfoContext(ctx, "cascade: given back")
@@ -168,8 +213,15 @@ func (w *Worker) ended(ctx context.Context, job Job) error {
 	if err != nil {
 		return err
 	}
-	w.cfg.OnProgress(stored)
+	w.report(stored)
 	return nil
+}
+
+// report calls OnProgress.
+func (w *Worker) report(job Job) {
+	w.progress.Lock()
+	defer w.progress.Unlock()
+	w.cfg.OnProgress(job)
 }
 
 // How long what was begun may go on after the context ended, and how long giving

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 )
 
@@ -23,6 +24,8 @@ type Connector struct {
 	executed int // never reset: names the entries
 	sessions int
 	ended    []uint64 // server ids of the sessions closed since the last takeEnded; only with identify
+	open     []uint64 // server ids of the open sessions; only with identify
+	refusal  error    // what Connect answers, if anything: the process has stopped
 	step     interceptor
 }
 
@@ -88,6 +91,12 @@ func (c *Connector) Close() error {
 
 // Connect opens a session of the wrapped connector.
 func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
+	c.mu.Lock()
+	refusal := c.refusal
+	c.mu.Unlock()
+	if refusal != nil {
+		return nil, refusal
+	}
 	inner, err := c.inner.Connect(ctx)
 	if err != nil {
 		return nil, err
@@ -101,6 +110,9 @@ func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
 	c.mu.Lock()
 	c.sessions++
 	session.number = c.sessions
+	if c.identify {
+		c.open = append(c.open, session.serverID)
+	}
 	c.mu.Unlock()
 	return session.withOptional(), nil
 }
@@ -122,6 +134,21 @@ func (c *Connector) end(serverID uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ended = append(c.ended, serverID)
+	c.open = slices.DeleteFunc(c.open, func(id uint64) bool { return id == serverID })
+}
+
+// openSessions returns the server ids of the open sessions.
+func (c *Connector) openSessions() []uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.open)
+}
+
+// refuse makes Connect answer with an error from now on; nil ends that.
+func (c *Connector) refuse(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.refusal = err
 }
 
 // takeEnded returns the sessions closed since the last call.

@@ -10,8 +10,15 @@ import (
 // maxDiffRows bounds what a message shows of one table.
 const maxDiffRows = 12
 
+// sides names the two runs of a comparison in messages: "1 row without the fault, 0 rows with it".
+type sides struct{ want, got string }
+
+var faultSides = sides{"without the fault", "with it"}
+
 // diff shows the rows in which the end of two runs differs, ids renumbered (#1, #2 …). Empty when they are equal.
-func diff(want, got *identity) string {
+func diff(want, got *identity) string { return diffOf(want, got, faultSides) }
+
+func diffOf(want, got *identity, names sides) string {
 	if slices.Equal(want.fingerprint(), got.fingerprint()) {
 		return ""
 	}
@@ -20,7 +27,7 @@ func diff(want, got *identity) string {
 	for i, t := range want.tables {
 		missing, extra := subtract(wantRows[i], gotRows[i]), subtract(gotRows[i], wantRows[i])
 		if len(missing)+len(extra) > 0 {
-			writeTable(&b, t, len(wantRows[i]), len(gotRows[i]), missing, extra)
+			writeTable(&b, t, names, len(wantRows[i]), len(gotRows[i]), missing, extra)
 		}
 	}
 	if b.Len() > 0 {
@@ -30,7 +37,7 @@ func diff(want, got *identity) string {
 	b.WriteString("the rows agree, but the generated ids connect them in another way:\n")
 	for i, t := range want.tables {
 		if slices.ContainsFunc(t.columns, func(c column) bool { return c.class == generated }) {
-			writeTable(&b, t, len(wantRows[i]), len(gotRows[i]), wantRows[i], gotRows[i])
+			writeTable(&b, t, names, len(wantRows[i]), len(gotRows[i]), wantRows[i], gotRows[i])
 		}
 	}
 	return b.String()
@@ -80,8 +87,8 @@ func subtract(a, b [][]string) [][]string {
 	return rest
 }
 
-func writeTable(b *strings.Builder, t *table, want, got int, missing, extra [][]string) {
-	fmt.Fprintf(b, "table %s: %s without the fault, %s with it\n", t.name, count(want, "row"), count(got, "row"))
+func writeTable(b *strings.Builder, t *table, names sides, want, got int, missing, extra [][]string) {
+	fmt.Fprintf(b, "table %s: %s %s, %s %s\n", t.name, count(want, "row"), names.want, count(got, "row"), names.got)
 	head := make([]string, len(t.columns))
 	for i, c := range t.columns {
 		head[i] = c.name

@@ -30,6 +30,8 @@ func exampleSchema() (dsn string, drop func()) {
 	defer closeDB(db)
 	for _, query := range []string{
 		"CREATE TABLE account (id BIGINT PRIMARY KEY, balance BIGINT NOT NULL) ENGINE=InnoDB",
+		"CREATE TABLE booking (id BIGINT AUTO_INCREMENT PRIMARY KEY, seat INT NOT NULL, who VARCHAR(20) NOT NULL, KEY (seat)) ENGINE=InnoDB",
+		"CREATE TABLE seat_taken (seat INT PRIMARY KEY, who VARCHAR(20) NOT NULL) ENGINE=InnoDB",
 		"CREATE TABLE transfer (request_id VARBINARY(64) PRIMARY KEY, amount BIGINT NOT NULL) ENGINE=InnoDB",
 	} {
 		if _, err := db.Exec(query); err != nil {

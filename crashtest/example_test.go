@@ -73,7 +73,7 @@ func Example() {
 	//   3  session 1: UPDATE account SET balance = balance - ? WHERE id = ?
 	//   4  session 1: UPDATE account SET balance = balance + ? WHERE id = ?
 	//   5  session 1: COMMIT
-	// 47 fault points, <nil>
+	// 52 fault points, <nil>
 }
 
 // The same transfer without a request id, taken back where its answer is lost: the money moves twice.
@@ -96,7 +96,7 @@ func ExampleExplore_failing() {
 		fmt.Println(failures.List[0])
 	}
 	// Output:
-	// fault point 3 of 9: statement 1 of 1, session 1: UPDATE account SET balance = balance + 30 WHERE id = 2: connection cut, executed but the answer was lost
+	// fault point 3 of 10: statement 1 of 1, session 1: UPDATE account SET balance = balance + 30 WHERE id = 2: connection cut, executed but the answer was lost
 	// call 1 answered: invalid connection
 	// call 2 answered: nil
 	// the tables differ from those of the run without faults (- without the fault, + with it):

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -16,15 +17,17 @@ const callLimit = 20 * time.Second
 // maxFailures ends the exploration of a workflow that fails everywhere.
 const maxFailures = 25
 
-// explorer runs one workflow. Its three handles live as long as it: the faulted one for Call, a plain one for Setup and Check, and
-// the observer's.
+// explorer runs one workflow. Its handles live as long as it: the faulted one for Call, a plain one for Setup and Check, the observer's,
+// and a spare one.
 type explorer struct {
 	w         Workflow
 	connector *Connector
 	faulted   *sql.DB
 	plain     *sql.DB
 	observer  *sql.DB
+	spare     *lane // of the process that retries after one that stopped
 	side      *side
+	waits     *waits // nil where no process stops
 	tables    []*table
 
 	start    *identity // the tables after Setup
@@ -59,8 +62,15 @@ func newExplorer(ctx context.Context, w Workflow) (*explorer, error) {
 	}
 	x := &explorer{w: w, connector: &Connector{inner: inner, identify: true}}
 	x.faulted, x.plain, x.observer = sql.OpenDB(x.connector), sql.OpenDB(inner), sql.OpenDB(observing)
+	x.spare = newLane(inner)
+	x.faulted.SetMaxIdleConns(maxIdle)
 	if x.side, err = newSide(ctx, x.observer); err != nil {
 		return nil, withCleanup(err, x.close())
+	}
+	if !slices.Contains(w.Without, Abandoned) {
+		if x.waits, err = newWaits(ctx, x.observer); err != nil {
+			return nil, withCleanup(fmt.Errorf("%w (or leave the fault Abandoned out: Without)", err), x.close())
+		}
 	}
 	if x.tables, err = loadCatalog(ctx, x.observer, w); err != nil {
 		return nil, withCleanup(err, x.close())
@@ -69,7 +79,7 @@ func newExplorer(ctx context.Context, w Workflow) (*explorer, error) {
 }
 
 func (x *explorer) close() error {
-	return errors.Join(x.faulted.Close(), x.plain.Close(), x.observer.Close())
+	return errors.Join(x.faulted.Close(), x.plain.Close(), x.observer.Close(), x.spare.db.Close())
 }
 
 func (x *explorer) explore(ctx context.Context, report *Report) (err error) {
@@ -80,7 +90,7 @@ func (x *explorer) explore(ctx context.Context, report *Report) (err error) {
 		return err
 	}
 	report.Statements = x.learnt
-	for _, p := range pointsOf(x.learnt) {
+	for _, p := range pointsOf(x.learnt, x.w.Without...) {
 		failure, hung, err := x.visit(ctx, p)
 		if err == nil {
 			err = ctx.Err() // of the exploration: what the calls answered says nothing then

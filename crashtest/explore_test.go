@@ -82,7 +82,7 @@ func TestRightWorkflowPasses(t *testing.T) {
 				t.Parallel()
 				dsn := shopDSN(t, dbtest.Isolation(level), dbtest.Param("interpolateParams", interpolate))
 				report := Run(t, shop(dsn, buy))
-				if len(report.Statements) != 6 || report.FaultPoints != 7+4*10+10 {
+				if len(report.Statements) != 6 || report.FaultPoints != 8+4*11+11 {
 					t.Errorf("%d statements and %d fault points:\n%s", len(report.Statements), report.FaultPoints, report.Statements)
 				}
 				if want := strings.ToUpper(strings.ReplaceAll(level.String(), " ", "-")); report.Isolation != want {

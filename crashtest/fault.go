@@ -1,6 +1,9 @@
 package crashtest
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Fault is what happens to one execution.
 type Fault string
@@ -37,6 +40,9 @@ const (
 	RefusedCertification Fault = "COMMIT refused (3101), the transaction rolled back"
 	// RefusedCommit: error 1180 at COMMIT, rolled back.
 	RefusedCommit Fault = "COMMIT failed (1180), the transaction rolled back"
+	// Abandoned: the process stops for good before the statement, its connection stays open, with its locks. The retry comes from
+	// another process; when it is seen to wait, the connection is killed.
+	Abandoned Fault = "process stopped before the statement, its connection stays open"
 )
 
 // Point is one fault at one statement of a workflow.
@@ -68,14 +74,17 @@ func faultsOf(s Statement) []Fault {
 		faults = append(faults, DeadlockBefore, RefusedCertification, RefusedCommit)
 	case Begin, Rollback:
 	}
-	return faults
+	return append(faults, Abandoned)
 }
 
 // pointsOf lists all fault points of a learned log, statement by statement.
-func pointsOf(log Log) []Point {
+func pointsOf(log Log, without ...Fault) []Point {
 	var points []Point
 	for i, s := range log {
 		for _, fault := range faultsOf(s) {
+			if slices.Contains(without, fault) {
+				continue
+			}
 			points = append(points, Point{Number: len(points) + 1, Index: i + 1, Statements: len(log), Statement: s, Fault: fault})
 		}
 	}

@@ -9,6 +9,9 @@ import (
 // visit makes one run with one fault. The failure says what the workflow did wrong, hung that no further run makes sense; err
 // says that the run itself could not be made.
 func (x *explorer) visit(ctx context.Context, p Point) (failure *Failure, hung bool, err error) {
+	if p.Fault == Abandoned {
+		return x.abandon(ctx, p)
+	}
 	start, err := x.setup(ctx)
 	if err != nil {
 		return nil, false, err

@@ -55,6 +55,13 @@ type Workflow struct {
 	// Once: a call that returned nil is not made again. By default it is, and must return nil and change nothing.
 	Once bool
 
+	// Expire does what time does to a process that stopped: leases and claims that it held run out. It is called once between such a
+	// stop and the next call, on a handle without faults. Default: nothing runs out.
+	Expire func(ctx context.Context, db *sql.DB) error
+
+	// Without are faults that are left out.
+	Without []Fault
+
 	// MaxCalls is how many calls, the faulted one included, may be needed until one returns nil. Default 3.
 	MaxCalls int
 }

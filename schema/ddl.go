@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -90,6 +91,7 @@ func (r Resource) tables() []table {
 	if r.Parent.Column != "" && r.Parent.Column != r.Owner {
 		archive.indexes = append(archive.indexes, r.parentIndex())
 	}
+	archive.indexes = append(archive.indexes, r.edgeIndexes(archive.indexes)...)
 	return []table{active, archive}
 }
 
@@ -120,6 +122,23 @@ func (r Resource) parentIndex() tableIndex {
 	return tableIndex{"parent_id", []string{r.Parent.Column, r.ID}, false, "the cascade finds children by it; without it every batch scans the table"}
 }
 
+// edgeIndexes are those of the further rows above, unless one of the given does it.
+func (r Resource) edgeIndexes(given []tableIndex) []tableIndex {
+	var added []tableIndex
+	for _, e := range r.Parents {
+		all := slices.Concat(given, added)
+		leads := func(x tableIndex) bool {
+			return foundIndex{columns: lower(x.columns), btree: true}.leads(lower(e.Columns), e.When) >= 0
+		}
+		if e.OnDelete == OnDeleteKeep || slices.ContainsFunc(all, leads) {
+			continue
+		}
+		columns := slices.Concat(slices.Sorted(maps.Keys(e.When)), e.Columns)
+		added = append(added, tableIndex{indexName(columns, all), columns, false, "the cascade finds the rows below by it; without it every batch scans the table"})
+	}
+	return added
+}
+
 func (r Resource) activeIndexes() []tableIndex {
 	indexes := []tableIndex{r.primaryKey()}
 	if r.Named() {
@@ -144,7 +163,7 @@ func (r Resource) activeIndexes() []tableIndex {
 	for _, x := range r.Indexes {
 		indexes = append(indexes, tableIndex{indexName(x.Columns, indexes), x.Columns, x.Unique, "the plan declares it"})
 	}
-	return indexes
+	return append(indexes, r.edgeIndexes(indexes)...)
 }
 
 // indexName names an index after its columns, cut to fit, with a number when

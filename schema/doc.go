@@ -9,7 +9,7 @@
 //     constraint that it relies on is missing,
 //   - repositories, quotas and the cascade read the same value.
 //
-// A [Plan] is a list of [Resource] values; YAML is another spelling of it. A
+// A [Plan] is a list of [Resource] and [Table] values; YAML is another spelling of it. A
 // resource of the plan is found by its name:
 //
 //	plan := schema.Plan{Resources: []schema.Resource{{
@@ -45,6 +45,41 @@
 // Name keys are computed in Go and compared byte by byte, so every engine and
 // collation agrees; see [Name], [FilenameBase] and [NameKind.Parse].
 //
+// # Tables of somebody else's
+//
+// A [Table] is one that the toolkit did not make: a key of any columns, and an [Edge]
+// to each table above, with what becomes of its rows when the row above is deleted.
+//
+//	       verify and delete                     the row above is deleted
+//	┌──────────────┐  edges   ┌───────┐    delete: the row goes before it, and all below it
+//	│ plan (YAML)  ├─────────►│ rows  ├──► detach: the edge's columns become NULL
+//	└──────▲───────┘          └───────┘    keep:   nothing; no foreign key may say otherwise
+//	       │ discover
+//	information_schema: foreign keys
+//
+// [Discover] makes such a plan from the foreign keys below some roots; [Plan.Check]
+// refuses loops of edges that delete, by their strongly connected components; [Verify]
+// holds the plan against the database; [Catalog.Fingerprint] tells whether either has
+// changed since.
+//
+// Root first or root last: nothing holds a row of a [Resource], for its tables have no
+// foreign keys between them, so its row goes at once and what is below it follows. A
+// row of a [Table] is held by the foreign keys of the rows below, so it goes last.
+// Verify refuses a foreign key that leads to a resource, and, of those that lead to a
+// table, each that is no edge of the plan.
+//
+// # Rights
+//
+// [Privileges] are the least rights of a worker, [VerifyPrivileges] proves them on the
+// live database, without a write.
+//
+//	Verify, Inspect             7 statements; Verify 1 more for each table that is not shown
+//	Discover                    9
+//	VerifyPrivileges            2, and 1 for each right
+//
 // What this package does not do: change a table. It never runs DDL; an
-// application puts [Plan.DDL] into a migration of its own.
+// application puts [Plan.DDL] into a migration of its own. It does not read rows, so it
+// does not know rows that refer to nothing. It sees what its user is shown: not triggers
+// without the right TRIGGER, not tables without any right, not what has changed since it
+// looked. Foreign keys between databases are refused, not followed.
 package schema

@@ -3,11 +3,6 @@ package schema
 import (
 	"errors"
 	"fmt"
-	"regexp"
-	"slices"
-	"strings"
-
-	"github.com/onerow/onerow/internal/ident"
 )
 
 var (
@@ -17,46 +12,14 @@ var (
 	ErrUnknownResource = errors.New("schema: unknown resource")
 )
 
-// Plan is every resource of an application and what hangs below what.
+// Plan is every resource of an application, every table of somebody else's, and what
+// hangs below what.
 type Plan struct {
-	// Resources in an order in which parents come before their children.
-	Resources []Resource `yaml:"resources"`
-}
-
-// maxResourceName is the length of the columns that hold a resource's name.
-const maxResourceName = 64
-
-// columnType: a column's type is DDL that a plan file may bring along, so it must
-// not be able to end the statement.
-var columnType = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_ (),.'"-]*$`)
-
-// isType says whether text can follow a column's name in CREATE TABLE and is that
-// column's type alone: no comment, and no comma that would begin another column.
-func isType(text string) bool {
-	if !columnType.MatchString(text) || strings.Contains(text, "--") {
-		return false
-	}
-	depth, quote := 0, rune(0)
-	for _, r := range text {
-		switch {
-		case quote != 0:
-			if r == quote {
-				quote = 0
-			}
-		case r == '\'' || r == '"':
-			quote = r
-		case r == '(':
-			depth++
-		case r == ')':
-			depth--
-		case r == ',' && depth == 0:
-			return false
-		}
-		if depth < 0 {
-			return false
-		}
-	}
-	return depth == 0 && quote == 0
+	// Resources are what the toolkit made, in an order in which parents come before
+	// their children.
+	Resources []Resource `yaml:"resources,omitempty"`
+	// Tables are what somebody else designed, in any order.
+	Tables []Table `yaml:"tables,omitempty"`
 }
 
 // Resource returns the resource of that name, its defaults filled in, or
@@ -70,11 +33,14 @@ func (p Plan) Resource(name string) (Resource, error) {
 	return Resource{}, fmt.Errorf("%w: %q; the plan has %q", ErrUnknownResource, name, p.Names())
 }
 
-// Names returns the names of all resources.
+// Names returns the names of all resources and tables.
 func (p Plan) Names() []string {
-	names := make([]string, len(p.Resources))
-	for i, r := range p.Resources {
-		names[i] = r.Name
+	names := make([]string, 0, len(p.Resources)+len(p.Tables))
+	for _, r := range p.Resources {
+		names = append(names, r.Name)
+	}
+	for _, t := range p.Tables {
+		names = append(names, t.Name)
 	}
 	return names
 }
@@ -89,98 +55,4 @@ func (p Plan) Children(name string) []Resource {
 		}
 	}
 	return children
-}
-
-// Check returns an error, [ErrPlan], that joins everything in the plan that is
-// contradictory or incomplete, or nil. It does not look at a database.
-func (p Plan) Check() error {
-	var errs []error
-	if len(p.Resources) == 0 {
-		errs = append(errs, errors.New("it declares no resource"))
-	}
-	tables := map[string]string{}
-	for i, r := range p.Resources {
-		for _, err := range p.checkResource(r.withDefaults(), i) {
-			errs = append(errs, fmt.Errorf("resource %q: %w", r.Name, err))
-		}
-		for _, table := range r.withDefaults().Tables() {
-			if other, taken := tables[table]; taken {
-				errs = append(errs, fmt.Errorf("resource %q: the table %q belongs to %q already", r.Name, table, other))
-			}
-			tables[table] = r.Name
-		}
-	}
-	if len(errs) == 0 {
-		return nil
-	}
-	return fmt.Errorf("%w: %w", ErrPlan, errors.Join(errs...))
-}
-
-func (p Plan) checkResource(r Resource, i int) []error {
-	var errs []error
-	say := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	if r.Name == "" || len(r.Name) > maxResourceName {
-		say("a name has 1 to %d bytes", maxResourceName)
-	}
-	for _, name := range append(r.Tables(), r.Shared()...) {
-		if err := ident.Check(name); err != nil {
-			say("%w", err)
-		}
-	}
-	seen := map[string]bool{}
-	for _, col := range append(r.Shared(), ColArchivedAt, ColDeletionID, ColDeletedFrom) {
-		if seen[strings.ToLower(col)] { // the names of columns ignore case
-			say("the column %q is declared twice", col)
-		}
-		seen[strings.ToLower(col)] = true
-	}
-	if r.Named() && r.Owner == "" {
-		say("a label needs an owner, whose names are unique")
-	}
-	if r.Named() && r.Label.Kind != KindName && r.Label.Kind != KindFilename {
-		say("label kind %q is neither %q nor %q", r.Label.Kind, KindName, KindFilename)
-	}
-	if r.Quota.Flag != "" && r.Owner == "" {
-		say("a quota needs an owner")
-	}
-	if r.Quota.Flag != "" && !slices.Contains(r.Shared(), r.Quota.By) {
-		say("the quota is ordered by %q, which is no column", r.Quota.By)
-	}
-	if r.Asset != "" && !slices.Contains(r.Shared(), r.Asset) {
-		say("the asset is named by %q, which is no column", r.Asset)
-	}
-	for _, c := range r.Columns {
-		if !isType(c.Type) {
-			say("column %q: %q is no type", c.Name, c.Type)
-		}
-	}
-	for _, index := range r.Indexes {
-		for _, col := range index.Columns {
-			if !slices.Contains(r.Shared(), col) {
-				say("an index has the column %q, which is not declared", col)
-			}
-		}
-		if len(index.Columns) == 0 {
-			say("an index has no columns")
-		}
-	}
-	return append(errs, p.checkParent(r, i)...)
-}
-
-// checkParent: parents come first, which also excludes cycles.
-func (p Plan) checkParent(r Resource, i int) []error {
-	var errs []error
-	for _, earlier := range p.Resources[:i] {
-		if earlier.Name == r.Name {
-			errs = append(errs, errors.New("it is declared twice"))
-		}
-	}
-	switch {
-	case r.Parent == (Parent{}):
-	case r.Parent.Resource == "" || r.Parent.Column == "":
-		errs = append(errs, errors.New("a parent has a resource and a column"))
-	case !slices.ContainsFunc(p.Resources[:i], func(e Resource) bool { return e.Name == r.Parent.Resource }):
-		errs = append(errs, fmt.Errorf("its parent %q is not declared before it", r.Parent.Resource))
-	}
-	return errs
 }

@@ -22,6 +22,11 @@ type Resource struct {
 	Label Label `yaml:"label,omitempty"`
 	// Parent is the row above. Zero: a root.
 	Parent Parent `yaml:"parent,omitempty"`
+	// Parents are further rows above, by columns that are among Columns: the folder
+	// that a folder is in, what a comment is about. The DDL adds an index for each to
+	// both tables, unless one of the others begins with its columns and those of
+	// its condition.
+	Parents []Edge `yaml:"parents,omitempty"`
 	// Quota is the flag "over quota". Zero: not subject to a quota.
 	Quota Quota `yaml:"quota,omitempty"`
 	// Asset is a column that names an external asset, a file or an object, which the

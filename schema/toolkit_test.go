@@ -21,6 +21,9 @@ func TestToolkitTables(t *testing.T) {
 	}
 	v := verifier{found: found}
 	v.toolkit()
+	if migrationTable != migrations.TableName {
+		t.Errorf("the migrations note what they did in %s", migrations.TableName)
+	}
 	for _, d := range v.differences {
 		t.Error(d)
 	}
@@ -41,6 +44,9 @@ func TestToolkitTables(t *testing.T) {
 		}
 	}
 	for name, table := range found.tables {
+		if !wanted[name] && name != migrations.TableName {
+			t.Errorf("Verify does not look for %s", name)
+		}
 		for _, c := range table.columns {
 			if wanted[name] && !wanted[name+"."+c.name] {
 				t.Errorf("Verify does not look for %s.%s", name, c.name)

@@ -72,10 +72,21 @@ func (e *VerifyError) Is(target error) bool { return target == ErrVerify }
 // Allowed is a foreign key from a table of the plan to one outside that only
 // restricts. Defaults, collations and the order of columns are not looked at.
 //
-// Six statements, however many tables there are, and no writes. SELECT on the
-// tables is enough to read what is there; but a user without the right TRIGGER is
-// shown no triggers, and perhaps no foreign keys of tables on which it may only
-// read. Other errors: [ErrPlan], and the driver's.
+// Of a [Table] and of further parents it looks at less and more: the primary key and
+// whether its values can be held; for each edge its columns, their types and
+// collations against those above, an index that begins with them, a unique key
+// above, NULL where it detaches; an archive that holds all columns; triggers that run
+// with the worker's writes, unless the plan accepts them; and that each foreign key that
+// leads to a row that is deleted is an edge of the plan. A CASCADE that is an edge that
+// deletes is allowed, for the worker deletes the rows before it could fire, and so
+// is a SET NULL that is an edge that detaches; any other one is hidden, and refused.
+//
+// Seven statements, however many tables there are, one more for each table that is not
+// shown, and no writes. SELECT on the tables is enough to read what is there; but
+// information_schema shows a user no table on which it has no right, so neither its
+// foreign keys, and no triggers without the right TRIGGER: [VerifyPrivileges] says
+// whether that is so. Toolkit tables on which the user has no right are left out. Other
+// errors: [ErrPlan], and the driver's.
 func Verify(ctx context.Context, db onerow.DB, plan Plan) error {
 	if err := plan.Check(); err != nil {
 		return err
@@ -84,16 +95,47 @@ func Verify(ctx context.Context, db onerow.DB, plan Plan) error {
 	if err != nil {
 		return fmt.Errorf("schema: verify: %w", err)
 	}
-	v := verifier{found: found}
+	if err := found.probe(ctx, db, plan); err != nil {
+		return fmt.Errorf("schema: verify: %w", err)
+	}
+	return found.verify(plan)
+}
+
+func (d *database) verify(plan Plan) error {
+	v := verifier{found: d}
 	for _, r := range plan.Resources {
 		v.resource(r.withDefaults())
 	}
-	v.foreignKeys(plan)
+	for _, t := range plan.Tables {
+		v.foreign(t)
+	}
+	nodes := plan.Nodes()
+	for _, n := range nodes {
+		for _, e := range n.Parents {
+			if !plan.isParent(n.Name, e) {
+				v.edge(nodes, n, e)
+			}
+		}
+	}
+	v.foreignKeys(nodes)
 	v.toolkit()
 	if len(v.differences) == 0 {
 		return nil
 	}
-	return &VerifyError{Database: found.name, Differences: v.differences}
+	slices.SortStableFunc(v.differences, v.byTable(nodes))
+	return &VerifyError{Database: d.name, Differences: v.differences}
+}
+
+// byTable orders differences by their tables, in the order of the plan; the toolkit's
+// and others are last.
+func (v *verifier) byTable(nodes []Node) func(a, b Difference) int {
+	rank := map[string]int{}
+	for _, n := range nodes {
+		for _, name := range n.Tables {
+			rank[v.found.key(name)] = len(rank) - 1000
+		}
+	}
+	return func(a, b Difference) int { return rank[v.found.key(a.Table)] - rank[v.found.key(b.Table)] }
 }
 
 // verifier collects differences.
@@ -132,9 +174,11 @@ func (v *verifier) resource(r Resource) {
 func (v *verifier) table(name, create string) *foundTable {
 	have := v.found.table(name)
 	switch {
+	case have == nil && v.found.hidden[name]:
+		v.say(Difference{Table: name, Problem: "the user has no right on it, so it is not shown, if it exists", Fix: "see cascade-worker verify, which says what to GRANT"})
 	case have == nil:
 		v.say(Difference{Table: name, Problem: "it does not exist", Fix: create})
-	case have.kind != "BASE TABLE" && have.kind != "SYSTEM VERSIONED":
+	case !have.isTable():
 		v.say(Difference{Table: name, Problem: fmt.Sprintf("it is a %s; rows are locked and moved in it", strings.ToLower(have.kind)), Fix: "make it a table: " + create})
 		return nil
 	case !strings.EqualFold(have.engine, "InnoDB"):
@@ -144,10 +188,15 @@ func (v *verifier) table(name, create string) *foundTable {
 	return have
 }
 
+// isTable says whether it is there and rows are kept in it.
+func (t *foundTable) isTable() bool {
+	return t != nil && (t.kind == "BASE TABLE" || t.kind == "SYSTEM VERSIONED")
+}
+
 func (v *verifier) triggers(have *foundTable) {
-	for _, name := range have.triggers {
-		v.say(Difference{Table: have.name, Problem: fmt.Sprintf("the trigger %q runs with the toolkit's writes, a move from one table to the other among them", name),
-			Fix: "DROP TRIGGER " + Quote(name) + " and do its work where the rows are written"})
+	for _, tr := range have.triggers {
+		v.say(Difference{Table: have.name, Problem: fmt.Sprintf("the trigger %q runs with the toolkit's writes, a move from one table to the other among them", tr.name),
+			Fix: "DROP TRIGGER " + Quote(tr.name) + " and do its work where the rows are written"})
 	}
 }
 
@@ -155,6 +204,9 @@ func (v *verifier) triggers(have *foundTable) {
 func (v *verifier) toolkit() {
 	const migrate = "run cascade-worker migrate up, or migrations.Up"
 	for _, want := range toolkitTables() {
+		if v.found.hidden[want.name] {
+			continue // it is another workflow's, or VerifyPrivileges says what is missing
+		}
 		have := v.table(want.name, migrate)
 		if have == nil {
 			continue

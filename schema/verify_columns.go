@@ -143,10 +143,8 @@ func (v *verifier) unknownColumns(r Resource, want table, have *foundTable) {
 		if slices.ContainsFunc(want.columns, func(w Column) bool { return strings.EqualFold(w.Name, c.name) }) {
 			continue
 		}
-		extra := strings.ToLower(c.extra)
-		computed := strings.Contains(extra, "virtual generated") || strings.Contains(extra, "stored generated") || strings.Contains(extra, "persistent")
 		switch {
-		case computed:
+		case c.computed():
 		case r.Archive != "":
 			v.say(Difference{Table: want.name, Column: c.name, Problem: "the plan does not know it, so its values are lost when a row is archived or activated",
 				Fix: "add it to the plan's columns and to both tables, or drop it"})

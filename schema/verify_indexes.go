@@ -74,41 +74,6 @@ func (v *verifier) unknownIndexes(want table, have *foundTable) {
 	}
 }
 
-// foreignKeys: a key that deletes or changes rows does so behind the plan's back,
-// and one that restricts keeps rows from moving or going. Plans have none; allowed
-// is one that only binds a row to a table of somebody else's.
-func (v *verifier) foreignKeys(plan Plan) {
-	ours := map[string]bool{}
-	for _, r := range plan.Resources {
-		for _, name := range r.withDefaults().Tables() {
-			ours[v.found.key(name)] = true
-		}
-	}
-	for _, t := range toolkitTables() {
-		ours[v.found.key(t.name)] = true
-	}
-	for _, f := range v.found.foreign {
-		from := f.schema == v.found.name && ours[v.found.key(f.table)]
-		to := f.toSchema == v.found.name && ours[v.found.key(f.to)]
-		passive := restricts(f.onDelete) && restricts(f.onUpdate)
-		if !from && !to || from && !to && passive {
-			continue
-		}
-		table := f.table
-		if !from {
-			table = f.to
-		}
-		d := Difference{Table: table, Index: f.name,
-			Problem: fmt.Sprintf("the plan does not know this foreign key from %q to %q ON DELETE %s; it keeps rows from being moved and deleted", f.table, f.to, f.onDelete),
-			Fix:     fmt.Sprintf("ALTER TABLE %s DROP FOREIGN KEY %s", Quote(f.table), Quote(f.name))}
-		if !passive {
-			d.Problem = fmt.Sprintf("the plan does not know this foreign key from %q to %q ON DELETE %s ON UPDATE %s; it deletes or changes rows that nobody counts, archives or asks about", f.table, f.to, f.onDelete, f.onUpdate)
-			d.Fix += ", or make it restrict if it leads to a table outside of the plan"
-		}
-		v.say(d)
-	}
-}
-
 func restricts(rule string) bool { return rule == "RESTRICT" || rule == "NO ACTION" }
 
 func lower(names []string) []string {

@@ -16,19 +16,24 @@ type database struct {
 	fold    bool // names of tables are not case-sensitive
 	tables  map[string]*foundTable
 	foreign []foreignKey
+	hidden  map[string]bool // tables that were asked for and on which the user has no right
 }
 
 type foundTable struct {
 	name, kind, engine string
 	columns            []foundColumn
 	indexes            []foundIndex
-	triggers           []string
+	triggers           []foundTrigger
+}
+
+type foundTrigger struct {
+	name, timing, event string // BEFORE or AFTER; INSERT, UPDATE or DELETE
 }
 
 type foundColumn struct {
-	name, data, full, charset, extra string
-	nullable, hasDefault             bool
-	length, precision                int64 // characters or bytes; digits of a second's fraction
+	name, data, full, charset, collation, extra string
+	nullable, hasDefault                        bool
+	length, precision                           int64 // characters or bytes; digits of a second's fraction
 }
 
 type foundIndex struct {
@@ -40,6 +45,7 @@ type foundIndex struct {
 
 type foreignKey struct {
 	name, schema, table, toSchema, to, onDelete, onUpdate string
+	columns, references                                   []string // as they are declared, in one order
 }
 
 func (d *database) key(table string) string {
@@ -76,19 +82,25 @@ const (
 	sqlTables = `SELECT table_name, table_type, COALESCE(engine, '') FROM information_schema.tables
  WHERE table_schema = DATABASE()`
 
-	sqlColumns = `SELECT table_name, column_name, data_type, column_type, COALESCE(character_set_name, ''), COALESCE(extra, ''),
+	sqlColumns = `SELECT table_name, column_name, data_type, column_type, COALESCE(character_set_name, ''), COALESCE(collation_name, ''), COALESCE(extra, ''),
  is_nullable = 'YES', column_default IS NOT NULL, COALESCE(character_maximum_length, 0), COALESCE(datetime_precision, 0)
  FROM information_schema.columns WHERE table_schema = DATABASE() ORDER BY table_name, ordinal_position`
 
 	sqlIndexes = `SELECT table_name, index_name, COALESCE(IF(sub_part IS NULL, column_name, NULL), ''), non_unique = 0, index_type = 'BTREE'
  FROM information_schema.statistics WHERE table_schema = DATABASE() ORDER BY table_name, index_name, seq_in_index`
 
-	sqlForeignKeys = `SELECT constraint_name, constraint_schema, table_name, unique_constraint_schema, referenced_table_name, delete_rule, update_rule
+	// MariaDB leaves the referenced table out where the user may only read it; key_column_usage has it.
+	sqlForeignKeys = `SELECT constraint_name, constraint_schema, table_name, COALESCE(unique_constraint_schema, ''), COALESCE(referenced_table_name, ''), delete_rule, update_rule
  FROM information_schema.referential_constraints WHERE constraint_schema = DATABASE() OR unique_constraint_schema = DATABASE()
  ORDER BY table_name, constraint_name`
 
-	sqlTriggers = `SELECT event_object_table, trigger_name FROM information_schema.triggers WHERE event_object_schema = DATABASE()
- ORDER BY event_object_table, trigger_name`
+	sqlForeignColumns = `SELECT constraint_schema, table_name, constraint_name, column_name, referenced_column_name, referenced_table_schema, referenced_table_name
+ FROM information_schema.key_column_usage
+ WHERE referenced_table_name IS NOT NULL AND (constraint_schema = DATABASE() OR referenced_table_schema = DATABASE())
+ ORDER BY table_name, constraint_name, ordinal_position`
+
+	sqlTriggers = `SELECT event_object_table, trigger_name, action_timing, event_manipulation FROM information_schema.triggers
+ WHERE event_object_schema = DATABASE() ORDER BY event_object_table, trigger_name`
 )
 
 var errNoDatabase = errors.New("the connection has no current database; name one in the DSN")
@@ -108,13 +120,37 @@ func readDatabase(ctx context.Context, db onerow.DB) (*database, error) {
 		scan  func(*sql.Rows) error
 	}{
 		{sqlTables, d.scanTable}, {sqlColumns, d.scanColumn}, {sqlIndexes, d.scanIndex},
-		{sqlForeignKeys, d.scanForeignKey}, {sqlTriggers, d.scanTrigger},
+		{sqlForeignKeys, d.scanForeignKey}, {sqlForeignColumns, d.scanForeignColumn}, {sqlTriggers, d.scanTrigger},
 	} {
 		if err := onerow.Query(ctx, db, part.query, nil, part.scan); err != nil {
 			return nil, err
 		}
 	}
 	return d, nil
+}
+
+// probe asks the server whether tables that are not shown are not there, or not for this
+// user.
+func (d *database) probe(ctx context.Context, db onerow.DB, plan Plan) error {
+	var names []string
+	for _, n := range plan.Nodes() {
+		names = append(names, n.Tables...)
+	}
+	for _, t := range toolkitTables() {
+		names = append(names, t.name)
+	}
+	d.hidden = map[string]bool{}
+	for _, name := range names {
+		if d.table(name) != nil {
+			continue
+		}
+		denied, err := isDenied(ctx, db, "EXPLAIN SELECT 1 FROM "+Quote(name)+" WHERE FALSE")
+		if err != nil {
+			return err
+		}
+		d.hidden[name] = denied
+	}
+	return nil
 }
 
 func (d *database) scanTable(rows *sql.Rows) error {
@@ -135,7 +171,7 @@ func (d *database) in(table string) *foundTable {
 func (d *database) scanColumn(rows *sql.Rows) error {
 	var table string
 	var c foundColumn
-	err := rows.Scan(&table, &c.name, &c.data, &c.full, &c.charset, &c.extra, &c.nullable, &c.hasDefault, &c.length, &c.precision)
+	err := rows.Scan(&table, &c.name, &c.data, &c.full, &c.charset, &c.collation, &c.extra, &c.nullable, &c.hasDefault, &c.length, &c.precision)
 	t := d.in(table)
 	t.columns = append(t.columns, c)
 	return err
@@ -163,10 +199,28 @@ func (d *database) scanForeignKey(rows *sql.Rows) error {
 	return err
 }
 
+// scanForeignColumn: a key that was made since sqlForeignKeys ran is no matter.
+func (d *database) scanForeignColumn(rows *sql.Rows) error {
+	var schema, table, name, column, reference, toSchema, to string
+	if err := rows.Scan(&schema, &table, &name, &column, &reference, &toSchema, &to); err != nil {
+		return err
+	}
+	for i := range d.foreign {
+		if f := &d.foreign[i]; f.schema == schema && f.table == table && f.name == name {
+			f.columns, f.references = append(f.columns, column), append(f.references, reference)
+			if f.to == "" {
+				f.toSchema, f.to = toSchema, to
+			}
+		}
+	}
+	return nil
+}
+
 func (d *database) scanTrigger(rows *sql.Rows) error {
-	var table, name string
-	err := rows.Scan(&table, &name)
+	var table string
+	var tr foundTrigger
+	err := rows.Scan(&table, &tr.name, &tr.timing, &tr.event)
 	t := d.in(table)
-	t.triggers = append(t.triggers, name)
+	t.triggers = append(t.triggers, tr)
 	return err
 }

@@ -12,14 +12,18 @@
 // Guarantees: a blob that is not there is a success, so deleting twice is one
 // deletion; when Delete returns nil, none of the blobs is there. Not guaranteed:
 // that blobs which were deleted before an error come back, or that a store with
-// versioned objects forgets them. No statements are sent to a database.
+// versioned objects forgets them; that a listing shows what was written or deleted
+// since it began. No statements are sent to a database.
 package blobassets
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"sync"
+	"time"
 
 	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
@@ -33,20 +37,25 @@ const parallel = 8
 
 type assets struct{ bucket *blob.Bucket }
 
-// New returns the assets that are the blobs of a bucket, by their keys. The bucket
-// stays the caller's to close, after the worker has ended.
-func New(bucket *blob.Bucket) cascade.Assets { return assets{bucket} }
+// New returns the assets that are the blobs of a bucket, by their keys, for a worker
+// and for [cascade.Sweep]. The bucket stays the caller's to close, after these have ended.
+func New(bucket *blob.Bucket) cascade.AssetStore { return assets{bucket} }
 
 // Delete deletes the blobs of these keys. It tries all of them and returns the
 // errors joined; its goroutines have ended when it returns.
 func (a assets) Delete(ctx context.Context, names []string) error {
+	return each(names, func(name string) error { return a.delete(ctx, name) })
+}
+
+// each calls fn for the names, some at a time, and returns the errors joined.
+func each(names []string, fn func(name string) error) error {
 	todo := make(chan string)
 	errs := make([]error, min(parallel, len(names)))
 	var workers sync.WaitGroup
 	for i := range errs {
 		workers.Go(func() {
 			for name := range todo {
-				errs[i] = errors.Join(errs[i], a.delete(ctx, name))
+				errs[i] = errors.Join(errs[i], fn(name))
 			}
 		})
 	}
@@ -56,6 +65,48 @@ func (a assets) Delete(ctx context.Context, names []string) error {
 	close(todo)
 	workers.Wait()
 	return errors.Join(errs...)
+}
+
+// List lists the blobs whose keys begin with prefix, page by page.
+func (a assets) List(ctx context.Context, prefix string, fn func(name string, modified time.Time) error) error {
+	list := a.bucket.List(&blob.ListOptions{Prefix: prefix})
+	for {
+		object, err := list.Next(ctx)
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("blobassets: list %q: %w", prefix, err)
+		case object.IsDir:
+			continue
+		}
+		if err := fn(object.Key, object.ModTime); err != nil {
+			return err
+		}
+	}
+}
+
+// Missing returns the keys of which there is no blob, in their order.
+func (a assets) Missing(ctx context.Context, names []string) ([]string, error) {
+	var mu sync.Mutex
+	gone := map[string]bool{}
+	err := each(names, func(name string) error {
+		if err := context.Cause(ctx); err != nil {
+			return fmt.Errorf("blobassets: look for %q: %w", name, err)
+		}
+		there, err := a.bucket.Exists(ctx, name)
+		if err != nil {
+			return fmt.Errorf("blobassets: look for %q: %w", name, err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		gone[name] = !there
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !gone[name] }), nil
 }
 
 func (a assets) delete(ctx context.Context, name string) error {

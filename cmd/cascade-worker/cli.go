@@ -26,16 +26,25 @@ type grammar struct {
 	DSN     string      `name:"dsn" placeholder:"DSN" help:"Database: mysql://user:password@host:3306/name or user:password@tcp(host:3306)/name. Better in the environment, where ps does not show it ($$ONEROW_DSN)."`
 	Version versionFlag `name:"version" help:"Print the version and exit."`
 
-	Run     runCmd     `cmd:"" help:"Work the queue until SIGTERM: the daemon."`
-	Drain   drainCmd   `cmd:"" help:"Work until no job is due, with progress, and exit."`
-	Enqueue enqueueCmd `cmd:"" help:"Delete a row and everything below it: queue the job."`
-	Jobs    jobsCmd    `cmd:"" help:"List jobs, open and finished, newest first."`
-	Retry   retryCmd   `cmd:"" help:"Make a dead job ready again."`
-	Verify  verifyCmd  `cmd:"" help:"Compare the database with the plan and name each difference."`
-	DDL     ddlCmd     `cmd:"" name:"ddl" help:"Print the CREATE TABLE statements of the plan's tables."`
-	Migrate migrateCmd `cmd:"" help:"Create, remove or list the toolkit's own tables (onerow_*)."`
-	Keys    keysCmd    `cmd:"" help:"Look at idempotency keys, release, complete, expire or purge them."`
-	Serials serialsCmd `cmd:"" help:"List series of numbers, find their gaps and overlaps."`
+	Run      runCmd      `cmd:"" help:"Work the queue until SIGTERM: the daemon."`
+	Drain    drainCmd    `cmd:"" help:"Work until no job is due, with progress, and exit."`
+	Enqueue  enqueueCmd  `cmd:"" help:"Delete a row and everything below it: queue the job."`
+	Undo     undoCmd     `cmd:"" help:"Take back a deletion that is in its grace period."`
+	DryRun   planCmd     `cmd:"" name:"plan" help:"Count what would be deleted below a row: a dry run."`
+	Orphans  orphansCmd  `cmd:"" help:"Find rows whose row above is gone, and queue what is below."`
+	Sweep    sweepCmd    `cmd:"" help:"Find assets without rows and rows without assets."`
+	Jobs     jobsCmd     `cmd:"" help:"List jobs, open and finished, newest first."`
+	Retry    retryCmd    `cmd:"" help:"Make a job that is dead or has leftovers ready again."`
+	Parked   parkedCmd   `cmd:"" help:"List rows that could not be deleted, retry or skip them."`
+	Pause    pauseCmd    `cmd:"" help:"Make all workers wait."`
+	Resume   resumeCmd   `cmd:"" help:"Let the workers go on."`
+	Workers  workersCmd  `cmd:"" help:"List the workers, and why they wait."`
+	Discover discoverCmd `cmd:"" help:"Read the foreign keys of a database and print a plan."`
+	Verify   verifyCmd   `cmd:"" help:"Compare the database with the plan and name each difference."`
+	DDL      ddlCmd      `cmd:"" name:"ddl" help:"Print the CREATE TABLE statements of the plan's tables."`
+	Migrate  migrateCmd  `cmd:"" help:"Create, remove or list the toolkit's own tables (onerow_*)."`
+	Keys     keysCmd     `cmd:"" help:"Look at idempotency keys, release, complete, expire or purge them."`
+	Serials  serialsCmd  `cmd:"" help:"List series of numbers, find their gaps and overlaps."`
 }
 
 // planFlag is part of every command that needs the plan.

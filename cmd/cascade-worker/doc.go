@@ -3,10 +3,15 @@
 //
 //	export ONEROW_DSN='mysql://app:password@db.example:3306/shop' ONEROW_PLAN=plan.yaml
 //	cascade-worker migrate up           # the toolkit's tables
+//	cascade-worker discover --root shop # a plan from somebody else's foreign keys
 //	cascade-worker verify               # does the database have what the plan relies on?
-//	cascade-worker run                  # the daemon
+//	cascade-worker plan project 42      # what would go with project 42?
+//	cascade-worker run --http :9090     # the daemon, with metrics and a page for the operator
 //	cascade-worker enqueue project 42   # delete project 42 and everything below it
 //	cascade-worker jobs
+//
+// docs/OPERATIONS.md says how to run it: alerts, throttles, poison, undo, and the
+// least rights of each command.
 //
 // # What is promised
 //
@@ -44,10 +49,17 @@
 //
 //	run, drain     schema.Verify once, then what package cascade documents; drain 2 more
 //	               statements, at its begin and its end
-//	enqueue        1 to look for the row, 2 to log and queue (1 more when a job is open)
+//	run --http     a few per second while somebody looks at the page or asks for metrics
+//	discover       schema.Discover
+//	verify         schema.Verify and schema.VerifyPrivileges
+//	plan, orphans, sweep   what package cascade documents; they need no tables of the
+//	               toolkit, but for orphans --enqueue
+//	enqueue        the catalog, 1 to look for the row, 2 to log and queue (1 more when a job
+//	               is open); --where and --query: per 500 rows 1 to read them, 1 to look for
+//	               them (resources only) and 2 to log and queue
+//	undo           repo.Restore: 1, what CancelDelete documents, 1
 //	jobs           1 per 1000 jobs
-//	retry          4
-//	verify         schema.Verify
+//	retry          4; parked retry and skip up to 6; pause, resume, workers 1
 //	keys           list 1 per 1000 keys and kind; show 2; release, complete, expire 4;
 //	               purge what package idempotency documents
 //	serials        list 1 per 1000 series; gaps 1, and 1 more when nothing is found

@@ -19,12 +19,14 @@ type drainCmd struct {
 func (drainCmd) Help() string {
 	return `Works every job that is due and exits. Jobs in their grace period, jobs that wait
 for their next attempt and jobs of other workers are left. Exits with 1 if a job
-failed, or when it is interrupted; what was begun is given back and goes on later.
+failed, is dead or ended with leftovers, or when it is interrupted; what was begun is
+given back and goes on later. While the workers are paused it waits.
 
 Examples:
 
     cascade-worker drain --plan plan.yaml
-    cascade-worker drain --plan plan.yaml --batch 5000`
+    cascade-worker drain --plan plan.yaml --batch 5000
+    cascade-worker drain --plan plan.yaml --load 0.2 --max-threads-running 20`
 }
 
 // queueSQL counts what is due and what is not, each over the index due_at. A running
@@ -52,6 +54,9 @@ func (c *drainCmd) Run(ctx context.Context, a *app) (err error) {
 	if err != nil {
 		return errors.Join(err, show.end())
 	}
+	if err := notePause(ctx, w.db, a); err != nil {
+		return errors.Join(err, show.end())
+	}
 	begin := time.Now()
 	show.begin(due)
 	drained := w.Drain(ctx)
@@ -71,6 +76,8 @@ func (c *drainCmd) Run(ctx context.Context, a *app) (err error) {
 		return counted
 	case sum.dead+sum.failed > 0:
 		return fmt.Errorf("%s could not be worked: see %s jobs", plural(sum.dead+sum.failed, "job"), programName)
+	case sum.left > 0:
+		return fmt.Errorf("%s ended with leftovers: see %s parked list", plural(sum.left, "job"), programName)
 	}
 	return nil
 }

@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/onerow/onerow"
@@ -16,9 +14,12 @@ import (
 
 type enqueueCmd struct {
 	planFlag
-	Resource string        `arg:"" help:"The resource's name in the plan, as in project."`
-	ID       string        `arg:"" name:"id" help:"The row's id."`
+	Resource string        `arg:"" optional:"" help:"The resource's or table's name in the plan, as in project."`
+	ID       string        `arg:"" optional:"" name:"id" help:"The row's key: 42, or 101,1993-09-21 for several columns."`
+	Where    string        `placeholder:"SQL" help:"Every row for which this condition holds; the row is t."`
+	Query    string        `placeholder:"SQL" help:"Every row whose key this SELECT returns."`
 	Grace    time.Duration `placeholder:"TIME" help:"Start no earlier than after this time, as in 30s."`
+	DryRun   bool          `name:"dry-run" help:"Only say how many rows there are."`
 }
 
 // Help is the command's longer description.
@@ -28,38 +29,78 @@ number. The row itself stays visible until a worker has deleted everything below
 it goes last. If the row is gone already, what is left below it is deleted. If a job
 is open for the row, nothing new is queued.
 
+A key of several columns is typed with commas between them. Text with a comma or a
+leading quote in it, and any other key, may also be given as jobs --json shows it:
+'a%2Cb or 0x00ff or 7,'en.
+
+--where and --query queue many rows, 500 in a transaction, and say how many were queued
+and how many had an open job. Run the same command again after an interruption.
+Both are SQL of yours and run as it stands with the rights of the DSN's user; a column is
+named as in t.created_at. --where looks at rows that are there, in both tables of a
+resource, along the primary key; the condition is asked again for each page. --query
+runs once and may name rows that are gone; its columns are those of the key, in their order.
+
 Examples:
 
     cascade-worker enqueue project 42
-    cascade-worker enqueue project 42 --grace 10m`
+    cascade-worker enqueue project 42 --grace 10m
+    cascade-worker enqueue job_history 101,1993-09-21
+    cascade-worker enqueue project --where "t.user_id = 7 AND t.created_at < '2020-01-01'" --dry-run
+    cascade-worker enqueue project --query "SELECT id FROM project ORDER BY created_at LIMIT 100"`
 }
 
-// Run queues the job.
+// check tells one root from many.
+func (c *enqueueCmd) check() error {
+	ways := 0
+	for _, way := range []string{c.ID, c.Where, c.Query} {
+		if way != "" {
+			ways++
+		}
+	}
+	switch {
+	case c.Resource == "":
+		return usagef("missing: <resource> and <id> (see %s enqueue --help)", programName)
+	case ways == 0:
+		return usagef("missing: <id>, --where or --query, which say what to delete (see %s enqueue --help)", programName)
+	case ways > 1:
+		return usagef("<id>, --where and --query exclude each other: give one of them")
+	case c.Grace < 0:
+		return usagef("--grace is %s; it should be a time like 30s", c.Grace)
+	}
+	return nil
+}
+
+// Run queues the job, or the jobs.
 func (c *enqueueCmd) Run(ctx context.Context, a *app) (err error) {
 	plan, err := a.plan(c.planFlag)
 	if err != nil {
 		return err
 	}
-	resource, err := plan.Resource(c.Resource)
+	if err := c.check(); err != nil {
+		return err
+	}
+	if c.ID == "" {
+		return c.many(ctx, a, plan)
+	}
+	root, err := typedRoot(plan, c.Resource, c.ID)
 	if err != nil {
-		return usagef("the plan has no resource %q; it has %s", c.Resource, strings.Join(plan.Names(), ", "))
-	}
-	id, err := strconv.ParseInt(c.ID, 10, 64)
-	if err != nil || id < 1 {
-		return usagef("%q is no id of a %s: ids are whole numbers from 1 to %d", c.ID, resource.Name, int64(1<<63-1))
-	}
-	if c.Grace < 0 {
-		return usagef("--grace is %s; it should be a time like 30s", c.Grace)
+		return err
 	}
 	db, err := a.openMigrated(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := root.encode(ctx, db); err != nil {
+		return err
+	}
+	if c.DryRun {
+		return c.one(ctx, a, db, plan, root)
+	}
 	var job cascade.Job
 	var logged cascade.Deletion
 	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
-		job, logged, err = enqueue(ctx, tx, resource, id, c.Grace)
+		job, logged, err = enqueue(ctx, tx, plan, root, c.Grace)
 		return err
 	})
 	switch {
@@ -72,52 +113,54 @@ func (c *enqueueCmd) Run(ctx context.Context, a *app) (err error) {
 	return err
 }
 
+// one is the dry run of one row.
+func (c *enqueueCmd) one(ctx context.Context, a *app, db *sql.DB, plan schema.Plan, root rootRow) error {
+	d, err := place(ctx, db, plan, root)
+	if err != nil {
+		return err
+	}
+	what := fmt.Sprintf("%s would be queued", root)
+	if d.From == "" {
+		what += "; the row is gone already, only what is left below it would be deleted"
+	}
+	_, err = fmt.Fprintf(a.stdout, "%s (%s plan counts what is below it)\n", what, programName)
+	return err
+}
+
 // enqueue logs the deletion and queues its job. The row's place is read without a
 // lock, for it decides nothing: a delete that hides the row meanwhile queues a job of
 // its own, and the one that is open counts.
-func enqueue(ctx context.Context, tx *onerow.Tx, r schema.Resource, id int64, grace time.Duration) (cascade.Job, cascade.Deletion, error) {
-	key, err := onerow.EncodeKey(id)
+func enqueue(ctx context.Context, tx *onerow.Tx, plan schema.Plan, root rootRow, grace time.Duration) (cascade.Job, cascade.Deletion, error) {
+	d, err := place(ctx, tx, plan, root)
 	if err != nil {
-		return cascade.Job{}, cascade.Deletion{}, err
+		return cascade.Job{}, d, err
 	}
-	d := cascade.Deletion{Resource: r.Name, ResourceID: key, Grace: grace}
-	var owner, hidden sql.NullInt64
-	query, args := rowSQL(r, id)
-	err = onerow.QueryRow(ctx, tx, query, args, &d.From, &owner, &hidden)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-	case err != nil:
-		return cascade.Job{}, d, fmt.Errorf("look for %s %d: %w", r.Name, id, err)
-	case owner.Valid:
-		if d.Owner, err = onerow.EncodeKey(owner.Int64); err != nil {
-			return cascade.Job{}, d, err
-		}
-	}
+	d.Grace = grace
+	hidden := d.ID
 	if d.ID, err = cascade.Log(ctx, tx, d); err != nil {
 		return cascade.Job{}, d, err
 	}
-	if hidden.Valid { // deleted already: a job may take it away only under that deletion
-		d.ID = hidden.Int64
+	if hidden != 0 { // deleted already: a job may take it away only under that deletion
+		d.ID = hidden
 	}
 	job, err := cascade.Enqueue(ctx, tx, d)
 	return job, d, err
 }
 
-// rowSQL looks for the row in both tables by their primary keys: where it is, whose it
-// is, and which deletion hides it.
-func rowSQL(r schema.Resource, id int64) (query string, args []any) {
-	owner := "NULL"
-	if r.Owner != "" {
-		owner = schema.Quote(r.Owner)
+// place looks where the row is: whose it is, from where it goes, and in ID the deletion
+// that hides it. Of a table that somebody else designed, only whether it is there.
+func place(ctx context.Context, db onerow.DB, plan schema.Plan, root rootRow) (cascade.Deletion, error) {
+	page := []cascade.Deletion{{Resource: root.node.Name, ResourceID: root.key}}
+	var err error
+	if root.node.Managed {
+		err = places(ctx, db, plan, root.node.Name, page)
+	} else {
+		err = there(ctx, db, root, &page[0])
 	}
-	query = fmt.Sprintf("SELECT 'active', %s, NULL FROM %s WHERE %s = ?", owner, schema.Quote(r.Active), schema.Quote(r.ID))
-	args = []any{id}
-	if r.Archive != "" {
-		query += fmt.Sprintf(" UNION ALL SELECT 'archive', %s, %s FROM %s WHERE %s = ?",
-			owner, schema.Quote(schema.ColDeletionID), schema.Quote(r.Archive), schema.Quote(r.ID))
-		args = append(args, id)
+	if err != nil {
+		err = fmt.Errorf("look for %s: %w", root, err)
 	}
-	return query, args
+	return page[0], err
 }
 
 // told says what was queued, or what was there.
@@ -132,7 +175,7 @@ func told(job cascade.Job, d cascade.Deletion) string {
 		}
 		return line
 	case d.Grace > 0:
-		line += fmt.Sprintf(", due in %s", d.Grace)
+		line += fmt.Sprintf(", due in %s; %s undo %d takes it back until then", d.Grace, programName, d.ID)
 	}
 	if d.From == "" {
 		line += "; the row is gone already, only what is left below it will be deleted"

@@ -42,11 +42,14 @@ func report(s surroundings, err error) int {
 	return code
 }
 
-// hide takes every DSN that this process was given out of a text. Messages are
+// hide takes every DSN that this process was given, and the page's token, out of a text. Messages are
 // written so that none is in them; this is for those that quote what the user typed,
 // because the user may have typed a DSN in the wrong place.
 func (s surroundings) hide(text string) string {
-	given := []string{s.getenv(envDSN), s.getenv(envPlan), s.getenv(envAssets)}
+	if token := s.getenv(envToken); len(token) >= shortestToken {
+		text = strings.ReplaceAll(text, token, "(hidden: it is the page's token)")
+	}
+	given := append([]string{s.getenv(envDSN), s.getenv(envPlan), s.getenv(envAssets)}, strings.Fields(s.getenv(envReplicas))...)
 	for _, arg := range s.args {
 		given = append(given, arg)
 		if _, value, found := strings.Cut(arg, "="); found && strings.HasPrefix(arg, "-") {

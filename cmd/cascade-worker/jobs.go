@@ -13,7 +13,7 @@ import (
 
 type jobsCmd struct {
 	JSON  bool   `name:"json" help:"Print a JSON array."`
-	State string `placeholder:"STATE" help:"Only jobs that are scheduled, ready, running, done, cancelled or dead."`
+	State string `placeholder:"STATE" help:"Only jobs that are scheduled, ready, running, done, leftovers, cancelled or dead."`
 	Limit int    `default:"50" placeholder:"N" help:"How many jobs at most (50)."`
 }
 
@@ -21,12 +21,14 @@ type jobsCmd struct {
 func (jobsCmd) Help() string {
 	return `Times are UTC, by the database's clock. "Ready" is also the state of a job that
 failed and waits for its next attempt; its error is shown. ROWS counts what was
-deleted below the row.
+deleted below the row. A job ends as "leftovers" when rows could not be deleted: see
+the command parked. That a worker waits is shown with the job that it has.
 
 Examples:
 
     cascade-worker jobs
     cascade-worker jobs --state dead --limit 1000
+    cascade-worker jobs --state leftovers
     cascade-worker jobs --json | jq '.[] | select(.failures > 0)'`
 }
 
@@ -35,7 +37,7 @@ func (c *jobsCmd) Run(ctx context.Context, a *app) (err error) {
 	if c.Limit < 1 {
 		return usagef("--limit is %d; it should be 1 or more", c.Limit)
 	}
-	states := []cascade.State{cascade.Scheduled, cascade.Ready, cascade.Running, cascade.Done, cascade.Cancelled, cascade.Dead}
+	states := []cascade.State{cascade.Scheduled, cascade.Ready, cascade.Running, cascade.Done, cascade.Leftovers, cascade.Cancelled, cascade.Dead}
 	if c.State != "" && !slices.Contains(states, cascade.State(c.State)) {
 		return usagef("--state is %q; it should be one of %q", c.State, states)
 	}
@@ -51,6 +53,9 @@ func (c *jobsCmd) Run(ctx context.Context, a *app) (err error) {
 	if c.JSON {
 		return printJSON(a, jobs)
 	}
+	if err := notePause(ctx, db, a); err != nil {
+		return err
+	}
 	if len(jobs) == 0 {
 		what := "no jobs"
 		if c.State != "" {
@@ -59,9 +64,13 @@ func (c *jobsCmd) Run(ctx context.Context, a *app) (err error) {
 		_, err := fmt.Fprintln(a.stderr, what)
 		return err
 	}
+	waits, err := waiting(ctx, db)
+	if err != nil {
+		return err
+	}
 	rows := make([][]string, len(jobs))
 	for i, j := range jobs {
-		rows[i] = jobRow(j)
+		rows[i] = jobRow(j, waits)
 	}
 	titles, rows := withError([]string{">JOB", "STATE", "ROW", ">ROWS", ">FAILURES", "CREATED", "DUE OR ENDED", "ERROR"}, rows)
 	return table(a.stdout, titles, rows)
@@ -86,18 +95,41 @@ func list(ctx context.Context, db onerow.DB, state cascade.State, limit int) ([]
 	return jobs, nil
 }
 
-func jobRow(j cascade.Job) []string {
+// waiting is why workers wait, by name.
+func waiting(ctx context.Context, db onerow.DB) (map[string]string, error) {
+	workers, err := cascade.Workers(ctx, db)
+	waits := map[string]string{}
+	for _, w := range workers {
+		if w.Ago <= overdue && cascade.ReasonKind(w.Throttle) != "load" {
+			waits[w.Name] = w.Throttle
+		}
+	}
+	return waits, err
+}
+
+// jobState is the state, with what waits for somebody.
+func jobState(j cascade.Job) string {
+	if j.Parked > 0 {
+		return fmt.Sprintf("%s, %s parked", j.State, grouped(j.Parked))
+	}
+	return string(j.State)
+}
+
+func jobRow(j cascade.Job, waits map[string]string) []string {
 	when, problem := "due "+moment(j.DueAt), ""
 	switch {
 	case j.State == cascade.Running:
 		when = "leased until " + moment(j.DueAt) + " by " + shorten(printable(j.Worker), 32)
+		if reason := waits[j.Worker]; reason != "" {
+			when += ", who waits (" + shorten(oneLine(reason), 80) + ")"
+		}
 	case !j.State.Open():
 		when = "ended " + moment(j.FinishedAt)
 	}
 	if j.Failures > 0 || j.State == cascade.Dead {
 		problem = shorten(oneLine(j.LastError), 120)
 	}
-	return []string{fmt.Sprint(j.ID), string(j.State), rowName(j), grouped(j.DeletedRows), grouped(j.Failures), moment(j.CreatedAt), when, problem}
+	return []string{fmt.Sprint(j.ID), jobState(j), rowName(j), grouped(j.DeletedRows), grouped(j.Failures), moment(j.CreatedAt), when, problem}
 }
 
 // withError leaves the last column out when it is empty throughout.
@@ -124,14 +156,17 @@ type retryCmd struct {
 
 // Help is the command's longer description.
 func (retryCmd) Help() string {
-	return `A job is dead when it failed ten times in a row. Retry makes it due at once, under
-the same number; its counts go on. Nothing else can be retried: open jobs are tried
-again by themselves.
+	return `A job is dead when it failed ten times in a row, or cannot go on as things are; it ends
+as "leftovers" when rows could not be deleted. Retry makes such a job due at once, under
+the same number, with the plan that the workers have now; its counts go on, and the rows
+that it parked are tried again. Those that were skipped are not. Nothing else can be
+retried: open jobs are tried again by themselves.
 
 Examples:
 
     cascade-worker jobs --state dead
-    cascade-worker retry 17`
+    cascade-worker retry 17
+    cascade-worker parked retry 12    # one row only`
 }
 
 // Run retries the job.
@@ -151,7 +186,7 @@ func (c *retryCmd) Run(ctx context.Context, a *app) (err error) {
 	case errors.Is(err, cascade.ErrNoJob):
 		return fmt.Errorf("there is no job %d: see %s jobs", c.Job, programName)
 	case errors.As(err, &not):
-		return fmt.Errorf("job %d is %s: only a dead job can be retried", not.JobID, not.State)
+		return fmt.Errorf("job %d is %s: only a dead job, or one with leftovers, can be retried", not.JobID, not.State)
 	case errors.As(err, &open):
 		return fmt.Errorf("job %d is not needed any more: the newer job %d for the same row is open and does its work", open.JobID, open.Open)
 	case err != nil:

@@ -68,7 +68,7 @@ func parsePlan(name string, text []byte) (plan schema.Plan, err error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(text), yaml.DisallowUnknownField())
 	switch err := decoder.Decode(&plan); {
 	case errors.Is(err, io.EOF):
-		return schema.Plan{}, fmt.Errorf("%s is empty: a plan begins with \"resources:\"", name)
+		return schema.Plan{}, fmt.Errorf("%s is empty: a plan begins with \"resources:\" or \"tables:\"", name)
 	case err != nil:
 		return schema.Plan{}, yamlError(name, err)
 	}
@@ -110,7 +110,7 @@ func yamlKind(goType string) string {
 		return "list"
 	case goType == "bool":
 		return "true or false"
-	case goType == "string", goType == "schema.NameKind":
+	case goType == "string", goType == "schema.NameKind", goType == "schema.Action":
 		return "text"
 	}
 	return "mapping"

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,6 +45,59 @@ func TestPlanIsTheGoValue(t *testing.T) {
 	}
 }
 
+// TestPlanOfTables: each field of a table and of an edge has its spelling.
+func TestPlanOfTables(t *testing.T) {
+	const text = `
+resources:
+  - name: folder
+    columns: [{name: in_id, type: BIGINT NULL}]
+    parents: [{table: folder, columns: [in_id]}]
+tables:
+  - name: team
+    key: [id]
+    stays: false
+  - name: member
+    key: [team_id, no]
+    archive: old_member
+    asset: photo
+    triggers: [del_member]
+    parents:
+      - {table: team, columns: [team_id]}
+      - {table: member, columns: [boss], references: [badge], on_delete: detach}
+  - name: note
+    key: [id]
+    parents:
+      - {table: team, columns: [about_id], when: {about: team, lang: "yes"}}
+      - {table: folder, columns: [about_id], when: {about: folder}, on_delete: keep}
+`
+	want := schema.Plan{
+		Resources: []schema.Resource{{Name: "folder", Columns: []schema.Column{{Name: "in_id", Type: "BIGINT NULL"}}, Parents: []schema.Edge{{Table: "folder", Columns: []string{"in_id"}}}}},
+		Tables: []schema.Table{
+			{Name: "team", Key: []string{"id"}},
+			{Name: "member", Key: []string{"team_id", "no"}, Archive: "old_member", Asset: "photo", Triggers: []string{"del_member"}, Parents: []schema.Edge{
+				{Table: "team", Columns: []string{"team_id"}},
+				{Table: "member", Columns: []string{"boss"}, References: []string{"badge"}, OnDelete: schema.OnDeleteDetach}}},
+			{Name: "note", Key: []string{"id"}, Parents: []schema.Edge{
+				{Table: "team", Columns: []string{"about_id"}, When: map[string]string{"about": "team", "lang": "yes"}},
+				{Table: "folder", Columns: []string{"about_id"}, When: map[string]string{"about": "folder"}, OnDelete: schema.OnDeleteKeep}}},
+		},
+	}
+	got, err := parsePlan("plan.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	again, err := yaml.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err = parsePlan("generated", again); err != nil || cmp.Diff(want, got) != "" {
+		t.Errorf("%v\n%s", err, again)
+	}
+}
+
 func TestPlanMistakes(t *testing.T) {
 	for _, c := range []struct{ text, says string }{
 		{"", "p.yaml is empty"},
@@ -60,6 +115,17 @@ func TestPlanMistakes(t *testing.T) {
 		{"resources: [{name: a}]\n---\nresources: []\n", "more than one YAML document"},
 		{"resources: [{name: a}]\n---\n}{\n", "p.yaml"},
 		{"just text", "p.yaml:1:1: "},
+		{"tables: []", "declares no resource and no table"},
+		{"tables: [{name: a}]", `table "a": it has no key`},
+		{"tables: [{name: a, key: id}]", "p.yaml:1:"},
+		{"tables: [{name: a, keys: [id]}]", `unknown field "keys"`},
+		{"tables: [{name: a, key: [id], parents: [{table: b, column: [x]}]}]", `unknown field "column"`},
+		{"tables: [{name: a, key: [id], parents: [{table: b, columns: [x]}]}]", `the edge to "b": the plan has no resource or table of that name`},
+		{"tables: [{name: a, key: [id], parents: [{table: a, columns: [x], on_delete: cascade}]}]", `on_delete "cascade" is neither delete, detach nor keep`},
+		{"tables: [{name: a, key: [id], parents: [{table: a, columns: [x], on_delete: [x]}]}]", "p.yaml:1:"},
+		{"tables: [{name: a, key: [id], parents: [{table: a, columns: [x], when: [x]}]}]", "p.yaml:1:"},
+		{"tables: [{name: 'a`b', key: [id]}]", "not an SQL identifier"},
+		{"tables: [{name: a, key: [id], parents: [{table: b, columns: [x]}]}, {name: b, key: [id], parents: [{table: a, columns: [y]}]}]", "a (x) → b (y) → a"},
 		{"resources: [{name: a, label: {column: x}}]", `resource "a": a label needs an owner`},
 		{"resources: [{name: a`b}]", `contains '` + "`"},
 		{"resources: [{name: a, columns: [{name: b, type: 'INT); DROP TABLE user; --'}]}]", "is no type"},
@@ -99,7 +165,9 @@ func FuzzPlan(f *testing.F) {
 	f.Add([]byte(testPlan))
 	for _, text := range []string{"resources: [{name: a`b}]", "resources: [{name: \"a\\nb\", active: t}]", "resources:\n- {name: a, owner: 'x`; DROP'}\n",
 		"resources: [{name: a, columns: [{name: b, type: \"INT) ENGINE=x\"}]}]", "a: &a [*a]", "%YAML 1.2\n---\n", "? {a: b}\n: c", "!!binary x", "<<: {}",
-		"resources:\n- &r {name: a}\n- {<<: *r, name: b, active: c}\n", bomb()} {
+		"resources:\n- &r {name: a}\n- {<<: *r, name: b, active: c}\n", bomb(),
+		"tables: [{name: a, key: [id, no], archive: b, asset: c, triggers: [x], parents: [{table: a, columns: [p, q], references: [id, no], when: {k: v}, on_delete: detach}]}]",
+		"tables: [{name: a, key: [id], stays: true, parents: [{table: b, columns: [x], on_delete: detach}]}, {name: b, key: [id]}]"} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -126,8 +194,38 @@ func FuzzPlan(f *testing.F) {
 				}
 			}
 		}
+		for _, n := range plan.Nodes() {
+			names := slices.Concat(n.Tables, n.Key)
+			for _, e := range n.Parents {
+				names = slices.Concat(names, e.Columns, e.References, slices.Collect(maps.Keys(e.When)), n.DetachColumns(e))
+			}
+			for _, name := range names {
+				if err := ident.Check(name); err != nil {
+					t.Fatalf("accepted: %v", err)
+				}
+			}
+		}
+		for _, p := range schema.Privileges(plan) {
+			if strings.Count(p.Grant("d", "'u'@'%'"), "`")%2 != 0 {
+				t.Fatalf("quotes are open in %s", p)
+			}
+		}
+		tables := schema.Plan{Tables: slices.Clone(plan.Tables)}
+		for i := range tables.Tables { // what discover prints has neither
+			tables.Tables[i].Archive, tables.Tables[i].Asset, tables.Tables[i].Triggers = "", "", nil
+		}
+		if tables.Check() == nil && !slices.ContainsFunc(tables.Nodes(), conditional) {
+			again, err := parsePlan("printed", []byte(planText(tables, []string{"a\nb"}, []schema.Note{{Table: tables.Tables[0].Name, Text: "x\n- name: y"}})))
+			if err != nil || cmp.Diff(tables.Nodes(), again.Nodes()) != "" {
+				t.Fatalf("printed and read again: %v, %s", err, cmp.Diff(tables.Nodes(), again.Nodes()))
+			}
+		}
 		if strings.ContainsAny(oneLine(statements(plan)), "\x1b\x00") {
 			t.Fatal("control characters in the DDL")
 		}
 	})
+}
+
+func conditional(n schema.Node) bool {
+	return slices.ContainsFunc(n.Parents, func(e schema.Edge) bool { return len(e.When) > 0 })
 }

@@ -108,6 +108,8 @@ func (p *progress) sum() (s tally) {
 		switch {
 		case j.State == cascade.Done:
 			s.done++
+		case j.State == cascade.Leftovers:
+			s.left++
 		case j.State == cascade.Dead:
 			s.dead++
 		case j.State == cascade.Ready && j.Failures > 0:
@@ -121,11 +123,12 @@ func (p *progress) sum() (s tally) {
 type tally struct {
 	total, done, dead int
 	failed            int   // jobs that will be tried again
+	left              int   // jobs that have ended with leftovers
 	rows              int64 // below the roots of these jobs
 	now               string
 }
 
-func (s tally) ended() int { return s.done + s.dead + s.failed }
+func (s tally) ended() int { return s.done + s.left + s.dead + s.failed }
 
 func (s tally) head() string { return fmt.Sprintf("%s/%s", grouped(s.ended()), plural(s.total, "job")) }
 
@@ -141,6 +144,9 @@ func (s tally) summary(took time.Duration, due, later int, counted bool) string 
 	line := fmt.Sprintf("%s done, %s deleted below them in %s", plural(s.done, "job"), plural(s.rows, "row"), took.Round(10*time.Millisecond))
 	if s.failed > 0 {
 		line += fmt.Sprintf("; %s failed, to be tried again", grouped(s.failed))
+	}
+	if s.left > 0 {
+		line += fmt.Sprintf("; %s with leftovers", plural(s.left, "job"))
 	}
 	if s.dead > 0 {
 		line += fmt.Sprintf("; %s dead", grouped(s.dead))

@@ -17,24 +17,35 @@ import (
 type workFlags struct {
 	planFlag
 	assetsFlag
-	Batch     int           `placeholder:"ROWS" help:"Rows that one transaction deletes at most (1000)."`
+	throttleFlags
+	Batch     int           `placeholder:"ROWS" help:"Rows that one transaction deletes at most (5000); it begins with fewer, and keeps to --target."`
+	Target    time.Duration `placeholder:"TIME" help:"How long a transaction should take (50ms)."`
+	Parallel  int           `placeholder:"JOBS" help:"Jobs that are worked at once (1)."`
 	Lease     time.Duration `placeholder:"TIME" help:"How long a job stays reserved after a worker's last sign of life (10s)."`
 	Name      string        `placeholder:"NAME" help:"The worker's name in jobs and logs (host name and process id)."`
 	LogFormat string        `enum:"text,json" default:"text" placeholder:"FORMAT" help:"text or json."`
 }
 
-func (f workFlags) check() error {
+// maxParallel jobs in one process; there may be more processes.
+const maxParallel = 64
+
+func (f workFlags) check(a *app) error {
 	switch {
 	case f.Batch < 0:
 		return usagef("--batch is %d; it should be 1 or more rows", f.Batch)
+	case f.Target < 0:
+		return usagef("--target is %s; it should be a time like 50ms", f.Target)
+	case f.Parallel < 0 || f.Parallel > maxParallel:
+		return usagef("--parallel is %d; it should be from 1 to %d jobs", f.Parallel, maxParallel)
 	case f.Lease < 0:
 		return usagef("--lease is %s; it should be a time like 10s", f.Lease)
 	}
-	return nil
+	return f.throttleFlags.check(a)
 }
 
 type runCmd struct {
 	workFlags
+	httpFlags
 	Poll time.Duration `placeholder:"TIME" help:"How long an idle worker waits before it looks again (1s)."`
 }
 
@@ -44,10 +55,21 @@ func (runCmd) Help() string {
 Ctrl-C ends the current batch, gives the job back and exits with 0 within two
 seconds; a second signal ends the process at once. Logs go to standard error.
 
+What is more important comes first: the worker waits, with what it has, while the command
+pause is in force, while the server or its replicas have too much to do (--max-threads-running,
+--max-lag), or while a query of yours says so (--throttle-query). It asks once per second. What
+cannot be asked is a reason to wait as well. The command workers shows which reason is in
+force. --max-lag needs the privilege REPLICATION CLIENT on the replicas (SLAVE MONITOR on
+MariaDB since 10.5).
+
 Examples:
 
     cascade-worker run --plan plan.yaml
-    cascade-worker run --plan plan.yaml --assets file:///var/lib/shop/files --log-format json`
+    cascade-worker run --plan plan.yaml --assets file:///var/lib/shop/files --log-format json
+    cascade-worker run --plan plan.yaml --parallel 4 --max-threads-running 20 --load 0.5
+    ONEROW_REPLICAS='mysql://monitor:password@replica:3306/shop' cascade-worker run --max-lag 10s
+    cascade-worker run --throttle-query "SELECT IF(HOUR(UTC_TIME()) IN (11, 12), 'lunch', '')"
+    cascade-worker run --plan plan.yaml --http :9090`
 }
 
 // Run works until ctx ends.
@@ -56,13 +78,21 @@ func (c *runCmd) Run(ctx context.Context, a *app) (err error) {
 		return usagef("--poll is %s; it should be a time like 1s", c.Poll)
 	}
 	log := logger(a.stderr, c.LogFormat, slog.LevelInfo)
-	w, err := a.worker(ctx, c.workFlags, cascade.Config{Poll: c.Poll, Log: log})
+	op, err := a.operator(c.httpFlags, log)
+	if err != nil {
+		return err
+	}
+	config := cascade.Config{Poll: c.Poll, Log: log}
+	if op != nil {
+		config.Observer = op.metrics
+	}
+	w, err := a.worker(ctx, c.workFlags, config)
 	if err != nil {
 		return stopped(ctx, err)
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
 	log.Info("working", "worker", w.name, "database", w.database, "resources", w.plan.Names(), "version", versionLine())
-	if err := w.Run(ctx); err != nil {
+	if err := op.run(ctx, w, w.Run); err != nil {
 		return err
 	}
 	log.Info("stopped", "worker", w.name)
@@ -95,9 +125,16 @@ type working struct {
 	close    func() error
 }
 
+// Connections of a worker: for each job it works, and for its throttles, its sign of life
+// and the page.
+const (
+	connsPerJob = 2
+	otherConns  = 6
+)
+
 // worker makes the worker of run and drain, and sees that the database is fit for it.
 func (a *app) worker(ctx context.Context, f workFlags, c cascade.Config) (*working, error) {
-	if err := f.check(); err != nil {
+	if err := f.check(a); err != nil {
 		return nil, err
 	}
 	plan, err := a.plan(f.planFlag)
@@ -108,13 +145,19 @@ func (a *app) worker(ctx context.Context, f workFlags, c cascade.Config) (*worki
 	if err != nil {
 		return nil, err
 	}
-	db, err := a.openMigrated(ctx)
+	throttles, closeReplicas, err := a.throttles(f.throttleFlags)
 	if err != nil {
 		return nil, errors.Join(err, closeAssets())
 	}
+	db, err := a.openMigrated(ctx)
+	if err != nil {
+		return nil, errors.Join(err, closeReplicas(), closeAssets())
+	}
+	db.SetMaxOpenConns(otherConns + connsPerJob*max(f.Parallel, 1))
 	w := &working{db: db, plan: plan, name: workerName(f.Name), database: a.database()}
-	w.close = func() error { return errors.Join(closeAssets(), db.Close()) }
+	w.close = func() error { return errors.Join(closeAssets(), closeReplicas(), db.Close()) }
 	c.Batch, c.Lease, c.Name, c.Assets = f.Batch, f.Lease, w.name, assets
+	c.Target, c.Parallel, c.Load, c.Throttles = f.Target, f.Parallel, f.Load, throttles
 	if err = fit(ctx, db, plan); err == nil {
 		w.Worker, err = cascade.NewWorker(db, plan, c)
 		if errors.Is(err, cascade.ErrConfig) {

@@ -47,18 +47,23 @@ func moment(t time.Time) string {
 
 // rowName is "project 42". Text keys are shown without their encoding.
 func rowName(j cascade.Job) string {
-	id := j.ResourceID
-	if parts, err := onerow.DecodeKey(id); err == nil {
-		texts := make([]string, len(parts))
-		for i, part := range parts {
-			texts[i] = fmt.Sprint(part)
-			if raw, ok := part.([]byte); ok {
-				texts[i] = fmt.Sprintf("0x%x", raw)
-			}
-		}
-		id = strings.Join(texts, ",")
+	return shorten(printable(j.Resource)+" "+rowKey(j.ResourceID), 48)
+}
+
+// rowKey is an encoded key as a person reads it: "42", "101,1993-09-21", "0x00ff".
+func rowKey(encoded string) string {
+	parts, err := onerow.DecodeKey(encoded)
+	if err != nil {
+		return shorten(printable(encoded), 48)
 	}
-	return shorten(printable(j.Resource+" "+id), 48)
+	texts := make([]string, len(parts))
+	for i, part := range parts {
+		texts[i] = fmt.Sprint(part)
+		if raw, ok := part.([]byte); ok {
+			texts[i] = fmt.Sprintf("0x%x", raw)
+		}
+	}
+	return shorten(printable(strings.Join(texts, ",")), 48)
 }
 
 // shorten cuts text to at most n characters.

@@ -9,40 +9,111 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-type verifyCmd struct{ planFlag }
+type verifyCmd struct {
+	planFlag
+	Grants string `placeholder:"USER@HOST" help:"Only print the GRANT statements that let this user run the worker by the plan."`
+}
 
 // Help is the command's longer description.
 func (verifyCmd) Help() string {
-	return `Compares the tables of the plan, their columns, indexes and foreign keys, and the
-toolkit's own tables with what the database has. Prints each difference with what to
-do about it and exits with 1 if there is one. It only reads.
+	return `Compares the tables of the plan, their columns, indexes, foreign keys and triggers, and
+the toolkit's own tables with what the database has, and proves the rights that the
+worker needs. Prints each difference with what to do about it and exits with 1 if there
+is one. It only reads.
 
 Examples:
 
     cascade-worker verify --plan plan.yaml
-    cascade-worker verify --plan plan.yaml && cascade-worker run --plan plan.yaml`
+    cascade-worker verify --plan plan.yaml && cascade-worker run --plan plan.yaml
+    cascade-worker verify --plan plan.yaml --grants worker@10.0.0.% | mysql shop`
 }
 
-// Run prints the differences.
+// Run prints the differences, and what the worker needs.
 func (c *verifyCmd) Run(ctx context.Context, a *app) (err error) {
 	plan, err := a.plan(c.planFlag)
 	if err != nil {
 		return err
+	}
+	if c.Grants != "" {
+		return c.printGrants(a, plan)
 	}
 	db, err := a.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	err = schema.Verify(ctx, db, plan)
+	var found []schema.Difference
 	var differs *schema.VerifyError
-	switch {
-	case errors.As(err, &differs):
-		return printDifferences(a, differs.Differences)
-	case err != nil:
+	if err = schema.Verify(ctx, db, plan); errors.As(err, &differs) {
+		found = differs.Differences
+	} else if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.stdout, "ok: the database is as the plan declares it (%s)\n", plural(len(plan.Resources), "resource"))
+	access, err := schema.VerifyPrivileges(ctx, db, plan)
+	if err != nil {
+		return err
+	}
+	found = append(found, access.Missing...)
+	if err := printAccess(a, access); err != nil {
+		return err
+	}
+	if len(found) > 0 {
+		return printDifferences(a, found)
+	}
+	_, err = fmt.Fprintf(a.stdout, "ok: the database is as the plan declares it (%s)\n", planSize(plan))
+	return err
+}
+
+// planSize is "2 resources, 5 tables, 6 edges".
+func planSize(plan schema.Plan) string {
+	edges := 0
+	for _, n := range plan.Nodes() {
+		edges += len(n.Parents)
+	}
+	var parts []string
+	if n := len(plan.Resources); n > 0 {
+		parts = append(parts, plural(n, "resource"))
+	}
+	if n := len(plan.Tables); n > 0 {
+		parts = append(parts, plural(n, "table"))
+	}
+	return strings.Join(append(parts, plural(edges, "edge")), ", ")
+}
+
+// printAccess prints what the worker needs, as far as it was proved, and what this
+// user may not be shown.
+func printAccess(a *app, access schema.Access) error {
+	lacks := map[string]bool{}
+	for _, d := range access.Missing {
+		lacks[d.Table] = true
+	}
+	var b strings.Builder
+	for _, p := range access.Needs {
+		if !lacks[p.Table] {
+			fmt.Fprintf(&b, "needs: %s (proved)\n", oneLine(p.String()))
+		}
+	}
+	for _, n := range access.Blind {
+		fmt.Fprintf(&b, "not seen: %s\n", oneLine(n.Text))
+	}
+	_, err := fmt.Fprint(a.stdout, b.String())
+	return err
+}
+
+// printGrants needs the name of the database, but no connection.
+func (c *verifyCmd) printGrants(a *app, plan schema.Plan) error {
+	cfg, err := parseDSN(a.dsn)
+	if err != nil {
+		return err
+	}
+	if name, _, _ := strings.Cut(c.Grants, "@"); name == "" {
+		return usagef("--grants %q names no user; it should be like worker@10.0.0.%%", c.Grants)
+	}
+	var b strings.Builder
+	for _, p := range schema.Privileges(plan) {
+		fmt.Fprintf(&b, "%s;\n", oneLine(p.Grant(cfg.DBName, schema.Grantee(c.Grants))))
+	}
+	_, err = fmt.Fprint(a.stdout, b.String())
 	return err
 }
 

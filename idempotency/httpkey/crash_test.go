@@ -98,8 +98,13 @@ func TestCrash(t *testing.T) {
 		if f.two {
 			least = 12
 		}
+		var without []crashtest.Fault
+		if f.two { // a process that stops between the two steps leaves its key in progress, for a human: that is what doc.go says
+			without = append(without, crashtest.Abandoned)
+		}
 		report := crashtest.Run(t, crashtest.Workflow{
-			DSN: dsn,
+			DSN:     dsn,
+			Without: without,
 			Setup: func(ctx context.Context, db *sql.DB) error {
 				for _, table := range []string{"effect", "onerow_key"} {
 					if _, err := db.ExecContext(ctx, "DELETE FROM "+table); err != nil {

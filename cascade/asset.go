@@ -1,0 +1,77 @@
+package cascade
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/quota"
+)
+
+// markOwners notes that owners have fewer active rows now. One statement per owner.
+func (r *run) markOwners(ctx context.Context, tx *onerow.Tx, t *table, rows []row) error {
+	if !t.node.marks || !t.active {
+		return nil
+	}
+	done := map[string]bool{}
+	for _, v := range rows {
+		if v.owner == "" || done[string(v.owner)] {
+			continue
+		}
+		done[string(v.owner)] = true
+		encoded, err := t.owner.Encode(v.owner)
+		if err != nil {
+			return err
+		}
+		parts, err := onerow.DecodeKey(encoded)
+		if err != nil {
+			return err
+		}
+		if err := quota.Mark(ctx, tx, t.node.Name, parts[0]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// assetsPerCall is the promise of Assets.Delete.
+const assetsPerCall = 100
+
+// dropAssets deletes what the rows of the groups name, and with last set what the root
+// row names. Outside of any transaction and before the rows go: a crash leaves rows whose
+// assets are deleted again, never an asset that no row names.
+func (r *run) dropAssets(ctx context.Context, groups []group, last bool) error {
+	var names []string
+	for _, g := range groups {
+		if g.src.edge.detach {
+			continue
+		}
+		for _, v := range g.rows {
+			if v.asset != "" {
+				names = append(names, v.asset)
+			}
+		}
+	}
+	if last && r.place.row.asset != "" {
+		names = append(names, r.place.row.asset)
+	}
+	for i := 0; i < len(names); i += assetsPerCall {
+		if i > 0 { // the last batch is some time ago
+			if err := r.renew(ctx); err != nil {
+				return err
+			}
+		}
+		part := names[i:min(i+assetsPerCall, len(names))]
+		if err := r.cfg.Assets.Delete(ctx, part); err != nil {
+			return fmt.Errorf("cascade: delete %d assets of %s %s: %w", len(part), r.job.Resource, r.job.ResourceID, &assetsError{err})
+		}
+	}
+	return nil
+}
+
+// assetsError keeps a network error of the asset store from being taken for one of
+// the database: it counts as a failure of the job.
+type assetsError struct{ err error }
+
+func (e *assetsError) Error() string { return e.err.Error() }
+func (e *assetsError) Unwrap() error { return e.err }

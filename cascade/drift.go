@@ -1,0 +1,108 @@
+package cascade
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/rowkey"
+	"github.com/onerow/onerow/schema"
+)
+
+// believed is how long the catalog is taken for true.
+const believed = 10 * time.Second
+
+// atlas is the graph of a worker's plan, for all its goroutines.
+type atlas struct {
+	mu    sync.Mutex
+	graph *graph
+	read  time.Time
+}
+
+// current is the graph of the plan and of the schema as it is, or was a moment ago. Nine
+// plain reads of the dictionary each ten seconds, else nothing.
+func (w *Worker) current(ctx context.Context) (*graph, error) {
+	w.atlas.mu.Lock()
+	defer w.atlas.mu.Unlock()
+	if w.atlas.graph != nil && time.Since(w.atlas.read) < believed {
+		return w.atlas.graph, nil
+	}
+	cat, err := schema.Inspect(ctx, w.db)
+	if err != nil {
+		return nil, err
+	}
+	indexes, err := readIndexes(ctx, w.db)
+	if err != nil {
+		return nil, fmt.Errorf("cascade: read the indexes: %w", err)
+	}
+	made, err := newGraph(w.plan, cat, indexes)
+	if err != nil {
+		return nil, err
+	}
+	w.atlas.graph, w.atlas.read = made, time.Now()
+	return made, nil
+}
+
+// drift says whether the plan or the schema is another one than the job was begun under.
+func (r *run) drift(ctx context.Context) error {
+	var now *graph
+	err := r.again(ctx, func() (err error) {
+		now, err = r.current(ctx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return r.same(now.fingerprint, r.graph.fingerprint)
+}
+
+func (r *run) same(now, begun string) error {
+	if now == begun {
+		return nil
+	}
+	return fmt.Errorf("%w: job %d was begun under the fingerprint %s, now it is %s; run cascade-worker verify, adapt the plan if need be, restart the workers with it, then retry the job",
+		ErrDrift, r.job.ID, begun, now)
+}
+
+// planSQL reads, and storePlanSQL writes, by the primary key.
+const (
+	planSQL      = `SELECT fingerprint FROM onerow_job_plan WHERE job_id = ?`
+	storePlanSQL = `INSERT INTO onerow_job_plan (job_id, fingerprint, stored_at) VALUES (?, ?, UTC_TIMESTAMP(6))
+ON DUPLICATE KEY UPDATE stored_at = VALUES(stored_at)`
+)
+
+// resume reads what earlier attempts at the job have left: the plan that it was begun
+// under, which must be the present one, and the rows that are parked. Two statements, none
+// at the first attempt.
+func (r *run) resume(ctx context.Context) error {
+	r.parked = map[string]map[rowkey.Key]bool{}
+	if r.job.Token <= 1 {
+		return nil
+	}
+	var begun []byte
+	err := r.again(ctx, func() error { return onerow.QueryRow(ctx, r.db, planSQL, []any{r.job.ID}, &begun) })
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+	case err != nil:
+		return fmt.Errorf("cascade: read the plan of job %d: %w", r.job.ID, err)
+	default:
+		if err := r.same(r.graph.fingerprint, string(begun)); err != nil {
+			return err
+		}
+		r.planned = true
+	}
+	return r.loadParked(ctx)
+}
+
+// storePlan is a part of the job's first batch.
+func (r *run) storePlan(ctx context.Context, tx *onerow.Tx) error {
+	if r.planned {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, storePlanSQL, r.job.ID, []byte(r.graph.fingerprint))
+	return err
+}

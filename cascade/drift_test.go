@@ -1,0 +1,55 @@
+package cascade
+
+import (
+	"database/sql"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+)
+
+// TestDrift: a job whose tables change under it dies at once, and goes on after Retry.
+func TestDrift(t *testing.T) {
+	eachOffice(t, func(t *testing.T, db *sql.DB) {
+		for _, stmt := range officeRows {
+			exec(t, db, stmt)
+		}
+		job := begin(t, db, "firm", firmOfNord)
+		var w *Worker
+		once := false
+		w, err := NewWorker(db, office, Config{Batch: 1, Chunk: 1, OnProgress: func(Job) {
+			if !once {
+				once = true
+				exec(t, db, "ALTER TABLE staff DROP FOREIGN KEY staff_boss")
+				w.atlas.read = time.Time{}
+			}
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		drain(t, w)
+		got := get(t, db, job.ID)
+		if got.State != Dead || got.Failures != 1 || !strings.Contains(got.LastError, ErrDrift.Error()) || !strings.Contains(got.LastError, "verify") {
+			t.Fatalf("%+v", got)
+		}
+		if _, err := Retry(t.Context(), db, job.ID); err != nil {
+			t.Fatal(err)
+		}
+		if got := finish(t, db, office, Config{}, job.ID); got.State != Done || fmt.Sprint(got.Tables) != officeGone {
+			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("before another worker", func(t *testing.T) {
+		t.Parallel()
+		db := dbtest.Open(t)
+		plantOffice(t, db)
+		job := begin(t, db, "firm", "'x,1")
+		exec(t, db, "UPDATE onerow_job SET token = 1")
+		exec(t, db, "INSERT INTO onerow_job_plan VALUES (?, 'another', UTC_TIMESTAMP(6))", job.ID)
+		if got := finish(t, db, office, Config{}, job.ID); got.State != Dead || !strings.Contains(got.LastError, ErrDrift.Error()) {
+			t.Errorf("%+v", got)
+		}
+	})
+}

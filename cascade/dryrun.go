@@ -1,0 +1,174 @@
+package cascade
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/schema"
+)
+
+// ErrNoIndex means that rows cannot be found at bounded cost, because a table has no
+// index that begins with the columns of an edge. The text names both.
+var ErrNoIndex = errors.New("cascade: an index is missing")
+
+// DryRunOptions say how far [DryRun] looks. The zero value is valid.
+type DryRunOptions struct {
+	// Limit is how many rows of each table are counted at most; a table that has more
+	// is said to have "at least" as many. Default 10,000, maximum 1,000,000. Memory and
+	// time grow with it, and not with the data.
+	Limit int
+	// OnProgress is called after each statement with what was counted so far.
+	OnProgress func(Estimate)
+}
+
+const (
+	defaultDryRunLimit = 10_000
+	maxDryRunLimit     = 1_000_000
+	dryRunParents      = 200 // whose children one statement looks for
+	rowsPerBatch       = 500 // that the worker begins with
+)
+
+// Estimate is what a cascade from a row would do.
+type Estimate struct {
+	// Root says whether the row itself is there.
+	Root bool
+	// Tables is how many rows of each table would be deleted, the root's own among them.
+	// A table of which none would be is not in it.
+	Tables map[string]int64
+	// Capped names the tables of which there are at least as many as Tables says: the
+	// limit was reached there, or in a table above. Assets and Batches are then at
+	// least as many, too.
+	Capped map[string]bool
+	// Detached is how many rows of each table would stay and lose a reference.
+	Detached map[string]int64
+	// CappedDetached is Capped for Detached. Where it is not known of all rows whether
+	// they go, none is counted.
+	CappedDetached map[string]bool
+	// Assets is how many of the rows name an external asset.
+	Assets int64
+	// Batches is about how many transactions a worker would need, at 500 rows each. The
+	// worker adapts its batches to the time that they take.
+	Batches int64
+}
+
+// DryRun counts what a cascade from a row would delete and detach, and changes nothing.
+// The id is encoded, see [onerow.EncodeKey]; a row that is not there is no error: what is
+// below it is counted, as far as it refers to the key.
+//
+// A row that is reached over several edges counts once. At most Limit rows of each
+// table are read, by index and in chunks of parents; a table without children of
+// which rows are reached over one edge only is counted without being read. Memory is the keys of
+// Limit rows per table. It is an estimate: rows that come, go or move meanwhile may
+// be missed or counted twice, and rows that a foreign key outside the plan reaches are not seen.
+//
+// Statements: schema.Inspect, 1 for the root, then, per edge and table of the child,
+// 1 for 200 parents. Errors: [schema.ErrPlan], [schema.ErrUnknownResource],
+// [onerow.ErrKey], [ErrDeletion] for a table whose rows stay, [ErrNoIndex].
+func DryRun(ctx context.Context, db onerow.DB, plan schema.Plan, resource, encodedID string, o DryRunOptions) (Estimate, error) {
+	if o.Limit <= 0 {
+		o.Limit = defaultDryRunLimit
+	}
+	o.Limit = min(o.Limit, maxDryRunLimit)
+	e, err := dryRun(ctx, db, plan, resource, encodedID, o)
+	if err != nil {
+		return Estimate{}, fmt.Errorf("cascade: dry run of %s %s: %w", resource, encodedID, err)
+	}
+	return e, nil
+}
+
+func dryRun(ctx context.Context, db onerow.DB, plan schema.Plan, resource, encodedID string, o DryRunOptions) (Estimate, error) {
+	if err := plan.Check(); err != nil {
+		return Estimate{}, err
+	}
+	switch node, err := plan.Node(resource); {
+	case err != nil:
+		return Estimate{}, err
+	case node.Stays:
+		return Estimate{}, fmt.Errorf("%w: the plan says that rows of %q stay", ErrDeletion, resource)
+	}
+	cat, err := schema.Inspect(ctx, db)
+	if err != nil {
+		return Estimate{}, err
+	}
+	order, err := dryOrder(cat, plan, resource)
+	if err != nil {
+		return Estimate{}, err
+	}
+	d := &dry{db: db, o: o, tables: map[string]*dryTable{}, detached: map[string]*dryTable{}}
+	if err := d.root(ctx, order[0], encodedID); err != nil {
+		return Estimate{}, err
+	}
+	for _, n := range order {
+		if err := d.expand(ctx, n); err != nil {
+			return Estimate{}, err
+		}
+	}
+	return d.estimate(order), nil
+}
+
+// estimate draws up the balance. order is nil for an interim one.
+func (d *dry) estimate(order []*dryNode) Estimate {
+	e := Estimate{Root: d.rootFound, Tables: map[string]int64{}, Capped: map[string]bool{}, Detached: map[string]int64{}, CappedDetached: map[string]bool{}, Assets: d.assets}
+	total := int64(0)
+	for name, t := range d.tables {
+		if total += t.count; t.count > 0 {
+			e.Tables[name] = t.count
+		}
+		if t.capped {
+			e.Capped[name] = true
+		}
+	}
+	for name, t := range d.detached {
+		n := t.count
+		if deleted := d.tables[name]; deleted != nil && order != nil {
+			for key := range t.keys { // what goes is not detached
+				if deleted.keys[key] {
+					n--
+				}
+			}
+		}
+		if total += n; n > 0 {
+			e.Detached[name] = n
+		}
+		if t.capped {
+			e.CappedDetached[name] = true
+		}
+	}
+	// Below a table of which not all rows are known, no count is exact.
+	partial := map[*dryNode]bool{}
+	for _, n := range order {
+		for _, t := range n.tables {
+			partial[n] = partial[n] || e.Capped[t.name]
+		}
+		if !partial[n] {
+			continue
+		}
+		for _, b := range n.below {
+			partial[b.child] = partial[b.child] || b.edge.OnDelete == schema.OnDeleteDelete
+			for _, t := range b.child.tables {
+				if b.edge.OnDelete == schema.OnDeleteDelete {
+					e.Capped[t.name] = true
+				} else {
+					e.CappedDetached[t.name] = true
+				}
+			}
+		}
+	}
+	for name := range e.Capped { // of rows that may go or stay, none is sure to be detached
+		if n, some := e.Detached[name]; some {
+			total -= n
+			delete(e.Detached, name)
+			e.CappedDetached[name] = true
+		}
+	}
+	e.Batches = max(1, (total+rowsPerBatch-1)/rowsPerBatch)
+	return e
+}
+
+func (d *dry) progress() {
+	if d.o.OnProgress != nil {
+		d.o.OnProgress(d.estimate(nil))
+	}
+}

@@ -1,0 +1,258 @@
+package cascade
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/rowkey"
+)
+
+// flush deletes what is pending.
+func (r *run) flush(ctx context.Context) error {
+	_, err := r.drop(ctx, r.unqueue(), false)
+	return err
+}
+
+// unqueue takes everything out of the queue.
+func (r *run) unqueue() []group {
+	groups := r.pending
+	r.pending, r.waiting = nil, 0
+	return groups
+}
+
+// drop deletes the groups in their order, with their assets and leaves, as far as nothing
+// else is below their rows, and with last set the root row after them, and says whether
+// that ended the job.
+func (r *run) drop(ctx context.Context, groups []group, last bool) (done bool, err error) {
+	if err := r.dropAssets(ctx, groups, last); err != nil {
+		return false, err
+	}
+	return r.dropRows(ctx, groups, last)
+}
+
+// dropRows is drop without the assets.
+func (r *run) dropRows(ctx context.Context, groups []group, last bool) (done bool, err error) {
+	for len(groups) > 0 || last {
+		var out outcome
+		err := r.batch(ctx, func(ctx context.Context, tx *onerow.Tx, t tally) (_ bool, err error) {
+			out, err = r.dropLocked(ctx, tx, groups, last, t)
+			return out.done, err
+		})
+		if err != nil {
+			if poisonous(err) {
+				return r.isolate(ctx, groups, last, err)
+			}
+			return false, err
+		}
+		r.settled(groups[:out.next], out.stayed)
+		groups = groups[out.next:]
+		if !out.full {
+			return out.done, nil
+		}
+		n, parents := r.node, []row{r.place.row}
+		if len(groups) > 0 {
+			n, parents = groups[0].src.node, groups[0].rows
+		}
+		if err := r.clear(ctx, n, parents); err != nil {
+			if poisonous(err) {
+				return r.isolate(ctx, groups, last, err)
+			}
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// outcome is what came of dropLocked.
+type outcome struct {
+	next   int   // groups that are done with
+	full   bool  // there were too many leaves below the next group, or the root
+	done   bool  // the job is at its end
+	stayed []who // rows that something else is below
+}
+
+// settled notes which rows stayed, so that the pass does not try them again.
+func (r *run) settled(groups []group, stayed []who) {
+	r.held = r.held || len(stayed) > 0
+	for _, g := range groups {
+		if g.src.node.above > 1 || g.src.node.self {
+			for _, v := range g.rows {
+				delete(r.seen, who{g.src.node, v.key})
+			}
+		}
+	}
+	for _, w := range stayed {
+		if len(r.seen) < maxOnPath+maxKept && (w.node.above > 1 || w.node.self) {
+			r.seen[w] = kept
+		}
+	}
+}
+
+// lockSQL locks rows by their primary key; this is the one place where a row lock decides:
+// whoever adds a child holds a share lock on its parent, so it is before us, and we see
+// the child, or after us, and finds no parent.
+func (s *source) lockSQL(keys []rowkey.Key) string {
+	return "SELECT " + s.table.columns(&s.columns) + " FROM " + s.from + " FORCE INDEX (PRIMARY) WHERE " + s.key.In("", keys) + " FOR UPDATE"
+}
+
+// dropLocked is one batch of drop. All locks come first: at REPEATABLE READ the first read
+// without a lock fixes what the batch sees, and that must be newer than every lock. Rows
+// that still have something below stay.
+func (r *run) dropLocked(ctx context.Context, tx *onerow.Tx, groups []group, last bool, t tally) (out outcome, err error) {
+	locked := map[*source]map[rowkey.Key]row{}
+	for _, s := range sourcesOf(groups) {
+		if locked[s], err = r.lock(ctx, tx, s, groups); err != nil {
+			return out, err
+		}
+	}
+	here := place{}
+	if last && r.place.found {
+		if here, err = r.lockRoot(ctx, tx); err != nil {
+			return out, r.failed(err, nil, 0)
+		}
+	}
+	live := make([][]row, len(groups))
+	for i, g := range groups {
+		live[i] = unchanged(locked[g.src], g.rows)
+	}
+	exact, err := r.lookOutside(ctx, tx, groups, live)
+	if err != nil {
+		return out, err
+	}
+	budget := int64(r.pace.limit())
+	for i, g := range groups {
+		out.next = i
+		if len(live[i]) == 0 {
+			continue
+		}
+		look := exact || g.tangled || len(out.stayed) > 0
+		if out.full, err = r.dropGroup(ctx, tx, g.src, live[i], look, &budget, t, &out); out.full || err != nil {
+			return out, r.failed(err, nil, i)
+		}
+	}
+	out.next = len(groups)
+	if last {
+		out.done, out.full, err = r.finish(ctx, tx, here, &budget, t)
+		err = r.failed(err, nil, len(groups))
+	}
+	return out, err
+}
+
+func sourcesOf(groups []group) (list []*source) {
+	for _, g := range groups {
+		if !slices.Contains(list, g.src) {
+			list = append(list, g.src)
+		}
+	}
+	return list
+}
+
+// listLength is how many keys a statement lists at most: the memory that the range
+// optimizer of MySQL may use for a list is bounded.
+const listLength = 500
+
+// lock locks the rows of all groups of one source, and reads them as they are now.
+func (r *run) lock(ctx context.Context, tx *onerow.Tx, s *source, groups []group) (map[rowkey.Key]row, error) {
+	var keys []rowkey.Key
+	for _, g := range groups {
+		if g.src == s {
+			keys = append(keys, keysOf(g.rows)...)
+		}
+	}
+	locked := make(map[rowkey.Key]row, len(keys))
+	for part := range slices.Chunk(keys, listLength) {
+		scanner := s.scanner(&s.columns, 0)
+		err := onerow.Query(ctx, tx, s.lockSQL(part), nil, func(rows *sql.Rows) error {
+			v, _, err := scanner.scan(rows)
+			locked[v.key] = v
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return locked, nil
+}
+
+// unchanged returns the locked rows that are still where and what they were: below the
+// same parent, and naming the asset that was deleted.
+func unchanged(locked map[rowkey.Key]row, seen []row) []row {
+	live := make([]row, 0, len(seen))
+	for _, was := range seen {
+		if v, ok := locked[was.key]; ok && v.edge == was.edge && v.asset == was.asset {
+			live = append(live, v)
+		}
+	}
+	return live
+}
+
+// maxRounds is how often a batch deletes the rows of one chunk that nothing is below any
+// more, where rows of a chunk may be below each other. A foreign key from a table to
+// itself is checked row by row, so no statement may delete a row and its child.
+const maxRounds = 16
+
+// dropGroup deletes, or detaches, the locked rows of a group, with their leaves. With look
+// it asks which of them still have something below, and these stay. With full they all
+// stay.
+func (r *run) dropGroup(ctx context.Context, tx *onerow.Tx, s *source, live []row, look bool, budget *int64, t tally, out *outcome) (full bool, err error) {
+	if s.edge.detach {
+		n, err := onerow.Affected(ctx, tx, s.detachRowsSQL(keysOf(live)))
+		t.detached[s.name] += n
+		return false, err
+	}
+	if full, err = r.below(ctx, tx, s.node, live, budget, t); full || err != nil {
+		return full, err
+	}
+	if !look {
+		return false, r.remove(ctx, tx, s.table, live, t)
+	}
+	for range maxRounds {
+		held, err := r.above(ctx, tx, s.table, live)
+		if err != nil {
+			return false, err
+		}
+		free, rest := live, []row(nil)
+		if len(held) > 0 {
+			free = nil
+			for _, v := range live {
+				if held[v.key] {
+					rest = append(rest, v)
+				} else {
+					free = append(free, v)
+				}
+			}
+		}
+		if err := r.cutOwn(ctx, tx, s.table, free); err != nil {
+			return false, err
+		}
+		if err := r.remove(ctx, tx, s.table, free, t); err != nil {
+			return false, err
+		}
+		if live = rest; len(free) == 0 || len(rest) == 0 || !s.node.self {
+			break
+		}
+	}
+	for _, v := range live {
+		out.stayed = append(out.stayed, who{s.node, v.key})
+	}
+	return false, nil
+}
+
+// removeSQL deletes by the primary key.
+func (t *table) removeSQL(keys []rowkey.Key) string {
+	return "DELETE t FROM " + t.from + " AS t FORCE INDEX (PRIMARY) WHERE " + t.key.In("t", keys)
+}
+
+// remove deletes locked rows, and marks what moves with them.
+func (r *run) remove(ctx context.Context, tx *onerow.Tx, t *table, rows []row, c tally) error {
+	for part := range slices.Chunk(rows, listLength) {
+		n, err := onerow.Affected(ctx, tx, t.removeSQL(keysOf(part)))
+		if err != nil {
+			return err
+		}
+		c.deleted[t.name] += n
+	}
+	return r.markOwners(ctx, tx, t, rows)
+}

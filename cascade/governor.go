@@ -1,0 +1,258 @@
+package cascade
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/onerow/onerow"
+)
+
+// How often a governor asks and writes at most.
+const (
+	askEvery   = time.Second     // the pause switch and the throttles
+	askAgain   = 5 * time.Second // a throttle that could not be asked
+	askTime    = 2 * time.Second // how long asking may take altogether, and a quarter of the lease
+	leastTime  = 100 * time.Millisecond
+	beatEvery  = 5 * time.Second  // the worker's row
+	tidyEvery  = 10 * time.Minute // the rows of workers that are gone
+	waitStep   = time.Second
+	shortestIn = time.Millisecond
+)
+
+// governor makes a worker wait: between batches for its share of the time, and as long
+// as it is paused or a throttle has a reason. It keeps the worker's row in onerow_worker
+// while it is at it. It may be used by all goroutines of a worker.
+type governor struct {
+	db        *sql.DB
+	name      string
+	lease     time.Duration
+	load      float64
+	throttles []Throttle
+	observer  Observer
+
+	turn chan struct{} // holds one token: who has it may use what follows
+
+	asked   time.Time
+	reason  string        // of the switch or a throttle, as it was asked last
+	rest    []time.Time   // until when a throttle that failed is not asked again
+	failed  []string      // what it said then
+	told    string        // to the observer
+	worked  time.Time     // when a batch was last waited for
+	job     sql.NullInt64 // of that batch
+	beaten  time.Time     // when the worker's row was written last, or was to be
+	written string        // the reason then
+	listed  bool          // the row is there
+	tidied  time.Time
+}
+
+// newGovernor makes the governor of a worker. A load of 0 is 1: all of the time.
+func newGovernor(db *sql.DB, name string, lease time.Duration, throttles []Throttle, load float64, observer Observer) *governor {
+	if observer == nil {
+		observer = unobserved{}
+	}
+	if load <= 0 || load > 1 {
+		load = 1
+	}
+	g := &governor{db: db, name: name, lease: max(lease, shortestIn), load: load, throttles: throttles, observer: observer, turn: make(chan struct{}, 1)}
+	g.rest, g.failed = make([]time.Time, len(throttles)), make([]string, len(throttles))
+	g.turn <- struct{}{}
+	return g
+}
+
+// wait is called after a batch that took so long. It returns when the next one may
+// begin: after the pause that Config.Load asks for, and when neither the switch nor a
+// throttle has a reason against it. While it waits it renews the lease of the job, three
+// times per lease. The error is renew's, or that of ctx. Usually it takes no statement;
+// 1 each second, and 1 for the worker's row each 5 seconds.
+func (g *governor) wait(ctx context.Context, job Job, took time.Duration, renew func(context.Context) error) error {
+	renewed := time.Now()
+	keep := func(d time.Duration) error {
+		for until := time.Now().Add(d); ; {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if time.Since(renewed) >= g.lease/3 { // also before the first pause: asking takes time
+				if err := renew(ctx); err != nil {
+					return err
+				}
+				renewed = time.Now()
+			}
+			left := time.Until(until)
+			if left <= 0 {
+				return nil
+			}
+			sleep(ctx, min(left, waitStep, g.lease/3))
+		}
+	}
+	if g.load < 1 && took > 0 {
+		if err := keep(time.Duration(float64(took) * (1/g.load - 1))); err != nil {
+			return err
+		}
+	}
+	for {
+		reason, err := g.look(ctx, sql.NullInt64{Int64: job.ID, Valid: true})
+		if err != nil || reason == "" {
+			return err
+		}
+		if err := keep(waitStep); err != nil {
+			return err
+		}
+	}
+}
+
+// idle is called by a worker before it claims jobs. paused says that it should not: the
+// switch is on, or a throttle has a reason, and what is claimed now would only be kept
+// from others. Two statements at most, as for wait.
+func (g *governor) idle(ctx context.Context) (paused bool, err error) {
+	reason, err := g.look(ctx, sql.NullInt64{})
+	return reason != "", err
+}
+
+// look asks, if it is time, and shows the answer. The error is that of ctx.
+func (g *governor) look(ctx context.Context, job sql.NullInt64) (string, error) {
+	select {
+	case <-ctx.Done():
+	case <-g.turn:
+		defer func() { g.turn <- struct{}{} }()
+	}
+	if ctx.Err() != nil { // of two that are ready, select takes either
+		return "", context.Cause(ctx)
+	}
+	if time.Since(g.asked) >= askEvery {
+		reason := g.ask(ctx)
+		if ctx.Err() != nil {
+			return "", context.Cause(ctx)
+		}
+		g.reason, g.asked = reason, time.Now()
+	}
+	shown := g.reason
+	if shown == "" && g.load < 1 && job.Valid {
+		shown = fmt.Sprintf("%s: batches get %.3g%% of the time", kindLoad, 100*g.load)
+	}
+	if shown != g.told {
+		g.observer.Throttled(shown)
+		g.told = shown
+	}
+	if job.Valid || time.Since(g.worked) >= beatEvery {
+		g.job = job // of several jobs at once it shows the last, and not that a claimer looks for more
+	}
+	if job.Valid {
+		g.worked = time.Now()
+	}
+	if g.beaten.IsZero() || g.reason != g.written || time.Since(g.beaten) >= beatEvery {
+		g.beat(ctx, shown)
+	}
+	return g.reason, nil
+}
+
+// patience is how long an answer is waited for, so that no lease ends meanwhile.
+func (g *governor) patience() time.Duration { return min(askTime, max(g.lease/4, leastTime)) }
+
+// ask returns the first reason against work: of the switch, then of the throttles in
+// their order. That one of them cannot be asked is a reason, too.
+func (g *governor) ask(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, g.patience())
+	defer cancel()
+	switch state, err := Paused(ctx, g.db); {
+	case err != nil:
+		return cut(kindPaused+": the switch cannot be read: "+redact(err), longestReason)
+	case state.On && state.Reason != "":
+		return cut(kindPaused+": "+state.Reason, longestReason)
+	case state.On:
+		return kindPaused
+	}
+	for i, throttle := range g.throttles {
+		if time.Now().Before(g.rest[i]) {
+			return g.failed[i]
+		}
+		reason, err := throttle.Reason(ctx, g.db)
+		if err != nil {
+			g.rest[i] = time.Now().Add(askAgain)
+			g.failed[i] = cut(kindOf(throttle)+": the throttle cannot be asked: "+redact(err), longestReason)
+			return g.failed[i]
+		}
+		if reason != "" {
+			return cut(kindOf(throttle)+": "+redact(errors.New(reason)), longestReason)
+		}
+	}
+	return ""
+}
+
+// beatSQL keeps the worker's row, by its primary key. The first beat of a process also
+// says when it started.
+const beatSQL = `INSERT INTO onerow_worker (name, started_at, seen_at, throttle, job_id, beats)
+VALUES (?, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), ?, ?, 1)
+ON DUPLICATE KEY UPDATE started_at = IF(?, VALUES(started_at), started_at), seen_at = VALUES(seen_at), throttle = VALUES(throttle),
+  job_id = VALUES(job_id), beats = beats + 1`
+
+// beat shows that the worker lives. That it cannot is no reason to stop work: nothing is
+// decided by the row, and who looks at it sees that it is old. It is tried again when the
+// next sign of life is due.
+func (g *governor) beat(ctx context.Context, shown string) {
+	g.beaten, g.written = time.Now(), g.reason
+	ctx, cancel := context.WithTimeout(ctx, g.patience())
+	defer cancel()
+	var throttle any
+	if shown != "" {
+		throttle = shown
+	}
+	if _, err := g.db.ExecContext(ctx, beatSQL, []byte(g.name), throttle, g.job, !g.listed); err != nil {
+		return
+	}
+	g.listed = true
+	if time.Since(g.tidied) >= tidyEvery && g.tidy(ctx) == nil {
+		g.tidied = time.Now()
+	}
+}
+
+// The rows of workers that were not seen for an hour are looked for without a lock, and
+// deleted by the primary key: workers that live are not held up.
+const (
+	goneWorkersSQL = `SELECT name FROM onerow_worker WHERE seen_at < UTC_TIMESTAMP(6) - INTERVAL 1 HOUR ORDER BY name LIMIT 20`
+	dropGoneSQL    = `DELETE FROM onerow_worker WHERE name = ? AND seen_at < UTC_TIMESTAMP(6) - INTERVAL 1 HOUR`
+)
+
+func (g *governor) tidy(ctx context.Context) error {
+	var names [][]byte
+	err := onerow.Query(ctx, g.db, goneWorkersSQL, nil, func(rows *sql.Rows) error {
+		var name []byte
+		err := rows.Scan(&name)
+		names = append(names, name)
+		return err
+	})
+	for i := 0; err == nil && i < len(names); i++ {
+		_, err = g.db.ExecContext(ctx, dropGoneSQL, names[i])
+	}
+	return err
+}
+
+// dropWorkerSQL deletes by the primary key.
+const dropWorkerSQL = `DELETE FROM onerow_worker WHERE name = ?`
+
+// gone removes the worker's row at a clean end, also when ctx has ended. One statement,
+// none if the row was never written.
+func (g *governor) gone(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
+	defer cancel()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-g.turn:
+	}
+	defer func() { g.turn <- struct{}{} }()
+	if g.told != "" {
+		g.observer.Throttled("")
+		g.told = ""
+	}
+	if !g.listed {
+		return nil
+	}
+	if _, err := g.db.ExecContext(ctx, dropWorkerSQL, []byte(g.name)); err != nil {
+		return fmt.Errorf("cascade: take worker %q off the list: %w", g.name, err)
+	}
+	g.listed = false
+	return nil
+}

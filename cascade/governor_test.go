@@ -1,0 +1,273 @@
+package cascade
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/onerow/onerow/crashtest"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+)
+
+// dial is a throttle that a test turns.
+type dial struct {
+	reason atomic.Pointer[string]
+	err    atomic.Pointer[error]
+	asked  atomic.Int64
+}
+
+func (d *dial) turn(reason string) { d.reason.Store(&reason) }
+
+func (d *dial) Reason(context.Context, *sql.DB) (string, error) {
+	d.asked.Add(1)
+	if err := d.err.Load(); err != nil && *err != nil {
+		return "", *err
+	}
+	if reason := d.reason.Load(); reason != nil {
+		return *reason, nil
+	}
+	return "", nil
+}
+
+// heard notes what an observer is told of throttles.
+type heard struct {
+	unobserved
+	mu      sync.Mutex
+	reasons []string
+}
+
+func (h *heard) Throttled(reason string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.reasons = append(h.reasons, reason)
+}
+
+func (h *heard) all() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.reasons)
+}
+
+// stale makes the governor ask and write again at once.
+func (g *governor) stale() {
+	<-g.turn
+	g.asked, g.beaten = time.Time{}, time.Time{}
+	clear(g.rest)
+	g.turn <- struct{}{}
+}
+
+func onlyWorker(t testing.TB, db *sql.DB) WorkerStatus {
+	t.Helper()
+	list, err := Workers(t.Context(), db)
+	if err != nil || len(list) != 1 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	return list[0]
+}
+
+// TestGovernor follows the reasons, who is told, and what the worker's row says.
+func TestGovernor(t *testing.T) {
+	each(t, func(t *testing.T, db *sql.DB) {
+		ctx := t.Context()
+		d, h := &dial{}, &heard{}
+		g := newGovernor(db, "w", time.Minute, []Throttle{d}, 1, h)
+		idle := func(want bool) {
+			t.Helper()
+			g.stale()
+			if paused, err := g.idle(ctx); paused != want || err != nil {
+				t.Errorf("%t, %v", paused, err)
+			}
+		}
+		idle(false)
+		if w := onlyWorker(t, db); w.Name != "w" || w.Throttle != "" || w.JobID != 0 || w.Ago > time.Minute || time.Since(w.StartedAt).Abs() > time.Minute || w.SeenAt.Before(w.StartedAt) {
+			t.Errorf("%+v", w)
+		}
+		d.turn("the shop is full")
+		idle(true)
+		if w := onlyWorker(t, db); w.Throttle != "throttle: the shop is full" {
+			t.Errorf("%+v", w)
+		}
+		if err := Pause(ctx, db, "backup"); err != nil {
+			t.Fatal(err)
+		}
+		idle(true)
+		asked := d.asked.Load()
+		idle(true)
+		if w := onlyWorker(t, db); w.Throttle != "paused: backup" || d.asked.Load() != asked {
+			t.Errorf("%+v, and the throttle was asked", w)
+		}
+		if err := Resume(ctx, db); err != nil {
+			t.Fatal(err)
+		}
+		broken := errors.New("no answer from mysql://root:hunter2@replica/")
+		d.err.Store(&broken)
+		idle(true)
+		if w := onlyWorker(t, db); w.Throttle != "throttle: the throttle cannot be asked: no answer from mysql://…@replica/" {
+			t.Errorf("%+v", w)
+		}
+		d.err.Store(new(error))
+		d.turn("")
+		idle(false)
+		if w := onlyWorker(t, db); w.Throttle != "" {
+			t.Errorf("%+v", w)
+		}
+		want := []string{"throttle: the shop is full", "paused: backup", "throttle: the throttle cannot be asked: no answer from mysql://…@replica/", ""}
+		if got := h.all(); !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+		for range 2 {
+			if err := g.gone(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if list, err := Workers(ctx, db); err != nil || len(list) != 0 {
+			t.Errorf("%+v, %v", list, err)
+		}
+	})
+}
+
+// TestGovernorWaits: a worker with a job waits as long as there is a reason, keeps its
+// lease, and goes on; what it is told while it waits ends it.
+func TestGovernorWaits(t *testing.T) {
+	each(t, func(t *testing.T, db *sql.DB) {
+		d := &dial{}
+		d.turn("not now")
+		g := newGovernor(db, "w", 30*time.Millisecond, []Throttle{d}, 1, nil)
+		var renewed atomic.Int64
+		renew := func(context.Context) error { renewed.Add(1); return nil }
+		ended := make(chan error, 1)
+		go func() { ended <- g.wait(t.Context(), Job{ID: 7}, time.Millisecond, renew) }()
+		dbtest.Eventually(t, time.Minute, func() (bool, string) { return renewed.Load() > 5, "the lease is not renewed" })
+		dbtest.Eventually(t, time.Minute, func() (bool, string) {
+			list, err := Workers(t.Context(), db)
+			return err == nil && len(list) == 1 && list[0].JobID == 7 && list[0].Throttle == "throttle: not now", "the worker does not say why it waits"
+		})
+		select {
+		case err := <-ended:
+			t.Fatalf("it went on: %v", err)
+		default:
+		}
+		d.turn("")
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+
+		d.turn("not now")
+		g.stale()
+		lost := errors.New("lost")
+		if err := g.wait(t.Context(), Job{ID: 7}, 0, func(context.Context) error { return lost }); !errors.Is(err, lost) {
+			t.Error(err)
+		}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		stop := errors.New("stop")
+		time.AfterFunc(50*time.Millisecond, func() { cancel(stop) })
+		begin := time.Now()
+		if err := g.wait(ctx, Job{ID: 7}, 0, renew); !errors.Is(err, stop) || time.Since(begin) > time.Second {
+			t.Errorf("after %s: %v", time.Since(begin), err)
+		}
+		if _, err := g.idle(ctx); !errors.Is(err, stop) {
+			t.Error(err)
+		}
+	})
+}
+
+// TestGovernorLoad: a quarter of the time for batches is three times as long for others.
+func TestGovernorLoad(t *testing.T) {
+	db := openForest(t)
+	h := &heard{}
+	g := newGovernor(db, "w", 60*time.Millisecond, nil, 0.25, h)
+	renewed := 0
+	begin := time.Now()
+	if err := g.wait(t.Context(), Job{ID: 7}, 100*time.Millisecond, func(context.Context) error { renewed++; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(begin); took < 300*time.Millisecond || renewed < 3 {
+		t.Errorf("waited %s and renewed %d times", took, renewed)
+	}
+	if got := h.all(); len(got) != 1 || got[0] != "load: batches get 25% of the time" {
+		t.Errorf("%q", got)
+	}
+	if w := onlyWorker(t, db); w.Throttle != "load: batches get 25% of the time" {
+		t.Errorf("%+v", w)
+	}
+	if paused, err := g.idle(t.Context()); paused || err != nil {
+		t.Error(paused, err)
+	}
+}
+
+// TestGovernorSurvivesTheDatabase: a switch that cannot be read is a reason, and a row
+// that cannot be written is none to fail.
+func TestGovernorSurvivesTheDatabase(t *testing.T) {
+	db := openForest(t)
+	g := newGovernor(db, "w", time.Minute, nil, 1, nil)
+	exec(t, db, "RENAME TABLE onerow_worker TO elsewhere")
+	if paused, err := g.idle(t.Context()); paused || err != nil {
+		t.Error(paused, err)
+	}
+	exec(t, db, "RENAME TABLE elsewhere TO onerow_worker, onerow_switch TO elsewhere")
+	g.stale()
+	if paused, err := g.idle(t.Context()); !paused || err != nil {
+		t.Error(paused, err)
+	}
+	if w := onlyWorker(t, db); !strings.HasPrefix(w.Throttle, "paused: the switch cannot be read: ") {
+		t.Errorf("%+v", w)
+	}
+	exec(t, db, "RENAME TABLE elsewhere TO onerow_switch")
+	g.stale()
+	if paused, err := g.idle(t.Context()); paused || err != nil {
+		t.Error(paused, err)
+	}
+}
+
+// TestGovernorStatements: nothing between the seconds, and who was killed is forgotten.
+func TestGovernorStatements(t *testing.T) {
+	db, connector := counting(t)
+	exec(t, db, `INSERT INTO onerow_worker (name, started_at, seen_at, beats) VALUES ('killed', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL 61 MINUTE, 1),
+('lately', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL 59 MINUTE, 1)`)
+	g := newGovernor(db, "w", time.Minute, []Throttle{ThreadsRunning(100_000)}, 1, nil)
+	renew := func(context.Context) error { return errors.New("not needed") }
+	takes := func(what string, want int, call func() error) {
+		t.Helper()
+		log, err := crashtest.Count(connector, call)
+		if err != nil || len(log) != want {
+			t.Errorf("%s takes %d statements, want %d; it said %v\n%s", what, len(log), want, err, log)
+		}
+	}
+	takes("the first look", 1+1+1+2, func() error { _, err := g.idle(t.Context()); return err })
+	if list, err := Workers(t.Context(), db); err != nil || len(list) != 2 || list[0].Name != "lately" {
+		t.Errorf("%+v, %v", list, err)
+	}
+	takes("a batch at once", 0, func() error { return g.wait(t.Context(), Job{ID: 1}, time.Millisecond, renew) })
+	<-g.turn
+	g.asked = time.Time{}
+	g.turn <- struct{}{}
+	takes("a batch a second later", 2, func() error { return g.wait(t.Context(), Job{ID: 1}, time.Millisecond, renew) })
+	takes("the end", 1, func() error { return g.gone(t.Context()) })
+	takes("the end of who never began", 0, func() error { return newGovernor(db, "x", time.Second, nil, 1, nil).gone(t.Context()) })
+}
+
+// TestGovernorParallel: many goroutines of one worker ask once.
+func TestGovernorParallel(t *testing.T) {
+	db := openForest(t)
+	d := &dial{}
+	g := newGovernor(db, "w", time.Minute, []Throttle{d}, 1, nil)
+	begin := time.Now()
+	var wg sync.WaitGroup
+	for i := range int64(16) {
+		wg.Go(func() {
+			if err := g.wait(t.Context(), Job{ID: i}, 0, nil); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := d.asked.Load(); n > 1+int64(time.Since(begin)/askEvery) {
+		t.Errorf("asked %d times", n)
+	}
+}

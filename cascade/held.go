@@ -1,0 +1,163 @@
+package cascade
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/rowkey"
+)
+
+// certain says whether deleting or detaching what is below locked parents unread, without
+// reaching the limit, proves that nothing is left over the edge: there is one table for
+// it to be in. A row that moves between two tables could be missed.
+func (r *run) certain(e *edge) bool {
+	return (e.leaf || e.detach) && !r.suspect[e] && len(e.sources) == 1
+}
+
+// childSQL is one child of a parent row p, or none, by the index of the edge. A row is no
+// child of itself. The optimizers do not turn a subquery with a LIMIT into a join.
+func (s *source) childSQL(parent *table, without []rowkey.Key) string {
+	itself := ""
+	if len(without) > 0 {
+		itself = " AND NOT (" + s.key.In("c", without) + ")"
+	}
+	if s.edge.self {
+		itself += " AND NOT (" + s.key.Equal("c", parent.key, "p") + ")"
+	}
+	return "(SELECT 1 FROM " + s.from + " AS c" + s.index + " WHERE " + s.columns.Equal("c", s.edge.referred(parent), "p") + s.whenC + itself + " LIMIT 1)"
+}
+
+// aboveSQL asks all tables of all children, from one snapshot, which of the parents still
+// have something below. In its transaction no read without a lock comes before the locks
+// on the parents, so the snapshot is newer than these, at REPEATABLE READ too: nobody can
+// have added a child since, and a row that moves is in one of its tables. Which child
+// belongs to which parent the database decides, by its collations. Children that are
+// about to be deleted may be left out.
+func (r *run) aboveSQL(t *table, parents []rowkey.Key, without map[*table][]rowkey.Key) string {
+	var children []string
+	for _, e := range t.node.edges {
+		if r.certain(e) {
+			continue
+		}
+		for _, s := range e.sources {
+			children = append(children, s.childSQL(t, without[s.table])+" IS NOT NULL")
+		}
+	}
+	if len(children) == 0 {
+		return ""
+	}
+	return "SELECT " + t.key.Select("p") + " FROM " + t.from + " AS p FORCE INDEX (PRIMARY) WHERE " + t.key.In("p", parents) +
+		" AND (" + strings.Join(children, " OR ") + ")"
+}
+
+// lookOutside asks for all groups of a batch at once whether anything is below their rows
+// but rows of the batch. Mostly nothing is, and the groups can go as they are, the children
+// before their parents. Else, and where a look at all says nothing because leaves may move
+// between two tables, each group is looked at. One statement per table.
+func (r *run) lookOutside(ctx context.Context, tx *onerow.Tx, groups []group, live [][]row) (exact bool, err error) {
+	keys := map[*table][]rowkey.Key{}
+	var tables []*table
+	total := 0
+	for i, g := range groups {
+		if g.src.edge.detach || len(live[i]) == 0 {
+			continue
+		}
+		t := g.src.table
+		if keys[t] == nil {
+			tables = append(tables, t)
+		}
+		keys[t] = append(keys[t], keysOf(live[i])...)
+		total += len(live[i])
+		for _, e := range t.node.edges {
+			exact = exact || !r.certain(e) && (e.leaf || e.detach)
+		}
+	}
+	if r.exact || exact || len(tables) == len(groups) || total > 2*listLength {
+		return true, nil
+	}
+	for _, t := range tables {
+		for part := range slices.Chunk(keys[t], listLength) {
+			query := r.aboveSQL(t, part, keys)
+			if query == "" {
+				continue
+			}
+			found := false
+			err := onerow.Query(ctx, tx, query+" LIMIT 1", nil, func(*sql.Rows) error {
+				found = true
+				return nil
+			})
+			if err != nil || found {
+				return true, err
+			}
+		}
+	}
+	return false, nil
+}
+
+// above returns which of the locked parents still have something below.
+func (r *run) above(ctx context.Context, tx *onerow.Tx, t *table, parents []row) (map[rowkey.Key]bool, error) {
+	held := map[rowkey.Key]bool{}
+	values := make([]sql.NullString, t.key.Width())
+	dest := make([]any, len(values))
+	for i := range values {
+		dest[i] = &values[i]
+	}
+	for part := range slices.Chunk(keysOf(parents), listLength) {
+		query := r.aboveSQL(t, part, nil)
+		if query == "" {
+			return held, nil
+		}
+		err := onerow.Query(ctx, tx, query, nil, func(rows *sql.Rows) error {
+			if err := rows.Scan(dest...); err != nil {
+				return err
+			}
+			k, ok := t.key.Key(values)
+			if !ok {
+				return errNullKey
+			}
+			held[k] = true
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return held, nil
+}
+
+// belowRootSQL is aboveSQL for the root, whose row may be gone: its key is given.
+func (r *run) belowRootSQL(root row) string {
+	var parts []string
+	for _, e := range r.node.edges {
+		keys := e.keys([]row{root})
+		if r.certain(e) || len(keys) == 0 {
+			continue
+		}
+		for _, s := range e.sources {
+			itself := ""
+			if e.self {
+				itself = " AND NOT (" + s.key.In("", []rowkey.Key{root.key}) + ")"
+			}
+			parts = append(parts, "(SELECT 1 FROM "+s.from+s.index+" WHERE "+s.when+s.columns.In("", keys)+itself+" LIMIT 1)")
+		}
+	}
+	return strings.Join(parts, " UNION ALL ")
+}
+
+// belowRoot says whether anything is below the locked root.
+func (r *run) belowRoot(ctx context.Context, tx *onerow.Tx, root row) (bool, error) {
+	query := r.belowRootSQL(root)
+	if query == "" {
+		return false, nil
+	}
+	var one int
+	err := onerow.QueryRow(ctx, tx, query, nil, &one)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}

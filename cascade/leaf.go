@@ -1,0 +1,74 @@
+package cascade
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/rowkey"
+)
+
+// leavesSQL deletes along the index of the edge; the LIMIT also keeps the optimizer from
+// scanning the table. At REPEATABLE READ it holds the gaps there until the batch ends.
+func (s *source) leavesSQL(parents []rowkey.Key, limit int64) string {
+	return "DELETE FROM " + s.from + " WHERE " + s.when + s.columns.In("", parents) + " LIMIT " + strconv.FormatInt(limit, 10)
+}
+
+// detachSQL updates along the index of the edge. A row that it has updated is not below
+// the parents any more.
+func (s *source) detachSQL(parents []rowkey.Key, limit int64) string {
+	return "UPDATE " + s.from + s.index + " SET " + s.setNull() + " WHERE " + s.when + s.columns.In("", parents) + " LIMIT " + strconv.FormatInt(limit, 10)
+}
+
+// detachRowsSQL updates by the primary key rows that are locked below their parents.
+func (s *source) detachRowsSQL(keys []rowkey.Key) string {
+	return "UPDATE " + s.from + " FORCE INDEX (PRIMARY) SET " + s.setNull() + " WHERE " + s.key.In("", keys)
+}
+
+// below detaches and deletes what is read by nobody below the parents, as far as the
+// budget goes, and says whether it ended there. One statement per table and edge.
+func (r *run) below(ctx context.Context, tx *onerow.Tx, n *node, parents []row, budget *int64, t tally) (full bool, err error) {
+	for _, e := range n.edges {
+		if !e.leaf && !e.detach || r.suspect[e] {
+			continue
+		}
+		for keys := range slices.Chunk(e.keys(parents), listLength) {
+			for _, s := range e.sources {
+				query, c := s.leavesSQL, t.deleted
+				if e.detach {
+					query, c = s.detachSQL, t.detached
+				}
+				rows, err := onerow.Affected(ctx, tx, query(keys, *budget))
+				if err != nil {
+					return false, r.failed(err, e, 0)
+				}
+				c[s.name] += rows
+				if *budget -= rows; *budget <= 0 {
+					return true, nil
+				}
+			}
+		}
+	}
+	return false, nil
+}
+
+// clear deletes and detaches what is read by nobody below the parents batch by batch,
+// without locking the parents, until there is less than a batch.
+func (r *run) clear(ctx context.Context, n *node, parents []row) error {
+	for {
+		full := false
+		err := r.batch(ctx, func(ctx context.Context, tx *onerow.Tx, t tally) (_ bool, err error) {
+			budget := int64(r.pace.limit())
+			full, err = r.below(ctx, tx, n, parents, &budget, t)
+			return false, err
+		})
+		if err != nil || !full {
+			return err
+		}
+	}
+}
+
+// setNull is the assignments that take a row off its parent.
+func (s *source) setNull() string { return strings.Join(s.nulls, ", ") }

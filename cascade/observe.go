@@ -1,0 +1,71 @@
+package cascade
+
+import (
+	"strings"
+	"time"
+)
+
+// Observer is told what workers do, for metrics: package cascade/prommetrics implements
+// it. Its methods are called on the workers' goroutines, after the batch that they are
+// about was committed; they must be safe for concurrent use and return at once. After a
+// crash, or a COMMIT without an answer, something may have been told of twice or not at
+// all: the tables are the record.
+type Observer interface {
+	// Batch was committed after that time.
+	Batch(took time.Duration)
+	// Deleted rows of a table.
+	Deleted(table string, rows int64)
+	// Detached rows of a table: their reference to a deleted row is NULL now.
+	Detached(table string, rows int64)
+	// Parked a row of a table.
+	Parked(table string)
+	// LeaseLost: another worker has taken over a job of this one.
+	LeaseLost()
+	// Throttled says why the worker waits from now on; "" that it does not. See
+	// [ReasonKind].
+	Throttled(reason string)
+	// Ended an attempt to work a job: it is in that state now.
+	Ended(state State)
+}
+
+// unobserved is the observer of a worker that has none.
+type unobserved struct{}
+
+func (unobserved) Batch(time.Duration)    {}
+func (unobserved) Deleted(string, int64)  {}
+func (unobserved) Detached(string, int64) {}
+func (unobserved) Parked(string)          {}
+func (unobserved) LeaseLost()             {}
+func (unobserved) Throttled(string)       {}
+func (unobserved) Ended(State)            {}
+
+// The kinds of reasons for which a worker waits. A reason is "kind: details".
+const (
+	kindPaused  = "paused"
+	kindThreads = "threads"
+	kindLag     = "lag"
+	kindQuery   = "query"
+	kindLoad    = "load"
+	kindOther   = "throttle" // of a throttle that is not this package's
+)
+
+// ReasonKinds are all that [ReasonKind] returns, but "".
+func ReasonKinds() []string {
+	return []string{kindPaused, kindThreads, kindLag, kindQuery, kindLoad, kindOther}
+}
+
+// ReasonKind is the kind of a reason for which a worker waits, as [Observer.Throttled]
+// and [WorkerStatus].Throttle have it: paused, threads, lag, query, load, or throttle for
+// one of the application's own. "" for no reason.
+func ReasonKind(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	kind, _, _ := strings.Cut(reason, ":")
+	for _, known := range ReasonKinds() {
+		if kind == known {
+			return kind
+		}
+	}
+	return kindOther
+}

@@ -1,0 +1,204 @@
+package cascade
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/internal/rowkey"
+	"github.com/onerow/onerow/schema"
+)
+
+// indexes are the columns of each index, by table and index, as far as an index scan
+// delivers them in order: up to the first expression, prefix or descending column. Names
+// are in lower case.
+type indexes struct {
+	ordered map[[2]string][]string
+	// cheap are columns of each table that are quickly read.
+	cheap map[string][]string
+	// all are all columns of each index.
+	all map[[2]string][]string
+}
+
+// Both read the dictionary, plainly.
+const (
+	sqlIndexes = `SELECT table_name, index_name, COALESCE(column_name, ''), sub_part IS NULL AND COALESCE(collation, 'A') = 'A'
+ FROM information_schema.statistics WHERE table_schema = DATABASE() ORDER BY table_name, index_name, seq_in_index`
+	sqlCheapColumns = `SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = DATABASE()
+ AND data_type IN ('tinyint', 'smallint', 'mediumint', 'int', 'bigint', 'date', 'datetime', 'timestamp', 'char', 'varchar')
+ AND COALESCE(character_maximum_length, 0) <= 300 ORDER BY table_name, COALESCE(character_maximum_length, 0), ordinal_position`
+)
+
+func readIndexes(ctx context.Context, db onerow.DB) (indexes, error) {
+	x := indexes{ordered: map[[2]string][]string{}, cheap: map[string][]string{}, all: map[[2]string][]string{}}
+	ended := map[[2]string]bool{}
+	err := onerow.Query(ctx, db, sqlIndexes, nil, func(rows *sql.Rows) error {
+		var table, index, column string
+		var plain bool
+		if err := rows.Scan(&table, &index, &column, &plain); err != nil {
+			return err
+		}
+		name := [2]string{strings.ToLower(table), strings.ToLower(index)}
+		x.all[name] = append(x.all[name], column)
+		if ended[name] = ended[name] || !plain || column == ""; !ended[name] {
+			x.ordered[name] = append(x.ordered[name], column)
+		}
+		return nil
+	})
+	if err != nil {
+		return x, err
+	}
+	return x, onerow.Query(ctx, db, sqlCheapColumns, nil, func(rows *sql.Rows) error {
+		var table, column string
+		err := rows.Scan(&table, &column)
+		x.cheap[strings.ToLower(table)] = append(x.cheap[strings.ToLower(table)], column)
+		return err
+	})
+}
+
+// position is a column by which the children of some parents are ordered.
+type position struct {
+	quoted   string
+	codec    rowkey.Codec // of this one column, as the index orders it
+	nullable bool
+}
+
+// walkBy chooses the index by which the rows over an edge are walked, and their order:
+// that of the index's columns and then of the key's, as InnoDB appends them. A scan of
+// the index then reads only the rows that it returns. Columns of the condition are
+// constant and left out. Without a fitting index, or where its columns cannot be keys,
+// the rows are sorted each time; [schema.Verify] warns of that. MySQL does not see that an
+// index that has some of the key's columns has the rest of them behind it, and sorts,
+// unless one parent is asked for.
+func (s *source) walkBy(declared schema.Edge, cat *schema.Catalog, all indexes) error {
+	var columns []string
+	if name, ok := cat.EdgeIndex(s.name, declared); ok {
+		s.index = " FORCE INDEX (" + ident.Quote(name) + ")"
+		index := [2]string{strings.ToLower(s.name), strings.ToLower(name)}
+		columns = all.ordered[index]
+		s.outside = all.outside(s, index)
+		s.sorted = strings.EqualFold(name, "PRIMARY") || len(s.node.Key) == 1 || !overlap(columns, s.node.Key)
+	}
+	has := func(list []string, column string) bool {
+		return slices.ContainsFunc(list, func(c string) bool { return strings.EqualFold(c, column) })
+	}
+	var order []string
+	add := func(columns []string) bool {
+		for _, column := range columns {
+			if has(order, column) || constant(declared, column) && !has(declared.Columns, column) {
+				continue
+			}
+			if rowkey.Check(cat, s.name, []string{column}) != nil {
+				return false
+			}
+			order = append(order, column)
+		}
+		return true
+	}
+	if !add(columns) || !containsAll(order, declared.Columns) {
+		order = nil
+		add(declared.Columns)
+	}
+	add(s.node.Key)
+	for _, column := range order {
+		c, err := rowkey.New(cat, s.name, []string{column})
+		if err != nil {
+			return err
+		}
+		info, _ := cat.Column(s.name, column)
+		s.order = append(s.order, position{ident.Quote(column), c.Ordered(), info.Nullable})
+	}
+	return nil
+}
+
+// outside is a column that is not in the index, quoted and behind a comma, or empty. MySQL
+// estimates badly how many rows a long list finds in an index that it was told to use, and
+// then reads the whole index, from its start, where that has all columns that are asked
+// for. It does not where it would have to look each row up. A table that has no other
+// column than those of keys and edges has none to offer; long lists may be slow there.
+func (x indexes) outside(s *source, index [2]string) string {
+	for _, column := range x.cheap[index[0]] {
+		if !containsAll(x.all[index], []string{column}) && !containsAll(s.node.Key, []string{column}) {
+			return ", " + ident.Quote(column)
+		}
+	}
+	return ""
+}
+
+func containsAll(list, wanted []string) bool {
+	for _, w := range wanted {
+		if !slices.ContainsFunc(list, func(c string) bool { return strings.EqualFold(c, w) }) {
+			return false
+		}
+	}
+	return true
+}
+
+func overlap(a, b []string) bool {
+	return slices.ContainsFunc(a, func(c string) bool { return containsAll(b, []string{c}) })
+}
+
+func constant(e schema.Edge, column string) bool {
+	for name := range e.When {
+		if strings.EqualFold(name, column) {
+			return true
+		}
+	}
+	return false
+}
+
+// cursor is a place in the order of a source: a literal for each position, "" for NULL.
+// nil is before the first row.
+type cursor []string
+
+// cursor is the place of a row, of whose positions these are the values.
+func (s *source) cursor(values []sql.NullString) cursor {
+	c := make(cursor, len(s.order))
+	for i, p := range s.order {
+		k, _ := p.codec.Key(values[i : i+1])
+		c[i] = string(k)
+	}
+	return c
+}
+
+// after is the condition that a row comes after the cursor: it is the same in the first
+// positions and greater in the next. NULL is least.
+func (s *source) after(c cursor) string {
+	var b strings.Builder
+	same := ""
+	for i, p := range s.order {
+		greater := p.quoted + " > " + c[i]
+		equal := p.quoted + " = " + c[i]
+		if c[i] == "" {
+			greater, equal = p.quoted+" IS NOT NULL", p.quoted+" IS NULL"
+		}
+		if i > 0 {
+			b.WriteString(" OR ")
+		}
+		b.WriteString(same + greater)
+		same += equal + " AND "
+	}
+	return "(" + b.String() + ")"
+}
+
+// readSQL reads the next children of the parents, whose keys for the edge are given.
+func (s *source) readSQL(keys []rowkey.Key, after cursor, limit int) string {
+	var b strings.Builder
+	b.WriteString("SELECT " + s.table.columns(&s.columns))
+	for _, p := range s.order {
+		b.WriteString(", " + p.codec.Select(""))
+	}
+	b.WriteString(s.outside + " FROM " + s.from + s.index + " WHERE " + s.when + s.columns.In("", keys))
+	if after != nil {
+		b.WriteString(" AND " + s.after(after))
+	}
+	for i, p := range s.order {
+		b.WriteString([]string{" ORDER BY ", ", "}[min(i, 1)] + p.quoted)
+	}
+	b.WriteString(" LIMIT " + strconv.Itoa(limit))
+	return b.String()
+}

@@ -1,0 +1,151 @@
+package cascade
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/schema"
+)
+
+// ErrCursor means: a text is not a position that [Orphans] has given, or not one of this plan.
+var ErrCursor = errors.New("cascade: not a position of this search for orphans")
+
+// Orphan is a missing row that rows of a table refer to by an edge of the plan whose
+// rows go with the row above: it is in none of its tables, and no job is open for it.
+type Orphan struct {
+	// Resource is what the missing row would be a row of.
+	Resource string `json:"resource"`
+	// ID is the missing row's id, encoded, see [onerow.EncodeKey]. Empty: the rows do not
+	// refer to the primary key, or what they hold is no key of the resource.
+	ID string `json:"id,omitempty"`
+	// Table and Columns are where the reference is; Values is what is there, as SQL.
+	Table   string   `json:"table"`
+	Columns []string `json:"columns"`
+	Values  string   `json:"values"`
+	// Rows is how many rows of the table hold it; at least as many where AtLeast is set.
+	Rows    int64 `json:"rows"`
+	AtLeast bool  `json:"at_least,omitempty"`
+	// ReportOnly says why no cascade can be queued for it. Empty: one can.
+	ReportOnly string `json:"report_only,omitempty"`
+}
+
+// OrphanOptions say where [Orphans] looks. The zero value means everywhere.
+type OrphanOptions struct {
+	// Table limits the search to one table, or to the tables of one resource.
+	Table string
+	// Page is how many index entries a statement reads at most. Default 1000, maximum 10,000.
+	Page int
+	// Limit is how many orphans are reported at most. 0: all.
+	Limit int
+	// After continues an earlier search behind the position that it gave to OnPage.
+	After string
+	// OnPage is called after each page whose orphans have all been reported.
+	OnPage func(OrphanPage)
+}
+
+// OrphanPage is how far a search has come.
+type OrphanPage struct {
+	Table   string // that was read
+	Edge    string // "project_id → project"
+	Entries int64  // index entries of this table and edge that were read so far
+	Next    string // the position, for OrphanOptions.After; empty at the end of the search
+}
+
+const (
+	defaultOrphanPage = 1000
+	maxOrphanPage     = 10_000
+)
+
+// Orphans reports missing rows that other rows hang below, by the delete-edges of the
+// plan that no foreign key guards: with one there can be none. It changes nothing.
+//
+// Each page reads at most Page entries of the child's index on the edge, in its order,
+// and looks each different value up in all tables of the parent in the same statement,
+// so that a row that moves between its tables is seen in one of them. Values that
+// fill more than a page are skipped to their end. The cost of a page does not grow with
+// the tables, and the search can be continued behind any page.
+//
+// A report is true of the moment of its page. fn is called with no statement open; its
+// error ends the search and is returned. Statements: schema.Inspect, 2 of
+// information_schema, then 1 per page and 1 more for a page with missing rows.
+// Errors: [schema.ErrPlan], [schema.ErrUnknownResource], [ErrNoIndex], [ErrCursor].
+func Orphans(ctx context.Context, db onerow.DB, plan schema.Plan, o OrphanOptions, fn func(Orphan) error) error {
+	if o.Page <= 0 {
+		o.Page = defaultOrphanPage
+	}
+	o.Page = min(o.Page, maxOrphanPage)
+	err := orphans(ctx, db, plan, o, fn)
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("cascade: look for orphans: %w", err)
+	}
+	return nil
+}
+
+// errEnough ends a search at its limit.
+var errEnough = errors.New("enough")
+
+func orphans(ctx context.Context, db onerow.DB, plan schema.Plan, o OrphanOptions, fn func(Orphan) error) error {
+	scans, err := orphanScans(ctx, db, plan, o.Table)
+	if err != nil {
+		return err
+	}
+	after, err := startAt(&scans, o.After)
+	if err != nil {
+		return err
+	}
+	reported := 0
+	for i := range scans {
+		s := &scans[i]
+		for entries := int64(0); ; {
+			page, err := s.page(ctx, db, after, o.Page)
+			if err != nil {
+				return fmt.Errorf("%s: %w", s, err)
+			}
+			for _, found := range page.orphans {
+				if o.Limit > 0 && reported == o.Limit {
+					return errEnough
+				}
+				if err := fn(found); err != nil {
+					return err
+				}
+				reported++
+			}
+			entries += page.entries
+			after = page.last
+			last := page.entries < int64(o.Page)
+			if o.OnPage != nil {
+				next := s.position(after)
+				switch {
+				case last && i+1 < len(scans):
+					next = scans[i+1].position(nil)
+				case last:
+					next = ""
+				}
+				o.OnPage(OrphanPage{Table: s.table, Edge: s.name(), Entries: entries, Next: next})
+			}
+			if last {
+				break
+			}
+		}
+		after = nil
+	}
+	return nil
+}
+
+// name is the edge in short.
+func (s *orphanScan) name() string {
+	name := strings.Join(s.edge.Columns, ", ") + " → " + s.parent.Name
+	for _, column := range sortedKeys(s.edge.When) {
+		name += fmt.Sprintf(" (%s = %q)", column, s.edge.When[column])
+	}
+	return name
+}
+
+// String names the table and the edge, for errors.
+func (s *orphanScan) String() string { return s.table + ": " + s.name() }

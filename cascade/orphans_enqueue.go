@@ -1,0 +1,108 @@
+package cascade
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/rowkey"
+	"github.com/onerow/onerow/schema"
+)
+
+// EnqueuedOrphans is what [EnqueueOrphans] did.
+type EnqueuedOrphans struct {
+	EnqueuedMany
+	// Returned is how many of the rows are there after all; nothing was queued for them.
+	Returned int `json:"returned"`
+	// ReportOnly is how many cannot be queued, see [Orphan].
+	ReportOnly int `json:"report_only"`
+}
+
+// EnqueueOrphans queues a cascade for each missing row, so that a worker deletes what is
+// below it. Whether it is missing still is asked of all its tables again, in one statement,
+// as the first of the transaction that queues it: nothing is queued for a row that is there.
+//
+// What is safe: a row that moves between its tables is seen in one of them; a row that
+// is being deleted has a job, which counts as open; an id that is never used again cannot come
+// back; and a row whose children are inserted under a share lock on it, as package repo
+// does, was there before them. What is not: where an application inserts children first
+// and their parent, with an id that it chose, only after this transaction, the cascade
+// deletes both. Do not queue orphans while such a load runs.
+//
+// Statements on a pool: schema.Inspect, then 5 per 500 rows of a resource: BEGIN, look,
+// those of [EnqueueMany], COMMIT. Calling it again is safe.
+func EnqueueOrphans(ctx context.Context, db onerow.DB, plan schema.Plan, orphans []Orphan) (EnqueuedOrphans, error) {
+	var done EnqueuedOrphans
+	ids, known := map[string][]string{}, map[[2]string]bool{}
+	var resources []string
+	for _, o := range orphans {
+		switch {
+		case o.ReportOnly != "" || o.ID == "":
+			done.ReportOnly++
+			continue
+		case known[[2]string{o.Resource, o.ID}]: // by another table
+			continue
+		case ids[o.Resource] == nil:
+			resources = append(resources, o.Resource)
+		}
+		known[[2]string{o.Resource, o.ID}] = true
+		ids[o.Resource] = append(ids[o.Resource], o.ID)
+	}
+	if len(resources) == 0 {
+		return done, nil
+	}
+	cat, err := schema.Inspect(ctx, db)
+	if err != nil {
+		return done, fmt.Errorf("cascade: enqueue orphans: %w", err)
+	}
+	for _, resource := range resources {
+		node, err := plan.Node(resource)
+		if err != nil {
+			return done, fmt.Errorf("cascade: enqueue orphans: %w", err)
+		}
+		codec, err := rowkey.New(cat, node.Tables[0], node.Key)
+		if err != nil {
+			return done, fmt.Errorf("cascade: enqueue orphans: %w", err)
+		}
+		for chunk := range slices.Chunk(ids[resource], enqueueManyAtOnce) {
+			queued, returned, err := enqueueMissing(ctx, db, node, codec, chunk)
+			if err != nil {
+				return done, fmt.Errorf("cascade: enqueue orphans, %d are queued: %w", done.Queued+done.Open, err)
+			}
+			done.Queued += queued.Queued
+			done.Open += queued.Open
+			done.Returned += returned
+		}
+	}
+	return done, nil
+}
+
+// enqueueMissing queues those that are missing, in one transaction. Its first statement
+// is a plain read, so at REPEATABLE READ the snapshot is no older than that.
+func enqueueMissing(ctx context.Context, db onerow.DB, n schema.Node, c rowkey.Codec, ids []string) (queued EnqueuedMany, returned int, err error) {
+	keys := make([]rowkey.Key, len(ids))
+	for i, id := range ids {
+		if keys[i], err = c.Decode(id); err != nil {
+			return queued, 0, err
+		}
+	}
+	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+		queued, returned = EnqueuedMany{}, 0
+		there, err := present(ctx, tx, n.Tables, c, keys)
+		if err != nil {
+			return err
+		}
+		var deletions []Deletion
+		for i, id := range ids {
+			if there[keys[i]] {
+				returned++
+				continue
+			}
+			deletions = append(deletions, Deletion{Resource: n.Name, ResourceID: id})
+		}
+		queued, err = EnqueueMany(ctx, tx, deletions)
+		return err
+	})
+	return queued, returned, err
+}

@@ -1,0 +1,434 @@
+package cascade
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/crashtest"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+)
+
+// parkRows parks rows of an open job as its worker would.
+func parkRows(t testing.TB, db onerow.DB, jobID int64, table string, keys ...string) {
+	t.Helper()
+	err := onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
+		for _, key := range keys {
+			if err := park(ctx, tx, jobID, table, key, "it is referred to"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// end ends an open job as a worker's last batch does: the fence, what is parked, the archive.
+func end(ctx context.Context, db onerow.DB, jobID int64) (state State, err error) {
+	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+		n, err := onerow.Affected(ctx, tx, "UPDATE onerow_job SET batch_seq = batch_seq + 1 WHERE id = ?", jobID)
+		if err != nil || n == 0 {
+			state = ""
+			return err
+		}
+		parked, _, err := parkedCounts(ctx, tx, jobID)
+		if err != nil {
+			return err
+		}
+		state = Done
+		if parked > 0 {
+			state = Leftovers
+		}
+		return archiveAs(ctx, tx, jobID, state)
+	})
+	return state, err
+}
+
+func archiveAs(ctx context.Context, tx *onerow.Tx, jobID int64, state State) error {
+	for _, step := range []struct {
+		query string
+		args  []any
+	}{
+		{"UPDATE onerow_job SET state = ? WHERE id = ?", []any{string(state), jobID}},
+		{moveColumns + "UTC_TIMESTAMP(6) FROM onerow_job WHERE id = ?", []any{jobID}},
+		{"DELETE FROM onerow_job WHERE id = ?", []any{jobID}},
+	} {
+		if _, err := tx.ExecContext(ctx, step.query, step.args...); err != nil {
+			return err
+		}
+	}
+	return noteTrouble(ctx, tx, jobID, state)
+}
+
+// leftovers is a job that has ended but for rows of a table, by their keys, and the ids
+// under which those are parked, in order.
+func leftovers(t testing.TB, db onerow.DB, root int64, keys ...string) (Job, []int64) {
+	t.Helper()
+	job := condemn(t, db, root, 0)
+	exec(t, db, "INSERT INTO onerow_job_plan VALUES (?, 'print', UTC_TIMESTAMP(6))", job.ID)
+	parkRows(t, db, job.ID, "note", keys...)
+	if state, err := end(t.Context(), db, job.ID); state != Leftovers || err != nil {
+		t.Fatal(state, err)
+	}
+	list := listParked(t, db, ParkedOptions{JobID: job.ID})
+	ids := make([]int64, len(list))
+	for i, p := range list {
+		ids[len(ids)-1-i] = p.ID
+	}
+	return get(t, db, job.ID), ids
+}
+
+func listParked(t testing.TB, db onerow.DB, o ParkedOptions) []Parked {
+	t.Helper()
+	list, err := ListParked(t.Context(), db, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func troubles(t testing.TB, db onerow.DB, id int64) int64 {
+	t.Helper()
+	return count(t, db, "SELECT COUNT(*) FROM onerow_job_trouble WHERE job_id = ?", id)
+}
+
+func TestPark(t *testing.T) {
+	each(t, func(t *testing.T, db *sql.DB) {
+		job := condemn(t, db, 1, 0)
+		for range 2 { // as after an outcome that is unknown
+			parkRows(t, db, job.ID, "note", "1", "2")
+			parkRows(t, db, job.ID, "tag", "1")
+		}
+		exec(t, db, "INSERT INTO onerow_job_count VALUES (?, 'a', 2)", job.ID)
+		exec(t, db, "INSERT INTO onerow_job_detached VALUES (?, 'b', 3), (?, 'c', 4)", job.ID, job.ID)
+		exec(t, db, "INSERT INTO onerow_job_plan VALUES (?, 'print', UTC_TIMESTAMP(6))", job.ID)
+		exec(t, db, "UPDATE onerow_parked SET state = 'skipped' WHERE table_name = 'tag'")
+		found, err := Find(t.Context(), db, "project", "1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := List(t.Context(), db, ListOptions{})
+		if err != nil || len(list) != 1 {
+			t.Fatal(list, err)
+		}
+		for _, got := range []Job{get(t, db, job.ID), found, list[0]} {
+			if got.Parked != 2 || got.Skipped != 1 || got.DetachedRows != 7 || got.Detached["c"] != 4 || got.DeletedRows != 2 || got.Plan != "print" || len(got.Tables) != 1 {
+				t.Errorf("%+v", got)
+			}
+		}
+		keys, err := parkedKeys(t.Context(), db, job.ID)
+		if err != nil || fmt.Sprint(keys) != "map[note:[1 2] tag:[1]]" {
+			t.Error(keys, err)
+		}
+		if parked, all, err := parkedCounts(t.Context(), db, job.ID); parked != 2 || all != 3 || err != nil {
+			t.Error(parked, all, err)
+		}
+		if parked, all, err := parkedCounts(t.Context(), db, 999); parked != 0 || all != 0 || err != nil {
+			t.Error(parked, all, err)
+		}
+	})
+}
+
+func TestListParked(t *testing.T) {
+	each(t, func(t *testing.T, db *sql.DB) {
+		if list := listParked(t, db, ParkedOptions{}); len(list) != 0 {
+			t.Error(list)
+		}
+		one, ids := leftovers(t, db, 1, "1", "2", "3", "4", "5")
+		two := condemn(t, db, 2, 0)
+		parkRows(t, db, two.ID, "tag", "'a;b'", string(make([]byte, 512)))
+		if _, err := SkipParked(t.Context(), db, ids[1]); err != nil {
+			t.Fatal(err)
+		}
+		for want, o := range map[int]ParkedOptions{7: {}, 5: {JobID: one.ID}, 4: {JobID: one.ID, State: ParkedOpen}, 1: {State: ParkedSkipped},
+			6: {State: ParkedOpen, Limit: 5000}, 3: {Limit: 3}, 0: {JobID: 99}, 2: {JobID: two.ID}} {
+			if list := listParked(t, db, o); len(list) != want {
+				t.Errorf("%+v: %+v", o, list)
+			}
+		}
+		var got []int64
+		for after := int64(0); ; {
+			page := listParked(t, db, ParkedOptions{JobID: one.ID, After: after, Limit: 2})
+			for _, p := range page {
+				got = append(got, p.ID)
+				if p.Resource != "project" || p.ResourceID != "1" || p.Table != "note" || p.Error != "it is referred to" || time.Since(p.ParkedAt).Abs() > time.Minute ||
+					p.Skipped != (p.ID == ids[1]) {
+					t.Errorf("%+v", p)
+				}
+			}
+			if len(page) < 2 {
+				break
+			}
+			after = page[1].ID
+		}
+		slices.Reverse(got)
+		if !slices.Equal(got, ids) {
+			t.Errorf("%v, want %v", got, ids)
+		}
+	})
+}
+
+func TestSkipParked(t *testing.T) {
+	each(t, func(t *testing.T, db *sql.DB) {
+		ctx := t.Context()
+		job, ids := leftovers(t, db, 1, "1", "2")
+		if job.Parked != 2 || job.Plan != "print" || troubles(t, db, job.ID) != 1 {
+			t.Errorf("%+v", job)
+		}
+		if got, err := SkipParked(ctx, db, ids[0]); err != nil || got.State != Leftovers || got.Parked != 1 || got.Skipped != 1 {
+			t.Errorf("%+v, %v", got, err)
+		}
+		for range 2 {
+			if got, err := SkipParked(ctx, db, ids[1]); err != nil || got.State != Done || got.Parked != 0 || got.Skipped != 2 || got.ID != job.ID {
+				t.Errorf("%+v, %v", got, err)
+			}
+		}
+		if troubles(t, db, job.ID) != 0 {
+			t.Error("the job is done and in trouble")
+		}
+		if _, err := SkipParked(ctx, db, 4711); !errors.Is(err, ErrNoParked) {
+			t.Error(err)
+		}
+		open := condemn(t, db, 2, 0)
+		parkRows(t, db, open.ID, "note", "9")
+		id := listParked(t, db, ParkedOptions{JobID: open.ID})[0].ID
+		if got, err := SkipParked(ctx, db, id); err != nil || got.State != Ready || got.Parked != 0 || got.Skipped != 1 {
+			t.Errorf("%+v, %v", got, err)
+		}
+		if state, err := end(ctx, db, open.ID); state != Done || err != nil {
+			t.Error(state, err)
+		}
+		exec(t, db, "DELETE FROM onerow_job_archive WHERE id = ?", open.ID)
+		if _, err := SkipParked(ctx, db, id); !errors.Is(err, ErrNoJob) {
+			t.Error(err)
+		}
+	})
+}
+
+func TestRetryParked(t *testing.T) {
+	each(t, func(t *testing.T, db *sql.DB) {
+		ctx := t.Context()
+		job, ids := leftovers(t, db, 1, "1", "2")
+		exec(t, db, "UPDATE onerow_job_archive SET token = 7, failures = 3")
+		got, err := RetryParked(ctx, db, ids[0])
+		if err != nil || got.State != Ready || got.Parked != 1 || got.Token != 7 || got.Failures != 0 || got.Plan != "" || got.ID != job.ID || troubles(t, db, job.ID) != 0 {
+			t.Errorf("%+v, %v", got, err)
+		}
+		if _, err := RetryParked(ctx, db, ids[0]); !errors.Is(err, ErrNoParked) {
+			t.Error(err)
+		}
+		if got, err := RetryParked(ctx, db, ids[1]); err != nil || got.State != Ready || got.Parked != 0 { // of an open job
+			t.Errorf("%+v, %v", got, err)
+		}
+
+		// That a row was skipped can be taken back, too.
+		done, ids := leftovers(t, db, 2, "1")
+		if got, err := SkipParked(ctx, db, ids[0]); err != nil || got.State != Done {
+			t.Fatal(got, err)
+		}
+		if got, err := RetryParked(ctx, db, ids[0]); err != nil || got.State != Ready || got.ID != done.ID || got.Skipped != 0 {
+			t.Errorf("%+v, %v", got, err)
+		}
+
+		// Another deletion of the same row is open: nothing changes.
+		old, ids := leftovers(t, db, 3, "1")
+		newer := condemn(t, db, 3, 0)
+		var open *OpenJobError
+		if _, err := RetryParked(ctx, db, ids[0]); !errors.As(err, &open) || open.Open != newer.ID || open.JobID != old.ID {
+			t.Error(err)
+		}
+		if got := get(t, db, old.ID); got.State != Leftovers || got.Parked != 1 || got.Plan != "print" || troubles(t, db, old.ID) != 1 {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+func TestRetryLeftovers(t *testing.T) {
+	each(t, func(t *testing.T, db *sql.DB) {
+		ctx := t.Context()
+		job, ids := leftovers(t, db, 1, "1", "2", "3")
+		if _, err := SkipParked(ctx, db, ids[1]); err != nil {
+			t.Fatal(err)
+		}
+		if list, err := List(ctx, db, ListOptions{State: Leftovers}); err != nil || len(list) != 1 || list[0].Parked != 2 {
+			t.Errorf("%+v, %v", list, err)
+		}
+		got, err := Retry(ctx, db, job.ID)
+		if err != nil || got.State != Ready || got.Parked != 0 || got.Skipped != 1 || got.Plan != "" || troubles(t, db, job.ID) != 0 {
+			t.Errorf("%+v, %v", got, err)
+		}
+		if keys, err := parkedKeys(ctx, db, job.ID); err != nil || fmt.Sprint(keys) != "map[note:[2]]" {
+			t.Error(keys, err)
+		}
+		if n := count(t, db, "SELECT COUNT(*) FROM onerow_job_archive"); n != 0 {
+			t.Errorf("%d jobs are in the archive", n)
+		}
+	})
+}
+
+// TestParkedRaces: operators who skip and retry the same rows, and the job, while a
+// worker ends it, in all orders. A job waits for somebody exactly when one of its rows
+// does, whatever became of whom.
+func TestParkedRaces(t *testing.T) {
+	each(t, func(t *testing.T, db *sql.DB) {
+		for round := range int64(25) {
+			job, ids := leftovers(t, db, round+1, "1", "2")
+			var wg sync.WaitGroup
+			call := func(what string, fn func() error, accepted ...error) {
+				wg.Go(func() {
+					err := fn()
+					if err != nil && !slices.ContainsFunc(accepted, func(a error) bool { return errors.Is(err, a) }) {
+						t.Errorf("%s: %v", what, err)
+					}
+				})
+			}
+			for _, id := range ids {
+				call("skip", func() error { _, err := SkipParked(t.Context(), db, id); return err }, ErrNoParked)
+				call("retry parked", func() error { _, err := RetryParked(t.Context(), db, id); return err }, ErrNoParked)
+			}
+			call("retry", func() error { _, err := Retry(t.Context(), db, job.ID); return err }, ErrNotDead)
+			for range 2 {
+				call("end", func() error { _, err := end(t.Context(), db, job.ID); return err })
+			}
+			wg.Wait()
+			got := get(t, db, job.ID)
+			trouble := troubles(t, db, job.ID)
+			if (got.State == Leftovers) != (got.Parked > 0 && !got.State.Open()) || (trouble > 0) != (got.State == Leftovers) {
+				t.Fatalf("round %d: %+v, %d in trouble", round, got, trouble)
+			}
+			if n := count(t, db, "SELECT (SELECT COUNT(*) FROM onerow_job WHERE id = ?) + (SELECT COUNT(*) FROM onerow_job_archive WHERE id = ?)", job.ID, job.ID); n != 1 {
+				t.Fatalf("round %d: the job is there %d times", round, n)
+			}
+		}
+	})
+}
+
+// TestParkedStatements holds the numbers of the doc comments, on a pool.
+func TestParkedStatements(t *testing.T) {
+	db, connector := counting(t)
+	ctx := t.Context()
+	takes := func(what string, want int, call func() error) {
+		t.Helper()
+		log, err := crashtest.Count(connector, call)
+		if err != nil || len(log) != want {
+			t.Errorf("%s takes %d statements, want %d; it said %v\n%s", what, len(log), want, err, log)
+		}
+	}
+	job, ids := leftovers(t, db, 1, "1", "2", "3")
+	takes("ListParked", 1, func() error { _, err := ListParked(ctx, db, ParkedOptions{}); return err })
+	takes("SkipParked", 5+2, func() error { _, err := SkipParked(ctx, db, ids[0]); return err })
+	takes("RetryParked", 6+2, func() error { _, err := RetryParked(ctx, db, ids[1]); return err })
+	takes("SkipParked of an open job", 4+2, func() error { _, err := SkipParked(ctx, db, ids[2]); return err })
+	takes("RetryParked of an open job", 4+2, func() error { _, err := RetryParked(ctx, db, ids[2]); return err })
+	takes("parkedKeys", 1, func() error { _, err := parkedKeys(ctx, db, job.ID); return err })
+	job, ids = leftovers(t, db, 2, "1")
+	takes("SkipParked of the last", 6+2, func() error { _, err := SkipParked(ctx, db, ids[0]); return err })
+	job, _ = leftovers(t, db, 3, "1", "2")
+	takes("Retry", 4+2, func() error { _, err := Retry(ctx, db, job.ID); return err })
+	takes("ReadStats", 1, func() error { _, err := ReadStats(ctx, db); return err })
+	takes("Workers", 1, func() error { _, err := Workers(ctx, db); return err })
+	takes("Pause", 1, func() error { return Pause(ctx, db, "") })
+	takes("Paused", 1, func() error { _, err := Paused(ctx, db); return err })
+	takes("Resume", 1, func() error { return Resume(ctx, db) })
+	many := make([]Deletion, 501)
+	for i := range many {
+		many[i] = Deletion{Resource: "project", ResourceID: key(int64(i + 1000))}
+	}
+	takes("EnqueueMany", 2*(2+2), func() error { _, err := EnqueueMany(ctx, db, many); return err })
+}
+
+// crashParked runs an operator's call against a job that left rows 1 and 2, and fails it
+// at every statement.
+func crashParked(t *testing.T, points int, done error, call func(ctx context.Context, db *sql.DB) error) {
+	w := crashtest.Workflow{
+		Setup: func(ctx context.Context, db *sql.DB) error {
+			return execAll(ctx, db, "DELETE FROM onerow_parked", "DELETE FROM onerow_job_trouble", "DELETE FROM onerow_job_plan",
+				putJob("project", "leftovers", "0 SECOND"), moveColumns+"UTC_TIMESTAMP(6) FROM onerow_job", "DELETE FROM onerow_job",
+				"INSERT INTO onerow_job_trouble VALUES (1, 'leftovers')", "INSERT INTO onerow_job_plan VALUES (1, 'print', UTC_TIMESTAMP(6))",
+				`INSERT INTO onerow_parked (id, job_id, table_name, row_key, error, state, parked_at) VALUES
+(1, 1, 'note', '1', 'e', 'parked', UTC_TIMESTAMP(6)), (2, 1, 'note', '2', 'e', 'skipped', UTC_TIMESTAMP(6))`)
+		},
+		Call: func(ctx context.Context, db *sql.DB) error {
+			err := call(ctx, db)
+			if done != nil && errors.Is(err, done) { // an earlier call did it
+				return nil
+			}
+			return err
+		},
+	}
+	for name, opts := range settings {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dsn := dbtest.DSN(t, opts...)
+			plant(t, dbtest.OpenDSN(t, dsn))
+			w := complete(w, dsn)
+			w.Ignore = append(slices.Clone(w.Ignore), "onerow_parked.version")
+			report, err := crashtest.Explore(t.Context(), w)
+			if err != nil || report.FaultPoints < points {
+				t.Errorf("%d fault points: %v", report.FaultPoints, err)
+			}
+			t.Logf("%d fault points", report.FaultPoints)
+		})
+	}
+}
+
+func TestCrashSkipParked(t *testing.T) {
+	crashParked(t, 60, nil, func(ctx context.Context, db *sql.DB) error {
+		job, err := SkipParked(ctx, db, 1)
+		if err == nil && (job.State != Done || job.Skipped != 2) {
+			return fmt.Errorf("%+v", job)
+		}
+		return err
+	})
+}
+
+func TestCrashRetryParked(t *testing.T) {
+	crashParked(t, 60, ErrNoParked, func(ctx context.Context, db *sql.DB) error {
+		job, err := RetryParked(ctx, db, 1)
+		if err == nil && (job.State != Ready || job.Parked != 0 || job.Skipped != 1) {
+			return fmt.Errorf("%+v", job)
+		}
+		return err
+	})
+}
+
+func TestCrashRetryLeftovers(t *testing.T) {
+	crashParked(t, 50, ErrNotDead, func(ctx context.Context, db *sql.DB) error {
+		_, err := Retry(ctx, db, 1)
+		return err
+	})
+}
+
+// TestCrashCatchesTheNaiveSkip: one who settles the job in a statement of its own.
+func TestCrashCatchesTheNaiveSkip(t *testing.T) {
+	dsn := dbtest.DSN(t)
+	plant(t, dbtest.OpenDSN(t, dsn))
+	w := complete(crashtest.Workflow{
+		Setup: func(ctx context.Context, db *sql.DB) error {
+			return execAll(ctx, db, "DELETE FROM onerow_parked", putJob("project", "leftovers", "0 SECOND"), moveColumns+"UTC_TIMESTAMP(6) FROM onerow_job",
+				"DELETE FROM onerow_job", `INSERT INTO onerow_parked (id, job_id, table_name, row_key, error, state, parked_at) VALUES
+(1, 1, 'note', '1', 'e', 'parked', UTC_TIMESTAMP(6))`)
+		},
+		Call: func(ctx context.Context, db *sql.DB) error {
+			n, err := onerow.Affected(ctx, db, "UPDATE onerow_parked SET state = 'skipped', version = version + 1 WHERE id = 1 AND state = 'parked'")
+			if err != nil || n == 0 {
+				return err
+			}
+			_, err = db.ExecContext(ctx, settledSQL, 1, 1)
+			return err
+		},
+	}, dsn)
+	_, err := crashtest.Explore(t.Context(), w)
+	var failures *crashtest.Failures
+	if !errors.As(err, &failures) {
+		t.Fatalf("nobody noticed: %v", err)
+	}
+}

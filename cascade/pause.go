@@ -1,0 +1,69 @@
+package cascade
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/onerow/onerow"
+)
+
+// longestReason is what fits into the columns for reasons, in bytes.
+const longestReason = 255
+
+// PauseState is the switch that all workers of a database obey.
+type PauseState struct {
+	On bool `json:"on"`
+	// Reason is what was given to [Pause].
+	Reason string `json:"reason,omitempty"`
+	// Since is when it was switched on, by the database's clock, UTC.
+	Since time.Time `json:"since,omitzero"`
+}
+
+// pauseSQL and resumeSQL lock the switch's row by its primary key. Assignments go from
+// left to right: changed_at still sees the old is_on.
+const (
+	pauseSQL = `INSERT INTO onerow_switch (name, is_on, reason, changed_at) VALUES ('pause', 1, ?, UTC_TIMESTAMP(6))
+ON DUPLICATE KEY UPDATE changed_at = IF(is_on, changed_at, VALUES(changed_at)), reason = VALUES(reason), is_on = 1, version = version + 1`
+	resumeSQL = `UPDATE onerow_switch SET is_on = 0, changed_at = UTC_TIMESTAMP(6), version = version + 1 WHERE name = 'pause' AND is_on = 1`
+)
+
+// Pause makes all workers of the database wait: they claim nothing, and who has a job
+// keeps its lease and goes on with it after [Resume]. A worker looks at the switch once
+// per second at most, so it stops within a second and the rest of its batch. The reason
+// is shown with the workers; it is cut to 255 bytes. Pausing again gives another reason.
+//
+// One statement. Calling it again is safe.
+func Pause(ctx context.Context, db onerow.DB, reason string) error {
+	if _, err := db.ExecContext(ctx, pauseSQL, cut(reason, longestReason)); err != nil {
+		return fmt.Errorf("cascade: pause: %w", err)
+	}
+	return nil
+}
+
+// Resume lets the workers go on. That they are not paused is a success. One statement.
+func Resume(ctx context.Context, db onerow.DB) error {
+	if _, err := db.ExecContext(ctx, resumeSQL); err != nil {
+		return fmt.Errorf("cascade: resume: %w", err)
+	}
+	return nil
+}
+
+// pausedSQL reads by the primary key.
+const pausedSQL = `SELECT reason, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', changed_at) FROM onerow_switch WHERE name = 'pause' AND is_on = 1`
+
+// Paused reads the switch. One statement.
+func Paused(ctx context.Context, db onerow.DB) (PauseState, error) {
+	state := PauseState{On: true}
+	var since sql.NullInt64
+	switch err := onerow.QueryRow(ctx, db, pausedSQL, nil, &state.Reason, &since); {
+	case errors.Is(err, sql.ErrNoRows):
+		return PauseState{}, nil
+	case err != nil:
+		return PauseState{}, fmt.Errorf("cascade: read whether workers are paused: %w", err)
+	}
+	state.Since = at(since)
+	return state, nil
+}

@@ -1,0 +1,74 @@
+package cascade
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/onerow/onerow"
+)
+
+// Stats are figures about the whole queue, for metrics and pages.
+type Stats struct {
+	// Open is how many jobs are scheduled, ready and running.
+	Open map[State]int64 `json:"open"`
+	// OldestAge is for how long the job has been due that is due longest and that no
+	// worker has; 0 if none is.
+	OldestAge time.Duration `json:"oldest_age"`
+	// Dead and Leftovers are how many jobs wait for somebody.
+	Dead      int64 `json:"dead"`
+	Leftovers int64 `json:"leftovers"`
+	// Parked is how many rows wait for somebody.
+	Parked int64 `json:"parked"`
+	// Workers is how many workers were seen in the last 30 seconds.
+	Workers int64 `json:"workers"`
+	// Paused is the switch.
+	Paused PauseState `json:"paused"`
+}
+
+// statsSQL reads in one snapshot: the open jobs, of which there are few beside the
+// finished ones; the head of the index due_at; the small table of jobs in trouble; the
+// parked rows by the index (state, id); the workers; and the switch.
+const statsSQL = `SELECT CASE WHEN state = 'scheduled' AND due_at <= UTC_TIMESTAMP(6) THEN 'ready' ELSE state END AS what, COUNT(*), NULL
+  FROM onerow_job GROUP BY what
+UNION ALL SELECT 'oldest', TIMESTAMPDIFF(MICROSECOND, MIN(due_at), UTC_TIMESTAMP(6)), NULL FROM onerow_job WHERE due_at <= UTC_TIMESTAMP(6)
+UNION ALL SELECT state, COUNT(*), NULL FROM onerow_job_trouble GROUP BY state
+UNION ALL SELECT 'parked', COUNT(*), NULL FROM onerow_parked WHERE state = 'parked'
+UNION ALL SELECT 'workers', COUNT(*), NULL FROM onerow_worker WHERE seen_at >= UTC_TIMESTAMP(6) - INTERVAL 30 SECOND
+UNION ALL SELECT 'paused', TIMESTAMPDIFF(MICROSECOND, '1970-01-01', changed_at), reason FROM onerow_switch WHERE name = 'pause' AND is_on = 1`
+
+// ReadStats reads the figures. The cost grows with the number of open jobs and of parked
+// rows, not with that of finished jobs. One statement.
+func ReadStats(ctx context.Context, db onerow.DB) (Stats, error) {
+	s := Stats{Open: map[State]int64{Scheduled: 0, Ready: 0, Running: 0}}
+	err := onerow.Query(ctx, db, statsSQL, nil, func(rows *sql.Rows) error {
+		var what string
+		var n sql.NullInt64
+		var text sql.NullString
+		if err := rows.Scan(&what, &n, &text); err != nil {
+			return err
+		}
+		switch what {
+		case "oldest":
+			s.OldestAge = time.Duration(n.Int64) * time.Microsecond
+		case "parked":
+			s.Parked = n.Int64
+		case "workers":
+			s.Workers = n.Int64
+		case "paused":
+			s.Paused = PauseState{On: true, Reason: text.String, Since: at(n)}
+		case string(Dead):
+			s.Dead = n.Int64
+		case string(Leftovers):
+			s.Leftovers = n.Int64
+		default:
+			s.Open[State(what)] = n.Int64
+		}
+		return nil
+	})
+	if err != nil {
+		return Stats{}, fmt.Errorf("cascade: read the queue's figures: %w", err)
+	}
+	return s, nil
+}

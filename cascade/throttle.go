@@ -1,0 +1,189 @@
+package cascade
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/onerow/onerow"
+)
+
+// Throttle says when workers should wait because the database has more important work.
+// A worker asks each of its throttles once per second at most, between batches and
+// before it claims jobs, and waits until none has a reason; what it holds it keeps. That
+// a throttle cannot be asked is a reason to wait, too, never one for a job to fail, and is
+// shown; it is then asked again after 5 seconds.
+type Throttle interface {
+	// Reason says in a few words why to wait, and "" to go on. db is the worker's pool. It
+	// must return soon after ctx ends, which is in 2 seconds for all throttles together, or a quarter of the lease.
+	// It may be called by several workers at once.
+	Reason(ctx context.Context, db *sql.DB) (string, error)
+}
+
+// kinded is a throttle of this package.
+type kinded interface{ kind() string }
+
+func kindOf(t Throttle) string {
+	if k, ok := t.(kinded); ok {
+		return k.kind()
+	}
+	return kindOther
+}
+
+type threadsRunning struct{ most int64 }
+
+// ThreadsRunning waits while more than most sessions of the server are executing
+// something. The worker's own count: the one that asks, and one for each batch that
+// another worker runs at that moment. One statement, which needs no privilege.
+func ThreadsRunning(most int) Throttle { return threadsRunning{int64(most)} }
+
+func (threadsRunning) kind() string { return kindThreads }
+
+// threadsSQL touches no table.
+const threadsSQL = `SHOW GLOBAL STATUS LIKE 'Threads\_running'`
+
+// Reason asks the server.
+func (t threadsRunning) Reason(ctx context.Context, db *sql.DB) (string, error) {
+	var name string
+	var running int64
+	if err := onerow.QueryRow(ctx, db, threadsSQL, nil, &name, &running); err != nil {
+		return "", fmt.Errorf("read Threads_running: %w", err)
+	}
+	if running > t.most {
+		return fmt.Sprintf("Threads_running is %d, the limit is %d", running, t.most), nil
+	}
+	return "", nil
+}
+
+type replicaLag struct {
+	most     time.Duration
+	replicas []*sql.DB
+	form     []atomic.Int32 // which of lagSQL each replica knows
+}
+
+// ReplicaLag waits while one of the replicas is further behind than most, in whole
+// seconds as the server measures it, or does not replicate at all. Give it a pool for
+// each replica; its user needs REPLICATION CLIENT (on MariaDB since 10.5 SLAVE MONITOR).
+// Without a replica it always has a reason. What the server cannot know it cannot say: a
+// replica that lags behind its own source's network shows 0, and one that waits on
+// purpose (MASTER_DELAY, SOURCE_DELAY) is behind by that. A [QueryThrottle] on a
+// heartbeat table is more exact. One statement per replica, one after another.
+func ReplicaLag(most time.Duration, replicas ...*sql.DB) Throttle {
+	return &replicaLag{most: most, replicas: replicas, form: make([]atomic.Int32, len(replicas))}
+}
+
+func (*replicaLag) kind() string { return kindLag }
+
+// lagSQL are the ways to ask: MariaDB's for all of its connections; MySQL's since 8.0.22,
+// which has a row per channel; what is older. All are free of tables.
+var lagSQL = []string{"SHOW ALL SLAVES STATUS", "SHOW REPLICA STATUS", "SHOW SLAVE STATUS"}
+
+const erParseError = 1064
+
+// Reason asks the replicas.
+func (t *replicaLag) Reason(ctx context.Context, _ *sql.DB) (string, error) {
+	if len(t.replicas) == 0 {
+		return "there is no replica to ask", nil
+	}
+	for i, replica := range t.replicas {
+		which := fmt.Sprintf("replica %d", i+1)
+		for {
+			form := t.form[i].Load()
+			reason, err := t.lag(ctx, replica, lagSQL[form])
+			var my *mysql.MySQLError
+			if errors.As(err, &my) && my.Number == erParseError && int(form) < len(lagSQL)-1 {
+				t.form[i].CompareAndSwap(form, form+1)
+				continue
+			}
+			if err != nil {
+				return "", fmt.Errorf("%s: %w", which, err)
+			}
+			if reason != "" {
+				return which + " " + reason, nil
+			}
+			break
+		}
+	}
+	return "", nil
+}
+
+// lag reads the column by its name, which differs between engines, as its place does.
+func (t *replicaLag) lag(ctx context.Context, replica *sql.DB, query string) (reason string, err error) {
+	sources := 0
+	err = onerow.Query(ctx, replica, query, nil, func(rows *sql.Rows) error {
+		columns, err := rows.Columns()
+		if err != nil {
+			return err
+		}
+		values := make([]sql.RawBytes, len(columns))
+		into := make([]any, len(columns))
+		var behind sql.NullInt64
+		known := false
+		for i, column := range columns {
+			into[i] = &values[i]
+			if strings.EqualFold(column, "Seconds_Behind_Source") || strings.EqualFold(column, "Seconds_Behind_Master") {
+				into[i], known = &behind, true
+			}
+		}
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		sources++
+		switch {
+		case !known:
+			return fmt.Errorf("%s has no column Seconds_Behind_Source or Seconds_Behind_Master", query)
+		case !behind.Valid:
+			reason = "does not replicate"
+		case time.Duration(behind.Int64)*time.Second > t.most && reason == "":
+			reason = fmt.Sprintf("is %d s behind, the limit is %s", behind.Int64, t.most)
+		}
+		return nil
+	})
+	if err == nil && sources == 0 {
+		reason = "is no replica of anything"
+	}
+	return reason, err
+}
+
+type queryThrottle struct{ query string }
+
+// QueryThrottle asks the application's own query: one row of one column. No row, NULL,
+// an empty text and '0' mean to go on, anything else is the reason to wait. It runs on the worker's
+// pool in a read-only transaction of its own and gets 2 seconds; the server itself may go
+// on with it for longer, so it should be a quick one. Three statements.
+func QueryThrottle(query string) Throttle { return queryThrottle{query} }
+
+func (queryThrottle) kind() string { return kindQuery }
+
+// Reason runs the query.
+func (t queryThrottle) Reason(ctx context.Context, db *sql.DB) (reason string, err error) {
+	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return "", err
+	}
+	defer func() {
+		if rolled := tx.Rollback(); !errors.Is(rolled, sql.ErrTxDone) {
+			err = errors.Join(err, rolled)
+		}
+	}()
+	rows, count := sql.NullString{}, 0
+	err = onerow.Query(ctx, tx, t.query, nil, func(r *sql.Rows) error {
+		if count++; count > 1 {
+			return errors.New("the query has more than one row")
+		}
+		return r.Scan(&rows)
+	})
+	if err != nil {
+		return "", err
+	}
+	if rows.String == "0" {
+		return "", nil
+	}
+	return rows.String, nil
+}

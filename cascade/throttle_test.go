@@ -1,0 +1,191 @@
+package cascade
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+)
+
+// says asks a throttle.
+func says(t testing.TB, throttle Throttle, db *sql.DB) string {
+	t.Helper()
+	reason, err := throttle.Reason(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reason
+}
+
+func TestThreadsRunning(t *testing.T) {
+	db := dbtest.Open(t)
+	if reason := says(t, ThreadsRunning(100_000), db); reason != "" {
+		t.Error(reason)
+	}
+	reason := says(t, ThreadsRunning(0), db) // whoever asks is running
+	if !strings.HasPrefix(reason, "Threads_running is ") || !strings.HasSuffix(reason, ", the limit is 0") {
+		t.Error(reason)
+	}
+}
+
+func TestQueryThrottle(t *testing.T) {
+	db := dbtest.Open(t)
+	exec(t, db, "CREATE TABLE busy (id INT PRIMARY KEY, why VARCHAR(80))")
+	for query, want := range map[string]string{
+		"SELECT NULL": "", "SELECT ''": "", "SELECT 0": "", "SELECT '0'": "", "SELECT why FROM busy": "",
+		"SELECT 'backup'": "backup", "SELECT 7": "7", "SELECT CONCAT('at ', '100%')": "at 100%",
+	} {
+		if got := says(t, QueryThrottle(query), db); got != want {
+			t.Errorf("%s: %q, want %q", query, got, want)
+		}
+	}
+	exec(t, db, "INSERT INTO busy VALUES (1, 'a'), (2, 'b')")
+	for _, query := range []string{"SELECT why FROM busy", "SELECT id, why FROM busy WHERE id = 1", "SELECT nonsense", "DELETE FROM busy WHERE id = 1"} {
+		if reason, err := QueryThrottle(query).Reason(t.Context(), db); err == nil {
+			t.Errorf("%s: %q and no error", query, reason)
+		}
+	}
+	if n := count(t, db, "SELECT COUNT(*) FROM busy"); n != 2 {
+		t.Error("a throttle has written")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	begin := time.Now()
+	if _, err := QueryThrottle("SELECT SLEEP(20)").Reason(ctx, db); !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) > 5*time.Second {
+		t.Errorf("after %s: %v", time.Since(begin), err)
+	}
+}
+
+// TestReplicaLag: the server itself is no replica, and a statement whose answer has the
+// columns of one engine or the other is read as a replica's answer is.
+func TestReplicaLag(t *testing.T) {
+	db := dbtest.Open(t)
+	if reason := says(t, ReplicaLag(time.Second), db); reason != "there is no replica to ask" {
+		t.Error(reason)
+	}
+	throttle := ReplicaLag(time.Second, db, db)
+	for range 2 {
+		if reason := says(t, throttle, nil); reason != "replica 1 is no replica of anything" {
+			t.Error(reason)
+		}
+	}
+	lag := &replicaLag{most: 5 * time.Second}
+	for query, want := range map[string]string{
+		"SELECT 'x' AS Channel_Name, 5 AS Seconds_Behind_Source, 'Yes' AS Replica_SQL_Running":           "",
+		"SELECT 'x' AS Connection_name, 6 AS Seconds_Behind_Master":                                      "is 6 s behind, the limit is 5s",
+		"SELECT CAST(NULL AS SIGNED) AS Seconds_Behind_Master, 'Connecting' AS Slave_IO_Running":         "does not replicate",
+		"SELECT 'a' AS c, 9 AS Seconds_Behind_Source UNION ALL SELECT 'b', NULL":                         "does not replicate",
+		"SELECT 'a' AS c, NULL AS Seconds_Behind_Source UNION ALL SELECT 'b', 9":                         "does not replicate",
+		"SELECT 'a' AS c, 1 AS Seconds_Behind_Source UNION ALL SELECT 'b', 70 UNION ALL SELECT 'c', '2'": "is 70 s behind, the limit is 5s",
+		"SELECT 1 AS Seconds_Behind_Source FROM DUAL WHERE FALSE":                                        "is no replica of anything",
+	} {
+		if got, err := lag.lag(t.Context(), db, query); got != want || err != nil {
+			t.Errorf("%s: %q, %v; want %q", query, got, err, want)
+		}
+	}
+	if _, err := lag.lag(t.Context(), db, "SELECT 1 AS something"); err == nil || !strings.Contains(err.Error(), "Seconds_Behind_Source") {
+		t.Error(err)
+	}
+	gone := dbtest.Open(t)
+	if err := gone.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if reason, err := ReplicaLag(time.Second, gone).Reason(t.Context(), db); err == nil || !strings.Contains(err.Error(), "replica 1") {
+		t.Errorf("%q, %v", reason, err)
+	}
+}
+
+func TestReasonKind(t *testing.T) {
+	for reason, want := range map[string]string{"": "", "paused": "paused", "paused: x: y": "paused", "threads: 7": "threads", "lag: x": "lag", "query: x": "query",
+		"load: x": "load", "throttle: x": "throttle", "anything else": "throttle", "threadsx: 1": "throttle"} {
+		if got := ReasonKind(reason); got != want {
+			t.Errorf("%q: %q, want %q", reason, got, want)
+		}
+	}
+}
+
+func TestPause(t *testing.T) {
+	each(t, func(t *testing.T, db *sql.DB) {
+		ctx := t.Context()
+		want := func(on bool, reason string) PauseState {
+			t.Helper()
+			state, err := Paused(ctx, db)
+			if err != nil || state.On != on || state.Reason != reason || on && time.Since(state.Since).Abs() > time.Minute {
+				t.Errorf("%+v, %v", state, err)
+			}
+			return state
+		}
+		want(false, "")
+		for range 2 {
+			if err := Resume(ctx, db); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := Pause(ctx, db, "backup"); err != nil {
+			t.Fatal(err)
+		}
+		since := want(true, "backup").Since
+		if err := Pause(ctx, db, strings.Repeat("ä", 300)); err != nil {
+			t.Fatal(err)
+		}
+		if again := want(true, strings.Repeat("ä", 127)).Since; !again.Equal(since) {
+			t.Errorf("paused since %s, then since %s", since, again)
+		}
+		if err := Resume(ctx, db); err != nil {
+			t.Fatal(err)
+		}
+		want(false, "")
+		if err := Pause(ctx, db, ""); err != nil {
+			t.Fatal(err)
+		}
+		if later := want(true, "").Since; !later.After(since) {
+			t.Errorf("paused anew since %s, before since %s", later, since)
+		}
+	})
+}
+
+func TestReadStats(t *testing.T) {
+	each(t, func(t *testing.T, db *sql.DB) {
+		ctx := t.Context()
+		empty, err := ReadStats(ctx, db)
+		if err != nil || fmt.Sprint(empty) != fmt.Sprint(Stats{Open: map[State]int64{Scheduled: 0, Ready: 0, Running: 0}}) {
+			t.Errorf("%+v, %v", empty, err)
+		}
+		for id := range int64(6) {
+			condemn(t, db, id+10, time.Duration(id%2)*time.Hour)
+		}
+		job := condemn(t, db, 20, time.Hour)
+		exec(t, db, "UPDATE onerow_job SET due_at = UTC_TIMESTAMP(6) - INTERVAL 90 SECOND WHERE id = ?", job.ID)
+		exec(t, db, "UPDATE onerow_job SET state = 'running', due_at = UTC_TIMESTAMP(6) + INTERVAL 1 MINUTE WHERE resource_id = '10'")
+		_, ids := leftovers(t, db, 1, "1", "2")
+		leftovers(t, db, 2, "1")
+		if _, err := SkipParked(ctx, db, ids[0]); err != nil {
+			t.Fatal(err)
+		}
+		exec(t, db, "INSERT INTO onerow_job_trouble VALUES (999, 'dead')")
+		exec(t, db, "INSERT INTO onerow_worker (name, started_at, seen_at, beats) VALUES ('a', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), 1), ('b', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL 1 MINUTE, 1)")
+		if err := Pause(ctx, db, "why"); err != nil {
+			t.Fatal(err)
+		}
+		s, err := ReadStats(ctx, db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if age := s.OldestAge; age < 90*time.Second || age > 120*time.Second {
+			t.Error(age)
+		}
+		if !s.Paused.On || s.Paused.Reason != "why" || time.Since(s.Paused.Since).Abs() > time.Minute {
+			t.Errorf("%+v", s.Paused)
+		}
+		s.OldestAge, s.Paused = 0, PauseState{}
+		want := Stats{Open: map[State]int64{Scheduled: 3, Ready: 3, Running: 1}, Dead: 1, Leftovers: 2, Parked: 2, Workers: 1}
+		if fmt.Sprint(s) != fmt.Sprint(want) {
+			t.Errorf("%+v, want %+v", s, want)
+		}
+	})
+}

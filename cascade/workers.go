@@ -1,0 +1,55 @@
+package cascade
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/onerow/onerow"
+)
+
+// WorkerStatus is a worker's last sign of life. Times are UTC, by the database's clock.
+type WorkerStatus struct {
+	Name      string    `json:"name"`
+	StartedAt time.Time `json:"started_at"`
+	// SeenAt is its last sign of life: every 5 seconds while it works or is idle, a
+	// batch that takes longer apart. A worker that ends cleanly is not listed; one that
+	// was killed is, for an hour.
+	SeenAt time.Time `json:"seen_at"`
+	// Ago is how long ago that was, in microseconds, by the database's clock.
+	Ago time.Duration `json:"-"`
+	// Throttle is why it waits, see [ReasonKind]; "" if it does not.
+	Throttle string `json:"throttle,omitempty"`
+	// JobID is the job that it worked then; 0 for none. One of them, if it works several.
+	JobID int64 `json:"job_id,omitempty"`
+}
+
+// workersSQL reads the table, which has a row per worker of the last hour.
+const workersSQL = `SELECT name, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', started_at), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', seen_at),
+  TIMESTAMPDIFF(MICROSECOND, seen_at, UTC_TIMESTAMP(6)), throttle, job_id FROM onerow_worker ORDER BY name LIMIT 1000`
+
+// Workers lists the workers that showed a sign of life, by name, 1000 at most. One
+// statement.
+func Workers(ctx context.Context, db onerow.DB) ([]WorkerStatus, error) {
+	var list []WorkerStatus
+	err := onerow.Query(ctx, db, workersSQL, nil, func(rows *sql.Rows) error {
+		var w WorkerStatus
+		var name []byte
+		var started, seen sql.NullInt64
+		var ago int64
+		var throttle sql.NullString
+		var job sql.NullInt64
+		if err := rows.Scan(&name, &started, &seen, &ago, &throttle, &job); err != nil {
+			return err
+		}
+		w.Name, w.StartedAt, w.SeenAt, w.Ago = string(name), at(started), at(seen), time.Duration(ago)*time.Microsecond
+		w.Throttle, w.JobID = throttle.String, job.Int64
+		list = append(list, w)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cascade: list workers: %w", err)
+	}
+	return list, nil
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/schema"
+)
+
+// rentalShop has every kind of foreign key, a name that must be quoted, and a loop.
+var rentalShop = []string{
+	"CREATE TABLE store (id INT PRIMARY KEY, `chief (of staff)` INT NULL)",
+	"CREATE TABLE staff (id INT PRIMARY KEY, store_id INT NOT NULL, FOREIGN KEY (store_id) REFERENCES store (id) ON DELETE CASCADE)",
+	"ALTER TABLE store ADD FOREIGN KEY (`chief (of staff)`) REFERENCES staff (id)",
+	"CREATE TABLE `on` (staff_id INT, `to: {all}` VARCHAR(20), PRIMARY KEY (staff_id, `to: {all}`), FOREIGN KEY (staff_id) REFERENCES staff (id))",
+	"CREATE TABLE audit (id INT PRIMARY KEY, staff_id INT NULL, FOREIGN KEY (staff_id) REFERENCES staff (id) ON DELETE SET NULL)",
+}
+
+// TestDiscoverCommand: what it prints is a plan, with comments, that verify accepts.
+func TestDiscoverCommand(t *testing.T) {
+	w := empty(t)
+	w.ok("migrate", "up")
+	for _, stmt := range rentalShop {
+		w.exec(stmt)
+	}
+	out := w.ok("discover", "--root", "store")
+	for _, says := range []string{
+		"# A plan for rows of store: 4 tables, 4 edges.", "the root's row goes last", "# (store_id) → store: ON DELETE CASCADE", "its loop is broken here",
+		"  - name: \"on\"\n    key: [staff_id, \"to: {all}\"]\n    parents:\n      - {table: staff, columns: [staff_id]}\n",
+		"      - {table: staff, columns: [\"chief (of staff)\"], on_delete: detach}\n", "    stays: true\n",
+	} {
+		if !strings.Contains(out, says) {
+			t.Errorf("it does not say %q:\n%s", says, out)
+		}
+	}
+	w.write(w.plan, out)
+	verified := w.ok("verify")
+	for _, says := range []string{"ok: the database is as the plan declares it (4 tables, 4 edges)", "needs: SELECT, DELETE on on (proved)",
+		"needs: SELECT, DELETE, UPDATE (`chief (of staff)`) on store (proved)", "needs: SELECT, UPDATE (`staff_id`) on audit (proved)"} {
+		if !strings.Contains(verified, says) {
+			t.Errorf("it does not say %q:\n%s", says, verified)
+		}
+	}
+	if again := w.ok("discover", "--root", " store,store "); again != out {
+		t.Errorf("another plan:\n%s", again)
+	}
+	if both := w.ok("discover", "--root", "store,audit"); strings.Contains(both, "stays") {
+		t.Errorf("a root stays:\n%s", both)
+	}
+	// A schema that drifts is not as declared any more.
+	w.exec("CREATE TABLE more (id INT PRIMARY KEY, staff_id INT, FOREIGN KEY (staff_id) REFERENCES staff (id) ON DELETE CASCADE)")
+	if o := w.run("verify"); o.code != 1 || !strings.Contains(o.stdout, `rows of "more" refer to it by (staff_id), and the plan does not know that table; ON DELETE CASCADE changes them`) {
+		t.Error(o)
+	}
+}
+
+func TestDiscoverRefuses(t *testing.T) {
+	w := empty(t)
+	w.exec("CREATE TABLE customer (id INT PRIMARY KEY)")
+	w.exec("CREATE TABLE line (customer_id INT NOT NULL, FOREIGN KEY (customer_id) REFERENCES customer (id))")
+	for _, c := range []struct {
+		args string
+		code int
+		says string
+	}{
+		{"discover", 2, "--root"},
+		{"discover --root ,", 2, "names no table"},
+		{"discover --root custmer", 2, `did you mean "customer"?`},
+		{"discover --root customer", 1, `table "line": it has no primary key`},
+	} {
+		if o := w.run(strings.Fields(c.args)...); o.code != c.code || o.stdout != "" || !isOneLine(o.stderr) || !strings.Contains(o.stderr, c.says) {
+			t.Errorf("%s: %s", c.args, o)
+		}
+	}
+	w.exec("DROP TABLE line")
+	if out := w.ok("discover", "--root", "customer"); !strings.Contains(out, "1 table, 0 edges") {
+		t.Error(out)
+	}
+	if out := w.ok("discover", "--help"); !strings.Contains(out, "Examples:") {
+		t.Error(out)
+	}
+}
+
+// TestGrants: with what --grants prints, and nothing else, a user works the queue; and
+// verify proves it.
+func TestGrants(t *testing.T) {
+	w := empty(t)
+	w.ok("migrate", "up")
+	for _, stmt := range rentalShop {
+		w.exec(stmt)
+	}
+	w.write(w.plan, w.ok("discover", "--root", "store"))
+	for _, stmt := range []string{"INSERT INTO store VALUES (1, NULL), (2, NULL)", "INSERT INTO staff VALUES (1, 1), (2, 2)", "UPDATE store SET `chief (of staff)` = id",
+		"INSERT INTO `on` VALUES (1, 'x'), (2, 'y')", "INSERT INTO audit VALUES (1, 1), (2, 2)"} {
+		w.exec(stmt)
+	}
+	name := "g" + strings.TrimPrefix(w.cfg.DBName, "onerow_t")
+	user := fmt.Sprintf("'%s'@'%%'", name)
+	w.exec("CREATE USER " + user + " IDENTIFIED BY 'least'")
+	root := dbtest.Server(t).Config(w.cfg.DBName)
+	t.Cleanup(func() {
+		if _, err := dbtest.OpenDSN(t, root.FormatDSN()).ExecContext(context.Background(), "DROP USER "+user); err != nil {
+			t.Error(err)
+		}
+	})
+	asWorker := &world{t: t, cfg: w.cfg, plan: w.plan, env: append(append([]string{}, w.env...), envDSN+"="+fmt.Sprintf("mysql://%s:least@%s/%s", name, w.cfg.Addr, w.cfg.DBName))}
+	w.exec("GRANT SELECT ON audit TO " + user)
+	if o := asWorker.run("verify"); o.code != 1 || !strings.Contains(o.stdout, "GRANT SELECT, DELETE ON `"+w.cfg.DBName+"`.`on` TO "+user) {
+		t.Fatal(o)
+	}
+	for _, stmt := range strings.Split(strings.TrimSpace(w.ok("verify", "--grants", name+"@%")), "\n") {
+		w.exec(strings.TrimSuffix(stmt, ";"))
+	}
+	out := asWorker.ok("verify")
+	if !strings.Contains(out, "ok: ") || !strings.Contains(out, "not seen: ") {
+		t.Error(out)
+	}
+	for _, args := range []string{"enqueue store 1", "drain", "jobs", "verify"} {
+		asWorker.ok(strings.Fields(args)...)
+	}
+	if n := w.number("SELECT (SELECT COUNT(*) FROM store WHERE id = 1) + (SELECT COUNT(*) FROM staff WHERE id = 1) + (SELECT COUNT(*) FROM `on` WHERE staff_id = 1)"); n != 0 {
+		t.Errorf("%d rows are left", n)
+	}
+	if n := w.number("SELECT COUNT(*) FROM audit WHERE id = 1 AND staff_id IS NULL OR id = 2 AND staff_id = 2"); n != 2 {
+		t.Error("the audit is not detached")
+	}
+	if o := w.run("verify", "--grants", "@%"); o.code != 2 {
+		t.Error(o)
+	}
+}
+
+// TestPlanText: names of any kind come back as they were.
+func TestPlanText(t *testing.T) {
+	var plan schema.Plan
+	for _, name := range []string{"a", "null", "Yes", "1", "1e3", "a b", "a: b", "#a", "- a", "{a}", `"a"`, `a\b`, "ä€", "'", "true", "~", "a#b", "*a", "&a", "!a", "%a", "@a", "[", "?", "<<", "="} {
+		plan.Tables = append(plan.Tables, schema.Table{Name: name, Key: []string{name, "x" + name}, Parents: []schema.Edge{{Table: name, Columns: []string{name + "y", name + "z"}}}})
+	}
+	text := planText(plan, []string{"a\nb"}, []schema.Note{{Table: "a b", Text: "one\ntables: [] " + strings.Repeat("word ", 60)}, {Text: "- name: x"}})
+	got, err := parsePlan("printed", []byte(text))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if fmt.Sprint(got) != fmt.Sprint(plan) {
+		t.Errorf("%v\nwant %v", got, plan)
+	}
+}

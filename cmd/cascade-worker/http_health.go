@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/onerow/onerow/schema"
+)
+
+const (
+	probeTimeout = 3 * time.Second
+	readyFor     = 15 * time.Second // how long "ready" is believed
+	unreadyFor   = 2 * time.Second  // and how long a reason
+)
+
+// health answers probes. What it found is believed for a while, so that probes cost a
+// busy database next to nothing.
+type health struct {
+	work *working
+
+	mu      sync.Mutex
+	reasons []string
+	checked time.Time
+}
+
+func newHealth(w *working) *health { return &health{work: w} }
+
+// unready says why the worker cannot work; nothing when it can. The reasons say nothing
+// of the data, for anybody may ask.
+func (h *health) unready(ctx context.Context) []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	believed := readyFor
+	if len(h.reasons) > 0 {
+		believed = unreadyFor
+	}
+	if age := time.Since(h.checked); !h.checked.IsZero() && age < believed {
+		// That the database answers is asked each time.
+		if len(h.reasons) > 0 || h.ping(ctx) == nil {
+			return h.reasons
+		}
+	}
+	// Not the probe's own context: one that hangs up must not leave a reason behind.
+	asked, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeTimeout)
+	defer cancel()
+	h.reasons = h.ask(asked)
+	h.checked = time.Now()
+	return h.reasons
+}
+
+func (h *health) ping(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeTimeout)
+	defer cancel()
+	return h.work.db.PingContext(ctx)
+}
+
+// ask sends what schema.Verify and migrations.Status document, and a ping.
+func (h *health) ask(ctx context.Context) []string {
+	if err := h.work.db.PingContext(ctx); err != nil {
+		return []string{"the database cannot be reached"}
+	}
+	missing, err := pending(ctx, h.work.db)
+	switch {
+	case err != nil:
+		return []string{"the toolkit's tables cannot be read"}
+	case missing > 0:
+		return []string{fmt.Sprintf("%s not applied: run %s migrate up", plural(missing, "migration"), programName)}
+	}
+	err = schema.Verify(ctx, h.work.db, h.work.plan)
+	var differs *schema.VerifyError
+	switch {
+	case errors.As(err, &differs):
+		return []string{fmt.Sprintf("the database is not as the plan declares it, in %s: run %s verify", plural(len(differs.Differences), "point"), programName)}
+	case err != nil:
+		return []string{"the database cannot be compared with the plan"}
+	}
+	return nil
+}
+
+// healthz: the process answers.
+func (p *page) healthz(w http.ResponseWriter, r *http.Request) { p.plain(w, r, http.StatusOK, "ok") }
+
+// readyz: the worker can work, or why it cannot.
+func (p *page) readyz(w http.ResponseWriter, r *http.Request) {
+	reasons := p.health.unready(r.Context())
+	if len(reasons) > 0 {
+		p.plain(w, r, http.StatusServiceUnavailable, "not ready: "+strings.Join(reasons, "; "))
+		return
+	}
+	p.plain(w, r, http.StatusOK, "ready")
+}
+
+func (p *page) plain(w http.ResponseWriter, r *http.Request, status int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(status)
+	if _, err := fmt.Fprintln(w, text); err != nil {
+		p.op.log.DebugContext(r.Context(), "probe: the client is gone", "error", err)
+	}
+}

@@ -1,0 +1,243 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+//go:embed web
+var webFiles embed.FS
+
+// page is the operator's page of one worker process.
+type page struct {
+	op       *operator
+	work     *working
+	loopback bool // only this machine can reach it
+	pages    *template.Template
+	assets   map[string]asset
+	version  string // of the assets
+	watch    *watcher
+	health   *health
+}
+
+// asset is a static file. There is none from elsewhere.
+type asset struct {
+	kind string
+	body []byte
+}
+
+var assetKinds = map[string]string{"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}
+
+func newPage(w *working, o *operator, onLoopback bool) (*page, error) {
+	p := &page{op: o, work: w, loopback: onLoopback, assets: map[string]asset{}, watch: newWatcher(w), health: newHealth(w)}
+	if err := o.metrics.watch(w.db); err != nil {
+		return nil, err
+	}
+	var err error
+	if p.pages, err = template.New("").Funcs(template.FuncMap{"grouped": grouped[int64], "plural": plural[int64], "span": span}).ParseFS(webFiles, "web/*.html"); err != nil {
+		return nil, err
+	}
+	sum := sha256.New()
+	return p, fs.WalkDir(webFiles, "web", func(path string, entry fs.DirEntry, err error) error {
+		name := strings.TrimPrefix(path, "web/")
+		_, ending, _ := strings.Cut(name, ".")
+		kind, static := assetKinds[ending]
+		if err != nil || entry.IsDir() || !static {
+			return err
+		}
+		body, err := webFiles.ReadFile(path)
+		p.assets[name] = asset{kind: kind, body: body}
+		sum.Write(body)
+		p.version = hex.EncodeToString(sum.Sum(nil))[:12]
+		return err
+	})
+}
+
+// handler has every route.
+func (p *page) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", p.healthz)
+	mux.HandleFunc("GET /readyz", p.readyz)
+	mux.Handle("GET /metrics", p.op.metrics.handler(p.work.db, p.op.log))
+	mux.HandleFunc("GET /static/{name}", p.static)
+	mux.HandleFunc("GET /{$}", p.home)
+	mux.HandleFunc("GET /live", p.live)
+	mux.HandleFunc("GET /login", p.showLogin)
+	mux.HandleFunc("POST /login", p.login)
+	mux.HandleFunc("POST /logout", p.logout)
+	mux.HandleFunc("POST /pause", p.act(p.pause))
+	mux.HandleFunc("POST /resume", p.act(p.resume))
+	mux.HandleFunc("POST /jobs/{id}/retry", p.act(p.retryJob))
+	mux.HandleFunc("POST /jobs/{id}/count", p.act(p.countJob))
+	mux.HandleFunc("GET /jobs/{id}/undo", p.askUndo)
+	mux.HandleFunc("POST /jobs/{id}/undo", p.act(p.undoJob))
+	mux.HandleFunc("POST /parked/{id}/retry", p.act(p.retryRow))
+	mux.HandleFunc("POST /parked/{id}/skip", p.act(p.skipRow))
+	return p.guard(p.lost(mux))
+}
+
+// lost answers what no route takes in the page's own words.
+func (p *page) lost(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, pattern := mux.Handler(r); pattern != "" {
+			mux.ServeHTTP(w, r)
+			return
+		}
+		// The mux knows what is allowed here; its answer is only used for that.
+		probe := &answer{header: http.Header{}}
+		mux.ServeHTTP(probe, r)
+		if allow := probe.header.Get("Allow"); probe.status == http.StatusMethodNotAllowed {
+			w.Header().Set("Allow", allow)
+			p.fail(w, r, http.StatusMethodNotAllowed, "This address takes "+allow+" only.")
+			return
+		}
+		p.fail(w, r, http.StatusNotFound, "There is nothing at this address.")
+	})
+}
+
+// answer keeps what a handler would have said, but for the body.
+type answer struct {
+	header http.Header
+	status int
+}
+
+func (a *answer) Header() http.Header         { return a.header }
+func (a *answer) WriteHeader(status int)      { a.status = status }
+func (a *answer) Write(b []byte) (int, error) { return len(b), nil }
+
+// layout is what each page has around its content.
+type layout struct {
+	Title    string
+	Version  string // of the static files
+	Database string
+	Worker   string
+	Token    bool // one can sign out
+	In       bool // signed in, or nobody has to
+	Live     bool // the page is kept up to date
+	Flash    *flash
+	Content  any
+}
+
+// render sends a page in one piece, so that neither an error in a template nor a slow
+// client meets a half one.
+func (p *page) render(w http.ResponseWriter, r *http.Request, status int, name string, content any) {
+	l := layout{Version: p.version, Token: p.op.token != "", In: p.entitled(r), Live: name == "home", Content: content}
+	if l.In {
+		l.Database, l.Worker = p.work.database, p.work.name
+	}
+	if name == "home" && status == http.StatusOK {
+		l.Flash = p.takeFlash(w, r)
+	}
+	p.send(w, r, status, name, l)
+}
+
+func (p *page) send(w http.ResponseWriter, r *http.Request, status int, name string, content any) {
+	var text bytes.Buffer
+	if err := p.pages.ExecuteTemplate(&text, name, content); err != nil {
+		p.op.log.ErrorContext(r.Context(), "page: template", "name", name, "error", err)
+		http.Error(w, "The page cannot be shown: see the worker's log.", http.StatusInternalServerError)
+		return
+	}
+	if name == "board" {
+		sum := sha256.Sum256(text.Bytes())
+		tag := `"` + hex.EncodeToString(sum[:12]) + `"`
+		w.Header().Set("ETag", tag)
+		if r.Header.Get("If-None-Match") == tag {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Length", strconv.Itoa(text.Len()))
+	w.WriteHeader(status)
+	if _, err := w.Write(text.Bytes()); err != nil {
+		p.op.log.DebugContext(r.Context(), "page: the client is gone", "error", err)
+	}
+}
+
+type errorView struct {
+	Status  int
+	Message string
+}
+
+// fail answers with an error: a page for people, a line for programs.
+func (p *page) fail(w http.ResponseWriter, r *http.Request, status int, message string) {
+	if !strings.Contains(r.Header.Get("Accept"), "text/html") {
+		http.Error(w, message, status)
+		return
+	}
+	p.render(w, r, status, "error", errorView{Status: status, Message: message})
+}
+
+// static files are asked for with their version, so they can be kept.
+func (p *page) static(w http.ResponseWriter, r *http.Request) {
+	file, found := p.assets[r.PathValue("name")]
+	if !found {
+		p.fail(w, r, http.StatusNotFound, "There is nothing at this address.")
+		return
+	}
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	w.Header().Set("Content-Type", file.kind)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(file.body))
+}
+
+// form parses a post's body, within its limit.
+func (p *page) form(w http.ResponseWriter, r *http.Request) bool {
+	err := r.ParseForm()
+	var tooBig *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooBig):
+		p.fail(w, r, http.StatusRequestEntityTooLarge, fmt.Sprintf("That was more than %d bytes.", maxBody))
+	case err != nil:
+		p.fail(w, r, http.StatusBadRequest, "That form cannot be read.")
+	}
+	return err == nil
+}
+
+const (
+	flashCookie  = "onerow_message"
+	flashSeconds = 60
+)
+
+// flash is what the page says after a post. It travels in a cookie through the
+// redirect, so that a reload does not say it again and any worker can show it.
+type flash struct {
+	Bad  bool
+	Text string
+}
+
+func (p *page) setFlash(w http.ResponseWriter, r *http.Request, f flash) {
+	kind := "+"
+	if f.Bad {
+		kind = "-"
+	}
+	cookie := p.cookie(r, flashCookie, base64.RawURLEncoding.EncodeToString([]byte(kind+shorten(f.Text, 600)))) //nolint:gosec // Secure where the request is; a loopback page has no TLS
+	cookie.MaxAge = flashSeconds
+	http.SetCookie(w, cookie)
+}
+
+func (p *page) takeFlash(w http.ResponseWriter, r *http.Request) *flash {
+	cookie, err := r.Cookie(flashCookie)
+	if err != nil {
+		return nil
+	}
+	gone := p.cookie(r, flashCookie, "") //nolint:gosec // Secure where the request is; a loopback page has no TLS
+	gone.MaxAge = -1
+	http.SetCookie(w, gone)
+	text, err := base64.RawURLEncoding.DecodeString(cookie.Value)
+	if err != nil || len(text) < 2 {
+		return nil
+	}
+	return &flash{Bad: text[0] == '-', Text: printable(string(text[1:]))}
+}

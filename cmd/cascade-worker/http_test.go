@@ -1,0 +1,282 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+)
+
+var asHTML = header("Accept", "text/html")
+
+// TestPageToken: with a token nothing but probes and the form answers without it.
+func TestPageToken(t *testing.T) {
+	s := ready(t).serve(testToken, false)
+	wrong := header("Authorization", "Bearer "+testToken+"x")
+	none := func(r *http.Request) { r.Header.Del("Authorization") }
+	for _, path := range []string{"/", "/live", "/metrics", "/jobs/1/undo", "/nowhere"} {
+		s.says(s.get(path, wrong), http.StatusUnauthorized)
+		s.says(s.get(path, none), http.StatusUnauthorized)
+		if got := s.get(path, none, asHTML); got.StatusCode != http.StatusSeeOther || !strings.HasPrefix(got.Header.Get("Location"), "/login") {
+			t.Errorf("%s: a person is sent to %q with %s", path, got.Header.Get("Location"), got.Status)
+		}
+	}
+	for _, path := range []string{"/pause", "/resume", "/jobs/1/retry", "/parked/1/skip", "/jobs/1/undo", "/logout"} {
+		s.says(s.do(http.MethodPost, path, url.Values{}, none), http.StatusUnauthorized)
+		s.says(s.do(http.MethodPost, path, url.Values{}, wrong), http.StatusUnauthorized)
+	}
+	if n := s.number("SELECT COUNT(*) FROM onerow_switch WHERE is_on"); n != 0 {
+		t.Error("paused without the token")
+	}
+	for _, path := range []string{"/healthz", "/readyz", "/login", "/static/style.css"} {
+		s.says(s.get(path, none), http.StatusOK)
+	}
+	if body := s.get("/login", none).body; strings.Contains(body, "db.example") {
+		t.Error("the form tells strangers which database it is")
+	}
+	s.says(s.get("/"), http.StatusOK, "db.example/shop", "Sign out")
+
+	// The form gives a cookie that lets in, and only as it is.
+	s.says(s.do(http.MethodPost, "/login", url.Values{"token": {"guess"}}, none), http.StatusUnauthorized, "not the token")
+	in := s.do(http.MethodPost, "/login", url.Values{"token": {testToken}, "to": {"//evil.example/"}}, none)
+	s.says(in, http.StatusSeeOther)
+	if to := in.Header.Get("Location"); to != "/" {
+		t.Errorf("the form sends away to %q", to)
+	}
+	cookie := in.Cookies()[0]
+	if !cookie.HttpOnly || cookie.SameSite != http.SameSiteLaxMode || strings.Contains(cookie.Value, testToken) {
+		t.Errorf("the cookie is %+v", cookie)
+	}
+	with := func(value string) change {
+		return func(r *http.Request) { r.AddCookie(&http.Cookie{Name: cookieName, Value: value}) }
+	}
+	s.says(s.get("/", none, with(cookie.Value)), http.StatusOK, "db.example/shop")
+	until, mac, _ := strings.Cut(cookie.Value, ".")
+	for _, forged := range []string{"", ".", "9" + until + "." + mac, until + ".", s.page.signed(time.Now().Add(-time.Second).Unix())} {
+		s.says(s.get("/", none, with(forged)), http.StatusUnauthorized)
+	}
+}
+
+// TestPageStrangers: what other sites, other names and other addresses may not do.
+func TestPageStrangers(t *testing.T) {
+	w := ready(t)
+	s := w.serve("", true)
+	for name, from := range map[string][]change{
+		"another site":        {header("Sec-Fetch-Site", "cross-site")},
+		"the same site":       {header("Sec-Fetch-Site", "same-site")},
+		"another origin":      {header("Origin", "http://evil.example")},
+		"an origin of null":   {header("Origin", "null")},
+		"a form of elsewhere": {header("Sec-Fetch-Site", "cross-site"), header("Origin", "https://evil.example"), asHTML},
+	} {
+		t.Run(name, func(*testing.T) {
+			s.says(s.do(http.MethodPost, "/pause", url.Values{"reason": {"x"}}, from...), http.StatusForbidden, "another site")
+		})
+	}
+	if n := s.number("SELECT COUNT(*) FROM onerow_switch WHERE is_on"); n != 0 {
+		t.Error("paused by another site")
+	}
+	s.message(s.do(http.MethodPost, "/pause", url.Values{"reason": {"why"}}, header("Sec-Fetch-Site", "same-origin"), header("Origin", s.base)), "Paused")
+
+	// A name of another site that resolves to this machine.
+	rebound := func(r *http.Request) { r.Host = "evil.example:9090" }
+	s.says(s.get("/", rebound), http.StatusMisdirectedRequest)
+	s.says(s.do(http.MethodPost, "/resume", url.Values{}, rebound), http.StatusMisdirectedRequest)
+	s.says(s.get("/", func(r *http.Request) { r.Host = "localhost:9090" }), http.StatusOK)
+
+	// On other addresses, without a token, the page only shows.
+	public := w.serve("", false)
+	public.says(public.get("/", func(r *http.Request) { r.Host = "worker.internal" }), http.StatusOK, "why")
+	for _, path := range []string{"/pause", "/resume", "/jobs/1/retry", "/parked/1/skip"} {
+		public.says(public.do(http.MethodPost, path, url.Values{}), http.StatusForbidden, envToken)
+	}
+	if body := public.get("/").body; strings.Contains(body, "<form") {
+		t.Error("the page has buttons that nobody may press")
+	}
+}
+
+// TestPageRequests: addresses, methods, bodies and headers.
+func TestPageRequests(t *testing.T) {
+	s := ready(t).serve("", true)
+	post := http.MethodPost
+	s.says(s.do(post, "/jobs/99/retry", url.Values{}), http.StatusNotFound, "There is no job 99")
+	s.says(s.do(post, "/parked/99/skip", url.Values{}), http.StatusNotFound, "There is no parked row 99")
+	s.says(s.do(post, "/parked/99/retry", url.Values{}), http.StatusNotFound)
+	s.says(s.do(post, "/jobs/99/count", url.Values{}), http.StatusNotFound)
+	s.says(s.do(post, "/jobs/99/undo", url.Values{}), http.StatusNotFound)
+	s.says(s.get("/jobs/99/undo"), http.StatusNotFound)
+	for _, id := range []string{"0", "-1", "x", "99999999999999999999", "1%20or%201"} {
+		s.says(s.do(post, "/jobs/"+id+"/retry", url.Values{}), http.StatusNotFound)
+	}
+	s.says(s.get("/nowhere", asHTML), http.StatusNotFound, "There is nothing at this address", "Back to the jobs")
+	s.says(s.get("/static/layout.html"), http.StatusNotFound)
+	s.says(s.do(post, "/pause", url.Values{"reason": {strings.Repeat("x", maxBody)}}), http.StatusRequestEntityTooLarge)
+	s.says(s.do(post, "/pause", url.Values{}, func(r *http.Request) { r.URL.RawQuery = "a=%zz" }), http.StatusBadRequest)
+	for path, method := range map[string]string{"/pause": http.MethodGet, "/jobs/1/retry": http.MethodGet, "/": http.MethodPost, "/live": http.MethodDelete, "/healthz": http.MethodPut} {
+		got := s.do(method, path, nil)
+		if got.StatusCode != http.StatusMethodNotAllowed || got.Header.Get("Allow") == "" {
+			t.Errorf("%s %s: %s, Allow %q", method, path, got.Status, got.Header.Get("Allow"))
+		}
+	}
+	if n := s.number("SELECT COUNT(*) FROM onerow_switch"); n != 0 {
+		t.Error("something was done")
+	}
+	got := s.get("/")
+	for name, want := range map[string]string{"Content-Security-Policy": "default-src 'none'", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"} {
+		if !strings.Contains(got.Header.Get(name), want) {
+			t.Errorf("%s is %q", name, got.Header.Get(name))
+		}
+	}
+	if strings.Contains(got.body, "//") && strings.Contains(strings.ReplaceAll(got.body, "<!doctype", ""), "http") {
+		t.Errorf("something is from elsewhere: %s", got.body)
+	}
+	// Nothing has changed since: nothing is sent again.
+	live := s.get("/live")
+	s.says(live, http.StatusOK, "No job yet")
+	if again := s.get("/live", header("If-None-Match", live.Header.Get("ETag"))); again.StatusCode != http.StatusNotModified && again.Header.Get("ETag") == live.Header.Get("ETag") {
+		t.Errorf("the same board is sent again: %s", again.Status)
+	}
+}
+
+// TestPageActs: every button, its message, and what it says the second time.
+func TestPageActs(t *testing.T) {
+	s := ready(t).serve("", true)
+	post := func(path string, id int64) reply { return s.do(http.MethodPost, fmt.Sprintf(path, id), url.Values{}) }
+	hostile := "<script>alert(1)</script>\u202e"
+
+	s.message(s.do(http.MethodPost, "/pause", url.Values{"reason": {hostile}}), "&lt;script&gt;")
+	s.message(s.do(http.MethodPost, "/resume", url.Values{}), "Resumed")
+
+	s.fill(1, 2, 3)
+	dead := s.enqueue(1, 0)
+	s.end(dead.ID, cascade.Dead, hostile)
+	page := s.get("/")
+	s.says(page, http.StatusOK, "&lt;script&gt;alert(1)", "Needs somebody")
+	if strings.Contains(page.body, "<script>") || strings.Contains(page.body, "\u202e") {
+		t.Error("an error was put into the page as it is")
+	}
+	s.message(post("/jobs/%d/retry", dead.ID), "is tried again")
+	s.message(post("/jobs/%d/retry", dead.ID), "nothing to retry")
+	s.message(post("/jobs/%d/count", dead.ID), "About 8 rows are left below project 1")
+
+	s.fill(2, 1, 1)
+	left := s.enqueue(2, 0)
+	first, second := s.park(left.ID, "comment", 1, hostile), s.park(left.ID, "comment", hostile, "e")
+	s.end(left.ID, cascade.Leftovers, "")
+	s.says(s.get("/"), http.StatusOK, "comment &lt;script&gt;")
+	s.message(post("/parked/%d/skip", first), "is leftovers")
+	s.message(post("/parked/%d/skip", second), "is done")
+	third := s.park(dead.ID, "comment", 7, "e")
+	s.message(post("/parked/%d/retry", third), "is tried again")
+
+	// Undo asks first; asking changes nothing.
+	s.fill(3, 1, 1)
+	grace := s.enqueue(3, time.Hour)
+	s.says(s.get(fmt.Sprintf("/jobs/%d/undo", grace.ID)), http.StatusOK, "Bring project 3 back?", "Yes, bring it back")
+	if n := s.number("SELECT COUNT(*) FROM onerow_job WHERE id = ?", grace.ID); n != 1 {
+		t.Error("the question has undone it")
+	}
+	s.message(post("/jobs/%d/undo", grace.ID), "is taken back")
+	s.message(post("/jobs/%d/undo", grace.ID), "cannot be taken back any more")
+	s.says(s.get(fmt.Sprintf("/jobs/%d/undo", grace.ID), asHTML), http.StatusConflict, "cannot be taken back any more")
+}
+
+// TestPageWithoutDatabase: probes say why, the page says since when and shows what it
+// knew, and all recover.
+func TestPageWithoutDatabase(t *testing.T) {
+	s := ready(t).serve("", true)
+	s.fill(1, 1, 1)
+	s.enqueue(1, time.Hour)
+	s.says(s.get("/readyz"), http.StatusOK, "ready")
+	s.says(s.get("/"), http.StatusOK, "project 1")
+	s.says(s.get("/metrics"), http.StatusOK, `onerow_cascade_jobs{state="scheduled"} 1`)
+
+	// To the page it is the same whether the server or its tables are away.
+	s.exec("RENAME TABLE onerow_job TO away")
+	dbtest.Eventually(t, 30*time.Second, func() (bool, string) {
+		body := s.get("/").body
+		return strings.Contains(body, "The database cannot be read since") && strings.Contains(body, "project 1"), body
+	})
+	s.says(s.get("/live"), http.StatusOK, "cannot be read since")
+	s.says(s.get("/metrics"), http.StatusOK, "onerow_cascade_jobs", "go_goroutines")
+	s.says(s.get("/healthz"), http.StatusOK, "ok")
+	dbtest.Eventually(t, 30*time.Second, func() (bool, string) {
+		got := s.get("/readyz")
+		return got.StatusCode == http.StatusServiceUnavailable, got.Status + got.body
+	})
+	s.exec("RENAME TABLE away TO onerow_job")
+	dbtest.Eventually(t, 30*time.Second, func() (bool, string) {
+		got, page := s.get("/readyz"), s.get("/")
+		return got.StatusCode == http.StatusOK && !strings.Contains(page.body, "cannot be read"), got.body + page.body
+	})
+}
+
+// TestRunServes: the daemon's own page, a client that takes nothing and keeps nobody, and
+// what is wrong with an address.
+func TestRunServes(t *testing.T) {
+	w := ready(t)
+	w.want(2, "16 characters", "run", "--http", ":0", "--http-token", "short")
+	w.want(2, "it should be like", "run", "--http", "a:b:c")
+	w.want(2, "needs --http", "run", "--http-token", testToken)
+
+	cmd := w.command(t.Context(), "run", "--http", ":0", "--poll", "20ms", "--log-format", "text")
+	cmd.Env = append(cmd.Env, envToken+"="+testToken)
+	lines, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	var base string
+	scanner := bufio.NewScanner(lines)
+	for base == "" && scanner.Scan() {
+		if _, after, found := strings.Cut(scanner.Text(), "url="); found {
+			base, _, _ = strings.Cut(after, " ")
+		}
+		if strings.Contains(scanner.Text(), testToken) {
+			t.Error("the log has the token")
+		}
+	}
+	if !strings.HasPrefix(base, "http://127.0.0.1:") {
+		t.Fatalf("the page is at %q: an address without a host should be this machine's", base)
+	}
+	s := &site{world: w, base: strings.TrimSuffix(base, "/"), client: http.DefaultClient, token: testToken}
+	s.says(s.get("/healthz"), http.StatusOK, "ok")
+	s.says(s.get("/readyz"), http.StatusOK, "ready")
+	total := w.fill(1, 2, 3)
+	w.ok("enqueue", "project", "1")
+	dbtest.Eventually(t, 60*time.Second, func() (bool, string) {
+		body := s.get("/metrics").body
+		return strings.Contains(body, `onerow_cascade_jobs_ended_total{state="done"} 1`) && strings.Contains(body, `onerow_cascade_deleted_rows_total{table="comment"} 6`), body
+	})
+	s.says(s.get("/live"), http.StatusOK, "project 1", plural(total, "row"))
+
+	// A connection that sends half a request does not keep the daemon.
+	slow, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.base, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = slow.Close() }()
+	if _, err := fmt.Fprint(slow, "GET / HTTP/1.1\r\nHost: "); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	for scanner.Scan() {
+		t.Log(scanner.Text())
+	}
+	if code := exitCode(t, cmd.Wait()); code != 0 || time.Since(begin) > 2*time.Second {
+		t.Errorf("exit code %d after %s", code, time.Since(begin))
+	}
+}

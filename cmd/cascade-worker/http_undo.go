@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/onerow/onerow/cascade"
+)
+
+const (
+	countLimit  = 50_000 // rows of each table, that a count looks at
+	countBudget = 8 * time.Second
+)
+
+type undoView struct {
+	ID               int64
+	Row, When, Exact string
+}
+
+// askUndo is the question before a deletion is taken back. It changes nothing.
+func (p *page) askUndo(w http.ResponseWriter, r *http.Request) {
+	job, err := p.inGrace(r.Context(), jobID(r))
+	switch {
+	case errors.Is(err, errGone):
+		p.fail(w, r, http.StatusNotFound, err.Error())
+		return
+	case err != nil:
+		p.fail(w, r, http.StatusConflict, capital(oneLine(err.Error()))+".")
+		return
+	}
+	now, err := databaseClock(r.Context(), p.work.db)
+	if err != nil {
+		p.fail(w, r, http.StatusServiceUnavailable, "The database cannot be read just now.")
+		return
+	}
+	p.render(w, r, http.StatusOK, "undo", undoView{ID: job.ID, Row: rowName(job), When: until(now, job.DueAt), Exact: moment(job.DueAt)})
+}
+
+// inGrace is a job whose deletion can still be taken back, as far as one can see; what
+// decides is the conditional update in restore.
+func (p *page) inGrace(ctx context.Context, id int64) (cascade.Job, error) {
+	job, err := cascade.Get(ctx, p.work.db, id)
+	switch {
+	case err != nil:
+		return job, jobError(id, err)
+	case job.State != cascade.Scheduled:
+		return job, fmt.Errorf("job %d is %s: its deletion cannot be taken back any more", id, job.State)
+	case job.DeletionID == 0:
+		return job, fmt.Errorf("job %d belongs to no logged deletion, so it cannot be taken back", id)
+	}
+	return job, nil
+}
+
+func (p *page) undoJob(ctx context.Context, _ *http.Request, id int64) (string, error) {
+	job, err := p.inGrace(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	back, err := restore(ctx, p.work.db, p.work.plan, job.DeletionID)
+	if err != nil {
+		return "", err
+	}
+	return capital(restoredTold(back)) + ".", nil
+}
+
+// countJob counts what is left below a job's row, at bounded cost and one at a time in
+// this process. The job goes on meanwhile, so the figure is about right.
+func (p *page) countJob(ctx context.Context, _ *http.Request, id int64) (string, error) {
+	select {
+	case p.watch.counting <- struct{}{}:
+		defer func() { <-p.watch.counting }()
+	default:
+		return "", errors.New("another count is under way: try again when it has ended")
+	}
+	job, err := cascade.Get(ctx, p.work.db, id)
+	switch {
+	case err != nil:
+		return "", jobError(id, err)
+	case !job.State.Open():
+		return "", fmt.Errorf("job %d is %s, so there is nothing to count", id, job.State)
+	}
+	at, err := databaseClock(ctx, p.work.db)
+	if err != nil {
+		return "", err
+	}
+	counted, cancel := context.WithTimeout(ctx, countBudget)
+	defer cancel()
+	e, err := cascade.DryRun(counted, p.work.db, p.work.plan, job.Resource, job.ResourceID, cascade.DryRunOptions{Limit: countLimit})
+	switch {
+	case counted.Err() != nil:
+		return "", fmt.Errorf("there is too much to count below %s in %s", rowName(job), span(countBudget))
+	case err != nil:
+		return "", err
+	}
+	left := remaining{At: at, Deleted: job.DeletedRows, AtLeast: len(e.Capped) > 0}
+	for _, n := range e.Tables {
+		left.Left += n
+	}
+	if e.Root {
+		left.Left-- // a job does not count its root's own row
+	}
+	p.watch.count(id, left)
+	if left.AtLeast {
+		return fmt.Sprintf("At least %s left below %s: more than are counted.", rowsAre(left.Left), rowName(job)), nil
+	}
+	return fmt.Sprintf("About %s left below %s.", rowsAre(left.Left), rowName(job)), nil
+}
+
+func rowsAre(n int64) string {
+	if n == 1 {
+		return "1 row is"
+	}
+	return plural(n, "row") + " are"
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/schema"
+)
+
+type orphansCmd struct {
+	planFlag
+	Enqueue bool   `help:"Queue a job for each missing row, so that a worker deletes what is below it."`
+	Table   string `placeholder:"NAME" help:"Only rows of this table or resource."`
+	Limit   int    `placeholder:"N" help:"Stop after N missing rows."`
+	After   string `placeholder:"POSITION" help:"Go on where a search was ended."`
+	JSON    bool   `name:"json" help:"Print a JSON array."`
+}
+
+// Help is the command's longer description.
+func (orphansCmd) Help() string {
+	return `Looks for rows whose row above is in neither of its tables and has no open job, by
+the delete-edges of the plan that no foreign key guards. A line is a missing row: how
+many rows of the table refer to it ("≥": at least). Each statement reads at most 1000
+entries of an index, so that the search can run beside production; when it is ended
+early it prints the position for --after.
+
+--enqueue queues a job for each missing row, if it is still missing in the transaction
+that queues it. Do not use it while something loads children before their parents.
+
+Examples:
+
+    cascade-worker orphans
+    cascade-worker orphans --table comment --limit 100 --json
+    cascade-worker orphans --enqueue`
+}
+
+// Run prints the missing rows.
+func (c *orphansCmd) Run(ctx context.Context, a *app) (err error) {
+	plan, err := a.plan(c.planFlag)
+	if err != nil {
+		return err
+	}
+	if c.Limit < 0 {
+		return usagef("--limit is %d; it should be 1 or more", c.Limit)
+	}
+	db, err := a.openMigrated(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+
+	list := &stream{a: a, json: c.JSON, line: func(v any) string { return orphanTold(v.(cascade.Orphan)) }}
+	var waiting []cascade.Orphan
+	var done cascade.EnqueuedOrphans
+	flush := func() error {
+		if !c.Enqueue || len(waiting) == 0 {
+			return nil
+		}
+		now, err := cascade.EnqueueOrphans(ctx, db, plan, waiting)
+		done.Queued += now.Queued
+		done.Open += now.Open
+		done.Returned += now.Returned
+		done.ReportOnly += now.ReportOnly
+		waiting = nil
+		return err
+	}
+	show, position := newCounter(a), c.After
+	err = cascade.Orphans(ctx, db, plan, cascade.OrphanOptions{Table: c.Table, Limit: c.Limit, After: c.After, OnPage: func(p cascade.OrphanPage) {
+		position = p.Next
+		show.say(func() string {
+			return fmt.Sprintf("%s missing; %s: %s, entry %s", grouped(list.n), p.Table, p.Edge, grouped(p.Entries))
+		})
+	}}, func(o cascade.Orphan) error {
+		if err := list.add(o); err != nil {
+			return err
+		}
+		if c.Enqueue {
+			waiting = append(waiting, o)
+		}
+		if len(waiting) < rootsPerPage {
+			return nil
+		}
+		return flush()
+	})
+	cut := err != nil || c.Limit > 0 && list.n >= c.Limit
+	if ctx.Err() == nil {
+		err = errors.Join(err, flush())
+	}
+	err = errors.Join(err, show.end(), list.end())
+	switch {
+	case errors.Is(err, schema.ErrUnknownResource):
+		return usagef("--table: the plan has no resource or table %q; it has %s", c.Table, strings.Join(plan.Names(), ", "))
+	case errors.Is(err, cascade.ErrCursor):
+		return usagef("--after is not a position that this command has printed for this plan and --table")
+	}
+	if _, perr := fmt.Fprintln(a.stderr, orphansSummary(list.n, done, c.Enqueue, cut, position)); perr != nil {
+		return errors.Join(err, perr)
+	}
+	return err
+}
+
+// orphanTold is the line of a missing row.
+func orphanTold(o cascade.Orphan) string {
+	what := rowName(cascade.Job{Resource: o.Resource, ResourceID: o.ID})
+	if o.ID == "" {
+		what = shorten(printable(o.Resource+" with "+strings.Join(o.Columns, ", ")+" = "+o.Values), 80)
+	}
+	line := fmt.Sprintf("%s is missing: %s of %s", what, atLeast(o.Rows, o.AtLeast, "row"), printable(o.Table))
+	if o.ReportOnly != "" {
+		line += "; nothing can be queued: " + printable(o.ReportOnly)
+	}
+	return line
+}
+
+func orphansSummary(n int, done cascade.EnqueuedOrphans, enqueue, cut bool, position string) string {
+	line := "no row is missing"
+	if n > 0 {
+		line = plural(n, "missing row")
+	}
+	if enqueue && n > 0 {
+		line += fmt.Sprintf("; %s queued", plural(done.Queued, "job"))
+		for _, part := range []struct {
+			n    int
+			what string
+		}{{done.Open, "open already"}, {done.Returned, "there after all"}, {done.ReportOnly, "that cannot be queued"}} {
+			if part.n > 0 {
+				line += fmt.Sprintf(", %s %s", grouped(part.n), part.what)
+			}
+		}
+	}
+	if cut && position != "" {
+		line += "; go on with --after " + position
+	}
+	return line
+}
+
+// stream prints findings as they come: lines, or the elements of a JSON array.
+type stream struct {
+	a    *app
+	json bool
+	line func(any) string
+	n    int
+}
+
+func (s *stream) add(v any) error {
+	s.n++
+	if !s.json {
+		_, err := fmt.Fprintln(s.a.stdout, s.line(v))
+		return err
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	before := ",\n  "
+	if s.n == 1 {
+		before = "[\n  "
+	}
+	_, err = fmt.Fprintf(s.a.stdout, "%s%s", before, text)
+	return err
+}
+
+func (s *stream) end() error {
+	if !s.json {
+		return nil
+	}
+	text := "\n]\n"
+	if s.n == 0 {
+		text = "[]\n"
+	}
+	_, err := fmt.Fprint(s.a.stdout, text)
+	return err
+}

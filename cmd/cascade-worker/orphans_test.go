@@ -1,0 +1,57 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/onerow/onerow/cascade"
+)
+
+// TestOrphans: found, listed, queued, deleted by a worker, and then none.
+func TestOrphans(t *testing.T) {
+	w := ready(t)
+	o := w.want(0, "no row is missing", "orphans")
+	if o.stdout != "" || !isOneLine(programName+": "+o.stderr) {
+		t.Error(o)
+	}
+	if out := w.ok("orphans", "--json"); out != "[]\n" {
+		t.Errorf("%q", out)
+	}
+	w.fill(1, 2, 2)
+	w.fill(2, 4, 1)
+	w.fill(3, 1, 1)
+	w.exec("DELETE FROM project WHERE id IN (2, 3)")
+	w.ok("enqueue", "project", "3", "--grace", "1h")
+	w.exec("INSERT INTO comment (screen_id, body, created_at, updated_at) VALUES (77, 'x', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)), (78, 'x', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))")
+	o = w.want(0, "4 missing rows", "orphans")
+	if !strings.Contains(o.stdout, "project 2 is missing: 2 rows of screen_archive\n") || strings.Contains(o.stdout, "project 3") || strings.Count(o.stdout, "\n") != 4 {
+		t.Error(o)
+	}
+	var list []cascade.Orphan
+	if err := json.Unmarshal([]byte(w.ok("orphans", "--json", "--table", "comment")), &list); err != nil || len(list) != 2 || list[0].ID != "77" || list[0].Resource != "screen" {
+		t.Errorf("%+v, %v", list, err)
+	}
+	o = w.want(0, "1 missing row; go on with --after ", "orphans", "--limit", "1")
+	_, position, _ := strings.Cut(strings.TrimSpace(o.stderr), "--after ")
+	w.want(0, "missing row", "orphans", "--after", position)
+	w.want(0, "4 missing rows; 3 jobs queued", "orphans", "--enqueue")
+	w.want(0, "no row is missing", "orphans", "--enqueue")
+	w.want(0, "3 jobs done", "drain")
+	w.want(0, "no row is missing", "orphans")
+	if n := w.rows(); n != 1+2+4+1+1 { // project 1, and what is below 3
+		t.Errorf("%d rows", n)
+	}
+	for _, c := range []struct{ args, says string }{
+		{"orphans --table planet", "project, screen, comment"},
+		{"orphans --after eHg", "--after"},
+		{"orphans --limit=-1", "--limit"},
+		{"orphans project", "project"},
+	} {
+		if o := w.want(2, c.says, strings.Fields(c.args)...); !isOneLine(o.stderr) {
+			t.Error(o)
+		}
+	}
+	w.exec("DROP TABLE comment")
+	w.want(1, "comment", "orphans")
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade"
+)
+
+type pauseCmd struct {
+	Reason []string `arg:"" optional:"" help:"Why; it is shown with the workers."`
+	Check  bool     `help:"Change nothing: say whether the workers are paused, and exit with 1 if they are."`
+}
+
+// Help is the command's longer description.
+func (pauseCmd) Help() string {
+	return `Makes all workers of the database wait: they claim nothing and go on with nothing, but
+keep what they have. They notice within a second, after the batch that they are in.
+Pausing again replaces the reason.
+
+Examples:
+
+    cascade-worker pause 'schema change, until about 14:00'
+    cascade-worker pause --check
+    cascade-worker resume`
+}
+
+// maxPauseReason is what is kept of a reason.
+const maxPauseReason = 200
+
+// Run pauses, or looks.
+func (c *pauseCmd) Run(ctx context.Context, a *app) (err error) {
+	reason := strings.TrimSpace(printable(strings.Join(c.Reason, " ")))
+	switch {
+	case c.Check && reason != "":
+		return usagef("--check changes nothing, so it takes no reason")
+	case len(reason) > maxPauseReason:
+		return usagef("the reason has %d bytes; at most %d are kept", len(reason), maxPauseReason)
+	}
+	db, err := a.openMigrated(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if !c.Check {
+		if err := cascade.Pause(ctx, db, reason); err != nil {
+			return err
+		}
+	}
+	state, err := cascade.Paused(ctx, db)
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(a.stdout, pauseLine(state)); err != nil {
+		return err
+	}
+	if c.Check && state.On {
+		return errReported
+	}
+	return nil
+}
+
+// pauseLine says what the switch is.
+func pauseLine(state cascade.PauseState) string {
+	if !state.On {
+		return "the workers are not paused"
+	}
+	line := "the workers are paused since " + moment(state.Since) + " UTC"
+	if state.Reason != "" {
+		line += ": " + oneLine(state.Reason)
+	}
+	return line
+}
+
+type resumeCmd struct{}
+
+// Help is the command's longer description.
+func (resumeCmd) Help() string {
+	return `Lets the workers go on that pause has stopped. That they are not paused is no error.
+
+Examples:
+
+    cascade-worker resume`
+}
+
+// Run resumes.
+func (resumeCmd) Run(ctx context.Context, a *app) (err error) {
+	db, err := a.openMigrated(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	was, err := cascade.Paused(ctx, db)
+	if err != nil {
+		return err
+	}
+	if err := cascade.Resume(ctx, db); err != nil {
+		return err
+	}
+	line := "the workers were not paused"
+	if was.On {
+		line = "the workers go on; they were paused since " + moment(was.Since) + " UTC"
+	}
+	_, err = fmt.Fprintln(a.stdout, line)
+	return err
+}
+
+// workersCmd lists the workers, and why those wait that do.
+type workersCmd struct {
+	JSON bool `name:"json" help:"Print a JSON array."`
+}
+
+// Help is the command's longer description.
+func (workersCmd) Help() string {
+	return `Every worker that showed a sign of life in the last hour. One that ends cleanly is not
+listed any more; one that was killed is, with the time when it was last seen. WAITS
+BECAUSE is the pause, or the throttle, that is in force for it.
+
+Examples:
+
+    cascade-worker workers
+    cascade-worker workers --json | jq '.[] | select(.throttle)'`
+}
+
+// overdue is how old a sign of life is of a worker that is not well: it gives one each 5
+// seconds, between batches.
+const overdue = 30 * time.Second
+
+// Run prints the workers.
+func (c *workersCmd) Run(ctx context.Context, a *app) (err error) {
+	db, err := a.openMigrated(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	list, err := cascade.Workers(ctx, db)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(a, append([]cascade.WorkerStatus{}, list...))
+	}
+	if err := notePause(ctx, db, a); err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		_, err := fmt.Fprintf(a.stderr, "no worker was seen in the last hour: start one with %s run\n", programName)
+		return err
+	}
+	rows := make([][]string, len(list))
+	for i, w := range list {
+		job, seen := "-", "now"
+		if w.JobID != 0 {
+			job = fmt.Sprint(w.JobID)
+		}
+		if w.Ago > overdue {
+			seen = "not seen since " + moment(w.SeenAt)
+		}
+		rows[i] = []string{shorten(printable(w.Name), 40), moment(w.StartedAt), seen, job, shorten(oneLine(w.Throttle), 120)}
+	}
+	titles, rows := withError([]string{"WORKER", "STARTED", "SEEN", ">JOB", "WAITS BECAUSE"}, rows)
+	return table(a.stdout, titles, rows)
+}
+
+// notePause says on standard error that the workers are paused, if they are.
+func notePause(ctx context.Context, db onerow.DB, a *app) error {
+	state, err := cascade.Paused(ctx, db)
+	if err != nil || !state.On {
+		return err
+	}
+	_, err = fmt.Fprintf(a.stderr, "%s; %s resume lets them go on\n", pauseLine(state), programName)
+	return err
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"unicode"
+)
+
+// FuzzHide: whatever a DSN, a token or a replica's DSN that this process was given is
+// wrapped in, it is not printed.
+func FuzzHide(f *testing.F) {
+	f.Add("cannot open ", ": no such file", "x")
+	f.Add("", "", "a\"b")
+	f.Add("mysql://", "@", "\n\\")
+	f.Fuzz(func(t *testing.T, before, after, more string) {
+		if strings.ContainsAny(more, " \t\n\v\f\r") || len(strings.Fields("x"+more)) != 1 || strings.IndexFunc(more, unicode.IsSpace) >= 0 {
+			return // in $ONEROW_REPLICAS a space ends a DSN
+		}
+		dsn, replica, token := "root:hunter2"+more+"@tcp(h)/db", "mysql://root:hunter3"+more+"@h/db", "hunter4-"+strings.Repeat("x", shortestToken)
+		s := surroundings{args: []string{"run", "--dsn=" + dsn}, getenv: func(name string) string {
+			return map[string]string{envReplicas: "mysql://a:b@c/d " + replica, envToken: token, envDSN: dsn}[name]
+		}}
+		for _, given := range []string{dsn, replica, token} {
+			if text := oneLine(s.hide(before + given + after)); strings.Contains(text, "hunter2") || strings.Contains(text, "hunter3") || strings.Contains(text, "hunter4") {
+				t.Fatalf("%q is printed: %q", given, text)
+			}
+		}
+	})
+}
+
+// FuzzOneLine: what is printed is one line that a terminal does not obey.
+func FuzzOneLine(f *testing.F) {
+	for _, seed := range []string{"a\nb", "\x1b[31m", "\u202egnirts", "\xff", "\r\n\r\n", "\u2028", "\u00a0", "😀", "\u200b", "\u0085"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, line := range []string{oneLine(text), printable(text), shellWord(text)} {
+			if strings.IndexFunc(line, func(r rune) bool { return r != ' ' && !unicode.IsGraphic(r) || unicode.Is(unicode.Bidi_Control, r) }) >= 0 {
+				t.Fatalf("%q becomes %q", text, line)
+			}
+		}
+		if short := shorten(printable(text), 20); len([]rune(short)) > 21 {
+			t.Fatalf("%q becomes %q", text, short)
+		}
+	})
+}

@@ -1,0 +1,190 @@
+package crashtest
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+)
+
+// phase is what the scheduler knows of a process.
+type phase int
+
+const (
+	computing phase = iota // between two statements, or before the first
+	parked                 // holds a statement that it has not been allowed to send
+	executing              // its statement is on the server
+	waiting                // the server says that its session waits for a lock
+	idle                   // neither ended nor came with a statement for idleLimit
+	ended                  // the call returned
+	stopped                // abandoned: it stands still for ever
+)
+
+// process runs one copy of the workflow on a connector of its own, in a goroutine of its own. Its statements wait in intercept until the
+// scheduler lets them go. All but the last group of fields belongs to the scheduler's goroutine.
+type process struct {
+	copy  int
+	lane  *lane
+	phase phase
+	// queue holds the statements that it wants to send, in order: one, unless the workflow or database/sql (the rollback of a
+	// cancelled transaction) uses several goroutines. current is on the server.
+	queue   []*request
+	current *request
+	row     int // of the trace, of current
+	steps   int
+	since   time.Time // when the phase began
+	seen    int       // how often in a row the server said that it waits, since the last step of anybody
+	named   bool      // it waits for a metadata or named lock, of which the server's word may be old
+	answers []error
+	broken  error // it could not be followed to its end
+
+	gone   chan struct{} // closed when nothing is sent any more
+	skip   atomic.Pointer[string]
+	events chan<- event
+	cancel context.CancelFunc
+	over   chan struct{} // closed when its goroutine ends
+}
+
+// request is a statement that waits for its turn, which comes when turn is closed.
+type request struct {
+	Statement
+	turn chan struct{}
+}
+
+// event is what a process tells the scheduler.
+type event struct {
+	p    *process
+	kind eventKind
+	r    *request // arrived
+	err  error    // returned: of the statement
+	// of ended
+	answers []error
+	broken  error
+}
+
+type eventKind int
+
+const (
+	eventArrived eventKind = iota
+	eventReturned
+	eventEnded
+)
+
+// errStopped is the answer to every statement of a process that was abandoned, once nobody looks at it any more.
+var errStopped = errors.New("crashtest: this process has stopped")
+
+// maxIdle lets the session of a process that stopped stay in its pool: one too many would be closed, and its locks freed.
+const maxIdle = 32
+
+// lane is a connector with its pool, on which a process runs. It outlives the process, so that sessions are opened once.
+type lane struct {
+	connector *Connector
+	db        *sql.DB
+}
+
+func newLane(inner driver.Connector) *lane {
+	c := &Connector{inner: inner, identify: true}
+	db := sql.OpenDB(c)
+	db.SetMaxIdleConns(maxIdle)
+	return &lane{c, db}
+}
+
+// startProcess runs calls until one needs no other, at most limit.
+func startProcess(ctx context.Context, l *lane, copyIndex int, events chan<- event, limit int,
+	call func(context.Context, *sql.DB) error, again func(error) bool,
+) *process {
+	ctx, cancel := context.WithCancel(ctx)
+	p := &process{copy: copyIndex, lane: l, events: events, cancel: cancel, gone: make(chan struct{}), over: make(chan struct{}), since: time.Now()}
+	l.connector.refuse(nil)
+	l.connector.intercept(p.intercept)
+	go func() {
+		defer close(p.over)
+		p.live(ctx, limit, call, again)
+	}()
+	return p
+}
+
+func (p *process) live(ctx context.Context, limit int, call func(context.Context, *sql.DB) error, again func(error) bool) {
+	end := event{p: p, kind: eventEnded, broken: errors.New("the call ended its goroutine (t.Fatal is for the test's own)")}
+	defer func() { p.tell(end) }()
+	for range limit {
+		err := call(ctx, p.lane.db)
+		end.answers = append(end.answers, err)
+		if p.isGone() {
+			break
+		}
+		if hanging := settle(p.lane.db); hanging != nil {
+			end.broken = fmt.Errorf("%w: %w", errHung, hanging)
+			return
+		}
+		if err == nil || !again(err) {
+			break
+		}
+	}
+	end.broken = nil
+}
+
+func (p *process) isGone() bool {
+	select {
+	case <-p.gone:
+		return true
+	default:
+		return false
+	}
+}
+
+// tell hands an event over, unless nobody listens any more.
+func (p *process) tell(e event) {
+	select {
+	case p.events <- e:
+	case <-p.gone:
+	}
+}
+
+// intercept parks the statement until its turn. A statement that the driver wants prepared first (ErrSkip) comes a second time, and goes
+// on as the same step.
+func (p *process) intercept(ctx context.Context, e *execution) error {
+	if p.isGone() {
+		return errStopped
+	}
+	skipped := p.skip.Swap(nil)
+	if skipped == nil || !e.Prepared || e.SQL != *skipped {
+		if skipped != nil {
+			p.tell(event{p: p, kind: eventReturned, err: errors.New("the statement could not be prepared")})
+		}
+		r := &request{e.Statement, make(chan struct{})}
+		p.tell(event{p: p, kind: eventArrived, r: r})
+		select {
+		case <-r.turn:
+		case <-p.gone:
+			return errStopped
+		}
+	}
+	err := e.run(ctx)
+	if errors.Is(err, driver.ErrSkip) {
+		p.skip.Store(&e.SQL)
+		return err
+	}
+	p.tell(event{p: p, kind: eventReturned, err: err})
+	return err
+}
+
+// release ends a process: it sends nothing any more, whatever it still wants is answered with an error, and its goroutine is waited for.
+// Its sessions stay as they are, in the pool or not, with their transactions and locks.
+func (p *process) release() error {
+	defer p.cancel()
+	p.lane.connector.refuse(errStopped)
+	close(p.gone)
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-p.over:
+		return nil
+	case <-timer.C:
+		return fmt.Errorf("the call did not return within %s of the end of its process: does it wait, through another handle than its own, for what that process has locked? "+
+			"Then leave Abandoned out (Without)", patience)
+	}
+}

@@ -1,0 +1,386 @@
+package crashtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// racer explores one race.
+type racer struct {
+	*explorer
+	race  Race
+	lanes []*lane // one for each copy
+	ends  []ending
+	spin  int
+}
+
+// ending is what a serial execution leaves.
+type ending struct {
+	order   string // of the copies: "AB"
+	key     string
+	tables  *identity
+	answers []error
+}
+
+// run is one schedule while it is run, and what came of it.
+type run struct {
+	stepper     *stepper
+	prefix      string // of the schedule; after it the rule decides
+	order       string // copies that run, in the order of the rule
+	mayStop     bool
+	decisions   []decision
+	preemptions int
+	diverged    bool // the prefix could not be followed
+	stopped     bool
+	answers     []error
+	end         *identity
+	stuck       error // the schedule did not come to its end
+	check       error // what the workflow's Check said
+}
+
+func newRacer(ctx context.Context, r Race) (*racer, error) {
+	if err := r.complete(); err != nil {
+		return nil, err
+	}
+	w := r.Workflow
+	w.MaxCalls = 2 // counts for Explore only
+	w.Without = nil
+	base, err := newExplorer(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	x := &racer{explorer: base, race: r}
+	for range r.Calls {
+		x.lanes = append(x.lanes, newLane(x.connector.inner))
+	}
+	return x, nil
+}
+
+func (x *racer) close() error {
+	var errs []error
+	for _, l := range x.lanes {
+		errs = append(errs, l.db.Close())
+	}
+	return errors.Join(append(errs, x.explorer.close())...)
+}
+
+func (x *racer) all() string { return "ABC"[:len(x.race.Calls)] }
+
+func (x *racer) exploreRace(ctx context.Context, report *RaceReport) (err error) {
+	if report.Engine, report.Isolation, err = serverOf(ctx, x.plain); err != nil {
+		return fmt.Errorf("asking the server who it is: %w", err)
+	}
+	if report.Statements, err = x.serial(ctx); err != nil {
+		return err
+	}
+	report.Serial = x.differentEnds()
+	failures := &RaceFailures{Workflow: x.race.Name}
+	orders := map[uint64]bool{}
+	work := &backlog{}
+	work.push(0, "")
+	bound, complete := x.race.Preemptions, false
+	if x.race.Every > 0 && interleavings(report.Statements, x.race.Every) < x.race.Every {
+		bound, complete = 1<<30, true
+	}
+	for len(failures.List) < maxFailures {
+		prefix, preemptions, ok := work.pop(bound)
+		if !ok {
+			break
+		}
+		if complete && preemptions > x.race.Preemptions && report.Schedules >= x.race.Every {
+			complete = false // retries made more of them than the statements promised
+			break
+		}
+		r, err := x.play(ctx, prefix, x.all(), x.race.Stops)
+		for range 2 {
+			if err == nil && r.diverged {
+				r, err = x.play(ctx, prefix, x.all(), x.race.Stops)
+			}
+		}
+		if err != nil {
+			return withCleanup(fmt.Errorf("schedule %s…: %w", prefix, err), failures.orNil())
+		}
+		report.add(r, orders)
+		failures.Schedules = report.Schedules
+		failure, err := x.judge(ctx, r)
+		if err != nil {
+			return withCleanup(fmt.Errorf("schedule %s: %w", r.schedule(), err), failures.orNil())
+		}
+		if failure != nil {
+			failures.List = append(failures.List, failure)
+		}
+		if r.stuck != nil {
+			continue // what comes after is not known
+		}
+		if r.diverged {
+			report.Unsteady++
+			continue
+		}
+		if !r.stopped || preemptions < x.race.Preemptions {
+			work.branch(r)
+		}
+	}
+	report.Preemptions, report.Complete = x.race.Preemptions, complete && len(failures.List) < maxFailures
+	return failures.orNil()
+}
+
+func (report *RaceReport) add(r *run, orders map[uint64]bool) {
+	report.Schedules++
+	report.Steps += r.stepper.trace.steps
+	report.Waits += r.stepper.trace.waited
+	report.Deadlocks += r.stepper.trace.deadlocks
+	orders[r.stepper.trace.order()] = true
+	report.Distinct = len(orders)
+	if r.stopped {
+		report.Stopped++
+	}
+}
+
+// serial runs the copies one after the other, in every order, and the first order twice. AsOnce: one call alone, twice.
+func (x *racer) serial(ctx context.Context) (statements []int, err error) {
+	orders := permutations(x.all())
+	orders = append([]string{orders[0]}, orders...)
+	for i, order := range orders {
+		r, err := x.play(ctx, "", order, false)
+		if err != nil {
+			return nil, fmt.Errorf("the copies one after the other (%s): %w", order, err)
+		}
+		if err := errors.Join(r.stuck, r.check); err != nil {
+			return nil, fmt.Errorf("the copies one after the other (%s): %w\n%s", order, err, r.stepper.trace.table(len(x.race.Calls)))
+		}
+		if i == 0 {
+			for _, p := range r.stepper.procs {
+				statements = append(statements, p.steps)
+			}
+		}
+		e := ending{order: order, key: x.keyOf(r), tables: r.end, answers: r.answers}
+		if i == 1 && e.key != x.ends[0].key && x.race.Judge == nil {
+			return nil, fmt.Errorf("two serial executions in the same order differ: columns with generated values belong into Refs or Generated, "+
+				"times and random values into Ignore\nanswers: %s, then %s\n%s", answersText(x.ends[0].answers), answersText(e.answers),
+				diffOf(x.ends[0].tables, e.tables, sides{"first", "second"}))
+		}
+		x.ends = append(x.ends, e)
+	}
+	x.ends = x.ends[1:]
+	x.spin = 2*slices.Max(statements) + 10 // from now on: serially nobody gives way
+	if !x.race.AsOnce {
+		return statements, nil
+	}
+	r, err := x.play(ctx, "", "A", false)
+	if err == nil {
+		err = errors.Join(r.stuck, r.check)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("one call alone: %w", err)
+	}
+	for len(r.answers) < len(x.race.Calls) {
+		r.answers = append(r.answers, r.answers[0])
+	}
+	x.ends = []ending{{order: "one call alone", key: x.keyOf(r), tables: r.end, answers: r.answers}}
+	return statements, nil
+}
+
+func (x *racer) differentEnds() int {
+	keys := map[string]bool{}
+	for _, e := range x.ends {
+		keys[e.key] = true
+	}
+	return len(keys)
+}
+
+// keyOf is equal for two runs exactly when their tables and answers are.
+func (x *racer) keyOf(r *run) string {
+	return fmt.Sprint(r.end.fingerprint()) + answersText(r.answers)
+}
+
+// answersText names the answers without what differs between runs: numbers are left out, and of a server's error all but its number.
+func answersText(answers []error) string {
+	texts := make([]string, len(answers))
+	for i, err := range answers {
+		var server *mysql.MySQLError
+		switch {
+		case err == nil:
+			texts[i] = "nil"
+		case errors.As(err, &server):
+			texts[i] = fmt.Sprintf("error %d", server.Number)
+		default:
+			texts[i] = fmt.Sprintf("%q", strings.Map(func(c rune) rune {
+				if c >= '0' && c <= '9' {
+					return -1
+				}
+				return c
+			}, err.Error()))
+		}
+	}
+	return strings.Join(texts, ", ")
+}
+
+func permutations(letters string) []string {
+	if len(letters) < 2 {
+		return []string{letters}
+	}
+	var all []string
+	for i := range letters {
+		for _, rest := range permutations(letters[:i] + letters[i+1:]) {
+			all = append(all, letters[i:i+1]+rest)
+		}
+	}
+	return all
+}
+
+func (x *racer) replay(ctx context.Context, schedule string) (string, error) {
+	if err := checkSchedule(schedule, len(x.race.Calls)); err != nil {
+		return "", err
+	}
+	if _, err := x.serial(ctx); err != nil {
+		return "", err
+	}
+	r, err := x.play(ctx, schedule, x.all(), strings.ToUpper(schedule) != schedule)
+	if err != nil {
+		return "", err
+	}
+	table := r.stepper.trace.table(len(x.race.Calls))
+	if r.diverged {
+		return table, fmt.Errorf("%w: a copy that it names could not go on there; this was run: %s", errUnplayable, r.schedule())
+	}
+	failure, err := x.judge(ctx, r)
+	if err == nil && failure != nil {
+		err = &RaceFailures{Workflow: x.race.Name, Schedules: 1, List: []*RaceFailure{failure}}
+	}
+	return table, err
+}
+
+// play runs one schedule: Setup, the copies at once, and a look at what they left.
+func (x *racer) play(ctx context.Context, prefix, order string, mayStop bool) (*run, error) {
+	start, err := x.setup(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{prefix: prefix, order: order, mayStop: mayStop}
+	s := &stepper{ctx: ctx, waits: x.waits, side: x.side, events: make(chan event, 16), spin: x.spin, limit: time.Now().Add(callLimit)}
+	if s.spin == 0 {
+		s.spin = 1 << 30
+	}
+	r.stepper = s
+	for i, call := range x.race.Calls {
+		if !strings.Contains(order, string(letterOf(i))) {
+			continue
+		}
+		s.procs = append(s.procs, startProcess(ctx, x.lanes[i], i, s.events, x.race.MaxCalls, call, x.race.Again))
+	}
+	err = x.drive(r)
+	if errors.Is(err, errStuck) || errors.Is(err, errHung) {
+		r.stuck, err = err, nil
+	}
+	if cleanup := x.tidy(r); err != nil || cleanup != nil {
+		return nil, errors.Join(err, cleanup)
+	}
+	for _, p := range s.procs {
+		var last error
+		if len(p.answers) > 0 {
+			last = p.answers[len(p.answers)-1]
+		}
+		r.answers = append(r.answers, last)
+		if r.stuck == nil {
+			r.stuck = p.broken
+		}
+	}
+	if r.stuck != nil {
+		return r, nil
+	}
+	r.end, err = x.look(ctx, start)
+	var failed *checkError
+	if errors.As(err, &failed) {
+		r.check, err = failed, nil
+	}
+	return r, err
+}
+
+// drive chooses and steps until all copies have ended.
+func (x *racer) drive(r *run) error {
+	s := r.stepper
+	for {
+		if err := s.calm(); err != nil {
+			return err
+		}
+		if len(s.zombies) > 0 && s.somebody(waiting) {
+			if err := s.bury(); err != nil {
+				return err
+			}
+			for _, p := range s.procs {
+				p.seen = 0
+			}
+			continue
+		}
+		able := s.canGoOn()
+		switch {
+		case len(able) > 0:
+			p, stops, err := r.decide(able)
+			if err != nil {
+				return err
+			}
+			if stops {
+				r.stopped = true
+				if err := s.abandon(p); err != nil {
+					return err
+				}
+				continue
+			}
+			s.step(p)
+		case s.somebody(waiting) || s.somebody(idle):
+			if err := s.unstick(); err != nil {
+				return err
+			}
+		case s.somebody(stopped):
+			if err := x.again(r); err != nil {
+				return err
+			}
+		default:
+			return nil
+		}
+	}
+}
+
+// again makes the request of a process that stopped once more, from another process. The others have ended.
+func (x *racer) again(r *run) error {
+	s := r.stepper
+	i := slices.IndexFunc(s.procs, func(p *process) bool { return p.phase == stopped })
+	old := s.procs[i]
+	if err := x.expire(s.ctx, x.spare, s.bury); err != nil {
+		return err
+	}
+	s.trace.note(old, "its caller asks again")
+	p := startProcess(s.ctx, x.spare, old.copy, s.events, x.race.MaxCalls, x.race.Calls[old.copy], x.race.Again)
+	p.row = old.row
+	s.procs[i] = p
+	return nil
+}
+
+// tidy ends what a schedule left: sessions of processes that stopped, and everything where it did not come to its end.
+func (x *racer) tidy(r *run) error {
+	s := r.stepper
+	err := s.bury()
+	for _, p := range s.procs {
+		switch p.phase {
+		case ended:
+			p.cancel()
+		case stopped: // buried, its retry not begun
+		case computing, parked, executing, waiting, idle:
+			err = errors.Join(err, endProcess(p, x.side))
+		}
+	}
+	for _, l := range append([]*lane{x.spare}, x.lanes...) {
+		l.connector.intercept(nil)
+		l.connector.refuse(nil)
+		for _, session := range l.connector.takeEnded() {
+			err = errors.Join(err, x.side.awaitEnd(session))
+		}
+	}
+	return err
+}

@@ -1,0 +1,322 @@
+package crashtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+const (
+	// firstLook is how long a step may take before the server is asked whether it waits. Most have returned by then, so no question
+	// is asked. It decides nothing.
+	firstLook = 400 * time.Microsecond
+	// otherWaitsAfter is when a step that neither returned nor waits for a row is looked up among the other kinds of waits.
+	otherWaitsAfter = 5 * time.Millisecond
+	// idleLimit is how long a copy between statements is waited for while others could go on.
+	idleLimit = time.Second
+	// stuckLimit is how long copies that all wait are watched: a deadlock that the server sees is over at once.
+	stuckLimit = 3 * time.Second
+)
+
+// stepper runs one schedule: it lets one statement go at a time, and sees in between what became of it.
+type stepper struct {
+	ctx     context.Context
+	waits   *waits
+	side    *side
+	events  chan event
+	procs   []*process // in the order of the copies; one that stopped is replaced at its retry
+	zombies []*process // stopped, their sessions open
+	last    *process   // that was let go last; nil after it stopped
+	burst   int        // steps of last in a row
+	spin    int        // how long a burst may be while others can go on
+	trace   trace
+	limit   time.Time
+}
+
+// errStuck is a schedule at whose end nobody can go on.
+var errStuck = errors.New("every copy that has not ended waits, and the server sees no deadlock")
+
+// take follows an event.
+func (s *stepper) take(e event) {
+	p := e.p
+	if p.phase == stopped {
+		return
+	}
+	if e.kind != eventArrived { // it may have released locks since the server was asked
+		for _, other := range s.procs {
+			other.seen = 0
+		}
+	}
+	switch e.kind {
+	case eventArrived:
+		p.queue = append(p.queue, e.r)
+		if p.current == nil {
+			p.to(parked)
+		}
+	case eventReturned:
+		s.trace.returned(p, e.err)
+		p.current = nil
+		p.to(computing)
+		if len(p.queue) > 0 {
+			p.to(parked)
+		}
+	case eventEnded:
+		if p.current != nil { // the driver asked for a prepare that failed
+			s.trace.returned(p, nil)
+			p.current = nil
+		}
+		p.answers, p.broken = e.answers, e.broken
+		p.to(ended)
+	}
+}
+
+func (p *process) to(next phase) {
+	p.phase, p.since, p.seen, p.named = next, time.Now(), 0, false
+}
+
+// calm returns when it is known of each process that it is parked, waits for a lock, has ended, or is idle.
+func (s *stepper) calm() error {
+	pause := firstLook
+	if s.unsure(waiting) {
+		pause = 0 // what the last step released is to be asked, as soon as that step is over
+	}
+	for {
+		for drained := false; !drained; {
+			select {
+			case e := <-s.events:
+				s.take(e)
+			default:
+				drained = true
+			}
+		}
+		if !s.unsure(computing) && !s.unsure(executing) && !s.unsure(waiting) {
+			for _, p := range s.procs {
+				if p.phase == waiting {
+					s.trace.waits(p)
+				}
+			}
+			return nil
+		}
+		// While a step is under way its event is the usual next thing; a lock is looked for only where it does not come.
+		if s.unsure(computing) || s.unsure(executing) || pause > 0 {
+			timer := time.NewTimer(max(pause, firstLook/4))
+			select {
+			case e := <-s.events:
+				timer.Stop()
+				s.take(e)
+				continue
+			case <-timer.C:
+			}
+			pause = min(2*max(pause, firstLook/2), 2*time.Millisecond)
+		}
+		if err := s.ctx.Err(); err != nil {
+			return err
+		}
+		if time.Now().After(s.limit) {
+			return fmt.Errorf("%w: not over within %s", errHung, callLimit)
+		}
+		if err := s.look(); err != nil {
+			return err
+		}
+	}
+}
+
+// unsure says whether a process is in a phase that is not settled yet.
+func (s *stepper) unsure(of phase) bool {
+	held := 0
+	for _, p := range s.procs {
+		if p.phase == waiting {
+			held++
+		}
+	}
+	for _, p := range s.procs {
+		switch {
+		case p.phase != of:
+		case of != waiting:
+			return true
+		case p.named && time.Since(p.since) < 2*otherWaitsAfter:
+			return true
+		case p.seen == 0, p.seen == 1 && held > 1:
+			return true
+		}
+	}
+	return false
+}
+
+// look asks the server who waits, and takes it into the phases.
+func (s *stepper) look() error {
+	rows, err := s.waits.forRows(s.ctx)
+	if err != nil {
+		return err
+	}
+	var others map[uint64]bool
+	couldGoOn := false
+	for _, p := range s.procs {
+		couldGoOn = couldGoOn || p.phase == parked
+		if others == nil && (p.named || p.phase == executing && time.Since(p.since) > otherWaitsAfter) {
+			if others, err = s.waits.forOthers(s.ctx); err != nil {
+				return err
+			}
+		}
+	}
+	held := 0
+	for _, p := range s.procs {
+		switch p.phase {
+		case parked, ended, stopped, idle:
+			continue
+		case computing, executing, waiting:
+		}
+		sessions := p.lane.connector.openSessions()
+		forRow, forOther := anyOf(sessions, rows), anyOf(sessions, others)
+		switch {
+		case forRow || forOther:
+			held++
+			if p.phase != waiting {
+				p.to(waiting)
+			}
+			p.seen++
+			p.named = !forRow
+		case p.phase == waiting:
+			if p.current == nil {
+				p.to(computing)
+			} else {
+				p.to(executing)
+			}
+		case p.phase == computing && couldGoOn && time.Since(p.since) > idleLimit:
+			p.to(idle)
+			s.trace.note(p, "neither sends a statement nor ends: it waits outside the database")
+		}
+	}
+	if held < 2 {
+		return nil
+	}
+	// Two that wait for each other: the server is about to answer one of them with 1213.
+	circle, err := s.waits.deadlocked(s.ctx)
+	if circle {
+		for _, p := range s.procs {
+			p.seen = 0
+		}
+	}
+	return err
+}
+
+// canGoOn lists the processes that hold a statement.
+func (s *stepper) canGoOn() []*process {
+	var list []*process
+	for _, p := range s.procs {
+		if p.phase == parked {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// somebody says whether a process is in the phase.
+func (s *stepper) somebody(in phase) bool {
+	for _, p := range s.procs {
+		if p.phase == in {
+			return true
+		}
+	}
+	return false
+}
+
+// step lets the next statement of a process go.
+func (s *stepper) step(p *process) {
+	if s.last == p {
+		s.burst++
+	} else {
+		s.last, s.burst = p, 1
+	}
+	for _, other := range s.procs { // what was known of those who wait is to be asked again, after this step
+		other.seen = 0
+		if other.named {
+			other.since = time.Now()
+		}
+	}
+	p.current, p.queue = p.queue[0], p.queue[1:]
+	p.steps++
+	s.trace.step(p)
+	p.to(executing)
+	close(p.current.turn)
+}
+
+// abandon stops a process for good at the statement that it holds. The call returns with an error, since nobody can end a goroutine, but
+// nothing more is sent: on the server its session stands still, with its locks.
+func (s *stepper) abandon(p *process) error {
+	p.to(stopped)
+	s.trace.note(p, "stops here, its connection stays open")
+	s.zombies = append(s.zombies, p)
+	s.last, s.burst = nil, 0
+	return p.release()
+}
+
+// bury ends the sessions of the processes that stopped, as the server does when it notices at last.
+func (s *stepper) bury() error {
+	var errs []error
+	for _, z := range s.zombies {
+		s.trace.note(z, "its connection is killed")
+		errs = append(errs, killSessions(z.lane, s.side))
+	}
+	s.zombies = nil
+	return errors.Join(errs...)
+}
+
+// killSessions ends all sessions of a lane and waits for that.
+func killSessions(l *lane, side *side) error {
+	var errs []error
+	for _, session := range l.connector.openSessions() {
+		errs = append(errs, side.kill(session))
+	}
+	return errors.Join(errs...)
+}
+
+// endProcess kills the sessions of a process that may be in the middle of a statement, and lets its goroutine end.
+func endProcess(p *process, side *side) error {
+	return errors.Join(killSessions(p.lane, side), p.release())
+}
+
+// unstick waits while nobody can go on. An error says why nobody ever will.
+func (s *stepper) unstick() error {
+	begin := time.Now()
+	for len(s.canGoOn()) == 0 && (s.somebody(waiting) || s.somebody(idle)) {
+		if !s.somebody(idle) && time.Since(begin) > stuckLimit {
+			return fmt.Errorf("%w within %s", errStuck, stuckLimit)
+		}
+		if time.Now().After(s.limit) {
+			return fmt.Errorf("%w: not over within %s", errHung, callLimit)
+		}
+		timer := time.NewTimer(time.Millisecond)
+		select {
+		case e := <-s.events:
+			s.take(e)
+		case <-timer.C:
+			for _, p := range s.procs {
+				p.seen = 0
+			}
+		case <-s.ctx.Done():
+		}
+		timer.Stop()
+		if err := s.calm(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// transient says whether a caller repeats the request after an answer: deadlock, lock wait timeout, a record that changed since it was
+// read (MariaDB), a COMMIT that a cluster refused, a lost connection.
+func transient(err error) bool {
+	var server *mysql.MySQLError
+	if errors.As(err, &server) {
+		switch server.Number {
+		case 1213, 1205, 1020, 3101, 1180:
+			return true
+		}
+		return false
+	}
+	return lost(err)
+}

@@ -1,0 +1,135 @@
+package crashtest
+
+import (
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// trace is what happened in one schedule, line by line.
+type trace struct {
+	rows      []traceRow
+	steps     int
+	waited    int
+	deadlocks int
+}
+
+type traceRow struct {
+	step int // 0: no step, something seen
+	copy int
+	text string
+	mark string
+}
+
+func (t *trace) step(p *process) {
+	t.steps++
+	p.row = len(t.rows)
+	t.rows = append(t.rows, traceRow{step: t.steps, copy: p.copy, text: p.current.SQL})
+}
+
+// waits marks the line of the statement, or of the one whose rows are being read.
+func (t *trace) waits(p *process) {
+	row := &t.rows[p.row]
+	if row.mark == "" {
+		t.waited++
+		row.mark = "waits"
+	}
+}
+
+// returned marks the line of the statement, or adds one where others came between.
+func (t *trace) returned(p *process, err error) {
+	row := &t.rows[p.row]
+	mark := ""
+	if err != nil {
+		mark = errorMark(err)
+		var server *mysql.MySQLError
+		if errors.As(err, &server) && server.Number == 1213 {
+			t.deadlocks++
+		}
+	}
+	if row.mark == "" {
+		row.mark = mark
+		return
+	}
+	if mark == "" {
+		mark = "goes on"
+	}
+	t.rows = append(t.rows, traceRow{copy: p.copy, text: fmt.Sprintf("(%d) %s", row.step, mark)})
+}
+
+func (t *trace) note(p *process, text string) {
+	t.rows = append(t.rows, traceRow{copy: p.copy, text: "(" + text + ")"})
+}
+
+func errorMark(err error) string {
+	var server *mysql.MySQLError
+	if errors.As(err, &server) {
+		names := map[uint16]string{1062: "duplicate", 1205: "lock wait timeout", 1213: "deadlock"}
+		if name := names[server.Number]; name != "" {
+			return fmt.Sprintf("%s (%d)", name, server.Number)
+		}
+		return fmt.Sprintf("error %d", server.Number)
+	}
+	return "error: " + oneLine(err.Error(), 40)
+}
+
+// order is equal for two schedules exactly when the same things happened in the same order.
+func (t *trace) order() uint64 {
+	h := hash{}
+	for _, r := range t.rows {
+		h.index(r.step)
+		h.index(r.copy)
+		h.text(r.text)
+		h.text(r.mark)
+	}
+	return h.sum()
+}
+
+// table shows a column for each copy and a row for each step.
+func (t *trace) table(copies int) string {
+	limit := 96 / copies
+	cells := make([]string, len(t.rows))
+	width := 12
+	for i, r := range t.rows {
+		cells[i] = oneLine(r.text, limit)
+		if r.step == 0 {
+			cells[i] = r.text
+		}
+		if r.mark != "" {
+			cells[i] = oneLine(r.text, limit-utf8.RuneCountInString(r.mark)-2) + "  " + r.mark
+		}
+		width = max(width, utf8.RuneCountInString(cells[i]))
+	}
+	var b strings.Builder
+	line := func(number string, columns []string) {
+		text := fmt.Sprintf("%6s", number)
+		for _, c := range columns {
+			text += "  | " + c + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(c)))
+		}
+		b.WriteString(strings.TrimRight(text, " ") + "\n")
+	}
+	columns := make([]string, copies)
+	for i := range columns {
+		columns[i] = string(letterOf(i))
+	}
+	line("step", columns)
+	for i, r := range t.rows {
+		columns := make([]string, copies)
+		columns[r.copy] = cells[i]
+		number := ""
+		if r.step > 0 {
+			number = fmt.Sprint(r.step)
+		}
+		line(number, columns)
+	}
+	return b.String()
+}
+
+// lost says whether an error means that the connection is gone.
+func lost(err error) bool {
+	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn)
+}

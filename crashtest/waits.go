@@ -1,0 +1,179 @@
+package crashtest
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// waits reads from the server which sessions wait for a lock.
+type waits struct {
+	db      *sql.DB
+	mariaDB bool
+}
+
+// newWaits asks once, so that a missing privilege shows before anything else happens.
+func newWaits(ctx context.Context, db *sql.DB) (*waits, error) {
+	var version string
+	if err := db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version); err != nil {
+		return nil, fmt.Errorf("asking the server who it is: %w", err)
+	}
+	w := &waits{db, isMariaDB(version)}
+	if _, err := w.forRows(ctx); err != nil {
+		return nil, fmt.Errorf("seeing who waits for a lock needs the PROCESS privilege: %w", err)
+	}
+	return w, nil
+}
+
+// statusSQL is the one list of waiting transactions that is live on both engines and names sessions: a transaction is shown as LOCK WAIT
+// from the moment when its request is queued until the moment when it is granted, which is before the answer to the
+// COMMIT that granted it. INNODB_TRX is cached for 0.1 s; Innodb_row_lock_current_waits is the whole server's, and still counts
+// a session that was granted its lock and has not run since. It takes 0.1 to 0.3 ms, no longer than SHOW STATUS.
+const statusSQL = `SHOW ENGINE INNODB STATUS`
+
+// forRows returns the sessions that wait for a row or table lock of InnoDB, by their ids on the server.
+func (w *waits) forRows(ctx context.Context) (map[uint64]bool, error) {
+	var engine, name, status string
+	if err := w.db.QueryRowContext(ctx, statusSQL).Scan(&engine, &name, &status); err != nil {
+		return nil, fmt.Errorf("asking the server who waits for a lock: %w", err)
+	}
+	found := waitingIn(status)
+	if w.mariaDB {
+		return found, nil
+	}
+	err := eachRow(ctx, w.db, requestsSQL, func(scan func(...any) error) error {
+		var id uint64
+		err := scan(&id)
+		found[id] = true
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("asking the server who waits for a lock: %w", err)
+	}
+	return found, nil
+}
+
+// requestsSQL: MySQL's status lists no transaction that has only read so far, and LOCK IN SHARE MODE makes it no writing one.
+// A lock's thread is the one that made it, which for a lock on a row that another session has moved within its page since is
+// that other one. The lock on the table, which every transaction with a lock on a row has, is its own.
+const requestsSQL = `SELECT DISTINCT t.PROCESSLIST_ID FROM performance_schema.data_lock_waits AS w
+ JOIN performance_schema.data_locks AS l ON l.ENGINE_TRANSACTION_ID = w.REQUESTING_ENGINE_TRANSACTION_ID AND l.LOCK_TYPE = 'TABLE'
+ JOIN performance_schema.threads AS t ON t.THREAD_ID = l.THREAD_ID WHERE t.PROCESSLIST_ID IS NOT NULL`
+
+// waitingIn reads the list of transactions. Each begins with "---TRANSACTION", then come LOCK WAIT if it waits, then the session; what
+// follows, the query among it, is not looked at.
+func waitingIn(status string) map[uint64]bool {
+	_, list, _ := strings.Cut(status, "LIST OF TRANSACTIONS FOR EACH SESSION:")
+	found := map[uint64]bool{}
+	waiting, inHead := false, false
+	for line := range strings.Lines(list) {
+		if strings.HasPrefix(line, "---TRANSACTION ") {
+			waiting, inHead = false, true
+			continue
+		}
+		if !inHead {
+			continue
+		}
+		if strings.HasPrefix(line, "LOCK WAIT ") {
+			waiting = true
+			continue
+		}
+		for _, engine := range []string{"MySQL thread id ", "MariaDB thread id "} {
+			rest, ok := strings.CutPrefix(line, engine)
+			if !ok {
+				continue
+			}
+			inHead = false
+			digits, _, _ := strings.Cut(rest, ",")
+			if id, err := strconv.ParseUint(digits, 10, 64); err == nil && waiting {
+				found[id] = true
+			}
+		}
+	}
+	return found
+}
+
+// Waits that are not InnoDB's: metadata locks (DDL, LOCK TABLES) and named locks (GET_LOCK). MySQL's PROCESSLIST converts every
+// session's query to utf8mb3, and fails where one has binary data in it.
+const (
+	statesByMariaDB = `SELECT ID, COALESCE(STATE, '') FROM information_schema.PROCESSLIST WHERE COMMAND <> 'Sleep'`
+	statesByMySQL   = `SELECT PROCESSLIST_ID, COALESCE(PROCESSLIST_STATE, '') FROM performance_schema.threads WHERE PROCESSLIST_STATE IS NOT NULL AND PROCESSLIST_ID IS NOT NULL`
+)
+
+// forOthers returns the sessions that wait for a metadata lock or a named lock. Other than forRows it may still list a session whose
+// lock was granted a moment ago.
+func (w *waits) forOthers(ctx context.Context) (map[uint64]bool, error) {
+	found := map[uint64]bool{}
+	query := statesByMySQL
+	if w.mariaDB {
+		query = statesByMariaDB
+	}
+	err := eachRow(ctx, w.db, query, func(scan func(...any) error) error {
+		var id uint64
+		var state string
+		if err := scan(&id, &state); err != nil {
+			return err
+		}
+		if state == "User lock" || strings.HasPrefix(state, "Waiting for ") && strings.HasSuffix(state, " lock") {
+			found[id] = true
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("asking the server for the sessions' states: %w", err)
+	}
+	return found, nil
+}
+
+// edgesSQL says who waits for whom: transactions, for the thread of a lock is the one that made it. MySQL only: MariaDB's
+// INNODB_LOCK_WAITS is cached.
+const edgesSQL = `SELECT REQUESTING_ENGINE_TRANSACTION_ID, BLOCKING_ENGINE_TRANSACTION_ID FROM performance_schema.data_lock_waits`
+
+// deadlocked says whether sessions wait for each other in a circle that the server is about to break. MySQL breaks them in a thread of
+// its own, a moment after the last one began to wait; MariaDB's last one looks for circles before it sleeps, so there is none to see.
+func (w *waits) deadlocked(ctx context.Context) (bool, error) {
+	if w.mariaDB {
+		return false, nil
+	}
+	edges := map[uint64][]uint64{}
+	err := eachRow(ctx, w.db, edgesSQL, func(scan func(...any) error) error {
+		var from, to uint64
+		err := scan(&from, &to)
+		edges[from] = append(edges[from], to)
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("asking the server who waits for whom: %w", err)
+	}
+	return hasCircle(edges), nil
+}
+
+// hasCircle takes away who waits for nobody that waits, until nothing changes: what is left are circles and who waits for them.
+func hasCircle(edges map[uint64][]uint64) bool {
+	for changed := true; changed; {
+		changed = false
+		for from, blockers := range edges {
+			waitsOn := false
+			for _, to := range blockers {
+				waitsOn = waitsOn || edges[to] != nil
+			}
+			if !waitsOn {
+				delete(edges, from)
+				changed = true
+			}
+		}
+	}
+	return len(edges) > 0
+}
+
+// anyOf says whether one of the sessions is in the set.
+func anyOf(sessions []uint64, set map[uint64]bool) bool {
+	for _, id := range sessions {
+		if set[id] {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,232 @@
+package idempotency_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/crashtest"
+	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+)
+
+// heard is what the calls of one schedule were answered beside their errors, in words, and the claim that the setup made.
+type heard struct {
+	mu    sync.Mutex
+	list  []string
+	claim idempotency.Claim
+}
+
+func (h *heard) add(what string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.list = append(h.list, what)
+}
+
+// exactly is a condition: these answers, in any order. One call alone may have but the first.
+func (h *heard) exactly(want ...string) condition {
+	return func(context.Context, *sql.DB) error {
+		got, want := slices.Clone(h.list), slices.Clone(want)
+		if len(got) == 1 {
+			want = want[:1]
+		}
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			return fmt.Errorf("answered %q, want %q", got, want)
+		}
+		return nil
+	}
+}
+
+// condition is asked after every schedule; call is one of the calls at once.
+type (
+	condition func(context.Context, *sql.DB) error
+	call      = func(context.Context, *sql.DB) error
+)
+
+var errReplayed = errors.New("replayed")
+
+// reason maps an error to the sentinel that it is: the texts carry ages.
+func reason(err error) error {
+	for _, want := range []error{
+		idempotency.ErrMismatch, idempotency.ErrFailed, idempotency.ErrInProgress, idempotency.ErrLost, idempotency.ErrChanged, errReplayed, errOutage,
+	} {
+		if errors.Is(err, want) {
+			return want
+		}
+	}
+	return err
+}
+
+var errOutage = errors.New("not now")
+
+// race is two or three calls at once.
+type race struct {
+	name  string
+	setup func(ctx context.Context, db *sql.DB) (idempotency.Claim, error)
+	calls []call
+	once  bool
+	check condition
+	judge func(ctx context.Context, db *sql.DB, answers []error) error
+}
+
+// paid is a condition: the charge was made so often, and the balance says the same. The receipt that all callers have is that of the charge.
+func (h *heard) paid(times int) condition {
+	return func(ctx context.Context, db *sql.DB) error {
+		var charges, balance, id int
+		err := onerow.QueryRow(ctx, db, "SELECT (SELECT COUNT(*) FROM charge), (SELECT balance FROM account), (SELECT COALESCE(MAX(id), 0) FROM charge)", nil, &charges, &balance, &id)
+		if err != nil || charges != times || balance != 5*times {
+			return fmt.Errorf("%d charges, the balance is %d, want %d charges of 5, %w", charges, balance, times, err)
+		}
+		fresh := 0
+		for _, what := range h.list {
+			switch what {
+			case fmt.Sprint("fresh ", id):
+				fresh++
+			case fmt.Sprint("replayed ", id):
+			default:
+				return fmt.Errorf("the charge is %d, and the answers are %q", id, h.list)
+			}
+		}
+		if len(h.list) > 0 && fresh != times {
+			return fmt.Errorf("%d calls say that they made the charge: %q", fresh, h.list)
+		}
+		return nil
+	}
+}
+
+// do is a call of Do.
+func (h *heard) do(k *idempotency.Keys, fn func(context.Context, *onerow.Tx) (receipt, error), opts ...idempotency.Option) call {
+	return func(ctx context.Context, db *sql.DB) error {
+		out, err := idempotency.Do(ctx, db, k, key("a"), fn, opts...)
+		h.answered(out, err)
+		return reason(err)
+	}
+}
+
+func (h *heard) answered(out idempotency.Outcome[receipt], err error) {
+	switch {
+	case err != nil:
+	case out.Replayed: // waited for or not
+		h.add(fmt.Sprint("replayed ", out.Row.ID))
+	default:
+		h.add(fmt.Sprint("fresh ", out.Row.ID))
+	}
+}
+
+func doRaces(k *idempotency.Keys, h *heard) []race {
+	table := setups(k)
+	inside := func(ctx context.Context, db *sql.DB) error {
+		var out idempotency.Outcome[receipt]
+		err := onerow.InTokenTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
+			if err := onerow.QueryRow(ctx, tx, "SELECT COUNT(*) FROM onerow_key", nil, new(int)); err != nil { // takes the snapshot
+				return err
+			}
+			out, err = idempotency.Do(ctx, tx, k, key("a"), pay)
+			return err
+		})
+		h.answered(out, err)
+		return reason(err)
+	}
+	permanent := func(ctx context.Context, tx *onerow.Tx) (receipt, error) {
+		r, err := pay(ctx, tx)
+		return r, errors.Join(err, idempotency.Permanent(errors.New("refused")))
+	}
+	outage := func(ctx context.Context, tx *onerow.Tx) (receipt, error) {
+		r, err := pay(ctx, tx)
+		return r, errors.Join(err, errOutage)
+	}
+	purge := func(ctx context.Context, db *sql.DB) error {
+		_, err := k.Purge(ctx, db, 10)
+		return err
+	}
+	begin := h.begin(k)
+	last, look, one, two := idempotency.KeyLast(), idempotency.LookFirst(), idempotency.Payload("1"), idempotency.Payload("2")
+	twice := func(c call) []call { return []call{c, c} }
+	return []race{
+		{"do, twice", table.empty, twice(h.do(k, pay)), true, h.paid(1), nil},
+		{"do, three times", table.empty, []call{h.do(k, pay), h.do(k, pay), h.do(k, pay)}, true, h.paid(1), nil},
+		{"do, key last, twice", table.empty, twice(h.do(k, pay, last)), true, h.paid(1), nil},
+		{"do, key first and key last", table.empty, []call{h.do(k, pay), h.do(k, pay, last)}, true, h.paid(1), nil},
+		{"do, look first, twice", table.empty, twice(h.do(k, pay, look)), true, h.paid(1), nil},
+		{"do, in callers' transactions, twice", table.empty, twice(inside), true, h.paid(1), nil},
+		{"do, failed for good, twice", table.empty, twice(h.do(k, permanent)), true, h.paid(0), nil},
+		{"do, failed for good, key last, twice", table.empty, twice(h.do(k, permanent, last)), true, h.paid(0), nil},
+		{"do, one is rolled back", table.empty, []call{h.do(k, outage), h.do(k, pay)}, false, h.paid(1), nil},
+		{"do, one is rolled back, two wait", table.empty, []call{h.do(k, outage), h.do(k, pay), h.do(k, pay)}, false, h.paid(1), nil},
+		{"do, two payloads", table.empty, []call{h.do(k, pay, one), h.do(k, pay, two)}, false, h.paid(1), nil},
+		{"do, two payloads, key last", table.empty, []call{h.do(k, pay, one, last), h.do(k, pay, two, last)}, false, h.paid(1), nil},
+		{"do, replay, twice", table.complete, twice(h.do(k, pay)), true, nil, nil},
+		{"do, expired, twice", table.expired, twice(h.do(k, pay)), true, h.paid(1), nil},
+		{"do, expired, key last, twice", table.expired, twice(h.do(k, pay, last)), true, h.paid(1), nil},
+		{"do, expired, and purge", table.expired, []call{h.do(k, pay), purge}, false, h.paid(1), nil},
+		{"do, expired, key last, and purge", table.expired, []call{h.do(k, pay, last), purge}, false, h.paid(1), nil},
+		{"do, and begin", table.empty, []call{h.do(k, pay), begin}, false, nil, nil},
+		{"purge, twice", table.expired, twice(purge), true, nil, nil},
+	}
+}
+
+// workflow is a race as crashtest takes it.
+func (r race) workflow(dsn string, h *heard) crashtest.Race {
+	w := workflow(verb{setup: func(ctx context.Context, db *sql.DB) (idempotency.Claim, error) {
+		claim, err := r.setup(ctx, db)
+		h.claim, h.list = claim, nil
+		return claim, err
+	}}, dsn)
+	w.Check = r.check
+	// Of three copies the schedules with two preemptions are too many.
+	return crashtest.Race{Workflow: w, Calls: r.calls, AsOnce: r.once, Judge: r.judge, Every: 100, Preemptions: 4 - len(r.calls)}
+}
+
+// TestInterleave steps every verb, and the pairs that meet at a key, through the interleavings of their statements.
+func TestInterleave(t *testing.T) {
+	keys := newKeys(t, idempotency.Config{})
+	for _, level := range levels {
+		t.Run(level.String(), func(t *testing.T) {
+			t.Parallel()
+			_, dsn := open(t, dbtest.Isolation(level))
+			h := &heard{}
+			for _, r := range append(doRaces(keys, h), stepRaces(keys, h)...) {
+				t.Run(r.name, func(t *testing.T) { crashtest.Interleave(t, r.workflow(dsn, h)) })
+			}
+		})
+	}
+}
+
+// states are the states before a race.
+type states struct {
+	empty, begun, released, leased, complete, expired func(ctx context.Context, db *sql.DB) (idempotency.Claim, error)
+}
+
+func setups(k *idempotency.Keys) states {
+	begin := func(opts ...idempotency.Option) func(ctx context.Context, db *sql.DB) (idempotency.Claim, error) {
+		return func(ctx context.Context, db *sql.DB) (idempotency.Claim, error) {
+			claim, _, err := idempotency.Begin[receipt](ctx, db, k, key("a"), opts...)
+			return claim, err
+		}
+	}
+	complete := func(keep time.Duration) func(ctx context.Context, db *sql.DB) (idempotency.Claim, error) {
+		return func(ctx context.Context, db *sql.DB) (idempotency.Claim, error) {
+			claim, err := begin()(ctx, db)
+			return claim, errors.Join(err, k.Complete(ctx, db, claim, receipt{ID: 1}, idempotency.Keep(keep)))
+		}
+	}
+	return states{
+		empty: func(context.Context, *sql.DB) (c idempotency.Claim, err error) { return c, nil },
+		begun: begin(),
+		released: func(ctx context.Context, db *sql.DB) (idempotency.Claim, error) {
+			claim, err := begin()(ctx, db)
+			return claim, errors.Join(err, k.Release(ctx, db, claim))
+		},
+		leased:   begin(idempotency.Lease(time.Microsecond)), // over before the next statement
+		complete: complete(time.Hour),
+		expired:  complete(time.Microsecond),
+	}
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade"
+)
+
+// child is a worker in a process of its own.
+type child struct {
+	target, lease time.Duration
+	load          float64
+	drain, tokens bool
+}
+
+const envDSN = "CASCADESOAK_DSN"
+
+func (c *child) run(ctx context.Context) error {
+	cfg, err := mysql.ParseDSN(os.Getenv(envDSN))
+	if err != nil {
+		return err
+	}
+	connector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		return err
+	}
+	if c.tokens {
+		connector = logging{connector}
+	}
+	db := sql.OpenDB(onerow.ReadCommitted(connector))
+	w, err := cascade.NewWorker(db, plan, cascade.Config{Target: c.target, Load: c.load, Lease: c.lease, Poll: 50 * time.Millisecond})
+	if err != nil {
+		return errors.Join(err, db.Close())
+	}
+	if c.drain {
+		err = w.Drain(ctx)
+	} else {
+		err = w.Run(ctx)
+	}
+	peak, measured := residentPeak()
+	if err = errors.Join(err, measured, db.Close()); err != nil {
+		return err
+	}
+	_, err = fmt.Println(peak)
+	return err
+}
+
+// residentPeak is the most memory that this process has had resident, in bytes.
+func residentPeak() (n int64, err error) {
+	file, err := os.Open("/proc/self/status")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		if value, found := strings.CutPrefix(lines.Text(), "VmHWM:"); found {
+			kilobytes, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+			return kilobytes * 1024, err
+		}
+	}
+	return 0, errors.New("/proc/self/status has no VmHWM")
+}
+
+// start begins a worker process.
+func start(ctx context.Context, dsn string, args ...string) (*exec.Cmd, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, self, append([]string{"worker"}, args...)...) //nolint:gosec // itself
+	cmd.Env = append(os.Environ(), envDSN+"="+dsn)
+	cmd.Stderr = os.Stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 5 * time.Second
+	return cmd, nil
+}
+
+// drained runs a worker process until the queue is empty and returns its peak memory.
+func drained(ctx context.Context, dsn string, args ...string) (peak int64, err error) {
+	cmd, err := start(ctx, dsn, append(args, "-drain")...)
+	if err != nil {
+		return 0, err
+	}
+	out, err := cmd.Output()
+	if err != nil {
+		return 0, fmt.Errorf("the worker: %w", err)
+	}
+	return strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
+}
+
+// logging is a connector whose sessions write the token of each fence that they run
+// to token_log, in the fence's transaction and with the token that the worker believes
+// in, whatever came of the fence: what commits under a superseded token shows.
+type logging struct{ driver.Connector }
+
+func (l logging) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := l.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &session{conn: conn.(mysqlConn)}, nil
+}
+
+// mysqlConn is what go-sql-driver's connections can do.
+type mysqlConn interface {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.ConnPrepareContext
+	driver.ExecerContext
+	driver.QueryerContext
+	driver.NamedValueChecker
+	driver.Pinger
+	driver.SessionResetter
+	driver.Validator
+}
+
+type session struct{ conn mysqlConn }
+
+const (
+	fence      = "UPDATE onerow_job SET batch_seq = batch_seq + 1, due_at"
+	logFence   = "INSERT INTO token_log (job_id, token, pid) VALUES (?, ?, ?)"
+	fenceJob   = 1 // where the fence has the job's id and the token among its arguments
+	fenceToken = 2
+)
+
+// ExecContext writes the log beside a fence.
+func (s *session) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	res, err := s.conn.ExecContext(ctx, query, args)
+	if err != nil || !strings.HasPrefix(query, fence) {
+		return res, err
+	}
+	entry := []driver.NamedValue{{Ordinal: 1, Value: args[fenceJob].Value}, {Ordinal: 2, Value: args[fenceToken].Value}, {Ordinal: 3, Value: int64(os.Getpid())}}
+	if _, err := s.conn.ExecContext(ctx, logFence, entry); err != nil {
+		return nil, err
+	}
+	return res, nil
+}
+
+// The rest is passed on.
+
+func (s *session) Prepare(query string) (driver.Stmt, error) { return s.conn.Prepare(query) }
+func (s *session) Close() error                              { return s.conn.Close() }
+
+// Begin is not used: database/sql calls BeginTx.
+func (s *session) Begin() (driver.Tx, error) {
+	return s.BeginTx(context.Background(), driver.TxOptions{})
+}
+
+func (s *session) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
+	return s.conn.BeginTx(ctx, o)
+}
+
+func (s *session) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	return s.conn.PrepareContext(ctx, query)
+}
+
+func (s *session) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	return s.conn.QueryContext(ctx, query, args)
+}
+
+func (s *session) CheckNamedValue(v *driver.NamedValue) error { return s.conn.CheckNamedValue(v) }
+func (s *session) Ping(ctx context.Context) error             { return s.conn.Ping(ctx) }
+func (s *session) ResetSession(ctx context.Context) error     { return s.conn.ResetSession(ctx) }
+func (s *session) IsValid() bool                              { return s.conn.IsValid() }

@@ -1,0 +1,73 @@
+// Command cascadesoak shows what needs minutes and millions of rows to show, on a private server with durable settings:
+//
+//	go run ./internal/cascadesoak size            2 million rows below one root: memory, speed, and what a foreground feels
+//	go run ./internal/cascadesoak kill            eight workers, one of them killed each second for two minutes
+//
+// ONEROW_MYSQLD chooses the server program. It prints a table and exits with 1 if a promise is broken.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+func main() {
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer cancel()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "cascadesoak:", err)
+		cancel()
+		os.Exit(1) //nolint:gocritic // cancelled just before
+	}
+}
+
+var errUsage = errors.New("say size or kill (-h lists the flags)")
+
+func run(ctx context.Context, args []string) error {
+	if len(args) == 0 {
+		return errUsage
+	}
+	flags := flag.NewFlagSet(args[0], flag.ExitOnError)
+	switch args[0] {
+	case "size":
+		var s size
+		flags.IntVar(&s.rows, "rows", 2_000_000, "rows below the root")
+		flags.IntVar(&s.small, "small", 10_000, "rows below the root that memory is compared with")
+		flags.Float64Var(&s.share, "share", 0.2, "the foreground's load, as a share of the server's capacity")
+		flags.Float64Var(&s.load, "load", 0.35, "share of the time that the worker spends in batches beside the foreground (cascade-worker run --load)")
+		flags.DurationVar(&s.target, "target", 5*time.Millisecond, "what a batch should take beside the foreground (cascade-worker run --target)")
+		flags.IntVar(&s.clients, "clients", 8, "connections of the foreground")
+		flags.DurationVar(&s.measure, "measure", 20*time.Second, "how long capacity and the unloaded foreground are measured")
+		if err := flags.Parse(args[1:]); err != nil {
+			return err
+		}
+		return s.run(ctx)
+	case "kill":
+		var k kill
+		flags.Float64Var(&k.minutes, "minutes", 2, "how long workers are killed")
+		flags.IntVar(&k.workers, "workers", 8, "worker processes")
+		flags.Uint64Var(&k.seed, "seed", uint64(time.Now().UnixNano()), "seed of what is random") //nolint:gosec // a time is not negative
+		if err := flags.Parse(args[1:]); err != nil {
+			return err
+		}
+		return k.run(ctx)
+	case "worker": // what the other two start
+		var w child
+		flags.DurationVar(&w.target, "target", 0, "what a batch should take")
+		flags.Float64Var(&w.load, "load", 0, "share of the time spent in batches")
+		flags.DurationVar(&w.lease, "lease", 0, "lease")
+		flags.BoolVar(&w.drain, "drain", false, "end when nothing is due")
+		flags.BoolVar(&w.tokens, "tokens", false, "log the token of each batch")
+		if err := flags.Parse(args[1:]); err != nil {
+			return err
+		}
+		return w.run(ctx)
+	}
+	return errUsage
+}

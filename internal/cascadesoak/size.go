@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// size deletes 2 million rows below one root: alone, for memory and speed, and beside
+// a foreground on the same tables.
+type size struct {
+	rows, small, clients int
+	share, load          float64
+	target, measure      time.Duration
+}
+
+// The promises.
+const (
+	memoryWithin = 20 << 20
+	p99Within    = 1.5
+	speedWithin  = 0.2
+)
+
+func (s *size) run(ctx context.Context) (err error) {
+	server, db, err := begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close(), server.Close()) }()
+	dsn := server.DSN(database)
+
+	small, _, err := s.alone(ctx, db, dsn, s.small)
+	if err != nil {
+		return err
+	}
+	large, alone, err := s.alone(ctx, db, dsn, s.rows)
+	if err != nil {
+		return err
+	}
+	fg, err := settle(ctx, db, s.clients)
+	if err != nil {
+		return err
+	}
+	account, below, err := plant(ctx, db, s.rows)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("planted %d rows again, and the foreground's\n", below)
+	capacity, err := fg.capacity(ctx, s.measure)
+	if err != nil {
+		return err
+	}
+	rate := capacity * s.share
+	fmt.Printf("capacity %.0f requests/s; the foreground asks for %.0f/s\n", capacity, rate)
+	before, err := s.quiet(ctx, fg, rate)
+	if err != nil {
+		return err
+	}
+	fmt.Println("foreground alone:          ", describe(before))
+	job, err := condemn(ctx, db, account)
+	if err != nil {
+		return err
+	}
+	busy, done := context.WithCancel(ctx)
+	worked := make(chan error, 1)
+	go func() {
+		_, err := drained(ctx, dsn, "-load", fmt.Sprint(s.load), "-target", s.target.String())
+		worked <- err
+		done()
+	}()
+	during, err := fg.open(busy, rate)
+	if err = errors.Join(err, <-worked); err != nil {
+		return err
+	}
+	fmt.Println("foreground beside deletion:", describe(during))
+	after, err := s.quiet(ctx, fg, rate)
+	if err != nil {
+		return err
+	}
+	fmt.Println("foreground alone again:    ", describe(after))
+	d, ended, err := took(ctx, db, job.ID)
+	if err != nil {
+		return err
+	}
+	beside := float64(ended.DeletedRows) / d.Seconds()
+	fmt.Printf("deleted %d rows beside it at %.0f rows/s, %.2f of the rate alone\n", ended.DeletedRows, beside, beside/alone)
+	quiet := min(percentile(before, .99), percentile(after, .99))
+	ratio := float64(percentile(during, .99)) / float64(quiet)
+	fmt.Printf("\nmemory: %+.1f MB for %d rows over %d   (promised: within %d MB)\n", float64(large-small)/(1<<20), s.rows, s.small, memoryWithin>>20)
+	fmt.Printf("p99 of the foreground: %.2f times the unloaded   (promised: %.1f)\n", ratio, p99Within)
+	fmt.Printf("deletion: %.2f of its own unloaded rate   (promised: %.1f)\n", beside/alone, speedWithin)
+	if large-small > memoryWithin || ratio > p99Within || beside/alone < speedWithin || ended.DeletedRows != below {
+		return errors.New("a promise is broken")
+	}
+	return nil
+}
+
+// alone deletes that many rows with nobody else there.
+func (s *size) alone(ctx context.Context, db *sql.DB, dsn string, rows int) (peak int64, perSecond float64, err error) {
+	account, below, err := plant(ctx, db, rows)
+	if err != nil {
+		return 0, 0, err
+	}
+	job, err := condemn(ctx, db, account)
+	if err != nil {
+		return 0, 0, err
+	}
+	if peak, err = drained(ctx, dsn); err != nil {
+		return 0, 0, err
+	}
+	d, ended, err := took(ctx, db, job.ID)
+	if err != nil {
+		return 0, 0, err
+	}
+	if ended.DeletedRows != below {
+		return 0, 0, fmt.Errorf("%d rows were below the account, the job counted %d", below, ended.DeletedRows)
+	}
+	perSecond = float64(below) / d.Seconds()
+	fmt.Printf("alone: %d rows in %v, %.0f rows/s, the worker's memory at most %.1f MB\n", below, d.Round(time.Millisecond), perSecond, float64(peak)/(1<<20))
+	return peak, perSecond, nil
+}
+
+func (s *size) quiet(ctx context.Context, fg *foreground, rate float64) ([]time.Duration, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.measure)
+	defer cancel()
+	return fg.open(ctx, rate)
+}

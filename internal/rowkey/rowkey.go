@@ -1,0 +1,359 @@
+package rowkey
+
+import (
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/schema"
+)
+
+var (
+	// ErrType means: a column is missing, or its type cannot be a key's. The text names it.
+	ErrType = errors.New("rowkey: not a key column")
+	// ErrKey means: text or an encoded key does not fit the columns. It is an [onerow.ErrKey] too.
+	ErrKey = fmt.Errorf("rowkey: not a key of these columns: %w", onerow.ErrKey)
+)
+
+// Key is the SQL literals of a key: "42", or "(42,x'00ff')" for several columns. The
+// empty Key is none.
+type Key string
+
+// Codec reads and writes the values of some columns of a table. Safe for concurrent use.
+type Codec struct {
+	table string
+	parts []part
+}
+
+// part is one column.
+type part struct {
+	name     string
+	kind     kind
+	unsigned bool
+	utf8     bool // its bytes are UTF-8 already
+
+	charset, collation string // of text
+}
+
+// New returns the codec for columns of a table, in their order. Errors: [ErrType].
+func New(cat *schema.Catalog, table string, columns []string) (Codec, error) {
+	c := Codec{table: table}
+	if len(columns) == 0 {
+		return c, fmt.Errorf("%w: no column of %q is named", ErrType, table)
+	}
+	for _, name := range columns {
+		info, ok := cat.Column(table, name)
+		if !ok {
+			return c, fmt.Errorf("%w: there is no column %q in a table %q", ErrType, name, table)
+		}
+		kind, ok := kinds[strings.ToLower(info.Type)]
+		if !ok {
+			return c, fmt.Errorf("%w: %q of %q is a %s; its values have no exact literal", ErrType, name, table, info.Full)
+		}
+		p := part{name: info.Name, kind: kind, unsigned: strings.Contains(strings.ToLower(info.Full), "unsigned") || kind == year,
+			charset: info.Charset, collation: info.Collation}
+		switch strings.ToLower(info.Charset) {
+		case "utf8mb4", "utf8mb3", "utf8", "ascii":
+			p.utf8 = true
+		}
+		c.parts = append(c.parts, p)
+	}
+	return c, nil
+}
+
+// Check says whether New would succeed.
+func Check(cat *schema.Catalog, table string, columns []string) error {
+	_, err := New(cat, table, columns)
+	return err
+}
+
+// Ordered is the codec whose keys sort as an index does: enum and set columns by number
+// instead of label. Its keys are of no use to Encode.
+func (c Codec) Ordered() Codec {
+	parts := make([]part, len(c.parts))
+	for i, p := range c.parts {
+		if p.kind == label {
+			p.kind = number
+		}
+		parts[i] = p
+	}
+	return Codec{c.table, parts}
+}
+
+// AsText is the codec that reads every value as text, with which columns of text can be
+// compared: the keys of all kinds of rows that a polymorphic column holds.
+func (c Codec) AsText() Codec {
+	parts := make([]part, len(c.parts))
+	for i, p := range c.parts {
+		if f := p.kind.family(); f != text && f != binary {
+			p.kind, p.utf8 = converted, false
+		}
+		parts[i] = p
+	}
+	return Codec{c.table, parts}
+}
+
+// Equal is the condition that the columns of c, under an alias, equal those of other, under
+// its own: as c's columns compare, so that an index on them is of use, whatever the
+// character sets and collations. other must fit, or be read [Codec.AsText].
+func (c Codec) Equal(alias string, other Codec, otherAlias string) string {
+	list := make([]string, len(c.parts))
+	for i, p := range c.parts {
+		o := other.parts[i]
+		value := column(otherAlias, o.name)
+		if o.kind == converted {
+			value = "CAST(" + value + " AS CHAR)"
+		}
+		if p.collation != "" && (o.kind == converted || p.collation != o.collation) {
+			value = "CONVERT(" + value + " USING " + p.charset + ") COLLATE " + p.collation
+		}
+		list[i] = column(alias, p.name) + " = " + value
+	}
+	return strings.Join(list, " AND ")
+}
+
+// Width is the number of columns.
+func (c Codec) Width() int { return len(c.parts) }
+
+// Fits says whether values of c can stand for values of other: the same number of
+// columns, and the same family of types in each place.
+func (c Codec) Fits(other Codec) bool {
+	if len(c.parts) != len(other.parts) {
+		return false
+	}
+	for i, p := range c.parts {
+		if p.kind.family() != other.parts[i].kind.family() {
+			return false
+		}
+	}
+	return true
+}
+
+// Select is what follows SELECT: Width() expressions. alias may be empty.
+func (c Codec) Select(alias string) string {
+	list := make([]string, len(c.parts))
+	for i, p := range c.parts {
+		list[i] = p.read(column(alias, p.name))
+	}
+	return strings.Join(list, ", ")
+}
+
+// Key is the key of a row that Select read. false: a part is NULL.
+func (c Codec) Key(values []sql.NullString) (Key, bool) {
+	literals := make([]string, len(c.parts))
+	for i, p := range c.parts {
+		if i >= len(values) || !values[i].Valid {
+			return "", false
+		}
+		literals[i] = p.literal(values[i].String)
+	}
+	return join(literals), true
+}
+
+// Parts is the literals of a key, one for each column.
+func (c Codec) Parts(k Key) []string {
+	if len(c.parts) == 1 {
+		return []string{string(k)}
+	}
+	return strings.Split(strings.TrimSuffix(strings.TrimPrefix(string(k), "("), ")"), ",") // no literal has a comma
+}
+
+func join(literals []string) Key {
+	if len(literals) == 1 {
+		return Key(literals[0])
+	}
+	return Key("(" + strings.Join(literals, ",") + ")")
+}
+
+// In is the predicate that holds for rows with one of the keys. The range optimizer of
+// both engines reads an index that begins with the columns by it: IN for one column; for
+// more of them equalities, with IN for the last one where keys in a row differ only there.
+// What is the same in all keys stands alone in front: MySQL does not see otherwise that
+// rows are in the order of the index when it is constant.
+// Keep the list to some hundreds. It stands in parentheses where AND could tear it apart.
+func (c Codec) In(alias string, keys []Key) string {
+	if len(keys) == 0 {
+		return "1 = 0"
+	}
+	var b strings.Builder
+	if len(c.parts) == 1 {
+		b.WriteString(column(alias, c.parts[0].name))
+		writeList(&b, keys)
+		return b.String()
+	}
+	values := make([][]string, len(keys))
+	for i, k := range keys {
+		values[i] = c.Parts(k)
+	}
+	b.WriteByte('(')
+	var rest []int // the columns that are not the same in all keys
+	for j, p := range c.parts {
+		if slices.ContainsFunc(values, func(v []string) bool { return v[j] != values[0][j] }) {
+			rest = append(rest, j)
+			continue
+		}
+		if b.Len() > 1 {
+			b.WriteString(" AND ")
+		}
+		b.WriteString(column(alias, p.name) + " = " + values[0][j])
+	}
+	if len(rest) > 0 {
+		if len(rest) < len(c.parts) {
+			b.WriteString(" AND ")
+		}
+		c.writeRest(&b, alias, rest, values)
+	}
+	b.WriteByte(')')
+	return b.String()
+}
+
+// writeRest writes the columns in which the keys differ.
+func (c Codec) writeRest(b *strings.Builder, alias string, columns []int, keys [][]string) {
+	start, last := columns[:len(columns)-1], columns[len(columns)-1]
+	several := false
+	for i := 0; i < len(keys); {
+		first := keys[i]
+		var group []Key
+		for ; i < len(keys) && !slices.ContainsFunc(start, func(j int) bool { return keys[i][j] != first[j] }); i++ {
+			group = append(group, Key(keys[i][last]))
+		}
+		if !several && i < len(keys) {
+			b.WriteByte('(')
+			several = true
+		}
+		for _, j := range start {
+			b.WriteString(column(alias, c.parts[j].name) + " = " + first[j] + " AND ")
+		}
+		b.WriteString(column(alias, c.parts[last].name))
+		writeList(b, group)
+		if i < len(keys) {
+			b.WriteString(" OR ")
+		}
+	}
+	if several {
+		b.WriteByte(')')
+	}
+}
+
+func writeList(b *strings.Builder, keys []Key) {
+	if len(keys) == 1 {
+		b.WriteString(" = " + string(keys[0]))
+		return
+	}
+	for i, k := range keys {
+		b.WriteString([]string{" IN (", ","}[min(i, 1)] + string(k))
+	}
+	b.WriteByte(')')
+}
+
+func column(alias, name string) string {
+	if alias == "" {
+		return ident.Quote(name)
+	}
+	return ident.Quote(alias) + "." + ident.Quote(name)
+}
+
+// Encode writes a key in the form of [onerow.EncodeKey], which jobs carry. Errors: [ErrKey].
+func (c Codec) Encode(k Key) (string, error) {
+	values := make([]any, len(c.parts))
+	literals := c.Parts(k)
+	if len(literals) != len(c.parts) {
+		return "", fmt.Errorf("%w: %q has %d parts, %s", ErrKey, k, len(literals), c.expected())
+	}
+	for i, p := range c.parts {
+		v, err := p.value(literals[i])
+		if err != nil {
+			return "", err
+		}
+		values[i] = v
+	}
+	return onerow.EncodeKey(values...)
+}
+
+// Decode is the inverse of Encode, checked against the types of the columns. Errors: [ErrKey].
+func (c Codec) Decode(encoded string) (Key, error) {
+	values, err := onerow.DecodeKey(encoded)
+	if err != nil {
+		return "", fmt.Errorf("%w (%s)", err, c.expected())
+	}
+	if len(values) != len(c.parts) {
+		return "", fmt.Errorf("%w: %q has %d parts, %s", ErrKey, encoded, len(values), c.expected())
+	}
+	literals := make([]string, len(values))
+	for i, p := range c.parts {
+		if literals[i], err = p.from(values[i]); err != nil {
+			return "", fmt.Errorf("%w: %q: %s; %s", ErrKey, encoded, err.Error(), c.expected())
+		}
+	}
+	return join(literals), nil
+}
+
+// Parse reads what a person types: 42, abc, 0x00ff, or 101,1993-09-21 for several columns.
+// Text among several that has a comma in it is given in the encoded form: 101,'a%2Cb.
+// Errors: [ErrKey], which says what is expected.
+func (c Codec) Parse(text string) (Key, error) {
+	typed := []string{text}
+	if len(c.parts) > 1 {
+		typed = strings.Split(text, ",")
+	}
+	if len(typed) != len(c.parts) {
+		return "", fmt.Errorf("%w: %q has %d parts, %s", ErrKey, text, len(typed), c.expected())
+	}
+	literals := make([]string, len(typed))
+	for i, p := range c.parts {
+		value, err := p.parse(typed[i], len(c.parts) > 1)
+		if err == nil {
+			literals[i], err = p.from(value)
+		}
+		if err != nil {
+			return "", fmt.Errorf("%w: %q: %s; %s", ErrKey, text, err.Error(), c.expected())
+		}
+	}
+	return join(literals), nil
+}
+
+// Where is the predicate that holds for rows with the given text in each of some columns:
+// the condition of a polymorphic edge. It is empty without columns. Errors: [ErrType], [ErrKey].
+func Where(cat *schema.Catalog, table, alias string, values map[string]string) (string, error) {
+	var list []string
+	for _, name := range sorted(values) {
+		c, err := New(cat, table, []string{name})
+		if err != nil {
+			return "", err
+		}
+		p := c.parts[0]
+		value, err := p.parse(values[name], false)
+		if err != nil {
+			return "", fmt.Errorf("%w: %q: %s; %s", ErrKey, values[name], err.Error(), c.expected())
+		}
+		literal, err := p.from(value)
+		if err != nil {
+			return "", fmt.Errorf("%w: %q: %s; %s", ErrKey, values[name], err.Error(), c.expected())
+		}
+		list = append(list, column(alias, p.name)+" = "+literal)
+	}
+	return strings.Join(list, " AND "), nil
+}
+
+func (c Codec) expected() string {
+	list := make([]string, len(c.parts))
+	for i, p := range c.parts {
+		list[i] = p.name + " " + p.kind.example()
+	}
+	return fmt.Sprintf("the key of %s is %s", c.table, strings.Join(list, ", "))
+}
+
+// unhex is the bytes of x'…', with or without a character set before it.
+func unhex(literal string) ([]byte, error) {
+	_, digits, ok := strings.Cut(literal, "x'")
+	raw, err := hex.DecodeString(strings.TrimSuffix(digits, "'"))
+	if err != nil || !ok {
+		return nil, fmt.Errorf("%w: %q is no literal of this package", ErrKey, literal)
+	}
+	return raw, nil
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/onerow/onerow/internal/soak/load"
+)
+
+// Exit codes.
+const (
+	exitBroken = 1
+	exitFailed = 2
+)
+
+func main() {
+	if os.Getenv(envChild) != "" {
+		// ^C in a terminal reaches all processes; these are stopped by the one that started them.
+		signal.Ignore(os.Interrupt)
+		quietDriver()
+		if err := load.Run(os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "soak:", err)
+			os.Exit(exitFailed)
+		}
+		return
+	}
+	os.Exit(parent())
+}
+
+// quietDriver: the driver would report every broken connection, and breaking them is what this is about.
+func quietDriver() {
+	if err := mysql.SetLogger(&mysql.NopLogger{}); err != nil {
+		fmt.Fprintln(os.Stderr, "soak:", err)
+	}
+}
+
+type options struct {
+	minutes float64
+	engine  string
+	seed    uint64
+	clients int
+}
+
+func parseOptions() (options, error) {
+	var o options
+	flag.Float64Var(&o.minutes, "minutes", 10, "how long there is chaos; 0.5 is half a minute")
+	flag.StringVar(&o.engine, "engine", "", "mariadb or mysql; default: the server program that is found")
+	flag.Uint64Var(&o.seed, "seed", 0, "what decides what is drawn; default: another each time")
+	flag.IntVar(&o.clients, "clients", 16, "how many clients there are")
+	flag.Parse()
+	o.engine = strings.ToLower(o.engine)
+	if o.seed == 0 {
+		o.seed = rand.Uint64N(1_000_000) + 1 //nolint:gosec // not a secret
+	}
+	switch {
+	case o.minutes <= 0:
+		return o, errors.New("-minutes must be more than 0")
+	case o.clients < 2:
+		return o, errors.New("-clients must be 2 or more")
+	case o.engine != "" && o.engine != "mariadb" && o.engine != "mysql":
+		return o, fmt.Errorf("-engine must be mariadb or mysql, not %q", o.engine)
+	case flag.NArg() > 0:
+		return o, fmt.Errorf("%q is no flag", flag.Arg(0))
+	}
+	return o, nil
+}
+
+func parent() int {
+	o, err := parseOptions()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "soak:", err)
+		return exitFailed
+	}
+	quietDriver()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // the second signal ends the program
+	dir, err := os.MkdirTemp("", "onerow-soak-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "soak:", err)
+		return exitFailed
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	s := &soak{options: o, dir: dir, out: os.Stdout, log: log, length: time.Duration(o.minutes * float64(time.Minute))}
+	broken, err := s.run(ctx)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "soak: the soak itself failed:", err)
+	}
+	if broken || err != nil {
+		fmt.Fprintln(os.Stderr, "soak: the server's data and the journals are left in", dir)
+	} else if err := os.RemoveAll(dir); err != nil {
+		fmt.Fprintln(os.Stderr, "soak:", err)
+		return exitFailed
+	}
+	switch {
+	case err != nil:
+		return exitFailed
+	case broken:
+		return exitBroken
+	}
+	return 0
+}
+
+// say prints a line of the report; that it cannot be printed is all that could be said about it.
+func say(out io.Writer, format string, args ...any) error {
+	_, err := fmt.Fprintf(out, format+"\n", args...)
+	return err
+}

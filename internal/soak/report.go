@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/onerow/onerow/internal/soak/check"
+	"github.com/onerow/onerow/internal/soak/journal"
+	"github.com/onerow/onerow/internal/soak/load"
+)
+
+// progress prints what goes on: one line that changes on a terminal, a line now and then otherwise.
+func (s *soak) progress(ctx context.Context) error {
+	live, every := term.IsTerminal(int(os.Stdout.Fd())), 10*time.Second //nolint:gosec // a descriptor fits an int
+	if live {
+		every = time.Second
+	}
+	for pause(ctx, every) {
+		t := s.tick()
+		line := fmt.Sprintf("%5.0fs  ok %d, refused %d, failed %d, unknown %d; %d connections; %s", time.Since(s.began).Seconds(), t.OK, t.Refused, t.Failed, t.Unknown, t.Connections, &s.chaos)
+		var err error
+		if live {
+			_, err = fmt.Fprintf(s.out, "\r%s\x1b[K", line)
+		} else {
+			err = say(s.out, "%s", line)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if live {
+		return say(s.out, "")
+	}
+	return nil
+}
+
+// tick is what all processes have said. What a killed one did in its last second is missing.
+func (s *soak) tick() (t load.Tick) {
+	for _, c := range s.children {
+		t = sum(t, c.tick())
+	}
+	return t
+}
+
+// readJobs: the lease token is the number of claims.
+const readJobs = `SELECT COUNT(*), COALESCE(SUM(token > 1), 0), COALESCE(SUM(state = 'cancelled'), 0) FROM onerow_job_archive`
+
+// readWork says what the workers had to do, and how often one went on where another had died.
+func readWork(ctx context.Context, db *sql.DB) (string, error) {
+	var jobs, again, cancelled int64
+	if err := db.QueryRowContext(ctx, readJobs).Scan(&jobs, &again, &cancelled); err != nil {
+		return "", fmt.Errorf("soak: %w", err)
+	}
+	rows, err := count(ctx, db, `SELECT COALESCE(SUM(deleted_rows), 0) FROM onerow_job_count`)
+	return fmt.Sprintf("cascades: %d jobs, %d of them claimed more than once, %d cancelled, %d rows deleted", jobs, again, cancelled, rows), err
+}
+
+// maxListed is how many broken promises are listed for each row and column of the table.
+const maxListed = 5
+
+// report prints the operations, the table, and what is broken.
+func (s *soak) report(entries []journal.Entry, found []check.Finding, work string) error {
+	takenOver := 0
+	for _, e := range entries {
+		if e.Op == journal.Begin && e.Result == journal.OK && e.Changed {
+			takenOver++
+		}
+	}
+	text := fmt.Sprintf("%s\n%s\n%s; keys: %d claims taken over\n\n", operations(entries), table(found), work, takenOver)
+	listed := map[string]int{}
+	for _, f := range found {
+		key := fmt.Sprint(f.Promise, f.Column)
+		if listed[key]++; listed[key] <= maxListed {
+			text += "BROKEN " + f.String() + "\n"
+		} else if listed[key] == maxListed+1 {
+			text += fmt.Sprintf("BROKEN %s: %s: and more\n", f.Promise, check.Columns[f.Column])
+		}
+	}
+	verdict := "nothing is broken"
+	if len(found) > 0 {
+		verdict = fmt.Sprintf("%d broken promises", len(found))
+	}
+	return say(s.out, "%ssoak: %s; %s %s, seed %d, %v; %s; about %d connections", text, verdict,
+		s.server.now.Engine(), s.server.now.Version(), s.seed, s.length, &s.chaos, s.tick().Connections)
+}
+
+// again is counted like a result: an attempt ended unknown, and the verb was called again.
+const again = "again"
+
+var results = []journal.Result{journal.OK, journal.Refused, journal.Failed, journal.Unknown, again}
+
+// operations is a table of what the clients did.
+func operations(entries []journal.Entry) string {
+	counts := map[string]map[journal.Result]int{}
+	add := func(name string, r journal.Result) {
+		if counts[name] == nil {
+			counts[name] = map[journal.Result]int{}
+		}
+		counts[name][r]++
+	}
+	for _, e := range entries {
+		name := string(e.Op)
+		switch e.Op {
+		case journal.Create, journal.Rename, journal.Update, journal.Archive, journal.Activate, journal.Delete, journal.Cancel:
+			name += " " + e.Resource
+		}
+		add(name, e.Result)
+		add("~ together", e.Result)
+		if e.Maybe {
+			add(name, again)
+			add("~ together", again)
+		}
+	}
+	names := make([]string, 0, len(counts))
+	for name := range counts {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	rows := [][]string{{"operation", "ok", "refused", "failed", "unknown", "with an unknown attempt"}}
+	for _, name := range names {
+		row := []string{strings.TrimPrefix(name, "~ ")}
+		for _, r := range results {
+			row = append(row, fmt.Sprint(counts[name][r]))
+		}
+		rows = append(rows, row)
+	}
+	return align(rows)
+}
+
+// table is the table of promises: how often each was broken, and how. A dash: it cannot be broken in that way.
+func table(found []check.Finding) string {
+	counts := check.Counts(found)
+	rows := [][]string{append([]string{"promise"}, check.Columns...)}
+	for _, p := range check.Promises {
+		row := []string{string(p.Name)}
+		for i := range check.Columns {
+			cell := "-"
+			if n := counts[p.Name][i]; n > 0 || slices.Contains(p.Columns, check.Column(i)) {
+				cell = fmt.Sprint(n)
+			}
+			row = append(row, cell)
+		}
+		rows = append(rows, row)
+	}
+	return align(rows)
+}
+
+func align(rows [][]string) string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		if _, err := fmt.Fprintln(w, strings.Join(row, "\t")); err != nil {
+			return err.Error()
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err.Error()
+	}
+	return b.String()
+}

@@ -1,0 +1,332 @@
+package repo_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/crashtest"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/quota"
+	"github.com/onerow/onerow/repo"
+)
+
+var levels = []sql.IsolationLevel{sql.LevelReadCommitted, sql.LevelRepeatableRead}
+
+type call = func(ctx context.Context, r repos, db *sql.DB) error
+
+// pair are two requests that come at the same time. Their end must be that of one after the other, unless judge says what else is right.
+type pair struct {
+	name  string
+	setup call
+	a, b  call
+	judge func(ctx context.Context, db *sql.DB, answers []error) error
+}
+
+// The requests of the pairs.
+func create(name, note string, opts ...repo.CreateOption) call {
+	return func(ctx context.Context, r repos, db *sql.DB) error {
+		return second(r.projects.Create(ctx, db, Project{UserID: 1, Name: name, Note: note}, opts...))
+	}
+}
+
+func rename(id int64, name string) call {
+	return func(ctx context.Context, r repos, db *sql.DB) error {
+		return second(r.projects.Rename(ctx, db, id, name))
+	}
+}
+
+func archive(ctx context.Context, r repos, db *sql.DB) error {
+	return second(r.projects.Archive(ctx, db, 1))
+}
+
+func activate(id int64) call {
+	return func(ctx context.Context, r repos, db *sql.DB) error { return second(r.projects.Activate(ctx, db, id)) }
+}
+
+func remove(opts ...repo.DeleteOption) call {
+	return func(ctx context.Context, r repos, db *sql.DB) error {
+		return second(r.projects.Delete(ctx, db, 1, opts...))
+	}
+}
+
+func publishedDelete(ctx context.Context, r repos, db *sql.DB) error {
+	return second(r.published.Delete(ctx, db, 1))
+}
+
+func cancel(ctx context.Context, r repos, db *sql.DB) error {
+	return second(r.projects.CancelDelete(ctx, db, 1))
+}
+
+func get(ctx context.Context, r repos, db *sql.DB) error { return second(r.projects.Get(ctx, db, 1)) }
+
+// add reads the code and writes it back, more: an update that must not be lost.
+func add(n int64) call {
+	return func(ctx context.Context, r repos, db *sql.DB) error {
+		return second(r.projects.Update(ctx, db, 1, func(p *Project) error {
+			var sum int64
+			if p.Code != nil {
+				sum = *p.Code
+			}
+			sum += n
+			p.Code = &sum
+			return nil
+		}))
+	}
+}
+
+// createScreen has a request id: on MySQL a transaction whose first lock is a share lock, and which waits for it, is not in InnoDB's list
+// of transactions, where crashtest looks for who waits.
+func createScreen(ctx context.Context, r repos, db *sql.DB) error {
+	return second(r.screens.Create(ctx, db, Screen{ProjectID: 1, Filename: "new.png"}, repo.RequestID("s")))
+}
+
+func purge(ctx context.Context, _ repos, db *sql.DB) error {
+	return second(repo.PurgeRequests(ctx, db, 24*time.Hour, 10))
+}
+
+// The states before them.
+func both(calls ...call) call {
+	return func(ctx context.Context, r repos, db *sql.DB) error {
+		for _, c := range calls {
+			if err := c(ctx, r, db); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// put makes an active project of owner 1.
+func put(id int, name string) call {
+	return func(ctx context.Context, _ repos, db *sql.DB) error {
+		_, err := db.ExecContext(ctx, `INSERT INTO project (id, user_id, name, name_key, stem_key, copy_no, created_at, updated_at)
+			VALUES (?, 1, ?, LOWER(?), LOWER(?), 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))`, id, name, name, name)
+		return err
+	}
+}
+
+func archivedScreen(ctx context.Context, r repos, db *sql.DB) error {
+	return errors.Join(withScreen(ctx, r, db), second(r.screens.Archive(ctx, db, 5)))
+}
+
+// requested has project 1, which was made with the request id "r" two days ago.
+func requested(ctx context.Context, r repos, db *sql.DB) error {
+	return errors.Join(create("A", "", repo.RequestID("r"))(ctx, r, db), second(db.ExecContext(ctx, "UPDATE project SET id = 1")),
+		second(db.ExecContext(ctx, "UPDATE onerow_request SET row_id = '1', created_at = created_at - INTERVAL 2 DAY")))
+}
+
+// pairs are the requests that may get in each other's way. Setup of a restore notes the deletion that it takes back.
+func pairs() []pair {
+	var hiding atomic.Int64
+	hiddenNoted := func(ctx context.Context, r repos, db *sql.DB) error {
+		del, err := r.projects.Delete(ctx, db, 1, repo.Grace(time.Hour))
+		hiding.Store(del.DeletionID)
+		return err
+	}
+	restore := func(ctx context.Context, _ repos, db *sql.DB) error {
+		return second(repo.Restore(ctx, db, plan(), hiding.Load()))
+	}
+	grace := remove(repo.Grace(time.Hour))
+	two := both(put(1, "A"), put(2, "B"))
+	twoArchived := both(start, archive, put(2, "a"), func(ctx context.Context, r repos, db *sql.DB) error {
+		return second(r.projects.Archive(ctx, db, 2))
+	})
+	return []pair{
+		{"create, create: one name", nothing, create("A", "mine"), create(" a", "yours"), nil},
+		{"create, create: one request id, two payloads", nothing, create("A", "", repo.RequestID("r")), create("B", "", repo.RequestID("r")), nil},
+		{"create with a request id, delete", requested, create("A", "", repo.RequestID("r")), remove(), nil},
+		{"create with a request id, purge", requested, create("A", "", repo.RequestID("r")), purge, nil},
+		{"purge, purge", requested, purge, purge, nil},
+		{"rename, rename: to one name", two, rename(1, "C"), rename(2, "c"), nil},
+		{"rename, rename: names exchanged", two, rename(1, "B"), rename(2, "A"), nil},
+		{"rename, rename: one row", start, rename(1, "B"), rename(1, "C"), nil},
+		{"rename, create: to one name", start, rename(1, "B"), create("b", ""), nil},
+		{"rename, create: of the old name", start, rename(1, "B"), create("a", ""), nil},
+		{"update, update", start, add(1), add(2), nil},
+		{"update, rename", start, add(1), rename(1, "B"), nil},
+		{"update, archive", start, add(1), archive, nil},
+		{"update, delete", start, add(1), remove(), nil},
+		{"archive, rename", start, archive, rename(1, "B"), nil},
+		{"archive, create: of its name", start, archive, create("a", ""), nil},
+		{"archive, activate", start, archive, activate(1), nil},
+		{"activate, archive", archived, activate(1), archive, nil},
+		{"activate, activate: one name", twoArchived, activate(1), activate(2), nil},
+		{"activate, create: its name", archived, activate(1), create("a", ""), nil},
+		{"activate, rename: to its name", both(archived, put(2, "B")), activate(1), rename(2, "a"), nil},
+		{"activate, delete", archived, activate(1), remove(), nil},
+		{"delete, archive", start, remove(), archive, nil},
+		{"delete, rename", start, remove(), rename(1, "B"), nil},
+		{"delete, delete with grace", start, remove(), grace, nil},
+		{"delete, create a child", start, remove(), createScreen, nil},
+		{"delete, archive a child", withScreen, remove(), func(ctx context.Context, r repos, db *sql.DB) error {
+			return second(r.screens.Archive(ctx, db, 5))
+		}, nil},
+		{"delete, activate a child", archivedScreen, remove(), func(ctx context.Context, r repos, db *sql.DB) error {
+			return second(r.screens.Activate(ctx, db, 5))
+		}, nil},
+		{"archive, create a child", start, archive, createScreen, nil},
+		{"delete with grace, cancel", start, grace, cancel, nil},
+		{"delete hidden, cancel", hidden, remove(), cancel, nil},
+		{"cancel, create: its name", hidden, cancel, create("a", ""), nil},
+		{"cancel, restore", both(start, hiddenNoted), cancel, restore, nil},
+		{"restore, restore", both(start, hiddenNoted), restore, restore, nil},
+		{"restore, delete hidden", both(start, hiddenNoted), restore, remove(), nil},
+		{"get, archive", start, get, archive, nil},
+		{"get, activate", archived, get, activate(1), nil},
+		// It logs, publishes and deletes each on its own, so the audit may name the table in which the row was before.
+		{"delete published elsewhere, archive", start, publishedDelete, archive, func(ctx context.Context, db *sql.DB, answers []error) error {
+			var left int
+			err := db.QueryRowContext(ctx, "SELECT (SELECT COUNT(*) FROM project) + (SELECT COUNT(*) FROM project_archive)").Scan(&left)
+			switch {
+			case err != nil:
+				return err
+			case left != 0:
+				return fmt.Errorf("%d rows left", left)
+			case answers[0] != nil:
+				return fmt.Errorf("the delete: %w", answers[0])
+			case answers[1] != nil && !errors.Is(answers[1], onerow.ErrNotFound):
+				return fmt.Errorf("the archive: %w", answers[1])
+			}
+			return nil
+		}},
+	}
+}
+
+// TestInterleave steps every verb, sent twice at once, and the pairs through the orders of their statements.
+func TestInterleave(t *testing.T) {
+	for _, level := range levels {
+		t.Run(level.String(), func(t *testing.T) {
+			t.Parallel()
+			r, dsn := newRepos(t), dbtest.DSN(t, dbtest.Isolation(level))
+			makeTables(t, dbtest.OpenDSN(t, dsn))
+			rule := projectRule(t)
+			total, begin := 0, time.Now()
+			step := func(name string, race crashtest.Race) {
+				t.Run(name, func(t *testing.T) {
+					race.Name = "repo: " + name
+					race.Preemptions, race.Every = 2, 60
+					if strings.Contains(name, "restore") || strings.Contains(name, "activate and rename") {
+						race.Preemptions = 1 // the longest ones
+					}
+					report := crashtest.Interleave(t, race)
+					t.Logf("workflow %s: %d interleavings (%s, %s)", report.Workflow, report.Schedules, report.Engine, report.Isolation)
+					total += report.Schedules
+				})
+			}
+			for _, v := range verbs {
+				race := crashtest.Race{Workflow: raceWorkflow(v.setup, r, dsn, rule), AsOnce: true}
+				race.Call = func(ctx context.Context, db *sql.DB) error { return v.call(ctx, r, db) }
+				step(v.name+", twice", race)
+			}
+			for _, p := range pairs() {
+				race := crashtest.Race{Workflow: raceWorkflow(p.setup, r, dsn, rule), Judge: p.judge}
+				race.Calls = []func(context.Context, *sql.DB) error{
+					func(ctx context.Context, db *sql.DB) error { return p.a(ctx, r, db) },
+					func(ctx context.Context, db *sql.DB) error { return p.b(ctx, r, db) },
+				}
+				step(p.name, race)
+			}
+			t.Logf("%s: %d races, %d interleavings in %s", level, len(verbs)+len(pairs()), total, time.Since(begin).Round(time.Millisecond))
+		})
+	}
+}
+
+// raceWorkflow compares as TestCrash does; it starts with right flags, and each end is held against the invariants.
+func raceWorkflow(setup call, r repos, dsn string, rule *quota.Rule) crashtest.Workflow {
+	w := workflow(verb{setup: setup}, r, dsn)
+	w.Call = nil
+	prepare := w.Setup
+	w.Setup = func(ctx context.Context, db *sql.DB) error {
+		if err := prepare(ctx, db); err != nil {
+			return err
+		}
+		return second(rule.Recalculate(ctx, db, 1))
+	}
+	w.Check = func(ctx context.Context, db *sql.DB) error {
+		if err := rule.Settle(ctx, db, 1); err != nil {
+			return err
+		}
+		return invariants(ctx, db)
+	}
+	return w
+}
+
+// projectRule allows each owner one project.
+func projectRule(t *testing.T) *quota.Rule {
+	t.Helper()
+	rule, err := quota.New(plan(), "project", func(context.Context, *onerow.Tx, any) (int, error) { return 1, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rule
+}
+
+// broken lists what must never be seen, once the quota is settled.
+const broken = `
+SELECT CONCAT('project ', a.id, ' is in both of its tables') FROM project_archive a JOIN project p ON p.id = a.id
+UNION ALL SELECT CONCAT('screen ', a.id, ' is in both of its tables') FROM screen_archive a JOIN screen s ON s.id = a.id
+UNION ALL SELECT CONCAT(COUNT(*), ' projects are called ', CAST(name_key AS CHAR)) FROM project GROUP BY user_id, name_key HAVING COUNT(*) > 1
+UNION ALL SELECT CONCAT(COUNT(*), ' open jobs for a row') FROM onerow_job GROUP BY resource, resource_id HAVING COUNT(*) > 1
+UNION ALL SELECT CONCAT('project ', p.id, ' is active and its cascade is queued') FROM project p JOIN onerow_job j ON j.resource = 'project' AND j.resource_id = p.id
+UNION ALL SELECT CONCAT('project ', a.id, ' is archived and its cascade is queued') FROM project_archive a JOIN onerow_job j
+  ON j.resource = 'project' AND j.resource_id = a.id WHERE a.deletion_id IS NULL
+UNION ALL SELECT CONCAT('project ', a.id, ' is hidden for ever') FROM project_archive a
+  WHERE a.deletion_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM onerow_job j WHERE j.deletion_id = a.deletion_id)
+UNION ALL SELECT CONCAT('nobody will delete screen ', s.id) FROM screen s WHERE NOT EXISTS (SELECT 1 FROM project p WHERE p.id = s.project_id)
+  AND NOT EXISTS (SELECT 1 FROM project_archive a WHERE a.id = s.project_id)
+  AND NOT EXISTS (SELECT 1 FROM onerow_job j WHERE j.resource = 'project' AND j.resource_id = s.project_id)
+UNION ALL SELECT CONCAT('the flag of project ', p.id, ' is ', p.is_over_quota, ' after the settle: a mark was lost') FROM project p
+  WHERE p.is_over_quota <> EXISTS (SELECT 1 FROM project q WHERE q.user_id = p.user_id AND q.id < p.id)
+UNION ALL SELECT CONCAT(COUNT(*), ' marks left after the settle') FROM onerow_quota_mark HAVING COUNT(*) > 0`
+
+func invariants(ctx context.Context, db onerow.DB) error {
+	var found []string
+	err := onerow.Query(ctx, db, broken, nil, func(rows *sql.Rows) error {
+		var text string
+		err := rows.Scan(&text)
+		found = append(found, text)
+		return err
+	})
+	if err == nil && found != nil {
+		err = errors.New(strings.Join(found, "; "))
+	}
+	return err
+}
+
+// TestInterleaveInvariants breaks each invariant by hand, as far as the indexes let it.
+func TestInterleaveInvariants(t *testing.T) {
+	db, r := open(t), newRepos(t)
+	for _, tt := range []struct{ breaks, says string }{
+		{`INSERT INTO project_archive (id, user_id, name, name_key, stem_key, copy_no, created_at, updated_at, archived_at)
+			SELECT id, user_id, name, name_key, stem_key, copy_no, created_at, updated_at, created_at FROM project`, "both of its tables"},
+		{`INSERT INTO onerow_job (resource, resource_id, deletion_id, state, due_at, created_at)
+			VALUES ('project', '1', 1, 'ready', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))`, "active and its cascade is queued"},
+		{`DELETE FROM project`, "nobody will delete screen 5"},
+		{`UPDATE project SET is_over_quota = 1`, "a mark was lost"},
+		{`INSERT INTO onerow_quota_mark (resource, owner, created_at) VALUES ('project', '1', UTC_TIMESTAMP(6))`, "1 marks left"},
+	} {
+		if err := errors.Join(wipe(t.Context(), db), withScreen(t.Context(), r, db), invariants(t.Context(), db)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.ExecContext(t.Context(), tt.breaks); err != nil {
+			t.Fatal(err)
+		}
+		if err := invariants(t.Context(), db); err == nil || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%s: %v", tt.says, err)
+		}
+	}
+	if err := errors.Join(wipe(t.Context(), db), hidden(t.Context(), r, db), second(db.ExecContext(t.Context(), "DELETE FROM onerow_job")),
+		second(db.ExecContext(t.Context(), "DELETE FROM onerow_quota_mark"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := invariants(t.Context(), db); err == nil || err.Error() != "project 1 is hidden for ever" {
+		t.Error(err)
+	}
+}

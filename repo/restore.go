@@ -1,0 +1,198 @@
+package repo
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/schema"
+)
+
+// ErrNoDeletion means: no deletion of that number was ever logged.
+var ErrNoDeletion = errors.New("repo: no such deletion")
+
+// Restored is the answer of [Restore].
+type Restored struct {
+	// DeletionID is the deletion that was taken back.
+	DeletionID int64
+	// Resource and Key name the row; the key is encoded, see [onerow.EncodeKey].
+	Resource, Key string
+	// State is where the row is now. Empty: it is gone, or its table is not one that the
+	// toolkit made, whose rows stay where they are during the grace period.
+	State schema.State
+	// Name is the name that the row has now, empty where rows have no names. OldName is
+	// the one that it was deleted under; another one means that it was taken meanwhile.
+	Name, OldName string
+	// Changed says whether this call took the deletion back; false means that it was
+	// taken back before.
+	Changed bool
+}
+
+// Renamed says whether the row came back under another name.
+func (r Restored) Renamed() bool { return r.OldName != "" && r.Name != r.OldName }
+
+// anyRow is what bringing a row back must know of it, whatever its struct is.
+type anyRow struct {
+	ID, Owner, Parent int64
+	Name              string
+	State             schema.State
+}
+
+// anyRepo is the repository of a resource whose struct is not known here. It serves
+// the verbs that move rows, which copy all columns of the declaration in SQL.
+func anyRepo(plan schema.Plan, resource string) (*Repo[anyRow], error) {
+	res, err := plan.Resource(resource)
+	if err != nil {
+		return nil, err
+	}
+	r := &Repo[anyRow]{res: res}
+	if res.Parent.Resource != "" {
+		if r.parent, err = plan.Resource(res.Parent.Resource); err != nil {
+			return nil, err
+		}
+	}
+	f := fields{id: []int{0}, state: []int{4}, all: []field{{column: res.ID, index: []int{0}}}}
+	for _, c := range []struct {
+		column string
+		index  []int
+		at     *[]int
+	}{{res.Owner, []int{1}, &f.owner}, {res.Parent.Column, []int{2}, &f.above}, {res.Label.Column, []int{3}, &f.label}} {
+		if c.column != "" {
+			*c.at, f.all = c.index, append(f.all, field{column: c.column, index: c.index})
+		}
+	}
+	r.fields = f
+	r.active = side{ident.Quote(res.Active), schema.Active}
+	r.archive = side{ident.Quote(res.Archive), schema.Archived}
+	r.sql = r.statements()
+	return r, nil
+}
+
+// deletionSQL reads by the primary key; a logged deletion never changes. It is a current
+// read, for the snapshot of a caller's transaction may be older than the deletion.
+const deletionSQL = `SELECT resource, resource_id FROM onerow_deletion WHERE id = ? LOCK IN SHARE MODE`
+
+// lockJobSQL locks the deletion's open job by the unique key one_open, exclusively at
+// once: Cancel follows, and a share lock that turns exclusive deadlocks.
+const lockJobSQL = `SELECT deletion_id FROM onerow_job WHERE resource = ? AND resource_id = ? FOR UPDATE`
+
+// Restore takes back a deletion whose grace period has not ended, by the deletion's
+// number, for a caller that has the plan and not the row's Go type: exactly what
+// [Repo.CancelDelete] does, and only if it is this deletion that hides the row. The
+// row returns to where it was, under its name or, if that is taken meanwhile, as a
+// copy, and the quota is marked. A row that is not hidden, because its job was queued
+// from the command line or its table is not the toolkit's, stays where it is; only the
+// job is cancelled. A deletion that was taken back before is a success that changes
+// nothing.
+//
+// Errors: [ErrNoDeletion]; [ErrTooLate] when a worker has the job, or had it;
+// [cascade.ErrOtherDeletion] when another deletion hides the row or has the open job;
+// [schema.ErrUnknownResource]; those of [Repo.Activate], and
+// [onerow.ErrOutcomeUnknown], after which it may simply be called again.
+//
+// Atomic: job, row and quota mark. Statements on a pool: 1 to read the deletion, then
+// those of CancelDelete and 1 more.
+func Restore(ctx context.Context, db onerow.DB, plan schema.Plan, deletionID int64) (Restored, error) {
+	out := Restored{DeletionID: deletionID}
+	err := onerow.QueryRow(ctx, db, deletionSQL, []any{deletionID}, &out.Resource, &out.Key)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return Restored{}, fmt.Errorf("%w: %d", ErrNoDeletion, deletionID)
+	case err != nil:
+		return Restored{}, fmt.Errorf("repo: read deletion %d: %w", deletionID, err)
+	}
+	node, err := plan.Node(out.Resource)
+	if err != nil {
+		return Restored{}, fmt.Errorf("repo: undo deletion %d of %s %s: %w", deletionID, out.Resource, out.Key, err)
+	}
+	if node.Managed {
+		return restoreRow(ctx, db, plan, out)
+	}
+	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
+		out.Changed, err = cancelJob(ctx, tx, out)
+		return err
+	})
+	if err != nil {
+		return Restored{}, fmt.Errorf("repo: undo deletion %d of %s %s: %w", deletionID, out.Resource, out.Key, err)
+	}
+	return out, nil
+}
+
+// restoreRow is Restore for a row of the toolkit's tables.
+func restoreRow(ctx context.Context, db onerow.DB, plan schema.Plan, want Restored) (Restored, error) {
+	r, err := anyRepo(plan, want.Resource)
+	if err != nil {
+		return Restored{}, err
+	}
+	id, err := decodeID(want.Key)
+	if err != nil {
+		return Restored{}, fmt.Errorf("repo: undo deletion %d: %w", want.DeletionID, err)
+	}
+	var out Restored
+	res, err := r.bringBack(ctx, db, fmt.Sprintf("undo deletion %d of", want.DeletionID), id, func(ctx context.Context, tx *onerow.Tx) (b back[anyRow], err error) {
+		b, out, err = r.restoreTx(ctx, tx, id, want)
+		return b, err
+	})
+	if err != nil {
+		return Restored{}, err
+	}
+	out.Name, out.State = res.Row.Name, res.Row.State
+	return out, nil
+}
+
+// restoreTx locks the row where a deletion would have hidden it, so that no other
+// deletion can take this one's place, and then does what CancelDelete does.
+func (r *Repo[T]) restoreTx(ctx context.Context, tx *onerow.Tx, id int64, want Restored) (b back[T], out Restored, err error) {
+	out = want
+	h, found, err := r.lock(ctx, tx, r.archive, id)
+	switch {
+	case err != nil:
+		return b, out, err
+	case found && h.deletionID == want.DeletionID:
+		out.Changed, out.OldName = true, h.label
+		b, err = r.cancelTx(ctx, tx, id)
+		return b, out, err
+	case found && h.deletionID != 0:
+		return b, out, fmt.Errorf("%w: deletion %d hides it; undo that one", cascade.ErrOtherDeletion, h.deletionID)
+	}
+	changed, jobErr := cancelJob(ctx, tx, want)
+	if jobErr != nil && !errors.Is(jobErr, ErrTooLate) && !errors.Is(jobErr, cascade.ErrOtherDeletion) {
+		return b, out, jobErr
+	}
+	out.Changed = changed
+	res, err := r.notHidden(ctx, tx, id)
+	gone := errors.Is(err, ErrTooLate) || errors.Is(err, onerow.ErrNotFound)
+	switch {
+	case err != nil && !gone: // errMoved among others: a move or a deletion got in between
+		return b, out, err
+	case jobErr != nil:
+		return b, out, jobErr
+	}
+	// Nothing hides the row, or it is gone by another deletion: this one is taken back.
+	return back[T]{answer: &res}, out, nil
+}
+
+// cancelJob cancels the deletion's job and says whether that changed anything; an
+// earlier cancel is a success. Four statements, 2 when there is no open job.
+func cancelJob(ctx context.Context, tx *onerow.Tx, d Restored) (changed bool, err error) {
+	var open int64
+	err = onerow.QueryRow(ctx, tx, lockJobSQL, []any{d.Resource, []byte(d.Key)}, &open)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return false, err
+	}
+	changed = open == d.DeletionID
+	err = cascade.Cancel(ctx, tx, d.Resource, d.Key, d.DeletionID)
+	switch {
+	case err == nil:
+		return changed, nil
+	case errors.Is(err, cascade.ErrTooLate) && open != 0 && !changed:
+		return false, fmt.Errorf("%w: the open job of %s %s belongs to deletion %d; undo that one", cascade.ErrOtherDeletion, d.Resource, d.Key, open)
+	case errors.Is(err, cascade.ErrTooLate):
+		return false, fmt.Errorf("%w: %w", ErrTooLate, err)
+	}
+	return false, err
+}

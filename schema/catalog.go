@@ -1,0 +1,130 @@
+package schema
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/onerow/onerow"
+)
+
+// Catalog is what information_schema says of the current database.
+type Catalog struct{ found *database }
+
+// Inspect reads the catalog: seven plain reads, however many tables there are. It has what
+// the user of db may see: a table on which the user has no right is not in it, nor are
+// triggers without the right TRIGGER.
+func Inspect(ctx context.Context, db onerow.DB) (*Catalog, error) {
+	found, err := readDatabase(ctx, db)
+	if err != nil {
+		return nil, fmt.Errorf("schema: inspect: %w", err)
+	}
+	return &Catalog{found}, nil
+}
+
+// Database is the name of the database.
+func (c *Catalog) Database() string { return c.found.name }
+
+// ColumnInfo is a column as the database has it.
+type ColumnInfo struct {
+	// Name of the column; Type is its type's name, "varchar"; Full is the type as
+	// declared, "varchar(80)"; Charset and Collation are those of text, or empty.
+	Name, Type, Full, Charset, Collation string
+	// Nullable says whether it may be NULL.
+	Nullable bool
+}
+
+// Column returns the column of a table, and whether there is one.
+func (c *Catalog) Column(table, column string) (ColumnInfo, bool) {
+	t := c.found.table(table)
+	if t == nil {
+		return ColumnInfo{}, false
+	}
+	f := t.column(column)
+	if f == nil {
+		return ColumnInfo{}, false
+	}
+	return f.info(), true
+}
+
+func (f *foundColumn) info() ColumnInfo {
+	return ColumnInfo{Name: f.name, Type: f.data, Full: f.full, Charset: f.charset, Collation: f.collation, Nullable: f.nullable}
+}
+
+// Keyable says whether the toolkit can hold the exact value of such a column in a key,
+// whatever the session's settings: integers, decimals, text, bytes, dates and times
+// without a zone, UUIDs and addresses. Not floating point, TIMESTAMP, BIT, JSON or
+// BLOBs and TEXTs, of which an index holds a prefix only.
+func (c ColumnInfo) Keyable() bool {
+	switch strings.ToLower(c.Type) {
+	case "tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "char", "varchar", "enum", "set",
+		"binary", "varbinary", "date", "datetime", "time", "year", "uuid", "inet4", "inet6":
+		return true
+	}
+	return false
+}
+
+// Index returns the name of a B-tree index of the table that begins with the columns,
+// in any order, and whether there is one.
+func (c *Catalog) Index(table string, columns []string) (name string, ok bool) {
+	t := c.found.table(table)
+	if t == nil {
+		return "", false
+	}
+	want := lower(columns)
+	for _, x := range t.indexes {
+		if x.btree && len(x.columns) >= len(want) && sameSet(x.columns[:len(want)], want) {
+			return x.name, true
+		}
+	}
+	return "", false
+}
+
+// EdgeIndex returns the name of a B-tree index of the table by which rows are found
+// that hold the edge: it begins with the edge's columns, in any order, among which
+// may be columns of the edge's condition. Of several it is the one with the most
+// columns of the condition.
+func (c *Catalog) EdgeIndex(table string, e Edge) (name string, ok bool) {
+	t := c.found.table(table)
+	if t == nil {
+		return "", false
+	}
+	want, best := lower(e.Columns), -1
+	for _, x := range t.indexes {
+		if n := x.leads(want, e.When); n > best {
+			name, best = x.name, n
+		}
+	}
+	return name, best >= 0
+}
+
+// leads is how many columns of the condition are in the index beside all wanted ones
+// and before any other column, or -1.
+func (x foundIndex) leads(want []string, when map[string]string) int {
+	condition := lower(slices.Collect(maps.Keys(when)))
+	extra, found := 0, 0
+	for _, col := range x.columns {
+		if slices.Contains(want, col) {
+			found++
+		} else if slices.Contains(condition, col) {
+			extra++
+		} else {
+			break
+		}
+	}
+	if !x.btree || found < len(want) {
+		return -1
+	}
+	return extra
+}
+
+// PrimaryKey returns the columns of a table's primary key, in its order and in lower
+// case; none where the table has none.
+func (c *Catalog) PrimaryKey(table string) []string {
+	if t := c.found.table(table); t != nil {
+		return t.primary()
+	}
+	return nil
+}

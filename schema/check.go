@@ -1,0 +1,151 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/onerow/onerow/internal/ident"
+)
+
+// maxResourceName is the length of the columns that hold a resource's name.
+const maxResourceName = 64
+
+// columnType: a column's type is DDL that a plan file may bring along, so it must
+// not be able to end the statement.
+var columnType = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_ (),.'"-]*$`)
+
+// isType says whether text can follow a column's name in CREATE TABLE and is that
+// column's type alone: no comment, and no comma that would begin another column.
+func isType(text string) bool {
+	if !columnType.MatchString(text) || strings.Contains(text, "--") {
+		return false
+	}
+	depth, quote := 0, rune(0)
+	for _, r := range text {
+		switch {
+		case quote != 0:
+			if r == quote {
+				quote = 0
+			}
+		case r == '\'' || r == '"':
+			quote = r
+		case r == '(':
+			depth++
+		case r == ')':
+			depth--
+		case r == ',' && depth == 0:
+			return false
+		}
+		if depth < 0 {
+			return false
+		}
+	}
+	return depth == 0 && quote == 0
+}
+
+// Check returns an error, [ErrPlan], that joins everything in the plan that is
+// contradictory or incomplete, or nil. It does not look at a database.
+func (p Plan) Check() error {
+	var errs []error
+	if len(p.Resources)+len(p.Tables) == 0 {
+		errs = append(errs, errors.New("it declares no resource and no table"))
+	}
+	tables := map[string]string{}
+	claim := func(kind, name string, names []string) {
+		for _, table := range names {
+			if other, taken := tables[table]; taken {
+				errs = append(errs, fmt.Errorf("%s %q: the table %q belongs to %q already", kind, name, table, other))
+			}
+			tables[table] = name
+		}
+	}
+	for i, r := range p.Resources {
+		for _, err := range p.checkResource(r.withDefaults(), i) {
+			errs = append(errs, fmt.Errorf("resource %q: %w", r.Name, err))
+		}
+		claim("resource", r.Name, r.withDefaults().Tables())
+	}
+	for i, t := range p.Tables {
+		for _, err := range p.checkTable(t, i) {
+			errs = append(errs, fmt.Errorf("table %q: %w", t.Name, err))
+		}
+		claim("table", t.Name, t.tables())
+	}
+	errs = append(errs, p.checkEdges()...)
+	if len(errs) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", ErrPlan, errors.Join(errs...))
+}
+
+func (p Plan) checkResource(r Resource, i int) []error {
+	var errs []error
+	say := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if r.Name == "" || len(r.Name) > maxResourceName {
+		say("a name has 1 to %d bytes", maxResourceName)
+	}
+	for _, name := range append(r.Tables(), r.Shared()...) {
+		if err := ident.Check(name); err != nil {
+			say("%w", err)
+		}
+	}
+	seen := map[string]bool{}
+	for _, col := range append(r.Shared(), ColArchivedAt, ColDeletionID, ColDeletedFrom) {
+		if seen[strings.ToLower(col)] { // the names of columns ignore case
+			say("the column %q is declared twice", col)
+		}
+		seen[strings.ToLower(col)] = true
+	}
+	if r.Named() && r.Owner == "" {
+		say("a label needs an owner, whose names are unique")
+	}
+	if r.Named() && r.Label.Kind != KindName && r.Label.Kind != KindFilename {
+		say("label kind %q is neither %q nor %q", r.Label.Kind, KindName, KindFilename)
+	}
+	if r.Quota.Flag != "" && r.Owner == "" {
+		say("a quota needs an owner")
+	}
+	if r.Quota.Flag != "" && !slices.Contains(r.Shared(), r.Quota.By) {
+		say("the quota is ordered by %q, which is no column", r.Quota.By)
+	}
+	if r.Asset != "" && !slices.Contains(r.Shared(), r.Asset) {
+		say("the asset is named by %q, which is no column", r.Asset)
+	}
+	for _, c := range r.Columns {
+		if !isType(c.Type) {
+			say("column %q: %q is no type", c.Name, c.Type)
+		}
+	}
+	for _, index := range r.Indexes {
+		for _, col := range index.Columns {
+			if !slices.Contains(r.Shared(), col) {
+				say("an index has the column %q, which is not declared", col)
+			}
+		}
+		if len(index.Columns) == 0 {
+			say("an index has no columns")
+		}
+	}
+	return append(errs, p.checkParent(r, i)...)
+}
+
+// checkParent: parents come first, which also excludes cycles.
+func (p Plan) checkParent(r Resource, i int) []error {
+	var errs []error
+	for _, earlier := range p.Resources[:i] {
+		if earlier.Name == r.Name {
+			errs = append(errs, errors.New("it is declared twice"))
+		}
+	}
+	switch {
+	case r.Parent == (Parent{}):
+	case r.Parent.Resource == "" || r.Parent.Column == "":
+		errs = append(errs, errors.New("a parent has a resource and a column"))
+	case !slices.ContainsFunc(p.Resources[:i], func(e Resource) bool { return e.Name == r.Parent.Resource }):
+		errs = append(errs, fmt.Errorf("its parent %q is not declared before it", r.Parent.Resource))
+	}
+	return errs
+}

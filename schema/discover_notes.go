@@ -1,0 +1,107 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// notes says of the plan what a person should know, table by table.
+func (d *discovery) notes(p Plan) []Note {
+	for _, name := range d.order {
+		n := d.nodes[name]
+		if n.stays {
+			d.remark(name, "Only detached: its rows stay, and a job cannot begin with one. To delete its rows too, name it as a root.")
+		}
+		for _, r := range n.edges {
+			d.edgeNotes(name, r)
+		}
+		d.triggerNotes(name, n)
+	}
+	d.outside()
+	d.unbound(p)
+	return d.remarks
+}
+
+func (d *discovery) edgeNotes(name string, r *reference) {
+	columns := strings.Join(r.columns, ", ")
+	switch {
+	case r.why != "":
+		d.remark(name, "(%s) → %s: ON DELETE %s, but %s.", columns, r.to, r.onDelete, r.why)
+		if !restricts(r.onDelete) {
+			d.remark(name, "verify will refuse this ON DELETE %s (%q), which would delete the rows that are detached; make it RESTRICT.", r.onDelete, r.name)
+		}
+	case r.action == OnDeleteDetach:
+		d.remark(name, "(%s) → %s: ON DELETE SET NULL, so its rows are detached, not deleted.", columns, r.to)
+	case strings.EqualFold(r.onDelete, "CASCADE"):
+		d.remark(name, "(%s) → %s: ON DELETE CASCADE (%q). The worker deletes these rows first, in batches, so it never fires; any other DELETE of a row above still takes all of them in one statement.", columns, r.to, r.name)
+	}
+	if r.to == name && r.action == OnDeleteDelete {
+		d.remark(name, "(%s) refers to the table itself: with a row, all rows below it go.", columns)
+	}
+}
+
+func (d *discovery) triggerNotes(name string, n *candidate) {
+	for _, tr := range n.table.triggers {
+		if runsWith(tr, !n.stays, slices.ContainsFunc(n.edges, func(r *reference) bool { return r.action == OnDeleteDetach || r.to == name })) {
+			d.remark(name, "The trigger %q runs %s each %s of the worker's. Look at what it does; verify accepts it when the table says triggers: [%s].",
+				tr.name, strings.ToLower(tr.timing), strings.ToLower(tr.event), tr.name)
+		}
+	}
+}
+
+// runsWith says whether the trigger runs when the worker deletes rows, or updates them.
+func runsWith(tr foundTrigger, deletes, updates bool) bool {
+	return deletes && strings.EqualFold(tr.event, "DELETE") || updates && strings.EqualFold(tr.event, "UPDATE")
+}
+
+// outside notes what refers to the plan from where no plan reaches.
+func (d *discovery) outside() {
+	for _, f := range d.found.foreign {
+		if f.toSchema != d.found.name || f.schema == d.found.name {
+			continue
+		}
+		t := d.found.table(f.to)
+		if t == nil {
+			continue
+		}
+		if n := d.nodes[t.name]; n != nil && !n.stays {
+			d.remark(t.name, "The foreign key %q of %s.%s refers to it from another database, which no plan reaches; verify will refuse it.", f.name, f.schema, f.table)
+		}
+	}
+}
+
+// unbound notes columns that look like references to tables of the plan and have no
+// foreign key: only a person knows.
+func (d *discovery) unbound(p Plan) {
+	names := d.tableNames()
+	for _, node := range p.Tables {
+		if node.Stays || len(node.Key) != 1 {
+			continue
+		}
+		likely := []string{node.Name + "_id", strings.TrimSuffix(node.Name, "s") + "_id"}
+		if key := node.Key[0]; !strings.EqualFold(key, "id") && strings.HasSuffix(strings.ToLower(key), "id") {
+			likely = append(likely, key)
+		}
+		for _, name := range names {
+			t := d.found.table(name)
+			if t.name == node.Name || t.kind != "BASE TABLE" || strings.HasPrefix(t.name, "onerow_") {
+				continue
+			}
+			for _, c := range t.columns {
+				if containsFold(likely, c.name) && !d.bound(t.name, c.name) {
+					d.remark(node.Name, "%s looks like a reference to it, but has no foreign key. If it is one, add %s to the plan with the edge {table: %s, columns: [%s]}.",
+						fmt.Sprintf("%s.%s", t.name, c.name), t.name, node.Name, c.name)
+				}
+			}
+		}
+	}
+}
+
+// bound says whether the column is in a foreign key, or is a key that nothing refers by.
+func (d *discovery) bound(table, column string) bool {
+	if p := d.found.table(table).primary(); len(p) == 1 && strings.EqualFold(p[0], column) {
+		return true
+	}
+	return slices.ContainsFunc(d.found.foreign, func(f foreignKey) bool { return f.table == table && containsFold(f.columns, column) })
+}

@@ -1,0 +1,129 @@
+package schema
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// fingerprintLength is how many hexadecimal digits a fingerprint has.
+const fingerprintLength = 32
+
+// Fingerprint is 32 hexadecimal digits that change when the plan changes, or anything
+// in the database on which a cascade by this plan relies: tables, their engines and
+// primary keys; the columns of keys, edges, conditions and assets, with their types;
+// foreign keys from and to the plan's tables with their rules; their triggers. They do
+// not change with other columns, with indexes, or with the names of foreign keys.
+//
+// What the user may not see is not part of it (see [Inspect]), so all who work on
+// one queue need the same rights.
+func (c *Catalog) Fingerprint(p Plan) string {
+	type seen struct {
+		Name, Kind, Engine string
+		Primary            []string
+		Columns            []string
+		Triggers           []string
+	}
+	var all struct {
+		Nodes   []Node
+		Tables  []seen
+		Foreign []string
+	}
+	all.Nodes = canonical(p.Nodes())
+	ours := map[string]bool{}
+	for _, n := range all.Nodes {
+		columns := relevantColumns(all.Nodes, n)
+		for _, name := range n.Tables {
+			ours[c.found.key(name)] = true
+			s := seen{Name: name}
+			if t := c.found.table(name); t != nil {
+				s.Kind, s.Engine, s.Primary = t.kind, strings.ToLower(t.engine), t.primary()
+				for _, col := range columns {
+					if f := t.column(col); f != nil {
+						s.Columns = append(s.Columns, fmt.Sprintf("%s %s %s %s %v", strings.ToLower(f.name), f.full, f.charset, f.collation, f.nullable))
+					}
+				}
+				for _, tr := range t.triggers {
+					s.Triggers = append(s.Triggers, tr.name+" "+tr.timing+" "+tr.event)
+				}
+			}
+			all.Tables = append(all.Tables, s)
+		}
+	}
+	for _, f := range c.found.foreign {
+		from := f.schema == c.found.name && ours[c.found.key(f.table)]
+		to := f.toSchema == c.found.name && ours[c.found.key(f.to)]
+		if from || to {
+			all.Foreign = append(all.Foreign, fmt.Sprintf("%s.%s %q > %s.%s %q %s %s", c.short(f.schema), f.table, lower(f.columns),
+				c.short(f.toSchema), f.to, lower(f.references), f.deletes(), f.updates()))
+		}
+	}
+	slices.Sort(all.Foreign)
+	text, err := json.Marshal(all)
+	if err != nil { // strings, numbers and maps of strings: there is nothing that JSON cannot hold
+		text = fmt.Appendf(nil, "%+v", all)
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])[:fingerprintLength]
+}
+
+// short leaves the name of the current database out: a restored copy of it is the same.
+func (c *Catalog) short(database string) string {
+	if database == c.found.name {
+		return ""
+	}
+	return database
+}
+
+// deletes and updates: the two words for "refuse" do the same in InnoDB, and which of
+// them is shown depends on the engine.
+func (f foreignKey) deletes() string { return rule(f.onDelete) }
+func (f foreignKey) updates() string { return rule(f.onUpdate) }
+
+func rule(r string) string {
+	if restricts(r) {
+		return "RESTRICT"
+	}
+	return r
+}
+
+// canonical sorts what is in no particular order.
+func canonical(nodes []Node) []Node {
+	for i := range nodes {
+		nodes[i].Parents = slices.Clone(nodes[i].Parents)
+		slices.SortFunc(nodes[i].Parents, func(a, b Edge) int {
+			return strings.Compare(a.id()+string(a.OnDelete), b.id()+string(b.OnDelete))
+		})
+	}
+	slices.SortFunc(nodes, func(a, b Node) int { return strings.Compare(a.Name, b.Name) })
+	return nodes
+}
+
+// relevantColumns are the columns of a node that a cascade reads or writes, in lower case,
+// sorted, each once.
+func relevantColumns(nodes []Node, n Node) []string {
+	columns := slices.Clone(n.Key)
+	for _, col := range []string{n.Asset, n.Owner, n.Quota} {
+		if col != "" {
+			columns = append(columns, col)
+		}
+	}
+	for _, e := range n.Parents {
+		columns = append(columns, e.Columns...)
+		columns = slices.AppendSeq(columns, maps.Keys(e.When))
+	}
+	for _, below := range nodes {
+		for _, e := range below.Parents {
+			if e.Table == n.Name {
+				columns = append(columns, e.References...)
+			}
+		}
+	}
+	columns = lower(columns)
+	slices.Sort(columns)
+	return slices.Compact(columns)
+}

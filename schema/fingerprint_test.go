@@ -1,0 +1,80 @@
+package schema_test
+
+import (
+	"database/sql"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/onerow/onerow/schema"
+)
+
+func fingerprint(t testing.TB, db *sql.DB, plan schema.Plan) string {
+	t.Helper()
+	cat, err := schema.Inspect(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cat.Fingerprint(plan)
+}
+
+// TestFingerprint: it changes with what a cascade relies on, and with nothing else.
+func TestFingerprint(t *testing.T) {
+	db := bare(t, shop...)
+	plan, _, err := schema.Discover(t.Context(), db, []string{"store"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := fingerprint(t, db, plan)
+	if !regexp.MustCompile("^[0-9a-f]{32}$").MatchString(last) {
+		t.Fatal(last)
+	}
+	turned := schema.Plan{Tables: slices.Clone(plan.Tables)}
+	slices.Reverse(turned.Tables)
+	for i, table := range turned.Tables {
+		turned.Tables[i].Parents = slices.Clone(table.Parents)
+		slices.Reverse(turned.Tables[i].Parents)
+		for j := range turned.Tables[i].Parents {
+			if e := &turned.Tables[i].Parents[j]; e.OnDelete == "" {
+				e.OnDelete = schema.OnDeleteDelete
+			}
+		}
+	}
+	if fingerprint(t, db, turned) != last {
+		t.Error("it depends on the order of the plan, or on defaults that are written out")
+	}
+	for _, c := range []struct {
+		stmt    string
+		changes bool
+	}{
+		{"ALTER TABLE film ADD COLUMN title VARCHAR(80) NULL", false},
+		{"ALTER TABLE film ADD KEY (title), ADD UNIQUE KEY (title, sku)", false},
+		{"ALTER TABLE film COMMENT 'x'", false},
+		{"CREATE TABLE other (id INT PRIMARY KEY)", false},
+		{"CREATE TRIGGER elsewhere BEFORE DELETE ON other FOR EACH ROW SET @x = 1", false},
+		{"ALTER TABLE audit_line ADD COLUMN x INT", false}, // below a table that stays
+		{"INSERT INTO country VALUES ('fr')", false},
+		{"CREATE TRIGGER here BEFORE DELETE ON film FOR EACH ROW SET @x = 1", true},
+		{"DROP TRIGGER here", true},
+		{"ALTER TABLE scan MODIFY tag VARBINARY(16) NULL", true},
+		{"ALTER TABLE rental ADD COLUMN up BINARY(16) NULL, ADD CONSTRAINT up FOREIGN KEY (up) REFERENCES rental (id)", true},
+		{"ALTER TABLE rental DROP FOREIGN KEY up", true},
+		{"ALTER TABLE rental ADD CONSTRAINT other_name FOREIGN KEY (up) REFERENCES rental (id) ON DELETE CASCADE", true},
+		{"CREATE TABLE new (id INT PRIMARY KEY, sku VARCHAR(20), FOREIGN KEY (sku) REFERENCES film (sku))", true},
+		{"DROP TABLE new", true},
+		{"ALTER TABLE staff DROP PRIMARY KEY, ADD PRIMARY KEY (staff_id, Store_ID), ADD UNIQUE KEY (staff_id)", true},
+		{"ALTER TABLE staff DROP FOREIGN KEY works_in", true},
+		{"DROP TABLE scan", true},
+	} {
+		exec(t, db, c.stmt)
+		now := fingerprint(t, db, plan)
+		if (now != last) != c.changes {
+			t.Errorf("%s: changes: %v", c.stmt, now != last)
+		}
+		last = now
+	}
+	plan.Tables[0].Asset = "file"
+	if fingerprint(t, db, plan) == last {
+		t.Error("it does not depend on the plan")
+	}
+}

@@ -1,0 +1,138 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/onerow/onerow/internal/ident"
+)
+
+// Privilege is what a worker must be allowed to do with one table.
+type Privilege struct {
+	// Table is the table's name.
+	Table string `json:"table"`
+	// Rights are what GRANT calls them: "SELECT", "UPDATE (`parent_id`)".
+	Rights []string `json:"rights"`
+
+	rights []right
+}
+
+// right is one of the rights and the columns by which it is proved.
+type right struct {
+	verb    string
+	columns []string
+	some    bool // it is needed for these columns only
+}
+
+func (r right) text() string {
+	if r.some {
+		return r.verb + " (" + ident.Quotes(r.columns...) + ")"
+	}
+	return r.verb
+}
+
+// String is the privilege on one line: "SELECT, DELETE on project".
+func (p Privilege) String() string { return strings.Join(p.Rights, ", ") + " on " + p.Table }
+
+// Grant is the statement that gives the privilege on the table of a database to a
+// grantee in SQL's words, see [Grantee].
+func (p Privilege) Grant(database, grantee string) string {
+	return fmt.Sprintf("GRANT %s ON %s.%s TO %s", strings.Join(p.Rights, ", "), Quote(database), Quote(p.Table), grantee)
+}
+
+// Grantee is a user in SQL's words: 'app'@'10.0.0.%' for "app@10.0.0.%". Without a host
+// it is any host.
+func Grantee(user string) string {
+	name, host := user, "%"
+	if at := strings.LastIndex(user, "@"); at >= 0 {
+		name, host = user[:at], user[at+1:]
+	}
+	quote := func(s string) string { return "'" + strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(s) + "'" }
+	return quote(name) + "@" + quote(host)
+}
+
+func privilege(table string, rights ...right) Privilege {
+	p := Privilege{Table: table, rights: rights}
+	for _, r := range rights {
+		p.Rights = append(p.Rights, r.text())
+	}
+	return p
+}
+
+// Privileges are the least rights with which a worker works the jobs of a plan: to
+// read and delete the rows of its tables, to detach where the plan detaches, and to keep
+// its queue. Putting jobs into the queue, retrying, pausing and looking need no
+// more. Undoing a deletion does: INSERT on the tables to which rows return.
+//
+// No right is needed to lock rows: SELECT … FOR UPDATE asks for one of UPDATE, DELETE
+// and LOCK TABLES on MySQL, and only those rows are locked that are deleted.
+func Privileges(plan Plan) []Privilege {
+	var all []Privilege
+	nodes := plan.Nodes()
+	marks := false
+	for _, n := range nodes {
+		marks = marks || n.Quota != ""
+		read := relevantColumns(nodes, n)
+		var detached []string
+		for _, e := range n.Parents {
+			if e.OnDelete == OnDeleteDetach || e.OnDelete == OnDeleteDelete && e.Table == n.Name {
+				detached = append(detached, lower(n.DetachColumns(e))...)
+			}
+		}
+		slices.Sort(detached)
+		detached = slices.Compact(detached)
+		for i, table := range n.Tables {
+			columns := read
+			if n.Managed && i > 0 {
+				columns = append(slices.Clone(read), ColDeletionID)
+			}
+			rights := []right{{"SELECT", columns, false}}
+			if !n.Stays {
+				rights = append(rights, right{"DELETE", n.Key, false})
+			}
+			if len(detached) > 0 {
+				rights = append(rights, right{"UPDATE", detached, true})
+			}
+			all = append(all, privilege(table, rights...))
+		}
+	}
+	return append(all, toolkitPrivileges(marks)...)
+}
+
+// migrationTable is where package migrations notes what it has done; a worker looks
+// before it begins.
+const migrationTable = "onerow_goose_version"
+
+// toolkitPrivileges are those for the queue; the tables of other workflows are none of
+// the worker's.
+func toolkitPrivileges(marks bool) []Privilege {
+	verbs := map[string][]string{
+		"onerow_deletion": {"SELECT", "INSERT"},
+		"onerow_switch":   {"SELECT", "INSERT", "UPDATE"},
+	}
+	for _, name := range []string{"onerow_job", "onerow_job_archive", "onerow_job_count", "onerow_job_plan", "onerow_job_detached",
+		"onerow_job_trouble", "onerow_parked", "onerow_worker"} {
+		verbs[name] = []string{"SELECT", "INSERT", "UPDATE", "DELETE"}
+	}
+	if marks {
+		verbs["onerow_quota_mark"] = []string{"INSERT"}
+	}
+	var all []Privilege
+	for _, t := range toolkitTables() {
+		var columns []string
+		for _, c := range t.columns {
+			if !c.generated() {
+				columns = append(columns, c.name)
+			}
+		}
+		var rights []right
+		for _, verb := range verbs[t.name] {
+			rights = append(rights, right{verb, columns, false})
+		}
+		if len(rights) > 0 {
+			all = append(all, privilege(t.name, rights...))
+		}
+	}
+	return append(all, privilege(migrationTable, right{"SELECT", []string{"version_id", "is_applied"}, false}))
+}

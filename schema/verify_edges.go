@@ -1,0 +1,162 @@
+package schema
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/onerow/onerow/internal/ident"
+)
+
+// edge holds an edge against the tables on both of its sides.
+func (v *verifier) edge(nodes []Node, n Node, e Edge) {
+	i := slices.IndexFunc(nodes, func(above Node) bool { return above.Name == e.Table })
+	for _, name := range nodes[i].Tables {
+		if above := v.found.table(name); above.isTable() {
+			v.referenced(n, nodes[i], e, above)
+		}
+	}
+	for _, name := range n.Tables {
+		have := v.found.table(name)
+		if !have.isTable() {
+			continue
+		}
+		complete := true
+		for _, col := range slices.Concat(e.Columns, slices.Sorted(maps.Keys(e.When))) {
+			if have.column(col) == nil {
+				complete = false
+				v.say(Difference{Table: name, Column: col, Problem: fmt.Sprintf("it does not exist; the edge to %q needs it", e.Table), Fix: "correct the plan's edge"})
+			}
+		}
+		if !complete || e.OnDelete == OnDeleteKeep {
+			continue
+		}
+		v.edgeIndex(e, have)
+		v.edgeTypes(nodes[i], e, have)
+		if e.OnDelete == OnDeleteDetach {
+			v.detaches(n, e, have)
+		}
+	}
+}
+
+// referenced: an edge must lead to one row, or a row would go with one of several.
+func (v *verifier) referenced(n, to Node, e Edge, above *foundTable) {
+	if e.OnDelete == OnDeleteKeep || slices.Equal(lower(e.References), lower(to.Key)) {
+		return // the primary key is looked at with its table
+	}
+	for _, col := range e.References {
+		if above.column(col) == nil {
+			v.say(Difference{Table: above.name, Column: col, Problem: fmt.Sprintf("it does not exist; %q refers to it", n.Name), Fix: "correct the references of that edge in the plan"})
+			return
+		}
+	}
+	want := lower(e.References)
+	if slices.ContainsFunc(above.indexes, func(x foundIndex) bool { return x.unique && containsAll(want, x.columns) }) {
+		return
+	}
+	v.say(Difference{Table: above.name, Problem: fmt.Sprintf("%q refers to (%s), of which no unique key makes sure that it is one row", n.Name, strings.Join(e.References, ", ")),
+		Fix: fmt.Sprintf("ALTER TABLE %s ADD UNIQUE KEY (%s)", Quote(above.name), ident.Quotes(e.References...))})
+}
+
+// edgeIndex: children are found by it, in every batch.
+func (v *verifier) edgeIndex(e Edge, have *foundTable) {
+	want := lower(e.Columns)
+	if slices.ContainsFunc(have.indexes, func(x foundIndex) bool { return x.leads(want, e.When) >= 0 }) {
+		return
+	}
+	columns := slices.Concat(slices.Sorted(maps.Keys(e.When)), e.Columns)
+	v.say(Difference{Table: have.name, Problem: fmt.Sprintf("no index begins with (%s), so every look for what is below %q reads the whole table", strings.Join(columns, ", "), e.Table),
+		Fix: fmt.Sprintf("ALTER TABLE %s ADD KEY (%s)", Quote(have.name), ident.Quotes(columns...))})
+}
+
+// edgeTypes: values of two types are compared by converting one of them, which no
+// index survives, and which may find other rows.
+func (v *verifier) edgeTypes(above Node, e Edge, have *foundTable) {
+	for i, col := range e.Columns {
+		for _, name := range above.Tables {
+			t := v.found.table(name)
+			if !t.isTable() || t.column(e.References[i]) == nil {
+				continue
+			}
+			a, b := have.column(col), t.column(e.References[i])
+			if len(e.When) > 0 && a.class() == "text" && b.class() != "text" {
+				continue // it holds the keys of several kinds of rows, and is compared as text
+			}
+			if problem := a.mismatch(b); problem != "" {
+				v.say(Difference{Table: have.name, Column: a.name, Problem: fmt.Sprintf("it is %s, and %s.%s, to which it refers, is %s: %s", a.collated(), t.name, b.name, b.collated(), problem),
+					Fix: fmt.Sprintf("ALTER TABLE %s MODIFY COLUMN %s %s", Quote(have.name), Quote(a.name), a.like(b))})
+				break // the archive's column has the same type, or is a difference itself
+			}
+		}
+		if f := have.column(col); !f.info().Keyable() {
+			v.say(Difference{Table: have.name, Column: f.name, Problem: fmt.Sprintf("it refers to a row of %q, and the exact value of a %s cannot be held", e.Table, f.full),
+				Fix: "make it an integer, text, bytes or a DATETIME"})
+		}
+	}
+}
+
+// mismatch says why values of the two columns cannot be compared as they are.
+func (c *foundColumn) mismatch(other *foundColumn) string {
+	unsigned := func(c *foundColumn) bool { return strings.Contains(strings.ToLower(c.full), "unsigned") }
+	switch {
+	case c.class() != other.class():
+		return "the values are converted before they are compared, and no index is used"
+	case c.class() == "integer" && unsigned(c) != unsigned(other):
+		return "one of them is unsigned, so one holds values that the other cannot"
+	case c.charset != other.charset || c.collation != other.collation:
+		return "they are compared by different rules, and no index is used"
+	}
+	return ""
+}
+
+// class is what a column's values are compared as.
+func (c *foundColumn) class() string {
+	switch {
+	case integerSizes[c.data] > 0:
+		return "integer"
+	case c.charset != "":
+		return "text"
+	case c.data == "binary" || c.data == "varbinary":
+		return "bytes"
+	}
+	return c.data
+}
+
+func (c *foundColumn) collated() string {
+	if c.collation != "" {
+		return c.full + " " + c.collation
+	}
+	return c.full
+}
+
+// like is the DDL of the column with the other's type.
+func (c *foundColumn) like(other *foundColumn) string {
+	text := other.full
+	if other.charset != "" {
+		text += " CHARACTER SET " + other.charset + " COLLATE " + other.collation
+	}
+	if c.nullable {
+		return text + " NULL"
+	}
+	return text + " NOT NULL"
+}
+
+// detaches: what becomes NULL must be able to.
+func (v *verifier) detaches(n Node, e Edge, have *foundTable) {
+	for _, col := range n.DetachColumns(e) {
+		switch f := have.column(col); {
+		case f.computed():
+			v.say(Difference{Table: have.name, Column: f.name, Problem: fmt.Sprintf("it is computed, so it cannot become NULL when the row of %q goes", e.Table), Fix: "make the edge on_delete: delete or keep"})
+		case !f.nullable:
+			v.say(Difference{Table: have.name, Column: f.name, Problem: fmt.Sprintf("it is NOT NULL, and the plan detaches it from %q", e.Table),
+				Fix: fmt.Sprintf("make the edge on_delete: delete, or ALTER TABLE %s MODIFY COLUMN %s", Quote(have.name), Quote(f.name)+" "+nullDDL(f))})
+		}
+	}
+}
+
+func nullDDL(c *foundColumn) string {
+	free := *c
+	free.nullable = true
+	return free.like(c)
+}

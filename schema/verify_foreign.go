@@ -1,0 +1,185 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// foreignKeys: a key that deletes or changes rows does so behind the plan's back, and
+// one that restricts keeps rows from moving or going. Each key that leads to a table of
+// the plan must be an edge of the plan that does the same.
+func (v *verifier) foreignKeys(nodes []Node) {
+	ours := map[string]*Node{}
+	for i := range nodes {
+		for _, name := range nodes[i].Tables {
+			ours[v.found.key(name)] = &nodes[i]
+		}
+	}
+	for _, t := range toolkitTables() {
+		ours[v.found.key(t.name)] = &Node{Name: t.name, Managed: true}
+	}
+	here := func(schema, table string) *Node {
+		if schema != v.found.name {
+			return nil
+		}
+		return ours[v.found.key(table)]
+	}
+	for _, f := range v.found.foreign {
+		from, to := here(f.schema, f.table), here(f.toSchema, f.to)
+		switch {
+		case to != nil && to.Managed:
+			v.intoManaged(from, f)
+		case to != nil:
+			v.intoTable(from, *to, f)
+		case from != nil:
+			v.outward(*from, f)
+		}
+	}
+}
+
+// intoManaged: rows leave a resource's table when they are archived, and the root goes
+// before what is below it.
+func (v *verifier) intoManaged(from *Node, f foreignKey) {
+	table := f.table
+	if from == nil {
+		table = f.to
+	}
+	d := Difference{Table: table, Index: f.name,
+		Problem: fmt.Sprintf("the plan does not know this foreign key from %q to %q ON DELETE %s; it keeps rows from being moved and deleted", f.table, f.to, f.onDelete),
+		Fix:     fmt.Sprintf("ALTER TABLE %s DROP FOREIGN KEY %s", Quote(f.table), Quote(f.name))}
+	if !f.passive() {
+		d.Problem, d.Fix = f.behind(), d.Fix+", or make it restrict if it leads to a table outside of the plan"
+	}
+	v.say(d)
+}
+
+func (f foreignKey) passive() bool { return restricts(f.onDelete) && restricts(f.onUpdate) }
+
+func (f foreignKey) behind() string {
+	return fmt.Sprintf("the plan does not know this foreign key from %q to %q ON DELETE %s ON UPDATE %s; it deletes or changes rows that nobody counts, archives or asks about", f.table, f.to, f.onDelete, f.onUpdate)
+}
+
+// outward: a key from the plan to elsewhere. What happens when a row over there goes is
+// no cascade of this plan; but rows of a resource, and rows with an asset, must not
+// go by themselves.
+func (v *verifier) outward(from Node, f foreignKey) {
+	switch {
+	case f.passive(), !from.Managed && from.Asset == "", !from.Managed && restricts(f.onDelete):
+		return
+	}
+	v.say(Difference{Table: f.table, Index: f.name, Problem: f.behind(),
+		Fix: fmt.Sprintf("ALTER TABLE %s DROP FOREIGN KEY %s, or make it restrict if it leads to a table outside of the plan", Quote(f.table), Quote(f.name))})
+}
+
+// intoTable: a key that leads to a table of somebody else's, whose rows are deleted
+// after all that is below them.
+func (v *verifier) intoTable(from *Node, to Node, f foreignKey) {
+	if to.Stays {
+		return // its rows are not deleted
+	}
+	pairs := strings.Join(f.columns, ", ")
+	if from == nil {
+		where := f.table
+		if f.schema != v.found.name {
+			where = f.schema + "." + f.table
+		}
+		d := Difference{Table: f.to, Index: f.name,
+			Problem: fmt.Sprintf("rows of %q refer to it by (%s), and the plan does not know that table; they keep its rows from being deleted (ON DELETE %s)", where, pairs, f.onDelete),
+			Fix:     fmt.Sprintf("add %q to the plan with the edge %s, or let cascade-worker discover write the plan anew", f.table, f.yaml(to))}
+		if !restricts(f.onDelete) {
+			d.Problem = fmt.Sprintf("rows of %q refer to it by (%s), and the plan does not know that table; ON DELETE %s changes them in one unbounded statement, uncounted", where, pairs, f.onDelete)
+		}
+		if f.schema != v.found.name {
+			d.Problem += "; no plan reaches another database"
+			d.Fix = fmt.Sprintf("ALTER TABLE %s.%s DROP FOREIGN KEY %s", Quote(f.schema), Quote(f.table), Quote(f.name))
+		}
+		v.say(d)
+		return
+	}
+	v.onUpdate(to, f)
+	edges := slices.DeleteFunc(slices.Clone(from.Parents), func(e Edge) bool { return e.Table != to.Name || !f.is(e) })
+	if len(edges) == 0 {
+		v.say(Difference{Table: f.table, Index: f.name,
+			Problem: fmt.Sprintf("the plan has no edge for this foreign key from (%s) to %q ON DELETE %s; %s", pairs, f.to, f.onDelete, f.consequence()),
+			Fix:     fmt.Sprintf("add to the parents of %q: %s", from.Name, f.yaml(to))})
+		return
+	}
+	for _, e := range edges {
+		if problem, fix := f.conflict(e); problem != "" {
+			v.say(Difference{Table: f.table, Index: f.name, Problem: problem, Fix: fix})
+		}
+	}
+}
+
+func (f foreignKey) consequence() string {
+	if restricts(f.onDelete) {
+		return "it keeps the rows above from being deleted"
+	}
+	return "it deletes or changes rows in one unbounded statement, uncounted"
+}
+
+// is says whether the edge is over the columns of the key.
+func (f foreignKey) is(e Edge) bool {
+	if len(f.columns) != len(e.Columns) {
+		return false
+	}
+	for i, col := range f.columns {
+		at := slices.IndexFunc(e.Columns, func(c string) bool { return strings.EqualFold(c, col) })
+		if at < 0 || !strings.EqualFold(e.References[at], f.references[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// conflict says in what the edge and the key's rule differ, and what to do. A CASCADE
+// where the plan deletes, and a SET NULL where it detaches, find nothing left to do.
+func (f foreignKey) conflict(e Edge) (problem, fix string) {
+	columns := strings.Join(f.columns, ", ")
+	restrict := fmt.Sprintf("make the foreign key ON DELETE RESTRICT (ALTER TABLE %s DROP FOREIGN KEY %s, and add it again)", Quote(f.table), Quote(f.name))
+	switch {
+	case len(e.When) > 0:
+		return fmt.Sprintf("the foreign key binds all rows by (%s), and the plan's edge only some of them", columns), "take when off the edge, or drop the foreign key"
+	case e.OnDelete == OnDeleteKeep:
+		return fmt.Sprintf("the plan keeps rows whose (%s) refers to a row that is gone, and the foreign key does not allow that (ON DELETE %s)", columns, f.onDelete),
+			fmt.Sprintf("make the edge on_delete: delete or detach, or ALTER TABLE %s DROP FOREIGN KEY %s", Quote(f.table), Quote(f.name))
+	case restricts(f.onDelete):
+		return "", ""
+	case e.OnDelete == OnDeleteDelete && !strings.EqualFold(f.onDelete, "CASCADE"):
+		return fmt.Sprintf("the plan deletes what the database would detach (ON DELETE %s on (%s))", f.onDelete, columns), "make the edge on_delete: detach, or " + restrict
+	case e.OnDelete == OnDeleteDetach && !strings.EqualFold(f.onDelete, "SET NULL"):
+		return fmt.Sprintf("the plan detaches what the database would delete (ON DELETE %s on (%s)); a row that comes in between would be lost", f.onDelete, columns),
+			restrict + ", or make the edge on_delete: delete"
+	}
+	return "", ""
+}
+
+// onUpdate: the worker changes nothing but the columns that it detaches. Where those are
+// referred to themselves, the rule for updates counts.
+func (v *verifier) onUpdate(to Node, f foreignKey) {
+	for _, e := range to.Parents {
+		if e.OnDelete == OnDeleteKeep || e.OnDelete == OnDeleteDelete && e.Table != to.Name {
+			continue
+		}
+		for _, col := range to.DetachColumns(e) {
+			if containsFold(f.references, col) {
+				v.say(Difference{Table: f.table, Index: f.name,
+					Problem: fmt.Sprintf("it refers to %s.%s, which becomes NULL when that row is detached from %q; ON UPDATE %s then meets rows that nobody counts", f.to, col, e.Table, f.onUpdate),
+					Fix:     "let the foreign key refer to another column, or make that edge on_delete: delete or keep"})
+			}
+		}
+	}
+}
+
+// yaml is the edge as it is written in a plan.
+func (f foreignKey) yaml(to Node) string {
+	text := fmt.Sprintf("{table: %s, columns: [%s]", to.Name, strings.Join(f.columns, ", "))
+	if !slices.Equal(lower(f.references), lower(to.Key)) {
+		text += fmt.Sprintf(", references: [%s]", strings.Join(f.references, ", "))
+	}
+	if strings.EqualFold(f.onDelete, "SET NULL") {
+		text += ", on_delete: detach"
+	}
+	return text + "}"
+}

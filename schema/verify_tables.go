@@ -1,0 +1,104 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/onerow/onerow/internal/ident"
+)
+
+// foreign holds a table of somebody else's, and its archive, against the plan: what the
+// cascade needs of the table itself.
+func (v *verifier) foreign(t Table) {
+	const create = "correct the plan, or let cascade-worker discover write it anew"
+	n := Node{Name: t.Name, Tables: t.tables(), Key: t.Key, Asset: t.Asset, Parents: t.Parents, Stays: t.Stays}
+	var active *foundTable
+	for _, name := range t.tables() {
+		have := v.table(name, create)
+		if have == nil {
+			continue
+		}
+		v.primaryKey(t, have)
+		if t.Asset != "" && have.column(t.Asset) == nil {
+			v.say(Difference{Table: name, Column: t.Asset, Problem: "it does not exist; it should name the row's asset", Fix: "correct the plan's asset"})
+		}
+		v.foreignTriggers(t, n, have)
+		if active == nil {
+			active = have
+			continue
+		}
+		v.archivePair(n, active, have)
+	}
+}
+
+// primaryKey: rows are named, locked and parked by it.
+func (v *verifier) primaryKey(t Table, have *foundTable) {
+	primary := have.primary()
+	switch {
+	case primary == nil:
+		v.say(Difference{Table: have.name, Index: "PRIMARY", Problem: "it has no primary key, so no row of it can be named, locked or parked", Fix: addPrimaryKey(have)})
+		return
+	case !slices.Equal(primary, lower(t.Key)):
+		d := Difference{Table: have.name, Index: "PRIMARY",
+			Problem: fmt.Sprintf("the primary key is (%s), the plan says (%s)", strings.Join(have.spelled(primary), ", "), strings.Join(t.Key, ", ")),
+			Fix:     fmt.Sprintf("correct the plan: key: [%s]", strings.Join(have.spelled(primary), ", "))}
+		if v.found.key(have.name) == v.found.key(t.Archive) {
+			d.Fix = fmt.Sprintf("ALTER TABLE %s DROP PRIMARY KEY, ADD PRIMARY KEY (%s)", Quote(have.name), ident.Quotes(t.Key...))
+		}
+		v.say(d)
+	}
+	for _, col := range primary {
+		if problem := have.keyProblem(col); problem != "" {
+			v.say(Difference{Table: have.name, Column: col, Problem: "it is in the primary key, and " + problem, Fix: "make another column the primary key, or MODIFY this one"})
+		}
+	}
+}
+
+// foreignTriggers: what a trigger writes is neither bounded nor counted; so a person
+// has to have looked at it. One that runs with inserts never meets the worker.
+func (v *verifier) foreignTriggers(t Table, n Node, have *foundTable) {
+	updates := slices.ContainsFunc(n.Parents, func(e Edge) bool { return e.OnDelete == OnDeleteDetach || e.Table == n.Name })
+	for _, tr := range have.triggers {
+		if !runsWith(tr, !t.Stays, updates) || slices.ContainsFunc(t.Triggers, func(name string) bool { return strings.EqualFold(name, tr.name) }) {
+			continue
+		}
+		v.say(Difference{Table: have.name,
+			Problem: fmt.Sprintf("the trigger %q runs %s each %s of the worker's; what it writes is neither bounded nor counted", tr.name, strings.ToLower(tr.timing), strings.ToLower(tr.event)),
+			Fix:     fmt.Sprintf("look at it: if it belongs to the deletion of a row, say so in the plan, triggers: [%s]; otherwise DROP TRIGGER %s", tr.name, Quote(tr.name))})
+	}
+	for _, name := range t.Triggers {
+		in := func(table string) bool {
+			other := v.found.table(table)
+			return other != nil && slices.ContainsFunc(other.triggers, func(tr foundTrigger) bool { return strings.EqualFold(tr.name, name) })
+		}
+		if have.name == v.found.in(t.Name).name && !slices.ContainsFunc(t.tables(), in) {
+			v.say(Difference{Table: have.name, Problem: fmt.Sprintf("the plan accepts the trigger %q, and the table has none of that name that this user may see", name),
+				Fix: "take it out of the plan's triggers, or GRANT TRIGGER to see it"})
+		}
+	}
+}
+
+// archivePair: rows go from one table to the other with their key and all they hold.
+func (v *verifier) archivePair(n Node, active, archive *foundTable) {
+	matters := slices.Clone(n.Key)
+	if n.Asset != "" {
+		matters = append(matters, n.Asset)
+	}
+	for _, e := range n.Parents {
+		matters = append(matters, e.Columns...)
+	}
+	for i := range active.columns {
+		a := &active.columns[i]
+		b := archive.column(a.name)
+		switch {
+		case a.computed():
+		case b == nil:
+			v.say(Difference{Table: archive.name, Column: a.name, Problem: fmt.Sprintf("%q has it and its archive does not, so a row loses it when it moves", active.name),
+				Fix: fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s %s", Quote(archive.name), Quote(a.name), a.describe())})
+		case containsFold(matters, a.name) && (a.full != b.full || a.collation != b.collation):
+			v.say(Difference{Table: archive.name, Column: a.name, Problem: fmt.Sprintf("it is %s here and %s in %q, so the cascade cannot look for the same value in both", b.describe(), a.describe(), active.name),
+				Fix: fmt.Sprintf("make the two the same: ALTER TABLE %s MODIFY COLUMN %s %s", Quote(archive.name), Quote(a.name), a.describe())})
+		}
+	}
+}

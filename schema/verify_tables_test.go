@@ -1,0 +1,179 @@
+package schema_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/onerow/onerow/schema"
+)
+
+// school is a plan that a person wrote: an archive, an edge with a condition, soft references, one that is kept.
+func school() (schema.Plan, []string) {
+	return schema.Plan{Tables: []schema.Table{
+			{Name: "class", Key: []string{"school", "no"}},
+			{Name: "pupil", Key: []string{"name"}, Archive: "old_pupil", Parents: []schema.Edge{
+				{Table: "class", Columns: []string{"school", "class_no"}},
+				{Table: "pupil", Columns: []string{"friend"}, OnDelete: schema.OnDeleteDetach}}},
+			{Name: "grade", Key: []string{"id"}, Parents: []schema.Edge{{Table: "pupil", Columns: []string{"pupil"}}}},
+			{Name: "note", Key: []string{"id"}, Asset: "file", Parents: []schema.Edge{
+				{Table: "pupil", Columns: []string{"about"}, When: map[string]string{"kind": "pupil"}},
+				{Table: "grade", Columns: []string{"grade_id"}, OnDelete: schema.OnDeleteKeep}}},
+		}}, []string{
+			"CREATE TABLE class (school INT UNSIGNED, no SMALLINT, title TEXT, PRIMARY KEY (school, no)) ENGINE=InnoDB",
+			"CREATE TABLE pupil (name VARCHAR(40) COLLATE utf8mb4_unicode_ci PRIMARY KEY, school INT UNSIGNED NOT NULL, class_no SMALLINT NOT NULL, friend VARCHAR(40) COLLATE utf8mb4_unicode_ci NULL, KEY friend (friend), KEY class (class_no, school)) ENGINE=InnoDB",
+			"CREATE TABLE old_pupil LIKE pupil",
+			"ALTER TABLE old_pupil ADD COLUMN archived_at DATETIME(6)",
+			"CREATE TABLE grade (id INT PRIMARY KEY, pupil VARCHAR(40) COLLATE utf8mb4_unicode_ci NOT NULL, KEY pupil (pupil)) ENGINE=InnoDB",
+			"CREATE TABLE note (id BIGINT PRIMARY KEY, kind VARCHAR(20), about VARCHAR(40) COLLATE utf8mb4_unicode_ci, grade_id INT, file VARCHAR(255), KEY about (kind, about)) ENGINE=InnoDB",
+		}
+}
+
+// TestVerifyTables breaks a database of somebody else's, or its plan, in one way.
+func TestVerifyTables(t *testing.T) {
+	const byHand = ""
+	same := func(*schema.Plan) {}
+	// The same in both tables of a pair, or columns that do not fit a key that is not theirs.
+	more := map[string]int{"another primary key": 5, "reference missing": 2, "reference not unique": 2, "text that refers to a number": 2, "unsigned": 2}
+	for _, c := range []struct {
+		name   string
+		broken []string
+		plan   func(*schema.Plan)
+		table  string
+		what   string
+		says   string
+		fix    string // a statement that mends it, or byHand
+	}{
+		{"missing", []string{"DROP TABLE grade"}, same, "grade", "", "it does not exist", byHand},
+		{"a view", []string{"DROP TABLE grade", "CREATE VIEW grade AS SELECT 1 AS id, 'x' AS pupil"}, same, "grade", "", "it is a view", byHand},
+		{"engine", []string{"ALTER TABLE note ENGINE=MyISAM"}, same, "note", "", "MyISAM", "ENGINE=InnoDB"},
+		{"no primary key", []string{"ALTER TABLE grade DROP PRIMARY KEY"}, same, "grade", "PRIMARY", "it has no primary key", "ADD COLUMN `id_2`"},
+		{"another primary key", nil, func(p *schema.Plan) { p.Tables[0].Key = []string{"no", "school"} }, "class", "PRIMARY", "the primary key is (school, no), the plan says (no, school)", byHand},
+		{"key of no exact type", []string{"ALTER TABLE grade MODIFY id DOUBLE"}, same, "grade", "id", "the exact value of a double cannot be held", byHand},
+		{"asset missing", []string{"ALTER TABLE note DROP COLUMN file"}, same, "note", "file", "it does not exist", byHand},
+		{"edge column missing", []string{"ALTER TABLE grade DROP COLUMN pupil"}, same, "grade", "pupil", `the edge to "pupil" needs it`, byHand},
+		{"condition missing", []string{"ALTER TABLE note DROP COLUMN kind"}, same, "note", "kind", "it does not exist", byHand},
+		{"reference missing", nil, func(p *schema.Plan) { p.Tables[2].Parents[0].References = []string{"number"} }, "pupil", "number", `"grade" refers to it`, byHand},
+		{"reference not unique", nil, func(p *schema.Plan) { p.Tables[2].Parents[0].References = []string{"friend"} }, "pupil", "", "of which no unique key makes sure", byHand},
+		{"index missing", []string{"ALTER TABLE grade DROP KEY pupil"}, same, "grade", "", "no index begins with (pupil)", "ADD KEY (`pupil`)"},
+		{"index missing in the archive", []string{"ALTER TABLE old_pupil DROP KEY class"}, same, "old_pupil", "", "no index begins with (school, class_no)", "ADD KEY (`school`, `class_no`)"},
+		{"index of a part", []string{"ALTER TABLE pupil DROP KEY class, ADD KEY class (class_no, name, school)"}, same, "pupil", "", "no index begins with", "ADD KEY"},
+		{"index without the condition", []string{"ALTER TABLE note DROP KEY about, ADD KEY about (file, kind, about)"}, same, "note", "", "no index begins with (kind, about)", "ADD KEY (`kind`, `about`)"},
+		{"a prefix is no index", []string{"ALTER TABLE grade DROP KEY pupil, ADD KEY pupil (pupil(10))"}, same, "grade", "", "no index begins with (pupil)", "ADD KEY"},
+		{"collation", []string{"ALTER TABLE grade MODIFY pupil VARCHAR(40) COLLATE utf8mb4_bin NOT NULL"}, same, "grade", "pupil", "compared by different rules", "COLLATE utf8mb4_unicode_ci NOT NULL"},
+		{"character set", []string{"ALTER TABLE grade MODIFY pupil VARCHAR(40) CHARACTER SET latin1 NOT NULL"}, same, "grade", "pupil", "compared by different rules", "MODIFY COLUMN `pupil`"},
+		{"text that refers to a number", []string{"ALTER TABLE pupil MODIFY class_no VARCHAR(10) NOT NULL", "ALTER TABLE old_pupil MODIFY class_no VARCHAR(10) NOT NULL"}, same, "pupil", "class_no", "converted before they are compared", byHand},
+		{"unsigned", []string{"ALTER TABLE pupil MODIFY school INT NOT NULL", "ALTER TABLE old_pupil MODIFY school INT NOT NULL"}, same, "pupil", "school", "one of them is unsigned", byHand},
+		{"detach what is not null", []string{"ALTER TABLE pupil MODIFY friend VARCHAR(40) COLLATE utf8mb4_unicode_ci NOT NULL"}, same, "pupil", "friend", "it is NOT NULL, and the plan detaches it", byHand},
+		{"archive without a column", []string{"ALTER TABLE pupil ADD COLUMN age INT"}, same, "old_pupil", "age", "a row loses it when it moves", "ADD COLUMN `age` int"},
+		{"archive with another key", []string{"ALTER TABLE old_pupil DROP PRIMARY KEY, ADD PRIMARY KEY (name, school)"}, same, "old_pupil", "PRIMARY", "the primary key is (name, school)", "DROP PRIMARY KEY, ADD PRIMARY KEY (`name`)"},
+		{"archive of another type", []string{"ALTER TABLE old_pupil MODIFY friend VARCHAR(60) COLLATE utf8mb4_unicode_ci NULL"}, same, "old_pupil", "friend", "cannot look for the same value in both", byHand},
+		{"trigger", []string{"CREATE TRIGGER tr AFTER DELETE ON grade FOR EACH ROW SET @x = 1"}, same, "grade", "", `the trigger "tr" runs after each delete`, byHand},
+		{"trigger with updates", []string{"CREATE TRIGGER tr BEFORE UPDATE ON pupil FOR EACH ROW SET @x = 1"}, same, "pupil", "", "before each update", byHand},
+		{"accepted trigger that is none", nil, func(p *schema.Plan) { p.Tables[2].Triggers = []string{"tr"} }, "grade", "", "has none of that name", byHand},
+		{"edge unknown", []string{"ALTER TABLE note ADD CONSTRAINT fk FOREIGN KEY (grade_id) REFERENCES grade (id)"}, func(p *schema.Plan) { p.Tables[3].Parents = p.Tables[3].Parents[:1] }, "note", "fk", "no edge for this foreign key from (grade_id)", byHand},
+		{"keep is not allowed", []string{"ALTER TABLE note ADD CONSTRAINT fk FOREIGN KEY (grade_id) REFERENCES grade (id)"}, same, "note", "fk", "the plan keeps rows whose (grade_id) refers to a row that is gone", byHand},
+		{"cascade of what is kept", []string{"ALTER TABLE note ADD CONSTRAINT fk FOREIGN KEY (grade_id) REFERENCES grade (id) ON DELETE CASCADE"}, same, "note", "fk", "ON DELETE CASCADE", byHand},
+		{"cascade of what is detached", []string{"ALTER TABLE pupil ADD CONSTRAINT fk FOREIGN KEY (friend) REFERENCES pupil (name) ON DELETE CASCADE"}, same, "pupil", "fk", "the plan detaches what the database would delete", byHand},
+		{"set null of what is deleted", []string{"ALTER TABLE note ADD CONSTRAINT fk FOREIGN KEY (grade_id) REFERENCES grade (id) ON DELETE SET NULL"}, func(p *schema.Plan) { p.Tables[3].Parents[1].OnDelete = "" }, "note", "fk", "the plan deletes what the database would detach", byHand},
+		{"condition on a key", []string{"ALTER TABLE note ADD CONSTRAINT fk FOREIGN KEY (about) REFERENCES pupil (name)"}, same, "note", "fk", "the plan's edge only some of them", byHand},
+		{"restrict from outside", []string{"CREATE TABLE prize (id INT PRIMARY KEY, grade_id INT, CONSTRAINT fk FOREIGN KEY (grade_id) REFERENCES grade (id))"}, same, "grade", "fk", `rows of "prize" refer to it by (grade_id), and the plan does not know that table; they keep its rows`, byHand},
+		{"hidden cascade", []string{"CREATE TABLE prize (id INT PRIMARY KEY, grade_id INT, CONSTRAINT fk FOREIGN KEY (grade_id) REFERENCES grade (id) ON DELETE CASCADE)"}, same, "grade", "fk", "ON DELETE CASCADE changes them in one unbounded statement", byHand},
+		{"hidden set null", []string{"CREATE TABLE prize (id INT PRIMARY KEY, grade_id INT, CONSTRAINT fk FOREIGN KEY (grade_id) REFERENCES grade (id) ON DELETE SET NULL)"}, same, "grade", "fk", "ON DELETE SET NULL", byHand},
+		{"rows with an asset go by themselves", []string{"CREATE TABLE box (id INT PRIMARY KEY)", "ALTER TABLE note ADD COLUMN box_id INT, ADD CONSTRAINT fk FOREIGN KEY (box_id) REFERENCES box (id) ON DELETE CASCADE"}, same, "note", "fk", "nobody counts", byHand},
+		{"referenced by what is detached", []string{"ALTER TABLE pupil ADD UNIQUE KEY one_friend (friend)", "ALTER TABLE grade ADD COLUMN via VARCHAR(40) COLLATE utf8mb4_unicode_ci NULL, ADD CONSTRAINT fk FOREIGN KEY (via) REFERENCES pupil (friend) ON UPDATE CASCADE",
+			"ALTER TABLE old_pupil ADD UNIQUE KEY (friend)"},
+			func(p *schema.Plan) {
+				p.Tables[2].Parents = append(p.Tables[2].Parents, schema.Edge{Table: "pupil", Columns: []string{"via"}, References: []string{"friend"}})
+			}, "grade", "fk", "which becomes NULL when that row is detached", byHand},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			plan, stmts := school()
+			db := bare(t, append(stmts, c.broken...)...)
+			c.plan(&plan)
+			found := own(t, db, plan)
+			i := slices.IndexFunc(found, func(d schema.Difference) bool {
+				return d.Table == c.table && d.Column+d.Index == c.what && strings.Contains(d.Problem, c.says)
+			})
+			if i < 0 || len(found) != max(1, more[c.name]) {
+				t.Fatalf("%d differences:\n%v", len(found), found)
+			}
+			t.Log(found[i])
+			if c.fix == byHand {
+				return
+			}
+			if !strings.Contains(found[i].Fix, c.fix) {
+				t.Errorf("the fix is %q, want %q", found[i].Fix, c.fix)
+			}
+			exec(t, db, found[i].Fix)
+			for _, d := range own(t, db, plan) {
+				if d == found[i] {
+					t.Errorf("after the fix: %v", d)
+				}
+			}
+		})
+	}
+}
+
+// TestVerifyTablesAllows: what does no harm, and what matches the plan.
+func TestVerifyTablesAllows(t *testing.T) {
+	plan, stmts := school()
+	db := strange(t, append(stmts,
+		"ALTER TABLE grade ADD FOREIGN KEY (pupil) REFERENCES pupil (name) ON DELETE CASCADE ON UPDATE CASCADE",
+		"ALTER TABLE class ADD UNIQUE KEY (no, school)",
+		"ALTER TABLE pupil ADD FOREIGN KEY (class_no, school) REFERENCES class (no, school)",
+		"ALTER TABLE pupil ADD FOREIGN KEY (friend) REFERENCES pupil (name) ON DELETE SET NULL",
+		"CREATE TABLE town (id INT PRIMARY KEY)",
+		"ALTER TABLE class ADD COLUMN town INT, ADD FOREIGN KEY (town) REFERENCES town (id) ON DELETE CASCADE",
+		"CREATE TRIGGER ins AFTER INSERT ON grade FOR EACH ROW SET @x = 1",
+		"CREATE TRIGGER upd AFTER UPDATE ON grade FOR EACH ROW SET @x = 1",
+		"CREATE TRIGGER del AFTER DELETE ON grade FOR EACH ROW SET @x = 1",
+		"ALTER TABLE grade ADD COLUMN more TEXT, ADD KEY (more(10)), ADD COLUMN loud VARCHAR(50) AS (UPPER(pupil)) VIRTUAL",
+		"ALTER TABLE note DROP KEY about, ADD KEY x (about, kind, id)",
+	)...)
+	plan.Tables[2].Triggers = []string{"del"}
+	plan.Tables[3].Parents = append(plan.Tables[3].Parents, schema.Edge{Table: "grade", Columns: []string{"about"}, When: map[string]string{"kind": "grade"}})
+	if err := schema.Verify(t.Context(), db, plan); err != nil {
+		t.Fatal(err)
+	}
+	// Rows that stay are not deleted, so nothing keeps them.
+	exec(t, db, "CREATE TABLE kept (id INT PRIMARY KEY, grade_id INT NULL, FOREIGN KEY (grade_id) REFERENCES grade (id) ON DELETE SET NULL)")
+	exec(t, db, "CREATE TABLE below (id INT PRIMARY KEY, kept_id INT NULL, FOREIGN KEY (kept_id) REFERENCES kept (id) ON DELETE CASCADE)")
+	plan.Tables = append(plan.Tables, schema.Table{Name: "kept", Key: []string{"id"}, Stays: true, Parents: []schema.Edge{{Table: "grade", Columns: []string{"grade_id"}, OnDelete: schema.OnDeleteDetach}}})
+	if err := schema.Verify(t.Context(), db, plan); err != nil {
+		t.Fatal(err)
+	}
+	plan.Tables[4].Stays = false
+	if found := differences(t, db, plan); len(found) != 1 || found[0].Table != "kept" {
+		t.Error(found)
+	}
+}
+
+// TestFurtherParents: the DDL of a resource has the indexes of its further edges, and Verify looks for them.
+func TestFurtherParents(t *testing.T) {
+	plan := schema.Plan{
+		Resources: []schema.Resource{{Name: "folder", Archive: "folder_archive", Owner: "user_id",
+			Columns: []schema.Column{{Name: "in_id", Type: "BIGINT NULL"}, {Name: "kind", Type: "VARCHAR(20) NOT NULL"}, {Name: "about", Type: "BIGINT NULL"}, {Name: "team_id", Type: "INT NOT NULL"}},
+			Indexes: []schema.Index{{Columns: []string{"team_id", "kind"}}},
+			Parents: []schema.Edge{{Table: "folder", Columns: []string{"in_id"}}, {Table: "folder", Columns: []string{"about"}, When: map[string]string{"kind": "folder"}, OnDelete: schema.OnDeleteDetach},
+				{Table: "team", Columns: []string{"team_id"}}}}},
+		Tables: []schema.Table{{Name: "team", Key: []string{"id"}}},
+	}
+	db := strange(t, "CREATE TABLE team (id INT PRIMARY KEY)")
+	for _, stmt := range plan.DDL() {
+		exec(t, db, stmt)
+	}
+	exec(t, db, "ALTER TABLE folder ADD FOREIGN KEY (team_id) REFERENCES team (id)")
+	if err := schema.Verify(t.Context(), db, plan); err != nil {
+		t.Fatal(err)
+	}
+	for _, stmt := range []string{"ALTER TABLE folder_archive DROP KEY kind_about", "ALTER TABLE folder DROP KEY in_id", "ALTER TABLE folder_archive DROP KEY team_id", "ALTER TABLE folder MODIFY about BIGINT NOT NULL"} {
+		exec(t, db, stmt)
+	}
+	found := differences(t, db, plan)
+	for _, says := range []string{"no index has the columns (kind, about)", "no index has the columns (in_id)", "no index has the columns (team_id)", "it is NOT NULL, and the plan detaches it"} {
+		if !slices.ContainsFunc(found, func(d schema.Difference) bool { return strings.Contains(d.Problem, says) }) {
+			t.Errorf("nothing says %q: %v", says, found)
+		}
+	}
+}
