@@ -1,7 +1,7 @@
 package main
 
-// The bugs, floor by floor.
-var bugs = []bug{
+// The bugs, floor by floor. Those of the cascade are in cascade.go.
+var bugs = append([]bug{
 	{"an unknown COMMIT is run again", ".", ".", []change{{"tx.go",
 		`return Retryable(err) || token && errors.Is(err, ErrOutcomeUnknown), err`,
 		`return Retryable(err) || errors.Is(err, ErrOutcomeUnknown), err`}}},
@@ -61,4 +61,4 @@ var bugs = []bug{
 		{"serial/claim.go", "WHERE series = ? AND claim_key = ? AND from_no IS NULL`", "WHERE series = ? AND claim_key = ?`"}}},
 	{"a series' counter moves outside of the transaction", "./serial", ".", []change{{"serial/claim.go",
 		"ON DUPLICATE KEY UPDATE next_no = LAST_INSERT_ID(next_no + ?)`", "ON DUPLICATE KEY UPDATE next_no = LAST_INSERT_ID(next_no + ? + 1)`"}}},
-}
+}, cascadeBugs...)
