@@ -7,7 +7,7 @@ MAKEFLAGS += --no-print-directory
 BIN := .cache/bin
 # Packages that are tested at the same time. Each waits for the one server about as much as for a processor, so two
 # keep a small machine busy, and more would only make timings noisy.
-P ?= 2
+P ?= 3
 # What go test gets besides; RUN=TestName narrows it.
 PKG ?= ./...
 RUN ?=
