@@ -93,15 +93,17 @@ func (r *run) archive(ctx context.Context, tx *onerow.Tx, state State) error {
 	return noteTrouble(ctx, tx, r.job.ID, state)
 }
 
-// What may hold a secret in an error of an asset store: the user of an address, and
-// the signature of a signed one.
+// What may hold a secret in an error of an asset store or of a throttle: the user of an
+// address, that of a DSN in go-sql-driver's form, and the signature of a signed address.
 var (
+	driverDSN = regexp.MustCompile(`[^\s/]*:[^\s]*@((?:tcp|tcp4|tcp6|unix)\()`)
 	userInfo  = regexp.MustCompile(`://[^/@\s]+@`)
 	keyValues = regexp.MustCompile(`(?i)\b([\w-]*(?:password|passwd|secret|signature|token|credential|api_?key)[\w-]*["']?\s*[=:]\s*)[^&\s,;]+`)
 )
 
 // redact is the text of an error as it is stored and logged.
 func redact(err error) string {
-	text := userInfo.ReplaceAllString(err.Error(), "://…@")
+	text := driverDSN.ReplaceAllString(err.Error(), "…@${1}")
+	text = userInfo.ReplaceAllString(text, "://…@")
 	return cut(keyValues.ReplaceAllString(text, "${1}…"), longestError)
 }

@@ -16,7 +16,7 @@ func FuzzRedact(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, before, after string) {
 		const secret = "hunter2secret"
-		for _, dsn := range []string{"mysql://root:" + secret + "@host/db"} {
+		for _, dsn := range []string{"mysql://root:" + secret + "@host/db", "root:" + secret + "@tcp(host:3306)/db", "root:p@s/" + secret + "@unix(/run/m.sock)/db"} {
 			text := redact(errors.New(before + " " + dsn + " " + after))
 			if strings.Contains(text, secret) {
 				t.Fatalf("%q %q: %q", before, after, text)

@@ -135,10 +135,11 @@ func (g ByTime) Update(ctx context.Context, db onerow.DB, id any, at time.Time, 
 	return out, nil
 }
 
-// refusal asks the row, by a current read, why the update did not apply. Empty: it does
+// refusal asks the row, by a current read, why the update did not apply. FOR UPDATE, not
+// a shared lock: of two callers who update next, each would wait for the other's. Empty: it does
 // now, the row has come since, and the caller updates again.
 func (g ByTime) refusal(ctx context.Context, tx *onerow.Tx, id any, at time.Time) (Outcome, error) {
-	query := "SELECT COALESCE(" + ident.Quote(g.At) + " < " + g.time() + ", TRUE), COALESCE(" + ident.Quote(g.At) + " = " + g.time() + ", FALSE) FROM " + ident.Quote(g.Table) + " WHERE " + ident.Quote(g.ID) + " = ? LOCK IN SHARE MODE"
+	query := "SELECT COALESCE(" + ident.Quote(g.At) + " < " + g.time() + ", TRUE), COALESCE(" + ident.Quote(g.At) + " = " + g.time() + ", FALSE) FROM " + ident.Quote(g.Table) + " WHERE " + ident.Quote(g.ID) + " = ? FOR UPDATE"
 	var older, same bool
 	err := onerow.QueryRow(ctx, tx, query, []any{at.UnixMicro(), at.UnixMicro(), id}, &older, &same)
 	switch {

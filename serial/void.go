@@ -47,9 +47,10 @@ func (s *Series) Void(ctx context.Context, db onerow.DB, key, reason string) (on
 }
 
 // Both by the primary key. The first is a current read, for a transaction whose
-// snapshot may be older than the claim; the second locks nothing.
+// snapshot may be older than the claim, and locks as the UPDATE that may follow does; the
+// second locks nothing.
 const (
-	sqlReadVoided = sqlFind + ` LOCK IN SHARE MODE`
+	sqlReadVoided = sqlFind + ` FOR UPDATE`
 	sqlFind       = `SELECT from_no, to_no, voided_at IS NOT NULL, COALESCE(void_reason, '')
  FROM onerow_serial_claim WHERE series = ? AND claim_key = ? AND from_no IS NOT NULL`
 )

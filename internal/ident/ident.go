@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -17,7 +18,8 @@ const maxLen = 64
 
 // Check returns an error unless name can be quoted as an identifier that both
 // engines accept: 1 to 64 characters of the Basic Multilingual Plane, no NUL, no
-// control character, no backtick, no trailing space.
+// control character, no backtick, no trailing space. Bidirectional controls are refused
+// as well: a name with one is read as another one in a plan, a log or a terminal.
 func Check(name string) error {
 	switch n := utf8.RuneCountInString(name); {
 	case name == "":
@@ -30,7 +32,7 @@ func Check(name string) error {
 		return fmt.Errorf("%w: %q ends with a space", Err, name)
 	}
 	for _, r := range name {
-		if r < ' ' || r == 0x7f || r == '`' || r > 0xffff {
+		if r < ' ' || r == 0x7f || r == '`' || r > 0xffff || unicode.Is(unicode.Bidi_Control, r) {
 			return fmt.Errorf("%w: %q contains %q", Err, name, r)
 		}
 	}

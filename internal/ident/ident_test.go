@@ -20,6 +20,7 @@ var names = []struct {
 	{"\u00a0", true}, {"\u200b", true}, {"\uffff", true}, {"\u0301", true}, {"\ufeff", true}, {strings.Repeat("ж", 64), true},
 	{"", false}, {strings.Repeat("x", 65), false}, {"a`b", false}, {"`", false}, {"nul\x00", false}, {"line\nbreak", false}, {"tab\t", false},
 	{"del\x7f", false}, {"trailing ", false}, {" ", false}, {"😀", false}, {"\xff", false}, {"a\xc3", false},
+	{"a\u202eb", false}, {"a\u2066b", false}, {"\u200eid", false}, {"می\u200cخواهم", true},
 }
 
 func TestCheck(t *testing.T) {
