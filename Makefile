@@ -11,6 +11,8 @@ P ?= 3
 # What go test gets besides; RUN=TestName narrows it.
 PKG ?= ./...
 RUN ?=
+# The race detector would keep each process that ends waiting for a second.
+export GORACE ?= atexit_sleep_ms=10
 GOTEST := go test -count=1 -p $(P) -timeout 30m $(if $(RUN),-run '$(RUN)')
 # Fail unless the server is this engine (MariaDB or MySQL). Empty: whichever is found.
 ENGINE ?=

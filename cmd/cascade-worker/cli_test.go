@@ -27,6 +27,7 @@ func TestHelp(t *testing.T) {
 // TestWrongInput: one clear line on standard error, nothing on standard output, and the
 // exit code 2 for what the user can put right, 1 for a failure.
 func TestWrongInput(t *testing.T) {
+	t.Parallel()
 	w := empty(t)
 	dir := t.TempDir()
 	withAssets := dir + "/assets.yaml"

@@ -53,7 +53,7 @@ func (a *app) openMigrated(ctx context.Context) (*sql.DB, error) {
 	}
 	missing, err := pending(ctx, db)
 	if err == nil && missing > 0 {
-		err = fmt.Errorf("the database lacks the toolkit's tables (%d of its migrations): run %s migrate up", missing, programName)
+		err = fmt.Errorf("the database lacks the toolkit's tables (%d of its migrations), or does not show them to this user: run %s migrate up, or verify for the rights", missing, programName)
 	}
 	if err != nil {
 		return nil, errors.Join(err, db.Close())

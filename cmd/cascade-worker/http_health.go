@@ -8,8 +8,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/onerow/onerow/schema"
 )
 
 const (
@@ -71,11 +69,11 @@ func (h *health) ask(ctx context.Context) []string {
 	case missing > 0:
 		return []string{fmt.Sprintf("%s not applied: run %s migrate up", plural(missing, "migration"), programName)}
 	}
-	err = schema.Verify(ctx, h.work.db, h.work.plan)
-	var differs *schema.VerifyError
+	err = declared(ctx, h.work.db, h.work.plan)
+	var why unfit
 	switch {
-	case errors.As(err, &differs):
-		return []string{fmt.Sprintf("the database is not as the plan declares it, in %s: run %s verify", plural(len(differs.Differences), "point"), programName)}
+	case errors.As(err, &why):
+		return []string{why.Error()}
 	case err != nil:
 		return []string{"the database cannot be compared with the plan"}
 	}

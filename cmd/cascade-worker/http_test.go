@@ -191,6 +191,7 @@ func TestPageActs(t *testing.T) {
 // TestPageWithoutDatabase: probes say why, the page says since when and shows what it
 // knew, and all recover.
 func TestPageWithoutDatabase(t *testing.T) {
+	t.Parallel()
 	s := ready(t).serve("", true)
 	s.fill(1, 1, 1)
 	s.enqueue(1, time.Hour)

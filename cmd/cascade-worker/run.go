@@ -170,14 +170,32 @@ func (a *app) worker(ctx context.Context, f workFlags, c cascade.Config) (*worki
 	return w, nil
 }
 
-// fit refuses a database that is not as the plan declares it.
+// unfit says why a database is none to work on.
+type unfit string
+
+func (u unfit) Error() string { return string(u) + ": run " + programName + " verify" }
+
+// fit refuses a database that is not as the plan declares it, or that does not let the
+// worker do what it will have to.
 func fit(ctx context.Context, db *sql.DB, plan schema.Plan) error {
-	err := schema.Verify(ctx, db, plan)
-	var differs *schema.VerifyError
-	if !errors.As(err, &differs) {
+	if err := declared(ctx, db, plan); err != nil {
 		return err
 	}
-	return fmt.Errorf("the database is not as the plan declares it, in %d points: run %s verify", len(differs.Differences), programName)
+	access, err := schema.VerifyPrivileges(ctx, db, plan)
+	if err == nil && len(access.Missing) > 0 {
+		return unfit(fmt.Sprintf("the database user %s lacks rights on %s", access.User, plural(len(access.Missing), "table")))
+	}
+	return err
+}
+
+// declared refuses a database that is not as the plan declares it.
+func declared(ctx context.Context, db *sql.DB, plan schema.Plan) error {
+	err := schema.Verify(ctx, db, plan)
+	var differs *schema.VerifyError
+	if errors.As(err, &differs) {
+		return unfit("the database is not as the plan declares it, in " + plural(len(differs.Differences), "point"))
+	}
+	return err
 }
 
 // database says where the worker works, without a password.

@@ -14,6 +14,7 @@ import (
 // TestThePasswordIsNeverPrinted drives every command into every failure that a DSN can
 // meet, in both of its forms, and looks for the password in all that was printed.
 func TestThePasswordIsNeverPrinted(t *testing.T) {
+	t.Parallel()
 	w := ready(t)
 	secret := "hunter2-" + nonce(t)
 	forms := append([]string{}, hostileDSNs...)

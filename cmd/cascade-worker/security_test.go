@@ -28,6 +28,7 @@ var hostileTexts = []string{"`", "'", `"`, `\`, "'; DROP TABLE project; -- ", "1
 // TestHostilePlans: a name or a type in a plan never becomes SQL. It is refused, in one line,
 // before a database is asked, or it is quoted.
 func TestHostilePlans(t *testing.T) {
+	t.Parallel()
 	w := ready(t)
 	file := filepath.Join(t.TempDir(), "hostile.yaml")
 	places := []string{
@@ -105,6 +106,7 @@ func yamlText(text string) string {
 // TestHostileArguments: ids, names, keys and series from the command line are values, and
 // what is printed about them is for a terminal.
 func TestHostileArguments(t *testing.T) {
+	t.Parallel()
 	l := grantsReady(t)
 	l.anew()
 	var commands [][]string
@@ -284,6 +286,7 @@ func (w *world) daemonPage() *site {
 // TestNoCommandPrintsAPassword: each command of the program, in each way in which a
 // connection fails, and when it fails in the middle.
 func TestNoCommandPrintsAPassword(t *testing.T) {
+	t.Parallel()
 	l := grantsReady(t)
 	l.anew()
 	secret := "hunter2-" + nonce(t)
