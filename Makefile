@@ -5,9 +5,9 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 
 BIN := .cache/bin
-# Packages that are tested at the same time. Each waits for the one server about as much as for a processor, so two
-# keep a small machine busy, and more would only make timings noisy.
-P ?= 3
+# Packages that are tested at the same time. Each waits for the server about as much as for a processor, and test-race and
+# test-explore run beside each other: two each keep a small machine busy.
+P ?= 2
 # What go test gets besides; RUN=TestName narrows it.
 PKG ?= ./...
 RUN ?=
@@ -18,7 +18,7 @@ GOTEST := go test -count=1 -p $(P) -timeout 30m $(if $(RUN),-run '$(RUN)')
 ENGINE ?=
 FUZZTIME ?= 15s
 
-.PHONY: cc chromium help demo test test-clock test-mysql test-docker lint fuzz bench clean server withserver
+.PHONY: cc chromium help demo test test-race test-explore test-clock test-mysql test-docker lint fuzz bench clean server withserver
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,12 +30,25 @@ demo: server ## the web app on a server of its own, data in .data (ARGS="-addr :
 	@go build -o $(BIN)/projects ./examples/projects
 	@exec $(BIN)/projects $(ARGS)
 
-test: server cc chromium withserver ## vet and all tests with the race detector, on one private server
+test: server cc chromium withserver ## vet and all tests, with the race detector but for explorations, on private servers
 	go vet $(PKG)
-	$(BIN)/withserver $(if $(ENGINE),-engine $(ENGINE)) -- $(GOTEST) -race $(PKG)
-ifeq ($(PKG)$(RUN),./...)
+ifeq ($(RUN),)
+	@$(MAKE) -j2 test-race test-explore
+  ifeq ($(PKG),./...)
 	@$(MAKE) test-clock
+  endif
+else
+	$(PRIVATELY) $(GOTEST) -race $(PKG)
 endif
+
+# Explorations run one statement at a time, tens of thousands of them: the race detector has nothing to find there, and
+# would take most of the time.
+EXPLORE := Crash|Survives|Interleave|RandomSchemas
+PRIVATELY = $(BIN)/withserver $(if $(ENGINE),-engine $(ENGINE)) --
+test-race:
+	$(PRIVATELY) $(GOTEST) -race -skip '$(EXPLORE)' $(PKG)
+test-explore:
+	$(PRIVATELY) $(GOTEST) -run '$(EXPLORE)' $(if $(filter ./...,$(PKG)),$(shell grep -rlE '^func Test\w*($(EXPLORE))' --include='*_test.go' . | xargs dirname | sort -u),$(PKG))
 
 # What keeps times, on a server whose clock is an hour ahead, then an hour behind. Crashes, histories and models take
 # long and know no times.
