@@ -29,7 +29,7 @@ var bugs = append([]bug{
 	{"a child is created without the lock on its parent", "./repo", ".", []change{{"repo/statements.go",
 		`q.parentActive = fmt.Sprintf("SELECT 1 FROM %s WHERE %s = ? LOCK IN SHARE MODE", ident.Quote(r.parent.Active), pid)`,
 		`q.parentActive = fmt.Sprintf("SELECT 1 FROM %s WHERE %s = ?", ident.Quote(r.parent.Active), pid)`}}},
-	{"a request id's record is written in no transaction", "./repo", ".", []change{{"repo/request.go",
+	{"a request id that was used is not asked for its row", "./repo", ".", []change{{"repo/request.go",
 		`if mysqlerr.Classify(err) == mysqlerr.Duplicate {`, `if mysqlerr.Classify(err) == mysqlerr.Duplicate && q.id == "" {`}}},
 
 	{"quota marks are deleted up to the last that was read", "./quota", ".", []change{{"quota/mark.go",
@@ -59,6 +59,7 @@ var bugs = append([]bug{
 	{"the same claim key draws numbers again", "./serial", ".", []change{{"serial/claim.go",
 		`return s.replay(ctx, tx, key, amount, token)`, `return s.draw(ctx, tx, key, amount)`},
 		{"serial/claim.go", "WHERE series = ? AND claim_key = ? AND from_no IS NULL`", "WHERE series = ? AND claim_key = ?`"}}},
-	{"a series' counter moves outside of the transaction", "./serial", ".", []change{{"serial/claim.go",
-		"ON DUPLICATE KEY UPDATE next_no = LAST_INSERT_ID(next_no + ?)`", "ON DUPLICATE KEY UPDATE next_no = LAST_INSERT_ID(next_no + ? + 1)`"}}},
+	{"a series' counter moves outside of the transaction", "./serial", ".", []change{
+		{"serial/claim.go", "res, err = s.claim(ctx, tx, key", `res, err = s.claim(context.WithValue(ctx, "pool", db), tx, key`},
+		{"serial/claim.go", "answer, err := tx.ExecContext(ctx, sqlAdvance", `answer, err := ctx.Value("pool").(onerow.DB).ExecContext(ctx, sqlAdvance`}}},
 }, cascadeBugs...)

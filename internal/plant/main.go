@@ -146,7 +146,11 @@ func (b bug) plant(ctx context.Context, garden string) (verdict string, err erro
 	case !errors.As(err, &failed):
 		return "", err
 	}
-	return "found by " + finder(out), nil
+	by := finder(out)
+	if by == "" {
+		return "", fmt.Errorf("the tests end without a test that fails: %s", tail(out))
+	}
+	return "found by " + by, nil
 }
 
 func (c change) apply(garden string) (restore func() error, err error) {
@@ -169,7 +173,8 @@ func (b bug) test(ctx context.Context, garden, pattern string) (string, error) {
 	return string(out), err
 }
 
-// finder is the first test that failed.
+// finder is the first test that failed. Empty: none did, and what ended the tests, a timeout or a lost server, may not be the
+// bug.
 func finder(out string) string {
 	for line := range strings.Lines(out) {
 		if name, found := strings.CutPrefix(line, "--- FAIL: "); found {
@@ -177,10 +182,7 @@ func finder(out string) string {
 			return name
 		}
 	}
-	if strings.Contains(out, "panic: test timed out") {
-		return "the test's timeout"
-	}
-	return "go test: " + tail(out)
+	return ""
 }
 
 func tail(out string) string {

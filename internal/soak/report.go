@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -53,28 +54,52 @@ func (s *soak) tick() (t load.Tick) {
 // readJobs: the lease token is the number of claims.
 const readJobs = `SELECT COUNT(*), COALESCE(SUM(token > 1), 0), COALESCE(SUM(state = 'cancelled'), 0) FROM onerow_job_archive`
 
+// work is what the workers had to do.
+type work struct{ jobs, again, cancelled, rows int64 }
+
 // readWork says what the workers had to do, and how often one went on where another had died.
-func readWork(ctx context.Context, db *sql.DB) (string, error) {
-	var jobs, again, cancelled int64
-	if err := db.QueryRowContext(ctx, readJobs).Scan(&jobs, &again, &cancelled); err != nil {
-		return "", fmt.Errorf("soak: %w", err)
+func readWork(ctx context.Context, db *sql.DB) (w work, err error) {
+	if err := db.QueryRowContext(ctx, readJobs).Scan(&w.jobs, &w.again, &w.cancelled); err != nil {
+		return w, fmt.Errorf("soak: %w", err)
 	}
-	rows, err := count(ctx, db, `SELECT COALESCE(SUM(deleted_rows), 0) FROM onerow_job_count`)
-	return fmt.Sprintf("cascades: %d jobs, %d of them claimed more than once, %d cancelled, %d rows deleted", jobs, again, cancelled, rows), err
+	w.rows, err = count(ctx, db, `SELECT COALESCE(SUM(deleted_rows), 0) FROM onerow_job_count`)
+	return w, err
+}
+
+func (w work) String() string {
+	return fmt.Sprintf("cascades: %d jobs, %d of them claimed more than once, %d cancelled, %d rows deleted", w.jobs, w.again, w.cancelled, w.rows)
+}
+
+// unshown is an error unless every operation was acknowledged at least once and the cascade deleted something: the zeros of an idle
+// soak say nothing.
+func unshown(entries []journal.Entry, w work) error {
+	acknowledged := map[journal.Op]bool{}
+	for _, e := range entries {
+		acknowledged[e.Op] = acknowledged[e.Op] || e.Result == journal.OK
+	}
+	for _, op := range journal.Ops {
+		if !acknowledged[op] {
+			return fmt.Errorf("soak: nothing is shown: no %q was ever acknowledged", op)
+		}
+	}
+	if w.rows == 0 {
+		return errors.New("soak: nothing is shown: no cascade has deleted a row")
+	}
+	return nil
 }
 
 // maxListed is how many broken promises are listed for each row and column of the table.
 const maxListed = 5
 
 // report prints the operations, the table, and what is broken.
-func (s *soak) report(entries []journal.Entry, found []check.Finding, work string) error {
+func (s *soak) report(entries []journal.Entry, found []check.Finding, w work) error {
 	takenOver := 0
 	for _, e := range entries {
 		if e.Op == journal.Begin && e.Result == journal.OK && e.Changed {
 			takenOver++
 		}
 	}
-	text := fmt.Sprintf("%s\n%s\n%s; keys: %d claims taken over\n\n", operations(entries), table(found), work, takenOver)
+	text := fmt.Sprintf("%s\n%s\n%s; keys: %d claims taken over\n\n", operations(entries), table(found), w, takenOver)
 	listed := map[string]int{}
 	for _, f := range found {
 		key := fmt.Sprint(f.Promise, f.Column)

@@ -76,7 +76,10 @@ func (s *soak) run(ctx context.Context) (broken bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	return len(found) > 0, s.report(entries, found, jobs)
+	if err := s.report(entries, found, jobs); err != nil || len(found) > 0 {
+		return true, err
+	}
+	return false, unshown(entries, jobs)
 }
 
 // setUp starts the server and makes the tables and the proxies.

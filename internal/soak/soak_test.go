@@ -44,6 +44,23 @@ func TestOperations(t *testing.T) {
 	}
 }
 
+// TestIdleShowsNothing: zeros count only after every operation was acknowledged and rows were deleted.
+func TestIdleShowsNothing(t *testing.T) {
+	var entries []journal.Entry
+	for _, op := range journal.Ops {
+		if err := unshown(entries, work{rows: 1}); err == nil || !strings.Contains(err.Error(), "nothing is shown") {
+			t.Errorf("before %q: %v", op, err)
+		}
+		entries = append(entries, journal.Entry{Op: op, Result: journal.Failed}, journal.Entry{Op: op, Result: journal.OK})
+	}
+	if err := unshown(entries, work{}); err == nil {
+		t.Error("no row was deleted")
+	}
+	if err := unshown(entries, work{rows: 1}); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestCommitToxic: it ends a connection at a COMMIT and passes everything else.
 func TestCommitToxic(t *testing.T) {
 	passed, behind := 0, 0

@@ -36,6 +36,9 @@ const (
 	Apply    Op = "apply message"
 )
 
+// Ops are all operations.
+var Ops = []Op{Create, Rename, Update, Archive, Activate, Delete, Cancel, SetLimit, Do, Begin, Complete, Claim, Apply}
+
 // Result is what became of a call, as its caller knows it.
 type Result string
 
