@@ -99,7 +99,10 @@
 //     count as a failure of the job, nor against a row.
 //   - A job is begun under the fingerprint of the plan and of its tables. It dies, with
 //     [ErrDrift], before the first batch after these were seen to have changed; the catalog
-//     is read again every ten seconds.
+//     is read again every ten seconds. Before it is begun a plan that does not fit the tables
+//     is no failure of the job: the worker reports that and pauses.
+//   - A worker claims jobs for the resources of its plan only; others are left to workers that
+//     have them.
 //   - Memory is bounded: some thousands of keys, however many rows there are and however
 //     deep their trees.
 //   - When the context of [Worker.Run] ends, the current batches are ended or rolled

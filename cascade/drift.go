@@ -41,11 +41,23 @@ func (w *Worker) current(ctx context.Context) (*graph, error) {
 	}
 	made, err := newGraph(w.plan, cat, indexes)
 	if err != nil {
-		return nil, err
+		return nil, &planMismatch{err}
 	}
 	w.atlas.graph, w.atlas.read = made, time.Now()
 	return made, nil
 }
+
+// planMismatch says that the tables are not as the plan has them, so no statement can be
+// made. Every job of the plan would meet it.
+type planMismatch struct{ err error }
+
+// Error says what does not fit, and what to do.
+func (e *planMismatch) Error() string {
+	return e.err.Error() + "; the plan does not fit the database: run cascade-worker verify, put one of them right, restart the workers"
+}
+
+// Unwrap is what does not fit.
+func (e *planMismatch) Unwrap() error { return e.err }
 
 // drift says whether the plan or the schema is another one than the job was begun under.
 func (r *run) drift(ctx context.Context) error {
@@ -54,7 +66,11 @@ func (r *run) drift(ctx context.Context) error {
 		now, err = r.current(ctx)
 		return err
 	})
-	if err != nil {
+	var mismatch *planMismatch
+	switch {
+	case errors.As(err, &mismatch):
+		return fmt.Errorf("%w: job %d was begun under the fingerprint %s, now %w", ErrDrift, r.job.ID, r.graph.fingerprint, mismatch)
+	case err != nil:
 		return err
 	}
 	return r.same(now.fingerprint, r.graph.fingerprint)
