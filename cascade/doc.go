@@ -99,7 +99,8 @@
 //     count as a failure of the job, nor against a row.
 //   - A job is begun under the fingerprint of the plan and of its tables. It dies, with
 //     [ErrDrift], before the first batch after these were seen to have changed; the catalog
-//     is read again every ten seconds. Before it is begun a plan that does not fit the tables
+//     is read again every ten seconds, or less often where that would take more than a hundredth
+//     of the time. Before it is begun a plan that does not fit the tables
 //     is no failure of the job: the worker reports that and pauses.
 //   - A worker claims jobs for the resources of its plan only; others are left to workers that
 //     have them.
@@ -151,7 +152,7 @@
 //	claim       1 when nothing is due, else 3, for up to Config.ClaimJobs jobs
 //	fail, give back                                  1; 6 when the job dies
 //	governor    1 per second, and what throttles ask; 1 each 5 seconds for the worker's row
-//	catalog     9 each 10 seconds
+//	catalog     9 each 10 seconds, less often where they take longer than 100ms
 //
 // A job takes 2 more at each attempt but the first, 1 more in its first batch, and, per
 // pass (one pass unless rows move, appear, are in a loop or poisonous):

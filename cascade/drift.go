@@ -13,29 +13,46 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// believed is how long the catalog is taken for true.
-const believed = 10 * time.Second
+// believed is how long the catalog is taken for true: a hundred times as long as it took to
+// read it, if that is more, for in a database of thousands of tables it takes long, and all
+// jobs of the worker wait for it.
+const (
+	believed     = 10 * time.Second
+	believedMore = 100
+)
 
 // atlas is the graph of a worker's plan, for all its goroutines.
 type atlas struct {
 	mu    sync.Mutex
 	graph *graph
 	read  time.Time
+	took  time.Duration
+}
+
+// fresh says whether the graph need not be made anew.
+func (a *atlas) fresh() bool {
+	return a.graph != nil && time.Since(a.read) < max(believed, believedMore*a.took)
 }
 
 // current is the graph of the plan and of the schema as it is, or was a moment ago. Nine
-// plain reads of the dictionary each ten seconds, else nothing.
+// plain reads of the dictionary each ten seconds, or in each hundred times that they take,
+// else nothing.
 func (w *Worker) current(ctx context.Context) (*graph, error) {
 	w.atlas.mu.Lock()
 	defer w.atlas.mu.Unlock()
-	if w.atlas.graph != nil && time.Since(w.atlas.read) < believed {
+	if w.atlas.fresh() {
 		return w.atlas.graph, nil
 	}
-	cat, err := schema.Inspect(ctx, w.db)
+	begin := time.Now()
+	var tables []string
+	for _, n := range w.plan.Nodes() {
+		tables = append(tables, n.Tables...)
+	}
+	cat, err := schema.InspectTables(ctx, w.db, tables)
 	if err != nil {
 		return nil, err
 	}
-	indexes, err := readIndexes(ctx, w.db)
+	indexes, err := readIndexes(ctx, w.db, tables)
 	if err != nil {
 		return nil, fmt.Errorf("cascade: read the indexes: %w", err)
 	}
@@ -43,7 +60,7 @@ func (w *Worker) current(ctx context.Context) (*graph, error) {
 	if err != nil {
 		return nil, &planMismatch{err}
 	}
-	w.atlas.graph, w.atlas.read = made, time.Now()
+	w.atlas.graph, w.atlas.read, w.atlas.took = made, time.Now(), time.Since(begin)
 	return made, nil
 }
 

@@ -24,6 +24,16 @@ func Inspect(ctx context.Context, db onerow.DB) (*Catalog, error) {
 	return &Catalog{found}, nil
 }
 
+// InspectTables is [Inspect] without the columns and indexes of other tables, for who asks
+// often: of these the result has what is said of them elsewhere, such as foreign keys.
+func InspectTables(ctx context.Context, db onerow.DB, tables []string) (*Catalog, error) {
+	found, err := readTables(ctx, db, tables)
+	if err != nil {
+		return nil, fmt.Errorf("schema: inspect %d tables: %w", len(tables), err)
+	}
+	return &Catalog{found}, nil
+}
+
 // Database is the name of the database.
 func (c *Catalog) Database() string { return c.found.name }
 

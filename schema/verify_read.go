@@ -113,12 +113,13 @@ const (
 	sqlTables = `SELECT table_name, table_type, COALESCE(engine, '') FROM information_schema.tables
  WHERE table_schema = DATABASE()`
 
+	// sqlColumns and sqlIndexes may be of some tables only.
 	sqlColumns = `SELECT table_name, column_name, data_type, column_type, COALESCE(character_set_name, ''), COALESCE(collation_name, ''), COALESCE(extra, ''),
  is_nullable = 'YES', column_default IS NOT NULL, COALESCE(character_maximum_length, 0), COALESCE(datetime_precision, 0)
- FROM information_schema.columns WHERE table_schema = DATABASE() ORDER BY table_name, ordinal_position`
+ FROM information_schema.columns WHERE table_schema = DATABASE()%s ORDER BY table_name, ordinal_position`
 
 	sqlIndexes = `SELECT table_name, index_name, COALESCE(IF(sub_part IS NULL, column_name, NULL), ''), non_unique = 0, index_type = 'BTREE', %s
- FROM information_schema.statistics WHERE table_schema = DATABASE() ORDER BY table_name, index_name, seq_in_index`
+ FROM information_schema.statistics WHERE table_schema = DATABASE()%s ORDER BY table_name, index_name, seq_in_index`
 
 	// MariaDB leaves the referenced table out where the user may only read it; key_column_usage has it.
 	sqlForeignKeys = `SELECT constraint_name, constraint_schema, table_name, COALESCE(unique_constraint_schema, ''), COALESCE(referenced_table_name, ''), delete_rule, update_rule
@@ -137,6 +138,19 @@ const (
 var errNoDatabase = errors.New("the connection has no current database; name one in the DSN")
 
 func readDatabase(ctx context.Context, db onerow.DB) (*database, error) {
+	return readTables(ctx, db, nil)
+}
+
+// readTables leaves out the columns and indexes of other tables, if any are named: they are
+// most of the work where there are thousands of tables.
+func readTables(ctx context.Context, db onerow.DB, only []string) (*database, error) {
+	some, args := "", make([]any, len(only))
+	for i, name := range only {
+		some, args[i] = some+", ?", name
+	}
+	if some != "" {
+		some = " AND table_name IN (" + strings.TrimPrefix(some, ", ") + ")"
+	}
 	var name sql.NullString
 	d := &database{tables: map[string]*foundTable{}}
 	if err := onerow.QueryRow(ctx, db, sqlDatabase, nil, &name, &d.fold, &d.offBy); err != nil {
@@ -148,12 +162,13 @@ func readDatabase(ctx context.Context, db onerow.DB) (*database, error) {
 	d.name = name.String
 	for _, part := range []struct {
 		query string
+		args  []any
 		scan  func(*sql.Rows) error
 	}{
-		{sqlTables, d.scanTable}, {sqlColumns, d.scanColumn}, {fmt.Sprintf(sqlIndexes, d.off()), d.scanIndex},
-		{sqlForeignKeys, d.scanForeignKey}, {sqlForeignColumns, d.scanForeignColumn}, {sqlTriggers, d.scanTrigger},
+		{sqlTables, nil, d.scanTable}, {fmt.Sprintf(sqlColumns, some), args, d.scanColumn}, {fmt.Sprintf(sqlIndexes, d.off(), some), args, d.scanIndex},
+		{sqlForeignKeys, nil, d.scanForeignKey}, {sqlForeignColumns, nil, d.scanForeignColumn}, {sqlTriggers, nil, d.scanTrigger},
 	} {
-		if err := onerow.Query(ctx, db, part.query, nil, part.scan); err != nil {
+		if err := onerow.Query(ctx, db, part.query, part.args, part.scan); err != nil {
 			return nil, err
 		}
 	}
