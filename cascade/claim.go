@@ -27,8 +27,9 @@ const (
 	maxCandidates    = 1000
 )
 
-// dueSQL reads the head of the index due_at, which covers it, and locks nothing.
-const dueSQL = `SELECT id FROM onerow_job FORCE INDEX (due_at) WHERE due_at <= UTC_TIMESTAMP(6) ORDER BY due_at, id LIMIT `
+// dueSQL reads the head of the index due_at, with the rows, for workers of other plans may
+// use the queue as well; it locks nothing. A job's resource never changes.
+const dueSQL = `SELECT id FROM onerow_job FORCE INDEX (due_at) WHERE due_at <= UTC_TIMESTAMP(6) AND resource IN (`
 
 // claimSQL decides who gets the jobs. It locks their rows by the primary key; who
 // comes second waits for the moment that the first one takes, finds due_at in the
@@ -42,14 +43,19 @@ WHERE due_at <= UTC_TIMESTAMP(6) AND id IN `
 // also when the UPDATE was not answered.
 const wonSQL = `SELECT id, resource, resource_id, deletion_id, token, failures FROM onerow_job WHERE worker = ? AND state = 'running' AND id IN `
 
-// claim claims up to ClaimJobs due jobs: it reads more candidates than it wants and
+// claim claims up to ClaimJobs due jobs of the plan's resources: it reads more candidates than it wants and
 // takes some at random, so that workers seldom want the same ones. One statement when
 // nothing is due, else 3. A claim whose outcome stays unknown leaves jobs that are
 // due again when the lease ends.
 func (w *Worker) claim(ctx context.Context) (claim, error) {
 	var ids []int64
 	limit := strconv.Itoa(min(w.cfg.ClaimJobs*candidatesPerJob, max(maxCandidates, w.cfg.ClaimJobs)))
-	err := onerow.Query(ctx, w.db, dueSQL+limit, nil, func(rows *sql.Rows) error {
+	var resources []any
+	for _, name := range w.plan.Names() {
+		resources = append(resources, []byte(name))
+	}
+	query := dueSQL + strings.Repeat("?, ", len(resources)-1) + "?"
+	err := onerow.Query(ctx, w.db, query+") ORDER BY due_at, id LIMIT "+limit, resources, func(rows *sql.Rows) error {
 		var id int64
 		err := rows.Scan(&id)
 		ids = append(ids, id)

@@ -42,7 +42,8 @@ type Config struct {
 	// Load is the share of the time that is spent in batches, more than 0 and up to 1; the
 	// rest is waited between them. Default 1.
 	Load float64
-	// MaxParked is how many rows of a job may be parked before it dies. Default 1000.
+	// MaxParked is how many rows of a job may be parked before it dies; skipped ones do not
+	// count. Default 1000.
 	MaxParked int
 	// Lease is how long a job is kept from other workers after each batch, and so how
 	// long it rests after its worker was killed. A short one is not dangerous: a worker

@@ -169,7 +169,7 @@ func TestCrashFailure(t *testing.T) {
 	crash(t, 60, func(*shelf) crashtest.Workflow {
 		return crashtest.Workflow{
 			Setup: func(ctx context.Context, db *sql.DB) error {
-				return execAll(ctx, db, putJob("unheard of", "ready", "0 SECOND"))
+				return execAll(ctx, db, putJob("project", "ready", "0 SECOND"), "UPDATE onerow_job SET resource_id = 'nonsense'")
 			},
 			Call: func(ctx context.Context, db *sql.DB) error {
 				w, err := NewWorker(db, forest, Config{MaxFailures: 1, Lease: time.Millisecond, Name: "w", Assets: &shelf{}})

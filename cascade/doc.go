@@ -99,9 +99,13 @@
 //     count as a failure of the job, nor against a row.
 //   - A job is begun under the fingerprint of the plan and of its tables. It dies, with
 //     [ErrDrift], before the first batch after these were seen to have changed; the catalog
-//     is read again every ten seconds.
-//   - Memory is bounded: some thousands of keys, however many rows there are and however
-//     deep their trees.
+//     is read again every ten seconds, or less often where that would take more than a hundredth
+//     of the time. Before it is begun a plan that does not fit the tables
+//     is no failure of the job: the worker reports that and pauses.
+//   - A worker claims jobs for the resources of its plan only; others are left to workers that
+//     have them.
+//   - Memory for rows is bounded: some thousands of keys, however many rows there are and
+//     however deep their trees. The stack is not: see below.
 //   - When the context of [Worker.Run] ends, the current batches are ended or rolled
 //     back, leases are given back, and Run returns within two seconds.
 //   - While [Pause] is on or a throttle of Config.Throttles has a reason, workers claim
@@ -117,6 +121,10 @@
 //     another node while its parent goes may be left below nothing; [Orphans] finds it.
 //   - A row that is given another parent while the job of the old one runs: what is
 //     below it may go.
+//   - Memory for depth. The walk takes about 6 KB of stack for each level that it is below the
+//     root: 30 MB for a chain of 10,000 rows that answer each other and 230 MB for 40,000, for
+//     each of Config.Parallel; one of more than some 100,000 may end the process, for Go bounds
+//     a stack to 1 GB. Such chains are deleted from their end first, by jobs of their own.
 //   - Order between jobs. Workers take what is due, oldest first, more or less.
 //   - [Worker.Drain] does not wait for jobs that are due later or that another worker
 //     is running.
@@ -147,8 +155,9 @@
 //	List                                             2
 //	claim       1 when nothing is due, else 3, for up to Config.ClaimJobs jobs
 //	fail, give back                                  1; 6 when the job dies
-//	governor    1 per second, and what throttles ask; 1 each 5 seconds for the worker's row
-//	catalog     9 each 10 seconds
+//	governor    1 per second, and what throttles ask; 1 each 5 seconds for the worker's row;
+//	            2 each 10 minutes, to tidy up, and 1 for each row that this finds
+//	catalog     9 each 10 seconds, less often where they take longer than 100ms
 //
 // A job takes 2 more at each attempt but the first, 1 more in its first batch, and, per
 // pass (one pass unless rows move, appear, are in a loop or poisonous):

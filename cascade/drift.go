@@ -13,39 +13,68 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// believed is how long the catalog is taken for true.
-const believed = 10 * time.Second
+// believed is how long the catalog is taken for true: a hundred times as long as it took to
+// read it, if that is more, for in a database of thousands of tables it takes long, and all
+// jobs of the worker wait for it.
+const (
+	believed     = 10 * time.Second
+	believedMore = 100
+)
 
 // atlas is the graph of a worker's plan, for all its goroutines.
 type atlas struct {
 	mu    sync.Mutex
 	graph *graph
 	read  time.Time
+	took  time.Duration
+}
+
+// fresh says whether the graph need not be made anew.
+func (a *atlas) fresh() bool {
+	return a.graph != nil && time.Since(a.read) < max(believed, believedMore*a.took)
 }
 
 // current is the graph of the plan and of the schema as it is, or was a moment ago. Nine
-// plain reads of the dictionary each ten seconds, else nothing.
+// plain reads of the dictionary each ten seconds, or in each hundred times that they take,
+// else nothing.
 func (w *Worker) current(ctx context.Context) (*graph, error) {
 	w.atlas.mu.Lock()
 	defer w.atlas.mu.Unlock()
-	if w.atlas.graph != nil && time.Since(w.atlas.read) < believed {
+	if w.atlas.fresh() {
 		return w.atlas.graph, nil
 	}
-	cat, err := schema.Inspect(ctx, w.db)
+	begin := time.Now()
+	var tables []string
+	for _, n := range w.plan.Nodes() {
+		tables = append(tables, n.Tables...)
+	}
+	cat, err := schema.InspectTables(ctx, w.db, tables)
 	if err != nil {
 		return nil, err
 	}
-	indexes, err := readIndexes(ctx, w.db)
+	indexes, err := readIndexes(ctx, w.db, tables)
 	if err != nil {
 		return nil, fmt.Errorf("cascade: read the indexes: %w", err)
 	}
 	made, err := newGraph(w.plan, cat, indexes)
 	if err != nil {
-		return nil, err
+		return nil, &planMismatch{err}
 	}
-	w.atlas.graph, w.atlas.read = made, time.Now()
+	w.atlas.graph, w.atlas.read, w.atlas.took = made, time.Now(), time.Since(begin)
 	return made, nil
 }
+
+// planMismatch says that the tables are not as the plan has them, so no statement can be
+// made. Every job of the plan would meet it.
+type planMismatch struct{ err error }
+
+// Error says what does not fit, and what to do.
+func (e *planMismatch) Error() string {
+	return e.err.Error() + "; the plan does not fit the database: run cascade-worker verify, put one of them right, restart the workers"
+}
+
+// Unwrap is what does not fit.
+func (e *planMismatch) Unwrap() error { return e.err }
 
 // drift says whether the plan or the schema is another one than the job was begun under.
 func (r *run) drift(ctx context.Context) error {
@@ -54,7 +83,11 @@ func (r *run) drift(ctx context.Context) error {
 		now, err = r.current(ctx)
 		return err
 	})
-	if err != nil {
+	var mismatch *planMismatch
+	switch {
+	case errors.As(err, &mismatch):
+		return fmt.Errorf("%w: job %d was begun under the fingerprint %s, now %w", ErrDrift, r.job.ID, r.graph.fingerprint, mismatch)
+	case err != nil:
 		return err
 	}
 	return r.same(now.fingerprint, r.graph.fingerprint)

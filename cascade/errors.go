@@ -17,7 +17,8 @@ var (
 	ErrNotDead = errors.New("cascade: the job is not dead")
 	// ErrNoParked means that there is no such parked row: it never was, or it was unparked.
 	ErrNoParked = errors.New("cascade: no such parked row")
-	// ErrParked means that more rows than Config.MaxParked could not be deleted.
+	// ErrParked means that more rows than Config.MaxParked could not be deleted, those apart that
+	// somebody has skipped.
 	ErrParked = errors.New("cascade: too many rows are parked")
 	// ErrDrift means that the plan or the schema is not the one any more that the job was
 	// begun under.
@@ -33,7 +34,7 @@ var (
 	// job, so the job does not touch it.
 	ErrOtherDeletion = errors.New("cascade: the row belongs to another deletion")
 	// ErrStuck means that rows below the root are left that several passes could not delete.
-	ErrStuck = errors.New("cascade: rows are left that cannot be deleted")
+	ErrStuck = errors.New("cascade: rows are left that several passes could not delete; retry the job when nobody moves or adds rows there")
 	// ErrConfig means that a worker cannot be made of this configuration.
 	ErrConfig = errors.New("cascade: invalid configuration")
 )

@@ -46,9 +46,10 @@ func (w *Worker) fail(ctx context.Context, job Job, cause error) error {
 	}
 	ctx, cancel := finishing(ctx)
 	defer cancel()
+	ours := false
 	err := onerow.InTx(ctx, w.db, func(ctx context.Context, tx *onerow.Tx) error {
 		n, err := onerow.Affected(ctx, tx, endedSQL, string(Running), 1, redact(cause), 0, job.ID, job.Token)
-		if err != nil || n == 0 {
+		if ours = n > 0; err != nil || !ours {
 			return err // another worker has the job, and its own outcome
 		}
 		r := run{Worker: w, job: job}
@@ -57,19 +58,28 @@ func (w *Worker) fail(ctx context.Context, job Job, cause error) error {
 	if err != nil {
 		return fmt.Errorf("cascade: job %d is dead, which could not be stored: %w", job.ID, err)
 	}
-	w.cfg.Observer.Ended(Dead)
+	w.tellEnded(Dead, ours)
 	return nil
 }
 
 func (w *Worker) store(ctx context.Context, job Job, state State, failures int, cause error, pause time.Duration) error {
 	ctx, cancel := finishing(ctx)
 	defer cancel()
-	_, err := w.db.ExecContext(ctx, endedSQL, string(state), failures, redact(cause), pause.Microseconds(), job.ID, job.Token)
+	n, err := onerow.Affected(ctx, w.db, endedSQL, string(state), failures, redact(cause), pause.Microseconds(), job.ID, job.Token)
 	if err != nil {
 		return fmt.Errorf("cascade: store the failure of job %d, which is due when its lease ends: %w", job.ID, err)
 	}
-	w.cfg.Observer.Ended(state)
+	w.tellEnded(state, n > 0)
 	return nil
+}
+
+// tellEnded tells of the end of an attempt, or that it was another worker's by then.
+func (w *Worker) tellEnded(state State, ours bool) {
+	if ours {
+		w.cfg.Observer.Ended(state)
+		return
+	}
+	w.cfg.Observer.LeaseLost()
 }
 
 // archiveSQL and dropSQL follow on the row that the fence, or endedSQL, has locked.

@@ -138,10 +138,10 @@ func (r *run) renew(ctx context.Context) error {
 const leastRenewal = 3 * time.Second
 
 // keepLease renews the lease when its end is in sight. Reading goes on for long below deep
-// trees, without a batch. It waits as the governor says, too.
+// trees, without a batch. It waits as the governor says, too, which asks by its own clock.
 func (r *run) keepLease(ctx context.Context) error {
 	if time.Since(r.fenced) < max(r.cfg.Lease/3, leastRenewal) {
-		return nil
+		return r.governor.wait(ctx, r.job, 0, r.renew)
 	}
 	if err := r.renew(ctx); err != nil {
 		return err

@@ -177,6 +177,39 @@ func TestGovernorWaits(t *testing.T) {
 	})
 }
 
+// TestPauseWhileReading: a walk that goes on without a batch stops for the switch too, however
+// far the end of the lease.
+func TestPauseWhileReading(t *testing.T) {
+	db := openForest(t)
+	condemn(t, db, 1, 0)
+	w := worker(t, db, Config{Lease: time.Hour})
+	c, err := w.claim(t.Context())
+	if err != nil || len(c.jobs) != 1 {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	if err := Pause(t.Context(), db, "stop"); err != nil {
+		t.Fatal(err)
+	}
+	r := &run{Worker: w, job: c.jobs[0], fenced: time.Now()}
+	ended := make(chan error, 1)
+	go func() { ended <- r.keepLease(t.Context()) }()
+	dbtest.Eventually(t, time.Minute, func() (bool, string) {
+		list, err := Workers(t.Context(), db)
+		return err == nil && len(list) == 1 && list[0].Throttle == "paused: stop", "the worker does not stop"
+	})
+	select {
+	case err := <-ended:
+		t.Fatalf("it went on: %v", err)
+	default:
+	}
+	if err := Resume(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
 // TestGovernorLoad: a quarter of the time for batches is three times as long for others.
 func TestGovernorLoad(t *testing.T) {
 	db := openForest(t)
@@ -239,7 +272,7 @@ func TestGovernorStatements(t *testing.T) {
 			t.Errorf("%s takes %d statements, want %d; it said %v\n%s", what, len(log), want, err, log)
 		}
 	}
-	takes("the first look", 1+1+1+2, func() error { _, err := g.idle(t.Context()); return err })
+	takes("the first look", 1+1+1+2+1, func() error { _, err := g.idle(t.Context()); return err })
 	if list, err := Workers(t.Context(), db); err != nil || len(list) != 2 || list[0].Name != "lately" {
 		t.Errorf("%+v, %v", list, err)
 	}

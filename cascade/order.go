@@ -3,6 +3,7 @@ package cascade
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,19 +25,23 @@ type indexes struct {
 	all map[[2]string][]string
 }
 
-// Both read the dictionary, plainly.
+// Both read the dictionary, plainly, of the tables that are named.
 const (
 	sqlIndexes = `SELECT table_name, index_name, COALESCE(column_name, ''), sub_part IS NULL AND COALESCE(collation, 'A') = 'A'
- FROM information_schema.statistics WHERE table_schema = DATABASE() ORDER BY table_name, index_name, seq_in_index`
-	sqlCheapColumns = `SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = DATABASE()
+ FROM information_schema.statistics WHERE table_schema = DATABASE() AND table_name IN (%s) ORDER BY table_name, index_name, seq_in_index`
+	sqlCheapColumns = `SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name IN (%s)
  AND data_type IN ('tinyint', 'smallint', 'mediumint', 'int', 'bigint', 'date', 'datetime', 'timestamp', 'char', 'varchar')
  AND COALESCE(character_maximum_length, 0) <= 300 ORDER BY table_name, COALESCE(character_maximum_length, 0), ordinal_position`
 )
 
-func readIndexes(ctx context.Context, db onerow.DB) (indexes, error) {
+func readIndexes(ctx context.Context, db onerow.DB, tables []string) (indexes, error) {
+	marks, args := strings.TrimPrefix(strings.Repeat(", ?", len(tables)), ", "), make([]any, len(tables))
+	for i, name := range tables {
+		args[i] = name
+	}
 	x := indexes{ordered: map[[2]string][]string{}, cheap: map[string][]string{}, all: map[[2]string][]string{}}
 	ended := map[[2]string]bool{}
-	err := onerow.Query(ctx, db, sqlIndexes, nil, func(rows *sql.Rows) error {
+	err := onerow.Query(ctx, db, fmt.Sprintf(sqlIndexes, marks), args, func(rows *sql.Rows) error {
 		var table, index, column string
 		var plain bool
 		if err := rows.Scan(&table, &index, &column, &plain); err != nil {
@@ -52,7 +57,7 @@ func readIndexes(ctx context.Context, db onerow.DB) (indexes, error) {
 	if err != nil {
 		return x, err
 	}
-	return x, onerow.Query(ctx, db, sqlCheapColumns, nil, func(rows *sql.Rows) error {
+	return x, onerow.Query(ctx, db, fmt.Sprintf(sqlCheapColumns, marks), args, func(rows *sql.Rows) error {
 		var table, column string
 		err := rows.Scan(&table, &column)
 		x.cheap[strings.ToLower(table)] = append(x.cheap[strings.ToLower(table)], column)

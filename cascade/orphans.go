@@ -28,7 +28,9 @@ type Orphan struct {
 	// Rows is how many rows of the table hold it; at least as many where AtLeast is set.
 	Rows    int64 `json:"rows"`
 	AtLeast bool  `json:"at_least,omitempty"`
-	// ReportOnly says why no cascade can be queued for it. Empty: one can.
+	// ReportOnly says why no cascade is queued for it. Empty: one can be. So what the rows
+	// hold is no key, or is what many write for no reference at all, such as 0; or a job has left
+	// parked or skipped rows there, or is dead.
 	ReportOnly string `json:"report_only,omitempty"`
 }
 
@@ -70,7 +72,9 @@ const (
 //
 // A report is true of the moment of its page. fn is called with no statement open; its
 // error ends the search and is returned. Statements: schema.Inspect, 2 of
-// information_schema, then 1 per page and 1 more for a page with missing rows.
+// information_schema, then 1 per page, and per 500 missing rows of a page 1 for their jobs.
+// Where text refers to keys of another type, 1 more per 500 asks for the rows above, and up to
+// 500 where a collation takes keys for each other.
 // Errors: [schema.ErrPlan], [schema.ErrUnknownResource], [ErrNoIndex], [ErrCursor].
 func Orphans(ctx context.Context, db onerow.DB, plan schema.Plan, o OrphanOptions, fn func(Orphan) error) error {
 	if o.Page <= 0 {

@@ -22,6 +22,8 @@ type EnqueuedOrphans struct {
 // EnqueueOrphans queues a cascade for each missing row, so that a worker deletes what is
 // below it. Whether it is missing still is asked of all its tables again, in one statement,
 // as the first of the transaction that queues it: nothing is queued for a row that is there.
+// Nor for one of which a job has left parked or skipped rows, or is dead: what becomes of
+// these a person decides, who retries that job.
 //
 // What is safe: a row that moves between its tables is seen in one of them; a row that
 // is being deleted has a job, which counts as open; an id that is never used again cannot come
@@ -30,8 +32,9 @@ type EnqueuedOrphans struct {
 // and their parent, with an id that it chose, only after this transaction, the cascade
 // deletes both. Do not queue orphans while such a load runs.
 //
-// Statements on a pool: schema.Inspect, then 5 per 500 rows of a resource: BEGIN, look,
-// those of [EnqueueMany], COMMIT. Calling it again is safe.
+// Statements on a pool: schema.Inspect, then 6 per 500 rows of a resource: BEGIN, look for
+// the rows, look for their jobs, those of [EnqueueMany], COMMIT; up to 500 more where a
+// collation takes keys for each other. Calling it again is safe.
 func EnqueueOrphans(ctx context.Context, db onerow.DB, plan schema.Plan, orphans []Orphan) (EnqueuedOrphans, error) {
 	var done EnqueuedOrphans
 	ids, known := map[string][]string{}, map[[2]string]bool{}
@@ -66,13 +69,14 @@ func EnqueueOrphans(ctx context.Context, db onerow.DB, plan schema.Plan, orphans
 			return done, fmt.Errorf("cascade: enqueue orphans: %w", err)
 		}
 		for chunk := range slices.Chunk(ids[resource], enqueueManyAtOnce) {
-			queued, returned, err := enqueueMissing(ctx, db, node, codec, chunk)
+			now, err := enqueueMissing(ctx, db, node, codec, chunk)
 			if err != nil {
 				return done, fmt.Errorf("cascade: enqueue orphans, %d are queued: %w", done.Queued+done.Open, err)
 			}
-			done.Queued += queued.Queued
-			done.Open += queued.Open
-			done.Returned += returned
+			done.Queued += now.Queued
+			done.Open += now.Open
+			done.Returned += now.Returned
+			done.ReportOnly += now.ReportOnly
 		}
 	}
 	return done, nil
@@ -80,29 +84,36 @@ func EnqueueOrphans(ctx context.Context, db onerow.DB, plan schema.Plan, orphans
 
 // enqueueMissing queues those that are missing, in one transaction. Its first statement
 // is a plain read, so at REPEATABLE READ the snapshot is no older than that.
-func enqueueMissing(ctx context.Context, db onerow.DB, n schema.Node, c rowkey.Codec, ids []string) (queued EnqueuedMany, returned int, err error) {
+func enqueueMissing(ctx context.Context, db onerow.DB, n schema.Node, c rowkey.Codec, ids []string) (done EnqueuedOrphans, err error) {
 	keys := make([]rowkey.Key, len(ids))
 	for i, id := range ids {
 		if keys[i], err = c.Decode(id); err != nil {
-			return queued, 0, err
+			return done, err
 		}
 	}
 	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-		queued, returned = EnqueuedMany{}, 0
+		done = EnqueuedOrphans{}
 		there, err := present(ctx, tx, n.Tables, c, keys)
+		if err != nil {
+			return err
+		}
+		found, err := stands(ctx, tx, n.Name, ids)
 		if err != nil {
 			return err
 		}
 		var deletions []Deletion
 		for i, id := range ids {
-			if there[keys[i]] {
-				returned++
-				continue
+			switch {
+			case there[keys[i]]:
+				done.Returned++
+			case found.kept[id] != "" && !found.open[id]:
+				done.ReportOnly++
+			default:
+				deletions = append(deletions, Deletion{Resource: n.Name, ResourceID: id})
 			}
-			deletions = append(deletions, Deletion{Resource: n.Name, ResourceID: id})
 		}
-		queued, err = EnqueueMany(ctx, tx, deletions)
+		done.EnqueuedMany, err = EnqueueMany(ctx, tx, deletions)
 		return err
 	})
-	return queued, returned, err
+	return done, err
 }

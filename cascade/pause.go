@@ -32,7 +32,8 @@ ON DUPLICATE KEY UPDATE changed_at = IF(is_on, changed_at, VALUES(changed_at)), 
 
 // Pause makes all workers of the database wait: they claim nothing, and who has a job
 // keeps its lease and goes on with it after [Resume]. A worker looks at the switch once
-// per second at most, so it stops within a second and the rest of its batch. The reason
+// per second at most, also while it only reads, so it stops within a second and the rest of
+// its batch. The reason
 // is shown with the workers; it is cut to 255 bytes. Pausing again gives another reason.
 //
 // One statement. Calling it again is safe.

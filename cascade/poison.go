@@ -132,7 +132,9 @@ func (r *run) park(ctx context.Context, t *table, key rowkey.Key, cause error) e
 		return fmt.Errorf("cascade: a row of %s cannot be parked: %w; what was wrong with it: %w", t.name, err, cause)
 	}
 	if total >= r.cfg.MaxParked {
-		return fmt.Errorf("%w: %d of job %d; the next would be %s of %s: %w", ErrParked, total, r.job.ID, encoded, t.name, cause)
+		if err := r.crowded(ctx, encoded, t, cause); err != nil {
+			return err
+		}
 	}
 	err = r.batch(ctx, func(ctx context.Context, tx *onerow.Tx, _ tally) (bool, error) {
 		return false, park(ctx, tx, r.job.ID, t.name, encoded, redact(cause))
@@ -145,6 +147,21 @@ func (r *run) park(ctx context.Context, t *table, key rowkey.Key, cause error) e
 	r.cfg.Observer.Parked(t.name)
 	r.cfg.Log.WarnContext(ctx, "cascade: parked a row", "job", r.job.ID, "table", t.name, "key", encoded, "error", redact(cause))
 	return nil
+}
+
+// crowded refuses to park one more row, unless enough of the job's were skipped. One
+// statement.
+func (r *run) crowded(ctx context.Context, encoded string, t *table, cause error) error {
+	var open int64
+	err := r.again(ctx, func() (err error) {
+		open, _, err = parkedCounts(ctx, r.db, r.job.ID)
+		return err
+	})
+	if err != nil || open < int64(r.cfg.MaxParked) {
+		return err
+	}
+	return fmt.Errorf("%w: %d of job %d, and the next would be %s of %s; look at cascade-worker parked list --job %d, repair or skip them, then retry job %d, or raise MaxParked: %w",
+		ErrParked, open, r.job.ID, encoded, t.name, r.job.ID, r.job.ID, cause)
 }
 
 // leave takes a row for one that is not to be tried.

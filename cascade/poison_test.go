@@ -113,9 +113,25 @@ func TestPoisonousLeaves(t *testing.T) {
 	t.Run("too many", func(t *testing.T) {
 		t.Parallel()
 		db := plantTop(t)
-		got := finish(t, db, plan, Config{MaxParked: 2}, begin(t, db, "top", "1").ID)
-		if got.State != Dead || got.Parked != 2 || got.Failures != 1 || !strings.Contains(got.LastError, ErrParked.Error()) || !strings.Contains(got.LastError, "MaxParked") && !strings.Contains(got.LastError, "the next would be") {
+		job := begin(t, db, "top", "1")
+		got := finish(t, db, plan, Config{MaxParked: 2}, job.ID)
+		if got.State != Dead || got.Parked != 2 || got.Failures != 1 || !strings.Contains(got.LastError, ErrParked.Error()) || !strings.Contains(got.LastError, "MaxParked") || !strings.Contains(got.LastError, "the next would be") {
 			t.Errorf("%+v", got)
+		}
+		list, err := ListParked(t.Context(), db, ParkedOptions{JobID: job.ID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range list {
+			if _, err := SkipParked(t.Context(), db, p.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := Retry(t.Context(), db, job.ID); err != nil {
+			t.Fatal(err)
+		}
+		if got := finish(t, db, plan, Config{MaxParked: 2}, job.ID); got.State != Leftovers || got.Parked != 2 || got.Skipped != 2 {
+			t.Errorf("with two skipped: %+v", got)
 		}
 	})
 	t.Run("root", func(t *testing.T) {

@@ -268,7 +268,7 @@ func TestList(t *testing.T) {
 func TestRetry(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
 		ctx := t.Context()
-		job, err := Enqueue(ctx, db, Deletion{ID: 5, Resource: "unheard of", ResourceID: "1"})
+		job, err := Enqueue(ctx, db, Deletion{ID: 5, Resource: "project", ResourceID: "nonsense"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -311,7 +311,7 @@ func TestRetry(t *testing.T) {
 		if _, err := w.RunOnce(ctx); err != nil {
 			t.Fatal(err)
 		}
-		next, err := Enqueue(ctx, db, Deletion{ID: 6, Resource: "unheard of", ResourceID: "1"})
+		next, err := Enqueue(ctx, db, Deletion{ID: 6, Resource: "project", ResourceID: "nonsense"})
 		if err != nil || next.ID == job.ID {
 			t.Fatalf("%+v, %v", next, err)
 		}
@@ -327,7 +327,7 @@ func TestRetry(t *testing.T) {
 
 func TestParallelRetries(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
-		job, err := Enqueue(t.Context(), db, Deletion{Resource: "unheard of", ResourceID: "1"})
+		job, err := Enqueue(t.Context(), db, Deletion{Resource: "project", ResourceID: "nonsense"})
 		if err != nil {
 			t.Fatal(err)
 		}

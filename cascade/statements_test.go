@@ -72,7 +72,7 @@ func TestStatements(t *testing.T) {
 	if err := tx.Rollback(); err != nil {
 		t.Fatal(err)
 	}
-	bad, err := Enqueue(ctx, db, Deletion{Resource: "unheard of", ResourceID: "1"})
+	bad, err := Enqueue(ctx, db, Deletion{Resource: "project", ResourceID: "nonsense"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// Worker works the jobs of the queue. Several may run at once, in one process or in
+// Worker works the jobs of the queue that are for resources of its plan. Several may run at once, in one process or in
 // many; each works Config.Parallel jobs at once and uses as many connections, and now and
 // then one more. It may be used by several goroutines.
 type Worker struct {
@@ -53,8 +53,8 @@ const (
 
 // Run works the queue until ctx ends; then it ends or rolls back the current batches,
 // gives its leases back and returns nil, within two seconds. Nothing else ends it:
-// errors are logged, and while the database cannot be reached, the switch is on (see
-// [Pause]) or a throttle has a reason it pauses.
+// errors are logged, and while the database cannot be reached, the plan does not fit it, the
+// switch is on (see [Pause]) or a throttle has a reason it pauses.
 func (w *Worker) Run(ctx context.Context) error {
 	return w.parallel(ctx, w.loop)
 }
@@ -99,7 +99,7 @@ func (w *Worker) loop(ctx context.Context) error {
 // Drain works until no job is due. Jobs that are scheduled for later, that wait for
 // their next attempt or that another worker is running are left. While the switch is on
 // or a throttle has a reason it waits. It returns an error when the database refuses ten
-// rounds in a row, and the context's when that ends first.
+// rounds in a row, or the plan does not fit it, and the context's when that ends first.
 func (w *Worker) Drain(ctx context.Context) error {
 	return w.parallel(ctx, w.drain)
 }
@@ -140,8 +140,8 @@ func (w *Worker) drain(ctx context.Context) error {
 
 // RunOnce claims up to Config.ClaimJobs jobs that are due, works them one after
 // another, and returns how many it worked on, whatever came of them. An error means
-// that the queue could not be read or written; what goes wrong with a job is stored
-// with the job. When ctx ends it gives back what it has not finished, without an error.
+// that the queue could not be read or written, or that the plan does not fit the database;
+// what goes wrong with a job is stored with the job. When ctx ends it gives back what it has not finished, without an error.
 func (w *Worker) RunOnce(ctx context.Context) (worked int, err error) {
 	worked, _, err = w.round(ctx)
 	return worked, err
@@ -185,6 +185,9 @@ func (w *Worker) settle(ctx context.Context, c claim, job Job, err error) error 
 	case transient(err):
 		log.WarnContext(ctx, "cascade: postponed", "error", redact(err))
 		return errors.Join(w.postpone(ctx, job, err), w.unreachable(err))
+	case misfit(err):
+		log.ErrorContext(ctx, "cascade: postponed", "error", redact(err))
+		return errors.Join(w.postpone(ctx, job, err), err)
 	default:
 		log.ErrorContext(ctx, "cascade: failed", "failures", job.Failures+1, "error", redact(err))
 		if err := w.fail(ctx, job, err); err != nil {
@@ -192,6 +195,13 @@ func (w *Worker) settle(ctx context.Context, c claim, job Job, err error) error 
 		}
 	}
 	return w.ended(ctx, job)
+}
+
+// misfit says whether the worker's plan is not for this database, which is no fault of the
+// job that it has not begun.
+func misfit(err error) bool {
+	var mismatch *planMismatch
+	return errors.As(err, &mismatch) && !errors.Is(err, ErrDrift)
 }
 
 // unreachable passes on only what says that the next job would fare no better.

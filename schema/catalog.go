@@ -24,6 +24,16 @@ func Inspect(ctx context.Context, db onerow.DB) (*Catalog, error) {
 	return &Catalog{found}, nil
 }
 
+// InspectTables is [Inspect] without the columns and indexes of other tables, for who asks
+// often: of these the result has what is said of them elsewhere, such as foreign keys.
+func InspectTables(ctx context.Context, db onerow.DB, tables []string) (*Catalog, error) {
+	found, err := readTables(ctx, db, tables)
+	if err != nil {
+		return nil, fmt.Errorf("schema: inspect %d tables: %w", len(tables), err)
+	}
+	return &Catalog{found}, nil
+}
+
 // Database is the name of the database.
 func (c *Catalog) Database() string { return c.found.name }
 
@@ -67,7 +77,8 @@ func (c ColumnInfo) Keyable() bool {
 }
 
 // Index returns the name of a B-tree index of the table that begins with the columns,
-// in any order, and whether there is one.
+// in any order, and whether there is one. It is none that is INVISIBLE or IGNORED, which no
+// statement may name.
 func (c *Catalog) Index(table string, columns []string) (name string, ok bool) {
 	t := c.found.table(table)
 	if t == nil {
@@ -75,7 +86,7 @@ func (c *Catalog) Index(table string, columns []string) (name string, ok bool) {
 	}
 	want := lower(columns)
 	for _, x := range t.indexes {
-		if x.btree && len(x.columns) >= len(want) && sameSet(x.columns[:len(want)], want) {
+		if x.btree && !x.off && len(x.columns) >= len(want) && sameSet(x.columns[:len(want)], want) {
 			return x.name, true
 		}
 	}
@@ -85,7 +96,7 @@ func (c *Catalog) Index(table string, columns []string) (name string, ok bool) {
 // EdgeIndex returns the name of a B-tree index of the table by which rows are found
 // that hold the edge: it begins with the edge's columns, in any order, among which
 // may be columns of the edge's condition. Of several it is the one with the most
-// columns of the condition.
+// columns of the condition. It is none that is INVISIBLE or IGNORED.
 func (c *Catalog) EdgeIndex(table string, e Edge) (name string, ok bool) {
 	t := c.found.table(table)
 	if t == nil {
@@ -101,7 +112,7 @@ func (c *Catalog) EdgeIndex(table string, e Edge) (name string, ok bool) {
 }
 
 // leads is how many columns of the condition are in the index beside all wanted ones
-// and before any other column, or -1.
+// and before any other column, or -1: also where reads may not use it.
 func (x foundIndex) leads(want []string, when map[string]string) int {
 	condition := lower(slices.Collect(maps.Keys(when)))
 	extra, found := 0, 0
@@ -114,7 +125,7 @@ func (x foundIndex) leads(want []string, when map[string]string) int {
 			break
 		}
 	}
-	if !x.btree || found < len(want) {
+	if !x.btree || x.off || found < len(want) {
 		return -1
 	}
 	return extra

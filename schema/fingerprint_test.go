@@ -78,3 +78,36 @@ func TestFingerprint(t *testing.T) {
 		t.Error("it does not depend on the plan")
 	}
 }
+
+// TestInspectTables: what is left out is what belongs to other tables only.
+func TestInspectTables(t *testing.T) {
+	plan, tables := school()
+	db := open(t, schema.Plan{})
+	for _, stmt := range append(tables, "CREATE TABLE other (id INT PRIMARY KEY, grade INT, FOREIGN KEY (grade) REFERENCES grade (id))") {
+		exec(t, db, stmt)
+	}
+	whole, err := schema.Inspect(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, n := range plan.Nodes() {
+		names = append(names, n.Tables...)
+	}
+	some, err := schema.InspectTables(t.Context(), db, names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if some.Fingerprint(plan) != whole.Fingerprint(plan) || some.Database() != whole.Database() {
+		t.Error("another fingerprint")
+	}
+	if _, ok := some.Column("grade", "pupil"); !ok {
+		t.Error("no column of a table that was named")
+	}
+	if _, ok := some.EdgeIndex("grade", schema.Edge{Table: "pupil", Columns: []string{"pupil"}}); !ok {
+		t.Error("no index of a table that was named")
+	}
+	if _, ok := some.Column("other", "id"); ok {
+		t.Error("a column of another table")
+	}
+}

@@ -62,7 +62,14 @@ func (v *verifier) referenced(n, to Node, e Edge, above *foundTable) {
 // edgeIndex: children are found by it, in every batch.
 func (v *verifier) edgeIndex(e Edge, have *foundTable) {
 	want := lower(e.Columns)
-	if slices.ContainsFunc(have.indexes, func(x foundIndex) bool { return x.leads(want, e.When) >= 0 }) {
+	leads := func(t *foundTable) bool {
+		return slices.ContainsFunc(t.indexes, func(x foundIndex) bool { return x.leads(want, e.When) >= 0 })
+	}
+	if leads(have) {
+		return
+	}
+	if off, ok := have.without(leads); ok {
+		v.switchedOff(have, off, fmt.Sprintf("every look for what is below %q reads the whole table", e.Table))
 		return
 	}
 	columns := slices.Concat(slices.Sorted(maps.Keys(e.When)), e.Columns)

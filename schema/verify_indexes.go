@@ -38,7 +38,7 @@ func (t *foundTable) serves(x tableIndex) bool {
 			if have.unique && sameSet(have.columns, want) {
 				return true
 			}
-		case have.btree && startsWith(append(slices.Clone(have.columns), t.primary()...), want):
+		case have.btree && !have.off && startsWith(append(slices.Clone(have.columns), t.primary()...), want):
 			return true
 		}
 	}
@@ -50,6 +50,10 @@ func (v *verifier) indexes(want table, have *foundTable) {
 		if have.serves(x) {
 			continue
 		}
+		if off, ok := have.without(func(t *foundTable) bool { return t.serves(x) }); ok {
+			v.switchedOff(have, off, x.why)
+			continue
+		}
 		fix := "ALTER TABLE " + Quote(want.name) + " ADD " + x.ddl()
 		if x.name == "" && have.primary() != nil {
 			fix = "ALTER TABLE " + Quote(want.name) + " DROP PRIMARY KEY, ADD " + x.ddl()
@@ -57,6 +61,23 @@ func (v *verifier) indexes(want table, have *foundTable) {
 		v.say(Difference{Table: want.name, Index: x.label(),
 			Problem: fmt.Sprintf("no %s has the columns (%s); %s", x.kind(), strings.Join(x.columns, ", "), x.why), Fix: fix})
 	}
+}
+
+// without finds the index that would do if it were not switched off.
+func (t *foundTable) without(does func(*foundTable) bool) (name string, ok bool) {
+	for i, x := range t.indexes {
+		on := foundTable{indexes: slices.Clone(t.indexes)}
+		on.indexes[i].off = false
+		if x.off && does(&on) {
+			return x.name, true
+		}
+	}
+	return "", false
+}
+
+func (v *verifier) switchedOff(have *foundTable, index, why string) {
+	v.say(Difference{Table: have.name, Index: index, Problem: "reads may not use it, for it is switched off (INVISIBLE or IGNORED); " + why,
+		Fix: v.found.switchOn(have.name, index)})
 }
 
 // unknownIndexes: a unique index that is not declared refuses rows that the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -13,7 +14,8 @@ import (
 // database is what information_schema says of the current database.
 type database struct {
 	name    string
-	fold    bool // names of tables are not case-sensitive
+	fold    bool   // names of tables are not case-sensitive
+	offBy   string // the column of information_schema that says which indexes are switched off, or empty
 	tables  map[string]*foundTable
 	foreign []foreignKey
 	hidden  map[string]bool // tables that were asked for and on which the user has no right
@@ -41,6 +43,7 @@ type foundIndex struct {
 	columns []string // lower case; "" for an expression or a prefix
 	unique  bool
 	btree   bool
+	off     bool // INVISIBLE (MySQL) or IGNORED (MariaDB): it still refuses rows, but no read may use or name it
 }
 
 type foreignKey struct {
@@ -74,20 +77,49 @@ func (t *foundTable) primary() []string {
 	return nil
 }
 
+// What says that an index is switched off: is_visible on MySQL since 8.0, ignored on
+// MariaDB since 10.6.
+const (
+	visibleColumn = "IS_VISIBLE"
+	ignoredColumn = "IGNORED"
+)
+
+// off is the expression that says that an index is switched off.
+func (d *database) off() string {
+	switch strings.ToUpper(d.offBy) {
+	case visibleColumn:
+		return "is_visible = 'NO'"
+	case ignoredColumn:
+		return "ignored = 'YES'"
+	}
+	return "0"
+}
+
+// switchOn is the statement that switches an index on.
+func (d *database) switchOn(table, index string) string {
+	how := "VISIBLE"
+	if strings.EqualFold(d.offBy, ignoredColumn) {
+		how = "NOT IGNORED"
+	}
+	return "ALTER TABLE " + Quote(table) + " ALTER INDEX " + Quote(index) + " " + how
+}
+
 // MySQL returns the columns' names of information_schema in upper case, so
 // everything is read by position. All statements are plain reads of the dictionary.
 const (
-	sqlDatabase = `SELECT DATABASE(), @@lower_case_table_names`
+	sqlDatabase = `SELECT DATABASE(), @@lower_case_table_names, COALESCE((SELECT MAX(column_name) FROM information_schema.columns
+ WHERE table_schema = 'information_schema' AND table_name = 'STATISTICS' AND column_name IN ('` + visibleColumn + `', '` + ignoredColumn + `')), '')`
 
 	sqlTables = `SELECT table_name, table_type, COALESCE(engine, '') FROM information_schema.tables
  WHERE table_schema = DATABASE()`
 
+	// sqlColumns and sqlIndexes may be of some tables only.
 	sqlColumns = `SELECT table_name, column_name, data_type, column_type, COALESCE(character_set_name, ''), COALESCE(collation_name, ''), COALESCE(extra, ''),
  is_nullable = 'YES', column_default IS NOT NULL, COALESCE(character_maximum_length, 0), COALESCE(datetime_precision, 0)
- FROM information_schema.columns WHERE table_schema = DATABASE() ORDER BY table_name, ordinal_position`
+ FROM information_schema.columns WHERE table_schema = DATABASE()%s ORDER BY table_name, ordinal_position`
 
-	sqlIndexes = `SELECT table_name, index_name, COALESCE(IF(sub_part IS NULL, column_name, NULL), ''), non_unique = 0, index_type = 'BTREE'
- FROM information_schema.statistics WHERE table_schema = DATABASE() ORDER BY table_name, index_name, seq_in_index`
+	sqlIndexes = `SELECT table_name, index_name, COALESCE(IF(sub_part IS NULL, column_name, NULL), ''), non_unique = 0, index_type = 'BTREE', %s
+ FROM information_schema.statistics WHERE table_schema = DATABASE()%s ORDER BY table_name, index_name, seq_in_index`
 
 	// MariaDB leaves the referenced table out where the user may only read it; key_column_usage has it.
 	sqlForeignKeys = `SELECT constraint_name, constraint_schema, table_name, COALESCE(unique_constraint_schema, ''), COALESCE(referenced_table_name, ''), delete_rule, update_rule
@@ -106,9 +138,22 @@ const (
 var errNoDatabase = errors.New("the connection has no current database; name one in the DSN")
 
 func readDatabase(ctx context.Context, db onerow.DB) (*database, error) {
+	return readTables(ctx, db, nil)
+}
+
+// readTables leaves out the columns and indexes of other tables, if any are named: they are
+// most of the work where there are thousands of tables.
+func readTables(ctx context.Context, db onerow.DB, only []string) (*database, error) {
+	some, args := "", make([]any, len(only))
+	for i, name := range only {
+		some, args[i] = some+", ?", name
+	}
+	if some != "" {
+		some = " AND table_name IN (" + strings.TrimPrefix(some, ", ") + ")"
+	}
 	var name sql.NullString
 	d := &database{tables: map[string]*foundTable{}}
-	if err := onerow.QueryRow(ctx, db, sqlDatabase, nil, &name, &d.fold); err != nil {
+	if err := onerow.QueryRow(ctx, db, sqlDatabase, nil, &name, &d.fold, &d.offBy); err != nil {
 		return nil, err
 	}
 	if !name.Valid {
@@ -117,12 +162,13 @@ func readDatabase(ctx context.Context, db onerow.DB) (*database, error) {
 	d.name = name.String
 	for _, part := range []struct {
 		query string
+		args  []any
 		scan  func(*sql.Rows) error
 	}{
-		{sqlTables, d.scanTable}, {sqlColumns, d.scanColumn}, {sqlIndexes, d.scanIndex},
-		{sqlForeignKeys, d.scanForeignKey}, {sqlForeignColumns, d.scanForeignColumn}, {sqlTriggers, d.scanTrigger},
+		{sqlTables, nil, d.scanTable}, {fmt.Sprintf(sqlColumns, some), args, d.scanColumn}, {fmt.Sprintf(sqlIndexes, d.off(), some), args, d.scanIndex},
+		{sqlForeignKeys, nil, d.scanForeignKey}, {sqlForeignColumns, nil, d.scanForeignColumn}, {sqlTriggers, nil, d.scanTrigger},
 	} {
-		if err := onerow.Query(ctx, db, part.query, nil, part.scan); err != nil {
+		if err := onerow.Query(ctx, db, part.query, part.args, part.scan); err != nil {
 			return nil, err
 		}
 	}
@@ -179,13 +225,13 @@ func (d *database) scanColumn(rows *sql.Rows) error {
 
 func (d *database) scanIndex(rows *sql.Rows) error {
 	var table, name, column string
-	var unique, btree bool
-	if err := rows.Scan(&table, &name, &column, &unique, &btree); err != nil {
+	var unique, btree, off bool
+	if err := rows.Scan(&table, &name, &column, &unique, &btree, &off); err != nil {
 		return err
 	}
 	t := d.in(table)
 	if n := len(t.indexes); n == 0 || t.indexes[n-1].name != name {
-		t.indexes = append(t.indexes, foundIndex{name: name, unique: unique, btree: btree})
+		t.indexes = append(t.indexes, foundIndex{name: name, unique: unique, btree: btree, off: off})
 	}
 	x := &t.indexes[len(t.indexes)-1]
 	x.columns = append(x.columns, strings.ToLower(column))

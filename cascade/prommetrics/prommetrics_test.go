@@ -145,8 +145,8 @@ func TestWorker(t *testing.T) {
 	if _, err := db.ExecContext(ctx, "INSERT INTO thing (id, created_at, updated_at) VALUES (1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))"); err != nil {
 		t.Fatal(err)
 	}
-	for _, resource := range []string{"thing", "unheard of"} {
-		if _, err := cascade.Enqueue(ctx, db, cascade.Deletion{Resource: resource, ResourceID: "1"}); err != nil {
+	for _, id := range []string{"1", "nonsense"} {
+		if _, err := cascade.Enqueue(ctx, db, cascade.Deletion{Resource: "thing", ResourceID: id}); err != nil {
 			t.Fatal(err)
 		}
 	}

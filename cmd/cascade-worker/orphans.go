@@ -29,7 +29,9 @@ entries of an index, so that the search can run beside production; when it is en
 early it prints the position for --after.
 
 --enqueue queues a job for each missing row, if it is still missing in the transaction
-that queues it. Do not use it while something loads children before their parents.
+that queues it. Do not use it while something loads children before their parents. No
+job is queued where the rows hold what many schemas write for no reference, such as 0,
+nor where an earlier job is dead or has left parked or skipped rows: the line says so.
 
 Examples:
 

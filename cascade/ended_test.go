@@ -1,0 +1,40 @@
+package cascade
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+)
+
+// endings notes how attempts ended.
+type endings struct {
+	unobserved
+	list []string
+}
+
+func (e *endings) Ended(state State) { e.list = append(e.list, string(state)) }
+func (e *endings) LeaseLost()        { e.list = append(e.list, "lost") }
+
+// TestEndedByAnother: what came of an attempt is told by the worker that has the job.
+func TestEndedByAnother(t *testing.T) {
+	seen := &endings{}
+	w, job := pairWorker(t, Config{Observer: seen, MaxFailures: 2})
+	c, err := w.claim(t.Context())
+	if err != nil || len(c.jobs) != 1 {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	exec(t, w.db, "UPDATE onerow_job SET token = token + 1")
+	for range 2 {
+		if err := w.fail(t.Context(), c.jobs[0], errors.New("slow")); err != nil {
+			t.Fatal(err)
+		}
+		c.jobs[0].Failures++
+	}
+	if got := get(t, w.db, job.ID); got.State != Running || got.Failures != 0 || fmt.Sprint(seen.list) != "[lost lost]" {
+		t.Errorf("%q: %+v", seen.list, got)
+	}
+	exec(t, w.db, "UPDATE onerow_job SET token = token - 1")
+	if err := w.fail(t.Context(), c.jobs[0], errors.New("slow")); err != nil || fmt.Sprint(seen.list) != "[lost lost dead]" {
+		t.Errorf("%q, %v", seen.list, err)
+	}
+}

@@ -1,0 +1,69 @@
+package schema_test
+
+import (
+	"database/sql"
+	"strings"
+	"testing"
+
+	"github.com/onerow/onerow/internal/devdb"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/schema"
+)
+
+// switchOff makes an index INVISIBLE, as MySQL calls it, or IGNORED, as MariaDB does.
+func switchOff(t *testing.T, db *sql.DB, table, index string) (on string) {
+	t.Helper()
+	off, on := "INVISIBLE", "VISIBLE"
+	if dbtest.Server(t).Engine() == devdb.MariaDB {
+		off, on = "IGNORED", "NOT IGNORED"
+	}
+	exec(t, db, "ALTER TABLE "+schema.Quote(table)+" ALTER INDEX "+schema.Quote(index)+" "+off)
+	return on
+}
+
+// TestSwitchedOffIndexes: an index that reads may not use is not chosen, since no statement
+// may name it, and is no help to anybody; what it refuses, it refuses still.
+func TestSwitchedOffIndexes(t *testing.T) {
+	plan, tables := school()
+	db := open(t, schema.Plan{})
+	for _, stmt := range tables {
+		exec(t, db, stmt)
+	}
+	exec(t, db, "ALTER TABLE grade ADD COLUMN x INT, ADD KEY z_new (pupil, x)")
+	if got := differences(t, db, plan); len(got) > 0 {
+		t.Fatalf("%+v", got)
+	}
+	edge := schema.Edge{Table: "pupil", Columns: []string{"pupil"}}
+	chosen := func() [2]string {
+		t.Helper()
+		cat, err := schema.Inspect(t.Context(), db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		byEdge, _ := cat.EdgeIndex("grade", edge)
+		byColumns, _ := cat.Index("grade", edge.Columns)
+		return [2]string{byEdge, byColumns}
+	}
+	if got := chosen(); got != [2]string{"pupil", "pupil"} {
+		t.Errorf("%q", got)
+	}
+	switchOff(t, db, "grade", "pupil")
+	if got := chosen(); got != [2]string{"z_new", "z_new"} {
+		t.Errorf("with another one: %q", got)
+	}
+	if got := differences(t, db, plan); len(got) > 0 {
+		t.Errorf("with another one: %+v", got)
+	}
+	on := switchOff(t, db, "grade", "z_new")
+	if got := chosen(); got != [2]string{} {
+		t.Errorf("with none: %q", got)
+	}
+	got := differences(t, db, plan)
+	if len(got) != 1 || got[0].Index != "pupil" || !strings.HasSuffix(got[0].Fix, on) || !strings.Contains(got[0].Problem, "switched off") {
+		t.Fatalf("with none: %+v", got)
+	}
+	exec(t, db, got[0].Fix)
+	if got := differences(t, db, plan); len(got) > 0 {
+		t.Errorf("put right: %+v", got)
+	}
+}
