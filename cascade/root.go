@@ -113,10 +113,9 @@ func (r *run) findRoot(ctx context.Context) (place, error) {
 }
 
 // readPlace also refuses a row that is hidden by another deletion than the job's. Of a
-// root that is gone only the key is known: rows that refer to other columns of it cannot
-// be found any more.
+// root that is gone only the key is known, see node.gone.
 func (r *run) readPlace(ctx context.Context, db onerow.DB, query string) (place, error) {
-	p := place{row: row{key: r.root}}
+	p := place{row: r.node.gone(r.root)}
 	var active bool
 	var deletion sql.NullInt64
 	scanner := r.node.tables[0].scanner(nil, 0, &active, &deletion)
