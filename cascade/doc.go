@@ -145,7 +145,8 @@
 //	Retry       4; 2 when it is neither dead nor has leftovers   on a pool +2
 //	Find, Get                                        1
 //	List                                             2
-//	claim       1 when nothing is due, else 3, for up to Config.ClaimJobs jobs
+//	claim       1 when nothing is due, else 4, for up to Config.ClaimJobs jobs; 1 more per
+//	            so many that are due but held by batches that wait for a lock
 //	fail, give back                                  1; 6 when the job dies
 //	governor    1 per second, and what throttles ask; 1 each 5 seconds for the worker's row
 //	catalog     9 each 10 seconds
