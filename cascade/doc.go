@@ -80,7 +80,8 @@
 //     foreign keys allow every step.
 //   - No child slips in below a dying parent, at any level, if a foreign key or whoever
 //     inserts a child takes a share lock on the parent's row in the insert's transaction,
-//     as package repo does: parents are locked before they are deleted, what they
+//     as package repo does: parents, with the entries of other unique keys that
+//     something refers to, are locked before they are deleted, what they
 //     have below is then deleted or looked for by a read that is newer than the
 //     lock, and parents that still have something stay for the next round.
 //   - Rows that move between their active and archive tables meanwhile are found:
@@ -162,9 +163,11 @@
 //	the last batch                                   the same, and 3 for the root: look for
 //	                                                 anything below, copy the job, delete it;
 //	                                                 +2 where the root row is still there, +1
-//	                                                 with a quota
+//	                                                 with a quota, +1 per index of columns
+//	                                                 other than the key
 //
-//	batch:   BEGIN, fence, per table and edge: lock the rows; where the rows are of several
+//	batch:   BEGIN, fence, per table and edge: lock the rows, and 1 per index of columns other
+//	         than the key that something refers to; where the rows are of several
 //	         levels: look for others below, 1 per table; per group of rows, which is a chunk
 //	         of one table: 1 per leaf table and 1 per detached table below, look for others
 //	         below (1, only where there can be any and the look at all has not denied it),

@@ -3,6 +3,7 @@ package cascade
 import (
 	"context"
 	"database/sql"
+	"maps"
 	"slices"
 
 	"github.com/onerow/onerow"
@@ -173,7 +174,10 @@ func (r *run) lock(ctx context.Context, tx *onerow.Tx, s *source, groups []group
 			return nil, err
 		}
 	}
-	return locked, nil
+	if s.edge.detach {
+		return locked, nil
+	}
+	return locked, r.lockGuards(ctx, tx, s.table, slices.Collect(maps.Values(locked)))
 }
 
 // unchanged returns the locked rows that are still where and what they were: below the

@@ -150,8 +150,10 @@ func (r *run) lockRoot(ctx context.Context, tx *onerow.Tx) (place, error) {
 	if err != nil {
 		return place{}, err
 	}
-	here.found = here.found && here.row.asset == r.place.row.asset
-	return here, nil
+	if here.found = here.found && here.row.asset == r.place.row.asset; !here.found {
+		return here, nil
+	}
+	return here, r.lockGuards(ctx, tx, here.table, []row{here.row})
 }
 
 // finish is the end of the last batch: with the root row locked where it was seen, delete
