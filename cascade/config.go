@@ -13,7 +13,8 @@ import (
 
 // Assets deletes external assets, files or objects, by the names that the rows hold.
 type Assets interface {
-	// Delete deletes what is there of the names, at most 100 at a time. It must be
+	// Delete deletes what is there of the names, at most 100 at a time. Their rows are there,
+	// and can go, as a rehearsal has shown; they go afterwards. It must be
 	// idempotent: a missing asset is a success. It should return soon after ctx ends.
 	Delete(ctx context.Context, names []string) error
 }

@@ -47,6 +47,9 @@
 //	rows with ─────┤ children, assets or a quota: read, and collected in post-order
 //	               │
 //	               ▼ a chunk is full, or the walk has ended
+//	rehearsal      the batch below, with ROLLBACK; then the assets of the rows that went there.
+//	               Only where rows name assets
+//	               ▼
 //	batch          BEGIN; fence; lock all its rows; detach and delete what is unread below
 //	               them; look for anything else below; delete those that have nothing; COMMIT
 //
@@ -89,7 +92,9 @@
 //     shows nothing below it.
 //   - Which row refers to which the database decides, by its types and collations.
 //   - An external asset is deleted before the row that names it, and the row only
-//     if it still names that asset.
+//     if it still names that asset. It is deleted only after a rehearsal, a transaction that
+//     is rolled back, has shown that the row can go: so a row that is parked keeps its
+//     asset, and so do rows above parked ones. Before each call the fence is asked.
 //   - A batch that fails because of a row is halved until the row is found; the row is
 //     parked with its error ([ListParked]) and the job goes on without it. It ends with
 //     [Leftovers] when only parked rows and what is above them are left. Errors that are
@@ -113,6 +118,10 @@
 //   - That assets are deleted once: Assets.Delete is called again after a crash, by
 //     a worker that lost its lease too, and where a batch is halved. It must be idempotent,
 //     and the names of assets must never be used again.
+//   - Between the rehearsal and the batch nothing is locked. A row that comes to be held just
+//     then, by a child that is inserted and cannot be deleted, or by a reference from outside of
+//     the plan, is parked, or stays above a parked one, without its asset. So is a row that
+//     somebody moves away from its parent then. Rows without their asset [Sweep] finds.
 //   - On clusters of several primaries row locks do not reach the other nodes. The
 //     queue is safe there (conditional updates decide); a child that is inserted on
 //     another node while its parent goes may be left below nothing; [Orphans] finds it.
@@ -158,8 +167,9 @@
 //	the root's row is looked for                     1
 //	each non-leaf table and edge, per chunk of       1 and 1 more per full chunk of rows
 //	parents, while Lease/3 has not passed
-//	each batch of what was found                     as below; its assets first, with
-//	                                                 1 per 100 of them but the first
+//	each batch of what was found                     as below; where it has rows with assets
+//	                                                 twice, first rolled back, and then 1
+//	                                                 per 100 assets
 //	the last batch                                   the same, and 3 for the root: look for
 //	                                                 anything below, copy the job, delete it;
 //	                                                 +2 where the root row is still there, +1
