@@ -3,6 +3,7 @@ package cascade
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/quota"
@@ -37,31 +38,26 @@ func (r *run) markOwners(ctx context.Context, tx *onerow.Tx, t *table, rows []ro
 // assetsPerCall is the promise of Assets.Delete.
 const assetsPerCall = 100
 
-// dropAssets deletes what the rows of the groups name, and with last set what the root
+// dropAssets deletes what the rows of the groups name, and with root set what the root
 // row names. Outside of any transaction and before the rows go: a crash leaves rows whose
-// assets are deleted again, never an asset that no row names.
-func (r *run) dropAssets(ctx context.Context, groups []group, last bool) error {
+// assets are deleted again, never an asset that no row names. The fence stands before each
+// call, for the last batch is some time ago: who has lost the job deletes none.
+func (r *run) dropAssets(ctx context.Context, groups []group, root bool) error {
 	var names []string
 	for _, g := range groups {
-		if g.src.edge.detach {
-			continue
-		}
 		for _, v := range g.rows {
-			if v.asset != "" {
+			if g.names(v) {
 				names = append(names, v.asset)
 			}
 		}
 	}
-	if last && r.place.row.asset != "" {
+	if root && r.place.row.asset != "" {
 		names = append(names, r.place.row.asset)
 	}
-	for i := 0; i < len(names); i += assetsPerCall {
-		if i > 0 { // the last batch is some time ago
-			if err := r.renew(ctx); err != nil {
-				return err
-			}
+	for part := range slices.Chunk(names, assetsPerCall) {
+		if err := r.renew(ctx); err != nil {
+			return err
 		}
-		part := names[i:min(i+assetsPerCall, len(names))]
 		if err := r.cfg.Assets.Delete(ctx, part); err != nil {
 			return fmt.Errorf("cascade: delete %d assets of %s %s: %w", len(part), r.job.Resource, r.job.ResourceID, &assetsError{err})
 		}

@@ -19,7 +19,7 @@ import (
 type claim struct {
 	value string
 	jobs  []Job
-	seen  int // due jobs, before the race for them
+	seen  int // due jobs that nobody was seen to hold, before the race for them
 }
 
 const (
@@ -45,7 +45,7 @@ const wonSQL = `SELECT id, resource, resource_id, deletion_id, token, failures F
 
 // claim claims up to ClaimJobs due jobs of the plan's resources: it reads more candidates than it wants and
 // takes some at random, so that workers seldom want the same ones. One statement when
-// nothing is due, else 3. A claim whose outcome stays unknown leaves jobs that are
+// nothing is due, else 4, and 1 more for each ClaimJobs jobs that others hold. A claim whose outcome stays unknown leaves jobs that are
 // due again when the lease ends.
 func (w *Worker) claim(ctx context.Context) (claim, error) {
 	var ids []int64
@@ -70,7 +70,9 @@ func (w *Worker) claim(ctx context.Context) (claim, error) {
 	}
 	if len(ids) > w.cfg.ClaimJobs {
 		rand.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] }) //nolint:gosec // spreads workers, not a secret
-		ids = ids[:w.cfg.ClaimJobs]
+	}
+	if ids, err = w.free(ctx, ids, &c); err != nil || len(ids) == 0 {
+		return c, err
 	}
 	slices.Sort(ids) // all claims lock in one order
 	if c.value, err = w.cfg.claimValue(); err != nil {
@@ -97,6 +99,33 @@ func (w *Worker) claim(ctx context.Context) (claim, error) {
 		return c, fmt.Errorf("cascade: claim: %w", won)
 	}
 	return c, nil
+}
+
+// freeSQL leaves out the jobs whose rows others hold: a batch that waits for a lock holds
+// its job past the end of the lease, and claimSQL would wait with it, and all workers with
+// them. It locks by the primary key and, without a transaction, lets go at once; it decides
+// nothing.
+const freeSQL = `SELECT id FROM onerow_job FORCE INDEX (PRIMARY) WHERE id IN `
+
+// free returns up to ClaimJobs of the jobs that nobody holds. Those that somebody holds do
+// not count as seen.
+func (w *Worker) free(ctx context.Context, ids []int64, c *claim) (free []int64, err error) {
+	for part := range slices.Chunk(ids, w.cfg.ClaimJobs) {
+		free = nil
+		err := onerow.Query(ctx, w.db, freeSQL+in(part)+" FOR UPDATE SKIP LOCKED", nil, func(rows *sql.Rows) error {
+			var id int64
+			err := rows.Scan(&id)
+			free = append(free, id)
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("cascade: look which jobs nobody holds: %w", err)
+		}
+		if c.seen -= len(part) - len(free); len(free) > 0 {
+			return free, nil
+		}
+	}
+	return nil, nil
 }
 
 // claimTries: claims at REPEATABLE READ deadlock now and then.

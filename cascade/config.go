@@ -13,7 +13,8 @@ import (
 
 // Assets deletes external assets, files or objects, by the names that the rows hold.
 type Assets interface {
-	// Delete deletes what is there of the names, at most 100 at a time. It must be
+	// Delete deletes what is there of the names, at most 100 at a time. Their rows are there,
+	// and can go, as a rehearsal has shown; they go afterwards. It must be
 	// idempotent: a missing asset is a success. It should return soon after ctx ends.
 	Delete(ctx context.Context, names []string) error
 }
@@ -47,7 +48,9 @@ type Config struct {
 	MaxParked int
 	// Lease is how long a job is kept from other workers after each batch, and so how
 	// long it rests after its worker was killed. A short one is not dangerous: a worker
-	// that is too late changes nothing. Default 10s, at least 1ms.
+	// that is too late changes nothing. It is renewed when a third of it has passed, but
+	// not within 100ms: below some 300ms several workers take a job from each other while
+	// they read, and may never get to the end of a deep tree. Default 10s, at least 1ms.
 	Lease time.Duration
 	// Poll is how long an idle worker waits before it looks again. Default 1s.
 	Poll time.Duration

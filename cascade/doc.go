@@ -47,6 +47,9 @@
 //	rows with ─────┤ children, assets or a quota: read, and collected in post-order
 //	               │
 //	               ▼ a chunk is full, or the walk has ended
+//	rehearsal      the batch below, with ROLLBACK; then the assets of the rows that went there.
+//	               Only where rows name assets
+//	               ▼
 //	batch          BEGIN; fence; lock all its rows; detach and delete what is unread below
 //	               them; look for anything else below; delete those that have nothing; COMMIT
 //
@@ -80,7 +83,8 @@
 //     foreign keys allow every step.
 //   - No child slips in below a dying parent, at any level, if a foreign key or whoever
 //     inserts a child takes a share lock on the parent's row in the insert's transaction,
-//     as package repo does: parents are locked before they are deleted, what they
+//     as package repo does: parents, with the entries of other unique keys that
+//     something refers to, are locked before they are deleted, what they
 //     have below is then deleted or looked for by a read that is newer than the
 //     lock, and parents that still have something stay for the next round.
 //   - Rows that move between their active and archive tables meanwhile are found:
@@ -88,7 +92,9 @@
 //     shows nothing below it.
 //   - Which row refers to which the database decides, by its types and collations.
 //   - An external asset is deleted before the row that names it, and the row only
-//     if it still names that asset.
+//     if it still names that asset. It is deleted only after a rehearsal, a transaction that
+//     is rolled back, has shown that the row can go: so a row that is parked keeps its
+//     asset, and so do rows above parked ones. Before each call the fence is asked.
 //   - A batch that fails because of a row is halved until the row is found; the row is
 //     parked with its error ([ListParked]) and the job goes on without it. It ends with
 //     [Leftovers] when only parked rows and what is above them are left. Errors that are
@@ -116,6 +122,10 @@
 //   - That assets are deleted once: Assets.Delete is called again after a crash, by
 //     a worker that lost its lease too, and where a batch is halved. It must be idempotent,
 //     and the names of assets must never be used again.
+//   - Between the rehearsal and the batch nothing is locked. A row that comes to be held just
+//     then, by a child that is inserted and cannot be deleted, or by a reference from outside of
+//     the plan, is parked, or stays above a parked one, without its asset. So is a row that
+//     somebody moves away from its parent then. Rows without their asset [Sweep] finds.
 //   - On clusters of several primaries row locks do not reach the other nodes. The
 //     queue is safe there (conditional updates decide); a child that is inserted on
 //     another node while its parent goes may be left below nothing; [Orphans] finds it.
@@ -153,7 +163,8 @@
 //	Retry       4; 2 when it is neither dead nor has leftovers   on a pool +2
 //	Find, Get                                        1
 //	List                                             2
-//	claim       1 when nothing is due, else 3, for up to Config.ClaimJobs jobs
+//	claim       1 when nothing is due, else 4, for up to Config.ClaimJobs jobs; 1 more per
+//	            so many that are due but held by batches that wait for a lock
 //	fail, give back                                  1; 6 when the job dies
 //	governor    1 per second, and what throttles ask; 1 each 5 seconds for the worker's row;
 //	            2 each 10 minutes, to tidy up, and 1 for each row that this finds
@@ -165,14 +176,17 @@
 //	the root's row is looked for                     1
 //	each non-leaf table and edge, per chunk of       1 and 1 more per full chunk of rows
 //	parents, while Lease/3 has not passed
-//	each batch of what was found                     as below; its assets first, with
-//	                                                 1 per 100 of them but the first
+//	each batch of what was found                     as below; where it has rows with assets
+//	                                                 twice, first rolled back, and then 1
+//	                                                 per 100 assets
 //	the last batch                                   the same, and 3 for the root: look for
 //	                                                 anything below, copy the job, delete it;
 //	                                                 +2 where the root row is still there, +1
-//	                                                 with a quota
+//	                                                 with a quota, +1 per index of columns
+//	                                                 other than the key
 //
-//	batch:   BEGIN, fence, per table and edge: lock the rows; where the rows are of several
+//	batch:   BEGIN, fence, per table and edge: lock the rows, and 1 per index of columns other
+//	         than the key that something refers to; where the rows are of several
 //	         levels: look for others below, 1 per table; per group of rows, which is a chunk
 //	         of one table: 1 per leaf table and 1 per detached table below, look for others
 //	         below (1, only where there can be any and the look at all has not denied it),

@@ -133,9 +133,10 @@ func (r *run) renew(ctx context.Context) error {
 	return r.again(ctx, func() error { return r.fence(ctx, r.db) })
 }
 
-// leastRenewal keeps short leases from being renewed at every turn: whoever has one takes
-// its loss in his stride.
-const leastRenewal = 3 * time.Second
+// leastRenewal keeps very short leases from being renewed at every turn: whoever has one
+// takes its loss in his stride. Leases of seconds must be renewed in time: with two workers
+// each would take the job away from the other before it has read down to what can go.
+const leastRenewal = 100 * time.Millisecond
 
 // keepLease renews the lease when its end is in sight. Reading goes on for long below deep
 // trees, without a batch. It waits as the governor says, too, which asks by its own clock.

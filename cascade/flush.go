@@ -3,6 +3,7 @@ package cascade
 import (
 	"context"
 	"database/sql"
+	"maps"
 	"slices"
 
 	"github.com/onerow/onerow"
@@ -22,17 +23,7 @@ func (r *run) unqueue() []group {
 	return groups
 }
 
-// drop deletes the groups in their order, with their assets and leaves, as far as nothing
-// else is below their rows, and with last set the root row after them, and says whether
-// that ended the job.
-func (r *run) drop(ctx context.Context, groups []group, last bool) (done bool, err error) {
-	if err := r.dropAssets(ctx, groups, last); err != nil {
-		return false, err
-	}
-	return r.dropRows(ctx, groups, last)
-}
-
-// dropRows is drop without the assets.
+// dropRows is drop for rows whose assets are gone.
 func (r *run) dropRows(ctx context.Context, groups []group, last bool) (done bool, err error) {
 	for len(groups) > 0 || last {
 		var out outcome
@@ -40,29 +31,31 @@ func (r *run) dropRows(ctx context.Context, groups []group, last bool) (done boo
 			out, err = r.dropLocked(ctx, tx, groups, last, t)
 			return out.done, err
 		})
-		if err != nil {
-			if poisonous(err) {
-				return r.isolate(ctx, groups, last, err)
+		if err == nil {
+			r.settled(groups[:out.next], out.stayed)
+			groups = groups[out.next:]
+			if !out.full {
+				return out.done, nil
 			}
-			return false, err
+			err = r.clearFirst(ctx, groups)
 		}
-		r.settled(groups[:out.next], out.stayed)
-		groups = groups[out.next:]
-		if !out.full {
-			return out.done, nil
-		}
-		n, parents := r.node, []row{r.place.row}
-		if len(groups) > 0 {
-			n, parents = groups[0].src.node, groups[0].rows
-		}
-		if err := r.clear(ctx, n, parents); err != nil {
-			if poisonous(err) {
-				return r.isolate(ctx, groups, last, err)
-			}
+		switch {
+		case poisonous(err):
+			return r.isolate(ctx, groups, last, err)
+		case err != nil:
 			return false, err
 		}
 	}
 	return false, nil
+}
+
+// clearFirst deletes and detaches what is read by nobody below the first of the groups, or
+// below the root.
+func (r *run) clearFirst(ctx context.Context, groups []group) error {
+	if len(groups) > 0 {
+		return r.clear(ctx, groups[0].src.node, groups[0].rows)
+	}
+	return r.clear(ctx, r.node, []row{r.place.row})
 }
 
 // outcome is what came of dropLocked.
@@ -71,6 +64,7 @@ type outcome struct {
 	full   bool  // there were too many leaves below the next group, or the root
 	done   bool  // the job is at its end
 	stayed []who // rows that something else is below
+	gone   map[who]bool
 }
 
 // settled notes which rows stayed, so that the pass does not try them again.
@@ -101,6 +95,7 @@ func (s *source) lockSQL(keys []rowkey.Key) string {
 // without a lock fixes what the batch sees, and that must be newer than every lock. Rows
 // that still have something below stay.
 func (r *run) dropLocked(ctx context.Context, tx *onerow.Tx, groups []group, last bool, t tally) (out outcome, err error) {
+	out.gone = map[who]bool{}
 	locked := map[*source]map[rowkey.Key]row{}
 	for _, s := range sourcesOf(groups) {
 		if locked[s], err = r.lock(ctx, tx, s, groups); err != nil {
@@ -173,7 +168,10 @@ func (r *run) lock(ctx context.Context, tx *onerow.Tx, s *source, groups []group
 			return nil, err
 		}
 	}
-	return locked, nil
+	if s.edge.detach {
+		return locked, nil
+	}
+	return locked, r.lockGuards(ctx, tx, s.table, slices.Collect(maps.Values(locked)))
 }
 
 // unchanged returns the locked rows that are still where and what they were: below the
@@ -206,7 +204,7 @@ func (r *run) dropGroup(ctx context.Context, tx *onerow.Tx, s *source, live []ro
 		return full, err
 	}
 	if !look {
-		return false, r.remove(ctx, tx, s.table, live, t)
+		return false, r.remove(ctx, tx, s.table, live, t, out.gone)
 	}
 	for range maxRounds {
 		held, err := r.above(ctx, tx, s.table, live)
@@ -227,7 +225,7 @@ func (r *run) dropGroup(ctx context.Context, tx *onerow.Tx, s *source, live []ro
 		if err := r.cutOwn(ctx, tx, s.table, free); err != nil {
 			return false, err
 		}
-		if err := r.remove(ctx, tx, s.table, free, t); err != nil {
+		if err := r.remove(ctx, tx, s.table, free, t, out.gone); err != nil {
 			return false, err
 		}
 		if live = rest; len(free) == 0 || len(rest) == 0 || !s.node.self {
@@ -245,8 +243,11 @@ func (t *table) removeSQL(keys []rowkey.Key) string {
 	return "DELETE t FROM " + t.from + " AS t FORCE INDEX (PRIMARY) WHERE " + t.key.In("t", keys)
 }
 
-// remove deletes locked rows, and marks what moves with them.
-func (r *run) remove(ctx context.Context, tx *onerow.Tx, t *table, rows []row, c tally) error {
+// remove deletes locked rows, notes them as gone, and marks what moves with them.
+func (r *run) remove(ctx context.Context, tx *onerow.Tx, t *table, rows []row, c tally, gone map[who]bool) error {
+	for _, v := range rows {
+		gone[who{t.node, v.key}] = true
+	}
 	for part := range slices.Chunk(rows, listLength) {
 		n, err := onerow.Affected(ctx, tx, t.removeSQL(keysOf(part)))
 		if err != nil {

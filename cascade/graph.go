@@ -43,6 +43,7 @@ type table struct {
 	from   string // quoted
 	key    rowkey.Codec
 	refs   []rowkey.Codec // as node.refs
+	guards [][]guard      // as node.refs
 	owner  rowkey.Codec
 }
 
@@ -162,7 +163,7 @@ func (n *node) addEdge(child *node, declared schema.Edge, cat *schema.Catalog, i
 					rowkey.ErrType, strings.Join(declared.Columns, ", "), strings.Join(declared.References, ", "))
 			}
 		}
-		if e.key, e.ref, err = n.refer(declared.References, asText, cat); err != nil {
+		if e.key, e.ref, err = n.refer(declared.References, asText, cat, indexes); err != nil {
 			return err
 		}
 		if s.when, err = rowkey.Where(cat, t.name, "", declared.When); err != nil {
@@ -193,7 +194,7 @@ func (n *node) addEdge(child *node, declared schema.Edge, cat *schema.Catalog, i
 
 // refer finds or makes the columns that an edge refers to among those that are read of a
 // node's rows.
-func (n *node) refer(columns []string, asText bool, cat *schema.Catalog) (key bool, ref int, err error) {
+func (n *node) refer(columns []string, asText bool, cat *schema.Catalog, indexes indexes) (key bool, ref int, err error) {
 	if !asText && slices.EqualFunc(columns, n.Key, strings.EqualFold) {
 		return true, 0, nil
 	}
@@ -211,7 +212,7 @@ func (n *node) refer(columns []string, asText bool, cat *schema.Catalog) (key bo
 		if asText {
 			c = c.AsText()
 		}
-		t.refs = append(t.refs, c)
+		t.refs, t.guards = append(t.refs, c), append(t.guards, t.guard(columns, asText, cat, indexes))
 	}
 	return false, len(n.refs) - 1, nil
 }

@@ -85,7 +85,7 @@ func (s *source) walkBy(declared schema.Edge, cat *schema.Catalog, all indexes) 
 		s.index = " FORCE INDEX (" + ident.Quote(name) + ")"
 		index := [2]string{strings.ToLower(s.name), strings.ToLower(name)}
 		columns = all.ordered[index]
-		s.outside = all.outside(s, index)
+		s.outside = all.outside(s.table, index)
 		s.sorted = strings.EqualFold(name, "PRIMARY") || len(s.node.Key) == 1 || !overlap(columns, s.node.Key)
 	}
 	has := func(list []string, column string) bool {
@@ -125,9 +125,9 @@ func (s *source) walkBy(declared schema.Edge, cat *schema.Catalog, all indexes) 
 // then reads the whole index, from its start, where that has all columns that are asked
 // for. It does not where it would have to look each row up. A table that has no other
 // column than those of keys and edges has none to offer; long lists may be slow there.
-func (x indexes) outside(s *source, index [2]string) string {
+func (x indexes) outside(t *table, index [2]string) string {
 	for _, column := range x.cheap[index[0]] {
-		if !containsAll(x.all[index], []string{column}) && !containsAll(s.node.Key, []string{column}) {
+		if !containsAll(x.all[index], []string{column}) && !containsAll(t.node.Key, []string{column}) {
 			return ", " + ident.Quote(column)
 		}
 	}

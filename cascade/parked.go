@@ -157,7 +157,9 @@ const settledSQL = `UPDATE onerow_job_archive SET state = 'done', batch_seq = ba
 WHERE id = ? AND state = 'leftovers' AND NOT EXISTS (SELECT 1 FROM onerow_parked WHERE job_id = ? AND state = 'parked')`
 
 // SkipParked decides that a parked row stays, and with it what is above it; nobody is
-// reminded of it any more. A job with leftovers becomes done with the last of them, one
+// reminded of it any more. These rows have their assets, unless they came to be held in the
+// moment between the deletion of the asset and of the row. What was below them may be gone, and
+// references to them that were to be detached may be NULL. A job with leftovers becomes done with the last of them, one
 // that still runs ends as done. To skip what is skipped is a success. Errors:
 // [ErrNoParked]. It returns the row's job.
 //

@@ -60,7 +60,8 @@ func (r *run) failed(err error, e *edge, group int) error {
 }
 
 // isolate goes on after a batch that failed because of some row: it halves the batch until
-// the row is found. What was deleted unread is read first.
+// the row is found. What was deleted unread is read first. Each part is rehearsed again, so
+// that what stays keeps its asset.
 func (r *run) isolate(ctx context.Context, groups []group, last bool, cause error) (done bool, err error) {
 	var where *batchError
 	if errors.As(cause, &where) && where.edge != nil {
@@ -72,10 +73,10 @@ func (r *run) isolate(ctx context.Context, groups []group, last bool, cause erro
 	}
 	switch {
 	case last && len(groups) > 0:
-		if _, err := r.dropRows(ctx, groups, false); err != nil {
+		if _, err := r.drop(ctx, groups, false); err != nil {
 			return false, err
 		}
-		return r.dropRows(ctx, nil, true)
+		return r.drop(ctx, nil, true)
 	case last && !r.place.found:
 		return false, cause
 	case last:
@@ -84,7 +85,7 @@ func (r *run) isolate(ctx context.Context, groups []group, last bool, cause erro
 		return false, r.park(ctx, groups[0].src.table, groups[0].rows[0].key, cause)
 	}
 	for _, half := range halves(groups) {
-		if _, err := r.dropRows(ctx, half, false); err != nil {
+		if _, err := r.drop(ctx, half, false); err != nil {
 			return false, err
 		}
 	}
@@ -118,7 +119,7 @@ func (r *run) distrust(ctx context.Context, groups []group, last bool, where *ba
 	if err := r.flush(ctx); err != nil {
 		return false, err
 	}
-	return r.dropRows(ctx, groups, last)
+	return r.drop(ctx, groups, last)
 }
 
 // park puts a row aside, in a batch of its own: the job does not try it any more.

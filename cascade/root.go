@@ -113,10 +113,9 @@ func (r *run) findRoot(ctx context.Context) (place, error) {
 }
 
 // readPlace also refuses a row that is hidden by another deletion than the job's. Of a
-// root that is gone only the key is known: rows that refer to other columns of it cannot
-// be found any more.
+// root that is gone only the key is known, see node.gone.
 func (r *run) readPlace(ctx context.Context, db onerow.DB, query string) (place, error) {
-	p := place{row: row{key: r.root}}
+	p := place{row: r.node.gone(r.root)}
 	var active bool
 	var deletion sql.NullInt64
 	scanner := r.node.tables[0].scanner(nil, 0, &active, &deletion)
@@ -151,8 +150,10 @@ func (r *run) lockRoot(ctx context.Context, tx *onerow.Tx) (place, error) {
 	if err != nil {
 		return place{}, err
 	}
-	here.found = here.found && here.row.asset == r.place.row.asset
-	return here, nil
+	if here.found = here.found && here.row.asset == r.place.row.asset; !here.found {
+		return here, nil
+	}
+	return here, r.lockGuards(ctx, tx, here.table, []row{here.row})
 }
 
 // finish is the end of the last batch: with the root row locked where it was seen, delete

@@ -113,6 +113,18 @@ func (s *scanner) scan(rows *sql.Rows) (v row, extra []sql.NullString, err error
 	return v, s.values[at:], nil
 }
 
+// gone is a row of which only the key is known. Rows that refer to other columns of it
+// cannot be found any more; those that refer to the key as text can.
+func (n *node) gone(key rowkey.Key) row {
+	v := row{key: key, refs: make([]rowkey.Key, len(n.refs))}
+	for i, set := range n.refs {
+		if set.asText && slices.EqualFunc(set.columns, n.Key, strings.EqualFold) {
+			v.refs[i] = textKey(n.tables[0].key, n.tables[0].refs[i], key)
+		}
+	}
+	return v
+}
+
 // keysOf are the keys of rows.
 func keysOf(rows []row) []rowkey.Key {
 	keys := make([]rowkey.Key, len(rows))

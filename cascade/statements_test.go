@@ -76,9 +76,9 @@ func TestStatements(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	takes("a failure", 3+1, func() error { _, err := w.RunOnce(ctx); return err })
+	takes("a failure", 4+1, func() error { _, err := w.RunOnce(ctx); return err })
 	makeDue(t, db, bad.ID)
-	takes("the last failure", 3+6, func() error { _, err := w.RunOnce(ctx); return err })
+	takes("the last failure", 4+6, func() error { _, err := w.RunOnce(ctx); return err })
 	takes("Retry", 6, func() error { _, err := Retry(ctx, db, bad.ID); return err })
 	takes("Retry of what is not dead", 4, func() error {
 		if _, err := Retry(ctx, db, bad.ID); !errors.Is(err, ErrNotDead) {
@@ -97,10 +97,10 @@ func TestStatements(t *testing.T) {
 	// in one for widgets, then the last batch: BEGIN, fence, the plan, notes, look for
 	// others, copy the job, delete it, COMMIT.
 	condemn(t, db, 1, 0)
-	takes("an empty project", 3+1+3+8, func() error { _, err := w.RunOnce(ctx); return err })
+	takes("an empty project", 4+1+3+8, func() error { _, err := w.RunOnce(ctx); return err })
 	condemn(t, db, 1, 0)
 	project(t, db, 1)
-	takes("an empty project that is there", 3+1+3+8+3, func() error { _, err := w.RunOnce(ctx); return err })
+	takes("an empty project that is there", 4+1+3+8+3, func() error { _, err := w.RunOnce(ctx); return err })
 }
 
 // TestStatementsDoNotGrow: as long as it fits into a chunk and a batch, a tree takes
