@@ -91,7 +91,7 @@ func TestOrphansLeftOnPurpose(t *testing.T) {
 		t.Helper()
 		lines, now := orphansOf(t, db, plan, OrphanOptions{})
 		if len(lines) != 2 || !strings.Contains(lines[0], fmt.Sprintf("(job %d", job.ID)) || !strings.Contains(lines[0], says) || now[1].ReportOnly != "" {
-			t.Errorf("%s: %q", what, lines)
+			t.Fatalf("%s: %q", what, lines)
 		}
 		for _, list := range [][]Orphan{now[:1], orphans} {
 			if done, err := EnqueueOrphans(t.Context(), db, plan, list); err != nil || done.Queued != 0 || done.ReportOnly != 1 {
