@@ -48,9 +48,10 @@ type Config struct {
 	MaxParked int
 	// Lease is how long a job is kept from other workers after each batch, and so how
 	// long it rests after its worker was killed. A short one is not dangerous: a worker
-	// that is too late changes nothing. It is renewed when a third of it has passed, but
-	// not within 100ms: below some 300ms several workers take a job from each other while
-	// they read, and may never get to the end of a deep tree. Default 10s, at least 1ms.
+	// that is too late changes nothing. It is renewed by each batch, and while the worker
+	// reads when a third of it has passed. One below 300ms is not: several workers then take
+	// a job from each other, and may never get to the end of a deep tree. Default 10s, at
+	// least 1ms.
 	Lease time.Duration
 	// Poll is how long an idle worker waits before it looks again. Default 1s.
 	Poll time.Duration

@@ -147,10 +147,15 @@ func TestCrashRetry(t *testing.T) {
 	})
 }
 
-// until runs rounds until the job is in a state.
+// until runs rounds until the job is in a state. A claim passes by a job that a process
+// holds which has stopped; crashtest ends that process when somebody waits for it.
 func until(ctx context.Context, db *sql.DB, w *Worker, state State) error {
 	for ctx.Err() == nil {
-		if _, err := w.RunOnce(ctx); err != nil {
+		worked, err := w.RunOnce(ctx)
+		if err == nil && worked == 0 {
+			err = execAll(ctx, db, "SELECT id FROM onerow_job WHERE id = 1 FOR UPDATE")
+		}
+		if err != nil {
 			return err
 		}
 		job, err := Get(ctx, db, 1)

@@ -133,15 +133,26 @@ func (r *run) renew(ctx context.Context) error {
 	return r.again(ctx, func() error { return r.fence(ctx, r.db) })
 }
 
-// leastRenewal keeps very short leases from being renewed at every turn: whoever has one
-// takes its loss in his stride. Leases of seconds must be renewed in time: with two workers
-// each would take the job away from the other before it has read down to what can go.
-const leastRenewal = 100 * time.Millisecond
+// leastRenewal: leases of seconds must be renewed in time, or with two workers each takes
+// the job away from the other before it has read down to what can go. Shorter ones than
+// three times this would be renewed at every turn: whoever has one takes his loss in his
+// stride, and renews it now and then.
+const (
+	leastRenewal = 100 * time.Millisecond
+	rareRenewal  = 3 * time.Second
+)
+
+func (c Config) renewAfter() time.Duration {
+	if third := c.Lease / 3; third >= leastRenewal {
+		return third
+	}
+	return rareRenewal
+}
 
 // keepLease renews the lease when its end is in sight. Reading goes on for long below deep
 // trees, without a batch. It waits as the governor says, too, which asks by its own clock.
 func (r *run) keepLease(ctx context.Context) error {
-	if time.Since(r.fenced) < max(r.cfg.Lease/3, leastRenewal) {
+	if time.Since(r.fenced) < r.cfg.renewAfter() {
 		return r.governor.wait(ctx, r.job, 0, r.renew)
 	}
 	if err := r.renew(ctx); err != nil {
