@@ -56,7 +56,8 @@
 //	               toolkit, but for orphans --enqueue
 //	enqueue        the catalog, 1 to look for the row, 2 to log and queue (1 more when a job
 //	               is open); --where and --query: per 500 rows 1 to read them, 1 to look for
-//	               them (resources only) and 2 to log and queue
+//	               them (resources only) and 2 to log and queue; 1 at the begin, and 1 when
+//	               they are interrupted, to end what runs in the server
 //	undo           repo.Restore: 1, what CancelDelete documents, 1
 //	jobs           1 per 1000 jobs
 //	retry          4; parked retry and skip up to 6; pause, resume, workers 1

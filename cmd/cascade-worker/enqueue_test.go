@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -105,5 +107,26 @@ func TestEnqueueManyOfTables(t *testing.T) {
 	}
 	if n := w.number("SELECT COUNT(*) FROM onerow_job"); n != 9 {
 		t.Errorf("%d jobs", n)
+	}
+}
+
+// TestEnqueueInterrupted: what somebody typed does not go on in the server after Ctrl-C.
+func TestEnqueueInterrupted(t *testing.T) {
+	w := ready(t)
+	w.fill(1, 0, 0)
+	const running = "SELECT COUNT(*) FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID() AND info LIKE '%BENCHMARK%'"
+	const long = "BENCHMARK(1000000000, MD5('x')) = 0"
+	for _, args := range [][]string{
+		{"enqueue", "project", "--where", long},
+		{"enqueue", "project", "--where", long, "--dry-run"},
+		{"enqueue", "project", "--query", "SELECT id FROM project WHERE " + long},
+	} {
+		d := w.start(args...)
+		w.eventually("statements under way", running, func(n int64) bool { return n == 1 })
+		d.signal(syscall.SIGINT)
+		if code, _ := d.wait(deadline); code != 1 || !strings.Contains(d.stderr.String(), "interrupted") || strings.Contains(d.stderr.String(), "may still run") {
+			t.Errorf("%q: exit code %d: %s", args, code, d.stderr)
+		}
+		w.eventually("statements after the end", running, func(n int64) bool { return n == 0 })
 	}
 }
