@@ -118,6 +118,7 @@ func (c *orphansCmd) Run(ctx context.Context, a *app) (err error) {
 	case errors.Is(err, cascade.ErrCursor):
 		return usagef("--after is not a position that this command has printed for this plan and --table")
 	}
+	err = explained(ctx, db, plan, err)
 	if _, perr := fmt.Fprintln(a.stderr, end.summary()); perr != nil {
 		return errors.Join(err, perr)
 	}
@@ -204,7 +205,7 @@ func (s *stream) add(v any) error {
 	if s.n == 1 {
 		before = "[\n  "
 	}
-	_, err = fmt.Fprintf(s.a.stdout, "%s%s", before, text)
+	_, err = fmt.Fprintf(jsonWriter{s.a.stdout}, "%s%s", before, text)
 	return err
 }
 

@@ -56,7 +56,8 @@ func TestOrphans(t *testing.T) {
 		}
 	}
 	w.exec("DROP TABLE comment")
-	w.want(1, "comment", "orphans")
+	w.want(1, "in 1 point: run cascade-worker verify", "orphans")
+	w.want(1, "in 1 point: run cascade-worker verify", "plan", "project", "1")
 }
 
 // TestOrphansInterrupted: the position that is printed skips no row that was not queued,
