@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/onerow/onerow"
@@ -70,7 +71,10 @@ func (c *enqueueCmd) many(ctx context.Context, a *app, plan schema.Plan) (err er
 	}
 	err = killable(ctx, db, func(conn *sql.Conn) error { return run(ctx, conn, text, queue) })
 	err = errors.Join(err, show.end())
-	if err != nil {
+	switch {
+	case errors.Is(err, errUsage):
+		return fmt.Errorf("%s: %w", manyTold(done), err)
+	case err != nil:
 		return fmt.Errorf("%s; it is safe to run the same command again: %w", manyTold(done), err)
 	}
 	_, err = fmt.Fprintln(a.stdout, manyTold(done))
@@ -151,12 +155,17 @@ func (s selection) where(ctx context.Context, db onerow.DB, condition string, fn
 			}
 			query += fmt.Sprintf(" ORDER BY %s LIMIT %d", s.columns(), rootsPerPage)
 			var page []cascade.Deletion
+			before := last
 			err := onerow.Query(ctx, db, query, nil, func(rows *sql.Rows) (err error) {
 				var d cascade.Deletion
 				d, last, err = s.scan(rows)
 				page = append(page, d)
 				return err
 			})
+			if err == nil && len(page) == rootsPerPage && slices.Equal(before, last) {
+				// Each page is the first one then.
+				return usagef("the condition of --where does not stand for itself, as in 1=1) OR (1=1: put it between parentheses, and balance those in it")
+			}
 			if err == nil && len(page) > 0 {
 				err = fn(page)
 			}
