@@ -90,6 +90,9 @@ func TestDDL(t *testing.T) {
 	if o.code != 0 || strings.Count(o.stdout, "CREATE TABLE") != 5 || strings.Count(o.stdout, ";\n") != 5 {
 		t.Error(o)
 	}
+	if o := w.runIn("tables: [{name: doc, key: [id]}]", "ddl", "--plan", "-"); o.code != 0 || !strings.HasPrefix(o.stdout, "-- ") || strings.Contains(o.stdout, "\n;") || strings.Count(o.stdout, "\n") != 1 {
+		t.Error(o)
+	}
 }
 
 // TestEnqueueAndJobs follows jobs from the command line to their ends.
