@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/onerow/onerow"
@@ -35,6 +36,7 @@ type governor struct {
 	load      float64
 	throttles []Throttle
 	observer  Observer
+	log       *slog.Logger
 
 	turn chan struct{} // holds one token: who has it may use what follows
 
@@ -60,7 +62,8 @@ func newGovernor(db *sql.DB, name string, lease time.Duration, throttles []Throt
 	if load <= 0 || load > 1 {
 		load = 1
 	}
-	g := &governor{db: db, name: name, lease: max(lease, shortestIn), load: load, throttles: throttles, observer: observer, turn: make(chan struct{}, 1)}
+	g := &governor{db: db, name: name, lease: max(lease, shortestIn), load: load, throttles: throttles, observer: observer,
+		log: slog.New(slog.DiscardHandler), turn: make(chan struct{}, 1)}
 	g.rest, g.failed = make([]time.Time, len(throttles)), make([]string, len(throttles))
 	g.turn <- struct{}{}
 	return g
@@ -138,6 +141,7 @@ func (g *governor) look(ctx context.Context, job sql.NullInt64) (string, error) 
 	}
 	if shown != g.told {
 		g.observer.Throttled(shown)
+		g.note(ctx, shown)
 		g.told = shown
 	}
 	if job.Valid || time.Since(g.worked) >= beatEvery {
@@ -152,6 +156,19 @@ func (g *governor) look(ctx context.Context, job sql.NullInt64) (string, error) 
 	return g.reason, nil
 }
 
+// note logs that the worker waits from now on, or goes on. Another text of the same kind
+// is not told again, for it may change each second; a share of the time is no waiting.
+func (g *governor) note(ctx context.Context, shown string) {
+	before, now := ReasonKind(g.told), ReasonKind(shown)
+	switch {
+	case before == now || before == kindLoad && now == "" || before == "" && now == kindLoad:
+	case now == "" || now == kindLoad:
+		g.log.InfoContext(ctx, "cascade: goes on", "worker", g.name, "waited", g.told)
+	default:
+		g.log.WarnContext(ctx, "cascade: waits", "worker", g.name, "reason", shown)
+	}
+}
+
 // patience is how long an answer is waited for, so that no lease ends meanwhile.
 func (g *governor) patience() time.Duration { return min(askTime, max(g.lease/4, leastTime)) }
 
@@ -162,7 +179,7 @@ func (g *governor) ask(ctx context.Context) string {
 	defer cancel()
 	switch state, err := Paused(ctx, g.db); {
 	case err != nil:
-		return cut(kindPaused+": the switch cannot be read: "+redact(err), longestReason)
+		return cut(kindDatabase+": the switch cannot be read: "+redact(err), longestReason)
 	case state.On && state.Reason != "":
 		return cut(kindPaused+": "+state.Reason, longestReason)
 	case state.On:

@@ -1,9 +1,11 @@
 package cascade
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -210,17 +212,58 @@ func TestPauseWhileReading(t *testing.T) {
 	}
 }
 
+// TestGovernorLogs: that the worker waits, and that it goes on, is logged once each, and a
+// share of the time is no waiting.
+func TestGovernorLogs(t *testing.T) {
+	db := openForest(t)
+	var log bytes.Buffer
+	d := &dial{}
+	g := newGovernor(db, "w", time.Minute, []Throttle{d}, 0.5, nil)
+	g.log = slog.New(slog.NewTextHandler(&log, nil))
+	look := func(job bool) {
+		t.Helper()
+		g.stale()
+		if _, err := g.look(t.Context(), sql.NullInt64{Int64: 7, Valid: job}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look(false)
+	look(true)
+	if log.Len() > 0 {
+		t.Error(log.String())
+	}
+	d.turn("17 are running")
+	look(true)
+	d.turn("18 are running")
+	look(true)
+	exec(t, db, "RENAME TABLE onerow_switch TO elsewhere")
+	look(false)
+	exec(t, db, "RENAME TABLE elsewhere TO onerow_switch")
+	d.turn("")
+	look(true)
+	look(false)
+	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+	if len(lines) != 3 {
+		t.Fatalf("%q", lines)
+	}
+	for i, want := range []string{`msg="cascade: waits" worker=w reason="throttle: 17`, `msg="cascade: waits" worker=w reason="database: the switch cannot be read`, `level=INFO msg="cascade: goes on" worker=w waited="database: `} {
+		if !strings.Contains(lines[i], want) {
+			t.Errorf("%q does not say %q", lines[i], want)
+		}
+	}
+}
+
 // TestGovernorLoad: a quarter of the time for batches is three times as long for others.
 func TestGovernorLoad(t *testing.T) {
 	db := openForest(t)
 	h := &heard{}
-	g := newGovernor(db, "w", 60*time.Millisecond, nil, 0.25, h)
+	g := newGovernor(db, "w", 2400*time.Millisecond, nil, 0.25, h) // a quarter of it is there to ask in
 	renewed := 0
 	begin := time.Now()
-	if err := g.wait(t.Context(), Job{ID: 7}, 100*time.Millisecond, func(context.Context) error { renewed++; return nil }); err != nil {
+	if err := g.wait(t.Context(), Job{ID: 7}, time.Second, func(context.Context) error { renewed++; return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if took := time.Since(begin); took < 300*time.Millisecond || renewed < 3 {
+	if took := time.Since(begin); took < 3*time.Second || renewed < 3 {
 		t.Errorf("waited %s and renewed %d times", took, renewed)
 	}
 	if got := h.all(); len(got) != 1 || got[0] != "load: batches get 25% of the time" {
@@ -248,7 +291,7 @@ func TestGovernorSurvivesTheDatabase(t *testing.T) {
 	if paused, err := g.idle(t.Context()); !paused || err != nil {
 		t.Error(paused, err)
 	}
-	if w := onlyWorker(t, db); !strings.HasPrefix(w.Throttle, "paused: the switch cannot be read: ") {
+	if w := onlyWorker(t, db); !strings.HasPrefix(w.Throttle, "database: the switch cannot be read: ") {
 		t.Errorf("%+v", w)
 	}
 	exec(t, db, "RENAME TABLE elsewhere TO onerow_switch")

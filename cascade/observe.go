@@ -41,22 +41,23 @@ func (unobserved) Ended(State)            {}
 
 // The kinds of reasons for which a worker waits. A reason is "kind: details".
 const (
-	kindPaused  = "paused"
-	kindThreads = "threads"
-	kindLag     = "lag"
-	kindQuery   = "query"
-	kindLoad    = "load"
-	kindOther   = "throttle" // of a throttle that is not this package's
+	kindPaused   = "paused"
+	kindDatabase = "database" // the switch cannot be read
+	kindThreads  = "threads"
+	kindLag      = "lag"
+	kindQuery    = "query"
+	kindLoad     = "load"
+	kindOther    = "throttle" // of a throttle that is not this package's
 )
 
 // ReasonKinds are all that [ReasonKind] returns, but "".
 func ReasonKinds() []string {
-	return []string{kindPaused, kindThreads, kindLag, kindQuery, kindLoad, kindOther}
+	return []string{kindPaused, kindDatabase, kindThreads, kindLag, kindQuery, kindLoad, kindOther}
 }
 
 // ReasonKind is the kind of a reason for which a worker waits, as [Observer.Throttled]
-// and [WorkerStatus].Throttle have it: paused, threads, lag, query, load, or throttle for
-// one of the application's own. "" for no reason.
+// and [WorkerStatus].Throttle have it: paused, database (it cannot be asked), threads, lag,
+// query, load, or throttle for one of the application's own. "" for no reason.
 func ReasonKind(reason string) string {
 	if reason == "" {
 		return ""

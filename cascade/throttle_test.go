@@ -101,7 +101,7 @@ func TestReplicaLag(t *testing.T) {
 }
 
 func TestReasonKind(t *testing.T) {
-	for reason, want := range map[string]string{"": "", "paused": "paused", "paused: x: y": "paused", "threads: 7": "threads", "lag: x": "lag", "query: x": "query",
+	for reason, want := range map[string]string{"": "", "paused": "paused", "paused: x: y": "paused", "database: away": "database", "threads: 7": "threads", "lag: x": "lag", "query: x": "query",
 		"load: x": "load", "throttle: x": "throttle", "anything else": "throttle", "threadsx: 1": "throttle"} {
 		if got := ReasonKind(reason); got != want {
 			t.Errorf("%q: %q, want %q", reason, got, want)

@@ -41,8 +41,9 @@ func NewWorker(db *sql.DB, plan schema.Plan, c Config) (*Worker, error) {
 			return nil, fmt.Errorf("%w: the column %q of %q names assets, so Assets must say how to delete them", ErrConfig, n.Asset, n.Name)
 		}
 	}
-	return &Worker{db: db, plan: plan, cfg: c, atlas: &atlas{}, pace: newPace(c.Target, c.Batch),
-		governor: newGovernor(db, c.Name, c.Lease, c.Throttles, c.Load, c.Observer)}, nil
+	g := newGovernor(db, c.Name, c.Lease, c.Throttles, c.Load, c.Observer)
+	g.log = c.Log
+	return &Worker{db: db, plan: plan, cfg: c, atlas: &atlas{}, pace: newPace(c.Target, c.Batch), governor: g}, nil
 }
 
 const (

@@ -46,6 +46,14 @@ func isType(text string) bool {
 	return depth == 0 && quote == 0
 }
 
+// toolkitPrefix begins the names of the toolkit's own tables. A cascade through them would
+// delete its own job.
+const toolkitPrefix = "onerow_"
+
+func isToolkits(table string) bool {
+	return strings.HasPrefix(strings.ToLower(table), toolkitPrefix) // some servers ignore case in names
+}
+
 // Check returns an error, [ErrPlan], that joins everything in the plan that is
 // contradictory or incomplete, or nil. It does not look at a database.
 func (p Plan) Check() error {
@@ -56,6 +64,9 @@ func (p Plan) Check() error {
 	tables := map[string]string{}
 	claim := func(kind, name string, names []string) {
 		for _, table := range names {
+			if isToolkits(table) {
+				errs = append(errs, fmt.Errorf("%s %q: the table %q is the toolkit's own, as all whose names begin with %s", kind, name, table, toolkitPrefix))
+			}
 			if other, taken := tables[table]; taken {
 				errs = append(errs, fmt.Errorf("%s %q: the table %q belongs to %q already", kind, name, table, other))
 			}

@@ -57,6 +57,8 @@ func TestCheckTables(t *testing.T) {
 		{"nothing", schema.Plan{}, "it declares no resource and no table"},
 		{"no name", change(func(p *schema.Plan) { p.Tables[0].Name = "" }), "it is empty"},
 		{"a name that fits in no job", change(func(p *schema.Plan) { p.Tables[3].Name = strings.Repeat("ä", 33) }), "its name has 66 bytes"},
+		{"the toolkit's own", change(func(p *schema.Plan) { p.Tables[4].Name = "Onerow_job" }), `the table "Onerow_job" is the toolkit's own`},
+		{"the toolkit's own archive", resource(func(r *schema.Resource) { r.Archive = "onerow_job_archive" }), `the table "onerow_job_archive" is the toolkit's own`},
 		{"hostile name", change(func(p *schema.Plan) { p.Tables[4].Name = "x` WHERE 1; -- " }), "not an SQL identifier"},
 		{"hostile key", change(func(p *schema.Plan) { p.Tables[4].Key = []string{"a`"} }), "not an SQL identifier"},
 		{"hostile asset", change(func(p *schema.Plan) { p.Tables[4].Asset = "a\x00" }), "not an SQL identifier"},

@@ -120,6 +120,9 @@ func (d *discovery) plan(roots []string) error {
 		if t == nil {
 			return fmt.Errorf("%w: %q; the database %q has none that this user may see%s", ErrUnknownTable, name, d.found.name, didYouMean(name, d.tableNames()))
 		}
+		if isToolkits(t.name) {
+			return fmt.Errorf("%w: %q is one of the toolkit's own", ErrDiscover, t.name)
+		}
 		if !slices.Contains(d.roots, t.name) {
 			d.roots = append(d.roots, t.name)
 		}

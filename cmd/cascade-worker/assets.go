@@ -24,13 +24,13 @@ func (a *app) assets(ctx context.Context, flag assetsFlag, plan schema.Plan) (ca
 	if where == "" {
 		where = a.getenv(envAssets)
 	}
-	for _, r := range plan.Resources {
-		if r.Asset == "" {
+	for _, n := range plan.Nodes() { // tables of somebody else's may name assets, too
+		if n.Asset == "" {
 			continue
 		}
 		if where == "" {
 			return nil, nil, usagef("%q of the plan names its assets in the column %q: say where they are with --assets file:///folder or %s",
-				r.Name, r.Asset, envAssets)
+				n.Name, n.Asset, envAssets)
 		}
 		bucket, err := openBucket(ctx, where)
 		if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -165,12 +166,16 @@ func (versionFlag) BeforeReset(k *kong.Kong) error {
 	return nil
 }
 
+// version is set by the linker, as deploy/Dockerfile does: an image is built without the
+// repository that Go would take it from.
+var version string
+
 func versionLine() string {
-	version := "(unknown)"
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		version = info.Main.Version
+	name := cmp.Or(version, "(unknown)")
+	if info, ok := debug.ReadBuildInfo(); ok && version == "" && info.Main.Version != "" {
+		name = info.Main.Version
 	}
-	return fmt.Sprintf("%s %s (%s)", programName, version, runtime.Version())
+	return fmt.Sprintf("%s %s (%s)", programName, name, runtime.Version())
 }
 
 // workerName is the given one, else host and process, as the library would say.

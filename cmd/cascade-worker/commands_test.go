@@ -90,6 +90,9 @@ func TestDDL(t *testing.T) {
 	if o.code != 0 || strings.Count(o.stdout, "CREATE TABLE") != 5 || strings.Count(o.stdout, ";\n") != 5 {
 		t.Error(o)
 	}
+	if o := w.runIn("tables: [{name: doc, key: [id]}]", "ddl", "--plan", "-"); o.code != 0 || !strings.HasPrefix(o.stdout, "-- ") || strings.Contains(o.stdout, "\n;") || strings.Count(o.stdout, "\n") != 1 {
+		t.Error(o)
+	}
 }
 
 // TestEnqueueAndJobs follows jobs from the command line to their ends.
@@ -235,5 +238,24 @@ resources:
 	left, err := os.ReadDir(folder)
 	if err != nil || len(left) != 0 {
 		t.Errorf("%d files are left, %v", len(left), err)
+	}
+}
+
+// TestAssetsOfTables: a table that somebody else designed names its assets as a resource does.
+func TestAssetsOfTables(t *testing.T) {
+	w := empty(t)
+	w.write(w.plan, "tables: [{name: doc, key: [id], asset: file}]")
+	w.ok("migrate", "up")
+	w.exec("CREATE TABLE doc (id INT PRIMARY KEY, file VARCHAR(80) NOT NULL)")
+	w.exec("INSERT INTO doc VALUES (1, 'one.pdf'), (2, 'two.pdf')")
+	folder := t.TempDir()
+	w.write(filepath.Join(folder, "one.pdf"), "bytes")
+	w.write(filepath.Join(folder, "two.pdf"), "bytes")
+	w.want(0, "is queued", "enqueue", "doc", "1")
+	w.want(2, `"doc" of the plan names its assets in the column "file"`, "drain")
+	w.want(0, "1 job done", "drain", "--assets", "file://"+folder)
+	left, err := os.ReadDir(folder)
+	if err != nil || len(left) != 1 || left[0].Name() != "two.pdf" {
+		t.Errorf("%v are left, %v", left, err)
 	}
 }

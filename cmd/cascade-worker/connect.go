@@ -113,7 +113,7 @@ func unreachable(ctx context.Context, dsn string, cfg *mysql.Config, err error) 
 	case errors.As(err, &network):
 		return fmt.Errorf("cannot reach the database at %s: %w; is the server running there?", where, network.Err)
 	}
-	return fmt.Errorf("cannot connect to the database at %s: %w; is it a MySQL or MariaDB server, and do its TLS settings fit the DSN?", where, err)
+	return fmt.Errorf("cannot reach the database at %s: %w; is it a MySQL or MariaDB server, and do its TLS settings fit the DSN?", where, err)
 }
 
 // refused explains what the server answered to a login. The server's own text is not

@@ -25,6 +25,7 @@ func TestDaemon(t *testing.T) {
 		"SIGTERM in the middle of a job": testTerminated,
 		"SIGKILL again and again":        testKilled,
 		"SIGTERM while idle":             testIdle,
+		"one signal, sent twice":         testTwice,
 		"SIGTERM while a batch waits":    testBlocked,
 		"drain is interrupted":           testInterrupted,
 		"drain on a terminal":            testTerminal,
@@ -103,6 +104,19 @@ func testKilled(t *testing.T, w *world) {
 		t.Errorf("exit code %d: %s", code, d.stderr)
 	}
 	w.wantDone(total)
+}
+
+// testTwice: who signals the process and its group means it once.
+func testTwice(t *testing.T, w *world) {
+	d := w.start("run")
+	w.eventually("workers", "SELECT COUNT(*) FROM onerow_worker", func(n int64) bool { return n == 1 })
+	for range 20 {
+		d.signal(syscall.SIGTERM)
+		d.signal(syscall.SIGINT)
+	}
+	if code, _ := d.wait(deadline); code != 0 || !strings.Contains(d.stderr.String(), "msg=stopped") {
+		t.Errorf("exit code %d: %s", code, d.stderr)
+	}
 }
 
 func testIdle(t *testing.T, w *world) {

@@ -13,7 +13,7 @@ import (
 )
 
 type discoverCmd struct {
-	Root []string `required:"" sep:"," placeholder:"TABLE,…" help:"Tables whose rows are to be deleted with all that is below them."`
+	Root []string `required:"" sep:"," placeholder:"TABLE" help:"Tables whose rows are to be deleted with all that is below them."`
 }
 
 // Help is the command's longer description.

@@ -59,6 +59,7 @@ func TestDiscoverCommand(t *testing.T) {
 
 func TestDiscoverRefuses(t *testing.T) {
 	w := empty(t)
+	w.ok("migrate", "up")
 	w.exec("CREATE TABLE customer (id INT PRIMARY KEY)")
 	w.exec("CREATE TABLE line (customer_id INT NOT NULL, FOREIGN KEY (customer_id) REFERENCES customer (id))")
 	for _, c := range []struct {
@@ -68,6 +69,7 @@ func TestDiscoverRefuses(t *testing.T) {
 	}{
 		{"discover", 2, "--root"},
 		{"discover --root ,", 2, "names no table"},
+		{"discover --root onerow_job", 1, `"onerow_job" is one of the toolkit's own`},
 		{"discover --root custmer", 2, `did you mean "customer"?`},
 		{"discover --root customer", 1, `table "line": it has no primary key`},
 	} {

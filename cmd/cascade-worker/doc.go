@@ -52,11 +52,12 @@
 //	run --http     a few per second while somebody looks at the page or asks for metrics
 //	discover       schema.Discover
 //	verify         schema.Verify and schema.VerifyPrivileges
-//	plan, orphans, sweep   what package cascade documents; they need no tables of the
-//	               toolkit, but for orphans --enqueue
+//	plan, orphans, sweep   what package cascade documents; plan and sweep need no tables
+//	               of the toolkit
 //	enqueue        the catalog, 1 to look for the row, 2 to log and queue (1 more when a job
 //	               is open); --where and --query: per 500 rows 1 to read them, 1 to look for
-//	               them (resources only) and 2 to log and queue
+//	               them (resources only) and 2 to log and queue; 1 at the begin, and 1 when
+//	               they are interrupted, to end what runs in the server
 //	undo           repo.Restore: 1, what CancelDelete documents, 1
 //	jobs           1 per 1000 jobs
 //	retry          4; parked retry and skip up to 6; pause, resume, workers 1

@@ -20,7 +20,8 @@ func (drainCmd) Help() string {
 	return `Works every job that is due and exits. Jobs in their grace period, jobs that wait
 for their next attempt and jobs of other workers are left. Exits with 1 if a job
 failed, is dead or ended with leftovers, or when it is interrupted; what was begun is
-given back and goes on later. While the workers are paused it waits.
+given back and goes on later. While the workers are paused, or a throttle has a reason,
+it waits and says so, if there is work.
 
 Examples:
 
@@ -45,13 +46,17 @@ func countQueue(ctx context.Context, db onerow.DB) (due, later int, err error) {
 // Run works until no job is due.
 func (c *drainCmd) Run(ctx context.Context, a *app) (err error) {
 	show := newProgress(a.stderr, a.terminal)
-	w, err := a.worker(ctx, c.workFlags, cascade.Config{Log: logger(show, c.LogFormat, slog.LevelWarn), OnProgress: show.job})
+	w, err := a.worker(ctx, c.workFlags, cascade.Config{Log: logger(show, c.LogFormat, slog.LevelWarn), OnProgress: show.job, Observer: show})
 	if err != nil {
 		return errors.Join(err, show.end())
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
-	due, _, err := countQueue(ctx, w.db)
+	due, later, err := countQueue(ctx, w.db)
 	if err != nil {
+		return errors.Join(err, show.end())
+	}
+	if due == 0 { // else it would wait for the end of a pause, to do nothing
+		_, err := fmt.Fprintln(a.stdout, show.sum().summary(0, due, later, true))
 		return errors.Join(err, show.end())
 	}
 	if err := notePause(ctx, w.db, a); err != nil {

@@ -70,7 +70,7 @@ func (c *planCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if err := root.encode(ctx, db); err != nil {
-		return err
+		return explained(ctx, db, plan, err)
 	}
 	show, begin := newCounter(a), time.Now()
 	e, err := cascade.DryRun(ctx, db, plan, root.node.Name, root.key, cascade.DryRunOptions{Limit: c.Limit, OnProgress: func(e cascade.Estimate) {
@@ -78,7 +78,7 @@ func (c *planCmd) Run(ctx context.Context, a *app) (err error) {
 			return fmt.Sprintf("counted %s in %s, %s", plural(sumRows(e.Tables), "row"), plural(len(e.Tables), "table"), time.Since(begin).Round(time.Second))
 		})
 	}})
-	if err = errors.Join(err, show.end()); err != nil {
+	if err = errors.Join(explained(ctx, db, plan, err), show.end()); err != nil {
 		return err
 	}
 	if c.JSON {

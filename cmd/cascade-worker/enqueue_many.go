@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/onerow/onerow"
@@ -40,7 +41,11 @@ func (c *enqueueCmd) many(ctx context.Context, a *app, plan schema.Plan) (err er
 	}
 	text = strings.TrimRight(strings.TrimSpace(text), "; \t\r\n")
 	if c.DryRun {
-		n, err := s.count(ctx, db, text, c.Query != "")
+		var n int64
+		err := killable(ctx, db, func(conn *sql.Conn) (err error) {
+			n, err = s.count(ctx, conn, text, c.Query != "")
+			return err
+		})
 		if err != nil {
 			return fmt.Errorf("the SQL of %s: %w", flag, err)
 		}
@@ -49,7 +54,7 @@ func (c *enqueueCmd) many(ctx context.Context, a *app, plan schema.Plan) (err er
 	}
 	var done cascade.EnqueuedMany
 	show := newCounter(a)
-	err = run(ctx, db, text, func(page []cascade.Deletion) error {
+	queue := func(page []cascade.Deletion) error {
 		if node.Managed {
 			if err := places(ctx, db, plan, node.Name, page); err != nil {
 				return err
@@ -63,9 +68,13 @@ func (c *enqueueCmd) many(ctx context.Context, a *app, plan schema.Plan) (err er
 		done.Open += now.Open
 		show.say(func() string { return manyTold(done) })
 		return err
-	})
+	}
+	err = killable(ctx, db, func(conn *sql.Conn) error { return run(ctx, conn, text, queue) })
 	err = errors.Join(err, show.end())
-	if err != nil {
+	switch {
+	case errors.Is(err, errUsage):
+		return fmt.Errorf("%s: %w", manyTold(done), err)
+	case err != nil:
 		return fmt.Errorf("%s; it is safe to run the same command again: %w", manyTold(done), err)
 	}
 	_, err = fmt.Fprintln(a.stdout, manyTold(done))
@@ -136,7 +145,7 @@ func (s selection) behind(last []string) string {
 
 // where reads pages along the primary key of each table. The condition stands on lines
 // of its own, so that a comment in it ends with it. Nothing is locked.
-func (s selection) where(ctx context.Context, db *sql.DB, condition string, fn func([]cascade.Deletion) error) error {
+func (s selection) where(ctx context.Context, db onerow.DB, condition string, fn func([]cascade.Deletion) error) error {
 	for _, table := range s.node.Tables {
 		var last []string
 		for {
@@ -146,12 +155,17 @@ func (s selection) where(ctx context.Context, db *sql.DB, condition string, fn f
 			}
 			query += fmt.Sprintf(" ORDER BY %s LIMIT %d", s.columns(), rootsPerPage)
 			var page []cascade.Deletion
+			before := last
 			err := onerow.Query(ctx, db, query, nil, func(rows *sql.Rows) (err error) {
 				var d cascade.Deletion
 				d, last, err = s.scan(rows)
 				page = append(page, d)
 				return err
 			})
+			if err == nil && len(page) == rootsPerPage && slices.Equal(before, last) {
+				// Each page is the first one then.
+				return usagef("the condition of --where does not stand for itself, as in 1=1) OR (1=1: put it between parentheses, and balance those in it")
+			}
 			if err == nil && len(page) > 0 {
 				err = fn(page)
 			}
@@ -174,7 +188,7 @@ func (s selection) keysOf(query string) string {
 
 // query reads the result of one query as it comes, so that each row is looked at once
 // and none that appears meanwhile.
-func (s selection) query(ctx context.Context, db *sql.DB, query string, fn func([]cascade.Deletion) error) error {
+func (s selection) query(ctx context.Context, db onerow.DB, query string, fn func([]cascade.Deletion) error) error {
 	var page []cascade.Deletion
 	seen := map[string]bool{} // in the page
 	flush := func() error {

@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -19,6 +21,7 @@ func TestEnqueueAnyKey(t *testing.T) {
 	w.want(0, "is queued\n", "enqueue", "note", "18446744073709551615")
 	w.want(0, "would be queued", "enqueue", "note", "1", "--dry-run")
 	w.want(2, "since (a date like 1993-09-21)", "enqueue", "city", "eu")
+	w.want(2, ": no key of note: \"abc\": ", "enqueue", "note", "abc")
 	for query, want := range map[string]int64{
 		"SELECT COUNT(*) FROM onerow_job": 6,
 		`SELECT COUNT(*) FROM onerow_job WHERE resource = 'city' AND resource_id = '''eu,''1993-09-21'`:    1,
@@ -52,6 +55,8 @@ func TestEnqueueMany(t *testing.T) {
 	w.want(0, "402 jobs queued\n", "enqueue", "project", "--where", "t.user_id = 1 -- comment", "--grace", "1h")
 	w.want(0, "0 jobs queued, 402 open already\n", "enqueue", "project", "--where", "user_id = 1;")
 	w.want(0, "800 jobs queued, 402 open already\n", "enqueue", "project", "--where", "user_id = 5 OR 1 = 1")
+	w.want(2, "0 jobs queued, 500 open already: the condition of --where", "enqueue", "project", "--where", "1=1) OR (1=1")
+	w.want(0, "0 jobs queued, 500 open already\n", "enqueue", "project", "--where", "t.id <= 500")
 	w.exec("DELETE FROM onerow_job")
 	w.want(0, "100 rows of project; nothing was queued\n", "enqueue", "project", "--query", "SELECT id FROM project ORDER BY id LIMIT 100", "--dry-run")
 	w.want(0, "100 jobs queued\n", "enqueue", "project", "--query", "SELECT id FROM project ORDER BY id LIMIT 100;")
@@ -105,5 +110,26 @@ func TestEnqueueManyOfTables(t *testing.T) {
 	}
 	if n := w.number("SELECT COUNT(*) FROM onerow_job"); n != 9 {
 		t.Errorf("%d jobs", n)
+	}
+}
+
+// TestEnqueueInterrupted: what somebody typed does not go on in the server after Ctrl-C.
+func TestEnqueueInterrupted(t *testing.T) {
+	w := ready(t)
+	w.fill(1, 0, 0)
+	const running = "SELECT COUNT(*) FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID() AND info LIKE '%BENCHMARK%'"
+	const long = "BENCHMARK(1000000000, MD5('x')) = 0"
+	for _, args := range [][]string{
+		{"enqueue", "project", "--where", long},
+		{"enqueue", "project", "--where", long, "--dry-run"},
+		{"enqueue", "project", "--query", "SELECT id FROM project WHERE " + long},
+	} {
+		d := w.start(args...)
+		w.eventually("statements under way", running, func(n int64) bool { return n == 1 })
+		d.signal(syscall.SIGINT)
+		if code, _ := d.wait(deadline); code != 1 || !strings.Contains(d.stderr.String(), "interrupted") || strings.Contains(d.stderr.String(), "may still run") {
+			t.Errorf("%q: exit code %d: %s", args, code, d.stderr)
+		}
+		w.eventually("statements after the end", running, func(n int64) bool { return n == 0 })
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -65,7 +66,7 @@ func listenAddress(given string) (string, error) {
 		given = ":" + given
 	}
 	host, port, err := net.SplitHostPort(given)
-	if err != nil || port == "" {
+	if _, wrong := strconv.ParseUint(port, 10, 16); err != nil || wrong != nil {
 		return "", usagef("--http is %q; it should be like 127.0.0.1:9090, or :9090 for this machine only", given)
 	}
 	if host == "" {

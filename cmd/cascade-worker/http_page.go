@@ -29,6 +29,8 @@ type page struct {
 	version  string // of the assets
 	watch    *watcher
 	health   *health
+
+	countBudget time.Duration
 }
 
 // asset is a static file. There is none from elsewhere.
@@ -40,7 +42,7 @@ type asset struct {
 var assetKinds = map[string]string{"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}
 
 func newPage(w *working, o *operator, onLoopback bool) (*page, error) {
-	p := &page{op: o, work: w, loopback: onLoopback, assets: map[string]asset{}, watch: newWatcher(w), health: newHealth(w)}
+	p := &page{op: o, work: w, loopback: onLoopback, assets: map[string]asset{}, watch: newWatcher(w), health: newHealth(w), countBudget: countBudget}
 	if err := o.metrics.watch(w.db); err != nil {
 		return nil, err
 	}
@@ -134,7 +136,7 @@ type layout struct {
 func (p *page) render(w http.ResponseWriter, r *http.Request, status int, name string, content any) {
 	l := layout{Version: p.version, Token: p.op.token != "", In: p.entitled(r), Live: name == "home", Content: content}
 	if l.In {
-		l.Database, l.Worker = p.work.database, p.work.name
+		l.Database, l.Worker = p.work.database, printable(p.work.name)
 	}
 	if name == "home" && status == http.StatusOK {
 		l.Flash = p.takeFlash(w, r)

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -279,5 +280,30 @@ func TestRunServes(t *testing.T) {
 	}
 	if code := exitCode(t, cmd.Wait()); code != 0 || time.Since(begin) > 2*time.Second {
 		t.Errorf("exit code %d after %s", code, time.Since(begin))
+	}
+}
+
+// TestCountOfBigJobs: what was counted until the time was over is told as "at least".
+func TestCountOfBigJobs(t *testing.T) {
+	s := ready(t).serve("", true)
+	s.fill(1, 2, 3)
+	job := s.enqueue(1, 0)
+	s.page.countBudget = 3 * time.Second
+	held, err := s.db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := held.ExecContext(t.Context(), "LOCK TABLES comment WRITE"); err != nil {
+		t.Fatal(err)
+	}
+	s.message(s.do(http.MethodPost, fmt.Sprintf("/jobs/%d/count", job.ID), url.Values{}), "At least 2 rows are left below project 1")
+	if _, err := held.ExecContext(t.Context(), "UNLOCK TABLES"); err != nil {
+		t.Error(err)
+	}
+	if err := held.Close(); err != nil {
+		t.Error(err)
+	}
+	if got := keptTables(s.plan); !slices.Equal(got, []string{"project", "project_archive", "screen", "screen_archive"}) {
+		t.Errorf("%q", got)
 	}
 }

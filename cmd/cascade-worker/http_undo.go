@@ -8,10 +8,15 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/schema"
 )
 
+// What a count of what is left below a row may cost. Rows whose keys have to be kept are
+// those that others hang below, or that can be reached in two ways: the memory of a worker
+// is for its work.
 const (
-	countLimit  = 50_000 // rows of each table, that a count looks at
+	countLimit  = 1_000_000 // rows of each table
+	countKeys   = 500_000   // rows whose keys are kept
 	countBudget = 8 * time.Second
 )
 
@@ -86,16 +91,31 @@ func (p *page) countJob(ctx context.Context, _ *http.Request, id int64) (string,
 	if err != nil {
 		return "", err
 	}
-	counted, cancel := context.WithTimeout(ctx, countBudget)
+	counted, cancel := context.WithTimeout(ctx, p.countBudget)
 	defer cancel()
-	e, err := cascade.DryRun(counted, p.work.db, p.work.plan, job.Resource, job.ResourceID, cascade.DryRunOptions{Limit: countLimit})
+	var soFar cascade.Estimate
+	kept := keptTables(p.work.plan)
+	e, err := cascade.DryRun(counted, p.work.db, p.work.plan, job.Resource, job.ResourceID, cascade.DryRunOptions{Limit: countLimit, OnProgress: func(e cascade.Estimate) {
+		soFar = e
+		keys := int64(0)
+		for _, table := range kept {
+			keys += e.Tables[table]
+		}
+		if keys > countKeys {
+			cancel()
+		}
+	}})
+	cut := false
 	switch {
+	case err == nil:
+	case counted.Err() != nil && ctx.Err() == nil && sumRows(soFar.Tables) > 0:
+		e, cut = soFar, true // of a big job that much is known, at least
 	case counted.Err() != nil:
-		return "", fmt.Errorf("there is too much to count below %s in %s", rowName(job), span(countBudget))
-	case err != nil:
+		return "", fmt.Errorf("there is too much to count below %s in %s", rowName(job), span(p.countBudget))
+	default:
 		return "", err
 	}
-	left := remaining{At: at, Deleted: job.DeletedRows, AtLeast: len(e.Capped) > 0}
+	left := remaining{At: at, Deleted: job.DeletedRows, AtLeast: cut || len(e.Capped) > 0}
 	for _, n := range e.Tables {
 		left.Left += n
 	}
@@ -107,6 +127,23 @@ func (p *page) countJob(ctx context.Context, _ *http.Request, id int64) (string,
 		return fmt.Sprintf("At least %s left below %s: more than are counted.", rowsAre(left.Left), rowName(job)), nil
 	}
 	return fmt.Sprintf("About %s left below %s.", rowsAre(left.Left), rowName(job)), nil
+}
+
+// keptTables are those of which a dry run keeps the keys of the rows that it has counted.
+func keptTables(plan schema.Plan) (tables []string) {
+	nodes := plan.Nodes()
+	above := map[string]bool{}
+	for _, n := range nodes {
+		for _, e := range n.Parents {
+			above[e.Table] = true
+		}
+	}
+	for _, n := range nodes {
+		if above[n.Name] || len(n.Parents) > 1 {
+			tables = append(tables, n.Tables...)
+		}
+	}
+	return tables
 }
 
 func rowsAre(n int64) string {

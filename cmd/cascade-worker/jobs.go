@@ -145,7 +145,7 @@ func withError(titles []string, rows [][]string) ([]string, [][]string) {
 }
 
 func printJSON(a *app, value any) error {
-	encoder := json.NewEncoder(a.stdout)
+	encoder := json.NewEncoder(jsonWriter{a.stdout})
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(value)
 }

@@ -6,14 +6,16 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"golang.org/x/term"
 )
 
 func main() {
-	// The first signal asks for a clean stop; a second one ends the process at once.
+	// The first signal asks for a clean stop; a second one ends the process at once. It counts
+	// only after a moment: timeout(1) and others signal a process and its group.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
+	context.AfterFunc(ctx, func() { time.AfterFunc(secondSignal, stop) })
 	code := execute(ctx, surroundings{
 		args:     os.Args[1:],
 		stdin:    os.Stdin,
@@ -25,6 +27,9 @@ func main() {
 	stop()
 	os.Exit(code)
 }
+
+// secondSignal is how long after the first one a signal is the same.
+const secondSignal = 500 * time.Millisecond
 
 // drawable says whether a bar can be drawn: on a terminal that can move its cursor and
 // knows its size.

@@ -125,5 +125,9 @@ func (c *ddlCmd) Run(a *app) error {
 }
 
 func statements(plan schema.Plan) string {
-	return strings.Join(plan.DDL(), ";\n\n") + ";"
+	ddl := plan.DDL()
+	if len(ddl) == 0 {
+		return "-- the plan has no resources; its tables are somebody else's"
+	}
+	return strings.Join(ddl, ";\n\n") + ";"
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/schema"
@@ -40,6 +41,10 @@ Examples:
     cascade-worker orphans --enqueue`
 }
 
+// flushEvery is how long a row that was found waits at most until it is queued, but for
+// the time that a page takes.
+const flushEvery = time.Second
+
 // Run prints the missing rows.
 func (c *orphansCmd) Run(ctx context.Context, a *app) (err error) {
 	plan, err := a.plan(c.planFlag)
@@ -58,8 +63,10 @@ func (c *orphansCmd) Run(ctx context.Context, a *app) (err error) {
 	list := &stream{a: a, json: c.JSON, line: func(v any) string { return orphanTold(v.(cascade.Orphan)) }}
 	var waiting []cascade.Orphan
 	var done cascade.EnqueuedOrphans
+	flushed := time.Now()
 	flush := func() error {
-		if !c.Enqueue || len(waiting) == 0 {
+		flushed = time.Now()
+		if len(waiting) == 0 {
 			return nil
 		}
 		now, err := cascade.EnqueueOrphans(ctx, db, plan, waiting)
@@ -67,31 +74,45 @@ func (c *orphansCmd) Run(ctx context.Context, a *app) (err error) {
 		done.Open += now.Open
 		done.Returned += now.Returned
 		done.ReportOnly += now.ReportOnly
-		waiting = nil
+		if err == nil {
+			waiting = nil
+		}
 		return err
 	}
+	// Where to go on: behind it are no rows that are only about to be queued.
 	show, position := newCounter(a), c.After
+	complete := false
+	var refused error // of the last flush; the next row ends the search then
 	err = cascade.Orphans(ctx, db, plan, cascade.OrphanOptions{Table: c.Table, Limit: c.Limit, After: c.After, OnPage: func(p cascade.OrphanPage) {
-		position = p.Next
+		if time.Since(flushed) >= flushEvery {
+			refused = flush()
+		}
+		if complete = p.Next == ""; len(waiting) == 0 {
+			position = p.Next
+		}
 		show.say(func() string {
 			return fmt.Sprintf("%s missing; %s: %s, entry %s", grouped(list.n), p.Table, p.Edge, grouped(p.Entries))
 		})
 	}}, func(o cascade.Orphan) error {
+		if refused != nil {
+			return refused
+		}
 		if err := list.add(o); err != nil {
 			return err
 		}
 		if c.Enqueue {
 			waiting = append(waiting, o)
 		}
-		if len(waiting) < rootsPerPage {
-			return nil
+		if len(waiting) >= rootsPerPage {
+			refused = flush()
 		}
-		return flush()
+		return refused
 	})
-	cut := err != nil || c.Limit > 0 && list.n >= c.Limit
-	if ctx.Err() == nil {
+	if ctx.Err() == nil && (err == nil || refused == nil) {
 		err = errors.Join(err, flush())
 	}
+	end := orphansEnd{n: list.n, done: done, enqueue: c.Enqueue, waiting: len(waiting),
+		cut: err != nil, full: c.Limit > 0 && list.n >= c.Limit && !complete, after: c.After, position: position}
 	err = errors.Join(err, show.end(), list.end())
 	switch {
 	case errors.Is(err, schema.ErrUnknownResource):
@@ -99,7 +120,8 @@ func (c *orphansCmd) Run(ctx context.Context, a *app) (err error) {
 	case errors.Is(err, cascade.ErrCursor):
 		return usagef("--after is not a position that this command has printed for this plan and --table")
 	}
-	if _, perr := fmt.Fprintln(a.stderr, orphansSummary(list.n, done, c.Enqueue, cut, position)); perr != nil {
+	err = explained(ctx, db, plan, err)
+	if _, perr := fmt.Fprintln(a.stderr, end.summary()); perr != nil {
 		return errors.Join(err, perr)
 	}
 	return err
@@ -118,24 +140,47 @@ func orphanTold(o cascade.Orphan) string {
 	return line
 }
 
-func orphansSummary(n int, done cascade.EnqueuedOrphans, enqueue, cut bool, position string) string {
+// orphansEnd is how a search has ended.
+type orphansEnd struct {
+	n        int // rows that were found
+	done     cascade.EnqueuedOrphans
+	waiting  int // found, and not queued any more
+	enqueue  bool
+	cut      bool   // by an error
+	full     bool   // by --limit
+	after    string // where it began
+	position string // where to go on; empty: at the begin, or nowhere
+}
+
+func (e orphansEnd) summary() string {
 	line := "no row is missing"
-	if n > 0 {
-		line = plural(n, "missing row")
+	switch {
+	case e.n > 0:
+		line = plural(e.n, "missing row")
+	case e.cut:
+		line = "no missing row found so far"
 	}
-	if enqueue && n > 0 {
-		line += fmt.Sprintf("; %s queued", plural(done.Queued, "job"))
+	if e.enqueue && e.n > 0 {
+		line += fmt.Sprintf("; %s queued", plural(e.done.Queued, "job"))
 		for _, part := range []struct {
 			n    int
 			what string
-		}{{done.Open, "open already"}, {done.Returned, "there after all"}, {done.ReportOnly, "that cannot be queued"}} {
+		}{{e.done.Open, "open already"}, {e.done.Returned, "there after all"}, {e.done.ReportOnly, "that cannot be queued"}, {e.waiting, "not queued yet"}} {
 			if part.n > 0 {
 				line += fmt.Sprintf(", %s %s", grouped(part.n), part.what)
 			}
 		}
 	}
-	if cut && position != "" {
-		line += "; go on with --after " + position
+	switch {
+	case !e.cut && !e.full:
+	case e.position != "" && (e.cut || e.position != e.after):
+		line += "; go on with --after " + e.position
+	case e.full && e.enqueue && !e.cut: // what was queued is not found again
+		line += "; there may be more: run it again"
+	case e.full:
+		line += "; there may be more: raise --limit"
+	case e.n > 0:
+		line += "; there may be more: run it again"
 	}
 	return line
 }
@@ -162,7 +207,7 @@ func (s *stream) add(v any) error {
 	if s.n == 1 {
 		before = "[\n  "
 	}
-	_, err = fmt.Fprintf(s.a.stdout, "%s%s", before, text)
+	_, err = fmt.Fprintf(jsonWriter{s.a.stdout}, "%s%s", before, text)
 	return err
 }
 

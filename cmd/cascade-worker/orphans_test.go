@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/onerow/onerow/cascade"
@@ -35,6 +36,8 @@ func TestOrphans(t *testing.T) {
 	o = w.want(0, "1 missing row; go on with --after ", "orphans", "--limit", "1")
 	_, position, _ := strings.Cut(strings.TrimSpace(o.stderr), "--after ")
 	w.want(0, "missing row", "orphans", "--after", position)
+	w.want(0, "1 missing row; there may be more: raise --limit\n", "orphans", "--limit", "1", "--table", "comment")
+	w.want(0, "4 missing rows\n", "orphans", "--limit", "4")
 	w.want(0, "4 missing rows; 3 jobs queued", "orphans", "--enqueue")
 	w.want(0, "no row is missing", "orphans", "--enqueue")
 	w.want(0, "3 jobs done", "drain")
@@ -53,5 +56,56 @@ func TestOrphans(t *testing.T) {
 		}
 	}
 	w.exec("DROP TABLE comment")
-	w.want(1, "comment", "orphans")
+	w.want(1, "in 1 point: run cascade-worker verify", "orphans")
+	w.want(1, "in 1 point: run cascade-worker verify", "plan", "project", "1")
+}
+
+// TestOrphansInterrupted: the position that is printed skips no row that was not queued,
+// and a search that was cut does not say that no row is missing.
+func TestOrphansInterrupted(t *testing.T) {
+	w := ready(t)
+	w.fill(1, 1, 0)
+	w.exec("DELETE FROM project WHERE id = 1")
+	held, err := w.db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock := func(statement string) {
+		t.Helper()
+		if _, err := held.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	interrupted := func(table string) string {
+		t.Helper()
+		lock("LOCK TABLES " + table + " WRITE") // plain reads of it wait, too
+		d := w.start("orphans", "--enqueue")
+		w.eventually("searches that wait", "SELECT COUNT(*) FROM information_schema.processlist WHERE db = DATABASE() AND state LIKE 'Waiting for table%'",
+			func(n int64) bool { return n == 1 })
+		d.signal(syscall.SIGINT)
+		if code, _ := d.wait(deadline); code != 1 {
+			t.Errorf("exit code %d", code)
+		}
+		lock("UNLOCK TABLES")
+		return d.stderr.String()
+	}
+	if says := interrupted("screen"); !strings.Contains(says, "no missing row found so far") || strings.Contains(says, "no row is missing") {
+		t.Error(says)
+	}
+	says := interrupted("comment") // the missing project was found in screen
+	if !strings.Contains(says, "1 missing row; ") {
+		t.Error(says)
+	}
+	args := []string{"orphans", "--enqueue"}
+	if _, rest, found := strings.Cut(says, "--after "); found {
+		position, _, _ := strings.Cut(rest, "\n")
+		args = append(args, "--after", position)
+	}
+	w.ok(args...)
+	if n := w.number("SELECT COUNT(*) FROM onerow_job WHERE resource = 'project' AND resource_id = '1'"); n != 1 {
+		t.Errorf("%d jobs for the missing project; %s", n, says)
+	}
+	if err := held.Close(); err != nil {
+		t.Error(err)
+	}
 }

@@ -16,7 +16,8 @@ import (
 const plainEvery = 2 * time.Second
 
 // progress shows how a drain goes on: as a bar on a terminal, else as a line now and
-// then. It is a writer too, for logs, which must not be written into the bar.
+// then. It is a writer too, for logs, which must not be written into the bar, and an
+// observer, because what a job counts includes the rows that earlier runs have deleted.
 type progress struct {
 	out  io.Writer
 	bars *mpb.Progress // nil: plain lines
@@ -25,6 +26,7 @@ type progress struct {
 	mu    sync.Mutex // not held while the bar is told anything: drawing takes it, too
 	total int        // jobs, as far as they are known
 	jobs  map[int64]cascade.Job
+	rows  int64     // deleted by this drain
 	now   string    // which job is being worked
 	last  time.Time // of the last plain line
 	err   error     // why a plain line could not be written
@@ -85,6 +87,21 @@ func (p *progress) job(j cascade.Job) {
 	}
 }
 
+// Deleted counts rows. The worker tells of them before it reports their job.
+func (p *progress) Deleted(_ string, rows int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.rows += rows
+}
+
+// The rest of what an observer is told is not shown.
+func (*progress) Batch(time.Duration)    {}
+func (*progress) Detached(string, int64) {}
+func (*progress) Parked(string)          {}
+func (*progress) LeaseLost()             {}
+func (*progress) Throttled(string)       {} // it is logged
+func (*progress) Ended(cascade.State)    {}
+
 // end removes the bar, so that the summary stands alone. The error says that progress
 // could not be written.
 func (p *progress) end() error {
@@ -102,9 +119,8 @@ func (p *progress) end() error {
 func (p *progress) sum() (s tally) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	s.total, s.now = p.total, p.now
+	s.total, s.now, s.rows = p.total, p.now, p.rows
 	for _, j := range p.jobs {
-		s.rows += j.DeletedRows
 		switch {
 		case j.State == cascade.Done:
 			s.done++
@@ -124,7 +140,7 @@ type tally struct {
 	total, done, dead int
 	failed            int   // jobs that will be tried again
 	left              int   // jobs that have ended with leftovers
-	rows              int64 // below the roots of these jobs
+	rows              int64 // deleted below the roots of these jobs, by this drain
 	now               string
 }
 

@@ -70,7 +70,7 @@ func (r *rootRow) encode(ctx context.Context, db onerow.DB) error {
 		r.key, err = codec.Encode(key)
 	}
 	if err != nil {
-		return usagef("%q is no key of %s: %w", r.typed, r.node.Name, err)
+		return usagef("no key of %s: %w", r.node.Name, detail(err, rowkey.ErrKey))
 	}
 	return nil
 }

@@ -26,6 +26,12 @@ type workFlags struct {
 	LogFormat string        `enum:"text,json" default:"text" placeholder:"FORMAT" help:"text or json."`
 }
 
+// What is shorter would ask the database all the time, or lose every job.
+const (
+	shortestLease = 100 * time.Millisecond
+	shortestPoll  = 10 * time.Millisecond
+)
+
 // maxParallel jobs in one process; there may be more processes.
 const maxParallel = 64
 
@@ -37,8 +43,8 @@ func (f workFlags) check(a *app) error {
 		return usagef("--target is %s; it should be a time like 50ms", f.Target)
 	case f.Parallel < 0 || f.Parallel > maxParallel:
 		return usagef("--parallel is %d; it should be from 1 to %d jobs", f.Parallel, maxParallel)
-	case f.Lease < 0:
-		return usagef("--lease is %s; it should be a time like 10s", f.Lease)
+	case f.Lease != 0 && f.Lease < shortestLease:
+		return usagef("--lease is %s; it should be a time like 10s, %s or more", f.Lease, shortestLease)
 	}
 	return f.throttleFlags.check(a)
 }
@@ -74,8 +80,8 @@ Examples:
 
 // Run works until ctx ends.
 func (c *runCmd) Run(ctx context.Context, a *app) (err error) {
-	if c.Poll < 0 {
-		return usagef("--poll is %s; it should be a time like 1s", c.Poll)
+	if c.Poll != 0 && c.Poll < shortestPoll {
+		return usagef("--poll is %s; it should be a time like 1s, %s or more", c.Poll, shortestPoll)
 	}
 	log := logger(a.stderr, c.LogFormat, slog.LevelInfo)
 	op, err := a.operator(c.httpFlags, log)
@@ -110,7 +116,7 @@ func stopped(ctx context.Context, err error) error {
 func logger(w io.Writer, format string, level slog.Level) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}
 	if format == "json" {
-		return slog.New(slog.NewJSONHandler(w, options))
+		return slog.New(slog.NewJSONHandler(jsonWriter{w}, options))
 	}
 	return slog.New(slog.NewTextHandler(w, options))
 }
@@ -196,6 +202,16 @@ func declared(ctx context.Context, db *sql.DB, plan schema.Plan) error {
 		return unfit("the database is not as the plan declares it, in " + plural(len(differs.Differences), "point"))
 	}
 	return err
+}
+
+// explained puts before an error why the database is not as the plan declares it, if that
+// is so: what fails then, and how, says little about what to do.
+func explained(ctx context.Context, db *sql.DB, plan schema.Plan, err error) error {
+	var why unfit
+	if err == nil || ctx.Err() != nil || errors.Is(err, errUsage) || !errors.As(declared(ctx, db, plan), &why) {
+		return err
+	}
+	return errors.Join(why, err)
 }
 
 // database says where the worker works, without a password.

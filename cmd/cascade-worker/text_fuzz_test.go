@@ -1,6 +1,11 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"maps"
 	"strings"
 	"testing"
 	"unicode"
@@ -24,6 +29,36 @@ func FuzzHide(f *testing.F) {
 			if text := oneLine(s.hide(before + given + after)); strings.Contains(text, "hunter2") || strings.Contains(text, "hunter3") || strings.Contains(text, "hunter4") {
 				t.Fatalf("%q is printed: %q", given, text)
 			}
+		}
+	})
+}
+
+// FuzzJSON: what is printed as JSON has nothing in it that a terminal obeys, and means
+// what it meant.
+func FuzzJSON(f *testing.F) {
+	for _, seed := range []string{"a\u009b31m", "\u202egnirts", "\x7f", "\x1b[31m", "😀\U000e0041", "\u2028<ä>", "\xff"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		plain, err := json.Marshal(map[string]string{text: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		if n, err := (jsonWriter{&out}).Write(plain); n != len(plain) || err != nil {
+			t.Fatal(n, err)
+		}
+		if strings.IndexFunc(out.String(), func(r rune) bool { return !unicode.IsGraphic(r) || unicode.Is(unicode.Bidi_Control, r) }) >= 0 {
+			t.Errorf("%q becomes %q", text, out.String())
+		}
+		var got, want map[string]string
+		if err := errors.Join(json.Unmarshal([]byte(out.String()), &got), json.Unmarshal(plain, &want)); err != nil || !maps.Equal(got, want) {
+			t.Errorf("%q becomes %q: %v", text, got, err)
+		}
+		var log bytes.Buffer
+		logger(&log, "json", slog.LevelInfo).Info(text, "worker", text)
+		if !json.Valid(log.Bytes()) || bytes.ContainsFunc(bytes.TrimSpace(log.Bytes()), unicode.IsControl) {
+			t.Errorf("%q is logged as %q", text, log.String())
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"syscall"
 	"testing"
@@ -91,5 +92,27 @@ SELECT (SELECT MAX(id) FROM onerow_job), 'comment', MIN(id), 'a keeper', 'parked
 	w.want(0, "1 job done", "drain")
 	if n := w.rows(); n != 0 {
 		t.Errorf("%d rows are left", n)
+	}
+}
+
+// TestPausedDrain: without work it does not wait for the end of a pause; with work it says
+// that it waits. What an earlier run has deleted it does not count as its own.
+func TestPausedDrain(t *testing.T) {
+	w := ready(t)
+	w.ok("pause", "backup")
+	w.want(0, "0 jobs done, 0 rows deleted below them in 0s; the queue is empty\n", "drain")
+	total := w.fill(1, 2, 2)
+	w.ok("enqueue", "project", "1")
+	w.exec("INSERT INTO onerow_job_count (job_id, table_name, deleted_rows) SELECT id, 'comment', 1000 FROM onerow_job")
+	d := w.start("drain")
+	w.eventually("workers that wait", "SELECT COUNT(*) FROM onerow_worker WHERE throttle = 'paused: backup'", func(n int64) bool { return n == 1 })
+	d.signal(syscall.SIGTERM)
+	if code, _ := d.wait(deadline); code != 1 || !strings.Contains(d.stderr.String(), `msg="cascade: waits"`) || !strings.Contains(d.stderr.String(), `reason="paused: backup"`) {
+		t.Errorf("exit code %d: %s", code, d.stderr)
+	}
+	w.ok("resume")
+	w.want(0, fmt.Sprintf("1 job done, %d rows deleted", total), "drain")
+	if n := w.number(sqlDeleted); n != 1000+total {
+		t.Errorf("the job counts %d rows", n)
 	}
 }

@@ -62,9 +62,9 @@ func restore(ctx context.Context, db *sql.DB, plan schema.Plan, deletionID int64
 	case err == nil:
 		return back, nil
 	case errors.Is(err, repo.ErrNoDeletion):
-		return back, fmt.Errorf("there is no deletion %d: %w", deletionID, err)
+		return back, &said{fmt.Sprintf("there is no deletion %d", deletionID), err}
 	case errors.Is(err, repo.ErrTooLate):
-		return back, fmt.Errorf("too late, nothing was changed: %w", err)
+		return back, fmt.Errorf("too late, nothing was changed: %w", detail(err, repo.ErrTooLate, cascade.ErrTooLate))
 	case errors.Is(err, cascade.ErrOtherDeletion), errors.Is(err, schema.ErrUnknownResource):
 		return back, fmt.Errorf("nothing was changed: %w", err)
 	case errors.Is(err, repo.ErrParentNotFound):

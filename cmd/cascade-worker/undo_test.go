@@ -39,8 +39,8 @@ VALUES ('project', ?, ?, 'scheduled', UTC_TIMESTAMP(6) + INTERVAL 1 HOUR, UTC_TI
 	w.exec("UPDATE onerow_job SET due_at = UTC_TIMESTAMP(6)")
 	w.want(1, "too late", "undo", "901")
 	w.ok("drain")
-	w.want(1, "too late", "undo", "901")
-	w.want(1, "there is no deletion 4711", "undo", "4711")
+	w.want(1, ": too late, nothing was changed: its job is done\n", "undo", "901")
+	w.want(1, ": there is no deletion 4711\n", "undo", "4711")
 	for _, wrong := range []string{"0", "x", "1.5"} {
 		if o := w.want(2, wrong, "undo", wrong); !isOneLine(o.stderr) {
 			t.Error(o)

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"io"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// jsonWriter passes JSON on with each character escaped that a terminal would obey, or
+// that would reorder its line: Go leaves those above ASCII as they are. They can only be
+// within strings, where the escape means the same. A write is whole characters.
+type jsonWriter struct{ out io.Writer }
+
+// Write writes all of text, or fails.
+func (w jsonWriter) Write(text []byte) (int, error) {
+	safe := make([]byte, 0, len(text))
+	for rest := text; len(rest) > 0; {
+		r, size := utf8.DecodeRune(rest)
+		switch {
+		case r != 0x7f && r < utf8.RuneSelf, unicode.IsGraphic(r) && !unicode.Is(unicode.Bidi_Control, r):
+			safe = append(safe, rest[:size]...)
+		default:
+			for _, unit := range utf16.Encode([]rune{r}) {
+				safe = append(safe, '\\', 'u', hexDigit(unit>>12), hexDigit(unit>>8), hexDigit(unit>>4), hexDigit(unit))
+			}
+		}
+		rest = rest[size:]
+	}
+	if _, err := w.out.Write(safe); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
+func hexDigit(digit uint16) byte { return "0123456789abcdef"[digit&0xf] }
