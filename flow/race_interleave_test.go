@@ -155,6 +155,21 @@ func races(h *heard) []race {
 		}
 		return reason(err)
 	}
+	// inside is await in a caller's transaction that has looked before, so that its snapshot is older than the other one's step.
+	inside := func(ctx context.Context, db *sql.DB) error {
+		var s flow.Step
+		err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
+			if err := onerow.QueryRow(ctx, tx, "SELECT COUNT(*) FROM onerow_flow_step", nil, new(int)); err != nil {
+				return err
+			}
+			s, err = flow.Await(ctx, tx, a, "price", []byte("?"))
+			return err
+		})
+		if err == nil {
+			h.add(fmt.Sprint("replayed ", s.Replayed))
+		}
+		return reason(err)
+	}
 	answer := func(text string) call {
 		return func(ctx context.Context, db *sql.DB) error {
 			s, err := flow.Answer(ctx, db, step, []byte(text))
@@ -212,6 +227,7 @@ func races(h *heard) []race {
 		{"supersede, at two stages", staged, []call{h.supersede(b), h.supersede(run("pay", "c"))}, false, nil},
 		{"supersede, and claim", nothing, []call{h.supersede(b), h.claim(a)}, false, nil},
 		{"await, twice", claimed, twice(await), true, h.exactly("replayed false", "replayed true")},
+		{"await, in callers' transactions, twice", claimed, twice(inside), true, h.exactly("replayed false", "replayed true")},
 		{"await, and answer", claimed, []call{await, answer("5")}, false, nil},
 		{"answer, twice", waiting, twice(answer("5")), true, h.exactly("replayed false", "replayed true")},
 		{"answer, two answers", waiting, []call{answer("5"), answer("6")}, false, nil},
