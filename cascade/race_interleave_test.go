@@ -22,6 +22,7 @@ type duel struct {
 	setup       call
 	a, b        call // b nil: a twice, and twice must be once
 	check       call
+	judge       func(ctx context.Context, db *sql.DB, answers []error) error // in place of the serial executions
 	preemptions int
 }
 
@@ -49,23 +50,28 @@ func duels(ready func(*Worker)) []duel {
 		_, err := Retry(ctx, db, 1)
 		return err
 	})
-	worker := func(db *sql.DB) (*Worker, error) {
-		w, err := NewWorker(db, forest, Config{Lease: time.Millisecond, Name: "w", Assets: &shelf{}})
+	// The lease ends when a duel says so, not by the clock.
+	worker := func(db *sql.DB, cfg Config) (*Worker, error) {
+		cfg.Lease, cfg.Name, cfg.Assets = time.Hour, "w", &shelf{}
+		w, err := NewWorker(db, forest, cfg)
 		if err == nil {
 			ready(w)
 		}
 		return w, err
 	}
 	round := func(ctx context.Context, db *sql.DB) error {
-		w, err := worker(db)
+		w, err := worker(db, Config{})
 		if err != nil {
 			return err
 		}
 		_, err = w.RunOnce(ctx)
 		return err
 	}
+	successor := func(ctx context.Context, db *sql.DB) error {
+		return errors.Join(execAll(ctx, db, "UPDATE onerow_job SET due_at = UTC_TIMESTAMP(6)"), round(ctx, db))
+	}
 	zombie := forgive(ErrLeaseLost, func(ctx context.Context, db *sql.DB) error {
-		w, err := worker(db)
+		w, err := worker(db, Config{Batch: 1, Chunk: 1}) // several batches, each of which may be the first without the lease
 		if err != nil {
 			return err
 		}
@@ -85,19 +91,26 @@ func duels(ready func(*Worker)) []duel {
 		})
 	}
 	dead := does(putJob("project", "dead", "0 SECOND"), moveColumns+"UTC_TIMESTAMP(6) FROM onerow_job", "DELETE FROM onerow_job")
-	given := func(ctx context.Context, db *sql.DB) error {
-		if err := insertRow(ctx, db, "project", map[string]any{"id": 1, "user_id": 7}); err != nil {
-			return err
-		}
-		for range 3 {
-			if err := insertRow(ctx, db, "note", map[string]any{"project_id": 1}); err != nil {
+	// given is a job for a project with three rows below it, of which so many are screens.
+	given := func(screens int) call {
+		return func(ctx context.Context, db *sql.DB) error {
+			if err := insertRow(ctx, db, "project", map[string]any{"id": 1, "user_id": 7}); err != nil {
 				return err
 			}
+			for i := range 3 {
+				table := "note"
+				if i < screens {
+					table = "screen"
+				}
+				if err := insertRow(ctx, db, table, map[string]any{"project_id": 1}); err != nil {
+					return err
+				}
+			}
+			return execAll(ctx, db, putJob("project", "ready", "0 SECOND"))
 		}
-		return execAll(ctx, db, putJob("project", "ready", "0 SECOND"))
 	}
 	taken := func(ctx context.Context, db *sql.DB) error {
-		return errors.Join(given(ctx, db), execAll(ctx, db, "UPDATE onerow_job SET state = 'running', token = 1, worker = 'w#1', started_at = UTC_TIMESTAMP(6)"))
+		return errors.Join(given(1)(ctx, db), execAll(ctx, db, "UPDATE onerow_job SET state = 'running', token = 1, worker = 'w#1', started_at = UTC_TIMESTAMP(6)"))
 	}
 	exact := func(ctx context.Context, db *sql.DB) error {
 		job, err := Get(ctx, db, 1)
@@ -114,19 +127,48 @@ func duels(ready func(*Worker)) []duel {
 		}
 		return err
 	}
+	takeover, unchanged := takeOver(new(string))
 	return []duel{
-		{"enqueue, twice", nil, enqueue, nil, nil, 2},
+		{"enqueue, twice", nil, enqueue, nil, nil, nil, 2},
 		{"enqueue, enqueue with grace", nil, enqueue, func(ctx context.Context, db *sql.DB) error {
 			_, err := Enqueue(ctx, db, Deletion{ID: 5, Resource: "project", ResourceID: "1", Grace: time.Hour})
 			return err
-		}, nil, 2},
-		{"cancel, twice", does(putJob("project", "scheduled", "1 HOUR")), cancel, nil, nil, 2},
-		{"cancel, enqueue", does(putJob("project", "scheduled", "1 HOUR")), forgive(ErrTooLate, cancel), enqueue, nil, 2},
-		{"retry, twice", dead, retry, nil, nil, 2},
-		{"retry, enqueue", dead, forgive(ErrOpenJob, retry), enqueue, nil, 2},
-		{"a round, a round", given, round, round, exact, 1},
-		{"a worker that lost its lease, its successor", taken, zombie, round, exact, 1},
-		{"a round, a child is inserted", given, round, child, alone, 2},
+		}, nil, nil, 2},
+		{"cancel, twice", does(putJob("project", "scheduled", "1 HOUR")), cancel, nil, nil, nil, 2},
+		{"cancel, enqueue", does(putJob("project", "scheduled", "1 HOUR")), forgive(ErrTooLate, cancel), enqueue, nil, nil, 2},
+		{"retry, twice", dead, retry, nil, nil, nil, 2},
+		{"retry, enqueue", dead, forgive(ErrOpenJob, retry), enqueue, nil, nil, 2},
+		{"a round, a round", given(0), round, round, exact, nil, 1},
+		{"a round, another one when its lease is over", given(0), round, successor, exact, nil, 1},
+		{"a worker that loses its lease, its successor", taken, zombie, successor, exact, nil, 1},
+		{"a worker that loses its lease changes nothing", taken, zombie, takeover, nil, unchanged, 1},
+		{"a round, a child is inserted", given(0), round, child, alone, nil, 2},
+	}
+}
+
+// books is what a worker changes: what is left of the rows, what is counted, and the job.
+func books(ctx context.Context, db *sql.DB) (text string, err error) {
+	err = onerow.QueryRow(ctx, db, `SELECT CONCAT((SELECT COUNT(*) FROM note), ' notes, ', (SELECT COUNT(*) FROM screen), ' screens, ',
+  (SELECT COUNT(*) FROM project), ' projects, ', (SELECT COALESCE(SUM(deleted_rows), 0) FROM onerow_job_count), ' rows counted, ',
+  COALESCE((SELECT CONCAT('batch ', batch_seq, ', due ', due_at) FROM onerow_job), 'no job'))`, nil, &text)
+	return text, err
+}
+
+// takeOver is what a claim does to the job, and a look at what the worker before it has done until then. unchanged: the
+// books are as they were then, however much of the work that is.
+func takeOver(seen *string) (takeover call, unchanged func(ctx context.Context, db *sql.DB, answers []error) error) {
+	takeover = func(ctx context.Context, db *sql.DB) (err error) {
+		if err = execAll(ctx, db, "UPDATE onerow_job SET token = token + 1, worker = 'w#2' WHERE id = 1"); err == nil {
+			*seen, err = books(ctx, db)
+		}
+		return err
+	}
+	return takeover, func(ctx context.Context, db *sql.DB, answers []error) error {
+		now, err := books(ctx, db)
+		if err = errors.Join(append(answers, err)...); err == nil && now != *seen {
+			err = fmt.Errorf("taken over with %s, and then: %s", *seen, now)
+		}
+		return err
 	}
 }
 
@@ -138,7 +180,7 @@ func TestInterleave(t *testing.T) {
 			plant(t, dbtest.OpenDSN(t, dsn))
 			for _, d := range duels(mapped(t, dsn, forest)) {
 				t.Run(d.name, func(t *testing.T) {
-					race := crashtest.Race{Workflow: complete(crashtest.Workflow{Name: "cascade: " + d.name, Setup: d.setup, Check: d.check}, dsn), Every: 60, Preemptions: d.preemptions}
+					race := crashtest.Race{Workflow: complete(crashtest.Workflow{Name: "cascade: " + d.name, Setup: d.setup, Check: d.check}, dsn), Judge: d.judge, Every: 60, Preemptions: d.preemptions}
 					if race.Calls = []call{d.a, d.b}; d.b == nil {
 						race.Calls, race.Call, race.AsOnce = nil, d.a, true
 					}
@@ -150,9 +192,10 @@ func TestInterleave(t *testing.T) {
 }
 
 // TestInterleaveNaiveTwin: a worker that looks whether the job is taken, and then takes it,
-// works it beside another, and the counts are those of whoever came last.
+// works it beside another, and the counts are those of whoever came last. One that looks
+// whether the token is its own, and then deletes, deletes after it has lost its lease.
 func TestInterleaveNaiveTwin(t *testing.T) {
-	naive := func(ctx context.Context, db *sql.DB) error {
+	claim := func(ctx context.Context, db *sql.DB) error {
 		var state string
 		if err := onerow.QueryRow(ctx, db, "SELECT state FROM onerow_job WHERE id = 1", nil, &state); err != nil || state != "ready" {
 			return err
@@ -166,17 +209,57 @@ func TestInterleaveNaiveTwin(t *testing.T) {
 		}
 		return execAll(ctx, db, fmt.Sprintf("REPLACE INTO onerow_job_count VALUES (1, 'note', %d)", n))
 	}
-	dsn := dbtest.DSN(t)
-	plant(t, dbtest.OpenDSN(t, dsn))
+	batch := func(ctx context.Context, db *sql.DB) error {
+		return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+			var token int
+			if err := onerow.QueryRow(ctx, tx, "SELECT token FROM onerow_job WHERE id = 1", nil, &token); err != nil || token != 0 {
+				return err
+			}
+			_, err := tx.ExecContext(ctx, "DELETE FROM note WHERE project_id = 1")
+			return err
+		})
+	}
 	setup := func(ctx context.Context, db *sql.DB) error {
 		return errors.Join(execAll(ctx, db, putJob("project", "ready", "0 SECOND")), insertRow(ctx, db, "note", map[string]any{"project_id": 1}))
 	}
-	_, err := crashtest.ExploreRace(t.Context(), crashtest.Race{Workflow: complete(crashtest.Workflow{Name: "cascade, naive", Setup: setup, Call: naive}, dsn), AsOnce: true})
-	var failures *crashtest.RaceFailures
-	if !errors.As(err, &failures) {
-		t.Fatalf("two workers that look before they take were not caught: %v", err)
-	}
-	if table := failures.List[0].Table; !strings.Contains(table, "SELECT state") || !strings.Contains(table, "DELETE FROM note") {
-		t.Errorf("the schedule does not name the race:\n%s", table)
+	for name, opts := range settings {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dsn := dbtest.DSN(t, opts...)
+			plant(t, dbtest.OpenDSN(t, dsn))
+			takeover, unchanged := takeOver(new(string))
+			w := complete(crashtest.Workflow{Setup: setup}, dsn)
+			for _, twin := range []struct {
+				name   string
+				race   crashtest.Race
+				racing []string // in the order in which they come
+			}{
+				{"look whether it is taken, then take it", crashtest.Race{Workflow: w, Calls: []call{claim, claim}, AsOnce: true},
+					[]string{"SELECT state", "SELECT state", "DELETE FROM note", "DELETE FROM note"}},
+				{"look at the token, then delete", crashtest.Race{Workflow: w, Calls: []call{batch, takeover}, Judge: unchanged},
+					[]string{"SELECT token", "UPDATE onerow_job SET token", "DELETE FROM note"}},
+			} {
+				t.Run(twin.name, func(t *testing.T) {
+					twin.race.Name = "cascade, naive: " + twin.name
+					_, err := crashtest.ExploreRace(t.Context(), twin.race)
+					var failures *crashtest.RaceFailures
+					if !errors.As(err, &failures) {
+						t.Fatalf("not caught: %v", err)
+					}
+					first := failures.List[0]
+					if first.Preemptions == 0 {
+						t.Errorf("it fails without a race:\n%s", first)
+					}
+					rest := first.Table
+					for _, statement := range twin.racing {
+						_, after, found := strings.Cut(rest, statement)
+						if !found {
+							t.Fatalf("the schedule does not show %q in its place:\n%s", statement, first)
+						}
+						rest = after
+					}
+				})
+			}
+		})
 	}
 }

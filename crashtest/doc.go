@@ -139,8 +139,8 @@
 //   - Call runs in a goroutine of its own at the same time as the other copies: what they share in memory needs a lock that is not held
 //     over a statement.
 //   - Schedules at which copies wait for each other and the server sees no deadlock fail ("every copy … waits").
-//   - InnoDB may lock more or less while deleted rows are not yet purged, so a schedule may come out otherwise than before. It is run
-//     again, then judged as what it was, and counted as Unsteady.
+//   - InnoDB may lock more or less while deleted rows are not yet purged, so a schedule may come out otherwise than before. That is
+//     judged as what it was, and the schedule run again, twice at most; one that never came out as chosen is counted as Unsteady.
 //
 // # Statement counts
 //

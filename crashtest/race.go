@@ -60,11 +60,12 @@ type RaceReport struct {
 	// Steps is how many statements the schedules had together, Waits how many of these waited for a lock, Deadlocks how many were
 	// answered with 1213.
 	Steps, Waits, Deadlocks int
-	// Preemptions is the bound: all schedules with at most so many were run. Complete: there are no others (but those with a stop).
+	// Preemptions is the bound: all schedules with at most so many were run, but for Unsteady ones. Complete: there are no others (but
+	// those with a stop), and none of them was unsteady or did not come to its end.
 	Preemptions int
 	Complete    bool
-	// Unsteady is how many schedules did not come out as they were chosen: the server let other copies wait than the time before.
-	// They are judged as what they were.
+	// Unsteady is how many schedules did not come out as they were chosen, also when they were run again: the server let other copies
+	// wait than the time before. What was run is judged as what it was, and what was chosen is missing.
 	Unsteady int
 	Elapsed  time.Duration
 }

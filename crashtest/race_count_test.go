@@ -218,6 +218,13 @@ func TestRaceThatCannotBeExplored(t *testing.T) {
 				return err
 			}
 		}, "in the same order differ"},
+		{"no statement", func(r *Race) { r.Call = func(context.Context, *sql.DB) error { return nil } }, "the copies sent no statement"},
+		{"no copy works", func(r *Race) { r.Call = sends("UPDATE stocks SET n = 1 WHERE id = 1") }, "every copy fails in every serial execution: Error 1146"},
+		{"no copy works, judged", func(r *Race) {
+			r.Call = sends("UPDATE stocks SET n = 1 WHERE id = 1")
+			r.Judge = func(context.Context, *sql.DB, []error) error { return nil }
+		}, "every copy fails in every serial execution: Error 1146"},
+		{"no copy works, as once", func(r *Race) { r.Call, r.AsOnce = sends("UPDATE stocks SET n = 1 WHERE id = 1"), true }, "every copy fails in every serial execution: Error 1146"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -225,6 +232,59 @@ func TestRaceThatCannotBeExplored(t *testing.T) {
 			tt.change(&r)
 			if _, err := ExploreRace(t.Context(), r); err == nil || !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("want %q in: %v", tt.says, err)
+			}
+		})
+	}
+}
+
+// A schedule that comes out otherwise than it was chosen is judged too, and what it should have been is missing.
+func TestUnsteadySchedules(t *testing.T) {
+	const played = 4 // three serial executions and the first schedule; the next one is to begin with B
+	for _, tt := range []struct {
+		name    string
+		silent  func(play int) bool // when B sends no statement
+		answers string
+	}{
+		{"wrong once", func(play int) bool { return play == played+1 }, "7 left"},
+		{"never again", func(play int) bool { return play > played }, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := stock(stockDSN(t), nil)
+			play := 0
+			r.Setup = func(ctx context.Context, db *sql.DB) error {
+				play++
+				return fullStock(ctx, db)
+			}
+			r.Calls = calls{
+				func(ctx context.Context, db *sql.DB) error {
+					n := 9
+					if tt.answers != "" && tt.silent(play) {
+						n = 7
+					}
+					_, err := db.ExecContext(ctx, "UPDATE stock SET n = ? WHERE id = 1", n)
+					return err
+				},
+				func(ctx context.Context, db *sql.DB) error {
+					if tt.silent(play) {
+						return nil
+					}
+					return selects(1)(ctx, db)
+				},
+			}
+			r.Judge = func(ctx context.Context, db *sql.DB, answers []error) error {
+				var n int
+				err := errors.Join(append(answers, db.QueryRowContext(ctx, "SELECT n FROM stock WHERE id = 1").Scan(&n))...)
+				if err == nil && n != 9 {
+					err = fmt.Errorf("%d left", n)
+				}
+				return err
+			}
+			report, err := ExploreRace(t.Context(), r)
+			if tt.answers == "" && err != nil || tt.answers != "" && (err == nil || !strings.Contains(err.Error(), tt.answers)) {
+				t.Errorf("want %q: %v", tt.answers, err)
+			}
+			if report.Complete || report.Unsteady != 1 || report.Schedules != 2 {
+				t.Errorf("%+v", report)
 			}
 		})
 	}

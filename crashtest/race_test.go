@@ -266,6 +266,8 @@ func TestRightRacesPass(t *testing.T) {
 			r.AsOnce, r.Stops = true, true
 			return r
 		}, func(r RaceReport) bool { return r.Serial == 1 && r.Stopped > 0 }},
+		{"the key refuses all", func(dsn string) Race { return stock(dsn, sends("INSERT INTO stock VALUES (1, 1)")) },
+			func(r RaceReport) bool { return r.Complete && r.Serial == 1 }},
 		{"stops", func(dsn string) Race {
 			r := stock(dsn, sends("UPDATE stock SET n = n-1 WHERE id = 1", "UPDATE stock SET n = n-1 WHERE id = 2"))
 			r.Stops = true

@@ -84,7 +84,7 @@ func (x *racer) exploreRace(ctx context.Context, report *RaceReport) (err error)
 	orders := map[uint64]bool{}
 	work := &backlog{}
 	work.push(0, "")
-	bound, complete := x.race.Preemptions, false
+	bound, complete, dropped := x.race.Preemptions, false, false
 	if x.race.Every > 0 && interleavings(report.Statements, x.race.Every) < x.race.Every {
 		bound, complete = 1<<30, true
 	}
@@ -97,37 +97,49 @@ func (x *racer) exploreRace(ctx context.Context, report *RaceReport) (err error)
 			complete = false // retries made more of them than the statements promised
 			break
 		}
-		r, err := x.play(ctx, prefix, x.all(), x.race.Stops)
-		for range 2 {
-			if err == nil && r.diverged {
-				r, err = x.play(ctx, prefix, x.all(), x.race.Stops)
-			}
-		}
+		r, err := x.follow(ctx, prefix, report, failures, orders)
 		if err != nil {
-			return withCleanup(fmt.Errorf("schedule %s…: %w", prefix, err), failures.orNil())
+			return withCleanup(err, failures.orNil())
 		}
-		report.add(r, orders)
-		failures.Schedules = report.Schedules
-		failure, err := x.judge(ctx, r)
-		if err != nil {
-			return withCleanup(fmt.Errorf("schedule %s: %w", r.schedule(), err), failures.orNil())
-		}
-		if failure != nil {
-			failures.List = append(failures.List, failure)
-		}
-		if r.stuck != nil {
-			continue // what comes after is not known
-		}
-		if r.diverged {
+		switch {
+		case r.diverged:
 			report.Unsteady++
-			continue
-		}
-		if !r.stopped || preemptions < x.race.Preemptions {
+			dropped = true // what the prefix says was not run, nor what comes after it
+		case r.stuck != nil:
+			dropped = true // what comes after is not known
+		case !r.stopped || preemptions < x.race.Preemptions:
 			work.branch(r)
 		}
 	}
-	report.Preemptions, report.Complete = x.race.Preemptions, complete && len(failures.List) < maxFailures
+	report.Preemptions, report.Complete = x.race.Preemptions, complete && !dropped && len(failures.List) < maxFailures
 	return failures.orNil()
+}
+
+// tries is how often a prefix is played until it comes out as it says.
+const tries = 3
+
+// follow plays a prefix, judges the end, and returns the last play. A play that came out otherwise is made again, but judged as well: what is
+// wrong is wrong, however it came about.
+func (x *racer) follow(ctx context.Context, prefix string, report *RaceReport, failures *RaceFailures, orders map[uint64]bool) (*run, error) {
+	for try := 1; ; try++ {
+		r, err := x.play(ctx, prefix, x.all(), x.race.Stops)
+		if err != nil {
+			return nil, fmt.Errorf("schedule %s…: %w", prefix, err)
+		}
+		failure, err := x.judge(ctx, r)
+		if err != nil {
+			return nil, fmt.Errorf("schedule %s: %w", r.schedule(), err)
+		}
+		if failure == nil && r.diverged && try < tries {
+			continue
+		}
+		report.add(r, orders)
+		failures.Schedules = report.Schedules
+		if failure != nil {
+			failures.List = append(failures.List, failure)
+		}
+		return r, nil
+	}
 }
 
 func (report *RaceReport) add(r *run, orders map[uint64]bool) {
@@ -168,6 +180,9 @@ func (x *racer) serial(ctx context.Context) (statements []int, err error) {
 		x.ends = append(x.ends, e)
 	}
 	x.ends = x.ends[1:]
+	if err := x.works(statements); err != nil {
+		return nil, err
+	}
 	x.spin = 2*slices.Max(statements) + 10 // from now on: serially nobody gives way
 	if !x.race.AsOnce {
 		return statements, nil
@@ -184,6 +199,32 @@ func (x *racer) serial(ctx context.Context) (statements []int, err error) {
 	}
 	x.ends = []ending{{order: "one call alone", key: x.keyOf(r), tables: r.end, answers: r.answers}}
 	return statements, nil
+}
+
+// works refuses a race in which nothing is done: its ends would all be the same, and right. An error of the workflow's own may be its right
+// answer, and so may a constraint's refusal; another error of the server to every copy, in every order, is none.
+func (x *racer) works(statements []int) error {
+	if slices.Max(statements) == 0 {
+		return errors.New("the copies sent no statement")
+	}
+	for _, e := range x.ends {
+		for _, answer := range e.answers {
+			var server *mysql.MySQLError
+			if !errors.As(answer, &server) || refusal(server.Number) {
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("every copy fails in every serial execution: %w", x.ends[0].answers[0])
+}
+
+// refusal says whether a constraint's decision has this number: a duplicate key, a foreign key, a CHECK (MySQL, MariaDB), a SIGNAL.
+func refusal(number uint16) bool {
+	switch number {
+	case 1062, 1451, 1452, 3819, 4025, 1644:
+		return true
+	}
+	return false
 }
 
 func (x *racer) differentEnds() int {

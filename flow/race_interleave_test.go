@@ -75,6 +75,7 @@ type race struct {
 	calls []call
 	once  bool
 	check call
+	stops bool
 }
 
 // The calls.
@@ -155,6 +156,21 @@ func races(h *heard) []race {
 		}
 		return reason(err)
 	}
+	// inside is await in a caller's transaction that has looked before, so that its snapshot is older than the other one's step.
+	inside := func(ctx context.Context, db *sql.DB) error {
+		var s flow.Step
+		err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
+			if err := onerow.QueryRow(ctx, tx, "SELECT COUNT(*) FROM onerow_flow_step", nil, new(int)); err != nil {
+				return err
+			}
+			s, err = flow.Await(ctx, tx, a, "price", []byte("?"))
+			return err
+		})
+		if err == nil {
+			h.add(fmt.Sprint("replayed ", s.Replayed))
+		}
+		return reason(err)
+	}
 	answer := func(text string) call {
 		return func(ctx context.Context, db *sql.DB) error {
 			s, err := flow.Answer(ctx, db, step, []byte(text))
@@ -186,38 +202,40 @@ func races(h *heard) []race {
 	takeOver := then(h.supersede(b), write(b, 9)) // the new run's write must stay
 	twice := func(c call) []call { return []call{c, c} }
 	return []race{
-		{"claim, one id", nothing, twice(h.claim(a)), true, h.exactly("admitted", "redelivered")},
-		{"claim, one id, three times", nothing, []call{h.claim(a), h.claim(a), h.claim(a)}, true, h.exactly("admitted", "redelivered", "redelivered")},
-		{"claim, two ids", nothing, []call{h.claim(a), h.claim(b)}, false, h.exactly("admitted")},
-		{"claim, after a cause that is superseded", claimed, []call{h.claim(pay, flow.After(a)), h.supersede(b)}, false, nil},
-		{"claim, after a cause that finishes", claimed, []call{h.claim(pay, flow.After(a)), h.finish(a)}, false, nil},
-		{"claim refused, and finish", claimed, []call{h.claim(b), h.finish(a)}, false, nil},
-		{"claim of a stage, and finish", claimed, []call{h.claim(ship), h.finish(a)}, false, nil},
-		{"claim of a stage and a write, and finish", staged, []call{write(pay, 7), h.claim(ship), h.finish(a)}, false, nil},
-		{"claim of a stage and a write, and supersede", staged, []call{write(pay, 7), h.claim(ship), h.supersede(b)}, false, nil},
-		{"redelivered, and finish", claimed, []call{h.claim(a), h.finish(a)}, false, nil},
-		{"redelivered, and forget", finished, []call{h.claim(a), forget}, false, nil},
-		{"write, and supersede", claimed, []call{write(a, 7), takeOver}, false, total(9)},
-		{"conditional write, and supersede", claimed, []call{conditional(a, 7), takeOver}, false, total(9)},
-		{"write, and finish", staged, []call{write(pay, 7), h.finish(a)}, false, nil},
-		{"a whole run, twice", nothing, twice(whole), true, total(5)},
-		{"a whole run, redelivered twice", claimed, twice(whole), true, total(5)},
-		{"a whole run, and supersede", claimed, []call{whole, h.supersede(b)}, false, nil},
-		{"finish, twice", staged, twice(h.finish(a)), true, h.exactly("changed true", "changed false")},
-		{"finish, by the owners of two stages", staged, []call{h.finish(a), h.finish(pay)}, false, nil},
-		{"finish, and supersede", staged, []call{h.finish(a), h.supersede(b)}, false, nil},
-		{"supersede, one id", staged, twice(h.supersede(b)), true, h.exactly("admitted", "redelivered")},
-		{"supersede, two ids", staged, []call{h.supersede(b), h.supersede(run("", "c"))}, false, nil},
-		{"supersede, two ids, nobody runs", nothing, []call{h.supersede(b), h.supersede(run("", "c"))}, false, nil},
-		{"supersede, at two stages", staged, []call{h.supersede(b), h.supersede(run("pay", "c"))}, false, nil},
-		{"supersede, and claim", nothing, []call{h.supersede(b), h.claim(a)}, false, nil},
-		{"await, twice", claimed, twice(await), true, h.exactly("replayed false", "replayed true")},
-		{"await, and answer", claimed, []call{await, answer("5")}, false, nil},
-		{"answer, twice", waiting, twice(answer("5")), true, h.exactly("replayed false", "replayed true")},
-		{"answer, two answers", waiting, []call{answer("5"), answer("6")}, false, nil},
-		{"answer, and supersede", waiting, []call{answer("5"), h.supersede(b)}, false, nil},
-		{"answer, and finish", waiting, []call{answer("5"), h.finish(a)}, false, nil},
-		{"forget, twice", finished, twice(forget), true, nil},
+		{"claim, one id", nothing, twice(h.claim(a)), true, h.exactly("admitted", "redelivered"), false},
+		{"claim, one id, three times", nothing, []call{h.claim(a), h.claim(a), h.claim(a)}, true, h.exactly("admitted", "redelivered", "redelivered"), false},
+		{"claim, two ids", nothing, []call{h.claim(a), h.claim(b)}, false, h.exactly("admitted"), false},
+		{"claim, after a cause that is superseded", claimed, []call{h.claim(pay, flow.After(a)), h.supersede(b)}, false, nil, false},
+		{"claim, after a cause that finishes", claimed, []call{h.claim(pay, flow.After(a)), h.finish(a)}, false, nil, false},
+		{"claim refused, and finish", claimed, []call{h.claim(b), h.finish(a)}, false, nil, false},
+		{"claim of a stage, and finish", claimed, []call{h.claim(ship), h.finish(a)}, false, nil, false},
+		{"claim of a stage and a write, and finish", staged, []call{write(pay, 7), h.claim(ship), h.finish(a)}, false, nil, false},
+		{"claim of a stage and a write, and supersede", staged, []call{write(pay, 7), h.claim(ship), h.supersede(b)}, false, nil, false},
+		{"redelivered, and finish", claimed, []call{h.claim(a), h.finish(a)}, false, nil, false},
+		{"redelivered, and forget", finished, []call{h.claim(a), forget}, false, nil, false},
+		{"write, and supersede", claimed, []call{write(a, 7), takeOver}, false, total(9), false},
+		{"conditional write, and supersede", claimed, []call{conditional(a, 7), takeOver}, false, total(9), false},
+		{"write, and finish", staged, []call{write(pay, 7), h.finish(a)}, false, nil, false},
+		{"a whole run, twice", nothing, twice(whole), true, total(5), false},
+		{"a whole run, twice, with stops", nothing, twice(whole), true, total(5), true}, // a claim, and a transaction; nobody holds a lease
+		{"a whole run, redelivered twice", claimed, twice(whole), true, total(5), false},
+		{"a whole run, and supersede", claimed, []call{whole, h.supersede(b)}, false, nil, false},
+		{"finish, twice", staged, twice(h.finish(a)), true, h.exactly("changed true", "changed false"), false},
+		{"finish, by the owners of two stages", staged, []call{h.finish(a), h.finish(pay)}, false, nil, false},
+		{"finish, and supersede", staged, []call{h.finish(a), h.supersede(b)}, false, nil, false},
+		{"supersede, one id", staged, twice(h.supersede(b)), true, h.exactly("admitted", "redelivered"), false},
+		{"supersede, two ids", staged, []call{h.supersede(b), h.supersede(run("", "c"))}, false, nil, false},
+		{"supersede, two ids, nobody runs", nothing, []call{h.supersede(b), h.supersede(run("", "c"))}, false, nil, false},
+		{"supersede, at two stages", staged, []call{h.supersede(b), h.supersede(run("pay", "c"))}, false, nil, false},
+		{"supersede, and claim", nothing, []call{h.supersede(b), h.claim(a)}, false, nil, false},
+		{"await, twice", claimed, twice(await), true, h.exactly("replayed false", "replayed true"), false},
+		{"await, in callers' transactions, twice", claimed, twice(inside), true, h.exactly("replayed false", "replayed true"), false},
+		{"await, and answer", claimed, []call{await, answer("5")}, false, nil, false},
+		{"answer, twice", waiting, twice(answer("5")), true, h.exactly("replayed false", "replayed true"), false},
+		{"answer, two answers", waiting, []call{answer("5"), answer("6")}, false, nil, false},
+		{"answer, and supersede", waiting, []call{answer("5"), h.supersede(b)}, false, nil, false},
+		{"answer, and finish", waiting, []call{answer("5"), h.finish(a)}, false, nil, false},
+		{"forget, twice", finished, twice(forget), true, nil, false},
 	}
 }
 
@@ -237,7 +255,11 @@ func (r race) workflow(dsn string, h *heard) crashtest.Race {
 		return r.check(ctx, db)
 	}
 	// Of three copies the schedules with two preemptions are too many.
-	return crashtest.Race{Workflow: w, Calls: r.calls, AsOnce: r.once, Every: 100, Preemptions: 4 - len(r.calls)}
+	race := crashtest.Race{Workflow: w, Calls: r.calls, AsOnce: r.once, Every: 100, Preemptions: 4 - len(r.calls), Stops: r.stops}
+	if r.stops {
+		race.Preemptions = 1
+	}
+	return race
 }
 
 // TestInterleave steps every verb, and the pairs that meet at a flow, through the interleavings of their statements.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -182,7 +183,15 @@ func (r race) workflow(dsn string, h *heard) crashtest.Race {
 	}}, dsn)
 	w.Check = r.check
 	// Of three copies the schedules with two preemptions are too many.
-	return crashtest.Race{Workflow: w, Calls: r.calls, AsOnce: r.once, Judge: r.judge, Every: 100, Preemptions: 4 - len(r.calls)}
+	race := crashtest.Race{Workflow: w, Calls: r.calls, AsOnce: r.once, Judge: r.judge, Every: 100, Preemptions: 4 - len(r.calls)}
+	if race.Stops = strings.HasSuffix(r.name, "with stops"); race.Stops {
+		race.Preemptions = 1
+		race.Expire = func(ctx context.Context, db *sql.DB) error { // the lease that it held is over
+			_, err := db.ExecContext(ctx, "UPDATE onerow_key SET lease_until = UTC_TIMESTAMP(6) - INTERVAL 1 SECOND WHERE status = 'in_progress'")
+			return err
+		}
+	}
+	return race
 }
 
 // TestInterleave steps every verb, and the pairs that meet at a key, through the interleavings of their statements.

@@ -131,6 +131,28 @@ func stepRaces(k *idempotency.Keys, h *heard) []race {
 		effects.Store(0)
 		return c, nil
 	}
+	// stepwise is a request in two transactions. Its claim is another one at each call, after a stop too.
+	stepwise := func(ctx context.Context, db *sql.DB) error {
+		claim, out, err := idempotency.Begin[receipt](ctx, db, k, key("a"))
+		if err != nil || out != nil {
+			return reason(err)
+		}
+		return reason(k.Owned(ctx, db, claim, func(ctx context.Context, tx *onerow.Tx) error {
+			if _, err := pay(ctx, tx); err != nil {
+				return err
+			}
+			return k.Complete(ctx, tx, claim, receipt{})
+		}))
+	}
+	stepped := func(ctx context.Context, db *sql.DB, answers []error) error {
+		err := h.paid(1)(ctx, db)
+		for _, answer := range answers { // the other one, or later the result
+			if answer != nil && !errors.Is(answer, idempotency.ErrInProgress) {
+				err = errors.Join(err, answer)
+			}
+		}
+		return err
+	}
 	begin := h.begin(k)
 	twice := func(c call) []call { return []call{c, c} }
 	return []race{
@@ -141,6 +163,7 @@ func stepRaces(k *idempotency.Keys, h *heard) []race {
 		{"begin, take over, twice", table.leased, twice(h.begin(k, idempotency.Lease(time.Hour))), false, h.exactly("claimed +1"), nil},
 		{"begin, expired, and purge", table.expired, []call{begin, purge}, false, nil, nil},
 		{"work, twice", unworked, twice(work), false, nil, worked},
+		{"begin, then owned, twice, with stops", table.empty, twice(stepwise), false, nil, stepped},
 		{"complete, and take over", table.leased, []call{complete, begin}, false, h.untouched, nil},
 		{"fail, and take over", table.leased, []call{fail, begin}, false, h.untouched, nil},
 		{"extend, and take over", table.leased, []call{extend, begin}, false, h.untouched, nil},

@@ -132,6 +132,7 @@ func races(s *serial.Series, heard *answers) []race {
 		{"claim, two keys", before, []call{claim("k", 3), claim("l", 2)}, false, heard.disjoint},
 		{"sell, one id", before, twice(work("k", 3, "", nil)), true, nil},
 		{"sell, two ids", before, []call{work("k", 3, "", nil), work("l", 1, "", nil)}, false, nil},
+		{"sell after a look, one id", before, twice(work("k", 3, look, nil)), true, nil},
 		{"sell after a look", before, []call{work("k", 3, look, nil), work("l", 1, look, nil)}, false, nil},
 		{"sell, one changes his mind", before, []call{work("k", 3, "", errChanged), work("l", 1, "", nil)}, false, nil},
 		{"sell, one id, one changes his mind", before, []call{work("k", 3, "", errChanged), work("k", 3, "", nil)}, false, nil},
