@@ -126,6 +126,8 @@
 //     then, by a child that is inserted and cannot be deleted, or by a reference from outside of
 //     the plan, is parked, or stays above a parked one, without its asset. So is a row that
 //     somebody moves away from its parent then. Rows without their asset [Sweep] finds.
+//   - That a job ends while others insert below its root without a pause: what they insert is
+//     deleted, until a pass finds nothing. Rows with assets take longest. Hide the root first.
 //   - On clusters of several primaries row locks do not reach the other nodes. The
 //     queue is safe there (conditional updates decide); a child that is inserted on
 //     another node while its parent goes may be left below nothing; [Orphans] finds it.
