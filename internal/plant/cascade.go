@@ -4,6 +4,8 @@ package main
 var cascadeBugs = []bug{
 	{"a batch does not check the lease token", "./cascade", "Zombie|Fence|Crash", []change{{"cascade/fence.go",
 		"MICROSECOND\nWHERE id = ? AND token = ? AND state = 'running'`", "MICROSECOND\nWHERE id = ? AND token > ? - token AND state = 'running'`"}}},
+	{"a batch does not check the lease token, found by stepping", "./cascade", "Interleave", []change{{"cascade/fence.go",
+		"MICROSECOND\nWHERE id = ? AND token = ? AND state = 'running'`", "MICROSECOND\nWHERE id = ? AND token > ? - token AND state = 'running'`"}}},
 	{"parents are not locked before their rows go", "./cascade", "Inserts|Appear|Interleave", []change{{"cascade/flush.go",
 		`s.key.In("", keys) + " FOR UPDATE"`, `s.key.In("", keys)`}}},
 	{"a job is claimed by everybody who sees it", "./cascade", "Claim|ManyWorkers|Crash", []change{{"cascade/claim.go",
