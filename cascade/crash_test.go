@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -314,6 +315,10 @@ func TestCrashCatchesTheNaive(t *testing.T) {
 			var failures *crashtest.Failures
 			if !errors.As(err, &failures) {
 				t.Fatalf("nobody noticed: %v", err)
+			}
+			table := map[string]string{"counts afterwards": "table onerow_job_count", "parents first": "table reaction"}[name]
+			if first := failures.List[0]; !strings.Contains(first.Diff, table) {
+				t.Errorf("no difference in the %s:\n%s", table, first)
 			}
 			t.Logf("%d of %d fault points", len(failures.List), failures.FaultPoints)
 		})

@@ -27,7 +27,7 @@ type node struct {
 // identity is how ids of two runs are recognised without their values: each id gets a colour, which is refined with the
 // content of all rows that it occurs in, and through them with the colours of the ids beside it, until no more ids can
 // be told apart (colour refinement). Two runs are equal when the multisets of their rows' colours are. For rows that
-// refer to each other as trees, as owners and children do, this decides exactly.
+// refer to each other as trees, as owners and children do, this decides, but for collisions of hashes.
 type identity struct {
 	tables  []*table
 	nodes   []node
@@ -123,7 +123,8 @@ func (it *identity) refine() int {
 	return len(distinct)
 }
 
-// fingerprint is equal for two runs exactly when their tables are, up to the values of generated ids.
+// fingerprint is equal for two runs whose tables are, up to the values of generated ids. For other two runs it differs where rows refer to each
+// other as trees, but for collisions of hashes.
 func (it *identity) fingerprint() []uint64 {
 	signatures := make([]uint64, len(it.nodes))
 	for i, n := range it.nodes {

@@ -69,14 +69,18 @@
 //   - Every execution that passes through database/sql is a fault point, BEGIN, COMMIT and ROLLBACK among them. A Prepare is none.
 //   - The wrapped connector changes nothing: the server gets the same statements, each optional interface of the driver and
 //     driver.ErrSkip are forwarded.
-//   - Tables are equal exactly when they are equal up to renaming generated ids, where rows refer to each other as trees; in other shapes
-//     some differences in who refers to whom may go unseen.
+//   - Tables that are equal up to renaming generated ids count as equal. The reverse holds where rows refer to each other as trees; in other
+//     shapes some differences in who refers to whom may go unseen. Rows are compared by hashes of 64 bits.
+//   - What the call answers beside its error is not compared: keep it, and hold it in Check.
 //   - One fault for each run: a fault in the retry is not tried. Callers do not run at the same time: that is what Interleave is for.
 //   - A packet of several statements (multiStatements) is one execution: it fails before or after all of it. A transaction that
 //     is begun inside such a packet or by SET autocommit=0 is not recognised, so a deadlock after a statement's work is not tried there.
 //   - With an isolation level in sql.TxOptions the driver sends a SET before BEGIN, which is neither counted nor failed.
 //   - A DATE or TIME column, and a time kept as a number, is compared by value: put it into Ignore.
 //   - Servers with innodb_rollback_on_timeout=ON undo the whole transaction with 1205; that is not tried.
+//
+// Run needs the PROCESS privilege, which shows who waits for a lock, unless Abandoned is left out (Without: []Fault{Abandoned});
+// Interleave needs it always. On MySQL both need SELECT on performance_schema as well.
 //
 // A run costs a Setup, the calls, two reads of all tables (a round trip each) and, where a session dies, a new connection: some
 // milliseconds. Keep Setup small.
@@ -89,7 +93,7 @@
 //	report := crashtest.Interleave(t, crashtest.Race{Workflow: w, Copies: 3})
 //	report := crashtest.Interleave(t, crashtest.Race{Workflow: w, AsOnce: true})    // one request, sent twice
 //	report := crashtest.Interleave(t, crashtest.Race{Workflow: w, Calls: …})        // two or three different calls
-//	t.Log(crashtest.Summary(crashtest.Run(t, w), report))                           // workflow buy: 52 fault points, 252 interleavings (…)
+//	t.Log(crashtest.Summary(crashtest.Run(t, w), report))                           // workflow transfer: 52 fault points, 36 interleavings (…)
 //
 // Each copy has connections of its own, and its statements, BEGIN, COMMIT and ROLLBACK among them, wait for their turn: one goes to the
 // server, and the next when it is known what became of it. So a schedule is a text, "AABBAB", and the same text is the same run.
@@ -105,7 +109,13 @@
 // held against the ends of the serial executions (the copies one after the other, in each order): the tables, compared as Run does,
 // and all answers together must be those of one of them. AsOnce holds it against one call alone; Judge decides by itself.
 //
-// Which schedules: all, where the statements have fewer than 5,000 interleavings (two copies of 7: 3,432), else all with at most two
+// Which schedules there are, Race says:
+//
+//   - Preemptions: how often one may switch from a copy that could go on (2).
+//   - Every: with fewer interleavings than this all are run (5,000).
+//   - Stops: also those in which a process stops for good before one of its statements.
+//
+// That is all, where the statements have fewer than 5,000 interleavings (two copies of 7: 3,432), else all with at most two
 // preemptions. A preemption is a switch away from a copy that could go on; races that need more than two are rare. Schedules with
 // fewer come first, so the first failure is among the simplest:
 //
@@ -129,8 +139,11 @@
 //
 // What to know of it:
 //
-//   - Who waits is read from the transaction list of SHOW ENGINE INNODB STATUS, by session, never guessed from time; that needs
-//     the PROCESS privilege. Other work on the server does not disturb, work on the same tables does. Metadata locks and GET_LOCK are
+//   - Of an answer only the text without its digits counts, of a server's error only its number. What a call returns besides is not
+//     compared: keep it, and hold it in Check.
+//   - A race whose copies send no statement, or all fail with an error of the server that is no constraint's, is refused.
+//   - Who waits is read from the transaction list of SHOW ENGINE INNODB STATUS, by session, never guessed from time (on MySQL
+//     also from performance_schema). Other work on the server does not disturb, work on the same tables does. Metadata locks and GET_LOCK are
 //     read from the sessions' states; there a session that was just let go may still be listed, so it is looked at for 10 ms.
 //   - A copy between statements (computing, in a backoff) is waited for. After a second the others go on: a copy that waits for
 //     another one inside the process (a mutex, a channel) costs that second at each schedule.

@@ -69,7 +69,7 @@ func newExplorer(ctx context.Context, w Workflow) (*explorer, error) {
 	}
 	if !slices.Contains(w.Without, Abandoned) {
 		if x.waits, err = newWaits(ctx, x.observer); err != nil {
-			return nil, withCleanup(fmt.Errorf("%w (or leave the fault Abandoned out: Without)", err), x.close())
+			return nil, withCleanup(err, x.close())
 		}
 	}
 	if x.tables, err = loadCatalog(ctx, x.observer, w); err != nil {

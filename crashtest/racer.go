@@ -235,7 +235,7 @@ func (x *racer) differentEnds() int {
 	return len(keys)
 }
 
-// keyOf is equal for two runs exactly when their tables and answers are.
+// keyOf is equal for two runs whose tables, as fingerprint sees them, and answers, as answersText does, are.
 func (x *racer) keyOf(r *run) string {
 	return fmt.Sprint(r.end.fingerprint()) + answersText(r.answers)
 }

@@ -3,6 +3,7 @@ package crashtest
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -22,10 +23,13 @@ func newWaits(ctx context.Context, db *sql.DB) (*waits, error) {
 	}
 	w := &waits{db, isMariaDB(version)}
 	if _, err := w.forRows(ctx); err != nil {
-		return nil, fmt.Errorf("seeing who waits for a lock needs the PROCESS privilege: %w", err)
+		return nil, fmt.Errorf("%w: %w", errPrivilege, err)
 	}
 	return w, nil
 }
+
+// errPrivilege is a user who may not see who waits.
+var errPrivilege = errors.New("seeing who waits for a lock needs the PROCESS privilege, and on MySQL SELECT on performance_schema")
 
 // statusSQL is the one list of waiting transactions that is live on both engines and names sessions: a transaction is shown as LOCK WAIT
 // from the moment when its request is queued until the moment when it is granted, which is before the answer to the

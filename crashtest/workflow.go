@@ -56,7 +56,8 @@ type Workflow struct {
 	Once bool
 
 	// Expire does what time does to a process that stopped: leases and claims that it held run out. It is called once between such a
-	// stop and the next call, on a handle without faults. Default: nothing runs out.
+	// stop and the next call, on a handle without faults. In a Race with Stops that is when the other copies have ended, before the
+	// request of the process that stopped is made again; without Stops it is not called. Default: nothing runs out.
 	Expire func(ctx context.Context, db *sql.DB) error
 
 	// Without are faults that are left out.
@@ -111,6 +112,9 @@ func Explore(ctx context.Context, w Workflow) (Report, error) {
 	}
 	report := Report{Workflow: w.Name}
 	x, err := newExplorer(ctx, w)
+	if errors.Is(err, errPrivilege) {
+		err = fmt.Errorf("%w (or leave the fault Abandoned out: Without)", err)
+	}
 	if err == nil {
 		err = x.explore(ctx, &report)
 		err = withCleanup(err, x.close())

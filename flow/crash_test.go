@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -136,6 +137,9 @@ func TestFaultsCatchTheNaiveTwin(t *testing.T) {
 	var failures *crashtest.Failures
 	if !errors.As(err, &failures) {
 		t.Fatalf("not caught: %v", err)
+	}
+	if first := failures.List[0]; !strings.Contains(first.Diff, "table cart") {
+		t.Errorf("no difference in table cart:\n%s", first)
 	}
 	t.Logf("%s: %d of them caught it", report, len(failures.List))
 }

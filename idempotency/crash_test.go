@@ -276,12 +276,16 @@ func TestCrash(t *testing.T) {
 // TestNaiveTwinsAreCaught is the negative control of TestCrash.
 func TestNaiveTwinsAreCaught(t *testing.T) {
 	_, dsn := open(t)
-	for _, v := range naive() {
+	shows := []string{"\ntable account", "\ntable account", "Error 1062"}
+	for i, v := range naive() {
 		t.Run(v.name, func(t *testing.T) {
 			_, err := crashtest.Explore(t.Context(), workflow(v, dsn))
 			var failures *crashtest.Failures
 			if !errors.As(err, &failures) {
 				t.Fatalf("not caught: %v", err)
+			}
+			if first := failures.List[0].String(); !strings.Contains(first, shows[i]) {
+				t.Errorf("the first failure does not show %q:\n%s", shows[i], first)
 			}
 			t.Logf("caught: %.300s", err.Error())
 		})

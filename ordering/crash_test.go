@@ -175,6 +175,10 @@ func TestFaultsCatchTheNaiveTwins(t *testing.T) {
 			if !errors.As(err, &failures) {
 				t.Fatalf("not caught: %v", err)
 			}
+			table := map[string]string{"context first": "table run:", "add without a guard": "table runner:"}[name]
+			if first := failures.List[0]; !strings.Contains(first.Diff, table) {
+				t.Errorf("no difference in the %s\n%s", table, first)
+			}
 			t.Logf("%s: %d of them caught it", report, len(failures.List))
 		})
 	}

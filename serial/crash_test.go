@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/onerow/onerow"
@@ -101,6 +102,9 @@ func TestFaultsCatchTheNaiveTwin(t *testing.T) {
 	var failures *crashtest.Failures
 	if !errors.As(err, &failures) {
 		t.Fatalf("not caught: %v", err)
+	}
+	if first := failures.List[0]; !strings.Contains(first.Diff, "table postcard") {
+		t.Errorf("no difference in table postcard:\n%s", first)
 	}
 	t.Logf("%s: %d of them caught it", report, len(failures.List))
 }
