@@ -124,10 +124,12 @@ func (c *ddlCmd) Run(a *app) error {
 	return err
 }
 
+const noResources = "-- the plan has no resources; its tables are somebody else's"
+
 func statements(plan schema.Plan) string {
 	ddl := plan.DDL()
 	if len(ddl) == 0 {
-		return "-- the plan has no resources; its tables are somebody else's"
+		return noResources
 	}
 	return strings.Join(ddl, ";\n\n") + ";"
 }

@@ -70,7 +70,7 @@ func TestHostilePlans(t *testing.T) {
 				if strings.ContainsAny(out, "\x1b\u202e\x00") || strings.Contains(out, "panic") || strings.Contains(out, "Error 1064") {
 					t.Fatalf("%s: %q: %q", args, text, out)
 				}
-				if args == "ddl" && err == nil {
+				if args == "ddl" && err == nil && strings.TrimSpace(out) != noResources {
 					for i, piece := range strings.Split(strings.ReplaceAll(out, "``", ""), "`") {
 						if i%2 == 0 && (strings.Contains(piece, "DROP") || strings.Contains(piece, "--")) {
 							t.Errorf("%q is in the statements: %s", text, out)
