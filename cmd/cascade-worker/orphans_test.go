@@ -76,17 +76,18 @@ func TestOrphansInterrupted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	const waiting = "SELECT COUNT(*) FROM information_schema.processlist WHERE db = DATABASE() AND state LIKE 'Waiting for table%'"
 	interrupted := func(table string) string {
 		t.Helper()
 		lock("LOCK TABLES " + table + " WRITE") // plain reads of it wait, too
 		d := w.start("orphans", "--enqueue")
-		w.eventually("searches that wait", "SELECT COUNT(*) FROM information_schema.processlist WHERE db = DATABASE() AND state LIKE 'Waiting for table%'",
-			func(n int64) bool { return n == 1 })
+		w.eventually("searches that wait", waiting, func(n int64) bool { return n == 1 })
 		d.signal(syscall.SIGINT)
 		if code, _ := d.wait(deadline); code != 1 {
 			t.Errorf("exit code %d", code)
 		}
 		lock("UNLOCK TABLES")
+		w.eventually("searches that wait still", waiting, func(n int64) bool { return n == 0 })
 		return d.stderr.String()
 	}
 	if says := interrupted("screen"); !strings.Contains(says, "no missing row found so far") || strings.Contains(says, "no row is missing") {

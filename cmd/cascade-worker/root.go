@@ -70,7 +70,12 @@ func (r *rootRow) encode(ctx context.Context, db onerow.DB) error {
 		r.key, err = codec.Encode(key)
 	}
 	if err != nil {
-		return usagef("no key of %s: %w", r.node.Name, detail(err, rowkey.ErrKey))
+		typed := fmt.Sprintf("%q", r.typed)
+		why := detail(err, rowkey.ErrKey).Error()
+		if once := strings.TrimPrefix(why, typed+": "); strings.HasPrefix(once, typed) {
+			why = once
+		}
+		return usage(&said{fmt.Sprintf("no key of %s: %s", r.node.Name, why), err})
 	}
 	return nil
 }
