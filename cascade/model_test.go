@@ -323,7 +323,7 @@ func (m *modelled) compare() error {
 	if err != nil {
 		return err
 	}
-	got, err := schematest.Read(m.Context(), m.db)
+	got, err := m.created.Again(m.Context(), m.db)
 	if err != nil {
 		return err
 	}

@@ -36,8 +36,11 @@ func killable(ctx context.Context, db *sql.DB, do func(*sql.Conn) error) (err er
 	killed := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() { killed <- kill(ctx, db, id) })
 	err = do(conn)
-	if !stop() { // so that the process does not end before
+	switch stopped := stop(); {
+	case !stopped: // so that the process does not end before
 		err = errors.Join(err, <-killed)
+	case ctx.Err() != nil: // the driver was told before the function above was
+		err = errors.Join(err, kill(ctx, db, id))
 	}
 	return err
 }
