@@ -16,16 +16,14 @@ func main() {
 	// only after a moment: timeout(1) and others signal a process and its group.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() { time.AfterFunc(secondSignal, stop) })
-	code := execute(ctx, surroundings{
+	os.Exit(execute(ctx, surroundings{ // still deaf to the second signal
 		args:     os.Args[1:],
 		stdin:    os.Stdin,
 		stdout:   os.Stdout,
 		stderr:   os.Stderr,
 		getenv:   os.Getenv,
 		terminal: drawable(os.Stderr),
-	})
-	stop()
-	os.Exit(code)
+	}))
 }
 
 // secondSignal is how long after the first one a signal is the same.
