@@ -84,7 +84,7 @@ type modelled struct {
 	created schematest.Snapshot
 }
 
-const rootsPerSchema = 3
+const rootsPerSchema = 2
 
 func (m *modelled) run() (err error) {
 	ctx := m.Context()
