@@ -86,8 +86,17 @@ type modelled struct {
 
 const rootsPerSchema = 2
 
-func (m *modelled) run() (err error) {
+func (m *modelled) run() error {
 	ctx := m.Context()
+	stats, err := cascade.ReadStats(ctx, m.db)
+	if err != nil {
+		return err
+	}
+	for state, jobs := range stats.Open {
+		if jobs > 0 {
+			return fmt.Errorf("%d %s jobs of the schema before are still there", jobs, state)
+		}
+	}
 	if err := m.w.Create(ctx, m.db); err != nil {
 		return err
 	}
@@ -158,8 +167,11 @@ func (m *modelled) together() error {
 	var jobs []int64
 	for range 2 + m.r.IntN(2) {
 		root, ok, err := m.w.Root()
-		if err != nil || !ok {
+		if err != nil {
 			return err
+		}
+		if !ok {
+			break // nothing is left; what was enqueued is to be worked before the next schema
 		}
 		m.w.Delete(root)
 		job, err := m.enqueue(root)
