@@ -19,6 +19,9 @@ type pace struct {
 
 	mu  sync.Mutex
 	now int
+	// What a row takes, and what BEGIN, fence, counts and COMMIT take, in seconds: averages
+	// in which earlier batches count less and less. 0 before the first.
+	perRow, fixed float64
 }
 
 func newPace(target time.Duration, longest int) *pace {
@@ -36,17 +39,34 @@ func (p *pace) limit() int {
 	return p.now
 }
 
-// took takes a batch into account: half as many rows after one that took more than twice
-// the target, a quarter more after one that took less than half of it. Batches of few
-// rows say nothing of many.
-func (p *pace) took(d time.Duration, rows int64) {
+// weight is how much the last batch counts in an average. One that waited for a lock, or
+// for the processor, says little.
+const weight = 0.2
+
+// took takes a batch into account that took d altogether and work for its rows. The limit moves
+// to what fits into the target, at most by half down and by a quarter up at a time. Rows get
+// at least twice the time that BEGIN, fence and COMMIT take: where these alone take the target,
+// smaller batches would only be more of them. Batches of few rows say nothing of many.
+func (p *pace) took(d, work time.Duration, rows int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch {
-	case p.target < 0:
-	case d > 2*p.target && 4*rows >= int64(p.now):
-		p.now = max(min(shortestLimit, p.longest), p.now/2)
-	case d < p.target/2 && 2*rows >= int64(p.now):
-		p.now = min(p.longest, p.now+p.now/4+1)
+	if p.target < 0 || rows == 0 || 4*rows < int64(p.now) {
+		return
 	}
+	average := func(of *float64, value time.Duration, share float64) {
+		v := max(value.Seconds()/share, 1e-9)
+		if *of == 0 {
+			*of = v
+		}
+		*of += weight * (v - *of)
+	}
+	average(&p.fixed, d-work, 1)
+	average(&p.perRow, work, float64(rows))
+	fits := max(p.target.Seconds()-p.fixed, 2*p.fixed) / p.perRow
+	most := p.now
+	if 2*rows >= int64(p.now) {
+		most += p.now/4 + 1
+	}
+	p.now = int(min(max(fits, float64(p.now/2)), float64(most)))
+	p.now = min(max(p.now, shortestLimit), p.longest)
 }

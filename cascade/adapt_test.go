@@ -8,33 +8,46 @@ import (
 	"time"
 )
 
-// TestPace: the limit follows the time that batches take, between its bounds.
+// TestPace: the limit follows what rows take, between its bounds.
 func TestPace(t *testing.T) {
-	p := newPace(100*time.Millisecond, 2000)
+	const ms = time.Millisecond
+	p := newPace(100*ms, 2000)
 	for _, step := range []struct {
-		took time.Duration
-		rows int64
-		want int
+		took, work time.Duration
+		rows       int64
+		want       int
 	}{
-		{time.Millisecond, 10, 500}, {time.Millisecond, 500, 626}, {60 * time.Millisecond, 626, 626}, {time.Second, 626, 313}, {time.Second, 3, 313}, {time.Second, 400, 156},
+		{ms, ms / 2, 10, 500},         // few rows say nothing
+		{ms, ms / 2, 500, 626},        // there is time for more, but not for how many more
+		{100 * ms, 90 * ms, 626, 783}, // one batch is not all
+		{time.Second, 999 * ms, 3, 783},
+		{time.Second, 999 * ms, 783, 391},
 	} {
-		if p.took(step.took, step.rows); p.limit() != step.want {
+		if p.took(step.took, step.work, step.rows); p.limit() != step.want {
 			t.Errorf("after %s for %d rows it is %d, want %d", step.took, step.rows, p.limit(), step.want)
 		}
 	}
-	for range 50 {
-		p.took(time.Hour, 5000)
+	settle := func(p *pace, fixed, perRow time.Duration) int {
+		for range 100 {
+			work := time.Duration(p.limit()) * perRow
+			p.took(fixed+work, work, int64(p.limit()))
+		}
+		return p.limit()
 	}
-	if p.limit() != shortestLimit {
-		t.Error(p.limit())
+	for _, c := range []struct {
+		target, fixed, perRow time.Duration
+		low, high             int
+	}{
+		{100 * ms, 2 * ms, ms / 10, 930, 980},
+		{100 * ms, 2 * ms, time.Microsecond, 2000, 2000},
+		{100 * ms, 0, time.Second, shortestLimit, shortestLimit},
+		{2 * ms, 3 * ms, ms / 100, 540, 600}, // BEGIN to COMMIT alone take longer than the target
+	} {
+		if got := settle(newPace(c.target, 2000), c.fixed, c.perRow); got < c.low || got > c.high {
+			t.Errorf("with %s for a row, %s for a batch and a target of %s it is %d, want %d to %d", c.perRow, c.fixed, c.target, got, c.low, c.high)
+		}
 	}
-	for range 50 {
-		p.took(0, 5000)
-	}
-	if p.limit() != 2000 {
-		t.Error(p.limit())
-	}
-	if p := newPace(-1, 7000); p.limit() != 7000 {
+	if p := newPace(-1, 7000); settle(p, 0, time.Hour) != 7000 {
 		t.Error(p.limit())
 	}
 }

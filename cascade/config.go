@@ -26,9 +26,10 @@ type Config struct {
 	// 500 and moves below this bound with the time that batches take, see Target. Default
 	// 5000.
 	Batch int
-	// Target is how long a batch should take, COMMIT included: the number of rows in one is
-	// halved when a batch takes more than twice as long, and grows by a quarter when it
-	// takes less than half. Default 50ms. Negative: it is Batch always.
+	// Target is how long a batch should take, COMMIT included: the number of rows in one
+	// moves with what rows have taken lately. It is at least so many that they take twice as
+	// long as BEGIN, fence and COMMIT do: with fewer, the same rows would only load the
+	// server more. Default 50ms. Negative: it is Batch always.
 	Target time.Duration
 	// Chunk is how many rows with something below them, or with an asset, are read at
 	// a time and deleted by a transaction, beside up to Batch leaves. Default 500, at most

@@ -193,8 +193,9 @@
 //	         of one table: 1 per leaf table and 1 per detached table below, look for others
 //	         below (1, only where there can be any and the look at all has not denied it),
 //	         delete the rows; counts (1, and 1 where rows were detached), COMMIT
-//	leaves:  BEGIN, fence, 1 per leaf or detached table, counts, COMMIT; only where a group
-//	         has more than a batch of these
+//	leaves:  where a group has more than a batch of these, batches take as many of its rows as
+//	         have about a batch of them; below a row that has more, BEGIN, fence, 1 per leaf or
+//	         detached table, counts, COMMIT
 //	cut:     BEGIN, fence, 1, COMMIT per chunk with rows of a loop, after a pass that met one
 //	poison:  about 2 × log2 of the batch's rows batches to find a row, and BEGIN, fence, park,
 //	         COMMIT; whose table is then read instead of being deleted unread

@@ -96,7 +96,7 @@ func (r *run) batch(ctx context.Context, fn func(ctx context.Context, tx *onerow
 	for try := 1; ; try++ {
 		var t tally
 		last := false
-		begin := time.Now()
+		begin, work := time.Now(), time.Duration(0)
 		err := onerow.InTx(late, r.db, func(ctx context.Context, tx *onerow.Tx) (err error) {
 			begin = time.Now()
 			t = tally{counts{}, counts{}}
@@ -106,9 +106,11 @@ func (r *run) batch(ctx context.Context, fn func(ctx context.Context, tx *onerow
 			if err := r.storePlan(ctx, tx); err != nil {
 				return err
 			}
+			fenced := time.Now()
 			if last, err = fn(ctx, tx, t); err != nil {
 				return err
 			}
+			work = time.Since(fenced)
 			return r.count(ctx, tx, t)
 		})
 		switch {
@@ -117,7 +119,7 @@ func (r *run) batch(ctx context.Context, fn func(ctx context.Context, tx *onerow
 			if last {
 				r.cfg.Observer.Ended(r.state)
 			}
-			if err := r.committed(late, t, took); err != nil || last {
+			if err := r.committed(late, t, took, work); err != nil || last {
 				return err
 			}
 			return r.governor.wait(ctx, r.job, took, r.renew)
@@ -199,11 +201,11 @@ func (r *run) add(ctx context.Context, tx *onerow.Tx, c counts, insert, more str
 }
 
 // committed takes a committed batch into the books.
-func (r *run) committed(ctx context.Context, t tally, took time.Duration) error {
+func (r *run) committed(ctx context.Context, t tally, took, work time.Duration) error {
 	r.planned = true
 	rows := t.rows()
 	r.changes += rows
-	r.pace.took(took, rows)
+	r.pace.took(took, work, rows)
 	r.cfg.Observer.Batch(took)
 	for table, n := range t.deleted {
 		if n > 0 {

@@ -23,45 +23,11 @@ func (r *run) unqueue() []group {
 	return groups
 }
 
-// dropRows is drop for rows whose assets are gone.
-func (r *run) dropRows(ctx context.Context, groups []group, last bool) (done bool, err error) {
-	for len(groups) > 0 || last {
-		var out outcome
-		err := r.batch(ctx, func(ctx context.Context, tx *onerow.Tx, t tally) (_ bool, err error) {
-			out, err = r.dropLocked(ctx, tx, groups, last, t)
-			return out.done, err
-		})
-		if err == nil {
-			r.settled(groups[:out.next], out.stayed)
-			groups = groups[out.next:]
-			if !out.full {
-				return out.done, nil
-			}
-			err = r.clearFirst(ctx, groups)
-		}
-		switch {
-		case poisonous(err):
-			return r.isolate(ctx, groups, last, err)
-		case err != nil:
-			return false, err
-		}
-	}
-	return false, nil
-}
-
-// clearFirst deletes and detaches what is read by nobody below the first of the groups, or
-// below the root.
-func (r *run) clearFirst(ctx context.Context, groups []group) error {
-	if len(groups) > 0 {
-		return r.clear(ctx, groups[0].src.node, groups[0].rows)
-	}
-	return r.clear(ctx, r.node, []row{r.place.row})
-}
-
 // outcome is what came of dropLocked.
 type outcome struct {
 	next   int   // groups that are done with
 	full   bool  // there were too many leaves below the next group, or the root
+	leaves int64 // rows that went unread
 	done   bool  // the job is at its end
 	stayed []who // rows that something else is below
 	gone   map[who]bool
@@ -116,7 +82,9 @@ func (r *run) dropLocked(ctx context.Context, tx *onerow.Tx, groups []group, las
 	if err != nil {
 		return out, err
 	}
-	budget := int64(r.pace.limit())
+	limit := int64(r.pace.limit())
+	budget := limit
+	defer func() { out.leaves = limit - budget }()
 	for i, g := range groups {
 		out.next = i
 		if len(live[i]) == 0 {

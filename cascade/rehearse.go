@@ -26,31 +26,35 @@ func (r *run) assets(groups []group, last bool) bool {
 // object. So a batch with assets is rehearsed in a transaction that is rolled back. Only
 // assets of rows that went there are deleted, and then only these rows are tried.
 func (r *run) drop(ctx context.Context, groups []group, last bool) (done bool, err error) {
-	for r.assets(groups, last) {
-		root := last && r.place.row.asset != ""
-		out, err := r.rehearse(ctx, groups, root)
+	p := portions{groups: groups}
+	for r.assets(p.groups, last) {
+		now, rest := p.next()
+		root := last && len(rest) == 0 && r.place.row.asset != ""
+		limit := r.pace.limit()
+		out, err := r.rehearse(ctx, now, root)
 		if err == nil {
-			ready := r.ready(groups[:out.next], out)
+			ready := r.ready(now[:out.next], out)
 			if err := r.dropAssets(ctx, ready, out.done); err != nil {
 				return false, err
 			}
-			if !out.full {
+			if !out.full && len(rest) == 0 {
 				return r.dropRows(ctx, ready, last && (out.done || !root))
 			}
 			if _, err := r.dropRows(ctx, ready, false); err != nil {
 				return false, err
 			}
-			groups = groups[out.next:]
-			err = r.clearFirst(ctx, groups)
+			if p.took(now, rest, out, limit) {
+				err = r.clearFirst(ctx, p.groups)
+			}
 		}
 		switch {
 		case poisonous(err):
-			return r.isolate(ctx, groups, last, err)
+			return r.isolate(ctx, p.groups, last, err)
 		case err != nil:
 			return false, err
 		}
 	}
-	return r.dropRows(ctx, groups, last)
+	return r.dropRows(ctx, p.groups, last)
 }
 
 var errRehearsed = errors.New("cascade: a rehearsal is rolled back")

@@ -5,11 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
-// size deletes 2 million rows below one root: alone, for memory and speed, and beside
-// a foreground on the same tables.
+// size deletes 2 million rows below one root: alone at full speed, for memory; alone with the
+// settings of a worker that is to stay in the background; and with these beside a foreground on the same tables.
 type size struct {
 	rows, small, clients int
 	share, load          float64
@@ -35,7 +36,12 @@ func (s *size) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	large, alone, err := s.alone(ctx, db, dsn, s.rows)
+	large, full, err := s.alone(ctx, db, dsn, s.rows)
+	if err != nil {
+		return err
+	}
+	gentle := []string{"-load", fmt.Sprint(s.load), "-target", s.target.String()}
+	_, alone, err := s.alone(ctx, db, dsn, s.rows/4, gentle...)
 	if err != nil {
 		return err
 	}
@@ -66,7 +72,7 @@ func (s *size) run(ctx context.Context) (err error) {
 	busy, done := context.WithCancel(ctx)
 	worked := make(chan error, 1)
 	go func() {
-		_, err := drained(ctx, dsn, "-load", fmt.Sprint(s.load), "-target", s.target.String())
+		_, err := drained(ctx, dsn, gentle...)
 		worked <- err
 		done()
 	}()
@@ -84,10 +90,14 @@ func (s *size) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	n, err := batches(ctx, db, job.ID)
+	if err != nil {
+		return err
+	}
 	beside := float64(ended.DeletedRows) / d.Seconds()
-	fmt.Printf("deleted %d rows beside it at %.0f rows/s, %.2f of the rate alone\n", ended.DeletedRows, beside, beside/alone)
-	quiet := min(percentile(before, .99), percentile(after, .99))
-	ratio := float64(percentile(during, .99)) / float64(quiet)
+	fmt.Printf("deleted %d rows beside it in %v and %d batches at %.0f rows/s, %.2f of the rate alone, %.2f of full speed\n", ended.DeletedRows, d.Round(time.Millisecond), n, beside, beside/alone, beside/full)
+	unloaded := slices.Sorted(slices.Values(slices.Concat(before, after)))
+	ratio := float64(percentile(during, .99)) / float64(percentile(unloaded, .99))
 	fmt.Printf("\nmemory: %+.1f MB for %d rows over %d   (promised: within %d MB)\n", float64(large-small)/(1<<20), s.rows, s.small, memoryWithin>>20)
 	fmt.Printf("p99 of the foreground: %.2f times the unloaded   (promised: %.1f)\n", ratio, p99Within)
 	fmt.Printf("deletion: %.2f of its own unloaded rate   (promised: %.1f)\n", beside/alone, speedWithin)
@@ -98,7 +108,7 @@ func (s *size) run(ctx context.Context) (err error) {
 }
 
 // alone deletes that many rows with nobody else there.
-func (s *size) alone(ctx context.Context, db *sql.DB, dsn string, rows int) (peak int64, perSecond float64, err error) {
+func (s *size) alone(ctx context.Context, db *sql.DB, dsn string, rows int, settings ...string) (peak int64, perSecond float64, err error) {
 	account, below, err := plant(ctx, db, rows)
 	if err != nil {
 		return 0, 0, err
@@ -107,7 +117,7 @@ func (s *size) alone(ctx context.Context, db *sql.DB, dsn string, rows int) (pea
 	if err != nil {
 		return 0, 0, err
 	}
-	if peak, err = drained(ctx, dsn); err != nil {
+	if peak, err = drained(ctx, dsn, settings...); err != nil {
 		return 0, 0, err
 	}
 	d, ended, err := took(ctx, db, job.ID)
@@ -118,7 +128,7 @@ func (s *size) alone(ctx context.Context, db *sql.DB, dsn string, rows int) (pea
 		return 0, 0, fmt.Errorf("%d rows were below the account, the job counted %d", below, ended.DeletedRows)
 	}
 	perSecond = float64(below) / d.Seconds()
-	fmt.Printf("alone: %d rows in %v, %.0f rows/s, the worker's memory at most %.1f MB\n", below, d.Round(time.Millisecond), perSecond, float64(peak)/(1<<20))
+	fmt.Printf("alone: %d rows in %v, %.0f rows/s, the worker's memory at most %.1f MB %v\n", below, d.Round(time.Millisecond), perSecond, float64(peak)/(1<<20), settings)
 	return peak, perSecond, nil
 }
 

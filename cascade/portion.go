@@ -1,0 +1,91 @@
+package cascade
+
+import (
+	"context"
+
+	"github.com/onerow/onerow"
+)
+
+// portions is what is left to be deleted, and how much of it the next batch takes.
+type portions struct {
+	groups []group
+	// width is how many rows of the first group the next batch takes; 0: all groups. A
+	// batch deletes the leaves of all of its rows and then these, or as many leaves as fit;
+	// so its rows should have about as many as fit. A statement that looks for the leaves of many
+	// rows passes what was deleted below the first of them, which the server keeps for a
+	// while: were it for all rows each time, it would take longer from batch to batch.
+	width int
+}
+
+// next is what the next batch takes, and what it leaves.
+func (p *portions) next() (now, rest []group) {
+	if p.width == 0 || len(p.groups) == 0 {
+		return p.groups, nil
+	}
+	first, left := p.groups[0], p.groups[0]
+	if n := min(p.width, len(first.rows)); n < len(first.rows) {
+		first.rows, left.rows = first.rows[:n], left.rows[n:]
+		return []group{first}, append([]group{left}, p.groups[1:]...)
+	}
+	return p.groups[:1], p.groups[1:]
+}
+
+// took takes a batch of next into account, and says whether it has to be cleared: that a
+// single row, or the root, has more leaves than fit.
+func (p *portions) took(now, rest []group, out outcome, limit int) (clear bool) {
+	if out.full && (out.next > 0 || len(now) == 0) {
+		p.groups = now[out.next:] // what fitted after other groups says nothing
+		return len(now) == 0
+	}
+	n := len(now[0].rows)
+	switch {
+	case out.full:
+		p.width = max(1, n/2)
+		return n == 1
+	case len(rest) == 0 || n == len(p.groups[0].rows):
+		p.width = 0
+	default:
+		fit := 3 * int64(limit) * int64(n) / (4 * max(out.leaves, 1))
+		p.width = int(min(max(1, fit), 2*int64(n)))
+	}
+	p.groups = rest
+	return false
+}
+
+// dropRows is drop for rows whose assets are gone.
+func (r *run) dropRows(ctx context.Context, groups []group, last bool) (done bool, err error) {
+	for p := (portions{groups: groups}); len(p.groups) > 0 || last; {
+		now, rest := p.next()
+		var out outcome
+		limit := r.pace.limit()
+		err := r.batch(ctx, func(ctx context.Context, tx *onerow.Tx, t tally) (_ bool, err error) {
+			out, err = r.dropLocked(ctx, tx, now, last && len(rest) == 0, t)
+			return out.done, err
+		})
+		if err == nil {
+			r.settled(now[:out.next], out.stayed)
+			if !out.full && len(rest) == 0 {
+				return out.done, nil
+			}
+			if p.took(now, rest, out, limit) {
+				err = r.clearFirst(ctx, p.groups)
+			}
+		}
+		switch {
+		case poisonous(err):
+			return r.isolate(ctx, p.groups, last, err)
+		case err != nil:
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// clearFirst deletes and detaches what is read by nobody below the first row, or below
+// the root.
+func (r *run) clearFirst(ctx context.Context, groups []group) error {
+	if len(groups) > 0 {
+		return r.clear(ctx, groups[0].src.node, groups[0].rows[:1])
+	}
+	return r.clear(ctx, r.node, []row{r.place.row})
+}

@@ -1,0 +1,126 @@
+package cascade
+
+import (
+	"database/sql"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/onerow/onerow/crashtest"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/migrations"
+	"github.com/onerow/onerow/schema"
+)
+
+// archive is a room with boxes, full of sheets: the leaves, of which a batch takes few.
+var archive = schema.Plan{Tables: []schema.Table{
+	{Name: "room", Key: []string{"id"}},
+	{Name: "box", Key: []string{"id"}, Parents: []schema.Edge{{Table: "room", Columns: []string{"room_id"}}}},
+	{Name: "sheet", Key: []string{"id"}, Parents: []schema.Edge{{Table: "box", Columns: []string{"box_id"}}}},
+}}
+
+// fillArchive makes one room; boxes[i] is how many sheets are in box i+1.
+func fillArchive(t *testing.T, db *sql.DB, boxes []int) (sheets int64) {
+	t.Helper()
+	if err := migrations.Up(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	for _, stmt := range []string{"CREATE TABLE room (id INT PRIMARY KEY)", "INSERT INTO room VALUES (1)",
+		"CREATE TABLE box (id INT PRIMARY KEY, room_id INT NOT NULL, FOREIGN KEY (room_id) REFERENCES room (id))",
+		"CREATE TABLE sheet (id INT PRIMARY KEY AUTO_INCREMENT, box_id INT NOT NULL, FOREIGN KEY (box_id) REFERENCES box (id))"} {
+		exec(t, db, stmt)
+	}
+	for i, n := range boxes {
+		exec(t, db, "INSERT INTO box VALUES (?, 1)", i+1)
+		if n > 0 {
+			exec(t, db, "INSERT INTO sheet (box_id) VALUES "+strings.TrimSuffix(strings.Repeat(fmt.Sprintf("(%d),", i+1), n), ","))
+		}
+		sheets += int64(n)
+	}
+	return sheets
+}
+
+// TestManyLeaves: a statement that deletes leaves lists parents that have about a batch of
+// them. Would it list all parents each time, a batch would take the longer the more batches
+// there were. A box may also have none, or many times a batch.
+func TestManyLeaves(t *testing.T) {
+	dsn := dbtest.DSN(t)
+	plain := dbtest.OpenDSN(t, dsn)
+	boxes := make([]int, 60)
+	for i := range boxes {
+		boxes[i] = 30
+	}
+	boxes[7], boxes[8], boxes[40] = 0, 0, 450
+	sheets := fillArchive(t, plain, boxes)
+	cfg, err := mysql.ParseDSN(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner, err := mysql.NewConnector(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	connector := crashtest.Wrap(inner)
+	db := sql.OpenDB(connector)
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	job := begin(t, plain, "room", "1")
+	var got Job
+	log, err := crashtest.Count(connector, func() error {
+		got = finish(t, db, archive, Config{Batch: 50, Target: -1, Chunk: 60}, job.ID)
+		return nil
+	})
+	if err != nil || got.State != Done || got.Tables["sheet"] != sheets || got.Tables["box"] != 60 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	statements, listed := 0, 0
+	for _, s := range log {
+		if strings.HasPrefix(s.SQL, "DELETE FROM `sheet`") {
+			statements++
+			listed += 1 + strings.Count(s.SQL, ",")
+		}
+	}
+	if most := 6 * len(boxes); listed > most || statements > 3*int(sheets)/50 {
+		t.Errorf("%d statements listed %d boxes, want no more than %d", statements, listed, most)
+	}
+}
+
+// TestPortions: the width follows what is below the rows.
+func TestPortions(t *testing.T) {
+	rows := func(n int) group { return group{rows: make([]row, n)} }
+	p := portions{groups: []group{rows(100), rows(3)}}
+	for i, step := range []struct {
+		out         outcome
+		width, rest int
+		clear       bool
+	}{
+		{outcome{full: true}, 50, 103, false},
+		{outcome{full: true}, 25, 103, false},
+		{outcome{next: 1, leaves: 40}, 46, 78, false},            // 25 rows had 40, so 75 of 100 are below 46
+		{outcome{next: 1, leaves: 0}, 92, 32, false},             // nothing was below them: no more than twice as many
+		{outcome{next: 1, leaves: 10}, 0, 3, false},              // the rest of the group
+		{outcome{full: true, next: 0}, 1, 3, false},              // three rows, of which some has many
+		{outcome{full: true, next: 0}, 1, 3, true},               // the first has
+		{outcome{next: 1, leaves: 100}, 1, 2, false},             // and has been cleared
+		{outcome{next: 1, leaves: 100}, 1, 1, false},             //
+		{outcome{full: true, next: 1, leaves: 100}, 1, 0, false}, // the root has many, after the last row
+		{outcome{full: true}, 1, 0, true},
+	} {
+		now, rest := p.next()
+		if clear := p.took(now, rest, step.out, 100); clear != step.clear {
+			t.Errorf("step %d: clear is %t", i, clear)
+		}
+		left := 0
+		for _, g := range p.groups {
+			left += len(g.rows)
+		}
+		if p.width != step.width || left != step.rest {
+			t.Errorf("step %d: the width is %d and %d rows are left, want %d and %d", i, p.width, left, step.width, step.rest)
+		}
+	}
+}
