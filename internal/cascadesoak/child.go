@@ -46,7 +46,9 @@ func (c *child) run(ctx context.Context) error {
 		return errors.Join(err, db.Close())
 	}
 	if c.drain {
-		err = w.Drain(ctx)
+		if err = w.Drain(ctx); ctx.Err() != nil {
+			err = nil // it was told to end
+		}
 	} else {
 		err = w.Run(ctx)
 	}

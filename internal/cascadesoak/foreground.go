@@ -65,10 +65,10 @@ func (f *foreground) request(ctx context.Context) error {
 		return err
 	}
 	return onerow.InTx(ctx, f.db, func(ctx context.Context, tx *onerow.Tx) error {
-		if _, err := tx.ExecContext(ctx, "INSERT INTO event (item_id, body) VALUES (?, 'a visitor came and did something')", item); err != nil {
+		if _, err := tx.ExecContext(ctx, "UPDATE item SET touched = touched + 1 WHERE id = ?", item); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, "UPDATE item SET touched = touched + 1 WHERE id = ?", item)
+		_, err := tx.ExecContext(ctx, "INSERT INTO event (item_id, body) VALUES (?, 'a visitor came and did something')", item)
 		return err
 	})
 }

@@ -40,8 +40,9 @@ func run(ctx context.Context, args []string) error {
 		flags.IntVar(&s.rows, "rows", 2_000_000, "rows below the root")
 		flags.IntVar(&s.small, "small", 10_000, "rows below the root that memory is compared with")
 		flags.Float64Var(&s.share, "share", 0.2, "the foreground's load, as a share of the server's capacity")
-		flags.Float64Var(&s.load, "load", 0.2, "share of the time that the worker spends in batches beside the foreground (cascade-worker run --load)")
+		flags.Float64Var(&s.load, "load", 0.1, "share of the time that the worker spends in batches beside the foreground (cascade-worker run --load)")
 		flags.DurationVar(&s.target, "target", 4*time.Millisecond, "what a batch should take beside the foreground (cascade-worker run --target)")
+		flags.DurationVar(&s.window, "window", 3*time.Minute, "how long the foreground is measured beside the deletion; the rest is then deleted at full speed")
 		flags.IntVar(&s.clients, "clients", 8, "connections of the foreground")
 		flags.DurationVar(&s.measure, "measure", 20*time.Second, "how long capacity and the unloaded foreground are measured")
 		if err := flags.Parse(args[1:]); err != nil {

@@ -140,10 +140,3 @@ func took(ctx context.Context, db *sql.DB, id int64) (time.Duration, cascade.Job
 	}
 	return job.FinishedAt.Sub(job.StartedAt), job, nil
 }
-
-// batches is how many batches a job had, as the sequence of its row says, which
-// counts the claim and the end, too.
-func batches(ctx context.Context, db *sql.DB, id int64) (n int64, err error) {
-	err = onerow.QueryRow(ctx, db, "SELECT batch_seq FROM onerow_job_archive WHERE id = ?", []any{id}, &n)
-	return n, err
-}
