@@ -248,43 +248,6 @@ func (m *model) check(t *testing.T, db *sql.DB, limit int) {
 	}
 }
 
-// TestNoChildBelowADeletedParent: screens are made and moved while their project
-// is deleted. An acknowledged child is older than the deletion.
-func TestNoChildBelowADeletedParent(t *testing.T) {
-	db := open(t)
-	r, ctx := newRepos(t), t.Context()
-	for round := range 10 {
-		project := must(r.projects.Create(ctx, db, Project{UserID: 1, Name: fmt.Sprint("p", round)})).Row
-		var g errgroup.Group
-		for i := range 8 {
-			g.Go(func() error {
-				for n := 0; ; n++ {
-					res, err := r.screens.Create(ctx, db, Screen{ProjectID: project.ID, Filename: fmt.Sprintf("s%d-%d.png", i, n)})
-					if errors.Is(err, repo.ErrParentNotFound) {
-						return nil
-					}
-					if err != nil {
-						return err
-					}
-					if _, err = r.screens.Archive(ctx, db, res.Row.ID); err != nil && !errors.Is(err, repo.ErrParentNotFound) {
-						return err
-					}
-				}
-			})
-		}
-		g.Go(func() error {
-			dbtest.Eventually(t, time.Minute, func() (bool, string) {
-				return count(t, db, "SELECT COUNT(*) FROM screen_archive WHERE project_id = ?", project.ID) > 4, "no screens yet"
-			})
-			_, err := r.projects.Delete(ctx, db, project.ID)
-			return err
-		})
-		if err := g.Wait(); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 func TestHostileNames(t *testing.T) {
 	db := open(t)
 	p, ctx := newRepos(t).projects, t.Context()

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/onerow/onerow/cascade"
+)
+
+// beside deletes the rows with these settings while the foreground asks, for as long as
+// the window is, and the rest at full speed. It returns the rate in the window and how many
+// times the p99 of the foreground without the deletion its p99 beside it was.
+func (s *size) beside(ctx context.Context, db *sql.DB, dsn string, settings []string) (perSecond, ratio float64, err error) {
+	fg, err := settle(ctx, db, s.clients)
+	if err != nil {
+		return 0, 0, err
+	}
+	account, below, err := plant(ctx, db, s.rows)
+	if err != nil {
+		return 0, 0, err
+	}
+	capacity, err := fg.capacity(ctx, s.measure)
+	if err != nil {
+		return 0, 0, err
+	}
+	rate := capacity * s.share
+	fmt.Printf("planted %d rows again, and the foreground's: capacity %.0f requests/s; it asks for %.0f/s\n", below, capacity, rate)
+	before, err := s.quiet(ctx, fg, rate)
+	if err != nil {
+		return 0, 0, err
+	}
+	fmt.Println("foreground alone:          ", describe(before))
+	job, err := condemn(ctx, db, account)
+	if err != nil {
+		return 0, 0, err
+	}
+	during, d, err := s.during(ctx, dsn, fg, rate, settings)
+	if err != nil {
+		return 0, 0, err
+	}
+	fmt.Println("foreground beside deletion:", describe(during))
+	if job, err = cascade.Get(ctx, db, job.ID); err != nil {
+		return 0, 0, err
+	}
+	perSecond = float64(job.DeletedRows) / d.Seconds()
+	fmt.Printf("deleted %d rows beside it in %v, %.0f rows/s %v\n", job.DeletedRows, d.Round(time.Millisecond), perSecond, settings)
+	after, err := s.quiet(ctx, fg, rate)
+	if err != nil {
+		return 0, 0, err
+	}
+	fmt.Println("foreground alone again:    ", describe(after))
+	if _, err := drained(ctx, dsn); err != nil {
+		return 0, 0, err
+	}
+	_, ended, err := took(ctx, db, job.ID)
+	if err == nil && ended.DeletedRows != below {
+		err = fmt.Errorf("%d rows were below the account, the job counted %d", below, ended.DeletedRows)
+	}
+	unloaded := slices.Sorted(slices.Values(slices.Concat(before, after)))
+	return perSecond, float64(percentile(during, .99)) / float64(percentile(unloaded, .99)), err
+}
+
+// during is what the foreground feels until the window or the deletion ends, and how long that was.
+func (s *size) during(ctx context.Context, dsn string, fg *foreground, rate float64, settings []string) ([]time.Duration, time.Duration, error) {
+	window, done := context.WithTimeout(ctx, s.window)
+	defer done()
+	begin := time.Now()
+	worked := make(chan error, 1)
+	go func() {
+		_, err := drained(window, dsn, settings...)
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = nil
+		}
+		worked <- err
+		done()
+	}()
+	felt, err := fg.open(window, rate)
+	d := time.Since(begin)
+	return felt, d, errors.Join(err, <-worked)
+}
+
+func (s *size) quiet(ctx context.Context, fg *foreground, rate float64) ([]time.Duration, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.measure)
+	defer cancel()
+	return fg.open(ctx, rate)
+}

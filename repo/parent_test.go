@@ -1,0 +1,125 @@
+package repo_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/repo"
+)
+
+// noAssets has nothing to delete: these screens name no asset.
+type noAssets struct{}
+
+func (noAssets) Delete(context.Context, []string) error { return nil }
+
+// TestNoChildBelowADeletedParent: screens are made and moved while their project is deleted and
+// the worker is at it. An acknowledged child is older than the deletion, and goes with it.
+func TestNoChildBelowADeletedParent(t *testing.T) {
+	db := open(t)
+	r, ctx := newRepos(t), t.Context()
+	worker, err := cascade.NewWorker(db, plan(), cascade.Config{Assets: noAssets{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for round := range 10 {
+		project := must(r.projects.Create(ctx, db, Project{UserID: 1, Name: fmt.Sprint("p", round)})).Row
+		var g errgroup.Group
+		for i := range 8 {
+			g.Go(func() error {
+				for n := 0; ; n++ {
+					res, err := r.screens.Create(ctx, db, Screen{ProjectID: project.ID, Filename: fmt.Sprintf("s%d-%d.png", i, n)})
+					if errors.Is(err, repo.ErrParentNotFound) {
+						return nil
+					}
+					if err != nil {
+						return err
+					}
+					if _, err = r.screens.Archive(ctx, db, res.Row.ID); err != nil && !errors.Is(err, repo.ErrParentNotFound) {
+						return err
+					}
+				}
+			})
+		}
+		g.Go(func() error {
+			dbtest.Eventually(t, time.Minute, func() (bool, string) {
+				return count(t, db, "SELECT COUNT(*) FROM screen_archive WHERE project_id = ?", project.ID) > 4, "no screens yet"
+			})
+			if _, err := r.projects.Delete(ctx, db, project.ID); err != nil {
+				return err
+			}
+			return worker.Drain(ctx)
+		})
+		if err := g.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		if left := count(t, db, "SELECT (SELECT COUNT(*) FROM screen) + (SELECT COUNT(*) FROM screen_archive)"); left > 0 {
+			t.Fatalf("%d screens are left below nothing", left)
+		}
+	}
+}
+
+// TestChildLocksItsParent: until the transaction ends that makes or moves a child, nobody can
+// lock the row above, as whoever deletes it does first.
+func TestChildLocksItsParent(t *testing.T) {
+	db := open(t)
+	r, ctx := newRepos(t), t.Context()
+	project := must(r.projects.Create(ctx, db, Project{UserID: 1, Name: "p"})).Row.ID
+	screen := must(r.screens.Create(ctx, db, Screen{ProjectID: project, Filename: "s.png"})).Row.ID
+	move := func(ctx context.Context, tx *onerow.Tx) error {
+		_, err := r.screens.Archive(ctx, tx, screen)
+		return err
+	}
+	for _, c := range []struct {
+		name, table string
+		before      func() error
+		call        func(ctx context.Context, tx *onerow.Tx) error
+	}{
+		{"create", "project", nil, func(ctx context.Context, tx *onerow.Tx) error {
+			_, err := r.screens.Create(ctx, tx, Screen{ProjectID: project, Filename: "t.png"})
+			return err
+		}},
+		{"create with a request id", "project", nil, func(ctx context.Context, tx *onerow.Tx) error {
+			_, err := r.screens.Create(ctx, tx, Screen{ProjectID: project, Filename: "u.png"}, repo.RequestID("u"))
+			return err
+		}},
+		{"archive", "project", nil, move},
+		{"archive below an archived one", "project_archive", func() error {
+			_, err := r.projects.Archive(ctx, db, project)
+			return err
+		}, move},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.before != nil {
+				if err := c.before(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+				if err := c.call(ctx, tx); err != nil {
+					return err
+				}
+				var id int64
+				err := onerow.QueryRow(ctx, db, "SELECT id FROM "+c.table+" WHERE id = ? FOR UPDATE NOWAIT", []any{project}, &id)
+				var refused *mysql.MySQLError
+				if !errors.As(err, &refused) || refused.Number != 1205 && refused.Number != 3572 {
+					t.Errorf("its parent can be locked: %v", err)
+				}
+				return errUndo
+			})
+			if !errors.Is(err, errUndo) {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+var errUndo = errors.New("undone by the test")
