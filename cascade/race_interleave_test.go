@@ -77,18 +77,21 @@ func duels(ready func(*Worker)) []duel {
 		}
 		return w.work(ctx, Job{ID: 1, Resource: "project", ResourceID: "1", DeletionID: 5, Token: 1, State: Running})
 	})
-	child := func(ctx context.Context, db *sql.DB) error {
-		return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-			var one int
-			err := onerow.QueryRow(ctx, tx, "SELECT 1 FROM project WHERE id = 1 LOCK IN SHARE MODE", nil, &one)
-			if errors.Is(err, sql.ErrNoRows) {
-				return nil // refused
-			}
-			if err == nil {
-				err = insertRow(ctx, tx, "note", map[string]any{"project_id": 1})
-			}
-			return err
-		})
+	// child is inserted below row 1 of a table, as package repo does it.
+	child := func(table, above string) call {
+		return func(ctx context.Context, db *sql.DB) error {
+			return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+				var one int
+				err := onerow.QueryRow(ctx, tx, "SELECT 1 FROM "+above+" WHERE id = 1 LOCK IN SHARE MODE", nil, &one)
+				if errors.Is(err, sql.ErrNoRows) {
+					return nil // refused
+				}
+				if err == nil {
+					err = insertRow(ctx, tx, table, map[string]any{above + "_id": 1})
+				}
+				return err
+			})
+		}
 	}
 	dead := does(putJob("project", "dead", "0 SECOND"), moveColumns+"UTC_TIMESTAMP(6) FROM onerow_job", "DELETE FROM onerow_job")
 	// given is a job for a project with three rows below it, of which so many are screens.
@@ -102,7 +105,7 @@ func duels(ready func(*Worker)) []duel {
 				if i < screens {
 					table = "screen"
 				}
-				if err := insertRow(ctx, db, table, map[string]any{"project_id": 1}); err != nil {
+				if err := insertRow(ctx, db, table, map[string]any{"id": i + 1, "project_id": 1}); err != nil {
 					return err
 				}
 			}
@@ -119,13 +122,15 @@ func duels(ready func(*Worker)) []duel {
 		}
 		return err
 	}
-	alone := func(ctx context.Context, db *sql.DB) error {
-		var below int
-		err := onerow.QueryRow(ctx, db, "SELECT COUNT(*) FROM note WHERE project_id NOT IN (SELECT id FROM project)", nil, &below)
-		if err == nil && below > 0 {
-			err = fmt.Errorf("%d notes are below no project", below)
+	alone := func(table, above string) call {
+		return func(ctx context.Context, db *sql.DB) error {
+			var below int
+			err := onerow.QueryRow(ctx, db, fmt.Sprintf("SELECT COUNT(*) FROM %s WHERE %s_id NOT IN (SELECT id FROM %[2]s)", table, above), nil, &below)
+			if err == nil && below > 0 {
+				err = fmt.Errorf("%d rows of %s are below no %s", below, table, above)
+			}
+			return err
 		}
-		return err
 	}
 	takeover, unchanged := takeOver(new(string))
 	return []duel{
@@ -142,7 +147,9 @@ func duels(ready func(*Worker)) []duel {
 		{"a round, another one when its lease is over", given(0), round, successor, exact, nil, 1},
 		{"a worker that loses its lease, its successor", taken, zombie, successor, exact, nil, 1},
 		{"a worker that loses its lease changes nothing", taken, zombie, takeover, nil, unchanged, 1},
-		{"a round, a child is inserted", given(0), round, child, alone, nil, 2},
+		{"a round, a child is inserted", given(0), round, child("note", "project"), alone("note", "project"), nil, 2},
+		{"a round, a leaf is inserted below a row that goes", given(1), round, child("tag", "screen"), alone("tag", "screen"), nil, 2},
+		{"a round, a row is inserted below a row that goes", given(1), round, child("comment", "screen"), alone("comment", "screen"), nil, 2},
 	}
 }
 
