@@ -55,7 +55,7 @@ func (c *crew) shoot(i int) error {
 func (c *crew) dismiss(cancel context.CancelFunc) {
 	cancel()
 	for _, cmd := range c.cmds {
-		if err := cmd.Wait(); err != nil {
+		if err := cmd.Wait(); err != nil && !errors.Is(err, context.Canceled) {
 			fmt.Println("a worker ended with:", err)
 		}
 	}
