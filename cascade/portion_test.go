@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-sql-driver/mysql"
-
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
@@ -54,21 +52,7 @@ func TestManyLeaves(t *testing.T) {
 	}
 	boxes[7], boxes[8], boxes[40] = 0, 0, 450
 	sheets := fillArchive(t, plain, boxes)
-	cfg, err := mysql.ParseDSN(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	inner, err := mysql.NewConnector(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	connector := crashtest.Wrap(inner)
-	db := sql.OpenDB(connector)
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	db, connector := counted(t, dsn)
 	job := begin(t, plain, "room", "1")
 	var got Job
 	log, err := crashtest.Count(connector, func() error {

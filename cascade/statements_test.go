@@ -17,6 +17,12 @@ func counting(t *testing.T) (*sql.DB, *crashtest.Connector) {
 	t.Helper()
 	dsn := dbtest.DSN(t)
 	plant(t, dbtest.OpenDSN(t, dsn))
+	return counted(t, dsn)
+}
+
+// counted is the database behind a connector that counts.
+func counted(t *testing.T, dsn string) (*sql.DB, *crashtest.Connector) {
+	t.Helper()
 	cfg, err := mysql.ParseDSN(dsn)
 	if err != nil {
 		t.Fatal(err)
