@@ -49,25 +49,13 @@ func complete(w crashtest.Workflow, dsn string) crashtest.Workflow {
 	w.Refs = map[string]string{"onerow_job.deletion_id": "onerow_deletion.id", "onerow_job_archive.deletion_id": "onerow_deletion.id",
 		"onerow_job_archive.id": "onerow_job.id", "onerow_job_count.job_id": "onerow_job.id", "onerow_job_detached.job_id": "onerow_job.id", "onerow_job_plan.job_id": "onerow_job.id",
 		"onerow_job_trouble.job_id": "onerow_job.id", "onerow_parked.job_id": "onerow_job.id"}
-	seed := w.Setup
-	w.Setup = func(ctx context.Context, db *sql.DB) error {
-		tables := []string{"onerow_deletion", "onerow_job", "onerow_job_archive", "onerow_job_count", "onerow_job_detached", "onerow_job_plan",
-			"onerow_job_trouble", "onerow_parked", "onerow_quota_mark"}
-		for _, r := range forest.Resources {
-			tables = append(tables, r.Name)
-			if r.Archive != "" {
-				tables = append(tables, r.Archive)
-			}
+	w.Empty = []string{"onerow_deletion", "onerow_job", "onerow_job_archive", "onerow_job_count", "onerow_job_detached", "onerow_job_plan",
+		"onerow_job_trouble", "onerow_parked", "onerow_quota_mark"}
+	for _, r := range forest.Resources {
+		w.Empty = append(w.Empty, r.Name)
+		if r.Archive != "" {
+			w.Empty = append(w.Empty, r.Archive)
 		}
-		for _, table := range tables {
-			if _, err := db.ExecContext(ctx, "DELETE FROM "+table); err != nil {
-				return err
-			}
-		}
-		if seed == nil {
-			return nil
-		}
-		return seed(ctx, db)
 	}
 	return w
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -168,18 +169,11 @@ func TestCrashForeign(t *testing.T) {
 					return err
 				},
 			}, dsn)
+			w.Empty = []string{"onerow_job", "onerow_job_archive", "onerow_job_count", "onerow_job_detached", "onerow_job_plan"}
 			w.Setup = func(ctx context.Context, db *sql.DB) error {
-				for _, table := range []string{"remark", "paper", "staff", "firm", "onerow_job", "onerow_job_archive", "onerow_job_count", "onerow_job_detached", "onerow_job_plan"} {
-					if table == "remark" || table == "staff" {
-						if err := execAll(ctx, db, map[string]string{"remark": "UPDATE remark SET reply_to = NULL", "staff": "UPDATE staff SET boss = NULL"}[table]); err != nil {
-							return err
-						}
-					}
-					if err := execAll(ctx, db, "DELETE FROM "+table); err != nil {
-						return err
-					}
-				}
-				return execAll(ctx, db, append(officeRows, strings.Replace(putJob("firm", "ready", "0 SECOND"), "'1', 5", `'''Nord,1', 0`, 1))...)
+				return execAll(ctx, db, slices.Concat([]string{"UPDATE remark SET reply_to = NULL", "DELETE FROM remark", "DELETE FROM paper",
+					"UPDATE staff SET boss = NULL", "DELETE FROM staff", "DELETE FROM firm"}, officeRows,
+					[]string{strings.Replace(putJob("firm", "ready", "0 SECOND"), "'1', 5", `'''Nord,1', 0`, 1)})...)
 			}
 			report := crashtest.Run(t, w)
 			if report.FaultPoints < 200 {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -171,8 +172,13 @@ func sameStatements(first, second Log) error {
 func (x *explorer) setup(ctx context.Context) (snapshot, error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
-	if err := x.w.Setup(ctx, x.plain); err != nil {
-		return nil, fmt.Errorf("in Setup: %w", err)
+	if err := x.empty(ctx); err != nil {
+		return nil, err
+	}
+	if x.w.Setup != nil {
+		if err := x.w.Setup(ctx, x.plain); err != nil {
+			return nil, fmt.Errorf("in Setup: %w", err)
+		}
 	}
 	if err := settle(x.plain); err != nil {
 		return nil, fmt.Errorf("in Setup: %w", err)
@@ -189,6 +195,21 @@ func (x *explorer) setup(ctx context.Context) (snapshot, error) {
 		return nil, fmt.Errorf("the tables are not the same after each Setup (- first, + now):\n%s", d)
 	}
 	return start, nil
+}
+
+// empty deletes the rows of the tables of Empty. Each statement is a transaction of its own.
+func (x *explorer) empty(ctx context.Context) error {
+	if len(x.w.Empty) == 0 {
+		return nil
+	}
+	queries := make([]string, len(x.w.Empty))
+	for i, name := range x.w.Empty {
+		queries[i] = "DELETE FROM " + quote(name)
+	}
+	if _, err := x.observer.ExecContext(ctx, strings.Join(queries, "; ")); err != nil {
+		return fmt.Errorf("emptying the tables: %w", err)
+	}
+	return nil
 }
 
 // look reads the tables and runs the workflow's own check.

@@ -265,6 +265,33 @@ func TestRunFailsTheTest(t *testing.T) {
 	}
 }
 
+// TestEmpty: the tables are emptied before each run, in place of a Setup or before it.
+func TestEmpty(t *testing.T) {
+	dsn, before := shopDSN(t), 0
+	w := shop(dsn, func(ctx context.Context, db *sql.DB) error {
+		_, err := db.ExecContext(ctx, insertPurchase, "ada", "shoe")
+		return err
+	})
+	w.Once = true
+	w.Empty, w.Setup = []string{"purchase", "request", "audit"}, nil
+	for _, setup := range []func(context.Context, *sql.DB) error{nil, func(ctx context.Context, db *sql.DB) error {
+		var rows int
+		err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM purchase").Scan(&rows)
+		before += rows
+		return err
+	}} {
+		w.Setup = setup
+		_, err := Explore(t.Context(), w)
+		var failures *Failures // an INSERT without a key is not idempotent
+		if !errors.As(err, &failures) {
+			t.Fatal(err)
+		}
+	}
+	if before != 0 {
+		t.Errorf("Setup found %d rows", before)
+	}
+}
+
 func TestWorkflowThatCannotBeExplored(t *testing.T) {
 	calls := 0
 	tests := []struct {
@@ -297,6 +324,7 @@ func TestWorkflowThatCannotBeExplored(t *testing.T) {
 				return err
 			}
 		}, "not the same after each Setup"},
+		{"nothing to empty", func(w *Workflow) { w.Empty = []string{"purchase", "nowhere"} }, "emptying the tables"},
 		{"Check", func(w *Workflow) { w.Check = func(context.Context, *sql.DB) error { return errors.New("unbalanced") } }, "Check: unbalanced"},
 	}
 	dsn := shopDSN(t)

@@ -20,13 +20,9 @@ var compared = []string{"onerow_flow", "onerow_flow_request", "onerow_flow_step"
 
 func faulty(dsn string, setup, call func(context.Context, *sql.DB) error) crashtest.Workflow {
 	return crashtest.Workflow{
-		DSN: dsn,
+		DSN:   dsn,
+		Empty: compared,
 		Setup: func(ctx context.Context, db *sql.DB) error {
-			for _, table := range compared {
-				if _, err := db.ExecContext(ctx, "DELETE FROM "+table); err != nil {
-					return err
-				}
-			}
 			_, err := db.ExecContext(ctx, "INSERT INTO cart VALUES (42, 0, 1)")
 			return errors.Join(err, setup(ctx, db))
 		},

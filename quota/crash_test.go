@@ -63,10 +63,10 @@ func TestSurvivesFaults(t *testing.T) {
 // faulty: user 7 has two rows with wrong flags of either kind and three marks, user 8 one mark.
 func faulty(dsn string, call func(context.Context, *sql.DB) error) crashtest.Workflow {
 	return crashtest.Workflow{
-		DSN: dsn,
+		DSN:   dsn,
+		Empty: []string{"project", "user", "onerow_quota_mark", "onerow_quota_owner"},
 		Setup: func(ctx context.Context, db *sql.DB) error {
 			for _, query := range []string{
-				"DELETE FROM project", "DELETE FROM user", "DELETE FROM onerow_quota_mark", "DELETE FROM onerow_quota_owner",
 				"INSERT INTO user VALUES (7, 2), (8, NULL)",
 				`INSERT INTO project (user_id, position, is_over_quota, created_at, updated_at) VALUES (7, 1, 0, '2026-01-01', '2026-01-01'),
  (7, 2, 1, '2026-01-01', '2026-01-01'), (7, 3, 1, '2026-01-01', '2026-01-01'), (7, 0, 0, '2026-01-01', '2026-01-01'),

@@ -163,9 +163,8 @@ func TestCrash(t *testing.T) {
 func workflow(v verb, r repos, dsn string) crashtest.Workflow {
 	return crashtest.Workflow{
 		Name: v.name, DSN: dsn,
-		Setup: func(ctx context.Context, db *sql.DB) error {
-			return errors.Join(wipe(ctx, db), v.setup(ctx, r, db))
-		},
+		Empty:     tables,
+		Setup:     func(ctx context.Context, db *sql.DB) error { return v.setup(ctx, r, db) },
 		Call:      func(ctx context.Context, db *sql.DB) error { return v.call(ctx, r, db) },
 		Tables:    tables,
 		Refs:      refs,

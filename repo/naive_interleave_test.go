@@ -248,15 +248,9 @@ func caught(t *testing.T, w twin, dsn string) {
 	t.Helper()
 	race := crashtest.Race{AsOnce: w.asOnce, Stops: w.stops, Workflow: crashtest.Workflow{
 		Name: "repo, naive: " + w.verb, DSN: dsn, Tables: plainNames, Call: w.calls[0],
-		Refs: map[string]string{"plain_archive.id": "plain.id", "plain_child.parent": "plain.id", "plain_request.row_id": "plain.id"},
-		Setup: func(ctx context.Context, db *sql.DB) error {
-			for _, table := range plainNames {
-				if err := writes(ctx, db, "DELETE FROM "+table); err != nil {
-					return err
-				}
-			}
-			return writes(ctx, db, w.setup...)
-		},
+		Refs:  map[string]string{"plain_archive.id": "plain.id", "plain_child.parent": "plain.id", "plain_request.row_id": "plain.id"},
+		Empty: plainNames,
+		Setup: func(ctx context.Context, db *sql.DB) error { return writes(ctx, db, w.setup...) },
 	}}
 	if len(w.calls) > 1 {
 		race.Calls = slices.Clone(w.calls)

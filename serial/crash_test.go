@@ -16,18 +16,9 @@ import (
 
 func faulty(dsn string, setup, call func(context.Context, *sql.DB) error) crashtest.Workflow {
 	return crashtest.Workflow{
-		DSN: dsn,
-		Setup: func(ctx context.Context, db *sql.DB) error {
-			for _, table := range []string{"onerow_serial", "onerow_serial_claim", "postcard"} {
-				if _, err := db.ExecContext(ctx, "DELETE FROM "+table); err != nil {
-					return err
-				}
-			}
-			if setup == nil {
-				return nil
-			}
-			return setup(ctx, db)
-		},
+		DSN:    dsn,
+		Empty:  []string{"onerow_serial", "onerow_serial_claim", "postcard"},
+		Setup:  setup,
 		Call:   call,
 		Tables: []string{"onerow_serial", "onerow_serial_claim", "postcard"},
 		Ignore: []string{"onerow_serial_claim.call_token"},

@@ -159,7 +159,9 @@ func (a *app) worker(ctx context.Context, f workFlags, c cascade.Config) (*worki
 	if err != nil {
 		return nil, errors.Join(err, closeReplicas(), closeAssets())
 	}
-	db.SetMaxOpenConns(otherConns + connsPerJob*max(f.Parallel, 1))
+	conns := otherConns + connsPerJob*max(f.Parallel, 1)
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(conns) // of those that batches come back to, database/sql would keep two and open the others each time
 	w := &working{db: db, plan: plan, name: workerName(f.Name), database: a.database()}
 	w.close = func() error { return errors.Join(closeAssets(), closeReplicas(), db.Close()) }
 	c.Batch, c.Lease, c.Name, c.Assets = f.Batch, f.Lease, w.name, assets

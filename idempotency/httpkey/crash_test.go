@@ -103,16 +103,9 @@ func TestCrash(t *testing.T) {
 			without = append(without, crashtest.Abandoned)
 		}
 		report := crashtest.Run(t, crashtest.Workflow{
-			DSN:     dsn,
-			Without: without,
-			Setup: func(ctx context.Context, db *sql.DB) error {
-				for _, table := range []string{"effect", "onerow_key"} {
-					if _, err := db.ExecContext(ctx, "DELETE FROM "+table); err != nil {
-						return err
-					}
-				}
-				return nil
-			},
+			DSN:       dsn,
+			Without:   without,
+			Empty:     []string{"effect", "onerow_key"},
 			Call:      func(ctx context.Context, db *sql.DB) error { return request(ctx, t, f, db) },
 			Ignore:    []string{"onerow_key.token", "onerow_key.version"},
 			Generated: []string{"onerow_key.call_token"},

@@ -13,7 +13,8 @@ import (
 
 // beside deletes the rows with these settings while the foreground asks, for as long as
 // the window is, and the rest at full speed. It returns the rate in the window and how many
-// times the p99 of the foreground without the deletion its p99 beside it was.
+// times the p99 of the foreground without the deletion its p99 beside it was. Periods with
+// and without the deletion take turns: a machine is not as fast as it was a minute ago.
 func (s *size) beside(ctx context.Context, db *sql.DB, dsn string, settings []string) (perSecond, ratio float64, err error) {
 	fg, err := settle(ctx, db, s.clients)
 	if err != nil {
@@ -29,30 +30,35 @@ func (s *size) beside(ctx context.Context, db *sql.DB, dsn string, settings []st
 	}
 	rate := capacity * s.share
 	fmt.Printf("planted %d rows again, and the foreground's: capacity %.0f requests/s; it asks for %.0f/s\n", below, capacity, rate)
-	before, err := s.quiet(ctx, fg, rate)
-	if err != nil {
-		return 0, 0, err
-	}
-	fmt.Println("foreground alone:          ", describe(before))
 	job, err := condemn(ctx, db, account)
 	if err != nil {
 		return 0, 0, err
 	}
-	during, d, err := s.during(ctx, dsn, fg, rate, settings)
-	if err != nil {
-		return 0, 0, err
+	var quiet, during []time.Duration
+	var spent time.Duration
+	for round := range s.rounds {
+		q, err := s.quiet(ctx, fg, rate)
+		if err != nil {
+			return 0, 0, err
+		}
+		f, d, err := s.during(ctx, dsn, fg, rate, settings)
+		if err != nil {
+			return 0, 0, err
+		}
+		quiet, during, spent = append(quiet, q...), append(during, f...), spent+d
+		fmt.Printf("round %d, foreground alone:  %s\n         beside deletion:   %s\n", round+1, describe(q), describe(f))
+		if d < s.period() {
+			break // nothing is left
+		}
 	}
-	fmt.Println("foreground beside deletion:", describe(during))
+	slices.Sort(quiet)
+	slices.Sort(during)
 	if job, err = cascade.Get(ctx, db, job.ID); err != nil {
 		return 0, 0, err
 	}
-	perSecond = float64(job.DeletedRows) / d.Seconds()
-	fmt.Printf("deleted %d rows beside it in %v, %.0f rows/s %v\n", job.DeletedRows, d.Round(time.Millisecond), perSecond, settings)
-	after, err := s.quiet(ctx, fg, rate)
-	if err != nil {
-		return 0, 0, err
-	}
-	fmt.Println("foreground alone again:    ", describe(after))
+	perSecond = float64(job.DeletedRows) / spent.Seconds()
+	fmt.Printf("foreground alone:            %s\nforeground beside deletion:  %s\n", describe(quiet), describe(during))
+	fmt.Printf("deleted %d rows beside it in %v, %.0f rows/s %v\n", job.DeletedRows, spent.Round(time.Millisecond), perSecond, settings)
 	if _, err := drained(ctx, dsn); err != nil {
 		return 0, 0, err
 	}
@@ -60,13 +66,12 @@ func (s *size) beside(ctx context.Context, db *sql.DB, dsn string, settings []st
 	if err == nil && ended.DeletedRows != below {
 		err = fmt.Errorf("%d rows were below the account, the job counted %d", below, ended.DeletedRows)
 	}
-	unloaded := slices.Sorted(slices.Values(slices.Concat(before, after)))
-	return perSecond, float64(percentile(during, .99)) / float64(percentile(unloaded, .99)), err
+	return perSecond, float64(percentile(during, .99)) / float64(percentile(quiet, .99)), err
 }
 
 // during is what the foreground feels until the window or the deletion ends, and how long that was.
 func (s *size) during(ctx context.Context, dsn string, fg *foreground, rate float64, settings []string) ([]time.Duration, time.Duration, error) {
-	window, done := context.WithTimeout(ctx, s.window)
+	window, done := context.WithTimeout(ctx, s.period())
 	defer done()
 	begin := time.Now()
 	worked := make(chan error, 1)
@@ -83,8 +88,15 @@ func (s *size) during(ctx context.Context, dsn string, fg *foreground, rate floa
 	return felt, d, errors.Join(err, <-worked)
 }
 
-func (s *size) quiet(ctx context.Context, fg *foreground, rate float64) ([]time.Duration, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.measure)
-	defer cancel()
-	return fg.open(ctx, rate)
+// quiet is what the foreground feels without the deletion, when the server has caught up
+// with what was deleted before.
+func (s *size) quiet(ctx context.Context, fg *foreground, rate float64) (felt []time.Duration, err error) {
+	for _, d := range []time.Duration{s.settle, s.period()} {
+		period, cancel := context.WithTimeout(ctx, d)
+		felt, err = fg.open(period, rate)
+		cancel()
+	}
+	return felt, err
 }
+
+func (s *size) period() time.Duration { return s.window / time.Duration(max(1, s.rounds)) }

@@ -14,7 +14,8 @@ type size struct {
 	rows, small, clients int
 	share, load          float64
 	target, measure      time.Duration
-	window               time.Duration
+	window, settle       time.Duration
+	rounds               int
 }
 
 // The promises.

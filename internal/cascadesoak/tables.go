@@ -37,7 +37,10 @@ var ddl = []string{
 // perItem is how many events an item has.
 const perItem = 99
 
-const database = "cascadesoak"
+const (
+	database    = "cascadesoak"
+	connections = 32
+)
 
 // begin starts the server and makes the tables.
 func begin(ctx context.Context) (*devdb.Server, *sql.DB, error) {
@@ -51,7 +54,8 @@ func begin(ctx context.Context) (*devdb.Server, *sql.DB, error) {
 	}
 	db, err := onerow.Open(server.DSN(database))
 	if err == nil {
-		db.SetMaxOpenConns(32)
+		db.SetMaxOpenConns(connections)
+		db.SetMaxIdleConns(connections) // database/sql keeps two, and the foreground would open connections all the time
 		err = makeTables(ctx, db)
 	}
 	if err != nil {

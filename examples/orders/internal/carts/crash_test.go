@@ -44,13 +44,9 @@ func TestSurvivesFaults(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			report := crashtest.Run(t, crashtest.Workflow{
-				DSN: dsn,
+				DSN:   dsn,
+				Empty: tables,
 				Setup: func(ctx context.Context, db *sql.DB) error {
-					for _, table := range tables {
-						if _, err := db.ExecContext(ctx, "DELETE FROM "+table); err != nil { //nolint:gosec // names from above
-							return err
-						}
-					}
 					_, err := db.ExecContext(ctx, `INSERT INTO cart (id, tenant, items, status, created_at) VALUES (7, 'ada', '["shoe"]', 'open', UTC_TIMESTAMP(6))`)
 					return errors.Join(err, tt.setup(ctx, db))
 				},
