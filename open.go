@@ -19,6 +19,10 @@ import (
 //     locks, hence fewer deadlocks and less waiting
 //   - interpolateParams: one round trip per statement instead of two
 //
+// How many connections there may be is the program's to say, with SetMaxOpenConns, and the same number to SetMaxIdleConns:
+// database/sql keeps two that nobody uses, and a program that serves more at a time opens the others anew for most
+// requests, which takes longer than their statements.
+//
 // It does not connect. The error of an invalid name does not repeat it, for it may
 // hold a password.
 func Open(dsn string) (*sql.DB, error) {

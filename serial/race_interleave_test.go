@@ -146,11 +146,13 @@ func races(s *serial.Series, heard *answers) []race {
 // workflow is a race as crashtest takes it.
 func (r race) workflow(dsn string, heard *answers) crashtest.Race {
 	w := faulty(dsn, r.setup, nil)
-	setup, gapless := w.Setup, w.Check
+	gapless := w.Check
 	w.Setup = func(ctx context.Context, db *sql.DB) error {
-		err := setup(ctx, db)
 		heard.list = nil
-		return err
+		if r.setup == nil {
+			return nil
+		}
+		return r.setup(ctx, db)
 	}
 	w.Check = func(ctx context.Context, db *sql.DB) error {
 		if err := gapless(ctx, db); err != nil || r.check == nil {
