@@ -95,8 +95,11 @@ func (s *size) quiet(ctx context.Context, fg *foreground, rate float64) (felt []
 		period, cancel := context.WithTimeout(ctx, d)
 		felt, err = fg.open(period, rate)
 		cancel()
+		if err != nil {
+			return nil, err
+		}
 	}
-	return felt, err
+	return felt, nil
 }
 
-func (s *size) period() time.Duration { return s.window / time.Duration(max(1, s.rounds)) }
+func (s *size) period() time.Duration { return s.window / time.Duration(s.rounds) }

@@ -50,6 +50,9 @@ func run(ctx context.Context, args []string) error {
 		if err := flags.Parse(args[1:]); err != nil {
 			return err
 		}
+		if s.rounds < 1 || s.window <= 0 || s.settle <= 0 {
+			return errors.New("-rounds, -window and -settle have to be more than 0")
+		}
 		return s.run(ctx)
 	case "kill":
 		var k kill
