@@ -21,7 +21,7 @@ import (
 //
 // How many connections there may be is the program's to say, with SetMaxOpenConns, and the same number to SetMaxIdleConns:
 // database/sql keeps two that nobody uses, and a program that serves more at a time opens the others anew for most
-// requests, which takes longer than their statements.
+// requests.
 //
 // It does not connect. The error of an invalid name does not repeat it, for it may
 // hold a password.
