@@ -43,9 +43,10 @@ func run(ctx context.Context, args []string) error {
 		flags.Float64Var(&s.load, "load", 0.1, "share of the time that the worker spends in batches beside the foreground (cascade-worker run --load)")
 		flags.DurationVar(&s.target, "target", 4*time.Millisecond, "what a batch should take beside the foreground (cascade-worker run --target)")
 		flags.DurationVar(&s.window, "window", 3*time.Minute, "how long the foreground is measured beside the deletion; the rest is then deleted at full speed")
-		flags.IntVar(&s.rounds, "rounds", 6, "the window is cut into so many periods, each after one as long without the deletion")
+		flags.IntVar(&s.rounds, "rounds", 12, "the window is cut into so many periods, each after one as long without the deletion")
 		flags.DurationVar(&s.settle, "settle", 2*time.Second, "how long the server may catch up before a period without the deletion")
 		flags.IntVar(&s.clients, "clients", 8, "connections of the foreground")
+		flags.BoolVar(&s.elsewhere, "elsewhere", false, "beside the foreground, delete in a second server on this machine: what that costs is the machine's part, which no worker can save")
 		flags.DurationVar(&s.measure, "measure", 20*time.Second, "how long capacity and the unloaded foreground are measured")
 		if err := flags.Parse(args[1:]); err != nil {
 			return err

@@ -16,6 +16,7 @@ type size struct {
 	target, measure      time.Duration
 	window, settle       time.Duration
 	rounds               int
+	elsewhere            bool
 }
 
 // The promises.
@@ -46,7 +47,20 @@ func (s *size) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	beside, ratio, err := s.beside(ctx, db, dsn, gentle)
+	fg, err := settle(ctx, db, s.clients)
+	if err != nil {
+		return err
+	}
+	there := db
+	if s.elsewhere {
+		other, otherDB, begun := begin(ctx)
+		if begun != nil {
+			return begun
+		}
+		defer func() { err = errors.Join(err, otherDB.Close(), other.Close()) }()
+		there, dsn = otherDB, other.DSN(database)
+	}
+	beside, ratio, err := s.beside(ctx, fg, there, dsn, gentle)
 	if err != nil {
 		return err
 	}
