@@ -44,7 +44,9 @@ func (s *size) beside(ctx context.Context, fg *foreground, db *sql.DB, dsn strin
 		if err != nil {
 			return 0, 0, err
 		}
-		ratios = append(ratios, over(f, q))
+		if d >= s.period() || round == 0 { // the few requests of a round that was cut short have no p99
+			ratios = append(ratios, over(f, q))
+		}
 		quiet, during, spent = append(quiet, q...), append(during, f...), spent+d
 		fmt.Printf("round %d, foreground alone:  %s\n         beside deletion:   %s\n", round+1, describe(q), describe(f))
 		if d < s.period() {

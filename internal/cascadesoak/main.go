@@ -46,7 +46,7 @@ func run(ctx context.Context, args []string) error {
 		flags.IntVar(&s.rounds, "rounds", 12, "the window is cut into so many periods, each after one as long without the deletion")
 		flags.DurationVar(&s.settle, "settle", 2*time.Second, "how long the server may catch up before a period without the deletion")
 		flags.IntVar(&s.clients, "clients", 8, "connections of the foreground")
-		flags.BoolVar(&s.elsewhere, "elsewhere", false, "beside the foreground, delete in a second server on this machine: what that costs is the machine's part, which no worker can save")
+		flags.BoolVar(&s.elsewhere, "elsewhere", false, "beside the foreground, delete in a second server on this machine: what that costs comes of shared processors and disk, not of locks")
 		flags.DurationVar(&s.measure, "measure", 20*time.Second, "how long capacity and the unloaded foreground are measured")
 		if err := flags.Parse(args[1:]); err != nil {
 			return err
