@@ -44,14 +44,15 @@ func (s *size) beside(ctx context.Context, fg *foreground, db *sql.DB, dsn strin
 		if err != nil {
 			return 0, 0, err
 		}
-		if d >= s.period() || round == 0 { // the few requests of a round that was cut short have no p99
-			ratios = append(ratios, over(f, q))
-		}
 		quiet, during, spent = append(quiet, q...), append(during, f...), spent+d
 		fmt.Printf("round %d, foreground alone:  %s\n         beside deletion:   %s\n", round+1, describe(q), describe(f))
 		if d < s.period() {
-			break // nothing is left
+			break // nothing is left; so few requests have no p99 of their own
 		}
+		ratios = append(ratios, over(f, q))
+	}
+	if len(ratios) == 0 {
+		return 0, 0, fmt.Errorf("all was deleted within the first round: more -rows or more -rounds are needed to measure a foreground beside it")
 	}
 	slices.Sort(quiet)
 	slices.Sort(during)
