@@ -8,6 +8,7 @@ import (
 
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
 )
@@ -52,7 +53,7 @@ func TestManyLeaves(t *testing.T) {
 	}
 	boxes[7], boxes[8], boxes[40] = 0, 0, 450
 	sheets := fillArchive(t, plain, boxes)
-	db, connector := counted(t, dsn)
+	db, connector := racetest.Counted(t, dsn)
 	job := begin(t, plain, "room", "1")
 	var got Job
 	log, err := crashtest.Count(connector, func() error {

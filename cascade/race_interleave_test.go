@@ -5,13 +5,13 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 )
 
 type call = func(ctx context.Context, db *sql.DB) error
@@ -248,23 +248,7 @@ func TestInterleaveNaiveTwin(t *testing.T) {
 			} {
 				t.Run(twin.name, func(t *testing.T) {
 					twin.race.Name = "cascade, naive: " + twin.name
-					_, err := crashtest.ExploreRace(t.Context(), twin.race)
-					var failures *crashtest.RaceFailures
-					if !errors.As(err, &failures) {
-						t.Fatalf("not caught: %v", err)
-					}
-					first := failures.List[0]
-					if first.Preemptions == 0 {
-						t.Errorf("it fails without a race:\n%s", first)
-					}
-					rest := first.Table
-					for _, statement := range twin.racing {
-						_, after, found := strings.Cut(rest, statement)
-						if !found {
-							t.Fatalf("the schedule does not show %q in its place:\n%s", statement, first)
-						}
-						rest = after
-					}
+					racetest.Caught(t, twin.race, twin.racing...)
 				})
 			}
 		})

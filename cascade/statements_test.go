@@ -6,10 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
-
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 )
 
 // counting is a forest behind a connector that counts.
@@ -17,28 +16,7 @@ func counting(t *testing.T) (*sql.DB, *crashtest.Connector) {
 	t.Helper()
 	dsn := dbtest.DSN(t)
 	plant(t, dbtest.OpenDSN(t, dsn))
-	return counted(t, dsn)
-}
-
-// counted is the database behind a connector that counts.
-func counted(t *testing.T, dsn string) (*sql.DB, *crashtest.Connector) {
-	t.Helper()
-	cfg, err := mysql.ParseDSN(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	inner, err := mysql.NewConnector(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	connector := crashtest.Wrap(inner)
-	db := sql.OpenDB(connector)
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return db, connector
+	return racetest.Counted(t, dsn)
 }
 
 // TestStatements holds the numbers that the package documentation gives.

@@ -8,12 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
-
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/flow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 )
 
 var compared = []string{"onerow_flow", "onerow_flow_request", "onerow_flow_step", "cart"}
@@ -143,13 +142,7 @@ func TestFaultsCatchTheNaiveTwin(t *testing.T) {
 // TestStatements holds the counts that doc.go states, BEGIN and COMMIT added.
 func TestStatements(t *testing.T) {
 	_, dsn := open(t)
-	c := crashtest.Wrap(must(mysql.MySQLDriver{}.OpenConnector(dsn)))
-	db := sql.OpenDB(c)
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	db, c := racetest.Counted(t, dsn)
 	ctx, a, b := t.Context(), run("", "a"), run("", "b")
 	expect := func(what string, want int, call func() error) {
 		t.Helper()

@@ -5,9 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -15,37 +12,13 @@ import (
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/flow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 )
 
 type call = func(context.Context, *sql.DB) error
 
-// heard is what the calls of one schedule were answered beside their errors, in words.
-type heard struct {
-	mu   sync.Mutex
-	list []string
-}
-
-func (h *heard) add(what string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.list = append(h.list, what)
-}
-
-// exactly is a condition: these answers, in any order. One call alone may have but the first.
-func (h *heard) exactly(want ...string) call {
-	return func(context.Context, *sql.DB) error {
-		got, want := slices.Clone(h.list), slices.Clone(want)
-		if len(got) == 1 {
-			want = want[:1]
-		}
-		slices.Sort(got)
-		slices.Sort(want)
-		if !slices.Equal(got, want) {
-			return fmt.Errorf("answered %q, want %q", got, want)
-		}
-		return nil
-	}
-}
+// heard is what the calls of one schedule were answered.
+type heard struct{ racetest.Answers }
 
 // reason maps an error to the sentinel that it is.
 func reason(err error) error {
@@ -83,7 +56,7 @@ func (h *heard) claim(r flow.Run, opts ...flow.ClaimOption) call {
 	return func(ctx context.Context, db *sql.DB) error {
 		res, err := flow.Claim(ctx, db, r, opts...)
 		if err == nil {
-			h.add(string(res.Outcome))
+			h.Add(string(res.Outcome))
 		}
 		return reason(err)
 	}
@@ -93,7 +66,7 @@ func (h *heard) supersede(r flow.Run) call {
 	return func(ctx context.Context, db *sql.DB) error {
 		res, err := flow.Supersede(ctx, db, r)
 		if err == nil {
-			h.add(string(res.Outcome))
+			h.Add(string(res.Outcome))
 		}
 		return reason(err)
 	}
@@ -103,7 +76,7 @@ func (h *heard) finish(r flow.Run) call {
 	return func(ctx context.Context, db *sql.DB) error {
 		res, err := flow.Finish(ctx, db, r)
 		if err == nil {
-			h.add(fmt.Sprint("changed ", res.Changed))
+			h.Add(fmt.Sprint("changed ", res.Changed))
 		}
 		return reason(err)
 	}
@@ -152,7 +125,7 @@ func races(h *heard) []race {
 	await := func(ctx context.Context, db *sql.DB) error {
 		s, err := flow.Await(ctx, db, a, "price", []byte("?"))
 		if err == nil {
-			h.add(fmt.Sprint("replayed ", s.Replayed))
+			h.Add(fmt.Sprint("replayed ", s.Replayed))
 		}
 		return reason(err)
 	}
@@ -167,7 +140,7 @@ func races(h *heard) []race {
 			return err
 		})
 		if err == nil {
-			h.add(fmt.Sprint("replayed ", s.Replayed))
+			h.Add(fmt.Sprint("replayed ", s.Replayed))
 		}
 		return reason(err)
 	}
@@ -175,7 +148,7 @@ func races(h *heard) []race {
 		return func(ctx context.Context, db *sql.DB) error {
 			s, err := flow.Answer(ctx, db, step, []byte(text))
 			if err == nil {
-				h.add(fmt.Sprint("replayed ", s.Replayed))
+				h.Add(fmt.Sprint("replayed ", s.Replayed))
 			}
 			return reason(err)
 		}
@@ -202,9 +175,9 @@ func races(h *heard) []race {
 	takeOver := then(h.supersede(b), write(b, 9)) // the new run's write must stay
 	twice := func(c call) []call { return []call{c, c} }
 	return []race{
-		{"claim, one id", nothing, twice(h.claim(a)), true, h.exactly("admitted", "redelivered"), false},
-		{"claim, one id, three times", nothing, []call{h.claim(a), h.claim(a), h.claim(a)}, true, h.exactly("admitted", "redelivered", "redelivered"), false},
-		{"claim, two ids", nothing, []call{h.claim(a), h.claim(b)}, false, h.exactly("admitted"), false},
+		{"claim, one id", nothing, twice(h.claim(a)), true, h.Exactly("admitted", "redelivered"), false},
+		{"claim, one id, three times", nothing, []call{h.claim(a), h.claim(a), h.claim(a)}, true, h.Exactly("admitted", "redelivered", "redelivered"), false},
+		{"claim, two ids", nothing, []call{h.claim(a), h.claim(b)}, false, h.Exactly("admitted"), false},
 		{"claim, after a cause that is superseded", claimed, []call{h.claim(pay, flow.After(a)), h.supersede(b)}, false, nil, false},
 		{"claim, after a cause that finishes", claimed, []call{h.claim(pay, flow.After(a)), h.finish(a)}, false, nil, false},
 		{"claim refused, and finish", claimed, []call{h.claim(b), h.finish(a)}, false, nil, false},
@@ -220,18 +193,18 @@ func races(h *heard) []race {
 		{"a whole run, twice, with stops", nothing, twice(whole), true, total(5), true}, // a claim, and a transaction; nobody holds a lease
 		{"a whole run, redelivered twice", claimed, twice(whole), true, total(5), false},
 		{"a whole run, and supersede", claimed, []call{whole, h.supersede(b)}, false, nil, false},
-		{"finish, twice", staged, twice(h.finish(a)), true, h.exactly("changed true", "changed false"), false},
+		{"finish, twice", staged, twice(h.finish(a)), true, h.Exactly("changed true", "changed false"), false},
 		{"finish, by the owners of two stages", staged, []call{h.finish(a), h.finish(pay)}, false, nil, false},
 		{"finish, and supersede", staged, []call{h.finish(a), h.supersede(b)}, false, nil, false},
-		{"supersede, one id", staged, twice(h.supersede(b)), true, h.exactly("admitted", "redelivered"), false},
+		{"supersede, one id", staged, twice(h.supersede(b)), true, h.Exactly("admitted", "redelivered"), false},
 		{"supersede, two ids", staged, []call{h.supersede(b), h.supersede(run("", "c"))}, false, nil, false},
 		{"supersede, two ids, nobody runs", nothing, []call{h.supersede(b), h.supersede(run("", "c"))}, false, nil, false},
 		{"supersede, at two stages", staged, []call{h.supersede(b), h.supersede(run("pay", "c"))}, false, nil, false},
 		{"supersede, and claim", nothing, []call{h.supersede(b), h.claim(a)}, false, nil, false},
-		{"await, twice", claimed, twice(await), true, h.exactly("replayed false", "replayed true"), false},
-		{"await, in callers' transactions, twice", claimed, twice(inside), true, h.exactly("replayed false", "replayed true"), false},
+		{"await, twice", claimed, twice(await), true, h.Exactly("replayed false", "replayed true"), false},
+		{"await, in callers' transactions, twice", claimed, twice(inside), true, h.Exactly("replayed false", "replayed true"), false},
 		{"await, and answer", claimed, []call{await, answer("5")}, false, nil, false},
-		{"answer, twice", waiting, twice(answer("5")), true, h.exactly("replayed false", "replayed true"), false},
+		{"answer, twice", waiting, twice(answer("5")), true, h.Exactly("replayed false", "replayed true"), false},
 		{"answer, two answers", waiting, []call{answer("5"), answer("6")}, false, nil, false},
 		{"answer, and supersede", waiting, []call{answer("5"), h.supersede(b)}, false, nil, false},
 		{"answer, and finish", waiting, []call{answer("5"), h.finish(a)}, false, nil, false},
@@ -245,7 +218,7 @@ func (r race) workflow(dsn string, h *heard) crashtest.Race {
 	setup := w.Setup
 	w.Setup = func(ctx context.Context, db *sql.DB) error {
 		err := setup(ctx, db)
-		h.list = nil
+		h.Clear()
 		return err
 	}
 	w.Check = func(ctx context.Context, db *sql.DB) error {
@@ -324,21 +297,7 @@ func TestInterleaveCatchesTheNaiveTwins(t *testing.T) {
 					[]string{"SELECT request_id FROM onerow_flow", "UPDATE onerow_flow SET request_id", "UPDATE cart SET total = ?", "UPDATE cart SET total = 7"}},
 			} {
 				t.Run(twin.name, func(t *testing.T) {
-					_, err := crashtest.ExploreRace(t.Context(), crashtest.Race{Workflow: faulty(dsn, twin.setup, nil), Calls: twin.calls, Every: -1})
-					var failures *crashtest.RaceFailures
-					if !errors.As(err, &failures) {
-						t.Fatalf("not caught: %v", err)
-					}
-					first := failures.List[0]
-					rest := first.Table
-					for _, statement := range twin.racing {
-						_, after, found := strings.Cut(rest, statement)
-						if !found {
-							t.Fatalf("the schedule does not show %q in its place:\n%s", statement, first)
-						}
-						rest = after
-					}
-					t.Logf("%d schedules catch it; the first, %s:\n%s", len(failures.List), first.Schedule, first.Table)
+					racetest.Caught(t, crashtest.Race{Workflow: faulty(dsn, twin.setup, nil), Calls: twin.calls, Every: -1}, twin.racing...)
 				})
 			}
 		})

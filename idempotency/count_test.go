@@ -2,28 +2,20 @@ package idempotency_test
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"testing"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
-
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/internal/racetest"
 )
 
 // TestStatements holds the counts that doc.go states.
 func TestStatements(t *testing.T) {
 	plain, dsn := open(t)
-	c := crashtest.Wrap(must(mysql.MySQLDriver{}.OpenConnector(dsn)))
-	db := sql.OpenDB(c)
-	defer func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	db, c := racetest.Counted(t, dsn)
 	keys, ctx := newKeys(t, idempotency.Config{}), t.Context()
 	expect := func(what string, want int, call func() error) {
 		t.Helper()

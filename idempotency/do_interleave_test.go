@@ -5,9 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -15,35 +13,13 @@ import (
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/idempotency"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 )
 
 // heard is what the calls of one schedule were answered beside their errors, in words, and the claim that the setup made.
 type heard struct {
-	mu    sync.Mutex
-	list  []string
+	racetest.Answers
 	claim idempotency.Claim
-}
-
-func (h *heard) add(what string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.list = append(h.list, what)
-}
-
-// exactly is a condition: these answers, in any order. One call alone may have but the first.
-func (h *heard) exactly(want ...string) condition {
-	return func(context.Context, *sql.DB) error {
-		got, want := slices.Clone(h.list), slices.Clone(want)
-		if len(got) == 1 {
-			want = want[:1]
-		}
-		slices.Sort(got)
-		slices.Sort(want)
-		if !slices.Equal(got, want) {
-			return fmt.Errorf("answered %q, want %q", got, want)
-		}
-		return nil
-	}
 }
 
 // condition is asked after every schedule; call is one of the calls at once.
@@ -87,17 +63,17 @@ func (h *heard) paid(times int) condition {
 			return fmt.Errorf("%d charges, the balance is %d, want %d charges of 5, %w", charges, balance, times, err)
 		}
 		fresh := 0
-		for _, what := range h.list {
+		for _, what := range h.List() {
 			switch what {
 			case fmt.Sprint("fresh ", id):
 				fresh++
 			case fmt.Sprint("replayed ", id):
 			default:
-				return fmt.Errorf("the charge is %d, and the answers are %q", id, h.list)
+				return fmt.Errorf("the charge is %d, and the answers are %q", id, h.List())
 			}
 		}
-		if len(h.list) > 0 && fresh != times {
-			return fmt.Errorf("%d calls say that they made the charge: %q", fresh, h.list)
+		if len(h.List()) > 0 && fresh != times {
+			return fmt.Errorf("%d calls say that they made the charge: %q", fresh, h.List())
 		}
 		return nil
 	}
@@ -116,9 +92,9 @@ func (h *heard) answered(out idempotency.Outcome[receipt], err error) {
 	switch {
 	case err != nil:
 	case out.Replayed: // waited for or not
-		h.add(fmt.Sprint("replayed ", out.Row.ID))
+		h.Add(fmt.Sprint("replayed ", out.Row.ID))
 	default:
-		h.add(fmt.Sprint("fresh ", out.Row.ID))
+		h.Add(fmt.Sprint("fresh ", out.Row.ID))
 	}
 }
 
@@ -178,7 +154,8 @@ func doRaces(k *idempotency.Keys, h *heard) []race {
 func (r race) workflow(dsn string, h *heard) crashtest.Race {
 	w := workflow(verb{setup: func(ctx context.Context, db *sql.DB) (idempotency.Claim, error) {
 		claim, err := r.setup(ctx, db)
-		h.claim, h.list = claim, nil
+		h.claim = claim
+		h.Clear()
 		return claim, err
 	}}, dsn)
 	w.Check = r.check

@@ -5,15 +5,14 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/idempotency"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 )
 
 // begin is a call of Begin. It says by how much its token is above that of the setup's claim.
@@ -26,9 +25,9 @@ func (h *heard) begin(k *idempotency.Keys, opts ...idempotency.Option) call {
 		case out != nil:
 			return errReplayed
 		case h.claim.Token == 0:
-			h.add("claimed")
+			h.Add("claimed")
 		default:
-			h.add(fmt.Sprint("claimed +", claim.Token-h.claim.Token))
+			h.Add(fmt.Sprint("claimed +", claim.Token-h.claim.Token))
 		}
 		return nil
 	}
@@ -39,8 +38,8 @@ func (h *heard) untouched(ctx context.Context, db *sql.DB) error {
 	var status string
 	var ahead int64
 	err := onerow.QueryRow(ctx, db, "SELECT status, token - ? FROM onerow_key", []any{h.claim.Token}, &status, &ahead)
-	if err == nil && len(h.list) > 0 && (ahead != 1 || status != "in_progress") {
-		err = fmt.Errorf("%q, and the key is %s, its token %d ahead", h.list, status, ahead)
+	if err == nil && len(h.List()) > 0 && (ahead != 1 || status != "in_progress") {
+		err = fmt.Errorf("%q, and the key is %s, its token %d ahead", h.List(), status, ahead)
 	}
 	return err
 }
@@ -90,7 +89,7 @@ func stepRaces(k *idempotency.Keys, h *heard) []race {
 	})
 	admit := func(ctx context.Context, db *sql.DB) error {
 		a, err := k.Admit(ctx, db, key("a"), time.Hour)
-		h.add(fmt.Sprint("admitted ", a.Admitted))
+		h.Add(fmt.Sprint("admitted ", a.Admitted))
 		return err
 	}
 	window := func(ctx context.Context, db *sql.DB) (c idempotency.Claim, err error) {
@@ -156,11 +155,11 @@ func stepRaces(k *idempotency.Keys, h *heard) []race {
 	begin := h.begin(k)
 	twice := func(c call) []call { return []call{c, c} }
 	return []race{
-		{"begin, twice", table.empty, twice(begin), false, h.exactly("claimed"), nil},
-		{"begin, three times", table.empty, []call{begin, begin, begin}, false, h.exactly("claimed"), nil},
-		{"begin, released, twice", table.released, twice(begin), false, h.exactly("claimed +1"), nil},
-		{"begin, expired, twice", table.expired, twice(begin), false, h.exactly("claimed +1"), nil},
-		{"begin, take over, twice", table.leased, twice(h.begin(k, idempotency.Lease(time.Hour))), false, h.exactly("claimed +1"), nil},
+		{"begin, twice", table.empty, twice(begin), false, h.Exactly("claimed"), nil},
+		{"begin, three times", table.empty, []call{begin, begin, begin}, false, h.Exactly("claimed"), nil},
+		{"begin, released, twice", table.released, twice(begin), false, h.Exactly("claimed +1"), nil},
+		{"begin, expired, twice", table.expired, twice(begin), false, h.Exactly("claimed +1"), nil},
+		{"begin, take over, twice", table.leased, twice(h.begin(k, idempotency.Lease(time.Hour))), false, h.Exactly("claimed +1"), nil},
 		{"begin, expired, and purge", table.expired, []call{begin, purge}, false, nil, nil},
 		{"work, twice", unworked, twice(work), false, nil, worked},
 		{"begin, then owned, twice, with stops", table.empty, twice(stepwise), false, nil, stepped},
@@ -181,9 +180,9 @@ func stepRaces(k *idempotency.Keys, h *heard) []race {
 		{"operator's complete, and complete", table.begun, []call{operatorComplete, complete}, false, nil, nil},
 		{"operator's complete, and the operator's release", table.begun, []call{operatorComplete, operatorRelease("bob")}, false, nil, nil},
 		{"operator's expire, and do", table.complete, []call{expire, h.do(k, pay)}, false, nil, nil},
-		{"admit, twice", table.empty, twice(admit), true, h.exactly("admitted true", "admitted false"), nil},
-		{"admit, after an earlier window, twice", window, twice(admit), true, h.exactly("admitted true", "admitted false"), nil},
-		{"admit, after an earlier window, and purge", window, []call{admit, purge}, false, h.exactly("admitted true"), nil},
+		{"admit, twice", table.empty, twice(admit), true, h.Exactly("admitted true", "admitted false"), nil},
+		{"admit, after an earlier window, twice", window, twice(admit), true, h.Exactly("admitted true", "admitted false"), nil},
+		{"admit, after an earlier window, and purge", window, []call{admit, purge}, false, h.Exactly("admitted true"), nil},
 	}
 }
 
@@ -229,21 +228,7 @@ func TestInterleaveCatchesTheNaiveTwins(t *testing.T) {
 				t.Run(twin.name, func(t *testing.T) {
 					r := twin.workflow(dsn, h)
 					r.Every = -1
-					_, err := crashtest.ExploreRace(t.Context(), r)
-					var failures *crashtest.RaceFailures
-					if !errors.As(err, &failures) {
-						t.Fatalf("not caught: %v", err)
-					}
-					first := failures.List[0]
-					rest := first.Table
-					for _, statement := range twin.racing {
-						_, after, found := strings.Cut(rest, statement)
-						if !found {
-							t.Fatalf("the schedule does not show %q in its place:\n%s", statement, first)
-						}
-						rest = after
-					}
-					t.Logf("%d schedules catch it; the first, %s:\n%s", len(failures.List), first.Schedule, first.Table)
+					racetest.Caught(t, r, twin.racing...)
 				})
 			}
 		})

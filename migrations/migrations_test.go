@@ -12,11 +12,11 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/go-sql-driver/mysql"
 	"github.com/pressly/goose/v3"
 
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
@@ -281,21 +281,7 @@ func without(names []string, name string) []string {
 
 // TestStatements: a start of the application where nothing is to be done costs three statements.
 func TestStatements(t *testing.T) {
-	cfg, err := mysql.ParseDSN(dbtest.DSN(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	inner, err := mysql.NewConnector(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	connector := crashtest.Wrap(inner)
-	db := sql.OpenDB(connector)
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	db, connector := racetest.Counted(t, dbtest.DSN(t))
 	if err := Up(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}

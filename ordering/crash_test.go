@@ -8,11 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-sql-driver/mysql"
-
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/ordering"
 )
 
@@ -188,13 +187,7 @@ func TestFaultsCatchTheNaiveTwins(t *testing.T) {
 func TestStatements(t *testing.T) {
 	db, dsn := open(t)
 	exec(t, db, "INSERT INTO runner (id, name, points) VALUES (1, 'Ann', 0)")
-	c := crashtest.Wrap(must(mysql.MySQLDriver{}.OpenConnector(dsn)))
-	counted := sql.OpenDB(c)
-	t.Cleanup(func() {
-		if err := counted.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	counted, c := racetest.Counted(t, dsn)
 	ctx := t.Context()
 	expect := func(what string, want int, call func() error) {
 		t.Helper()

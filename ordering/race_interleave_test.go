@@ -7,45 +7,17 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/ordering"
 )
 
 type call = func(context.Context, *sql.DB) error
-
-// heard is what the calls of one schedule were answered beside their errors, in words.
-type heard struct {
-	mu   sync.Mutex
-	list []string
-}
-
-func (h *heard) add(what string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.list = append(h.list, what)
-}
-
-// exactly is a condition: these answers, in any order. One call alone may have but the first.
-func (h *heard) exactly(want ...string) call {
-	return func(context.Context, *sql.DB) error {
-		got, want := slices.Clone(h.list), slices.Clone(want)
-		if len(got) == 1 {
-			want = want[:1]
-		}
-		slices.Sort(got)
-		slices.Sort(want)
-		if !slices.Equal(got, want) {
-			return fmt.Errorf("answered %q, want %q", got, want)
-		}
-		return nil
-	}
-}
 
 // reason maps an error to the sentinel that it is.
 func reason(err error) error {
@@ -84,7 +56,7 @@ func inOrder(want ...int64) call {
 }
 
 // given is a call of Apply with one write, on a pool or in a caller's transaction that has taken its snapshot.
-func given(h *heard, g *ordering.Guard[runState], m ordering.Message, joined bool) call {
+func given(h *racetest.Answers, g *ordering.Guard[runState], m ordering.Message, joined bool) call {
 	return func(ctx context.Context, db *sql.DB) error {
 		var res ordering.Result[runState]
 		var err error
@@ -100,13 +72,13 @@ func given(h *heard, g *ordering.Guard[runState], m ordering.Message, joined boo
 			})
 		}
 		if err == nil {
-			h.add(string(res.Outcome))
+			h.Add(string(res.Outcome))
 		}
 		return reason(err)
 	}
 }
 
-func sequenceRaces(h *heard) []race {
+func sequenceRaces(h *racetest.Answers) []race {
 	reject := must(ordering.New[runState](ordering.Config{Consumer: "c"}))
 	keep := must(ordering.New[runState](ordering.Config{Consumer: "c", Keep: true}))
 	hold := must(ordering.New[runState](ordering.Config{Consumer: "c", Mode: ordering.Hold, First: 1}))
@@ -128,9 +100,9 @@ func sequenceRaces(h *heard) []race {
 	forget := func(ctx context.Context, db *sql.DB) error { return second(keep.Forget(ctx, db, -1e9, 10)) }
 	release := func(ctx context.Context, db *sql.DB) error { return second(hold.Release(ctx, db, "user/3000", one)) }
 	return []race{
-		{"reject, the first, twice", reject, nil, nil, give(reject, 5, 5), true, h.exactly("applied", "stale")},
-		{"reject, a newer one, twice", reject, []int64{2}, nil, give(reject, 5, 5), true, h.exactly("applied", "stale")},
-		{"reject, a newer one, twice, kept", keep, []int64{2}, nil, give(keep, 5, 5), true, h.exactly("applied", "duplicate")},
+		{"reject, the first, twice", reject, nil, nil, give(reject, 5, 5), true, h.Exactly("applied", "stale")},
+		{"reject, a newer one, twice", reject, []int64{2}, nil, give(reject, 5, 5), true, h.Exactly("applied", "stale")},
+		{"reject, a newer one, twice, kept", keep, []int64{2}, nil, give(keep, 5, 5), true, h.Exactly("applied", "duplicate")},
 		{"reject, n and n+1", keep, []int64{2}, nil, give(keep, 5, 6), false, nil},
 		{"reject, n and n+1, in callers' transactions", keep, []int64{2}, nil, inside(keep, 5, 6), false, nil},
 		{"reject, a new epoch and the old one", reject, []int64{2}, nil, []call{given(h, reject, reset, false), give(reject, 3)[0]}, false, nil},
@@ -149,12 +121,12 @@ func sequenceRaces(h *heard) []race {
 	}
 }
 
-func rowRaces(h *heard) []race {
+func rowRaces(h *racetest.Answers) []race {
 	points := func(at time.Time, n int) call {
 		return func(ctx context.Context, db *sql.DB) error {
 			out, err := guards[0].Update(ctx, db, 1, at, ordering.Add("points", n))
 			if err == nil {
-				h.add(string(out))
+				h.Add(string(out))
 			}
 			return reason(err)
 		}
@@ -201,7 +173,7 @@ func rowRaces(h *heard) []race {
 	}
 	later := now.Add(time.Second)
 	return []race{
-		{"by time, twice", nil, nil, nil, []call{points(now, 5), points(now, 5)}, true, h.exactly("applied", "duplicate")},
+		{"by time, twice", nil, nil, nil, []call{points(now, 5), points(now, 5)}, true, h.Exactly("applied", "duplicate")},
 		{"by time, two times", nil, nil, nil, []call{named(now, "old"), named(later, "new")}, false, func(ctx context.Context, db *sql.DB) error {
 			var name string
 			if err := onerow.QueryRow(ctx, db, "SELECT name FROM runner", nil, &name); err != nil || name != "new" {
@@ -221,7 +193,7 @@ func rowRaces(h *heard) []race {
 }
 
 // workflow is a race as crashtest takes it.
-func (r race) workflow(dsn string, h *heard) crashtest.Race {
+func (r race) workflow(dsn string, h *racetest.Answers) crashtest.Race {
 	w := faulty(dsn, r.g, r.before, nil)
 	if r.g != nil {
 		w = narrow(w)
@@ -232,7 +204,7 @@ func (r race) workflow(dsn string, h *heard) crashtest.Race {
 		if r.setup != nil && err == nil {
 			err = r.setup(ctx, db)
 		}
-		h.list = nil
+		h.Clear()
 		return err
 	}
 	w.Check = r.check
@@ -246,7 +218,7 @@ func TestInterleave(t *testing.T) {
 		t.Run(level.String(), func(t *testing.T) {
 			t.Parallel()
 			_, dsn := open(t, dbtest.Isolation(level))
-			h := &heard{}
+			h := &racetest.Answers{}
 			for _, r := range append(sequenceRaces(h), rowRaces(h)...) {
 				t.Run(r.name, func(t *testing.T) { crashtest.Interleave(t, r.workflow(dsn, h)) })
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/quota"
 )
 
@@ -224,28 +225,10 @@ func TestInterleaveNaiveTwins(t *testing.T) {
 			_, dsn := open(t, o, dbtest.Isolation(level))
 			for _, twin := range twins {
 				t.Run(twin.name, func(t *testing.T) {
-					report, err := crashtest.ExploreRace(t.Context(), crashtest.Race{
+					racetest.Caught(t, crashtest.Race{
 						Workflow: racing(dsn, "quota, naive: "+twin.name), Calls: []func(context.Context, *sql.DB) error{twin.a, twin.b},
 						Judge: judge(o, r, false), Every: 100,
-					})
-					var failures *crashtest.RaceFailures
-					if !errors.As(err, &failures) {
-						t.Fatalf("not caught: %v\n%s", err, report)
-					}
-					first := failures.List[0]
-					if first.Preemptions == 0 {
-						t.Errorf("it fails without a race:\n%s", first)
-					}
-					rest := first.Table
-					for _, statement := range twin.shows {
-						_, after, found := strings.Cut(rest, statement)
-						if !found {
-							t.Fatalf("the schedule does not show %q in its place:\n%s", statement, first)
-						}
-						rest = after
-					}
-					t.Logf("workflow %s: caught by %d of %d interleavings (%s, %s), first:\n%s", report.Workflow, len(failures.List), report.Schedules,
-						report.Engine, report.Isolation, failures.List[0])
+					}, twin.shows...)
 				})
 			}
 		})

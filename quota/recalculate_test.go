@@ -14,6 +14,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/quota"
 	"github.com/onerow/onerow/schema"
 )
@@ -134,33 +135,12 @@ func TestLimitFails(t *testing.T) {
 	}
 }
 
-// counting is a pool on the schema of dsn whose statements are counted.
-func counting(t testing.TB, dsn string) (*sql.DB, *crashtest.Connector) {
-	t.Helper()
-	cfg, err := mysql.ParseDSN(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	inner, err := mysql.NewConnector(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := crashtest.Wrap(inner)
-	db := sql.OpenDB(c)
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return db, c
-}
-
 // TestStatements holds the documented counts, which do not grow with rows that are right.
 func TestStatements(t *testing.T) {
 	for _, o := range orders {
 		t.Run(o.String(), func(t *testing.T) {
 			plain, dsn := open(t, o)
-			db, c := counting(t, dsn)
+			db, c := racetest.Counted(t, dsn)
 			r := o.rule(t)
 			want := func(what string, n int, call func() error) {
 				t.Helper()
@@ -218,7 +198,7 @@ func TestManyMarksAndFlags(t *testing.T) {
 	exec(t, db, `INSERT INTO onerow_quota_mark (resource, owner, created_at) SELECT 'project', '7', UTC_TIMESTAMP(6)`+thousands(11_500))
 	exec(t, db, `INSERT INTO project (user_id, position, created_at, updated_at) SELECT 7, RAND(), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)`+thousands(12_300))
 	setLimit(t, db, 7, 40)
-	counted, c := counting(t, dsn)
+	counted, c := racetest.Counted(t, dsn)
 	log, err := crashtest.Count(c, func() error {
 		res, err := r.Recalculate(t.Context(), counted, 7)
 		if res.Changed != 12_260 || res.Marks != 11_501 || res.Generation != 3 {

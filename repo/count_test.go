@@ -6,10 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
-
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/repo"
 )
 
@@ -18,14 +17,7 @@ func counted(t testing.TB) (*sql.DB, *crashtest.Connector) {
 	t.Helper()
 	dsn := dbtest.DSN(t)
 	makeTables(t, dbtest.OpenDSN(t, dsn))
-	c := crashtest.Wrap(must(mysql.MySQLDriver{}.OpenConnector(dsn)))
-	db := sql.OpenDB(c)
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return db, c
+	return racetest.Counted(t, dsn)
 }
 
 // TestStatements holds the counts that doc.go states.

@@ -4,13 +4,12 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 )
 
 // The tables of the naive twins, as people make them: without the unique indexes that decide.
@@ -255,23 +254,5 @@ func caught(t *testing.T, w twin, dsn string) {
 	if len(w.calls) > 1 {
 		race.Calls = slices.Clone(w.calls)
 	}
-	report, err := crashtest.ExploreRace(t.Context(), race)
-	var failures *crashtest.RaceFailures
-	if !errors.As(err, &failures) {
-		t.Fatalf("not caught: %v\n%s", err, report)
-	}
-	first := failures.List[0]
-	if first.Preemptions == 0 {
-		t.Errorf("it fails without a race:\n%s", first)
-	}
-	rest := first.Table
-	for _, statement := range w.shows {
-		_, after, found := strings.Cut(rest, statement)
-		if !found {
-			t.Fatalf("the schedule does not show %q in its place:\n%s", statement, first)
-		}
-		rest = after
-	}
-	t.Logf("workflow %s: caught by %d of %d interleavings (%s, %s), first:\n%s", report.Workflow, len(failures.List), report.Schedules,
-		report.Engine, report.Isolation, fmt.Sprint(first))
+	racetest.Caught(t, race, w.shows...)
 }

@@ -8,10 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-sql-driver/mysql"
-
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -178,22 +177,7 @@ func TestVerifyAnEmptyDatabase(t *testing.T) {
 func TestVerifyCosts(t *testing.T) {
 	plan := plain()
 	plan.Resources = plan.Resources[:2]
-	dsn := dbtest.DSN(t)
-	cfg, err := mysql.ParseDSN(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	inner, err := mysql.NewConnector(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := crashtest.Wrap(inner)
-	db := sql.OpenDB(c)
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	db, c := racetest.Counted(t, dbtest.DSN(t))
 	for _, missing := range []int{4 + 24, 2 + 24} { // tables, each of which is asked for
 		log, err := crashtest.Count(c, func() error { return schema.Verify(t.Context(), db, plan) })
 		if !errors.Is(err, schema.ErrVerify) || len(log) != 7+missing {
@@ -210,8 +194,7 @@ func TestVerifyCosts(t *testing.T) {
 			}
 		}
 	}
-	cfg.DBName = ""
-	nowhere := dbtest.OpenDSN(t, cfg.FormatDSN())
+	nowhere := dbtest.OpenDSN(t, dbtest.Server(t).DSN(""))
 	if err := schema.Verify(t.Context(), nowhere, plan); err == nil || errors.Is(err, schema.ErrVerify) {
 		t.Error(err)
 	}

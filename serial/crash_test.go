@@ -11,6 +11,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/serial"
 )
 
@@ -103,7 +104,7 @@ func TestFaultsCatchTheNaiveTwin(t *testing.T) {
 // TestStatements holds the counts that doc.go states, BEGIN and COMMIT added.
 func TestStatements(t *testing.T) {
 	_, dsn := open(t)
-	db, c := counted(t, dsn)
+	db, c := racetest.Counted(t, dsn)
 	ctx, s := t.Context(), series(t, "s")
 	expect := func(what string, want int, call func() error) {
 		t.Helper()

@@ -6,10 +6,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/go-sql-driver/mysql"
-
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/serial"
@@ -62,19 +59,6 @@ func series(t testing.TB, name string, opts ...serial.Option) *serial.Series {
 		t.Fatal(err)
 	}
 	return s
-}
-
-// counted opens another pool on the schema, whose statements are counted.
-func counted(t testing.TB, dsn string) (*sql.DB, *crashtest.Connector) {
-	t.Helper()
-	c := crashtest.Wrap(must(mysql.MySQLDriver{}.OpenConnector(dsn)))
-	db := sql.OpenDB(c)
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return db, c
 }
 
 // sell is the business transaction: a postcard row and its numbers.

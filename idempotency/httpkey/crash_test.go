@@ -10,32 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/idempotency/httpkey"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 )
-
-// counted opens a pool whose statements are counted.
-func counted(t *testing.T, dsn string) (*sql.DB, *crashtest.Connector) {
-	t.Helper()
-	cfg, err := mysql.ParseDSN(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	inner, err := mysql.NewConnector(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := crashtest.Wrap(inner)
-	db := sql.OpenDB(c)
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return db, c
-}
 
 // handlerFor is a handler that uses Tx where the path says so and answers with the status in the query.
 func handlerFor(t testing.TB) http.Handler {
@@ -58,7 +37,7 @@ func handlerFor(t testing.TB) http.Handler {
 // TestStatements holds the counts that doc.go states.
 func TestStatements(t *testing.T) {
 	_, dsn := open(t)
-	db, c := counted(t, dsn)
+	db, c := racetest.Counted(t, dsn)
 	mw, err := httpkey.New(db, newKeys(t), httpkey.Config{Tenant: httpkey.SingleTenant, Optional: true})
 	if err != nil {
 		t.Fatal(err)
