@@ -70,6 +70,7 @@ func TestArguments(t *testing.T) {
 		second(s.Claim(ctx, db, "", 1)), second(s.Claim(ctx, db, strings.Repeat("x", 256), 1)), second(s.Claim(ctx, db, "k", 0)),
 		second(s.Claim(ctx, db, "k", math.MaxInt64)), second(serial.List(ctx, db, "", 0)),
 		second(serial.Table{Name: "t`"}.GapsSQL()),
+		second(s.Void(ctx, db, "k", "torn \xff")), second(s.Void(ctx, db, "k", strings.Repeat("x", 1<<16))),
 	} {
 		wantError(t, err, serial.ErrArgument)
 	}

@@ -5,6 +5,7 @@ import "fmt"
 const (
 	maxName   = 255
 	maxAmount = 1_000_000_000
+	maxReason = 1<<16 - 1 // void_reason is a TEXT
 )
 
 // Series is a series of numbers. It is a name and holds nothing else; safe for
