@@ -17,6 +17,7 @@ import (
 // and without the deletion take turns: a machine is not as fast as it was a minute ago. Of the ratio of
 // all requests and the median of the rounds' the greater one counts: a machine that
 // stumbles in one round moves the first, either way. The foreground may be another server's than db and dsn.
+// With -spin nothing is deleted.
 func (s *size) beside(ctx context.Context, fg *foreground, db *sql.DB, dsn string, settings []string) (perSecond, ratio float64, err error) {
 	account, below, err := plant(ctx, db, s.rows)
 	if err != nil {
@@ -45,7 +46,7 @@ func (s *size) beside(ctx context.Context, fg *foreground, db *sql.DB, dsn strin
 			return 0, 0, err
 		}
 		quiet, during, spent = append(quiet, q...), append(during, f...), spent+d
-		fmt.Printf("round %d, foreground alone:  %s\n         beside deletion:   %s\n", round+1, describe(q), describe(f))
+		fmt.Printf("round %d, foreground alone:  %s\n         beside it:         %s\n", round+1, describe(q), describe(f))
 		if d < s.period() {
 			break // nothing is left; so few requests have no p99 of their own
 		}
@@ -62,8 +63,12 @@ func (s *size) beside(ctx context.Context, fg *foreground, db *sql.DB, dsn strin
 		return 0, 0, err
 	}
 	perSecond = float64(job.DeletedRows) / spent.Seconds()
-	fmt.Printf("foreground alone:            %s\nforeground beside deletion:  %s\n", describe(quiet), describe(during))
+	fmt.Printf("foreground alone:            %s\nforeground beside it:        %s\n", describe(quiet), describe(during))
 	fmt.Printf("p99 beside over alone: %.2f of all requests, %.2f the median of %d rounds (%.2f)\n", all, median, len(ratios), ratios)
+	if s.spin {
+		fmt.Printf("spun beside it, and deleted nothing %v\n", settings)
+		return 0, max(all, median), nil
+	}
 	fmt.Printf("deleted %d rows beside it in %v, %.0f rows/s %v\n", job.DeletedRows, spent.Round(time.Millisecond), perSecond, settings)
 	if _, err := drained(ctx, dsn); err != nil {
 		return 0, 0, err
@@ -87,7 +92,12 @@ func (s *size) during(ctx context.Context, dsn string, fg *foreground, rate floa
 	begin := time.Now()
 	worked := make(chan error, 1)
 	go func() {
-		_, err := drained(window, dsn, settings...)
+		var err error
+		if s.spin {
+			err = spun(window, settings...)
+		} else {
+			_, err = drained(window, dsn, settings...)
+		}
 		if errors.Is(err, context.DeadlineExceeded) {
 			err = nil
 		}

@@ -47,12 +47,16 @@ func run(ctx context.Context, args []string) error {
 		flags.DurationVar(&s.settle, "settle", 2*time.Second, "how long the server may catch up before a period without the deletion")
 		flags.IntVar(&s.clients, "clients", 8, "connections of the foreground")
 		flags.BoolVar(&s.elsewhere, "elsewhere", false, "beside the foreground, delete in a second server on this machine: what that costs comes of shared processors and disk, not of locks")
+		flags.BoolVar(&s.spin, "spin", false, "only this: beside the foreground, delete nothing, but spin in a process without a database, as -load and -target say; what that costs comes of shared processors alone")
 		flags.DurationVar(&s.measure, "measure", 20*time.Second, "how long capacity and the unloaded foreground are measured")
 		if err := flags.Parse(args[1:]); err != nil {
 			return err
 		}
 		if s.rounds < 1 || s.window <= 0 || s.settle <= 0 {
 			return errors.New("-rounds, -window and -settle have to be more than 0")
+		}
+		if s.spin && (s.elsewhere || s.load <= 0 || s.load >= 1 || s.target <= 0) {
+			return errors.New("-spin deletes nothing, so -elsewhere has no meaning beside it; -load has to be between 0 and 1, -target more than 0")
 		}
 		return s.run(ctx)
 	case "kill":
@@ -64,6 +68,15 @@ func run(ctx context.Context, args []string) error {
 			return err
 		}
 		return k.run(ctx)
+	case "spin": // what size -spin starts
+		var h hog
+		flags.DurationVar(&h.target, "target", 0, "how long at a time")
+		flags.Float64Var(&h.load, "load", 0, "share of the time")
+		if err := flags.Parse(args[1:]); err != nil {
+			return err
+		}
+		h.run(ctx)
+		return nil
 	case "worker": // what the other two start
 		var w child
 		flags.DurationVar(&w.target, "target", 0, "what a batch should take")

@@ -16,7 +16,7 @@ type size struct {
 	target, measure      time.Duration
 	window, settle       time.Duration
 	rounds               int
-	elsewhere            bool
+	elsewhere, spin      bool
 }
 
 // The promises.
@@ -33,6 +33,10 @@ func (s *size) run(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close(), server.Close()) }()
 	dsn := server.DSN(database)
+	gentle := []string{"-load", fmt.Sprint(s.load), "-target", s.target.String()}
+	if s.spin {
+		return s.spinning(ctx, db, dsn, gentle)
+	}
 
 	small, _, err := s.alone(ctx, db, dsn, s.small)
 	if err != nil {
@@ -42,7 +46,6 @@ func (s *size) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	gentle := []string{"-load", fmt.Sprint(s.load), "-target", s.target.String()}
 	_, alone, err := s.alone(ctx, db, dsn, s.rows/10, gentle...)
 	if err != nil {
 		return err
@@ -71,6 +74,19 @@ func (s *size) run(ctx context.Context) (err error) {
 		return errors.New("a promise is broken")
 	}
 	return nil
+}
+
+// spinning measures the control: the foreground beside a process that only spins.
+func (s *size) spinning(ctx context.Context, db *sql.DB, dsn string, settings []string) error {
+	fg, err := settle(ctx, db, s.clients)
+	if err != nil {
+		return err
+	}
+	_, ratio, err := s.beside(ctx, fg, db, dsn, settings)
+	if err == nil {
+		fmt.Printf("\np99 of the foreground: %.2f times the unloaded, beside a process that only spins %v\n", ratio, settings)
+	}
+	return err
 }
 
 // alone deletes that many rows with nobody else there.
