@@ -12,6 +12,7 @@ func TestExactly(t *testing.T) {
 	}{
 		{"", []string{"applied"}, false},
 		{"applied", []string{"applied", "stale"}, true}, // one call alone
+		{"", nil, false},
 		{"", []string{"stale", "applied"}, false},
 		{"stale", []string{"applied", "stale"}, true},
 		{"", []string{"stale", "applied"}, true}, // in any order
