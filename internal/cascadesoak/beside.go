@@ -12,12 +12,12 @@ import (
 )
 
 // beside deletes the rows with these settings while the foreground asks, for as long as
-// the window is, and the rest at full speed. It returns the rate in the window and how many
-// times the p99 of the foreground without the deletion its p99 beside it was. Periods with
-// and without the deletion take turns: a machine is not as fast as it was a minute ago. Of the ratio of
-// all requests and the median of the rounds' the greater one counts: a machine that
-// stumbles in one round moves the first, either way. The foreground may be another server's than db and dsn.
-// With -spin nothing is deleted.
+// the window is, and the rest at full speed; with -spin it deletes nothing. It returns the
+// rate in the window and how many times the p99 of the foreground without the deletion its
+// p99 beside it was. Periods with and without the deletion take turns: a machine is not as
+// fast as it was a minute ago. Of the ratio of all requests and the median of the rounds'
+// the greater one counts: a machine that stumbles in one round moves the first, either way.
+// The foreground may be another server's than db and dsn.
 func (s *size) beside(ctx context.Context, fg *foreground, db *sql.DB, dsn string, settings []string) (perSecond, ratio float64, err error) {
 	account, below, err := plant(ctx, db, s.rows)
 	if err != nil {
@@ -53,22 +53,21 @@ func (s *size) beside(ctx context.Context, fg *foreground, db *sql.DB, dsn strin
 		ratios = append(ratios, over(f, q))
 	}
 	if len(ratios) == 0 {
-		return 0, 0, fmt.Errorf("all was deleted within the first round: more -rows or more -rounds are needed to measure a foreground beside it")
+		return 0, 0, errors.New("all was deleted within the first round: more -rows or more -rounds are needed to measure a foreground beside it")
 	}
 	slices.Sort(quiet)
 	slices.Sort(during)
 	slices.Sort(ratios)
 	all, median := over(during, quiet), ratios[len(ratios)/2]
+	fmt.Printf("foreground alone:            %s\nforeground beside it:        %s\n", describe(quiet), describe(during))
+	fmt.Printf("p99 beside over alone: %.2f of all requests, %.2f the median of %d rounds (%.2f)\n", all, median, len(ratios), ratios)
+	if s.spin {
+		return 0, max(all, median), nil
+	}
 	if job, err = cascade.Get(ctx, db, job.ID); err != nil {
 		return 0, 0, err
 	}
 	perSecond = float64(job.DeletedRows) / spent.Seconds()
-	fmt.Printf("foreground alone:            %s\nforeground beside it:        %s\n", describe(quiet), describe(during))
-	fmt.Printf("p99 beside over alone: %.2f of all requests, %.2f the median of %d rounds (%.2f)\n", all, median, len(ratios), ratios)
-	if s.spin {
-		fmt.Printf("spun beside it, and deleted nothing %v\n", settings)
-		return 0, max(all, median), nil
-	}
 	fmt.Printf("deleted %d rows beside it in %v, %.0f rows/s %v\n", job.DeletedRows, spent.Round(time.Millisecond), perSecond, settings)
 	if _, err := drained(ctx, dsn); err != nil {
 		return 0, 0, err

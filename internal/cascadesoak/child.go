@@ -76,14 +76,23 @@ func residentPeak() (n int64, err error) {
 	return 0, errors.New("/proc/self/status has no VmHWM")
 }
 
-// start begins a process of its own, a worker or a hog.
-func start(ctx context.Context, what, dsn string, args ...string) (*exec.Cmd, error) {
+// start begins a worker process.
+func start(ctx context.Context, dsn string, args ...string) (*exec.Cmd, error) {
+	cmd, err := itself(ctx, "worker", args)
+	if err != nil {
+		return nil, err
+	}
+	cmd.Env = append(os.Environ(), envDSN+"="+dsn)
+	return cmd, nil
+}
+
+// itself is this program in a process of its own, told to end with ctx.
+func itself(ctx context.Context, what string, args []string) (*exec.Cmd, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
 	cmd := exec.CommandContext(ctx, self, append([]string{what}, args...)...) //nolint:gosec // itself
-	cmd.Env = append(os.Environ(), envDSN+"="+dsn)
 	cmd.Stderr = os.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 5 * time.Second
@@ -92,7 +101,7 @@ func start(ctx context.Context, what, dsn string, args ...string) (*exec.Cmd, er
 
 // drained runs a worker process until the queue is empty and returns its peak memory.
 func drained(ctx context.Context, dsn string, args ...string) (peak int64, err error) {
-	cmd, err := start(ctx, "worker", dsn, append(args, "-drain")...)
+	cmd, err := start(ctx, dsn, append(args, "-drain")...)
 	if err != nil {
 		return 0, err
 	}

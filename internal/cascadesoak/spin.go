@@ -28,7 +28,7 @@ func (h *hog) run(ctx context.Context) {
 
 // spun runs a hog until ctx ends.
 func spun(ctx context.Context, args ...string) error {
-	cmd, err := start(ctx, "spin", "", args...)
+	cmd, err := itself(ctx, "spin", args)
 	if err != nil {
 		return err
 	}
