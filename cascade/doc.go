@@ -102,7 +102,11 @@
 //   - A job that fails is tried again with growing pauses, and after
 //     Config.MaxFailures attempts kept as dead, with its error, until [Retry].
 //     That the database refused a transaction or could not be reached does not
-//     count as a failure of the job, nor against a row.
+//     count as a failure of the job, nor against a row; nor does the state that the server is in
+//     ([ErrServerState]: no connections, a full disk, read-only, a statement that was killed or took
+//     too long, binlog_format=STATEMENT). Such a job is due again within two seconds, with the error and
+//     what to do stored with it; the worker that met it pauses for 0.1 to 10 seconds, longer each
+//     time, give or take a half, and where the statement took too long its batches become smaller.
 //   - A job is begun under the fingerprint of the plan and of its tables. It dies, with
 //     [ErrDrift], before the first batch after these were seen to have changed; the catalog
 //     is read again every ten seconds, or less often where that would take more than a hundredth
