@@ -41,9 +41,9 @@ func Open(dsn string) (*sql.DB, error) {
 		return nil, fmt.Errorf("onerow: the settings of the data source name contradict each other: %w", err)
 	}
 	if said("transaction_isolation") || said("tx_isolation") {
-		return sql.OpenDB(connector), nil
+		return sql.OpenDB(Guard(connector)), nil
 	}
-	return sql.OpenDB(ReadCommitted(connector)), nil
+	return sql.OpenDB(Guard(ReadCommitted(connector))), nil
 }
 
 // ReadCommitted wraps a connector so that each new connection starts at READ
