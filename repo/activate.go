@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +23,8 @@ const names = 100
 // (owner, stem_key, copy_no); so the number of statements does not grow with the
 // number of copies. Activating what is active is a success that changes nothing.
 //
-// Errors means: [onerow.ErrNotFound], [ErrParentNotFound], [ErrNoFreeName] after 100
+// Errors means: [onerow.ErrNotFound], [ErrParentNotFound], [ErrIDReused] where the active
+// table has another row of this id, [ErrNoFreeName] after 100
 // conflicts, the name errors of package schema when the copies are used up,
 // [onerow.ErrOutcomeUnknown], after which it may simply be called again.
 //
@@ -74,22 +76,20 @@ func (r *Repo[T]) bringBack(ctx context.Context, db onerow.DB, verb string, id i
 	var res onerow.Result[T]
 	copyNo := 0
 	for n := 1; ; n++ {
-		err := r.settled(ctx, db, verb, id, func(ctx context.Context, tx *onerow.Tx) error {
-			return undone(ctx, tx, func() error {
-				b, err := find(ctx, tx)
-				if err != nil {
-					return err
-				}
-				if b.answer != nil {
-					res = *b.answer
-					return nil
-				}
-				if err := r.moveToActive(ctx, tx, b.held, id, copyNo); err != nil {
-					return err
-				}
-				res, err = r.after(ctx, tx, r.active, id)
+		err := r.whole(ctx, db, verb, id, func(ctx context.Context, tx *onerow.Tx) error {
+			b, err := find(ctx, tx)
+			if err != nil {
 				return err
-			})
+			}
+			if b.answer != nil {
+				res = *b.answer
+				return nil
+			}
+			if err := r.moveToActive(ctx, tx, b.held, id, copyNo); err != nil {
+				return err
+			}
+			res, err = r.after(ctx, tx, r.active, id)
+			return err
 		})
 		var busy *nameBusy
 		switch {
@@ -109,35 +109,12 @@ func (r *Repo[T]) bringBack(ctx context.Context, db onerow.DB, verb string, id i
 	}
 }
 
-// In a joined transaction what a try has written before it failed (the cancelled job)
-// is taken back, for the caller may commit after the error.
-const (
-	beginTry = `SAVEPOINT onerow_back`
-	undoTry  = `ROLLBACK TO SAVEPOINT onerow_back`
-)
-
-// undone runs try, and in a joined transaction undoes it when it fails: one statement
-// more, two when it fails. In a transaction of our own ROLLBACK does that.
-func undone(ctx context.Context, tx *onerow.Tx, try func() error) error {
-	if !tx.Joined() {
-		return try()
-	}
-	if _, err := tx.ExecContext(ctx, beginTry); err != nil {
-		return err
-	}
-	err := try()
-	if err == nil {
-		return nil
-	}
-	if _, uerr := tx.ExecContext(ctx, undoTry); uerr != nil && !errors.Is(uerr, onerow.ErrTxPoisoned) {
-		return fmt.Errorf("%w (and the try could not be undone; roll the transaction back: %w)", err, uerr)
-	}
-	return err
-}
-
 // moveToActive copies a locked archived row to the active table under its own
 // name (copyNo 0) or as a copy, removes it from the archive and marks the quota.
 func (r *Repo[T]) moveToActive(ctx context.Context, tx *onerow.Tx, h held[T], id int64, copyNo int) error {
+	if err := r.single(ctx, tx, h, id); err != nil {
+		return err
+	}
 	if err := r.lockParent(ctx, tx, h.parent, true); err != nil {
 		return err
 	}
@@ -156,6 +133,10 @@ func (r *Repo[T]) moveToActive(ctx context.Context, tx *onerow.Tx, h held[T], id
 		args = nameArgs(name)
 	}
 	err := r.one(onerow.Affected(ctx, tx, r.sql.toActive, append(args, id)...))
+	if mysqlerr.Classify(err) == mysqlerr.Duplicate && (tx.Joined() || !r.res.Named()) {
+		// Elsewhere the next try sees such a row. Here the snapshot may be older than it.
+		err = cmp.Or(r.twin(ctx, tx, r.archive, id, err), err)
+	}
 	if mysqlerr.Classify(err) == mysqlerr.Duplicate && r.res.Named() {
 		stem := name
 		if copyNo == 0 {
