@@ -90,7 +90,7 @@ func (r *Repo[T]) createOnce(ctx context.Context, db onerow.DB, w newRow[T], req
 			return res, nil
 		case !errors.Is(err, errMoved):
 			return none, r.wrap("create", 0, err)
-		case n == moves:
+		case spent(n, err):
 			return none, r.exhausted(0, n, err)
 		}
 	}
