@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"database/sql"
-	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -21,33 +20,17 @@ type request struct {
 	scope       string // the owner, encoded
 	id          string
 	fingerprint [sha256.Size]byte
-	token       [16]byte // new for every call
+	firstForm   [sha256.Size]byte // what an earlier version would have stored
+	token       [16]byte          // new for every call
 }
 
-func newRequest(scope, id string, args []any) (request, error) {
-	q := request{scope: scope, id: id, fingerprint: fingerprint(args)}
+func (r *Repo[T]) newRequest(scope, id string, w newRow[T]) (request, error) {
+	q := request{scope: scope, id: id, fingerprint: r.fingerprint(w), firstForm: firstForm(w.args)}
 	if id == "" || len(id) > maxRequestID {
 		return q, fmt.Errorf("%w: a request id has 1 to %d bytes, this one has %d", ErrRequestMismatch, maxRequestID, len(id))
 	}
 	_, err := rand.Read(q.token[:])
 	return q, err
-}
-
-// fingerprint hashes the arguments of the INSERT: each with its type and length,
-// so that no two lists share their bytes.
-func fingerprint(args []any) [sha256.Size]byte {
-	h := sha256.New()
-	for _, arg := range args {
-		text := fmt.Appendf(nil, "%T %v", arg, arg)
-		if raw, isBytes := arg.([]byte); isBytes {
-			text = raw
-		}
-		var n [8]byte
-		binary.BigEndian.PutUint64(n[:], uint64(len(text)))
-		h.Write(n[:])
-		h.Write(text)
-	}
-	return [sha256.Size]byte(h.Sum(nil))
 }
 
 // insertRequest: the primary key (resource, owner, request id) decides which call
@@ -71,7 +54,7 @@ func (r *Repo[T]) createOnce(ctx context.Context, db onerow.DB, w newRow[T], req
 	if err != nil {
 		return none, err
 	}
-	q, err := newRequest(scope, requestID, w.args)
+	q, err := r.newRequest(scope, requestID, w)
 	if err != nil {
 		return none, r.wrap("create", 0, err)
 	}
@@ -87,7 +70,7 @@ func (r *Repo[T]) createOnce(ctx context.Context, db onerow.DB, w newRow[T], req
 			return res, nil
 		case !errors.Is(err, errMoved):
 			return none, r.wrap("create", 0, err)
-		case n == moves:
+		case spent(n, err):
 			return none, r.exhausted(0, n, err)
 		}
 	}
@@ -121,7 +104,7 @@ func (r *Repo[T]) replay(ctx context.Context, tx *onerow.Tx, q request) (res one
 		return res, errMoved
 	case err != nil:
 		return res, err
-	case string(print) != string(q.fingerprint[:]):
+	case string(print) != string(q.fingerprint[:]) && string(print) != string(q.firstForm[:]):
 		return res, fmt.Errorf("%w: %q made another %s; use a new request id for new work", ErrRequestMismatch, q.id, r.res.Name)
 	}
 	id, err := decodeID(rowID.String)

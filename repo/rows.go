@@ -127,7 +127,7 @@ func (r *Repo[T]) settled(ctx context.Context, db onerow.DB, verb string, id int
 		if !errors.Is(err, errMoved) {
 			return r.wrap(verb, id, err)
 		}
-		if n == moves {
+		if spent(n, err) {
 			return r.exhausted(id, n, err)
 		}
 	}
