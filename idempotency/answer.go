@@ -19,14 +19,13 @@ const leastRetryAfter = time.Second
 // errFree where the row may be claimed.
 func answer[T any](ctx context.Context, db onerow.DB, k *Keys, c *call, r *row) (out Outcome[T], err error) {
 	mine := r.mine(c)
-	if r.free && !mine {
-		if r.Status == InProgress && r.differs(c) {
-			return out, &MismatchError{Key: c.key, Since: r.Since}
-		}
+	switch {
+	case r.Expired && !mine: // as if there were no row
 		return out, errFree
-	}
-	if r.differs(c) {
+	case r.differs(c): // also where it is free because its work was not done
 		return out, &MismatchError{Key: c.key, Since: r.Since}
+	case r.free && !mine:
+		return out, errFree
 	}
 	switch r.Status {
 	case Completed:

@@ -61,7 +61,7 @@ func begun[T any](k *Keys, c *call, claim Claim, out Outcome[T], err error) (Cla
 // its answer was lost: the row then has this call's token.
 func begin[T any](ctx context.Context, db onerow.DB, k *Keys, c *call) (claim Claim, out Outcome[T], err error) {
 	for range moves {
-		res, err := db.ExecContext(ctx, sqlClaim, c.key.args(k.claimArgs(c)...)...)
+		res, err := db.ExecContext(ctx, sqlClaim, c.key.args(k.claimArgs(c, c.fingerprint)...)...)
 		if err == nil {
 			token, err := res.LastInsertId()
 			return Claim{Key: c.key, Token: token}, out, err

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/dbtext"
 	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
@@ -77,23 +78,23 @@ const moves = 50
 // token with the answer.
 const sqlClaim = `INSERT INTO onerow_key (tenant, operation, idem_key, status, token, call_token, fingerprint, locked_by, created_at, locked_at,
   expected_completion, lease_until)
-VALUES (?, ?, ?, 'in_progress', LAST_INSERT_ID(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))), ?, ?, ?, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6),
+VALUES (?, ?, ?, 'in_progress', LAST_INSERT_ID(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))), ?, ?, ` + dbtext.Param + `, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6),
   UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND)`
 
 // sqlReclaim claims a row that was seen to be free, by the primary key, only as it
 // was seen: token and version together are never the same again. It locks the row exclusively at once.
 const sqlReclaim = `UPDATE onerow_key SET status = 'in_progress', attention = 0, token = token + 1, version = version + 1, call_token = ?, fingerprint = ?,
-  locked_by = ?, locked_at = UTC_TIMESTAMP(6), expected_completion = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND,
+  locked_by = ` + dbtext.Param + `, locked_at = UTC_TIMESTAMP(6), expected_completion = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND,
   lease_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, completed_at = NULL, expires_at = NULL, codec = NULL, is_reference = 0, result = NULL, error = NULL` +
 	atKey + ` AND token = ? AND version = ?`
 
-func (k *Keys) claimArgs(c *call) []any {
-	return []any{c.token[:], nullable(c.fingerprint), k.cfg.Name, micros(c.expected), micros(c.lease)}
+func (k *Keys) claimArgs(c *call, fingerprint []byte) []any {
+	return []any{c.token[:], nullable(fingerprint), dbtext.Arg(k.cfg.Name), micros(c.expected), micros(c.lease)}
 }
 
 // reclaim claims a free row, if it is still as it was seen. One statement.
 func (k *Keys) reclaim(ctx context.Context, db onerow.DB, c *call, seen *row) (bool, error) {
-	n, err := onerow.Affected(ctx, db, sqlReclaim, append(k.claimArgs(c), c.key.args(seen.Token, seen.version)...)...)
+	n, err := onerow.Affected(ctx, db, sqlReclaim, append(k.claimArgs(c, seen.payload(c)), c.key.args(seen.Token, seen.version)...)...)
 	if err != nil {
 		return false, &keyWait{err}
 	}
@@ -162,7 +163,7 @@ func (d *doing[T]) claim(ctx context.Context, tx *onerow.Tx) (claimed bool, err 
 		}
 		d.seen = nil
 	}
-	_, err = tx.ExecContext(ctx, sqlClaim, d.call.key.args(d.k.claimArgs(d.call)...)...)
+	_, err = tx.ExecContext(ctx, sqlClaim, d.call.key.args(d.k.claimArgs(d.call, d.call.fingerprint)...)...)
 	if err == nil {
 		return true, nil
 	}
@@ -193,7 +194,7 @@ const sqlStore = `UPDATE onerow_key SET status = 'complete', version = version +
 	atKey + ` AND call_token = ? AND status = 'in_progress'`
 
 // sqlStoreError does so with an error.
-const sqlStoreError = `UPDATE onerow_key SET status = 'error', version = version + 1, error = ?,
+const sqlStoreError = `UPDATE onerow_key SET status = 'error', version = version + 1, error = ` + dbtext.Param + `,
   completed_at = UTC_TIMESTAMP(6), expires_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, expected_completion = NULL, lease_until = NULL` +
 	atKey + ` AND call_token = ? AND status = 'in_progress'`
 
@@ -202,7 +203,7 @@ func (d *doing[T]) fail(ctx context.Context, tx *onerow.Tx, cause error) error {
 	text := errorText(cause)
 	d.log(Failed, cause)
 	d.failure = &FailedError{Key: d.call.key, Message: text, Err: cause}
-	return d.one(onerow.Affected(ctx, tx, sqlStoreError, append([]any{text, micros(d.call.keep)}, d.call.key.args(d.call.token[:])...)...))
+	return d.one(onerow.Affected(ctx, tx, sqlStoreError, append([]any{dbtext.Arg(text), micros(d.call.keep)}, d.call.key.args(d.call.token[:])...)...))
 }
 
 func (d *doing[T]) one(n int64, err error) error {

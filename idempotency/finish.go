@@ -8,6 +8,7 @@ import (
 	"log/slog"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/dbtext"
 	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
@@ -19,13 +20,13 @@ const sqlComplete = `UPDATE onerow_key SET status = 'complete', version = versio
   completed_at = UTC_TIMESTAMP(6), expires_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, expected_completion = NULL, lease_until = NULL` + held
 
 // sqlFail ends a claim with an error.
-const sqlFail = `UPDATE onerow_key SET status = 'error', version = version + 1, attention = ?, error = ?,
+const sqlFail = `UPDATE onerow_key SET status = 'error', version = version + 1, attention = ?, error = ` + dbtext.Param + `,
   completed_at = UTC_TIMESTAMP(6), expires_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, expected_completion = NULL, lease_until = NULL` + held
 
-// sqlRelease gives a claim back. The row stays for a day, for people to see; its
-// token counts on from there.
+// sqlRelease gives a claim back. The row stays as long as that of finished work, with its payload, and for people to
+// see; its token counts on from there.
 const sqlRelease = `UPDATE onerow_key SET status = 'released', version = version + 1,
-  completed_at = UTC_TIMESTAMP(6), expires_at = UTC_TIMESTAMP(6) + INTERVAL 1 DAY, expected_completion = NULL, lease_until = NULL` + held
+  completed_at = UTC_TIMESTAMP(6), expires_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, expected_completion = NULL, lease_until = NULL` + held
 
 // sqlExtend moves what NULL does not keep.
 const sqlExtend = `UPDATE onerow_key SET version = version + 1,
@@ -84,7 +85,7 @@ func (k *Keys) Fail(ctx context.Context, db onerow.DB, claim Claim, cause error,
 		keep = 0
 	}
 	k.logOutcome(claim.Key, claim.Token, Failed, cause)
-	err = k.finish(ctx, db, claim, Failed, func(r *row) bool { return r.Error == text }, sqlFail, c.attention, text, micros(keep))
+	err = k.finish(ctx, db, claim, Failed, func(r *row) bool { return r.Error == text }, sqlFail, c.attention, dbtext.Arg(text), micros(keep))
 	if err == nil {
 		k.event(EventFailed, claim.Key)
 	}
@@ -92,7 +93,7 @@ func (k *Keys) Fail(ctx context.Context, db onerow.DB, claim Claim, cause error,
 }
 
 // Release says that the work was not done, nothing of it: the next Begin gets the key,
-// with a larger token. Everything else is as with [Keys.Complete]. Statements: 1, 2
+// with a larger token, if it has the same payload or gives none. Everything else is as with [Keys.Complete]. Statements: 1, 2
 // when it is lost or was released.
 func (k *Keys) Release(ctx context.Context, db onerow.DB, claim Claim) error {
 	if err := claim.Key.Check(); err != nil {
@@ -101,7 +102,7 @@ func (k *Keys) Release(ctx context.Context, db onerow.DB, claim Claim) error {
 	ctx, cancel := finishing(ctx, db)
 	defer cancel()
 	k.logOutcome(claim.Key, claim.Token, Released, nil)
-	err := k.finish(ctx, db, claim, Released, func(*row) bool { return true }, sqlRelease)
+	err := k.finish(ctx, db, claim, Released, func(*row) bool { return true }, sqlRelease, micros(k.cfg.Keep))
 	if err == nil {
 		k.event(EventReleased, claim.Key)
 	}
@@ -193,14 +194,8 @@ func attrs(key Key, token int64, s Status, cause error) []any {
 	return list
 }
 
-// longestError is the length in bytes up to which a stored error is kept whole.
+// longestError is how many bytes of an error, or of an operator's reason, are stored. The columns have 65,535.
 const longestError = 16000
 
 // errorText is an error as it is stored; one that is cut says so.
-func errorText(err error) string {
-	text := err.Error()
-	if len(text) <= longestError {
-		return cut(text, longestError)
-	}
-	return fmt.Sprintf("%s … (cut, it had %d bytes)", cut(text, longestError), len(text))
-}
+func errorText(err error) string { return dbtext.Fit(err.Error(), longestError) }

@@ -21,7 +21,8 @@ import (
 //
 // The order of the fields, in the message and in the call, does not matter, nor does
 // white space or how a number is written (1, 1.0 and 10e-1 are one). A field that is
-// missing or null is [ErrField]: else all messages that lack it would be one.
+// missing or null is [ErrField]: else all messages that lack it would be one. So is a number other than 0 with an
+// exponent of more than 18 digits. The work grows with the length of msg, not faster.
 func KeyOf(msg any, fields ...string) (string, error) {
 	if len(fields) == 0 {
 		return "", fmt.Errorf("%w: no fields were named, all messages would be one", ErrField)
@@ -43,7 +44,9 @@ func KeyOf(msg any, fields ...string) (string, error) {
 			return "", fmt.Errorf("%w: it has no field %q", ErrField, name)
 		}
 		writeText(h, 'f', name)
-		writeTree(h, v)
+		if err := writeTree(h, v); err != nil {
+			return "", err
+		}
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
@@ -55,8 +58,8 @@ func hashOf(v any) ([sha256.Size]byte, error) {
 		return [sha256.Size]byte{}, err
 	}
 	h := sha256.New()
-	writeTree(h, tree)
-	return [sha256.Size]byte(h.Sum(nil)), nil
+	err = writeTree(h, tree)
+	return [sha256.Size]byte(h.Sum(nil)), err
 }
 
 // field finds a field by its name, then by its path.
@@ -101,8 +104,8 @@ func treeOf(msg any) (any, error) {
 }
 
 // writeTree hashes a value so that no two different values share their bytes: each
-// with its kind and length.
-func writeTree(h hash.Hash, v any) {
+// with its kind and length. It fails at a number with a hostile exponent only.
+func writeTree(h hash.Hash, v any) error {
 	switch v := v.(type) {
 	case nil:
 		writeText(h, 'z', "")
@@ -111,11 +114,17 @@ func writeTree(h hash.Hash, v any) {
 	case string:
 		writeText(h, 's', v)
 	case json.Number:
-		writeText(h, 'n', canonicalNumber(v.String()))
+		text, err := canonicalNumber(v.String())
+		if err != nil {
+			return err
+		}
+		writeText(h, 'n', text)
 	case []any:
 		writeLength(h, 'a', len(v))
 		for _, item := range v {
-			writeTree(h, item)
+			if err := writeTree(h, item); err != nil {
+				return err
+			}
 		}
 	case map[string]any:
 		writeLength(h, 'o', len(v))
@@ -126,9 +135,12 @@ func writeTree(h hash.Hash, v any) {
 		slices.Sort(names)
 		for _, name := range names {
 			writeText(h, 'f', name)
-			writeTree(h, v[name])
+			if err := writeTree(h, v[name]); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }
 
 func writeText(h hash.Hash, kind byte, s string) {

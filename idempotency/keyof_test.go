@@ -3,6 +3,7 @@ package idempotency
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math/big"
 	"strings"
 	"testing"
@@ -79,9 +80,39 @@ func mustKey(t *testing.T, doc string, fields ...string) string {
 	return k
 }
 
+// TestHostileNumbers: a number of 64 Ki digits costs what reading it costs: the exponent that would have to be
+// computed with is refused, everything else is one pass over the text.
+func TestHostileNumbers(t *testing.T) {
+	nines, zeros := strings.Repeat("9", 64<<10), strings.Repeat("0", 64<<10)
+	for name, number := range map[string]string{"exponent": "1e" + nines, "negative": "-1.5E-" + nines, "19 digits": "1e1000000000000000000", "fraction": "0." + zeros + "1e" + nines} {
+		for _, doc := range []string{`{"a":` + number + `}`, `{"a":[{"b":` + number + `}]}`} {
+			if got, err := KeyOf([]byte(doc), "a"); !errors.Is(err, ErrField) || len(err.Error()) > 200 {
+				t.Errorf("%s: %q, %.300v", name, got, err)
+			}
+		}
+		c := &call{}
+		if err := Payload(json.RawMessage(number)).apply(c); !errors.Is(err, ErrField) || c.fingerprint != nil {
+			t.Errorf("%s as a payload: %.300v", name, err)
+		}
+	}
+	for name, pair := range map[string][2]string{
+		"zero": {"0e" + nines, "0"}, "no zero": {"-0.0E-" + nines, "0"}, "leading zeros": {"1e" + zeros + "2", "100"}, "18 digits": {"1e999999999999999999", "0.1e+0999999999999999999"},
+		"long": {"1" + zeros, fmt.Sprint("1e", len(zeros))}, "long fraction": {"0." + zeros + "1", fmt.Sprint("1e-", len(zeros)+1)},
+	} {
+		same := mustKey(t, `{"a":`+pair[0]+`}`, "a") == mustKey(t, `{"a":`+pair[1]+`}`, "a")
+		if same != (name != "18 digits") {
+			t.Errorf("%s: one key is %t", name, same)
+		}
+	}
+	if mustKey(t, `{"a":1e999999999999999999}`, "a") != mustKey(t, `{"a":10e999999999999999998}`, "a") {
+		t.Error("the largest exponent")
+	}
+}
+
 // FuzzCanonicalNumber: two numbers have one form exactly when they are equal.
 func FuzzCanonicalNumber(f *testing.F) {
-	for _, pair := range [][2]string{{"1", "1.0"}, {"10", "1e1"}, {"0", "-0"}, {"0.10", "1e-1"}, {"-5", "5"}, {"1e999999999", "1e999999998"}, {"100e-2", "1"}, {"1E+2", "100"}} {
+	for _, pair := range [][2]string{{"1", "1.0"}, {"10", "1e1"}, {"0", "-0"}, {"0.10", "1e-1"}, {"-5", "5"}, {"1e999999999", "1e999999998"}, {"100e-2", "1"}, {"1E+2", "100"},
+		{"1e000000000000000000000000000002", "100"}, {"1e999999999999999999", "10e999999999999999998"}, {"0e" + strings.Repeat("9", 30), "0"}, {"1e" + strings.Repeat("9", 30), "1"}} {
 		f.Add(pair[0], pair[1])
 	}
 	f.Fuzz(func(t *testing.T, a, b string) {
@@ -90,14 +121,19 @@ func FuzzCanonicalNumber(f *testing.F) {
 				return
 			}
 		}
-		same := canonicalNumber(a) == canonicalNumber(b)
+		ca, err := canonicalNumber(a)
+		cb, err2 := canonicalNumber(b)
+		if err := errors.Join(err, err2); err != nil && !errors.Is(err, ErrField) {
+			t.Fatal(err)
+		}
 		if exponent(a) > 300 || exponent(b) > 300 {
 			return
 		}
+		same := ca == cb && err == nil && err2 == nil
 		x, ok := new(big.Rat).SetString(a)
 		y, ok2 := new(big.Rat).SetString(b)
 		if ok && ok2 && (x.Cmp(y) == 0) != same {
-			t.Errorf("%s and %s: %s and %s", a, b, canonicalNumber(a), canonicalNumber(b))
+			t.Errorf("%s and %s: %s (%v) and %s (%v)", a, b, ca, err, cb, err2)
 		}
 	})
 }

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/dbtext"
 )
 
 // MaxKey is the length in bytes that each part of a [Key] may have.
@@ -59,8 +59,8 @@ type References interface {
 
 // Config is how keys are kept. The zero value is valid.
 type Config struct {
-	// Keep is how long a finished key answers; then it is as if it had never been, and
-	// Purge may remove it. Default 0: for ever, a key is never reusable.
+	// Keep is how long a finished key answers, and a released one keeps its payload; then it is as if it had never
+	// been, and Purge may remove it. Default 0: for ever, a key is never reusable.
 	Keep time.Duration
 	// Expected is how long a key may be in progress before it counts as overdue. It
 	// only alarms. Default 1 minute. [Expect] sets it for one call.
@@ -121,7 +121,7 @@ func New(cfg Config) (*Keys, error) {
 		}
 		cfg.Name = fmt.Sprintf("%s:%d", host, os.Getpid())
 	}
-	cfg.Name = cut(cfg.Name, longestName)
+	cfg.Name = dbtext.Fit(cfg.Name, longestName)
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
@@ -129,13 +129,4 @@ func New(cfg Config) (*Keys, error) {
 		cfg.Metrics = discard{}
 	}
 	return &Keys{cfg}, nil
-}
-
-// cut returns s as valid UTF-8 of at most n bytes.
-func cut(s string, n int) string {
-	s = strings.ToValidUTF8(s, "?")
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "")
 }

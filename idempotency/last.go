@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/dbtext"
 	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
@@ -16,13 +17,13 @@ var errTaken = errors.New("idempotency: the key was taken meanwhile")
 // first one to end.
 const sqlAppend = `INSERT INTO onerow_key (tenant, operation, idem_key, status, token, call_token, fingerprint, locked_by, created_at, locked_at,
   completed_at, expires_at, codec, is_reference, result, error)
-VALUES (?, ?, ?, ?, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)), ?, ?, ?, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6),
-  UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, ?, ?, ?, ?)`
+VALUES (?, ?, ?, ?, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)), ?, ?, ` + dbtext.Param + `, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6),
+  UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, ?, ?, ?, ` + dbtext.Param + `)`
 
 // sqlReappend is sqlAppend for a row that was seen to be free, only as it was seen.
-const sqlReappend = `UPDATE onerow_key SET status = ?, attention = 0, token = token + 1, version = version + 1, call_token = ?, fingerprint = ?, locked_by = ?,
+const sqlReappend = `UPDATE onerow_key SET status = ?, attention = 0, token = token + 1, version = version + 1, call_token = ?, fingerprint = ?, locked_by = ` + dbtext.Param + `,
   locked_at = UTC_TIMESTAMP(6), expected_completion = NULL, lease_until = NULL,
-  completed_at = UTC_TIMESTAMP(6), expires_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, codec = ?, is_reference = ?, result = ?, error = ?` +
+  completed_at = UTC_TIMESTAMP(6), expires_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, codec = ?, is_reference = ?, result = ?, error = ` + dbtext.Param +
 	atKey + ` AND token = ? AND version = ?`
 
 // lastly is Do with the key last. Whatever the function answers, the key is asked
@@ -74,7 +75,7 @@ func (d *doing[T]) ask(ctx context.Context, db onerow.DB, cause error) (out Outc
 	}
 	text := errorText(permanent.err)
 	d.k.logOutcome(d.call.key, 0, Failed, permanent.err)
-	err = single(ctx, db, func() error { return d.append(ctx, db, Failed, stored{}, text) })
+	err = single(ctx, db, func() error { return d.append(ctx, db, Failed, stored{}, dbtext.Arg(text)) })
 	if errors.Is(err, errTaken) { // somebody else's outcome, or that of a lost attempt of this call
 		return out, true, nil
 	}
@@ -105,14 +106,18 @@ func (d *doing[T]) lastWork(ctx context.Context, tx *onerow.Tx) error {
 	return d.append(ctx, tx, Completed, s, nil)
 }
 
-// append writes the finished key; errTaken if somebody else has it. One statement.
+// append writes the finished key, with text as an argument of dbtext.Param or nil; errTaken if somebody else has it. One statement.
 func (d *doing[T]) append(ctx context.Context, db onerow.DB, status Status, s stored, text any) error {
 	c := d.call
 	var codec any
 	if s.codec != "" {
 		codec = s.codec
 	}
-	args := []any{string(status), c.token[:], nullable(c.fingerprint), d.k.cfg.Name, micros(c.keep), codec, s.reference, nullable(s.data), text}
+	fingerprint := c.fingerprint
+	if d.seen != nil {
+		fingerprint = d.seen.payload(c)
+	}
+	args := []any{string(status), c.token[:], nullable(fingerprint), dbtext.Arg(d.k.cfg.Name), micros(c.keep), codec, s.reference, nullable(s.data), text}
 	if d.seen != nil {
 		n, err := onerow.Affected(ctx, db, sqlReappend, append(args, c.key.args(d.seen.Token, d.seen.version)...)...)
 		if err == nil && n == 0 {

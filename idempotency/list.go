@@ -16,7 +16,7 @@ const (
 	ListInProgress Listed = "in_progress"
 	// ListOverdue are those in progress whose expected completion has passed.
 	ListOverdue Listed = "overdue"
-	// ListErrored are those whose error is marked for attention.
+	// ListErrored are those whose error is marked for attention, and has not expired.
 	ListErrored Listed = "errored"
 	// ListFailed are all with a stored error.
 	ListFailed Listed = "failed"
@@ -34,6 +34,9 @@ type ListOptions struct {
 
 const defaultListLimit = 100
 
+// unexpired: an operator's Expire of an earlier version left the mark on.
+const unexpired = `COALESCE(expires_at > UTC_TIMESTAMP(6), TRUE)`
+
 // where is the range of the index state that a list reads, without locks, and sorts
 // by key; empty for one that is not known.
 func (l Listed) where() string {
@@ -43,7 +46,7 @@ func (l Listed) where() string {
 	case ListOverdue:
 		return `status = 'in_progress' AND attention = 0 AND expected_completion <= UTC_TIMESTAMP(6)`
 	case ListErrored:
-		return `status = 'error' AND attention = 1`
+		return `status = 'error' AND attention = 1 AND ` + unexpired
 	case ListFailed:
 		return `status = 'error'`
 	}

@@ -138,3 +138,14 @@ func leaseEnded(t testing.TB, db onerow.DB, k idempotency.Key) {
 		return scan[bool](t, db, "SELECT lease_until <= UTC_TIMESTAMP(6) FROM onerow_key WHERE idem_key = ?", []byte(k.ID)), "the lease runs"
 	})
 }
+
+// dsnWith is a schema's DSN for connections of another character set.
+func dsnWith(t testing.TB, dsn, charset, collation, interpolate string) string {
+	t.Helper()
+	cfg := must(mysql.ParseDSN(dsn))
+	cfg.Collation, cfg.InterpolateParams = collation, interpolate == "true"
+	if err := cfg.Apply(mysql.Charset(charset, collation)); err != nil {
+		t.Fatal(err)
+	}
+	return cfg.FormatDSN()
+}

@@ -56,7 +56,7 @@ func (k *Keys) event(e Event, key Key) { k.cfg.Metrics.Add(e, key.Operation, 1) 
 const sqlMeasure = `SELECT
   (SELECT COUNT(*) FROM onerow_key FORCE INDEX (state) WHERE status = 'in_progress'),
   (SELECT COUNT(*) FROM onerow_key FORCE INDEX (state) WHERE status = 'in_progress' AND attention = 0 AND expected_completion <= UTC_TIMESTAMP(6)),
-  (SELECT COUNT(*) FROM onerow_key FORCE INDEX (state) WHERE status = 'error' AND attention = 1)`
+  (SELECT COUNT(*) FROM onerow_key FORCE INDEX (state) WHERE status = 'error' AND attention = 1 AND ` + unexpired + `)`
 
 // Measures are the gauges of the whole table.
 type Measures struct {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/dbtext"
 )
 
 // Operator acts on keys by hand. Each verb is conditional on the state that the operator has
@@ -20,12 +21,16 @@ type Operator struct {
 	actor, reason string
 }
 
-// Operator makes an operator; actor and reason go into the audit and must not be empty.
+// longestActor is the length of the audit's column, in characters of at least a byte.
+const longestActor = 255
+
+// Operator makes an operator. actor (up to 255 bytes) and reason (up to 16,000) go into the audit, uncut, and must not be empty.
 func (k *Keys) Operator(actor, reason string) (*Operator, error) {
-	if actor == "" || reason == "" {
-		return nil, fmt.Errorf("%w: the audit needs who acts and why", ErrConfig)
+	if actor == "" || reason == "" || len(actor) > longestActor || len(reason) > longestError {
+		return nil, fmt.Errorf("%w: the audit needs who acts, in 1 to %d bytes and not %d, and why, in 1 to %d and not %d",
+			ErrConfig, longestActor, len(actor), longestError, len(reason))
 	}
-	return &Operator{k, cut(actor, MaxKey), cut(reason, longestError)}, nil
+	return &Operator{k, dbtext.Fit(actor, longestActor), dbtext.Fit(reason, longestError)}, nil
 }
 
 // The actions in the audit.
@@ -35,25 +40,25 @@ const (
 	ActionExpire   = "expire"
 )
 
-// atSeen is the condition of an operator's write. By the primary key.
-const atSeen = atKey + ` AND token = ? AND status = ?`
+// atSeen is the condition of an operator's write: an expired key is absent. By the primary key.
+const atSeen = atKey + ` AND token = ? AND status = ? AND COALESCE(expires_at > UTC_TIMESTAMP(6), TRUE)`
 
 // sqlOperatorRelease gives a key in progress or with an error back.
 const sqlOperatorRelease = `UPDATE onerow_key SET status = 'released', attention = 0, version = version + 1, completed_at = UTC_TIMESTAMP(6),
-  expires_at = UTC_TIMESTAMP(6) + INTERVAL 1 DAY, expected_completion = NULL, lease_until = NULL` + atSeen + ` AND status IN ('in_progress', 'error')`
+  expires_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, expected_completion = NULL, lease_until = NULL` + atSeen + ` AND status IN ('in_progress', 'error')`
 
 // sqlOperatorComplete ends a key in progress or with an error with a result.
 const sqlOperatorComplete = `UPDATE onerow_key SET status = 'complete', attention = 0, version = version + 1, codec = ?, is_reference = ?, result = ?, error = NULL,
   completed_at = UTC_TIMESTAMP(6), expires_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, expected_completion = NULL, lease_until = NULL` + atSeen + ` AND status IN ('in_progress', 'error')`
 
-// sqlOperatorExpire makes a finished key absent.
-const sqlOperatorExpire = `UPDATE onerow_key SET version = version + 1, expires_at = UTC_TIMESTAMP(6)` + atSeen +
-	` AND status IN ('complete', 'error') AND COALESCE(expires_at > UTC_TIMESTAMP(6), TRUE)`
+// sqlOperatorExpire makes a finished or released key absent; nobody needs to look at it any more.
+const sqlOperatorExpire = `UPDATE onerow_key SET attention = 0, version = version + 1, expires_at = UTC_TIMESTAMP(6)` + atSeen +
+	` AND status IN ('complete', 'error', 'released')`
 
-// Release makes a key that is in progress or failed free: the work was not done, says the
-// operator. Its holder, should it still run, gets [ErrLost].
+// Release makes a key that is in progress or failed free, for the payload that it was claimed with: the work was not
+// done, says the operator. To free it for another payload, expire it then. Its holder, should it still run, gets [ErrLost].
 func (o *Operator) Release(ctx context.Context, db onerow.DB, seen Seen) error {
-	return o.act(ctx, db, seen, ActionRelease, sqlOperatorRelease)
+	return o.act(ctx, db, seen, ActionRelease, sqlOperatorRelease, micros(o.keys.cfg.Keep))
 }
 
 // Complete ends a key that is in progress or failed with a result, encoded as that of Do and Begin is: the
@@ -66,18 +71,18 @@ func (o *Operator) Complete(ctx context.Context, db onerow.DB, seen Seen, result
 	return o.act(ctx, db, seen, ActionComplete, sqlOperatorComplete, s.codec, s.reference, s.data, micros(o.keys.cfg.Keep))
 }
 
-// Expire makes a finished key absent now: the next call does the work anew. A key in
-// progress does not expire; release it.
+// Expire makes a finished or released key absent now: the next call does the work anew, with whatever payload it
+// has. It does not alarm any more. A key in progress does not expire; release it first.
 func (o *Operator) Expire(ctx context.Context, db onerow.DB, seen Seen) error {
 	return o.act(ctx, db, seen, ActionExpire, sqlOperatorExpire)
 }
 
 // sqlAudit: its primary key is in nobody's way, a token has an action once.
 const sqlAudit = `INSERT INTO onerow_key_audit (tenant, operation, idem_key, token, action, seen_status, actor, reason, acted_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, UTC_TIMESTAMP(6))`
+VALUES (?, ?, ?, ?, ?, ?, ` + dbtext.Param + `, ` + dbtext.Param + `, UTC_TIMESTAMP(6))`
 
-// sqlAudited reads one audit row by its primary key.
-const sqlAudited = `SELECT actor = ? FROM onerow_key_audit` + atKey + ` AND token = ? AND action = ? LOCK IN SHARE MODE`
+// sqlAudited reads one audit row by its primary key. Names are compared byte by byte.
+const sqlAudited = `SELECT CAST(actor AS BINARY) = UNHEX(?) FROM onerow_key_audit` + atKey + ` AND token = ? AND action = ? LOCK IN SHARE MODE`
 
 // act runs the conditional write, which decides, and the audit. An unknown COMMIT is run again: the
 // write waits at the row until the lost attempt has ended, and then the audit says
@@ -97,7 +102,7 @@ func (o *Operator) act(ctx context.Context, db onerow.DB, seen Seen, action, que
 			return o.changed(ctx, tx, seen, action)
 		}
 		changed = true
-		_, err = tx.ExecContext(ctx, sqlAudit, seen.Key.args(seen.Token, action, string(seen.Status), o.actor, o.reason)...)
+		_, err = tx.ExecContext(ctx, sqlAudit, seen.Key.args(seen.Token, action, string(seen.Status), dbtext.Arg(o.actor), dbtext.Arg(o.reason))...)
 		return err
 	})
 	if err == nil && changed {
@@ -108,7 +113,7 @@ func (o *Operator) act(ctx context.Context, db onerow.DB, seen Seen, action, que
 
 func (o *Operator) changed(ctx context.Context, tx *onerow.Tx, seen Seen, action string) error {
 	var mine bool
-	err := onerow.QueryRow(ctx, tx, sqlAudited, append([]any{o.actor}, seen.Key.args(seen.Token, action)...), &mine)
+	err := onerow.QueryRow(ctx, tx, sqlAudited, append([]any{dbtext.Arg(o.actor)}, seen.Key.args(seen.Token, action)...), &mine)
 	if err == nil && mine {
 		return nil
 	}
@@ -138,7 +143,7 @@ type Audited struct {
 }
 
 // sqlAudits reads by the primary key.
-const sqlAudits = `SELECT token, action, seen_status, actor, reason, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', acted_at) FROM onerow_key_audit` +
+const sqlAudits = `SELECT token, action, seen_status, CAST(actor AS BINARY), CAST(reason AS BINARY), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', acted_at) FROM onerow_key_audit` +
 	atKey + ` ORDER BY token, action`
 
 // Audit returns what operators did to a key, in the order of its tokens. One statement.

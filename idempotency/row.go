@@ -30,12 +30,13 @@ const atKey = ` WHERE tenant = ? AND operation = ? AND idem_key = ?`
 const freeSQL = `(status = 'released' OR COALESCE(expires_at <= UTC_TIMESTAMP(6), FALSE)
   OR (status = 'in_progress' AND COALESCE(lease_until <= UTC_TIMESTAMP(6), FALSE)))`
 
-// entryColumns are those of an [Entry]. UTC_TIMESTAMP is the same throughout a statement.
+// entryColumns are those of an [Entry]. UTC_TIMESTAMP is the same throughout a statement. Texts
+// come as bytes, see package dbtext.
 const entryColumns = `tenant, operation, idem_key, status, token, attention,
-  status = 'in_progress' AND COALESCE(expected_completion <= UTC_TIMESTAMP(6), FALSE), COALESCE(expires_at <= UTC_TIMESTAMP(6), FALSE), locked_by,
+  status = 'in_progress' AND COALESCE(expected_completion <= UTC_TIMESTAMP(6), FALSE), COALESCE(expires_at <= UTC_TIMESTAMP(6), FALSE), CAST(locked_by AS BINARY),
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', locked_at), TIMESTAMPDIFF(MICROSECOND, locked_at, UTC_TIMESTAMP(6)),
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', expected_completion), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', lease_until),
-  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', completed_at), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', expires_at), error`
+  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', completed_at), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', expires_at), CAST(error AS BINARY)`
 
 // sqlRead is a plain read by the primary key, for what is final once it is seen.
 const sqlRead = `SELECT ` + entryColumns + `, version, call_token, fingerprint, ` + freeSQL + `, codec, result, is_reference,
@@ -109,6 +110,15 @@ func (r *row) mine(c *call) bool { return bytes.Equal(r.callToken, c.token[:]) }
 // differs says whether the row is for another payload.
 func (r *row) differs(c *call) bool {
 	return r.fingerprint != nil && c.fingerprint != nil && !bytes.Equal(r.fingerprint, c.fingerprint)
+}
+
+// payload is the fingerprint of the row when c has claimed it: a call that gives none leaves the one of the work
+// that was not done.
+func (r *row) payload(c *call) []byte {
+	if c.fingerprint == nil && !r.Expired {
+		return r.fingerprint
+	}
+	return c.fingerprint
 }
 
 // nullable keeps a missing fingerprint NULL: a nil slice in an interface is not nil.

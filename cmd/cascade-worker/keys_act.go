@@ -104,8 +104,8 @@ type keysReleaseCmd struct {
 // Help is the command's longer description.
 func (keysReleaseCmd) Help() string {
 	return `Say that the work of a key that is in progress or failed was not done, nothing of it:
-the next caller does it. The one who has the key, should it still run, can write
-nothing more through it.
+the next caller with the same payload does it. The one who has the key, should it still
+run, can write nothing more through it. For another payload, expire the key then.
 
 Examples:
 
@@ -170,13 +170,14 @@ func (c *keysCompleteCmd) Run(ctx context.Context, a *app) error {
 type keysExpireCmd struct {
 	keyArgs
 	actFlags
-	Status string `enum:"complete,error" default:"complete" placeholder:"STATUS" help:"The status that you saw: complete (the default) or error."`
+	Status string `enum:"complete,error,released" default:"complete" placeholder:"STATUS" help:"The status that you saw: complete (the default), error or released."`
 }
 
 // Help is the command's longer description.
 func (keysExpireCmd) Help() string {
-	return `Makes a finished key absent now, although it should answer for longer: the next caller
-does the work anew. A key in progress does not expire; release it.
+	return `Makes a finished or released key absent now, although it should answer for longer: the
+next caller does the work anew, with whatever payload it has. A key in progress does not
+expire; release it first.
 
 Examples:
 
