@@ -46,7 +46,8 @@
 //
 // The function runs again when its transaction does, so its effects belong into the
 // transaction; in a crash nothing of them is left. In mode Hold the function's error
-// for a parked message holds the stream, not the messages before it: [HeldError].
+// for a parked message, a call to elsewhere that timed out as well as any other, holds
+// the stream, not the messages before it: [HeldError].
 //
 // On a cluster of several primaries the lock does not reach other nodes, but whoever
 // applies or parks a message writes the context row: the certifier refuses one of

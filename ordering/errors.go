@@ -44,7 +44,8 @@ func (e *TooManyHeldError) Is(target error) bool { return target == ErrTooManyHe
 type HeldError struct {
 	Stream   string
 	Sequence int64
-	// Err is what the function answered.
+	// Err is what the function answered. A refusal by the server is there only after the
+	// transaction was run again in vain.
 	Err error
 }
 
