@@ -61,6 +61,10 @@
 // that was overtaken; where every addition counts use the sequence guard in mode
 // Hold, or an idempotency key.
 //
+// The time is kept in microseconds, in a BIGINT or a DATETIME(6). A column that rounds it, or
+// shows it in the session's time zone, would let an update apply twice: [ErrColumn]. Call
+// [ByTime.Verify] at the start.
+//
 // # What is not promised
 //
 // That two senders' clocks agree, or never tick twice at once: one stream, or one
@@ -81,6 +85,7 @@
 //	a new epoch, others parked, besides 1
 //	Read                                1
 //	ByTime.Update                       1, refused 2
+//	ByTime.Verify                       1
 //	Optimistic.Update                   1 read and 1 write for each attempt
 //	Park                                1
 package ordering
