@@ -28,14 +28,14 @@ func (tx *Tx) Savepoint(ctx context.Context, name string, fn func() error) error
 		return err
 	}
 	err := fn()
-	if err == nil || tx.poisoned() != nil {
-		return err
+	if err == nil {
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime) // the owner's context may go on
 	defer cancel()
 	_, uerr := tx.ExecContext(ctx, "ROLLBACK TO SAVEPOINT "+name)
 	switch {
-	case uerr == nil, errors.Is(uerr, sql.ErrTxDone):
+	case uerr == nil, errors.Is(uerr, sql.ErrTxDone), errors.Is(uerr, ErrTxPoisoned):
 		return err
 	case mysqlerr.FromDriver(err) && Retryable(err): // the server no longer has the transaction, and err says so
 		tx.lose(err)
@@ -48,7 +48,7 @@ func (tx *Tx) Savepoint(ctx context.Context, name string, fn func() error) error
 // lose poisons the transaction and those that it is a part of.
 func (tx *Tx) lose(err error) {
 	for tx != nil {
-		tx.poison.CompareAndSwap(nil, &err)
+		tx.poison.CompareAndSwap(nil, &poison{err: err})
 		tx, _ = tx.db.(*Tx)
 	}
 }
