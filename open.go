@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
@@ -30,16 +31,17 @@ import (
 // it, for it may hold a password.
 func Open(dsn string) (*sql.DB, error) {
 	cfg, err := mysql.ParseDSN(dsn)
-	if err != nil && strings.Contains(dsn, "interpolateParams") && !strings.Contains(dsn, "interpolateParams=f") {
-		// The driver refuses some collations together with it, and does not say which error that is.
-		if plain, perr := mysql.ParseDSN(strings.ReplaceAll(dsn, "interpolateParams=", "onerow_unused=")); perr == nil && !CanInterpolate(plain) {
-			return nil, unsafeInterpolation(unsafeCharset(plain))
+	if err != nil {
+		// The driver refuses some collations with interpolateParams=true, and does not say that this is it.
+		without, werr := mysql.ParseDSN(interpolates.ReplaceAllString(dsn, "${1}unused="))
+		if werr == nil && !CanInterpolate(without) {
+			return nil, unsafeInterpolation(unsafeCharset(without))
 		}
 	}
 	if err != nil {
 		return nil, errors.New(`onerow: the data source name cannot be understood; it should be user:password@tcp(host:3306)/database`)
 	}
-	if !strings.Contains(dsn, "?interpolateParams=") && !strings.Contains(dsn, "&interpolateParams=") {
+	if !interpolates.MatchString(dsn) {
 		cfg.InterpolateParams = CanInterpolate(cfg)
 	}
 	connector, err := NewConnector(cfg)
@@ -48,6 +50,8 @@ func Open(dsn string) (*sql.DB, error) {
 	}
 	return sql.OpenDB(connector), nil
 }
+
+var interpolates = regexp.MustCompile(`([?&])interpolateParams=`)
 
 // NewConnector is what [Open] opens its pool with, for a configuration that was made in Go. InterpolateParams is kept as
 // it is; [CanInterpolate] says whether it may be true. One statement per connection sets what Open promises; the driver
