@@ -45,6 +45,7 @@ func Do[T any](ctx context.Context, db onerow.DB, keys *Keys, key Key, fn func(c
 		run = d.lastly
 	}
 	out, err := run(ctx, db)
+	err = refusedSize(key, err)
 	if d.entered {
 		keys.event(EventStarted, key)
 	}
@@ -151,7 +152,8 @@ func (d *doing[T]) firstWork(ctx context.Context, tx *onerow.Tx) error {
 	}
 	d.log(Completed, nil)
 	d.out = outcome(v, Fresh)
-	return d.one(onerow.Affected(ctx, tx, sqlStore, append([]any{s.codec, s.reference, s.data, micros(d.call.keep)}, d.call.key.args(d.call.token[:])...)...))
+	n, err := onerow.Affected(ctx, tx, sqlStore, append([]any{s.codec, s.reference, s.data, micros(d.call.keep)}, d.call.key.args(d.call.token[:])...)...)
+	return d.one(n, storeError(err))
 }
 
 // claim claims the key, or finds the answer of whoever has. The key decides.

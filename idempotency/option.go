@@ -97,6 +97,7 @@ type call struct {
 	attention   bool
 	tookOver    bool      // Begin: the row it claims was in progress
 	start       time.Time // monotonic: only durations are taken
+	unknown     error     // of a run without an answer
 }
 
 // The options that a verb takes.
