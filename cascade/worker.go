@@ -62,6 +62,10 @@ func (w *Worker) Run(ctx context.Context) error {
 
 // parallel runs Config.Parallel loops and waits for all of them.
 func (w *Worker) parallel(ctx context.Context, loop func(context.Context) error) error {
+	// Another error is the loops' to meet: they wait until the server is there.
+	if err := onerow.Check(ctx, w.db); errors.Is(err, onerow.ErrSetting) {
+		return fmt.Errorf("cascade: %w", err)
+	}
 	errs := make([]error, w.cfg.Parallel)
 	var all sync.WaitGroup
 	for i := range errs {

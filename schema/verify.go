@@ -81,7 +81,10 @@ func (e *VerifyError) Is(target error) bool { return target == ErrVerify }
 // deletes is allowed, for the worker deletes the rows before it could fire, and so
 // is a SET NULL that is an edge that detaches; any other one is hidden, and refused.
 //
-// Seven statements, however many tables there are, one more for each table that is not
+// It begins with [onerow.Check] and refuses settings of the session or the server under which a promise cannot
+// hold, with [onerow.ErrSetting].
+//
+// Eight statements, however many tables there are, one more for each table that is not
 // shown, and no writes. SELECT on the tables is enough to read what is there; but
 // information_schema shows a user no table on which it has no right, so neither its
 // foreign keys, and no triggers without the right TRIGGER: [VerifyPrivileges] says
@@ -90,6 +93,9 @@ func (e *VerifyError) Is(target error) bool { return target == ErrVerify }
 func Verify(ctx context.Context, db onerow.DB, plan Plan) error {
 	if err := plan.Check(); err != nil {
 		return err
+	}
+	if err := onerow.Check(ctx, db); err != nil {
+		return fmt.Errorf("schema: verify: %w", err)
 	}
 	found, err := readDatabase(ctx, db)
 	if err != nil {
