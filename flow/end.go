@@ -92,7 +92,8 @@ const (
 // Supersede makes the request the owner of its stage, whoever is now, and ends all other
 // stages of the flow: new work replaces the running one. A transaction of the old run
 // that has proven its ownership is waited for; the old run learns at its next
-// proof that it is superseded. Without a running one it is a claim.
+// proof that it is superseded. Without a running one it is a claim. Give it the transaction
+// that changes what the old run works on: until it commits, the old run is the owner.
 //
 // The same id again is Redelivered, after Finish Done, and [ErrSuperseded] when another
 // has superseded it meanwhile: an old Supersede that arrives late does not take over
