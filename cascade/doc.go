@@ -166,7 +166,7 @@
 //	Enqueue     1; 2 when a job is open already      on a pool +2
 //	EnqueueMany 2 per 500                            on a pool +2
 //	Cancel      3; 2 when it is too late             on a pool +2
-//	Retry       4; 2 when it is neither dead nor has leftovers   on a pool +2
+//	Retry       4; 3 when it is neither dead nor has leftovers   on a pool +2
 //	Find, Get                                        1
 //	List                                             2
 //	claim       1 when nothing is due, else 4, for up to Config.ClaimJobs jobs; 1 more per
