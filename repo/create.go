@@ -27,7 +27,10 @@ func RequestID(id string) CreateOption { return func(o *createOptions) { o.reque
 //
 // With [RequestID] a retry returns the first call's row, Replayed; another payload
 // under the same id is [ErrRequestMismatch]; a row deleted since is [ErrGone], it is
-// never made again. Such a call also survives a COMMIT without an answer; one
+// never made again. The payload is owner, parent, name and the application's own
+// columns; fields with Go's zero value and NULLs do not count (a pointer to 0 and a valid
+// sql.Null of 0 do), nor does the order of the fields, nor their Go types where the
+// values are the same. Such a call also survives a COMMIT without an answer; one
 // without a request id returns [onerow.ErrOutcomeUnknown].
 //
 // Errors means: the name errors of package schema, [ErrParentNotFound], [ErrConflict] for

@@ -60,10 +60,11 @@ type ConflictError struct {
 	Resource string
 	ID       int64
 	// Index is the unique index of the active table that refused the row, Columns are its
-	// columns, and HolderID is the row that has the same values in them: they were
-	// compared as the database stores them. Empty and 0 where others kept moving the row,
-	// and where no row was seen to have the values: of an index on a prefix, an
-	// expression, or a column that the verb does not write.
+	// columns, and HolderID is the active row that has the same values in them, by the
+	// columns' collations; it may be another owner's. Empty and 0 where others kept moving
+	// the row, and where no row was seen to have the values: of an index on a prefix, an
+	// expression or a generated column, of a value that the database rounds, of a table
+	// that a trigger writes to.
 	Index    string
 	Columns  []string
 	HolderID int64
