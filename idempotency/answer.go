@@ -42,7 +42,15 @@ func answer[T any](ctx context.Context, db onerow.DB, k *Keys, c *call, r *row) 
 		}
 		return outcome(v, how), nil
 	case Failed:
-		return out, &FailedError{Key: c.key, Message: r.Error, Attention: r.Attention, At: r.CompletedAt, Replayed: !mine}
+		failed := &FailedError{Key: c.key, Message: r.Error, Attention: r.Attention, At: r.CompletedAt, Replayed: !mine}
+		if r.result.codec != "" {
+			var v T
+			if err := k.decode(ctx, db, c.key, r.result, &v); err != nil {
+				return out, errors.Join(failed, err)
+			}
+			failed.Result = v
+		}
+		return out, failed
 	}
 	return out, r.inProgress()
 }

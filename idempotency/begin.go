@@ -15,17 +15,20 @@ import (
 //     or Release with the claim, or leaves that to [Work];
 //   - an outcome: the work was done earlier, this is its result;
 //   - [ErrInProgress]: somebody else has begun, and who and since when;
-//   - [ErrFailed] with the stored error, [ErrMismatch], or another error: the database could
+//   - [ErrFailed] with the stored error, and its [Result] if it has one, [ErrMismatch], or another error: the database could
 //     not be asked, and nothing may be done.
 //
 // It does not wait for work in progress; it waits for a call of Do with the same key
-// as Do does, see [ErrBusy]. Options: LookFirst, Payload, Fingerprint, Expect, Lease.
+// as Do does, see [ErrBusy]. Options: LookFirst, Payload, Fingerprint, Expect, Lease, Formerly.
 // An unknown outcome is resolved by asking again; if that fails, it is ErrOutcomeUnknown.
 // Statements: 1, 2 for a replay and an error, 3 where the key was free again.
 func Begin[T any](ctx context.Context, db onerow.DB, keys *Keys, key Key, opts ...Option) (Claim, *Outcome[T], error) {
 	c, err := keys.newCall(key, beginOptions, opts)
 	if err != nil {
 		return Claim{}, nil, err
+	}
+	if err := c.rename(ctx, db); err != nil {
+		return begun(keys, c, Claim{}, Outcome[T]{}, err)
 	}
 	if c.look {
 		if out, done, err := look[T](ctx, db, keys, c); done {
@@ -63,10 +66,11 @@ func begin[T any](ctx context.Context, db onerow.DB, k *Keys, c *call) (claim Cl
 	for range moves {
 		res, err := db.ExecContext(ctx, sqlClaim, c.key.args(k.claimArgs(c, c.fingerprint)...)...)
 		if err == nil {
-			token, err := res.LastInsertId()
-			return Claim{Key: c.key, Token: token}, out, err
-		}
-		if mysqlerr.Classify(err) != mysqlerr.Duplicate {
+			// It is 0 where the table has a trigger: the server then takes back what LAST_INSERT_ID was. The row has it.
+			if token, err := res.LastInsertId(); token != 0 || err != nil {
+				return Claim{Key: c.key, Token: token}, out, err
+			}
+		} else if mysqlerr.Classify(err) != mysqlerr.Duplicate {
 			return claim, out, &keyWait{err}
 		}
 		r, err := read(ctx, db, sqlReadCurrent, c.key)

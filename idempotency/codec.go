@@ -1,6 +1,7 @@
 package idempotency
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -40,6 +41,18 @@ type stored struct {
 	codec     string
 	data      []byte
 	reference bool
+}
+
+func (s stored) equal(t stored) bool {
+	return s.codec == t.codec && s.reference == t.reference && bytes.Equal(s.data, t.data)
+}
+
+// name is the codec's, or NULL where nothing is stored.
+func (s stored) name() any {
+	if s.codec == "" {
+		return nil
+	}
+	return s.codec
 }
 
 // encode applies the size policy. db is where a reference may be kept.

@@ -25,13 +25,17 @@ import (
 // deadline it waits for innodb_lock_wait_timeout, three times if that is short.
 //
 // db is a pool, or a transaction that Do joins: then the key commits with it. Options: KeyLast,
-// LookFirst, Payload, Fingerprint, Keep. Errors: ErrBusy, ErrInProgress (of a key that was
+// LookFirst, Payload, Fingerprint, Keep, Formerly. Errors: ErrBusy, ErrInProgress (of a key that was
 // begun in two steps), ErrMismatch, ErrFailed, ErrTooLarge, ErrCodec, those of
 // fn and of onerow. Statements: 5 and those of fn, see the package documentation.
 func Do[T any](ctx context.Context, db onerow.DB, keys *Keys, key Key, fn func(ctx context.Context, tx *onerow.Tx) (T, error), opts ...Option) (Outcome[T], error) {
 	var none Outcome[T]
 	c, err := keys.newCall(key, doOptions, opts)
 	if err != nil {
+		return none, err
+	}
+	if err := c.rename(ctx, db); err != nil {
+		keys.count(c, "", err)
 		return none, err
 	}
 	d := &doing[T]{k: keys, call: c, fn: fn}
@@ -48,7 +52,7 @@ func Do[T any](ctx context.Context, db onerow.DB, keys *Keys, key Key, fn func(c
 	out, err := run(ctx, db)
 	err = refusedSize(key, err)
 	if d.entered {
-		keys.event(EventStarted, key)
+		keys.event(EventStarted, c.key)
 	}
 	keys.count(c, out.How, err)
 	return out, err

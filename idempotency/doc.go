@@ -38,6 +38,9 @@
 //	  │                        │   ▼ "not done"                     were no row:
 //	  └──────── Purge ◄─────── released ◄── an operator             Begin, token+1
 //
+// A released key, and one whose lease has ended, are free for the payload that they were claimed with. A released key
+// expires as a finished one does; an operator's Expire makes either absent at once, free for any payload, and it does not alarm any more.
+//
 // The claim's token is a fencing token: [Keys.Complete], [Keys.Fail], [Keys.Release],
 // [Keys.Extend] and [Keys.Owned] count only from its holder, everybody else gets
 // [ErrLost] and has changed nothing. [Work] runs a function between Begin and the end and
@@ -58,7 +61,10 @@
 //   - A holder that was taken over writes nothing more in [Keys.Owned]: the token is
 //     proven by the first statement of the write's transaction, which holds the key's row until COMMIT.
 //   - Another payload under the same key is [ErrMismatch], when both calls gave one
-//     ([Payload], [Fingerprint]).
+//     ([Payload], [Fingerprint]): also when the key is free because its work was not done. A call without
+//     a payload leaves the one that is there.
+//   - Texts (an error, an operator's name and reason, Config.Name) are stored and read whole on a connection of any
+//     character set. An error of more than 16,000 bytes is cut and says so; what is not UTF-8 becomes U+FFFD.
 //   - A result above Config.MaxResult is refused or stored by reference, never cut. One that the server
 //     does not take in one statement (max_allowed_packet) is [ErrTooLarge] too, after one run of the function, or two.
 //   - An expired key is absent, purged or not. Purge never touches a key in progress.
@@ -77,6 +83,8 @@
 //   - That work outside the database happens once. After a crash between Begin and
 //     Complete nobody can know: the key stays in progress, the gauge rises, a human or a
 //     lease decides.
+//   - That callers of Do who wait for one key leave connections for others: each holds one. Package httpkey lets one
+//     of a process wait.
 //   - How long a waiter waits after its context ended: this side returns at once with
 //     [ErrBusy], the server's session goes on until the lock is free or
 //     innodb_lock_wait_timeout has passed. A transaction is then rolled back; Begin and Admit on a pool are one
@@ -100,7 +108,8 @@
 //	Do in a transaction 4 and the function's   replay 3
 //	Do, LookFirst       6 and the function's   replay 1
 //	Do, KeyLast         3 and the function's   replay 4 and the function's; 1 with LookFirst
-//	Begin               1   replay, in progress, failed 2   the row was free 3
+//	Begin               1   replay, in progress, failed 2   the row was free 3   with a trigger on onerow_key 2
+//	Do, Begin           1 more for each key of Formerly, up to the one that is there
 //	Complete, Fail, Release, Extend   1, 2 when the claim is lost
 //	Owned               3 and the function's; lost 4
 //	Admit               1 admitted, 2 refused, 3 admitted after an earlier window

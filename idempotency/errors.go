@@ -114,6 +114,9 @@ type FailedError struct {
 	At time.Time
 	// Replayed: an earlier call failed; this one did nothing.
 	Replayed bool
+	// Result is what Fail stored with the option [Result], as the type that Do or Begin was called for; nil if there is
+	// nothing.
+	Result any
 	// Err is the function's error where this call failed, else nil.
 	Err error
 }

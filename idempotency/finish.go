@@ -1,7 +1,6 @@
 package idempotency
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +19,7 @@ const sqlComplete = `UPDATE onerow_key SET status = 'complete', version = versio
   completed_at = UTC_TIMESTAMP(6), expires_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, expected_completion = NULL, lease_until = NULL` + held
 
 // sqlFail ends a claim with an error.
-const sqlFail = `UPDATE onerow_key SET status = 'error', version = version + 1, attention = ?, error = ` + dbtext.Param + `,
+const sqlFail = `UPDATE onerow_key SET status = 'error', version = version + 1, attention = ?, error = ` + dbtext.Param + `, codec = ?, is_reference = ?, result = ?,
   completed_at = UTC_TIMESTAMP(6), expires_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, expected_completion = NULL, lease_until = NULL` + held
 
 // sqlRelease gives a claim back. The row stays as long as that of finished work, with its payload, and for people to
@@ -57,9 +56,7 @@ func (k *Keys) Complete(ctx context.Context, db onerow.DB, claim Claim, result a
 		return k.unwritten(ctx, claim, Completed, err)
 	}
 	k.logOutcome(claim.Key, claim.Token, Completed, nil)
-	err = k.finish(ctx, db, claim, Completed, func(r *row) bool {
-		return r.result.codec == s.codec && r.result.reference == s.reference && bytes.Equal(r.result.data, s.data)
-	}, sqlComplete, s.codec, s.reference, s.data, micros(c.keep))
+	err = k.finish(ctx, db, claim, Completed, func(r *row) bool { return r.result.equal(s) }, sqlComplete, s.codec, s.reference, s.data, micros(c.keep))
 	if err == nil {
 		k.event(EventCompleted, claim.Key)
 	}
@@ -68,7 +65,7 @@ func (k *Keys) Complete(ctx context.Context, db onerow.DB, claim Claim, result a
 
 // Fail stores an error of a claim whose work must not be done again: later calls of
 // Begin get it as [ErrFailed]. With [Attention] it is counted by the gauge for humans and does not expire.
-// Everything else is as with [Keys.Complete]. Options: Keep, Attention. Statements: 1,
+// Everything else is as with [Keys.Complete]. Options: Keep, Attention, Result. Statements: 1,
 // 2 when it is lost or had failed.
 func (k *Keys) Fail(ctx context.Context, db onerow.DB, claim Claim, cause error, opts ...Option) error {
 	c, err := k.newCall(claim.Key, failOptions, opts)
@@ -84,8 +81,19 @@ func (k *Keys) Fail(ctx context.Context, db onerow.DB, claim Claim, cause error,
 	if c.attention {
 		keep = 0
 	}
+	var s stored
+	if c.hasResult {
+		s, err = k.encode(ctx, db, claim.Key, c.result)
+		switch {
+		case errors.Is(err, ErrTooLarge), errors.Is(err, ErrCodec), errors.Is(err, ErrConfig):
+			return err
+		case err != nil: // References failed
+			return k.unwritten(ctx, claim, Failed, err)
+		}
+	}
 	k.logOutcome(claim.Key, claim.Token, Failed, cause)
-	err = k.finish(ctx, db, claim, Failed, func(r *row) bool { return r.Error == text }, sqlFail, c.attention, dbtext.Arg(text), micros(keep))
+	err = k.finish(ctx, db, claim, Failed, func(r *row) bool { return r.Error == text && r.result.equal(s) }, sqlFail,
+		c.attention, dbtext.Arg(text), s.name(), s.reference, nullable(s.data), micros(keep))
 	if err == nil {
 		k.event(EventFailed, claim.Key)
 	}

@@ -109,15 +109,11 @@ func (d *doing[T]) lastWork(ctx context.Context, tx *onerow.Tx) error {
 // append writes the finished key, with text as an argument of dbtext.Param or nil; errTaken if somebody else has it. One statement.
 func (d *doing[T]) append(ctx context.Context, db onerow.DB, status Status, s stored, text any) error {
 	c := d.call
-	var codec any
-	if s.codec != "" {
-		codec = s.codec
-	}
 	fingerprint := c.fingerprint
 	if d.seen != nil {
 		fingerprint = d.seen.payload(c)
 	}
-	args := []any{string(status), c.token[:], nullable(fingerprint), dbtext.Arg(d.k.cfg.Name), micros(c.keep), codec, s.reference, nullable(s.data), text}
+	args := []any{string(status), c.token[:], nullable(fingerprint), dbtext.Arg(d.k.cfg.Name), micros(c.keep), s.name(), s.reference, nullable(s.data), text}
 	if d.seen != nil {
 		n, err := onerow.Affected(ctx, db, sqlReappend, append(args, c.key.args(d.seen.Token, d.seen.version)...)...)
 		if err == nil && n == 0 {

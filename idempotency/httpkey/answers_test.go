@@ -134,7 +134,7 @@ func testAnswers(t *testing.T, db *sql.DB) {
 				t.Errorf("%d effects, want %d", n, want)
 			}
 		})
-		for _, again := range []string{"429", "500 not done", "201 not done", "panic not done"} {
+		for _, again := range []string{"429", "400", "422", "409", "500 not done", "201 not done", "panic not done"} {
 			t.Run(again, func(t *testing.T) {
 				if r, err := g.try(call{body: again, key: again[:3], header: do(again)}); err == nil && (r.replayed() || fmt.Sprint(r.status) != again[:3]) {
 					t.Errorf("%+v", r)
@@ -162,12 +162,19 @@ func testAnswers(t *testing.T, db *sql.DB) {
 					return
 				}
 				eventually(t, "the panic is not recorded", func() bool { return g.status(key) == idempotency.Failed })
+				if n := scan[int](t, g.db, "SELECT COUNT(*) FROM onerow_key WHERE idem_key = ? AND attention = 1", []byte(key)); n != 1 {
+					t.Error("not marked for attention")
+				}
+				if unclear == "503" { // it has an answer
+					again := g.want(503, call{body: key, key: key})
+					if !again.replayed() || again.body != r.body || again.header.Get("Location") != r.header.Get("Location") || g.effects(key) != 1 {
+						t.Errorf("%+v, and again %+v, %d effects", r, again, g.effects(key))
+					}
+					return
+				}
 				r = g.want(409, call{body: key, key: key})
 				if p := r.problem(t); p.Type != httpkey.ProblemUnclear || r.header.Get("Retry-After") != "" {
 					t.Errorf("%+v, Retry-After %q", p, r.header.Get("Retry-After"))
-				}
-				if n := scan[int](t, g.db, "SELECT COUNT(*) FROM onerow_key WHERE idem_key = ? AND attention = 1", []byte(key)); n != 1 {
-					t.Error("not marked for attention")
 				}
 			})
 		}

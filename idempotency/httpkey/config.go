@@ -34,9 +34,20 @@ type Config struct {
 	// Optional lets requests without a key through. A malformed key is refused all the same.
 	Optional bool
 	// Route names the route of a request, without its method; one of few names, not the path. Default: the pattern of
-	// http.ServeMux, inside of it (r.Pattern) or around it. Where there is none, all routes
-	// are one, and a key that is sent to two paths is a mismatch.
+	// http.ServeMux, inside of it (r.Pattern) or around it, without the names of its wildcards: /orders/{id} is /orders/{}. Where
+	// there is none, all routes are one, and a key that is sent to two paths is a mismatch.
 	Route func(*http.Request) string
+	// Formerly are names that the request's route had while keys were used that are still alive: such a key goes on under
+	// its old name. See idempotency.Formerly for what that costs, and what it does not promise while old
+	// and new processes run side by side. Default, without Route: the pattern as it is spelled, which was the name
+	// before the names of wildcards ceased to count; a function that returns nil saves that statement when those keys have expired.
+	Formerly func(*http.Request) []string
+	// Stored says which answers are stored and replayed, by their status. What is not stored was not done: in OneCommit it is
+	// rolled back, in TwoStep the key is released, and the next request with the key runs the handler. So in TwoStep it must be
+	// false for a status only if handlers answer it before their work has begun. A stored answer of 400 and above undoes what
+	// was written through Tx; one of 500 and above in TwoStep is marked for attention besides. Default:
+	// [StoredOneCommit] and [StoredTwoStep].
+	Stored func(status int) bool
 	// MaxRequest is the size in bytes up to which a request's body is accepted. Default 1 MiB.
 	MaxRequest int64
 	// MaxResponse is the size in bytes up to which an answer, its body and stored headers, is accepted. Default 512 KiB. As JSON it
@@ -70,7 +81,8 @@ type Middleware struct {
 	db     onerow.DB
 	keys   *idempotency.Keys
 	cfg    Config
-	stored map[string]bool // canonical names
+	stored map[string]bool // headers, by their canonical names
+	gates  gates
 }
 
 // New checks the configuration. It sends nothing. db is a pool.
@@ -98,7 +110,7 @@ func New(db onerow.DB, keys *idempotency.Keys, cfg Config) (*Middleware, error) 
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	m := &Middleware{db: db, keys: keys, cfg: cfg, stored: map[string]bool{}}
+	m := &Middleware{db: db, keys: keys, cfg: cfg, stored: map[string]bool{}, gates: gates{open: map[idempotency.Key]*gate{}}}
 	for _, name := range append(DefaultHeaders(), cfg.Headers...) {
 		canonical := http.CanonicalHeaderKey(strings.TrimSpace(name))
 		if canonical == "" || slices.Contains(neverStored, canonical) {

@@ -43,6 +43,9 @@ func TestStatements(t *testing.T) {
 		t.Fatal(err)
 	}
 	one, two := mw.OneCommit(handlerFor(t)), mw.TwoStep(handlerFor(t))
+	routed := http.NewServeMux()
+	routed.Handle("/one/{id}", one)
+	routed.Handle("/two/{id}", two)
 	for _, s := range []struct {
 		what      string
 		h         http.Handler
@@ -53,7 +56,9 @@ func TestStatements(t *testing.T) {
 		{"4xx, Tx", one, "/tx?status=404", "d", 7}, {"5xx", one, "/?status=500", "e", 4}, {"5xx, Tx", one, "/tx?status=500", "f", 6},
 		{"no key", one, "/", "", 2}, {"no key, Tx", one, "/tx", "", 3}, {"mismatch", one, "/?", "b", 4},
 		{"two steps", two, "/", "g", 2}, {"replay", two, "/", "g", 2}, {"mismatch", two, "/x", "g", 2}, {"5xx", two, "/?status=500", "h", 2},
-		{"unclear", two, "/?status=500", "h", 2}, {"429", two, "/?status=429", "i", 2}, {"no key", two, "/", "", 0},
+		{"5xx, replay", two, "/?status=500", "h", 2},
+		{"a named wildcard", routed, "/one/1", "j", 6}, {"its replay", routed, "/one/1", "j", 5}, {"two steps, a named wildcard", routed, "/two/1", "k", 3}, {"its replay", routed, "/two/1", "k", 3},
+		{"refused", one, "/?status=400", "l", 4}, {"refused, Tx", one, "/tx?status=400", "m", 6}, {"refused, two steps", two, "/?status=400", "n", 2}, {"429", two, "/?status=429", "i", 2}, {"no key", two, "/", "", 0},
 	} {
 		log, err := crashtest.Count(c, func() error {
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, s.path, nil)

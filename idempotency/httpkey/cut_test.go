@@ -234,9 +234,19 @@ func testWaiterGone(t *testing.T, db *sql.DB) {
 		}
 		w.WriteHeader(http.StatusBadGateway)
 	})
+	release := sync.OnceFunc(func() { close(leave) })
+	defer release()
 	first := make(chan error, 1)
 	go func() { _, err := g.try(call{key: "k"}); first <- err }()
 	<-entered
+	// As if it were another process: in one, the second would wait without a connection.
+	mw, err := httpkey.New(db, g.keys, httpkey.Config{Tenant: httpkey.SingleTenant})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/orders/{id}", mw.OneCommit(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { runs.Add(1) })))
+	g.serve(mux)
 	ctx, cancel := context.WithCancel(t.Context())
 	second := make(chan error, 1)
 	go func() {
@@ -252,7 +262,7 @@ func testWaiterGone(t *testing.T, db *sql.DB) {
 		t.Error(err)
 	}
 	eventually(t, "its connection is not free", func() bool { return g.db.Stats().InUse == 1 })
-	close(leave)
+	release()
 	if err := <-first; err != nil {
 		t.Error(err)
 	}

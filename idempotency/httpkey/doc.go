@@ -13,14 +13,20 @@
 //
 //	BEGIN ─ key row ─ handler ─┬─ 2xx, 3xx ───────────────────────────── answer stored ─ COMMIT ─ answer sent
 //	                           ├─ 4xx ── what it wrote through Tx is undone ─┘
-//	                           └─ 429, 5xx, panic, NotDone, no answer that can be stored ─ ROLLBACK: no key, no rows
+//	                           └─ refused, 5xx, panic, NotDone, no answer that can be stored ─ ROLLBACK: no key, no rows
 //
 // [Middleware.TwoStep] is idempotency.Begin, then Complete, Fail or Release, each committed by itself:
 //
 //	Begin ─ handler ─┬─ 2xx, 3xx, 4xx ─────── complete: answer stored ─────── answer sent
-//	                 ├─ 429, NotDone ──────── released: the next request does the work ─ answer sent
-//	                 ├─ 5xx, no answer that can be stored ─ error, marked for attention ─ answer sent
+//	                 ├─ refused, NotDone ──── released: the same request again does the work ─ answer sent
+//	                 ├─ 5xx ───────────────── error, marked for attention, answer stored ─ answer sent
+//	                 ├─ no answer that can be stored ─ error, marked for attention ─ 500, or the answer
 //	                 └─ panic ─────────────── error, marked for attention ─── the panic goes on
+//
+// What is stored is Config.Stored's to say; this is its default, after the draft ("the result of the previously completed operation, success or an
+// error") and Stripe's API (results are stored, 500 included, once the work has begun; what fails validation or collides with
+// another request is not). Refused is a 4xx of [Refused], as 400, 401, 409, 422 and 429: a handler that answers so says that it has done
+// nothing yet. One that calls elsewhere and passes such a status on must not be wrapped without a Stored of its own.
 //
 // [NotDone] is the handler's word that nothing was done; it counts before the status, a panic and a misuse do.
 //
@@ -36,10 +42,11 @@
 //	body that cannot be read                         400 ProblemRequestUnreadable        no
 //	new key                                          the handler's                       yes
 //	key that was answered                            the stored one, Idempotency-Replayed: true   no
-//	key with another method, path, query or body     422 ProblemMismatch                 no
+//	key with another method, path, query or body     422 ProblemMismatch                 no; also of a released key
 //	key in flight, TwoStep                           409 ProblemInFlight, Retry-After    no
 //	key in flight, OneCommit                         waits for Config.Wait and gets the answer; then 409 as above
-//	key marked for attention                         409 ProblemUnclear, no Retry-After  no
+//	key marked for attention, with a stored 5xx      that one, Idempotency-Replayed: true   no
+//	key marked for attention, without an answer      409 ProblemUnclear, no Retry-After  no
 //	the database cannot be asked                     503 ProblemStore, Retry-After       no
 //	COMMIT without an answer, OneCommit              503 ProblemStore, Retry-After       its rows committed or not: the same key finds out
 //	answer above Config.MaxResponse, or of a status that no answer has   500 ProblemUnstorable   yes, see the forms
@@ -52,18 +59,20 @@
 //
 // A key is sent as a structured-field string, "8e03978e", or raw, 8e03978e: both are one key. It has 1 to 255
 // bytes; see [ParseKey]. It belongs to a tenant ([Config].Tenant) and to a method and route
-// (the pattern of http.ServeMux): two tenants, or two routes, may use the same key. Method, path, query and
+// (the pattern of http.ServeMux, where {id} counts as {}: a wildcard may be renamed): two tenants, or two routes, may use the same key. Method, path, query and
 // body, as they were sent, make the fingerprint. The body is read before anything is done.
 //
 // # Guarantees
 //
 //   - For one tenant, route and key the handler's rows commit once in OneCommit, and in TwoStep the handler runs once,
 //     whoever sends the request how often, at the same time or after a cut connection; except that a request whose
-//     work was not done (429, NotDone, an operator's release) or whose Config.Lease has ended lets the next one run.
+//     work was not done (refused, NotDone, an operator's release) or whose Config.Lease has ended lets the next one run.
 //   - A replay has the first answer's status, its body byte by byte, and its headers of [DefaultHeaders] and
 //     Config.Headers. Set-Cookie is never stored, other headers of the first answer go to the first client only.
 //   - No byte of the handler's answer is sent before it is stored, or its transaction has been committed.
 //   - Without the database no handler runs (fail closed), except for requests without a key where that is allowed.
+//   - Requests that wait for one key hold one connection of the pool in each process: the others wait in memory, in their order,
+//     for Config.Wait, however often the server ends a wait for a lock before that.
 //   - A client that goes away loses nothing: until the handler runs, nothing was done. From then on the end of the
 //     request's context does not reach the handler, whose context ends after Config.Timeout; the work is finished and its answer
 //     stored for the client's next try.
@@ -76,8 +85,12 @@
 //     while the key is claimed, leaves the key in progress. The gauge of overdue keys rises; an operator or a lease decides.
 //   - Streaming: an answer is kept in memory until it is stored. Flush and Hijack are errors ([ErrBuffered]),
 //     1xx answers are dropped, trailers are not sent. A request without a key that passes through TwoStep keeps all of them.
-//   - A handler that ignores its context is not stopped. In OneCommit one connection of the pool is held meanwhile,
-//     also by each request that waits for the key: a handler that takes a second one can starve a small pool.
+//   - A handler that ignores its context is not stopped. In OneCommit one connection of the pool is held meanwhile: a handler that
+//     takes a second one can starve a small pool.
+//   - That a key is done once while processes that name its route differently run side by side: those before and after a change of
+//     Config.Route, or of this package from the version in which the names of wildcards counted. A key that only one of them
+//     takes at a time goes on under its old name, see Config.Formerly. To be sure, let Config.Route give the old names until all
+//     processes are new.
 //   - Slow request bodies are the server's matter (http.Server.ReadTimeout).
 //
 // Middleware that consumes the body (r.FormValue) must be inside of this one; authentication outside.
@@ -90,4 +103,5 @@
 //	OneCommit  5   6 with Tx   4xx after Tx 7   replay 4   not stored 4   not stored after Tx 6
 //	OneCommit without a key  2   3 with Tx
 //	TwoStep    2   replay, in flight, mismatch 2   without a key 0
+//	1 more for each name of Config.Formerly, so for a route with a named wildcard; after a wait in memory 1 more, a replay 1
 package httpkey

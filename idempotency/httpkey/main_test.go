@@ -54,6 +54,12 @@ func TestMiddleware(t *testing.T) {
 		{"Contexts", testContexts},
 		{"Lease", testLease},
 		{"Unrecorded", testUnrecorded},
+		{"Renamed", testRenamed},
+		{"Formerly", testFormerly},
+		{"Policy", testPolicy},
+		{"ReleasedPayload", testReleasedPayload},
+		{"Herd", testHerd},
+		{"Waits", testWaits},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, db) })
 	}

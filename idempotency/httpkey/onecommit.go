@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/onerow/onerow"
@@ -56,7 +57,9 @@ func (m *Middleware) oneCommit(w http.ResponseWriter, q *request, keyed bool) {
 	var out idempotency.Outcome[Answer]
 	var err error
 	if keyed {
-		out, err = idempotency.Do(ctx, m.db, m.keys, q.key, c.run, idempotency.Fingerprint(q.sum))
+		out, err = ask(ctx, m, q, func(opts []idempotency.Option) (idempotency.Outcome[Answer], error) {
+			return idempotency.Do(ctx, m.db, m.keys, q.key, c.run, opts...)
+		})
 	} else {
 		err = onerow.InTx(ctx, m.db, func(ctx context.Context, tx *onerow.Tx) error {
 			_, err := c.run(ctx, tx)
@@ -94,7 +97,7 @@ func (c *committing) run(ctx context.Context, tx *onerow.Tx) (Answer, error) {
 	}
 	status := c.answer.status
 	switch {
-	case c.misuse != nil, s.saidNotDone(), status == http.StatusTooManyRequests, status >= http.StatusInternalServerError:
+	case c.misuse != nil, s.saidNotDone(), !c.m.keeps(status, StoredOneCommit):
 		return Answer{}, c.rollBack(ctx, s)
 	case status >= http.StatusBadRequest && s.usedTx():
 		if _, err := tx.ExecContext(ctx, sqlUndo); err != nil {
@@ -121,6 +124,8 @@ func (c *committing) rollBack(ctx context.Context, s *state) error {
 // span is the context of a request in OneCommit. Before the handler runs, it ends with the client and after
 // Config.Wait: nothing was done. From then on it ends after Config.Timeout only.
 type span struct {
+	context.Context
+	deadline    atomic.Pointer[time.Time]
 	cancel      context.CancelCauseFunc
 	stopClient  func() bool
 	waited      *time.Timer
@@ -130,10 +135,20 @@ type span struct {
 
 func (m *Middleware) newSpan(q *request) (context.Context, *span) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(q.Context()))
-	s := &span{cancel: cancel, handlerTime: m.cfg.Timeout}
+	s := &span{Context: ctx, cancel: cancel, handlerTime: m.cfg.Timeout}
+	s.until(m.cfg.Wait)
 	s.stopClient = context.AfterFunc(q.Context(), func() { cancel(q.gone()) })
 	s.waited = time.AfterFunc(m.cfg.Wait, func() { cancel(errWaited) })
-	return ctx, s
+	return s, s
+}
+
+// Deadline is when the context ends, unless the client goes earlier. Package idempotency waits for a key as long as that; without
+// a deadline it would give up after so many attempts.
+func (s *span) Deadline() (time.Time, bool) { return *s.deadline.Load(), true }
+
+func (s *span) until(d time.Duration) {
+	t := time.Now().Add(d)
+	s.deadline.Store(&t)
 }
 
 // enter is called before the handler runs, again when it runs again.
@@ -147,6 +162,7 @@ func (s *span) enter() error {
 	if !s.stopClient() {
 		return context.Canceled
 	}
+	s.until(s.handlerTime)
 	s.timeout = time.AfterFunc(s.handlerTime, func() { s.cancel(errTimeout) })
 	return nil
 }

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 
 	"github.com/onerow/onerow/idempotency"
 )
@@ -19,8 +18,10 @@ type request struct {
 	*http.Request
 	next http.Handler
 	key  idempotency.Key // the zero Key: it has none, and that is allowed
-	sum  [sha256.Size]byte
-	body []byte
+	// former are the names that the key may have had.
+	former []idempotency.Key
+	sum    [sha256.Size]byte
+	body   []byte
 }
 
 // verdict is what is to be done with a request.
@@ -38,7 +39,7 @@ func (m *Middleware) take(w http.ResponseWriter, r *http.Request, next http.Hand
 	if isSafe(r.Method) {
 		return nil, pass
 	}
-	operation, found := m.operation(r, next)
+	operation, former, found := m.operations(r, next)
 	if !found {
 		return nil, pass
 	}
@@ -63,7 +64,11 @@ func (m *Middleware) take(w http.ResponseWriter, r *http.Request, next http.Hand
 		m.problem(w, r, internal, err)
 		return nil, answered
 	}
-	return &request{Request: r, next: next, key: key}, keyed
+	q := &request{Request: r, next: next, key: key}
+	for _, f := range former {
+		q.former = append(q.former, idempotency.Key{Tenant: tenant, Operation: f, ID: id})
+	}
+	return q, keyed
 }
 
 func isSafe(method string) bool {
@@ -72,34 +77,6 @@ func isSafe(method string) bool {
 		return true
 	}
 	return false
-}
-
-// operation is the method and the route; found is false where the mux has no route. Methods that clients
-// invent share a name, because operations are labels of the metrics; the method is in the fingerprint too.
-func (m *Middleware) operation(r *http.Request, next http.Handler) (name string, found bool) {
-	route := r.Pattern
-	mux, isMux := next.(interface {
-		Handler(*http.Request) (http.Handler, string)
-	})
-	switch {
-	case m.cfg.Route != nil:
-		route = m.cfg.Route(r)
-	case isMux:
-		if _, route = mux.Handler(r); route == "" {
-			return "", false
-		}
-	}
-	method := r.Method
-	switch method {
-	case http.MethodPost, http.MethodPatch, http.MethodPut, http.MethodDelete:
-	default:
-		method = "OTHER"
-	}
-	if first, rest, hasMethod := strings.Cut(route, " "); hasMethod && first == r.Method {
-		route = strings.TrimLeft(rest, " \t")
-		method = r.Method
-	}
-	return strings.TrimSpace(method + " " + route), true
 }
 
 // errConsumed: something outside of this middleware has read the body, so it is not known what the payload is.

@@ -54,7 +54,7 @@ func testOperator(t *testing.T, db *sql.DB) {
 	}
 	seen := func(id string) idempotency.Seen {
 		g.want(502, call{key: id, body: id, header: do("502")})
-		e, err := g.keys.Find(t.Context(), g.db, idempotency.Key{Operation: "POST /orders/{id}", ID: id})
+		e, err := g.keys.Find(t.Context(), g.db, idempotency.Key{Operation: "POST /orders/{}", ID: id})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -35,6 +35,13 @@ func (m *Middleware) twoStep(w http.ResponseWriter, q *request) {
 		return
 	}
 	claim, out, err := m.begin(q)
+	var failed *idempotency.FailedError
+	if errors.As(err, &failed) {
+		if stored, has := failed.Result.(Answer); has {
+			m.replay(w, q.Request, stored)
+			return
+		}
+	}
 	switch {
 	case err != nil:
 		m.refuse(w, q.Request, err)
@@ -49,11 +56,15 @@ func (m *Middleware) twoStep(w http.ResponseWriter, q *request) {
 func (m *Middleware) begin(q *request) (idempotency.Claim, *idempotency.Outcome[Answer], error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(q.Context()), m.cfg.Wait)
 	defer cancel()
-	opts := []idempotency.Option{idempotency.Fingerprint(q.sum)}
-	if m.cfg.Lease > 0 {
-		opts = append(opts, idempotency.Lease(m.cfg.Lease))
-	}
-	return idempotency.Begin[Answer](ctx, m.db, m.keys, q.key, opts...)
+	var out *idempotency.Outcome[Answer]
+	claim, err := ask(ctx, m, q, func(opts []idempotency.Option) (claim idempotency.Claim, err error) {
+		if m.cfg.Lease > 0 {
+			opts = append(opts, idempotency.Lease(m.cfg.Lease))
+		}
+		claim, out, err = idempotency.Begin[Answer](ctx, m.db, m.keys, q.key, opts...)
+		return claim, err
+	})
+	return claim, out, err
 }
 
 // work runs the handler of a claim, ends the claim and sends the answer.
@@ -93,15 +104,17 @@ func (m *Middleware) work(w http.ResponseWriter, q *request, claim idempotency.C
 func (m *Middleware) end(ctx context.Context, s *state, a answer, misuse error) error {
 	claim := *s.claim
 	switch {
-	case s.saidNotDone(), misuse == nil && a.status == http.StatusTooManyRequests:
+	case s.saidNotDone(), misuse == nil && !m.keeps(a.status, StoredTwoStep):
 		return m.keys.Release(ctx, m.db, claim)
 	case misuse != nil:
 		return m.keys.Fail(ctx, m.db, claim, misuse, idempotency.Attention())
-	case a.status >= http.StatusInternalServerError:
-		return m.keys.Fail(ctx, m.db, claim, fmt.Errorf("the handler answered with %d", a.status), idempotency.Attention())
 	}
 	stored, err := m.store(a)
-	if err == nil {
+	switch {
+	case err != nil:
+	case a.status >= http.StatusInternalServerError: // every repetition gets it, and somebody should look
+		err = m.keys.Fail(ctx, m.db, claim, fmt.Errorf("the handler answered with %d", a.status), idempotency.Attention(), idempotency.Result(stored))
+	default:
 		err = m.keys.Complete(ctx, m.db, claim, stored)
 	}
 	if errors.Is(err, ErrAnswerTooLarge) || errors.Is(err, idempotency.ErrTooLarge) || errors.Is(err, idempotency.ErrCodec) {

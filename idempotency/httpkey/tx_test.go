@@ -111,8 +111,8 @@ func testRoutes(t *testing.T, db *sql.DB) {
 		mux.HandleFunc("POST /a/{id}", created)
 		mux.HandleFunc("/b", created)
 		for name, cfg := range map[string]httpkey.Config{
-			"POST /a/{id}, POST /b": {},
-			"POST everything":       {Route: func(*http.Request) string { return "everything" }},
+			"POST /a/{}, POST /b": {},
+			"POST everything":     {Route: func(*http.Request) string { return "everything" }},
 		} {
 			cfg.Tenant = func(*http.Request) (string, error) { return name, nil }
 			mw, err := httpkey.New(g.db, g.keys, cfg)

@@ -24,6 +24,6 @@ var cascadeBugs = []bug{
 		`if f.Reason, f.Diff, err = x.compare(ctx, start); err != nil {`, `if f.Reason, f.Diff, err = x.compare(ctx, start); err != nil || p.Index > 0 {`}}},
 	{"crashtest takes an interleaving for right that had a preemption", "./crashtest", "Caught|Right|Example", []change{{"crashtest/verdict.go",
 		`if e.key == key {`, `if e.key == key || r.preemptions > 0 {`}}},
-	{"another body under the same Idempotency-Key is answered", "./idempotency/httpkey", ".", []change{{"idempotency/httpkey/twostep.go",
-		"opts := []idempotency.Option{idempotency.Fingerprint(q.sum)}", "opts := []idempotency.Option{idempotency.Fingerprint([32]byte{1})}"}}},
+	{"another body under the same Idempotency-Key is answered", "./idempotency/httpkey", ".", []change{{"idempotency/httpkey/gate.go",
+		"opts := []idempotency.Option{idempotency.Fingerprint(q.sum), ", "opts := []idempotency.Option{idempotency.Fingerprint([32]byte{1}), "}}},
 }

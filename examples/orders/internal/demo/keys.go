@@ -124,7 +124,7 @@ func (t *teller) unclear(ctx context.Context) error {
 		if err := t.status(ctx, c.key, idempotency.Failed, true); err != nil {
 			return err
 		}
-		if _, err := t.order(ctx, "key "+c.key+" again: not charged twice", c.key, "scarf", c.card, http.StatusConflict); err != nil {
+		if _, err := t.order(ctx, "key "+c.key+" again: not charged twice", c.key, "scarf", c.card, http.StatusBadGateway); err != nil {
 			return err
 		}
 	}

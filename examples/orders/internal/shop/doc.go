@@ -16,7 +16,7 @@
 //	has charged                       paid          201      complete
 //	has declined                      declined      402      complete
 //	was not reached                   not_charged   503      released: the next request charges
-//	gave no answer, or not in time,   unclear       502      error, for attention; 409 from then on
+//	gave no answer, or not in time,   unclear       502      error, for attention; the same 502 from then on
 //	or one that says nothing
 //	was not asked: another order      as it was     422      released
 //	was made under the key
