@@ -80,7 +80,7 @@ func NewConnector(cfg *mysql.Config) (driver.Connector, error) {
 		return nil, fmt.Errorf("onerow: the settings of the data source name contradict each other: %w", err)
 	}
 	if !isolation {
-		connector = session{connector, client}
+		connector = recommended{connector, client}
 	}
 	return Guard(connector), nil
 }
@@ -108,10 +108,10 @@ func refuseParams(cfg *mysql.Config) (isolation bool, err error) {
 // ReadCommitted wraps a connector so that each new connection starts in autocommit at READ
 // COMMITTED. It is a statement and not a setting of the data source name, because
 // the variable's name differs between the engines. One statement per connection.
-func ReadCommitted(c driver.Connector) driver.Connector { return session{c, ""} }
+func ReadCommitted(c driver.Connector) driver.Connector { return recommended{c, ""} }
 
-// session sets up each new connection.
-type session struct {
+// recommended sets up each new session.
+type recommended struct {
 	driver.Connector
 	client string // character_set_client; empty: as it is
 }
@@ -130,7 +130,7 @@ const (
 )
 
 // Connect opens a session and sets it up.
-func (s session) Connect(ctx context.Context) (driver.Conn, error) {
+func (s recommended) Connect(ctx context.Context) (driver.Conn, error) {
 	conn, err := s.Connector.Connect(ctx)
 	if err != nil {
 		return nil, err

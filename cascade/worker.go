@@ -53,7 +53,8 @@ const (
 )
 
 // Run works the queue until ctx ends; then it ends or rolls back the current batches,
-// gives its leases back and returns nil, within two seconds. Nothing else ends it:
+// gives its leases back and returns nil, within two seconds. A setting of the server or the session
+// under which a promise cannot hold ends it at the start, see [onerow.Check]. Nothing else does:
 // errors are logged, and while the database cannot be reached, the plan does not fit it, the
 // switch is on (see [Pause]) or a throttle has a reason it pauses.
 func (w *Worker) Run(ctx context.Context) error {

@@ -73,7 +73,7 @@
 // [Privileges] are the least rights of a worker, [VerifyPrivileges] proves them on the
 // live database, without a write.
 //
-//	Verify, Inspect             7 statements; Verify 1 more for each table that is not shown
+//	Verify, Inspect             8 and 7 statements; Verify 1 more for each table that is not shown
 //	Discover                    9
 //	VerifyPrivileges            2, and 1 for each right
 //
