@@ -43,9 +43,18 @@
 //   - After the server rolled a transaction back, later statements on its [Tx]
 //     fail with [ErrTxPoisoned]; they would otherwise run in autocommit.
 //
-// What is not promised: statements that are sent on a *sql.Tx past the Tx are
-// not guarded, and a failure that the server reports only while rows are read
+// On a pool of [Open], [NewConnector] or [Guard] this holds below the Tx, for every
+// transaction of the pool, the caller's own too: the sessions themselves see each error,
+// those that come with the rows as well, and take nothing but ROLLBACK then. On
+// another pool the Tx does what it can: statements that are sent on a *sql.Tx past the
+// Tx are not guarded, and a failure that the server reports only while rows are read
 // (Rows.Err) poisons the Tx only if it is returned from the function.
+//
+// # Settings
+//
+// There are settings of a session or a server with which none of this holds, such as
+// autocommit=0. [Open] refuses a data source name that has them; [Check] asks any pool,
+// and the server behind it.
 //
 // # Keys
 //
