@@ -61,11 +61,20 @@
 //     the pool, whoever made the pool (*sql.DB, *sqlx.DB, or what else has their Conn; a *sql.Conn is closed for its
 //     owner as well).
 //
-// What is not promised: statements that are sent on a *sql.Tx past the Tx are
-// not guarded, and a failure that the server reports only while rows are read
-// (Rows.Err) poisons the Tx only if it is returned from the function. Each verb that joins a *sql.Tx has a Tx of its
-// own, which knows nothing of what an earlier verb met: roll back on its error. A handle of the caller's own that has
-// BeginTx only keeps its sessions.
+// On a pool of [Open], [NewConnector] or [Guard] this holds below the Tx, for every
+// transaction of the pool, the caller's own too: the sessions themselves see each error,
+// those that come with the rows as well, and take nothing but ROLLBACK then. On
+// another pool the Tx does what it can: statements that are sent on a *sql.Tx past the
+// Tx are not guarded, and a failure that the server reports only while rows are read
+// (Rows.Err) poisons the Tx only if it is returned from the function. Each verb that joins a *sql.Tx
+// has a Tx of its own, which knows nothing of what an earlier verb met: roll back on its error. A handle
+// of the caller's own that has BeginTx only keeps its sessions.
+//
+// # Settings
+//
+// There are settings of a session or a server with which none of this holds, such as
+// autocommit=0. [Open] refuses a data source name that has them; [Check] asks any pool,
+// and the server behind it.
 //
 // # Keys
 //

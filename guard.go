@@ -91,16 +91,10 @@ const (
 	yes
 )
 
-// Server error numbers that mean: this session will not write, another one might.
+// Server error numbers with which COMMIT is refused and all of the transaction rolled back.
 const (
-	erNotReady            = 1047 // Galera: a node outside of the primary component
-	erReadOnlyServer      = 1290 // --read-only, --super-read-only
-	erReadOnlyTransaction = 1792
-	erReadOnlyMode        = 1836
-	erLockTableFull       = 1206 // InnoDB rolls the whole transaction back
-	erLockWaitTimeout     = 1205
-	erDeadlock            = 1213
-	erCertifier           = 3101 // Group Replication
+	erDeadlock  = 1213
+	erCertifier = 3101 // Group Replication
 )
 
 func errNumber(err error) uint16 {
@@ -172,20 +166,15 @@ func (c *guardConn) done(v verb, err error) error {
 // note is done for what the rows of a query say.
 func (c *guardConn) note(err error) error {
 	lost := false
-	switch errNumber(err) {
-	case erNotReady, erReadOnlyServer, erReadOnlyTransaction, erReadOnlyMode:
-		c.worn, lost = true, true
-	case erLockTableFull:
-		lost = true
-	case erLockWaitTimeout:
+	switch mysqlerr.Classify(err) {
+	case mysqlerr.TimedOut:
 		if c.open() && c.waited == nil {
 			c.waited = err
 		}
-	default:
-		switch mysqlerr.Classify(err) {
-		case mysqlerr.RolledBack, mysqlerr.ConnectionLost, mysqlerr.NotSent:
-			lost = true
-		}
+	case mysqlerr.NotHere:
+		c.worn, lost = true, true
+	case mysqlerr.RolledBack, mysqlerr.Overflowed, mysqlerr.ConnectionLost, mysqlerr.NotSent:
+		lost = true
 	}
 	if lost && c.lost == nil && c.open() {
 		c.lost = err

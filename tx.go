@@ -161,7 +161,7 @@ func commit(ctx context.Context, tx *sql.Tx) error {
 	case errors.Is(err, sql.ErrTxDone), ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		// database/sql saw the context end first and rolled back; COMMIT was not sent.
 		return fmt.Errorf("onerow: rolled back before commit: %w", context.Cause(ctx))
-	case mysqlerr.RefusedCommit(err):
+	case mysqlerr.RefusedCommit(err), errors.Is(err, ErrTxPoisoned): // the guard did not send it
 		return fmt.Errorf("onerow: commit: %w", err)
 	}
 	return &OutcomeUnknownError{Err: err}

@@ -53,9 +53,11 @@ const (
 )
 
 // Run works the queue until ctx ends; then it ends or rolls back the current batches,
-// gives its leases back and returns nil, within two seconds. Nothing else ends it:
-// errors are logged, and while the database cannot be reached or refuses for its own state ([ErrServerState]), the plan does not
-// fit it, the switch is on (see [Pause]) or a throttle has a reason it pauses, at most 15 seconds at a time.
+// gives its leases back and returns nil, within two seconds. A setting of the server or the session
+// under which a promise cannot hold ends it at the start, see [onerow.Check]. Nothing else does:
+// errors are logged, and while the database cannot be reached or refuses for its own state
+// ([ErrServerState]), the plan does not fit it, the switch is on (see [Pause]) or a throttle has a
+// reason it pauses, at most 15 seconds at a time.
 func (w *Worker) Run(ctx context.Context) error {
 	return w.parallel(ctx, w.loop)
 }

@@ -74,7 +74,7 @@
 // live database, without a write.
 //
 //	Inspect                     7 statements
-//	Verify                      9, on MySQL 8 and 1 for each table that numbers its rows and has an archive;
+//	Verify                      10, on MySQL 9 and 1 for each table that numbers its rows and has an archive;
 //	                            1 more for each table that is not shown, or of which a column is to be changed
 //	Discover                    9
 //	VerifyPrivileges            2, and 1 for each right

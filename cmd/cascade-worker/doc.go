@@ -40,11 +40,12 @@
 // In the form of go-sql-driver, user:password@tcp(host:3306)/database?param=value, or
 // as a URL, mysql://user:password@host:3306/database?param=value, where what is
 // special in a URL is percent-encoded. Sessions run at READ COMMITTED unless the DSN
-// sets transaction_isolation or tx_isolation.
+// sets transaction_isolation or tx_isolation. What would do harm is refused: READ
+// UNCOMMITTED, autocommit=0, and interpolateParams=true with a character set such as gbk.
 //
 // # Statements
 //
-// Each command but ddl sends 1 statement per connection, to set the isolation level
+// Each command but ddl sends 1 statement per connection, to set it up
 // and, but for verify, 1 or 2 to see which of the toolkit's tables are there. After that:
 //
 //	run, drain     schema.Verify once, then what package cascade documents; drain 2 more
