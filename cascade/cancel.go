@@ -21,7 +21,7 @@ WHERE resource = ? AND resource_id = ? AND deletion_id = ? AND state IN ('schedu
 // leave the job held: nothing is deleted that somebody wanted back.
 const (
 	moveCancelledSQL = moveColumns + `UTC_TIMESTAMP(6) FROM onerow_job WHERE resource = ? AND resource_id = ? AND state = 'cancelled'`
-	dropCancelledSQL = `DELETE FROM onerow_job WHERE resource = ? AND resource_id = ? AND state = 'cancelled'`
+	dropCancelledSQL = `DELETE j FROM onerow_job AS j WHERE j.resource = ? AND j.resource_id = ? AND j.state = 'cancelled'`
 	unmoveSQL        = `DELETE a FROM onerow_job_archive AS a JOIN onerow_job AS j ON j.id = a.id AND a.deletion_id = j.deletion_id
 WHERE j.resource = ? AND j.resource_id = ? AND j.state = 'cancelled'`
 	uncancelSQL = `UPDATE onerow_job SET due_at = due_at + ` + heldFor + `, state = 'held', last_error = 'its cancel failed', batch_seq = batch_seq + 1

@@ -19,11 +19,11 @@ const topSQL = `SELECT GREATEST(COALESCE((SELECT MAX(id) FROM onerow_job), 0), C
 
 // A row that is inserted with an id raises AUTO_INCREMENT above it on every engine, for
 // good and at once, which an UPDATE does not; so it is inserted and deleted again. Nobody
-// sees it. Whoever loses a race for the id finds AUTO_INCREMENT raised. All three write by
+// sees it. (The DELETE names its table twice, for MariaDB answers a plain one that is killed with OK.) Whoever loses a race for the id finds AUTO_INCREMENT raised. All three write by
 // the primary key.
 const (
 	raiseSQL    = `INSERT INTO onerow_job (id, resource, resource_id, deletion_id, state, due_at, created_at) VALUES (?, '', ?, 0, 'ready', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))`
-	lowerSQL    = `DELETE FROM onerow_job WHERE id = ?`
+	lowerSQL    = `DELETE j FROM onerow_job AS j WHERE j.id = ?`
 	renumberSQL = `UPDATE onerow_job SET id = ?, batch_seq = batch_seq + 1 WHERE id = ?`
 )
 

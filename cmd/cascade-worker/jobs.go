@@ -189,7 +189,7 @@ func (c *retryCmd) Run(ctx context.Context, a *app) (err error) {
 	case errors.Is(err, cascade.ErrNoJob):
 		return fmt.Errorf("there is no job %d: see %s jobs", c.Job, programName)
 	case errors.As(err, &not):
-		return fmt.Errorf("job %d is %s: only a dead or held job, or one with leftovers, can be retried", not.JobID, not.State)
+		return fmt.Errorf("job %d is %s: only a dead job, a held one, or one with leftovers can be retried", not.JobID, not.State)
 	case errors.As(err, &open):
 		return fmt.Errorf("job %d is not needed any more: the newer job %d for the same row is open and does its work", open.JobID, open.Open)
 	case err != nil:
