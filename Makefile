@@ -14,14 +14,15 @@ RUN ?=
 # The race detector would keep each process that ends waiting for a second.
 export GORACE ?= atexit_sleep_ms=10
 GOTEST := go test -count=1 -p $(P) -timeout 30m $(if $(RUN),-run '$(RUN)')
-# Fail unless the server is this engine (MariaDB or MySQL). Empty: whichever is found.
+# Fail unless the server is this engine (MariaDB or MySQL), and of a version that begins so. Empty: whichever is found.
 ENGINE ?=
+VERSION ?=
 FUZZTIME ?= 15s
 
-.PHONY: cc chromium help demo test test-race test-explore test-clock test-mysql test-docker lint fuzz bench clean server withserver
+.PHONY: cc chromium help demo test test-race test-explore test-clock test-mysql test-mariadb-11 test-docker lint fuzz bench clean server withserver
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo "  ONEROW_MYSQLD=/path/to/mysqld chooses the server program, ONEROW_DSN=… a server that runs already."
 
@@ -44,7 +45,8 @@ endif
 # Explorations run one statement at a time, tens of thousands of them: the race detector has nothing to find there, and
 # would take most of the time.
 EXPLORE := Crash|Survives|Interleave|RandomSchemas
-PRIVATELY = $(BIN)/withserver $(if $(ENGINE),-engine $(ENGINE)) --
+WITHSERVER = $(BIN)/withserver $(if $(ENGINE),-engine $(ENGINE)) $(if $(VERSION),-version $(VERSION))
+PRIVATELY = $(WITHSERVER) --
 test-race:
 	$(PRIVATELY) $(GOTEST) -race -skip '$(EXPLORE)' $(PKG)
 test-explore:
@@ -55,11 +57,14 @@ test-explore:
 CLOCK_PKG := ./idempotency/... ./flow ./ordering ./serial
 test-clock: server withserver ## the tests of what keeps times, client and server an hour apart
 	@library=$$(scripts/get-faketime); for clock in +1h -1h; do \
-	  $(BIN)/withserver $(if $(ENGINE),-engine $(ENGINE)) -clock $$clock -faketime "$$library" -- \
+	  $(WITHSERVER) -clock $$clock -faketime "$$library" -- \
 	    go test -count=1 -p $(P) -timeout 10m -skip 'Crash|Faults|Interleave|Linear|Model|Runners|Property|Statements|Race|OneKey|Fuzz' $(CLOCK_PKG); done
 
 test-mysql: ## the same on real MySQL, which scripts/get-mysql fetches
 	@mysqld=$$(scripts/get-mysql) && env -u ONEROW_DSN ONEROW_MYSQLD="$$mysqld" $(MAKE) test ENGINE=MySQL
+
+test-mariadb-11: ## the same on MariaDB 11, which scripts/get-mariadb-11 fetches
+	@mysqld=$$(scripts/get-mariadb-11) && env -u ONEROW_DSN ONEROW_MYSQLD="$$mysqld" $(MAKE) test ENGINE=MariaDB VERSION=11.
 
 # devdb's own tests start local servers, so they prove nothing about a container and are left out.
 test-docker: cc chromium ## the same in a container: ONEROW_TEST_IMAGE=mariadb:11 make test-docker

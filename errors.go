@@ -18,6 +18,10 @@ var (
 	// from the function that was given to InTx.
 	ErrTxPoisoned = errors.New("onerow: the server has rolled this transaction back")
 
+	// ErrTooLarge means: a statement, with its values, is larger than what the server takes in one
+	// packet. The transaction was rolled back; to run it again is of no use.
+	ErrTooLarge = errors.New("onerow: the statement is larger than the server takes")
+
 	// ErrNoTransaction means: the handle can neither begin a transaction nor is it one.
 	ErrNoTransaction = errors.New("onerow: the handle is no pool and no transaction")
 

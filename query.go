@@ -34,8 +34,10 @@ func Query(ctx context.Context, db DB, query string, args []any, scan func(*sql.
 		return err
 	}
 	note := func(err error) error { return err }
-	if tx, ok := db.(*Tx); ok {
-		note = tx.note // but not what scan says
+	if g, ok := db.(interface {
+		note(err error, query string, args ...any) error
+	}); ok {
+		note = func(err error) error { return g.note(err, query, args...) } // but not what scan says
 	}
 	defer func() {
 		if cerr := rows.Close(); cerr != nil {

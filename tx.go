@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"sync/atomic"
 
 	"github.com/onerow/onerow/internal/mysqlerr"
 )
@@ -26,51 +25,18 @@ type committer interface{ Commit() error }
 // Tx is a transaction that a function was given by [InTx]. It is a [DB], so
 // verbs can be called on it. It must not be used after the function returned.
 // Like *sql.Tx it is for one goroutine at a time.
+//
+// After an error that says that the server has ended the transaction, or may have, it runs nothing more
+// ([ErrTxPoisoned]): a refusal, a lock wait timeout, a lost connection. After a lock wait timeout it still lets
+// ROLLBACK TO SAVEPOINT through.
 type Tx struct {
-	db     DB
+	guarded
 	joined bool
-	poison atomic.Pointer[error]
 }
 
 // Joined says whether the transaction belongs to the caller of the verb: then it
 // is neither committed nor run again here.
 func (tx *Tx) Joined() bool { return tx.joined }
-
-// ExecContext runs a statement, unless the transaction is poisoned.
-func (tx *Tx) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	if err := tx.poisoned(); err != nil {
-		return nil, err
-	}
-	res, err := tx.db.ExecContext(ctx, query, args...)
-	return res, tx.note(err)
-}
-
-// QueryContext runs a query, unless the transaction is poisoned. What Rows.Err
-// reports must be returned from the function that was given to InTx.
-func (tx *Tx) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	if err := tx.poisoned(); err != nil {
-		return nil, err
-	}
-	//nolint:rowserrcheck,sqlclosecheck // the caller's rows
-	rows, err := tx.db.QueryContext(ctx, query, args...)
-	return rows, tx.note(err)
-}
-
-func (tx *Tx) poisoned() error {
-	if first := tx.poison.Load(); first != nil {
-		return fmt.Errorf("%w, this statement was not run; return the first error and run the whole transaction again: %w", ErrTxPoisoned, *first)
-	}
-	return nil
-}
-
-// note poisons the transaction when err says that the server no longer has it.
-func (tx *Tx) note(err error) error {
-	switch mysqlerr.Classify(err) {
-	case mysqlerr.RolledBack, mysqlerr.ConnectionLost, mysqlerr.NotSent:
-		tx.poison.CompareAndSwap(nil, &err)
-	}
-	return err
-}
 
 // InTx runs fn in a transaction. On a pool it begins one, commits it when fn
 // returns nil and rolls it back otherwise; a refused transaction is run again as
@@ -102,87 +68,89 @@ func inTx(ctx context.Context, db DB, fn func(context.Context, *Tx) error, token
 		if h.joined {
 			return h.noteResult(fn(ctx, h))
 		}
-		inner := &Tx{db: h, joined: true}
-		return h.noteResult(fn(ctx, inner))
+		return h.noteResult(fn(ctx, &Tx{guarded: guarded{db: h}, joined: true}))
 	case committer:
-		tx := &Tx{db: db, joined: true}
-		if err := fn(ctx, tx); err != nil {
-			return err
+		tx := &Tx{guarded: guarded{db: db}, joined: true}
+		err := fn(ctx, tx)
+		first := tx.poison.Load()
+		switch {
+		case err == nil:
+			return tx.poisoned() // its owner would commit, and nothing is there any more
+		case first != nil && first.large != nil && errors.Is(err, first.err):
+			return first.large.hint(err)
 		}
-		return tx.poisoned() // its owner would commit, and nothing is there any more
+		return err
 	case beginner:
-		var unknown error // of an attempt whose COMMIT was not answered
-		err := retry(ctx, func() (again bool, err error) {
-			again, err = once(ctx, h, fn, token)
-			if errors.Is(err, ErrOutcomeUnknown) {
-				unknown = err
-			}
-			return again, err
-		})
-		return stillUnknown(ctx, unknown, err)
+		return pooled(ctx, db, func() attempt { return once(ctx, h, fn, token) })
 	}
 	return fmt.Errorf("%w: %T has neither Commit nor BeginTx", ErrNoTransaction, db)
 }
 
-// stillUnknown: only an attempt that got past the token's insert has settled what an
-// earlier one left unknown. One that did not reach the server, was refused to the last, or
-// ended with its context has not.
-func stillUnknown(ctx context.Context, unknown, err error) error {
-	switch {
-	case err == nil, unknown == nil, errors.Is(err, ErrOutcomeUnknown):
-		return err
-	case ctx.Err() != nil, Retryable(err), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return &OutcomeUnknownError{Err: fmt.Errorf("%w (and then: %w)", unknown, err)}
-	}
-	return err
+// pooled runs attempts on a pool. One that lost its session at a large statement is looked at before it is repeated.
+func pooled(ctx context.Context, db DB, try func() attempt) error {
+	losses := 0
+	return retry(ctx, func() attempt {
+		a := try()
+		if a.large != nil {
+			losses++
+			if e := a.large.tooLarge(ctx, db, a.err, losses > 1); e != nil {
+				return attempt{err: e}
+			}
+		}
+		return a
+	})
 }
 
-// noteResult notes what only the rows of a query said. A network error that no
-// statement of the transaction met is one of a call to elsewhere.
-func (tx *Tx) noteResult(err error) error {
-	switch {
-	case err == nil:
-		return tx.poisoned()
-	case !errors.Is(err, ErrTxPoisoned) && mysqlerr.FromDriver(err):
-		return tx.note(err)
-	}
-	return err
-}
-
-// once runs fn in one transaction of its own. again says whether that may be
-// repeated.
-func once(ctx context.Context, db beginner, fn func(context.Context, *Tx) error, token bool) (again bool, err error) {
-	sqlTx, err := db.BeginTx(ctx, nil)
+// once runs fn in one transaction of its own.
+func once(ctx context.Context, db beginner, fn func(context.Context, *Tx) error, token bool) (a attempt) {
+	s, err := open(ctx, db)
 	if err != nil {
-		return Retryable(err), fmt.Errorf("onerow: begin: %w", err)
+		return attempt{err: fmt.Errorf("onerow: begin: %w", err), again: Retryable(err)}
 	}
-	open := true
+	defer s.close()
+	sqlTx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		s.discard()
+		return attempt{err: fmt.Errorf("onerow: begin: %w", err), again: Retryable(err) && s.renewed(err)}
+	}
+	ended := false
 	defer func() {
-		if !open {
+		if ended {
 			return
 		}
-		// A session whose ROLLBACK fails is gone, and its transaction with it.
-		if rerr := sqlTx.Rollback(); rerr != nil && err != nil && !gone(rerr) {
-			err = fmt.Errorf("%w (and ROLLBACK failed: %w)", err, rerr)
+		if noise := s.rollback(sqlTx, a.err); noise != nil && a.err != nil {
+			a.err = fmt.Errorf("%w (and ROLLBACK failed: %w)", a.err, noise)
 		}
 	}()
-	tx := &Tx{db: sqlTx}
+	tx := &Tx{guarded: guarded{db: sqlTx}}
 	if err := fn(ctx, tx); err != nil {
-		ours := tx.poison.Load() != nil || mysqlerr.FromDriver(err)
-		return ours && Retryable(err), err
+		return tx.failed(ctx, s, err)
 	}
 	if err := tx.poisoned(); err != nil {
-		return Retryable(err), err
+		return tx.failed(ctx, s, err)
 	}
-	open = false
-	err = commit(ctx, sqlTx)
-	return Retryable(err) || token && errors.Is(err, ErrOutcomeUnknown), err
+	ended = true
+	if err = commit(ctx, sqlTx); err == nil {
+		return attempt{}
+	}
+	s.discard() // a COMMIT that was refused leaves the transaction open
+	unknown := errors.Is(err, ErrOutcomeUnknown)
+	return attempt{err: err, again: (Retryable(err) || token && unknown) && s.renewed(err), unanswered: unknown, waited: waited(err)}
 }
 
-// gone: the driver closes a session whose context ended, and says so at ROLLBACK.
-func gone(err error) bool {
-	return errors.Is(err, sql.ErrTxDone) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
-		mysqlerr.MayRunAgain(err)
+// failed is the attempt whose function returned err, or after whose poison it did not.
+func (g *guarded) failed(ctx context.Context, s *session, err error) attempt {
+	a := attempt{err: err}
+	first := g.poison.Load()
+	if ours := first != nil || mysqlerr.FromDriver(err); ours {
+		a.again, a.waited = Retryable(err) && s.renewed(err), waited(err)
+	}
+	if first != nil {
+		a.large = first.large
+	}
+	elsewhere := !mysqlerr.FromDriver(err) && mysqlerr.Classify(err) == mysqlerr.ConnectionLost // a call of the function's own
+	a.settled = first == nil && ctx.Err() == nil && (elsewhere || mysqlerr.Answers(err))
+	return a
 }
 
 func commit(ctx context.Context, tx *sql.Tx) error {

@@ -39,6 +39,15 @@ func (p *pace) limit() int {
 	return p.now
 }
 
+// slower is told of a batch that the server has ended for its time or its locks: the next has half as many rows.
+func (p *pace) slower() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.target >= 0 {
+		p.now = max(p.now/2, min(shortestLimit, p.longest))
+	}
+}
+
 // weight is how much the last batch counts in an average. One that waited for a lock, or
 // for the processor, says little.
 const weight = 0.2

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/mysqlerr"
@@ -40,8 +39,10 @@ WHERE due_at <= UTC_TIMESTAMP(6) AND id IN `
 
 // wonSQL reads back by the primary key what the claim won. The value is the
 // claim's own, so the answer is right whatever the driver counts as affected, and
-// also when the UPDATE was not answered.
-const wonSQL = `SELECT id, resource, resource_id, deletion_id, token, failures FROM onerow_job WHERE worker = ? AND state = 'running' AND id IN `
+// also when the UPDATE was not answered. It looks for finished jobs of the same ids by the
+// archive's primary key, see apart.
+const wonSQL = `SELECT id, resource, resource_id, deletion_id, token, failures,
+  EXISTS (SELECT 1 FROM onerow_job_archive AS a WHERE a.id = onerow_job.id) FROM onerow_job WHERE worker = ? AND state = 'running' AND id IN `
 
 // claim claims up to ClaimJobs due jobs of the plan's resources: it reads more candidates than it wants and
 // takes some at random, so that workers seldom want the same ones. One statement when
@@ -85,12 +86,21 @@ func (w *Worker) claim(ctx context.Context) (claim, error) {
 	if won != nil && !lost(won) {
 		return c, fmt.Errorf("cascade: claim: %w", won)
 	}
+	var twins []int // of c.jobs
 	err = onerow.Query(ctx, w.db, wonSQL+in(ids), []any{c.value}, func(rows *sql.Rows) error {
 		job := Job{State: Running, Worker: w.cfg.Name}
-		err := rows.Scan(&job.ID, &job.Resource, &job.ResourceID, &job.DeletionID, &job.Token, &job.Failures)
-		c.jobs = append(c.jobs, job)
+		var twin bool
+		err := rows.Scan(&job.ID, &job.Resource, &job.ResourceID, &job.DeletionID, &job.Token, &job.Failures, &twin)
+		if c.jobs = append(c.jobs, job); twin {
+			twins = append(twins, len(c.jobs)-1)
+		}
 		return err
 	})
+	for _, i := range twins {
+		if err == nil {
+			err = w.apart(ctx, &c.jobs[i])
+		}
+	}
 	if err != nil {
 		c.jobs = nil
 		return c, fmt.Errorf("cascade: read what was claimed: %w", err)
@@ -128,21 +138,13 @@ func (w *Worker) free(ctx context.Context, ids []int64, c *claim) (free []int64,
 	return nil, nil
 }
 
-// claimTries: claims at REPEATABLE READ deadlock now and then.
-const (
-	claimTries = 5
-	claimPause = 5 * time.Millisecond
-)
-
-// take runs claimSQL, again while the server refuses it.
+// take runs claimSQL, again while the server refuses it: claims at REPEATABLE READ deadlock now and then. The
+// value tells what an attempt without an answer has claimed.
 func (w *Worker) take(ctx context.Context, value string, ids []int64) error {
-	for try := 1; ; try++ {
-		_, err := w.db.ExecContext(ctx, claimSQL+in(ids), value, w.cfg.Lease.Microseconds())
-		if err == nil || lost(err) || !onerow.Retryable(err) || try == claimTries {
-			return err
-		}
-		sleep(ctx, jitter(claimPause))
-	}
+	return onerow.Alone(ctx, w.db, func(ctx context.Context, db onerow.DB) error {
+		_, err := db.ExecContext(ctx, claimSQL+in(ids), value, w.cfg.Lease.Microseconds())
+		return err
+	})
 }
 
 // releaseSQL gives jobs back, by the primary key and only while they are still this

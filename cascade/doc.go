@@ -102,7 +102,11 @@
 //   - A job that fails is tried again with growing pauses, and after
 //     Config.MaxFailures attempts kept as dead, with its error, until [Retry].
 //     That the database refused a transaction or could not be reached does not
-//     count as a failure of the job, nor against a row.
+//     count as a failure of the job, nor against a row; nor does the state that the server is in
+//     ([ErrServerState]: no connections, a full disk, read-only, a statement that was killed or took
+//     too long, binlog_format=STATEMENT). Such a job is due again within two seconds, with the error and
+//     what to do stored with it; the worker that met it pauses for 0.1 to 10 seconds, longer each
+//     time, give or take a half, and where the statement took too long its batches become smaller.
 //   - A job is begun under the fingerprint of the plan and of its tables. It dies, with
 //     [ErrDrift], before the first batch after these were seen to have changed; the catalog
 //     is read again every ten seconds, or less often where that would take more than a hundredth
@@ -162,7 +166,7 @@
 //	Enqueue     1; 2 when a job is open already      on a pool +2
 //	EnqueueMany 2 per 500                            on a pool +2
 //	Cancel      3; 2 when it is too late             on a pool +2
-//	Retry       4; 2 when it is neither dead nor has leftovers   on a pool +2
+//	Retry       4; 3 when it is neither dead nor has leftovers   on a pool +2
 //	Find, Get                                        1
 //	List                                             2
 //	claim       1 when nothing is due, else 4, for up to Config.ClaimJobs jobs; 1 more per
@@ -184,6 +188,7 @@
 //	the last batch                                   the same, and 3 for the root: look for
 //	                                                 anything below, copy the job, delete it;
 //	                                                 +2 where the root row is still there, +1
+//	                                                 per pass where no deletion hides it, +1
 //	                                                 with a quota, +1 per index of columns
 //	                                                 other than the key
 //

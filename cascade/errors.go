@@ -12,7 +12,7 @@ var (
 	ErrNoJob = errors.New("cascade: no such job")
 	// ErrTooLate means that no job of this deletion is in its grace period any more.
 	ErrTooLate = errors.New("cascade: too late to cancel the deletion")
-	// ErrNotDead means that only a job that is dead or ended with leftovers can be retried.
+	// ErrNotDead means that only a job that is dead, held or ended with leftovers can be retried.
 	// The detail is [*NotDeadError].
 	ErrNotDead = errors.New("cascade: the job is not dead")
 	// ErrNoParked means that there is no such parked row: it never was, or it was unparked.
@@ -30,8 +30,8 @@ var (
 	// ErrLeaseLost means that another worker has claimed the job since; this one has changed
 	// nothing with this batch and must stop.
 	ErrLeaseLost = errors.New("cascade: the lease of the job is lost")
-	// ErrOtherDeletion means that the hidden root row belongs to another deletion than the
-	// job, so the job does not touch it.
+	// ErrOtherDeletion means that the root row is not the one that the job's deletion is
+	// about, or that another deletion hides it, so the job does not touch it.
 	ErrOtherDeletion = errors.New("cascade: the row belongs to another deletion")
 	// ErrStuck means that rows below the root are left that several passes could not delete.
 	ErrStuck = errors.New("cascade: rows are left that several passes could not delete; retry the job when nobody moves or adds rows there")
@@ -47,7 +47,7 @@ type NotDeadError struct {
 
 // Error says in which state the job is.
 func (e *NotDeadError) Error() string {
-	return fmt.Sprintf("cascade: job %d is %s; only a job that is dead or ended with leftovers can be retried", e.JobID, e.State)
+	return fmt.Sprintf("cascade: job %d is %s; only a job that is dead, held or ended with leftovers can be retried", e.JobID, e.State)
 }
 
 // Is makes errors.Is(err, ErrNotDead) true.

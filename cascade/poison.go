@@ -14,18 +14,16 @@ import (
 )
 
 // notOfRows are the errors of the server that say nothing about rows: every row would
-// meet them, now or until somebody does something.
+// meet them, now or until somebody does something. So are [serverStates], which end by themselves.
 var notOfRows = []uint16{
 	1064, 1149, // syntax
 	1046, 1049, 1051, 1054, 1072, 1109, 1146, 1176, 1305, 1360, 1932, // something does not exist
 	1044, 1045, 1095, 1142, 1143, 1227, 1356, 1370, 1410, 1449, 1698, // not allowed
-	1036, 1209, 1290, 1792, 1836, // read only
-	1021, 1028, 1030, 1034, 1035, 1037, 1038, 1041, 1114, 1194, 1195, 3675, // disk, memory, a broken table
-	1040, 1203, 1226, // too many connections or questions
-	1153, 1197, 1206, 1390, 1436, 1598, 1637, 1665, // too large for the server's settings, or not with these
+	1036, 1209, // read only
+	1034, 1035, 1194, 1195, // a broken table
+	1153, 1197, 1390, 1436, // too large for the server's settings
 	1267, 1270, 1271, // collations
-	1235, 1296, 1412, 1615, // versions
-	1317, 1969, 3024, // the statement was killed or took too long
+	1235, 1296, // versions
 }
 
 // poisonous says whether an error of a batch may be about a single row of it: a foreign
@@ -33,7 +31,7 @@ var notOfRows = []uint16{
 func poisonous(err error) bool {
 	var my *mysql.MySQLError
 	var assets *assetsError
-	return errors.As(err, &my) && !errors.As(err, &assets) && !transient(err) && !mysqlerr.MayRunAgain(err) && !slices.Contains(notOfRows, my.Number)
+	return errors.As(err, &my) && !errors.As(err, &assets) && !transient(err) && !mysqlerr.MayRunAgain(err) && serverState(err) == nil && !slices.Contains(notOfRows, my.Number)
 }
 
 // batchError says where in a batch a statement failed.

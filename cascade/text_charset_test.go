@@ -25,7 +25,10 @@ func TestTextsOfOthers(t *testing.T) {
 	if err := db.QueryRowContext(t.Context(), "SELECT id FROM onerow_job").Scan(&id); err != nil {
 		t.Fatal(err)
 	}
-	w := &Worker{db: db}
+	w, err := NewWorker(db, forest, Config{Assets: &shelf{}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := w.store(t.Context(), Job{ID: id, Token: 7}, Ready, 1, errors.New(text), time.Second); err != nil {
 		t.Fatal(err)
 	}

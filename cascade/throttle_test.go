@@ -189,3 +189,28 @@ func TestReadStats(t *testing.T) {
 		}
 	})
 }
+
+// TestThrottlesWithoutEscapes: no throttle waits for what it cannot read where \ is a character like any other, nor does a worker.
+func TestThrottlesWithoutEscapes(t *testing.T) {
+	db := openForest(t, dbtest.Param("sql_mode", "'STRICT_TRANS_TABLES,NO_BACKSLASH_ESCAPES'"))
+	throttles := []Throttle{ThreadsRunning(100_000), QueryThrottle(`SELECT 'back\slash' = 'slash'`)}
+	for _, throttle := range throttles {
+		if reason := says(t, throttle, db); reason != "" {
+			t.Error(reason)
+		}
+	}
+	if reason := says(t, ReplicaLag(time.Second, db), db); reason != "replica 1 is no replica of anything" {
+		t.Error(reason)
+	}
+	project(t, db, 1)
+	rows := grow(t, db, 1, 2, 2, 2, 2)
+	job := condemn(t, db, 1, 0)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := worker(t, db, Config{Throttles: throttles}).Drain(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if got := get(t, db, job.ID); got.State != Done || got.DeletedRows != sum(rows) {
+		t.Errorf("%+v", got)
+	}
+}

@@ -54,14 +54,18 @@ const (
 
 // Run works the queue until ctx ends; then it ends or rolls back the current batches,
 // gives its leases back and returns nil, within two seconds. Nothing else ends it:
-// errors are logged, and while the database cannot be reached, the plan does not fit it, the
-// switch is on (see [Pause]) or a throttle has a reason it pauses.
+// errors are logged, and while the database cannot be reached or refuses for its own state ([ErrServerState]), the plan does not
+// fit it, the switch is on (see [Pause]) or a throttle has a reason it pauses, at most 15 seconds at a time.
 func (w *Worker) Run(ctx context.Context) error {
 	return w.parallel(ctx, w.loop)
 }
 
 // parallel runs Config.Parallel loops and waits for all of them.
 func (w *Worker) parallel(ctx context.Context, loop func(context.Context) error) error {
+	// Another error is the loops' to meet: they wait until the server is there.
+	if err := onerow.Check(ctx, w.db); errors.Is(err, onerow.ErrSetting) {
+		return fmt.Errorf("cascade: %w", err)
+	}
 	errs := make([]error, w.cfg.Parallel)
 	var all sync.WaitGroup
 	for i := range errs {
@@ -141,8 +145,8 @@ func (w *Worker) drain(ctx context.Context) error {
 
 // RunOnce claims up to Config.ClaimJobs jobs that are due, works them one after
 // another, and returns how many it worked on, whatever came of them. An error means
-// that the queue could not be read or written, or that the plan does not fit the database;
-// what goes wrong with a job is stored with the job. When ctx ends it gives back what it has not finished, without an error.
+// that the queue could not be read or written, that the plan does not fit the database, or that the server refuses for the state
+// that it is in, [ErrServerState]; what goes wrong with a job is stored with the job. When ctx ends it gives back what it has not finished, without an error.
 func (w *Worker) RunOnce(ctx context.Context) (worked int, err error) {
 	worked, _, err = w.round(ctx)
 	return worked, err
@@ -157,7 +161,7 @@ func (w *Worker) round(ctx context.Context) (worked, seen int, err error) {
 			w.cfg.Log.InfoContext(ctx, "cascade: nothing claimed", "worker", w.cfg.Name, "error", redact(err))
 			return 0, c.seen, nil
 		}
-		return 0, c.seen, err
+		return 0, c.seen, explained(err)
 	}
 	for i, job := range c.jobs {
 		// What waits too long would lose its lease while others are idle.
@@ -183,6 +187,13 @@ func (w *Worker) settle(ctx context.Context, c claim, job Job, err error) error 
 	case ctx.Err() != nil:
 		log.InfoContext(ctx, "cascade: given back")
 		return w.release(ctx, c, []Job{job})
+	case serverState(err) != nil:
+		err = explained(err)
+		log.WarnContext(ctx, "cascade: postponed", "error", redact(err))
+		if endedByServer(err) {
+			w.pace.slower()
+		}
+		return errors.Join(w.postpone(ctx, job, err), err)
 	case transient(err):
 		log.WarnContext(ctx, "cascade: postponed", "error", redact(err))
 		return errors.Join(w.postpone(ctx, job, err), w.unreachable(err))

@@ -31,6 +31,19 @@
 // Claim a later stage with [After] the run that caused it: a message that an old run
 // sent before it was superseded is refused then.
 //
+// Supersede in the transaction that changes what is worked on, as its first statement; the
+// message that starts the new run carries the same request id and finds itself
+// Redelivered. If only that message supersedes, the old run is the owner until it comes, and its
+// proven writes mix its old input with the new one. For the same reason read what a
+// write depends on behind the proof, in the proof's transaction:
+//
+//	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+//		if _, err := flow.Supersede(ctx, tx, flow.Run{Flow: "cart/7", RequestID: id}); err != nil {
+//			return err
+//		}
+//		// … the cart's new items, and the message with this id, through tx …
+//	})
+//
 // # Messages
 //
 // [Open] reads a message of SQS, direct or wrapped by SNS, and finds the request id

@@ -44,6 +44,9 @@ func Finish(ctx context.Context, db onerow.DB, r Run) (Result, error) {
 	return res, nil
 }
 
+// rounds bounds how often stages are ended that others claim meanwhile.
+const rounds = 20
+
 type statement struct {
 	query string
 	args  []any
@@ -52,9 +55,10 @@ type statement struct {
 // endAll drops the stages and ends their requests. At READ COMMITTED nothing locks the gaps, so a
 // stage that is claimed while the DELETE waits for another one can be behind the place that it has
 // reached. The UPDATE begins later and meets that stage's request: then more requests than
-// stages have ended (kept: those whose stage stays), and both run again.
+// stages have ended (kept: those whose stage stays), and both run again, a bounded number of times.
 func endAll(ctx context.Context, tx *onerow.Tx, kept int64, stages, requests statement) error {
-	for missed := -kept; ; {
+	missed := -kept
+	for range rounds {
 		dropped, err := onerow.Affected(ctx, tx, stages.query, stages.args...)
 		if err != nil {
 			return fmt.Errorf("end the stages: %w", err)
@@ -67,6 +71,7 @@ func endAll(ctx context.Context, tx *onerow.Tx, kept int64, stages, requests sta
 			return nil
 		}
 	}
+	return errRestless
 }
 
 // sqlTakeOver locks the stage's row, exclusively and by the primary key, or makes it: 1
@@ -87,7 +92,8 @@ const (
 // Supersede makes the request the owner of its stage, whoever is now, and ends all other
 // stages of the flow: new work replaces the running one. A transaction of the old run
 // that has proven its ownership is waited for; the old run learns at its next
-// proof that it is superseded. Without a running one it is a claim.
+// proof that it is superseded. Without a running one it is a claim. Give it the transaction
+// that changes what the old run works on: until it commits, the old run is the owner.
 //
 // The same id again is Redelivered, after Finish Done, and [ErrSuperseded] when another
 // has superseded it meanwhile: an old Supersede that arrives late does not take over

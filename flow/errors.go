@@ -26,6 +26,8 @@ var (
 	ErrExhausted = errors.New("flow: no retries left")
 	// errMoved: the owner that refused the INSERT is gone.
 	errMoved = errors.New("flow: the stage was owned and is free again; try again")
+	// errRestless: what endAll ends is not seen to end.
+	errRestless = errors.New("flow: stages are claimed as fast as they are ended, or a trigger keeps their requests running; try again")
 )
 
 // OwnedError is the detail of [ErrOwned].

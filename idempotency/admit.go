@@ -44,7 +44,7 @@ func (k *Keys) Admit(ctx context.Context, db onerow.DB, key Key, window time.Dur
 	}
 	var a Admission
 	for again := true; again; {
-		err = single(ctx, db, func() (err error) { a, err = k.admit(ctx, db, c, window); return err })
+		err = single(ctx, db, func(db onerow.DB) (err error) { a, err = k.admit(ctx, db, c, window); return err })
 		again, err = c.busy(ctx, err)
 		again = again && !joined(db)
 	}

@@ -71,7 +71,7 @@ func (r *row) inProgress() error {
 // look is the fast path: a plain read. done is false where the write has to decide.
 func look[T any](ctx context.Context, db onerow.DB, k *Keys, c *call) (out Outcome[T], done bool, err error) {
 	var r *row
-	err = single(ctx, db, func() (err error) { r, err = read(ctx, db, sqlRead, c.key); return err })
+	err = single(ctx, db, func(db onerow.DB) (err error) { r, err = read(ctx, db, sqlRead, c.key); return err })
 	if err != nil || r == nil {
 		return out, err != nil, err
 	}

@@ -38,7 +38,7 @@ func Begin[T any](ctx context.Context, db onerow.DB, keys *Keys, key Key, opts .
 	var claim Claim
 	var out Outcome[T]
 	for again := true; again; {
-		err = single(ctx, db, func() (err error) { claim, out, err = begin[T](ctx, db, keys, c); return err })
+		err = single(ctx, db, func(db onerow.DB) (err error) { claim, out, err = begin[T](ctx, db, keys, c); return err })
 		again, err = c.busy(ctx, err)
 		again = again && !joined(db)
 	}

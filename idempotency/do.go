@@ -22,7 +22,7 @@ import (
 // fn is entered again when the server refused its transaction, see the package
 // documentation, and never while another call's is running. A caller that comes second waits
 // for the first one until its context's deadline, then gets [ErrBusy]; without a
-// deadline it waits about 20 times innodb_lock_wait_timeout.
+// deadline it waits for innodb_lock_wait_timeout, three times if that is short.
 //
 // db is a pool, or a transaction that Do joins: then the key commits with it. Options: KeyLast,
 // LookFirst, Payload, Fingerprint, Keep, Formerly. Errors: ErrBusy, ErrInProgress (of a key that was
@@ -50,6 +50,7 @@ func Do[T any](ctx context.Context, db onerow.DB, keys *Keys, key Key, fn func(c
 		run = d.lastly
 	}
 	out, err := run(ctx, db)
+	err = refusedSize(c.key, err)
 	if d.entered {
 		keys.event(EventStarted, c.key)
 	}
@@ -156,7 +157,8 @@ func (d *doing[T]) firstWork(ctx context.Context, tx *onerow.Tx) error {
 	}
 	d.log(Completed, nil)
 	d.out = outcome(v, Fresh)
-	return d.one(onerow.Affected(ctx, tx, sqlStore, append([]any{s.codec, s.reference, s.data, micros(d.call.keep)}, d.call.key.args(d.call.token[:])...)...))
+	n, err := onerow.Affected(ctx, tx, sqlStore, append([]any{s.codec, s.reference, s.data, micros(d.call.keep)}, d.call.key.args(d.call.token[:])...)...)
+	return d.one(n, storeError(err))
 }
 
 // claim claims the key, or finds the answer of whoever has. The key decides.

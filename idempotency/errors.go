@@ -183,10 +183,19 @@ func (e *CompletionLostError) Unwrap() error { return e.Err }
 type TooLargeError struct {
 	Key       Key
 	Size, Max int // bytes
+	// Err is onerow.ErrTooLarge where it is not Config.MaxResult but the server that refused it. Max is
+	// then its max_allowed_packet, of the whole statement, 0 where it could not be asked.
+	Err error
 }
+
+// Unwrap returns what the server said, if it was the server.
+func (e *TooLargeError) Unwrap() error { return e.Err }
 
 // Error says how large it is.
 func (e *TooLargeError) Error() string {
+	if e.Err != nil {
+		return fmt.Sprintf("idempotency: the result of the key %s has %d bytes, more than the server takes; return less, set Config.MaxResult below that, or configure References: %v", e.Key, e.Size, e.Err)
+	}
 	return fmt.Sprintf("idempotency: the result of the key %s has %d bytes, %d are stored; return less, or configure References", e.Key, e.Size, e.Max)
 }
 

@@ -125,7 +125,7 @@ func (k *Keys) Extend(ctx context.Context, db onerow.DB, claim Claim, opts ...Op
 	if err != nil {
 		return err
 	}
-	return single(ctx, db, func() error {
+	return single(ctx, db, func(db onerow.DB) error {
 		return k.write(ctx, db, claim, InProgress, func(*row) bool { return false }, sqlExtend, micros(c.expected), micros(c.lease))
 	})
 }
@@ -133,13 +133,16 @@ func (k *Keys) Extend(ctx context.Context, db onerow.DB, claim Claim, opts ...Op
 // finish ends a claim and says what becomes of an outcome that could not be written.
 func (k *Keys) finish(ctx context.Context, db onerow.DB, claim Claim, to Status, same func(*row) bool, query string, args ...any) error {
 	unanswered := false
-	err := single(ctx, db, func() error {
+	err := single(ctx, db, func(db onerow.DB) error {
 		err := k.write(ctx, db, claim, to, same, query, args...)
 		unanswered = unanswered || !joined(db) && (mysqlerr.Classify(err) == mysqlerr.ConnectionLost || err != nil && ctx.Err() != nil)
 		return err
 	})
 	if err == nil || errors.Is(err, ErrLost) && !unanswered {
 		return err
+	}
+	if refused := refusedSize(claim.Key, err); errors.Is(refused, ErrTooLarge) { // nothing was changed
+		return refused
 	}
 	if unanswered && !errors.Is(err, onerow.ErrOutcomeUnknown) { // the attempt without an answer may have come in time
 		err = &onerow.OutcomeUnknownError{Err: err}
@@ -161,7 +164,7 @@ func (k *Keys) unwritten(ctx context.Context, claim Claim, to Status, err error)
 func (k *Keys) write(ctx context.Context, db onerow.DB, claim Claim, to Status, same func(*row) bool, query string, args ...any) error {
 	n, err := onerow.Affected(ctx, db, query, append(args, claim.Key.args(claim.Token)...)...)
 	if err != nil || n == 1 {
-		return err
+		return storeError(err)
 	}
 	return k.lost(ctx, db, claim, to, same)
 }

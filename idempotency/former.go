@@ -13,7 +13,7 @@ func (c *call) rename(ctx context.Context, db onerow.DB) error {
 		var r *row
 		var err error
 		for again := true; again; {
-			err = single(ctx, db, func() (err error) { r, err = read(ctx, db, sqlReadCurrent, key); return atKeyOf(err) })
+			err = single(ctx, db, func(db onerow.DB) (err error) { r, err = read(ctx, db, sqlReadCurrent, key); return atKeyOf(err) })
 			again, err = c.busy(ctx, err)
 			again = again && !joined(db)
 		}

@@ -54,7 +54,7 @@ func (d *doing[T]) lastly(ctx context.Context, db onerow.DB) (Outcome[T], error)
 // ask asks the key after the function's transaction was rolled back with err.
 func (d *doing[T]) ask(ctx context.Context, db onerow.DB, cause error) (out Outcome[T], again bool, err error) {
 	var r *row
-	err = single(ctx, db, func() (err error) { r, err = read(ctx, db, sqlReadCurrent, d.call.key); return err })
+	err = single(ctx, db, func(db onerow.DB) (err error) { r, err = read(ctx, db, sqlReadCurrent, d.call.key); return err })
 	if err != nil {
 		return out, false, errors.Join(cause, err)
 	}
@@ -75,7 +75,7 @@ func (d *doing[T]) ask(ctx context.Context, db onerow.DB, cause error) (out Outc
 	}
 	text := errorText(permanent.err)
 	d.k.logOutcome(d.call.key, 0, Failed, permanent.err)
-	err = single(ctx, db, func() error { return d.append(ctx, db, Failed, stored{}, dbtext.Arg(text)) })
+	err = single(ctx, db, func(db onerow.DB) error { return d.append(ctx, db, Failed, stored{}, dbtext.Arg(text)) })
 	if errors.Is(err, errTaken) { // somebody else's outcome, or that of a lost attempt of this call
 		return out, true, nil
 	}
@@ -120,7 +120,7 @@ func (d *doing[T]) append(ctx context.Context, db onerow.DB, status Status, s st
 			return errTaken
 		}
 		if err != nil {
-			return &keyWait{err}
+			return storeError(&keyWait{err})
 		}
 		return nil
 	}
@@ -129,7 +129,7 @@ func (d *doing[T]) append(ctx context.Context, db onerow.DB, status Status, s st
 		return errTaken
 	}
 	if err != nil {
-		return &keyWait{err}
+		return storeError(&keyWait{err})
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func (k *Keys) List(ctx context.Context, db onerow.DB, o ListOptions) ([]Entry, 
 	}
 	t, op, id := []byte(o.After.Tenant), []byte(o.After.Operation), []byte(o.After.ID)
 	var list []Entry
-	err := single(ctx, db, func() error {
+	err := single(ctx, db, func(db onerow.DB) error {
 		list = nil
 		return onerow.Query(ctx, db, sqlListHead+where+sqlListTail, []any{t, t, op, t, op, id, o.Limit}, func(rows *sql.Rows) error {
 			var e Entry
@@ -95,7 +95,7 @@ func (k *Keys) Find(ctx context.Context, db onerow.DB, key Key) (Entry, error) {
 		return Entry{}, err
 	}
 	var r *row
-	err := single(ctx, db, func() (err error) { r, err = read(ctx, db, sqlRead, key); return err })
+	err := single(ctx, db, func(db onerow.DB) (err error) { r, err = read(ctx, db, sqlRead, key); return err })
 	switch {
 	case err != nil:
 		return Entry{}, err

@@ -69,7 +69,7 @@ type Measures struct {
 // from one process. One statement, over as many index entries as are open.
 func (k *Keys) Measure(ctx context.Context, db onerow.DB) (Measures, error) {
 	var m Measures
-	err := single(ctx, db, func() error {
+	err := single(ctx, db, func(db onerow.DB) error {
 		return onerow.QueryRow(ctx, db, sqlMeasure, nil, &m.InProgress, &m.Overdue, &m.Errored)
 	})
 	if err != nil {

@@ -149,7 +149,7 @@ const sqlAudits = `SELECT token, action, seen_status, CAST(actor AS BINARY), CAS
 // Audit returns what operators did to a key, in the order of its tokens. One statement.
 func (k *Keys) Audit(ctx context.Context, db onerow.DB, key Key) ([]Audited, error) {
 	var list []Audited
-	err := single(ctx, db, func() error {
+	err := single(ctx, db, func(db onerow.DB) error {
 		list = nil
 		return onerow.Query(ctx, db, sqlAudits, key.args(), func(rows *sql.Rows) error {
 			a := Audited{Key: key}

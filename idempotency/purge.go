@@ -47,7 +47,7 @@ func purge(ctx context.Context, db onerow.DB, limit int, find, remove string) (p
 		want := min(purgeBatch, limit-purged)
 		var found int
 		var n int64
-		err := single(ctx, db, func() (err error) {
+		err := single(ctx, db, func(db onerow.DB) (err error) {
 			var args []any
 			found = 0
 			err = onerow.Query(ctx, db, find, []any{want}, func(rows *sql.Rows) error {

@@ -4,21 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
-const (
-	maxAttempts = 20
-	firstPause  = 2 * time.Millisecond
-	longPause   = 250 * time.Millisecond
-	// finishTime is how long an outcome may take to be written after the context of its work
-	// has ended.
-	finishTime = 10 * time.Second
-)
+// finishTime is how long an outcome may take to be written after the context of its work has
+// ended.
+const finishTime = 10 * time.Second
 
 // joined says whether db is a transaction, which is its owner's to run again.
 func joined(db onerow.DB) bool {
@@ -29,36 +23,18 @@ func joined(db onerow.DB) bool {
 	return isTx
 }
 
-// single runs statements that stand alone, each committed by itself on a pool. There
-// they are sent again when the server refused them or the connection was lost:
-// so fn must be such that it may run again when it already has. A lock wait timeout is waited out until
-// the context's deadline.
-func single(ctx context.Context, db onerow.DB, fn func() error) error {
+// single runs statements that stand alone, as onerow.Alone does: so fn must be such that it may run
+// again when it already has. A lock wait timeout is waited out until the context's deadline.
+func single(ctx context.Context, db onerow.DB, fn func(db onerow.DB) error) error {
 	if joined(db) {
-		return fn()
+		return fn(db)
 	}
-	_, hasDeadline := ctx.Deadline()
-	pause := firstPause
-	for n := 1; ; n++ {
-		err := fn()
-		if err == nil || !onerow.Retryable(err) {
+	for {
+		err := onerow.Alone(ctx, db, func(_ context.Context, db onerow.DB) error { return fn(db) })
+		_, hasDeadline := ctx.Deadline()
+		if mysqlerr.Classify(err) != mysqlerr.TimedOut || errors.Is(err, onerow.ErrOutcomeUnknown) || !hasDeadline || ctx.Err() != nil {
 			return err
 		}
-		waits := mysqlerr.Classify(err) == mysqlerr.StatementUndone && hasDeadline
-		if n >= maxAttempts && !waits {
-			if mysqlerr.Classify(err) == mysqlerr.ConnectionLost {
-				err = &onerow.OutcomeUnknownError{Err: err}
-			}
-			return fmt.Errorf("idempotency: gave up after %d attempts: %w", n, err)
-		}
-		timer := time.NewTimer(pause/2 + rand.N(pause)) //nolint:gosec // jitter, not a secret
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return fmt.Errorf("idempotency: %w after %d attempts: %w", context.Cause(ctx), n, err)
-		case <-timer.C:
-		}
-		pause = min(2*pause, longPause)
 	}
 }
 
@@ -77,20 +53,55 @@ type keyWait struct{ err error }
 func (e *keyWait) Error() string { return "idempotency: at the key: " + e.err.Error() }
 func (e *keyWait) Unwrap() error { return e.err }
 
-// busy turns the end of a wait into [ErrBusy], and says whether to wait again.
+// busy turns the end of a wait into [ErrBusy], and says whether to wait again. What an earlier run
+// left unknown stays so, unless err is an answer.
 func (c *call) busy(ctx context.Context, err error) (again bool, _ error) {
+	switch {
+	case errors.Is(err, onerow.ErrOutcomeUnknown):
+		c.unknown = err
+	case c.unknown != nil && !mysqlerr.Answers(err):
+		err = &onerow.OutcomeUnknownError{Err: fmt.Errorf("%w (and then: %w)", c.unknown, err)}
+	}
 	var wait *keyWait
 	if !errors.As(err, &wait) {
+		if c.contended && ctx.Err() != nil { // it ended between two waits
+			err = &BusyError{Key: c.key, Waited: time.Since(c.start), Err: err}
+		}
 		return false, err
 	}
 	class := mysqlerr.Classify(wait.err)
-	contended := class == mysqlerr.StatementUndone || class == mysqlerr.RolledBack
+	contended := class == mysqlerr.TimedOut || class == mysqlerr.RolledBack
 	ended := ctx.Err() != nil
 	if _, hasDeadline := ctx.Deadline(); contended && hasDeadline && !ended {
+		c.contended = true
 		return true, err
 	}
 	if contended || ended {
 		return false, &BusyError{Key: c.key, Waited: time.Since(c.start), Err: err}
 	}
 	return false, err
+}
+
+// storing is an error of the statement that stores a result.
+type storing struct{ err error }
+
+func (e *storing) Error() string { return "idempotency: store the result: " + e.err.Error() }
+func (e *storing) Unwrap() error { return e.err }
+
+// storeError marks what the statement that stores a result answered.
+func storeError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &storing{err}
+}
+
+// refusedSize is [ErrTooLarge] where err is the server's refusal of a result, else err.
+func refusedSize(key Key, err error) error {
+	var at *storing
+	var large *onerow.TooLargeError
+	if errors.As(err, &at) && errors.As(err, &large) {
+		return &TooLargeError{Key: key, Size: int(large.ArgumentSize), Max: int(large.Limit), Err: err}
+	}
+	return err
 }

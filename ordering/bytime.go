@@ -3,7 +3,6 @@ package ordering
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -18,7 +17,8 @@ type ByTime struct {
 	// Table is the table's name, ID the column of its primary key.
 	Table, ID string
 	// At is the column with the time of the last update that applied: a BIGINT with
-	// microseconds since 1970, or with Datetime set a DATETIME(6) in UTC. NULL: none.
+	// microseconds since 1970, or with Datetime set a DATETIME(6) in UTC. NULL: none. Any
+	// other type is [ErrColumn], see [ByTime.Verify].
 	At       string
 	Datetime bool
 }
@@ -62,7 +62,8 @@ func (g ByTime) time() string {
 //	res, err := tx.ExecContext(ctx, "UPDATE runner SET name = ?, "+set+" WHERE id = ? AND "+where, name, args[0], id, args[1])
 //
 // set writes the time and where demands that it is later than the stored one; each has
-// one parameter. No affected row means refused (or no such row). The row always
+// one parameter. No affected row means refused (or no such row, or with Datetime a column
+// that does not keep microseconds, see [ByTime.Verify]). The row always
 // changes, so the count does not depend on the driver's settings. The error is
 // [ErrArgument], also for a time outside the years 1000 to 9999.
 func (g ByTime) Fragment(at time.Time) (set, where string, args [2]any, err error) {
@@ -76,13 +77,17 @@ func (g ByTime) Fragment(at time.Time) (set, where string, args [2]any, err erro
 	column := ident.Quote(g.At)
 	set = column + " = " + g.time()
 	where = "(" + column + " IS NULL OR " + column + " < " + g.time() + ")"
+	if g.Datetime {
+		where += " AND " + g.keepsMicroseconds()
+	}
 	return set, where, [2]any{at.UnixMicro(), at.UnixMicro()}, nil
 }
 
 // Update applies changes to the row with this id if at, the time at which the sender
 // made the update, is later than the stored one, in microseconds. Otherwise it is
 // refused: Duplicate with the same time, Late with an earlier one. Without the row the error is
-// [onerow.ErrNotFound]. One UPDATE by the table's primary key, and one SELECT when it is
+// [onerow.ErrNotFound]; [ErrColumn] says that the column is of a wrong type, and nothing was
+// written. One UPDATE by the table's primary key, and one SELECT when it is
 // refused; on a pool BEGIN and COMMIT besides.
 //
 // When the answer to COMMIT is lost the error is [onerow.ErrOutcomeUnknown]; call
@@ -114,20 +119,9 @@ func (g ByTime) Update(ctx context.Context, db onerow.DB, id any, at time.Time, 
 	args = append(args, when[0], id, when[1])
 
 	var out Outcome
-	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-		for {
-			n, err := onerow.Affected(ctx, tx, query, args...)
-			if err != nil {
-				return err
-			}
-			if out = Applied; n > 0 {
-				return nil
-			}
-			// At READ COMMITTED the row may come between the two. It is locked now.
-			if out, err = g.refusal(ctx, tx, id, at); err != nil || out != "" {
-				return err
-			}
-		}
+	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
+		out, err = g.update(ctx, tx, query, args, id, at)
+		return err
 	})
 	if err != nil {
 		return "", fmt.Errorf("ordering: update %s %v: %w", g.Table, id, err)
@@ -135,18 +129,44 @@ func (g ByTime) Update(ctx context.Context, db onerow.DB, id any, at time.Time, 
 	return out, nil
 }
 
+func (g ByTime) update(ctx context.Context, tx *onerow.Tx, query string, args []any, id any, at time.Time) (Outcome, error) {
+	for first := true; ; first = false {
+		n, err := onerow.Affected(ctx, tx, query, args...)
+		if err != nil || n > 0 {
+			return Applied, err
+		}
+		// At READ COMMITTED the row may come between the two. It is locked now, and applies the second time.
+		out, err := g.refusal(ctx, tx, id, at)
+		if err != nil || out != "" {
+			return out, err
+		}
+		if !first {
+			return "", &ColumnError{Table: g.Table, Column: g.At, Type: g.wanted(), Wanted: g.wanted()}
+		}
+	}
+}
+
 // refusal asks the row, by a current read, why the update did not apply. FOR UPDATE, not
 // a shared lock: of two callers who update next, each would wait for the other's. Empty: it does
 // now, the row has come since, and the caller updates again.
 func (g ByTime) refusal(ctx context.Context, tx *onerow.Tx, id any, at time.Time) (Outcome, error) {
-	query := "SELECT COALESCE(" + ident.Quote(g.At) + " < " + g.time() + ", TRUE), COALESCE(" + ident.Quote(g.At) + " = " + g.time() + ", FALSE) FROM " + ident.Quote(g.Table) + " WHERE " + ident.Quote(g.ID) + " = ? FOR UPDATE"
-	var older, same bool
-	err := onerow.QueryRow(ctx, tx, query, []any{at.UnixMicro(), at.UnixMicro(), id}, &older, &same)
+	column := ident.Quote(g.At)
+	query := "SELECT " + column + ", COALESCE(" + column + " < " + g.time() + ", TRUE), COALESCE(" + column + " = " + g.time() + ", FALSE) FROM " +
+		ident.Quote(g.Table) + " WHERE " + ident.Quote(g.ID) + " = ? FOR UPDATE"
+	var stored sql.RawBytes
+	var older, same, there bool
+	err := onerow.Query(ctx, tx, query, []any{at.UnixMicro(), at.UnixMicro(), id}, func(rows *sql.Rows) error {
+		there = true
+		if err := g.fits(rows); err != nil {
+			return err
+		}
+		return rows.Scan(&stored, &older, &same)
+	})
 	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return "", onerow.ErrNotFound
 	case err != nil:
 		return "", err
+	case !there:
+		return "", onerow.ErrNotFound
 	case older:
 		return "", nil
 	case same:

@@ -46,7 +46,8 @@
 //
 // The function runs again when its transaction does, so its effects belong into the
 // transaction; in a crash nothing of them is left. In mode Hold the function's error
-// for a parked message holds the stream, not the messages before it: [HeldError].
+// for a parked message, a call to elsewhere that timed out as well as any other, holds
+// the stream, not the messages before it: [HeldError].
 //
 // On a cluster of several primaries the lock does not reach other nodes, but whoever
 // applies or parks a message writes the context row: the certifier refuses one of
@@ -59,6 +60,10 @@
 // way: a retry carries the same time and adds nothing. That also refuses an addition
 // that was overtaken; where every addition counts use the sequence guard in mode
 // Hold, or an idempotency key.
+//
+// The time is kept in microseconds, in a BIGINT or a DATETIME(6). A column that rounds it, or
+// shows it in the session's time zone, would let an update apply twice: [ErrColumn]. Call
+// [ByTime.Verify] at the start.
 //
 // # What is not promised
 //
@@ -80,6 +85,7 @@
 //	a new epoch, others parked, besides 1
 //	Read                                1
 //	ByTime.Update                       1, refused 2
+//	ByTime.Verify                       1
 //	Optimistic.Update                   1 read and 1 write for each attempt
 //	Park                                1
 package ordering

@@ -19,6 +19,9 @@ var (
 	// ErrConflict means: others kept changing what an optimistic update had read. The detail is
 	// [*ConflictError].
 	ErrConflict = errors.New("ordering: conflict")
+	// ErrColumn means: the column of a [ByTime] does not keep the time of an update as it is sent.
+	// The detail is [*ColumnError].
+	ErrColumn = errors.New("ordering: the column does not keep the time of an update")
 )
 
 // TooManyHeldError is the detail of [ErrTooManyHeld].
@@ -44,7 +47,8 @@ func (e *TooManyHeldError) Is(target error) bool { return target == ErrTooManyHe
 type HeldError struct {
 	Stream   string
 	Sequence int64
-	// Err is what the function answered.
+	// Err is what the function answered. A refusal by the server is there only after the
+	// transaction was run again in vain.
 	Err error
 }
 
@@ -82,3 +86,21 @@ func (e *ConflictError) Error() string {
 
 // Is makes errors.Is(err, ErrConflict) true.
 func (e *ConflictError) Is(target error) bool { return target == ErrConflict }
+
+// ColumnError is the detail of [ErrColumn].
+type ColumnError struct {
+	Table, Column string
+	// Type is the column's type as the server says, Wanted what it must be.
+	Type, Wanted string
+}
+
+// Error names the column, its type and what to make of it.
+func (e *ColumnError) Error() string {
+	if e.Type == e.Wanted {
+		return fmt.Sprintf("ordering: column %s.%s is %s and has another time than was written; is there a trigger?", e.Table, e.Column, e.Type)
+	}
+	return fmt.Sprintf("ordering: column %s.%s is %s, which does not keep the time of an update as it is sent; make it %s", e.Table, e.Column, e.Type, e.Wanted)
+}
+
+// Is makes errors.Is(err, ErrColumn) true.
+func (e *ColumnError) Is(target error) bool { return target == ErrColumn }

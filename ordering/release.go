@@ -84,10 +84,9 @@ func (g *Guard[S]) releaseBatch(ctx context.Context, tx *onerow.Tx, stream strin
 	}
 	first := c.Last + 1
 	for i, m := range messages {
+		// Whatever kind of error it is: one of this database has InTx run the batch again, and one of
+		// elsewhere, which may look the same, must not take back those before it.
 		if err := fn(ctx, tx, m, &c.State); err != nil {
-			if onerow.Retryable(err) {
-				return r, err
-			}
 			r.again = i
 			return r, &HeldError{Stream: stream, Sequence: m.Sequence, Err: err}
 		}

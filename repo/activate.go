@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/mysqlerr"
@@ -22,13 +24,15 @@ const names = 100
 // (owner, stem_key, copy_no); so the number of statements does not grow with the
 // number of copies. Activating what is active is a success that changes nothing.
 //
-// Errors means: [onerow.ErrNotFound], [ErrParentNotFound], [ErrNoFreeName] after 100
-// conflicts, the name errors of package schema when the copies are used up,
+// Errors means: [onerow.ErrNotFound], [ErrParentNotFound], [ErrIDReused] where the active
+// table has another row of this id, [ErrNoFreeName] after 100
+// conflicts, the name errors of package schema when the copies are used up, [ErrConflict]
+// where another unique index of the application's refuses the row under any name,
 // [onerow.ErrOutcomeUnknown], after which it may simply be called again.
 //
 // Atomic: the move, the new name and the quota mark. Statements on a pool: BEGIN,
 // SELECT, INSERT, DELETE, mark, SELECT, COMMIT, and one for a parent. A taken name
-// costs a ROLLBACK, the look-up and a second try; every further conflict one try.
+// costs a ROLLBACK, the look-up and a second try, and so does every further conflict.
 func (r *Repo[T]) Activate(ctx context.Context, db onerow.DB, id int64) (onerow.Result[T], error) {
 	if r.res.Archive == "" {
 		return onerow.Result[T]{}, fmt.Errorf("%w: %q has no archive", ErrUnsupported, r.res.Name)
@@ -53,16 +57,15 @@ type back[T any] struct {
 	held   held[T]
 }
 
-// nameBusy: the name that was tried is taken.
+// nameBusy: a unique index refused the row, its name's or another one.
 type nameBusy struct {
-	owner  int64
+	attempt
 	stem   string // of the names to try next
-	name   schema.ParsedName
-	joined bool // the transaction is the caller's
+	joined bool   // the transaction is the caller's
 	err    error
 }
 
-func (e *nameBusy) Error() string { return "repo: the name is taken: " + e.err.Error() }
+func (e *nameBusy) Error() string { return "repo: a unique index refused the row: " + e.err.Error() }
 func (e *nameBusy) Unwrap() error { return e.err }
 
 // bringBack moves the row that find locked to the active table, under its own name
@@ -72,24 +75,22 @@ func (e *nameBusy) Unwrap() error { return e.err }
 func (r *Repo[T]) bringBack(ctx context.Context, db onerow.DB, verb string, id int64,
 	find func(context.Context, *onerow.Tx) (back[T], error)) (onerow.Result[T], error) {
 	var res onerow.Result[T]
-	copyNo := 0
+	copyNo, unseen := 0, 0 // unseen tries were refused, and nobody is seen to be in their way
 	for n := 1; ; n++ {
-		err := r.settled(ctx, db, verb, id, func(ctx context.Context, tx *onerow.Tx) error {
-			return undone(ctx, tx, func() error {
-				b, err := find(ctx, tx)
-				if err != nil {
-					return err
-				}
-				if b.answer != nil {
-					res = *b.answer
-					return nil
-				}
-				if err := r.moveToActive(ctx, tx, b.held, id, copyNo); err != nil {
-					return err
-				}
-				res, err = r.after(ctx, tx, r.active, id)
+		err := r.whole(ctx, db, verb, id, func(ctx context.Context, tx *onerow.Tx) error {
+			b, err := find(ctx, tx)
+			if err != nil {
 				return err
-			})
+			}
+			if b.answer != nil {
+				res = *b.answer
+				return nil
+			}
+			if err := r.moveToActive(ctx, tx, b.held, id, copyNo); err != nil {
+				return err
+			}
+			res, err = r.after(ctx, tx, r.active, id)
+			return err
 		})
 		var busy *nameBusy
 		switch {
@@ -98,46 +99,29 @@ func (r *Repo[T]) bringBack(ctx context.Context, db onerow.DB, verb string, id i
 		case !errors.As(err, &busy):
 			return onerow.Result[T]{}, err
 		case n == names:
-			return onerow.Result[T]{}, r.noFreeName(ctx, db, id, busy)
-		case copyNo == 0:
-			if copyNo, err = r.nextCopy(ctx, db, busy); err != nil {
-				return onerow.Result[T]{}, r.wrap(verb, id, err)
-			}
+			return onerow.Result[T]{}, fmt.Errorf("%w for %s %d after %d tries; try again when fewer are activated at once: %w", ErrNoFreeName, r.res.Name, id, names, busy.err)
+		}
+		next, err := r.afterDuplicate(ctx, db, busy, copyNo)
+		var refused *duplicateError
+		switch {
+		case err == nil:
+			copyNo, unseen = next, 0
+		case errors.As(err, &refused) && unseen+1 < duplicates:
+			unseen++
+		case errors.As(err, &refused):
+			return onerow.Result[T]{}, r.wrap(verb, id, r.exhausted(id, n, err))
 		default:
-			copyNo++
+			return onerow.Result[T]{}, r.wrap(verb, id, err)
 		}
 	}
-}
-
-// In a joined transaction what a try has written before it failed (the cancelled job)
-// is taken back, for the caller may commit after the error.
-const (
-	beginTry = `SAVEPOINT onerow_back`
-	undoTry  = `ROLLBACK TO SAVEPOINT onerow_back`
-)
-
-// undone runs try, and in a joined transaction undoes it when it fails: one statement
-// more, two when it fails. In a transaction of our own ROLLBACK does that.
-func undone(ctx context.Context, tx *onerow.Tx, try func() error) error {
-	if !tx.Joined() {
-		return try()
-	}
-	if _, err := tx.ExecContext(ctx, beginTry); err != nil {
-		return err
-	}
-	err := try()
-	if err == nil {
-		return nil
-	}
-	if _, uerr := tx.ExecContext(ctx, undoTry); uerr != nil && !errors.Is(uerr, onerow.ErrTxPoisoned) {
-		return fmt.Errorf("%w (and the try could not be undone; roll the transaction back: %w)", err, uerr)
-	}
-	return err
 }
 
 // moveToActive copies a locked archived row to the active table under its own
 // name (copyNo 0) or as a copy, removes it from the archive and marks the quota.
 func (r *Repo[T]) moveToActive(ctx context.Context, tx *onerow.Tx, h held[T], id int64, copyNo int) error {
+	if err := r.single(ctx, tx, h, id); err != nil {
+		return err
+	}
 	if err := r.lockParent(ctx, tx, h.parent, true); err != nil {
 		return err
 	}
@@ -156,16 +140,14 @@ func (r *Repo[T]) moveToActive(ctx context.Context, tx *onerow.Tx, h held[T], id
 		args = nameArgs(name)
 	}
 	err := r.one(onerow.Affected(ctx, tx, r.sql.toActive, append(args, id)...))
-	if mysqlerr.Classify(err) == mysqlerr.Duplicate && r.res.Named() {
-		stem := name
-		if copyNo == 0 {
-			first, cerr := name.WithCopy(1)
-			if cerr != nil {
-				return cerr
-			}
-			stem = first
+	if mysqlerr.Classify(err) == mysqlerr.Duplicate && (tx.Joined() || !r.res.Named()) {
+		// Elsewhere the next try sees such a row. Here the snapshot may be older than it.
+		if twin := r.twin(ctx, tx, r.archive, id, err); twin != nil {
+			return twin
 		}
-		return &nameBusy{owner: h.owner, stem: stem.StemKey, name: name, joined: tx.Joined(), err: err}
+	}
+	if mysqlerr.Classify(err) == mysqlerr.Duplicate {
+		return r.busy(tx, h, id, name, copyNo, err)
 	}
 	if err != nil {
 		return err
@@ -176,31 +158,50 @@ func (r *Repo[T]) moveToActive(ctx context.Context, tx *onerow.Tx, h held[T], id
 	return r.mark(ctx, tx, h.owner)
 }
 
-// nextCopy returns the highest copy number in use plus one: one statement, over
-// the index (owner, stem_key, copy_no), of which it reads one entry. In a joined
-// transaction it is a current read.
-func (r *Repo[T]) nextCopy(ctx context.Context, db onerow.DB, busy *nameBusy) (int, error) {
-	query := r.sql.nextCopy
-	if busy.joined {
-		query += " LOCK IN SHARE MODE"
+// busy is the refusal of a locked archived row that was to come back under the name.
+func (r *Repo[T]) busy(tx *onerow.Tx, h held[T], id int64, name schema.ParsedName, copyNo int, err error) error {
+	b := &nameBusy{attempt: attempt{id: id, from: r.archive.table, owner: h.owner, name: name}, joined: tx.Joined(), err: err}
+	if !r.res.Named() {
+		return b
 	}
-	var highest int
-	err := onerow.QueryRow(ctx, db, query, []any{busy.owner, []byte(busy.stem)}, &highest)
-	if isNoRows(err) {
-		return 1, nil
+	b.columns, b.args, b.stem = r.nameColumns(), nameArgs(name), name.StemKey
+	if copyNo == 0 {
+		first, cerr := name.WithCopy(1)
+		if cerr != nil {
+			return cerr
+		}
+		b.stem = first.StemKey
 	}
-	return highest + 1, err
+	return b
 }
 
-// noFreeName tells names that are taken from another unique index of the
-// application's that refuses the row under any name: then nobody has the last one.
-func (r *Repo[T]) noFreeName(ctx context.Context, db onerow.DB, id int64, busy *nameBusy) error {
-	holder, err := r.holder(ctx, db, busy.owner, busy.name)
-	switch {
-	case err != nil:
-		return r.wrap("activate", id, err)
-	case holder == 0:
-		return &ConflictError{Resource: r.res.Name, ID: id, Attempts: names, Err: busy.err}
+// afterDuplicate returns the copy number to try next: the highest in use plus one, by one
+// statement over the index (owner, stem_key, copy_no), of which it reads one entry. If it
+// is not the name that is taken it is a [ConflictError], or a duplicateError where nobody
+// is in the way any more. In a joined transaction these are current reads.
+func (r *Repo[T]) afterDuplicate(ctx context.Context, db onerow.DB, busy *nameBusy, copyNo int) (int, error) {
+	highest := copyNo
+	if r.res.Named() {
+		query := r.sql.nextCopy
+		if busy.joined {
+			query = r.sql.nextCopyCurrent
+		}
+		var inUse, holder int64
+		args := []any{busy.owner, []byte(busy.stem), busy.owner, []byte(busy.name.Key)}
+		if err := onerow.QueryRow(ctx, db, query, args, &inUse, &holder); err != nil {
+			return 0, err
+		}
+		if highest = max(highest, int(inUse)); holder != 0 {
+			return highest + 1, nil
+		}
 	}
-	return fmt.Errorf("%w for %s %d after %d tries; try again when fewer are activated at once: %w", ErrNoFreeName, r.res.Name, id, names, busy.err)
+	err := r.taken(ctx, db, busy.attempt, busy.joined, busy.err)
+	var conflict *ConflictError
+	byName := func(column string) bool {
+		return slices.ContainsFunc(r.nameColumns(), func(c string) bool { return strings.EqualFold(c, column) })
+	}
+	if errors.As(err, &conflict) && slices.ContainsFunc(conflict.Columns, byName) {
+		return highest + 1, nil // another name may pass
+	}
+	return 0, err
 }

@@ -2,12 +2,10 @@ package repo
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"reflect"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -29,11 +27,14 @@ func RequestID(id string) CreateOption { return func(o *createOptions) { o.reque
 //
 // With [RequestID] a retry returns the first call's row, Replayed; another payload
 // under the same id is [ErrRequestMismatch]; a row deleted since is [ErrGone], it is
-// never made again. Such a call also survives a COMMIT without an answer; one
+// never made again. The payload is owner, parent, name and the application's own
+// columns; fields with Go's zero value and NULLs do not count (a pointer to 0 and a valid
+// sql.Null of 0 do), nor does the order of the fields, nor their Go types where the
+// values are the same. Such a call also survives a COMMIT without an answer; one
 // without a request id returns [onerow.ErrOutcomeUnknown].
 //
 // Errors means: the name errors of package schema, [ErrParentNotFound], [ErrConflict] for
-// a unique index of the application's own.
+// a unique index of the application's own, with the row that has its values.
 //
 // Atomic: row, quota mark and request record. Statements on a pool: BEGIN, INSERT,
 // mark, COMMIT; one more each to lock a parent, to read back what the database
@@ -51,7 +52,11 @@ func (r *Repo[T]) Create(ctx context.Context, db onerow.DB, row T, opts ...Creat
 		return r.createOnce(ctx, db, w, o.requestID)
 	}
 	var res onerow.Result[T]
-	err = r.settled(ctx, db, "create", 0, func(ctx context.Context, tx *onerow.Tx) (err error) {
+	try := r.settled
+	if r.res.Quota.Flag != "" { // a mark is a second write
+		try = r.whole
+	}
+	err = try(ctx, db, "create", 0, func(ctx context.Context, tx *onerow.Tx) (err error) {
 		res, err = r.insert(ctx, tx, w)
 		return err
 	})
@@ -100,7 +105,7 @@ func (r *Repo[T]) insert(ctx context.Context, tx *onerow.Tx, w newRow[T]) (res o
 	}
 	done, err := tx.ExecContext(ctx, r.sql.insert, w.args...)
 	if err != nil {
-		return res, r.refused(ctx, tx, 0, w.owner, w.name, err)
+		return res, r.refused(ctx, tx, attempt{owner: w.owner, name: w.name, columns: r.insertColumns(), args: w.args}, err)
 	}
 	id, err := done.LastInsertId()
 	if err != nil {
@@ -141,42 +146,3 @@ func (r *Repo[T]) readsBack() bool {
 	}
 	return len(r.fields.all) > known
 }
-
-// refused says what a failed write of a name means. After a duplicate the table
-// is asked, by a current read, who has the name: the text of the error differs
-// between servers and contains the user's own value.
-func (r *Repo[T]) refused(ctx context.Context, tx *onerow.Tx, id, owner int64, name schema.ParsedName, err error) error {
-	if mysqlerr.Classify(err) != mysqlerr.Duplicate {
-		return err
-	}
-	holder, herr := r.holder(ctx, tx, owner, name)
-	switch {
-	case herr != nil:
-		return herr
-	case holder == 0 || holder == id:
-		return &duplicateError{err}
-	}
-	return &NameTakenError{Resource: r.res.Name, Name: name.Display, ID: holder, Err: err}
-}
-
-// holder returns the id of the active row that has the name, or 0.
-func (r *Repo[T]) holder(ctx context.Context, db onerow.DB, owner int64, name schema.ParsedName) (int64, error) {
-	if !r.res.Named() {
-		return 0, nil
-	}
-	var id int64
-	err := onerow.QueryRow(ctx, db, r.sql.holder, []any{owner, []byte(name.Key)}, &id)
-	if isNoRows(err) {
-		return 0, nil
-	}
-	return id, err
-}
-
-// duplicateError: a unique key refused the row, and nobody has its name (any
-// more): either the holder has just gone, and the next try will do, or it is
-// another unique index of the application's own.
-type duplicateError struct{ err error }
-
-func (e *duplicateError) Error() string        { return e.err.Error() }
-func (e *duplicateError) Unwrap() error        { return e.err }
-func (e *duplicateError) Is(target error) bool { return errors.Is(errMoved, target) }

@@ -19,7 +19,13 @@
 //   - A row is in exactly one of its two tables at every commit, and keeps its id.
 //   - Names of active rows are unique per owner, in every spelling that has the
 //     same name key. The unique index decides, never a read before the write.
-//   - A row that was made with a request id is made once, ever.
+//   - A row that was made with a request id is made once, ever. A deploy that adds
+//     fields to T, reorders them or changes their Go types leaves retries of earlier
+//     requests what they were, as long as the values are the same and new fields zero.
+//   - Updates of one row wait for each other; each that returns nil was applied once.
+//   - What another row has in a unique index of the application's own is [ErrConflict]
+//     after one try, with the index, its columns and that row; the text of the error is
+//     never read.
 //   - The deletion of a row, its audit entry, its cascade job and its quota mark
 //     commit together.
 //   - No child is made below a row whose deletion has been committed, and none is
@@ -36,6 +42,14 @@
 //     return [onerow.ErrOutcomeUnknown]. Calling again is right for all of them: a
 //     Create without a request id may then meet its own row as [ErrNameTaken], an
 //     Update may apply its change twice.
+//   - Where no row is seen to have what a unique index refused - an index on a prefix or
+//     an expression, the index of another table that a trigger writes to - the verb is
+//     tried three times and does not know the index.
+//   - A request that was recorded before version 2 of the fingerprint replays only while
+//     T is as it was then; and an older version of the toolkit that still runs beside this
+//     one answers [ErrRequestMismatch] to what this one recorded.
+//   - A field with a Scan or Value method of its own gets and gives what the driver's
+//     settings make of it; only times that Value returns are made UTC.
 //   - The audit of deletions logs intents: a delete that is called again after an
 //     unanswered COMMIT that failed logs twice.
 //   - The flag "over quota" follows later; see package quota.
@@ -47,12 +61,13 @@
 // On a pool, BEGIN and COMMIT included; one more each for a child (its parent is
 // locked), and without a quota one less where a mark is written:
 //
-//	Create          4, 5 if T has fields that the database fills in; 2 more with a request id
+//	Create          4, 5 if T has fields that the database fills in; 2 more with a request id;
+//	                6 where a unique index refuses it
 //	Get, Find, List 1
 //	Rename          4
-//	Update          5
+//	Update          5; 4 more for each try that somebody else was faster
 //	Archive         7
-//	Activate        7, 12 if the name is taken
+//	Activate        7, 12 if the name is taken, 7 where another unique index refuses it
 //	Delete          7, of an archived row too; 8 of an active one with a grace period
 //	CancelDelete    11
 //

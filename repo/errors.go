@@ -3,6 +3,7 @@ package repo
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // What a verb can answer beside [onerow.ErrNotFound], [onerow.ErrOutcomeUnknown]
@@ -22,8 +23,9 @@ var (
 	ErrParentNotFound = errors.New("repo: the parent row does not exist")
 	// ErrTooLate means: the deletion can no longer be cancelled.
 	ErrTooLate = errors.New("repo: too late to cancel the deletion")
-	// ErrConflict means: others kept changing the row, or another unique index of the
-	// application's refused it. errors.As with *[ConflictError] says which row.
+	// ErrConflict means: another unique index of the application's refused the row, or
+	// others kept moving it. errors.As with *[ConflictError] says which index, and who
+	// has the values.
 	ErrConflict = errors.New("repo: conflict")
 	// ErrNoFreeName means: no free copy number was found.
 	ErrNoFreeName = errors.New("repo: no free name")
@@ -57,7 +59,16 @@ type ConflictError struct {
 	// Resource and ID name the row; ID is 0 where it was to be created.
 	Resource string
 	ID       int64
-	// Attempts is how often the write was tried.
+	// Index is the unique index of the active table that refused the row, Columns are its
+	// columns, and HolderID is the active row that has the same values in them, by the
+	// columns' collations; it may be another owner's. Empty and 0 where others kept moving
+	// the row, and where no row was seen to have the values: of an index on a prefix, an
+	// expression or a generated column, of a value that the database rounds, of a table
+	// that a trigger writes to.
+	Index    string
+	Columns  []string
+	HolderID int64
+	// Attempts is how often the write was tried, where Index does not say it all.
 	Attempts int
 	// Err is the driver's error, or nil where a guarded write found another version.
 	Err error
@@ -65,10 +76,18 @@ type ConflictError struct {
 
 // Error says what could not be written.
 func (e *ConflictError) Error() string {
-	if e.Err != nil {
-		return fmt.Sprintf("repo: %s %d: a unique index refused it, and not the one of its name: %v", e.Resource, e.ID, e.Err)
+	row := fmt.Sprintf("%s %d", e.Resource, e.ID)
+	if e.ID == 0 {
+		row = "the new " + e.Resource
 	}
-	return fmt.Sprintf("repo: %s %d was changed by others during each of %d attempts; read it again and decide anew", e.Resource, e.ID, e.Attempts)
+	switch {
+	case e.Index != "":
+		return fmt.Sprintf("repo: %s has the same %s as %s %d; the unique index %s allows one",
+			row, strings.Join(e.Columns, ", "), e.Resource, e.HolderID, e.Index)
+	case e.Err != nil:
+		return fmt.Sprintf("repo: %s: a unique index refused it, and no row was seen to have its name or values: %v", row, e.Err)
+	}
+	return fmt.Sprintf("repo: %s was changed by others during each of %d attempts; read it again and decide anew", row, e.Attempts)
 }
 
 // Is makes errors.Is(err, ErrConflict) true.

@@ -2,7 +2,7 @@ package repo
 
 import (
 	"database/sql"
-	"database/sql/driver"
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -24,6 +24,7 @@ type field struct {
 	column string
 	index  []int // path in the struct
 	time   timeKind
+	json   bool // the column is declared JSON
 }
 
 type timeKind int
@@ -73,7 +74,11 @@ func mapFields(typ reflect.Type, res schema.Resource) (fields, error) {
 			return f, fmt.Errorf("repo: the field %s.%s is in a struct behind a pointer, which may be nil; embed the struct itself",
 				typ, info.Field.Name)
 		}
-		fl := field{column: name, index: info.Index, time: timeKindOf(info.Field.Type)}
+		fl := field{column: name, index: info.Index, time: timeKindOf(info.Field.Type), json: declaredJSON(res, name)}
+		if fl.time == notTime && timeBelow(info.Field.Type) {
+			return f, fmt.Errorf("repo: the field %s.%s is a %s; a time is a time.Time, *time.Time, sql.NullTime or sql.Null[time.Time]",
+				typ, info.Field.Name, info.Field.Type)
+		}
 		f.all = append(f.all, fl)
 		switch name {
 		case res.ID:
@@ -141,6 +146,18 @@ func timeKindOf(t reflect.Type) timeKind {
 	return notTime
 }
 
+// timeBelow says whether a type is a pointer, or several, to a type that is a time.
+func timeBelow(t reflect.Type) bool {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return timeKindOf(t) != notTime
+}
+
+func declaredJSON(res schema.Resource, column string) bool {
+	return slices.ContainsFunc(res.Columns, func(c schema.Column) bool { return c.Name == column && typeWord(c.Type) == "json" })
+}
+
 // selectList is what to select for the struct, in the order of targets.
 func (f fields) selectList() string {
 	list := make([]string, len(f.all))
@@ -158,41 +175,36 @@ func (f fields) targets(row reflect.Value) []any {
 	targets := make([]any, len(f.all), len(f.all)+10)
 	for i, fl := range f.all {
 		target := reflectx.FieldByIndexes(row, fl.index)
-		if fl.time == notTime {
-			targets[i] = target.Addr().Interface()
-		} else {
+		switch {
+		case fl.time != notTime:
 			targets[i] = &timeTarget{target, fl.time}
+		case isBytes(target.Type()):
+			targets[i] = target.Addr().Convert(bytesPointer).Interface()
+		default:
+			targets[i] = target.Addr().Interface()
 		}
 	}
 	return targets
+}
+
+var bytesPointer = reflect.TypeFor[*[]byte]()
+
+// isBytes: database/sql scans a NULL into a []byte, but into no other type of bytes.
+func isBytes(t reflect.Type) bool {
+	pointer := reflect.PointerTo(t)
+	return pointer.ConvertibleTo(bytesPointer) && !pointer.Implements(reflect.TypeFor[sql.Scanner]())
 }
 
 // args are the values of some fields as arguments of a statement.
 func (f fields) args(row reflect.Value, of []field) ([]any, error) {
 	args := make([]any, len(of))
 	for i, fl := range of {
-		v := reflectx.FieldByIndexesReadOnly(row, fl.index).Interface()
-		switch t := v.(type) {
-		case time.Time:
-			v = formatTime(t)
-		case *time.Time:
-			v = nil
-			if t != nil {
-				v = formatTime(*t)
-			}
-		case sql.NullTime:
-			v = nil
-			if t.Valid {
-				v = formatTime(t.Time)
-			}
-		default:
-			var err error
-			if v, err = driver.DefaultParameterConverter.ConvertValue(v); err != nil {
-				return nil, fmt.Errorf("repo: the value for column %q: %w", fl.column, err)
-			}
-			if at, isTime := v.(time.Time); isTime { // of a driver.Valuer
-				v = formatTime(at)
-			}
+		v, err := value(reflectx.FieldByIndexesReadOnly(row, fl.index).Interface())
+		if err != nil {
+			return nil, fmt.Errorf("repo: the value for column %q: %w", fl.column, err)
+		}
+		if raw, isBytes := v.([]byte); isBytes && fl.json && raw != nil {
+			v = json.RawMessage(raw) // MySQL takes no JSON from binary text, as which bytes travel
 		}
 		args[i] = v
 	}
@@ -236,6 +248,3 @@ func (t *timeTarget) Scan(src any) error {
 	}
 	return nil
 }
-
-// formatTime writes a time as the text of a DATETIME(6) in UTC.
-func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000000") }

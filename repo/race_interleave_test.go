@@ -101,6 +101,29 @@ func addIn(n int64) func(ctx context.Context, r repos, db onerow.DB) error {
 	}
 }
 
+// setCode gives a project the code 5, which the owner has once.
+func setCode(id int64) call {
+	return func(ctx context.Context, r repos, db *sql.DB) error {
+		code := int64(5)
+		return second(r.projects.Update(ctx, db, id, func(p *Project) error { p.Code = &code; return nil }))
+	}
+}
+
+func createCoded(ctx context.Context, r repos, db *sql.DB) error {
+	code := int64(5)
+	return second(r.projects.Create(ctx, db, Project{UserID: 1, Name: "B", Code: &code}))
+}
+
+// coded has project 1 with the code 5.
+func coded(ctx context.Context, r repos, db *sql.DB) error {
+	return errors.Join(put(1, "A")(ctx, r, db), setCode(1)(ctx, r, db))
+}
+
+// archivedCoded has the archived project 2 with the same code.
+func archivedCoded(ctx context.Context, r repos, db *sql.DB) error {
+	return errors.Join(put(2, "B")(ctx, r, db), setCode(2)(ctx, r, db), second(r.projects.Archive(ctx, db, 2)))
+}
+
 // createScreen has a request id: on MySQL a transaction whose first lock is a share lock, and which waits for it, is not in InnoDB's list
 // of transactions, where crashtest looks for who waits.
 func createScreen(ctx context.Context, r repos, db *sql.DB) error {
@@ -230,6 +253,10 @@ func pairs() []pair {
 		{"cancel in a caller's transaction, cancel", hidden, joined(cancelIn), cancel, nil},
 		{"update in a caller's transaction, update", start, joined(addIn(1)), add(2), nil},
 		{"update in callers' transactions", start, joined(addIn(1)), joined(addIn(2)), nil},
+		{"create, delete: a value of another index", coded, createCoded, remove(), nil},
+		{"activate, delete: a value of another index", both(archivedCoded, coded), activate(2), remove(), nil},
+		{"update, update: a value of another index", two, setCode(1), setCode(2), nil},
+		{"update, archive: a value of another index", both(coded, put(2, "B")), setCode(2), archive, nil},
 		{"get, archive", start, get, archive, nil},
 		{"get, activate", archived, get, activate(1), nil},
 		// It logs, publishes and deletes each on its own, so the audit may name the table in which the row was before.

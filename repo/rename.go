@@ -35,7 +35,8 @@ func (r *Repo[T]) Rename(ctx context.Context, db onerow.DB, id int64, name strin
 			if !found {
 				return errMoved
 			}
-			return r.refused(ctx, tx, id, h.owner, parsed, err)
+			return r.refused(ctx, tx, attempt{id: id, from: r.active.table, owner: h.owner, name: parsed,
+				columns: r.nameColumns(), args: nameArgs(parsed)}, err)
 		}
 		if err != nil {
 			return err

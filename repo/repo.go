@@ -53,7 +53,8 @@ func WithPublisher(p Publisher) Option { return func(o *options) { o.publisher =
 // fields have sqlx's `db` tags; it needs fields for the resource's id, owner, name
 // and parent, as far as it has these, may have fields for the toolkit's other
 // columns (version, created_at, updated_at, the quota flag), which are filled in
-// and never written from it, and for the application's own. A string field with
+// and never written from it, and for the application's own: of any type that the driver
+// takes, bytes for JSON columns too. A string field with
 // the tag `db:"state"` is filled with [schema.Active] or [schema.Archived]. Times
 // are UTC in DATETIME columns, whatever the driver's settings.
 //

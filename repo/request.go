@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"database/sql"
-	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -21,33 +20,17 @@ type request struct {
 	scope       string // the owner, encoded
 	id          string
 	fingerprint [sha256.Size]byte
-	token       [16]byte // new for every call
+	firstForm   [sha256.Size]byte // what an earlier version would have stored
+	token       [16]byte          // new for every call
 }
 
-func newRequest(scope, id string, args []any) (request, error) {
-	q := request{scope: scope, id: id, fingerprint: fingerprint(args)}
+func (r *Repo[T]) newRequest(scope, id string, w newRow[T]) (request, error) {
+	q := request{scope: scope, id: id, fingerprint: r.fingerprint(w), firstForm: firstForm(w.args)}
 	if id == "" || len(id) > maxRequestID {
 		return q, fmt.Errorf("%w: a request id has 1 to %d bytes, this one has %d", ErrRequestMismatch, maxRequestID, len(id))
 	}
 	_, err := rand.Read(q.token[:])
 	return q, err
-}
-
-// fingerprint hashes the arguments of the INSERT: each with its type and length,
-// so that no two lists share their bytes.
-func fingerprint(args []any) [sha256.Size]byte {
-	h := sha256.New()
-	for _, arg := range args {
-		text := fmt.Appendf(nil, "%T %v", arg, arg)
-		if raw, isBytes := arg.([]byte); isBytes {
-			text = raw
-		}
-		var n [8]byte
-		binary.BigEndian.PutUint64(n[:], uint64(len(text)))
-		h.Write(n[:])
-		h.Write(text)
-	}
-	return [sha256.Size]byte(h.Sum(nil))
 }
 
 // insertRequest: the primary key (resource, owner, request id) decides which call
@@ -64,11 +47,6 @@ const setRequestRow = `UPDATE onerow_request SET row_id = ? WHERE resource = ? A
 const readRequest = `SELECT row_id, fingerprint, call_token FROM onerow_request
   WHERE resource = ? AND owner = ? AND request_id = ? LOCK IN SHARE MODE`
 
-// dropRequest: in a joined transaction, whose owner may go on after the error, be it
-// a lock wait timeout. The token keeps another call's record, should the server have
-// rolled this transaction back with the statement (innodb_rollback_on_timeout).
-const dropRequest = `DELETE FROM onerow_request WHERE resource = ? AND owner = ? AND request_id = ? AND call_token = ?`
-
 // createOnce is Create with a request id.
 func (r *Repo[T]) createOnce(ctx context.Context, db onerow.DB, w newRow[T], requestID string) (onerow.Result[T], error) {
 	var none, res onerow.Result[T]
@@ -76,21 +54,23 @@ func (r *Repo[T]) createOnce(ctx context.Context, db onerow.DB, w newRow[T], req
 	if err != nil {
 		return none, err
 	}
-	q, err := newRequest(scope, requestID, w.args)
+	q, err := r.newRequest(scope, requestID, w)
 	if err != nil {
 		return none, r.wrap("create", 0, err)
 	}
 	for n := 1; ; n++ {
-		err = onerow.InTokenTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
-			res, err = r.createTx(ctx, tx, w, q)
-			return err
+		err = onerow.InTokenTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+			return tx.Savepoint(ctx, savepoint, func() (err error) {
+				res, err = r.createTx(ctx, tx, w, q)
+				return err
+			})
 		})
 		switch {
 		case err == nil:
 			return res, nil
 		case !errors.Is(err, errMoved):
 			return none, r.wrap("create", 0, err)
-		case n == moves:
+		case spent(n, err):
 			return none, r.exhausted(0, n, err)
 		}
 	}
@@ -105,12 +85,6 @@ func (r *Repo[T]) createTx(ctx context.Context, tx *onerow.Tx, w newRow[T], q re
 		return res, err
 	}
 	if res, err = r.insert(ctx, tx, w); err != nil {
-		if tx.Joined() {
-			_, derr := tx.ExecContext(ctx, dropRequest, r.res.Name, q.scope, q.id, q.token[:])
-			if derr != nil && !errors.Is(derr, onerow.ErrTxPoisoned) {
-				return res, fmt.Errorf("%w (and its request id %q could not be taken back; roll the transaction back: %w)", err, q.id, derr)
-			}
-		}
 		return res, err
 	}
 	rowID, err := onerow.EncodeKey(r.int(&res.Row, r.fields.id))
@@ -130,7 +104,7 @@ func (r *Repo[T]) replay(ctx context.Context, tx *onerow.Tx, q request) (res one
 		return res, errMoved
 	case err != nil:
 		return res, err
-	case string(print) != string(q.fingerprint[:]):
+	case string(print) != string(q.fingerprint[:]) && string(print) != string(q.firstForm[:]):
 		return res, fmt.Errorf("%w: %q made another %s; use a new request id for new work", ErrRequestMismatch, q.id, r.res.Name)
 	}
 	id, err := decodeID(rowID.String)
@@ -145,8 +119,20 @@ func (r *Repo[T]) replay(ctx context.Context, tx *onerow.Tx, q request) (res one
 	if errors.Is(err, onerow.ErrNotFound) {
 		return res, fmt.Errorf("%w: request %q made %s %d, which was deleted since", ErrGone, q.id, r.res.Name, id)
 	}
+	if err == nil {
+		err = r.sameOwner(q, &it.row, id)
+	}
 	mine := string(token) == string(q.token[:])
 	return onerow.Result[T]{Row: it.row, Changed: mine, Replayed: !mine}, err
+}
+
+// sameOwner: the id that a request made may be another's by now, see [ErrIDReused].
+func (r *Repo[T]) sameOwner(q request, row *T, id int64) error {
+	scope, err := onerow.EncodeKey(r.int(row, r.fields.owner))
+	if err == nil && scope != q.scope {
+		err = fmt.Errorf("%w: request %q made %s %d, which was deleted since; another owner's row has that id now", ErrGone, q.id, r.res.Name, id)
+	}
+	return err
 }
 
 func decodeID(key string) (int64, error) {

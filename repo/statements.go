@@ -18,7 +18,7 @@ type statements struct {
 	toArchive, toActive                                         string
 	deleteActive, deleteArchived, hide, unhide                  string
 	rename, update                                              string
-	holder, nextCopy                                            string
+	holder, nextCopy, nextCopyCurrent                           string
 	parentActive, parentArchived, trash, readForUpdate          string
 }
 
@@ -56,7 +56,11 @@ func (r *Repo[T]) statements() statements {
 		owner, key, label := ident.Quote(r.res.Owner), ident.Quote(r.res.Label.Key), ident.Quote(r.res.Label.Column)
 		q.find = fmt.Sprintf("SELECT %s, version, 'active' FROM %s WHERE %s = ? AND %s = ?", list, r.active.table, owner, key)
 		q.holder = fmt.Sprintf("SELECT %s FROM %s WHERE %s = ? AND %s = ? LOCK IN SHARE MODE", id, r.active.table, owner, key)
-		q.nextCopy = fmt.Sprintf("SELECT copy_no FROM %s WHERE %s = ? AND stem_key = ? ORDER BY copy_no DESC LIMIT 1", r.active.table, owner)
+		nextCopy := func(lock string) string { // the highest copy number of the stem, and who has the name
+			return fmt.Sprintf("SELECT COALESCE((SELECT copy_no FROM %s WHERE %s = ? AND stem_key = ? ORDER BY copy_no DESC LIMIT 1%s), 0), COALESCE((SELECT %s FROM %[1]s WHERE %[2]s = ? AND %[5]s = ?%[3]s), 0)",
+				r.active.table, owner, lock, id, key)
+		}
+		q.nextCopy, q.nextCopyCurrent = nextCopy(""), nextCopy(" LOCK IN SHARE MODE")
 		q.rename = fmt.Sprintf("UPDATE %s SET %s = ?, %s = ?, stem_key = ?, copy_no = ?, version = version + 1, updated_at = UTC_TIMESTAMP(6) WHERE %s = ? AND CAST(%[2]s AS BINARY) <> CAST(? AS BINARY)",
 			r.active.table, label, key, id)
 	}
@@ -85,6 +89,8 @@ func (r *Repo[T]) lockSQL(s side) string {
 	} else {
 		cols = append(cols, "0", "''")
 	}
+	// The end of a primary key: a job that is queued gets a higher id, unless AUTO_INCREMENT has fallen back.
+	cols = append(cols, r.twinColumn(s), "(SELECT COALESCE(MAX(id), 0) FROM onerow_job_archive)")
 	return fmt.Sprintf("SELECT %s FROM %s WHERE %s = ? FOR UPDATE", strings.Join(cols, ", "), s.table, ident.Quote(r.res.ID))
 }
 

@@ -3,6 +3,7 @@ package repo
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -11,27 +12,28 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// updates is how often an optimistic update reads the row again.
-const updates = 10
-
 // Update reads an active row, lets change decide on a copy of it, and writes the
-// application's own columns and the name if the row is still as it was read;
-// otherwise it reads again and calls change again, at most 10 times, then it is
-// [ErrConflict]. change must have no effect but on its argument, since it may be
-// called more than once; its error ends the update and comes back as it is.
+// application's own columns and the name if the row is still as it was read. If
+// somebody else was faster it locks the row, reads it again and calls change again:
+// updates of one row then wait for each other instead of giving up. change must have no effect but
+// on its argument, since it may be called more than once; its error ends the update and
+// comes back as it is.
 // A change of id, owner, parent, state or of what the toolkit maintains is not
 // written. If nothing differs nothing is written.
 //
 // The version decides. What change computes from the old row (add 5) is applied
 // once by each Update that returns nil; after [onerow.ErrOutcomeUnknown] it may
-// have been applied. Statements on a pool: BEGIN, SELECT, UPDATE, SELECT, COMMIT, and
-// the mark where the quota is ordered by a column that is written; in a joined
-// transaction the row is locked when it is read.
+// have been applied. Errors: [ErrNameTaken]; [ErrConflict] for another unique index of
+// the application's; [ErrNotActive]; [onerow.ErrNotFound]. Statements on a pool: BEGIN, SELECT,
+// UPDATE, SELECT, COMMIT, and the mark where the quota is ordered by a column that is
+// written; in a joined transaction the row is locked when it is read.
 func (r *Repo[T]) Update(ctx context.Context, db onerow.DB, id int64, change func(row *T) error) (onerow.Result[T], error) {
 	var res onerow.Result[T]
+	tries := 0 // those after a refusal by the server too
 	for n := 1; ; n++ {
 		err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
-			res, err = r.updateTx(ctx, tx, id, change)
+			tries++
+			res, err = r.updateTx(ctx, tx, id, tx.Joined() || tries > 1, change)
 			return err
 		})
 		switch {
@@ -39,18 +41,20 @@ func (r *Repo[T]) Update(ctx context.Context, db onerow.DB, id int64, change fun
 			return res, nil
 		case !errors.Is(err, errMoved):
 			return onerow.Result[T]{}, r.wrap("update", id, err)
-		case n == updates:
+		case spent(n, err):
 			return onerow.Result[T]{}, r.exhausted(id, n, err)
 		}
 	}
 }
 
-func (r *Repo[T]) updateTx(ctx context.Context, tx *onerow.Tx, id int64, change func(row *T) error) (res onerow.Result[T], err error) {
-	query, args := r.sql.readActive, []any{id}
-	if tx.Joined() {
-		query = r.sql.readForUpdate // a snapshot would not see who was faster
+// updateTx locks the row when it reads it if others change it as well, and in a joined
+// transaction, whose snapshot would not see who was faster.
+func (r *Repo[T]) updateTx(ctx context.Context, tx *onerow.Tx, id int64, locked bool, change func(row *T) error) (res onerow.Result[T], err error) {
+	query := r.sql.readActive
+	if locked {
+		query = r.sql.readForUpdate
 	}
-	before, err := r.read(ctx, tx, query, args...)
+	before, err := r.read(ctx, tx, query, id)
 	if errors.Is(err, onerow.ErrNotFound) {
 		return res, r.notActive(ctx, tx, id)
 	}
@@ -74,7 +78,8 @@ func (r *Repo[T]) updateTx(ctx context.Context, tx *onerow.Tx, id int64, change 
 	}
 	n, err := onerow.Affected(ctx, tx, r.sql.update, append(write, id, before.version)...)
 	if err != nil {
-		return res, r.refused(ctx, tx, id, r.int(&before.row, r.fields.owner), name, err)
+		return res, r.refused(ctx, tx, attempt{id: id, from: r.active.table, owner: r.int(&before.row, r.fields.owner), name: name,
+			columns: r.updateColumns(), args: write}, err)
 	}
 	if n != 1 {
 		return res, fmt.Errorf("%w: version %d is no longer there", errMoved, before.version)
@@ -108,8 +113,11 @@ func (r *Repo[T]) reorders(was, own []any, renamed bool) bool {
 func (r *Repo[T]) ownArgs(row *T) ([]any, error) {
 	args, err := r.fields.args(reflect.ValueOf(row).Elem(), r.fields.own)
 	for i, arg := range args {
-		if raw, isBytes := arg.([]byte); isBytes {
+		switch raw := arg.(type) {
+		case []byte:
 			args[i] = bytes.Clone(raw)
+		case json.RawMessage:
+			args[i] = json.RawMessage(bytes.Clone(raw))
 		}
 	}
 	return args, err

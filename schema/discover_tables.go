@@ -25,7 +25,8 @@ func (d *discovery) usable(n *candidate) {
 		d.obstacle(t.name, "its engine is %s, which has neither transactions nor foreign keys; ALTER TABLE %s ENGINE=InnoDB", t.engine, Quote(t.name))
 	}
 	if t.primary() == nil {
-		d.obstacle(t.name, "it has no primary key, so no row can be named; %s", addPrimaryKey(t))
+		words, statement := addPrimaryKey(t)
+		d.obstacle(t.name, "it has no primary key, so no row can be named; %s", strings.TrimSpace(words+" "+statement))
 	}
 	for _, col := range t.primary() {
 		if problem := t.keyProblem(col); problem != "" {
@@ -54,20 +55,25 @@ func (t *foundTable) keyProblem(col string) string {
 }
 
 // addPrimaryKey is what to do about a table without one: a unique key that could be it,
-// or a new column.
-func addPrimaryKey(t *foundTable) string {
+// the column that the server numbers already, or a new one.
+func addPrimaryKey(t *foundTable) (words, statement string) {
 	for _, x := range t.indexes {
 		fits := x.unique && !slices.ContainsFunc(x.columns, func(col string) bool {
 			f := t.column(col)
 			return f == nil || f.nullable || !f.info().Keyable()
 		})
 		if fits {
-			return fmt.Sprintf("ALTER TABLE %s ADD PRIMARY KEY (%s)", Quote(t.name), ident.Quotes(x.columns...))
+			return "", fmt.Sprintf("ALTER TABLE %s ADD PRIMARY KEY (%s)", Quote(t.name), ident.Quotes(t.spelled(x.columns)...))
+		}
+	}
+	for _, c := range t.columns {
+		if strings.Contains(strings.ToLower(c.extra), "auto_increment") { // a table has one at most
+			return oneFirst, fmt.Sprintf("ALTER TABLE %s ADD PRIMARY KEY (%s)", Quote(t.name), Quote(c.name))
 		}
 	}
 	name := "id"
 	for n := 2; t.column(name) != nil; n++ {
 		name = fmt.Sprintf("id_%d", n)
 	}
-	return fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY", Quote(t.name), Quote(name))
+	return "", fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY", Quote(t.name), Quote(name))
 }

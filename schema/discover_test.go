@@ -229,7 +229,7 @@ func TestOtherDatabases(t *testing.T) {
 	if len(found) != 1 || found[0].Table != "a" || found[0].Index != "far" || !strings.Contains(found[0].Fix, "DROP FOREIGN KEY `far`") {
 		t.Fatalf("%+v", found)
 	}
-	exec(t, db, found[0].Fix)
+	exec(t, db, found[0].SQL)
 	if found := own(t, db, plan); len(found) > 0 {
 		t.Error(found)
 	}

@@ -5,7 +5,7 @@
 //
 //   - the DDL of the tables comes from the declaration ([Plan.DDL]),
 //   - [Verify] holds the declaration against information_schema and names each
-//     difference, so that a program refuses to start on a database where the
+//     difference and a tried way to mend it, so that a program refuses to start on a database where the
 //     constraint that it relies on is missing,
 //   - repositories, quotas and the cascade read the same value.
 //
@@ -73,13 +73,15 @@
 // [Privileges] are the least rights of a worker, [VerifyPrivileges] proves them on the
 // live database, without a write.
 //
-//	Verify, Inspect             7 statements; Verify 1 more for each table that is not shown
+//	Inspect                     7 statements
+//	Verify                      9, on MySQL 8 and 1 for each table that numbers its rows and has an archive;
+//	                            1 more for each table that is not shown, or of which a column is to be changed
 //	Discover                    9
 //	VerifyPrivileges            2, and 1 for each right
 //
 // What this package does not do: change a table. It never runs DDL; an
-// application puts [Plan.DDL] into a migration of its own. It does not read rows, so it
-// does not know rows that refer to nothing. It sees what its user is shown: not triggers
+// application puts [Plan.DDL] into a migration of its own. Of rows it reads the highest id
+// only, so it does not know rows that refer to nothing. It sees what its user is shown: not triggers
 // without the right TRIGGER, not tables without any right, not what has changed since it
 // looked. Foreign keys between databases are refused, not followed.
 package schema

@@ -67,7 +67,7 @@ func TestPrivileges(t *testing.T) {
 		t.Fatalf("%d of %d: %+v", len(a.Missing), len(a.Needs), a)
 	}
 	for _, d := range a.Missing {
-		exec(t, db, d.Fix)
+		exec(t, db, d.SQL)
 	}
 	if a = access(t, worker, plan); len(a.Missing) != 0 {
 		t.Fatal(a.Missing)

@@ -62,7 +62,7 @@ func TestSwitchedOffIndexes(t *testing.T) {
 	if len(got) != 1 || got[0].Index != "pupil" || !strings.HasSuffix(got[0].Fix, on) || !strings.Contains(got[0].Problem, "switched off") {
 		t.Fatalf("with none: %+v", got)
 	}
-	exec(t, db, got[0].Fix)
+	exec(t, db, got[0].SQL)
 	if got := differences(t, db, plan); len(got) > 0 {
 		t.Errorf("put right: %+v", got)
 	}

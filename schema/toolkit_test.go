@@ -19,12 +19,12 @@ func TestToolkitTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := verifier{found: found}
+	v := verifier{found: found, wrong: map[columnOf]bool{}}
 	v.toolkit()
 	if migrationTable != migrations.TableName {
 		t.Errorf("the migrations note what they did in %s", migrations.TableName)
 	}
-	for _, d := range v.differences {
+	for _, d := range v.said {
 		t.Error(d)
 	}
 	wanted := map[string]bool{}

@@ -23,8 +23,12 @@ type Difference struct {
 	Index  string `json:"index,omitempty"`
 	// Problem says what is, and what depends on its being otherwise.
 	Problem string `json:"problem"`
-	// Fix says what to do, a statement where one statement does it.
+	// Fix says what to do. It ends with the statement, where one does it without harm.
 	Fix string `json:"fix"`
+	// SQL is that statement, or empty. It changes no value, default, comment, collation or
+	// key but what it is about, in a session of any time zone and sql_mode; where it cannot do its work
+	// on the rows that there are, it fails and has changed nothing.
+	SQL string `json:"sql,omitempty"`
 }
 
 // String is the difference on one line.
@@ -81,8 +85,21 @@ func (e *VerifyError) Is(target error) bool { return target == ErrVerify }
 // deletes is allowed, for the worker deletes the rows before it could fire, and so
 // is a SET NULL that is an edge that detaches; any other one is hidden, and refused.
 //
-// Seven statements, however many tables there are, one more for each table that is not
-// shown, and no writes. SELECT on the tables is enough to read what is there; but
+// It begins with [onerow.Check] and refuses settings of the session or the server under which a promise cannot
+// hold, with [onerow.ErrSetting].
+//
+// An id is given once: an AUTO_INCREMENT at or below the highest id in the archive, or in
+// what the toolkit keeps of its jobs and deletions, is a difference. Tools that rebuild a table by a copy, and
+// restores of data alone, leave it so. Of deletions only the last hundred jobs are looked at,
+// open and archived. Rows are not read otherwise, so it does not know ids that both tables have.
+//
+// The statement that ends a Fix has been tried on tables with rows, see [Difference]. What
+// could change a value (TIMESTAMP to DATETIME, NULL to NOT NULL, another character set, a key of names that is
+// not there) is said in words, in order; Verify then says what is next.
+//
+// Eight statements, however many tables there are, and two for the ids: on MySQL the second
+// is one for each table with an archive, and one each for jobs and deletions. One more for each table that is
+// not shown, and for each of which a column is to be changed; no writes. SELECT on the tables is enough to read what is there; but
 // information_schema shows a user no table on which it has no right, so neither its
 // foreign keys, and no triggers without the right TRIGGER: [VerifyPrivileges] says
 // whether that is so. Toolkit tables on which the user has no right are left out. Other
@@ -91,18 +108,49 @@ func Verify(ctx context.Context, db onerow.DB, plan Plan) error {
 	if err := plan.Check(); err != nil {
 		return err
 	}
-	found, err := readDatabase(ctx, db)
+	if err := onerow.Check(ctx, db); err != nil {
+		return fmt.Errorf("schema: verify: %w", err)
+	}
+	found, said, err := lookAt(ctx, db, plan)
 	if err != nil {
 		return fmt.Errorf("schema: verify: %w", err)
 	}
-	if err := found.probe(ctx, db, plan); err != nil {
-		return fmt.Errorf("schema: verify: %w", err)
+	if len(said) == 0 {
+		return nil
 	}
-	return found.verify(plan)
+	e := &VerifyError{Database: found.name}
+	for _, s := range said {
+		e.Differences = append(e.Differences, s.Difference)
+	}
+	return e
 }
 
-func (d *database) verify(plan Plan) error {
-	v := verifier{found: d}
+// lookAt reads what verify needs to know, and what of it turns out to be needed.
+func lookAt(ctx context.Context, db onerow.DB, plan Plan) (*database, []said, error) {
+	found, err := readDatabase(ctx, db)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := found.probe(ctx, db, plan); err != nil {
+		return nil, nil, err
+	}
+	if err := found.readCounters(ctx, db, plan); err != nil {
+		return nil, nil, err
+	}
+	said := found.verify(plan)
+	if len(found.asked) > 0 {
+		if err := found.readDefinitions(ctx, db); err != nil {
+			return nil, nil, err
+		}
+		said = found.verify(plan)
+	}
+	return found, said, nil
+}
+
+// verify names the differences. What it asks for in asked is not known yet: it is read,
+// and verify runs again.
+func (d *database) verify(plan Plan) []said {
+	v := verifier{found: d, wrong: map[columnOf]bool{}}
 	for _, r := range plan.Resources {
 		v.resource(r.withDefaults())
 	}
@@ -118,36 +166,34 @@ func (d *database) verify(plan Plan) error {
 		}
 	}
 	v.foreignKeys(nodes)
+	v.counters(plan)
 	v.toolkit()
-	if len(v.differences) == 0 {
-		return nil
-	}
-	slices.SortStableFunc(v.differences, v.byTable(nodes))
-	return &VerifyError{Database: d.name, Differences: v.differences}
+	slices.SortStableFunc(v.said, v.byTable(nodes))
+	return v.said
 }
 
 // byTable orders differences by their tables, in the order of the plan; the toolkit's
 // and others are last.
-func (v *verifier) byTable(nodes []Node) func(a, b Difference) int {
+func (v *verifier) byTable(nodes []Node) func(a, b said) int {
 	rank := map[string]int{}
 	for _, n := range nodes {
 		for _, name := range n.Tables {
 			rank[v.found.key(name)] = len(rank) - 1000
 		}
 	}
-	return func(a, b Difference) int { return rank[v.found.key(a.Table)] - rank[v.found.key(b.Table)] }
+	return func(a, b said) int { return rank[v.found.key(a.Table)] - rank[v.found.key(b.Table)] }
 }
 
 // verifier collects differences.
 type verifier struct {
-	found       *database
-	differences []Difference
+	found *database
+	said  []said
+	wrong map[columnOf]bool // columns that differ; whether a person has to see to it
 }
 
-func (v *verifier) say(d Difference) {
-	if !slices.Contains(v.differences, d) {
-		v.differences = append(v.differences, d)
-	}
+type columnOf struct {
+	table  *foundTable
+	column string // lower case
 }
 
 // resource holds the resource's tables against what DDL would make.
@@ -175,15 +221,15 @@ func (v *verifier) table(name, create string) *foundTable {
 	have := v.found.table(name)
 	switch {
 	case have == nil && v.found.hidden[name]:
-		v.say(Difference{Table: name, Problem: "the user has no right on it, so it is not shown, if it exists", Fix: "see cascade-worker verify, which says what to GRANT"})
+		v.say(tableHidden, Difference{Table: name, Problem: "the user has no right on it, so it is not shown, if it exists", Fix: "see cascade-worker verify, which says what to GRANT"}, "")
 	case have == nil:
-		v.say(Difference{Table: name, Problem: "it does not exist", Fix: create})
+		v.say(tableMissing, Difference{Table: name, Problem: "it does not exist", Fix: create}, "")
 	case !have.isTable():
-		v.say(Difference{Table: name, Problem: fmt.Sprintf("it is a %s; rows are locked and moved in it", strings.ToLower(have.kind)), Fix: "make it a table: " + create})
+		v.say(tableView, Difference{Table: name, Problem: fmt.Sprintf("it is a %s; rows are locked and moved in it", strings.ToLower(have.kind)), Fix: "make it a table: " + create}, "")
 		return nil
 	case !strings.EqualFold(have.engine, "InnoDB"):
-		v.say(Difference{Table: name, Problem: fmt.Sprintf("its engine is %s, which has no transactions that the toolkit could rely on", have.engine),
-			Fix: fmt.Sprintf("ALTER TABLE %s ENGINE=InnoDB", Quote(name))})
+		v.say(tableEngine, Difference{Table: name, Problem: fmt.Sprintf("its engine is %s, which has no transactions that the toolkit could rely on", have.engine)},
+			fmt.Sprintf("ALTER TABLE %s ENGINE=InnoDB", Quote(have.name)))
 	}
 	return have
 }
@@ -195,14 +241,14 @@ func (t *foundTable) isTable() bool {
 
 func (v *verifier) triggers(have *foundTable) {
 	for _, tr := range have.triggers {
-		v.say(Difference{Table: have.name, Problem: fmt.Sprintf("the trigger %q runs with the toolkit's writes, a move from one table to the other among them", tr.name),
-			Fix: "DROP TRIGGER " + Quote(tr.name) + " and do its work where the rows are written"})
+		v.say(tableTrigger, Difference{Table: have.name, Problem: fmt.Sprintf("the trigger %q runs with the toolkit's writes, a move from one table to the other among them", tr.name),
+			Fix: "do its work where the rows are written, then"}, "DROP TRIGGER "+Quote(tr.name))
 	}
 }
 
 // toolkit looks for the tables of package migrations.
 func (v *verifier) toolkit() {
-	const migrate = "run cascade-worker migrate up, or migrations.Up"
+	const migrate = "run cascade-worker migrate up, or migrations.Up; where that finds nothing to do, make it again as its migration does"
 	for _, want := range toolkitTables() {
 		if v.found.hidden[want.name] {
 			continue // it is another workflow's, or VerifyPrivileges says what is missing
@@ -213,12 +259,12 @@ func (v *verifier) toolkit() {
 		}
 		for _, c := range want.columns {
 			if problem := c.problem(have.column(c.name)); problem != "" {
-				v.say(Difference{Table: want.name, Column: c.name, Problem: problem, Fix: migrate})
+				v.say(toolkitColumn, Difference{Table: want.name, Column: c.name, Problem: problem, Fix: migrate}, "")
 			}
 		}
 		for _, x := range want.indexes {
 			if !have.serves(x) {
-				v.say(Difference{Table: want.name, Index: x.label(), Problem: fmt.Sprintf("no %s on (%s)", x.kind(), strings.Join(x.columns, ", ")), Fix: migrate})
+				v.say(toolkitIndex, Difference{Table: want.name, Index: x.label(), Problem: fmt.Sprintf("no %s on (%s)", x.kind(), strings.Join(x.columns, ", ")), Fix: migrate}, "")
 			}
 		}
 		v.triggers(have)

@@ -125,15 +125,14 @@ func (v *verifier) columns(r Resource, want table, have *foundTable) {
 		if problem == "" {
 			continue
 		}
-		verb, ddl := "MODIFY COLUMN", c.Type
-		switch {
-		case found == nil:
-			verb = "ADD COLUMN"
-		case w.ddl == "NOT NULL":
-			ddl = found.full + " NOT NULL"
+		k := columnMissing
+		words, statement := r.addFix(want.name, c)
+		if found != nil {
+			k = columnWrong
+			words, statement = v.modifyFix(r, w, have, found)
 		}
-		v.say(Difference{Table: want.name, Column: c.Name, Problem: problem,
-			Fix: fmt.Sprintf("ALTER TABLE %s %s %s %s", Quote(want.name), verb, Quote(c.Name), ddl)})
+		v.wrong[columnOf{have, strings.ToLower(c.Name)}] = statement == ""
+		v.say(k, Difference{Table: want.name, Column: c.Name, Problem: problem, Fix: words}, statement)
 	}
 }
 
@@ -146,11 +145,11 @@ func (v *verifier) unknownColumns(r Resource, want table, have *foundTable) {
 		switch {
 		case c.computed():
 		case r.Archive != "":
-			v.say(Difference{Table: want.name, Column: c.name, Problem: "the plan does not know it, so its values are lost when a row is archived or activated",
-				Fix: "add it to the plan's columns and to both tables, or drop it"})
+			v.say(columnUnknown, Difference{Table: want.name, Column: c.name, Problem: "the plan does not know it, so its values are lost when a row is archived or activated",
+				Fix: "add it to the plan's columns and to both tables, or drop it"}, "")
 		case !c.nullable && !c.hasDefault:
-			v.say(Difference{Table: want.name, Column: c.name, Problem: "the plan does not know it, and it has neither a default nor NULL, so rows cannot be made",
-				Fix: "add it to the plan's columns, or give it a default"})
+			v.say(columnUnknown, Difference{Table: want.name, Column: c.name, Problem: "the plan does not know it, and it has neither a default nor NULL, so rows cannot be made",
+				Fix: "add it to the plan's columns, or give it a default"}, "")
 		}
 	}
 }
@@ -164,9 +163,9 @@ func (v *verifier) sameColumns(r Resource, active, archive *foundTable) {
 		if a == nil || b == nil || toolkits || sameType(a, b) {
 			continue
 		}
-		v.say(Difference{Table: archive.name, Column: name,
-			Problem: fmt.Sprintf("it is %s here and %s in %q, so a row may not fit when it moves", b.describe(), a.describe(), active.name),
-			Fix:     fmt.Sprintf("make the two the same: ALTER TABLE %s MODIFY COLUMN %s %s", Quote(archive.name), Quote(name), a.describe())})
+		words, statement := v.pairFix(active, archive, a, b, false)
+		v.say(columnsDiffer, Difference{Table: archive.name, Column: name,
+			Problem: fmt.Sprintf("it is %s here and %s in %q, so a row may not fit when it moves", b.describe(), a.describe(), active.name), Fix: words}, statement)
 	}
 }
 

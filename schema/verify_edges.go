@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/onerow/onerow/internal/ident"
 )
 
 // edge holds an edge against the tables on both of its sides.
@@ -26,7 +24,7 @@ func (v *verifier) edge(nodes []Node, n Node, e Edge) {
 		for _, col := range slices.Concat(e.Columns, slices.Sorted(maps.Keys(e.When))) {
 			if have.column(col) == nil {
 				complete = false
-				v.say(Difference{Table: name, Column: col, Problem: fmt.Sprintf("it does not exist; the edge to %q needs it", e.Table), Fix: "correct the plan's edge"})
+				v.say(edgeMissing, Difference{Table: name, Column: col, Problem: fmt.Sprintf("it does not exist; the edge to %q needs it", e.Table), Fix: "correct the plan's edge"}, "")
 			}
 		}
 		if !complete || e.OnDelete == OnDeleteKeep {
@@ -47,7 +45,7 @@ func (v *verifier) referenced(n, to Node, e Edge, above *foundTable) {
 	}
 	for _, col := range e.References {
 		if above.column(col) == nil {
-			v.say(Difference{Table: above.name, Column: col, Problem: fmt.Sprintf("it does not exist; %q refers to it", n.Name), Fix: "correct the references of that edge in the plan"})
+			v.say(referenceGone, Difference{Table: above.name, Column: col, Problem: fmt.Sprintf("it does not exist; %q refers to it", n.Name), Fix: "correct the references of that edge in the plan"}, "")
 			return
 		}
 	}
@@ -55,8 +53,11 @@ func (v *verifier) referenced(n, to Node, e Edge, above *foundTable) {
 	if slices.ContainsFunc(above.indexes, func(x foundIndex) bool { return x.unique && containsAll(want, x.columns) }) {
 		return
 	}
-	v.say(Difference{Table: above.name, Problem: fmt.Sprintf("%q refers to (%s), of which no unique key makes sure that it is one row", n.Name, strings.Join(e.References, ", ")),
-		Fix: fmt.Sprintf("ALTER TABLE %s ADD UNIQUE KEY (%s)", Quote(above.name), ident.Quotes(e.References...))})
+	words, statement := above.addKey("UNIQUE KEY", e.References)
+	if statement != "" {
+		words = oneFirst
+	}
+	v.say(referenceTwice, Difference{Table: above.name, Problem: fmt.Sprintf("%q refers to (%s), of which no unique key makes sure that it is one row", n.Name, strings.Join(e.References, ", ")), Fix: words}, statement)
 }
 
 // edgeIndex: children are found by it, in every batch.
@@ -73,8 +74,8 @@ func (v *verifier) edgeIndex(e Edge, have *foundTable) {
 		return
 	}
 	columns := slices.Concat(slices.Sorted(maps.Keys(e.When)), e.Columns)
-	v.say(Difference{Table: have.name, Problem: fmt.Sprintf("no index begins with (%s), so every look for what is below %q reads the whole table", strings.Join(columns, ", "), e.Table),
-		Fix: fmt.Sprintf("ALTER TABLE %s ADD KEY (%s)", Quote(have.name), ident.Quotes(columns...))})
+	words, statement := have.addKey("KEY", columns)
+	v.say(edgeUnindexed, Difference{Table: have.name, Problem: fmt.Sprintf("no index begins with (%s), so every look for what is below %q reads the whole table", strings.Join(columns, ", "), e.Table), Fix: words}, statement)
 }
 
 // edgeTypes: values of two types are compared by converting one of them, which no
@@ -91,14 +92,14 @@ func (v *verifier) edgeTypes(above Node, e Edge, have *foundTable) {
 				continue // it holds the keys of several kinds of rows, and is compared as text
 			}
 			if problem := a.mismatch(b); problem != "" {
-				v.say(Difference{Table: have.name, Column: a.name, Problem: fmt.Sprintf("it is %s, and %s.%s, to which it refers, is %s: %s", a.collated(), t.name, b.name, b.collated(), problem),
-					Fix: fmt.Sprintf("ALTER TABLE %s MODIFY COLUMN %s %s", Quote(have.name), Quote(a.name), a.like(b))})
+				words, statement := v.compareLike(have, a, b)
+				v.say(edgeType, Difference{Table: have.name, Column: a.name, Problem: fmt.Sprintf("it is %s, and %s.%s, to which it refers, is %s: %s", a.collated(), t.name, b.name, b.collated(), problem), Fix: words}, statement)
 				break // the archive's column has the same type, or is a difference itself
 			}
 		}
 		if f := have.column(col); !f.info().Keyable() {
-			v.say(Difference{Table: have.name, Column: f.name, Problem: fmt.Sprintf("it refers to a row of %q, and the exact value of a %s cannot be held", e.Table, f.full),
-				Fix: "make it an integer, text, bytes or a DATETIME"})
+			v.say(edgeInexact, Difference{Table: have.name, Column: f.name, Problem: fmt.Sprintf("it refers to a row of %q, and the exact value of a %s cannot be held", e.Table, f.full),
+				Fix: "make it an integer, text, bytes or a DATETIME"}, "")
 		}
 	}
 }
@@ -137,16 +138,14 @@ func (c *foundColumn) collated() string {
 	return c.full
 }
 
-// like is the DDL of the column with the other's type.
-func (c *foundColumn) like(other *foundColumn) string {
-	text := other.full
-	if other.charset != "" {
-		text += " CHARACTER SET " + other.charset + " COLLATE " + other.collation
+// compareLike gives c the other's collation. Where more than that differs, values may be
+// lost.
+func (v *verifier) compareLike(t *foundTable, c, other *foundColumn) (words, statement string) {
+	def, known := v.found.definition(t, c)
+	if !known || c.charset == "" || c.charset != other.charset {
+		return fmt.Sprintf("give the two the same type and rules %s; look first whether every value fits, and keep %s", inStrict, theRest), ""
 	}
-	if c.nullable {
-		return text + " NULL"
-	}
-	return text + " NOT NULL"
+	return "", "ALTER TABLE " + Quote(t.name) + " MODIFY COLUMN " + def.in(other.charset, other.collation).String()
 }
 
 // detaches: what becomes NULL must be able to.
@@ -154,16 +153,20 @@ func (v *verifier) detaches(n Node, e Edge, have *foundTable) {
 	for _, col := range n.DetachColumns(e) {
 		switch f := have.column(col); {
 		case f.computed():
-			v.say(Difference{Table: have.name, Column: f.name, Problem: fmt.Sprintf("it is computed, so it cannot become NULL when the row of %q goes", e.Table), Fix: "make the edge on_delete: delete or keep"})
+			v.say(detachComputed, Difference{Table: have.name, Column: f.name, Problem: fmt.Sprintf("it is computed, so it cannot become NULL when the row of %q goes", e.Table), Fix: "make the edge on_delete: delete or keep"}, "")
 		case !f.nullable:
-			v.say(Difference{Table: have.name, Column: f.name, Problem: fmt.Sprintf("it is NOT NULL, and the plan detaches it from %q", e.Table),
-				Fix: fmt.Sprintf("make the edge on_delete: delete, or ALTER TABLE %s MODIFY COLUMN %s", Quote(have.name), Quote(f.name)+" "+nullDDL(f))})
+			d := Difference{Table: have.name, Column: f.name, Problem: fmt.Sprintf("it is NOT NULL, and the plan detaches it from %q", e.Table), Fix: "make the edge on_delete: delete"}
+			def, known := v.found.definition(have, f)
+			switch {
+			case slices.Contains(have.primary(), strings.ToLower(f.name)): // it cannot be NULL
+				v.say(detachNotNull, d, "")
+			case known && def.free():
+				d.Fix += ", or"
+				v.say(detachNotNull, d, "ALTER TABLE "+Quote(have.name)+" MODIFY COLUMN "+def.String())
+			default:
+				d.Fix += ", or let it be NULL; keep " + theRest
+				v.say(detachNotNull, d, "")
+			}
 		}
 	}
-}
-
-func nullDDL(c *foundColumn) string {
-	free := *c
-	free.nullable = true
-	return free.like(c)
 }

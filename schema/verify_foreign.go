@@ -46,12 +46,20 @@ func (v *verifier) intoManaged(from *Node, f foreignKey) {
 		table = f.to
 	}
 	d := Difference{Table: table, Index: f.name,
-		Problem: fmt.Sprintf("the plan does not know this foreign key from %q to %q ON DELETE %s; it keeps rows from being moved and deleted", f.table, f.to, f.onDelete),
-		Fix:     fmt.Sprintf("ALTER TABLE %s DROP FOREIGN KEY %s", Quote(f.table), Quote(f.name))}
+		Problem: fmt.Sprintf("the plan does not know this foreign key from %q to %q ON DELETE %s; it keeps rows from being moved and deleted", f.table, f.to, f.onDelete)}
 	if !f.passive() {
-		d.Problem, d.Fix = f.behind(), d.Fix+", or make it restrict if it leads to a table outside of the plan"
+		d.Problem = f.behind()
 	}
-	v.say(d)
+	v.say(foreignManaged, d, v.drop(f))
+}
+
+// drop is the statement that drops a key, which may be one of another database.
+func (v *verifier) drop(f foreignKey) string {
+	table := Quote(f.table)
+	if f.schema != v.found.name {
+		table = Quote(f.schema) + "." + table
+	}
+	return "ALTER TABLE " + table + " DROP FOREIGN KEY " + Quote(f.name)
 }
 
 func (f foreignKey) passive() bool { return restricts(f.onDelete) && restricts(f.onUpdate) }
@@ -68,8 +76,7 @@ func (v *verifier) outward(from Node, f foreignKey) {
 	case f.passive(), !from.Managed && from.Asset == "", !from.Managed && restricts(f.onDelete):
 		return
 	}
-	v.say(Difference{Table: f.table, Index: f.name, Problem: f.behind(),
-		Fix: fmt.Sprintf("ALTER TABLE %s DROP FOREIGN KEY %s, or make it restrict if it leads to a table outside of the plan", Quote(f.table), Quote(f.name))})
+	v.say(foreignOutward, Difference{Table: f.table, Index: f.name, Problem: f.behind(), Fix: "make it restrict in both rules, or"}, v.drop(f))
 }
 
 // intoTable: a key that leads to a table of somebody else's, whose rows are deleted
@@ -84,6 +91,7 @@ func (v *verifier) intoTable(from *Node, to Node, f foreignKey) {
 		if f.schema != v.found.name {
 			where = f.schema + "." + f.table
 		}
+		statement := ""
 		d := Difference{Table: f.to, Index: f.name,
 			Problem: fmt.Sprintf("rows of %q refer to it by (%s), and the plan does not know that table; they keep its rows from being deleted (ON DELETE %s)", where, pairs, f.onDelete),
 			Fix:     fmt.Sprintf("add %q to the plan with the edge %s, or let cascade-worker discover write the plan anew", f.table, f.yaml(to))}
@@ -92,22 +100,22 @@ func (v *verifier) intoTable(from *Node, to Node, f foreignKey) {
 		}
 		if f.schema != v.found.name {
 			d.Problem += "; no plan reaches another database"
-			d.Fix = fmt.Sprintf("ALTER TABLE %s.%s DROP FOREIGN KEY %s", Quote(f.schema), Quote(f.table), Quote(f.name))
+			d.Fix, statement = "", v.drop(f)
 		}
-		v.say(d)
+		v.say(foreignUnknown, d, statement)
 		return
 	}
 	v.onUpdate(to, f)
 	edges := slices.DeleteFunc(slices.Clone(from.Parents), func(e Edge) bool { return e.Table != to.Name || !f.is(e) })
 	if len(edges) == 0 {
-		v.say(Difference{Table: f.table, Index: f.name,
+		v.say(foreignEdgeless, Difference{Table: f.table, Index: f.name,
 			Problem: fmt.Sprintf("the plan has no edge for this foreign key from (%s) to %q ON DELETE %s; %s", pairs, f.to, f.onDelete, f.consequence()),
-			Fix:     fmt.Sprintf("add to the parents of %q: %s", from.Name, f.yaml(to))})
+			Fix:     fmt.Sprintf("add to the parents of %q: %s", from.Name, f.yaml(to))}, "")
 		return
 	}
 	for _, e := range edges {
-		if problem, fix := f.conflict(e); problem != "" {
-			v.say(Difference{Table: f.table, Index: f.name, Problem: problem, Fix: fix})
+		if problem, words, statement := v.conflict(f, e); problem != "" {
+			v.say(foreignConflict, Difference{Table: f.table, Index: f.name, Problem: problem, Fix: words}, statement)
 		}
 	}
 }
@@ -135,24 +143,23 @@ func (f foreignKey) is(e Edge) bool {
 
 // conflict says in what the edge and the key's rule differ, and what to do. A CASCADE
 // where the plan deletes, and a SET NULL where it detaches, find nothing left to do.
-func (f foreignKey) conflict(e Edge) (problem, fix string) {
+func (v *verifier) conflict(f foreignKey, e Edge) (problem, words, statement string) {
 	columns := strings.Join(f.columns, ", ")
-	restrict := fmt.Sprintf("make the foreign key ON DELETE RESTRICT (ALTER TABLE %s DROP FOREIGN KEY %s, and add it again)", Quote(f.table), Quote(f.name))
 	switch {
 	case len(e.When) > 0:
-		return fmt.Sprintf("the foreign key binds all rows by (%s), and the plan's edge only some of them", columns), "take when off the edge, or drop the foreign key"
+		return fmt.Sprintf("the foreign key binds all rows by (%s), and the plan's edge only some of them", columns), "take when off the edge, or", v.drop(f)
 	case e.OnDelete == OnDeleteKeep:
 		return fmt.Sprintf("the plan keeps rows whose (%s) refers to a row that is gone, and the foreign key does not allow that (ON DELETE %s)", columns, f.onDelete),
-			fmt.Sprintf("make the edge on_delete: delete or detach, or ALTER TABLE %s DROP FOREIGN KEY %s", Quote(f.table), Quote(f.name))
+			"make the edge on_delete: delete or detach, or", v.drop(f)
 	case restricts(f.onDelete):
-		return "", ""
+		return "", "", ""
 	case e.OnDelete == OnDeleteDelete && !strings.EqualFold(f.onDelete, "CASCADE"):
-		return fmt.Sprintf("the plan deletes what the database would detach (ON DELETE %s on (%s))", f.onDelete, columns), "make the edge on_delete: detach, or " + restrict
+		return fmt.Sprintf("the plan deletes what the database would detach (ON DELETE %s on (%s))", f.onDelete, columns), "make the edge on_delete: detach, or the key one that restricts:", v.restrict(f)
 	case e.OnDelete == OnDeleteDetach && !strings.EqualFold(f.onDelete, "SET NULL"):
 		return fmt.Sprintf("the plan detaches what the database would delete (ON DELETE %s on (%s)); a row that comes in between would be lost", f.onDelete, columns),
-			restrict + ", or make the edge on_delete: delete"
+			"make the edge on_delete: delete, or the key one that restricts:", v.restrict(f)
 	}
-	return "", ""
+	return "", "", ""
 }
 
 // onUpdate: the worker changes nothing but the columns that it detaches. Where those are
@@ -164,9 +171,9 @@ func (v *verifier) onUpdate(to Node, f foreignKey) {
 		}
 		for _, col := range to.DetachColumns(e) {
 			if containsFold(f.references, col) {
-				v.say(Difference{Table: f.table, Index: f.name,
+				v.say(foreignUpdate, Difference{Table: f.table, Index: f.name,
 					Problem: fmt.Sprintf("it refers to %s.%s, which becomes NULL when that row is detached from %q; ON UPDATE %s then meets rows that nobody counts", f.to, col, e.Table, f.onUpdate),
-					Fix:     "let the foreign key refer to another column, or make that edge on_delete: delete or keep"})
+					Fix:     "let the foreign key refer to another column, or make that edge on_delete: delete or keep"}, "")
 			}
 		}
 	}

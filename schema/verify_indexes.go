@@ -54,12 +54,9 @@ func (v *verifier) indexes(want table, have *foundTable) {
 			v.switchedOff(have, off, x.why)
 			continue
 		}
-		fix := "ALTER TABLE " + Quote(want.name) + " ADD " + x.ddl()
-		if x.name == "" && have.primary() != nil {
-			fix = "ALTER TABLE " + Quote(want.name) + " DROP PRIMARY KEY, ADD " + x.ddl()
-		}
-		v.say(Difference{Table: want.name, Index: x.label(),
-			Problem: fmt.Sprintf("no %s has the columns (%s); %s", x.kind(), strings.Join(x.columns, ", "), x.why), Fix: fix})
+		words, statement := v.addIndex(have, x)
+		v.say(indexMissing, Difference{Table: want.name, Index: x.label(),
+			Problem: fmt.Sprintf("no %s has the columns (%s); %s", x.kind(), strings.Join(x.columns, ", "), x.why), Fix: words}, statement)
 	}
 }
 
@@ -76,8 +73,8 @@ func (t *foundTable) without(does func(*foundTable) bool) (name string, ok bool)
 }
 
 func (v *verifier) switchedOff(have *foundTable, index, why string) {
-	v.say(Difference{Table: have.name, Index: index, Problem: "reads may not use it, for it is switched off (INVISIBLE or IGNORED); " + why,
-		Fix: v.found.switchOn(have.name, index)})
+	v.say(indexOff, Difference{Table: have.name, Index: index, Problem: "reads may not use it, for it is switched off (INVISIBLE or IGNORED); " + why},
+		v.found.switchOn(have.name, index))
 }
 
 // unknownIndexes: a unique index that is not declared refuses rows that the
@@ -89,9 +86,9 @@ func (v *verifier) unknownIndexes(want table, have *foundTable) {
 		if !x.unique || known || x.name == "PRIMARY" || primary != nil && containsAll(x.columns, primary) {
 			continue
 		}
-		v.say(Difference{Table: want.name, Index: x.name,
+		v.say(indexUnknown, Difference{Table: want.name, Index: x.name,
 			Problem: fmt.Sprintf("the plan does not know this unique index on (%s); rows will be refused by it, when they move as well", strings.Join(x.columns, ", ")),
-			Fix:     "declare it among the plan's indexes if it is on the active table, or ALTER TABLE " + Quote(want.name) + " DROP INDEX " + Quote(x.name)})
+			Fix:     "declare it among the plan's indexes if it is on the active table, or"}, "ALTER TABLE "+Quote(want.name)+" DROP INDEX "+Quote(x.name))
 	}
 }
 

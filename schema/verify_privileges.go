@@ -69,7 +69,7 @@ func VerifyPrivileges(ctx context.Context, db onerow.DB, plan Plan) (Access, err
 			missing := privilege(p.Table, lacks...)
 			a.Missing = append(a.Missing, Difference{Table: p.Table,
 				Problem: fmt.Sprintf("the user %s has no %s on it, or it does not exist", a.User, strings.Join(missing.Rights, ", ")),
-				Fix:     missing.Grant(a.Database, a.User)})
+				Fix:     missing.Grant(a.Database, a.User), SQL: missing.Grant(a.Database, a.User)})
 		}
 	}
 	a.Blind = g.blind(a, plan)
@@ -101,10 +101,10 @@ func isDenied(ctx context.Context, db onerow.DB, explain string) (bool, error) {
 	err := onerow.Query(ctx, db, explain, nil, func(*sql.Rows) error { return nil })
 	var my *mysql.MySQLError
 	if errors.As(err, &my) {
-		switch my.Number {
-		case erTableAccessDenied, erColumnAccessDenied, erDBAccessDenied:
+		switch {
+		case isDenial(my.Number):
 			return true, nil
-		case erNoSuchTable, erBadField:
+		case my.Number == erNoSuchTable, my.Number == erBadField:
 			return false, nil
 		}
 	}

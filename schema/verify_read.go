@@ -19,6 +19,14 @@ type database struct {
 	tables  map[string]*foundTable
 	foreign []foreignKey
 	hidden  map[string]bool // tables that were asked for and on which the user has no right
+
+	mode     string            // sql_mode of the session
+	creates  map[string]string // SHOW CREATE TABLE, "" where it is not shown
+	asked    map[string]bool   // tables of which it is needed and not read yet
+	counted  bool              // whether there was anything to read of these:
+	counters map[string]uint64 // the next id of tables that number their rows
+	highest  map[idKept]uint64 // the highest id that is kept
+	unread   map[string]bool   // tables whose ids the user may not read
 }
 
 type foundTable struct {
@@ -107,7 +115,7 @@ func (d *database) switchOn(table, index string) string {
 // MySQL returns the columns' names of information_schema in upper case, so
 // everything is read by position. All statements are plain reads of the dictionary.
 const (
-	sqlDatabase = `SELECT DATABASE(), @@lower_case_table_names, COALESCE((SELECT MAX(column_name) FROM information_schema.columns
+	sqlDatabase = `SELECT DATABASE(), @@lower_case_table_names, @@sql_mode, COALESCE((SELECT MAX(column_name) FROM information_schema.columns
  WHERE table_schema = 'information_schema' AND table_name = 'STATISTICS' AND column_name IN ('` + visibleColumn + `', '` + ignoredColumn + `')), '')`
 
 	sqlTables = `SELECT table_name, table_type, COALESCE(engine, '') FROM information_schema.tables
@@ -152,8 +160,8 @@ func readTables(ctx context.Context, db onerow.DB, only []string) (*database, er
 		some = " AND table_name IN (" + strings.TrimPrefix(some, ", ") + ")"
 	}
 	var name sql.NullString
-	d := &database{tables: map[string]*foundTable{}}
-	if err := onerow.QueryRow(ctx, db, sqlDatabase, nil, &name, &d.fold, &d.offBy); err != nil {
+	d := &database{tables: map[string]*foundTable{}, creates: map[string]string{}, asked: map[string]bool{}}
+	if err := onerow.QueryRow(ctx, db, sqlDatabase, nil, &name, &d.fold, &d.mode, &d.offBy); err != nil {
 		return nil, err
 	}
 	if !name.Valid {

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/onerow/onerow/internal/ident"
 )
 
 // foreign holds a table of somebody else's, and its archive, against the plan: what the
@@ -21,7 +19,7 @@ func (v *verifier) foreign(t Table) {
 		}
 		v.primaryKey(t, have)
 		if t.Asset != "" && have.column(t.Asset) == nil {
-			v.say(Difference{Table: name, Column: t.Asset, Problem: "it does not exist; it should name the row's asset", Fix: "correct the plan's asset"})
+			v.say(assetMissing, Difference{Table: name, Column: t.Asset, Problem: "it does not exist; it should name the row's asset", Fix: "correct the plan's asset"}, "")
 		}
 		v.foreignTriggers(t, n, have)
 		if active == nil {
@@ -34,23 +32,27 @@ func (v *verifier) foreign(t Table) {
 
 // primaryKey: rows are named, locked and parked by it.
 func (v *verifier) primaryKey(t Table, have *foundTable) {
-	primary := have.primary()
+	primary, statement := have.primary(), ""
 	switch {
 	case primary == nil:
-		v.say(Difference{Table: have.name, Index: "PRIMARY", Problem: "it has no primary key, so no row of it can be named, locked or parked", Fix: addPrimaryKey(have)})
+		words, statement := v.replaceKey(have, t.Key)
+		if statement == "" {
+			words, statement = addPrimaryKey(have)
+		}
+		v.say(keyMissing, Difference{Table: have.name, Index: "PRIMARY", Problem: "it has no primary key, so no row of it can be named, locked or parked", Fix: words}, statement)
 		return
 	case !slices.Equal(primary, lower(t.Key)):
 		d := Difference{Table: have.name, Index: "PRIMARY",
 			Problem: fmt.Sprintf("the primary key is (%s), the plan says (%s)", strings.Join(have.spelled(primary), ", "), strings.Join(t.Key, ", ")),
 			Fix:     fmt.Sprintf("correct the plan: key: [%s]", strings.Join(have.spelled(primary), ", "))}
 		if v.found.key(have.name) == v.found.key(t.Archive) {
-			d.Fix = fmt.Sprintf("ALTER TABLE %s DROP PRIMARY KEY, ADD PRIMARY KEY (%s)", Quote(have.name), ident.Quotes(t.Key...))
+			d.Fix, statement = v.replaceKey(have, t.Key)
 		}
-		v.say(d)
+		v.say(keyOther, d, statement)
 	}
 	for _, col := range primary {
 		if problem := have.keyProblem(col); problem != "" {
-			v.say(Difference{Table: have.name, Column: col, Problem: "it is in the primary key, and " + problem, Fix: "make another column the primary key, or MODIFY this one"})
+			v.say(keyInexact, Difference{Table: have.name, Column: col, Problem: "it is in the primary key, and " + problem, Fix: "make another column the primary key"}, "")
 		}
 	}
 }
@@ -63,9 +65,9 @@ func (v *verifier) foreignTriggers(t Table, n Node, have *foundTable) {
 		if !runsWith(tr, !t.Stays, updates) || slices.ContainsFunc(t.Triggers, func(name string) bool { return strings.EqualFold(name, tr.name) }) {
 			continue
 		}
-		v.say(Difference{Table: have.name,
+		v.say(foreignTrigger, Difference{Table: have.name,
 			Problem: fmt.Sprintf("the trigger %q runs %s each %s of the worker's; what it writes is neither bounded nor counted", tr.name, strings.ToLower(tr.timing), strings.ToLower(tr.event)),
-			Fix:     fmt.Sprintf("look at it: if it belongs to the deletion of a row, say so in the plan, triggers: [%s]; otherwise DROP TRIGGER %s", tr.name, Quote(tr.name))})
+			Fix:     fmt.Sprintf("look at it: if it belongs to the deletion of a row, say so in the plan, triggers: [%s]; otherwise", tr.name)}, "DROP TRIGGER "+Quote(tr.name))
 	}
 	for _, name := range t.Triggers {
 		in := func(table string) bool {
@@ -73,8 +75,8 @@ func (v *verifier) foreignTriggers(t Table, n Node, have *foundTable) {
 			return other != nil && slices.ContainsFunc(other.triggers, func(tr foundTrigger) bool { return strings.EqualFold(tr.name, name) })
 		}
 		if have.name == v.found.in(t.Name).name && !slices.ContainsFunc(t.tables(), in) {
-			v.say(Difference{Table: have.name, Problem: fmt.Sprintf("the plan accepts the trigger %q, and the table has none of that name that this user may see", name),
-				Fix: "take it out of the plan's triggers, or GRANT TRIGGER to see it"})
+			v.say(triggerGone, Difference{Table: have.name, Problem: fmt.Sprintf("the plan accepts the trigger %q, and the table has none of that name that this user may see", name),
+				Fix: "take it out of the plan's triggers, or GRANT TRIGGER to see it"}, "")
 		}
 	}
 }
@@ -94,11 +96,11 @@ func (v *verifier) archivePair(n Node, active, archive *foundTable) {
 		switch {
 		case a.computed():
 		case b == nil:
-			v.say(Difference{Table: archive.name, Column: a.name, Problem: fmt.Sprintf("%q has it and its archive does not, so a row loses it when it moves", active.name),
-				Fix: fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s %s", Quote(archive.name), Quote(a.name), a.describe())})
+			words, statement := v.addLike(active, archive, a)
+			v.say(archiveMissing, Difference{Table: archive.name, Column: a.name, Problem: fmt.Sprintf("%q has it and its archive does not, so a row loses it when it moves", active.name), Fix: words}, statement)
 		case containsFold(matters, a.name) && (a.full != b.full || a.collation != b.collation):
-			v.say(Difference{Table: archive.name, Column: a.name, Problem: fmt.Sprintf("it is %s here and %s in %q, so the cascade cannot look for the same value in both", b.describe(), a.describe(), active.name),
-				Fix: fmt.Sprintf("make the two the same: ALTER TABLE %s MODIFY COLUMN %s %s", Quote(archive.name), Quote(a.name), a.describe())})
+			words, statement := v.pairFix(active, archive, a, b, true)
+			v.say(archiveDiffers, Difference{Table: archive.name, Column: a.name, Problem: fmt.Sprintf("it is %s here and %s in %q, so the cascade cannot look for the same value in both", b.collated(), a.collated(), active.name), Fix: words}, statement)
 		}
 	}
 }

@@ -18,6 +18,8 @@ var (
 	ErrNoClaim = errors.New("serial: no such claim")
 	// errMoved: the claim that refused the INSERT is gone.
 	errMoved = errors.New("serial: the claim key was taken and is free again; try again")
+	// errVoid: the row is locked, the UPDATE was sent twice, and the claim is not voided.
+	errVoid = errors.New("serial: the claim does not become voided; is there a trigger?")
 )
 
 // MismatchError is the detail of [ErrMismatch].

@@ -33,18 +33,20 @@ func (s *Series) Void(ctx context.Context, db onerow.DB, key, reason string) (on
 		return res, fmt.Errorf("%w: the reason why claim %q of series %q is voided has %d bytes; give UTF-8 of at most %d", ErrArgument, key, s.name, len(reason), maxReason)
 	}
 	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-		for {
+		for range 2 {
 			n, err := onerow.Affected(ctx, tx, sqlVoid, reason, s.name, key)
 			if err != nil {
 				return err
 			}
 			claim, err := s.find(ctx, tx, sqlReadVoided, key)
 			res = onerow.Result[Claim]{Row: claim, Changed: n == 1}
-			// At READ COMMITTED the claim may have been committed between the two. The row is locked now.
+			// At READ COMMITTED the claim may have been committed between the two. The row is locked now, and
+			// the second UPDATE finds it.
 			if err != nil || claim.Voided {
 				return err
 			}
 		}
+		return errVoid
 	})
 	if err != nil {
 		return onerow.Result[Claim]{}, fmt.Errorf("serial: void claim %q of series %q: %w", key, s.name, err)

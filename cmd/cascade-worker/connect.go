@@ -27,12 +27,13 @@ func (a *app) open(ctx context.Context) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	connector, err := mysql.NewConnector(cfg)
-	if err != nil {
+	connector, err := onerow.NewConnector(cfg)
+	var setting *onerow.SettingError
+	switch {
+	case errors.As(err, &setting):
+		return nil, usagef("the DSN's setting %s = %q cannot be used: %s; %s", setting.Setting, setting.Value, setting.Why, setting.Fix)
+	case err != nil:
 		return nil, usagef("the DSN's settings contradict each other; it should be %s", dsnForms)
-	}
-	if !setsIsolation(cfg) {
-		connector = onerow.ReadCommitted(connector)
 	}
 	db := sql.OpenDB(connector)
 	db.SetMaxOpenConns(8)
@@ -71,15 +72,6 @@ func pending(ctx context.Context, db *sql.DB) (int, error) {
 		}
 	}
 	return missing, err
-}
-
-func setsIsolation(cfg *mysql.Config) bool {
-	for name := range cfg.Params {
-		if strings.HasSuffix(strings.ToLower(name), "tx_isolation") || strings.HasSuffix(strings.ToLower(name), "transaction_isolation") {
-			return true
-		}
-	}
-	return false
 }
 
 // Server error numbers that a first connection meets.

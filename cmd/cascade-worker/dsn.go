@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+
+	"github.com/onerow/onerow"
 )
 
 const (
@@ -22,6 +24,7 @@ var (
 	urlScheme = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*)://`)
 	// The driver sends what it does not know as SET name = value.
 	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]*$`)
+	charsetParam = regexp.MustCompile(`[?&]charset=([^&]*)`)
 )
 
 // parseDSN reads a DSN in either form. Its errors never contain any part of it that
@@ -138,12 +141,13 @@ func finish(cfg *mysql.Config) (*mysql.Config, error) {
 	if cfg.Timeout == 0 {
 		cfg.Timeout = dialTimeout
 	}
-	// One round trip per statement instead of two. With the collations that make it
-	// unsafe, the driver would refuse.
-	cfg.InterpolateParams = true
-	if cfg.Collation == "" {
+	// It would not fit another character set.
+	if said := charsetParam.FindStringSubmatch(cfg.FormatDSN()); cfg.Collation == "" && (said == nil || said[1] == "utf8mb4") {
 		cfg.Collation = "utf8mb4_general_ci" // known to all versions of both engines
 	}
+	// One round trip per statement instead of two, where that is safe. If the DSN asks for it elsewhere,
+	// onerow.NewConnector refuses it.
+	cfg.InterpolateParams = cfg.InterpolateParams || onerow.CanInterpolate(cfg)
 	// What the driver would write to stderr comes back as an error as well.
 	cfg.Logger = &mysql.NopLogger{}
 	return cfg, nil

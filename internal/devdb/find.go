@@ -78,16 +78,18 @@ func installCommand() string {
 	return fmt.Sprintf("%[1]sapt-get update && %[1]sapt-get install -y --no-install-recommends mariadb-server-core mariadb-client-core", sudo)
 }
 
-// installDB finds the script that makes a MariaDB data directory: on PATH, or near the server where archives have it.
+// installDB finds the script that makes a MariaDB data directory: beside the server, near it where archives have it, or on
+// PATH. One that is not the server's own could be of another version, so the nearest wins.
 func (b binary) installDB() (path string, args []string, err error) {
 	real, err := filepath.EvalSymlinks(b.path)
 	if err != nil {
 		return "", nil, fmt.Errorf("devdb: %w", err)
 	}
-	base := filepath.Dir(filepath.Dir(real))
+	beside := filepath.Dir(real)
+	base := filepath.Dir(beside)
 	for _, name := range []string{"mariadb-install-db", "mysql_install_db"} {
-		for _, folder := range []string{"bin", "scripts"} {
-			if path, err := exec.LookPath(filepath.Join(base, folder, name)); err == nil {
+		for _, folder := range []string{beside, filepath.Join(base, "bin"), filepath.Join(base, "scripts")} {
+			if path, err := exec.LookPath(filepath.Join(folder, name)); err == nil {
 				return path, []string{"--basedir=" + base}, nil
 			}
 		}

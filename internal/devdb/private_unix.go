@@ -30,6 +30,7 @@ type private struct {
 	throwAway bool
 	durable   bool
 	env       []string
+	args      []string
 	sockDir   string // a short folder made for the socket; empty: the socket is in dir
 	socket    string
 	addr      string
@@ -39,7 +40,7 @@ type private struct {
 
 // startPrivate takes the folder, makes the data directory if it has none, and starts the server.
 func startPrivate(ctx context.Context, bin binary, o Options) (_ *private, err error) {
-	p := &private{bin: bin, durable: o.Durable, env: o.Env}
+	p := &private{bin: bin, durable: o.Durable, env: o.Env, args: o.Args}
 	if o.Dir == "" {
 		p.throwAway = true
 		sweep(o.Log)
@@ -128,7 +129,7 @@ func (p *private) serverFlags(port int) []string {
 	if p.throwAway {
 		flags = append(flags, "--innodb-fast-shutdown=2") // nobody will read these pages again
 	}
-	return flags
+	return append(flags, p.args...)
 }
 
 // run starts the server and waits until it answers on its socket, where nobody else can be.

@@ -36,6 +36,8 @@ type Options struct {
 	Durable bool
 	// Env are environment variables, as in "NAME=value", for the server beside this process's own.
 	Env []string
+	// Args are further flags for a private server, behind those of this package, so they win.
+	Args []string
 	// Log hears about what is found, initialised and waited for. Nil: silence.
 	Log *slog.Logger
 }

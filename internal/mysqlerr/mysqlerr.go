@@ -28,13 +28,23 @@ const (
 	Duplicate
 	// RolledBack means that the server chose this transaction as a victim and
 	// rolled all of it back (1213, the cluster codes 3101 and 1180, and 1020,
-	// MariaDB's snapshot conflict): what follows on this session would run in
-	// autocommit. It may run again.
+	// MariaDB's snapshot conflict, which does so as well): what follows on this
+	// session would run in autocommit. It may run again.
 	RolledBack
-	// StatementUndone means that the one statement was undone and the transaction
-	// is still open (1205, lock wait timeout; 1047, a Galera node that is not
-	// ready). The transaction should be rolled back and may run again.
-	StatementUndone
+	// TimedOut means that a lock was waited for in vain (1205). The statement was undone and the
+	// transaction is still open, or, with innodb_rollback_on_timeout, all of it was rolled back:
+	// nobody can tell, so nothing more may be sent in it. It may run again.
+	TimedOut
+	// Overflowed means that the server rolled all of the transaction back because it is too much
+	// for it (1206, more locks than its memory holds). It would be so again.
+	Overflowed
+	// NotHere means that this server, or this node of a cluster, takes no writes or no sessions at present
+	// (1047, 1290, 1792, 1836; 1040, 1203). What becomes of a transaction that is open there is not
+	// known. It may run again, in another session, which may lead elsewhere.
+	NotHere
+	// TooLarge means that a statement is larger than the server (1153) or the driver takes.
+	// The server has closed the session. It would be so again.
+	TooLarge
 	// ConnectionLost means that the session is gone. Before COMMIT was sent that
 	// is a rollback; after it the outcome is unknown.
 	ConnectionLost
@@ -49,6 +59,13 @@ const (
 	erServerShutdown        = 1053
 	erUnknownCom            = 1047 // Galera: "WSREP has not yet prepared node for application use"
 	erCheckRead             = 1020 // MariaDB, innodb_snapshot_isolation: record has changed since last read
+	erTooManyConnections    = 1040
+	erPacketTooLarge        = 1153
+	erLockTableFull         = 1206
+	erTooManyOfUser         = 1203
+	erOptionPrevents        = 1290 // read_only, super_read_only among them
+	erReadOnlyTransaction   = 1792
+	erReadOnlyMode          = 1836
 	erErrorDuringCommit     = 1180
 	erLockWaitTimeout       = 1205
 	erDeadlock              = 1213
@@ -70,6 +87,9 @@ func Classify(err error) Class {
 	if errors.Is(err, driver.ErrBadConn) {
 		return NotSent
 	}
+	if errors.Is(err, mysql.ErrPktTooLarge) {
+		return TooLarge
+	}
 	var network net.Error
 	if errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, net.ErrClosed) || errors.As(err, &network) && !isContext(err) {
@@ -84,8 +104,14 @@ func classifyNumber(number uint16) Class {
 		return Duplicate
 	case erDeadlock, erErrorDuringCommit, erTransactionRollbackGR, erCheckRead:
 		return RolledBack
-	case erLockWaitTimeout, erUnknownCom:
-		return StatementUndone
+	case erLockWaitTimeout:
+		return TimedOut
+	case erLockTableFull:
+		return Overflowed
+	case erUnknownCom, erOptionPrevents, erReadOnlyTransaction, erReadOnlyMode, erTooManyConnections, erTooManyOfUser:
+		return NotHere
+	case erPacketTooLarge:
+		return TooLarge
 	case erServerShutdown, erConnectionKilled, erSessionWasKilled, erClientInteraction:
 		return ConnectionLost
 	}
@@ -96,24 +122,43 @@ func classifyNumber(number uint16) Class {
 // network error may as well be that of a call to elsewhere.
 func FromDriver(err error) bool {
 	var my *mysql.MySQLError
-	return errors.As(err, &my) || errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, driver.ErrBadConn)
+	return errors.As(err, &my) || errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, mysql.ErrPktTooLarge) || errors.Is(err, driver.ErrBadConn)
 }
 
 // MayRunAgain says whether a transaction that met err before its COMMIT was
 // sent left nothing behind and may be run again from its first statement.
 func MayRunAgain(err error) bool {
 	switch Classify(err) {
-	case RolledBack, StatementUndone, ConnectionLost, NotSent:
+	case RolledBack, TimedOut, NotHere, ConnectionLost, NotSent:
 		return true
 	}
 	return false
+}
+
+// EndsTransaction says whether, after err, nothing more may be sent in the transaction: it is
+// gone, or may be.
+func EndsTransaction(err error) bool {
+	switch Classify(err) {
+	case Overflowed, TooLarge:
+		return true
+	}
+	return MayRunAgain(err)
+}
+
+// Answers says whether err is what a function found out, and not that the server, the connection
+// or the context kept it from doing so. A duplicate is a find.
+func Answers(err error) bool {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return false
+	}
+	return !FromDriver(err) && !MayRunAgain(err) || Classify(err) == Duplicate
 }
 
 // RefusedCommit says whether err, the answer to a COMMIT, proves that nothing
 // was committed. Every other error leaves the outcome unknown.
 func RefusedCommit(err error) bool {
 	switch Classify(err) {
-	case RolledBack, StatementUndone, NotSent:
+	case RolledBack, TimedOut, NotHere, NotSent:
 		return true
 	}
 	return false

@@ -30,8 +30,15 @@ func TestClassify(t *testing.T) {
 		{"certifier", number(3101), RolledBack, true, true},
 		{"error during COMMIT", number(1180), RolledBack, true, true},
 		{"snapshot conflict", number(1020), RolledBack, true, true},
-		{"lock wait timeout", number(1205), StatementUndone, true, true},
-		{"node not ready", number(1047), StatementUndone, true, true},
+		{"lock wait timeout", number(1205), TimedOut, true, true},
+		{"lock table full", number(1206), Overflowed, false, false},
+		{"node not ready", number(1047), NotHere, true, true},
+		{"read only", number(1290), NotHere, true, true},
+		{"read only transaction", number(1792), NotHere, true, true},
+		{"read only mode", number(1836), NotHere, true, true},
+		{"too many connections", number(1040), NotHere, true, true},
+		{"packet too large", number(1153), TooLarge, false, false},
+		{"packet too large for the driver", mysql.ErrPktTooLarge, TooLarge, false, false},
 		{"shutdown", number(1053), ConnectionLost, true, false},
 		{"killed (MariaDB)", number(1927), ConnectionLost, true, false},
 		{"killed (MySQL)", number(3169), ConnectionLost, true, false},
@@ -53,10 +60,30 @@ func TestClassify(t *testing.T) {
 			if got := MayRunAgain(c.err); got != c.again {
 				t.Errorf("MayRunAgain = %v, want %v", got, c.again)
 			}
+			ends := c.again || c.class == Overflowed || c.class == TooLarge
+			if got := EndsTransaction(c.err); got != ends {
+				t.Errorf("EndsTransaction = %v, want %v", got, ends)
+			}
 			if got := RefusedCommit(c.err); got != c.rejected {
 				t.Errorf("RefusedCommit = %v, want %v", got, c.rejected)
 			}
 		})
+	}
+}
+
+// TestAnswers: what a function finds out is told from what kept it from finding out.
+func TestAnswers(t *testing.T) {
+	duplicate := &mysql.MySQLError{Number: 1062}
+	for _, err := range []error{nil, errors.New("the name is taken"), duplicate, fmt.Errorf("the name is taken: %w", duplicate)} {
+		if !Answers(err) {
+			t.Errorf("%v is an answer", err)
+		}
+	}
+	for _, err := range []error{&mysql.MySQLError{Number: 1045}, &mysql.MySQLError{Number: 1290}, &mysql.MySQLError{Number: 1213}, driver.ErrBadConn,
+		mysql.ErrInvalidConn, &net.OpError{Op: "dial"}, context.Canceled, fmt.Errorf("x: %w", context.DeadlineExceeded)} {
+		if Answers(err) {
+			t.Errorf("%v is no answer", err)
+		}
 	}
 }
 

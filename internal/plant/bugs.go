@@ -3,14 +3,14 @@ package main
 // The bugs, floor by floor. Those of the cascade are in cascade.go.
 var bugs = append([]bug{
 	{"an unknown COMMIT is run again", ".", ".", []change{{"tx.go",
-		`return Retryable(err) || token && errors.Is(err, ErrOutcomeUnknown), err`,
-		`return Retryable(err) || errors.Is(err, ErrOutcomeUnknown), err`}}},
-	{"a poisoned transaction goes on in autocommit", ".", ".", []change{{"tx.go",
-		`if first := tx.poison.Load(); first != nil {`,
-		`if first := tx.poison.Load(); first != nil && false {`}}},
+		`again: (Retryable(err) || token && unknown)`,
+		`again: (Retryable(err) || unknown)`}}},
+	{"a poisoned transaction goes on in autocommit", ".", ".", []change{{"poison.go",
+		`if first := g.poison.Load(); first != nil {`,
+		`if first := g.poison.Load(); first != nil && false {`}}},
 	{"a lock wait timeout at COMMIT leaves the outcome unknown", "./internal/mysqlerr", ".", []change{{"internal/mysqlerr/mysqlerr.go",
-		"case RolledBack, StatementUndone, NotSent:\n\t\treturn true\n\t}\n\treturn false\n}\n\n// isContext",
-		"case RolledBack, NotSent:\n\t\treturn true\n\t}\n\treturn false\n}\n\n// isContext"}}},
+		"case RolledBack, TimedOut, NotHere, NotSent:\n\t\treturn true\n\t}\n\treturn false\n}\n\n// isContext",
+		"case RolledBack, NotHere, NotSent:\n\t\treturn true\n\t}\n\treturn false\n}\n\n// isContext"}}},
 
 	{"upper and lower case are two names", "./schema", ".", []change{{"schema/normalize.go",
 		`c += 'a' - 'A'`, `c += 0`}}},

@@ -3,6 +3,7 @@ package dbtest
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -75,6 +76,7 @@ type Option func(*settings)
 type settings struct {
 	isolation sql.IsolationLevel
 	params    []string
+	stale     bool
 }
 
 // Isolation sets the isolation level of every session, under the name of the variable that the engine knows. The
@@ -87,6 +89,42 @@ func Isolation(level sql.IsolationLevel) Option {
 // settings and over earlier options.
 func Param(key, value string) Option {
 	return func(s *settings) { s.params = append(s.params, key+"="+value) }
+}
+
+// SnapshotIsolation says whether the server knows innodb_snapshot_isolation (MariaDB, ON by default from 11.6 on): a write on a row
+// that was changed after the transaction's snapshot is refused there, and the transaction rolled back, at REPEATABLE READ.
+func SnapshotIsolation(t testing.TB) bool {
+	t.Helper()
+	has, err := hasSnapshotIsolation(Server(t))
+	if err != nil {
+		t.Fatalf("dbtest: %v", err)
+	}
+	return has
+}
+
+func hasSnapshotIsolation(s *devdb.Server) (has bool, err error) {
+	db, err := sql.Open("mysql", s.DSN(""))
+	if err != nil {
+		return false, err
+	}
+	var name, value string
+	err = db.QueryRowContext(context.Background(), "SHOW VARIABLES LIKE 'innodb_snapshot_isolation'").Scan(&name, &value)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, db.Close()
+	}
+	return true, errors.Join(err, db.Close())
+}
+
+// StaleWrites lets a transaction at REPEATABLE READ write what was changed after its snapshot, as all servers do by default but those
+// of [SnapshotIsolation]: for a naive twin, whose fault such a server refuses, and for what happens where it does not.
+func StaleWrites() Option { return func(s *settings) { s.stale = true } }
+
+// SnapshotConflicts is the opposite of StaleWrites, on servers of [SnapshotIsolation].
+func SnapshotConflicts(t testing.TB) Option {
+	if SnapshotIsolation(t) {
+		return Param("innodb_snapshot_isolation", "ON")
+	}
+	return func(*settings) {}
 }
 
 // Open makes a fresh schema for this test and returns a pool on it. When the test ends the pool is closed and the schema
@@ -148,6 +186,15 @@ func dsnFor(server *devdb.Server, name string, opts []Option) (string, error) {
 	if s.isolation != sql.LevelDefault {
 		level := strings.ToUpper(strings.ReplaceAll(s.isolation.String(), " ", "-"))
 		cfg.Params[server.IsolationVariable()] = "'" + level + "'"
+	}
+	if s.stale {
+		has, err := hasSnapshotIsolation(server)
+		if err != nil {
+			return "", err
+		}
+		if has {
+			cfg.Params["innodb_snapshot_isolation"] = "OFF"
+		}
 	}
 	dsn := cfg.FormatDSN()
 	for _, p := range s.params {

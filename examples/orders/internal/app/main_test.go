@@ -43,3 +43,10 @@ func count(t *testing.T, db *sql.DB, query string, args ...any) (n int) {
 	}
 	return n
 }
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

@@ -17,8 +17,6 @@ import (
 // Task is the body of a message of the queue "carts".
 type Task struct {
 	Cart int64 `json:"cart"`
-	// Changed: the cart is another one now; whoever validates it is superseded.
-	Changed bool `json:"changed,omitempty"`
 }
 
 // Question is the body of a message of the queue "prices".
@@ -79,14 +77,8 @@ func (v *Validator) Take(ctx context.Context, raw []byte) (Taken, error) {
 	if err := json.Unmarshal([]byte(e.Body), &t); err != nil {
 		return Taken{}, fmt.Errorf("carts: message %q is no task: %w", e.MessageID, err)
 	}
-	taken := Taken{Run: flow.Run{Flow: flowPrefix + strconv.FormatInt(t.Cart, 10), RequestID: e.RequestID}, Retry: e.Retry}
-	begin := func(ctx context.Context, db onerow.DB, r flow.Run) (flow.Result, error) {
-		return flow.Claim(ctx, db, r)
-	}
-	if t.Changed {
-		begin = flow.Supersede
-	}
-	res, err := begin(ctx, v.DB, taken.Run)
+	taken := Taken{Run: runOf(t.Cart, e.RequestID), Retry: e.Retry}
+	res, err := flow.Claim(ctx, v.DB, taken.Run)
 	var owned *flow.OwnedError
 	switch {
 	case errors.As(err, &owned):
@@ -121,16 +113,21 @@ func (v *Validator) again(ctx context.Context, e flow.Envelope, taken Taken) (Ta
 	return taken, err
 }
 
-// ask notes the step and sends the question, in one commit.
+// ask notes the step and sends the question, in one commit. The items are read behind the proof: who changes them
+// supersedes this run first.
 func (v *Validator) ask(ctx context.Context, cart int64, taken Taken) (Taken, error) {
 	taken.Question = flow.MessageID(taken.Run.RequestID, stepPrices)
+	gone := false
 	err := onerow.InTx(ctx, v.DB, func(ctx context.Context, tx *onerow.Tx) error {
 		step, err := flow.Await(ctx, tx, taken.Run, stepPrices, nil)
 		if err != nil {
 			return err
 		}
 		c, err := store.CartByID(ctx, tx, cart)
-		if err != nil {
+		if gone = errors.Is(err, store.ErrNotFound); gone {
+			_, err = flow.Finish(ctx, tx, taken.Run)
+		}
+		if err != nil || gone {
 			return err
 		}
 		body, err := json.Marshal(Question{Step: step.ID, Items: c.Items})
@@ -142,13 +139,12 @@ func (v *Validator) ask(ctx context.Context, cart int64, taken Taken) (Taken, er
 		return err
 	})
 	switch {
-	case errors.Is(err, store.ErrNotFound):
-		taken.Outcome = Gone
-		_, err = flow.Finish(ctx, v.DB, taken.Run)
 	case errors.Is(err, flow.ErrSuperseded):
 		taken.Outcome, err = Superseded, nil
 	case errors.Is(err, flow.ErrFinished): // its answer came meanwhile
 		taken.Outcome, err = flow.Done, nil
+	case gone:
+		taken.Outcome = Gone
 	}
 	return taken, err
 }

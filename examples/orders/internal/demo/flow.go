@@ -20,7 +20,7 @@ func (t *teller) validation(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	asked, err := t.take(ctx, "the cart's message m1", first, flow.Admitted)
+	asked, err := t.take(ctx, "the cart's message m1: the cart's own commit made it the owner", first, flow.Redelivered)
 	if err != nil {
 		return err
 	}
@@ -54,16 +54,16 @@ func (t *teller) validation(ctx context.Context) error {
 	if err != nil || a.status != http.StatusOK {
 		return errors.Join(err, wrong("the cart's change: %d %s", a.status, a.body))
 	}
-	t.step("the customer puts a hat into the cart; that sends m2")
+	t.step("the customer puts a hat into the cart; m2 supersedes m1 in that commit")
 	second, err := t.lastCartMessage(ctx)
 	if err != nil {
 		return err
 	}
-	changed, err := t.take(ctx, "m2 supersedes m1 and asks anew", second, flow.Admitted)
-	if err != nil {
+	if err := t.priced(ctx, "the price service answers m1's question, before m2 comes: stale", asked, flow.ErrSuperseded); err != nil {
 		return err
 	}
-	if err := t.priced(ctx, "the price service answers m1's question: stale", asked, flow.ErrSuperseded); err != nil {
+	changed, err := t.take(ctx, "m2 asks anew", second, flow.Redelivered)
+	if err != nil {
 		return err
 	}
 	if err := t.priced(ctx, "it answers m2's question: the cart is valid, the flow ends", changed, nil); err != nil {

@@ -3,7 +3,6 @@ package shop
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"net/http"
 
 	"github.com/onerow/onerow"
@@ -15,15 +14,12 @@ import (
 // createCart runs inside of OneCommit: the cart, its message, the key and the answer commit together.
 func (s *Shop) createCart(w http.ResponseWriter, r *http.Request) {
 	s.inTx(w, r, func(ctx context.Context, tx *onerow.Tx, customer string, in cartRequest) (store.Cart, int, error) {
-		c, err := store.InsertCart(ctx, tx, customer, in.Items)
-		if err == nil {
-			err = sendCart(ctx, tx, carts.Task{Cart: c.ID})
-		}
+		c, err := carts.Make(ctx, tx, customer, in.Items, rand.Text())
 		return c, http.StatusCreated, err
 	})
 }
 
-// changeCart replaces the items; the message supersedes the validation that runs.
+// changeCart replaces the items; in the same commit the validation that runs is superseded.
 func (s *Shop) changeCart(w http.ResponseWriter, r *http.Request) {
 	_, id, ok := s.asked(w, r)
 	if !ok {
@@ -31,11 +27,7 @@ func (s *Shop) changeCart(w http.ResponseWriter, r *http.Request) {
 	}
 	s.inTx(w, r, func(ctx context.Context, tx *onerow.Tx, customer string, in cartRequest) (store.Cart, int, error) {
 		c := store.Cart{ID: id, Tenant: customer, Items: in.Items, Status: store.CartOpen}
-		err := store.ChangeCart(ctx, tx, c)
-		if err == nil {
-			err = sendCart(ctx, tx, carts.Task{Cart: id, Changed: true})
-		}
-		return c, http.StatusOK, err
+		return c, http.StatusOK, carts.Change(ctx, tx, c, rand.Text())
 	})
 }
 
@@ -65,15 +57,6 @@ func (s *Shop) inTx(w http.ResponseWriter, r *http.Request, work cartWork) {
 		return
 	}
 	s.write(w, r, status, c)
-}
-
-// sendCart has the cart validated once the transaction has committed.
-func sendCart(ctx context.Context, tx *onerow.Tx, t carts.Task) error {
-	body, err := json.Marshal(t)
-	if err == nil {
-		_, err = store.Send(ctx, tx, store.Message{ID: rand.Text(), Queue: store.QueueCarts, Body: string(body)})
-	}
-	return err
 }
 
 func (s *Shop) showCart(w http.ResponseWriter, r *http.Request) {

@@ -18,6 +18,11 @@
 //	was not reached                   not_charged   503      released: the next request charges
 //	gave no answer, or not in time,   unclear       502      error, for attention; the same 502 from then on
 //	or one that says nothing
+//	was not asked: another order      as it was     422      released
+//	was made under the key
+//
+// The bank is asked for what the order's row says, which was written under the key before: also when the key was released or has
+// expired, and the middleware lets another payload pass.
 //
 // An unclear order is settled by [Shop.Resolve], an operator's verb, or by the bank's late notice: they ask whether there is a
 // charge and end the key and the order in one transaction, only while the key is still as they saw it.

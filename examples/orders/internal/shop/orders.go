@@ -27,6 +27,11 @@ func (s *Shop) createOrder(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	o, err := store.Begin(ctx, s.DB, s.Keys, claim, store.Order{Item: in.Item, Amount: in.Amount, Card: in.Card})
+	if errors.Is(err, store.ErrOther) { // the middleware no longer knows what the key was for; the order's row does
+		httpkey.NotDone(ctx)
+		s.problem(w, r, http.StatusUnprocessableEntity, "this key was used for another order", nil)
+		return
+	}
 	if err != nil { // the bank was not asked; if the row was written all the same, the next request finds it
 		httpkey.NotDone(ctx)
 		s.later(w, r, "the order cannot be written; send it again", err)

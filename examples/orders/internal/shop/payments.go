@@ -60,8 +60,15 @@ func (p payments) charge(ctx context.Context, o store.Order, patience time.Durat
 		return 0, errDeclined
 	case status != http.StatusCreated || c.ID == 0:
 		return 0, fmt.Errorf("shop: it is not known whether the bank has charged: it answers %d", status)
+	case c.Amount != o.Amount:
+		return 0, errAmount(c, o)
 	}
 	return c.ID, nil
+}
+
+// errAmount: it is for a human, whoever finds it.
+func errAmount(c bank.Charge, o store.Order) error {
+	return fmt.Errorf("shop: the bank's charge %d is of %d cents, order %d of %d", c.ID, c.Amount, o.ID, o.Amount)
 }
 
 // notReached: there was no connection, so nothing was sent. Every other error may mean that the

@@ -43,7 +43,7 @@ func (s *Shop) Resolve(ctx context.Context, actor string, seen idempotency.Entry
 		return o, fmt.Errorf("shop: the bank has %d charges for order %d", len(charges), o.ID)
 	}
 	if len(charges) == 1 {
-		return s.settle(ctx, actor, "the bank has a charge", seen, o, charges[0].ID)
+		return s.settle(ctx, actor, "the bank has a charge", seen, o, charges[0])
 	}
 	operator, err := s.Keys.Operator(actor, "the bank has no charge")
 	if err != nil {
@@ -59,13 +59,16 @@ func (s *Shop) Resolve(ctx context.Context, actor string, seen idempotency.Entry
 }
 
 // settle ends a key as if the request had been answered in time, and its order, in one transaction. The key
-// comes first, as in the request's own transactions.
-func (s *Shop) settle(ctx context.Context, actor, reason string, seen idempotency.Entry, o store.Order, charge int64) (store.Order, error) {
+// comes first, as in the request's own transactions. A charge of another amount settles nothing.
+func (s *Shop) settle(ctx context.Context, actor, reason string, seen idempotency.Entry, o store.Order, charge bank.Charge) (store.Order, error) {
+	if charge.Amount != o.Amount {
+		return o, errAmount(charge, o)
+	}
 	operator, err := s.Keys.Operator(actor, reason)
 	if err != nil {
 		return o, err
 	}
-	o.Status, o.ChargeID = store.Paid, charge
+	o.Status, o.ChargeID = store.Paid, charge.ID
 	answer, err := answerOf(o)
 	if err != nil {
 		return o, err
@@ -112,7 +115,7 @@ func (s *Shop) late(ctx context.Context, c bank.Charge) (settled bool, err error
 	if err != nil || !seen.Attention {
 		return false, err
 	}
-	if o, err = s.settle(ctx, "bank", "a late answer", seen, o, c.ID); err != nil {
+	if o, err = s.settle(ctx, "bank", "a late answer", seen, o, c); err != nil {
 		return false, err
 	}
 	s.Log.InfoContext(ctx, "shop: a late answer settled an order", "order", o.ID, "charge", c.ID)

@@ -39,6 +39,9 @@ type Order struct {
 // ErrNotFound means: there is no such row, or it is somebody else's.
 var ErrNotFound = errors.New("store: not found")
 
+// ErrOther means: another order was made under this key. Nothing was written.
+var ErrOther = errors.New("store: another order was made under this key")
+
 // Reference derives an order's reference from its key: the same for every request with that key, and
 // no other's.
 func Reference(key idempotency.Key) (string, error) {
@@ -52,8 +55,9 @@ VALUES (?, ?, ?, ?, ?, ?, ?, 'charging', UTC_TIMESTAMP(6))
 ON DUPLICATE KEY UPDATE id = LAST_INSERT_ID(id), status = IF(status = 'paid', status, 'charging'), version = version + 1`
 
 // Begin writes the order before the bank is asked, while the claim is the key's holder: idempotency.ErrLost otherwise.
-// It may be called again with the same order. One that is paid stays so, and must not be charged: its key
-// had expired. Statements: 5.
+// It may be called again with the same order. The order that it returns is the row's, and what is charged must come from there: the
+// row is older than the claim where the key was released, or had expired. So another order is ErrOther, and one that is paid stays
+// so, and must not be charged. Statements: 5.
 func Begin(ctx context.Context, db onerow.DB, keys *idempotency.Keys, claim idempotency.Claim, o Order) (Order, error) {
 	reference, err := Reference(claim.Key)
 	if err != nil {
@@ -69,10 +73,14 @@ func Begin(ctx context.Context, db onerow.DB, keys *idempotency.Keys, claim idem
 			return err
 		}
 		row, err := OrderByID(ctx, tx, o.ID)
-		if err == nil && row.Status == Paid {
-			o = row
+		if err != nil {
+			return err
 		}
-		return err
+		if row.Item != o.Item || row.Amount != o.Amount || row.Card != o.Card {
+			return fmt.Errorf("%w: order %d", ErrOther, o.ID)
+		}
+		o = row
+		return nil
 	})
 	return o, err
 }

@@ -1,9 +1,9 @@
 // Command withserver runs a command on one private server and returns its exit code:
 //
-//	withserver [-engine MariaDB|MySQL] [-clock +1h -faketime LIB] -- go test ./...
+//	withserver [-engine MariaDB|MySQL] [-version 11.] [-clock +1h -faketime LIB] -- go test ./...
 //
 // The command finds the server in ONEROW_DSN. The server is found as package devdb says, and closed when the command
-// has ended. With -engine it is an error to find the other one. With -clock the server's clock is that far ahead of the
+// has ended. With -engine it is an error to find the other one, with -version to find a version that begins otherwise. With -clock the server's clock is that far ahead of the
 // command's (or behind it), through the library libfaketime: what mixes the two clocks then fails.
 package main
 
@@ -24,10 +24,11 @@ import (
 
 func main() {
 	engine := flag.String("engine", "", "fail unless the server is this engine: MariaDB or MySQL")
+	version := flag.String("version", "", "fail unless the server's version begins so, for example 11.")
 	clock := flag.Duration("clock", 0, "how far the server's clock is ahead, for example -1h")
 	library := flag.String("faketime", "", "where libfaketime is, for -clock")
 	flag.Parse()
-	code, err := run(*engine, *clock, *library, flag.Args())
+	code, err := run(*engine, *version, *clock, *library, flag.Args())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "withserver:", err)
 		code = max(code, 1)
@@ -35,7 +36,7 @@ func main() {
 	os.Exit(code)
 }
 
-func run(engine string, clock time.Duration, library string, argv []string) (code int, err error) {
+func run(engine, version string, clock time.Duration, library string, argv []string) (code int, err error) {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
 	var o devdb.Options
@@ -54,6 +55,9 @@ func run(engine string, clock time.Duration, library string, argv []string) (cod
 	fmt.Fprintf(os.Stderr, "withserver: %s %s: %s\n", server.Engine(), server.Version(), server.Source())
 	if engine != "" && !strings.EqualFold(engine, server.Engine()) {
 		return 1, fmt.Errorf("%s was asked for, and the server is %s %s", engine, server.Engine(), server.Version())
+	}
+	if !strings.HasPrefix(server.Version(), version) {
+		return 1, fmt.Errorf("version %s was asked for, and the server is %s %s", version, server.Engine(), server.Version())
 	}
 	return server.RunCommand(argv)
 }

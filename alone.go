@@ -1,0 +1,55 @@
+package onerow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/onerow/onerow/internal/mysqlerr"
+)
+
+// Alone runs statements that stand alone: on a pool each is committed by itself, in one session.
+// They are run again as [InTx] runs a transaction again, and also when the answer to a write did not
+// come: so fn must be such that it may run again when it already has, and find out that it has. Where no
+// later run got as far as that, the error is [ErrOutcomeUnknown]. It is for the one statement of a verb to
+// which BEGIN and COMMIT would be two round trips more.
+//
+// fn gets the session, on which nothing more is run after an error that ended it; in a transaction it gets
+// that transaction, and runs once. Statements of its own: none.
+func Alone(ctx context.Context, db DB, fn func(ctx context.Context, db DB) error) error {
+	switch h := db.(type) {
+	case *Tx, committer:
+		return fn(ctx, db)
+	case beginner:
+		return pooled(ctx, db, func() attempt { return aloneOnce(ctx, h, fn) })
+	}
+	return fmt.Errorf("%w: %T has neither Commit nor BeginTx", ErrNoTransaction, db)
+}
+
+// lone is a session for statements that stand alone. It can begin a transaction, as a *sql.Conn can.
+type lone struct {
+	guarded
+	beginner
+}
+
+// aloneOnce runs fn on one session.
+func aloneOnce(ctx context.Context, db beginner, fn func(context.Context, DB) error) (a attempt) {
+	s, err := open(ctx, db)
+	if err != nil {
+		return attempt{err: fmt.Errorf("onerow: connect: %w", err), again: Retryable(err)}
+	}
+	defer s.close()
+	handle, _ := s.db.(DB) // both *sql.Conn and what is given as a DB are one
+	g := &lone{guarded: guarded{db: handle}, beginner: s.db}
+	if err = fn(ctx, g); err == nil {
+		return attempt{}
+	}
+	if mysqlerr.Classify(err) == mysqlerr.NotHere {
+		s.discard()
+	}
+	a = g.failed(ctx, s, err)
+	if g.unanswered && !a.settled && !errors.Is(err, ErrOutcomeUnknown) {
+		a.err, a.unanswered = &OutcomeUnknownError{Err: err}, true
+	}
+	return a
+}

@@ -1,0 +1,154 @@
+package onerow
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrSetting means: with this setting of the session or the server a promise of the toolkit cannot hold. The detail is a
+// [SettingError].
+var ErrSetting = errors.New("onerow: a promise cannot hold with this setting")
+
+// SettingError is the detail of [ErrSetting].
+type SettingError struct {
+	// Setting is a system variable, or a parameter of the data source name.
+	Setting string
+	// Value is what it is set to.
+	Value string
+	// Why says which promise cannot hold.
+	Why string
+	// Fix says what to change.
+	Fix string
+}
+
+// Error names the setting, its value, what is wrong with it and what to change.
+func (e *SettingError) Error() string {
+	return fmt.Sprintf("onerow: %s is %q: %s; %s", e.Setting, e.Value, e.Why, e.Fix)
+}
+
+// Is makes errors.Is(err, ErrSetting) true.
+func (e *SettingError) Is(target error) bool { return target == ErrSetting }
+
+// refusal is what there is to say about a setting, whatever its name and value.
+type refusal struct{ why, fix string }
+
+func (r refusal) of(setting, value string) error {
+	return &SettingError{Setting: setting, Value: value, Why: r.why, Fix: r.fix}
+}
+
+var (
+	autocommitOff = refusal{
+		"what is written outside of a transaction would be lost silently when the connection is closed",
+		"take autocommit out of the data source name, or set autocommit = 1 on the server; onerow.Open does so itself",
+	}
+	readUncommitted = refusal{
+		"a decision would be taken on rows that are never committed",
+		"set READ-COMMITTED or REPEATABLE-READ; onerow.Open sets READ-COMMITTED if the data source name says nothing",
+	}
+	chainedCommits = refusal{
+		"COMMIT would begin the next transaction, and what is written in it be lost silently when the connection is closed",
+		"set completion_type = NO_CHAIN",
+	}
+	uniqueUnchecked = refusal{
+		"the server may skip the check of unique indexes, and they are what decides",
+		"set unique_checks = 1",
+	}
+	statementBinlog = refusal{
+		"the server refuses writes at READ COMMITTED with it (error 1665)",
+		"set binlog_format = ROW or MIXED on the server, or REPEATABLE-READ in the data source name",
+	}
+	readOnly = refusal{
+		"the server takes no writes: it is a replica, or was demoted",
+		"connect to the primary",
+	}
+)
+
+// Check asks for the settings with which a promise of the toolkit cannot hold, and answers with [ErrSetting] for the first of
+// them:
+//
+//   - autocommit = 0, and completion_type other than NO_CHAIN: writes are lost silently
+//   - READ UNCOMMITTED
+//   - unique_checks = 0
+//   - binlog_format = STATEMENT, where there is a binary log, at READ COMMITTED
+//   - a server or session that is read only (read_only, super_read_only, innodb_read_only, transaction_read_only)
+//   - a character set with which the driver's interpolateParams is an SQL injection, if it is on: see [Open]
+//
+// It looks at one session; those of a pool are alike, unless the program sets them up on its own. schema.Verify and the
+// cascade's worker begin with it. One statement; a second one if the character set is none of the safe ones. It writes
+// nothing. Other errors: the driver's.
+func Check(ctx context.Context, db DB) error {
+	variables := map[string]string{}
+	err := Query(ctx, db, readSettings, nil, func(rows *sql.Rows) error {
+		var name, value string
+		if err := rows.Scan(&name, &value); err != nil {
+			return err
+		}
+		variables[strings.ToLower(name)] = value
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("onerow: read the settings: %w", err)
+	}
+	if err := checkSession(variables); err != nil {
+		return err
+	}
+	if charset := variables["character_set_client"]; !isSafe(charset) {
+		return checkInterpolation(ctx, db, charset)
+	}
+	return nil
+}
+
+// SHOW, and not SELECT @@…: each engine and version lacks some of these, and leaves them out here. It touches no table of
+// the application's and takes no lock.
+const readSettings = `SHOW SESSION VARIABLES WHERE Variable_name IN ('autocommit', 'completion_type', 'unique_checks',
+'tx_isolation', 'transaction_isolation', 'log_bin', 'binlog_format', 'character_set_client',
+'read_only', 'super_read_only', 'innodb_read_only', 'tx_read_only', 'transaction_read_only')`
+
+func checkSession(is map[string]string) error {
+	isolation := "transaction_isolation"
+	if is[isolation] == "" {
+		isolation = "tx_isolation"
+	}
+	switch {
+	case is["autocommit"] == "OFF":
+		return autocommitOff.of("autocommit", "OFF")
+	case is["completion_type"] != "NO_CHAIN" && is["completion_type"] != "":
+		return chainedCommits.of("completion_type", is["completion_type"])
+	case is[isolation] == "READ-UNCOMMITTED":
+		return readUncommitted.of(isolation, is[isolation])
+	case is["unique_checks"] == "OFF":
+		return uniqueUnchecked.of("unique_checks", "OFF")
+	case is["log_bin"] == "ON" && is["binlog_format"] == "STATEMENT" && is[isolation] == "READ-COMMITTED":
+		return statementBinlog.of("binlog_format", "STATEMENT")
+	}
+	for _, name := range []string{"innodb_read_only", "super_read_only", "read_only", "transaction_read_only", "tx_read_only"} {
+		if value := is[name]; value != "" && value != "OFF" {
+			return readOnly.of(name, value)
+		}
+	}
+	return nil
+}
+
+// The two bytes are one character in each of the unsafe character sets, and the second one is a backslash. Whoever puts the
+// text into quotes doubles it, and the second backslash takes the closing quote with it.
+const (
+	askInterpolation = `SELECT LENGTH(?)`
+	endsInBackslash  = "\xe9\\"
+)
+
+// checkInterpolation finds out whether the driver interpolates: a foreign pool does not say.
+func checkInterpolation(ctx context.Context, db DB, charset string) error {
+	var length int
+	err := QueryRow(ctx, db, askInterpolation, []any{endsInBackslash}, &length)
+	const erParse = 1064
+	switch {
+	case errNumber(err) == erParse:
+		return unsafeInterpolation("character_set_client", charset)
+	case err != nil:
+		return fmt.Errorf("onerow: try an argument in the character set %s: %w", charset, err)
+	}
+	return nil
+}

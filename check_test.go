@@ -1,0 +1,160 @@
+package onerow_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/crashtest"
+	"github.com/onerow/onerow/internal/devdb"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+)
+
+func wantSetting(t *testing.T, err error, setting string) {
+	t.Helper()
+	var detail *onerow.SettingError
+	if !errors.Is(err, onerow.ErrSetting) || !errors.As(err, &detail) {
+		t.Errorf("%s: %v", setting, err)
+		return
+	}
+	if detail.Setting != setting || detail.Value == "" || detail.Why == "" || detail.Fix == "" || !strings.Contains(err.Error(), setting) {
+		t.Errorf("%s: %v", setting, err)
+	}
+}
+
+// TestCheck: a pool of whatever origin whose sessions cannot keep a promise is refused, and one that can is not.
+func TestCheck(t *testing.T) {
+	isolation := dbtest.Server(t).IsolationVariable()
+	readOnly := strings.Replace(isolation, "isolation", "read_only", 1)
+	for _, c := range []struct{ param, setting string }{
+		{"autocommit=0", "autocommit"},
+		{"autocommit=OFF", "autocommit"},
+		{isolation + "='READ-UNCOMMITTED'", isolation},
+		{"completion_type=1", "completion_type"},
+		{"completion_type='RELEASE'", "completion_type"},
+		{"unique_checks=0", "unique_checks"},
+		{readOnly + "=1", readOnly},
+		{"charset=gbk&interpolateParams=true", "character_set_client"},
+		{"character_set_client=sjis&interpolateParams=true", "character_set_client"},
+		{"charset=big5&interpolateParams=true", "character_set_client"},
+		{"charset=gbk", ""},
+		{"charset=gbk&collation=gbk_bin", ""},
+		{"charset=latin1&interpolateParams=true", ""},
+		{"autocommit=1", ""},
+		{isolation + "='REPEATABLE-READ'", ""},
+		{isolation + "='SERIALIZABLE'", ""},
+		{"sql_mode='ANSI,STRICT_ALL_TABLES,NO_BACKSLASH_ESCAPES'&interpolateParams=true", ""},
+	} {
+		t.Run(c.param, func(t *testing.T) {
+			db := dbtest.OpenDSN(t, with(t, c.param))
+			err := onerow.Check(t.Context(), db)
+			if c.setting == "" {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			wantSetting(t, err, c.setting)
+		})
+	}
+	if err := onerow.Check(t.Context(), opened(t, with(t))); err != nil {
+		t.Error(err)
+	}
+	closed := opened(t, with(t))
+	if err := closed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := onerow.Check(t.Context(), closed); err == nil || errors.Is(err, onerow.ErrSetting) {
+		t.Error(err)
+	}
+}
+
+// TestCheckServer: settings of the server.
+func TestCheckServer(t *testing.T) {
+	isolation := dbtest.Server(t).IsolationVariable()
+	dsn := private(t, "--log-bin=binlog", "--binlog-format=STATEMENT", "--server-id=1", "--autocommit=OFF")
+	db := dbtest.OpenDSN(t, dsn)
+	wantSetting(t, onerow.Check(t.Context(), db), "autocommit")
+
+	// Open sets autocommit itself, whether the isolation level is said or not.
+	for _, own := range []string{dsn + "&unique_checks=0", dsn[:strings.IndexByte(dsn, '?')] + "?unique_checks=0"} {
+		db := opened(t, own)
+		var on int
+		if err := onerow.QueryRow(t.Context(), db, "SELECT @@autocommit", nil, &on); err != nil || on != 1 {
+			t.Errorf("autocommit %d, %v", on, err)
+		}
+		wantSetting(t, onerow.Check(t.Context(), db), "unique_checks")
+	}
+	admin := opened(t, dsn)
+	admin.SetMaxOpenConns(1)
+	wantSetting(t, onerow.Check(t.Context(), admin), "binlog_format")
+	if err := onerow.Check(t.Context(), opened(t, dsn+"&"+isolation+"='REPEATABLE-READ'")); err != nil {
+		t.Error(err)
+	}
+	exec(t, admin, "CREATE TABLE account (id INT PRIMARY KEY, balance INT NOT NULL) ENGINE=InnoDB")
+	if _, err := admin.ExecContext(t.Context(), "INSERT INTO account VALUES (1, 0)"); number(err) != 1665 {
+		t.Errorf("the refusal is for nothing: %v", err)
+	}
+	exec(t, admin, "SET binlog_format = ROW")
+	if err := onerow.Check(t.Context(), admin); err != nil {
+		t.Error(err)
+	}
+	exec(t, admin, "SET GLOBAL read_only = 1")
+	wantSetting(t, onerow.Check(t.Context(), admin), "read_only")
+	if dbtest.Server(t).Engine() == devdb.MySQL {
+		exec(t, admin, "SET GLOBAL super_read_only = 1")
+		wantSetting(t, onerow.Check(t.Context(), admin), "super_read_only")
+	}
+}
+
+// TestOpenRefuses what the data source name itself says.
+func TestOpenRefuses(t *testing.T) {
+	for param, setting := range map[string]string{
+		"autocommit=0": "autocommit", "autocommit=false": "autocommit", "@@session.autocommit='OFF'": "@@session.autocommit",
+		"transaction_isolation='READ-UNCOMMITTED'": "transaction_isolation", "tx_isolation=%27read-uncommitted%27": "tx_isolation",
+		"@@session.tx_isolation=0": "@@session.tx_isolation",
+	} {
+		_, err := onerow.Open("app:hunter2@tcp(127.0.0.1:3306)/app?" + param)
+		wantSetting(t, err, setting)
+		if err != nil && strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("the password is in %v", err)
+		}
+	}
+}
+
+// TestSessionStatements: setting up a connection takes one statement.
+func TestSessionStatements(t *testing.T) {
+	counted := crashtest.Wrap(connector(t, with(t)))
+	db := dbOf(t, onerow.ReadCommitted(counted), true)
+	log, err := crashtest.Count(counted, func() error { return db.PingContext(t.Context()) })
+	if err != nil || len(log) != 1 {
+		t.Errorf("%v:\n%s", err, log)
+	}
+	var autocommit, isolation string
+	variable := dbtest.Server(t).IsolationVariable()
+	if err := onerow.QueryRow(t.Context(), db, "SELECT @@autocommit, @@"+variable, nil, &autocommit, &isolation); err != nil ||
+		autocommit != "1" || isolation != "READ-COMMITTED" {
+		t.Errorf("%s %s %v", autocommit, isolation, err)
+	}
+	if n := len(counted.Statements()); n != 2 {
+		t.Errorf("%d statements", n)
+	}
+}
+
+// TestSessionFallback: where the one statement is not understood, two do the same.
+func TestSessionFallback(t *testing.T) {
+	const one = `SET SESSION autocommit = 1, SESSION /*!50701 transaction_isolation */ /*M! tx_isolation */ = 'READ-COMMITTED'`
+	for _, refused := range []uint16{1064, 1193} {
+		isolation := dbtest.Server(t).IsolationVariable()
+		r := &refusing{Connector: connector(t, with(t, "autocommit=0", isolation+"=%27SERIALIZABLE%27")), verb: one, number: refused}
+		db := dbOf(t, onerow.ReadCommitted(r), true)
+		if err := onerow.Check(t.Context(), db); err != nil {
+			t.Error(err)
+		}
+		var level string
+		if err := onerow.QueryRow(t.Context(), db, "SELECT @@"+isolation, nil, &level); err != nil || level != "READ-COMMITTED" {
+			t.Errorf("%s %v", level, err)
+		}
+	}
+}

@@ -1,0 +1,234 @@
+package onerow
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/onerow/onerow/internal/mysqlerr"
+)
+
+// Guard wraps a connector so that no session goes on behind a transaction that is lost. [Open] and [NewConnector] do
+// that already; it is for a connector of one's own:
+//
+//	db := sql.OpenDB(onerow.Guard(connector))
+//
+// It guards every transaction of the pool, those of [InTx] and the caller's own, of whatever query layer: begun with
+// BeginTx, or on a *sql.Conn as text (BEGIN, START TRANSACTION, SET autocommit = 0).
+//
+//	BEGIN ─► open ─► an error that ends the transaction ─► lost ─► ROLLBACK ─► free
+//	                                                        │         └─ fails: the session is closed
+//	                                                        └─ anything else: ErrTxPoisoned, not sent
+//
+// What ends a transaction, whether a statement says so, the rows of a query, or closing them:
+//
+//   - the server rolled all of it back: a deadlock, a cluster's certifier, a snapshot conflict, a full lock table, and a
+//     lock wait timeout where innodb_rollback_on_timeout is ON
+//   - this server is not the one to write to: a Galera node that is not ready (1047), a server or transaction that is read
+//     only (1290, 1792, 1836). Such a session is also not used again by the pool, so that the next one may reach
+//     another server.
+//   - the connection is lost
+//
+// A lost transaction takes ROLLBACK only. Everything else fails with [ErrTxPoisoned], which wraps the first error, and is
+// not sent; COMMIT fails in that way as well, and rolls back. A session is closed, which ends what is open on it, if
+// ROLLBACK fails on it, or COMMIT in another way than by a conflict (1213, 3101).
+//
+// It costs no round trip, but for one: the first lock wait timeout of a session that is followed by anything else than
+// ROLLBACK asks for innodb_rollback_on_timeout. A text of several statements is not looked into. Transactions begun by XA
+// are guarded by the server, which itself allows nothing but XA ROLLBACK then.
+func Guard(c driver.Connector) driver.Connector {
+	if guarded, ok := c.(guard); ok {
+		return guarded
+	}
+	return guard{c}
+}
+
+type guard struct{ driver.Connector }
+
+// Connect opens a guarded session.
+func (g guard) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := g.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &guardConn{inner: conn}, nil
+}
+
+// Close closes the wrapped connector if it can be closed. sql.DB.Close calls it.
+func (g guard) Close() error {
+	if closer, ok := g.Connector.(io.Closer); ok {
+		return closer.Close()
+	}
+	return nil
+}
+
+// guardConn is a session. database/sql uses it from one goroutine at a time.
+type guardConn struct {
+	inner driver.Conn
+
+	inTx   bool // database/sql began a transaction
+	inText bool // a transaction was begun by text
+	manual bool // autocommit was switched off by text: every statement is in a transaction
+
+	lost   error // what ended the open transaction: only ROLLBACK may follow
+	waited error // a lock wait timed out, and whether that ended the transaction is not known yet
+	worn   bool  // whoever uses the session may finish; the pool must not give it to another
+	closed bool
+
+	timeoutEnds answer // innodb_rollback_on_timeout
+}
+
+// answer is what a server said, if it was asked.
+type answer int8
+
+const (
+	notAsked answer = iota
+	no
+	yes
+)
+
+// Server error numbers that mean: this session will not write, another one might.
+const (
+	erNotReady            = 1047 // Galera: a node outside of the primary component
+	erReadOnlyServer      = 1290 // --read-only, --super-read-only
+	erReadOnlyTransaction = 1792
+	erReadOnlyMode        = 1836
+	erLockTableFull       = 1206 // InnoDB rolls the whole transaction back
+	erLockWaitTimeout     = 1205
+	erDeadlock            = 1213
+	erCertifier           = 3101 // Group Replication
+)
+
+func errNumber(err error) uint16 {
+	var my *mysql.MySQLError
+	if errors.As(err, &my) {
+		return my.Number
+	}
+	return 0
+}
+
+func (c *guardConn) open() bool { return c.inTx || c.inText || c.manual }
+
+// admit says whether a statement may be sent, and what it will do to the transaction.
+func (c *guardConn) admit(ctx context.Context, query string) (verb, error) {
+	v := verbOf(query)
+	if c.closed {
+		return v, driver.ErrBadConn
+	}
+	if v == verbRollback {
+		return v, nil
+	}
+	return v, c.usable(ctx)
+}
+
+func (c *guardConn) usable(ctx context.Context) error {
+	if c.closed {
+		return driver.ErrBadConn
+	}
+	if c.lost == nil && c.waited != nil {
+		ends, err := c.endsOnTimeout(ctx)
+		switch {
+		case err != nil:
+			return fmt.Errorf("onerow: after a lock wait timeout, whether the transaction is still there is not known: %w", err)
+		case ends:
+			c.lost = c.waited
+		}
+		c.waited = nil
+	}
+	if c.lost != nil {
+		return fmt.Errorf("%w, this statement was not run; roll back, and run the whole transaction again: %w", ErrTxPoisoned, c.lost)
+	}
+	return nil
+}
+
+// done notes what the answer to a statement means for the transaction, and returns it.
+func (c *guardConn) done(v verb, err error) error {
+	if err != nil {
+		if v == verbRollback && !errors.Is(err, driver.ErrSkip) {
+			c.kill()
+		}
+		return c.note(err)
+	}
+	switch v {
+	case verbBegin:
+		c.inText = true
+	case verbCommit, verbRollback:
+		c.inText = false
+	case verbManual:
+		c.manual = true
+	case verbAuto:
+		c.manual, c.inText = false, false // it commits
+	}
+	if v == verbRollback && !c.inTx {
+		c.lost, c.waited = nil, nil
+	}
+	return nil
+}
+
+// note is done for what the rows of a query say.
+func (c *guardConn) note(err error) error {
+	lost := false
+	switch errNumber(err) {
+	case erNotReady, erReadOnlyServer, erReadOnlyTransaction, erReadOnlyMode:
+		c.worn, lost = true, true
+	case erLockTableFull:
+		lost = true
+	case erLockWaitTimeout:
+		if c.open() && c.waited == nil {
+			c.waited = err
+		}
+	default:
+		switch mysqlerr.Classify(err) {
+		case mysqlerr.RolledBack, mysqlerr.ConnectionLost, mysqlerr.NotSent:
+			lost = true
+		}
+	}
+	if lost && c.lost == nil && c.open() {
+		c.lost = err
+	}
+	return err
+}
+
+// A global variable that changes only with a restart; it touches no table.
+const askRollbackOnTimeout = `SELECT @@innodb_rollback_on_timeout`
+
+// endsOnTimeout asks once, and not before it matters. A server that cannot answer is taken for one that rolls back.
+func (c *guardConn) endsOnTimeout(ctx context.Context) (bool, error) {
+	if c.timeoutEnds != notAsked {
+		return c.timeoutEnds == yes, nil
+	}
+	queryer, ok := c.inner.(driver.QueryerContext)
+	if !ok {
+		return true, nil
+	}
+	rows, err := queryer.QueryContext(ctx, askRollbackOnTimeout, nil)
+	if err != nil {
+		if errNumber(err) != 0 {
+			return true, nil //nolint:nilerr // see above
+		}
+		return false, c.note(err)
+	}
+	row := make([]driver.Value, 1)
+	err = errors.Join(rows.Next(row), rows.Close())
+	if err != nil {
+		return false, c.note(err)
+	}
+	c.timeoutEnds = yes
+	if said := fmt.Sprintf("%s", row[0]); said == "0" || row[0] == int64(0) {
+		c.timeoutEnds = no
+	}
+	return c.timeoutEnds == yes, nil
+}
+
+// kill closes the session; the server rolls back what is open.
+func (c *guardConn) kill() {
+	if c.closed {
+		return
+	}
+	c.closed = true
+	_ = c.inner.Close() // there is nobody who could do anything about it
+}

@@ -1,0 +1,201 @@
+package onerow
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+)
+
+// The optional interfaces of a session: where the wrapped one lacks one of them, database/sql hears what it would have
+// done without it.
+
+// Prepare is there for the interface only: database/sql takes PrepareContext.
+func (c *guardConn) Prepare(query string) (driver.Stmt, error) {
+	return c.PrepareContext(context.Background(), query)
+}
+
+// PrepareContext prepares a guarded statement.
+func (c *guardConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	if err := c.usable(ctx); err != nil {
+		return nil, err
+	}
+	inner, err := c.prepare(ctx, query)
+	if err != nil {
+		return nil, c.note(err)
+	}
+	s := &guardStmt{conn: c, inner: inner, query: query}
+	if converter, ok := inner.(columnConverter); ok {
+		return guardStmtConverter{s, converter}, nil
+	}
+	return s, nil
+}
+
+func (c *guardConn) prepare(ctx context.Context, query string) (driver.Stmt, error) {
+	if preparer, ok := c.inner.(driver.ConnPrepareContext); ok {
+		return preparer.PrepareContext(ctx, query)
+	}
+	s, err := c.inner.Prepare(query)
+	if err == nil && ctx.Err() != nil {
+		return nil, errors.Join(ctx.Err(), s.Close())
+	}
+	return s, err
+}
+
+// Close closes the session, once.
+func (c *guardConn) Close() error {
+	if c.closed {
+		return nil
+	}
+	c.closed = true
+	return c.inner.Close()
+}
+
+// Begin is there for the interface only: database/sql takes BeginTx.
+func (c *guardConn) Begin() (driver.Tx, error) {
+	return c.BeginTx(context.Background(), driver.TxOptions{})
+}
+
+// BeginTx begins a guarded transaction. It is refused while a lost one is open, for BEGIN would commit it.
+func (c *guardConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
+	if err := c.usable(ctx); err != nil {
+		return nil, err
+	}
+	inner, err := c.begin(ctx, opts)
+	if err != nil {
+		return nil, c.note(err)
+	}
+	c.inTx, c.inText = true, false
+	return &guardTx{c, inner}, nil
+}
+
+// begin is what database/sql does, for drivers without BeginTx too.
+func (c *guardConn) begin(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
+	if beginner, ok := c.inner.(driver.ConnBeginTx); ok {
+		return beginner.BeginTx(ctx, opts)
+	}
+	if opts != (driver.TxOptions{}) {
+		return nil, errors.New("onerow: the driver supports neither isolation levels nor read-only transactions")
+	}
+	tx, err := c.inner.Begin() //nolint:staticcheck // what old drivers have
+	if err == nil && ctx.Err() != nil {
+		return nil, errors.Join(ctx.Err(), tx.Rollback())
+	}
+	return tx, err
+}
+
+// ExecContext runs a statement, unless the transaction is lost.
+func (c *guardConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	execer, ok := c.inner.(driver.ExecerContext)
+	if !ok {
+		return nil, driver.ErrSkip
+	}
+	v, err := c.admit(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	result, err := execer.ExecContext(ctx, query, args)
+	return result, c.done(v, err)
+}
+
+// QueryContext runs a query, unless the transaction is lost.
+func (c *guardConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	queryer, ok := c.inner.(driver.QueryerContext)
+	if !ok {
+		return nil, driver.ErrSkip
+	}
+	v, err := c.admit(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := queryer.QueryContext(ctx, query, args)
+	if err := c.done(v, err); err != nil {
+		return nil, err
+	}
+	return c.rows(rows), nil
+}
+
+// Ping asks the wrapped session.
+func (c *guardConn) Ping(ctx context.Context) error {
+	if c.closed {
+		return driver.ErrBadConn
+	}
+	if pinger, ok := c.inner.(driver.Pinger); ok {
+		return c.note(pinger.Ping(ctx))
+	}
+	return nil
+}
+
+// CheckNamedValue is asked before ExecContext and QueryContext. For a driver with neither, database/sql would ask the
+// prepared statement only.
+func (c *guardConn) CheckNamedValue(value *driver.NamedValue) error {
+	_, execs := c.inner.(driver.ExecerContext)
+	_, queries := c.inner.(driver.QueryerContext)
+	if !execs && !queries {
+		return nil
+	}
+	return c.check(value)
+}
+
+func (c *guardConn) check(value *driver.NamedValue) error {
+	if checker, ok := c.inner.(driver.NamedValueChecker); ok {
+		return checker.CheckNamedValue(value)
+	}
+	return driver.ErrSkip
+}
+
+// ResetSession is asked when the pool gives the session to its next user.
+func (c *guardConn) ResetSession(ctx context.Context) error {
+	if !c.IsValid() {
+		return driver.ErrBadConn
+	}
+	if resetter, ok := c.inner.(driver.SessionResetter); ok {
+		return resetter.ResetSession(ctx)
+	}
+	return nil
+}
+
+// IsValid is asked when the session comes back to the pool.
+func (c *guardConn) IsValid() bool {
+	if c.closed || c.worn || c.lost != nil || c.waited != nil {
+		return false
+	}
+	validator, ok := c.inner.(driver.Validator)
+	return !ok || validator.IsValid()
+}
+
+// guardTx is a transaction begun by BeginTx.
+type guardTx struct {
+	conn  *guardConn
+	inner driver.Tx
+}
+
+// Commit commits. database/sql gives the session back afterwards, so nothing may be open then, whatever the answer.
+func (t *guardTx) Commit() error {
+	c := t.conn
+	if err := c.usable(context.Background()); err != nil {
+		_ = t.Rollback() // the session is closed if that fails
+		return fmt.Errorf("onerow: rolled back instead of committed: %w", err)
+	}
+	err := t.inner.Commit()
+	c.inTx = false
+	switch errNumber(err) {
+	case erDeadlock, erCertifier: // all of it is rolled back
+	default:
+		if err != nil {
+			c.kill()
+		}
+	}
+	return err
+}
+
+// Rollback rolls back, or closes the session.
+func (t *guardTx) Rollback() error {
+	c := t.conn
+	err := t.inner.Rollback()
+	c.inTx, c.inText, c.lost, c.waited = false, false, nil, nil
+	if err != nil {
+		c.kill()
+	}
+	return err
+}

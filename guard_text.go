@@ -1,0 +1,117 @@
+package onerow
+
+import "strings"
+
+// verb is what a statement that is sent as text does to the transaction of its session.
+type verb int8
+
+const (
+	verbOther verb = iota
+	verbBegin
+	verbCommit
+	verbRollback // all of it, not to a savepoint
+	verbManual   // SET autocommit = 0
+	verbAuto     // SET autocommit = 1
+)
+
+// verbOf looks at the first words. A text of several statements is verbOther, whatever it begins with.
+func verbOf(query string) verb {
+	query = skipComments(query)
+	word, rest := firstWord(query)
+	v := verbOther
+	switch {
+	case strings.EqualFold(word, "BEGIN"):
+		if next, _ := firstWord(rest); !strings.EqualFold(next, "NOT") { // MariaDB's compound statement
+			v = verbBegin
+		}
+	case strings.EqualFold(word, "START"):
+		if next, _ := firstWord(rest); strings.EqualFold(next, "TRANSACTION") {
+			v = verbBegin
+		}
+	case strings.EqualFold(word, "COMMIT"):
+		v = chained(rest, verbCommit)
+	case strings.EqualFold(word, "ROLLBACK"):
+		if !toSavepoint(rest) {
+			v = chained(rest, verbRollback)
+		}
+	case strings.EqualFold(word, "SET"):
+		v = autocommit(rest)
+	}
+	if v != verbOther {
+		if _, more, several := strings.Cut(rest, ";"); several && strings.TrimSpace(more) != "" {
+			return verbOther
+		}
+	}
+	return v
+}
+
+func toSavepoint(rest string) bool {
+	next, rest := firstWord(rest)
+	if strings.EqualFold(next, "WORK") {
+		next, _ = firstWord(rest)
+	}
+	return strings.EqualFold(next, "TO")
+}
+
+// chained: COMMIT AND CHAIN begins the next transaction at once. ROLLBACK AND CHAIN is not among what a lost transaction
+// takes, for something would be open behind it.
+func chained(rest string, v verb) verb {
+	text := strings.ToUpper(rest)
+	switch {
+	case !strings.Contains(text, "CHAIN"), strings.Contains(text, "NO CHAIN"):
+		return v
+	case v == verbCommit:
+		return verbBegin
+	}
+	return verbOther
+}
+
+// autocommit reads an assignment of the session's variable.
+func autocommit(rest string) verb {
+	text := strings.ToLower(rest)
+	before, after, found := strings.Cut(text, "autocommit")
+	before = strings.TrimRight(before, " \t\r\n.`@")
+	if !found || strings.HasSuffix(before, "global") || strings.HasSuffix(before, "persist") || strings.HasSuffix(before, "persist_only") {
+		return verbOther
+	}
+	after = strings.TrimLeft(after, " \t\r\n:=`'\"")
+	value := after[:len(after)-len(strings.TrimLeft(after, "abcdefghijklmnopqrstuvwxyz0123456789"))]
+	switch value {
+	case "1", "on", "true":
+		return verbAuto
+	case "0", "off", "false":
+		return verbManual
+	}
+	return verbOther
+}
+
+// firstWord is the letters that text begins with, after white space, and what follows them.
+func firstWord(text string) (word, rest string) {
+	text = strings.TrimLeft(text, " \t\r\n")
+	end := 0
+	for end < len(text) && (text[end]|0x20 >= 'a' && text[end]|0x20 <= 'z' || text[end] == '_') {
+		end++
+	}
+	return text[:end], text[end:]
+}
+
+// skipComments drops white space and comments in front of a statement; /*! is none, the server runs it.
+func skipComments(query string) string {
+	for {
+		query = strings.TrimLeft(query, " \t\r\n")
+		end := ""
+		switch {
+		case strings.HasPrefix(query, "/*") && !strings.HasPrefix(query, "/*!"):
+			end = "*/"
+		case strings.HasPrefix(query, "-- "), strings.HasPrefix(query, "#"):
+			end = "\n"
+		default:
+			return query
+		}
+		_, rest, found := strings.Cut(query, end)
+		if !found {
+			return ""
+		}
+		query = rest
+	}
+}

@@ -1,0 +1,106 @@
+package onerow_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/onerow/onerow/crashtest"
+	"github.com/onerow/onerow/internal/devdb"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+)
+
+// private starts a server with flags of its own, and returns the data source name of a schema on it.
+func private(t *testing.T, args ...string) string {
+	t.Helper()
+	t.Setenv(devdb.EnvDSN, "")
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	server, err := devdb.Start(ctx, devdb.Options{Args: args})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := server.CreateDatabase(ctx, "app"); err != nil {
+		t.Fatal(err)
+	}
+	return server.DSN("app")
+}
+
+// TestGuardTimeout: with innodb_rollback_on_timeout=ON a lock wait timeout takes the whole transaction with it, and what
+// follows would be committed alone. With OFF, the default, the transaction goes on. The server is asked once for each session, and
+// only if something other than ROLLBACK follows.
+func TestGuardTimeout(t *testing.T) {
+	for _, setting := range []string{"OFF", "ON"} {
+		t.Run(setting, func(t *testing.T) {
+			var dsn string
+			if setting == "ON" {
+				dsn = private(t, "--innodb-rollback-on-timeout=ON")
+			} else {
+				dsn = dbtest.DSN(t)
+			}
+			dsn += "&innodb_lock_wait_timeout=1"
+			plain := dbtest.OpenDSN(t, dsn)
+			exec(t, plain, "CREATE TABLE account (id INT PRIMARY KEY, balance INT NOT NULL) ENGINE=InnoDB")
+			exec(t, plain, "INSERT INTO account VALUES (1, 0), (2, 0), (3, 0)")
+			counted := crashtest.Wrap(connector(t, dsn))
+			db := dbOf(t, counted, true)
+			db.SetMaxOpenConns(1)
+			holder, err := plain.BeginTx(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer holder.Rollback() //nolint:errcheck // it wrote nothing
+			exec(t, holder, "SELECT id FROM account WHERE id = 2 FOR UPDATE")
+
+			begin := func() *sql.Tx {
+				tx, err := db.BeginTx(t.Context(), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				exec(t, tx, add, 1)
+				if _, err := tx.ExecContext(t.Context(), add, 2); number(err) != 1205 {
+					t.Fatalf("no timeout: %v", err)
+				}
+				return tx
+			}
+			if err := begin().Rollback(); err != nil {
+				t.Fatal(err)
+			}
+			if n := len(counted.Statements()); n != 4 {
+				t.Errorf("%d statements:\n%s", n, counted.Statements())
+			}
+			counted.Reset()
+			tx := begin()
+			_, err = tx.ExecContext(t.Context(), add, 3)
+			cerr := tx.Commit()
+			want := "1,0,1"
+			if setting == "ON" {
+				wantLost(t, "Exec", err, 1205)
+				wantLost(t, "Commit", cerr, 1205)
+				want = "0,0,0"
+			} else if err := errors.Join(err, cerr); err != nil {
+				t.Errorf("a transaction that is whole does not go on: %v", err)
+			}
+			wantBalances(t, plain, want)
+			if err := begin().Commit(); (err != nil) != (setting == "ON") {
+				t.Errorf("COMMIT right after: %v", err)
+			}
+			asked := 0
+			for _, s := range counted.Statements() {
+				if s.SQL == "SELECT @@innodb_rollback_on_timeout" {
+					asked++
+				}
+			}
+			if asked != 1 {
+				t.Errorf("asked %d times:\n%s", asked, counted.Statements())
+			}
+		})
+	}
+}

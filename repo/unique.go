@@ -1,0 +1,199 @@
+package repo
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/schema"
+)
+
+// attempt is the write of a row that a unique index has refused.
+type attempt struct {
+	id      int64  // 0 where the row is to be created
+	from    string // the quoted table with the row's other values; empty for a new row
+	owner   int64
+	name    schema.ParsedName
+	columns []string // what was written, and its values
+	args    []any
+}
+
+// refused says what a failed write means. After a duplicate the table is asked, by
+// current reads, who has the name, and then who has the values of another unique index:
+// the text of the error differs between servers and contains the user's own value.
+func (r *Repo[T]) refused(ctx context.Context, tx *onerow.Tx, w attempt, err error) error {
+	if mysqlerr.Classify(err) != mysqlerr.Duplicate {
+		return err
+	}
+	holder, herr := r.holder(ctx, tx, w.owner, w.name)
+	switch {
+	case herr != nil:
+		return herr
+	case holder == 0 || holder == w.id:
+		return r.taken(ctx, tx, w, true, err)
+	}
+	return &NameTakenError{Resource: r.res.Name, Name: w.name.Display, ID: holder, Err: err}
+}
+
+// holder returns the id of the active row that has the name, or 0.
+func (r *Repo[T]) holder(ctx context.Context, db onerow.DB, owner int64, name schema.ParsedName) (int64, error) {
+	if !r.res.Named() {
+		return 0, nil
+	}
+	var id int64
+	err := onerow.QueryRow(ctx, db, r.sql.holder, []any{owner, []byte(name.Key)}, &id)
+	if isNoRows(err) {
+		return 0, nil
+	}
+	return id, err
+}
+
+// uniqueSQL reads the unique indexes of the active table, column by column, from the
+// catalog; no lock. A prefix, an expression and a hash come as ”: no value that is
+// written says what they hold.
+const uniqueSQL = `SELECT index_name, IF(sub_part IS NULL AND index_type = 'BTREE', COALESCE(column_name, ''), '')
+  FROM information_schema.statistics
+  WHERE table_schema = DATABASE() AND table_name = ? AND non_unique = 0 ORDER BY index_name, seq_in_index`
+
+type uniqueIndex struct {
+	name    string
+	columns []string
+}
+
+func (r *Repo[T]) uniqueIndexes(ctx context.Context, db onerow.DB) (list []uniqueIndex, err error) {
+	err = onerow.Query(ctx, db, uniqueSQL, []any{r.res.Active}, func(rows *sql.Rows) error {
+		var index, column string
+		if err := rows.Scan(&index, &column); err != nil {
+			return err
+		}
+		if n := len(list); n == 0 || list[n-1].name != index {
+			list = append(list, uniqueIndex{name: index})
+		}
+		x := &list[len(list)-1]
+		x.columns = append(x.columns, column)
+		return nil
+	})
+	return list, err
+}
+
+// taken finds the unique index beside the name's that refused the row: a [ConflictError]
+// with the row that has its values, or else a duplicateError. Two statements: the catalog,
+// and one look-up in each index whose values are known. In a transaction these are current
+// reads.
+func (r *Repo[T]) taken(ctx context.Context, db onerow.DB, w attempt, current bool, err error) error {
+	indexes, ierr := r.uniqueIndexes(ctx, db)
+	if ierr != nil {
+		return ierr
+	}
+	var parts []string
+	var args []any
+	for n, x := range indexes {
+		from, values := r.holderOf(x, w)
+		if from == "" {
+			continue
+		}
+		part := fmt.Sprintf("SELECT %d, h.%s %s", n, ident.Quote(r.res.ID), from)
+		if current {
+			part += " LOCK IN SHARE MODE"
+		}
+		parts, args = append(parts, "("+part+")"), append(args, values...)
+	}
+	if len(parts) == 0 {
+		return &duplicateError{err}
+	}
+	var n, holder int64
+	herr := onerow.QueryRow(ctx, db, strings.Join(parts, " UNION ALL "), args, &n, &holder)
+	switch {
+	case isNoRows(herr):
+		return &duplicateError{err}
+	case herr != nil:
+		return herr
+	}
+	return &ConflictError{Resource: r.res.Name, ID: w.id, Index: indexes[n].name, Columns: indexes[n].columns, HolderID: holder, Err: err}
+}
+
+// holderOf finds, over the unique index itself, which other row has the values that w
+// wrote, or that the row has already; it is empty where they are not known, where they
+// cannot be taken (NULL, an index with the primary key), and for the name's index, which
+// was asked before.
+func (r *Repo[T]) holderOf(x uniqueIndex, w attempt) (from string, args []any) {
+	if slices.Equal(x.columns, []string{r.res.Owner, r.res.Label.Key}) {
+		return "", nil
+	}
+	id := ident.Quote(r.res.ID)
+	var b strings.Builder
+	fmt.Fprintf(&b, "FROM %s h", r.active.table)
+	if w.from != "" {
+		fmt.Fprintf(&b, " JOIN %s me ON me.%s = ?", w.from, id)
+		args = append(args, w.id)
+	}
+	word := " WHERE "
+	for _, col := range x.columns {
+		name := ident.Quote(col)
+		same := func(c string) bool { return strings.EqualFold(c, col) }
+		i := slices.IndexFunc(w.columns, same)
+		switch {
+		case same(r.res.ID) && (w.from != r.archive.table || len(x.columns) > 1), i >= 0 && isNull(w.args[i]):
+			return "", nil
+		case i >= 0:
+			fmt.Fprintf(&b, "%sh.%s = ?", word, name)
+			args = append(args, r.comparable(col, w.args[i]))
+		case w.from != "" && slices.ContainsFunc(r.stays(), same):
+			fmt.Fprintf(&b, "%sh.%s = me.%[2]s", word, name)
+		default:
+			return "", nil
+		}
+		word = " AND "
+	}
+	if w.from == r.active.table {
+		fmt.Fprintf(&b, " AND h.%s <> me.%[1]s", id)
+	}
+	return b.String(), args
+}
+
+// stays are the columns that no verb changes beside what it writes.
+func (r *Repo[T]) stays() []string {
+	return slices.DeleteFunc(r.res.Shared(), func(c string) bool {
+		return c == r.res.Quota.Flag || c == schema.ColVersion || c == schema.ColUpdatedAt
+	})
+}
+
+func isNull(arg any) bool {
+	raw, isBytes := arg.([]byte)
+	return arg == nil || isBytes && raw == nil
+}
+
+// comparable is an argument in the form in which a column compares it over its index:
+// text as text, for bytes have another collation, and a number makes the column one.
+func (r *Repo[T]) comparable(column string, arg any) any {
+	for _, c := range r.res.Columns {
+		if strings.EqualFold(c.Name, column) && isText(c.Type) {
+			return string(plainText(arg))
+		}
+	}
+	return arg
+}
+
+// duplicateError: a unique key refused the row, and nobody is seen to hold its values:
+// the holder has just gone, and the next try will do, or it is an index that cannot be
+// asked.
+type duplicateError struct{ err error }
+
+func (e *duplicateError) Error() string        { return e.err.Error() }
+func (e *duplicateError) Unwrap() error        { return e.err }
+func (e *duplicateError) Is(target error) bool { return errors.Is(errMoved, target) }
+
+// duplicates is how often a write is tried that a unique key refuses for nobody's sake.
+const duplicates = 3
+
+// spent says whether the nth try, which ended with errMoved, was the last.
+func spent(n int, err error) bool {
+	var refused *duplicateError
+	return n >= moves || n >= duplicates && errors.As(err, &refused)
+}

@@ -1,0 +1,230 @@
+package schema
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/ident"
+)
+
+// counter is an AUTO_INCREMENT column, and where its values are kept after their rows have
+// left. The server only knows of the rows that are there: a table that was rebuilt by a copy, or of which the data
+// alone was restored, gives ids a second time.
+type counter struct {
+	table, column string
+	toolkits      bool
+	kept          []idKept
+}
+
+// idKept is a column with values of a counter.
+type idKept struct{ table, column string }
+
+// wantCounters are those of a plan and of the toolkit: the ids of jobs are in their archive and
+// counts, those of deletions in the jobs.
+func (d *database) wantCounters(plan Plan) []counter {
+	var all []counter
+	for _, n := range plan.Nodes() {
+		for _, column := range n.Key {
+			t := d.table(n.Tables[0])
+			if len(n.Tables) > 1 && t.isTable() && t.column(column).numbers() && d.table(n.Tables[1]).isTable() {
+				all = append(all, counter{n.Tables[0], column, false, []idKept{{n.Tables[1], column}}})
+			}
+		}
+	}
+	jobs := counter{"onerow_job", "id", true, []idKept{{"onerow_job_archive", "id"}}}
+	for _, table := range []string{"onerow_job_count", "onerow_job_plan", "onerow_job_detached", "onerow_job_trouble", "onerow_parked"} {
+		jobs.kept = append(jobs.kept, idKept{table, "job_id"})
+	}
+	deletions := counter{"onerow_deletion", "id", true, []idKept{{"onerow_job", "deletion_id"}, {"onerow_job_archive", "deletion_id"}}}
+	for _, c := range []counter{jobs, deletions} {
+		if t := d.table(c.table); t.isTable() && t.column(c.column).numbers() {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+func (c *foundColumn) numbers() bool {
+	return c != nil && strings.Contains(strings.ToLower(c.extra), "auto_increment")
+}
+
+// sqlHighest reads one row at the end of an index that begins with the column; a counter's
+// values are read nowhere else. No lock.
+const sqlHighest = "SELECT MAX(%s) FROM %s"
+
+// sqlLatest is for the ids of deletions, which no index begins with: a deletion has its id
+// a moment before its job has one, so the last jobs hold the highest. 100 rows at the end of the primary key. No lock.
+const sqlLatest = "SELECT MAX(deletion_id) FROM (SELECT deletion_id FROM %s ORDER BY id DESC LIMIT 100) AS latest"
+
+// highestSQL is the query, or "" where the column is not there or nothing makes it cheap.
+func (d *database) highestSQL(k idKept) string {
+	t := d.table(k.table)
+	switch {
+	case !t.isTable() || t.column(k.column) == nil || integerSizes[t.column(k.column).data] == 0:
+		return ""
+	case k.column == ColDeletionID:
+		if slices.Equal(t.primary(), []string{"id"}) {
+			return fmt.Sprintf(sqlLatest, Quote(t.name))
+		}
+		return ""
+	case slices.ContainsFunc(t.indexes, func(x foundIndex) bool { return x.leads(lower([]string{k.column}), nil) >= 0 }):
+		return fmt.Sprintf(sqlHighest, Quote(k.column), Quote(t.name))
+	}
+	return ""
+}
+
+// readCounters reads the ids first and the counters after them: what is made in between is
+// below the counter. One statement for all ids, or one each if the user may not read all of them.
+func (d *database) readCounters(ctx context.Context, db onerow.DB, plan Plan) error {
+	d.counters, d.highest, d.unread = map[string]uint64{}, map[idKept]uint64{}, map[string]bool{}
+	counters := d.wantCounters(plan)
+	var kept []idKept
+	var queries []string
+	for _, c := range counters {
+		for _, k := range c.kept {
+			if query := d.highestSQL(k); query != "" {
+				queries = append(queries, fmt.Sprintf("SELECT %d, (%s)", len(kept), query))
+				kept = append(kept, k)
+			}
+		}
+	}
+	if d.counted = len(kept) > 0; !d.counted {
+		return nil
+	}
+	err := d.readHighest(ctx, db, kept, strings.Join(queries, " UNION ALL "))
+	if denied(err) {
+		for i, query := range queries {
+			if err = d.readHighest(ctx, db, kept, query); denied(err) {
+				d.unread[kept[i].table], err = true, nil
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return d.readNext(ctx, db, counters)
+}
+
+func (d *database) readHighest(ctx context.Context, db onerow.DB, kept []idKept, query string) error {
+	return onerow.Query(ctx, db, query, nil, func(rows *sql.Rows) error {
+		var i int
+		var id sql.NullString // up to 2^64 - 1
+		if err := rows.Scan(&i, &id); err != nil {
+			return err
+		}
+		n, err := strconv.ParseUint(id.String, 10, 64)
+		if err != nil {
+			n = 0 // NULL, or below zero, which no counter reaches
+		}
+		d.highest[kept[i]] = n
+		return nil
+	})
+}
+
+// sqlNext is live on MariaDB. MySQL has it from a cache of up to a day; of what is shown to
+// every user only SHOW CREATE TABLE is live there.
+const sqlNext = `SELECT table_name, COALESCE(auto_increment, 0) FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name IN (`
+
+// nextID stands on the line behind the columns, before any text that a person chose. It is left out
+// while it is 1.
+var nextID = regexp.MustCompile("\n\\)(?: /\\*!50100 TABLESPACE `[^`]*` \\*/)? ENGINE=\\w+(?: AUTO_INCREMENT=(\\d+))?")
+
+func (d *database) readNext(ctx context.Context, db onerow.DB, counters []counter) error {
+	if strings.EqualFold(d.offBy, ignoredColumn) {
+		var names []any
+		for _, c := range counters {
+			names = append(names, d.table(c.table).name)
+		}
+		return onerow.Query(ctx, db, sqlNext+ident.Params(len(names))+")", names, func(rows *sql.Rows) error {
+			var table string
+			var next uint64
+			err := rows.Scan(&table, &next)
+			d.counters[d.key(table)] = next
+			return err
+		})
+	}
+	for _, c := range counters {
+		name := d.table(c.table).name
+		create, err := showCreate(ctx, db, name)
+		if err != nil {
+			return err
+		}
+		d.creates[name] = create
+		if found := nextID.FindStringSubmatch(create); found != nil {
+			d.counters[d.key(name)] = 1
+			if n, err := strconv.ParseUint(found[1], 10, 64); err == nil {
+				d.counters[d.key(name)] = n
+			}
+		}
+	}
+	return nil
+}
+
+func denied(err error) bool {
+	var my *mysql.MySQLError
+	return errors.As(err, &my) && isDenial(my.Number)
+}
+
+// counters: an id is given once. A row that gets the id of one that is archived, or of an
+// open deletion, is taken for it.
+func (v *verifier) counters(plan Plan) {
+	if !v.found.counted {
+		return
+	}
+	for _, c := range v.found.wantCounters(plan) {
+		next, read := v.found.counters[v.found.key(c.table)]
+		var top idKept
+		for _, k := range c.kept {
+			if v.found.unread[k.table] && !c.toolkits {
+				v.unreadCounter(c, k.table, fmt.Sprintf("its highest %s may not be read, so nobody knows whether %q gives it again", k.column, c.table))
+			}
+			if v.found.highest[k] > v.found.highest[top] {
+				top = k
+			}
+		}
+		switch {
+		case !read && !c.toolkits: // rights on toolkit tables are what VerifyPrivileges looks at
+			v.unreadCounter(c, c.table, "its AUTO_INCREMENT may not be read, so nobody knows whether it gives ids again that its archive holds")
+		case read && top != (idKept{}) && next <= v.found.highest[top]:
+			v.behind(c, top, next)
+		}
+	}
+}
+
+func (v *verifier) unreadCounter(c counter, table, problem string) {
+	v.say(counterHidden, Difference{Table: table, Column: c.column, Problem: problem, Fix: "GRANT SELECT on the whole table to the user that verifies"}, "")
+}
+
+func (v *verifier) behind(c counter, k idKept, next uint64) {
+	t, highest := v.found.table(c.table), v.found.highest[k]
+	d := Difference{Table: t.name, Column: c.column,
+		Problem: fmt.Sprintf("AUTO_INCREMENT is %d, and %q holds the %s %d: ids are given again, and a new row is taken for the one that had its id before", next, k.table, k.column, highest)}
+	if id := t.column(c.column); highest >= id.most() {
+		d.Fix = fmt.Sprintf("it is the last id that %s holds: give the column, and each that refers to it, a wider type", id.full)
+		v.say(counterSpent, d, "")
+		return
+	}
+	v.say(counterBehind, d, fmt.Sprintf("ALTER TABLE %s AUTO_INCREMENT = %d", Quote(t.name), highest+1))
+}
+
+// most is the greatest value of an integer column.
+func (c *foundColumn) most() uint64 {
+	bits := 8 * integerSizes[c.data]
+	if !strings.Contains(c.full, "unsigned") {
+		bits--
+	}
+	return math.MaxUint64 >> (64 - bits)
+}

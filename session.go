@@ -1,0 +1,82 @@
+package onerow
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+
+	"github.com/onerow/onerow/internal/mysqlerr"
+)
+
+// session is the connection on which an attempt runs. Where the handle is a pool it is taken out
+// of it, so that it can be thrown away: a pool would hand it to the next one with what is open in it.
+type session struct {
+	db  beginner
+	own *sql.Conn                               // to be given back; nil: it is the caller's
+	raw interface{ Raw(func(any) error) error } // nil: it cannot be thrown away
+}
+
+// open takes a session. No round trip of its own: a pool connects only where it has none to give.
+func open(ctx context.Context, db beginner) (*session, error) {
+	switch h := db.(type) {
+	case interface {
+		Conn(ctx context.Context) (*sql.Conn, error)
+	}:
+		conn, err := h.Conn(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return &session{db: conn, own: conn, raw: conn}, nil
+	case interface{ Raw(f func(any) error) error }: // *sql.Conn
+		return &session{db: db, raw: h}, nil
+	}
+	return &session{db: db}, nil
+}
+
+// discard closes the session; a pool opens a new one in its place.
+func (s *session) discard() {
+	if s.raw != nil {
+		// The answer is the error that the function returns, or that the session is gone already.
+		_ = s.raw.Raw(func(any) error { return driver.ErrBadConn })
+	}
+}
+
+// close gives the session back.
+func (s *session) close() {
+	if s.own != nil {
+		_ = s.own.Close() // it was discarded, which is all that it can say
+	}
+}
+
+// renewed says whether another attempt gets another session than this one, which err ended.
+func (s *session) renewed(err error) bool {
+	if s.own != nil || s.raw == nil {
+		return true
+	}
+	switch mysqlerr.Classify(err) {
+	case mysqlerr.ConnectionLost, mysqlerr.NotSent, mysqlerr.NotHere:
+		return false
+	}
+	return true
+}
+
+// rollback ends a transaction that failed with err. A session of which it is not certain that nothing is open in
+// it any more is discarded: one whose ROLLBACK failed, or was left to database/sql, which keeps the answer to itself, when the
+// context ended; and one that leads to a server that does not write.
+func (s *session) rollback(tx *sql.Tx, err error) (noise error) {
+	rerr := tx.Rollback()
+	if rerr != nil || mysqlerr.Classify(err) == mysqlerr.NotHere {
+		s.discard()
+	}
+	if rerr == nil || gone(rerr) {
+		return nil
+	}
+	return rerr
+}
+
+// gone: the driver closes a session whose context ended, and says so at ROLLBACK.
+func gone(err error) bool {
+	return errors.Is(err, sql.ErrTxDone) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
+		mysqlerr.MayRunAgain(err)
+}

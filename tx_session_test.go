@@ -1,0 +1,164 @@
+package onerow_test
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/onerow/onerow"
+)
+
+// failing answers the statement of one session with a server's error, without sending it.
+func failing(session int, statement string, number uint16) func(context.Context, int, string, driver.ExecerContext) error {
+	return func(_ context.Context, at int, sent string, _ driver.ExecerContext) error {
+		if at == session && sent == statement {
+			return serverError(number)
+		}
+		return nil
+	}
+}
+
+// TestServerDoesNotWrite: a server or node that takes no writes now answers so to any statement, BEGIN and COMMIT too. The session is
+// left for a new one, which leads to whoever took over, and the transaction happens once.
+func TestServerDoesNotWrite(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		hook hooked
+	}{
+		{"a session of a replica (1792, the server's own)", hooked{opened: func(ctx context.Context, session int, conn driver.ExecerContext) error {
+			if session > 2 {
+				return nil
+			}
+			return readOnlyFrom(1)(ctx, session, conn)
+		}}},
+		{"BEGIN, 1047", hooked{before: failing(1, "BEGIN", 1047)}},
+		{"BEGIN, 1290", hooked{before: failing(1, "BEGIN", 1290)}},
+		{"a statement, 1290", hooked{before: failing(1, add, 1290)}},
+		{"a statement, 1836", hooked{before: failing(1, add, 1836)}},
+		{"COMMIT, 1290", hooked{before: failing(1, "COMMIT", 1290)}},
+		{"COMMIT, 1047", hooked{before: failing(1, "COMMIT", 1047)}},
+		{"a session, 1040", hooked{connect: func(session int) error {
+			if session == 1 {
+				return serverError(1040)
+			}
+			return nil
+		}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			plain, dsn := accounts(t)
+			db := hookedPool(t, dsn, &c.hook)
+			if err := transfer(t.Context(), db); err != nil {
+				t.Error(err)
+			}
+			if c.hook.sessions < 2 {
+				t.Error("it stayed in the session")
+			}
+			wantBalances(t, plain, "1,1")
+		})
+	}
+}
+
+// TestServerDoesNotWriteAlone: a statement that stands alone leaves such a session as well.
+func TestServerDoesNotWriteAlone(t *testing.T) {
+	plain, dsn := accounts(t)
+	h := &hooked{opened: func(ctx context.Context, session int, conn driver.ExecerContext) error {
+		if session > 1 {
+			return nil
+		}
+		return readOnlyFrom(1)(ctx, session, conn)
+	}}
+	db := hookedPool(t, dsn, h)
+	if err := onerow.Alone(t.Context(), db, func(ctx context.Context, db onerow.DB) error {
+		_, err := db.ExecContext(ctx, add, 1)
+		return err
+	}); err != nil {
+		t.Error(err)
+	}
+	wantBalances(t, plain, "1,0")
+}
+
+// TestRollbackFailed: a session whose ROLLBACK or COMMIT was refused has its transaction open. The next BEGIN in it would commit
+// that, so it never goes back to the pool.
+func TestRollbackFailed(t *testing.T) {
+	fail := func(fail error) func(context.Context, *onerow.Tx) error {
+		return func(ctx context.Context, tx *onerow.Tx) error {
+			if _, err := tx.ExecContext(ctx, add, 1); err != nil {
+				return err
+			}
+			return fail
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		before func(context.Context, int, string, driver.ExecerContext) error
+		fn     func(context.Context, *onerow.Tx) error
+	}{
+		{"ROLLBACK, 1047", failing(1, "ROLLBACK", 1047), fail(errBusiness)},
+		{"ROLLBACK, 1317", failing(1, "ROLLBACK", 1317), fail(errBusiness)},
+		{"COMMIT, 1317", failing(1, "COMMIT", 1317), fail(nil)},
+	} {
+		for _, kind := range []string{"sql.DB", "sqlx.DB", "sql.Conn"} {
+			t.Run(c.name+", "+kind, func(t *testing.T) {
+				plain, dsn := accounts(t)
+				pool := hookedPool(t, dsn, &hooked{before: c.before})
+				var db onerow.DB = pool
+				switch kind {
+				case "sqlx.DB":
+					db = sqlx.NewDb(pool, "mysql")
+				case "sql.Conn":
+					conn, err := pool.Conn(t.Context())
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer func() { _ = conn.Close() }() // it was discarded
+					db = conn
+				}
+				if err := onerow.InTx(t.Context(), db, c.fn); err == nil {
+					t.Error("it answered nil")
+				}
+				if err := onerow.InTx(t.Context(), pool, func(ctx context.Context, tx *onerow.Tx) error {
+					_, err := tx.ExecContext(ctx, add, 2)
+					return err
+				}); err != nil {
+					t.Error(err)
+				}
+				wantBalances(t, plain, "0,1")
+			})
+		}
+	}
+}
+
+// TestRollbackOfContextFailed: database/sql rolls back by itself when the context ends, and does not say how that went.
+func TestRollbackOfContextFailed(t *testing.T) {
+	plain, dsn := accounts(t)
+	rolledBack := make(chan struct{}, 1)
+	h := &hooked{}
+	h.before = func(ctx context.Context, session int, statement string, conn driver.ExecerContext) error {
+		err := failing(1, "ROLLBACK", 1047)(ctx, session, statement, conn)
+		if err != nil {
+			rolledBack <- struct{}{}
+		}
+		return err
+	}
+	db := hookedPool(t, dsn, h)
+	ctx, cancel := context.WithCancel(t.Context())
+	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+		exec(t, tx, add, 1)
+		cancel()
+		<-rolledBack
+		return ctx.Err()
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if err := onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
+		_, err := tx.ExecContext(ctx, add, 2)
+		return err
+	}); err != nil {
+		t.Error(err)
+	}
+	wantBalances(t, plain, "0,1")
+}

@@ -1,0 +1,53 @@
+package onerow_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+)
+
+// waitingSQL counts the sessions that wait for a lock at the statement of this test.
+const waitingSQL = `SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND INFO LIKE 'UPDATE account%'`
+
+// TestWaitsAreFew: what is behind a lock is tried three times, not twenty: with a lock wait timeout that is three times its duration, and
+// with a read timeout three sessions that wait in the server, which does not notice that nobody listens.
+func TestWaitsAreFew(t *testing.T) {
+	for name, param := range map[string]dbtest.Option{
+		"lock wait timeout": dbtest.Param("innodb_lock_wait_timeout", "1"),
+		"read timeout":      dbtest.Param("readTimeout", "300ms"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			db, _ := accounts(t, param)
+			other, err := db.BeginTx(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			exec(t, other, add, 1)
+			runs := 0
+			err = onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
+				runs++
+				_, err := tx.ExecContext(ctx, add, 1)
+				return err
+			})
+			if !onerow.Retryable(err) || runs != 3 {
+				t.Errorf("%v after %d runs", err, runs)
+			}
+			var waiting int
+			if err := onerow.QueryRow(t.Context(), db, waitingSQL, nil, &waiting); err != nil || waiting > 3 {
+				t.Errorf("%d sessions wait, %v", waiting, err)
+			}
+			if err := other.Rollback(); err != nil {
+				t.Fatal(err)
+			}
+			dbtest.Eventually(t, 10*time.Second, func() (bool, string) {
+				err := onerow.QueryRow(t.Context(), db, waitingSQL, nil, &waiting)
+				return err == nil && waiting == 0, fmt.Sprint(waiting, err)
+			})
+			wantBalances(t, db, "0,0")
+		})
+	}
+}
