@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/dbtext"
 )
 
 // Pauses between attempts: of a job that failed, doubling with each failure, and of
@@ -28,7 +29,7 @@ func backoff(failures int) time.Duration {
 
 // endedSQL notes an attempt that did not end the job, by the primary key and only
 // for the holder of the token, who alone changes the failures.
-const endedSQL = `UPDATE onerow_job SET state = ?, failures = failures + ?, last_error = ?, worker = NULL, batch_seq = batch_seq + 1,
+const endedSQL = `UPDATE onerow_job SET state = ?, failures = failures + ?, last_error = ` + dbtext.Param + `, worker = NULL, batch_seq = batch_seq + 1,
   due_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND
 WHERE id = ? AND token = ? AND state = 'running'`
 
@@ -48,7 +49,7 @@ func (w *Worker) fail(ctx context.Context, job Job, cause error) error {
 	defer cancel()
 	ours := false
 	err := onerow.InTx(ctx, w.db, func(ctx context.Context, tx *onerow.Tx) error {
-		n, err := onerow.Affected(ctx, tx, endedSQL, string(Running), 1, redact(cause), 0, job.ID, job.Token)
+		n, err := onerow.Affected(ctx, tx, endedSQL, string(Running), 1, dbtext.Arg(redact(cause)), 0, job.ID, job.Token)
 		if ours = n > 0; err != nil || !ours {
 			return err // another worker has the job, and its own outcome
 		}
@@ -65,7 +66,7 @@ func (w *Worker) fail(ctx context.Context, job Job, cause error) error {
 func (w *Worker) store(ctx context.Context, job Job, state State, failures int, cause error, pause time.Duration) error {
 	ctx, cancel := finishing(ctx)
 	defer cancel()
-	n, err := onerow.Affected(ctx, w.db, endedSQL, string(state), failures, redact(cause), pause.Microseconds(), job.ID, job.Token)
+	n, err := onerow.Affected(ctx, w.db, endedSQL, string(state), failures, dbtext.Arg(redact(cause)), pause.Microseconds(), job.ID, job.Token)
 	if err != nil {
 		return fmt.Errorf("cascade: store the failure of job %d, which is due when its lease ends: %w", job.ID, err)
 	}

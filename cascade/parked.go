@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/dbtext"
 )
 
 // Parked is a row that a job could not delete, with what is wrong with it. Its job goes
@@ -212,13 +213,13 @@ func RetryParked(ctx context.Context, db onerow.DB, id int64) (Job, error) {
 }
 
 // parkSQL: the unique key one_row makes it one entry, also when the batch is run again.
-const parkSQL = `INSERT INTO onerow_parked (job_id, table_name, row_key, error, state, parked_at) VALUES (?, ?, ?, ?, 'parked', UTC_TIMESTAMP(6))
+const parkSQL = `INSERT INTO onerow_parked (job_id, table_name, row_key, error, state, parked_at) VALUES (?, ?, ?, ` + dbtext.Param + `, 'parked', UTC_TIMESTAMP(6))
 ON DUPLICATE KEY UPDATE error = VALUES(error), version = version + 1`
 
 // park notes a row that cannot be deleted. Give it the transaction of a batch, after the
 // fence. One statement.
 func park(ctx context.Context, tx *onerow.Tx, jobID int64, table, encodedKey, errText string) error {
-	_, err := tx.ExecContext(ctx, parkSQL, jobID, []byte(table), []byte(encodedKey), cut(errText, longestError))
+	_, err := tx.ExecContext(ctx, parkSQL, jobID, []byte(table), []byte(encodedKey), dbtext.Arg(cut(errText, longestError)))
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/dbtext"
 )
 
 // longestReason is what fits into the columns for reasons, in bytes.
@@ -25,7 +26,7 @@ type PauseState struct {
 // pauseSQL and resumeSQL lock the switch's row by its primary key. Assignments go from
 // left to right: changed_at still sees the old is_on.
 const (
-	pauseSQL = `INSERT INTO onerow_switch (name, is_on, reason, changed_at) VALUES ('pause', 1, ?, UTC_TIMESTAMP(6))
+	pauseSQL = `INSERT INTO onerow_switch (name, is_on, reason, changed_at) VALUES ('pause', 1, ` + dbtext.Param + `, UTC_TIMESTAMP(6))
 ON DUPLICATE KEY UPDATE changed_at = IF(is_on, changed_at, VALUES(changed_at)), reason = VALUES(reason), is_on = 1, version = version + 1`
 	resumeSQL = `UPDATE onerow_switch SET is_on = 0, changed_at = UTC_TIMESTAMP(6), version = version + 1 WHERE name = 'pause' AND is_on = 1`
 )
@@ -38,7 +39,7 @@ ON DUPLICATE KEY UPDATE changed_at = IF(is_on, changed_at, VALUES(changed_at)), 
 //
 // One statement. Calling it again is safe.
 func Pause(ctx context.Context, db onerow.DB, reason string) error {
-	if _, err := db.ExecContext(ctx, pauseSQL, cut(reason, longestReason)); err != nil {
+	if _, err := db.ExecContext(ctx, pauseSQL, dbtext.Arg(cut(reason, longestReason))); err != nil {
 		return fmt.Errorf("cascade: pause: %w", err)
 	}
 	return nil
@@ -53,7 +54,7 @@ func Resume(ctx context.Context, db onerow.DB) error {
 }
 
 // pausedSQL reads by the primary key.
-const pausedSQL = `SELECT reason, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', changed_at) FROM onerow_switch WHERE name = 'pause' AND is_on = 1`
+const pausedSQL = `SELECT CAST(reason AS BINARY), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', changed_at) FROM onerow_switch WHERE name = 'pause' AND is_on = 1`
 
 // Paused reads the switch. One statement.
 func Paused(ctx context.Context, db onerow.DB) (PauseState, error) {

@@ -50,7 +50,7 @@ func Do[T any](ctx context.Context, db onerow.DB, keys *Keys, key Key, fn func(c
 		run = d.lastly
 	}
 	out, err := run(ctx, db)
-	err = refusedSize(key, err)
+	err = refusedSize(c.key, err)
 	if d.entered {
 		keys.event(EventStarted, c.key)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/dbtext"
 	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
@@ -33,7 +34,7 @@ type DeadLetter struct {
 // sqlParkLetter: the unique key (queue, message_id) decides; it waits only for another parking of
 // the same message.
 const sqlParkLetter = `INSERT INTO onerow_dead_letter (queue, message_id, payload, reason, losing, parked_at)
- VALUES (?, ?, ?, ?, ?, UTC_TIMESTAMP(6))`
+ VALUES (?, ?, ?, ` + dbtext.Param + `, ` + dbtext.Param + `, UTC_TIMESTAMP(6))`
 
 // Park puts a message into the dead-letter table, with cause as its reason and, where
 // cause is an [ErrConflict], the versions that lost. Give it the transaction that
@@ -53,11 +54,11 @@ func Park(ctx context.Context, db onerow.DB, queue, messageID string, payload []
 		if err != nil {
 			return false, fmt.Errorf("ordering: park message %q of %s: %w", messageID, queue, err)
 		}
-		losing = string(text)
+		losing = dbtext.Arg(string(text))
 	}
 	fresh := false
 	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-		_, err := tx.ExecContext(ctx, sqlParkLetter, queue, messageID, payload, cut(cause.Error()), losing)
+		_, err := tx.ExecContext(ctx, sqlParkLetter, queue, messageID, payload, dbtext.Arg(cut(cause.Error())), losing)
 		if fresh = err == nil; mysqlerr.Classify(err) == mysqlerr.Duplicate {
 			return nil // the id is drawn by the server, so it is the message
 		}
@@ -80,7 +81,7 @@ func cut(text string) string {
 }
 
 // sqlLetters reads a range of the index parked; locks nothing.
-const sqlLetters = `SELECT id, message_id, payload, reason, losing, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', parked_at)
+const sqlLetters = `SELECT id, message_id, payload, CAST(reason AS BINARY), CAST(losing AS BINARY), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', parked_at)
  FROM onerow_dead_letter WHERE queue = ? AND id > ? ORDER BY id LIMIT ?`
 
 // DeadLetters returns up to limit parked messages of a queue behind the id after, in
