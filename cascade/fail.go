@@ -89,7 +89,7 @@ const (
   failures, last_error, created_at, started_at, finished_at)
 SELECT id, resource, resource_id, deletion_id, ?, due_at, token, ?, batch_seq, failures, last_error, created_at, started_at, UTC_TIMESTAMP(6)
 FROM onerow_job WHERE id = ? AND token = ?`
-	dropSQL = `DELETE FROM onerow_job WHERE id = ? AND token = ?`
+	dropSQL = `DELETE j FROM onerow_job AS j WHERE j.id = ? AND j.token = ?`
 )
 
 // archive moves the job, whose row this transaction has locked, to the archive.

@@ -28,6 +28,7 @@ type run struct {
 	onPath  int     // how many rows are being walked below
 	seen    map[who]mark
 	suspect map[*edge]bool // whose rows are read and tried one by one
+	none    map[*edge]bool // below which the last statement has met no row, see proved
 	parked  map[string]map[rowkey.Key]bool
 	loop    *found           // a row of a loop that was met in this pass
 	cutting bool             // loops are cut

@@ -18,6 +18,15 @@ func (r *run) certain(e *edge) bool {
 	return (e.leaf || e.detach) && !r.suspect[e] && len(e.sources) == 1
 }
 
+// proved is certain, and the statement has met a row. MariaDB answers a DELETE of one table, and 11.8 an UPDATE, that KILL QUERY or
+// max_statement_time has ended before its first row as if there were none; once it has met one it reports the error.
+func (r *run) proved(e *edge) bool { return r.certain(e) && !r.none[e] }
+
+// doubted says whether a statement below the group's rows has met none.
+func (r *run) doubted(n *node) bool {
+	return slices.ContainsFunc(n.edges, func(e *edge) bool { return r.none[e] })
+}
+
 // childSQL is one child of a parent row p, or none, by the index of the edge. A row is no
 // child of itself. The optimizers do not turn a subquery with a LIMIT into a join.
 func (s *source) childSQL(parent *table, without []rowkey.Key) string {
@@ -40,7 +49,7 @@ func (s *source) childSQL(parent *table, without []rowkey.Key) string {
 func (r *run) aboveSQL(t *table, parents []rowkey.Key, without map[*table][]rowkey.Key) string {
 	var children []string
 	for _, e := range t.node.edges {
-		if r.certain(e) {
+		if r.proved(e) {
 			continue
 		}
 		for _, s := range e.sources {
@@ -134,7 +143,7 @@ func (r *run) belowRootSQL(root row) string {
 	var parts []string
 	for _, e := range r.node.edges {
 		keys := e.keys([]row{root})
-		if r.certain(e) || len(keys) == 0 {
+		if r.proved(e) || len(keys) == 0 {
 			continue
 		}
 		for _, s := range e.sources {

@@ -34,6 +34,7 @@ func (r *run) below(ctx context.Context, tx *onerow.Tx, n *node, parents []row, 
 		if !e.leaf && !e.detach || r.suspect[e] {
 			continue
 		}
+		r.none[e] = false
 		for keys := range slices.Chunk(e.keys(parents), listLength) {
 			for _, s := range e.sources {
 				query, c := s.leavesSQL, t.deleted
@@ -45,6 +46,7 @@ func (r *run) below(ctx context.Context, tx *onerow.Tx, n *node, parents []row, 
 					return false, r.failed(err, e, 0)
 				}
 				c[s.name] += rows
+				r.none[e] = r.none[e] || rows == 0
 				if *budget -= rows; *budget <= 0 {
 					return true, nil
 				}

@@ -187,7 +187,7 @@ func SkipParked(ctx context.Context, db onerow.DB, id int64) (Job, error) {
 }
 
 // unparkSQL deletes by the primary key, under the lock on the row's job.
-const unparkSQL = `DELETE FROM onerow_parked WHERE id = ?`
+const unparkSQL = `DELETE p FROM onerow_parked AS p WHERE p.id = ?`
 
 // RetryParked has a parked or skipped row tried again. A job that has ended is reopened,
 // as by [Retry]: the same id, no failures, due at once; the other rows that it parked stay

@@ -31,7 +31,7 @@ const (
 // work works one job to its end. The error is nil when the job is done, or done but for
 // leftovers.
 func (w *Worker) work(ctx context.Context, job Job) error {
-	r := &run{Worker: w, job: job, counts: counts{}, detached: counts{}, suspect: map[*edge]bool{}, looped: map[*source]bool{}, fenced: time.Now(), stale: w.cfg.OnProgress != nil}
+	r := &run{Worker: w, job: job, counts: counts{}, detached: counts{}, suspect: map[*edge]bool{}, none: map[*edge]bool{}, looped: map[*source]bool{}, fenced: time.Now(), stale: w.cfg.OnProgress != nil}
 	err := r.again(ctx, func() (err error) {
 		r.graph, err = w.current(ctx)
 		return err
@@ -203,7 +203,7 @@ func (r *run) finish(ctx context.Context, tx *onerow.Tx, here place, budget *int
 
 // forgetParkedSQL deletes one_row's part of a job that is done: somebody else has deleted
 // what was parked.
-const forgetParkedSQL = `DELETE FROM onerow_parked WHERE job_id = ? AND state = 'parked'`
+const forgetParkedSQL = `DELETE p FROM onerow_parked AS p WHERE p.job_id = ? AND p.state = 'parked'`
 
 // leftovers is the last batch of a job that has nothing left to delete but what is parked
 // and what is above it. It is not done when an operator has unparked something meanwhile.

@@ -29,6 +29,8 @@ func (e *ServerStateError) Is(target error) bool { return target == ErrServerSta
 // Unwrap returns what the driver reported.
 func (e *ServerStateError) Unwrap() error { return e.Err }
 
+const erQueryInterrupted = 1317 // KILL QUERY
+
 const (
 	noSession  = "no more sessions are to be had; find what opens so many, or raise the limit"
 	noSpace    = "a disk, or a table in memory, is full; make room"
@@ -73,7 +75,8 @@ var serverStates = map[uint16]string{
 	1598: statements,
 	1665: statements,
 
-	1317: tooLong, // KILL QUERY
+	erQueryInterrupted: tooLong,
+
 	1969: tooLong, // MariaDB: max_statement_time
 	3024: tooLong, // MySQL: max_execution_time
 
@@ -99,6 +102,9 @@ func serverState(err error) error {
 	}
 	return &ServerStateError{Number: my.Number, Advice: advice, Err: err}
 }
+
+// errEndedUnsaid: a statement that must have met rows has met none, see proved.
+var errEndedUnsaid = &ServerStateError{Number: erQueryInterrupted, Advice: tooLong, Err: errors.New("a statement on locked rows has met none")}
 
 // endedByServer says whether a state of the server hit the statement for what it did rather than whoever came: fewer rows may
 // pass.

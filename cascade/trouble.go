@@ -12,7 +12,7 @@ import (
 // job into the archive, or changes it there.
 const (
 	troubleSQL = `INSERT INTO onerow_job_trouble (job_id, state) VALUES (?, ?) ON DUPLICATE KEY UPDATE state = VALUES(state)`
-	calmSQL    = `DELETE FROM onerow_job_trouble WHERE job_id = ?`
+	calmSQL    = `DELETE t FROM onerow_job_trouble AS t WHERE t.job_id = ?`
 )
 
 // noteTrouble goes with a job into the archive: dead jobs and leftovers are listed in a

@@ -177,7 +177,7 @@ func TestRun(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(5 * time.Second):
+	case <-time.After(20 * time.Second): // the lock is waited for 50
 		t.Error("it does not stop")
 	}
 	if err := tx.Rollback(); err != nil {

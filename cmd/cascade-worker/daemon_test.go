@@ -14,7 +14,10 @@ import (
 
 const (
 	sqlDeleted = "SELECT COALESCE(SUM(deleted_rows), 0) FROM onerow_job_count"
-	deadline   = 10 * time.Second // of a process that should end, for a slow machine
+	deadline   = time.Minute // of a process that should end, for a machine that has other things to do
+	// soon is within two seconds, as it is promised, on such a machine. What a stop could wait for by mistake takes longer: a
+	// lock wait 50 seconds, a poll or a lease an hour.
+	soon = 20 * time.Second
 )
 
 // TestDaemon runs the real binary as an operator would.
@@ -70,7 +73,7 @@ func testTerminated(t *testing.T, w *world) {
 	w.eventually("rows deleted", sqlDeleted, func(n int64) bool { return n > 0 })
 	d.signal(syscall.SIGTERM)
 	code, took := d.wait(deadline)
-	if code != 0 || took > 2*time.Second {
+	if code != 0 || took > soon {
 		t.Errorf("exit code %d after %s: %s", code, took, d.stderr)
 	}
 	w.wantMiddle(total)
@@ -124,7 +127,7 @@ func testIdle(t *testing.T, w *world) {
 	w.eventually("sessions", "SELECT COUNT(*) FROM information_schema.processlist WHERE db = DATABASE()", func(n int64) bool { return n > 1 })
 	d.signal(syscall.SIGINT)
 	code, took := d.wait(deadline)
-	if code != 0 || took > 2*time.Second {
+	if code != 0 || took > soon {
 		t.Errorf("exit code %d after %s: %s", code, took, d.stderr)
 	}
 }
@@ -148,7 +151,7 @@ func testBlocked(t *testing.T, w *world) {
  WHERE db = DATABASE() AND info LIKE 'DELETE %' AND command = 'Query'`, func(n int64) bool { return n == 1 })
 	d.signal(syscall.SIGTERM)
 	code, took := d.wait(deadline)
-	if code != 0 || took > 2*time.Second {
+	if code != 0 || took > soon {
 		t.Errorf("exit code %d after %s: %s", code, took, d.stderr)
 	}
 	if err := tx.Rollback(); err != nil {
@@ -165,7 +168,7 @@ func testInterrupted(t *testing.T, w *world) {
 	w.eventually("rows deleted", sqlDeleted, func(n int64) bool { return n > 0 })
 	d.signal(syscall.SIGINT)
 	code, took := d.wait(deadline)
-	if code != 1 || took > 2*time.Second || !strings.Contains(d.stderr.String(), "interrupted") {
+	if code != 1 || took > soon || !strings.Contains(d.stderr.String(), "interrupted") {
 		t.Errorf("exit code %d after %s: %s", code, took, d.stderr)
 	}
 	w.wantMiddle(total)

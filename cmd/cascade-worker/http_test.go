@@ -278,7 +278,7 @@ func TestRunServes(t *testing.T) {
 	for scanner.Scan() {
 		t.Log(scanner.Text())
 	}
-	if code := exitCode(t, cmd.Wait()); code != 0 || time.Since(begin) > 2*time.Second {
+	if code := exitCode(t, cmd.Wait()); code != 0 || time.Since(begin) > soon {
 		t.Errorf("exit code %d after %s", code, time.Since(begin))
 	}
 }
