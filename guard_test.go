@@ -216,4 +216,3 @@ func dbOf(t testing.TB, c driver.Connector, guarded bool) *sql.DB {
 	})
 	return db
 }
-

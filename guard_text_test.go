@@ -76,4 +76,3 @@ func TestGuardReturned(t *testing.T) {
 	exec(t, db, add, 2)
 	wantBalances(t, plain, "0,1")
 }
-
