@@ -1,0 +1,78 @@
+package onerow_test
+
+import (
+	"testing"
+)
+
+// TestGuardText: a transaction that was begun by text on a *sql.Conn is guarded too, until ROLLBACK is sent as text. A statement in
+// autocommit has no second half.
+func TestGuardText(t *testing.T) {
+	plain, dsn := accounts(t)
+	db := pools(t, dsn)["guarded"]
+	for _, c := range []struct {
+		begin string
+		first uint16 // 0: the session goes on
+	}{
+		{"BEGIN", 1213}, {"/* trace=7 */ start\ttransaction ", 1213}, {"SET SESSION autocommit = 0", 1213}, {"set @@session.autocommit=OFF", 1213},
+		{"SELECT 1", 0}, {"SET autocommit=1", 0}, {"BEGIN; ", 1213},
+	} {
+		t.Run(c.begin, func(t *testing.T) {
+			ctx := t.Context()
+			exec(t, plain, "UPDATE account SET balance = 0")
+			conn, err := db.Conn(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close() //nolint:errcheck // closed below
+			exec(t, conn, c.begin)
+			if c.first == 0 {
+				victim(t, plain, func() error {
+					_, err := conn.ExecContext(ctx, "UPDATE account SET balance = balance + 1 WHERE id <= 2 ORDER BY id")
+					return err
+				})
+				exec(t, conn, add, 2)
+				wantTwo(t, plain, "0,1")
+				return
+			}
+			exec(t, conn, add, 1)
+			victim(t, plain, func() error { _, err := conn.ExecContext(ctx, add, 2); return err })
+			for _, query := range []string{add, "COMMIT", "BEGIN", "ROLLBACK TO SAVEPOINT s", "SET autocommit = 1", "ROLLBACK; SELECT 1", "ROLLBACK AND CHAIN"} {
+				var args []any
+				if query == add {
+					args = []any{2}
+				}
+				_, err := conn.ExecContext(ctx, query, args...)
+				wantLost(t, query, err, 1213)
+			}
+			_, err = conn.BeginTx(ctx, nil)
+			wantLost(t, "BeginTx", err, 1213)
+			exec(t, conn, "ROLLBACK")
+			exec(t, conn, add, 1)
+			exec(t, conn, "COMMIT")
+			exec(t, conn, "SET autocommit = 1")
+			if err := conn.Close(); err != nil {
+				t.Fatal(err)
+			}
+			wantTwo(t, plain, "1,0")
+		})
+	}
+}
+
+// TestGuardReturned: a session with a lost transaction on it that was begun by text is not given to the next user.
+func TestGuardReturned(t *testing.T) {
+	plain, dsn := accounts(t)
+	db := pools(t, dsn)["guarded"]
+	db.SetMaxOpenConns(1)
+	conn, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	exec(t, conn, "BEGIN")
+	exec(t, conn, add, 1)
+	victim(t, plain, func() error { _, err := conn.ExecContext(t.Context(), add, 2); return err })
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	exec(t, db, add, 2)
+	wantBalances(t, plain, "0,1")
+}
