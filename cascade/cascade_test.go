@@ -74,13 +74,13 @@ func TestWholeTree(t *testing.T) {
 // TestRootRow: the root row goes last, wherever it is, if it is this deletion's.
 func TestRootRow(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
-		live := condemn(t, db, 1, 0)
 		project(t, db, 1)
+		live := condemn(t, db, 1, 0)
 		want := grow(t, db, 1, 2, 2, 2, 2)
 		hidden := condemn(t, db, 2, 0)
 		insert(t, db, "project_archive", map[string]any{"id": 2, "user_id": 8, "deletion_id": hidden.DeletionID, "deleted_from": "active"})
-		archived := condemn(t, db, 3, 0)
 		insert(t, db, "project_archive", map[string]any{"id": 3, "user_id": 8})
+		archived := condemnFrom(t, db, 3, 0, FromOperator)
 		foreign := condemn(t, db, 4, 0)
 		insert(t, db, "project_archive", map[string]any{"id": 4, "user_id": 8, "deletion_id": foreign.DeletionID + 1})
 		below := grow(t, db, 4, 1, 1, 1, 1)

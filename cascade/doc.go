@@ -184,6 +184,7 @@
 //	the last batch                                   the same, and 3 for the root: look for
 //	                                                 anything below, copy the job, delete it;
 //	                                                 +2 where the root row is still there, +1
+//	                                                 per pass where no deletion hides it, +1
 //	                                                 with a quota, +1 per index of columns
 //	                                                 other than the key
 //

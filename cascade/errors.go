@@ -30,8 +30,8 @@ var (
 	// ErrLeaseLost means that another worker has claimed the job since; this one has changed
 	// nothing with this batch and must stop.
 	ErrLeaseLost = errors.New("cascade: the lease of the job is lost")
-	// ErrOtherDeletion means that the hidden root row belongs to another deletion than the
-	// job, so the job does not touch it.
+	// ErrOtherDeletion means that the root row is not the one that the job's deletion is
+	// about, or that another deletion hides it, so the job does not touch it.
 	ErrOtherDeletion = errors.New("cascade: the row belongs to another deletion")
 	// ErrStuck means that rows below the root are left that several passes could not delete.
 	ErrStuck = errors.New("cascade: rows are left that several passes could not delete; retry the job when nobody moves or adds rows there")

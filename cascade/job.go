@@ -36,7 +36,7 @@ type Deletion struct {
 	ResourceID string
 	// Owner is whose row it is, see [onerow.EncodeKey]; "" for none. Only logged.
 	Owner string
-	// From is where the row was deleted from, "active" or "archived". Only logged.
+	// From is where the row was deleted from, "active" or "archived", or [FromOperator].
 	From string
 	// Grace is how long the deletion can be cancelled, in whole microseconds.
 	Grace time.Duration

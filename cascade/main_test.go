@@ -194,7 +194,12 @@ func key(id int64) string { return fmt.Sprint(id) }
 // condemn queues the cascade of a project.
 func condemn(t testing.TB, db onerow.DB, id int64, grace time.Duration) Job {
 	t.Helper()
-	d := Deletion{Resource: "project", ResourceID: key(id), Owner: "7", From: "active", Grace: grace}
+	return condemnFrom(t, db, id, grace, "active")
+}
+
+func condemnFrom(t testing.TB, db onerow.DB, id int64, grace time.Duration, from string) Job {
+	t.Helper()
+	d := Deletion{Resource: "project", ResourceID: key(id), Owner: "7", From: from, Grace: grace}
 	var err error
 	if d.ID, err = Log(t.Context(), db, d); err != nil {
 		t.Fatal(err)

@@ -14,9 +14,10 @@ import (
 
 // place is where the root row is: in a table, or in none. The row has its key always.
 type place struct {
-	found bool
-	table *table
-	row   row
+	found  bool
+	hidden bool // by the job's deletion
+	table  *table
+	row    row
 }
 
 // fruitlessPasses is how many passes may change nothing although something is left,
@@ -95,7 +96,7 @@ func (r *run) rootSQL(t *table) string {
 }
 
 // findRoot looks for the root row in both tables, in one statement: a row that moves
-// is in one of them. If it is in none it is gone for good, for ids are not used again.
+// is in one of them. If it is in none it is gone for good.
 func (r *run) findRoot(ctx context.Context) (place, error) {
 	query := ""
 	for i, t := range r.node.tables {
@@ -106,21 +107,23 @@ func (r *run) findRoot(ctx context.Context) (place, error) {
 	}
 	var p place
 	err := r.again(ctx, func() (err error) {
-		p, err = r.readPlace(ctx, r.db, query)
+		if p, err = r.readPlace(ctx, r.db, query); err == nil && p.found && !p.hidden && r.node.Managed {
+			err = r.own(ctx, r.db, p.table)
+		}
 		return err
 	})
 	return p, err
 }
 
-// readPlace also refuses a row that is hidden by another deletion than the job's. Of a
-// root that is gone only the key is known, see node.gone.
+// readPlace also refuses a row that another deletion than the job's hides, and one of two
+// that have this id. Of a root that is gone only the key is known, see node.gone.
 func (r *run) readPlace(ctx context.Context, db onerow.DB, query string) (place, error) {
 	p := place{row: r.node.gone(r.root)}
-	var active bool
+	var active, two bool
 	var deletion sql.NullInt64
 	scanner := r.node.tables[0].scanner(nil, 0, &active, &deletion)
 	err := onerow.Query(ctx, db, query, nil, func(rows *sql.Rows) error {
-		if p.found {
+		if two = p.found; two {
 			return nil
 		}
 		v, _, err := scanner.scan(rows)
@@ -136,10 +139,13 @@ func (r *run) readPlace(ctx context.Context, db onerow.DB, query string) (place,
 	if err != nil {
 		return place{}, err
 	}
-	if deletion.Valid && deletion.Int64 != r.job.DeletionID {
-		return place{}, fmt.Errorf("%w: %s %s is hidden by deletion %d, job %d belongs to deletion %d; nothing was deleted by this attempt",
-			ErrOtherDeletion, r.job.Resource, r.job.ResourceID, deletion.Int64, r.job.ID, r.job.DeletionID)
+	switch {
+	case two:
+		return place{}, r.foreign("is in both of its tables, so two rows have this id")
+	case deletion.Valid && deletion.Int64 != r.job.DeletionID:
+		return place{}, r.foreign(fmt.Sprintf("is hidden by deletion %d, the job belongs to deletion %d", deletion.Int64, r.job.DeletionID))
 	}
+	p.hidden = deletion.Valid
 	return p, nil
 }
 

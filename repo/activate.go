@@ -24,9 +24,10 @@ const names = 100
 // (owner, stem_key, copy_no); so the number of statements does not grow with the
 // number of copies. Activating what is active is a success that changes nothing.
 //
-// Errors means: [onerow.ErrNotFound], [ErrParentNotFound], [ErrNoFreeName] after 100
-// conflicts, the name errors of package schema when the copies are used up, [ErrConflict]
-// where another unique index of the application's refuses the row under any name,
+// Errors means: [onerow.ErrNotFound], [ErrParentNotFound], [ErrIDReused] where the active
+// table has another row of this id, [ErrNoFreeName] after 100 conflicts, the name errors of
+// package schema when the copies are used up, [ErrConflict] where another unique index of
+// the application's refuses the row under any name,
 // [onerow.ErrOutcomeUnknown], after which it may simply be called again.
 //
 // Atomic: the move, the new name and the quota mark. Statements on a pool: BEGIN,
@@ -76,22 +77,20 @@ func (r *Repo[T]) bringBack(ctx context.Context, db onerow.DB, verb string, id i
 	var res onerow.Result[T]
 	copyNo, unseen := 0, 0 // unseen tries were refused, and nobody is seen to be in their way
 	for n := 1; ; n++ {
-		err := r.settled(ctx, db, verb, id, func(ctx context.Context, tx *onerow.Tx) error {
-			return undone(ctx, tx, func() error {
-				b, err := find(ctx, tx)
-				if err != nil {
-					return err
-				}
-				if b.answer != nil {
-					res = *b.answer
-					return nil
-				}
-				if err := r.moveToActive(ctx, tx, b.held, id, copyNo); err != nil {
-					return err
-				}
-				res, err = r.after(ctx, tx, r.active, id)
+		err := r.whole(ctx, db, verb, id, func(ctx context.Context, tx *onerow.Tx) error {
+			b, err := find(ctx, tx)
+			if err != nil {
 				return err
-			})
+			}
+			if b.answer != nil {
+				res = *b.answer
+				return nil
+			}
+			if err := r.moveToActive(ctx, tx, b.held, id, copyNo); err != nil {
+				return err
+			}
+			res, err = r.after(ctx, tx, r.active, id)
+			return err
 		})
 		var busy *nameBusy
 		switch {
@@ -117,35 +116,12 @@ func (r *Repo[T]) bringBack(ctx context.Context, db onerow.DB, verb string, id i
 	}
 }
 
-// In a joined transaction what a try has written before it failed (the cancelled job)
-// is taken back, for the caller may commit after the error.
-const (
-	beginTry = `SAVEPOINT onerow_back`
-	undoTry  = `ROLLBACK TO SAVEPOINT onerow_back`
-)
-
-// undone runs try, and in a joined transaction undoes it when it fails: one statement
-// more, two when it fails. In a transaction of our own ROLLBACK does that.
-func undone(ctx context.Context, tx *onerow.Tx, try func() error) error {
-	if !tx.Joined() {
-		return try()
-	}
-	if _, err := tx.ExecContext(ctx, beginTry); err != nil {
-		return err
-	}
-	err := try()
-	if err == nil {
-		return nil
-	}
-	if _, uerr := tx.ExecContext(ctx, undoTry); uerr != nil && !errors.Is(uerr, onerow.ErrTxPoisoned) {
-		return fmt.Errorf("%w (and the try could not be undone; roll the transaction back: %w)", err, uerr)
-	}
-	return err
-}
-
 // moveToActive copies a locked archived row to the active table under its own
 // name (copyNo 0) or as a copy, removes it from the archive and marks the quota.
 func (r *Repo[T]) moveToActive(ctx context.Context, tx *onerow.Tx, h held[T], id int64, copyNo int) error {
+	if err := r.single(ctx, tx, h, id); err != nil {
+		return err
+	}
 	if err := r.lockParent(ctx, tx, h.parent, true); err != nil {
 		return err
 	}
@@ -165,6 +141,11 @@ func (r *Repo[T]) moveToActive(ctx context.Context, tx *onerow.Tx, h held[T], id
 	}
 	err := r.one(onerow.Affected(ctx, tx, r.sql.toActive, append(args, id)...))
 	if mysqlerr.Classify(err) == mysqlerr.Duplicate {
+		if tx.Joined() { // elsewhere the next try sees such a row; here the snapshot may be older than it
+			if terr := r.twin(ctx, tx, r.archive, id, err); terr != nil {
+				return terr
+			}
+		}
 		return r.busy(tx, h, id, name, copyNo, err)
 	}
 	if err != nil {

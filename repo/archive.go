@@ -1,10 +1,12 @@
 package repo
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -15,6 +17,7 @@ import (
 // The row is locked by its key, copied, and deleted where id and version are those
 // that were read; at every commit it is in exactly one of the two tables. Errors:
 // [onerow.ErrNotFound]; [ErrParentNotFound] where the row above is being deleted;
+// [ErrIDReused] where the archive has another row of this id;
 // [onerow.ErrOutcomeUnknown], after which it may simply be called again.
 //
 // Atomic: the move and the quota mark. Statements on a pool: BEGIN, SELECT, INSERT,
@@ -24,13 +27,16 @@ func (r *Repo[T]) Archive(ctx context.Context, db onerow.DB, id int64) (onerow.R
 	if r.res.Archive == "" {
 		return res, fmt.Errorf("%w: %q has no archive", ErrUnsupported, r.res.Name)
 	}
-	err := r.settled(ctx, db, "archive", id, func(ctx context.Context, tx *onerow.Tx) error {
+	err := r.whole(ctx, db, "archive", id, func(ctx context.Context, tx *onerow.Tx) error {
 		h, found, err := r.lock(ctx, tx, r.active, id)
 		if err != nil {
 			return err
 		}
 		if !found {
 			res, err = r.alreadyIn(ctx, tx, r.archive, id)
+			return err
+		}
+		if err := r.single(ctx, tx, h, id); err != nil {
 			return err
 		}
 		if err := r.lockParent(ctx, tx, h.parent, true); err != nil {
@@ -54,7 +60,11 @@ func (r *Repo[T]) Archive(ctx context.Context, db onerow.DB, id int64) (onerow.R
 // moveToArchive copies a locked active row to the archive and removes it from
 // the active table. deletionID and from are nil for a row that is merely archived.
 func (r *Repo[T]) moveToArchive(ctx context.Context, tx *onerow.Tx, h held[T], id int64, deletionID, from any) error {
-	if err := r.one(onerow.Affected(ctx, tx, r.sql.toArchive, deletionID, from, id)); err != nil {
+	err := r.one(onerow.Affected(ctx, tx, r.sql.toArchive, deletionID, from, id))
+	if mysqlerr.Classify(err) == mysqlerr.Duplicate {
+		err = cmp.Or(r.twin(ctx, tx, r.active, id, err), err)
+	}
+	if err != nil {
 		return err
 	}
 	return r.remove(ctx, tx, h, id)

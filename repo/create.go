@@ -52,7 +52,11 @@ func (r *Repo[T]) Create(ctx context.Context, db onerow.DB, row T, opts ...Creat
 		return r.createOnce(ctx, db, w, o.requestID)
 	}
 	var res onerow.Result[T]
-	err = r.settled(ctx, db, "create", 0, func(ctx context.Context, tx *onerow.Tx) (err error) {
+	try := r.settled
+	if r.res.Quota.Flag != "" { // a mark is a second write
+		try = r.whole
+	}
+	err = try(ctx, db, "create", 0, func(ctx context.Context, tx *onerow.Tx) (err error) {
 		res, err = r.insert(ctx, tx, w)
 		return err
 	})

@@ -43,7 +43,8 @@ type Deleted[T any] struct {
 // queues a new one for the same deletion.
 //
 // Errors means: [ErrUnsupported] for a grace period without an archive table,
-// [onerow.ErrOutcomeUnknown], after which it may simply be called again. Statements
+// [ErrIDReused] where both tables have a row of this id, for what is below the one cannot
+// be told from what is below the other; [onerow.ErrOutcomeUnknown], after which it may simply be called again. Statements
 // on a pool, for an active row: BEGIN, SELECT, log, queue, DELETE, mark, COMMIT; as
 // many for an archived row, one more for an active one with a grace period.
 func (r *Repo[T]) Delete(ctx context.Context, db onerow.DB, id int64, opts ...DeleteOption) (Deleted[T], error) {
@@ -62,7 +63,7 @@ func (r *Repo[T]) Delete(ctx context.Context, db onerow.DB, id int64, opts ...De
 		return r.deletePublished(ctx, db, id)
 	}
 	var del Deleted[T]
-	err := r.settled(ctx, db, "delete", id, func(ctx context.Context, tx *onerow.Tx) error {
+	err := r.whole(ctx, db, "delete", id, func(ctx context.Context, tx *onerow.Tx) error {
 		del = Deleted[T]{}
 		h, found, err := r.lockEither(ctx, tx, id)
 		if err != nil {
@@ -70,6 +71,9 @@ func (r *Repo[T]) Delete(ctx context.Context, db onerow.DB, id int64, opts ...De
 		}
 		if !found {
 			return r.gone(ctx, tx, id, &del, true)
+		}
+		if err := r.single(ctx, tx, h, id); err != nil {
+			return err
 		}
 		return r.deleteTx(ctx, tx, h, id, o.grace, &del)
 	})

@@ -25,6 +25,9 @@ func (r *Repo[T]) deletePublished(ctx context.Context, db onerow.DB, id int64) (
 		if !found {
 			return r.gone(ctx, tx, id, &del, false)
 		}
+		if err := r.single(ctx, tx, h, id); err != nil {
+			return err
+		}
 		if d, err = r.deletion(h, id, 0); err != nil {
 			return err
 		}
@@ -41,7 +44,7 @@ func (r *Repo[T]) deletePublished(ctx context.Context, db onerow.DB, id int64) (
 	if err := r.publisher.Publish(ctx, d); err != nil {
 		return Deleted[T]{}, fmt.Errorf("repo: delete %s %d: the cascade could not be published, so nothing was deleted: %w", r.res.Name, id, err)
 	}
-	err = r.settled(ctx, db, "delete", id, func(ctx context.Context, tx *onerow.Tx) error {
+	err = r.whole(ctx, db, "delete", id, func(ctx context.Context, tx *onerow.Tx) error {
 		del = Deleted[T]{DeletionID: d.ID}
 		h, found, err := r.lockEither(ctx, tx, id)
 		if err != nil || !found {

@@ -47,11 +47,6 @@ const setRequestRow = `UPDATE onerow_request SET row_id = ? WHERE resource = ? A
 const readRequest = `SELECT row_id, fingerprint, call_token FROM onerow_request
   WHERE resource = ? AND owner = ? AND request_id = ? LOCK IN SHARE MODE`
 
-// dropRequest: in a joined transaction, whose owner may go on after the error, be it
-// a lock wait timeout. The token keeps another call's record, should the server have
-// rolled this transaction back with the statement (innodb_rollback_on_timeout).
-const dropRequest = `DELETE FROM onerow_request WHERE resource = ? AND owner = ? AND request_id = ? AND call_token = ?`
-
 // createOnce is Create with a request id.
 func (r *Repo[T]) createOnce(ctx context.Context, db onerow.DB, w newRow[T], requestID string) (onerow.Result[T], error) {
 	var none, res onerow.Result[T]
@@ -64,9 +59,11 @@ func (r *Repo[T]) createOnce(ctx context.Context, db onerow.DB, w newRow[T], req
 		return none, r.wrap("create", 0, err)
 	}
 	for n := 1; ; n++ {
-		err = onerow.InTokenTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
-			res, err = r.createTx(ctx, tx, w, q)
-			return err
+		err = onerow.InTokenTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+			return tx.Savepoint(ctx, savepoint, func() (err error) {
+				res, err = r.createTx(ctx, tx, w, q)
+				return err
+			})
 		})
 		switch {
 		case err == nil:
@@ -88,12 +85,6 @@ func (r *Repo[T]) createTx(ctx context.Context, tx *onerow.Tx, w newRow[T], q re
 		return res, err
 	}
 	if res, err = r.insert(ctx, tx, w); err != nil {
-		if tx.Joined() {
-			_, derr := tx.ExecContext(ctx, dropRequest, r.res.Name, q.scope, q.id, q.token[:])
-			if derr != nil && !errors.Is(derr, onerow.ErrTxPoisoned) {
-				return res, fmt.Errorf("%w (and its request id %q could not be taken back; roll the transaction back: %w)", err, q.id, derr)
-			}
-		}
 		return res, err
 	}
 	rowID, err := onerow.EncodeKey(r.int(&res.Row, r.fields.id))
@@ -128,8 +119,20 @@ func (r *Repo[T]) replay(ctx context.Context, tx *onerow.Tx, q request) (res one
 	if errors.Is(err, onerow.ErrNotFound) {
 		return res, fmt.Errorf("%w: request %q made %s %d, which was deleted since", ErrGone, q.id, r.res.Name, id)
 	}
+	if err == nil {
+		err = r.sameOwner(q, &it.row, id)
+	}
 	mine := string(token) == string(q.token[:])
 	return onerow.Result[T]{Row: it.row, Changed: mine, Replayed: !mine}, err
+}
+
+// sameOwner: the id that a request made may be another's by now, see [ErrIDReused].
+func (r *Repo[T]) sameOwner(q request, row *T, id int64) error {
+	scope, err := onerow.EncodeKey(r.int(row, r.fields.owner))
+	if err == nil && scope != q.scope {
+		err = fmt.Errorf("%w: request %q made %s %d, which was deleted since; another owner's row has that id now", ErrGone, q.id, r.res.Name, id)
+	}
+	return err
 }
 
 func decodeID(key string) (int64, error) {

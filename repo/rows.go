@@ -68,6 +68,7 @@ type held[T any] struct {
 	label         string
 	deletionID    int64  // 0, or the deletion that hid the row
 	deletedFrom   string // where the row was before that
+	twin          bool   // perhaps the other table has this id as well, see single
 }
 
 // lock reads and locks the row of one side by its primary key: one statement.
@@ -82,7 +83,7 @@ func (r *Repo[T]) lock(ctx context.Context, tx *onerow.Tx, s side, id int64) (h 
 	}
 	err = onerow.Query(ctx, tx, query, []any{id}, func(rows *sql.Rows) error {
 		found = true
-		return r.scanRow(rows, &h.row, &h.version, &h.owner, &h.parent, &h.label, &h.deletionID, &h.deletedFrom)
+		return r.scanRow(rows, &h.row, &h.version, &h.owner, &h.parent, &h.label, &h.deletionID, &h.deletedFrom, &h.twin)
 	})
 	h.state = s.state
 	r.setState(&h.row, s.state)
@@ -130,6 +131,17 @@ func (r *Repo[T]) settled(ctx context.Context, db onerow.DB, verb string, id int
 			return r.exhausted(id, n, err)
 		}
 	}
+}
+
+// savepoint is where a verb of this package goes back to; none calls another.
+const savepoint = "onerow_repo"
+
+// whole is settled for a verb that writes more than once: in a joined transaction, whose
+// owner may commit after the error, what a try wrote before it failed is taken back.
+func (r *Repo[T]) whole(ctx context.Context, db onerow.DB, verb string, id int64, fn func(context.Context, *onerow.Tx) error) error {
+	return r.settled(ctx, db, verb, id, func(ctx context.Context, tx *onerow.Tx) error {
+		return tx.Savepoint(ctx, savepoint, func() error { return fn(ctx, tx) })
+	})
 }
 
 // exhausted is the conflict that is left when the last try was refused as well.

@@ -89,6 +89,7 @@ func (r *Repo[T]) lockSQL(s side) string {
 	} else {
 		cols = append(cols, "0", "''")
 	}
+	cols = append(cols, r.twinColumn(s))
 	return fmt.Sprintf("SELECT %s FROM %s WHERE %s = ? FOR UPDATE", strings.Join(cols, ", "), s.table, ident.Quote(r.res.ID))
 }
 

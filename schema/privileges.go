@@ -83,9 +83,12 @@ func Privileges(plan Plan) []Privilege {
 		slices.Sort(detached)
 		detached = slices.Compact(detached)
 		for i, table := range n.Tables {
-			columns := read
+			columns := slices.Clone(read)
+			if n.Managed {
+				columns = append(columns, ColCreatedAt)
+			}
 			if n.Managed && i > 0 {
-				columns = append(slices.Clone(read), ColDeletionID)
+				columns = append(columns, ColDeletionID)
 			}
 			rights := []right{{"SELECT", columns, false}}
 			if !n.Stays {

@@ -137,7 +137,9 @@ func enqueue(ctx context.Context, tx *onerow.Tx, plan schema.Plan, root rootRow,
 	}
 	d.Grace = grace
 	hidden := d.ID
-	if d.ID, err = cascade.Log(ctx, tx, d); err != nil {
+	logged := d
+	byOperator(root.node, &logged)
+	if d.ID, err = cascade.Log(ctx, tx, logged); err != nil {
 		return cascade.Job{}, d, err
 	}
 	if hidden != 0 { // deleted already: a job may take it away only under that deletion
@@ -145,6 +147,14 @@ func enqueue(ctx context.Context, tx *onerow.Tx, plan schema.Plan, root rootRow,
 	}
 	job, err := cascade.Enqueue(ctx, tx, d)
 	return job, d, err
+}
+
+// byOperator marks the deletion of a row that is there: its job may take the row away
+// although no delete has hidden it.
+func byOperator(n schema.Node, d *cascade.Deletion) {
+	if n.Managed && d.From != "" {
+		d.From = cascade.FromOperator
+	}
 }
 
 // place looks where the row is: whose it is, from where it goes, and in ID the deletion

@@ -62,6 +62,7 @@ func (c *enqueueCmd) many(ctx context.Context, a *app, plan schema.Plan) (err er
 		}
 		for i := range page {
 			page[i].Grace = c.Grace
+			byOperator(node, &page[i])
 		}
 		now, err := cascade.EnqueueMany(ctx, db, page)
 		done.Queued += now.Queued

@@ -1,0 +1,50 @@
+package cascade
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/rowkey"
+	"github.com/onerow/onerow/schema"
+)
+
+// FromOperator is what [Deletion].From says where an operator has a row deleted that no
+// delete has hidden or removed: the job may take it away wherever it is. Without it an
+// archived row goes only if its job's own deletion hides it.
+const FromOperator = "operator"
+
+// ownSQL reads the root row and the log of the job's deletion by their primary keys. It
+// locks nothing.
+func (r *run) ownSQL(t *table) string {
+	return fmt.Sprintf("SELECT COALESCE(d.deleted_from, ''), COALESCE(d.requested_at < t.%s, 0) FROM %s AS t LEFT JOIN onerow_deletion AS d ON d.id = %d WHERE %s",
+		schema.ColCreatedAt, t.from, r.job.DeletionID, t.key.In("t", []rowkey.Key{r.root}))
+}
+
+// own refuses a root row that no deletion hides and that cannot be the one which the job
+// is about: ids are used again where AUTO_INCREMENT has fallen back. A row that was made
+// after the deletion was logged is another one, and an archived one needs an operator's
+// word. One statement.
+func (r *run) own(ctx context.Context, db onerow.DB, t *table) error {
+	var from string
+	var younger bool
+	err := onerow.QueryRow(ctx, db, r.ownSQL(t), nil, &from, &younger)
+	switch {
+	case errors.Is(err, sql.ErrNoRows): // it has just moved or gone, which is looked at again
+		return nil
+	case err != nil:
+		return err
+	case younger:
+		return r.foreign("was made after the job's deletion was logged, so it is another row of this id")
+	case !t.active && from != FromOperator:
+		return r.foreign("is archived and no deletion hides it; if it is to go, delete it, or queue it with cascade-worker enqueue")
+	}
+	return nil
+}
+
+// foreign is the error of a job that does not touch the root row.
+func (r *run) foreign(why string) error {
+	return fmt.Errorf("%w: %s %s %s; nothing was deleted by this attempt of job %d", ErrOtherDeletion, r.job.Resource, r.job.ResourceID, why, r.job.ID)
+}

@@ -1,0 +1,54 @@
+package onerow
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/onerow/onerow/internal/mysqlerr"
+)
+
+// undoTime is how long taking back may last when the context of the call has ended.
+const undoTime = 2 * time.Second
+
+// Savepoint runs fn and, in a transaction that was joined, takes back what it wrote when
+// it fails: the owner may commit after the error. In a transaction of [InTx]'s own
+// ROLLBACK does that, and no statement is sent. It is for a verb that writes more than
+// once. The name must not be one that a caller up the stack uses: the server moves it.
+//
+// What could not be taken back poisons the transaction, and the error says that it has
+// to be rolled back. One statement more on a joined transaction, two when fn fails.
+func (tx *Tx) Savepoint(ctx context.Context, name string, fn func() error) error {
+	if !tx.joined {
+		return fn()
+	}
+	if _, err := tx.ExecContext(ctx, "SAVEPOINT "+name); err != nil {
+		return err
+	}
+	err := fn()
+	if err == nil || tx.poisoned() != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime) // the owner's context may go on
+	defer cancel()
+	_, uerr := tx.ExecContext(ctx, "ROLLBACK TO SAVEPOINT "+name)
+	switch {
+	case uerr == nil, errors.Is(uerr, sql.ErrTxDone):
+		return err
+	case mysqlerr.FromDriver(err) && Retryable(err): // the server no longer has the transaction, and err says so
+		tx.lose(err)
+		return err
+	}
+	tx.lose(uerr)
+	return fmt.Errorf("%w (and what was written before could not be taken back; roll the transaction back: %w)", err, uerr)
+}
+
+// lose poisons the transaction and those that it is a part of.
+func (tx *Tx) lose(err error) {
+	for tx != nil {
+		tx.poison.CompareAndSwap(nil, &err)
+		tx, _ = tx.db.(*Tx)
+	}
+}
