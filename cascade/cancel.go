@@ -7,17 +7,25 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
 // cancelSQL decides between a cancel and a claim: both are conditional updates of
-// the job's row, which it locks by the unique key one_open.
-const cancelSQL = `UPDATE onerow_job SET state = 'cancelled', batch_seq = batch_seq + 1
-WHERE resource = ? AND resource_id = ? AND deletion_id = ? AND state = 'scheduled' AND due_at > UTC_TIMESTAMP(6)`
+// the job's row, which it locks by the unique key one_open. A held job gets its own time
+// back, which is read before the state is written: assignments go from left to right.
+const cancelSQL = `UPDATE onerow_job SET due_at = IF(state = 'held', due_at - ` + heldFor + `, due_at), state = 'cancelled', batch_seq = batch_seq + 1
+WHERE resource = ? AND resource_id = ? AND deletion_id = ? AND state IN ('scheduled', 'held') AND due_at > UTC_TIMESTAMP(6)`
 
-// moveCancelledSQL and dropCancelledSQL follow on the row that cancelSQL locked.
+// moveCancelledSQL and dropCancelledSQL follow on the row that cancelSQL locked; so do, where
+// one of them fails in a transaction whose owner may commit, unmoveSQL and uncancelSQL. These
+// leave the job held: nothing is deleted that somebody wanted back.
 const (
 	moveCancelledSQL = moveColumns + `UTC_TIMESTAMP(6) FROM onerow_job WHERE resource = ? AND resource_id = ? AND state = 'cancelled'`
-	dropCancelledSQL = `DELETE FROM onerow_job WHERE resource = ? AND resource_id = ? AND state = 'cancelled'`
+	dropCancelledSQL = `DELETE j FROM onerow_job AS j WHERE j.resource = ? AND j.resource_id = ? AND j.state = 'cancelled'`
+	unmoveSQL        = `DELETE a FROM onerow_job_archive AS a JOIN onerow_job AS j ON j.id = a.id AND a.deletion_id = j.deletion_id
+WHERE j.resource = ? AND j.resource_id = ? AND j.state = 'cancelled'`
+	uncancelSQL = `UPDATE onerow_job SET due_at = due_at + ` + heldFor + `, state = 'held', last_error = 'its cancel failed', batch_seq = batch_seq + 1
+WHERE resource = ? AND resource_id = ? AND state = 'cancelled'`
 )
 
 // cancelledSQL looks whether an earlier call has cancelled this deletion. It locks
@@ -32,11 +40,13 @@ const moveColumns = `INSERT INTO onerow_job_archive (id, resource, resource_id, 
 SELECT id, resource, resource_id, deletion_id, state, due_at, token, worker, batch_seq, failures, last_error, created_at, started_at, `
 
 // Cancel cancels the job of a deletion that is still in its grace period, by the
-// database's clock. Give it the transaction that brings the row back. The job must
+// database's clock, or held. Give it the transaction that brings the row back. The job must
 // belong to that deletion. Otherwise, or when a worker has claimed it, the error is
 // [ErrTooLate]. Cancelling what is cancelled is a success.
 //
-// Three statements; 2 when it is too late; in a transaction of its own on a pool.
+// Three statements; 2 when it is too late; 5 more where a finished job has the job's id, see
+// [Renumber]; in a transaction of its own on a pool. Where it fails for another reason in the
+// caller's transaction the job is held.
 // Calling it again is safe, also after [onerow.ErrOutcomeUnknown].
 func Cancel(ctx context.Context, db onerow.DB, resource, resourceID string, deletionID int64) error {
 	key := []byte(resourceID)
@@ -48,16 +58,45 @@ func Cancel(ctx context.Context, db onerow.DB, resource, resourceID string, dele
 		if n == 0 {
 			return cancelledEarlier(ctx, tx, resource, key, deletionID)
 		}
-		if _, err := tx.ExecContext(ctx, moveCancelledSQL, resource, key); err != nil {
-			return err
+		if err = moveCancelled(ctx, tx, resource, key); err != nil && tx.Joined() {
+			for _, query := range []string{unmoveSQL, uncancelSQL} {
+				if _, uerr := tx.ExecContext(ctx, query, resource, key); uerr != nil && !errors.Is(uerr, onerow.ErrTxPoisoned) {
+					return fmt.Errorf("%w (and the cancel could not be taken back; roll the transaction back: %w)", err, uerr)
+				}
+			}
 		}
-		_, err = tx.ExecContext(ctx, dropCancelledSQL, resource, key)
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("cascade: cancel deletion %d of %s %s: %w", deletionID, resource, resourceID, err)
 	}
 	return nil
+}
+
+// moveCancelled moves the job that cancelSQL has locked to the archive.
+func moveCancelled(ctx context.Context, tx *onerow.Tx, resource string, key []byte) error {
+	_, err := tx.ExecContext(ctx, moveCancelledSQL, resource, key)
+	if mysqlerr.Classify(err) == mysqlerr.Duplicate { // a finished job has its id
+		if err = renumberCancelled(ctx, tx, resource, key); err == nil {
+			_, err = tx.ExecContext(ctx, moveCancelledSQL, resource, key)
+		}
+	}
+	if err == nil {
+		_, err = tx.ExecContext(ctx, dropCancelledSQL, resource, key)
+	}
+	return err
+}
+
+// cancelledIDSQL reads the row that cancelSQL has locked, by the unique key one_open.
+const cancelledIDSQL = `SELECT id FROM onerow_job WHERE resource = ? AND resource_id = ? FOR UPDATE`
+
+func renumberCancelled(ctx context.Context, tx *onerow.Tx, resource string, key []byte) error {
+	var id int64
+	if err := onerow.QueryRow(ctx, tx, cancelledIDSQL, []any{resource, key}, &id); err != nil {
+		return err
+	}
+	_, err := renumber(ctx, tx, id)
+	return err
 }
 
 func cancelledEarlier(ctx context.Context, tx *onerow.Tx, resource string, key []byte, deletionID int64) error {

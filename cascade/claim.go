@@ -40,8 +40,10 @@ WHERE due_at <= UTC_TIMESTAMP(6) AND id IN `
 
 // wonSQL reads back by the primary key what the claim won. The value is the
 // claim's own, so the answer is right whatever the driver counts as affected, and
-// also when the UPDATE was not answered.
-const wonSQL = `SELECT id, resource, resource_id, deletion_id, token, failures FROM onerow_job WHERE worker = ? AND state = 'running' AND id IN `
+// also when the UPDATE was not answered. It looks for finished jobs of the same ids by the
+// archive's primary key, see apart.
+const wonSQL = `SELECT id, resource, resource_id, deletion_id, token, failures,
+  EXISTS (SELECT 1 FROM onerow_job_archive AS a WHERE a.id = onerow_job.id) FROM onerow_job WHERE worker = ? AND state = 'running' AND id IN `
 
 // claim claims up to ClaimJobs due jobs of the plan's resources: it reads more candidates than it wants and
 // takes some at random, so that workers seldom want the same ones. One statement when
@@ -85,12 +87,21 @@ func (w *Worker) claim(ctx context.Context) (claim, error) {
 	if won != nil && !lost(won) {
 		return c, fmt.Errorf("cascade: claim: %w", won)
 	}
+	var twins []int // of c.jobs
 	err = onerow.Query(ctx, w.db, wonSQL+in(ids), []any{c.value}, func(rows *sql.Rows) error {
 		job := Job{State: Running, Worker: w.cfg.Name}
-		err := rows.Scan(&job.ID, &job.Resource, &job.ResourceID, &job.DeletionID, &job.Token, &job.Failures)
-		c.jobs = append(c.jobs, job)
+		var twin bool
+		err := rows.Scan(&job.ID, &job.Resource, &job.ResourceID, &job.DeletionID, &job.Token, &job.Failures, &twin)
+		if c.jobs = append(c.jobs, job); twin {
+			twins = append(twins, len(c.jobs)-1)
+		}
 		return err
 	})
+	for _, i := range twins {
+		if err == nil {
+			err = w.apart(ctx, &c.jobs[i])
+		}
+	}
 	if err != nil {
 		c.jobs = nil
 		return c, fmt.Errorf("cascade: read what was claimed: %w", err)

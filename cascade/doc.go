@@ -23,14 +23,21 @@
 //	           cancelled        done ◄──────── leftovers           dead
 //	                                SkipParked
 //
+// A scheduled job is held by [Hold] when its deletion was cancelled and the row could not come
+// back. It stays held past its grace period, until one of these:
+//
+//	scheduled ── Hold ──► held ──┬─ Cancel ───────────────────► cancelled
+//	    ▲                        ├─ Enqueue, the earlier time ─► scheduled, or ready
+//	    └────────────────────────┴─ Retry, its own time ──────► scheduled, or ready
+//
 // Open jobs live in onerow_job, where the unique key one_open (resource, id)
 // decides that a row has one; finished ones in onerow_job_archive. A job keeps its
 // id, its counts (onerow_job_count, onerow_job_detached) and its token counter when it
 // moves. Leftovers and dead jobs can be retried.
 //
 // One column says when a worker may take a job, due_at: the end of the grace
-// period, the next attempt, or the end of the running worker's lease. All times
-// are the database's clock.
+// period, the next attempt, or the end of the running worker's lease; of a held job that
+// is a thousand years away. All times are the database's clock.
 //
 // # What a job does
 //
@@ -71,6 +78,11 @@
 //   - A row has at most one open job, whoever enqueues how often. A deletion during
 //     the grace period of an earlier one takes the earlier of the two times.
 //   - Cancel and the claim of a job exclude each other: one conditional update wins.
+//   - A job takes its root row away only if its deletion hides it, or it is in the active
+//     table and older than the deletion, or an operator had it queued ([FromOperator]).
+//     Else it dies with [ErrOtherDeletion] and has deleted nothing: ids are used again where
+//     AUTO_INCREMENT has fallen back.
+//   - A job never has the id of a finished one when it is worked, see [Renumber].
 //   - The first statement of every batch is the fence: it proves the lease token,
 //     renews the lease and grows a sequence number. A worker whose job was claimed
 //     by another changes nothing any more, and learns it ([ErrLeaseLost]).
@@ -162,7 +174,8 @@
 //	Enqueue     1; 2 when a job is open already      on a pool +2
 //	EnqueueMany 2 per 500                            on a pool +2
 //	Cancel      3; 2 when it is too late             on a pool +2
-//	Retry       4; 2 when it is neither dead nor has leftovers   on a pool +2
+//	Hold        1                                    on a pool +2
+//	Retry       4; 3 when it is neither dead nor has leftovers   on a pool +2
 //	Find, Get                                        1
 //	List                                             2
 //	claim       1 when nothing is due, else 4, for up to Config.ClaimJobs jobs; 1 more per

@@ -38,21 +38,23 @@ func Log(ctx context.Context, db onerow.DB, d Deletion) (deletionID int64, err e
 // enqueueSQL: the unique key one_open decides, in this one statement, whether the
 // row gets a job or has one. An open job's row is locked exclusively at once, so
 // that two callers do not deadlock over a share lock, as they would after a 1062.
-// It always changes something (batch_seq), so 1 affected row means inserted and 2
+// A held job is scheduled again. It always changes something (batch_seq), so 1 affected row means inserted and 2
 // mean that a job is open, whatever clientFoundRows is. A running job is locked for
 // one batch at most.
 const enqueueSQL = `INSERT INTO onerow_job (resource, resource_id, deletion_id, state, due_at, created_at)
 VALUES (?, ?, ?, ?, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, UTC_TIMESTAMP(6))
 ON DUPLICATE KEY UPDATE
-  due_at = IF(state = 'scheduled', LEAST(due_at, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND), due_at),
+  due_at = CASE state WHEN 'scheduled' THEN LEAST(due_at, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND)
+    WHEN 'held' THEN LEAST(due_at - ` + heldFor + `, VALUES(due_at)) ELSE due_at END,
+  state = IF(state = 'held', 'scheduled', state),
   batch_seq = batch_seq + 1,
   id = LAST_INSERT_ID(id)`
 
 // Enqueue queues the cascade of a deletion: ready at once, or scheduled for the end
 // of the grace period. Give it the transaction that deletes or hides the root row.
 //
-// When a job is open for the row it is returned instead: a scheduled one after it
-// was given the earlier of the two times, a ready or running one as it is. Compare
+// When a job is open for the row it is returned instead: a scheduled or held one, which is
+// scheduled then, after it was given the earlier of the two times, a ready or running one as it is. Compare
 // DeletionID to tell. A job that was just made is returned without its times,
 // which only the database knows.
 //
@@ -109,7 +111,8 @@ const (
 	logManyRow     = `(?, ?, ?, ?, ?, UTC_TIMESTAMP(6))`
 	enqueueManySQL = `INSERT INTO onerow_job (resource, resource_id, deletion_id, state, due_at, created_at) VALUES `
 	enqueueManyRow = `(?, ?, ? + ? * @@auto_increment_increment, ?, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, UTC_TIMESTAMP(6))`
-	enqueueManyEnd = ` ON DUPLICATE KEY UPDATE due_at = IF(state = 'scheduled', LEAST(due_at, VALUES(due_at)), due_at), batch_seq = batch_seq + 1`
+	enqueueManyEnd = ` ON DUPLICATE KEY UPDATE due_at = CASE state WHEN 'scheduled' THEN LEAST(due_at, VALUES(due_at))
+  WHEN 'held' THEN LEAST(due_at - ` + heldFor + `, VALUES(due_at)) ELSE due_at END, state = IF(state = 'held', 'scheduled', state), batch_seq = batch_seq + 1`
 )
 
 // EnqueueMany logs deletions and queues their cascades, as [Log] and [Enqueue] do one at

@@ -12,7 +12,7 @@ var (
 	ErrNoJob = errors.New("cascade: no such job")
 	// ErrTooLate means that no job of this deletion is in its grace period any more.
 	ErrTooLate = errors.New("cascade: too late to cancel the deletion")
-	// ErrNotDead means that only a job that is dead or ended with leftovers can be retried.
+	// ErrNotDead means that only a job that is dead, held or ended with leftovers can be retried.
 	// The detail is [*NotDeadError].
 	ErrNotDead = errors.New("cascade: the job is not dead")
 	// ErrNoParked means that there is no such parked row: it never was, or it was unparked.
@@ -47,7 +47,7 @@ type NotDeadError struct {
 
 // Error says in which state the job is.
 func (e *NotDeadError) Error() string {
-	return fmt.Sprintf("cascade: job %d is %s; only a job that is dead or ended with leftovers can be retried", e.JobID, e.State)
+	return fmt.Sprintf("cascade: job %d is %s; only a job that is dead, held or ended with leftovers can be retried", e.JobID, e.State)
 }
 
 // Is makes errors.Is(err, ErrNotDead) true.

@@ -20,7 +20,7 @@ import (
 const (
 	openColumns = `SELECT j.id, 'job', NULL, NULL, j.resource, j.resource_id, j.deletion_id,
   CASE WHEN j.state = 'scheduled' AND j.due_at <= UTC_TIMESTAMP(6) THEN 'ready' ELSE j.state END,
-  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', j.due_at), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', j.created_at),
+  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', IF(j.state = 'held', j.due_at - ` + heldFor + `, j.due_at)), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', j.created_at),
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', j.started_at), NULL, j.worker, j.token, j.failures, j.last_error FROM onerow_job AS j WHERE `
 	archiveColumns = `SELECT j.id, 'job', NULL, NULL, j.resource, j.resource_id, j.deletion_id, j.state,
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', j.due_at), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', j.created_at),
@@ -79,12 +79,13 @@ func Get(ctx context.Context, db onerow.DB, jobID int64) (Job, error) {
 // index (resource, resource_id, id).
 const (
 	findOpen    = `j.resource = ? AND j.resource_id = ?`
-	findArchive = `j.id = (SELECT MAX(id) FROM onerow_job_archive WHERE resource = ? AND resource_id = ?)`
+	findArchive = `j.id = (SELECT id FROM onerow_job_archive WHERE resource = ? AND resource_id = ? ORDER BY id DESC LIMIT 1`
+	currently   = ` LOCK IN SHARE MODE` // a subquery needs its own, or it reads the snapshot
 )
 
 var (
-	findSQL        = jobSQL(findOpen, findArchive, ``)
-	findCurrentSQL = jobSQL(findOpen, findArchive, ` LOCK IN SHARE MODE`)
+	findSQL        = jobSQL(findOpen, findArchive+`)`, ``)
+	findCurrentSQL = jobSQL(findOpen, findArchive+currently+`)`, currently)
 )
 
 // Find returns the job of a row, with its counts: the open one, else the newest of

@@ -14,6 +14,7 @@ type State string
 // leftovers and is retried.
 const (
 	Scheduled State = "scheduled" // in its grace period; it can be cancelled
+	Held      State = "held"      // a cancel that could not be done keeps it from being worked, see Hold
 	Ready     State = "ready"     // due, or waiting for its next attempt
 	Running   State = "running"   // claimed by a worker
 	Done      State = "done"      // nothing is left, or what was skipped
@@ -23,7 +24,7 @@ const (
 )
 
 // Open says whether a job in this state is still to be worked.
-func (s State) Open() bool { return s == Scheduled || s == Ready || s == Running }
+func (s State) Open() bool { return s == Scheduled || s == Held || s == Ready || s == Running }
 
 // Deletion is somebody's intent to delete a row and everything below it.
 type Deletion struct {
@@ -76,7 +77,8 @@ type Job struct {
 	DeletionID int64 `json:"deletion_id"`
 	// State as it is shown: a scheduled job whose time has come is shown as ready.
 	State State `json:"state"`
-	// DueAt is when a worker may take an open job.
+	// DueAt is when a worker may take an open job; of a held one, when it could if it were
+	// not held.
 	DueAt      time.Time `json:"due_at,omitzero"`
 	CreatedAt  time.Time `json:"created_at,omitzero"`
 	StartedAt  time.Time `json:"started_at,omitzero"` // the first claim

@@ -130,7 +130,7 @@ func onParked(ctx context.Context, db onerow.DB, id int64, what string, fn func(
 		case err != nil:
 			return err
 		}
-		return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+		return whole(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 			open, err := lockJob(ctx, tx, jobID, seenOpen)
 			if err != nil {
 				return err

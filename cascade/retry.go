@@ -38,21 +38,26 @@ WHERE d.id = ? LOCK IN SHARE MODE`
 // Retry makes a job ready again that is dead or ended with leftovers: the same id, no
 // failures, due at once. Its counts go on from where they were. The rows that it parked
 // are tried again, those that were skipped are not; the plan that it was begun under is
-// forgotten. Errors: [ErrNoJob]; [ErrNotDead] with the state it is in (so also when an
+// forgotten. A held job, see [Hold], goes on where it was held. Errors: [ErrNoJob]; [ErrNotDead] with the state it is in (so also when an
 // earlier call has retried it); [ErrOpenJob] when the row was deleted again since and that
 // job is open.
 //
-// Four statements, 2 when it is neither; in a transaction of its own on a pool. Calling
+// Four statements, 3 when it is neither dead nor has leftovers; 4 more where an open job of
+// another row has its id, see [Renumber]; in a transaction of its own on a pool. Calling
 // it again is safe, also after [onerow.ErrOutcomeUnknown].
 func Retry(ctx context.Context, db onerow.DB, jobID int64) (Job, error) {
 	var job Job
-	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+	err := whole(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 		n, err := onerow.Affected(ctx, tx, reviveSQL, jobID)
 		if err != nil {
 			return err
 		}
 		if n == 0 {
-			if job, err = Get(ctx, tx, jobID); err != nil {
+			held, err := onerow.Affected(ctx, tx, unholdSQL, jobID)
+			if err != nil {
+				return err
+			}
+			if job, err = Get(ctx, tx, jobID); err != nil || held > 0 {
 				return err
 			}
 			return &NotDeadError{JobID: jobID, State: job.State}
@@ -69,25 +74,42 @@ func Retry(ctx context.Context, db onerow.DB, jobID int64) (Job, error) {
 	return job, nil
 }
 
+// whole is a transaction of several writes: in a joined one, whose owner may commit after the
+// error, they are taken back together. No function of this package calls another within it.
+func whole(ctx context.Context, db onerow.DB, fn func(ctx context.Context, tx *onerow.Tx) error) error {
+	return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+		return tx.Savepoint(ctx, "onerow_cascade", func() error { return fn(ctx, tx) })
+	})
+}
+
 // reopen moves a job, whose row this transaction has locked, out of the archive.
 func reopen(ctx context.Context, tx *onerow.Tx, jobID int64, unarchive string) error {
-	if _, err := tx.ExecContext(ctx, reopenSQL, jobID); err != nil {
-		return whichIsOpen(ctx, tx, jobID, err)
+	_, err := tx.ExecContext(ctx, reopenSQL, jobID)
+	if mysqlerr.Classify(err) == mysqlerr.Duplicate {
+		if err = whichIsOpen(ctx, tx, jobID); err != nil {
+			return err
+		}
+		// Another row's open job was given this id again.
+		if _, err = renumber(ctx, tx, jobID); err == nil {
+			_, err = tx.ExecContext(ctx, reopenSQL, jobID)
+		}
 	}
-	_, err := tx.ExecContext(ctx, unarchive, jobID)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, unarchive, jobID)
 	return err
 }
 
-func whichIsOpen(ctx context.Context, tx *onerow.Tx, jobID int64, err error) error {
-	if mysqlerr.Classify(err) != mysqlerr.Duplicate {
-		return err
-	}
+// whichIsOpen says whether the row has another open job, after a duplicate; nil: it has not.
+func whichIsOpen(ctx context.Context, tx *onerow.Tx, jobID int64) error {
 	var open int64
-	switch ask := onerow.QueryRow(ctx, tx, otherOpenSQL, []any{jobID}, &open); {
-	case errors.Is(ask, sql.ErrNoRows):
+	err := onerow.QueryRow(ctx, tx, otherOpenSQL, []any{jobID}, &open)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil
+	case err != nil:
 		return err
-	case ask != nil:
-		return ask
 	}
 	return &OpenJobError{JobID: jobID, Open: open}
 }

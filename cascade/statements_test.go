@@ -64,7 +64,7 @@ func TestStatements(t *testing.T) {
 	makeDue(t, db, bad.ID)
 	takes("the last failure", 4+6, func() error { _, err := w.RunOnce(ctx); return err })
 	takes("Retry", 6, func() error { _, err := Retry(ctx, db, bad.ID); return err })
-	takes("Retry of what is not dead", 4, func() error {
+	takes("Retry of what is not dead", 5, func() error {
 		if _, err := Retry(ctx, db, bad.ID); !errors.Is(err, ErrNotDead) {
 			return errors.Join(errors.New("it was dead"), err)
 		}

@@ -11,7 +11,7 @@ import (
 
 // Stats are figures about the whole queue, for metrics and pages.
 type Stats struct {
-	// Open is how many jobs are scheduled, ready and running.
+	// Open is how many jobs are scheduled, held, ready and running.
 	Open map[State]int64 `json:"open"`
 	// OldestAge is for how long the job has been due that is due longest and that no
 	// worker has; 0 if none is.
@@ -41,7 +41,7 @@ UNION ALL SELECT 'paused', TIMESTAMPDIFF(MICROSECOND, '1970-01-01', changed_at),
 // ReadStats reads the figures. The cost grows with the number of open jobs and of parked
 // rows, not with that of finished jobs. One statement.
 func ReadStats(ctx context.Context, db onerow.DB) (Stats, error) {
-	s := Stats{Open: map[State]int64{Scheduled: 0, Ready: 0, Running: 0}}
+	s := Stats{Open: map[State]int64{Scheduled: 0, Held: 0, Ready: 0, Running: 0}}
 	err := onerow.Query(ctx, db, statsSQL, nil, func(rows *sql.Rows) error {
 		var what string
 		var n sql.NullInt64

@@ -15,8 +15,12 @@ import (
 // name or, if that is taken meanwhile, as a copy (see [Repo.Activate]). What was
 // not deleted, or was brought back already, is a success that changes nothing.
 //
-// The job decides: it is cancelled where it is still scheduled under the row's
-// deletion id, else it is [ErrTooLate]. Other errors: [onerow.ErrNotFound] where
+// The job decides: it is cancelled where it is still scheduled, or held, under the row's
+// deletion id, else it is [ErrTooLate]. Where another unique index of the application's
+// refuses the row ([ErrConflict]), no name is free ([ErrNoFreeName]), or the active table has
+// another row of the id ([ErrIDReused]), the deletion is held, also past its grace period:
+// until a later CancelDelete brings the row back, or a Delete or a retry of the job lets it
+// go on. In a caller's transaction that counts only if the caller commits. Other errors: [onerow.ErrNotFound] where
 // there never was such a row, those of Activate, and [onerow.ErrOutcomeUnknown],
 // after which it may simply be called again.
 //
@@ -26,12 +30,42 @@ func (r *Repo[T]) CancelDelete(ctx context.Context, db onerow.DB, id int64) (one
 	if r.res.Archive == "" {
 		return onerow.Result[T]{}, fmt.Errorf("%w: %q has no archive, so its deletions are final", ErrUnsupported, r.res.Name)
 	}
-	return r.bringBack(ctx, db, "cancel the deletion of", id, func(ctx context.Context, tx *onerow.Tx) (back[T], error) {
-		return r.cancelTx(ctx, tx, id)
+	var c cancelling
+	res, err := r.bringBack(ctx, db, "cancel the deletion of", id, func(ctx context.Context, tx *onerow.Tx) (back[T], error) {
+		return r.cancelTx(ctx, tx, id, &c)
 	})
+	return res, r.hold(ctx, db, id, c, err)
 }
 
-func (r *Repo[T]) cancelTx(ctx context.Context, tx *onerow.Tx, id int64) (back[T], error) {
+// cancelling is the deletion that is being taken back.
+type cancelling struct {
+	deletionID int64
+	joined     bool // the transaction is the caller's
+}
+
+// hold keeps a deletion from going on whose row could not come back, for its owner wants
+// it: in a transaction of its own on a pool, after the one that failed. A crash between the
+// two leaves what a crash before the call does.
+func (r *Repo[T]) hold(ctx context.Context, db onerow.DB, id int64, c cancelling, err error) error {
+	if c.deletionID == 0 || !errors.Is(err, ErrConflict) && !errors.Is(err, ErrNoFreeName) && !errors.Is(err, ErrIDReused) {
+		return err
+	}
+	key, kerr := onerow.EncodeKey(id)
+	if kerr != nil {
+		return err
+	}
+	herr := cascade.Hold(ctx, db, r.res.Name, key, c.deletionID, "cancelled, and it cannot come back: "+err.Error())
+	switch {
+	case herr != nil:
+		return fmt.Errorf("%w (and its deletion could not be held: %w)", err, herr)
+	case c.joined:
+		return fmt.Errorf("%w (its deletion is held if the caller's transaction is committed; else it goes on)", err)
+	}
+	return fmt.Errorf("%w (its deletion is held: cancel it again, or delete or retry it)", err)
+}
+
+func (r *Repo[T]) cancelTx(ctx context.Context, tx *onerow.Tx, id int64, c *cancelling) (back[T], error) {
+	c.joined = tx.Joined()
 	var deletionID int64
 	query := r.sql.trash
 	if tx.Joined() {
@@ -45,6 +79,7 @@ func (r *Repo[T]) cancelTx(ctx context.Context, tx *onerow.Tx, id int64) (back[T
 	if err != nil {
 		return back[T]{}, err
 	}
+	c.deletionID = deletionID
 	key, err := onerow.EncodeKey(id)
 	if err != nil {
 		return back[T]{}, err

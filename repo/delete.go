@@ -110,6 +110,11 @@ func (r *Repo[T]) deleteTx(ctx context.Context, tx *onerow.Tx, h held[T], id int
 	if err != nil {
 		return fmt.Errorf("the cascade could not be queued, so nothing was deleted: %w", err)
 	}
+	if job.ID <= h.finished { // see cascade.Renumber
+		if job.ID, err = cascade.Renumber(ctx, tx, job.ID); err != nil {
+			return err
+		}
+	}
 	// An operator's job may have been open for the row: then its deletion counts.
 	if err := r.takeAway(ctx, tx, h, id, job.DeletionID, grace > 0); err != nil {
 		return err

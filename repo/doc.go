@@ -33,8 +33,12 @@
 //   - Each verb works on a pool, in a transaction of its own that is run again
 //     when the server refuses it, and inside a caller's transaction, which it joins.
 //     There it answers by what is committed now, however old the snapshot is; an
-//     error that is not [onerow.Retryable] has written nothing but, perhaps, the audit
-//     of an intent. Get, Find and List read as the caller's transaction does.
+//     error that is not [onerow.Retryable] has written nothing: what was written is taken
+//     back to a savepoint. Get, Find and List read as the caller's transaction does.
+//   - An id that two rows have, because AUTO_INCREMENT fell below the ids of archived rows,
+//     is [ErrIDReused] to every verb that moves or deletes, and neither row is touched.
+//   - A deletion that was cancelled and whose row cannot come back does not go on: it is
+//     held, see [Repo.CancelDelete].
 //
 // # What is not
 //
@@ -52,6 +56,8 @@
 //     settings make of it; only times that Value returns are made UTC.
 //   - The audit of deletions logs intents: a delete that is called again after an
 //     unanswered COMMIT that failed logs twice.
+//   - Rename and Update where the quota is ordered by what they write are not taken back
+//     in a caller's transaction when their mark fails.
 //   - The flag "over quota" follows later; see package quota.
 //   - On a cluster of several primaries the lock on the parent does not reach the
 //     other nodes: a child may be left below a deleted row until a sweep finds it.
@@ -71,5 +77,7 @@
 //	Delete          7, of an archived row too; 8 of an active one with a grace period
 //	CancelDelete    11
 //
-// None of these grows with the data.
+// In a caller's transaction there is no BEGIN and no COMMIT, but a SAVEPOINT for Archive,
+// Activate, Delete, CancelDelete, and for Create with a request id or a quota. None of these
+// grows with the data.
 package repo

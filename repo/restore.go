@@ -133,11 +133,12 @@ func restoreRow(ctx context.Context, db onerow.DB, plan schema.Plan, want Restor
 		return Restored{}, fmt.Errorf("repo: undo deletion %d: %w", want.DeletionID, err)
 	}
 	var out Restored
+	var c cancelling
 	res, err := r.bringBack(ctx, db, fmt.Sprintf("undo deletion %d of", want.DeletionID), id, func(ctx context.Context, tx *onerow.Tx) (b back[anyRow], err error) {
-		b, out, err = r.restoreTx(ctx, tx, id, want)
+		b, out, err = r.restoreTx(ctx, tx, id, want, &c)
 		return b, err
 	})
-	if err != nil {
+	if err = r.hold(ctx, db, id, c, err); err != nil {
 		return Restored{}, err
 	}
 	out.Name, out.State = res.Row.Name, res.Row.State
@@ -146,7 +147,7 @@ func restoreRow(ctx context.Context, db onerow.DB, plan schema.Plan, want Restor
 
 // restoreTx locks the row where a deletion would have hidden it, so that no other
 // deletion can take this one's place, and then does what CancelDelete does.
-func (r *Repo[T]) restoreTx(ctx context.Context, tx *onerow.Tx, id int64, want Restored) (b back[T], out Restored, err error) {
+func (r *Repo[T]) restoreTx(ctx context.Context, tx *onerow.Tx, id int64, want Restored, c *cancelling) (b back[T], out Restored, err error) {
 	out = want
 	h, found, err := r.lock(ctx, tx, r.archive, id)
 	switch {
@@ -154,7 +155,7 @@ func (r *Repo[T]) restoreTx(ctx context.Context, tx *onerow.Tx, id int64, want R
 		return b, out, err
 	case found && h.deletionID == want.DeletionID:
 		out.Changed, out.OldName = true, h.label
-		b, err = r.cancelTx(ctx, tx, id)
+		b, err = r.cancelTx(ctx, tx, id, c)
 		return b, out, err
 	case found && h.deletionID != 0:
 		return b, out, fmt.Errorf("%w: deletion %d hides it; undo that one", cascade.ErrOtherDeletion, h.deletionID)

@@ -68,6 +68,7 @@ type held[T any] struct {
 	label         string
 	deletionID    int64  // 0, or the deletion that hid the row
 	deletedFrom   string // where the row was before that
+	finished      int64  // the highest id of a finished cascade job
 	twin          bool   // perhaps the other table has this id as well, see single
 }
 
@@ -83,7 +84,7 @@ func (r *Repo[T]) lock(ctx context.Context, tx *onerow.Tx, s side, id int64) (h 
 	}
 	err = onerow.Query(ctx, tx, query, []any{id}, func(rows *sql.Rows) error {
 		found = true
-		return r.scanRow(rows, &h.row, &h.version, &h.owner, &h.parent, &h.label, &h.deletionID, &h.deletedFrom, &h.twin)
+		return r.scanRow(rows, &h.row, &h.version, &h.owner, &h.parent, &h.label, &h.deletionID, &h.deletedFrom, &h.twin, &h.finished)
 	})
 	h.state = s.state
 	r.setState(&h.row, s.state)

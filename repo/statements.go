@@ -89,7 +89,8 @@ func (r *Repo[T]) lockSQL(s side) string {
 	} else {
 		cols = append(cols, "0", "''")
 	}
-	cols = append(cols, r.twinColumn(s))
+	// The end of a primary key: a job that is queued gets a higher id, unless AUTO_INCREMENT has fallen back.
+	cols = append(cols, r.twinColumn(s), "(SELECT COALESCE(MAX(id), 0) FROM onerow_job_archive)")
 	return fmt.Sprintf("SELECT %s FROM %s WHERE %s = ? FOR UPDATE", strings.Join(cols, ", "), s.table, ident.Quote(r.res.ID))
 }
 

@@ -119,7 +119,7 @@ VALUES (3, 8, 'old', 'old', 'old', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), UTC_TIMES
 	for query, want := range map[string]int64{
 		"SELECT COUNT(*) FROM onerow_deletion":                                                                                    6,
 		"SELECT COUNT(*) FROM onerow_deletion WHERE deleted_from = 'active' AND owner = '1'":                                      4,
-		"SELECT COUNT(*) FROM onerow_deletion WHERE deleted_from = 'archive' AND owner = '8' AND resource_id = '3'":               1,
+		"SELECT COUNT(*) FROM onerow_deletion WHERE deleted_from = 'operator' AND owner = '8' AND resource_id = '3'":              1,
 		"SELECT COUNT(*) FROM onerow_deletion WHERE deleted_from = '' AND owner IS NULL AND resource = 'screen'":                  1,
 		"SELECT COUNT(*) FROM onerow_job":                                                                                         4,
 		"SELECT COUNT(*) FROM onerow_job JOIN onerow_deletion d ON d.id = deletion_id AND d.resource_id = onerow_job.resource_id": 4,

@@ -137,9 +137,7 @@ func enqueue(ctx context.Context, tx *onerow.Tx, plan schema.Plan, root rootRow,
 	}
 	d.Grace = grace
 	hidden := d.ID
-	logged := d
-	byOperator(root.node, &logged)
-	if d.ID, err = cascade.Log(ctx, tx, logged); err != nil {
+	if d.ID, err = cascade.Log(ctx, tx, d); err != nil {
 		return cascade.Job{}, d, err
 	}
 	if hidden != 0 { // deleted already: a job may take it away only under that deletion
@@ -147,14 +145,6 @@ func enqueue(ctx context.Context, tx *onerow.Tx, plan schema.Plan, root rootRow,
 	}
 	job, err := cascade.Enqueue(ctx, tx, d)
 	return job, d, err
-}
-
-// byOperator marks the deletion of a row that is there: its job may take the row away
-// although no delete has hidden it.
-func byOperator(n schema.Node, d *cascade.Deletion) {
-	if n.Managed && d.From != "" {
-		d.From = cascade.FromOperator
-	}
 }
 
 // place looks where the row is: whose it is, from where it goes, and in ID the deletion

@@ -62,7 +62,6 @@ func (c *enqueueCmd) many(ctx context.Context, a *app, plan schema.Plan) (err er
 		}
 		for i := range page {
 			page[i].Grace = c.Grace
-			byOperator(node, &page[i])
 		}
 		now, err := cascade.EnqueueMany(ctx, db, page)
 		done.Queued += now.Queued
@@ -271,7 +270,8 @@ func (s selection) count(ctx context.Context, db onerow.DB, text string, isQuery
 }
 
 // places looks for the rows of a resource in both tables by their primary keys, in one
-// statement: where each is, whose it is, and in ID which deletion hides it.
+// statement: where each is, whose it is, and in ID which deletion hides it. An archived row
+// that none hides goes only on an operator's word, see [cascade.FromOperator].
 func places(ctx context.Context, db onerow.DB, plan schema.Plan, resource string, page []cascade.Deletion) error {
 	r, err := plan.Resource(resource)
 	if err != nil || len(page) == 0 {
@@ -299,7 +299,7 @@ func places(ctx context.Context, db onerow.DB, plan schema.Plan, resource string
 	query := fmt.Sprintf("SELECT %s, 'active', %s, NULL FROM %s WHERE %[1]s IN (%[4]s)", schema.Quote(r.ID), owner, schema.Quote(r.Active), list)
 	args := ids
 	if r.Archive != "" {
-		query += fmt.Sprintf(" UNION ALL SELECT %s, 'archive', %s, %s FROM %s WHERE %[1]s IN (%[5]s)",
+		query += fmt.Sprintf(" UNION ALL SELECT %s, IF(%[3]s IS NULL, 'operator', 'archive'), %[2]s, %[3]s FROM %s WHERE %[1]s IN (%[5]s)",
 			schema.Quote(r.ID), owner, schema.Quote(schema.ColDeletionID), schema.Quote(r.Archive), list)
 		args = append(append([]any{}, ids...), ids...)
 	}

@@ -68,7 +68,7 @@ func TestEnqueueMany(t *testing.T) {
 		"SELECT COUNT(*) FROM onerow_job":                                                                                             1203,
 		"SELECT COUNT(*) FROM onerow_job WHERE resource_id = '5001' AND deletion_id = 77":                                             1,
 		"SELECT COUNT(*) FROM onerow_deletion WHERE owner IS NULL AND deleted_from = '' AND resource_id = '9999'":                     1,
-		"SELECT COUNT(*) FROM onerow_deletion WHERE owner = '1' AND deleted_from = 'archive' AND resource_id = '5000'":                4,
+		"SELECT COUNT(*) FROM onerow_deletion WHERE owner = '1' AND deleted_from = 'operator' AND resource_id = '5000'":               4,
 		"SELECT COUNT(*) FROM onerow_deletion WHERE NOT owner <=> CAST(IF(resource_id < 2000, (resource_id - 1) % 3, owner) AS CHAR)": 0,
 	} {
 		if got := w.number(query); got != want {

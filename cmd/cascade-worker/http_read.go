@@ -29,7 +29,7 @@ const (
 	openColumns = `id, resource, resource_id, deletion_id, state, due_at, created_at, started_at, worker, token, failures, last_error`
 	openSQL     = `SELECT id, resource, resource_id, deletion_id,
   CASE WHEN state = 'scheduled' AND due_at <= UTC_TIMESTAMP(6) THEN 'ready' ELSE state END,
-  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', due_at), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', created_at),
+  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', IF(state = 'held', due_at - INTERVAL 365000 DAY, due_at)), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', created_at),
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', started_at), NULL, worker, token, failures, last_error
 FROM ((SELECT ` + openColumns + ` FROM onerow_job WHERE due_at <= UTC_TIMESTAMP(6) ORDER BY due_at, id LIMIT ?)
 UNION ALL (SELECT ` + openColumns + ` FROM (SELECT ` + openColumns + ` FROM onerow_job WHERE due_at > UTC_TIMESTAMP(6) ORDER BY due_at, id LIMIT ?) AS later
@@ -120,7 +120,7 @@ func openJobs(ctx context.Context, db onerow.DB) ([]cascade.Job, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the open jobs: %w", err)
 	}
-	rank := map[cascade.State]int{cascade.Running: 0, cascade.Ready: 1, cascade.Scheduled: 2}
+	rank := map[cascade.State]int{cascade.Running: 0, cascade.Ready: 1, cascade.Scheduled: 2, cascade.Held: 3}
 	slices.SortStableFunc(found, func(a, b cascade.Job) int {
 		if a.State == cascade.Running && b.State == cascade.Running {
 			return cmp.Compare(a.ID, b.ID) // leases are renewed all the time; the list should stand still

@@ -16,7 +16,7 @@ import (
 func (p *page) job(b *board, j cascade.Job) jobView {
 	v := jobView{ID: j.ID, Row: rowName(j), State: string(j.State), Rows: j.DeletedRows, Worker: shorten(printable(j.Worker), 60),
 		Failures: j.Failures}
-	if j.Failures > 0 || j.State == cascade.Dead || j.State == cascade.Leftovers {
+	if j.Failures > 0 || j.State == cascade.Dead || j.State == cascade.Leftovers || j.State == cascade.Held {
 		v.Error = shorten(oneLine(j.LastError), 600)
 	}
 	for table, n := range j.Tables {
@@ -35,6 +35,8 @@ func (p *page) job(b *board, j cascade.Job) jobView {
 		}
 	case cascade.Scheduled:
 		v.State, v.Kind, v.When, v.Undo = "in grace", "wait", "goes "+until(b.At, j.DueAt), j.DeletionID != 0 && p.mayAct()
+	case cascade.Held:
+		v.Kind, v.When, v.Undo, v.Retry = "warn", "cancelled, and cannot come back", j.DeletionID != 0 && p.mayAct(), p.mayAct()
 	case cascade.Ready:
 		v.State, v.Kind, v.When = "waiting", "wait", "due "+until(b.At, j.DueAt)
 		if j.Failures > 0 {

@@ -13,14 +13,15 @@ import (
 
 type jobsCmd struct {
 	JSON  bool   `name:"json" help:"Print a JSON array."`
-	State string `placeholder:"STATE" help:"Only jobs that are scheduled, ready, running, done, leftovers, cancelled or dead."`
+	State string `placeholder:"STATE" help:"Only jobs that are scheduled, held, ready, running, done, leftovers, cancelled or dead."`
 	Limit int    `default:"50" placeholder:"N" help:"How many jobs at most (50)."`
 }
 
 // Help is the command's longer description.
 func (jobsCmd) Help() string {
 	return `Times are UTC, by the database's clock. "Ready" is also the state of a job that
-failed and waits for its next attempt; its error is shown. ROWS counts what was
+failed and waits for its next attempt; its error is shown. A job is "held" when its
+deletion was cancelled and the row cannot come back: no worker takes it. ROWS counts what was
 deleted below the row. A job ends as "leftovers" when rows could not be deleted: see
 the command parked. That a worker waits is shown with the job that it has.
 
@@ -37,7 +38,7 @@ func (c *jobsCmd) Run(ctx context.Context, a *app) (err error) {
 	if c.Limit < 1 {
 		return usagef("--limit is %d; it should be 1 or more", c.Limit)
 	}
-	states := []cascade.State{cascade.Scheduled, cascade.Ready, cascade.Running, cascade.Done, cascade.Leftovers, cascade.Cancelled, cascade.Dead}
+	states := []cascade.State{cascade.Scheduled, cascade.Held, cascade.Ready, cascade.Running, cascade.Done, cascade.Leftovers, cascade.Cancelled, cascade.Dead}
 	if c.State != "" && !slices.Contains(states, cascade.State(c.State)) {
 		return usagef("--state is %q; it should be one of %q", c.State, states)
 	}
@@ -123,10 +124,12 @@ func jobRow(j cascade.Job, waits map[string]string) []string {
 		if reason := waits[j.Worker]; reason != "" {
 			when += ", who waits (" + shorten(oneLine(reason), 80) + ")"
 		}
+	case j.State == cascade.Held:
+		when = "held, else " + when
 	case !j.State.Open():
 		when = "ended " + moment(j.FinishedAt)
 	}
-	if j.Failures > 0 || j.State == cascade.Dead {
+	if j.Failures > 0 || j.State == cascade.Dead || j.State == cascade.Held {
 		problem = shorten(oneLine(j.LastError), 120)
 	}
 	return []string{fmt.Sprint(j.ID), jobState(j), rowName(j), grouped(j.DeletedRows), grouped(j.Failures), moment(j.CreatedAt), when, problem}
@@ -159,8 +162,8 @@ func (retryCmd) Help() string {
 	return `A job is dead when it failed ten times in a row, or cannot go on as things are; it ends
 as "leftovers" when rows could not be deleted. Retry makes such a job due at once, under
 the same number, with the plan that the workers have now; its counts go on, and the rows
-that it parked are tried again. Those that were skipped are not. Nothing else can be
-retried: open jobs are tried again by themselves.
+that it parked are tried again. Those that were skipped are not. A job that is held goes
+on, in its grace period if that has not ended. Nothing else can be retried: other open jobs are tried again by themselves.
 
 Examples:
 
@@ -186,7 +189,7 @@ func (c *retryCmd) Run(ctx context.Context, a *app) (err error) {
 	case errors.Is(err, cascade.ErrNoJob):
 		return fmt.Errorf("there is no job %d: see %s jobs", c.Job, programName)
 	case errors.As(err, &not):
-		return fmt.Errorf("job %d is %s: only a dead job, or one with leftovers, can be retried", not.JobID, not.State)
+		return fmt.Errorf("job %d is %s: only a dead job, a held one, or one with leftovers can be retried", not.JobID, not.State)
 	case errors.As(err, &open):
 		return fmt.Errorf("job %d is not needed any more: the newer job %d for the same row is open and does its work", open.JobID, open.Open)
 	case err != nil:

@@ -100,7 +100,7 @@ func (p *Pages) readDeletion(ctx context.Context, jobID int64) (d *deletion, own
 	if err != nil {
 		return nil, 0, err
 	}
-	d = &deletion{Job: job, Undoable: job.State == cascade.Scheduled && job.Resource == store.ResourceProject}
+	d = &deletion{Job: job, Undoable: (job.State == cascade.Scheduled || job.State == cascade.Held) && job.Resource == store.ResourceProject}
 	parts, err := onerow.DecodeKey(job.ResourceID)
 	if err != nil {
 		return nil, 0, err

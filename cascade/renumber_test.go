@@ -1,0 +1,163 @@
+package cascade
+
+import (
+	"database/sql"
+	"errors"
+	"maps"
+	"testing"
+	"time"
+)
+
+// fallBack rebuilds the queue's table as tools for schema changes do: AUTO_INCREMENT of
+// the copy begins above the highest id that is there, far below those of the archive.
+func fallBack(t *testing.T, db *sql.DB) {
+	t.Helper()
+	for _, stmt := range []string{
+		"CREATE TABLE copy_of_it LIKE onerow_job", "INSERT INTO copy_of_it SELECT * FROM onerow_job",
+		"RENAME TABLE onerow_job TO old_one, copy_of_it TO onerow_job", "DROP TABLE old_one",
+	} {
+		exec(t, db, stmt)
+	}
+}
+
+// TestJobIDReused: AUTO_INCREMENT of the queue has fallen below the ids of finished jobs.
+// Every end of a new job can be stored, and what the older ones did stays theirs.
+func TestJobIDReused(t *testing.T) {
+	each(t, func(t *testing.T, db *sql.DB) {
+		ctx := t.Context()
+		var old []Job
+		for id := int64(1); id <= 4; id++ {
+			grow(t, db, id, 1, 1, 1, 1)
+			condemn(t, db, id, 0)
+		}
+		w := quiet(t, worker(t, db, Config{MaxFailures: 1}))
+		drain(t, w)
+		for id := int64(1); id <= 4; id++ {
+			old = append(old, get(t, db, id))
+		}
+		exec(t, db, "INSERT INTO onerow_parked (job_id, table_name, row_key, error, state, parked_at) VALUES (1, 'note', '1', 'x', 'skipped', UTC_TIMESTAMP(6))")
+		exec(t, db, "UPDATE onerow_job_plan SET fingerprint = 'another' WHERE job_id = 1")
+		old[0] = get(t, db, 1)
+		fallBack(t, db)
+
+		want := grow(t, db, 10, 2, 1, 1, 1)
+		done := condemn(t, db, 10, 0)
+		bad, err := Enqueue(ctx, db, Deletion{Resource: "project", ResourceID: "nonsense"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		later := condemn(t, db, 11, time.Hour)
+		if done.ID != 1 || bad.ID != 2 || later.ID != 3 {
+			t.Fatalf("the jobs have the ids %d, %d, %d: nothing is tested", done.ID, bad.ID, later.ID)
+		}
+		drain(t, w)
+		if err := Cancel(ctx, db, "project", "11", later.DeletionID); err != nil {
+			t.Error(err)
+		}
+		if err := Cancel(ctx, db, "project", "11", later.DeletionID); err != nil {
+			t.Error(err)
+		}
+		for i, was := range old {
+			if now := get(t, db, was.ID); now.ResourceID != was.ResourceID || now.State != was.State || !maps.Equal(now.Tables, was.Tables) || now.Plan != was.Plan || now.Skipped != was.Skipped {
+				t.Errorf("the older job %d was\n%+v and is\n%+v", i+1, was, now)
+			}
+		}
+		for id, state := range map[string]State{"10": Done, "nonsense": Dead, "11": Cancelled} {
+			got, err := Find(ctx, db, "project", id)
+			if err != nil || got.State != state || got.ID <= 4 || id == "10" && !maps.Equal(got.Tables, want) || id != "10" && got.DeletedRows != 0 {
+				t.Errorf("%s: %+v, %v", id, got, err)
+			}
+		}
+		if next := condemn(t, db, 12, 0); next.ID <= 7 {
+			t.Errorf("the next job has the id %d: AUTO_INCREMENT was not raised", next.ID)
+		}
+	})
+}
+
+// TestRetryOfReusedJobID: a dead job is retried while another row's open job has its id.
+func TestRetryOfReusedJobID(t *testing.T) {
+	each(t, func(t *testing.T, db *sql.DB) {
+		ctx := t.Context()
+		bad, err := Enqueue(ctx, db, Deletion{Resource: "project", ResourceID: "nonsense"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		drain(t, quiet(t, worker(t, db, Config{MaxFailures: 1})))
+		fallBack(t, db)
+		if other := condemn(t, db, 5, time.Hour); other.ID != bad.ID {
+			t.Fatalf("the job has the id %d: nothing is tested", other.ID)
+		}
+		if got, err := Retry(ctx, db, bad.ID); err != nil || got.ResourceID != "nonsense" || got.State != Ready {
+			t.Errorf("%+v, %v", got, err)
+		}
+		if got, err := Find(ctx, db, "project", "5"); err != nil || got.ID == bad.ID || got.State != Scheduled {
+			t.Errorf("%+v, %v", got, err)
+		}
+	})
+}
+
+// TestHold: a held job is not worked, whenever its grace period ends, until somebody
+// cancels it, deletes the row or retries the job; each gives it its own time back.
+func TestHold(t *testing.T) {
+	each(t, func(t *testing.T, db *sql.DB) {
+		ctx := t.Context()
+		w := worker(t, db, Config{})
+		held := func(id int64, grace time.Duration) (Job, time.Time) {
+			t.Helper()
+			job := condemn(t, db, id, grace)
+			was := get(t, db, job.ID).DueAt
+			for range 2 { // the second hold gives another reason
+				if err := Hold(ctx, db, "project", key(id), job.DeletionID, "why"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := get(t, db, job.ID); got.State != Held || !got.DueAt.Equal(was) || got.LastError != "why" || !got.State.Open() {
+				t.Fatalf("held: %+v, was due %s", got, was)
+			}
+			return job, was
+		}
+		job, due := held(1, time.Hour)
+		if got, err := Retry(ctx, db, job.ID); err != nil || got.State != Scheduled || !got.DueAt.Equal(due) {
+			t.Errorf("retried: %+v, %v, was due %s", got, err, due)
+		}
+		job, due = held(2, time.Hour)
+		if got, err := Enqueue(ctx, db, Deletion{Resource: "project", ResourceID: "2", Grace: 2 * time.Hour}); err != nil || got.ID != job.ID || got.State != Scheduled || !got.DueAt.Equal(due) {
+			t.Errorf("deleted with a longer grace period: %+v, %v, was due %s", got, err, due)
+		}
+		job, due = held(3, time.Hour)
+		if n, err := EnqueueMany(ctx, db, []Deletion{{Resource: "project", ResourceID: "3", Grace: time.Minute}}); err != nil || n.Open != 1 {
+			t.Errorf("%+v, %v", n, err)
+		}
+		if got := get(t, db, job.ID); got.State != Scheduled || !got.DueAt.Before(due) {
+			t.Errorf("deleted with a shorter grace period: %+v", got)
+		}
+		// The grace period of these ends while they are held.
+		job, _ = held(4, time.Hour)
+		exec(t, db, "UPDATE onerow_job SET due_at = due_at - INTERVAL 2 HOUR WHERE id = ?", job.ID)
+		drain(t, w)
+		if stats, err := ReadStats(ctx, db); err != nil || stats.Open[Held] != 1 || stats.OldestAge != 0 {
+			t.Errorf("%+v, %v", stats, err)
+		}
+		if err := Hold(ctx, db, "project", "4", job.DeletionID+1, "x"); !errors.Is(err, ErrTooLate) {
+			t.Errorf("of another deletion: %v", err)
+		}
+		if err := Cancel(ctx, db, "project", "4", job.DeletionID); err != nil {
+			t.Error(err)
+		}
+		if got := get(t, db, job.ID); got.State != Cancelled || got.DueAt.After(time.Now().Add(time.Hour)) {
+			t.Errorf("cancelled: %+v", got)
+		}
+		job, _ = held(5, time.Hour)
+		exec(t, db, "UPDATE onerow_job SET due_at = due_at - INTERVAL 2 HOUR WHERE id = ?", job.ID)
+		if got, err := Retry(ctx, db, job.ID); err != nil || got.State != Ready {
+			t.Errorf("retried after its grace period: %+v, %v", got, err)
+		}
+		drain(t, w)
+		if got := get(t, db, job.ID); got.State != Done {
+			t.Errorf("%+v", got)
+		}
+		if err := Hold(ctx, db, "project", "5", job.DeletionID, "x"); !errors.Is(err, ErrTooLate) {
+			t.Errorf("of a job that has ended: %v", err)
+		}
+	})
+}
