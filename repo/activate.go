@@ -25,9 +25,9 @@ const names = 100
 // number of copies. Activating what is active is a success that changes nothing.
 //
 // Errors means: [onerow.ErrNotFound], [ErrParentNotFound], [ErrIDReused] where the active
-// table has another row of this id, [ErrNoFreeName] after 100
-// conflicts, the name errors of package schema when the copies are used up, [ErrConflict]
-// where another unique index of the application's refuses the row under any name,
+// table has another row of this id, [ErrNoFreeName] after 100 conflicts, the name errors of
+// package schema when the copies are used up, [ErrConflict] where another unique index of
+// the application's refuses the row under any name,
 // [onerow.ErrOutcomeUnknown], after which it may simply be called again.
 //
 // Atomic: the move, the new name and the quota mark. Statements on a pool: BEGIN,
@@ -140,13 +140,12 @@ func (r *Repo[T]) moveToActive(ctx context.Context, tx *onerow.Tx, h held[T], id
 		args = nameArgs(name)
 	}
 	err := r.one(onerow.Affected(ctx, tx, r.sql.toActive, append(args, id)...))
-	if mysqlerr.Classify(err) == mysqlerr.Duplicate && (tx.Joined() || !r.res.Named()) {
-		// Elsewhere the next try sees such a row. Here the snapshot may be older than it.
-		if twin := r.twin(ctx, tx, r.archive, id, err); twin != nil {
-			return twin
-		}
-	}
 	if mysqlerr.Classify(err) == mysqlerr.Duplicate {
+		if tx.Joined() { // elsewhere the next try sees such a row; here the snapshot may be older than it
+			if terr := r.twin(ctx, tx, r.archive, id, err); terr != nil {
+				return terr
+			}
+		}
 		return r.busy(tx, h, id, name, copyNo, err)
 	}
 	if err != nil {

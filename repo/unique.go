@@ -139,7 +139,7 @@ func (r *Repo[T]) holderOf(x uniqueIndex, w attempt) (from string, args []any) {
 		same := func(c string) bool { return strings.EqualFold(c, col) }
 		i := slices.IndexFunc(w.columns, same)
 		switch {
-		case same(r.res.ID) && (w.from != r.archive.table || len(x.columns) > 1), i >= 0 && isNull(w.args[i]):
+		case same(r.res.ID), i >= 0 && isNull(w.args[i]):
 			return "", nil
 		case i >= 0:
 			fmt.Fprintf(&b, "%sh.%s = ?", word, name)
