@@ -102,6 +102,9 @@
 //   - Rows that move between their active and archive tables meanwhile are found:
 //     passes are repeated until, with the root locked, one snapshot of all tables
 //     shows nothing below it.
+//   - A statement that the server ends without saying so proves nothing: MariaDB answers a DELETE
+//     that KILL QUERY or max_statement_time has met before its first row with OK and no row, 11.8
+//     an UPDATE too. Where no row was met, the batch looks once more before a parent goes.
 //   - Which row refers to which the database decides, by its types and collations.
 //   - An external asset is deleted before the row that names it, and the row only
 //     if it still names that asset. It is deleted only after a rehearsal, a transaction that
@@ -209,8 +212,9 @@
 //	         than the key that something refers to; where the rows are of several
 //	         levels: look for others below, 1 per table; per group of rows, which is a chunk
 //	         of one table: 1 per leaf table and 1 per detached table below, look for others
-//	         below (1, only where there can be any and the look at all has not denied it),
-//	         delete the rows; counts (1, and 1 where rows were detached), COMMIT
+//	         below (1, only where there can be any and the look at all has not denied it,
+//	         or where a leaf or detached table has answered with no row), delete the rows;
+//	         counts (1, and 1 where rows were detached), COMMIT
 //	leaves:  where a group has more than a batch of these, batches take as many of its rows as
 //	         have about a batch of them; below a row that has more, BEGIN, fence, 1 per leaf or
 //	         detached table, counts, COMMIT
