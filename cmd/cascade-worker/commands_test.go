@@ -156,6 +156,7 @@ func TestEnqueueHidden(t *testing.T) {
 	w := ready(t)
 	w.exec(`INSERT INTO project_archive (id, user_id, name, name_key, stem_key, created_at, updated_at, archived_at, deletion_id, deleted_from)
 VALUES (3, 8, 'old', 'old', 'old', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), 1234, 'active')`)
+	w.exec("ALTER TABLE onerow_deletion AUTO_INCREMENT = 1235")
 	w.want(0, "project 3 is queued", "enqueue", "project", "3")
 	w.want(0, "the queue is empty", "drain")
 	if got := w.rows(); got != 0 {

@@ -135,6 +135,7 @@ func fill(t *testing.T, db *sql.DB, blobs string, project int64) (other int64) {
 	}
 	const columns = `project_id, client_filename, client_filename_base, stem_key, copy_no, version, created_at, updated_at, blob_key, content_type, size, revision`
 	const values = `?, ?, ?, ?, 0, 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), ?, 'text/plain', 4, 1`
+	exec("ALTER TABLE screen AUTO_INCREMENT = 2000000") // behind those that go into the archive below
 	comments := `INSERT INTO comment (screen_id, version, created_at, updated_at, body) VALUES ` +
 		strings.TrimSuffix(strings.Repeat("(?, 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), 'nice'),", killComments), ",")
 	for i := range killScreens {
