@@ -10,12 +10,14 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/soak/load"
 )
 
@@ -77,40 +79,67 @@ func parseOptions() (options, error) {
 	return o, nil
 }
 
-func parent() int {
+// last is the last line of a soak that did not end well: what it was, and how to repeat it.
+func last(o options, code int, cause string) {
+	command := fmt.Sprintf("go run ./internal/soak -minutes %v -clients %d -seed %d", o.minutes, o.clients, o.seed)
+	if o.engine != "" {
+		command += " -engine " + o.engine
+	}
+	if program := os.Getenv(devdb.EnvMysqld); program != "" {
+		command = devdb.EnvMysqld + "=" + program + " " + command
+	}
+	cause = strings.Join(strings.Fields(cause), " ")
+	fmt.Fprintf(os.Stderr, "soak: exit code %d: %s; again (the seed draws the same, the machine does not): %s\n", code, cause, command)
+}
+
+func parent() (code int) {
 	o, err := parseOptions()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "soak:", err)
 		return exitFailed
 	}
+	cause := ""
+	defer func() {
+		if p := recover(); p != nil {
+			fmt.Fprintf(os.Stderr, "soak: %s\n", debug.Stack())
+			code, cause = exitFailed, fmt.Sprint("panic: ", p)
+		}
+		if code != 0 {
+			last(o, code, cause)
+		}
+	}()
+	code, cause = o.soak()
+	return code
+}
+
+// soak makes the soak and returns the exit code, with its cause.
+func (o options) soak() (code int, cause string) {
 	quietDriver()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // the second signal ends the program
 	dir, err := os.MkdirTemp("", "onerow-soak-")
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "soak:", err)
-		return exitFailed
+		return exitFailed, err.Error()
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	s := &soak{options: o, dir: dir, out: os.Stdout, log: log, length: time.Duration(o.minutes * float64(time.Minute))}
-	broken, err := s.run(ctx)
+	found, err := s.run(ctx)
+	if found == "" && err == nil {
+		if err := os.RemoveAll(dir); err != nil {
+			return exitFailed, err.Error()
+		}
+		return 0, ""
+	}
+	fmt.Fprintln(os.Stderr, "soak: the server's data and the journals are left in", dir)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "soak: the soak itself failed:", err)
+		cause := "the soak itself failed: " + err.Error()
+		if found != "" {
+			cause = found + "; " + cause
+		}
+		return exitFailed, cause
 	}
-	if broken || err != nil {
-		fmt.Fprintln(os.Stderr, "soak: the server's data and the journals are left in", dir)
-	} else if err := os.RemoveAll(dir); err != nil {
-		fmt.Fprintln(os.Stderr, "soak:", err)
-		return exitFailed
-	}
-	switch {
-	case err != nil:
-		return exitFailed
-	case broken:
-		return exitBroken
-	}
-	return 0
+	return exitBroken, found
 }
 
 // say prints a line of the report; that it cannot be printed is all that could be said about it.

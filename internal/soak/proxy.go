@@ -26,13 +26,35 @@ func newProxies(n int, upstream string) ([]*proxy, error) {
 	api := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(prometheus.NewRegistry()), zerolog.Nop())
 	var all []*proxy
 	for i := range n {
-		p := &proxy{Proxy: toxiproxy.NewProxy(api, fmt.Sprint("proxy-", i), "127.0.0.1:0", upstream)}
-		if err := p.Start(); err != nil {
-			return nil, fmt.Errorf("soak: start a proxy: %w", err)
+		p, err := newProxy(api, fmt.Sprint("proxy-", i), upstream)
+		if err != nil {
+			return nil, err
 		}
 		all = append(all, p)
 	}
 	return all, nil
+}
+
+// A proxy keeps its port while it is closed for a moment, when any process could take it. Systems give ports from 32768 on to
+// connections and to who asks for any; these are below.
+const (
+	firstPort = 15000
+	ports     = 15000
+	portTries = 20
+)
+
+func newProxy(api *toxiproxy.ApiServer, name, upstream string) (*proxy, error) {
+	for try := 1; ; try++ {
+		listen := fmt.Sprint("127.0.0.1:", firstPort+rand.IntN(ports)) //nolint:gosec // not a secret
+		p := &proxy{Proxy: toxiproxy.NewProxy(api, name, listen, upstream)}
+		err := p.Start()
+		if err == nil {
+			return p, nil
+		}
+		if try == portTries {
+			return nil, fmt.Errorf("soak: start a proxy, after %d tries: %w", try, err)
+		}
+	}
 }
 
 // to leads the proxy to another address of the server; its own stays. All connections are cut.

@@ -40,46 +40,50 @@ type soak struct {
 
 func (s *soak) journals() string { return filepath.Join(s.dir, "journals") }
 
-// run is the whole soak. broken says that a promise is.
-func (s *soak) run(ctx context.Context) (broken bool, err error) {
+// run is the whole soak. broken says which promises are, "" that none is.
+func (s *soak) run(ctx context.Context) (broken string, err error) {
 	if err := say(s.out, "soak: seed %d, %v, %d clients in %d processes, %d workers", s.seed, s.length, s.clients, webProcesses, workerProcesses); err != nil {
-		return false, err
+		return "", err
 	}
 	if err := s.setUp(ctx); err != nil {
-		return false, err
+		return "", err
 	}
 	defer func() { err = errors.Join(err, s.server.close()) }()
 	if err := say(s.out, "soak: %s %s, private and durable", s.server.now.Engine(), s.server.now.Version()); err != nil {
-		return false, err
+		return "", err
 	}
 	if err := s.rage(ctx); err != nil {
-		return false, err
+		return "", err
 	}
 	after := context.WithoutCancel(ctx) // whatever ended the chaos, the check is made
 	db, err := s.server.open()
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if err := s.drain(after, db); err != nil {
-		return false, err
+		return "", err
 	}
 	entries, err := journal.Read(s.journals())
 	if err != nil {
-		return false, err
+		return "", err
 	}
-	found, err := check.Run(after, db, entries)
+	found, err := check.Run(after, db, journal.Forget(entries, s.server.kills))
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	jobs, err := readWork(after, db)
 	if err != nil {
-		return false, err
+		return "", err
 	}
-	if err := s.report(entries, found, jobs); err != nil || len(found) > 0 {
-		return true, err
+	err = s.report(entries, found, jobs)
+	if len(found) > 0 {
+		return fmt.Sprintf("%d broken promises, the first: %s", len(found), found[0]), err
 	}
-	return false, unshown(entries, jobs)
+	if err != nil {
+		return "", err
+	}
+	return "", unshown(entries, jobs)
 }
 
 // setUp starts the server and makes the tables and the proxies.

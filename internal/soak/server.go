@@ -25,6 +25,8 @@ type server struct {
 	dir string
 	log *slog.Logger
 	now *devdb.Server
+
+	kills []time.Time // when it was killed; one at a time
 }
 
 // chooseEngine sets the environment so that devdb starts that engine privately.
@@ -77,6 +79,7 @@ func (s *server) kill() error {
 	if err != nil {
 		return fmt.Errorf("soak: %w", err)
 	}
+	s.kills = append(s.kills, time.Now())
 	if err := process.Kill(); err != nil {
 		return fmt.Errorf("soak: kill the server: %w", err)
 	}

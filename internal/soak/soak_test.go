@@ -1,7 +1,9 @@
 package main
 
 import (
+	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -87,5 +89,23 @@ func TestCommitToxic(t *testing.T) {
 	}
 	if behind == 0 || behind == passed {
 		t.Errorf("%d of %d COMMITs were passed on", behind, passed)
+	}
+}
+
+// TestProxyPort: no proxy listens where the system gives ports to connections, so none is taken while a proxy is closed.
+func TestProxyPort(t *testing.T) {
+	all, err := newProxies(4, "127.0.0.1:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range all {
+		_, port, err := net.SplitHostPort(p.Listen)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := strconv.Atoi(port); err != nil || n < firstPort || n >= firstPort+ports {
+			t.Errorf("port %s, %v", port, err)
+		}
+		p.Stop()
 	}
 }

@@ -81,6 +81,31 @@ type Entry struct {
 // Happened says whether the call may have had its effect.
 func (e Entry) Happened() bool { return e.Result == OK || e.Result == Unknown || e.Maybe }
 
+// fresh is how long before the death of a server a commit may be seen and not be on the disk yet.
+const fresh = time.Second
+
+// Replayed says whether the call was answered with what an earlier one had done, and so has committed nothing itself.
+func (e Entry) Replayed() bool {
+	return e.Result == OK && !e.Changed && (e.Op != Begin || e.Number == 0) && e.Op != Complete && e.Op != SetLimit
+}
+
+// Forget makes answers unknown that were read off a server just before it was killed. InnoDB shows a commit to others before its log is
+// on the disk, unless a binary log is, and the private server has none. So who was told of the work of another may have been told of what
+// was lost; who did the work was not told yet. Entries that have committed something themselves are acknowledged for good.
+func Forget(entries []Entry, kills []time.Time) []Entry {
+	entries = slices.Clone(entries)
+	for i := range entries {
+		e := &entries[i]
+		for _, kill := range kills {
+			if before := kill.UnixNano() - e.End; e.Replayed() && before > -int64(fresh) && before < int64(fresh) {
+				e.Result, e.End = Unknown, Never
+				break
+			}
+		}
+	}
+	return entries
+}
+
 // Writer writes the journal of one process. Its methods may be called from several goroutines.
 type Writer struct {
 	mu   sync.Mutex
