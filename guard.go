@@ -219,5 +219,5 @@ func (c *guardConn) kill() {
 		return
 	}
 	c.closed = true
-	_ = c.inner.Close() // there is nobody who could do anything about it
+	_ = c.inner.Close() //nolint:errcheck // there is nobody who could do anything about it
 }

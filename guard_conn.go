@@ -174,7 +174,7 @@ type guardTx struct {
 func (t *guardTx) Commit() error {
 	c := t.conn
 	if err := c.usable(context.Background()); err != nil {
-		_ = t.Rollback() // the session is closed if that fails
+		_ = t.Rollback() //nolint:errcheck // the session is closed if that fails
 		return fmt.Errorf("onerow: rolled back instead of committed: %w", err)
 	}
 	err := t.inner.Commit()

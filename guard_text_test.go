@@ -26,7 +26,7 @@ func TestGuardText(t *testing.T) {
 			defer conn.Close() //nolint:errcheck // closed below
 			exec(t, conn, c.begin)
 			if c.first == 0 {
-				victim(t, plain, func() error {
+				victim(t, plain, func() error { //nolint:errcheck // it has looked at it
 					_, err := conn.ExecContext(ctx, "UPDATE account SET balance = balance + 1 WHERE id <= 2 ORDER BY id")
 					return err
 				})
@@ -35,7 +35,7 @@ func TestGuardText(t *testing.T) {
 				return
 			}
 			exec(t, conn, add, 1)
-			victim(t, plain, func() error { _, err := conn.ExecContext(ctx, add, 2); return err })
+			victim(t, plain, func() error { _, err := conn.ExecContext(ctx, add, 2); return err }) //nolint:errcheck // it has looked at it
 			for _, query := range []string{add, "COMMIT", "BEGIN", "ROLLBACK TO SAVEPOINT s", "SET autocommit = 1", "ROLLBACK; SELECT 1", "ROLLBACK AND CHAIN"} {
 				var args []any
 				if query == add {
@@ -69,7 +69,7 @@ func TestGuardReturned(t *testing.T) {
 	}
 	exec(t, conn, "BEGIN")
 	exec(t, conn, add, 1)
-	victim(t, plain, func() error { _, err := conn.ExecContext(t.Context(), add, 2); return err })
+	victim(t, plain, func() error { _, err := conn.ExecContext(t.Context(), add, 2); return err }) //nolint:errcheck // it has looked at it
 	if err := conn.Close(); err != nil {
 		t.Fatal(err)
 	}

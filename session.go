@@ -38,14 +38,14 @@ func open(ctx context.Context, db beginner) (*session, error) {
 func (s *session) discard() {
 	if s.raw != nil {
 		// The answer is the error that the function returns, or that the session is gone already.
-		_ = s.raw.Raw(func(any) error { return driver.ErrBadConn })
+		_ = s.raw.Raw(func(any) error { return driver.ErrBadConn }) //nolint:errcheck // as said
 	}
 }
 
 // close gives the session back.
 func (s *session) close() {
 	if s.own != nil {
-		_ = s.own.Close() // it was discarded, which is all that it can say
+		_ = s.own.Close() //nolint:errcheck // it was discarded, which is all that it can say
 	}
 }
 
