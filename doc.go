@@ -31,24 +31,45 @@
 //
 // The rules are these:
 //
-//   - A transaction that the server refused (deadlock, lock wait timeout, a
+//   - A transaction that the server refused (a deadlock, a snapshot conflict, a
 //     cluster's certifier), or whose connection was lost before COMMIT was sent,
 //     is run again from its first statement: at most 20 times, with jitter, until
 //     the context ends. The function may therefore run more than once.
+//   - What waited is run 3 times at most: a lock wait timeout, a session lost
+//     under a statement, by a read timeout perhaps, which leaves that session waiting in the
+//     server. Nothing is begun 30 seconds after the first attempt, but that what was refused is
+//     run again once. So the default lock wait timeout of 50 seconds is waited for once.
+//   - A server or node that takes no writes or no sessions now (1047, 1290, 1792, 1836;
+//     1040, 1203) may say so at any statement, BEGIN and COMMIT too. The session is closed, and the
+//     transaction run again in a new one, which may lead to the server that does.
 //   - Once COMMIT was sent and no answer came, the outcome is unknown. InTx says
 //     so with [ErrOutcomeUnknown]; only [InTokenTx] runs it again, because there a
-//     token of the call, inserted first under a unique key, tells the two apart.
+//     token of the call, inserted first under a unique key, tells the two apart. It stays unknown
+//     until an attempt gets to an answer of the function's own: an error of a later attempt
+//     that was not let in (1045), or met a server that does not write, comes with ErrOutcomeUnknown.
+//   - A statement larger than the server's max_allowed_packet looks like a lost connection. It is
+//     [ErrTooLarge], after one SELECT of that limit in another session, or after a second loss where the values
+//     fit but for their escapes.
 //   - In a joined transaction nothing is retried. [Retryable] says of the error
 //     whether the owner may run the whole transaction again.
-//   - After the server rolled a transaction back, later statements on its [Tx]
-//     fail with [ErrTxPoisoned]; they would otherwise run in autocommit.
+//   - After the server rolled a transaction back, or may have, later statements on its [Tx]
+//     fail with [ErrTxPoisoned]; they would otherwise run in autocommit. That it may have is so
+//     after a lock wait timeout (1205, and NOWAIT on MariaDB), for innodb_rollback_on_timeout
+//     is not asked for: go back to a savepoint, or return.
+//   - A session whose ROLLBACK or COMMIT failed, or was left to database/sql because the context
+//     ended, may have its transaction open: the next BEGIN in it would commit that. It is closed and never goes back to
+//     the pool, whoever made the pool (*sql.DB, *sqlx.DB, or what else has their Conn; a *sql.Conn is closed for its
+//     owner as well).
 //
-// On a pool of [Open], [NewConnector] or [Guard] this holds below the Tx, for every
+// On a pool of [Open], [NewConnector] or [Guard] the last two hold below the Tx, for every
 // transaction of the pool, the caller's own too: the sessions themselves see each error,
-// those that come with the rows as well, and take nothing but ROLLBACK then. On
-// another pool the Tx does what it can: statements that are sent on a *sql.Tx past the
+// those that come with the rows as well, and take nothing but ROLLBACK then. There
+// innodb_rollback_on_timeout is asked for, so a caller's own transaction may go on after a lock wait timeout if it is OFF.
+// On another pool the Tx does what it can: statements that are sent on a *sql.Tx past the
 // Tx are not guarded, and a failure that the server reports only while rows are read
-// (Rows.Err) poisons the Tx only if it is returned from the function.
+// (Rows.Err) poisons the Tx only if it is returned from the function. Each verb that joins a *sql.Tx has a Tx of its
+// own, which knows nothing of what an earlier verb met: roll back on its error. A handle of the caller's own that has
+// BeginTx only keeps its sessions.
 //
 // # Settings
 //

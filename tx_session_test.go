@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 
@@ -119,7 +120,9 @@ func TestRollbackFailed(t *testing.T) {
 				if err := onerow.InTx(t.Context(), db, c.fn); err == nil {
 					t.Error("it answered nil")
 				}
-				if err := onerow.InTx(t.Context(), pool, func(ctx context.Context, tx *onerow.Tx) error {
+				ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // the pool has one session
+				defer cancel()
+				if err := onerow.InTx(ctx, pool, func(ctx context.Context, tx *onerow.Tx) error {
 					_, err := tx.ExecContext(ctx, add, 2)
 					return err
 				}); err != nil {

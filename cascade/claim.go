@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/mysqlerr"
@@ -128,21 +127,13 @@ func (w *Worker) free(ctx context.Context, ids []int64, c *claim) (free []int64,
 	return nil, nil
 }
 
-// claimTries: claims at REPEATABLE READ deadlock now and then.
-const (
-	claimTries = 5
-	claimPause = 5 * time.Millisecond
-)
-
-// take runs claimSQL, again while the server refuses it.
+// take runs claimSQL, again while the server refuses it: claims at REPEATABLE READ deadlock now and then. The
+// value tells what an attempt without an answer has claimed.
 func (w *Worker) take(ctx context.Context, value string, ids []int64) error {
-	for try := 1; ; try++ {
-		_, err := w.db.ExecContext(ctx, claimSQL+in(ids), value, w.cfg.Lease.Microseconds())
-		if err == nil || lost(err) || !onerow.Retryable(err) || try == claimTries {
-			return err
-		}
-		sleep(ctx, jitter(claimPause))
-	}
+	return onerow.Alone(ctx, w.db, func(ctx context.Context, db onerow.DB) error {
+		_, err := db.ExecContext(ctx, claimSQL+in(ids), value, w.cfg.Lease.Microseconds())
+		return err
+	})
 }
 
 // releaseSQL gives jobs back, by the primary key and only while they are still this

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/internal/rowkey"
 )
 
@@ -93,6 +94,7 @@ func (r *run) batch(ctx context.Context, fn func(ctx context.Context, tx *onerow
 	}
 	late, cancel := finishing(ctx)
 	defer cancel()
+	var unknown error
 	for try := 1; ; try++ {
 		var t tally
 		last := false
@@ -123,10 +125,12 @@ func (r *run) batch(ctx context.Context, fn func(ctx context.Context, tx *onerow
 				return err
 			}
 			return r.governor.wait(ctx, r.job, took, r.renew)
+		case !errors.Is(err, onerow.ErrOutcomeUnknown) && unknown != nil && !mysqlerr.Answers(err): // it hides nothing
+			return &onerow.OutcomeUnknownError{Err: fmt.Errorf("%w (and then: %w)", unknown, err)}
 		case !errors.Is(err, onerow.ErrOutcomeUnknown) || try == unknownTries || ctx.Err() != nil:
 			return err
 		}
-		r.stale = true
+		unknown, r.stale = err, true
 	}
 }
 

@@ -206,7 +206,7 @@ func TestRacesAreCaught(t *testing.T) {
 		for _, tt := range tests {
 			t.Run(fmt.Sprintf("%s/%s", tt.name, level), func(t *testing.T) {
 				t.Parallel()
-				race := tt.race(stockDSN(t, dbtest.Isolation(level)))
+				race := tt.race(stockDSN(t, dbtest.Isolation(level), dbtest.StaleWrites()))
 				report, err := ExploreRace(t.Context(), race)
 				var failures *RaceFailures
 				if !errors.As(err, &failures) {

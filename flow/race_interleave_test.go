@@ -284,7 +284,7 @@ func TestInterleaveCatchesTheNaiveTwins(t *testing.T) {
 	h := &heard{}
 	for _, level := range levels {
 		t.Run(level.String(), func(t *testing.T) {
-			_, dsn := open(t, dbtest.Isolation(level))
+			_, dsn := open(t, dbtest.Isolation(level), dbtest.StaleWrites())
 			for _, twin := range []struct {
 				name   string
 				setup  call

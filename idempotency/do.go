@@ -21,7 +21,7 @@ import (
 // fn is entered again when the server refused its transaction, see the package
 // documentation, and never while another call's is running. A caller that comes second waits
 // for the first one until its context's deadline, then gets [ErrBusy]; without a
-// deadline it waits about 20 times innodb_lock_wait_timeout.
+// deadline it waits for innodb_lock_wait_timeout, three times if that is short.
 //
 // db is a pool, or a transaction that Do joins: then the key commits with it. Options: KeyLast,
 // LookFirst, Payload, Fingerprint, Keep. Errors: ErrBusy, ErrInProgress (of a key that was

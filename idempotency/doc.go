@@ -59,7 +59,8 @@
 //     proven by the first statement of the write's transaction, which holds the key's row until COMMIT.
 //   - Another payload under the same key is [ErrMismatch], when both calls gave one
 //     ([Payload], [Fingerprint]).
-//   - A result above Config.MaxResult is refused or stored by reference, never cut.
+//   - A result above Config.MaxResult is refused or stored by reference, never cut. One that the server
+//     does not take in one statement (max_allowed_packet) is [ErrTooLarge] too, after one run of the function, or two.
 //   - An expired key is absent, purged or not. Purge never touches a key in progress.
 //   - The outcome is logged before the completion is written: a lost completion can
 //     be told from lost work.
@@ -79,7 +80,8 @@
 //   - How long a waiter waits after its context ended: this side returns at once with
 //     [ErrBusy], the server's session goes on until the lock is free or
 //     innodb_lock_wait_timeout has passed. A transaction is then rolled back; Begin and Admit on a pool are one
-//     statement, which may still claim the key, for nobody, when the lock becomes free after their context has ended.
+//     statement, which may still claim the key, for nobody, when the lock becomes free after their context has ended:
+//     their ErrBusy is onerow.ErrOutcomeUnknown as well.
 //   - [ReplayedAfterWaiting] is told from [Replayed] by durations; a first call that ends in the
 //     same instant may count as the other.
 //   - In the caller's own transaction nothing is retried, and what is said is true when

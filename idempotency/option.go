@@ -98,6 +98,7 @@ type call struct {
 	tookOver    bool      // Begin: the row it claims was in progress
 	start       time.Time // monotonic: only durations are taken
 	unknown     error     // of a run without an answer
+	contended   bool      // a wait ended in vain, and was begun again
 }
 
 // The options that a verb takes.

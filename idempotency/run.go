@@ -64,12 +64,16 @@ func (c *call) busy(ctx context.Context, err error) (again bool, _ error) {
 	}
 	var wait *keyWait
 	if !errors.As(err, &wait) {
+		if c.contended && ctx.Err() != nil { // it ended between two waits
+			err = &BusyError{Key: c.key, Waited: time.Since(c.start), Err: err}
+		}
 		return false, err
 	}
 	class := mysqlerr.Classify(wait.err)
 	contended := class == mysqlerr.TimedOut || class == mysqlerr.RolledBack
 	ended := ctx.Err() != nil
 	if _, hasDeadline := ctx.Deadline(); contended && hasDeadline && !ended {
+		c.contended = true
 		return true, err
 	}
 	if contended || ended {

@@ -215,7 +215,7 @@ func TestInterleaveCatchesTheNaiveTwins(t *testing.T) {
 	}
 	for _, level := range levels {
 		t.Run(level.String(), func(t *testing.T) {
-			_, dsn := open(t, dbtest.Isolation(level))
+			_, dsn := open(t, dbtest.Isolation(level), dbtest.StaleWrites())
 			for _, twin := range []struct {
 				race
 				racing []string // in the order in which they come

@@ -15,6 +15,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
 // memory is a log that can be read.
@@ -210,4 +211,52 @@ func TestPurge(t *testing.T) {
 			t.Errorf("counted %d", n)
 		}
 	})
+}
+
+// TestServerSize: a result that fits MaxResult and, once it is escaped, not the server's packet is told as too large, and its work is not
+// done 20 times. A server with a limit that is large enough takes it.
+func TestServerSize(t *testing.T) {
+	db, _ := open(t, dbtest.Param("maxAllowedPacket", "268435456"))
+	ctx := t.Context()
+	var limit int
+	if err := onerow.QueryRow(ctx, db, "SELECT @@max_allowed_packet", nil, &limit); err != nil {
+		t.Fatal(err)
+	}
+	keys, err := idempotency.New(idempotency.Config{MaxResult: 15 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantServerSize := func(what string, err error) {
+		t.Helper()
+		if limit > 31<<20 {
+			if err != nil {
+				t.Errorf("%s: %.300v", what, err)
+			}
+			return
+		}
+		var large *idempotency.TooLargeError
+		if !errors.As(err, &large) || !errors.Is(err, onerow.ErrTooLarge) || large.Max != limit || large.Size < 14<<20 || len(err.Error()) > 1000 {
+			t.Errorf("%s: %.300v", what, err)
+		}
+	}
+	result, runs := strings.Repeat(`"`, 7<<20), 0 // each is four bytes: once escaped for JSON, and both for SQL
+	for what, opts := range map[string][]idempotency.Option{"key first": nil, "key last": {idempotency.KeyLast()}} {
+		runs = 0
+		_, err := idempotency.Do(ctx, db, keys, idempotency.Key{Operation: "size", ID: what}, func(context.Context, *onerow.Tx) (string, error) {
+			runs++
+			return result, nil
+		}, opts...)
+		wantServerSize(what, err)
+		if runs > 2 {
+			t.Errorf("%s: %d runs", what, runs)
+		}
+	}
+	claim, _, err := idempotency.Begin[string](ctx, db, keys, idempotency.Key{Operation: "size", ID: "two steps"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantServerSize("Complete", keys.Complete(ctx, db, claim, result))
+	if err := keys.Complete(ctx, db, claim, "less"); limit <= 31<<20 && err != nil {
+		t.Errorf("then with less: %v", err)
+	}
 }

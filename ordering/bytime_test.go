@@ -78,7 +78,7 @@ func optimistic() ordering.Optimistic[runner] {
 // TestOptimistic: one change in between is read again; one at each attempt is a conflict, and the losing versions are parked.
 func TestOptimistic(t *testing.T) {
 	for _, level := range levels {
-		db, _ := open(t, dbtest.Isolation(level))
+		db, _ := open(t, dbtest.Isolation(level), dbtest.StaleWrites())
 		ctx, o := t.Context(), optimistic()
 		exec(t, db, "INSERT INTO runner (id, name, points) VALUES (1, 'Ann', 0)")
 		calls, disturb := 0, 1

@@ -247,7 +247,7 @@ func TestInterleaveCatchesTheNaiveTwins(t *testing.T) {
 	g := must(ordering.New[runState](ordering.Config{Consumer: "c"}))
 	for _, level := range levels {
 		t.Run(level.String(), func(t *testing.T) {
-			_, dsn := open(t, dbtest.Isolation(level))
+			_, dsn := open(t, dbtest.Isolation(level), dbtest.StaleWrites())
 			for _, twin := range []struct {
 				name   string
 				call   call

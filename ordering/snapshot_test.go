@@ -11,7 +11,7 @@ import (
 // TestOldSnapshot: a message that is applied in a transaction whose snapshot is older than
 // the last application of its stream is refused, and one that is newer sees its state.
 func TestOldSnapshot(t *testing.T) {
-	db, _ := open(t, dbtest.Isolation(sql.LevelRepeatableRead))
+	db, _ := open(t, dbtest.Isolation(sql.LevelRepeatableRead), dbtest.StaleWrites())
 	g := must(ordering.New[trail](ordering.Config{Consumer: "c"}))
 	must(g.Apply(t.Context(), db, ordering.Message{Stream: "s", Sequence: 1}, follow))
 	tx := must(db.BeginTx(t.Context(), nil))

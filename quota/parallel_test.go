@@ -222,7 +222,7 @@ func TestNoMarkIsLost(t *testing.T) {
 func TestJoined(t *testing.T) {
 	for _, level := range levels {
 		t.Run(level.String(), func(t *testing.T) {
-			db, _ := open(t, order{}, dbtest.Isolation(level))
+			db, _ := open(t, order{}, dbtest.Isolation(level), dbtest.StaleWrites())
 			r := order{}.rule(t)
 			setLimit(t, db, 7, 1)
 			add(t, db, 7, 1)

@@ -222,7 +222,7 @@ func TestInterleaveNaiveTwins(t *testing.T) {
 	}
 	for _, level := range levels {
 		t.Run(level.String(), func(t *testing.T) {
-			_, dsn := open(t, o, dbtest.Isolation(level))
+			_, dsn := open(t, o, dbtest.Isolation(level), dbtest.StaleWrites())
 			for _, twin := range twins {
 				t.Run(twin.name, func(t *testing.T) {
 					racetest.Caught(t, crashtest.Race{

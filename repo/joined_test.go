@@ -30,9 +30,10 @@ func oldSnapshot(t *testing.T, db *sql.DB) *sql.Tx {
 }
 
 // TestOldSnapshot: a caller's transaction at REPEATABLE READ does not see what others
-// have committed since; the verbs that it joins answer by what is there now.
+// have committed since; the verbs that it joins answer by what is there now. A server that refuses
+// to write there: TestSnapshotRefused.
 func TestOldSnapshot(t *testing.T) {
-	db, p, ctx := open(t, dbtest.Isolation(sql.LevelRepeatableRead)), newRepos(t).projects, t.Context()
+	db, p, ctx := open(t, dbtest.Isolation(sql.LevelRepeatableRead), dbtest.StaleWrites()), newRepos(t).projects, t.Context()
 
 	tx := oldSnapshot(t, db)
 	first := must(p.Create(ctx, db, Project{UserID: 1, Name: "A"}, repo.RequestID("r"))).Row

@@ -232,7 +232,7 @@ func twins() []twin {
 func TestInterleaveNaiveTwins(t *testing.T) {
 	for _, level := range levels {
 		t.Run(level.String(), func(t *testing.T) {
-			dsn := dbtest.DSN(t, dbtest.Isolation(level))
+			dsn := dbtest.DSN(t, dbtest.Isolation(level), dbtest.StaleWrites())
 			if err := writes(t.Context(), dbtest.OpenDSN(t, dsn), plainTables...); err != nil {
 				t.Fatal(err)
 			}

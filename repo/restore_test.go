@@ -130,7 +130,7 @@ func TestRestoreVisible(t *testing.T) {
 // TestRestoreJoined: in the caller's transaction nothing is left after an error, and the
 // snapshot's age does not matter.
 func TestRestoreJoined(t *testing.T) {
-	dsn := dbtest.DSN(t, dbtest.Isolation(sql.LevelRepeatableRead))
+	dsn := dbtest.DSN(t, dbtest.Isolation(sql.LevelRepeatableRead), dbtest.StaleWrites())
 	db := dbtest.OpenDSN(t, dsn)
 	makeTables(t, db)
 	r, ctx := newRepos(t), t.Context()

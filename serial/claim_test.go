@@ -90,7 +90,7 @@ func second[T any](_ T, err error) error { return err }
 func TestJoined(t *testing.T) {
 	for _, level := range levels {
 		t.Run(level.String(), func(t *testing.T) {
-			db, _ := open(t, dbtest.Isolation(level))
+			db, _ := open(t, dbtest.Isolation(level), dbtest.StaleWrites())
 			ctx, s := t.Context(), series(t, "s")
 			tx := must(db.BeginTx(ctx, nil))
 			if res := must(s.Claim(ctx, tx, "a", 5)); res.Row.From != 1 {

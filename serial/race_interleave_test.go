@@ -203,7 +203,7 @@ func naive(read, write string) func(id string) call {
 func TestInterleaveCatchesTheNaiveTwins(t *testing.T) {
 	for _, level := range levels {
 		t.Run(level.String(), func(t *testing.T) {
-			_, dsn := open(t, dbtest.Isolation(level))
+			_, dsn := open(t, dbtest.Isolation(level), dbtest.StaleWrites())
 			for _, twin := range []struct {
 				name   string
 				sell   func(id string) call

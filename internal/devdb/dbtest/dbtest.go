@@ -119,6 +119,14 @@ func hasSnapshotIsolation(s *devdb.Server) (has bool, err error) {
 // of [SnapshotIsolation]: for a naive twin, whose fault such a server refuses, and for what happens where it does not.
 func StaleWrites() Option { return func(s *settings) { s.stale = true } }
 
+// SnapshotConflicts is the opposite of StaleWrites, on servers of [SnapshotIsolation].
+func SnapshotConflicts(t testing.TB) Option {
+	if SnapshotIsolation(t) {
+		return Param("innodb_snapshot_isolation", "ON")
+	}
+	return func(*settings) {}
+}
+
 // Open makes a fresh schema for this test and returns a pool on it. When the test ends the pool is closed and the schema
 // dropped; a transaction that the test left open makes that fail, and the test with it.
 func Open(t testing.TB, opts ...Option) *sql.DB {
