@@ -61,14 +61,15 @@
 //     the pool, whoever made the pool (*sql.DB, *sqlx.DB, or what else has their Conn; a *sql.Conn is closed for its
 //     owner as well).
 //
-// On a pool of [Open], [NewConnector] or [Guard] this holds below the Tx, for every
+// On a pool of [Open], [NewConnector] or [Guard] the last two hold below the Tx, for every
 // transaction of the pool, the caller's own too: the sessions themselves see each error,
-// those that come with the rows as well, and take nothing but ROLLBACK then. On
-// another pool the Tx does what it can: statements that are sent on a *sql.Tx past the
+// those that come with the rows as well, and take nothing but ROLLBACK then. There
+// innodb_rollback_on_timeout is asked for, so a caller's own transaction may go on after a lock wait timeout if it is OFF.
+// On another pool the Tx does what it can: statements that are sent on a *sql.Tx past the
 // Tx are not guarded, and a failure that the server reports only while rows are read
-// (Rows.Err) poisons the Tx only if it is returned from the function. Each verb that joins a *sql.Tx
-// has a Tx of its own, which knows nothing of what an earlier verb met: roll back on its error. A handle
-// of the caller's own that has BeginTx only keeps its sessions.
+// (Rows.Err) poisons the Tx only if it is returned from the function. Each verb that joins a *sql.Tx has a Tx of its
+// own, which knows nothing of what an earlier verb met: roll back on its error. A handle of the caller's own that has
+// BeginTx only keeps its sessions.
 //
 // # Settings
 //

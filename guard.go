@@ -18,7 +18,7 @@ import (
 //	db := sql.OpenDB(onerow.Guard(connector))
 //
 // It guards every transaction of the pool, those of [InTx] and the caller's own, of whatever query layer: begun with
-// BeginTx, or on a *sql.Conn as text (BEGIN, START TRANSACTION, SET autocommit = 0).
+// BeginTx, or on a *sql.Conn as text (BEGIN, START TRANSACTION, XA START, SET autocommit = 0).
 //
 //	BEGIN ─► open ─► an error that ends the transaction ─► lost ─► ROLLBACK ─► free
 //	                                                        │         └─ fails: the session is closed
@@ -38,8 +38,7 @@ import (
 // ROLLBACK fails on it, or COMMIT in another way than by a conflict (1213, 3101).
 //
 // It costs no round trip, but for one: the first lock wait timeout of a session that is followed by anything else than
-// ROLLBACK asks for innodb_rollback_on_timeout. A text of several statements is not looked into. Transactions begun by XA
-// are guarded by the server, which itself allows nothing but XA ROLLBACK then.
+// ROLLBACK asks for innodb_rollback_on_timeout. A text of several statements is not looked into.
 func Guard(c driver.Connector) driver.Connector {
 	if guarded, ok := c.(guard); ok {
 		return guarded
@@ -113,7 +112,7 @@ func (c *guardConn) admit(ctx context.Context, query string) (verb, error) {
 	if c.closed {
 		return v, driver.ErrBadConn
 	}
-	if v == verbRollback {
+	if v == verbRollback || v == verbXAEnd && c.lost != nil {
 		return v, nil
 	}
 	return v, c.usable(ctx)

@@ -10,6 +10,7 @@ const (
 	verbBegin
 	verbCommit
 	verbRollback // all of it, not to a savepoint
+	verbXAEnd    // what MySQL wants before XA ROLLBACK
 	verbManual   // SET autocommit = 0
 	verbAuto     // SET autocommit = 1
 )
@@ -34,6 +35,8 @@ func verbOf(query string) verb {
 		if !toSavepoint(rest) {
 			v = chained(rest, verbRollback)
 		}
+	case strings.EqualFold(word, "XA"):
+		v = xa(rest)
 	case strings.EqualFold(word, "SET"):
 		v = autocommit(rest)
 	}
@@ -43,6 +46,21 @@ func verbOf(query string) verb {
 		}
 	}
 	return v
+}
+
+// xa: the server itself refuses statements in a lost transaction of this kind, but only up to the first XA that it refuses.
+func xa(rest string) verb {
+	switch next, _ := firstWord(rest); strings.ToUpper(next) {
+	case "START", "BEGIN":
+		return verbBegin
+	case "PREPARE", "COMMIT":
+		return verbCommit
+	case "ROLLBACK":
+		return verbRollback
+	case "END":
+		return verbXAEnd
+	}
+	return verbOther
 }
 
 func toSavepoint(rest string) bool {

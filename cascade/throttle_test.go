@@ -153,7 +153,7 @@ func TestReadStats(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
 		ctx := t.Context()
 		empty, err := ReadStats(ctx, db)
-		if err != nil || fmt.Sprint(empty) != fmt.Sprint(Stats{Open: map[State]int64{Scheduled: 0, Ready: 0, Running: 0}}) {
+		if err != nil || fmt.Sprint(empty) != fmt.Sprint(Stats{Open: map[State]int64{Scheduled: 0, Ready: 0, Running: 0, Held: 0}}) {
 			t.Errorf("%+v, %v", empty, err)
 		}
 		for id := range int64(6) {
@@ -162,6 +162,7 @@ func TestReadStats(t *testing.T) {
 		job := condemn(t, db, 20, time.Hour)
 		exec(t, db, "UPDATE onerow_job SET due_at = UTC_TIMESTAMP(6) - INTERVAL 90 SECOND WHERE id = ?", job.ID)
 		exec(t, db, "UPDATE onerow_job SET state = 'running', due_at = UTC_TIMESTAMP(6) + INTERVAL 1 MINUTE WHERE resource_id = '10'")
+		exec(t, db, "UPDATE onerow_job SET state = 'held' WHERE resource_id = '11'")
 		_, ids := leftovers(t, db, 1, "1", "2")
 		leftovers(t, db, 2, "1")
 		if _, err := SkipParked(ctx, db, ids[0]); err != nil {
@@ -183,7 +184,7 @@ func TestReadStats(t *testing.T) {
 			t.Errorf("%+v", s.Paused)
 		}
 		s.OldestAge, s.Paused = 0, PauseState{}
-		want := Stats{Open: map[State]int64{Scheduled: 3, Ready: 3, Running: 1}, Dead: 1, Leftovers: 2, Parked: 2, Workers: 1}
+		want := Stats{Open: map[State]int64{Scheduled: 2, Ready: 3, Running: 1, Held: 1}, Dead: 1, Leftovers: 2, Parked: 2, Workers: 1}
 		if fmt.Sprint(s) != fmt.Sprint(want) {
 			t.Errorf("%+v, want %+v", s, want)
 		}

@@ -1,0 +1,32 @@
+package onerow_test
+
+import "testing"
+
+// TestGuardXA: after a deadlock in a transaction that was begun by XA the session takes XA END and XA ROLLBACK only.
+func TestGuardXA(t *testing.T) {
+	plain, dsn := accounts(t)
+	db := pools(t, dsn)["guarded"]
+	conn, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close() //nolint:errcheck // its transaction is over
+	exec(t, conn, "XA START 'x'")
+	exec(t, conn, add, 1)
+	victim(t, plain, func() error { _, err := conn.ExecContext(t.Context(), add, 2); return err })
+	for _, query := range []string{"UPDATE account SET balance = 7", "XA PREPARE 'x'", "XA COMMIT 'x' ONE PHASE", "COMMIT"} {
+		_, err := conn.ExecContext(t.Context(), query)
+		wantLost(t, query, err, 1213)
+	}
+	if _, err := conn.ExecContext(t.Context(), "XA END 'x'"); err == nil {
+		t.Error("XA END: the server does not know that it is lost")
+	}
+	exec(t, conn, "XA ROLLBACK 'x'")
+	exec(t, conn, add, 1)
+	exec(t, conn, "XA START 'y'")
+	exec(t, conn, add, 2)
+	exec(t, conn, "XA END 'y'")
+	exec(t, conn, "XA PREPARE 'y'")
+	exec(t, conn, "XA COMMIT 'y'")
+	wantBalances(t, plain, "1,1")
+}
