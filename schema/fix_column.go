@@ -52,8 +52,8 @@ func (r Resource) content(column string) string {
 
 // addFix is what to do about a column that is not there.
 func (r Resource) addFix(table string, c Column) (words, statement string) {
-	derived := c.Name == r.Label.Key || c.Name == ColStemKey || c.Name == ColCopyNo
-	if fills(c.Type) && (!derived || !r.Named()) {
+	derived := r.Named() && (c.Name == r.Label.Key || c.Name == ColStemKey || c.Name == ColCopyNo)
+	if fills(c.Type) && !derived {
 		return "", "ALTER TABLE " + Quote(table) + " ADD COLUMN " + Quote(c.Name) + " " + c.Type
 	}
 	return fmt.Sprintf("add it NULLable (the plan has %s); fill it in every row with %s; then give it that type, %s", c.Type, r.content(c.Name), inStrict), ""
