@@ -56,7 +56,11 @@ func (d *doing[T]) ask(ctx context.Context, db onerow.DB, cause error) (out Outc
 	var r *row
 	err = single(ctx, db, func(db onerow.DB) (err error) { r, err = read(ctx, db, sqlReadCurrent, d.call.key); return err })
 	if err != nil {
-		return out, false, errors.Join(cause, err)
+		err = errors.Join(cause, err)
+		if errors.Is(cause, errTaken) && !joined(db) { // by another call, or by a lost attempt of this one
+			err = &onerow.OutcomeUnknownError{Err: err}
+		}
+		return out, false, err
 	}
 	d.seen = nil
 	if r != nil {
