@@ -13,7 +13,7 @@ func TestGuardXA(t *testing.T) {
 	defer conn.Close() //nolint:errcheck // its transaction is over
 	exec(t, conn, "XA START 'x'")
 	exec(t, conn, add, 1)
-	victim(t, plain, func() error { _, err := conn.ExecContext(t.Context(), add, 2); return err })
+	victim(t, plain, func() error { _, err := conn.ExecContext(t.Context(), add, 2); return err }) //nolint:errcheck // it has looked at it
 	for _, query := range []string{"UPDATE account SET balance = 7", "XA PREPARE 'x'", "XA COMMIT 'x' ONE PHASE", "COMMIT"} {
 		_, err := conn.ExecContext(t.Context(), query)
 		wantLost(t, query, err, 1213)
