@@ -35,8 +35,8 @@
 //     cluster's certifier), or whose connection was lost before COMMIT was sent,
 //     is run again from its first statement: at most 20 times, with jitter, until
 //     the context ends. The function may therefore run more than once.
-//   - What waited is run 3 times at most: a lock wait timeout, a session lost
-//     under a statement, by a read timeout perhaps, which leaves that session waiting in the
+//   - What waited is run 3 times at most: a lock wait timeout, a session lost under a statement after
+//     0.2 seconds or more, by a read timeout perhaps, which leaves that session waiting in the
 //     server. Nothing is begun 30 seconds after the first attempt, but that what was refused is
 //     run again once. So the default lock wait timeout of 50 seconds is waited for once.
 //   - A server or node that takes no writes or no sessions now (1047, 1290, 1792, 1836;

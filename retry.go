@@ -18,6 +18,7 @@ const (
 	maxAttempts = 20
 	maxWaits    = 3
 	maxTime     = 30 * time.Second
+	leastWait   = 200 * time.Millisecond // a session that was cut sooner has not waited for anything
 	firstPause  = 2 * time.Millisecond
 	longPause   = 250 * time.Millisecond
 )
@@ -45,7 +46,9 @@ func retry(ctx context.Context, try func() attempt) error {
 	var unknown error
 	begun, pause, waits := time.Now(), firstPause, 0
 	for n := 1; ; n++ {
+		started := time.Now()
 		a := try()
+		a.waited = a.waited && time.Since(started) >= leastWait
 		if a.unanswered {
 			unknown = a.err
 		}

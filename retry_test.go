@@ -21,6 +21,8 @@ func TestRetryTime(t *testing.T) {
 		"a deadlock, after a minute":       {refused, time.Minute, 2},
 		"a lock wait timeout of 1 s":       {timedOut, time.Second, 3},
 		"the default lock wait timeout":    {timedOut, 50 * time.Second, 1},
+		"a connection lost after 500 ms":   {mysql.ErrInvalidConn, 500 * time.Millisecond, 3},
+		"a connection cut at once":         {mysql.ErrInvalidConn, 0, 20},
 		"a connection lost after a minute": {mysql.ErrInvalidConn, time.Minute, 1},
 	} {
 		synctest.Test(t, func(t *testing.T) {

@@ -90,14 +90,14 @@ func TestManyWorkers(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		for range 4 {
-			w := worker(t, db, Config{Batch: 4, Chunk: 3, Lease: time.Millisecond, Poll: time.Millisecond})
+			w := worker(t, db, Config{Batch: 4, Chunk: 3, Lease: 25 * time.Millisecond, Poll: time.Millisecond})
 			wg.Go(func() {
 				if err := w.Run(ctx); err != nil {
 					t.Error(err)
 				}
 			})
 		}
-		dbtest.Eventually(t, time.Minute, func() (bool, string) {
+		dbtest.Eventually(t, 3*time.Minute, func() (bool, string) {
 			n := count(t, db, "SELECT COUNT(*) FROM onerow_job")
 			return n == 0, fmt.Sprintf("%d jobs are open", n)
 		})
