@@ -116,7 +116,7 @@ func TestDeleteWithReusedJobID(t *testing.T) {
 
 // TestFinishedSince: a job that ended after the caller's snapshot was taken is seen.
 func TestFinishedSince(t *testing.T) {
-	db, p, ctx := open(t, dbtest.Isolation(sql.LevelRepeatableRead)), newRepos(t).projects, t.Context()
+	db, p, ctx := open(t, dbtest.Isolation(sql.LevelRepeatableRead), dbtest.StaleWrites()), newRepos(t).projects, t.Context()
 	id := must(p.Create(ctx, db, Project{UserID: 1, Name: "A"})).Row.ID
 	tx := oldSnapshot(t, db)
 	del := must(p.Delete(ctx, db, id))

@@ -84,7 +84,7 @@ func TestReusedID(t *testing.T) {
 // TestReusedIDUnseen: the caller's snapshot is from before the row was archived, and so
 // does not show that the id has two rows; the primary keys do.
 func TestReusedIDUnseen(t *testing.T) {
-	db, p, ctx := open(t, dbtest.Isolation(sql.LevelRepeatableRead)), newRepos(t).projects, t.Context()
+	db, p, ctx := open(t, dbtest.Isolation(sql.LevelRepeatableRead), dbtest.StaleWrites()), newRepos(t).projects, t.Context()
 	id := must(p.Create(ctx, db, Project{UserID: 1, Name: "B"})).Row.ID
 	tx := oldSnapshot(t, db)
 	must(p.Archive(ctx, db, id))
