@@ -52,6 +52,17 @@ func Query(ctx context.Context, db DB, query string, args []any, scan func(*sql.
 	return note(rows.Err())
 }
 
+// AffectOne runs a statement that changes a row which this transaction has locked. That it
+// affects no row is an error: MariaDB answers a DELETE of one table, and 11.8 an UPDATE, that
+// KILL QUERY or max_statement_time ends before its first row with OK and none.
+func AffectOne(ctx context.Context, tx *Tx, query string, args ...any) error {
+	n, err := Affected(ctx, tx, query, args...)
+	if err == nil && n == 0 {
+		return errors.New("onerow: the server wrote nothing to a row that this transaction has locked; the statement was killed, run the transaction again")
+	}
+	return err
+}
+
 // Affected runs a statement and returns the number of rows that it affected.
 // Whether an UPDATE that leaves a row as it was counts depends on the driver's
 // settings, so a conditional update must always change something.

@@ -172,7 +172,7 @@ func (c claim) owned(ctx context.Context, tx *onerow.Tx) (res Result, err error)
 }
 
 // sqlUnclaim: by the primary key, the row that this transaction inserted.
-const sqlUnclaim = `DELETE FROM onerow_flow WHERE flow = ? AND stage = ? AND request_id = ?`
+const sqlUnclaim = `DELETE s FROM onerow_flow AS s WHERE flow = ? AND stage = ? AND request_id = ?`
 
 // ended answers for a request id that was admitted earlier. claimed says that this
 // transaction inserted the stage's row, which is taken back unless the request is still

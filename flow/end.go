@@ -14,7 +14,7 @@ import (
 // Under the lock of a stage's row. The first is a range of the primary key, the second one of
 // the index open_requests: the stages of one flow.
 const (
-	sqlEndStages   = `DELETE FROM onerow_flow WHERE flow = ?`
+	sqlEndStages   = `DELETE s FROM onerow_flow AS s WHERE flow = ?`
 	sqlEndRequests = `UPDATE onerow_flow_request SET status = 'finished', ended_at = UTC_TIMESTAMP(6) WHERE flow = ? AND status = 'running'`
 )
 
@@ -56,6 +56,7 @@ type statement struct {
 // stage that is claimed while the DELETE waits for another one can be behind the place that it has
 // reached. The UPDATE begins later and meets that stage's request: then more requests than
 // stages have ended (kept: those whose stage stays), and both run again, a bounded number of times.
+// Fewer mean that 11.8 has answered a killed UPDATE with OK, or that a request's row is gone.
 func endAll(ctx context.Context, tx *onerow.Tx, kept int64, stages, requests statement) error {
 	missed := -kept
 	for range rounds {
@@ -67,7 +68,7 @@ func endAll(ctx context.Context, tx *onerow.Tx, kept int64, stages, requests sta
 		if err != nil {
 			return fmt.Errorf("end the requests: %w", err)
 		}
-		if missed += ended - dropped; missed <= 0 || ended+dropped == 0 {
+		if missed += ended - dropped; missed == 0 || ended+dropped == 0 {
 			return nil
 		}
 	}
@@ -84,7 +85,7 @@ const sqlTakeOver = `INSERT INTO onerow_flow (flow, stage, request_id, call_toke
 const (
 	sqlReplace = `UPDATE onerow_flow SET request_id = ?, call_token = ?, claimed_at = UTC_TIMESTAMP(6), version = version + 1
  WHERE flow = ? AND stage = ?`
-	sqlDropStages  = `DELETE FROM onerow_flow WHERE flow = ? AND stage <> ?`
+	sqlDropStages  = `DELETE s FROM onerow_flow AS s WHERE flow = ? AND stage <> ?`
 	sqlSupersedeBy = `UPDATE onerow_flow_request SET status = 'superseded', superseded_by = ?, ended_at = UTC_TIMESTAMP(6)
  WHERE flow = ? AND status = 'running' AND NOT (stage = ? AND request_id = ?)`
 )
@@ -123,7 +124,7 @@ func (r Run) supersede(ctx context.Context, tx *onerow.Tx, token []byte) (res Re
 	kept := int64(0)
 	if !made {
 		kept = 1 // the row of the request that is replaced
-		if _, err := tx.ExecContext(ctx, sqlReplace, r.RequestID, token, r.Flow, r.Stage); err != nil {
+		if err := onerow.AffectOne(ctx, tx, sqlReplace, r.RequestID, token, r.Flow, r.Stage); err != nil {
 			return res, fmt.Errorf("replace the owner: %w", err)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 const (
 	sqlEnded = `SELECT flow, stage, request_id FROM onerow_flow_request WHERE ended_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND
  ORDER BY ended_at LIMIT ?`
-	sqlForgetSteps   = `DELETE FROM onerow_flow_step WHERE step_id > ? AND step_id < ?`
-	sqlForgetRequest = `DELETE FROM onerow_flow_request WHERE flow = ? AND stage = ? AND request_id = ? AND status <> 'running'`
+	sqlForgetSteps   = `DELETE s FROM onerow_flow_step AS s WHERE step_id > ? AND step_id < ?`
+	sqlForgetRequest = `DELETE r FROM onerow_flow_request AS r WHERE flow = ? AND stage = ? AND request_id = ? AND status <> 'running'`
 )
 
 // Forget removes request ids that ended more than age ago, and their steps, at most limit of

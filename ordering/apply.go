@@ -145,7 +145,7 @@ func (g *Guard[S]) write(ctx context.Context, tx *onerow.Tx, stream string, c Co
 	if err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, sqlWrite, c.Epoch, c.Last, c.Held, raw, g.config.Consumer, stream); err != nil {
+	if err := onerow.AffectOne(ctx, tx, sqlWrite, c.Epoch, c.Last, c.Held, raw, g.config.Consumer, stream); err != nil {
 		return fmt.Errorf("write the context: %w", err)
 	}
 	return nil

@@ -42,9 +42,9 @@ const (
 	// 1 affected row: new. 2: it had been parked; applied changes, so clientFoundRows does not matter.
 	sqlKeep = `INSERT INTO onerow_stream_message (consumer, stream, epoch, seq, applied, payload, received_at)
  VALUES (?, ?, ?, ?, 1, ?, UTC_TIMESTAMP(6)) ON DUPLICATE KEY UPDATE applied = 1`
-	sqlUnpark = `DELETE FROM onerow_stream_message WHERE consumer = ? AND stream = ? AND epoch = ? AND seq = ? AND applied = 0`
+	sqlUnpark = `DELETE m FROM onerow_stream_message AS m WHERE consumer = ? AND stream = ? AND epoch = ? AND seq = ? AND applied = 0`
 	// A new epoch: what is parked for older ones never gets its turn. At most MaxHeld rows.
-	sqlDropEpochs = `DELETE FROM onerow_stream_message WHERE consumer = ? AND stream = ? AND epoch < ? AND applied = 0`
+	sqlDropEpochs = `DELETE m FROM onerow_stream_message AS m WHERE consumer = ? AND stream = ? AND epoch < ? AND applied = 0`
 )
 
 // park keeps an early message. The unique key makes a redelivery find it.
@@ -61,7 +61,7 @@ func (g *Guard[S]) park(ctx context.Context, tx *onerow.Tx, c Context[S], m Mess
 	case err != nil:
 		return res, fmt.Errorf("park the message: %w", err)
 	}
-	if _, err := tx.ExecContext(ctx, sqlCountHeld, g.config.Consumer, m.Stream); err != nil {
+	if err := onerow.AffectOne(ctx, tx, sqlCountHeld, g.config.Consumer, m.Stream); err != nil {
 		return res, fmt.Errorf("count the parked message: %w", err)
 	}
 	res.Row.Held++

@@ -19,7 +19,7 @@ const (
  ORDER BY seq LIMIT ? LOCK IN SHARE MODE`
 	sqlFirstHeld = `SELECT epoch, seq FROM onerow_stream_message WHERE consumer = ? AND stream = ? AND (epoch = ? AND seq > ? OR epoch > ?)
  AND applied = 0 ORDER BY epoch, seq LIMIT 1 LOCK IN SHARE MODE`
-	sqlDropHeld = `DELETE FROM onerow_stream_message WHERE consumer = ? AND stream = ? AND epoch = ? AND seq BETWEEN ? AND ? AND applied = 0`
+	sqlDropHeld = `DELETE m FROM onerow_stream_message AS m WHERE consumer = ? AND stream = ? AND epoch = ? AND seq BETWEEN ? AND ? AND applied = 0`
 	sqlKeepHeld = `UPDATE onerow_stream_message SET applied = 1 WHERE consumer = ? AND stream = ? AND epoch = ? AND seq BETWEEN ? AND ? AND applied = 0`
 )
 
