@@ -30,7 +30,9 @@ func TestEndedUnsaid(t *testing.T) {
 		t.Fatal("200 tries failed")
 	}
 	for i := range flows {
-		r := func(stage, id string) flow.Run { return flow.Run{Flow: fmt.Sprint("f", i), Stage: stage, RequestID: id} }
+		r := func(stage, id string) flow.Run {
+			return flow.Run{Flow: fmt.Sprint("f", i), Stage: stage, RequestID: id}
+		}
 		for _, stage := range []string{"a", "b", "c"} {
 			must(flow.Claim(t.Context(), db, r(stage, "1")))
 		}
