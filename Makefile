@@ -5,7 +5,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 
 BIN := .cache/bin
-# Packages that are tested at the same time. Each waits for the server about as much as for a processor, and test-race and
+# Packages that are tested at the same time. Each waits for the server about as much as for a processor, and test-others and
 # test-explore run beside each other: two each keep a small machine busy.
 P ?= 2
 # What go test gets besides; RUN=TestName narrows it.
@@ -14,16 +14,16 @@ RUN ?=
 # The race detector would keep each process that ends waiting for a second.
 export GORACE ?= atexit_sleep_ms=10
 GOTEST := go test -count=1 -p $(P) -timeout 30m $(if $(RUN),-run '$(RUN)')
-# The race detector finds what Go code does, whichever engine answers: on a second and a third one RACE= saves its time. What keeps
-# times is compared with both kinds of engine; CLOCK= leaves that out on a second version of one.
-RACE ?= -race
+# The race detector doubles the time, and finds what Go code does whichever engine answers: make test-race has it, on one engine.
+# What keeps times is compared with both kinds of engine; CLOCK= leaves that out on a second version of one.
+RACE ?=
 CLOCK ?= yes
 # Fail unless the server is this engine (MariaDB or MySQL), and of a version that begins so. Empty: whichever is found.
 ENGINE ?=
 VERSION ?=
 FUZZTIME ?= 15s
 
-.PHONY: cc chromium help demo test test-race test-explore test-clock test-mysql test-mariadb-11 test-docker lint fuzz bench clean server withserver
+.PHONY: cc chromium help demo test test-race test-others test-explore test-clock test-mysql test-mariadb-11 test-docker lint fuzz bench clean server withserver
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,10 +35,10 @@ demo: server ## the web app on a server of its own, data in .data (ARGS="-addr :
 	@go build -o $(BIN)/projects ./examples/projects
 	@exec $(BIN)/projects $(ARGS)
 
-test: server cc chromium withserver ## vet and all tests, with the race detector but for explorations, on private servers
+test: server $(if $(RACE),cc) chromium withserver ## vet and all tests, on private servers
 	go vet $(PKG)
 ifeq ($(RUN),)
-	@$(MAKE) -j2 test-race test-explore
+	@$(MAKE) -j2 test-others test-explore
   ifeq ($(PKG)$(CLOCK),./...yes)
 	@$(MAKE) test-clock
   endif
@@ -46,12 +46,15 @@ else
 	$(PRIVATELY) $(GOTEST) $(RACE) $(PKG)
 endif
 
+test-race: ## the same with the race detector, but for explorations; twice the time
+	@$(MAKE) test RACE=-race
+
 # Explorations run one statement at a time, tens of thousands of them: the race detector has nothing to find there, and
 # would take most of the time.
 EXPLORE := Crash|Survives|Interleave|RandomSchemas
 WITHSERVER = $(BIN)/withserver $(if $(ENGINE),-engine $(ENGINE)) $(if $(VERSION),-version $(VERSION))
 PRIVATELY = $(WITHSERVER) --
-test-race:
+test-others:
 	$(PRIVATELY) $(GOTEST) $(RACE) -skip '$(EXPLORE)' $(PKG)
 test-explore:
 	$(PRIVATELY) $(GOTEST) -run '$(EXPLORE)' $(if $(filter ./...,$(PKG)),$(shell grep -rlE '^func Test\w*($(EXPLORE))' --include='*_test.go' . | xargs dirname | sort -u),$(PKG))

@@ -25,17 +25,17 @@ var unstable = []string{
 
 // crash fails a workflow at every statement, at both isolation levels.
 func crash(t *testing.T, points int, w func(store *shelf) crashtest.Workflow) {
-	crashMapped(t, points, func(store *shelf, _ func(*Worker)) crashtest.Workflow { return w(store) })
+	crashMapped(t, points, func(_ string, store *shelf, _ func(*Worker)) crashtest.Workflow { return w(store) })
 }
 
-// crashMapped is crash for workflows with workers, which get the catalog from ready.
-func crashMapped(t *testing.T, points int, w func(store *shelf, ready func(*Worker)) crashtest.Workflow) {
+// crashMapped is crash for workflows with workers, which get the catalog from ready. setting is the name of one of settings.
+func crashMapped(t *testing.T, points int, w func(setting string, store *shelf, ready func(*Worker)) crashtest.Workflow) {
 	for name, opts := range settings {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dsn := dbtest.DSN(t, opts...)
 			plant(t, dbtest.OpenDSN(t, dsn))
-			report := crashtest.Run(t, complete(w(&shelf{}, mapped(t, dsn, forest)), dsn))
+			report := crashtest.Run(t, complete(w(name, &shelf{}, mapped(t, dsn, forest)), dsn))
 			if report.FaultPoints < points {
 				t.Errorf("only %d fault points", report.FaultPoints)
 			}
@@ -160,7 +160,7 @@ func until(ctx context.Context, db *sql.DB, w *Worker, state State) error {
 }
 
 func TestCrashFailure(t *testing.T) {
-	crashMapped(t, 60, func(_ *shelf, ready func(*Worker)) crashtest.Workflow {
+	crashMapped(t, 60, func(_ string, _ *shelf, ready func(*Worker)) crashtest.Workflow {
 		return crashtest.Workflow{
 			Setup: func(ctx context.Context, db *sql.DB) error {
 				return execAll(ctx, db, putJob("project", "ready", "0 SECOND"), "UPDATE onerow_job SET resource_id = 'nonsense'")
@@ -218,12 +218,18 @@ func smallCounts(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
+// TestCrashCascade: in batches as small as they can be, and at the other isolation level in one of each level, which is half as many
+// statements.
 func TestCrashCascade(t *testing.T) {
-	crashMapped(t, 400, func(store *shelf, ready func(*Worker)) crashtest.Workflow {
+	crashMapped(t, 400, func(setting string, store *shelf, ready func(*Worker)) crashtest.Workflow {
+		c := Config{Batch: 2, Chunk: 1, Lease: time.Millisecond, Name: "w", Assets: store}
+		if setting != "read committed" {
+			c.Batch, c.Chunk = 20, 20
+		}
 		return crashtest.Workflow{
 			Setup: smallForest,
 			Call: func(ctx context.Context, db *sql.DB) error {
-				w, err := NewWorker(db, forest, Config{Batch: 2, Chunk: 1, Lease: time.Millisecond, Name: "w", Assets: store})
+				w, err := NewWorker(db, forest, c)
 				if err != nil {
 					return err
 				}

@@ -12,10 +12,12 @@ import (
 )
 
 // Under the lock of a stage's row. The first is a range of the primary key, the second one of
-// the index open_requests: the stages of one flow.
+// the index open_requests: the stages of one flow. Neither is a statement of one table: such a one
+// MariaDB ends without an error, when it is killed before its first row (UPDATE: 11.8).
 const (
 	sqlEndStages   = `DELETE s FROM onerow_flow AS s WHERE flow = ?`
-	sqlEndRequests = `UPDATE onerow_flow_request SET status = 'finished', ended_at = UTC_TIMESTAMP(6) WHERE flow = ? AND status = 'running'`
+	sqlEndRequests = `UPDATE onerow_flow_request AS r JOIN (SELECT 1) AS one SET r.status = 'finished', r.ended_at = UTC_TIMESTAMP(6)
+ WHERE r.flow = ? AND r.status = 'running'`
 )
 
 // Finish ends the flow: all of its stages together, and their request ids are Done. Call
@@ -56,7 +58,6 @@ type statement struct {
 // stage that is claimed while the DELETE waits for another one can be behind the place that it has
 // reached. The UPDATE begins later and meets that stage's request: then more requests than
 // stages have ended (kept: those whose stage stays), and both run again, a bounded number of times.
-// Fewer mean that 11.8 has answered a killed UPDATE with OK, or that a request's row is gone.
 func endAll(ctx context.Context, tx *onerow.Tx, kept int64, stages, requests statement) error {
 	missed := -kept
 	for range rounds {
@@ -68,7 +69,7 @@ func endAll(ctx context.Context, tx *onerow.Tx, kept int64, stages, requests sta
 		if err != nil {
 			return fmt.Errorf("end the requests: %w", err)
 		}
-		if missed += ended - dropped; missed == 0 || ended+dropped == 0 {
+		if missed += ended - dropped; missed <= 0 || ended+dropped == 0 {
 			return nil
 		}
 	}
@@ -86,8 +87,8 @@ const (
 	sqlReplace = `UPDATE onerow_flow SET request_id = ?, call_token = ?, claimed_at = UTC_TIMESTAMP(6), version = version + 1
  WHERE flow = ? AND stage = ?`
 	sqlDropStages  = `DELETE s FROM onerow_flow AS s WHERE flow = ? AND stage <> ?`
-	sqlSupersedeBy = `UPDATE onerow_flow_request SET status = 'superseded', superseded_by = ?, ended_at = UTC_TIMESTAMP(6)
- WHERE flow = ? AND status = 'running' AND NOT (stage = ? AND request_id = ?)`
+	sqlSupersedeBy = `UPDATE onerow_flow_request AS r JOIN (SELECT 1) AS one SET r.status = 'superseded', r.superseded_by = ?, r.ended_at = UTC_TIMESTAMP(6)
+ WHERE r.flow = ? AND r.status = 'running' AND NOT (r.stage = ? AND r.request_id = ?)`
 )
 
 // Supersede makes the request the owner of its stage, whoever is now, and ends all other

@@ -255,7 +255,13 @@ func TestServerSize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantServerSize("Complete", keys.Complete(ctx, db, claim, result))
+	err = keys.Complete(ctx, db, claim, result)
+	for range 3 { // a slow machine escapes and sends so much twice in more time than there is for it
+		if errors.Is(err, idempotency.ErrCompletionLost) {
+			err = keys.Complete(ctx, db, claim, result)
+		}
+	}
+	wantServerSize("Complete", err)
 	if err := keys.Complete(ctx, db, claim, "less"); limit <= 31<<20 && err != nil {
 		t.Errorf("then with less: %v", err)
 	}
