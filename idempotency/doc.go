@@ -83,6 +83,8 @@
 //   - That work outside the database happens once. After a crash between Begin and
 //     Complete nobody can know: the key stays in progress, the gauge rises, a human or a
 //     lease decides.
+//   - That an answer outlives a crash of the server's machine at any setting: with innodb_flush_log_at_trx_commit other than
+//     1, and without a binary log for an instant even with 1, others read a commit before it is on disk.
 //   - That callers of Do who wait for one key leave connections for others: each holds one. Package httpkey lets one
 //     of a process wait.
 //   - How long a waiter waits after its context ended: this side returns at once with
