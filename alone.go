@@ -32,6 +32,14 @@ type lone struct {
 	beginner
 }
 
+// Raw lets a transaction that is begun on it throw the session away.
+func (l *lone) Raw(f func(driverConn any) error) error {
+	if conn, ok := l.beginner.(rawer); ok {
+		return conn.Raw(f)
+	}
+	return errors.ErrUnsupported
+}
+
 // aloneOnce runs fn on one session.
 func aloneOnce(ctx context.Context, db beginner, fn func(context.Context, DB) error) (a attempt) {
 	s, err := open(ctx, db)

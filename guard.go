@@ -35,7 +35,8 @@ import (
 //
 // A lost transaction takes ROLLBACK only. Everything else fails with [ErrTxPoisoned], which wraps the first error, and is
 // not sent; COMMIT fails in that way as well, and rolls back. A session is closed, which ends what is open on it, if
-// ROLLBACK fails on it, or COMMIT in another way than by a conflict (1213, 3101).
+// ROLLBACK fails on it, or COMMIT in another way than by a conflict (1213, 3101), or if it comes back to the pool with what was
+// begun as text and not ended.
 //
 // It costs no round trip, but for one: the first lock wait timeout of a session that is followed by anything else than
 // ROLLBACK asks for innodb_rollback_on_timeout. A text of several statements is not looked into.
@@ -96,6 +97,12 @@ const (
 	erCertifier = 3101 // Group Replication
 )
 
+// refusedCommit says whether err is such a refusal: nothing is open any more.
+func refusedCommit(err error) bool {
+	n := errNumber(err)
+	return n == erDeadlock || n == erCertifier
+}
+
 func errNumber(err error) uint16 {
 	var my *mysql.MySQLError
 	if errors.As(err, &my) {
@@ -141,7 +148,7 @@ func (c *guardConn) usable(ctx context.Context) error {
 // done notes what the answer to a statement means for the transaction, and returns it.
 func (c *guardConn) done(v verb, err error) error {
 	if err != nil {
-		if v == verbRollback && !errors.Is(err, driver.ErrSkip) {
+		if !errors.Is(err, driver.ErrSkip) && (v == verbRollback || v == verbCommit && !refusedCommit(err)) {
 			c.kill()
 		}
 		return c.note(err)
@@ -174,6 +181,8 @@ func (c *guardConn) note(err error) error {
 		c.worn, lost = true, true
 	case mysqlerr.RolledBack, mysqlerr.Overflowed, mysqlerr.ConnectionLost, mysqlerr.NotSent:
 		lost = true
+	default: // a context that ended under a statement: the driver has closed the session
+		lost = ended(err) && !c.alive()
 	}
 	if lost && c.lost == nil && c.open() {
 		c.lost = err

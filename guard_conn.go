@@ -155,11 +155,13 @@ func (c *guardConn) ResetSession(ctx context.Context) error {
 	return nil
 }
 
-// IsValid is asked when the session comes back to the pool.
+// IsValid is asked when the session comes back to the pool. What was begun as text and not ended is ended with the session.
 func (c *guardConn) IsValid() bool {
-	if c.closed || c.worn || c.lost != nil || c.waited != nil {
-		return false
-	}
+	return !c.closed && !c.worn && c.lost == nil && c.waited == nil && !c.inText && !c.manual && c.alive()
+}
+
+// alive says whether the driver still has its connection.
+func (c *guardConn) alive() bool {
 	validator, ok := c.inner.(driver.Validator)
 	return !ok || validator.IsValid()
 }
@@ -179,12 +181,8 @@ func (t *guardTx) Commit() error {
 	}
 	err := t.inner.Commit()
 	c.inTx = false
-	switch errNumber(err) {
-	case erDeadlock, erCertifier: // all of it is rolled back
-	default:
-		if err != nil {
-			c.kill()
-		}
+	if err != nil && !refusedCommit(err) {
+		c.kill()
 	}
 	return err
 }

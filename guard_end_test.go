@@ -137,6 +137,42 @@ func TestGuardRefusedEnd(t *testing.T) {
 	}
 }
 
+// TestGuardUnendedText: what was begun as text on a session, and not ended or not with the server's consent, is not there for the next one.
+func TestGuardUnendedText(t *testing.T) {
+	plain, dsn := accounts(t)
+	for name, texts := range map[string][]string{
+		"COMMIT is refused": {"BEGIN", "COMMIT"},
+		"forgotten":         {"START TRANSACTION"},
+		"autocommit":        {"SET autocommit = 0"},
+	} {
+		r := &refusing{Connector: connector(t, dsn), verb: "COMMIT", number: 1317}
+		db := dbOf(t, r, true)
+		db.SetMaxOpenConns(1)
+		conn, err := db.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		exec(t, conn, texts[0])
+		exec(t, conn, add, 1)
+		for _, text := range texts[1:] {
+			if _, err := conn.ExecContext(t.Context(), text); number(err) != 1317 {
+				t.Error(name, err)
+			}
+		}
+		_ = conn.Close() //nolint:errcheck // it may be closed already, which is the point
+		r.verb = ""
+		tx, err := db.BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		exec(t, tx, add, 2)
+		if err := tx.Rollback(); err != nil {
+			t.Fatal(name, err)
+		}
+		wantBalances(t, plain, "0,0")
+	}
+}
+
 // TestGuardOtherServer: a session of a server that does not take writes any more does nothing but ROLLBACK, and is not used
 // again; in autocommit too.
 func TestGuardOtherServer(t *testing.T) {

@@ -45,6 +45,9 @@ func (g *guarded) QueryContext(ctx context.Context, query string, args ...any) (
 	if err := g.poisoned(); err != nil {
 		return nil, err
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, err //nolint:wrapcheck // see ExecContext
+	}
 	//nolint:rowserrcheck,sqlclosecheck // the caller's rows
 	rows, err := g.db.QueryContext(ctx, query, args...)
 	return rows, g.note(err, query, args...)
@@ -65,9 +68,10 @@ func (g *guarded) mayUndo(query string) bool {
 	return mysqlerr.Classify(first.err) == mysqlerr.TimedOut && len(query) > len(undo) && strings.EqualFold(query[:len(undo)], undo)
 }
 
-// note poisons the transaction when err says that the server no longer has it, or may not have.
+// note poisons the transaction when err says that the server no longer has it, or may not have. A context that ended
+// under a statement is one: the driver has closed the session.
 func (g *guarded) note(err error, query string, args ...any) error {
-	if mysqlerr.EndsTransaction(err) {
+	if mysqlerr.EndsTransaction(err) || ended(err) {
 		g.poison.CompareAndSwap(nil, &poison{err: err, large: large(err, query, args)})
 	}
 	return err
@@ -87,5 +91,10 @@ func (g *guarded) noteResult(err error) error {
 
 // unanswered says of the error of a statement that writes whether it may have been executed.
 func unanswered(err error) bool {
-	return mysqlerr.Classify(err) == mysqlerr.ConnectionLost || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	return mysqlerr.Classify(err) == mysqlerr.ConnectionLost || ended(err)
+}
+
+// ended says whether err is that of a context.
+func ended(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

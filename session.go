@@ -13,8 +13,14 @@ import (
 // of it, so that it can be thrown away: a pool would hand it to the next one with what is open in it.
 type session struct {
 	db  beginner
-	own *sql.Conn                               // to be given back; nil: it is the caller's
-	raw interface{ Raw(func(any) error) error } // nil: it cannot be thrown away
+	own *sql.Conn // to be given back; nil: it is the caller's
+	raw rawer     // nil: it cannot be thrown away
+	end func()    // releases what begin took; nil: nothing
+}
+
+// rawer is a *sql.Conn.
+type rawer interface {
+	Raw(f func(driverConn any) error) error
 }
 
 // open takes a session. No round trip of its own: a pool connects only where it has none to give.
@@ -28,10 +34,23 @@ func open(ctx context.Context, db beginner) (*session, error) {
 			return nil, err
 		}
 		return &session{db: conn, own: conn, raw: conn}, nil
-	case interface{ Raw(f func(any) error) error }: // *sql.Conn
+	case rawer: // *sql.Conn
 		return &session{db: db, raw: h}, nil
 	}
 	return &session{db: db}, nil
+}
+
+// begin begins a transaction that does not end with ctx by itself: database/sql would then send a ROLLBACK that nothing
+// bounds, and let the session's next use wait for it. BEGIN ends with ctx.
+func (s *session) begin(ctx context.Context) (*sql.Tx, error) {
+	if s.raw == nil {
+		return s.db.BeginTx(ctx, nil)
+	}
+	alive, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	s.end = cancel
+	stop := context.AfterFunc(ctx, cancel)
+	defer stop()
+	return s.db.BeginTx(alive, nil)
 }
 
 // discard closes the session; a pool opens a new one in its place.
@@ -44,6 +63,9 @@ func (s *session) discard() {
 
 // close gives the session back.
 func (s *session) close() {
+	if s.end != nil {
+		s.end()
+	}
 	if s.own != nil {
 		_ = s.own.Close() //nolint:errcheck // it was discarded, which is all that it can say
 	}
@@ -62,9 +84,18 @@ func (s *session) renewed(err error) bool {
 }
 
 // rollback ends a transaction that failed with err. A session of which it is not certain that nothing is open in
-// it any more is discarded: one whose ROLLBACK failed, or was left to database/sql, which keeps the answer to itself, when the
-// context ended; and one that leads to a server that does not write.
-func (s *session) rollback(tx *sql.Tx, err error) (noise error) {
+// it any more is discarded: one whose ROLLBACK failed, or was left to database/sql, which keeps the answer to itself; and one
+// that leads to a server that does not write. When the context has ended, the session is cut: ROLLBACK could wait for an answer
+// for as long as the network does.
+func (s *session) rollback(ctx context.Context, tx *sql.Tx, err error) (noise error) {
+	if ctx.Err() != nil && s.raw != nil {
+		_ = s.raw.Raw(func(driverConn any) error { //nolint:errcheck // its only error is that the session is gone already
+			if conn, ok := driverConn.(driver.Conn); ok {
+				_ = conn.Close() //nolint:errcheck // what is open in it ends with it
+			}
+			return nil
+		})
+	}
 	rerr := tx.Rollback()
 	if rerr != nil || mysqlerr.Classify(err) == mysqlerr.NotHere {
 		s.discard()
@@ -77,6 +108,5 @@ func (s *session) rollback(tx *sql.Tx, err error) (noise error) {
 
 // gone: the driver closes a session whose context ended, and says so at ROLLBACK.
 func gone(err error) bool {
-	return errors.Is(err, sql.ErrTxDone) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
-		mysqlerr.MayRunAgain(err)
+	return errors.Is(err, sql.ErrTxDone) || ended(err) || mysqlerr.MayRunAgain(err)
 }

@@ -108,17 +108,17 @@ func once(ctx context.Context, db beginner, fn func(context.Context, *Tx) error,
 		return attempt{err: fmt.Errorf("onerow: begin: %w", err), again: Retryable(err)}
 	}
 	defer s.close()
-	sqlTx, err := s.db.BeginTx(ctx, nil)
+	sqlTx, err := s.begin(ctx)
 	if err != nil {
 		s.discard()
 		return attempt{err: fmt.Errorf("onerow: begin: %w", err), again: Retryable(err) && s.renewed(err)}
 	}
-	ended := false
+	done := false
 	defer func() {
-		if ended {
+		if done {
 			return
 		}
-		if noise := s.rollback(sqlTx, a.err); noise != nil && a.err != nil {
+		if noise := s.rollback(ctx, sqlTx, a.err); noise != nil && a.err != nil {
 			a.err = fmt.Errorf("%w (and ROLLBACK failed: %w)", a.err, noise)
 		}
 	}()
@@ -129,7 +129,10 @@ func once(ctx context.Context, db beginner, fn func(context.Context, *Tx) error,
 	if err := tx.poisoned(); err != nil {
 		return tx.failed(ctx, s, err)
 	}
-	ended = true
+	if ctx.Err() != nil {
+		return attempt{err: fmt.Errorf("onerow: rolled back before commit: %w", context.Cause(ctx))}
+	}
+	done = true
 	if err = commit(ctx, sqlTx); err == nil {
 		return attempt{}
 	}

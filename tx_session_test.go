@@ -134,30 +134,87 @@ func TestRollbackFailed(t *testing.T) {
 	}
 }
 
-// TestRollbackOfContextFailed: database/sql rolls back by itself when the context ends, and does not say how that went.
-func TestRollbackOfContextFailed(t *testing.T) {
+// TestContextEnds: a transaction whose context has ended answers at once, though the network does not answer its ROLLBACK, and what was
+// open in its session is not the next one's.
+func TestContextEnds(t *testing.T) {
 	plain, dsn := accounts(t)
-	rolledBack := make(chan struct{}, 1)
-	h := &hooked{}
-	h.before = func(ctx context.Context, session int, statement string, conn driver.ExecerContext) error {
-		err := failing(1, "ROLLBACK", 1047)(ctx, session, statement, conn)
-		if err != nil {
-			rolledBack <- struct{}{}
+	db := hookedPool(t, dsn, &hooked{before: func(_ context.Context, session int, statement string, conn driver.ExecerContext) error {
+		for session == 1 && statement == "ROLLBACK" && conn.(driver.Validator).IsValid() { // until it is cut
+			time.Sleep(time.Millisecond)
 		}
-		return err
-	}
-	db := hookedPool(t, dsn, h)
+		return nil
+	}})
 	ctx, cancel := context.WithCancel(t.Context())
-	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-		exec(t, tx, add, 1)
-		cancel()
-		<-rolledBack
-		return ctx.Err()
-	})
-	if !errors.Is(err, context.Canceled) {
-		t.Error(err)
+	answer := make(chan error, 1)
+	go func() {
+		answer <- onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+			exec(t, tx, add, 1)
+			cancel()
+			return nil
+		})
+	}()
+	select {
+	case err := <-answer:
+		if !errors.Is(err, context.Canceled) || errors.Is(err, onerow.ErrOutcomeUnknown) {
+			t.Error(err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("it waits for ROLLBACK")
 	}
 	if err := onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
+		_, err := tx.ExecContext(ctx, add, 2)
+		return err
+	}); err != nil {
+		t.Error(err)
+	}
+	wantBalances(t, plain, "0,1")
+}
+
+// TestStatementsContext: a statement's own context ends and closes the session. Whoever goes on is told, and not that the outcome of
+// a COMMIT is unknown, which was never sent.
+func TestStatementsContext(t *testing.T) {
+	plain, dsn := accounts(t)
+	for name, db := range pools(t, dsn) {
+		fn := func(ctx context.Context, tx *onerow.Tx) error {
+			exec(t, tx, add, 1)
+			short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
+			defer cancel()
+			if _, err := tx.ExecContext(short, "DO SLEEP(10)"); !errors.Is(err, context.DeadlineExceeded) {
+				t.Error(name, err)
+			}
+			return nil
+		}
+		if err := onerow.InTx(t.Context(), db, fn); !errors.Is(err, onerow.ErrTxPoisoned) || !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, onerow.ErrOutcomeUnknown) {
+			t.Error(name, err)
+		}
+		own, err := db.BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := onerow.InTx(t.Context(), own, fn); !errors.Is(err, onerow.ErrTxPoisoned) {
+			t.Error(name, err)
+		}
+		if err := own.Commit(); err == nil || name == "guarded" && !errors.Is(err, onerow.ErrTxPoisoned) {
+			t.Error(name, err)
+		}
+	}
+	wantBalances(t, plain, "0,0")
+}
+
+// TestTransactionOnAlone: a transaction on a session of Alone throws that session away as on any other.
+func TestTransactionOnAlone(t *testing.T) {
+	plain, dsn := accounts(t)
+	pool := hookedPool(t, dsn, &hooked{before: failing(1, "ROLLBACK", 1317)})
+	err := onerow.Alone(t.Context(), pool, func(ctx context.Context, db onerow.DB) error {
+		return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+			exec(t, tx, add, 1)
+			return errBusiness
+		})
+	})
+	if !errors.Is(err, errBusiness) {
+		t.Error(err)
+	}
+	if err := onerow.InTx(t.Context(), pool, func(ctx context.Context, tx *onerow.Tx) error {
 		_, err := tx.ExecContext(ctx, add, 2)
 		return err
 	}); err != nil {

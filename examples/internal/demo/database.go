@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/migrations"
 )
@@ -26,7 +27,7 @@ type Database struct {
 
 // Open connects to a database that is there and gives it the toolkit's tables.
 func Open(ctx context.Context, cfg *mysql.Config) (*Database, error) {
-	connector, err := mysql.NewConnector(cfg)
+	connector, err := onerow.NewConnector(cfg)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb"
 )
 
@@ -31,7 +32,7 @@ func withDatabase(ctx context.Context, c Config, fn func(db *sql.DB) error) (err
 	}
 	defer func() { err = errors.Join(err, server.Close()) }()
 	c.Log.Info("database", "engine", server.Engine(), "version", server.Version(), "server", server.Source(), "name", name)
-	connector, err := mysql.NewConnector(server.Config(name))
+	connector, err := onerow.NewConnector(server.Config(name))
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb"
 )
 
@@ -32,7 +33,7 @@ func openDatabase(ctx context.Context, c Config) (db *sql.DB, closeAll func() er
 		return nil, nil, err
 	}
 	c.Log.Info("database", "engine", server.Engine(), "version", server.Version(), "server", server.Source(), "name", name)
-	connector, err := mysql.NewConnector(server.Config(name))
+	connector, err := onerow.NewConnector(server.Config(name))
 	if err != nil {
 		return nil, nil, errors.Join(err, server.Close())
 	}
