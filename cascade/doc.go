@@ -80,8 +80,8 @@
 //   - Cancel and the claim of a job exclude each other: one conditional update wins.
 //   - A job takes its root row away only if its deletion hides it, or it is in the active
 //     table and older than the deletion, or an operator had it queued ([FromOperator]).
-//     Else it dies with [ErrOtherDeletion] and has deleted nothing: ids are used again where
-//     AUTO_INCREMENT has fallen back.
+//     Else it dies with [ErrOtherDeletion], and has deleted nothing if it was so when it began: ids
+//     are used again where AUTO_INCREMENT has fallen back.
 //   - A job never has the id of a finished one when it is worked, see [Renumber].
 //   - The first statement of every batch is the fence: it proves the lease token,
 //     renews the lease and grows a sequence number. A worker whose job was claimed
