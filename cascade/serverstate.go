@@ -3,6 +3,7 @@ package cascade
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -71,6 +72,7 @@ var serverStates = map[uint16]string{
 	1290: noWrites, // read_only, super_read_only
 	1792: noWrites, // transaction_read_only
 	1836: noWrites, // read-only mode
+	1874: noWrites, // innodb_read_only
 	3032: noWrites, // MySQL: offline_mode
 	3100: noWrites, // MySQL: a member without its group
 
@@ -126,6 +128,12 @@ func everybodys(err error) bool {
 type turnError struct{ error }
 
 func (e *turnError) Unwrap() error { return e.error }
+
+// readOnly says whether err is [onerow.Check]'s of a server that takes no writes, which a job would meet as [ErrServerState].
+func readOnly(err error) bool {
+	var setting *onerow.SettingError
+	return errors.As(err, &setting) && slices.Contains([]string{"read_only", "super_read_only", "innodb_read_only", "transaction_read_only", "tx_read_only"}, setting.Setting)
+}
 
 // explained is err, with its explanation if it is about the state of the server.
 func explained(err error) error {

@@ -54,7 +54,8 @@ const (
 
 // Run works the queue until ctx ends; then it ends or rolls back the current batches,
 // gives its leases back and returns nil, within two seconds. A setting of the server or the session
-// under which a promise cannot hold ends it at the start, see [onerow.Check]. Nothing else does:
+// under which a promise cannot hold ends it at the start, see [onerow.Check], unless it is only that
+// the server takes no writes: it may be promoted any moment. Nothing else does:
 // errors are logged, and while the database cannot be reached or refuses for its own state
 // ([ErrServerState]), the plan does not fit it, the switch is on (see [Pause]) or a throttle has a
 // reason it pauses, at most 15 seconds at a time.
@@ -64,8 +65,11 @@ func (w *Worker) Run(ctx context.Context) error {
 
 // parallel runs Config.Parallel loops and waits for all of them.
 func (w *Worker) parallel(ctx context.Context, loop func(context.Context) error) error {
-	// Another error is the loops' to meet: they wait until the server is there.
-	if err := onerow.Check(ctx, w.db); errors.Is(err, onerow.ErrSetting) {
+	// Another error is the loops' to meet: they wait until the server is there, and takes writes.
+	switch err := onerow.Check(ctx, w.db); {
+	case readOnly(err):
+		w.cfg.Log.WarnContext(ctx, "cascade: waits for a server that takes writes", "worker", w.cfg.Name, "error", redact(err))
+	case errors.Is(err, onerow.ErrSetting):
 		return fmt.Errorf("cascade: %w", err)
 	}
 	errs := make([]error, w.cfg.Parallel)
