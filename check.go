@@ -73,11 +73,11 @@ var (
 //   - READ UNCOMMITTED
 //   - unique_checks = 0
 //   - binlog_format = STATEMENT, where there is a binary log, at READ COMMITTED
-//   - a server or session that is read only (read_only, super_read_only, innodb_read_only, transaction_read_only)
 //   - a character set with which the driver's interpolateParams is an SQL injection, if it is on: see [Open]
+//   - a server or session that is read only (read_only, super_read_only, innodb_read_only, transaction_read_only)
 //
 // It looks at one session; those of a pool are alike, unless the program sets them up on its own. schema.Verify and the
-// cascade's worker begin with it. One statement; a second one if the character set is none of the safe ones. It writes
+// cascade's worker begin with it; the worker waits where only the last is in the way. One statement; a second one if the character set is none of the safe ones. It writes
 // nothing. Other errors: the driver's.
 func Check(ctx context.Context, db DB) error {
 	variables := map[string]string{}
@@ -96,9 +96,11 @@ func Check(ctx context.Context, db DB) error {
 		return err
 	}
 	if charset := variables["character_set_client"]; !isSafe(charset) {
-		return checkInterpolation(ctx, db, charset)
+		if err := checkInterpolation(ctx, db, charset); err != nil {
+			return err
+		}
 	}
-	return nil
+	return checkWrites(variables)
 }
 
 // SHOW, and not SELECT @@…: each engine and version lacks some of these, and leaves them out here. It touches no table of
@@ -124,6 +126,11 @@ func checkSession(is map[string]string) error {
 	case is["log_bin"] == "ON" && is["binlog_format"] == "STATEMENT" && is[isolation] == "READ-COMMITTED":
 		return statementBinlog.of("binlog_format", "STATEMENT")
 	}
+	return nil
+}
+
+// checkWrites comes last: who waits for a server to be promoted, as the cascade's worker does, has seen all else by then.
+func checkWrites(is map[string]string) error {
 	for _, name := range []string{"innodb_read_only", "super_read_only", "read_only", "transaction_read_only", "tx_read_only"} {
 		if value := is[name]; value != "" && value != "OFF" {
 			return readOnly.of(name, value)

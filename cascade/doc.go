@@ -80,8 +80,8 @@
 //   - Cancel and the claim of a job exclude each other: one conditional update wins.
 //   - A job takes its root row away only if its deletion hides it, or it is in the active
 //     table and older than the deletion, or an operator had it queued ([FromOperator]).
-//     Else it dies with [ErrOtherDeletion] and has deleted nothing: ids are used again where
-//     AUTO_INCREMENT has fallen back.
+//     Else it dies with [ErrOtherDeletion], and has deleted nothing if it was so when it began: ids
+//     are used again where AUTO_INCREMENT has fallen back.
 //   - A job never has the id of a finished one when it is worked, see [Renumber].
 //   - The first statement of every batch is the fence: it proves the lease token,
 //     renews the lease and grows a sequence number. A worker whose job was claimed
@@ -119,9 +119,13 @@
 //     That the database refused a transaction or could not be reached does not
 //     count as a failure of the job, nor against a row; nor does the state that the server is in
 //     ([ErrServerState]: no connections, a full disk, read-only, a statement that was killed or took
-//     too long, binlog_format=STATEMENT). Such a job is due again within two seconds, with the error and
-//     what to do stored with it; the worker that met it pauses for 0.1 to 10 seconds, longer each
-//     time, give or take a half, and where the statement took too long its batches become smaller.
+//     too long, binlog_format=STATEMENT). Such a job is due again later, with the error and what to do
+//     stored with it. Where every job would meet the same (connections, read-only, binlog_format) that is within
+//     two seconds, the others are given back, and the worker pauses for 0.1 to 10 seconds, longer
+//     each time, give or take a half. Else only this job rests, for a second and twice as long each
+//     time until it deletes something, up to 5 minutes, give or take a half, as each worker has counted
+//     since it began; the worker pauses if all jobs that it has claimed meet such a state. Where
+//     the statement took too long its batches become smaller, unless Config.Target is negative.
 //   - A job is begun under the fingerprint of the plan and of its tables. It dies, with
 //     [ErrDrift], before the first batch after these were seen to have changed; the catalog
 //     is read again every ten seconds, or less often where that would take more than a hundredth

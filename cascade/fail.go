@@ -3,6 +3,7 @@ package cascade
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"regexp"
 	"time"
 
@@ -25,6 +26,14 @@ func backoff(failures int) time.Duration {
 		d *= 2
 	}
 	return jitter(min(d, longBackoff))
+}
+
+// jitter is d, give or take a half, so that workers do not march in step.
+func jitter(d time.Duration) time.Duration {
+	if d <= 0 {
+		return 0
+	}
+	return d/2 + rand.N(d) //nolint:gosec // jitter, not a secret
 }
 
 // endedSQL notes an attempt that did not end the job, by the primary key and only

@@ -210,6 +210,9 @@ func (r *run) committed(ctx context.Context, t tally, took, work time.Duration) 
 	r.planned = true
 	rows := t.rows()
 	r.changes += rows
+	if rows > 0 {
+		r.setbacks.end(r.job.ID)
+	}
 	r.pace.took(took, work, rows)
 	r.cfg.Observer.Batch(took)
 	for table, n := range t.deleted {

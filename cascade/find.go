@@ -16,16 +16,16 @@ import (
 // A job is read together with its figures, from both tables, in one statement and so
 // from one snapshot: two statements could miss a job that moves between them. Each row is
 // an item of a job: "job", with the job's own columns, or one of its figures. Sorting is
-// left to Go, so that no server needs a temporary table.
+// left to Go, so that no server needs a temporary table. Texts come as bytes, see package dbtext.
 const (
 	openColumns = `SELECT j.id, 'job', NULL, NULL, j.resource, j.resource_id, j.deletion_id,
   CASE WHEN j.state = 'scheduled' AND j.due_at <= UTC_TIMESTAMP(6) THEN 'ready' ELSE j.state END,
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', IF(j.state = 'held', j.due_at - ` + heldFor + `, j.due_at)), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', j.created_at),
-  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', j.started_at), NULL, j.worker, j.token, j.failures, j.last_error FROM onerow_job AS j WHERE `
+  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', j.started_at), NULL, j.worker, j.token, j.failures, CAST(j.last_error AS BINARY) FROM onerow_job AS j WHERE `
 	archiveColumns = `SELECT j.id, 'job', NULL, NULL, j.resource, j.resource_id, j.deletion_id, j.state,
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', j.due_at), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', j.created_at),
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', j.started_at), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', j.finished_at),
-  j.worker, j.token, j.failures, j.last_error FROM onerow_job_archive AS j WHERE `
+  j.worker, j.token, j.failures, CAST(j.last_error AS BINARY) FROM onerow_job_archive AS j WHERE `
 	noColumns = `, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL `
 )
 

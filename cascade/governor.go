@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/dbtext"
 )
 
 // How often a governor asks and writes at most.
@@ -205,7 +206,7 @@ func (g *governor) ask(ctx context.Context) string {
 // beatSQL keeps the worker's row, by its primary key. The first beat of a process also
 // says when it started.
 const beatSQL = `INSERT INTO onerow_worker (name, started_at, seen_at, throttle, job_id, beats)
-VALUES (?, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), ?, ?, 1)
+VALUES (?, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), ` + dbtext.Param + `, ?, 1)
 ON DUPLICATE KEY UPDATE started_at = IF(?, VALUES(started_at), started_at), seen_at = VALUES(seen_at), throttle = VALUES(throttle),
   job_id = VALUES(job_id), beats = beats + 1`
 
@@ -218,7 +219,7 @@ func (g *governor) beat(ctx context.Context, shown string) {
 	defer cancel()
 	var throttle any
 	if shown != "" {
-		throttle = shown
+		throttle = dbtext.Arg(shown)
 	}
 	if _, err := g.db.ExecContext(ctx, beatSQL, []byte(g.name), throttle, g.job, !g.listed); err != nil {
 		return

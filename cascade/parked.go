@@ -51,7 +51,7 @@ type ParkedOptions struct {
 
 // parkedSQL walks the primary key, the index (state, id), or one_row's part of a job
 // backwards, and looks each row's job up by the primary keys of the two tables.
-const parkedSQL = `SELECT p.id, p.job_id, COALESCE(o.resource, a.resource), COALESCE(o.resource_id, a.resource_id), p.table_name, p.row_key, p.error,
+const parkedSQL = `SELECT p.id, p.job_id, COALESCE(o.resource, a.resource), COALESCE(o.resource_id, a.resource_id), p.table_name, p.row_key, CAST(p.error AS BINARY),
   p.state = 'skipped', TIMESTAMPDIFF(MICROSECOND, '1970-01-01', p.parked_at)
 FROM onerow_parked AS p LEFT JOIN onerow_job AS o ON o.id = p.job_id LEFT JOIN onerow_job_archive AS a ON a.id = p.job_id
 WHERE p.id < ?`

@@ -44,7 +44,12 @@ func (r *run) own(ctx context.Context, db onerow.DB, t *table) error {
 	return nil
 }
 
-// foreign is the error of a job that does not touch the root row.
+// foreign is the error of a job that does not touch the root row. It is looked for again in each pass, so earlier ones may
+// have deleted what was below.
 func (r *run) foreign(why string) error {
-	return fmt.Errorf("%w: %s %s %s; nothing was deleted by this attempt of job %d", ErrOtherDeletion, r.job.Resource, r.job.ResourceID, why, r.job.ID)
+	did := fmt.Sprintf("nothing was deleted by this attempt of job %d", r.job.ID)
+	if r.changes > 0 {
+		did = fmt.Sprintf("before that, this attempt of job %d had deleted or changed %d rows below it", r.job.ID, r.changes)
+	}
+	return fmt.Errorf("%w: %s %s %s; %s", ErrOtherDeletion, r.job.Resource, r.job.ResourceID, why, did)
 }

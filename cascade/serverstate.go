@@ -3,11 +3,14 @@ package cascade
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/go-sql-driver/mysql"
+
+	"github.com/onerow/onerow"
 )
 
-// ErrServerState means that the server refused for a state that it is in, whatever the job: its connections or its memory are
+// ErrServerState means that the server refused for a state that it is in, whatever the job is about: its connections or its memory are
 // used up, a disk is full, it is read-only, it ended the statement. The detail is [*ServerStateError].
 var ErrServerState = errors.New("cascade: the state of the server, not of the job")
 
@@ -41,7 +44,7 @@ const (
 	altered    = "a table was altered meanwhile"
 )
 
-// serverStates are the server's errors that every job would meet alike, and that end without anything being done to a job. What
+// serverStates are the server's errors that are no job's fault, and that end without anything being done to a job. What
 // needs somebody to look at a job, a table or a right is not here: ten failures make it dead, which is how somebody is
 // asked. Nor is what the toolkit runs again anyway: see [onerow.Retryable].
 var serverStates = map[uint16]string{
@@ -69,6 +72,7 @@ var serverStates = map[uint16]string{
 	1290: noWrites, // read_only, super_read_only
 	1792: noWrites, // transaction_read_only
 	1836: noWrites, // read-only mode
+	1874: noWrites, // innodb_read_only
 	3032: noWrites, // MySQL: offline_mode
 	3100: noWrites, // MySQL: a member without its group
 
@@ -113,10 +117,51 @@ func endedByServer(err error) bool {
 	return errors.As(err, &state) && (state.Advice == tooLong || state.Number == 1206)
 }
 
+// everybodys says whether every job would meet a state of the server now. The others may be one job's alone: its DELETE waits for
+// a lock for longer than a statement may take, or a trigger of its table writes to one that is full.
+func everybodys(err error) bool {
+	var state *ServerStateError
+	return errors.As(err, &state) && (state.Advice == noSession || state.Advice == noWrites || state.Advice == statements)
+}
+
+// turnError is a state of the server that has ended a job's turn. The next job may fare better.
+type turnError struct{ error }
+
+func (e *turnError) Unwrap() error { return e.error }
+
+// readOnly says whether err is [onerow.Check]'s of a server that takes no writes, which a job would meet as [ErrServerState].
+func readOnly(err error) bool {
+	var setting *onerow.SettingError
+	return errors.As(err, &setting) && slices.Contains([]string{"read_only", "super_read_only", "innodb_read_only", "transaction_read_only", "tx_read_only"}, setting.Setting)
+}
+
 // explained is err, with its explanation if it is about the state of the server.
 func explained(err error) error {
 	if state := serverState(err); state != nil {
 		return state
 	}
 	return err
+}
+
+// misfit says whether the worker's plan is not for this database, which is no fault of the
+// job that it has not begun.
+func misfit(err error) bool {
+	var mismatch *planMismatch
+	return errors.As(err, &mismatch) && !errors.Is(err, ErrDrift)
+}
+
+// unreachable passes on only what says that the next job would fare no better.
+func (w *Worker) unreachable(err error) error {
+	if lost(err) {
+		return err
+	}
+	return nil
+}
+
+// transient says whether err says nothing about the job: the database refused a
+// transaction, could not be reached, or did not answer. The network errors of an
+// asset store are not meant.
+func transient(err error) bool {
+	var assets *assetsError
+	return !errors.As(err, &assets) && (onerow.Retryable(err) || errors.Is(err, onerow.ErrOutcomeUnknown))
 }

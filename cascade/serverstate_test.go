@@ -15,7 +15,7 @@ import (
 )
 
 // TestServerStates: each number that is the server's state is no failure of a job, parks no row, is stored with what to do, and
-// ends the round, so that the worker pauses longer and longer. What somebody has to look at counts.
+// ends the round, if each job would meet it, or else the job's turn. What somebody has to look at counts.
 func TestServerStates(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
 		job := condemn(t, db, 1, 0)
@@ -44,6 +44,10 @@ func TestServerStates(t *testing.T) {
 			if !errors.Is(err, ErrServerState) || !errors.As(err, &state) || state.Number != number || !errors.As(err, &my) {
 				t.Errorf("%d: %v", number, err)
 			}
+			var turn *turnError
+			if advice := serverStates[number]; errors.As(err, &turn) == (advice == noSession || advice == noWrites || advice == statements) {
+				t.Errorf("%d: %T", number, err)
+			}
 		}
 		for i, number := range []uint16{1146, 1142} { // a table or a right is missing
 			if got, err := attempt(number); err != nil || i == 0 && got.Failures != 1 || i == 1 && got.State != Dead {
@@ -56,25 +60,31 @@ func TestServerStates(t *testing.T) {
 	})
 }
 
+// fillGone makes a table, gone, that is full.
+func fillGone(t *testing.T, db *sql.DB) {
+	t.Helper()
+	conn, err := db.Conn(t.Context()) // what a table in memory may take is the session's that makes it
+	if err != nil {
+		t.Fatal(err)
+	}
+	exec(t, conn, "SET max_heap_table_size = 16384")
+	exec(t, conn, "CREATE TABLE gone (id BIGINT NOT NULL, filler CHAR(250) NOT NULL) ENGINE=MEMORY")
+	var my *mysql.MySQLError
+	for !errors.As(err, &my) {
+		_, err = conn.ExecContext(t.Context(), "INSERT INTO gone VALUES (1, 'x')")
+	}
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestFullTable: a table that is full is the server's state: no row below is parked for it, no job dies of it, and when there is
 // room again the job goes on.
 func TestFullTable(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
 		project(t, db, 1)
 		insert(t, db, "note", map[string]any{"project_id": 1})
-		conn, err := db.Conn(t.Context()) // what a table in memory may take is the session's that makes it
-		if err != nil {
-			t.Fatal(err)
-		}
-		exec(t, conn, "SET max_heap_table_size = 16384")
-		exec(t, conn, "CREATE TABLE gone (id BIGINT NOT NULL, filler CHAR(250) NOT NULL) ENGINE=MEMORY")
-		var my *mysql.MySQLError
-		for !errors.As(err, &my) {
-			_, err = conn.ExecContext(t.Context(), "INSERT INTO gone VALUES (1, 'x')")
-		}
-		if err := conn.Close(); err != nil {
-			t.Fatal(err)
-		}
+		fillGone(t, db)
 		exec(t, db, "CREATE TRIGGER no_room AFTER DELETE ON note FOR EACH ROW INSERT INTO gone VALUES (OLD.id, 'x')")
 		job := condemn(t, db, 1, 0)
 		w := worker(t, db, Config{MaxFailures: 2})

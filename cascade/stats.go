@@ -36,7 +36,7 @@ UNION ALL SELECT 'oldest', TIMESTAMPDIFF(MICROSECOND, MIN(due_at), UTC_TIMESTAMP
 UNION ALL SELECT state, COUNT(*), NULL FROM onerow_job_trouble GROUP BY state
 UNION ALL SELECT 'parked', COUNT(*), NULL FROM onerow_parked WHERE state = 'parked'
 UNION ALL SELECT 'workers', COUNT(*), NULL FROM onerow_worker WHERE seen_at >= UTC_TIMESTAMP(6) - INTERVAL 30 SECOND
-UNION ALL SELECT 'paused', TIMESTAMPDIFF(MICROSECOND, '1970-01-01', changed_at), reason FROM onerow_switch WHERE name = 'pause' AND is_on = 1`
+UNION ALL SELECT 'paused', TIMESTAMPDIFF(MICROSECOND, '1970-01-01', changed_at), CAST(reason AS BINARY) FROM onerow_switch WHERE name = 'pause' AND is_on = 1`
 
 // ReadStats reads the figures. The cost grows with the number of open jobs and of parked
 // rows, not with that of finished jobs. One statement.

@@ -9,7 +9,8 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
-// TestTextsOfOthers: a job's error and the reason of a pause with an emoji are stored on a connection whose character set has none.
+// TestTextsOfOthers: texts with an emoji are stored, and read back as they were, on a connection whose character set has none: the
+// reason of a pause and of a hold, the error of a job and of a parked row, and why a worker waits.
 func TestTextsOfOthers(t *testing.T) {
 	db := openForest(t, dbtest.Param("charset", "utf8"), dbtest.Param("collation", "utf8_general_ci"))
 	const text = "bucket 🪣 is full"
@@ -38,5 +39,40 @@ func TestTextsOfOthers(t *testing.T) {
 	}
 	if _, err := db.ExecContext(t.Context(), parkSQL, id, []byte("user"), []byte("k"), dbtext.Arg(text)); err != nil {
 		t.Error(err)
+	}
+	if list, err := ListParked(t.Context(), db, ParkedOptions{}); err != nil || len(list) != 1 || list[0].Error != text {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if stats, err := ReadStats(t.Context(), db); err != nil || stats.Paused.Reason != text {
+		t.Errorf("%+v, %v", stats, err)
+	}
+
+	held := condemn(t, db, 1, time.Hour)
+	if err := Hold(t.Context(), db, held.Resource, held.ResourceID, held.DeletionID, text); err != nil {
+		t.Fatal(err)
+	}
+	found, err := Find(t.Context(), db, held.Resource, held.ResourceID)
+	if err != nil || found.State != Held || found.LastError != text {
+		t.Errorf("%+v, %v", found, err)
+	}
+	exec(t, db, "UPDATE onerow_job SET state = 'running' WHERE id = ?", id)
+	if w.cfg.MaxFailures = 1; w.fail(t.Context(), Job{ID: id, Token: 7}, errors.New(text)) != nil {
+		t.Fatal("the job cannot die")
+	}
+	list, err := List(t.Context(), db, ListOptions{})
+	if err != nil || len(list) != 2 || list[0].LastError != text || list[1].State != Dead || list[1].LastError != text {
+		t.Errorf("%+v, %v", list, err)
+	}
+	for _, j := range []int64{held.ID, id} {
+		if got := get(t, db, j); got.LastError != text {
+			t.Errorf("%+v", got)
+		}
+	}
+
+	if _, err := w.governor.idle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if workers, err := Workers(t.Context(), db); err != nil || len(workers) != 1 || workers[0].Throttle != "paused: "+text {
+		t.Errorf("%+v, %v", workers, err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -23,6 +22,7 @@ type Worker struct {
 	atlas    *atlas
 	pace     *pace
 	governor *governor
+	setbacks setbacks
 	progress sync.Mutex // one call of OnProgress at a time
 }
 
@@ -54,7 +54,8 @@ const (
 
 // Run works the queue until ctx ends; then it ends or rolls back the current batches,
 // gives its leases back and returns nil, within two seconds. A setting of the server or the session
-// under which a promise cannot hold ends it at the start, see [onerow.Check]. Nothing else does:
+// under which a promise cannot hold ends it at the start, see [onerow.Check], unless it is only that
+// the server takes no writes: it may be promoted any moment. Nothing else does:
 // errors are logged, and while the database cannot be reached or refuses for its own state
 // ([ErrServerState]), the plan does not fit it, the switch is on (see [Pause]) or a throttle has a
 // reason it pauses, at most 15 seconds at a time.
@@ -64,8 +65,11 @@ func (w *Worker) Run(ctx context.Context) error {
 
 // parallel runs Config.Parallel loops and waits for all of them.
 func (w *Worker) parallel(ctx context.Context, loop func(context.Context) error) error {
-	// Another error is the loops' to meet: they wait until the server is there.
-	if err := onerow.Check(ctx, w.db); errors.Is(err, onerow.ErrSetting) {
+	// Another error is the loops' to meet: they wait until the server is there, and takes writes.
+	switch err := onerow.Check(ctx, w.db); {
+	case readOnly(err):
+		w.cfg.Log.WarnContext(ctx, "cascade: waits for a server that takes writes", "worker", w.cfg.Name, "error", redact(err))
+	case errors.Is(err, onerow.ErrSetting):
 		return fmt.Errorf("cascade: %w", err)
 	}
 	errs := make([]error, w.cfg.Parallel)
@@ -146,9 +150,10 @@ func (w *Worker) drain(ctx context.Context) error {
 }
 
 // RunOnce claims up to Config.ClaimJobs jobs that are due, works them one after
-// another, and returns how many it worked on, whatever came of them. An error means
-// that the queue could not be read or written, that the plan does not fit the database, or that the server refuses for the state
-// that it is in, [ErrServerState]; what goes wrong with a job is stored with the job. When ctx ends it gives back what it has not finished, without an error.
+// another, and returns how many it worked on, whatever came of them. An error means that the queue could not be read or
+// written, that the plan does not fit the database, or that the server refuses for the state that it is in, [ErrServerState],
+// and every job, or each that was claimed. What goes wrong with a job is stored with it. When ctx ends it gives back what it
+// has not finished, without an error.
 func (w *Worker) RunOnce(ctx context.Context) (worked int, err error) {
 	worked, _, err = w.round(ctx)
 	return worked, err
@@ -165,19 +170,32 @@ func (w *Worker) round(ctx context.Context) (worked, seen int, err error) {
 		}
 		return 0, c.seen, explained(err)
 	}
+	var refused *turnError
+	passed := false
 	for i, job := range c.jobs {
 		// What waits too long would lose its lease while others are idle.
 		if err != nil || ctx.Err() != nil || i > 0 && time.Since(begin) > w.cfg.Lease/3 {
 			return worked, c.seen, errors.Join(err, w.release(ctx, c, c.jobs[i:]))
 		}
 		worked++
-		err = w.settle(ctx, c, job, w.work(ctx, job))
+		if err = w.settle(ctx, c, job, w.work(ctx, job)); errors.As(err, &refused) {
+			err = nil
+			continue
+		}
+		passed = true
+	}
+	if refused != nil && !passed {
+		err = refused.error // all of them: it may be no job's own, so the worker pauses
 	}
 	return worked, c.seen, err
 }
 
-// settle stores what came of a job.
+// settle stores what came of a job. The error ends the round, unless it is a [turnError].
 func (w *Worker) settle(ctx context.Context, c claim, job Job, err error) error {
+	state := serverState(err)
+	if state == nil {
+		w.setbacks.end(job.ID)
+	}
 	log := w.cfg.Log.With("worker", w.cfg.Name, "job", job.ID, "resource", job.Resource, "id", job.ResourceID)
 	switch {
 	case err == nil:
@@ -189,13 +207,18 @@ func (w *Worker) settle(ctx context.Context, c claim, job Job, err error) error 
 	case ctx.Err() != nil:
 		log.InfoContext(ctx, "cascade: given back")
 		return w.release(ctx, c, []Job{job})
-	case serverState(err) != nil:
-		err = explained(err)
-		log.WarnContext(ctx, "cascade: postponed", "error", redact(err))
-		if endedByServer(err) {
+	case state != nil && everybodys(state):
+		log.WarnContext(ctx, "cascade: postponed", "error", redact(state))
+		return errors.Join(w.postpone(ctx, job, state), state)
+	case state != nil:
+		log.WarnContext(ctx, "cascade: postponed", "error", redact(state))
+		if endedByServer(state) {
 			w.pace.slower()
 		}
-		return errors.Join(w.postpone(ctx, job, err), err)
+		if err := w.store(ctx, job, Ready, 0, state, backoff(w.setbacks.another(job.ID))); err != nil {
+			return errors.Join(err, state)
+		}
+		return &turnError{state}
 	case transient(err):
 		log.WarnContext(ctx, "cascade: postponed", "error", redact(err))
 		return errors.Join(w.postpone(ctx, job, err), w.unreachable(err))
@@ -209,21 +232,6 @@ func (w *Worker) settle(ctx context.Context, c claim, job Job, err error) error 
 		}
 	}
 	return w.ended(ctx, job)
-}
-
-// misfit says whether the worker's plan is not for this database, which is no fault of the
-// job that it has not begun.
-func misfit(err error) bool {
-	var mismatch *planMismatch
-	return errors.As(err, &mismatch) && !errors.Is(err, ErrDrift)
-}
-
-// unreachable passes on only what says that the next job would fare no better.
-func (w *Worker) unreachable(err error) error {
-	if lost(err) {
-		return err
-	}
-	return nil
 }
 
 // ended reports the job as it is stored now.
@@ -282,20 +290,4 @@ func sleep(ctx context.Context, d time.Duration) {
 	case <-ctx.Done():
 	case <-timer.C:
 	}
-}
-
-// jitter is d, give or take a half, so that workers do not march in step.
-func jitter(d time.Duration) time.Duration {
-	if d <= 0 {
-		return 0
-	}
-	return d/2 + rand.N(d) //nolint:gosec // jitter, not a secret
-}
-
-// transient says whether err says nothing about the job: the database refused a
-// transaction, could not be reached, or did not answer. The network errors of an
-// asset store are not meant.
-func transient(err error) bool {
-	var assets *assetsError
-	return !errors.As(err, &assets) && (onerow.Retryable(err) || errors.Is(err, onerow.ErrOutcomeUnknown))
 }

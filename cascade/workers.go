@@ -27,7 +27,7 @@ type WorkerStatus struct {
 
 // workersSQL reads the table, which has a row per worker of the last hour.
 const workersSQL = `SELECT name, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', started_at), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', seen_at),
-  TIMESTAMPDIFF(MICROSECOND, seen_at, UTC_TIMESTAMP(6)), throttle, job_id FROM onerow_worker ORDER BY name LIMIT 1000`
+  TIMESTAMPDIFF(MICROSECOND, seen_at, UTC_TIMESTAMP(6)), CAST(throttle AS BINARY), job_id FROM onerow_worker ORDER BY name LIMIT 1000`
 
 // Workers lists the workers that showed a sign of life, by name, 1000 at most. One
 // statement.

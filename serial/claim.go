@@ -105,7 +105,7 @@ func (s *Series) draw(ctx context.Context, tx *onerow.Tx, key string, amount int
 
 // sqlReadClaim: by the primary key; a current read, because the snapshot may be older
 // than the row that refused the INSERT, which holds this lock already.
-const sqlReadClaim = `SELECT amount, from_no, to_no, voided_at IS NOT NULL, COALESCE(void_reason, ''), call_token
+const sqlReadClaim = `SELECT amount, from_no, to_no, voided_at IS NOT NULL, COALESCE(CAST(void_reason AS BINARY), ''), call_token
  FROM onerow_serial_claim WHERE series = ? AND claim_key = ? LOCK IN SHARE MODE`
 
 // replay answers a call whose key has a claim.

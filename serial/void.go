@@ -8,11 +8,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/dbtext"
 )
 
 // sqlVoid: by the primary key; it waits for a claim of this key that has not ended yet. The
 // condition makes it change the row whenever it counts one.
-const sqlVoid = `UPDATE onerow_serial_claim SET voided_at = UTC_TIMESTAMP(6), void_reason = ?
+const sqlVoid = `UPDATE onerow_serial_claim SET voided_at = UTC_TIMESTAMP(6), void_reason = ` + dbtext.Param + `
  WHERE series = ? AND claim_key = ? AND voided_at IS NULL AND from_no IS NOT NULL`
 
 // Void says that the range of a claim is not used, and why. The numbers are never
@@ -34,7 +35,7 @@ func (s *Series) Void(ctx context.Context, db onerow.DB, key, reason string) (on
 	}
 	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 		for range 2 {
-			n, err := onerow.Affected(ctx, tx, sqlVoid, reason, s.name, key)
+			n, err := onerow.Affected(ctx, tx, sqlVoid, dbtext.Arg(reason), s.name, key)
 			if err != nil {
 				return err
 			}
@@ -59,7 +60,7 @@ func (s *Series) Void(ctx context.Context, db onerow.DB, key, reason string) (on
 // second locks nothing.
 const (
 	sqlReadVoided = sqlFind + ` FOR UPDATE`
-	sqlFind       = `SELECT from_no, to_no, voided_at IS NOT NULL, COALESCE(void_reason, '')
+	sqlFind       = `SELECT from_no, to_no, voided_at IS NOT NULL, COALESCE(CAST(void_reason AS BINARY), '')
  FROM onerow_serial_claim WHERE series = ? AND claim_key = ? AND from_no IS NOT NULL`
 )
 

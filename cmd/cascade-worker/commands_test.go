@@ -118,7 +118,7 @@ VALUES (3, 8, 'old', 'old', 'old', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), UTC_TIMES
 	w.want(0, "gone already", "enqueue", "screen", "77")
 	for query, want := range map[string]int64{
 		"SELECT COUNT(*) FROM onerow_deletion":                                                                                    6,
-		"SELECT COUNT(*) FROM onerow_deletion WHERE deleted_from = 'active' AND owner = '1'":                                      4,
+		"SELECT COUNT(*) FROM onerow_deletion WHERE deleted_from = 'operator' AND owner = '1'":                                    4,
 		"SELECT COUNT(*) FROM onerow_deletion WHERE deleted_from = 'operator' AND owner = '8' AND resource_id = '3'":              1,
 		"SELECT COUNT(*) FROM onerow_deletion WHERE deleted_from = '' AND owner IS NULL AND resource = 'screen'":                  1,
 		"SELECT COUNT(*) FROM onerow_job":                                                                                         4,
@@ -159,6 +159,23 @@ VALUES (3, 8, 'old', 'old', 'old', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), UTC_TIMES
 	w.exec("ALTER TABLE onerow_deletion AUTO_INCREMENT = 1235")
 	w.want(0, "project 3 is queued", "enqueue", "project", "3")
 	w.want(0, "the queue is empty", "drain")
+	if got := w.rows(); got != 0 {
+		t.Errorf("%d rows are left: %s", got, w.ok("jobs"))
+	}
+}
+
+// TestEnqueueThenArchived: an operator's word is good for the row wherever it is when the job comes to it.
+func TestEnqueueThenArchived(t *testing.T) {
+	w := ready(t)
+	w.fill(1, 2, 1)
+	w.fill(2, 2, 1)
+	w.want(0, "is queued", "enqueue", "project", "1", "--grace", "1h")
+	w.want(0, "1 job queued", "enqueue", "project", "--where", "id = 2", "--grace", "1h")
+	const columns = "id, user_id, name, name_key, stem_key, created_at, updated_at"
+	w.exec("INSERT INTO project_archive (" + columns + ", archived_at) SELECT " + columns + ", UTC_TIMESTAMP(6) FROM project")
+	w.exec("DELETE FROM project")
+	w.exec("UPDATE onerow_job SET due_at = UTC_TIMESTAMP(6)")
+	w.want(0, "2 jobs done", "drain")
 	if got := w.rows(); got != 0 {
 		t.Errorf("%d rows are left: %s", got, w.ok("jobs"))
 	}

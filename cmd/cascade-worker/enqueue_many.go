@@ -270,8 +270,9 @@ func (s selection) count(ctx context.Context, db onerow.DB, text string, isQuery
 }
 
 // places looks for the rows of a resource in both tables by their primary keys, in one
-// statement: where each is, whose it is, and in ID which deletion hides it. An archived row
-// that none hides goes only on an operator's word, see [cascade.FromOperator].
+// statement: where each is, whose it is, and in ID which deletion hides it. A row that none
+// hides goes on an operator's word, see [cascade.FromOperator]: an active one may be archived
+// before the job comes to it.
 func places(ctx context.Context, db onerow.DB, plan schema.Plan, resource string, page []cascade.Deletion) error {
 	r, err := plan.Resource(resource)
 	if err != nil || len(page) == 0 {
@@ -296,7 +297,7 @@ func places(ctx context.Context, db onerow.DB, plan schema.Plan, resource string
 		owner = schema.Quote(r.Owner)
 	}
 	list := strings.Join(marks, ", ")
-	query := fmt.Sprintf("SELECT %s, 'active', %s, NULL FROM %s WHERE %[1]s IN (%[4]s)", schema.Quote(r.ID), owner, schema.Quote(r.Active), list)
+	query := fmt.Sprintf("SELECT %s, 'operator', %s, NULL FROM %s WHERE %[1]s IN (%[4]s)", schema.Quote(r.ID), owner, schema.Quote(r.Active), list)
 	args := ids
 	if r.Archive != "" {
 		query += fmt.Sprintf(" UNION ALL SELECT %s, IF(%[3]s IS NULL, 'operator', 'archive'), %[2]s, %[3]s FROM %s WHERE %[1]s IN (%[5]s)",

@@ -30,7 +30,7 @@ const (
 	openSQL     = `SELECT id, resource, resource_id, deletion_id,
   CASE WHEN state = 'scheduled' AND due_at <= UTC_TIMESTAMP(6) THEN 'ready' ELSE state END,
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', IF(state = 'held', due_at - INTERVAL 365000 DAY, due_at)), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', created_at),
-  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', started_at), NULL, worker, token, failures, last_error
+  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', started_at), NULL, worker, token, failures, CAST(last_error AS BINARY)
 FROM ((SELECT ` + openColumns + ` FROM onerow_job WHERE due_at <= UTC_TIMESTAMP(6) ORDER BY due_at, id LIMIT ?)
 UNION ALL (SELECT ` + openColumns + ` FROM (SELECT ` + openColumns + ` FROM onerow_job WHERE due_at > UTC_TIMESTAMP(6) ORDER BY due_at, id LIMIT ?) AS later
 ORDER BY state = 'running' DESC, due_at, id LIMIT ?)) AS shown`
@@ -40,7 +40,7 @@ ORDER BY state = 'running' DESC, due_at, id LIMIT ?)) AS shown`
 const endedSQL = `SELECT id, resource, resource_id, deletion_id, state,
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', due_at), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', created_at),
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', started_at), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', finished_at),
-  worker, token, failures, last_error
+  worker, token, failures, CAST(last_error AS BINARY)
 FROM onerow_job_archive ORDER BY finished_at DESC, id DESC LIMIT ?`
 
 // jobCountsSQL reads by the primary keys (job, table).
