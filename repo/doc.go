@@ -37,7 +37,8 @@
 //     was written is taken back to a savepoint. Get, Find and List read as the caller's
 //     transaction does.
 //   - An id that two rows have, because AUTO_INCREMENT fell below the ids of archived rows,
-//     is [ErrIDReused] to every verb that moves or deletes, and neither row is touched.
+//     is [ErrIDReused] to every verb that moves or deletes, and to a Create with the request
+//     id that made one of them; neither row is touched.
 //   - A deletion that was cancelled and whose row cannot come back, whatever refuses it for
 //     good, does not go on: it is held, see [Repo.CancelDelete].
 //
