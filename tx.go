@@ -88,14 +88,21 @@ func inTx(ctx context.Context, db DB, fn func(context.Context, *Tx) error, token
 
 // pooled runs attempts on a pool. One that lost its session at a large statement is looked at before it is repeated.
 func pooled(ctx context.Context, db DB, try func() attempt) error {
-	losses := 0
+	losses, unknown := 0, false // unknown: another attempt than those may have been committed
 	return retry(ctx, func() attempt {
 		a := try()
-		if a.large != nil {
-			losses++
-			if e := a.large.tooLarge(ctx, db, a.err, losses > 1); e != nil {
-				return attempt{err: e}
-			}
+		if a.large == nil {
+			unknown = unknown || a.unanswered
+			return a
+		}
+		losses++
+		err := a.err
+		var unanswered *OutcomeUnknownError
+		if errors.As(err, &unanswered) { // not where the statement is one that the server never takes
+			err = unanswered.Err
+		}
+		if e := a.large.tooLarge(ctx, db, err, losses > 1); e != nil {
+			return attempt{err: e, settled: !unknown}
 		}
 		return a
 	})

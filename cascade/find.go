@@ -76,7 +76,9 @@ func Get(ctx context.Context, db onerow.DB, jobID int64) (Job, error) {
 }
 
 // findSQL reads by the unique key one_open and by the last entry of the archive's
-// index (resource, resource_id, id).
+// index (resource, resource_id, id). findCurrentSQL locks, shared, what it reads, at REPEATABLE
+// READ also the gap in which it found nothing: a snapshot is as old as the transaction's first
+// plain read, one of our own too, and a job may be queued, or end, after that.
 const (
 	findOpen    = `j.resource = ? AND j.resource_id = ?`
 	findArchive = `j.id = (SELECT id FROM onerow_job_archive WHERE resource = ? AND resource_id = ? ORDER BY id DESC LIMIT 1`
@@ -90,12 +92,12 @@ var (
 
 // Find returns the job of a row, with its counts: the open one, else the newest of
 // the finished ones, else [ErrNoJob]. The id is encoded, see [onerow.EncodeKey].
-// One statement. In an [onerow.Tx] that was joined, whose snapshot may be older than
-// the job, it is a current read, which locks and waits for a running batch of the job.
+// One statement. In an [onerow.Tx], whose snapshot may be older than the job, it is a
+// current read, which locks and waits for a running batch of the job.
 func Find(ctx context.Context, db onerow.DB, resource, resourceID string) (Job, error) {
 	row := []any{resource, []byte(resourceID)}
 	query := findSQL
-	if tx, ok := db.(*onerow.Tx); ok && tx.Joined() {
+	if _, ok := db.(*onerow.Tx); ok {
 		query = findCurrentSQL
 	}
 	jobs, err := readJobs(ctx, db, query, pairs(row, row)...)

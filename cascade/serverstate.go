@@ -107,6 +107,10 @@ func serverState(err error) error {
 	return &ServerStateError{Number: my.Number, Advice: advice, Err: err}
 }
 
+// IsServerState says whether err, of whatever verb, is about the state of the server ([ErrServerState]): what it refused
+// then it may take later.
+func IsServerState(err error) bool { return serverState(err) != nil }
+
 // errEndedUnsaid: a statement that must have met rows has met none, see proved.
 var errEndedUnsaid = &ServerStateError{Number: erQueryInterrupted, Advice: tooLong, Err: errors.New("a statement on locked rows has met none")}
 

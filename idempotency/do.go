@@ -72,6 +72,8 @@ type doing[T any] struct {
 	// elsewhere: the last run's function failed with an error that is not the database's, perhaps
 	// a network error of a call to elsewhere, which must not pass for one of the database.
 	elsewhere bool
+	// With the key last. sent: the last run came to its COMMIT. unsure: one before it did, and may be committed.
+	sent, unsure bool
 }
 
 // moves is how often a key may be found free and be gone again.

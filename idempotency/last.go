@@ -40,9 +40,9 @@ func (d *doing[T]) lastly(ctx context.Context, db onerow.DB) (Outcome[T], error)
 		case again && !joined(db):
 			continue
 		case onerow.Retryable(err) && !d.elsewhere || ctx.Err() != nil || errors.Is(err, ErrBusy):
-			return Outcome[T]{}, err
+			return Outcome[T]{}, d.unasked(err)
 		case n == moves:
-			return Outcome[T]{}, &BusyError{Key: d.call.key, Err: fmt.Errorf("it was claimed by others %d times: %w", n, err)}
+			return Outcome[T]{}, d.unasked(&BusyError{Key: d.call.key, Err: fmt.Errorf("it was claimed by others %d times: %w", n, err)})
 		}
 		out, again, err := d.ask(ctx, db, err)
 		if !again {
@@ -56,13 +56,12 @@ func (d *doing[T]) ask(ctx context.Context, db onerow.DB, cause error) (out Outc
 	var r *row
 	err = single(ctx, db, func(db onerow.DB) (err error) { r, err = read(ctx, db, sqlReadCurrent, d.call.key); return err })
 	if err != nil {
-		err = errors.Join(cause, err)
 		if errors.Is(cause, errTaken) && !joined(db) { // by another call, or by a lost attempt of this one
-			err = &onerow.OutcomeUnknownError{Err: err}
+			d.unsure = true
 		}
-		return out, false, err
+		return out, false, d.unasked(errors.Join(cause, err))
 	}
-	d.seen = nil
+	d.seen, d.unsure = nil, false // a lost attempt that was not committed holds its key no more
 	if r != nil {
 		out, err = answer[T](ctx, db, d.k, d.call, r)
 		if !errors.Is(err, errFree) {
@@ -89,8 +88,20 @@ func (d *doing[T]) ask(ctx context.Context, db onerow.DB, cause error) (out Outc
 	return out, false, &FailedError{Key: d.call.key, Message: text, Err: permanent.err}
 }
 
+// unasked is err where the key was not asked. The function runs before its key is written, so what it
+// answers, an error of its own too, may come from what a lost attempt of this call has committed.
+func (d *doing[T]) unasked(err error) error {
+	if !d.unsure || errors.Is(err, onerow.ErrOutcomeUnknown) {
+		return err
+	}
+	return &onerow.OutcomeUnknownError{Err: err}
+}
+
 func (d *doing[T]) lastTx(ctx context.Context, tx *onerow.Tx) error {
-	return d.whole(ctx, tx, d.lastWork)
+	d.unsure = d.unsure || d.sent // the last COMMIT had no answer, or a refusal
+	err := d.whole(ctx, tx, d.lastWork)
+	d.sent = err == nil && !tx.Joined()
+	return err
 }
 
 func (d *doing[T]) lastWork(ctx context.Context, tx *onerow.Tx) error {

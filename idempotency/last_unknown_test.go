@@ -13,13 +13,13 @@ import (
 	"github.com/onerow/onerow/idempotency"
 )
 
-// deaf opens connections of which the first to COMMIT does not get the answer, and for which time is up at the first question
-// after a duplicate.
+// deaf opens connections of which the first to COMMIT does not get the answer, and which meet what refuse says at the first
+// question after a duplicate.
 type deaf struct {
 	driver.Connector
 	commits   int
 	duplicate bool
-	timeIsUp  func()
+	refuse    func() error
 }
 
 func (d *deaf) Connect(ctx context.Context) (driver.Conn, error) {
@@ -42,7 +42,9 @@ func (c *deafConn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, 
 
 func (c *deafConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	if c.of.duplicate {
-		c.of.timeIsUp()
+		if err := c.of.refuse(); err != nil {
+			return nil, err
+		}
 	}
 	return c.Conn.(driver.QueryerContext).QueryContext(ctx, query, args)
 }
@@ -68,28 +70,55 @@ func (t *deafTx) Commit() error {
 	return errors.Join(mysql.ErrInvalidConn, t.conn.Close())
 }
 
-// TestLastUnknown: with the key last, an attempt that was committed without an answer leaves a key that the next attempt finds taken.
-// That nobody can be asked then whose it is does not make a failure of it.
+// TestLastUnknown: with the key last, an attempt that was committed without an answer leaves a key that the next attempt finds taken,
+// and rows that the function may find before that. That nobody can be asked then whose they are does not make a failure of it.
 func TestLastUnknown(t *testing.T) {
-	db, dsn := open(t)
-	cfg, err := mysql.ParseDSN(dsn)
-	if err != nil {
-		t.Fatal(err)
+	errThere := errors.New("it is there already")
+	once := func(ctx context.Context, tx *onerow.Tx) (receipt, error) {
+		_, err := tx.ExecContext(ctx, "INSERT INTO charge (id, amount) VALUES (3, 3)")
+		var my *mysql.MySQLError
+		if errors.As(err, &my) && my.Number == 1062 {
+			return receipt{}, errThere
+		}
+		return receipt{ID: 3, Amount: 3}, err
 	}
-	cfg.InterpolateParams = true
-	connector, err := mysql.NewConnector(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	pool := sql.OpenDB(&deaf{Connector: connector, timeIsUp: cancel})
-	t.Cleanup(func() { _ = pool.Close() })
-	_, err = idempotency.Do(ctx, pool, newKeys(t, idempotency.Config{}), key("k"), charge(3), idempotency.KeyLast())
-	if !errors.Is(err, onerow.ErrOutcomeUnknown) {
-		t.Errorf("%v", err)
-	}
-	if n := charges(t, db); n != 1 {
-		t.Errorf("%d charges", n)
+	for name, fn := range map[string]func(context.Context, *onerow.Tx) (receipt, error){"the key is taken": charge(3), "the function meets its own row": once} {
+		for why, answers := range map[string]error{"time is up": nil, "the server lets nobody in": &mysql.MySQLError{Number: 1045, Message: "Access denied"}} {
+			t.Run(name+", "+why, func(t *testing.T) {
+				db, dsn := open(t)
+				cfg, err := mysql.ParseDSN(dsn)
+				if err != nil {
+					t.Fatal(err)
+				}
+				cfg.InterpolateParams = true
+				connector, err := mysql.NewConnector(cfg)
+				if err != nil {
+					t.Fatal(err)
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				d := &deaf{Connector: connector, refuse: func() error {
+					if answers == nil {
+						cancel()
+					}
+					return answers
+				}}
+				pool := sql.OpenDB(d)
+				t.Cleanup(func() { _ = pool.Close() })
+				do := func(ctx context.Context) (idempotency.Outcome[receipt], error) {
+					return idempotency.Do(ctx, pool, newKeys(t, idempotency.Config{}), key("k"), fn, idempotency.KeyLast())
+				}
+				if _, err = do(ctx); !errors.Is(err, onerow.ErrOutcomeUnknown) {
+					t.Errorf("%v", err)
+				}
+				if n := charges(t, db); n != 1 {
+					t.Errorf("%d charges", n)
+				}
+				d.duplicate, d.refuse = false, func() error { return nil }
+				if out, err := do(t.Context()); err != nil || !out.Replayed {
+					t.Errorf("called again: %+v, %v", out, err)
+				}
+			})
+		}
 	}
 }

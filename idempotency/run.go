@@ -64,7 +64,7 @@ func (c *call) busy(ctx context.Context, err error) (again bool, _ error) {
 	}
 	var wait *keyWait
 	if !errors.As(err, &wait) {
-		if c.contended && ctx.Err() != nil { // it ended between two waits
+		if c.contended && interrupted(ctx, err) { // it ended between two waits
 			err = &BusyError{Key: c.key, Waited: time.Since(c.start), Err: err}
 		}
 		return false, err
@@ -80,6 +80,15 @@ func (c *call) busy(ctx context.Context, err error) (again bool, _ error) {
 		return false, &BusyError{Key: c.key, Waited: time.Since(c.start), Err: err}
 	}
 	return false, err
+}
+
+// interrupted says whether err is what became of a run whose context ended, and not an answer that it got just
+// before, a success among them.
+func interrupted(ctx context.Context, err error) bool {
+	if err == nil || ctx.Err() == nil {
+		return false
+	}
+	return errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx)) || mysqlerr.MayRunAgain(err) || errors.Is(err, errTaken)
 }
 
 // storing is an error of the statement that stores a result.

@@ -16,13 +16,16 @@ import (
 // not deleted, or was brought back already, is a success that changes nothing.
 //
 // The job decides: it is cancelled where it is still scheduled, or held, under the row's
-// deletion id, else it is [ErrTooLate]. Where another unique index of the application's
-// refuses the row ([ErrConflict]), no name is free ([ErrNoFreeName]), or the active table has
-// another row of the id ([ErrIDReused]), the deletion is held, also past its grace period:
-// until a later CancelDelete brings the row back, or a Delete or a retry of the job lets it
-// go on. In a caller's transaction that counts only if the caller commits. Other errors: [onerow.ErrNotFound] where
-// there never was such a row, those of Activate, and [onerow.ErrOutcomeUnknown],
-// after which it may simply be called again.
+// deletion id, else it is [ErrTooLate]. Where the row cannot come back - another unique index
+// of the application's refuses it ([ErrConflict]), no name is free ([ErrNoFreeName], or
+// schema.ErrTooManyCopies), the active table has another row of the id ([ErrIDReused]), or a
+// foreign key, a CHECK or a trigger refuses it - the deletion is held, also past its grace
+// period: until a later CancelDelete brings the row back, or a Delete or a retry of the job
+// lets it go on. In a caller's transaction that counts only if the caller commits. A deletion
+// is not held, and goes on, where the row above is gone ([ErrParentNotFound]), and after an
+// error that a later call may not meet: one that is [onerow.Retryable], the end of ctx, a
+// state of the server. Other errors: [onerow.ErrNotFound] where there never was such a row,
+// those of Activate, and [onerow.ErrOutcomeUnknown], after which it may simply be called again.
 //
 // Atomic: job, row and quota mark. Statements on a pool: BEGIN, SELECT, those of
 // cascade.Cancel, those of Activate, COMMIT.
@@ -43,11 +46,25 @@ type cancelling struct {
 	joined     bool // the transaction is the caller's
 }
 
+// lasts says whether err, which kept a row from coming back, stays until somebody looks at it,
+// rather than passing by itself. Where the row above is gone there is nothing to come back to.
+func lasts(err error) bool {
+	for _, other := range []error{
+		ErrTooLate, onerow.ErrNotFound, ErrParentNotFound, cascade.ErrOtherDeletion, onerow.ErrOutcomeUnknown, onerow.ErrTxPoisoned,
+		context.Canceled, context.DeadlineExceeded,
+	} {
+		if errors.Is(err, other) {
+			return false
+		}
+	}
+	return err != nil && !onerow.Retryable(err) && !cascade.IsServerState(err)
+}
+
 // hold keeps a deletion from going on whose row could not come back, for its owner wants
 // it: in a transaction of its own on a pool, after the one that failed. A crash between the
 // two leaves what a crash before the call does.
 func (r *Repo[T]) hold(ctx context.Context, db onerow.DB, id int64, c cancelling, err error) error {
-	if c.deletionID == 0 || !errors.Is(err, ErrConflict) && !errors.Is(err, ErrNoFreeName) && !errors.Is(err, ErrIDReused) {
+	if c.deletionID == 0 || !lasts(err) {
 		return err
 	}
 	key, kerr := onerow.EncodeKey(id)
@@ -65,7 +82,7 @@ func (r *Repo[T]) hold(ctx context.Context, db onerow.DB, id int64, c cancelling
 }
 
 func (r *Repo[T]) cancelTx(ctx context.Context, tx *onerow.Tx, id int64, c *cancelling) (back[T], error) {
-	c.joined = tx.Joined()
+	*c = cancelling{joined: tx.Joined()} // an earlier try may have met another deletion
 	var deletionID int64
 	query := r.sql.trash
 	if tx.Joined() {

@@ -94,24 +94,20 @@ var verbs = []verb{
 		return err
 	}, false, 60},
 	{"delete", start, func(ctx context.Context, r repos, db *sql.DB) error {
-		_, err := r.projects.Delete(ctx, db, 1)
-		return err
+		return withJob(r.projects.Delete(ctx, db, 1))
 	}, false, 40},
 	{"delete archived", archived, func(ctx context.Context, r repos, db *sql.DB) error {
-		_, err := r.projects.Delete(ctx, db, 1)
-		return err
+		return withJob(r.projects.Delete(ctx, db, 1))
 	}, false, 40},
 	{"delete a row with an asset", withScreen, func(ctx context.Context, r repos, db *sql.DB) error {
 		_, err := r.screens.Delete(ctx, db, 5)
 		return err
 	}, false, 40},
 	{"delete with grace", start, func(ctx context.Context, r repos, db *sql.DB) error {
-		_, err := r.projects.Delete(ctx, db, 1, repo.Grace(time.Hour))
-		return err
+		return withJob(r.projects.Delete(ctx, db, 1, repo.Grace(time.Hour)))
 	}, false, 40},
 	{"delete hidden", hidden, func(ctx context.Context, r repos, db *sql.DB) error {
-		_, err := r.projects.Delete(ctx, db, 1)
-		return err
+		return withJob(r.projects.Delete(ctx, db, 1))
 	}, false, 25},
 	{"cancel", hidden, func(ctx context.Context, r repos, db *sql.DB) error {
 		_, err := r.projects.CancelDelete(ctx, db, 1)

@@ -33,12 +33,14 @@
 //   - Each verb works on a pool, in a transaction of its own that is run again
 //     when the server refuses it, and inside a caller's transaction, which it joins.
 //     There it answers by what is committed now, however old the snapshot is; an
-//     error that is not [onerow.Retryable] has written nothing: what was written is taken
-//     back to a savepoint. Get, Find and List read as the caller's transaction does.
+//     error that is not [onerow.Retryable] has written nothing, a hold (see below) apart: what
+//     was written is taken back to a savepoint. Get, Find and List read as the caller's
+//     transaction does.
 //   - An id that two rows have, because AUTO_INCREMENT fell below the ids of archived rows,
-//     is [ErrIDReused] to every verb that moves or deletes, and neither row is touched.
-//   - A deletion that was cancelled and whose row cannot come back does not go on: it is
-//     held, see [Repo.CancelDelete].
+//     is [ErrIDReused] to every verb that moves or deletes, and to a Create with the request
+//     id that made one of them; neither row is touched.
+//   - A deletion that was cancelled and whose row cannot come back, whatever refuses it for
+//     good, does not go on: it is held, see [Repo.CancelDelete].
 //
 // # What is not
 //

@@ -54,8 +54,16 @@ func activate(id int64) call {
 
 func remove(opts ...repo.DeleteOption) call {
 	return func(ctx context.Context, r repos, db *sql.DB) error {
-		return second(r.projects.Delete(ctx, db, 1, opts...))
+		return withJob(r.projects.Delete(ctx, db, 1, opts...))
 	}
+}
+
+// withJob is the answer to a delete of a row that was there: it has a job, whoever deleted it.
+func withJob(del repo.Deleted[Project], err error) error {
+	if err == nil && del.JobID == 0 {
+		err = errors.New("deleted without a job")
+	}
+	return err
 }
 
 func publishedDelete(ctx context.Context, r repos, db *sql.DB) error {
@@ -240,6 +248,7 @@ func pairs() []pair {
 			return second(r.screens.Activate(ctx, db, 5))
 		}, nil},
 		{"archive, create a child", start, archive, createScreen, nil},
+		{"delete, cancel", start, remove(), cancel, nil},
 		{"delete with grace, cancel", start, grace, cancel, nil},
 		{"delete hidden, cancel", hidden, remove(), cancel, nil},
 		{"cancel, create: its name", hidden, cancel, create("a", ""), nil},

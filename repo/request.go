@@ -119,11 +119,17 @@ func (r *Repo[T]) replay(ctx context.Context, tx *onerow.Tx, q request) (res one
 	if errors.Is(err, onerow.ErrNotFound) {
 		return res, fmt.Errorf("%w: request %q made %s %d, which was deleted since", ErrGone, q.id, r.res.Name, id)
 	}
+	if err == nil && it.more { // nobody knows which of the two the request made
+		err = &IDReusedError{Resource: r.res.Name, ID: id, Active: r.res.Active, Table: r.res.Archive}
+	}
 	if err == nil {
 		err = r.sameOwner(q, &it.row, id)
 	}
+	if err != nil {
+		return res, err
+	}
 	mine := string(token) == string(q.token[:])
-	return onerow.Result[T]{Row: it.row, Changed: mine, Replayed: !mine}, err
+	return onerow.Result[T]{Row: it.row, Changed: mine, Replayed: !mine}, nil
 }
 
 // sameOwner: the id that a request made may be another's by now, see [ErrIDReused].

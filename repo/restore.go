@@ -148,7 +148,7 @@ func restoreRow(ctx context.Context, db onerow.DB, plan schema.Plan, want Restor
 // restoreTx locks the row where a deletion would have hidden it, so that no other
 // deletion can take this one's place, and then does what CancelDelete does.
 func (r *Repo[T]) restoreTx(ctx context.Context, tx *onerow.Tx, id int64, want Restored, c *cancelling) (b back[T], out Restored, err error) {
-	out = want
+	out, *c = want, cancelling{}
 	h, found, err := r.lock(ctx, tx, r.archive, id)
 	switch {
 	case err != nil:

@@ -108,6 +108,35 @@ func TestReusedIDUnseen(t *testing.T) {
 	}
 }
 
+// TestReplayOfTwin: the row of a request is archived, and an active row has its id, of whatever
+// owner. The retry is told so: nobody knows which of the two it made.
+func TestReplayOfTwin(t *testing.T) {
+	for _, owner := range []int64{1, 2} {
+		db, p, ctx := open(t), newRepos(t).projects, t.Context()
+		must(p.Create(ctx, db, Project{UserID: 1, Name: "A"}))
+		made := must(p.Create(ctx, db, Project{UserID: 1, Name: "B"}, repo.RequestID("r"))).Row.ID
+		must(p.Archive(ctx, db, made))
+		rebuild(t, db, "project")
+		if other := must(p.Create(ctx, db, Project{UserID: owner, Name: "another"})).Row.ID; other != made {
+			t.Fatalf("the new row has the id %d, not %d: nothing is tested", other, made)
+		}
+		refused := func(where string, db onerow.DB) {
+			t.Helper()
+			res, err := p.Create(ctx, db, Project{UserID: 1, Name: "B"}, repo.RequestID("r"))
+			var reused *repo.IDReusedError
+			if !errors.As(err, &reused) || reused.ID != made || reused.Table != "project_archive" || errors.Is(err, repo.ErrGone) || res != (onerow.Result[Project]{}) {
+				t.Errorf("the replay %s, the other row is owner %d's: %+v, %v", where, owner, res, err)
+			}
+		}
+		refused("on a pool", db)
+		tx := must(db.BeginTx(ctx, nil))
+		refused("joined", tx)
+		if err := tx.Rollback(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestReplayOfReusedID: the row of a request is gone and its id is another user's; the
 // retry is not given that row.
 func TestReplayOfReusedID(t *testing.T) {

@@ -40,6 +40,7 @@ type item[T any] struct {
 	row     T
 	version int64
 	state   schema.State
+	more    bool // the statement has met another row as well
 }
 
 // read runs a statement that selects the struct, the version and the state, and
@@ -49,6 +50,7 @@ func (r *Repo[T]) read(ctx context.Context, db onerow.DB, query string, args ...
 	found := false
 	err := onerow.Query(ctx, db, query, args, func(rows *sql.Rows) error {
 		if found {
+			it.more = true
 			return nil
 		}
 		found = true
