@@ -222,7 +222,7 @@ func smallCounts(ctx context.Context, db *sql.DB) error {
 // statements.
 func TestCrashCascade(t *testing.T) {
 	crashMapped(t, 400, func(setting string, store *shelf, ready func(*Worker)) crashtest.Workflow {
-		c := Config{Batch: 2, Chunk: 1, Lease: time.Millisecond, Name: "w", Assets: store}
+		c := Config{Batch: 2, Chunk: 1, Target: -1, Lease: time.Millisecond, Name: "w", Assets: store}
 		if setting != "read committed" {
 			c.Batch, c.Chunk = 20, 20
 		}

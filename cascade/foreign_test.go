@@ -154,7 +154,7 @@ func TestCrashForeign(t *testing.T) {
 			w := complete(crashtest.Workflow{
 				Without: []crashtest.Fault{crashtest.Abandoned}, // TestCrashCascade has it, with fewer statements
 				Call: func(ctx context.Context, db *sql.DB) error {
-					w, err := NewWorker(db, office, Config{Batch: 20, Chunk: 20, Lease: time.Millisecond, Name: "w"})
+					w, err := NewWorker(db, office, Config{Batch: 20, Chunk: 20, Target: -1, Lease: time.Millisecond, Name: "w"})
 					if err != nil {
 						return err
 					}
