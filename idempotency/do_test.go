@@ -246,7 +246,7 @@ func TestBusy(t *testing.T) {
 			first <- err
 		}()
 		<-entered
-		for _, d := range []time.Duration{100 * time.Millisecond, 1500 * time.Millisecond} {
+		for _, d := range []time.Duration{500 * time.Millisecond, 1500 * time.Millisecond} {
 			ctx, cancel := context.WithTimeout(t.Context(), d)
 			defer cancel()
 			_, err := idempotency.Do(ctx, db, keys, key("a"), charge(1))
@@ -255,7 +255,7 @@ func TestBusy(t *testing.T) {
 				t.Errorf("Do: %v", err)
 			}
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		defer cancel()
 		if _, _, err := idempotency.Begin[receipt](ctx, db, keys, key("a")); !errors.Is(err, idempotency.ErrBusy) {
 			t.Errorf("Begin: %v", err)
