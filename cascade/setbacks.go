@@ -2,7 +2,7 @@ package cascade
 
 import "sync"
 
-// mostSetbacks is how many jobs are remembered. Who has so many in trouble has a server in trouble: then all begin anew.
+// mostSetbacks is how many jobs are remembered. With more in trouble it is the server that is: all counts begin anew.
 const mostSetbacks = 1000
 
 // setbacks counts, for all goroutines of a worker, how often in a row the server has refused a job for a state of its own. They

@@ -12,8 +12,8 @@ import (
 )
 
 // Under the lock of a stage's row. The first is a range of the primary key, the second one of
-// the index open_requests: the stages of one flow. Neither is a statement of one table: such a one
-// MariaDB ends without an error, when it is killed before its first row (UPDATE: 11.8).
+// the index open_requests: the stages of one flow. Neither is a single-table statement: MariaDB ends a
+// DELETE of one table (11.8: an UPDATE too) without an error when it is killed before its first row.
 const (
 	sqlEndStages   = `DELETE s FROM onerow_flow AS s WHERE flow = ?`
 	sqlEndRequests = `UPDATE onerow_flow_request AS r JOIN (SELECT 1) AS one SET r.status = 'finished', r.ended_at = UTC_TIMESTAMP(6)
