@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/schematest"
 	"github.com/onerow/onerow/migrations"
@@ -46,7 +47,10 @@ func number(t *testing.T, name string, or uint64) uint64 {
 // finds; Verify accepts each.
 func TestModelRandomSchemas(t *testing.T) {
 	var next atomic.Uint64
-	first, schemas := number(t, envSeed, 1), number(t, envSchemas, 200)
+	first, schemas := number(t, envSeed, 1), number(t, envSchemas, 100)
+	if dbtest.Server(t).Engine() == devdb.MySQL && os.Getenv(envSeed) == "" {
+		first = 101 // others than on MariaDB: who tests on both has seen 200
+	}
 	if os.Getenv(envSeed) != "" && os.Getenv(envSchemas) == "" {
 		schemas = 1
 	}

@@ -47,6 +47,13 @@ func (w *waits) forRows(ctx context.Context) (map[uint64]bool, error) {
 	if w.mariaDB {
 		return found, nil
 	}
+	var waiting int
+	if err := w.db.QueryRowContext(ctx, countSQL).Scan(&waiting); err != nil {
+		return nil, fmt.Errorf("asking the server how many wait for a lock: %w", err)
+	}
+	if waiting <= len(found) {
+		return found, nil
+	}
 	err := eachRow(ctx, w.db, requestsSQL, func(scan func(...any) error) error {
 		var id uint64
 		err := scan(&id)
@@ -58,6 +65,10 @@ func (w *waits) forRows(ctx context.Context) (map[uint64]bool, error) {
 	}
 	return found, nil
 }
+
+// countSQL says whether the status left somebody out: it is never lower than the number of sessions asleep behind a lock on a row.
+// Where the status is complete, which is nearly always, it saves requestsSQL, four times as dear, for which InnoDB walks its lock table.
+const countSQL = `SELECT VARIABLE_VALUE FROM performance_schema.global_status WHERE VARIABLE_NAME = 'Innodb_row_lock_current_waits'`
 
 // requestsSQL: MySQL's status lists no transaction that has only read so far, and LOCK IN SHARE MODE makes it no writing one.
 // A lock's thread is the one that made it, which for a lock on a row that another session has moved within its page since is
