@@ -38,10 +38,7 @@ demo: server ## the web app on a server of its own, data in .data (ARGS="-addr :
 test: server $(if $(RACE),cc) chromium withserver ## vet and all tests, on private servers
 	go vet $(PKG)
 ifeq ($(RUN),)
-	@$(MAKE) -j2 test-others test-explore
-  ifeq ($(PKG)$(CLOCK),./...yes)
-	@$(MAKE) -j2 test-clock-ahead test-clock-behind
-  endif
+	@$(MAKE) -j3 test-others test-explore $(if $(filter ./...yes,$(PKG)$(CLOCK)),test-clock-ahead test-clock-behind)
 else
 	$(PRIVATELY) $(GOTEST) $(RACE) $(PKG)
 endif
