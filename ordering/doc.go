@@ -88,4 +88,5 @@
 //	ByTime.Verify                       1
 //	Optimistic.Update                   1 read and 1 write for each attempt
 //	Park                                1
+//	Forget                              2 for each 200 messages
 package ordering

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/mysqlerr"
@@ -34,7 +33,8 @@ func (g *Guard[S]) refusal(ctx context.Context, tx *onerow.Tx, c Context[S], m M
 	return Duplicate, nil
 }
 
-// All by the primary key, under the lock of the stream's context row.
+// All by the primary key, under the lock of the stream's context row. Ranges say FORCE INDEX: the other index begins with the
+// parked messages of all streams, and a server that takes it locks those.
 const (
 	sqlPark = `INSERT INTO onerow_stream_message (consumer, stream, epoch, seq, applied, payload, received_at)
  VALUES (?, ?, ?, ?, 0, ?, UTC_TIMESTAMP(6))`
@@ -43,8 +43,10 @@ const (
 	sqlKeep = `INSERT INTO onerow_stream_message (consumer, stream, epoch, seq, applied, payload, received_at)
  VALUES (?, ?, ?, ?, 1, ?, UTC_TIMESTAMP(6)) ON DUPLICATE KEY UPDATE applied = 1`
 	sqlUnpark = `DELETE m FROM onerow_stream_message AS m WHERE consumer = ? AND stream = ? AND epoch = ? AND seq = ? AND applied = 0`
-	// A new epoch: what is parked for older ones never gets its turn. At most MaxHeld rows.
-	sqlDropEpochs = `DELETE m FROM onerow_stream_message AS m WHERE consumer = ? AND stream = ? AND epoch < ? AND applied = 0`
+	// A new epoch: what is parked behind the last message and before that epoch never gets its turn. At most MaxHeld rows; what is
+	// kept lies before them.
+	sqlDropEpochs = `DELETE m FROM onerow_stream_message AS m FORCE INDEX (PRIMARY) WHERE consumer = ? AND stream = ?
+ AND (epoch = ? AND seq > ? OR epoch > ? AND epoch < ?) AND applied = 0`
 )
 
 // park keeps an early message. The unique key makes a redelivery find it.
@@ -73,7 +75,7 @@ func (g *Guard[S]) park(ctx context.Context, tx *onerow.Tx, c Context[S], m Mess
 // ones if it was one.
 func (g *Guard[S]) record(ctx context.Context, tx *onerow.Tx, c *Context[S], m Message) error {
 	if c.Held > 0 && m.Epoch > c.Epoch {
-		n, err := onerow.Affected(ctx, tx, sqlDropEpochs, g.config.Consumer, m.Stream, m.Epoch)
+		n, err := onerow.Affected(ctx, tx, sqlDropEpochs, g.config.Consumer, m.Stream, c.Epoch, c.Last, c.Epoch, m.Epoch)
 		if err != nil {
 			return fmt.Errorf("drop what older epochs parked: %w", err)
 		}
@@ -96,19 +98,4 @@ func (g *Guard[S]) record(ctx context.Context, tx *onerow.Tx, c *Context[S], m M
 		c.Held -= n
 	}
 	return nil
-}
-
-// sqlForget reads the index received_at, oldest first, and deletes by the primary key.
-const sqlForget = `DELETE FROM onerow_stream_message WHERE consumer = ? AND applied = 1
- AND received_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND ORDER BY received_at LIMIT ?`
-
-// Forget deletes rows of applied messages that came more than age ago, at most limit of
-// them, and returns how many. Parked messages stay. A duplicate of a forgotten message
-// is Late. Call it until it returns less than limit. One statement.
-func (g *Guard[S]) Forget(ctx context.Context, db onerow.DB, age time.Duration, limit int) (int64, error) {
-	n, err := onerow.Affected(ctx, db, sqlForget, g.config.Consumer, age.Microseconds(), limit)
-	if err != nil {
-		return 0, fmt.Errorf("ordering: forget messages of consumer %q: %w", g.config.Consumer, err)
-	}
-	return n, nil
 }

@@ -13,14 +13,14 @@ import (
 const (
 	// Nothing is read while the next one is missing, however many are parked behind it. The
 	// parked rows may be newer than a caller's snapshot, hence the locking reads.
-	sqlHeldFrom = `SELECT seq, payload FROM onerow_stream_message WHERE consumer = ? AND stream = ? AND epoch = ? AND seq > ? AND applied = 0
+	sqlHeldFrom = `SELECT seq, payload FROM onerow_stream_message FORCE INDEX (PRIMARY) WHERE consumer = ? AND stream = ? AND epoch = ? AND seq > ? AND applied = 0
  AND EXISTS (SELECT 1 FROM onerow_stream_message AS n WHERE n.consumer = ? AND n.stream = ? AND n.epoch = ? AND n.seq = ? AND n.applied = 0
   LOCK IN SHARE MODE)
  ORDER BY seq LIMIT ? LOCK IN SHARE MODE`
-	sqlFirstHeld = `SELECT epoch, seq FROM onerow_stream_message WHERE consumer = ? AND stream = ? AND (epoch = ? AND seq > ? OR epoch > ?)
+	sqlFirstHeld = `SELECT epoch, seq FROM onerow_stream_message FORCE INDEX (PRIMARY) WHERE consumer = ? AND stream = ? AND (epoch = ? AND seq > ? OR epoch > ?)
  AND applied = 0 ORDER BY epoch, seq LIMIT 1 LOCK IN SHARE MODE`
-	sqlDropHeld = `DELETE m FROM onerow_stream_message AS m WHERE consumer = ? AND stream = ? AND epoch = ? AND seq BETWEEN ? AND ? AND applied = 0`
-	sqlKeepHeld = `UPDATE onerow_stream_message SET applied = 1 WHERE consumer = ? AND stream = ? AND epoch = ? AND seq BETWEEN ? AND ? AND applied = 0`
+	sqlDropHeld = `DELETE m FROM onerow_stream_message AS m FORCE INDEX (PRIMARY) WHERE consumer = ? AND stream = ? AND epoch = ? AND seq BETWEEN ? AND ? AND applied = 0`
+	sqlKeepHeld = `UPDATE onerow_stream_message FORCE INDEX (PRIMARY) SET applied = 1 WHERE consumer = ? AND stream = ? AND epoch = ? AND seq BETWEEN ? AND ? AND applied = 0`
 )
 
 // Release applies the parked messages of a stream whose gap is closed. Apply does it by

@@ -1,0 +1,114 @@
+// Package cost measures what a server does for each statement of a call: how many entries of its tables and indexes it reads, and how
+// many locks on rows the transaction has afterwards. A test calls beside few rows and beside many, and wants the same:
+//
+//	cost.Flat(t, few, many, func(ctx context.Context, db *sql.DB) error { _, err := keys.Purge(ctx, db, 10); return err })
+//
+// Reads are the session's Handler_read counters. Locks are read past the caches of both engines: performance_schema.data_locks on
+// MySQL, the status of InnoDB on MariaDB. A statement outside of a transaction gets one of its own, so that its locks last until they
+// are counted. Rows that a transaction inserted are not counted: InnoDB has no lock for them until somebody asks.
+package cost
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// Statement is one that a call sent.
+type Statement struct {
+	SQL    string // with its placeholders
+	Read   int64  // entries of tables and indexes
+	Locked int64  // rows and gaps, more than before it
+}
+
+func (s Statement) String() string {
+	return fmt.Sprintf("%8d read %8d locked  %.150s", s.Read, s.Locked, strings.Join(strings.Fields(s.SQL), " "))
+}
+
+// Of makes the call on a pool of its own, and returns its statements without those that begin and end transactions.
+func Of(t testing.TB, dsn string, call func(ctx context.Context, db *sql.DB) error) []Statement {
+	t.Helper()
+	cfg, err := mysql.ParseDSN(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.InterpolateParams = true // a prepared statement is not measured
+	inner, err := mysql.NewConnector(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &meter{inner: inner, observer: sql.OpenDB(inner)}
+	var version string
+	if err := m.observer.QueryRowContext(t.Context(), "SELECT VERSION()").Scan(&version); err != nil {
+		t.Fatal(err)
+	}
+	m.mariaDB = strings.Contains(version, "MariaDB")
+	db := sql.OpenDB(m)
+	err = call(t.Context(), db)
+	for _, pool := range []*sql.DB{db, m.observer} {
+		if err := pool.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if err != nil {
+		t.Fatalf("the call that is measured: %v", err)
+	}
+	return m.list
+}
+
+// Few is the smaller size.
+const Few = 1000
+
+// Many is the larger size: 20,000, which shows what grows, or what ONEROW_COST_ROWS says.
+func Many(t testing.TB) int {
+	t.Helper()
+	text := os.Getenv("ONEROW_COST_ROWS")
+	if text == "" {
+		return 20 * Few
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 2*Few {
+		t.Fatalf("ONEROW_COST_ROWS=%s: want a number of rows, %d or more", text, 2*Few)
+	}
+	return n
+}
+
+// Numbers is a WITH clause that has the numbers 1 to n, by the thousand, in numbers (i): further than either engine recurses.
+func Numbers(n int) string {
+	return fmt.Sprintf(`WITH RECURSIVE s (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM s WHERE i < 999),
+ numbers (i) AS (SELECT b.i * 1000 + a.i + 1 FROM s AS a JOIN s AS b ON b.i < %d) `, n/1000)
+}
+
+// slack is what a page more of an index may cost: an entry at its edge is read, or locked, once more.
+const slack = 3
+
+// Flat fails the test unless each statement of the call reads and locks the same beside few rows and beside many. It returns what the
+// statements cost beside many.
+func Flat(t testing.TB, few, many string, call func(ctx context.Context, db *sql.DB) error) []Statement {
+	t.Helper()
+	small, big := Of(t, few, call), Of(t, many, call)
+	if len(small) != len(big) {
+		t.Errorf("%d statements beside few rows, %d beside many:\n%s\n\n%s", len(small), len(big), table(small), table(big))
+		return big
+	}
+	for i, s := range small {
+		if b := big[i]; b.SQL != s.SQL || b.Read > s.Read+slack || b.Locked > s.Locked+slack {
+			t.Errorf("grows with the table:\n%s beside few\n%s beside many", s, b)
+		}
+	}
+	return big
+}
+
+func table(statements []Statement) string {
+	var lines []string
+	for _, s := range statements {
+		lines = append(lines, s.String())
+	}
+	return strings.Join(lines, "\n")
+}
