@@ -56,6 +56,10 @@ var (
 		"the server may skip the check of unique indexes, and they are what decides",
 		"set unique_checks = 1",
 	}
+	safeUpdates = refusal{
+		"the server refuses statements that name their key, where it would scan a small table instead (error 1175)",
+		"set sql_safe_updates = 0 for the application; it is meant for people at a prompt",
+	}
 	statementBinlog = refusal{
 		"the server refuses writes at READ COMMITTED with it (error 1665)",
 		"set binlog_format = ROW or MIXED on the server, or REPEATABLE-READ in the data source name",
@@ -72,6 +76,7 @@ var (
 //   - autocommit = 0, and completion_type other than NO_CHAIN: writes are lost silently
 //   - READ UNCOMMITTED
 //   - unique_checks = 0
+//   - sql_safe_updates = 1
 //   - binlog_format = STATEMENT, where there is a binary log, at READ COMMITTED
 //   - a character set with which the driver's interpolateParams is an SQL injection, if it is on: see [Open]
 //   - a server or session that is read only (read_only, super_read_only, innodb_read_only, transaction_read_only)
@@ -105,7 +110,7 @@ func Check(ctx context.Context, db DB) error {
 
 // SHOW, and not SELECT @@…: each engine and version lacks some of these, and leaves them out here. It touches no table of
 // the application's and takes no lock.
-const readSettings = `SHOW SESSION VARIABLES WHERE Variable_name IN ('autocommit', 'completion_type', 'unique_checks',
+const readSettings = `SHOW SESSION VARIABLES WHERE Variable_name IN ('autocommit', 'completion_type', 'unique_checks', 'sql_safe_updates',
 'tx_isolation', 'transaction_isolation', 'log_bin', 'binlog_format', 'character_set_client',
 'read_only', 'super_read_only', 'innodb_read_only', 'tx_read_only', 'transaction_read_only')`
 
@@ -123,6 +128,8 @@ func checkSession(is map[string]string) error {
 		return readUncommitted.of(isolation, is[isolation])
 	case is["unique_checks"] == "OFF":
 		return uniqueUnchecked.of("unique_checks", "OFF")
+	case is["sql_safe_updates"] == "ON":
+		return safeUpdates.of("sql_safe_updates", "ON")
 	case is["log_bin"] == "ON" && is["binlog_format"] == "STATEMENT" && is[isolation] == "READ-COMMITTED":
 		return statementBinlog.of("binlog_format", "STATEMENT")
 	}

@@ -35,6 +35,7 @@ func TestCheck(t *testing.T) {
 		{"completion_type=1", "completion_type"},
 		{"completion_type='RELEASE'", "completion_type"},
 		{"unique_checks=0", "unique_checks"},
+		{"sql_safe_updates=1", "sql_safe_updates"},
 		{readOnly + "=1", readOnly},
 		{"charset=gbk&interpolateParams=true", "character_set_client"},
 		{"character_set_client=sjis&interpolateParams=true", "character_set_client"},

@@ -71,6 +71,11 @@ func (p *private) initCommand(ctx context.Context, datadir string) error {
 	if !p.durable {
 		args = append(args, "--innodb-doublewrite=OFF", "--loose-innodb-flush-method=nosync")
 	}
+	for _, arg := range p.args {
+		if strings.HasPrefix(arg, "--lower-case-table-names") || strings.HasPrefix(arg, "--lower_case_table_names") { // MySQL: for ever
+			args = append(args, arg)
+		}
+	}
 	logPath := filepath.Join(p.dir, "init.log")
 	log, err := os.Create(logPath) //nolint:gosec // in the developer's own folder
 	if err != nil {

@@ -20,6 +20,15 @@ const (
 	EnvMysqld = "ONEROW_MYSQLD" // path or name of the server program to start
 )
 
+// Names of the environment variables with which internal/settings puts all tests under a setting.
+const (
+	// EnvParams are parameters for every data source name of package dbtest, as in "charset=latin1&autocommit=1". They win over
+	// the isolation level that a test asks for, and a test's own parameters win over them.
+	EnvParams = "ONEROW_TEST_PARAMS"
+	// EnvSchema is what a schema of package dbtest is altered to, as in "CHARACTER SET utf8mb3".
+	EnvSchema = "ONEROW_TEST_SCHEMA"
+)
+
 // Names of the two engines, as [Server.Engine] answers.
 const (
 	MariaDB = "MariaDB"

@@ -161,11 +161,27 @@ func DSN(t testing.TB, opts ...Option) string {
 		t.Fatalf("dbtest: %v", err)
 	}
 	t.Cleanup(func() { drop(t, server, name) })
+	if more := os.Getenv(devdb.EnvSchema); more != "" {
+		alter(t, server, name, more)
+	}
 	dsn, err := dsnFor(server, name, opts)
 	if err != nil {
 		t.Fatalf("dbtest: %v", err)
 	}
 	return dsn
+}
+
+// alter changes what tables of the schema get that say nothing of their own.
+func alter(t testing.TB, server *devdb.Server, name, more string) {
+	t.Helper()
+	db, err := sql.Open("mysql", server.DSN(name))
+	if err == nil {
+		_, err = db.ExecContext(t.Context(), "ALTER DATABASE "+name+" "+more) //nolint:gosec // of the one who runs the tests
+		err = errors.Join(err, db.Close())
+	}
+	if err != nil {
+		t.Fatalf("dbtest: %v", err)
+	}
 }
 
 func drop(t testing.TB, server *devdb.Server, name string) {
@@ -197,6 +213,9 @@ func dsnFor(server *devdb.Server, name string, opts []Option) (string, error) {
 		}
 	}
 	dsn := cfg.FormatDSN()
+	if more := os.Getenv(devdb.EnvParams); more != "" {
+		dsn += "&" + more
+	}
 	for _, p := range s.params {
 		dsn += "&" + p // there is always a parameter before: the isolation level
 	}

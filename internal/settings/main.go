@@ -1,0 +1,191 @@
+// Command settings runs the suites under settings that are not the comfortable ones:
+//
+//	go run ./internal/settings                    a few tests of each package under each setting
+//	go run ./internal/settings -full -part 2/4    whole suites, without explorations; the second quarter of the settings
+//	go run ./internal/settings -full gbk latin1   the settings whose names contain one of these
+//
+// Each setting either works, or is refused at once by [onerow.Check], with a message that names it. The server is found as package
+// devdb says, and started anew for each setting. It exits with 1 if one does neither.
+package main
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	_ "github.com/go-sql-driver/mysql" // the driver
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/devdb"
+)
+
+// packages are those whose promises a setting could break, each with the tests of the short form: a few seconds that send
+// nearly every statement once.
+var packages = []struct{ name, short string }{
+	{"repo", "^(Example|TestLife|TestRequestID|TestList|TestRestore|TestChildren|TestOneName|TestKinds)$"},
+	{"quota", "^(TestJoined|TestFlags|TestLimitFails|TestRecheck|TestOwnersOfOtherKinds)$"},
+	{"cascade", "^(Example|TestForeignSchema|TestRetry|TestCancel|TestPark|TestHold|TestSweepResources|TestReadStats)$"},
+	{"idempotency", "^(Example.*|TestDo|TestTwoSteps|TestExpiry|TestOperator|TestPurge|TestTexts)$"},
+	{"flow", "^(Example.*|TestLife|TestSteps|TestConditionalWrites)$"},
+	{"ordering", "^(Example.*|TestOutcomes|TestByTime|TestSkipAndForget|TestParkTexts)$"},
+	{"serial", "^(Example.*|TestClaim|TestGaps|TestTable|TestBlocks|TestVoidEnds)$"},
+}
+
+// explorations know no settings but the isolation level, which they choose, and take long.
+const explorations = "Crash|Survives|Interleave|RandomSchemas"
+
+func main() {
+	full := flag.Bool("full", false, "whole suites instead of a few tests")
+	part := flag.String("part", "1/1", "the i-th of n parts of the settings")
+	flag.Parse()
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer cancel()
+	if err := run(ctx, *full, *part, flag.Args()); err != nil {
+		fmt.Fprintln(os.Stderr, "settings:", err)
+		cancel()
+		os.Exit(1) //nolint:gocritic // cancelled just before
+	}
+}
+
+func run(ctx context.Context, full bool, part string, names []string) (err error) {
+	var i, n int
+	if _, err := fmt.Sscanf(part, "%d/%d", &i, &n); err != nil || i < 1 || i > n {
+		return fmt.Errorf("-part %s: want i/n with 1 <= i <= n", part)
+	}
+	bin, err := os.MkdirTemp("", "onerow-settings-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(bin)) }()
+	for _, pkg := range packages {
+		build := exec.CommandContext(ctx, "go", "test", "-c", "-o", filepath.Join(bin, pkg.name), "./"+pkg.name) //nolint:gosec // our own packages
+		if out, err := build.CombinedOutput(); err != nil {
+			return fmt.Errorf("build the tests of %s: %w\n%s", pkg.name, err, out)
+		}
+	}
+	ran, failed := 0, 0
+	for k, s := range settings {
+		if k%n != i-1 || !s.named(names) {
+			continue
+		}
+		began := time.Now()
+		verdict, err := s.try(ctx, bin, full)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			failed++
+			verdict = "FAILS: " + err.Error()
+		}
+		if verdict != "" {
+			ran++
+			fmt.Printf("%-34s %5.0fs  %s\n", s.name, time.Since(began).Seconds(), verdict)
+		}
+	}
+	switch {
+	case failed > 0:
+		return fmt.Errorf("%d of %d settings neither work nor are refused", failed, ran)
+	case ran == 0:
+		return fmt.Errorf("no setting of this part has a name like %q", names)
+	}
+	return nil
+}
+
+func (s setting) named(names []string) bool {
+	for _, name := range names {
+		if strings.Contains(s.name, name) {
+			return true
+		}
+	}
+	return len(names) == 0
+}
+
+// try starts a server with the setting. An empty verdict: it does not have it.
+func (s setting) try(ctx context.Context, bin string, full bool) (verdict string, err error) {
+	server, err := devdb.Start(ctx, devdb.Options{Args: s.server})
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, server.Close()) }()
+	if !strings.HasPrefix(server.Engine()+" "+server.Version(), s.on) {
+		return "", nil
+	}
+	env := append(os.Environ(), devdb.EnvDSN+"="+server.DSN(""), devdb.EnvParams+"="+s.params, devdb.EnvSchema+"="+s.schema)
+	if s.refused != "" {
+		return s.check(ctx, server)
+	}
+	return s.test(ctx, bin, full, env)
+}
+
+// check sees that the setting is refused.
+func (s setting) check(ctx context.Context, server *devdb.Server) (verdict string, err error) {
+	cfg := server.Config("")
+	cfg.Collation = "" // the setting may be another character set
+	db, err := sql.Open("mysql", cfg.FormatDSN()+"&"+s.params)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	refusal := onerow.Check(ctx, db)
+	var setting *onerow.SettingError
+	if !errors.As(refusal, &setting) || setting.Setting != s.refused {
+		return "", fmt.Errorf("onerow.Check says %w, and should refuse %s", refusal, s.refused)
+	}
+	return "refused: " + refusal.Error(), nil
+}
+
+var failure = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
+
+// test runs the suites, two at a time.
+func (s setting) test(ctx context.Context, bin string, full bool, env []string) (string, error) {
+	var wg sync.WaitGroup
+	results := make([]error, len(packages))
+	two := make(chan struct{}, 2)
+	for i, pkg := range packages {
+		wg.Go(func() {
+			two <- struct{}{}
+			defer func() { <-two }()
+			run, skip := pkg.short, s.skip
+			if full {
+				run, skip = ".", strings.TrimPrefix(s.skip+"|"+explorations, "|")
+			}
+			cmd := exec.CommandContext(ctx, filepath.Join(bin, pkg.name), "-test.timeout=30m", "-test.run="+run, "-test.skip="+skip) //nolint:gosec // made just before
+			cmd.Dir, cmd.Env = pkg.name, env
+			if out, err := cmd.CombinedOutput(); err != nil {
+				results[i] = told(pkg.name, out, err)
+			}
+		})
+	}
+	wg.Wait()
+	verdict := "works"
+	if s.skip != "" {
+		verdict += "; without " + s.skip + ": " + s.why
+	}
+	return verdict, errors.Join(results...)
+}
+
+// told is which tests failed, and where all of their output is.
+func told(pkg string, out []byte, err error) error {
+	var names []string
+	for _, m := range failure.FindAllSubmatch(out, -1) {
+		names = append(names, string(m[1]))
+	}
+	file, ferr := os.CreateTemp("", "settings-"+pkg+"-*.log")
+	if ferr != nil {
+		return errors.Join(err, ferr)
+	}
+	_, werr := file.Write(bytes.TrimSpace(out))
+	return errors.Join(fmt.Errorf("%s: %w: %s (see %s)", pkg, err, strings.Join(names, " "), file.Name()), werr, file.Close())
+}

@@ -1,0 +1,57 @@
+package main
+
+// setting is one way in which a server or a data source name can differ from what the suites are comfortable with.
+type setting struct {
+	name string
+	// on is the engine that knows it, and the beginning of the versions: "MariaDB", "MariaDB 11", "MySQL". Empty: all.
+	on string
+	// server are flags of the server; params is added to every data source name; schema to every CREATE DATABASE.
+	server []string
+	params string
+	schema string
+	// skip are tests that cannot run so for reasons of their own, and why says which.
+	skip, why string
+	// refused is the setting that onerow.Check must name. Empty: everything works.
+	refused string
+}
+
+const (
+	readsLock    = "what the test reads outside locks, and waits for its own transactions"
+	textsAreUTF8 = "the test sends texts in UTF-8, which this connection says is something else"
+)
+
+// Each either works, or is refused at once.
+var settings = []setting{
+	{name: "the server's defaults"},
+	{name: "innodb_rollback_on_timeout", server: []string{"--innodb-rollback-on-timeout=ON"}},
+	{name: "innodb_snapshot_isolation", on: "MariaDB 10.11", server: []string{"--loose-innodb-snapshot-isolation=ON"}},
+	{name: "innodb_snapshot_isolation off", on: "MariaDB 11", server: []string{"--loose-innodb-snapshot-isolation=OFF"}},
+	{name: "autocommit=0", params: "autocommit=0", refused: "autocommit"},
+	{name: "READ UNCOMMITTED", params: "transaction_isolation='READ-UNCOMMITTED'", refused: "transaction_isolation", on: "MySQL"},
+	{name: "READ UNCOMMITTED", params: "tx_isolation='READ-UNCOMMITTED'", refused: "tx_isolation", on: "MariaDB 10"},
+	{name: "READ UNCOMMITTED", params: "tx_isolation='READ-UNCOMMITTED'", refused: "transaction_isolation", on: "MariaDB 11"},
+	{name: "SERIALIZABLE", params: "transaction_isolation='SERIALIZABLE'", on: "MySQL", skip: "TestJoined", why: readsLock},
+	{name: "SERIALIZABLE", params: "tx_isolation='SERIALIZABLE'", on: "MariaDB", skip: "TestJoined", why: readsLock},
+	{name: "sql_mode empty", params: "sql_mode=''"},
+	{name: "sql_mode ANSI_QUOTES", params: "sql_mode='ANSI_QUOTES,STRICT_TRANS_TABLES'"},
+	{name: "sql_mode NO_BACKSLASH_ESCAPES", params: "sql_mode='NO_BACKSLASH_ESCAPES,STRICT_TRANS_TABLES'"},
+	{name: "sql_mode TRADITIONAL", params: "sql_mode='TRADITIONAL'"},
+	{name: "binlog_format STATEMENT", server: []string{"--log-bin=b", "--server-id=1", "--binlog-format=STATEMENT"}, refused: "binlog_format"},
+	{name: "binlog_format MIXED", server: []string{"--log-bin=b", "--server-id=1", "--binlog-format=MIXED"}},
+	{name: "charset utf8", params: "charset=utf8mb3&collation=utf8_general_ci"},
+	{name: "charset latin1", params: "charset=latin1&collation=latin1_swedish_ci", skip: "TestForeignSchema", why: textsAreUTF8},
+	{name: "charset gbk, interpolated", params: "charset=gbk&interpolateParams=true", refused: "character_set_client"},
+	{name: "charset gbk", params: "charset=gbk&interpolateParams=false&collation=gbk_chinese_ci",
+		skip: "TestOneName|TestKinds|TestForeignSchema|TestLife|TestByTime|TestClaim", why: textsAreUTF8},
+	{name: "utf8mb3 databases", server: []string{"--character-set-server=utf8mb3"}, schema: "CHARACTER SET utf8mb3"},
+	{name: "latin1 databases", server: []string{"--character-set-server=latin1"}, schema: "CHARACTER SET latin1"},
+	{name: "lower_case_table_names=1", server: []string{"--lower-case-table-names=1"}},
+	{name: "explicit_defaults_for_timestamp=0", server: []string{"--explicit-defaults-for-timestamp=OFF"}},
+	{name: "max_allowed_packet 1 MiB", server: []string{"--max-allowed-packet=1M"}},
+	{name: "time_zone +13:00", params: "time_zone='%2B13:00'"}, // MariaDB knows none further east
+	{name: "time_zone -11:00", params: "time_zone='-11:00'"},
+	{name: "innodb_lock_wait_timeout 1", params: "innodb_lock_wait_timeout=1"},
+	{name: "auto_increment_increment 3", params: "auto_increment_increment=3&auto_increment_offset=2"},
+	{name: "sql_safe_updates=1", params: "sql_safe_updates=1", refused: "sql_safe_updates"},
+	{name: "readTimeout 2s", params: "readTimeout=2s&writeTimeout=2s"},
+}
