@@ -12,7 +12,7 @@ import (
 func TestPausedDaemon(t *testing.T) {
 	w := ready(t)
 	total := w.big()
-	d := w.start("run", "--batch", "5", "--name", "first", "--lease", "2s")
+	d := w.start("run", "--batch", "1", "--name", "first", "--lease", "2s") // so small that the job lasts until it has noticed
 	w.eventually("rows deleted", sqlDeleted, func(n int64) bool { return n > 0 })
 	w.want(0, "schema change", "pause", "schema", "change")
 	w.eventually("workers that wait", "SELECT COUNT(*) FROM onerow_worker WHERE throttle = 'paused: schema change' AND job_id IS NOT NULL", func(n int64) bool { return n == 1 })
