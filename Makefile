@@ -79,7 +79,7 @@ test-mysql: ## the same on real MySQL, which scripts/get-mysql fetches
 test-mariadb-11: ## the same on MariaDB 11, which scripts/get-mariadb-11 fetches
 	@mysqld=$$(scripts/get-mariadb-11) && env -u ONEROW_DSN ONEROW_MYSQLD="$$mysqld" $(MAKE) test ENGINE=MariaDB VERSION=11.
 
-# The whole matrix takes half an hour and more: make test-settings ARGS="-full -part 1/4".
+# Whole suites, in parts: make test-settings ARGS="-full -part 1/4".
 test-settings: server ## a few tests of each package under each setting that a server or a DSN may have
 	go run ./internal/settings $(ARGS)
 

@@ -64,6 +64,9 @@ func run(ctx context.Context, full bool, part string, names []string) (err error
 	if _, err := fmt.Sscanf(part, "%d/%d", &i, &n); err != nil || i < 1 || i > n {
 		return fmt.Errorf("-part %s: want i/n with 1 <= i <= n", part)
 	}
+	if err := os.Unsetenv(devdb.EnvDSN); err != nil { // a running server would not have the settings
+		return err
+	}
 	bin, err := os.MkdirTemp("", "onerow-settings-")
 	if err != nil {
 		return err
