@@ -59,13 +59,30 @@ func pairs(openArgs, archiveArgs []any) []any {
 	return args
 }
 
-// getSQL reads by the primary keys of the tables.
-var getSQL = jobSQL(`j.id = ?`, `j.id = ?`, ``)
+// getSQL reads by the primary keys of the tables. getCurrentSQL locks, shared, what it reads, see findCurrentSQL.
+var (
+	getSQL        = jobSQL(`j.id = ?`, `j.id = ?`, ``)
+	getCurrentSQL = jobSQL(`j.id = ?`, `j.id = ?`, currently)
+)
 
 // Get returns the job with its counts, or [ErrNoJob]. One statement.
 func Get(ctx context.Context, db onerow.DB, jobID int64) (Job, error) {
+	return getBy(ctx, db, getSQL, jobID)
+}
+
+// answer is Get for what a verb returns: in a caller's transaction, whose snapshot may be older than
+// the job or what became of it, it is a current read.
+func answer(ctx context.Context, tx *onerow.Tx, jobID int64) (Job, error) {
+	query := getSQL
+	if tx.Joined() {
+		query = getCurrentSQL
+	}
+	return getBy(ctx, tx, query, jobID)
+}
+
+func getBy(ctx context.Context, db onerow.DB, query string, jobID int64) (Job, error) {
 	id := []any{jobID}
-	jobs, err := readJobs(ctx, db, getSQL, pairs(id, id)...)
+	jobs, err := readJobs(ctx, db, query, pairs(id, id)...)
 	if err != nil {
 		return Job{}, fmt.Errorf("cascade: read job %d: %w", jobID, err)
 	}

@@ -94,6 +94,24 @@ func ListParked(ctx context.Context, db onerow.DB, o ParkedOptions) ([]Parked, e
 // nothing: what follows is conditional.
 const lookParkedSQL = `SELECT p.job_id, o.id IS NOT NULL FROM onerow_parked AS p LEFT JOIN onerow_job AS o ON o.id = p.job_id WHERE p.id = ?`
 
+// lookParkedCurrentSQL asks for a row that the snapshot of a caller's transaction does not show: it may have been
+// parked since. It locks the row exclusively, as what follows does.
+const lookParkedCurrentSQL = `SELECT job_id, 0 FROM onerow_parked WHERE id = ? FOR UPDATE`
+
+// lookParked says whose row it is, and where its job is, as far as is seen.
+func lookParked(ctx context.Context, db onerow.DB, id int64) (jobID int64, open bool, err error) {
+	err = onerow.QueryRow(ctx, db, lookParkedSQL, []any{id}, &jobID, &open)
+	_, ours := db.(*onerow.Tx)
+	_, isTx := db.(interface{ Commit() error })
+	if errors.Is(err, sql.ErrNoRows) && (ours || isTx) {
+		err = onerow.QueryRow(ctx, db, lookParkedCurrentSQL, []any{id}, &jobID, &open)
+	}
+	if errors.Is(err, sql.ErrNoRows) {
+		err = ErrNoParked
+	}
+	return jobID, open, err
+}
+
 // A job's row is locked before its parked rows are changed: by its worker's fence, and
 // here. So a job does not end while one of its rows is skipped, and the other way round.
 const (
@@ -123,12 +141,8 @@ func lockJob(ctx context.Context, tx *onerow.Tx, jobID int64, seenOpen bool) (op
 func onParked(ctx context.Context, db onerow.DB, id int64, what string, fn func(ctx context.Context, tx *onerow.Tx, jobID int64, open bool) error) (Job, error) {
 	var job Job
 	err := func() error {
-		var jobID int64
-		var seenOpen bool
-		switch err := onerow.QueryRow(ctx, db, lookParkedSQL, []any{id}, &jobID, &seenOpen); {
-		case errors.Is(err, sql.ErrNoRows):
-			return ErrNoParked
-		case err != nil:
+		jobID, seenOpen, err := lookParked(ctx, db, id)
+		if err != nil {
 			return err
 		}
 		return whole(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
@@ -139,7 +153,7 @@ func onParked(ctx context.Context, db onerow.DB, id int64, what string, fn func(
 			if err := fn(ctx, tx, jobID, open); err != nil {
 				return err
 			}
-			job, err = Get(ctx, tx, jobID)
+			job, err = answer(ctx, tx, jobID)
 			return err
 		})
 	}()
@@ -165,8 +179,8 @@ WHERE id = ? AND state = 'leftovers' AND NOT EXISTS (SELECT 1 FROM onerow_parked
 // [ErrNoParked]. It returns the row's job.
 //
 // Four statements for an open job, 5 for a finished one, 6 when it becomes done (and 1 or
-// more when the job moves meanwhile), of which all but the first are in a transaction of
-// its own on a pool. Calling it again is safe, also after [onerow.ErrOutcomeUnknown].
+// more when the job moves meanwhile, or the caller's snapshot does not show the row), of which all
+// but the first are in a transaction of its own on a pool. Calling it again is safe, also after [onerow.ErrOutcomeUnknown].
 func SkipParked(ctx context.Context, db onerow.DB, id int64) (Job, error) {
 	return onParked(ctx, db, id, "skip", func(ctx context.Context, tx *onerow.Tx, jobID int64, open bool) error {
 		n, err := onerow.Affected(ctx, tx, skipSQL, id)
@@ -195,7 +209,8 @@ const unparkSQL = `DELETE p FROM onerow_parked AS p WHERE p.id = ?`
 // when the root row was deleted again since and that job is open. It returns the row's job.
 //
 // Four statements for an open job, 6 for a finished one (and 1 or more when the job moves
-// meanwhile), of which all but the first are in a transaction of its own on a pool.
+// meanwhile, or the caller's snapshot does not show the row), of which all but the first are in a
+// transaction of its own on a pool.
 // Calling it again is safe, also after [onerow.ErrOutcomeUnknown].
 func RetryParked(ctx context.Context, db onerow.DB, id int64) (Job, error) {
 	return onParked(ctx, db, id, "retry", func(ctx context.Context, tx *onerow.Tx, jobID int64, open bool) error {

@@ -57,7 +57,7 @@ func Retry(ctx context.Context, db onerow.DB, jobID int64) (Job, error) {
 			if err != nil {
 				return err
 			}
-			if job, err = Get(ctx, tx, jobID); err != nil || held > 0 {
+			if job, err = answer(ctx, tx, jobID); err != nil || held > 0 {
 				return err
 			}
 			return &NotDeadError{JobID: jobID, State: job.State}
@@ -65,7 +65,7 @@ func Retry(ctx context.Context, db onerow.DB, jobID int64) (Job, error) {
 		if err := reopen(ctx, tx, jobID, unarchiveAllSQL); err != nil {
 			return err
 		}
-		job, err = Get(ctx, tx, jobID)
+		job, err = answer(ctx, tx, jobID)
 		return err
 	})
 	if err != nil {
