@@ -54,8 +54,10 @@ func (e *keyWait) Error() string { return "idempotency: at the key: " + e.err.Er
 func (e *keyWait) Unwrap() error { return e.err }
 
 // busy turns the end of a wait into [ErrBusy], and says whether to wait again. What an earlier run
-// left unknown stays so, unless err is an answer.
+// left unknown stays so, unless err is an answer; whether to wait is for this run's own error to say, and not
+// for a wait that is told with what is unknown.
 func (c *call) busy(ctx context.Context, err error) (again bool, _ error) {
+	last := err
 	switch {
 	case errors.Is(err, onerow.ErrOutcomeUnknown):
 		c.unknown = err
@@ -63,7 +65,7 @@ func (c *call) busy(ctx context.Context, err error) (again bool, _ error) {
 		err = &onerow.OutcomeUnknownError{Err: fmt.Errorf("%w (and then: %w)", c.unknown, err)}
 	}
 	var wait *keyWait
-	if !errors.As(err, &wait) {
+	if !errors.As(last, &wait) {
 		if c.contended && interrupted(ctx, err) { // it ended between two waits
 			err = &BusyError{Key: c.key, Waited: time.Since(c.start), Err: err}
 		}
