@@ -6,6 +6,16 @@ import (
 	"testing"
 )
 
+// hide makes a row that an application has hidden.
+func (w *world) hide(id, deletion int64) {
+	w.t.Helper()
+	w.exec(`INSERT INTO project_archive (id, user_id, name, name_key, stem_key, created_at, updated_at, archived_at, deletion_id, deleted_from)
+VALUES (?, 1, 'P1', 'p1', 'p1', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), ?, 'active')`, id, deletion)
+	w.exec("INSERT INTO onerow_deletion (id, resource, resource_id, deleted_from, grace_us, requested_at) VALUES (?, 'project', ?, 'active', 1, UTC_TIMESTAMP(6))", deletion, fmt.Sprint(id))
+	w.exec(`INSERT INTO onerow_job (resource, resource_id, deletion_id, state, due_at, created_at)
+VALUES ('project', ?, ?, 'scheduled', UTC_TIMESTAMP(6) + INTERVAL 1 HOUR, UTC_TIMESTAMP(6))`, fmt.Sprint(id), deletion)
+}
+
 // TestUndo: by the deletion's number, once; too late, never, before.
 func TestUndo(t *testing.T) {
 	w := ready(t)
@@ -22,20 +32,13 @@ func TestUndo(t *testing.T) {
 		t.Errorf("%d jobs are open", n)
 	}
 
-	// A row that an application has hidden, whose name is taken meanwhile.
-	hide := func(id, deletion int64) {
-		w.exec(`INSERT INTO project_archive (id, user_id, name, name_key, stem_key, created_at, updated_at, archived_at, deletion_id, deleted_from)
-VALUES (?, 1, 'P1', 'p1', 'p1', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), ?, 'active')`, id, deletion)
-		w.exec("INSERT INTO onerow_deletion (id, resource, resource_id, deleted_from, grace_us, requested_at) VALUES (?, 'project', ?, 'active', 1, UTC_TIMESTAMP(6))", deletion, fmt.Sprint(id))
-		w.exec(`INSERT INTO onerow_job (resource, resource_id, deletion_id, state, due_at, created_at)
-VALUES ('project', ?, ?, 'scheduled', UTC_TIMESTAMP(6) + INTERVAL 1 HOUR, UTC_TIMESTAMP(6))`, fmt.Sprint(id), deletion)
-	}
-	hide(50, 900)
+	// The name is taken meanwhile.
+	w.hide(50, 900)
 	w.want(0, `project 50 "P1 (Copy 1)" (it was "P1", a name that is taken now) is active again`, "undo", "900")
 	if n := w.number("SELECT COUNT(*) FROM onerow_quota_mark WHERE resource = 'project' AND owner = '1'"); n != 1 {
 		t.Errorf("%d quota marks", n)
 	}
-	hide(51, 901)
+	w.hide(51, 901)
 	w.exec("UPDATE onerow_job SET due_at = UTC_TIMESTAMP(6)")
 	w.want(1, "too late", "undo", "901")
 	w.ok("drain")
@@ -47,6 +50,33 @@ VALUES ('project', ?, ?, 'scheduled', UTC_TIMESTAMP(6) + INTERVAL 1 HOUR, UTC_TI
 		}
 	}
 	w.want(2, "<deletion>", "undo")
+}
+
+// TestHeld: the job of a row that was to come back and cannot is left alone past its grace period, "jobs" shows why, and a retry
+// lets it go on.
+func TestHeld(t *testing.T) {
+	w := ready(t)
+	w.fill(1, 2, 2)
+	w.hide(50, 900)
+	w.exec("ALTER TABLE project ADD UNIQUE KEY one_each (user_id)")
+	w.want(1, "one_each", "undo", "900")
+	w.exec("ALTER TABLE project DROP KEY one_each") // no worker would start
+	w.exec("UPDATE onerow_job SET due_at = due_at - INTERVAL 2 HOUR")
+	w.ok("drain")
+	for _, args := range [][]string{{"jobs"}, {"jobs", "--state", "held"}} {
+		out := w.ok(args...)
+		for _, says := range []string{"project 50", "held, else due 20", "cancelled, and it cannot come back: ", "project 50 has the same user_id"} {
+			if !strings.Contains(out, says) {
+				t.Errorf("%q does not say %q:\n%s", args, says, out)
+			}
+		}
+	}
+	job := fmt.Sprint(w.number("SELECT id FROM onerow_job"))
+	w.want(0, "job "+job+" (project 50) is ready again", "retry", job)
+	w.want(0, "1 job done", "drain")
+	if n := w.number("SELECT COUNT(*) FROM project_archive"); n != 0 {
+		t.Errorf("%d rows are left", n)
+	}
 }
 
 // TestUndoOfTables: a row that somebody else's table has stays where it is.
