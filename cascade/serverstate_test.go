@@ -34,6 +34,11 @@ func TestServerStates(t *testing.T) {
 			err = w.settle(t.Context(), c, c.jobs[0], cause)
 			return get(t, db, job.ID), err
 		}
+		for _, number := range []uint16{1040, 1114, 1317, 1969} { // what applications have met
+			if serverStates[number] == "" {
+				t.Errorf("%d is no state of the server", number)
+			}
+		}
 		for number := range serverStates {
 			got, err := attempt(number)
 			if got.State != Ready || got.Failures != 0 || !got.DueAt.After(time.Now().Add(-time.Minute)) || !strings.Contains(got.LastError, serverStates[number]) {
