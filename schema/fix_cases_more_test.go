@@ -131,5 +131,8 @@ func toolkitFixes() []fixCase {
 		{kind: counterBehind, name: "archived jobs", tool: true, broken: []string{
 			"INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, batch_seq, failures, created_at, finished_at) VALUES (9, 'p', '1', 17, 'done', NOW(6), 1, 1, 0, NOW(6), NOW(6))"},
 			sql: "ALTER TABLE `onerow_job` AUTO_INCREMENT = 10"},
+		{kind: counterBehind, name: "deletions", tool: true, broken: []string{
+			"INSERT INTO onerow_job (resource, resource_id, deletion_id, state, due_at, created_at) VALUES ('p', '1', 17, 'ready', NOW(6), NOW(6))"},
+			says: "holds the deletion_id 17", sql: "ALTER TABLE `onerow_deletion` AUTO_INCREMENT = 18"},
 	}
 }
