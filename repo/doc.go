@@ -19,7 +19,8 @@
 //   - A row is in exactly one of its two tables at every commit, and keeps its id.
 //   - Names of active rows are unique per owner, in every spelling that has the
 //     same name key. The unique index decides, never a read before the write.
-//   - A row that was made with a request id is made once, ever. A deploy that adds
+//   - A row that was made with a request id is made once, until [PurgeRequests] takes the
+//     record of the request. A deploy that adds
 //     fields to T, reorders them or changes their Go types leaves retries of earlier
 //     requests what they were, as long as the values are the same and new fields zero.
 //   - Updates of one row wait for each other; each that returns nil was applied once.
