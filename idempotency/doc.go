@@ -62,7 +62,7 @@
 //     proven by the first statement of the write's transaction, which holds the key's row until COMMIT.
 //   - Another payload under the same key is [ErrMismatch], when both calls gave one
 //     ([Payload], [Fingerprint]): also when the key is free because its work was not done. A call without
-//     a payload leaves the one that is there.
+//     a payload leaves the one that is there. A Do that was rolled back leaves no row, and so no payload.
 //   - Texts (an error, an operator's name and reason, Config.Name) are stored and read whole on a connection of any
 //     character set. An error of more than 16,000 bytes is cut and says so; what is not UTF-8 becomes U+FFFD.
 //   - A result above Config.MaxResult is refused or stored by reference, never cut. One that the server

@@ -71,6 +71,35 @@ func TestKeyOf(t *testing.T) {
 	}
 }
 
+// TestPayloadAfterDeploy: a struct whose fields were put in another order, and that has new ones which a retry does not
+// set and JSON leaves out, is the same payload.
+func TestPayloadAfterDeploy(t *testing.T) {
+	type before struct {
+		Amount int
+		Note   string
+	}
+	type after struct {
+		Tip    int `json:",omitzero"`
+		Note   string
+		Amount int
+	}
+	hash := func(v any) [32]byte {
+		t.Helper()
+		sum, err := hashOf(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sum
+	}
+	old := hash(before{Amount: 1})
+	if hash(after{Amount: 1}) != old {
+		t.Error("the retry is another payload")
+	}
+	if hash(after{Amount: 1, Tip: 1}) == old || hash(after{Amount: 1, Note: "n"}) == old {
+		t.Error("another payload is the same")
+	}
+}
+
 func mustKey(t *testing.T, doc string, fields ...string) string {
 	t.Helper()
 	k, err := KeyOf([]byte(doc), fields...)

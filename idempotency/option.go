@@ -27,7 +27,9 @@ func LookFirst() Option {
 }
 
 // Payload is what the work of Do or Begin is done with: another payload under
-// the same key is [ErrMismatch]. It is hashed as JSON, where the order of fields does not matter.
+// the same key is [ErrMismatch]. It is hashed as JSON, where the order of fields does not matter. A field
+// that a later version of a struct adds counts, unless it is tagged omitzero or omitempty: else a retry
+// that crosses that deploy is another payload.
 func Payload(v any) Option {
 	return Option{"Payload", func(c *call) error {
 		sum, err := hashOf(v)

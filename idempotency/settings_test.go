@@ -9,7 +9,7 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
-// TestSettings: nothing depends on the driver's settings.
+// TestSettings: nothing depends on these settings of the driver.
 func TestSettings(t *testing.T) {
 	for _, p := range [][2]string{{"clientFoundRows", "true"}, {"clientFoundRows", "false"}, {"interpolateParams", "true"}, {"interpolateParams", "false"},
 		{"parseTime", "true"}, {"parseTime", "false"}, {"loc", "Asia%2FTokyo"}, {"time_zone", "%27-05:00%27"}} {
