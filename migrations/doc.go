@@ -28,8 +28,8 @@
 //     once. GET_LOCK, taken on the session that runs the statements, makes them
 //     take turns. It only saves work: without it (a Galera node refuses GET_LOCK,
 //     and it does not reach other nodes) the result is the same.
-//   - Nothing depends on the driver's settings, not on parseTime and not on
-//     multiStatements. One connection of the pool is used at a time.
+//   - Neither parseTime nor multiStatements is needed. One connection of the pool is
+//     used at a time.
 //   - [Status] only reads.
 //
 // Not promised: Down beside a running application or beside Up; and a Down after

@@ -25,7 +25,7 @@
 //	                 │                        Hold ──┬─ the next: as above, then the parked ones behind it
 //	                 │                               └─ too early: Held (parked) ── the gap closes ─► applied
 //	                 │ not newer
-//	                 └─► Stale; with kept messages Duplicate (seen) or Late (never seen)
+//	                 └─► Stale; with kept messages Duplicate (seen) or Late (not seen)
 //
 // What is guaranteed:
 //
@@ -69,7 +69,7 @@
 //
 // That two senders' clocks agree, or never tick twice at once: one stream, or one
 // row, should have one sender. Duplicates of messages older than what [Guard.Forget]
-// left are Late or Stale. Gaps that never close: [Guard.Skip] says that they will not.
+// left, or newer than the snapshot of the caller's transaction, are Late or Stale. Gaps that never close: [Guard.Skip] says that they will not.
 //
 // # What it costs
 //

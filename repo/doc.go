@@ -1,7 +1,9 @@
 // Package repo holds the rows that an owner sees - projects, screens, comments -
 // in an active and an archive table, as values of the caller's own struct. Each
 // verb may be called twice, in parallel, late, or again after a crash at any
-// statement; the tables end as if it had been called once.
+// statement; the tables end as if it had been called once. (Two calls of Create
+// are one by their name or their request id; a row without either is new each
+// time. For Update see below.)
 //
 //	              Create                     Delete
 //	                │            ┌─────────────────────────────► gone

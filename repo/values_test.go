@@ -104,8 +104,8 @@ func full() Kinds {
 	}
 }
 
-// TestKinds: what is created is read back as it was, by every verb and under all
-// settings of the driver; a NULL is Go's nil.
+// TestKinds: what is created is read back as it was, by every verb and under
+// opposite settings of the driver; a NULL is Go's nil.
 func TestKinds(t *testing.T) {
 	for _, settings := range [][]dbtest.Option{
 		{dbtest.Param("interpolateParams", "true"), dbtest.Param("parseTime", "true"), dbtest.Param("loc", "Asia%2FTokyo")},
