@@ -61,16 +61,18 @@ func validate(ctx context.Context, db *sql.DB) error {
 
 func nothing(context.Context, *sql.DB) error { return nil }
 
-// TestSurvivesFaults fails every verb at every statement.
-func TestSurvivesFaults(t *testing.T) {
+// verb is a verb under faults: the state before it, the call, and how many fault points it has at least.
+type verb struct {
+	name  string
+	setup func(context.Context, *sql.DB) error
+	call  func(context.Context, *sql.DB) error
+	min   int
+}
+
+func verbs() []verb {
 	a := run("", "a")
 	step := must(flow.StepID(a, "price"))
-	verbs := []struct {
-		name  string
-		setup func(context.Context, *sql.DB) error
-		call  func(context.Context, *sql.DB) error
-		min   int
-	}{
+	return []verb{
 		{"claim", nothing, claimed, 35},
 		{"claim after", claimed, func(ctx context.Context, db *sql.DB) error {
 			return second(flow.Claim(ctx, db, run("pay", "a2"), flow.After(a)))
@@ -98,11 +100,15 @@ func TestSurvivesFaults(t *testing.T) {
 			return errors.Join(second(flow.Forget(ctx, db, -time.Second, 10)), second(flow.Owners(ctx, db, "cart/42")))
 		}, 40},
 	}
+}
+
+// TestSurvivesFaults fails every verb at every statement.
+func TestSurvivesFaults(t *testing.T) {
 	for _, level := range levels {
 		t.Run(level.String(), func(t *testing.T) {
 			t.Parallel()
 			_, dsn := open(t, dbtest.Isolation(level))
-			for _, v := range verbs {
+			for _, v := range verbs() {
 				t.Run(v.name, func(t *testing.T) {
 					w := faulty(dsn, v.setup, v.call)
 					// "forget" finds nothing when it comes again: fewer statements, the same tables.

@@ -73,10 +73,19 @@ func one(ctx context.Context, tx *onerow.Tx, m ordering.Message, s *runState) er
 	return err
 }
 
-// TestSurvivesFaults fails every verb at every statement.
-func TestSurvivesFaults(t *testing.T) {
+// verb is a verb under faults: its guard, the messages before it, the call, and how many fault points it has at least.
+type verb struct {
+	name   string
+	g      *ordering.Guard[runState]
+	before []int64
+	call   func(context.Context, *sql.DB) error
+	min    int
+}
+
+// verbs: hold is the guard of those that hold messages.
+func verbs() (list []verb, hold *ordering.Guard[runState]) {
 	reject := must(ordering.New[runState](ordering.Config{Consumer: "c", Keep: true}))
-	hold := must(ordering.New[runState](ordering.Config{Consumer: "c", Mode: ordering.Hold, First: 1}))
+	hold = must(ordering.New[runState](ordering.Config{Consumer: "c", Mode: ordering.Hold, First: 1}))
 	give := func(g *ordering.Guard[runState], seq int64) func(context.Context, *sql.DB) error {
 		return func(ctx context.Context, db *sql.DB) error {
 			return second(g.Apply(ctx, db, sample(seq).message(), apply))
@@ -87,13 +96,7 @@ func TestSurvivesFaults(t *testing.T) {
 			return second(hold.Apply(ctx, db, sample(seq).message(), one))
 		}
 	}
-	verbs := []struct {
-		name   string
-		g      *ordering.Guard[runState]
-		before []int64
-		call   func(context.Context, *sql.DB) error
-		min    int
-	}{
+	return []verb{
 		{"reject, the first", reject, nil, give(reject, 5), 70},
 		{"reject, newer", reject, []int64{2}, give(reject, 5), 70},
 		{"reject, late", reject, []int64{2, 5}, give(reject, 3), 25},
@@ -122,7 +125,12 @@ func TestSurvivesFaults(t *testing.T) {
 			return errors.Join(second(reject.Forget(ctx, db, -1e9, 1)), second(reject.Forget(ctx, db, -1e9, 10)), second(ordering.Settle(ctx, db, 1)),
 				second(reject.Read(ctx, db, "user/3000")), second(reject.Waiting(ctx, db, 5)), second(ordering.DeadLetters(ctx, db, "q", 0, 5)))
 		}, 40},
-	}
+	}, hold
+}
+
+// TestSurvivesFaults fails every verb at every statement.
+func TestSurvivesFaults(t *testing.T) {
+	verbs, hold := verbs()
 	for _, level := range levels {
 		t.Run(level.String(), func(t *testing.T) {
 			t.Parallel()

@@ -14,16 +14,17 @@ import (
 	"github.com/onerow/onerow/quota"
 )
 
-// TestSurvivesFaults fails a mutation with its mark, a recalculation, and a sweep (which settles) at every statement.
-func TestSurvivesFaults(t *testing.T) {
-	o := order{by: "position", descending: true}
-	r := o.rule(t)
-	calls := []struct {
-		name string
-		call func(ctx context.Context, db *sql.DB) error
-		sets []string
-		min  int
-	}{
+// verb is a verb under faults: the call, the tables that compare as sets, and how many fault points it has at least.
+type verb struct {
+	name string
+	call func(ctx context.Context, db *sql.DB) error
+	sets []string
+	min  int
+}
+
+// verbs are a mutation with its mark, a recalculation, and a sweep, which settles.
+func verbs(r *quota.Rule) []verb {
+	return []verb{
 		{"Mark", func(ctx context.Context, db *sql.DB) error {
 			return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 				if _, err := tx.ExecContext(ctx, "UPDATE user SET projects = 1 WHERE id = 7"); err != nil {
@@ -41,8 +42,13 @@ func TestSurvivesFaults(t *testing.T) {
 			return err
 		}, nil, 200},
 	}
+}
+
+// TestSurvivesFaults fails every verb at every statement.
+func TestSurvivesFaults(t *testing.T) {
+	o := order{by: "position", descending: true}
 	for _, level := range levels {
-		for _, c := range calls {
+		for _, c := range verbs(o.rule(t)) {
 			t.Run(level.String()+"/"+c.name, func(t *testing.T) {
 				_, dsn := open(t, o, dbtest.Isolation(level))
 				w := faulty(dsn, c.call)

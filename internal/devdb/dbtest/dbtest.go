@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"strings"
 	"sync"
@@ -90,6 +91,12 @@ func Isolation(level sql.IsolationLevel) Option {
 func Param(key, value string) Option {
 	return func(s *settings) { s.params = append(s.params, key+"="+value) }
 }
+
+// ForeignZones are time zones that a server's sessions may have, far from UTC on both of its sides.
+var ForeignZones = []string{"+05:30", "-11:00"}
+
+// Zone sets the time zone of every session; the default is +00:00. What takes NOW() for UTC is found on one side of it at least.
+func Zone(zone string) Option { return Param("time_zone", url.QueryEscape("'"+zone+"'")) }
 
 // SnapshotIsolation says whether the server knows innodb_snapshot_isolation (MariaDB, ON by default from 11.6 on): a write on a row
 // that was changed after the transaction's snapshot is refused there, and the transaction rolled back, at REPEATABLE READ.

@@ -1,0 +1,169 @@
+package cascade
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/crashtest"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/zonetest"
+)
+
+// TestClocks: what the verbs and the worker write is UTC whatever the session's time zone.
+func TestClocks(t *testing.T) {
+	zonetest.Clocks(t, func(t *testing.T, zone dbtest.Option) (*sql.DB, []crashtest.Workflow) {
+		dsn := dbtest.DSN(t, zone)
+		db := dbtest.OpenDSN(t, dsn)
+		plant(t, db)
+		ready := mapped(t, dsn, forest)
+		work := func(ctx context.Context, db *sql.DB, failures int) error {
+			w, err := NewWorker(db, forest, Config{Name: "w", Assets: &shelf{}, MaxFailures: failures, Lease: time.Hour})
+			if err != nil {
+				return err
+			}
+			ready(w)
+			_, err = w.RunOnce(ctx)
+			return err
+		}
+		put := func(resource, state string, more ...string) func(context.Context, *sql.DB) error {
+			return func(ctx context.Context, db *sql.DB) error {
+				return execAll(ctx, db, append([]string{putJob(resource, state, "0 SECOND")}, more...)...)
+			}
+		}
+		broken := put("project", "ready", "UPDATE onerow_job SET resource_id = 'nonsense'")
+		d := Deletion{ID: 5, Resource: "project", ResourceID: "1", Owner: "7", From: "active", Grace: 2 * time.Hour}
+		enqueued := func(ctx context.Context, db *sql.DB) error {
+			_, lerr := Log(ctx, db, d)
+			_, err := Enqueue(ctx, db, d)
+			return errors.Join(lerr, err)
+		}
+		all := []crashtest.Workflow{
+			{Name: "enqueue", Call: enqueued},
+			{Name: "enqueue an earlier one", Setup: enqueued, Call: func(ctx context.Context, db *sql.DB) error {
+				earlier := d
+				earlier.Grace = time.Hour
+				_, err := Enqueue(ctx, db, earlier)
+				return err
+			}},
+			{Name: "enqueue many", Call: func(ctx context.Context, db *sql.DB) error {
+				_, err := EnqueueMany(ctx, db, []Deletion{d})
+				return err
+			}},
+			{Name: "cancel", Setup: enqueued, Call: func(ctx context.Context, db *sql.DB) error { return Cancel(ctx, db, "project", "1", 5) }},
+			{Name: "hold", Setup: enqueued, Call: func(ctx context.Context, db *sql.DB) error { return Hold(ctx, db, "project", "1", 5, "why") }},
+			{Name: "pause", Call: func(ctx context.Context, db *sql.DB) error { return Pause(ctx, db, "why") }},
+			{Name: "resume", Setup: func(ctx context.Context, db *sql.DB) error { return Pause(ctx, db, "why") },
+				Call: func(ctx context.Context, db *sql.DB) error { return Resume(ctx, db) }},
+			{Name: "a failure", Setup: broken, Call: func(ctx context.Context, db *sql.DB) error { return work(ctx, db, 5) }},
+			{Name: "the last failure", Setup: broken, Call: func(ctx context.Context, db *sql.DB) error { return work(ctx, db, 1) }},
+			{Name: "retry", Setup: put("project", "dead", moveColumns+"UTC_TIMESTAMP(6) FROM onerow_job", "DELETE FROM onerow_job"),
+				Call: func(ctx context.Context, db *sql.DB) error {
+					_, err := Retry(ctx, db, 1)
+					return err
+				}},
+			{Name: "a cascade", Setup: smallForest, Call: func(ctx context.Context, db *sql.DB) error { return work(ctx, db, 5) }, Check: smallCounts},
+			{Name: "a claim", Setup: put("note", "ready"), Call: func(ctx context.Context, db *sql.DB) error {
+				w, err := NewWorker(db, forest, Config{Name: "w", Assets: &shelf{}, Lease: time.Hour})
+				if err != nil {
+					return err
+				}
+				ready(w)
+				c, err := w.claim(ctx)
+				if err == nil && len(c.jobs) != 1 {
+					err = fmt.Errorf("claimed %+v", c.jobs)
+				}
+				return err
+			}},
+		}
+		for i := range all {
+			all[i].Empty = complete(crashtest.Workflow{}, dsn).Empty
+		}
+		return db, all
+	})
+}
+
+// TestTimesInEachZone: a job is due, a worker gone and trouble old a minute after its time, and not a minute before.
+func TestTimesInEachZone(t *testing.T) {
+	zonetest.Each(t, func(t *testing.T, zone dbtest.Option) {
+		db, ctx := openForest(t, zone), t.Context()
+		w := quiet(t, worker(t, db, Config{Name: "w"}))
+		early, late := condemn(t, db, 1, time.Minute), condemn(t, db, 2, time.Hour)
+		exec(t, db, "UPDATE onerow_job SET due_at = due_at - INTERVAL 61 MINUTE WHERE id = ?", late.ID)
+		for id, want := range map[int64]State{early.ID: Scheduled, late.ID: Ready} {
+			if got := get(t, db, id); got.State != want {
+				t.Errorf("%+v, want %s", got, want)
+			}
+		}
+		exec(t, db, `INSERT INTO onerow_worker (name, started_at, seen_at, throttle, job_id, beats)
+SELECT name, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL minutes MINUTE, '', NULL, 1 FROM (SELECT 'here' AS name, 0 AS minutes UNION ALL SELECT 'away', 59 UNION ALL SELECT 'gone', 61) AS x`)
+		stats, err := ReadStats(ctx, db)
+		if err != nil || stats.Open[Scheduled] != 1 || stats.Open[Ready] != 1 || stats.OldestAge < time.Minute || stats.OldestAge > 10*time.Minute || stats.Workers != 1 {
+			t.Errorf("%+v, %v", stats, err)
+		}
+		if err := w.governor.tidy(ctx); err != nil {
+			t.Error(err)
+		}
+		if n := count(t, db, "SELECT COUNT(*) FROM onerow_worker WHERE name IN ('here', 'away')"); n != 2 || count(t, db, "SELECT COUNT(*) FROM onerow_worker") != 2 {
+			t.Errorf("%d workers stay of the two that were seen", n)
+		}
+		exec(t, db, `INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, batch_seq, failures, created_at, finished_at)
+SELECT id, 'project', '1', 5, 'dead', UTC_TIMESTAMP(6), 1, 1, 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL minutes MINUTE FROM (SELECT 101 AS id, 59 AS minutes UNION ALL SELECT 102, 61) AS x`)
+		if err := healTrouble(ctx, db, time.Hour); err != nil {
+			t.Error(err)
+		}
+		if n := count(t, db, "SELECT SUM(job_id) FROM onerow_job_trouble"); n != 101 {
+			t.Errorf("the trouble of job %d was listed", n)
+		}
+		for _, act := range []func(deletion Job) error{
+			func(j Job) error { return Cancel(ctx, db, j.Resource, j.ResourceID, j.DeletionID) },
+			func(j Job) error { return Hold(ctx, db, j.Resource, j.ResourceID, j.DeletionID, "why") },
+		} {
+			if err := act(get(t, db, late.ID)); !errors.Is(err, ErrTooLate) {
+				t.Errorf("after its grace period: %v", err)
+			}
+		}
+		c, err := w.claim(ctx)
+		if err != nil || len(c.jobs) != 1 || c.jobs[0].ID != late.ID {
+			t.Errorf("claimed %+v, %v", c.jobs, err)
+		}
+		if err := Cancel(ctx, db, "project", "1", early.DeletionID); err != nil {
+			t.Errorf("before the grace period's end: %v", err)
+		}
+	})
+}
+
+// TestSweepGraceInEachZone: rows are young by the server's clock whatever the session's zone.
+func TestSweepGraceInEachZone(t *testing.T) {
+	zonetest.Each(t, func(t *testing.T, zone dbtest.Option) {
+		db := openForest(t, zone)
+		for i, minutes := range []int{59, 61} {
+			insert(t, db, "screen", map[string]any{"id": i + 1, "project_id": 1, "blob_key": fmt.Sprint("b", minutes)})
+			exec(t, db, "UPDATE screen SET updated_at = updated_at - INTERVAL ? MINUTE WHERE blob_key = ?", minutes, fmt.Sprint("b", minutes))
+		}
+		b := &bucket{objects: map[string]time.Time{"young": time.Now().Add(-59 * time.Minute), "old": time.Now().Add(-61 * time.Minute)}}
+		if _, found := sweepOf(t, db, forest, b, SweepOptions{Grace: time.Hour}); !slices.Equal(found, []string{"old", "screen 2: b61"}) {
+			t.Errorf("%q", found)
+		}
+	})
+}
+
+// TestSweepByTheServersClock: how old an object is is asked of the database, whose clock wrote the rows' times too; this
+// process's clock may be wrong. Here the server is two days ahead.
+func TestSweepByTheServersClock(t *testing.T) {
+	ahead := time.Now().Add(48 * time.Hour)
+	db := openForest(t, dbtest.Param("timestamp", fmt.Sprint(ahead.Unix())))
+	b := &bucket{objects: map[string]time.Time{"young": ahead.Add(-59 * time.Minute), "old": ahead.Add(-61 * time.Minute)}}
+	if _, found := sweepOf(t, db, forest, b, SweepOptions{Grace: time.Hour}); !slices.Equal(found, []string{"old"}) {
+		t.Errorf("%q", found)
+	}
+	var now sql.NullInt64
+	if err := onerow.QueryRow(t.Context(), db, "SELECT TIMESTAMPDIFF(SECOND, '1970-01-01', UTC_TIMESTAMP())", nil, &now); err != nil || now.Int64 != ahead.Unix() {
+		t.Errorf("the server's clock says %d, %v; want %d", now.Int64, err, ahead.Unix())
+	}
+}

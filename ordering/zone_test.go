@@ -1,0 +1,52 @@
+package ordering_test
+
+import (
+	"database/sql"
+	"testing"
+	"time"
+
+	"github.com/onerow/onerow/crashtest"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/zonetest"
+	"github.com/onerow/onerow/ordering"
+)
+
+// TestClocks: what the verbs write is UTC whatever the session's time zone.
+func TestClocks(t *testing.T) {
+	zonetest.Clocks(t, func(t *testing.T, zone dbtest.Option) (*sql.DB, []crashtest.Workflow) {
+		db, dsn := open(t, zone)
+		list, _ := verbs()
+		var all []crashtest.Workflow
+		for _, v := range list {
+			w := faulty(dsn, v.g, v.before, v.call)
+			w.Name = v.name
+			all = append(all, w)
+		}
+		return db, all
+	})
+}
+
+// TestForgetInEachZone: what came a minute too late stays, what came a minute before that goes; and how long a stream
+// waits is told in each zone.
+func TestForgetInEachZone(t *testing.T) {
+	zonetest.Each(t, func(t *testing.T, zone dbtest.Option) {
+		db, _ := open(t, zone)
+		ctx := t.Context()
+		g := must(ordering.New[trail](ordering.Config{Consumer: "c", Mode: ordering.Hold, First: 1, Keep: true}))
+		for _, seq := range []int64{1, 2, 4} {
+			must(g.Apply(ctx, db, ordering.Message{Stream: "s", Sequence: seq}, follow))
+		}
+		exec(t, db, "UPDATE onerow_stream_message SET received_at = received_at - INTERVAL 24 HOUR + INTERVAL IF(seq = 1, -1, 1) MINUTE")
+		if n := must(g.Forget(ctx, db, 24*time.Hour, 10)); n != 1 {
+			t.Errorf("%d were forgotten", n)
+		}
+		if n := scan[int](t, db, "SELECT SUM(seq) FROM onerow_stream_message"); n != 2+4 {
+			t.Errorf("the wrong one was forgotten: %d", n)
+		}
+		exec(t, db, "UPDATE onerow_stream SET updated_at = updated_at - INTERVAL 1 HOUR")
+		waiting := must(g.Waiting(ctx, db, 5))
+		if len(waiting) != 1 || waiting[0].Idle < time.Hour || waiting[0].Idle > time.Hour+10*time.Minute {
+			t.Errorf("waiting: %+v", waiting)
+		}
+	})
+}
