@@ -86,6 +86,24 @@ func TestPageStrangers(t *testing.T) {
 	}
 	s.message(s.do(http.MethodPost, "/pause", url.Values{"reason": {"why"}}, header("Sec-Fetch-Site", "same-origin"), header("Origin", s.base)), "Paused")
 
+	// Nor may another site with the cookie or the token of somebody who is signed in.
+	signed := w.serve(testToken, false)
+	in := signed.do(http.MethodPost, "/login", url.Values{"token": {testToken}}, func(r *http.Request) { r.Header.Del("Authorization") })
+	signed.says(in, http.StatusSeeOther)
+	cookie := func(r *http.Request) {
+		r.Header.Del("Authorization")
+		r.AddCookie(in.Cookies()[0])
+	}
+	for name, by := range map[string]change{"token": func(*http.Request) {}, "cookie": cookie} {
+		for _, path := range []string{"/pause", "/resume", "/login", "/logout"} {
+			got := signed.do(http.MethodPost, path, url.Values{"reason": {"x"}}, by, header("Sec-Fetch-Site", "cross-site"), header("Origin", "https://evil.example"))
+			if got.StatusCode != http.StatusForbidden {
+				t.Errorf("%s by the %s of another site's victim: %s", path, name, got.Status)
+			}
+		}
+		signed.message(signed.do(http.MethodPost, "/pause", url.Values{"reason": {"why"}}, by, header("Sec-Fetch-Site", "same-origin")), "Sign out")
+	}
+
 	// A name of another site that resolves to this machine.
 	rebound := func(r *http.Request) { r.Host = "evil.example:9090" }
 	s.says(s.get("/", rebound), http.StatusMisdirectedRequest)
@@ -101,6 +119,59 @@ func TestPageStrangers(t *testing.T) {
 	if body := public.get("/").body; strings.Contains(body, "<form") {
 		t.Error("the page has buttons that nobody may press")
 	}
+}
+
+// TestLocalPath: the form sends nobody away. To a browser \\ is a /, and it drops tabs and ends of lines.
+func TestLocalPath(t *testing.T) {
+	for to, want := range map[string]string{"": "/", "/": "/", "/jobs/1/undo": "/jobs/1/undo", "/a?b=c": "/a?b=c", "jobs": "/", "//evil.example": "/",
+		`/\evil.example`: "/", `\\evil.example`: "/", `\/evil.example`: "/", "/\t/evil.example": "/", "\t//evil.example": "/", "/\r\n/evil.example": "/",
+		"https://evil.example": "/", "javascript:alert(1)": "/"} {
+		if got := localPath(to); got != want {
+			t.Errorf("%q: %q, want %q", to, got, want)
+		}
+	}
+}
+
+// TestReadyAsksTheDatabase: what was found is believed for a while, but not that the database still answers.
+func TestReadyAsksTheDatabase(t *testing.T) {
+	w := ready(t)
+	s := w.serve("", true)
+	db := dbtest.OpenDSN(t, w.cfg.FormatDSN())
+	s.page.health = newHealth(&working{db: db, plan: s.plan})
+	s.says(s.get("/readyz"), http.StatusOK, "ready")
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s.says(s.get("/readyz"), http.StatusServiceUnavailable, "cannot be reached")
+}
+
+// TestMetricsAreMeasuredNowAndThen: scrapes that come thick and fast count the queue once a second.
+func TestMetricsAreMeasuredNowAndThen(t *testing.T) {
+	s := ready(t).serve("", true)
+	m := s.page.op.metrics
+	at := func() time.Time {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return m.measured
+	}
+	dbtest.Eventually(t, time.Minute, func() (bool, string) {
+		s.says(s.get("/metrics"), http.StatusOK)
+		measured := at()
+		s.says(s.get("/metrics"), http.StatusOK)
+		if time.Since(measured) >= measureEvery {
+			return false, "a scrape takes a second"
+		}
+		if !at().Equal(measured) {
+			t.Fatal("the queue is measured at every scrape")
+		}
+		return true, ""
+	})
+	// And once it is a second old, again.
+	m.mu.Lock()
+	m.measured = time.Now().Add(-measureEvery)
+	m.mu.Unlock()
+	s.enqueue(1, time.Hour)
+	s.says(s.get("/metrics"), http.StatusOK, `onerow_cascade_jobs{state="scheduled"} 1`)
 }
 
 // TestPageRequests: addresses, methods, bodies and headers.
