@@ -77,6 +77,9 @@ func TestProjects(t *testing.T) {
 	}
 	id := a.id("id")
 	path := fmt.Sprintf("/api/projects/%d", id)
+	if at := a.header.Get("Location"); at != path {
+		t.Errorf("Location %q, want %q", at, path)
+	}
 	if p := f.send(t, "POST", projects, object("name", " EMAIL  campaign ")).want(409).problem(); p.ExistingID != id {
 		t.Errorf("%+v", p)
 	}
@@ -159,6 +162,11 @@ func TestDelete(t *testing.T) {
 	f.send(t, "GET", path, "").want(404)
 	f.send(t, "GET", path+"/screens", "").want(404)
 	f.send(t, "PUT", path+"/screens/a.png", "x").want(404)
+	// What was accepted is at the address of its job.
+	accepted := f.send(t, "DELETE", path+"?grace=30s", "").want(202)
+	if at := accepted.header.Get("Location"); at != fmt.Sprintf("/api/jobs/%d", job) || f.send(t, "GET", at, "").want(200).id("id") != job {
+		t.Errorf("Location %q of job %d", at, job)
+	}
 	if again := f.send(t, "DELETE", path+"?grace=30s", "").want(202).id("job_id"); again != job {
 		t.Errorf("job %d, then %d", job, again)
 	}

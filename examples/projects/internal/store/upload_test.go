@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"io"
 	"maps"
@@ -230,4 +231,41 @@ func TestParallelVersions(t *testing.T) {
 	if files := f.files(t); len(files) != 1 {
 		t.Errorf("%d files", len(files))
 	}
+}
+
+// breaking is a body whose client goes away after a while, with which the request's context ends.
+type breaking struct {
+	left   int
+	cancel func()
+}
+
+func (b *breaking) Read(p []byte) (int, error) {
+	if b.left == 0 {
+		b.cancel()
+		return 0, io.ErrUnexpectedEOF
+	}
+	n := min(len(p), b.left)
+	b.left -= n
+	return n, nil
+}
+
+// TestUploadBrokenOff: the intent of an upload whose client has gone is given up at once, though the request's context has
+// ended; the sweep need not wait until it is due.
+func TestUploadBrokenOff(t *testing.T) {
+	f := open(t)
+	p := f.newProject(t)
+	for _, size := range []int{0, 10, 100_000} {
+		ctx, cancel := context.WithCancel(t.Context())
+		_, _, err := f.Upload(ctx, Upload{ProjectID: p.ID, Filename: "home.png", Body: &breaking{size, cancel}})
+		if !errors.Is(err, ErrUploadBroken) {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+		if n := f.count(t, "SELECT COUNT(*) FROM blob_intent WHERE state <> 'expired' OR due_at > UTC_TIMESTAMP(6)"); n != 0 {
+			t.Errorf("%d bytes: %d intents are not given up", size, n)
+		}
+		if n, err := f.SweepOnce(t.Context()); n != 1 || err != nil {
+			t.Errorf("%d bytes: swept %d, %v", size, n, err)
+		}
+	}
+	f.same(t)
 }
