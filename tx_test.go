@@ -312,6 +312,37 @@ func TestRowsPoison(t *testing.T) {
 	}
 }
 
+// TestRowsPoisonAfterTheFirst: a refusal that arrives behind rows counts too, though the caller has what it wanted and
+// swallows it; what follows would be in autocommit if the server had rolled back.
+func TestRowsPoisonAfterTheFirst(t *testing.T) {
+	db, _ := accounts(t, dbtest.Param("innodb_lock_wait_timeout", "1"))
+	other, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.ExecContext(t.Context(), add, 2); err != nil {
+		t.Fatal(err)
+	}
+	err = onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
+		read := 0
+		err := onerow.Query(ctx, tx, "SELECT id FROM account ORDER BY id FOR UPDATE", nil, func(*sql.Rows) error { read++; return nil })
+		if err == nil || read != 1 {
+			t.Errorf("%d rows, %v: the second row is locked, the first is not", read, err)
+		}
+		if _, err := tx.ExecContext(ctx, add, 1); !errors.Is(err, onerow.ErrTxPoisoned) {
+			t.Errorf("behind an error of the rows: %v", err)
+		}
+		return errBusiness
+	})
+	if !errors.Is(err, errBusiness) {
+		t.Error(err)
+	}
+	if err := other.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	wantBalances(t, db, "0,0")
+}
+
 // TestLockWaitTimeout runs again until the other one is gone, and does not go on for ever.
 func TestLockWaitTimeout(t *testing.T) {
 	db, _ := accounts(t, dbtest.Param("innodb_lock_wait_timeout", "1"))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
 // counter is Metrics for tests.
@@ -157,4 +158,38 @@ func TestMetrics(t *testing.T) {
 	if fmt.Sprint(c.events) != fmt.Sprint(want) {
 		t.Errorf("counted %v, want %v", c.events, want)
 	}
+}
+
+// TestClaimTakesTheMarkOff: a claim begins anew, so the mark of what failed before it, which an Expire of an earlier version
+// left on, goes: else the gauge of what is overdue would not count it.
+func TestClaimTakesTheMarkOff(t *testing.T) {
+	db, _ := open(t)
+	keys, ctx := newKeys(t, idempotency.Config{}), t.Context()
+	for verb, claim := range map[string]func(k idempotency.Key) error{
+		"Begin": func(k idempotency.Key) error {
+			_, _, err := idempotency.Begin[receipt](ctx, db, keys, k, idempotency.Expect(time.Microsecond))
+			return err
+		},
+		"Do": func(k idempotency.Key) error {
+			_, err := idempotency.Do(ctx, db, keys, k, charge(1))
+			return err
+		},
+		"Do, key last": func(k idempotency.Key) error {
+			_, err := idempotency.Do(ctx, db, keys, k, charge(1), idempotency.KeyLast())
+			return err
+		},
+	} {
+		k := key(verb)
+		seen := begun(t, db, keys, k)
+		if err := errors.Join(keys.Fail(ctx, db, seen, errOutage, idempotency.Attention()), expireNow(t, db, seen), claim(k)); err != nil {
+			t.Fatalf("%s: %v", verb, err)
+		}
+		if e := must(keys.Find(ctx, db, k)); e.Attention || e.Error != "" {
+			t.Errorf("%s: %+v", verb, e)
+		}
+	}
+	dbtest.Eventually(t, time.Second, func() (bool, string) { // a microsecond later
+		m := must(keys.Measure(ctx, db))
+		return m == idempotency.Measures{InProgress: 1, Overdue: 1}, fmt.Sprintf("%+v", m)
+	})
 }

@@ -3,6 +3,7 @@ package migrations
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io/fs"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 	"sync"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/pressly/goose/v3"
 
@@ -277,6 +279,47 @@ func TestAfterACut(t *testing.T) {
 
 func without(names []string, name string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name })
+}
+
+// TestUnlockFailed: a session that may still hold the lock does not go back into the pool, where it would hold it for as
+// long as the process lives.
+func TestUnlockFailed(t *testing.T) {
+	db := dbtest.Open(t)
+	ctx := t.Context()
+	gone, cancel := context.WithCancel(ctx)
+	cancel()
+	for name, c := range map[string]struct {
+		ctx  context.Context
+		lock bool
+	}{"the context has ended": {gone, true}, "the server says that it is not ours": {ctx, false}} {
+		conn, err := db.Conn(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var session int64
+		if err := conn.QueryRowContext(ctx, "SELECT CONNECTION_ID()").Scan(&session); err != nil {
+			t.Fatal(err)
+		}
+		if c.lock {
+			if err := (sessionLock{}).SessionLock(ctx, conn); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := (sessionLock{}).SessionUnlock(c.ctx, conn); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := conn.Close(); err != nil && !errors.Is(err, sql.ErrConnDone) {
+			t.Errorf("%s: %v", name, err)
+		}
+		dbtest.Eventually(t, 10*time.Second, func() (bool, string) {
+			var n int
+			err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.processlist WHERE id = ?", session).Scan(&n)
+			return err == nil && n == 0, fmt.Sprintf("%s: the session is still there, %v", name, err)
+		})
+		if err := Up(ctx, db); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }
 
 // TestStatements: a start of the application where nothing is to be done costs three statements.

@@ -68,6 +68,55 @@ func TestNoChildBelowADeletedParent(t *testing.T) {
 	}
 }
 
+// TestChildOfAHiddenParent: below a parent that a deletion hides a child neither moves nor comes, as if the parent were gone;
+// below one that is merely archived it moves.
+func TestChildOfAHiddenParent(t *testing.T) {
+	db := open(t)
+	r, ctx := newRepos(t), t.Context()
+	project := must(r.projects.Create(ctx, db, Project{UserID: 1, Name: "p"})).Row.ID
+	active := must(r.screens.Create(ctx, db, Screen{ProjectID: project, Filename: "a.png"})).Row.ID
+	archived := must(r.screens.Create(ctx, db, Screen{ProjectID: project, Filename: "b.png"})).Row.ID
+	must(r.screens.Archive(ctx, db, archived))
+	try := func(what string, want error) {
+		t.Helper()
+		for _, id := range []int64{active, archived} {
+			for verb, move := range map[string]func(context.Context, onerow.DB, int64) error{
+				"archive": func(ctx context.Context, db onerow.DB, id int64) error {
+					_, err := r.screens.Archive(ctx, db, id)
+					return err
+				},
+				"activate": func(ctx context.Context, db onerow.DB, id int64) error {
+					_, err := r.screens.Activate(ctx, db, id)
+					return err
+				},
+			} {
+				if stays := (id == active) == (verb == "activate"); stays {
+					continue
+				}
+				err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+					return errors.Join(move(ctx, tx, id), errTakenBack)
+				})
+				if !errors.Is(err, errTakenBack) || errors.Is(err, repo.ErrParentNotFound) != (want != nil) {
+					t.Errorf("%s, %s of %d: %v", what, verb, id, err)
+				}
+			}
+		}
+	}
+	try("an active parent", nil)
+	must(r.projects.Archive(ctx, db, project))
+	try("an archived parent", nil)
+	must(r.projects.Delete(ctx, db, project, repo.Grace(time.Hour)))
+	try("a hidden parent", repo.ErrParentNotFound)
+	if _, err := r.screens.Create(ctx, db, Screen{ProjectID: project, Filename: "c.png"}); !errors.Is(err, repo.ErrParentNotFound) {
+		t.Errorf("a new child of a hidden parent: %v", err)
+	}
+	must(r.projects.CancelDelete(ctx, db, project))
+	try("a parent that came back", nil)
+}
+
+// errTakenBack rolls back what was tried.
+var errTakenBack = errors.New("only tried")
+
 // TestChildLocksItsParent: until the transaction ends that makes or moves a child, nobody can
 // lock the row above, as whoever deletes it does first.
 func TestChildLocksItsParent(t *testing.T) {

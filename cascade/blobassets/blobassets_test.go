@@ -74,6 +74,37 @@ func TestDeleteTellsErrors(t *testing.T) {
 	}
 }
 
+// TestEveryErrorCounts: a later success does not cover an earlier error: the row of a file that stays must stay.
+func TestEveryErrorCounts(t *testing.T) {
+	var names []string
+	for i := range 100 {
+		names = append(names, fmt.Sprint(i))
+	}
+	err := each(names, func(name string) error {
+		if len(name) == 1 && name != "0" {
+			return errors.New("lost " + name)
+		}
+		return nil
+	})
+	if err == nil || strings.Count(err.Error(), "lost ") != 9 {
+		t.Errorf("of 9 errors: %v", err)
+	}
+
+	bucket, err := fileblob.OpenBucket(t.TempDir(), &fileblob.Options{Metadata: fileblob.MetadataDontWrite})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := bucket.WriteAll(t.Context(), "folder/file", []byte("bytes"), nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := New(bucket).Delete(t.Context(), append([]string{"folder"}, names...)); err == nil { // what is not empty stays
+		t.Error("a name that cannot be deleted was deleted")
+	}
+	if err := bucket.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestListAndMissing(t *testing.T) {
 	bucket, err := fileblob.OpenBucket(t.TempDir(), &fileblob.Options{Metadata: fileblob.MetadataDontWrite})
 	if err != nil {
