@@ -117,8 +117,9 @@ func (r *run) archive(ctx context.Context, tx *onerow.Tx, state State) error {
 // address, that of a DSN in go-sql-driver's form, and the signature of a signed address.
 var (
 	driverDSN = regexp.MustCompile(`[^\s/]*:[^\s]*@((?:tcp|tcp4|tcp6|unix)\()`)
-	userInfo  = regexp.MustCompile(`://[^/@\s]+@`)
-	keyValues = regexp.MustCompile(`(?i)\b([\w-]*(?:password|passwd|secret|signature|token|credential|api_?key)[\w-]*["']?\s*[=:]\s*)[^&\s,;]+`)
+	userInfo  = regexp.MustCompile(`://[^/\s]+@`) // up to the last one: a password may have a @
+	keyValues = regexp.MustCompile(`(?i)\b((?:[\w-]*(?:password|passwd|pwd|secret|signature|token|credential|api_?key|authorization)[\w-]*|sig)["']?\s*[=:]\s*)` +
+		`(?:(?:bearer|basic)\s+)?(?:"[^"]*"|'[^']*'|[^&\s,;]+)`)
 )
 
 // redact is the text of an error as it is stored and logged.

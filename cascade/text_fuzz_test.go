@@ -28,6 +28,25 @@ func FuzzRedact(f *testing.F) {
 	})
 }
 
+// TestRedactAll: several secrets in one text, with what stands between them left as it was.
+func TestRedactAll(t *testing.T) {
+	for text, want := range map[string]string{
+		"mysql://a:one@h/x, mysql://b:two@i/y":                      "mysql://…@h/x, mysql://…@i/y",
+		"a:one@tcp(h)/x b:two@tcp(i)/y":                             "…@tcp(h)/x …@tcp(i)/y",
+		"postgres://a:one@two@h/x":                                  "postgres://…@h/x",
+		"https://h/x?sig=one&se=9&token=two":                        "https://h/x?sig=…&se=9&token=…",
+		"https://h/x?X-Amz-Credential=one&X-Amz-Signature=two#z":    "https://h/x?X-Amz-Credential=…&X-Amz-Signature=…",
+		`{"password": "one", "note": "kept", "api_key":"two"}`:      `{"password": …, "note": "kept", "api_key":…}`,
+		`password="one, two" user=kept secret='one two' pwd=two`:    `password=… user=kept secret=… pwd=…`,
+		"Authorization: Bearer one; Authorization: Basic two; kept": "Authorization: …; Authorization: …; kept",
+		"design=kept signed=kept https://h:80/x@2x.png":             "design=kept signed=kept https://h:80/x@2x.png",
+	} {
+		if got := redact(errors.New(text)); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+}
+
 // FuzzReasonKind: the label of a metric is one of a few, whatever the reason says.
 func FuzzReasonKind(f *testing.F) {
 	for _, seed := range []string{"", "paused", "paused: x", "threads: 7", ":", "Paused", "lag :", "\xff", "a{b=\"c\"}\n"} {

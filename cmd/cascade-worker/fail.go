@@ -53,7 +53,7 @@ func (s surroundings) hide(text string) string {
 	for _, arg := range s.args {
 		given = append(given, arg)
 		if _, value, found := strings.Cut(arg, "="); found && strings.HasPrefix(arg, "-") {
-			given = append(given, value)
+			given = append(append(given, value), strings.Fields(value)...) // several DSNs in one
 		}
 	}
 	for _, value := range given {
