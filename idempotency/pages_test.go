@@ -1,0 +1,65 @@
+package idempotency_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+)
+
+// TestListPages: each list in pages of any size, over tenants, operations and keys that begin with each other and have bytes
+// below a separator.
+func TestListPages(t *testing.T) {
+	db, _ := open(t)
+	keys, ctx := newKeys(t, idempotency.Config{}), t.Context()
+	var all []idempotency.Key
+	for _, tenant := range []string{"", "a", "a\x01", "aa"} {
+		for _, operation := range []string{"o", "o ", "oo"} {
+			for _, id := range []string{"1", "1\x00", "1,", "11", "\xff"} {
+				all = append(all, idempotency.Key{Tenant: tenant, Operation: operation, ID: id})
+			}
+		}
+	}
+	for _, what := range []idempotency.Listed{idempotency.ListInProgress, idempotency.ListOverdue, idempotency.ListErrored, idempotency.ListFailed} {
+		exec(t, db, "DELETE FROM onerow_key")
+		for i := range all {
+			claim := begun(t, db, keys, all[len(all)-1-i], idempotency.Expect(time.Hour))
+			if what == idempotency.ListErrored || what == idempotency.ListFailed {
+				if err := keys.Fail(ctx, db, claim, errors.New("x"), idempotency.Attention()); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		exec(t, db, "UPDATE onerow_key SET expected_completion = expected_completion - INTERVAL 2 HOUR") // all at times of their own
+		dbtest.Pages(t, all, func(after idempotency.Key, limit int) (page []idempotency.Key) {
+			for _, e := range must(keys.List(ctx, db, idempotency.ListOptions{What: what, After: after, Limit: limit})) {
+				page = append(page, e.Key)
+			}
+			return page
+		})
+	}
+}
+
+// TestPurgePages: keys that expire at one time are purged in portions of any size, each once.
+func TestPurgePages(t *testing.T) {
+	db, _ := open(t)
+	keys, ctx := newKeys(t, idempotency.Config{}), t.Context()
+	for _, limit := range []int{1, 2, 6, 7, 8} {
+		for i := range 7 {
+			must(idempotency.Do(ctx, db, keys, key(fmt.Sprint(i)), charge(1), idempotency.Keep(time.Hour)))
+		}
+		exec(t, db, "UPDATE onerow_key SET expires_at = '2001-01-01' WHERE idem_key <> '3'")
+		purged := 0
+		for n := limit; n == limit; {
+			n = must(keys.Purge(ctx, db, limit))
+			purged += n
+		}
+		if left := scan[int](t, db, "SELECT COUNT(*) FROM onerow_key WHERE idem_key = '3'"); purged != 6 || left != 1 || scan[int](t, db, "SELECT COUNT(*) FROM onerow_key") != 1 {
+			t.Errorf("in portions of %d: %d purged", limit, purged)
+		}
+		exec(t, db, "DELETE FROM onerow_key")
+	}
+}
