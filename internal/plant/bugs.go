@@ -1,7 +1,12 @@
 package main
 
-// The bugs, floor by floor. Those of the cascade are in cascade.go.
-var bugs = append([]bug{
+import "slices"
+
+// bugs are those of all files.
+var bugs = slices.Concat(floorBugs, cascadeBugs, zoneBugs, edgeBugs, pageBugs)
+
+// The bugs, floor by floor.
+var floorBugs = []bug{
 	{"an unknown COMMIT is run again", ".", ".", []change{{"tx.go",
 		`again: (Retryable(err) || token && unknown)`,
 		`again: (Retryable(err) || unknown)`}}},
@@ -62,4 +67,4 @@ var bugs = append([]bug{
 	{"a series' counter moves outside of the transaction", "./serial", ".", []change{
 		{"serial/claim.go", "res, err = s.claim(ctx, tx, key", `res, err = s.claim(context.WithValue(ctx, "pool", db), tx, key`},
 		{"serial/claim.go", "answer, err := tx.ExecContext(ctx, sqlAdvance", `answer, err := ctx.Value("pool").(onerow.DB).ExecContext(ctx, sqlAdvance`}}},
-}, cascadeBugs...)
+}

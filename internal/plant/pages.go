@@ -1,0 +1,21 @@
+package main
+
+// The bugs of pages: what is behind the last item of a page, and where the next one begins.
+var pageBugs = []bug{
+	{"a page of rows does not say that there is more", "./repo", "Pages", []change{{"repo/get.go", "[]any{owner, after, limit + 1}", "[]any{owner, after, limit}"}}},
+	{"a page of rows passes through a float", "./repo", "Pages", []change{{"repo/get.go",
+		"next, err = onerow.EncodeKey(r.int(&page.Items[limit-1], r.fields.id))", "next, err = onerow.EncodeKey(int64(float64(r.int(&page.Items[limit-1], r.fields.id))))"}}},
+	{"a page of keys begins behind all of its operation", "./idempotency", "Pages", []change{{"idempotency/list.go",
+		"AND operation = ? AND idem_key > ?)", "AND operation = ? AND idem_key > ? AND FALSE)"}}},
+	{"a page of keys repeats the last one", "./idempotency", "Pages", []change{{"idempotency/list.go",
+		"AND operation = ? AND idem_key > ?)", "AND operation = ? AND idem_key >= ?)"}}},
+	{"owners that changed at one time are looked at up to a page", "./quota", "Pages", []change{{"quota/recheck.go",
+		"INTERVAL ? MICROSECOND OR owner > ?)", "INTERVAL ? MICROSECOND OR owner > ? AND FALSE)"}}},
+	{"a page of series repeats the last one", "./serial", "Pages", []change{{"serial/gaps.go", "WHERE series > ? ORDER BY", "WHERE series >= ? ORDER BY"}}},
+	{"a page of dead letters repeats the last one", "./ordering", "Pages", []change{{"ordering/park.go", "AND id > ? ORDER BY", "AND id >= ? ORDER BY"}}},
+	{"a page of jobs loses one of the archive", "./cascade", "Pages", []change{{"cascade/find.go",
+		"UNION ALL (` + archiveColumns + `j.id < ?", "UNION ALL (` + archiveColumns + `j.id + 1 < ?"}}},
+	{"a page of dead jobs repeats the last one", "./cascade", "Pages", []change{{"cascade/find.go",
+		"AND j.id < ? AND j.state = ?\nORDER", "AND j.id <= ? AND j.state = ?\nORDER"}}},
+	{"a page of parked rows repeats the last one", "./cascade", "Pages", []change{{"cascade/parked.go", "WHERE p.id < ?`", "WHERE p.id <= ?`"}}},
+}
