@@ -1,0 +1,105 @@
+package cascade
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/onerow/onerow"
+)
+
+// jobStates are all states that a job can be in, and how it gets there from its grace period.
+var jobStates = []struct {
+	name string
+	make func(t *testing.T, db *sql.DB, job Job)
+}{
+	{"scheduled", func(*testing.T, *sql.DB, Job) {}},
+	{"due", func(t *testing.T, db *sql.DB, job Job) { makeDue(t, db, job.ID) }},
+	{"held", func(t *testing.T, db *sql.DB, job Job) {
+		if err := Hold(t.Context(), db, job.Resource, job.ResourceID, job.DeletionID, "first"); err != nil {
+			t.Fatal(err)
+		}
+	}},
+	{"ready", func(t *testing.T, db *sql.DB, job Job) {
+		exec(t, db, "UPDATE onerow_job SET state = 'ready' WHERE id = ?", job.ID)
+	}},
+	{"running", func(t *testing.T, db *sql.DB, job Job) {
+		exec(t, db, "UPDATE onerow_job SET state = 'running', worker = 'w' WHERE id = ?", job.ID)
+	}},
+	{"done", archived(Done)}, {"dead", archived(Dead)}, {"leftovers", archived(Leftovers)}, {"cancelled", archived(Cancelled)},
+}
+
+func archived(state State) func(*testing.T, *sql.DB, Job) {
+	return func(t *testing.T, db *sql.DB, job Job) {
+		if err := onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error { return archiveAs(ctx, tx, job.ID, state) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestVerbsInEveryState: what each conditional write makes of a job in each state. What refuses leaves the job as it was.
+func TestVerbsInEveryState(t *testing.T) {
+	db, ctx := openForest(t), t.Context()
+	w := quiet(t, worker(t, db, Config{Name: "w"}))
+	const late, notDead, same = "too late", "not dead", "same"
+	columns := []string{"cancel", "hold", "retry", "cancel of another deletion", "hold of another deletion", "a worker's failure", "a failure by an old token"}
+	want := map[string][7]string{
+		"scheduled": {"cancelled", "held", notDead, late, late, same, same},
+		"due":       {late, late, notDead, late, late, same, same},
+		"held":      {"cancelled", "held", "scheduled", late, late, same, same},
+		"ready":     {late, late, notDead, late, late, same, same},
+		"running":   {late, late, notDead, late, late, "scheduled", same},
+		"done":      {late, late, notDead, late, late, same, same},
+		"dead":      {late, late, "ready", late, late, same, same},
+		"leftovers": {late, late, "ready", late, late, same, same},
+		"cancelled": {same, late, notDead, late, late, same, same},
+	}
+	verbs := []func(Job) error{
+		func(j Job) error { return Cancel(ctx, db, j.Resource, j.ResourceID, j.DeletionID) },
+		func(j Job) error { return Hold(ctx, db, j.Resource, j.ResourceID, j.DeletionID, "second") },
+		func(j Job) error { _, err := Retry(ctx, db, j.ID); return err },
+		func(j Job) error { return Cancel(ctx, db, j.Resource, j.ResourceID, j.DeletionID+1) },
+		func(j Job) error { return Hold(ctx, db, j.Resource, j.ResourceID, j.DeletionID+1, "second") },
+		func(j Job) error { return w.store(ctx, j, Scheduled, 1, errors.New("x"), time.Hour) },
+		func(j Job) error { j.Token++; return w.store(ctx, j, Scheduled, 1, errors.New("x"), time.Hour) },
+	}
+	id := int64(0)
+	for _, state := range jobStates {
+		for i, verb := range verbs {
+			id++
+			job := condemn(t, db, id, time.Hour)
+			state.make(t, db, job)
+			before := jobRow(t, db, job.ID)
+			err := verb(get(t, db, job.ID))
+			got, after := "", jobRow(t, db, job.ID)
+			switch {
+			case errors.Is(err, ErrTooLate):
+				got = late
+			case errors.Is(err, ErrNotDead):
+				got = notDead
+			case err != nil:
+				got = err.Error()
+			case after == before:
+				got = same
+			default:
+				got = string(get(t, db, job.ID).State)
+			}
+			if got != want[state.name][i] || err != nil && after != before {
+				t.Errorf("%s of a job that is %s: %s, want %s; %s, was %s", columns[i], state.name, got, want[state.name][i], after, before)
+			}
+		}
+	}
+}
+
+// jobRow is the row of a job, in whichever table.
+func jobRow(t *testing.T, db *sql.DB, id int64) (text string) {
+	t.Helper()
+	const columns = "CONCAT_WS(' ', state, due_at, token, batch_seq, failures, COALESCE(worker, '-'), COALESCE(last_error, '-'))"
+	if err := onerow.QueryRow(t.Context(), db, "SELECT CONCAT('open ', "+columns+") FROM onerow_job WHERE id = ? UNION ALL SELECT CONCAT('ended ', "+columns+
+		") FROM onerow_job_archive WHERE id = ?", []any{id, id}, &text); err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
