@@ -30,14 +30,27 @@ var (
 // startPatience covers a first initialisation and, for a container, the download of its image.
 const startPatience = 5 * time.Minute
 
-// Main runs the tests of a package, closes the server if one was started, and exits. For TestMain.
+// Main runs the tests of a package, closes the server if one was started, and exits. For TestMain. Sessions on the server and
+// goroutines that stay behind tests that have passed fail the package.
 func Main(m *testing.M) {
+	before := goroutines()
 	code := m.Run()
+	var left error
+	if code == 0 && serverFound != nil {
+		left = straySessions(context.Background(), serverFound, leakPatience)
+	}
 	if serverStop != nil {
 		if err := serverStop(); err != nil {
 			fmt.Fprintln(os.Stderr, "dbtest: closing the server:", err)
 			code = max(code, 1)
 		}
+	}
+	if code == 0 {
+		left = errors.Join(left, strayGoroutines(before, leakPatience))
+	}
+	if left != nil {
+		fmt.Fprintln(os.Stderr, "dbtest:", left)
+		code = 1
 	}
 	os.Exit(code)
 }
