@@ -86,9 +86,9 @@ func (r Resource) tables() []table {
 	)}
 	archive.indexes = append(archive.indexes, r.primaryKey())
 	if r.Owner != "" {
-		archive.indexes = append(archive.indexes, tableIndex{"owner_id", []string{r.Owner, r.ID}, false, "lists of archived rows read it"})
+		archive.indexes = append(archive.indexes, tableIndex{"shown", []string{r.Owner, ColDeletionID, r.ID}, false, "lists of archived rows pass over hidden ones by it"})
 	}
-	if r.Parent.Column != "" && r.Parent.Column != r.Owner {
+	if r.Parent.Column != "" {
 		archive.indexes = append(archive.indexes, r.parentIndex())
 	}
 	archive.indexes = append(archive.indexes, r.edgeIndexes(archive.indexes)...)

@@ -51,7 +51,7 @@ func TestDDLText(t *testing.T) {
 		"  `deletion_id` BIGINT NULL,\n" +
 		"  `deleted_from` VARBINARY(8) NULL,\n" +
 		"  PRIMARY KEY (`id`),\n" +
-		"  KEY `owner_id` (`user_id`, `id`)\n" +
+		"  KEY `shown` (`user_id`, `deletion_id`, `id`)\n" +
 		") ENGINE=InnoDB DEFAULT CHARSET=utf8mb4"
 	if diff := cmp.Diff(want, strings.Join(plain().Resources[0].DDL(), "\n")); diff != "" {
 		t.Error(diff)

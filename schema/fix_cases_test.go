@@ -121,7 +121,7 @@ func columnFixes() []fixCase {
 				"ALTER TABLE project MODIFY stem_key VARBINARY(1020) NOT NULL, MODIFY copy_no INT NOT NULL DEFAULT 0, ADD KEY next_copy (user_id, stem_key, copy_no)"}},
 		{kind: columnMissing, name: "time", broken: []string{"ALTER TABLE project DROP COLUMN created_at"},
 			recipe: []string{"ALTER TABLE project ADD COLUMN created_at DATETIME(6) NULL", "UPDATE project SET created_at = UTC_TIMESTAMP(6)", "ALTER TABLE project MODIFY created_at DATETIME(6) NOT NULL"}},
-		{kind: columnMissing, name: "owner", broken: []string{"ALTER TABLE project_archive DROP KEY owner_id, DROP COLUMN user_id"},
+		{kind: columnMissing, name: "owner", broken: []string{"ALTER TABLE project_archive DROP KEY shown, DROP COLUMN user_id"},
 			recipe: []string{"ALTER TABLE project_archive ADD COLUMN user_id BIGINT NULL", "UPDATE project_archive SET user_id = 7", "ALTER TABLE project_archive MODIFY user_id BIGINT NOT NULL, ADD KEY (user_id)"}},
 		{kind: columnMissing, name: "version", broken: []string{"ALTER TABLE project DROP COLUMN version"}, sql: "ADD COLUMN `version` BIGINT NOT NULL DEFAULT 1"},
 		{kind: columnMissing, name: "flag", broken: []string{"ALTER TABLE project DROP KEY quota_flag, DROP COLUMN is_over_quota"}, sql: "ADD COLUMN `is_over_quota` TINYINT NOT NULL DEFAULT 0", left: []kind{indexMissing}},

@@ -49,6 +49,9 @@ func Of(t testing.TB, dsn string, call func(ctx context.Context, db *sql.DB) err
 		t.Fatal(err)
 	}
 	m.mariaDB = strings.Contains(version, "MariaDB")
+	if err := m.openTables(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	db := sql.OpenDB(m)
 	err = call(t.Context(), db)
 	for _, pool := range []*sql.DB{db, m.observer} {

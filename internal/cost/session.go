@@ -10,6 +10,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/ident"
 )
 
 // meter is a connector whose sessions measure their statements.
@@ -120,6 +123,21 @@ func (s *session) note(ctx context.Context, query string) error {
 	s.meter.mu.Unlock()
 	s.read, s.locked = read, locked
 	return nil
+}
+
+// openTables has the server open each table of the schema, for which MySQL reads its dictionary, and MariaDB its statistics: those are
+// no rows of a statement that comes first.
+func (m *meter) openTables(ctx context.Context) error {
+	var tables []string
+	err := onerow.Query(ctx, m.observer, "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()", nil, func(rows *sql.Rows) error {
+		tables = append(tables, "")
+		return rows.Scan(&tables[len(tables)-1])
+	})
+	for _, table := range tables {
+		_, e := m.observer.ExecContext(ctx, "DELETE FROM "+ident.Quote(table)+" LIMIT 0")
+		err = errors.Join(err, e)
+	}
+	return err
 }
 
 // locksByMySQL names the session by its thread: a lock's thread is the one that asked for it.

@@ -34,7 +34,7 @@ CREATE TABLE IF NOT EXISTS `project_archive` (
   `deletion_id` BIGINT NULL,
   `deleted_from` VARBINARY(8) NULL,
   PRIMARY KEY (`id`),
-  KEY `owner_id` (`user_id`, `id`)
+  KEY `shown` (`user_id`, `deletion_id`, `id`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
 CREATE TABLE IF NOT EXISTS `screen` (
@@ -75,7 +75,8 @@ CREATE TABLE IF NOT EXISTS `screen_archive` (
   `deletion_id` BIGINT NULL,
   `deleted_from` VARBINARY(8) NULL,
   PRIMARY KEY (`id`),
-  KEY `owner_id` (`project_id`, `id`)
+  KEY `shown` (`project_id`, `deletion_id`, `id`),
+  KEY `parent_id` (`project_id`, `id`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
 CREATE TABLE IF NOT EXISTS `comment` (

@@ -1,0 +1,154 @@
+package repo_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/cost"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/repo"
+	"github.com/onerow/onerow/schema"
+)
+
+// filled is a schema with rows of one owner: active ones, copies of one name, archived ones and hidden ones, with screens below the
+// first project, comments below the first screen, remembered requests and finished jobs.
+func filled(t *testing.T, rows int, level sql.IsolationLevel) string {
+	dsn := dbtest.DSN(t, dbtest.Isolation(level))
+	db := dbtest.OpenDSN(t, dsn)
+	makeTables(t, db)
+	const now = "UTC_TIMESTAMP(6)"
+	for _, query := range []string{
+		"INSERT INTO project (id, user_id, name, name_key, stem_key, copy_no, is_over_quota, version, created_at, updated_at, code) " + cost.Numbers(rows) +
+			"SELECT i, 1, CONCAT('n', i), CONCAT('n', i), CONCAT('n', i), 0, 0, 1, " + now + ", " + now + ", i FROM numbers",
+		"INSERT INTO project (id, user_id, name, name_key, stem_key, copy_no, is_over_quota, version, created_at, updated_at) " + cost.Numbers(rows) +
+			"SELECT 1000000 + i, IF(i > 990 AND i <= 1000, 2, 1), CONCAT('n1 (Copy ', i, ')'), CONCAT('n1 (copy ', i, ')'), 'n1', i, 0, 1, " + now + ", " + now + " FROM numbers",
+		"INSERT INTO project_archive (id, user_id, name, name_key, stem_key, copy_no, is_over_quota, version, created_at, updated_at, archived_at, deletion_id, deleted_from) " +
+			cost.Numbers(rows) + "SELECT 2000000 + i, IF(i > 990 AND i <= 1000, 2, 1), 'n1', 'n1', 'n1', 0, 0, 1, " + now + ", " + now + ", " + now + ", IF(i BETWEEN 101 AND 900, i, NULL), IF(i BETWEEN 101 AND 900, 'active', NULL) FROM numbers",
+		"INSERT INTO screen (id, project_id, client_filename, client_filename_base, stem_key, copy_no, version, created_at, updated_at) " + cost.Numbers(rows) +
+			"SELECT i, 1, CONCAT('s', i, '.png'), CONCAT('s', i), CONCAT('s', i), 0, 1, " + now + ", " + now + " FROM numbers",
+		"INSERT INTO comment (id, screen_id, body, version, created_at, updated_at) " + cost.Numbers(rows) +
+			"SELECT i, 1, 'b', 1, " + now + ", " + now + " FROM numbers",
+		"INSERT INTO screen (id, project_id, client_filename, client_filename_base, stem_key, copy_no, version, created_at, updated_at) VALUES (3000000, 2000002, 'a.png', 'a', 'a', 0, 1, " + now + ", " + now + ")",
+		"INSERT INTO onerow_deletion (resource, resource_id, owner, deleted_from, grace_us, requested_at) " + cost.Numbers(rows) +
+			"SELECT 'project', IF(i <= 500, 10, 10000 + i), 1, 'active', 0, " + now + " FROM numbers",
+		"INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, batch_seq, failures, created_at, finished_at) " + cost.Numbers(rows) +
+			"SELECT i, 'project', IF(i <= 500, 10, 10000 + i), i, 'done', " + now + ", 1, 1, 0, " + now + ", " + now + " FROM numbers",
+		"INSERT INTO onerow_job (id, resource, resource_id, deletion_id, state, due_at, created_at) " + cost.Numbers(rows) +
+			"SELECT 1000000 + i, 'project', 1000000 + i, 1000000 + i, 'ready', " + now + ", " + now + " FROM numbers",
+		"INSERT INTO onerow_request (resource, owner, request_id, row_id, fingerprint, call_token, created_at) " + cost.Numbers(rows) +
+			"SELECT 'project', 1, CONCAT('old', i), i, '', '', " + now + " - INTERVAL 1 DAY FROM numbers",
+		"ANALYZE TABLE project, project_archive, screen, comment, onerow_request, onerow_deletion, onerow_job, onerow_job_archive",
+	} {
+		if _, err := db.ExecContext(t.Context(), query); err != nil {
+			t.Fatalf("%v\n%s", err, query)
+		}
+	}
+	return dsn
+}
+
+// TestCosts: what a verb reads and locks does not depend on how many rows its owner, or anybody, has.
+func TestCosts(t *testing.T) {
+	r := newRepos(t)
+	cursor := func(id int64) repo.Cursor { return repo.Cursor(must(onerow.EncodeKey(id))) }
+	type call struct {
+		name string
+		call func(ctx context.Context, db *sql.DB) error
+	}
+	for _, level := range []sql.IsolationLevel{sql.LevelReadCommitted, sql.LevelRepeatableRead} {
+		few, many := filled(t, cost.Few, level), filled(t, cost.Many(t), level)
+		var sent []cost.Statement
+		for _, c := range []call{
+			{"get", func(ctx context.Context, db *sql.DB) error { return second(r.projects.Get(ctx, db, 7)) }},
+			{"find", func(ctx context.Context, db *sql.DB) error { return second(r.projects.Find(ctx, db, 1, "n7")) }},
+			{"list", func(ctx context.Context, db *sql.DB) error {
+				return second(r.projects.List(ctx, db, 1, repo.PageOptions{}))
+			}},
+			{"list of a small owner", func(ctx context.Context, db *sql.DB) error {
+				return second(r.projects.List(ctx, db, 2, repo.PageOptions{Limit: 5}))
+			}},
+			{"archived ones of a small owner", func(ctx context.Context, db *sql.DB) error {
+				return second(r.projects.List(ctx, db, 2, repo.PageOptions{State: schema.Archived, Limit: 5}))
+			}},
+			{"last page", func(ctx context.Context, db *sql.DB) error {
+				return second(r.projects.List(ctx, db, 1, repo.PageOptions{After: cursor(1_000_800)}))
+			}},
+			{"archived", func(ctx context.Context, db *sql.DB) error {
+				return second(r.projects.List(ctx, db, 1, repo.PageOptions{State: schema.Archived}))
+			}},
+			{"archived, hidden rows first", func(ctx context.Context, db *sql.DB) error {
+				return second(r.projects.List(ctx, db, 1, repo.PageOptions{State: schema.Archived, After: cursor(2_000_100)}))
+			}},
+			{"create", func(ctx context.Context, db *sql.DB) error {
+				return second(r.projects.Create(ctx, db, Project{UserID: 1, Name: "A"}, repo.RequestID("a")))
+			}},
+			{"create again", func(ctx context.Context, db *sql.DB) error {
+				return second(r.projects.Create(ctx, db, Project{UserID: 1, Name: "A"}, repo.RequestID("a")))
+			}},
+			{"a name that is taken", func(ctx context.Context, db *sql.DB) error {
+				return refused(r.projects.Create(ctx, db, Project{UserID: 1, Name: "A"}))
+			}},
+			{"a value that is taken", func(ctx context.Context, db *sql.DB) error {
+				code := int64(5)
+				return refused(r.projects.Create(ctx, db, Project{UserID: 1, Name: "B", Code: &code}))
+			}},
+			{"archive below a row in the archive", func(ctx context.Context, db *sql.DB) error { return second(r.screens.Archive(ctx, db, 3_000_000)) }},
+			{"forget requests", func(ctx context.Context, db *sql.DB) error { return second(repo.PurgeRequests(ctx, db, time.Hour, 20)) }},
+			{"create a screen", func(ctx context.Context, db *sql.DB) error {
+				return second(r.screens.Create(ctx, db, Screen{ProjectID: 7, Filename: "b.png"}))
+			}},
+			{"rename", func(ctx context.Context, db *sql.DB) error { return second(r.projects.Rename(ctx, db, 7, "N 7")) }},
+			{"update", func(ctx context.Context, db *sql.DB) error {
+				return second(r.projects.Update(ctx, db, 7, func(row *Project) error { row.Note += "x"; return nil }))
+			}},
+			{"archive", func(ctx context.Context, db *sql.DB) error { return second(r.projects.Archive(ctx, db, 8)) }},
+			{"activate", func(ctx context.Context, db *sql.DB) error { return second(r.projects.Activate(ctx, db, 8)) }},
+			{"activate beside copies", func(ctx context.Context, db *sql.DB) error { return second(r.projects.Activate(ctx, db, 2_000_001)) }},
+			{"delete with grace", func(ctx context.Context, db *sql.DB) error {
+				return second(r.projects.Delete(ctx, db, 9, repo.Grace(time.Hour)))
+			}},
+			{"cancel", func(ctx context.Context, db *sql.DB) error { return second(r.projects.CancelDelete(ctx, db, 9)) }},
+			{"hide", func(ctx context.Context, db *sql.DB) error {
+				return second(r.projects.Delete(ctx, db, 2_000_003, repo.Grace(time.Hour)))
+			}},
+			{"restore", func(ctx context.Context, db *sql.DB) error {
+				var id int64
+				if err := onerow.QueryRow(ctx, db, "SELECT deletion_id FROM project_archive WHERE id = 2000003", nil, &id); err != nil {
+					return err
+				}
+				return second(repo.Restore(ctx, db, plan(), id))
+			}},
+			{"restore again", func(ctx context.Context, db *sql.DB) error {
+				var id int64
+				if err := onerow.QueryRow(ctx, db, "SELECT MAX(id) FROM onerow_deletion WHERE resource = 'project' AND resource_id = '2000003'", nil, &id); err != nil {
+					return err
+				}
+				return second(repo.Restore(ctx, db, plan(), id))
+			}},
+			{"delete", func(ctx context.Context, db *sql.DB) error { return second(r.projects.Delete(ctx, db, 9)) }},
+			{"delete again", func(ctx context.Context, db *sql.DB) error { return second(r.projects.Delete(ctx, db, 9)) }},
+			{"delete what was deleted often", func(ctx context.Context, db *sql.DB) error { return second(r.projects.Delete(ctx, db, 10)) }},
+		} {
+			t.Run(level.String()+"/"+c.name, func(t *testing.T) {
+				for _, s := range cost.Flat(t, few, many, c.call) {
+					if t.Log(s); s.Read > 60 || s.Locked > 60 {
+						t.Errorf("%s", s)
+					}
+					sent = append(sent, s)
+				}
+			})
+		}
+		cost.Sent(t, ".", nil, sent)
+	}
+}
+
+// refused is an error unless there was one.
+func refused(_ any, err error) error {
+	if err == nil {
+		return errors.New("it was not refused")
+	}
+	return nil
+}
