@@ -54,94 +54,79 @@ func filled(t *testing.T, rows int, level sql.IsolationLevel) string {
 func TestCosts(t *testing.T) {
 	r := newRepos(t)
 	cursor := func(id int64) repo.Cursor { return repo.Cursor(must(onerow.EncodeKey(id))) }
-	type call struct {
-		name string
-		call func(ctx context.Context, db *sql.DB) error
-	}
 	for _, level := range []sql.IsolationLevel{sql.LevelReadCommitted, sql.LevelRepeatableRead} {
 		few, many := filled(t, cost.Few, level), filled(t, cost.Many(t), level)
-		var sent []cost.Statement
-		for _, c := range []call{
-			{"get", func(ctx context.Context, db *sql.DB) error { return second(r.projects.Get(ctx, db, 7)) }},
-			{"find", func(ctx context.Context, db *sql.DB) error { return second(r.projects.Find(ctx, db, 1, "n7")) }},
-			{"list", func(ctx context.Context, db *sql.DB) error {
-				return second(r.projects.List(ctx, db, 1, repo.PageOptions{}))
-			}},
-			{"list of a small owner", func(ctx context.Context, db *sql.DB) error {
-				return second(r.projects.List(ctx, db, 2, repo.PageOptions{Limit: 5}))
-			}},
-			{"archived ones of a small owner", func(ctx context.Context, db *sql.DB) error {
-				return second(r.projects.List(ctx, db, 2, repo.PageOptions{State: schema.Archived, Limit: 5}))
-			}},
-			{"last page", func(ctx context.Context, db *sql.DB) error {
-				return second(r.projects.List(ctx, db, 1, repo.PageOptions{After: cursor(1_000_800)}))
-			}},
-			{"archived", func(ctx context.Context, db *sql.DB) error {
-				return second(r.projects.List(ctx, db, 1, repo.PageOptions{State: schema.Archived}))
-			}},
-			{"archived, hidden rows first", func(ctx context.Context, db *sql.DB) error {
-				return second(r.projects.List(ctx, db, 1, repo.PageOptions{State: schema.Archived, After: cursor(2_000_100)}))
-			}},
-			{"create", func(ctx context.Context, db *sql.DB) error {
-				return second(r.projects.Create(ctx, db, Project{UserID: 1, Name: "A"}, repo.RequestID("a")))
-			}},
-			{"create again", func(ctx context.Context, db *sql.DB) error {
-				return second(r.projects.Create(ctx, db, Project{UserID: 1, Name: "A"}, repo.RequestID("a")))
-			}},
-			{"a name that is taken", func(ctx context.Context, db *sql.DB) error {
-				return refused(r.projects.Create(ctx, db, Project{UserID: 1, Name: "A"}))
-			}},
-			{"a value that is taken", func(ctx context.Context, db *sql.DB) error {
-				code := int64(5)
-				return refused(r.projects.Create(ctx, db, Project{UserID: 1, Name: "B", Code: &code}))
-			}},
-			{"archive below a row in the archive", func(ctx context.Context, db *sql.DB) error { return second(r.screens.Archive(ctx, db, 3_000_000)) }},
-			{"forget requests", func(ctx context.Context, db *sql.DB) error { return second(repo.PurgeRequests(ctx, db, time.Hour, 20)) }},
-			{"create a screen", func(ctx context.Context, db *sql.DB) error {
-				return second(r.screens.Create(ctx, db, Screen{ProjectID: 7, Filename: "b.png"}))
-			}},
-			{"rename", func(ctx context.Context, db *sql.DB) error { return second(r.projects.Rename(ctx, db, 7, "N 7")) }},
-			{"update", func(ctx context.Context, db *sql.DB) error {
-				return second(r.projects.Update(ctx, db, 7, func(row *Project) error { row.Note += "x"; return nil }))
-			}},
-			{"archive", func(ctx context.Context, db *sql.DB) error { return second(r.projects.Archive(ctx, db, 8)) }},
-			{"activate", func(ctx context.Context, db *sql.DB) error { return second(r.projects.Activate(ctx, db, 8)) }},
-			{"activate beside copies", func(ctx context.Context, db *sql.DB) error { return second(r.projects.Activate(ctx, db, 2_000_001)) }},
-			{"delete with grace", func(ctx context.Context, db *sql.DB) error {
-				return second(r.projects.Delete(ctx, db, 9, repo.Grace(time.Hour)))
-			}},
-			{"cancel", func(ctx context.Context, db *sql.DB) error { return second(r.projects.CancelDelete(ctx, db, 9)) }},
-			{"hide", func(ctx context.Context, db *sql.DB) error {
-				return second(r.projects.Delete(ctx, db, 2_000_003, repo.Grace(time.Hour)))
-			}},
-			{"restore", func(ctx context.Context, db *sql.DB) error {
-				var id int64
-				if err := onerow.QueryRow(ctx, db, "SELECT deletion_id FROM project_archive WHERE id = 2000003", nil, &id); err != nil {
-					return err
-				}
-				return second(repo.Restore(ctx, db, plan(), id))
-			}},
-			{"restore again", func(ctx context.Context, db *sql.DB) error {
-				var id int64
-				if err := onerow.QueryRow(ctx, db, "SELECT MAX(id) FROM onerow_deletion WHERE resource = 'project' AND resource_id = '2000003'", nil, &id); err != nil {
-					return err
-				}
-				return second(repo.Restore(ctx, db, plan(), id))
-			}},
-			{"delete", func(ctx context.Context, db *sql.DB) error { return second(r.projects.Delete(ctx, db, 9)) }},
-			{"delete again", func(ctx context.Context, db *sql.DB) error { return second(r.projects.Delete(ctx, db, 9)) }},
-			{"delete what was deleted often", func(ctx context.Context, db *sql.DB) error { return second(r.projects.Delete(ctx, db, 10)) }},
-		} {
-			t.Run(level.String()+"/"+c.name, func(t *testing.T) {
-				for _, s := range cost.Flat(t, few, many, c.call) {
-					if t.Log(s); s.Read > 60 || s.Locked > 60 {
-						t.Errorf("%s", s)
-					}
-					sent = append(sent, s)
-				}
-			})
-		}
-		cost.Sent(t, ".", nil, sent)
+		c := cost.Compare(t, few, many, 60)
+		c.Call("get", func(ctx context.Context, db *sql.DB) error { return second(r.projects.Get(ctx, db, 7)) })
+		c.Call("find", func(ctx context.Context, db *sql.DB) error { return second(r.projects.Find(ctx, db, 1, "n7")) })
+		c.Call("list", func(ctx context.Context, db *sql.DB) error {
+			return second(r.projects.List(ctx, db, 1, repo.PageOptions{}))
+		})
+		c.Call("list of a small owner", func(ctx context.Context, db *sql.DB) error {
+			return second(r.projects.List(ctx, db, 2, repo.PageOptions{Limit: 5}))
+		})
+		c.Call("archived ones of a small owner", func(ctx context.Context, db *sql.DB) error {
+			return second(r.projects.List(ctx, db, 2, repo.PageOptions{State: schema.Archived, Limit: 5}))
+		})
+		c.Call("last page", func(ctx context.Context, db *sql.DB) error {
+			return second(r.projects.List(ctx, db, 1, repo.PageOptions{After: cursor(1_000_800)}))
+		})
+		c.Call("archived", func(ctx context.Context, db *sql.DB) error {
+			return second(r.projects.List(ctx, db, 1, repo.PageOptions{State: schema.Archived}))
+		})
+		c.Call("archived, hidden rows first", func(ctx context.Context, db *sql.DB) error {
+			return second(r.projects.List(ctx, db, 1, repo.PageOptions{State: schema.Archived, After: cursor(2_000_100)}))
+		})
+		c.Call("create", func(ctx context.Context, db *sql.DB) error {
+			return second(r.projects.Create(ctx, db, Project{UserID: 1, Name: "A"}, repo.RequestID("a")))
+		})
+		c.Call("create again", func(ctx context.Context, db *sql.DB) error {
+			return second(r.projects.Create(ctx, db, Project{UserID: 1, Name: "A"}, repo.RequestID("a")))
+		})
+		c.Call("a name that is taken", func(ctx context.Context, db *sql.DB) error {
+			return refused(r.projects.Create(ctx, db, Project{UserID: 1, Name: "A"}))
+		})
+		c.Call("a value that is taken", func(ctx context.Context, db *sql.DB) error {
+			code := int64(5)
+			return refused(r.projects.Create(ctx, db, Project{UserID: 1, Name: "B", Code: &code}))
+		})
+		c.Call("archive below a row in the archive", func(ctx context.Context, db *sql.DB) error { return second(r.screens.Archive(ctx, db, 3_000_000)) })
+		c.Call("forget requests", func(ctx context.Context, db *sql.DB) error { return second(repo.PurgeRequests(ctx, db, time.Hour, 20)) })
+		c.Call("create a screen", func(ctx context.Context, db *sql.DB) error {
+			return second(r.screens.Create(ctx, db, Screen{ProjectID: 7, Filename: "b.png"}))
+		})
+		c.Call("rename", func(ctx context.Context, db *sql.DB) error { return second(r.projects.Rename(ctx, db, 7, "N 7")) })
+		c.Call("update", func(ctx context.Context, db *sql.DB) error {
+			return second(r.projects.Update(ctx, db, 7, func(row *Project) error { row.Note += "x"; return nil }))
+		})
+		c.Call("archive", func(ctx context.Context, db *sql.DB) error { return second(r.projects.Archive(ctx, db, 8)) })
+		c.Call("activate", func(ctx context.Context, db *sql.DB) error { return second(r.projects.Activate(ctx, db, 8)) })
+		c.Call("activate beside copies", func(ctx context.Context, db *sql.DB) error { return second(r.projects.Activate(ctx, db, 2_000_001)) })
+		c.Call("delete with grace", func(ctx context.Context, db *sql.DB) error {
+			return second(r.projects.Delete(ctx, db, 9, repo.Grace(time.Hour)))
+		})
+		c.Call("cancel", func(ctx context.Context, db *sql.DB) error { return second(r.projects.CancelDelete(ctx, db, 9)) })
+		c.Call("hide", func(ctx context.Context, db *sql.DB) error {
+			return second(r.projects.Delete(ctx, db, 2_000_003, repo.Grace(time.Hour)))
+		})
+		c.Call("restore", func(ctx context.Context, db *sql.DB) error {
+			var id int64
+			if err := onerow.QueryRow(ctx, db, "SELECT deletion_id FROM project_archive WHERE id = 2000003", nil, &id); err != nil {
+				return err
+			}
+			return second(repo.Restore(ctx, db, plan(), id))
+		})
+		c.Call("restore again", func(ctx context.Context, db *sql.DB) error {
+			var id int64
+			if err := onerow.QueryRow(ctx, db, "SELECT MAX(id) FROM onerow_deletion WHERE resource = 'project' AND resource_id = '2000003'", nil, &id); err != nil {
+				return err
+			}
+			return second(repo.Restore(ctx, db, plan(), id))
+		})
+		c.Call("delete", func(ctx context.Context, db *sql.DB) error { return second(r.projects.Delete(ctx, db, 9)) })
+		c.Call("delete again", func(ctx context.Context, db *sql.DB) error { return second(r.projects.Delete(ctx, db, 9)) })
+		c.Call("delete what was deleted often", func(ctx context.Context, db *sql.DB) error { return second(r.projects.Delete(ctx, db, 10)) })
+		c.Source(".", nil)
 	}
 }
 

@@ -17,16 +17,17 @@ import (
 // verbs begin a statement. A read for a condition begins with a parenthesis.
 var verbs = regexp.MustCompile(`^\(*(SELECT|INSERT|UPDATE|DELETE|REPLACE|WITH|TABLE)\s`)
 
-// Sent fails the test for each statement in the source of the package in dir that is not among those that were sent. A statement is an
+// Source fails the test for each statement in the source of the package in dir that none of the calls has sent. A statement is an
 // expression that begins with an SQL verb: what it is made of besides literals and constants, and the verbs of a format, stands for any
 // text. It may be a part of what was sent, as a subquery is. known names statements that are left out, by a part of their text, and why.
-func Sent(t testing.TB, dir string, known map[string]string, sent []Statement) {
+func (c *Costs) Source(dir string, known map[string]string) {
+	t := c.t
 	t.Helper()
 	if strings.Contains(flag.Lookup("test.run").Value.String(), "/") {
 		return // some of the calls were left out
 	}
 	var texts []string
-	for _, s := range sent {
+	for _, s := range c.sent {
 		texts = append(texts, flat(s.SQL))
 	}
 	used := map[string]bool{}

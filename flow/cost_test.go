@@ -1,0 +1,93 @@
+package flow_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/flow"
+	"github.com/onerow/onerow/internal/cost"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+)
+
+// filled is a schema with flows that run, each with a step, and one that had as many requests before, all finished, with a step each.
+func filled(t *testing.T, rows int, level sql.IsolationLevel) string {
+	db, dsn := open(t, dbtest.Isolation(level))
+	const now, ago = "UTC_TIMESTAMP(6)", "UTC_TIMESTAMP(6) - INTERVAL 1 DAY"
+	exec(t, db, "INSERT INTO onerow_flow (flow, stage, request_id, call_token, claimed_at) "+cost.Numbers(rows)+"SELECT CONCAT('f', i), 'pay', 'r', '', "+now+" FROM numbers")
+	exec(t, db, "INSERT INTO onerow_flow_request (flow, stage, request_id, status, admitted_at) "+cost.Numbers(rows)+"SELECT CONCAT('f', i), 'pay', 'r', 'running', "+now+" FROM numbers")
+	exec(t, db, "INSERT INTO onerow_flow_request (flow, stage, request_id, status, admitted_at, ended_at) "+cost.Numbers(rows)+"SELECT 'old', 'pay', CONCAT('r', i), 'finished', "+ago+", "+ago+" FROM numbers")
+	steps := "INSERT INTO onerow_flow_step (step_id, created_at) " + cost.Numbers(rows) + "SELECT REPLACE(?, 'N', i), " + now + " FROM numbers"
+	exec(t, db, steps, must(flow.StepID(flow.Run{Flow: "fN", Stage: "pay", RequestID: "r"}, "card")))
+	exec(t, db, steps, must(flow.StepID(flow.Run{Flow: "old", Stage: "pay", RequestID: "rN"}, "card")))
+	exec(t, db, "ANALYZE TABLE onerow_flow, onerow_flow_request, onerow_flow_step")
+	return dsn
+}
+
+// TestCosts: what a call reads and locks depends neither on the other flows nor on what its own has ended.
+func TestCosts(t *testing.T) {
+	run := func(name, stage, request string) flow.Run {
+		return flow.Run{Flow: name, Stage: stage, RequestID: request}
+	}
+	for _, level := range levels {
+		c := cost.Compare(t, filled(t, cost.Few, level), filled(t, cost.Many(t), level), 60)
+		c.Call("claim", func(ctx context.Context, db *sql.DB) error {
+			return second(flow.Claim(ctx, db, run("old", "pay", "new")))
+		})
+		c.Call("redelivery", func(ctx context.Context, db *sql.DB) error {
+			return second(flow.Claim(ctx, db, run("old", "pay", "new")))
+		})
+		c.Call("a stage that is owned", func(ctx context.Context, db *sql.DB) error {
+			_, err := flow.Claim(ctx, db, run("f7", "pay", "other"))
+			return is(err, flow.ErrOwned)
+		})
+		c.Call("a second stage", func(ctx context.Context, db *sql.DB) error {
+			return second(flow.Claim(ctx, db, run("old", "mail", "next"), flow.After(run("old", "pay", "new"))))
+		})
+		var step string
+		c.Call("await", func(ctx context.Context, db *sql.DB) error {
+			s, err := flow.Await(ctx, db, run("old", "pay", "new"), "card", []byte("?"))
+			step = s.ID
+			return err
+		})
+		c.Call("answer", func(ctx context.Context, db *sql.DB) error { return second(flow.Answer(ctx, db, step, []byte("!"))) })
+		c.Call("prove", func(ctx context.Context, db *sql.DB) error {
+			return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error { return flow.Prove(ctx, tx, run("old", "pay", "new")) })
+		})
+		c.Call("prove what is lost", func(ctx context.Context, db *sql.DB) error {
+			return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+				return is(flow.Prove(ctx, tx, run("old", "pay", "r7")), flow.ErrLost)
+			})
+		})
+		c.Call("owners", func(ctx context.Context, db *sql.DB) error { return second(flow.Owners(ctx, db, "old")) })
+		c.Call("supersede", func(ctx context.Context, db *sql.DB) error {
+			return second(flow.Supersede(ctx, db, run("old", "pay", "newer")))
+		})
+		c.Call("finish", func(ctx context.Context, db *sql.DB) error {
+			return second(flow.Finish(ctx, db, run("old", "pay", "newer")))
+		})
+		c.Call("claim what has ended", func(ctx context.Context, db *sql.DB) error {
+			return second(flow.Claim(ctx, db, run("old", "pay", "r9")))
+		})
+		c.Call("forget", func(ctx context.Context, db *sql.DB) error {
+			n, err := flow.Forget(ctx, db, time.Hour, 3)
+			if err == nil && n != 3 {
+				err = fmt.Errorf("%d were forgotten", n)
+			}
+			return err
+		})
+		c.Source(".", nil)
+	}
+}
+
+// is an error unless err is want.
+func is(err, want error) error {
+	if !errors.Is(err, want) {
+		return fmt.Errorf("got the error %w, want %w", err, want)
+	}
+	return nil
+}
