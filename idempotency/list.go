@@ -26,8 +26,8 @@ const (
 type ListOptions struct {
 	// What is listed. Default: ListOverdue.
 	What Listed
-	// After is the last key of the page before; the zero Key for the first page.
-	After Key
+	// After is the last entry of the page before; the zero Entry for the first page.
+	After Entry
 	// Limit is how many are returned at most. Default 100.
 	Limit int
 }
@@ -37,8 +37,8 @@ const defaultListLimit = 100
 // unexpired: an operator's Expire of an earlier version left the mark on.
 const unexpired = `COALESCE(expires_at > UTC_TIMESTAMP(6), TRUE)`
 
-// where is the range of the index state that a list reads, without locks, and sorts
-// by key; empty for one that is not known.
+// where is the range of the index state that a list reads, without locks; empty for one
+// that is not known.
 func (l Listed) where() string {
 	switch l {
 	case ListInProgress:
@@ -53,13 +53,19 @@ func (l Listed) where() string {
 	return ""
 }
 
+// The order is that of the index state, which ends in the primary key: a page begins behind
+// the entry of the page before, and ends at its limit.
 const (
 	sqlListHead = `SELECT ` + entryColumns + ` FROM onerow_key FORCE INDEX (state) WHERE `
-	sqlListTail = ` AND (tenant > ? OR tenant = ? AND operation > ? OR tenant = ? AND operation = ? AND idem_key > ?) ORDER BY tenant, operation, idem_key LIMIT ?`
+	sqlListTail = ` AND (attention > ? OR attention = ? AND (expected_completion > ` + sqlMoment + ` OR ? IS NULL AND expected_completion IS NOT NULL
+ OR expected_completion <=> ` + sqlMoment + ` AND (tenant > ? OR tenant = ? AND (operation > ? OR operation = ? AND idem_key > ?))))
+ ORDER BY attention, expected_completion, tenant, operation, idem_key LIMIT ?`
+	sqlMoment = `(TIMESTAMP'1970-01-01 00:00:00' + INTERVAL ? MICROSECOND)`
 )
 
-// List shows keys for operators, in the order of their keys. One statement, over as many index entries
-// as there are keys in that state.
+// List shows keys for operators: those that were expected first come first, those that are
+// marked for attention last. A key whose holder extends its claim between two pages is on
+// both. One statement, which reads as many index entries as it shows.
 func (k *Keys) List(ctx context.Context, db onerow.DB, o ListOptions) ([]Entry, error) {
 	if o.What == "" {
 		o.What = ListOverdue
@@ -71,11 +77,16 @@ func (k *Keys) List(ctx context.Context, db onerow.DB, o ListOptions) ([]Entry, 
 	if o.Limit == 0 {
 		o.Limit = defaultListLimit
 	}
-	t, op, id := []byte(o.After.Tenant), []byte(o.After.Operation), []byte(o.After.ID)
+	t, op, id := []byte(o.After.Key.Tenant), []byte(o.After.Key.Operation), []byte(o.After.Key.ID)
+	var expected any // NULL: none of the keys before has a time
+	if at := o.After.ExpectedCompletion; !at.IsZero() {
+		expected = at.UnixMicro()
+	}
+	mark := o.After.Attention
 	var list []Entry
 	err := single(ctx, db, func(db onerow.DB) error {
 		list = nil
-		return onerow.Query(ctx, db, sqlListHead+where+sqlListTail, []any{t, t, op, t, op, id, o.Limit}, func(rows *sql.Rows) error {
+		return onerow.Query(ctx, db, sqlListHead+where+sqlListTail, []any{mark, mark, expected, expected, expected, t, t, op, op, id, o.Limit}, func(rows *sql.Rows) error {
 			var e Entry
 			f := entryFields{e: &e}
 			if err := rows.Scan(f.dest()...); err != nil {

@@ -58,13 +58,13 @@ func TestOperator(t *testing.T) {
 		}
 		for what, want := range map[idempotency.Listed]string{"": "late late too", idempotency.ListInProgress: "late late too runs",
 			idempotency.ListErrored: "failed", idempotency.ListFailed: "failed"} {
-			got, after := "", idempotency.Key{}
+			got, after := "", idempotency.Entry{}
 			for {
 				page := must(keys.List(ctx, db, idempotency.ListOptions{What: what, Limit: 1, After: after}))
 				if len(page) == 0 {
 					break
 				}
-				got, after = got+" "+page[0].Key.ID, page[0].Key
+				got, after = got+" "+page[0].Key.ID, page[0]
 			}
 			if got != " "+want {
 				t.Errorf("list %q:%s, want %s", what, got, want)

@@ -110,7 +110,7 @@ func (c *keysListCmd) Run(ctx context.Context, a *app) (err error) {
 // listKeys pages through one list.
 func listKeys(ctx context.Context, db onerow.DB, keys *idempotency.Keys, what idempotency.Listed, limit int) ([]idempotency.Entry, error) {
 	var entries []idempotency.Entry
-	var after idempotency.Key
+	var after idempotency.Entry
 	for len(entries) < limit {
 		page := min(limit-len(entries), 1000)
 		more, err := keys.List(ctx, db, idempotency.ListOptions{What: what, After: after, Limit: page})
@@ -121,7 +121,7 @@ func listKeys(ctx context.Context, db onerow.DB, keys *idempotency.Keys, what id
 		if len(more) < page {
 			break
 		}
-		after = more[len(more)-1].Key
+		after = more[len(more)-1]
 	}
 	return entries, nil
 }

@@ -1,0 +1,143 @@
+package idempotency_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/internal/cost"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+)
+
+// filled is a schema with as many keys of one operation in each state, a fifth of them expired, and as many admissions.
+func filled(t *testing.T, rows int, level sql.IsolationLevel) string {
+	db, dsn := open(t, dbtest.Isolation(level))
+	exec(t, db, "INSERT INTO onerow_key (tenant, operation, idem_key, status, attention, expected_completion, token, call_token, locked_by, created_at, locked_at, codec, result, expires_at) "+
+		cost.Numbers(rows)+`SELECT '7', 'charge', CONCAT('k', i), ELT(1 + i % 6, 'complete', 'error', 'error', 'in_progress', 'in_progress', 'in_progress'), i % 6 = 1,
+		UTC_TIMESTAMP(6) + INTERVAL IF(i % 6 = 3, NULL, IF(i % 6 = 4, 3600, 0) - i) SECOND,
+		1, '', 'x', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), 'json', '{}', UTC_TIMESTAMP(6) + INTERVAL IF(i % 5 = 0, -i, 86400) SECOND FROM numbers`)
+	exec(t, db, "INSERT INTO onerow_admission (tenant, operation, idem_key, call_token, admitted_at, until_at) "+cost.Numbers(rows)+
+		"SELECT '7', 'charge', CONCAT('k', i), '', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) + INTERVAL IF(i % 10 = 0, -i, 86400) SECOND FROM numbers")
+	exec(t, db, "ANALYZE TABLE onerow_key, onerow_admission")
+	return dsn
+}
+
+// TestCosts: what a call reads and locks does not depend on how many keys there are, in whatever state.
+func TestCosts(t *testing.T) {
+	keys := newKeys(t, idempotency.Config{})
+	ann := must(keys.Operator("ann", "why"))
+	for _, level := range levels {
+		c := cost.Compare(t, filled(t, cost.Few, level), filled(t, cost.Many(t), level), 60)
+		do := func(id string, want error, opts ...idempotency.Option) func(ctx context.Context, db *sql.DB) error {
+			return func(ctx context.Context, db *sql.DB) error {
+				_, err := idempotency.Do(ctx, db, keys, key(id), func(context.Context, *onerow.Tx) (receipt, error) {
+					if want != nil {
+						return receipt{}, idempotency.Permanent(want)
+					}
+					return receipt{}, nil
+				}, opts...)
+				return is(err, want)
+			}
+		}
+		c.Call("do", do("a", nil))
+		c.Call("replay", do("a", nil))
+		c.Call("look first", do("a", nil, idempotency.LookFirst()))
+		c.Call("key last", do("b", nil, idempotency.KeyLast()))
+		c.Call("key last, replay", do("b", nil, idempotency.KeyLast()))
+		c.Call("fails for good", do("c", errors.New("no")))
+		c.Call("key last, fails for good", do("d", errors.New("no"), idempotency.KeyLast()))
+		c.Call("one that is free", func(ctx context.Context, db *sql.DB) error {
+			if _, err := db.ExecContext(ctx, "UPDATE onerow_key SET expires_at = UTC_TIMESTAMP(6) WHERE tenant = '7' AND operation = 'charge' AND idem_key IN ('a', 'b')"); err != nil {
+				return err
+			}
+			return errors.Join(do("a", nil)(ctx, db), do("b", nil, idempotency.KeyLast())(ctx, db))
+		})
+		for _, two := range []struct {
+			name string
+			end  func(ctx context.Context, db *sql.DB, claim idempotency.Claim) error
+		}{
+			{"complete", func(ctx context.Context, db *sql.DB, claim idempotency.Claim) error {
+				return keys.Complete(ctx, db, claim, receipt{})
+			}},
+			{"fail", func(ctx context.Context, db *sql.DB, claim idempotency.Claim) error {
+				return keys.Fail(ctx, db, claim, errors.New("no"))
+			}},
+			{"release", func(ctx context.Context, db *sql.DB, claim idempotency.Claim) error {
+				return keys.Release(ctx, db, claim)
+			}},
+		} {
+			c.Call("begin, extend, own, "+two.name, func(ctx context.Context, db *sql.DB) error {
+				claim, _, err := idempotency.Begin[receipt](ctx, db, keys, key(two.name))
+				if err != nil {
+					return err
+				}
+				owned := keys.Owned(ctx, db, claim, func(context.Context, *onerow.Tx) error { return nil })
+				return errors.Join(keys.Extend(ctx, db, claim), owned, two.end(ctx, db, claim))
+			})
+		}
+		c.Call("admit", func(ctx context.Context, db *sql.DB) error { return second(keys.Admit(ctx, db, key("new"), time.Hour)) })
+		c.Call("admit, refused", func(ctx context.Context, db *sql.DB) error { return second(keys.Admit(ctx, db, key("k7"), time.Hour)) })
+		c.Call("admit, after its window", func(ctx context.Context, db *sql.DB) error { return second(keys.Admit(ctx, db, key("k10"), time.Hour)) })
+		for _, what := range []idempotency.Listed{idempotency.ListInProgress, idempotency.ListOverdue, idempotency.ListErrored, idempotency.ListFailed} {
+			c.Call(string(what), func(ctx context.Context, db *sql.DB) error {
+				var after idempotency.Entry
+				for range 3 {
+					page, err := keys.List(ctx, db, idempotency.ListOptions{What: what, Limit: 20, After: after})
+					if err != nil || len(page) < 20 {
+						return errors.Join(err, fmt.Errorf("%d on a page", len(page)))
+					}
+					after = page[19]
+				}
+				return nil
+			})
+		}
+		for _, verb := range []struct {
+			name string
+			do   func(ctx context.Context, db *sql.DB, seen idempotency.Seen) error
+		}{
+			{"release", func(ctx context.Context, db *sql.DB, seen idempotency.Seen) error { return ann.Release(ctx, db, seen) }},
+			{"complete", func(ctx context.Context, db *sql.DB, seen idempotency.Seen) error {
+				return ann.Complete(ctx, db, seen, receipt{})
+			}},
+			{"expire", func(ctx context.Context, db *sql.DB, seen idempotency.Seen) error { return ann.Expire(ctx, db, seen) }},
+		} {
+			c.Call("an operator's "+verb.name, func(ctx context.Context, db *sql.DB) error {
+				claim, _, err := idempotency.Begin[receipt](ctx, db, keys, key("operator's "+verb.name))
+				if err == nil && verb.name != "release" {
+					err = keys.Fail(ctx, db, claim, errors.New("no"))
+				}
+				if err != nil {
+					return err
+				}
+				e, err := keys.Find(ctx, db, key("operator's "+verb.name))
+				if err != nil {
+					return err
+				}
+				return errors.Join(verb.do(ctx, db, e.Seen()), verb.do(ctx, db, e.Seen()), second(keys.Audit(ctx, db, e.Key)))
+			})
+		}
+		c.Call("purge", func(ctx context.Context, db *sql.DB) error {
+			n, err := keys.Purge(ctx, db, 20)
+			if err == nil && n != 20 {
+				err = fmt.Errorf("%d purged", n)
+			}
+			return err
+		})
+		c.Source(".", map[string]string{"SELECT COUNT(*)": "Measure counts the keys in three states"})
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// is an error unless err is want.
+func is(err, want error) error {
+	if !errors.Is(err, want) {
+		return fmt.Errorf("got the error %w, want %w", err, want)
+	}
+	return nil
+}
