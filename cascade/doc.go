@@ -35,6 +35,11 @@
 // id, its counts (onerow_job_count, onerow_job_detached) and its token counter when it
 // moves. Leftovers and dead jobs can be retried.
 //
+// Finished jobs are kept until [PurgeJobs] removes those that are done or cancelled and old enough,
+// with their counts and skipped rows; dead ones and leftovers stay. Audits are kept until [PurgeDeletions], as long as
+// their row has any job. cascade-worker does both, after 400 days. Of a row that has no job any more nothing is
+// known but that it is gone: Find does not find it, and its deletion cannot be undone.
+//
 // One column says when a worker may take a job, due_at: the end of the grace
 // period, the next attempt, or the end of the running worker's lease; of a held job that
 // is a thousand years away. All times are the database's clock.
@@ -189,6 +194,8 @@
 //	Retry       4; 3 when it is neither dead nor has leftovers   on a pool +2
 //	Find, Get                                        1
 //	List                                             2
+//	PurgeJobs   9 per 200, 1 more where rows were skipped; 1 per 200 that stay
+//	PurgeDeletions 2 per 200; 1 per 200 that stay
 //	claim       1 when nothing is due, else 4, for up to Config.ClaimJobs jobs; 1 more per
 //	            so many that are due but held by batches that wait for a lock
 //	fail, give back                                  1; 6 when the job dies

@@ -91,3 +91,38 @@ func is(err, want error) error {
 	}
 	return nil
 }
+
+// TestForgetCost: Forget reads and locks what it removes, however many requests there are, and however many of them are old.
+func TestForgetCost(t *testing.T) {
+	filled := func(n int, level sql.IsolationLevel) string {
+		db, dsn := open(t, dbtest.Isolation(level))
+		exec(t, db, "INSERT INTO onerow_flow_request (flow, stage, request_id, status, admitted_at, ended_at) "+cost.Numbers(n)+
+			"SELECT CONCAT('f', i), 's', i, 'finished', UTC_TIMESTAMP(6) - INTERVAL i SECOND, UTC_TIMESTAMP(6) - INTERVAL i SECOND FROM numbers")
+		exec(t, db, "INSERT INTO onerow_flow_step (step_id, created_at) SELECT CONCAT(\"'\", flow, \",'\", stage, \",'\", request_id, \",'a\"), admitted_at FROM onerow_flow_request")
+		exec(t, db, "ANALYZE TABLE onerow_flow_request, onerow_flow_step")
+		return dsn
+	}
+	for _, level := range levels {
+		few, many := filled(cost.Few, level), filled(cost.Many(t), level)
+		for _, age := range []time.Duration{time.Microsecond, 500 * time.Second} {
+			for _, s := range cost.Flat(t, few, many, func(ctx context.Context, db *sql.DB) error {
+				if n := must(flow.ToForget(ctx, db, age, 30)); n != 30 {
+					return fmt.Errorf("%d to forget", n)
+				}
+				if n := must(flow.Forget(ctx, db, age, 3)); n != 3 {
+					return fmt.Errorf("%d forgotten", n)
+				}
+				return nil
+			}) {
+				if t.Logf("%s: %s", level, s); s.Read > 100 || s.Locked > 5 {
+					t.Errorf("%s, older than %v: %s", level, age, s)
+				}
+			}
+		}
+	}
+	// The steps go with their requests.
+	db := dbtest.OpenDSN(t, filled(cost.Few, sql.LevelReadCommitted))
+	if n := must(flow.Forget(t.Context(), db, 500*time.Second, 1000)); n == 0 || int(n) != 1000-scan[int](t, db, "SELECT COUNT(*) FROM onerow_flow_step") {
+		t.Errorf("%d forgotten, and other steps", n)
+	}
+}

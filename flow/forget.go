@@ -7,14 +7,15 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/purge"
 )
 
-// sqlEnded reads the index ended_at, oldest first. The others are by the primary keys; the steps of
+// sqlEnded reads the index ended_at, oldest first, without a lock. The others are by the primary keys; the steps of
 // one run are a range, because their ids begin with the run's.
 const (
-	sqlEnded = `SELECT flow, stage, request_id FROM onerow_flow_request WHERE ended_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND
+	sqlEnded = `SELECT flow, stage, request_id FROM onerow_flow_request FORCE INDEX (ended_at) WHERE ended_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND
  ORDER BY ended_at LIMIT ?`
-	sqlForgetSteps   = `DELETE s FROM onerow_flow_step AS s WHERE step_id > ? AND step_id < ?`
+	sqlForgetSteps   = `DELETE s FROM onerow_flow_step AS s FORCE INDEX (PRIMARY) WHERE step_id > ? AND step_id < ?`
 	sqlForgetRequest = `DELETE r FROM onerow_flow_request AS r WHERE flow = ? AND stage = ? AND request_id = ? AND status <> 'running'`
 )
 
@@ -39,6 +40,15 @@ func Forget(ctx context.Context, db onerow.DB, age time.Duration, limit int) (in
 		}
 	}
 	return len(ended), nil
+}
+
+// ToForget is how many request ids Forget would remove, limit at most. One statement.
+func ToForget(ctx context.Context, db onerow.DB, age time.Duration, limit int) (int64, error) {
+	n, err := purge.Table{Find: sqlEnded}.Waiting(ctx, db, limit, age.Microseconds())
+	if err != nil {
+		return 0, fmt.Errorf("flow: count what is to be forgotten: %w", err)
+	}
+	return n, nil
 }
 
 func (r Run) forget(ctx context.Context, db onerow.DB) error {

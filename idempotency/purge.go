@@ -4,23 +4,33 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"strings"
+	"fmt"
+	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/purge"
 )
 
-// purgeBatch is how many rows one DELETE removes.
-const purgeBatch = 200
+const sqlOneKey = `tenant = ? AND operation = ? AND idem_key = ?`
 
-// A purge reads the keys without locks, by the index that covers them, then deletes by
-// the primary key what is still expired: a range DELETE over the index of times would
-// lock the gaps in which others insert.
-const (
-	sqlExpiredKeys       = `SELECT tenant, operation, idem_key FROM onerow_key FORCE INDEX (expires_at) WHERE expires_at <= UTC_TIMESTAMP(6) ORDER BY expires_at LIMIT ?`
-	sqlPurgeKeys         = `DELETE FROM onerow_key WHERE expires_at <= UTC_TIMESTAMP(6) AND status <> 'in_progress' AND (`
-	sqlExpiredAdmissions = `SELECT tenant, operation, idem_key FROM onerow_admission FORCE INDEX (until_at) WHERE until_at <= UTC_TIMESTAMP(6) ORDER BY until_at LIMIT ?`
-	sqlPurgeAdmissions   = `DELETE FROM onerow_admission WHERE until_at <= UTC_TIMESTAMP(6) AND (`
-	sqlOneKey            = `(tenant = ? AND operation = ? AND idem_key = ?)`
+// What is expired, or old, is read without locks by the index of its times, and deleted by the primary key.
+var (
+	expiredKeys = purge.Table{
+		Find:   `SELECT tenant, operation, idem_key FROM onerow_key FORCE INDEX (expires_at) WHERE expires_at <= UTC_TIMESTAMP(6) ORDER BY expires_at LIMIT ?`,
+		Delete: `DELETE k FROM onerow_key AS k FORCE INDEX (PRIMARY) WHERE expires_at <= UTC_TIMESTAMP(6) AND status <> 'in_progress' AND (`,
+		Key:    sqlOneKey,
+	}
+	endedAdmissions = purge.Table{
+		Find:   `SELECT tenant, operation, idem_key FROM onerow_admission FORCE INDEX (until_at) WHERE until_at <= UTC_TIMESTAMP(6) ORDER BY until_at LIMIT ?`,
+		Delete: `DELETE a FROM onerow_admission AS a FORCE INDEX (PRIMARY) WHERE until_at <= UTC_TIMESTAMP(6) AND (`,
+		Key:    sqlOneKey,
+	}
+	oldAudits = purge.Table{
+		Find: `SELECT tenant, operation, idem_key, token, action FROM onerow_key_audit FORCE INDEX (acted_at)
+ WHERE acted_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND ORDER BY acted_at LIMIT ?`,
+		Delete: `DELETE a FROM onerow_key_audit AS a FORCE INDEX (PRIMARY) WHERE acted_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND AND (`,
+		Key:    sqlOneKey + ` AND token = ? AND action = ?`,
+	}
 )
 
 // Purge removes up to limit expired keys and ended admissions, in batches of 200 rows that
@@ -30,46 +40,49 @@ const (
 // is the caller's to remove. Statements: 2 for each batch, 1
 // for a table in which nothing is expired.
 func (k *Keys) Purge(ctx context.Context, db onerow.DB, limit int) (int, error) {
-	purged, err := purge(ctx, db, limit, sqlExpiredKeys, sqlPurgeKeys)
-	if err == nil && purged < limit {
-		var more int
-		more, err = purge(ctx, db, limit-purged, sqlExpiredAdmissions, sqlPurgeAdmissions)
+	purged, err := expiredKeys.Purge(ctx, db, limit)
+	if err == nil && purged < int64(limit) {
+		var more int64
+		more, err = endedAdmissions.Purge(ctx, db, limit-int(purged))
 		purged += more
 	}
 	if purged > 0 {
-		k.cfg.Metrics.Add(EventPurged, "", purged)
+		k.cfg.Metrics.Add(EventPurged, "", int(purged))
 	}
-	return purged, err
+	return int(purged), err
 }
 
-func purge(ctx context.Context, db onerow.DB, limit int, find, remove string) (purged int, err error) {
-	for purged < limit {
-		want := min(purgeBatch, limit-purged)
-		var found int
-		var n int64
-		err := single(ctx, db, func(db onerow.DB) (err error) {
-			var args []any
-			found = 0
-			err = onerow.Query(ctx, db, find, []any{want}, func(rows *sql.Rows) error {
-				var tenant, operation, id []byte
-				err := rows.Scan(&tenant, &operation, &id)
-				args = append(args, tenant, operation, id)
-				found++
-				return err
-			})
-			if err != nil || found == 0 {
-				return err
-			}
-			list := strings.TrimPrefix(strings.Repeat(" OR "+sqlOneKey, found), " OR ")
-			n, err = onerow.Affected(ctx, db, remove+list+")", args...)
-			return err
-		})
-		purged += int(n)
-		if err != nil || found < want || n == 0 { // none: another purge is at the same rows
-			return purged, err
-		}
+// ToPurge is how many keys are expired and admissions ended, limit at most of each. Two statements.
+func (k *Keys) ToPurge(ctx context.Context, db onerow.DB, limit int) (int, error) {
+	keys, err := expiredKeys.Waiting(ctx, db, limit)
+	if err != nil {
+		return 0, fmt.Errorf("idempotency: count expired keys: %w", err)
 	}
-	return purged, nil
+	admissions, err := endedAdmissions.Waiting(ctx, db, limit)
+	if err != nil {
+		return 0, fmt.Errorf("idempotency: count ended admissions: %w", err)
+	}
+	return int(keys + admissions), nil
+}
+
+// PurgeAudits removes what operators did to keys more than age ago, by the database's clock, limit at
+// most, and returns how many: less than limit when nothing more is that old. Nothing depends on
+// these rows. Batches and statements as for [Keys.Purge].
+func PurgeAudits(ctx context.Context, db onerow.DB, age time.Duration, limit int) (int64, error) {
+	n, err := oldAudits.Purge(ctx, db, limit, age.Microseconds())
+	if err != nil {
+		return n, fmt.Errorf("idempotency: purge audits: %w", err)
+	}
+	return n, nil
+}
+
+// AuditsToPurge is how many of these are older than age, limit at most. One statement.
+func AuditsToPurge(ctx context.Context, db onerow.DB, age time.Duration, limit int) (int64, error) {
+	n, err := oldAudits.Waiting(ctx, db, limit, age.Microseconds())
+	if err != nil {
+		return 0, fmt.Errorf("idempotency: count old audits: %w", err)
+	}
+	return n, nil
 }
 
 func isNoRows(err error) bool { return errors.Is(err, sql.ErrNoRows) }

@@ -87,3 +87,26 @@ func TestParkedCost(t *testing.T) {
 		}
 	}
 }
+
+// TestForgetAll: Forget without a guard is for all consumers, and counts and limits them together.
+func TestForgetAll(t *testing.T) {
+	db := dbtest.OpenDSN(t, kept(t, cost.Few, sql.LevelReadCommitted))
+	exec(t, db, "UPDATE onerow_stream_message SET consumer = CONCAT('c', seq % 3)")
+	old := scan[int64](t, db, "SELECT COUNT(*) FROM onerow_stream_message WHERE applied = 1 AND seq > 700")
+	if n := must(ordering.ToForget(t.Context(), db, 700*time.Second, 1000)); n < old {
+		t.Errorf("%d to forget, want %d", n, old)
+	}
+	if n := must(ordering.ToForget(t.Context(), db, 700*time.Second, 101)); n != 101 {
+		t.Errorf("%d to forget, want the limit", n)
+	}
+	if n := must(ordering.Forget(t.Context(), db, 700*time.Second, 150)); n != 150 {
+		t.Errorf("%d forgotten, want the limit", n)
+	}
+	must(ordering.Forget(t.Context(), db, 700*time.Second, 1000))
+	if n := scan[int](t, db, "SELECT COUNT(*) FROM onerow_stream_message WHERE seq > 700 AND applied = 1 OR seq < 600 AND applied = 1"); n != scan[int](t, db, "SELECT COUNT(*) FROM onerow_stream_message WHERE seq < 600 AND applied = 1") {
+		t.Errorf("%d old messages are left", n)
+	}
+	if n := scan[int](t, db, "SELECT COUNT(*) FROM onerow_stream_message WHERE applied = 0"); n != 90 {
+		t.Errorf("%d parked messages are left", n)
+	}
+}

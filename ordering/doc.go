@@ -68,7 +68,7 @@
 // # What is not promised
 //
 // That two senders' clocks agree, or never tick twice at once: one stream, or one
-// row, should have one sender. Duplicates of messages older than what [Guard.Forget]
+// row, should have one sender. Duplicates of messages older than what [Forget]
 // left, or newer than the snapshot of the caller's transaction, are Late or Stale. Gaps that never close: [Guard.Skip] says that they will not.
 //
 // # What it costs
@@ -88,5 +88,6 @@
 //	ByTime.Verify                       1
 //	Optimistic.Update                   1 read and 1 write for each attempt
 //	Park                                1
-//	Forget                              2 for each 200 messages
+//	Forget, of a guard                  2 for each 200 messages
+//	Forget, of all consumers            1 more for each consumer
 package ordering

@@ -3,24 +3,25 @@ package ordering
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/purge"
 )
 
-// forgetBatch is how many rows one DELETE removes.
-const forgetBatch = 200
+// oldMessages are found by the index received_at, oldest first and without a lock, and deleted by the primary key.
+var oldMessages = purge.Table{
+	Find: `SELECT stream, epoch, seq FROM onerow_stream_message FORCE INDEX (received_at) WHERE consumer = ? AND applied = 1
+ AND received_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND ORDER BY received_at LIMIT ?`,
+	Delete: `DELETE m FROM onerow_stream_message AS m FORCE INDEX (PRIMARY) WHERE consumer = ? AND applied = 1
+ AND received_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND AND (`,
+	Key: `stream = ? AND epoch = ? AND seq = ?`,
+}
 
-// The index received_at says which, without locks, oldest first; the primary key deletes them. A DELETE with ORDER BY and LIMIT
-// alone reads and locks the whole table on both engines, to sort it.
-const (
-	sqlOldest = `SELECT stream, epoch, seq FROM onerow_stream_message FORCE INDEX (received_at) WHERE consumer = ? AND applied = 1
- AND received_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND ORDER BY received_at LIMIT ?`
-	sqlForget = `DELETE m FROM onerow_stream_message AS m FORCE INDEX (PRIMARY) WHERE consumer = ? AND applied = 1 AND (`
-	sqlOneOf  = `stream = ? AND epoch = ? AND seq = ?`
-)
+// sqlNextConsumer reads one entry of the primary key, without a lock.
+const sqlNextConsumer = `SELECT consumer FROM onerow_stream_message FORCE INDEX (PRIMARY) WHERE consumer > ? ORDER BY consumer LIMIT 1`
 
 // Forget deletes rows of applied messages that came more than age ago, oldest first, at
 // most limit of them, and returns how many. Parked messages stay. A duplicate of a
@@ -28,36 +29,50 @@ const (
 // 200 rows commit by themselves, so that an error may leave some of them deleted, which
 // the number says. Two statements for each 200.
 func (g *Guard[S]) Forget(ctx context.Context, db onerow.DB, age time.Duration, limit int) (int64, error) {
-	forgotten := int64(0)
-	for left := limit; left > 0; left -= forgetBatch {
-		want := min(forgetBatch, left)
-		var found int
-		var n int64
-		err := onerow.Alone(ctx, db, func(ctx context.Context, db onerow.DB) (err error) {
-			args := []any{g.config.Consumer}
-			found, n = 0, 0
-			err = onerow.Query(ctx, db, sqlOldest, []any{g.config.Consumer, age.Microseconds(), want}, func(rows *sql.Rows) error {
-				var stream []byte
-				var epoch, seq int64
-				err := rows.Scan(&stream, &epoch, &seq)
-				args = append(args, stream, epoch, seq)
-				found++
-				return err
-			})
-			if err != nil || found == 0 {
-				return err
-			}
-			list := strings.TrimPrefix(strings.Repeat(" OR "+sqlOneOf, found), " OR ")
-			n, err = onerow.Affected(ctx, db, sqlForget+list+")", args...)
-			return err
-		})
-		forgotten += n
+	return forget(ctx, db, g.config.Consumer, age, limit)
+}
+
+func forget(ctx context.Context, db onerow.DB, consumer string, age time.Duration, limit int) (int64, error) {
+	n, err := oldMessages.Purge(ctx, db, limit, consumer, age.Microseconds())
+	if err != nil {
+		return n, fmt.Errorf("ordering: forget messages of consumer %q: %w", consumer, err)
+	}
+	return n, nil
+}
+
+// Forget is [Guard.Forget] for all consumers, one after the other; 1 statement more for each.
+func Forget(ctx context.Context, db onerow.DB, age time.Duration, limit int) (int64, error) {
+	return eachConsumer(ctx, db, limit, func(consumer string, limit int) (int64, error) {
+		return forget(ctx, db, consumer, age, limit)
+	})
+}
+
+// ToForget is how many messages Forget would delete, limit at most. Two statements for each consumer.
+func ToForget(ctx context.Context, db onerow.DB, age time.Duration, limit int) (int64, error) {
+	return eachConsumer(ctx, db, limit, func(consumer string, limit int) (int64, error) {
+		n, err := oldMessages.Waiting(ctx, db, limit, consumer, age.Microseconds())
 		if err != nil {
-			return forgotten, fmt.Errorf("ordering: forget messages of consumer %q: %w", g.config.Consumer, err)
+			return 0, fmt.Errorf("ordering: count old messages of consumer %q: %w", consumer, err)
 		}
-		if found < want || n == 0 { // none: another Forget is at the same rows
-			break
+		return n, nil
+	})
+}
+
+// eachConsumer adds up what fn returns for the consumers that have messages, until that is limit.
+func eachConsumer(ctx context.Context, db onerow.DB, limit int, fn func(consumer string, limit int) (int64, error)) (total int64, err error) {
+	for consumer := ""; total < int64(limit); {
+		err := onerow.QueryRow(ctx, db, sqlNextConsumer, []any{consumer}, &consumer)
+		if errors.Is(err, sql.ErrNoRows) {
+			return total, nil
+		}
+		if err != nil {
+			return total, fmt.Errorf("ordering: look for consumers: %w", err)
+		}
+		n, err := fn(consumer, limit-int(total))
+		total += n
+		if err != nil {
+			return total, err
 		}
 	}
-	return forgotten, nil
+	return total, nil
 }

@@ -25,7 +25,7 @@ func Grace(d time.Duration) DeleteOption { return func(o *deleteOptions) { o.gra
 type Deleted[T any] struct {
 	onerow.Result[T]
 	// JobID is the cascade job that deletes what is below the row; 0 where there is
-	// none: the row has never been, or the cascade was published elsewhere.
+	// none: the row has never been, its job is purged, or the cascade was published elsewhere.
 	JobID int64
 	// DeletionID is the entry in the audit of deletions.
 	DeletionID int64
@@ -38,7 +38,7 @@ type Deleted[T any] struct {
 // hidden until the cascade has deleted the asset.
 //
 // Deleting what is gone is a success that changes nothing: it returns the earlier
-// job, logs nothing and queues nothing. A delete during the grace period of an
+// job, unless that is purged, logs nothing and queues nothing. A delete during the grace period of an
 // earlier one takes the earlier time; after a dead job, also of a row that is gone, it
 // queues a new one for the same deletion.
 //

@@ -64,6 +64,8 @@
 //   - Rename and Update where the quota is ordered by what they write are not taken back
 //     in a caller's transaction when their mark fails.
 //   - The flag "over quota" follows later; see package quota.
+//   - When the job of a deletion has been purged (cascade.PurgeJobs), a Delete of its row, which is gone, is
+//     a success without a job, and a CancelDelete is [onerow.ErrNotFound] instead of [ErrTooLate].
 //   - On a cluster of several primaries the lock on the parent does not reach the
 //     other nodes: a child may be left below a deleted row until a sweep finds it.
 //

@@ -1,10 +1,14 @@
 package repo_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/zonetest"
 	"github.com/onerow/onerow/repo"
@@ -47,3 +51,45 @@ func TestPurgeRequestsInEachZone(t *testing.T) {
 		}
 	})
 }
+
+// TestDeleteAfterPurge: when its job and its audit are purged, a deletion of a row that is gone succeeds without a job and logs nothing;
+// and what a hold keeps, it keeps.
+func TestDeleteAfterPurge(t *testing.T) {
+	db, ctx := open(t), t.Context()
+	p := newRepos(t).projects
+	gone := must(p.Create(ctx, db, Project{UserID: 1, Name: "gone"})).Row.ID
+	held := must(p.Create(ctx, db, Project{UserID: 1, Name: "held"})).Row.ID
+	must(p.Delete(ctx, db, gone))
+	hidden := must(p.Delete(ctx, db, held, repo.Grace(1000*24*time.Hour)))
+	w := must(cascade.NewWorker(db, plan(), cascade.Config{Assets: nothingStored{}}))
+	if err := w.Drain(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if again := must(p.Delete(ctx, db, gone)); again.JobID == 0 || again.Changed {
+		t.Errorf("while the job is kept: %+v", again)
+	}
+	must(db.ExecContext(ctx, "UPDATE onerow_job_archive SET finished_at = finished_at - INTERVAL 401 DAY"))
+	must(db.ExecContext(ctx, "UPDATE onerow_deletion SET requested_at = requested_at - INTERVAL 401 DAY"))
+	const age = 400 * 24 * time.Hour
+	if n := must(cascade.PurgeJobs(ctx, db, age, 10)); n != 1 {
+		t.Errorf("%d jobs are purged", n)
+	}
+	if n := must(cascade.PurgeDeletions(ctx, db, age, 10)); n != 1 {
+		t.Errorf("%d audits are purged, want that of the row that is gone", n)
+	}
+	again, err := p.Delete(ctx, db, gone)
+	if err != nil || again.JobID != 0 || again.DeletionID != 0 || again.Changed || count(t, db, "SELECT COUNT(*) FROM onerow_job WHERE deletion_id <> ?", hidden.DeletionID) != 0 ||
+		count(t, db, "SELECT COUNT(*) FROM onerow_deletion") != 1 {
+		t.Errorf("a deletion after the purge: %+v, %v", again, err)
+	}
+	if _, err := p.CancelDelete(ctx, db, gone); !errors.Is(err, onerow.ErrNotFound) {
+		t.Errorf("a cancel after the purge: %v", err)
+	}
+	if _, err := repo.Restore(ctx, db, plan(), hidden.DeletionID); err != nil {
+		t.Errorf("an undo within its grace period: %v", err)
+	}
+}
+
+type nothingStored struct{}
+
+func (nothingStored) Delete(context.Context, []string) error { return nil }
