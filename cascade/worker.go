@@ -24,6 +24,8 @@ type Worker struct {
 	governor *governor
 	setbacks setbacks
 	progress sync.Mutex // one call of OnProgress at a time
+	choring  sync.Mutex // and one of Chore
+	chored   time.Time
 }
 
 // NewWorker checks the plan and the configuration; it does not use the database.
@@ -92,6 +94,7 @@ func (w *Worker) loop(ctx context.Context) error {
 			sleep(ctx, jitter(w.cfg.Poll))
 			continue
 		}
+		w.chore(ctx)
 		n, err := w.RunOnce(ctx)
 		switch {
 		case err != nil:
@@ -105,6 +108,21 @@ func (w *Worker) loop(ctx context.Context) error {
 		pause = firstPause
 	}
 	return nil
+}
+
+// choreEvery is how often Chore is called at most.
+const choreEvery = time.Second
+
+// chore calls Chore if it is time and no other loop does.
+func (w *Worker) chore(ctx context.Context) {
+	if w.cfg.Chore == nil || !w.choring.TryLock() {
+		return
+	}
+	defer w.choring.Unlock()
+	if time.Since(w.chored) >= choreEvery {
+		w.cfg.Chore(ctx, w.db)
+		w.chored = time.Now()
+	}
 }
 
 // Drain works until no job is due. Jobs that are scheduled for later, that wait for

@@ -44,6 +44,7 @@ type grammar struct {
 	Verify   verifyCmd   `cmd:"" help:"Compare the database with the plan and name each difference."`
 	DDL      ddlCmd      `cmd:"" name:"ddl" help:"Print the CREATE TABLE statements of the plan's tables."`
 	Migrate  migrateCmd  `cmd:"" help:"Create, remove or list the toolkit's own tables (onerow_*)."`
+	Purge    purgeCmd    `cmd:"" help:"Remove what the toolkit's own tables keep for a while only: old jobs, audits, request ids, keys."`
 	Keys     keysCmd     `cmd:"" help:"Look at idempotency keys, release, complete, expire or purge them."`
 	Serials  serialsCmd  `cmd:"" help:"List series of numbers, find their gaps and overlaps."`
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/onerow/onerow/cascade/prommetrics"
+	"github.com/onerow/onerow/internal/retention"
 )
 
 // metrics are this process's, in a registry of their own: nothing that a library
@@ -21,8 +23,13 @@ type metrics struct {
 	*prommetrics.Metrics
 	registry *prometheus.Registry
 
+	waiting *prometheus.GaugeVec
+	purged  *prometheus.CounterVec
+	kinds   []retention.Kind
+
 	mu       sync.Mutex
 	measured time.Time
+	counted  time.Time // what waits for the purge
 }
 
 func newMetrics() (*metrics, error) {
@@ -40,7 +47,13 @@ func newMetrics() (*metrics, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &metrics{Metrics: m, registry: registry}, nil
+	waiting := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "onerow_purge_waiting",
+		Help: "Rows of the toolkit's own tables that are to be purged, 1000 meaning that many or more, as of the last minute."}, []string{"what"})
+	purged := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "onerow_purged_rows_total", Help: "Rows of the toolkit's own tables that this process has purged."}, []string{"what"})
+	if err := errors.Join(registry.Register(waiting), registry.Register(purged)); err != nil {
+		return nil, err
+	}
+	return &metrics{Metrics: m, registry: registry, waiting: waiting, purged: purged}, nil
 }
 
 // watch adds the figures of the connection pool.
@@ -76,5 +89,34 @@ func (m *metrics) measure(ctx context.Context, db *sql.DB) error {
 	defer cancel()
 	err := m.Measure(ctx, db)
 	m.measured = time.Now()
-	return err
+	return errors.Join(err, m.count(ctx, db))
+}
+
+// countEvery is for how long the figures of the purge are used, and mostWaiting where they end: each reads so many entries of an index
+// at most.
+const (
+	countEvery  = time.Minute
+	mostWaiting = 1000
+)
+
+// count counts what waits for the purge. What cannot be counted, for want of a right or of a table, has no figure.
+func (m *metrics) count(ctx context.Context, db *sql.DB) error {
+	if time.Since(m.counted) < countEvery {
+		return nil
+	}
+	m.counted = time.Now()
+	for _, kind := range m.kinds {
+		n, err := kind.Waiting(ctx, db, mostWaiting)
+		if ctx.Err() != nil {
+			return err
+		}
+		if m.waiting.DeleteLabelValues(kind.Name); err == nil {
+			m.waiting.WithLabelValues(kind.Name).Set(float64(n))
+		}
+	}
+	return nil
+}
+
+func (m *metrics) purgedRows(kind string, rows int64) {
+	m.purged.WithLabelValues(kind).Add(float64(rows))
 }

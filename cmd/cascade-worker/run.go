@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/internal/retention"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -52,7 +53,9 @@ func (f workFlags) check(a *app) error {
 type runCmd struct {
 	workFlags
 	httpFlags
-	Poll time.Duration `placeholder:"TIME" help:"How long an idle worker waits before it looks again (1s)."`
+	keepFlags
+	Poll    time.Duration `placeholder:"TIME" help:"How long an idle worker waits before it looks again (1s)."`
+	NoPurge bool          `help:"Do not purge the toolkit's own tables in the background; --keep-… say what is kept how long."`
 }
 
 // Help is the command's longer description.
@@ -67,6 +70,9 @@ pause is in force, while the server or its replicas have too much to do (--max-t
 cannot be asked is a reason to wait as well. The command workers shows which reason is in
 force. --max-lag needs the privilege REPLICATION CLIENT on the replicas (SLAVE MONITOR on
 MariaDB since 10.5).
+
+Between jobs it purges the toolkit's own tables as the command purge does, a batch each
+second at most. Its user needs the rights of purge for that; without them it says so, and works.
 
 Examples:
 
@@ -83,14 +89,23 @@ func (c *runCmd) Run(ctx context.Context, a *app) (err error) {
 	if c.Poll != 0 && c.Poll < shortestPoll {
 		return usagef("--poll is %s; it should be a time like 1s, %s or more", c.Poll, shortestPoll)
 	}
+	kinds, err := c.kinds()
+	if err != nil {
+		return err
+	}
 	log := logger(a.stderr, c.LogFormat, slog.LevelInfo)
 	op, err := a.operator(c.httpFlags, log)
 	if err != nil {
 		return err
 	}
 	config := cascade.Config{Poll: c.Poll, Log: log}
+	slowly := &retention.Slowly{Kinds: kinds, Log: log}
 	if op != nil {
 		config.Observer = op.metrics
+		op.metrics.kinds, slowly.Purged = kinds, op.metrics.purgedRows
+	}
+	if !c.NoPurge {
+		config.Chore = func(ctx context.Context, db *sql.DB) { slowly.Step(ctx, db) }
 	}
 	w, err := a.worker(ctx, c.workFlags, config)
 	if err != nil {
