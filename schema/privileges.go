@@ -121,6 +121,22 @@ func toolkitPrivileges(marks bool) []Privilege {
 	if marks {
 		verbs["onerow_quota_mark"] = []string{"INSERT"}
 	}
+	return append(onToolkit(verbs), privilege(migrationTable, right{"SELECT", []string{"version_id", "is_applied"}, false}))
+}
+
+// PurgePrivileges are the least rights with which the toolkit's own tables are purged, those of other workflows too, where that is not
+// the worker's already. A worker without them works.
+func PurgePrivileges() []Privilege {
+	verbs := map[string][]string{}
+	for _, name := range []string{"onerow_deletion", "onerow_request", "onerow_key", "onerow_admission", "onerow_key_audit",
+		"onerow_flow_request", "onerow_flow_step", "onerow_stream_message"} {
+		verbs[name] = []string{"SELECT", "DELETE"}
+	}
+	return onToolkit(verbs)
+}
+
+// onToolkit are rights on tables of the toolkit.
+func onToolkit(verbs map[string][]string) []Privilege {
 	var all []Privilege
 	for _, t := range toolkitTables() {
 		var columns []string
@@ -137,5 +153,5 @@ func toolkitPrivileges(marks bool) []Privilege {
 			all = append(all, privilege(t.name, rights...))
 		}
 	}
-	return append(all, privilege(migrationTable, right{"SELECT", []string{"version_id", "is_applied"}, false}))
+	return all
 }

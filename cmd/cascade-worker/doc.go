@@ -62,6 +62,7 @@
 //	undo           repo.Restore: 1, what CancelDelete documents, 1
 //	jobs           1 per 1000 jobs
 //	retry          4; parked retry and skip up to 6; pause, resume, workers 1
+//	purge          per 200 rows what the packages document that own the tables
 //	keys           list 1 per 1000 keys and kind; show 2; release, complete, expire 4;
 //	               purge what package idempotency documents
 //	serials        list 1 per 1000 series; gaps 1, and 1 more when nothing is found

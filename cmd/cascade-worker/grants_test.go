@@ -228,8 +228,26 @@ var deeds = map[string]func(l *least) error{
 		return l.each("keys release t op runs --token 5 --by a --reason b", "keys complete t op failed --status error --token 5 --by a --reason b --result 1",
 			"keys expire t op done --token 5 --by a --reason b")
 	},
+	"purge": func(l *least) error {
+		l.age()
+		return l.each("purge --keep-flows 720h --keep-messages 720h", "purge --dry-run")
+	},
 	"keys purge":     func(l *least) error { return l.each("keys purge") },
 	"migrate status": func(l *least) error { return l.each("migrate status") },
+}
+
+// age makes something old of each kind that is purged.
+func (l *least) age() {
+	l.t.Helper()
+	const old = "UTC_TIMESTAMP(6) - INTERVAL 500 DAY"
+	l.exec(`INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, batch_seq, failures, created_at, finished_at)
+VALUES (900074, 'project', '900074', 1, 'done', ` + old + `, 1, 1, 0, ` + old + `, ` + old + `)`)
+	l.exec("INSERT INTO onerow_parked (job_id, table_name, row_key, error, state, parked_at) VALUES (900074, 'comment', '1', 'e', 'skipped', " + old + ")")
+	l.exec("INSERT INTO onerow_deletion (id, resource, resource_id, deleted_from, grace_us, requested_at) VALUES (1, 'project', '1', 'active', 0, " + old + ")")
+	l.exec("INSERT INTO onerow_request (resource, owner, request_id, fingerprint, call_token, created_at) VALUES ('project', '1', 'r', '', '', " + old + ")")
+	l.exec("INSERT INTO onerow_key_audit VALUES ('t', 'op', 'k', 1, 'expire', 'complete', 'ann', 'why', " + old + ")")
+	l.exec("INSERT INTO onerow_flow_request (flow, stage, request_id, status, admitted_at, ended_at) VALUES ('f', 's', 'r', 'finished', " + old + ", " + old + ")")
+	l.exec("INSERT INTO onerow_stream_message VALUES ('c', 's', 1, 1, 1, '', " + old + ")")
 }
 
 // meaning of the document's phrases, for a row.
@@ -372,6 +390,24 @@ func TestGrantsOfTheWorker(t *testing.T) {
 			t.Errorf("without %s: %v", r, err)
 		}
 		l.user.Grant(r)
+	}
+}
+
+// TestGrantsOfPurge: what verify --grants --purge prints is enough for the worker's purge, and for the command.
+func TestGrantsOfPurge(t *testing.T) {
+	l := grantsReady(t)
+	printed, err := l.output(l.world, "verify", "--grants", l.asUser.cfg.User+"@%", "--purge")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.user.Grant(granted(t, printed)...)
+	l.anew()
+	l.age()
+	if err := l.each("purge --keep-flows 720h --keep-messages 720h"); err != nil {
+		t.Error(err)
+	}
+	if n := l.number("SELECT COUNT(*) FROM onerow_deletion WHERE id = 1") + l.number("SELECT COUNT(*) FROM onerow_stream_message"); n != 0 {
+		t.Errorf("%d old rows are left", n)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 type verifyCmd struct {
 	planFlag
 	Grants string `placeholder:"USER@HOST" help:"Only print the GRANT statements that let this user run the worker by the plan."`
+	Purge  bool   `help:"With --grants: those for purging, too."`
 }
 
 // Help is the command's longer description.
@@ -25,7 +26,7 @@ Examples:
 
     cascade-worker verify --plan plan.yaml
     cascade-worker verify --plan plan.yaml && cascade-worker run --plan plan.yaml
-    cascade-worker verify --plan plan.yaml --grants worker@10.0.0.% | mysql shop`
+    cascade-worker verify --plan plan.yaml --grants worker@10.0.0.% --purge | mysql shop`
 }
 
 // Run prints the differences, and what the worker needs.
@@ -34,8 +35,11 @@ func (c *verifyCmd) Run(ctx context.Context, a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	if c.Grants != "" {
+	switch {
+	case c.Grants != "":
 		return c.printGrants(a, plan)
+	case c.Purge:
+		return usagef("--purge needs --grants: whose rights?")
 	}
 	db, err := a.open(ctx)
 	if err != nil {
@@ -110,7 +114,11 @@ func (c *verifyCmd) printGrants(a *app, plan schema.Plan) error {
 		return usagef("--grants %q names no user; it should be like worker@10.0.0.%%", c.Grants)
 	}
 	var b strings.Builder
-	for _, p := range schema.Privileges(plan) {
+	needs := schema.Privileges(plan)
+	if c.Purge {
+		needs = append(needs, schema.PurgePrivileges()...)
+	}
+	for _, p := range needs {
 		fmt.Fprintf(&b, "%s;\n", oneLine(p.Grant(cfg.DBName, schema.Grantee(c.Grants))))
 	}
 	_, err = fmt.Fprint(a.stdout, b.String())

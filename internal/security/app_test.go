@@ -76,6 +76,7 @@ var uses = map[string]func(ctx context.Context, a *application) error{
 		)
 	},
 	"repo.PurgeRequests": func(ctx context.Context, a *application) error {
+		a.exec("INSERT INTO onerow_request (resource, owner, request_id, fingerprint, call_token, created_at) VALUES ('project', '7', 'old', '', '', '2020-01-01')")
 		_, err := repo.PurgeRequests(ctx, a.db, time.Hour, 10)
 		return err
 	},
