@@ -76,9 +76,9 @@ func TestFormerlyWaits(t *testing.T) {
 			done <- err
 		}()
 		<-entered
-		short, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
-		_, err := idempotency.Do(short, db, keys, renamed("a"), charge(2), idempotency.Formerly(key("a")))
-		cancel()
+		_, err := within(t, 100*time.Millisecond, func(ctx context.Context) error {
+			return second(idempotency.Do(ctx, db, keys, renamed("a"), charge(2), idempotency.Formerly(key("a"))))
+		})
 		if !errors.Is(err, idempotency.ErrBusy) {
 			t.Errorf("while it runs: %v", err)
 		}
