@@ -81,6 +81,10 @@ func Claim(ctx context.Context, db onerow.DB, r Run, opts ...ClaimOption) (Resul
 	})
 }
 
+// savepoint is where a verb that fails in a caller's transaction goes back to: its owner may commit. No verb of this package
+// calls another.
+const savepoint = "onerow_flow"
+
 // own runs a verb that makes the run an owner, again where the owner before it vanished.
 func (r Run) own(ctx context.Context, db onerow.DB, verb string, fn func(context.Context, *onerow.Tx, []byte) (Result, error)) (Result, error) {
 	token, err := callToken()
@@ -89,9 +93,11 @@ func (r Run) own(ctx context.Context, db onerow.DB, verb string, fn func(context
 	}
 	var res Result
 	for n := 1; ; n++ {
-		err := onerow.InTokenTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
-			res, err = fn(ctx, tx, token)
-			return err
+		err := onerow.InTokenTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+			return tx.Savepoint(ctx, savepoint, func() (err error) {
+				res, err = fn(ctx, tx, token)
+				return err
+			})
 		})
 		switch {
 		case err == nil:

@@ -34,7 +34,9 @@ func Finish(ctx context.Context, db onerow.DB, r Run) (Result, error) {
 		if err := Prove(ctx, tx, r); err != nil {
 			return err
 		}
-		return endAll(ctx, tx, 0, statement{sqlEndStages, []any{r.Flow}}, statement{sqlEndRequests, []any{r.Flow}})
+		return tx.Savepoint(ctx, savepoint, func() error {
+			return endAll(ctx, tx, 0, statement{sqlEndStages, []any{r.Flow}}, statement{sqlEndRequests, []any{r.Flow}})
+		})
 	})
 	if errors.Is(err, ErrFinished) {
 		res.Changed, res.Replayed = false, true
