@@ -134,7 +134,7 @@ func (m *meter) openTables(ctx context.Context) error {
 		return rows.Scan(&tables[len(tables)-1])
 	})
 	for _, table := range tables {
-		_, e := m.observer.ExecContext(ctx, "DELETE FROM "+ident.Quote(table)+" LIMIT 0")
+		_, e := m.observer.ExecContext(ctx, "DELETE FROM "+ident.Quote(table)+" LIMIT 0") //nolint:gosec // quoted
 		err = errors.Join(err, e)
 	}
 	return err
