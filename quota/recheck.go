@@ -12,9 +12,9 @@ import (
 
 // Owners that changed lately, in the order of their change, a page from the last
 // one's key on. The index changed_at ends with the primary key. Plain read.
-const sqlChangedOwners = `SELECT owner, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', changed_at) AS at FROM onerow_quota_owner
+const sqlChangedOwners = `SELECT owner, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', changed_at) AS at FROM onerow_quota_owner FORCE INDEX (changed_at)
  WHERE resource = ? AND changed_at > UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND
- AND changed_at >= TIMESTAMP'1970-01-01 00:00:00' + INTERVAL ? MICROSECOND AND (changed_at > TIMESTAMP'1970-01-01 00:00:00' + INTERVAL ? MICROSECOND OR owner > ?)
+ AND (changed_at > TIMESTAMP'1970-01-01 00:00:00' + INTERVAL ? MICROSECOND OR changed_at = TIMESTAMP'1970-01-01 00:00:00' + INTERVAL ? MICROSECOND AND owner > ?)
  ORDER BY changed_at, owner LIMIT ?`
 
 func (s *Sweeper) recheck(ctx context.Context, l *lap, res *SweepResult) error {

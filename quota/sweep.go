@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 
@@ -14,8 +15,8 @@ import (
 
 // Config of a [Sweeper]. The zero value is valid.
 type Config struct {
-	// Batch is how many owners of a rule one RunOnce takes on, of those with marks and
-	// of those to be re-checked each. Default 100.
+	// Batch is how many marks of a rule one RunOnce takes on, and how many owners it
+	// re-checks. Default 100.
 	Batch int
 	// Every is the pause between two runs that found less than a batch. Default 5 s.
 	Every time.Duration
@@ -78,9 +79,10 @@ type Sweeper struct {
 // again starts with the oldest mark.
 type lap struct {
 	rule *Rule
-	// mark is the oldest mark of the last owner that this lap dealt with. An owner that
-	// fails is met again in the next lap, so it holds nobody up.
-	mark int64
+	// mark is the last one that this lap has read. An owner that fails is met again in
+	// the next lap, so it holds nobody up.
+	mark   int64
+	failed map[string]bool
 	// The re-check: when this lap began, and the last owner's change and key.
 	began     time.Time
 	running   bool
@@ -140,25 +142,31 @@ func (s *Sweeper) RunOnce(ctx context.Context) (SweepResult, error) {
 	return res, errors.Join(errs...)
 }
 
-// Owners with marks, oldest first. The index owner gives each owner's first mark
-// without a look at the others.
-const sqlMarkedOwners = `SELECT owner, MIN(id) AS oldest FROM onerow_quota_mark WHERE resource = ?
- GROUP BY owner HAVING oldest > ? ORDER BY oldest LIMIT ?`
+// A batch of marks, oldest first, by the primary key: a lap reads each mark once. (A
+// batch of owners would have to read all marks to know which is an owner's oldest.)
+// Plain read.
+const sqlOldestMarks = `SELECT owner, id FROM onerow_quota_mark FORCE INDEX (PRIMARY) WHERE resource = ? AND id > ? ORDER BY id LIMIT ?`
 
 func (s *Sweeper) settle(ctx context.Context, l *lap, res *SweepResult) error {
 	var owners []string
-	var last int64
-	err := onerow.Query(ctx, s.db, sqlMarkedOwners, []any{l.rule.resource, l.mark, s.config.Batch}, func(rows *sql.Rows) error {
+	marks, last := 0, int64(0)
+	if l.mark == 0 {
+		l.failed = map[string]bool{}
+	}
+	seen := maps.Clone(l.failed)
+	err := onerow.Query(ctx, s.db, sqlOldestMarks, []any{l.rule.resource, l.mark, s.config.Batch}, func(rows *sql.Rows) error {
 		var owner string
 		err := rows.Scan(&owner, &last)
-		owners = append(owners, owner)
+		if marks++; !seen[owner] {
+			seen[owner], owners = true, append(owners, owner)
+		}
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("quota: owners of %s with marks: %w", l.rule.resource, err)
 	}
 	// A full batch has more behind it; otherwise the next lap begins.
-	if l.mark = 0; len(owners) == s.config.Batch {
+	if l.mark = 0; marks == s.config.Batch {
 		l.mark, res.More = last, true
 	}
 	var errs []error
@@ -168,6 +176,7 @@ func (s *Sweeper) settle(ctx context.Context, l *lap, res *SweepResult) error {
 				return ctx.Err()
 			}
 			res.Failed++
+			l.failed[key] = true
 			errs = append(errs, err)
 			continue
 		}

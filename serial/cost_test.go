@@ -37,6 +37,6 @@ func TestCosts(t *testing.T) {
 		c.Call("again", func(ctx context.Context, db *sql.DB) error { return second(big.Void(ctx, db, "k7", "torn")) })
 		c.Call("list", func(ctx context.Context, db *sql.DB) error { return second(serial.List(ctx, db, "s4", 20)) })
 		c.Call("gaps", func(ctx context.Context, db *sql.DB) error { return second(small.Gaps(ctx, db)) })
-		c.Source(".", map[string]string{"{key} AS claim_key": "Table.Gaps reads the whole of a table of the caller"})
+		c.Source(".", map[string]string{"AS claim_key, … AS from_no": "Table.Gaps reads the whole of a table of the caller"})
 	}
 }

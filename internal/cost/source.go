@@ -125,8 +125,8 @@ func (c constants) read(f *ast.File) {
 	}
 }
 
-// formatVerb is one of fmt.
-var formatVerb = regexp.MustCompile(`%(\[\d+\])?[a-z]`)
+// formatVerb is one of fmt, or a {name} that is replaced.
+var formatVerb = regexp.MustCompile(`%(\[\d+\])?[a-z]|\{\w+\}`)
 
 func (c constants) text(e ast.Expr) string {
 	switch e := e.(type) {
