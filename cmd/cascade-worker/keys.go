@@ -49,8 +49,8 @@ type keysListCmd struct {
 
 // Help is the command's longer description.
 func (keysListCmd) Help() string {
-	return `Without a flag: what waits for a human, the overdue keys and then the errored ones. In
-the order of the keys. Times are UTC, by the database's clock. What a shell would not
+	return `Without a flag: what waits for a human, the overdue keys and then the errored ones.
+What was expected first comes first. Times are UTC, by the database's clock. What a shell would not
 take as it is stands in quotes that bash takes. Found keys are no failure: the exit code is 0.
 
 Examples:
