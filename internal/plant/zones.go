@@ -10,11 +10,11 @@ func clock(name, pkg, run, file, at string) bug {
 // The bugs of clocks.
 var zoneBugs = []bug{
 	clock("request ids are purged by the session's clock", "./repo", "InEachZone", "repo/purge.go",
-		"created_at < UTC_TIMESTAMP(6) - INTERVAL"),
+		"created_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND ORDER BY"),
 	clock("ended runs are forgotten by the session's clock", "./flow", "InEachZone", "flow/forget.go",
 		"ended_at < UTC_TIMESTAMP(6) - INTERVAL"),
 	clock("messages are forgotten by the session's clock", "./ordering", "InEachZone", "ordering/forget.go",
-		"received_at < UTC_TIMESTAMP(6) - INTERVAL"),
+		"received_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND ORDER BY"),
 	clock("how long a stream waits is told by the session's clock", "./ordering", "InEachZone", "ordering/read.go",
 		"updated_at, UTC_TIMESTAMP(6))"),
 	clock("an owner changed at the session's time", "./quota", "Clocks|InEachZone", "quota/recalculate.go",
