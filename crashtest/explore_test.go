@@ -362,6 +362,9 @@ func TestAbandonedTransactionIsCaught(t *testing.T) {
 	if open == nil {
 		t.Fatal("no transaction was abandoned")
 	}
+	if err := open.Rollback(); err != nil {
+		t.Logf("its session is gone, as it should be: %v", err)
+	}
 	var failures *Failures
 	if !errors.As(err, &failures) || !strings.Contains(failures.List[len(failures.List)-1].Reason, "keeps a connection") {
 		t.Fatalf("not caught: %v", err)
