@@ -31,7 +31,9 @@ func TestCosts(t *testing.T) {
 		c := cost.Compare(t, filled(t, cost.Few, level), filled(t, cost.Many(t), level), 60)
 		c.Call("claim", func(ctx context.Context, db *sql.DB) error { return second(big.Claim(ctx, db, "new", 10)) })
 		c.Call("again", func(ctx context.Context, db *sql.DB) error { return second(big.Claim(ctx, db, "new", 10)) })
-		c.Call("a new series", func(ctx context.Context, db *sql.DB) error { return second(series(t, "other").Claim(ctx, db, "new", 10)) })
+		c.Call("a new series", func(ctx context.Context, db *sql.DB) error {
+			return second(series(t, "other").Claim(ctx, db, "new", 10))
+		})
 		c.Call("find", func(ctx context.Context, db *sql.DB) error { return second(big.Find(ctx, db, "k7")) })
 		c.Call("void", func(ctx context.Context, db *sql.DB) error { return second(big.Void(ctx, db, "k7", "torn")) })
 		c.Call("again", func(ctx context.Context, db *sql.DB) error { return second(big.Void(ctx, db, "k7", "torn")) })
