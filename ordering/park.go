@@ -82,7 +82,7 @@ func cut(text string) string {
 
 // sqlLetters reads a range of the index parked; locks nothing.
 const sqlLetters = `SELECT id, message_id, payload, CAST(reason AS BINARY), CAST(losing AS BINARY), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', parked_at)
- FROM onerow_dead_letter WHERE queue = ? AND id > ? ORDER BY id LIMIT ?`
+ FROM onerow_dead_letter FORCE INDEX (parked) WHERE queue = ? AND id > ? ORDER BY id LIMIT ?`
 
 // DeadLetters returns up to limit parked messages of a queue behind the id after, in
 // the order of their parking. One statement.

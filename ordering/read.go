@@ -39,7 +39,7 @@ type HeldStream struct {
 
 // sqlWaiting reads the index held; locks nothing.
 const sqlWaiting = `SELECT stream, epoch, last_seq, held, TIMESTAMPDIFF(MICROSECOND, updated_at, UTC_TIMESTAMP(6))
- FROM onerow_stream WHERE consumer = ? AND held > 0 ORDER BY held DESC LIMIT ?`
+ FROM onerow_stream FORCE INDEX (held) WHERE consumer = ? AND held > 0 ORDER BY held DESC LIMIT ?`
 
 // Waiting returns up to limit streams with parked messages, those with the most
 // first: what to alert on. One statement.
