@@ -17,7 +17,8 @@ func (g ByTime) Verify(ctx context.Context, db onerow.DB) error {
 	if err := g.check(nil); err != nil {
 		return err
 	}
-	query := "SELECT g." + ident.Quote(g.At) + " FROM (SELECT 1 AS n) AS one LEFT JOIN " + ident.Quote(g.Table) + " AS g ON FALSE"
+	// A row of NULL, whose type is the column's. With the table itself, ON FALSE, MariaDB reads all of it.
+	query := "SELECT g." + ident.Quote(g.At) + " FROM (SELECT 1 AS n) AS one LEFT JOIN (SELECT " + ident.Quote(g.At) + " FROM " + ident.Quote(g.Table) + " LIMIT 0) AS g ON TRUE"
 	if err := onerow.Query(ctx, db, query, nil, g.fits); err != nil {
 		return fmt.Errorf("ordering: verify table %s: %w", g.Table, err)
 	}

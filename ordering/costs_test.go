@@ -36,6 +36,7 @@ func filled(t *testing.T, rows int, level sql.IsolationLevel) string {
 // TestCosts: what a call reads and locks depends neither on its stream's messages nor on other streams and queues.
 func TestCosts(t *testing.T) {
 	guard := must(ordering.New[struct{}](ordering.Config{Consumer: "c", Mode: ordering.Hold, Keep: true, First: 1}))
+	lossy := must(ordering.New[struct{}](ordering.Config{Consumer: "e", Mode: ordering.Hold, First: 1}))
 	nothing := func(context.Context, *onerow.Tx, ordering.Message, *struct{}) error { return nil }
 	const at = 1_000_000
 	points := ordering.ByTime{Table: "runner", ID: "id", At: "asked_us"}
@@ -71,6 +72,15 @@ func TestCosts(t *testing.T) {
 		c.Call("a new epoch", apply(2, 1, ordering.Applied))
 		c.Call("a new stream", func(ctx context.Context, db *sql.DB) error {
 			return second(guard.Apply(ctx, db, ordering.Message{Stream: "new", Epoch: 1, Sequence: 1}, nothing))
+		})
+		c.Call("nothing is kept", func(ctx context.Context, db *sql.DB) error { // a gap that closes, and one that a new epoch ends
+			for _, m := range []ordering.Message{{Epoch: 1, Sequence: 2}, {Epoch: 1, Sequence: 1}, {Epoch: 1, Sequence: 4}, {Epoch: 2, Sequence: 1}} {
+				m.Stream = "ours"
+				if _, err := lossy.Apply(ctx, db, m, nothing); err != nil {
+					return err
+				}
+			}
+			return nil
 		})
 		c.Call("waiting", func(ctx context.Context, db *sql.DB) error { return second(guard.Waiting(ctx, db, 20)) })
 		c.Call("forget", func(ctx context.Context, db *sql.DB) error {
