@@ -24,10 +24,11 @@ const oldJobsSQL = `SELECT id, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', finished
 WHERE finished_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND AND (finished_at > CAST('1970-01-01' AS DATETIME(6)) + INTERVAL ? MICROSECOND
   OR finished_at = CAST('1970-01-01' AS DATETIME(6)) + INTERVAL ? MICROSECOND AND id > ?) ORDER BY finished_at, id LIMIT ?`
 
-// lockOldSQL decides, by the primary key, which of these jobs are still to go: [RetryParked] may have reopened one. All that follows is
+// lockOldSQL decides, by the primary key, which of these jobs are still to go: [RetryParked] may have reopened one, which may have ended again. All that follows is
 // by keys that begin with the job's id, but for the skipped rows, whose ids are read first: of them a job may have very many.
 const (
-	lockOldSQL     = `SELECT id FROM onerow_job_archive FORCE INDEX (PRIMARY) WHERE state IN ('done', 'cancelled') AND id IN (`
+	lockOldSQL = `SELECT id FROM onerow_job_archive FORCE INDEX (PRIMARY) WHERE state IN ('done', 'cancelled')
+  AND finished_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND AND id IN (`
 	skippedSQL     = `SELECT id FROM onerow_parked FORCE INDEX (one_row) WHERE job_id IN (`
 	dropSkippedSQL = `DELETE p FROM onerow_parked AS p FORCE INDEX (PRIMARY) WHERE p.id IN (`
 )
@@ -76,7 +77,7 @@ func purgeJobs(ctx context.Context, db onerow.DB, age time.Duration, limit int) 
 		ids = ids[:min(len(ids), limit-int(purged))]
 		for more := len(ids) > 0; more; {
 			var n int
-			if n, more, err = dropJobs(ctx, db, ids); err != nil {
+			if n, more, err = dropJobs(ctx, db, age, ids); err != nil {
 				return purged, err
 			}
 			purged += int64(n)
@@ -88,10 +89,10 @@ func purgeJobs(ctx context.Context, db onerow.DB, age time.Duration, limit int) 
 }
 
 // dropJobs removes jobs, or so many of their skipped rows as fit into a transaction; then there is more to do.
-func dropJobs(ctx context.Context, db onerow.DB, ids []any) (n int, more bool, err error) {
+func dropJobs(ctx context.Context, db onerow.DB, age time.Duration, ids []any) (n int, more bool, err error) {
 	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 		n, more = 0, false
-		locked, err := readIDs(ctx, tx, lockOldSQL+ident.Params(len(ids))+`) FOR UPDATE`, ids)
+		locked, err := readIDs(ctx, tx, lockOldSQL+ident.Params(len(ids))+`) FOR UPDATE`, append([]any{age.Microseconds()}, ids...))
 		if err != nil || len(locked) == 0 {
 			return err
 		}

@@ -95,7 +95,7 @@ func TestPurgeSkipped(t *testing.T) {
 		t.Fatal(err)
 	}
 	exec(t, db, "INSERT INTO onerow_parked (job_id, table_name, row_key, error, state, parked_at) "+cost.Numbers(3000)+"SELECT IF(i = 3000, 3, 2), 'tag', i, 'e', 'skipped', UTC_TIMESTAMP(6) FROM numbers")
-	n, more, err := dropJobs(ctx, db, []any{1, 2})
+	n, more, err := dropJobs(ctx, db, year, []any{1, 2})
 	if left := count(t, db, "SELECT COUNT(*) FROM onerow_parked"); n != 0 || !more || err != nil || left != 2000 {
 		t.Errorf("%d jobs are gone, more is %t, %v, %d skipped rows are left", n, more, err, left)
 	}
@@ -106,8 +106,8 @@ func TestPurgeSkipped(t *testing.T) {
 	if _, err := RetryParked(ctx, db, count(t, db, "SELECT id FROM onerow_parked")); err != nil {
 		t.Fatal(err)
 	}
-	if n, _, err := dropJobs(ctx, db, []any{3}); n != 0 || err != nil {
-		t.Errorf("a reopened job: %d, %v", n, err)
+	if n, _, err := dropJobs(ctx, db, year, []any{3, 4}); n != 0 || err != nil {
+		t.Errorf("a job that was reopened, and one that ended again since: %d, %v", n, err)
 	}
 	if job := get(t, db, 3); job.State != Ready || job.DeletedRows != 3 {
 		t.Errorf("a reopened job: %+v", job)

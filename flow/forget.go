@@ -11,12 +11,14 @@ import (
 )
 
 // sqlEnded reads the index ended_at, oldest first, without a lock. The others are by the primary keys; the steps of
-// one run are a range, because their ids begin with the run's.
+// one run are a range, because their ids begin with the run's. sqlForgetRequest decides, so it comes first: somebody else may have
+// forgotten the id since it was read, and a redelivery have it admitted again.
 const (
 	sqlEnded = `SELECT flow, stage, request_id FROM onerow_flow_request FORCE INDEX (ended_at) WHERE ended_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND
  ORDER BY ended_at LIMIT ?`
 	sqlForgetSteps   = `DELETE s FROM onerow_flow_step AS s FORCE INDEX (PRIMARY) WHERE step_id > ? AND step_id < ?`
-	sqlForgetRequest = `DELETE r FROM onerow_flow_request AS r WHERE flow = ? AND stage = ? AND request_id = ? AND status <> 'running'`
+	sqlForgetRequest = `DELETE r FROM onerow_flow_request AS r WHERE flow = ? AND stage = ? AND request_id = ?
+ AND ended_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND`
 )
 
 // Forget removes request ids that ended more than age ago, and their steps, at most limit of
@@ -35,7 +37,7 @@ func Forget(ctx context.Context, db onerow.DB, age time.Duration, limit int) (in
 		return 0, fmt.Errorf("flow: forget: %w", err)
 	}
 	for n, r := range ended {
-		if err := r.forget(ctx, db); err != nil {
+		if err := r.forget(ctx, db, age); err != nil {
 			return n, r.wrap("forget", err)
 		}
 	}
@@ -51,19 +53,18 @@ func ToForget(ctx context.Context, db onerow.DB, age time.Duration, limit int) (
 	return n, nil
 }
 
-func (r Run) forget(ctx context.Context, db onerow.DB) error {
+func (r Run) forget(ctx context.Context, db onerow.DB, age time.Duration) error {
 	prefix, err := onerow.EncodeKey(r.Flow, r.Stage, r.RequestID)
 	if err != nil { // so long that it has no steps
 		prefix = ""
 	}
 	return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-		if prefix != "" {
-			// Behind the prefix comes a comma, and - is the byte after it.
-			if _, err := tx.ExecContext(ctx, sqlForgetSteps, prefix+",", prefix+"-"); err != nil {
-				return err
-			}
+		n, err := onerow.Affected(ctx, tx, sqlForgetRequest, r.Flow, r.Stage, r.RequestID, age.Microseconds())
+		if err != nil || n == 0 || prefix == "" {
+			return err
 		}
-		_, err := tx.ExecContext(ctx, sqlForgetRequest, r.Flow, r.Stage, r.RequestID)
+		// Behind the prefix comes a comma, and - is the byte after it.
+		_, err = tx.ExecContext(ctx, sqlForgetSteps, prefix+",", prefix+"-")
 		return err
 	})
 }

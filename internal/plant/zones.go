@@ -12,7 +12,7 @@ var zoneBugs = []bug{
 	clock("request ids are purged by the session's clock", "./repo", "InEachZone", "repo/purge.go",
 		"created_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND ORDER BY"),
 	clock("ended runs are forgotten by the session's clock", "./flow", "InEachZone", "flow/forget.go",
-		"ended_at < UTC_TIMESTAMP(6) - INTERVAL"),
+		"ended_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND\n ORDER BY"),
 	clock("messages are forgotten by the session's clock", "./ordering", "InEachZone", "ordering/forget.go",
 		"received_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND ORDER BY"),
 	clock("how long a stream waits is told by the session's clock", "./ordering", "InEachZone", "ordering/read.go",
