@@ -63,7 +63,7 @@ test-explore:
 	$(PRIVATELY) $(GOTEST) -run '$(EXPLORE)' $(if $(filter ./...,$(PKG)),$(shell grep -rlE '^func Test\w*($(EXPLORE))' --include='*_test.go' . | xargs dirname | sort -u),$(PKG))
 
 # What keeps times, on a server whose clock is an hour ahead, then an hour behind. Crashes, histories and models take
-# long and know no times.
+# long and know no times; zones, pages and costs do not depend on the clock.
 CLOCK_PKG := ./idempotency/... ./flow ./ordering ./serial
 test-clock: server withserver ## the tests of what keeps times, client and server an hour apart
 	@$(MAKE) -j2 test-clock-ahead test-clock-behind
@@ -71,7 +71,7 @@ test-clock-ahead: CLOCK_OF_SERVER := +1h
 test-clock-behind: CLOCK_OF_SERVER := -1h
 test-clock-ahead test-clock-behind: faketime
 	@library=$$(scripts/get-faketime); $(WITHSERVER) -clock $(CLOCK_OF_SERVER) -faketime "$$library" -- \
-	  go test -count=1 -p $(P) -timeout 10m -skip 'Crash|Faults|Interleave|Linear|Model|Runners|Property|Statements|Race|OneKey|Fuzz' $(CLOCK_PKG)
+	  go test -count=1 -p $(P) -timeout 10m -skip 'Crash|Faults|Interleave|Linear|Model|Runners|Property|Statements|Race|OneKey|Fuzz|Cost|Zone|Pages|ServerSize' $(CLOCK_PKG)
 
 test-mysql: ## the same on real MySQL, which scripts/get-mysql fetches
 	@mysqld=$$(scripts/get-mysql) && env -u ONEROW_DSN ONEROW_MYSQLD="$$mysqld" $(MAKE) test ENGINE=MySQL
