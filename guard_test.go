@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -44,12 +43,7 @@ func victim(t *testing.T, plain *sql.DB, last func() error) error {
 	exec(t, other, "UPDATE account SET balance = balance + 1 WHERE id >= 2 ORDER BY id DESC LIMIT 1")
 	answer := make(chan error, 1)
 	go func() { answer <- last() }()
-	waits := 0
-	dbtest.Eventually(t, 20*time.Second, func() (bool, string) {
-		var name string
-		err := onerow.QueryRow(t.Context(), plain, "SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'", nil, &name, &waits)
-		return err == nil && waits > 0, fmt.Sprintf("%d wait, %v", waits, err)
-	})
+	dbtest.AwaitLock(t, plain)
 	exec(t, other, add, 1)
 	err = <-answer
 	if rerr := other.Rollback(); rerr != nil {

@@ -1,6 +1,7 @@
 package cascade
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -26,9 +27,33 @@ const (
 	maxCandidates    = 1000
 )
 
-// dueSQL reads the head of the index due_at, with the rows, for workers of other plans may
-// use the queue as well; it locks nothing. A job's resource never changes.
-const dueSQL = `SELECT id FROM onerow_job FORCE INDEX (due_at) WHERE due_at <= UTC_TIMESTAMP(6) AND resource IN (`
+// dueSQL reads, for one resource, the head of its part of the index due (resource, due_at, state), and nothing of the jobs of
+// other plans that use the queue; it locks nothing. A job's resource never changes.
+const dueSQL = `(SELECT id, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', due_at) FROM onerow_job FORCE INDEX (due) WHERE resource = ? AND due_at <= UTC_TIMESTAMP(6)
+ORDER BY due_at, id LIMIT %d)`
+
+// due returns the ids of jobs of the plan's resources that are due, those that are due longest first. One statement.
+func (w *Worker) due(ctx context.Context) (ids []int64, err error) {
+	limit := min(w.cfg.ClaimJobs*candidatesPerJob, max(maxCandidates, w.cfg.ClaimJobs))
+	var parts []string
+	var resources []any
+	for _, name := range w.plan.Names() {
+		parts, resources = append(parts, fmt.Sprintf(dueSQL, limit)), append(resources, []byte(name))
+	}
+	type candidate struct{ id, since int64 }
+	var list []candidate
+	err = onerow.Query(ctx, w.db, strings.Join(parts, " UNION ALL "), resources, func(rows *sql.Rows) error {
+		var c candidate
+		err := rows.Scan(&c.id, &c.since)
+		list = append(list, c)
+		return err
+	})
+	slices.SortFunc(list, func(a, b candidate) int { return cmp.Or(cmp.Compare(a.since, b.since), cmp.Compare(a.id, b.id)) })
+	for _, c := range list[:min(limit, len(list))] {
+		ids = append(ids, c.id)
+	}
+	return ids, err
+}
 
 // claimSQL decides who gets the jobs. It locks their rows by the primary key; who
 // comes second waits for the moment that the first one takes, finds due_at in the
@@ -49,19 +74,7 @@ const wonSQL = `SELECT id, resource, resource_id, deletion_id, token, failures,
 // nothing is due, else 4, and 1 more for each ClaimJobs jobs that others hold. A claim whose outcome stays unknown leaves jobs that are
 // due again when the lease ends.
 func (w *Worker) claim(ctx context.Context) (claim, error) {
-	var ids []int64
-	limit := strconv.Itoa(min(w.cfg.ClaimJobs*candidatesPerJob, max(maxCandidates, w.cfg.ClaimJobs)))
-	var resources []any
-	for _, name := range w.plan.Names() {
-		resources = append(resources, []byte(name))
-	}
-	query := dueSQL + strings.Repeat("?, ", len(resources)-1) + "?"
-	err := onerow.Query(ctx, w.db, query+") ORDER BY due_at, id LIMIT "+limit, resources, func(rows *sql.Rows) error {
-		var id int64
-		err := rows.Scan(&id)
-		ids = append(ids, id)
-		return err
-	})
+	ids, err := w.due(ctx)
 	if err != nil {
 		return claim{}, fmt.Errorf("cascade: look for due jobs: %w", err)
 	}

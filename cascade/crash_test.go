@@ -48,9 +48,9 @@ func complete(w crashtest.Workflow, dsn string) crashtest.Workflow {
 	w.Sets = []string{"onerow_deletion", "onerow_quota_mark"}
 	w.Refs = map[string]string{"onerow_job.deletion_id": "onerow_deletion.id", "onerow_job_archive.deletion_id": "onerow_deletion.id",
 		"onerow_job_archive.id": "onerow_job.id", "onerow_job_count.job_id": "onerow_job.id", "onerow_job_detached.job_id": "onerow_job.id", "onerow_job_plan.job_id": "onerow_job.id",
-		"onerow_job_trouble.job_id": "onerow_job.id", "onerow_parked.job_id": "onerow_job.id"}
+		"onerow_parked.job_id": "onerow_job.id"}
 	w.Empty = []string{"onerow_deletion", "onerow_job", "onerow_job_archive", "onerow_job_count", "onerow_job_detached", "onerow_job_plan",
-		"onerow_job_trouble", "onerow_parked", "onerow_quota_mark"}
+		"onerow_parked", "onerow_quota_mark"}
 	for _, r := range forest.Resources {
 		w.Empty = append(w.Empty, r.Name)
 		if r.Archive != "" {

@@ -198,9 +198,9 @@
 //	PurgeDeletions 2 per 200; 1 per 200 that stay
 //	claim       1 when nothing is due, else 4, for up to Config.ClaimJobs jobs; 1 more per
 //	            so many that are due but held by batches that wait for a lock
-//	fail, give back                                  1; 6 when the job dies
+//	fail, give back                                  1; 5 when the job dies
 //	governor    1 per second, and what throttles ask; 1 each 5 seconds for the worker's row;
-//	            2 each 10 minutes, to tidy up, and 1 for each row that this finds
+//	            1 each 10 minutes, to tidy up, and 1 for each row that this finds
 //	catalog     9 each 10 seconds, less often where they take longer than 100ms
 //
 // A job takes 2 more at each attempt but the first, 1 more in its first batch, and, per

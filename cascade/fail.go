@@ -48,7 +48,7 @@ func (w *Worker) postpone(ctx context.Context, job Job, cause error) error {
 }
 
 // fail counts a failure: the job is due again after a pause, or dead. One statement,
-// 6 when it is dead.
+// 5 when it is dead.
 func (w *Worker) fail(ctx context.Context, job Job, cause error) error {
 	failures := job.Failures + 1
 	if failures < w.cfg.MaxFailures && !hopeless(cause) {
@@ -107,10 +107,8 @@ func (r *run) archive(ctx context.Context, tx *onerow.Tx, state State) error {
 	if _, err := tx.ExecContext(ctx, archiveSQL, string(state), r.cfg.Name, r.job.ID, r.job.Token); err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, dropSQL, r.job.ID, r.job.Token); err != nil {
-		return err
-	}
-	return noteTrouble(ctx, tx, r.job.ID, state)
+	_, err := tx.ExecContext(ctx, dropSQL, r.job.ID, r.job.Token)
+	return err
 }
 
 // What may hold a secret in an error of an asset store or of a throttle: the user of an

@@ -21,11 +21,11 @@ const (
 	openColumns = `SELECT j.id, 'job', NULL, NULL, j.resource, j.resource_id, j.deletion_id,
   CASE WHEN j.state = 'scheduled' AND j.due_at <= UTC_TIMESTAMP(6) THEN 'ready' ELSE j.state END,
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', IF(j.state = 'held', j.due_at - ` + heldFor + `, j.due_at)), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', j.created_at),
-  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', j.started_at), NULL, j.worker, j.token, j.failures, CAST(j.last_error AS BINARY) FROM onerow_job AS j WHERE `
+  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', j.started_at), NULL, j.worker, j.token, j.failures, CAST(j.last_error AS BINARY) FROM onerow_job AS j`
 	archiveColumns = `SELECT j.id, 'job', NULL, NULL, j.resource, j.resource_id, j.deletion_id, j.state,
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', j.due_at), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', j.created_at),
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', j.started_at), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', j.finished_at),
-  j.worker, j.token, j.failures, CAST(j.last_error AS BINARY) FROM onerow_job_archive AS j WHERE `
+  j.worker, j.token, j.failures, CAST(j.last_error AS BINARY) FROM onerow_job_archive AS j`
 	noColumns = `, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL `
 )
 
@@ -41,7 +41,7 @@ var figureSQL = [][3]string{
 // jobSQL reads the open job and the finished job for which a condition on j holds. end
 // follows each part.
 func jobSQL(openWhere, archiveWhere, end string) string {
-	parts := []string{openColumns + openWhere + end, archiveColumns + archiveWhere + end}
+	parts := []string{openColumns + ` WHERE ` + openWhere + end, archiveColumns + ` WHERE ` + archiveWhere + end}
 	for _, f := range figureSQL {
 		parts = append(parts,
 			f[0]+noColumns+`FROM onerow_job AS j JOIN `+f[1]+` ON c.job_id = j.id WHERE `+openWhere+f[2]+end,
@@ -142,14 +142,33 @@ const (
 	maxLimit     = 1000
 )
 
-// listSQL walks both primary keys backwards until the page is full. A state that
-// few jobs have makes it walk far; there is no index for that.
-const listSQL = `(` + openColumns + `j.id < ? AND ? IN ('', CASE WHEN j.state = 'scheduled' AND j.due_at <= UTC_TIMESTAMP(6) THEN 'ready' ELSE j.state END)
-ORDER BY j.id DESC LIMIT ?) UNION ALL (` + archiveColumns + `j.id < ? AND ? IN ('', j.state) ORDER BY j.id DESC LIMIT ?)`
+// Pages of a list, newest first: of all jobs by the primary keys, of one state by the index (state, id). Jobs that are ready
+// because their grace period is over are looked for among all that are scheduled, and so are those that are still scheduled.
+const (
+	pageSQL        = ` ORDER BY j.id DESC LIMIT ?`
+	inStateSQL     = ` FORCE INDEX (state) WHERE j.id < ? AND j.state = `
+	listSQL        = `(` + openColumns + ` WHERE j.id < ?` + pageSQL + `) UNION ALL (` + archiveColumns + ` WHERE j.id < ?` + pageSQL + `)`
+	listOpenSQL    = openColumns + inStateSQL + `?` + pageSQL
+	listDueSQL     = `(` + listOpenSQL + `) UNION ALL (` + openColumns + inStateSQL + `'scheduled' AND j.due_at <= UTC_TIMESTAMP(6)` + pageSQL + `)`
+	listWaitingSQL = openColumns + inStateSQL + `'scheduled' AND j.due_at > UTC_TIMESTAMP(6)` + pageSQL
+	listEndedSQL   = archiveColumns + inStateSQL + `?` + pageSQL
+)
 
-// listTroubleSQL walks the few jobs that are dead, or have leftovers.
-const listTroubleSQL = archiveColumns + `j.id IN (SELECT job_id FROM onerow_job_trouble WHERE state = ?) AND j.id < ? AND j.state = ?
-ORDER BY j.id DESC LIMIT ?`
+// list is the statement for jobs of a state, and its arguments.
+func (o ListOptions) list(after int64, limit int) (query string, args []any) {
+	ofState := []any{after, []byte(o.State), limit}
+	switch {
+	case o.State == "":
+		return listSQL, []any{after, limit, after, limit}
+	case o.State == Ready:
+		return listDueSQL, append(ofState, after, limit)
+	case o.State == Scheduled:
+		return listWaitingSQL, []any{after, limit}
+	case o.State.Open():
+		return listOpenSQL, ofState
+	}
+	return listEndedSQL, ofState
+}
 
 // List returns jobs, open and finished, newest first, with their counts. Two
 // statements: the counts of a job that is running may be newer than the rest.
@@ -163,11 +182,7 @@ func List(ctx context.Context, db onerow.DB, o ListOptions) ([]Job, error) {
 	if after <= 0 {
 		after = math.MaxInt64
 	}
-	state := []byte(o.State)
-	query, args := listSQL, []any{after, state, limit, after, state, limit}
-	if o.State == Dead || o.State == Leftovers {
-		query, args = listTroubleSQL, []any{state, after, state, limit}
-	}
+	query, args := o.list(after, limit)
 	jobs, err := readJobs(ctx, db, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("cascade: list jobs: %w", err)

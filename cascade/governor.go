@@ -19,10 +19,8 @@ const (
 	askTime    = 2 * time.Second // how long asking may take altogether, and a quarter of the lease
 	leastTime  = 100 * time.Millisecond
 	beatEvery  = 5 * time.Second  // the worker's row
-	tidyEvery  = 10 * time.Minute // the rows of workers that are gone, jobs that are not listed
+	tidyEvery  = 10 * time.Minute // the rows of workers that are gone
 	tidyAgain  = time.Minute      // if that failed
-	healFirst  = 24 * time.Hour   // how old such jobs may be at first
-	healAgain  = time.Hour        // and later
 	waitStep   = time.Second
 	shortestIn = time.Millisecond
 )
@@ -52,7 +50,6 @@ type governor struct {
 	written string        // the reason then
 	listed  bool          // the row is there
 	tidied  time.Time
-	healed  bool // the first time
 }
 
 // newGovernor makes the governor of a worker. A load of 0 is 1: all of the time.
@@ -240,7 +237,7 @@ const (
 	dropGoneSQL    = `DELETE FROM onerow_worker WHERE name = ? AND seen_at < UTC_TIMESTAMP(6) - INTERVAL 1 HOUR`
 )
 
-// tidy is for what others have left behind. Two statements, and 1 for each such row.
+// tidy is for what others have left behind. One statement, and 1 for each such row.
 func (g *governor) tidy(ctx context.Context) error {
 	var names [][]byte
 	err := onerow.Query(ctx, g.db, goneWorkersSQL, nil, func(rows *sql.Rows) error {
@@ -252,15 +249,6 @@ func (g *governor) tidy(ctx context.Context) error {
 	for i := 0; err == nil && i < len(names); i++ {
 		_, err = g.db.ExecContext(ctx, dropGoneSQL, names[i])
 	}
-	if err != nil {
-		return err
-	}
-	since := healAgain
-	if !g.healed {
-		since = healFirst
-	}
-	err = healTrouble(ctx, g.db, since)
-	g.healed = g.healed || err == nil
 	return err
 }
 

@@ -315,7 +315,7 @@ func TestGovernorStatements(t *testing.T) {
 			t.Errorf("%s takes %d statements, want %d; it said %v\n%s", what, len(log), want, err, log)
 		}
 	}
-	takes("the first look", 1+1+1+2+1, func() error { _, err := g.idle(t.Context()); return err })
+	takes("the first look", 1+1+1+1+1, func() error { _, err := g.idle(t.Context()); return err })
 	if list, err := Workers(t.Context(), db); err != nil || len(list) != 2 || list[0].Name != "lately" {
 		t.Errorf("%+v, %v", list, err)
 	}

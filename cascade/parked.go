@@ -178,7 +178,7 @@ WHERE id = ? AND state = 'leftovers' AND NOT EXISTS (SELECT 1 FROM onerow_parked
 // that still runs ends as done. To skip what is skipped is a success. Errors:
 // [ErrNoParked]. It returns the row's job.
 //
-// Four statements for an open job, 5 for a finished one, 6 when it becomes done (and 1 or
+// Four statements for an open job, 5 for a finished one (and 1 or
 // more when the job moves meanwhile, or the caller's snapshot does not show the row), of which all
 // but the first are in a transaction of its own on a pool. Calling it again is safe, also after [onerow.ErrOutcomeUnknown].
 func SkipParked(ctx context.Context, db onerow.DB, id int64) (Job, error) {
@@ -192,10 +192,7 @@ func SkipParked(ctx context.Context, db onerow.DB, id int64) (Job, error) {
 		case open:
 			return nil
 		}
-		n, err = onerow.Affected(ctx, tx, settledSQL, jobID, jobID)
-		if err == nil && n > 0 {
-			_, err = tx.ExecContext(ctx, calmSQL, jobID)
-		}
+		_, err = tx.ExecContext(ctx, settledSQL, jobID, jobID)
 		return err
 	})
 }

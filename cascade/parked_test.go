@@ -65,7 +65,7 @@ func archiveAs(ctx context.Context, tx *onerow.Tx, jobID int64, state State) err
 			return err
 		}
 	}
-	return noteTrouble(ctx, tx, jobID, state)
+	return nil
 }
 
 // leftovers is a job that has ended but for rows of a table, by their keys, and the ids
@@ -93,11 +93,6 @@ func listParked(t testing.TB, db onerow.DB, o ParkedOptions) []Parked {
 		t.Fatal(err)
 	}
 	return list
-}
-
-func troubles(t testing.TB, db onerow.DB, id int64) int64 {
-	t.Helper()
-	return count(t, db, "SELECT COUNT(*) FROM onerow_job_trouble WHERE job_id = ?", id)
 }
 
 func TestPark(t *testing.T) {
@@ -180,7 +175,7 @@ func TestSkipParked(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
 		ctx := t.Context()
 		job, ids := leftovers(t, db, 1, "1", "2")
-		if job.Parked != 2 || job.Plan != "print" || troubles(t, db, job.ID) != 1 {
+		if job.Parked != 2 || job.Plan != "print" {
 			t.Errorf("%+v", job)
 		}
 		if got, err := SkipParked(ctx, db, ids[0]); err != nil || got.State != Leftovers || got.Parked != 1 || got.Skipped != 1 {
@@ -190,9 +185,6 @@ func TestSkipParked(t *testing.T) {
 			if got, err := SkipParked(ctx, db, ids[1]); err != nil || got.State != Done || got.Parked != 0 || got.Skipped != 2 || got.ID != job.ID {
 				t.Errorf("%+v, %v", got, err)
 			}
-		}
-		if troubles(t, db, job.ID) != 0 {
-			t.Error("the job is done and in trouble")
 		}
 		if _, err := SkipParked(ctx, db, 4711); !errors.Is(err, ErrNoParked) {
 			t.Error(err)
@@ -219,7 +211,7 @@ func TestRetryParked(t *testing.T) {
 		job, ids := leftovers(t, db, 1, "1", "2")
 		exec(t, db, "UPDATE onerow_job_archive SET token = 7, failures = 3")
 		got, err := RetryParked(ctx, db, ids[0])
-		if err != nil || got.State != Ready || got.Parked != 1 || got.Token != 7 || got.Failures != 0 || got.Plan != "" || got.ID != job.ID || troubles(t, db, job.ID) != 0 {
+		if err != nil || got.State != Ready || got.Parked != 1 || got.Token != 7 || got.Failures != 0 || got.Plan != "" || got.ID != job.ID {
 			t.Errorf("%+v, %v", got, err)
 		}
 		if _, err := RetryParked(ctx, db, ids[0]); !errors.Is(err, ErrNoParked) {
@@ -245,7 +237,7 @@ func TestRetryParked(t *testing.T) {
 		if _, err := RetryParked(ctx, db, ids[0]); !errors.As(err, &open) || open.Open != newer.ID || open.JobID != old.ID {
 			t.Error(err)
 		}
-		if got := get(t, db, old.ID); got.State != Leftovers || got.Parked != 1 || got.Plan != "print" || troubles(t, db, old.ID) != 1 {
+		if got := get(t, db, old.ID); got.State != Leftovers || got.Parked != 1 || got.Plan != "print" {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -262,7 +254,7 @@ func TestRetryLeftovers(t *testing.T) {
 			t.Errorf("%+v, %v", list, err)
 		}
 		got, err := Retry(ctx, db, job.ID)
-		if err != nil || got.State != Ready || got.Parked != 0 || got.Skipped != 1 || got.Plan != "" || troubles(t, db, job.ID) != 0 {
+		if err != nil || got.State != Ready || got.Parked != 0 || got.Skipped != 1 || got.Plan != "" {
 			t.Errorf("%+v, %v", got, err)
 		}
 		if keys, err := parkedKeys(ctx, db, job.ID); err != nil || fmt.Sprint(keys) != "map[note:[2]]" {
@@ -300,9 +292,8 @@ func TestParkedRaces(t *testing.T) {
 			}
 			wg.Wait()
 			got := get(t, db, job.ID)
-			trouble := troubles(t, db, job.ID)
-			if (got.State == Leftovers) != (got.Parked > 0 && !got.State.Open()) || (trouble > 0) != (got.State == Leftovers) {
-				t.Fatalf("round %d: %+v, %d in trouble", round, got, trouble)
+			if (got.State == Leftovers) != (got.Parked > 0 && !got.State.Open()) {
+				t.Fatalf("round %d: %+v", round, got)
 			}
 			if n := count(t, db, "SELECT (SELECT COUNT(*) FROM onerow_job WHERE id = ?) + (SELECT COUNT(*) FROM onerow_job_archive WHERE id = ?)", job.ID, job.ID); n != 1 {
 				t.Fatalf("round %d: the job is there %d times", round, n)
@@ -330,7 +321,7 @@ func TestParkedStatements(t *testing.T) {
 	takes("RetryParked of an open job", 4+2, func() error { _, err := RetryParked(ctx, db, ids[2]); return err })
 	takes("parkedKeys", 1, func() error { _, err := parkedKeys(ctx, db, job.ID); return err })
 	job, ids = leftovers(t, db, 2, "1")
-	takes("SkipParked of the last", 6+2, func() error { _, err := SkipParked(ctx, db, ids[0]); return err })
+	takes("SkipParked of the last", 5+2, func() error { _, err := SkipParked(ctx, db, ids[0]); return err })
 	job, _ = leftovers(t, db, 3, "1", "2")
 	takes("Retry", 4+2, func() error { _, err := Retry(ctx, db, job.ID); return err })
 	takes("ReadStats", 1, func() error { _, err := ReadStats(ctx, db); return err })
@@ -350,9 +341,9 @@ func TestParkedStatements(t *testing.T) {
 func crashParked(t *testing.T, points int, done error, call func(ctx context.Context, db *sql.DB) error) {
 	w := crashtest.Workflow{
 		Setup: func(ctx context.Context, db *sql.DB) error {
-			return execAll(ctx, db, "DELETE FROM onerow_parked", "DELETE FROM onerow_job_trouble", "DELETE FROM onerow_job_plan",
+			return execAll(ctx, db, "DELETE FROM onerow_parked", "DELETE FROM onerow_job_plan",
 				putJob("project", "leftovers", "0 SECOND"), moveColumns+"UTC_TIMESTAMP(6) FROM onerow_job", "DELETE FROM onerow_job",
-				"INSERT INTO onerow_job_trouble VALUES (1, 'leftovers')", "INSERT INTO onerow_job_plan VALUES (1, 'print', UTC_TIMESTAMP(6))",
+				"INSERT INTO onerow_job_plan VALUES (1, 'print', UTC_TIMESTAMP(6))",
 				`INSERT INTO onerow_parked (id, job_id, table_name, row_key, error, state, parked_at) VALUES
 (1, 1, 'note', '1', 'e', 'parked', UTC_TIMESTAMP(6)), (2, 1, 'note', '2', 'e', 'skipped', UTC_TIMESTAMP(6))`)
 		},

@@ -24,8 +24,7 @@ func finished(ctx context.Context, db *sql.DB, n int, state, days string) error 
 		"INSERT INTO onerow_deletion (id, resource, resource_id, deleted_from, grace_us, requested_at) "+audit,
 		"INSERT INTO onerow_job_count (job_id, table_name, deleted_rows) SELECT id, 'screen', 1 FROM onerow_job_archive UNION ALL SELECT id, 'tag', 2 FROM onerow_job_archive",
 		"INSERT INTO onerow_job_detached (job_id, table_name, detached_rows) SELECT id, 'note', 1 FROM onerow_job_archive",
-		"INSERT INTO onerow_job_plan (job_id, fingerprint, stored_at) SELECT id, 'p', created_at FROM onerow_job_archive",
-		"INSERT INTO onerow_job_trouble (job_id, state) SELECT id, state FROM onerow_job_archive WHERE state IN ('dead', 'leftovers')")
+		"INSERT INTO onerow_job_plan (job_id, fingerprint, stored_at) SELECT id, 'p', created_at FROM onerow_job_archive")
 }
 
 func purges(t *testing.T, want int64, fn func(context.Context, *sql.DB, int) (int64, error), db *sql.DB, limit int) {
@@ -62,7 +61,7 @@ func TestPurge(t *testing.T) {
 		}
 		purges(t, 497, oldJobs, db, 1000)
 		purges(t, 0, oldJobs, db, 1000)
-		for table, want := range map[string]int64{"archive": 500, "count": 1000, "detached": 500, "plan": 500, "trouble": 300} {
+		for table, want := range map[string]int64{"archive": 500, "count": 1000, "detached": 500, "plan": 500} {
 			if n := count(t, db, "SELECT COUNT(*) FROM onerow_job_"+table); n != want {
 				t.Errorf("%d in onerow_job_%s, want %d", n, table, want)
 			}

@@ -24,9 +24,9 @@ FROM onerow_job_archive WHERE id = ?`
 // primary keys and by one_row's part of the job. The plan of the job is forgotten, so
 // that it may go on under another one.
 const (
-	unarchiveSQL = `DELETE a, t, p FROM onerow_job_archive AS a LEFT JOIN onerow_job_trouble AS t ON t.job_id = a.id
+	unarchiveSQL = `DELETE a, p FROM onerow_job_archive AS a
 LEFT JOIN onerow_job_plan AS p ON p.job_id = a.id WHERE a.id = ?`
-	unarchiveAllSQL = `DELETE a, t, p, k FROM onerow_job_archive AS a LEFT JOIN onerow_job_trouble AS t ON t.job_id = a.id
+	unarchiveAllSQL = `DELETE a, p, k FROM onerow_job_archive AS a
 LEFT JOIN onerow_job_plan AS p ON p.job_id = a.id LEFT JOIN onerow_parked AS k ON k.job_id = a.id AND k.state = 'parked' WHERE a.id = ?`
 )
 

@@ -62,7 +62,7 @@ func TestStatements(t *testing.T) {
 	}
 	takes("a failure", 4+1, func() error { _, err := w.RunOnce(ctx); return err })
 	makeDue(t, db, bad.ID)
-	takes("the last failure", 4+6, func() error { _, err := w.RunOnce(ctx); return err })
+	takes("the last failure", 4+5, func() error { _, err := w.RunOnce(ctx); return err })
 	takes("Retry", 6, func() error { _, err := Retry(ctx, db, bad.ID); return err })
 	takes("Retry of what is not dead", 5, func() error {
 		if _, err := Retry(ctx, db, bad.ID); !errors.Is(err, ErrNotDead) {

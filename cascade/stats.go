@@ -27,13 +27,14 @@ type Stats struct {
 	Paused PauseState `json:"paused"`
 }
 
-// statsSQL reads in one snapshot: the open jobs, of which there are few beside the
-// finished ones; the head of the index due_at; the small table of jobs in trouble; the
-// parked rows by the index (state, id); the workers; and the switch.
+// statsSQL reads in one snapshot: an entry of the index due for each open job, and the first of each resource; those of the archive's index (state, id) and
+// of the index (state, id) of parked rows that are counted; the workers; and the switch.
 const statsSQL = `SELECT CASE WHEN state = 'scheduled' AND due_at <= UTC_TIMESTAMP(6) THEN 'ready' ELSE state END AS what, COUNT(*), NULL
-  FROM onerow_job GROUP BY what
-UNION ALL SELECT 'oldest', TIMESTAMPDIFF(MICROSECOND, MIN(due_at), UTC_TIMESTAMP(6)), NULL FROM onerow_job WHERE due_at <= UTC_TIMESTAMP(6)
-UNION ALL SELECT state, COUNT(*), NULL FROM onerow_job_trouble GROUP BY state
+  FROM onerow_job FORCE INDEX (due) GROUP BY what
+UNION ALL SELECT 'oldest', TIMESTAMPDIFF(MICROSECOND, MIN(due_at), UTC_TIMESTAMP(6)), NULL
+  FROM (SELECT MIN(due_at) AS due_at FROM onerow_job FORCE INDEX (due) GROUP BY resource) AS first WHERE due_at <= UTC_TIMESTAMP(6)
+UNION ALL SELECT 'dead', COUNT(*), NULL FROM onerow_job_archive FORCE INDEX (state) WHERE state = 'dead'
+UNION ALL SELECT 'leftovers', COUNT(*), NULL FROM onerow_job_archive FORCE INDEX (state) WHERE state = 'leftovers'
 UNION ALL SELECT 'parked', COUNT(*), NULL FROM onerow_parked WHERE state = 'parked'
 UNION ALL SELECT 'workers', COUNT(*), NULL FROM onerow_worker WHERE seen_at >= UTC_TIMESTAMP(6) - INTERVAL 30 SECOND
 UNION ALL SELECT 'paused', TIMESTAMPDIFF(MICROSECOND, '1970-01-01', changed_at), CAST(reason AS BINARY) FROM onerow_switch WHERE name = 'pause' AND is_on = 1`

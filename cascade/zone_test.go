@@ -88,7 +88,7 @@ func TestClocks(t *testing.T) {
 	})
 }
 
-// TestTimesInEachZone: a job is due, a worker gone and trouble old a minute after its time, and not a minute before.
+// TestTimesInEachZone: a job is due, and a worker gone, a minute after its time, and not a minute before.
 func TestTimesInEachZone(t *testing.T) {
 	zonetest.Each(t, func(t *testing.T, zone dbtest.Option) {
 		db, ctx := openForest(t, zone), t.Context()
@@ -111,14 +111,6 @@ SELECT name, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL minutes MINUTE, '', N
 		}
 		if n := count(t, db, "SELECT COUNT(*) FROM onerow_worker WHERE name IN ('here', 'away')"); n != 2 || count(t, db, "SELECT COUNT(*) FROM onerow_worker") != 2 {
 			t.Errorf("%d workers stay of the two that were seen", n)
-		}
-		exec(t, db, `INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, batch_seq, failures, created_at, finished_at)
-SELECT id, 'project', '1', 5, 'dead', UTC_TIMESTAMP(6), 1, 1, 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL minutes MINUTE FROM (SELECT 101 AS id, 59 AS minutes UNION ALL SELECT 102, 61) AS x`)
-		if err := healTrouble(ctx, db, time.Hour); err != nil {
-			t.Error(err)
-		}
-		if n := count(t, db, "SELECT SUM(job_id) FROM onerow_job_trouble"); n != 101 {
-			t.Errorf("the trouble of job %d was listed", n)
 		}
 		for _, act := range []func(deletion Job) error{
 			func(j Job) error { return Cancel(ctx, db, j.Resource, j.ResourceID, j.DeletionID) },

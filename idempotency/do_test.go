@@ -283,9 +283,7 @@ func TestBusy(t *testing.T) {
 			out, err := idempotency.Do(ctx, db, keys, key("a"), charge(2))
 			done <- answer{out, err}
 		}()
-		dbtest.Eventually(t, 10*time.Second, func() (bool, string) {
-			return db.Stats().InUse >= 2, "nobody waits"
-		})
+		dbtest.AwaitLock(t, db)
 		close(leave)
 		if err := <-first; err != nil {
 			t.Fatal(err)

@@ -35,7 +35,8 @@ CREATE TABLE IF NOT EXISTS onerow_job (
   started_at  DATETIME(6)    NULL,
   PRIMARY KEY (id),
   UNIQUE KEY one_open (resource, resource_id),
-  KEY due_at (due_at, id)
+  KEY due (resource, due_at, state),
+  KEY state (state, id)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
 -- Finished jobs: done, cancelled, dead.
@@ -56,7 +57,8 @@ CREATE TABLE IF NOT EXISTS onerow_job_archive (
   finished_at DATETIME(6)    NOT NULL,
   PRIMARY KEY (id),
   KEY resource (resource, resource_id, id),
-  KEY finished_at (finished_at)
+  KEY finished_at (finished_at),
+  KEY state (state, id)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
 -- What a job has deleted, by table; written in the batch's own transaction, so

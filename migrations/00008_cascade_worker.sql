@@ -34,17 +34,6 @@ CREATE TABLE IF NOT EXISTS onerow_parked (
   KEY state (state, id)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
--- Finished jobs that wait for a person. state: dead, leftovers. The archive has all
--- finished jobs; this is what makes these few quick to count.
-CREATE TABLE IF NOT EXISTS onerow_job_trouble (
-  job_id BIGINT        NOT NULL,
-  state  VARBINARY(16) NOT NULL,
-  PRIMARY KEY (job_id)
-) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
-
-INSERT IGNORE INTO onerow_job_trouble (job_id, state)
-SELECT id, state FROM onerow_job_archive WHERE state IN ('dead', 'leftovers');
-
 -- Switches that every worker obeys: 'pause' is the only one. version grows with every
 -- change.
 CREATE TABLE IF NOT EXISTS onerow_switch (
@@ -71,7 +60,7 @@ CREATE TABLE IF NOT EXISTS onerow_worker (
 -- +goose Down
 DROP TABLE IF EXISTS onerow_worker;
 DROP TABLE IF EXISTS onerow_switch;
-DROP TABLE IF EXISTS onerow_job_trouble;
+DROP TABLE IF EXISTS onerow_job_trouble; -- of an earlier version
 DROP TABLE IF EXISTS onerow_parked;
 DROP TABLE IF EXISTS onerow_job_detached;
 DROP TABLE IF EXISTS onerow_job_plan;

@@ -171,7 +171,7 @@ func TestRun(t *testing.T) {
 	}
 	exec(t, tx, "UPDATE onerow_quota_owner SET generation = generation + 1")
 	mark(t, db, 7)
-	waiting(t, db, "onerow_quota_owner")
+	dbtest.AwaitLock(t, db)
 	stop()
 	select {
 	case err := <-done:

@@ -115,7 +115,7 @@ func toolkitPrivileges(marks bool) []Privilege {
 		"onerow_switch":   {"SELECT", "INSERT", "UPDATE"},
 	}
 	for _, name := range []string{"onerow_job", "onerow_job_archive", "onerow_job_count", "onerow_job_plan", "onerow_job_detached",
-		"onerow_job_trouble", "onerow_parked", "onerow_worker"} {
+		"onerow_parked", "onerow_worker"} {
 		verbs[name] = []string{"SELECT", "INSERT", "UPDATE", "DELETE"}
 	}
 	if marks {

@@ -42,7 +42,7 @@ func (d *database) wantCounters(plan Plan) []counter {
 		}
 	}
 	jobs := counter{"onerow_job", "id", true, []idKept{{"onerow_job_archive", "id"}}}
-	for _, table := range []string{"onerow_job_count", "onerow_job_plan", "onerow_job_detached", "onerow_job_trouble", "onerow_parked"} {
+	for _, table := range []string{"onerow_job_count", "onerow_job_plan", "onerow_job_detached", "onerow_parked"} {
 		jobs.kept = append(jobs.kept, idKept{table, "job_id"})
 	}
 	deletions := counter{"onerow_deletion", "id", true, []idKept{{"onerow_job", "deletion_id"}, {"onerow_job_archive", "deletion_id"}}}

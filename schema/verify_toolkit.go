@@ -93,10 +93,12 @@ func cascadeTables() []toolkitTable {
 			octets("deleted_from", 8), number("grace_us"), moment("requested_at"),
 		}, []tableIndex{primary("id"), index("resource", "resource", "resource_id")}},
 		{"onerow_job", append([]wantColumn{number("id").auto()}, job...), []tableIndex{
-			primary("id"), unique("one_open", "resource", "resource_id"), index("due_at", "due_at", "id"),
+			primary("id"), unique("one_open", "resource", "resource_id"), index("due", "resource", "due_at", "state"),
+			index("state", "state", "id"),
 		}},
 		{"onerow_job_archive", append([]wantColumn{number("id"), moment("finished_at")}, job...), []tableIndex{
 			primary("id"), index("resource", "resource", "resource_id", "id"), index("finished_at", "finished_at"),
+			index("state", "state", "id"),
 		}},
 		{"onerow_job_count", []wantColumn{number("job_id"), octets("table_name", 256), number("deleted_rows")},
 			[]tableIndex{primary("job_id", "table_name")}},
@@ -107,7 +109,6 @@ func cascadeTables() []toolkitTable {
 			number("id").auto(), number("job_id"), octets("table_name", 256), octets("row_key", 512), prose("error", "TEXT NOT NULL", 1000),
 			octets("state", 16), number("version"), moment("parked_at"),
 		}, []tableIndex{primary("id"), unique("one_row", "job_id", "table_name", "row_key"), index("state", "state", "id")}},
-		{"onerow_job_trouble", []wantColumn{number("job_id"), octets("state", 16)}, []tableIndex{primary("job_id")}},
 		{"onerow_switch", []wantColumn{
 			octets("name", 64), flag("is_on"), prose("reason", "VARCHAR(255) NOT NULL", 255), moment("changed_at"), number("version"),
 		}, []tableIndex{primary("name")}},

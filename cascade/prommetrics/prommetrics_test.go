@@ -77,7 +77,9 @@ func TestMetrics(t *testing.T) {
 	}
 	for _, query := range []string{
 		"INSERT INTO onerow_parked (job_id, table_name, row_key, error, state, parked_at) VALUES (1, 'a', '1', 'e', 'parked', UTC_TIMESTAMP(6)), (1, 'a', '2', 'e', 'skipped', UTC_TIMESTAMP(6))",
-		"INSERT INTO onerow_job_trouble VALUES (11, 'leftovers'), (12, 'leftovers'), (13, 'dead')",
+		`INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, batch_seq, failures, created_at, finished_at)
+SELECT id, 'unheard of', id, 1, IF(id = 13, 'dead', 'leftovers'), UTC_TIMESTAMP(6), 1, 1, 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)
+FROM (SELECT 11 AS id UNION ALL SELECT 12 UNION ALL SELECT 13) AS x`,
 		"UPDATE onerow_job SET due_at = UTC_TIMESTAMP(6) - INTERVAL 1 HOUR WHERE id = 1",
 	} {
 		if _, err := db.ExecContext(ctx, query); err != nil {

@@ -167,7 +167,6 @@ VALUES (20, 'project', '2', 900, 'scheduled', UTC_TIMESTAMP(6) + INTERVAL 1 HOUR
 	for id, state := range map[int]string{900071: "dead", 900072: "leftovers", 900073: "leftovers"} {
 		l.exec(`INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, batch_seq, failures, created_at, finished_at)
 VALUES (?, 'project', ?, 1, ?, UTC_TIMESTAMP(6), 1, 1, 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))`, id, fmt.Sprint(id), state)
-		l.exec("INSERT INTO onerow_job_trouble VALUES (?, ?)", id, state)
 		l.exec("INSERT INTO onerow_job_plan VALUES (?, 'x', UTC_TIMESTAMP(6))", id)
 		l.exec("INSERT INTO onerow_parked (id, job_id, table_name, row_key, error, state, parked_at) VALUES (?, ?, 'comment', '1', 'e', 'parked', UTC_TIMESTAMP(6))", id, id)
 	}

@@ -147,7 +147,6 @@ func (s *site) end(id int64, state cascade.State, problem string) {
 SELECT id, resource, resource_id, deletion_id, ?, due_at, token, worker, batch_seq, 10, ?, created_at, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)
 FROM onerow_job WHERE id = ?`, state, problem, id)
 	s.exec(`DELETE FROM onerow_job WHERE id = ?`, id)
-	s.exec(`INSERT INTO onerow_job_trouble (job_id, state) VALUES (?, ?)`, id, state)
 	s.page.watch.changed()
 }
 

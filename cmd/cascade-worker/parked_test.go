@@ -16,7 +16,6 @@ func (w *world) leave(id int, keys ...string) (job int64, parked []string) {
 	w.t.Helper()
 	w.exec(`INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, batch_seq, failures, created_at, finished_at)
 VALUES (?, 'project', ?, 1, 'leftovers', UTC_TIMESTAMP(6), 1, 1, 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))`, 1000-id, fmt.Sprint(id))
-	w.exec("INSERT INTO onerow_job_trouble VALUES (?, 'leftovers')", 1000-id)
 	for _, key := range keys {
 		w.exec(`INSERT INTO onerow_parked (job_id, table_name, row_key, error, state, parked_at) VALUES (?, 'comment', ?, 'a trigger\nsays no', 'parked', UTC_TIMESTAMP(6))`, 1000-id, key)
 		parked = append(parked, fmt.Sprint(w.number("SELECT MAX(id) FROM onerow_parked")))

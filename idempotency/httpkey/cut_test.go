@@ -15,6 +15,7 @@ import (
 
 	"github.com/onerow/onerow/idempotency"
 	"github.com/onerow/onerow/idempotency/httpkey"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
 // testParallel: 64 requests with one key at once.
@@ -256,7 +257,7 @@ func testWaiterGone(t *testing.T, db *sql.DB) {
 		}
 		second <- err
 	}()
-	eventually(t, "the second does not wait", func() bool { return g.db.Stats().InUse >= 2 })
+	dbtest.AwaitLock(t, g.db)
 	cancel()
 	if err := <-second; !errors.Is(err, context.Canceled) {
 		t.Error(err)

@@ -13,6 +13,7 @@ import (
 	"database/sql"
 	"fmt"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -84,7 +85,7 @@ func (c *Costs) Call(name string, call func(ctx context.Context, db *sql.DB) err
 	c.t.Run(name, func(t *testing.T) {
 		t.Helper()
 		for _, s := range Flat(t, c.few, c.many, call) {
-			if t.Log(s); s.Read > c.most || s.Locked > c.most {
+			if t.Log(s); s.Locked > c.most || s.Read > c.most && !s.catalog() {
 				t.Errorf("more than %d: %s", c.most, s)
 			}
 			c.sent = append(c.sent, s)
@@ -129,12 +130,22 @@ func Flat(t testing.TB, few, many string, call func(ctx context.Context, db *sql
 		return big
 	}
 	for i, s := range small {
-		if b := big[i]; b.SQL != s.SQL || b.Read > s.Read+slack || b.Locked > s.Locked+slack {
+		if b := big[i]; unnumbered(b.SQL) != unnumbered(s.SQL) || b.Read > s.Read+slack && !s.catalog() || b.Locked > s.Locked+slack {
 			t.Errorf("grows with the table:\n%s beside few\n%s beside many", s, b)
 		}
 	}
 	return big
 }
+
+// catalog says whether it reads the catalog, which has the tables of all schemas, those of other tests among them.
+func (s Statement) catalog() bool {
+	return strings.Contains(strings.ToLower(s.SQL), "information_schema")
+}
+
+// unnumbered is a statement without the numbers that are written into it.
+func unnumbered(sql string) string { return digits.ReplaceAllString(sql, "0") }
+
+var digits = regexp.MustCompile(`\d+`)
 
 func table(statements []Statement) string {
 	var lines []string

@@ -14,8 +14,8 @@ var pageBugs = []bug{
 	{"a page of series repeats the last one", "./serial", "Pages", []change{{"serial/gaps.go", "WHERE series > ? ORDER BY", "WHERE series >= ? ORDER BY"}}},
 	{"a page of dead letters repeats the last one", "./ordering", "Pages", []change{{"ordering/park.go", "AND id > ? ORDER BY", "AND id >= ? ORDER BY"}}},
 	{"a page of jobs loses one of the archive", "./cascade", "Pages", []change{{"cascade/find.go",
-		"UNION ALL (` + archiveColumns + `j.id < ?", "UNION ALL (` + archiveColumns + `j.id + 1 < ?"}}},
-	{"a page of dead jobs repeats the last one", "./cascade", "Pages", []change{{"cascade/find.go",
-		"AND j.id < ? AND j.state = ?\nORDER", "AND j.id <= ? AND j.state = ?\nORDER"}}},
+		"UNION ALL (` + archiveColumns + ` WHERE j.id < ?", "UNION ALL (` + archiveColumns + ` WHERE j.id + 1 < ?"}}},
+	{"a page of the jobs of a state repeats the last one", "./cascade", "Pages", []change{{"cascade/find.go",
+		"FORCE INDEX (state) WHERE j.id < ?", "FORCE INDEX (state) WHERE j.id <= ?"}}},
 	{"a page of parked rows repeats the last one", "./cascade", "Pages", []change{{"cascade/parked.go", "WHERE p.id < ?`", "WHERE p.id <= ?`"}}},
 }

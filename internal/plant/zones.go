@@ -39,8 +39,6 @@ var zoneBugs = []bug{
 		"state IN ('scheduled', 'held') AND due_at > UTC_TIMESTAMP(6)"),
 	clock("workers are gone by the session's clock", "./cascade", "InEachZone", "cascade/governor.go",
 		"seen_at < UTC_TIMESTAMP(6) - INTERVAL 1 HOUR ORDER BY"),
-	clock("trouble is of late by the session's clock", "./cascade", "InEachZone", "cascade/trouble.go",
-		"a.finished_at > UTC_TIMESTAMP(6) - INTERVAL"),
 	{"objects are young by this process's clock", "./cascade", "ServersClock", []change{{"cascade/sweep_rows.go",
 		"s.now = time.UnixMicro(micros)", "s.now = time.Now()"}}},
 }

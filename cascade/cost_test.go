@@ -1,0 +1,270 @@
+package cascade
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/cost"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/schema"
+)
+
+// TestCosts: what a call reads and locks depends neither on the jobs of others, open or finished, nor on the rows below others.
+func TestCosts(t *testing.T) {
+	for _, level := range []sql.IsolationLevel{sql.LevelReadCommitted, sql.LevelRepeatableRead} {
+		few, many := crowded(t, cost.Few, level), crowded(t, cost.Many(t), level)
+		c := cost.Compare(t, few, many, 250) // a purge reads 200 at once
+		maps := map[string]func(*Worker){}
+		for _, dsn := range []string{few, many} {
+			for _, plan := range []schema.Plan{forest, orchard} {
+				maps[nameOf(t, dbtest.OpenDSN(t, dsn))+plan.Names()[0]] = mapped(t, dsn, plan)
+			}
+		}
+		hired := func(db *sql.DB, plan schema.Plan, cfg Config) (*Worker, error) {
+			if cfg.Assets == nil {
+				cfg.Assets = &shelf{}
+			}
+			w, err := NewWorker(db, plan, cfg)
+			if err == nil {
+				maps[nameOf(t, db)+plan.Names()[0]](w)
+			}
+			return w, err
+		}
+		work := func(ctx context.Context, db *sql.DB, plan schema.Plan, cfg Config, want int) error {
+			w, err := hired(db, plan, cfg)
+			if err != nil {
+				return err
+			}
+			n, err := w.RunOnce(ctx)
+			if err == nil && n != want {
+				err = fmt.Errorf("%d jobs were worked, want %d", n, want)
+			}
+			return err
+		}
+		costsOfQueue(c, work, hired)
+		costsOfOperator(c, work)
+		costsOfSearch(c)
+		c.Source(".", map[string]string{
+			"'scheduled' AND j.due_at <= UTC": "List looks for jobs whose grace period is over among all that are scheduled",
+			"FORCE INDEX (due) GROUP BY what": "ReadStats counts every open job, by an entry of an index for each",
+			"onerow_deletion AS d":            "TestPurgeCost measures the purge of audits",
+			"information_schema":              "the catalog is read once in a while, and has an entry for each column",
+		})
+	}
+}
+
+func nameOf(t *testing.T, db *sql.DB) (name string) {
+	t.Helper()
+	if err := onerow.QueryRow(t.Context(), db, "SELECT DATABASE()", nil, &name); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func second(_ any, err error) error { return err }
+
+func is(err, want error) error {
+	if !errors.Is(err, want) {
+		return fmt.Errorf("got the error %w, want %w", err, want)
+	}
+	return nil
+}
+
+type working func(ctx context.Context, db *sql.DB, plan schema.Plan, cfg Config, want int) error
+
+// remove deletes project id.
+func remove(ctx context.Context, db *sql.DB, id int64, grace time.Duration) error {
+	return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+		d := Deletion{Resource: "project", ResourceID: key(id), Owner: "7", From: "active", Grace: grace}
+		var err error
+		if d.ID, err = Log(ctx, tx, d); err != nil {
+			return err
+		}
+		return second(Enqueue(ctx, tx, d))
+	})
+}
+
+func costsOfQueue(c *cost.Costs, work working, hired func(db *sql.DB, plan schema.Plan, cfg Config) (*Worker, error)) {
+	const audit = 2 * numbered // of the first deletion
+	c.Call("idle", func(ctx context.Context, db *sql.DB) error { return work(ctx, db, forest, Config{}, 0) })
+	c.Call("delete", func(ctx context.Context, db *sql.DB) error { return remove(ctx, db, 3, 0) })
+	c.Call("delete again", func(ctx context.Context, db *sql.DB) error { return remove(ctx, db, 3, 0) })
+	c.Call("work", func(ctx context.Context, db *sql.DB) error { return work(ctx, db, forest, Config{}, 1) })
+	c.Call("schedule", func(ctx context.Context, db *sql.DB) error { return remove(ctx, db, 4, time.Hour) })
+	c.Call("hold", func(ctx context.Context, db *sql.DB) error {
+		return Hold(ctx, db, "project", "4", audit+2, "name taken")
+	})
+	c.Call("let go", func(ctx context.Context, db *sql.DB) error { return second(Retry(ctx, db, 2*numbered+2)) })
+	c.Call("cancel", func(ctx context.Context, db *sql.DB) error { return Cancel(ctx, db, "project", "4", audit+2) })
+	c.Call("cancel again", func(ctx context.Context, db *sql.DB) error { return Cancel(ctx, db, "project", "4", audit+2) })
+	c.Call("cancel too late", func(ctx context.Context, db *sql.DB) error {
+		return is(Cancel(ctx, db, "project", "3", audit), ErrTooLate)
+	})
+	c.Call("cancel under a finished job's id", func(ctx context.Context, db *sql.DB) error {
+		if err := remove(ctx, db, 9, time.Hour); err != nil {
+			return err
+		}
+		if err := execAll(ctx, db, fmt.Sprintf("UPDATE onerow_job SET id = %d WHERE resource = 'project' AND resource_id = '9'", numbered/2+9)); err != nil {
+			return err
+		}
+		return Cancel(ctx, db, "project", "9", audit+3)
+	})
+	c.Call("a cancel that fails, joined", func(ctx context.Context, db *sql.DB) error {
+		d := Deletion{ID: 1, Resource: "project", ResourceID: "stuck", Grace: time.Hour}
+		if err := second(Enqueue(ctx, db, d)); err != nil {
+			return err
+		}
+		return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+			if err := Cancel(ctx, tx, d.Resource, d.ResourceID, d.ID); err == nil {
+				return errors.New("cancelled")
+			}
+			return nil
+		})
+	})
+	c.Call("many", func(ctx context.Context, db *sql.DB) error {
+		return second(EnqueueMany(ctx, db, []Deletion{
+			{Resource: "project", ResourceID: "x", Grace: time.Hour}, {Resource: "project", ResourceID: "y", Grace: time.Hour}}))
+	})
+	c.Call("renumber", func(ctx context.Context, db *sql.DB) error {
+		if err := execAll(ctx, db, fmt.Sprintf("UPDATE onerow_job SET id = %d WHERE resource = 'project' AND resource_id = 'x'", numbered/2+7)); err != nil {
+			return err
+		}
+		return second(Renumber(ctx, db, numbered/2+7))
+	})
+	c.Call("trees", func(ctx context.Context, db *sql.DB) error {
+		if err := second(Enqueue(ctx, db, Deletion{Resource: "tree", ResourceID: "7,1"})); err != nil {
+			return err
+		}
+		return work(ctx, db, orchard, Config{}, 1)
+	})
+	c.Call("give back", func(ctx context.Context, db *sql.DB) error {
+		if err := second(Enqueue(ctx, db, Deletion{Resource: "tree", ResourceID: "8,1"})); err != nil {
+			return err
+		}
+		w, err := hired(db, orchard, Config{})
+		if err != nil {
+			return err
+		}
+		won, err := w.claim(ctx)
+		if err == nil && len(won.jobs) != 1 {
+			err = fmt.Errorf("claimed %d jobs", len(won.jobs))
+		}
+		if err != nil {
+			return err
+		}
+		w.governor.beat(ctx, "busy")
+		if err := execAll(ctx, db, `INSERT INTO onerow_worker (name, started_at, seen_at, beats)
+VALUES ('gone', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL 2 HOUR, 1)`); err != nil {
+			return err
+		}
+		return errors.Join(w.release(ctx, won, won.jobs), w.governor.tidy(ctx), w.governor.gone(ctx))
+	})
+}
+
+func costsOfOperator(c *cost.Costs, work working) {
+	broken := &shelf{hook: func(context.Context, []string) error { return errors.New("the store is closed") }}
+	var dead int64
+	c.Call("fail", func(ctx context.Context, db *sql.DB) error {
+		if err := remove(ctx, db, 5, 0); err != nil {
+			return err
+		}
+		return work(ctx, db, forest, Config{Assets: broken, MaxFailures: 1}, 1)
+	})
+	c.Call("find", func(ctx context.Context, db *sql.DB) error {
+		job, err := Find(ctx, db, "project", "5")
+		if dead = job.ID; err == nil && job.State != Dead {
+			err = fmt.Errorf("%+v", job)
+		}
+		return err
+	})
+	c.Call("get", func(ctx context.Context, db *sql.DB) error { return second(Get(ctx, db, dead)) })
+	c.Call("retry", func(ctx context.Context, db *sql.DB) error { return second(Retry(ctx, db, dead)) })
+	c.Call("retry what was deleted again", func(ctx context.Context, db *sql.DB) error {
+		return errors.Join(remove(ctx, db, 100, time.Hour), is(second(Retry(ctx, db, numbered/2+100)), ErrOpenJob))
+	})
+	c.Call("go on", func(ctx context.Context, db *sql.DB) error { return work(ctx, db, forest, Config{}, 1) })
+	c.Call("find none", func(ctx context.Context, db *sql.DB) error {
+		return is(second(Find(ctx, db, "project", "nobody")), ErrNoJob)
+	})
+	for _, state := range []State{"", Scheduled, Held, Running, Done, Cancelled, Dead, Leftovers} {
+		c.Call("list "+string(state), func(ctx context.Context, db *sql.DB) error {
+			return second(List(ctx, db, ListOptions{State: state, Limit: 5}))
+		})
+	}
+	c.Call("parked", func(ctx context.Context, db *sql.DB) error {
+		return second(ListParked(ctx, db, ParkedOptions{Limit: 5}))
+	})
+	c.Call("skip", func(ctx context.Context, db *sql.DB) error { return second(SkipParked(ctx, db, 7)) })
+	c.Call("retry parked", func(ctx context.Context, db *sql.DB) error { return second(RetryParked(ctx, db, 8)) })
+	c.Call("retry parked, joined", func(ctx context.Context, db *sql.DB) error {
+		return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error { return second(RetryParked(ctx, tx, 9)) })
+	})
+	c.Call("retry what is not parked, joined", func(ctx context.Context, db *sql.DB) error {
+		return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+			return is(second(RetryParked(ctx, tx, 9)), ErrNoParked)
+		})
+	})
+	c.Call("skip while the job is open", func(ctx context.Context, db *sql.DB) error {
+		job, err := Find(ctx, db, "project", "y")
+		if err == nil {
+			err = execAll(ctx, db, fmt.Sprintf(`INSERT INTO onerow_parked (id, job_id, table_name, row_key, error, state, parked_at)
+VALUES (%d, %d, 'note', '1', 'e', 'parked', UTC_TIMESTAMP(6))`, numbered, job.ID))
+		}
+		return errors.Join(err, second(SkipParked(ctx, db, numbered)))
+	})
+	c.Call("park", func(ctx context.Context, db *sql.DB) error {
+		if err := second(Enqueue(ctx, db, Deletion{Resource: "tree", ResourceID: "9,1"})); err != nil {
+			return err
+		}
+		return work(ctx, db, orchard, Config{}, 2) // and the one that was given back
+	})
+	c.Call("retry leftovers", func(ctx context.Context, db *sql.DB) error {
+		job, err := Find(ctx, db, "tree", "9,1")
+		if err != nil {
+			return err
+		}
+		if err := execAll(ctx, db, "DELETE FROM nail", "DELETE FROM leaf WHERE id IN (9, -9)"); err != nil {
+			return err
+		}
+		_, err = RetryParked(ctx, db, 2*numbered)
+		return errors.Join(err, second(Get(ctx, db, job.ID)), work(ctx, db, orchard, Config{}, 1))
+	})
+	c.Call("workers", func(ctx context.Context, db *sql.DB) error { return second(Workers(ctx, db)) })
+	c.Call("pause", func(ctx context.Context, db *sql.DB) error { return Pause(ctx, db, "x") })
+	c.Call("paused", func(ctx context.Context, db *sql.DB) error { return second(Paused(ctx, db)) })
+	c.Call("resume", func(ctx context.Context, db *sql.DB) error { return Resume(ctx, db) })
+	c.Call("purge", func(ctx context.Context, db *sql.DB) error {
+		return errors.Join(second(PurgeJobs(ctx, db, year, 3)), second(JobsToPurge(ctx, db, year, 30)))
+	})
+}
+
+func costsOfSearch(c *cost.Costs) {
+	c.Call("dry run", func(ctx context.Context, db *sql.DB) error {
+		return second(DryRun(ctx, db, forest, "project", "4", DryRunOptions{}))
+	})
+	c.Call("sweep", func(ctx context.Context, db *sql.DB) error {
+		lost := &bucket{objects: map[string]time.Time{"b1": {}, "lost": {}}}
+		return second(Sweep(ctx, db, forest, lost, SweepOptions{Limit: 1}, func(Finding) error { return nil }))
+	})
+	c.Call("two pages of orphans", func(ctx context.Context, db *sql.DB) error {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		pages := 0
+		o := OrphanOptions{Table: "tag", Page: 10, OnPage: func(OrphanPage) {
+			if pages++; pages == 2 {
+				cancel()
+			}
+		}}
+		return is(Orphans(ctx, db, forest, o, func(Orphan) error { return nil }), context.Canceled)
+	})
+	c.Call("orphans", func(ctx context.Context, db *sql.DB) error {
+		enough := errors.New("enough")
+		o := OrphanOptions{Table: "leaf", Page: 10}
+		return is(Orphans(ctx, db, orchard, o, func(Orphan) error { return enough }), enough)
+	})
+}
