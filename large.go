@@ -120,14 +120,18 @@ const limitSQL = `SELECT @@max_allowed_packet`
 
 // tooLarge asks the server, in another session, whether a statement that the session was lost at fits. A statement whose
 // values would fit as they are, only not escaped and together, counts as too large when it is lost a
-// second time: whether the driver sends them so is its setting. nil: it fits, or nobody answers. One statement.
+// second time: whether the driver sends them so is its setting. nil: it fits, or nobody answers. One statement, up to 3 where sessions
+// are lost.
 func (l *largeStatement) tooLarge(ctx context.Context, pool DB, err error, again bool) *TooLargeError {
 	e := &TooLargeError{Size: l.size, Argument: l.argument, ArgumentSize: l.raw, Err: err}
 	certain := mysqlerr.Classify(l.err) == mysqlerr.TooLarge
 	if errors.Is(l.err, mysql.ErrPktTooLarge) {
 		return e
 	}
-	if qerr := QueryRow(ctx, pool, limitSQL, nil, &e.Limit); qerr != nil {
+	for range 3 { // the pool may hand out the session that the server is about to close
+		if mysqlerr.Classify(QueryRow(ctx, pool, limitSQL, nil, &e.Limit)) != mysqlerr.ConnectionLost {
+			break
+		}
 		e.Limit = 0
 	}
 	switch {

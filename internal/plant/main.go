@@ -2,16 +2,23 @@
 //
 //	.cache/bin/withserver -- go run ./internal/plant          all of them
 //	.cache/bin/withserver -- go run ./internal/plant token    those whose name contains "token"
+//	.cache/bin/withserver -- go run ./internal/plant -rules -part 1/8
+//	                                                          an eighth of what rules change in each statement and index
 //
 // A suite that cannot fail proves nothing. Each bug is a change of a few words that a tired person could make, in the
 // code of one rule; the tests named beside it must pass without it and fail with it, and it must still compile. It
 // exits with 1 if a bug is not found. The working tree is not touched.
+//
+// With -rules there is a mutant for each condition, bound, clock, lock and index of the libraries' SQL, and for each call whose error
+// is joined; the tests of its package must find it. Those that none can find are in survivors.txt, each with the reason. -list names
+// the mutants and needs no server.
 package main
 
 import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -43,7 +50,27 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, names []string) (err error) {
+func run(ctx context.Context, args []string) (err error) {
+	flags := flag.NewFlagSet("plant", flag.ContinueOnError)
+	byRules := flags.Bool("rules", false, "plant what rules change in each statement and index")
+	list := flags.Bool("list", false, "with -rules: name the mutants")
+	part := flags.String("part", "1/1", "with -rules: i/n, the i-th of n parts")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	names := flags.Args()
+	var chosen []mutant
+	if *byRules || *list {
+		if chosen, err = choose(*part, names); err != nil {
+			return err
+		}
+	}
+	if *list {
+		for _, m := range chosen {
+			fmt.Printf("%s:%d\t%s\n", m.file, m.line, m.name())
+		}
+		return nil
+	}
 	if os.Getenv("ONEROW_DSN") == "" {
 		return errors.New("no server: run it under withserver, see the head of this file")
 	}
@@ -55,6 +82,13 @@ func run(ctx context.Context, names []string) (err error) {
 	if err := copyTree(ctx, garden); err != nil {
 		return err
 	}
+	if *byRules {
+		return plantMutants(ctx, garden, chosen)
+	}
+	return plantBugs(ctx, garden, names)
+}
+
+func plantBugs(ctx context.Context, garden string, names []string) error {
 	chosen := 0
 	missed := 0
 	sound := map[string]bool{}
@@ -122,7 +156,7 @@ func copyTree(ctx context.Context, to string) error {
 // that have passed on the restored tree are in sound and need not be run again.
 func (b bug) plant(ctx context.Context, garden string, sound map[string]bool) (verdict string, err error) {
 	if tests := b.pkg + " " + b.run; !sound[tests] {
-		out, err := b.test(ctx, garden, b.run)
+		out, err := b.test(ctx, garden, "-run", b.run)
 		if err != nil {
 			return "", fmt.Errorf("the tests fail without the bug: %s", tail(out))
 		}
@@ -142,10 +176,10 @@ func (b bug) plant(ctx context.Context, garden string, sound map[string]bool) (v
 			}
 		}()
 	}
-	if out, err := b.test(ctx, garden, "^$"); err != nil {
+	if out, err := b.test(ctx, garden, "-run", "^$"); err != nil {
 		return "", fmt.Errorf("it does not compile: %s", tail(out))
 	}
-	out, err := b.test(ctx, garden, b.run)
+	out, err := b.test(ctx, garden, "-run", b.run)
 	var failed *exec.ExitError
 	switch {
 	case err == nil:
@@ -173,8 +207,9 @@ func (c change) apply(garden string) (restore func() error, err error) {
 	return func() error { return os.WriteFile(path, sound, 0o600) }, err                   //nolint:gosec // in the copy
 }
 
-func (b bug) test(ctx context.Context, garden, pattern string) (string, error) {
-	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-timeout", "5m", "-failfast", "-run", pattern, b.pkg) //nolint:gosec // the list says what
+// test runs those tests that a pattern chooses, as -run or -skip.
+func (b bug) test(ctx context.Context, garden, which, pattern string) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-timeout", "5m", "-failfast", which, pattern, b.pkg) //nolint:gosec // the list says what
 	cmd.Dir = garden
 	out, err := cmd.CombinedOutput()
 	return string(out), err

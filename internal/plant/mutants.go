@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// libraries are the packages whose mutants are made.
+var libraries = []string{".", "repo", "quota", "idempotency", "flow", "ordering", "serial", "cascade", "migrations"}
+
+// explorations take the longest, so they come last.
+const explorations = "Crash|Survives|Interleave|RandomSchemas"
+
+// survivors has a line for each mutant that no test finds: its name, a tab, and why that is right.
+//
+//go:embed survivors.txt
+var survivors string
+
+// reasons are those of survivors.txt.
+func reasons() map[string]string {
+	why := map[string]string{}
+	for lines := bufio.NewScanner(strings.NewReader(survivors)); lines.Scan(); {
+		if name, reason, ok := strings.Cut(lines.Text(), "\t"); ok {
+			why[name] = reason
+		}
+	}
+	return why
+}
+
+// choose makes the mutants of a part whose names contain one of some texts.
+func choose(part string, names []string) (chosen []mutant, err error) {
+	var i, n int
+	if _, err := fmt.Sscanf(part, "%d/%d", &i, &n); err != nil || i < 1 || i > n {
+		return nil, fmt.Errorf("-part %s: want i/n, for example 1/8", part)
+	}
+	all, err := mutants(".", libraries)
+	if err != nil {
+		return nil, err
+	}
+	for at, m := range all {
+		if at%n == i-1 && matches(m.name(), names) {
+			chosen = append(chosen, m)
+		}
+	}
+	if len(chosen) == 0 {
+		return nil, fmt.Errorf("no mutant has a name like %q", names)
+	}
+	return chosen, nil
+}
+
+func plantMutants(ctx context.Context, garden string, chosen []mutant) error {
+	why, sound := reasons(), map[string]bool{}
+	found, expected, missed, invalid := 0, 0, 0, 0
+	for at, m := range chosen {
+		begin := time.Now()
+		by, err := m.plant(ctx, garden, sound)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		var verdict string
+		switch reason := why[m.name()]; {
+		case errors.Is(err, errInvalid):
+			invalid++
+			verdict = err.Error()
+		case err != nil:
+			return err
+		case by != "":
+			found++
+			verdict = "found by " + by
+		case reason != "":
+			expected++
+			verdict = "survives: " + reason
+		default:
+			missed++
+			verdict = "SURVIVES"
+		}
+		fmt.Printf("%d/%d %s:%d %5.1fs %s\t%s\n", at+1, len(chosen), m.file, m.line, time.Since(begin).Seconds(), m.name(), verdict)
+	}
+	fmt.Printf("%d mutants: %d found, %d survive as survivors.txt says, %d survive, %d do not compile\n", len(chosen), found, expected, missed, invalid)
+	if missed > 0 {
+		return fmt.Errorf("%d mutants survive without a reason", missed)
+	}
+	return nil
+}
+
+// errInvalid is a mutant that is no program.
+var errInvalid = errors.New("does not compile")
+
+// tests is the package that is to find the mutant: what an index of a migration is for the schema's Verify knows.
+func (m mutant) tests() string {
+	if strings.HasSuffix(m.file, ".sql") {
+		return "./schema"
+	}
+	return "./" + filepath.Dir(m.file)
+}
+
+// plant returns the test that finds the mutant; none: "".
+func (m mutant) plant(ctx context.Context, garden string, sound map[string]bool) (by string, err error) {
+	b := bug{pkg: m.tests()}
+	if !sound[b.pkg] {
+		if out, err := b.test(ctx, garden, "-skip", explorations); err != nil {
+			return "", fmt.Errorf("the tests of %s fail without a mutant: %s", b.pkg, tail(out))
+		}
+		sound[b.pkg] = true
+	}
+	path := filepath.Join(garden, m.file)
+	text, err := os.ReadFile(path) //nolint:gosec // a file of this project
+	if err != nil {
+		return "", err
+	}
+	changed := string(text[:m.at]) + m.new + string(text[m.at+len(m.old):])
+	if err := os.WriteFile(path, []byte(changed), 0o600); err != nil { //nolint:gosec // in the copy
+		return "", err
+	}
+	defer func() { err = errors.Join(err, os.WriteFile(path, text, 0o600)) }() //nolint:gosec // in the copy
+	if _, err := b.test(ctx, garden, "-run", "^$"); err != nil {
+		return "", errInvalid
+	}
+	for _, which := range []string{"-skip", "-run"} {
+		out, err := b.test(ctx, garden, which, explorations)
+		var failed *exec.ExitError
+		switch {
+		case err == nil:
+			continue
+		case !errors.As(err, &failed):
+			return "", err
+		}
+		if by := finder(out); by != "" {
+			return by, nil
+		}
+		return "the end of the tests: " + tail(out), nil
+	}
+	return "", nil
+}
