@@ -125,8 +125,35 @@ func TestHalfClaim(t *testing.T) {
 	s := series(t, "s")
 	_, err := s.Void(t.Context(), db, "k", "")
 	wantError(t, err, serial.ErrNoClaim)
-	if res := must(s.Claim(t.Context(), db, "k", 2)); res.Replayed || res.Row.To != 2 {
+	if res := must(s.Claim(t.Context(), db, "other", 2)); res.Replayed || res.Row.To != 2 {
 		t.Fatal(res)
+	}
+	if n := scan[int](t, db, "SELECT COUNT(*) FROM onerow_serial_claim WHERE claim_key = 'k' AND from_no IS NULL"); n != 1 {
+		t.Error("another claim has given it numbers")
+	}
+	if res := must(s.Claim(t.Context(), db, "k", 2)); res.Replayed || res.Row.To != 4 {
+		t.Fatal(res)
+	}
+}
+
+// TestVoidedSince: a transaction whose snapshot is older than the end of a claim is told that it has been voided, and why.
+func TestVoidedSince(t *testing.T) {
+	db, _ := open(t, dbtest.Isolation(sql.LevelRepeatableRead), dbtest.StaleWrites())
+	s := series(t, "s")
+	must(s.Claim(t.Context(), db, "k", 2))
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := scan[int](t, tx, "SELECT COUNT(*) FROM onerow_serial_claim WHERE voided_at IS NULL"); n != 1 {
+		t.Fatal(n)
+	}
+	must(s.Void(t.Context(), db, "k", "the first"))
+	if res := must(s.Void(t.Context(), tx, "k", "the second")); res.Changed || !res.Row.Voided || res.Row.VoidReason != "the first" {
+		t.Errorf("%+v", res)
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
 	}
 }
 
