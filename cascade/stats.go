@@ -27,8 +27,8 @@ type Stats struct {
 	Paused PauseState `json:"paused"`
 }
 
-// statsSQL reads in one snapshot: an entry of the index due for each open job, and the first of each resource; those of the archive's index (state, id) and
-// of the index (state, id) of parked rows that are counted; the workers; and the switch.
+// statsSQL reads in one snapshot: the open jobs, by the index due; the dead ones and leftovers, by the archive's index (state, id);
+// the parked rows, by theirs; the workers; and the switch.
 const statsSQL = `SELECT CASE WHEN state = 'scheduled' AND due_at <= UTC_TIMESTAMP(6) THEN 'ready' ELSE state END AS what, COUNT(*), NULL
   FROM onerow_job FORCE INDEX (due) GROUP BY what
 UNION ALL SELECT 'oldest', TIMESTAMPDIFF(MICROSECOND, MIN(due_at), UTC_TIMESTAMP(6)), NULL

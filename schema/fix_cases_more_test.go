@@ -127,6 +127,8 @@ func toolkitFixes() []fixCase {
 	return []fixCase{
 		{kind: toolkitColumn, name: "type", tool: true, broken: []string{"ALTER TABLE onerow_request MODIFY request_id VARCHAR(255) NOT NULL"}},
 		{kind: toolkitIndex, name: "unique", tool: true, broken: []string{"ALTER TABLE onerow_job DROP INDEX one_open"}},
+		{kind: toolkitIndex, name: "due", tool: true, broken: []string{"ALTER TABLE onerow_job DROP INDEX due"}},
+		{kind: toolkitIndex, name: "state", tool: true, broken: []string{"ALTER TABLE onerow_job_archive DROP INDEX state"}},
 		{kind: counterBehind, name: "jobs", tool: true, broken: []string{"INSERT INTO onerow_job_count VALUES (41, 'x', 1)"}, sql: "ALTER TABLE `onerow_job` AUTO_INCREMENT = 42"},
 		{kind: counterBehind, name: "archived jobs", tool: true, broken: []string{
 			"INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, batch_seq, failures, created_at, finished_at) VALUES (9, 'p', '1', 17, 'done', NOW(6), 1, 1, 0, NOW(6), NOW(6))"},
