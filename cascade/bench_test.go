@@ -90,7 +90,7 @@ func BenchmarkQueue(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "jobs/s")
 }
 
-func openBench(b *testing.B) *sql.DB {
+func openBench(b testing.TB) *sql.DB {
 	b.Helper()
 	db := dbtest.Open(b)
 	for _, stmt := range benchPlan.DDL() {
@@ -100,4 +100,19 @@ func openBench(b *testing.B) *sql.DB {
 		b.Fatal(err)
 	}
 	return db
+}
+
+// TestHeap: jobs that a worker has worked leave nothing in its memory.
+func TestHeap(t *testing.T) {
+	db := openBench(t)
+	w, err := NewWorker(db, benchPlan, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dbtest.HeapStays(t, func(n int) error {
+		insert(t, db, "screen", map[string]any{"project_id": n + 1})
+		condemn(t, db, int64(n+1), 0)
+		_, err := w.RunOnce(t.Context())
+		return err
+	})
 }

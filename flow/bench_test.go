@@ -2,12 +2,14 @@ package flow_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"testing"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/flow"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
 // BenchmarkWrite: 16 clients, each with its own flow, write a row of their own with proof. Beside it the floor: the same write in
@@ -53,4 +55,17 @@ func BenchmarkWrite(b *testing.B) {
 			})
 		})
 	}
+}
+
+// TestHeap: requests that are claimed, proven and finished leave nothing in memory.
+func TestHeap(t *testing.T) {
+	db, _ := open(t)
+	ctx := t.Context()
+	dbtest.HeapStays(t, func(n int) error {
+		r := flow.Run{Flow: fmt.Sprint("cart/", n), RequestID: "a"}
+		_, claimed := flow.Claim(ctx, db, r)
+		proven := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error { return flow.Prove(ctx, tx, r) })
+		_, finished := flow.Finish(ctx, db, r)
+		return errors.Join(claimed, proven, finished)
+	})
 }

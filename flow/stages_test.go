@@ -24,6 +24,14 @@ func TestStagesApart(t *testing.T) {
 	if err := flow.Prove(ctx, db, run("", "p")); err != nil {
 		t.Error(err)
 	}
+	// One has finished the second stage, which nobody owns since, and owns the first.
+	wantOutcome(t, flow.Admitted)(flow.Claim(ctx, db, run("pay", "q"), flow.After(run("", "p"))))
+	must(flow.Finish(ctx, db, run("pay", "q")))
+	wantOutcome(t, flow.Admitted)(flow.Supersede(ctx, db, run("", "q")))
+	wantOutcome(t, flow.Done)(flow.Claim(ctx, db, run("pay", "q"), flow.After(run("", "q"))))
+	if err := flow.Prove(ctx, db, run("", "q")); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestOwnedSince: a transaction whose snapshot is older than the owner is told of it.

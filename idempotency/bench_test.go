@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
 // BenchmarkDo: a transaction with one business INSERT is the floor; the others do it once for a key.
@@ -189,4 +191,15 @@ func (s *sized) round(b *testing.B, n int) map[string][]time.Duration {
 func median(d []time.Duration) time.Duration {
 	slices.Sort(d)
 	return d[len(d)/2]
+}
+
+// TestHeap: keys that are new, and replays, leave nothing in memory.
+func TestHeap(t *testing.T) {
+	db, _ := open(t)
+	keys, ctx := newKeys(t, idempotency.Config{}), t.Context()
+	dbtest.HeapStays(t, func(n int) error {
+		_, first := idempotency.Do(ctx, db, keys, key(fmt.Sprint("k", n)), charge(1))
+		_, again := idempotency.Do(ctx, db, keys, key(fmt.Sprint("k", n)), charge(1), idempotency.LookFirst())
+		return errors.Join(first, again)
+	})
 }

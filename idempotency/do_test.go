@@ -276,6 +276,7 @@ func TestBusy(t *testing.T) {
 			out idempotency.Outcome[receipt]
 			err error
 		}
+		gone := dbtest.Waiting(t, db)
 		done := make(chan answer, 1)
 		go func() {
 			ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
@@ -283,7 +284,7 @@ func TestBusy(t *testing.T) {
 			out, err := idempotency.Do(ctx, db, keys, key("a"), charge(2))
 			done <- answer{out, err}
 		}()
-		dbtest.AwaitLock(t, db)
+		dbtest.AwaitLock(t, db, gone...)
 		close(leave)
 		if err := <-first; err != nil {
 			t.Fatal(err)

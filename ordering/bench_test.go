@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/ordering"
 )
 
@@ -61,5 +62,20 @@ func BenchmarkApply(b *testing.B) {
 				ON DUPLICATE KEY UPDATE last_seq = ?, state = '{}'`, fmt.Sprint(user), seq, seq)
 			return err
 		})
+	})
+}
+
+// TestHeap: new streams, a message, and its redelivery leave nothing in memory.
+func TestHeap(t *testing.T) {
+	db, _ := open(t)
+	g, ctx := must(ordering.New[runState](ordering.Config{Consumer: "c", Keep: true})), t.Context()
+	dbtest.HeapStays(t, func(n int) error {
+		apply := func() error {
+			return second(g.Apply(ctx, db, ordering.Message{Stream: fmt.Sprint(n), Sequence: 1}, func(_ context.Context, _ *onerow.Tx, _ ordering.Message, s *runState) error {
+				s.Meters++
+				return nil
+			}))
+		}
+		return errors.Join(apply(), apply())
 	})
 }

@@ -2,11 +2,13 @@ package quota_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/quota"
 )
 
@@ -68,5 +70,15 @@ func byHand(ctx context.Context, db onerow.DB, limit int) error {
 			}
 		}
 		return nil
+	})
+}
+
+// TestHeap: owners whose flags are settled leave nothing in memory.
+func TestHeap(t *testing.T) {
+	db, _ := open(t, order{})
+	r := order{}.rule(t)
+	dbtest.HeapStays(t, func(n int) error {
+		setLimit(t, db, n, 1)
+		return errors.Join(quota.Mark(t.Context(), db, "project", n), r.Settle(t.Context(), db, n))
 	})
 }

@@ -7,6 +7,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/repo"
 )
 
 // Each hot path runs beside its floor: the same statements by hand, in the same
@@ -170,5 +173,17 @@ func BenchmarkHotOwner(b *testing.B) {
 				b.Error(err)
 			}
 		}
+	})
+}
+
+// TestHeap: rows that come and go leave nothing in memory.
+func TestHeap(t *testing.T) {
+	db, p, ctx := open(t), newRepos(t).projects, t.Context()
+	dbtest.HeapStays(t, func(n int) error {
+		res, err := p.Create(ctx, db, Project{UserID: 1, Name: fmt.Sprint("n", n)}, repo.RequestID(fmt.Sprint(n)))
+		if err != nil {
+			return err
+		}
+		return second(p.Delete(ctx, db, res.Row.ID))
 	})
 }

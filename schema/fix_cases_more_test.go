@@ -126,9 +126,10 @@ func foreignFixes() []fixCase {
 func toolkitFixes() []fixCase {
 	return []fixCase{
 		{kind: toolkitColumn, name: "type", tool: true, broken: []string{"ALTER TABLE onerow_request MODIFY request_id VARCHAR(255) NOT NULL"}},
-		{kind: toolkitIndex, name: "unique", tool: true, broken: []string{"ALTER TABLE onerow_job DROP INDEX one_open"}},
-		{kind: toolkitIndex, name: "due", tool: true, broken: []string{"ALTER TABLE onerow_job DROP INDEX due"}},
-		{kind: toolkitIndex, name: "state", tool: true, broken: []string{"ALTER TABLE onerow_job_archive DROP INDEX state"}},
+		{kind: indexMissing, name: "toolkit's, unique", tool: true, broken: []string{"ALTER TABLE onerow_job DROP INDEX one_open"}, sql: "ALTER TABLE `onerow_job` ADD UNIQUE KEY `one_open` (`resource`, `resource_id`)"},
+		{kind: indexMissing, name: "toolkit's, primary", tool: true, broken: []string{"ALTER TABLE onerow_request DROP PRIMARY KEY"}, sql: "ALTER TABLE `onerow_request` ADD PRIMARY KEY (`resource`, `owner`, `request_id`)", may: []string{"onerow_request key PRIMARY"}},
+		{kind: indexMissing, name: "toolkit's, due", tool: true, broken: []string{"ALTER TABLE onerow_job DROP INDEX due"}, sql: "ALTER TABLE `onerow_job` ADD KEY `due` (`resource`, `due_at`, `state`)"},
+		{kind: indexMissing, name: "toolkit's, state", tool: true, broken: []string{"ALTER TABLE onerow_job_archive DROP INDEX state"}, sql: "ALTER TABLE `onerow_job_archive` ADD KEY `state` (`state`, `id`)"},
 		{kind: counterBehind, name: "jobs", tool: true, broken: []string{"INSERT INTO onerow_job_count VALUES (41, 'x', 1)"}, sql: "ALTER TABLE `onerow_job` AUTO_INCREMENT = 42"},
 		{kind: counterBehind, name: "archived jobs", tool: true, broken: []string{
 			"INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, batch_seq, failures, created_at, finished_at) VALUES (9, 'p', '1', 17, 'done', NOW(6), 1, 1, 0, NOW(6), NOW(6))"},

@@ -259,14 +259,11 @@ func (v *verifier) toolkit() {
 		}
 		for _, c := range want.columns {
 			if problem := c.problem(have.column(c.name)); problem != "" {
+				v.wrong[columnOf{have, c.name}] = true
 				v.say(toolkitColumn, Difference{Table: want.name, Column: c.name, Problem: problem, Fix: migrate}, "")
 			}
 		}
-		for _, x := range want.indexes {
-			if !have.serves(x) {
-				v.say(toolkitIndex, Difference{Table: want.name, Index: x.label(), Problem: fmt.Sprintf("no %s on (%s)", x.kind(), strings.Join(x.columns, ", ")), Fix: migrate}, "")
-			}
-		}
+		v.indexes(table{name: want.name, indexes: want.indexes}, have)
 		v.triggers(have)
 	}
 }

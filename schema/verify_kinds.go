@@ -50,7 +50,6 @@ const (
 	foreignUpdate   kind = "foreign key to what is detached"
 
 	toolkitColumn kind = "toolkit's column"
-	toolkitIndex  kind = "toolkit's index"
 )
 
 // say adds a difference. The statement, where one does it, ends its fix: it may do no harm

@@ -39,14 +39,21 @@ func (c wantColumn) auto() wantColumn {
 	return c
 }
 
-func primary(columns ...string) tableIndex { return tableIndex{columns: columns, unique: true} }
+const (
+	decides = "it decides which of two callers wins"
+	goesBy  = "the toolkit's statements go by it"
+)
+
+func primary(columns ...string) tableIndex {
+	return tableIndex{columns: columns, unique: true, why: decides}
+}
 
 func unique(name string, columns ...string) tableIndex {
-	return tableIndex{name: name, columns: columns, unique: true}
+	return tableIndex{name: name, columns: columns, unique: true, why: decides}
 }
 
 func index(name string, columns ...string) tableIndex {
-	return tableIndex{name: name, columns: columns}
+	return tableIndex{name: name, columns: columns, why: goesBy}
 }
 
 func prose(name, ddl string, min int64) wantColumn {

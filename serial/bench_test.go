@@ -2,11 +2,13 @@ package serial_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"testing"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/serial"
 )
 
@@ -55,5 +57,14 @@ func byHand(ctx context.Context, db onerow.DB, id string, amount int64) error {
 		}
 		_, err = tx.ExecContext(ctx, "INSERT INTO postcard (id, campaign, from_no, to_no) VALUES (?, 'floor', ?, ?)", id, next-amount, next-1)
 		return err
+	})
+}
+
+// TestHeap: series, claims and their repeats leave nothing in memory.
+func TestHeap(t *testing.T) {
+	db, _ := open(t)
+	dbtest.HeapStays(t, func(n int) error {
+		s := must(serial.New(fmt.Sprint("s", n)))
+		return errors.Join(sell(t.Context(), db, s, fmt.Sprint(n), 2), sell(t.Context(), db, s, fmt.Sprint(n), 2))
 	})
 }

@@ -8,6 +8,9 @@ var edgeBugs = []bug{
 		{"migrations/lock.go", "if errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) {", "if errors.Is(err, driver.ErrBadConn) || err != nil {"}}},
 	{"a child moves below a parent that a deletion hides", "./repo", "Parent", []change{{"repo/statements.go",
 		`WHERE %s = ? AND deletion_id IS NULL LOCK IN SHARE MODE"`, `WHERE %s = ? LOCK IN SHARE MODE"`}}},
+	{"calls are remembered in memory", "./idempotency", "TestHeap", []change{
+		{"idempotency/keys.go", "type Keys struct{ cfg Config }", "type Keys struct{ cfg Config }\n\nvar known = map[string]*call{}"},
+		{"idempotency/do.go", "\tif err := c.rename(ctx, db); err != nil {", "\tknown[c.key.String()] = c\n\tif err := c.rename(ctx, db); err != nil {"}}},
 	{"a claim keeps the mark of what failed before it", "./idempotency", "TakesTheMarkOff", []change{{"idempotency/do.go",
 		`SET status = 'in_progress', attention = 0, token`, `SET status = 'in_progress', token`}}},
 	{"a claim with the key last keeps the mark of what failed before it", "./idempotency", "TakesTheMarkOff", []change{{"idempotency/last.go",

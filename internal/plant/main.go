@@ -215,13 +215,19 @@ func (b bug) test(ctx context.Context, garden, which, pattern string) (string, e
 	return string(out), err
 }
 
-// finder is the first test that failed. Empty: none did, and what ended the tests, a timeout or a lost server, may not be the
-// bug.
+// finder is the first test that failed, or that never ended. Empty: none, and what ended the tests, a lost server for example, may not
+// be the bug.
 func finder(out string) string {
+	never := false
 	for line := range strings.Lines(out) {
 		if name, found := strings.CutPrefix(line, "--- FAIL: "); found {
 			name, _, _ = strings.Cut(name, " ")
 			return name
+		}
+		never = never || strings.HasPrefix(line, "panic: test timed out")
+		if name, found := strings.CutPrefix(line, "\t\t"); found && never {
+			name, _, _ = strings.Cut(name, " ")
+			return name + ", which does not end"
 		}
 	}
 	return ""
