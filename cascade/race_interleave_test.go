@@ -132,8 +132,27 @@ func duels(ready func(*Worker)) []duel {
 			return err
 		}
 	}
+	// ended is a job that ended long ago, with a count and a row that is parked or skipped.
+	ended := func(state, row string) call {
+		return does(putJob("project", state, "0 SECOND"), moveColumns+"UTC_TIMESTAMP(6) - INTERVAL 400 DAY FROM onerow_job", "DELETE FROM onerow_job",
+			"INSERT INTO onerow_job_count (job_id, table_name, deleted_rows) VALUES (1, 'note', 3)",
+			"INSERT INTO onerow_parked (id, job_id, table_name, row_key, error, state, parked_at) VALUES (1, 1, 'note', '1', 'in use', '"+row+"', UTC_TIMESTAMP(6))")
+	}
+	purge := func(ctx context.Context, db *sql.DB) error { return second(PurgeJobs(ctx, db, year, 10)) }
+	purgeAudits := func(ctx context.Context, db *sql.DB) error { return second(PurgeDeletions(ctx, db, year, 10)) }
+	audit := "INSERT INTO onerow_deletion (id, resource, resource_id, deleted_from, grace_us, requested_at) VALUES (5, 'project', '1', 'active', 0, UTC_TIMESTAMP(6) - INTERVAL 400 DAY)"
+	retryRow := forgive(ErrNoJob, forgive(ErrNoParked, func(ctx context.Context, db *sql.DB) error { return second(RetryParked(ctx, db, 1)) }))
+	skipRow := forgive(ErrNoJob, forgive(ErrNoParked, func(ctx context.Context, db *sql.DB) error { return second(SkipParked(ctx, db, 1)) }))
 	takeover, unchanged := takeOver(new(string))
 	return []duel{
+		{"purge, twice", ended("done", "skipped"), purge, nil, nil, nil, 2},
+		{"purge, retry a skipped row", ended("done", "skipped"), purge, retryRow, nil, nil, 2},
+		{"purge, skip the last row", ended("leftovers", "parked"), purge, skipRow, nil, nil, 2},
+		{"purge audits, twice", does(audit), purgeAudits, nil, nil, nil, 2},
+		{"purge audits, purge", func(ctx context.Context, db *sql.DB) error {
+			return errors.Join(ended("done", "skipped")(ctx, db), does(audit)(ctx, db))
+		}, purgeAudits, purge, nil, nil, 2},
+		{"purge audits, enqueue", does(audit), purgeAudits, enqueue, nil, nil, 2},
 		{"enqueue, twice", nil, enqueue, nil, nil, nil, 2},
 		{"enqueue, enqueue with grace", nil, enqueue, func(ctx context.Context, db *sql.DB) error {
 			_, err := Enqueue(ctx, db, Deletion{ID: 5, Resource: "project", ResourceID: "1", Grace: time.Hour})

@@ -202,9 +202,18 @@ func (x *explorer) empty(ctx context.Context) error {
 	if len(x.w.Empty) == 0 {
 		return nil
 	}
-	queries := make([]string, len(x.w.Empty))
+	has, err := haveRows(ctx, x.observer, x.w.Empty)
+	if err != nil {
+		return fmt.Errorf("emptying the tables: %w", err)
+	}
+	var queries []string
 	for i, name := range x.w.Empty {
-		queries[i] = "DELETE FROM " + quote(name)
+		if has[i] {
+			queries = append(queries, "DELETE FROM "+quote(name))
+		}
+	}
+	if len(queries) == 0 {
+		return nil
 	}
 	if _, err := x.observer.ExecContext(ctx, strings.Join(queries, "; ")); err != nil {
 		return fmt.Errorf("emptying the tables: %w", err)

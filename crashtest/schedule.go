@@ -1,6 +1,7 @@
 package crashtest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -170,4 +171,26 @@ func interleavings(steps []int, limit int) int {
 		}
 	}
 	return min(total, limit)
+}
+
+func (x *racer) replay(ctx context.Context, schedule string) (string, error) {
+	if err := checkSchedule(schedule, len(x.race.Calls)); err != nil {
+		return "", err
+	}
+	if _, err := x.serial(ctx); err != nil {
+		return "", err
+	}
+	r, err := x.play(ctx, schedule, x.all(), strings.ToUpper(schedule) != schedule)
+	if err != nil {
+		return "", err
+	}
+	table := r.stepper.trace.table(len(x.race.Calls))
+	if r.diverged {
+		return table, fmt.Errorf("%w: a copy that it names could not go on there; this was run: %s", errUnplayable, r.schedule())
+	}
+	failure, err := x.judge(ctx, r)
+	if err == nil && failure != nil {
+		err = &RaceFailures{Workflow: x.race.Name, Schedules: 1, List: []*RaceFailure{failure}}
+	}
+	return table, err
 }

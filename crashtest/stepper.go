@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/go-sql-driver/mysql"
 )
 
 const (
@@ -242,81 +240,4 @@ func (s *stepper) step(p *process) {
 	s.trace.step(p)
 	p.to(executing)
 	close(p.current.turn)
-}
-
-// abandon stops a process for good at the statement that it holds. The call returns with an error, since nobody can end a goroutine, but
-// nothing more is sent: on the server its session stands still, with its locks.
-func (s *stepper) abandon(p *process) error {
-	p.to(stopped)
-	s.trace.note(p, "stops here, its connection stays open")
-	s.zombies = append(s.zombies, p)
-	s.last, s.burst = nil, 0
-	return p.release()
-}
-
-// bury ends the sessions of the processes that stopped, as the server does when it notices at last.
-func (s *stepper) bury() error {
-	var errs []error
-	for _, z := range s.zombies {
-		s.trace.note(z, "its connection is killed")
-		errs = append(errs, killSessions(z.lane, s.side))
-	}
-	s.zombies = nil
-	return errors.Join(errs...)
-}
-
-// killSessions ends all sessions of a lane and waits for that.
-func killSessions(l *lane, side *side) error {
-	var errs []error
-	for _, session := range l.connector.openSessions() {
-		errs = append(errs, side.kill(session))
-	}
-	return errors.Join(errs...)
-}
-
-// endProcess kills the sessions of a process that may be in the middle of a statement, and lets its goroutine end.
-func endProcess(p *process, side *side) error {
-	return errors.Join(killSessions(p.lane, side), p.release())
-}
-
-// unstick waits while nobody can go on. An error says why nobody ever will.
-func (s *stepper) unstick() error {
-	begin := time.Now()
-	for len(s.canGoOn()) == 0 && (s.somebody(waiting) || s.somebody(idle)) {
-		if !s.somebody(idle) && time.Since(begin) > stuckLimit {
-			return fmt.Errorf("%w within %s", errStuck, stuckLimit)
-		}
-		if time.Now().After(s.limit) {
-			return fmt.Errorf("%w: not over within %s", errHung, callLimit)
-		}
-		timer := time.NewTimer(time.Millisecond)
-		select {
-		case e := <-s.events:
-			s.take(e)
-		case <-timer.C:
-			for _, p := range s.procs {
-				p.seen = 0
-			}
-		case <-s.ctx.Done():
-		}
-		timer.Stop()
-		if err := s.calm(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// transient says whether a caller repeats the request after an answer: deadlock, lock wait timeout, a record that changed since it was
-// read (MariaDB), a COMMIT that a cluster refused, a lost connection.
-func transient(err error) bool {
-	var server *mysql.MySQLError
-	if errors.As(err, &server) {
-		switch server.Number {
-		case 1213, 1205, 1020, 3101, 1180:
-			return true
-		}
-		return false
-	}
-	return lost(err)
 }

@@ -84,6 +84,7 @@ func verbs() []verb {
 			return nil
 		}, 35},
 		{"supersede", staged, func(ctx context.Context, db *sql.DB) error { return second(flow.Supersede(ctx, db, run("", "b"))) }, 60},
+		{"supersede nobody", nothing, func(ctx context.Context, db *sql.DB) error { return second(flow.Supersede(ctx, db, a)) }, 35},
 		{"finish", staged, func(ctx context.Context, db *sql.DB) error { return second(flow.Finish(ctx, db, a)) }, 45},
 		{"await", claimed, func(ctx context.Context, db *sql.DB) error {
 			return second(flow.Await(ctx, db, a, "price", []byte("x")))

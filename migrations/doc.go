@@ -9,7 +9,7 @@
 //
 // The three may be mixed. What was applied is remembered in a table of its own,
 // [TableName], so an application's goose migrations, in goose_db_version, live
-// beside them and number as they like.
+// beside them and number as they like. [New] applies those with the same promises.
 //
 // # What is promised
 //

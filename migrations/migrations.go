@@ -26,10 +26,18 @@ var FS embed.FS
 // [Up], [Down] and [Status] do not cover. It takes the same lock and heals in the
 // same way. It sends nothing yet. db stays the caller's; do not call the
 // provider's Close unless the pool is to be closed.
-func Provider(db *sql.DB) (*goose.Provider, error) { return provider(db, FS, sessionLock{}) }
+func Provider(db *sql.DB) (*goose.Provider, error) { return New(db, FS, TableName) }
 
-func provider(db *sql.DB, files fs.FS, lock sessionLock) (*goose.Provider, error) {
-	s, err := newStore()
+// New returns goose's provider for an application's own migrations, which are in
+// files as NNNNN_topic.sql and are remembered in a table of their own. It keeps
+// what [Up] promises, as long as each statement of theirs is safe to repeat: DDL
+// commits by itself. It takes the same lock as the toolkit's.
+func New(db *sql.DB, files fs.FS, table string) (*goose.Provider, error) {
+	return provider(db, files, table, sessionLock{})
+}
+
+func provider(db *sql.DB, files fs.FS, table string, lock sessionLock) (*goose.Provider, error) {
+	s, err := newStore(table)
 	if err != nil {
 		return nil, err
 	}

@@ -181,7 +181,7 @@ func TestUpInParallel(t *testing.T) {
 					db := dbtest.OpenDSN(t, dsn)
 					done.Go(func() {
 						start.Wait()
-						p, err := provider(db, FS, sessionLock{off: off})
+						p, err := provider(db, FS, TableName, sessionLock{off: off})
 						if err == nil {
 							_, err = p.Up(t.Context())
 						}
@@ -211,7 +211,7 @@ func TestUpSurvivesFaults(t *testing.T) {
 	}
 	one := fstest.MapFS{"00001_requests.sql": {Data: text}}
 	up := func(ctx context.Context, db *sql.DB) error {
-		p, err := provider(db, one, sessionLock{})
+		p, err := provider(db, one, TableName, sessionLock{})
 		if err == nil {
 			_, err = p.Up(ctx)
 		}
@@ -394,6 +394,19 @@ func TestBesideTheApplication(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := tables(t, db); !slices.Equal(got, []string{"goose_db_version", TableName}) {
+		t.Fatalf("%q", got)
+	}
+	own := fstest.MapFS{"00001_note.sql": {Data: []byte("-- +goose NO TRANSACTION\n-- +goose Up\nCREATE TABLE IF NOT EXISTS note (id INT PRIMARY KEY);\n")}}
+	for _, want := range []int{1, 0} {
+		p, err := New(db, own, "the app's versions")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if done, err := p.Up(ctx); err != nil || len(done) != want {
+			t.Fatalf("%d applied, %v", len(done), err)
+		}
+	}
+	if got := tables(t, db); !slices.Equal(got, []string{"goose_db_version", "note", TableName, "the app's versions"}) {
 		t.Fatalf("%q", got)
 	}
 }

@@ -2,7 +2,6 @@ package rowkey
 
 import (
 	"database/sql"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -256,104 +255,4 @@ func column(alias, name string) string {
 		return ident.Quote(name)
 	}
 	return ident.Quote(alias) + "." + ident.Quote(name)
-}
-
-// Encode writes a key in the form of [onerow.EncodeKey], which jobs carry. Errors: [ErrKey].
-func (c Codec) Encode(k Key) (string, error) {
-	values := make([]any, len(c.parts))
-	literals := c.Parts(k)
-	if len(literals) != len(c.parts) {
-		return "", fmt.Errorf("%w: %q has %d parts, %s", ErrKey, k, len(literals), c.expected())
-	}
-	for i, p := range c.parts {
-		v, err := p.value(literals[i])
-		if err != nil {
-			return "", err
-		}
-		values[i] = v
-	}
-	return onerow.EncodeKey(values...)
-}
-
-// Decode is the inverse of Encode, checked against the types of the columns. Errors: [ErrKey].
-func (c Codec) Decode(encoded string) (Key, error) {
-	values, err := onerow.DecodeKey(encoded)
-	if err != nil {
-		return "", fmt.Errorf("%w (%s)", err, c.expected())
-	}
-	if len(values) != len(c.parts) {
-		return "", fmt.Errorf("%w: %q has %d parts, %s", ErrKey, encoded, len(values), c.expected())
-	}
-	literals := make([]string, len(values))
-	for i, p := range c.parts {
-		if literals[i], err = p.from(values[i]); err != nil {
-			return "", fmt.Errorf("%w: %q: %s; %s", ErrKey, encoded, err.Error(), c.expected())
-		}
-	}
-	return join(literals), nil
-}
-
-// Parse reads what a person types: 42, abc, 0x00ff, or 101,1993-09-21 for several columns.
-// Text among several that has a comma in it is given in the encoded form: 101,'a%2Cb.
-// Errors: [ErrKey], which says what is expected.
-func (c Codec) Parse(text string) (Key, error) {
-	typed := []string{text}
-	if len(c.parts) > 1 {
-		typed = strings.Split(text, ",")
-	}
-	if len(typed) != len(c.parts) {
-		return "", fmt.Errorf("%w: %q has %d parts, %s", ErrKey, text, len(typed), c.expected())
-	}
-	literals := make([]string, len(typed))
-	for i, p := range c.parts {
-		value, err := p.parse(typed[i], len(c.parts) > 1)
-		if err == nil {
-			literals[i], err = p.from(value)
-		}
-		if err != nil {
-			return "", fmt.Errorf("%w: %q: %s; %s", ErrKey, text, err.Error(), c.expected())
-		}
-	}
-	return join(literals), nil
-}
-
-// Where is the predicate that holds for rows with the given text in each of some columns:
-// the condition of a polymorphic edge. It is empty without columns. Errors: [ErrType], [ErrKey].
-func Where(cat *schema.Catalog, table, alias string, values map[string]string) (string, error) {
-	var list []string
-	for _, name := range sorted(values) {
-		c, err := New(cat, table, []string{name})
-		if err != nil {
-			return "", err
-		}
-		p := c.parts[0]
-		value, err := p.parse(values[name], false)
-		if err != nil {
-			return "", fmt.Errorf("%w: %q: %s; %s", ErrKey, values[name], err.Error(), c.expected())
-		}
-		literal, err := p.from(value)
-		if err != nil {
-			return "", fmt.Errorf("%w: %q: %s; %s", ErrKey, values[name], err.Error(), c.expected())
-		}
-		list = append(list, column(alias, p.name)+" = "+literal)
-	}
-	return strings.Join(list, " AND "), nil
-}
-
-func (c Codec) expected() string {
-	list := make([]string, len(c.parts))
-	for i, p := range c.parts {
-		list[i] = p.name + " " + p.kind.example()
-	}
-	return fmt.Sprintf("the key of %s is %s", c.table, strings.Join(list, ", "))
-}
-
-// unhex is the bytes of x'…', with or without a character set before it.
-func unhex(literal string) ([]byte, error) {
-	_, digits, ok := strings.Cut(literal, "x'")
-	raw, err := hex.DecodeString(strings.TrimSuffix(digits, "'"))
-	if err != nil || !ok {
-		return nil, fmt.Errorf("%w: %q is no literal of this package", ErrKey, literal)
-	}
-	return raw, nil
 }

@@ -63,7 +63,7 @@ func TestYAMLIsThePlan(t *testing.T) {
 func TestMigrateTwice(t *testing.T) {
 	db := dbtest.Open(t)
 	ctx := t.Context()
-	if _, err := db.ExecContext(ctx, sqlCreateVersions); err != nil {
+	if _, err := db.ExecContext(ctx, "CREATE TABLE "+VersionTable+" (id SERIAL, version_id BIGINT NOT NULL, is_applied BOOLEAN NOT NULL, tstamp TIMESTAMP NULL DEFAULT NOW())"); err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan error, 2)

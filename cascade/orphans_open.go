@@ -1,0 +1,85 @@
+package cascade
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/onerow/onerow"
+)
+
+// standsSQL reads by the unique key one_open, and by the archive's index (resource,
+// resource_id) and one_row's part of each job that it finds there. One statement for both, so
+// that a job that moves between the two tables is seen in one of them.
+const (
+	standsOpenSQL = `SELECT resource_id, id, 'open' FROM onerow_job WHERE resource = ? AND resource_id IN (`
+	standsKeptSQL = `) UNION ALL SELECT a.resource_id, a.id, a.state FROM onerow_job_archive AS a
+WHERE a.resource = ? AND (a.state = 'dead' OR EXISTS (SELECT 1 FROM onerow_parked AS p WHERE p.job_id = a.id)) AND a.resource_id IN (`
+)
+
+// standing is what stands for missing rows, by their ids.
+type standing struct {
+	open map[string]bool   // a job that will delete what is below
+	kept map[string]string // why a person has to decide: a job has left rows on purpose, or is dead
+}
+
+// stands asks what stands for missing rows. One statement per 500 ids.
+func stands(ctx context.Context, db onerow.DB, resource string, ids []string) (standing, error) {
+	found, newest := standing{map[string]bool{}, map[string]string{}}, map[string]int64{}
+	for chunk := range slices.Chunk(ids, enqueueManyAtOnce) {
+		args := []any{resource}
+		for _, id := range chunk {
+			args = append(args, []byte(id))
+		}
+		marks := strings.Repeat("?, ", len(chunk)-1) + "?"
+		err := onerow.Query(ctx, db, standsOpenSQL+marks+standsKeptSQL+marks+")", append(args, args...), func(rows *sql.Rows) error {
+			var id, state string
+			var job int64
+			if err := rows.Scan(&id, &job, &state); err != nil {
+				return err
+			}
+			if state == "open" {
+				found.open[id] = true
+				return nil
+			}
+			if job <= newest[id] {
+				return nil
+			}
+			newest[id] = job
+			found.kept[id] = fmt.Sprintf("job %d has left parked or skipped rows below it; see cascade-worker parked list --job %d, and retry there what should go", job, job)
+			if State(state) == Dead {
+				found.kept[id] = fmt.Sprintf("job %d for it is dead; put right what stopped it, then retry that job", job)
+			}
+			return nil
+		})
+		if err != nil {
+			return found, err
+		}
+	}
+	return found, nil
+}
+
+// dropOpen takes those out for which a job is open, which will delete their rows, and lets
+// those be reported only whose rows were left on purpose.
+func dropOpen(ctx context.Context, db onerow.DB, resource string, orphans *[]Orphan) error {
+	var ids []string
+	for _, o := range *orphans {
+		if o.ID != "" {
+			ids = append(ids, o.ID)
+		}
+	}
+	found, err := stands(ctx, db, resource, ids)
+	if err != nil {
+		return err
+	}
+	*orphans = slices.DeleteFunc(*orphans, func(o Orphan) bool { return found.open[o.ID] })
+	for i := range *orphans {
+		o := &(*orphans)[i]
+		if why := found.kept[o.ID]; why != "" {
+			o.ReportOnly = why
+		}
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package cascade
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// RunOnce claims up to Config.ClaimJobs jobs that are due, works them one after
+// another, and returns how many it worked on, whatever came of them. An error means that the queue could not be read or
+// written, that the plan does not fit the database, or that the server refuses for the state that it is in, [ErrServerState],
+// and every job, or each that was claimed. What goes wrong with a job is stored with it. When ctx ends it gives back what it
+// has not finished, without an error.
+func (w *Worker) RunOnce(ctx context.Context) (worked int, err error) {
+	worked, _, err = w.round(ctx)
+	return worked, err
+}
+
+// round is RunOnce; it also says how many due jobs it saw.
+func (w *Worker) round(ctx context.Context) (worked, seen int, err error) {
+	begin := time.Now()
+	c, err := w.claim(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			w.cfg.Log.InfoContext(ctx, "cascade: nothing claimed", "worker", w.cfg.Name, "error", redact(err))
+			return 0, c.seen, nil
+		}
+		return 0, c.seen, explained(err)
+	}
+	var refused *turnError
+	passed := false
+	for i, job := range c.jobs {
+		// What waits too long would lose its lease while others are idle.
+		if err != nil || ctx.Err() != nil || i > 0 && time.Since(begin) > w.cfg.Lease/3 {
+			return worked, c.seen, errors.Join(err, w.release(ctx, c, c.jobs[i:]))
+		}
+		worked++
+		if err = w.settle(ctx, c, job, w.work(ctx, job)); errors.As(err, &refused) {
+			err = nil
+			continue
+		}
+		passed = true
+	}
+	if refused != nil && !passed {
+		err = refused.error // all of them: it may be no job's own, so the worker pauses
+	}
+	return worked, c.seen, err
+}
+
+// settle stores what came of a job. The error ends the round, unless it is a [turnError].
+func (w *Worker) settle(ctx context.Context, c claim, job Job, err error) error {
+	state := serverState(err)
+	if state == nil {
+		w.setbacks.end(job.ID)
+	}
+	log := w.cfg.Log.With("worker", w.cfg.Name, "job", job.ID, "resource", job.Resource, "id", job.ResourceID)
+	switch {
+	case err == nil:
+		log.InfoContext(ctx, "cascade: done")
+	case errors.Is(err, ErrLeaseLost):
+		log.WarnContext(ctx, "cascade: another worker has the job")
+		w.cfg.Observer.LeaseLost()
+		return nil
+	case ctx.Err() != nil:
+		log.InfoContext(ctx, "cascade: given back")
+		return w.release(ctx, c, []Job{job})
+	case state != nil && everybodys(state):
+		log.WarnContext(ctx, "cascade: postponed", "error", redact(state))
+		return errors.Join(w.postpone(ctx, job, state), state)
+	case state != nil:
+		log.WarnContext(ctx, "cascade: postponed", "error", redact(state))
+		if endedByServer(state) {
+			w.pace.slower()
+		}
+		if err := w.store(ctx, job, Ready, 0, state, backoff(w.setbacks.another(job.ID))); err != nil {
+			return errors.Join(err, state)
+		}
+		return &turnError{state}
+	case transient(err):
+		log.WarnContext(ctx, "cascade: postponed", "error", redact(err))
+		return errors.Join(w.postpone(ctx, job, err), w.unreachable(err))
+	case misfit(err):
+		log.ErrorContext(ctx, "cascade: postponed", "error", redact(err))
+		return errors.Join(w.postpone(ctx, job, err), err)
+	default:
+		log.ErrorContext(ctx, "cascade: failed", "failures", job.Failures+1, "error", redact(err))
+		if err := w.fail(ctx, job, err); err != nil {
+			return err
+		}
+	}
+	return w.ended(ctx, job)
+}
+
+// ended reports the job as it is stored now.
+func (w *Worker) ended(ctx context.Context, job Job) error {
+	if w.cfg.OnProgress == nil {
+		return nil
+	}
+	ctx, cancel := finishing(ctx)
+	defer cancel()
+	stored, err := Get(ctx, w.db, job.ID)
+	if err != nil {
+		return err
+	}
+	w.report(stored)
+	return nil
+}
+
+// report calls OnProgress.
+func (w *Worker) report(job Job) {
+	w.progress.Lock()
+	defer w.progress.Unlock()
+	w.cfg.OnProgress(job)
+}

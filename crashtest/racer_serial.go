@@ -1,0 +1,132 @@
+package crashtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// serial runs the copies one after the other, in every order, and the first order twice. AsOnce: one call alone, twice.
+func (x *racer) serial(ctx context.Context) (statements []int, err error) {
+	orders := permutations(x.all())
+	orders = append([]string{orders[0]}, orders...)
+	for i, order := range orders {
+		r, err := x.play(ctx, "", order, false)
+		if err != nil {
+			return nil, fmt.Errorf("the copies one after the other (%s): %w", order, err)
+		}
+		if err := errors.Join(r.stuck, r.check); err != nil {
+			return nil, fmt.Errorf("the copies one after the other (%s): %w\n%s", order, err, r.stepper.trace.table(len(x.race.Calls)))
+		}
+		if i == 0 {
+			for _, p := range r.stepper.procs {
+				statements = append(statements, p.steps)
+			}
+		}
+		e := ending{order: order, key: x.keyOf(r), tables: r.end, answers: r.answers}
+		if i == 1 && e.key != x.ends[0].key && x.race.Judge == nil {
+			return nil, fmt.Errorf("two serial executions in the same order differ: columns with generated values belong into Refs or Generated, "+
+				"times and random values into Ignore\nanswers: %s, then %s\n%s", answersText(x.ends[0].answers), answersText(e.answers),
+				diffOf(x.ends[0].tables, e.tables, sides{"first", "second"}))
+		}
+		x.ends = append(x.ends, e)
+	}
+	x.ends = x.ends[1:]
+	if err := x.works(statements); err != nil {
+		return nil, err
+	}
+	x.spin = 2*slices.Max(statements) + 10 // from now on: serially nobody gives way
+	if !x.race.AsOnce {
+		return statements, nil
+	}
+	r, err := x.play(ctx, "", "A", false)
+	if err == nil {
+		err = errors.Join(r.stuck, r.check)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("one call alone: %w", err)
+	}
+	for len(r.answers) < len(x.race.Calls) {
+		r.answers = append(r.answers, r.answers[0])
+	}
+	x.ends = []ending{{order: "one call alone", key: x.keyOf(r), tables: r.end, answers: r.answers}}
+	return statements, nil
+}
+
+// works refuses a race in which nothing is done: its ends would all be the same, and right. An error of the workflow's own may be its right
+// answer, and so may a constraint's refusal; another error of the server to every copy, in every order, is none.
+func (x *racer) works(statements []int) error {
+	if slices.Max(statements) == 0 {
+		return errors.New("the copies sent no statement")
+	}
+	for _, e := range x.ends {
+		for _, answer := range e.answers {
+			var server *mysql.MySQLError
+			if !errors.As(answer, &server) || refusal(server.Number) {
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("every copy fails in every serial execution: %w", x.ends[0].answers[0])
+}
+
+// refusal says whether a constraint's decision has this number: a duplicate key, a foreign key, a CHECK (MySQL, MariaDB), a SIGNAL.
+func refusal(number uint16) bool {
+	switch number {
+	case 1062, 1451, 1452, 3819, 4025, 1644:
+		return true
+	}
+	return false
+}
+
+func (x *racer) differentEnds() int {
+	keys := map[string]bool{}
+	for _, e := range x.ends {
+		keys[e.key] = true
+	}
+	return len(keys)
+}
+
+// keyOf is equal for two runs whose tables, as fingerprint sees them, and answers, as answersText does, are.
+func (x *racer) keyOf(r *run) string {
+	return fmt.Sprint(r.end.fingerprint()) + answersText(r.answers)
+}
+
+// answersText names the answers without what differs between runs: numbers are left out, and of a server's error all but its number.
+func answersText(answers []error) string {
+	texts := make([]string, len(answers))
+	for i, err := range answers {
+		var server *mysql.MySQLError
+		switch {
+		case err == nil:
+			texts[i] = "nil"
+		case errors.As(err, &server):
+			texts[i] = fmt.Sprintf("error %d", server.Number)
+		default:
+			texts[i] = fmt.Sprintf("%q", strings.Map(func(c rune) rune {
+				if c >= '0' && c <= '9' {
+					return -1
+				}
+				return c
+			}, err.Error()))
+		}
+	}
+	return strings.Join(texts, ", ")
+}
+
+func permutations(letters string) []string {
+	if len(letters) < 2 {
+		return []string{letters}
+	}
+	var all []string
+	for i := range letters {
+		for _, rest := range permutations(letters[:i] + letters[i+1:]) {
+			all = append(all, letters[i:i+1]+rest)
+		}
+	}
+	return all
+}
