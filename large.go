@@ -115,8 +115,8 @@ func escapes[T string | []byte](value T) (n int) {
 	return n
 }
 
-// limitSQL reads a variable.
-const limitSQL = `SELECT @@max_allowed_packet`
+// sqlLimit reads a variable.
+const sqlLimit = `SELECT @@max_allowed_packet`
 
 // tooLarge asks the server, in another session, whether a statement that the session was lost at fits. A statement whose
 // values would fit as they are, only not escaped and together, counts as too large when it is lost a
@@ -129,7 +129,7 @@ func (l *largeStatement) tooLarge(ctx context.Context, pool DB, err error, again
 		return e
 	}
 	for range 3 { // the pool may hand out the session that the server is about to close
-		if mysqlerr.Classify(QueryRow(ctx, pool, limitSQL, nil, &e.Limit)) != mysqlerr.ConnectionLost {
+		if mysqlerr.Classify(QueryRow(ctx, pool, sqlLimit, nil, &e.Limit)) != mysqlerr.ConnectionLost {
 			break
 		}
 		e.Limit = 0

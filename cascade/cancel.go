@@ -10,28 +10,28 @@ import (
 	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
-// cancelSQL decides between a cancel and a claim: both are conditional updates of
+// sqlCancel decides between a cancel and a claim: both are conditional updates of
 // the job's row, which it locks by the unique key one_open. A held job gets its own time
 // back, which is read before the state is written: assignments go from left to right.
-const cancelSQL = `UPDATE onerow_job SET due_at = IF(state = 'held', due_at - ` + heldFor + `, due_at), state = 'cancelled', batch_seq = batch_seq + 1
+const sqlCancel = `UPDATE onerow_job SET due_at = IF(state = 'held', due_at - ` + heldFor + `, due_at), state = 'cancelled', batch_seq = batch_seq + 1
 WHERE resource = ? AND resource_id = ? AND deletion_id = ? AND state IN ('scheduled', 'held') AND due_at > UTC_TIMESTAMP(6)`
 
-// moveCancelledSQL and dropCancelledSQL follow on the row that cancelSQL locked; so do, where
-// one of them fails in a transaction whose owner may commit, unmoveSQL and uncancelSQL. These
+// sqlMoveCancelled and sqlDropCancelled follow on the row that sqlCancel locked; so do, where
+// one of them fails in a transaction whose owner may commit, sqlUnmove and sqlUncancel. These
 // leave the job held: nothing is deleted that somebody wanted back.
 const (
-	moveCancelledSQL = moveColumns + `UTC_TIMESTAMP(6) FROM onerow_job WHERE resource = ? AND resource_id = ? AND state = 'cancelled'`
-	dropCancelledSQL = `DELETE j FROM onerow_job AS j WHERE j.resource = ? AND j.resource_id = ? AND j.state = 'cancelled'`
-	unmoveSQL        = `DELETE a FROM onerow_job_archive AS a JOIN onerow_job AS j ON j.id = a.id AND a.deletion_id = j.deletion_id
+	sqlMoveCancelled = moveColumns + `UTC_TIMESTAMP(6) FROM onerow_job WHERE resource = ? AND resource_id = ? AND state = 'cancelled'`
+	sqlDropCancelled = `DELETE j FROM onerow_job AS j WHERE j.resource = ? AND j.resource_id = ? AND j.state = 'cancelled'`
+	sqlUnmove        = `DELETE a FROM onerow_job_archive AS a JOIN onerow_job AS j ON j.id = a.id AND a.deletion_id = j.deletion_id
 WHERE j.resource = ? AND j.resource_id = ? AND j.state = 'cancelled'`
-	uncancelSQL = `UPDATE onerow_job SET due_at = due_at + ` + heldFor + `, state = 'held', last_error = 'its cancel failed', batch_seq = batch_seq + 1
+	sqlUncancel = `UPDATE onerow_job SET due_at = due_at + ` + heldFor + `, state = 'held', last_error = 'its cancel failed', batch_seq = batch_seq + 1
 WHERE resource = ? AND resource_id = ? AND state = 'cancelled'`
 )
 
-// cancelledSQL looks whether an earlier call has cancelled this deletion. It locks
+// sqlCancelled looks whether an earlier call has cancelled this deletion. It locks
 // the entries that it reads of the archive's index (resource, resource_id, id), for
 // a snapshot could be older than that call.
-const cancelledSQL = `SELECT state FROM onerow_job_archive WHERE resource = ? AND resource_id = ? AND deletion_id = ?
+const sqlCancelled = `SELECT state FROM onerow_job_archive WHERE resource = ? AND resource_id = ? AND deletion_id = ?
 ORDER BY id DESC LIMIT 1 LOCK IN SHARE MODE`
 
 // moveColumns copies a job into the archive; the time of its end follows.
@@ -51,7 +51,7 @@ SELECT id, resource, resource_id, deletion_id, state, due_at, token, worker, bat
 func Cancel(ctx context.Context, db onerow.DB, resource, resourceID string, deletionID int64) error {
 	key := []byte(resourceID)
 	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-		n, err := onerow.Affected(ctx, tx, cancelSQL, resource, key, deletionID)
+		n, err := onerow.Affected(ctx, tx, sqlCancel, resource, key, deletionID)
 		if err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func Cancel(ctx context.Context, db onerow.DB, resource, resourceID string, dele
 			return cancelledEarlier(ctx, tx, resource, key, deletionID)
 		}
 		if err = moveCancelled(ctx, tx, resource, key); err != nil && tx.Joined() {
-			for _, query := range []string{unmoveSQL, uncancelSQL} {
+			for _, query := range []string{sqlUnmove, sqlUncancel} {
 				if _, uerr := tx.ExecContext(ctx, query, resource, key); uerr != nil && !errors.Is(uerr, onerow.ErrTxPoisoned) {
 					return fmt.Errorf("%w (and the cancel could not be taken back; roll the transaction back: %w)", err, uerr)
 				}
@@ -73,26 +73,26 @@ func Cancel(ctx context.Context, db onerow.DB, resource, resourceID string, dele
 	return nil
 }
 
-// moveCancelled moves the job that cancelSQL has locked to the archive.
+// moveCancelled moves the job that sqlCancel has locked to the archive.
 func moveCancelled(ctx context.Context, tx *onerow.Tx, resource string, key []byte) error {
-	_, err := tx.ExecContext(ctx, moveCancelledSQL, resource, key)
+	_, err := tx.ExecContext(ctx, sqlMoveCancelled, resource, key)
 	if mysqlerr.Classify(err) == mysqlerr.Duplicate { // a finished job has its id
 		if err = renumberCancelled(ctx, tx, resource, key); err == nil {
-			_, err = tx.ExecContext(ctx, moveCancelledSQL, resource, key)
+			_, err = tx.ExecContext(ctx, sqlMoveCancelled, resource, key)
 		}
 	}
 	if err == nil {
-		_, err = tx.ExecContext(ctx, dropCancelledSQL, resource, key)
+		_, err = tx.ExecContext(ctx, sqlDropCancelled, resource, key)
 	}
 	return err
 }
 
-// cancelledIDSQL reads the row that cancelSQL has locked, by the unique key one_open.
-const cancelledIDSQL = `SELECT id FROM onerow_job WHERE resource = ? AND resource_id = ? FOR UPDATE`
+// sqlCancelledID reads the row that sqlCancel has locked, by the unique key one_open.
+const sqlCancelledID = `SELECT id FROM onerow_job WHERE resource = ? AND resource_id = ? FOR UPDATE`
 
 func renumberCancelled(ctx context.Context, tx *onerow.Tx, resource string, key []byte) error {
 	var id int64
-	if err := onerow.QueryRow(ctx, tx, cancelledIDSQL, []any{resource, key}, &id); err != nil {
+	if err := onerow.QueryRow(ctx, tx, sqlCancelledID, []any{resource, key}, &id); err != nil {
 		return err
 	}
 	_, err := renumber(ctx, tx, id)
@@ -101,7 +101,7 @@ func renumberCancelled(ctx context.Context, tx *onerow.Tx, resource string, key 
 
 func cancelledEarlier(ctx context.Context, tx *onerow.Tx, resource string, key []byte, deletionID int64) error {
 	var state State
-	err := onerow.QueryRow(ctx, tx, cancelledSQL, []any{resource, key, deletionID}, (*string)(&state))
+	err := onerow.QueryRow(ctx, tx, sqlCancelled, []any{resource, key, deletionID}, (*string)(&state))
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return fmt.Errorf("%w: it is no longer scheduled, or never was", ErrTooLate)

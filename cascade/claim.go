@@ -27,9 +27,9 @@ const (
 	maxCandidates    = 1000
 )
 
-// dueSQL reads, for one resource, the head of its part of the index due (resource, due_at, state), and nothing of the jobs of
+// sqlDue reads, for one resource, the head of its part of the index due (resource, due_at, state), and nothing of the jobs of
 // other plans that use the queue; it locks nothing. A job's resource never changes.
-const dueSQL = `(SELECT id, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', due_at) FROM onerow_job FORCE INDEX (due) WHERE resource = ? AND due_at <= UTC_TIMESTAMP(6)
+const sqlDue = `(SELECT id, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', due_at) FROM onerow_job FORCE INDEX (due) WHERE resource = ? AND due_at <= UTC_TIMESTAMP(6)
 ORDER BY due_at, id LIMIT %d)`
 
 // due returns the ids of jobs of the plan's resources that are due, those that are due longest first. One statement.
@@ -38,7 +38,7 @@ func (w *Worker) due(ctx context.Context) (ids []int64, err error) {
 	var parts []string
 	var resources []any
 	for _, name := range w.plan.Names() {
-		parts, resources = append(parts, fmt.Sprintf(dueSQL, limit)), append(resources, []byte(name))
+		parts, resources = append(parts, fmt.Sprintf(sqlDue, limit)), append(resources, []byte(name))
 	}
 	type candidate struct{ id, since int64 }
 	var list []candidate
@@ -55,18 +55,18 @@ func (w *Worker) due(ctx context.Context) (ids []int64, err error) {
 	return ids, err
 }
 
-// claimSQL decides who gets the jobs. It locks their rows by the primary key; who
+// sqlClaim decides who gets the jobs. It locks their rows by the primary key; who
 // comes second waits for the moment that the first one takes, finds due_at in the
 // future, and wins the rest. The token makes every batch of an earlier claim fail.
-const claimSQL = `UPDATE onerow_job FORCE INDEX (PRIMARY) SET state = 'running', token = token + 1, worker = ?, batch_seq = batch_seq + 1,
+const sqlClaim = `UPDATE onerow_job FORCE INDEX (PRIMARY) SET state = 'running', token = token + 1, worker = ?, batch_seq = batch_seq + 1,
   started_at = COALESCE(started_at, UTC_TIMESTAMP(6)), due_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND
 WHERE due_at <= UTC_TIMESTAMP(6) AND id IN `
 
-// wonSQL reads back by the primary key what the claim won. The value is the
+// sqlWon reads back by the primary key what the claim won. The value is the
 // claim's own, so the answer is right whatever the driver counts as affected, and
 // also when the UPDATE was not answered. It looks for finished jobs of the same ids by the
 // archive's primary key, see apart.
-const wonSQL = `SELECT id, resource, resource_id, deletion_id, token, failures,
+const sqlWon = `SELECT id, resource, resource_id, deletion_id, token, failures,
   EXISTS (SELECT 1 FROM onerow_job_archive AS a WHERE a.id = onerow_job.id) FROM onerow_job WHERE worker = ? AND state = 'running' AND id IN `
 
 // claim claims up to ClaimJobs due jobs of the plan's resources: it reads more candidates than it wants and
@@ -100,7 +100,7 @@ func (w *Worker) claim(ctx context.Context) (claim, error) {
 		return c, fmt.Errorf("cascade: claim: %w", won)
 	}
 	var twins []int // of c.jobs
-	err = onerow.Query(ctx, w.db, wonSQL+in(ids), []any{c.value}, func(rows *sql.Rows) error {
+	err = onerow.Query(ctx, w.db, sqlWon+in(ids), []any{c.value}, func(rows *sql.Rows) error {
 		job := Job{State: Running, Worker: w.cfg.Name}
 		var twin bool
 		err := rows.Scan(&job.ID, &job.Resource, &job.ResourceID, &job.DeletionID, &job.Token, &job.Failures, &twin)
@@ -124,18 +124,18 @@ func (w *Worker) claim(ctx context.Context) (claim, error) {
 	return c, nil
 }
 
-// freeSQL leaves out the jobs whose rows others hold: a batch that waits for a lock holds
-// its job past the end of the lease, and claimSQL would wait with it, and all workers with
+// sqlFree leaves out the jobs whose rows others hold: a batch that waits for a lock holds
+// its job past the end of the lease, and sqlClaim would wait with it, and all workers with
 // them. It locks by the primary key and, without a transaction, lets go at once; it decides
 // nothing.
-const freeSQL = `SELECT id FROM onerow_job FORCE INDEX (PRIMARY) WHERE id IN `
+const sqlFree = `SELECT id FROM onerow_job FORCE INDEX (PRIMARY) WHERE id IN `
 
 // free returns up to ClaimJobs of the jobs that nobody holds. Those that somebody holds do
 // not count as seen.
 func (w *Worker) free(ctx context.Context, ids []int64, c *claim) (free []int64, err error) {
 	for part := range slices.Chunk(ids, w.cfg.ClaimJobs) {
 		free = nil
-		err := onerow.Query(ctx, w.db, freeSQL+in(part)+" FOR UPDATE SKIP LOCKED", nil, func(rows *sql.Rows) error {
+		err := onerow.Query(ctx, w.db, sqlFree+in(part)+" FOR UPDATE SKIP LOCKED", nil, func(rows *sql.Rows) error {
 			var id int64
 			err := rows.Scan(&id)
 			free = append(free, id)
@@ -151,18 +151,18 @@ func (w *Worker) free(ctx context.Context, ids []int64, c *claim) (free []int64,
 	return nil, nil
 }
 
-// take runs claimSQL, again while the server refuses it: claims at REPEATABLE READ deadlock now and then. The
+// take runs sqlClaim, again while the server refuses it: claims at REPEATABLE READ deadlock now and then. The
 // value tells what an attempt without an answer has claimed.
 func (w *Worker) take(ctx context.Context, value string, ids []int64) error {
 	return onerow.Alone(ctx, w.db, func(ctx context.Context, db onerow.DB) error {
-		_, err := db.ExecContext(ctx, claimSQL+in(ids), value, w.cfg.Lease.Microseconds())
+		_, err := db.ExecContext(ctx, sqlClaim+in(ids), value, w.cfg.Lease.Microseconds())
 		return err
 	})
 }
 
-// releaseSQL gives jobs back, by the primary key and only while they are still this
+// sqlRelease gives jobs back, by the primary key and only while they are still this
 // claim's.
-const releaseSQL = `UPDATE onerow_job SET state = 'ready', due_at = UTC_TIMESTAMP(6), worker = NULL, batch_seq = batch_seq + 1
+const sqlRelease = `UPDATE onerow_job SET state = 'ready', due_at = UTC_TIMESTAMP(6), worker = NULL, batch_seq = batch_seq + 1
 WHERE worker = ? AND state = 'running' AND id IN `
 
 // release gives jobs back at once, also when ctx has ended. If it fails they are due
@@ -174,7 +174,7 @@ func (w *Worker) release(ctx context.Context, c claim, jobs []Job) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
 	defer cancel()
-	if _, err := w.db.ExecContext(ctx, releaseSQL+in(ids), c.value); err != nil {
+	if _, err := w.db.ExecContext(ctx, sqlRelease+in(ids), c.value); err != nil {
 		return fmt.Errorf("cascade: give %d jobs back, which are due when their lease ends: %w", len(jobs), err)
 	}
 	return nil

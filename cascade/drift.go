@@ -101,10 +101,10 @@ func (r *run) same(now, begun string) error {
 		ErrDrift, r.job.ID, begun, now)
 }
 
-// planSQL reads, and storePlanSQL writes, by the primary key.
+// sqlPlan reads, and sqlStorePlan writes, by the primary key.
 const (
-	planSQL      = `SELECT fingerprint FROM onerow_job_plan WHERE job_id = ?`
-	storePlanSQL = `INSERT INTO onerow_job_plan (job_id, fingerprint, stored_at) VALUES (?, ?, UTC_TIMESTAMP(6))
+	sqlPlan      = `SELECT fingerprint FROM onerow_job_plan WHERE job_id = ?`
+	sqlStorePlan = `INSERT INTO onerow_job_plan (job_id, fingerprint, stored_at) VALUES (?, ?, UTC_TIMESTAMP(6))
 ON DUPLICATE KEY UPDATE stored_at = VALUES(stored_at)`
 )
 
@@ -117,7 +117,7 @@ func (r *run) resume(ctx context.Context) error {
 		return nil
 	}
 	var begun []byte
-	err := r.again(ctx, func() error { return onerow.QueryRow(ctx, r.db, planSQL, []any{r.job.ID}, &begun) })
+	err := r.again(ctx, func() error { return onerow.QueryRow(ctx, r.db, sqlPlan, []any{r.job.ID}, &begun) })
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 	case err != nil:
@@ -136,6 +136,6 @@ func (r *run) storePlan(ctx context.Context, tx *onerow.Tx) error {
 	if r.planned {
 		return nil
 	}
-	_, err := tx.ExecContext(ctx, storePlanSQL, r.job.ID, []byte(r.graph.fingerprint))
+	_, err := tx.ExecContext(ctx, sqlStorePlan, r.job.ID, []byte(r.graph.fingerprint))
 	return err
 }

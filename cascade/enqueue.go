@@ -10,8 +10,8 @@ import (
 	"github.com/onerow/onerow"
 )
 
-// logSQL appends; it waits for nobody.
-const logSQL = `INSERT INTO onerow_deletion (resource, resource_id, owner, deleted_from, grace_us, requested_at)
+// sqlLog appends; it waits for nobody.
+const sqlLog = `INSERT INTO onerow_deletion (resource, resource_id, owner, deleted_from, grace_us, requested_at)
 VALUES (?, ?, ?, ?, ?, UTC_TIMESTAMP(6))`
 
 // Log writes the audit row of a deletion and returns its id, which goes into
@@ -25,7 +25,7 @@ func Log(ctx context.Context, db onerow.DB, d Deletion) (deletionID int64, err e
 	if d.Owner != "" {
 		owner = []byte(d.Owner)
 	}
-	res, err := db.ExecContext(ctx, logSQL, d.Resource, []byte(d.ResourceID), owner, d.From, d.Grace.Microseconds())
+	res, err := db.ExecContext(ctx, sqlLog, d.Resource, []byte(d.ResourceID), owner, d.From, d.Grace.Microseconds())
 	if err != nil {
 		return 0, fmt.Errorf("cascade: log the deletion of %s %s: %w", d.Resource, d.ResourceID, err)
 	}
@@ -35,13 +35,13 @@ func Log(ctx context.Context, db onerow.DB, d Deletion) (deletionID int64, err e
 	return deletionID, nil
 }
 
-// enqueueSQL: the unique key one_open decides, in this one statement, whether the
+// sqlEnqueue: the unique key one_open decides, in this one statement, whether the
 // row gets a job or has one. An open job's row is locked exclusively at once, so
 // that two callers do not deadlock over a share lock, as they would after a 1062.
 // A held job is scheduled again. It always changes something (batch_seq), so 1 affected row means inserted and 2
 // mean that a job is open, whatever clientFoundRows is. A running job is locked for
 // one batch at most.
-const enqueueSQL = `INSERT INTO onerow_job (resource, resource_id, deletion_id, state, due_at, created_at)
+const sqlEnqueue = `INSERT INTO onerow_job (resource, resource_id, deletion_id, state, due_at, created_at)
 VALUES (?, ?, ?, ?, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, UTC_TIMESTAMP(6))
 ON DUPLICATE KEY UPDATE
   due_at = CASE state WHEN 'scheduled' THEN LEAST(due_at, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND)
@@ -72,7 +72,7 @@ func Enqueue(ctx context.Context, db onerow.DB, d Deletion) (Job, error) {
 	var out Job
 	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 		out = job
-		res, err := tx.ExecContext(ctx, enqueueSQL, d.Resource, []byte(d.ResourceID), d.ID, string(job.State), grace, grace)
+		res, err := tx.ExecContext(ctx, sqlEnqueue, d.Resource, []byte(d.ResourceID), d.ID, string(job.State), grace, grace)
 		if err != nil {
 			return err
 		}
@@ -105,11 +105,11 @@ const enqueueManyAtOnce = 500
 
 // The rows of one INSERT get consecutive ids, @@auto_increment_increment apart, of which
 // the server answers with the first: so the n-th deletion's id is known without asking.
-// Otherwise the two are logSQL and enqueueSQL for many rows.
+// Otherwise the two are sqlLog and sqlEnqueue for many rows.
 const (
-	logManySQL     = `INSERT INTO onerow_deletion (resource, resource_id, owner, deleted_from, grace_us, requested_at) VALUES `
+	sqlLogMany     = `INSERT INTO onerow_deletion (resource, resource_id, owner, deleted_from, grace_us, requested_at) VALUES `
 	logManyRow     = `(?, ?, ?, ?, ?, UTC_TIMESTAMP(6))`
-	enqueueManySQL = `INSERT INTO onerow_job (resource, resource_id, deletion_id, state, due_at, created_at) VALUES `
+	sqlEnqueueMany = `INSERT INTO onerow_job (resource, resource_id, deletion_id, state, due_at, created_at) VALUES `
 	enqueueManyRow = `(?, ?, ? + ? * @@auto_increment_increment, ?, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, UTC_TIMESTAMP(6))`
 	enqueueManyEnd = ` ON DUPLICATE KEY UPDATE due_at = CASE state WHEN 'scheduled' THEN LEAST(due_at, VALUES(due_at))
   WHEN 'held' THEN LEAST(due_at - ` + heldFor + `, VALUES(due_at)) ELSE due_at END, state = IF(state = 'held', 'scheduled', state), batch_seq = batch_seq + 1`
@@ -168,7 +168,7 @@ func enqueueChunk(ctx context.Context, tx *onerow.Tx, chunk []Deletion) (queued 
 		args = append(args, d.Resource, []byte(d.ResourceID), id, nth, string(state), grace)
 	}
 	// 1 for each row that is inserted, 2 for each that was there and is changed.
-	affected, err := onerow.Affected(ctx, tx, enqueueManySQL+strings.Join(rows, ", ")+enqueueManyEnd, args...)
+	affected, err := onerow.Affected(ctx, tx, sqlEnqueueMany+strings.Join(rows, ", ")+enqueueManyEnd, args...)
 	return 2*len(chunk) - int(affected), err
 }
 
@@ -190,7 +190,7 @@ func logMany(ctx context.Context, tx *onerow.Tx, chunk []Deletion) (first int64,
 	if len(rows) == 0 {
 		return 0, nil
 	}
-	res, err := tx.ExecContext(ctx, logManySQL+strings.Join(rows, ", "), args...)
+	res, err := tx.ExecContext(ctx, sqlLogMany+strings.Join(rows, ", "), args...)
 	if err != nil {
 		return 0, err
 	}

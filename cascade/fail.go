@@ -36,9 +36,9 @@ func jitter(d time.Duration) time.Duration {
 	return d/2 + rand.N(d) //nolint:gosec // jitter, not a secret
 }
 
-// endedSQL notes an attempt that did not end the job, by the primary key and only
+// sqlEnded notes an attempt that did not end the job, by the primary key and only
 // for the holder of the token, who alone changes the failures.
-const endedSQL = `UPDATE onerow_job SET state = ?, failures = failures + ?, last_error = ` + dbtext.Param + `, worker = NULL, batch_seq = batch_seq + 1,
+const sqlEnded = `UPDATE onerow_job SET state = ?, failures = failures + ?, last_error = ` + dbtext.Param + `, worker = NULL, batch_seq = batch_seq + 1,
   due_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND
 WHERE id = ? AND token = ? AND state = 'running'`
 
@@ -58,7 +58,7 @@ func (w *Worker) fail(ctx context.Context, job Job, cause error) error {
 	defer cancel()
 	ours := false
 	err := onerow.InTx(ctx, w.db, func(ctx context.Context, tx *onerow.Tx) error {
-		n, err := onerow.Affected(ctx, tx, endedSQL, string(Running), 1, dbtext.Arg(redact(cause)), 0, job.ID, job.Token)
+		n, err := onerow.Affected(ctx, tx, sqlEnded, string(Running), 1, dbtext.Arg(redact(cause)), 0, job.ID, job.Token)
 		if ours = n > 0; err != nil || !ours {
 			return err // another worker has the job, and its own outcome
 		}
@@ -75,7 +75,7 @@ func (w *Worker) fail(ctx context.Context, job Job, cause error) error {
 func (w *Worker) store(ctx context.Context, job Job, state State, failures int, cause error, pause time.Duration) error {
 	ctx, cancel := finishing(ctx)
 	defer cancel()
-	n, err := onerow.Affected(ctx, w.db, endedSQL, string(state), failures, dbtext.Arg(redact(cause)), pause.Microseconds(), job.ID, job.Token)
+	n, err := onerow.Affected(ctx, w.db, sqlEnded, string(state), failures, dbtext.Arg(redact(cause)), pause.Microseconds(), job.ID, job.Token)
 	if err != nil {
 		return fmt.Errorf("cascade: store the failure of job %d, which is due when its lease ends: %w", job.ID, err)
 	}
@@ -92,22 +92,22 @@ func (w *Worker) tellEnded(state State, ours bool) {
 	w.cfg.Observer.LeaseLost()
 }
 
-// archiveSQL and dropSQL follow on the row that the fence, or endedSQL, has locked.
+// sqlArchive and sqlDrop follow on the row that the fence, or sqlEnded, has locked.
 const (
-	archiveSQL = `INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, worker, batch_seq,
+	sqlArchive = `INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, worker, batch_seq,
   failures, last_error, created_at, started_at, finished_at)
 SELECT id, resource, resource_id, deletion_id, ?, due_at, token, ?, batch_seq, failures, last_error, created_at, started_at, UTC_TIMESTAMP(6)
 FROM onerow_job WHERE id = ? AND token = ?`
-	dropSQL = `DELETE j FROM onerow_job AS j WHERE j.id = ? AND j.token = ?`
+	sqlDrop = `DELETE j FROM onerow_job AS j WHERE j.id = ? AND j.token = ?`
 )
 
 // archive moves the job, whose row this transaction has locked, to the archive.
 func (r *run) archive(ctx context.Context, tx *onerow.Tx, state State) error {
 	r.state = state
-	if _, err := tx.ExecContext(ctx, archiveSQL, string(state), r.cfg.Name, r.job.ID, r.job.Token); err != nil {
+	if _, err := tx.ExecContext(ctx, sqlArchive, string(state), r.cfg.Name, r.job.ID, r.job.Token); err != nil {
 		return err
 	}
-	_, err := tx.ExecContext(ctx, dropSQL, r.job.ID, r.job.Token)
+	_, err := tx.ExecContext(ctx, sqlDrop, r.job.ID, r.job.Token)
 	return err
 }
 

@@ -61,14 +61,14 @@ func (t tally) rows() (n int64) {
 	return n
 }
 
-// fenceSQL proves the lease token, by the primary key, and renews the lease. It
+// sqlFence proves the lease token, by the primary key, and renews the lease. It
 // changes the row always, so no affected row means that the token is superseded. It
 // holds the row's lock to the end of the batch: claims of others wait for it.
-const fenceSQL = `UPDATE onerow_job SET batch_seq = batch_seq + 1, due_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND
+const sqlFence = `UPDATE onerow_job SET batch_seq = batch_seq + 1, due_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND
 WHERE id = ? AND token = ? AND state = 'running'`
 
 func (r *run) fence(ctx context.Context, db onerow.DB) error {
-	n, err := onerow.Affected(ctx, db, fenceSQL, r.cfg.Lease.Microseconds(), r.job.ID, r.job.Token)
+	n, err := onerow.Affected(ctx, db, sqlFence, r.cfg.Lease.Microseconds(), r.job.ID, r.job.Token)
 	if err != nil {
 		return err
 	}
@@ -171,22 +171,22 @@ func (r *run) keepLease(ctx context.Context) error {
 	return r.governor.wait(ctx, r.job, 0, r.renew)
 }
 
-// countSQL and countDetachedSQL: the primary key (job, table) decides. Nobody else writes
+// sqlCount and sqlCountDetached: the primary key (job, table) decides. Nobody else writes
 // the counts of the job whose fence this transaction holds.
 const (
-	countSQL             = `INSERT INTO onerow_job_count (job_id, table_name, deleted_rows) VALUES `
-	countMoreSQL         = ` ON DUPLICATE KEY UPDATE deleted_rows = deleted_rows + VALUES(deleted_rows)`
-	countDetachedSQL     = `INSERT INTO onerow_job_detached (job_id, table_name, detached_rows) VALUES `
-	countMoreDetachedSQL = ` ON DUPLICATE KEY UPDATE detached_rows = detached_rows + VALUES(detached_rows)`
+	sqlCount             = `INSERT INTO onerow_job_count (job_id, table_name, deleted_rows) VALUES `
+	sqlCountMore         = ` ON DUPLICATE KEY UPDATE deleted_rows = deleted_rows + VALUES(deleted_rows)`
+	sqlCountDetached     = `INSERT INTO onerow_job_detached (job_id, table_name, detached_rows) VALUES `
+	sqlCountMoreDetached = ` ON DUPLICATE KEY UPDATE detached_rows = detached_rows + VALUES(detached_rows)`
 )
 
 // count is the last statement of a batch that deleted something, and another one if it
 // detached something.
 func (r *run) count(ctx context.Context, tx *onerow.Tx, t tally) error {
-	if err := r.add(ctx, tx, t.deleted, countSQL, countMoreSQL); err != nil {
+	if err := r.add(ctx, tx, t.deleted, sqlCount, sqlCountMore); err != nil {
 		return err
 	}
-	return r.add(ctx, tx, t.detached, countDetachedSQL, countMoreDetachedSQL)
+	return r.add(ctx, tx, t.detached, sqlCountDetached, sqlCountMoreDetached)
 }
 
 func (r *run) add(ctx context.Context, tx *onerow.Tx, c counts, insert, more string) error {

@@ -29,9 +29,9 @@ const (
 	noColumns = `, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL `
 )
 
-// figureSQL are the figures of jobs: what is selected, from where, and how it is grouped.
+// sqlFigure are the figures of jobs: what is selected, from where, and how it is grouped.
 // Each is read by a primary key, or a unique key, that begins with the job.
-var figureSQL = [][3]string{
+var sqlFigure = [][3]string{
 	{`SELECT c.job_id, 'deleted', c.table_name, c.deleted_rows`, `onerow_job_count AS c`, ``},
 	{`SELECT c.job_id, 'detached', c.table_name, c.detached_rows`, `onerow_job_detached AS c`, ``},
 	{`SELECT c.job_id, c.state, NULL, COUNT(*)`, `onerow_parked AS c`, ` GROUP BY c.job_id, c.state`},
@@ -42,7 +42,7 @@ var figureSQL = [][3]string{
 // follows each part.
 func jobSQL(openWhere, archiveWhere, end string) string {
 	parts := []string{openColumns + ` WHERE ` + openWhere + end, archiveColumns + ` WHERE ` + archiveWhere + end}
-	for _, f := range figureSQL {
+	for _, f := range sqlFigure {
 		parts = append(parts,
 			f[0]+noColumns+`FROM onerow_job AS j JOIN `+f[1]+` ON c.job_id = j.id WHERE `+openWhere+f[2]+end,
 			f[0]+noColumns+`FROM onerow_job_archive AS j JOIN `+f[1]+` ON c.job_id = j.id WHERE `+archiveWhere+f[2]+end)
@@ -53,29 +53,29 @@ func jobSQL(openWhere, archiveWhere, end string) string {
 // pairs are the arguments of jobSQL, whose conditions alternate.
 func pairs(openArgs, archiveArgs []any) []any {
 	var args []any
-	for range 1 + len(figureSQL) {
+	for range 1 + len(sqlFigure) {
 		args = append(append(args, openArgs...), archiveArgs...)
 	}
 	return args
 }
 
-// getSQL reads by the primary keys of the tables. getCurrentSQL locks, shared, what it reads, see findCurrentSQL.
+// sqlGet reads by the primary keys of the tables. sqlGetCurrent locks, shared, what it reads, see sqlFindCurrent.
 var (
-	getSQL        = jobSQL(`j.id = ?`, `j.id = ?`, ``)
-	getCurrentSQL = jobSQL(`j.id = ?`, `j.id = ?`, currently)
+	sqlGet        = jobSQL(`j.id = ?`, `j.id = ?`, ``)
+	sqlGetCurrent = jobSQL(`j.id = ?`, `j.id = ?`, currently)
 )
 
 // Get returns the job with its counts, or [ErrNoJob]. One statement.
 func Get(ctx context.Context, db onerow.DB, jobID int64) (Job, error) {
-	return getBy(ctx, db, getSQL, jobID)
+	return getBy(ctx, db, sqlGet, jobID)
 }
 
 // answer is Get for what a verb returns: in a caller's transaction, whose snapshot may be older than
 // the job or what became of it, it is a current read.
 func answer(ctx context.Context, tx *onerow.Tx, jobID int64) (Job, error) {
-	query := getSQL
+	query := sqlGet
 	if tx.Joined() {
-		query = getCurrentSQL
+		query = sqlGetCurrent
 	}
 	return getBy(ctx, tx, query, jobID)
 }
@@ -92,8 +92,8 @@ func getBy(ctx context.Context, db onerow.DB, query string, jobID int64) (Job, e
 	return jobs[0], nil
 }
 
-// findSQL reads by the unique key one_open and by the last entry of the archive's
-// index (resource, resource_id, id). findCurrentSQL locks, shared, what it reads, at REPEATABLE
+// sqlFind reads by the unique key one_open and by the last entry of the archive's
+// index (resource, resource_id, id). sqlFindCurrent locks, shared, what it reads, at REPEATABLE
 // READ also the gap in which it found nothing: a snapshot is as old as the transaction's first
 // plain read, one of our own too, and a job may be queued, or end, after that.
 const (
@@ -103,8 +103,8 @@ const (
 )
 
 var (
-	findSQL        = jobSQL(findOpen, findArchive+`)`, ``)
-	findCurrentSQL = jobSQL(findOpen, findArchive+currently+`)`, currently)
+	sqlFind        = jobSQL(findOpen, findArchive+`)`, ``)
+	sqlFindCurrent = jobSQL(findOpen, findArchive+currently+`)`, currently)
 )
 
 // Find returns the job of a row, with its counts: the open one, else the newest of
@@ -113,9 +113,9 @@ var (
 // current read, which locks and waits for a running batch of the job.
 func Find(ctx context.Context, db onerow.DB, resource, resourceID string) (Job, error) {
 	row := []any{resource, []byte(resourceID)}
-	query := findSQL
+	query := sqlFind
 	if _, ok := db.(*onerow.Tx); ok {
-		query = findCurrentSQL
+		query = sqlFindCurrent
 	}
 	jobs, err := readJobs(ctx, db, query, pairs(row, row)...)
 	if err != nil {
@@ -145,13 +145,13 @@ const (
 // Pages of a list, newest first: of all jobs by the primary keys, of one state by the index (state, id). Jobs that are ready
 // because their grace period is over are looked for among all that are scheduled, and so are those that are still scheduled.
 const (
-	pageSQL        = ` ORDER BY j.id DESC LIMIT ?`
-	inStateSQL     = ` FORCE INDEX (state) WHERE j.id < ? AND j.state = `
-	listSQL        = `(` + openColumns + ` WHERE j.id < ?` + pageSQL + `) UNION ALL (` + archiveColumns + ` WHERE j.id < ?` + pageSQL + `)`
-	listOpenSQL    = openColumns + inStateSQL + `?` + pageSQL
-	listDueSQL     = `(` + listOpenSQL + `) UNION ALL (` + openColumns + inStateSQL + `'scheduled' AND j.due_at <= UTC_TIMESTAMP(6)` + pageSQL + `)`
-	listWaitingSQL = openColumns + inStateSQL + `'scheduled' AND j.due_at > UTC_TIMESTAMP(6)` + pageSQL
-	listEndedSQL   = archiveColumns + inStateSQL + `?` + pageSQL
+	sqlPage        = ` ORDER BY j.id DESC LIMIT ?`
+	sqlInState     = ` FORCE INDEX (state) WHERE j.id < ? AND j.state = `
+	sqlList        = `(` + openColumns + ` WHERE j.id < ?` + sqlPage + `) UNION ALL (` + archiveColumns + ` WHERE j.id < ?` + sqlPage + `)`
+	sqlListOpen    = openColumns + sqlInState + `?` + sqlPage
+	sqlListDue     = `(` + sqlListOpen + `) UNION ALL (` + openColumns + sqlInState + `'scheduled' AND j.due_at <= UTC_TIMESTAMP(6)` + sqlPage + `)`
+	sqlListWaiting = openColumns + sqlInState + `'scheduled' AND j.due_at > UTC_TIMESTAMP(6)` + sqlPage
+	sqlListEnded   = archiveColumns + sqlInState + `?` + sqlPage
 )
 
 // list is the statement for jobs of a state, and its arguments.
@@ -159,15 +159,15 @@ func (o ListOptions) list(after int64, limit int) (query string, args []any) {
 	ofState := []any{after, []byte(o.State), limit}
 	switch {
 	case o.State == "":
-		return listSQL, []any{after, limit, after, limit}
+		return sqlList, []any{after, limit, after, limit}
 	case o.State == Ready:
-		return listDueSQL, append(ofState, after, limit)
+		return sqlListDue, append(ofState, after, limit)
 	case o.State == Scheduled:
-		return listWaitingSQL, []any{after, limit}
+		return sqlListWaiting, []any{after, limit}
 	case o.State.Open():
-		return listOpenSQL, ofState
+		return sqlListOpen, ofState
 	}
-	return listEndedSQL, ofState
+	return sqlListEnded, ofState
 }
 
 // List returns jobs, open and finished, newest first, with their counts. Two
@@ -198,14 +198,14 @@ func List(ctx context.Context, db onerow.DB, o ListOptions) ([]Job, error) {
 	return jobs, nil
 }
 
-// readFigures fills in the figures of jobs. They are read by the keys that figureSQL names.
+// readFigures fills in the figures of jobs. They are read by the keys that sqlFigure names.
 func readFigures(ctx context.Context, db onerow.DB, jobs []Job) error {
 	place, ids := map[int64]*Job{}, make([]int64, len(jobs))
 	for i := range jobs {
 		place[jobs[i].ID], ids[i] = &jobs[i], jobs[i].ID
 	}
-	parts := make([]string, len(figureSQL))
-	for i, f := range figureSQL {
+	parts := make([]string, len(sqlFigure))
+	for i, f := range sqlFigure {
 		parts[i] = f[0] + ` FROM ` + f[1] + ` WHERE c.job_id IN ` + in(ids) + f[2]
 	}
 	return onerow.Query(ctx, db, strings.Join(parts, ` UNION ALL `), nil, func(rows *sql.Rows) error {

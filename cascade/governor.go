@@ -200,9 +200,9 @@ func (g *governor) ask(ctx context.Context) string {
 	return ""
 }
 
-// beatSQL keeps the worker's row, by its primary key. The first beat of a process also
+// sqlBeat keeps the worker's row, by its primary key. The first beat of a process also
 // says when it started.
-const beatSQL = `INSERT INTO onerow_worker (name, started_at, seen_at, throttle, job_id, beats)
+const sqlBeat = `INSERT INTO onerow_worker (name, started_at, seen_at, throttle, job_id, beats)
 VALUES (?, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), ` + dbtext.Param + `, ?, 1)
 ON DUPLICATE KEY UPDATE started_at = IF(?, VALUES(started_at), started_at), seen_at = VALUES(seen_at), throttle = VALUES(throttle),
   job_id = VALUES(job_id), beats = beats + 1`
@@ -218,7 +218,7 @@ func (g *governor) beat(ctx context.Context, shown string) {
 	if shown != "" {
 		throttle = dbtext.Arg(shown)
 	}
-	if _, err := g.db.ExecContext(ctx, beatSQL, []byte(g.name), throttle, g.job, !g.listed); err != nil {
+	if _, err := g.db.ExecContext(ctx, sqlBeat, []byte(g.name), throttle, g.job, !g.listed); err != nil {
 		return
 	}
 	g.listed = true
@@ -233,27 +233,27 @@ func (g *governor) beat(ctx context.Context, shown string) {
 // The rows of workers that were not seen for an hour are looked for without a lock, and
 // deleted by the primary key: workers that live are not held up.
 const (
-	goneWorkersSQL = `SELECT name FROM onerow_worker WHERE seen_at < UTC_TIMESTAMP(6) - INTERVAL 1 HOUR ORDER BY name LIMIT 20`
-	dropGoneSQL    = `DELETE FROM onerow_worker WHERE name = ? AND seen_at < UTC_TIMESTAMP(6) - INTERVAL 1 HOUR`
+	sqlGoneWorkers = `SELECT name FROM onerow_worker WHERE seen_at < UTC_TIMESTAMP(6) - INTERVAL 1 HOUR ORDER BY name LIMIT 20`
+	sqlDropGone    = `DELETE FROM onerow_worker WHERE name = ? AND seen_at < UTC_TIMESTAMP(6) - INTERVAL 1 HOUR`
 )
 
 // tidy is for what others have left behind. One statement, and 1 for each such row.
 func (g *governor) tidy(ctx context.Context) error {
 	var names [][]byte
-	err := onerow.Query(ctx, g.db, goneWorkersSQL, nil, func(rows *sql.Rows) error {
+	err := onerow.Query(ctx, g.db, sqlGoneWorkers, nil, func(rows *sql.Rows) error {
 		var name []byte
 		err := rows.Scan(&name)
 		names = append(names, name)
 		return err
 	})
 	for i := 0; err == nil && i < len(names); i++ {
-		_, err = g.db.ExecContext(ctx, dropGoneSQL, names[i])
+		_, err = g.db.ExecContext(ctx, sqlDropGone, names[i])
 	}
 	return err
 }
 
-// dropWorkerSQL deletes by the primary key.
-const dropWorkerSQL = `DELETE FROM onerow_worker WHERE name = ?`
+// sqlDropWorker deletes by the primary key.
+const sqlDropWorker = `DELETE FROM onerow_worker WHERE name = ?`
 
 // gone removes the worker's row at a clean end, also when ctx has ended. One statement,
 // none if the row was never written.
@@ -273,7 +273,7 @@ func (g *governor) gone(ctx context.Context) error {
 	if !g.listed {
 		return nil
 	}
-	if _, err := g.db.ExecContext(ctx, dropWorkerSQL, []byte(g.name)); err != nil {
+	if _, err := g.db.ExecContext(ctx, sqlDropWorker, []byte(g.name)); err != nil {
 		return fmt.Errorf("cascade: take worker %q off the list: %w", g.name, err)
 	}
 	g.listed = false

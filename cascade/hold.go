@@ -12,13 +12,13 @@ import (
 // and its own time is kept. 365,000 days are exact in both directions, unlike years.
 const heldFor = `INTERVAL 365000 DAY`
 
-// holdSQL decides between a hold and a claim, as cancelSQL does, on the job's row, which it
-// locks by the unique key one_open. unholdSQL locks it by the primary key. Assignments go
+// sqlHold decides between a hold and a claim, as sqlCancel does, on the job's row, which it
+// locks by the unique key one_open. sqlUnhold locks it by the primary key. Assignments go
 // from left to right: due_at still sees the old state.
 const (
-	holdSQL = `UPDATE onerow_job SET due_at = IF(state = 'held', due_at, due_at + ` + heldFor + `), state = 'held', last_error = ` + dbtext.Param + `, batch_seq = batch_seq + 1
+	sqlHold = `UPDATE onerow_job SET due_at = IF(state = 'held', due_at, due_at + ` + heldFor + `), state = 'held', last_error = ` + dbtext.Param + `, batch_seq = batch_seq + 1
 WHERE resource = ? AND resource_id = ? AND deletion_id = ? AND state IN ('scheduled', 'held') AND due_at > UTC_TIMESTAMP(6)`
-	unholdSQL = `UPDATE onerow_job SET due_at = due_at - ` + heldFor + `, state = 'scheduled', batch_seq = batch_seq + 1 WHERE id = ? AND state = 'held'`
+	sqlUnhold = `UPDATE onerow_job SET due_at = due_at - ` + heldFor + `, state = 'scheduled', batch_seq = batch_seq + 1 WHERE id = ? AND state = 'held'`
 )
 
 // Hold keeps the job of a deletion from being worked: somebody wants the row back before
@@ -31,7 +31,7 @@ WHERE resource = ? AND resource_id = ? AND deletion_id = ? AND state IN ('schedu
 // One statement; in a transaction of its own on a pool. Calling it again is safe, also after [onerow.ErrOutcomeUnknown].
 func Hold(ctx context.Context, db onerow.DB, resource, resourceID string, deletionID int64, reason string) error {
 	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-		n, err := onerow.Affected(ctx, tx, holdSQL, dbtext.Arg(cut(reason, longestError)), resource, []byte(resourceID), deletionID)
+		n, err := onerow.Affected(ctx, tx, sqlHold, dbtext.Arg(cut(reason, longestError)), resource, []byte(resourceID), deletionID)
 		if err == nil && n == 0 {
 			err = fmt.Errorf("%w: it is no longer scheduled, or never was", ErrTooLate)
 		}

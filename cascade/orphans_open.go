@@ -14,8 +14,8 @@ import (
 // resource_id) and one_row's part of each job that it finds there. One statement for both, so
 // that a job that moves between the two tables is seen in one of them.
 const (
-	standsOpenSQL = `SELECT resource_id, id, 'open' FROM onerow_job WHERE resource = ? AND resource_id IN (`
-	standsKeptSQL = `) UNION ALL SELECT a.resource_id, a.id, a.state FROM onerow_job_archive AS a
+	sqlStandsOpen = `SELECT resource_id, id, 'open' FROM onerow_job WHERE resource = ? AND resource_id IN (`
+	sqlStandsKept = `) UNION ALL SELECT a.resource_id, a.id, a.state FROM onerow_job_archive AS a
 WHERE a.resource = ? AND (a.state = 'dead' OR EXISTS (SELECT 1 FROM onerow_parked AS p WHERE p.job_id = a.id)) AND a.resource_id IN (`
 )
 
@@ -34,7 +34,7 @@ func stands(ctx context.Context, db onerow.DB, resource string, ids []string) (s
 			args = append(args, []byte(id))
 		}
 		marks := strings.Repeat("?, ", len(chunk)-1) + "?"
-		err := onerow.Query(ctx, db, standsOpenSQL+marks+standsKeptSQL+marks+")", append(args, args...), func(rows *sql.Rows) error {
+		err := onerow.Query(ctx, db, sqlStandsOpen+marks+sqlStandsKept+marks+")", append(args, args...), func(rows *sql.Rows) error {
 			var id, state string
 			var job int64
 			if err := rows.Scan(&id, &job, &state); err != nil {

@@ -20,10 +20,10 @@ type orphanPageOf struct {
 	last    indexPlace // where it ended
 }
 
-// pageSQL: the innermost part reads the index alone, from the place on and no further
+// sqlPage: the innermost part reads the index alone, from the place on and no further
 // than the page; the values are then grouped, and each is looked up in the parent's tables
 // by the index on what is referred to. Nothing is locked.
-func (s *orphanScan) pageSQL(after indexPlace, page int) string {
+func (s *orphanScan) sqlPage(after indexPlace, page int) string {
 	var where []string
 	if s.lead != "" {
 		where = append(where, s.lead)
@@ -57,7 +57,7 @@ func (s *orphanScan) pageSQL(after indexPlace, page int) string {
 func (s *orphanScan) page(ctx context.Context, db onerow.DB, after indexPlace, size int) (p orphanPageOf, err error) {
 	var keys []rowkey.Key
 	lastMissing := false
-	err = onerow.Query(ctx, db, s.pageSQL(after, size), nil, func(rows *sql.Rows) error {
+	err = onerow.Query(ctx, db, s.sqlPage(after, size), nil, func(rows *sql.Rows) error {
 		values := make([]sql.NullString, s.value.Width()+len(s.walk))
 		var entries int64
 		var missing bool

@@ -31,11 +31,11 @@ type orphanScan struct {
 	perm         []int        // the place of each of the key's columns among the edge's; nil: not the key
 }
 
-// indexColumnsSQL and guardsSQL are plain reads of the dictionary.
+// sqlIndexColumns and sqlGuards are plain reads of the dictionary.
 const (
-	indexColumnsSQL = `SELECT table_name, index_name, COALESCE(column_name, '') FROM information_schema.statistics
+	sqlIndexColumns = `SELECT table_name, index_name, COALESCE(column_name, '') FROM information_schema.statistics
 WHERE table_schema = DATABASE() ORDER BY table_name, index_name, seq_in_index`
-	guardsSQL = `SELECT table_name, constraint_name, column_name, referenced_table_name FROM information_schema.key_column_usage
+	sqlGuards = `SELECT table_name, constraint_name, column_name, referenced_table_name FROM information_schema.key_column_usage
 WHERE table_schema = DATABASE() AND referenced_table_schema = DATABASE() ORDER BY table_name, constraint_name, ordinal_position`
 )
 
@@ -53,7 +53,7 @@ func orphanScans(ctx context.Context, db onerow.DB, plan schema.Plan, only strin
 		return nil, err
 	}
 	indexes, guards := map[string][]string{}, map[string][]string{}
-	err = onerow.Query(ctx, db, indexColumnsSQL, nil, func(rows *sql.Rows) error {
+	err = onerow.Query(ctx, db, sqlIndexColumns, nil, func(rows *sql.Rows) error {
 		var table, index, column string
 		err := rows.Scan(&table, &index, &column)
 		key := strings.ToLower(table + "\x00" + index)
@@ -63,7 +63,7 @@ func orphanScans(ctx context.Context, db onerow.DB, plan schema.Plan, only strin
 	if err != nil {
 		return nil, err
 	}
-	err = onerow.Query(ctx, db, guardsSQL, nil, func(rows *sql.Rows) error {
+	err = onerow.Query(ctx, db, sqlGuards, nil, func(rows *sql.Rows) error {
 		var table, name, column, to string
 		err := rows.Scan(&table, &name, &column, &to)
 		key := strings.ToLower(table + "\x00" + to + "\x00" + name)

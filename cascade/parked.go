@@ -49,9 +49,9 @@ type ParkedOptions struct {
 	Limit int
 }
 
-// parkedSQL walks the primary key, the index (state, id), or one_row's part of a job
+// sqlParked walks the primary key, the index (state, id), or one_row's part of a job
 // backwards, and looks each row's job up by the primary keys of the two tables.
-const parkedSQL = `SELECT p.id, p.job_id, COALESCE(o.resource, a.resource), COALESCE(o.resource_id, a.resource_id), p.table_name, p.row_key, CAST(p.error AS BINARY),
+const sqlParked = `SELECT p.id, p.job_id, COALESCE(o.resource, a.resource), COALESCE(o.resource_id, a.resource_id), p.table_name, p.row_key, CAST(p.error AS BINARY),
   p.state = 'skipped', TIMESTAMPDIFF(MICROSECOND, '1970-01-01', p.parked_at)
 FROM onerow_parked AS p LEFT JOIN onerow_job AS o ON o.id = p.job_id LEFT JOIN onerow_job_archive AS a ON a.id = p.job_id
 WHERE p.id < ?`
@@ -65,7 +65,7 @@ func ListParked(ctx context.Context, db onerow.DB, o ParkedOptions) ([]Parked, e
 	if limit <= 0 {
 		limit = defaultLimit
 	}
-	query, args := parkedSQL, []any{after}
+	query, args := sqlParked, []any{after}
 	if o.JobID != 0 {
 		query, args = query+" AND p.job_id = ?", append(args, o.JobID)
 	}
@@ -90,21 +90,21 @@ func ListParked(ctx context.Context, db onerow.DB, o ParkedOptions) ([]Parked, e
 	return list, nil
 }
 
-// lookParkedSQL reads by primary keys whose row it is and where its job is. It decides
+// sqlLookParked reads by primary keys whose row it is and where its job is. It decides
 // nothing: what follows is conditional.
-const lookParkedSQL = `SELECT p.job_id, o.id IS NOT NULL FROM onerow_parked AS p LEFT JOIN onerow_job AS o ON o.id = p.job_id WHERE p.id = ?`
+const sqlLookParked = `SELECT p.job_id, o.id IS NOT NULL FROM onerow_parked AS p LEFT JOIN onerow_job AS o ON o.id = p.job_id WHERE p.id = ?`
 
-// lookParkedCurrentSQL asks for a row that the snapshot of a caller's transaction does not show: it may have been
+// sqlLookParkedCurrent asks for a row that the snapshot of a caller's transaction does not show: it may have been
 // parked since. It locks the row exclusively, as what follows does.
-const lookParkedCurrentSQL = `SELECT job_id, 0 FROM onerow_parked WHERE id = ? FOR UPDATE`
+const sqlLookParkedCurrent = `SELECT job_id, 0 FROM onerow_parked WHERE id = ? FOR UPDATE`
 
 // lookParked says whose row it is, and where its job is, as far as is seen.
 func lookParked(ctx context.Context, db onerow.DB, id int64) (jobID int64, open bool, err error) {
-	err = onerow.QueryRow(ctx, db, lookParkedSQL, []any{id}, &jobID, &open)
+	err = onerow.QueryRow(ctx, db, sqlLookParked, []any{id}, &jobID, &open)
 	_, ours := db.(*onerow.Tx)
 	_, isTx := db.(interface{ Commit() error })
 	if errors.Is(err, sql.ErrNoRows) && (ours || isTx) {
-		err = onerow.QueryRow(ctx, db, lookParkedCurrentSQL, []any{id}, &jobID, &open)
+		err = onerow.QueryRow(ctx, db, sqlLookParkedCurrent, []any{id}, &jobID, &open)
 	}
 	if errors.Is(err, sql.ErrNoRows) {
 		err = ErrNoParked
@@ -115,8 +115,8 @@ func lookParked(ctx context.Context, db onerow.DB, id int64) (jobID int64, open 
 // A job's row is locked before its parked rows are changed: by its worker's fence, and
 // here. So a job does not end while one of its rows is skipped, and the other way round.
 const (
-	lockOpenSQL     = `UPDATE onerow_job SET batch_seq = batch_seq + 1 WHERE id = ?`
-	lockArchivedSQL = `UPDATE onerow_job_archive SET batch_seq = batch_seq + 1 WHERE id = ?`
+	sqlLockOpen     = `UPDATE onerow_job SET batch_seq = batch_seq + 1 WHERE id = ?`
+	sqlLockArchived = `UPDATE onerow_job_archive SET batch_seq = batch_seq + 1 WHERE id = ?`
 )
 
 // lockTries: between a look into one table and a look into the other the job may move.
@@ -125,9 +125,9 @@ const lockTries = 6
 // lockJob locks the job where it is, which is looked for first where it was seen.
 func lockJob(ctx context.Context, tx *onerow.Tx, jobID int64, seenOpen bool) (open bool, err error) {
 	for try := range lockTries {
-		open, query := true, lockOpenSQL
+		open, query := true, sqlLockOpen
 		if seenOpen == (try%2 == 1) {
-			open, query = false, lockArchivedSQL
+			open, query = false, sqlLockArchived
 		}
 		if n, err := onerow.Affected(ctx, tx, query, jobID); n > 0 || err != nil {
 			return open, err
@@ -163,12 +163,12 @@ func onParked(ctx context.Context, db onerow.DB, id int64, what string, fn func(
 	return job, nil
 }
 
-// skipSQL changes the row by its primary key, under the lock on its job.
-const skipSQL = `UPDATE onerow_parked SET state = 'skipped', version = version + 1 WHERE id = ?`
+// sqlSkip changes the row by its primary key, under the lock on its job.
+const sqlSkip = `UPDATE onerow_parked SET state = 'skipped', version = version + 1 WHERE id = ?`
 
-// settledSQL: a job with leftovers of which none waits for anybody is done. It reads
+// sqlSettled: a job with leftovers of which none waits for anybody is done. It reads
 // one_row's part of the job, which nobody else changes while the job is locked.
-const settledSQL = `UPDATE onerow_job_archive SET state = 'done', batch_seq = batch_seq + 1
+const sqlSettled = `UPDATE onerow_job_archive SET state = 'done', batch_seq = batch_seq + 1
 WHERE id = ? AND state = 'leftovers' AND NOT EXISTS (SELECT 1 FROM onerow_parked WHERE job_id = ? AND state = 'parked')`
 
 // SkipParked decides that a parked row stays, and with it what is above it; nobody is
@@ -183,7 +183,7 @@ WHERE id = ? AND state = 'leftovers' AND NOT EXISTS (SELECT 1 FROM onerow_parked
 // but the first are in a transaction of its own on a pool. Calling it again is safe, also after [onerow.ErrOutcomeUnknown].
 func SkipParked(ctx context.Context, db onerow.DB, id int64) (Job, error) {
 	return onParked(ctx, db, id, "skip", func(ctx context.Context, tx *onerow.Tx, jobID int64, open bool) error {
-		n, err := onerow.Affected(ctx, tx, skipSQL, id)
+		n, err := onerow.Affected(ctx, tx, sqlSkip, id)
 		switch {
 		case err != nil:
 			return err
@@ -192,13 +192,13 @@ func SkipParked(ctx context.Context, db onerow.DB, id int64) (Job, error) {
 		case open:
 			return nil
 		}
-		_, err = tx.ExecContext(ctx, settledSQL, jobID, jobID)
+		_, err = tx.ExecContext(ctx, sqlSettled, jobID, jobID)
 		return err
 	})
 }
 
-// unparkSQL deletes by the primary key, under the lock on the row's job.
-const unparkSQL = `DELETE p FROM onerow_parked AS p WHERE p.id = ?`
+// sqlUnpark deletes by the primary key, under the lock on the row's job.
+const sqlUnpark = `DELETE p FROM onerow_parked AS p WHERE p.id = ?`
 
 // RetryParked has a parked or skipped row tried again. A job that has ended is reopened,
 // as by [Retry]: the same id, no failures, due at once; the other rows that it parked stay
@@ -211,7 +211,7 @@ const unparkSQL = `DELETE p FROM onerow_parked AS p WHERE p.id = ?`
 // Calling it again is safe, also after [onerow.ErrOutcomeUnknown].
 func RetryParked(ctx context.Context, db onerow.DB, id int64) (Job, error) {
 	return onParked(ctx, db, id, "retry", func(ctx context.Context, tx *onerow.Tx, jobID int64, open bool) error {
-		n, err := onerow.Affected(ctx, tx, unparkSQL, id)
+		n, err := onerow.Affected(ctx, tx, sqlUnpark, id)
 		switch {
 		case err != nil:
 			return err
@@ -220,29 +220,29 @@ func RetryParked(ctx context.Context, db onerow.DB, id int64) (Job, error) {
 		case open:
 			return nil
 		}
-		return reopen(ctx, tx, jobID, unarchiveSQL)
+		return reopen(ctx, tx, jobID, sqlUnarchive)
 	})
 }
 
-// parkSQL: the unique key one_row makes it one entry, also when the batch is run again.
-const parkSQL = `INSERT INTO onerow_parked (job_id, table_name, row_key, error, state, parked_at) VALUES (?, ?, ?, ` + dbtext.Param + `, 'parked', UTC_TIMESTAMP(6))
+// sqlPark: the unique key one_row makes it one entry, also when the batch is run again.
+const sqlPark = `INSERT INTO onerow_parked (job_id, table_name, row_key, error, state, parked_at) VALUES (?, ?, ?, ` + dbtext.Param + `, 'parked', UTC_TIMESTAMP(6))
 ON DUPLICATE KEY UPDATE error = VALUES(error), version = version + 1`
 
 // park notes a row that cannot be deleted. Give it the transaction of a batch, after the
 // fence. One statement.
 func park(ctx context.Context, tx *onerow.Tx, jobID int64, table, encodedKey, errText string) error {
-	_, err := tx.ExecContext(ctx, parkSQL, jobID, []byte(table), []byte(encodedKey), dbtext.Arg(cut(errText, longestError)))
+	_, err := tx.ExecContext(ctx, sqlPark, jobID, []byte(table), []byte(encodedKey), dbtext.Arg(cut(errText, longestError)))
 	return err
 }
 
-// jobParkedSQL reads one_row's part of a job.
-const jobParkedSQL = `SELECT table_name, row_key FROM onerow_parked WHERE job_id = ?`
+// sqlJobParked reads one_row's part of a job.
+const sqlJobParked = `SELECT table_name, row_key FROM onerow_parked WHERE job_id = ?`
 
 // parkedKeys are the rows that the job does not try, by table: parked and skipped ones.
 // One statement.
 func parkedKeys(ctx context.Context, db onerow.DB, jobID int64) (map[string][]string, error) {
 	keys := map[string][]string{}
-	err := onerow.Query(ctx, db, jobParkedSQL, []any{jobID}, func(rows *sql.Rows) error {
+	err := onerow.Query(ctx, db, sqlJobParked, []any{jobID}, func(rows *sql.Rows) error {
 		var table, key []byte
 		if err := rows.Scan(&table, &key); err != nil {
 			return err
@@ -253,14 +253,14 @@ func parkedKeys(ctx context.Context, db onerow.DB, jobID int64) (map[string][]st
 	return keys, err
 }
 
-// countParkedSQL reads one_row's part of a job.
-const countParkedSQL = `SELECT COALESCE(SUM(state = 'parked'), 0), COUNT(*) FROM onerow_parked WHERE job_id = ?`
+// sqlCountParked reads one_row's part of a job.
+const sqlCountParked = `SELECT COALESCE(SUM(state = 'parked'), 0), COUNT(*) FROM onerow_parked WHERE job_id = ?`
 
 // parkedCounts is how many rows of a job are parked, and how many are parked or skipped.
 // In a transaction that holds the job's fence nobody changes them any more: a job that
 // ends is [Leftovers] if any is parked, and an operator has unparked something if all are
 // fewer than the worker knows. One statement.
 func parkedCounts(ctx context.Context, db onerow.DB, jobID int64) (parked, all int64, err error) {
-	err = onerow.QueryRow(ctx, db, countParkedSQL, []any{jobID}, &parked, &all)
+	err = onerow.QueryRow(ctx, db, sqlCountParked, []any{jobID}, &parked, &all)
 	return parked, all, err
 }

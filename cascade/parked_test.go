@@ -411,7 +411,7 @@ func TestCrashCatchesTheNaiveSkip(t *testing.T) {
 			if err != nil || n == 0 {
 				return err
 			}
-			_, err = db.ExecContext(ctx, settledSQL, 1, 1)
+			_, err = db.ExecContext(ctx, sqlSettled, 1, 1)
 			return err
 		},
 	}, dsn)

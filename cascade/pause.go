@@ -23,12 +23,12 @@ type PauseState struct {
 	Since time.Time `json:"since,omitzero"`
 }
 
-// pauseSQL and resumeSQL lock the switch's row by its primary key. Assignments go from
+// sqlPause and sqlResume lock the switch's row by its primary key. Assignments go from
 // left to right: changed_at still sees the old is_on.
 const (
-	pauseSQL = `INSERT INTO onerow_switch (name, is_on, reason, changed_at) VALUES ('pause', 1, ` + dbtext.Param + `, UTC_TIMESTAMP(6))
+	sqlPause = `INSERT INTO onerow_switch (name, is_on, reason, changed_at) VALUES ('pause', 1, ` + dbtext.Param + `, UTC_TIMESTAMP(6))
 ON DUPLICATE KEY UPDATE changed_at = IF(is_on, changed_at, VALUES(changed_at)), reason = VALUES(reason), is_on = 1, version = version + 1`
-	resumeSQL = `UPDATE onerow_switch SET is_on = 0, changed_at = UTC_TIMESTAMP(6), version = version + 1 WHERE name = 'pause' AND is_on = 1`
+	sqlResume = `UPDATE onerow_switch SET is_on = 0, changed_at = UTC_TIMESTAMP(6), version = version + 1 WHERE name = 'pause' AND is_on = 1`
 )
 
 // Pause makes all workers of the database wait: they claim nothing, and who has a job
@@ -39,7 +39,7 @@ ON DUPLICATE KEY UPDATE changed_at = IF(is_on, changed_at, VALUES(changed_at)), 
 //
 // One statement. Calling it again is safe.
 func Pause(ctx context.Context, db onerow.DB, reason string) error {
-	if _, err := db.ExecContext(ctx, pauseSQL, dbtext.Arg(cut(reason, longestReason))); err != nil {
+	if _, err := db.ExecContext(ctx, sqlPause, dbtext.Arg(cut(reason, longestReason))); err != nil {
 		return fmt.Errorf("cascade: pause: %w", err)
 	}
 	return nil
@@ -47,20 +47,20 @@ func Pause(ctx context.Context, db onerow.DB, reason string) error {
 
 // Resume lets the workers go on. That they are not paused is a success. One statement.
 func Resume(ctx context.Context, db onerow.DB) error {
-	if _, err := db.ExecContext(ctx, resumeSQL); err != nil {
+	if _, err := db.ExecContext(ctx, sqlResume); err != nil {
 		return fmt.Errorf("cascade: resume: %w", err)
 	}
 	return nil
 }
 
-// pausedSQL reads by the primary key.
-const pausedSQL = `SELECT CAST(reason AS BINARY), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', changed_at) FROM onerow_switch WHERE name = 'pause' AND is_on = 1`
+// sqlPaused reads by the primary key.
+const sqlPaused = `SELECT CAST(reason AS BINARY), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', changed_at) FROM onerow_switch WHERE name = 'pause' AND is_on = 1`
 
 // Paused reads the switch. One statement.
 func Paused(ctx context.Context, db onerow.DB) (PauseState, error) {
 	state := PauseState{On: true}
 	var since sql.NullInt64
-	switch err := onerow.QueryRow(ctx, db, pausedSQL, nil, &state.Reason, &since); {
+	switch err := onerow.QueryRow(ctx, db, sqlPaused, nil, &state.Reason, &since); {
 	case errors.Is(err, sql.ErrNoRows):
 		return PauseState{}, nil
 	case err != nil:

@@ -18,22 +18,22 @@ const (
 	skippedBatch = 1000
 )
 
-// oldJobsSQL reads a page of the index finished_at, behind the last job of the page before, and without a lock. Jobs that stay are
+// sqlOldJobs reads a page of the index finished_at, behind the last job of the page before, and without a lock. Jobs that stay are
 // passed by and not read again; a LIMIT on the others only would read all that stay each time.
-const oldJobsSQL = `SELECT id, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', finished_at), state IN ('done', 'cancelled') FROM onerow_job_archive FORCE INDEX (finished_at)
+const sqlOldJobs = `SELECT id, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', finished_at), state IN ('done', 'cancelled') FROM onerow_job_archive FORCE INDEX (finished_at)
 WHERE finished_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND AND (finished_at > CAST('1970-01-01' AS DATETIME(6)) + INTERVAL ? MICROSECOND
   OR finished_at = CAST('1970-01-01' AS DATETIME(6)) + INTERVAL ? MICROSECOND AND id > ?) ORDER BY finished_at, id LIMIT ?`
 
-// lockOldSQL decides, by the primary key, which of these jobs are still to go: [RetryParked] may have reopened one, which may have ended again. All that follows is
+// sqlLockOld decides, by the primary key, which of these jobs are still to go: [RetryParked] may have reopened one, which may have ended again. All that follows is
 // by keys that begin with the job's id, but for the skipped rows, whose ids are read first: of them a job may have very many.
 const (
-	lockOldSQL = `SELECT id FROM onerow_job_archive FORCE INDEX (PRIMARY) WHERE state IN ('done', 'cancelled')
+	sqlLockOld = `SELECT id FROM onerow_job_archive FORCE INDEX (PRIMARY) WHERE state IN ('done', 'cancelled')
   AND finished_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND AND id IN (`
-	skippedSQL     = `SELECT id FROM onerow_parked FORCE INDEX (one_row) WHERE job_id IN (`
-	dropSkippedSQL = `DELETE p FROM onerow_parked AS p FORCE INDEX (PRIMARY) WHERE p.id IN (`
+	sqlSkipped     = `SELECT id FROM onerow_parked FORCE INDEX (one_row) WHERE job_id IN (`
+	sqlDropSkipped = `DELETE p FROM onerow_parked AS p FORCE INDEX (PRIMARY) WHERE p.id IN (`
 )
 
-var dropOldSQL = []string{
+var sqlDropOld = []string{
 	`DELETE c FROM onerow_job_count AS c FORCE INDEX (PRIMARY) WHERE c.job_id IN (`,
 	`DELETE d FROM onerow_job_detached AS d FORCE INDEX (PRIMARY) WHERE d.job_id IN (`,
 	`DELETE p FROM onerow_job_plan AS p FORCE INDEX (PRIMARY) WHERE p.job_id IN (`,
@@ -63,7 +63,7 @@ func purgeJobs(ctx context.Context, db onerow.DB, age time.Duration, limit int) 
 	for {
 		var ids []any
 		found := 0
-		err := onerow.Query(ctx, db, oldJobsSQL, []any{age.Microseconds(), lastTime, lastTime, lastID, purgeBatch}, func(rows *sql.Rows) error {
+		err := onerow.Query(ctx, db, sqlOldJobs, []any{age.Microseconds(), lastTime, lastTime, lastID, purgeBatch}, func(rows *sql.Rows) error {
 			var goes bool
 			err := rows.Scan(&lastID, &lastTime, &goes)
 			if found++; goes {
@@ -92,18 +92,18 @@ func purgeJobs(ctx context.Context, db onerow.DB, age time.Duration, limit int) 
 func dropJobs(ctx context.Context, db onerow.DB, age time.Duration, ids []any) (n int, more bool, err error) {
 	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 		n, more = 0, false
-		locked, err := readIDs(ctx, tx, lockOldSQL+ident.Params(len(ids))+`) FOR UPDATE`, append([]any{age.Microseconds()}, ids...))
+		locked, err := readIDs(ctx, tx, sqlLockOld+ident.Params(len(ids))+`) FOR UPDATE`, append([]any{age.Microseconds()}, ids...))
 		if err != nil || len(locked) == 0 {
 			return err
 		}
-		skipped, err := readIDs(ctx, tx, skippedSQL+ident.Params(len(locked))+`) LIMIT ?`, append(slices.Clone(locked), skippedBatch))
+		skipped, err := readIDs(ctx, tx, sqlSkipped+ident.Params(len(locked))+`) LIMIT ?`, append(slices.Clone(locked), skippedBatch))
 		if err == nil && len(skipped) > 0 {
-			_, err = tx.ExecContext(ctx, dropSkippedSQL+ident.Params(len(skipped))+`)`, skipped...)
+			_, err = tx.ExecContext(ctx, sqlDropSkipped+ident.Params(len(skipped))+`)`, skipped...)
 		}
 		if more = len(skipped) == skippedBatch; more || err != nil {
 			return err
 		}
-		for _, query := range dropOldSQL {
+		for _, query := range sqlDropOld {
 			if _, err := tx.ExecContext(ctx, query+ident.Params(len(locked))+`)`, locked...); err != nil {
 				return err
 			}
@@ -124,13 +124,13 @@ func readIDs(ctx context.Context, db onerow.DB, query string, args []any) (ids [
 	return ids, err
 }
 
-// oldestJobsSQL reads so many entries at the end of the index finished_at.
-const oldestJobsSQL = `SELECT COUNT(*) FROM (SELECT state FROM onerow_job_archive FORCE INDEX (finished_at)
+// sqlOldestJobs reads so many entries at the end of the index finished_at.
+const sqlOldestJobs = `SELECT COUNT(*) FROM (SELECT state FROM onerow_job_archive FORCE INDEX (finished_at)
   WHERE finished_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND ORDER BY finished_at LIMIT ?) AS old WHERE state IN ('done', 'cancelled')`
 
 // JobsToPurge is how many jobs PurgeJobs would remove, of the limit oldest. One statement.
 func JobsToPurge(ctx context.Context, db onerow.DB, age time.Duration, limit int) (n int64, err error) {
-	if err = onerow.QueryRow(ctx, db, oldestJobsSQL, []any{age.Microseconds(), limit}, &n); err != nil {
+	if err = onerow.QueryRow(ctx, db, sqlOldestJobs, []any{age.Microseconds(), limit}, &n); err != nil {
 		return 0, fmt.Errorf("cascade: count old jobs: %w", err)
 	}
 	return n, nil

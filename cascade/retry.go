@@ -10,29 +10,29 @@ import (
 	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
-// reviveSQL decides, on the row locked by its key, which of two callers retries the
+// sqlRevive decides, on the row locked by its key, which of two callers retries the
 // job. (The INSERT … SELECT alone would lock nothing at READ COMMITTED.)
-const reviveSQL = `UPDATE onerow_job_archive SET batch_seq = batch_seq + 1 WHERE id = ? AND state IN ('dead', 'leftovers')`
+const sqlRevive = `UPDATE onerow_job_archive SET batch_seq = batch_seq + 1 WHERE id = ? AND state IN ('dead', 'leftovers')`
 
-// reopenSQL: the unique key one_open decides whether the row has another open job.
+// sqlReopen: the unique key one_open decides whether the row has another open job.
 // The token goes on where it was, so that no old worker's token is ever given again.
-const reopenSQL = `INSERT INTO onerow_job (id, resource, resource_id, deletion_id, state, due_at, token, batch_seq, failures, last_error, created_at, started_at)
+const sqlReopen = `INSERT INTO onerow_job (id, resource, resource_id, deletion_id, state, due_at, token, batch_seq, failures, last_error, created_at, started_at)
 SELECT id, resource, resource_id, deletion_id, 'ready', UTC_TIMESTAMP(6), token, batch_seq, 0, last_error, created_at, started_at
 FROM onerow_job_archive WHERE id = ?`
 
-// Both follow on the row that reviveSQL or lockArchivedSQL has locked, and delete by
+// Both follow on the row that sqlRevive or sqlLockArchived has locked, and delete by
 // primary keys and by one_row's part of the job. The plan of the job is forgotten, so
 // that it may go on under another one.
 const (
-	unarchiveSQL = `DELETE a, p FROM onerow_job_archive AS a
+	sqlUnarchive = `DELETE a, p FROM onerow_job_archive AS a
 LEFT JOIN onerow_job_plan AS p ON p.job_id = a.id WHERE a.id = ?`
-	unarchiveAllSQL = `DELETE a, p, k FROM onerow_job_archive AS a
+	sqlUnarchiveAll = `DELETE a, p, k FROM onerow_job_archive AS a
 LEFT JOIN onerow_job_plan AS p ON p.job_id = a.id LEFT JOIN onerow_parked AS k ON k.job_id = a.id AND k.state = 'parked' WHERE a.id = ?`
 )
 
-// otherOpenSQL asks, after a duplicate, which job it was. It locks, for a snapshot
+// sqlOtherOpen asks, after a duplicate, which job it was. It locks, for a snapshot
 // could be older than that job.
-const otherOpenSQL = `SELECT o.id FROM onerow_job_archive AS d JOIN onerow_job AS o ON o.resource = d.resource AND o.resource_id = d.resource_id
+const sqlOtherOpen = `SELECT o.id FROM onerow_job_archive AS d JOIN onerow_job AS o ON o.resource = d.resource AND o.resource_id = d.resource_id
 WHERE d.id = ? LOCK IN SHARE MODE`
 
 // Retry makes a job ready again that is dead or ended with leftovers: the same id, no
@@ -48,12 +48,12 @@ WHERE d.id = ? LOCK IN SHARE MODE`
 func Retry(ctx context.Context, db onerow.DB, jobID int64) (Job, error) {
 	var job Job
 	err := whole(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-		n, err := onerow.Affected(ctx, tx, reviveSQL, jobID)
+		n, err := onerow.Affected(ctx, tx, sqlRevive, jobID)
 		if err != nil {
 			return err
 		}
 		if n == 0 {
-			held, err := onerow.Affected(ctx, tx, unholdSQL, jobID)
+			held, err := onerow.Affected(ctx, tx, sqlUnhold, jobID)
 			if err != nil {
 				return err
 			}
@@ -62,7 +62,7 @@ func Retry(ctx context.Context, db onerow.DB, jobID int64) (Job, error) {
 			}
 			return &NotDeadError{JobID: jobID, State: job.State}
 		}
-		if err := reopen(ctx, tx, jobID, unarchiveAllSQL); err != nil {
+		if err := reopen(ctx, tx, jobID, sqlUnarchiveAll); err != nil {
 			return err
 		}
 		job, err = answer(ctx, tx, jobID)
@@ -84,14 +84,14 @@ func whole(ctx context.Context, db onerow.DB, fn func(ctx context.Context, tx *o
 
 // reopen moves a job, whose row this transaction has locked, out of the archive.
 func reopen(ctx context.Context, tx *onerow.Tx, jobID int64, unarchive string) error {
-	_, err := tx.ExecContext(ctx, reopenSQL, jobID)
+	_, err := tx.ExecContext(ctx, sqlReopen, jobID)
 	if mysqlerr.Classify(err) == mysqlerr.Duplicate {
 		if err = whichIsOpen(ctx, tx, jobID); err != nil {
 			return err
 		}
 		// Another row's open job was given this id again.
 		if _, err = renumber(ctx, tx, jobID); err == nil {
-			_, err = tx.ExecContext(ctx, reopenSQL, jobID)
+			_, err = tx.ExecContext(ctx, sqlReopen, jobID)
 		}
 	}
 	if err != nil {
@@ -104,7 +104,7 @@ func reopen(ctx context.Context, tx *onerow.Tx, jobID int64, unarchive string) e
 // whichIsOpen says whether the row has another open job, after a duplicate; nil: it has not.
 func whichIsOpen(ctx context.Context, tx *onerow.Tx, jobID int64) error {
 	var open int64
-	err := onerow.QueryRow(ctx, tx, otherOpenSQL, []any{jobID}, &open)
+	err := onerow.QueryRow(ctx, tx, sqlOtherOpen, []any{jobID}, &open)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil

@@ -194,16 +194,16 @@ func (r *run) finish(ctx context.Context, tx *onerow.Tx, here place, budget *int
 		}
 	}
 	if len(r.parked) > 0 {
-		if _, err := tx.ExecContext(ctx, forgetParkedSQL, r.job.ID); err != nil {
+		if _, err := tx.ExecContext(ctx, sqlForgetParked, r.job.ID); err != nil {
 			return false, false, err
 		}
 	}
 	return true, false, r.archive(ctx, tx, Done)
 }
 
-// forgetParkedSQL deletes one_row's part of a job that is done: somebody else has deleted
+// sqlForgetParked deletes one_row's part of a job that is done: somebody else has deleted
 // what was parked.
-const forgetParkedSQL = `DELETE p FROM onerow_parked AS p WHERE p.job_id = ? AND p.state = 'parked'`
+const sqlForgetParked = `DELETE p FROM onerow_parked AS p WHERE p.job_id = ? AND p.state = 'parked'`
 
 // leftovers is the last batch of a job that has nothing left to delete but what is parked
 // and what is above it. It is not done when an operator has unparked something meanwhile.

@@ -111,8 +111,8 @@ func TestFullTable(t *testing.T) {
 	})
 }
 
-// waitingForSQL is the session of this database that executes a statement.
-const waitingForSQL = `SELECT COALESCE(MAX(id), 0) FROM information_schema.processlist WHERE db = DATABASE() AND info LIKE ? AND id <> CONNECTION_ID()`
+// sqlWaitingFor is the session of this database that executes a statement.
+const sqlWaitingFor = `SELECT COALESCE(MAX(id), 0) FROM information_schema.processlist WHERE db = DATABASE() AND info LIKE ? AND id <> CONNECTION_ID()`
 
 // TestKilledStatement: a statement that an operator has ended says nothing about the job.
 func TestKilledStatement(t *testing.T) {
@@ -136,7 +136,7 @@ func TestKilledStatement(t *testing.T) {
 			}()
 			var id int64
 			dbtest.Eventually(t, time.Minute, func() (bool, string) {
-				id = count(t, db, waitingForSQL, "DELETE%note%")
+				id = count(t, db, sqlWaitingFor, "DELETE%note%")
 				return id > 0, "no statement waits for the row"
 			})
 			exec(t, db, fmt.Sprintf("KILL QUERY %d", id))

@@ -27,9 +27,9 @@ type Stats struct {
 	Paused PauseState `json:"paused"`
 }
 
-// statsSQL reads in one snapshot: the open jobs, by the index due; the dead ones and leftovers, by the archive's index (state, id);
+// sqlStats reads in one snapshot: the open jobs, by the index due; the dead ones and leftovers, by the archive's index (state, id);
 // the parked rows, by theirs; the workers; and the switch.
-const statsSQL = `SELECT CASE WHEN state = 'scheduled' AND due_at <= UTC_TIMESTAMP(6) THEN 'ready' ELSE state END AS what, COUNT(*), NULL
+const sqlStats = `SELECT CASE WHEN state = 'scheduled' AND due_at <= UTC_TIMESTAMP(6) THEN 'ready' ELSE state END AS what, COUNT(*), NULL
   FROM onerow_job FORCE INDEX (due) GROUP BY what
 UNION ALL SELECT 'oldest', TIMESTAMPDIFF(MICROSECOND, MIN(due_at), UTC_TIMESTAMP(6)), NULL
   FROM (SELECT MIN(due_at) AS due_at FROM onerow_job FORCE INDEX (due) GROUP BY resource) AS first WHERE due_at <= UTC_TIMESTAMP(6)
@@ -43,7 +43,7 @@ UNION ALL SELECT 'paused', TIMESTAMPDIFF(MICROSECOND, '1970-01-01', changed_at),
 // rows, not with that of finished jobs. One statement.
 func ReadStats(ctx context.Context, db onerow.DB) (Stats, error) {
 	s := Stats{Open: map[State]int64{Scheduled: 0, Held: 0, Ready: 0, Running: 0}}
-	err := onerow.Query(ctx, db, statsSQL, nil, func(rows *sql.Rows) error {
+	err := onerow.Query(ctx, db, sqlStats, nil, func(rows *sql.Rows) error {
 		var what string
 		var n sql.NullInt64
 		var text sql.NullString

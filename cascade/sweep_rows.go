@@ -44,8 +44,8 @@ type assetTable struct {
 	only   string         // condition on rows that count
 }
 
-// clockSQL is the database's clock.
-const clockSQL = `SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))`
+// sqlClock is the database's clock.
+const sqlClock = `SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))`
 
 func newSweep(ctx context.Context, db onerow.DB, plan schema.Plan, store AssetStore, o SweepOptions, fn func(Finding) error) (*sweep, error) {
 	if err := plan.Check(); err != nil {
@@ -81,7 +81,7 @@ func newSweep(ctx context.Context, db onerow.DB, plan schema.Plan, store AssetSt
 		return nil, ErrNoAssets
 	}
 	var micros int64
-	if err := onerow.QueryRow(ctx, db, clockSQL, nil, &micros); err != nil {
+	if err := onerow.QueryRow(ctx, db, sqlClock, nil, &micros); err != nil {
 		return nil, err
 	}
 	s.now = time.UnixMicro(micros)
@@ -176,7 +176,7 @@ func (s *sweep) rows(ctx context.Context) error {
 	for _, t := range s.tables {
 		var after indexPlace
 		for {
-			page, last, err := s.page(ctx, t, t.pageSQL(after))
+			page, last, err := s.page(ctx, t, t.sqlPage(after))
 			if err != nil {
 				return err
 			}
@@ -200,8 +200,8 @@ func (t assetTable) selectSQL() string {
 	return fmt.Sprintf("SELECT %s, %s FROM %s AS t", strings.Join(list, ", "), t.nameSQL(), schema.Quote(t.name))
 }
 
-// pageSQL reads along the primary key.
-func (t assetTable) pageSQL(after indexPlace) string {
+// sqlPage reads along the primary key.
+func (t assetTable) sqlPage(after indexPlace) string {
 	query := fmt.Sprintf("%s FORCE INDEX (PRIMARY) WHERE %s <> ''%s", t.selectSQL(), t.asset, t.only)
 	if after != nil {
 		query += " AND " + behind("t", t.column, after)

@@ -37,7 +37,7 @@ func TestTextsOfOthers(t *testing.T) {
 	if err := db.QueryRowContext(t.Context(), "SELECT CAST(last_error AS BINARY) FROM onerow_job").Scan(&got); err != nil || string(got) != text {
 		t.Errorf("%q, %v", got, err)
 	}
-	if _, err := db.ExecContext(t.Context(), parkSQL, id, []byte("user"), []byte("k"), dbtext.Arg(text)); err != nil {
+	if _, err := db.ExecContext(t.Context(), sqlPark, id, []byte("user"), []byte("k"), dbtext.Arg(text)); err != nil {
 		t.Error(err)
 	}
 	if list, err := ListParked(t.Context(), db, ParkedOptions{}); err != nil || len(list) != 1 || list[0].Error != text {

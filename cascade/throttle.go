@@ -45,15 +45,15 @@ func ThreadsRunning(most int) Throttle { return threadsRunning{int64(most)} }
 
 func (threadsRunning) kind() string { return kindThreads }
 
-// threadsSQL touches no table. In a pattern the _ is any character, which does no harm; a \ before it would be one to find in a
+// sqlThreads touches no table. In a pattern the _ is any character, which does no harm; a \ before it would be one to find in a
 // session with NO_BACKSLASH_ESCAPES.
-const threadsSQL = `SHOW GLOBAL STATUS LIKE 'Threads_running'`
+const sqlThreads = `SHOW GLOBAL STATUS LIKE 'Threads_running'`
 
 // Reason asks the server.
 func (t threadsRunning) Reason(ctx context.Context, db *sql.DB) (string, error) {
 	var name string
 	var running int64
-	if err := onerow.QueryRow(ctx, db, threadsSQL, nil, &name, &running); err != nil {
+	if err := onerow.QueryRow(ctx, db, sqlThreads, nil, &name, &running); err != nil {
 		return "", fmt.Errorf("read Threads_running: %w", err)
 	}
 	if running > t.most {
@@ -65,7 +65,7 @@ func (t threadsRunning) Reason(ctx context.Context, db *sql.DB) (string, error) 
 type replicaLag struct {
 	most     time.Duration
 	replicas []*sql.DB
-	form     []atomic.Int32 // which of lagSQL each replica knows
+	form     []atomic.Int32 // which of sqlLag each replica knows
 }
 
 // ReplicaLag waits while one of the replicas is further behind than most, in whole
@@ -81,9 +81,9 @@ func ReplicaLag(most time.Duration, replicas ...*sql.DB) Throttle {
 
 func (*replicaLag) kind() string { return kindLag }
 
-// lagSQL are the ways to ask: MariaDB's for all of its connections; MySQL's since 8.0.22,
+// sqlLag are the ways to ask: MariaDB's for all of its connections; MySQL's since 8.0.22,
 // which has a row per channel; what is older. All are free of tables.
-var lagSQL = []string{"SHOW ALL SLAVES STATUS", "SHOW REPLICA STATUS", "SHOW SLAVE STATUS"}
+var sqlLag = []string{"SHOW ALL SLAVES STATUS", "SHOW REPLICA STATUS", "SHOW SLAVE STATUS"}
 
 const erParseError = 1064
 
@@ -96,9 +96,9 @@ func (t *replicaLag) Reason(ctx context.Context, _ *sql.DB) (string, error) {
 		which := fmt.Sprintf("replica %d", i+1)
 		for {
 			form := t.form[i].Load()
-			reason, err := t.lag(ctx, replica, lagSQL[form])
+			reason, err := t.lag(ctx, replica, sqlLag[form])
 			var my *mysql.MySQLError
-			if errors.As(err, &my) && my.Number == erParseError && int(form) < len(lagSQL)-1 {
+			if errors.As(err, &my) && my.Number == erParseError && int(form) < len(sqlLag)-1 {
 				t.form[i].CompareAndSwap(form, form+1)
 				continue
 			}

@@ -25,15 +25,15 @@ type WorkerStatus struct {
 	JobID int64 `json:"job_id,omitempty"`
 }
 
-// workersSQL reads the table, which has a row per worker of the last hour.
-const workersSQL = `SELECT name, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', started_at), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', seen_at),
+// sqlWorkers reads the table, which has a row per worker of the last hour.
+const sqlWorkers = `SELECT name, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', started_at), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', seen_at),
   TIMESTAMPDIFF(MICROSECOND, seen_at, UTC_TIMESTAMP(6)), CAST(throttle AS BINARY), job_id FROM onerow_worker ORDER BY name LIMIT 1000`
 
 // Workers lists the workers that showed a sign of life, by name, 1000 at most. One
 // statement.
 func Workers(ctx context.Context, db onerow.DB) ([]WorkerStatus, error) {
 	var list []WorkerStatus
-	err := onerow.Query(ctx, db, workersSQL, nil, func(rows *sql.Rows) error {
+	err := onerow.Query(ctx, db, sqlWorkers, nil, func(rows *sql.Rows) error {
 		var w WorkerStatus
 		var name []byte
 		var started, seen sql.NullInt64

@@ -48,16 +48,16 @@ func (t *table) selectSQL() string {
 // quote makes an identifier of any name that information_schema gave.
 func quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
-// columnsSQL lists the columns of the schema's base tables.
-const columnsSQL = `
+// sqlColumns lists the columns of the schema's base tables.
+const sqlColumns = `
 SELECT c.TABLE_NAME, c.COLUMN_NAME, LOWER(c.DATA_TYPE), LOWER(c.EXTRA) LIKE '%auto_increment%'
   FROM information_schema.COLUMNS c
   JOIN information_schema.TABLES t ON t.TABLE_SCHEMA = c.TABLE_SCHEMA AND t.TABLE_NAME = c.TABLE_NAME
  WHERE c.TABLE_SCHEMA = DATABASE() AND t.TABLE_TYPE = 'BASE TABLE'
  ORDER BY c.TABLE_NAME, c.ORDINAL_POSITION`
 
-// foreignKeysSQL lists the columns of the schema's foreign keys.
-const foreignKeysSQL = `
+// sqlForeignKeys lists the columns of the schema's foreign keys.
+const sqlForeignKeys = `
 SELECT TABLE_NAME, COLUMN_NAME, REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME
   FROM information_schema.KEY_COLUMN_USAGE
  WHERE TABLE_SCHEMA = DATABASE() AND REFERENCED_TABLE_SCHEMA = DATABASE() AND REFERENCED_COLUMN_NAME IS NOT NULL`
@@ -73,7 +73,7 @@ func (f found) key() string { return f.table + "." + f.name }
 // loadCatalog finds the tables to compare and how.
 func loadCatalog(ctx context.Context, db *sql.DB, w Workflow) ([]*table, error) {
 	var columns []found
-	err := eachRow(ctx, db, columnsSQL, func(scan func(...any) error) error {
+	err := eachRow(ctx, db, sqlColumns, func(scan func(...any) error) error {
 		var f found
 		err := scan(&f.table, &f.name, &f.dataType, &f.auto)
 		columns = append(columns, f)
@@ -83,7 +83,7 @@ func loadCatalog(ctx context.Context, db *sql.DB, w Workflow) ([]*table, error) 
 		return nil, fmt.Errorf("reading the schema's columns: %w", err)
 	}
 	refs := map[string]string{}
-	err = eachRow(ctx, db, foreignKeysSQL, func(scan func(...any) error) error {
+	err = eachRow(ctx, db, sqlForeignKeys, func(scan func(...any) error) error {
 		var from, fromColumn, to, toColumn string
 		err := scan(&from, &fromColumn, &to, &toColumn)
 		refs[from+"."+fromColumn] = to + "." + toColumn

@@ -27,7 +27,7 @@ type side struct {
 // locks are free.
 const (
 	listedByMariaDB = `SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = ?`
-	listedByMySQL   = `SELECT COUNT(*) FROM performance_schema.threads WHERE PROCESSLIST_ID = ?`
+	sqlListedByMy   = `SELECT COUNT(*) FROM performance_schema.threads WHERE PROCESSLIST_ID = ?`
 )
 
 // newSide asks the server what it is. MySQL needs its performance schema, which is on by default.
@@ -39,7 +39,7 @@ func newSide(ctx context.Context, db *sql.DB) (*side, error) {
 	if isMariaDB(version) {
 		return &side{db, listedByMariaDB}, nil
 	}
-	s := &side{db, listedByMySQL}
+	s := &side{db, sqlListedByMy}
 	var me, listed int
 	if err := db.QueryRowContext(ctx, "SELECT CONNECTION_ID()").Scan(&me); err != nil {
 		return nil, fmt.Errorf("asking the server for the session: %w", err)
@@ -55,15 +55,15 @@ func newSide(ctx context.Context, db *sql.DB) (*side, error) {
 
 func isMariaDB(version string) bool { return strings.Contains(version, "MariaDB") }
 
-// killSQL needs no privilege for sessions of the same user.
-const killSQL = `KILL CONNECTION ?`
+// sqlKill needs no privilege for sessions of the same user.
+const sqlKill = `KILL CONNECTION ?`
 
 // noSuchThread is the server's answer to KILL for a session that is gone already.
 const noSuchThread = 1094
 
 // kill ends a session and returns when it is gone, which the server's answer to KILL does not say yet.
 func (s *side) kill(serverID uint64) error {
-	_, err := s.db.ExecContext(context.Background(), killSQL, serverID)
+	_, err := s.db.ExecContext(context.Background(), sqlKill, serverID)
 	var answer *mysql.MySQLError
 	if err != nil && (!errors.As(err, &answer) || answer.Number != noSuchThread) {
 		return fmt.Errorf("killing session %d: %w", serverID, err)

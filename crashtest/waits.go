@@ -31,16 +31,16 @@ func newWaits(ctx context.Context, db *sql.DB) (*waits, error) {
 // errPrivilege is a user who may not see who waits.
 var errPrivilege = errors.New("seeing who waits for a lock needs the PROCESS privilege, and on MySQL SELECT on performance_schema")
 
-// statusSQL is the one list of waiting transactions that is live on both engines and names sessions: a transaction is shown as LOCK WAIT
+// sqlStatus is the one list of waiting transactions that is live on both engines and names sessions: a transaction is shown as LOCK WAIT
 // from the moment when its request is queued until the moment when it is granted, which is before the answer to the
 // COMMIT that granted it. INNODB_TRX is cached for 0.1 s; Innodb_row_lock_current_waits is the whole server's, and still counts
 // a session that was granted its lock and has not run since. It takes 0.1 to 0.3 ms, no longer than SHOW STATUS.
-const statusSQL = `SHOW ENGINE INNODB STATUS`
+const sqlStatus = `SHOW ENGINE INNODB STATUS`
 
 // forRows returns the sessions that wait for a row or table lock of InnoDB, by their ids on the server.
 func (w *waits) forRows(ctx context.Context) (map[uint64]bool, error) {
 	var engine, name, status string
-	if err := w.db.QueryRowContext(ctx, statusSQL).Scan(&engine, &name, &status); err != nil {
+	if err := w.db.QueryRowContext(ctx, sqlStatus).Scan(&engine, &name, &status); err != nil {
 		return nil, fmt.Errorf("asking the server who waits for a lock: %w", err)
 	}
 	found := waitingIn(status)
@@ -48,13 +48,13 @@ func (w *waits) forRows(ctx context.Context) (map[uint64]bool, error) {
 		return found, nil
 	}
 	var waiting int
-	if err := w.db.QueryRowContext(ctx, countSQL).Scan(&waiting); err != nil {
+	if err := w.db.QueryRowContext(ctx, sqlCount).Scan(&waiting); err != nil {
 		return nil, fmt.Errorf("asking the server how many wait for a lock: %w", err)
 	}
 	if waiting <= len(found) {
 		return found, nil
 	}
-	err := eachRow(ctx, w.db, requestsSQL, func(scan func(...any) error) error {
+	err := eachRow(ctx, w.db, sqlRequests, func(scan func(...any) error) error {
 		var id uint64
 		err := scan(&id)
 		found[id] = true
@@ -66,14 +66,14 @@ func (w *waits) forRows(ctx context.Context) (map[uint64]bool, error) {
 	return found, nil
 }
 
-// countSQL says whether the status left somebody out: it is never lower than the number of sessions asleep behind a lock on a row.
-// Where the status is complete, which is nearly always, it saves requestsSQL, four times as dear, for which InnoDB walks its lock table.
-const countSQL = `SELECT VARIABLE_VALUE FROM performance_schema.global_status WHERE VARIABLE_NAME = 'Innodb_row_lock_current_waits'`
+// sqlCount says whether the status left somebody out: it is never lower than the number of sessions asleep behind a lock on a row.
+// Where the status is complete, which is nearly always, it saves sqlRequests, four times as dear, for which InnoDB walks its lock table.
+const sqlCount = `SELECT VARIABLE_VALUE FROM performance_schema.global_status WHERE VARIABLE_NAME = 'Innodb_row_lock_current_waits'`
 
-// requestsSQL: MySQL's status lists no transaction that has only read so far, and LOCK IN SHARE MODE makes it no writing one.
+// sqlRequests: MySQL's status lists no transaction that has only read so far, and LOCK IN SHARE MODE makes it no writing one.
 // A lock's thread is the one that made it, which for a lock on a row that another session has moved within its page since is
 // that other one. The lock on the table, which every transaction with a lock on a row has, is its own.
-const requestsSQL = `SELECT DISTINCT t.PROCESSLIST_ID FROM performance_schema.data_lock_waits AS w
+const sqlRequests = `SELECT DISTINCT t.PROCESSLIST_ID FROM performance_schema.data_lock_waits AS w
  JOIN performance_schema.data_locks AS l ON l.ENGINE_TRANSACTION_ID = w.REQUESTING_ENGINE_TRANSACTION_ID AND l.LOCK_TYPE = 'TABLE'
  JOIN performance_schema.threads AS t ON t.THREAD_ID = l.THREAD_ID WHERE t.PROCESSLIST_ID IS NOT NULL`
 
@@ -114,14 +114,14 @@ func waitingIn(status string) map[uint64]bool {
 // session's query to utf8mb3, and fails where one has binary data in it.
 const (
 	statesByMariaDB = `SELECT ID, COALESCE(STATE, '') FROM information_schema.PROCESSLIST WHERE COMMAND <> 'Sleep'`
-	statesByMySQL   = `SELECT PROCESSLIST_ID, COALESCE(PROCESSLIST_STATE, '') FROM performance_schema.threads WHERE PROCESSLIST_STATE IS NOT NULL AND PROCESSLIST_ID IS NOT NULL`
+	sqlStatesByMy   = `SELECT PROCESSLIST_ID, COALESCE(PROCESSLIST_STATE, '') FROM performance_schema.threads WHERE PROCESSLIST_STATE IS NOT NULL AND PROCESSLIST_ID IS NOT NULL`
 )
 
 // forOthers returns the sessions that wait for a metadata lock or a named lock. Other than forRows it may still list a session whose
 // lock was granted a moment ago.
 func (w *waits) forOthers(ctx context.Context) (map[uint64]bool, error) {
 	found := map[uint64]bool{}
-	query := statesByMySQL
+	query := sqlStatesByMy
 	if w.mariaDB {
 		query = statesByMariaDB
 	}
@@ -142,9 +142,9 @@ func (w *waits) forOthers(ctx context.Context) (map[uint64]bool, error) {
 	return found, nil
 }
 
-// edgesSQL says who waits for whom: transactions, for the thread of a lock is the one that made it. MySQL only: MariaDB's
+// sqlEdges says who waits for whom: transactions, for the thread of a lock is the one that made it. MySQL only: MariaDB's
 // INNODB_LOCK_WAITS is cached.
-const edgesSQL = `SELECT REQUESTING_ENGINE_TRANSACTION_ID, BLOCKING_ENGINE_TRANSACTION_ID FROM performance_schema.data_lock_waits`
+const sqlEdges = `SELECT REQUESTING_ENGINE_TRANSACTION_ID, BLOCKING_ENGINE_TRANSACTION_ID FROM performance_schema.data_lock_waits`
 
 // deadlocked says whether sessions wait for each other in a circle that the server is about to break. MySQL breaks them in a thread of
 // its own, a moment after the last one began to wait; MariaDB's last one looks for circles before it sleeps, so there is none to see.
@@ -153,7 +153,7 @@ func (w *waits) deadlocked(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	edges := map[uint64][]uint64{}
-	err := eachRow(ctx, w.db, edgesSQL, func(scan func(...any) error) error {
+	err := eachRow(ctx, w.db, sqlEdges, func(scan func(...any) error) error {
 		var from, to uint64
 		err := scan(&from, &to)
 		edges[from] = append(edges[from], to)

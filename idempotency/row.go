@@ -26,8 +26,8 @@ type row struct {
 // atKey finds one row by the primary key.
 const atKey = ` WHERE tenant = ? AND operation = ? AND idem_key = ?`
 
-// freeSQL: who may claim the row. NULLs are in the way of none: COALESCE.
-const freeSQL = `(status = 'released' OR COALESCE(expires_at <= UTC_TIMESTAMP(6), FALSE)
+// sqlFree: who may claim the row. NULLs are in the way of none: COALESCE.
+const sqlFree = `(status = 'released' OR COALESCE(expires_at <= UTC_TIMESTAMP(6), FALSE)
   OR (status = 'in_progress' AND COALESCE(lease_until <= UTC_TIMESTAMP(6), FALSE)))`
 
 // entryColumns are those of an [Entry]. UTC_TIMESTAMP is the same throughout a statement. Texts
@@ -39,7 +39,7 @@ const entryColumns = `tenant, operation, idem_key, status, token, attention,
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', completed_at), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', expires_at), CAST(error AS BINARY)`
 
 // sqlRead is a plain read by the primary key, for what is final once it is seen.
-const sqlRead = `SELECT ` + entryColumns + `, version, call_token, fingerprint, ` + freeSQL + `, codec, result, is_reference,
+const sqlRead = `SELECT ` + entryColumns + `, version, call_token, fingerprint, ` + sqlFree + `, codec, result, is_reference,
   TIMESTAMPDIFF(MICROSECOND, completed_at, UTC_TIMESTAMP(6))
 FROM onerow_key` + atKey
 

@@ -80,7 +80,7 @@ func row(ctx context.Context, query string, args ...any) func(*sql.Tx) error {
 	}
 }
 
-const markSQL = "INSERT INTO onerow_quota_mark (resource, owner, created_at) VALUES ('project', '1', UTC_TIMESTAMP(6))"
+const sqlMark = "INSERT INTO onerow_quota_mark (resource, owner, created_at) VALUES ('project', '1', UTC_TIMESTAMP(6))"
 
 func insertByHand(ctx context.Context, db *sql.DB, name string) error {
 	tx, err := db.BeginTx(ctx, nil)
@@ -96,7 +96,7 @@ func insertByHand(ctx context.Context, db *sql.DB, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := exec(ctx, markSQL)(tx); err != nil {
+	if err := exec(ctx, sqlMark)(tx); err != nil {
 		return err
 	}
 	if err := row(ctx, "SELECT * FROM project WHERE id = ?", id)(tx); err != nil {
@@ -129,13 +129,13 @@ func BenchmarkArchiveActivate(b *testing.B) {
 		func(int) error {
 			err := inTx(ctx, db, row(ctx, "SELECT * FROM project WHERE id = ? FOR UPDATE", hand),
 				exec(ctx, "INSERT INTO project_archive ("+cols+", archived_at) SELECT "+cols+", UTC_TIMESTAMP(6) FROM project WHERE id = ?", hand),
-				exec(ctx, "DELETE FROM project WHERE id = ?", hand), exec(ctx, markSQL), row(ctx, "SELECT * FROM project_archive WHERE id = ?", hand))
+				exec(ctx, "DELETE FROM project WHERE id = ?", hand), exec(ctx, sqlMark), row(ctx, "SELECT * FROM project_archive WHERE id = ?", hand))
 			if err != nil {
 				return err
 			}
 			return inTx(ctx, db, row(ctx, "SELECT * FROM project_archive WHERE id = ? FOR UPDATE", hand),
 				exec(ctx, "INSERT INTO project ("+cols+") SELECT "+cols+" FROM project_archive WHERE id = ?", hand),
-				exec(ctx, "DELETE FROM project_archive WHERE id = ?", hand), exec(ctx, markSQL), row(ctx, "SELECT * FROM project WHERE id = ?", hand))
+				exec(ctx, "DELETE FROM project_archive WHERE id = ?", hand), exec(ctx, sqlMark), row(ctx, "SELECT * FROM project WHERE id = ?", hand))
 		})
 }
 

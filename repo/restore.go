@@ -72,13 +72,13 @@ func anyRepo(plan schema.Plan, resource string) (*Repo[anyRow], error) {
 	return r, nil
 }
 
-// deletionSQL reads by the primary key; a logged deletion never changes. It is a current
+// sqlDeletion reads by the primary key; a logged deletion never changes. It is a current
 // read, for the snapshot of a caller's transaction may be older than the deletion.
-const deletionSQL = `SELECT resource, resource_id FROM onerow_deletion WHERE id = ? LOCK IN SHARE MODE`
+const sqlDeletion = `SELECT resource, resource_id FROM onerow_deletion WHERE id = ? LOCK IN SHARE MODE`
 
-// lockJobSQL locks the deletion's open job by the unique key one_open, exclusively at
+// sqlLockJob locks the deletion's open job by the unique key one_open, exclusively at
 // once: Cancel follows, and a share lock that turns exclusive deadlocks.
-const lockJobSQL = `SELECT deletion_id FROM onerow_job WHERE resource = ? AND resource_id = ? FOR UPDATE`
+const sqlLockJob = `SELECT deletion_id FROM onerow_job WHERE resource = ? AND resource_id = ? FOR UPDATE`
 
 // Restore takes back a deletion whose grace period has not ended, by the deletion's
 // number, for a caller that has the plan and not the row's Go type: exactly what
@@ -98,7 +98,7 @@ const lockJobSQL = `SELECT deletion_id FROM onerow_job WHERE resource = ? AND re
 // those of CancelDelete and 1 more.
 func Restore(ctx context.Context, db onerow.DB, plan schema.Plan, deletionID int64) (Restored, error) {
 	out := Restored{DeletionID: deletionID}
-	err := onerow.QueryRow(ctx, db, deletionSQL, []any{deletionID}, &out.Resource, &out.Key)
+	err := onerow.QueryRow(ctx, db, sqlDeletion, []any{deletionID}, &out.Resource, &out.Key)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return Restored{}, fmt.Errorf("%w: %d", ErrNoDeletion, deletionID)
@@ -181,7 +181,7 @@ func (r *Repo[T]) restoreTx(ctx context.Context, tx *onerow.Tx, id int64, want R
 // earlier cancel is a success. Four statements, 2 when there is no open job.
 func cancelJob(ctx context.Context, tx *onerow.Tx, d Restored) (changed bool, err error) {
 	var open int64
-	err = onerow.QueryRow(ctx, tx, lockJobSQL, []any{d.Resource, []byte(d.Key)}, &open)
+	err = onerow.QueryRow(ctx, tx, sqlLockJob, []any{d.Resource, []byte(d.Key)}, &open)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return false, err
 	}

@@ -54,10 +54,10 @@ func (r *Repo[T]) holder(ctx context.Context, db onerow.DB, owner int64, name sc
 	return id, err
 }
 
-// uniqueSQL reads the unique indexes of the active table, column by column, from the
+// sqlUnique reads the unique indexes of the active table, column by column, from the
 // catalog; no lock. A prefix, an expression and a hash come as ”: no value that is
 // written says what they hold.
-const uniqueSQL = `SELECT index_name, IF(sub_part IS NULL AND index_type = 'BTREE', COALESCE(column_name, ''), '')
+const sqlUnique = `SELECT index_name, IF(sub_part IS NULL AND index_type = 'BTREE', COALESCE(column_name, ''), '')
   FROM information_schema.statistics
   WHERE table_schema = DATABASE() AND table_name = ? AND non_unique = 0 ORDER BY index_name, seq_in_index`
 
@@ -67,7 +67,7 @@ type uniqueIndex struct {
 }
 
 func (r *Repo[T]) uniqueIndexes(ctx context.Context, db onerow.DB) (list []uniqueIndex, err error) {
-	err = onerow.Query(ctx, db, uniqueSQL, []any{r.res.Active}, func(rows *sql.Rows) error {
+	err = onerow.Query(ctx, db, sqlUnique, []any{r.res.Active}, func(rows *sql.Rows) error {
 		var index, column string
 		if err := rows.Scan(&index, &column); err != nil {
 			return err

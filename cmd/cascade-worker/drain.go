@@ -30,14 +30,14 @@ Examples:
     cascade-worker drain --plan plan.yaml --load 0.2 --max-threads-running 20`
 }
 
-// queueSQL counts what is due and what is not, each over the index due_at. A running
+// sqlQueue counts what is due and what is not, each over the index due_at. A running
 // job's due_at is the end of its lease.
-const queueSQL = `SELECT
+const sqlQueue = `SELECT
   (SELECT COUNT(*) FROM onerow_job WHERE due_at <= UTC_TIMESTAMP(6)),
   (SELECT COUNT(*) FROM onerow_job WHERE due_at > UTC_TIMESTAMP(6))`
 
 func countQueue(ctx context.Context, db onerow.DB) (due, later int, err error) {
-	if err := onerow.QueryRow(ctx, db, queueSQL, nil, &due, &later); err != nil {
+	if err := onerow.QueryRow(ctx, db, sqlQueue, nil, &due, &later); err != nil {
 		return 0, 0, fmt.Errorf("count the queue: %w", err)
 	}
 	return due, later, nil

@@ -23,11 +23,11 @@ const (
 	showParked  = 50
 )
 
-// openSQL reads by the index due_at, from both sides of now, and locks nothing. A running
+// sqlOpen reads by the index due_at, from both sides of now, and locks nothing. A running
 // job's due_at is the end of its lease, so it is among the first that come later.
 const (
 	openColumns = `id, resource, resource_id, deletion_id, state, due_at, created_at, started_at, worker, token, failures, last_error`
-	openSQL     = `SELECT id, resource, resource_id, deletion_id,
+	sqlOpen     = `SELECT id, resource, resource_id, deletion_id,
   CASE WHEN state = 'scheduled' AND due_at <= UTC_TIMESTAMP(6) THEN 'ready' ELSE state END,
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', IF(state = 'held', due_at - INTERVAL 365000 DAY, due_at)), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', created_at),
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', started_at), NULL, worker, token, failures, CAST(last_error AS BINARY)
@@ -36,23 +36,23 @@ UNION ALL (SELECT ` + openColumns + ` FROM (SELECT ` + openColumns + ` FROM oner
 ORDER BY state = 'running' DESC, due_at, id LIMIT ?)) AS shown`
 )
 
-// endedSQL walks the index finished_at backwards.
-const endedSQL = `SELECT id, resource, resource_id, deletion_id, state,
+// sqlEnded walks the index finished_at backwards.
+const sqlEnded = `SELECT id, resource, resource_id, deletion_id, state,
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', due_at), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', created_at),
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', started_at), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', finished_at),
   worker, token, failures, CAST(last_error AS BINARY)
 FROM onerow_job_archive ORDER BY finished_at DESC, id DESC LIMIT ?`
 
-// jobCountsSQL reads by the primary keys (job, table).
-const jobCountsSQL = `SELECT job_id, 0, table_name, deleted_rows FROM onerow_job_count WHERE job_id IN (%[1]s)
+// sqlJobCounts reads by the primary keys (job, table).
+const sqlJobCounts = `SELECT job_id, 0, table_name, deleted_rows FROM onerow_job_count WHERE job_id IN (%[1]s)
 UNION ALL SELECT job_id, 1, table_name, detached_rows FROM onerow_job_detached WHERE job_id IN (%[1]s)`
 
-// clockSQL is the database's clock; the page's times and ages are all by it.
-const clockSQL = `SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))`
+// sqlClock is the database's clock; the page's times and ages are all by it.
+const sqlClock = `SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))`
 
 func databaseClock(ctx context.Context, db onerow.DB) (time.Time, error) {
 	var micros int64
-	if err := onerow.QueryRow(ctx, db, clockSQL, nil, &micros); err != nil {
+	if err := onerow.QueryRow(ctx, db, sqlClock, nil, &micros); err != nil {
 		return time.Time{}, fmt.Errorf("ask the database's clock: %w", err)
 	}
 	return time.UnixMicro(micros).UTC(), nil
@@ -89,7 +89,7 @@ func jobs(ctx context.Context, db onerow.DB, query string, args ...any) ([]casca
 	for i, job := range found {
 		ids[i] = job.ID
 	}
-	counts := fmt.Sprintf(jobCountsSQL, strings.TrimSuffix(strings.Repeat("?,", len(ids)), ","))
+	counts := fmt.Sprintf(sqlJobCounts, strings.TrimSuffix(strings.Repeat("?,", len(ids)), ","))
 	return found, onerow.Query(ctx, db, counts, append(ids, ids...), func(rows *sql.Rows) error {
 		var id, n int64
 		var detached bool
@@ -116,7 +116,7 @@ func utc(micros sql.NullInt64) time.Time {
 
 // openJobs are those that run, then those that wait, then those in their grace period.
 func openJobs(ctx context.Context, db onerow.DB) ([]cascade.Job, error) {
-	found, err := jobs(ctx, db, openSQL, showDue, lookLater, showLater)
+	found, err := jobs(ctx, db, sqlOpen, showDue, lookLater, showLater)
 	if err != nil {
 		return nil, fmt.Errorf("read the open jobs: %w", err)
 	}
@@ -131,7 +131,7 @@ func openJobs(ctx context.Context, db onerow.DB) ([]cascade.Job, error) {
 }
 
 func endedJobs(ctx context.Context, db onerow.DB) ([]cascade.Job, error) {
-	found, err := jobs(ctx, db, endedSQL, showEnded)
+	found, err := jobs(ctx, db, sqlEnded, showEnded)
 	if err != nil {
 		return nil, fmt.Errorf("read the jobs that ended: %w", err)
 	}

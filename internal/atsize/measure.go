@@ -28,11 +28,11 @@ type result struct {
 	all     []time.Duration
 }
 
-// countersSQL reads the session's own counters, no table.
-const countersSQL = `SHOW SESSION STATUS WHERE Variable_name LIKE 'Handler_read%' OR Variable_name = 'Questions'`
+// sqlCounters reads the session's own counters, no table.
+const sqlCounters = `SHOW SESSION STATUS WHERE Variable_name LIKE 'Handler_read%' OR Variable_name = 'Questions'`
 
 func (s *size) counters(ctx context.Context) (c counters, err error) {
-	err = onerow.Query(ctx, s.db, countersSQL, nil, func(rows *sql.Rows) error {
+	err = onerow.Query(ctx, s.db, sqlCounters, nil, func(rows *sql.Rows) error {
 		var name, value string
 		if err := rows.Scan(&name, &value); err != nil {
 			return err

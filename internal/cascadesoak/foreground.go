@@ -41,27 +41,27 @@ func settle(ctx context.Context, db *sql.DB, clients int) (*foreground, error) {
 // What a page reads: the item's project, the page of items around it, how many events
 // it has, and the last of them.
 const (
-	projectSQL = "SELECT p.id FROM item AS i JOIN project AS p ON p.id = i.project_id WHERE i.id = ?"
-	itemsSQL   = "SELECT id FROM item WHERE project_id = ? AND id >= ? ORDER BY id LIMIT 20"
-	countSQL   = "SELECT COUNT(*) FROM event WHERE item_id = ?"
-	eventsSQL  = "SELECT id FROM event WHERE item_id = ? ORDER BY id DESC LIMIT 20"
+	sqlProject = "SELECT p.id FROM item AS i JOIN project AS p ON p.id = i.project_id WHERE i.id = ?"
+	sqlItems   = "SELECT id FROM item WHERE project_id = ? AND id >= ? ORDER BY id LIMIT 20"
+	sqlCount   = "SELECT COUNT(*) FROM event WHERE item_id = ?"
+	sqlEvents  = "SELECT id FROM event WHERE item_id = ? ORDER BY id DESC LIMIT 20"
 )
 
 // request is what a web request does: it reads a page and writes what its user did there, in 8 round trips.
 func (f *foreground) request(ctx context.Context) error {
 	item := f.items[rand.IntN(len(f.items))] //nolint:gosec // a load, not a secret
 	var project, events int64
-	if err := onerow.QueryRow(ctx, f.db, projectSQL, []any{item}, &project); err != nil {
+	if err := onerow.QueryRow(ctx, f.db, sqlProject, []any{item}, &project); err != nil {
 		return err
 	}
 	ignore := func(rows *sql.Rows) error { return rows.Scan(new(int64)) }
-	if err := onerow.Query(ctx, f.db, itemsSQL, []any{project, item}, ignore); err != nil {
+	if err := onerow.Query(ctx, f.db, sqlItems, []any{project, item}, ignore); err != nil {
 		return err
 	}
-	if err := onerow.QueryRow(ctx, f.db, countSQL, []any{item}, &events); err != nil {
+	if err := onerow.QueryRow(ctx, f.db, sqlCount, []any{item}, &events); err != nil {
 		return err
 	}
-	if err := onerow.Query(ctx, f.db, eventsSQL, []any{item}, ignore); err != nil {
+	if err := onerow.Query(ctx, f.db, sqlEvents, []any{item}, ignore); err != nil {
 		return err
 	}
 	return onerow.InTx(ctx, f.db, func(ctx context.Context, tx *onerow.Tx) error {

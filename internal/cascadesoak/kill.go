@@ -151,9 +151,9 @@ func (k *kill) feed(ctx context.Context, db *sql.DB, random *rand.Rand, want map
 	return err
 }
 
-// supersededSQL finds batches that committed under a token although a batch of a later
+// sqlSuperseded finds batches that committed under a token although a batch of a later
 // claim had committed before: a job's log entries are in the order of its row's lock.
-const supersededSQL = `SELECT COUNT(*) FROM (SELECT token, MAX(token) OVER (PARTITION BY job_id ORDER BY id) AS newest FROM token_log) AS t WHERE token < newest`
+const sqlSuperseded = `SELECT COUNT(*) FROM (SELECT token, MAX(token) OVER (PARTITION BY job_id ORDER BY id) AS newest FROM token_log) AS t WHERE token < newest`
 
 func (k *kill) check(ctx context.Context, db *sql.DB, want map[int64]int64, kills int) error {
 	var open, lost, wrong, takeovers, batches, superseded, left int64
@@ -176,7 +176,7 @@ func (k *kill) check(ctx context.Context, db *sql.DB, want map[int64]int64, kill
 	for query, n := range map[string]*int64{
 		"SELECT COUNT(*) FROM onerow_job": &open,
 		"SELECT COUNT(*) FROM token_log":  &batches,
-		supersededSQL:                     &superseded,
+		sqlSuperseded:                     &superseded,
 		"SELECT (SELECT COUNT(*) FROM account) + (SELECT COUNT(*) FROM project) + (SELECT COUNT(*) FROM item) + (SELECT COUNT(*) FROM event)": &left,
 	} {
 		if err := onerow.QueryRow(ctx, db, query, nil, n); err != nil {

@@ -107,7 +107,7 @@ func Use(ctx context.Context, dsn, found string) (*Server, error) {
 }
 
 // SELECT VERSION() touches no table.
-const versionSQL = `SELECT VERSION()`
+const sqlVersion = `SELECT VERSION()`
 
 func connect(ctx context.Context, cfg *mysql.Config, source string) (*Server, error) {
 	cfg = cfg.Clone()
@@ -120,7 +120,7 @@ func connect(ctx context.Context, cfg *mysql.Config, source string) (*Server, er
 	s.admin.SetMaxOpenConns(4)
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	if err := s.admin.QueryRowContext(ctx, versionSQL).Scan(&s.version); err != nil {
+	if err := s.admin.QueryRowContext(ctx, sqlVersion).Scan(&s.version); err != nil {
 		return nil, errors.Join(fmt.Errorf("devdb: %s does not answer: %w", source, err), s.admin.Close())
 	}
 	return s, nil

@@ -34,7 +34,7 @@ func TestBugsCanBePlanted(t *testing.T) {
 
 // TestRules: what the rules make of a file, and of a migration.
 func TestRules(t *testing.T) {
-	source := "package p\n\nconst findSQL = `SELECT id FROM job WHERE id > ? AND state IN ('a', 'b')\n" +
+	source := "package p\n\nconst sqlFind = `SELECT id FROM job WHERE id > ? AND state IN ('a', 'b')\n" +
 		"AND due_at <= UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND AND n BETWEEN ? AND ? ORDER BY id DESC FOR UPDATE SKIP LOCKED`\n\n" +
 		"func f() error { return errors.Join(err, rows.Close(), other) }\n\nvar message = `the row AND whatever WHERE id < 5`\n"
 	found, err := inGo("p.go", source)

@@ -13,8 +13,8 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// foreignKeysSQL: a row per column of each foreign key within the database.
-const foreignKeysSQL = `SELECT k.table_name, k.constraint_name, k.column_name, k.referenced_table_name, k.referenced_column_name, r.delete_rule
+// sqlForeignKeys: a row per column of each foreign key within the database.
+const sqlForeignKeys = `SELECT k.table_name, k.constraint_name, k.column_name, k.referenced_table_name, k.referenced_column_name, r.delete_rule
 FROM information_schema.key_column_usage k
 JOIN information_schema.referential_constraints r ON r.constraint_schema = k.table_schema AND r.constraint_name = k.constraint_name
   AND r.table_name = k.table_name
@@ -33,7 +33,7 @@ type ForeignKey struct {
 func ForeignKeys(ctx context.Context, db *sql.DB) ([]ForeignKey, error) {
 	var keys []ForeignKey
 	last := ""
-	err := onerow.Query(ctx, db, foreignKeysSQL, nil, func(rows *sql.Rows) error {
+	err := onerow.Query(ctx, db, sqlForeignKeys, nil, func(rows *sql.Rows) error {
 		var child, name, column, parent, reference, rule string
 		if err := rows.Scan(&child, &name, &column, &parent, &reference, &rule); err != nil {
 			return err

@@ -41,9 +41,9 @@ func (r Row) String() string {
 	return "(" + strings.Join(parts, ", ") + ")"
 }
 
-// columnsSQL: one row per column of each base table that is not the toolkit's, in the
+// sqlColumns: one row per column of each base table that is not the toolkit's, in the
 // order of the tables.
-const columnsSQL = `SELECT c.table_name, c.column_name, c.is_nullable = 'YES', COALESCE(k.ordinal_position, 0)
+const sqlColumns = `SELECT c.table_name, c.column_name, c.is_nullable = 'YES', COALESCE(k.ordinal_position, 0)
 FROM information_schema.columns c
 JOIN information_schema.tables t ON t.table_schema = c.table_schema AND t.table_name = c.table_name AND t.table_type = 'BASE TABLE'
 LEFT JOIN information_schema.key_column_usage k ON k.table_schema = c.table_schema AND k.table_name = c.table_name
@@ -55,7 +55,7 @@ ORDER BY c.table_name, c.ordinal_position`
 func Read(ctx context.Context, db *sql.DB) (Snapshot, error) {
 	s := Snapshot{}
 	keys := map[string]map[int]string{}
-	err := onerow.Query(ctx, db, columnsSQL, nil, func(rows *sql.Rows) error {
+	err := onerow.Query(ctx, db, sqlColumns, nil, func(rows *sql.Rows) error {
 		var table, column string
 		var nullable bool
 		var at int

@@ -72,10 +72,10 @@ func strayGoroutines(before map[string]string, patience time.Duration) error {
 	}
 }
 
-// sessionsSQL lists sessions without what they run: MySQL refuses to list processes at all while one of them runs bytes that are no text.
+// sqlSessions lists sessions without what they run: MySQL refuses to list processes at all while one of them runs bytes that are no text.
 const (
-	sessionsSQL      = `SELECT COUNT(*), LEFT(GROUP_CONCAT(CONCAT_WS(' ', id, db, command, time, state) SEPARATOR '\n'), 2000) FROM information_schema.processlist WHERE db LIKE ?`
-	sessionsMySQLSQL = `SELECT COUNT(*), LEFT(GROUP_CONCAT(CONCAT_WS(' ', processlist_id, processlist_db, processlist_command, processlist_time, processlist_state)
+	sqlSessions      = `SELECT COUNT(*), LEFT(GROUP_CONCAT(CONCAT_WS(' ', id, db, command, time, state) SEPARATOR '\n'), 2000) FROM information_schema.processlist WHERE db LIKE ?`
+	sqlSessionsMySQL = `SELECT COUNT(*), LEFT(GROUP_CONCAT(CONCAT_WS(' ', processlist_id, processlist_db, processlist_command, processlist_time, processlist_state)
  SEPARATOR '\n'), 2000) FROM performance_schema.threads WHERE processlist_id IS NOT NULL AND processlist_db LIKE ?`
 )
 
@@ -86,9 +86,9 @@ func straySessions(ctx context.Context, server *devdb.Server, patience time.Dura
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	query := sessionsSQL
+	query := sqlSessions
 	if server.Engine() == devdb.MySQL {
-		query = sessionsMySQLSQL
+		query = sqlSessionsMySQL
 	}
 	for deadline := time.Now().Add(patience); ; time.Sleep(pollEvery) {
 		var n int
