@@ -7,9 +7,10 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// safeCharsets are the character sets in which a quote or a backslash is never a part of another character: UTF-8, and
-// those of one byte a character that contain ASCII. In others a backslash that the driver puts before a quote may become the
-// second half of a character, and the quote ends the literal. (swe7 has a letter in the backslash's place.)
+// safeCharsets are the character sets in which a quote or a backslash is never a part of another character:
+// UTF-8, and those of one byte a character that contain ASCII. In others a backslash that the driver puts
+// before a quote may become the second half of a character, and the quote ends the literal. (swe7 has a
+// letter in the backslash's place.)
 var safeCharsets = []string{
 	"utf8mb4", "utf8mb3", "utf8", "ascii", "binary",
 	"latin1", "latin2", "latin5", "latin7", "cp1250", "cp1251", "cp1256", "cp1257", "cp850", "cp852", "cp866", "koi8r", "koi8u",
@@ -19,8 +20,8 @@ var safeCharsets = []string{
 // defaultCharset is the driver's, when the configuration says nothing.
 const defaultCharset = "utf8mb4"
 
-// CanInterpolate says whether InterpolateParams is safe with the character sets that the configuration names: its charset,
-// each of a list of them, its collation, and the system variables among its Params.
+// CanInterpolate says whether InterpolateParams is safe with the character sets that the configuration names:
+// its charset, each of a list of them, its collation, and the system variables among its Params.
 func CanInterpolate(cfg *mysql.Config) bool {
 	setting, _ := unsafeCharset(cfg)
 	return setting == ""
@@ -81,8 +82,8 @@ func charsets(cfg *mysql.Config) []string {
 	return nil
 }
 
-// charsetParams are the system variables in Params that name a character set for what the client sends, or could: a value is sent
-// as it is, so it may hold a second assignment.
+// charsetParams are the system variables in Params that name a character set for what the client sends, or
+// could: a value is sent as it is, so it may hold a second assignment.
 func charsetParams(cfg *mysql.Config) (names []string) {
 	for param, value := range cfg.Params {
 		text := strings.ToLower(param + "=" + value)

@@ -68,7 +68,8 @@ const (
 	twice = "\xe9\\' OR 1=1 -- " // the second byte of a character is a backslash already
 )
 
-// TestInjection: no character set that a data source name can ask for, and no sql_mode, lets an argument end its quotes.
+// TestInjection: no character set that a data source name can ask for, and no sql_mode, lets an argument end
+// its quotes.
 func TestInjection(t *testing.T) {
 	for _, params := range [][]string{
 		{}, {"charset=gbk"}, {"charset=gbk,utf8mb4"}, {"charset=nonsense,gbk"}, {"charset=big5"}, {"charset=sjis"}, {"charset=cp932"},
@@ -127,8 +128,9 @@ func TestInterpolationRefused(t *testing.T) {
 	}
 }
 
-// TestSafeCharsets holds the list against the server: in each of its character sets in which Open interpolates, every byte before a
-// backslash or a quote stays an argument. The unsafe ones fail that, so it can be failed.
+// TestSafeCharsets holds the list against the server: in each of its character sets in which Open
+// interpolates, every byte before a backslash or a quote stays an argument. The unsafe ones fail that, so it
+// can be failed.
 func TestSafeCharsets(t *testing.T) {
 	admin := dbtest.OpenDSN(t, with(t))
 	var all []string
@@ -178,7 +180,8 @@ func TestSafeCharsets(t *testing.T) {
 	}
 }
 
-// TestForcedCharset: a server that is set to put all clients into a character set of its own does not get interpolated text in it.
+// TestForcedCharset: a server that is set to put all clients into a character set of its own does not get
+// interpolated text in it.
 func TestForcedCharset(t *testing.T) {
 	dsn := private(t, "--init-connect=SET NAMES gbk")
 	admin := dbtest.OpenDSN(t, dsn)

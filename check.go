@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// ErrSetting means: with this setting of the session or the server a promise of the toolkit cannot hold. The detail is a
-// [SettingError].
+// ErrSetting means: with this setting of the session or the server a promise of the toolkit cannot hold. The
+// detail is a [SettingError].
 var ErrSetting = errors.New("onerow: a promise cannot hold with this setting")
 
 // SettingError is the detail of [ErrSetting].
@@ -70,8 +70,8 @@ var (
 	}
 )
 
-// Check asks for the settings with which a promise of the toolkit cannot hold, and answers with [ErrSetting] for the first of
-// them:
+// Check asks for the settings with which a promise of the toolkit cannot hold, and answers with [ErrSetting]
+// for the first of them:
 //
 //   - autocommit = 0, and completion_type other than NO_CHAIN: writes are lost silently
 //   - READ UNCOMMITTED
@@ -79,11 +79,13 @@ var (
 //   - sql_safe_updates = 1
 //   - binlog_format = STATEMENT, where there is a binary log, at READ COMMITTED
 //   - a character set with which the driver's interpolateParams is an SQL injection, if it is on: see [Open]
-//   - a server or session that is read only (read_only, super_read_only, innodb_read_only, transaction_read_only)
+//   - a server or session that is read only (read_only, super_read_only, innodb_read_only,
+//     transaction_read_only)
 //
-// It looks at one session; those of a pool are alike, unless the program sets them up on its own. schema.Verify and the
-// cascade's worker begin with it; the worker waits where only the last is in the way. One statement; a second one if the character set is none of the safe ones. It writes
-// nothing. Other errors: the driver's.
+// It looks at one session; those of a pool are alike, unless the program sets them up on its own.
+// schema.Verify and the cascade's worker begin with it; the worker waits where only the last is in the way.
+// One statement; a second one if the character set is none of the safe ones. It writes nothing. Other errors:
+// the driver's.
 func Check(ctx context.Context, db DB) error {
 	variables := map[string]string{}
 	err := Query(ctx, db, readSettings, nil, func(rows *sql.Rows) error {
@@ -108,8 +110,8 @@ func Check(ctx context.Context, db DB) error {
 	return checkWrites(variables)
 }
 
-// SHOW, and not SELECT @@…: each engine and version lacks some of these, and leaves them out here. It touches no table of
-// the application's and takes no lock.
+// SHOW, and not SELECT @@…: each engine and version lacks some of these, and leaves them out here. It touches
+// no table of the application's and takes no lock.
 const readSettings = `SHOW SESSION VARIABLES WHERE Variable_name IN ('autocommit', 'completion_type', 'unique_checks', 'sql_safe_updates',
 'tx_isolation', 'transaction_isolation', 'log_bin', 'binlog_format', 'character_set_client',
 'read_only', 'super_read_only', 'innodb_read_only', 'tx_read_only', 'transaction_read_only')`
@@ -136,7 +138,8 @@ func checkSession(is map[string]string) error {
 	return nil
 }
 
-// checkWrites comes last: who waits for a server to be promoted, as the cascade's worker does, has seen all else by then.
+// checkWrites comes last: who waits for a server to be promoted, as the cascade's worker does, has seen all
+// else by then.
 func checkWrites(is map[string]string) error {
 	for _, name := range []string{"innodb_read_only", "super_read_only", "read_only", "transaction_read_only", "tx_read_only"} {
 		if value := is[name]; value != "" && value != "OFF" {
@@ -146,8 +149,8 @@ func checkWrites(is map[string]string) error {
 	return nil
 }
 
-// The two bytes are one character in each of the unsafe character sets, and the second one is a backslash. Whoever puts the
-// text into quotes doubles it, and the second backslash takes the closing quote with it.
+// The two bytes are one character in each of the unsafe character sets, and the second one is a backslash.
+// Whoever puts the text into quotes doubles it, and the second backslash takes the closing quote with it.
 const (
 	askInterpolation = `SELECT LENGTH(?)`
 	endsInBackslash  = "\xe9\\"

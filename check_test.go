@@ -24,7 +24,8 @@ func wantSetting(t *testing.T, err error, setting string) {
 	}
 }
 
-// TestCheck: a pool of whatever origin whose sessions cannot keep a promise is refused, and one that can is not.
+// TestCheck: a pool of whatever origin whose sessions cannot keep a promise is refused, and one that can is
+// not.
 func TestCheck(t *testing.T) {
 	isolation := dbtest.Server(t).IsolationVariable()
 	readOnly := strings.Replace(isolation, "isolation", "read_only", 1)

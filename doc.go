@@ -48,28 +48,27 @@
 //     until an attempt gets to an answer of the function's own: an error of a later attempt
 //     that was not let in (1045), or met a server that does not write, comes with ErrOutcomeUnknown.
 //   - A statement larger than the server's max_allowed_packet looks like a lost connection. It is
-//     [ErrTooLarge], after one SELECT of that limit in another session, or after a second loss where the values
-//     fit but for their escapes.
+//     [ErrTooLarge], after one SELECT of that limit in another session, or after a second loss where the
+//     values fit but for their escapes.
 //   - In a joined transaction nothing is retried. [Retryable] says of the error
 //     whether the owner may run the whole transaction again.
 //   - After the server rolled a transaction back, or may have, later statements on its [Tx]
 //     fail with [ErrTxPoisoned]; they would otherwise run in autocommit. That it may have is so
 //     after a lock wait timeout (1205, and NOWAIT on MariaDB), for innodb_rollback_on_timeout
 //     is not asked for: go back to a savepoint, or return.
-//   - A session whose ROLLBACK or COMMIT failed, or was left to database/sql because the context
-//     ended, may have its transaction open: the next BEGIN in it would commit that. It is closed and never goes back to
-//     the pool, whoever made the pool (*sql.DB, *sqlx.DB, or what else has their Conn; a *sql.Conn is closed for its
-//     owner as well).
+//   - A session whose ROLLBACK or COMMIT failed, or was left to database/sql because the context ended, may
+//     have its transaction open: the next BEGIN in it would commit that. It is closed and never goes back to
+//     the pool, whoever made the pool (*sql.DB, *sqlx.DB, or what else has their Conn; a *sql.Conn is closed
+//     for its owner as well).
 //
-// On a pool of [Open], [NewConnector] or [Guard] the last two hold below the Tx, for every
-// transaction of the pool, the caller's own too: the sessions themselves see each error,
-// those that come with the rows as well, and take nothing but ROLLBACK then. There
-// innodb_rollback_on_timeout is asked for, so a caller's own transaction may go on after a lock wait timeout if it is OFF.
-// On another pool the Tx does what it can: statements that are sent on a *sql.Tx past the
-// Tx are not guarded, and a failure that the server reports only while rows are read
-// (Rows.Err) poisons the Tx only if it is returned from the function. Each verb that joins a *sql.Tx has a Tx of its
-// own, which knows nothing of what an earlier verb met: roll back on its error. A handle of the caller's own that has
-// BeginTx only keeps its sessions.
+// On a pool of [Open], [NewConnector] or [Guard] the last two hold below the Tx, for every transaction of the
+// pool, the caller's own too: the sessions themselves see each error, those that come with the rows as well,
+// and take nothing but ROLLBACK then. There innodb_rollback_on_timeout is asked for, so a caller's own
+// transaction may go on after a lock wait timeout if it is OFF. On another pool the Tx does what it can:
+// statements that are sent on a *sql.Tx past the Tx are not guarded, and a failure that the server reports
+// only while rows are read (Rows.Err) poisons the Tx only if it is returned from the function. Each verb that
+// joins a *sql.Tx has a Tx of its own, which knows nothing of what an earlier verb met: roll back on its
+// error. A handle of the caller's own that has BeginTx only keeps its sessions.
 //
 // # Settings
 //

@@ -12,13 +12,13 @@ import (
 	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
-// Guard wraps a connector so that no session goes on behind a transaction that is lost. [Open] and [NewConnector] do
-// that already; it is for a connector of one's own:
+// Guard wraps a connector so that no session goes on behind a transaction that is lost. [Open] and
+// [NewConnector] do that already; it is for a connector of one's own:
 //
 //	db := sql.OpenDB(onerow.Guard(connector))
 //
-// It guards every transaction of the pool, those of [InTx] and the caller's own, of whatever query layer: begun with
-// BeginTx, or on a *sql.Conn as text (BEGIN, START TRANSACTION, XA START, SET autocommit = 0).
+// It guards every transaction of the pool, those of [InTx] and the caller's own, of whatever query layer:
+// begun with BeginTx, or on a *sql.Conn as text (BEGIN, START TRANSACTION, XA START, SET autocommit = 0).
 //
 //	BEGIN ─► open ─► an error that ends the transaction ─► lost ─► ROLLBACK ─► free
 //	                                                        │         └─ fails: the session is closed
@@ -26,20 +26,20 @@ import (
 //
 // What ends a transaction, whether a statement says so, the rows of a query, or closing them:
 //
-//   - the server rolled all of it back: a deadlock, a cluster's certifier, a snapshot conflict, a full lock table, and a
-//     lock wait timeout where innodb_rollback_on_timeout is ON
-//   - this server is not the one to write to: a Galera node that is not ready (1047), a server or transaction that is read
-//     only (1290, 1792, 1836). Such a session is also not used again by the pool, so that the next one may reach
-//     another server.
+//   - the server rolled all of it back: a deadlock, a cluster's certifier, a snapshot conflict, a full lock
+//     table, and a lock wait timeout where innodb_rollback_on_timeout is ON
+//   - this server is not the one to write to: a Galera node that is not ready (1047), a server or transaction
+//     that is read only (1290, 1792, 1836). Such a session is also not used again by the pool, so that the
+//     next one may reach another server.
 //   - the connection is lost
 //
-// A lost transaction takes ROLLBACK only. Everything else fails with [ErrTxPoisoned], which wraps the first error, and is
-// not sent; COMMIT fails in that way as well, and rolls back. A session is closed, which ends what is open on it, if
-// ROLLBACK fails on it, or COMMIT in another way than by a conflict (1213, 3101), or if it comes back to the pool with what was
-// begun as text and not ended.
+// A lost transaction takes ROLLBACK only. Everything else fails with [ErrTxPoisoned], which wraps the first
+// error, and is not sent; COMMIT fails in that way as well, and rolls back. A session is closed, which ends
+// what is open on it, if ROLLBACK fails on it, or COMMIT in another way than by a conflict (1213, 3101), or
+// if it comes back to the pool with what was begun as text and not ended.
 //
-// It costs no round trip, but for one: the first lock wait timeout of a session that is followed by anything else than
-// ROLLBACK asks for innodb_rollback_on_timeout. A text of several statements is not looked into.
+// It costs no round trip, but for one: the first lock wait timeout of a session that is followed by anything
+// else than ROLLBACK asks for innodb_rollback_on_timeout. A text of several statements is not looked into.
 func Guard(c driver.Connector) driver.Connector {
 	if guarded, ok := c.(guard); ok {
 		return guarded
@@ -193,7 +193,8 @@ func (c *guardConn) note(err error) error {
 // A global variable that changes only with a restart; it touches no table.
 const askRollbackOnTimeout = `SELECT @@innodb_rollback_on_timeout`
 
-// endsOnTimeout asks once, and not before it matters. A server that cannot answer is taken for one that rolls back.
+// endsOnTimeout asks once, and not before it matters. A server that cannot answer is taken for one that rolls
+// back.
 func (c *guardConn) endsOnTimeout(ctx context.Context) (bool, error) {
 	if c.timeoutEnds != notAsked {
 		return c.timeoutEnds == yes, nil

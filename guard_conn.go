@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// The optional interfaces of a session: where the wrapped one lacks one of them, database/sql hears what it would have
-// done without it.
+// The optional interfaces of a session: where the wrapped one lacks one of them, database/sql hears what it
+// would have done without it.
 
 // Prepare is there for the interface only: database/sql takes PrepareContext.
 func (c *guardConn) Prepare(query string) (driver.Stmt, error) {
@@ -126,8 +126,8 @@ func (c *guardConn) Ping(ctx context.Context) error {
 	return nil
 }
 
-// CheckNamedValue is asked before ExecContext and QueryContext. For a driver with neither, database/sql would ask the
-// prepared statement only.
+// CheckNamedValue is asked before ExecContext and QueryContext. For a driver with neither, database/sql would
+// ask the prepared statement only.
 func (c *guardConn) CheckNamedValue(value *driver.NamedValue) error {
 	_, execs := c.inner.(driver.ExecerContext)
 	_, queries := c.inner.(driver.QueryerContext)
@@ -155,7 +155,8 @@ func (c *guardConn) ResetSession(ctx context.Context) error {
 	return nil
 }
 
-// IsValid is asked when the session comes back to the pool. What was begun as text and not ended is ended with the session.
+// IsValid is asked when the session comes back to the pool. What was begun as text and not ended is ended
+// with the session.
 func (c *guardConn) IsValid() bool {
 	return !c.closed && !c.worn && c.lost == nil && c.waited == nil && !c.inText && !c.manual && c.alive()
 }
@@ -172,7 +173,8 @@ type guardTx struct {
 	inner driver.Tx
 }
 
-// Commit commits. database/sql gives the session back afterwards, so nothing may be open then, whatever the answer.
+// Commit commits. database/sql gives the session back afterwards, so nothing may be open then, whatever the
+// answer.
 func (t *guardTx) Commit() error {
 	c := t.conn
 	if err := c.usable(context.Background()); err != nil {

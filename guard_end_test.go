@@ -14,7 +14,8 @@ import (
 	"github.com/onerow/onerow/crashtest"
 )
 
-// refusing is a connector whose sessions answer one statement with an error of the server's, and do not send it.
+// refusing is a connector whose sessions answer one statement with an error of the server's, and do not send
+// it.
 type refusing struct {
 	driver.Connector
 	verb   string // BEGIN, COMMIT, ROLLBACK, or the text of a statement
@@ -80,8 +81,9 @@ func (tx refusingTx) Rollback() error {
 	return tx.Tx.Rollback()
 }
 
-// TestGuardRefusedEnd: a session that refuses ROLLBACK, as a Galera node outside of the primary component does, or refuses COMMIT, as
-// a read-only server does, keeps its transaction, and the next BEGIN on it would commit that. It is closed.
+// TestGuardRefusedEnd: a session that refuses ROLLBACK, as a Galera node outside of the primary component
+// does, or refuses COMMIT, as a read-only server does, keeps its transaction, and the next BEGIN on it would
+// commit that. It is closed.
 func TestGuardRefusedEnd(t *testing.T) {
 	for verb, refusal := range map[string]uint16{"ROLLBACK": 1047, "COMMIT": 1290} {
 		for _, guarded := range []bool{true, false} {
@@ -137,7 +139,8 @@ func TestGuardRefusedEnd(t *testing.T) {
 	}
 }
 
-// TestGuardUnendedText: what was begun as text on a session, and not ended or not with the server's consent, is not there for the next one.
+// TestGuardUnendedText: what was begun as text on a session, and not ended or not with the server's consent,
+// is not there for the next one.
 func TestGuardUnendedText(t *testing.T) {
 	plain, dsn := accounts(t)
 	for name, texts := range map[string][]string{
@@ -173,8 +176,8 @@ func TestGuardUnendedText(t *testing.T) {
 	}
 }
 
-// TestGuardOtherServer: a session of a server that does not take writes any more does nothing but ROLLBACK, and is not used
-// again; in autocommit too.
+// TestGuardOtherServer: a session of a server that does not take writes any more does nothing but ROLLBACK,
+// and is not used again; in autocommit too.
 func TestGuardOtherServer(t *testing.T) {
 	plain, dsn := accounts(t)
 	for _, refusal := range []uint16{1047, 1290, 1792, 1836} {
@@ -227,7 +230,8 @@ func TestGuardOtherServer(t *testing.T) {
 	wantLost(t, "Commit", tx.Commit(), 1792)
 }
 
-// TestGuardCosts: the same statements with and without the guard, on the way that goes well and with an error that ends nothing.
+// TestGuardCosts: the same statements with and without the guard, on the way that goes well and with an error
+// that ends nothing.
 func TestGuardCosts(t *testing.T) {
 	_, dsn := accounts(t)
 	logs := map[bool]crashtest.Log{}

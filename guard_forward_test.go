@@ -12,8 +12,9 @@ import (
 	"github.com/onerow/onerow"
 )
 
-// TestGuardForwards: what the driver offers beside the least is there with the guard, in a transaction and outside of one: types of columns,
-// several results, arguments that the driver converts, statements without a prepare.
+// TestGuardForwards: what the driver offers beside the least is there with the guard, in a transaction and
+// outside of one: types of columns, several results, arguments that the driver converts, statements without a
+// prepare.
 func TestGuardForwards(t *testing.T) {
 	for _, params := range []string{"multiStatements=true", "multiStatements=true&interpolateParams=true"} {
 		said := map[bool]string{}
@@ -74,8 +75,8 @@ func describe(t *testing.T, db onerow.DB) string {
 	return text
 }
 
-// TestGuardNeverSent: COMMIT is not sent when the rows of a query said that the connection is lost, so InTx knows that nothing was
-// committed, though its function said nothing.
+// TestGuardNeverSent: COMMIT is not sent when the rows of a query said that the connection is lost, so InTx
+// knows that nothing was committed, though its function said nothing.
 func TestGuardNeverSent(t *testing.T) {
 	plain, dsn := accounts(t)
 	exec(t, plain, "INSERT INTO account VALUES (3, 0)"+rowsFrom(4, highest, "(%d, 0)"))

@@ -15,8 +15,8 @@ type guardStmt struct {
 	query string
 }
 
-// columnConverter is driver.ColumnConverter, which is deprecated and still asked for by database/sql. Its presence changes
-// how arguments are converted, so only the statements that have it get it.
+// columnConverter is driver.ColumnConverter, which is deprecated and still asked for by database/sql. Its
+// presence changes how arguments are converted, so only the statements that have it get it.
 type columnConverter interface {
 	ColumnConverter(column int) driver.ValueConverter
 }

@@ -30,8 +30,9 @@ func pools(t testing.TB, dsn string) map[string]*sql.DB {
 	return map[string]*sql.DB{"guarded": guarded, "bare": dbtest.OpenDSN(t, dsn)}
 }
 
-// victim makes the transaction, in which account 1 is locked already, the victim of a deadlock: last waits for the account
-// with the highest id, which another transaction has locked that has written more, and which then waits for account 1.
+// victim makes the transaction, in which account 1 is locked already, the victim of a deadlock: last waits
+// for the account with the highest id, which another transaction has locked that has written more, and which
+// then waits for account 1.
 func victim(t *testing.T, plain *sql.DB, last func() error) error {
 	t.Helper()
 	exec(t, plain, "CREATE TABLE IF NOT EXISTS weight (n INT PRIMARY KEY) ENGINE=InnoDB")
@@ -127,8 +128,8 @@ var ways = map[string]func(ctx context.Context, tx *sql.Tx) error{
 	},
 }
 
-// TestGuardLost: of a caller's own transaction that was the victim of a deadlock nothing is written, though the caller goes on and
-// commits. Without the guard its second half is.
+// TestGuardLost: of a caller's own transaction that was the victim of a deadlock nothing is written, though
+// the caller goes on and commits. Without the guard its second half is.
 func TestGuardLost(t *testing.T) {
 	for way, last := range ways {
 		plain, dsn := accounts(t)

@@ -48,7 +48,8 @@ func verbOf(query string) verb {
 	return v
 }
 
-// xa: the server itself refuses statements in a lost transaction of this kind, but only up to the first XA that it refuses.
+// xa: the server itself refuses statements in a lost transaction of this kind, but only up to the first XA
+// that it refuses.
 func xa(rest string) verb {
 	switch next, _ := firstWord(rest); strings.ToUpper(next) {
 	case "START", "BEGIN":
@@ -71,8 +72,8 @@ func toSavepoint(rest string) bool {
 	return strings.EqualFold(next, "TO")
 }
 
-// chained: COMMIT AND CHAIN begins the next transaction at once. ROLLBACK AND CHAIN is not among what a lost transaction
-// takes, for something would be open behind it.
+// chained: COMMIT AND CHAIN begins the next transaction at once. ROLLBACK AND CHAIN is not among what a lost
+// transaction takes, for something would be open behind it.
 func chained(rest string, v verb) verb {
 	text := strings.ToUpper(rest)
 	switch {

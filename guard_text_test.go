@@ -4,8 +4,8 @@ import (
 	"testing"
 )
 
-// TestGuardText: a transaction that was begun by text on a *sql.Conn is guarded too, until ROLLBACK is sent as text. A statement in
-// autocommit has no second half.
+// TestGuardText: a transaction that was begun by text on a *sql.Conn is guarded too, until ROLLBACK is sent
+// as text. A statement in autocommit has no second half.
 func TestGuardText(t *testing.T) {
 	plain, dsn := accounts(t)
 	db := pools(t, dsn)["guarded"]
@@ -58,7 +58,8 @@ func TestGuardText(t *testing.T) {
 	}
 }
 
-// TestGuardReturned: a session with a lost transaction on it that was begun by text is not given to the next user.
+// TestGuardReturned: a session with a lost transaction on it that was begun by text is not given to the next
+// user.
 func TestGuardReturned(t *testing.T) {
 	plain, dsn := accounts(t)
 	db := pools(t, dsn)["guarded"]

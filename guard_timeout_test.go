@@ -33,9 +33,9 @@ func private(t *testing.T, args ...string) string {
 	return server.DSN("app")
 }
 
-// TestGuardTimeout: with innodb_rollback_on_timeout=ON a lock wait timeout takes the whole transaction with it, and what
-// follows would be committed alone. With OFF, the default, the transaction goes on. The server is asked once for each session, and
-// only if something other than ROLLBACK follows.
+// TestGuardTimeout: with innodb_rollback_on_timeout=ON a lock wait timeout takes the whole transaction with
+// it, and what follows would be committed alone. With OFF, the default, the transaction goes on. The server
+// is asked once for each session, and only if something other than ROLLBACK follows.
 func TestGuardTimeout(t *testing.T) {
 	for _, setting := range []string{"OFF", "ON"} {
 		t.Run(setting, func(t *testing.T) {

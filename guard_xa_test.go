@@ -2,7 +2,8 @@ package onerow_test
 
 import "testing"
 
-// TestGuardXA: after a deadlock in a transaction that was begun by XA the session takes XA END and XA ROLLBACK only.
+// TestGuardXA: after a deadlock in a transaction that was begun by XA the session takes XA END and XA
+// ROLLBACK only.
 func TestGuardXA(t *testing.T) {
 	plain, dsn := accounts(t)
 	db := pools(t, dsn)["guarded"]

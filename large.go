@@ -15,8 +15,8 @@ import (
 type TooLargeError struct {
 	// Size is that of the whole statement as it is sent, in bytes, give or take its framing.
 	Size int64
-	// Limit is the server's max_allowed_packet; 0 where it could not be asked, or where it was the driver's own
-	// limit that refused it.
+	// Limit is the server's max_allowed_packet; 0 where it could not be asked, or where it was the driver's
+	// own limit that refused it.
 	Limit int64
 	// Argument is the largest value's place in the statement, counted from 1, and ArgumentSize its
 	// size. 0: it is the statement's own text that is so large.
@@ -118,10 +118,10 @@ func escapes[T string | []byte](value T) (n int) {
 // sqlLimit reads a variable.
 const sqlLimit = `SELECT @@max_allowed_packet`
 
-// tooLarge asks the server, in another session, whether a statement that the session was lost at fits. A statement whose
-// values would fit as they are, only not escaped and together, counts as too large when it is lost a
-// second time: whether the driver sends them so is its setting. nil: it fits, or nobody answers. One statement, up to 3 where sessions
-// are lost.
+// tooLarge asks the server, in another session, whether a statement that the session was lost at fits. A
+// statement whose values would fit as they are, only not escaped and together, counts as too large when it is
+// lost a second time: whether the driver sends them so is its setting. nil: it fits, or nobody answers. One
+// statement, up to 3 where sessions are lost.
 func (l *largeStatement) tooLarge(ctx context.Context, pool DB, err error, again bool) *TooLargeError {
 	e := &TooLargeError{Size: l.size, Argument: l.argument, ArgumentSize: l.raw, Err: err}
 	certain := mysqlerr.Classify(l.err) == mysqlerr.TooLarge

@@ -12,23 +12,24 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// Open returns a pool with the recommended settings; what the data source name (in go-sql-driver's form) says itself is
-// kept, but for what would break a promise, which is refused with [ErrSetting]:
+// Open returns a pool with the recommended settings; what the data source name (in go-sql-driver's form) says
+// itself is kept, but for what would break a promise, which is refused with [ErrSetting]:
 //
 //   - READ COMMITTED, set once per connection and not once per transaction: fewer
 //     locks, hence fewer deadlocks and less waiting. READ UNCOMMITTED is refused.
-//   - interpolateParams: one round trip per statement instead of two. Only with a character set in which no character
-//     contains a quote or a backslash; with gbk, big5, sjis, cp932, gb18030 and what is not known here it stays off, and
-//     is refused if the name asks for it, for an argument could then end its quotes: an SQL injection.
+//   - interpolateParams: one round trip per statement instead of two. Only with a character set in which no
+//     character contains a quote or a backslash; with gbk, big5, sjis, cp932, gb18030 and what is not known
+//     here it stays off, and is refused if the name asks for it, for an argument could then end its quotes:
+//     an SQL injection.
 //   - autocommit = 1, whatever the server's default. autocommit=0 is refused.
 //   - [Guard]: behind a transaction that is lost nothing is written.
 //
-// How many connections there may be is the program's to say, with SetMaxOpenConns, and the same number to SetMaxIdleConns:
-// database/sql keeps two that nobody uses, and a program that serves more at a time opens the others anew for most
-// requests.
+// How many connections there may be is the program's to say, with SetMaxOpenConns, and the same number to
+// SetMaxIdleConns: database/sql keeps two that nobody uses, and a program that serves more at a time opens
+// the others anew for most requests.
 //
-// It does not connect; what the server itself is set to is asked by [Check]. The error of an invalid name does not repeat
-// it, for it may hold a password.
+// It does not connect; what the server itself is set to is asked by [Check]. The error of an invalid name
+// does not repeat it, for it may hold a password.
 func Open(dsn string) (*sql.DB, error) {
 	cfg, err := mysql.ParseDSN(dsn)
 	if err != nil {
@@ -53,9 +54,10 @@ func Open(dsn string) (*sql.DB, error) {
 
 var interpolates = regexp.MustCompile(`([?&])interpolateParams=`)
 
-// NewConnector is what [Open] opens its pool with, for a configuration that was made in Go. InterpolateParams is kept as
-// it is; [CanInterpolate] says whether it may be true. One statement per connection sets what Open promises; the driver
-// sends another one before it if cfg.Params has any, and then that one does for both if it sets the isolation level.
+// NewConnector is what [Open] opens its pool with, for a configuration that was made in Go. InterpolateParams
+// is kept as it is; [CanInterpolate] says whether it may be true. One statement per connection sets what Open
+// promises; the driver sends another one before it if cfg.Params has any, and then that one does for both if
+// it sets the isolation level.
 func NewConnector(cfg *mysql.Config) (driver.Connector, error) {
 	cfg = cfg.Clone()
 	if cfg.InterpolateParams && !CanInterpolate(cfg) {
@@ -85,7 +87,8 @@ func NewConnector(cfg *mysql.Config) (driver.Connector, error) {
 	return Guard(connector), nil
 }
 
-// refuseParams looks at the system variables of the configuration, and says whether the isolation level is among them.
+// refuseParams looks at the system variables of the configuration, and says whether the isolation level is
+// among them.
 func refuseParams(cfg *mysql.Config) (isolation bool, err error) {
 	for param, value := range cfg.Params {
 		name := strings.ToLower(param[strings.LastIndexAny(param, ".@ ")+1:])
@@ -116,8 +119,8 @@ type recommended struct {
 	client string // character_set_client; empty: as it is
 }
 
-// One statement for both engines: MariaDB before 11.1 knows only tx_isolation, MySQL only transaction_isolation. Either reads
-// what is in its own kind of comment.
+// One statement for both engines: MariaDB before 11.1 knows only tx_isolation, MySQL only
+// transaction_isolation. Either reads what is in its own kind of comment.
 const (
 	setSession       = `SET SESSION autocommit = 1, SESSION /*!50701 transaction_isolation */ /*M! tx_isolation */ = 'READ-COMMITTED'`
 	setClientCharset = `, SESSION character_set_client = `

@@ -68,8 +68,8 @@ func (g *guarded) mayUndo(query string) bool {
 	return mysqlerr.Classify(first.err) == mysqlerr.TimedOut && len(query) > len(undo) && strings.EqualFold(query[:len(undo)], undo)
 }
 
-// note poisons the transaction when err says that the server no longer has it, or may not have. A context that ended
-// under a statement is one: the driver has closed the session.
+// note poisons the transaction when err says that the server no longer has it, or may not have. A context
+// that ended under a statement is one: the driver has closed the session.
 func (g *guarded) note(err error, query string, args ...any) error {
 	if mysqlerr.EndsTransaction(err) || ended(err) {
 		g.poison.CompareAndSwap(nil, &poison{err: err, large: large(err, query, args)})

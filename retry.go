@@ -39,9 +39,9 @@ type attempt struct {
 	large *largeStatement
 }
 
-// retry calls try until another run is of no use, with growing pauses of random length. It ends
-// after maxAttempts, after maxWaits that waited, with ctx, and, where maxTime has passed, after the
-// first retry of what was refused, or at once after a wait. What was unknown stays unknown until a run settles it.
+// retry calls try until another run is of no use, with growing pauses of random length. It ends after
+// maxAttempts, after maxWaits that waited, with ctx, and, where maxTime has passed, after the first retry of
+// what was refused, or at once after a wait. What was unknown stays unknown until a run settles it.
 func retry(ctx context.Context, try func() attempt) error {
 	var unknown error
 	begun, pause, waits := time.Now(), firstPause, 0

@@ -8,7 +8,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// TestRetryTime: nothing is begun 30 seconds after the first attempt was, but that what was refused is run again once, however long it took.
+// TestRetryTime: nothing is begun 30 seconds after the first attempt was, but that what was refused is run
+// again once, however long it took.
 func TestRetryTime(t *testing.T) {
 	refused, timedOut := &mysql.MySQLError{Number: 1213}, &mysql.MySQLError{Number: 1205}
 	for name, c := range map[string]struct {

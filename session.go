@@ -40,8 +40,8 @@ func open(ctx context.Context, db beginner) (*session, error) {
 	return &session{db: db}, nil
 }
 
-// begin begins a transaction that does not end with ctx by itself: database/sql would then send a ROLLBACK that nothing
-// bounds, and let the session's next use wait for it. BEGIN ends with ctx.
+// begin begins a transaction that does not end with ctx by itself: database/sql would then send a ROLLBACK
+// that nothing bounds, and let the session's next use wait for it. BEGIN ends with ctx.
 func (s *session) begin(ctx context.Context) (*sql.Tx, error) {
 	if s.raw == nil {
 		return s.db.BeginTx(ctx, nil)
@@ -83,10 +83,10 @@ func (s *session) renewed(err error) bool {
 	return true
 }
 
-// rollback ends a transaction that failed with err. A session of which it is not certain that nothing is open in
-// it any more is discarded: one whose ROLLBACK failed, or was left to database/sql, which keeps the answer to itself; and one
-// that leads to a server that does not write. When the context has ended, the session is cut: ROLLBACK could wait for an answer
-// for as long as the network does.
+// rollback ends a transaction that failed with err. A session of which it is not certain that nothing is open
+// in it any more is discarded: one whose ROLLBACK failed, or was left to database/sql, which keeps the answer
+// to itself; and one that leads to a server that does not write. When the context has ended, the session is
+// cut: ROLLBACK could wait for an answer for as long as the network does.
 func (s *session) rollback(ctx context.Context, tx *sql.Tx, err error) (noise error) {
 	if ctx.Err() != nil && s.raw != nil {
 		_ = s.raw.Raw(func(driverConn any) error { //nolint:errcheck // its only error is that the session is gone already

@@ -27,8 +27,8 @@ type committer interface{ Commit() error }
 // Like *sql.Tx it is for one goroutine at a time.
 //
 // After an error that says that the server has ended the transaction, or may have, it runs nothing more
-// ([ErrTxPoisoned]): a refusal, a lock wait timeout, a lost connection. After a lock wait timeout it still lets
-// ROLLBACK TO SAVEPOINT through.
+// ([ErrTxPoisoned]): a refusal, a lock wait timeout, a lost connection. After a lock wait timeout it still
+// lets ROLLBACK TO SAVEPOINT through.
 type Tx struct {
 	guarded
 	joined bool
@@ -86,7 +86,8 @@ func inTx(ctx context.Context, db DB, fn func(context.Context, *Tx) error, token
 	return fmt.Errorf("%w: %T has neither Commit nor BeginTx", ErrNoTransaction, db)
 }
 
-// pooled runs attempts on a pool. One that lost its session at a large statement is looked at before it is repeated.
+// pooled runs attempts on a pool. One that lost its session at a large statement is looked at before it is
+// repeated.
 func pooled(ctx context.Context, db DB, try func() attempt) error {
 	losses, unknown := 0, false // unknown: another attempt than those may have been committed
 	return retry(ctx, func() attempt {

@@ -28,8 +28,8 @@ func transfer(ctx context.Context, db *sql.DB) error {
 	})
 }
 
-// TestInTxUnderFaults: whatever fails where, both rows change or none; nil means that they did, once; ErrOutcomeUnknown is
-// said when COMMIT was not answered and at no other time.
+// TestInTxUnderFaults: whatever fails where, both rows change or none; nil means that they did, once;
+// ErrOutcomeUnknown is said when COMMIT was not answered and at no other time.
 func TestInTxUnderFaults(t *testing.T) {
 	plain, dsn := accounts(t) // looks on without faults
 	var unknown, failed, ok int
@@ -74,7 +74,8 @@ func TestInTxUnderFaults(t *testing.T) {
 	}
 }
 
-// TestTokenTx: with a token the lost COMMIT is told from a lost attempt, so a call never says that it does not know.
+// TestTokenTx: with a token the lost COMMIT is told from a lost attempt, so a call never says that it does
+// not know.
 func TestTokenTx(t *testing.T) {
 	db, dsn := accounts(t)
 	exec(t, db, "CREATE TABLE token (id VARBINARY(16) PRIMARY KEY) ENGINE=InnoDB")

@@ -11,8 +11,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// hooked is a connector of a real server. Before a statement, BEGIN, COMMIT or ROLLBACK is sent on a session its hook is asked: an error
-// is answered instead. Sessions count from 1.
+// hooked is a connector of a real server. Before a statement, BEGIN, COMMIT or ROLLBACK is sent on a session
+// its hook is asked: an error is answered instead. Sessions count from 1.
 type hooked struct {
 	driver.Connector
 	sessions int

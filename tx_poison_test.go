@@ -14,9 +14,9 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
-// TestTimeoutPoisons: after a lock wait timeout nobody can tell whether the first half of the transaction is still there
-// (innodb_rollback_on_timeout), so the second half is not run, in autocommit or not, and a nil is not believed. What goes
-// back to a savepoint is let through: its owner may commit.
+// TestTimeoutPoisons: after a lock wait timeout nobody can tell whether the first half of the transaction is
+// still there (innodb_rollback_on_timeout), so the second half is not run, in autocommit or not, and a nil is
+// not believed. What goes back to a savepoint is let through: its owner may commit.
 func TestTimeoutPoisons(t *testing.T) {
 	db, _ := accounts(t, dbtest.Param("innodb_lock_wait_timeout", "1"))
 	other, err := db.BeginTx(t.Context(), nil)
@@ -96,10 +96,11 @@ func TestOverflowPoisons(t *testing.T) {
 	wantBalances(t, plain, "0,0")
 }
 
-// TestSnapshotConflict: what a server with innodb_snapshot_isolation (ON by default from MariaDB 11.6 on) says to a write on a row
-// that was changed after the transaction's snapshot is 1020, and it has then rolled all of the transaction back: what follows would run
-// in autocommit. A verb on a pool runs again; a joined one leaves nothing running, and says that the whole may run again. A server
-// without it lets the write through.
+// TestSnapshotConflict: what a server with innodb_snapshot_isolation (ON by default from MariaDB 11.6 on)
+// says to a write on a row that was changed after the transaction's snapshot is 1020, and it has then rolled
+// all of the transaction back: what follows would run in autocommit. A verb on a pool runs again; a joined
+// one leaves nothing running, and says that the whole may run again. A server without it lets the write
+// through.
 func TestSnapshotConflict(t *testing.T) {
 	opts := []dbtest.Option{dbtest.Isolation(sql.LevelRepeatableRead)}
 	has := dbtest.SnapshotIsolation(t)
@@ -158,8 +159,9 @@ func TestSnapshotConflict(t *testing.T) {
 	wantBalances(t, db, "1,3")
 }
 
-// TestTooLarge: a statement that does not fit into the server's packet looks like a lost connection. It is not sent 20 times, and the
-// error says which value it is, how large, and what the limit is, but not what is in it.
+// TestTooLarge: a statement that does not fit into the server's packet looks like a lost connection. It is
+// not sent 20 times, and the error says which value it is, how large, and what the limit is, but not what is
+// in it.
 func TestTooLarge(t *testing.T) {
 	for _, c := range []struct {
 		name  string

@@ -22,8 +22,9 @@ func failing(session int, statement string, number uint16) func(context.Context,
 	}
 }
 
-// TestServerDoesNotWrite: a server or node that takes no writes now answers so to any statement, BEGIN and COMMIT too. The session is
-// left for a new one, which leads to whoever took over, and the transaction happens once.
+// TestServerDoesNotWrite: a server or node that takes no writes now answers so to any statement, BEGIN and
+// COMMIT too. The session is left for a new one, which leads to whoever took over, and the transaction
+// happens once.
 func TestServerDoesNotWrite(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -81,8 +82,8 @@ func TestServerDoesNotWriteAlone(t *testing.T) {
 	wantBalances(t, plain, "1,0")
 }
 
-// TestRollbackFailed: a session whose ROLLBACK or COMMIT was refused has its transaction open. The next BEGIN in it would commit
-// that, so it never goes back to the pool.
+// TestRollbackFailed: a session whose ROLLBACK or COMMIT was refused has its transaction open. The next BEGIN
+// in it would commit that, so it never goes back to the pool.
 func TestRollbackFailed(t *testing.T) {
 	fail := func(fail error) func(context.Context, *onerow.Tx) error {
 		return func(ctx context.Context, tx *onerow.Tx) error {
@@ -134,8 +135,8 @@ func TestRollbackFailed(t *testing.T) {
 	}
 }
 
-// TestContextEnds: a transaction whose context has ended answers at once, though the network does not answer its ROLLBACK, and what was
-// open in its session is not the next one's.
+// TestContextEnds: a transaction whose context has ended answers at once, though the network does not answer
+// its ROLLBACK, and what was open in its session is not the next one's.
 func TestContextEnds(t *testing.T) {
 	plain, dsn := accounts(t)
 	db := hookedPool(t, dsn, &hooked{before: func(_ context.Context, session int, statement string, conn driver.ExecerContext) error {
@@ -170,8 +171,8 @@ func TestContextEnds(t *testing.T) {
 	wantBalances(t, plain, "0,1")
 }
 
-// TestStatementsContext: a statement's own context ends and closes the session. Whoever goes on is told, and not that the outcome of
-// a COMMIT is unknown, which was never sent.
+// TestStatementsContext: a statement's own context ends and closes the session. Whoever goes on is told, and
+// not that the outcome of a COMMIT is unknown, which was never sent.
 func TestStatementsContext(t *testing.T) {
 	plain, dsn := accounts(t)
 	for name, db := range pools(t, dsn) {

@@ -57,7 +57,8 @@ func wantBalances(t testing.TB, db onerow.DB, want string) {
 
 var errBusiness = errors.New("no")
 
-// TestHandles: what can begin gets a transaction of its own, committed or rolled back here; what is a transaction is joined.
+// TestHandles: what can begin gets a transaction of its own, committed or rolled back here; what is a
+// transaction is joined.
 func TestHandles(t *testing.T) {
 	db, _ := accounts(t)
 	ctx := t.Context()
@@ -173,8 +174,8 @@ func TestHandles(t *testing.T) {
 // neither can begin a transaction nor is it one.
 type neither struct{ onerow.DB }
 
-// TestRealDeadlock: two transactions that lock two rows in opposite orders. The server rolls one of them back; it runs again, and both
-// are there in the end.
+// TestRealDeadlock: two transactions that lock two rows in opposite orders. The server rolls one of them
+// back; it runs again, and both are there in the end.
 func TestRealDeadlock(t *testing.T) {
 	db, _ := accounts(t)
 	var both sync.WaitGroup
@@ -206,8 +207,9 @@ func TestRealDeadlock(t *testing.T) {
 	wantBalances(t, db, "2,2")
 }
 
-// TestPoisoned: after a real 1213 the transaction is gone, and a statement on it would be committed at once. The Tx refuses, on
-// every level, whatever the function makes of the error; a joined transaction is told that it may run again.
+// TestPoisoned: after a real 1213 the transaction is gone, and a statement on it would be committed at once.
+// The Tx refuses, on every level, whatever the function makes of the error; a joined transaction is told that
+// it may run again.
 func TestPoisoned(t *testing.T) {
 	db, _ := accounts(t)
 	ctx := t.Context()
@@ -257,7 +259,8 @@ func TestPoisoned(t *testing.T) {
 	}
 }
 
-// deadlock makes tx the victim of a real one: the other has written more, so it is the cheaper one to roll back.
+// deadlock makes tx the victim of a real one: the other has written more, so it is the cheaper one to roll
+// back.
 func deadlock(t *testing.T, db *sql.DB, tx *onerow.Tx) error {
 	t.Helper()
 	ctx := t.Context()
@@ -312,8 +315,8 @@ func TestRowsPoison(t *testing.T) {
 	}
 }
 
-// TestRowsPoisonAfterTheFirst: a refusal that arrives behind rows counts too, though the caller has what it wanted and
-// swallows it; what follows would be in autocommit if the server had rolled back.
+// TestRowsPoisonAfterTheFirst: a refusal that arrives behind rows counts too, though the caller has what it
+// wanted and swallows it; what follows would be in autocommit if the server had rolled back.
 func TestRowsPoisonAfterTheFirst(t *testing.T) {
 	db, _ := accounts(t, dbtest.Param("innodb_lock_wait_timeout", "1"))
 	other, err := db.BeginTx(t.Context(), nil)
@@ -373,8 +376,8 @@ func TestLockWaitTimeout(t *testing.T) {
 	}
 }
 
-// TestForeignErrors: an error of a file or of a call to elsewhere is no reason to run the function again, and no reason for a
-// transaction that it is a part of to count as rolled back.
+// TestForeignErrors: an error of a file or of a call to elsewhere is no reason to run the function again, and
+// no reason for a transaction that it is a part of to count as rolled back.
 func TestForeignErrors(t *testing.T) {
 	db, _ := accounts(t)
 	for _, foreign := range []error{io.EOF, io.ErrUnexpectedEOF, &net.OpError{Op: "dial", Net: "tcp", Err: errBusiness}} {
@@ -400,7 +403,8 @@ func TestForeignErrors(t *testing.T) {
 	wantBalances(t, db, "3,0")
 }
 
-// TestSwallowed: a function that returns nil after the server rolled the caller's transaction back is not believed.
+// TestSwallowed: a function that returns nil after the server rolled the caller's transaction back is not
+// believed.
 func TestSwallowed(t *testing.T) {
 	db, _ := accounts(t)
 	own, err := db.BeginTx(t.Context(), nil)
@@ -475,7 +479,8 @@ func TestPanic(t *testing.T) {
 	wantBalances(t, db, "0,0")
 }
 
-// TestQuery holds the helpers: no row, one row, a scan that fails, the number of rows with either meaning of the driver.
+// TestQuery holds the helpers: no row, one row, a scan that fails, the number of rows with either meaning of
+// the driver.
 func TestQuery(t *testing.T) {
 	for _, found := range []string{"true", "false"} {
 		db, _ := accounts(t, dbtest.Param("clientFoundRows", found))

@@ -81,7 +81,8 @@ func elsewhereFrom(first int) func(context.Context, int, driver.ExecerContext) e
 	}
 }
 
-// TestUnknownIsSettled: an attempt that gets to an answer of the function's own settles what an earlier one left unknown.
+// TestUnknownIsSettled: an attempt that gets to an answer of the function's own settles what an earlier one
+// left unknown.
 func TestUnknownIsSettled(t *testing.T) {
 	for name, answer := range map[string]error{"a business error": errBusiness, "a duplicate": serverError(1062)} {
 		_, dsn := accounts(t)

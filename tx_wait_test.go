@@ -13,8 +13,9 @@ import (
 // sqlWaiting counts the sessions that wait for a lock at the statement of this test.
 const sqlWaiting = `SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND INFO LIKE 'UPDATE account%'`
 
-// TestWaitsAreFew: what is behind a lock is tried three times, not twenty: with a lock wait timeout that is three times its duration, and
-// with a read timeout three sessions that wait in the server, which does not notice that nobody listens.
+// TestWaitsAreFew: what is behind a lock is tried three times, not twenty: with a lock wait timeout that is
+// three times its duration, and with a read timeout three sessions that wait in the server, which does not
+// notice that nobody listens.
 func TestWaitsAreFew(t *testing.T) {
 	for name, param := range map[string]dbtest.Option{
 		"lock wait timeout": dbtest.Param("innodb_lock_wait_timeout", "1"),

@@ -39,8 +39,8 @@ func (p *pace) limit() int {
 	return p.now
 }
 
-// slower is told of a batch that the server has ended for its time or its locks: the next has half as many rows,
-// unless the target is negative.
+// slower is told of a batch that the server has ended for its time or its locks: the next has half as many
+// rows, unless the target is negative.
 func (p *pace) slower() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -15,7 +15,8 @@ type throttleFunc func() string
 
 func (f throttleFunc) Reason(context.Context, *sql.DB) (string, error) { return f(), nil }
 
-// TestChore: Run calls it by itself and once a second at most, also where several jobs are worked at once, and not while it waits.
+// TestChore: Run calls it by itself and once a second at most, also where several jobs are worked at once,
+// and not while it waits.
 func TestChore(t *testing.T) {
 	db := openForest(t)
 	var asked, called, together atomic.Int64

@@ -27,12 +27,13 @@ const (
 	maxCandidates    = 1000
 )
 
-// sqlDue reads, for one resource, the head of its part of the index due (resource, due_at, state), and nothing of the jobs of
-// other plans that use the queue; it locks nothing. A job's resource never changes.
+// sqlDue reads, for one resource, the head of its part of the index due (resource, due_at, state), and
+// nothing of the jobs of other plans that use the queue; it locks nothing. A job's resource never changes.
 const sqlDue = `(SELECT id, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', due_at) FROM onerow_job FORCE INDEX (due) WHERE resource = ? AND due_at <= UTC_TIMESTAMP(6)
 ORDER BY due_at, id LIMIT %d)`
 
-// due returns the ids of jobs of the plan's resources that are due, those that are due longest first. One statement.
+// due returns the ids of jobs of the plan's resources that are due, those that are due longest first. One
+// statement.
 func (w *Worker) due(ctx context.Context) (ids []int64, err error) {
 	limit := min(w.cfg.ClaimJobs*candidatesPerJob, max(maxCandidates, w.cfg.ClaimJobs))
 	var parts []string
@@ -70,9 +71,9 @@ const sqlWon = `SELECT id, resource, resource_id, deletion_id, token, failures,
   EXISTS (SELECT 1 FROM onerow_job_archive AS a WHERE a.id = onerow_job.id) FROM onerow_job WHERE worker = ? AND state = 'running' AND id IN `
 
 // claim claims up to ClaimJobs due jobs of the plan's resources: it reads more candidates than it wants and
-// takes some at random, so that workers seldom want the same ones. One statement when
-// nothing is due, else 4, and 1 more for each ClaimJobs jobs that others hold. A claim whose outcome stays unknown leaves jobs that are
-// due again when the lease ends.
+// takes some at random, so that workers seldom want the same ones. One statement when nothing is due, else 4,
+// and 1 more for each ClaimJobs jobs that others hold. A claim whose outcome stays unknown leaves jobs that
+// are due again when the lease ends.
 func (w *Worker) claim(ctx context.Context) (claim, error) {
 	ids, err := w.due(ctx)
 	if err != nil {

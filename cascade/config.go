@@ -73,8 +73,9 @@ type Config struct {
 	// OnProgress is called on the worker's goroutines, one call at a time, after each batch,
 	// and when a job ends, with the job as the worker knows it. It costs 2 statements per job.
 	OnProgress func(Job)
-	// Chore is called by Run between its rounds, once a second at most and by one goroutine at a time, while neither
-	// the switch nor a throttle has a reason against work: for something small, which ends when ctx does. Default: nothing.
+	// Chore is called by Run between its rounds, once a second at most and by one goroutine at a time, while
+	// neither the switch nor a throttle has a reason against work: for something small, which ends when ctx
+	// does. Default: nothing.
 	Chore func(ctx context.Context, db *sql.DB)
 }
 

@@ -10,7 +10,8 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// orchard is what the forest has not: a key of two columns, columns that edges refer to besides it, and edges that detach.
+// orchard is what the forest has not: a key of two columns, columns that edges refer to besides it, and edges
+// that detach.
 var orchard = schema.Plan{Tables: []schema.Table{
 	{Name: "tree", Key: []string{"row_no", "no"}},
 	{Name: "branch", Key: []string{"id"}, Parents: []schema.Edge{{Table: "tree", Columns: []string{"tree"}, References: []string{"code"}}}},
@@ -21,8 +22,9 @@ var orchard = schema.Plan{Tables: []schema.Table{
 // numbered is the first id of what a call makes; what lies beside it has smaller ones.
 const numbered = 5_000_000
 
-// crowded has as many rows of each kind beside those of the calls as rows says: jobs of another plan that are due, jobs of projects
-// that are not, jobs that ended well and badly, parked rows, audits, and rows of each table below others.
+// crowded has as many rows of each kind beside those of the calls as rows says: jobs of another plan that are
+// due, jobs of projects that are not, jobs that ended well and badly, parked rows, audits, and rows of each
+// table below others.
 func crowded(t *testing.T, rows int, level sql.IsolationLevel) string {
 	t.Helper()
 	dsn := dbtest.DSN(t, dbtest.Isolation(level))

@@ -14,7 +14,8 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// TestCosts: what a call reads and locks depends neither on the jobs of others, open or finished, nor on the rows below others.
+// TestCosts: what a call reads and locks depends neither on the jobs of others, open or finished, nor on the
+// rows below others.
 func TestCosts(t *testing.T) {
 	for _, level := range []sql.IsolationLevel{sql.LevelReadCommitted, sql.LevelRepeatableRead} {
 		few, many := crowded(t, cost.Few, level), crowded(t, cost.Many(t), level)

@@ -28,7 +28,8 @@ func crash(t *testing.T, points int, w func(store *shelf) crashtest.Workflow) {
 	crashMapped(t, points, func(_ string, store *shelf, _ func(*Worker)) crashtest.Workflow { return w(store) })
 }
 
-// crashMapped is crash for workflows with workers, which get the catalog from ready. setting is the name of one of settings.
+// crashMapped is crash for workflows with workers, which get the catalog from ready. setting is the name of
+// one of settings.
 func crashMapped(t *testing.T, points int, w func(setting string, store *shelf, ready func(*Worker)) crashtest.Workflow) {
 	for name, opts := range settings {
 		t.Run(name, func(t *testing.T) {
@@ -218,8 +219,8 @@ func smallCounts(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// TestCrashCascade: in batches as small as they can be, and at the other isolation level in one of each level, which is half as many
-// statements.
+// TestCrashCascade: in batches as small as they can be, and at the other isolation level in one of each
+// level, which is half as many statements.
 func TestCrashCascade(t *testing.T) {
 	crashMapped(t, 400, func(setting string, store *shelf, ready func(*Worker)) crashtest.Workflow {
 		c := Config{Batch: 2, Chunk: 1, Target: -1, Lease: time.Millisecond, Name: "w", Assets: store}

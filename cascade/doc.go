@@ -35,10 +35,10 @@
 // id, its counts (onerow_job_count, onerow_job_detached) and its token counter when it
 // moves. Leftovers and dead jobs can be retried.
 //
-// Finished jobs are kept until [PurgeJobs] removes those that are done or cancelled and old enough,
-// with their counts and skipped rows; dead ones and leftovers stay. Audits are kept until [PurgeDeletions], as long as
-// their row has any job. cascade-worker does both, after 400 days. Of a row that has no job any more nothing is
-// known but that it is gone: Find does not find it, and its deletion cannot be undone.
+// Finished jobs are kept until [PurgeJobs] removes those that are done or cancelled and old enough, with
+// their counts and skipped rows; dead ones and leftovers stay. Audits are kept until [PurgeDeletions], as
+// long as their row has any job. cascade-worker does both, after 400 days. Of a row that has no job any more
+// nothing is known but that it is gone: Find does not find it, and its deletion cannot be undone.
 //
 // One column says when a worker may take a job, due_at: the end of the grace
 // period, the next attempt, or the end of the running worker's lease; of a held job that
@@ -119,18 +119,17 @@
 //     parked with its error ([ListParked]) and the job goes on without it. It ends with
 //     [Leftovers] when only parked rows and what is above them are left. Errors that are
 //     not about rows, such as a missing table, park nothing.
-//   - A job that fails is tried again with growing pauses, and after
-//     Config.MaxFailures attempts kept as dead, with its error, until [Retry].
-//     That the database refused a transaction or could not be reached does not
-//     count as a failure of the job, nor against a row; nor does the state that the server is in
-//     ([ErrServerState]: no connections, a full disk, read-only, a statement that was killed or took
-//     too long, binlog_format=STATEMENT). Such a job is due again later, with the error and what to do
-//     stored with it. Where every job would meet the same (connections, read-only, binlog_format) that is within
-//     two seconds, the others are given back, and the worker pauses for 0.1 to 10 seconds, longer
-//     each time, give or take a half. Else only this job rests, for a second and twice as long each
-//     time until it deletes something, up to 5 minutes, give or take a half, as each worker has counted
-//     since it began; the worker pauses if all jobs that it has claimed meet such a state. Where
-//     the statement took too long its batches become smaller, unless Config.Target is negative.
+//   - A job that fails is tried again with growing pauses, and after Config.MaxFailures attempts kept as
+//     dead, with its error, until [Retry]. That the database refused a transaction or could not be reached
+//     does not count as a failure of the job, nor against a row; nor does the state that the server is in
+//     ([ErrServerState]: no connections, a full disk, read-only, a statement that was killed or took too
+//     long, binlog_format=STATEMENT). Such a job is due again later, with the error and what to do stored
+//     with it. Where every job would meet the same (connections, read-only, binlog_format) that is within two
+//     seconds, the others are given back, and the worker pauses for 0.1 to 10 seconds, longer each time, give
+//     or take a half. Else only this job rests, for a second and twice as long each time until it deletes
+//     something, up to 5 minutes, give or take a half, as each worker has counted since it began; the worker
+//     pauses if all jobs that it has claimed meet such a state. Where the statement took too long its batches
+//     become smaller, unless Config.Target is negative.
 //   - A job is begun under the fingerprint of the plan and of its tables. It dies, with
 //     [ErrDrift], before the first batch after these were seen to have changed; the catalog
 //     is read again every ten seconds, or less often where that would take more than a hundredth

@@ -15,7 +15,8 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
-// sniper opens connections whose deletions from a table an operator kills, at about the time that the server begins with them.
+// sniper opens connections whose deletions from a table an operator kills, at about the time that the server
+// begins with them.
 type sniper struct {
 	driver.Connector
 	operator *sql.DB
@@ -79,8 +80,8 @@ func (t *targeted) ExecContext(ctx context.Context, query string, args []driver.
 	return t.target.ExecContext(ctx, query, args)
 }
 
-// TestEndedUnsaid: MariaDB answers a DELETE that KILL QUERY has met before its first row with OK and no row. Nothing is left below
-// a root that is gone, however often that happens.
+// TestEndedUnsaid: MariaDB answers a DELETE that KILL QUERY has met before its first row with OK and no row.
+// Nothing is left below a root that is gone, however often that happens.
 func TestEndedUnsaid(t *testing.T) {
 	const shots = 400
 	dsn := dbtest.DSN(t)

@@ -35,12 +35,11 @@ func Log(ctx context.Context, db onerow.DB, d Deletion) (deletionID int64, err e
 	return deletionID, nil
 }
 
-// sqlEnqueue: the unique key one_open decides, in this one statement, whether the
-// row gets a job or has one. An open job's row is locked exclusively at once, so
-// that two callers do not deadlock over a share lock, as they would after a 1062.
-// A held job is scheduled again. It always changes something (batch_seq), so 1 affected row means inserted and 2
-// mean that a job is open, whatever clientFoundRows is. A running job is locked for
-// one batch at most.
+// sqlEnqueue: the unique key one_open decides, in this one statement, whether the row gets a job or has one.
+// An open job's row is locked exclusively at once, so that two callers do not deadlock over a share lock, as
+// they would after a 1062. A held job is scheduled again. It always changes something (batch_seq), so 1
+// affected row means inserted and 2 mean that a job is open, whatever clientFoundRows is. A running job is
+// locked for one batch at most.
 const sqlEnqueue = `INSERT INTO onerow_job (resource, resource_id, deletion_id, state, due_at, created_at)
 VALUES (?, ?, ?, ?, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, UTC_TIMESTAMP(6))
 ON DUPLICATE KEY UPDATE

@@ -59,7 +59,8 @@ func pairs(openArgs, archiveArgs []any) []any {
 	return args
 }
 
-// sqlGet reads by the primary keys of the tables. sqlGetCurrent locks, shared, what it reads, see sqlFindCurrent.
+// sqlGet reads by the primary keys of the tables. sqlGetCurrent locks, shared, what it reads, see
+// sqlFindCurrent.
 var (
 	sqlGet        = jobSQL(`j.id = ?`, `j.id = ?`, ``)
 	sqlGetCurrent = jobSQL(`j.id = ?`, `j.id = ?`, currently)
@@ -142,8 +143,9 @@ const (
 	maxLimit     = 1000
 )
 
-// Pages of a list, newest first: of all jobs by the primary keys, of one state by the index (state, id). Jobs that are ready
-// because their grace period is over are looked for among all that are scheduled, and so are those that are still scheduled.
+// Pages of a list, newest first: of all jobs by the primary keys, of one state by the index (state, id). Jobs
+// that are ready because their grace period is over are looked for among all that are scheduled, and so are
+// those that are still scheduled.
 const (
 	sqlPage        = ` ORDER BY j.id DESC LIMIT ?`
 	sqlInState     = ` FORCE INDEX (state) WHERE j.id < ? AND j.state = `

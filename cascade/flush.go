@@ -209,8 +209,8 @@ func (r *run) dropGroup(ctx context.Context, tx *onerow.Tx, s *source, live []ro
 	return false, nil
 }
 
-// removeSQL deletes by the primary key. It names the table twice, as all do whose answer nobody looks at: a DELETE of one table
-// may be ended by the server without an error, see proved.
+// removeSQL deletes by the primary key. It names the table twice, as all do whose answer nobody looks at: a
+// DELETE of one table may be ended by the server without an error, see proved.
 func (t *table) removeSQL(keys []rowkey.Key) string {
 	return "DELETE t FROM " + t.from + " AS t FORCE INDEX (PRIMARY) WHERE " + t.key.In("t", keys)
 }

@@ -18,8 +18,9 @@ func (r *run) certain(e *edge) bool {
 	return (e.leaf || e.detach) && !r.suspect[e] && len(e.sources) == 1
 }
 
-// proved is certain, and the statement has met a row. MariaDB answers a DELETE of one table, and 11.8 an UPDATE, that KILL QUERY or
-// max_statement_time has ended before its first row as if there were none; once it has met one it reports the error.
+// proved is certain, and the statement has met a row. MariaDB answers a DELETE of one table, and 11.8 an
+// UPDATE, that KILL QUERY or max_statement_time has ended before its first row as if there were none; once it
+// has met one it reports the error.
 func (r *run) proved(e *edge) bool { return r.certain(e) && !r.none[e] }
 
 // doubted says whether a statement below the group's rows has met none.

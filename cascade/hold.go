@@ -28,7 +28,8 @@ WHERE resource = ? AND resource_id = ? AND deletion_id = ? AND state IN ('schedu
 // reason is shown as [Job].LastError. Holding what is held gives another reason. The error is
 // [ErrTooLate] when the job is neither scheduled nor held under that deletion.
 //
-// One statement; in a transaction of its own on a pool. Calling it again is safe, also after [onerow.ErrOutcomeUnknown].
+// One statement; in a transaction of its own on a pool. Calling it again is safe, also after
+// [onerow.ErrOutcomeUnknown].
 func Hold(ctx context.Context, db onerow.DB, resource, resourceID string, deletionID int64, reason string) error {
 	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 		n, err := onerow.Affected(ctx, tx, sqlHold, dbtext.Arg(cut(reason, longestError)), resource, []byte(resourceID), deletionID)

@@ -9,7 +9,8 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
-// TestListPages: jobs of both tables, their ids in turns and on both sides of 2^31, in pages of any size and in each state.
+// TestListPages: jobs of both tables, their ids in turns and on both sides of 2^31, in pages of any size and
+// in each state.
 func TestListPages(t *testing.T) {
 	db, ctx := openForest(t), t.Context()
 	exec(t, db, "ALTER TABLE onerow_job AUTO_INCREMENT = 2147483643")
@@ -82,7 +83,8 @@ func TestParkedPages(t *testing.T) {
 	}
 }
 
-// TestGreatIDs: a tree whose ids are beyond 2^53 goes, and the one beside it, whose ids are the same as floats, stays.
+// TestGreatIDs: a tree whose ids are beyond 2^53 goes, and the one beside it, whose ids are the same as
+// floats, stays.
 func TestGreatIDs(t *testing.T) {
 	db := openForest(t)
 	const id = 90_000_000_000_000 // its rows begin at 9·10^18

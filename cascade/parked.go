@@ -94,8 +94,8 @@ func ListParked(ctx context.Context, db onerow.DB, o ParkedOptions) ([]Parked, e
 // nothing: what follows is conditional.
 const sqlLookParked = `SELECT p.job_id, o.id IS NOT NULL FROM onerow_parked AS p LEFT JOIN onerow_job AS o ON o.id = p.job_id WHERE p.id = ?`
 
-// sqlLookParkedCurrent asks for a row that the snapshot of a caller's transaction does not show: it may have been
-// parked since. It locks the row exclusively, as what follows does.
+// sqlLookParkedCurrent asks for a row that the snapshot of a caller's transaction does not show: it may have
+// been parked since. It locks the row exclusively, as what follows does.
 const sqlLookParkedCurrent = `SELECT job_id, 0 FROM onerow_parked WHERE id = ? FOR UPDATE`
 
 // lookParked says whose row it is, and where its job is, as far as is seen.
@@ -171,16 +171,15 @@ const sqlSkip = `UPDATE onerow_parked SET state = 'skipped', version = version +
 const sqlSettled = `UPDATE onerow_job_archive SET state = 'done', batch_seq = batch_seq + 1
 WHERE id = ? AND state = 'leftovers' AND NOT EXISTS (SELECT 1 FROM onerow_parked WHERE job_id = ? AND state = 'parked')`
 
-// SkipParked decides that a parked row stays, and with it what is above it; nobody is
-// reminded of it any more. These rows have their assets, unless they came to be held in the
-// moment between the deletion of the asset and of the row. What was below them may be gone, and
-// references to them that were to be detached may be NULL. A job with leftovers becomes done with the last of them, one
-// that still runs ends as done. To skip what is skipped is a success. Errors:
-// [ErrNoParked]. It returns the row's job.
+// SkipParked decides that a parked row stays, and with it what is above it; nobody is reminded of it any
+// more. These rows have their assets, unless they came to be held in the moment between the deletion of the
+// asset and of the row. What was below them may be gone, and references to them that were to be detached may
+// be NULL. A job with leftovers becomes done with the last of them, one that still runs ends as done. To skip
+// what is skipped is a success. Errors: [ErrNoParked]. It returns the row's job.
 //
-// Four statements for an open job, 5 for a finished one (and 1 or
-// more when the job moves meanwhile, or the caller's snapshot does not show the row), of which all
-// but the first are in a transaction of its own on a pool. Calling it again is safe, also after [onerow.ErrOutcomeUnknown].
+// Four statements for an open job, 5 for a finished one (and 1 or more when the job moves meanwhile, or the
+// caller's snapshot does not show the row), of which all but the first are in a transaction of its own on a
+// pool. Calling it again is safe, also after [onerow.ErrOutcomeUnknown].
 func SkipParked(ctx context.Context, db onerow.DB, id int64) (Job, error) {
 	return onParked(ctx, db, id, "skip", func(ctx context.Context, tx *onerow.Tx, jobID int64, open bool) error {
 		n, err := onerow.Affected(ctx, tx, sqlSkip, id)

@@ -18,14 +18,16 @@ const (
 	skippedBatch = 1000
 )
 
-// sqlOldJobs reads a page of the index finished_at, behind the last job of the page before, and without a lock. Jobs that stay are
-// passed by and not read again; a LIMIT on the others only would read all that stay each time.
+// sqlOldJobs reads a page of the index finished_at, behind the last job of the page before, and without a
+// lock. Jobs that stay are passed by and not read again; a LIMIT on the others only would read all that stay
+// each time.
 const sqlOldJobs = `SELECT id, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', finished_at), state IN ('done', 'cancelled') FROM onerow_job_archive FORCE INDEX (finished_at)
 WHERE finished_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND AND (finished_at > CAST('1970-01-01' AS DATETIME(6)) + INTERVAL ? MICROSECOND
   OR finished_at = CAST('1970-01-01' AS DATETIME(6)) + INTERVAL ? MICROSECOND AND id > ?) ORDER BY finished_at, id LIMIT ?`
 
-// sqlLockOld decides, by the primary key, which of these jobs are still to go: [RetryParked] may have reopened one, which may have ended again. All that follows is
-// by keys that begin with the job's id, but for the skipped rows, whose ids are read first: of them a job may have very many.
+// sqlLockOld decides, by the primary key, which of these jobs are still to go: [RetryParked] may have
+// reopened one, which may have ended again. All that follows is by keys that begin with the job's id, but for
+// the skipped rows, whose ids are read first: of them a job may have very many.
 const (
 	sqlLockOld = `SELECT id FROM onerow_job_archive FORCE INDEX (PRIMARY) WHERE state IN ('done', 'cancelled')
   AND finished_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND AND id IN (`
@@ -40,13 +42,14 @@ var sqlDropOld = []string{
 	`DELETE a FROM onerow_job_archive AS a FORCE INDEX (PRIMARY) WHERE a.id IN (`,
 }
 
-// PurgeJobs removes jobs that ended more than age ago, by the database's clock, as done or cancelled, oldest first, with their
-// counts, plans and skipped rows: limit at most. It returns how many: less than limit when no more are that old. Jobs that
-// are dead or have leftovers wait for somebody, however old they are. [Find] does not find a purged job, so a
-// Delete of its row, which is gone, is a success without a job; and [Orphans] takes rows that were skipped for any others.
+// PurgeJobs removes jobs that ended more than age ago, by the database's clock, as done or cancelled, oldest
+// first, with their counts, plans and skipped rows: limit at most. It returns how many: less than limit when
+// no more are that old. Jobs that are dead or have leftovers wait for somebody, however old they are. [Find]
+// does not find a purged job, so a Delete of its row, which is gone, is a success without a job; and
+// [Orphans] takes rows that were skipped for any others.
 //
-// On a pool up to 200 jobs commit by themselves: 9 statements, 1 more where rows were skipped; and 1 for each 200 that stay. It may
-// run beside everything and beside itself, and be called again after any error.
+// On a pool up to 200 jobs commit by themselves: 9 statements, 1 more where rows were skipped; and 1 for each
+// 200 that stay. It may run beside everything and beside itself, and be called again after any error.
 func PurgeJobs(ctx context.Context, db onerow.DB, age time.Duration, limit int) (int64, error) {
 	purged, err := purgeJobs(ctx, db, age, limit)
 	if err != nil {
@@ -88,7 +91,8 @@ func purgeJobs(ctx context.Context, db onerow.DB, age time.Duration, limit int) 
 	}
 }
 
-// dropJobs removes jobs, or so many of their skipped rows as fit into a transaction; then there is more to do.
+// dropJobs removes jobs, or so many of their skipped rows as fit into a transaction; then there is more to
+// do.
 func dropJobs(ctx context.Context, db onerow.DB, age time.Duration, ids []any) (n int, more bool, err error) {
 	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 		n, more = 0, false

@@ -10,9 +10,9 @@ import (
 	"github.com/onerow/onerow/internal/ident"
 )
 
-// sqlOldAudits reads a page of the primary key, whose ids grow with the time, and for each row one entry of the keys (resource,
-// resource_id) of the open and of the finished jobs. No lock: a deletion of which no job is left never gets one again. As EXISTS, MariaDB
-// could read all jobs to answer it.
+// sqlOldAudits reads a page of the primary key, whose ids grow with the time, and for each row one entry of
+// the keys (resource, resource_id) of the open and of the finished jobs. No lock: a deletion of which no job
+// is left never gets one again. As EXISTS, MariaDB could read all jobs to answer it.
 const sqlOldAudits = `SELECT d.id, d.requested_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND,
   (SELECT j.id FROM onerow_job AS j WHERE j.resource = d.resource AND j.resource_id = d.resource_id LIMIT 1) IS NULL
   AND (SELECT a.id FROM onerow_job_archive AS a WHERE a.resource = d.resource AND a.resource_id = d.resource_id LIMIT 1) IS NULL
@@ -21,12 +21,13 @@ FROM onerow_deletion AS d FORCE INDEX (PRIMARY) WHERE d.id > ? ORDER BY d.id LIM
 // sqlDropAudits deletes by the primary key.
 const sqlDropAudits = `DELETE d FROM onerow_deletion AS d FORCE INDEX (PRIMARY) WHERE d.id IN (`
 
-// PurgeDeletions removes audits of deletions that were asked for more than age ago, by the database's clock, oldest first: limit at
-// most. It returns how many: less than limit when no more are that old. An audit stays as long as a job of its row does, of this deletion or
-// of another: open, held, dead or not purged yet. A deletion without its audit cannot be undone, which it could not before.
+// PurgeDeletions removes audits of deletions that were asked for more than age ago, by the database's clock,
+// oldest first: limit at most. It returns how many: less than limit when no more are that old. An audit stays
+// as long as a job of its row does, of this deletion or of another: open, held, dead or not purged yet. A
+// deletion without its audit cannot be undone, which it could not before.
 //
-// On a pool up to 200 commit by themselves: 2 statements; 1 for each 200 that stay. It may run beside everything and beside
-// itself, and be called again after any error.
+// On a pool up to 200 commit by themselves: 2 statements; 1 for each 200 that stay. It may run beside
+// everything and beside itself, and be called again after any error.
 func PurgeDeletions(ctx context.Context, db onerow.DB, age time.Duration, limit int) (int64, error) {
 	purged, err := purgeDeletions(ctx, db, age, limit)
 	if err != nil {

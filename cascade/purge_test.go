@@ -15,7 +15,8 @@ import (
 
 const year = 365 * 24 * time.Hour
 
-// finished puts jobs into the archive by a SELECT from numbers: job i belongs to deletion i of project i, and has counts of two tables.
+// finished puts jobs into the archive by a SELECT from numbers: job i belongs to deletion i of project i, and
+// has counts of two tables.
 func finished(ctx context.Context, db *sql.DB, n int, state, days string) error {
 	audit := cost.Numbers(n) + `SELECT i, 'project', i, 'active', 0, UTC_TIMESTAMP(6) - INTERVAL (` + days + `) + 1 DAY + INTERVAL i MICROSECOND FROM numbers`
 	return execAll(ctx, db,
@@ -41,12 +42,13 @@ func oldAudits(ctx context.Context, db *sql.DB, limit int) (int64, error) {
 	return PurgeDeletions(ctx, db, year, limit)
 }
 
-// TestPurge: done and cancelled jobs go when they are old, with all that is theirs; dead ones and leftovers stay, and so do the audits
-// of rows that have a job.
+// TestPurge: done and cancelled jobs go when they are old, with all that is theirs; dead ones and leftovers
+// stay, and so do the audits of rows that have a job.
 func TestPurge(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
 		ctx := t.Context()
-		// The first 300 are dead or have leftovers, so that a page of the oldest has none that goes; 500 old ones are in good order.
+		// The first 300 are dead or have leftovers, so that a page of the oldest has none that goes; 500 old
+		// ones are in good order.
 		if err := finished(ctx, db, 1000, "CASE WHEN i <= 300 THEN IF(i % 2, 'dead', 'leftovers') WHEN i % 2 THEN 'done' ELSE 'cancelled' END",
 			"IF(i <= 800, 400, 360)"); err != nil {
 			t.Fatal(err)
@@ -87,7 +89,8 @@ func TestPurge(t *testing.T) {
 	})
 }
 
-// TestPurgeSkipped: the skipped rows of a job go before it, a bounded number at a time; a job that is reopened meanwhile stays.
+// TestPurgeSkipped: the skipped rows of a job go before it, a bounded number at a time; a job that is
+// reopened meanwhile stays.
 func TestPurgeSkipped(t *testing.T) {
 	db, ctx := openForest(t), t.Context()
 	if err := finished(ctx, db, 1000, "'done'", "IF(i <= 2, 400, 1)"); err != nil {
@@ -121,7 +124,8 @@ func TestPurgeSkipped(t *testing.T) {
 	}
 }
 
-// TestPurgeCost: what is removed is read and locked, and a page of what stays is read, however many there are.
+// TestPurgeCost: what is removed is read and locked, and a page of what stays is read, however many there
+// are.
 func TestPurgeCost(t *testing.T) {
 	filled := func(n int, level sql.IsolationLevel) string {
 		dsn := dbtest.DSN(t, dbtest.Isolation(level))

@@ -180,8 +180,8 @@ func books(ctx context.Context, db *sql.DB) (text string, err error) {
 	return text, err
 }
 
-// takeOver is what a claim does to the job, and a look at what the worker before it has done until then. unchanged: the
-// books are as they were then, however much of the work that is.
+// takeOver is what a claim does to the job, and a look at what the worker before it has done until then.
+// unchanged: the books are as they were then, however much of the work that is.
 func takeOver(seen *string) (takeover call, unchanged func(ctx context.Context, db *sql.DB, answers []error) error) {
 	takeover = func(ctx context.Context, db *sql.DB) (err error) {
 		if err = execAll(ctx, db, "UPDATE onerow_job SET token = token + 1, worker = 'w#2' WHERE id = 1"); err == nil {

@@ -17,10 +17,10 @@ const sqlFinished = `SELECT 1 FROM onerow_job_archive WHERE id = ? LOCK IN SHARE
 // sqlTop reads the ends of the two primary keys; it decides nothing.
 const sqlTop = `SELECT GREATEST(COALESCE((SELECT MAX(id) FROM onerow_job), 0), COALESCE((SELECT MAX(id) FROM onerow_job_archive), 0))`
 
-// A row that is inserted with an id raises AUTO_INCREMENT above it on every engine, for
-// good and at once, which an UPDATE does not; so it is inserted and deleted again. Nobody
-// sees it. (The DELETE names its table twice, for MariaDB answers a plain one that is killed with OK.) Whoever loses a race for the id finds AUTO_INCREMENT raised. All three write by
-// the primary key.
+// A row that is inserted with an id raises AUTO_INCREMENT above it on every engine, for good and at once,
+// which an UPDATE does not; so it is inserted and deleted again. Nobody sees it. (The DELETE names its table
+// twice, for MariaDB answers a plain one that is killed with OK.) Whoever loses a race for the id finds
+// AUTO_INCREMENT raised. All three write by the primary key.
 const (
 	sqlRaise    = `INSERT INTO onerow_job (id, resource, resource_id, deletion_id, state, due_at, created_at) VALUES (?, '', ?, 0, 'ready', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))`
 	sqlLower    = `DELETE j FROM onerow_job AS j WHERE j.id = ?`

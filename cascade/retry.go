@@ -35,12 +35,11 @@ LEFT JOIN onerow_job_plan AS p ON p.job_id = a.id LEFT JOIN onerow_parked AS k O
 const sqlOtherOpen = `SELECT o.id FROM onerow_job_archive AS d JOIN onerow_job AS o ON o.resource = d.resource AND o.resource_id = d.resource_id
 WHERE d.id = ? LOCK IN SHARE MODE`
 
-// Retry makes a job ready again that is dead or ended with leftovers: the same id, no
-// failures, due at once. Its counts go on from where they were. The rows that it parked
-// are tried again, those that were skipped are not; the plan that it was begun under is
-// forgotten. A held job, see [Hold], goes on where it was held. Errors: [ErrNoJob]; [ErrNotDead] with the state it is in (so also when an
-// earlier call has retried it); [ErrOpenJob] when the row was deleted again since and that
-// job is open.
+// Retry makes a job ready again that is dead or ended with leftovers: the same id, no failures, due at once.
+// Its counts go on from where they were. The rows that it parked are tried again, those that were skipped are
+// not; the plan that it was begun under is forgotten. A held job, see [Hold], goes on where it was held.
+// Errors: [ErrNoJob]; [ErrNotDead] with the state it is in (so also when an earlier call has retried it);
+// [ErrOpenJob] when the row was deleted again since and that job is open.
 //
 // Four statements, 3 when it is neither dead nor has leftovers; 4 more where an open job of
 // another row has its id, see [Renumber]; in a transaction of its own on a pool. Calling

@@ -44,8 +44,8 @@ func (r *run) own(ctx context.Context, db onerow.DB, t *table) error {
 	return nil
 }
 
-// foreign is the error of a job that does not touch the root row. It is looked for again in each pass, so earlier ones may
-// have deleted what was below.
+// foreign is the error of a job that does not touch the root row. It is looked for again in each pass, so
+// earlier ones may have deleted what was below.
 func (r *run) foreign(why string) error {
 	did := fmt.Sprintf("nothing was deleted by this attempt of job %d", r.job.ID)
 	if r.changes > 0 {

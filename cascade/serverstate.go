@@ -10,8 +10,9 @@ import (
 	"github.com/onerow/onerow"
 )
 
-// ErrServerState means that the server refused for a state that it is in, whatever the job is about: its connections or its memory are
-// used up, a disk is full, it is read-only, it ended the statement. The detail is [*ServerStateError].
+// ErrServerState means that the server refused for a state that it is in, whatever the job is about: its
+// connections or its memory are used up, a disk is full, it is read-only, it ended the statement. The detail
+// is [*ServerStateError].
 var ErrServerState = errors.New("cascade: the state of the server, not of the job")
 
 // ServerStateError is the detail of [ErrServerState].
@@ -44,9 +45,9 @@ const (
 	altered    = "a table was altered meanwhile"
 )
 
-// serverStates are the server's errors that are no job's fault, and that end without anything being done to a job. What
-// needs somebody to look at a job, a table or a right is not here: ten failures make it dead, which is how somebody is
-// asked. Nor is what the toolkit runs again anyway: see [onerow.Retryable].
+// serverStates are the server's errors that are no job's fault, and that end without anything being done to a
+// job. What needs somebody to look at a job, a table or a right is not here: ten failures make it dead, which
+// is how somebody is asked. Nor is what the toolkit runs again anyway: see [onerow.Retryable].
 var serverStates = map[uint16]string{
 	1040: noSession, // max_connections
 	1129: noSession, // max_connect_errors: the host is blocked
@@ -88,8 +89,8 @@ var serverStates = map[uint16]string{
 	1615: altered, // a prepared statement that has to be prepared again
 }
 
-// serverState returns err with its explanation if it is about the state of the server; else nil. What an asset store says is not
-// meant.
+// serverState returns err with its explanation if it is about the state of the server; else nil. What an
+// asset store says is not meant.
 func serverState(err error) error {
 	var my *mysql.MySQLError
 	var assets *assetsError
@@ -107,22 +108,23 @@ func serverState(err error) error {
 	return &ServerStateError{Number: my.Number, Advice: advice, Err: err}
 }
 
-// IsServerState says whether err, of whatever verb, is about the state of the server ([ErrServerState]): what it refused
-// then it may take later.
+// IsServerState says whether err, of whatever verb, is about the state of the server ([ErrServerState]): what
+// it refused then it may take later.
 func IsServerState(err error) bool { return serverState(err) != nil }
 
 // errEndedUnsaid: a statement that must have met rows has met none, see proved.
 var errEndedUnsaid = &ServerStateError{Number: erQueryInterrupted, Advice: tooLong, Err: errors.New("a statement on locked rows has met none")}
 
-// endedByServer says whether a state of the server hit the statement for what it did rather than whoever came: fewer rows may
-// pass.
+// endedByServer says whether a state of the server hit the statement for what it did rather than whoever
+// came: fewer rows may pass.
 func endedByServer(err error) bool {
 	var state *ServerStateError
 	return errors.As(err, &state) && (state.Advice == tooLong || state.Number == 1206)
 }
 
-// everybodys says whether every job would meet a state of the server now. The others may be one job's alone: its DELETE waits for
-// a lock for longer than a statement may take, or a trigger of its table writes to one that is full.
+// everybodys says whether every job would meet a state of the server now. The others may be one job's alone:
+// its DELETE waits for a lock for longer than a statement may take, or a trigger of its table writes to one
+// that is full.
 func everybodys(err error) bool {
 	var state *ServerStateError
 	return errors.As(err, &state) && (state.Advice == noSession || state.Advice == noWrites || state.Advice == statements)
@@ -133,7 +135,8 @@ type turnError struct{ error }
 
 func (e *turnError) Unwrap() error { return e.error }
 
-// readOnly says whether err is [onerow.Check]'s of a server that takes no writes, which a job would meet as [ErrServerState].
+// readOnly says whether err is [onerow.Check]'s of a server that takes no writes, which a job would meet as
+// [ErrServerState].
 func readOnly(err error) bool {
 	var setting *onerow.SettingError
 	return errors.As(err, &setting) && slices.Contains([]string{"read_only", "super_read_only", "innodb_read_only", "transaction_read_only", "tx_read_only"}, setting.Setting)

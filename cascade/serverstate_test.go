@@ -14,8 +14,9 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
-// TestServerStates: each number that is the server's state is no failure of a job, parks no row, is stored with what to do, and
-// ends the round, if each job would meet it, or else the job's turn. What somebody has to look at counts.
+// TestServerStates: each number that is the server's state is no failure of a job, parks no row, is stored
+// with what to do, and ends the round, if each job would meet it, or else the job's turn. What somebody has
+// to look at counts.
 func TestServerStates(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
 		job := condemn(t, db, 1, 0)
@@ -83,8 +84,8 @@ func fillGone(t *testing.T, db *sql.DB) {
 	}
 }
 
-// TestFullTable: a table that is full is the server's state: no row below is parked for it, no job dies of it, and when there is
-// room again the job goes on.
+// TestFullTable: a table that is full is the server's state: no row below is parked for it, no job dies of
+// it, and when there is room again the job goes on.
 func TestFullTable(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
 		project(t, db, 1)
@@ -158,8 +159,8 @@ func TestKilledStatement(t *testing.T) {
 	})
 }
 
-// TestStatementTime: batches that a limit on the time of statements ends become smaller until they pass. MySQL has such a limit
-// for reads only.
+// TestStatementTime: batches that a limit on the time of statements ends become smaller until they pass.
+// MySQL has such a limit for reads only.
 func TestStatementTime(t *testing.T) {
 	limit := dbtest.Param("max_statement_time", "0.5")
 	if dbtest.Server(t).Engine() == devdb.MySQL {

@@ -2,11 +2,12 @@ package cascade
 
 import "sync"
 
-// mostSetbacks is how many jobs are remembered. With more in trouble it is the server that is: all counts begin anew.
+// mostSetbacks is how many jobs are remembered. With more in trouble it is the server that is: all counts
+// begin anew.
 const mostSetbacks = 1000
 
-// setbacks counts, for all goroutines of a worker, how often in a row the server has refused a job for a state of its own. They
-// are no failures and not in the job's row: they only say how long it rests.
+// setbacks counts, for all goroutines of a worker, how often in a row the server has refused a job for a
+// state of its own. They are no failures and not in the job's row: they only say how long it rests.
 type setbacks struct {
 	mu sync.Mutex
 	of map[int64]int // by the job's id

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestServerStateOfOneJob: a state of the server that only one job meets ends its turn and not the others', and makes it rest
-// longer and longer. It never dies of it.
+// TestServerStateOfOneJob: a state of the server that only one job meets ends its turn and not the others',
+// and makes it rest longer and longer. It never dies of it.
 func TestServerStateOfOneJob(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
 		for id := range int64(3) {

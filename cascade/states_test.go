@@ -39,7 +39,8 @@ func archived(state State) func(*testing.T, *sql.DB, Job) {
 	}
 }
 
-// TestVerbsInEveryState: what each conditional write makes of a job in each state. What refuses leaves the job as it was.
+// TestVerbsInEveryState: what each conditional write makes of a job in each state. What refuses leaves the
+// job as it was.
 func TestVerbsInEveryState(t *testing.T) {
 	db, ctx := openForest(t), t.Context()
 	w := quiet(t, worker(t, db, Config{Name: "w"}))

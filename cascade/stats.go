@@ -27,8 +27,8 @@ type Stats struct {
 	Paused PauseState `json:"paused"`
 }
 
-// sqlStats reads in one snapshot: the open jobs, by the index due; the dead ones and leftovers, by the archive's index (state, id);
-// the parked rows, by theirs; the workers; and the switch.
+// sqlStats reads in one snapshot: the open jobs, by the index due; the dead ones and leftovers, by the
+// archive's index (state, id); the parked rows, by theirs; the workers; and the switch.
 const sqlStats = `SELECT CASE WHEN state = 'scheduled' AND due_at <= UTC_TIMESTAMP(6) THEN 'ready' ELSE state END AS what, COUNT(*), NULL
   FROM onerow_job FORCE INDEX (due) GROUP BY what
 UNION ALL SELECT 'oldest', TIMESTAMPDIFF(MICROSECOND, MIN(due_at), UTC_TIMESTAMP(6)), NULL

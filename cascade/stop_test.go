@@ -27,8 +27,8 @@ func stopIn(t *testing.T, w *Worker, started func()) time.Duration {
 	return time.Since(begin)
 }
 
-// soon is within two seconds, as it is promised, on a machine that has other things to do. What a stop could wait for by mistake
-// takes longer: a lock wait 50 seconds, a lease an hour.
+// soon is within two seconds, as it is promised, on a machine that has other things to do. What a stop could
+// wait for by mistake takes longer: a lock wait 50 seconds, a lease an hour.
 const soon = 20 * time.Second
 
 // TestStop: a worker that is told to stop gives its leases back within two seconds,

@@ -9,8 +9,9 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
-// TestTextsOfOthers: texts with an emoji are stored, and read back as they were, on a connection whose character set has none: the
-// reason of a pause and of a hold, the error of a job and of a parked row, and why a worker waits.
+// TestTextsOfOthers: texts with an emoji are stored, and read back as they were, on a connection whose
+// character set has none: the reason of a pause and of a hold, the error of a job and of a parked row, and
+// why a worker waits.
 func TestTextsOfOthers(t *testing.T) {
 	db := openForest(t, dbtest.Param("charset", "utf8"), dbtest.Param("collation", "utf8_general_ci"))
 	const text = "bucket 🪣 is full"

@@ -20,9 +20,9 @@ import (
 // a throttle cannot be asked is a reason to wait, too, never one for a job to fail, and is
 // shown; it is then asked again after 5 seconds.
 type Throttle interface {
-	// Reason says in a few words why to wait, and "" to go on. db is the worker's pool. It
-	// must return soon after ctx ends, which is in 2 seconds for all throttles together, or a quarter of the lease.
-	// It may be called by several workers at once.
+	// Reason says in a few words why to wait, and "" to go on. db is the worker's pool. It must return soon
+	// after ctx ends, which is in 2 seconds for all throttles together, or a quarter of the lease. It may be
+	// called by several workers at once.
 	Reason(ctx context.Context, db *sql.DB) (string, error)
 }
 
@@ -45,8 +45,8 @@ func ThreadsRunning(most int) Throttle { return threadsRunning{int64(most)} }
 
 func (threadsRunning) kind() string { return kindThreads }
 
-// sqlThreads touches no table. In a pattern the _ is any character, which does no harm; a \ before it would be one to find in a
-// session with NO_BACKSLASH_ESCAPES.
+// sqlThreads touches no table. In a pattern the _ is any character, which does no harm; a \ before it would
+// be one to find in a session with NO_BACKSLASH_ESCAPES.
 const sqlThreads = `SHOW GLOBAL STATUS LIKE 'Threads_running'`
 
 // Reason asks the server.

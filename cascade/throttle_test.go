@@ -192,7 +192,8 @@ VALUES (999, 'project', '999', 1, 'dead', UTC_TIMESTAMP(6), 1, 1, 0, UTC_TIMESTA
 	})
 }
 
-// TestThrottlesWithoutEscapes: no throttle waits for what it cannot read where \ is a character like any other, nor does a worker.
+// TestThrottlesWithoutEscapes: no throttle waits for what it cannot read where \ is a character like any
+// other, nor does a worker.
 func TestThrottlesWithoutEscapes(t *testing.T) {
 	db := openForest(t, dbtest.Param("sql_mode", "'STRICT_TRANS_TABLES,NO_BACKSLASH_ESCAPES'"))
 	throttles := []Throttle{ThreadsRunning(100_000), QueryThrottle(`SELECT 'back\slash' = 'slash'`)}

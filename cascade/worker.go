@@ -12,9 +12,9 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// Worker works the jobs of the queue that are for resources of its plan. Several may run at once, in one process or in
-// many; each works Config.Parallel jobs at once and uses as many connections, and now and
-// then one more. It may be used by several goroutines.
+// Worker works the jobs of the queue that are for resources of its plan. Several may run at once, in one
+// process or in many; each works Config.Parallel jobs at once and uses as many connections, and now and then
+// one more. It may be used by several goroutines.
 type Worker struct {
 	db       *sql.DB
 	plan     schema.Plan

@@ -145,8 +145,8 @@ func TestSweepGraceInEachZone(t *testing.T) {
 	})
 }
 
-// TestSweepByTheServersClock: how old an object is is asked of the database, whose clock wrote the rows' times too; this
-// process's clock may be wrong. Here the server is two days ahead.
+// TestSweepByTheServersClock: how old an object is is asked of the database, whose clock wrote the rows'
+// times too; this process's clock may be wrong. Here the server is two days ahead.
 func TestSweepByTheServersClock(t *testing.T) {
 	ahead := time.Now().Add(48 * time.Hour)
 	db := openForest(t, dbtest.Param("timestamp", fmt.Sprint(ahead.Unix())))

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// abandon makes one run in which the process of the first call stops for good before a statement. Its connection stays open, with its
-// locks, until a session of the retry is seen to wait; then it is killed, as the server does when it notices at last.
+// abandon makes one run in which the process of the first call stops for good before a statement. Its
+// connection stays open, with its locks, until a session of the retry is seen to wait; then it is killed, as
+// the server does when it notices at last.
 func (x *explorer) abandon(ctx context.Context, p Point) (failure *Failure, hung bool, err error) {
 	start, err := x.setup(ctx)
 	if err != nil {
@@ -62,7 +63,8 @@ func (x *explorer) abandon(ctx context.Context, p Point) (failure *Failure, hung
 	return f, false, nil
 }
 
-// runUntil begins the call in a process of its own and lets its statements pass up to the fault point, where the process stops.
+// runUntil begins the call in a process of its own and lets its statements pass up to the fault point, where
+// the process stops.
 func (x *explorer) runUntil(ctx context.Context, p Point) (*process, error) {
 	events := make(chan event)
 	call := startProcess(ctx, &lane{x.connector, x.faulted}, 0, events, 1, x.w.Call, func(error) bool { return false })
@@ -123,8 +125,8 @@ func (x *explorer) expire(ctx context.Context, l *lane, bury func() error) error
 	return nil
 }
 
-// beside runs f, which uses the lane, while another process may stand still with its locks. When a session of the lane is seen to
-// wait, free is called, once.
+// beside runs f, which uses the lane, while another process may stand still with its locks. When a session of
+// the lane is seen to wait, free is called, once.
 func (w *waits) beside(ctx context.Context, l *lane, f func() error, free func() error) error {
 	done := make(chan error, 1)
 	go func() {

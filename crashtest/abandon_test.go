@@ -16,7 +16,8 @@ var onlyAbandoned = []Fault{
 	DeadlockBefore, DeadlockAfter, LockWait, RefusedCertification, RefusedCommit,
 }
 
-// A process stops with its locks held: the retry waits for them until the connection is killed, and then does all the work.
+// A process stops with its locks held: the retry waits for them until the connection is killed, and then does
+// all the work.
 func TestAbandonedLocksAreFreed(t *testing.T) {
 	for _, level := range bothLevels {
 		t.Run(level.String(), func(t *testing.T) {

@@ -153,7 +153,8 @@ func buildCatalog(columns []found, foreignKeys map[string]string, w Workflow) ([
 	return tables, nil
 }
 
-// domainOf follows the references of a column to the one that draws the values. Empty: the values are not generated.
+// domainOf follows the references of a column to the one that draws the values. Empty: the values are not
+// generated.
 func domainOf(key string, refs map[string]string, drawn map[string]bool) (string, error) {
 	at := key
 	for range len(refs) + 1 {
@@ -170,7 +171,8 @@ func domainOf(key string, refs map[string]string, drawn map[string]bool) (string
 	return "", fmt.Errorf("the references of column %s go in a circle", key)
 }
 
-// checkNames refuses names in the workflow that the schema does not have: a typo would compare less than was asked for.
+// checkNames refuses names in the workflow that the schema does not have: a typo would compare less than was
+// asked for.
 func checkNames(known map[string]bool, w Workflow) error {
 	names := slices.Concat(w.Tables, w.Ignore, w.Sets)
 	columns := slices.Clone(w.Generated)

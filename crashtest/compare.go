@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// A world is what a run began with and what it left. The start is part of the comparison because ids that were there before must be
-// followed through the run: a row that should move to the archive with its id must not get another one, though both are "generated".
+// A world is what a run began with and what it left. The start is part of the comparison because ids that
+// were there before must be followed through the run: a row that should move to the archive with its id must
+// not get another one, though both are "generated".
 type world struct {
 	tables     []*table
 	start, end snapshot
@@ -24,10 +25,11 @@ type node struct {
 	plain uint64 // hash of everything else
 }
 
-// identity is how ids of two runs are recognised without their values: each id gets a colour, which is refined with the
-// content of all rows that it occurs in, and through them with the colours of the ids beside it, until no more ids can
-// be told apart (colour refinement). Two runs are equal when the multisets of their rows' colours are. For rows that
-// refer to each other as trees, as owners and children do, this decides, but for collisions of hashes.
+// identity is how ids of two runs are recognised without their values: each id gets a colour, which is
+// refined with the content of all rows that it occurs in, and through them with the colours of the ids beside
+// it, until no more ids can be told apart (colour refinement). Two runs are equal when the multisets of their
+// rows' colours are. For rows that refer to each other as trees, as owners and children do, this decides, but
+// for collisions of hashes.
 type identity struct {
 	tables  []*table
 	nodes   []node
@@ -96,7 +98,8 @@ func (it *identity) signature(n node) uint64 {
 	return h.sum()
 }
 
-// refine gives each id a colour made of its old one and the rows it occurs in. It returns how many colours there are now.
+// refine gives each id a colour made of its old one and the rows it occurs in. It returns how many colours
+// there are now.
 func (it *identity) refine() int {
 	occurs := map[id][]uint64{}
 	for _, n := range it.nodes {
@@ -123,8 +126,8 @@ func (it *identity) refine() int {
 	return len(distinct)
 }
 
-// fingerprint is equal for two runs whose tables are, up to the values of generated ids. For other two runs it differs where rows refer to each
-// other as trees, but for collisions of hashes.
+// fingerprint is equal for two runs whose tables are, up to the values of generated ids. For other two runs
+// it differs where rows refer to each other as trees, but for collisions of hashes.
 func (it *identity) fingerprint() []uint64 {
 	signatures := make([]uint64, len(it.nodes))
 	for i, n := range it.nodes {
@@ -134,7 +137,8 @@ func (it *identity) fingerprint() []uint64 {
 	return signatures
 }
 
-// numbers names each id for messages: 1, 2, 3 … in each domain, ids of the start first, then in the order of the rows' other content.
+// numbers names each id for messages: 1, 2, 3 … in each domain, ids of the start first, then in the order of
+// the rows' other content.
 func (it *identity) numbers() map[id]int {
 	order := slices.Clone(it.nodes)
 	slices.SortStableFunc(order, func(a, b node) int {
@@ -153,7 +157,8 @@ func (it *identity) numbers() map[id]int {
 	return numbers
 }
 
-// compareRows orders rows of one table by what is the same in each run, and rows that agree in it as they were drawn.
+// compareRows orders rows of one table by what is the same in each run, and rows that agree in it as they
+// were drawn.
 func (it *identity) compareRows(a, b node) int {
 	for i, c := range it.tables[a.table].columns {
 		if c.class == generated {

@@ -6,9 +6,10 @@ import (
 	"errors"
 )
 
-// conn is a session. It has all optional interfaces whose absence database/sql treats like the answer that conn gives when the inner
-// connection lacks them. SessionResetter and Validator are not of that kind (their presence changes what a cancelled transaction does
-// with its connection), so they are added only where the inner connection has them.
+// conn is a session. It has all optional interfaces whose absence database/sql treats like the answer that
+// conn gives when the inner connection lacks them. SessionResetter and Validator are not of that kind (their
+// presence changes what a cancelled transaction does with its connection), so they are added only where the
+// inner connection has them.
 //
 // database/sql uses a driver.Conn from one goroutine at a time, so its fields need no lock.
 type conn struct {
@@ -19,7 +20,8 @@ type conn struct {
 	inTx      bool
 }
 
-// The old interfaces, under names of our own: drivers without the context forms are still served by database/sql.
+// The old interfaces, under names of our own: drivers without the context forms are still served by
+// database/sql.
 type (
 	oldBeginner interface{ Begin() (driver.Tx, error) }
 	oldExecer   interface {
@@ -216,8 +218,8 @@ func (c *conn) Ping(ctx context.Context) error {
 	return nil
 }
 
-// CheckNamedValue is asked before ExecContext and QueryContext. Where the driver has neither, database/sql would have gone straight to
-// Prepare, so the arguments pass unseen here: the statement will look at them.
+// CheckNamedValue is asked before ExecContext and QueryContext. Where the driver has neither, database/sql
+// would have gone straight to Prepare, so the arguments pass unseen here: the statement will look at them.
 func (c *conn) CheckNamedValue(value *driver.NamedValue) error {
 	switch c.inner.(type) {
 	case driver.ExecerContext, driver.QueryerContext, oldExecer, oldQueryer:
@@ -245,7 +247,8 @@ func plainValues(ctx context.Context, args []driver.NamedValue) ([]driver.Value,
 	return values, ctx.Err()
 }
 
-// closeRows closes rows that nobody will read. Interfaces holding nothing are left alone, and closing twice does nothing.
+// closeRows closes rows that nobody will read. Interfaces holding nothing are left alone, and closing twice
+// does nothing.
 func closeRows(rows *driver.Rows) error {
 	if *rows == nil {
 		return nil

@@ -179,7 +179,8 @@ func TestWrappingChangesNothing(t *testing.T) {
 				}
 
 				log := wrapped.Statements()
-				// Both looks at the counters are in the log, one is in their difference. A Prepare is no question, nor is a ping.
+				// Both looks at the counters are in the log, one is in their difference. A Prepare is no
+				// question, nor is a ping.
 				if want := gotServer["questions"] + 1; len(log) != want {
 					t.Errorf("%d statements in the log, %d on the server:\n%s\n%v", len(log), want, log, gotServer)
 				}
@@ -197,7 +198,8 @@ func TestWrappingChangesNothing(t *testing.T) {
 	}
 }
 
-// The optional interfaces whose presence alone changes what database/sql does are there exactly when the driver has them.
+// The optional interfaces whose presence alone changes what database/sql does are there exactly when the
+// driver has them.
 func TestOptionalInterfaces(t *testing.T) {
 	inner, err := mysql.NewConnector(configOf(t, shopDSN(t)))
 	if err != nil {

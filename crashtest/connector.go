@@ -10,13 +10,13 @@ import (
 	"sync"
 )
 
-// Connector wraps a driver's connector for sql.OpenDB and logs every statement that is executed through it. It changes nothing else:
-// each optional interface of the driver is forwarded, driver.ErrSkip too, so the server gets the same statements with and
-// without it. Safe for concurrent use.
+// Connector wraps a driver's connector for sql.OpenDB and logs every statement that is executed through it.
+// It changes nothing else: each optional interface of the driver is forwarded, driver.ErrSkip too, so the
+// server gets the same statements with and without it. Safe for concurrent use.
 type Connector struct {
 	inner driver.Connector
-	// identify makes each new session ask for its id on the server, which fault injection needs. One more statement for each
-	// connection, so it is off where statements are only counted.
+	// identify makes each new session ask for its id on the server, which fault injection needs. One more
+	// statement for each connection, so it is off where statements are only counted.
 	identify bool
 
 	mu       sync.Mutex
@@ -35,8 +35,9 @@ type entry struct {
 	name int
 }
 
-// An interceptor stands between a session and the server at each execution: it may call run (at most once), do something before and
-// after it, and answer with another error than the server's. It runs in the goroutine of the caller, one at a time for each session.
+// An interceptor stands between a session and the server at each execution: it may call run (at most once),
+// do something before and after it, and answer with another error than the server's. It runs in the goroutine
+// of the caller, one at a time for each session.
 type interceptor func(ctx context.Context, e *execution) error
 
 // execution is one statement on its way to the server.
@@ -45,8 +46,8 @@ type execution struct {
 	// index counts from 1 since the last Reset.
 	index int
 	conn  *conn
-	// run executes on the server and keeps the result. It returns driver.ErrSkip where the driver asks for the other way
-	// (prepare, then execute): then nothing was executed and the statement is not counted.
+	// run executes on the server and keeps the result. It returns driver.ErrSkip where the driver asks for
+	// the other way (prepare, then execute): then nothing was executed and the statement is not counted.
 	run func(ctx context.Context) error
 	// discard drops the kept result.
 	discard func() error
@@ -117,8 +118,8 @@ func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return session.withOptional(), nil
 }
 
-// intercept sets the interceptor for the executions that start from now on; nil takes it away. It empties the log, so that index
-// starts at 1.
+// intercept sets the interceptor for the executions that start from now on; nil takes it away. It empties the
+// log, so that index starts at 1.
 func (c *Connector) intercept(step interceptor) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -15,7 +15,8 @@ type sides struct{ want, got string }
 
 var faultSides = sides{"without the fault", "with it"}
 
-// diff shows the rows in which the end of two runs differs, ids renumbered (#1, #2 …). Empty when they are equal.
+// diff shows the rows in which the end of two runs differs, ids renumbered (#1, #2 …). Empty when they are
+// equal.
 func diff(want, got *identity) string { return diffOf(want, got, faultSides) }
 
 func diffOf(want, got *identity, names sides) string {
@@ -33,7 +34,8 @@ func diffOf(want, got *identity, names sides) string {
 	if b.Len() > 0 {
 		return b.String()
 	}
-	// The rows agree one by one, but an id of one table goes with another row of the next. Rare, so everything with ids is shown.
+	// The rows agree one by one, but an id of one table goes with another row of the next. Rare, so
+	// everything with ids is shown.
 	b.WriteString("the rows agree, but the generated ids connect them in another way:\n")
 	for i, t := range want.tables {
 		if slices.ContainsFunc(t.columns, func(c column) bool { return c.class == generated }) {

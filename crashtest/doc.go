@@ -1,6 +1,7 @@
-// Package crashtest proves that a workflow survives a failure at every one of its statements (Run), and that two or three copies of it may
-// run at the same time, whatever the order of their statements (Interleave). It is for your own tests: it knows nothing of this
-// toolkit, only database/sql and go-sql-driver/mysql, and runs on a real MariaDB or MySQL.
+// Package crashtest proves that a workflow survives a failure at every one of its statements (Run), and that
+// two or three copies of it may run at the same time, whatever the order of their statements (Interleave). It
+// is for your own tests: it knows nothing of this toolkit, only database/sql and go-sql-driver/mysql, and
+// runs on a real MariaDB or MySQL.
 //
 // A workflow is a function that a caller may call again when it got no answer. Say what it is, and run it:
 //
@@ -25,11 +26,12 @@
 //	                       └─ error ─ Call again until nil ──▶ compare
 //	                                  (MaxCalls, 3)
 //
-// The comparison is with the tables after the call without faults. What must differ between runs is taken out of it: values of
-// auto-increment columns, and of columns that refer to them (foreign keys, Refs), count only by which rows they connect; DATETIME and
-// TIMESTAMP columns only by NULL or not NULL; columns in Ignore not at all. Ids that were there after Setup are followed through the
-// run: a row that moves to an archive must arrive with its own id. Tables in Sets are compared by their distinct rows, for
-// audits that a retry may write twice.
+// The comparison is with the tables after the call without faults. What must differ between runs is taken out
+// of it: values of auto-increment columns, and of columns that refer to them (foreign keys, Refs), count only
+// by which rows they connect; DATETIME and TIMESTAMP columns only by NULL or not NULL; columns in Ignore not
+// at all. Ids that were there after Setup are followed through the run: a row that moves to an archive must
+// arrive with its own id. Tables in Sets are compared by their distinct rows, for audits that a retry may
+// write twice.
 //
 // A failure names the workflow, the fault point, what each call answered, and the rows that differ:
 //
@@ -56,34 +58,42 @@
 //	refused at COMMIT                           x                3101, 1180 (clusters of several primaries)
 //	stopped before            x        x        x        x       nothing, ever: another process makes the call again
 //
-// A process that stopped (Abandoned) leaves its connection open, with its locks. When the retry is seen to wait for a lock the connection
-// is killed. A lease that it holds runs out by Expire, if the workflow has leases.
+// A process that stopped (Abandoned) leaves its connection open, with its locks. When the retry is seen to
+// wait for a lock the connection is killed. A lease that it holds runs out by Expire, if the workflow has
+// leases.
 //
-// Injected errors leave the state that the server would: with 1213, 3101 and 1180 the session is really rolled back, with 1205 only the
-// statement is undone, and a session that was cut or killed is waited for until the server has rolled it back, so that its
-// locks are free when the retry comes. KILL needs no privilege: the sessions are the user's own. On MySQL the end of a session shows
-// in performance_schema.threads only, so that must be on (it is by default) and readable.
+// Injected errors leave the state that the server would: with 1213, 3101 and 1180 the session is really
+// rolled back, with 1205 only the statement is undone, and a session that was cut or killed is waited for
+// until the server has rolled it back, so that its locks are free when the retry comes. KILL needs no
+// privilege: the sessions are the user's own. On MySQL the end of a session shows in
+// performance_schema.threads only, so that must be on (it is by default) and readable.
 //
 // # What is guaranteed, and what is not
 //
-//   - Every execution that passes through database/sql is a fault point, BEGIN, COMMIT and ROLLBACK among them. A Prepare is none.
-//   - The wrapped connector changes nothing: the server gets the same statements, each optional interface of the driver and
-//     driver.ErrSkip are forwarded.
-//   - Tables that are equal up to renaming generated ids count as equal. The reverse holds where rows refer to each other as trees; in other
-//     shapes some differences in who refers to whom may go unseen. Rows are compared by hashes of 64 bits.
+//   - Every execution that passes through database/sql is a fault point, BEGIN, COMMIT and ROLLBACK among
+//     them. A Prepare is none.
+//   - The wrapped connector changes nothing: the server gets the same statements, each optional interface of
+//     the driver and driver.ErrSkip are forwarded.
+//   - Tables that are equal up to renaming generated ids count as equal. The reverse holds where rows refer
+//     to each other as trees; in other shapes some differences in who refers to whom may go unseen. Rows are
+//     compared by hashes of 64 bits.
 //   - What the call answers beside its error is not compared: keep it, and hold it in Check.
-//   - One fault for each run: a fault in the retry is not tried. Callers do not run at the same time: that is what Interleave is for.
-//   - A packet of several statements (multiStatements) is one execution: it fails before or after all of it. A transaction that
-//     is begun inside such a packet or by SET autocommit=0 is not recognised, so a deadlock after a statement's work is not tried there.
-//   - With an isolation level in sql.TxOptions the driver sends a SET before BEGIN, which is neither counted nor failed.
+//   - One fault for each run: a fault in the retry is not tried. Callers do not run at the same time: that is
+//     what Interleave is for.
+//   - A packet of several statements (multiStatements) is one execution: it fails before or after all of it.
+//     A transaction that is begun inside such a packet or by SET autocommit=0 is not recognised, so a
+//     deadlock after a statement's work is not tried there.
+//   - With an isolation level in sql.TxOptions the driver sends a SET before BEGIN, which is neither counted
+//     nor failed.
 //   - A DATE or TIME column, and a time kept as a number, is compared by value: put it into Ignore.
 //   - Servers with innodb_rollback_on_timeout=ON undo the whole transaction with 1205; that is not tried.
 //
-// Run needs the PROCESS privilege, which shows who waits for a lock, unless Abandoned is left out (Without: []Fault{Abandoned});
-// Interleave needs it always. On MySQL both need SELECT on performance_schema as well.
+// Run needs the PROCESS privilege, which shows who waits for a lock, unless Abandoned is left out (Without:
+// []Fault{Abandoned}); Interleave needs it always. On MySQL both need SELECT on performance_schema as well.
 //
-// A run costs a Setup, the calls, two reads of all tables (a round trip each) and, where a session dies, a new connection: some
-// milliseconds. Keep Setup small; Empty deletes what earlier runs left in one round trip.
+// A run costs a Setup, the calls, two reads of all tables (a round trip each) and, where a session dies, a
+// new connection: some milliseconds. Keep Setup small; Empty deletes what earlier runs left in one round
+// trip.
 //
 // # Races
 //
@@ -95,8 +105,9 @@
 //	report := crashtest.Interleave(t, crashtest.Race{Workflow: w, Calls: …})        // two or three different calls
 //	t.Log(crashtest.Summary(crashtest.Run(t, w), report))                           // workflow transfer: 52 fault points, 36 interleavings (…)
 //
-// Each copy has connections of its own, and its statements, BEGIN, COMMIT and ROLLBACK among them, wait for their turn: one goes to the
-// server, and the next when it is known what became of it. So a schedule is a text, "AABBAB", and the same text is the same run.
+// Each copy has connections of its own, and its statements, BEGIN, COMMIT and ROLLBACK among them, wait for
+// their turn: one goes to the server, and the next when it is known what became of it. So a schedule is a
+// text, "AABBAB", and the same text is the same run.
 //
 //	         its turn                 answer                   next statement
 //	parked ───────────▶ executing ───────────────▶ computing ─────────────────▶ parked
@@ -104,10 +115,11 @@
 //	    the server says  ▼     │ … no longer            └── the call returns ──▶ ended
 //	    that it waits    waiting
 //
-// A copy that waits for a lock is left waiting and another gets its turn; it goes on by itself when the lock is free. A deadlock is
-// the server's own, and answered to the workflow, whose repeated statements are further steps. Then every end is
-// held against the ends of the serial executions (the copies one after the other, in each order): the tables, compared as Run does,
-// and all answers together must be those of one of them. AsOnce holds it against one call alone; Judge decides by itself.
+// A copy that waits for a lock is left waiting and another gets its turn; it goes on by itself when the lock
+// is free. A deadlock is the server's own, and answered to the workflow, whose repeated statements are
+// further steps. Then every end is held against the ends of the serial executions (the copies one after the
+// other, in each order): the tables, compared as Run does, and all answers together must be those of one of
+// them. AsOnce holds it against one call alone; Judge decides by itself.
 //
 // Which schedules there are, Race says:
 //
@@ -115,9 +127,9 @@
 //   - Every: with fewer interleavings than this all are run (5,000).
 //   - Stops: also those in which a process stops for good before one of its statements.
 //
-// That is all, where the statements have fewer than 5,000 interleavings (two copies of 7: 3,432), else all with at most two
-// preemptions. A preemption is a switch away from a copy that could go on; races that need more than two are rare. Schedules with
-// fewer come first, so the first failure is among the simplest:
+// That is all, where the statements have fewer than 5,000 interleavings (two copies of 7: 3,432), else all
+// with at most two preemptions. A preemption is a switch away from a copy that could go on; races that need
+// more than two are rare. Schedules with fewer come first, so the first failure is among the simplest:
 //
 //	crashtest: workflow "book": 6 of 35 interleavings end as they must not
 //	schedule AABBBBAA (1 preemption); crashtest.Replay(ctx, race, "AABBBBAA") runs it again
@@ -135,25 +147,32 @@
 //	the tables are not those after the copies one after the other in any order; nearest: AB, answers nil, "the seat is taken" (- serial, + interleaved):
 //	table booking: 1 row serially, 2 rows interleaved
 //
-// In such a table "waits" is a statement that the server let wait, "(4) goes on" where statement 4 got its lock.
+// In such a table "waits" is a statement that the server let wait, "(4) goes on" where statement 4 got its
+// lock.
 //
 // What to know of it:
 //
-//   - Of an answer only the text without its digits counts, of a server's error only its number. What a call returns besides is not
-//     compared: keep it, and hold it in Check.
-//   - A race whose copies send no statement, or all fail with an error of the server that is no constraint's, is refused.
-//   - Who waits is read from the transaction list of SHOW ENGINE INNODB STATUS, by session, never guessed from time (on MySQL
-//     also from performance_schema). Other work on the server does not disturb, work on the same tables does. Metadata locks and GET_LOCK are
-//     read from the sessions' states; there a session that was just let go may still be listed, so it is looked at for 10 ms.
-//   - A copy between statements (computing, in a backoff) is waited for. After a second the others go on: a copy that waits for
-//     another one inside the process (a mutex, a channel) costs that second at each schedule.
-//   - A copy that polls until another one is done gets at most twice its usual number of statements and ten in a row.
+//   - Of an answer only the text without its digits counts, of a server's error only its number. What a call
+//     returns besides is not compared: keep it, and hold it in Check.
+//   - A race whose copies send no statement, or all fail with an error of the server that is no constraint's,
+//     is refused.
+//   - Who waits is read from the transaction list of SHOW ENGINE INNODB STATUS, by session, never guessed
+//     from time (on MySQL also from performance_schema). Other work on the server does not disturb, work on
+//     the same tables does. Metadata locks and GET_LOCK are read from the sessions' states; there a session
+//     that was just let go may still be listed, so it is looked at for 10 ms.
+//   - A copy between statements (computing, in a backoff) is waited for. After a second the others go on: a
+//     copy that waits for another one inside the process (a mutex, a channel) costs that second at each
+//     schedule.
+//   - A copy that polls until another one is done gets at most twice its usual number of statements and ten
+//     in a row.
 //   - If several copies are let go by the same COMMIT, they run at once up to their next statement.
-//   - Call runs in a goroutine of its own at the same time as the other copies: what they share in memory needs a lock that is not held
-//     over a statement.
-//   - Schedules at which copies wait for each other and the server sees no deadlock fail ("every copy … waits").
-//   - InnoDB may lock more or less while deleted rows are not yet purged, so a schedule may come out otherwise than before. That is
-//     judged as what it was, and the schedule run again, twice at most; one that never came out as chosen is counted as Unsteady.
+//   - Call runs in a goroutine of its own at the same time as the other copies: what they share in memory
+//     needs a lock that is not held over a statement.
+//   - Schedules at which copies wait for each other and the server sees no deadlock fail ("every copy …
+//     waits").
+//   - InnoDB may lock more or less while deleted rows are not yet purged, so a schedule may come out
+//     otherwise than before. That is judged as what it was, and the schedule run again, twice at most; one
+//     that never came out as chosen is counted as Unsteady.
 //
 // # Statement counts
 //

@@ -53,8 +53,8 @@ func setup(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// A transfer that is safe to call again: its request id is the first thing that it writes, in the same transaction. In a test call Run
-// instead of Explore.
+// A transfer that is safe to call again: its request id is the first thing that it writes, in the same
+// transaction. In a test call Run instead of Explore.
 func Example() {
 	dsn, drop := exampleSchema()
 	defer drop()

@@ -12,14 +12,15 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// callLimit bounds one call of the workflow. One that takes longer hangs, usually at a lock that an earlier call left behind.
+// callLimit bounds one call of the workflow. One that takes longer hangs, usually at a lock that an earlier
+// call left behind.
 const callLimit = 20 * time.Second
 
 // maxFailures ends the exploration of a workflow that fails everywhere.
 const maxFailures = 25
 
-// explorer runs one workflow. Its handles live as long as it: the faulted one for Call, a plain one for Setup and Check, the observer's,
-// and a spare one.
+// explorer runs one workflow. Its handles live as long as it: the faulted one for Call, a plain one for Setup
+// and Check, the observer's, and a spare one.
 type explorer struct {
 	w         Workflow
 	connector *Connector
@@ -118,7 +119,8 @@ func (x *explorer) failed(points int) error {
 	return &Failures{Workflow: x.w.Name, FaultPoints: points, List: x.failures}
 }
 
-// learn makes the call without faults twice, each from the start, and holds the second against the first. The second is then repeated.
+// learn makes the call without faults twice, each from the start, and holds the second against the first. The
+// second is then repeated.
 func (x *explorer) learn(ctx context.Context) error {
 	for _, name := range []string{"first", "second"} {
 		start, err := x.setup(ctx)
@@ -244,8 +246,9 @@ func (e *checkError) Unwrap() error { return e.err }
 // errHung is a call that cannot be followed by another.
 var errHung = errors.New("the call hangs, or keeps a connection (an open transaction or open rows)")
 
-// call makes one call, with the fault if there is one, and waits until the server has ended every session that was dropped meanwhile.
-// The answer is the workflow's; broken wraps errHung, or says that the server could not be asked.
+// call makes one call, with the fault if there is one, and waits until the server has ended every session
+// that was dropped meanwhile. The answer is the workflow's; broken wraps errHung, or says that the server
+// could not be asked.
 func (x *explorer) call(ctx context.Context, in *injector) (answer, broken error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()

@@ -9,7 +9,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// injector makes one fault happen, once. It is the interceptor of the faulted handle while the first call of a run is under way.
+// injector makes one fault happen, once. It is the interceptor of the faulted handle while the first call of
+// a run is under way.
 type injector struct {
 	point  Point
 	learnt Statement
@@ -27,7 +28,8 @@ func (in *injector) intercept(ctx context.Context, e *execution) error {
 	if in.point.Fault == CancelBefore && in.point.Statement.Kind == Commit {
 		return in.cancelAfterAnswer(ctx, e, in.point.Index-1)
 	}
-	// Where the learnt run prepared the statement, its way without a prepare (ErrSkip) is let pass: it executes nothing.
+	// Where the learnt run prepared the statement, its way without a prepare (ErrSkip) is let pass: it
+	// executes nothing.
 	if e.index != in.point.Index || e.Prepared != in.learnt.Prepared {
 		return e.run(ctx)
 	}
@@ -96,7 +98,8 @@ func (in *injector) fire(ctx context.Context, e *execution) error {
 	return e.run(ctx)
 }
 
-// cancelDuring executes the statement although its context ends, then drops the connection as the driver would.
+// cancelDuring executes the statement although its context ends, then drops the connection as the driver
+// would.
 func (in *injector) cancelDuring(ctx context.Context, e *execution) error {
 	if e.Kind == Commit || e.Kind == Rollback {
 		return in.cancelAfterAnswer(ctx, e, e.index)

@@ -35,8 +35,8 @@ type outcome struct {
 	left int
 }
 
-// TestFaultsLeaveTheServersState makes each fault happen to a transaction's second INSERT, to its COMMIT, and to an INSERT in
-// autocommit, and looks at the server afterwards: rows, and whether a lock is left.
+// TestFaultsLeaveTheServersState makes each fault happen to a transaction's second INSERT, to its COMMIT, and
+// to an INSERT in autocommit, and looks at the server afterwards: rows, and whether a lock is left.
 func TestFaultsLeaveTheServersState(t *testing.T) {
 	server := func(code uint16) error { return &mysql.MySQLError{Number: code} }
 	const blind = -1
@@ -122,7 +122,8 @@ func TestFaultsLeaveTheServersState(t *testing.T) {
 	}
 }
 
-// twoInserts locks bob's row, inserts two rows, looks, commits. saw gets the answer of the second INSERT or of COMMIT.
+// twoInserts locks bob's row, inserts two rows, looks, commits. saw gets the answer of the second INSERT or
+// of COMMIT.
 func twoInserts(ctx context.Context, t *testing.T, db *sql.DB, saw *outcome, commit bool) {
 	t.Helper()
 	saw.seen = -1
@@ -187,7 +188,8 @@ func explorerOf(t *testing.T, w Workflow) *explorer {
 	return x
 }
 
-// A statement with a context of its own is not cancelled with the call, and a query that is cut gives up its rows.
+// A statement with a context of its own is not cancelled with the call, and a query that is cut gives up its
+// rows.
 func TestFaultsAtQueries(t *testing.T) {
 	t.Parallel()
 	w := shop(shopDSN(t), func(ctx context.Context, db *sql.DB) error {
@@ -211,8 +213,8 @@ func TestFaultsAtQueries(t *testing.T) {
 	}
 }
 
-// A session with much to roll back is really gone, its locks too, when cut and kill return: with a small transaction the server may win by
-// chance.
+// A session with much to roll back is really gone, its locks too, when cut and kill return: with a small
+// transaction the server may win by chance.
 func TestEndedSessionsHoldNoLocks(t *testing.T) {
 	t.Parallel()
 	x := explorerOf(t, shop(shopDSN(t), buy))

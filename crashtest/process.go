@@ -23,14 +23,15 @@ const (
 	stopped                // abandoned: it stands still for ever
 )
 
-// process runs one copy of the workflow on a connector of its own, in a goroutine of its own. Its statements wait in intercept until the
-// scheduler lets them go. All but the last group of fields belongs to the scheduler's goroutine.
+// process runs one copy of the workflow on a connector of its own, in a goroutine of its own. Its statements
+// wait in intercept until the scheduler lets them go. All but the last group of fields belongs to the
+// scheduler's goroutine.
 type process struct {
 	copy  int
 	lane  *lane
 	phase phase
-	// queue holds the statements that it wants to send, in order: one, unless the workflow or database/sql (the rollback of a
-	// cancelled transaction) uses several goroutines. current is on the server.
+	// queue holds the statements that it wants to send, in order: one, unless the workflow or database/sql
+	// (the rollback of a cancelled transaction) uses several goroutines. current is on the server.
 	queue   []*request
 	current *request
 	row     int // of the trace, of current
@@ -73,13 +74,16 @@ const (
 	eventEnded
 )
 
-// errStopped is the answer to every statement of a process that was abandoned, once nobody looks at it any more.
+// errStopped is the answer to every statement of a process that was abandoned, once nobody looks at it any
+// more.
 var errStopped = errors.New("crashtest: this process has stopped")
 
-// maxIdle lets the session of a process that stopped stay in its pool: one too many would be closed, and its locks freed.
+// maxIdle lets the session of a process that stopped stay in its pool: one too many would be closed, and its
+// locks freed.
 const maxIdle = 32
 
-// lane is a connector with its pool, on which a process runs. It outlives the process, so that sessions are opened once.
+// lane is a connector with its pool, on which a process runs. It outlives the process, so that sessions are
+// opened once.
 type lane struct {
 	connector *Connector
 	db        *sql.DB
@@ -144,8 +148,8 @@ func (p *process) tell(e event) {
 	}
 }
 
-// intercept parks the statement until its turn. A statement that the driver wants prepared first (ErrSkip) comes a second time, and goes
-// on as the same step.
+// intercept parks the statement until its turn. A statement that the driver wants prepared first (ErrSkip)
+// comes a second time, and goes on as the same step.
 func (p *process) intercept(ctx context.Context, e *execution) error {
 	if p.isGone() {
 		return errStopped
@@ -172,8 +176,9 @@ func (p *process) intercept(ctx context.Context, e *execution) error {
 	return err
 }
 
-// release ends a process: it sends nothing any more, whatever it still wants is answered with an error, and its goroutine is waited for.
-// Its sessions stay as they are, in the pool or not, with their transactions and locks.
+// release ends a process: it sends nothing any more, whatever it still wants is answered with an error, and
+// its goroutine is waited for. Its sessions stay as they are, in the pool or not, with their transactions and
+// locks.
 func (p *process) release() error {
 	defer p.cancel()
 	p.lane.connector.refuse(errStopped)

@@ -9,10 +9,12 @@ import (
 	"time"
 )
 
-// Race is a workflow that runs two or three times at once, to be stepped through the interleavings of its statements.
+// Race is a workflow that runs two or three times at once, to be stepped through the interleavings of its
+// statements.
 type Race struct {
-	// Workflow says where, from which state and what is compared, as for Run. An answer that asks for a repetition (Again) has
-	// the call made again, at most MaxCalls times, default 3; its statements are further steps. Once is of no meaning here.
+	// Workflow says where, from which state and what is compared, as for Run. An answer that asks for a
+	// repetition (Again) has the call made again, at most MaxCalls times, default 3; its statements are
+	// further steps. Once is of no meaning here.
 	Workflow
 
 	// Copies is how many copies of Call run: 2 or 3. Default 2.
@@ -21,26 +23,29 @@ type Race struct {
 	// Calls are different calls to run, two or three, in place of copies of Call.
 	Calls []func(ctx context.Context, db *sql.DB) error
 
-	// AsOnce: the copies are one request that was sent several times. The tables must be those that one call leaves, and each copy
-	// must be answered like it. By default the tables and all answers together must be those of a serial execution: the
-	// copies one after the other, in some order.
+	// AsOnce: the copies are one request that was sent several times. The tables must be those that one call
+	// leaves, and each copy must be answered like it. By default the tables and all answers together must be
+	// those of a serial execution: the copies one after the other, in some order.
 	AsOnce bool
 
-	// Judge, if set, decides in place of that comparison, on a handle without faults: it returns an error where the end state
-	// or the answers, one for each copy, are wrong. Check is asked as well, if set.
+	// Judge, if set, decides in place of that comparison, on a handle without faults: it returns an error
+	// where the end state or the answers, one for each copy, are wrong. Check is asked as well, if set.
 	Judge func(ctx context.Context, db *sql.DB, answers []error) error
 
-	// Again says which answers make a caller repeat the request. Default: errors 1213, 1205, 1020, 1180 and 3101, and a lost connection.
+	// Again says which answers make a caller repeat the request. Default: errors 1213, 1205, 1020, 1180 and
+	// 3101, and a lost connection.
 	Again func(answer error) bool
 
-	// Stops: also the schedules in which a process stops for good before one of its statements, with its connection open. When a
-	// copy is seen to wait the connection is killed; when the others have ended, Expire is called and the request is made again.
+	// Stops: also the schedules in which a process stops for good before one of its statements, with its
+	// connection open. When a copy is seen to wait the connection is killed; when the others have ended,
+	// Expire is called and the request is made again.
 	Stops bool
 
 	// Preemptions is how often a schedule may switch from a copy that could go on. Default 2.
 	Preemptions int
 
-	// Every: with fewer interleavings than this every one is run, whatever its preemptions. Default 5,000; negative: never.
+	// Every: with fewer interleavings than this every one is run, whatever its preemptions. Default 5,000;
+	// negative: never.
 	Every int
 }
 
@@ -53,19 +58,21 @@ type RaceReport struct {
 	Statements []int
 	// Serial is how many different ends the serial executions have.
 	Serial int
-	// Schedules is how many interleavings were run and judged; Distinct how many of them differ in what happened in which order.
+	// Schedules is how many interleavings were run and judged; Distinct how many of them differ in what
+	// happened in which order.
 	Schedules, Distinct int
 	// Stopped is in how many of them a process stopped.
 	Stopped int
-	// Steps is how many statements the schedules had together, Waits how many of these waited for a lock, Deadlocks how many were
-	// answered with 1213.
+	// Steps is how many statements the schedules had together, Waits how many of these waited for a lock,
+	// Deadlocks how many were answered with 1213.
 	Steps, Waits, Deadlocks int
-	// Preemptions is the bound: all schedules with at most so many were run, but for Unsteady ones. Complete: there are no others (but
-	// those with a stop), and none of them was unsteady or did not come to its end.
+	// Preemptions is the bound: all schedules with at most so many were run, but for Unsteady ones. Complete:
+	// there are no others (but those with a stop), and none of them was unsteady or did not come to its end.
 	Preemptions int
 	Complete    bool
-	// Unsteady is how many schedules did not come out as they were chosen, also when they were run again: the server let other copies
-	// wait than the time before. What was run is judged as what it was, and what was chosen is missing.
+	// Unsteady is how many schedules did not come out as they were chosen, also when they were run again: the
+	// server let other copies wait than the time before. What was run is judged as what it was, and what was
+	// chosen is missing.
 	Unsteady int
 	Elapsed  time.Duration
 }
@@ -81,7 +88,8 @@ func (r RaceReport) String() string {
 		count(r.Steps, "step"), count(r.Waits, "wait"), count(r.Deadlocks, "deadlock"), r.Elapsed.Round(time.Millisecond), r.Engine, r.Isolation)
 }
 
-// Summary is one line for documents: how many fault points and interleavings of a workflow were run without a difference.
+// Summary is one line for documents: how many fault points and interleavings of a workflow were run without a
+// difference.
 func Summary(f Report, races ...RaceReport) string {
 	name, engine, isolation, n := f.Workflow, f.Engine, f.Isolation, 0
 	for _, r := range races {
@@ -91,8 +99,8 @@ func Summary(f Report, races ...RaceReport) string {
 	return fmt.Sprintf("workflow %s: %s, %s (%s, %s)", name, count(f.FaultPoints, "fault point"), count(n, "interleaving"), engine, isolation)
 }
 
-// Interleave fails the test unless every interleaving of the race's statements ends as a serial execution does. It logs and returns what it
-// did. See ExploreRace.
+// Interleave fails the test unless every interleaving of the race's statements ends as a serial execution
+// does. It logs and returns what it did. See ExploreRace.
 func Interleave(t testing.TB, r Race) RaceReport {
 	t.Helper()
 	if r.Name == "" {
@@ -106,11 +114,12 @@ func Interleave(t testing.TB, r Race) RaceReport {
 	return report
 }
 
-// ExploreRace runs the copies one after the other in every order, which says what ends are right. Then it runs them at once, for every
-// schedule of their statements within the bound, and holds each end against these.
+// ExploreRace runs the copies one after the other in every order, which says what ends are right. Then it
+// runs them at once, for every schedule of their statements within the bound, and holds each end against
+// these.
 //
-// The error is *RaceFailures when some schedule ends otherwise; any other error says that the race could not be explored. The report
-// is filled as far as the exploration came.
+// The error is *RaceFailures when some schedule ends otherwise; any other error says that the race could not
+// be explored. The report is filled as far as the exploration came.
 func ExploreRace(ctx context.Context, r Race) (RaceReport, error) {
 	begin := time.Now()
 	report := RaceReport{Workflow: r.Name}
@@ -123,8 +132,8 @@ func ExploreRace(ctx context.Context, r Race) (RaceReport, error) {
 	return report, raceError(r, err)
 }
 
-// Replay runs one schedule, as a failure names it, and returns what happened as a table, a column for each copy. The error is as
-// that of ExploreRace.
+// Replay runs one schedule, as a failure names it, and returns what happened as a table, a column for each
+// copy. The error is as that of ExploreRace.
 func Replay(ctx context.Context, r Race, schedule string) (table string, err error) {
 	x, err := newRacer(ctx, r)
 	if err == nil {

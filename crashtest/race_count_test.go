@@ -32,8 +32,8 @@ func binomial(n, k int) int {
 	return total
 }
 
-// bounded is how many interleavings of n and m steps have at most k preemptions. A schedule of b blocks of one copy's steps has b-2: the
-// last two blocks end with a copy's end.
+// bounded is how many interleavings of n and m steps have at most k preemptions. A schedule of b blocks of
+// one copy's steps has b-2: the last two blocks end with a copy's end.
 func bounded(n, m, k int) int {
 	total := 0
 	for blocks := 2; blocks <= k+2; blocks++ {
@@ -237,7 +237,8 @@ func TestRaceThatCannotBeExplored(t *testing.T) {
 	}
 }
 
-// A schedule that comes out otherwise than it was chosen is judged too, and what it should have been is missing.
+// A schedule that comes out otherwise than it was chosen is judged too, and what it should have been is
+// missing.
 func TestUnsteadySchedules(t *testing.T) {
 	const played = 4 // three serial executions and the first schedule; the next one is to begin with B
 	for _, tt := range []struct {
@@ -297,7 +298,8 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// A copy that waits for another one inside the process is left behind after a while, and comes back when it can.
+// A copy that waits for another one inside the process is left behind after a while, and comes back when it
+// can.
 func TestWaitOutsideTheDatabase(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

@@ -116,8 +116,8 @@ func (x *racer) exploreRace(ctx context.Context, report *RaceReport) (err error)
 // tries is how often a prefix is played until it comes out as it says.
 const tries = 3
 
-// follow plays a prefix, judges the end, and returns the last play. A play that came out otherwise is made again, but judged as well: what is
-// wrong is wrong, however it came about.
+// follow plays a prefix, judges the end, and returns the last play. A play that came out otherwise is made
+// again, but judged as well: what is wrong is wrong, however it came about.
 func (x *racer) follow(ctx context.Context, prefix string, report *RaceReport, failures *RaceFailures, orders map[uint64]bool) (*run, error) {
 	for try := 1; ; try++ {
 		r, err := x.play(ctx, prefix, x.all(), x.race.Stops)
@@ -258,7 +258,8 @@ func (x *racer) again(r *run) error {
 	return nil
 }
 
-// tidy ends what a schedule left: sessions of processes that stopped, and everything where it did not come to its end.
+// tidy ends what a schedule left: sessions of processes that stopped, and everything where it did not come to
+// its end.
 func (x *racer) tidy(r *run) error {
 	s := r.stepper
 	err := s.bury()

@@ -10,7 +10,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// serial runs the copies one after the other, in every order, and the first order twice. AsOnce: one call alone, twice.
+// serial runs the copies one after the other, in every order, and the first order twice. AsOnce: one call
+// alone, twice.
 func (x *racer) serial(ctx context.Context) (statements []int, err error) {
 	orders := permutations(x.all())
 	orders = append([]string{orders[0]}, orders...)
@@ -57,8 +58,9 @@ func (x *racer) serial(ctx context.Context) (statements []int, err error) {
 	return statements, nil
 }
 
-// works refuses a race in which nothing is done: its ends would all be the same, and right. An error of the workflow's own may be its right
-// answer, and so may a constraint's refusal; another error of the server to every copy, in every order, is none.
+// works refuses a race in which nothing is done: its ends would all be the same, and right. An error of the
+// workflow's own may be its right answer, and so may a constraint's refusal; another error of the server to
+// every copy, in every order, is none.
 func (x *racer) works(statements []int) error {
 	if slices.Max(statements) == 0 {
 		return errors.New("the copies sent no statement")
@@ -74,7 +76,8 @@ func (x *racer) works(statements []int) error {
 	return fmt.Errorf("every copy fails in every serial execution: %w", x.ends[0].answers[0])
 }
 
-// refusal says whether a constraint's decision has this number: a duplicate key, a foreign key, a CHECK (MySQL, MariaDB), a SIGNAL.
+// refusal says whether a constraint's decision has this number: a duplicate key, a foreign key, a CHECK
+// (MySQL, MariaDB), a SIGNAL.
 func refusal(number uint16) bool {
 	switch number {
 	case 1062, 1451, 1452, 3819, 4025, 1644:
@@ -96,7 +99,8 @@ func (x *racer) keyOf(r *run) string {
 	return fmt.Sprint(r.end.fingerprint()) + answersText(r.answers)
 }
 
-// answersText names the answers without what differs between runs: numbers are left out, and of a server's error all but its number.
+// answersText names the answers without what differs between runs: numbers are left out, and of a server's
+// error all but its number.
 func answersText(answers []error) string {
 	texts := make([]string, len(answers))
 	for i, err := range answers {

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// A schedule is a text: a letter for each step, "A" for a statement of the first copy, "B" of the second, "C" of the third, and a small
-// letter where that copy's process stops for good. After its end the copy that ran goes on while it can, then the next that can.
+// A schedule is a text: a letter for each step, "A" for a statement of the first copy, "B" of the second, "C"
+// of the third, and a small letter where that copy's process stops for good. After its end the copy that ran
+// goes on while it can, then the next that can.
 
 // errUnplayable is a schedule that asks for a step that cannot be made.
 var errUnplayable = errors.New("the schedule cannot be played")
@@ -35,8 +36,9 @@ type decision struct {
 	stop    byte // the small letter of a copy that could be stopped here, or 0
 }
 
-// decide chooses the next process: what the schedule says, then by the rule. order is the order of copies in which the rule looks for the
-// next one. It returns the copy's letter too, small where the process is to stop.
+// decide chooses the next process: what the schedule says, then by the rule. order is the order of copies in
+// which the rule looks for the next one. It returns the copy's letter too, small where the process is to
+// stop.
 func (r *run) decide(able []*process) (*process, bool, error) {
 	s := r.stepper
 	d := decision{before: r.preemptions, free: true}
@@ -111,8 +113,8 @@ func (r *run) schedule() string {
 	return string(letters)
 }
 
-// backlog holds the beginnings of schedules that are still to be run, by their number of preemptions: those with fewer come first, so the
-// first failure is among the simplest.
+// backlog holds the beginnings of schedules that are still to be run, by their number of preemptions: those
+// with fewer come first, so the first failure is among the simplest.
 type backlog [][]string
 
 func (b *backlog) push(preemptions int, prefix string) {
@@ -136,8 +138,8 @@ func (b backlog) pop(most int) (prefix string, preemptions int, ok bool) {
 	return "", 0, false
 }
 
-// branch adds what could have been chosen otherwise after the prefix of a run. Each schedule is reached in exactly one way: its last
-// choice against the rule.
+// branch adds what could have been chosen otherwise after the prefix of a run. Each schedule is reached in
+// exactly one way: its last choice against the rule.
 func (b *backlog) branch(r *run) {
 	schedule := r.schedule()
 	for i := len(r.prefix); i < len(r.decisions); i++ {
@@ -158,7 +160,8 @@ func (b *backlog) branch(r *run) {
 	}
 }
 
-// interleavings is how many orders there are of the steps of independent copies, or limit if there are as many or more.
+// interleavings is how many orders there are of the steps of independent copies, or limit if there are as
+// many or more.
 func interleavings(steps []int, limit int) int {
 	total, n := 1, 0
 	for _, k := range steps {

@@ -15,16 +15,17 @@ import (
 // patience bounds every wait for the server: a session that ends, a connection that comes back to the pool.
 const patience = 5 * time.Second
 
-// side is the observer's own connection: it kills sessions, sees them end and reads tables, and is never faulted.
+// side is the observer's own connection: it kills sessions, sees them end and reads tables, and is never
+// faulted.
 type side struct {
 	db *sql.DB
 	// listedSQL counts the sessions with an id, until their transaction is rolled back.
 	listedSQL string
 }
 
-// Where a session is listed until the server has rolled its transaction back. Both were held against rollbacks of thousands of rows:
-// MySQL takes a session from its process list, and answers KILL with "unknown thread", when the socket is closed, long before the
-// locks are free.
+// Where a session is listed until the server has rolled its transaction back. Both were held against
+// rollbacks of thousands of rows: MySQL takes a session from its process list, and answers KILL with "unknown
+// thread", when the socket is closed, long before the locks are free.
 const (
 	listedByMariaDB = `SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = ?`
 	sqlListedByMy   = `SELECT COUNT(*) FROM performance_schema.threads WHERE PROCESSLIST_ID = ?`
@@ -71,7 +72,8 @@ func (s *side) kill(serverID uint64) error {
 	return s.awaitEnd(serverID)
 }
 
-// awaitEnd returns when a session that was closed or killed has ended on the server: its transaction is rolled back, its locks are free.
+// awaitEnd returns when a session that was closed or killed has ended on the server: its transaction is
+// rolled back, its locks are free.
 func (s *side) awaitEnd(serverID uint64) error {
 	return await(fmt.Sprintf("session %d to end on the server", serverID), func() (bool, error) {
 		var listed int
@@ -80,15 +82,16 @@ func (s *side) awaitEnd(serverID uint64) error {
 	})
 }
 
-// settle waits until the call has given all its connections back. A rollback that database/sql began because a context ended may still
-// be under way when the call returns.
+// settle waits until the call has given all its connections back. A rollback that database/sql began because
+// a context ended may still be under way when the call returns.
 func settle(db *sql.DB) error {
 	return await("the connections of the call to come back", func() (bool, error) {
 		return db.Stats().InUse == 0, nil
 	})
 }
 
-// await polls until the condition holds: at once, then at growing distances of up to 2 ms, for at most patience.
+// await polls until the condition holds: at once, then at growing distances of up to 2 ms, for at most
+// patience.
 func await(what string, holds func() (bool, error)) error {
 	begin := time.Now()
 	for pause := 20 * time.Microsecond; ; pause = min(2*pause, 2*time.Millisecond) {

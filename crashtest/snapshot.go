@@ -37,7 +37,8 @@ type row []cell
 // snapshot holds the rows of all compared tables, in the order of the catalog.
 type snapshot [][]row
 
-// takeSnapshot reads the tables that have rows in one round trip. The handle must allow several statements at once.
+// takeSnapshot reads the tables that have rows in one round trip. The handle must allow several statements at
+// once.
 func takeSnapshot(ctx context.Context, db *sql.DB, tables []*table) (snap snapshot, err error) {
 	names := make([]string, len(tables))
 	for i, t := range tables {
@@ -74,8 +75,8 @@ func takeSnapshot(ctx context.Context, db *sql.DB, tables []*table) (snap snapsh
 	return snap, nil
 }
 
-// haveRows says which of the tables are not empty, in one statement. Most are, in a schema with the toolkit's: a statement for each
-// costs more than all that a short call sends.
+// haveRows says which of the tables are not empty, in one statement. Most are, in a schema with the
+// toolkit's: a statement for each costs more than all that a short call sends.
 func haveRows(ctx context.Context, db *sql.DB, tables []string) ([]bool, error) {
 	asks := make([]string, len(tables))
 	has, targets := make([]bool, len(tables)), make([]any, len(tables))

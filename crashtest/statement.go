@@ -8,8 +8,8 @@ import (
 // Kind says what an execution does to its session.
 type Kind string
 
-// The kinds of executions. BEGIN, COMMIT and ROLLBACK are recognised both when database/sql asks for them (BeginTx, Tx.Commit,
-// Tx.Rollback) and when they are sent as text.
+// The kinds of executions. BEGIN, COMMIT and ROLLBACK are recognised both when database/sql asks for them
+// (BeginTx, Tx.Commit, Tx.Rollback) and when they are sent as text.
 const (
 	Begin    Kind = "begin"
 	Commit   Kind = "commit"
@@ -18,14 +18,14 @@ const (
 	Query    Kind = "query"
 )
 
-// Statement is one execution in a session: what costs a round trip and what can fail. A Prepare is none, the execution of what was
-// prepared is one.
+// Statement is one execution in a session: what costs a round trip and what can fail. A Prepare is none, the
+// execution of what was prepared is one.
 type Statement struct {
 	// Session numbers the connections of the connector in the order in which they were opened, from 1.
 	Session int
 	Kind    Kind
-	// SQL is the text as it was given to database/sql: placeholders, never arguments. For BeginTx it is START TRANSACTION
-	// (with an isolation level the driver sends a SET before it, which is not counted).
+	// SQL is the text as it was given to database/sql: placeholders, never arguments. For BeginTx it is START
+	// TRANSACTION (with an isolation level the driver sends a SET before it, which is not counted).
 	SQL string
 	// InTx is true when the session was in a transaction when the statement came.
 	InTx bool
@@ -50,7 +50,8 @@ func (l Log) String() string {
 	return b.String()
 }
 
-// renumbered is the log with sessions numbered by order of appearance, so that the logs of two runs can be compared.
+// renumbered is the log with sessions numbered by order of appearance, so that the logs of two runs can be
+// compared.
 func (l Log) renumbered() Log {
 	seen := map[int]int{}
 	out := make(Log, len(l))
@@ -64,16 +65,18 @@ func (l Log) renumbered() Log {
 	return out
 }
 
-// Count runs call and returns the statements that were executed through the connector meanwhile, whether call failed or not,
-// with the error of call. Statements that other goroutines send through the same connector are counted too.
+// Count runs call and returns the statements that were executed through the connector meanwhile, whether call
+// failed or not, with the error of call. Statements that other goroutines send through the same connector are
+// counted too.
 func Count(c *Connector, call func() error) (Log, error) {
 	c.Reset()
 	err := call()
 	return c.Statements(), err
 }
 
-// classify finds the kind of a statement sent as text, and whether it ends an open transaction by itself, as DDL does. It looks at
-// the first words only: a packet of several statements is what its way in says (fallback).
+// classify finds the kind of a statement sent as text, and whether it ends an open transaction by itself, as
+// DDL does. It looks at the first words only: a packet of several statements is what its way in says
+// (fallback).
 func classify(query string, fallback Kind) (kind Kind, endsTx bool) {
 	text := skipComments(query)
 	if head, rest, several := strings.Cut(text, ";"); several {

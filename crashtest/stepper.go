@@ -8,14 +8,16 @@ import (
 )
 
 const (
-	// firstLook is how long a step may take before the server is asked whether it waits. Most have returned by then, so no question
-	// is asked. It decides nothing.
+	// firstLook is how long a step may take before the server is asked whether it waits. Most have returned
+	// by then, so no question is asked. It decides nothing.
 	firstLook = 400 * time.Microsecond
-	// otherWaitsAfter is when a step that neither returned nor waits for a row is looked up among the other kinds of waits.
+	// otherWaitsAfter is when a step that neither returned nor waits for a row is looked up among the other
+	// kinds of waits.
 	otherWaitsAfter = 5 * time.Millisecond
 	// idleLimit is how long a copy between statements is waited for while others could go on.
 	idleLimit = time.Second
-	// stuckLimit is how long copies that all wait are watched: a deadlock that the server sees is over at once.
+	// stuckLimit is how long copies that all wait are watched: a deadlock that the server sees is over at
+	// once.
 	stuckLimit = 3 * time.Second
 )
 
@@ -98,7 +100,8 @@ func (s *stepper) calm() error {
 			}
 			return nil
 		}
-		// While a step is under way its event is the usual next thing; a lock is looked for only where it does not come.
+		// While a step is under way its event is the usual next thing; a lock is looked for only where it
+		// does not come.
 		if s.unsure(computing) || s.unsure(executing) || pause > 0 {
 			timer := time.NewTimer(max(pause, firstLook/4))
 			select {

@@ -8,8 +8,9 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// abandon stops a process for good at the statement that it holds. The call returns with an error, since nobody can end a goroutine, but
-// nothing more is sent: on the server its session stands still, with its locks.
+// abandon stops a process for good at the statement that it holds. The call returns with an error, since
+// nobody can end a goroutine, but nothing more is sent: on the server its session stands still, with its
+// locks.
 func (s *stepper) abandon(p *process) error {
 	p.to(stopped)
 	s.trace.note(p, "stops here, its connection stays open")
@@ -38,7 +39,8 @@ func killSessions(l *lane, side *side) error {
 	return errors.Join(errs...)
 }
 
-// endProcess kills the sessions of a process that may be in the middle of a statement, and lets its goroutine end.
+// endProcess kills the sessions of a process that may be in the middle of a statement, and lets its goroutine
+// end.
 func endProcess(p *process, side *side) error {
 	return errors.Join(killSessions(p.lane, side), p.release())
 }
@@ -71,8 +73,8 @@ func (s *stepper) unstick() error {
 	return nil
 }
 
-// transient says whether a caller repeats the request after an answer: deadlock, lock wait timeout, a record that changed since it was
-// read (MariaDB), a COMMIT that a cluster refused, a lost connection.
+// transient says whether a caller repeats the request after an answer: deadlock, lock wait timeout, a record
+// that changed since it was read (MariaDB), a COMMIT that a cluster refused, a lost connection.
 func transient(err error) bool {
 	var server *mysql.MySQLError
 	if errors.As(err, &server) {

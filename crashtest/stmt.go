@@ -5,7 +5,8 @@ import (
 	"database/sql/driver"
 )
 
-// stmt is a prepared statement. ColumnConverter is added by stmtConverter, because its presence changes how database/sql converts.
+// stmt is a prepared statement. ColumnConverter is added by stmtConverter, because its presence changes how
+// database/sql converts.
 type stmt struct {
 	conn  *conn
 	inner driver.Stmt

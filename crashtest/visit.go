@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// visit makes one run with one fault. The failure says what the workflow did wrong, hung that no further run makes sense; err
-// says that the run itself could not be made.
+// visit makes one run with one fault. The failure says what the workflow did wrong, hung that no further run
+// makes sense; err says that the run itself could not be made.
 func (x *explorer) visit(ctx context.Context, p Point) (failure *Failure, hung bool, err error) {
 	if p.Fault == Abandoned {
 		return x.abandon(ctx, p)

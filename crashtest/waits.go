@@ -31,10 +31,11 @@ func newWaits(ctx context.Context, db *sql.DB) (*waits, error) {
 // errPrivilege is a user who may not see who waits.
 var errPrivilege = errors.New("seeing who waits for a lock needs the PROCESS privilege, and on MySQL SELECT on performance_schema")
 
-// sqlStatus is the one list of waiting transactions that is live on both engines and names sessions: a transaction is shown as LOCK WAIT
-// from the moment when its request is queued until the moment when it is granted, which is before the answer to the
-// COMMIT that granted it. INNODB_TRX is cached for 0.1 s; Innodb_row_lock_current_waits is the whole server's, and still counts
-// a session that was granted its lock and has not run since. It takes 0.1 to 0.3 ms, no longer than SHOW STATUS.
+// sqlStatus is the one list of waiting transactions that is live on both engines and names sessions: a
+// transaction is shown as LOCK WAIT from the moment when its request is queued until the moment when it is
+// granted, which is before the answer to the COMMIT that granted it. INNODB_TRX is cached for 0.1 s;
+// Innodb_row_lock_current_waits is the whole server's, and still counts a session that was granted its lock
+// and has not run since. It takes 0.1 to 0.3 ms, no longer than SHOW STATUS.
 const sqlStatus = `SHOW ENGINE INNODB STATUS`
 
 // forRows returns the sessions that wait for a row or table lock of InnoDB, by their ids on the server.
@@ -66,19 +67,21 @@ func (w *waits) forRows(ctx context.Context) (map[uint64]bool, error) {
 	return found, nil
 }
 
-// sqlCount says whether the status left somebody out: it is never lower than the number of sessions asleep behind a lock on a row.
-// Where the status is complete, which is nearly always, it saves sqlRequests, four times as dear, for which InnoDB walks its lock table.
+// sqlCount says whether the status left somebody out: it is never lower than the number of sessions asleep
+// behind a lock on a row. Where the status is complete, which is nearly always, it saves sqlRequests, four
+// times as dear, for which InnoDB walks its lock table.
 const sqlCount = `SELECT VARIABLE_VALUE FROM performance_schema.global_status WHERE VARIABLE_NAME = 'Innodb_row_lock_current_waits'`
 
-// sqlRequests: MySQL's status lists no transaction that has only read so far, and LOCK IN SHARE MODE makes it no writing one.
-// A lock's thread is the one that made it, which for a lock on a row that another session has moved within its page since is
-// that other one. The lock on the table, which every transaction with a lock on a row has, is its own.
+// sqlRequests: MySQL's status lists no transaction that has only read so far, and LOCK IN SHARE MODE makes it
+// no writing one. A lock's thread is the one that made it, which for a lock on a row that another session has
+// moved within its page since is that other one. The lock on the table, which every transaction with a lock
+// on a row has, is its own.
 const sqlRequests = `SELECT DISTINCT t.PROCESSLIST_ID FROM performance_schema.data_lock_waits AS w
  JOIN performance_schema.data_locks AS l ON l.ENGINE_TRANSACTION_ID = w.REQUESTING_ENGINE_TRANSACTION_ID AND l.LOCK_TYPE = 'TABLE'
  JOIN performance_schema.threads AS t ON t.THREAD_ID = l.THREAD_ID WHERE t.PROCESSLIST_ID IS NOT NULL`
 
-// waitingIn reads the list of transactions. Each begins with "---TRANSACTION", then come LOCK WAIT if it waits, then the session; what
-// follows, the query among it, is not looked at.
+// waitingIn reads the list of transactions. Each begins with "---TRANSACTION", then come LOCK WAIT if it
+// waits, then the session; what follows, the query among it, is not looked at.
 func waitingIn(status string) map[uint64]bool {
 	_, list, _ := strings.Cut(status, "LIST OF TRANSACTIONS FOR EACH SESSION:")
 	found := map[uint64]bool{}
@@ -110,15 +113,15 @@ func waitingIn(status string) map[uint64]bool {
 	return found
 }
 
-// Waits that are not InnoDB's: metadata locks (DDL, LOCK TABLES) and named locks (GET_LOCK). MySQL's PROCESSLIST converts every
-// session's query to utf8mb3, and fails where one has binary data in it.
+// Waits that are not InnoDB's: metadata locks (DDL, LOCK TABLES) and named locks (GET_LOCK). MySQL's
+// PROCESSLIST converts every session's query to utf8mb3, and fails where one has binary data in it.
 const (
 	statesByMariaDB = `SELECT ID, COALESCE(STATE, '') FROM information_schema.PROCESSLIST WHERE COMMAND <> 'Sleep'`
 	sqlStatesByMy   = `SELECT PROCESSLIST_ID, COALESCE(PROCESSLIST_STATE, '') FROM performance_schema.threads WHERE PROCESSLIST_STATE IS NOT NULL AND PROCESSLIST_ID IS NOT NULL`
 )
 
-// forOthers returns the sessions that wait for a metadata lock or a named lock. Other than forRows it may still list a session whose
-// lock was granted a moment ago.
+// forOthers returns the sessions that wait for a metadata lock or a named lock. Other than forRows it may
+// still list a session whose lock was granted a moment ago.
 func (w *waits) forOthers(ctx context.Context) (map[uint64]bool, error) {
 	found := map[uint64]bool{}
 	query := sqlStatesByMy
@@ -142,12 +145,13 @@ func (w *waits) forOthers(ctx context.Context) (map[uint64]bool, error) {
 	return found, nil
 }
 
-// sqlEdges says who waits for whom: transactions, for the thread of a lock is the one that made it. MySQL only: MariaDB's
-// INNODB_LOCK_WAITS is cached.
+// sqlEdges says who waits for whom: transactions, for the thread of a lock is the one that made it. MySQL
+// only: MariaDB's INNODB_LOCK_WAITS is cached.
 const sqlEdges = `SELECT REQUESTING_ENGINE_TRANSACTION_ID, BLOCKING_ENGINE_TRANSACTION_ID FROM performance_schema.data_lock_waits`
 
-// deadlocked says whether sessions wait for each other in a circle that the server is about to break. MySQL breaks them in a thread of
-// its own, a moment after the last one began to wait; MariaDB's last one looks for circles before it sleeps, so there is none to see.
+// deadlocked says whether sessions wait for each other in a circle that the server is about to break. MySQL
+// breaks them in a thread of its own, a moment after the last one began to wait; MariaDB's last one looks for
+// circles before it sleeps, so there is none to see.
 func (w *waits) deadlocked(ctx context.Context) (bool, error) {
 	if w.mariaDB {
 		return false, nil
@@ -165,7 +169,8 @@ func (w *waits) deadlocked(ctx context.Context) (bool, error) {
 	return hasCircle(edges), nil
 }
 
-// hasCircle takes away who waits for nobody that waits, until nothing changes: what is left are circles and who waits for them.
+// hasCircle takes away who waits for nobody that waits, until nothing changes: what is left are circles and
+// who waits for them.
 func hasCircle(edges map[uint64][]uint64) bool {
 	for changed := true; changed; {
 		changed = false

@@ -12,8 +12,8 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
-// BenchmarkWrite: 16 clients, each with its own flow, write a row of their own with proof. Beside it the floor: the same write in
-// the same transaction without proof. The ratio counts.
+// BenchmarkWrite: 16 clients, each with its own flow, write a row of their own with proof. Beside it the
+// floor: the same write in the same transaction without proof. The ratio counts.
 func BenchmarkWrite(b *testing.B) {
 	db, _ := open(b)
 	db.SetMaxOpenConns(16)

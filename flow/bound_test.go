@@ -9,7 +9,8 @@ import (
 	"github.com/onerow/onerow/flow"
 )
 
-// TestEndsEnd: where something keeps a request running, Finish and Supersede say so instead of trying for ever.
+// TestEndsEnd: where something keeps a request running, Finish and Supersede say so instead of trying for
+// ever.
 func TestEndsEnd(t *testing.T) {
 	db, _ := open(t)
 	must(flow.Claim(t.Context(), db, run("", "old")))

@@ -81,8 +81,8 @@ func Claim(ctx context.Context, db onerow.DB, r Run, opts ...ClaimOption) (Resul
 	})
 }
 
-// savepoint is where a verb that fails in a caller's transaction goes back to: its owner may commit. No verb of this package
-// calls another.
+// savepoint is where a verb that fails in a caller's transaction goes back to: its owner may commit. No verb
+// of this package calls another.
 const savepoint = "onerow_flow"
 
 // own runs a verb that makes the run an owner, again where the owner before it vanished.

@@ -14,7 +14,8 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
-// filled is a schema with flows that run, each with a step, and one that had as many requests before, all finished, with a step each.
+// filled is a schema with flows that run, each with a step, and one that had as many requests before, all
+// finished, with a step each.
 func filled(t *testing.T, rows int, level sql.IsolationLevel) string {
 	db, dsn := open(t, dbtest.Isolation(level))
 	const now, ago = "UTC_TIMESTAMP(6)", "UTC_TIMESTAMP(6) - INTERVAL 1 DAY"
@@ -92,7 +93,8 @@ func is(err, want error) error {
 	return nil
 }
 
-// TestForgetCost: Forget reads and locks what it removes, however many requests there are, and however many of them are old.
+// TestForgetCost: Forget reads and locks what it removes, however many requests there are, and however many
+// of them are old.
 func TestForgetCost(t *testing.T) {
 	filled := func(n int, level sql.IsolationLevel) string {
 		db, dsn := open(t, dbtest.Isolation(level))

@@ -122,7 +122,8 @@ func TestSurvivesFaults(t *testing.T) {
 	}
 }
 
-// TestFaultsCatchTheNaiveTwin: the id is reset before the last work is done, and a redelivery then runs all of it again, or nothing.
+// TestFaultsCatchTheNaiveTwin: the id is reset before the last work is done, and a redelivery then runs all
+// of it again, or nothing.
 func TestFaultsCatchTheNaiveTwin(t *testing.T) {
 	_, dsn := open(t)
 	report, err := crashtest.Explore(t.Context(), faulty(dsn, claimed, func(ctx context.Context, db *sql.DB) error {

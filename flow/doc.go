@@ -65,9 +65,9 @@
 //
 // # What it costs
 //
-// Statements beside BEGIN and COMMIT, which a call on a pool adds. None grows with
-// the data; Finish and Supersede have 2 more where a stage is claimed while they wait for another. In a caller's
-// transaction Claim, Finish and Supersede have a SAVEPOINT besides, and go back to it when they fail.
+// Statements beside BEGIN and COMMIT, which a call on a pool adds. None grows with the data; Finish and
+// Supersede have 2 more where a stage is claimed while they wait for another. In a caller's transaction
+// Claim, Finish and Supersede have a SAVEPOINT besides, and go back to it when they fail.
 //
 //	Claim, admitted     2     Prove             1, lost 2
 //	Claim, redelivered  2     Finish            3, again 2

@@ -10,8 +10,9 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
-// TestEndedUnsaid: MariaDB answers some statements that it ends before their first row with OK and no row. A flow that is finished has
-// no stage and no running request all the same, and a stage that is taken over has one.
+// TestEndedUnsaid: MariaDB answers some statements that it ends before their first row with OK and no row. A
+// flow that is finished has no stage and no running request all the same, and a stage that is taken over has
+// one.
 func TestEndedUnsaid(t *testing.T) {
 	const flows = 60
 	db, dsn := open(t)

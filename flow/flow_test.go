@@ -23,7 +23,8 @@ func wantOutcome(t testing.TB, want flow.Outcome) func(flow.Result, error) {
 	}
 }
 
-// TestLife: each arrow of the diagram, on a pool and joined, with the driver's settings that are most in the way.
+// TestLife: each arrow of the diagram, on a pool and joined, with the driver's settings that are most in the
+// way.
 func TestLife(t *testing.T) {
 	for _, setting := range []string{"true", "false"} {
 		for _, level := range levels {
@@ -188,7 +189,8 @@ func TestArguments(t *testing.T) {
 	wantError(t, second(flow.Await(ctx, db, run("", "a"), "s", make([]byte, 1<<24))), flow.ErrArgument)
 }
 
-// TestConditionalWrites: old and new runs write at once, by both ways of proof; what an old run wrote never follows what the new one did.
+// TestConditionalWrites: old and new runs write at once, by both ways of proof; what an old run wrote never
+// follows what the new one did.
 func TestConditionalWrites(t *testing.T) {
 	for _, level := range levels {
 		for _, way := range []string{"prove", "owns"} {

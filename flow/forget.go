@@ -10,9 +10,9 @@ import (
 	"github.com/onerow/onerow/internal/purge"
 )
 
-// sqlEnded reads the index ended_at, oldest first, without a lock. The others are by the primary keys; the steps of
-// one run are a range, because their ids begin with the run's. sqlForgetRequest decides, so it comes first: somebody else may have
-// forgotten the id since it was read, and a redelivery have it admitted again.
+// sqlEnded reads the index ended_at, oldest first, without a lock. The others are by the primary keys; the
+// steps of one run are a range, because their ids begin with the run's. sqlForgetRequest decides, so it comes
+// first: somebody else may have forgotten the id since it was read, and a redelivery have it admitted again.
 const (
 	sqlEnded = `SELECT flow, stage, request_id FROM onerow_flow_request FORCE INDEX (ended_at) WHERE ended_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND
  ORDER BY ended_at LIMIT ?`

@@ -23,8 +23,8 @@ func (b *between) Conn(ctx context.Context) (*sql.Conn, error) {
 	return b.DB.Conn(ctx)
 }
 
-// TestForgetWhatRunsAgain: a request that somebody else forgets after Forget has found it, and that is admitted anew, is not old any
-// more: it keeps its step, while it runs and when it has ended.
+// TestForgetWhatRunsAgain: a request that somebody else forgets after Forget has found it, and that is
+// admitted anew, is not old any more: it keeps its step, while it runs and when it has ended.
 func TestForgetWhatRunsAgain(t *testing.T) {
 	for _, ended := range []bool{false, true} {
 		db, _ := open(t)

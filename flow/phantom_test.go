@@ -9,8 +9,9 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
-// TestClaimedUnderTheEnd: a stage is claimed, by a run that is still the owner, while Supersede or Finish waits for that run. It ends too,
-// also where its row is behind what the server has read already (READ COMMITTED).
+// TestClaimedUnderTheEnd: a stage is claimed, by a run that is still the owner, while Supersede or Finish
+// waits for that run. It ends too, also where its row is behind what the server has read already (READ
+// COMMITTED).
 func TestClaimedUnderTheEnd(t *testing.T) {
 	for _, verb := range []string{"supersede", "finish"} {
 		for _, level := range levels {

@@ -30,7 +30,8 @@ func reason(err error) error {
 	return err
 }
 
-// oneOwner is a condition: each stage has at most one owner (that is the key's), and exactly the owners are running.
+// oneOwner is a condition: each stage has at most one owner (that is the key's), and exactly the owners are
+// running.
 func oneOwner(ctx context.Context, db *sql.DB) error {
 	var owners, running, matching int
 	err := onerow.QueryRow(ctx, db, `SELECT (SELECT COUNT(*) FROM onerow_flow), (SELECT COUNT(*) FROM onerow_flow_request WHERE status = 'running'),
@@ -129,7 +130,8 @@ func races(h *heard) []race {
 		}
 		return reason(err)
 	}
-	// inside is await in a caller's transaction that has looked before, so that its snapshot is older than the other one's step.
+	// inside is await in a caller's transaction that has looked before, so that its snapshot is older than
+	// the other one's step.
 	inside := func(ctx context.Context, db *sql.DB) error {
 		var s flow.Step
 		err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
@@ -235,7 +237,8 @@ func (r race) workflow(dsn string, h *heard) crashtest.Race {
 	return race
 }
 
-// TestInterleave steps every verb, and the pairs that meet at a flow, through the interleavings of their statements.
+// TestInterleave steps every verb, and the pairs that meet at a flow, through the interleavings of their
+// statements.
 func TestInterleave(t *testing.T) {
 	for _, level := range levels {
 		t.Run(level.String(), func(t *testing.T) {

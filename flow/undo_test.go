@@ -12,8 +12,8 @@ import (
 	"github.com/onerow/onerow/flow"
 )
 
-// TestFailedVerbLeavesNothing: a verb that fails for good after its first write has written nothing, also when the caller commits the
-// transaction that it joined.
+// TestFailedVerbLeavesNothing: a verb that fails for good after its first write has written nothing, also
+// when the caller commits the transaction that it joined.
 func TestFailedVerbLeavesNothing(t *testing.T) {
 	a, b := run("", "a"), run("", "b")
 	for name, c := range map[string]struct {

@@ -15,8 +15,8 @@ import (
 //     or Release with the claim, or leaves that to [Work];
 //   - an outcome: the work was done earlier, this is its result;
 //   - [ErrInProgress]: somebody else has begun, and who and since when;
-//   - [ErrFailed] with the stored error, and its [Result] if it has one, [ErrMismatch], or another error: the database could
-//     not be asked, and nothing may be done.
+//   - [ErrFailed] with the stored error, and its [Result] if it has one, [ErrMismatch], or another error: the
+//     database could not be asked, and nothing may be done.
 //
 // It does not wait for work in progress; it waits for a call of Do with the same key
 // as Do does, see [ErrBusy]. Options: LookFirst, Payload, Fingerprint, Expect, Lease, Formerly.
@@ -66,7 +66,8 @@ func begin[T any](ctx context.Context, db onerow.DB, k *Keys, c *call) (claim Cl
 	for range moves {
 		res, err := db.ExecContext(ctx, sqlClaim, c.key.args(k.claimArgs(c, c.fingerprint)...)...)
 		if err == nil {
-			// It is 0 where the table has a trigger: the server then takes back what LAST_INSERT_ID was. The row has it.
+			// It is 0 where the table has a trigger: the server then takes back what LAST_INSERT_ID was. The
+			// row has it.
 			if token, err := res.LastInsertId(); token != 0 || err != nil {
 				return Claim{Key: c.key, Token: token}, out, err
 			}

@@ -67,8 +67,9 @@ func BenchmarkDo(b *testing.B) {
 //
 //	ONEROW_KEYS=2000,2000000 go test -run '^$' -bench TableSize -timeout 60m ./idempotency
 //
-// The server needs a buffer pool that holds the table (about 1 GB for 2 million): with the
-// default of 128 MB this measures the disk. It measures both tables in turns, and reports the ratio of the larger one to the smaller.
+// The server needs a buffer pool that holds the table (about 1 GB for 2 million): with the default of 128 MB
+// this measures the disk. It measures both tables in turns, and reports the ratio of the larger one to the
+// smaller.
 func BenchmarkTableSize(b *testing.B) {
 	sizes := [2]int{2000, 20000}
 	if s := os.Getenv("ONEROW_KEYS"); s != "" {

@@ -14,7 +14,8 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
-// filled is a schema with as many keys of one operation in each state, a few of the finished ones expired, and as many admissions.
+// filled is a schema with as many keys of one operation in each state, a few of the finished ones expired,
+// and as many admissions.
 func filled(t *testing.T, rows int, level sql.IsolationLevel) string {
 	db, dsn := open(t, dbtest.Isolation(level))
 	exec(t, db, "INSERT INTO onerow_key (tenant, operation, idem_key, status, attention, expected_completion, token, call_token, locked_by, created_at, locked_at, codec, result, expires_at) "+

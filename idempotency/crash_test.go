@@ -55,7 +55,8 @@ func verbs(k *idempotency.Keys) []verb {
 		claim, err := begin(ctx, db)
 		return claim, errors.Join(err, k.Complete(ctx, db, claim, receipt{ID: 1}, idempotency.Keep(time.Microsecond)))
 	}
-	// What the last call of Do was answered, which is the receipt of the charge that is there, or of the one before.
+	// What the last call of Do was answered, which is the receipt of the charge that is there, or of the one
+	// before.
 	var last idempotency.Outcome[receipt]
 	paid := func(ctx context.Context, db *sql.DB) error {
 		var charges int

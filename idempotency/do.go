@@ -17,7 +17,8 @@ import (
 //
 //   - [Permanent]: what fn wrote is undone, the error is stored in the same commit, and this and
 //     every later call answers [ErrFailed] with it.
-//   - any other: all of it is rolled back, the key too, and the error is returned. The next call runs fn again.
+//   - any other: all of it is rolled back, the key too, and the error is returned. The next call runs fn
+//     again.
 //
 // fn is entered again when the server refused its transaction, see the package
 // documentation, and never while another call's is running. A caller that comes second waits
@@ -72,7 +73,8 @@ type doing[T any] struct {
 	// elsewhere: the last run's function failed with an error that is not the database's, perhaps
 	// a network error of a call to elsewhere, which must not pass for one of the database.
 	elsewhere bool
-	// With the key last. sent: the last run came to its COMMIT. unsure: one before it did, and may be committed.
+	// With the key last. sent: the last run came to its COMMIT. unsure: one before it did, and may be
+	// committed.
 	sent, unsure bool
 }
 
@@ -224,8 +226,8 @@ func (d *doing[T]) one(n int64, err error) error {
 // log is called before the outcome is written.
 func (d *doing[T]) log(s Status, cause error) { d.k.logOutcome(d.call.key, 0, s, cause) }
 
-// savepoint is a name that no other key has in the same transaction, nor a call with this key inside of this call, for
-// a second savepoint of one name would replace the first. It is the same in each run.
+// savepoint is a name that no other key has in the same transaction, nor a call with this key inside of this
+// call, for a second savepoint of one name would replace the first. It is the same in each run.
 func (d *doing[T]) savepoint(part string) string {
 	k := d.call.key
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %d %d %s%s%s", d.depth, len(k.Tenant), len(k.Operation), k.Tenant, k.Operation, k.ID))

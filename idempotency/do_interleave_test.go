@@ -16,7 +16,8 @@ import (
 	"github.com/onerow/onerow/internal/racetest"
 )
 
-// heard is what the calls of one schedule were answered beside their errors, in words, and the claim that the setup made.
+// heard is what the calls of one schedule were answered beside their errors, in words, and the claim that the
+// setup made.
 type heard struct {
 	racetest.Answers
 	claim idempotency.Claim
@@ -54,7 +55,8 @@ type race struct {
 	judge func(ctx context.Context, db *sql.DB, answers []error) error
 }
 
-// paid is a condition: the charge was made so often, and the balance says the same. The receipt that all callers have is that of the charge.
+// paid is a condition: the charge was made so often, and the balance says the same. The receipt that all
+// callers have is that of the charge.
 func (h *heard) paid(times int) condition {
 	return func(ctx context.Context, db *sql.DB) error {
 		var charges, balance, id int
@@ -171,7 +173,8 @@ func (r race) workflow(dsn string, h *heard) crashtest.Race {
 	return race
 }
 
-// TestInterleave steps every verb, and the pairs that meet at a key, through the interleavings of their statements.
+// TestInterleave steps every verb, and the pairs that meet at a key, through the interleavings of their
+// statements.
 func TestInterleave(t *testing.T) {
 	keys := newKeys(t, idempotency.Config{})
 	for _, level := range levels {

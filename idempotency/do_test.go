@@ -227,8 +227,8 @@ func TestJoined(t *testing.T) {
 	})
 }
 
-// within makes a call that is to wait until its deadline: a longer one, which it returns, where a busy machine needed all of it to connect
-// and begin.
+// within makes a call that is to wait until its deadline: a longer one, which it returns, where a busy
+// machine needed all of it to connect and begin.
 func within(t *testing.T, d time.Duration, call func(ctx context.Context) error) (time.Duration, error) {
 	for ; ; d *= 2 {
 		ctx, cancel := context.WithTimeout(t.Context(), d)

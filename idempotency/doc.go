@@ -38,8 +38,9 @@
 //	  │                        │   ▼ "not done"                     were no row:
 //	  └──────── Purge ◄─────── released ◄── an operator             Begin, token+1
 //
-// A released key, and one whose lease has ended, are free for the payload that they were claimed with. A released key
-// expires as a finished one does; an operator's Expire makes either absent at once, free for any payload, and it does not alarm any more.
+// A released key, and one whose lease has ended, are free for the payload that they were claimed with. A
+// released key expires as a finished one does; an operator's Expire makes either absent at once, free for any
+// payload, and it does not alarm any more.
 //
 // The claim's token is a fencing token: [Keys.Complete], [Keys.Fail], [Keys.Release],
 // [Keys.Extend] and [Keys.Owned] count only from its holder, everybody else gets
@@ -63,10 +64,12 @@
 //   - Another payload under the same key is [ErrMismatch], when both calls gave one
 //     ([Payload], [Fingerprint]): also when the key is free because its work was not done. A call without
 //     a payload leaves the one that is there. A Do that was rolled back leaves no row, and so no payload.
-//   - Texts (an error, an operator's name and reason, Config.Name) are stored and read whole on a connection of any
-//     character set. An error of more than 16,000 bytes is cut and says so; what is not UTF-8 becomes U+FFFD.
-//   - A result above Config.MaxResult is refused or stored by reference, never cut. One that the server
-//     does not take in one statement (max_allowed_packet) is [ErrTooLarge] too, after one run of the function, or two.
+//   - Texts (an error, an operator's name and reason, Config.Name) are stored and read whole on a connection
+//     of any character set. An error of more than 16,000 bytes is cut and says so; what is not UTF-8 becomes
+//     U+FFFD.
+//   - A result above Config.MaxResult is refused or stored by reference, never cut. One that the server does
+//     not take in one statement (max_allowed_packet) is [ErrTooLarge] too, after one run of the function, or
+//     two.
 //   - An expired key is absent, purged or not. Purge never touches a key in progress.
 //   - The outcome is logged before the completion is written: a lost completion can
 //     be told from lost work.
@@ -83,15 +86,16 @@
 //   - That work outside the database happens once. After a crash between Begin and
 //     Complete nobody can know: the key stays in progress, the gauge rises, a human or a
 //     lease decides.
-//   - That an answer outlives a crash of the server's machine at any setting: with innodb_flush_log_at_trx_commit other than
-//     1, and without a binary log for an instant even with 1, others read a commit before it is on disk.
-//   - That callers of Do who wait for one key leave connections for others: each holds one. Package httpkey lets one
-//     of a process wait.
-//   - How long a waiter waits after its context ended: this side returns at once with
-//     [ErrBusy], the server's session goes on until the lock is free or
-//     innodb_lock_wait_timeout has passed. A transaction is then rolled back; Begin and Admit on a pool are one
-//     statement, which may still claim the key, for nobody, when the lock becomes free after their context has ended:
-//     their ErrBusy is onerow.ErrOutcomeUnknown as well.
+//   - That an answer outlives a crash of the server's machine at any setting: with
+//     innodb_flush_log_at_trx_commit other than 1, and without a binary log for an instant even with 1,
+//     others read a commit before it is on disk.
+//   - That callers of Do who wait for one key leave connections for others: each holds one. Package httpkey
+//     lets one of a process wait.
+//   - How long a waiter waits after its context ended: this side returns at once with [ErrBusy], the server's
+//     session goes on until the lock is free or innodb_lock_wait_timeout has passed. A transaction is then
+//     rolled back; Begin and Admit on a pool are one statement, which may still claim the key, for nobody,
+//     when the lock becomes free after their context has ended: their ErrBusy is onerow.ErrOutcomeUnknown as
+//     well.
 //   - [ReplayedAfterWaiting] is told from [Replayed] by durations; a first call that ends in the
 //     same instant may count as the other.
 //   - In the caller's own transaction nothing is retried, and what is said is true when

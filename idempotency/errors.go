@@ -8,9 +8,8 @@ import (
 
 // What a verb can answer beside the errors of package onerow.
 var (
-	// ErrBusy: the context ended while another call had the key; no function was run to its end, and the caller of
-	// Begin or Admit has not been let in.
-	// errors.As with *[BusyError].
+	// ErrBusy: the context ended while another call had the key; no function was run to its end, and the
+	// caller of Begin or Admit has not been let in. errors.As with *[BusyError].
 	ErrBusy = errors.New("idempotency: the key is busy")
 	// ErrInProgress: the work was begun in two steps and has not ended. errors.As with
 	// *[InProgressError] says by whom, since when, and when to ask again.
@@ -114,8 +113,8 @@ type FailedError struct {
 	At time.Time
 	// Replayed: an earlier call failed; this one did nothing.
 	Replayed bool
-	// Result is what Fail stored with the option [Result], as the type that Do or Begin was called for; nil if there is
-	// nothing.
+	// Result is what Fail stored with the option [Result], as the type that Do or Begin was called for; nil
+	// if there is nothing.
 	Result any
 	// Err is the function's error where this call failed, else nil.
 	Err error

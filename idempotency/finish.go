@@ -22,8 +22,8 @@ const sqlComplete = `UPDATE onerow_key SET status = 'complete', version = versio
 const sqlFail = `UPDATE onerow_key SET status = 'error', version = version + 1, attention = ?, error = ` + dbtext.Param + `, codec = ?, is_reference = ?, result = ?,
   completed_at = UTC_TIMESTAMP(6), expires_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, expected_completion = NULL, lease_until = NULL` + held
 
-// sqlRelease gives a claim back. The row stays as long as that of finished work, with its payload, and for people to
-// see; its token counts on from there.
+// sqlRelease gives a claim back. The row stays as long as that of finished work, with its payload, and for
+// people to see; its token counts on from there.
 const sqlRelease = `UPDATE onerow_key SET status = 'released', version = version + 1,
   completed_at = UTC_TIMESTAMP(6), expires_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, expected_completion = NULL, lease_until = NULL` + held
 
@@ -100,9 +100,9 @@ func (k *Keys) Fail(ctx context.Context, db onerow.DB, claim Claim, cause error,
 	return err
 }
 
-// Release says that the work was not done, nothing of it: the next Begin gets the key,
-// with a larger token, if it has the same payload or gives none. Everything else is as with [Keys.Complete]. Statements: 1, 2
-// when it is lost or was released.
+// Release says that the work was not done, nothing of it: the next Begin gets the key, with a larger token,
+// if it has the same payload or gives none. Everything else is as with [Keys.Complete]. Statements: 1, 2 when
+// it is lost or was released.
 func (k *Keys) Release(ctx context.Context, db onerow.DB, claim Claim) error {
 	if err := claim.Key.Check(); err != nil {
 		return err
@@ -205,7 +205,8 @@ func attrs(key Key, token int64, s Status, cause error) []any {
 	return list
 }
 
-// longestError is how many bytes of an error, or of an operator's reason, are stored. The columns have 65,535.
+// longestError is how many bytes of an error, or of an operator's reason, are stored. The columns have
+// 65,535.
 const longestError = 16000
 
 // errorText is an error as it is stored; one that is cut says so.

@@ -6,8 +6,8 @@ import (
 	"github.com/onerow/onerow"
 )
 
-// rename gives the call the name under which its work is known. One statement for each former name: it sees what
-// another call has not committed yet, by waiting for it.
+// rename gives the call the name under which its work is known. One statement for each former name: it sees
+// what another call has not committed yet, by waiting for it.
 func (c *call) rename(ctx context.Context, db onerow.DB) error {
 	for _, key := range c.former {
 		var r *row

@@ -136,7 +136,8 @@ func TestFailWithResult(t *testing.T) {
 	}
 }
 
-// TestTrigger: with a trigger on the table the server does not tell the token with its answer; the claim has it all the same.
+// TestTrigger: with a trigger on the table the server does not tell the token with its answer; the claim has
+// it all the same.
 func TestTrigger(t *testing.T) {
 	db, _ := open(t)
 	exec(t, db, "CREATE TRIGGER seen BEFORE INSERT ON onerow_key FOR EACH ROW SET @seen = NEW.idem_key")

@@ -9,8 +9,8 @@ import (
 	"github.com/onerow/onerow/idempotency"
 )
 
-// TestHolderInEveryState: the holder's verbs, with the token that the key has, write while the claim is in progress, and refuse
-// in every other state, with nothing changed.
+// TestHolderInEveryState: the holder's verbs, with the token that the key has, write while the claim is in
+// progress, and refuse in every other state, with nothing changed.
 func TestHolderInEveryState(t *testing.T) {
 	db, _ := open(t)
 	keys, ctx := newKeys(t, idempotency.Config{}), t.Context()

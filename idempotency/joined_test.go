@@ -15,8 +15,8 @@ import (
 // errOutside is what an HTTP client answers; it looks like a lost connection of the database.
 var errOutside = &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
 
-// TestJoinedLeavesNothing: however a function fails in its caller's transaction, the caller may commit what it
-// has itself written, and neither the key nor the function's rows are there.
+// TestJoinedLeavesNothing: however a function fails in its caller's transaction, the caller may commit what
+// it has itself written, and neither the key nor the function's rows are there.
 func TestJoinedLeavesNothing(t *testing.T) {
 	db, _ := open(t)
 	keys := newKeys(t, idempotency.Config{})

@@ -19,10 +19,10 @@ import (
 // encoding/json marshals to an object; a json.RawMessage or []byte is taken as JSON. A field is
 // named as in JSON, "user.id" is a field of a field.
 //
-// The order of the fields, in the message and in the call, does not matter, nor does
-// white space or how a number is written (1, 1.0 and 10e-1 are one). A field that is
-// missing or null is [ErrField]: else all messages that lack it would be one. So is a number other than 0 with an
-// exponent of more than 18 digits. The work grows with the length of msg, not faster.
+// The order of the fields, in the message and in the call, does not matter, nor does white space or how a
+// number is written (1, 1.0 and 10e-1 are one). A field that is missing or null is [ErrField]: else all
+// messages that lack it would be one. So is a number other than 0 with an exponent of more than 18 digits.
+// The work grows with the length of msg, not faster.
 func KeyOf(msg any, fields ...string) (string, error) {
 	if len(fields) == 0 {
 		return "", fmt.Errorf("%w: no fields were named, all messages would be one", ErrField)

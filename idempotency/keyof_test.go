@@ -71,8 +71,8 @@ func TestKeyOf(t *testing.T) {
 	}
 }
 
-// TestPayloadAfterDeploy: a struct whose fields were put in another order, and that has new ones which a retry does not
-// set and JSON leaves out, is the same payload.
+// TestPayloadAfterDeploy: a struct whose fields were put in another order, and that has new ones which a
+// retry does not set and JSON leaves out, is the same payload.
 func TestPayloadAfterDeploy(t *testing.T) {
 	type before struct {
 		Amount int
@@ -109,8 +109,8 @@ func mustKey(t *testing.T, doc string, fields ...string) string {
 	return k
 }
 
-// TestHostileNumbers: a number of 64 Ki digits costs what reading it costs: the exponent that would have to be
-// computed with is refused, everything else is one pass over the text.
+// TestHostileNumbers: a number of 64 Ki digits costs what reading it costs: the exponent that would have to
+// be computed with is refused, everything else is one pass over the text.
 func TestHostileNumbers(t *testing.T) {
 	nines, zeros := strings.Repeat("9", 64<<10), strings.Repeat("0", 64<<10)
 	for name, number := range map[string]string{"exponent": "1e" + nines, "negative": "-1.5E-" + nines, "19 digits": "1e1000000000000000000", "fraction": "0." + zeros + "1e" + nines} {

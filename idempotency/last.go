@@ -121,7 +121,8 @@ func (d *doing[T]) lastWork(ctx context.Context, tx *onerow.Tx) error {
 	return d.append(ctx, tx, Completed, s, nil)
 }
 
-// append writes the finished key, with text as an argument of dbtext.Param or nil; errTaken if somebody else has it. One statement.
+// append writes the finished key, with text as an argument of dbtext.Param or nil; errTaken if somebody else
+// has it. One statement.
 func (d *doing[T]) append(ctx context.Context, db onerow.DB, status Status, s stored, text any) error {
 	c := d.call
 	fingerprint := c.fingerprint

@@ -13,8 +13,8 @@ import (
 	"github.com/onerow/onerow/idempotency"
 )
 
-// deaf opens connections of which the first to COMMIT does not get the answer, and which meet what refuse says at the first
-// question after a duplicate.
+// deaf opens connections of which the first to COMMIT does not get the answer, and which meet what refuse
+// says at the first question after a duplicate.
 type deaf struct {
 	driver.Connector
 	commits   int
@@ -70,8 +70,9 @@ func (t *deafTx) Commit() error {
 	return errors.Join(mysql.ErrInvalidConn, t.conn.Close())
 }
 
-// TestLastUnknown: with the key last, an attempt that was committed without an answer leaves a key that the next attempt finds taken,
-// and rows that the function may find before that. That nobody can be asked then whose they are does not make a failure of it.
+// TestLastUnknown: with the key last, an attempt that was committed without an answer leaves a key that the
+// next attempt finds taken, and rows that the function may find before that. That nobody can be asked then
+// whose they are does not make a failure of it.
 func TestLastUnknown(t *testing.T) {
 	errThere := errors.New("it is there already")
 	once := func(ctx context.Context, tx *onerow.Tx) (receipt, error) {

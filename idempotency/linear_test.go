@@ -119,8 +119,8 @@ var model = porcupine.NondeterministicModel{
 	DescribeOperation: func(i, o any) string { return fmt.Sprintf("%+v %+v", i, o) },
 }
 
-// TestLinearizable: 16 clients work on 256 keys while their connections are killed
-// and some contexts end early; then the whole history must be one that the keys could have had one operation at a time.
+// TestLinearizable: 16 clients work on 256 keys while their connections are killed and some contexts end
+// early; then the whole history must be one that the keys could have had one operation at a time.
 func TestLinearizable(t *testing.T) {
 	for _, level := range levels {
 		t.Run(level.String(), func(t *testing.T) {

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// longestExponent is how many digits an exponent may have: with those, the sums below fit into 64 bits for any text that
-// fits into memory. What is longer is no number that anybody means, and to compute with it takes time that grows with
-// the square of its length.
+// longestExponent is how many digits an exponent may have: with those, the sums below fit into 64 bits for
+// any text that fits into memory. What is longer is no number that anybody means, and to compute with it
+// takes time that grows with the square of its length.
 const longestExponent = 18
 
-// canonicalNumber writes a JSON number in one way: its digits without zeros at either end, and the power of ten. It
-// works on the text, in one pass, so it is exact for any length, and 1e999999999 costs nothing.
+// canonicalNumber writes a JSON number in one way: its digits without zeros at either end, and the power of
+// ten. It works on the text, in one pass, so it is exact for any length, and 1e999999999 costs nothing.
 func canonicalNumber(s string) (string, error) {
 	sign := ""
 	if strings.HasPrefix(s, "-") {

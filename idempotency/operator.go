@@ -24,7 +24,8 @@ type Operator struct {
 // longestActor is the length of the audit's column, in characters of at least a byte.
 const longestActor = 255
 
-// Operator makes an operator. actor (up to 255 bytes) and reason (up to 16,000) go into the audit, uncut, and must not be empty.
+// Operator makes an operator. actor (up to 255 bytes) and reason (up to 16,000) go into the audit, uncut, and
+// must not be empty.
 func (k *Keys) Operator(actor, reason string) (*Operator, error) {
 	if actor == "" || reason == "" || len(actor) > longestActor || len(reason) > longestError {
 		return nil, fmt.Errorf("%w: the audit needs who acts, in 1 to %d bytes and not %d, and why, in 1 to %d and not %d",
@@ -55,8 +56,9 @@ const sqlOperatorComplete = `UPDATE onerow_key SET status = 'complete', attentio
 const sqlOperatorExpire = `UPDATE onerow_key SET attention = 0, version = version + 1, expires_at = UTC_TIMESTAMP(6)` + atSeen +
 	` AND status IN ('complete', 'error', 'released')`
 
-// Release makes a key that is in progress or failed free, for the payload that it was claimed with: the work was not
-// done, says the operator. To free it for another payload, expire it then. Its holder, should it still run, gets [ErrLost].
+// Release makes a key that is in progress or failed free, for the payload that it was claimed with: the work
+// was not done, says the operator. To free it for another payload, expire it then. Its holder, should it
+// still run, gets [ErrLost].
 func (o *Operator) Release(ctx context.Context, db onerow.DB, seen Seen) error {
 	return o.act(ctx, db, seen, ActionRelease, sqlOperatorRelease, micros(o.keys.cfg.Keep))
 }
@@ -71,8 +73,8 @@ func (o *Operator) Complete(ctx context.Context, db onerow.DB, seen Seen, result
 	return o.act(ctx, db, seen, ActionComplete, sqlOperatorComplete, s.codec, s.reference, s.data, micros(o.keys.cfg.Keep))
 }
 
-// Expire makes a finished or released key absent now: the next call does the work anew, with whatever payload it
-// has. It does not alarm any more. A key in progress does not expire; release it first.
+// Expire makes a finished or released key absent now: the next call does the work anew, with whatever payload
+// it has. It does not alarm any more. A key in progress does not expire; release it first.
 func (o *Operator) Expire(ctx context.Context, db onerow.DB, seen Seen) error {
 	return o.act(ctx, db, seen, ActionExpire, sqlOperatorExpire)
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/onerow/onerow/idempotency"
 )
 
-// keyStates are all the states that an operator can see, and how a key gets there. It was claimed with a payload.
+// keyStates are all the states that an operator can see, and how a key gets there. It was claimed with a
+// payload.
 var keyStates = []struct {
 	name string
 	opts []idempotency.Option
@@ -55,7 +56,8 @@ func expireNow(t *testing.T, db *sql.DB, c idempotency.Claim) error {
 	return err
 }
 
-// shownAs is an entry, the lists it is in and what the next Begin with its payload and with another one answers.
+// shownAs is an entry, the lists it is in and what the next Begin with its payload and with another one
+// answers.
 func shownAs(t *testing.T, db *sql.DB, keys *idempotency.Keys, k idempotency.Key) string {
 	t.Helper()
 	e := must(keys.Find(t.Context(), db, k))
@@ -80,8 +82,8 @@ func shownAs(t *testing.T, db *sql.DB, keys *idempotency.Keys, k idempotency.Key
 	return s
 }
 
-// TestOperatorInEveryState: what each action makes of each state, what still alarms, and what the key is then good for: its own
-// payload, then another one.
+// TestOperatorInEveryState: what each action makes of each state, what still alarms, and what the key is then
+// good for: its own payload, then another one.
 func TestOperatorInEveryState(t *testing.T) {
 	db, _ := open(t)
 	keys, ctx := newKeys(t, idempotency.Config{}), t.Context()

@@ -160,8 +160,8 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestClaimTakesTheMarkOff: a claim begins anew, so the mark of what failed before it, which an Expire of an earlier version
-// left on, goes: else the gauge of what is overdue would not count it.
+// TestClaimTakesTheMarkOff: a claim begins anew, so the mark of what failed before it, which an Expire of an
+// earlier version left on, goes: else the gauge of what is overdue would not count it.
 func TestClaimTakesTheMarkOff(t *testing.T) {
 	db, _ := open(t)
 	keys, ctx := newKeys(t, idempotency.Config{}), t.Context()

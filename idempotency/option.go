@@ -87,16 +87,17 @@ func Attention() Option {
 	return Option{"Attention", func(c *call) error { c.attention = true; return nil }}
 }
 
-// Result makes Fail store v beside the error, encoded as a result is: later calls get it in FailedError.Result. For
-// work that failed and has an answer all the same.
+// Result makes Fail store v beside the error, encoded as a result is: later calls get it in
+// FailedError.Result. For work that failed and has an answer all the same.
 func Result(v any) Option {
 	return Option{"Result", func(c *call) error { c.result, c.hasResult = v, true; return nil }}
 }
 
-// Formerly says under which keys Do or Begin may have met this work before its operation was renamed. The first of them that is
-// there, and has not expired, is used instead of the new key, with its state, token and payload. Each is asked by one
-// statement, which waits for a call of Do that is running under it. Where the old name is still being claimed
-// at the same time, by processes that do not know the new one, the work may be done twice.
+// Formerly says under which keys Do or Begin may have met this work before its operation was renamed. The
+// first of them that is there, and has not expired, is used instead of the new key, with its state, token and
+// payload. Each is asked by one statement, which waits for a call of Do that is running under it. Where the
+// old name is still being claimed at the same time, by processes that do not know the new one, the work may
+// be done twice.
 func Formerly(keys ...Key) Option {
 	return Option{"Formerly", func(c *call) error {
 		for _, key := range keys {

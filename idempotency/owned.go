@@ -15,8 +15,8 @@ const sqlProve = `UPDATE onerow_key SET version = version + 1` + held
 // holder or not at all: [ErrLost], and fn was not called. A claim whose lease has
 // ended passes while nobody has taken it over.
 //
-// With Complete as its last call the work and its completion commit together. fn may be run again, as
-// with onerow.InTx; a COMMIT without an answer is onerow.ErrOutcomeUnknown. In a transaction it is a part of that.
+// With Complete as its last call the work and its completion commit together. fn may be run again, as with
+// onerow.InTx; a COMMIT without an answer is onerow.ErrOutcomeUnknown. In a transaction it is a part of that.
 // Statements: 3 and those of fn; 4 when it is lost.
 func (k *Keys) Owned(ctx context.Context, db onerow.DB, claim Claim, fn func(ctx context.Context, tx *onerow.Tx) error) error {
 	if err := claim.Key.Check(); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
-// TestListPages: each list in pages of any size, over tenants, operations and keys that begin with each other and have bytes
-// below a separator.
+// TestListPages: each list in pages of any size, over tenants, operations and keys that begin with each other
+// and have bytes below a separator.
 func TestListPages(t *testing.T) {
 	db, _ := open(t)
 	keys, ctx := newKeys(t, idempotency.Config{}), t.Context()

@@ -12,8 +12,8 @@ import (
 	"github.com/onerow/onerow/idempotency"
 )
 
-// payloadStates bring a key that was begun with the payload 1 into each state in which it can be claimed, and say whether it
-// still knows its payload.
+// payloadStates bring a key that was begun with the payload 1 into each state in which it can be claimed, and
+// say whether it still knows its payload.
 var payloadStates = []struct {
 	name  string
 	knows bool
@@ -53,8 +53,8 @@ var payloadStates = []struct {
 	}},
 }
 
-// TestFreeKeyKeepsItsPayload: a key that is free because its work was not done is for the same payload only, for every verb that
-// claims; an expired one is as if it had never been.
+// TestFreeKeyKeepsItsPayload: a key that is free because its work was not done is for the same payload only,
+// for every verb that claims; an expired one is as if it had never been.
 func TestFreeKeyKeepsItsPayload(t *testing.T) {
 	eachLevel(t, func(t *testing.T, db *sql.DB) {
 		keys, ctx := newKeys(t, idempotency.Config{}), t.Context()

@@ -24,7 +24,8 @@ func aged(t *testing.T, n int, level sql.IsolationLevel) string {
 	return dsn
 }
 
-// TestPurgeCost: a purge reads and locks what it removes, however many rows there are, and however many of them are old.
+// TestPurgeCost: a purge reads and locks what it removes, however many rows there are, and however many of
+// them are old.
 func TestPurgeCost(t *testing.T) {
 	keys := newKeys(t, idempotency.Config{})
 	for _, level := range levels {

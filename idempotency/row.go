@@ -112,8 +112,8 @@ func (r *row) differs(c *call) bool {
 	return r.fingerprint != nil && c.fingerprint != nil && !bytes.Equal(r.fingerprint, c.fingerprint)
 }
 
-// payload is the fingerprint of the row when c has claimed it: a call that gives none leaves the one of the work
-// that was not done.
+// payload is the fingerprint of the row when c has claimed it: a call that gives none leaves the one of the
+// work that was not done.
 func (r *row) payload(c *call) []byte {
 	if c.fingerprint == nil && !r.Expired {
 		return r.fingerprint

@@ -84,8 +84,8 @@ func (c *call) busy(ctx context.Context, err error) (again bool, _ error) {
 	return false, err
 }
 
-// interrupted says whether err is what became of a run whose context ended, and not an answer that it got just
-// before, a success among them.
+// interrupted says whether err is what became of a run whose context ended, and not an answer that it got
+// just before, a success among them.
 func interrupted(ctx context.Context, err error) bool {
 	if err == nil || ctx.Err() == nil {
 		return false

@@ -186,7 +186,8 @@ func stepRaces(k *idempotency.Keys, h *heard) []race {
 	}
 }
 
-// TestInterleaveCatchesTheNaiveTwins: the key is looked for and then inserted; the claim is looked at and then completed.
+// TestInterleaveCatchesTheNaiveTwins: the key is looked for and then inserted; the claim is looked at and
+// then completed.
 func TestInterleaveCatchesTheNaiveTwins(t *testing.T) {
 	keys := newKeys(t, idempotency.Config{})
 	h, table := &heard{}, setups(keys)

@@ -185,7 +185,8 @@ func TestWork(t *testing.T) {
 	}
 }
 
-// TestCompletionLost: the database is away when the work is done. The caller has its result, and an error that says so.
+// TestCompletionLost: the database is away when the work is done. The caller has its result, and an error
+// that says so.
 func TestCompletionLost(t *testing.T) {
 	db, dsn := open(t)
 	log := &memory{}

@@ -213,8 +213,9 @@ func TestPurge(t *testing.T) {
 	})
 }
 
-// TestServerSize: a result that fits MaxResult and, once it is escaped, not the server's packet is told as too large, and as nothing else, and its work is not
-// done 20 times. A server with a limit that is large enough takes it.
+// TestServerSize: a result that fits MaxResult and, once it is escaped, not the server's packet is told as
+// too large, and as nothing else, and its work is not done 20 times. A server with a limit that is large
+// enough takes it.
 func TestServerSize(t *testing.T) {
 	db, _ := open(t, dbtest.Param("maxAllowedPacket", "268435456"))
 	ctx := t.Context()

@@ -11,8 +11,8 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
-// TestTexts: what people and other programs wrote is stored whole on a connection of any character set: an error that
-// cannot be stored would leave its key in progress.
+// TestTexts: what people and other programs wrote is stored whole on a connection of any character set: an
+// error that cannot be stored would leave its key in progress.
 func TestTexts(t *testing.T) {
 	plain, dsn := open(t)
 	for _, c := range [][3]string{{"utf8", "utf8_general_ci", "false"}, {"utf8", "utf8_general_ci", "true"}, {"latin1", "latin1_swedish_ci", "true"}, {"gbk", "gbk_chinese_ci", "false"}} {

@@ -15,8 +15,9 @@ import (
 	"github.com/onerow/onerow/idempotency"
 )
 
-// waiting opens connections of which the first claim, or the COMMIT behind it, does not get the answer, though it is there. The next
-// three claims time out at the key's lock, and who tries after that is not let in.
+// waiting opens connections of which the first claim, or the COMMIT behind it, does not get the answer,
+// though it is there. The next three claims time out at the key's lock, and who tries after that is not let
+// in.
 type waiting struct {
 	driver.Connector
 	claims int
@@ -71,8 +72,9 @@ func (t *waitingTx) Commit() error {
 	return errors.Join(mysql.ErrInvalidConn, t.conn.Close())
 }
 
-// TestUnknownAfterAWait: a call that waits again for its key, after a run whose outcome is unknown, and then does not get through, does
-// not answer as if nothing had happened, nor tries again and again without a pause. With the key last it asks the key, which says that all is done.
+// TestUnknownAfterAWait: a call that waits again for its key, after a run whose outcome is unknown, and then
+// does not get through, does not answer as if nothing had happened, nor tries again and again without a
+// pause. With the key last it asks the key, which says that all is done.
 func TestUnknownAfterAWait(t *testing.T) {
 	for name, c := range map[string]struct {
 		commit  bool

@@ -43,7 +43,8 @@ func TestClocks(t *testing.T) {
 	})
 }
 
-// TestTimesInEachZone: leases, expectations, windows and expiries end when they should, a minute before as a minute after.
+// TestTimesInEachZone: leases, expectations, windows and expiries end when they should, a minute before as a
+// minute after.
 func TestTimesInEachZone(t *testing.T) {
 	zonetest.Each(t, func(t *testing.T, zone dbtest.Option) {
 		db, _ := open(t, zone)

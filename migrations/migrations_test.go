@@ -201,9 +201,9 @@ func TestUpInParallel(t *testing.T) {
 	}
 }
 
-// TestUpSurvivesFaults: cut, killed and refused at every statement and called again. One migration is enough, they are all applied in
-// the same way. Its table stays between the runs, as after an Up whose version row was lost; that tables are made as well is
-// TestAfterACut.
+// TestUpSurvivesFaults: cut, killed and refused at every statement and called again. One migration is enough,
+// they are all applied in the same way. Its table stays between the runs, as after an Up whose version row
+// was lost; that tables are made as well is TestAfterACut.
 func TestUpSurvivesFaults(t *testing.T) {
 	text, err := FS.ReadFile("00001_requests.sql")
 	if err != nil {
@@ -241,7 +241,8 @@ func TestUpSurvivesFaults(t *testing.T) {
 	}
 }
 
-// TestAfterACut: DDL commits by itself, so a process that ends within an Up or a Down leaves some of the tables.
+// TestAfterACut: DDL commits by itself, so a process that ends within an Up or a Down leaves some of the
+// tables.
 func TestAfterACut(t *testing.T) {
 	db := dbtest.Open(t)
 	ctx := t.Context()
@@ -281,8 +282,8 @@ func without(names []string, name string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name })
 }
 
-// TestUnlockFailed: a session that may still hold the lock does not go back into the pool, where it would hold it for as
-// long as the process lives.
+// TestUnlockFailed: a session that may still hold the lock does not go back into the pool, where it would
+// hold it for as long as the process lives.
 func TestUnlockFailed(t *testing.T) {
 	db := dbtest.Open(t)
 	ctx := t.Context()

@@ -13,8 +13,9 @@ import (
 	"github.com/onerow/onerow/ordering"
 )
 
-// BenchmarkApply: 16 streams, each message with one business row. Beside it the floor by hand, which is wrong after a crash or
-// with two consumers: read the context, write the row, write the context, in one transaction. The ratio counts.
+// BenchmarkApply: 16 streams, each message with one business row. Beside it the floor by hand, which is wrong
+// after a crash or with two consumers: read the context, write the row, write the context, in one
+// transaction. The ratio counts.
 func BenchmarkApply(b *testing.B) {
 	db, _ := open(b)
 	db.SetMaxOpenConns(16)

@@ -53,8 +53,8 @@ func (g ByTime) fits(rows *sql.Rows) error {
 }
 
 // keepsMicroseconds is a condition on the type of the column, whatever is in it: as text, a time with six
-// decimals has 26 characters. Without it an update of a NULL would apply where its time is rounded, and again when it is
-// repeated. It costs no round trip.
+// decimals has 26 characters. Without it an update of a NULL would apply where its time is rounded, and again
+// when it is repeated. It costs no round trip.
 func (g ByTime) keepsMicroseconds() string {
 	return "CHAR_LENGTH(CAST(COALESCE(" + ident.Quote(g.At) + ", TIMESTAMP'1970-01-01 00:00:00') AS CHAR)) = 26"
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/onerow/onerow/ordering"
 )
 
-// TestByTimeColumn: a column that does not keep the time of an update as it is sent would take the same update twice, or for ever.
+// TestByTimeColumn: a column that does not keep the time of an update as it is sent would take the same
+// update twice, or for ever.
 func TestByTimeColumn(t *testing.T) {
 	for _, tt := range []struct {
 		column   string

@@ -75,7 +75,8 @@ func optimistic() ordering.Optimistic[runner] {
 	}
 }
 
-// TestOptimistic: one change in between is read again; one at each attempt is a conflict, and the losing versions are parked.
+// TestOptimistic: one change in between is read again; one at each attempt is a conflict, and the losing
+// versions are parked.
 func TestOptimistic(t *testing.T) {
 	for _, level := range levels {
 		db, _ := open(t, dbtest.Isolation(level), dbtest.StaleWrites())

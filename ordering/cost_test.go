@@ -23,7 +23,8 @@ func kept(t *testing.T, messages int, level sql.IsolationLevel) string {
 	return dsn
 }
 
-// TestForgetCost: Forget reads and locks what it deletes, however many messages there are, and however many of them are old.
+// TestForgetCost: Forget reads and locks what it deletes, however many messages there are, and however many
+// of them are old.
 func TestForgetCost(t *testing.T) {
 	guard := must(ordering.New[struct{}](ordering.Config{Consumer: "c", Mode: ordering.Hold, Keep: true, First: 1}))
 	for _, level := range levels {
@@ -67,8 +68,8 @@ func TestForgetAll(t *testing.T) {
 	}
 }
 
-// TestParkedCost: what a stream has parked is found, applied and dropped without reading or locking what others have parked, or what
-// is kept of its own.
+// TestParkedCost: what a stream has parked is found, applied and dropped without reading or locking what
+// others have parked, or what is kept of its own.
 func TestParkedCost(t *testing.T) {
 	guard := must(ordering.New[struct{}](ordering.Config{Consumer: "c", Mode: ordering.Hold, Keep: true, First: 1}))
 	nothing := func(context.Context, *onerow.Tx, ordering.Message, *struct{}) error { return nil }
@@ -111,8 +112,8 @@ func TestParkedCost(t *testing.T) {
 	}
 }
 
-// filled is a schema with a stream of as many applied messages, as many streams of another consumer and of this one, of which a tenth has
-// parked messages, and as many dead letters of one queue and of another.
+// filled is a schema with a stream of as many applied messages, as many streams of another consumer and of
+// this one, of which a tenth has parked messages, and as many dead letters of one queue and of another.
 func filled(t *testing.T, rows int, level sql.IsolationLevel) string {
 	db, dsn := open(t, dbtest.Isolation(level))
 	exec(t, db, "INSERT INTO onerow_stream (consumer, stream, epoch, last_seq, state, updated_at) VALUES ('c', 'ours', 1, ?, '{}', UTC_TIMESTAMP(6))", rows)
@@ -130,7 +131,8 @@ func filled(t *testing.T, rows int, level sql.IsolationLevel) string {
 	return dsn
 }
 
-// TestCosts: what a call reads and locks depends neither on its stream's messages nor on other streams and queues.
+// TestCosts: what a call reads and locks depends neither on its stream's messages nor on other streams and
+// queues.
 func TestCosts(t *testing.T) {
 	guard := must(ordering.New[struct{}](ordering.Config{Consumer: "c", Mode: ordering.Hold, Keep: true, First: 1}))
 	lossy := must(ordering.New[struct{}](ordering.Config{Consumer: "e", Mode: ordering.Hold, First: 1}))

@@ -73,7 +73,8 @@ func one(ctx context.Context, tx *onerow.Tx, m ordering.Message, s *runState) er
 	return err
 }
 
-// verb is a verb under faults: its guard, the messages before it, the call, and how many fault points it has at least.
+// verb is a verb under faults: its guard, the messages before it, the call, and how many fault points it has
+// at least.
 type verb struct {
 	name   string
 	g      *ordering.Guard[runState]
@@ -151,7 +152,8 @@ func TestSurvivesFaults(t *testing.T) {
 	}
 }
 
-// TestFaultsCatchTheNaiveTwins: the context written first, and the writes in transactions of their own; adding without a guard.
+// TestFaultsCatchTheNaiveTwins: the context written first, and the writes in transactions of their own;
+// adding without a guard.
 func TestFaultsCatchTheNaiveTwins(t *testing.T) {
 	_, dsn := open(t)
 	g := must(ordering.New[runState](ordering.Config{Consumer: "c"}))

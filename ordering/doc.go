@@ -67,9 +67,9 @@
 //
 // # What is not promised
 //
-// That two senders' clocks agree, or never tick twice at once: one stream, or one
-// row, should have one sender. Duplicates of messages older than what [Forget]
-// left, or newer than the snapshot of the caller's transaction, are Late or Stale. Gaps that never close: [Guard.Skip] says that they will not.
+// That two senders' clocks agree, or never tick twice at once: one stream, or one row, should have one
+// sender. Duplicates of messages older than what [Forget] left, or newer than the snapshot of the caller's
+// transaction, are Late or Stale. Gaps that never close: [Guard.Skip] says that they will not.
 //
 // # What it costs
 //

@@ -10,8 +10,8 @@ import (
 	"github.com/onerow/onerow/ordering"
 )
 
-// TestEndedUnsaid: MariaDB answers some statements that it ends before their first row with OK and no row. Each message is applied once
-// and no longer parked all the same.
+// TestEndedUnsaid: MariaDB answers some statements that it ends before their first row with OK and no row.
+// Each message is applied once and no longer parked all the same.
 func TestEndedUnsaid(t *testing.T) {
 	const streams = 60
 	db, dsn := open(t)

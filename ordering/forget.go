@@ -11,7 +11,8 @@ import (
 	"github.com/onerow/onerow/internal/purge"
 )
 
-// oldMessages are found by the index received_at, oldest first and without a lock, and deleted by the primary key.
+// oldMessages are found by the index received_at, oldest first and without a lock, and deleted by the primary
+// key.
 var oldMessages = purge.Table{
 	Find: `SELECT stream, epoch, seq FROM onerow_stream_message FORCE INDEX (received_at) WHERE consumer = ? AND applied = 1
  AND received_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND ORDER BY received_at LIMIT ?`,

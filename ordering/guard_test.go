@@ -111,7 +111,8 @@ func TestArguments(t *testing.T) {
 
 var errPoison = errors.New("cannot be applied")
 
-// TestPoison: a parked message that fails holds the stream and undoes nothing before it; the reason removed, Release goes on.
+// TestPoison: a parked message that fails holds the stream and undoes nothing before it; the reason removed,
+// Release goes on.
 func TestPoison(t *testing.T) {
 	for _, keep := range []bool{false, true} {
 		db, _ := open(t)
@@ -217,7 +218,8 @@ func TestLongGap(t *testing.T) {
 	}
 }
 
-// TestRace: 8 consumers deliver the same messages, shuffled, at once: each message is applied once and in order.
+// TestRace: 8 consumers deliver the same messages, shuffled, at once: each message is applied once and in
+// order.
 func TestRace(t *testing.T) {
 	for _, level := range levels {
 		t.Run(level.String(), func(t *testing.T) {

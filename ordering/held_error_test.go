@@ -12,8 +12,9 @@ import (
 	"github.com/onerow/onerow/ordering"
 )
 
-// TestHeldByAnErrorOfElsewhere: what the function answers for a parked message holds the stream there, whatever kind of error it
-// is: a refusal by another database, a call that timed out. The messages before it stay applied.
+// TestHeldByAnErrorOfElsewhere: what the function answers for a parked message holds the stream there,
+// whatever kind of error it is: a refusal by another database, a call that timed out. The messages before it
+// stay applied.
 func TestHeldByAnErrorOfElsewhere(t *testing.T) {
 	for _, tt := range []struct {
 		name string

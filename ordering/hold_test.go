@@ -36,7 +36,8 @@ func TestSkipTheStartOfAnEpoch(t *testing.T) {
 	}
 }
 
-// TestParkedBehindPoison: in a caller's transaction, as on a pool, an early message is parked though the stream is held.
+// TestParkedBehindPoison: in a caller's transaction, as on a pool, an early message is parked though the
+// stream is held.
 func TestParkedBehindPoison(t *testing.T) {
 	db, _ := open(t)
 	ctx := t.Context()
@@ -56,7 +57,8 @@ func TestParkedBehindPoison(t *testing.T) {
 	}
 }
 
-// TestHostile: a time that no DATETIME has would become NULL, under which a retry adds again; a reason need not be text.
+// TestHostile: a time that no DATETIME has would become NULL, under which a retry adds again; a reason need
+// not be text.
 func TestHostile(t *testing.T) {
 	db, _ := open(t)
 	exec(t, db, "INSERT INTO runner (id, name, points) VALUES (1, 'Ann', 0)")

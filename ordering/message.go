@@ -33,8 +33,8 @@ func (g *Guard[S]) refusal(ctx context.Context, tx *onerow.Tx, c Context[S], m M
 	return Duplicate, nil
 }
 
-// All by the primary key, under the lock of the stream's context row. Ranges say FORCE INDEX: the other index begins with the
-// parked messages of all streams, and a server that takes it locks those.
+// All by the primary key, under the lock of the stream's context row. Ranges say FORCE INDEX: the other index
+// begins with the parked messages of all streams, and a server that takes it locks those.
 const (
 	sqlPark = `INSERT INTO onerow_stream_message (consumer, stream, epoch, seq, applied, payload, received_at)
  VALUES (?, ?, ?, ?, 0, ?, UTC_TIMESTAMP(6))`
@@ -43,8 +43,8 @@ const (
 	sqlKeep = `INSERT INTO onerow_stream_message (consumer, stream, epoch, seq, applied, payload, received_at)
  VALUES (?, ?, ?, ?, 1, ?, UTC_TIMESTAMP(6)) ON DUPLICATE KEY UPDATE applied = 1`
 	sqlUnpark = `DELETE m FROM onerow_stream_message AS m WHERE consumer = ? AND stream = ? AND epoch = ? AND seq = ? AND applied = 0`
-	// A new epoch: what is parked behind the last message and before that epoch never gets its turn. At most MaxHeld rows; what is
-	// kept lies before them.
+	// A new epoch: what is parked behind the last message and before that epoch never gets its turn. At most
+	// MaxHeld rows; what is kept lies before them.
 	sqlDropEpochs = `DELETE m FROM onerow_stream_message AS m FORCE INDEX (PRIMARY) WHERE consumer = ? AND stream = ?
  AND (epoch = ? AND seq > ? OR epoch > ? AND epoch < ?) AND applied = 0`
 )

@@ -15,8 +15,8 @@ import (
 	"github.com/onerow/onerow/ordering"
 )
 
-// cutter opens connections that break now and then, between any two packets: a request that never leaves, an answer that never
-// arrives while the server goes on.
+// cutter opens connections that break now and then, between any two packets: a request that never leaves, an
+// answer that never arrives while the server goes on.
 type cutter struct {
 	dialer net.Dialer
 	cuts   atomic.Int64
@@ -81,7 +81,8 @@ func day(rnd *rand.Rand, user int64) (messages []ping, delivered []ping) {
 	return messages, delivered
 }
 
-// TestRunners: any permutation with duplicates of a day of messages, cuts between any two packets, redelivery until an answer comes.
+// TestRunners: any permutation with duplicates of a day of messages, cuts between any two packets, redelivery
+// until an answer comes.
 func TestRunners(t *testing.T) {
 	for _, mode := range []ordering.Mode{ordering.Reject, ordering.Hold} {
 		for _, keep := range []bool{false, true} {
@@ -128,7 +129,8 @@ func TestRunners(t *testing.T) {
 	}
 }
 
-// raising are the messages that raised the maximum, in the order of their delivery, which is the order of their numbers.
+// raising are the messages that raised the maximum, in the order of their delivery, which is the order of
+// their numbers.
 func raising(delivered []ping) (all []ping) {
 	last := int64(0)
 	for _, p := range delivered {

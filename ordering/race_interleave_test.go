@@ -55,7 +55,8 @@ func inOrder(want ...int64) call {
 	}
 }
 
-// given is a call of Apply with one write, on a pool or in a caller's transaction that has taken its snapshot.
+// given is a call of Apply with one write, on a pool or in a caller's transaction that has taken its
+// snapshot.
 func given(h *racetest.Answers, g *ordering.Guard[runState], m ordering.Message, joined bool) call {
 	return func(ctx context.Context, db *sql.DB) error {
 		var res ordering.Result[runState]
@@ -212,7 +213,8 @@ func (r race) workflow(dsn string, h *racetest.Answers) crashtest.Race {
 	return crashtest.Race{Workflow: w, Calls: r.calls, AsOnce: r.once, Every: 100, Preemptions: 4 - len(r.calls)}
 }
 
-// TestInterleave steps every verb, and the pairs that meet at a stream or a row, through the interleavings of their statements.
+// TestInterleave steps every verb, and the pairs that meet at a stream or a row, through the interleavings of
+// their statements.
 func TestInterleave(t *testing.T) {
 	for _, level := range levels {
 		t.Run(level.String(), func(t *testing.T) {
@@ -226,7 +228,8 @@ func TestInterleave(t *testing.T) {
 	}
 }
 
-// TestInterleaveCatchesTheNaiveTwins: reading the sequence, the time or the points, comparing here, and writing.
+// TestInterleaveCatchesTheNaiveTwins: reading the sequence, the time or the points, comparing here, and
+// writing.
 func TestInterleaveCatchesTheNaiveTwins(t *testing.T) {
 	naive := func(read string, write ...string) call {
 		return func(ctx context.Context, db *sql.DB) error {

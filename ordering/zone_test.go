@@ -26,8 +26,8 @@ func TestClocks(t *testing.T) {
 	})
 }
 
-// TestForgetInEachZone: what came a minute too late stays, what came a minute before that goes; and how long a stream
-// waits is told in each zone.
+// TestForgetInEachZone: what came a minute too late stays, what came a minute before that goes; and how long
+// a stream waits is told in each zone.
 func TestForgetInEachZone(t *testing.T) {
 	zonetest.Each(t, func(t *testing.T, zone dbtest.Option) {
 		db, _ := open(t, zone)

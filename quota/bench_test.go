@@ -12,9 +12,9 @@ import (
 	"github.com/onerow/onerow/quota"
 )
 
-// BenchmarkRecalculate: an owner has 10,000 rows and the limit moves by one, with a mark. Beside it, in turn, the floor by hand: the
-// same flag by two range updates in one transaction, with nothing that keeps two of them apart and nothing that remembers
-// the work. The ratio counts, not the figures.
+// BenchmarkRecalculate: an owner has 10,000 rows and the limit moves by one, with a mark. Beside it, in turn,
+// the floor by hand: the same flag by two range updates in one transaction, with nothing that keeps two of
+// them apart and nothing that remembers the work. The ratio counts, not the figures.
 func BenchmarkRecalculate(b *testing.B) {
 	db, _ := open(b, order{})
 	r := order{}.rule(b)

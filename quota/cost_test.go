@@ -14,7 +14,8 @@ import (
 	"github.com/onerow/onerow/quota"
 )
 
-// filled is a schema with an owner of as many rows, and as many owners of one row, all marked, and all changed at one time.
+// filled is a schema with an owner of as many rows, and as many owners of one row, all marked, and all
+// changed at one time.
 func filled(t *testing.T, o order, rows int, level sql.IsolationLevel) string {
 	db, dsn := open(t, o, dbtest.Isolation(level))
 	for _, owner := range []string{"1", "1000 + i"} {
@@ -29,7 +30,8 @@ func filled(t *testing.T, o order, rows int, level sql.IsolationLevel) string {
 	return dsn
 }
 
-// TestCosts: what is read and locked depends neither on the other owners, nor on how many rows the owner has on the right side.
+// TestCosts: what is read and locked depends neither on the other owners, nor on how many rows the owner has
+// on the right side.
 func TestCosts(t *testing.T) {
 	for _, o := range []order{orders[0], orders[3]} {
 		rule := o.rule(t)

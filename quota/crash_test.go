@@ -14,7 +14,8 @@ import (
 	"github.com/onerow/onerow/quota"
 )
 
-// verb is a verb under faults: the call, the tables that compare as sets, and how many fault points it has at least.
+// verb is a verb under faults: the call, the tables that compare as sets, and how many fault points it has at
+// least.
 type verb struct {
 	name string
 	call func(ctx context.Context, db *sql.DB) error

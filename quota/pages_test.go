@@ -8,7 +8,8 @@ import (
 	"github.com/onerow/onerow/quota"
 )
 
-// TestRecheckPages: owners that changed at one time are looked at once each, in pages of any size, with ids beyond 2^62 too.
+// TestRecheckPages: owners that changed at one time are looked at once each, in pages of any size, with ids
+// beyond 2^62 too.
 func TestRecheckPages(t *testing.T) {
 	db, _ := open(t, order{})
 	r := order{}.rule(t)

@@ -16,8 +16,9 @@ import (
 	"github.com/onerow/onerow/quota"
 )
 
-// TestConverges: 16 goroutines create, delete and move rows and change limits, each with a mark in its transaction; recalculations
-// and sweeps of three sweepers run beside them. After the last sweep every flag is as a sort in Go says.
+// TestConverges: 16 goroutines create, delete and move rows and change limits, each with a mark in its
+// transaction; recalculations and sweeps of three sweepers run beside them. After the last sweep every flag
+// is as a sort in Go says.
 func TestConverges(t *testing.T) {
 	for _, level := range levels {
 		for _, o := range orders {
@@ -112,8 +113,8 @@ func mutate(ctx context.Context, db *sql.DB, rnd *rand.Rand, user int) error {
 	})
 }
 
-// TestSlowRecalculation: one that has read its limit and then takes its time cannot undo what a newer one did, for the newer one
-// waits for it.
+// TestSlowRecalculation: one that has read its limit and then takes its time cannot undo what a newer one
+// did, for the newer one waits for it.
 func TestSlowRecalculation(t *testing.T) {
 	for _, level := range levels {
 		t.Run(level.String(), func(t *testing.T) {
@@ -161,8 +162,8 @@ func TestSlowRecalculation(t *testing.T) {
 	}
 }
 
-// TestNoMarkIsLost: ids commit out of order. The mark with the lower id commits after the recalculation that deletes the higher one,
-// and is still there; so is one that comes while the recalculation runs.
+// TestNoMarkIsLost: ids commit out of order. The mark with the lower id commits after the recalculation that
+// deletes the higher one, and is still there; so is one that comes while the recalculation runs.
 func TestNoMarkIsLost(t *testing.T) {
 	for _, level := range levels {
 		t.Run(level.String(), func(t *testing.T) {
@@ -203,8 +204,9 @@ func TestNoMarkIsLost(t *testing.T) {
 	}
 }
 
-// TestJoined: in the caller's transaction the flags follow in the same commit, or not at all. When the transaction's snapshot is
-// older than somebody else's recalculation, nothing is written from it, and a mark asks for another one.
+// TestJoined: in the caller's transaction the flags follow in the same commit, or not at all. When the
+// transaction's snapshot is older than somebody else's recalculation, nothing is written from it, and a mark
+// asks for another one.
 func TestJoined(t *testing.T) {
 	for _, level := range levels {
 		t.Run(level.String(), func(t *testing.T) {

@@ -38,8 +38,9 @@ const (
 	lowerLimit    = `UPDATE user SET projects = 1 WHERE id = 7`
 )
 
-// TestInterleave steps recalculations, settles and sweeps of one owner through the orders of their statements, against each other and against
-// mutations that mark. Whatever the order: no mark is lost, and once settled all flags are right.
+// TestInterleave steps recalculations, settles and sweeps of one owner through the orders of their
+// statements, against each other and against mutations that mark. Whatever the order: no mark is lost, and
+// once settled all flags are right.
 func TestInterleave(t *testing.T) {
 	o := order{by: "position", descending: true}
 	r := o.rule(t)
@@ -66,7 +67,8 @@ func TestInterleave(t *testing.T) {
 	races := []struct {
 		name string
 		a, b call // without b: a, twice
-		// settled: the two leave the flags right and no mark of theirs; otherwise the mark of what came in between may be left for the sweep.
+		// settled: the two leave the flags right and no mark of theirs; otherwise the mark of what came in
+		// between may be left for the sweep.
 		settled bool
 	}{
 		{"recalculate, twice", recalculate, nil, true},
@@ -147,8 +149,8 @@ func judge(o order, r *quota.Rule, settled bool) func(context.Context, *sql.DB, 
 	}
 }
 
-// TestInterleaveNaiveTwins is the negative control: recalculations without the generation, marks that are deleted up to an id, and a mark
-// that is not in its mutation's transaction.
+// TestInterleaveNaiveTwins is the negative control: recalculations without the generation, marks that are
+// deleted up to an id, and a mark that is not in its mutation's transaction.
 func TestInterleaveNaiveTwins(t *testing.T) {
 	o := order{by: "position", descending: true}
 	r := o.rule(t)
@@ -215,7 +217,8 @@ func TestInterleaveNaiveTwins(t *testing.T) {
 			[]string{"SELECT projects FROM user WHERE id = 7", "COMMIT", "SELECT projects FROM user WHERE id = ?"}}, // read before the limit, and after it
 		{"mark on its own, before the mutation", markFirst, recalculate,
 			[]string{"INSERT INTO onerow_quota_mark", "SELECT projects FROM user", "UPDATE user SET projects"}},
-		// Ids commit out of order: the mark with the lower id is there before the recalculation, and not committed.
+		// Ids commit out of order: the mark with the lower id is there before the recalculation, and not
+		// committed.
 		{"recalculate: marks deleted up to an id", first, func(ctx context.Context, db *sql.DB) error {
 			return errors.Join(quota.Mark(ctx, db, "project", 7), upTo(ctx, db))
 		}, []string{"INSERT INTO onerow_quota_mark", "SELECT projects FROM user", "UPDATE user SET projects"}},

@@ -19,8 +19,8 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// TestFlags moves the limit of one user through everything that it may be, in all orders and with all settings of the driver that
-// change what it answers.
+// TestFlags moves the limit of one user through everything that it may be, in all orders and with all
+// settings of the driver that change what it answers.
 func TestFlags(t *testing.T) {
 	settings := []dbtest.Option{dbtest.Param("clientFoundRows", "true"), dbtest.Param("interpolateParams", "false"),
 		dbtest.Param("parseTime", "false"), dbtest.Isolation(sql.LevelRepeatableRead)}
@@ -209,7 +209,8 @@ func TestManyMarksAndFlags(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Three transactions: 10,000 flags, then the other 2,260 with 10,000 marks, then the marks that are left and one that says so.
+	// Three transactions: 10,000 flags, then the other 2,260 with 10,000 marks, then the marks that are left
+	// and one that says so.
 	if want := 2 + 5 + 10 + 1 + (2 + 5 + 3 + 10 + 1 + 1) + (2 + 5 + 2 + 1); len(log) != want {
 		t.Errorf("%d statements, want %d:\n%s", len(log), want, log)
 	}
@@ -238,8 +239,9 @@ func TestManyMarksAndFlags(t *testing.T) {
 	wantFlags(t, db, o, 7)
 }
 
-// TestWritesLockNothingElse: the writes use the primary key, however long their lists are. So while a recalculation's transaction is
-// still open, marks of the same owner and of others are appended, and rows are made, without a wait.
+// TestWritesLockNothingElse: the writes use the primary key, however long their lists are. So while a
+// recalculation's transaction is still open, marks of the same owner and of others are appended, and rows are
+// made, without a wait.
 func TestWritesLockNothingElse(t *testing.T) {
 	for _, level := range levels {
 		t.Run(level.String(), func(t *testing.T) {

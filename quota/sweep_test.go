@@ -15,7 +15,8 @@ import (
 	"github.com/onerow/onerow/quota"
 )
 
-// TestSweepOrder: oldest mark first, a batch at a time; an owner that fails is passed over and met again in the next lap.
+// TestSweepOrder: oldest mark first, a batch at a time; an owner that fails is passed over and met again in
+// the next lap.
 func TestSweepOrder(t *testing.T) {
 	db, _ := open(t, order{})
 	var seen []int64
@@ -70,8 +71,9 @@ func equal(a, b []int64) bool {
 	return true
 }
 
-// TestRecheck: owners that changed lately are looked at again, page by page, and what somebody broke without a mark is put right. A
-// look that finds nothing writes nothing and does not make the owner "changed lately" again.
+// TestRecheck: owners that changed lately are looked at again, page by page, and what somebody broke without
+// a mark is put right. A look that finds nothing writes nothing and does not make the owner "changed lately"
+// again.
 func TestRecheck(t *testing.T) {
 	db, _ := open(t, order{})
 	r := order{}.rule(t)
@@ -144,7 +146,8 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// TestRun: it settles, logs what goes wrong, keeps on, and ends cleanly, also in the middle of a wait for a lock.
+// TestRun: it settles, logs what goes wrong, keeps on, and ends cleanly, also in the middle of a wait for a
+// lock.
 func TestRun(t *testing.T) {
 	db, _ := open(t, order{})
 	var log lockedBuffer

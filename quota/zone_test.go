@@ -26,8 +26,8 @@ func TestClocks(t *testing.T) {
 	})
 }
 
-// TestRecheckInEachZone: an owner whose rows changed within the window is looked at, one that did before is not, and a
-// change makes an owner one of the first.
+// TestRecheckInEachZone: an owner whose rows changed within the window is looked at, one that did before is
+// not, and a change makes an owner one of the first.
 func TestRecheckInEachZone(t *testing.T) {
 	zonetest.Each(t, func(t *testing.T, zone dbtest.Option) {
 		db, _ := open(t, order{}, zone)

@@ -14,8 +14,9 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// filled is a schema with rows of one owner: active ones, copies of one name, archived ones and hidden ones, with screens below the
-// first project, comments below the first screen, remembered requests and finished jobs.
+// filled is a schema with rows of one owner: active ones, copies of one name, archived ones and hidden ones,
+// with screens below the first project, comments below the first screen, remembered requests and finished
+// jobs.
 func filled(t *testing.T, rows int, level sql.IsolationLevel) string {
 	dsn := dbtest.DSN(t, dbtest.Isolation(level))
 	db := dbtest.OpenDSN(t, dsn)

@@ -42,11 +42,11 @@ type Deleted[T any] struct {
 // earlier one takes the earlier time; after a dead job, also of a row that is gone, it
 // queues a new one for the same deletion.
 //
-// Errors means: [ErrUnsupported] for a grace period without an archive table,
-// [ErrIDReused] where both tables have a row of this id, for what is below the one cannot
-// be told from what is below the other; [onerow.ErrOutcomeUnknown], after which it may simply be called again. Statements
-// on a pool, for an active row: BEGIN, SELECT, log, queue, DELETE, mark, COMMIT; as
-// many for an archived row, one more for an active one with a grace period.
+// Errors means: [ErrUnsupported] for a grace period without an archive table, [ErrIDReused] where both tables
+// have a row of this id, for what is below the one cannot be told from what is below the other;
+// [onerow.ErrOutcomeUnknown], after which it may simply be called again. Statements on a pool, for an active
+// row: BEGIN, SELECT, log, queue, DELETE, mark, COMMIT; as many for an archived row, one more for an active
+// one with a grace period.
 func (r *Repo[T]) Delete(ctx context.Context, db onerow.DB, id int64, opts ...DeleteOption) (Deleted[T], error) {
 	var o deleteOptions
 	for _, opt := range opts {

@@ -228,7 +228,8 @@ func twins() []twin {
 	}
 }
 
-// TestInterleaveNaiveTwins is the negative control of TestInterleave: each twin is caught, and the schedule that is printed shows the race.
+// TestInterleaveNaiveTwins is the negative control of TestInterleave: each twin is caught, and the schedule
+// that is printed shows the race.
 func TestInterleaveNaiveTwins(t *testing.T) {
 	for _, level := range levels {
 		t.Run(level.String(), func(t *testing.T) {

@@ -13,7 +13,8 @@ import (
 // greatID is beyond 2^53, so what passes through a float on the way is found.
 const greatID = 1<<62 + 1
 
-// TestListPages: pages of any size give each row once, with great ids too; a hidden row and other owners' are in none.
+// TestListPages: pages of any size give each row once, with great ids too; a hidden row and other owners' are
+// in none.
 func TestListPages(t *testing.T) {
 	for name, first := range map[string]int64{"small ids": 1, "ids beyond 2^31": 1<<31 - 3, "great ids": greatID} {
 		t.Run(name, func(t *testing.T) {

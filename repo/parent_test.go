@@ -68,8 +68,8 @@ func TestNoChildBelowADeletedParent(t *testing.T) {
 	}
 }
 
-// TestChildOfAHiddenParent: below a parent that a deletion hides a child neither moves nor comes, as if the parent were gone;
-// below one that is merely archived it moves.
+// TestChildOfAHiddenParent: below a parent that a deletion hides a child neither moves nor comes, as if the
+// parent were gone; below one that is merely archived it moves.
 func TestChildOfAHiddenParent(t *testing.T) {
 	db := open(t)
 	r, ctx := newRepos(t), t.Context()

@@ -9,7 +9,8 @@ import (
 	"github.com/onerow/onerow/internal/purge"
 )
 
-// oldRequests are found by the index created_at, oldest first and without a lock, and deleted by the primary key.
+// oldRequests are found by the index created_at, oldest first and without a lock, and deleted by the primary
+// key.
 var oldRequests = purge.Table{
 	Find: `SELECT resource, owner, request_id FROM onerow_request FORCE INDEX (created_at)
  WHERE created_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND ORDER BY created_at LIMIT ?`,

@@ -13,7 +13,8 @@ import (
 	"github.com/onerow/onerow/repo"
 )
 
-// TestPurgeRequestsCost: a purge reads and locks what it forgets, however many requests there are, and however many of them are old.
+// TestPurgeRequestsCost: a purge reads and locks what it forgets, however many requests there are, and
+// however many of them are old.
 func TestPurgeRequestsCost(t *testing.T) {
 	filled := func(n int, level sql.IsolationLevel) string {
 		dsn := dbtest.DSN(t, dbtest.Isolation(level))

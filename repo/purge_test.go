@@ -52,8 +52,8 @@ func TestPurgeRequestsInEachZone(t *testing.T) {
 	})
 }
 
-// TestDeleteAfterPurge: when its job and its audit are purged, a deletion of a row that is gone succeeds without a job and logs nothing;
-// and what a hold keeps, it keeps.
+// TestDeleteAfterPurge: when its job and its audit are purged, a deletion of a row that is gone succeeds
+// without a job and logs nothing; and what a hold keeps, it keeps.
 func TestDeleteAfterPurge(t *testing.T) {
 	db, ctx := open(t), t.Context()
 	p := newRepos(t).projects

@@ -23,7 +23,8 @@ var levels = []sql.IsolationLevel{sql.LevelReadCommitted, sql.LevelRepeatableRea
 
 type call = func(ctx context.Context, r repos, db *sql.DB) error
 
-// pair are two requests that come at the same time. Their end must be that of one after the other, unless judge says what else is right.
+// pair are two requests that come at the same time. Their end must be that of one after the other, unless
+// judge says what else is right.
 type pair struct {
 	name  string
 	setup call
@@ -76,7 +77,8 @@ func cancelIn(ctx context.Context, r repos, db onerow.DB) error {
 	return second(r.projects.CancelDelete(ctx, db, 1))
 }
 
-// joined is a request in a caller's transaction that has looked before, so that its snapshot may be older than what the other one did.
+// joined is a request in a caller's transaction that has looked before, so that its snapshot may be older
+// than what the other one did.
 func joined(request func(ctx context.Context, r repos, db onerow.DB) error) call {
 	return func(ctx context.Context, r repos, db *sql.DB) error {
 		return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
@@ -132,8 +134,8 @@ func archivedCoded(ctx context.Context, r repos, db *sql.DB) error {
 	return errors.Join(put(2, "B")(ctx, r, db), setCode(2)(ctx, r, db), second(r.projects.Archive(ctx, db, 2)))
 }
 
-// createScreen has a request id: on MySQL a transaction whose first lock is a share lock, and which waits for it, is not in InnoDB's list
-// of transactions, where crashtest looks for who waits.
+// createScreen has a request id: on MySQL a transaction whose first lock is a share lock, and which waits for
+// it, is not in InnoDB's list of transactions, where crashtest looks for who waits.
 func createScreen(ctx context.Context, r repos, db *sql.DB) error {
 	return second(r.screens.Create(ctx, db, Screen{ProjectID: 1, Filename: "new.png"}, repo.RequestID("s")))
 }
@@ -175,7 +177,8 @@ func requested(ctx context.Context, r repos, db *sql.DB) error {
 
 var errBefore = errors.New("it was taken back before")
 
-// pairs are the requests that may get in each other's way. Setup of a restore notes the deletion that it takes back.
+// pairs are the requests that may get in each other's way. Setup of a restore notes the deletion that it
+// takes back.
 func pairs() []pair {
 	var hiding atomic.Int64
 	hiddenNoted := func(ctx context.Context, r repos, db *sql.DB) error {
@@ -268,7 +271,8 @@ func pairs() []pair {
 		{"update, archive: a value of another index", both(coded, put(2, "B")), setCode(2), archive, nil},
 		{"get, archive", start, get, archive, nil},
 		{"get, activate", archived, get, activate(1), nil},
-		// It logs, publishes and deletes each on its own, so the audit may name the table in which the row was before.
+		// It logs, publishes and deletes each on its own, so the audit may name the table in which the row
+		// was before.
 		{"delete published elsewhere, archive", start, publishedDelete, archive, func(ctx context.Context, db *sql.DB, answers []error) error {
 			var left int
 			err := db.QueryRowContext(ctx, "SELECT (SELECT COUNT(*) FROM project) + (SELECT COUNT(*) FROM project_archive)").Scan(&left)
@@ -327,7 +331,8 @@ func TestInterleave(t *testing.T) {
 	}
 }
 
-// raceWorkflow compares as TestCrash does; it starts with right flags, and each end is held against the invariants.
+// raceWorkflow compares as TestCrash does; it starts with right flags, and each end is held against the
+// invariants.
 func raceWorkflow(setup call, r repos, dsn string, rule *quota.Rule) crashtest.Workflow {
 	w := workflow(verb{setup: setup}, r, dsn)
 	w.Call = nil

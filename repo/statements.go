@@ -48,7 +48,8 @@ func (r *Repo[T]) statements() statements {
 		q.trash = fmt.Sprintf("SELECT deletion_id FROM %s WHERE %s = ? AND deletion_id IS NOT NULL", r.archive.table, id)
 	}
 	if r.res.Owner != "" {
-		// Not by the primary key: MySQL would walk over the rows of others by it, if it believes that they are few.
+		// Not by the primary key: MySQL would walk over the rows of others by it, if it believes that they
+		// are few.
 		page := "SELECT %s, version, '%s' FROM %s IGNORE INDEX (PRIMARY) WHERE %s = ? AND %s > ?%s ORDER BY %[5]s LIMIT ?"
 		q.listActive = fmt.Sprintf(page, list, schema.Active, r.active.table, ident.Quote(r.res.Owner), id, "")
 		q.listArchived = fmt.Sprintf(page, list, schema.Archived, r.archive.table, ident.Quote(r.res.Owner), id, " AND deletion_id IS NULL")

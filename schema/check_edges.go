@@ -159,9 +159,9 @@ func checkAction(above, n Node, e Edge) []error {
 	return nil
 }
 
-// DetachColumns are the columns of the edge that become NULL when the row is detached:
-// those that are neither in the node's key nor in an edge by which its rows are
-// deleted; an edge that the same row cannot have, for its type is another, does not count. A foreign key binds no row of which one of its columns is NULL.
+// DetachColumns are the columns of the edge that become NULL when the row is detached: those that are neither
+// in the node's key nor in an edge by which its rows are deleted; an edge that the same row cannot have, for
+// its type is another, does not count. A foreign key binds no row of which one of its columns is NULL.
 func (n Node) DetachColumns(e Edge) []string {
 	var columns []string
 	for _, col := range e.Columns {

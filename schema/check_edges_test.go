@@ -9,8 +9,8 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// rental is a small shop of somebody else's: staff and stores refer to each other, a category is below a category, payments
-// have a key of two columns, a note is below one of several tables.
+// rental is a small shop of somebody else's: staff and stores refer to each other, a category is below a
+// category, payments have a key of two columns, a note is below one of several tables.
 func rental() schema.Plan {
 	return schema.Plan{Tables: []schema.Table{
 		{Name: "store", Key: []string{"store_id"}, Parents: []schema.Edge{{Table: "staff", Columns: []string{"manager_id"}, OnDelete: schema.OnDeleteDetach}}},

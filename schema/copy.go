@@ -8,8 +8,8 @@ import (
 const (
 	// MaxCopy is the highest number of a copy.
 	MaxCopy = 999_999
-	// MaxStemLength is the longest stem key: what a name's column leaves beside the longest token. Stems of file names are shorter
-	// still, by the longest density and extension.
+	// MaxStemLength is the longest stem key: what a name's column leaves beside the longest token. Stems of
+	// file names are shorter still, by the longest density and extension.
 	MaxStemLength = MaxNameLength - len(" (Copy 999999)")
 
 	maxFileStem = MaxStemLength - maxSuffix
@@ -20,7 +20,8 @@ const (
 
 // ParsedName is a checked name, ready to be stored. Make one with NameKind.Parse.
 //
-// Names with equal Key have equal StemKey and Copy, however they were typed: the three are computed from the key alone.
+// Names with equal Key have equal StemKey and Copy, however they were typed: the three are computed from the
+// key alone.
 type ParsedName struct {
 	Display string // what is stored and shown: as typed, without white space at the ends; at most MaxNameLength characters
 	Key     string // the name key, for the unique index; at most MaxKeyLength characters
@@ -30,12 +31,13 @@ type ParsedName struct {
 	kind NameKind
 }
 
-// Parse checks a name and computes all that is stored with it. The errors are those of Name or FilenameBase; an unknown kind is an error
-// too.
+// Parse checks a name and computes all that is stored with it. The errors are those of Name or FilenameBase;
+// an unknown kind is an error too.
 //
-// A copy token is " (Copy N)" with 1 ≤ N ≤ MaxCopy, no leading zero, behind a stem that is not empty; in a file name it stands before
-// density and extension. Anything else is plain text. As for keys, case, width and the amount of white space do not matter: "x  (copy 1)" has
-// the key of "x (Copy 1)", so it has its stem and number, too.
+// A copy token is " (Copy N)" with 1 ≤ N ≤ MaxCopy, no leading zero, behind a stem that is not empty; in a
+// file name it stands before density and extension. Anything else is plain text. As for keys, case, width and
+// the amount of white space do not matter: "x (copy 1)" has the key of "x (Copy 1)", so it has its stem and
+// number, too.
 func (k NameKind) Parse(s string) (ParsedName, error) {
 	c, err := k.clean(s)
 	if err != nil {
@@ -45,13 +47,14 @@ func (k NameKind) Parse(s string) (ParsedName, error) {
 	return ParsedName{Display: c.display, Key: c.key, StemKey: k.cutStem(stem), Copy: n, kind: k}, nil
 }
 
-// WithCopy returns the name of copy n of the same stem: "Email Campaign" and "Email Campaign (Copy 7)" both give "Email Campaign (Copy 1)"
-// for 1, and "home@2x.png" gives "home (Copy 1)@2x.png". It succeeds for every parsed name and every n from 1 to MaxCopy; any other n is a
-// *CopyError, ErrTooManyCopies. The result is a valid name whose Copy is n and whose StemKey is CopyStemKey, for every n.
+// WithCopy returns the name of copy n of the same stem: "Email Campaign" and "Email Campaign (Copy 7)" both
+// give "Email Campaign (Copy 1)" for 1, and "home@2x.png" gives "home (Copy 1)@2x.png". It succeeds for every
+// parsed name and every n from 1 to MaxCopy; any other n is a *CopyError, ErrTooManyCopies. The result is a
+// valid name whose Copy is n and whose StemKey is CopyStemKey, for every n.
 //
-// What is replaced is only a token exactly as WithCopy writes it: the user who typed "x (copy 1)" sees "x (copy 1) (Copy 1)". A long stem is
-// cut at its end, never through a character; where it is folded longer ("ß"), or has more characters than its key, the last ones may be written
-// as in the key.
+// What is replaced is only a token exactly as WithCopy writes it: the user who typed "x (copy 1)" sees "x
+// (copy 1) (Copy 1)". A long stem is cut at its end, never through a character; where it is folded longer
+// ("ß"), or has more characters than its key, the last ones may be written as in the key.
 func (p ParsedName) WithCopy(n int) (ParsedName, error) {
 	if n < 1 || n > MaxCopy {
 		return ParsedName{}, &CopyError{Name: shorten(p.Display), Copy: n}
@@ -63,14 +66,16 @@ func (p ParsedName) WithCopy(n int) (ParsedName, error) {
 	return p.kind.Parse(fitStem(display, key, p.kind.maxStem()) + copyOpen + strconv.Itoa(n) + copyClose + suffix)
 }
 
-// CopyStemKey returns the StemKey that every name from WithCopy has: look up the highest copy number under this one. It is StemKey, unless
-// the name has a token that is not exactly as WithCopy writes it ("x (copy 1)"). It fails only where WithCopy fails.
+// CopyStemKey returns the StemKey that every name from WithCopy has: look up the highest copy number under
+// this one. It is StemKey, unless the name has a token that is not exactly as WithCopy writes it ("x (copy
+// 1)"). It fails only where WithCopy fails.
 func (p ParsedName) CopyStemKey() (string, error) {
 	_, key, _, err := p.copyStem()
 	return key, err
 }
 
-// copyStem returns the stem as displayed (not cut), the stem key of all copies (cut), and the suffix as displayed.
+// copyStem returns the stem as displayed (not cut), the stem key of all copies (cut), and the suffix as
+// displayed.
 func (p ParsedName) copyStem() (display, key, suffix string, err error) {
 	c, err := p.kind.clean(p.Display)
 	if err != nil {
@@ -87,8 +92,8 @@ func (p ParsedName) copyStem() (display, key, suffix string, err error) {
 	return display, p.kind.cutStem(key), suffix, nil
 }
 
-// cutToken cuts the copy token, with this spelling of its beginning, from the end of s. Without one it returns s and 0. As s is trimmed,
-// a stem that is there is not empty.
+// cutToken cuts the copy token, with this spelling of its beginning, from the end of s. Without one it
+// returns s and 0. As s is trimmed, a stem that is there is not empty.
 func cutToken(s, open string) (stem string, n int) {
 	at := strings.LastIndex(s, open)
 	number, closed := strings.CutSuffix(s, copyClose)

@@ -58,8 +58,8 @@ func TestDDLText(t *testing.T) {
 	}
 }
 
-// TestDDLRuns on this server, in strict mode and in the server's own, and makes what Verify wants; also where an application's index
-// is called what one of the toolkit's is, and where names are as long as names can be.
+// TestDDLRuns on this server, in strict mode and in the server's own, and makes what Verify wants; also where
+// an application's index is called what one of the toolkit's is, and where names are as long as names can be.
 func TestDDLRuns(t *testing.T) {
 	long := func(c string) string { return strings.Repeat(c, 64) }
 	plans := map[string]schema.Plan{

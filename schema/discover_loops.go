@@ -43,10 +43,10 @@ func (d *discovery) asNodes(references []*reference) (nodes []Node, at map[strin
 	return nodes, at
 }
 
-// weakest is the edge of the component at which it is broken: nil if there is none.
-// Edges that can be detached as a whole come before those of which a part can, those
-// that the database does not delete by itself before those it does, those that lead back towards a root before those that lead away from it; then those
-// that leave least of the loop; then the order of names decides.
+// weakest is the edge of the component at which it is broken: nil if there is none. Edges that can be
+// detached as a whole come before those of which a part can, those that the database does not delete by
+// itself before those it does, those that lead back towards a root before those that lead away from it; then
+// those that leave least of the loop; then the order of names decides.
 func (d *discovery) weakest(references []*reference, nodes []Node, at map[string]int, part []int) (best *reference, why string) {
 	type choice struct {
 		r                            *reference

@@ -40,8 +40,8 @@ func own(t testing.TB, db *sql.DB, plan schema.Plan) []schema.Difference {
 	return slices.DeleteFunc(differences(t, db, plan), func(d schema.Difference) bool { return strings.HasPrefix(d.Table, "onerow_") })
 }
 
-// shop has a loop of staff and stores, a table that refers to itself, keys of two columns, of text and of bytes, a reference
-// that is no primary key, and every rule.
+// shop has a loop of staff and stores, a table that refers to itself, keys of two columns, of text and of
+// bytes, a reference that is no primary key, and every rule.
 var shop = []string{
 	"CREATE TABLE country (code CHAR(2) PRIMARY KEY)",
 	"CREATE TABLE staff (staff_id INT UNSIGNED PRIMARY KEY, Store_ID INT UNSIGNED NOT NULL, boss_id INT UNSIGNED NULL, country CHAR(2), FOREIGN KEY (boss_id) REFERENCES staff (staff_id), FOREIGN KEY (country) REFERENCES country (code) ON DELETE CASCADE)",

@@ -32,8 +32,8 @@ func fixPlan() Plan {
 	}
 }
 
-// What makes the tables of the plan and fills them: times on both sides of a change of summer time, defaults, comments, a
-// collation that is not the table's, a generated column, NULLs, an unsigned column, the id 0.
+// What makes the tables of the plan and fills them: times on both sides of a change of summer time, defaults,
+// comments, a collation that is not the table's, a generated column, NULLs, an unsigned column, the id 0.
 func resourceTables() []string {
 	stmts := fixPlan().DDL()
 	for i := range stmts {

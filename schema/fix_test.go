@@ -25,7 +25,8 @@ type fixCase struct {
 	says   string   // a part of the problem
 	sql    string   // a part of the statement that is printed, "" where there must be none
 	recipe []string // what the words say, where there is no statement
-	// may are what may change, each a part of a line of the snapshot: the property of a column that the difference is about.
+	// may are what may change, each a part of a line of the snapshot: the property of a column that the
+	// difference is about.
 	may  []string
 	left []kind // what is said next, after the statements
 	tool bool   // with the toolkit's tables
@@ -35,9 +36,10 @@ type fixCase struct {
 	rights []string
 }
 
-// TestFixes: for every kind of difference, what is printed is tried on tables with rows, in the order in which it is printed, in
-// sessions of two time zones, one of them not strict. No value, default, comment, collation or key changes but the one that the
-// difference is about, and Verify is content, or says what is next.
+// TestFixes: for every kind of difference, what is printed is tried on tables with rows, in the order in
+// which it is printed, in sessions of two time zones, one of them not strict. No value, default, comment,
+// collation or key changes but the one that the difference is about, and Verify is content, or says what is
+// next.
 func TestFixes(t *testing.T) {
 	tried := map[kind]bool{}
 	kinds := declaredKinds(t)
@@ -139,7 +141,8 @@ func tryFix(t *testing.T, c fixCase, session map[string]string) {
 	}
 }
 
-// world makes the tables, fills and breaks them, and returns pools for the test, for the person who mends and for who looks.
+// world makes the tables, fills and breaks them, and returns pools for the test, for the person who mends and
+// for who looks.
 func world(t *testing.T, c fixCase, tables []string, session map[string]string) (db, person, looks *sql.DB) {
 	t.Helper()
 	db = dbtest.Open(t, dbtest.Param("sql_mode", "%27STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO%27"))
@@ -241,7 +244,8 @@ func list(found []said) string {
 	return b.String()
 }
 
-// snapshot has a line for each property of each table, column and index, and for the values of each column, in the order of the rows' key.
+// snapshot has a line for each property of each table, column and index, and for the values of each column,
+// in the order of the rows' key.
 func snapshot(t *testing.T, db *sql.DB) map[string]string {
 	t.Helper()
 	lines := map[string]string{}

@@ -140,7 +140,8 @@ func checkParse(t *testing.T, s string, a, b int) {
 
 func inRange(n int) int { return int(uint(n)%schema.MaxCopy) + 1 }
 
-// pieces are what hard names are made of. Changing bytes at random hardly ever meets them, so a fuzzer strings them together.
+// pieces are what hard names are made of. Changing bytes at random hardly ever meets them, so a fuzzer
+// strings them together.
 var pieces = []string{
 	"a", "B", "é", "e\u0301", "E\u0301", "ß", "ẞ", "İ", "ı", "Σ", "ς", "ﷺ", "ﬁ", "ﬂ", "½", "①", "⒈", "…", "‥", "．", "＠", "／", "K", "ſ", "J\u030c", "ŉ",
 	"\u0301", "\u0315", "\u0323", "\u0327", "\u0345", "\u034f", "\u0338", "\u3099", "\u093c", "\u0f71", "\u0f73", "\u0f75", "ᾳ", "ᾼ", "ΐ", "¨", "΄",
@@ -149,7 +150,8 @@ var pieces = []string{
 	" (Copy 1)", " (copy 1)", " (Copy 999999)", " (Copy 0)", "(Copy 2)", " （Copy ２）", " (Copy ", ")", "\u0600", "\u2028", "\x00", "\xff", "Ω", "𝓗", "𐐀", "㌀", "ẖ",
 }
 
-// assemble turns bytes into a name: a byte below 160 is a piece, any other repeats the last piece up to 190 times.
+// assemble turns bytes into a name: a byte below 160 is a piece, any other repeats the last piece up to 190
+// times.
 func assemble(program []byte) string {
 	var b strings.Builder
 	last := ""

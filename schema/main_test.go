@@ -11,8 +11,8 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// fullPlan has every kind of resource: a root with names and a quota, file names that are unique below their parent, children
-// without an archive, and names of tables and columns that need quoting.
+// fullPlan has every kind of resource: a root with names and a quota, file names that are unique below their
+// parent, children without an archive, and names of tables and columns that need quoting.
 func fullPlan() schema.Plan {
 	return schema.Plan{Resources: []schema.Resource{{
 		Name: "project", Archive: "project_archive", Owner: "user_id",

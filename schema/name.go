@@ -9,19 +9,23 @@ import (
 
 // Lengths are in characters (Unicode code points), as VARCHAR(n) counts them, never in bytes.
 const (
-	// MaxNameLength is the longest name that is stored, white space at its ends not counted: the length of the name column.
+	// MaxNameLength is the longest name that is stored, white space at its ends not counted: the length of
+	// the name column.
 	MaxNameLength = 200
-	// MaxKeyLength is the longest name key: the length of the key column. A key may be longer than its name ("ß" folds to "ss").
+	// MaxKeyLength is the longest name key: the length of the key column. A key may be longer than its name
+	// ("ß" folds to "ss").
 	MaxKeyLength = 255
 )
 
-// NameKind says how a resource's names are turned into keys. The values are also the spellings in a YAML plan.
+// NameKind says how a resource's names are turned into keys. The values are also the spellings in a YAML
+// plan.
 type NameKind string
 
 const (
 	// KindName is a title such as "Email Campaign"; its key is Name.
 	KindName NameKind = "name"
-	// KindFilename is a file name such as "home@2x.png"; its key is FilenameBase, and a copy's token goes before density and extension.
+	// KindFilename is a file name such as "home@2x.png"; its key is FilenameBase, and a copy's token goes
+	// before density and extension.
 	KindFilename NameKind = "filename"
 )
 
@@ -30,34 +34,38 @@ func (k NameKind) Valid() bool {
 	return k == KindName || k == KindFilename
 }
 
-// Key returns the name key of s under this kind, what a lookup by any spelling compares with: Name for KindName, FilenameBase for
-// KindFilename. It equals the Key of Parse, with the same errors.
+// Key returns the name key of s under this kind, what a lookup by any spelling compares with: Name for
+// KindName, FilenameBase for KindFilename. It equals the Key of Parse, with the same errors.
 func (k NameKind) Key(s string) (string, error) {
 	c, err := k.clean(s)
 	return c.key, err
 }
 
-// Name returns the name key of s: the text that stands in the unique index, computed here and compared byte by byte, so that every
-// engine and collation agrees on which names are equal. The key is s with compatibility forms replaced (Unicode NFKC), full case folding
-// ("STRASSE" and "Straße" are one name), white space at the ends removed and every other run of white space turned into one space.
+// Name returns the name key of s: the text that stands in the unique index, computed here and compared byte
+// by byte, so that every engine and collation agrees on which names are equal. The key is s with
+// compatibility forms replaced (Unicode NFKC), full case folding ("STRASSE" and "Straße" are one name), white
+// space at the ends removed and every other run of white space turned into one space.
 //
-// Look-alike letters are not merged: Latin "a" and Cyrillic "а" are two names. Neither are accents ("e" and "é"), and invisible
-// characters inside a name count: they join emoji and shape Arabic and Indic text.
+// Look-alike letters are not merged: Latin "a" and Cyrillic "а" are two names. Neither are accents ("e" and
+// "é"), and invisible characters inside a name count: they join emoji and shape Arabic and Indic text.
 //
-// Name(key) is key again for every key that Name returned, as long as the key is short enough to be a name (MaxNameLength).
+// Name(key) is key again for every key that Name returned, as long as the key is short enough to be a name
+// (MaxNameLength).
 //
 // Every error is a *NameError and wraps one of
-//   - ErrNameInvalid: not UTF-8, or a control character or line break anywhere but at the ends (a tab is white space)
+//   - ErrNameInvalid: not UTF-8, or a control character or line break anywhere but at the ends (a tab is
+//     white space)
 //   - ErrNameEmpty: nothing visible is left
 //   - ErrNameTooLong: a name of more than MaxNameLength or a key of more than MaxKeyLength characters
 //
-// Keys follow the Unicode version of golang.org/x/text; characters that this version does not know yet stay as they are, so a later
-// version may give them another key.
+// Keys follow the Unicode version of golang.org/x/text; characters that this version does not know yet stay
+// as they are, so a later version may give them another key.
 func Name(s string) (key string, err error) {
 	return KindName.Key(s)
 }
 
-// cleaned is a checked name. For a file name, full is key plus suffix, but for white space between the two; for a title they are equal.
+// cleaned is a checked name. For a file name, full is key plus suffix, but for white space between the two;
+// for a title they are equal.
 type cleaned struct {
 	display string // as typed, without white space at the ends
 	full    string // normal form of display
@@ -65,7 +73,8 @@ type cleaned struct {
 	suffix  string // density and extension in normal form
 }
 
-// clean checks s and computes its key. It is the only way to a key, so that lookups and writes cannot disagree.
+// clean checks s and computes its key. It is the only way to a key, so that lookups and writes cannot
+// disagree.
 func (k NameKind) clean(s string) (cleaned, error) {
 	if !k.Valid() {
 		return cleaned{}, fmt.Errorf("schema: unknown name kind %q: use %q or %q", string(k), KindName, KindFilename)
@@ -113,8 +122,8 @@ func invalidUTF8(s string) int {
 	return -1
 }
 
-// forbidden returns the first character that no name may contain and its position counted from 1, or 0, 0. A tab passes: it is
-// white space that people paste.
+// forbidden returns the first character that no name may contain and its position counted from 1, or 0, 0. A
+// tab passes: it is white space that people paste.
 func forbidden(s string) (r rune, position int) {
 	for _, r := range s {
 		position++
@@ -135,8 +144,9 @@ func blank(s, also string) bool {
 	return true
 }
 
-// invisible reports white space, format characters (joiners, direction marks), variation selectors, fillers and the blank Braille
-// pattern. The few format characters of Arabic and its relatives that are drawn do not count.
+// invisible reports white space, format characters (joiners, direction marks), variation selectors, fillers
+// and the blank Braille pattern. The few format characters of Arabic and its relatives that are drawn do not
+// count.
 func invisible(r rune) bool {
 	if r > ' ' && r <= '~' {
 		return false

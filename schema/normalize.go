@@ -10,15 +10,17 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxPasses bounds the search for the fixed point. Two passes find it for all text known, the last one only confirms; the rest is reserve.
+// maxPasses bounds the search for the fixed point. Two passes find it for all text known, the last one only
+// confirms; the rest is reserve.
 const maxPasses = 8
 
-// normalize returns the normal form of s: NFKC, case folded, white space trimmed and collapsed. Folding can undo NFKC (U+0345 turns
-// from a mark into a letter), and NFKC can bring up what has to be folded or collapsed ("¨" is a space and a mark), so the steps are
-// repeated until nothing changes; that makes normalize(normalize(s)) == normalize(s) true by construction. It reports false if it does
-// not settle.
+// normalize returns the normal form of s: NFKC, case folded, white space trimmed and collapsed. Folding can
+// undo NFKC (U+0345 turns from a mark into a letter), and NFKC can bring up what has to be folded or
+// collapsed ("¨" is a space and a mark), so the steps are repeated until nothing changes; that makes
+// normalize(normalize(s)) == normalize(s) true by construction. It reports false if it does not settle.
 //
-// The text is decomposed before it is folded (Unicode 3.13, D146): so "ᾳ" with a further mark meets its own upper case.
+// The text is decomposed before it is folded (Unicode 3.13, D146): so "ᾳ" with a further mark meets its own
+// upper case.
 func normalize(s string) (key string, stable bool) {
 	if key, ok := normalizeASCII(s); ok {
 		return key, true
@@ -35,8 +37,8 @@ func normalize(s string) (key string, stable bool) {
 	return s, false
 }
 
-// upperCherokee finishes the folding of the one script that folds to upper case: cases.Fold swaps its cases back and forth
-// (golang/go#46101).
+// upperCherokee finishes the folding of the one script that folds to upper case: cases.Fold swaps its cases
+// back and forth (golang/go#46101).
 func upperCherokee(r rune) rune {
 	if r >= 0x13A0 && unicode.Is(unicode.Cherokee, r) {
 		return unicode.ToUpper(r)
@@ -44,7 +46,8 @@ func upperCherokee(r rune) rune {
 	return r
 }
 
-// normalizeASCII is normalize for plain ASCII, which NFKC leaves alone. A name that is its own key is returned without a copy.
+// normalizeASCII is normalize for plain ASCII, which NFKC leaves alone. A name that is its own key is
+// returned without a copy.
 func normalizeASCII(s string) (key string, ok bool) {
 	same, space := true, true // space: nothing, or a space, stands before
 	for i := 0; i < len(s); i++ {

@@ -124,8 +124,8 @@ func toolkitPrivileges(marks bool) []Privilege {
 	return append(onToolkit(verbs), privilege(migrationTable, right{"SELECT", []string{"version_id", "is_applied"}, false}))
 }
 
-// PurgePrivileges are the least rights with which the toolkit's own tables are purged, those of other workflows too, where that is not
-// the worker's already. A worker without them works.
+// PurgePrivileges are the least rights with which the toolkit's own tables are purged, those of other
+// workflows too, where that is not the worker's already. A worker without them works.
 func PurgePrivileges() []Privilege {
 	verbs := map[string][]string{}
 	for _, name := range []string{"onerow_deletion", "onerow_request", "onerow_key", "onerow_admission", "onerow_key_audit",

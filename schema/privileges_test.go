@@ -11,8 +11,8 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// user makes a user of that name in the way of the statements (%u is the user, %d the database) and returns a pool of its
-// connections, with the database's name.
+// user makes a user of that name in the way of the statements (%u is the user, %d the database) and returns a
+// pool of its connections, with the database's name.
 func user(t testing.TB, db *sql.DB, suffix string, stmts ...string) (*sql.DB, string, string) {
 	t.Helper()
 	var database string
@@ -46,8 +46,8 @@ func access(t testing.TB, db *sql.DB, plan schema.Plan) schema.Access {
 	return a
 }
 
-// TestPrivileges: a user without any is told the GRANT statements, and with them nothing is missing; taking any one away
-// is seen.
+// TestPrivileges: a user without any is told the GRANT statements, and with them nothing is missing; taking
+// any one away is seen.
 func TestPrivileges(t *testing.T) {
 	db := strange(t, shop...)
 	for _, stmt := range plain().DDL() {

@@ -8,7 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxBackOff is how many characters a cut gives up so as not to part a letter from its marks or an emoji from its family.
+// maxBackOff is how many characters a cut gives up so as not to part a letter from its marks or an emoji from
+// its family.
 const maxBackOff = 32
 
 // maxStem is the longest stem, of the key and of the display text alike.
@@ -19,8 +20,8 @@ func (k NameKind) maxStem() int {
 	return MaxStemLength
 }
 
-// cutStem cuts a stem in normal form to its length. The cut is made on the key and not on the display text, because names with one key
-// must have one stem. The start of a text in normal form is in normal form.
+// cutStem cuts a stem in normal form to its length. The cut is made on the key and not on the display text,
+// because names with one key must have one stem. The start of a text in normal form is in normal form.
 func (k NameKind) cutStem(stem string) string {
 	if len(stem) <= k.maxStem() {
 		return stem
@@ -39,17 +40,18 @@ func (k NameKind) cutStem(stem string) string {
 	return strings.TrimRight(string(runes[:end]), " ")
 }
 
-// joined reports whether a cut between the two characters would break what a reader sees as one: a letter and its marks, the parts of
-// an emoji. An approximation: the cut is right without it, only less pretty.
+// joined reports whether a cut between the two characters would break what a reader sees as one: a letter and
+// its marks, the parts of an emoji. An approximation: the cut is right without it, only less pretty.
 func joined(before, after rune) bool {
 	const zeroWidthJoiner = '\u200d'
 	skinTone := after >= 0x1F3FB && after <= 0x1F3FF
 	return before == zeroWidthJoiner || after == zeroWidthJoiner || skinTone || unicode.IsMark(after)
 }
 
-// fitStem returns a display text of at most limit characters whose normal form is want: as much of text as possible, from its start, and
-// the rest as in want. That rest is there only if text has more characters than want ("e" and an accent for "é") or want ends inside a
-// character of text (the first "s" of "ß"). As want is at most limit characters and its own normal form, there always is a result.
+// fitStem returns a display text of at most limit characters whose normal form is want: as much of text as
+// possible, from its start, and the rest as in want. That rest is there only if text has more characters than
+// want ("e" and an accent for "é") or want ends inside a character of text (the first "s" of "ß"). As want is
+// at most limit characters and its own normal form, there always is a result.
 func fitStem(text, want string, limit int) string {
 	for text = strings.TrimSpace(text); text != ""; {
 		drop := 1

@@ -9,7 +9,8 @@ import (
 	"github.com/onerow/onerow/migrations"
 )
 
-// TestToolkitTables holds what Verify wants of the toolkit's tables against what the migrations make: neither more nor less.
+// TestToolkitTables holds what Verify wants of the toolkit's tables against what the migrations make: neither
+// more nor less.
 func TestToolkitTables(t *testing.T) {
 	db := dbtest.Open(t)
 	if err := migrations.Up(t.Context(), db); err != nil {

@@ -85,25 +85,24 @@ func (e *VerifyError) Is(target error) bool { return target == ErrVerify }
 // deletes is allowed, for the worker deletes the rows before it could fire, and so
 // is a SET NULL that is an edge that detaches; any other one is hidden, and refused.
 //
-// It begins with [onerow.Check] and refuses settings of the session or the server under which a promise cannot
-// hold, with [onerow.ErrSetting].
+// It begins with [onerow.Check] and refuses settings of the session or the server under which a promise
+// cannot hold, with [onerow.ErrSetting].
 //
-// An id is given once: an AUTO_INCREMENT at or below the highest id in the archive, or in
-// what the toolkit keeps of its jobs and deletions, is a difference. Tools that rebuild a table by a copy, and
-// restores of data alone, leave it so. Of deletions only the last hundred jobs are looked at,
-// open and archived. Rows are not read otherwise, so it does not know ids that both tables have.
+// An id is given once: an AUTO_INCREMENT at or below the highest id in the archive, or in what the toolkit
+// keeps of its jobs and deletions, is a difference. Tools that rebuild a table by a copy, and restores of
+// data alone, leave it so. Of deletions only the last hundred jobs are looked at, open and archived. Rows are
+// not read otherwise, so it does not know ids that both tables have.
 //
-// The statement that ends a Fix has been tried on tables with rows, see [Difference]. What
-// could change a value (TIMESTAMP to DATETIME, NULL to NOT NULL, another character set, a key of names that is
-// not there) is said in words, in order; Verify then says what is next.
+// The statement that ends a Fix has been tried on tables with rows, see [Difference]. What could change a
+// value (TIMESTAMP to DATETIME, NULL to NOT NULL, another character set, a key of names that is not there) is
+// said in words, in order; Verify then says what is next.
 //
-// Eight statements, however many tables there are, and two for the ids: on MySQL the second
-// is one for each table with an archive, and one each for jobs and deletions. One more for each table that is
-// not shown, and for each of which a column is to be changed; no writes. SELECT on the tables is enough to read what is there; but
-// information_schema shows a user no table on which it has no right, so neither its
-// foreign keys, and no triggers without the right TRIGGER: [VerifyPrivileges] says
-// whether that is so. Toolkit tables on which the user has no right are left out. Other
-// errors: [ErrPlan], and the driver's.
+// Eight statements, however many tables there are, and two for the ids: on MySQL the second is one for each
+// table with an archive, and one each for jobs and deletions. One more for each table that is not shown, and
+// for each of which a column is to be changed; no writes. SELECT on the tables is enough to read what is
+// there; but information_schema shows a user no table on which it has no right, so neither its foreign keys,
+// and no triggers without the right TRIGGER: [VerifyPrivileges] says whether that is so. Toolkit tables on
+// which the user has no right are left out. Other errors: [ErrPlan], and the driver's.
 func Verify(ctx context.Context, db onerow.DB, plan Plan) error {
 	if err := plan.Check(); err != nil {
 		return err

@@ -17,9 +17,9 @@ import (
 	"github.com/onerow/onerow/internal/ident"
 )
 
-// counter is an AUTO_INCREMENT column, and where its values are kept after their rows have
-// left. The server only knows of the rows that are there: a table that was rebuilt by a copy, or of which the data
-// alone was restored, gives ids a second time.
+// counter is an AUTO_INCREMENT column, and where its values are kept after their rows have left. The server
+// only knows of the rows that are there: a table that was rebuilt by a copy, or of which the data alone was
+// restored, gives ids a second time.
 type counter struct {
 	table, column string
 	toolkits      bool
@@ -62,8 +62,8 @@ func (c *foundColumn) numbers() bool {
 // values are read nowhere else. No lock.
 const sqlHighest = "SELECT MAX(%s) FROM %s"
 
-// sqlLatest is for the ids of deletions, which no index begins with: a deletion has its id
-// a moment before its job has one, so the last jobs hold the highest. 100 rows at the end of the primary key. No lock.
+// sqlLatest is for the ids of deletions, which no index begins with: a deletion has its id a moment before
+// its job has one, so the last jobs hold the highest. 100 rows at the end of the primary key. No lock.
 const sqlLatest = "SELECT MAX(deletion_id) FROM (SELECT deletion_id FROM %s ORDER BY id DESC LIMIT 100) AS latest"
 
 // highestSQL is the query, or "" where the column is not there or nothing makes it cheap.

@@ -12,8 +12,9 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// TestVerifySeesIDsThatAreGivenAgain: a table that was rebuilt by a copy numbers its rows from those that it has, not from those that
-// its archive has. MySQL shows the next id of a table from a cache that is up to a day old; neither that nor the handle matters.
+// TestVerifySeesIDsThatAreGivenAgain: a table that was rebuilt by a copy numbers its rows from those that it
+// has, not from those that its archive has. MySQL shows the next id of a table from a cache that is up to a
+// day old; neither that nor the handle matters.
 func TestVerifySeesIDsThatAreGivenAgain(t *testing.T) {
 	plan := plain()
 	plan.Resources = plan.Resources[:1]

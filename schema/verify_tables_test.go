@@ -8,7 +8,8 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// school is a plan that a person wrote: an archive, an edge with a condition, soft references, one that is kept.
+// school is a plan that a person wrote: an archive, an edge with a condition, soft references, one that is
+// kept.
 func school() (schema.Plan, []string) {
 	return schema.Plan{Tables: []schema.Table{
 			{Name: "class", Key: []string{"school", "no"}},

@@ -33,8 +33,8 @@ func differences(t testing.TB, db *sql.DB, plan schema.Plan) []schema.Difference
 	return detail.Differences
 }
 
-// TestVerifyNamesEachDifference breaks a database in one way, wants exactly the difference that comes of it, and, where the fix is a
-// statement, that running it mends the database.
+// TestVerifyNamesEachDifference breaks a database in one way, wants exactly the difference that comes of it,
+// and, where the fix is a statement, that running it mends the database.
 func TestVerifyNamesEachDifference(t *testing.T) {
 	const byHand = "" // the fix is not one statement
 	cases := []struct {
@@ -174,7 +174,8 @@ func TestVerifyAnEmptyDatabase(t *testing.T) {
 	}
 }
 
-// TestVerifyCosts eight statements and one for each table that is missing, only reads, and needs a database and the right to read.
+// TestVerifyCosts eight statements and one for each table that is missing, only reads, and needs a database
+// and the right to read.
 func TestVerifyCosts(t *testing.T) {
 	plan := plain()
 	plan.Resources = plan.Resources[:2]

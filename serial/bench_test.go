@@ -12,8 +12,8 @@ import (
 	"github.com/onerow/onerow/serial"
 )
 
-// BenchmarkClaim: 16 clients claim from one series, each with a business row. Beside it the floor by hand, without claim keys: the
-// counter by LAST_INSERT_ID and the row. The ratio counts, not the figures.
+// BenchmarkClaim: 16 clients claim from one series, each with a business row. Beside it the floor by hand,
+// without claim keys: the counter by LAST_INSERT_ID and the row. The ratio counts, not the figures.
 func BenchmarkClaim(b *testing.B) {
 	db, _ := open(b)
 	db.SetMaxOpenConns(16)

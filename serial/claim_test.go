@@ -86,7 +86,8 @@ func TestArguments(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// TestJoined: the numbers belong to the transaction: its rollback takes them back, and a snapshot from before does not matter.
+// TestJoined: the numbers belong to the transaction: its rollback takes them back, and a snapshot from before
+// does not matter.
 func TestJoined(t *testing.T) {
 	for _, level := range levels {
 		t.Run(level.String(), func(t *testing.T) {
@@ -136,7 +137,8 @@ func TestHalfClaim(t *testing.T) {
 	}
 }
 
-// TestVoidedSince: a transaction whose snapshot is older than the end of a claim is told that it has been voided, and why.
+// TestVoidedSince: a transaction whose snapshot is older than the end of a claim is told that it has been
+// voided, and why.
 func TestVoidedSince(t *testing.T) {
 	db, _ := open(t, dbtest.Isolation(sql.LevelRepeatableRead), dbtest.StaleWrites())
 	s := series(t, "s")

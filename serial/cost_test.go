@@ -23,8 +23,8 @@ func filled(t *testing.T, rows int, level sql.IsolationLevel) string {
 	return dsn
 }
 
-// TestCosts: what a claim reads and locks depends neither on its series' claims nor on the other series. The report of gaps reads its
-// series, and none of the others.
+// TestCosts: what a claim reads and locks depends neither on its series' claims nor on the other series. The
+// report of gaps reads its series, and none of the others.
 func TestCosts(t *testing.T) {
 	big, small := series(t, "big"), series(t, "s7")
 	for _, level := range levels {

@@ -67,7 +67,8 @@ func TestSurvivesFaults(t *testing.T) {
 	}
 }
 
-// TestFaultsCatchTheNaiveTwin: a counter of its own, moved on before the business transaction, as a Redis INCR is.
+// TestFaultsCatchTheNaiveTwin: a counter of its own, moved on before the business transaction, as a Redis
+// INCR is.
 func TestFaultsCatchTheNaiveTwin(t *testing.T) {
 	_, dsn := open(t)
 	w := faulty(dsn, func(ctx context.Context, db *sql.DB) error {

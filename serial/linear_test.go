@@ -20,8 +20,8 @@ import (
 	"github.com/onerow/onerow/serial"
 )
 
-// cutter opens connections that break now and then: a request that never leaves, or an answer that never arrives while the server
-// goes on.
+// cutter opens connections that break now and then: a request that never leaves, or an answer that never
+// arrives while the server goes on.
 type cutter struct {
 	dialer net.Dialer
 	cuts   atomic.Int64
@@ -65,8 +65,9 @@ func (c *cutConn) Read(b []byte) (int, error) {
 	return c.Conn.Read(b)
 }
 
-// The history: who asked which series for how many numbers under which key, and what came back. An operation that was given up may
-// have happened at any time, or never; it never ends, so it may also come last, where nobody sees it.
+// The history: who asked which series for how many numbers under which key, and what came back. An operation
+// that was given up may have happened at any time, or never; it never ends, so it may also come last, where
+// nobody sees it.
 type ask struct {
 	key    string
 	amount int64
@@ -124,8 +125,8 @@ var model = porcupine.Model{
 	},
 }
 
-// TestLinearizable: 16 clients, 200 series, 10,000 claims, keys that collide, cuts at random. Every history must be one in which the claims of a
-// series happened one after another.
+// TestLinearizable: 16 clients, 200 series, 10,000 claims, keys that collide, cuts at random. Every history
+// must be one in which the claims of a series happened one after another.
 func TestLinearizable(t *testing.T) {
 	db, dsn := open(t)
 	cfg := must(mysql.ParseDSN(dsn))

@@ -7,7 +7,8 @@ import (
 	"github.com/onerow/onerow/serial"
 )
 
-// TestListPages: names that begin with each other, that another collation would take for one, and with bytes below a separator.
+// TestListPages: names that begin with each other, that another collation would take for one, and with bytes
+// below a separator.
 func TestListPages(t *testing.T) {
 	db, _ := open(t)
 	want := []string{"a", "a\x01", "a ", "a,b", "aa", "b", "ä", "ö", "\U0001F600"}

@@ -164,7 +164,8 @@ func (r race) workflow(dsn string, heard *answers) crashtest.Race {
 	return crashtest.Race{Workflow: w, Calls: r.calls, AsOnce: r.once, Every: 150, Preemptions: 4 - len(r.calls)}
 }
 
-// TestInterleave steps every verb, and the pairs that meet at a series, through the interleavings of their statements.
+// TestInterleave steps every verb, and the pairs that meet at a series, through the interleavings of their
+// statements.
 func TestInterleave(t *testing.T) {
 	for _, level := range levels {
 		t.Run(level.String(), func(t *testing.T) {
@@ -199,7 +200,8 @@ func naive(read, write string) func(id string) call {
 	}
 }
 
-// TestInterleaveCatchesTheNaiveTwins: the schedule shows both reads before the second write, and a number is there twice.
+// TestInterleaveCatchesTheNaiveTwins: the schedule shows both reads before the second write, and a number is
+// there twice.
 func TestInterleaveCatchesTheNaiveTwins(t *testing.T) {
 	for _, level := range levels {
 		t.Run(level.String(), func(t *testing.T) {
@@ -225,7 +227,8 @@ func TestInterleaveCatchesTheNaiveTwins(t *testing.T) {
 	}
 }
 
-// caught demands that the first failure's table shows both copies at each of these statements, and rows of that table that differ.
+// caught demands that the first failure's table shows both copies at each of these statements, and rows of
+// that table that differ.
 func caught(t *testing.T, err error, table string, statements ...string) {
 	t.Helper()
 	var failures *crashtest.RaceFailures

@@ -6,7 +6,8 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
-// TestVoidReasonCharset: a reason with an emoji is stored, and read back as it was, on a connection whose character set has none.
+// TestVoidReasonCharset: a reason with an emoji is stored, and read back as it was, on a connection whose
+// character set has none.
 func TestVoidReasonCharset(t *testing.T) {
 	db, _ := open(t, dbtest.Param("charset", "utf8"), dbtest.Param("collation", "utf8_general_ci"))
 	s := series(t, "cards")

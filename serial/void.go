@@ -23,8 +23,8 @@ const sqlVoid = `UPDATE onerow_serial_claim SET voided_at = UTC_TIMESTAMP(6), vo
 // is UTF-8 and has at most 65,535 bytes, else the error is [ErrArgument]: no server
 // setting decides whether it is cut.
 //
-// Two statements, four when the claim is committed between them; on a pool BEGIN and COMMIT besides. When the answer to COMMIT is lost the error is [onerow.ErrOutcomeUnknown];
-// call again.
+// Two statements, four when the claim is committed between them; on a pool BEGIN and COMMIT besides. When the
+// answer to COMMIT is lost the error is [onerow.ErrOutcomeUnknown]; call again.
 func (s *Series) Void(ctx context.Context, db onerow.DB, key, reason string) (onerow.Result[Claim], error) {
 	var res onerow.Result[Claim]
 	if err := s.checkKey(key); err != nil {

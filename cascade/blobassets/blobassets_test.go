@@ -74,7 +74,8 @@ func TestDeleteTellsErrors(t *testing.T) {
 	}
 }
 
-// TestEveryErrorCounts: a later success does not cover an earlier error: the row of a file that stays must stay.
+// TestEveryErrorCounts: a later success does not cover an earlier error: the row of a file that stays must
+// stay.
 func TestEveryErrorCounts(t *testing.T) {
 	var names []string
 	for i := range 100 {

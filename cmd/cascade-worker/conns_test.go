@@ -7,7 +7,8 @@ import (
 	"github.com/onerow/onerow/cascade"
 )
 
-// TestKeepsItsConnections: a worker of several jobs comes back to its connections, and opens none in their place.
+// TestKeepsItsConnections: a worker of several jobs comes back to its connections, and opens none in their
+// place.
 func TestKeepsItsConnections(t *testing.T) {
 	w := ready(t)
 	for id := 1; id <= 12; id++ {

@@ -15,8 +15,8 @@ import (
 const (
 	sqlDeleted = "SELECT COALESCE(SUM(deleted_rows), 0) FROM onerow_job_count"
 	deadline   = time.Minute // of a process that should end, for a machine that has other things to do
-	// soon is within two seconds, as it is promised, on such a machine. What a stop could wait for by mistake takes longer: a
-	// lock wait 50 seconds, a poll or a lease an hour.
+	// soon is within two seconds, as it is promised, on such a machine. What a stop could wait for by mistake
+	// takes longer: a lock wait 50 seconds, a poll or a lease an hour.
 	soon = 20 * time.Second
 )
 

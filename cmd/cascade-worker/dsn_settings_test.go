@@ -36,7 +36,8 @@ func TestDSNCharset(t *testing.T) {
 	}
 }
 
-// TestDSNSettings: a setting with which the worker would do harm is refused before it connects, and the error says what to change.
+// TestDSNSettings: a setting with which the worker would do harm is refused before it connects, and the error
+// says what to change.
 func TestDSNSettings(t *testing.T) {
 	t.Parallel()
 	for params, want := range map[string]string{

@@ -392,7 +392,8 @@ func TestGrantsOfTheWorker(t *testing.T) {
 	}
 }
 
-// TestGrantsOfPurge: what verify --grants --purge prints is enough for the worker's purge, and for the command.
+// TestGrantsOfPurge: what verify --grants --purge prints is enough for the worker's purge, and for the
+// command.
 func TestGrantsOfPurge(t *testing.T) {
 	l := grantsReady(t)
 	printed, err := l.output(l.world, "verify", "--grants", l.asUser.cfg.User+"@%", "--purge")

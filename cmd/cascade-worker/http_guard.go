@@ -166,7 +166,8 @@ func (p *page) cookie(r *http.Request, name, value string) *http.Cookie {
 	return &http.Cookie{Name: name, Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: secure} //nolint:gosec // Secure where the request is; a loopback page has no TLS
 }
 
-// localPath keeps a redirect on this page. Browsers read \ as /, and drop tabs and ends of lines: /⇥/elsewhere leads away.
+// localPath keeps a redirect on this page. Browsers read \ as /, and drop tabs and ends of lines:
+// /⇥/elsewhere leads away.
 func localPath(to string) string {
 	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsAny(to, "\\\t\r\n") {
 		return "/"

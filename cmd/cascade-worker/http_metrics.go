@@ -92,14 +92,15 @@ func (m *metrics) measure(ctx context.Context, db *sql.DB) error {
 	return errors.Join(err, m.count(ctx, db))
 }
 
-// countEvery is for how long the figures of the purge are used, and mostWaiting where they end: each reads so many entries of an index
-// at most.
+// countEvery is for how long the figures of the purge are used, and mostWaiting where they end: each reads so
+// many entries of an index at most.
 const (
 	countEvery  = time.Minute
 	mostWaiting = 1000
 )
 
-// count counts what waits for the purge. What cannot be counted, for want of a right or of a table, has no figure.
+// count counts what waits for the purge. What cannot be counted, for want of a right or of a table, has no
+// figure.
 func (m *metrics) count(ctx context.Context, db *sql.DB) error {
 	if time.Since(m.counted) < countEvery {
 		return nil

@@ -76,7 +76,8 @@ func TestOrphansInterrupted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// The search, and not what it reads of the catalog before, which waits for the table as well now and then.
+	// The search, and not what it reads of the catalog before, which waits for the table as well now and
+	// then.
 	const waiting = "SELECT COUNT(*) FROM information_schema.processlist WHERE db = DATABASE() AND state LIKE 'Waiting for table%' AND info LIKE '%AS entries%' AND id <> CONNECTION_ID()"
 	interrupted := func(table string) string {
 		t.Helper()

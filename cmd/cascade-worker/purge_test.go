@@ -114,7 +114,8 @@ func TestPurgeInterrupted(t *testing.T) {
 	}
 }
 
-// TestSlowly: steps take the kinds in turn, a batch each, and rest when little is left; what is refused is said once.
+// TestSlowly: steps take the kinds in turn, a batch each, and rest when little is left; what is refused is
+// said once.
 func TestSlowly(t *testing.T) {
 	w := withOld(t, "450")
 	kinds, err := retention.Keep{Jobs: retention.Jobs, Requests: retention.Requests}.Kinds()
@@ -162,7 +163,8 @@ func TestRunPurges(t *testing.T) {
 	off.keeps(1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000)
 }
 
-// TestPurgeMetrics: what waits is counted, up to a bound and once a minute; what cannot be counted has no figure.
+// TestPurgeMetrics: what waits is counted, up to a bound and once a minute; what cannot be counted has no
+// figure.
 func TestPurgeMetrics(t *testing.T) {
 	w := withOld(t, "450")
 	w.exec("UPDATE onerow_deletion SET resource = 'other'")

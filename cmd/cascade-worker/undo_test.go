@@ -52,8 +52,8 @@ func TestUndo(t *testing.T) {
 	w.want(2, "<deletion>", "undo")
 }
 
-// TestHeld: the job of a row that was to come back and cannot is left alone past its grace period, "jobs" shows why, and a retry
-// lets it go on.
+// TestHeld: the job of a row that was to come back and cannot is left alone past its grace period, "jobs"
+// shows why, and a retry lets it go on.
 func TestHeld(t *testing.T) {
 	w := ready(t)
 	w.fill(1, 2, 2)

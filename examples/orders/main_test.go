@@ -89,7 +89,8 @@ func TestProgram(t *testing.T) {
 		if code := p.end(t); code != 0 || !strings.Contains(p.out.String(), "One charge per key") || p.errors.String() != "" {
 			t.Errorf("exit %d\n%s\n%s", code, &p.out, &p.errors)
 		}
-		// Another run of this program may be under way on the server; this one's schema is named in its first line.
+		// Another run of this program may be under way on the server; this one's schema is named in its first
+		// line.
 		_, rest, _ := strings.Cut(p.out.String(), "in the database ")
 		name, _, _ := strings.Cut(rest, " ")
 		if after := schemas(t, dsn); name == "" || after[name] || before[name] {

@@ -83,7 +83,8 @@ func TestPrinted(t *testing.T) {
 	}
 }
 
-// TestVerdict: a claim that is missing in the claims, or gaps that are missing in the plain table, fail the run.
+// TestVerdict: a claim that is missing in the claims, or gaps that are missing in the plain table, fail the
+// run.
 func TestVerdict(t *testing.T) {
 	for damage, says := range map[string]string{
 		"DELETE FROM onerow_serial_claim WHERE claim_key = 'B'":            "do not have the numbers",

@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// Answer is what is stored for a key, the result that an operator gives to
-// idempotency.Operator.Complete for a key of this package. Header has the values as bytes, because they need not be UTF-8.
+// Answer is what is stored for a key, the result that an operator gives to idempotency.Operator.Complete for
+// a key of this package. Header has the values as bytes, because they need not be UTF-8.
 type Answer struct {
 	Status int                 `json:"status"` // 200 to 999
 	Header map[string][][]byte `json:"header,omitempty"`

@@ -28,39 +28,44 @@ var neverStored = []string{"Set-Cookie", "Set-Cookie2", "Authorization", "Connec
 // Config is how requests are taken. Only Tenant is required.
 type Config struct {
 	// Tenant is whose key it is: the authenticated user or account, never what a client can choose. At most
-	// idempotency.MaxKey bytes. An error is answered with 403, its text is only logged. Required: without it, who guesses a key
-	// reads another's answer. See [SingleTenant].
+	// idempotency.MaxKey bytes. An error is answered with 403, its text is only logged. Required: without it,
+	// who guesses a key reads another's answer. See [SingleTenant].
 	Tenant func(*http.Request) (string, error)
 	// Optional lets requests without a key through. A malformed key is refused all the same.
 	Optional bool
-	// Route names the route of a request, without its method; one of few names, not the path. Default: the pattern of
-	// http.ServeMux, inside of it (r.Pattern) or around it, without the names of its wildcards: /orders/{id} is /orders/{}. Where
-	// there is none, all routes are one, and a key that is sent to two paths is a mismatch.
+	// Route names the route of a request, without its method; one of few names, not the path. Default: the
+	// pattern of http.ServeMux, inside of it (r.Pattern) or around it, without the names of its wildcards:
+	// /orders/{id} is /orders/{}. Where there is none, all routes are one, and a key that is sent to two
+	// paths is a mismatch.
 	Route func(*http.Request) string
-	// Formerly are names that the request's route had while keys were used that are still alive: such a key goes on under
-	// its old name. See idempotency.Formerly for what that costs, and what it does not promise while old
-	// and new processes run side by side. Default, without Route: the pattern as it is spelled, which was the name
-	// before the names of wildcards ceased to count; a function that returns nil saves that statement when those keys have expired.
+	// Formerly are names that the request's route had while keys were used that are still alive: such a key
+	// goes on under its old name. See idempotency.Formerly for what that costs, and what it does not promise
+	// while old and new processes run side by side. Default, without Route: the pattern as it is spelled,
+	// which was the name before the names of wildcards ceased to count; a function that returns nil saves
+	// that statement when those keys have expired.
 	Formerly func(*http.Request) []string
-	// Stored says which answers are stored and replayed, by their status. What is not stored was not done: in OneCommit it is
-	// rolled back, in TwoStep the key is released, and the next request with the key runs the handler. So in TwoStep it must be
-	// false for a status only if handlers answer it before their work has begun. A stored answer of 400 and above undoes what
-	// was written through Tx; one of 500 and above in TwoStep is marked for attention besides. Default:
-	// [StoredOneCommit] and [StoredTwoStep].
+	// Stored says which answers are stored and replayed, by their status. What is not stored was not done: in
+	// OneCommit it is rolled back, in TwoStep the key is released, and the next request with the key runs the
+	// handler. So in TwoStep it must be false for a status only if handlers answer it before their work has
+	// begun. A stored answer of 400 and above undoes what was written through Tx; one of 500 and above in
+	// TwoStep is marked for attention besides. Default: [StoredOneCommit] and [StoredTwoStep].
 	Stored func(status int) bool
 	// MaxRequest is the size in bytes up to which a request's body is accepted. Default 1 MiB.
 	MaxRequest int64
-	// MaxResponse is the size in bytes up to which an answer, its body and stored headers, is accepted. Default 512 KiB. As JSON it
-	// grows by a third, which must fit into idempotency.Config.MaxResult or go to its References.
+	// MaxResponse is the size in bytes up to which an answer, its body and stored headers, is accepted.
+	// Default 512 KiB. As JSON it grows by a third, which must fit into idempotency.Config.MaxResult or go to
+	// its References.
 	MaxResponse int
 	// Headers are stored besides [DefaultHeaders]. Set-Cookie and those of a connection are refused.
 	Headers []string
-	// Wait is how long a request waits for the database and, in OneCommit, for another one with its key. Default 10 seconds.
+	// Wait is how long a request waits for the database and, in OneCommit, for another one with its key.
+	// Default 10 seconds.
 	Wait time.Duration
 	// Timeout is how long a handler and its COMMIT may take; then its context ends. Default 1 minute.
 	Timeout time.Duration
-	// Lease lets another request take the key over, in TwoStep, when it has passed without an outcome: the handler may be
-	// run twice then, or passes on the token of [Claim]. At least Timeout. Default 0: a human decides.
+	// Lease lets another request take the key over, in TwoStep, when it has passed without an outcome: the
+	// handler may be run twice then, or passes on the token of [Claim]. At least Timeout. Default 0: a human
+	// decides.
 	Lease time.Duration
 	// Log gets what a client must not see. Default: nothing.
 	Log *slog.Logger

@@ -12,7 +12,8 @@ import (
 
 // What a request's context lacks.
 var (
-	// ErrNoTx: the request has no transaction; its handler is not wrapped by OneCommit, or its method is safe.
+	// ErrNoTx: the request has no transaction; its handler is not wrapped by OneCommit, or its method is
+	// safe.
 	ErrNoTx = errors.New("httpkey: the request has no transaction")
 	// ErrNoClaim: the request has no claim; its handler is not wrapped by TwoStep, or it came without a key.
 	ErrNoClaim = errors.New("httpkey: the request has no claim")
@@ -41,10 +42,11 @@ const sqlMark = "SAVEPOINT onerow_httpkey"
 // sqlUndo goes back to it.
 const sqlUndo = "ROLLBACK TO SAVEPOINT onerow_httpkey"
 
-// Tx is the transaction of [Middleware.OneCommit], in which the key and the answer are stored: what the handler writes
-// with it commits with them, or is undone. It must not be used after the handler has returned, nor by two
-// goroutines at once. When a statement of it fails, answer with 5xx: the transaction is rolled back, and if the server refused it
-// (a deadlock), run again with the handler. [ErrNoTx] outside of OneCommit. The first call sends one statement, a SAVEPOINT.
+// Tx is the transaction of [Middleware.OneCommit], in which the key and the answer are stored: what the
+// handler writes with it commits with them, or is undone. It must not be used after the handler has returned,
+// nor by two goroutines at once. When a statement of it fails, answer with 5xx: the transaction is rolled
+// back, and if the server refused it (a deadlock), run again with the handler. [ErrNoTx] outside of
+// OneCommit. The first call sends one statement, a SAVEPOINT.
 func Tx(ctx context.Context) (*onerow.Tx, error) {
 	s := stateOf(ctx)
 	if s == nil || s.tx == nil {
@@ -61,9 +63,10 @@ func Tx(ctx context.Context) (*onerow.Tx, error) {
 	return s.tx, nil
 }
 
-// NotDone says that nothing was done for the request, nothing at all, as when a connection to a payment service could not be made:
-// the answer is sent and not stored, and the next request with the key runs the handler. It counts whatever the handler
-// does afterwards. Where the request has no key it does nothing; in OneCommit it rolls back.
+// NotDone says that nothing was done for the request, nothing at all, as when a connection to a payment
+// service could not be made: the answer is sent and not stored, and the next request with the key runs the
+// handler. It counts whatever the handler does afterwards. Where the request has no key it does nothing; in
+// OneCommit it rolls back.
 func NotDone(ctx context.Context) {
 	if s := stateOf(ctx); s != nil {
 		s.mu.Lock()
@@ -72,8 +75,9 @@ func NotDone(ctx context.Context) {
 	}
 }
 
-// Claim is the claim of [Middleware.TwoStep]: its Token is to be passed on where Config.Lease is used, and it is what
-// Keys.Owned and Keys.Extend take. The middleware ends it; the handler must not. [ErrNoClaim] outside of TwoStep.
+// Claim is the claim of [Middleware.TwoStep]: its Token is to be passed on where Config.Lease is used, and it
+// is what Keys.Owned and Keys.Extend take. The middleware ends it; the handler must not. [ErrNoClaim] outside
+// of TwoStep.
 func Claim(ctx context.Context) (idempotency.Claim, error) {
 	s := stateOf(ctx)
 	if s == nil || s.claim == nil {

@@ -131,8 +131,8 @@ func (c *cutter) pass(client net.Conn) {
 	end()
 }
 
-// testCutConnections: a client that sends a request until it has an answer, through a proxy that cuts before, in
-// and after the request and the answer: one effect for each key.
+// testCutConnections: a client that sends a request until it has an answer, through a proxy that cuts before,
+// in and after the request and the answer: one effect for each key.
 func testCutConnections(t *testing.T, db *sql.DB) {
 	eachForm(t, db, func(t *testing.T, f form) {
 		var runs atomic.Int64

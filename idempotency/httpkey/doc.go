@@ -23,12 +23,14 @@
 //	                 ├─ no answer that can be stored ─ error, marked for attention ─ 500, or the answer
 //	                 └─ panic ─────────────── error, marked for attention ─── the panic goes on
 //
-// What is stored is Config.Stored's to say; this is its default, after the draft ("the result of the previously completed operation, success or an
-// error") and Stripe's API (results are stored, 500 included, once the work has begun; what fails validation or collides with
-// another request is not). Refused is a 4xx of [Refused], as 400, 401, 409, 422 and 429: a handler that answers so says that it has done
-// nothing yet. One that calls elsewhere and passes such a status on must not be wrapped without a Stored of its own.
+// What is stored is Config.Stored's to say; this is its default, after the draft ("the result of the
+// previously completed operation, success or an error") and Stripe's API (results are stored, 500 included,
+// once the work has begun; what fails validation or collides with another request is not). Refused is a 4xx
+// of [Refused], as 400, 401, 409, 422 and 429: a handler that answers so says that it has done nothing yet.
+// One that calls elsewhere and passes such a status on must not be wrapped without a Stored of its own.
 //
-// [NotDone] is the handler's word that nothing was done; it counts before the status, a panic and a misuse do.
+// [NotDone] is the handler's word that nothing was done; it counts before the status, a panic and a misuse
+// do.
 //
 // # Answers
 //
@@ -58,39 +60,45 @@
 // # The key, its scope and the payload
 //
 // A key is sent as a structured-field string, "8e03978e", or raw, 8e03978e: both are one key. It has 1 to 255
-// bytes; see [ParseKey]. It belongs to a tenant ([Config].Tenant) and to a method and route
-// (the pattern of http.ServeMux, where {id} counts as {}: a wildcard may be renamed): two tenants, or two routes, may use the same key. Method, path, query and
-// body, as they were sent, make the fingerprint. The body is read before anything is done.
+// bytes; see [ParseKey]. It belongs to a tenant ([Config].Tenant) and to a method and route (the pattern of
+// http.ServeMux, where {id} counts as {}: a wildcard may be renamed): two tenants, or two routes, may use the
+// same key. Method, path, query and body, as they were sent, make the fingerprint. The body is read before
+// anything is done.
 //
 // # Guarantees
 //
-//   - For one tenant, route and key the handler's rows commit once in OneCommit, and in TwoStep the handler runs once,
-//     whoever sends the request how often, at the same time or after a cut connection; except that a request whose
-//     work was not done (refused, NotDone, an operator's release) or whose Config.Lease has ended lets the next one run.
+//   - For one tenant, route and key the handler's rows commit once in OneCommit, and in TwoStep the handler
+//     runs once, whoever sends the request how often, at the same time or after a cut connection; except that
+//     a request whose work was not done (refused, NotDone, an operator's release) or whose Config.Lease has
+//     ended lets the next one run.
 //   - A replay has the first answer's status, its body byte by byte, and its headers of [DefaultHeaders] and
-//     Config.Headers. Set-Cookie is never stored, other headers of the first answer go to the first client only.
+//     Config.Headers. Set-Cookie is never stored, other headers of the first answer go to the first client
+//     only.
 //   - No byte of the handler's answer is sent before it is stored, or its transaction has been committed.
-//   - Without the database no handler runs (fail closed), except for requests without a key where that is allowed.
-//   - Requests that wait for one key hold one connection of the pool in each process: the others wait in memory, in their order,
-//     for Config.Wait, however often the server ends a wait for a lock before that.
-//   - A client that goes away loses nothing: until the handler runs, nothing was done. From then on the end of the
-//     request's context does not reach the handler, whose context ends after Config.Timeout; the work is finished and its answer
-//     stored for the client's next try.
+//   - Without the database no handler runs (fail closed), except for requests without a key where that is
+//     allowed.
+//   - Requests that wait for one key hold one connection of the pool in each process: the others wait in
+//     memory, in their order, for Config.Wait, however often the server ends a wait for a lock before that.
+//   - A client that goes away loses nothing: until the handler runs, nothing was done. From then on the end
+//     of the request's context does not reach the handler, whose context ends after Config.Timeout; the work
+//     is finished and its answer stored for the client's next try.
 //
 // # Not guaranteed
 //
-//   - That OneCommit enters the handler once: the server may refuse its transaction, which is then run again with the same
-//     request and a new answer. Effects outside of Tx belong into TwoStep.
-//   - That the work of TwoStep ends: a process that dies, or an answer of the database that is lost for longer than Config.Wait
-//     while the key is claimed, leaves the key in progress. The gauge of overdue keys rises; an operator or a lease decides.
+//   - That OneCommit enters the handler once: the server may refuse its transaction, which is then run again
+//     with the same request and a new answer. Effects outside of Tx belong into TwoStep.
+//   - That the work of TwoStep ends: a process that dies, or an answer of the database that is lost for
+//     longer than Config.Wait while the key is claimed, leaves the key in progress. The gauge of overdue keys
+//     rises; an operator or a lease decides.
 //   - Streaming: an answer is kept in memory until it is stored. Flush and Hijack are errors ([ErrBuffered]),
-//     1xx answers are dropped, trailers are not sent. A request without a key that passes through TwoStep keeps all of them.
-//   - A handler that ignores its context is not stopped. In OneCommit one connection of the pool is held meanwhile: a handler that
-//     takes a second one can starve a small pool.
-//   - That a key is done once while processes that name its route differently run side by side: those before and after a change of
-//     Config.Route, or of this package from the version in which the names of wildcards counted. A key that only one of them
-//     takes at a time goes on under its old name, see Config.Formerly. To be sure, let Config.Route give the old names until all
-//     processes are new.
+//     1xx answers are dropped, trailers are not sent. A request without a key that passes through TwoStep
+//     keeps all of them.
+//   - A handler that ignores its context is not stopped. In OneCommit one connection of the pool is held
+//     meanwhile: a handler that takes a second one can starve a small pool.
+//   - That a key is done once while processes that name its route differently run side by side: those before
+//     and after a change of Config.Route, or of this package from the version in which the names of wildcards
+//     counted. A key that only one of them takes at a time goes on under its old name, see Config.Formerly.
+//     To be sure, let Config.Route give the old names until all processes are new.
 //   - Slow request bodies are the server's matter (http.Server.ReadTimeout).
 //
 // Middleware that consumes the body (r.FormValue) must be inside of this one; authentication outside.

@@ -8,9 +8,10 @@ import (
 	"github.com/onerow/onerow/idempotency"
 )
 
-// gates let one request of a key at a time to the database: who waits for a key there holds a connection, and the
-// waiters of one key would take those of all other requests. The others wait here, in their order, and hold nothing. Which
-// request does the work is decided by the database all the same: there are other processes.
+// gates let one request of a key at a time to the database: who waits for a key there holds a connection, and
+// the waiters of one key would take those of all other requests. The others wait here, in their order, and
+// hold nothing. Which request does the work is decided by the database all the same: there are other
+// processes.
 type gates struct {
 	mu   sync.Mutex
 	open map[idempotency.Key]*gate
@@ -21,7 +22,8 @@ type gate struct {
 	users int           // that are in or wait
 }
 
-// enter waits for its turn until ctx ends. waited: another request with the key was in. Who has entered leaves.
+// enter waits for its turn until ctx ends. waited: another request with the key was in. Who has entered
+// leaves.
 func (g *gates) enter(ctx context.Context, key idempotency.Key) (waited bool, leave func(), err error) {
 	at := g.at(key)
 	leave = func() {
@@ -62,8 +64,8 @@ func (g *gates) drop(key idempotency.Key, at *gate) {
 	}
 }
 
-// ask runs verb, a call of Begin or Do, with the options of the request, when it is its turn. The gate is left when verb
-// returns, before anything is sent to the client.
+// ask runs verb, a call of Begin or Do, with the options of the request, when it is its turn. The gate is
+// left when verb returns, before anything is sent to the client.
 func ask[T any](ctx context.Context, m *Middleware, q *request, verb func(opts []idempotency.Option) (T, error)) (T, error) {
 	start := time.Now()
 	waited, leave, err := m.gates.enter(ctx, q.key)

@@ -13,8 +13,8 @@ import (
 	"github.com/onerow/onerow/idempotency/httpkey"
 )
 
-// testHerd: 50 requests wait for one key on a pool of 10, in OneCommit for the handler, in TwoStep for a transaction that holds the
-// key's row. Other requests go through meanwhile, and all 50 get the one answer.
+// testHerd: 50 requests wait for one key on a pool of 10, in OneCommit for the handler, in TwoStep for a
+// transaction that holds the key's row. Other requests go through meanwhile, and all 50 get the one answer.
 func testHerd(t *testing.T, db *sql.DB) {
 	db.SetMaxOpenConns(10)
 	t.Cleanup(func() { db.SetMaxOpenConns(12) })
@@ -110,7 +110,8 @@ const sqlRefuse = `CREATE TRIGGER refused BEFORE INSERT ON onerow_key FOR EACH R
   IF EXISTS (SELECT 1 FROM refusal) THEN SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1205, MESSAGE_TEXT = 'Lock wait timeout exceeded'; END IF;
 END`
 
-// testWaits: a request waits for Config.Wait, however often the server ends the wait for the lock before that, and not longer.
+// testWaits: a request waits for Config.Wait, however often the server ends the wait for the lock before
+// that, and not longer.
 func testWaits(t *testing.T, db *sql.DB) {
 	exec := func(query string) {
 		if _, err := db.ExecContext(context.WithoutCancel(t.Context()), query); err != nil {

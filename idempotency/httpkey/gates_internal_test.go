@@ -9,7 +9,8 @@ import (
 	"github.com/onerow/onerow/idempotency"
 )
 
-// TestGates: one is in, who gives up leaves nothing behind, other keys are other gates, and in the end there are none.
+// TestGates: one is in, who gives up leaves nothing behind, other keys are other gates, and in the end there
+// are none.
 func TestGates(t *testing.T) {
 	g := gates{open: map[idempotency.Key]*gate{}}
 	a := idempotency.Key{Operation: "x", ID: "a"}

@@ -32,7 +32,8 @@ var (
 //
 //   - a structured-field string (RFC 9651): "…", of printable ASCII, where \" and \\ stand for " and \;
 //     without parameters;
-//   - a raw value: visible ASCII without quotes, commas and semicolons. A comma may come from a proxy that joined two headers.
+//   - a raw value: visible ASCII without quotes, commas and semicolons. A comma may come from a proxy that
+//     joined two headers.
 //
 // "abc" and abc are the same key; nothing is cut and case counts. One that is empty, has more than
 // idempotency.MaxKey bytes, or is sent in two headers is [ErrKeyMalformed].

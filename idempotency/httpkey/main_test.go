@@ -24,8 +24,8 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// TestMiddleware runs the tests that need a server one after the other on one schema: to make it takes longer than most
-// of them.
+// TestMiddleware runs the tests that need a server one after the other on one schema: to make it takes longer
+// than most of them.
 func TestMiddleware(t *testing.T) {
 	db, _ := open(t)
 	for _, test := range []struct {

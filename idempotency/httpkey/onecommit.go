@@ -21,9 +21,9 @@ var (
 	errTimeout = fmt.Errorf("httpkey: Config.Timeout has passed: %w", context.DeadlineExceeded)
 )
 
-// OneCommit is for handlers whose work is in the database. Key, answer and what the handler writes through [Tx]
-// commit together, see the package documentation. A request without a key, where that is allowed, gets the
-// same transaction, and nothing is stored. Statements: 5, 6 with Tx, and the handler's.
+// OneCommit is for handlers whose work is in the database. Key, answer and what the handler writes through
+// [Tx] commit together, see the package documentation. A request without a key, where that is allowed, gets
+// the same transaction, and nothing is stored. Statements: 5, 6 with Tx, and the handler's.
 func (m *Middleware) OneCommit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		q, verdict := m.take(w, r, next)
@@ -110,8 +110,8 @@ func (c *committing) run(ctx context.Context, tx *onerow.Tx) (Answer, error) {
 // sqlProbe does nothing.
 const sqlProbe = "DO 0"
 
-// rollBack returns what rolls the transaction back: the server's refusal if that is why the handler failed, so that it is run
-// again. A poisoned transaction answers without a statement.
+// rollBack returns what rolls the transaction back: the server's refusal if that is why the handler failed,
+// so that it is run again. A poisoned transaction answers without a statement.
 func (c *committing) rollBack(ctx context.Context, s *state) error {
 	if s.usedTx() && !s.saidNotDone() {
 		if _, err := s.tx.ExecContext(ctx, sqlProbe); onerow.Retryable(err) {
@@ -142,8 +142,8 @@ func (m *Middleware) newSpan(q *request) (context.Context, *span) {
 	return s, s
 }
 
-// Deadline is when the context ends, unless the client goes earlier. Package idempotency waits for a key as long as that; without
-// a deadline it would give up after so many attempts.
+// Deadline is when the context ends, unless the client goes earlier. Package idempotency waits for a key as
+// long as that; without a deadline it would give up after so many attempts.
 func (s *span) Deadline() (time.Time, bool) { return *s.deadline.Load(), true }
 
 func (s *span) until(d time.Duration) {

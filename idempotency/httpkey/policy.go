@@ -2,9 +2,9 @@ package httpkey
 
 import "net/http"
 
-// StoredOneCommit is the default of [Config].Stored for [Middleware.OneCommit]: a success, a redirection, and an error of the client's
-// except a refusal, see [Refused]. What a 5xx has written is rolled back, so nothing was done and the next
-// request may try.
+// StoredOneCommit is the default of [Config].Stored for [Middleware.OneCommit]: a success, a redirection, and
+// an error of the client's except a refusal, see [Refused]. What a 5xx has written is rolled back, so nothing
+// was done and the next request may try.
 func StoredOneCommit(status int) bool {
 	return status < http.StatusInternalServerError && !Refused(status)
 }
@@ -17,13 +17,14 @@ func (m *Middleware) keeps(status int, standard func(int) bool) bool {
 	return standard(status)
 }
 
-// StoredTwoStep is the default of [Config].Stored for [Middleware.TwoStep]: all but a refusal, see [Refused]. A 5xx is stored too: the
-// handler had begun, and nobody knows how far it came.
+// StoredTwoStep is the default of [Config].Stored for [Middleware.TwoStep]: all but a refusal, see [Refused].
+// A 5xx is stored too: the handler had begun, and nobody knows how far it came.
 func StoredTwoStep(status int) bool { return !Refused(status) }
 
-// Refused says whether a status means that the request was turned away before its work began: it is not valid (400, 405, 406, 411
-// to 417, 421, 422, 426, 431), the client is not known or not allowed to (401, 403, 407), it collides with another one or came too
-// early (408, 409, 423, 425, 428), or too often (429). Others, as 402 Payment Required and 404 Not Found, are results.
+// Refused says whether a status means that the request was turned away before its work began: it is not valid
+// (400, 405, 406, 411 to 417, 421, 422, 426, 431), the client is not known or not allowed to (401, 403, 407),
+// it collides with another one or came too early (408, 409, 423, 425, 428), or too often (429). Others, as
+// 402 Payment Required and 404 Not Found, are results.
 func Refused(status int) bool {
 	switch status {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusMisdirectedRequest, http.StatusUnprocessableEntity, http.StatusLocked,

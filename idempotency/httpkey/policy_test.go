@@ -11,7 +11,8 @@ import (
 	"github.com/onerow/onerow/idempotency/httpkey"
 )
 
-// TestStored goes through every status of both defaults: where it begins to be stored, and where it ends, in turns.
+// TestStored goes through every status of both defaults: where it begins to be stored, and where it ends, in
+// turns.
 func TestStored(t *testing.T) {
 	const refused = " 200 400 402 403 404 405 410 411 418 421 424 425 427 428 430 431 432"
 	for want, stored := range map[string]func(int) bool{refused + " 500": httpkey.StoredOneCommit, refused + " ": httpkey.StoredTwoStep} {
@@ -27,7 +28,8 @@ func TestStored(t *testing.T) {
 	}
 }
 
-// testPolicy: what is stored, by default and as the service says. What is not stored runs again and leaves nothing.
+// testPolicy: what is stored, by default and as the service says. What is not stored runs again and leaves
+// nothing.
 func testPolicy(t *testing.T, db *sql.DB) {
 	eachForm(t, db, func(t *testing.T, f form) {
 		for _, c := range []struct {

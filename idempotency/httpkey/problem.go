@@ -28,8 +28,8 @@ const (
 	ProblemTenant = docs + "ProblemTenant"
 	// ProblemInFlight, 409 with Retry-After: send the same request again later.
 	ProblemInFlight = docs + "ProblemInFlight"
-	// ProblemUnclear, 409: the first request has no answer, and whether the work was done has to be found out by a human; a new key may do it twice. 500 for
-	// a request without a key whose COMMIT was not answered.
+	// ProblemUnclear, 409: the first request has no answer, and whether the work was done has to be found out
+	// by a human; a new key may do it twice. 500 for a request without a key whose COMMIT was not answered.
 	ProblemUnclear = docs + "ProblemUnclear"
 	// ProblemRequestTooLarge, 413.
 	ProblemRequestTooLarge = docs + "ProblemRequestTooLarge"

@@ -13,7 +13,8 @@ import (
 
 // What the handler's http.ResponseWriter answers.
 var (
-	// ErrBuffered: Flush and Hijack are not possible, the answer is sent when it has been stored. It is http.ErrNotSupported.
+	// ErrBuffered: Flush and Hijack are not possible, the answer is sent when it has been stored. It is
+	// http.ErrNotSupported.
 	ErrBuffered = fmt.Errorf("httpkey: the answer is sent when it has been stored, it can be neither flushed nor hijacked: %w", http.ErrNotSupported)
 	// ErrAnswerTooLarge: the answer is larger than Config.MaxResponse.
 	ErrAnswerTooLarge = errors.New("httpkey: the answer is too large to be stored")

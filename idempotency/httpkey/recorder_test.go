@@ -17,7 +17,8 @@ import (
 	"github.com/onerow/onerow/idempotency/httpkey"
 )
 
-// wire sends a request and returns the answer's bytes as they came, without the two headers that differ by right.
+// wire sends a request and returns the answer's bytes as they came, without the two headers that differ by
+// right.
 func wire(t *testing.T, g *rig, key string) string {
 	t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", g.srv.Listener.Addr().String())
@@ -122,7 +123,8 @@ func testReplayIsIdentical(t *testing.T, db *sql.DB) {
 	})
 }
 
-// testSecrets: what only the first client may have is not stored; what is outside of the middleware stays as it is.
+// testSecrets: what only the first client may have is not stored; what is outside of the middleware stays as
+// it is.
 func testSecrets(t *testing.T, db *sql.DB) {
 	eachForm(t, db, func(t *testing.T, f form) {
 		g := newRig(t, f, httpkey.Config{Headers: []string{"x-order", "x-withdrawn"}}, func(w http.ResponseWriter, _ *http.Request) {

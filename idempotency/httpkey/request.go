@@ -79,7 +79,8 @@ func isSafe(method string) bool {
 	return false
 }
 
-// errConsumed: something outside of this middleware has read the body, so it is not known what the payload is.
+// errConsumed: something outside of this middleware has read the body, so it is not known what the payload
+// is.
 var errConsumed = errors.New("httpkey: the body was read before this middleware; put what reads it (r.FormValue) inside")
 
 // read reads the body and makes the fingerprint. It answers the refused ones.
@@ -106,8 +107,8 @@ func (m *Middleware) read(w http.ResponseWriter, q *request) bool {
 	return true
 }
 
-// fingerprint hashes method, path, query and body as they were sent, each with its length, so that no two requests share
-// their bytes.
+// fingerprint hashes method, path, query and body as they were sent, each with its length, so that no two
+// requests share their bytes.
 func fingerprint(r *http.Request, body []byte) [sha256.Size]byte {
 	h := sha256.New()
 	for _, part := range [][]byte{[]byte("httpkey/1"), []byte(r.Method), []byte(r.URL.EscapedPath()), []byte(r.URL.RawQuery), body} {

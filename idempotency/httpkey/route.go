@@ -19,8 +19,8 @@ func (m *Middleware) route(r *http.Request, next http.Handler) (pattern string, 
 	return pattern, pattern != ""
 }
 
-// operations are the request's operation, a method and a route, and the names that it had before. found is false where the
-// mux has no route.
+// operations are the request's operation, a method and a route, and the names that it had before. found is
+// false where the mux has no route.
 func (m *Middleware) operations(r *http.Request, next http.Handler) (name string, former []string, found bool) {
 	route, earlier := "", []string(nil)
 	if m.cfg.Route != nil {
@@ -45,8 +45,8 @@ func (m *Middleware) operations(r *http.Request, next http.Handler) (name string
 	return name, former, true
 }
 
-// operation is the name of a method and a route. Methods that clients invent share a name, because operations are labels of
-// the metrics; the method is in the fingerprint too.
+// operation is the name of a method and a route. Methods that clients invent share a name, because operations
+// are labels of the metrics; the method is in the fingerprint too.
 func operation(r *http.Request, route string) string {
 	method := r.Method
 	switch method {
@@ -61,8 +61,9 @@ func operation(r *http.Request, route string) string {
 	return strings.TrimSpace(method + " " + route)
 }
 
-// nameless is a pattern of http.ServeMux without the names of its wildcards, which mean nothing to a client: {id} is {}, {path...} is
-// {...}, and {$}, the end of a path, stays. No two patterns that a mux can tell apart become one.
+// nameless is a pattern of http.ServeMux without the names of its wildcards, which mean nothing to a client:
+// {id} is {}, {path...} is {...}, and {$}, the end of a path, stays. No two patterns that a mux can tell
+// apart become one.
 func nameless(pattern string) string {
 	var b strings.Builder
 	for {

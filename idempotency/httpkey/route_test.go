@@ -48,7 +48,8 @@ func testRenamed(t *testing.T, db *sql.DB) {
 	})
 }
 
-// testFormerly: a key that was used under an earlier name of its route goes on under that name: stored, in flight, released.
+// testFormerly: a key that was used under an earlier name of its route goes on under that name: stored, in
+// flight, released.
 func testFormerly(t *testing.T, db *sql.DB) {
 	eachForm(t, db, func(t *testing.T, f form) {
 		runs := 0

@@ -20,8 +20,8 @@ import (
 // sqlDeadlock makes the server answer a statement of the transaction with 1213.
 const sqlDeadlock = "SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213, MESSAGE_TEXT = 'Deadlock found'"
 
-// testRefusedTransaction: the handler whose transaction the server refused runs again, with the whole request and a new answer,
-// whatever it made of the error.
+// testRefusedTransaction: the handler whose transaction the server refused runs again, with the whole request
+// and a new answer, whatever it made of the error.
 func testRefusedTransaction(t *testing.T, db *sql.DB) {
 	g := newRig(t, form{false, db}, httpkey.Config{Optional: true}, nil)
 	for _, status := range []int{200, 404, 500, 429} {

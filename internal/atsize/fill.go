@@ -36,7 +36,8 @@ type size struct {
 // archivedFrom is where the ids of the archive begin.
 const archivedFrom = 1_000_000_000
 
-// fills write the rows from ? to 1,000,000 more, below a last one. Owner n has the rows from 1000(n-1)+1 to 1000n.
+// fills write the rows from ? to 1,000,000 more, below a last one. Owner n has the rows from 1000(n-1)+1 to
+// 1000n.
 var fills = []string{
 	`INSERT INTO project (id, user_id, name, name_key, stem_key, copy_no, version, created_at, updated_at)
  SELECT i, (i + 999) DIV 1000, CONCAT('n', i), CONCAT('n', i), CONCAT('n', i), 0, 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM (` + numbers + `) AS n WHERE i <= ?`,

@@ -3,13 +3,15 @@
 //	go run ./internal/atsize                          10⁴ rows beside 10⁷; about 9 GB of disk, half an hour
 //	go run ./internal/atsize -large 100000 -rounds 5  a short form
 //
-// It starts a server of its own, which package devdb finds, with a buffer pool of 4 GB, and fills two schemas: so many projects,
-// idempotency keys and request ids, and a tenth of it in the archive. Owners have 1,000 projects each. Calls go to a working set,
-// owners that are spread evenly over the table, which is read once before. Then rounds go through the verbs, each on
-// one schema and at once on the other, on one session each.
+// It starts a server of its own, which package devdb finds, with a buffer pool of 4 GB, and fills two
+// schemas: so many projects, idempotency keys and request ids, and a tenth of it in the archive. Owners have
+// 1,000 projects each. Calls go to a working set, owners that are spread evenly over the table, which is read
+// once before. Then rounds go through the verbs, each on one schema and at once on the other, on one session
+// each.
 //
-// Each verb must examine as many rows (the session's Handler_read counters) and send as many statements in both, exactly. The
-// ratio is the median of the rounds' ratios of medians; above 1.3 it exits with 1. docs/PERFORMANCE.md has what it printed.
+// Each verb must examine as many rows (the session's Handler_read counters) and send as many statements in
+// both, exactly. The ratio is the median of the rounds' ratios of medians; above 1.3 it exits with 1.
+// docs/PERFORMANCE.md has what it printed.
 package main
 
 import (

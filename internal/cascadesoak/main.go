@@ -1,4 +1,5 @@
-// Command cascadesoak shows what needs minutes and millions of rows to show, on a private server with durable settings:
+// Command cascadesoak shows what needs minutes and millions of rows to show, on a private server with durable
+// settings:
 //
 //	go run ./internal/cascadesoak size            2 million rows below one root: memory, speed, and what a foreground feels
 //	go run ./internal/cascadesoak kill            eight workers, one of them killed each second for two minutes

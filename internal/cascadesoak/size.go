@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// size deletes 2 million rows below one root: alone at full speed, for memory; alone with the
-// settings of a worker that is to stay in the background; and with these beside a foreground on the same tables.
+// size deletes 2 million rows below one root: alone at full speed, for memory; alone with the settings of a
+// worker that is to stay in the background; and with these beside a foreground on the same tables.
 type size struct {
 	rows, small, clients int
 	share, load          float64

@@ -1,11 +1,13 @@
-// Package cost measures what a server does for each statement of a call: how many entries of its tables and indexes it reads, and how
-// many locks on rows the transaction has afterwards. A test calls beside few rows and beside many, and wants the same:
+// Package cost measures what a server does for each statement of a call: how many entries of its tables and
+// indexes it reads, and how many locks on rows the transaction has afterwards. A test calls beside few rows
+// and beside many, and wants the same:
 //
 //	cost.Flat(t, few, many, func(ctx context.Context, db *sql.DB) error { _, err := keys.Purge(ctx, db, 10); return err })
 //
-// Reads are the session's Handler_read counters. Locks are read past the caches of both engines: performance_schema.data_locks on
-// MySQL, the status of InnoDB on MariaDB. A statement outside of a transaction gets one of its own, so that its locks last until they
-// are counted. Rows that a transaction inserted are not counted: InnoDB has no lock for them until somebody asks.
+// Reads are the session's Handler_read counters. Locks are read past the caches of both engines:
+// performance_schema.data_locks on MySQL, the status of InnoDB on MariaDB. A statement outside of a
+// transaction gets one of its own, so that its locks last until they are counted. Rows that a transaction
+// inserted are not counted: InnoDB has no lock for them until somebody asks.
 package cost
 
 import (
@@ -32,7 +34,8 @@ func (s Statement) String() string {
 	return fmt.Sprintf("%8d read %8d locked  %.150s", s.Read, s.Locked, strings.Join(strings.Fields(s.SQL), " "))
 }
 
-// Of makes the call on a pool of its own, and returns its statements without those that begin and end transactions.
+// Of makes the call on a pool of its own, and returns its statements without those that begin and end
+// transactions.
 func Of(t testing.TB, dsn string, call func(ctx context.Context, db *sql.DB) error) []Statement {
 	t.Helper()
 	cfg, err := mysql.ParseDSN(dsn)
@@ -74,7 +77,8 @@ type Costs struct {
 	sent      []Statement
 }
 
-// Compare measures calls one after the other: every statement is to be flat, and to read and lock no more than most.
+// Compare measures calls one after the other: every statement is to be flat, and to read and lock no more
+// than most.
 func Compare(t *testing.T, few, many string, most int64) *Costs {
 	return &Costs{t: t, few: few, many: many, most: most}
 }
@@ -110,18 +114,19 @@ func Many(t testing.TB) int {
 	return n
 }
 
-// Numbers is a WITH clause that has the numbers 1 to n, by the thousand, in numbers (i): further than either engine recurses.
+// Numbers is a WITH clause that has the numbers 1 to n, by the thousand, in numbers (i): further than either
+// engine recurses.
 func Numbers(n int) string {
 	return fmt.Sprintf(`WITH RECURSIVE s (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM s WHERE i < 999),
  numbers (i) AS (SELECT b.i * 1000 + a.i + 1 FROM s AS a JOIN s AS b ON b.i < %d) `, n/1000)
 }
 
-// slack is what chance may add: an entry at the edge of a page is read, or locked, once more; one that was deleted and is written again
-// is locked, in each index, if the server has not yet purged it.
+// slack is what chance may add: an entry at the edge of a page is read, or locked, once more; one that was
+// deleted and is written again is locked, in each index, if the server has not yet purged it.
 const slack = 8
 
-// Flat fails the test unless each statement of the call reads and locks the same beside few rows and beside many. It returns what the
-// statements cost beside many.
+// Flat fails the test unless each statement of the call reads and locks the same beside few rows and beside
+// many. It returns what the statements cost beside many.
 func Flat(t testing.TB, few, many string, call func(ctx context.Context, db *sql.DB) error) []Statement {
 	t.Helper()
 	small, big := Of(t, few, call), Of(t, many, call)
@@ -137,7 +142,8 @@ func Flat(t testing.TB, few, many string, call func(ctx context.Context, db *sql
 	return big
 }
 
-// catalog says whether it reads the catalog, which has the tables of all schemas, those of other tests among them.
+// catalog says whether it reads the catalog, which has the tables of all schemas, those of other tests among
+// them.
 func (s Statement) catalog() bool {
 	return strings.Contains(strings.ToLower(s.SQL), "information_schema")
 }

@@ -38,7 +38,8 @@ func (r *recorder) Errorf(format string, args ...any) {
 	r.said = append(r.said, fmt.Sprintf(format, args...))
 }
 
-// TestFlat: what goes by an index is flat, what scans or locks the table is not, in a transaction and outside of one.
+// TestFlat: what goes by an index is flat, what scans or locks the table is not, in a transaction and outside
+// of one.
 func TestFlat(t *testing.T) {
 	few, many := filled(t, 1000), filled(t, 3000)
 	for _, c := range []struct {

@@ -125,8 +125,8 @@ func (s *session) note(ctx context.Context, query string) error {
 	return nil
 }
 
-// openTables has the server open each table of the schema, for which MySQL reads its dictionary, and MariaDB its statistics: those are
-// no rows of a statement that comes first.
+// openTables has the server open each table of the schema, for which MySQL reads its dictionary, and MariaDB
+// its statistics: those are no rows of a statement that comes first.
 func (m *meter) openTables(ctx context.Context) error {
 	var tables []string
 	err := onerow.Query(ctx, m.observer, "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()", nil, func(rows *sql.Rows) error {
@@ -232,7 +232,8 @@ type measured struct {
 
 func (r *measured) Close() error { return errors.Join(r.Rows.Close(), r.note()) }
 
-// joined leaves a single error as it is: database/sql compares driver.ErrSkip, and onerow the server's number.
+// joined leaves a single error as it is: database/sql compares driver.ErrSkip, and onerow the server's
+// number.
 func joined(err error, more ...error) error {
 	if rest := errors.Join(more...); rest != nil {
 		return errors.Join(err, rest)

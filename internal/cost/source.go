@@ -17,9 +17,10 @@ import (
 // verbs begin a statement. A read for a condition begins with a parenthesis.
 var verbs = regexp.MustCompile(`^\(*(SELECT|INSERT|UPDATE|DELETE|REPLACE|WITH|TABLE)\s`)
 
-// Source fails the test for each statement in the source of the package in dir that none of the calls has sent. A statement is an
-// expression that begins with an SQL verb: what it is made of besides literals and constants, and the verbs of a format, stands for any
-// text. It may be a part of what was sent, as a subquery is. known names statements that are left out, by a part of their text, and why.
+// Source fails the test for each statement in the source of the package in dir that none of the calls has
+// sent. A statement is an expression that begins with an SQL verb: what it is made of besides literals and
+// constants, and the verbs of a format, stands for any text. It may be a part of what was sent, as a subquery
+// is. known names statements that are left out, by a part of their text, and why.
 func (c *Costs) Source(dir string, known map[string]string) {
 	t := c.t
 	t.Helper()

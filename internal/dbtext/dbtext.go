@@ -1,7 +1,7 @@
 // Package dbtext stores texts that others wrote, an error's or a person's, so that they fit their column of
-// utf8mb4 on every connection. A connection with charset=utf8, latin1 or gbk takes the bytes of an argument for its own
-// character set: it refuses an emoji, or stores something else. So the bytes travel as hexadecimal digits, and come
-// back as bytes: read such a column with CAST(column AS BINARY).
+// utf8mb4 on every connection. A connection with charset=utf8, latin1 or gbk takes the bytes of an argument
+// for its own character set: it refuses an emoji, or stores something else. So the bytes travel as
+// hexadecimal digits, and come back as bytes: read such a column with CAST(column AS BINARY).
 package dbtext
 
 import (
@@ -16,7 +16,8 @@ const Param = "CONVERT(UNHEX(?) USING utf8mb4)"
 // Arg is the argument of [Param]. s should be valid UTF-8, see [Fit].
 func Arg(s string) string { return hex.EncodeToString([]byte(s)) }
 
-// Fit returns s as valid UTF-8 of at most n bytes. A text that is cut says so at its end, if n leaves room for that.
+// Fit returns s as valid UTF-8 of at most n bytes. A text that is cut says so at its end, if n leaves room
+// for that.
 func Fit(s string, n int) string {
 	whole := len(s)
 	s = strings.ToValidUTF8(s, "\uFFFD")

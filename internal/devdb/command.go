@@ -10,9 +10,10 @@ import (
 	"syscall"
 )
 
-// RunCommand runs a command with [EnvDSN] set to this server and this process's standard streams, and returns its exit
-// code (128 + the signal's number if it died of one). SIGINT and SIGTERM are passed on, and the command decides when it
-// ends, so that the server outlives it. The error says that it could not be run at all.
+// RunCommand runs a command with [EnvDSN] set to this server and this process's standard streams, and returns
+// its exit code (128 + the signal's number if it died of one). SIGINT and SIGTERM are passed on, and the
+// command decides when it ends, so that the server outlives it. The error says that it could not be run at
+// all.
 func (s *Server) RunCommand(argv []string) (exitCode int, err error) {
 	if len(argv) == 0 {
 		return 0, errors.New("devdb: no command was given")

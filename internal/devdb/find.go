@@ -28,7 +28,8 @@ type binary struct {
 
 func (b binary) engine() string { return engineOf(b.version) }
 
-// names in the order of search, and the folders that are searched after PATH: an ordinary user's PATH lacks sbin.
+// names in the order of search, and the folders that are searched after PATH: an ordinary user's PATH lacks
+// sbin.
 var (
 	serverNames   = []string{"mariadbd", "mysqld"}
 	serverFolders = []string{"/usr/sbin", "/usr/local/sbin", "/usr/libexec", "/usr/local/libexec", "/usr/local/bin",
@@ -78,8 +79,8 @@ func installCommand() string {
 	return fmt.Sprintf("%[1]sapt-get update && %[1]sapt-get install -y --no-install-recommends mariadb-server-core mariadb-client-core", sudo)
 }
 
-// installDB finds the script that makes a MariaDB data directory: beside the server, near it where archives have it, or on
-// PATH. One that is not the server's own could be of another version, so the nearest wins.
+// installDB finds the script that makes a MariaDB data directory: beside the server, near it where archives
+// have it, or on PATH. One that is not the server's own could be of another version, so the nearest wins.
 func (b binary) installDB() (path string, args []string, err error) {
 	real, err := filepath.EvalSymlinks(b.path)
 	if err != nil {

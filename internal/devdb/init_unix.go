@@ -17,8 +17,8 @@ import (
 // engineFile in a data directory says which engine made it, with its version on the second line.
 const engineFile = "onerow-engine"
 
-// initialise makes the data directory unless it is there. It is made under another name and renamed when it is
-// complete, so a killed initialisation leaves nothing that looks like a data directory.
+// initialise makes the data directory unless it is there. It is made under another name and renamed when it
+// is complete, so a killed initialisation leaves nothing that looks like a data directory.
 func (p *private) initialise(ctx context.Context, log *slog.Logger) error {
 	text, err := os.ReadFile(filepath.Join(p.data(), engineFile))
 	if err == nil {
@@ -103,8 +103,8 @@ const tempPattern = "onerow-devdb-*"
 // sweepAge keeps the sweep away from folders whose owner has not locked them yet.
 const sweepAge = time.Minute
 
-// sweep removes throw-away folders that killed runs left behind: those whose lock is free. What can not be removed (a
-// stranger's folder) is only logged, since it harms nobody here.
+// sweep removes throw-away folders that killed runs left behind: those whose lock is free. What can not be
+// removed (a stranger's folder) is only logged, since it harms nobody here.
 func sweep(log *slog.Logger) {
 	dirs, err := filepath.Glob(filepath.Join(os.TempDir(), tempPattern))
 	if err != nil {

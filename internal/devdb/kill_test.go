@@ -94,7 +94,8 @@ func (a *app) kill(t *testing.T) {
 	}
 }
 
-// An app is killed with SIGKILL again and again; its server follows it, and the next app finds all that was committed.
+// An app is killed with SIGKILL again and again; its server follows it, and the next app finds all that was
+// committed.
 func TestKilledApp(t *testing.T) {
 	dir := t.TempDir()
 	for round := range 4 {
@@ -119,7 +120,8 @@ func TestKilledApp(t *testing.T) {
 	}
 }
 
-// What an app left behind does not react to SIGTERM, so it is killed. (A stand-in, for no server is as stubborn.)
+// What an app left behind does not react to SIGTERM, so it is killed. (A stand-in, for no server is as
+// stubborn.)
 func TestStubbornOrphan(t *testing.T) {
 	dir := t.TempDir()
 	l, err := lockDir(t.Context(), dir, time.Hour)
@@ -162,7 +164,8 @@ func TestStubbornOrphan(t *testing.T) {
 	}
 }
 
-// A run that was killed while it initialised leaves data.new and perhaps a lock of children that still write there.
+// A run that was killed while it initialised leaves data.new and perhaps a lock of children that still write
+// there.
 func TestInterruptedInitialisation(t *testing.T) {
 	dir := t.TempDir()
 	cmd := exec.Command(os.Args[0])

@@ -15,16 +15,16 @@ import (
 // lockPatience is how long a Start waits for the folder's user to let go.
 const lockPatience = 20 * time.Second
 
-// dirLock is the exclusive use of a folder. It is a flock on an open file, and child processes inherit the open file:
-// the lock is free exactly when this process and its children are gone. The file names both, for the next one's
-// decision and for people.
+// dirLock is the exclusive use of a folder. It is a flock on an open file, and child processes inherit the
+// open file: the lock is free exactly when this process and its children are gone. The file names both, for
+// the next one's decision and for people.
 type dirLock struct{ file *os.File }
 
 // holder is who wrote itself into a lock file.
 type holder struct{ app, server int }
 
-// lockDir takes the folder, waiting for a run that is ending. If the app that started the server is dead, its orphaned
-// server is asked to end, and after killAfter made to.
+// lockDir takes the folder, waiting for a run that is ending. If the app that started the server is dead, its
+// orphaned server is asked to end, and after killAfter made to.
 func lockDir(ctx context.Context, dir string, killAfter time.Duration) (*dirLock, error) {
 	path := filepath.Join(dir, "lock")
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // the developer's own folder
@@ -51,8 +51,8 @@ func lockDir(ctx context.Context, dir string, killAfter time.Duration) (*dirLock
 			return nil, errors.Join(fmt.Errorf("devdb: %w: %s belongs to process %d (its server: %d); stop it or choose another folder",
 				ErrInUse, dir, h.app, h.server), file.Close())
 		}
-		// The lock is held and the app is dead, so what holds it is the server that is named here: the number can not
-		// have been given to another process.
+		// The lock is held and the app is dead, so what holds it is the server that is named here: the number
+		// can not have been given to another process.
 		if h.app > 0 && h.server > 0 && !alive(h.app) {
 			switch {
 			case !asked:

@@ -127,8 +127,9 @@ func (p *private) serverFlags(port int) []string {
 		flags = append(flags, "--innodb-flush-log-at-trx-commit=0", "--sync-binlog=0", "--innodb-doublewrite=OFF",
 			"--loose-innodb-flush-method=nosync")
 		if p.bin.engine() == MySQL {
-			// Measuring each statement, and handing the log over to threads of its own, took a fifth of the processors. What tests read
-			// of performance_schema (sessions, locks, counters) is there without instruments.
+			// Measuring each statement, and handing the log over to threads of its own, took a fifth of the
+			// processors. What tests read of performance_schema (sessions, locks, counters) is there without
+			// instruments.
 			flags = append(flags, "--performance-schema-instrument=%=OFF", "--innodb-log-writer-threads=OFF")
 		}
 	}
@@ -191,8 +192,8 @@ func (p *private) config() *mysql.Config {
 	return cfg
 }
 
-// stop ends the server, gives the folder back and removes what is not to be kept. It also cleans up a start that
-// failed halfway.
+// stop ends the server, gives the folder back and removes what is not to be kept. It also cleans up a start
+// that failed halfway.
 func (p *private) stop() error {
 	var errs []error
 	if p.proc != nil {

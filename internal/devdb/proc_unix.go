@@ -17,9 +17,9 @@ type proc struct {
 	err  error         // why; valid after done
 }
 
-// spawn starts a program with its output in log and the lock inherited. The goroutine that starts it keeps its thread
-// until the child has ended: Linux sends the parent-death signal when the *thread* that forked ends, and Go ends threads
-// at will.
+// spawn starts a program with its output in log and the lock inherited. The goroutine that starts it keeps
+// its thread until the child has ended: Linux sends the parent-death signal when the *thread* that forked
+// ends, and Go ends threads at will.
 func spawn(path string, args, env []string, log *os.File, lock *dirLock) (*proc, error) {
 	cmd := exec.Command(path, args...) //nolint:gosec // the server program that was found or chosen
 	cmd.Stdout, cmd.Stderr = log, log

@@ -22,8 +22,9 @@ const (
 
 // Names of the environment variables with which internal/settings puts all tests under a setting.
 const (
-	// EnvParams are parameters for every data source name of package dbtest, as in "charset=latin1&autocommit=1". They win over
-	// the isolation level that a test asks for, and a test's own parameters win over them.
+	// EnvParams are parameters for every data source name of package dbtest, as in
+	// "charset=latin1&autocommit=1". They win over the isolation level that a test asks for, and a test's own
+	// parameters win over them.
 	EnvParams = "ONEROW_TEST_PARAMS"
 	// EnvSchema is what a schema of package dbtest is altered to, as in "CHARACTER SET utf8mb3".
 	EnvSchema = "ONEROW_TEST_SCHEMA"
@@ -37,11 +38,11 @@ const (
 
 // Options of [Start]. The zero value is a throw-away server with durability off, which is what tests want.
 type Options struct {
-	// Dir is the folder that a private server keeps between runs; it is made if missing. Empty: a throw-away folder in
-	// the system's temp folder, removed by Close.
+	// Dir is the folder that a private server keeps between runs; it is made if missing. Empty: a throw-away
+	// folder in the system's temp folder, removed by Close.
 	Dir string
-	// Durable keeps the engine's durable defaults. False switches flushing off: faster, and safe against a killed
-	// process, not against a crash of the machine.
+	// Durable keeps the engine's durable defaults. False switches flushing off: faster, and safe against a
+	// killed process, not against a crash of the machine.
 	Durable bool
 	// Env are environment variables, as in "NAME=value", for the server beside this process's own.
 	Env []string
@@ -63,9 +64,10 @@ type Server struct {
 	closeErr error
 }
 
-// Start finds a server (see the package comment for the order), starts it if it must be started, and returns when it
-// answers. ctx bounds the start only; a running server ends with [Server.Close] or with this process.
-// Errors: [ErrNoServer], [ErrOtherEngine], [ErrInUse], or what went wrong with the last lines of the server's log.
+// Start finds a server (see the package comment for the order), starts it if it must be started, and returns
+// when it answers. ctx bounds the start only; a running server ends with [Server.Close] or with this process.
+// Errors: [ErrNoServer], [ErrOtherEngine], [ErrInUse], or what went wrong with the last lines of the server's
+// log.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -95,8 +97,9 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	return s, nil
 }
 
-// Use connects to a server that is running already; Close leaves it running. found says where the DSN came from, for
-// [Server.Source]. The DSN's address and credentials are kept, its database and its settings are replaced.
+// Use connects to a server that is running already; Close leaves it running. found says where the DSN came
+// from, for [Server.Source]. The DSN's address and credentials are kept, its database and its settings are
+// replaced.
 func Use(ctx context.Context, dsn, found string) (*Server, error) {
 	cfg, err := mysql.ParseDSN(dsn)
 	if err != nil {
@@ -151,8 +154,8 @@ func (s *Server) IsolationVariable() string {
 	return "transaction_isolation"
 }
 
-// Config returns the driver's configuration with the recommended settings for a database on this server. It is the
-// caller's own copy.
+// Config returns the driver's configuration with the recommended settings for a database on this server. It
+// is the caller's own copy.
 func (s *Server) Config(database string) *mysql.Config {
 	cfg := mysql.NewConfig()
 	cfg.User, cfg.Passwd, cfg.Net, cfg.Addr = s.cfg.User, s.cfg.Passwd, s.cfg.Net, s.cfg.Addr
@@ -182,8 +185,8 @@ func (s *Server) CreateDatabase(ctx context.Context, name string) error {
 	return nil
 }
 
-// DropDatabase removes a database if it exists. It waits for at most five seconds for transactions that are still
-// open in it. Two statements on one connection.
+// DropDatabase removes a database if it exists. It waits for at most five seconds for transactions that are
+// still open in it. Two statements on one connection.
 func (s *Server) DropDatabase(ctx context.Context, name string) (err error) {
 	conn, err := s.admin.Conn(ctx)
 	if err != nil {
@@ -202,8 +205,9 @@ func (s *Server) DropDatabase(ctx context.Context, name string) (err error) {
 // quote makes any text an identifier: within backticks only the backtick has a meaning.
 func quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
-// Close stops a private server cleanly (SIGTERM; after ten seconds SIGKILL, which is reported as an error) and removes
-// a throw-away folder. A server that was only used is left running. Later calls return the first one's answer.
+// Close stops a private server cleanly (SIGTERM; after ten seconds SIGKILL, which is reported as an error)
+// and removes a throw-away folder. A server that was only used is left running. Later calls return the first
+// one's answer.
 func (s *Server) Close() error {
 	s.closing.Do(func() {
 		s.closeErr = s.admin.Close()

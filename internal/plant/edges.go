@@ -1,6 +1,7 @@
 package main
 
-// Bugs at the edges: an error that is swallowed, a condition that only a rare state needs, a header, a limit of a call.
+// Bugs at the edges: an error that is swallowed, a condition that only a rare state needs, a header, a limit
+// of a call.
 var edgeBugs = []bug{
 	{"a refusal behind rows is not noted", ".", "Poison", []change{{"query.go", "return note(rows.Err())", "return rows.Err()"}}},
 	{"a session that kept the migrations' lock goes back into the pool", "./migrations", "UnlockFailed", []change{{"migrations/lock.go",

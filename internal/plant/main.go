@@ -5,13 +5,13 @@
 //	.cache/bin/withserver -- go run ./internal/plant -rules -part 1/8
 //	                                                          an eighth of what rules change in each statement and index
 //
-// A suite that cannot fail proves nothing. Each bug is a change of a few words that a tired person could make, in the
-// code of one rule; the tests named beside it must pass without it and fail with it, and it must still compile. It
-// exits with 1 if a bug is not found. The working tree is not touched.
+// A suite that cannot fail proves nothing. Each bug is a change of a few words that a tired person could
+// make, in the code of one rule; the tests named beside it must pass without it and fail with it, and it must
+// still compile. It exits with 1 if a bug is not found. The working tree is not touched.
 //
-// With -rules there is a mutant for each condition, bound, clock, lock and index of the libraries' SQL, and for each call whose error
-// is joined; the tests of its package must find it. Those that none can find are in survivors.txt, each with the reason. -list names
-// the mutants and needs no server.
+// With -rules there is a mutant for each condition, bound, clock, lock and index of the libraries' SQL, and
+// for each call whose error is joined; the tests of its package must find it. Those that none can find are in
+// survivors.txt, each with the reason. -list names the mutants and needs no server.
 package main
 
 import (
@@ -215,8 +215,8 @@ func (b bug) test(ctx context.Context, garden, which, pattern string) (string, e
 	return string(out), err
 }
 
-// finder is the first test that failed, or that never ended. Empty: none, and what ended the tests, a lost server for example, may not
-// be the bug.
+// finder is the first test that failed, or that never ended. Empty: none, and what ended the tests, a lost
+// server for example, may not be the bug.
 func finder(out string) string {
 	never := false
 	for line := range strings.Lines(out) {

@@ -94,7 +94,8 @@ func plantMutants(ctx context.Context, garden string, chosen []mutant) error {
 // errInvalid is a mutant that is no program.
 var errInvalid = errors.New("does not compile")
 
-// tests is the package that is to find the mutant: what an index of a migration is for the schema's Verify knows.
+// tests is the package that is to find the mutant: what an index of a migration is for the schema's Verify
+// knows.
 func (m mutant) tests() string {
 	if strings.HasSuffix(m.file, ".sql") {
 		return "./schema"

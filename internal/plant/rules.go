@@ -44,7 +44,8 @@ func to(text string) func(string) (string, bool) {
 	return func(string) (string, bool) { return text, true }
 }
 
-// term is a condition up to the next AND, or to whatever else follows: words, operators and parentheses that are closed.
+// term is a condition up to the next AND, or to whatever else follows: words, operators and parentheses that
+// are closed.
 const term = `((?:[^\s()\x60"]+|\((?:[^()]|\([^()]*\))*\)|\s(?:IS NOT NULL|IS NULL|IN|LIKE|<=|>=|<>|=|<|>|\+|-|INTERVAL|MICROSECOND|SECOND)\b?|\s\?|\s[^\s()A-Z\x60"][^\s()\x60"]*|\s\((?:[^()]|\([^()]*\))*\)|\sUTC_TIMESTAMP\(6\))+)`
 
 var (

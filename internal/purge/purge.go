@@ -1,6 +1,7 @@
-// Package purge deletes old rows beside everything else: one statement reads their keys, oldest first, by an index of times and
-// without a lock, and another deletes by the primary key what is still old. A range DELETE would lock the gaps in which others insert,
-// and one with ORDER BY and LIMIT may lock the whole table, to sort it.
+// Package purge deletes old rows beside everything else: one statement reads their keys, oldest first, by an
+// index of times and without a lock, and another deletes by the primary key what is still old. A range DELETE
+// would lock the gaps in which others insert, and one with ORDER BY and LIMIT may lock the whole table, to
+// sort it.
 package purge
 
 import (
@@ -21,8 +22,9 @@ type Table struct {
 	Key    string // one of the list: a = ? AND b = ?
 }
 
-// Purge deletes up to limit rows, in batches that on a pool commit by themselves, and returns how many, with an error too: less than
-// limit when nothing more is old. Two statements for each batch, 1 where nothing is old.
+// Purge deletes up to limit rows, in batches that on a pool commit by themselves, and returns how many, with
+// an error too: less than limit when nothing more is old. Two statements for each batch, 1 where nothing is
+// old.
 func (t Table) Purge(ctx context.Context, db onerow.DB, limit int, args ...any) (purged int64, err error) {
 	for left := limit; left > 0; left -= Batch {
 		want := min(Batch, left)

@@ -10,10 +10,11 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
-// Refused joins a verb into a transaction at REPEATABLE READ whose snapshot is older than what the verb meets. look takes the snapshot,
-// change is committed after it. On a server that refuses such a write ([dbtest.SnapshotIsolation], with [dbtest.SnapshotConflicts] among
-// db's options) the verb's error must be Retryable, and the caller's transaction be gone, with what it had written before; the whole, run
-// again, must succeed. On other servers the verb may answer what it likes, for which there are other tests.
+// Refused joins a verb into a transaction at REPEATABLE READ whose snapshot is older than what the verb
+// meets. look takes the snapshot, change is committed after it. On a server that refuses such a write
+// ([dbtest.SnapshotIsolation], with [dbtest.SnapshotConflicts] among db's options) the verb's error must be
+// Retryable, and the caller's transaction be gone, with what it had written before; the whole, run again,
+// must succeed. On other servers the verb may answer what it likes, for which there are other tests.
 func Refused(t *testing.T, db *sql.DB, look string, change func() error, verb func(ctx context.Context, tx *onerow.Tx) error) {
 	t.Helper()
 	runs, refused := 0, 0

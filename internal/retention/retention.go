@@ -1,12 +1,14 @@
-// Package retention is how long the toolkit keeps its own rows, of all packages: what cascade-worker purges, at a command and in the
-// background. What is promised:
+// Package retention is how long the toolkit keeps its own rows, of all packages: what cascade-worker purges,
+// at a command and in the background. What is promised:
 //
-//   - What is younger than its time stays, by the database's clock, and so does all that waits for somebody: jobs that are open, dead or
-//     have leftovers, audits of rows that have a job, keys in progress, parked messages, dead letters.
-//   - Each step is one call of the package that owns the tables: a batch in a short transaction, which reads and locks a bounded number of
-//     rows. It may be ended anywhere, and run beside everything and beside itself.
-//   - Claims of numbers (onerow_serial_claim), the contexts of streams (onerow_stream) and the generations of quotas are never purged: what
-//     they promise has no end.
+//   - What is younger than its time stays, by the database's clock, and so does all that waits for somebody:
+//     jobs that are open, dead or have leftovers, audits of rows that have a job, keys in progress, parked
+//     messages, dead letters.
+//   - Each step is one call of the package that owns the tables: a batch in a short transaction, which reads
+//     and locks a bounded number of rows. It may be ended anywhere, and run beside everything and beside
+//     itself.
+//   - Claims of numbers (onerow_serial_claim), the contexts of streams (onerow_stream) and the generations of
+//     quotas are never purged: what they promise has no end.
 package retention
 
 import (
@@ -52,7 +54,8 @@ type Kind struct {
 	Waiting func(ctx context.Context, db onerow.DB, limit int) (int64, error)
 }
 
-// Kinds are what is not kept for ever, in the order in which they are purged: jobs before the audits that they need.
+// Kinds are what is not kept for ever, in the order in which they are purged: jobs before the audits that
+// they need.
 func (k Keep) Kinds() ([]Kind, error) {
 	keys, err := idempotency.New(idempotency.Config{})
 	if err != nil {

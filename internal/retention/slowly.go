@@ -13,7 +13,8 @@ const (
 	stepTime = 5 * time.Second  // for a step, whoever holds locks
 )
 
-// Slowly purges a batch at each step, one kind after the other, and rests when there is nothing left. One goroutine uses it at a time.
+// Slowly purges a batch at each step, one kind after the other, and rests when there is nothing left. One
+// goroutine uses it at a time.
 type Slowly struct {
 	Kinds []Kind
 	Log   *slog.Logger
@@ -26,8 +27,8 @@ type Slowly struct {
 	told  map[string]bool
 }
 
-// Step purges one batch of the kind whose turn it is. An error is logged, once for each kind until it goes well again, and left to the
-// next turn: nothing depends on it.
+// Step purges one batch of the kind whose turn it is. An error is logged, once for each kind until it goes
+// well again, and left to the next turn: nothing depends on it.
 func (s *Slowly) Step(ctx context.Context, db onerow.DB) {
 	if len(s.Kinds) == 0 || time.Now().Before(s.until) {
 		return

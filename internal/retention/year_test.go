@@ -20,7 +20,8 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// kept is a table, what a row of it is, and how many days it has to stay; rows are spread evenly over 500 days, the youngest of now.
+// kept is a table, what a row of it is, and how many days it has to stay; rows are spread evenly over 500
+// days, the youngest of now.
 type kept struct {
 	table, row string
 	days       int
@@ -54,8 +55,8 @@ func rows(t *testing.T) int {
 	return n
 }
 
-// TestYear: 500 days of use shrink to what the promises need, beside a foreground whose calls and replays of each kind of age all get what
-// they are promised.
+// TestYear: 500 days of use shrink to what the promises need, beside a foreground whose calls and replays of
+// each kind of age all get what they are promised.
 func TestYear(t *testing.T) {
 	dsn := dbtest.DSN(t)
 	db, ctx := dbtest.OpenDSN(t, dsn), t.Context()
@@ -118,7 +119,8 @@ func TestYear(t *testing.T) {
 	}
 }
 
-// foreground does work under new keys and replays it, and asks for keys that are 1 to 6 days old, which must still answer.
+// foreground does work under new keys and replays it, and asks for keys that are 1 to 6 days old, which must
+// still answer.
 func foreground(ctx context.Context, db *sql.DB, each int, stop <-chan struct{}, answered *int) error {
 	keys, err := idempotency.New(idempotency.Config{Keep: 7 * 24 * time.Hour})
 	if err != nil {

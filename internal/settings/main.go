@@ -4,8 +4,9 @@
 //	go run ./internal/settings -full -part 2/4    whole suites, without explorations; the second quarter of the settings
 //	go run ./internal/settings -full gbk latin1   the settings whose names contain one of these
 //
-// Each setting either works, or is refused at once by [onerow.Check], with a message that names it. The server is found as package
-// devdb says, and started anew for each setting. It exits with 1 if one does neither.
+// Each setting either works, or is refused at once by [onerow.Check], with a message that names it. The
+// server is found as package devdb says, and started anew for each setting. It exits with 1 if one does
+// neither.
 package main
 
 import (
@@ -31,8 +32,8 @@ import (
 	"github.com/onerow/onerow/internal/devdb"
 )
 
-// packages are those whose promises a setting could break, each with the tests of the short form: a few seconds that send
-// nearly every statement once.
+// packages are those whose promises a setting could break, each with the tests of the short form: a few
+// seconds that send nearly every statement once.
 var packages = []struct{ name, short string }{
 	{"repo", "^(Example|TestLife|TestRequestID|TestList|TestRestore|TestChildren|TestOneName|TestKinds)$"},
 	{"quota", "^(TestJoined|TestFlags|TestLimitFails|TestRecheck|TestOwnersOfOtherKinds)$"},

@@ -1,11 +1,14 @@
 package main
 
-// setting is one way in which a server or a data source name can differ from what the suites are comfortable with.
+// setting is one way in which a server or a data source name can differ from what the suites are comfortable
+// with.
 type setting struct {
 	name string
-	// on is the engine that knows it, and the beginning of the versions: "MariaDB", "MariaDB 11", "MySQL". Empty: all.
+	// on is the engine that knows it, and the beginning of the versions: "MariaDB", "MariaDB 11", "MySQL".
+	// Empty: all.
 	on string
-	// server are flags of the server; params is added to every data source name; schema to every CREATE DATABASE.
+	// server are flags of the server; params is added to every data source name; schema to every CREATE
+	// DATABASE.
 	server []string
 	params string
 	schema string

@@ -87,7 +87,8 @@ func (c *child) watch(cmd *exec.Cmd, out io.Reader, ended chan<- error) {
 	ended <- errors.Join(lines.Err(), cmd.Wait())
 }
 
-// kill ends the process with SIGKILL, wherever it is in its work. An error means that it had ended by itself before.
+// kill ends the process with SIGKILL, wherever it is in its work. An error means that it had ended by itself
+// before.
 func (c *child) kill() error {
 	if err := c.cmd.Process.Kill(); err != nil {
 		return fmt.Errorf("soak: %s had ended by itself: %w: %w", c.cfg.Name, err, <-c.ended)

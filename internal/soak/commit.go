@@ -9,8 +9,8 @@ import (
 	"github.com/Shopify/toxiproxy/v2/toxics"
 )
 
-// commitToxic is a toxic of our own, for the way to the server: it ends a connection at a COMMIT, before it is passed
-// on or just behind it, so that the answer is lost. Either way the client cannot know.
+// commitToxic is a toxic of our own, for the way to the server: it ends a connection at a COMMIT, before it
+// is passed on or just behind it, so that the answer is lost. Either way the client cannot know.
 type commitToxic struct {
 	Percent int `json:"percent"` // of the COMMITs
 }

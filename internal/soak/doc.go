@@ -1,13 +1,15 @@
-// Soak lets the toolkit work under chaos for some minutes and then holds the tables against what its users were told.
+// Soak lets the toolkit work under chaos for some minutes and then holds the tables against what its users
+// were told.
 //
 //	go run ./internal/soak -minutes 10 -engine mariadb
 //
-// It starts a private server with durable settings, and processes of its own program: two of web clients, two of
-// workers (the cascade and the quota's sweep), each behind a proxy of its own. The clients create, rename, update,
-// archive, activate and delete projects under names that collide, with and without a grace period, take deletions back,
-// hang screens and comments below projects while these die, change limits, use idempotency keys in one commit and in two
-// steps with leases, claim serial numbers in business transactions and deliver messages twice and out of order. One web
-// process works at READ COMMITTED, the other at REPEATABLE READ.
+// It starts a private server with durable settings, and processes of its own program: two of web clients, two
+// of workers (the cascade and the quota's sweep), each behind a proxy of its own. The clients create, rename,
+// update, archive, activate and delete projects under names that collide, with and without a grace period,
+// take deletions back, hang screens and comments below projects while these die, change limits, use
+// idempotency keys in one commit and in two steps with leases, claim serial numbers in business transactions
+// and deliver messages twice and out of order. One web process works at READ COMMITTED, the other at
+// REPEATABLE READ.
 //
 // Meanwhile, drawn from the seed:
 //
@@ -16,28 +18,30 @@
 //   - connections are cut, closed to new ones, delayed, held, reset, sliced, and ended within
 //     an answer, in each direction, and ended at a COMMIT, before or behind it (toxiproxy)
 //
-// Each client journals what it is about to do, and what it was told, see package journal. The last acts are a SIGKILL
-// for each worker and for the server. Then the queue is drained, claims whose lease has ended are taken over, marks
-// are settled, and package check reads every table:
+// Each client journals what it is about to do, and what it was told, see package journal. The last acts are a
+// SIGKILL for each worker and for the server. Then the queue is drained, claims whose lease has ended are
+// taken over, marks are settled, and package check reads every table:
 //
 //	                 killed, cut, delayed                   drained
 //	clients ─► proxies ─► server ◄─ proxies ◄─ workers        │
 //	   │                    │                                 ▼
 //	journals ───────────► tables ─────────────────────────► check ─► a table of zeros, or a list and exit code 1
 //
-// The exit codes are 0: nothing is broken; 1: something is, and it is listed; 2: the soak itself failed. After 1 and 2 the last line
-// says why, and how to repeat it (go run adds a line of its own and always exits with 1). SIGINT ends the chaos early, and the check is still made; a second one ends everything.
+// The exit codes are 0: nothing is broken; 1: something is, and it is listed; 2: the soak itself failed.
+// After 1 and 2 the last line says why, and how to repeat it (go run adds a line of its own and always exits
+// with 1). SIGINT ends the chaos early, and the check is still made; a second one ends everything.
 //
 // # What it cannot show
 //
 //   - A crash of the machine or of its disk: the processes die, what they wrote to the kernel does not.
-//   - That nothing is broken: it draws, and most of what it draws is harmless. The interleavings of a workflow are
-//     enumerated by package crashtest; the soak finds what nobody thought of enumerating.
-//   - The same run again: the seed decides what is drawn, the machine decides when. A finding is kept as data: the
-//     folder with the server's data and the journals is left when something is broken.
-//   - An answer that tells of another's work (a replay) and was given within a second of the server's death: InnoDB shows a commit
-//     before its log is on the disk unless a binary log is, and the private server has none. Of 15 kills 10 or 11 took
-//     a row that a reader had seen; none took what its writer had been told. Such answers count as unknown.
+//   - That nothing is broken: it draws, and most of what it draws is harmless. The interleavings of a
+//     workflow are enumerated by package crashtest; the soak finds what nobody thought of enumerating.
+//   - The same run again: the seed decides what is drawn, the machine decides when. A finding is kept as
+//     data: the folder with the server's data and the journals is left when something is broken.
+//   - An answer that tells of another's work (a replay) and was given within a second of the server's death:
+//     InnoDB shows a commit before its log is on the disk unless a binary log is, and the private server has
+//     none. Of 15 kills 10 or 11 took a row that a reader had seen; none took what its writer had been told.
+//     Such answers count as unknown.
 //   - Several servers: replication, failover, clusters of several primaries.
 //   - The last state of a row on which calls overlapped, as far as several were right; see package check.
 //   - What is not under load: flows, messages that are held, assets, operators' verbs.

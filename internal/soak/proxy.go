@@ -35,8 +35,8 @@ func newProxies(n int, upstream string) ([]*proxy, error) {
 	return all, nil
 }
 
-// A proxy keeps its port while it is closed for a moment, when any process could take it. Systems give ports from 32768 on to
-// connections and to who asks for any; these are below.
+// A proxy keeps its port while it is closed for a moment, when any process could take it. Systems give ports
+// from 32768 on to connections and to who asks for any; these are below.
 const (
 	firstPort = 15000
 	ports     = 15000

@@ -70,8 +70,8 @@ func (w work) String() string {
 	return fmt.Sprintf("cascades: %d jobs, %d of them claimed more than once, %d cancelled, %d rows deleted", w.jobs, w.again, w.cancelled, w.rows)
 }
 
-// unshown is an error unless every operation was acknowledged at least once and the cascade deleted something: the zeros of an idle
-// soak say nothing.
+// unshown is an error unless every operation was acknowledged at least once and the cascade deleted
+// something: the zeros of an idle soak say nothing.
 func unshown(entries []journal.Entry, w work) error {
 	acknowledged := map[journal.Op]bool{}
 	for _, e := range entries {
@@ -160,7 +160,8 @@ func operations(entries []journal.Entry) string {
 	return align(rows)
 }
 
-// table is the table of promises: how often each was broken, and how. A dash: it cannot be broken in that way.
+// table is the table of promises: how often each was broken, and how. A dash: it cannot be broken in that
+// way.
 func table(found []check.Finding) string {
 	counts := check.Counts(found)
 	rows := [][]string{append([]string{"promise"}, check.Columns...)}

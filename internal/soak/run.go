@@ -116,8 +116,8 @@ func (s *soak) setUp(ctx context.Context) (err error) {
 	return err
 }
 
-// rage is the load and the chaos, until the time is over or ctx ends. When it returns no process is left, and the server
-// was killed and started once more, so that no session of theirs is left either.
+// rage is the load and the chaos, until the time is over or ctx ends. When it returns no process is left, and
+// the server was killed and started once more, so that no session of theirs is left either.
 func (s *soak) rage(ctx context.Context) error {
 	s.began = time.Now()
 	for i, p := range s.proxies {
@@ -145,7 +145,8 @@ func (s *soak) rage(ctx context.Context) error {
 	return errors.Join(err, s.calm(context.WithoutCancel(ctx)))
 }
 
-// calm ends all processes: clients finish what they do, workers are killed, the server is killed and comes back.
+// calm ends all processes: clients finish what they do, workers are killed, the server is killed and comes
+// back.
 func (s *soak) calm(ctx context.Context) error {
 	errs := make([]error, len(s.children))
 	var all sync.WaitGroup

@@ -20,7 +20,8 @@ import (
 
 const database = "soak"
 
-// server is the private database server, which may be killed. Its data stays, its port changes with each start.
+// server is the private database server, which may be killed. Its data stays, its port changes with each
+// start.
 type server struct {
 	dir string
 	log *slog.Logger
@@ -107,8 +108,8 @@ func (s *server) close() error {
 // open is a pool that goes to the server directly.
 func (s *server) open() (*sql.DB, error) { return onerow.Open(s.now.DSN(database)) }
 
-// dsn is the data source name through a proxy. A read that gets no answer must end, because nothing else ends the wait
-// for the answer to COMMIT.
+// dsn is the data source name through a proxy. A read that gets no answer must end, because nothing else ends
+// the wait for the answer to COMMIT.
 func (s *server) dsn(proxy, isolation string) string {
 	cfg := s.now.Config(database)
 	cfg.Addr = proxy

@@ -92,7 +92,8 @@ func TestCommitToxic(t *testing.T) {
 	}
 }
 
-// TestProxyPort: no proxy listens where the system gives ports to connections, so none is taken while a proxy is closed.
+// TestProxyPort: no proxy listens where the system gives ports to connections, so none is taken while a proxy
+// is closed.
 func TestProxyPort(t *testing.T) {
 	all, err := newProxies(4, "127.0.0.1:1")
 	if err != nil {

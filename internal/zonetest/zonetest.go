@@ -1,5 +1,5 @@
-// Package zonetest runs workflows in sessions of foreign time zones. The private server's sessions are at +00:00, where
-// NOW() and UTC_TIMESTAMP() are the same, so no other test can tell one from the other.
+// Package zonetest runs workflows in sessions of foreign time zones. The private server's sessions are at
+// +00:00, where NOW() and UTC_TIMESTAMP() are the same, so no other test can tell one from the other.
 package zonetest
 
 import (
@@ -25,9 +25,9 @@ func Each(t *testing.T, test func(t *testing.T, zone dbtest.Option)) {
 	}
 }
 
-// Clocks runs workflows, one after the other, in sessions of each zone, and fails where a column of times says another
-// time there than at +00:00. open makes a schema and workflows for it; each is set up and called once. Columns of dates that
-// the workflow itself writes must be UTC.
+// Clocks runs workflows, one after the other, in sessions of each zone, and fails where a column of times
+// says another time there than at +00:00. open makes a schema and workflows for it; each is set up and called
+// once. Columns of dates that the workflow itself writes must be UTC.
 func Clocks(t *testing.T, open func(t *testing.T, zone dbtest.Option) (*sql.DB, []crashtest.Workflow)) {
 	t.Helper()
 	want := map[string]map[string][]int64{}
@@ -82,8 +82,8 @@ func once(ctx context.Context, db *sql.DB, w crashtest.Workflow) error {
 	return nil
 }
 
-// ages is how many seconds ago each value of each column of times of the schema is, in order. The table of goose is its own:
-// it writes the session's time, which nobody reads.
+// ages is how many seconds ago each value of each column of times of the schema is, in order. The table of
+// goose is its own: it writes the session's time, which nobody reads.
 func ages(ctx context.Context, db *sql.DB) (map[string][]int64, error) {
 	var columns [][2]string
 	err := onerow.Query(ctx, db, `SELECT c.table_name, c.column_name FROM information_schema.columns AS c JOIN information_schema.tables AS t

@@ -13,7 +13,8 @@ import (
 	"github.com/onerow/onerow/internal/devdb"
 )
 
-// AwaitLock waits until a session of the schema waits for a lock on a row, another one than those that [Waiting] knew.
+// AwaitLock waits until a session of the schema waits for a lock on a row, another one than those that
+// [Waiting] knew.
 func AwaitLock(t testing.TB, db *sql.DB, known ...int64) {
 	t.Helper()
 	Eventually(t, patience, func() (bool, string) {
@@ -23,8 +24,8 @@ func AwaitLock(t testing.TB, db *sql.DB, known ...int64) {
 	})
 }
 
-// Waiting are the sessions of the schema that wait for a lock on a row, by their ids: those of callers that have gone, too. The server
-// goes on waiting for them.
+// Waiting are the sessions of the schema that wait for a lock on a row, by their ids: those of callers that
+// have gone, too. The server goes on waiting for them.
 func Waiting(t testing.TB, db *sql.DB) []int64 {
 	t.Helper()
 	ids, err := waiting(t, db)
@@ -34,8 +35,8 @@ func Waiting(t testing.TB, db *sql.DB) []int64 {
 	return ids
 }
 
-// mySQLWaits, and what mariaDBWaits reads: INNODB_TRX would not do, which the server copies only when nobody has read it for 0.1 s,
-// and other tests wait too.
+// mySQLWaits, and what mariaDBWaits reads: INNODB_TRX would not do, which the server copies only when nobody
+// has read it for 0.1 s, and other tests wait too.
 const mySQLWaits = `SELECT t.processlist_id FROM performance_schema.data_lock_waits AS w
  JOIN performance_schema.threads AS t ON t.thread_id = w.requesting_thread_id WHERE t.processlist_db = DATABASE()`
 

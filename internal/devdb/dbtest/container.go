@@ -24,9 +24,9 @@ const (
 	stopPatience      = 30 * time.Second
 )
 
-// StartContainer starts a server in a container and returns it with the function that removes it. The image must take a
-// root password from MYSQL_ROOT_PASSWORD or MARIADB_ROOT_PASSWORD and the server's flags as its command, as the official
-// images of both engines do.
+// StartContainer starts a server in a container and returns it with the function that removes it. The image
+// must take a root password from MYSQL_ROOT_PASSWORD or MARIADB_ROOT_PASSWORD and the server's flags as its
+// command, as the official images of both engines do.
 func StartContainer(ctx context.Context, image string) (*devdb.Server, func() error, error) {
 	container, err := testcontainers.Run(ctx, image,
 		testcontainers.WithExposedPorts(containerPort),
@@ -36,8 +36,9 @@ func StartContainer(ctx context.Context, image string) (*devdb.Server, func() er
 		}),
 		testcontainers.WithCmd("--max-connections=600", "--innodb-flush-log-at-trx-commit=0", "--innodb-doublewrite=OFF",
 			"--innodb-fast-shutdown=2", "--skip-log-bin", "--character-set-server=utf8mb4",
-			// Without it the server asks a name server for our address, ten seconds per connection where there is none.
-			// (A private MySQL must not have it: it knows root at localhost only. Images let root in from anywhere.)
+			// Without it the server asks a name server for our address, ten seconds per connection where
+			// there is none. (A private MySQL must not have it: it knows root at localhost only. Images let
+			// root in from anywhere.)
 			"--skip-name-resolve"),
 		// The port, not a log line: only the official images print the line that the mysql module waits for.
 		testcontainers.WithWaitStrategy(wait.ForListeningPort(containerPort).WithStartupTimeout(containerPatience).SkipInternalCheck()),
@@ -57,8 +58,8 @@ func StartContainer(ctx context.Context, image string) (*devdb.Server, func() er
 	return server, func() error { return errors.Join(server.Close(), stop()) }, nil
 }
 
-// reach connects to the container's server. A listening port is not yet a server that answers: the proxy of the
-// container engine listens first, and the official images restart their server once.
+// reach connects to the container's server. A listening port is not yet a server that answers: the proxy of
+// the container engine listens first, and the official images restart their server once.
 func reach(ctx context.Context, container testcontainers.Container, image string) (*devdb.Server, error) {
 	addr, err := container.PortEndpoint(ctx, containerPort, "")
 	if err != nil {

@@ -30,8 +30,8 @@ var (
 // startPatience covers a first initialisation and, for a container, the download of its image.
 const startPatience = 5 * time.Minute
 
-// Main runs the tests of a package, closes the server if one was started, and exits. For TestMain. Sessions on the server and
-// goroutines that stay behind tests that have passed fail the package.
+// Main runs the tests of a package, closes the server if one was started, and exits. For TestMain. Sessions
+// on the server and goroutines that stay behind tests that have passed fail the package.
 func Main(m *testing.M) {
 	before := goroutines()
 	code := m.Run()
@@ -55,8 +55,8 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// Server returns the server of this test binary, starting it if this is the first call. It must not be closed. Without
-// a server the test fails. The package needs a TestMain that calls [Main], which stops it.
+// Server returns the server of this test binary, starting it if this is the first call. It must not be
+// closed. Without a server the test fails. The package needs a TestMain that calls [Main], which stops it.
 func Server(t testing.TB) *devdb.Server {
 	t.Helper()
 	serverOnce.Do(func() {
@@ -93,14 +93,14 @@ type settings struct {
 	stale     bool
 }
 
-// Isolation sets the isolation level of every session, under the name of the variable that the engine knows. The
-// default is READ COMMITTED.
+// Isolation sets the isolation level of every session, under the name of the variable that the engine knows.
+// The default is READ COMMITTED.
 func Isolation(level sql.IsolationLevel) Option {
 	return func(s *settings) { s.isolation = level }
 }
 
-// Param adds a parameter of go-sql-driver's DSN, as in Param("clientFoundRows", "true"). It wins over the recommended
-// settings and over earlier options.
+// Param adds a parameter of go-sql-driver's DSN, as in Param("clientFoundRows", "true"). It wins over the
+// recommended settings and over earlier options.
 func Param(key, value string) Option {
 	return func(s *settings) { s.params = append(s.params, key+"="+value) }
 }
@@ -108,11 +108,13 @@ func Param(key, value string) Option {
 // ForeignZones are time zones that a server's sessions may have, far from UTC on both of its sides.
 var ForeignZones = []string{"+05:30", "-11:00"}
 
-// Zone sets the time zone of every session; the default is +00:00. What takes NOW() for UTC is found on one side of it at least.
+// Zone sets the time zone of every session; the default is +00:00. What takes NOW() for UTC is found on one
+// side of it at least.
 func Zone(zone string) Option { return Param("time_zone", url.QueryEscape("'"+zone+"'")) }
 
-// SnapshotIsolation says whether the server knows innodb_snapshot_isolation (MariaDB, ON by default from 11.6 on): a write on a row
-// that was changed after the transaction's snapshot is refused there, and the transaction rolled back, at REPEATABLE READ.
+// SnapshotIsolation says whether the server knows innodb_snapshot_isolation (MariaDB, ON by default from 11.6
+// on): a write on a row that was changed after the transaction's snapshot is refused there, and the
+// transaction rolled back, at REPEATABLE READ.
 func SnapshotIsolation(t testing.TB) bool {
 	t.Helper()
 	has, err := hasSnapshotIsolation(Server(t))
@@ -135,8 +137,9 @@ func hasSnapshotIsolation(s *devdb.Server) (has bool, err error) {
 	return true, errors.Join(err, db.Close())
 }
 
-// StaleWrites lets a transaction at REPEATABLE READ write what was changed after its snapshot, as all servers do by default but those
-// of [SnapshotIsolation]: for a naive twin, whose fault such a server refuses, and for what happens where it does not.
+// StaleWrites lets a transaction at REPEATABLE READ write what was changed after its snapshot, as all servers
+// do by default but those of [SnapshotIsolation]: for a naive twin, whose fault such a server refuses, and
+// for what happens where it does not.
 func StaleWrites() Option { return func(s *settings) { s.stale = true } }
 
 // SnapshotConflicts is the opposite of StaleWrites, on servers of [SnapshotIsolation].
@@ -147,8 +150,8 @@ func SnapshotConflicts(t testing.TB) Option {
 	return func(*settings) {}
 }
 
-// Open makes a fresh schema for this test and returns a pool on it. When the test ends the pool is closed and the schema
-// dropped; a transaction that the test left open makes that fail, and the test with it.
+// Open makes a fresh schema for this test and returns a pool on it. When the test ends the pool is closed and
+// the schema dropped; a transaction that the test left open makes that fail, and the test with it.
 func Open(t testing.TB, opts ...Option) *sql.DB {
 	t.Helper()
 	return OpenDSN(t, DSN(t, opts...))

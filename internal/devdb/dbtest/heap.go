@@ -11,8 +11,8 @@ const (
 	heapBytes = 100 // for each call; buffers that grow once, 40 KB, are less
 )
 
-// HeapStays fails the test if what calls leave in memory grows with their number. Tests that run beside it would show: it is for one
-// that is not parallel.
+// HeapStays fails the test if what calls leave in memory grows with their number. Tests that run beside it
+// would show: it is for one that is not parallel.
 func HeapStays(t testing.TB, call func(n int) error) {
 	t.Helper()
 	times := func(from, to int) {

@@ -14,7 +14,8 @@ import (
 	"github.com/onerow/onerow/internal/devdb"
 )
 
-// leakPatience is how long what the tests have ended may take to be gone. It costs time only where something stays.
+// leakPatience is how long what the tests have ended may take to be gone. It costs time only where something
+// stays.
 const leakPatience = 30 * time.Second
 
 // goroutines are the stacks of those that run, by their "goroutine 17".
@@ -72,14 +73,16 @@ func strayGoroutines(before map[string]string, patience time.Duration) error {
 	}
 }
 
-// sqlSessions lists sessions without what they run: MySQL refuses to list processes at all while one of them runs bytes that are no text.
+// sqlSessions lists sessions without what they run: MySQL refuses to list processes at all while one of them
+// runs bytes that are no text.
 const (
 	sqlSessions      = `SELECT COUNT(*), LEFT(GROUP_CONCAT(CONCAT_WS(' ', id, db, command, time, state) SEPARATOR '\n'), 2000) FROM information_schema.processlist WHERE db LIKE ?`
 	sqlSessionsMySQL = `SELECT COUNT(*), LEFT(GROUP_CONCAT(CONCAT_WS(' ', processlist_id, processlist_db, processlist_command, processlist_time, processlist_state)
  SEPARATOR '\n'), 2000) FROM performance_schema.threads WHERE processlist_id IS NOT NULL AND processlist_db LIKE ?`
 )
 
-// straySessions says which sessions on the schemas of this process stay on the server although every pool should be closed.
+// straySessions says which sessions on the schemas of this process stay on the server although every pool
+// should be closed.
 func straySessions(ctx context.Context, server *devdb.Server, patience time.Duration) (err error) {
 	db, err := sql.Open("mysql", server.DSN(""))
 	if err != nil {

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// Pages reads a list in pages of one, of two, of all but one, of all and of more, each from its beginning to its end, and
-// fails unless each way gives exactly want, in its order. page returns the keys of at most limit items behind after, which is the
-// zero value for the first page.
+// Pages reads a list in pages of one, of two, of all but one, of all and of more, each from its beginning to
+// its end, and fails unless each way gives exactly want, in its order. page returns the keys of at most limit
+// items behind after, which is the zero value for the first page.
 func Pages[K comparable](t testing.TB, want []K, page func(after K, limit int) []K) {
 	t.Helper()
 	for _, limit := range []int{1, 2, max(1, len(want)-1), max(1, len(want)), len(want) + 1} {

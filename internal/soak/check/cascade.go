@@ -22,8 +22,8 @@ func (c *checker) trees(context.Context) error {
 // readCounts: what the jobs say that they deleted below their roots.
 const readCounts = `SELECT table_name, SUM(deleted_rows) FROM onerow_job_count GROUP BY table_name`
 
-// jobCounts: a root is gone exactly if a cascade of it is done, each deletion's cascade is done once, and the jobs
-// counted exactly the rows that are gone.
+// jobCounts: a root is gone exactly if a cascade of it is done, each deletion's cascade is done once, and the
+// jobs counted exactly the rows that are gone.
 func (c *checker) jobCounts(ctx context.Context) error {
 	type cascade struct{ root, deletion int64 }
 	done, finished := map[cascade]int64{}, map[int64]int64{}

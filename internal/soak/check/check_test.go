@@ -128,8 +128,8 @@ var plants = map[string]plant{
 		func(e journal.Entry) bool { return e.Op == journal.Apply && e.Changed }, func(*journal.Entry) {})},
 }
 
-// TestPlanted: nothing is found after a real load, and each planted violation is found where it belongs. Every cell of
-// the table that is not a dash has a plant.
+// TestPlanted: nothing is found after a real load, and each planted violation is found where it belongs.
+// Every cell of the table that is not a dash has a plant.
 func TestPlanted(t *testing.T) {
 	w := newWorld(t)
 	found, err := check.Run(t.Context(), w.db, w.entries)

@@ -104,7 +104,8 @@ func (c *checker) add(p Promise, col Column, format string, args ...any) {
 	c.found = append(c.found, Finding{p, col, fmt.Sprintf(format, args...)})
 }
 
-// Run checks everything and returns what it found. Nothing else may run. An error means that the tables could not be read.
+// Run checks everything and returns what it found. Nothing else may run. An error means that the tables could
+// not be read.
 func Run(ctx context.Context, db onerow.DB, entries []journal.Entry) ([]Finding, error) {
 	c := &checker{db: db, history: newHistory(entries), rows: map[string]map[int64]*row{}, made: map[string][]request{}, jobs: map[string][]job{}}
 	for _, step := range []func(context.Context) error{

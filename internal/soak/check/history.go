@@ -65,7 +65,8 @@ func (h *history) of(resource string, id int64, ops ...journal.Op) []journal.Ent
 	return some
 }
 
-// last is the acknowledged call that began when all others had ended, if there is one: what it wrote is there.
+// last is the acknowledged call that began when all others had ended, if there is one: what it wrote is
+// there.
 func last(entries []journal.Entry) (journal.Entry, bool) {
 	var latest journal.Entry
 	at := -1

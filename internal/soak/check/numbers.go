@@ -17,7 +17,8 @@ const (
 	readTickets = `SELECT claim_key, from_no, to_no FROM soak_ticket WHERE series = ?`
 )
 
-// serials: the numbers are gapless up to the counter, given once, and the business rows have exactly the claims' ranges.
+// serials: the numbers are gapless up to the counter, given once, and the business rows have exactly the
+// claims' ranges.
 func (c *checker) serials(ctx context.Context) error {
 	for _, name := range load.Series {
 		claims, err := c.readRanges(ctx, readClaims, name)

@@ -56,7 +56,8 @@ func (c *checker) create(key onKey, entries []journal.Entry, recorded map[onKey]
 	}
 }
 
-// states: a row that was made is there, unless it or what it belongs to was deleted, and in the table of the last move.
+// states: a row that was made is there, unless it or what it belongs to was deleted, and in the table of the
+// last move.
 func (c *checker) states(context.Context) error {
 	for resource, rows := range c.rows {
 		for _, m := range c.made[resource] {
@@ -186,7 +187,8 @@ func (c *checker) deletes(context.Context) error {
 			}
 			back := false
 			for _, cancel := range cancels {
-				// What removes the row at once cannot be taken back; what only hides it, or meets it hidden, can.
+				// What removes the row at once cannot be taken back; what only hides it, or meets it hidden,
+				// can.
 				back = back || cancel.End > e.Start && (e.Grace || !e.Changed)
 			}
 			if !back {

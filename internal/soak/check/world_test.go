@@ -19,7 +19,8 @@ import (
 	"github.com/onerow/onerow/repo"
 )
 
-// world is a database after a short load without chaos, with rows besides whose history is known in each word.
+// world is a database after a short load without chaos, with rows besides whose history is known in each
+// word.
 type world struct {
 	t       *testing.T
 	db      *sql.DB

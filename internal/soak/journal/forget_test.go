@@ -7,8 +7,8 @@ import (
 	"github.com/onerow/onerow/internal/soak/journal"
 )
 
-// TestForget: an answer that only told of another's work, about when the server was killed, is unknown. What a call has committed
-// itself, and what was told long before, counts.
+// TestForget: an answer that only told of another's work, about when the server was killed, is unknown. What
+// a call has committed itself, and what was told long before, counts.
 func TestForget(t *testing.T) {
 	kill := time.Unix(1000, 0)
 	at := func(d time.Duration) int64 { return kill.Add(d).UnixNano() }

@@ -84,14 +84,16 @@ func (e Entry) Happened() bool { return e.Result == OK || e.Result == Unknown ||
 // fresh is how long before the death of a server a commit may be seen and not be on the disk yet.
 const fresh = time.Second
 
-// Replayed says whether the call was answered with what an earlier one had done, and so has committed nothing itself.
+// Replayed says whether the call was answered with what an earlier one had done, and so has committed nothing
+// itself.
 func (e Entry) Replayed() bool {
 	return e.Result == OK && !e.Changed && (e.Op != Begin || e.Number == 0) && e.Op != Complete && e.Op != SetLimit
 }
 
-// Forget makes answers unknown that were read off a server just before it was killed. InnoDB shows a commit to others before its log is
-// on the disk, unless a binary log is, and the private server has none. So who was told of the work of another may have been told of what
-// was lost; who did the work was not told yet. Entries that have committed something themselves are acknowledged for good.
+// Forget makes answers unknown that were read off a server just before it was killed. InnoDB shows a commit
+// to others before its log is on the disk, unless a binary log is, and the private server has none. So who
+// was told of the work of another may have been told of what was lost; who did the work was not told yet.
+// Entries that have committed something themselves are acknowledged for good.
 func Forget(entries []Entry, kills []time.Time) []Entry {
 	entries = slices.Clone(entries)
 	for i := range entries {
@@ -153,8 +155,8 @@ func (w *Writer) write(e Entry) error {
 // Close closes the file.
 func (w *Writer) Close() error { return w.file.Close() }
 
-// Read reads all journals in a folder, in the order of their starts. Of a call without a second line the result is
-// Unknown.
+// Read reads all journals in a folder, in the order of their starts. Of a call without a second line the
+// result is Unknown.
 func Read(dir string) ([]Entry, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.journal"))
 	if err != nil {

@@ -121,8 +121,8 @@ func (c *client) run(ctx context.Context) error {
 	return nil
 }
 
-// call is one operation: the entry is journaled, fn is called and says in the entry what it was told. again: fn may be
-// called again after an unknown outcome.
+// call is one operation: the entry is journaled, fn is called and says in the entry what it was told. again:
+// fn may be called again after an unknown outcome.
 func (c *client) call(ctx context.Context, e journal.Entry, again bool, fn func(ctx context.Context, e *journal.Entry) error) (journal.Entry, error) {
 	e, err := c.log.Begin(e)
 	if err != nil {
@@ -142,7 +142,8 @@ func (c *client) call(ctx context.Context, e journal.Entry, again bool, fn func(
 		if e.Result == journal.OK || !e.Maybe && !unknown {
 			break
 		}
-		// An attempt whose outcome is unknown is behind this call, so that a refusal says nothing about that one.
+		// An attempt whose outcome is unknown is behind this call, so that a refusal says nothing about that
+		// one.
 		e.Maybe = true
 		if !again || n == attempts || e.Result == journal.Refused || !pause(ctx, time.Duration(n)*50*time.Millisecond) {
 			e.Result = journal.Unknown
@@ -183,8 +184,8 @@ var refusals = []error{
 	repo.ErrConflict, repo.ErrNoFreeName, idempotency.ErrFailed, idempotency.ErrInProgress, idempotency.ErrLost, errChangedMind,
 }
 
-// resultOf sorts an error as the toolkit's documentation lets its users do: what is not ErrOutcomeUnknown has not
-// been done.
+// resultOf sorts an error as the toolkit's documentation lets its users do: what is not ErrOutcomeUnknown has
+// not been done.
 func resultOf(err error) journal.Result {
 	switch {
 	case err == nil:

@@ -43,8 +43,8 @@ type Config struct {
 // Tick is a line on the standard output of a process: what it has done so far.
 type Tick struct{ OK, Refused, Failed, Unknown, Connections int64 }
 
-// Run is the life of a process: it ends by itself, having finished what it was doing, when the standard input does.
-// A killed one just ends.
+// Run is the life of a process: it ends by itself, having finished what it was doing, when the standard input
+// does. A killed one just ends.
 func Run(in io.Reader, out io.Writer) (err error) {
 	lines := json.NewDecoder(in)
 	var cfg Config

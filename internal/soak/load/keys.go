@@ -94,8 +94,8 @@ func (c *client) twoSteps(ctx context.Context) error {
 	return c.complete(ctx, claim, c.fresh())
 }
 
-// complete writes the effect and the completion in one transaction that proves the claim. It is not called again: the
-// claim is over then, one way or the other.
+// complete writes the effect and the completion in one transaction that proves the claim. It is not called
+// again: the claim is over then, one way or the other.
 func (c *client) complete(ctx context.Context, claim idempotency.Claim, value string) error {
 	_, err := c.call(ctx, journal.Entry{Op: journal.Complete, Key: claim.Key.ID, Number: claim.Token, Value: value}, false,
 		func(ctx context.Context, _ *journal.Entry) error {

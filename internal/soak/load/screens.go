@@ -77,8 +77,8 @@ func (c *client) createComment(ctx context.Context) error {
 
 const most = 60 // comments in one transaction
 
-// createComments makes many comments in one transaction of the application's, which the verb joins: trees must be large
-// enough for a worker to die in one.
+// createComments makes many comments in one transaction of the application's, which the verb joins: trees
+// must be large enough for a worker to die in one.
 func (c *client) createComments(ctx context.Context) error {
 	screen, _ := c.pickScreen(ctx, schema.Active)
 	if screen == 0 {

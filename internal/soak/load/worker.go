@@ -14,7 +14,8 @@ import (
 	"github.com/onerow/onerow/quota"
 )
 
-// Lease of the workers' jobs: a killed worker's job rests for so long. It is short, so that live workers lose it too.
+// Lease of the workers' jobs: a killed worker's job rests for so long. It is short, so that live workers lose
+// it too.
 const Lease = 500 * time.Millisecond
 
 // NewWorker is the cascade worker of the soak, in small batches so that it is interrupted often.
@@ -24,7 +25,8 @@ func NewWorker(db *sql.DB) (*cascade.Worker, error) {
 		MaxFailures: 1000})
 }
 
-// NewSweeper is the quota's sweeper, without its second look at owners that changed lately: the marks alone must do.
+// NewSweeper is the quota's sweeper, without its second look at owners that changed lately: the marks alone
+// must do.
 func NewSweeper(db *sql.DB) (*quota.Sweeper, error) {
 	rule, err := Rule()
 	if err != nil {

@@ -27,7 +27,8 @@ type Config struct {
 	// Serve serves the API on Addr until the context ends; otherwise the stories are told.
 	Serve bool
 	Addr  string
-	// DSN of a running server; empty: ONEROW_DSN, or else a private server, which keeps its data in Data if that is given.
+	// DSN of a running server; empty: ONEROW_DSN, or else a private server, which keeps its data in Data if
+	// that is given.
 	DSN, Data string
 	// Seed is the bank's.
 	Seed int64
@@ -46,7 +47,8 @@ const keep = 30 * 24 * time.Hour
 // poll is how often the idle worker looks at the queues.
 const poll = 250 * time.Millisecond
 
-// Run runs the example. When ctx ends it stops everything; that is no error with Serve, and the context's otherwise.
+// Run runs the example. When ctx ends it stops everything; that is no error with Serve, and the context's
+// otherwise.
 func Run(ctx context.Context, c Config) error {
 	if c.Serve {
 		return withDatabase(ctx, c, func(db *sql.DB) error {
@@ -65,8 +67,8 @@ func Run(ctx context.Context, c Config) error {
 	})
 }
 
-// With starts the example on a database and runs fn beside it; when fn returns, ctx ends or a part fails, everything
-// is stopped. The error is the first one.
+// With starts the example on a database and runs fn beside it; when fn returns, ctx ends or a part fails,
+// everything is stopped. The error is the first one.
 func With(ctx context.Context, db *sql.DB, c Config, fn func(ctx context.Context, w demo.World) error) (err error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Addr)
 	if err != nil {
@@ -114,8 +116,8 @@ const (
 	readTime   = 30 * time.Second
 	idleTime   = 2 * time.Minute
 	maxHeader  = 64 << 10
-	// stopTime is how long requests may go on after the context ended. A charge that is cut off then is seen as
-	// unclear by the next start: its key stays in progress and becomes overdue.
+	// stopTime is how long requests may go on after the context ended. A charge that is cut off then is seen
+	// as unclear by the next start: its key stays in progress and becomes overdue.
 	stopTime = 1500 * time.Millisecond
 )
 

@@ -38,8 +38,9 @@ func call(ctx context.Context, method, url, key, body string, dest any) (status 
 	return res.StatusCode, errors.Join(err, res.Body.Close())
 }
 
-// A bank that does anything, by its seed: each order is sent until it has a final answer, what is unclear is resolved by an
-// operator who races with the bank's late notices. Every order ends, with one charge or, declined, none.
+// A bank that does anything, by its seed: each order is sent until it has a final answer, what is unclear is
+// resolved by an operator who races with the bank's late notices. Every order ends, with one charge or,
+// declined, none.
 func TestAnyCard(t *testing.T) {
 	db := dbtest.Open(t)
 	with(t, db, Config{ChargeTime: 4 * time.Second}, func(ctx context.Context, w demo.World) {

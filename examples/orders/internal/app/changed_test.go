@@ -16,8 +16,9 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
-// A cart is changed while its validation waits for the prices. The change is committed, its message is still in the queue,
-// and the old run's answer comes: it is stale, the cart stays open, and no mail has the old total.
+// A cart is changed while its validation waits for the prices. The change is committed, its message is still
+// in the queue, and the old run's answer comes: it is stale, the cart stays open, and no mail has the old
+// total.
 func TestChangedCart(t *testing.T) {
 	for _, level := range levels {
 		t.Run(level.String(), func(t *testing.T) {

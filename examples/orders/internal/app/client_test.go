@@ -41,10 +41,10 @@ const (
 	clients      = 12
 )
 
-// A public client, Stripe's, which makes an Idempotency-Key for each call and retries by itself, orders through a proxy that
-// cuts connections before, during and after the request and the answer: 60 orders have every pair of a first and a second
-// cut. Each is charged once, and the client has each order's answer. (Go's own transport retries a request with
-// this header, too, on a connection that was used before.)
+// A public client, Stripe's, which makes an Idempotency-Key for each call and retries by itself, orders
+// through a proxy that cuts connections before, during and after the request and the answer: 60 orders have
+// every pair of a first and a second cut. Each is charged once, and the client has each order's answer. (Go's
+// own transport retries a request with this header, too, on a connection that was used before.)
 func TestPublicClient(t *testing.T) {
 	db := dbtest.Open(t)
 	with(t, db, Config{}, func(ctx context.Context, w demo.World) {

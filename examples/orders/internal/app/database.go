@@ -23,8 +23,8 @@ const (
 	connLife = 10 * time.Minute
 )
 
-// withDatabase finds or starts the server and runs fn with a pool on the example's database. The stories' database is new, and dropped
-// afterwards.
+// withDatabase finds or starts the server and runs fn with a pool on the example's database. The stories'
+// database is new, and dropped afterwards.
 func withDatabase(ctx context.Context, c Config, fn func(db *sql.DB) error) (err error) {
 	server, name, err := startServer(ctx, c)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
-// What the bank is asked for is what the order's row says, whichever way a key comes back: the order that was not charged is
-// charged later under its key, another one under that key is not.
+// What the bank is asked for is what the order's row says, whichever way a key comes back: the order that was
+// not charged is charged later under its key, another one under that key is not.
 func TestOtherOrderUnderTheKey(t *testing.T) {
 	const pen, piano = `{"item":"pen","amount":100,"card":"%s"}`, `{"item":"piano","amount":99900,"card":"%s"}`
 	for _, tt := range []struct {

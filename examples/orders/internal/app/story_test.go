@@ -42,7 +42,8 @@ func testStories(t *testing.T, db *sql.DB) {
 		{`SELECT COUNT(*) FROM onerow_key_audit WHERE actor = 'olga' AND seen_status = 'error' AND (idem_key = 'E' AND action = 'complete' OR idem_key = 'F' AND action = 'release')`, 2},
 		{`SELECT COUNT(*) FROM onerow_key_audit WHERE actor = 'bank' AND idem_key = 'G' AND action = 'complete'`, 1},
 		{`SELECT COUNT(*) FROM onerow_key_audit`, 3},
-		// The flow: three requests, none is running, the superseded one has no answer, the last one validated the cart.
+		// The flow: three requests, none is running, the superseded one has no answer, the last one validated
+		// the cart.
 		{`SELECT COUNT(*) FROM cart`, 1},
 		{`SELECT COUNT(*) FROM cart WHERE status = 'valid' AND validated_by = 'nightly-check' AND total > 0`, 1},
 		{`SELECT COUNT(*) FROM onerow_flow`, 0},

@@ -21,8 +21,9 @@ var (
 	ignore = []string{"onerow_flow.call_token", "onerow_flow.version", "cart.version", "message.sent"}
 )
 
-// A validation, from its message to the answer, fails at every statement and is begun again from its
-// message: the cart is validated once, one question and one mail are sent. A message that has to wait is sent again once.
+// A validation, from its message to the answer, fails at every statement and is begun again from its message:
+// the cart is validated once, one question and one mail are sent. A message that has to wait is sent again
+// once.
 func TestSurvivesFaults(t *testing.T) {
 	dsn := migrated(t)
 	for _, tt := range []struct {

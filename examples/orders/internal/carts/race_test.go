@@ -69,7 +69,8 @@ func race(dsn string, calls ...func(context.Context, *sql.DB) error) crashtest.R
 	}
 }
 
-// The cart is changed while the old run is answered, or begins again: whoever comes first, no changed cart has the old total.
+// The cart is changed while the old run is answered, or begins again: whoever comes first, no changed cart
+// has the old total.
 func TestChangedMeanwhile(t *testing.T) {
 	for _, level := range []sql.IsolationLevel{sql.LevelReadCommitted, sql.LevelRepeatableRead} {
 		t.Run(level.String(), func(t *testing.T) {

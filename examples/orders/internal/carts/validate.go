@@ -113,8 +113,8 @@ func (v *Validator) again(ctx context.Context, e flow.Envelope, taken Taken) (Ta
 	return taken, err
 }
 
-// ask notes the step and sends the question, in one commit. The items are read behind the proof: who changes them
-// supersedes this run first.
+// ask notes the step and sends the question, in one commit. The items are read behind the proof: who changes
+// them supersedes this run first.
 func (v *Validator) ask(ctx context.Context, cart int64, taken Taken) (Taken, error) {
 	taken.Question = flow.MessageID(taken.Run.RequestID, stepPrices)
 	gone := false
@@ -149,8 +149,9 @@ func (v *Validator) ask(ctx context.Context, cart int64, taken Taken) (Taken, er
 	return taken, err
 }
 
-// Answered takes the price service's answer: the cart, the mail to the customer and the end of the flow commit together. An
-// answer to a run that was superseded, or has finished, is flow.ErrLost and changes nothing.
+// Answered takes the price service's answer: the cart, the mail to the customer and the end of the flow
+// commit together. An answer to a run that was superseded, or has finished, is flow.ErrLost and changes
+// nothing.
 func (v *Validator) Answered(ctx context.Context, step string, p Prices) (flow.Step, error) {
 	answer, err := json.Marshal(p)
 	if err != nil {

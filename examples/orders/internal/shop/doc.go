@@ -21,12 +21,13 @@
 //	was not asked: another order      as it was     422      released
 //	was made under the key
 //
-// The bank is asked for what the order's row says, which was written under the key before: also when the key was released or has
-// expired, and the middleware lets another payload pass.
+// The bank is asked for what the order's row says, which was written under the key before: also when the key
+// was released or has expired, and the middleware lets another payload pass.
 //
-// An unclear order is settled by [Shop.Resolve], an operator's verb, or by the bank's late notice: they ask whether there is a
-// charge and end the key and the order in one transaction, only while the key is still as they saw it.
+// An unclear order is settled by [Shop.Resolve], an operator's verb, or by the bank's late notice: they ask
+// whether there is a charge and end the key and the order in one transaction, only while the key is still as
+// they saw it.
 //
-// Not guaranteed: that the bank has finished with a request when it is asked about it. It may answer "no charge" and charge
-// afterwards; so release a key only when the bank has had time.
+// Not guaranteed: that the bank has finished with a request when it is asked about it. It may answer "no
+// charge" and charge afterwards; so release a key only when the bank has had time.
 package shop

@@ -18,7 +18,8 @@ type Config struct {
 	Keys *idempotency.Keys
 	// Bank is the payment service's URL, Secret what its notices are signed with.
 	Bank, Secret string
-	// ChargeTime is how long the bank's answer is waited for. A client may wait less, with the header "Prefer: wait=3".
+	// ChargeTime is how long the bank's answer is waited for. A client may wait less, with the header
+	// "Prefer: wait=3".
 	ChargeTime time.Duration
 	// Customers are the API keys and whose they are.
 	Customers map[string]string

@@ -1,10 +1,10 @@
-// Package store has the example's own tables: orders, carts, the queue of messages, and the bank's ledger (the
-// bank is another system; its table is here only so that the example needs one server).
+// Package store has the example's own tables: orders, carts, the queue of messages, and the bank's ledger
+// (the bank is another system; its table is here only so that the example needs one server).
 //
 // # Orders
 //
-// An order's row is written before the bank is asked and again when the outcome is known. Both writes are proven by the
-// claim of the order's idempotency key, so a request that lost its key writes nothing:
+// An order's row is written before the bank is asked and again when the outcome is known. Both writes are
+// proven by the claim of the order's idempotency key, so a request that lost its key writes nothing:
 //
 //	          ┌────────────────── not_charged ◄── the bank was not reached
 //	          ▼                        ▲

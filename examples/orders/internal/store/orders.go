@@ -48,16 +48,16 @@ func Reference(key idempotency.Key) (string, error) {
 	return idempotency.KeyOf(key, "tenant", "operation", "id")
 }
 
-// sqlBeginOrder inserts the order, or finds it by the unique reference: a request whose work was not done comes again.
-// LAST_INSERT_ID(id) hands the id of the row that was there to the driver.
+// sqlBeginOrder inserts the order, or finds it by the unique reference: a request whose work was not done
+// comes again. LAST_INSERT_ID(id) hands the id of the row that was there to the driver.
 const sqlBeginOrder = `INSERT INTO customer_order (reference, tenant, operation, idem_key, item, amount, card, status, created_at)
 VALUES (?, ?, ?, ?, ?, ?, ?, 'charging', UTC_TIMESTAMP(6))
 ON DUPLICATE KEY UPDATE id = LAST_INSERT_ID(id), status = IF(status = 'paid', status, 'charging'), version = version + 1`
 
-// Begin writes the order before the bank is asked, while the claim is the key's holder: idempotency.ErrLost otherwise.
-// It may be called again with the same order. The order that it returns is the row's, and what is charged must come from there: the
-// row is older than the claim where the key was released, or had expired. So another order is ErrOther, and one that is paid stays
-// so, and must not be charged. Statements: 5.
+// Begin writes the order before the bank is asked, while the claim is the key's holder: idempotency.ErrLost
+// otherwise. It may be called again with the same order. The order that it returns is the row's, and what is
+// charged must come from there: the row is older than the claim where the key was released, or had expired.
+// So another order is ErrOther, and one that is paid stays so, and must not be charged. Statements: 5.
 func Begin(ctx context.Context, db onerow.DB, keys *idempotency.Keys, claim idempotency.Claim, o Order) (Order, error) {
 	reference, err := Reference(claim.Key)
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 	"github.com/onerow/onerow"
 )
 
-// TestNotNow: what passes by itself is 503 with Retry-After, so that clients come again; what does not pass is 500 without.
+// TestNotNow: what passes by itself is 503 with Retry-After, so that clients come again; what does not pass
+// is 500 without.
 func TestNotNow(t *testing.T) {
 	refused := func(n uint16) error {
 		return fmt.Errorf("store: make a project: %w", &mysql.MySQLError{Number: n, Message: "of user 'secret'"})

@@ -249,8 +249,8 @@ func (b *breaking) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestUploadBrokenOff: the intent of an upload whose client has gone is given up at once, though the request's context has
-// ended; the sweep need not wait until it is due.
+// TestUploadBrokenOff: the intent of an upload whose client has gone is given up at once, though the
+// request's context has ended; the sweep need not wait until it is due.
 func TestUploadBrokenOff(t *testing.T) {
 	f := open(t)
 	p := f.newProject(t)

@@ -2,9 +2,10 @@
 //
 //	withserver [-engine MariaDB|MySQL] [-version 11.] [-clock +1h -faketime LIB] -- go test ./...
 //
-// The command finds the server in ONEROW_DSN. The server is found as package devdb says, and closed when the command
-// has ended. With -engine it is an error to find the other one, with -version to find a version that begins otherwise. With -clock the server's clock is that far ahead of the
-// command's (or behind it), through the library libfaketime: what mixes the two clocks then fails.
+// The command finds the server in ONEROW_DSN. The server is found as package devdb says, and closed when the
+// command has ended. With -engine it is an error to find the other one, with -version to find a version that
+// begins otherwise. With -clock the server's clock is that far ahead of the command's (or behind it), through
+// the library libfaketime: what mixes the two clocks then fails.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command withcontainer runs a command on one server in a container of the image named by ONEROW_TEST_IMAGE, and
-// returns its exit code:
+// Command withcontainer runs a command on one server in a container of the image named by ONEROW_TEST_IMAGE,
+// and returns its exit code:
 //
 //	ONEROW_TEST_IMAGE=mariadb:11 withcontainer -- go test ./...
 //
