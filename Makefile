@@ -97,6 +97,7 @@ lint: ## gofmt, comments of at most 110 columns, and golangci-lint, the version 
 	@git ls-files --cached --others --exclude-standard -- '*.go' ':!*_test.go' | xargs -r perl -CSD -ne '($$l = $$_) =~ s/\t/    /g; \
 	  if ($$l =~ m{^ *//( |   - |     )\S} && length($$l) > 111) { print STDERR "$$ARGV:$$.: a comment of more than 110 columns\n"; $$bad = 1 } \
 	  close ARGV if eof; END { exit($$bad ? 1 : 0) }'
+	@cd .github && go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 workflows/*.yml
 	@lint=$$(scripts/get-lint) && "$$lint" run ./...
 
 fuzz: server withserver ## each fuzz target for FUZZTIME (15s)
