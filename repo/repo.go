@@ -90,9 +90,6 @@ func New[T any](plan schema.Plan, resource string, opts ...Option) (*Repo[T], er
 	return r, nil
 }
 
-// Resource returns the declaration, its defaults filled in.
-func (r *Repo[T]) Resource() schema.Resource { return r.res }
-
 // mark appends the mark of a mutation that may move the owner's quota: one
 // INSERT in the mutation's transaction, or nothing where there is no quota.
 func (r *Repo[T]) mark(ctx context.Context, tx *onerow.Tx, owner int64) error {

@@ -44,15 +44,10 @@ func Check(name string) error {
 func Quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
 // Quotes quotes each name and joins them with commas.
-func Quotes(names ...string) string { return join("", names) }
-
-// Qualified quotes each name behind a table's alias and joins them with commas.
-func Qualified(alias string, names ...string) string { return join(alias+".", names) }
-
-func join(prefix string, names []string) string {
+func Quotes(names ...string) string {
 	quoted := make([]string, len(names))
 	for i, name := range names {
-		quoted[i] = prefix + Quote(name)
+		quoted[i] = Quote(name)
 	}
 	return strings.Join(quoted, ", ")
 }

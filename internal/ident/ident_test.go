@@ -40,9 +40,6 @@ func TestQuote(t *testing.T) {
 	if got := ident.Quotes("a", "b"); got != "`a`, `b`" {
 		t.Error(got)
 	}
-	if got := ident.Qualified("t", "a", "b"); got != "t.`a`, t.`b`" {
-		t.Error(got)
-	}
 	if got := ident.Quotes() + ident.Params(0) + ident.Params(1) + ident.Params(3); got != "??, ?, ?" {
 		t.Error(got)
 	}
@@ -58,13 +55,13 @@ func accepted(db *sql.DB, name string) error {
 		"DROP TABLE IF EXISTS `of a name`",
 		"CREATE TABLE `of a name` (" + quoted + " INT, KEY " + quoted + " (" + quoted + "))",
 		"INSERT INTO `of a name` (" + quoted + ") VALUES (1)",
-		"UPDATE `of a name` AS t SET " + ident.Qualified("t", name) + " = 2 WHERE " + quoted + " = 1",
+		"UPDATE `of a name` AS t SET t." + quoted + " = 2 WHERE " + quoted + " = 1",
 	} {
 		if _, err := db.Exec(stmt); err != nil {
 			return err
 		}
 	}
-	rows, err := db.Query("SELECT " + ident.Qualified("t", name) + " FROM `of a name` AS t")
+	rows, err := db.Query("SELECT t." + quoted + " FROM `of a name` AS t")
 	if err != nil {
 		return err
 	}
