@@ -42,7 +42,7 @@ SELECT id, resource, resource_id, deletion_id, state, due_at, token, worker, bat
 // Cancel cancels the job of a deletion that is still in its grace period, by the
 // database's clock, or held. Give it the transaction that brings the row back. The job must
 // belong to that deletion. Otherwise, or when a worker has claimed it, the error is
-// [ErrTooLate]. Cancelling what is cancelled is a success.
+// [ErrTooLate]. Cancelling twice is a no-op.
 //
 // Three statements; 2 when it is too late; 5 more where a finished job has the job's id, see
 // [Renumber]; in a transaction of its own on a pool. Where it fails for another reason in the

@@ -16,7 +16,7 @@ import (
 type Assets interface {
 	// Delete deletes what is there of the names, at most 100 at a time. Their rows are there,
 	// and can go, as a rehearsal has shown; they go afterwards. It must be
-	// idempotent: a missing asset is a success. It should return soon after ctx ends.
+	// idempotent: a missing asset is no error. It should return soon after ctx ends.
 	Delete(ctx context.Context, names []string) error
 }
 

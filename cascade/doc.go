@@ -80,7 +80,7 @@
 //
 // # Guarantees
 //
-//   - A row has at most one open job, whoever enqueues how often. A deletion during
+//   - A row has at most one open job, however often and by whomever it is enqueued. A deletion during
 //     the grace period of an earlier one takes the earlier of the two times.
 //   - Cancel and the claim of a job exclude each other: one conditional update wins.
 //   - A job takes its root row away only if its deletion hides it, or it is in the active
@@ -222,7 +222,7 @@
 //	         than the key that something refers to; where the rows are of several
 //	         levels: look for others below, 1 per table; per group of rows, which is a chunk
 //	         of one table: 1 per leaf table and 1 per detached table below, look for others
-//	         below (1, only where there can be any and the look at all has not denied it,
+//	         below (1, only where there can be any and the first look has found some,
 //	         or where a leaf or detached table has answered with no row), delete the rows;
 //	         counts (1, and 1 where rows were detached), COMMIT
 //	leaves:  where a group has more than a batch of these, batches take as many of its rows as

@@ -45,7 +45,7 @@ func Pause(ctx context.Context, db onerow.DB, reason string) error {
 	return nil
 }
 
-// Resume lets the workers go on. That they are not paused is a success. One statement.
+// Resume lets the workers go on. It is a no-op when they are not paused. One statement.
 func Resume(ctx context.Context, db onerow.DB) error {
 	if _, err := db.ExecContext(ctx, sqlResume); err != nil {
 		return fmt.Errorf("cascade: resume: %w", err)

@@ -120,7 +120,7 @@ func TestCancel(t *testing.T) {
 		if err := Cancel(t.Context(), db, "project", "1", job.DeletionID+1); !errors.Is(err, ErrTooLate) {
 			t.Errorf("another deletion: %v", err)
 		}
-		for range 2 { // the second is a success that changes nothing
+		for range 2 { // the second is a no-op
 			if err := Cancel(t.Context(), db, "project", "1", job.DeletionID); err != nil {
 				t.Fatal(err)
 			}

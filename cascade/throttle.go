@@ -16,9 +16,9 @@ import (
 
 // Throttle says when workers should wait because the database has more important work.
 // A worker asks each of its throttles once per second at most, between batches and
-// before it claims jobs, and waits until none has a reason; what it holds it keeps. That
-// a throttle cannot be asked is a reason to wait, too, never one for a job to fail, and is
-// shown; it is then asked again after 5 seconds.
+// before it claims jobs, and waits until none has a reason; what it holds it keeps. If a
+// throttle fails, the worker waits as well, shows why, and asks again after 5 seconds; no job
+// fails for it.
 type Throttle interface {
 	// Reason says in a few words why to wait, and "" to go on. db is the worker's pool. It must return soon
 	// after ctx ends, which is in 2 seconds for all throttles together, or a quarter of the lease. It may be

@@ -26,7 +26,7 @@ const (
 // the transaction of the last write where there is one.
 //
 // Only an owner of a stage can finish; otherwise the error is [ErrLost]. Finishing
-// again is a success that changes nothing. When the answer to COMMIT is lost the error
+// again is a no-op. When the answer to COMMIT is lost the error
 // is [onerow.ErrOutcomeUnknown]; call again.
 func Finish(ctx context.Context, db onerow.DB, r Run) (Result, error) {
 	res := Result{onerow.Result[Run]{Row: r, Changed: true}, Done}

@@ -49,7 +49,7 @@
 //
 // # Guarantees
 //
-//   - For a key the function of Do commits once, whoever calls how often, at the same
+//   - For a key the function of Do commits once, however often it is called, at the same
 //     time or after a crash at any statement. All callers get the same result, nil and
 //     empty results included. A crash before COMMIT leaves no row.
 //   - Begin gives a key to one caller. A key in progress stays so until its holder

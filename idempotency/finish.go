@@ -33,7 +33,7 @@ const sqlExtend = `UPDATE onerow_key SET version = version + 1,
   lease_until = COALESCE(UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, lease_until)` + held
 
 // Complete stores the result of a claim: later calls of Begin get it. Called again
-// with the same result it is a success that changes nothing.
+// with the same result it is a no-op.
 //
 // The work was done, so the result is written although ctx has ended, within 10
 // seconds. [ErrLost]: the claim is not the holder's any more, nothing was changed.

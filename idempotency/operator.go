@@ -14,7 +14,7 @@ import (
 // seen ([Entry.Seen]), and writes an audit row in the same transaction. If the key is not
 // in that state any more, or the verb does not fit it, the answer is [ErrChanged] with
 // what is there now, and nothing was changed. The same operator's verb called again
-// for the same token is a success that changes nothing. 4 statements; 5 when nothing
+// for the same token is a no-op. 4 statements; 5 when nothing
 // is changed.
 type Operator struct {
 	keys          *Keys

@@ -22,7 +22,7 @@ const names = 100
 // "Name (Copy 2)" and so on, and the unique index decides each try. The next
 // number is the highest in use plus one, found by one look-up over the index
 // (owner, stem_key, copy_no); so the number of statements does not grow with the
-// number of copies. Activating what is active is a success that changes nothing.
+// number of copies. Activating what is active is a no-op.
 //
 // Errors means: [onerow.ErrNotFound], [ErrParentNotFound], [ErrIDReused] where the active
 // table has another row of this id, [ErrNoFreeName] after 100 conflicts, the name errors of

@@ -11,8 +11,8 @@ import (
 )
 
 // Archive moves an active row to the archive table, where its name is free for
-// others. The row keeps its id. Archiving what is archived is a success that
-// changes nothing.
+// others. The row keeps its id. Archiving what is archived is a
+// no-op.
 //
 // The row is locked by its key, copied, and deleted where id and version are those
 // that were read; at every commit it is in exactly one of the two tables. Errors:

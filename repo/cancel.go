@@ -13,7 +13,7 @@ import (
 // CancelDelete takes back a deletion whose grace period has not ended: its job is
 // cancelled and exactly that deletion's row returns to where it was, under its
 // name or, if that is taken meanwhile, as a copy (see [Repo.Activate]). What was
-// not deleted, or was brought back already, is a success that changes nothing.
+// not deleted, or was brought back already, is a no-op.
 //
 // The job decides: it is cancelled where it is still scheduled, or held, under the row's
 // deletion id, else it is [ErrTooLate]. Where the row cannot come back - another unique index

@@ -37,7 +37,7 @@ type Deleted[T any] struct {
 // The caller does not wait for the children. A row that names an asset stays
 // hidden until the cascade has deleted the asset.
 //
-// Deleting what is gone is a success that changes nothing: it returns the earlier
+// Deleting what is gone is a no-op: it returns the earlier
 // job, unless that is purged, logs nothing and queues nothing. A delete during the grace period of an
 // earlier one takes the earlier time; after a dead job, also of a row that is gone, it
 // queues a new one for the same deletion.

@@ -10,7 +10,7 @@ import (
 
 // Rename gives an active row another name. The unique index decides: a name that
 // another row has is [ErrNameTaken], with that row's id. The row's own name, in
-// the same spelling, is a success that changes nothing; in another spelling it is
+// the same spelling, is a no-op; in another spelling it is
 // a change. An archived row is [ErrNotActive].
 //
 // Atomic: the one guarded UPDATE. After an unanswered COMMIT it returns

@@ -86,7 +86,7 @@ const sqlLockJob = `SELECT deletion_id FROM onerow_job WHERE resource = ? AND re
 // row returns to where it was, under its name or, if that is taken meanwhile, as a
 // copy, and the quota is marked. A row that is not hidden, because its job was queued
 // from the command line or its table is not the toolkit's, stays where it is; only the
-// job is cancelled. A deletion that was taken back before is a success that changes
+// job is cancelled. A deletion that was already taken back is a success that changes
 // nothing.
 //
 // Errors: [ErrNoDeletion]; [ErrTooLate] when a worker has the job, or had it;

@@ -9,7 +9,7 @@
 // It is a package of its own, so that the library's users do not get the blob
 // store's dependencies with the queue.
 //
-// Guarantees: a blob that is not there is a success, so deleting twice is one
+// Guarantees: a missing blob is no error, so deleting twice is none
 // deletion; when Delete returns nil, none of the blobs is there. Not guaranteed:
 // that blobs which were deleted before an error come back, or that a store with
 // versioned objects forgets them; that a listing shows what was written or deleted

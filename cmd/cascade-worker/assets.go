@@ -24,7 +24,7 @@ func (a *app) assets(ctx context.Context, flag assetsFlag, plan schema.Plan) (ca
 	if where == "" {
 		where = a.getenv(envAssets)
 	}
-	for _, n := range plan.Nodes() { // tables of somebody else's may name assets, too
+	for _, n := range plan.Nodes() { // existing tables may name assets, too
 		if n.Asset == "" {
 			continue
 		}

@@ -3,7 +3,7 @@
 //
 //	export ONEROW_DSN='mysql://app:password@db.example:3306/shop' ONEROW_PLAN=plan.yaml
 //	cascade-worker migrate up           # the toolkit's tables
-//	cascade-worker discover --root shop # a plan from somebody else's foreign keys
+//	cascade-worker discover --root shop # a plan from the foreign keys of existing tables
 //	cascade-worker verify               # does the database have what the plan relies on?
 //	cascade-worker plan project 42      # what would go with project 42?
 //	cascade-worker run --http :9090     # the daemon, with metrics and a page for the operator

@@ -124,7 +124,7 @@ func (c *ddlCmd) Run(a *app) error {
 	return err
 }
 
-const noResources = "-- the plan has no resources; its tables are somebody else's"
+const noResources = "-- the plan has no resources; its tables exist already"
 
 func statements(plan schema.Plan) string {
 	ddl := plan.DDL()

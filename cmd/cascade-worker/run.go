@@ -66,8 +66,8 @@ seconds; a second signal ends the process at once. Logs go to standard error.
 
 What is more important comes first: the worker waits, with what it has, while the command
 pause is in force, while the server or its replicas have too much to do (--max-threads-running,
---max-lag), or while a query of yours says so (--throttle-query). It asks once per second. What
-cannot be asked is a reason to wait as well. The command workers shows which reason is in
+--max-lag), or while a query of yours says so (--throttle-query). It asks once per second. If
+one of these cannot be asked, it waits as well. The command workers shows which reason is in
 force. --max-lag needs the privilege REPLICATION CLIENT on the replicas (SLAVE MONITOR on
 MariaDB since 10.5).
 

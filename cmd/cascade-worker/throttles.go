@@ -54,8 +54,8 @@ func (f throttleFlags) check(a *app) error {
 	return nil
 }
 
-// throttles makes what the flags ask for. Nothing is asked yet: a replica that cannot be
-// reached is a reason to wait, when the worker asks, and none to end.
+// throttles makes what the flags ask for. Nothing is asked yet: for a replica that cannot be
+// reached the worker waits, it does not end.
 func (a *app) throttles(f throttleFlags) (list []cascade.Throttle, closeAll func() error, err error) {
 	var pools []*sql.DB
 	closeAll = func() error {

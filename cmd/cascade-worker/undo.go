@@ -22,7 +22,7 @@ func (undoCmd) Help() string {
 	return `Takes back a deletion whose grace period has not ended: its job is cancelled and the
 row returns to where it was, in one transaction. If its name is taken meanwhile it comes
 back as a copy, as in "Summer (Copy 1)". Its owner's quota is marked, and the application's
-next recalculation counts the row again. A deletion that was taken back before is a success.
+next recalculation counts the row again. A deletion that was already taken back is a no-op.
 A row that was queued by enqueue --grace has not moved: only its job is cancelled.
 
 Too late means that a worker has begun: what it has deleted cannot come back.

@@ -68,7 +68,7 @@
 // # Guarantees
 //
 //   - For one tenant, route and key the handler's rows commit once in OneCommit, and in TwoStep the handler
-//     runs once, whoever sends the request how often, at the same time or after a cut connection; except that
+//     runs once, however often the request is sent, at the same time or after a cut connection; except that
 //     a request whose work was not done (refused, NotDone, an operator's release) or whose Config.Lease has
 //     ended lets the next one run.
 //   - A replay has the first answer's status, its body byte by byte, and its headers of [DefaultHeaders] and

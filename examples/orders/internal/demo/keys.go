@@ -15,7 +15,7 @@ import (
 )
 
 func (t *teller) answers(ctx context.Context) error {
-	t.title("1. An order is charged once, whoever sends it how often")
+	t.title("1. An order is charged once, however often it is sent")
 	first, err := t.order(ctx, "key A, a shoe", "A", "shoe", bank.OK, http.StatusCreated)
 	if err != nil {
 		return err

@@ -82,7 +82,7 @@ func (s *Shop) settle(ctx context.Context, actor, reason string, seen idempotenc
 }
 
 // notice takes the bank's late answers. While the request still waits for the answer itself, or something
-// goes wrong, the bank is told to come again; what is settled already is a success.
+// goes wrong, the bank is told to come again; what is already settled is a no-op.
 func (s *Shop) notice(w http.ResponseWriter, r *http.Request) {
 	if subtle.ConstantTimeCompare([]byte(r.Header.Get(bank.SecretHeader)), []byte(s.Secret)) != 1 {
 		s.problem(w, r, http.StatusForbidden, "this is for the bank", nil)
