@@ -43,7 +43,7 @@
 //     1040, 1203) may say so at any statement, BEGIN and COMMIT too. The session is closed, and the
 //     transaction run again in a new one, which may lead to the server that does.
 //   - Once COMMIT was sent and no answer came, the outcome is unknown. InTx says
-//     so with [ErrOutcomeUnknown]; only [InTokenTx] runs it again, because there a
+//     so with [ErrOutcomeUnknown]; only [InIdempotentTx] runs it again, because there a
 //     token of the call, inserted first under a unique key, tells the two apart. It stays unknown
 //     until an attempt gets to an answer of the function's own: an error of a later attempt
 //     that was not let in (1045), or met a server that does not write, comes with ErrOutcomeUnknown.

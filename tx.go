@@ -51,11 +51,12 @@ func InTx(ctx context.Context, db DB, fn func(ctx context.Context, tx *Tx) error
 	return inTx(ctx, db, fn, false)
 }
 
-// InTokenTx is InTx for a function whose first statement inserts, under a unique
-// key, a token that was made for this call and nobody else has. Therefore it is
-// also run again when the outcome of COMMIT is unknown: the insert then waits
-// until the lost attempt has ended, and a duplicate means "that was me".
-func InTokenTx(ctx context.Context, db DB, fn func(ctx context.Context, tx *Tx) error) error {
+// InIdempotentTx is InTx for a function that may run again after it has committed, so it
+// does when the outcome of COMMIT is unknown. Either its first statement inserts, under a
+// unique key, a token that was made for this call and nobody else has: the insert waits
+// until the lost attempt has ended, and a duplicate means "that was me". Or what it writes
+// is right however often it runs.
+func InIdempotentTx(ctx context.Context, db DB, fn func(ctx context.Context, tx *Tx) error) error {
 	return inTx(ctx, db, fn, true)
 }
 

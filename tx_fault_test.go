@@ -94,7 +94,7 @@ func TestTokenTx(t *testing.T) {
 		Call: func(ctx context.Context, db *sql.DB) error {
 			n++
 			token := fmt.Sprint(n)
-			err := onerow.InTokenTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+			err := onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 				_, err := tx.ExecContext(ctx, "INSERT INTO token VALUES (?)", token)
 				var my *mysql.MySQLError
 				if errors.As(err, &my) && my.Number == 1062 {

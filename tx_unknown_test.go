@@ -33,7 +33,7 @@ func TestUnknownStaysUnknown(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			plain, dsn := accounts(t)
 			db := hookedPool(t, dsn, &hooked{before: lostCommit(), connect: c.connect, opened: c.opened})
-			err := onerow.InTokenTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
+			err := onerow.InIdempotentTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
 				_, err := tx.ExecContext(ctx, add, 1)
 				return err
 			})
@@ -88,7 +88,7 @@ func TestUnknownIsSettled(t *testing.T) {
 		_, dsn := accounts(t)
 		db := hookedPool(t, dsn, &hooked{before: lostCommit()})
 		runs := 0
-		err := onerow.InTokenTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
+		err := onerow.InIdempotentTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
 			if runs++; runs > 1 {
 				return answer
 			}

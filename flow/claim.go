@@ -93,7 +93,7 @@ func (r Run) own(ctx context.Context, db onerow.DB, verb string, fn func(context
 	}
 	var res Result
 	for n := 1; ; n++ {
-		err := onerow.InTokenTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+		err := onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 			return tx.Savepoint(ctx, savepoint, func() (err error) {
 				res, err = fn(ctx, tx, token)
 				return err

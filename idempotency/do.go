@@ -113,7 +113,7 @@ func (k *Keys) reclaim(ctx context.Context, db onerow.DB, c *call, seen *row) (b
 // first is Do with the key first.
 func (d *doing[T]) first(ctx context.Context, db onerow.DB) (Outcome[T], error) {
 	for n := 1; ; n++ {
-		err := onerow.InTokenTx(ctx, db, d.firstTx)
+		err := onerow.InIdempotentTx(ctx, db, d.firstTx)
 		if err == nil {
 			return d.out, d.failure
 		}

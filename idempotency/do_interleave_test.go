@@ -104,7 +104,7 @@ func doRaces(k *idempotency.Keys, h *heard) []race {
 	table := setups(k)
 	inside := func(ctx context.Context, db *sql.DB) error {
 		var out idempotency.Outcome[receipt]
-		err := onerow.InTokenTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
+		err := onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
 			if err := onerow.QueryRow(ctx, tx, "SELECT COUNT(*) FROM onerow_key", nil, new(int)); err != nil { // takes the snapshot
 				return err
 			}

@@ -31,7 +31,7 @@ const sqlReappend = `UPDATE onerow_key SET status = ?, attention = 0, token = to
 func (d *doing[T]) lastly(ctx context.Context, db onerow.DB) (Outcome[T], error) {
 	for n := 1; ; n++ {
 		d.elsewhere = false
-		err := onerow.InTokenTx(ctx, db, d.lastTx)
+		err := onerow.InIdempotentTx(ctx, db, d.lastTx)
 		if err == nil {
 			return d.out, nil
 		}

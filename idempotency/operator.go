@@ -94,7 +94,7 @@ func (o *Operator) act(ctx context.Context, db onerow.DB, seen Seen, action, que
 		return err
 	}
 	changed := false
-	err := onerow.InTokenTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+	err := onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 		changed = false
 		n, err := onerow.Affected(ctx, tx, query, append(args[:len(args):len(args)], seen.Key.args(seen.Token, string(seen.Status))...)...)
 		if err != nil {

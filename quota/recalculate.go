@@ -57,8 +57,8 @@ func (r *Rule) Recalculate(ctx context.Context, db onerow.DB, owner any) (Result
 		var step Result
 		var again bool
 		// The first statement, the bump, waits for a lost attempt to end, and the rest
-		// is right however often it runs: that is what InTokenTx asks for.
-		err := onerow.InTokenTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
+		// is right however often it runs: that is what InIdempotentTx asks for.
+		err := onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
 			step, again, err = r.recalculate(ctx, tx, o)
 			return err
 		})

@@ -66,7 +66,7 @@ func (s *Sweeper) recheckOwner(ctx context.Context, rule *Rule, key string) (cor
 	}
 	var wrong wrongRows
 	// It writes nothing, so it may run again after a lost COMMIT, too.
-	err = onerow.InTokenTx(ctx, s.db, func(ctx context.Context, tx *onerow.Tx) (err error) {
+	err = onerow.InIdempotentTx(ctx, s.db, func(ctx context.Context, tx *onerow.Tx) (err error) {
 		wrong, err = rule.survey(ctx, tx, o)
 		return err
 	})

@@ -59,7 +59,7 @@ func (r *Repo[T]) createOnce(ctx context.Context, db onerow.DB, w newRow[T], req
 		return none, r.wrap("create", 0, err)
 	}
 	for n := 1; ; n++ {
-		err = onerow.InTokenTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+		err = onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 			return tx.Savepoint(ctx, savepoint, func() (err error) {
 				res, err = r.createTx(ctx, tx, w, q)
 				return err

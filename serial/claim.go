@@ -55,7 +55,7 @@ func (s *Series) Claim(ctx context.Context, db onerow.DB, key string, amount int
 		return res, fmt.Errorf("serial: make a call token: %w", err)
 	}
 	for n := 1; ; n++ {
-		err := onerow.InTokenTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
+		err := onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
 			res, err = s.claim(ctx, tx, key, amount, token[:])
 			return err
 		})

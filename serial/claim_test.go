@@ -171,7 +171,7 @@ func TestRace(t *testing.T) {
 				wg.Go(func() {
 					for n := range 10 {
 						id := fmt.Sprint("event-", (i/4)*10+n) // four callers of each
-						err := onerow.InTokenTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+						err := onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 							if err := sell(ctx, tx, s, id, int64(1+n)); err != nil {
 								return err
 							}

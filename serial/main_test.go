@@ -63,7 +63,7 @@ func series(t testing.TB, name string, opts ...serial.Option) *serial.Series {
 
 // sell is the business transaction: a postcard row and its numbers.
 func sell(ctx context.Context, db onerow.DB, s *serial.Series, id string, amount int64) error {
-	return onerow.InTokenTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+	return onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 		res, err := s.Claim(ctx, tx, id, amount)
 		if err != nil || res.Replayed {
 			return err

@@ -93,7 +93,7 @@ func races(s *serial.Series, heard *answers) []race {
 	// work is a business transaction around a claim.
 	work := func(id string, amount int64, before string, end error) call {
 		return func(ctx context.Context, db *sql.DB) error {
-			return reason(onerow.InTokenTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+			return reason(onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 				if before != "" {
 					if err := onerow.QueryRow(ctx, tx, before, nil, new(int)); err != nil {
 						return err

@@ -22,8 +22,8 @@ const (
 	envAssets = "ONEROW_ASSETS"
 )
 
-// grammar is the command line.
-type grammar struct {
+// commandLine is what kong parses.
+type commandLine struct {
 	DSN     string      `name:"dsn" placeholder:"DSN" help:"Database: mysql://user:password@host:3306/name or user:password@tcp(host:3306)/name. Better in the environment, where ps does not show it ($$ONEROW_DSN)."`
 	Version versionFlag `name:"version" help:"Print the version and exit."`
 
@@ -79,7 +79,7 @@ plan.yaml:
 
 // app is what a command gets when it runs.
 type app struct {
-	surroundings
+	environment
 	dsn string
 }
 
@@ -87,8 +87,8 @@ type app struct {
 type printed struct{ code int }
 
 // dispatch parses the command line and runs the command.
-func dispatch(ctx context.Context, s surroundings) error {
-	var g grammar
+func dispatch(ctx context.Context, s environment) error {
+	var g commandLine
 	parser, err := kong.New(&g,
 		kong.Name(programName),
 		kong.Description(description),
@@ -107,7 +107,7 @@ func dispatch(ctx context.Context, s surroundings) error {
 	case command == nil:
 		return nil // --help or --version
 	}
-	a := &app{surroundings: s, dsn: g.DSN}
+	a := &app{environment: s, dsn: g.DSN}
 	if a.dsn == "" {
 		a.dsn = s.getenv(envDSN)
 	}

@@ -15,7 +15,7 @@ func TestKeepsItsConnections(t *testing.T) {
 		w.fill(id, 2, 3)
 		w.ok("enqueue", "project", fmt.Sprint(id))
 	}
-	a := &app{surroundings: surroundings{getenv: func(string) string { return "" }}, dsn: w.url()}
+	a := &app{environment: environment{getenv: func(string) string { return "" }}, dsn: w.url()}
 	worker, err := a.worker(t.Context(), workFlags{planFlag: planFlag{Plan: w.plan}, Parallel: 6}, cascade.Config{})
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ func TestDSNCharset(t *testing.T) {
 	base = base[:strings.IndexByte(base, '?')]
 	for _, params := range []string{"", "charset=gbk", "charset=utf8mb4,gbk", "charset=big5", "charset=latin1", "charset=utf8mb4", "character_set_client=gbk", "collation=gbk_bin"} {
 		t.Run(params, func(t *testing.T) {
-			a := &app{surroundings: surroundings{getenv: func(string) string { return "" }}, dsn: base + "?" + params}
+			a := &app{environment: environment{getenv: func(string) string { return "" }}, dsn: base + "?" + params}
 			db, err := a.open(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -45,7 +45,7 @@ func TestDSNSettings(t *testing.T) {
 		"autocommit=0": "autocommit", "tx_isolation='READ-UNCOMMITTED'": "READ-COMMITTED", "transaction_isolation=%27read-uncommitted%27": "READ-COMMITTED",
 	} {
 		for _, form := range []string{"mysql://app:hunter2@127.0.0.1:1/shop?", "app:hunter2@tcp(127.0.0.1:1)/shop?"} {
-			a := &app{surroundings: surroundings{getenv: func(string) string { return "" }}, dsn: form + params}
+			a := &app{environment: environment{getenv: func(string) string { return "" }}, dsn: form + params}
 			_, err := a.open(t.Context()) //nolint:sqlclosecheck // there is none
 			if !errors.Is(err, errUsage) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
 				t.Errorf("%s: %v", form+params, err)

@@ -118,14 +118,14 @@ func TestHide(t *testing.T) {
 		"mysql://root:hunter2@h/db", "root:hunter2@tcp(h)/db", "--dns=mysql://root:hunter2@h/db", "--plan=root:hunter2@tcp(h)/db",
 		"s3://bucket?secret=hunter2", "mysql://root:hunter2\"@h/db",
 	} {
-		s := surroundings{args: []string{"run", arg}, getenv: func(string) string { return "" }}
+		s := environment{args: []string{"run", arg}, getenv: func(string) string { return "" }}
 		for _, text := range []string{"unexpected argument " + arg, fmt.Sprintf("open %q: no such file", arg), strings.TrimPrefix(arg, "--plan=")} {
 			if got := s.hide(text); strings.Contains(got, "hunter2") {
 				t.Errorf("%q became %q", text, got)
 			}
 		}
 	}
-	s := surroundings{args: []string{"enqueue", "project", "12:30", "plan.yaml"}, getenv: func(string) string { return "" }}
+	s := environment{args: []string{"enqueue", "project", "12:30", "plan.yaml"}, getenv: func(string) string { return "" }}
 	if got := s.hide("project 12:30 plan.yaml"); got != "project 12:30 plan.yaml" {
 		t.Errorf("too much is hidden: %q", got)
 	}

@@ -26,7 +26,7 @@ func usagef(format string, args ...any) error { return usage(fmt.Errorf(format, 
 var errReported = errors.New("reported")
 
 // report prints err as one line and returns the exit code.
-func report(s surroundings, err error) int {
+func report(s environment, err error) int {
 	code, line := exitFailure, err.Error()
 	switch {
 	case errors.Is(err, errReported):
@@ -45,7 +45,7 @@ func report(s surroundings, err error) int {
 // hide takes every DSN that this process was given, and the page's token, out of a text. Messages are
 // written so that none is in them; this is for those that quote what the user typed,
 // because the user may have typed a DSN in the wrong place.
-func (s surroundings) hide(text string) string {
+func (s environment) hide(text string) string {
 	if token := s.getenv(envToken); len(token) >= shortestToken {
 		text = strings.ReplaceAll(text, token, "(hidden: it is the page's token)")
 	}

@@ -112,7 +112,7 @@ func (l *least) output(as *world, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(l.t.Context(), time.Minute)
 	defer cancel()
 	var out bytes.Buffer
-	code := execute(ctx, surroundings{args: args, stdin: strings.NewReader(""), stdout: &out, stderr: &out, getenv: func(name string) string {
+	code := execute(ctx, environment{args: args, stdin: strings.NewReader(""), stdout: &out, stderr: &out, getenv: func(name string) string {
 		for _, variable := range as.env {
 			if value, found := strings.CutPrefix(variable, name+"="); found {
 				return value
@@ -495,7 +495,7 @@ func TestGrantsAreOfAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parser, err := kong.New(&grammar{}, kong.Name(programName))
+	parser, err := kong.New(&commandLine{}, kong.Name(programName))
 	if err != nil {
 		t.Fatal(err)
 	}

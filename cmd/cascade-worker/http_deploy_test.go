@@ -97,7 +97,7 @@ func TestOperations(t *testing.T) {
 			return text
 		}
 		var out strings.Builder
-		code := execute(context.Background(), surroundings{args: append(words, "--help"), stdin: strings.NewReader(""), stdout: &out, stderr: io.Discard,
+		code := execute(context.Background(), environment{args: append(words, "--help"), stdin: strings.NewReader(""), stdout: &out, stderr: io.Discard,
 			getenv: func(string) string { return "" }})
 		if code != 0 {
 			t.Errorf("there is no command %q", key)

@@ -34,7 +34,7 @@ func (w *world) serve(token string, onLoopback bool) *site {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	a := &app{surroundings: surroundings{getenv: func(string) string { return "" }}}
+	a := &app{environment: environment{getenv: func(string) string { return "" }}}
 	op, err := a.operator(httpFlags{HTTP: ":0", HTTPToken: token}, slog.New(slog.NewTextHandler(w.t.Output(), nil)))
 	if err != nil {
 		w.t.Fatal(err)

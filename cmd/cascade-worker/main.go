@@ -16,7 +16,7 @@ func main() {
 	// only after a moment: timeout(1) and others signal a process and its group.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() { time.AfterFunc(secondSignal, stop) })
-	os.Exit(execute(ctx, surroundings{ // still deaf to the second signal
+	os.Exit(execute(ctx, environment{ // still deaf to the second signal
 		args:     os.Args[1:],
 		stdin:    os.Stdin,
 		stdout:   os.Stdout,
@@ -36,8 +36,8 @@ func drawable(f *os.File) bool {
 	return err == nil && width > 0 && height > 0 && os.Getenv("TERM") != "dumb"
 }
 
-// surroundings is everything that the command takes from its process.
-type surroundings struct {
+// environment is everything that the command takes from its process.
+type environment struct {
 	args           []string
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -54,7 +54,7 @@ const (
 
 // execute runs one command line and returns the exit code. The end of ctx asks for a
 // clean stop. It prints the error, if there is one, and is the only one to do so.
-func execute(ctx context.Context, s surroundings) int {
+func execute(ctx context.Context, s environment) int {
 	err := dispatch(ctx, s)
 	if err == nil {
 		return exitOK

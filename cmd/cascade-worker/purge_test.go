@@ -99,7 +99,7 @@ func TestPurgeInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var out bytes.Buffer
-	a := &app{surroundings: surroundings{stdout: &out, stderr: &out}, dsn: w.url()}
+	a := &app{environment: environment{stdout: &out, stderr: &out}, dsn: w.url()}
 	c := purgeCmd{keepFlags: keepFlags{KeepJobs: retention.Jobs}, Load: 0.01}
 	go func() { // between two batches, as the rest after the first is long
 		for w.number("SELECT COUNT(*) FROM onerow_job_archive") == 1000 {

@@ -265,7 +265,7 @@ func (w *world) daemonPage() *site {
 	ended := make(chan int, 1)
 	var log bytes.Buffer
 	go func() {
-		ended <- execute(ctx, surroundings{args: []string{"run", "--http", address, "--poll", "100ms"}, stdin: strings.NewReader(""), stdout: io.Discard, stderr: &log, getenv: func(name string) string {
+		ended <- execute(ctx, environment{args: []string{"run", "--http", address, "--poll", "100ms"}, stdin: strings.NewReader(""), stdout: io.Discard, stderr: &log, getenv: func(name string) string {
 			return map[string]string{envDSN: w.url(), envPlan: w.plan, envToken: testToken}[name]
 		}})
 	}()
@@ -293,7 +293,7 @@ func TestNoCommandPrintsAPassword(t *testing.T) {
 	arguments := map[string]string{"enqueue": "project 1", "undo": "900", "plan": "project 1", "retry": "900071", "parked retry": "20", "parked skip": "20", "pause": "why",
 		"migrate down": "--yes", "keys show": "t op runs", "keys release": "t op runs --token 5 --by a --reason b", "keys complete": "t op runs --token 5 --by a --reason b --result 1",
 		"keys expire": "t op done --token 5 --by a --reason b", "serials gaps": "s", "discover": "--root project", "run": "--max-lag 10s --http 127.0.0.1:0"}
-	parser, err := kong.New(&grammar{}, kong.Name(programName))
+	parser, err := kong.New(&commandLine{}, kong.Name(programName))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +312,7 @@ func TestNoCommandPrintsAPassword(t *testing.T) {
 		} {
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			var out bytes.Buffer
-			code := execute(ctx, surroundings{args: args, stdin: strings.NewReader(""), stdout: &out, stderr: &out, getenv: func(name string) string {
+			code := execute(ctx, environment{args: args, stdin: strings.NewReader(""), stdout: &out, stderr: &out, getenv: func(name string) string {
 				return map[string]string{envDSN: dsn, envPlan: l.plan, envAssets: "file://" + l.photos, envToken: "token-" + secret, envReplicas: dsn + " mysql://r:" + secret + "@127.0.0.1:1/x"}[name]
 			}})
 			cancel()

@@ -22,7 +22,7 @@ func FuzzHide(f *testing.F) {
 			return // in $ONEROW_REPLICAS a space ends a DSN
 		}
 		dsn, replica, token := "root:hunter2"+more+"@tcp(h)/db", "mysql://root:hunter3"+more+"@h/db", "hunter4-"+strings.Repeat("x", shortestToken)
-		s := surroundings{args: []string{"run", "--dsn=" + dsn}, getenv: func(name string) string {
+		s := environment{args: []string{"run", "--dsn=" + dsn}, getenv: func(name string) string {
 			return map[string]string{envReplicas: "mysql://a:b@c/d " + replica, envToken: token, envDSN: dsn}[name]
 		}}
 		for _, given := range []string{dsn, replica, token} {
