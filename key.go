@@ -12,8 +12,8 @@ import (
 // MaxKeyLen is the length in bytes of the columns that hold encoded keys.
 const MaxKeyLen = 512
 
-// ErrKey means: a value cannot be a key, or text is not an encoded key.
-var ErrKey = errors.New("onerow: not a key")
+// ErrInvalidKey means: a value cannot be a key, or text is not an encoded key.
+var ErrInvalidKey = errors.New("onerow: not a key")
 
 // EncodeKey writes the value of a primary key, or of an owner, in the one form
 // in which the toolkit's tables hold it, readable in a database shell:
@@ -25,10 +25,10 @@ var ErrKey = errors.New("onerow: not a key")
 //
 // Two different keys never have the same form. Types that are based on an
 // integer, a string or bytes count as these. A nil, an empty list, another type
-// or more than [MaxKeyLen] bytes is [ErrKey].
+// or more than [MaxKeyLen] bytes is [ErrInvalidKey].
 func EncodeKey(parts ...any) (string, error) {
 	if len(parts) == 0 {
-		return "", fmt.Errorf("%w: it has no parts", ErrKey)
+		return "", fmt.Errorf("%w: it has no parts", ErrInvalidKey)
 	}
 	var b strings.Builder
 	for i, part := range parts {
@@ -40,7 +40,7 @@ func EncodeKey(parts ...any) (string, error) {
 		}
 	}
 	if b.Len() > MaxKeyLen {
-		return "", fmt.Errorf("%w: its encoded form has %d bytes, %d fit", ErrKey, b.Len(), MaxKeyLen)
+		return "", fmt.Errorf("%w: its encoded form has %d bytes, %d fit", ErrInvalidKey, b.Len(), MaxKeyLen)
 	}
 	return b.String(), nil
 }
@@ -49,7 +49,7 @@ func encodePart(b *strings.Builder, part any) error {
 	v := reflect.ValueOf(part)
 	switch {
 	case !v.IsValid():
-		return fmt.Errorf("%w: a part is nil", ErrKey)
+		return fmt.Errorf("%w: a part is nil", ErrInvalidKey)
 	case v.CanInt():
 		b.WriteString(strconv.FormatInt(v.Int(), 10))
 	case v.CanUint():
@@ -64,7 +64,7 @@ func encodePart(b *strings.Builder, part any) error {
 		reflect.Copy(reflect.ValueOf(raw), v)
 		b.WriteString("0x" + hex.EncodeToString(raw))
 	default:
-		return fmt.Errorf("%w: a part is a %T, not an integer, text or bytes", ErrKey, part)
+		return fmt.Errorf("%w: a part is a %T, not an integer, text or bytes", ErrInvalidKey, part)
 	}
 	return nil
 }
@@ -76,7 +76,7 @@ var (
 
 // DecodeKey is the inverse of [EncodeKey]: the parts as int64, uint64 (only above
 // the largest int64), string or []byte. Anything that EncodeKey would not have
-// written is [ErrKey].
+// written is [ErrInvalidKey].
 func DecodeKey(key string) ([]any, error) {
 	var parts []any
 	for _, text := range strings.Split(key, ",") {
@@ -87,7 +87,7 @@ func DecodeKey(key string) ([]any, error) {
 		parts = append(parts, part)
 	}
 	if again, err := EncodeKey(parts...); err != nil || again != key {
-		return nil, fmt.Errorf("%w: %q is not the canonical form", ErrKey, key)
+		return nil, fmt.Errorf("%w: %q is not the canonical form", ErrInvalidKey, key)
 	}
 	return parts, nil
 }
@@ -99,7 +99,7 @@ func decodePart(text string) (any, error) {
 	case strings.HasPrefix(text, "0x"):
 		raw, err := hex.DecodeString(text[2:])
 		if err != nil {
-			return nil, fmt.Errorf("%w: %q: %w", ErrKey, text, err)
+			return nil, fmt.Errorf("%w: %q: %w", ErrInvalidKey, text, err)
 		}
 		return raw, nil
 	}
@@ -108,7 +108,7 @@ func decodePart(text string) (any, error) {
 	}
 	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %q: %w", ErrKey, text, err)
+		return nil, fmt.Errorf("%w: %q: %w", ErrInvalidKey, text, err)
 	}
 	return n, nil
 }

@@ -40,7 +40,7 @@ func TestEncodeKey(t *testing.T) {
 	var nilPointer *int
 	for _, parts := range [][]any{nil, {nil}, {1, nil}, {nilPointer}, {1.5}, {true}, {struct{}{}}, {[]int{1}}, {errors.New("x")},
 		{strings.Repeat("x", onerow.MaxKeyLen)}, {strings.Repeat(",", 171)}} {
-		if got, err := onerow.EncodeKey(parts...); !errors.Is(err, onerow.ErrKey) {
+		if got, err := onerow.EncodeKey(parts...); !errors.Is(err, onerow.ErrInvalidKey) {
 			t.Errorf("%v: %q, %v", parts, got, err)
 		}
 	}
@@ -53,7 +53,7 @@ func TestDecodeKey(t *testing.T) {
 	}
 	for _, key := range []string{"", ",", "7,", "007", "+7", "-0", "0X00", "0xAB", "0xabc", "0xzz", "abc", "'a'b", "'a%", "'a%2c", "'%41", "1.5", " 7", "18446744073709551616",
 		"'" + strings.Repeat("x", onerow.MaxKeyLen)} {
-		if got, err := onerow.DecodeKey(key); !errors.Is(err, onerow.ErrKey) {
+		if got, err := onerow.DecodeKey(key); !errors.Is(err, onerow.ErrInvalidKey) {
 			t.Errorf("%q: %v, %v", key, got, err)
 		}
 	}
@@ -72,7 +72,7 @@ func FuzzKey(f *testing.F) {
 		for _, parts := range keys {
 			key, err := onerow.EncodeKey(parts...)
 			if err != nil {
-				if !errors.Is(err, onerow.ErrKey) {
+				if !errors.Is(err, onerow.ErrInvalidKey) {
 					t.Fatal(err)
 				}
 				continue
@@ -97,7 +97,7 @@ func FuzzDecodeKey(f *testing.F) {
 	f.Fuzz(func(t *testing.T, key string) {
 		parts, err := onerow.DecodeKey(key)
 		if err != nil {
-			if !errors.Is(err, onerow.ErrKey) {
+			if !errors.Is(err, onerow.ErrInvalidKey) {
 				t.Fatal(err)
 			}
 			return

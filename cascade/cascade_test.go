@@ -232,11 +232,11 @@ func TestBadJobsFail(t *testing.T) {
 
 func TestNewWorkerRefuses(t *testing.T) {
 	for name, c := range map[string]Config{"no assets": {}, "batch": {Batch: -1, Assets: &shelf{}}, "lease": {Lease: time.Microsecond, Assets: &shelf{}}} {
-		if _, err := NewWorker(nil, forest, c); !errors.Is(err, ErrConfig) {
+		if _, err := NewWorker(nil, forest, c); !errors.Is(err, ErrInvalidConfig) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := NewWorker(nil, schema.Plan{}, Config{}); !errors.Is(err, schema.ErrPlan) {
+	if _, err := NewWorker(nil, schema.Plan{}, Config{}); !errors.Is(err, schema.ErrInvalidPlan) {
 		t.Errorf("an empty plan: %v", err)
 	}
 	if _, err := NewWorker(nil, schema.Plan{Resources: forest.Resources[:1]}, Config{}); err != nil {

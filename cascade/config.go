@@ -108,7 +108,7 @@ func (c Config) withDefaults() (Config, error) {
 		{"MaxParked", &c.MaxParked, defaultMaxParked},
 	} {
 		if *f.v < 0 {
-			return c, fmt.Errorf("%w: %s is %d", ErrConfig, f.name, *f.v)
+			return c, fmt.Errorf("%w: %s is %d", ErrInvalidConfig, f.name, *f.v)
 		}
 		if *f.v == 0 {
 			*f.v = f.def
@@ -121,13 +121,13 @@ func (c Config) withDefaults() (Config, error) {
 		c.Poll = defaultPoll
 	}
 	if c.Lease < shortestLease || c.Poll < 0 {
-		return c, fmt.Errorf("%w: Lease is %s, Poll is %s", ErrConfig, c.Lease, c.Poll)
+		return c, fmt.Errorf("%w: Lease is %s, Poll is %s", ErrInvalidConfig, c.Lease, c.Poll)
 	}
 	if c.Target == 0 {
 		c.Target = defaultTarget
 	}
 	if c.Load < 0 || c.Load > 1 || c.Chunk > longestChunk {
-		return c, fmt.Errorf("%w: Load is %g, Chunk is %d", ErrConfig, c.Load, c.Chunk)
+		return c, fmt.Errorf("%w: Load is %g, Chunk is %d", ErrInvalidConfig, c.Load, c.Chunk)
 	}
 	if c.Observer == nil {
 		c.Observer = unobserved{}

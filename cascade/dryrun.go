@@ -64,8 +64,8 @@ type Estimate struct {
 // be missed or counted twice, and rows that a foreign key outside the plan reaches are not seen.
 //
 // Statements: schema.Inspect, 1 for the root, then, per edge and table of the child,
-// 1 for 200 parents. Errors: [schema.ErrPlan], [schema.ErrUnknownResource],
-// [onerow.ErrKey], [ErrDeletion] for a table whose rows stay, [ErrNoIndex].
+// 1 for 200 parents. Errors: [schema.ErrInvalidPlan], [schema.ErrUnknownResource],
+// [onerow.ErrInvalidKey], [ErrInvalidDeletion] for a table whose rows stay, [ErrNoIndex].
 func DryRun(ctx context.Context, db onerow.DB, plan schema.Plan, resource, encodedID string, o DryRunOptions) (Estimate, error) {
 	if o.Limit <= 0 {
 		o.Limit = defaultDryRunLimit
@@ -86,7 +86,7 @@ func dryRun(ctx context.Context, db onerow.DB, plan schema.Plan, resource, encod
 	case err != nil:
 		return Estimate{}, err
 	case node.Stays:
-		return Estimate{}, fmt.Errorf("%w: the plan says that rows of %q stay", ErrDeletion, resource)
+		return Estimate{}, fmt.Errorf("%w: the plan says that rows of %q stay", ErrInvalidDeletion, resource)
 	}
 	cat, err := schema.Inspect(ctx, db)
 	if err != nil {

@@ -220,7 +220,7 @@ func TestDryRunShapes(t *testing.T) {
 	if got = dryRunOf(t, db, plan, "file", "'it%27s%2C \\,1", 0); !got.Root || got.Tables["file"] != 1 || got.Detached["note"] != 1 {
 		t.Errorf("%+v", got)
 	}
-	for id, want := range map[string]error{"'x": onerow.ErrKey, "1,2": onerow.ErrKey, "": onerow.ErrKey, "1 OR 1=1": onerow.ErrKey} {
+	for id, want := range map[string]error{"'x": onerow.ErrInvalidKey, "1,2": onerow.ErrInvalidKey, "": onerow.ErrInvalidKey, "1 OR 1=1": onerow.ErrInvalidKey} {
 		if _, err := DryRun(t.Context(), db, plan, "folder", id, DryRunOptions{}); !errors.Is(err, want) {
 			t.Errorf("%q: %v", id, err)
 		}

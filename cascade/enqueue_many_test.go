@@ -50,7 +50,7 @@ func TestEnqueueMany(t *testing.T) {
 		if got, err := EnqueueMany(ctx, db, nil); got != (EnqueuedMany{}) || err != nil {
 			t.Errorf("none: %+v, %v", got, err)
 		}
-		if _, err := EnqueueMany(ctx, db, append(many[:1:1], Deletion{})); !errors.Is(err, ErrDeletion) {
+		if _, err := EnqueueMany(ctx, db, append(many[:1:1], Deletion{})); !errors.Is(err, ErrInvalidDeletion) {
 			t.Error(err)
 		}
 		tx, err := db.BeginTx(ctx, nil)

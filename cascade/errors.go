@@ -6,8 +6,8 @@ import (
 )
 
 var (
-	// ErrDeletion means that a [Deletion] lacks something or has a value that does not fit.
-	ErrDeletion = errors.New("cascade: invalid deletion")
+	// ErrInvalidDeletion means that a [Deletion] lacks something or has a value that does not fit.
+	ErrInvalidDeletion = errors.New("cascade: invalid deletion")
 	// ErrNoJob means that there is no such job.
 	ErrNoJob = errors.New("cascade: no such job")
 	// ErrTooLate means that no job of this deletion is in its grace period any more.
@@ -35,8 +35,8 @@ var (
 	ErrOtherDeletion = errors.New("cascade: the row belongs to another deletion")
 	// ErrStuck means that rows below the root are left that several passes could not delete.
 	ErrStuck = errors.New("cascade: rows are left that several passes could not delete; retry the job when nobody moves or adds rows there")
-	// ErrConfig means that a worker cannot be made of this configuration.
-	ErrConfig = errors.New("cascade: invalid configuration")
+	// ErrInvalidConfig means that a worker cannot be made of this configuration.
+	ErrInvalidConfig = errors.New("cascade: invalid configuration")
 )
 
 // NotDeadError is the detail of [ErrNotDead].

@@ -108,7 +108,7 @@ func newNode(declared schema.Node, cat *schema.Catalog) (*node, error) {
 		primary := cat.PrimaryKey(name)
 		if !slices.EqualFunc(primary, declared.Key, strings.EqualFold) {
 			return nil, fmt.Errorf("%w: the primary key of %q is (%s), the plan says (%s); see cascade-worker verify",
-				schema.ErrPlan, name, strings.Join(primary, ", "), strings.Join(declared.Key, ", "))
+				schema.ErrInvalidPlan, name, strings.Join(primary, ", "), strings.Join(declared.Key, ", "))
 		}
 		var err error
 		if t.key, err = rowkey.New(cat, name, declared.Key); err != nil {
@@ -181,7 +181,7 @@ func (n *node) addEdge(child *node, declared schema.Edge, cat *schema.Catalog, i
 			}
 		}
 		if e.detach && len(s.nulls) == 0 {
-			return fmt.Errorf("%w: rows of %q cannot be detached from %q: none of (%s) may be NULL", schema.ErrPlan, t.name, n.Name, strings.Join(declared.Columns, ", "))
+			return fmt.Errorf("%w: rows of %q cannot be detached from %q: none of (%s) may be NULL", schema.ErrInvalidPlan, t.name, n.Name, strings.Join(declared.Columns, ", "))
 		}
 		if err := s.walkBy(declared, cat, indexes); err != nil {
 			return err
@@ -256,7 +256,7 @@ func (g *graph) node(ctx context.Context, w *Worker, job Job) (*node, error) {
 	case !ok:
 		return nil, fmt.Errorf("%w: job %d is for %q; this worker's plan has %q", schema.ErrUnknownResource, job.ID, job.Resource, w.plan.Names())
 	case n.Stays:
-		return nil, fmt.Errorf("%w: job %d is for %q, whose rows stay", schema.ErrPlan, job.ID, job.Resource)
+		return nil, fmt.Errorf("%w: job %d is for %q, whose rows stay", schema.ErrInvalidPlan, job.ID, job.Resource)
 	}
 	return n, ctx.Err()
 }

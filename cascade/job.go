@@ -51,15 +51,15 @@ const (
 func (d Deletion) check() error {
 	switch {
 	case d.Resource == "" || len(d.Resource) > maxResource:
-		return fmt.Errorf("%w: the resource %q must have 1 to %d bytes", ErrDeletion, d.Resource, maxResource)
+		return fmt.Errorf("%w: the resource %q must have 1 to %d bytes", ErrInvalidDeletion, d.Resource, maxResource)
 	case d.ResourceID == "" || len(d.ResourceID) > onerow.MaxKeyLen:
-		return fmt.Errorf("%w: the id %q of a %s must have 1 to %d bytes", ErrDeletion, d.ResourceID, d.Resource, onerow.MaxKeyLen)
+		return fmt.Errorf("%w: the id %q of a %s must have 1 to %d bytes", ErrInvalidDeletion, d.ResourceID, d.Resource, onerow.MaxKeyLen)
 	case len(d.Owner) > onerow.MaxKeyLen:
-		return fmt.Errorf("%w: the owner has %d bytes, %d fit", ErrDeletion, len(d.Owner), onerow.MaxKeyLen)
+		return fmt.Errorf("%w: the owner has %d bytes, %d fit", ErrInvalidDeletion, len(d.Owner), onerow.MaxKeyLen)
 	case len(d.From) > maxFrom:
-		return fmt.Errorf("%w: it is from %q, which has more than 8 bytes", ErrDeletion, d.From)
+		return fmt.Errorf("%w: it is from %q, which has more than 8 bytes", ErrInvalidDeletion, d.From)
 	case d.Grace < 0:
-		return fmt.Errorf("%w: the grace period %s is negative", ErrDeletion, d.Grace)
+		return fmt.Errorf("%w: the grace period %s is negative", ErrInvalidDeletion, d.Grace)
 	}
 	return nil
 }

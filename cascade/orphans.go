@@ -10,8 +10,8 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// ErrCursor means: a text is not a position that [Orphans] has given, or not one of this plan.
-var ErrCursor = errors.New("cascade: not a position of this search for orphans")
+// ErrInvalidCursor means: a text is not a position that [Orphans] has given, or not one of this plan.
+var ErrInvalidCursor = errors.New("cascade: not a position of this search for orphans")
 
 // Orphan is a missing row that rows of a table refer to by an edge of the plan whose
 // rows go with the row above: it is in none of its tables, and no job is open for it.
@@ -75,7 +75,7 @@ const (
 // information_schema, then 1 per page, and per 500 missing rows of a page 1 for their jobs.
 // Where text refers to keys of another type, 1 more per 500 asks for the rows above, and up to
 // 500 where a collation takes keys for each other.
-// Errors: [schema.ErrPlan], [schema.ErrUnknownResource], [ErrNoIndex], [ErrCursor].
+// Errors: [schema.ErrInvalidPlan], [schema.ErrUnknownResource], [ErrNoIndex], [ErrInvalidCursor].
 func Orphans(ctx context.Context, db onerow.DB, plan schema.Plan, o OrphanOptions, fn func(Orphan) error) error {
 	if o.Page <= 0 {
 		o.Page = defaultOrphanPage

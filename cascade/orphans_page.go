@@ -159,7 +159,7 @@ func (s *orphanScan) parentKey(encoded string) (rowkey.Key, error) {
 	}
 	again, err := s.key.AsText().Encode(textKey(s.key, s.key.AsText(), key))
 	if err == nil && again != encoded {
-		err = fmt.Errorf("%w: %q", rowkey.ErrKey, encoded)
+		err = fmt.Errorf("%w: %q", rowkey.ErrInvalidKey, encoded)
 	}
 	return key, err
 }

@@ -230,12 +230,12 @@ func startAt(scans *[]orphanScan, position string) (indexPlace, error) {
 		err = json.Unmarshal(raw, &c)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrCursor, err)
+		return nil, fmt.Errorf("%w: %w", ErrInvalidCursor, err)
 	}
 	i := slices.IndexFunc(*scans, func(s orphanScan) bool { return s.table == c.Table && s.name() == c.Edge })
 	if i < 0 || c.After != nil && len(c.After) != len((*scans)[i].walk) ||
 		slices.ContainsFunc(c.After, func(l string) bool { return !literals.MatchString(l) }) {
-		return nil, ErrCursor
+		return nil, ErrInvalidCursor
 	}
 	*scans = (*scans)[i:]
 	return c.After, nil

@@ -252,7 +252,7 @@ func TestOrphansPages(t *testing.T) {
 		t.Errorf("%d: %q", len(lines), lines)
 	}
 	for _, wrong := range []string{"x", "eyJ0Ijoibm90ZSJ9", (&orphanScan{table: "note", edge: schema.Edge{Columns: []string{"project_id"}}, parent: schema.Node{Name: "project"}}).position(indexPlace{"1 OR 1=1"})} {
-		if err := Orphans(t.Context(), db, forest, OrphanOptions{After: wrong}, func(Orphan) error { return nil }); !errors.Is(err, ErrCursor) {
+		if err := Orphans(t.Context(), db, forest, OrphanOptions{After: wrong}, func(Orphan) error { return nil }); !errors.Is(err, ErrInvalidCursor) {
 			t.Errorf("%q: %v", wrong, err)
 		}
 	}

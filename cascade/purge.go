@@ -60,7 +60,7 @@ func PurgeJobs(ctx context.Context, db onerow.DB, age time.Duration, limit int) 
 
 func purgeJobs(ctx context.Context, db onerow.DB, age time.Duration, limit int) (purged int64, err error) {
 	if age <= 0 || limit <= 0 {
-		return 0, fmt.Errorf("%w: older than %s, %d at most", ErrConfig, age, limit)
+		return 0, fmt.Errorf("%w: older than %s, %d at most", ErrInvalidConfig, age, limit)
 	}
 	var lastTime, lastID int64
 	for {

@@ -38,7 +38,7 @@ func PurgeDeletions(ctx context.Context, db onerow.DB, age time.Duration, limit 
 
 func purgeDeletions(ctx context.Context, db onerow.DB, age time.Duration, limit int) (purged int64, err error) {
 	if age <= 0 || limit <= 0 {
-		return 0, fmt.Errorf("%w: older than %s, %d at most", ErrConfig, age, limit)
+		return 0, fmt.Errorf("%w: older than %s, %d at most", ErrInvalidConfig, age, limit)
 	}
 	for after := int64(0); ; {
 		var ids []any

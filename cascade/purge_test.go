@@ -118,7 +118,7 @@ func TestPurgeSkipped(t *testing.T) {
 		func() error { _, err := PurgeJobs(ctx, db, 0, 1); return err },
 		func() error { _, err := PurgeDeletions(ctx, db, year, 0); return err },
 	} {
-		if err := bad(); !errors.Is(err, ErrConfig) {
+		if err := bad(); !errors.Is(err, ErrInvalidConfig) {
 			t.Errorf("nonsense: %v", err)
 		}
 	}

@@ -40,10 +40,10 @@ func TestEnqueueOneOpenJob(t *testing.T) {
 		for _, d := range []Deletion{{}, {Resource: "project"}, {ResourceID: "1"}, {Resource: "project", ResourceID: "1", Grace: -1},
 			{Resource: string(make([]byte, 65)), ResourceID: "1"}, {Resource: "project", ResourceID: "1", From: "elsewhere"},
 			{Resource: "project", ResourceID: string(make([]byte, 513))}, {Resource: "project", ResourceID: "1", Owner: string(make([]byte, 513))}} {
-			if _, err := Enqueue(t.Context(), db, d); !errors.Is(err, ErrDeletion) {
+			if _, err := Enqueue(t.Context(), db, d); !errors.Is(err, ErrInvalidDeletion) {
 				t.Errorf("Enqueue(%+v): %v", d, err)
 			}
-			if _, err := Log(t.Context(), db, d); !errors.Is(err, ErrDeletion) {
+			if _, err := Log(t.Context(), db, d); !errors.Is(err, ErrInvalidDeletion) {
 				t.Errorf("Log(%+v): %v", d, err)
 			}
 		}

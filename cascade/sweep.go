@@ -65,12 +65,12 @@ type Finding struct {
 
 // Swept is what a [Sweep] has seen.
 type Swept struct {
-	Objects int64 `json:"objects"` // that were listed
-	Young   int64 `json:"young"`   // of them, left alone because of their age
-	Lost    int64 `json:"lost"`    // without a row
-	Deleted int64 `json:"deleted"` // of these
-	Rows    int64 `json:"rows"`    // old enough rows that name an asset
-	Bare    int64 `json:"bare"`    // of them, without an object
+	Objects       int64 `json:"objects"` // that were listed
+	TooNew        int64 `json:"young"`   // of them, left alone because of their age
+	Unreferenced  int64 `json:"lost"`    // without a row
+	Deleted       int64 `json:"deleted"` // of these
+	Rows          int64 `json:"rows"`    // old enough rows that name an asset
+	MissingObject int64 `json:"bare"`    // of them, without an object
 	// Unindexed are the tables without an index that begins with the asset's column:
 	// they are read from end to end for every 5,000 objects.
 	Unindexed []string `json:"unindexed,omitempty"`
@@ -137,7 +137,7 @@ func (s *sweep) objects(ctx context.Context) error {
 	err := s.store.List(ctx, s.o.Prefix, func(name string, modified time.Time) error {
 		s.seen.Objects++
 		if modified.After(s.now.Add(-s.o.Grace)) {
-			s.seen.Young++
+			s.seen.TooNew++
 			return nil
 		}
 		if chunk = append(chunk, object{name, modified}); len(chunk) < s.chunk {
@@ -170,7 +170,7 @@ func (s *sweep) lost(ctx context.Context, chunk []object) error {
 			}
 		}
 		for _, lost := range part {
-			s.seen.Lost++
+			s.seen.Unreferenced++
 			if err := s.report(Finding{Kind: ObjectWithoutRow, Name: lost.name, Modified: lost.modified.UTC(), Deleted: s.o.Delete}); err != nil {
 				return err
 			}

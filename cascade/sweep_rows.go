@@ -272,7 +272,7 @@ func (s *sweep) bare(ctx context.Context, t assetTable, page []assetRow) error {
 		if s.o.Limit > 0 && s.found >= s.o.Limit {
 			return errEnough
 		}
-		s.seen.Bare++
+		s.seen.MissingObject++
 		id, err := t.key.Encode(r.key)
 		if err != nil {
 			return err

@@ -90,7 +90,7 @@ func TestSweepResources(t *testing.T) {
 				if !slices.Equal(found, append(slices.Clone(lost), bare...)) || len(b.deleted) > 0 {
 					t.Errorf("%q, deleted %v", found, b.deleted)
 				}
-				if seen.Objects != 9 || seen.Young != 1 || seen.Lost != 6 || seen.Bare != 2 || seen.Rows != 3 || !seen.Complete || (len(seen.Unindexed) == 0) != indexed {
+				if seen.Objects != 9 || seen.TooNew != 1 || seen.Unreferenced != 6 || seen.MissingObject != 2 || seen.Rows != 3 || !seen.Complete || (len(seen.Unindexed) == 0) != indexed {
 					t.Errorf("%+v", seen)
 				}
 				if _, found = sweepOf(t, db, forest, b, SweepOptions{Limit: 2}); !slices.Equal(found, lost[:2]) {

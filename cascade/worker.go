@@ -29,7 +29,7 @@ type Worker struct {
 }
 
 // NewWorker checks the plan and the configuration; it does not use the database.
-// Errors: [schema.ErrPlan], [ErrConfig].
+// Errors: [schema.ErrInvalidPlan], [ErrInvalidConfig].
 func NewWorker(db *sql.DB, plan schema.Plan, c Config) (*Worker, error) {
 	if err := plan.Check(); err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func NewWorker(db *sql.DB, plan schema.Plan, c Config) (*Worker, error) {
 	}
 	for _, n := range plan.Nodes() {
 		if n.Asset != "" && c.Assets == nil {
-			return nil, fmt.Errorf("%w: the column %q of %q names assets, so Assets must say how to delete them", ErrConfig, n.Asset, n.Name)
+			return nil, fmt.Errorf("%w: the column %q of %q names assets, so Assets must say how to delete them", ErrInvalidConfig, n.Asset, n.Name)
 		}
 	}
 	g := newGovernor(db, c.Name, c.Lease, c.Throttles, c.Load, c.Observer)

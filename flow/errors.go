@@ -7,8 +7,8 @@ import (
 )
 
 var (
-	// ErrArgument means: a name, an id or a message cannot be one.
-	ErrArgument = errors.New("flow: invalid argument")
+	// ErrInvalidArgument means: a name, an id or a message cannot be one.
+	ErrInvalidArgument = errors.New("flow: invalid argument")
 	// ErrOwned means: another request owns the stage. The detail is [*OwnedError].
 	ErrOwned = errors.New("flow: another request owns the stage")
 	// ErrLost means: the request does not own the stage any more, or never did; it should

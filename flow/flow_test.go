@@ -170,7 +170,7 @@ func TestSteps(t *testing.T) {
 		t.Fatalf("%d steps after the first run is forgotten", n)
 	}
 	for _, id := range []string{"", "x", "'a,'b,'c", "1,2,3,4", "','b,'c,'d"} {
-		wantError(t, second(flow.Answer(ctx, db, id, nil)), flow.ErrArgument)
+		wantError(t, second(flow.Answer(ctx, db, id, nil)), flow.ErrInvalidArgument)
 	}
 }
 
@@ -182,11 +182,11 @@ func TestArguments(t *testing.T) {
 			second(flow.Claim(ctx, db, r)), second(flow.Claim(ctx, db, run("", "a"), flow.After(r))), second(flow.Supersede(ctx, db, r)),
 			second(flow.Finish(ctx, db, r)), flow.Prove(ctx, db, r), second(flow.Await(ctx, db, r, "s", nil)),
 		} {
-			wantError(t, err, flow.ErrArgument)
+			wantError(t, err, flow.ErrInvalidArgument)
 		}
 	}
-	wantError(t, second(flow.StepID(run("", "a"), strings.Repeat("s", 600))), flow.ErrArgument)
-	wantError(t, second(flow.Await(ctx, db, run("", "a"), "s", make([]byte, 1<<24))), flow.ErrArgument)
+	wantError(t, second(flow.StepID(run("", "a"), strings.Repeat("s", 600))), flow.ErrInvalidArgument)
+	wantError(t, second(flow.Await(ctx, db, run("", "a"), "s", make([]byte, 1<<24))), flow.ErrInvalidArgument)
 }
 
 // TestConditionalWrites: old and new runs write at once, by both ways of proof; what an old run wrote never

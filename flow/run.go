@@ -31,11 +31,11 @@ type Run struct {
 func (r Run) check() error {
 	switch {
 	case r.Flow == "" || len(r.Flow) > maxFlow:
-		return fmt.Errorf("%w: the name of a flow has %d bytes, 1 to %d fit", ErrArgument, len(r.Flow), maxFlow)
+		return fmt.Errorf("%w: the name of a flow has %d bytes, 1 to %d fit", ErrInvalidArgument, len(r.Flow), maxFlow)
 	case len(r.Stage) > maxStage:
-		return fmt.Errorf("%w: a stage of flow %q has %d bytes, %d fit", ErrArgument, r.Flow, len(r.Stage), maxStage)
+		return fmt.Errorf("%w: a stage of flow %q has %d bytes, %d fit", ErrInvalidArgument, r.Flow, len(r.Stage), maxStage)
 	case r.RequestID == "" || len(r.RequestID) > maxRequest:
-		return fmt.Errorf("%w: a request id of flow %q has %d bytes, 1 to %d fit", ErrArgument, r.Flow, len(r.RequestID), maxRequest)
+		return fmt.Errorf("%w: a request id of flow %q has %d bytes, 1 to %d fit", ErrInvalidArgument, r.Flow, len(r.RequestID), maxRequest)
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ type Step struct {
 }
 
 // StepID is the id of a step of a run: readable, and different for every run, so that a new run
-// neither overwrites nor consumes an old run's steps. The error is [ErrArgument] when it
+// neither overwrites nor consumes an old run's steps. The error is [ErrInvalidArgument] when it
 // has more than [onerow.MaxKeyLen] bytes.
 func StepID(r Run, name string) (string, error) {
 	if err := r.check(); err != nil {
@@ -39,7 +39,7 @@ func StepID(r Run, name string) (string, error) {
 	}
 	id, err := onerow.EncodeKey(r.Flow, r.Stage, r.RequestID, name)
 	if err != nil {
-		return "", fmt.Errorf("%w: step %q of flow %q: %w", ErrArgument, name, r.Flow, err)
+		return "", fmt.Errorf("%w: step %q of flow %q: %w", ErrInvalidArgument, name, r.Flow, err)
 	}
 	return id, nil
 }
@@ -48,13 +48,13 @@ func StepID(r Run, name string) (string, error) {
 func ParseStepID(id string) (Run, string, error) {
 	parts, err := onerow.DecodeKey(id)
 	if err != nil || len(parts) != 4 {
-		return Run{}, "", fmt.Errorf("%w: %q is no step id", ErrArgument, id)
+		return Run{}, "", fmt.Errorf("%w: %q is no step id", ErrInvalidArgument, id)
 	}
 	var text [4]string
 	for i, part := range parts {
 		s, ok := part.(string)
 		if !ok {
-			return Run{}, "", fmt.Errorf("%w: %q is no step id", ErrArgument, id)
+			return Run{}, "", fmt.Errorf("%w: %q is no step id", ErrInvalidArgument, id)
 		}
 		text[i] = s
 	}
@@ -81,7 +81,7 @@ func Await(ctx context.Context, db onerow.DB, r Run, name string, asked []byte) 
 		return Step{}, err
 	}
 	if len(asked) > maxBlob {
-		return Step{}, fmt.Errorf("%w: the question of step %q has %d bytes, %d fit", ErrArgument, name, len(asked), maxBlob)
+		return Step{}, fmt.Errorf("%w: the question of step %q has %d bytes, %d fit", ErrInvalidArgument, name, len(asked), maxBlob)
 	}
 	var step Step
 	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
@@ -114,7 +114,7 @@ func (s *Step) read(ctx context.Context, tx *onerow.Tx) error {
 // from there. An answer to a run that was superseded or has finished is stale: [ErrLost]
 // says which, and nothing is stored. The first answer counts: a second one, or the
 // same one redelivered, returns the stored one (Replayed), for a run that goes on
-// again after a crash. An id that is no step's is ErrArgument or [ErrNoStep].
+// again after a crash. An id that is no step's is ErrInvalidArgument or [ErrNoStep].
 //
 // Put it into the transaction of what the answer changes; it proves the ownership for
 // the whole of it. Retries are those of [Await].
@@ -124,7 +124,7 @@ func Answer(ctx context.Context, db onerow.DB, stepID string, answer []byte) (St
 		return Step{}, err
 	}
 	if len(answer) > maxBlob {
-		return Step{}, fmt.Errorf("%w: the answer to step %q has %d bytes, %d fit", ErrArgument, name, len(answer), maxBlob)
+		return Step{}, fmt.Errorf("%w: the answer to step %q has %d bytes, %d fit", ErrInvalidArgument, name, len(answer), maxBlob)
 	}
 	var step Step
 	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {

@@ -18,7 +18,7 @@ func FuzzStepID(f *testing.F) {
 			if err == nil && again != id {
 				t.Fatalf("%q is read as %+v %q, which is %q", id, r, ask, again)
 			}
-		} else if !errors.Is(err, flow.ErrArgument) {
+		} else if !errors.Is(err, flow.ErrInvalidArgument) {
 			t.Fatalf("%q: %v", id, err)
 		}
 		r := flow.Run{Flow: name, Stage: stage, RequestID: request}

@@ -40,7 +40,7 @@ func (k *Keys) Admit(ctx context.Context, db onerow.DB, key Key, window time.Dur
 		return Admission{}, err
 	}
 	if window < time.Microsecond {
-		return Admission{}, fmt.Errorf("%w: Admit for %s", ErrConfig, window)
+		return Admission{}, fmt.Errorf("%w: Admit for %s", ErrInvalidConfig, window)
 	}
 	var a Admission
 	for again := true; again; {

@@ -76,7 +76,7 @@ func (k *Keys) encode(ctx context.Context, db onerow.DB, key Key, v any) (stored
 		return stored{}, fmt.Errorf("idempotency: store the result of the key %s, %d bytes, by reference: %w", key, len(data), err)
 	}
 	if len(ref) > longestReference {
-		return stored{}, fmt.Errorf("%w: the reference to the result of the key %s has %d bytes, %d fit", ErrConfig, key, len(ref), longestReference)
+		return stored{}, fmt.Errorf("%w: the reference to the result of the key %s has %d bytes, %d fit", ErrInvalidConfig, key, len(ref), longestReference)
 	}
 	return stored{codec: codec.Name(), data: []byte(ref), reference: true}, nil
 }

@@ -158,7 +158,7 @@ func TestKeysAreApart(t *testing.T) {
 			}
 		}
 		for _, k := range []idempotency.Key{{"", "", "k"}, {"", "o", ""}, {long + "x", "o", "k"}, {"", long + "x", "k"}, {"", "o", long + "x"}} {
-			if _, err := idempotency.Do(ctx, db, keys, k, charge(1), opts...); !errors.Is(err, idempotency.ErrKey) {
+			if _, err := idempotency.Do(ctx, db, keys, k, charge(1), opts...); !errors.Is(err, idempotency.ErrInvalidKey) {
 				t.Errorf("%s: %v", k, err)
 			}
 		}

@@ -30,14 +30,14 @@ var (
 	ErrChanged = errors.New("idempotency: the key has changed since it was seen")
 	// ErrNoKey: there is no such key.
 	ErrNoKey = errors.New("idempotency: no such key")
-	// ErrKey: a key has an empty or too long part.
-	ErrKey = errors.New("idempotency: not a key")
+	// ErrInvalidKey: a key has an empty or too long part.
+	ErrInvalidKey = errors.New("idempotency: not a key")
 	// ErrField: a message lacks a field that its key is made of, or cannot be hashed.
 	ErrField = errors.New("idempotency: no key can be made of the message")
 	// ErrCodec: a result cannot be encoded or decoded.
 	ErrCodec = errors.New("idempotency: the result cannot be encoded or decoded")
-	// ErrConfig: a configuration or an option is invalid.
-	ErrConfig = errors.New("idempotency: invalid configuration")
+	// ErrInvalidConfig: a configuration or an option is invalid.
+	ErrInvalidConfig = errors.New("idempotency: invalid configuration")
 )
 
 // BusyError is the detail of [ErrBusy].

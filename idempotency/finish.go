@@ -50,7 +50,7 @@ func (k *Keys) Complete(ctx context.Context, db onerow.DB, claim Claim, result a
 	defer cancel()
 	s, err := k.encode(ctx, db, claim.Key, result)
 	switch {
-	case errors.Is(err, ErrTooLarge), errors.Is(err, ErrCodec), errors.Is(err, ErrConfig):
+	case errors.Is(err, ErrTooLarge), errors.Is(err, ErrCodec), errors.Is(err, ErrInvalidConfig):
 		return err
 	case err != nil: // References failed
 		return k.unwritten(ctx, claim, Completed, err)
@@ -73,7 +73,7 @@ func (k *Keys) Fail(ctx context.Context, db onerow.DB, claim Claim, cause error,
 		return err
 	}
 	if cause == nil {
-		return fmt.Errorf("%w: Fail needs the error to store", ErrConfig)
+		return fmt.Errorf("%w: Fail needs the error to store", ErrInvalidConfig)
 	}
 	ctx, cancel := finishing(ctx, db)
 	defer cancel()
@@ -85,7 +85,7 @@ func (k *Keys) Fail(ctx context.Context, db onerow.DB, claim Claim, cause error,
 	if c.hasResult {
 		s, err = k.encode(ctx, db, claim.Key, c.result)
 		switch {
-		case errors.Is(err, ErrTooLarge), errors.Is(err, ErrCodec), errors.Is(err, ErrConfig):
+		case errors.Is(err, ErrTooLarge), errors.Is(err, ErrCodec), errors.Is(err, ErrInvalidConfig):
 			return err
 		case err != nil: // References failed
 			return k.unwritten(ctx, claim, Failed, err)

@@ -55,7 +55,7 @@ func TestFormerly(t *testing.T) {
 		if out := must(idempotency.Do(ctx, db, keys, renamed("done"), charge(3), was("done"))); out.Replayed || out.Row.Amount != 3 {
 			t.Errorf("expired: %+v", out)
 		}
-		if _, err := idempotency.Do(ctx, db, keys, renamed("x"), charge(3), idempotency.Formerly(idempotency.Key{})); !errors.Is(err, idempotency.ErrKey) {
+		if _, err := idempotency.Do(ctx, db, keys, renamed("x"), charge(3), idempotency.Formerly(idempotency.Key{})); !errors.Is(err, idempotency.ErrInvalidKey) {
 			t.Errorf("no key: %v", err)
 		}
 	})

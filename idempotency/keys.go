@@ -29,14 +29,14 @@ type Key struct {
 // String shows the key in messages.
 func (k Key) String() string { return fmt.Sprintf("%q/%q/%q", k.Tenant, k.Operation, k.ID) }
 
-// Check answers [ErrKey] for a key that has an empty or too long part. Nothing is cut.
+// Check answers [ErrInvalidKey] for a key that has an empty or too long part. Nothing is cut.
 func (k Key) Check() error {
 	switch {
 	case k.Operation == "" || k.ID == "":
-		return fmt.Errorf("%w: %s needs an operation and an id", ErrKey, k)
+		return fmt.Errorf("%w: %s needs an operation and an id", ErrInvalidKey, k)
 	case len(k.Tenant) > MaxKey || len(k.Operation) > MaxKey || len(k.ID) > MaxKey:
 		return fmt.Errorf("%w: tenant, operation and id have %d, %d and %d bytes, %d fit; make a long id short with KeyOf",
-			ErrKey, len(k.Tenant), len(k.Operation), len(k.ID), MaxKey)
+			ErrInvalidKey, len(k.Tenant), len(k.Operation), len(k.ID), MaxKey)
 	}
 	return nil
 }
@@ -104,14 +104,14 @@ func New(cfg Config) (*Keys, error) {
 		cfg.MaxResult = defaultMaxResult
 	}
 	if cfg.Keep < 0 || cfg.Expected < 0 || cfg.MaxResult < 0 || cfg.MaxResult > largestResult {
-		return nil, fmt.Errorf("%w: Keep is %s, Expected %s, MaxResult %d", ErrConfig, cfg.Keep, cfg.Expected, cfg.MaxResult)
+		return nil, fmt.Errorf("%w: Keep is %s, Expected %s, MaxResult %d", ErrInvalidConfig, cfg.Keep, cfg.Expected, cfg.MaxResult)
 	}
 	if len(cfg.Codecs) == 0 {
 		cfg.Codecs = []Codec{JSON{}}
 	}
 	for _, c := range cfg.Codecs {
 		if n := len(c.Name()); n == 0 || n > maxCodecName {
-			return nil, fmt.Errorf("%w: the codec %T is named %q; a name has 1 to %d bytes", ErrConfig, c, c.Name(), maxCodecName)
+			return nil, fmt.Errorf("%w: the codec %T is named %q; a name has 1 to %d bytes", ErrInvalidConfig, c, c.Name(), maxCodecName)
 		}
 	}
 	if cfg.Name == "" {

@@ -72,7 +72,7 @@ func (k *Keys) List(ctx context.Context, db onerow.DB, o ListOptions) ([]Entry, 
 	}
 	where := o.What.where()
 	if where == "" || o.Limit < 0 {
-		return nil, fmt.Errorf("%w: List of %q, at most %d", ErrConfig, o.What, o.Limit)
+		return nil, fmt.Errorf("%w: List of %q, at most %d", ErrInvalidConfig, o.What, o.Limit)
 	}
 	if o.Limit == 0 {
 		o.Limit = defaultListLimit

@@ -29,7 +29,7 @@ const longestActor = 255
 func (k *Keys) Operator(actor, reason string) (*Operator, error) {
 	if actor == "" || reason == "" || len(actor) > longestActor || len(reason) > longestError {
 		return nil, fmt.Errorf("%w: the audit needs who acts, in 1 to %d bytes and not %d, and why, in 1 to %d and not %d",
-			ErrConfig, longestActor, len(actor), longestError, len(reason))
+			ErrInvalidConfig, longestActor, len(actor), longestError, len(reason))
 	}
 	return &Operator{k, dbtext.Fit(actor, longestActor), dbtext.Fit(reason, longestError)}, nil
 }

@@ -121,7 +121,7 @@ func TestOperator(t *testing.T) {
 		if want := "done:expire:complete:ann failed:complete:error:ann late:release:in_progress:ann late too:complete:in_progress:ann "; audit != want {
 			t.Errorf("audit %q", audit)
 		}
-		if _, err := keys.Operator("", "x"); !errors.Is(err, idempotency.ErrConfig) {
+		if _, err := keys.Operator("", "x"); !errors.Is(err, idempotency.ErrInvalidConfig) {
 			t.Errorf("nobody: %v", err)
 		}
 	})

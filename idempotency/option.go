@@ -8,7 +8,7 @@ import (
 )
 
 // Option changes one call. Each says which verbs take it; the others answer
-// [ErrConfig].
+// [ErrInvalidConfig].
 type Option struct {
 	name  string
 	apply func(*call) error
@@ -50,7 +50,7 @@ func Fingerprint(sum [sha256.Size]byte) Option {
 func Keep(d time.Duration) Option {
 	return Option{"Keep", func(c *call) error {
 		if d < 0 {
-			return fmt.Errorf("%w: Keep(%s)", ErrConfig, d)
+			return fmt.Errorf("%w: Keep(%s)", ErrInvalidConfig, d)
 		}
 		c.keep = d
 		return nil
@@ -61,7 +61,7 @@ func Keep(d time.Duration) Option {
 func Expect(d time.Duration) Option {
 	return Option{"Expect", func(c *call) error {
 		if d <= 0 {
-			return fmt.Errorf("%w: Expect(%s)", ErrConfig, d)
+			return fmt.Errorf("%w: Expect(%s)", ErrInvalidConfig, d)
 		}
 		c.expected = d
 		return nil
@@ -74,7 +74,7 @@ func Expect(d time.Duration) Option {
 func Lease(d time.Duration) Option {
 	return Option{"Lease", func(c *call) error {
 		if d < time.Microsecond {
-			return fmt.Errorf("%w: Lease(%s)", ErrConfig, d)
+			return fmt.Errorf("%w: Lease(%s)", ErrInvalidConfig, d)
 		}
 		c.lease = d
 		return nil
@@ -145,7 +145,7 @@ func (k *Keys) newCall(key Key, takes string, opts []Option) (*call, error) {
 	}
 	for _, o := range opts {
 		if !hasWord(takes, o.name) {
-			return nil, fmt.Errorf("%w: this verb does not take the option %s, it takes: %s", ErrConfig, o.name, takes)
+			return nil, fmt.Errorf("%w: this verb does not take the option %s, it takes: %s", ErrInvalidConfig, o.name, takes)
 		}
 		if err := o.apply(c); err != nil {
 			return nil, err

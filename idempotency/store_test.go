@@ -130,17 +130,17 @@ func TestLongError(t *testing.T) {
 func TestConfig(t *testing.T) {
 	db, _ := open(t)
 	for _, cfg := range []idempotency.Config{{Keep: -1}, {Expected: -1}, {MaxResult: -1}, {MaxResult: 16 << 20}} {
-		if _, err := idempotency.New(cfg); !errors.Is(err, idempotency.ErrConfig) {
+		if _, err := idempotency.New(cfg); !errors.Is(err, idempotency.ErrInvalidConfig) {
 			t.Errorf("%+v: %v", cfg, err)
 		}
 	}
 	keys, ctx := newKeys(t, idempotency.Config{}), t.Context()
 	for _, o := range []idempotency.Option{idempotency.Keep(-1), idempotency.Lease(time.Second), idempotency.Expect(time.Second), idempotency.Attention()} {
-		if _, err := idempotency.Do(ctx, db, keys, key("a"), charge(1), o); !errors.Is(err, idempotency.ErrConfig) {
+		if _, err := idempotency.Do(ctx, db, keys, key("a"), charge(1), o); !errors.Is(err, idempotency.ErrInvalidConfig) {
 			t.Errorf("Do took an option that it has no use for: %v", err)
 		}
 	}
-	if _, _, err := idempotency.Begin[int](ctx, db, keys, key("a"), idempotency.KeyLast()); !errors.Is(err, idempotency.ErrConfig) {
+	if _, _, err := idempotency.Begin[int](ctx, db, keys, key("a"), idempotency.KeyLast()); !errors.Is(err, idempotency.ErrInvalidConfig) {
 		t.Errorf("Begin took KeyLast: %v", err)
 	}
 }
@@ -174,7 +174,7 @@ func TestAdmit(t *testing.T) {
 				t.Errorf("after the window: %+v", a)
 			}
 		}
-		if _, err := keys.Admit(ctx, db, key("a"), 0); !errors.Is(err, idempotency.ErrConfig) {
+		if _, err := keys.Admit(ctx, db, key("a"), 0); !errors.Is(err, idempotency.ErrInvalidConfig) {
 			t.Errorf("no window: %v", err)
 		}
 	})

@@ -84,7 +84,7 @@ func texts(t *testing.T, plain, db onerow.DB) {
 func TestOperatorTexts(t *testing.T) {
 	keys := newKeys(t, idempotency.Config{})
 	for _, c := range [][2]string{{"", "x"}, {"x", ""}, {strings.Repeat("x", 256), "x"}, {"x", strings.Repeat("x", 16_001)}} {
-		if _, err := keys.Operator(c[0], c[1]); !errors.Is(err, idempotency.ErrConfig) {
+		if _, err := keys.Operator(c[0], c[1]); !errors.Is(err, idempotency.ErrInvalidConfig) {
 			t.Errorf("%.10q, %.10q: %v", c[0], c[1], err)
 		}
 	}

@@ -34,9 +34,9 @@ const sqlWrite = `UPDATE onerow_stream SET epoch = ?, last_seq = ?, held = ?, st
 // [onerow.ErrOutcomeUnknown]: call again, with the same message.
 //
 // On a transaction everything is part of that, and an error, whichever, means that it
-// must be rolled back, but for ErrArgument and ErrTooManyHeld.
+// must be rolled back, but for ErrInvalidArgument and ErrTooManyHeld.
 //
-// Errors besides those of fn: [ErrArgument], [ErrTooManyHeld], [ErrHeld], [ErrState].
+// Errors besides those of fn: [ErrInvalidArgument], [ErrTooManyHeld], [ErrHeld], [ErrState].
 // With ErrHeld the Result is filled: the message itself is dealt with.
 func (g *Guard[S]) Apply(ctx context.Context, db onerow.DB, m Message, fn Func[S]) (Result[S], error) {
 	var res Result[S]

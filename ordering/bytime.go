@@ -43,7 +43,7 @@ func (g ByTime) check(changes []Change) error {
 	}
 	for _, name := range names {
 		if err := ident.Check(name); err != nil {
-			return fmt.Errorf("%w: table %q: %w", ErrArgument, g.Table, err)
+			return fmt.Errorf("%w: table %q: %w", ErrInvalidArgument, g.Table, err)
 		}
 	}
 	return nil
@@ -65,14 +65,14 @@ func (g ByTime) time() string {
 // one parameter. No affected row means refused (or no such row, or with Datetime a column
 // that does not keep microseconds, see [ByTime.Verify]). The row always
 // changes, so the count does not depend on the driver's settings. The error is
-// [ErrArgument], also for a time outside the years 1000 to 9999.
+// [ErrInvalidArgument], also for a time outside the years 1000 to 9999.
 func (g ByTime) Fragment(at time.Time) (set, where string, args [2]any, err error) {
 	if err := g.check(nil); err != nil {
 		return "", "", args, err
 	}
 	if y := at.UTC().Year(); y < 1000 || y > 9999 {
 		// Beyond a DATETIME it would be NULL, which says that no update has applied.
-		return "", "", args, fmt.Errorf("%w: an update of table %q was made in the year %d, 1000 to 9999 fit", ErrArgument, g.Table, y)
+		return "", "", args, fmt.Errorf("%w: an update of table %q was made in the year %d, 1000 to 9999 fit", ErrInvalidArgument, g.Table, y)
 	}
 	column := ident.Quote(g.At)
 	set = column + " = " + g.time()
@@ -94,7 +94,7 @@ func (g ByTime) Fragment(at time.Time) (set, where string, args [2]any, err erro
 // again: a change that was made is then a Duplicate.
 func (g ByTime) Update(ctx context.Context, db onerow.DB, id any, at time.Time, changes ...Change) (Outcome, error) {
 	if len(changes) == 0 {
-		return "", fmt.Errorf("%w: an update of table %q changes nothing", ErrArgument, g.Table)
+		return "", fmt.Errorf("%w: an update of table %q changes nothing", ErrInvalidArgument, g.Table)
 	}
 	if err := g.check(changes); err != nil {
 		return "", err

@@ -6,8 +6,8 @@ import (
 )
 
 var (
-	// ErrArgument means: a configuration, a message or an update cannot be one.
-	ErrArgument = errors.New("ordering: invalid argument")
+	// ErrInvalidArgument means: a configuration, a message or an update cannot be one.
+	ErrInvalidArgument = errors.New("ordering: invalid argument")
 	// ErrTooManyHeld means: the stream has as many parked messages as are allowed. The
 	// detail is [*TooManyHeldError].
 	ErrTooManyHeld = errors.New("ordering: too many messages are held")

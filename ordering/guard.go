@@ -107,16 +107,16 @@ const (
 	batch       = 500
 )
 
-// New returns a guard. The error is [ErrArgument].
+// New returns a guard. The error is [ErrInvalidArgument].
 func New[S any](c Config) (*Guard[S], error) {
 	if c.Consumer == "" || len(c.Consumer) > maxConsumer {
-		return nil, fmt.Errorf("%w: the name of a consumer has %d bytes, 1 to %d fit", ErrArgument, len(c.Consumer), maxConsumer)
+		return nil, fmt.Errorf("%w: the name of a consumer has %d bytes, 1 to %d fit", ErrInvalidArgument, len(c.Consumer), maxConsumer)
 	}
 	if c.Mode != Reject && c.Mode != Hold {
-		return nil, fmt.Errorf("%w: consumer %q: there is no mode %d", ErrArgument, c.Consumer, c.Mode)
+		return nil, fmt.Errorf("%w: consumer %q: there is no mode %d", ErrInvalidArgument, c.Consumer, c.Mode)
 	}
 	if c.First == math.MinInt64 {
-		return nil, fmt.Errorf("%w: consumer %q: a stream cannot start at %d", ErrArgument, c.Consumer, c.First)
+		return nil, fmt.Errorf("%w: consumer %q: a stream cannot start at %d", ErrInvalidArgument, c.Consumer, c.First)
 	}
 	if c.MaxHeld <= 0 {
 		c.MaxHeld = maxHeld
@@ -127,11 +127,11 @@ func New[S any](c Config) (*Guard[S], error) {
 func (g *Guard[S]) check(m Message) error {
 	switch {
 	case m.Stream == "" || len(m.Stream) > maxStream:
-		return fmt.Errorf("%w: the name of a stream has %d bytes, 1 to %d fit", ErrArgument, len(m.Stream), maxStream)
+		return fmt.Errorf("%w: the name of a stream has %d bytes, 1 to %d fit", ErrInvalidArgument, len(m.Stream), maxStream)
 	case len(m.Payload) > maxBlob && (g.config.Keep || g.config.Mode == Hold):
-		return fmt.Errorf("%w: message %d of stream %q has %d bytes, %d can be kept", ErrArgument, m.Sequence, m.Stream, len(m.Payload), maxBlob)
+		return fmt.Errorf("%w: message %d of stream %q has %d bytes, %d can be kept", ErrInvalidArgument, m.Sequence, m.Stream, len(m.Payload), maxBlob)
 	case m.Sequence == math.MinInt64 || m.Sequence == math.MaxInt64:
-		return fmt.Errorf("%w: a message of stream %q has the sequence %d", ErrArgument, m.Stream, m.Sequence)
+		return fmt.Errorf("%w: a message of stream %q has the sequence %d", ErrInvalidArgument, m.Stream, m.Sequence)
 	}
 	return nil
 }

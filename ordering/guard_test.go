@@ -100,7 +100,7 @@ func TestArguments(t *testing.T) {
 		second(ordering.ByTime{Table: "runner"}.Update(t.Context(), db, 1, now, ordering.Set("x", 1))),
 		second(ordering.Optimistic[int]{}.Update(t.Context(), db, nil)), second(ordering.Park(t.Context(), db, "", "", nil, nil)),
 	} {
-		wantError(t, err, ordering.ErrArgument)
+		wantError(t, err, ordering.ErrInvalidArgument)
 	}
 	exec(t, db, "INSERT INTO onerow_stream VALUES ('c', 'broken', 0, 0, 0, '[]', UTC_TIMESTAMP(6))")
 	wantError(t, second(g.Read(t.Context(), db, "broken")), ordering.ErrState)

@@ -64,7 +64,7 @@ func TestHostile(t *testing.T) {
 	exec(t, db, "INSERT INTO runner (id, name, points) VALUES (1, 'Ann', 0)")
 	for _, at := range []time.Time{{}, time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(400_000, 1, 1, 0, 0, 0, 0, time.UTC)} {
 		for _, g := range guards {
-			wantError(t, second(g.Update(t.Context(), db, 1, at, ordering.Add("points", 5))), ordering.ErrArgument)
+			wantError(t, second(g.Update(t.Context(), db, 1, at, ordering.Add("points", 5))), ordering.ErrInvalidArgument)
 		}
 	}
 	if fresh := must(ordering.Park(t.Context(), db, "q", "m", nil, errors.New("bad byte \xff"))); !fresh {

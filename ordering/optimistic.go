@@ -39,7 +39,7 @@ const attempts = 5
 func (o Optimistic[T]) Update(ctx context.Context, db onerow.DB, decide func(ctx context.Context, row T) (T, error)) (onerow.Result[T], error) {
 	var res onerow.Result[T]
 	if o.Read == nil || o.Write == nil {
-		return res, fmt.Errorf("%w: an optimistic update needs Read and Write", ErrArgument)
+		return res, fmt.Errorf("%w: an optimistic update needs Read and Write", ErrInvalidArgument)
 	}
 	tries := o.Attempts
 	if tries <= 0 {

@@ -45,7 +45,7 @@ const sqlParkLetter = `INSERT INTO onerow_dead_letter (queue, message_id, payloa
 func Park(ctx context.Context, db onerow.DB, queue, messageID string, payload []byte, cause error) (bool, error) {
 	if queue == "" || len(queue) > maxConsumer || messageID == "" || len(messageID) > maxStream || len(payload) > maxBlob || cause == nil {
 		return false, fmt.Errorf("%w: a dead letter has a queue (up to %d bytes), a message id (up to %d), a payload (up to %d) and a cause",
-			ErrArgument, maxConsumer, maxStream, maxBlob)
+			ErrInvalidArgument, maxConsumer, maxStream, maxBlob)
 	}
 	var losing any
 	var conflict *ConflictError

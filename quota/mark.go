@@ -23,7 +23,7 @@ const sqlMark = `INSERT INTO onerow_quota_mark (resource, owner, created_at) VAL
 // The mark commits with the mutation, so no mutation is forgotten; give it the
 // mutation's transaction, not the pool. resource is the resource's name in the
 // plan, owner the value of its owner column. An owner that cannot be a key is
-// [onerow.ErrKey].
+// [onerow.ErrInvalidKey].
 func Mark(ctx context.Context, tx onerow.DB, resource string, owner any) error {
 	key, err := onerow.EncodeKey(owner)
 	if err != nil {

@@ -78,10 +78,10 @@ func TestOwnersOfOtherKinds(t *testing.T) {
 	if n := scan[int](t, db, "SELECT COALESCE(SUM(is_over_quota), 0) FROM project"); n != 4 || len(got) != 2 || got[0] != "o'brien, 50%" {
 		t.Fatalf("%d rows over, owners %q", n, got)
 	}
-	if _, err := r.Recalculate(t.Context(), db, nil); !errors.Is(err, onerow.ErrKey) {
+	if _, err := r.Recalculate(t.Context(), db, nil); !errors.Is(err, onerow.ErrInvalidKey) {
 		t.Fatal(err)
 	}
-	if err := quota.Mark(t.Context(), db, "project", 1.5); !errors.Is(err, onerow.ErrKey) {
+	if err := quota.Mark(t.Context(), db, "project", 1.5); !errors.Is(err, onerow.ErrInvalidKey) {
 		t.Fatal(err)
 	}
 }
@@ -92,7 +92,7 @@ func TestNewRefuses(t *testing.T) {
 	if _, err := quota.New(plan, "screen", limit); !errors.Is(err, schema.ErrUnknownResource) {
 		t.Error(err)
 	}
-	if _, err := quota.New(schema.Plan{}, "project", limit); !errors.Is(err, schema.ErrPlan) {
+	if _, err := quota.New(schema.Plan{}, "project", limit); !errors.Is(err, schema.ErrInvalidPlan) {
 		t.Error(err)
 	}
 	if _, err := quota.New(plan, "project", nil); err == nil {

@@ -62,7 +62,7 @@ type Rule struct {
 	sql      statements
 }
 
-// New returns the rule for a resource of the plan. Errors: [schema.ErrPlan],
+// New returns the rule for a resource of the plan. Errors: [schema.ErrInvalidPlan],
 // [schema.ErrUnknownResource], [ErrNoQuota]. It sends nothing.
 func New(plan schema.Plan, resource string, limit Limit) (*Rule, error) {
 	if err := plan.Check(); err != nil {
@@ -105,7 +105,7 @@ func decodeOwner(key string) (ownerKey, error) {
 		return ownerKey{}, err
 	}
 	if len(parts) != 1 {
-		return ownerKey{}, fmt.Errorf("%w: an owner has one part, %q has %d", onerow.ErrKey, key, len(parts))
+		return ownerKey{}, fmt.Errorf("%w: an owner has one part, %q has %d", onerow.ErrInvalidKey, key, len(parts))
 	}
 	return ownerKey{key: key, value: parts[0]}, nil
 }

@@ -56,8 +56,8 @@ func (r *Repo[T]) Find(ctx context.Context, db onerow.DB, owner int64, name stri
 // text is meant for URLs; a text that no page returned is an error of List.
 type Cursor string
 
-// ErrCursor means: a cursor is not one that List returned.
-var ErrCursor = errors.New("repo: not a cursor of this list")
+// ErrInvalidCursor means: a cursor is not one that List returned.
+var ErrInvalidCursor = errors.New("repo: not a cursor of this list")
 
 // Page is a part of a list.
 type Page[T any] struct {
@@ -104,11 +104,11 @@ func (r *Repo[T]) List(ctx context.Context, db onerow.DB, owner int64, o PageOpt
 	if o.After != "" {
 		parts, err := onerow.DecodeKey(string(o.After))
 		if err != nil {
-			return page, fmt.Errorf("%w: %w", ErrCursor, err)
+			return page, fmt.Errorf("%w: %w", ErrInvalidCursor, err)
 		}
 		var isInt bool
 		if after, isInt = parts[0].(int64); !isInt || len(parts) != 1 {
-			return page, fmt.Errorf("%w: %q", ErrCursor, o.After)
+			return page, fmt.Errorf("%w: %q", ErrInvalidCursor, o.After)
 		}
 	}
 	limit := o.Limit

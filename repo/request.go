@@ -148,7 +148,7 @@ func decodeID(key string) (int64, error) {
 	}
 	id, isInt := parts[0].(int64)
 	if !isInt || len(parts) != 1 {
-		return 0, fmt.Errorf("%w: %q is not the id of a row with an integer key", onerow.ErrKey, key)
+		return 0, fmt.Errorf("%w: %q is not the id of a row with an integer key", onerow.ErrInvalidKey, key)
 	}
 	return id, nil
 }

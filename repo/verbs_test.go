@@ -252,7 +252,7 @@ func TestList(t *testing.T) {
 		}
 	}
 	for _, bad := range []repo.Cursor{"x", "'a", "1,2", "0x01", "007", "1 OR 1=1"} {
-		if _, err := p.List(ctx, db, 1, repo.PageOptions{After: bad}); !errors.Is(err, repo.ErrCursor) {
+		if _, err := p.List(ctx, db, 1, repo.PageOptions{After: bad}); !errors.Is(err, repo.ErrInvalidCursor) {
 			t.Errorf("cursor %q: %v", bad, err)
 		}
 	}

@@ -54,7 +54,7 @@ func isToolkits(table string) bool {
 	return strings.HasPrefix(strings.ToLower(table), toolkitPrefix) // some servers ignore case in names
 }
 
-// Check returns an error, [ErrPlan], that joins everything in the plan that is
+// Check returns an error, [ErrInvalidPlan], that joins everything in the plan that is
 // contradictory or incomplete, or nil. It does not look at a database.
 func (p Plan) Check() error {
 	var errs []error
@@ -89,7 +89,7 @@ func (p Plan) Check() error {
 	if len(errs) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w: %w", ErrPlan, errors.Join(errs...))
+	return fmt.Errorf("%w: %w", ErrInvalidPlan, errors.Join(errs...))
 }
 
 func (p Plan) checkResource(r Resource, i int) []error {

@@ -103,7 +103,7 @@ func TestCheckTables(t *testing.T) {
 				}
 				return
 			}
-			if !errors.Is(err, schema.ErrPlan) || !strings.Contains(err.Error(), c.says) {
+			if !errors.Is(err, schema.ErrInvalidPlan) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%v\nwant: %s", err, c.says)
 			}
 		})

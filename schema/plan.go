@@ -6,8 +6,8 @@ import (
 )
 
 var (
-	// ErrPlan means: a plan contradicts itself. The text says where.
-	ErrPlan = errors.New("schema: invalid plan")
+	// ErrInvalidPlan means: a plan contradicts itself. The text says where.
+	ErrInvalidPlan = errors.New("schema: invalid plan")
 	// ErrUnknownResource means: a plan has no resource of that name.
 	ErrUnknownResource = errors.New("schema: unknown resource")
 )

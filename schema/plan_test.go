@@ -57,7 +57,7 @@ func TestCheck(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			err := c.plan.Check()
-			if !errors.Is(err, schema.ErrPlan) || !strings.Contains(err.Error(), c.says) {
+			if !errors.Is(err, schema.ErrInvalidPlan) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%v\nwant: %s", err, c.says)
 			}
 		})

@@ -102,7 +102,7 @@ func (e *VerifyError) Is(target error) bool { return target == ErrVerify }
 // for each of which a column is to be changed; no writes. SELECT on the tables is enough to read what is
 // there; but information_schema shows a user no table on which it has no right, so neither its foreign keys,
 // and no triggers without the right TRIGGER: [VerifyPrivileges] says whether that is so. Toolkit tables on
-// which the user has no right are left out. Other errors: [ErrPlan], and the driver's.
+// which the user has no right are left out. Other errors: [ErrInvalidPlan], and the driver's.
 func Verify(ctx context.Context, db onerow.DB, plan Plan) error {
 	if err := plan.Check(); err != nil {
 		return err

@@ -169,7 +169,7 @@ func TestVerifyAnEmptyDatabase(t *testing.T) {
 	if len(found) != 5+23 {
 		t.Errorf("%d differences: %v", len(found), found)
 	}
-	if err := schema.Verify(t.Context(), db, schema.Plan{}); !errors.Is(err, schema.ErrPlan) || errors.Is(err, schema.ErrVerify) {
+	if err := schema.Verify(t.Context(), db, schema.Plan{}); !errors.Is(err, schema.ErrInvalidPlan) || errors.Is(err, schema.ErrVerify) {
 		t.Error(err)
 	}
 }

@@ -36,19 +36,19 @@ const sqlSetRange = `UPDATE onerow_serial_claim SET from_no = ?, to_no = ? WHERE
 // On a transaction it is a part of that: the numbers are the caller's when it
 // commits, and until then every other claim of this series waits. If Claim fails
 // there, the transaction must be rolled back unless the error is ErrMismatch,
-// ErrVoided or ErrArgument, which have written nothing. On a pool it is a transaction
+// ErrVoided or ErrInvalidArgument, which have written nothing. On a pool it is a transaction
 // of its own, run again when the server refuses it and also when the answer to
 // COMMIT is lost.
 //
 // Three statements, two for a replay; on a pool BEGIN and COMMIT besides.
-// Errors: [ErrArgument], [ErrMismatch], [ErrVoided].
+// Errors: [ErrInvalidArgument], [ErrMismatch], [ErrVoided].
 func (s *Series) Claim(ctx context.Context, db onerow.DB, key string, amount int64) (onerow.Result[Claim], error) {
 	var res onerow.Result[Claim]
 	if err := s.checkKey(key); err != nil {
 		return res, err
 	}
 	if amount < 1 || amount > maxAmount {
-		return res, fmt.Errorf("%w: claim %q of series %q asks for %d numbers, 1 to %d are given", ErrArgument, key, s.name, amount, maxAmount)
+		return res, fmt.Errorf("%w: claim %q of series %q asks for %d numbers, 1 to %d are given", ErrInvalidArgument, key, s.name, amount, maxAmount)
 	}
 	var token [16]byte
 	if _, err := rand.Read(token[:]); err != nil {

@@ -72,7 +72,7 @@ func TestArguments(t *testing.T) {
 		second(serial.Table{Name: "t`"}.GapsSQL()),
 		second(s.Void(ctx, db, "k", "torn \xff")), second(s.Void(ctx, db, "k", strings.Repeat("x", 1<<16))),
 	} {
-		wantError(t, err, serial.ErrArgument)
+		wantError(t, err, serial.ErrInvalidArgument)
 	}
 	// A counter at its end refuses, and keeps nothing.
 	exec(t, db, "INSERT INTO onerow_serial VALUES ('s', 1, ?)", int64(math.MaxInt64)-1)

@@ -6,8 +6,8 @@ import (
 )
 
 var (
-	// ErrArgument means: the name of a series, a claim key, an amount or a table cannot be one.
-	ErrArgument = errors.New("serial: invalid argument")
+	// ErrInvalidArgument means: the name of a series, a claim key, an amount or a table cannot be one.
+	ErrInvalidArgument = errors.New("serial: invalid argument")
 	// ErrMismatch means: the claim key was used for another amount. The detail is
 	// [*MismatchError].
 	ErrMismatch = errors.New("serial: the claim key was used for another amount")

@@ -125,7 +125,7 @@ type Counter struct {
 // names. One statement.
 func List(ctx context.Context, db onerow.DB, after string, limit int) ([]Counter, error) {
 	if limit < 1 {
-		return nil, fmt.Errorf("%w: a list of %d series; give 1 or more", ErrArgument, limit)
+		return nil, fmt.Errorf("%w: a list of %d series; give 1 or more", ErrInvalidArgument, limit)
 	}
 	var all []Counter
 	err := onerow.Query(ctx, db, sqlList, []any{after, limit}, func(rows *sql.Rows) error {

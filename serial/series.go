@@ -23,17 +23,17 @@ type Option func(*Series)
 func First(n int64) Option { return func(s *Series) { s.first = n } }
 
 // New returns the series of this name, 1 to 255 bytes, compared byte by byte. The
-// first claim makes it; nothing is sent here. The error is [ErrArgument].
+// first claim makes it; nothing is sent here. The error is [ErrInvalidArgument].
 func New(name string, opts ...Option) (*Series, error) {
 	s := &Series{name: name, first: 1}
 	for _, o := range opts {
 		o(s)
 	}
 	if name == "" || len(name) > maxName {
-		return nil, fmt.Errorf("%w: the name of a series has %d bytes, 1 to %d fit", ErrArgument, len(name), maxName)
+		return nil, fmt.Errorf("%w: the name of a series has %d bytes, 1 to %d fit", ErrInvalidArgument, len(name), maxName)
 	}
 	if s.first < 0 {
-		return nil, fmt.Errorf("%w: series %q cannot start at %d; start at 0 or later", ErrArgument, name, s.first)
+		return nil, fmt.Errorf("%w: series %q cannot start at %d; start at 0 or later", ErrInvalidArgument, name, s.first)
 	}
 	return s, nil
 }
@@ -43,7 +43,7 @@ func (s *Series) Name() string { return s.name }
 
 func (s *Series) checkKey(key string) error {
 	if key == "" || len(key) > maxName {
-		return fmt.Errorf("%w: a claim key of series %q has %d bytes, 1 to %d fit", ErrArgument, s.name, len(key), maxName)
+		return fmt.Errorf("%w: a claim key of series %q has %d bytes, 1 to %d fit", ErrInvalidArgument, s.name, len(key), maxName)
 	}
 	return nil
 }

@@ -30,23 +30,23 @@ type Table struct {
 // GapsSQL is [GapsSQL] for this table: a row for each range with a finding. Its one
 // parameter is the name of the series, none without a Series column. An index on
 // (Series, From, To) lets it read the series only. What was before the first range and
-// comes behind the last is not known here. The error is [ErrArgument].
+// comes behind the last is not known here. The error is [ErrInvalidArgument].
 func (t Table) GapsSQL() (string, error) {
 	for _, name := range []string{t.Name, t.From, t.To, t.Key} {
 		if err := ident.Check(name); err != nil {
-			return "", fmt.Errorf("%w: table %q: %w", ErrArgument, t.Name, err)
+			return "", fmt.Errorf("%w: table %q: %w", ErrInvalidArgument, t.Name, err)
 		}
 	}
 	voided, filter := "0", ""
 	if t.Voided != "" {
 		if err := ident.Check(t.Voided); err != nil {
-			return "", fmt.Errorf("%w: table %q: %w", ErrArgument, t.Name, err)
+			return "", fmt.Errorf("%w: table %q: %w", ErrInvalidArgument, t.Name, err)
 		}
 		voided = ident.Quote(t.Voided) + " IS NOT NULL"
 	}
 	if t.Series != "" {
 		if err := ident.Check(t.Series); err != nil {
-			return "", fmt.Errorf("%w: table %q: %w", ErrArgument, t.Name, err)
+			return "", fmt.Errorf("%w: table %q: %w", ErrInvalidArgument, t.Name, err)
 		}
 		filter = " AND " + ident.Quote(t.Series) + " = ?"
 	}

@@ -20,7 +20,7 @@ const sqlVoid = `UPDATE onerow_serial_claim SET voided_at = UTC_TIMESTAMP(6), vo
 // given again; the report shows them as voided, not as missing, and a claim with the
 // same key is [ErrVoided] from now on. Voiding what is voided is a success that changes
 // nothing and keeps the first reason. Without a claim the error is [ErrNoClaim]. A reason
-// is UTF-8 and has at most 65,535 bytes, else the error is [ErrArgument]: no server
+// is UTF-8 and has at most 65,535 bytes, else the error is [ErrInvalidArgument]: no server
 // setting decides whether it is cut.
 //
 // Two statements, four when the claim is committed between them; on a pool BEGIN and COMMIT besides. When the
@@ -31,7 +31,7 @@ func (s *Series) Void(ctx context.Context, db onerow.DB, key, reason string) (on
 		return res, err
 	}
 	if len(reason) > maxReason || !utf8.ValidString(reason) {
-		return res, fmt.Errorf("%w: the reason why claim %q of series %q is voided has %d bytes; give UTF-8 of at most %d", ErrArgument, key, s.name, len(reason), maxReason)
+		return res, fmt.Errorf("%w: the reason why claim %q of series %q is voided has %d bytes; give UTF-8 of at most %d", ErrInvalidArgument, key, s.name, len(reason), maxReason)
 	}
 	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 		for range 2 {

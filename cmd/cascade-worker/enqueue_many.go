@@ -107,7 +107,7 @@ func places(ctx context.Context, db onerow.DB, plan schema.Plan, resource string
 		}
 		id, ok := parts[0].(int64)
 		if !ok || len(parts) != 1 {
-			return fmt.Errorf("%w: %q is no id of a %s", onerow.ErrKey, page[i].ResourceID, resource)
+			return fmt.Errorf("%w: %q is no id of a %s", onerow.ErrInvalidKey, page[i].ResourceID, resource)
 		}
 		at[id], marks[i], ids = &page[i], "?", append(ids, id)
 	}

@@ -117,7 +117,7 @@ func (c *orphansCmd) Run(ctx context.Context, a *app) (err error) {
 	switch {
 	case errors.Is(err, schema.ErrUnknownResource):
 		return usagef("--table: the plan has no resource or table %q; it has %s", c.Table, strings.Join(plan.Names(), ", "))
-	case errors.Is(err, cascade.ErrCursor):
+	case errors.Is(err, cascade.ErrInvalidCursor):
 		return usagef("--after is not a position that this command has printed for this plan and --table")
 	}
 	err = explained(ctx, db, plan, err)

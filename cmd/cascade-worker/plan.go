@@ -137,7 +137,7 @@ func leaves(err error) []error {
 	}
 	var all []error
 	for _, one := range many.Unwrap() {
-		if !errors.Is(one, schema.ErrPlan) {
+		if !errors.Is(one, schema.ErrInvalidPlan) {
 			all = append(all, leaves(one)...)
 		}
 	}

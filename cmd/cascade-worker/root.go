@@ -71,7 +71,7 @@ func (r *rootRow) encode(ctx context.Context, db onerow.DB) error {
 	}
 	if err != nil {
 		typed := fmt.Sprintf("%q", r.typed)
-		why := detail(err, rowkey.ErrKey).Error()
+		why := detail(err, rowkey.ErrInvalidKey).Error()
 		if once := strings.TrimPrefix(why, typed+": "); strings.HasPrefix(once, typed) {
 			why = once
 		}

@@ -183,7 +183,7 @@ func (a *app) worker(ctx context.Context, f workFlags, c cascade.Config) (*worki
 	c.Target, c.Parallel, c.Load, c.Throttles = f.Target, f.Parallel, f.Load, throttles
 	if err = fit(ctx, db, plan); err == nil {
 		w.Worker, err = cascade.NewWorker(db, plan, c)
-		if errors.Is(err, cascade.ErrConfig) {
+		if errors.Is(err, cascade.ErrInvalidConfig) {
 			err = usage(err)
 		}
 	}

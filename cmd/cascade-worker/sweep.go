@@ -99,11 +99,11 @@ func findingTold(f cascade.Finding) string {
 }
 
 func sweptTold(s cascade.Swept, deleting bool) string {
-	line := fmt.Sprintf("%s, %s too young; %s without a row", plural(s.Objects, "object"), grouped(s.Young), grouped(s.Lost))
+	line := fmt.Sprintf("%s, %s too young; %s without a row", plural(s.Objects, "object"), grouped(s.TooNew), grouped(s.Unreferenced))
 	if deleting {
 		line += fmt.Sprintf(", %s of them deleted", grouped(s.Deleted))
 	}
-	line += fmt.Sprintf("; %s, %s without an object", plural(s.Rows, "row"), grouped(s.Bare))
+	line += fmt.Sprintf("; %s, %s without an object", plural(s.Rows, "row"), grouped(s.MissingObject))
 	if !s.Complete {
 		line += "; there may be more"
 	}

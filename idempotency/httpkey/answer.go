@@ -7,9 +7,9 @@ import (
 	"strconv"
 )
 
-// Answer is what is stored for a key, the result that an operator gives to idempotency.Operator.Complete for
-// a key of this package. Header has the values as bytes, because they need not be UTF-8.
-type Answer struct {
+// Response is what is stored for a key, the result that an operator gives to idempotency.Operator.Complete
+// for a key of this package. Header has the values as bytes, because they need not be UTF-8.
+type Response struct {
 	Status int                 `json:"status"` // 200 to 999
 	Header map[string][][]byte `json:"header,omitempty"`
 	Body   []byte              `json:"body,omitempty"`
@@ -22,9 +22,9 @@ type answer struct {
 	body   []byte
 }
 
-// store is what of an answer is stored. [ErrAnswerTooLarge] if it is too much.
-func (m *Middleware) store(a answer) (Answer, error) {
-	s := Answer{Status: a.status, Header: map[string][][]byte{}, Body: a.body}
+// store is what of an answer is stored. [ErrResponseTooLarge] if it is too much.
+func (m *Middleware) store(a answer) (Response, error) {
+	s := Response{Status: a.status, Header: map[string][][]byte{}, Body: a.body}
 	size := len(a.body)
 	for name, values := range a.header {
 		if !m.stored[name] {
@@ -38,13 +38,13 @@ func (m *Middleware) store(a answer) (Answer, error) {
 		s.Header[name] = list
 	}
 	if size > m.cfg.MaxResponse {
-		return Answer{}, fmt.Errorf("%w: its body and headers have %d bytes, the limit is %d", ErrAnswerTooLarge, size, m.cfg.MaxResponse)
+		return Response{}, fmt.Errorf("%w: its body and headers have %d bytes, the limit is %d", ErrResponseTooLarge, size, m.cfg.MaxResponse)
 	}
 	return s, nil
 }
 
 // replay sends a stored answer. Of its headers only those go out that would be stored today.
-func (m *Middleware) replay(w http.ResponseWriter, r *http.Request, s Answer) {
+func (m *Middleware) replay(w http.ResponseWriter, r *http.Request, s Response) {
 	if s.Status < 200 || s.Status > 999 {
 		m.problem(w, r, internal, fmt.Errorf("%w: the stored answer has the status %d", ErrStatus, s.Status))
 		return

@@ -13,8 +13,8 @@ import (
 	"github.com/onerow/onerow/idempotency"
 )
 
-// ErrConfig means that a configuration is invalid; the message says what to change.
-var ErrConfig = errors.New("httpkey: invalid configuration")
+// ErrInvalidConfig means that a configuration is invalid; the message says what to change.
+var ErrInvalidConfig = errors.New("httpkey: invalid configuration")
 
 // DefaultHeaders are the headers of an answer that are stored with it. Config.Headers adds to them.
 func DefaultHeaders() []string {
@@ -93,24 +93,24 @@ type Middleware struct {
 // New checks the configuration. It sends nothing. db is a pool.
 func New(db onerow.DB, keys *idempotency.Keys, cfg Config) (*Middleware, error) {
 	if _, isTx := db.(interface{ Commit() error }); isTx || db == nil || keys == nil {
-		return nil, fmt.Errorf("%w: it needs a pool and keys, not a %T and %v", ErrConfig, db, keys)
+		return nil, fmt.Errorf("%w: it needs a pool and keys, not a %T and %v", ErrInvalidConfig, db, keys)
 	}
 	if _, isTx := db.(*onerow.Tx); isTx {
-		return nil, fmt.Errorf("%w: it needs a pool, not a transaction", ErrConfig)
+		return nil, fmt.Errorf("%w: it needs a pool, not a transaction", ErrInvalidConfig)
 	}
 	if cfg.Tenant == nil {
-		return nil, fmt.Errorf("%w: Tenant is missing; SingleTenant is for services without tenants", ErrConfig)
+		return nil, fmt.Errorf("%w: Tenant is missing; SingleTenant is for services without tenants", ErrInvalidConfig)
 	}
 	if cfg.MaxRequest < 0 || cfg.MaxResponse < 0 || cfg.Wait < 0 || cfg.Timeout < 0 || cfg.Lease < 0 {
 		return nil, fmt.Errorf("%w: MaxRequest is %d, MaxResponse %d, Wait %s, Timeout %s, Lease %s; none may be negative",
-			ErrConfig, cfg.MaxRequest, cfg.MaxResponse, cfg.Wait, cfg.Timeout, cfg.Lease)
+			ErrInvalidConfig, cfg.MaxRequest, cfg.MaxResponse, cfg.Wait, cfg.Timeout, cfg.Lease)
 	}
 	setDefault(&cfg.MaxRequest, defaultMaxRequest)
 	setDefault(&cfg.MaxResponse, defaultMaxResponse)
 	setDefault(&cfg.Wait, defaultWait)
 	setDefault(&cfg.Timeout, defaultTimeout)
 	if cfg.Lease != 0 && cfg.Lease < cfg.Timeout {
-		return nil, fmt.Errorf("%w: the lease of %s ends before the handler has to, after %s", ErrConfig, cfg.Lease, cfg.Timeout)
+		return nil, fmt.Errorf("%w: the lease of %s ends before the handler has to, after %s", ErrInvalidConfig, cfg.Lease, cfg.Timeout)
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -119,7 +119,7 @@ func New(db onerow.DB, keys *idempotency.Keys, cfg Config) (*Middleware, error) 
 	for _, name := range append(DefaultHeaders(), cfg.Headers...) {
 		canonical := http.CanonicalHeaderKey(strings.TrimSpace(name))
 		if canonical == "" || slices.Contains(neverStored, canonical) {
-			return nil, fmt.Errorf("%w: the header %q is never stored", ErrConfig, name)
+			return nil, fmt.Errorf("%w: the header %q is never stored", ErrInvalidConfig, name)
 		}
 		m.stored[canonical] = true
 	}

@@ -54,10 +54,10 @@ func (m *Middleware) oneCommit(w http.ResponseWriter, q *request, keyed bool) {
 	ctx, span := m.newSpan(q)
 	defer span.end()
 	c := &committing{m: m, q: q, w: w, span: span}
-	var out idempotency.Outcome[Answer]
+	var out idempotency.Outcome[Response]
 	var err error
 	if keyed {
-		out, err = ask(ctx, m, q, func(opts []idempotency.Option) (idempotency.Outcome[Answer], error) {
+		out, err = ask(ctx, m, q, func(opts []idempotency.Option) (idempotency.Outcome[Response], error) {
 			return idempotency.Do(ctx, m.db, m.keys, q.key, c.run, opts...)
 		})
 	} else {
@@ -83,25 +83,25 @@ func (m *Middleware) oneCommit(w http.ResponseWriter, q *request, keyed bool) {
 }
 
 // run runs the handler in a transaction and says what becomes of it.
-func (c *committing) run(ctx context.Context, tx *onerow.Tx) (Answer, error) {
+func (c *committing) run(ctx context.Context, tx *onerow.Tx) (Response, error) {
 	if err := c.span.enter(); err != nil {
-		return Answer{}, err
+		return Response{}, err
 	}
 	s := &state{tx: tx}
 	rec := newRecorder(c.w, c.m.cfg.MaxResponse)
 	c.m.serve(ctx, rec, c.q, s)
 	c.answer, c.misuse = rec.close()
-	var stored Answer
+	var stored Response
 	if c.misuse == nil {
 		stored, c.misuse = c.m.store(c.answer)
 	}
 	status := c.answer.status
 	switch {
 	case c.misuse != nil, s.saidNotDone(), !c.m.keeps(status, StoredOneCommit):
-		return Answer{}, c.rollBack(ctx, s)
+		return Response{}, c.rollBack(ctx, s)
 	case status >= http.StatusBadRequest && s.usedTx():
 		if _, err := tx.ExecContext(ctx, sqlUndo); err != nil {
-			return Answer{}, fmt.Errorf("httpkey: undo what a handler wrote that answered with %d: %w", status, err)
+			return Response{}, fmt.Errorf("httpkey: undo what a handler wrote that answered with %d: %w", status, err)
 		}
 	}
 	return stored, nil

@@ -89,9 +89,9 @@ func (m *Middleware) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.Is(err, idempotency.ErrBusy) && !networkFailed(err):
 		retryAfter(w, leastRetryAfter)
 		m.problem(w, r, inFlight, err)
-	case errors.Is(err, idempotency.ErrTooLarge), errors.Is(err, ErrAnswerTooLarge), errors.Is(err, ErrStatus):
+	case errors.Is(err, idempotency.ErrTooLarge), errors.Is(err, ErrResponseTooLarge), errors.Is(err, ErrStatus):
 		m.problem(w, r, unstorable, err)
-	case errors.Is(err, idempotency.ErrCodec), errors.Is(err, idempotency.ErrConfig), errors.Is(err, idempotency.ErrKey):
+	case errors.Is(err, idempotency.ErrCodec), errors.Is(err, idempotency.ErrInvalidConfig), errors.Is(err, idempotency.ErrInvalidKey):
 		m.problem(w, r, internal, err)
 	default:
 		retryAfter(w, leastRetryAfter)

@@ -16,8 +16,8 @@ var (
 	// ErrBuffered: Flush and Hijack are not possible, the answer is sent when it has been stored. It is
 	// http.ErrNotSupported.
 	ErrBuffered = fmt.Errorf("httpkey: the answer is sent when it has been stored, it can be neither flushed nor hijacked: %w", http.ErrNotSupported)
-	// ErrAnswerTooLarge: the answer is larger than Config.MaxResponse.
-	ErrAnswerTooLarge = errors.New("httpkey: the answer is too large to be stored")
+	// ErrResponseTooLarge: the answer is larger than Config.MaxResponse.
+	ErrResponseTooLarge = errors.New("httpkey: the answer is too large to be stored")
 	// ErrStatus: the handler's status is not that of an answer: 101, or no three digits.
 	ErrStatus = errors.New("httpkey: not the status of an answer")
 	// ErrFinished: the handler has returned.
@@ -90,7 +90,7 @@ func (c *recorder) Write(p []byte) (int, error) {
 		return 0, http.ErrBodyNotAllowed
 	}
 	if len(p) > c.max-len(c.body) {
-		c.fail(fmt.Errorf("%w: it has more than %d bytes", ErrAnswerTooLarge, c.max))
+		c.fail(fmt.Errorf("%w: it has more than %d bytes", ErrResponseTooLarge, c.max))
 	}
 	if c.err != nil {
 		return 0, c.err

@@ -165,7 +165,7 @@ func testMisuse(t *testing.T, db *sql.DB) {
 			if _, err := w.Write(make([]byte, 600)); err != nil {
 				t.Error(err)
 			}
-			if _, err := w.Write(make([]byte, 600)); !errors.Is(err, httpkey.ErrAnswerTooLarge) {
+			if _, err := w.Write(make([]byte, 600)); !errors.Is(err, httpkey.ErrResponseTooLarge) {
 				t.Errorf("Write: %v", err)
 			}
 		},

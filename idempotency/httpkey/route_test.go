@@ -80,7 +80,7 @@ func testFormerly(t *testing.T, db *sql.DB) {
 		g.want(422, call{key: "stored", body: "y"})
 
 		old := idempotency.Key{Operation: "POST /orders/{id}", ID: "open"}
-		claim, _, err := idempotency.Begin[httpkey.Answer](t.Context(), g.db, g.keys, old)
+		claim, _, err := idempotency.Begin[httpkey.Response](t.Context(), g.db, g.keys, old)
 		if err != nil {
 			t.Fatal(err)
 		}

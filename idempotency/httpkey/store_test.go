@@ -60,7 +60,7 @@ func testOperator(t *testing.T, db *sql.DB) {
 		}
 		return e.Seen()
 	}
-	answer := httpkey.Answer{Status: 202, Header: map[string][][]byte{"Location": {[]byte("/x")}, "Set-Cookie": {[]byte("a=b")}}, Body: []byte("by hand")}
+	answer := httpkey.Response{Status: 202, Header: map[string][][]byte{"Location": {[]byte("/x")}, "Set-Cookie": {[]byte("a=b")}}, Body: []byte("by hand")}
 	if err := operator.Complete(t.Context(), g.db, seen("done"), answer); err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestConfig(t *testing.T) {
 	} {
 		cfg := httpkey.Config{Tenant: httpkey.SingleTenant}
 		d, k := f(&cfg)
-		if _, err := httpkey.New(d, k, cfg); !errors.Is(err, httpkey.ErrConfig) {
+		if _, err := httpkey.New(d, k, cfg); !errors.Is(err, httpkey.ErrInvalidConfig) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -37,7 +37,7 @@ func (m *Middleware) twoStep(w http.ResponseWriter, q *request) {
 	claim, out, err := m.begin(q)
 	var failed *idempotency.FailedError
 	if errors.As(err, &failed) {
-		if stored, has := failed.Result.(Answer); has {
+		if stored, has := failed.Result.(Response); has {
 			m.replay(w, q.Request, stored)
 			return
 		}
@@ -53,15 +53,15 @@ func (m *Middleware) twoStep(w http.ResponseWriter, q *request) {
 }
 
 // begin does not end with the client: a claim whose answer nobody waits for would stay in progress.
-func (m *Middleware) begin(q *request) (idempotency.Claim, *idempotency.Outcome[Answer], error) {
+func (m *Middleware) begin(q *request) (idempotency.Claim, *idempotency.Outcome[Response], error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(q.Context()), m.cfg.Wait)
 	defer cancel()
-	var out *idempotency.Outcome[Answer]
+	var out *idempotency.Outcome[Response]
 	claim, err := ask(ctx, m, q, func(opts []idempotency.Option) (claim idempotency.Claim, err error) {
 		if m.cfg.Lease > 0 {
 			opts = append(opts, idempotency.Lease(m.cfg.Lease))
 		}
-		claim, out, err = idempotency.Begin[Answer](ctx, m.db, m.keys, q.key, opts...)
+		claim, out, err = idempotency.Begin[Response](ctx, m.db, m.keys, q.key, opts...)
 		return claim, err
 	})
 	return claim, out, err
@@ -89,7 +89,7 @@ func (m *Middleware) work(w http.ResponseWriter, q *request, claim idempotency.C
 		m.refuse(w, q.Request, misuse)
 		return
 	}
-	if errors.Is(err, ErrAnswerTooLarge) {
+	if errors.Is(err, ErrResponseTooLarge) {
 		m.refuse(w, q.Request, err)
 		return
 	}
@@ -117,7 +117,7 @@ func (m *Middleware) end(ctx context.Context, s *state, a answer, misuse error) 
 	default:
 		err = m.keys.Complete(ctx, m.db, claim, stored)
 	}
-	if errors.Is(err, ErrAnswerTooLarge) || errors.Is(err, idempotency.ErrTooLarge) || errors.Is(err, idempotency.ErrCodec) {
+	if errors.Is(err, ErrResponseTooLarge) || errors.Is(err, idempotency.ErrTooLarge) || errors.Is(err, idempotency.ErrCodec) {
 		cause := fmt.Errorf("the work was done with the status %d, its answer cannot be stored: %w", a.status, err)
 		if ferr := m.keys.Fail(ctx, m.db, claim, cause, idempotency.Attention()); ferr != nil {
 			err = errors.Join(err, ferr)

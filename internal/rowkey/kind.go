@@ -143,7 +143,7 @@ func (p part) value(literal string) (any, error) {
 		}
 		n, err := strconv.ParseUint(literal, 10, 64)
 		if err != nil {
-			return nil, fmt.Errorf("%w: %q is no integer", ErrKey, literal)
+			return nil, fmt.Errorf("%w: %q is no integer", ErrInvalidKey, literal)
 		}
 		return n, nil
 	case decimal:
@@ -154,7 +154,7 @@ func (p part) value(literal string) (any, error) {
 	case binary:
 		return unhex(literal)
 	case number:
-		return nil, fmt.Errorf("%w: %q is the number of a label", ErrKey, literal)
+		return nil, fmt.Errorf("%w: %q is the number of a label", ErrInvalidKey, literal)
 	}
 	return strings.Trim(literal, "'"), nil
 }

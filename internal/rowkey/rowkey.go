@@ -15,8 +15,9 @@ import (
 var (
 	// ErrType means: a column is missing, or its type cannot be a key's. The text names it.
 	ErrType = errors.New("rowkey: not a key column")
-	// ErrKey means: text or an encoded key does not fit the columns. It is an [onerow.ErrKey] too.
-	ErrKey = fmt.Errorf("rowkey: not a key of these columns: %w", onerow.ErrKey)
+	// ErrInvalidKey means: text or an encoded key does not fit the columns. It is an [onerow.ErrInvalidKey]
+	// too.
+	ErrInvalidKey = fmt.Errorf("rowkey: not a key of these columns: %w", onerow.ErrInvalidKey)
 )
 
 // Key is the SQL literals of a key: "42", or "(42,x'00ff')" for several columns. The

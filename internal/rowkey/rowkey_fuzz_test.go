@@ -57,7 +57,7 @@ func FuzzParse(f *testing.F) {
 			for _, read := range []func(string) (Key, error){c.Parse, c.Decode} {
 				k, err := read(text)
 				if err != nil {
-					if !errors.Is(err, ErrKey) && !errors.Is(err, onerow.ErrKey) {
+					if !errors.Is(err, ErrInvalidKey) && !errors.Is(err, onerow.ErrInvalidKey) {
 						t.Fatalf("%q: %v", text, err)
 					}
 					continue
@@ -68,7 +68,7 @@ func FuzzParse(f *testing.F) {
 					}
 				}
 				encoded, err := c.Encode(k)
-				if errors.Is(err, onerow.ErrKey) && len(text) > onerow.MaxKeyLen/4 {
+				if errors.Is(err, onerow.ErrInvalidKey) && len(text) > onerow.MaxKeyLen/4 {
 					continue // too long
 				}
 				if err != nil {

@@ -227,12 +227,12 @@ func TestComposite(t *testing.T) {
 		" 7 ,a' OR 1,0x0": "", "7,abc": "", "x,abc,0x00": "", "-7,abc,0x00": "", "7,\xff,0x00": "", "7,a,b": "",
 	} {
 		k, err := c.Parse(typed)
-		if k != want || want == "" && (!errors.Is(err, onerow.ErrKey) || !strings.Contains(err.Error(), "the key of t is n (an integer), s (text), b (bytes like 0x00ff)")) {
+		if k != want || want == "" && (!errors.Is(err, onerow.ErrInvalidKey) || !strings.Contains(err.Error(), "the key of t is n (an integer), s (text), b (bytes like 0x00ff)")) {
 			t.Errorf("Parse(%q) = %q, %v", typed, k, err)
 		}
 	}
 	for _, encoded := range []string{"", "1", "1,2,3", "'1,'a,0x00", "1,'a,'b", "1,'\xff,0x00"} {
-		if k, err := c.Decode(encoded); !errors.Is(err, onerow.ErrKey) {
+		if k, err := c.Decode(encoded); !errors.Is(err, onerow.ErrInvalidKey) {
 			t.Errorf("Decode(%q) = %q, %v", encoded, k, err)
 		}
 	}
@@ -248,7 +248,7 @@ func TestComposite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := dates.Parse("1' OR '1"); !errors.Is(err, ErrKey) {
+	if _, err := dates.Parse("1' OR '1"); !errors.Is(err, ErrInvalidKey) {
 		t.Error(err)
 	}
 	if k, err := dates.Parse("1993-09-21"); err != nil || k != "'1993-09-21'" || dates.Fits(c) {
@@ -258,7 +258,7 @@ func TestComposite(t *testing.T) {
 	if err != nil || where != "`t`.`n` = 2 AND `t`.`s` = _utf8mb4 x'69742773'" {
 		t.Error(where, err)
 	}
-	if _, err := Where(cat, "t", "t", map[string]string{"n": "x"}); !errors.Is(err, ErrKey) {
+	if _, err := Where(cat, "t", "t", map[string]string{"n": "x"}); !errors.Is(err, ErrInvalidKey) {
 		t.Error(err)
 	}
 }

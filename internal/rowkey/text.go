@@ -9,12 +9,12 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// Encode writes a key in the form of [onerow.EncodeKey], which jobs carry. Errors: [ErrKey].
+// Encode writes a key in the form of [onerow.EncodeKey], which jobs carry. Errors: [ErrInvalidKey].
 func (c Codec) Encode(k Key) (string, error) {
 	values := make([]any, len(c.parts))
 	literals := c.Parts(k)
 	if len(literals) != len(c.parts) {
-		return "", fmt.Errorf("%w: %q has %d parts, %s", ErrKey, k, len(literals), c.expected())
+		return "", fmt.Errorf("%w: %q has %d parts, %s", ErrInvalidKey, k, len(literals), c.expected())
 	}
 	for i, p := range c.parts {
 		v, err := p.value(literals[i])
@@ -26,19 +26,19 @@ func (c Codec) Encode(k Key) (string, error) {
 	return onerow.EncodeKey(values...)
 }
 
-// Decode is the inverse of Encode, checked against the types of the columns. Errors: [ErrKey].
+// Decode is the inverse of Encode, checked against the types of the columns. Errors: [ErrInvalidKey].
 func (c Codec) Decode(encoded string) (Key, error) {
 	values, err := onerow.DecodeKey(encoded)
 	if err != nil {
 		return "", fmt.Errorf("%w (%s)", err, c.expected())
 	}
 	if len(values) != len(c.parts) {
-		return "", fmt.Errorf("%w: %q has %d parts, %s", ErrKey, encoded, len(values), c.expected())
+		return "", fmt.Errorf("%w: %q has %d parts, %s", ErrInvalidKey, encoded, len(values), c.expected())
 	}
 	literals := make([]string, len(values))
 	for i, p := range c.parts {
 		if literals[i], err = p.from(values[i]); err != nil {
-			return "", fmt.Errorf("%w: %q: %s; %s", ErrKey, encoded, err.Error(), c.expected())
+			return "", fmt.Errorf("%w: %q: %s; %s", ErrInvalidKey, encoded, err.Error(), c.expected())
 		}
 	}
 	return join(literals), nil
@@ -46,14 +46,14 @@ func (c Codec) Decode(encoded string) (Key, error) {
 
 // Parse reads what a person types: 42, abc, 0x00ff, or 101,1993-09-21 for several columns.
 // Text among several that has a comma in it is given in the encoded form: 101,'a%2Cb.
-// Errors: [ErrKey], which says what is expected.
+// Errors: [ErrInvalidKey], which says what is expected.
 func (c Codec) Parse(text string) (Key, error) {
 	typed := []string{text}
 	if len(c.parts) > 1 {
 		typed = strings.Split(text, ",")
 	}
 	if len(typed) != len(c.parts) {
-		return "", fmt.Errorf("%w: %q has %d parts, %s", ErrKey, text, len(typed), c.expected())
+		return "", fmt.Errorf("%w: %q has %d parts, %s", ErrInvalidKey, text, len(typed), c.expected())
 	}
 	literals := make([]string, len(typed))
 	for i, p := range c.parts {
@@ -62,14 +62,14 @@ func (c Codec) Parse(text string) (Key, error) {
 			literals[i], err = p.from(value)
 		}
 		if err != nil {
-			return "", fmt.Errorf("%w: %q: %s; %s", ErrKey, text, err.Error(), c.expected())
+			return "", fmt.Errorf("%w: %q: %s; %s", ErrInvalidKey, text, err.Error(), c.expected())
 		}
 	}
 	return join(literals), nil
 }
 
 // Where is the predicate that holds for rows with the given text in each of some columns:
-// the condition of a polymorphic edge. It is empty without columns. Errors: [ErrType], [ErrKey].
+// the condition of a polymorphic edge. It is empty without columns. Errors: [ErrType], [ErrInvalidKey].
 func Where(cat *schema.Catalog, table, alias string, values map[string]string) (string, error) {
 	var list []string
 	for _, name := range sorted(values) {
@@ -80,11 +80,11 @@ func Where(cat *schema.Catalog, table, alias string, values map[string]string) (
 		p := c.parts[0]
 		value, err := p.parse(values[name], false)
 		if err != nil {
-			return "", fmt.Errorf("%w: %q: %s; %s", ErrKey, values[name], err.Error(), c.expected())
+			return "", fmt.Errorf("%w: %q: %s; %s", ErrInvalidKey, values[name], err.Error(), c.expected())
 		}
 		literal, err := p.from(value)
 		if err != nil {
-			return "", fmt.Errorf("%w: %q: %s; %s", ErrKey, values[name], err.Error(), c.expected())
+			return "", fmt.Errorf("%w: %q: %s; %s", ErrInvalidKey, values[name], err.Error(), c.expected())
 		}
 		list = append(list, column(alias, p.name)+" = "+literal)
 	}
@@ -104,7 +104,7 @@ func unhex(literal string) ([]byte, error) {
 	_, digits, ok := strings.Cut(literal, "x'")
 	raw, err := hex.DecodeString(strings.TrimSuffix(digits, "'"))
 	if err != nil || !ok {
-		return nil, fmt.Errorf("%w: %q is no literal of this package", ErrKey, literal)
+		return nil, fmt.Errorf("%w: %q is no literal of this package", ErrInvalidKey, literal)
 	}
 	return raw, nil
 }

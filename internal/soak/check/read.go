@@ -104,7 +104,7 @@ func number(key string) (int64, error) {
 	}
 	n, ok := parts[0].(int64)
 	if !ok || len(parts) != 1 {
-		return 0, fmt.Errorf("%w: %q", onerow.ErrKey, key)
+		return 0, fmt.Errorf("%w: %q", onerow.ErrInvalidKey, key)
 	}
 	return n, nil
 }

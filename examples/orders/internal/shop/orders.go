@@ -87,9 +87,9 @@ func (s *Shop) writeOrder(w http.ResponseWriter, r *http.Request, o store.Order)
 }
 
 // answerOf is writeOrder's answer as it is stored, for an order that is settled later.
-func answerOf(o store.Order) (httpkey.Answer, error) {
+func answerOf(o store.Order) (httpkey.Response, error) {
 	body, err := json.Marshal(o)
-	return httpkey.Answer{Status: http.StatusCreated, Body: body, Header: map[string][][]byte{
+	return httpkey.Response{Status: http.StatusCreated, Body: body, Header: map[string][][]byte{
 		"Content-Type": {[]byte("application/json")}, "Location": {[]byte(location(o))},
 	}}, err
 }

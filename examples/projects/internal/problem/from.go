@@ -75,7 +75,7 @@ func input(err error) *Problem {
 		return of(http.StatusUnprocessableEntity, "no-such-plan", "No such plan", "The plan must be one of %q, %q and %q.", store.Free, store.Pro, store.Team)
 	case errors.Is(err, store.ErrText):
 		return of(http.StatusUnprocessableEntity, "text", "The text cannot be stored", "The text must be visible, valid UTF-8 without control characters, and have 1 to %d characters.", store.MaxComment)
-	case errors.Is(err, repo.ErrCursor):
+	case errors.Is(err, repo.ErrInvalidCursor):
 		return New(http.StatusBadRequest, "The cursor is not one that this list returned.")
 	case errors.Is(err, repo.ErrUnsupported):
 		return New(http.StatusBadRequest, "This is not possible here.")

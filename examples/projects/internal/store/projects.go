@@ -36,7 +36,7 @@ func (s *Store) FindProject(ctx context.Context, userID int64, name string) (Pro
 }
 
 // Projects returns a page of a user's projects. Errors: onerow.ErrNotFound for the
-// user, repo.ErrCursor. Two statements.
+// user, repo.ErrInvalidCursor. Two statements.
 func (s *Store) Projects(ctx context.Context, userID int64, state schema.State, cursor string, limit int) (repo.Page[Project], error) {
 	if _, err := s.User(ctx, userID); err != nil {
 		return repo.Page[Project]{}, err
