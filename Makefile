@@ -94,9 +94,9 @@ test-docker: cc chromium ## the same in a container: ONEROW_TEST_IMAGE=mariadb:1
 lint: ## gofmt, comments of at most 110 columns, and golangci-lint, the version that scripts/get-lint pins
 	@unformatted=$$(git ls-files --cached --others --exclude-standard -- '*.go' | xargs -r gofmt -l); \
 	  [[ -z "$$unformatted" ]] || { echo "not formatted with gofmt:" $$unformatted >&2; exit 1; }
-	@git ls-files --cached --others --exclude-standard -- '*.go' ':!*_test.go' | xargs -r perl -CSD -ne '($$l = $$_) =~ s/\t/    /g; \
-	  if ($$l =~ m{^ *//( |   - |     )\S} && length($$l) > 111) { print STDERR "$$ARGV:$$.: a comment of more than 110 columns\n"; $$bad = 1 } \
-	  close ARGV if eof; END { exit($$bad ? 1 : 0) }'
+	@git ls-files --cached --others --exclude-standard -- '*.go' ':!*_test.go' | xargs -r perl -CSD -ne '($$l = $$_) =~ s/\t/    /g;' \
+	  -e 'if ($$l =~ m{^ *//( |   - |     )\S} && length($$l) > 111) { print STDERR "$$ARGV:$$.: a comment of more than 110 columns\n"; $$bad = 1 }' \
+	  -e 'close ARGV if eof; END { exit($$bad ? 1 : 0) }'
 	@cd .github && go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 workflows/*.yml
 	@lint=$$(scripts/get-lint) && "$$lint" run ./...
 

@@ -74,14 +74,29 @@ func (b *browser) do(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// value is what a script says of the page.
-func value[T any](b *browser, format string, args ...any) T {
+// value is what a script says of the page. While a button's answer loads, the page that was asked goes away: the
+// next one is asked.
+func value[T any](b *browser, format string, args ...any) (v T) {
 	b.t.Helper()
-	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](fmt.Sprintf(format, args...)))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	dbtest.Eventually(b.t, 60*time.Second, func() (bool, string) {
+		var err error
+		v, err = chromedp.Run(b.ctx, chromedp.Evaluate[T](fmt.Sprintf(format, args...)))
+		if err != nil && !navigated(err) {
+			b.t.Fatal(err)
+		}
+		return err == nil, fmt.Sprint(err)
+	})
 	return v
+}
+
+// navigated says whether the browser answers that the page has changed under the question.
+func navigated(err error) bool {
+	for _, text := range []string{"Inspected target navigated or closed", "Execution context was destroyed", "Cannot find context", "Cannot find default execution context"} {
+		if strings.Contains(err.Error(), text) {
+			return true
+		}
+	}
+	return false
 }
 
 // text is what the page shows.
