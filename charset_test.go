@@ -52,8 +52,8 @@ func opened(t testing.TB, dsn string) *sql.DB {
 // found is how many rows an attacker's name finds, where no row has it.
 func found(t testing.TB, db *sql.DB, name string) int {
 	t.Helper()
-	exec(t, db, "CREATE TABLE IF NOT EXISTS secret (id INT PRIMARY KEY, name VARCHAR(50)) ENGINE=InnoDB CHARACTER SET utf8mb4")
-	exec(t, db, "REPLACE INTO secret VALUES (1, 'ada'), (2, 'bob')")
+	dbtest.Exec(t, db, "CREATE TABLE IF NOT EXISTS secret (id INT PRIMARY KEY, name VARCHAR(50)) ENGINE=InnoDB CHARACTER SET utf8mb4")
+	dbtest.Exec(t, db, "REPLACE INTO secret VALUES (1, 'ada'), (2, 'bob')")
 	var n int
 	if err := onerow.QueryRow(t.Context(), db, "SELECT COUNT(*) FROM secret WHERE name = ?", []any{name}, &n); err != nil && number(err) == 1064 {
 		t.Errorf("the argument was read as SQL: %v", err)
@@ -186,8 +186,8 @@ func TestForcedCharset(t *testing.T) {
 	dsn := private(t, "--init-connect=SET NAMES gbk")
 	admin := dbtest.OpenDSN(t, dsn)
 	for _, host := range []string{"localhost", "127.0.0.1"} {
-		exec(t, admin, "CREATE USER app@'"+host+"'") // init_connect is not for root
-		exec(t, admin, "GRANT ALL ON app.* TO app@'"+host+"'")
+		dbtest.Exec(t, admin, "CREATE USER app@'"+host+"'") // init_connect is not for root
+		dbtest.Exec(t, admin, "GRANT ALL ON app.* TO app@'"+host+"'")
 	}
 	cfg, err := mysql.ParseDSN(dsn)
 	if err != nil {

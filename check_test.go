@@ -95,18 +95,18 @@ func TestCheckServer(t *testing.T) {
 	if err := onerow.Check(t.Context(), opened(t, dsn+"&"+isolation+"='REPEATABLE-READ'")); err != nil {
 		t.Error(err)
 	}
-	exec(t, admin, "CREATE TABLE account (id INT PRIMARY KEY, balance INT NOT NULL) ENGINE=InnoDB")
+	dbtest.Exec(t, admin, "CREATE TABLE account (id INT PRIMARY KEY, balance INT NOT NULL) ENGINE=InnoDB")
 	if _, err := admin.ExecContext(t.Context(), "INSERT INTO account VALUES (1, 0)"); number(err) != 1665 {
 		t.Errorf("the refusal is for nothing: %v", err)
 	}
-	exec(t, admin, "SET binlog_format = ROW")
+	dbtest.Exec(t, admin, "SET binlog_format = ROW")
 	if err := onerow.Check(t.Context(), admin); err != nil {
 		t.Error(err)
 	}
-	exec(t, admin, "SET GLOBAL read_only = 1")
+	dbtest.Exec(t, admin, "SET GLOBAL read_only = 1")
 	wantSetting(t, onerow.Check(t.Context(), admin), "read_only")
 	if dbtest.Server(t).Engine() == devdb.MySQL {
-		exec(t, admin, "SET GLOBAL super_read_only = 1")
+		dbtest.Exec(t, admin, "SET GLOBAL super_read_only = 1")
 		wantSetting(t, onerow.Check(t.Context(), admin), "super_read_only")
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/crashtest"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
 // refusing is a connector whose sessions answer one statement with an error of the server's, and do not send
@@ -109,7 +110,7 @@ func TestGuardRefusedEnd(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					exec(t, tx, add, 1)
+					dbtest.Exec(t, tx, add, 1)
 					end := tx.Rollback
 					if verb == "COMMIT" {
 						end = tx.Commit
@@ -155,8 +156,8 @@ func TestGuardUnendedText(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		exec(t, conn, texts[0])
-		exec(t, conn, add, 1)
+		dbtest.Exec(t, conn, texts[0])
+		dbtest.Exec(t, conn, add, 1)
 		for _, text := range texts[1:] {
 			if _, err := conn.ExecContext(t.Context(), text); number(err) != 1317 {
 				t.Error(name, err)
@@ -168,7 +169,7 @@ func TestGuardUnendedText(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		exec(t, tx, add, 2)
+		dbtest.Exec(t, tx, add, 2)
 		if err := tx.Rollback(); err != nil {
 			t.Fatal(name, err)
 		}
@@ -197,7 +198,7 @@ func TestGuardOtherServer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			exec(t, tx, add, 1)
+			dbtest.Exec(t, tx, add, 1)
 			r.verb = "DO 1"
 			if _, err := tx.ExecContext(ctx, "DO 1"); number(err) != refusal {
 				t.Fatal(err)
@@ -245,7 +246,7 @@ func TestGuardCosts(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			exec(t, tx, add, 1)
+			dbtest.Exec(t, tx, add, 1)
 			if _, err := tx.ExecContext(ctx, "INSERT INTO account VALUES (1, 0)"); number(err) != 1062 {
 				t.Errorf("%v", err)
 			}

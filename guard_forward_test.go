@@ -10,6 +10,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
 // TestGuardForwards: what the driver offers beside the least is there with the guard, in a transaction and
@@ -20,8 +21,8 @@ func TestGuardForwards(t *testing.T) {
 		said := map[bool]string{}
 		for _, guarded := range []bool{true, false} {
 			db := dbOf(t, connector(t, with(t, params)), guarded)
-			exec(t, db, "CREATE TABLE account (id BIGINT UNSIGNED PRIMARY KEY, balance DECIMAL(9,2) NULL, note VARCHAR(20)) ENGINE=InnoDB")
-			exec(t, db, "INSERT INTO account VALUES (?, 1.5, 'x')", ^uint64(0))
+			dbtest.Exec(t, db, "CREATE TABLE account (id BIGINT UNSIGNED PRIMARY KEY, balance DECIMAL(9,2) NULL, note VARCHAR(20)) ENGINE=InnoDB")
+			dbtest.Exec(t, db, "INSERT INTO account VALUES (?, 1.5, 'x')", ^uint64(0))
 			tx, err := db.BeginTx(t.Context(), nil)
 			if err != nil {
 				t.Fatal(err)
@@ -79,20 +80,20 @@ func describe(t *testing.T, db onerow.DB) string {
 // knows that nothing was committed, though its function said nothing.
 func TestGuardNeverSent(t *testing.T) {
 	plain, dsn := accounts(t)
-	exec(t, plain, "INSERT INTO account VALUES (3, 0)"+rowsFrom(4, highest, "(%d, 0)"))
+	dbtest.Exec(t, plain, "INSERT INTO account VALUES (3, 0)"+rowsFrom(4, highest, "(%d, 0)"))
 	db := pools(t, dsn)["guarded"]
 	holder, err := plain.BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer holder.Rollback() //nolint:errcheck // it wrote nothing
-	exec(t, holder, "SELECT id FROM account WHERE id = ? FOR UPDATE", highest)
+	dbtest.Exec(t, holder, "SELECT id FROM account WHERE id = ? FOR UPDATE", highest)
 	attempts := 0
 	err = onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
 		if attempts++; attempts > 1 {
 			return nil
 		}
-		exec(t, tx, add, 1)
+		dbtest.Exec(t, tx, add, 1)
 		var session int64
 		if err := onerow.QueryRow(ctx, tx, "SELECT CONNECTION_ID()", nil, &session); err != nil {
 			return err
@@ -101,7 +102,7 @@ func TestGuardNeverSent(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		exec(t, plain, fmt.Sprintf("KILL CONNECTION %d", session))
+		dbtest.Exec(t, plain, fmt.Sprintf("KILL CONNECTION %d", session))
 		for rows.Next() {
 		}
 		if err := errors.Join(rows.Err(), rows.Close()); err == nil {

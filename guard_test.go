@@ -35,17 +35,17 @@ func pools(t testing.TB, dsn string) map[string]*sql.DB {
 // then waits for account 1.
 func victim(t *testing.T, plain *sql.DB, last func() error) error {
 	t.Helper()
-	exec(t, plain, "CREATE TABLE IF NOT EXISTS weight (n INT PRIMARY KEY) ENGINE=InnoDB")
+	dbtest.Exec(t, plain, "CREATE TABLE IF NOT EXISTS weight (n INT PRIMARY KEY) ENGINE=InnoDB")
 	other, err := plain.BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	exec(t, other, "INSERT INTO weight VALUES (1)"+rowsFrom(2, 300, "(%d)"))
-	exec(t, other, "UPDATE account SET balance = balance + 1 WHERE id >= 2 ORDER BY id DESC LIMIT 1")
+	dbtest.Exec(t, other, "INSERT INTO weight VALUES (1)"+rowsFrom(2, 300, "(%d)"))
+	dbtest.Exec(t, other, "UPDATE account SET balance = balance + 1 WHERE id >= 2 ORDER BY id DESC LIMIT 1")
 	answer := make(chan error, 1)
 	go func() { answer <- last() }()
 	dbtest.AwaitLock(t, plain)
-	exec(t, other, add, 1)
+	dbtest.Exec(t, other, add, 1)
 	err = <-answer
 	if rerr := other.Rollback(); rerr != nil {
 		t.Fatal(rerr)
@@ -133,18 +133,18 @@ var ways = map[string]func(ctx context.Context, tx *sql.Tx) error{
 func TestGuardLost(t *testing.T) {
 	for way, last := range ways {
 		plain, dsn := accounts(t)
-		exec(t, plain, "INSERT INTO account VALUES (3, 0)"+rowsFrom(4, highest, "(%d, 0)"))
+		dbtest.Exec(t, plain, "INSERT INTO account VALUES (3, 0)"+rowsFrom(4, highest, "(%d, 0)"))
 		for name, db := range pools(t, dsn) {
 			t.Run(way+" "+name, func(t *testing.T) {
 				ctx := t.Context()
 				db.SetMaxOpenConns(1)
-				exec(t, plain, "UPDATE account SET balance = 0")
+				dbtest.Exec(t, plain, "UPDATE account SET balance = 0")
 				tx, err := db.BeginTx(ctx, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer tx.Rollback() //nolint:errcheck // after COMMIT it is done
-				exec(t, tx, add, 1)
+				dbtest.Exec(t, tx, add, 1)
 				first := victim(t, plain, func() error { return last(ctx, tx) })
 				_, err = tx.ExecContext(ctx, add, 2)
 				if name == "bare" {
@@ -169,7 +169,7 @@ func TestGuardLost(t *testing.T) {
 					t.Errorf("not retryable: %v", err)
 				}
 				wantTwo(t, plain, "0,0")
-				exec(t, db, add, 1) // the session is free for the next one
+				dbtest.Exec(t, db, add, 1) // the session is free for the next one
 				wantTwo(t, plain, "1,0")
 			})
 		}

@@ -2,6 +2,8 @@ package onerow_test
 
 import (
 	"testing"
+
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
 // TestGuardText: a transaction that was begun by text on a *sql.Conn is guarded too, until ROLLBACK is sent
@@ -18,23 +20,23 @@ func TestGuardText(t *testing.T) {
 	} {
 		t.Run(c.begin, func(t *testing.T) {
 			ctx := t.Context()
-			exec(t, plain, "UPDATE account SET balance = 0")
+			dbtest.Exec(t, plain, "UPDATE account SET balance = 0")
 			conn, err := db.Conn(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer conn.Close() //nolint:errcheck // closed below
-			exec(t, conn, c.begin)
+			dbtest.Exec(t, conn, c.begin)
 			if c.first == 0 {
 				victim(t, plain, func() error { //nolint:errcheck // it has looked at it
 					_, err := conn.ExecContext(ctx, "UPDATE account SET balance = balance + 1 WHERE id <= 2 ORDER BY id")
 					return err
 				})
-				exec(t, conn, add, 2)
+				dbtest.Exec(t, conn, add, 2)
 				wantTwo(t, plain, "0,1")
 				return
 			}
-			exec(t, conn, add, 1)
+			dbtest.Exec(t, conn, add, 1)
 			victim(t, plain, func() error { _, err := conn.ExecContext(ctx, add, 2); return err }) //nolint:errcheck // it has looked at it
 			for _, query := range []string{add, "COMMIT", "BEGIN", "ROLLBACK TO SAVEPOINT s", "SET autocommit = 1", "ROLLBACK; SELECT 1", "ROLLBACK AND CHAIN"} {
 				var args []any
@@ -46,10 +48,10 @@ func TestGuardText(t *testing.T) {
 			}
 			_, err = conn.BeginTx(ctx, nil)
 			wantLost(t, "BeginTx", err, 1213)
-			exec(t, conn, "ROLLBACK")
-			exec(t, conn, add, 1)
-			exec(t, conn, "COMMIT")
-			exec(t, conn, "SET autocommit = 1")
+			dbtest.Exec(t, conn, "ROLLBACK")
+			dbtest.Exec(t, conn, add, 1)
+			dbtest.Exec(t, conn, "COMMIT")
+			dbtest.Exec(t, conn, "SET autocommit = 1")
 			if err := conn.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -68,12 +70,12 @@ func TestGuardReturned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	exec(t, conn, "BEGIN")
-	exec(t, conn, add, 1)
+	dbtest.Exec(t, conn, "BEGIN")
+	dbtest.Exec(t, conn, add, 1)
 	victim(t, plain, func() error { _, err := conn.ExecContext(t.Context(), add, 2); return err }) //nolint:errcheck // it has looked at it
 	if err := conn.Close(); err != nil {
 		t.Fatal(err)
 	}
-	exec(t, db, add, 2)
+	dbtest.Exec(t, db, add, 2)
 	wantBalances(t, plain, "0,1")
 }

@@ -47,8 +47,8 @@ func TestGuardTimeout(t *testing.T) {
 			}
 			dsn += "&innodb_lock_wait_timeout=1"
 			plain := dbtest.OpenDSN(t, dsn)
-			exec(t, plain, "CREATE TABLE account (id INT PRIMARY KEY, balance INT NOT NULL) ENGINE=InnoDB")
-			exec(t, plain, "INSERT INTO account VALUES (1, 0), (2, 0), (3, 0)")
+			dbtest.Exec(t, plain, "CREATE TABLE account (id INT PRIMARY KEY, balance INT NOT NULL) ENGINE=InnoDB")
+			dbtest.Exec(t, plain, "INSERT INTO account VALUES (1, 0), (2, 0), (3, 0)")
 			counted := crashtest.Wrap(connector(t, dsn))
 			db := dbOf(t, counted, true)
 			db.SetMaxOpenConns(1)
@@ -57,14 +57,14 @@ func TestGuardTimeout(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer holder.Rollback() //nolint:errcheck // it wrote nothing
-			exec(t, holder, "SELECT id FROM account WHERE id = 2 FOR UPDATE")
+			dbtest.Exec(t, holder, "SELECT id FROM account WHERE id = 2 FOR UPDATE")
 
 			begin := func() *sql.Tx {
 				tx, err := db.BeginTx(t.Context(), nil)
 				if err != nil {
 					t.Fatal(err)
 				}
-				exec(t, tx, add, 1)
+				dbtest.Exec(t, tx, add, 1)
 				if _, err := tx.ExecContext(t.Context(), add, 2); number(err) != 1205 {
 					t.Fatalf("no timeout: %v", err)
 				}

@@ -1,6 +1,10 @@
 package onerow_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+)
 
 // TestGuardXA: after a deadlock in a transaction that was begun by XA the session takes XA END and XA
 // ROLLBACK only.
@@ -12,8 +16,8 @@ func TestGuardXA(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close() //nolint:errcheck // its transaction is over
-	exec(t, conn, "XA START 'x'")
-	exec(t, conn, add, 1)
+	dbtest.Exec(t, conn, "XA START 'x'")
+	dbtest.Exec(t, conn, add, 1)
 	victim(t, plain, func() error { _, err := conn.ExecContext(t.Context(), add, 2); return err }) //nolint:errcheck // it has looked at it
 	for _, query := range []string{"UPDATE account SET balance = 7", "XA PREPARE 'x'", "XA COMMIT 'x' ONE PHASE", "COMMIT"} {
 		_, err := conn.ExecContext(t.Context(), query)
@@ -22,12 +26,12 @@ func TestGuardXA(t *testing.T) {
 	if _, err := conn.ExecContext(t.Context(), "XA END 'x'"); err == nil {
 		t.Error("XA END: the server does not know that it is lost")
 	}
-	exec(t, conn, "XA ROLLBACK 'x'")
-	exec(t, conn, add, 1)
-	exec(t, conn, "XA START 'y'")
-	exec(t, conn, add, 2)
-	exec(t, conn, "XA END 'y'")
-	exec(t, conn, "XA PREPARE 'y'")
-	exec(t, conn, "XA COMMIT 'y'")
+	dbtest.Exec(t, conn, "XA ROLLBACK 'x'")
+	dbtest.Exec(t, conn, add, 1)
+	dbtest.Exec(t, conn, "XA START 'y'")
+	dbtest.Exec(t, conn, add, 2)
+	dbtest.Exec(t, conn, "XA END 'y'")
+	dbtest.Exec(t, conn, "XA PREPARE 'y'")
+	dbtest.Exec(t, conn, "XA COMMIT 'y'")
 	wantBalances(t, plain, "1,1")
 }

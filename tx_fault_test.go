@@ -65,7 +65,7 @@ func TestInTxUnderFaults(t *testing.T) {
 				failed++
 			}
 			// The next call of this workflow starts again from nothing.
-			exec(t, plain, "UPDATE account SET balance = 0")
+			dbtest.Exec(t, plain, "UPDATE account SET balance = 0")
 			return err
 		},
 	})
@@ -78,7 +78,7 @@ func TestInTxUnderFaults(t *testing.T) {
 // not know.
 func TestTokenTx(t *testing.T) {
 	db, dsn := accounts(t)
-	exec(t, db, "CREATE TABLE token (id VARBINARY(16) PRIMARY KEY) ENGINE=InnoDB")
+	dbtest.Exec(t, db, "CREATE TABLE token (id VARBINARY(16) PRIMARY KEY) ENGINE=InnoDB")
 	n := 0
 	crashtest.Run(t, crashtest.Workflow{
 		DSN: dsn,
@@ -164,7 +164,7 @@ func TestWaitIsCancelled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	exec(t, other, add, 1)
+	dbtest.Exec(t, other, add, 1)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	begin := time.Now()

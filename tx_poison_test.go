@@ -23,10 +23,10 @@ func TestTimeoutPoisons(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	exec(t, other, add, 2)
+	dbtest.Exec(t, other, add, 2)
 	half := func(ctx context.Context, tx *onerow.Tx) error {
-		exec(t, tx, "SAVEPOINT half")
-		exec(t, tx, add, 1)
+		dbtest.Exec(t, tx, "SAVEPOINT half")
+		dbtest.Exec(t, tx, add, 1)
 		_, err := tx.ExecContext(ctx, add, 2)
 		var my *mysql.MySQLError
 		if !errors.As(err, &my) || my.Number != 1205 || !onerow.Retryable(err) {
@@ -50,7 +50,7 @@ func TestTimeoutPoisons(t *testing.T) {
 		if err := half(ctx, tx); err != nil {
 			return err
 		}
-		exec(t, tx, "ROLLBACK TO SAVEPOINT half")
+		dbtest.Exec(t, tx, "ROLLBACK TO SAVEPOINT half")
 		if _, err := tx.ExecContext(ctx, add, 1); !errors.Is(err, onerow.ErrTxPoisoned) {
 			t.Errorf("after going back: %v", err)
 		}
@@ -82,7 +82,7 @@ func TestOverflowPoisons(t *testing.T) {
 	runs := 0
 	err := onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
 		runs++
-		exec(t, tx, add, 1)
+		dbtest.Exec(t, tx, add, 1)
 		_, first := tx.ExecContext(ctx, add, 1)
 		if _, err := tx.ExecContext(ctx, add, 2); !errors.Is(err, onerow.ErrTxPoisoned) {
 			t.Errorf("the second half: %v", err)
@@ -111,9 +111,9 @@ func TestSnapshotConflict(t *testing.T) {
 	runs := 0
 	conflict := func(ctx context.Context, tx *onerow.Tx) error {
 		balances(t, tx) // the snapshot
-		exec(t, tx, add, 1)
+		dbtest.Exec(t, tx, add, 1)
 		if runs++; runs == 1 {
-			exec(t, db, add, 2)
+			dbtest.Exec(t, db, add, 2)
 		}
 		_, err := tx.ExecContext(ctx, add, 2)
 		if runs > 1 || !has {
@@ -141,7 +141,7 @@ func TestSnapshotConflict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	exec(t, own, add, 1)
+	dbtest.Exec(t, own, add, 1)
 	err = onerow.InTx(t.Context(), own, conflict)
 	if has != onerow.Retryable(err) || has != (err != nil) {
 		t.Errorf("joined: %v", err)
@@ -174,7 +174,7 @@ func TestTooLarge(t *testing.T) {
 		for _, interpolate := range []string{"true", "false"} {
 			t.Run(c.name+", interpolateParams="+interpolate, func(t *testing.T) {
 				db, _ := accounts(t, dbtest.Param("interpolateParams", interpolate), dbtest.Param("maxAllowedPacket", "268435456"))
-				exec(t, db, "CREATE TABLE document (id INT PRIMARY KEY, body LONGBLOB) ENGINE=InnoDB")
+				dbtest.Exec(t, db, "CREATE TABLE document (id INT PRIMARY KEY, body LONGBLOB) ENGINE=InnoDB")
 				var limit int
 				if err := onerow.QueryRow(t.Context(), db, "SELECT @@max_allowed_packet", nil, &limit); err != nil {
 					t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
 // failing answers the statement of one session with a server's error, without sending it.
@@ -149,7 +150,7 @@ func TestContextEnds(t *testing.T) {
 	answer := make(chan error, 1)
 	go func() {
 		answer <- onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-			exec(t, tx, add, 1)
+			dbtest.Exec(t, tx, add, 1)
 			cancel()
 			return nil
 		})
@@ -177,7 +178,7 @@ func TestStatementsContext(t *testing.T) {
 	plain, dsn := accounts(t)
 	for name, db := range pools(t, dsn) {
 		fn := func(ctx context.Context, tx *onerow.Tx) error {
-			exec(t, tx, add, 1)
+			dbtest.Exec(t, tx, add, 1)
 			short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
 			defer cancel()
 			if _, err := tx.ExecContext(short, "DO SLEEP(10)"); !errors.Is(err, context.DeadlineExceeded) {
@@ -208,7 +209,7 @@ func TestTransactionOnAlone(t *testing.T) {
 	pool := hookedPool(t, dsn, &hooked{before: failing(1, "ROLLBACK", 1317)})
 	err := onerow.Alone(t.Context(), pool, func(ctx context.Context, db onerow.DB) error {
 		return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-			exec(t, tx, add, 1)
+			dbtest.Exec(t, tx, add, 1)
 			return errBusiness
 		})
 	})

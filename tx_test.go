@@ -25,16 +25,9 @@ func accounts(t testing.TB, opts ...dbtest.Option) (*sql.DB, string) {
 	t.Helper()
 	dsn := dbtest.DSN(t, opts...)
 	db := dbtest.OpenDSN(t, dsn)
-	exec(t, db, "CREATE TABLE account (id INT PRIMARY KEY, balance INT NOT NULL) ENGINE=InnoDB")
-	exec(t, db, "INSERT INTO account VALUES (1, 0), (2, 0)")
+	dbtest.Exec(t, db, "CREATE TABLE account (id INT PRIMARY KEY, balance INT NOT NULL) ENGINE=InnoDB")
+	dbtest.Exec(t, db, "INSERT INTO account VALUES (1, 0), (2, 0)")
 	return db, dsn
-}
-
-func exec(t testing.TB, db onerow.DB, query string, args ...any) {
-	t.Helper()
-	if _, err := db.ExecContext(t.Context(), query, args...); err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
 }
 
 const add = "UPDATE account SET balance = balance + 1 WHERE id = ?"
@@ -78,13 +71,13 @@ func TestHandles(t *testing.T) {
 	})
 	for name, h := range map[string]onerow.DB{"sql.DB": db, "sql.Conn": conn, "sqlx.DB": x, "sqlx.Conn": xconn} {
 		t.Run(name, func(t *testing.T) {
-			exec(t, db, "UPDATE account SET balance = 0")
+			dbtest.Exec(t, db, "UPDATE account SET balance = 0")
 			for _, want := range []error{nil, errBusiness} {
 				err := onerow.InTx(ctx, h, func(ctx context.Context, tx *onerow.Tx) error {
 					if tx.Joined() {
 						t.Error("joined")
 					}
-					exec(t, tx, add, 1)
+					dbtest.Exec(t, tx, add, 1)
 					if want == nil {
 						wantBalances(t, db, "0,0") // it is not in autocommit
 					}
@@ -110,7 +103,7 @@ func TestHandles(t *testing.T) {
 	}
 	for name, open := range begin {
 		t.Run(name, func(t *testing.T) {
-			exec(t, db, "UPDATE account SET balance = 0")
+			dbtest.Exec(t, db, "UPDATE account SET balance = 0")
 			h, end, err := open()
 			if err != nil {
 				t.Fatal(err)
@@ -122,7 +115,7 @@ func TestHandles(t *testing.T) {
 					if !tx.Joined() {
 						t.Error("not joined")
 					}
-					exec(t, tx, add, 1)
+					dbtest.Exec(t, tx, add, 1)
 					return want
 				})
 				if !errors.Is(err, want) || want == nil && err != nil {
@@ -142,16 +135,16 @@ func TestHandles(t *testing.T) {
 	}
 
 	t.Run("onerow.Tx", func(t *testing.T) {
-		exec(t, db, "UPDATE account SET balance = 0")
+		dbtest.Exec(t, db, "UPDATE account SET balance = 0")
 		err := onerow.InTx(ctx, db, func(ctx context.Context, outer *onerow.Tx) error {
-			exec(t, outer, add, 1)
+			dbtest.Exec(t, outer, add, 1)
 			err := onerow.InTx(ctx, outer, func(ctx context.Context, inner *onerow.Tx) error {
-				exec(t, inner, add, 2)
+				dbtest.Exec(t, inner, add, 2)
 				if !inner.Joined() || outer.Joined() {
 					t.Error("who is joined?")
 				}
 				return onerow.InTx(ctx, inner, func(ctx context.Context, innermost *onerow.Tx) error {
-					exec(t, innermost, add, 2)
+					dbtest.Exec(t, innermost, add, 2)
 					return errBusiness
 				})
 			})
@@ -238,7 +231,7 @@ func TestPoisoned(t *testing.T) {
 	if err != nil || attempts != 2 {
 		t.Fatalf("%v after %d attempts: a lost transaction passed for a committed one", err, attempts)
 	}
-	exec(t, db, "UPDATE account SET balance = 0")
+	dbtest.Exec(t, db, "UPDATE account SET balance = 0")
 
 	// The same within a nested call, and in a transaction that is joined.
 	tx, err := db.BeginTx(ctx, nil)
@@ -264,13 +257,13 @@ func TestPoisoned(t *testing.T) {
 func deadlock(t *testing.T, db *sql.DB, tx *onerow.Tx) error {
 	t.Helper()
 	ctx := t.Context()
-	exec(t, db, "INSERT IGNORE INTO account VALUES (3,0), (4,0), (5,0), (6,0), (7,0), (8,0), (9,0)")
+	dbtest.Exec(t, db, "INSERT IGNORE INTO account VALUES (3,0), (4,0), (5,0), (6,0), (7,0), (8,0), (9,0)")
 	other, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	exec(t, other, "UPDATE account SET balance = balance + 1 WHERE id > 1")
-	exec(t, tx, add, 1)
+	dbtest.Exec(t, other, "UPDATE account SET balance = balance + 1 WHERE id > 1")
+	dbtest.Exec(t, tx, add, 1)
 	done := make(chan error, 1)
 	go func() {
 		_, err := other.ExecContext(ctx, add, 1) // waits for tx
@@ -300,7 +293,7 @@ func TestRowsPoison(t *testing.T) {
 		if err := onerow.QueryRow(ctx, tx, "SELECT CONNECTION_ID()", nil, &session); err != nil {
 			return err
 		}
-		exec(t, db, fmt.Sprintf("KILL CONNECTION %d", session))
+		dbtest.Exec(t, db, fmt.Sprintf("KILL CONNECTION %d", session))
 		err := onerow.QueryRow(ctx, tx, "SELECT id FROM account FOR UPDATE", nil, &session)
 		if err == nil || !onerow.Retryable(err) {
 			t.Errorf("%v", err)
@@ -353,7 +346,7 @@ func TestLockWaitTimeout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	exec(t, other, add, 1)
+	dbtest.Exec(t, other, add, 1)
 	attempts := 0
 	err = onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
 		attempts++
@@ -471,7 +464,7 @@ func TestPanic(t *testing.T) {
 			}
 		}()
 		err := onerow.InTx(t.Context(), db, func(_ context.Context, tx *onerow.Tx) error {
-			exec(t, tx, add, 1)
+			dbtest.Exec(t, tx, add, 1)
 			panic("ouch")
 		})
 		t.Errorf("it returned %v", err)

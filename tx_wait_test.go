@@ -27,7 +27,7 @@ func TestWaitsAreFew(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			exec(t, other, add, 1)
+			dbtest.Exec(t, other, add, 1)
 			runs := 0
 			err = onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
 				runs++

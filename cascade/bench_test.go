@@ -29,7 +29,7 @@ func plantBench(b *testing.B, db *sql.DB) {
 	for screen := int64(1); screen <= benchScreens; screen++ {
 		insert(b, db, "screen", map[string]any{"id": screen, "project_id": 1})
 	}
-	exec(b, db, fmt.Sprintf(`INSERT INTO comment (screen_id, created_at, updated_at)
+	dbtest.Exec(b, db, fmt.Sprintf(`INSERT INTO comment (screen_id, created_at, updated_at)
 SELECT s.id, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM screen AS s JOIN (SELECT id FROM screen LIMIT %d) AS x`, benchComments))
 }
 
@@ -51,8 +51,8 @@ func BenchmarkCascade(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		exec(b, tx, "DELETE c FROM comment AS c JOIN screen AS s ON s.id = c.screen_id WHERE s.project_id = 1")
-		exec(b, tx, "DELETE FROM screen WHERE project_id = 1")
+		dbtest.Exec(b, tx, "DELETE c FROM comment AS c JOIN screen AS s ON s.id = c.screen_id WHERE s.project_id = 1")
+		dbtest.Exec(b, tx, "DELETE FROM screen WHERE project_id = 1")
 		if err := tx.Commit(); err != nil {
 			b.Fatal(err)
 		}
@@ -94,7 +94,7 @@ func openBench(b testing.TB) *sql.DB {
 	b.Helper()
 	db := dbtest.Open(b)
 	for _, stmt := range benchPlan.DDL() {
-		exec(b, db, stmt)
+		dbtest.Exec(b, db, stmt)
 	}
 	if err := migrations.Up(b.Context(), db); err != nil {
 		b.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/quota"
 	"github.com/onerow/onerow/schema"
 )
@@ -125,7 +126,7 @@ func TestRootRow(t *testing.T) {
 // TestRootWithAsset: a root that names an asset is hidden, and its asset goes first.
 func TestRootWithAsset(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
-		exec(t, db, "INSERT INTO onerow_job (resource, resource_id, deletion_id, state, due_at, created_at) VALUES ('screen', '5', 9, 'ready', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))")
+		dbtest.Exec(t, db, "INSERT INTO onerow_job (resource, resource_id, deletion_id, state, due_at, created_at) VALUES ('screen', '5', 9, 'ready', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))")
 		insert(t, db, "screen_archive", map[string]any{"id": 5, "project_id": 1, "blob_key": "first", "deletion_id": 9})
 		insert(t, db, "comment", map[string]any{"id": 50, "screen_id": 5})
 		insert(t, db, "tag", map[string]any{"id": 51, "screen_id": 5})
@@ -151,7 +152,7 @@ func TestRootWithAsset(t *testing.T) {
 func TestAssets(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
 		want := grow(t, db, 1, 230, 0, 0, 0)
-		exec(t, db, "UPDATE screen SET blob_key = NULL WHERE id % 10 = 0")
+		dbtest.Exec(t, db, "UPDATE screen SET blob_key = NULL WHERE id % 10 = 0")
 		store := &shelf{}
 		uploads, calls := 0, 0
 		store.hook = func(ctx context.Context, names []string) error {

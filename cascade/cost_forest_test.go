@@ -64,14 +64,14 @@ func crowded(t *testing.T, rows int, level sql.IsolationLevel) string {
 		"INSERT INTO nail VALUES (9), (-9)",
 		"CREATE TRIGGER stuck BEFORE DELETE ON onerow_job FOR EACH ROW BEGIN IF OLD.resource_id = 'stuck' THEN SIGNAL SQLSTATE '45000'; END IF; END",
 	} {
-		exec(t, db, stmt)
+		dbtest.Exec(t, db, stmt)
 	}
 	for _, table := range []string{"onerow_job", "onerow_deletion", "onerow_parked", "widget"} {
-		exec(t, db, fmt.Sprintf("ALTER TABLE %s AUTO_INCREMENT = %d", table, 2*numbered))
+		dbtest.Exec(t, db, fmt.Sprintf("ALTER TABLE %s AUTO_INCREMENT = %d", table, 2*numbered))
 	}
 	for _, id := range []int64{3, 4, 5} {
 		grow(t, db, id, 2, 2, 2, 2)
 	}
-	exec(t, db, "ANALYZE TABLE onerow_job, onerow_job_archive, onerow_job_count, onerow_parked, onerow_deletion, screen, comment, reaction, tag, note, widget, tree, branch, bird, leaf")
+	dbtest.Exec(t, db, "ANALYZE TABLE onerow_job, onerow_job_archive, onerow_job_count, onerow_parked, onerow_deletion, screen, comment, reaction, tag, note, widget, tree, branch, bird, leaf")
 	return dsn
 }

@@ -24,9 +24,9 @@ func plantThread(t testing.TB, db *sql.DB, answers, references string) {
 	if err := migrations.Up(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	exec(t, db, "CREATE TABLE post (id INT NOT NULL PRIMARY KEY) ENGINE=InnoDB")
-	exec(t, db, "CREATE TABLE comment (id INT NOT NULL PRIMARY KEY, post_id INT NULL, answers INT "+answers+", KEY (post_id), KEY (answers)"+references+") ENGINE=InnoDB")
-	exec(t, db, "INSERT INTO post VALUES (1), (2)")
+	dbtest.Exec(t, db, "CREATE TABLE post (id INT NOT NULL PRIMARY KEY) ENGINE=InnoDB")
+	dbtest.Exec(t, db, "CREATE TABLE comment (id INT NOT NULL PRIMARY KEY, post_id INT NULL, answers INT "+answers+", KEY (post_id), KEY (answers)"+references+") ENGINE=InnoDB")
+	dbtest.Exec(t, db, "INSERT INTO post VALUES (1), (2)")
 }
 
 const threadReferences = ", FOREIGN KEY (post_id) REFERENCES post (id), FOREIGN KEY (answers) REFERENCES comment (id)"
@@ -41,7 +41,7 @@ func TestDeepTree(t *testing.T) {
 			db := dbtest.Open(t)
 			plantThread(t, db, "NULL", threadReferences)
 			for from := 1; from <= depth; from += 500 {
-				exec(t, db, fmt.Sprintf("INSERT INTO comment WITH RECURSIVE s (i) AS (SELECT %d UNION ALL SELECT i + 1 FROM s WHERE i < %d) SELECT i, %s, IF(i = 1, NULL, i - 1) FROM s", from, from+499, post))
+				dbtest.Exec(t, db, fmt.Sprintf("INSERT INTO comment WITH RECURSIVE s (i) AS (SELECT %d UNION ALL SELECT i + 1 FROM s WHERE i < %d) SELECT i, %s, IF(i = 1, NULL, i - 1) FROM s", from, from+499, post))
 			}
 			begun := time.Now()
 			got := finish(t, db, thread, Config{}, begin(t, db, "post", "1").ID)
@@ -60,16 +60,16 @@ func TestLoops(t *testing.T) {
 		t.Parallel()
 		db := dbtest.Open(t)
 		plantThread(t, db, "NULL", threadReferences)
-		exec(t, db, "INSERT INTO comment VALUES (1, 1, NULL), (2, NULL, 1), (3, NULL, 2), (4, 1, NULL), (5, 1, 4), (6, 2, NULL)")
-		exec(t, db, "UPDATE comment SET answers = 3 WHERE id = 1")
-		exec(t, db, "UPDATE comment SET answers = 5 WHERE id = 4")
+		dbtest.Exec(t, db, "INSERT INTO comment VALUES (1, 1, NULL), (2, NULL, 1), (3, NULL, 2), (4, 1, NULL), (5, 1, 4), (6, 2, NULL)")
+		dbtest.Exec(t, db, "UPDATE comment SET answers = 3 WHERE id = 1")
+		dbtest.Exec(t, db, "UPDATE comment SET answers = 5 WHERE id = 4")
 		got := finish(t, db, thread, Config{}, begin(t, db, "post", "1").ID)
 		if got.State != Done || got.DeletedRows != 5 || count(t, db, "SELECT COUNT(*) FROM comment") != 1 {
 			t.Errorf("%+v", got)
 		}
 		// A root in a loop with what is below it.
-		exec(t, db, "INSERT INTO comment VALUES (11, NULL, NULL), (12, NULL, 11)")
-		exec(t, db, "UPDATE comment SET answers = 12 WHERE id = 11")
+		dbtest.Exec(t, db, "INSERT INTO comment VALUES (11, NULL, NULL), (12, NULL, 11)")
+		dbtest.Exec(t, db, "UPDATE comment SET answers = 12 WHERE id = 11")
 		if got := finish(t, db, thread, Config{}, begin(t, db, "comment", "11").ID); got.State != Done || got.DeletedRows != 1 {
 			t.Errorf("%+v", got)
 		}
@@ -78,7 +78,7 @@ func TestLoops(t *testing.T) {
 		t.Parallel()
 		db := dbtest.Open(t)
 		plantThread(t, db, "NOT NULL DEFAULT 0", "")
-		exec(t, db, "INSERT INTO comment VALUES (1, 1, 2), (2, NULL, 1), (3, 1, 3), (4, 1, 0)")
+		dbtest.Exec(t, db, "INSERT INTO comment VALUES (1, 1, 2), (2, NULL, 1), (3, 1, 3), (4, 1, 0)")
 		job := begin(t, db, "post", "1")
 		w, err := NewWorker(db, thread, Config{MaxFailures: 1})
 		if err != nil {
@@ -92,7 +92,7 @@ func TestLoops(t *testing.T) {
 		if n := count(t, db, "SELECT COUNT(*) FROM comment"); n != 2 {
 			t.Errorf("%d comments, want the two of the loop", n)
 		}
-		exec(t, db, "UPDATE comment SET answers = 0 WHERE id = 1")
+		dbtest.Exec(t, db, "UPDATE comment SET answers = 0 WHERE id = 1")
 		if _, err := Retry(t.Context(), db, job.ID); err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ import (
 func TestDrift(t *testing.T) {
 	eachOffice(t, func(t *testing.T, db *sql.DB) {
 		for _, stmt := range officeRows {
-			exec(t, db, stmt)
+			dbtest.Exec(t, db, stmt)
 		}
 		job := begin(t, db, "firm", firmOfNord)
 		var w *Worker
@@ -22,7 +22,7 @@ func TestDrift(t *testing.T) {
 		w, err := NewWorker(db, office, Config{Batch: 1, Chunk: 1, OnProgress: func(Job) {
 			if !once {
 				once = true
-				exec(t, db, "ALTER TABLE staff DROP FOREIGN KEY staff_boss")
+				dbtest.Exec(t, db, "ALTER TABLE staff DROP FOREIGN KEY staff_boss")
 				w.atlas.read = time.Time{}
 			}
 		}})
@@ -46,8 +46,8 @@ func TestDrift(t *testing.T) {
 		db := dbtest.Open(t)
 		plantOffice(t, db)
 		job := begin(t, db, "firm", "'x,1")
-		exec(t, db, "UPDATE onerow_job SET token = 1")
-		exec(t, db, "INSERT INTO onerow_job_plan VALUES (?, 'another', UTC_TIMESTAMP(6))", job.ID)
+		dbtest.Exec(t, db, "UPDATE onerow_job SET token = 1")
+		dbtest.Exec(t, db, "INSERT INTO onerow_job_plan VALUES (?, 'another', UTC_TIMESTAMP(6))", job.ID)
 		if got := finish(t, db, office, Config{}, job.ID); got.State != Dead || !strings.Contains(got.LastError, ErrDrift.Error()) {
 			t.Errorf("%+v", got)
 		}

@@ -190,7 +190,7 @@ func TestDryRunShapes(t *testing.T) {
 		"INSERT INTO note VALUES (1, 'folder', 1, 'b', 1), (2, 'user', 1, NULL, NULL), (3, 'folder', 4, 'it''s, \\\\', 1), (4, NULL, 1, 'd', 2)",
 		"INSERT INTO log VALUES (1, 1, 2), (2, 4, 3), (3, 4, 4), (4, NULL, NULL)",
 	} {
-		exec(t, db, stmt)
+		dbtest.Exec(t, db, stmt)
 	}
 	plan := schema.Plan{Tables: []schema.Table{
 		{Name: "folder", Key: []string{"id"}, Parents: []schema.Edge{{Table: "folder", Columns: []string{"up"}}}},
@@ -210,7 +210,7 @@ func TestDryRunShapes(t *testing.T) {
 	if !maps.Equal(got.Tables, want) || !maps.Equal(got.Detached, map[string]int64{"log": 2, "note": 1}) || got.Assets != 1 {
 		t.Errorf("%+v", got)
 	}
-	exec(t, db, "DELETE FROM folder WHERE id = 4")
+	dbtest.Exec(t, db, "DELETE FROM folder WHERE id = 4")
 	if got = dryRunOf(t, db, plan, "folder", "4", 0); got.Root || !maps.Equal(got.Tables, map[string]int64{"file": 2, "note": 1, "label": 1}) {
 		t.Errorf("%+v", got)
 	}
@@ -228,7 +228,7 @@ func TestDryRunShapes(t *testing.T) {
 	if _, err := DryRun(t.Context(), db, plan, "nothing", "1", DryRunOptions{}); !errors.Is(err, schema.ErrUnknownResource) {
 		t.Error(err)
 	}
-	exec(t, db, "ALTER TABLE log DROP KEY old")
+	dbtest.Exec(t, db, "ALTER TABLE log DROP KEY old")
 	if _, err := DryRun(t.Context(), db, plan, "folder", "1", DryRunOptions{}); !errors.Is(err, ErrNoIndex) || !strings.Contains(err.Error(), `"log"`) {
 		t.Error(err)
 	}
@@ -240,10 +240,10 @@ func TestDryRunCost(t *testing.T) {
 	insert(t, db, "project", map[string]any{"id": 1, "user_id": 7})
 	insert(t, db, "screen", map[string]any{"id": 1, "project_id": 1})
 	for range 12 { // 4096
-		exec(t, db, "INSERT INTO screen (project_id, created_at, updated_at) SELECT 1, created_at, updated_at FROM screen")
+		dbtest.Exec(t, db, "INSERT INTO screen (project_id, created_at, updated_at) SELECT 1, created_at, updated_at FROM screen")
 	}
-	exec(t, db, "INSERT INTO comment (screen_id, created_at, updated_at) SELECT id, created_at, updated_at FROM screen")
-	exec(t, db, "INSERT INTO note (project_id, created_at, updated_at) SELECT 1, created_at, updated_at FROM screen")
+	dbtest.Exec(t, db, "INSERT INTO comment (screen_id, created_at, updated_at) SELECT id, created_at, updated_at FROM screen")
+	dbtest.Exec(t, db, "INSERT INTO note (project_id, created_at, updated_at) SELECT 1, created_at, updated_at FROM screen")
 	db.SetMaxOpenConns(1)
 	before := handlerReads(t, db)
 	e := dryRunOf(t, db, forest, "project", "1", 100)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
 // endings notes how attempts ended.
@@ -23,7 +25,7 @@ func TestEndedByAnother(t *testing.T) {
 	if err != nil || len(c.jobs) != 1 {
 		t.Fatalf("%+v, %v", c, err)
 	}
-	exec(t, w.db, "UPDATE onerow_job SET token = token + 1")
+	dbtest.Exec(t, w.db, "UPDATE onerow_job SET token = token + 1")
 	for range 2 {
 		if err := w.fail(t.Context(), c.jobs[0], errors.New("slow")); err != nil {
 			t.Fatal(err)
@@ -33,7 +35,7 @@ func TestEndedByAnother(t *testing.T) {
 	if got := get(t, w.db, job.ID); got.State != Running || got.Failures != 0 || fmt.Sprint(seen.list) != "[lost lost]" {
 		t.Errorf("%q: %+v", seen.list, got)
 	}
-	exec(t, w.db, "UPDATE onerow_job SET token = token - 1")
+	dbtest.Exec(t, w.db, "UPDATE onerow_job SET token = token - 1")
 	if err := w.fail(t.Context(), c.jobs[0], errors.New("slow")); err != nil || fmt.Sprint(seen.list) != "[lost lost dead]" {
 		t.Errorf("%q, %v", seen.list, err)
 	}

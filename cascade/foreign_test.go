@@ -70,7 +70,7 @@ func plantOffice(t testing.TB, db *sql.DB) {
 		t.Fatal(err)
 	}
 	for _, stmt := range officeDDL {
-		exec(t, db, stmt)
+		dbtest.Exec(t, db, stmt)
 	}
 }
 
@@ -114,7 +114,7 @@ func TestForeignSchema(t *testing.T) {
 		t.Run(fmt.Sprint(c.Batch), func(t *testing.T) {
 			eachOffice(t, func(t *testing.T, db *sql.DB) {
 				for _, stmt := range officeRows {
-					exec(t, db, stmt)
+					dbtest.Exec(t, db, stmt)
 				}
 				got := finish(t, db, office, c, begin(t, db, "firm", firmOfNord).ID)
 				if got.State != Done || fmt.Sprint(got.Tables) != officeGone || fmt.Sprint(got.Detached) != officeLoose || got.Failures > 0 {

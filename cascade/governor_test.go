@@ -236,9 +236,9 @@ func TestGovernorLogs(t *testing.T) {
 	look(true)
 	d.turn("18 are running")
 	look(true)
-	exec(t, db, "RENAME TABLE onerow_switch TO elsewhere")
+	dbtest.Exec(t, db, "RENAME TABLE onerow_switch TO elsewhere")
 	look(false)
-	exec(t, db, "RENAME TABLE elsewhere TO onerow_switch")
+	dbtest.Exec(t, db, "RENAME TABLE elsewhere TO onerow_switch")
 	d.turn("")
 	look(true)
 	look(false)
@@ -282,11 +282,11 @@ func TestGovernorLoad(t *testing.T) {
 func TestGovernorSurvivesTheDatabase(t *testing.T) {
 	db := openForest(t)
 	g := newGovernor(db, "w", time.Minute, nil, 1, nil)
-	exec(t, db, "RENAME TABLE onerow_worker TO elsewhere")
+	dbtest.Exec(t, db, "RENAME TABLE onerow_worker TO elsewhere")
 	if paused, err := g.idle(t.Context()); paused || err != nil {
 		t.Error(paused, err)
 	}
-	exec(t, db, "RENAME TABLE elsewhere TO onerow_worker, onerow_switch TO elsewhere")
+	dbtest.Exec(t, db, "RENAME TABLE elsewhere TO onerow_worker, onerow_switch TO elsewhere")
 	g.stale()
 	if paused, err := g.idle(t.Context()); !paused || err != nil {
 		t.Error(paused, err)
@@ -294,7 +294,7 @@ func TestGovernorSurvivesTheDatabase(t *testing.T) {
 	if w := onlyWorker(t, db); !strings.HasPrefix(w.Throttle, "database: the switch cannot be read: ") {
 		t.Errorf("%+v", w)
 	}
-	exec(t, db, "RENAME TABLE elsewhere TO onerow_switch")
+	dbtest.Exec(t, db, "RENAME TABLE elsewhere TO onerow_switch")
 	g.stale()
 	if paused, err := g.idle(t.Context()); paused || err != nil {
 		t.Error(paused, err)
@@ -304,7 +304,7 @@ func TestGovernorSurvivesTheDatabase(t *testing.T) {
 // TestGovernorStatements: nothing between the seconds, and who was killed is forgotten.
 func TestGovernorStatements(t *testing.T) {
 	db, connector := counting(t)
-	exec(t, db, `INSERT INTO onerow_worker (name, started_at, seen_at, beats) VALUES ('killed', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL 61 MINUTE, 1),
+	dbtest.Exec(t, db, `INSERT INTO onerow_worker (name, started_at, seen_at, beats) VALUES ('killed', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL 61 MINUTE, 1),
 ('lately', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL 59 MINUTE, 1)`)
 	g := newGovernor(db, "w", time.Minute, []Throttle{ThreadsRunning(100_000)}, 1, nil)
 	renew := func(context.Context) error { return errors.New("not needed") }

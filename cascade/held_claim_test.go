@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"testing"
 	"time"
+
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
 // TestClaimPassesByHeldJobs: a batch that waits for a lock holds its job's row past the end
@@ -22,7 +24,7 @@ func TestClaimPassesByHeldJobs(t *testing.T) {
 		}
 		defer func() { _ = batch.Rollback() }()
 		for _, job := range held {
-			exec(t, batch, "UPDATE onerow_job SET batch_seq = batch_seq + 1 WHERE id = ?", job.ID)
+			dbtest.Exec(t, batch, "UPDATE onerow_job SET batch_seq = batch_seq + 1 WHERE id = ?", job.ID)
 		}
 		late, cancel := context.WithTimeout(t.Context(), 20*time.Second) // else it waits for innodb_lock_wait_timeout, 50s
 		defer cancel()

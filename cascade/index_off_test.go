@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -14,7 +15,7 @@ func TestIndexSwitchedOff(t *testing.T) {
 		"CREATE TABLE low (id INT PRIMARY KEY, mid_id INT, KEY (mid_id))",
 		"INSERT INTO top VALUES (1)", "INSERT INTO mid VALUES (1, 1, 1), (2, 1, 1)", "INSERT INTO low VALUES (1, 1)")
 	if _, err := db.ExecContext(t.Context(), "ALTER TABLE mid ALTER INDEX a_old INVISIBLE"); err != nil {
-		exec(t, db, "ALTER TABLE mid ALTER INDEX a_old IGNORED")
+		dbtest.Exec(t, db, "ALTER TABLE mid ALTER INDEX a_old IGNORED")
 	}
 	plan := schema.Plan{Tables: []schema.Table{{Name: "top", Key: []string{"id"}},
 		{Name: "mid", Key: []string{"id"}, Parents: []schema.Edge{{Table: "top", Columns: []string{"top_id"}}}},

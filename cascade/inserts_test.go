@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -18,11 +19,11 @@ import (
 // counted, and nothing is left.
 func TestInsertsMeanwhile(t *testing.T) {
 	eachOffice(t, func(t *testing.T, db *sql.DB) {
-		exec(t, db, "INSERT INTO firm VALUES ('Nord', 1, 'n1'), ('Nord', 2, 'n2')")
-		exec(t, db, "INSERT INTO staff (region, firm_no, id) WITH RECURSIVE s (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM s WHERE i < 40) SELECT 'nord', 1, i FROM s")
-		exec(t, db, "INSERT INTO paper (id, num, firm_code) WITH RECURSIVE s (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM s WHERE i < 40) SELECT UNHEX(LPAD(HEX(i), 8, '0')), i, 'n1' FROM s")
-		exec(t, db, "INSERT INTO remark (id) WITH RECURSIVE s (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM s WHERE i < 40) SELECT i FROM s")
-		exec(t, db, "UPDATE remark SET owner_type = 'paper', owner_id = id")
+		dbtest.Exec(t, db, "INSERT INTO firm VALUES ('Nord', 1, 'n1'), ('Nord', 2, 'n2')")
+		dbtest.Exec(t, db, "INSERT INTO staff (region, firm_no, id) WITH RECURSIVE s (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM s WHERE i < 40) SELECT 'nord', 1, i FROM s")
+		dbtest.Exec(t, db, "INSERT INTO paper (id, num, firm_code) WITH RECURSIVE s (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM s WHERE i < 40) SELECT UNHEX(LPAD(HEX(i), 8, '0')), i, 'n1' FROM s")
+		dbtest.Exec(t, db, "INSERT INTO remark (id) WITH RECURSIVE s (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM s WHERE i < 40) SELECT i FROM s")
+		dbtest.Exec(t, db, "UPDATE remark SET owner_type = 'paper', owner_id = id")
 		job := begin(t, db, "firm", firmOfNord)
 		var wg sync.WaitGroup
 		var next, acknowledged, refused, late atomic.Int64

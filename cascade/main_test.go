@@ -64,14 +64,7 @@ func plant(t testing.TB, db *sql.DB) {
 		t.Fatal(err)
 	}
 	for _, stmt := range forest.DDL() {
-		exec(t, db, stmt)
-	}
-}
-
-func exec(t testing.TB, db onerow.DB, query string, args ...any) {
-	t.Helper()
-	if _, err := db.ExecContext(t.Context(), query, args...); err != nil {
-		t.Fatalf("%s: %v", query, err)
+		dbtest.Exec(t, db, stmt)
 	}
 }
 
@@ -228,7 +221,7 @@ func get(t testing.TB, db onerow.DB, id int64) Job {
 // makeDue takes the job's pause, grace period or lease to its end.
 func makeDue(t testing.TB, db onerow.DB, id int64) {
 	t.Helper()
-	exec(t, db, "UPDATE onerow_job SET due_at = UTC_TIMESTAMP(6) - INTERVAL 1 SECOND WHERE id = ?", id)
+	dbtest.Exec(t, db, "UPDATE onerow_job SET due_at = UTC_TIMESTAMP(6) - INTERVAL 1 SECOND WHERE id = ?", id)
 }
 
 // shelf is an asset store in memory.

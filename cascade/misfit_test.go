@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -30,7 +31,7 @@ func pairWorker(t *testing.T, c Config) (*Worker, Job) {
 func TestJobOfAnotherPlan(t *testing.T) {
 	w, job := pairWorker(t, Config{ClaimJobs: 1})
 	for range candidatesPerJob + 1 {
-		exec(t, w.db, "INSERT INTO onerow_job (resource, resource_id, deletion_id, state, due_at, created_at) SELECT 'z', COUNT(*), 0, 'ready', '2001-01-01', '2001-01-01' FROM onerow_job")
+		dbtest.Exec(t, w.db, "INSERT INTO onerow_job (resource, resource_id, deletion_id, state, due_at, created_at) SELECT 'z', COUNT(*), 0, 'ready', '2001-01-01', '2001-01-01' FROM onerow_job")
 	}
 	drain(t, w)
 	if got := get(t, w.db, job.ID); got.State != Done {
@@ -47,14 +48,14 @@ func TestPlanDoesNotFit(t *testing.T) {
 	t.Run("before", func(t *testing.T) {
 		t.Parallel()
 		w, job := pairWorker(t, Config{MaxFailures: 1})
-		exec(t, w.db, "ALTER TABLE b CHANGE a_id a_ref INT")
+		dbtest.Exec(t, w.db, "ALTER TABLE b CHANGE a_id a_ref INT")
 		if _, err := w.RunOnce(t.Context()); err == nil || !strings.Contains(err.Error(), "verify") || errors.Is(err, ErrDrift) {
 			t.Errorf("the round: %v", err)
 		}
 		if got := get(t, w.db, job.ID); got.State != Ready || got.Failures != 0 || !strings.Contains(got.LastError, "a_id") {
 			t.Errorf("%+v", got)
 		}
-		exec(t, w.db, "ALTER TABLE b CHANGE a_ref a_id INT")
+		dbtest.Exec(t, w.db, "ALTER TABLE b CHANGE a_ref a_id INT")
 		makeDue(t, w.db, job.ID)
 		drain(t, w)
 		if got := get(t, w.db, job.ID); got.State != Done {
@@ -67,13 +68,13 @@ func TestPlanDoesNotFit(t *testing.T) {
 		c := Config{Chunk: 1, Batch: 1}
 		c.OnProgress = func(job Job) {
 			if job.State.Open() && w.atlas.read != (time.Time{}) {
-				exec(t, w.db, "ALTER TABLE b CHANGE a_id a_ref INT")
+				dbtest.Exec(t, w.db, "ALTER TABLE b CHANGE a_id a_ref INT")
 				w.atlas.read = time.Time{}
 			}
 		}
 		var job Job
 		w, job = pairWorker(t, c)
-		exec(t, w.db, "INSERT INTO b VALUES (1, 1), (2, 1), (3, 1)")
+		dbtest.Exec(t, w.db, "INSERT INTO b VALUES (1, 1), (2, 1), (3, 1)")
 		drain(t, w)
 		if got := get(t, w.db, job.ID); got.State != Dead || !strings.Contains(got.LastError, ErrDrift.Error()) || !strings.Contains(got.LastError, "a_id") || got.DeletedRows != 1 {
 			t.Errorf("%+v", got)

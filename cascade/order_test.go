@@ -34,18 +34,18 @@ func reads(t testing.TB, db onerow.DB) (n int64) {
 func TestWalkByIndex(t *testing.T) {
 	db := dbtest.Open(t)
 	plantOffice(t, db)
-	exec(t, db, "ALTER TABLE remark ADD KEY whole (owner_type, owner_id, reply_to)")
+	dbtest.Exec(t, db, "ALTER TABLE remark ADD KEY whole (owner_type, owner_id, reply_to)")
 	const numbers = "WITH RECURSIVE s (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM s WHERE i < 900) "
-	exec(t, db, "INSERT INTO firm "+numbers+"SELECT 'nord', i, CONCAT('n', i) FROM s WHERE i <= 60")
-	exec(t, db, "INSERT INTO staff (region, firm_no, id) "+numbers+"SELECT 'NORD', 1 + i % 45, i FROM s")
-	exec(t, db, "UPDATE staff SET boss = 1 + id % 45 - 1 WHERE id > 100 AND id % 45 > 0") // in the same firm, by how these are spread
-	exec(t, db, "INSERT INTO paper (id, num, firm_code, written) "+numbers+"SELECT UNHEX(LPAD(HEX(i), 8, '0')), i, CONCAT('N', 1 + i % 45), IF(i % 3, NULL, '2001-01-01' + INTERVAL i % 7 DAY) FROM s")
-	exec(t, db, "INSERT INTO remark (id, owner_type, owner_id) "+numbers+"SELECT i, IF(i % 5, 'paper', 'firm'), 1 + i % 45 FROM s")
-	exec(t, db, "UPDATE paper SET author_region = 'nord', author_firm = 1 + num % 45, author = 1 + num % 45 - 1 WHERE num % 45 > 0")
-	exec(t, db, "ALTER TABLE remark ADD COLUMN note VARCHAR(40) NULL") // a table as people make them has something to say
-	exec(t, db, "ALTER TABLE staff ADD COLUMN since DATE NULL")
-	exec(t, db, "UPDATE remark SET reply_to = 1 + id % 10 WHERE id > 500")
-	exec(t, db, "ANALYZE TABLE firm, staff, paper, remark")
+	dbtest.Exec(t, db, "INSERT INTO firm "+numbers+"SELECT 'nord', i, CONCAT('n', i) FROM s WHERE i <= 60")
+	dbtest.Exec(t, db, "INSERT INTO staff (region, firm_no, id) "+numbers+"SELECT 'NORD', 1 + i % 45, i FROM s")
+	dbtest.Exec(t, db, "UPDATE staff SET boss = 1 + id % 45 - 1 WHERE id > 100 AND id % 45 > 0") // in the same firm, by how these are spread
+	dbtest.Exec(t, db, "INSERT INTO paper (id, num, firm_code, written) "+numbers+"SELECT UNHEX(LPAD(HEX(i), 8, '0')), i, CONCAT('N', 1 + i % 45), IF(i % 3, NULL, '2001-01-01' + INTERVAL i % 7 DAY) FROM s")
+	dbtest.Exec(t, db, "INSERT INTO remark (id, owner_type, owner_id) "+numbers+"SELECT i, IF(i % 5, 'paper', 'firm'), 1 + i % 45 FROM s")
+	dbtest.Exec(t, db, "UPDATE paper SET author_region = 'nord', author_firm = 1 + num % 45, author = 1 + num % 45 - 1 WHERE num % 45 > 0")
+	dbtest.Exec(t, db, "ALTER TABLE remark ADD COLUMN note VARCHAR(40) NULL") // a table as people make them has something to say
+	dbtest.Exec(t, db, "ALTER TABLE staff ADD COLUMN since DATE NULL")
+	dbtest.Exec(t, db, "UPDATE remark SET reply_to = 1 + id % 10 WHERE id > 500")
+	dbtest.Exec(t, db, "ANALYZE TABLE firm, staff, paper, remark")
 	w, err := NewWorker(db, office, Config{})
 	if err != nil {
 		t.Fatal(err)

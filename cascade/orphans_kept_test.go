@@ -19,7 +19,7 @@ func openWith(t testing.TB, stmts ...string) *sql.DB {
 		t.Fatal(err)
 	}
 	for _, stmt := range stmts {
-		exec(t, db, stmt)
+		dbtest.Exec(t, db, stmt)
 	}
 	return db
 }
@@ -86,7 +86,7 @@ func TestOrphansLeftOnPurpose(t *testing.T) {
 	if got := get(t, db, job.ID); got.State != Leftovers {
 		t.Fatalf("%+v", got)
 	}
-	exec(t, db, "DELETE FROM hold")
+	dbtest.Exec(t, db, "DELETE FROM hold")
 	keeps := func(what, says string, orphans ...Orphan) {
 		t.Helper()
 		lines, now := orphansOf(t, db, plan, OrphanOptions{})
@@ -108,8 +108,8 @@ func TestOrphansLeftOnPurpose(t *testing.T) {
 		t.Fatal(err)
 	}
 	keeps("skipped", "skipped", early[0])
-	exec(t, db, "UPDATE onerow_job_archive SET state = 'dead'")
-	exec(t, db, "DELETE FROM onerow_parked")
+	dbtest.Exec(t, db, "UPDATE onerow_job_archive SET state = 'dead'")
+	dbtest.Exec(t, db, "DELETE FROM onerow_parked")
 	keeps("dead", "dead", early[0])
 	if _, err := Retry(t.Context(), db, job.ID); err != nil {
 		t.Fatal(err)

@@ -67,7 +67,7 @@ func TestOrphansOfResources(t *testing.T) {
 			}
 		}
 		_, all := orphansOf(t, db, forest, OrphanOptions{})
-		exec(t, db, "DELETE FROM onerow_job")
+		dbtest.Exec(t, db, "DELETE FROM onerow_job")
 		project(t, db, 5) // it is there after all, by the time that it would be queued
 		done, err := EnqueueOrphans(t.Context(), db, forest, all)
 		if err != nil || done != (EnqueuedOrphans{EnqueuedMany: EnqueuedMany{Queued: 2}, Returned: 1}) {
@@ -76,7 +76,7 @@ func TestOrphansOfResources(t *testing.T) {
 		if done, err = EnqueueOrphans(t.Context(), db, forest, all); err != nil || done.Queued != 0 || done.Open != 2 {
 			t.Errorf("again: %+v, %v", done, err)
 		}
-		exec(t, db, "DELETE FROM project WHERE id = 5")
+		dbtest.Exec(t, db, "DELETE FROM project WHERE id = 5")
 		if _, err = EnqueueOrphans(t.Context(), db, forest, all); err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +120,7 @@ func openDesigned(t *testing.T) *sql.DB {
 		"CREATE TABLE house (id INT PRIMARY KEY, street_id BINARY(4), CONSTRAINT on_street FOREIGN KEY (street_id) REFERENCES street (id))",
 		"CREATE TABLE note (id INT PRIMARY KEY, kind VARCHAR(9), about VARBINARY(20), seen INT NULL, KEY (kind, about), KEY (seen))",
 	} {
-		exec(t, db, stmt)
+		dbtest.Exec(t, db, stmt)
 	}
 	return db
 }
@@ -140,7 +140,7 @@ func TestOrphansOfTables(t *testing.T) {
 		`INSERT INTO house VALUES (1, x'00000001')`,
 		`INSERT INTO note VALUES (1, 'it''s', x'00000001', 1), (2, 'it''s', x'00ff27ff', 99), (3, 'city', x'ff', 99), (4, NULL, x'ff', NULL), (5, 'it''s', NULL, NULL)`,
 	} {
-		exec(t, db, stmt)
+		dbtest.Exec(t, db, stmt)
 	}
 	want := []string{
 		"region 'a%2Cb%25,'0001-01-01: 1 in city", "region 'north,'2020-01-02: 2 in city", "region 'x%27) OR (%272,'1999-12-31: 1 in city",
@@ -169,7 +169,7 @@ func TestOrphansOfTables(t *testing.T) {
 		t.Errorf("of a table with a foreign key: %q", lines)
 	}
 	_, all := orphansOf(t, db, plan, OrphanOptions{})
-	exec(t, db, "INSERT INTO region VALUES ('NoRtH', '2020-01-02')") // another spelling
+	dbtest.Exec(t, db, "INSERT INTO region VALUES ('NoRtH', '2020-01-02')") // another spelling
 	done, err := EnqueueOrphans(t.Context(), db, plan, all)
 	if err != nil || done != (EnqueuedOrphans{EnqueuedMany: EnqueuedMany{Queued: 3}, Returned: 1, ReportOnly: 1}) {
 		t.Errorf("%+v, %v", done, err)
@@ -191,7 +191,7 @@ func TestOrphansPolymorphicText(t *testing.T) {
 		"INSERT INTO city VALUES (1), (2)",
 		"INSERT INTO note VALUES (1, 'city', '1'), (2, 'city', '7'), (3, 'city', '01'), (4, 'city', 'x'), (5, 'person', '8'), (6, 'city', NULL), (7, 'person', '7')",
 	} {
-		exec(t, db, stmt)
+		dbtest.Exec(t, db, stmt)
 	}
 	plan := schema.Plan{Tables: []schema.Table{{Name: "city", Key: []string{"id"}}, {Name: "note", Key: []string{"id"},
 		Parents: []schema.Edge{{Table: "city", Columns: []string{"about"}, When: map[string]string{"kind": "city"}}}}}}
@@ -215,9 +215,9 @@ func TestOrphansPages(t *testing.T) {
 	project(t, db, 40)
 	insert(t, db, "note", map[string]any{"project_id": 1})
 	for range 12 {
-		exec(t, db, "INSERT INTO note (project_id, created_at, updated_at) SELECT 1, created_at, updated_at FROM note")
+		dbtest.Exec(t, db, "INSERT INTO note (project_id, created_at, updated_at) SELECT 1, created_at, updated_at FROM note")
 	}
-	exec(t, db, "INSERT INTO note (project_id, created_at, updated_at) SELECT 2 + id MOD 50, created_at, updated_at FROM note") // 2 … 51
+	dbtest.Exec(t, db, "INSERT INTO note (project_id, created_at, updated_at) SELECT 2 + id MOD 50, created_at, updated_at FROM note") // 2 … 51
 	db.SetMaxOpenConns(1)
 	const page = 100
 	var lines []string

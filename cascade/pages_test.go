@@ -13,16 +13,16 @@ import (
 // in each state.
 func TestListPages(t *testing.T) {
 	db, ctx := openForest(t), t.Context()
-	exec(t, db, "ALTER TABLE onerow_job AUTO_INCREMENT = 2147483643")
+	dbtest.Exec(t, db, "ALTER TABLE onerow_job AUTO_INCREMENT = 2147483643")
 	want := map[State][]int64{}
 	for i := range int64(14) {
 		job := condemn(t, db, i+1, time.Duration(i%2)*time.Hour)
 		state := job.State
 		if i%7 > 2 {
 			state = []State{Done, Dead, Leftovers, Cancelled}[i%4]
-			exec(t, db, moveColumns+"UTC_TIMESTAMP(6) FROM onerow_job WHERE id = ?", job.ID)
-			exec(t, db, "UPDATE onerow_job_archive SET state = ? WHERE id = ?", string(state), job.ID)
-			exec(t, db, "DELETE FROM onerow_job WHERE id = ?", job.ID)
+			dbtest.Exec(t, db, moveColumns+"UTC_TIMESTAMP(6) FROM onerow_job WHERE id = ?", job.ID)
+			dbtest.Exec(t, db, "UPDATE onerow_job_archive SET state = ? WHERE id = ?", string(state), job.ID)
+			dbtest.Exec(t, db, "DELETE FROM onerow_job WHERE id = ?", job.ID)
 		}
 		for _, s := range []State{"", state} {
 			want[s] = append(want[s], job.ID)
@@ -49,13 +49,13 @@ func TestListPages(t *testing.T) {
 // TestParkedPages: parked rows, of all jobs and of one, in either state.
 func TestParkedPages(t *testing.T) {
 	db, ctx := openForest(t), t.Context()
-	exec(t, db, "ALTER TABLE onerow_parked AUTO_INCREMENT = 2147483645")
+	dbtest.Exec(t, db, "ALTER TABLE onerow_parked AUTO_INCREMENT = 2147483645")
 	first, second := condemn(t, db, 1, time.Hour), condemn(t, db, 2, time.Hour)
 	for i := range int64(6) {
 		parkRows(t, db, first.ID, "screen", key(i))
 		parkRows(t, db, second.ID, "screen", key(i))
 	}
-	exec(t, db, "UPDATE onerow_parked SET state = 'skipped' WHERE row_key IN ('2', '3', '5')")
+	dbtest.Exec(t, db, "UPDATE onerow_parked SET state = 'skipped' WHERE row_key IN ('2', '3', '5')")
 	for _, o := range []ParkedOptions{{}, {JobID: second.ID}, {State: ParkedOpen}, {State: ParkedSkipped}, {JobID: first.ID, State: ParkedSkipped}} {
 		all, err := ListParked(ctx, db, o)
 		if err != nil {

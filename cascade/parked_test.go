@@ -73,7 +73,7 @@ func archiveAs(ctx context.Context, tx *onerow.Tx, jobID int64, state State) err
 func leftovers(t testing.TB, db onerow.DB, root int64, keys ...string) (Job, []int64) {
 	t.Helper()
 	job := condemn(t, db, root, 0)
-	exec(t, db, "INSERT INTO onerow_job_plan VALUES (?, 'print', UTC_TIMESTAMP(6))", job.ID)
+	dbtest.Exec(t, db, "INSERT INTO onerow_job_plan VALUES (?, 'print', UTC_TIMESTAMP(6))", job.ID)
 	parkRows(t, db, job.ID, "note", keys...)
 	if state, err := end(t.Context(), db, job.ID); state != Leftovers || err != nil {
 		t.Fatal(state, err)
@@ -102,10 +102,10 @@ func TestPark(t *testing.T) {
 			parkRows(t, db, job.ID, "note", "1", "2")
 			parkRows(t, db, job.ID, "tag", "1")
 		}
-		exec(t, db, "INSERT INTO onerow_job_count VALUES (?, 'a', 2)", job.ID)
-		exec(t, db, "INSERT INTO onerow_job_detached VALUES (?, 'b', 3), (?, 'c', 4)", job.ID, job.ID)
-		exec(t, db, "INSERT INTO onerow_job_plan VALUES (?, 'print', UTC_TIMESTAMP(6))", job.ID)
-		exec(t, db, "UPDATE onerow_parked SET state = 'skipped' WHERE table_name = 'tag'")
+		dbtest.Exec(t, db, "INSERT INTO onerow_job_count VALUES (?, 'a', 2)", job.ID)
+		dbtest.Exec(t, db, "INSERT INTO onerow_job_detached VALUES (?, 'b', 3), (?, 'c', 4)", job.ID, job.ID)
+		dbtest.Exec(t, db, "INSERT INTO onerow_job_plan VALUES (?, 'print', UTC_TIMESTAMP(6))", job.ID)
+		dbtest.Exec(t, db, "UPDATE onerow_parked SET state = 'skipped' WHERE table_name = 'tag'")
 		found, err := Find(t.Context(), db, "project", "1")
 		if err != nil {
 			t.Fatal(err)
@@ -198,7 +198,7 @@ func TestSkipParked(t *testing.T) {
 		if state, err := end(ctx, db, open.ID); state != Done || err != nil {
 			t.Error(state, err)
 		}
-		exec(t, db, "DELETE FROM onerow_job_archive WHERE id = ?", open.ID)
+		dbtest.Exec(t, db, "DELETE FROM onerow_job_archive WHERE id = ?", open.ID)
 		if _, err := SkipParked(ctx, db, id); !errors.Is(err, ErrNoJob) {
 			t.Error(err)
 		}
@@ -209,7 +209,7 @@ func TestRetryParked(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
 		ctx := t.Context()
 		job, ids := leftovers(t, db, 1, "1", "2")
-		exec(t, db, "UPDATE onerow_job_archive SET token = 7, failures = 3")
+		dbtest.Exec(t, db, "UPDATE onerow_job_archive SET token = 7, failures = 3")
 		got, err := RetryParked(ctx, db, ids[0])
 		if err != nil || got.State != Ready || got.Parked != 1 || got.Token != 7 || got.Failures != 0 || got.Plan != "" || got.ID != job.ID {
 			t.Errorf("%+v, %v", got, err)

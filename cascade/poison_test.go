@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
+
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
@@ -18,13 +19,13 @@ import (
 func TestPoison(t *testing.T) {
 	eachOffice(t, func(t *testing.T, db *sql.DB) {
 		for _, stmt := range officeRows {
-			exec(t, db, stmt)
+			dbtest.Exec(t, db, stmt)
 		}
-		exec(t, db, "INSERT INTO staff (region, firm_no, id) WITH RECURSIVE s (i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM s WHERE i < 400) SELECT 'Nord', 1, i FROM s")
-		exec(t, db, "CREATE TABLE hold_staff (region VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci, firm_no INT, id SMALLINT UNSIGNED, FOREIGN KEY (region, firm_no, id) REFERENCES staff (region, firm_no, id)) ENGINE=InnoDB")
-		exec(t, db, "CREATE TABLE hold_remark (id BIGINT UNSIGNED, FOREIGN KEY (id) REFERENCES remark (id)) ENGINE=InnoDB")
-		exec(t, db, "INSERT INTO hold_staff VALUES ('nord', 1, 117), ('nord', 1, 333), ('nord', 1, 4)")
-		exec(t, db, "INSERT INTO hold_remark VALUES (4)")
+		dbtest.Exec(t, db, "INSERT INTO staff (region, firm_no, id) WITH RECURSIVE s (i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM s WHERE i < 400) SELECT 'Nord', 1, i FROM s")
+		dbtest.Exec(t, db, "CREATE TABLE hold_staff (region VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci, firm_no INT, id SMALLINT UNSIGNED, FOREIGN KEY (region, firm_no, id) REFERENCES staff (region, firm_no, id)) ENGINE=InnoDB")
+		dbtest.Exec(t, db, "CREATE TABLE hold_remark (id BIGINT UNSIGNED, FOREIGN KEY (id) REFERENCES remark (id)) ENGINE=InnoDB")
+		dbtest.Exec(t, db, "INSERT INTO hold_staff VALUES ('nord', 1, 117), ('nord', 1, 333), ('nord', 1, 4)")
+		dbtest.Exec(t, db, "INSERT INTO hold_remark VALUES (4)")
 		job := begin(t, db, "firm", firmOfNord)
 		got := finish(t, db, office, Config{}, job.ID)
 		// Left: staff 117, 333, 4 and 2 above the last, which was taken off 1; remark 4 and 3, 2
@@ -44,7 +45,7 @@ func TestPoison(t *testing.T) {
 		if n := count(t, db, "SELECT COUNT(*) FROM staff WHERE region = 'nord' AND firm_no = 1"); n != 4 {
 			t.Errorf("%d staff are left", n)
 		}
-		exec(t, db, "DELETE FROM hold_staff WHERE id = 117")
+		dbtest.Exec(t, db, "DELETE FROM hold_staff WHERE id = 117")
 		if _, err := Retry(t.Context(), db, job.ID); err != nil {
 			t.Fatal(err)
 		}
@@ -52,8 +53,8 @@ func TestPoison(t *testing.T) {
 		if got.State != Leftovers || got.Parked != 3 || got.Tables["staff"] != 301+6-3 {
 			t.Errorf("%+v", got)
 		}
-		exec(t, db, "DELETE FROM hold_staff")
-		exec(t, db, "DELETE FROM hold_remark")
+		dbtest.Exec(t, db, "DELETE FROM hold_staff")
+		dbtest.Exec(t, db, "DELETE FROM hold_remark")
 		if _, err := Retry(t.Context(), db, job.ID); err != nil {
 			t.Fatal(err)
 		}
@@ -78,15 +79,15 @@ func TestPoisonousLeaves(t *testing.T) {
 		if err := migrations.Up(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
-		exec(t, db, "CREATE TABLE top (id INT NOT NULL PRIMARY KEY) ENGINE=InnoDB")
-		exec(t, db, "CREATE TABLE leaf (id INT NOT NULL PRIMARY KEY, top_id INT NULL, KEY (top_id)) ENGINE=InnoDB")
-		exec(t, db, "CREATE TABLE loose (id INT NOT NULL PRIMARY KEY, top_id INT NULL, KEY (top_id), CHECK (id <> 77 OR top_id IS NOT NULL)) ENGINE=InnoDB")
-		exec(t, db, "CREATE TABLE hold (id INT, FOREIGN KEY (id) REFERENCES leaf (id)) ENGINE=InnoDB")
-		exec(t, db, "INSERT INTO top VALUES (1)")
+		dbtest.Exec(t, db, "CREATE TABLE top (id INT NOT NULL PRIMARY KEY) ENGINE=InnoDB")
+		dbtest.Exec(t, db, "CREATE TABLE leaf (id INT NOT NULL PRIMARY KEY, top_id INT NULL, KEY (top_id)) ENGINE=InnoDB")
+		dbtest.Exec(t, db, "CREATE TABLE loose (id INT NOT NULL PRIMARY KEY, top_id INT NULL, KEY (top_id), CHECK (id <> 77 OR top_id IS NOT NULL)) ENGINE=InnoDB")
+		dbtest.Exec(t, db, "CREATE TABLE hold (id INT, FOREIGN KEY (id) REFERENCES leaf (id)) ENGINE=InnoDB")
+		dbtest.Exec(t, db, "INSERT INTO top VALUES (1)")
 		for _, table := range []string{"leaf", "loose"} {
-			exec(t, db, "INSERT INTO "+table+" WITH RECURSIVE s (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM s WHERE i < 300) SELECT i, 1 FROM s")
+			dbtest.Exec(t, db, "INSERT INTO "+table+" WITH RECURSIVE s (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM s WHERE i < 300) SELECT i, 1 FROM s")
 		}
-		exec(t, db, "INSERT INTO hold VALUES (10), (200), (300)")
+		dbtest.Exec(t, db, "INSERT INTO hold VALUES (10), (200), (300)")
 		return db
 	}
 	t.Run("parked", func(t *testing.T) {
@@ -137,10 +138,10 @@ func TestPoisonousLeaves(t *testing.T) {
 	t.Run("root", func(t *testing.T) {
 		t.Parallel()
 		db := plantTop(t)
-		exec(t, db, "DELETE FROM hold")
-		exec(t, db, "DELETE FROM loose WHERE id = 77")
-		exec(t, db, "CREATE TABLE hold_top (id INT, FOREIGN KEY (id) REFERENCES top (id)) ENGINE=InnoDB")
-		exec(t, db, "INSERT INTO hold_top VALUES (1)")
+		dbtest.Exec(t, db, "DELETE FROM hold")
+		dbtest.Exec(t, db, "DELETE FROM loose WHERE id = 77")
+		dbtest.Exec(t, db, "CREATE TABLE hold_top (id INT, FOREIGN KEY (id) REFERENCES top (id)) ENGINE=InnoDB")
+		dbtest.Exec(t, db, "INSERT INTO hold_top VALUES (1)")
 		if got := finish(t, db, plan, Config{}, begin(t, db, "top", "1").ID); got.State != Leftovers || got.Parked != 1 || got.Tables["leaf"] != 300 || got.Detached["loose"] != 299 {
 			t.Errorf("%+v", got)
 		}

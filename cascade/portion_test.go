@@ -29,12 +29,12 @@ func fillArchive(t *testing.T, db *sql.DB, boxes []int) (sheets int64) {
 	for _, stmt := range []string{"CREATE TABLE room (id INT PRIMARY KEY)", "INSERT INTO room VALUES (1)",
 		"CREATE TABLE box (id INT PRIMARY KEY, room_id INT NOT NULL, FOREIGN KEY (room_id) REFERENCES room (id))",
 		"CREATE TABLE sheet (id INT PRIMARY KEY AUTO_INCREMENT, box_id INT NOT NULL, FOREIGN KEY (box_id) REFERENCES box (id))"} {
-		exec(t, db, stmt)
+		dbtest.Exec(t, db, stmt)
 	}
 	for i, n := range boxes {
-		exec(t, db, "INSERT INTO box VALUES (?, 1)", i+1)
+		dbtest.Exec(t, db, "INSERT INTO box VALUES (?, 1)", i+1)
 		if n > 0 {
-			exec(t, db, "INSERT INTO sheet (box_id) VALUES "+strings.TrimSuffix(strings.Repeat(fmt.Sprintf("(%d),", i+1), n), ","))
+			dbtest.Exec(t, db, "INSERT INTO sheet (box_id) VALUES "+strings.TrimSuffix(strings.Repeat(fmt.Sprintf("(%d),", i+1), n), ","))
 		}
 		sheets += int64(n)
 	}

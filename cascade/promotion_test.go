@@ -28,8 +28,8 @@ func TestNotYetPromoted(t *testing.T) {
 	}
 	admin := dbtest.OpenDSN(t, server.DSN("app"))
 	plant(t, admin)
-	exec(t, admin, "CREATE USER app@'%' IDENTIFIED BY 'app'") // root writes whatever is set
-	exec(t, admin, "GRANT ALL ON app.* TO app@'%'")
+	dbtest.Exec(t, admin, "CREATE USER app@'%' IDENTIFIED BY 'app'") // root writes whatever is set
+	dbtest.Exec(t, admin, "GRANT ALL ON app.* TO app@'%'")
 	config := server.Config("app")
 	config.User, config.Passwd = "app", "app"
 	w := worker(t, dbtest.OpenDSN(t, config.FormatDSN()), Config{Poll: 50 * time.Millisecond})
@@ -37,7 +37,7 @@ func TestNotYetPromoted(t *testing.T) {
 	for id, run := range map[int64]func(context.Context) error{1: w.Drain, 2: w.Run} {
 		project(t, admin, id)
 		job := condemn(t, admin, id, 0)
-		exec(t, admin, "SET GLOBAL read_only = 1")
+		dbtest.Exec(t, admin, "SET GLOBAL read_only = 1")
 		running, stop := context.WithCancel(ctx)
 		ended := make(chan error, 1)
 		go func() { ended <- run(running) }()
@@ -49,7 +49,7 @@ func TestNotYetPromoted(t *testing.T) {
 		if got := get(t, admin, job.ID); got.State != Ready {
 			t.Errorf("%d: %+v", id, got)
 		}
-		exec(t, admin, "SET GLOBAL read_only = 0")
+		dbtest.Exec(t, admin, "SET GLOBAL read_only = 0")
 		dbtest.Eventually(t, time.Minute, func() (bool, string) {
 			got := get(t, admin, job.ID)
 			return got.State == Done, string(got.State) + " " + got.LastError

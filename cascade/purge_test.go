@@ -75,8 +75,8 @@ func TestPurge(t *testing.T) {
 			t.Errorf("a purged job: %v", err)
 		}
 		// Three of the 500 rows have another job: one is open, one held, one finished of late.
-		exec(t, db, "INSERT INTO onerow_job (id, resource, resource_id, deletion_id, state, due_at, created_at) VALUES (2001, 'project', 301, 301, 'ready', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)), (2002, 'project', 302, 302, 'held', UTC_TIMESTAMP(6) + INTERVAL 1000 YEAR, UTC_TIMESTAMP(6))")
-		exec(t, db, "UPDATE onerow_job_archive SET resource_id = 303 WHERE id = 900")
+		dbtest.Exec(t, db, "INSERT INTO onerow_job (id, resource, resource_id, deletion_id, state, due_at, created_at) VALUES (2001, 'project', 301, 301, 'ready', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)), (2002, 'project', 302, 302, 'held', UTC_TIMESTAMP(6) + INTERVAL 1000 YEAR, UTC_TIMESTAMP(6))")
+		dbtest.Exec(t, db, "UPDATE onerow_job_archive SET resource_id = 303 WHERE id = 900")
 		if n, err := DeletionsToPurge(ctx, db, year, 5000); n != 497 || err != nil {
 			t.Errorf("%d to purge, %v", n, err)
 		}
@@ -96,7 +96,7 @@ func TestPurgeSkipped(t *testing.T) {
 	if err := finished(ctx, db, 1000, "'done'", "IF(i <= 2, 400, 1)"); err != nil {
 		t.Fatal(err)
 	}
-	exec(t, db, "INSERT INTO onerow_parked (job_id, table_name, row_key, error, state, parked_at) "+cost.Numbers(3000)+"SELECT IF(i = 3000, 3, 2), 'tag', i, 'e', 'skipped', UTC_TIMESTAMP(6) FROM numbers")
+	dbtest.Exec(t, db, "INSERT INTO onerow_parked (job_id, table_name, row_key, error, state, parked_at) "+cost.Numbers(3000)+"SELECT IF(i = 3000, 3, 2), 'tag', i, 'e', 'skipped', UTC_TIMESTAMP(6) FROM numbers")
 	n, more, err := dropJobs(ctx, db, year, []any{1, 2})
 	if left := count(t, db, "SELECT COUNT(*) FROM onerow_parked"); n != 0 || !more || err != nil || left != 2000 {
 		t.Errorf("%d jobs are gone, more is %t, %v, %d skipped rows are left", n, more, err, left)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
 func TestEnqueueOneOpenJob(t *testing.T) {
@@ -233,7 +234,7 @@ func TestList(t *testing.T) {
 			default:
 				add(Ready, job.ID)
 			}
-			exec(t, db, "INSERT INTO onerow_job_count VALUES (?, 'a', 2), (?, 'b', 3)", job.ID, job.ID)
+			dbtest.Exec(t, db, "INSERT INTO onerow_job_count VALUES (?, 'a', 2), (?, 'b', 3)", job.ID, job.ID)
 		}
 		for state, ids := range want {
 			slices.Reverse(ids)
@@ -303,7 +304,7 @@ func TestRetry(t *testing.T) {
 			t.Errorf("unknown: %v", err)
 		}
 		// Dead again, and a new deletion of the same row.
-		exec(t, db, "UPDATE onerow_job SET failures = 2 WHERE id = ?", job.ID)
+		dbtest.Exec(t, db, "UPDATE onerow_job SET failures = 2 WHERE id = ?", job.ID)
 		if _, err := w.RunOnce(ctx); err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -54,8 +55,8 @@ func TestAssetsOfRowsThatStay(t *testing.T) {
 							t.Fatal(err)
 						}
 					}
-					exec(t, db, "DELETE FROM hold")
-					exec(t, db, "DELETE FROM onerow_parked")
+					dbtest.Exec(t, db, "DELETE FROM hold")
+					dbtest.Exec(t, db, "DELETE FROM onerow_parked")
 					if got := finish(t, db, gallery, cfg, job.ID); got.State != Done || got.DeletedRows != 9 || store.list() != "[cover 1 file 1 file 2]" {
 						t.Errorf("%+v, deleted %s", got, store.list())
 					}
@@ -86,7 +87,7 @@ func TestAssetsOfOthersRows(t *testing.T) {
 				w, err := NewWorker(db, gallery, Config{Assets: store, Chunk: 1, OnProgress: func(Job) {
 					if !done {
 						done = true
-						exec(t, db, c.does)
+						dbtest.Exec(t, db, c.does)
 						w.atlas.mu.Lock()
 						defer w.atlas.mu.Unlock()
 						w.atlas.read = time.Time{}
@@ -129,7 +130,7 @@ func TestFenceBeforeAssets(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := &run{Worker: w, job: won.jobs[0], place: place{row: row{asset: "cover 1"}}}
-		exec(t, db, "UPDATE onerow_job SET token = token + 1 WHERE id = ?", job.ID)
+		dbtest.Exec(t, db, "UPDATE onerow_job SET token = token + 1 WHERE id = ?", job.ID)
 		if err := r.dropAssets(t.Context(), nil, true); !errors.Is(err, ErrLeaseLost) || store.names() > 0 {
 			t.Errorf("%v, deleted %s", err, store.list())
 		}

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"testing"
 	"time"
+
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
 // fallBack rebuilds the queue's table as tools for schema changes do: AUTO_INCREMENT of
@@ -16,7 +18,7 @@ func fallBack(t *testing.T, db *sql.DB) {
 		"CREATE TABLE copy_of_it LIKE onerow_job", "INSERT INTO copy_of_it SELECT * FROM onerow_job",
 		"RENAME TABLE onerow_job TO old_one, copy_of_it TO onerow_job", "DROP TABLE old_one",
 	} {
-		exec(t, db, stmt)
+		dbtest.Exec(t, db, stmt)
 	}
 }
 
@@ -35,8 +37,8 @@ func TestJobIDReused(t *testing.T) {
 		for id := int64(1); id <= 4; id++ {
 			old = append(old, get(t, db, id))
 		}
-		exec(t, db, "INSERT INTO onerow_parked (job_id, table_name, row_key, error, state, parked_at) VALUES (1, 'note', '1', 'x', 'skipped', UTC_TIMESTAMP(6))")
-		exec(t, db, "UPDATE onerow_job_plan SET fingerprint = 'another' WHERE job_id = 1")
+		dbtest.Exec(t, db, "INSERT INTO onerow_parked (job_id, table_name, row_key, error, state, parked_at) VALUES (1, 'note', '1', 'x', 'skipped', UTC_TIMESTAMP(6))")
+		dbtest.Exec(t, db, "UPDATE onerow_job_plan SET fingerprint = 'another' WHERE job_id = 1")
 		old[0] = get(t, db, 1)
 		fallBack(t, db)
 
@@ -133,7 +135,7 @@ func TestHold(t *testing.T) {
 		}
 		// The grace period of these ends while they are held.
 		job, _ = held(4, time.Hour)
-		exec(t, db, "UPDATE onerow_job SET due_at = due_at - INTERVAL 2 HOUR WHERE id = ?", job.ID)
+		dbtest.Exec(t, db, "UPDATE onerow_job SET due_at = due_at - INTERVAL 2 HOUR WHERE id = ?", job.ID)
 		drain(t, w)
 		if stats, err := ReadStats(ctx, db); err != nil || stats.Open[Held] != 1 || stats.OldestAge != 0 {
 			t.Errorf("%+v, %v", stats, err)
@@ -148,7 +150,7 @@ func TestHold(t *testing.T) {
 			t.Errorf("cancelled: %+v", got)
 		}
 		job, _ = held(5, time.Hour)
-		exec(t, db, "UPDATE onerow_job SET due_at = due_at - INTERVAL 2 HOUR WHERE id = ?", job.ID)
+		dbtest.Exec(t, db, "UPDATE onerow_job SET due_at = due_at - INTERVAL 2 HOUR WHERE id = ?", job.ID)
 		if got, err := Retry(ctx, db, job.ID); err != nil || got.State != Ready {
 			t.Errorf("retried after its grace period: %+v, %v", got, err)
 		}

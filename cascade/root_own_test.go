@@ -5,6 +5,8 @@ import (
 	"maps"
 	"strings"
 	"testing"
+
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
 // TestReusedRoot: AUTO_INCREMENT has fallen back, and a job finds a row of its root's id
@@ -38,7 +40,7 @@ func TestReusedRoot(t *testing.T) {
 				}
 				job := condemnFrom(t, db, 1, 0, c.from)
 				if c.from == "" {
-					exec(t, db, "DELETE FROM onerow_deletion")
+					dbtest.Exec(t, db, "DELETE FROM onerow_deletion")
 				}
 				for _, put := range c.after {
 					put(t, db)

@@ -73,8 +73,8 @@ func fillGone(t *testing.T, db *sql.DB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	exec(t, conn, "SET max_heap_table_size = 16384")
-	exec(t, conn, "CREATE TABLE gone (id BIGINT NOT NULL, filler CHAR(250) NOT NULL) ENGINE=MEMORY")
+	dbtest.Exec(t, conn, "SET max_heap_table_size = 16384")
+	dbtest.Exec(t, conn, "CREATE TABLE gone (id BIGINT NOT NULL, filler CHAR(250) NOT NULL) ENGINE=MEMORY")
 	var my *mysql.MySQLError
 	for !errors.As(err, &my) {
 		_, err = conn.ExecContext(t.Context(), "INSERT INTO gone VALUES (1, 'x')")
@@ -91,7 +91,7 @@ func TestFullTable(t *testing.T) {
 		project(t, db, 1)
 		insert(t, db, "note", map[string]any{"project_id": 1})
 		fillGone(t, db)
-		exec(t, db, "CREATE TRIGGER no_room AFTER DELETE ON note FOR EACH ROW INSERT INTO gone VALUES (OLD.id, 'x')")
+		dbtest.Exec(t, db, "CREATE TRIGGER no_room AFTER DELETE ON note FOR EACH ROW INSERT INTO gone VALUES (OLD.id, 'x')")
 		job := condemn(t, db, 1, 0)
 		w := worker(t, db, Config{MaxFailures: 2})
 		for range 3 {
@@ -103,7 +103,7 @@ func TestFullTable(t *testing.T) {
 		if got := get(t, db, job.ID); got.State != Ready || got.Failures != 0 || got.Parked != 0 || !strings.Contains(got.LastError, "1114") {
 			t.Errorf("%+v", got)
 		}
-		exec(t, db, "DROP TRIGGER no_room")
+		dbtest.Exec(t, db, "DROP TRIGGER no_room")
 		makeDue(t, db, job.ID)
 		drain(t, w)
 		if got := get(t, db, job.ID); got.State != Done {
@@ -126,7 +126,7 @@ func TestKilledStatement(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = holder.Rollback() }()
-		exec(t, holder, "UPDATE note SET project_id = 1, version = version + 1 WHERE project_id = 1")
+		dbtest.Exec(t, holder, "UPDATE note SET project_id = 1, version = version + 1 WHERE project_id = 1")
 		w := worker(t, db, Config{MaxFailures: 2})
 		for range 3 {
 			makeDue(t, db, job.ID)
@@ -140,7 +140,7 @@ func TestKilledStatement(t *testing.T) {
 				id = count(t, db, sqlWaitingFor, "DELETE%note%")
 				return id > 0, "no statement waits for the row"
 			})
-			exec(t, db, fmt.Sprintf("KILL QUERY %d", id))
+			dbtest.Exec(t, db, fmt.Sprintf("KILL QUERY %d", id))
 			if err := <-ended; !errors.Is(err, ErrServerState) {
 				t.Fatalf("%v; %d notes; %+v", err, count(t, db, "SELECT COUNT(*) FROM note"), get(t, db, job.ID))
 			}
@@ -171,7 +171,7 @@ func TestStatementTime(t *testing.T) {
 	for range 300 {
 		insert(t, db, "note", map[string]any{"project_id": 1})
 	}
-	exec(t, db, "CREATE TRIGGER slow BEFORE DELETE ON note FOR EACH ROW SET @slept = SLEEP(0.005)")
+	dbtest.Exec(t, db, "CREATE TRIGGER slow BEFORE DELETE ON note FOR EACH ROW SET @slept = SLEEP(0.005)")
 	job := condemn(t, db, 1, 0)
 	w := worker(t, db, Config{MaxFailures: 2})
 	for range 10 {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
 // TestServerStateOfOneJob: a state of the server that only one job meets ends its turn and not the others',
@@ -17,7 +19,7 @@ func TestServerStateOfOneJob(t *testing.T) {
 			insert(t, db, "note", map[string]any{"project_id": id + 1})
 		}
 		fillGone(t, db)
-		exec(t, db, `CREATE TRIGGER no_room AFTER DELETE ON note FOR EACH ROW
+		dbtest.Exec(t, db, `CREATE TRIGGER no_room AFTER DELETE ON note FOR EACH ROW
 			BEGIN IF OLD.project_id = 1 THEN INSERT INTO gone VALUES (OLD.id, 'x'); END IF; END`)
 		bad, second, third := condemn(t, db, 1, 0), condemn(t, db, 2, 0), condemn(t, db, 3, 0)
 		w := worker(t, db, Config{MaxFailures: 2})
@@ -43,7 +45,7 @@ func TestServerStateOfOneJob(t *testing.T) {
 		if got := get(t, db, bad.ID); got.State != Ready || got.Failures != 0 || got.Parked != 0 || !strings.Contains(got.LastError, "1114") {
 			t.Errorf("%+v", got)
 		}
-		exec(t, db, "DROP TRIGGER no_room")
+		dbtest.Exec(t, db, "DROP TRIGGER no_room")
 		makeDue(t, db, bad.ID)
 		drain(t, w)
 		if got := get(t, db, bad.ID); got.State != Done || len(w.setbacks.of) != 0 {

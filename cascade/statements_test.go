@@ -75,7 +75,7 @@ func TestStatements(t *testing.T) {
 		t.Fatal(err)
 	}
 	takes("giving a job back", 1, func() error { return w.release(ctx, c, c.jobs) })
-	exec(t, db, "DELETE FROM onerow_job")
+	dbtest.Exec(t, db, "DELETE FROM onerow_job")
 
 	// An empty project: claim, look for the root and, in both tables, for screens and
 	// in one for widgets, then the last batch: BEGIN, fence, the plan, notes, look for

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
 // jobStates are all states that a job can be in, and how it gets there from its grace period.
@@ -23,10 +24,10 @@ var jobStates = []struct {
 		}
 	}},
 	{"ready", func(t *testing.T, db *sql.DB, job Job) {
-		exec(t, db, "UPDATE onerow_job SET state = 'ready' WHERE id = ?", job.ID)
+		dbtest.Exec(t, db, "UPDATE onerow_job SET state = 'ready' WHERE id = ?", job.ID)
 	}},
 	{"running", func(t *testing.T, db *sql.DB, job Job) {
-		exec(t, db, "UPDATE onerow_job SET state = 'running', worker = 'w' WHERE id = ?", job.ID)
+		dbtest.Exec(t, db, "UPDATE onerow_job SET state = 'running', worker = 'w' WHERE id = ?", job.ID)
 	}},
 	{"done", archived(Done)}, {"dead", archived(Dead)}, {"leftovers", archived(Leftovers)}, {"cancelled", archived(Cancelled)},
 }

@@ -69,7 +69,7 @@ func TestStopWhileBlocked(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, table := range []string{"comment", "comment_archive"} {
-			exec(t, tx, fmt.Sprintf("SELECT id FROM %s FOR UPDATE", table))
+			dbtest.Exec(t, tx, fmt.Sprintf("SELECT id FROM %s FOR UPDATE", table))
 		}
 		took := stopIn(t, worker(t, db, Config{Lease: time.Hour}), func() {
 			dbtest.Eventually(t, 20*time.Second, func() (bool, string) {

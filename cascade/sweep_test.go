@@ -73,13 +73,13 @@ func TestSweepResources(t *testing.T) {
 		t.Run(fmt.Sprint("indexed ", indexed), func(t *testing.T) {
 			each(t, func(t *testing.T, db *sql.DB) {
 				if indexed {
-					exec(t, db, "ALTER TABLE screen ADD KEY (blob_key)")
-					exec(t, db, "ALTER TABLE screen_archive ADD KEY (blob_key)")
+					dbtest.Exec(t, db, "ALTER TABLE screen ADD KEY (blob_key)")
+					dbtest.Exec(t, db, "ALTER TABLE screen_archive ADD KEY (blob_key)")
 				}
 				grow(t, db, 1, 6, 0, 0, 0)
-				exec(t, db, "UPDATE screen SET updated_at = UTC_TIMESTAMP(6) - INTERVAL 2 DAY, blob_key = IF(id = 100004, '', blob_key)")
-				exec(t, db, "UPDATE screen_archive SET updated_at = UTC_TIMESTAMP(6) - INTERVAL 2 DAY, deletion_id = IF(id = 100003, 9, NULL)")
-				exec(t, db, "UPDATE screen_archive SET updated_at = UTC_TIMESTAMP(6) WHERE id = 100005")
+				dbtest.Exec(t, db, "UPDATE screen SET updated_at = UTC_TIMESTAMP(6) - INTERVAL 2 DAY, blob_key = IF(id = 100004, '', blob_key)")
+				dbtest.Exec(t, db, "UPDATE screen_archive SET updated_at = UTC_TIMESTAMP(6) - INTERVAL 2 DAY, deletion_id = IF(id = 100003, 9, NULL)")
+				dbtest.Exec(t, db, "UPDATE screen_archive SET updated_at = UTC_TIMESTAMP(6) WHERE id = 100005")
 				old := time.Now().Add(-48 * time.Hour)
 				objects := map[string]time.Time{"blob-100000": old, "blob-100003": old, "BLOB-100000": old, "blob-100000 ": old, "lost": old, "x'; --": old, "bad \xff": old,
 					"young": time.Now(), "blob-100004": old}
@@ -154,10 +154,10 @@ func TestSweepColumns(t *testing.T) {
 		"INSERT INTO raw VALUES ('z', 1, x'62616420ff'), ('y', 2, 'r\xc3\xa9'), ('y', 1, 'not there'), ('z', 2, NULL)",
 		"INSERT INTO west VALUES (1, 'caf\u00e9'), (2, '')",
 	} {
-		exec(t, db, stmt)
+		dbtest.Exec(t, db, stmt)
 	}
 	for i := range 1200 {
-		exec(t, db, fmt.Sprintf("INSERT INTO raw VALUES ('%c', %d, 'n%d')", 'y'+rune(i%2), 1000+i, i))
+		dbtest.Exec(t, db, fmt.Sprintf("INSERT INTO raw VALUES ('%c', %d, 'n%d')", 'y'+rune(i%2), 1000+i, i))
 	}
 	old := time.Now().Add(-48 * time.Hour)
 	b := &bucket{objects: map[string]time.Time{"bad \xff": old, "r\u00e9": old, "caf\u00e9": old, "cafe": old, "\u65e5\u672c": old}}

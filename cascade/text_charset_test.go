@@ -21,7 +21,7 @@ func TestTextsOfOthers(t *testing.T) {
 	if state, err := Paused(t.Context(), db); err != nil || state.Reason != text {
 		t.Errorf("%+v, %v", state, err)
 	}
-	exec(t, db, `INSERT INTO onerow_job (resource, resource_id, deletion_id, state, due_at, token, created_at)
+	dbtest.Exec(t, db, `INSERT INTO onerow_job (resource, resource_id, deletion_id, state, due_at, token, created_at)
 		VALUES ('user', '1', 1, 'running', UTC_TIMESTAMP(6), 7, UTC_TIMESTAMP(6))`)
 	var id int64
 	if err := db.QueryRowContext(t.Context(), "SELECT id FROM onerow_job").Scan(&id); err != nil {
@@ -56,7 +56,7 @@ func TestTextsOfOthers(t *testing.T) {
 	if err != nil || found.State != Held || found.LastError != text {
 		t.Errorf("%+v, %v", found, err)
 	}
-	exec(t, db, "UPDATE onerow_job SET state = 'running' WHERE id = ?", id)
+	dbtest.Exec(t, db, "UPDATE onerow_job SET state = 'running' WHERE id = ?", id)
 	if w.cfg.MaxFailures = 1; w.fail(t.Context(), Job{ID: id, Token: 7}, errors.New(text)) != nil {
 		t.Fatal("the job cannot die")
 	}

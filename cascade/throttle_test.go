@@ -35,7 +35,7 @@ func TestThreadsRunning(t *testing.T) {
 
 func TestQueryThrottle(t *testing.T) {
 	db := dbtest.Open(t)
-	exec(t, db, "CREATE TABLE busy (id INT PRIMARY KEY, why VARCHAR(80))")
+	dbtest.Exec(t, db, "CREATE TABLE busy (id INT PRIMARY KEY, why VARCHAR(80))")
 	for query, want := range map[string]string{
 		"SELECT NULL": "", "SELECT ''": "", "SELECT 0": "", "SELECT '0'": "", "SELECT why FROM busy": "",
 		"SELECT 'backup'": "backup", "SELECT 7": "7", "SELECT CONCAT('at ', '100%')": "at 100%",
@@ -44,7 +44,7 @@ func TestQueryThrottle(t *testing.T) {
 			t.Errorf("%s: %q, want %q", query, got, want)
 		}
 	}
-	exec(t, db, "INSERT INTO busy VALUES (1, 'a'), (2, 'b')")
+	dbtest.Exec(t, db, "INSERT INTO busy VALUES (1, 'a'), (2, 'b')")
 	for _, query := range []string{"SELECT why FROM busy", "SELECT id, why FROM busy WHERE id = 1", "SELECT nonsense", "DELETE FROM busy WHERE id = 1"} {
 		if reason, err := QueryThrottle(query).Reason(t.Context(), db); err == nil {
 			t.Errorf("%s: %q and no error", query, reason)
@@ -160,17 +160,17 @@ func TestReadStats(t *testing.T) {
 			condemn(t, db, id+10, time.Duration(id%2)*time.Hour)
 		}
 		job := condemn(t, db, 20, time.Hour)
-		exec(t, db, "UPDATE onerow_job SET due_at = UTC_TIMESTAMP(6) - INTERVAL 90 SECOND WHERE id = ?", job.ID)
-		exec(t, db, "UPDATE onerow_job SET state = 'running', due_at = UTC_TIMESTAMP(6) + INTERVAL 1 MINUTE WHERE resource_id = '10'")
-		exec(t, db, "UPDATE onerow_job SET state = 'held' WHERE resource_id = '11'")
+		dbtest.Exec(t, db, "UPDATE onerow_job SET due_at = UTC_TIMESTAMP(6) - INTERVAL 90 SECOND WHERE id = ?", job.ID)
+		dbtest.Exec(t, db, "UPDATE onerow_job SET state = 'running', due_at = UTC_TIMESTAMP(6) + INTERVAL 1 MINUTE WHERE resource_id = '10'")
+		dbtest.Exec(t, db, "UPDATE onerow_job SET state = 'held' WHERE resource_id = '11'")
 		_, ids := leftovers(t, db, 1, "1", "2")
 		leftovers(t, db, 2, "1")
 		if _, err := SkipParked(ctx, db, ids[0]); err != nil {
 			t.Fatal(err)
 		}
-		exec(t, db, `INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, batch_seq, failures, created_at, finished_at)
+		dbtest.Exec(t, db, `INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, batch_seq, failures, created_at, finished_at)
 VALUES (999, 'project', '999', 1, 'dead', UTC_TIMESTAMP(6), 1, 1, 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))`)
-		exec(t, db, "INSERT INTO onerow_worker (name, started_at, seen_at, beats) VALUES ('a', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), 1), ('b', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL 1 MINUTE, 1)")
+		dbtest.Exec(t, db, "INSERT INTO onerow_worker (name, started_at, seen_at, beats) VALUES ('a', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), 1), ('b', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL 1 MINUTE, 1)")
 		if err := Pause(ctx, db, "why"); err != nil {
 			t.Fatal(err)
 		}

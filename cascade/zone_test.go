@@ -94,13 +94,13 @@ func TestTimesInEachZone(t *testing.T) {
 		db, ctx := openForest(t, zone), t.Context()
 		w := quiet(t, worker(t, db, Config{Name: "w"}))
 		early, late := condemn(t, db, 1, time.Minute), condemn(t, db, 2, time.Hour)
-		exec(t, db, "UPDATE onerow_job SET due_at = due_at - INTERVAL 61 MINUTE WHERE id = ?", late.ID)
+		dbtest.Exec(t, db, "UPDATE onerow_job SET due_at = due_at - INTERVAL 61 MINUTE WHERE id = ?", late.ID)
 		for id, want := range map[int64]State{early.ID: Scheduled, late.ID: Ready} {
 			if got := get(t, db, id); got.State != want {
 				t.Errorf("%+v, want %s", got, want)
 			}
 		}
-		exec(t, db, `INSERT INTO onerow_worker (name, started_at, seen_at, throttle, job_id, beats)
+		dbtest.Exec(t, db, `INSERT INTO onerow_worker (name, started_at, seen_at, throttle, job_id, beats)
 SELECT name, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL minutes MINUTE, '', NULL, 1 FROM (SELECT 'here' AS name, 0 AS minutes UNION ALL SELECT 'away', 59 UNION ALL SELECT 'gone', 61) AS x`)
 		stats, err := ReadStats(ctx, db)
 		if err != nil || stats.Open[Scheduled] != 1 || stats.Open[Ready] != 1 || stats.OldestAge < time.Minute || stats.OldestAge > 10*time.Minute || stats.Workers != 1 {
@@ -136,7 +136,7 @@ func TestSweepGraceInEachZone(t *testing.T) {
 		db := openForest(t, zone)
 		for i, minutes := range []int{59, 61} {
 			insert(t, db, "screen", map[string]any{"id": i + 1, "project_id": 1, "blob_key": fmt.Sprint("b", minutes)})
-			exec(t, db, "UPDATE screen SET updated_at = updated_at - INTERVAL ? MINUTE WHERE blob_key = ?", minutes, fmt.Sprint("b", minutes))
+			dbtest.Exec(t, db, "UPDATE screen SET updated_at = updated_at - INTERVAL ? MINUTE WHERE blob_key = ?", minutes, fmt.Sprint("b", minutes))
 		}
 		b := &bucket{objects: map[string]time.Time{"young": time.Now().Add(-59 * time.Minute), "old": time.Now().Add(-61 * time.Minute)}}
 		if _, found := sweepOf(t, db, forest, b, SweepOptions{Grace: time.Hour}); !slices.Equal(found, []string{"old", "screen 2: b61"}) {

@@ -19,13 +19,13 @@ import (
 func filled(t *testing.T, rows int, level sql.IsolationLevel) string {
 	db, dsn := open(t, dbtest.Isolation(level))
 	const now, ago = "UTC_TIMESTAMP(6)", "UTC_TIMESTAMP(6) - INTERVAL 1 DAY"
-	exec(t, db, "INSERT INTO onerow_flow (flow, stage, request_id, call_token, claimed_at) "+cost.Numbers(rows)+"SELECT CONCAT('f', i), 'pay', 'r', '', "+now+" FROM numbers")
-	exec(t, db, "INSERT INTO onerow_flow_request (flow, stage, request_id, status, admitted_at) "+cost.Numbers(rows)+"SELECT CONCAT('f', i), 'pay', 'r', 'running', "+now+" FROM numbers")
-	exec(t, db, "INSERT INTO onerow_flow_request (flow, stage, request_id, status, admitted_at, ended_at) "+cost.Numbers(rows)+"SELECT 'old', 'pay', CONCAT('r', i), 'finished', "+ago+", "+ago+" FROM numbers")
+	dbtest.Exec(t, db, "INSERT INTO onerow_flow (flow, stage, request_id, call_token, claimed_at) "+cost.Numbers(rows)+"SELECT CONCAT('f', i), 'pay', 'r', '', "+now+" FROM numbers")
+	dbtest.Exec(t, db, "INSERT INTO onerow_flow_request (flow, stage, request_id, status, admitted_at) "+cost.Numbers(rows)+"SELECT CONCAT('f', i), 'pay', 'r', 'running', "+now+" FROM numbers")
+	dbtest.Exec(t, db, "INSERT INTO onerow_flow_request (flow, stage, request_id, status, admitted_at, ended_at) "+cost.Numbers(rows)+"SELECT 'old', 'pay', CONCAT('r', i), 'finished', "+ago+", "+ago+" FROM numbers")
 	steps := "INSERT INTO onerow_flow_step (step_id, created_at) " + cost.Numbers(rows) + "SELECT REPLACE(?, 'N', i), " + now + " FROM numbers"
-	exec(t, db, steps, must(flow.StepID(flow.Run{Flow: "fN", Stage: "pay", RequestID: "r"}, "card")))
-	exec(t, db, steps, must(flow.StepID(flow.Run{Flow: "old", Stage: "pay", RequestID: "rN"}, "card")))
-	exec(t, db, "ANALYZE TABLE onerow_flow, onerow_flow_request, onerow_flow_step")
+	dbtest.Exec(t, db, steps, must(flow.StepID(flow.Run{Flow: "fN", Stage: "pay", RequestID: "r"}, "card")))
+	dbtest.Exec(t, db, steps, must(flow.StepID(flow.Run{Flow: "old", Stage: "pay", RequestID: "rN"}, "card")))
+	dbtest.Exec(t, db, "ANALYZE TABLE onerow_flow, onerow_flow_request, onerow_flow_step")
 	return dsn
 }
 
@@ -98,10 +98,10 @@ func is(err, want error) error {
 func TestForgetCost(t *testing.T) {
 	filled := func(n int, level sql.IsolationLevel) string {
 		db, dsn := open(t, dbtest.Isolation(level))
-		exec(t, db, "INSERT INTO onerow_flow_request (flow, stage, request_id, status, admitted_at, ended_at) "+cost.Numbers(n)+
+		dbtest.Exec(t, db, "INSERT INTO onerow_flow_request (flow, stage, request_id, status, admitted_at, ended_at) "+cost.Numbers(n)+
 			"SELECT CONCAT('f', i), 's', i, 'finished', UTC_TIMESTAMP(6) - INTERVAL i SECOND, UTC_TIMESTAMP(6) - INTERVAL i SECOND FROM numbers")
-		exec(t, db, "INSERT INTO onerow_flow_step (step_id, created_at) SELECT CONCAT(\"'\", flow, \",'\", stage, \",'\", request_id, \",'a\"), admitted_at FROM onerow_flow_request")
-		exec(t, db, "ANALYZE TABLE onerow_flow_request, onerow_flow_step")
+		dbtest.Exec(t, db, "INSERT INTO onerow_flow_step (step_id, created_at) SELECT CONCAT(\"'\", flow, \",'\", stage, \",'\", request_id, \",'a\"), admitted_at FROM onerow_flow_request")
+		dbtest.Exec(t, db, "ANALYZE TABLE onerow_flow_request, onerow_flow_step")
 		return dsn
 	}
 	for _, level := range levels {
@@ -124,7 +124,7 @@ func TestForgetCost(t *testing.T) {
 	}
 	// The steps go with their requests.
 	db := dbtest.OpenDSN(t, filled(cost.Few, sql.LevelReadCommitted))
-	if n := must(flow.Forget(t.Context(), db, 500*time.Second, 1000)); n == 0 || int(n) != 1000-scan[int](t, db, "SELECT COUNT(*) FROM onerow_flow_step") {
+	if n := must(flow.Forget(t.Context(), db, 500*time.Second, 1000)); n == 0 || int(n) != 1000-dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM onerow_flow_step") {
 		t.Errorf("%d forgotten, and other steps", n)
 	}
 }

@@ -38,15 +38,15 @@ func TestEndedUnsaid(t *testing.T) {
 			must(flow.Claim(t.Context(), db, r(stage, "1")))
 		}
 		try(func(db *sql.DB) error { return second(flow.Supersede(t.Context(), db, r("a", "2"))) })
-		owned := scan[string](t, db, "SELECT GROUP_CONCAT(stage, request_id) FROM onerow_flow WHERE flow = ?", r("", "").Flow)
-		running := scan[string](t, db, "SELECT GROUP_CONCAT(stage, request_id) FROM onerow_flow_request WHERE flow = ? AND status = 'running'", r("", "").Flow)
+		owned := dbtest.Scan[string](t, db, "SELECT GROUP_CONCAT(stage, request_id) FROM onerow_flow WHERE flow = ?", r("", "").Flow)
+		running := dbtest.Scan[string](t, db, "SELECT GROUP_CONCAT(stage, request_id) FROM onerow_flow_request WHERE flow = ? AND status = 'running'", r("", "").Flow)
 		if owned != "a2" || running != "a2" {
 			t.Fatalf("flow %d, superseded: stages %q, running requests %q", i, owned, running)
 		}
 		must(flow.Claim(t.Context(), db, r("b", "2")))
 		try(func(db *sql.DB) error { return second(flow.Finish(t.Context(), db, r("a", "2"))) })
-		left := scan[int64](t, db, "SELECT COUNT(*) FROM onerow_flow WHERE flow = ?", r("", "").Flow)
-		open := scan[int64](t, db, "SELECT COUNT(*) FROM onerow_flow_request WHERE flow = ? AND status = 'running'", r("", "").Flow)
+		left := dbtest.Scan[int64](t, db, "SELECT COUNT(*) FROM onerow_flow WHERE flow = ?", r("", "").Flow)
+		open := dbtest.Scan[int64](t, db, "SELECT COUNT(*) FROM onerow_flow_request WHERE flow = ? AND status = 'running'", r("", "").Flow)
 		if left != 0 || open != 0 {
 			t.Fatalf("flow %d, finished: %d stages, %d running requests", i, left, open)
 		}

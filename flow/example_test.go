@@ -2,7 +2,6 @@ package flow_test
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"log"
@@ -10,8 +9,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/flow"
-	"github.com/onerow/onerow/internal/devdb"
-	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
 )
 
@@ -19,7 +17,7 @@ import (
 // old one's answer is recognised as stale.
 func Example() {
 	ctx := context.Background()
-	db, done := exampleDB(ctx) // sql.Open("mysql", "user:password@tcp(host:3306)/app")
+	db, done := dbtest.ExampleDB(ctx, migrations.Up) // sql.Open("mysql", "user:password@tcp(host:3306)/app")
 	defer done()
 
 	old := flow.Run{Flow: "cart/42", RequestID: "message-1"}
@@ -83,31 +81,4 @@ func ExampleOpen() {
 	// Output:
 	// 0d5e1c7a-41b8-4f0e-8a3e-5b7c2f9e6d10 0 cart 7 changed <nil>
 	// 5s 0d5e1c7a-41b8-4f0e-8a3e-5b7c2f9e6d10 1 <nil>
-}
-
-// exampleDB is a fresh schema on the server that the tests use.
-func exampleDB(ctx context.Context) (*sql.DB, func()) {
-	server, err := devdb.Start(ctx, devdb.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	name := fmt.Sprintf("onerow_t_%d_example", os.Getpid())
-	if err := server.CreateDatabase(ctx, name); err != nil {
-		log.Fatal(err)
-	}
-	db, err := sql.Open("mysql", server.DSN(name))
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := migrations.Up(ctx, db); err != nil {
-		log.Fatal(err)
-	}
-	return db, func() {
-		if _, err := db.ExecContext(ctx, "DROP DATABASE "+ident.Quote(name)); err != nil {
-			log.Print(err)
-		}
-		if err := errors.Join(db.Close(), server.Close()); err != nil {
-			log.Print(err)
-		}
-	}
 }

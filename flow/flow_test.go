@@ -65,7 +65,7 @@ func TestLife(t *testing.T) {
 
 				// The owner of any stage finishes all.
 				tx := must(db.BeginTx(ctx, nil))
-				scan[int](t, tx, "SELECT COUNT(*) FROM onerow_flow") // takes the snapshot
+				dbtest.Scan[int](t, tx, "SELECT COUNT(*) FROM onerow_flow") // takes the snapshot
 				res, err := flow.Finish(ctx, tx, run("pay", "b2"))
 				if err != nil || !res.Changed || res.Outcome != flow.Done {
 					t.Fatal(res, err)
@@ -80,7 +80,7 @@ func TestLife(t *testing.T) {
 					wantError(t, flow.Prove(ctx, db, r), flow.ErrFinished)
 				}
 				wantError(t, second(flow.Claim(ctx, db, a)), flow.ErrSuperseded)
-				if n := scan[int](t, db, "SELECT COUNT(*) FROM onerow_flow"); n != 0 {
+				if n := dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM onerow_flow"); n != 0 {
 					t.Fatalf("%d stages left", n)
 				}
 				wantOutcome(t, flow.Admitted)(flow.Claim(ctx, db, c))
@@ -107,13 +107,13 @@ func TestOldSnapshot(t *testing.T) {
 	ctx, a := t.Context(), run("", "a")
 	must(flow.Claim(ctx, db, a))
 	tx := must(db.BeginTx(ctx, nil))
-	scan[int](t, tx, "SELECT COUNT(*) FROM onerow_flow_request")
+	dbtest.Scan[int](t, tx, "SELECT COUNT(*) FROM onerow_flow_request")
 	must(flow.Finish(ctx, db, a))
 	wantOutcome(t, flow.Done)(flow.Claim(ctx, tx, a))
 	if err := tx.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	if n := scan[int](t, db, "SELECT COUNT(*) FROM onerow_flow"); n != 0 {
+	if n := dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM onerow_flow"); n != 0 {
 		t.Fatalf("%d stages", n)
 	}
 }
@@ -162,11 +162,11 @@ func TestSteps(t *testing.T) {
 	}
 	must(flow.Finish(ctx, db, b))
 	wantError(t, second(flow.Answer(ctx, db, fresh.ID, nil)), flow.ErrFinished)
-	if n := scan[int](t, db, "SELECT COUNT(*) FROM onerow_flow_step"); n != 3 {
+	if n := dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM onerow_flow_step"); n != 3 {
 		t.Fatal(n)
 	}
 	must(flow.Forget(ctx, db, -time.Second, 1))
-	if n := scan[int](t, db, "SELECT COUNT(*) FROM onerow_flow_step"); n != 1 {
+	if n := dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM onerow_flow_step"); n != 1 {
 		t.Fatalf("%d steps after the first run is forgotten", n)
 	}
 	for _, id := range []string{"", "x", "'a,'b,'c", "1,2,3,4", "','b,'c,'d"} {
@@ -252,10 +252,10 @@ func TestConditionalWrites(t *testing.T) {
 						wantError(t, write(r, -1), flow.ErrSuperseded)
 					}
 				}
-				if got := scan[int64](t, db, "SELECT total FROM cart"); got != 1000 {
+				if got := dbtest.Scan[int64](t, db, "SELECT total FROM cart"); got != 1000 {
 					t.Fatal(got)
 				}
-				if n := scan[int](t, db, "SELECT COUNT(*) FROM onerow_flow_request WHERE status = 'running'"); n != 1 {
+				if n := dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM onerow_flow_request WHERE status = 'running'"); n != 1 {
 					t.Fatalf("%d requests run", n)
 				}
 			})
@@ -278,7 +278,7 @@ func TestSupersedeWaits(t *testing.T) {
 					}
 				} else {
 					owns, args := a.Owns()
-					exec(t, tx, "UPDATE cart SET total = 1, version = version + 1 WHERE id = 42 AND "+owns, args...)
+					dbtest.Exec(t, tx, "UPDATE cart SET total = 1, version = version + 1 WHERE id = 42 AND "+owns, args...)
 				}
 				done := make(chan error, 1)
 				go func() { done <- second(flow.Supersede(ctx, db, run("", "b"))) }()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/flow"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
 // between is a pool on which something happens before its first transaction begins.
@@ -31,7 +32,7 @@ func TestForgetWhatRunsAgain(t *testing.T) {
 		ctx, r := t.Context(), run("", "a")
 		must(flow.Claim(ctx, db, r))
 		must(flow.Finish(ctx, db, r))
-		exec(t, db, "UPDATE onerow_flow_request SET ended_at = ended_at - INTERVAL 2 DAY")
+		dbtest.Exec(t, db, "UPDATE onerow_flow_request SET ended_at = ended_at - INTERVAL 2 DAY")
 		n, err := flow.Forget(ctx, &between{db, func() {
 			must(flow.Forget(ctx, db, 24*time.Hour, 10))
 			must(flow.Claim(ctx, db, r))
@@ -43,7 +44,7 @@ func TestForgetWhatRunsAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if steps := scan[int](t, db, "SELECT COUNT(*) FROM onerow_flow_step"); steps != 1 || scan[int](t, db, "SELECT COUNT(*) FROM onerow_flow_request") != 1 {
+		if steps := dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM onerow_flow_step"); steps != 1 || dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM onerow_flow_request") != 1 {
 			t.Errorf("ended again %v: %d forgotten, %d steps are left", ended, n, steps)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/flow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
@@ -23,25 +22,9 @@ func open(t testing.TB, opts ...dbtest.Option) (*sql.DB, string) {
 	if err := migrations.Up(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	exec(t, db, "CREATE TABLE cart (id BIGINT PRIMARY KEY, total BIGINT NOT NULL, version BIGINT NOT NULL) ENGINE=InnoDB")
-	exec(t, db, "INSERT INTO cart VALUES (42, 0, 1)")
+	dbtest.Exec(t, db, "CREATE TABLE cart (id BIGINT PRIMARY KEY, total BIGINT NOT NULL, version BIGINT NOT NULL) ENGINE=InnoDB")
+	dbtest.Exec(t, db, "INSERT INTO cart VALUES (42, 0, 1)")
 	return db, dsn
-}
-
-func exec(t testing.TB, db onerow.DB, query string, args ...any) {
-	t.Helper()
-	if _, err := db.ExecContext(t.Context(), query, args...); err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
-}
-
-func scan[T any](t testing.TB, db onerow.DB, query string, args ...any) T {
-	t.Helper()
-	var v T
-	if err := onerow.QueryRow(t.Context(), db, query, args, &v); err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
-	return v
 }
 
 func must[T any](v T, err error) T {

@@ -52,7 +52,7 @@ func TestClaimedUnderTheEnd(t *testing.T) {
 				}
 				wantError(t, flow.Prove(ctx, db, child), flow.ErrLost)
 				wantError(t, flow.Prove(ctx, db, cause), flow.ErrLost)
-				if n := scan[int](t, db, "SELECT COUNT(*) FROM onerow_flow WHERE stage <> ''"); n != 0 {
+				if n := dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM onerow_flow WHERE stage <> ''"); n != 0 {
 					t.Fatalf("%d stages survive", n)
 				}
 			})

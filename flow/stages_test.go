@@ -39,7 +39,7 @@ func TestOwnedSince(t *testing.T) {
 	db, _ := open(t, dbtest.Isolation(sql.LevelRepeatableRead), dbtest.StaleWrites())
 	ctx := t.Context()
 	tx := must(db.BeginTx(ctx, nil))
-	scan[int](t, tx, "SELECT COUNT(*) FROM onerow_flow")
+	dbtest.Scan[int](t, tx, "SELECT COUNT(*) FROM onerow_flow")
 	wantOutcome(t, flow.Admitted)(flow.Claim(ctx, db, run("", "a")))
 	wantError(t, second(flow.Claim(ctx, tx, run("", "b"))), flow.ErrOwned)
 	if err := tx.Rollback(); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/flow"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
 // TestFailedVerbLeavesNothing: a verb that fails for good after its first write has written nothing, also
@@ -33,7 +34,7 @@ func TestFailedVerbLeavesNothing(t *testing.T) {
 				must(flow.Claim(ctx, db, a))
 			}
 			state := func() string {
-				return fmt.Sprint(must(flow.Owners(ctx, db, a.Flow)), scan[string](t, db, "SELECT COALESCE(GROUP_CONCAT(request_id, status), '') FROM onerow_flow_request"))
+				return fmt.Sprint(must(flow.Owners(ctx, db, a.Flow)), dbtest.Scan[string](t, db, "SELECT COALESCE(GROUP_CONCAT(request_id, status), '') FROM onerow_flow_request"))
 			}
 			before := state()
 			must(db.ExecContext(ctx, "CREATE TRIGGER refuses BEFORE "+c.refuses+" FOR EACH ROW SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'not today'"))

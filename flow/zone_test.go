@@ -35,7 +35,7 @@ func TestForgetInEachZone(t *testing.T) {
 			r := run("", fmt.Sprint(i))
 			must(flow.Claim(ctx, db, r))
 			must(flow.Finish(ctx, db, r))
-			exec(t, db, "UPDATE onerow_flow_request SET ended_at = ended_at - INTERVAL ? MICROSECOND WHERE request_id = ?", old.Microseconds(), fmt.Sprint(i))
+			dbtest.Exec(t, db, "UPDATE onerow_flow_request SET ended_at = ended_at - INTERVAL ? MICROSECOND WHERE request_id = ?", old.Microseconds(), fmt.Sprint(i))
 		}
 		if n := must(flow.Forget(ctx, db, 24*time.Hour, 10)); n != 1 {
 			t.Errorf("%d were forgotten", n)

@@ -142,7 +142,7 @@ func newSized(b *testing.B, n int) *sized {
 			fmt.Fprintf(&rows, `%s('7', 'charge', '%s', 'complete', %d, '0123456789abcdef', 'filler', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), %s, 'json/1', '{"id":1,"amount":1}')`,
 				","[:min(at, 1)], f.hash, f.i+1, expires)
 		}
-		exec(b, db, sqlFill+rows.String())
+		dbtest.Exec(b, db, sqlFill+rows.String())
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &sized{db: db, keys: newKeys(b, idempotency.Config{}), n: n, cancel: cancel}

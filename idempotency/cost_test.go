@@ -18,13 +18,13 @@ import (
 // and as many admissions.
 func filled(t *testing.T, rows int, level sql.IsolationLevel) string {
 	db, dsn := open(t, dbtest.Isolation(level))
-	exec(t, db, "INSERT INTO onerow_key (tenant, operation, idem_key, status, attention, expected_completion, token, call_token, locked_by, created_at, locked_at, codec, result, expires_at) "+
+	dbtest.Exec(t, db, "INSERT INTO onerow_key (tenant, operation, idem_key, status, attention, expected_completion, token, call_token, locked_by, created_at, locked_at, codec, result, expires_at) "+
 		cost.Numbers(rows)+`SELECT '7', 'charge', CONCAT('k', i), ELT(1 + i % 6, 'complete', 'error', 'error', 'in_progress', 'in_progress', 'in_progress'), i % 6 = 1,
 		UTC_TIMESTAMP(6) + INTERVAL IF(i % 6 = 3, NULL, IF(i % 6 = 4, 3600, 0) - i) SECOND,
 		1, '', 'x', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), 'json', '{}', UTC_TIMESTAMP(6) + INTERVAL IF(i % 6 > 2, NULL, IF(i <= 24, -i, 86400)) SECOND FROM numbers`)
-	exec(t, db, "INSERT INTO onerow_admission (tenant, operation, idem_key, call_token, admitted_at, until_at) "+cost.Numbers(rows)+
+	dbtest.Exec(t, db, "INSERT INTO onerow_admission (tenant, operation, idem_key, call_token, admitted_at, until_at) "+cost.Numbers(rows)+
 		"SELECT '7', 'charge', CONCAT('k', i), '', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) + INTERVAL IF(i % 10 = 0, -i, 86400) SECOND FROM numbers")
-	exec(t, db, "ANALYZE TABLE onerow_key, onerow_admission")
+	dbtest.Exec(t, db, "ANALYZE TABLE onerow_key, onerow_admission")
 	return dsn
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
 )
 
@@ -49,7 +50,7 @@ func TestStatements(t *testing.T) {
 	expect("Do, KeyLast, replay", 4+fn, func() error { return do(db, "c", charge(1), idempotency.KeyLast()) })
 	expect("Do, KeyLast and LookFirst, replay", 1, func() error { return do(db, "c", charge(1), idempotency.KeyLast(), idempotency.LookFirst()) })
 	expect("Do, failed", 6, func() error { return fails(do(db, "d", permanent), idempotency.ErrFailed) })
-	exec(t, plain, "UPDATE onerow_key SET expires_at = UTC_TIMESTAMP(6)")
+	dbtest.Exec(t, plain, "UPDATE onerow_key SET expires_at = UTC_TIMESTAMP(6)")
 	expect("Do, free", 9+fn, func() error { return do(db, "a", charge(1)) })
 	tx := must(db.BeginTx(ctx, nil))
 	expect("Do in a transaction", 4+fn, func() error { return do(tx, "e", charge(1)) })
@@ -82,9 +83,9 @@ func TestStatements(t *testing.T) {
 	admit := func() error { _, err := keys.Admit(ctx, db, key("a"), time.Hour); return err }
 	expect("Admit", 1, admit)
 	expect("Admit, refused", 2, admit)
-	exec(t, plain, "UPDATE onerow_admission SET until_at = UTC_TIMESTAMP(6)")
+	dbtest.Exec(t, plain, "UPDATE onerow_admission SET until_at = UTC_TIMESTAMP(6)")
 	expect("Admit, after a window", 3, admit)
-	exec(t, plain, "UPDATE onerow_admission SET until_at = UTC_TIMESTAMP(6)")
+	dbtest.Exec(t, plain, "UPDATE onerow_admission SET until_at = UTC_TIMESTAMP(6)")
 	expect("Purge", 4, func() error { _, err := keys.Purge(ctx, db, 1000); return err })
 	expect("Purge of nothing", 2, func() error { _, err := keys.Purge(ctx, db, 1000); return err })
 	expect("List", 1, func() error { _, err := keys.List(ctx, db, idempotency.ListOptions{}); return err })

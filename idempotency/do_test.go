@@ -25,8 +25,8 @@ func eachVariant(t *testing.T, test func(t *testing.T, db *sql.DB, opts []idempo
 	eachLevel(t, func(t *testing.T, db *sql.DB) {
 		for name, opts := range variants {
 			t.Run(name, func(t *testing.T) {
-				exec(t, db, "DELETE FROM onerow_key")
-				exec(t, db, "DELETE FROM charge")
+				dbtest.Exec(t, db, "DELETE FROM onerow_key")
+				dbtest.Exec(t, db, "DELETE FROM charge")
 				test(t, db, opts)
 			})
 		}
@@ -66,7 +66,7 @@ func TestErrors(t *testing.T) {
 		if _, err := idempotency.Do(ctx, db, keys, key("a"), failing(same), opts...); !errors.Is(err, boom) || errors.Is(err, idempotency.ErrFailed) {
 			t.Fatalf("an error: %v", err)
 		}
-		if n := scan[int](t, db, "SELECT COUNT(*) FROM onerow_key"); n != 0 {
+		if n := dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM onerow_key"); n != 0 {
 			t.Fatalf("%d keys after an error", n)
 		}
 		if out, err := idempotency.Do(ctx, db, keys, key("a"), charge(5), opts...); err != nil || out.Replayed {
@@ -172,7 +172,7 @@ func TestExpiry(t *testing.T) {
 		if out := must(idempotency.Do(ctx, db, keys, key("a"), charge(2), opts...)); !out.Replayed {
 			t.Fatal("not replayed within the hour")
 		}
-		exec(t, db, "UPDATE onerow_key SET expires_at = UTC_TIMESTAMP(6)")
+		dbtest.Exec(t, db, "UPDATE onerow_key SET expires_at = UTC_TIMESTAMP(6)")
 		other := append([]idempotency.Option{idempotency.Payload("another"), idempotency.Keep(0)}, opts...)
 		out, err := idempotency.Do(ctx, db, keys, key("a"), charge(3), other...)
 		if err != nil || out.Replayed || out.Row.Amount != 3 {
@@ -193,10 +193,10 @@ func TestJoined(t *testing.T) {
 	eachVariant(t, func(t *testing.T, db *sql.DB, opts []idempotency.Option) {
 		keys, ctx := newKeys(t, idempotency.Config{Keep: time.Hour}), t.Context()
 		must(idempotency.Do(ctx, db, keys, key("expired"), charge(1), opts...))
-		exec(t, db, "UPDATE onerow_key SET expires_at = UTC_TIMESTAMP(6)")
+		dbtest.Exec(t, db, "UPDATE onerow_key SET expires_at = UTC_TIMESTAMP(6)")
 		must(idempotency.Do(ctx, db, keys, key("there"), charge(1), opts...))
 		tx := must(db.BeginTx(ctx, nil))
-		exec(t, tx, "INSERT INTO charge (amount) VALUES (100)")
+		dbtest.Exec(t, tx, "INSERT INTO charge (amount) VALUES (100)")
 		inner := func(ctx context.Context, tx *onerow.Tx) (int, error) { // a call within a call
 			out, err := idempotency.Do(ctx, tx, keys, key("inner"), charge(1), opts...)
 			return out.Row.Amount, errors.Join(err, idempotency.Permanent(errors.New("outer")))
@@ -217,10 +217,10 @@ func TestJoined(t *testing.T) {
 		if err := tx.Commit(); err != nil {
 			t.Fatal(err)
 		}
-		if got := scan[string](t, db, "SELECT GROUP_CONCAT(amount ORDER BY id) FROM charge"); got != "1,1,100,8" {
+		if got := dbtest.Scan[string](t, db, "SELECT GROUP_CONCAT(amount ORDER BY id) FROM charge"); got != "1,1,100,8" {
 			t.Errorf("charges %s", got)
 		}
-		got := scan[string](t, db, "SELECT GROUP_CONCAT(idem_key, ':', status, IF(expires_at <= UTC_TIMESTAMP(6), '!', '') ORDER BY idem_key) FROM onerow_key")
+		got := dbtest.Scan[string](t, db, "SELECT GROUP_CONCAT(idem_key, ':', status, IF(expires_at <= UTC_TIMESTAMP(6), '!', '') ORDER BY idem_key) FROM onerow_key")
 		if want := "expired:complete!,outer:error,there:complete,works:complete"; got != want {
 			t.Errorf("keys %s, want %s", got, want)
 		}

@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"log"
-	"os"
 	"time"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/idempotency"
-	"github.com/onerow/onerow/internal/devdb"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
 )
 
@@ -147,16 +146,8 @@ func check(err error) {
 
 // exampleDB is a fresh schema on the server that the tests use.
 func exampleDB(ctx context.Context) (*sql.DB, func()) {
-	server, err := devdb.Start(ctx, devdb.Options{})
-	check(err)
-	name := fmt.Sprintf("onerow_t_%d_example", os.Getpid())
-	check(server.CreateDatabase(ctx, name))
-	db, err := sql.Open("mysql", server.DSN(name))
-	check(err)
-	check(migrations.Up(ctx, db))
-	_, err = db.ExecContext(ctx, "CREATE TABLE customer_order (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, item VARCHAR(80) NOT NULL) ENGINE=InnoDB")
-	check(err)
-	return db, func() {
-		check(errors.Join(server.DropDatabase(ctx, name), db.Close(), server.Close()))
-	}
+	return dbtest.ExampleDB(ctx, migrations.Up, func(ctx context.Context, db *sql.DB) error {
+		_, err := db.ExecContext(ctx, "CREATE TABLE customer_order (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, item VARCHAR(80) NOT NULL) ENGINE=InnoDB")
+		return err
+	})
 }

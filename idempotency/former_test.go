@@ -9,6 +9,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
 func renamed(id string) idempotency.Key {
@@ -51,7 +52,7 @@ func TestFormerly(t *testing.T) {
 		if fresh.Key != renamed("new") {
 			t.Errorf("fresh work: %+v", fresh)
 		}
-		exec(t, db, "UPDATE onerow_key SET expires_at = UTC_TIMESTAMP(6) WHERE idem_key = 'done'")
+		dbtest.Exec(t, db, "UPDATE onerow_key SET expires_at = UTC_TIMESTAMP(6) WHERE idem_key = 'done'")
 		if out := must(idempotency.Do(ctx, db, keys, renamed("done"), charge(3), was("done"))); out.Replayed || out.Row.Amount != 3 {
 			t.Errorf("expired: %+v", out)
 		}
@@ -140,7 +141,7 @@ func TestFailWithResult(t *testing.T) {
 // it all the same.
 func TestTrigger(t *testing.T) {
 	db, _ := open(t)
-	exec(t, db, "CREATE TRIGGER seen BEFORE INSERT ON onerow_key FOR EACH ROW SET @seen = NEW.idem_key")
+	dbtest.Exec(t, db, "CREATE TRIGGER seen BEFORE INSERT ON onerow_key FOR EACH ROW SET @seen = NEW.idem_key")
 	keys := newKeys(t, idempotency.Config{})
 	claim := begun(t, db, keys, key("a"))
 	if err := keys.Complete(t.Context(), db, claim, receipt{ID: 1}); err != nil || claim.Token == 0 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
 // TestHolderInEveryState: the holder's verbs, with the token that the key has, write while the claim is in
@@ -15,7 +16,7 @@ func TestHolderInEveryState(t *testing.T) {
 	db, _ := open(t)
 	keys, ctx := newKeys(t, idempotency.Config{}), t.Context()
 	row := func() string {
-		return scan[string](t, db, `SELECT CONCAT_WS(' ', status, token, version, attention, COALESCE(HEX(result), '-'), COALESCE(error, '-'), COALESCE(expires_at, '-'),
+		return dbtest.Scan[string](t, db, `SELECT CONCAT_WS(' ', status, token, version, attention, COALESCE(HEX(result), '-'), COALESCE(error, '-'), COALESCE(expires_at, '-'),
  COALESCE(lease_until, '-'), COALESCE(expected_completion, '-'), COALESCE(completed_at, '-')) FROM onerow_key`)
 	}
 	open := map[string]bool{"in_progress": true, "overdue": true, "lease ended": true}
@@ -30,7 +31,7 @@ func TestHolderInEveryState(t *testing.T) {
 			},
 		} {
 			for _, old := range []bool{false, true} {
-				exec(t, db, "DELETE FROM onerow_key")
+				dbtest.Exec(t, db, "DELETE FROM onerow_key")
 				claim := begun(t, db, keys, key("a"), state.opts...)
 				if state.make != nil {
 					if err := state.make(t, db, keys, claim); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
 // errOutside is what an HTTP client answers; it looks like a lost connection of the database.
@@ -27,7 +28,7 @@ func TestJoinedLeavesNothing(t *testing.T) {
 				k := key(name + what)
 				before := charges(t, db)
 				err := onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
-					exec(t, tx, "UPDATE account SET balance = balance + 1")
+					dbtest.Exec(t, tx, "UPDATE account SET balance = balance + 1")
 					call(ctx, tx, func(ctx context.Context, f fn) error {
 						_, err := idempotency.Do(ctx, tx, keys, k, f, opts...)
 						return err

@@ -38,9 +38,9 @@ func open(t testing.TB, opts ...dbtest.Option) (*sql.DB, string) {
 	if err := migrations.Up(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	exec(t, db, "CREATE TABLE charge (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, amount INT NOT NULL) ENGINE=InnoDB")
-	exec(t, db, "CREATE TABLE account (id BIGINT NOT NULL PRIMARY KEY, balance INT NOT NULL) ENGINE=InnoDB")
-	exec(t, db, "INSERT INTO account (id, balance) VALUES (1, 0)")
+	dbtest.Exec(t, db, "CREATE TABLE charge (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, amount INT NOT NULL) ENGINE=InnoDB")
+	dbtest.Exec(t, db, "CREATE TABLE account (id BIGINT NOT NULL PRIMARY KEY, balance INT NOT NULL) ENGINE=InnoDB")
+	dbtest.Exec(t, db, "INSERT INTO account (id, balance) VALUES (1, 0)")
 	return db, dsn
 }
 
@@ -56,22 +56,6 @@ func quiet(t testing.TB, dsn string) *sql.DB {
 		}
 	})
 	return db
-}
-
-func exec(t testing.TB, db onerow.DB, query string, args ...any) {
-	t.Helper()
-	if _, err := db.ExecContext(t.Context(), query, args...); err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
-}
-
-func scan[T any](t testing.TB, db onerow.DB, query string, args ...any) T {
-	t.Helper()
-	var v T
-	if err := onerow.QueryRow(t.Context(), db, query, args, &v); err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
-	return v
 }
 
 func must[T any](v T, err error) T {
@@ -118,7 +102,7 @@ func charge(amount int) func(context.Context, *onerow.Tx) (receipt, error) {
 
 func charges(t testing.TB, db onerow.DB) int {
 	t.Helper()
-	return scan[int](t, db, "SELECT COUNT(*) FROM charge")
+	return dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM charge")
 }
 
 // begun is a claim that must be won.
@@ -135,7 +119,7 @@ func begun(t testing.TB, db onerow.DB, keys *idempotency.Keys, k idempotency.Key
 func leaseEnded(t testing.TB, db onerow.DB, k idempotency.Key) {
 	t.Helper()
 	dbtest.Eventually(t, 5*time.Second, func() (bool, string) {
-		return scan[bool](t, db, "SELECT lease_until <= UTC_TIMESTAMP(6) FROM onerow_key WHERE idem_key = ?", []byte(k.ID)), "the lease runs"
+		return dbtest.Scan[bool](t, db, "SELECT lease_until <= UTC_TIMESTAMP(6) FROM onerow_key WHERE idem_key = ?", []byte(k.ID)), "the lease runs"
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
 // keyStates are all the states that an operator can see, and how a key gets there. It was claimed with a
@@ -120,7 +121,7 @@ func TestOperatorInEveryState(t *testing.T) {
 	for _, state := range keyStates {
 		for n, action := range []string{idempotency.ActionRelease, idempotency.ActionComplete, idempotency.ActionExpire} {
 			t.Run(action+" "+state.name, func(t *testing.T) {
-				exec(t, db, "DELETE FROM onerow_key")
+				dbtest.Exec(t, db, "DELETE FROM onerow_key")
 				k := key("a")
 				claim := begun(t, db, keys, k, append([]idempotency.Option{idempotency.Payload(1)}, state.opts...)...)
 				if state.make != nil {
@@ -173,7 +174,7 @@ func TestOperatorInEveryState(t *testing.T) {
 				if audit := must(keys.Audit(ctx, db, k)); fmt.Sprint(audit[len(audit)-1].Action) != action {
 					t.Errorf("audit %+v", audit)
 				}
-				exec(t, db, "DELETE FROM onerow_key_audit")
+				dbtest.Exec(t, db, "DELETE FROM onerow_key_audit")
 			})
 		}
 	}

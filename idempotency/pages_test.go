@@ -24,7 +24,7 @@ func TestListPages(t *testing.T) {
 		}
 	}
 	for _, what := range []idempotency.Listed{idempotency.ListInProgress, idempotency.ListOverdue, idempotency.ListErrored, idempotency.ListFailed} {
-		exec(t, db, "DELETE FROM onerow_key")
+		dbtest.Exec(t, db, "DELETE FROM onerow_key")
 		for i := range all {
 			claim := begun(t, db, keys, all[len(all)-1-i], idempotency.Expect(time.Hour))
 			if what == idempotency.ListErrored || what == idempotency.ListFailed {
@@ -37,7 +37,7 @@ func TestListPages(t *testing.T) {
 			if at == "NULL" && what == idempotency.ListOverdue {
 				continue
 			}
-			exec(t, db, "UPDATE onerow_key SET expected_completion = "+at)
+			dbtest.Exec(t, db, "UPDATE onerow_key SET expected_completion = "+at)
 			entries := map[idempotency.Key]idempotency.Entry{}
 			dbtest.Pages(t, all, func(after idempotency.Key, limit int) (page []idempotency.Key) {
 				for _, e := range must(keys.List(ctx, db, idempotency.ListOptions{What: what, After: entries[after], Limit: limit})) {
@@ -57,15 +57,15 @@ func TestPurgePages(t *testing.T) {
 		for i := range 7 {
 			must(idempotency.Do(ctx, db, keys, key(fmt.Sprint(i)), charge(1), idempotency.Keep(time.Hour)))
 		}
-		exec(t, db, "UPDATE onerow_key SET expires_at = '2001-01-01' WHERE idem_key <> '3'")
+		dbtest.Exec(t, db, "UPDATE onerow_key SET expires_at = '2001-01-01' WHERE idem_key <> '3'")
 		purged := 0
 		for n := limit; n == limit; {
 			n = must(keys.Purge(ctx, db, limit))
 			purged += n
 		}
-		if left := scan[int](t, db, "SELECT COUNT(*) FROM onerow_key WHERE idem_key = '3'"); purged != 6 || left != 1 || scan[int](t, db, "SELECT COUNT(*) FROM onerow_key") != 1 {
+		if left := dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM onerow_key WHERE idem_key = '3'"); purged != 6 || left != 1 || dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM onerow_key") != 1 {
 			t.Errorf("in portions of %d: %d purged", limit, purged)
 		}
-		exec(t, db, "DELETE FROM onerow_key")
+		dbtest.Exec(t, db, "DELETE FROM onerow_key")
 	}
 }

@@ -55,7 +55,7 @@ func TestOneKey(t *testing.T) {
 // oneKey lets a first caller in, then 127 more, and returns how often the function was entered.
 func oneKey(t *testing.T, first, db *sql.DB, id string, cut <-chan struct{}) int {
 	t.Helper()
-	exec(t, db, "DELETE FROM charge")
+	dbtest.Exec(t, db, "DELETE FROM charge")
 	keys := newKeys(t, idempotency.Config{})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
 	defer cancel()

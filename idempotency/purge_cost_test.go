@@ -16,11 +16,11 @@ import (
 func aged(t *testing.T, n int, level sql.IsolationLevel) string {
 	db, dsn := open(t, dbtest.Isolation(level))
 	const moment = "UTC_TIMESTAMP(6) - INTERVAL i SECOND"
-	exec(t, db, "INSERT INTO onerow_key (tenant, operation, idem_key, status, token, call_token, locked_by, created_at, locked_at, expires_at) "+cost.Numbers(n)+
+	dbtest.Exec(t, db, "INSERT INTO onerow_key (tenant, operation, idem_key, status, token, call_token, locked_by, created_at, locked_at, expires_at) "+cost.Numbers(n)+
 		"SELECT i % 10, 'op', i * 7919 % 100003, 'complete', i, '', 'w', "+moment+", "+moment+", "+moment+" FROM numbers")
-	exec(t, db, "INSERT INTO onerow_admission "+cost.Numbers(n)+"SELECT i % 10, 'op', i * 7919 % 100003, '', "+moment+", "+moment+" FROM numbers")
-	exec(t, db, "INSERT INTO onerow_key_audit "+cost.Numbers(n)+"SELECT i % 10, 'op', i * 7919 % 100003, i, 'expire', 'complete', 'ann', 'why', "+moment+" FROM numbers")
-	exec(t, db, "ANALYZE TABLE onerow_key, onerow_admission, onerow_key_audit")
+	dbtest.Exec(t, db, "INSERT INTO onerow_admission "+cost.Numbers(n)+"SELECT i % 10, 'op', i * 7919 % 100003, '', "+moment+", "+moment+" FROM numbers")
+	dbtest.Exec(t, db, "INSERT INTO onerow_key_audit "+cost.Numbers(n)+"SELECT i % 10, 'op', i * 7919 % 100003, i, 'expire', 'complete', 'ann', 'why', "+moment+" FROM numbers")
+	dbtest.Exec(t, db, "ANALYZE TABLE onerow_key, onerow_admission, onerow_key_audit")
 	return dsn
 }
 
@@ -64,13 +64,13 @@ func TestPurgeCost(t *testing.T) {
 // TestPurgeAudits: the old ones go, oldest first.
 func TestPurgeAudits(t *testing.T) {
 	db, _ := open(t)
-	exec(t, db, "INSERT INTO onerow_key_audit "+cost.Numbers(1000)+"SELECT 't', 'op', i, i, 'expire', 'complete', 'ann', 'why', UTC_TIMESTAMP(6) - INTERVAL IF(i <= 300, 400, 1) DAY - INTERVAL i SECOND FROM numbers")
+	dbtest.Exec(t, db, "INSERT INTO onerow_key_audit "+cost.Numbers(1000)+"SELECT 't', 'op', i, i, 'expire', 'complete', 'ann', 'why', UTC_TIMESTAMP(6) - INTERVAL IF(i <= 300, 400, 1) DAY - INTERVAL i SECOND FROM numbers")
 	for _, want := range []int64{250, 50, 0} {
 		if n, err := idempotency.PurgeAudits(t.Context(), db, 399*24*time.Hour, 250); n != want || err != nil {
 			t.Errorf("purged %d, %v; want %d", n, err, want)
 		}
 	}
-	if n := scan[int](t, db, "SELECT COUNT(*) FROM onerow_key_audit WHERE idem_key + 0 > 300"); n != 700 {
+	if n := dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM onerow_key_audit WHERE idem_key + 0 > 300"); n != 700 {
 		t.Errorf("%d young ones are left", n)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
 func TestTwoSteps(t *testing.T) {
@@ -25,7 +26,7 @@ func TestTwoSteps(t *testing.T) {
 		if running.Holder != "tester" || running.Token != claim.Token || running.Overdue || running.RetryAfter < 59*time.Minute || running.Age > time.Minute {
 			t.Errorf("in progress: %+v", running)
 		}
-		if age := scan[int](t, db, "SELECT TIMESTAMPDIFF(SECOND, ?, UTC_TIMESTAMP())", running.Since.Format("2006-01-02 15:04:05")); age < 0 || age > 60 {
+		if age := dbtest.Scan[int](t, db, "SELECT TIMESTAMPDIFF(SECOND, ?, UTC_TIMESTAMP())", running.Since.Format("2006-01-02 15:04:05")); age < 0 || age > 60 {
 			t.Errorf("since %s, %d s ago", running.Since, age)
 		}
 		if _, err := idempotency.Do(ctx, db, keys, key("a"), charge(1)); !errors.Is(err, idempotency.ErrInProgress) {
@@ -127,7 +128,7 @@ func TestLeaseEnded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := scan[string](t, db, "SELECT GROUP_CONCAT(amount ORDER BY id) FROM charge"); got != "1,3" {
+		if got := dbtest.Scan[string](t, db, "SELECT GROUP_CONCAT(amount ORDER BY id) FROM charge"); got != "1,3" {
 			t.Errorf("charges %s", got)
 		}
 		if _, out, err := idempotency.Begin[receipt](ctx, db, keys, key("a")); err != nil || out.Row.ID != 3 {
@@ -224,7 +225,7 @@ func TestTokenSurvivesPurge(t *testing.T) {
 	if err := keys.Release(ctx, db, old); err != nil {
 		t.Fatal(err)
 	}
-	exec(t, db, "UPDATE onerow_key SET expires_at = UTC_TIMESTAMP(6)")
+	dbtest.Exec(t, db, "UPDATE onerow_key SET expires_at = UTC_TIMESTAMP(6)")
 	if n, err := keys.Purge(ctx, db, 10); n != 1 || err != nil {
 		t.Fatalf("purged %d, %v", n, err)
 	}

@@ -79,8 +79,8 @@ func TestCodecs(t *testing.T) {
 // TestSize: what is too large is refused or stored elsewhere, never cut.
 func TestSize(t *testing.T) {
 	eachVariant(t, func(t *testing.T, db *sql.DB, opts []idempotency.Option) {
-		exec(t, db, "CREATE TABLE IF NOT EXISTS blob_store (name VARCHAR(300) PRIMARY KEY, data LONGBLOB NOT NULL)")
-		exec(t, db, "DELETE FROM blob_store")
+		dbtest.Exec(t, db, "CREATE TABLE IF NOT EXISTS blob_store (name VARCHAR(300) PRIMARY KEY, data LONGBLOB NOT NULL)")
+		dbtest.Exec(t, db, "DELETE FROM blob_store")
 		ctx := t.Context()
 		sized := func(n int) func(context.Context, *onerow.Tx) (string, error) {
 			return func(ctx context.Context, tx *onerow.Tx) (string, error) {
@@ -106,7 +106,7 @@ func TestSize(t *testing.T) {
 				t.Errorf("%d bytes: %d", n, len(out.Row))
 			}
 		}
-		if n := scan[int](t, db, "SELECT COUNT(*) FROM blob_store"); n != 2 {
+		if n := dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM blob_store"); n != 2 {
 			t.Errorf("%d references", n)
 		}
 	})
@@ -168,7 +168,7 @@ func TestAdmit(t *testing.T) {
 		if admitted != 1 {
 			t.Errorf("%d of 32 were admitted", admitted)
 		}
-		exec(t, db, "UPDATE onerow_admission SET until_at = UTC_TIMESTAMP(6)")
+		dbtest.Exec(t, db, "UPDATE onerow_admission SET until_at = UTC_TIMESTAMP(6)")
 		for _, want := range []bool{true, false} {
 			if a := must(keys.Admit(ctx, db, key("a"), time.Hour)); a.Admitted != want {
 				t.Errorf("after the window: %+v", a)
@@ -204,7 +204,7 @@ func TestPurge(t *testing.T) {
 		if n, err := keys.Purge(ctx, db, 300); n != 0 || err != nil {
 			t.Fatalf("purged %d, %v", n, err)
 		}
-		if n := scan[int](t, db, "SELECT COUNT(*) FROM onerow_key"); n != 251 {
+		if n := dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM onerow_key"); n != 251 {
 			t.Errorf("%d keys stay", n)
 		}
 		if n := counts.of(idempotency.EventPurged); n != 251 {

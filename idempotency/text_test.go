@@ -17,8 +17,8 @@ func TestTexts(t *testing.T) {
 	plain, dsn := open(t)
 	for _, c := range [][3]string{{"utf8", "utf8_general_ci", "false"}, {"utf8", "utf8_general_ci", "true"}, {"latin1", "latin1_swedish_ci", "true"}, {"gbk", "gbk_chinese_ci", "false"}} {
 		t.Run(c[0]+" "+c[2], func(t *testing.T) {
-			exec(t, plain, "DELETE FROM onerow_key")
-			exec(t, plain, "DELETE FROM onerow_key_audit")
+			dbtest.Exec(t, plain, "DELETE FROM onerow_key")
+			dbtest.Exec(t, plain, "DELETE FROM onerow_key_audit")
 			texts(t, plain, dbtest.OpenDSN(t, dsnWith(t, dsn, c[0], c[1], c[2])))
 		})
 	}

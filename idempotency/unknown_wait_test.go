@@ -13,6 +13,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
 // waiting opens connections of which the first claim, or the COMMIT behind it, does not get the answer,
@@ -113,7 +114,7 @@ func TestUnknownAfterAWait(t *testing.T) {
 			if c.commit {
 				want = 1
 			}
-			if n := scan[int](t, db, "SELECT COUNT(*) FROM onerow_key"); n != 1 || charges(t, db) != want {
+			if n := dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM onerow_key"); n != 1 || charges(t, db) != want {
 				t.Errorf("%d keys, %d charges", n, charges(t, db))
 			}
 		})

@@ -59,11 +59,11 @@ func TestTimesInEachZone(t *testing.T) {
 		for _, id := range []string{"closed", "open"} {
 			must(keys.Admit(ctx, db, key(id), time.Hour))
 		}
-		exec(t, db, `UPDATE onerow_key SET lease_until = lease_until - INTERVAL 59 MINUTE, expected_completion = expected_completion - INTERVAL 59 MINUTE,
+		dbtest.Exec(t, db, `UPDATE onerow_key SET lease_until = lease_until - INTERVAL 59 MINUTE, expected_completion = expected_completion - INTERVAL 59 MINUTE,
  expires_at = expires_at - INTERVAL 59 MINUTE`)
-		exec(t, db, `UPDATE onerow_key SET lease_until = lease_until - INTERVAL 2 MINUTE, expected_completion = expected_completion - INTERVAL 2 MINUTE,
+		dbtest.Exec(t, db, `UPDATE onerow_key SET lease_until = lease_until - INTERVAL 2 MINUTE, expected_completion = expected_completion - INTERVAL 2 MINUTE,
  expires_at = expires_at - INTERVAL 2 MINUTE WHERE idem_key IN ('ended', 'expired')`)
-		exec(t, db, "UPDATE onerow_admission SET until_at = until_at - INTERVAL 60 MINUTE + INTERVAL IF(idem_key = 'open', -1, 1) MINUTE")
+		dbtest.Exec(t, db, "UPDATE onerow_admission SET until_at = until_at - INTERVAL 60 MINUTE + INTERVAL IF(idem_key = 'open', -1, 1) MINUTE")
 
 		if m := must(keys.Measure(ctx, db)); m.Overdue != 1 {
 			t.Errorf("measured %+v", m)
@@ -94,7 +94,7 @@ func TestTimesInEachZone(t *testing.T) {
 		if out := must(idempotency.Do(ctx, db, keys, key("kept"), charge(1))); !out.Replayed {
 			t.Error("a key was forgotten before its time")
 		}
-		exec(t, db, "UPDATE onerow_admission SET until_at = UTC_TIMESTAMP(6) + INTERVAL IF(idem_key = 'open', -1, 1) MINUTE")
+		dbtest.Exec(t, db, "UPDATE onerow_admission SET until_at = UTC_TIMESTAMP(6) + INTERVAL IF(idem_key = 'open', -1, 1) MINUTE")
 		if n := must(keys.Purge(ctx, db, 10)); n != 1 {
 			t.Errorf("purged %d admissions", n)
 		}

@@ -39,8 +39,8 @@ func TestByTimeColumn(t *testing.T) {
 				db, _ := open(t, dbtest.Param("clientFoundRows", setting), dbtest.Param("interpolateParams", setting))
 				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // that it ends is what is tested
 				defer cancel()
-				exec(t, db, "CREATE TABLE odd (id BIGINT PRIMARY KEY, points BIGINT NOT NULL, at_it "+tt.column+" NULL) ENGINE=InnoDB")
-				exec(t, db, "INSERT INTO odd (id, points) VALUES (1, 0)")
+				dbtest.Exec(t, db, "CREATE TABLE odd (id BIGINT PRIMARY KEY, points BIGINT NOT NULL, at_it "+tt.column+" NULL) ENGINE=InnoDB")
+				dbtest.Exec(t, db, "INSERT INTO odd (id, points) VALUES (1, 0)")
 				g := ordering.ByTime{Table: "odd", ID: "id", At: "at_it", Datetime: tt.datetime}
 				check(t, g.Verify(ctx, db), tt.says)
 				for n := 1; n <= 2; n++ {
@@ -50,7 +50,7 @@ func TestByTimeColumn(t *testing.T) {
 					}
 					check(t, err, tt.says)
 				}
-				if got := scan[int64](t, db, "SELECT points FROM odd"); got > 5 || tt.seen == 1 && got != 0 {
+				if got := dbtest.Scan[int64](t, db, "SELECT points FROM odd"); got > 5 || tt.seen == 1 && got != 0 {
 					t.Fatalf("two equal updates added %d", got)
 				}
 			}
@@ -75,7 +75,7 @@ func TestByTimeTrigger(t *testing.T) {
 	db, _ := open(t, dbtest.Param("clientFoundRows", "false"))
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	exec(t, db, "INSERT INTO runner (id, name, points, asked_us) VALUES (1, 'Ann', 0, 7)")
-	exec(t, db, "CREATE TRIGGER clock BEFORE UPDATE ON runner FOR EACH ROW SET NEW.asked_us = 7")
+	dbtest.Exec(t, db, "INSERT INTO runner (id, name, points, asked_us) VALUES (1, 'Ann', 0, 7)")
+	dbtest.Exec(t, db, "CREATE TRIGGER clock BEFORE UPDATE ON runner FOR EACH ROW SET NEW.asked_us = 7")
 	wantError(t, second(guards[0].Update(ctx, db, 1, now, ordering.Set("name", "Ann"))), ordering.ErrColumn)
 }

@@ -22,7 +22,7 @@ func TestByTime(t *testing.T) {
 		for _, setting := range []string{"true", "false"} {
 			db, _ := open(t, dbtest.Param("clientFoundRows", setting), dbtest.Param("interpolateParams", setting), dbtest.Param("loc", "Asia%2FTokyo"))
 			ctx := t.Context()
-			exec(t, db, "INSERT INTO runner (id, name, points) VALUES (1, 'Ann', 0)")
+			dbtest.Exec(t, db, "INSERT INTO runner (id, name, points) VALUES (1, 'Ann', 0)")
 			for i, step := range []struct {
 				at   time.Duration
 				name string
@@ -36,7 +36,7 @@ func TestByTime(t *testing.T) {
 					t.Fatalf("%s, step %d: %s, %v", g.At, i, out, err)
 				}
 			}
-			if got := scan[string](t, db, "SELECT CONCAT(name, points) FROM runner"); got != "E15" {
+			if got := dbtest.Scan[string](t, db, "SELECT CONCAT(name, points) FROM runner"); got != "E15" {
 				t.Fatal(got)
 			}
 			_, err := g.Update(ctx, db, 2, now, ordering.Set("name", "x"))
@@ -81,11 +81,11 @@ func TestOptimistic(t *testing.T) {
 	for _, level := range levels {
 		db, _ := open(t, dbtest.Isolation(level), dbtest.StaleWrites())
 		ctx, o := t.Context(), optimistic()
-		exec(t, db, "INSERT INTO runner (id, name, points) VALUES (1, 'Ann', 0)")
+		dbtest.Exec(t, db, "INSERT INTO runner (id, name, points) VALUES (1, 'Ann', 0)")
 		calls, disturb := 0, 1
 		decide := func(ctx context.Context, r runner) (runner, error) {
 			if calls++; calls <= disturb {
-				exec(t, db, "UPDATE runner SET points = points + 10, version = version + 1 WHERE id = 1")
+				dbtest.Exec(t, db, "UPDATE runner SET points = points + 10, version = version + 1 WHERE id = 1")
 			}
 			r.Points++
 			return r, nil

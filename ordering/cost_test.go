@@ -17,9 +17,9 @@ import (
 // kept is a schema with applied messages of ten streams, a second apart, and one parked for each ten.
 func kept(t *testing.T, messages int, level sql.IsolationLevel) string {
 	db, dsn := open(t, dbtest.Isolation(level))
-	exec(t, db, "INSERT INTO onerow_stream_message (consumer, stream, epoch, seq, applied, received_at) "+cost.Numbers(messages)+
+	dbtest.Exec(t, db, "INSERT INTO onerow_stream_message (consumer, stream, epoch, seq, applied, received_at) "+cost.Numbers(messages)+
 		"SELECT 'c', CONCAT('device/', i % 10), 1, i, i % 11 > 0, UTC_TIMESTAMP(6) - INTERVAL i SECOND FROM numbers")
-	exec(t, db, "ANALYZE TABLE onerow_stream_message")
+	dbtest.Exec(t, db, "ANALYZE TABLE onerow_stream_message")
 	return dsn
 }
 
@@ -48,8 +48,8 @@ func TestForgetCost(t *testing.T) {
 // TestForgetAll: Forget without a guard is for all consumers, and counts and limits them together.
 func TestForgetAll(t *testing.T) {
 	db := dbtest.OpenDSN(t, kept(t, cost.Few, sql.LevelReadCommitted))
-	exec(t, db, "UPDATE onerow_stream_message SET consumer = CONCAT('c', seq % 3)")
-	old := scan[int64](t, db, "SELECT COUNT(*) FROM onerow_stream_message WHERE applied = 1 AND seq > 700")
+	dbtest.Exec(t, db, "UPDATE onerow_stream_message SET consumer = CONCAT('c', seq % 3)")
+	old := dbtest.Scan[int64](t, db, "SELECT COUNT(*) FROM onerow_stream_message WHERE applied = 1 AND seq > 700")
 	if n := must(ordering.ToForget(t.Context(), db, 700*time.Second, 1000)); n < old {
 		t.Errorf("%d to forget, want %d", n, old)
 	}
@@ -60,10 +60,10 @@ func TestForgetAll(t *testing.T) {
 		t.Errorf("%d forgotten, want the limit", n)
 	}
 	must(ordering.Forget(t.Context(), db, 700*time.Second, 1000))
-	if n := scan[int](t, db, "SELECT COUNT(*) FROM onerow_stream_message WHERE seq > 700 AND applied = 1 OR seq < 600 AND applied = 1"); n != scan[int](t, db, "SELECT COUNT(*) FROM onerow_stream_message WHERE seq < 600 AND applied = 1") {
+	if n := dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM onerow_stream_message WHERE seq > 700 AND applied = 1 OR seq < 600 AND applied = 1"); n != dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM onerow_stream_message WHERE seq < 600 AND applied = 1") {
 		t.Errorf("%d old messages are left", n)
 	}
-	if n := scan[int](t, db, "SELECT COUNT(*) FROM onerow_stream_message WHERE applied = 0"); n != 90 {
+	if n := dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM onerow_stream_message WHERE applied = 0"); n != 90 {
 		t.Errorf("%d parked messages are left", n)
 	}
 }
@@ -93,14 +93,14 @@ func TestParkedCost(t *testing.T) {
 		for _, level := range levels {
 			parked := func(others int) string {
 				db, dsn := open(t, dbtest.Isolation(level))
-				exec(t, db, "INSERT INTO onerow_stream_message (consumer, stream, epoch, seq, applied, received_at) "+cost.Numbers(others)+
+				dbtest.Exec(t, db, "INSERT INTO onerow_stream_message (consumer, stream, epoch, seq, applied, received_at) "+cost.Numbers(others)+
 					"SELECT 'c', CONCAT('theirs/', i % 10), 1, i, 0, UTC_TIMESTAMP(6) FROM numbers")
-				exec(t, db, "INSERT INTO onerow_stream_message (consumer, stream, epoch, seq, applied, received_at) "+cost.Numbers(others)+
+				dbtest.Exec(t, db, "INSERT INTO onerow_stream_message (consumer, stream, epoch, seq, applied, received_at) "+cost.Numbers(others)+
 					"SELECT 'c', 'ours', 0, i, 1, UTC_TIMESTAMP(6) FROM numbers")
-				exec(t, db, "INSERT INTO onerow_stream_message (consumer, stream, epoch, seq, applied, received_at) "+cost.Numbers(1000)+
+				dbtest.Exec(t, db, "INSERT INTO onerow_stream_message (consumer, stream, epoch, seq, applied, received_at) "+cost.Numbers(1000)+
 					"SELECT 'c', 'ours', 1, i, i <= 500, UTC_TIMESTAMP(6) FROM numbers WHERE i <= 500 OR i BETWEEN 502 AND 510")
-				exec(t, db, "INSERT INTO onerow_stream (consumer, stream, epoch, last_seq, held, state, updated_at) VALUES ('c', 'ours', 1, 500, 9, '{}', UTC_TIMESTAMP(6))")
-				exec(t, db, "ANALYZE TABLE onerow_stream_message, onerow_stream")
+				dbtest.Exec(t, db, "INSERT INTO onerow_stream (consumer, stream, epoch, last_seq, held, state, updated_at) VALUES ('c', 'ours', 1, 500, 9, '{}', UTC_TIMESTAMP(6))")
+				dbtest.Exec(t, db, "ANALYZE TABLE onerow_stream_message, onerow_stream")
 				return dsn
 			}
 			for _, s := range cost.Flat(t, parked(cost.Few), parked(cost.Many(t)), call) {
@@ -116,18 +116,18 @@ func TestParkedCost(t *testing.T) {
 // this one, of which a tenth has parked messages, and as many dead letters of one queue and of another.
 func filled(t *testing.T, rows int, level sql.IsolationLevel) string {
 	db, dsn := open(t, dbtest.Isolation(level))
-	exec(t, db, "INSERT INTO onerow_stream (consumer, stream, epoch, last_seq, state, updated_at) VALUES ('c', 'ours', 1, ?, '{}', UTC_TIMESTAMP(6))", rows)
-	exec(t, db, "INSERT INTO onerow_stream_message (consumer, stream, epoch, seq, applied, received_at) "+cost.Numbers(rows)+
+	dbtest.Exec(t, db, "INSERT INTO onerow_stream (consumer, stream, epoch, last_seq, state, updated_at) VALUES ('c', 'ours', 1, ?, '{}', UTC_TIMESTAMP(6))", rows)
+	dbtest.Exec(t, db, "INSERT INTO onerow_stream_message (consumer, stream, epoch, seq, applied, received_at) "+cost.Numbers(rows)+
 		"SELECT 'c', 'ours', 1, i, 1, UTC_TIMESTAMP(6) - INTERVAL IF(i <= 20, 2, 0) DAY FROM numbers")
 	for _, consumer := range []string{"c", "d"} {
-		exec(t, db, "INSERT INTO onerow_stream (consumer, stream, epoch, last_seq, held, state, updated_at) "+cost.Numbers(rows)+
+		dbtest.Exec(t, db, "INSERT INTO onerow_stream (consumer, stream, epoch, last_seq, held, state, updated_at) "+cost.Numbers(rows)+
 			"SELECT ?, CONCAT('s', i), 1, 1, IF(i % 10 = 0, i, 0), '{}', UTC_TIMESTAMP(6) FROM numbers", consumer)
 	}
 	for _, queue := range []string{"q1", "q2"} {
-		exec(t, db, "INSERT INTO onerow_dead_letter (queue, message_id, payload, reason, parked_at) "+cost.Numbers(rows)+"SELECT ?, i, '', 'no', UTC_TIMESTAMP(6) FROM numbers", queue)
+		dbtest.Exec(t, db, "INSERT INTO onerow_dead_letter (queue, message_id, payload, reason, parked_at) "+cost.Numbers(rows)+"SELECT ?, i, '', 'no', UTC_TIMESTAMP(6) FROM numbers", queue)
 	}
-	exec(t, db, "INSERT INTO runner (id, name, points) "+cost.Numbers(rows)+"SELECT i, 'ann', 0 FROM numbers")
-	exec(t, db, "ANALYZE TABLE onerow_stream, onerow_stream_message, onerow_dead_letter, runner")
+	dbtest.Exec(t, db, "INSERT INTO runner (id, name, points) "+cost.Numbers(rows)+"SELECT i, 'ann', 0 FROM numbers")
+	dbtest.Exec(t, db, "ANALYZE TABLE onerow_stream, onerow_stream_message, onerow_dead_letter, runner")
 	return dsn
 }
 

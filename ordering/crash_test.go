@@ -196,7 +196,7 @@ func TestFaultsCatchTheNaiveTwins(t *testing.T) {
 // TestStatements holds the counts that doc.go states, BEGIN and COMMIT added.
 func TestStatements(t *testing.T) {
 	db, dsn := open(t)
-	exec(t, db, "INSERT INTO runner (id, name, points) VALUES (1, 'Ann', 0)")
+	dbtest.Exec(t, db, "INSERT INTO runner (id, name, points) VALUES (1, 'Ann', 0)")
 	counted, c := racetest.Counted(t, dsn)
 	ctx := t.Context()
 	expect := func(what string, want int, call func() error) {

@@ -34,7 +34,7 @@ func TestEndedUnsaid(t *testing.T) {
 		}
 		must(g.Release(t.Context(), db, stream, follow))
 		c := must(g.Read(t.Context(), db, stream))
-		if parked := scan[int64](t, db, "SELECT COUNT(*) FROM onerow_stream_message WHERE stream = ?", stream); c.State.Seen != "0.1 0.2 0.3 0.4 0.5 " || c.Held != 0 || parked != 0 {
+		if parked := dbtest.Scan[int64](t, db, "SELECT COUNT(*) FROM onerow_stream_message WHERE stream = ?", stream); c.State.Seen != "0.1 0.2 0.3 0.4 0.5 " || c.Held != 0 || parked != 0 {
 			t.Fatalf("stream %d: %+v, %d parked", i, c, parked)
 		}
 	}

@@ -2,16 +2,12 @@ package ordering_test
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"log"
-	"os"
 	"time"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/internal/devdb"
-	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/ordering"
 )
@@ -19,7 +15,7 @@ import (
 // A runner's messages come early, twice and late, and are applied once and in order.
 func Example() {
 	ctx := context.Background()
-	db, done := exampleDB(ctx) // sql.Open("mysql", "user:password@tcp(host:3306)/app")
+	db, done := dbtest.ExampleDB(ctx, migrations.Up) // sql.Open("mysql", "user:password@tcp(host:3306)/app")
 	defer done()
 
 	type totals struct{ Meters int }
@@ -47,7 +43,7 @@ func Example() {
 // An addition whose retry adds nothing.
 func ExampleByTime() {
 	ctx := context.Background()
-	db, done := exampleDB(ctx)
+	db, done := dbtest.ExampleDB(ctx, migrations.Up)
 	defer done()
 	for _, stmt := range []string{"CREATE TABLE score (id INT PRIMARY KEY, points INT, asked_us BIGINT)", "INSERT INTO score VALUES (7, 10, NULL)"} {
 		if _, err := db.ExecContext(ctx, stmt); err != nil {
@@ -67,31 +63,4 @@ func ExampleByTime() {
 	// applied <nil>
 	// duplicate <nil>
 	// 15 <nil>
-}
-
-// exampleDB is a fresh schema on the server that the tests use.
-func exampleDB(ctx context.Context) (*sql.DB, func()) {
-	server, err := devdb.Start(ctx, devdb.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	name := fmt.Sprintf("onerow_t_%d_example", os.Getpid())
-	if err := server.CreateDatabase(ctx, name); err != nil {
-		log.Fatal(err)
-	}
-	db, err := sql.Open("mysql", server.DSN(name))
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := migrations.Up(ctx, db); err != nil {
-		log.Fatal(err)
-	}
-	return db, func() {
-		if _, err := db.ExecContext(ctx, "DROP DATABASE "+ident.Quote(name)); err != nil {
-			log.Print(err)
-		}
-		if err := errors.Join(db.Close(), server.Close()); err != nil {
-			log.Print(err)
-		}
-	}
 }

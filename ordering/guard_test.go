@@ -76,8 +76,8 @@ func TestOutcomes(t *testing.T) {
 					t.Errorf("%s: %+v, want %q", way, got, c.trail)
 				}
 			}
-			parked := scan[int64](t, db, "SELECT COUNT(*) FROM onerow_stream_message WHERE applied = 0")
-			if counted := scan[int64](t, db, "SELECT COALESCE(SUM(held), 0) FROM onerow_stream"); parked != counted {
+			parked := dbtest.Scan[int64](t, db, "SELECT COUNT(*) FROM onerow_stream_message WHERE applied = 0")
+			if counted := dbtest.Scan[int64](t, db, "SELECT COALESCE(SUM(held), 0) FROM onerow_stream"); parked != counted {
 				t.Errorf("%d parked, %d counted", parked, counted)
 			}
 			_, err := g.Read(t.Context(), db, "nobody")
@@ -102,7 +102,7 @@ func TestArguments(t *testing.T) {
 	} {
 		wantError(t, err, ordering.ErrInvalidArgument)
 	}
-	exec(t, db, "INSERT INTO onerow_stream VALUES ('c', 'broken', 0, 0, 0, '[]', UTC_TIMESTAMP(6))")
+	dbtest.Exec(t, db, "INSERT INTO onerow_stream VALUES ('c', 'broken', 0, 0, 0, '[]', UTC_TIMESTAMP(6))")
 	wantError(t, second(g.Read(t.Context(), db, "broken")), ordering.ErrState)
 	bad := must(ordering.New[chan int](ordering.Config{Consumer: "c"}))
 	wantError(t, second(bad.Apply(t.Context(), db, ordering.Message{Stream: "s"},
@@ -193,7 +193,7 @@ func TestSkipAndForget(t *testing.T) {
 	if n := must(g.Forget(ctx, db, -1e9, 3)); n != 1 {
 		t.Fatal(n)
 	}
-	if n := scan[int](t, db, "SELECT COUNT(*) FROM onerow_stream_message"); n != 1 {
+	if n := dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM onerow_stream_message"); n != 1 {
 		t.Fatalf("%d messages, the parked one stays", n)
 	}
 }
@@ -204,10 +204,10 @@ func TestLongGap(t *testing.T) {
 	ctx := t.Context()
 	g := must(ordering.New[trail](ordering.Config{Consumer: "c", Mode: ordering.Hold, First: 1}))
 	must(g.Apply(ctx, db, ordering.Message{Stream: "s", Sequence: 3}, follow))
-	exec(t, db, `INSERT INTO onerow_stream_message (consumer, stream, epoch, seq, applied, received_at)
+	dbtest.Exec(t, db, `INSERT INTO onerow_stream_message (consumer, stream, epoch, seq, applied, received_at)
 		WITH RECURSIVE n AS (SELECT 4 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 900)
 		SELECT 'c', 's', 0, i, 0, UTC_TIMESTAMP(6) FROM n`)
-	exec(t, db, "UPDATE onerow_stream SET held = 898")
+	dbtest.Exec(t, db, "UPDATE onerow_stream SET held = 898")
 	must(g.Apply(ctx, db, ordering.Message{Stream: "s", Sequence: 2}, follow))
 	res := must(g.Apply(ctx, db, ordering.Message{Stream: "s", Sequence: 1}, follow))
 	if res.Released != 899 || res.Row.Last != 900 || res.Row.Held != 0 {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/ordering"
 )
 
@@ -61,7 +62,7 @@ func TestParkedBehindPoison(t *testing.T) {
 // not be text.
 func TestHostile(t *testing.T) {
 	db, _ := open(t)
-	exec(t, db, "INSERT INTO runner (id, name, points) VALUES (1, 'Ann', 0)")
+	dbtest.Exec(t, db, "INSERT INTO runner (id, name, points) VALUES (1, 'Ann', 0)")
 	for _, at := range []time.Time{{}, time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(400_000, 1, 1, 0, 0, 0, 0, time.UTC)} {
 		for _, g := range guards {
 			wantError(t, second(g.Update(t.Context(), db, 1, at, ordering.Add("points", 5))), ordering.ErrInvalidArgument)

@@ -36,25 +36,9 @@ func open(t testing.TB, opts ...dbtest.Option) (*sql.DB, string) {
 		t.Fatal(err)
 	}
 	for _, stmt := range runnerTables {
-		exec(t, db, stmt)
+		dbtest.Exec(t, db, stmt)
 	}
 	return db, dsn
-}
-
-func exec(t testing.TB, db onerow.DB, query string, args ...any) {
-	t.Helper()
-	if _, err := db.ExecContext(t.Context(), query, args...); err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
-}
-
-func scan[T any](t testing.TB, db onerow.DB, query string, args ...any) T {
-	t.Helper()
-	var v T
-	if err := onerow.QueryRow(t.Context(), db, query, args, &v); err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
-	return v
 }
 
 func must[T any](v T, err error) T {

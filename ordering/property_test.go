@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/ordering"
 )
 
@@ -98,7 +99,7 @@ func TestRunners(t *testing.T) {
 				redelivered := 0
 				for round := range 16 {
 					for _, table := range []string{"run", "tendency", "message"} {
-						exec(t, db, "DELETE FROM "+table)
+						dbtest.Exec(t, db, "DELETE FROM "+table)
 					}
 					messages, delivered := day(rnd, int64(round+1))
 					want := messages

@@ -25,7 +25,7 @@ func TestSnapshotRefused(t *testing.T) {
 	racetest.Refused(t, db, "SELECT COUNT(*) FROM onerow_stream", func() error { return apply(t.Context(), db, 2) },
 		func(ctx context.Context, tx *onerow.Tx) error { return apply(ctx, tx, 3) })
 
-	exec(t, db, "INSERT INTO runner (id, name, points) VALUES (1, 'Ann', 0)")
+	dbtest.Exec(t, db, "INSERT INTO runner (id, name, points) VALUES (1, 'Ann', 0)")
 	const faster = "UPDATE runner SET points = points + 10, version = version + 1 WHERE id = 1"
 	disturb := func() error { _, err := db.ExecContext(t.Context(), faster); return err }
 	add := func(_ context.Context, r runner) (runner, error) { r.Points++; return r, nil }
@@ -34,7 +34,7 @@ func TestSnapshotRefused(t *testing.T) {
 			_, err := optimistic().Update(ctx, tx, add)
 			return err
 		})
-	if n := scan[int](t, db, "SELECT points FROM runner"); dbtest.SnapshotIsolation(t) && n != 11 {
+	if n := dbtest.Scan[int](t, db, "SELECT points FROM runner"); dbtest.SnapshotIsolation(t) && n != 11 {
 		t.Errorf("%d points", n)
 	}
 }

@@ -15,7 +15,7 @@ func TestOldSnapshot(t *testing.T) {
 	g := must(ordering.New[trail](ordering.Config{Consumer: "c"}))
 	must(g.Apply(t.Context(), db, ordering.Message{Stream: "s", Sequence: 1}, follow))
 	tx := must(db.BeginTx(t.Context(), nil))
-	scan[int64](t, tx, "SELECT COUNT(*) FROM onerow_stream")
+	dbtest.Scan[int64](t, tx, "SELECT COUNT(*) FROM onerow_stream")
 	must(g.Apply(t.Context(), db, ordering.Message{Stream: "s", Sequence: 2}, follow))
 	if res := must(g.Apply(t.Context(), tx, ordering.Message{Stream: "s", Sequence: 2}, follow)); res.Outcome != ordering.Stale {
 		t.Errorf("the same message, in an old snapshot: %s", res.Outcome)

@@ -36,14 +36,14 @@ func TestForgetInEachZone(t *testing.T) {
 		for _, seq := range []int64{1, 2, 4} {
 			must(g.Apply(ctx, db, ordering.Message{Stream: "s", Sequence: seq}, follow))
 		}
-		exec(t, db, "UPDATE onerow_stream_message SET received_at = received_at - INTERVAL 24 HOUR + INTERVAL IF(seq = 1, -1, 1) MINUTE")
+		dbtest.Exec(t, db, "UPDATE onerow_stream_message SET received_at = received_at - INTERVAL 24 HOUR + INTERVAL IF(seq = 1, -1, 1) MINUTE")
 		if n := must(g.Forget(ctx, db, 24*time.Hour, 10)); n != 1 {
 			t.Errorf("%d were forgotten", n)
 		}
-		if n := scan[int](t, db, "SELECT SUM(seq) FROM onerow_stream_message"); n != 2+4 {
+		if n := dbtest.Scan[int](t, db, "SELECT SUM(seq) FROM onerow_stream_message"); n != 2+4 {
 			t.Errorf("the wrong one was forgotten: %d", n)
 		}
-		exec(t, db, "UPDATE onerow_stream SET updated_at = updated_at - INTERVAL 1 HOUR")
+		dbtest.Exec(t, db, "UPDATE onerow_stream SET updated_at = updated_at - INTERVAL 1 HOUR")
 		waiting := must(g.Waiting(ctx, db, 5))
 		if len(waiting) != 1 || waiting[0].Idle < time.Hour || waiting[0].Idle > time.Hour+10*time.Minute {
 			t.Errorf("waiting: %+v", waiting)

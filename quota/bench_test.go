@@ -21,7 +21,7 @@ func BenchmarkRecalculate(b *testing.B) {
 	setLimit(b, db, 7, 9_000)
 	const ten = `(SELECT 1 UNION ALL SELECT 1 UNION ALL SELECT 1 UNION ALL SELECT 1 UNION ALL SELECT 1
  UNION ALL SELECT 1 UNION ALL SELECT 1 UNION ALL SELECT 1 UNION ALL SELECT 1 UNION ALL SELECT 1)`
-	exec(b, db, fmt.Sprintf(`INSERT INTO project (user_id, created_at, updated_at)
+	dbtest.Exec(b, db, fmt.Sprintf(`INSERT INTO project (user_id, created_at, updated_at)
  SELECT 7, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM %[1]s a, %[1]s b, %[1]s c, %[1]s d`, ten))
 	recalculate(b, db, r, 7)
 	var toolkit, floor time.Duration

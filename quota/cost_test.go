@@ -19,14 +19,14 @@ import (
 func filled(t *testing.T, o order, rows int, level sql.IsolationLevel) string {
 	db, dsn := open(t, o, dbtest.Isolation(level))
 	for _, owner := range []string{"1", "1000 + i"} {
-		exec(t, db, "INSERT INTO project (user_id, position, is_over_quota, created_at, updated_at) "+cost.Numbers(rows)+
+		dbtest.Exec(t, db, "INSERT INTO project (user_id, position, is_over_quota, created_at, updated_at) "+cost.Numbers(rows)+
 			"SELECT "+owner+", i, "+owner+" = 1 AND i <> 3 AND i <> "+fmt.Sprint(rows-2)+", UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM numbers")
 	}
-	exec(t, db, "INSERT INTO onerow_quota_mark (resource, owner, created_at) "+cost.Numbers(rows)+"SELECT 'project', 1000 + i, UTC_TIMESTAMP(6) FROM numbers")
-	exec(t, db, "INSERT INTO onerow_quota_owner (resource, owner, generation, changed_at) "+cost.Numbers(rows)+"SELECT 'project', 1000 + i, 1, UTC_TIMESTAMP(6) FROM numbers")
-	exec(t, db, "INSERT INTO user (id, projects) "+cost.Numbers(rows)+"SELECT 1000 + i, 5 FROM numbers")
-	exec(t, db, "INSERT INTO user (id, projects) VALUES (1, 2)")
-	exec(t, db, "ANALYZE TABLE project, onerow_quota_mark, onerow_quota_owner, user")
+	dbtest.Exec(t, db, "INSERT INTO onerow_quota_mark (resource, owner, created_at) "+cost.Numbers(rows)+"SELECT 'project', 1000 + i, UTC_TIMESTAMP(6) FROM numbers")
+	dbtest.Exec(t, db, "INSERT INTO onerow_quota_owner (resource, owner, generation, changed_at) "+cost.Numbers(rows)+"SELECT 'project', 1000 + i, 1, UTC_TIMESTAMP(6) FROM numbers")
+	dbtest.Exec(t, db, "INSERT INTO user (id, projects) "+cost.Numbers(rows)+"SELECT 1000 + i, 5 FROM numbers")
+	dbtest.Exec(t, db, "INSERT INTO user (id, projects) VALUES (1, 2)")
+	dbtest.Exec(t, db, "ANALYZE TABLE project, onerow_quota_mark, onerow_quota_owner, user")
 	return dsn
 }
 

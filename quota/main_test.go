@@ -59,27 +59,9 @@ func open(t testing.TB, o order, opts ...dbtest.Option) (*sql.DB, string) {
 		t.Fatal(err)
 	}
 	for _, stmt := range append(o.plan().DDL(), "CREATE TABLE user (id BIGINT PRIMARY KEY, projects INT NULL) ENGINE=InnoDB") {
-		exec(t, db, stmt)
+		dbtest.Exec(t, db, stmt)
 	}
 	return db, dsn
-}
-
-func exec(t testing.TB, db onerow.DB, query string, args ...any) int64 {
-	t.Helper()
-	n, err := onerow.Affected(t.Context(), db, query, args...)
-	if err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
-	return n
-}
-
-func scan[T any](t testing.TB, db onerow.DB, query string, args ...any) T {
-	t.Helper()
-	var v T
-	if err := onerow.QueryRow(t.Context(), db, query, args, &v); err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
-	return v
 }
 
 const sqlAdd = `INSERT INTO project (user_id, position, created_at, updated_at) VALUES (?, ?, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))`
@@ -88,13 +70,13 @@ const sqlAdd = `INSERT INTO project (user_id, position, created_at, updated_at) 
 func add(t testing.TB, db onerow.DB, user int, positions ...float32) {
 	t.Helper()
 	for _, p := range positions {
-		exec(t, db, sqlAdd, user, p)
+		dbtest.Exec(t, db, sqlAdd, user, p)
 	}
 }
 
 func setLimit(t testing.TB, db onerow.DB, user int, limit any) {
 	t.Helper()
-	exec(t, db, "REPLACE INTO user (id, projects) VALUES (?, ?)", user, limit)
+	dbtest.Exec(t, db, "REPLACE INTO user (id, projects) VALUES (?, ?)", user, limit)
 }
 
 func recalculate(t testing.TB, db onerow.DB, r *quota.Rule, user int) quota.Result {
@@ -167,5 +149,5 @@ func wantFlags(t testing.TB, db onerow.DB, o order, user int) {
 }
 
 func marks(t testing.TB, db onerow.DB) int {
-	return scan[int](t, db, "SELECT COUNT(*) FROM onerow_quota_mark")
+	return dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM onerow_quota_mark")
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/quota"
 )
 
@@ -21,9 +22,9 @@ func TestRecheckPages(t *testing.T) {
 	}
 	for _, batch := range []int{1, 2, len(owners) - 1, len(owners), len(owners) + 1} {
 		// Far enough back for what a correction changes now to come behind all of them.
-		exec(t, db, "UPDATE onerow_quota_owner SET changed_at = UTC_TIMESTAMP(6) - INTERVAL 1 HOUR")
-		exec(t, db, "UPDATE onerow_quota_owner AS o JOIN (SELECT MIN(changed_at) AS at FROM onerow_quota_owner) AS m SET o.changed_at = m.at")
-		exec(t, db, "UPDATE project SET is_over_quota = 0 WHERE user_id <> 9")
+		dbtest.Exec(t, db, "UPDATE onerow_quota_owner SET changed_at = UTC_TIMESTAMP(6) - INTERVAL 1 HOUR")
+		dbtest.Exec(t, db, "UPDATE onerow_quota_owner AS o JOIN (SELECT MIN(changed_at) AS at FROM onerow_quota_owner) AS m SET o.changed_at = m.at")
+		dbtest.Exec(t, db, "UPDATE project SET is_over_quota = 0 WHERE user_id <> 9")
 		s := quota.NewSweeper(db, quota.Config{Batch: batch, Recheck: 2 * time.Hour, RecheckEvery: time.Hour}, r)
 		corrected := 0
 		for more := true; more; {

@@ -238,10 +238,10 @@ func TestJoined(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n := scan[int](t, tx, "SELECT COUNT(*) FROM project"); n != 2 { // the snapshot of REPEATABLE READ
+			if n := dbtest.Scan[int](t, tx, "SELECT COUNT(*) FROM project"); n != 2 { // the snapshot of REPEATABLE READ
 				t.Fatalf("%d rows", n)
 			}
-			exec(t, db, "DELETE FROM project WHERE is_over_quota = 0")
+			dbtest.Exec(t, db, "DELETE FROM project WHERE is_over_quota = 0")
 			recalculate(t, db, r, 7)
 			res, err := r.Recalculate(t.Context(), tx, 7)
 			if err != nil {

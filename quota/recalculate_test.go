@@ -34,17 +34,17 @@ func TestFlags(t *testing.T) {
 			for n, limit := range []any{3, 2, 3, 0, 1, nil, 7, 8, 9, -1, 5, -7, 0, 100} {
 				setLimit(t, db, 7, limit)
 				mark(t, db, 7)
-				before := scan[int](t, db, "SELECT COALESCE(SUM(is_over_quota), 0) FROM project")
+				before := dbtest.Scan[int](t, db, "SELECT COALESCE(SUM(is_over_quota), 0) FROM project")
 				res := recalculate(t, db, r, 7)
 				wantFlags(t, db, o, 7)
-				after := scan[int](t, db, "SELECT COALESCE(SUM(is_over_quota), 0) FROM project")
+				after := dbtest.Scan[int](t, db, "SELECT COALESCE(SUM(is_over_quota), 0) FROM project")
 				if want := max(before-after, after-before); res != (quota.Result{Changed: want, Marks: 1, Generation: int64(n + 1)}) {
 					t.Fatalf("limit %v: %+v, want %d changed", limit, res, want)
 				}
 				if res := recalculate(t, db, r, 8); n == 0 != (res.Changed == 2) {
 					t.Fatalf("user 8: %+v", res)
 				}
-				exec(t, db, "UPDATE onerow_quota_owner SET generation = ? WHERE owner = '7'", n+1)
+				dbtest.Exec(t, db, "UPDATE onerow_quota_owner SET generation = ? WHERE owner = '7'", n+1)
 			}
 			wantFlags(t, db, o, 8)
 		})
@@ -54,7 +54,7 @@ func TestFlags(t *testing.T) {
 // TestOwnersOfOtherKinds: text and bytes own rows as well, and the limit gets them as the sweep would.
 func TestOwnersOfOtherKinds(t *testing.T) {
 	db, _ := open(t, order{})
-	exec(t, db, "ALTER TABLE project MODIFY user_id VARBINARY(80) NOT NULL")
+	dbtest.Exec(t, db, "ALTER TABLE project MODIFY user_id VARBINARY(80) NOT NULL")
 	var got []any
 	r, err := quota.New(order{}.plan(), "project", func(_ context.Context, _ *onerow.Tx, owner any) (int, error) {
 		got = append(got, owner)
@@ -66,7 +66,7 @@ func TestOwnersOfOtherKinds(t *testing.T) {
 	type tenant string
 	for _, owner := range []any{tenant("o'brien, 50%"), []byte{0, 255, ','}} {
 		for range 3 {
-			exec(t, db, sqlAdd, owner, 0)
+			dbtest.Exec(t, db, sqlAdd, owner, 0)
 		}
 		if err := quota.Mark(t.Context(), db, "project", owner); err != nil {
 			t.Fatal(err)
@@ -75,7 +75,7 @@ func TestOwnersOfOtherKinds(t *testing.T) {
 	if _, err := quota.NewSweeper(db, quota.Config{Recheck: -1}, r).RunOnce(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if n := scan[int](t, db, "SELECT COALESCE(SUM(is_over_quota), 0) FROM project"); n != 4 || len(got) != 2 || got[0] != "o'brien, 50%" {
+	if n := dbtest.Scan[int](t, db, "SELECT COALESCE(SUM(is_over_quota), 0) FROM project"); n != 4 || len(got) != 2 || got[0] != "o'brien, 50%" {
 		t.Fatalf("%d rows over, owners %q", n, got)
 	}
 	if _, err := r.Recalculate(t.Context(), db, nil); !errors.Is(err, onerow.ErrInvalidKey) {
@@ -195,8 +195,8 @@ func TestManyMarksAndFlags(t *testing.T) {
 	thousands := func(n int) string {
 		return fmt.Sprintf(` FROM %[1]s a, %[1]s b, %[1]s c, %[1]s d, %[1]s e WHERE a.d + 10*b.d + 100*c.d + 1000*d.d + 10000*e.d < %[2]d`, digits, n)
 	}
-	exec(t, db, `INSERT INTO onerow_quota_mark (resource, owner, created_at) SELECT 'project', '7', UTC_TIMESTAMP(6)`+thousands(11_500))
-	exec(t, db, `INSERT INTO project (user_id, position, created_at, updated_at) SELECT 7, RAND(), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)`+thousands(12_300))
+	dbtest.Exec(t, db, `INSERT INTO onerow_quota_mark (resource, owner, created_at) SELECT 'project', '7', UTC_TIMESTAMP(6)`+thousands(11_500))
+	dbtest.Exec(t, db, `INSERT INTO project (user_id, position, created_at, updated_at) SELECT 7, RAND(), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)`+thousands(12_300))
 	setLimit(t, db, 7, 40)
 	counted, c := racetest.Counted(t, dsn)
 	log, err := crashtest.Count(c, func() error {
@@ -265,7 +265,7 @@ func TestWritesLockNothingElse(t *testing.T) {
 					mark(t, db, user)
 					add(t, db, user, 9)
 				}
-				exec(t, db, "UPDATE project SET version = version + 1 WHERE id = 1") // of user 6
+				dbtest.Exec(t, db, "UPDATE project SET version = version + 1 WHERE id = 1") // of user 6
 				return nil
 			})
 			if err != nil {

@@ -18,7 +18,7 @@ func TestSnapshotRefused(t *testing.T) {
 	add(t, db, 7, 1, 2)
 	recalculate(t, db, r, 7)
 	racetest.Refused(t, db, "SELECT COUNT(*) FROM project", func() error {
-		exec(t, db, "DELETE FROM project WHERE is_over_quota = 0")
+		dbtest.Exec(t, db, "DELETE FROM project WHERE is_over_quota = 0")
 		recalculate(t, db, r, 7)
 		return nil
 	}, func(ctx context.Context, tx *onerow.Tx) error { _, err := r.Recalculate(ctx, tx, 7); return err })

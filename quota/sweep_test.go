@@ -94,36 +94,36 @@ func TestRecheck(t *testing.T) {
 	run(s, quota.SweepResult{Recalculated: 2, Rechecked: 2})
 	run(s, quota.SweepResult{}) // the next lap is an hour away
 
-	exec(t, db, "UPDATE onerow_quota_owner SET changed_at = changed_at - INTERVAL 2 HOUR WHERE owner = '2'")
-	exec(t, db, "UPDATE onerow_quota_owner SET changed_at = '2001-01-01' + INTERVAL owner SECOND WHERE owner > '2'")
-	exec(t, db, "UPDATE project SET is_over_quota = 1 WHERE user_id IN (1, 2)")
-	before := scan[int](t, db, "SELECT SUM(generation) FROM onerow_quota_owner")
+	dbtest.Exec(t, db, "UPDATE onerow_quota_owner SET changed_at = changed_at - INTERVAL 2 HOUR WHERE owner = '2'")
+	dbtest.Exec(t, db, "UPDATE onerow_quota_owner SET changed_at = '2001-01-01' + INTERVAL owner SECOND WHERE owner > '2'")
+	dbtest.Exec(t, db, "UPDATE project SET is_over_quota = 1 WHERE user_id IN (1, 2)")
+	before := dbtest.Scan[int](t, db, "SELECT SUM(generation) FROM onerow_quota_owner")
 	run(quota.NewSweeper(db, config, r), quota.SweepResult{Rechecked: 1, Corrected: 1})
 	wantFlags(t, db, order{}, 1)
-	if n := scan[int](t, db, "SELECT SUM(generation) FROM onerow_quota_owner"); n != before+1 {
+	if n := dbtest.Scan[int](t, db, "SELECT SUM(generation) FROM onerow_quota_owner"); n != before+1 {
 		t.Errorf("%d generations, there were %d", n, before)
 	}
 	// Nobody looks at the others, until the window reaches them: then in pages, in the order of their change.
 	config.Recheck, config.RecheckEvery, config.Batch = 100*365*24*time.Hour, time.Nanosecond, 2
 	s = quota.NewSweeper(db, config, r)
 	run(s, quota.SweepResult{Rechecked: 2, More: true})
-	exec(t, db, "UPDATE project SET is_over_quota = 1 WHERE user_id = 5")
+	dbtest.Exec(t, db, "UPDATE project SET is_over_quota = 1 WHERE user_id = 5")
 	run(s, quota.SweepResult{Rechecked: 2, Corrected: 2, More: true}) // 5 and 2
 	run(s, quota.SweepResult{Rechecked: 2, More: true})               // 1, and 5 or 2, which changed just now
 	for user := 1; user <= 5; user++ {
 		wantFlags(t, db, order{}, user)
 	}
 
-	quiet := scan[string](t, db, "SELECT GROUP_CONCAT(owner, changed_at, generation ORDER BY owner) FROM onerow_quota_owner")
+	quiet := dbtest.Scan[string](t, db, "SELECT GROUP_CONCAT(owner, changed_at, generation ORDER BY owner) FROM onerow_quota_owner")
 	s = quota.NewSweeper(db, quota.Config{Recheck: 100 * 365 * 24 * time.Hour}, r)
 	run(s, quota.SweepResult{Rechecked: 5})
-	if now := scan[string](t, db, "SELECT GROUP_CONCAT(owner, changed_at, generation ORDER BY owner) FROM onerow_quota_owner"); now != quiet {
+	if now := dbtest.Scan[string](t, db, "SELECT GROUP_CONCAT(owner, changed_at, generation ORDER BY owner) FROM onerow_quota_owner"); now != quiet {
 		t.Errorf("a look that found nothing wrote: %s, before: %s", now, quiet)
 	}
 	if _, err := r.Recalculate(t.Context(), db, 1); err != nil {
 		t.Fatal(err)
 	}
-	if n := scan[int](t, db, "SELECT COUNT(*) FROM onerow_quota_owner WHERE INSTR(?, changed_at) > 0", quiet); n != 5 {
+	if n := dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM onerow_quota_owner WHERE INSTR(?, changed_at) > 0", quiet); n != 5 {
 		t.Errorf("a recalculation that found nothing counts as a change")
 	}
 }
@@ -172,7 +172,7 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	exec(t, tx, "UPDATE onerow_quota_owner SET generation = generation + 1")
+	dbtest.Exec(t, tx, "UPDATE onerow_quota_owner SET generation = generation + 1")
 	mark(t, db, 7)
 	dbtest.AwaitLock(t, db)
 	stop()

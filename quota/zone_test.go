@@ -37,11 +37,11 @@ func TestRecheckInEachZone(t *testing.T) {
 			add(t, db, user, 1, 2)
 			recalculate(t, db, r, user)
 		}
-		exec(t, db, "UPDATE onerow_quota_owner SET changed_at = '2001-01-01' WHERE owner = '3'")
-		exec(t, db, "UPDATE project SET is_over_quota = 0 WHERE user_id = 3")
+		dbtest.Exec(t, db, "UPDATE onerow_quota_owner SET changed_at = '2001-01-01' WHERE owner = '3'")
+		dbtest.Exec(t, db, "UPDATE project SET is_over_quota = 0 WHERE user_id = 3")
 		recalculate(t, db, r, 3) // changes rows, so the owner changed now
-		exec(t, db, "UPDATE onerow_quota_owner SET changed_at = changed_at - INTERVAL 60 MINUTE + INTERVAL IF(owner = '1', -1, 1) MINUTE")
-		exec(t, db, "UPDATE project SET is_over_quota = 0")
+		dbtest.Exec(t, db, "UPDATE onerow_quota_owner SET changed_at = changed_at - INTERVAL 60 MINUTE + INTERVAL IF(owner = '1', -1, 1) MINUTE")
+		dbtest.Exec(t, db, "UPDATE project SET is_over_quota = 0")
 		res, err := quota.NewSweeper(db, quota.Config{Batch: 5, Recheck: time.Hour, RecheckEvery: time.Hour}, r).RunOnce(t.Context())
 		if want := (quota.SweepResult{Rechecked: 2, Corrected: 2}); err != nil || res != want {
 			t.Errorf("%+v, %v; want %+v", res, err, want)

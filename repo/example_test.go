@@ -5,21 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"log"
-	"os"
 
-	"github.com/onerow/onerow/internal/devdb"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
-
-	"database/sql"
 )
 
 // A program from the declaration of a resource to a row that was archived and
 // brought back under another name.
 func Example() {
 	ctx := context.Background()
-	db, done := exampleDB(ctx) // sql.Open("mysql", "user:password@tcp(host:3306)/app")
+	db, done := dbtest.ExampleDB(ctx) // sql.Open("mysql", "user:password@tcp(host:3306)/app")
 	defer done()
 
 	type Project struct {
@@ -74,28 +71,4 @@ func Example() {
 	// Email Campaign (Copy 1) active <nil>
 	// true true <nil>
 	// false true <nil>
-}
-
-// exampleDB is a fresh schema on the server that the tests use.
-func exampleDB(ctx context.Context) (*sql.DB, func()) {
-	server, err := devdb.Start(ctx, devdb.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	name := fmt.Sprintf("onerow_t_%d_example", os.Getpid())
-	if err := server.CreateDatabase(ctx, name); err != nil {
-		log.Fatal(err)
-	}
-	db, err := sql.Open("mysql", server.DSN(name))
-	if err != nil {
-		log.Fatal(err)
-	}
-	return db, func() {
-		if _, err := db.ExecContext(ctx, "DROP DATABASE "+schema.Quote(name)); err != nil {
-			log.Print(err)
-		}
-		if err := errors.Join(db.Close(), server.Close()); err != nil {
-			log.Print(err)
-		}
-	}
 }

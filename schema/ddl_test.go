@@ -91,7 +91,7 @@ func TestDDLRuns(t *testing.T) {
 				}
 				strict := dbtest.Open(t, dbtest.Param("sql_mode", "%27"+strings.Trim(mode, "'")+"%27"))
 				for _, stmt := range plan.DDL() {
-					exec(t, strict, stmt)
+					dbtest.Exec(t, strict, stmt)
 				}
 			})
 		}

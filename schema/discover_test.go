@@ -29,7 +29,7 @@ func bare(t testing.TB, stmts ...string) *sql.DB {
 	t.Helper()
 	db := dbtest.Open(t)
 	for _, stmt := range stmts {
-		exec(t, db, stmt)
+		dbtest.Exec(t, db, stmt)
 	}
 	return db
 }
@@ -220,7 +220,7 @@ func TestOtherDatabases(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := dbtest.Open(t)
-	exec(t, other, "CREATE TABLE below (id INT PRIMARY KEY, a_id INT, CONSTRAINT far FOREIGN KEY (a_id) REFERENCES `"+name+"`.a (id) ON DELETE CASCADE)")
+	dbtest.Exec(t, other, "CREATE TABLE below (id INT PRIMARY KEY, a_id INT, CONSTRAINT far FOREIGN KEY (a_id) REFERENCES `"+name+"`.a (id) ON DELETE CASCADE)")
 	plan, notes, err := schema.Discover(t.Context(), db, []string{"a"})
 	if err != nil || len(plan.Tables) != 1 || len(notes) != 1 || !strings.Contains(notes[0].Text, `"far"`) || !strings.Contains(notes[0].Text, "from another database") {
 		t.Errorf("%+v, %+v, %v", plan, notes, err)
@@ -229,7 +229,7 @@ func TestOtherDatabases(t *testing.T) {
 	if len(found) != 1 || found[0].Table != "a" || found[0].Index != "far" || !strings.Contains(found[0].Fix, "DROP FOREIGN KEY `far`") {
 		t.Fatalf("%+v", found)
 	}
-	exec(t, db, found[0].SQL)
+	dbtest.Exec(t, db, found[0].SQL)
 	if found := own(t, db, plan); len(found) > 0 {
 		t.Error(found)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -66,7 +67,7 @@ func TestFingerprint(t *testing.T) {
 		{"ALTER TABLE staff DROP FOREIGN KEY works_in", true},
 		{"DROP TABLE scan", true},
 	} {
-		exec(t, db, c.stmt)
+		dbtest.Exec(t, db, c.stmt)
 		now := fingerprint(t, db, plan)
 		if (now != last) != c.changes {
 			t.Errorf("%s: changes: %v", c.stmt, now != last)
@@ -84,7 +85,7 @@ func TestInspectTables(t *testing.T) {
 	plan, tables := school()
 	db := open(t, schema.Plan{})
 	for _, stmt := range append(tables, "CREATE TABLE other (id INT PRIMARY KEY, grade INT, FOREIGN KEY (grade) REFERENCES grade (id))") {
-		exec(t, db, stmt)
+		dbtest.Exec(t, db, stmt)
 	}
 	whole, err := schema.Inspect(t.Context(), db)
 	if err != nil {

@@ -47,14 +47,7 @@ func open(t testing.TB, plan schema.Plan) *sql.DB {
 		t.Fatal(err)
 	}
 	for _, stmt := range plan.DDL() {
-		exec(t, db, stmt)
+		dbtest.Exec(t, db, stmt)
 	}
 	return db
-}
-
-func exec(t testing.TB, db *sql.DB, query string) {
-	t.Helper()
-	if _, err := db.ExecContext(t.Context(), query); err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
 }

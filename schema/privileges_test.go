@@ -22,7 +22,7 @@ func user(t testing.TB, db *sql.DB, suffix string, stmts ...string) (*sql.DB, st
 	name := suffix + strings.TrimPrefix(database, "onerow_t")
 	cfg := dbtest.Server(t).Config(database)
 	words := strings.NewReplacer("%u", "'"+name+"'@'%'", "%r", "'"+name+"_role'", "%d", "`"+database+"`")
-	exec(t, db, words.Replace("CREATE USER %u IDENTIFIED BY 'only some'"))
+	dbtest.Exec(t, db, words.Replace("CREATE USER %u IDENTIFIED BY 'only some'"))
 	t.Cleanup(func() {
 		root := dbtest.OpenDSN(t, cfg.FormatDSN())
 		for _, stmt := range []string{"DROP USER %u", "DROP ROLE IF EXISTS %r"} {
@@ -32,7 +32,7 @@ func user(t testing.TB, db *sql.DB, suffix string, stmts ...string) (*sql.DB, st
 		}
 	})
 	for _, stmt := range stmts {
-		exec(t, db, words.Replace(stmt))
+		dbtest.Exec(t, db, words.Replace(stmt))
 	}
 	return reopen(t, name, database), name, database
 }
@@ -51,7 +51,7 @@ func access(t testing.TB, db *sql.DB, plan schema.Plan) schema.Access {
 func TestPrivileges(t *testing.T) {
 	db := strange(t, shop...)
 	for _, stmt := range plain().DDL() {
-		exec(t, db, stmt)
+		dbtest.Exec(t, db, stmt)
 	}
 	plan, _, err := schema.Discover(t.Context(), db, []string{"store"})
 	if err != nil {
@@ -67,7 +67,7 @@ func TestPrivileges(t *testing.T) {
 		t.Fatalf("%d of %d: %+v", len(a.Missing), len(a.Needs), a)
 	}
 	for _, d := range a.Missing {
-		exec(t, db, d.SQL)
+		dbtest.Exec(t, db, d.SQL)
 	}
 	if a = access(t, worker, plan); len(a.Missing) != 0 {
 		t.Fatal(a.Missing)
@@ -82,15 +82,15 @@ func TestPrivileges(t *testing.T) {
 	for _, p := range a.Needs {
 		for _, right := range p.Rights {
 			on := " ON `" + database + "`." + schema.Quote(p.Table)
-			exec(t, db, "REVOKE "+right+on+" FROM "+a.User)
+			dbtest.Exec(t, db, "REVOKE "+right+on+" FROM "+a.User)
 			found := access(t, worker, plan).Missing
 			if len(found) != 1 || found[0].Table != p.Table || found[0].Fix != "GRANT "+right+on+" TO "+a.User {
 				t.Errorf("without %s%s: %v", right, on, found)
 			}
-			exec(t, db, "GRANT "+right+on+" TO "+a.User)
+			dbtest.Exec(t, db, "GRANT "+right+on+" TO "+a.User)
 		}
 	}
-	exec(t, db, "GRANT TRIGGER ON `"+database+"`.* TO "+a.User)
+	dbtest.Exec(t, db, "GRANT TRIGGER ON `"+database+"`.* TO "+a.User)
 	if a := access(t, reopen(t, name, database), plan); len(a.Blind) != 0 {
 		t.Error(a.Blind)
 	}

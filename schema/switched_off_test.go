@@ -17,7 +17,7 @@ func switchOff(t *testing.T, db *sql.DB, table, index string) (on string) {
 	if dbtest.Server(t).Engine() == devdb.MariaDB {
 		off, on = "IGNORED", "NOT IGNORED"
 	}
-	exec(t, db, "ALTER TABLE "+schema.Quote(table)+" ALTER INDEX "+schema.Quote(index)+" "+off)
+	dbtest.Exec(t, db, "ALTER TABLE "+schema.Quote(table)+" ALTER INDEX "+schema.Quote(index)+" "+off)
 	return on
 }
 
@@ -27,9 +27,9 @@ func TestSwitchedOffIndexes(t *testing.T) {
 	plan, tables := school()
 	db := open(t, schema.Plan{})
 	for _, stmt := range tables {
-		exec(t, db, stmt)
+		dbtest.Exec(t, db, stmt)
 	}
-	exec(t, db, "ALTER TABLE grade ADD COLUMN x INT, ADD KEY z_new (pupil, x)")
+	dbtest.Exec(t, db, "ALTER TABLE grade ADD COLUMN x INT, ADD KEY z_new (pupil, x)")
 	if got := differences(t, db, plan); len(got) > 0 {
 		t.Fatalf("%+v", got)
 	}
@@ -62,7 +62,7 @@ func TestSwitchedOffIndexes(t *testing.T) {
 	if len(got) != 1 || got[0].Index != "pupil" || !strings.HasSuffix(got[0].Fix, on) || !strings.Contains(got[0].Problem, "switched off") {
 		t.Fatalf("with none: %+v", got)
 	}
-	exec(t, db, got[0].SQL)
+	dbtest.Exec(t, db, got[0].SQL)
 	if got := differences(t, db, plan); len(got) > 0 {
 		t.Errorf("put right: %+v", got)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -21,27 +22,27 @@ func TestVerifySeesIDsThatAreGivenAgain(t *testing.T) {
 	db := open(t, plan)
 	cached := func() {
 		t.Helper()
-		exec(t, db, "DO (SELECT COUNT(auto_increment) FROM information_schema.tables WHERE table_schema = DATABASE())")
+		dbtest.Exec(t, db, "DO (SELECT COUNT(auto_increment) FROM information_schema.tables WHERE table_schema = DATABASE())")
 	}
 	rebuild := func() {
 		t.Helper()
 		for _, stmt := range []string{"CREATE TABLE project_new LIKE project", "INSERT INTO project_new SELECT * FROM project",
 			"RENAME TABLE project TO project_old, project_new TO project", "DROP TABLE project_old"} {
-			exec(t, db, stmt)
+			dbtest.Exec(t, db, stmt)
 		}
 	}
 	cached() // it is 1 now
 	for id := 1; id <= 5; id++ {
-		exec(t, db, fmt.Sprintf("INSERT INTO project (user_id, name, name_key, stem_key, created_at, updated_at, note) VALUES (1, 'p%[1]d', 'p%[1]d', 'p', NOW(6), NOW(6), '%[1]d')", id))
+		dbtest.Exec(t, db, fmt.Sprintf("INSERT INTO project (user_id, name, name_key, stem_key, created_at, updated_at, note) VALUES (1, 'p%[1]d', 'p%[1]d', 'p', NOW(6), NOW(6), '%[1]d')", id))
 	}
-	exec(t, db, "INSERT INTO project_archive SELECT *, NOW(6), NULL, NULL FROM project WHERE id > 3")
-	exec(t, db, "DELETE FROM project WHERE id > 3")
+	dbtest.Exec(t, db, "INSERT INTO project_archive SELECT *, NOW(6), NULL, NULL FROM project WHERE id > 3")
+	dbtest.Exec(t, db, "DELETE FROM project WHERE id > 3")
 	everyHandle(t, db, func(db onerow.DB) error { return schema.Verify(t.Context(), db, plan) })
 
 	for _, rows := range []string{"three rows", "none"} {
 		t.Run(rows, func(t *testing.T) {
 			if rows == "none" {
-				exec(t, db, "DELETE FROM project")
+				dbtest.Exec(t, db, "DELETE FROM project")
 			}
 			cached()
 			rebuild()
@@ -55,11 +56,11 @@ func TestVerifySeesIDsThatAreGivenAgain(t *testing.T) {
 				fix = detail.Differences[0].SQL
 				return nil
 			})
-			exec(t, db, fix)
+			dbtest.Exec(t, db, fix)
 			everyHandle(t, db, func(db onerow.DB) error { return schema.Verify(t.Context(), db, plan) })
 		})
 	}
-	exec(t, db, "INSERT INTO project (user_id, name, name_key, stem_key, created_at, updated_at) VALUES (1, 'n', 'n', 'n', NOW(6), NOW(6))")
+	dbtest.Exec(t, db, "INSERT INTO project (user_id, name, name_key, stem_key, created_at, updated_at) VALUES (1, 'n', 'n', 'n', NOW(6), NOW(6))")
 	var id int64
 	if err := db.QueryRowContext(t.Context(), "SELECT MAX(id) FROM project").Scan(&id); err != nil || id != 6 {
 		t.Errorf("the next row has the id %d: %v", id, err)
@@ -99,21 +100,21 @@ func TestVerifyCountersOfSteps(t *testing.T) {
 	plan.Resources = plan.Resources[:1]
 	db := open(t, plan)
 	db.SetMaxOpenConns(1)
-	exec(t, db, "SET SESSION auto_increment_increment = 10, SESSION auto_increment_offset = 3")
+	dbtest.Exec(t, db, "SET SESSION auto_increment_increment = 10, SESSION auto_increment_offset = 3")
 	for range 3 {
-		exec(t, db, "INSERT INTO project (user_id, name, name_key, stem_key, created_at, updated_at, note) SELECT 1, n, n, n, NOW(6), NOW(6), n FROM (SELECT CONCAT('p', COUNT(*)) AS n FROM project) AS x")
+		dbtest.Exec(t, db, "INSERT INTO project (user_id, name, name_key, stem_key, created_at, updated_at, note) SELECT 1, n, n, n, NOW(6), NOW(6), n FROM (SELECT CONCAT('p', COUNT(*)) AS n FROM project) AS x")
 	}
-	exec(t, db, "INSERT INTO project_archive SELECT *, NOW(6), NULL, NULL FROM project WHERE id = 23")
-	exec(t, db, "DELETE FROM project WHERE id = 23")
+	dbtest.Exec(t, db, "INSERT INTO project_archive SELECT *, NOW(6), NULL, NULL FROM project WHERE id = 23")
+	dbtest.Exec(t, db, "DELETE FROM project WHERE id = 23")
 	if found := differences(t, db, plan); found != nil {
 		t.Errorf("%v", found)
 	}
-	exec(t, db, "ALTER TABLE project AUTO_INCREMENT = 1") // behind the rows that there are, it cannot go
+	dbtest.Exec(t, db, "ALTER TABLE project AUTO_INCREMENT = 1") // behind the rows that there are, it cannot go
 	found := differences(t, db, plan)
 	if len(found) != 1 || found[0].SQL != "ALTER TABLE `project` AUTO_INCREMENT = 24" {
 		t.Fatalf("%v", found)
 	}
-	exec(t, db, found[0].SQL)
+	dbtest.Exec(t, db, found[0].SQL)
 	if found := differences(t, db, plan); found != nil {
 		t.Errorf("%v", found)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -106,7 +107,7 @@ func TestVerifyTables(t *testing.T) {
 			if !strings.Contains(found[i].SQL, c.fix) {
 				t.Errorf("the fix is %q, want %q", found[i].Fix, c.fix)
 			}
-			exec(t, db, found[i].SQL)
+			dbtest.Exec(t, db, found[i].SQL)
 			for _, d := range own(t, db, plan) {
 				if d == found[i] {
 					t.Errorf("after the fix: %v", d)
@@ -138,8 +139,8 @@ func TestVerifyTablesAllows(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Rows that stay are not deleted, so nothing keeps them.
-	exec(t, db, "CREATE TABLE kept (id INT PRIMARY KEY, grade_id INT NULL, FOREIGN KEY (grade_id) REFERENCES grade (id) ON DELETE SET NULL)")
-	exec(t, db, "CREATE TABLE below (id INT PRIMARY KEY, kept_id INT NULL, FOREIGN KEY (kept_id) REFERENCES kept (id) ON DELETE CASCADE)")
+	dbtest.Exec(t, db, "CREATE TABLE kept (id INT PRIMARY KEY, grade_id INT NULL, FOREIGN KEY (grade_id) REFERENCES grade (id) ON DELETE SET NULL)")
+	dbtest.Exec(t, db, "CREATE TABLE below (id INT PRIMARY KEY, kept_id INT NULL, FOREIGN KEY (kept_id) REFERENCES kept (id) ON DELETE CASCADE)")
 	plan.Tables = append(plan.Tables, schema.Table{Name: "kept", Key: []string{"id"}, Stays: true, Parents: []schema.Edge{{Table: "grade", Columns: []string{"grade_id"}, OnDelete: schema.OnDeleteDetach}}})
 	if err := schema.Verify(t.Context(), db, plan); err != nil {
 		t.Fatal(err)
@@ -162,14 +163,14 @@ func TestFurtherParents(t *testing.T) {
 	}
 	db := strange(t, "CREATE TABLE team (id INT PRIMARY KEY)")
 	for _, stmt := range plan.DDL() {
-		exec(t, db, stmt)
+		dbtest.Exec(t, db, stmt)
 	}
-	exec(t, db, "ALTER TABLE folder ADD FOREIGN KEY (team_id) REFERENCES team (id)")
+	dbtest.Exec(t, db, "ALTER TABLE folder ADD FOREIGN KEY (team_id) REFERENCES team (id)")
 	if err := schema.Verify(t.Context(), db, plan); err != nil {
 		t.Fatal(err)
 	}
 	for _, stmt := range []string{"ALTER TABLE folder_archive DROP KEY kind_about", "ALTER TABLE folder DROP KEY in_id", "ALTER TABLE folder_archive DROP KEY team_id", "ALTER TABLE folder MODIFY about BIGINT NOT NULL"} {
-		exec(t, db, stmt)
+		dbtest.Exec(t, db, stmt)
 	}
 	found := differences(t, db, plan)
 	for _, says := range []string{"no index has the columns (kind, about)", "no index has the columns (in_id)", "no index has the columns (team_id)", "it is NOT NULL, and the plan detaches it"} {

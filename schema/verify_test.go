@@ -104,7 +104,7 @@ func TestVerifyNamesEachDifference(t *testing.T) {
 				t.Fatalf("before: %v", found)
 			}
 			for _, stmt := range c.broken {
-				exec(t, db, stmt)
+				dbtest.Exec(t, db, stmt)
 			}
 			found := differences(t, db, plan)
 			i := slices.IndexFunc(found, func(d schema.Difference) bool {
@@ -124,7 +124,7 @@ func TestVerifyNamesEachDifference(t *testing.T) {
 			if !strings.Contains(found[i].SQL, c.fix) {
 				t.Errorf("the fix is %q, want %q", found[i].Fix, c.fix)
 			}
-			exec(t, db, found[i].SQL)
+			dbtest.Exec(t, db, found[i].SQL)
 			found = differences(t, db, plan)
 			if mended = found == nil; !mended {
 				t.Errorf("after the fix: %v", found)
@@ -151,11 +151,11 @@ func TestVerifyAllows(t *testing.T) {
 		"CREATE TRIGGER tr AFTER DELETE ON free FOR EACH ROW SET @x = 1",
 		"ALTER TABLE onerow_job ADD COLUMN of_a_later_version INT NULL, ADD INDEX more (state)",
 	} {
-		exec(t, db, stmt)
+		dbtest.Exec(t, db, stmt)
 	}
 	// Owners of another kind are the application's choice, when both tables agree.
 	for _, table := range []string{"screen", "screen_archive"} {
-		exec(t, db, "ALTER TABLE "+table+" MODIFY project_id VARBINARY(36) NOT NULL, MODIFY `blob` TEXT NULL")
+		dbtest.Exec(t, db, "ALTER TABLE "+table+" MODIFY project_id VARBINARY(36) NOT NULL, MODIFY `blob` TEXT NULL")
 	}
 	if err := schema.Verify(t.Context(), db, plan); err != nil {
 		t.Fatal(err)
@@ -222,20 +222,20 @@ func TestVerifyAsAReader(t *testing.T) {
 	}
 	user := "r_" + name
 	cfg := dbtest.Server(t).Config(name)
-	exec(t, db, "CREATE USER '"+user+"'@'%' IDENTIFIED BY 'only reads'")
+	dbtest.Exec(t, db, "CREATE USER '"+user+"'@'%' IDENTIFIED BY 'only reads'")
 	t.Cleanup(func() {
 		if _, err := dbtest.OpenDSN(t, cfg.FormatDSN()).ExecContext(context.Background(), "DROP USER '"+user+"'@'%'"); err != nil {
 			t.Error(err)
 		}
 	})
-	exec(t, db, "GRANT SELECT ON `"+name+"`.* TO '"+user+"'@'%'")
+	dbtest.Exec(t, db, "GRANT SELECT ON `"+name+"`.* TO '"+user+"'@'%'")
 	asReader := dbtest.Server(t).Config(name)
 	asReader.User, asReader.Passwd, asReader.AllowNativePasswords = user, "only reads", true
 	reader := dbtest.OpenDSN(t, asReader.FormatDSN())
 	if err := schema.Verify(t.Context(), reader, plan); err != nil {
 		t.Fatal(err)
 	}
-	exec(t, db, "ALTER TABLE project DROP INDEX one_name, MODIFY name_key VARCHAR(200) NOT NULL")
+	dbtest.Exec(t, db, "ALTER TABLE project DROP INDEX one_name, MODIFY name_key VARCHAR(200) NOT NULL")
 	if found := differences(t, reader, plan); len(found) != 2 {
 		t.Errorf("%v", found)
 	}

@@ -17,7 +17,7 @@ import (
 func BenchmarkClaim(b *testing.B) {
 	db, _ := open(b)
 	db.SetMaxOpenConns(16)
-	exec(b, db, "INSERT INTO onerow_serial VALUES ('floor', 1, 1)")
+	dbtest.Exec(b, db, "INSERT INTO onerow_serial VALUES ('floor', 1, 1)")
 	var id atomic.Int64
 	for _, amount := range []int64{1, 10} {
 		for _, way := range []struct {

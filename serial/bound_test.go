@@ -5,6 +5,8 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
 // TestVoidEnds: where something keeps a claim from being voided, Void says so instead of trying for ever.
@@ -12,7 +14,7 @@ func TestVoidEnds(t *testing.T) {
 	db, _ := open(t)
 	s := series(t, "bound")
 	must(s.Claim(t.Context(), db, "k", 1))
-	exec(t, db, "CREATE TRIGGER never BEFORE UPDATE ON onerow_serial_claim FOR EACH ROW SET NEW.voided_at = NULL")
+	dbtest.Exec(t, db, "CREATE TRIGGER never BEFORE UPDATE ON onerow_serial_claim FOR EACH ROW SET NEW.voided_at = NULL")
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	if res, err := s.Void(ctx, db, "k", "spilled"); err == nil || errors.Is(err, context.DeadlineExceeded) {

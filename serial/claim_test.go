@@ -75,11 +75,11 @@ func TestArguments(t *testing.T) {
 		wantError(t, err, serial.ErrInvalidArgument)
 	}
 	// A counter at its end refuses, and keeps nothing.
-	exec(t, db, "INSERT INTO onerow_serial VALUES ('s', 1, ?)", int64(math.MaxInt64)-1)
+	dbtest.Exec(t, db, "INSERT INTO onerow_serial VALUES ('s', 1, ?)", int64(math.MaxInt64)-1)
 	if err := second(s.Claim(ctx, db, "k", 5)); err == nil {
 		t.Fatal("numbers beyond the end")
 	}
-	if n := scan[int](t, db, "SELECT COUNT(*) FROM onerow_serial_claim"); n != 0 {
+	if n := dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM onerow_serial_claim"); n != 0 {
 		t.Fatalf("%d claims", n)
 	}
 }
@@ -101,7 +101,7 @@ func TestJoined(t *testing.T) {
 				t.Fatal(err)
 			}
 			tx = must(db.BeginTx(ctx, nil))
-			scan[int](t, tx, "SELECT COUNT(*) FROM onerow_serial_claim") // takes the snapshot
+			dbtest.Scan[int](t, tx, "SELECT COUNT(*) FROM onerow_serial_claim") // takes the snapshot
 			must(s.Claim(ctx, db, "b", 3))
 			if res := must(s.Claim(ctx, tx, "b", 3)); !res.Replayed || res.Row.To != 3 {
 				t.Fatal(res)
@@ -122,14 +122,14 @@ func TestJoined(t *testing.T) {
 // TestHalfClaim: a caller committed although Claim had failed: the claim gets its numbers with the next call.
 func TestHalfClaim(t *testing.T) {
 	db, _ := open(t)
-	exec(t, db, `INSERT INTO onerow_serial_claim (series, claim_key, amount, call_token, claimed_at) VALUES ('s', 'k', 2, REPEAT('x', 16), UTC_TIMESTAMP(6))`)
+	dbtest.Exec(t, db, `INSERT INTO onerow_serial_claim (series, claim_key, amount, call_token, claimed_at) VALUES ('s', 'k', 2, REPEAT('x', 16), UTC_TIMESTAMP(6))`)
 	s := series(t, "s")
 	_, err := s.Void(t.Context(), db, "k", "")
 	wantError(t, err, serial.ErrNoClaim)
 	if res := must(s.Claim(t.Context(), db, "other", 2)); res.Replayed || res.Row.To != 2 {
 		t.Fatal(res)
 	}
-	if n := scan[int](t, db, "SELECT COUNT(*) FROM onerow_serial_claim WHERE claim_key = 'k' AND from_no IS NULL"); n != 1 {
+	if n := dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM onerow_serial_claim WHERE claim_key = 'k' AND from_no IS NULL"); n != 1 {
 		t.Error("another claim has given it numbers")
 	}
 	if res := must(s.Claim(t.Context(), db, "k", 2)); res.Replayed || res.Row.To != 4 {
@@ -147,7 +147,7 @@ func TestVoidedSince(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := scan[int](t, tx, "SELECT COUNT(*) FROM onerow_serial_claim WHERE voided_at IS NULL"); n != 1 {
+	if n := dbtest.Scan[int](t, tx, "SELECT COUNT(*) FROM onerow_serial_claim WHERE voided_at IS NULL"); n != 1 {
 		t.Fatal(n)
 	}
 	must(s.Void(t.Context(), db, "k", "the first"))
@@ -198,7 +198,7 @@ func TestRace(t *testing.T) {
 			if found := must(cards.Gaps(ctx, db, "s")); found != nil {
 				t.Errorf("postcards: %+v", found)
 			}
-			if n := scan[int64](t, db, "SELECT COUNT(*) FROM postcard"); n != 80 {
+			if n := dbtest.Scan[int64](t, db, "SELECT COUNT(*) FROM postcard"); n != 80 {
 				t.Errorf("%d postcards", n)
 			}
 		})

@@ -13,13 +13,13 @@ import (
 // filled is a schema with as many series of one claim, and one series of as many claims.
 func filled(t *testing.T, rows int, level sql.IsolationLevel) string {
 	db, dsn := open(t, dbtest.Isolation(level))
-	exec(t, db, "INSERT INTO onerow_serial (series, first_no, next_no) "+cost.Numbers(rows)+"SELECT CONCAT('s', i), 1, 2 FROM numbers")
-	exec(t, db, "INSERT INTO onerow_serial (series, first_no, next_no) VALUES ('big', 1, ?)", rows+1)
+	dbtest.Exec(t, db, "INSERT INTO onerow_serial (series, first_no, next_no) "+cost.Numbers(rows)+"SELECT CONCAT('s', i), 1, 2 FROM numbers")
+	dbtest.Exec(t, db, "INSERT INTO onerow_serial (series, first_no, next_no) VALUES ('big', 1, ?)", rows+1)
 	for _, claim := range []string{"CONCAT('s', i), 'k', 1, 1, 1", "'big', CONCAT('k', i), 1, i, i"} {
-		exec(t, db, "INSERT INTO onerow_serial_claim (series, claim_key, amount, from_no, to_no, call_token, claimed_at) "+cost.Numbers(rows)+
+		dbtest.Exec(t, db, "INSERT INTO onerow_serial_claim (series, claim_key, amount, from_no, to_no, call_token, claimed_at) "+cost.Numbers(rows)+
 			"SELECT "+claim+", '', UTC_TIMESTAMP(6) FROM numbers")
 	}
-	exec(t, db, "ANALYZE TABLE onerow_serial, onerow_serial_claim")
+	dbtest.Exec(t, db, "ANALYZE TABLE onerow_serial, onerow_serial_claim")
 	return dsn
 }
 

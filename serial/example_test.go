@@ -2,15 +2,11 @@ package serial_test
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"log"
-	"os"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/internal/devdb"
-	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/serial"
 )
@@ -18,7 +14,7 @@ import (
 // An event is delivered twice and buys numbered postcards once.
 func Example() {
 	ctx := context.Background()
-	db, done := exampleDB(ctx) // sql.Open("mysql", "user:password@tcp(host:3306)/app")
+	db, done := dbtest.ExampleDB(ctx, migrations.Up) // sql.Open("mysql", "user:password@tcp(host:3306)/app")
 	defer done()
 	postcards, err := serial.New("EURO2024")
 	if err != nil {
@@ -59,7 +55,7 @@ func Example() {
 // The same report for a table whose numbers came from elsewhere.
 func ExampleTable() {
 	ctx := context.Background()
-	db, done := exampleDB(ctx)
+	db, done := dbtest.ExampleDB(ctx, migrations.Up)
 	defer done()
 	for _, stmt := range []string{
 		"CREATE TABLE transaction_postcard (transaction_id INT PRIMARY KEY, campaign VARCHAR(64), serial_number_from INT, serial_number_to INT)",
@@ -73,31 +69,4 @@ func ExampleTable() {
 	found, err := table.Gaps(ctx, db, "EURO2024")
 	fmt.Println(found, err)
 	// Output: [{missing 3 3 2} {overlap 6 6 3}] <nil>
-}
-
-// exampleDB is a fresh schema on the server that the tests use.
-func exampleDB(ctx context.Context) (*sql.DB, func()) {
-	server, err := devdb.Start(ctx, devdb.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	name := fmt.Sprintf("onerow_t_%d_example", os.Getpid())
-	if err := server.CreateDatabase(ctx, name); err != nil {
-		log.Fatal(err)
-	}
-	db, err := sql.Open("mysql", server.DSN(name))
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := migrations.Up(ctx, db); err != nil {
-		log.Fatal(err)
-	}
-	return db, func() {
-		if _, err := db.ExecContext(ctx, "DROP DATABASE "+ident.Quote(name)); err != nil {
-			log.Print(err)
-		}
-		if err := errors.Join(db.Close(), server.Close()); err != nil {
-			log.Print(err)
-		}
-	}
 }

@@ -42,7 +42,7 @@ func TestGaps(t *testing.T) {
 			if !slices.Contains([]byte(c.do), 'W') || c.do[:6] == "UPDATE" && c.do[7:20] == "onerow_serial" && c.do[20] == ' ' {
 				where = " WHERE series = ?"
 			}
-			exec(t, db, c.do+where, s.Name())
+			dbtest.Exec(t, db, c.do+where, s.Name())
 		}
 		got := must(s.Gaps(ctx, db))
 		if !slices.Equal(got, c.want) {
@@ -60,7 +60,7 @@ func TestGapsProperty(t *testing.T) {
 	db, _ := open(t)
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for round := range 60 {
-		exec(t, db, "DELETE FROM postcard")
+		dbtest.Exec(t, db, "DELETE FROM postcard")
 		var used [64]int
 		lowest, highest := 99, 0
 		for i := range 1 + rnd.IntN(8) {
@@ -70,7 +70,7 @@ func TestGapsProperty(t *testing.T) {
 			for n := from; n <= to; n++ {
 				used[n]++
 			}
-			exec(t, db, "INSERT INTO postcard (id, campaign, from_no, to_no) VALUES (?, 'c', ?, ?)", fmt.Sprint(i), from, to)
+			dbtest.Exec(t, db, "INSERT INTO postcard (id, campaign, from_no, to_no) VALUES (?, 'c', ?, ?)", fmt.Sprint(i), from, to)
 		}
 		var missing, twice [64]bool
 		for _, f := range must(cards.Gaps(t.Context(), db, "c")) {
@@ -110,7 +110,7 @@ func TestGapsSQL(t *testing.T) {
 
 func TestTable(t *testing.T) {
 	db, _ := open(t, dbtest.Param("interpolateParams", "false"))
-	exec(t, db, `INSERT INTO postcard VALUES ('a', 'x', 5, 6, NULL), ('b', 'y', 7, 9, UTC_TIMESTAMP(6)), ('c', 'x', 10, 10, NULL), ('d', 'x', NULL, NULL, NULL),
+	dbtest.Exec(t, db, `INSERT INTO postcard VALUES ('a', 'x', 5, 6, NULL), ('b', 'y', 7, 9, UTC_TIMESTAMP(6)), ('c', 'x', 10, 10, NULL), ('d', 'x', NULL, NULL, NULL),
  ('e', 'x', 17, NULL, NULL), ('f', 'x', NULL, 30, NULL), ('g', 'x', 11, 14, NULL)`) // half a range is none
 	if got := must(cards.Gaps(t.Context(), db, "x")); !slices.Equal(got, []serial.Finding{{serial.Missing, 7, 9, "c"}}) {
 		t.Fatal(got)

@@ -24,25 +24,9 @@ func open(t testing.TB, opts ...dbtest.Option) (*sql.DB, string) {
 	if err := migrations.Up(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	exec(t, db, `CREATE TABLE postcard (id VARCHAR(64) PRIMARY KEY, campaign VARCHAR(64) NOT NULL, from_no BIGINT NULL, to_no BIGINT NULL,
+	dbtest.Exec(t, db, `CREATE TABLE postcard (id VARCHAR(64) PRIMARY KEY, campaign VARCHAR(64) NOT NULL, from_no BIGINT NULL, to_no BIGINT NULL,
 		voided_at DATETIME(6) NULL) ENGINE=InnoDB`)
 	return db, dsn
-}
-
-func exec(t testing.TB, db onerow.DB, query string, args ...any) {
-	t.Helper()
-	if _, err := db.ExecContext(t.Context(), query, args...); err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
-}
-
-func scan[T any](t testing.TB, db onerow.DB, query string, args ...any) T {
-	t.Helper()
-	var v T
-	if err := onerow.QueryRow(t.Context(), db, query, args, &v); err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
-	return v
 }
 
 func must[T any](v T, err error) T {

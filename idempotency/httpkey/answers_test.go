@@ -13,6 +13,7 @@ import (
 
 	"github.com/onerow/onerow/idempotency"
 	"github.com/onerow/onerow/idempotency/httpkey"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
 // steered is a handler that does its work and then what the header Test-Do says.
@@ -162,7 +163,7 @@ func testAnswers(t *testing.T, db *sql.DB) {
 					return
 				}
 				eventually(t, "the panic is not recorded", func() bool { return g.status(key) == idempotency.Failed })
-				if n := scan[int](t, g.db, "SELECT COUNT(*) FROM onerow_key WHERE idem_key = ? AND attention = 1", []byte(key)); n != 1 {
+				if n := dbtest.Scan[int](t, g.db, "SELECT COUNT(*) FROM onerow_key WHERE idem_key = ? AND attention = 1", []byte(key)); n != 1 {
 					t.Error("not marked for attention")
 				}
 				if unclear == "503" { // it has an answer
@@ -199,7 +200,7 @@ func testOptional(t *testing.T, db *sql.DB) {
 		if n := g.effects("y"); !f.two && n != 0 {
 			t.Error("a 500 without a key was not rolled back")
 		}
-		if n := scan[int](t, g.db, "SELECT COUNT(*) FROM onerow_key"); n != 0 {
+		if n := dbtest.Scan[int](t, g.db, "SELECT COUNT(*) FROM onerow_key"); n != 0 {
 			t.Errorf("%d keys", n)
 		}
 		g.want(400, call{body: "x", key: "a,b"})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/idempotency/httpkey"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
 // testHerd: 50 requests wait for one key on a pool of 10, in OneCommit for the handler, in TwoStep for a
@@ -134,7 +135,7 @@ func testWaits(t *testing.T, db *sql.DB) {
 			w.WriteHeader(http.StatusCreated)
 		})
 		exec("INSERT INTO refusal (n) VALUES (1)")
-		tries := func() int { return scan[int](t, g.db, "SELECT COALESCE(@refused, 0)") }
+		tries := func() int { return dbtest.Scan[int](t, g.db, "SELECT COALESCE(@refused, 0)") }
 		before := tries()
 		done := make(chan reply, 1)
 		go func() {

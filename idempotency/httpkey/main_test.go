@@ -260,23 +260,14 @@ func (g *rig) want(status int, c call) reply {
 
 func (g *rig) effects(name string) int {
 	g.t.Helper()
-	return scan[int](g.t, g.db, "SELECT COUNT(*) FROM effect WHERE name = ?", name)
+	return dbtest.Scan[int](g.t, g.db, "SELECT COUNT(*) FROM effect WHERE name = ?", name)
 }
 
 // entry is the one key with an id.
 func (g *rig) status(id string) idempotency.Status {
 	g.t.Helper()
-	s := scan[sql.NullString](g.t, g.db, "SELECT MAX(status) FROM onerow_key WHERE idem_key = ?", []byte(id))
+	s := dbtest.Scan[sql.NullString](g.t, g.db, "SELECT MAX(status) FROM onerow_key WHERE idem_key = ?", []byte(id))
 	return idempotency.Status(s.String)
-}
-
-func scan[T any](t testing.TB, db onerow.DB, query string, args ...any) T {
-	t.Helper()
-	var v T
-	if err := onerow.QueryRow(t.Context(), db, query, args, &v); err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
-	return v
 }
 
 // effect is the handler's work: it writes a row named by the body, in the transaction where there is one.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/onerow/onerow/idempotency"
 	"github.com/onerow/onerow/idempotency/httpkey"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
 // wire sends a request and returns the answer's bytes as they came, without the two headers that differ by
@@ -152,7 +153,7 @@ func testSecrets(t *testing.T, db *sql.DB) {
 			len(h.Values("X-Withdrawn")) != 0 {
 			t.Errorf("second: %v", second.header)
 		}
-		if n := scan[int](t, g.db, "SELECT COUNT(*) FROM onerow_key WHERE LOCATE('cookie', LOWER(CONVERT(result USING latin1))) > 0"); n != 0 {
+		if n := dbtest.Scan[int](t, g.db, "SELECT COUNT(*) FROM onerow_key WHERE LOCATE('cookie', LOWER(CONVERT(result USING latin1))) > 0"); n != 0 {
 			t.Error("a cookie is stored")
 		}
 	})

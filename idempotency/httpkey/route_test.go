@@ -8,6 +8,7 @@ import (
 
 	"github.com/onerow/onerow/idempotency"
 	"github.com/onerow/onerow/idempotency/httpkey"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
 // testRenamed: a key is the same after a wildcard of its route was renamed, and another one on another route.
@@ -94,7 +95,7 @@ func testFormerly(t *testing.T, db *sql.DB) {
 		}
 		exec("UPDATE onerow_key SET expires_at = UTC_TIMESTAMP(6)")
 		if r := g.want(201, call{key: "stored", body: "z"}); r.replayed() ||
-			scan[string](t, g.db, "SELECT operation FROM onerow_key WHERE idem_key = 'stored' AND expires_at IS NULL") != "POST /orders/{}" {
+			dbtest.Scan[string](t, g.db, "SELECT operation FROM onerow_key WHERE idem_key = 'stored' AND expires_at IS NULL") != "POST /orders/{}" {
 			t.Error("an expired key under its old name counts")
 		}
 

@@ -15,6 +15,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/idempotency"
 	"github.com/onerow/onerow/idempotency/httpkey"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
 // sqlDeadlock makes the server answer a statement of the transaction with 1213.
@@ -127,7 +128,7 @@ func testRoutes(t *testing.T, db *sql.DB) {
 			}
 			g.want(second, call{key: "k", path: "/b"})
 			g.send(call{key: "k", path: "/nowhere"})
-			got := scan[string](t, g.db, "SELECT GROUP_CONCAT(operation ORDER BY operation SEPARATOR ', ') FROM onerow_key WHERE tenant = ?", []byte(name))
+			got := dbtest.Scan[string](t, g.db, "SELECT GROUP_CONCAT(operation ORDER BY operation SEPARATOR ', ') FROM onerow_key WHERE tenant = ?", []byte(name))
 			if got != name {
 				t.Errorf("the operations are %q, want %q", got, name)
 			}

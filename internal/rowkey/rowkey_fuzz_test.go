@@ -42,7 +42,7 @@ func codecs(t testing.TB, cat *schema.Catalog) []Codec {
 // encoded and read.
 func FuzzParse(f *testing.F) {
 	db := dbtest.Open(f)
-	exec(f, db, everyKind)
+	dbtest.Exec(f, db, everyKind)
 	cat, err := schema.Inspect(f.Context(), db)
 	if err != nil {
 		f.Fatal(err)
@@ -87,7 +87,7 @@ func FuzzParse(f *testing.F) {
 // backslashes.
 func FuzzLiteral(f *testing.F) {
 	db := dbtest.Open(f, dbtest.Param("sql_mode", "'ANSI_QUOTES,NO_BACKSLASH_ESCAPES'"))
-	exec(f, db, everyKind)
+	dbtest.Exec(f, db, everyKind)
 	cat, err := schema.Inspect(f.Context(), db)
 	if err != nil {
 		f.Fatal(err)

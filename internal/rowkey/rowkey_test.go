@@ -17,13 +17,6 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-func exec(t testing.TB, db onerow.DB, query string, args ...any) {
-	t.Helper()
-	if _, err := db.ExecContext(t.Context(), query, args...); err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
-}
-
 func inspect(t testing.TB, db *sql.DB) *schema.Catalog {
 	t.Helper()
 	cat, err := schema.Inspect(t.Context(), db)
@@ -96,9 +89,9 @@ func TestEveryType(t *testing.T) {
 			t.Run(session+"/"+typ, func(t *testing.T) {
 				dsn := dbtest.DSN(t)
 				plain := dbtest.OpenDSN(t, dsn)
-				exec(t, plain, "CREATE TABLE t (k "+typ+" NOT NULL, n INT NOT NULL, PRIMARY KEY (k)) ENGINE=InnoDB")
+				dbtest.Exec(t, plain, "CREATE TABLE t (k "+typ+" NOT NULL, n INT NOT NULL, PRIMARY KEY (k)) ENGINE=InnoDB")
 				for i, v := range values {
-					exec(t, plain, "INSERT INTO t VALUES (?, ?)", v, i)
+					dbtest.Exec(t, plain, "INSERT INTO t VALUES (?, ?)", v, i)
 				}
 				c, err := New(inspect(t, plain), "t", []string{"K"})
 				if err != nil {
@@ -168,13 +161,13 @@ func TestIndex(t *testing.T) {
 		for _, columns := range [][]string{{"a"}, {"b", "a"}, {"b", "c", "a"}} {
 			t.Run(typ+fmt.Sprint(columns), func(t *testing.T) {
 				pool := dbtest.Open(t)
-				exec(t, pool, fmt.Sprintf("CREATE TABLE t (a %[1]s NOT NULL, b INT NOT NULL, c BIGINT NOT NULL, x INT NOT NULL DEFAULT 0, PRIMARY KEY (%[2]s)) ENGINE=InnoDB", typ, strings.Join(columns, ", ")))
+				dbtest.Exec(t, pool, fmt.Sprintf("CREATE TABLE t (a %[1]s NOT NULL, b INT NOT NULL, c BIGINT NOT NULL, x INT NOT NULL DEFAULT 0, PRIMARY KEY (%[2]s)) ENGINE=InnoDB", typ, strings.Join(columns, ", ")))
 				value := "i"
 				if typ == "DATE" {
 					value = "'2001-01-01' + INTERVAL i DAY"
 				}
-				exec(t, pool, "INSERT INTO t (a, b, c) WITH RECURSIVE s (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM s WHERE i < 900) SELECT "+value+", i % 7, i FROM s")
-				exec(t, pool, "ANALYZE TABLE t")
+				dbtest.Exec(t, pool, "INSERT INTO t (a, b, c) WITH RECURSIVE s (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM s WHERE i < 900) SELECT "+value+", i % 7, i FROM s")
+				dbtest.Exec(t, pool, "ANALYZE TABLE t")
 				c, err := New(inspect(t, pool), "t", columns)
 				if err != nil {
 					t.Fatal(err)
@@ -207,8 +200,8 @@ func TestIndex(t *testing.T) {
 
 func TestComposite(t *testing.T) {
 	db := dbtest.Open(t)
-	exec(t, db, "CREATE TABLE t (n INT UNSIGNED NOT NULL, s VARCHAR(20) NOT NULL, b VARBINARY(9) NOT NULL, d DATE NOT NULL, f DOUBLE, ts TIMESTAMP NULL, j TEXT, PRIMARY KEY (n, s, b)) ENGINE=InnoDB")
-	exec(t, db, "INSERT INTO t (n, s, b, d) VALUES (1, 'a,b', x'00', '2000-01-01'), (1, 'a,b', x'01', '2000-01-01'), (1, 'c)', x'00', '2000-01-01'), (2, '', x'', '2000-01-01')")
+	dbtest.Exec(t, db, "CREATE TABLE t (n INT UNSIGNED NOT NULL, s VARCHAR(20) NOT NULL, b VARBINARY(9) NOT NULL, d DATE NOT NULL, f DOUBLE, ts TIMESTAMP NULL, j TEXT, PRIMARY KEY (n, s, b)) ENGINE=InnoDB")
+	dbtest.Exec(t, db, "INSERT INTO t (n, s, b, d) VALUES (1, 'a,b', x'00', '2000-01-01'), (1, 'a,b', x'01', '2000-01-01'), (1, 'c)', x'00', '2000-01-01'), (2, '', x'', '2000-01-01')")
 	cat := inspect(t, db)
 	c, err := New(cat, "t", []string{"n", "s", "b"})
 	if err != nil {

@@ -10,24 +10,15 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-func scan[T any](t *testing.T, db *sql.DB, query string, args ...any) T {
-	t.Helper()
-	var v T
-	if err := db.QueryRowContext(t.Context(), query, args...).Scan(&v); err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
-	return v
-}
-
 func TestFreshSchemas(t *testing.T) {
 	a, b := dbtest.Open(t), dbtest.Open(t)
-	nameA, nameB := scan[string](t, a, "SELECT DATABASE()"), scan[string](t, b, "SELECT DATABASE()")
+	nameA, nameB := dbtest.Scan[string](t, a, "SELECT DATABASE()"), dbtest.Scan[string](t, b, "SELECT DATABASE()")
 	if nameA == nameB || !strings.HasPrefix(nameA, "onerow_t_") {
 		t.Errorf("schemas %q and %q", nameA, nameB)
 	}
 	var gone string
-	t.Run("sub", func(t *testing.T) { gone = scan[string](t, dbtest.Open(t), "SELECT DATABASE()") })
-	if n := scan[int](t, a, "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = ?", gone); n != 0 {
+	t.Run("sub", func(t *testing.T) { gone = dbtest.Scan[string](t, dbtest.Open(t), "SELECT DATABASE()") })
+	if n := dbtest.Scan[int](t, a, "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = ?", gone); n != 0 {
 		t.Errorf("%s stays after its test", gone)
 	}
 }
@@ -41,7 +32,7 @@ func TestIsolation(t *testing.T) {
 		sql.LevelRepeatableRead:  "REPEATABLE-READ",
 		sql.LevelSerializable:    "SERIALIZABLE",
 	} {
-		if got := scan[string](t, dbtest.Open(t, dbtest.Isolation(level)), "SELECT "+variable); got != want {
+		if got := dbtest.Scan[string](t, dbtest.Open(t, dbtest.Isolation(level)), "SELECT "+variable); got != want {
 			t.Errorf("%v: got %s, want %s", level, got, want)
 		}
 	}
@@ -63,10 +54,10 @@ func TestParams(t *testing.T) {
 	if n, err := res.RowsAffected(); err != nil || n != 1 {
 		t.Errorf("clientFoundRows is off: %d, %v", n, err)
 	}
-	if at, ok := scan[any](t, db, "SELECT at FROM t").([]byte); !ok || string(at) != "2026-01-02 03:04:05" {
+	if at, ok := dbtest.Scan[any](t, db, "SELECT at FROM t").([]byte); !ok || string(at) != "2026-01-02 03:04:05" {
 		t.Errorf("parseTime is on: %q", at)
 	}
-	if zone := scan[string](t, db, "SELECT @@time_zone"); zone != "+03:00" {
+	if zone := dbtest.Scan[string](t, db, "SELECT @@time_zone"); zone != "+03:00" {
 		t.Errorf("time zone %s", zone)
 	}
 }
