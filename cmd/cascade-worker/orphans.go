@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -61,57 +62,33 @@ func (c *orphansCmd) Run(ctx context.Context, a *app) (err error) {
 	defer func() { err = errors.Join(err, db.Close()) }()
 
 	list := &stream{a: a, json: c.JSON, line: func(v any) string { return orphanTold(v.(cascade.Orphan)) }}
-	var waiting []cascade.Orphan
-	var done cascade.EnqueuedOrphans
-	flushed := time.Now()
-	flush := func() error {
-		flushed = time.Now()
-		if len(waiting) == 0 {
-			return nil
-		}
-		now, err := cascade.EnqueueOrphans(ctx, db, plan, waiting)
-		done.Queued += now.Queued
-		done.Open += now.Open
-		done.Returned += now.Returned
-		done.ReportOnly += now.ReportOnly
-		if err == nil {
-			waiting = nil
-		}
-		return err
-	}
+	queue := &orphanQueue{db: db, plan: plan, flushed: time.Now()}
 	// Where to go on: behind it are no rows that are only about to be queued.
 	show, position := newCounter(a), c.After
 	complete := false
-	var refused error // of the last flush; the next row ends the search then
 	err = cascade.Orphans(ctx, db, plan, cascade.OrphanOptions{Table: c.Table, Limit: c.Limit, After: c.After, OnPage: func(p cascade.OrphanPage) {
-		if time.Since(flushed) >= flushEvery {
-			refused = flush()
+		if time.Since(queue.flushed) >= flushEvery {
+			queue.flush(ctx)
 		}
-		if complete = p.Next == ""; len(waiting) == 0 {
+		if complete = p.Next == ""; len(queue.waiting) == 0 {
 			position = p.Next
 		}
 		show.say(func() string {
 			return fmt.Sprintf("%s missing; %s: %s, entry %s", grouped(list.n), p.Table, p.Edge, grouped(p.Entries))
 		})
 	}}, func(o cascade.Orphan) error {
-		if refused != nil {
-			return refused
+		if queue.refused != nil {
+			return queue.refused
 		}
-		if err := list.add(o); err != nil {
+		if err := list.add(o); err != nil || !c.Enqueue {
 			return err
 		}
-		if c.Enqueue {
-			waiting = append(waiting, o)
-		}
-		if len(waiting) >= rootsPerPage {
-			refused = flush()
-		}
-		return refused
+		return queue.add(ctx, o)
 	})
-	if ctx.Err() == nil && (err == nil || refused == nil) {
-		err = errors.Join(err, flush())
+	if ctx.Err() == nil && (err == nil || queue.refused == nil) {
+		err = errors.Join(err, queue.flush(ctx))
 	}
-	end := orphansEnd{n: list.n, done: done, enqueue: c.Enqueue, waiting: len(waiting),
+	end := orphansEnd{n: list.n, done: queue.done, enqueue: c.Enqueue, waiting: len(queue.waiting),
 		cut: err != nil, full: c.Limit > 0 && list.n >= c.Limit && !complete, after: c.After, position: position}
 	err = errors.Join(err, show.end(), list.end())
 	switch {
@@ -123,6 +100,40 @@ func (c *orphansCmd) Run(ctx context.Context, a *app) (err error) {
 	err = explained(ctx, db, plan, err)
 	if _, perr := fmt.Fprintln(a.stderr, end.summary()); perr != nil {
 		return errors.Join(err, perr)
+	}
+	return err
+}
+
+// orphanQueue is what --enqueue queues, a page at a time.
+type orphanQueue struct {
+	db      *sql.DB
+	plan    schema.Plan
+	waiting []cascade.Orphan
+	done    cascade.EnqueuedOrphans
+	flushed time.Time
+	refused error // of the last flush: the next row ends the search
+}
+
+func (q *orphanQueue) add(ctx context.Context, o cascade.Orphan) error {
+	if q.waiting = append(q.waiting, o); len(q.waiting) < rootsPerPage {
+		return nil
+	}
+	return q.flush(ctx)
+}
+
+// flush queues what waits; what is refused goes on waiting.
+func (q *orphanQueue) flush(ctx context.Context) error {
+	q.flushed, q.refused = time.Now(), nil
+	if len(q.waiting) == 0 {
+		return nil
+	}
+	now, err := cascade.EnqueueOrphans(ctx, q.db, q.plan, q.waiting)
+	q.done.Queued += now.Queued
+	q.done.Open += now.Open
+	q.done.Returned += now.Returned
+	q.done.ReportOnly += now.ReportOnly
+	if q.refused = err; err == nil {
+		q.waiting = nil
 	}
 	return err
 }

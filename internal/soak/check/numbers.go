@@ -116,44 +116,14 @@ const (
 	readContexts = `SELECT stream, last_seq, state FROM onerow_stream WHERE consumer = '` + load.Consumer + `'`
 )
 
+// sum is what a stream's messages come to.
+type sum struct{ last, amount, count int64 }
+
 // streams: a message was applied once or not at all, and the stream's state is the sum of those that were.
 func (c *checker) streams(ctx context.Context) error {
-	type sum struct{ last, amount, count int64 }
-	sums, applied := map[string]sum{}, map[onKey]bool{}
-	err := c.query(ctx, readApplied, func(rows *sql.Rows) error {
-		var stream string
-		var sequence, n, amount int64
-		if err := rows.Scan(&stream, &sequence, &n, &amount); err != nil {
-			return err
-		}
-		if n > 1 {
-			c.add(Streams, Doubled, "message %d of %s was applied %d times", sequence, stream, n)
-		}
-		s := sums[stream]
-		sums[stream] = sum{max(s.last, sequence), s.amount + amount, s.count + n}
-		at := onKey{op: journal.Apply, resource: stream, number: sequence}
-		applied[at] = true
-		if !happened(c.history.keys[at]) {
-			c.add(Streams, Doubled, "message %d of %s was applied, and whoever delivered it was told that nothing was done", sequence, stream)
-		}
-		return nil
-	})
+	sums, err := c.messages(ctx)
 	if err != nil {
 		return err
-	}
-	for at, entries := range c.history.keys {
-		acknowledged := 0
-		for _, e := range entries {
-			if at.op == journal.Apply && e.Result == journal.OK && e.Changed {
-				acknowledged++
-			}
-		}
-		if acknowledged > 1 {
-			c.add(Streams, Duplicate, "message %d of %s was acknowledged as applied to %d callers", at.number, at.resource, acknowledged)
-		}
-		if acknowledged > 0 && !applied[at] {
-			c.add(Streams, Lost, "message %d of %s was acknowledged as applied and is not there", at.number, at.resource)
-		}
 	}
 	return c.query(ctx, readContexts, func(rows *sql.Rows) error {
 		var stream string
@@ -178,4 +148,46 @@ func (c *checker) streams(ctx context.Context) error {
 		}
 		return nil
 	})
+}
+
+// messages holds those that were applied against what was acknowledged, and adds them up by stream.
+func (c *checker) messages(ctx context.Context) (sums map[string]sum, err error) {
+	sums = map[string]sum{}
+	applied := map[onKey]bool{}
+	err = c.query(ctx, readApplied, func(rows *sql.Rows) error {
+		var stream string
+		var sequence, n, amount int64
+		if err := rows.Scan(&stream, &sequence, &n, &amount); err != nil {
+			return err
+		}
+		if n > 1 {
+			c.add(Streams, Doubled, "message %d of %s was applied %d times", sequence, stream, n)
+		}
+		s := sums[stream]
+		sums[stream] = sum{max(s.last, sequence), s.amount + amount, s.count + n}
+		at := onKey{op: journal.Apply, resource: stream, number: sequence}
+		applied[at] = true
+		if !happened(c.history.keys[at]) {
+			c.add(Streams, Doubled, "message %d of %s was applied, and whoever delivered it was told that nothing was done", sequence, stream)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for at, entries := range c.history.keys {
+		acknowledged := 0
+		for _, e := range entries {
+			if at.op == journal.Apply && e.Result == journal.OK && e.Changed {
+				acknowledged++
+			}
+		}
+		if acknowledged > 1 {
+			c.add(Streams, Duplicate, "message %d of %s was acknowledged as applied to %d callers", at.number, at.resource, acknowledged)
+		}
+		if acknowledged > 0 && !applied[at] {
+			c.add(Streams, Lost, "message %d of %s was acknowledged as applied and is not there", at.number, at.resource)
+		}
+	}
+	return sums, nil
 }

@@ -33,23 +33,43 @@ func (t *teller) validation(ctx context.Context) error {
 		return wrong("%+v and %+v", asked, again)
 	}
 
-	other := "nightly-check"
-	if err := t.sendTask(ctx, other, carts.Task{Cart: t.cart}); err != nil {
+	wait, err := t.nightlyCheck(ctx)
+	if err != nil {
 		return err
 	}
-	wait := other
+	if err := t.changedCart(ctx, first, asked); err != nil {
+		return err
+	}
+	checked, err := t.take(ctx, "the nightly check's second retry: its turn now", wait, flow.Admitted)
+	if err != nil {
+		return err
+	}
+	return t.priced(ctx, "the price service answers it", checked, nil)
+}
+
+// nightlyCheck sends another request for the cart, which waits, and returns its message.
+func (t *teller) nightlyCheck(ctx context.Context) (wait string, err error) {
+	other := "nightly-check"
+	if err := t.sendTask(ctx, other, carts.Task{Cart: t.cart}); err != nil {
+		return "", err
+	}
+	wait = other
 	for range 2 { // 5 and 10 seconds later, if a queue delivered it
 		w, err := t.take(ctx, "the nightly check's message: another request has the cart", wait, carts.Waits)
 		if err != nil {
-			return err
+			return "", err
 		}
 		if w.Run.RequestID != other {
-			return wrong("the request id became %q", w.Run.RequestID)
+			return "", wrong("the request id became %q", w.Run.RequestID)
 		}
 		t.step("    sent again as %s…, due in %s, retry %d, its request id is still %s", w.Next[:12], w.Delay, w.Retry+1, w.Run.RequestID)
 		wait = w.Next
 	}
+	return wait, nil
+}
 
+// changedCart changes the cart while the first message's question is open.
+func (t *teller) changedCart(ctx context.Context, first string, asked carts.Taken) error {
 	a, err := t.send(ctx, http.MethodPut, fmt.Sprintf("/carts/%d", t.cart), "I", `{"items":["shoe","sock","hat"]}`, "")
 	if err != nil || a.status != http.StatusOK {
 		return errors.Join(err, wrong("the cart's change: %d %s", a.status, a.body))
@@ -75,14 +95,8 @@ func (t *teller) validation(ctx context.Context) error {
 	if _, err := t.take(ctx, "m2 redelivered late: dropped", second, flow.Done); err != nil {
 		return err
 	}
-	if _, err := t.take(ctx, "m1 redelivered late: dropped", first, carts.Superseded); err != nil {
-		return err
-	}
-	checked, err := t.take(ctx, "the nightly check's second retry: its turn now", wait, flow.Admitted)
-	if err != nil {
-		return err
-	}
-	return t.priced(ctx, "the price service answers it", checked, nil)
+	_, err = t.take(ctx, "m1 redelivered late: dropped", first, carts.Superseded)
+	return err
 }
 
 // lastCartMessage is the message that the shop sent last.
