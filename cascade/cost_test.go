@@ -52,6 +52,7 @@ func TestCosts(t *testing.T) {
 		costsOfSearch(c)
 		c.Source(".", map[string]string{
 			"'scheduled' AND j.due_at <= UTC": "List looks for jobs whose grace period is over among all that are scheduled",
+			"SELECT COALESCE(SUM(due_at":      "CountDue counts every open job, by an entry of an index for each",
 			"FORCE INDEX (due) GROUP BY what": "ReadStats counts every open job, by an entry of an index for each",
 			"onerow_deletion AS d":            "TestPurgeCost measures the purge of audits",
 			"information_schema":              "the catalog is read once in a while, and has an entry for each column",
@@ -197,6 +198,8 @@ func costsOfOperator(c *cost.Costs, work working) {
 			return second(List(ctx, db, ListOptions{State: state, Limit: 5}))
 		})
 	}
+	c.Call("the open jobs that matter now", func(ctx context.Context, db *sql.DB) error { return second(OpenJobs(ctx, db, 10, 20)) })
+	c.Call("those that ended last", func(ctx context.Context, db *sql.DB) error { return second(EndedJobs(ctx, db, 15)) })
 	c.Call("parked", func(ctx context.Context, db *sql.DB) error {
 		return second(ListParked(ctx, db, ParkedOptions{Limit: 5}))
 	})

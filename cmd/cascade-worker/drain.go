@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
 )
 
@@ -30,19 +29,6 @@ Examples:
     cascade-worker drain --plan plan.yaml --load 0.2 --max-threads-running 20`
 }
 
-// sqlQueue counts what is due and what is not, each over the index due_at. A running
-// job's due_at is the end of its lease.
-const sqlQueue = `SELECT
-  (SELECT COUNT(*) FROM onerow_job WHERE due_at <= UTC_TIMESTAMP(6)),
-  (SELECT COUNT(*) FROM onerow_job WHERE due_at > UTC_TIMESTAMP(6))`
-
-func countQueue(ctx context.Context, db onerow.DB) (due, later int, err error) {
-	if err := onerow.QueryRow(ctx, db, sqlQueue, nil, &due, &later); err != nil {
-		return 0, 0, fmt.Errorf("count the queue: %w", err)
-	}
-	return due, later, nil
-}
-
 // Run works until no job is due.
 func (c *drainCmd) Run(ctx context.Context, a *app) (err error) {
 	show := newProgress(a.stderr, a.terminal)
@@ -51,7 +37,7 @@ func (c *drainCmd) Run(ctx context.Context, a *app) (err error) {
 		return errors.Join(err, show.end())
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
-	due, later, err := countQueue(ctx, w.db)
+	due, later, err := cascade.CountDue(ctx, w.db)
 	if err != nil {
 		return errors.Join(err, show.end())
 	}
@@ -69,7 +55,7 @@ func (c *drainCmd) Run(ctx context.Context, a *app) (err error) {
 
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	due, later, counted := countQueue(after, w.db)
+	due, later, counted := cascade.CountDue(after, w.db)
 	sum := show.sum()
 	if _, err := fmt.Fprintln(a.stdout, sum.summary(time.Since(begin), due, later, counted == nil)); err != nil {
 		return errors.Join(drained, err)

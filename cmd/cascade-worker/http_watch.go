@@ -116,10 +116,10 @@ func (w *watcher) load(ctx context.Context) (*board, error) {
 	if b.Parked, err = cascade.ListParked(ctx, db, cascade.ParkedOptions{State: cascade.ParkedOpen, Limit: showParked}); err != nil {
 		return nil, err
 	}
-	if b.Open, err = openJobs(ctx, db); err != nil {
+	if b.Open, err = cascade.OpenJobs(ctx, db, showDue, showLater); err != nil {
 		return nil, err
 	}
-	if b.Ended, err = endedJobs(ctx, db); err != nil {
+	if b.Ended, err = cascade.EndedJobs(ctx, db, showEnded); err != nil {
 		return nil, err
 	}
 	b.Trouble, err = troubledJobs(ctx, db)
