@@ -30,7 +30,7 @@ func TestOverview(t *testing.T) {
 	}{
 		{10, 10, "[1 7 3 2 5 4 6]"},
 		{2, 10, "[1 7 3 2 4 6]"}, // 7 is among those that run
-		{10, 2, "[1 7 3 2 5]"}, // those that run come first
+		{10, 2, "[1 7 3 2 5]"},   // those that run come first
 		{1, 3, "[1 7 3 4]"},
 		{10, 1, "[1 7 3 2 5]"},
 	} {
