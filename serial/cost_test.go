@@ -34,6 +34,7 @@ func TestCosts(t *testing.T) {
 		c.Call("a new series", func(ctx context.Context, db *sql.DB) error {
 			return second(series(t, "other").Claim(ctx, db, "new", 10))
 		})
+		c.Call("exists", func(ctx context.Context, db *sql.DB) error { return second(big.Exists(ctx, db)) })
 		c.Call("find", func(ctx context.Context, db *sql.DB) error { return second(big.Find(ctx, db, "k7")) })
 		c.Call("void", func(ctx context.Context, db *sql.DB) error { return second(big.Void(ctx, db, "k7", "torn")) })
 		c.Call("again", func(ctx context.Context, db *sql.DB) error { return second(big.Void(ctx, db, "k7", "torn")) })

@@ -139,3 +139,15 @@ func List(ctx context.Context, db onerow.DB, after string, limit int) ([]Counter
 	}
 	return all, nil
 }
+
+// sqlExists reads by the primary key, without a lock.
+const sqlExists = `SELECT COUNT(*) FROM onerow_serial WHERE series = ?`
+
+// Exists says whether anything was ever claimed in the series. One statement.
+func (s *Series) Exists(ctx context.Context, db onerow.DB) (bool, error) {
+	var n int
+	if err := onerow.QueryRow(ctx, db, sqlExists, []any{s.name}, &n); err != nil {
+		return false, fmt.Errorf("serial: look for series %q: %w", s.name, err)
+	}
+	return n > 0, nil
+}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/serial"
 )
 
@@ -92,9 +91,6 @@ Examples:
     cascade-worker serials gaps invoices-2026 --json | jq '.[] | select(.kind != "voided")'`
 }
 
-// sqlHasSeries: by the primary key, without a lock.
-const sqlHasSeries = `SELECT COUNT(*) FROM onerow_serial WHERE series = ?`
-
 // Run prints the findings.
 func (c *serialsGapsCmd) Run(ctx context.Context, a *app) (err error) {
 	series, err := serial.New(c.Series)
@@ -112,11 +108,11 @@ func (c *serialsGapsCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 	if len(found) == 0 {
 		// A misspelled name would otherwise look like a series in order.
-		var n int
-		if err := onerow.QueryRow(ctx, db, sqlHasSeries, []any{c.Series}, &n); err != nil {
+		known, err := series.Exists(ctx, db)
+		if err != nil {
 			return err
 		}
-		if n == 0 {
+		if !known {
 			return fmt.Errorf("there is no such series, nothing was ever claimed in it: see %s serials list", programName)
 		}
 	}
