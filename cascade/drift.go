@@ -13,16 +13,16 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// believed is how long the catalog is taken for true: a hundred times as long as it took to
+// graphTTL is how long the catalog is taken for true: a hundred times as long as it took to
 // read it, if that is more, for in a database of thousands of tables it takes long, and all
 // jobs of the worker wait for it.
 const (
-	believed     = 10 * time.Second
-	believedMore = 100
+	graphTTL       = 10 * time.Second
+	graphTTLFactor = 100
 )
 
-// atlas is the graph of a worker's plan, for all its goroutines.
-type atlas struct {
+// graphCache is the graph of a worker's plan, for all its goroutines.
+type graphCache struct {
 	mu    sync.Mutex
 	graph *graph
 	read  time.Time
@@ -30,18 +30,18 @@ type atlas struct {
 }
 
 // fresh says whether the graph need not be made anew.
-func (a *atlas) fresh() bool {
-	return a.graph != nil && time.Since(a.read) < max(believed, believedMore*a.took)
+func (a *graphCache) fresh() bool {
+	return a.graph != nil && time.Since(a.read) < max(graphTTL, graphTTLFactor*a.took)
 }
 
 // current is the graph of the plan and of the schema as it is, or was a moment ago. Nine
 // plain reads of the dictionary each ten seconds, or in each hundred times that they take,
 // else nothing.
 func (w *Worker) current(ctx context.Context) (*graph, error) {
-	w.atlas.mu.Lock()
-	defer w.atlas.mu.Unlock()
-	if w.atlas.fresh() {
-		return w.atlas.graph, nil
+	w.graphCache.mu.Lock()
+	defer w.graphCache.mu.Unlock()
+	if w.graphCache.fresh() {
+		return w.graphCache.graph, nil
 	}
 	begin := time.Now()
 	var tables []string
@@ -60,7 +60,7 @@ func (w *Worker) current(ctx context.Context) (*graph, error) {
 	if err != nil {
 		return nil, &planMismatch{err}
 	}
-	w.atlas.graph, w.atlas.read, w.atlas.took = made, time.Now(), time.Since(begin)
+	w.graphCache.graph, w.graphCache.read, w.graphCache.took = made, time.Now(), time.Since(begin)
 	return made, nil
 }
 

@@ -23,7 +23,7 @@ func TestDrift(t *testing.T) {
 			if !once {
 				once = true
 				dbtest.Exec(t, db, "ALTER TABLE staff DROP FOREIGN KEY staff_boss")
-				w.atlas.read = time.Time{}
+				w.graphCache.read = time.Time{}
 			}
 		}})
 		if err != nil {
@@ -58,15 +58,15 @@ func TestDrift(t *testing.T) {
 func TestCatalogCosts(t *testing.T) {
 	w, job := pairWorker(t, Config{})
 	drain(t, w)
-	if got := get(t, w.db, job.ID); got.State != Done || w.atlas.took <= 0 || !w.atlas.fresh() {
-		t.Errorf("%s, %+v", w.atlas.took, got)
+	if got := get(t, w.db, job.ID); got.State != Done || w.graphCache.took <= 0 || !w.graphCache.fresh() {
+		t.Errorf("%s, %+v", w.graphCache.took, got)
 	}
 	for _, c := range []struct {
 		took, ago time.Duration
 		want      bool
 	}{{time.Millisecond, 9 * time.Second, true}, {time.Millisecond, 11 * time.Second, false}, {time.Second, 90 * time.Second, true}, {time.Second, 101 * time.Second, false}} {
-		w.atlas.took, w.atlas.read = c.took, time.Now().Add(-c.ago)
-		if got := w.atlas.fresh(); got != c.want {
+		w.graphCache.took, w.graphCache.read = c.took, time.Now().Add(-c.ago)
+		if got := w.graphCache.fresh(); got != c.want {
 			t.Errorf("read in %s, %s ago: %t", c.took, c.ago, got)
 		}
 	}

@@ -33,8 +33,8 @@ type outcome struct {
 	gone   map[who]bool
 }
 
-// settled notes which rows stayed, so that the pass does not try them again.
-func (r *run) settled(groups []group, stayed []who) {
+// noteStayed notes which rows stayed, so that the pass does not try them again.
+func (r *run) noteStayed(groups []group, stayed []who) {
 	r.held = r.held || len(stayed) > 0
 	for _, g := range groups {
 		if g.src.node.above > 1 || g.src.node.self {

@@ -287,9 +287,9 @@ func mapped(t testing.TB, dsn string, plan schema.Plan) func(*Worker) {
 	if _, err := w.current(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	w.atlas.read = time.Now().Add(24 * time.Hour)
+	w.graphCache.read = time.Now().Add(24 * time.Hour)
 	return func(other *Worker) {
-		other.atlas = w.atlas
+		other.graphCache = w.graphCache
 		still(other)
 	}
 }

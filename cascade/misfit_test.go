@@ -67,9 +67,9 @@ func TestPlanDoesNotFit(t *testing.T) {
 		var w *Worker
 		c := Config{Chunk: 1, Batch: 1}
 		c.OnProgress = func(job Job) {
-			if job.State.Open() && w.atlas.read != (time.Time{}) {
+			if job.State.Open() && w.graphCache.read != (time.Time{}) {
 				dbtest.Exec(t, w.db, "ALTER TABLE b CHANGE a_id a_ref INT")
-				w.atlas.read = time.Time{}
+				w.graphCache.read = time.Time{}
 			}
 		}
 		var job Job

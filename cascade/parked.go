@@ -145,7 +145,7 @@ func onParked(ctx context.Context, db onerow.DB, id int64, what string, fn func(
 		if err != nil {
 			return err
 		}
-		return whole(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+		return inSavepoint(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 			open, err := lockJob(ctx, tx, jobID, seenOpen)
 			if err != nil {
 				return err

@@ -131,7 +131,7 @@ func (r *run) park(ctx context.Context, t *table, key rowkey.Key, cause error) e
 		return fmt.Errorf("cascade: a row of %s cannot be parked: %w; what was wrong with it: %w", t.name, err, cause)
 	}
 	if total >= r.cfg.MaxParked {
-		if err := r.crowded(ctx, encoded, t, cause); err != nil {
+		if err := r.tooManyParked(ctx, encoded, t, cause); err != nil {
 			return err
 		}
 	}
@@ -148,9 +148,9 @@ func (r *run) park(ctx context.Context, t *table, key rowkey.Key, cause error) e
 	return nil
 }
 
-// crowded refuses to park one more row, unless enough of the job's were skipped. One
+// tooManyParked refuses to park one more row, unless enough of the job's were skipped. One
 // statement.
-func (r *run) crowded(ctx context.Context, encoded string, t *table, cause error) error {
+func (r *run) tooManyParked(ctx context.Context, encoded string, t *table, cause error) error {
 	var open int64
 	err := r.again(ctx, func() (err error) {
 		open, _, err = parkedCounts(ctx, r.db, r.job.ID)

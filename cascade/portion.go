@@ -63,7 +63,7 @@ func (r *run) dropRows(ctx context.Context, groups []group, last bool) (done boo
 			return out.done, err
 		})
 		if err == nil {
-			r.settled(now[:out.next], out.stayed)
+			r.noteStayed(now[:out.next], out.stayed)
 			if !out.full && len(rest) == 0 {
 				return out.done, nil
 			}

@@ -92,7 +92,7 @@ func (r *run) ready(groups []group, out outcome) (ready []group) {
 		if slices.ContainsFunc(g.rows, stays) {
 			left := g
 			left.rows = slices.DeleteFunc(slices.Clone(g.rows), func(v row) bool { return !stays(v) })
-			r.settled([]group{left}, out.stayed)
+			r.noteStayed([]group{left}, out.stayed)
 			g.rows = slices.DeleteFunc(slices.Clone(g.rows), stays)
 		}
 		if len(g.rows) > 0 {

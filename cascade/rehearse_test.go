@@ -88,9 +88,9 @@ func TestAssetsOfOthersRows(t *testing.T) {
 					if !done {
 						done = true
 						dbtest.Exec(t, db, c.does)
-						w.atlas.mu.Lock()
-						defer w.atlas.mu.Unlock()
-						w.atlas.read = time.Time{}
+						w.graphCache.mu.Lock()
+						defer w.graphCache.mu.Unlock()
+						w.graphCache.read = time.Time{}
 					}
 				}})
 				if err != nil {

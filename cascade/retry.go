@@ -46,7 +46,7 @@ WHERE d.id = ? LOCK IN SHARE MODE`
 // it again is safe, also after [onerow.ErrOutcomeUnknown].
 func Retry(ctx context.Context, db onerow.DB, jobID int64) (Job, error) {
 	var job Job
-	err := whole(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+	err := inSavepoint(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 		n, err := onerow.Affected(ctx, tx, sqlRevive, jobID)
 		if err != nil {
 			return err
@@ -73,9 +73,9 @@ func Retry(ctx context.Context, db onerow.DB, jobID int64) (Job, error) {
 	return job, nil
 }
 
-// whole is a transaction of several writes: in a joined one, whose owner may commit after the
+// inSavepoint is a transaction of several writes: in a joined one, whose owner may commit after the
 // error, they are taken back together. No function of this package calls another within it.
-func whole(ctx context.Context, db onerow.DB, fn func(ctx context.Context, tx *onerow.Tx) error) error {
+func inSavepoint(ctx context.Context, db onerow.DB, fn func(ctx context.Context, tx *onerow.Tx) error) error {
 	return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 		return tx.Savepoint(ctx, "onerow_cascade", func() error { return fn(ctx, tx) })
 	})

@@ -16,16 +16,16 @@ import (
 // process or in many; each works Config.Parallel jobs at once and uses as many connections, and now and then
 // one more. It may be used by several goroutines.
 type Worker struct {
-	db       *sql.DB
-	plan     schema.Plan
-	cfg      Config
-	atlas    *atlas
-	pace     *pace
-	governor *governor
-	setbacks setbacks
-	progress sync.Mutex // one call of OnProgress at a time
-	choring  sync.Mutex // and one of Chore
-	chored   time.Time
+	db         *sql.DB
+	plan       schema.Plan
+	cfg        Config
+	graphCache *graphCache
+	pace       *pace
+	governor   *governor
+	setbacks   setbacks
+	progress   sync.Mutex // one call of OnProgress at a time
+	choring    sync.Mutex // and one of Chore
+	chored     time.Time
 }
 
 // NewWorker checks the plan and the configuration; it does not use the database.
@@ -45,7 +45,7 @@ func NewWorker(db *sql.DB, plan schema.Plan, c Config) (*Worker, error) {
 	}
 	g := newGovernor(db, c.Name, c.Lease, c.Throttles, c.Load, c.Observer)
 	g.log = c.Log
-	return &Worker{db: db, plan: plan, cfg: c, atlas: &atlas{}, pace: newPace(c.Target, c.Batch), governor: g}, nil
+	return &Worker{db: db, plan: plan, cfg: c, graphCache: &graphCache{}, pace: newPace(c.Target, c.Batch), governor: g}, nil
 }
 
 const (

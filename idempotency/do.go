@@ -39,7 +39,7 @@ func Do[T any](ctx context.Context, db onerow.DB, keys *Keys, key Key, fn func(c
 		keys.count(c, "", err)
 		return none, err
 	}
-	d := &doing[T]{k: keys, call: c, fn: fn}
+	d := &doCall[T]{k: keys, call: c, fn: fn}
 	if c.look {
 		if out, done, err := look[T](ctx, db, keys, c); done {
 			keys.count(c, out.How, err)
@@ -48,7 +48,7 @@ func Do[T any](ctx context.Context, db onerow.DB, keys *Keys, key Key, fn func(c
 	}
 	run := d.first
 	if c.last {
-		run = d.lastly
+		run = d.runKeyLast
 	}
 	out, err := run(ctx, db)
 	err = refusedSize(c.key, err)
@@ -59,8 +59,8 @@ func Do[T any](ctx context.Context, db onerow.DB, keys *Keys, key Key, fn func(c
 	return out, err
 }
 
-// doing is one call of Do.
-type doing[T any] struct {
+// doCall is one call of Do.
+type doCall[T any] struct {
 	k    *Keys
 	call *call
 	fn   func(context.Context, *onerow.Tx) (T, error)
@@ -111,7 +111,7 @@ func (k *Keys) reclaim(ctx context.Context, db onerow.DB, c *call, seen *row) (b
 }
 
 // first is Do with the key first.
-func (d *doing[T]) first(ctx context.Context, db onerow.DB) (Outcome[T], error) {
+func (d *doCall[T]) first(ctx context.Context, db onerow.DB) (Outcome[T], error) {
 	for n := 1; ; n++ {
 		err := onerow.InIdempotentTx(ctx, db, d.firstTx)
 		if err == nil {
@@ -129,11 +129,11 @@ func (d *doing[T]) first(ctx context.Context, db onerow.DB) (Outcome[T], error) 
 	}
 }
 
-func (d *doing[T]) firstTx(ctx context.Context, tx *onerow.Tx) error {
+func (d *doCall[T]) firstTx(ctx context.Context, tx *onerow.Tx) error {
 	return d.whole(ctx, tx, d.firstWork)
 }
 
-func (d *doing[T]) firstWork(ctx context.Context, tx *onerow.Tx) error {
+func (d *doCall[T]) firstWork(ctx context.Context, tx *onerow.Tx) error {
 	d.out, d.failure = Outcome[T]{}, nil
 	claimed, err := d.claim(ctx, tx)
 	if err != nil || !claimed {
@@ -166,7 +166,7 @@ func (d *doing[T]) firstWork(ctx context.Context, tx *onerow.Tx) error {
 }
 
 // claim claims the key, or finds the answer of whoever has. The key decides.
-func (d *doing[T]) claim(ctx context.Context, tx *onerow.Tx) (claimed bool, err error) {
+func (d *doCall[T]) claim(ctx context.Context, tx *onerow.Tx) (claimed bool, err error) {
 	if seen := d.seen; seen != nil {
 		if claimed, err = d.k.reclaim(ctx, tx, d.call, seen); err != nil || claimed {
 			return claimed, err
@@ -209,14 +209,14 @@ const sqlStoreError = `UPDATE onerow_key SET status = 'error', version = version
 	atKey + ` AND call_token = ? AND status = 'in_progress'`
 
 // fail stores a permanent error; what is returned is an error of storing it.
-func (d *doing[T]) fail(ctx context.Context, tx *onerow.Tx, cause error) error {
+func (d *doCall[T]) fail(ctx context.Context, tx *onerow.Tx, cause error) error {
 	text := errorText(cause)
 	d.log(Failed, cause)
 	d.failure = &FailedError{Key: d.call.key, Message: text, Err: cause}
 	return d.one(onerow.Affected(ctx, tx, sqlStoreError, append([]any{dbtext.Arg(text), micros(d.call.keep)}, d.call.key.args(d.call.token[:])...)...))
 }
 
-func (d *doing[T]) one(n int64, err error) error {
+func (d *doCall[T]) one(n int64, err error) error {
 	if err == nil && n != 1 {
 		return fmt.Errorf("idempotency: the row of the key %s was changed inside the transaction of its own call; the function must leave it alone", d.call.key)
 	}
@@ -224,11 +224,11 @@ func (d *doing[T]) one(n int64, err error) error {
 }
 
 // log is called before the outcome is written.
-func (d *doing[T]) log(s Status, cause error) { d.k.logOutcome(d.call.key, 0, s, cause) }
+func (d *doCall[T]) log(s Status, cause error) { d.k.logOutcome(d.call.key, 0, s, cause) }
 
 // savepoint is a name that no other key has in the same transaction, nor a call with this key inside of this
 // call, for a second savepoint of one name would replace the first. It is the same in each run.
-func (d *doing[T]) savepoint(part string) string {
+func (d *doCall[T]) savepoint(part string) string {
 	k := d.call.key
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %d %d %s%s%s", d.depth, len(k.Tenant), len(k.Operation), k.Tenant, k.Operation, k.ID))
 	return "onerow_" + hex.EncodeToString(sum[:8]) + part

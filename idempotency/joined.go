@@ -11,7 +11,7 @@ import (
 
 // whole runs body so that nothing of it stays in its owner's transaction when it fails, panics, or its
 // context ends: the owner may go on and commit. A transaction of this call is rolled back by who began it.
-func (d *doing[T]) whole(ctx context.Context, tx *onerow.Tx, body func(context.Context, *onerow.Tx) error) (err error) {
+func (d *doCall[T]) whole(ctx context.Context, tx *onerow.Tx, body func(context.Context, *onerow.Tx) error) (err error) {
 	d.depth = depth(ctx)
 	if !tx.Joined() {
 		return body(ctx, tx)

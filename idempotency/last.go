@@ -26,9 +26,9 @@ const sqlReappend = `UPDATE onerow_key SET status = ?, attention = 0, token = to
   completed_at = UTC_TIMESTAMP(6), expires_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, codec = ?, is_reference = ?, result = ?, error = ` + dbtext.Param +
 	atKey + ` AND token = ? AND version = ?`
 
-// lastly is Do with the key last. Whatever the function answers, the key is asked
+// runKeyLast is Do with the key last. Whatever the function answers, the key is asked
 // before it is believed: its error may come from what an earlier call did.
-func (d *doing[T]) lastly(ctx context.Context, db onerow.DB) (Outcome[T], error) {
+func (d *doCall[T]) runKeyLast(ctx context.Context, db onerow.DB) (Outcome[T], error) {
 	for n := 1; ; n++ {
 		d.elsewhere = false
 		err := onerow.InIdempotentTx(ctx, db, d.lastTx)
@@ -52,7 +52,7 @@ func (d *doing[T]) lastly(ctx context.Context, db onerow.DB) (Outcome[T], error)
 }
 
 // ask asks the key after the function's transaction was rolled back with err.
-func (d *doing[T]) ask(ctx context.Context, db onerow.DB, cause error) (out Outcome[T], again bool, err error) {
+func (d *doCall[T]) ask(ctx context.Context, db onerow.DB, cause error) (out Outcome[T], again bool, err error) {
 	var r *row
 	err = single(ctx, db, func(db onerow.DB) (err error) { r, err = read(ctx, db, sqlReadCurrent, d.call.key); return err })
 	if err != nil {
@@ -90,21 +90,21 @@ func (d *doing[T]) ask(ctx context.Context, db onerow.DB, cause error) (out Outc
 
 // unasked is err where the key was not asked. The function runs before its key is written, so what it
 // answers, an error of its own too, may come from what a lost attempt of this call has committed.
-func (d *doing[T]) unasked(err error) error {
+func (d *doCall[T]) unasked(err error) error {
 	if !d.unsure || errors.Is(err, onerow.ErrOutcomeUnknown) {
 		return err
 	}
 	return &onerow.OutcomeUnknownError{Err: err}
 }
 
-func (d *doing[T]) lastTx(ctx context.Context, tx *onerow.Tx) error {
+func (d *doCall[T]) lastTx(ctx context.Context, tx *onerow.Tx) error {
 	d.unsure = d.unsure || d.sent // the last COMMIT had no answer, or a refusal
 	err := d.whole(ctx, tx, d.lastWork)
 	d.sent = err == nil && !tx.Joined()
 	return err
 }
 
-func (d *doing[T]) lastWork(ctx context.Context, tx *onerow.Tx) error {
+func (d *doCall[T]) lastWork(ctx context.Context, tx *onerow.Tx) error {
 	d.elsewhere = false
 	d.entered = true
 	v, err := d.fn(deeper(ctx), tx)
@@ -123,7 +123,7 @@ func (d *doing[T]) lastWork(ctx context.Context, tx *onerow.Tx) error {
 
 // append writes the finished key, with text as an argument of dbtext.Param or nil; errTaken if somebody else
 // has it. One statement.
-func (d *doing[T]) append(ctx context.Context, db onerow.DB, status Status, s stored, text any) error {
+func (d *doCall[T]) append(ctx context.Context, db onerow.DB, status Status, s stored, text any) error {
 	c := d.call
 	fingerprint := c.fingerprint
 	if d.seen != nil {
