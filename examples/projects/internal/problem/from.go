@@ -11,7 +11,6 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/examples/projects/internal/store"
-	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
 )
@@ -116,7 +115,7 @@ func unavailable(err error) *Problem {
 		p := of(http.StatusServiceUnavailable, "outcome-unknown", "The outcome is unknown", "The database did not answer in time, so this may or may not have happened. Look, or repeat the request; with an Idempotency-Key that is safe.")
 		p.RetryAfter = retryAfter
 		return p
-	case mysqlerr.MayRunAgain(err), errors.Is(err, context.DeadlineExceeded), errors.As(err, &network),
+	case onerow.Retryable(err), errors.Is(err, context.DeadlineExceeded), errors.As(err, &network),
 		errors.Is(err, mysql.ErrInvalidConn), errors.As(err, &my) && busyNumbers[my.Number]:
 		p := of(http.StatusServiceUnavailable, "unavailable", "The database does not answer", "Nothing was changed. Try again in a moment.")
 		p.RetryAfter = retryAfter
