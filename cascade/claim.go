@@ -27,10 +27,11 @@ const (
 	maxCandidates    = 1000
 )
 
-// sqlDue reads, for one resource, the head of its part of the index due (resource, due_at, state), and
-// nothing of the jobs of other plans that use the queue; it locks nothing. A job's resource never changes.
+// sqlDue reads, for one resource, the head of its part of the index due (resource, due_at, state), in the
+// index's own order, to which InnoDB appends the id, and nothing of the jobs of other plans that use the
+// queue; it locks nothing. A job's resource never changes.
 const sqlDue = `(SELECT id, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', due_at) FROM onerow_job FORCE INDEX (due) WHERE resource = ? AND due_at <= UTC_TIMESTAMP(6)
-ORDER BY due_at, id LIMIT %d)`
+ORDER BY due_at, state, id LIMIT %d)`
 
 // due returns the ids of jobs of the plan's resources that are due, those that are due longest first. One
 // statement.

@@ -94,6 +94,18 @@ func remove(ctx context.Context, db *sql.DB, id int64, grace time.Duration) erro
 func costsOfQueue(c *cost.Costs, work working, hired func(db *sql.DB, plan schema.Plan, cfg Config) (*Worker, error)) {
 	const audit = 2 * numbered // of the first deletion
 	c.Call("idle", func(ctx context.Context, db *sql.DB) error { return work(ctx, db, forest, Config{}, 0) })
+	elsewhere := schema.Plan{Resources: []schema.Resource{{Name: "elsewhere"}}}
+	c.Call("look for due jobs, of which there are many", func(ctx context.Context, db *sql.DB) error {
+		w, err := NewWorker(db, elsewhere, Config{})
+		if err != nil {
+			return err
+		}
+		due, err := w.due(ctx)
+		if err == nil && len(due) == 0 {
+			err = errors.New("none is due")
+		}
+		return err
+	})
 	c.Call("delete", func(ctx context.Context, db *sql.DB) error { return remove(ctx, db, 3, 0) })
 	c.Call("delete again", func(ctx context.Context, db *sql.DB) error { return remove(ctx, db, 3, 0) })
 	c.Call("work", func(ctx context.Context, db *sql.DB) error { return work(ctx, db, forest, Config{}, 1) })

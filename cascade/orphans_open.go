@@ -10,7 +10,7 @@ import (
 	"github.com/onerow/onerow"
 )
 
-// standsSQL reads by the unique key one_open, and by the archive's index (resource,
+// sqlStandsOpen and sqlStandsKept read by the unique key one_open, and by the archive's index (resource,
 // resource_id) and one_row's part of each job that it finds there. One statement for both, so
 // that a job that moves between the two tables is seen in one of them.
 const (

@@ -14,13 +14,13 @@ import (
 // sqlQueued reads an entry of the index due for each resource.
 const sqlQueued = `SELECT resource FROM onerow_job FORCE INDEX (due) GROUP BY resource`
 
-// Of each resource its part of the index due is read from both sides of now; and the index (state, id) has
-// those that run.
+// Of each resource its part of the index due is read from both sides of now, in the index's own order, to
+// which InnoDB appends the id; and the index (state, id) has those that run.
 const (
 	sqlDueFirst = `(SELECT id, 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', due_at) FROM onerow_job FORCE INDEX (due)
-WHERE resource = ? AND due_at <= UTC_TIMESTAMP(6) ORDER BY due_at, id LIMIT ?)`
+WHERE resource = ? AND due_at <= UTC_TIMESTAMP(6) ORDER BY due_at, state, id LIMIT ?)`
 	sqlLaterFirst = `(SELECT id, 0, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', due_at) FROM onerow_job FORCE INDEX (due)
-WHERE resource = ? AND due_at > UTC_TIMESTAMP(6) ORDER BY due_at, id LIMIT ?)`
+WHERE resource = ? AND due_at > UTC_TIMESTAMP(6) ORDER BY due_at, state, id LIMIT ?)`
 	sqlRunning = `(SELECT id, 0, 0 FROM onerow_job FORCE INDEX (state) WHERE state = 'running' ORDER BY id LIMIT ?)`
 )
 
@@ -30,7 +30,7 @@ const sqlOpenJobs = openColumns + ` FORCE INDEX (PRIMARY) WHERE j.id IN `
 // OpenJobs returns, for a page, the open jobs that matter now, with their counts: at most due of those that
 // are due, the longest waiting first; and at most later others, those that run before those that are due
 // soonest. They come in the order in which people read them: running (by their ids), ready, scheduled, held.
-// Four statements; a job that changes meanwhile may be missing.
+// Four statements, 2 if none is open; a job that changes meanwhile may be missing.
 func OpenJobs(ctx context.Context, db onerow.DB, due, later int) ([]Job, error) {
 	jobs, err := openJobs(ctx, db, due, later)
 	if err != nil {
@@ -51,7 +51,7 @@ func openJobs(ctx context.Context, db onerow.DB, due, later int) ([]Job, error) 
 	err := onerow.Query(ctx, db, sqlQueued, nil, func(rows *sql.Rows) error {
 		var resource []byte
 		err := rows.Scan(&resource)
-		parts, args = append(parts, sqlDueFirst, sqlLaterFirst), append(args, resource, due, resource, later)
+		parts, args = append(parts, sqlDueFirst, sqlLaterFirst), append(args, resource, due+later, resource, later)
 		return err
 	})
 	if err != nil {
@@ -94,7 +94,8 @@ func withFigures(ctx context.Context, db onerow.DB, query string, args ...any) (
 // sqlEndedLast walks the index finished_at backwards.
 const sqlEndedLast = archiveColumns + ` FORCE INDEX (finished_at) ORDER BY j.finished_at DESC, j.id DESC LIMIT ?`
 
-// EndedJobs returns the jobs that have ended last, newest first, with their counts. Two statements.
+// EndedJobs returns the jobs that have ended last, newest first, with their counts. Two statements, 1 if none
+// has.
 func EndedJobs(ctx context.Context, db onerow.DB, limit int) ([]Job, error) {
 	jobs, err := withFigures(ctx, db, sqlEndedLast, limit)
 	if err != nil {

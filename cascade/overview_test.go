@@ -19,7 +19,7 @@ func TestOverview(t *testing.T) {
 		4: "'screen', 4, 4, 'scheduled', UTC_TIMESTAMP(6) + INTERVAL 2 HOUR",
 		5: "'project', 5, 5, 'scheduled', UTC_TIMESTAMP(6) - INTERVAL 1 MINUTE",
 		6: "'elsewhere', 6, 6, 'held', UTC_TIMESTAMP(6) + INTERVAL 365000 DAY",
-		7: "'elsewhere', 7, 7, 'running', UTC_TIMESTAMP(6) - INTERVAL 3 HOUR", // its lease is over
+		7: "'project', 7, 7, 'running', UTC_TIMESTAMP(6) - INTERVAL 3 HOUR", // its lease is over
 	} {
 		dbtest.Exec(t, db, fmt.Sprintf("INSERT INTO onerow_job (id, resource, resource_id, deletion_id, state, due_at, created_at) VALUES (%d, %s, UTC_TIMESTAMP(6))", id, job))
 	}

@@ -39,6 +39,9 @@ func TestStatements(t *testing.T) {
 	takes("Find", 1, func() error { _, err := Find(ctx, db, "project", "1"); return err })
 	takes("Get", 1, func() error { _, err := Get(ctx, db, job.ID); return err })
 	takes("List", 2, func() error { _, err := List(ctx, db, ListOptions{}); return err })
+	takes("OpenJobs", 4, func() error { _, err := OpenJobs(ctx, db, 5, 5); return err })
+	takes("EndedJobs, of which there is none", 1, func() error { _, err := EndedJobs(ctx, db, 5); return err })
+	takes("CountDue", 1, func() error { _, _, err := CountDue(ctx, db); return err })
 	takes("a round with nothing due", 1, func() error { _, err := w.RunOnce(ctx); return err })
 	takes("Cancel", 5, func() error { return Cancel(ctx, db, "project", "1", d.ID) })
 	takes("Cancel too late", 4, func() error {

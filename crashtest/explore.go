@@ -208,14 +208,14 @@ func (x *explorer) empty(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("emptying the tables: %w", err)
 	}
-	var queries []string
-	for i, name := range x.w.Empty {
-		if has[i] {
-			queries = append(queries, "DELETE FROM "+quote(name))
-		}
-	}
-	if len(queries) == 0 {
+	first := slices.Index(has, true)
+	if first < 0 {
 		return nil
+	}
+	// All behind it: a trigger may fill a table that is still empty.
+	var queries []string
+	for _, name := range x.w.Empty[first:] {
+		queries = append(queries, "DELETE FROM "+quote(name))
 	}
 	if _, err := x.observer.ExecContext(ctx, strings.Join(queries, "; ")); err != nil {
 		return fmt.Errorf("emptying the tables: %w", err)

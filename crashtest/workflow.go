@@ -22,8 +22,8 @@ type Workflow struct {
 	// interpolateParams, clientFoundRows.
 	DSN string
 
-	// Empty are tables whose rows are deleted before each Setup, in this order, in one round trip: children
-	// before what they refer to.
+	// Empty are tables whose rows are deleted before each Setup, in this order, children before what they
+	// refer to: one round trip, and another one if any of them has rows.
 	Empty []string
 
 	// Setup brings the tables to the state in which each run starts, the same each time. It runs often and on

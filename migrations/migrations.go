@@ -28,10 +28,11 @@ var FS embed.FS
 // provider's Close unless the pool is to be closed.
 func Provider(db *sql.DB) (*goose.Provider, error) { return New(db, FS, TableName) }
 
-// New returns goose's provider for an application's own migrations, which are in
-// files as NNNNN_topic.sql and are remembered in a table of their own. It keeps
-// what [Up] promises, as long as each statement of theirs is safe to repeat: DDL
-// commits by itself. It takes the same lock as the toolkit's.
+// New returns goose's provider for an application's own migrations, which are in files as NNNNN_topic.sql and
+// are remembered in a table of their own. It keeps what [Up] promises, as long as each statement of theirs is
+// safe to repeat: DDL commits by itself. A version table that goose itself has made before has no unique key;
+// there the lock alone keeps a version from being recorded twice, which harms nothing. It takes the same lock
+// as the toolkit's.
 func New(db *sql.DB, files fs.FS, table string) (*goose.Provider, error) {
 	return provider(db, files, table, sessionLock{})
 }

@@ -85,8 +85,8 @@ func declaredKinds(t *testing.T) (kinds []kind) {
 	return kinds
 }
 
-// sqlIs: a statement among the words would be one that nobody tried.
-var sqlIs = regexp.MustCompile(`ALTER TABLE|MODIFY|CHANGE COLUMN|(DROP|ADD) [A-Z]|UPDATE \S+ SET|RENAME`)
+// isSQL: a statement among the words would be one that nobody tried.
+var isSQL = regexp.MustCompile(`ALTER TABLE|MODIFY|CHANGE COLUMN|(DROP|ADD) [A-Z]|UPDATE \S+ SET|RENAME`)
 
 func tryFix(t *testing.T, c fixCase, session map[string]string) {
 	plan, tables := fixPlan(), resourceTables()
@@ -106,7 +106,7 @@ func tryFix(t *testing.T, c fixCase, session map[string]string) {
 		t.Fatalf("the statement is %q, want %q", got, c.sql)
 	}
 	for _, s := range found {
-		if words := strings.TrimSuffix(s.Fix, s.SQL); sqlIs.MatchString(words) || s.Fix == "" || !strings.HasSuffix(s.Fix, s.SQL) {
+		if words := strings.TrimSuffix(s.Fix, s.SQL); isSQL.MatchString(words) || s.Fix == "" || !strings.HasSuffix(s.Fix, s.SQL) {
 			t.Errorf("a statement among the words: %q", s.Fix)
 		}
 	}

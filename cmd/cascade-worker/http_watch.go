@@ -100,7 +100,7 @@ func (w *watcher) count(job int64, left remaining) {
 	w.counted[job] = left
 }
 
-// load sends 7 statements, and 2 more for each kind of job that there is.
+// load sends 9 statements; 2 more if any job is open, and 1 for each other kind of job that there is.
 func (w *watcher) load(ctx context.Context) (*board, error) {
 	b, db := &board{Rates: map[int64]float64{}, Counted: map[int64]remaining{}}, w.work.db
 	var err error

@@ -68,7 +68,7 @@ func (c *orphansCmd) Run(ctx context.Context, a *app) (err error) {
 	complete := false
 	err = cascade.Orphans(ctx, db, plan, cascade.OrphanOptions{Table: c.Table, Limit: c.Limit, After: c.After, OnPage: func(p cascade.OrphanPage) {
 		if time.Since(queue.flushed) >= flushEvery {
-			queue.flush(ctx)
+			queue.refused = queue.flush(ctx)
 		}
 		if complete = p.Next == ""; len(queue.waiting) == 0 {
 			position = p.Next
@@ -118,12 +118,13 @@ func (q *orphanQueue) add(ctx context.Context, o cascade.Orphan) error {
 	if q.waiting = append(q.waiting, o); len(q.waiting) < rootsPerPage {
 		return nil
 	}
-	return q.flush(ctx)
+	q.refused = q.flush(ctx)
+	return q.refused
 }
 
 // flush queues what waits; what is refused goes on waiting.
 func (q *orphanQueue) flush(ctx context.Context) error {
-	q.flushed, q.refused = time.Now(), nil
+	q.flushed = time.Now()
 	if len(q.waiting) == 0 {
 		return nil
 	}
@@ -132,7 +133,7 @@ func (q *orphanQueue) flush(ctx context.Context) error {
 	q.done.Open += now.Open
 	q.done.Returned += now.Returned
 	q.done.ReportOnly += now.ReportOnly
-	if q.refused = err; err == nil {
+	if err == nil {
 		q.waiting = nil
 	}
 	return err

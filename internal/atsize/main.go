@@ -11,7 +11,6 @@
 //
 // Each verb must examine as many rows (the session's Handler_read counters) and send as many statements in
 // both, exactly. The ratio is the median of the rounds' ratios of medians; above 1.3 it exits with 1.
-// docs/PERFORMANCE.md has what it printed.
 package main
 
 import (

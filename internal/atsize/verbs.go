@@ -26,7 +26,7 @@ func (s *size) owner(n int) int64 { return s.owners[n%len(s.owners)] }
 
 // row is one of the owner's rows, another one in each turn, never the first or the last.
 func (s *size) row(n int) int64 {
-	return s.owner(n)*perOwner - 10 - int64(n/len(s.owners)*7%(perOwner-20))
+	return s.owner(n)*perOwner - 10 - int64(n/len(s.owners)*11%(perOwner-20))
 }
 
 func (s *size) key(n int) idempotency.Key {

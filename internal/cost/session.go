@@ -140,13 +140,13 @@ func (m *meter) openTables(ctx context.Context) error {
 	return err
 }
 
-// sqlLocksByMy names the session by its thread: a lock's thread is the one that asked for it.
-const sqlLocksByMy = `SELECT COUNT(*) FROM performance_schema.data_locks AS l JOIN performance_schema.threads AS t ON t.THREAD_ID = l.THREAD_ID
+// sqlLocksMySQL names the session by its thread: a lock's thread is the one that asked for it.
+const sqlLocksMySQL = `SELECT COUNT(*) FROM performance_schema.data_locks AS l JOIN performance_schema.threads AS t ON t.THREAD_ID = l.THREAD_ID
  WHERE t.PROCESSLIST_ID = ? AND l.LOCK_TYPE = 'RECORD'`
 
 func (m *meter) locks(ctx context.Context, id int64) (n int64, err error) {
 	if !m.mariaDB {
-		err = m.observer.QueryRowContext(ctx, sqlLocksByMy, id).Scan(&n)
+		err = m.observer.QueryRowContext(ctx, sqlLocksMySQL, id).Scan(&n)
 		return n, err
 	}
 	var engine, name, status string

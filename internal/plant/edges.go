@@ -41,7 +41,7 @@ var edgeBugs = []bug{
 	{"an upload is given up with the context that has ended", "./examples/projects/internal/store", "BrokenOff", []change{{"examples/projects/internal/store/intent.go",
 		"context.WithTimeout(context.WithoutCancel(ctx), expireTime)", "context.WithTimeout(ctx, expireTime)"}}},
 	{"a deadlock is an internal error", "./examples/projects/internal/problem", ".", []change{{"examples/projects/internal/problem/from.go",
-		"case mysqlerr.MayRunAgain(err), errors.Is(err, context.DeadlineExceeded)", "case mysqlerr.MayRunAgain(nil), errors.Is(err, context.DeadlineExceeded)"}}},
+		"case onerow.Retryable(err), errors.Is(err, context.DeadlineExceeded)", "case onerow.Retryable(nil), errors.Is(err, context.DeadlineExceeded)"}}},
 	{"nobody is told when to come again", "./examples/projects/internal/problem", ".", []change{{"examples/projects/internal/problem/problem.go",
 		"if p.RetryAfter > 0 {", "if p.RetryAfter > retryAfter {"}}},
 	{"what was accepted has no address", "./examples/projects/internal/app", "TestDelete$", []change{{"examples/projects/internal/api/projects.go",

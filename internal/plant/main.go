@@ -225,7 +225,7 @@ func finder(out string) string {
 			return name
 		}
 		never = never || strings.HasPrefix(line, "panic: test timed out")
-		if name, found := strings.CutPrefix(line, "\t\t"); found && never {
+		if name, found := strings.CutPrefix(line, "\t\t"); found && never { // the list of those that were running
 			name, _, _ = strings.Cut(name, " ")
 			return name + ", which does not end"
 		}

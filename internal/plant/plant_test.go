@@ -90,3 +90,17 @@ func TestSurvivorsAreMutants(t *testing.T) {
 		}
 	}
 }
+
+// TestFinder: a test that failed, one that never ended, or none.
+func TestFinder(t *testing.T) {
+	for out, want := range map[string]string{
+		"--- FAIL: TestA (0.10s)\n    a_test.go:1: x\nFAIL\n":                                                                "TestA",
+		"panic: test timed out after 5m0s\n\trunning tests:\n\t\tTestB/part (4m59s)\n\ngoroutine 1 [running]:\n\t\tx.go:1\n": "TestB/part, which does not end",
+		"dbtest: 2 sessions stay on the server after the tests\nFAIL\n":                                                      "",
+		"goroutine 1 [running]:\n\t\tx.go:1\n":                                                                               "",
+	} {
+		if got := finder(out); got != want {
+			t.Errorf("%q: %q, want %q", out, got, want)
+		}
+	}
+}

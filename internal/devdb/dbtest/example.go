@@ -11,8 +11,8 @@ import (
 	"github.com/onerow/onerow/internal/devdb"
 )
 
-// ExampleDB is a schema for a godoc example, which has no [testing.TB], on the server that the tests use. done drops
-// it.
+// ExampleDB is a schema for a godoc example, which has no [testing.TB], on the server that the tests use.
+// done drops it.
 func ExampleDB(ctx context.Context, setup ...func(context.Context, *sql.DB) error) (db *sql.DB, done func()) {
 	check := func(err error) {
 		if err != nil {
