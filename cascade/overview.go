@@ -14,8 +14,8 @@ import (
 // sqlQueued reads an entry of the index due for each resource.
 const sqlQueued = `SELECT resource FROM onerow_job FORCE INDEX (due) GROUP BY resource`
 
-// Of each resource its part of the index due is read from both sides of now, in the index's own order, to
-// which InnoDB appends the id; and the index (state, id) has those that run.
+// For each resource, its part of the index due is read on both sides of now, in the index's own order, to
+// which InnoDB appends the id. The index (state, id) has the running ones.
 const (
 	sqlDueFirst = `(SELECT id, 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', due_at) FROM onerow_job FORCE INDEX (due)
 WHERE resource = ? AND due_at <= UTC_TIMESTAMP(6) ORDER BY due_at, state, id LIMIT ?)`
