@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -57,11 +58,11 @@ func choose(part string, names []string) (chosen []mutant, err error) {
 }
 
 func plantMutants(ctx context.Context, garden string, chosen []mutant) error {
-	why, sound := reasons(), map[string]bool{}
+	why, known := reasons(), map[string][]string{}
 	found, expected, missed, invalid := 0, 0, 0, 0
 	for at, m := range chosen {
 		begin := time.Now()
-		by, err := m.plant(ctx, garden, sound)
+		by, err := m.plant(ctx, garden, known)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -103,15 +104,22 @@ func (m mutant) tests() string {
 	return "./" + filepath.Dir(m.file)
 }
 
-// plant returns the test that finds the mutant; none: "".
-func (m mutant) plant(ctx context.Context, garden string, sound map[string]bool) (by string, err error) {
+// plant returns the test that finds the mutant; none: "". Tests that have found others of the package are
+// tried first, the last finder before all.
+func (m mutant) plant(ctx context.Context, garden string, known map[string][]string) (by string, err error) {
 	b := bug{pkg: m.tests()}
-	if !sound[b.pkg] {
+	if _, sound := known[b.pkg]; !sound {
 		if out, err := b.test(ctx, garden, "-skip", explorations); err != nil {
 			return "", fmt.Errorf("the tests of %s fail without a mutant: %s", b.pkg, tail(out))
 		}
-		sound[b.pkg] = true
+		known[b.pkg] = nil
 	}
+	defer func() {
+		if strings.HasPrefix(by, "Test") && !strings.Contains(by, ",") {
+			list := slices.DeleteFunc(known[b.pkg], func(name string) bool { return name == by })
+			known[b.pkg] = slices.Insert(list, 0, by)
+		}
+	}()
 	path := filepath.Join(garden, m.file)
 	text, err := os.ReadFile(path) //nolint:gosec // a file of this project
 	if err != nil {
@@ -125,8 +133,14 @@ func (m mutant) plant(ctx context.Context, garden string, sound map[string]bool)
 	if _, err := b.test(ctx, garden, "-run", "^$"); err != nil {
 		return "", errInvalid
 	}
-	for _, which := range []string{"-skip", "-run"} {
-		out, err := b.test(ctx, garden, which, explorations)
+	runs := [][2]string{{"-skip", explorations}, {"-run", explorations}}
+	if finders := known[b.pkg]; len(finders) > 0 {
+		first := [2]string{"-run", "^(" + finders[0] + ")$"}
+		others := [2]string{"-run", "^(" + strings.Join(finders[1:min(len(finders), 8)], "|") + ")$"}
+		runs = append([][2]string{first, others}, runs...)
+	}
+	for _, which := range runs {
+		out, err := b.test(ctx, garden, which[0], which[1])
 		var failed *exec.ExitError
 		switch {
 		case err == nil:
