@@ -34,7 +34,7 @@ func (a *graphCache) fresh() bool {
 	return a.graph != nil && time.Since(a.read) < max(graphTTL, graphTTLFactor*a.took)
 }
 
-// current is the graph of the plan and of the schema as it is, or was a moment ago. Nine
+// current is the graph of the plan and of the schema as it is, or was a moment ago. Ten
 // plain reads of the dictionary each ten seconds, or in each hundred times that they take,
 // else nothing.
 func (w *Worker) current(ctx context.Context) (*graph, error) {

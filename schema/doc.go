@@ -73,10 +73,10 @@
 // [Privileges] are the least rights of a worker, [VerifyPrivileges] proves them on the
 // live database, without a write.
 //
-//	Inspect                     7 statements
-//	Verify                      10, on MySQL 9 and 1 for each table that numbers its rows and has an archive;
+//	Inspect                     8 statements
+//	Verify                      11, on MySQL 10 and 1 for each table that numbers its rows and has an archive;
 //	                            1 more for each table that is not shown, or of which a column is to be changed
-//	Discover                    9
+//	Discover                    10
 //	VerifyPrivileges            2, and 1 for each right
 //
 // What this package does not do: change a table. It never runs DDL; an

@@ -97,7 +97,7 @@ func (e *VerifyError) Is(target error) bool { return target == ErrVerify }
 // value (TIMESTAMP to DATETIME, NULL to NOT NULL, another character set, a key of names that is not there) is
 // said in words, in order; Verify then says what is next.
 //
-// Eight statements, however many tables there are, and two for the ids: on MySQL the second is one for each
+// Nine statements, however many tables there are, and two for the ids: on MySQL the second is one for each
 // table with an archive, and one each for jobs and deletions. One more for each table that is not shown, and
 // for each of which a column is to be changed; no writes. SELECT on the tables is enough to read what is
 // there; but information_schema shows a user no table on which it has no right, so neither its foreign keys,

@@ -129,16 +129,6 @@ const (
 	sqlIndexes = `SELECT table_name, index_name, COALESCE(IF(sub_part IS NULL, column_name, NULL), ''), non_unique = 0, index_type = 'BTREE', %s
  FROM information_schema.statistics WHERE table_schema = DATABASE()%s ORDER BY table_name, index_name, seq_in_index`
 
-	// MariaDB leaves the referenced table out where the user may only read it; key_column_usage has it.
-	sqlForeignKeys = `SELECT constraint_name, constraint_schema, table_name, COALESCE(unique_constraint_schema, ''), COALESCE(referenced_table_name, ''), delete_rule, update_rule
- FROM information_schema.referential_constraints WHERE constraint_schema = DATABASE() OR unique_constraint_schema = DATABASE()
- ORDER BY table_name, constraint_name`
-
-	sqlForeignColumns = `SELECT constraint_schema, table_name, constraint_name, column_name, referenced_column_name, referenced_table_schema, referenced_table_name
- FROM information_schema.key_column_usage
- WHERE referenced_table_name IS NOT NULL AND (constraint_schema = DATABASE() OR referenced_table_schema = DATABASE())
- ORDER BY table_name, constraint_name, ordinal_position`
-
 	sqlTriggers = `SELECT event_object_table, trigger_name, action_timing, event_manipulation FROM information_schema.triggers
  WHERE event_object_schema = DATABASE() ORDER BY event_object_table, trigger_name`
 )
@@ -168,19 +158,26 @@ func readTables(ctx context.Context, db onerow.DB, only []string) (*database, er
 		return nil, errNoDatabase
 	}
 	d.name = name.String
-	for _, part := range []struct {
-		query string
-		args  []any
-		scan  func(*sql.Rows) error
-	}{
+	for _, part := range []dictionaryRead{
 		{sqlTables, nil, d.scanTable}, {fmt.Sprintf(sqlColumns, some), args, d.scanColumn}, {fmt.Sprintf(sqlIndexes, d.off(), some), args, d.scanIndex},
-		{sqlForeignKeys, nil, d.scanForeignKey}, {sqlForeignColumns, nil, d.scanForeignColumn}, {sqlTriggers, nil, d.scanTrigger},
+		{sqlTriggers, nil, d.scanTrigger},
 	} {
-		if err := onerow.Query(ctx, db, part.query, part.args, part.scan); err != nil {
+		if err := part.run(ctx, db); err != nil {
 			return nil, err
 		}
 	}
-	return d, nil
+	return d, d.readForeign(ctx, db)
+}
+
+// dictionaryRead is a statement and what takes each of its rows.
+type dictionaryRead struct {
+	query string
+	args  []any
+	scan  func(*sql.Rows) error
+}
+
+func (r dictionaryRead) run(ctx context.Context, db onerow.DB) error {
+	return onerow.Query(ctx, db, r.query, r.args, r.scan)
 }
 
 // probe asks the server whether tables that are not shown are not there, or not for this
@@ -243,30 +240,6 @@ func (d *database) scanIndex(rows *sql.Rows) error {
 	}
 	x := &t.indexes[len(t.indexes)-1]
 	x.columns = append(x.columns, strings.ToLower(column))
-	return nil
-}
-
-func (d *database) scanForeignKey(rows *sql.Rows) error {
-	var f foreignKey
-	err := rows.Scan(&f.name, &f.schema, &f.table, &f.toSchema, &f.to, &f.onDelete, &f.onUpdate)
-	d.foreign = append(d.foreign, f)
-	return err
-}
-
-// scanForeignColumn: a key that was made since sqlForeignKeys ran is no matter.
-func (d *database) scanForeignColumn(rows *sql.Rows) error {
-	var schema, table, name, column, reference, toSchema, to string
-	if err := rows.Scan(&schema, &table, &name, &column, &reference, &toSchema, &to); err != nil {
-		return err
-	}
-	for i := range d.foreign {
-		if f := &d.foreign[i]; f.schema == schema && f.table == table && f.name == name {
-			f.columns, f.references = append(f.columns, column), append(f.references, reference)
-			if f.to == "" {
-				f.toSchema, f.to = toSchema, to
-			}
-		}
-	}
 	return nil
 }
 
