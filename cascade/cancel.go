@@ -11,20 +11,21 @@ import (
 )
 
 // sqlCancel decides between a cancel and a claim: both are conditional updates of
-// the job's row, which it locks by the unique key one_open. A held job gets its own time
+// the job's row, which it locks by the unique key one_open. The index is forced, here and below: of few jobs
+// MariaDB would take those of a state, and wait for who cancels another one. A held job gets its own time
 // back, which is read before the state is written: assignments go from left to right.
-const sqlCancel = `UPDATE onerow_job SET due_at = IF(state = 'held', due_at - ` + heldFor + `, due_at), state = 'cancelled', batch_seq = batch_seq + 1
+const sqlCancel = `UPDATE onerow_job FORCE INDEX (one_open) SET due_at = IF(state = 'held', due_at - ` + heldFor + `, due_at), state = 'cancelled', batch_seq = batch_seq + 1
 WHERE resource = ? AND resource_id = ? AND deletion_id = ? AND state IN ('scheduled', 'held') AND due_at > UTC_TIMESTAMP(6)`
 
 // sqlMoveCancelled and sqlDropCancelled follow on the row that sqlCancel locked; so do, where
 // one of them fails in a transaction whose owner may commit, sqlUnmove and sqlUncancel. These
 // leave the job held: nothing is deleted that somebody wanted back.
 const (
-	sqlMoveCancelled = moveColumns + `UTC_TIMESTAMP(6) FROM onerow_job WHERE resource = ? AND resource_id = ? AND state = 'cancelled'`
-	sqlDropCancelled = `DELETE j FROM onerow_job AS j WHERE j.resource = ? AND j.resource_id = ? AND j.state = 'cancelled'`
-	sqlUnmove        = `DELETE a FROM onerow_job_archive AS a JOIN onerow_job AS j ON j.id = a.id AND a.deletion_id = j.deletion_id
+	sqlMoveCancelled = moveColumns + `UTC_TIMESTAMP(6) FROM onerow_job FORCE INDEX (one_open) WHERE resource = ? AND resource_id = ? AND state = 'cancelled'`
+	sqlDropCancelled = `DELETE j FROM onerow_job AS j FORCE INDEX (one_open) WHERE j.resource = ? AND j.resource_id = ? AND j.state = 'cancelled'`
+	sqlUnmove        = `DELETE a FROM onerow_job_archive AS a JOIN onerow_job AS j FORCE INDEX (one_open) ON j.id = a.id AND a.deletion_id = j.deletion_id
 WHERE j.resource = ? AND j.resource_id = ? AND j.state = 'cancelled'`
-	sqlUncancel = `UPDATE onerow_job SET due_at = due_at + ` + heldFor + `, state = 'held', last_error = 'its cancel failed', batch_seq = batch_seq + 1
+	sqlUncancel = `UPDATE onerow_job FORCE INDEX (one_open) SET due_at = due_at + ` + heldFor + `, state = 'held', last_error = 'its cancel failed', batch_seq = batch_seq + 1
 WHERE resource = ? AND resource_id = ? AND state = 'cancelled'`
 )
 
@@ -88,7 +89,7 @@ func moveCancelled(ctx context.Context, tx *onerow.Tx, resource string, key []by
 }
 
 // sqlCancelledID reads the row that sqlCancel has locked, by the unique key one_open.
-const sqlCancelledID = `SELECT id FROM onerow_job WHERE resource = ? AND resource_id = ? FOR UPDATE`
+const sqlCancelledID = `SELECT id FROM onerow_job FORCE INDEX (one_open) WHERE resource = ? AND resource_id = ? FOR UPDATE`
 
 func renumberCancelled(ctx context.Context, tx *onerow.Tx, resource string, key []byte) error {
 	var id int64

@@ -21,11 +21,11 @@ const sqlAdmit = `INSERT INTO onerow_admission (tenant, operation, idem_key, cal
 VALUES (?, ?, ?, ?, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND)`
 
 // sqlAdmission reads by the primary key what is committed.
-const sqlAdmission = `SELECT call_token, call_token = ?, TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), until_at) FROM onerow_admission` + atKey + ` LOCK IN SHARE MODE`
+const sqlAdmission = `SELECT call_token = ?, TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), until_at) FROM onerow_admission` + atKey + ` LOCK IN SHARE MODE`
 
-// sqlReadmit takes a window that has ended, only from whom it was seen to be.
+// sqlReadmit takes a window that has ended, by the primary key: of several that saw it ended one wins.
 const sqlReadmit = `UPDATE onerow_admission SET call_token = ?, admitted_at = UTC_TIMESTAMP(6), until_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND` +
-	atKey + ` AND call_token = ? AND until_at <= UTC_TIMESTAMP(6)`
+	atKey + ` AND until_at <= UTC_TIMESTAMP(6)`
 
 // Admit lets one caller in for the key, and nobody else until window has passed: for
 // duplicate deliveries that may simply be dropped, and to shed duplicate work. It
@@ -68,10 +68,9 @@ func (k *Keys) admit(ctx context.Context, db onerow.DB, c *call, window time.Dur
 		if mysqlerr.Classify(err) != mysqlerr.Duplicate {
 			return a, &keyWait{err}
 		}
-		var holder []byte
 		var mine bool
 		var left int64
-		err = onerow.QueryRow(ctx, db, sqlAdmission, append([]any{c.token[:]}, c.key.args()...), &holder, &mine, &left)
+		err = onerow.QueryRow(ctx, db, sqlAdmission, append([]any{c.token[:]}, c.key.args()...), &mine, &left)
 		switch {
 		case isNoRows(err): // purged in between
 			continue
@@ -82,7 +81,7 @@ func (k *Keys) admit(ctx context.Context, db onerow.DB, c *call, window time.Dur
 		case left > 0:
 			return Admission{RetryAfter: duration(left)}, nil
 		}
-		n, err := onerow.Affected(ctx, db, sqlReadmit, append([]any{c.token[:], micros(window)}, c.key.args(holder)...)...)
+		n, err := onerow.Affected(ctx, db, sqlReadmit, append([]any{c.token[:], micros(window)}, c.key.args()...)...)
 		if err != nil {
 			return a, &keyWait{err}
 		}

@@ -126,6 +126,9 @@ func doRaces(k *idempotency.Keys, h *heard) []race {
 		_, err := k.Purge(ctx, db, 10)
 		return err
 	}
+	again := func(ctx context.Context, db *sql.DB) error {
+		return errors.Join(purge(ctx, db), h.do(k, pay)(ctx, db))
+	}
 	begin := h.begin(k)
 	last, look, one, two := idempotency.KeyLast(), idempotency.LookFirst(), idempotency.Payload("1"), idempotency.Payload("2")
 	twice := func(c call) []call { return []call{c, c} }
@@ -147,6 +150,7 @@ func doRaces(k *idempotency.Keys, h *heard) []race {
 		{"do, expired, key last, twice", table.expired, twice(h.do(k, pay, last)), true, h.paid(1), nil},
 		{"do, expired, and purge", table.expired, []call{h.do(k, pay), purge}, false, h.paid(1), nil},
 		{"do, expired, key last, and purge", table.expired, []call{h.do(k, pay, last), purge}, false, h.paid(1), nil},
+		{"do, expired, and purge and do", table.expired, []call{h.do(k, pay), again}, false, h.paid(1), nil},
 		{"do, and begin", table.empty, []call{h.do(k, pay), begin}, false, nil, nil},
 		{"purge, twice", table.expired, twice(purge), true, nil, nil},
 	}

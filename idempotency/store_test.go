@@ -180,6 +180,25 @@ func TestAdmit(t *testing.T) {
 	})
 }
 
+// TestAdmitBehindASnapshot: a transaction whose snapshot is older than somebody's admission is refused.
+func TestAdmitBehindASnapshot(t *testing.T) {
+	eachLevel(t, func(t *testing.T, db *sql.DB) {
+		keys, ctx := newKeys(t, idempotency.Config{}), t.Context()
+		err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+			dbtest.Scan[int](t, tx, "SELECT COUNT(*) FROM onerow_admission")
+			must(keys.Admit(ctx, db, key("a"), time.Hour))
+			a, err := keys.Admit(ctx, tx, key("a"), time.Hour)
+			if a.Admitted || a.RetryAfter <= 59*time.Minute {
+				t.Errorf("%+v", a)
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestPurge(t *testing.T) {
 	eachLevel(t, func(t *testing.T, db *sql.DB) {
 		counts := &counter{}

@@ -65,6 +65,10 @@ func TestTimesInEachZone(t *testing.T) {
  expires_at = expires_at - INTERVAL 2 MINUTE WHERE idem_key IN ('ended', 'expired')`)
 		dbtest.Exec(t, db, "UPDATE onerow_admission SET until_at = until_at - INTERVAL 60 MINUTE + INTERVAL IF(idem_key = 'open', -1, 1) MINUTE")
 
+		// A key that was purged and is used again must have a token above that of its first life.
+		if n := dbtest.Scan[int](t, db, "SELECT MAX(ABS(TIMESTAMPDIFF(SECOND, '1970-01-01', UTC_TIMESTAMP()) - token DIV 1000000)) FROM onerow_key"); n > 600 {
+			t.Errorf("a token is %d seconds from the clock", n)
+		}
 		if m := must(keys.Measure(ctx, db)); m.Overdue != 1 {
 			t.Errorf("measured %+v", m)
 		}

@@ -1,6 +1,7 @@
 package ordering_test
 
 import (
+	"context"
 	"database/sql"
 	"testing"
 	"time"
@@ -15,7 +16,10 @@ import (
 func TestClocks(t *testing.T) {
 	zonetest.Clocks(t, func(t *testing.T, zone dbtest.Option) (*sql.DB, []crashtest.Workflow) {
 		db, dsn := open(t, zone)
-		list, _ := verbs()
+		list, hold := verbs()
+		list = append(list, verb{"hold, below the first", hold, nil, func(ctx context.Context, db *sql.DB) error {
+			return second(hold.Apply(ctx, db, sample(0).message(), one))
+		}, 0})
 		var all []crashtest.Workflow
 		for _, v := range list {
 			w := faulty(dsn, v.g, v.before, v.call)
@@ -37,6 +41,9 @@ func TestForgetInEachZone(t *testing.T) {
 			must(g.Apply(ctx, db, ordering.Message{Stream: "s", Sequence: seq}, follow))
 		}
 		dbtest.Exec(t, db, "UPDATE onerow_stream_message SET received_at = received_at - INTERVAL 24 HOUR + INTERVAL IF(seq = 1, -1, 1) MINUTE")
+		if n := must(ordering.ToForget(ctx, db, 24*time.Hour, 10)); n != 1 {
+			t.Errorf("%d are old enough to be forgotten", n)
+		}
 		if n := must(g.Forget(ctx, db, 24*time.Hour, 10)); n != 1 {
 			t.Errorf("%d were forgotten", n)
 		}
