@@ -147,29 +147,6 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-// TestCancelsApart: a transaction that has cancelled a job, and is not committed, keeps nobody from cancelling
-// another one, of another row or of another resource's row with the same id.
-func TestCancelsApart(t *testing.T) {
-	each(t, func(t *testing.T, db *sql.DB) {
-		jobs := []Job{condemn(t, db, 1, time.Hour), condemn(t, db, 2, time.Hour)}
-		other, err := Enqueue(t.Context(), db, Deletion{ID: 77, Resource: "folder", ResourceID: "1", Grace: time.Hour})
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
-			if err := Cancel(ctx, tx, "project", "1", jobs[0].DeletionID); err != nil {
-				return err
-			}
-			soon, cancel := context.WithTimeout(ctx, 10*time.Second)
-			defer cancel()
-			return errors.Join(Cancel(soon, db, "project", "2", jobs[1].DeletionID), Cancel(soon, db, "folder", "1", other.DeletionID))
-		})
-		if err != nil {
-			t.Error(err)
-		}
-	})
-}
-
 // TestCancelAgainstClaim: at the end of the grace period exactly one of the two wins.
 func TestCancelAgainstClaim(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
