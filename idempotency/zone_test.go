@@ -43,6 +43,45 @@ func TestClocks(t *testing.T) {
 	})
 }
 
+// TestEndsInEachZone: what ended is kept for as long as it was said to be, whoever ended it; and audits are
+// purged a minute after their time, not before.
+func TestEndsInEachZone(t *testing.T) {
+	zonetest.Each(t, func(t *testing.T, zone dbtest.Option) {
+		db, _ := open(t, zone)
+		keys, ctx := newKeys(t, idempotency.Config{Keep: time.Hour}), t.Context()
+		o := must(keys.Operator("ann", "ticket"))
+		seen := func(id string) idempotency.Seen {
+			c := begun(t, db, keys, key(id))
+			return idempotency.Seen{Key: c.Key, Token: c.Token, Status: idempotency.InProgress}
+		}
+		for _, err := range []error{
+			keys.Complete(ctx, db, begun(t, db, keys, key("complete")), receipt{ID: 1}),
+			keys.Fail(ctx, db, begun(t, db, keys, key("fail")), errors.New("refused")),
+			keys.Release(ctx, db, begun(t, db, keys, key("release"))),
+			o.Release(ctx, db, seen("operator's release")),
+			o.Complete(ctx, db, seen("operator's complete"), receipt{ID: 1}),
+		} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		query := "SELECT COALESCE(GROUP_CONCAT(idem_key), '') FROM onerow_key WHERE ABS(TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(), expires_at) - 3600) > 600"
+		if late := dbtest.Scan[string](t, db, query); late != "" {
+			t.Errorf("not kept for an hour: %s", late)
+		}
+		dbtest.Exec(t, db, "UPDATE onerow_key_audit SET acted_at = acted_at - INTERVAL 24 HOUR + INTERVAL IF(action = 'release', -1, 1) MINUTE")
+		if n := must(idempotency.AuditsToPurge(ctx, db, 24*time.Hour, 10)); n != 1 {
+			t.Errorf("%d audits are old", n)
+		}
+		if n := must(idempotency.PurgeAudits(ctx, db, 24*time.Hour, 10)); n != 1 {
+			t.Errorf("%d audits were purged", n)
+		}
+		if left := must(keys.Audit(ctx, db, key("operator's complete"))); len(left) != 1 {
+			t.Errorf("%d audits are left", len(left))
+		}
+	})
+}
+
 // TestTimesInEachZone: leases, expectations, windows and expiries end when they should, a minute before as a
 // minute after.
 func TestTimesInEachZone(t *testing.T) {
@@ -56,6 +95,7 @@ func TestTimesInEachZone(t *testing.T) {
 		for _, id := range []string{"kept", "expired"} {
 			must(idempotency.Do(ctx, db, keys, key(id), charge(1), idempotency.Keep(time.Hour)))
 		}
+		must(idempotency.Do(ctx, db, keys, key("last"), charge(1), idempotency.KeyLast()))
 		for _, id := range []string{"closed", "open"} {
 			must(keys.Admit(ctx, db, key(id), time.Hour))
 		}
@@ -76,6 +116,9 @@ func TestTimesInEachZone(t *testing.T) {
 			if e := must(keys.Find(ctx, db, key(id))); e.Overdue != want {
 				t.Errorf("%s: %+v", id, e)
 			}
+		}
+		if list := must(keys.List(ctx, db, idempotency.ListOptions{What: idempotency.ListOverdue})); len(list) != 1 || list[0].Key != key("ended") {
+			t.Errorf("overdue: %+v", list)
 		}
 		for id, want := range map[string]bool{"kept": false, "expired": true} {
 			if e := must(keys.Find(ctx, db, key(id))); e.Expired != want {

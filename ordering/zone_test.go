@@ -3,9 +3,12 @@ package ordering_test
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"fmt"
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/zonetest"
@@ -19,6 +22,12 @@ func TestClocks(t *testing.T) {
 		list, hold := verbs()
 		list = append(list, verb{"hold, below the first", hold, nil, func(ctx context.Context, db *sql.DB) error {
 			return second(hold.Apply(ctx, db, sample(0).message(), one))
+		}, 0}, verb{"skip, and what is behind is not applied", hold, []int64{1, 3}, func(ctx context.Context, db *sql.DB) error {
+			fails := func(context.Context, *onerow.Tx, ordering.Message, *runState) error { return errPoison }
+			if _, err := hold.Skip(ctx, db, "user/3000", 1, fails); !errors.Is(err, ordering.ErrHeld) {
+				return fmt.Errorf("not held: %w", err)
+			}
+			return nil
 		}, 0})
 		var all []crashtest.Workflow
 		for _, v := range list {

@@ -1,6 +1,7 @@
 package quota_test
 
 import (
+	"context"
 	"database/sql"
 	"testing"
 	"time"
@@ -22,7 +23,12 @@ func TestClocks(t *testing.T) {
 			w.Name = v.name
 			all = append(all, w)
 		}
-		return db, all
+		fresh := faulty(dsn, func(ctx context.Context, db *sql.DB) error { // nothing is wrong with this owner
+			_, err := o.rule(t).Recalculate(ctx, db, 9)
+			return err
+		})
+		fresh.Name = "Recalculate, nothing to correct"
+		return db, append(all, fresh)
 	})
 }
 

@@ -43,6 +43,9 @@ func TestPurgeRequestsInEachZone(t *testing.T) {
 			must(p.Create(ctx, db, Project{UserID: 1, Name: id}, repo.RequestID(id)))
 		}
 		must(db.ExecContext(ctx, "UPDATE onerow_request SET created_at = created_at - INTERVAL 24 HOUR + INTERVAL IF(request_id = 'old', -1, 1) MINUTE"))
+		if n := must(repo.RequestsToPurge(ctx, db, 24*time.Hour, 10)); n != 1 {
+			t.Errorf("%d are to be forgotten", n)
+		}
 		if n := must(repo.PurgeRequests(ctx, db, 24*time.Hour, 10)); n != 1 {
 			t.Errorf("%d were forgotten", n)
 		}

@@ -142,6 +142,17 @@ func (v taken) says(t *testing.T, err error, holder int64) {
 	}
 }
 
+// TestTakenAmongOthers: an index that is not unique refuses nobody, and another table's of the same name is
+// not this one's.
+func TestTakenAmongOthers(t *testing.T) {
+	r, db, _ := accountRepo(t, "CREATE TABLE letter (at INT, email INT, UNIQUE KEY email (at, email))", "CREATE INDEX about ON account (seat)")
+	ctx := t.Context()
+	must(r.Create(ctx, db, Account{UserID: 1, Name: "A", Email: []byte("a"), Seat: 7}))
+	holder := must(r.Create(ctx, db, Account{UserID: 1, Name: "B", Email: []byte("b"), Seat: 7})).Row.ID
+	refused := second(r.Create(ctx, db, Account{UserID: 1, Name: "C", Email: []byte("B"), Seat: 7}))
+	taken{index: "email", columns: []string{"email"}}.says(t, refused, holder)
+}
+
 // TestTakenInOrg: an index of the application's own on the name refuses one name, not
 // the row: activating goes on to the next copy.
 func TestTakenInOrg(t *testing.T) {

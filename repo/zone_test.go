@@ -1,12 +1,15 @@
 package repo_test
 
 import (
+	"context"
 	"database/sql"
 	"testing"
+	"time"
 
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/zonetest"
+	"github.com/onerow/onerow/repo"
 )
 
 // TestClocks: what the verbs write is UTC whatever the session's time zone.
@@ -17,7 +20,10 @@ func TestClocks(t *testing.T) {
 		db := dbtest.OpenDSN(t, dsn)
 		makeTables(t, db)
 		var all []crashtest.Workflow
-		for _, v := range verbs {
+		hide := verb{"delete archived, with grace", archived, func(ctx context.Context, r repos, db *sql.DB) error {
+			return second(r.projects.Delete(ctx, db, 1, repo.Grace(time.Hour)))
+		}, false, 0}
+		for _, v := range append(verbs[:len(verbs):len(verbs)], hide) {
 			all = append(all, workflow(v, r, dsn))
 		}
 		return db, all
