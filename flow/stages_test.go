@@ -24,6 +24,7 @@ func TestStagesApart(t *testing.T) {
 	if err := flow.Prove(ctx, db, run("", "p")); err != nil {
 		t.Error(err)
 	}
+	wantError(t, flow.Prove(ctx, db, run("pay", "p")), flow.ErrLost)
 	// One has finished the second stage, which nobody owns since, and owns the first.
 	wantOutcome(t, flow.Admitted)(flow.Claim(ctx, db, run("pay", "q"), flow.After(run("", "p"))))
 	must(flow.Finish(ctx, db, run("pay", "q")))

@@ -41,5 +41,8 @@ func TestForgetInEachZone(t *testing.T) {
 			t.Errorf("%d were forgotten", n)
 		}
 		wantOutcome(t, flow.Done)(flow.Claim(ctx, db, run("", "0")))
+		if n := dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM onerow_flow_request WHERE request_id = '1'"); n != 0 {
+			t.Error("it is there still")
+		}
 	})
 }

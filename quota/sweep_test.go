@@ -15,6 +15,19 @@ import (
 	"github.com/onerow/onerow/quota"
 )
 
+// TestSweepLeavesOthers: marks of another resource are another rule's.
+func TestSweepLeavesOthers(t *testing.T) {
+	db, _ := open(t, order{})
+	err := onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error { return quota.Mark(ctx, tx, "elsewhere", 7) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := quota.NewSweeper(db, quota.Config{Recheck: -1}, order{}.rule(t)).RunOnce(t.Context())
+	if n := dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM onerow_quota_mark"); err != nil || res != (quota.SweepResult{}) || n != 1 {
+		t.Errorf("%+v, %v, and %d marks are left", res, err, n)
+	}
+}
+
 // TestSweepOrder: oldest mark first, a batch at a time; an owner that fails is passed over and met again in
 // the next lap.
 func TestSweepOrder(t *testing.T) {

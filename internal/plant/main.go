@@ -55,6 +55,7 @@ func run(ctx context.Context, args []string) (err error) {
 	byRules := flags.Bool("rules", false, "plant what rules change in each statement and index")
 	list := flags.Bool("list", false, "with -rules: name the mutants")
 	part := flags.String("part", "1/1", "with -rules: i/n, the i-th of n parts")
+	first := flags.String("first", "", "with -rules: a pattern of tests to try first")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -83,7 +84,7 @@ func run(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	if *byRules {
-		return plantMutants(ctx, garden, chosen)
+		return plantMutants(ctx, garden, *first, chosen)
 	}
 	return plantBugs(ctx, garden, names)
 }

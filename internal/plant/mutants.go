@@ -57,12 +57,12 @@ func choose(part string, names []string) (chosen []mutant, err error) {
 	return chosen, nil
 }
 
-func plantMutants(ctx context.Context, garden string, chosen []mutant) error {
+func plantMutants(ctx context.Context, garden, first string, chosen []mutant) error {
 	why, known := reasons(), map[string][]string{}
 	found, expected, missed, invalid := 0, 0, 0, 0
 	for at, m := range chosen {
 		begin := time.Now()
-		by, err := m.plant(ctx, garden, known)
+		by, err := m.plant(ctx, garden, first, known)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -104,9 +104,9 @@ func (m mutant) tests() string {
 	return "./" + filepath.Dir(m.file)
 }
 
-// plant returns the test that finds the mutant; none: "". Tests that have found others of the package are
-// tried first, the last finder before all.
-func (m mutant) plant(ctx context.Context, garden string, known map[string][]string) (by string, err error) {
+// plant returns the test that finds the mutant; none: "". Tests that first, a pattern, names are tried first,
+// then those that have found others of the package, the last finder before all.
+func (m mutant) plant(ctx context.Context, garden, first string, known map[string][]string) (by string, err error) {
 	b := bug{pkg: m.tests()}
 	if _, sound := known[b.pkg]; !sound {
 		if out, err := b.test(ctx, garden, "-skip", explorations); err != nil {
@@ -135,9 +135,12 @@ func (m mutant) plant(ctx context.Context, garden string, known map[string][]str
 	}
 	runs := [][2]string{{"-skip", explorations}, {"-run", explorations}}
 	if finders := known[b.pkg]; len(finders) > 0 {
-		first := [2]string{"-run", "^(" + finders[0] + ")$"}
+		last := [2]string{"-run", "^(" + finders[0] + ")$"}
 		others := [2]string{"-run", "^(" + strings.Join(finders[1:min(len(finders), 8)], "|") + ")$"}
-		runs = append([][2]string{first, others}, runs...)
+		runs = append([][2]string{last, others}, runs...)
+	}
+	if first != "" {
+		runs = append([][2]string{{"-run", first}}, runs...)
 	}
 	for _, which := range runs {
 		out, err := b.test(ctx, garden, which[0], which[1])
