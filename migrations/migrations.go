@@ -115,7 +115,7 @@ func Status(ctx context.Context, db *sql.DB) ([]Migration, error) {
 
 // The server wrote tstamp by CURRENT_TIMESTAMP in the session's time zone;
 // UNIX_TIMESTAMP undoes that, whatever the driver's loc and parseTime.
-const sqlApplied = `SELECT version_id, UNIX_TIMESTAMP(tstamp) FROM ` + TableName + ` WHERE is_applied AND version_id > 0`
+const sqlApplied = `SELECT version_id, UNIX_TIMESTAMP(tstamp) FROM ` + TableName + ` WHERE is_applied`
 
 func readApplied(ctx context.Context, db onerow.DB) (map[int64]time.Time, error) {
 	var exists bool

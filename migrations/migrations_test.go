@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/database"
 
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
@@ -332,6 +333,34 @@ func TestStatements(t *testing.T) {
 	log, err := crashtest.Count(connector, func() error { return Up(t.Context(), db) })
 	if err != nil || len(log) != 3 {
 		t.Fatalf("%d statements, %v:\n%s", len(log), err, log)
+	}
+}
+
+// TestStore: the row of version 0 is made good, a version that was never applied is not found, and of several
+// rows of one, which goose's own table may have, the last counts.
+func TestStore(t *testing.T) {
+	db, ctx := dbtest.Open(t), t.Context()
+	if err := Up(ctx, db); err != nil {
+		t.Fatal(err)
+	}
+	dbtest.Exec(t, db, "DELETE FROM "+TableName+" WHERE version_id = 0")
+	if err := Up(ctx, db); err != nil {
+		t.Fatal(err)
+	}
+	if n := dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM "+TableName+" WHERE version_id = 0"); n != 1 {
+		t.Errorf("%d rows of version 0", n)
+	}
+	s, err := newStore(TableName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, err := s.GetMigration(ctx, db, 999); !errors.Is(err, database.ErrVersionNotFound) {
+		t.Errorf("a version that never was: %+v, %v", m, err)
+	}
+	dbtest.Exec(t, db, "ALTER TABLE "+TableName+" DROP KEY version_id")
+	dbtest.Exec(t, db, "INSERT INTO "+TableName+" (version_id, is_applied) VALUES (1, FALSE)")
+	if m, err := s.GetMigration(ctx, db, 1); err != nil || m.IsApplied {
+		t.Errorf("a version that was taken back: %+v, %v", m, err)
 	}
 }
 
