@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// sqlForeignSchemas is where tables refer to ours. MariaDB opens every table of the server for it, so it is
-	// the only one that asks for other schemas.
+	// sqlForeignSchemas is where tables refer to ours. MariaDB opens every table of the server for it, so it
+	// is the only one that asks for other schemas.
 	sqlForeignSchemas = `SELECT DISTINCT table_schema FROM information_schema.key_column_usage
  WHERE referenced_table_schema = DATABASE() AND table_schema <> DATABASE()`
 

@@ -26,10 +26,10 @@ const patience = 10 * time.Second
 
 var errApart = errors.New("a transaction that is rolled back")
 
-// Apart calls each verb in a transaction and, before that ends, each of them on two other rows: none may wait.
-// The tables, which are emptied each time, hold no others: where there are few rows an optimizer likes to
-// read, and lock, more of them than the one that is asked for, which no test on big tables sees. Every row has
-// its own n: an INSERT over an entry that was deleted just before locks the gap behind it, in InnoDB.
+// Apart calls each verb in a transaction and, before that ends, each of them on two other rows: none may
+// wait. The tables, which are emptied each time, hold no others: where there are few rows an optimizer likes
+// to read, and lock, more of them than the one that is asked for, which no test on big tables sees. Every row
+// has its own n: an INSERT over an entry that was deleted just before locks the gap behind it, in InnoDB.
 func Apart(t *testing.T, db *sql.DB, tables []string, verbs []Verb) {
 	t.Helper()
 	ctx, n := t.Context(), 0
