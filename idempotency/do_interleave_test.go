@@ -132,6 +132,12 @@ func doRaces(k *idempotency.Keys, h *heard) []race {
 	againLast := func(ctx context.Context, db *sql.DB) error {
 		return errors.Join(purge(ctx, db), h.do(k, pay, idempotency.KeyLast())(ctx, db))
 	}
+	// Of a key that was appended the version is the same as of the next one.
+	expiredLast := func(ctx context.Context, db *sql.DB) (c idempotency.Claim, err error) {
+		free := func(context.Context, *onerow.Tx) (receipt, error) { return receipt{ID: 1}, nil }
+		_, err = idempotency.Do(ctx, db, k, key("a"), free, idempotency.KeyLast(), idempotency.Keep(time.Microsecond))
+		return c, err
+	}
 	begin := h.begin(k)
 	last, look, one, two := idempotency.KeyLast(), idempotency.LookFirst(), idempotency.Payload("1"), idempotency.Payload("2")
 	twice := func(c call) []call { return []call{c, c} }
@@ -154,7 +160,7 @@ func doRaces(k *idempotency.Keys, h *heard) []race {
 		{"do, expired, and purge", table.expired, []call{h.do(k, pay), purge}, false, h.paid(1), nil},
 		{"do, expired, key last, and purge", table.expired, []call{h.do(k, pay, last), purge}, false, h.paid(1), nil},
 		{"do, expired, and purge and do", table.expired, []call{h.do(k, pay), again}, false, h.paid(1), nil},
-		{"do, expired, key last, and purge and do", table.expired, []call{h.do(k, pay, last), againLast}, false, h.paid(1), nil},
+		{"do, expired, key last, and purge and do", expiredLast, []call{h.do(k, pay, last), againLast}, false, h.paid(1), nil},
 		{"do, and begin", table.empty, []call{h.do(k, pay), begin}, false, nil, nil},
 		{"purge, twice", table.expired, twice(purge), true, nil, nil},
 	}
