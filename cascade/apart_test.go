@@ -11,8 +11,10 @@ import (
 	"github.com/onerow/onerow/internal/racetest"
 )
 
-// TestApart: what is done with a job keeps no call about another row waiting, be it one of another resource with
-// the same id. At REPEATABLE READ it may: calls that find no job, or repeat one, lock the gap.
+// TestApart: what is done with a job keeps no call about another row waiting, be it one of another resource
+// with the same id. Not asked of an Enqueue that finds an open job: of a duplicate in a unique key InnoDB
+// locks the gap before it as well, at READ COMMITTED too. At REPEATABLE READ calls that find no job lock
+// gaps, too.
 func TestApart(t *testing.T) {
 	db := openForest(t, dbtest.Isolation(sql.LevelReadCommitted))
 	deletion := func(n int) Deletion {
@@ -26,9 +28,6 @@ func TestApart(t *testing.T) {
 	racetest.Apart(t, db, []string{"onerow_job", "onerow_job_archive"}, []racetest.Verb{
 		{Name: "log", Call: func(ctx context.Context, db onerow.DB, n int) error { return second(Log(ctx, db, deletion(n))) }},
 		{Name: "enqueue", Call: func(ctx context.Context, db onerow.DB, n int) error { return second(Enqueue(ctx, db, deletion(n))) }},
-		{Name: "enqueue again", Setup: scheduled, Call: func(ctx context.Context, db onerow.DB, n int) error {
-			return second(Enqueue(ctx, db, deletion(n)))
-		}},
 		{Name: "cancel", Setup: scheduled, Call: func(ctx context.Context, db onerow.DB, n int) error {
 			d := deletion(n)
 			return Cancel(ctx, db, d.Resource, d.ResourceID, d.ID)
