@@ -29,6 +29,16 @@ func eachLevel(t *testing.T, test func(t *testing.T, db *sql.DB)) {
 	}
 }
 
+// eachStale is eachLevel where a write behind a snapshot is not refused, which is MariaDB 11.8's default.
+func eachStale(t *testing.T, test func(t *testing.T, db *sql.DB)) {
+	for _, level := range levels {
+		t.Run(level.String(), func(t *testing.T) {
+			db, _ := open(t, dbtest.Isolation(level), dbtest.StaleWrites())
+			test(t, db)
+		})
+	}
+}
+
 // open makes a schema with the toolkit's tables and the application's: an account
 // and the charges of it.
 func open(t testing.TB, opts ...dbtest.Option) (*sql.DB, string) {

@@ -47,7 +47,7 @@ func TestPurgeOneAtATime(t *testing.T) {
 // TestOperatorSees: an operator acts on what he has seen, and a repeated call knows its own audit from one of
 // an earlier claim, in a transaction whose snapshot is older too.
 func TestOperatorSees(t *testing.T) {
-	eachLevel(t, func(t *testing.T, db *sql.DB) {
+	eachStale(t, func(t *testing.T, db *sql.DB) {
 		keys, ctx := newKeys(t, idempotency.Config{}), t.Context()
 		o := must(keys.Operator("ann", "ticket"))
 		first := begun(t, db, keys, key("a"))

@@ -182,7 +182,7 @@ func TestAdmit(t *testing.T) {
 
 // TestAdmitBehindASnapshot: a transaction whose snapshot is older than somebody's admission is refused.
 func TestAdmitBehindASnapshot(t *testing.T) {
-	eachLevel(t, func(t *testing.T, db *sql.DB) {
+	eachStale(t, func(t *testing.T, db *sql.DB) {
 		keys, ctx := newKeys(t, idempotency.Config{}), t.Context()
 		err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 			dbtest.Scan[int](t, tx, "SELECT COUNT(*) FROM onerow_admission")
