@@ -285,6 +285,7 @@ func TestBusy(t *testing.T) {
 			done <- answer{out, err}
 		}()
 		dbtest.AwaitLock(t, db, gone...)
+		time.Sleep(time.Second) // a wait is told by durations: here by one longer than a busy machine's round trips
 		close(leave)
 		if err := <-first; err != nil {
 			t.Fatal(err)

@@ -96,8 +96,8 @@
 //     rolled back; Begin and Admit on a pool are one statement, which may still claim the key, for nobody,
 //     when the lock becomes free after their context has ended: their ErrBusy is onerow.ErrOutcomeUnknown as
 //     well.
-//   - [ReplayedAfterWaiting] is told from [Replayed] by durations; a first call that ends in the
-//     same instant may count as the other.
+//   - [ReplayedAfterWaiting] is told from [Replayed] by durations: a wait shorter than a round trip to the
+//     server may count as the other.
 //   - In the caller's own transaction nothing is retried, and what is said is true when
 //     that transaction commits. The error of a refused transaction is onerow.Retryable there.
 //     Begin in a transaction is of use only if that commits before the work starts.
