@@ -6,11 +6,12 @@ import (
 	"slices"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/quota"
 )
 
 // markOwners notes that owners have fewer active rows now. One statement per owner.
-func (r *run) markOwners(ctx context.Context, tx *onerow.Tx, t *table, rows []row) error {
+func markOwners(ctx context.Context, tx *onerow.Tx, t *table, rows []row) error {
 	if !t.node.marks || !t.active {
 		return nil
 	}
@@ -42,7 +43,7 @@ const assetsPerCall = 100
 // row names. Outside of any transaction and before the rows go: a crash leaves rows whose
 // assets are deleted again, never an asset that no row names. The fence stands before each
 // call, for the last batch is some time ago: who has lost the job deletes none.
-func (r *run) dropAssets(ctx context.Context, groups []group, root bool) error {
+func (p *pass) dropAssets(ctx context.Context, groups []group, root bool) error {
 	var names []string
 	for _, g := range groups {
 		for _, v := range g.rows {
@@ -51,23 +52,16 @@ func (r *run) dropAssets(ctx context.Context, groups []group, root bool) error {
 			}
 		}
 	}
-	if root && r.place.row.asset != "" {
-		names = append(names, r.place.row.asset)
+	if root && p.place.row.asset != "" {
+		names = append(names, p.place.row.asset)
 	}
 	for part := range slices.Chunk(names, assetsPerCall) {
-		if err := r.renew(ctx); err != nil {
+		if err := p.lease.Renew(ctx); err != nil {
 			return err
 		}
-		if err := r.cfg.Assets.Delete(ctx, part); err != nil {
-			return fmt.Errorf("cascade: delete %d assets of %s %s: %w", len(part), r.job.Resource, r.job.ResourceID, &assetsError{err})
+		if err := p.store.Delete(ctx, part); err != nil {
+			return fmt.Errorf("cascade: delete %d assets of %s %s: %w", len(part), p.Resource, p.ResourceID, &fault.Assets{Err: err})
 		}
 	}
 	return nil
 }
-
-// assetsError keeps a network error of the asset store from being taken for one of
-// the database: it counts as a failure of the job.
-type assetsError struct{ err error }
-
-func (e *assetsError) Error() string { return e.err.Error() }
-func (e *assetsError) Unwrap() error { return e.err }

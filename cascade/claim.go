@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/cascade/internal/fault"
 )
 
 // claim is what one claim won. Its value is in the worker column of its jobs, and
@@ -98,7 +98,7 @@ func (w *Worker) claim(ctx context.Context) (claim, error) {
 	ctx, cancel := finishing(ctx)
 	defer cancel()
 	won := w.take(ctx, c.value, ids)
-	if won != nil && !lost(won) {
+	if won != nil && !fault.Lost(won) {
 		return c, fmt.Errorf("cascade: claim: %w", won)
 	}
 	var twins []int // of c.jobs
@@ -192,13 +192,4 @@ func in(ids []int64) string {
 	}
 	b.WriteByte(')')
 	return b.String()
-}
-
-// lost says whether the connection, rather than the statement, is what failed.
-func lost(err error) bool {
-	switch mysqlerr.Classify(err) {
-	case mysqlerr.ConnectionLost, mysqlerr.NotSent:
-		return true
-	}
-	return false
 }

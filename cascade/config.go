@@ -10,6 +10,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/onerow/onerow/internal/dbtext"
 )
 
 // Assets deletes external assets, files or objects, by the names that the rows hold.
@@ -139,7 +141,7 @@ func (c Config) withDefaults() (Config, error) {
 		}
 		c.Name = fmt.Sprintf("%s:%d", host, os.Getpid())
 	}
-	c.Name = cut(c.Name, longestName)
+	c.Name = dbtext.Fit(c.Name, longestName)
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
@@ -164,13 +166,4 @@ func workerName(claim string) string {
 		return claim[:i]
 	}
 	return claim
-}
-
-// cut returns s as valid UTF-8 of at most n bytes.
-func cut(s string, n int) string {
-	s = strings.ToValidUTF8(s, "?")
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "")
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/backoff"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
@@ -155,7 +156,7 @@ func until(ctx context.Context, db *sql.DB, w *Worker, state State) error {
 		if job.State == state {
 			return nil
 		}
-		sleep(ctx, 10*time.Millisecond)
+		backoff.Sleep(ctx, 10*time.Millisecond)
 	}
 	return context.Cause(ctx)
 }

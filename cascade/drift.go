@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/internal/rowkey"
+	"github.com/onerow/onerow/cascade/internal/backoff"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -77,28 +77,28 @@ func (e *planMismatch) Error() string {
 func (e *planMismatch) Unwrap() error { return e.err }
 
 // drift says whether the plan or the schema is another one than the job was begun under.
-func (r *run) drift(ctx context.Context) error {
+func (l *lease) drift(ctx context.Context) error {
 	var now *graph
-	err := r.again(ctx, func() (err error) {
-		now, err = r.current(ctx)
+	err := backoff.Read(ctx, func() (err error) {
+		now, err = l.current(ctx)
 		return err
 	})
 	var mismatch *planMismatch
 	switch {
 	case errors.As(err, &mismatch):
-		return fmt.Errorf("%w: job %d was begun under the fingerprint %s, now %w", ErrDrift, r.job.ID, r.graph.fingerprint, mismatch)
+		return fmt.Errorf("%w: job %d was begun under the fingerprint %s, now %w", ErrDrift, l.job.ID, l.graph.fingerprint, mismatch)
 	case err != nil:
 		return err
 	}
-	return r.same(now.fingerprint, r.graph.fingerprint)
+	return l.same(now.fingerprint, l.graph.fingerprint)
 }
 
-func (r *run) same(now, begun string) error {
+func (l *lease) same(now, begun string) error {
 	if now == begun {
 		return nil
 	}
 	return fmt.Errorf("%w: job %d was begun under the fingerprint %s, now it is %s; run cascade-worker verify, adapt the plan if need be, restart the workers with it, then retry the job",
-		ErrDrift, r.job.ID, begun, now)
+		ErrDrift, l.job.ID, begun, now)
 }
 
 // sqlPlan reads, and sqlStorePlan writes, by the primary key.
@@ -108,34 +108,32 @@ const (
 ON DUPLICATE KEY UPDATE stored_at = VALUES(stored_at)`
 )
 
-// resume reads what earlier attempts at the job have left: the plan that it was begun
-// under, which must be the present one, and the rows that are parked. Two statements, none
-// at the first attempt.
-func (r *run) resume(ctx context.Context) error {
-	r.parked = map[string]map[rowkey.Key]bool{}
-	if r.job.Token <= 1 {
+// resume reads under which plan earlier attempts have begun the job, which must be the present one. One
+// statement, none at the first attempt.
+func (l *lease) resume(ctx context.Context) error {
+	if l.job.Token <= 1 {
 		return nil
 	}
 	var begun []byte
-	err := r.again(ctx, func() error { return onerow.QueryRow(ctx, r.db, sqlPlan, []any{r.job.ID}, &begun) })
+	err := backoff.Read(ctx, func() error { return onerow.QueryRow(ctx, l.db, sqlPlan, []any{l.job.ID}, &begun) })
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 	case err != nil:
-		return fmt.Errorf("cascade: read the plan of job %d: %w", r.job.ID, err)
+		return fmt.Errorf("cascade: read the plan of job %d: %w", l.job.ID, err)
 	default:
-		if err := r.same(r.graph.fingerprint, string(begun)); err != nil {
+		if err := l.same(l.graph.fingerprint, string(begun)); err != nil {
 			return err
 		}
-		r.planned = true
+		l.planned = true
 	}
-	return r.loadParked(ctx)
+	return nil
 }
 
 // storePlan is a part of the job's first batch.
-func (r *run) storePlan(ctx context.Context, tx *onerow.Tx) error {
-	if r.planned {
+func (l *lease) storePlan(ctx context.Context, tx *onerow.Tx) error {
+	if l.planned {
 		return nil
 	}
-	_, err := tx.ExecContext(ctx, sqlStorePlan, r.job.ID, []byte(r.graph.fingerprint))
+	_, err := tx.ExecContext(ctx, sqlStorePlan, l.job.ID, []byte(l.graph.fingerprint))
 	return err
 }

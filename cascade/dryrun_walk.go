@@ -3,7 +3,6 @@ package cascade
 import (
 	"context"
 	"database/sql"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -126,26 +125,10 @@ func (n *dryNode) gone(key rowkey.Key) dryRow {
 	row.refs[0] = key
 	for i, set := range n.refs {
 		if set.text && slices.EqualFunc(set.columns, n.Key, strings.EqualFold) {
-			row.refs[i] = textKey(n.tables[0].refs[0], n.tables[0].refs[i], key)
+			row.refs[i] = n.tables[0].refs[0].KeyAs(n.tables[0].refs[i], key)
 		}
 	}
 	return row
-}
-
-// textKey is a key of c as text, which the codec text would have read.
-func textKey(c, text rowkey.Codec, key rowkey.Key) rowkey.Key {
-	values := make([]sql.NullString, c.Width())
-	for i, literal := range c.Parts(key) {
-		_, digits, isHex := strings.Cut(literal, "x'")
-		if isHex {
-			digits = strings.TrimSuffix(digits, "'")
-		} else {
-			digits = hex.EncodeToString([]byte(strings.Trim(literal, "'")))
-		}
-		values[i] = sql.NullString{String: digits, Valid: true}
-	}
-	k, _ := text.Key(values)
-	return k
 }
 
 // expand looks for all rows below the node's rows. These are complete but for the

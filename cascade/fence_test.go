@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -160,7 +161,7 @@ func TestRowsMoveMeanwhile(t *testing.T) {
 				for ctx.Err() == nil {
 					if err := mover(ctx, db, table, 100000, 100000+n); err == nil {
 						moved.Add(1)
-					} else if ctx.Err() == nil && !transient(err) {
+					} else if ctx.Err() == nil && !fault.Transient(err) {
 						t.Error(err)
 						return
 					}
@@ -235,7 +236,7 @@ func TestChildrenAppearMeanwhile(t *testing.T) {
 					case err == nil:
 						refused.Add(1)
 						rest = append(rest[:i], rest[i+1:]...)
-					case ctx.Err() == nil && !transient(err):
+					case ctx.Err() == nil && !fault.Transient(err):
 						t.Error(err)
 						return
 					}

@@ -7,19 +7,21 @@ import (
 	"slices"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/fault"
+	"github.com/onerow/onerow/cascade/internal/work"
 	"github.com/onerow/onerow/internal/rowkey"
 )
 
 // flush deletes what is pending.
-func (r *run) flush(ctx context.Context) error {
-	_, err := r.drop(ctx, r.unqueue(), false)
+func (p *pass) flush(ctx context.Context) error {
+	_, err := p.drop(ctx, load{groups: p.unqueue()})
 	return err
 }
 
 // unqueue takes everything out of the queue.
-func (r *run) unqueue() []group {
-	groups := r.pending
-	r.pending, r.waiting = nil, 0
+func (p *pass) unqueue() []group {
+	groups := p.queue
+	p.queue, p.waiting = nil, 0
 	return groups
 }
 
@@ -34,18 +36,18 @@ type outcome struct {
 }
 
 // noteStayed notes which rows stayed, so that the pass does not try them again.
-func (r *run) noteStayed(groups []group, stayed []who) {
-	r.held = r.held || len(stayed) > 0
+func (p *pass) noteStayed(groups []group, stayed []who) {
+	p.held = p.held || len(stayed) > 0
 	for _, g := range groups {
 		if g.src.node.above > 1 || g.src.node.self {
 			for _, v := range g.rows {
-				delete(r.seen, who{g.src.node, v.key})
+				delete(p.seen, who{g.src.node, v.key})
 			}
 		}
 	}
 	for _, w := range stayed {
-		if len(r.seen) < maxOnPath+maxKept && (w.node.above > 1 || w.node.self) {
-			r.seen[w] = kept
+		if len(p.seen) < maxOnPath+maxKept && (w.node.above > 1 || w.node.self) {
+			p.seen[w] = kept
 		}
 	}
 }
@@ -53,52 +55,52 @@ func (r *run) noteStayed(groups []group, stayed []who) {
 // lockSQL locks rows by their primary key; this is the one place where a row lock decides:
 // whoever adds a child holds a share lock on its parent, so it is before us, and we see
 // the child, or after us, and finds no parent.
-func (s *source) lockSQL(keys []rowkey.Key) string {
+func lockSQL(s *source, keys []rowkey.Key) string {
 	return "SELECT " + s.table.columns(&s.columns) + " FROM " + s.from + " FORCE INDEX (PRIMARY) WHERE " + s.key.In("", keys) + " FOR UPDATE"
 }
 
 // dropLocked is one batch of drop. All locks come first: at REPEATABLE READ the first read
 // without a lock fixes what the batch sees, and that must be newer than every lock. Rows
 // that still have something below stay.
-func (r *run) dropLocked(ctx context.Context, tx *onerow.Tx, groups []group, last bool, t tally) (out outcome, err error) {
+func (p *pass) dropLocked(ctx context.Context, tx *onerow.Tx, l load, t work.Tally) (out outcome, err error) {
 	out.gone = map[who]bool{}
 	locked := map[*source]map[rowkey.Key]row{}
-	for _, s := range sourcesOf(groups) {
-		if locked[s], err = r.lock(ctx, tx, s, groups); err != nil {
+	for _, s := range sourcesOf(l.groups) {
+		if locked[s], err = lock(ctx, tx, s, l.groups); err != nil {
 			return out, err
 		}
 	}
 	here := place{}
-	if last && r.place.found {
-		if here, err = r.lockRoot(ctx, tx); err != nil {
-			return out, r.failed(err, nil, 0)
+	if l.root && p.place.found {
+		if here, err = p.lockRoot(ctx, tx); err != nil {
+			return out, failed(err, nil, 0)
 		}
 	}
-	live := make([][]row, len(groups))
-	for i, g := range groups {
+	live := make([][]row, len(l.groups))
+	for i, g := range l.groups {
 		live[i] = unchanged(locked[g.src], g.rows)
 	}
-	exact, err := r.lookOutside(ctx, tx, groups, live)
+	exact, err := p.lookOutside(ctx, tx, l, live)
 	if err != nil {
 		return out, err
 	}
-	limit := int64(r.pace.limit())
+	limit := int64(p.lease.Limit())
 	budget := limit
 	defer func() { out.leaves = limit - budget }()
-	for i, g := range groups {
+	for i, g := range l.groups {
 		out.next = i
 		if len(live[i]) == 0 {
 			continue
 		}
 		look := exact || g.tangled || len(out.stayed) > 0
-		if out.full, err = r.dropGroup(ctx, tx, g.src, live[i], look, &budget, t, &out); out.full || err != nil {
-			return out, r.failed(err, nil, i)
+		if out.full, err = p.dropGroup(ctx, tx, g.src, live[i], look, &budget, t, &out); out.full || err != nil {
+			return out, failed(err, nil, i)
 		}
 	}
-	out.next = len(groups)
-	if last {
-		out.done, out.full, err = r.finish(ctx, tx, here, &budget, t)
-		err = r.failed(err, nil, len(groups))
+	out.next = len(l.groups)
+	if l.root {
+		out.done, out.full, err = p.finish(ctx, tx, here, &budget, t)
+		err = failed(err, nil, len(l.groups))
 	}
 	return out, err
 }
@@ -117,7 +119,7 @@ func sourcesOf(groups []group) (list []*source) {
 const listLength = 500
 
 // lock locks the rows of all groups of one source, and reads them as they are now.
-func (r *run) lock(ctx context.Context, tx *onerow.Tx, s *source, groups []group) (map[rowkey.Key]row, error) {
+func lock(ctx context.Context, tx *onerow.Tx, s *source, groups []group) (map[rowkey.Key]row, error) {
 	var keys []rowkey.Key
 	for _, g := range groups {
 		if g.src == s {
@@ -127,7 +129,7 @@ func (r *run) lock(ctx context.Context, tx *onerow.Tx, s *source, groups []group
 	locked := make(map[rowkey.Key]row, len(keys))
 	for part := range slices.Chunk(keys, listLength) {
 		scanner := s.scanner(&s.columns, 0)
-		err := onerow.Query(ctx, tx, s.lockSQL(part), nil, func(rows *sql.Rows) error {
+		err := onerow.Query(ctx, tx, lockSQL(s, part), nil, func(rows *sql.Rows) error {
 			v, _, err := scanner.scan(rows)
 			locked[v.key] = v
 			return err
@@ -139,7 +141,7 @@ func (r *run) lock(ctx context.Context, tx *onerow.Tx, s *source, groups []group
 	if s.edge.detach {
 		return locked, nil
 	}
-	return locked, r.lockGuards(ctx, tx, s.table, slices.Collect(maps.Values(locked)))
+	return locked, lockGuards(ctx, tx, s.table, slices.Collect(maps.Values(locked)))
 }
 
 // unchanged returns the locked rows that are still where and what they were: below the
@@ -162,23 +164,23 @@ const maxRounds = 16
 // dropGroup deletes, or detaches, the locked rows of a group, with their leaves. With look
 // it asks which of them still have something below, and these stay. With full they all
 // stay.
-func (r *run) dropGroup(ctx context.Context, tx *onerow.Tx, s *source, live []row, look bool, budget *int64, t tally, out *outcome) (full bool, err error) {
+func (r *run) dropGroup(ctx context.Context, tx *onerow.Tx, s *source, live []row, look bool, budget *int64, t work.Tally, out *outcome) (full bool, err error) {
 	if s.edge.detach {
-		n, err := onerow.Affected(ctx, tx, s.detachRowsSQL(keysOf(live)))
+		n, err := onerow.Affected(ctx, tx, detachRowsSQL(s, keysOf(live)))
 		if n == 0 && err == nil { // they are locked, and are below something
-			err = errEndedUnsaid
+			err = fault.ErrEndedUnsaid
 		}
-		t.detached[s.name] += n
+		t.Detached[s.name] += n
 		return false, err
 	}
 	if full, err = r.below(ctx, tx, s.node, live, budget, t); full || err != nil {
 		return full, err
 	}
-	if !look && !r.doubted(s.node) {
-		return false, r.remove(ctx, tx, s.table, live, t, out.gone)
+	if !look && !r.unread.doubted(s.node) {
+		return false, removeRows(ctx, tx, s.table, live, t, out.gone)
 	}
 	for range maxRounds {
-		held, err := r.above(ctx, tx, s.table, live)
+		held, err := r.unread.above(ctx, tx, s.table, live)
 		if err != nil {
 			return false, err
 		}
@@ -196,7 +198,7 @@ func (r *run) dropGroup(ctx context.Context, tx *onerow.Tx, s *source, live []ro
 		if err := r.cutOwn(ctx, tx, s.table, free); err != nil {
 			return false, err
 		}
-		if err := r.remove(ctx, tx, s.table, free, t, out.gone); err != nil {
+		if err := removeRows(ctx, tx, s.table, free, t, out.gone); err != nil {
 			return false, err
 		}
 		if live = rest; len(free) == 0 || len(rest) == 0 || !s.node.self {
@@ -211,21 +213,21 @@ func (r *run) dropGroup(ctx context.Context, tx *onerow.Tx, s *source, live []ro
 
 // removeSQL deletes by the primary key. It names the table twice, as all do whose answer nobody looks at: a
 // DELETE of one table may be ended by the server without an error, see proved.
-func (t *table) removeSQL(keys []rowkey.Key) string {
+func removeSQL(t *table, keys []rowkey.Key) string {
 	return "DELETE t FROM " + t.from + " AS t FORCE INDEX (PRIMARY) WHERE " + t.key.In("t", keys)
 }
 
-// remove deletes locked rows, notes them as gone, and marks what moves with them.
-func (r *run) remove(ctx context.Context, tx *onerow.Tx, t *table, rows []row, c tally, gone map[who]bool) error {
+// removeRows deletes locked rows, notes them as gone, and marks what moves with them.
+func removeRows(ctx context.Context, tx *onerow.Tx, t *table, rows []row, c work.Tally, gone map[who]bool) error {
 	for _, v := range rows {
 		gone[who{t.node, v.key}] = true
 	}
 	for part := range slices.Chunk(rows, listLength) {
-		n, err := onerow.Affected(ctx, tx, t.removeSQL(keysOf(part)))
+		n, err := onerow.Affected(ctx, tx, removeSQL(t, keysOf(part)))
 		if err != nil {
 			return err
 		}
-		c.deleted[t.name] += n
+		c.Deleted[t.name] += n
 	}
-	return r.markOwners(ctx, tx, t, rows)
+	return markOwners(ctx, tx, t, rows)
 }

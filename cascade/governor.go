@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/backoff"
+	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/internal/dbtext"
 )
 
@@ -89,7 +91,7 @@ func (g *governor) wait(ctx context.Context, job Job, took time.Duration, renew 
 			if left <= 0 {
 				return nil
 			}
-			sleep(ctx, min(left, waitStep, g.lease/3))
+			backoff.Sleep(ctx, min(left, waitStep, g.lease/3))
 		}
 	}
 	if g.load < 1 && took > 0 {
@@ -177,9 +179,9 @@ func (g *governor) ask(ctx context.Context) string {
 	defer cancel()
 	switch state, err := Paused(ctx, g.db); {
 	case err != nil:
-		return cut(kindDatabase+": the switch cannot be read: "+redact(err), longestReason)
+		return dbtext.Fit(kindDatabase+": the switch cannot be read: "+fault.Redact(err), longestReason)
 	case state.On && state.Reason != "":
-		return cut(kindPaused+": "+state.Reason, longestReason)
+		return dbtext.Fit(kindPaused+": "+state.Reason, longestReason)
 	case state.On:
 		return kindPaused
 	}
@@ -190,11 +192,11 @@ func (g *governor) ask(ctx context.Context) string {
 		reason, err := throttle.Reason(ctx, g.db)
 		if err != nil {
 			g.rest[i] = time.Now().Add(askAgain)
-			g.failed[i] = cut(kindOf(throttle)+": the throttle cannot be asked: "+redact(err), longestReason)
+			g.failed[i] = dbtext.Fit(kindOf(throttle)+": the throttle cannot be asked: "+fault.Redact(err), longestReason)
 			return g.failed[i]
 		}
 		if reason != "" {
-			return cut(kindOf(throttle)+": "+redact(errors.New(reason)), longestReason)
+			return dbtext.Fit(kindOf(throttle)+": "+fault.Redact(errors.New(reason)), longestReason)
 		}
 	}
 	return ""

@@ -192,9 +192,9 @@ func TestPauseWhileReading(t *testing.T) {
 	if err := Pause(t.Context(), db, "stop"); err != nil {
 		t.Fatal(err)
 	}
-	r := &run{Worker: w, job: c.jobs[0], fenced: time.Now()}
+	l := &lease{Worker: w, job: c.jobs[0], fenced: time.Now()}
 	ended := make(chan error, 1)
-	go func() { ended <- r.keepLease(t.Context()) }()
+	go func() { ended <- l.Keep(t.Context()) }()
 	dbtest.Eventually(t, time.Minute, func() (bool, string) {
 		list, err := Workers(t.Context(), db)
 		return err == nil && len(list) == 1 && list[0].Throttle == "paused: stop", "the worker does not stop"

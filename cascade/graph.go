@@ -1,7 +1,6 @@
 package cascade
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -247,16 +246,4 @@ func (e *edge) keys(parents []row) []rowkey.Key {
 // cuttable says whether a loop of rows can be cut at the edge.
 func (e *edge) cuttable() bool {
 	return !slices.ContainsFunc(e.sources, func(s *source) bool { return len(s.nulls) == 0 })
-}
-
-// node is the node of the plan that a job is for.
-func (g *graph) node(ctx context.Context, w *Worker, job Job) (*node, error) {
-	n, ok := g.nodes[job.Resource]
-	switch {
-	case !ok:
-		return nil, fmt.Errorf("%w: job %d is for %q; this worker's plan has %q", schema.ErrUnknownResource, job.ID, job.Resource, w.plan.Names())
-	case n.Stays:
-		return nil, fmt.Errorf("%w: job %d is for %q, whose rows stay", schema.ErrInvalidPlan, job.ID, job.Resource)
-	}
-	return n, ctx.Err()
 }

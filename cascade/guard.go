@@ -1,14 +1,9 @@
 package cascade
 
 import (
-	"context"
-	"database/sql"
-	"slices"
 	"strings"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/ident"
-	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -33,32 +28,4 @@ func (t *table) guard(columns []string, asText bool, cat *schema.Catalog, all in
 		}
 	}
 	return list
-}
-
-// guardSQL locks, by the index, the entries there of rows that are locked already.
-func (t *table) guardSQL(ref int, g guard, keys []rowkey.Key) string {
-	return "SELECT 1" + g.outside + " FROM " + t.from + g.index + " WHERE " + t.refs[ref].In("", keys) + " FOR UPDATE"
-}
-
-// lockGuards locks what foreign keys lock of rows that are about to be deleted. One
-// statement per index and list of rows, none where all edges refer to the key.
-func (r *run) lockGuards(ctx context.Context, tx *onerow.Tx, t *table, rows []row) error {
-	for i, guards := range t.guards {
-		var keys []rowkey.Key
-		for _, v := range rows {
-			if v.refs[i] != "" {
-				keys = append(keys, v.refs[i])
-			}
-		}
-		slices.Sort(keys) // all batches in one order
-		for _, g := range guards {
-			for part := range slices.Chunk(keys, listLength) {
-				err := onerow.Query(ctx, tx, t.guardSQL(i, g, part), nil, func(*sql.Rows) error { return nil })
-				if err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
 }

@@ -52,8 +52,8 @@ func TestForeignKeyToAnotherUniqueKey(t *testing.T) {
 					_, err := quick.ExecContext(t.Context(), "INSERT INTO paper (firm_code) VALUES ('"+code+"')")
 					return err
 				}
-				r := &run{Worker: w, graph: g, node: g.nodes[c.root], root: key}
-				if r.root, err = r.node.tables[0].key.Decode(c.id); err != nil {
+				r := &pass{run: &run{db: db, graph: g, node: g.nodes[c.root], Target: Target{Root: key}}}
+				if r.Root, err = r.node.tables[0].key.Decode(c.id); err != nil {
 					t.Fatal(err)
 				}
 				if r.place, err = r.findRoot(t.Context()); err != nil {
@@ -66,7 +66,7 @@ func TestForeignKeyToAnotherUniqueKey(t *testing.T) {
 						}
 					} else {
 						s := r.node.edges[0].sources[0]
-						if _, err := r.lock(ctx, tx, s, []group{{src: s, rows: []row{{key: key}}}}); err != nil {
+						if _, err := lock(ctx, tx, s, []group{{src: s, rows: []row{{key: key}}}}); err != nil {
 							return err
 						}
 					}

@@ -11,26 +11,34 @@ import (
 	"github.com/onerow/onerow/internal/rowkey"
 )
 
+// unread is what a run knows of the edges below which rows go unread.
+type unread struct {
+	suspect map[*edge]bool // whose rows are read and tried one by one
+	none    map[*edge]bool // below which the last statement has met no row, see proved
+}
+
+func newUnread() unread { return unread{suspect: map[*edge]bool{}, none: map[*edge]bool{}} }
+
 // certain says whether deleting or detaching what is below locked parents unread, without
 // reaching the limit, proves that nothing is left over the edge: there is one table for
 // it to be in. A row that moves between two tables could be missed.
-func (r *run) certain(e *edge) bool {
-	return (e.leaf || e.detach) && !r.suspect[e] && len(e.sources) == 1
+func (u unread) certain(e *edge) bool {
+	return (e.leaf || e.detach) && !u.suspect[e] && len(e.sources) == 1
 }
 
 // proved is certain, and the statement has met a row. MariaDB answers a DELETE of one table, and 11.8 an
 // UPDATE, that KILL QUERY or max_statement_time has ended before its first row as if there were none; once it
 // has met one it reports the error.
-func (r *run) proved(e *edge) bool { return r.certain(e) && !r.none[e] }
+func (u unread) proved(e *edge) bool { return u.certain(e) && !u.none[e] }
 
 // doubted says whether a statement below the group's rows has met none.
-func (r *run) doubted(n *node) bool {
-	return slices.ContainsFunc(n.edges, func(e *edge) bool { return r.none[e] })
+func (u unread) doubted(n *node) bool {
+	return slices.ContainsFunc(n.edges, func(e *edge) bool { return u.none[e] })
 }
 
 // childSQL is one child of a parent row p, or none, by the index of the edge. A row is no
 // child of itself. The optimizers do not turn a subquery with a LIMIT into a join.
-func (s *source) childSQL(parent *table, without []rowkey.Key) string {
+func childSQL(s *source, parent *table, without []rowkey.Key) string {
 	itself := ""
 	if len(without) > 0 {
 		itself = " AND NOT (" + s.key.In("c", without) + ")"
@@ -47,14 +55,14 @@ func (s *source) childSQL(parent *table, without []rowkey.Key) string {
 // have added a child since, and a row that moves is in one of its tables. Which child
 // belongs to which parent the database decides, by its collations. Children that are
 // about to be deleted may be left out.
-func (r *run) aboveSQL(t *table, parents []rowkey.Key, without map[*table][]rowkey.Key) string {
+func (u unread) aboveSQL(t *table, parents []rowkey.Key, without map[*table][]rowkey.Key) string {
 	var children []string
 	for _, e := range t.node.edges {
-		if r.proved(e) {
+		if u.proved(e) {
 			continue
 		}
 		for _, s := range e.sources {
-			children = append(children, s.childSQL(t, without[s.table])+" IS NOT NULL")
+			children = append(children, childSQL(s, t, without[s.table])+" IS NOT NULL")
 		}
 	}
 	if len(children) == 0 {
@@ -68,11 +76,11 @@ func (r *run) aboveSQL(t *table, parents []rowkey.Key, without map[*table][]rowk
 // but rows of the batch. Mostly nothing is, and the groups can go as they are, the children
 // before their parents. Else, and where a look at all says nothing because leaves may move
 // between two tables, each group is looked at. One statement per table.
-func (r *run) lookOutside(ctx context.Context, tx *onerow.Tx, groups []group, live [][]row) (exact bool, err error) {
+func (r *run) lookOutside(ctx context.Context, tx *onerow.Tx, l load, live [][]row) (exact bool, err error) {
 	keys := map[*table][]rowkey.Key{}
 	var tables []*table
 	total := 0
-	for i, g := range groups {
+	for i, g := range l.groups {
 		if g.src.edge.detach || len(live[i]) == 0 {
 			continue
 		}
@@ -83,15 +91,15 @@ func (r *run) lookOutside(ctx context.Context, tx *onerow.Tx, groups []group, li
 		keys[t] = append(keys[t], keysOf(live[i])...)
 		total += len(live[i])
 		for _, e := range t.node.edges {
-			exact = exact || !r.certain(e) && (e.leaf || e.detach)
+			exact = exact || !r.unread.certain(e) && (e.leaf || e.detach)
 		}
 	}
-	if r.exact || exact || len(tables) == len(groups) || total > 2*listLength {
+	if l.exact || exact || len(tables) == len(l.groups) || total > 2*listLength {
 		return true, nil
 	}
 	for _, t := range tables {
 		for part := range slices.Chunk(keys[t], listLength) {
-			query := r.aboveSQL(t, part, keys)
+			query := r.unread.aboveSQL(t, part, keys)
 			if query == "" {
 				continue
 			}
@@ -109,7 +117,7 @@ func (r *run) lookOutside(ctx context.Context, tx *onerow.Tx, groups []group, li
 }
 
 // above returns which of the locked parents still have something below.
-func (r *run) above(ctx context.Context, tx *onerow.Tx, t *table, parents []row) (map[rowkey.Key]bool, error) {
+func (u unread) above(ctx context.Context, tx *onerow.Tx, t *table, parents []row) (map[rowkey.Key]bool, error) {
 	held := map[rowkey.Key]bool{}
 	values := make([]sql.NullString, t.key.Width())
 	dest := make([]any, len(values))
@@ -117,7 +125,7 @@ func (r *run) above(ctx context.Context, tx *onerow.Tx, t *table, parents []row)
 		dest[i] = &values[i]
 	}
 	for part := range slices.Chunk(keysOf(parents), listLength) {
-		query := r.aboveSQL(t, part, nil)
+		query := u.aboveSQL(t, part, nil)
 		if query == "" {
 			return held, nil
 		}
@@ -144,7 +152,7 @@ func (r *run) belowRootSQL(root row) string {
 	var parts []string
 	for _, e := range r.node.edges {
 		keys := e.keys([]row{root})
-		if r.proved(e) || len(keys) == 0 {
+		if r.unread.proved(e) || len(keys) == 0 {
 			continue
 		}
 		for _, s := range e.sources {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -64,7 +65,7 @@ func TestInsertsMeanwhile(t *testing.T) {
 						if i >= 150 {
 							late.Add(1)
 						}
-					case !transient(err):
+					case !fault.Transient(err):
 						t.Error(err)
 						return
 					}

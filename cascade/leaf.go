@@ -7,46 +7,47 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/work"
 	"github.com/onerow/onerow/internal/rowkey"
 )
 
 // leavesSQL deletes along the index of the edge; the LIMIT also keeps the optimizer from
 // scanning the table. At REPEATABLE READ it holds the gaps there until the batch ends.
-func (s *source) leavesSQL(parents []rowkey.Key, limit int64) string {
+func leavesSQL(s *source, parents []rowkey.Key, limit int64) string {
 	return "DELETE FROM " + s.from + " WHERE " + s.when + s.columns.In("", parents) + " LIMIT " + strconv.FormatInt(limit, 10)
 }
 
 // detachSQL updates along the index of the edge. A row that it has updated is not below
 // the parents any more.
-func (s *source) detachSQL(parents []rowkey.Key, limit int64) string {
-	return "UPDATE " + s.from + s.index + " SET " + s.setNull() + " WHERE " + s.when + s.columns.In("", parents) + " LIMIT " + strconv.FormatInt(limit, 10)
+func detachSQL(s *source, parents []rowkey.Key, limit int64) string {
+	return "UPDATE " + s.from + s.index + " SET " + setNull(s) + " WHERE " + s.when + s.columns.In("", parents) + " LIMIT " + strconv.FormatInt(limit, 10)
 }
 
 // detachRowsSQL updates by the primary key rows that are locked below their parents.
-func (s *source) detachRowsSQL(keys []rowkey.Key) string {
-	return "UPDATE " + s.from + " FORCE INDEX (PRIMARY) SET " + s.setNull() + " WHERE " + s.key.In("", keys)
+func detachRowsSQL(s *source, keys []rowkey.Key) string {
+	return "UPDATE " + s.from + " FORCE INDEX (PRIMARY) SET " + setNull(s) + " WHERE " + s.key.In("", keys)
 }
 
 // below detaches and deletes what is read by nobody below the parents, as far as the
 // budget goes, and says whether it ended there. One statement per table and edge.
-func (r *run) below(ctx context.Context, tx *onerow.Tx, n *node, parents []row, budget *int64, t tally) (full bool, err error) {
+func (r *run) below(ctx context.Context, tx *onerow.Tx, n *node, parents []row, budget *int64, t work.Tally) (full bool, err error) {
 	for _, e := range n.edges {
-		if !e.leaf && !e.detach || r.suspect[e] {
+		if !e.leaf && !e.detach || r.unread.suspect[e] {
 			continue
 		}
-		r.none[e] = false
+		r.unread.none[e] = false
 		for keys := range slices.Chunk(e.keys(parents), listLength) {
 			for _, s := range e.sources {
-				query, c := s.leavesSQL, t.deleted
+				query, c := leavesSQL, t.Deleted
 				if e.detach {
-					query, c = s.detachSQL, t.detached
+					query, c = detachSQL, t.Detached
 				}
-				rows, err := onerow.Affected(ctx, tx, query(keys, *budget))
+				rows, err := onerow.Affected(ctx, tx, query(s, keys, *budget))
 				if err != nil {
-					return false, r.failed(err, e, 0)
+					return false, failed(err, e, 0)
 				}
 				c[s.name] += rows
-				r.none[e] = r.none[e] || rows == 0
+				r.unread.none[e] = r.unread.none[e] || rows == 0
 				if *budget -= rows; *budget <= 0 {
 					return true, nil
 				}
@@ -61,8 +62,8 @@ func (r *run) below(ctx context.Context, tx *onerow.Tx, n *node, parents []row, 
 func (r *run) clear(ctx context.Context, n *node, parents []row) error {
 	for {
 		full := false
-		err := r.batch(ctx, func(ctx context.Context, tx *onerow.Tx, t tally) (_ bool, err error) {
-			budget := int64(r.pace.limit())
+		err := r.batch(ctx, func(ctx context.Context, tx *onerow.Tx, t work.Tally) (_ bool, err error) {
+			budget := int64(r.lease.Limit())
 			full, err = r.below(ctx, tx, n, parents, &budget, t)
 			return false, err
 		})
@@ -73,4 +74,4 @@ func (r *run) clear(ctx context.Context, n *node, parents []row) error {
 }
 
 // setNull is the assignments that take a row off its parent.
-func (s *source) setNull() string { return strings.Join(s.nulls, ", ") }
+func setNull(s *source) string { return strings.Join(s.nulls, ", ") }

@@ -22,19 +22,19 @@ func TestLeaseIsRenewedWhileReading(t *testing.T) {
 			if err != nil || len(won.jobs) != 1 {
 				t.Fatal(won, err)
 			}
-			r := &run{Worker: w, job: won.jobs[0], fenced: time.Now().Add(-c.ago)}
-			if r.graph, err = w.current(t.Context()); err != nil {
+			l := &lease{Worker: w, job: won.jobs[0], fenced: time.Now().Add(-c.ago)}
+			if l.graph, err = w.current(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			const seq = "SELECT batch_seq FROM onerow_job WHERE id = ?"
 			before := count(t, db, seq, job.ID)
-			if err := r.keepLease(t.Context()); err != nil {
+			if err := l.Keep(t.Context()); err != nil {
 				t.Error(err)
 			}
 			if renewed := count(t, db, seq, job.ID) > before; renewed != c.renews {
 				t.Errorf("a lease of %s, %s after its last renewal: renewed %t", c.lease, c.ago, renewed)
 			}
-			if err := onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error { return r.archive(ctx, tx, Done) }); err != nil {
+			if err := onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error { return l.archive(ctx, tx, Done) }); err != nil {
 				t.Fatal(err)
 			}
 		}

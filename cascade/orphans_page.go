@@ -157,7 +157,7 @@ func (s *orphanScan) parentKey(encoded string) (rowkey.Key, error) {
 	if err != nil {
 		return "", err
 	}
-	again, err := s.key.AsText().Encode(textKey(s.key, s.key.AsText(), key))
+	again, err := s.key.AsText().Encode(s.key.KeyAs(s.key.AsText(), key))
 	if err == nil && again != encoded {
 		err = fmt.Errorf("%w: %q", rowkey.ErrInvalidKey, encoded)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/internal/dbtext"
 )
 
@@ -230,7 +231,7 @@ ON DUPLICATE KEY UPDATE error = VALUES(error), version = version + 1`
 // park notes a row that cannot be deleted. Give it the transaction of a batch, after the
 // fence. One statement.
 func park(ctx context.Context, tx *onerow.Tx, jobID int64, table, encodedKey, errText string) error {
-	_, err := tx.ExecContext(ctx, sqlPark, jobID, []byte(table), []byte(encodedKey), dbtext.Arg(cut(errText, longestError)))
+	_, err := tx.ExecContext(ctx, sqlPark, jobID, []byte(table), []byte(encodedKey), dbtext.Arg(dbtext.Fit(errText, fault.MaxText)))
 	return err
 }
 

@@ -39,7 +39,7 @@ ON DUPLICATE KEY UPDATE changed_at = IF(is_on, changed_at, VALUES(changed_at)), 
 //
 // One statement. Calling it again is safe.
 func Pause(ctx context.Context, db onerow.DB, reason string) error {
-	if _, err := db.ExecContext(ctx, sqlPause, dbtext.Arg(cut(reason, longestReason))); err != nil {
+	if _, err := db.ExecContext(ctx, sqlPause, dbtext.Arg(dbtext.Fit(reason, longestReason))); err != nil {
 		return fmt.Errorf("cascade: pause: %w", err)
 	}
 	return nil

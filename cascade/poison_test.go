@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
@@ -149,11 +150,11 @@ func TestPoisonousLeaves(t *testing.T) {
 	t.Run("not of rows", func(t *testing.T) {
 		t.Parallel()
 		for number, want := range map[uint16]bool{1146: false, 1142: false, 1290: false, 1205: false, 1213: false, 1451: true, 1644: true, 3819: true} {
-			if got := poisonous(fmt.Errorf("x: %w", &mysql.MySQLError{Number: number})); got != want {
+			if got := fault.OfRow(fmt.Errorf("x: %w", &mysql.MySQLError{Number: number})); got != want {
 				t.Errorf("%d: %v", number, got)
 			}
 		}
-		if poisonous(context.Canceled) || poisonous(&assetsError{&mysql.MySQLError{Number: 1451}}) {
+		if fault.OfRow(context.Canceled) || fault.OfRow(&fault.Assets{Err: &mysql.MySQLError{Number: 1451}}) {
 			t.Error("of another world")
 		}
 	})

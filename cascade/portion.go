@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/fault"
+	"github.com/onerow/onerow/cascade/internal/work"
 )
 
 // portions is what is left to be deleted, and how much of it the next batch takes.
@@ -53,27 +55,28 @@ func (p *portions) took(now, rest []group, out outcome, limit int) (clear bool) 
 }
 
 // dropRows is drop for rows whose assets are gone.
-func (r *run) dropRows(ctx context.Context, groups []group, last bool) (done bool, err error) {
-	for p := (portions{groups: groups}); len(p.groups) > 0 || last; {
-		now, rest := p.next()
+func (p *pass) dropRows(ctx context.Context, l load) (done bool, err error) {
+	for todo := (portions{groups: l.groups}); len(todo.groups) > 0 || l.root; {
+		now, rest := todo.next()
 		var out outcome
-		limit := r.pace.limit()
-		err := r.batch(ctx, func(ctx context.Context, tx *onerow.Tx, t tally) (_ bool, err error) {
-			out, err = r.dropLocked(ctx, tx, now, last && len(rest) == 0, t)
+		limit := p.lease.Limit()
+		err := p.batch(ctx, func(ctx context.Context, tx *onerow.Tx, t work.Tally) (_ bool, err error) {
+			out, err = p.dropLocked(ctx, tx, l.part(now, rest), t)
 			return out.done, err
 		})
 		if err == nil {
-			r.noteStayed(now[:out.next], out.stayed)
+			p.noteStayed(now[:out.next], out.stayed)
 			if !out.full && len(rest) == 0 {
 				return out.done, nil
 			}
-			if p.took(now, rest, out, limit) {
-				err = r.clearFirst(ctx, p.groups)
+			if todo.took(now, rest, out, limit) {
+				err = p.clearFirst(ctx, todo.groups)
 			}
 		}
+		l.groups = todo.groups
 		switch {
-		case poisonous(err):
-			return r.isolate(ctx, p.groups, last, err)
+		case fault.OfRow(err):
+			return p.isolate(ctx, l, err)
 		case err != nil:
 			return false, err
 		}
@@ -83,9 +86,9 @@ func (r *run) dropRows(ctx context.Context, groups []group, last bool) (done boo
 
 // clearFirst deletes and detaches what is read by nobody below the first row, or below
 // the root.
-func (r *run) clearFirst(ctx context.Context, groups []group) error {
+func (p *pass) clearFirst(ctx context.Context, groups []group) error {
 	if len(groups) > 0 {
-		return r.clear(ctx, groups[0].src.node, groups[0].rows[:1])
+		return p.clear(ctx, groups[0].src.node, groups[0].rows[:1])
 	}
-	return r.clear(ctx, r.node, []row{r.place.row})
+	return p.clear(ctx, p.node, []row{p.place.row})
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -413,8 +414,8 @@ func TestTransientErrorsDoNotCount(t *testing.T) {
 		if want := "onerow: COMMIT was sent and not answered, the outcome is unknown; call again to find out: no answer from mysql://…@db/x?password=…&x=1"; got.LastError != want {
 			t.Errorf("stored: %s", got.LastError)
 		}
-		network := &assetsError{context.DeadlineExceeded}
-		if transient(network) || !errors.Is(network, context.DeadlineExceeded) {
+		network := &fault.Assets{Err: context.DeadlineExceeded}
+		if fault.Transient(network) || !errors.Is(network, context.DeadlineExceeded) {
 			t.Error("an asset store's error passes for the database's")
 		}
 	})

@@ -129,9 +129,9 @@ func TestFenceBeforeAssets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &run{Worker: w, job: won.jobs[0], place: place{row: row{asset: "cover 1"}}}
+		p := &pass{run: &run{lease: &lease{Worker: w, job: won.jobs[0]}, store: store}, place: place{row: row{asset: "cover 1"}}}
 		dbtest.Exec(t, db, "UPDATE onerow_job SET token = token + 1 WHERE id = ?", job.ID)
-		if err := r.dropAssets(t.Context(), nil, true); !errors.Is(err, ErrLeaseLost) || store.names() > 0 {
+		if err := p.dropAssets(t.Context(), nil, true); !errors.Is(err, ErrLeaseLost) || store.names() > 0 {
 			t.Errorf("%v, deleted %s", err, store.list())
 		}
 	})

@@ -3,11 +3,11 @@ package cascade
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
-	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/backoff"
+	"github.com/onerow/onerow/cascade/internal/work"
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
 )
@@ -20,105 +20,39 @@ type place struct {
 	row    row
 }
 
-// fruitlessPasses is how many passes may change nothing although something is left,
-// because it moves or changes, before the job counts as failed; and how many it takes to
-// believe that nothing is left but what is parked.
-const (
-	fruitlessPasses = 5
-	settledPasses   = 2
-)
-
-// work works one job to its end. The error is nil when the job is done, or done but for
-// leftovers.
-func (w *Worker) work(ctx context.Context, job Job) error {
-	r := &run{Worker: w, job: job, counts: counts{}, detached: counts{}, suspect: map[*edge]bool{}, none: map[*edge]bool{}, looped: map[*source]bool{}, fenced: time.Now(), stale: w.cfg.OnProgress != nil}
-	err := r.again(ctx, func() (err error) {
-		r.graph, err = w.current(ctx)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if r.node, err = r.graph.node(ctx, w, job); err != nil {
-		return err
-	}
-	if r.root, err = r.node.tables[0].key.Decode(job.ResourceID); err != nil {
-		return fmt.Errorf("cascade: the id of job %d: %w", job.ID, err)
-	}
-	if err := r.resume(ctx); err != nil {
-		return err
-	}
-	for fruitless := 0; fruitless < fruitlessPasses; {
-		before := r.changes
-		done, err := r.pass(ctx)
-		if done || err != nil {
-			return err
-		}
-		fruitless++
-		looped := r.loop != nil && r.held && !r.cutting
-		switch {
-		case r.changes > before:
-			fruitless = 0
-		case r.loop != nil && r.held && r.cutting && fruitless > settledPasses && !r.loop.src.edge.cuttable():
-			return r.loopError() // not before others, who delete here too, had their time
-		case len(r.parked) > 0 && fruitless >= settledPasses && !looped:
-			if done, err := r.leftovers(ctx); done || err != nil {
-				return err
-			}
-		}
-		r.cutting = r.cutting || looped && (len(r.parked) == 0 || fruitless > 0)
-	}
-	return fmt.Errorf("%w: below %s %s; %d passes found rows and deleted none", ErrStuck, job.Resource, job.ResourceID, fruitlessPasses)
-}
-
-// pass goes once through everything below the root, and tries to end the job.
-func (r *run) pass(ctx context.Context) (done bool, err error) {
-	r.seen, r.loop, r.held, r.onPath = map[who]mark{}, nil, false, 0
-	r.unqueue()
-	if r.place, err = r.findRoot(ctx); err != nil {
-		return false, err
-	}
-	root := []row{r.place.row}
-	r.note(r.node, root, onPath)
-	if err := r.walk(ctx, r.node, root); err != nil {
-		return false, err
-	}
-	return r.drop(ctx, r.unqueue(), true)
-}
-
 // rootSQL reads the root row, by its primary key.
 func (r *run) rootSQL(t *table) string {
 	deletion := "NULL"
 	if t.node.Managed && !t.active {
 		deletion = schema.ColDeletionID
 	}
-	return fmt.Sprintf("SELECT %t, %s, %s FROM %s WHERE %s", t.active, deletion, t.columns(nil), t.from, t.key.In("", []rowkey.Key{r.root}))
+	return fmt.Sprintf("SELECT %t, %s, %s FROM %s WHERE %s", t.active, deletion, t.columns(nil), t.from, t.key.In("", []rowkey.Key{r.Root}))
 }
 
 // findRoot looks for the root row in both tables, in one statement: a row that moves
 // is in one of them. If it is in none it is gone for good.
-func (r *run) findRoot(ctx context.Context) (place, error) {
+func (p *pass) findRoot(ctx context.Context) (place, error) {
 	query := ""
-	for i, t := range r.node.tables {
+	for i, t := range p.node.tables {
 		if i > 0 {
 			query += " UNION ALL "
 		}
-		query += r.rootSQL(t)
+		query += p.rootSQL(t)
 	}
-	var p place
-	err := r.again(ctx, func() (err error) {
-		if p, err = r.readPlace(ctx, r.db, query); err == nil && p.found && !p.hidden && r.node.Managed {
-			err = r.own(ctx, r.db, p.table)
+	var at place
+	err := backoff.Read(ctx, func() (err error) {
+		if at, err = p.readPlace(ctx, p.db, query); err == nil && at.found && !at.hidden && p.node.Managed {
+			err = p.own(ctx, p.db, at.table)
 		}
 		return err
 	})
-	return p, err
+	return at, err
 }
 
 // readPlace also refuses a row that another deletion than the job's hides, and one of two
 // that have this id. Of a root that is gone only the key is known, see node.gone.
 func (r *run) readPlace(ctx context.Context, db onerow.DB, query string) (place, error) {
-	p := place{row: r.node.gone(r.root)}
+	p := place{row: r.node.gone(r.Root)}
 	var active, two bool
 	var deletion sql.NullInt64
 	scanner := r.node.tables[0].scanner(nil, 0, &active, &deletion)
@@ -142,8 +76,8 @@ func (r *run) readPlace(ctx context.Context, db onerow.DB, query string) (place,
 	switch {
 	case two:
 		return place{}, r.foreign("is in both of its tables, so two rows have this id")
-	case deletion.Valid && deletion.Int64 != r.job.DeletionID:
-		return place{}, r.foreign(fmt.Sprintf("is hidden by deletion %d, the job belongs to deletion %d", deletion.Int64, r.job.DeletionID))
+	case deletion.Valid && deletion.Int64 != r.DeletionID:
+		return place{}, r.foreign(fmt.Sprintf("is hidden by deletion %d, the job belongs to deletion %d", deletion.Int64, r.DeletionID))
 	}
 	p.hidden = deletion.Valid
 	return p, nil
@@ -151,54 +85,54 @@ func (r *run) readPlace(ctx context.Context, db onerow.DB, query string) (place,
 
 // lockRoot locks the root row where it was seen. It is not found if it has moved or
 // changed since.
-func (r *run) lockRoot(ctx context.Context, tx *onerow.Tx) (place, error) {
-	here, err := r.readPlace(ctx, tx, r.rootSQL(r.place.table)+" FOR UPDATE")
+func (p *pass) lockRoot(ctx context.Context, tx *onerow.Tx) (place, error) {
+	here, err := p.readPlace(ctx, tx, p.rootSQL(p.place.table)+" FOR UPDATE")
 	if err != nil {
 		return place{}, err
 	}
-	if here.found = here.found && here.row.asset == r.place.row.asset; !here.found {
+	if here.found = here.found && here.row.asset == p.place.row.asset; !here.found {
 		return here, nil
 	}
-	return here, r.lockGuards(ctx, tx, here.table, []row{here.row})
+	return here, lockGuards(ctx, tx, here.table, []row{here.row})
 }
 
 // finish is the end of the last batch: with the root row locked where it was seen, delete
 // what leaves it has, look for anything else below it, delete it, and move the job to
 // the archive. It is not done when something is left, or when the root row has moved
 // or changed meanwhile.
-func (r *run) finish(ctx context.Context, tx *onerow.Tx, here place, budget *int64, t tally) (done, full bool, err error) {
-	root := r.place.row
-	if r.place.found {
-		if !here.found || r.parked[here.table.name][here.row.key] {
+func (p *pass) finish(ctx context.Context, tx *onerow.Tx, here place, budget *int64, t work.Tally) (done, full bool, err error) {
+	root := p.place.row
+	if p.place.found {
+		if !here.found || p.parked[here.table.name][here.row.key] {
 			return false, false, nil
 		}
 		root = here.row
 	}
-	if full, err = r.below(ctx, tx, r.node, []row{root}, budget, t); full || err != nil {
+	if full, err = p.below(ctx, tx, p.node, []row{root}, budget, t); full || err != nil {
 		return false, full, err
 	}
-	left, err := r.belowRoot(ctx, tx, root)
+	left, err := p.belowRoot(ctx, tx, root)
 	if err != nil || left {
-		r.held = r.held || left
+		p.held = p.held || left
 		return false, false, err
 	}
-	if r.place.found {
-		if err := r.cutOwn(ctx, tx, here.table, []row{root}); err != nil {
+	if p.place.found {
+		if err := p.cutOwn(ctx, tx, here.table, []row{root}); err != nil {
 			return false, false, err
 		}
-		if _, err := tx.ExecContext(ctx, here.table.removeSQL([]rowkey.Key{root.key})); err != nil {
+		if _, err := tx.ExecContext(ctx, removeSQL(here.table, []rowkey.Key{root.key})); err != nil {
 			return false, false, err
 		}
-		if err := r.markOwners(ctx, tx, here.table, []row{root}); err != nil {
-			return false, false, err
-		}
-	}
-	if len(r.parked) > 0 {
-		if _, err := tx.ExecContext(ctx, sqlForgetParked, r.job.ID); err != nil {
+		if err := markOwners(ctx, tx, here.table, []row{root}); err != nil {
 			return false, false, err
 		}
 	}
-	return true, false, r.archive(ctx, tx, Done)
+	if len(p.parked) > 0 {
+		if _, err := tx.ExecContext(ctx, sqlForgetParked, p.JobID); err != nil {
+			return false, false, err
+		}
+	}
+	return true, false, p.lease.End(ctx, tx, false)
 }
 
 // sqlForgetParked deletes one_row's part of a job that is done: somebody else has deleted
@@ -212,24 +146,17 @@ func (r *run) leftovers(ctx context.Context) (done bool, err error) {
 	for _, keys := range r.parked {
 		known += int64(len(keys))
 	}
-	err = r.batch(ctx, func(ctx context.Context, tx *onerow.Tx, _ tally) (bool, error) {
+	err = r.batch(ctx, func(ctx context.Context, tx *onerow.Tx, _ work.Tally) (bool, error) {
 		done = false
-		parked, all, err := parkedCounts(ctx, tx, r.job.ID)
+		parked, all, err := parkedCounts(ctx, tx, r.JobID)
 		if err != nil || all < known {
 			return false, err
 		}
-		state := Done // somebody has decided that all of it stays
-		if parked > 0 {
-			state = Leftovers
-		}
-		done = true
-		return true, r.archive(ctx, tx, state)
+		done = true // with none parked somebody has decided that all of it stays
+		return true, r.lease.End(ctx, tx, parked > 0)
 	})
 	if err == nil && !done {
 		err = r.loadParked(ctx)
 	}
 	return done, err
 }
-
-// hopeless is what a job does not get over by being tried again.
-func hopeless(err error) bool { return errors.Is(err, ErrDrift) || errors.Is(err, ErrParked) }

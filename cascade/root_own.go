@@ -20,7 +20,7 @@ const FromOperator = "operator"
 // locks nothing.
 func (r *run) ownSQL(t *table) string {
 	return fmt.Sprintf("SELECT COALESCE(d.deleted_from, ''), COALESCE(d.requested_at < t.%s, 0) FROM %s AS t LEFT JOIN onerow_deletion AS d ON d.id = %d WHERE %s",
-		schema.ColCreatedAt, t.from, r.job.DeletionID, t.key.In("t", []rowkey.Key{r.root}))
+		schema.ColCreatedAt, t.from, r.DeletionID, t.key.In("t", []rowkey.Key{r.Root}))
 }
 
 // own refuses a root row that no deletion hides and that cannot be the one which the job
@@ -47,9 +47,9 @@ func (r *run) own(ctx context.Context, db onerow.DB, t *table) error {
 // foreign is the error of a job that does not touch the root row. It is looked for again in each pass, so
 // earlier ones may have deleted what was below.
 func (r *run) foreign(why string) error {
-	did := fmt.Sprintf("nothing was deleted by this attempt of job %d", r.job.ID)
+	did := fmt.Sprintf("nothing was deleted by this attempt of job %d", r.JobID)
 	if r.changes > 0 {
-		did = fmt.Sprintf("before that, this attempt of job %d had deleted or changed %d rows below it", r.job.ID, r.changes)
+		did = fmt.Sprintf("before that, this attempt of job %d had deleted or changed %d rows below it", r.JobID, r.changes)
 	}
-	return fmt.Errorf("%w: %s %s %s; %s", ErrOtherDeletion, r.job.Resource, r.job.ResourceID, why, did)
+	return fmt.Errorf("%w: %s %s %s; %s", ErrOtherDeletion, r.Resource, r.ResourceID, why, did)
 }

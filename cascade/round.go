@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/onerow/onerow/cascade/internal/backoff"
+	"github.com/onerow/onerow/cascade/internal/fault"
 )
 
 // RunOnce claims up to Config.ClaimJobs jobs that are due, works them one after another, and returns how many
@@ -22,7 +25,7 @@ func (w *Worker) round(ctx context.Context) (worked, seen int, err error) {
 	c, err := w.claim(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
-			w.cfg.Log.InfoContext(ctx, "cascade: nothing claimed", "worker", w.cfg.Name, "error", redact(err))
+			w.cfg.Log.InfoContext(ctx, "cascade: nothing claimed", "worker", w.cfg.Name, "error", fault.Redact(err))
 			return 0, c.seen, nil
 		}
 		return 0, c.seen, explained(err)
@@ -47,10 +50,21 @@ func (w *Worker) round(ctx context.Context) (worked, seen int, err error) {
 	return worked, c.seen, err
 }
 
+// work works one job to its end. The error is nil when the job is done, or done but for
+// leftovers.
+func (w *Worker) work(ctx context.Context, job Job) error {
+	l, err := w.begin(ctx, job)
+	if err != nil {
+		return err
+	}
+	target := Target{JobID: job.ID, Resource: job.Resource, ResourceID: job.ResourceID, Root: l.root, DeletionID: job.DeletionID, Begun: job.Token > 1}
+	return Do(ctx, w.db, l.graph, target, l, w.cfg.Assets, Limits{Chunk: w.cfg.Chunk, MaxParked: w.cfg.MaxParked})
+}
+
 // settle stores what came of a job. The error ends the round, unless it is a [turnError].
 func (w *Worker) settle(ctx context.Context, c claim, job Job, err error) error {
-	state := serverState(err)
-	if state == nil {
+	refused, err := fault.ServerState(err), explained(err)
+	if refused == nil {
 		w.setbacks.end(job.ID)
 	}
 	log := w.cfg.Log.With("worker", w.cfg.Name, "job", job.ID, "resource", job.Resource, "id", job.ResourceID)
@@ -64,31 +78,39 @@ func (w *Worker) settle(ctx context.Context, c claim, job Job, err error) error 
 	case ctx.Err() != nil:
 		log.InfoContext(ctx, "cascade: given back")
 		return w.release(ctx, c, []Job{job})
-	case state != nil && everybodys(state):
-		log.WarnContext(ctx, "cascade: postponed", "error", redact(state))
-		return errors.Join(w.postpone(ctx, job, state), state)
-	case state != nil:
-		log.WarnContext(ctx, "cascade: postponed", "error", redact(state))
-		if endedByServer(state) {
+	case refused != nil && refused.Everybodys():
+		log.WarnContext(ctx, "cascade: postponed", "error", fault.Redact(err))
+		return errors.Join(w.postpone(ctx, job, err), err)
+	case refused != nil:
+		log.WarnContext(ctx, "cascade: postponed", "error", fault.Redact(err))
+		if refused.Statement() {
 			w.pace.slower()
 		}
-		if err := w.store(ctx, job, Ready, 0, state, backoff(w.setbacks.another(job.ID))); err != nil {
-			return errors.Join(err, state)
+		if failed := w.store(ctx, job, Ready, 0, err, backoff.After(w.setbacks.another(job.ID))); failed != nil {
+			return errors.Join(failed, err)
 		}
-		return &turnError{state}
-	case transient(err):
-		log.WarnContext(ctx, "cascade: postponed", "error", redact(err))
-		return errors.Join(w.postpone(ctx, job, err), w.unreachable(err))
+		return &turnError{err}
+	case fault.Transient(err):
+		log.WarnContext(ctx, "cascade: postponed", "error", fault.Redact(err))
+		return errors.Join(w.postpone(ctx, job, err), unreachable(err))
 	case misfit(err):
-		log.ErrorContext(ctx, "cascade: postponed", "error", redact(err))
+		log.ErrorContext(ctx, "cascade: postponed", "error", fault.Redact(err))
 		return errors.Join(w.postpone(ctx, job, err), err)
 	default:
-		log.ErrorContext(ctx, "cascade: failed", "failures", job.Failures+1, "error", redact(err))
+		log.ErrorContext(ctx, "cascade: failed", "failures", job.Failures+1, "error", fault.Redact(err))
 		if err := w.fail(ctx, job, err); err != nil {
 			return err
 		}
 	}
 	return w.ended(ctx, job)
+}
+
+// unreachable passes on only what says that the next job would fare no better.
+func unreachable(err error) error {
+	if fault.Lost(err) {
+		return err
+	}
+	return nil
 }
 
 // ended reports the job as it is stored now.

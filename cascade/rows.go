@@ -119,7 +119,7 @@ func (n *node) gone(key rowkey.Key) row {
 	v := row{key: key, refs: make([]rowkey.Key, len(n.refs))}
 	for i, set := range n.refs {
 		if set.asText && slices.EqualFunc(set.columns, n.Key, strings.EqualFold) {
-			v.refs[i] = textKey(n.tables[0].key, n.tables[0].refs[i], key)
+			v.refs[i] = n.tables[0].key.KeyAs(n.tables[0].refs[i], key)
 		}
 	}
 	return v

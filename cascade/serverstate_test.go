@@ -4,12 +4,14 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
@@ -29,20 +31,21 @@ func TestServerStates(t *testing.T) {
 				t.Fatal(c, err)
 			}
 			cause := fmt.Errorf("x: %w", &mysql.MySQLError{Number: number, Message: "whatever"})
-			if poisonous(cause) {
+			if fault.OfRow(cause) {
 				t.Errorf("%d would park rows", number)
 			}
 			err = w.settle(t.Context(), c, c.jobs[0], cause)
 			return get(t, db, job.ID), err
 		}
 		for _, number := range []uint16{1040, 1114, 1317, 1969} { // what applications have met
-			if serverStates[number] == "" {
+			if !slices.Contains(fault.Numbers(), number) {
 				t.Errorf("%d is no state of the server", number)
 			}
 		}
-		for number := range serverStates {
+		for _, number := range fault.Numbers() {
+			refused := fault.ServerState(&mysql.MySQLError{Number: number})
 			got, err := attempt(number)
-			if got.State != Ready || got.Failures != 0 || !got.DueAt.After(time.Now().Add(-time.Minute)) || !strings.Contains(got.LastError, serverStates[number]) {
+			if got.State != Ready || got.Failures != 0 || !got.DueAt.After(time.Now().Add(-time.Minute)) || !strings.Contains(got.LastError, refused.Advice) {
 				t.Errorf("%d: %+v", number, got)
 			}
 			var state *ServerStateError
@@ -51,7 +54,7 @@ func TestServerStates(t *testing.T) {
 				t.Errorf("%d: %v", number, err)
 			}
 			var turn *turnError
-			if advice := serverStates[number]; errors.As(err, &turn) == (advice == noSession || advice == noWrites || advice == statements) {
+			if errors.As(err, &turn) == refused.Everybodys() {
 				t.Errorf("%d: %T", number, err)
 			}
 		}
@@ -60,7 +63,7 @@ func TestServerStates(t *testing.T) {
 				t.Errorf("%d: %+v, %v", number, got, err)
 			}
 		}
-		if err := serverState(&assetsError{&mysql.MySQLError{Number: 1040}}); err != nil {
+		if err := error(&fault.Assets{Err: &mysql.MySQLError{Number: 1040}}); IsServerState(err) || explained(err) != err {
 			t.Errorf("an asset store's error passes for the server's: %v", err)
 		}
 	})

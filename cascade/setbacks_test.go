@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/internal/backoff"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -37,7 +38,7 @@ func TestServerStateOfOneJob(t *testing.T) {
 			if _, err := w.RunOnce(t.Context()); !errors.Is(err, ErrServerState) { // it is all that there is
 				t.Fatal(err)
 			}
-			want := min(firstBackoff<<(n-1), longBackoff)
+			want := min(backoff.First<<(n-1), backoff.Long)
 			if got := time.Duration(count(t, db, rest, bad.ID)) * time.Microsecond; got < want/4 || got > 2*want {
 				t.Errorf("the %d. rest is %s, want about %s", n, got, want)
 			}

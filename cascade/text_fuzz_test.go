@@ -6,22 +6,24 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/onerow/onerow/cascade/internal/fault"
 )
 
 // FuzzRedact: a password in a DSN or a URL never comes through, wherever it stands; what
 // comes is bounded, and text for a column of utf8mb4.
 func FuzzRedact(f *testing.F) {
-	for _, seed := range [][2]string{{"dial ", ": refused"}, {"", ""}, {"a\nb ", "\xff"}, {strings.Repeat("x", longestError), ""}, {"😀", "://u:p@h"}, {"password=", " password: x"}} {
+	for _, seed := range [][2]string{{"dial ", ": refused"}, {"", ""}, {"a\nb ", "\xff"}, {strings.Repeat("x", fault.MaxText), ""}, {"😀", "://u:p@h"}, {"password=", " password: x"}} {
 		f.Add(seed[0], seed[1])
 	}
 	f.Fuzz(func(t *testing.T, before, after string) {
 		const secret = "hunter2secret"
 		for _, dsn := range []string{"mysql://root:" + secret + "@host/db", "root:" + secret + "@tcp(host:3306)/db", "root:p@s/" + secret + "@unix(/run/m.sock)/db"} {
-			text := redact(errors.New(before + " " + dsn + " " + after))
+			text := fault.Redact(errors.New(before + " " + dsn + " " + after))
 			if strings.Contains(text, secret) {
 				t.Fatalf("%q %q: %q", before, after, text)
 			}
-			if len(text) > longestError+4 || utf8.ValidString(before+after) && !utf8.ValidString(text) {
+			if len(text) > fault.MaxText+4 || utf8.ValidString(before+after) && !utf8.ValidString(text) {
 				t.Fatalf("%q %q: %d bytes, %q", before, after, len(text), text)
 			}
 		}
@@ -41,7 +43,7 @@ func TestRedactAll(t *testing.T) {
 		"Authorization: Bearer one; Authorization: Basic two; kept": "Authorization: …; Authorization: …; kept",
 		"design=kept signed=kept https://h:80/x@2x.png":             "design=kept signed=kept https://h:80/x@2x.png",
 	} {
-		if got := redact(errors.New(text)); got != want {
+		if got := fault.Redact(errors.New(text)); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}

@@ -4,9 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/backoff"
 	"github.com/onerow/onerow/internal/rowkey"
 )
 
@@ -51,25 +51,25 @@ type found struct {
 // that something else goes with, and everything below them. They are collected in
 // post-order, so that several levels are deleted by one batch. Leaves go with their
 // parents. What moves meanwhile, or appears, is left for the next pass.
-func (r *run) walk(ctx context.Context, n *node, rows []row) error {
+func (p *pass) walk(ctx context.Context, n *node, rows []row) error {
 	for _, e := range n.edges {
-		if (e.leaf || e.detach) && !r.suspect[e] {
+		if (e.leaf || e.detach) && !p.unread.suspect[e] {
 			continue
 		}
-		if err := r.walkEdge(ctx, e, rows); err != nil {
+		if err := p.walkEdge(ctx, e, rows); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *run) walkEdge(ctx context.Context, e *edge, parents []row) error {
+func (p *pass) walkEdge(ctx context.Context, e *edge, parents []row) error {
 	keys := e.keys(parents)
 	if len(keys) == 0 {
 		return nil
 	}
 	for _, s := range e.sources {
-		if err := r.level(ctx, s, keys); err != nil {
+		if err := p.level(ctx, s, keys); err != nil {
 			return err
 		}
 	}
@@ -79,24 +79,24 @@ func (r *run) walkEdge(ctx context.Context, e *edge, parents []row) error {
 // level goes, chunk by chunk along the index of the edge, through the children of the
 // parents in one table. It never reads the same rows twice, so it ends whatever others
 // do to them.
-func (r *run) level(ctx context.Context, s *source, keys []rowkey.Key) error {
-	after, full, err := r.chunk(ctx, s, keys, nil)
+func (p *pass) level(ctx context.Context, s *source, keys []rowkey.Key) error {
+	after, full, err := p.chunk(ctx, s, keys, nil)
 	for full && err == nil {
 		if !s.sorted && len(keys) > 1 {
-			return r.oneByOne(ctx, s, keys, after)
+			return p.oneByOne(ctx, s, keys, after)
 		}
-		after, full, err = r.chunk(ctx, s, keys, after)
+		after, full, err = p.chunk(ctx, s, keys, after)
 	}
 	return err
 }
 
 // oneByOne goes through what is left after a first chunk parent by parent, where a chunk
 // of several would be sorted each time.
-func (r *run) oneByOne(ctx context.Context, s *source, keys []rowkey.Key, after cursor) error {
+func (p *pass) oneByOne(ctx context.Context, s *source, keys []rowkey.Key, after cursor) error {
 	for i := range keys {
 		for next, full := after, true; full; {
 			var err error
-			if next, full, err = r.chunk(ctx, s, keys[i:i+1], next); err != nil {
+			if next, full, err = p.chunk(ctx, s, keys[i:i+1], next); err != nil {
 				return err
 			}
 		}
@@ -106,63 +106,63 @@ func (r *run) oneByOne(ctx context.Context, s *source, keys []rowkey.Key, after 
 
 // chunk takes the next rows after the cursor, and says where it ended and whether there may
 // be more.
-func (r *run) chunk(ctx context.Context, s *source, keys []rowkey.Key, after cursor) (next cursor, full bool, err error) {
-	limit := r.room()
-	rows, next, err := r.read(ctx, s, keys, after, limit)
+func (p *pass) chunk(ctx context.Context, s *source, keys []rowkey.Key, after cursor) (next cursor, full bool, err error) {
+	limit := p.room()
+	rows, next, err := p.read(ctx, s, keys, after, limit)
 	if err != nil {
 		return nil, false, err
 	}
 	full = len(rows) == limit
-	if rows, err = r.fresh(ctx, s, keys, rows); err != nil {
+	if rows, err = p.fresh(ctx, s, keys, rows); err != nil {
 		return nil, false, err
 	}
-	return next, full, r.take(ctx, s, rows)
+	return next, full, p.take(ctx, s, rows)
 }
 
 // take walks below rows and puts them into the queue of what is to be deleted.
-func (r *run) take(ctx context.Context, s *source, rows []row) error {
+func (p *pass) take(ctx context.Context, s *source, rows []row) error {
 	if len(rows) == 0 {
 		return nil
 	}
 	tangled := false
 	if !s.edge.detach {
-		skipped := r.skipped
-		r.skipped = false
-		r.note(s.node, rows, onPath)
-		r.onPath += len(rows)
-		if err := r.walk(ctx, s.node, rows); err != nil {
+		skipped := p.skipped
+		p.skipped = false
+		p.note(s.node, rows, onPath)
+		p.onPath += len(rows)
+		if err := p.walk(ctx, s.node, rows); err != nil {
 			return err
 		}
-		r.onPath -= len(rows)
-		r.note(s.node, rows, pending)
-		tangled, r.skipped = r.skipped, skipped
+		p.onPath -= len(rows)
+		p.note(s.node, rows, pending)
+		tangled, p.skipped = p.skipped, skipped
 	}
-	r.pending = append(r.pending, group{s, rows, tangled})
-	if r.waiting += len(rows); r.waiting >= min(r.cfg.Chunk, r.pace.limit()) {
-		return r.flush(ctx)
+	p.queue = append(p.queue, group{s, rows, tangled})
+	if p.waiting += len(rows); p.waiting >= min(p.limits.Chunk, p.lease.Limit()) {
+		return p.flush(ctx)
 	}
 	return nil
 }
 
 // room is how many rows are read at a time: a chunk, less where the walk is deep.
-func (r *run) room() int {
-	return max(1, min(r.cfg.Chunk, r.pace.limit(), (maxOnPath-r.onPath)/4))
+func (p *pass) room() int {
+	return max(1, min(p.limits.Chunk, p.lease.Limit(), (maxOnPath-p.onPath)/4))
 }
 
 // note remembers rows that the pass may come to again: over another edge, or in a loop.
-func (r *run) note(n *node, rows []row, m mark) {
+func (p *pass) note(n *node, rows []row, m mark) {
 	if n.above < 2 && !n.self {
 		return
 	}
 	for _, v := range rows {
-		r.seen[who{n, v.key}] = m
+		p.seen[who{n, v.key}] = m
 	}
 }
 
 // fresh leaves out the rows that are parked or that the pass knows. Those on the path are
 // in a loop, or are reached twice from one chunk.
-func (r *run) fresh(ctx context.Context, s *source, keys []rowkey.Key, rows []row) ([]row, error) {
-	skip := r.parked[s.name]
+func (p *pass) fresh(ctx context.Context, s *source, keys []rowkey.Key, rows []row) ([]row, error) {
+	skip := p.parked[s.name]
 	known := !s.edge.detach && (s.node.above > 1 || s.node.self)
 	if len(skip) == 0 && !known {
 		return rows, nil
@@ -170,7 +170,7 @@ func (r *run) fresh(ctx context.Context, s *source, keys []rowkey.Key, rows []ro
 	var loop []rowkey.Key
 	left := rows[:0]
 	for _, v := range rows {
-		switch m := r.seen[who{s.node, v.key}]; {
+		switch m := p.seen[who{s.node, v.key}]; {
 		case skip[v.key] || known && (m == pending || m == kept):
 		case known && m == onPath:
 			loop = append(loop, v.key)
@@ -181,24 +181,24 @@ func (r *run) fresh(ctx context.Context, s *source, keys []rowkey.Key, rows []ro
 	if len(loop) == 0 {
 		return left, nil
 	}
-	r.skipped = true
-	return left, r.cut(ctx, s, keys, loop)
+	p.skipped = true
+	return left, p.cut(ctx, s, keys, loop)
 }
 
 // read reads a chunk of children outside of a transaction.
-func (r *run) read(ctx context.Context, s *source, keys []rowkey.Key, after cursor, limit int) (list []row, next cursor, err error) {
+func (p *pass) read(ctx context.Context, s *source, keys []rowkey.Key, after cursor, limit int) (list []row, next cursor, err error) {
 	if ctx.Err() != nil {
 		return nil, nil, context.Cause(ctx)
 	}
-	if err := r.keepLease(ctx); err != nil {
+	if err := p.lease.Keep(ctx); err != nil {
 		return nil, nil, err
 	}
 	query := s.readSQL(keys, after, limit)
-	err = r.again(ctx, func() error {
+	err = backoff.Read(ctx, func() error {
 		list = nil
 		var place []sql.NullString
 		scanner := s.reader()
-		err := onerow.Query(ctx, r.db, query, nil, func(rows *sql.Rows) error {
+		err := onerow.Query(ctx, p.db, query, nil, func(rows *sql.Rows) error {
 			v, extra, err := scanner.scan(rows)
 			list, place = append(list, v), extra
 			return err
@@ -212,23 +212,4 @@ func (r *run) read(ctx context.Context, s *source, keys []rowkey.Key, after curs
 		return nil, nil, fmt.Errorf("cascade: read what is below %s in %s: %w", s.edge.parent.Name, s.name, err)
 	}
 	return list, next, nil
-}
-
-// againTries and againPause are for a connection that was lost and a server that is
-// there: the job need not wait for it.
-const (
-	againTries = 3
-	againPause = 10 * time.Millisecond
-)
-
-// again runs a statement outside of a transaction that may be run twice, again after
-// a transient error.
-func (r *run) again(ctx context.Context, stmt func() error) error {
-	for try := 1; ; try++ {
-		err := stmt()
-		if err == nil || !transient(err) || try == againTries || ctx.Err() != nil {
-			return err
-		}
-		sleep(ctx, jitter(againPause))
-	}
 }

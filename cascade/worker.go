@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/backoff"
+	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -70,7 +72,7 @@ func (w *Worker) parallel(ctx context.Context, loop func(context.Context) error)
 	// Another error is the loops' to meet: they wait until the server is there, and takes writes.
 	switch err := onerow.Check(ctx, w.db); {
 	case readOnly(err):
-		w.cfg.Log.WarnContext(ctx, "cascade: waits for a server that takes writes", "worker", w.cfg.Name, "error", redact(err))
+		w.cfg.Log.WarnContext(ctx, "cascade: waits for a server that takes writes", "worker", w.cfg.Name, "error", fault.Redact(err))
 	case errors.Is(err, onerow.ErrSetting):
 		return fmt.Errorf("cascade: %w", err)
 	}
@@ -81,7 +83,7 @@ func (w *Worker) parallel(ctx context.Context, loop func(context.Context) error)
 	}
 	all.Wait()
 	if err := w.governor.gone(ctx); err != nil {
-		w.cfg.Log.WarnContext(ctx, "cascade: still on the list of workers", "worker", w.cfg.Name, "error", redact(err))
+		w.cfg.Log.WarnContext(ctx, "cascade: still on the list of workers", "worker", w.cfg.Name, "error", fault.Redact(err))
 	}
 	return errors.Join(errs...)
 }
@@ -91,19 +93,19 @@ func (w *Worker) loop(ctx context.Context) error {
 	pause := firstPause
 	for ctx.Err() == nil {
 		if waits, err := w.governor.idle(ctx); waits || err != nil {
-			sleep(ctx, jitter(w.cfg.Poll))
+			backoff.Sleep(ctx, backoff.Jitter(w.cfg.Poll))
 			continue
 		}
 		w.chore(ctx)
 		n, err := w.RunOnce(ctx)
 		switch {
 		case err != nil:
-			w.cfg.Log.ErrorContext(ctx, "cascade: pausing", "worker", w.cfg.Name, "pause", pause, "error", redact(err))
-			sleep(ctx, jitter(pause))
+			w.cfg.Log.ErrorContext(ctx, "cascade: pausing", "worker", w.cfg.Name, "pause", pause, "error", fault.Redact(err))
+			backoff.Sleep(ctx, backoff.Jitter(pause))
 			pause = min(2*pause, longPause)
 			continue
 		case n == 0:
-			sleep(ctx, jitter(w.cfg.Poll))
+			backoff.Sleep(ctx, backoff.Jitter(w.cfg.Poll))
 		}
 		pause = firstPause
 	}
@@ -144,7 +146,7 @@ func (w *Worker) drain(ctx context.Context) error {
 			continue
 		case waits: // perhaps because the database could not be asked
 			if err = w.db.PingContext(ctx); err == nil {
-				sleep(ctx, jitter(w.cfg.Poll))
+				backoff.Sleep(ctx, backoff.Jitter(w.cfg.Poll))
 				continue
 			}
 		default:
@@ -155,7 +157,7 @@ func (w *Worker) drain(ctx context.Context) error {
 			if failed++; failed == drainTries {
 				return fmt.Errorf("cascade: drain: gave up after %d attempts: %w", failed, err)
 			}
-			sleep(ctx, jitter(pause))
+			backoff.Sleep(ctx, backoff.Jitter(pause))
 			pause = min(2*pause, longPause)
 		case ctx.Err() != nil:
 		case seen == 0:
@@ -190,15 +192,5 @@ func finishing(ctx context.Context) (context.Context, context.CancelFunc) {
 	return late, func() {
 		stop()
 		cancel(nil)
-	}
-}
-
-// sleep waits for d or for the end of ctx.
-func sleep(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
 	}
 }

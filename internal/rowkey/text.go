@@ -1,6 +1,7 @@
 package rowkey
 
 import (
+	"database/sql"
 	"encoding/hex"
 	"fmt"
 	"strings"
@@ -107,4 +108,20 @@ func unhex(literal string) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %q is no literal of this package", ErrInvalidKey, literal)
 	}
 	return raw, nil
+}
+
+// KeyAs is a key of c as text would have read it, which has the same columns as text, see [Codec.AsText].
+func (c Codec) KeyAs(text Codec, key Key) Key {
+	values := make([]sql.NullString, c.Width())
+	for i, literal := range c.Parts(key) {
+		_, digits, isHex := strings.Cut(literal, "x'")
+		if isHex {
+			digits = strings.TrimSuffix(digits, "'")
+		} else {
+			digits = hex.EncodeToString([]byte(strings.Trim(literal, "'")))
+		}
+		values[i] = sql.NullString{String: digits, Valid: true}
+	}
+	k, _ := text.Key(values)
+	return k
 }

@@ -1,0 +1,95 @@
+package cascade
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/work"
+	"github.com/onerow/onerow/internal/mysqlerr"
+)
+
+// unknownTries bounds how often a batch is run that ends without an answer.
+const unknownTries = 5
+
+// Batch runs fn between the fence and the counts in one transaction. It is begun
+// only while ctx lasts and then ended, but not for long. It may run more than once:
+// also after an unknown outcome, for a batch deletes what is there. Afterwards it waits
+// as the governor says, unless the batch was the last one.
+func (l *lease) Batch(ctx context.Context, fn func(ctx context.Context, tx *onerow.Tx, t work.Tally) (last bool, err error)) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err := l.drift(ctx); err != nil {
+		return err
+	}
+	late, cancel := finishing(ctx)
+	defer cancel()
+	var unknown error
+	for try := 1; ; try++ {
+		var t work.Tally
+		last := false
+		begin, spent := time.Now(), time.Duration(0)
+		err := onerow.InTx(late, l.db, func(ctx context.Context, tx *onerow.Tx) (err error) {
+			begin = time.Now()
+			t = work.NewTally()
+			if err := l.fence(ctx, tx); err != nil {
+				return err
+			}
+			if err := l.storePlan(ctx, tx); err != nil {
+				return err
+			}
+			fenced := time.Now()
+			if last, err = fn(ctx, tx, t); err != nil {
+				return err
+			}
+			spent = time.Since(fenced)
+			return l.count(ctx, tx, t)
+		})
+		switch {
+		case err == nil:
+			took := time.Since(begin)
+			if last {
+				l.cfg.Observer.Ended(l.state)
+			}
+			if err := l.committed(late, t, took, spent); err != nil || last {
+				return err
+			}
+			return l.governor.wait(ctx, l.job, took, l.Renew)
+		case !errors.Is(err, onerow.ErrOutcomeUnknown) && unknown != nil && !mysqlerr.Answers(err): // it hides nothing
+			return &onerow.OutcomeUnknownError{Err: fmt.Errorf("%w (and then: %w)", unknown, err)}
+		case !errors.Is(err, onerow.ErrOutcomeUnknown) || try == unknownTries || ctx.Err() != nil:
+			return err
+		}
+		unknown, l.stale = err, true
+	}
+}
+
+var errRehearsed = errors.New("cascade: a rehearsal is rolled back")
+
+// Rehearse is a batch that is rolled back, with its fence.
+func (l *lease) Rehearse(ctx context.Context, fn func(ctx context.Context, tx *onerow.Tx) error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err := l.drift(ctx); err != nil {
+		return err
+	}
+	fenced := l.fenced
+	err := onerow.InTx(ctx, l.db, func(ctx context.Context, tx *onerow.Tx) error {
+		if err := l.fence(ctx, tx); err != nil {
+			return err
+		}
+		if err := fn(ctx, tx); err != nil {
+			return err
+		}
+		return errRehearsed
+	})
+	l.fenced = fenced
+	if errors.Is(err, errRehearsed) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,114 @@
+package cascade
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/backoff"
+	"github.com/onerow/onerow/internal/rowkey"
+	"github.com/onerow/onerow/schema"
+)
+
+// lease is a job that this worker has claimed: what it may do under its token, and what has come of it.
+type lease struct {
+	*Worker
+	job   Job
+	graph *graph // that it was begun under
+	root  rowkey.Key
+
+	counts   counts
+	detached counts
+	stale    bool      // an outcome was unknown, so counts are to be read again
+	planned  bool      // the plan's fingerprint is stored with the job
+	state    State     // where the job went
+	fenced   time.Time // when the lease was renewed last
+}
+
+// begin takes up a job: under the plan and the tables as they are, which must be those that an earlier
+// attempt has begun it under.
+func (w *Worker) begin(ctx context.Context, job Job) (*lease, error) {
+	l := &lease{Worker: w, job: job, counts: counts{}, detached: counts{}, fenced: time.Now(), stale: w.cfg.OnProgress != nil}
+	err := backoff.Read(ctx, func() (err error) {
+		l.graph, err = w.current(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	n, ok := l.graph.nodes[job.Resource]
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("%w: job %d is for %q; this worker's plan has %q", schema.ErrUnknownResource, job.ID, job.Resource, w.plan.Names())
+	case n.Stays:
+		return nil, fmt.Errorf("%w: job %d is for %q, whose rows stay", schema.ErrInvalidPlan, job.ID, job.Resource)
+	}
+	if l.root, err = n.tables[0].key.Decode(job.ResourceID); err != nil {
+		return nil, fmt.Errorf("cascade: the id of job %d: %w", job.ID, err)
+	}
+	return l, l.resume(ctx)
+}
+
+// sqlFence proves the lease token, by the primary key, and renews the lease. It
+// changes the row always, so no affected row means that the token is superseded. It
+// holds the row's lock to the end of the batch: claims of others wait for it.
+const sqlFence = `UPDATE onerow_job SET batch_seq = batch_seq + 1, due_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND
+WHERE id = ? AND token = ? AND state = 'running'`
+
+func (l *lease) fence(ctx context.Context, db onerow.DB) error {
+	n, err := onerow.Affected(ctx, db, sqlFence, l.cfg.Lease.Microseconds(), l.job.ID, l.job.Token)
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return fmt.Errorf("%w: job %d, token %d", ErrLeaseLost, l.job.ID, l.job.Token)
+	}
+	l.fenced = time.Now()
+	return nil
+}
+
+// Renew is a batch that deletes nothing, for work that takes long. One statement.
+func (l *lease) Renew(ctx context.Context) error {
+	return backoff.Read(ctx, func() error { return l.fence(ctx, l.db) })
+}
+
+// leastRenewal: leases of seconds must be renewed in time, or with two workers each takes
+// the job away from the other before it has read down to what can go. Shorter ones than
+// three times this would be renewed at every turn: whoever has one takes his loss in his
+// stride, and renews it now and then.
+const (
+	leastRenewal = 100 * time.Millisecond
+	rareRenewal  = 3 * time.Second
+)
+
+func (c Config) renewAfter() time.Duration {
+	if third := c.Lease / 3; third >= leastRenewal {
+		return third
+	}
+	return rareRenewal
+}
+
+// Keep renews the lease when its end is in sight. Reading goes on for long below deep
+// trees, without a batch. It waits as the governor says, too, which asks by its own clock.
+func (l *lease) Keep(ctx context.Context) error {
+	if time.Since(l.fenced) < l.cfg.renewAfter() {
+		return l.governor.wait(ctx, l.job, 0, l.Renew)
+	}
+	if err := l.Renew(ctx); err != nil {
+		return err
+	}
+	if err := l.drift(ctx); err != nil {
+		return err
+	}
+	return l.governor.wait(ctx, l.job, 0, l.Renew)
+}
+
+// Limit is how many leaf rows a batch may have now.
+func (l *lease) Limit() int { return l.pace.limit() }
+
+// Parked tells of a row that was parked.
+func (l *lease) Parked(ctx context.Context, table, key, cause string) {
+	l.cfg.Observer.Parked(table)
+	l.cfg.Log.WarnContext(ctx, "cascade: parked a row", "job", l.job.ID, "table", table, "key", key, "error", cause)
+}

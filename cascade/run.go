@@ -1,0 +1,128 @@
+package cascade
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/work"
+	"github.com/onerow/onerow/internal/rowkey"
+)
+
+// Target is what is to be deleted: a row and everything below it.
+type Target struct {
+	JobID      int64
+	Resource   string
+	ResourceID string // encoded
+	Root       rowkey.Key
+	DeletionID int64 // that the row belongs to, 0 for none
+	// Begun says that an earlier attempt may have parked rows.
+	Begun bool
+}
+
+// Limits bound the work.
+type Limits struct {
+	// Chunk is how many rows with something below them, or with an asset, are read at a time.
+	Chunk int
+	// MaxParked is how many rows may be parked.
+	MaxParked int
+}
+
+// run is one worker's work on one job.
+type run struct {
+	Target
+	db     *sql.DB // for what is read between the batches
+	lease  work.Lease
+	graph  *graph
+	limits Limits
+	store  Assets
+	node   *node
+
+	unread  unread
+	loops   loops
+	parked  map[string]map[rowkey.Key]bool // by table
+	changes int64                          // rows deleted, detached, cut or parked in this run
+}
+
+// fruitlessPasses is how many passes may change nothing although something is left,
+// because it moves or changes, before the job counts as failed; and how many it takes to
+// believe that nothing is left but what is parked.
+const (
+	fruitlessPasses = 5
+	settledPasses   = 2
+)
+
+// Do works one job to its end. The error is nil when the job is done, or done but for
+// leftovers. The resource must be one of the graph's.
+func Do(ctx context.Context, db *sql.DB, g *graph, target Target, lease work.Lease, store Assets, limits Limits) error {
+	r := &run{Target: target, db: db, lease: lease, graph: g, limits: limits, store: store, node: g.nodes[target.Resource],
+		unread: newUnread(), loops: loops{met: map[*source]bool{}}, parked: map[string]map[rowkey.Key]bool{}}
+	if target.Begun {
+		if err := r.loadParked(ctx); err != nil {
+			return err
+		}
+	}
+	for fruitless := 0; fruitless < fruitlessPasses; {
+		before := r.changes
+		p := &pass{run: r, seen: map[who]mark{}}
+		done, err := p.whole(ctx)
+		if done || err != nil {
+			return err
+		}
+		fruitless++
+		looped := p.loop != nil && p.held && !r.loops.cut
+		switch {
+		case r.changes > before:
+			fruitless = 0
+		case p.loop != nil && p.held && r.loops.cut && fruitless > settledPasses && !p.loop.src.edge.cuttable():
+			return r.loopError(p.loop) // not before others, who delete here too, had their time
+		case len(r.parked) > 0 && fruitless >= settledPasses && !looped:
+			if done, err := r.leftovers(ctx); done || err != nil {
+				return err
+			}
+		}
+		r.loops.cut = r.loops.cut || looped && (len(r.parked) == 0 || fruitless > 0)
+	}
+	return fmt.Errorf("%w: below %s %s; %d passes found rows and deleted none", ErrStuck, r.Resource, r.ResourceID, fruitlessPasses)
+}
+
+// pass goes once through everything below the root, and tries to end the job. What it has seen is its own:
+// the next pass begins anew.
+type pass struct {
+	*run
+	place place // where the root row was seen
+
+	queue   []group // rows to be deleted, everything below them being gone or before them
+	waiting int     // how many rows that are
+	onPath  int     // how many rows are being walked below
+	seen    map[who]mark
+	skipped bool   // a child of the rows that are being walked below is on the path
+	loop    *found // a row of a loop that was met
+	held    bool   // a row stayed, because something was below it
+}
+
+func (p *pass) whole(ctx context.Context) (done bool, err error) {
+	if p.place, err = p.findRoot(ctx); err != nil {
+		return false, err
+	}
+	root := []row{p.place.row}
+	p.note(p.node, root, onPath)
+	if err := p.walk(ctx, p.node, root); err != nil {
+		return false, err
+	}
+	return p.drop(ctx, load{groups: p.unqueue(), root: true})
+}
+
+// batch is the lease's, and adds up what it has changed.
+func (r *run) batch(ctx context.Context, fn func(ctx context.Context, tx *onerow.Tx, t work.Tally) (last bool, err error)) error {
+	var rows func() int64
+	err := r.lease.Batch(ctx, func(ctx context.Context, tx *onerow.Tx, t work.Tally) (bool, error) {
+		rows = t.Rows
+		return fn(ctx, tx, t)
+	})
+	if err == nil {
+		r.changes += rows()
+	}
+	return err
+}
