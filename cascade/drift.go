@@ -10,7 +10,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/backoff"
-	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/cascade/internal/graph"
 )
 
 // graphTTL is how long the catalog is taken for true: a hundred times as long as it took to
@@ -24,7 +24,7 @@ const (
 // graphCache is the graph of a worker's plan, for all its goroutines.
 type graphCache struct {
 	mu    sync.Mutex
-	graph *graph
+	graph *graph.Graph
 	read  time.Time
 	took  time.Duration
 }
@@ -34,63 +34,38 @@ func (a *graphCache) fresh() bool {
 	return a.graph != nil && time.Since(a.read) < max(graphTTL, graphTTLFactor*a.took)
 }
 
-// current is the graph of the plan and of the schema as it is, or was a moment ago. Ten
-// plain reads of the dictionary each ten seconds, or in each hundred times that they take,
-// else nothing.
-func (w *Worker) current(ctx context.Context) (*graph, error) {
+// current is the graph of the plan and of the schema as it is, or was a moment ago. It is read each ten
+// seconds, or in each hundred times that this takes.
+func (w *Worker) current(ctx context.Context) (*graph.Graph, error) {
 	w.graphCache.mu.Lock()
 	defer w.graphCache.mu.Unlock()
 	if w.graphCache.fresh() {
 		return w.graphCache.graph, nil
 	}
 	begin := time.Now()
-	var tables []string
-	for _, n := range w.plan.Nodes() {
-		tables = append(tables, n.Tables...)
-	}
-	cat, err := schema.InspectTables(ctx, w.db, tables)
+	made, err := graph.Read(ctx, w.db, w.plan)
 	if err != nil {
 		return nil, err
-	}
-	indexes, err := readIndexes(ctx, w.db, tables)
-	if err != nil {
-		return nil, fmt.Errorf("cascade: read the indexes: %w", err)
-	}
-	made, err := newGraph(w.plan, cat, indexes)
-	if err != nil {
-		return nil, &planMismatch{err}
 	}
 	w.graphCache.graph, w.graphCache.read, w.graphCache.took = made, time.Now(), time.Since(begin)
 	return made, nil
 }
 
-// planMismatch says that the tables are not as the plan has them, so no statement can be
-// made. Every job of the plan would meet it.
-type planMismatch struct{ err error }
-
-// Error says what does not fit, and what to do.
-func (e *planMismatch) Error() string {
-	return e.err.Error() + "; the plan does not fit the database: run cascade-worker verify, put one of them right, restart the workers"
-}
-
-// Unwrap is what does not fit.
-func (e *planMismatch) Unwrap() error { return e.err }
-
 // drift says whether the plan or the schema is another one than the job was begun under.
 func (l *lease) drift(ctx context.Context) error {
-	var now *graph
+	var now *graph.Graph
 	err := backoff.Read(ctx, func() (err error) {
 		now, err = l.current(ctx)
 		return err
 	})
-	var mismatch *planMismatch
+	var mismatch *graph.MismatchError
 	switch {
 	case errors.As(err, &mismatch):
-		return fmt.Errorf("%w: job %d was begun under the fingerprint %s, now %w", ErrDrift, l.job.ID, l.graph.fingerprint, mismatch)
+		return fmt.Errorf("%w: job %d was begun under the fingerprint %s, now %w", ErrDrift, l.job.ID, l.graph.Fingerprint, mismatch)
 	case err != nil:
 		return err
 	}
-	return l.same(now.fingerprint, l.graph.fingerprint)
+	return l.same(now.Fingerprint, l.graph.Fingerprint)
 }
 
 func (l *lease) same(now, begun string) error {
@@ -121,7 +96,7 @@ func (l *lease) resume(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("cascade: read the plan of job %d: %w", l.job.ID, err)
 	default:
-		if err := l.same(l.graph.fingerprint, string(begun)); err != nil {
+		if err := l.same(l.graph.Fingerprint, string(begun)); err != nil {
 			return err
 		}
 		l.planned = true
@@ -134,6 +109,6 @@ func (l *lease) storePlan(ctx context.Context, tx *onerow.Tx) error {
 	if l.planned {
 		return nil
 	}
-	_, err := tx.ExecContext(ctx, sqlStorePlan, l.job.ID, []byte(l.graph.fingerprint))
+	_, err := tx.ExecContext(ctx, sqlStorePlan, l.job.ID, []byte(l.graph.Fingerprint))
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/backoff"
 	"github.com/onerow/onerow/cascade/internal/fault"
+	"github.com/onerow/onerow/cascade/internal/work"
 	"github.com/onerow/onerow/internal/dbtext"
 )
 
@@ -99,4 +100,4 @@ func (l *lease) End(ctx context.Context, tx *onerow.Tx, leftovers bool) error {
 }
 
 // hopeless is what a job does not get over by being tried again.
-func hopeless(err error) bool { return errors.Is(err, ErrDrift) || errors.Is(err, ErrParked) }
+func hopeless(err error) bool { return errors.Is(err, ErrDrift) || errors.Is(err, work.ErrParked) }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/work"
 )
 
 // State is where a job is in its life. See the package documentation.
@@ -42,6 +43,11 @@ type Deletion struct {
 	// Grace is how long the deletion can be cancelled, in whole microseconds.
 	Grace time.Duration
 }
+
+// FromOperator is what [Deletion].From says where an operator has a row deleted that no
+// delete has hidden or removed: the job may take it away wherever it is. Without it an
+// archived row goes only if its job's own deletion hides it.
+const FromOperator = work.FromOperator
 
 const (
 	maxResource = 64

@@ -7,6 +7,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/backoff"
+	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
 )
@@ -15,7 +16,7 @@ import (
 type lease struct {
 	*Worker
 	job   Job
-	graph *graph // that it was begun under
+	graph *graph.Graph // that it was begun under
 	root  rowkey.Key
 
 	counts   counts
@@ -37,14 +38,14 @@ func (w *Worker) begin(ctx context.Context, job Job) (*lease, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, ok := l.graph.nodes[job.Resource]
+	n, ok := l.graph.Nodes[job.Resource]
 	switch {
 	case !ok:
 		return nil, fmt.Errorf("%w: job %d is for %q; this worker's plan has %q", schema.ErrUnknownResource, job.ID, job.Resource, w.plan.Names())
 	case n.Stays:
 		return nil, fmt.Errorf("%w: job %d is for %q, whose rows stay", schema.ErrInvalidPlan, job.ID, job.Resource)
 	}
-	if l.root, err = n.tables[0].key.Decode(job.ResourceID); err != nil {
+	if l.root, err = n.Tables[0].Key.Decode(job.ResourceID); err != nil {
 		return nil, fmt.Errorf("cascade: the id of job %d: %w", job.ID, err)
 	}
 	return l, l.resume(ctx)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/rowkey"
 )
@@ -59,31 +60,31 @@ func TestWalkByIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	for _, n := range g.nodes {
-		for _, e := range n.edges {
-			for _, s := range e.sources {
-				t.Run(fmt.Sprintf("%s over %s", s.name, n.Name), func(t *testing.T) {
-					parents := readAll(t, conn, n.tables[0])
-					keys := e.keys(parents[:min(200, len(parents))])
-					want := count(t, conn, "SELECT COUNT(*) FROM "+s.from+" WHERE "+s.when+s.columns.In("", keys))
+	for _, n := range g.Nodes {
+		for _, e := range n.Edges {
+			for _, s := range e.Sources {
+				t.Run(fmt.Sprintf("%s over %s", s.Name, n.Name), func(t *testing.T) {
+					parents := readAll(t, conn, n.Tables[0])
+					keys := e.Keys(parents[:min(200, len(parents))])
+					want := count(t, conn, "SELECT COUNT(*) FROM "+s.From+" WHERE "+s.When+s.Columns.In("", keys))
 					seen := map[rowkey.Key]bool{}
 					lists := [][]rowkey.Key{keys}
-					if !s.sorted {
+					if !s.Sorted {
 						lists = slices.Collect(slices.Chunk(keys, 1))
 					}
 					for _, keys := range lists {
-						for after, limit := cursor(nil), 17; ; {
+						for after, limit := graph.Cursor(nil), 17; ; {
 							before := reads(t, conn)
 							rows, next := readChunk(t, conn, s, keys, after, limit)
 							if used := reads(t, conn) - before; used > int64(3*len(rows)+2*len(keys)+20) {
-								t.Errorf("%d entries were read for %d rows:\n%.600s", used, len(rows), s.readSQL(keys, after, limit))
+								t.Errorf("%d entries were read for %d rows:\n%.600s", used, len(rows), s.ReadSQL(keys, after, limit))
 								return
 							}
 							for _, v := range rows {
-								if seen[v.key] {
-									t.Fatalf("%s again", v.key)
+								if seen[v.Key] {
+									t.Fatalf("%s again", v.Key)
 								}
-								seen[v.key] = true
+								seen[v.Key] = true
 							}
 							if after = next; len(rows) < limit {
 								break
@@ -99,11 +100,11 @@ func TestWalkByIndex(t *testing.T) {
 	}
 }
 
-func readAll(t testing.TB, db onerow.DB, table *table) (list []row) {
+func readAll(t testing.TB, db onerow.DB, table *graph.Table) (list []graph.Row) {
 	t.Helper()
-	scanner := table.scanner(nil, 0)
-	err := onerow.Query(t.Context(), db, "SELECT "+table.columns(nil)+" FROM "+table.from, nil, func(rows *sql.Rows) error {
-		v, _, err := scanner.scan(rows)
+	scanner := table.Scanner(nil, 0)
+	err := onerow.Query(t.Context(), db, "SELECT "+table.Columns(nil)+" FROM "+table.From, nil, func(rows *sql.Rows) error {
+		v, _, err := scanner.Scan(rows)
 		list = append(list, v)
 		return err
 	})
@@ -113,16 +114,16 @@ func readAll(t testing.TB, db onerow.DB, table *table) (list []row) {
 	return list
 }
 
-func readChunk(t testing.TB, db onerow.DB, s *source, keys []rowkey.Key, after cursor, limit int) (list []row, next cursor) {
+func readChunk(t testing.TB, db onerow.DB, s *graph.Source, keys []rowkey.Key, after graph.Cursor, limit int) (list []graph.Row, next graph.Cursor) {
 	t.Helper()
-	scanner := s.reader()
-	err := onerow.Query(t.Context(), db, s.readSQL(keys, after, limit), nil, func(rows *sql.Rows) error {
-		v, place, err := scanner.scan(rows)
-		list, next = append(list, v), s.cursor(place)
+	scanner := s.Reader()
+	err := onerow.Query(t.Context(), db, s.ReadSQL(keys, after, limit), nil, func(rows *sql.Rows) error {
+		v, place, err := scanner.Scan(rows)
+		list, next = append(list, v), s.Cursor(place)
 		return err
 	})
 	if err != nil {
-		t.Fatalf("%v\n%s", err, strings.ReplaceAll(s.readSQL(keys, after, limit), " OR ", "\nOR "))
+		t.Fatalf("%v\n%s", err, strings.ReplaceAll(s.ReadSQL(keys, after, limit), " OR ", "\nOR "))
 	}
 	return list, next
 }

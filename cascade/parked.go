@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade/internal/fault"
-	"github.com/onerow/onerow/internal/dbtext"
 )
 
 // Parked is a row that a job could not delete, with what is wrong with it. Its job goes
@@ -222,45 +220,4 @@ func RetryParked(ctx context.Context, db onerow.DB, id int64) (Job, error) {
 		}
 		return reopen(ctx, tx, jobID, sqlUnarchive)
 	})
-}
-
-// sqlPark: the unique key one_row makes it one entry, also when the batch is run again.
-const sqlPark = `INSERT INTO onerow_parked (job_id, table_name, row_key, error, state, parked_at) VALUES (?, ?, ?, ` + dbtext.Param + `, 'parked', UTC_TIMESTAMP(6))
-ON DUPLICATE KEY UPDATE error = VALUES(error), version = version + 1`
-
-// park notes a row that cannot be deleted. Give it the transaction of a batch, after the
-// fence. One statement.
-func park(ctx context.Context, tx *onerow.Tx, jobID int64, table, encodedKey, errText string) error {
-	_, err := tx.ExecContext(ctx, sqlPark, jobID, []byte(table), []byte(encodedKey), dbtext.Arg(dbtext.Fit(errText, fault.MaxText)))
-	return err
-}
-
-// sqlJobParked reads one_row's part of a job.
-const sqlJobParked = `SELECT table_name, row_key FROM onerow_parked WHERE job_id = ?`
-
-// parkedKeys are the rows that the job does not try, by table: parked and skipped ones.
-// One statement.
-func parkedKeys(ctx context.Context, db onerow.DB, jobID int64) (map[string][]string, error) {
-	keys := map[string][]string{}
-	err := onerow.Query(ctx, db, sqlJobParked, []any{jobID}, func(rows *sql.Rows) error {
-		var table, key []byte
-		if err := rows.Scan(&table, &key); err != nil {
-			return err
-		}
-		keys[string(table)] = append(keys[string(table)], string(key))
-		return nil
-	})
-	return keys, err
-}
-
-// sqlCountParked reads one_row's part of a job.
-const sqlCountParked = `SELECT COALESCE(SUM(state = 'parked'), 0), COUNT(*) FROM onerow_parked WHERE job_id = ?`
-
-// parkedCounts is how many rows of a job are parked, and how many are parked or skipped.
-// In a transaction that holds the job's fence nobody changes them any more: a job that
-// ends is [Leftovers] if any is parked, and an operator has unparked something if all are
-// fewer than the worker knows. One statement.
-func parkedCounts(ctx context.Context, db onerow.DB, jobID int64) (parked, all int64, err error) {
-	err = onerow.QueryRow(ctx, db, sqlCountParked, []any{jobID}, &parked, &all)
-	return parked, all, err
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/work"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
@@ -20,7 +21,7 @@ func parkRows(t testing.TB, db onerow.DB, jobID int64, table string, keys ...str
 	t.Helper()
 	err := onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
 		for _, key := range keys {
-			if err := park(ctx, tx, jobID, table, key, "it is referred to"); err != nil {
+			if err := work.Park(ctx, tx, jobID, table, key, "it is referred to"); err != nil {
 				return err
 			}
 		}
@@ -39,7 +40,7 @@ func end(ctx context.Context, db onerow.DB, jobID int64) (state State, err error
 			state = ""
 			return err
 		}
-		parked, _, err := parkedCounts(ctx, tx, jobID)
+		parked, _, err := work.ParkedCounts(ctx, tx, jobID)
 		if err != nil {
 			return err
 		}
@@ -119,14 +120,14 @@ func TestPark(t *testing.T) {
 				t.Errorf("%+v", got)
 			}
 		}
-		keys, err := parkedKeys(t.Context(), db, job.ID)
+		keys, err := work.ParkedKeys(t.Context(), db, job.ID)
 		if err != nil || fmt.Sprint(keys) != "map[note:[1 2] tag:[1]]" {
 			t.Error(keys, err)
 		}
-		if parked, all, err := parkedCounts(t.Context(), db, job.ID); parked != 2 || all != 3 || err != nil {
+		if parked, all, err := work.ParkedCounts(t.Context(), db, job.ID); parked != 2 || all != 3 || err != nil {
 			t.Error(parked, all, err)
 		}
-		if parked, all, err := parkedCounts(t.Context(), db, 999); parked != 0 || all != 0 || err != nil {
+		if parked, all, err := work.ParkedCounts(t.Context(), db, 999); parked != 0 || all != 0 || err != nil {
 			t.Error(parked, all, err)
 		}
 	})
@@ -257,7 +258,7 @@ func TestRetryLeftovers(t *testing.T) {
 		if err != nil || got.State != Ready || got.Parked != 0 || got.Skipped != 1 || got.Plan != "" {
 			t.Errorf("%+v, %v", got, err)
 		}
-		if keys, err := parkedKeys(ctx, db, job.ID); err != nil || fmt.Sprint(keys) != "map[note:[2]]" {
+		if keys, err := work.ParkedKeys(ctx, db, job.ID); err != nil || fmt.Sprint(keys) != "map[note:[2]]" {
 			t.Error(keys, err)
 		}
 		if n := count(t, db, "SELECT COUNT(*) FROM onerow_job_archive"); n != 0 {
@@ -319,7 +320,7 @@ func TestParkedStatements(t *testing.T) {
 	takes("RetryParked", 6+2, func() error { _, err := RetryParked(ctx, db, ids[1]); return err })
 	takes("SkipParked of an open job", 4+2, func() error { _, err := SkipParked(ctx, db, ids[2]); return err })
 	takes("RetryParked of an open job", 4+2, func() error { _, err := RetryParked(ctx, db, ids[2]); return err })
-	takes("parkedKeys", 1, func() error { _, err := parkedKeys(ctx, db, job.ID); return err })
+	takes("parkedKeys", 1, func() error { _, err := work.ParkedKeys(ctx, db, job.ID); return err })
 	job, ids = leftovers(t, db, 2, "1")
 	takes("SkipParked of the last", 5+2, func() error { _, err := SkipParked(ctx, db, ids[0]); return err })
 	job, _ = leftovers(t, db, 3, "1", "2")

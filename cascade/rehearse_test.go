@@ -1,6 +1,7 @@
 package cascade
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -116,9 +117,13 @@ func TestAssetsOfOthersRows(t *testing.T) {
 	}
 }
 
-// TestFenceBeforeAssets: who has lost the job deletes no asset of it.
+// TestFenceBeforeAssets: who has lost the job deletes no more assets of it.
 func TestFenceBeforeAssets(t *testing.T) {
-	eachOf(t, galleryRows, func(t *testing.T, db *sql.DB) {
+	photos := "INSERT INTO photo VALUES (1000, 1, 'more 1000')"
+	for i := 1001; i < 1150; i++ {
+		photos += fmt.Sprintf(", (%d, 1, 'more %d')", i, i)
+	}
+	eachOf(t, append(galleryRows, photos), func(t *testing.T, db *sql.DB) {
 		store := &shelf{}
 		w, err := NewWorker(db, gallery, Config{Assets: store})
 		if err != nil {
@@ -129,10 +134,12 @@ func TestFenceBeforeAssets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &pass{run: &run{lease: &lease{Worker: w, job: won.jobs[0]}, store: store}, place: place{row: row{asset: "cover 1"}}}
-		dbtest.Exec(t, db, "UPDATE onerow_job SET token = token + 1 WHERE id = ?", job.ID)
-		if err := p.dropAssets(t.Context(), nil, true); !errors.Is(err, ErrLeaseLost) || store.names() > 0 {
-			t.Errorf("%v, deleted %s", err, store.list())
+		store.hook = func(context.Context, []string) error {
+			dbtest.Exec(t, db, "UPDATE onerow_job SET token = token + 1 WHERE id = ?", job.ID)
+			return nil
+		}
+		if err := w.work(t.Context(), won.jobs[0]); !errors.Is(err, ErrLeaseLost) || store.names() != 100 {
+			t.Errorf("%v, deleted %d, want the 100 of the first call", err, store.names())
 		}
 	})
 }

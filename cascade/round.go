@@ -7,6 +7,7 @@ import (
 
 	"github.com/onerow/onerow/cascade/internal/backoff"
 	"github.com/onerow/onerow/cascade/internal/fault"
+	"github.com/onerow/onerow/cascade/internal/work"
 )
 
 // RunOnce claims up to Config.ClaimJobs jobs that are due, works them one after another, and returns how many
@@ -57,8 +58,8 @@ func (w *Worker) work(ctx context.Context, job Job) error {
 	if err != nil {
 		return err
 	}
-	target := Target{JobID: job.ID, Resource: job.Resource, ResourceID: job.ResourceID, Root: l.root, DeletionID: job.DeletionID, Begun: job.Token > 1}
-	return Do(ctx, w.db, l.graph, target, l, w.cfg.Assets, Limits{Chunk: w.cfg.Chunk, MaxParked: w.cfg.MaxParked})
+	target := work.Target{JobID: job.ID, Resource: job.Resource, ResourceID: job.ResourceID, Root: l.root, DeletionID: job.DeletionID, Begun: job.Token > 1}
+	return work.Do(ctx, w.db, l.graph, target, l, w.cfg.Assets, work.Limits{Chunk: w.cfg.Chunk, MaxParked: w.cfg.MaxParked})
 }
 
 // settle stores what came of a job. The error ends the round, unless it is a [turnError].

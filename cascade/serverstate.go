@@ -7,6 +7,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/fault"
+	"github.com/onerow/onerow/cascade/internal/graph"
 )
 
 // ErrServerState means that the server refused for a state that it is in, whatever the job is about: its
@@ -62,6 +63,6 @@ func readOnly(err error) bool {
 // misfit says whether the worker's plan is not for this database, which is no fault of the
 // job that it has not begun.
 func misfit(err error) bool {
-	var mismatch *planMismatch
+	var mismatch *graph.MismatchError
 	return errors.As(err, &mismatch) && !errors.Is(err, ErrDrift)
 }

@@ -1,11 +1,13 @@
 package cascade
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
 
-	"github.com/onerow/onerow/internal/dbtext"
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/work"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -38,7 +40,7 @@ func TestTextsOfOthers(t *testing.T) {
 	if err := db.QueryRowContext(t.Context(), "SELECT CAST(last_error AS BINARY) FROM onerow_job").Scan(&got); err != nil || string(got) != text {
 		t.Errorf("%q, %v", got, err)
 	}
-	if _, err := db.ExecContext(t.Context(), sqlPark, id, []byte("user"), []byte("k"), dbtext.Arg(text)); err != nil {
+	if err := onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error { return work.Park(ctx, tx, id, "user", "k", text) }); err != nil {
 		t.Error(err)
 	}
 	if list, err := ListParked(t.Context(), db, ParkedOptions{}); err != nil || len(list) != 1 || list[0].Error != text {

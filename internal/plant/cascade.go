@@ -2,18 +2,18 @@ package main
 
 // The cascade's bugs.
 var cascadeBugs = []bug{
-	{"a batch does not check the lease token", "./cascade", "Zombie|Fence|Crash", []change{{"cascade/fence.go",
+	{"a batch does not check the lease token", "./cascade", "Zombie|Fence|Crash", []change{{"cascade/lease.go",
 		"MICROSECOND\nWHERE id = ? AND token = ? AND state = 'running'`", "MICROSECOND\nWHERE id = ? AND token > ? - token AND state = 'running'`"}}},
-	{"a batch does not check the lease token, found by stepping", "./cascade", "Interleave", []change{{"cascade/fence.go",
+	{"a batch does not check the lease token, found by stepping", "./cascade", "Interleave", []change{{"cascade/lease.go",
 		"MICROSECOND\nWHERE id = ? AND token = ? AND state = 'running'`", "MICROSECOND\nWHERE id = ? AND token > ? - token AND state = 'running'`"}}},
-	{"parents are not locked before their rows go", "./cascade", "Inserts|Appear|Interleave", []change{{"cascade/flush.go",
-		`s.key.In("", keys) + " FOR UPDATE"`, `s.key.In("", keys)`}}},
+	{"parents are not locked before their rows go", "./cascade", "Inserts|Appear|Interleave", []change{{"cascade/internal/work/batch.go",
+		`s.Key.In("", keys) + " FOR UPDATE"`, `s.Key.In("", keys)`}}},
 	{"a job is claimed by everybody who sees it", "./cascade", "Claim|ManyWorkers|Crash", []change{{"cascade/claim.go",
 		"WHERE due_at <= UTC_TIMESTAMP(6) AND id IN `", "WHERE id IN `"}}},
 	{"any deletion's cancel takes the job back", "./cascade", "Cancel|Crash", []change{{"cascade/cancel.go",
 		"AND deletion_id = ? AND state IN ('scheduled', 'held') AND due_at", "AND deletion_id >= ? - deletion_id AND state IN ('scheduled', 'held') AND due_at"}}},
 	{"a change of the schema under a job goes unseen", "./cascade", "Drift", []change{{"cascade/drift.go",
-		"func (r *run) drift(ctx context.Context) error {", "func (r *run) drift(ctx context.Context) error {\n\tif r != nil {\n\t\treturn nil\n\t}"}}},
+		"func (l *lease) drift(ctx context.Context) error {", "func (l *lease) drift(ctx context.Context) error {\n\tif l != nil {\n\t\treturn nil\n\t}"}}},
 	{"the open job of a row is not unique", "./cascade", "EnqueueOneOpenJob|EnqueueMany", []change{{"migrations/00003_cascade.sql",
 		"UNIQUE KEY one_open (resource, resource_id)", "KEY one_open (resource, resource_id)"}}},
 	{"a loop of two tables passes the plan's check", "./schema", "Components|Loop|Check", []change{{"schema/scc.go",

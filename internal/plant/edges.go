@@ -20,7 +20,7 @@ var edgeBugs = []bug{
 		"\t\tdelete(a.header, name)\n", ""}}},
 	{"half a range counts in the gaps of a table", "./serial", "Table", []change{{"serial/table.go",
 		"WHERE {from} IS NOT NULL AND {to} IS NOT NULL{filter}", "WHERE {from} IS NOT NULL{filter}"}}},
-	{"more assets in one call than was promised", "./cascade", "TestAssets$", []change{{"cascade/asset.go",
+	{"more assets in one call than was promised", "./cascade", "TestAssets$", []change{{"cascade/internal/work/assets.go",
 		"const assetsPerCall = 100", "const assetsPerCall = 1000"}}},
 	{"a password with a @ is stored in part", "./cascade", "RedactAll", []change{{"cascade/internal/fault/redact.go", "`://[^/\\s]+@`", "`://[^/@\\s]+@`"}}},
 	{"half of a quoted secret is stored", "./cascade", "RedactAll", []change{{"cascade/internal/fault/redact.go", "(?:\"[^\"]*\"|'[^']*'|[^&\\s,;]+)`)", "(?:[^&\\s,;]+)`)"}}},

@@ -15,7 +15,7 @@ import (
 )
 
 // libraries are the packages whose mutants are made.
-var libraries = []string{".", "repo", "quota", "idempotency", "flow", "ordering", "serial", "cascade", "migrations"}
+var libraries = []string{".", "repo", "quota", "idempotency", "flow", "ordering", "serial", "cascade", "cascade/internal/graph", "cascade/internal/work", "migrations"}
 
 // explorations take the longest, so they come last.
 const explorations = "Crash|Survives|Interleave|RandomSchemas"
@@ -95,13 +95,14 @@ func plantMutants(ctx context.Context, garden, first string, chosen []mutant) er
 // errInvalid is a mutant that is no program.
 var errInvalid = errors.New("does not compile")
 
-// tests is the package that is to find the mutant: what an index of a migration is for the schema's Verify
-// knows.
+// tests is the package that is to find the mutant: cascade tests its rooms, and what an index of a migration
+// is for the schema's Verify knows.
 func (m mutant) tests() string {
 	if strings.HasSuffix(m.file, ".sql") {
 		return "./schema"
 	}
-	return "./" + filepath.Dir(m.file)
+	pkg, _, _ := strings.Cut(filepath.Dir(m.file), "/internal/")
+	return "./" + pkg
 }
 
 // plant returns the test that finds the mutant; none: "". Tests that first, a pattern, names are tried first,

@@ -1,4 +1,4 @@
-package cascade
+package work
 
 import (
 	"context"
@@ -7,27 +7,26 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
 )
 
-// FromOperator is what [Deletion].From says where an operator has a row deleted that no
-// delete has hidden or removed: the job may take it away wherever it is. Without it an
-// archived row goes only if its job's own deletion hides it.
+// FromOperator is how an operator's deletion is logged.
 const FromOperator = "operator"
 
 // ownSQL reads the root row and the log of the job's deletion by their primary keys. It
 // locks nothing.
-func (r *run) ownSQL(t *table) string {
+func (r *run) ownSQL(t *graph.Table) string {
 	return fmt.Sprintf("SELECT COALESCE(d.deleted_from, ''), COALESCE(d.requested_at < t.%s, 0) FROM %s AS t LEFT JOIN onerow_deletion AS d ON d.id = %d WHERE %s",
-		schema.ColCreatedAt, t.from, r.DeletionID, t.key.In("t", []rowkey.Key{r.Root}))
+		schema.ColCreatedAt, t.From, r.DeletionID, t.Key.In("t", []rowkey.Key{r.Root}))
 }
 
 // own refuses a root row that no deletion hides and that cannot be the one which the job
 // is about: ids are used again where AUTO_INCREMENT has fallen back. A row that was made
 // after the deletion was logged is another one, and an archived one needs an operator's
 // word. One statement.
-func (r *run) own(ctx context.Context, db onerow.DB, t *table) error {
+func (r *run) own(ctx context.Context, db onerow.DB, t *graph.Table) error {
 	var from string
 	var younger bool
 	err := onerow.QueryRow(ctx, db, r.ownSQL(t), nil, &from, &younger)
@@ -38,7 +37,7 @@ func (r *run) own(ctx context.Context, db onerow.DB, t *table) error {
 		return err
 	case younger:
 		return r.foreign("was made after the job's deletion was logged, so it is another row of this id")
-	case !t.active && from != FromOperator:
+	case !t.Active && from != FromOperator:
 		return r.foreign("is archived and no deletion hides it; if it is to go, delete it, or queue it with cascade-worker enqueue")
 	}
 	return nil

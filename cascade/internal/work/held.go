@@ -1,4 +1,4 @@
-package cascade
+package work
 
 import (
 	"context"
@@ -8,45 +8,46 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/internal/rowkey"
 )
 
 // unread is what a run knows of the edges below which rows go unread.
 type unread struct {
-	suspect map[*edge]bool // whose rows are read and tried one by one
-	none    map[*edge]bool // below which the last statement has met no row, see proved
+	suspect map[*graph.Edge]bool // whose rows are read and tried one by one
+	none    map[*graph.Edge]bool // below which the last statement has met no row, see proved
 }
 
-func newUnread() unread { return unread{suspect: map[*edge]bool{}, none: map[*edge]bool{}} }
+func newUnread() unread { return unread{suspect: map[*graph.Edge]bool{}, none: map[*graph.Edge]bool{}} }
 
 // certain says whether deleting or detaching what is below locked parents unread, without
 // reaching the limit, proves that nothing is left over the edge: there is one table for
 // it to be in. A row that moves between two tables could be missed.
-func (u unread) certain(e *edge) bool {
-	return (e.leaf || e.detach) && !u.suspect[e] && len(e.sources) == 1
+func (u unread) certain(e *graph.Edge) bool {
+	return (e.Leaf || e.Detach) && !u.suspect[e] && len(e.Sources) == 1
 }
 
 // proved is certain, and the statement has met a row. MariaDB answers a DELETE of one table, and 11.8 an
 // UPDATE, that KILL QUERY or max_statement_time has ended before its first row as if there were none; once it
 // has met one it reports the error.
-func (u unread) proved(e *edge) bool { return u.certain(e) && !u.none[e] }
+func (u unread) proved(e *graph.Edge) bool { return u.certain(e) && !u.none[e] }
 
 // doubted says whether a statement below the group's rows has met none.
-func (u unread) doubted(n *node) bool {
-	return slices.ContainsFunc(n.edges, func(e *edge) bool { return u.none[e] })
+func (u unread) doubted(n *graph.Node) bool {
+	return slices.ContainsFunc(n.Edges, func(e *graph.Edge) bool { return u.none[e] })
 }
 
 // childSQL is one child of a parent row p, or none, by the index of the edge. A row is no
 // child of itself. The optimizers do not turn a subquery with a LIMIT into a join.
-func childSQL(s *source, parent *table, without []rowkey.Key) string {
+func childSQL(s *graph.Source, parent *graph.Table, without []rowkey.Key) string {
 	itself := ""
 	if len(without) > 0 {
-		itself = " AND NOT (" + s.key.In("c", without) + ")"
+		itself = " AND NOT (" + s.Key.In("c", without) + ")"
 	}
-	if s.edge.self {
-		itself += " AND NOT (" + s.key.Equal("c", parent.key, "p") + ")"
+	if s.Edge.Self {
+		itself += " AND NOT (" + s.Key.Equal("c", parent.Key, "p") + ")"
 	}
-	return "(SELECT 1 FROM " + s.from + " AS c" + s.index + " WHERE " + s.columns.Equal("c", s.edge.referred(parent), "p") + s.whenC + itself + " LIMIT 1)"
+	return "(SELECT 1 FROM " + s.From + " AS c" + s.Index + " WHERE " + s.Columns.Equal("c", s.Edge.Referred(parent), "p") + s.WhenC + itself + " LIMIT 1)"
 }
 
 // aboveSQL asks all tables of all children, from one snapshot, which of the parents still
@@ -55,20 +56,20 @@ func childSQL(s *source, parent *table, without []rowkey.Key) string {
 // have added a child since, and a row that moves is in one of its tables. Which child
 // belongs to which parent the database decides, by its collations. Children that are
 // about to be deleted may be left out.
-func (u unread) aboveSQL(t *table, parents []rowkey.Key, without map[*table][]rowkey.Key) string {
+func (u unread) aboveSQL(t *graph.Table, parents []rowkey.Key, without map[*graph.Table][]rowkey.Key) string {
 	var children []string
-	for _, e := range t.node.edges {
+	for _, e := range t.Node.Edges {
 		if u.proved(e) {
 			continue
 		}
-		for _, s := range e.sources {
-			children = append(children, childSQL(s, t, without[s.table])+" IS NOT NULL")
+		for _, s := range e.Sources {
+			children = append(children, childSQL(s, t, without[s.Table])+" IS NOT NULL")
 		}
 	}
 	if len(children) == 0 {
 		return ""
 	}
-	return "SELECT " + t.key.Select("p") + " FROM " + t.from + " AS p FORCE INDEX (PRIMARY) WHERE " + t.key.In("p", parents) +
+	return "SELECT " + t.Key.Select("p") + " FROM " + t.From + " AS p FORCE INDEX (PRIMARY) WHERE " + t.Key.In("p", parents) +
 		" AND (" + strings.Join(children, " OR ") + ")"
 }
 
@@ -76,22 +77,22 @@ func (u unread) aboveSQL(t *table, parents []rowkey.Key, without map[*table][]ro
 // but rows of the batch. Mostly nothing is, and the groups can go as they are, the children
 // before their parents. Else, and where a look at all says nothing because leaves may move
 // between two tables, each group is looked at. One statement per table.
-func (r *run) lookOutside(ctx context.Context, tx *onerow.Tx, l load, live [][]row) (exact bool, err error) {
-	keys := map[*table][]rowkey.Key{}
-	var tables []*table
+func (r *run) lookOutside(ctx context.Context, tx *onerow.Tx, l load, live [][]graph.Row) (exact bool, err error) {
+	keys := map[*graph.Table][]rowkey.Key{}
+	var tables []*graph.Table
 	total := 0
 	for i, g := range l.groups {
-		if g.src.edge.detach || len(live[i]) == 0 {
+		if g.src.Edge.Detach || len(live[i]) == 0 {
 			continue
 		}
-		t := g.src.table
+		t := g.src.Table
 		if keys[t] == nil {
 			tables = append(tables, t)
 		}
-		keys[t] = append(keys[t], keysOf(live[i])...)
+		keys[t] = append(keys[t], graph.KeysOf(live[i])...)
 		total += len(live[i])
-		for _, e := range t.node.edges {
-			exact = exact || !r.unread.certain(e) && (e.leaf || e.detach)
+		for _, e := range t.Node.Edges {
+			exact = exact || !r.unread.certain(e) && (e.Leaf || e.Detach)
 		}
 	}
 	if l.exact || exact || len(tables) == len(l.groups) || total > 2*listLength {
@@ -116,15 +117,15 @@ func (r *run) lookOutside(ctx context.Context, tx *onerow.Tx, l load, live [][]r
 	return false, nil
 }
 
-// above returns which of the locked parents still have something below.
-func (u unread) above(ctx context.Context, tx *onerow.Tx, t *table, parents []row) (map[rowkey.Key]bool, error) {
+// heldRows returns which of the locked parents still have something below.
+func (u unread) heldRows(ctx context.Context, tx *onerow.Tx, t *graph.Table, parents []graph.Row) (map[rowkey.Key]bool, error) {
 	held := map[rowkey.Key]bool{}
-	values := make([]sql.NullString, t.key.Width())
+	values := make([]sql.NullString, t.Key.Width())
 	dest := make([]any, len(values))
 	for i := range values {
 		dest[i] = &values[i]
 	}
-	for part := range slices.Chunk(keysOf(parents), listLength) {
+	for part := range slices.Chunk(graph.KeysOf(parents), listLength) {
 		query := u.aboveSQL(t, part, nil)
 		if query == "" {
 			return held, nil
@@ -133,9 +134,9 @@ func (u unread) above(ctx context.Context, tx *onerow.Tx, t *table, parents []ro
 			if err := rows.Scan(dest...); err != nil {
 				return err
 			}
-			k, ok := t.key.Key(values)
+			k, ok := t.Key.Key(values)
 			if !ok {
-				return errNullKey
+				return graph.ErrNullKey
 			}
 			held[k] = true
 			return nil
@@ -148,26 +149,26 @@ func (u unread) above(ctx context.Context, tx *onerow.Tx, t *table, parents []ro
 }
 
 // belowRootSQL is aboveSQL for the root, whose row may be gone: its key is given.
-func (r *run) belowRootSQL(root row) string {
+func (r *run) belowRootSQL(root graph.Row) string {
 	var parts []string
-	for _, e := range r.node.edges {
-		keys := e.keys([]row{root})
+	for _, e := range r.node.Edges {
+		keys := e.Keys([]graph.Row{root})
 		if r.unread.proved(e) || len(keys) == 0 {
 			continue
 		}
-		for _, s := range e.sources {
+		for _, s := range e.Sources {
 			itself := ""
-			if e.self {
-				itself = " AND NOT (" + s.key.In("", []rowkey.Key{root.key}) + ")"
+			if e.Self {
+				itself = " AND NOT (" + s.Key.In("", []rowkey.Key{root.Key}) + ")"
 			}
-			parts = append(parts, "(SELECT 1 FROM "+s.from+s.index+" WHERE "+s.when+s.columns.In("", keys)+itself+" LIMIT 1)")
+			parts = append(parts, "(SELECT 1 FROM "+s.From+s.Index+" WHERE "+s.When+s.Columns.In("", keys)+itself+" LIMIT 1)")
 		}
 	}
 	return strings.Join(parts, " UNION ALL ")
 }
 
 // belowRoot says whether anything is below the locked root.
-func (r *run) belowRoot(ctx context.Context, tx *onerow.Tx, root row) (bool, error) {
+func (r *run) belowRoot(ctx context.Context, tx *onerow.Tx, root graph.Row) (bool, error) {
 	query := r.belowRootSQL(root)
 	if query == "" {
 		return false, nil

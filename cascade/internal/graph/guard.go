@@ -1,4 +1,4 @@
-package cascade
+package graph
 
 import (
 	"strings"
@@ -7,24 +7,24 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// guard is an index of columns that edges refer to, other than the primary key. A foreign
+// Guard is an index of columns that edges refer to, other than the primary key. A foreign
 // key to these columns locks the parent's entry there and nothing else, so a lock on the
 // parent's row, which is in the primary key, does not keep children away.
-type guard struct {
-	index   string // " FORCE INDEX (…)"
-	outside string // as source.outside
+type Guard struct {
+	Index   string // " FORCE INDEX (…)"
+	Outside string // as source.outside
 }
 
 // guard are the indexes of some columns. Which one a foreign key uses the catalog does not
 // tell. Columns that are referred to as text have no foreign key.
-func (t *table) guard(columns []string, asText bool, cat *schema.Catalog, all indexes) (list []guard) {
+func (t *Table) guard(columns []string, asText bool, cat *schema.Catalog, all indexes) (list []Guard) {
 	if asText {
 		return nil
 	}
-	for _, name := range cat.Indexes(t.name, columns) {
+	for _, name := range cat.Indexes(t.Name, columns) {
 		if !strings.EqualFold(name, "PRIMARY") {
-			list = append(list, guard{" FORCE INDEX (" + ident.Quote(name) + ")",
-				all.outside(t, [2]string{strings.ToLower(t.name), strings.ToLower(name)})})
+			list = append(list, Guard{" FORCE INDEX (" + ident.Quote(name) + ")",
+				all.outside(t, [2]string{strings.ToLower(t.Name), strings.ToLower(name)})})
 		}
 	}
 	return list

@@ -1,4 +1,4 @@
-package cascade
+package work
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade/internal/work"
+	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/internal/rowkey"
 )
 
@@ -21,7 +21,7 @@ type Target struct {
 	Begun bool
 }
 
-// Limits bound the work.
+// Limits bound the
 type Limits struct {
 	// Chunk is how many rows with something below them, or with an asset, are read at a time.
 	Chunk int
@@ -29,15 +29,20 @@ type Limits struct {
 	MaxParked int
 }
 
+// Store deletes external assets by their names, at most 100 at a time. A missing one is no error.
+type Store interface {
+	Delete(ctx context.Context, names []string) error
+}
+
 // run is one worker's work on one job.
 type run struct {
 	Target
 	db     *sql.DB // for what is read between the batches
-	lease  work.Lease
-	graph  *graph
+	lease  Lease
+	graph  *graph.Graph
 	limits Limits
-	store  Assets
-	node   *node
+	store  Store
+	node   *graph.Node
 
 	unread  unread
 	loops   loops
@@ -55,9 +60,9 @@ const (
 
 // Do works one job to its end. The error is nil when the job is done, or done but for
 // leftovers. The resource must be one of the graph's.
-func Do(ctx context.Context, db *sql.DB, g *graph, target Target, lease work.Lease, store Assets, limits Limits) error {
-	r := &run{Target: target, db: db, lease: lease, graph: g, limits: limits, store: store, node: g.nodes[target.Resource],
-		unread: newUnread(), loops: loops{met: map[*source]bool{}}, parked: map[string]map[rowkey.Key]bool{}}
+func Do(ctx context.Context, db *sql.DB, g *graph.Graph, target Target, lease Lease, store Store, limits Limits) error {
+	r := &run{Target: target, db: db, lease: lease, graph: g, limits: limits, store: store, node: g.Nodes[target.Resource],
+		unread: newUnread(), loops: loops{met: map[*graph.Source]bool{}}, parked: map[string]map[rowkey.Key]bool{}}
 	if target.Begun {
 		if err := r.loadParked(ctx); err != nil {
 			return err
@@ -75,7 +80,7 @@ func Do(ctx context.Context, db *sql.DB, g *graph, target Target, lease work.Lea
 		switch {
 		case r.changes > before:
 			fruitless = 0
-		case p.loop != nil && p.held && r.loops.cut && fruitless > settledPasses && !p.loop.src.edge.cuttable():
+		case p.loop != nil && p.held && r.loops.cut && fruitless > settledPasses && !p.loop.src.Edge.Cuttable():
 			return r.loopError(p.loop) // not before others, who delete here too, had their time
 		case len(r.parked) > 0 && fruitless >= settledPasses && !looped:
 			if done, err := r.leftovers(ctx); done || err != nil {
@@ -106,7 +111,7 @@ func (p *pass) whole(ctx context.Context) (done bool, err error) {
 	if p.place, err = p.findRoot(ctx); err != nil {
 		return false, err
 	}
-	root := []row{p.place.row}
+	root := []graph.Row{p.place.row}
 	p.note(p.node, root, onPath)
 	if err := p.walk(ctx, p.node, root); err != nil {
 		return false, err
@@ -115,9 +120,9 @@ func (p *pass) whole(ctx context.Context) (done bool, err error) {
 }
 
 // batch is the lease's, and adds up what it has changed.
-func (r *run) batch(ctx context.Context, fn func(ctx context.Context, tx *onerow.Tx, t work.Tally) (last bool, err error)) error {
+func (r *run) batch(ctx context.Context, fn func(ctx context.Context, tx *onerow.Tx, t Tally) (last bool, err error)) error {
 	var rows func() int64
-	err := r.lease.Batch(ctx, func(ctx context.Context, tx *onerow.Tx, t work.Tally) (bool, error) {
+	err := r.lease.Batch(ctx, func(ctx context.Context, tx *onerow.Tx, t Tally) (bool, error) {
 		rows = t.Rows
 		return fn(ctx, tx, t)
 	})

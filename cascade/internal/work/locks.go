@@ -1,4 +1,4 @@
-package cascade
+package work
 
 import (
 	"context"
@@ -6,22 +6,23 @@ import (
 	"slices"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/internal/rowkey"
 )
 
 // guardSQL locks, by the index, the entries there of rows that are locked already.
-func guardSQL(t *table, ref int, g guard, keys []rowkey.Key) string {
-	return "SELECT 1" + g.outside + " FROM " + t.from + g.index + " WHERE " + t.refs[ref].In("", keys) + " FOR UPDATE"
+func guardSQL(t *graph.Table, ref int, g graph.Guard, keys []rowkey.Key) string {
+	return "SELECT 1" + g.Outside + " FROM " + t.From + g.Index + " WHERE " + t.Refs[ref].In("", keys) + " FOR UPDATE"
 }
 
 // lockGuards locks what foreign keys lock of rows that are about to be deleted. One
 // statement per index and list of rows, none where all edges refer to the key.
-func lockGuards(ctx context.Context, tx *onerow.Tx, t *table, rows []row) error {
-	for i, guards := range t.guards {
+func lockGuards(ctx context.Context, tx *onerow.Tx, t *graph.Table, rows []graph.Row) error {
+	for i, guards := range t.Guards {
 		var keys []rowkey.Key
 		for _, v := range rows {
-			if v.refs[i] != "" {
-				keys = append(keys, v.refs[i])
+			if v.Refs[i] != "" {
+				keys = append(keys, v.Refs[i])
 			}
 		}
 		slices.Sort(keys) // all batches in one order

@@ -1,4 +1,4 @@
-package cascade
+package work
 
 import (
 	"context"
@@ -7,13 +7,14 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/backoff"
+	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/internal/rowkey"
 )
 
 // group is rows that were read together and are deleted together, or detached.
 type group struct {
-	src  *source
-	rows []row
+	src  *graph.Source
+	rows []graph.Row
 	// tangled: a child of one of the rows may be in this group or in a later one. Else all
 	// that the pass has seen below them is in earlier ones.
 	tangled bool
@@ -21,7 +22,7 @@ type group struct {
 
 // who is a row of either table of a node.
 type who struct {
-	node *node
+	node *graph.Node
 	key  rowkey.Key
 }
 
@@ -43,7 +44,7 @@ const (
 
 // found is a row that is its own ancestor, or seems to be.
 type found struct {
-	src *source
+	src *graph.Source
 	key rowkey.Key
 }
 
@@ -51,9 +52,9 @@ type found struct {
 // that something else goes with, and everything below them. They are collected in
 // post-order, so that several levels are deleted by one batch. Leaves go with their
 // parents. What moves meanwhile, or appears, is left for the next pass.
-func (p *pass) walk(ctx context.Context, n *node, rows []row) error {
-	for _, e := range n.edges {
-		if (e.leaf || e.detach) && !p.unread.suspect[e] {
+func (p *pass) walk(ctx context.Context, n *graph.Node, rows []graph.Row) error {
+	for _, e := range n.Edges {
+		if (e.Leaf || e.Detach) && !p.unread.suspect[e] {
 			continue
 		}
 		if err := p.walkEdge(ctx, e, rows); err != nil {
@@ -63,12 +64,12 @@ func (p *pass) walk(ctx context.Context, n *node, rows []row) error {
 	return nil
 }
 
-func (p *pass) walkEdge(ctx context.Context, e *edge, parents []row) error {
-	keys := e.keys(parents)
+func (p *pass) walkEdge(ctx context.Context, e *graph.Edge, parents []graph.Row) error {
+	keys := e.Keys(parents)
 	if len(keys) == 0 {
 		return nil
 	}
-	for _, s := range e.sources {
+	for _, s := range e.Sources {
 		if err := p.level(ctx, s, keys); err != nil {
 			return err
 		}
@@ -79,10 +80,10 @@ func (p *pass) walkEdge(ctx context.Context, e *edge, parents []row) error {
 // level goes, chunk by chunk along the index of the edge, through the children of the
 // parents in one table. It never reads the same rows twice, so it ends whatever others
 // do to them.
-func (p *pass) level(ctx context.Context, s *source, keys []rowkey.Key) error {
+func (p *pass) level(ctx context.Context, s *graph.Source, keys []rowkey.Key) error {
 	after, full, err := p.chunk(ctx, s, keys, nil)
 	for full && err == nil {
-		if !s.sorted && len(keys) > 1 {
+		if !s.Sorted && len(keys) > 1 {
 			return p.oneByOne(ctx, s, keys, after)
 		}
 		after, full, err = p.chunk(ctx, s, keys, after)
@@ -92,7 +93,7 @@ func (p *pass) level(ctx context.Context, s *source, keys []rowkey.Key) error {
 
 // oneByOne goes through what is left after a first chunk parent by parent, where a chunk
 // of several would be sorted each time.
-func (p *pass) oneByOne(ctx context.Context, s *source, keys []rowkey.Key, after cursor) error {
+func (p *pass) oneByOne(ctx context.Context, s *graph.Source, keys []rowkey.Key, after graph.Cursor) error {
 	for i := range keys {
 		for next, full := after, true; full; {
 			var err error
@@ -106,7 +107,7 @@ func (p *pass) oneByOne(ctx context.Context, s *source, keys []rowkey.Key, after
 
 // chunk takes the next rows after the cursor, and says where it ended and whether there may
 // be more.
-func (p *pass) chunk(ctx context.Context, s *source, keys []rowkey.Key, after cursor) (next cursor, full bool, err error) {
+func (p *pass) chunk(ctx context.Context, s *graph.Source, keys []rowkey.Key, after graph.Cursor) (next graph.Cursor, full bool, err error) {
 	limit := p.room()
 	rows, next, err := p.read(ctx, s, keys, after, limit)
 	if err != nil {
@@ -120,21 +121,21 @@ func (p *pass) chunk(ctx context.Context, s *source, keys []rowkey.Key, after cu
 }
 
 // take walks below rows and puts them into the queue of what is to be deleted.
-func (p *pass) take(ctx context.Context, s *source, rows []row) error {
+func (p *pass) take(ctx context.Context, s *graph.Source, rows []graph.Row) error {
 	if len(rows) == 0 {
 		return nil
 	}
 	tangled := false
-	if !s.edge.detach {
+	if !s.Edge.Detach {
 		skipped := p.skipped
 		p.skipped = false
-		p.note(s.node, rows, onPath)
+		p.note(s.Node, rows, onPath)
 		p.onPath += len(rows)
-		if err := p.walk(ctx, s.node, rows); err != nil {
+		if err := p.walk(ctx, s.Node, rows); err != nil {
 			return err
 		}
 		p.onPath -= len(rows)
-		p.note(s.node, rows, pending)
+		p.note(s.Node, rows, pending)
 		tangled, p.skipped = p.skipped, skipped
 	}
 	p.queue = append(p.queue, group{s, rows, tangled})
@@ -150,30 +151,30 @@ func (p *pass) room() int {
 }
 
 // note remembers rows that the pass may come to again: over another edge, or in a loop.
-func (p *pass) note(n *node, rows []row, m mark) {
-	if n.above < 2 && !n.self {
+func (p *pass) note(n *graph.Node, rows []graph.Row, m mark) {
+	if n.Above < 2 && !n.Self {
 		return
 	}
 	for _, v := range rows {
-		p.seen[who{n, v.key}] = m
+		p.seen[who{n, v.Key}] = m
 	}
 }
 
 // fresh leaves out the rows that are parked or that the pass knows. Those on the path are
 // in a loop, or are reached twice from one chunk.
-func (p *pass) fresh(ctx context.Context, s *source, keys []rowkey.Key, rows []row) ([]row, error) {
-	skip := p.parked[s.name]
-	known := !s.edge.detach && (s.node.above > 1 || s.node.self)
+func (p *pass) fresh(ctx context.Context, s *graph.Source, keys []rowkey.Key, rows []graph.Row) ([]graph.Row, error) {
+	skip := p.parked[s.Name]
+	known := !s.Edge.Detach && (s.Node.Above > 1 || s.Node.Self)
 	if len(skip) == 0 && !known {
 		return rows, nil
 	}
 	var loop []rowkey.Key
 	left := rows[:0]
 	for _, v := range rows {
-		switch m := p.seen[who{s.node, v.key}]; {
-		case skip[v.key] || known && (m == pending || m == kept):
+		switch m := p.seen[who{s.Node, v.Key}]; {
+		case skip[v.Key] || known && (m == pending || m == kept):
 		case known && m == onPath:
-			loop = append(loop, v.key)
+			loop = append(loop, v.Key)
 		default:
 			left = append(left, v)
 		}
@@ -186,30 +187,30 @@ func (p *pass) fresh(ctx context.Context, s *source, keys []rowkey.Key, rows []r
 }
 
 // read reads a chunk of children outside of a transaction.
-func (p *pass) read(ctx context.Context, s *source, keys []rowkey.Key, after cursor, limit int) (list []row, next cursor, err error) {
+func (p *pass) read(ctx context.Context, s *graph.Source, keys []rowkey.Key, after graph.Cursor, limit int) (list []graph.Row, next graph.Cursor, err error) {
 	if ctx.Err() != nil {
 		return nil, nil, context.Cause(ctx)
 	}
 	if err := p.lease.Keep(ctx); err != nil {
 		return nil, nil, err
 	}
-	query := s.readSQL(keys, after, limit)
+	query := s.ReadSQL(keys, after, limit)
 	err = backoff.Read(ctx, func() error {
 		list = nil
 		var place []sql.NullString
-		scanner := s.reader()
+		scanner := s.Reader()
 		err := onerow.Query(ctx, p.db, query, nil, func(rows *sql.Rows) error {
-			v, extra, err := scanner.scan(rows)
+			v, extra, err := scanner.Scan(rows)
 			list, place = append(list, v), extra
 			return err
 		})
 		if err == nil && len(list) == limit {
-			next = s.cursor(place)
+			next = s.Cursor(place)
 		}
 		return err
 	})
 	if err != nil {
-		return nil, nil, fmt.Errorf("cascade: read what is below %s in %s: %w", s.edge.parent.Name, s.name, err)
+		return nil, nil, fmt.Errorf("cascade: read what is below %s in %s: %w", s.Edge.Parent.Name, s.Name, err)
 	}
 	return list, next, nil
 }

@@ -1,4 +1,4 @@
-package cascade
+package work
 
 import (
 	"context"
@@ -6,15 +6,15 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/fault"
-	"github.com/onerow/onerow/cascade/internal/work"
+	"github.com/onerow/onerow/cascade/internal/graph"
 )
 
 // names says whether the asset of a row of the group goes with it.
-func (g *group) names(v row) bool { return v.asset != "" && !g.src.edge.detach }
+func (g *group) names(v graph.Row) bool { return v.Asset != "" && !g.src.Edge.Detach }
 
 // assets says whether any of the rows, or the root if it is to go, names an asset.
 func (p *pass) assets(l load) bool {
-	return l.root && p.place.row.asset != "" ||
+	return l.root && p.place.row.Asset != "" ||
 		slices.ContainsFunc(l.groups, func(g group) bool { return slices.ContainsFunc(g.rows, g.names) })
 }
 
@@ -41,7 +41,7 @@ func (p *pass) drop(ctx context.Context, l load) (done bool, err error) {
 	for todo := (portions{groups: l.groups}); p.assets(l); {
 		now, rest := todo.next()
 		part := l.part(now, rest)
-		root := part.root && p.place.row.asset != ""
+		root := part.root && p.place.row.Asset != ""
 		limit := p.lease.Limit()
 		out, err := p.rehearse(ctx, load{groups: now, root: root, exact: l.exact})
 		if err == nil {
@@ -51,10 +51,10 @@ func (p *pass) drop(ctx context.Context, l load) (done bool, err error) {
 			}
 			if !out.full && len(rest) == 0 {
 				part.root = l.root && (out.done || !root)
-				return p.dropRows(ctx, part)
+				return p.dropInBatches(ctx, part)
 			}
 			part.root = false
-			if _, err := p.dropRows(ctx, part); err != nil {
+			if _, err := p.dropInBatches(ctx, part); err != nil {
 				return false, err
 			}
 			if todo.took(now, rest, out, limit) {
@@ -69,13 +69,13 @@ func (p *pass) drop(ctx context.Context, l load) (done bool, err error) {
 			return false, err
 		}
 	}
-	return p.dropRows(ctx, l)
+	return p.dropInBatches(ctx, l)
 }
 
 // rehearse is a batch of dropRows that is rolled back.
 func (p *pass) rehearse(ctx context.Context, l load) (out outcome, err error) {
 	err = p.lease.Rehearse(ctx, func(ctx context.Context, tx *onerow.Tx) (err error) {
-		out, err = p.dropLocked(ctx, tx, l, work.NewTally())
+		out, err = p.lockAndDrop(ctx, tx, l, NewTally())
 		return err
 	})
 	return out, err
@@ -85,10 +85,10 @@ func (p *pass) rehearse(ctx context.Context, l load) (out outcome, err error) {
 // come back to these.
 func (p *pass) ready(groups []group, out outcome) (ready []group) {
 	for _, g := range groups {
-		stays := func(v row) bool { return g.names(v) && !out.gone[who{g.src.node, v.key}] }
+		stays := func(v graph.Row) bool { return g.names(v) && !out.gone[who{g.src.Node, v.Key}] }
 		if slices.ContainsFunc(g.rows, stays) {
 			left := g
-			left.rows = slices.DeleteFunc(slices.Clone(g.rows), func(v row) bool { return !stays(v) })
+			left.rows = slices.DeleteFunc(slices.Clone(g.rows), func(v graph.Row) bool { return !stays(v) })
 			p.noteStayed([]group{left}, out.stayed)
 			g.rows = slices.DeleteFunc(slices.Clone(g.rows), stays)
 		}

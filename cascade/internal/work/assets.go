@@ -1,40 +1,12 @@
-package cascade
+package work
 
 import (
 	"context"
 	"fmt"
 	"slices"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/fault"
-	"github.com/onerow/onerow/quota"
 )
-
-// markOwners notes that owners have fewer active rows now. One statement per owner.
-func markOwners(ctx context.Context, tx *onerow.Tx, t *table, rows []row) error {
-	if !t.node.marks || !t.active {
-		return nil
-	}
-	done := map[string]bool{}
-	for _, v := range rows {
-		if v.owner == "" || done[string(v.owner)] {
-			continue
-		}
-		done[string(v.owner)] = true
-		encoded, err := t.owner.Encode(v.owner)
-		if err != nil {
-			return err
-		}
-		parts, err := onerow.DecodeKey(encoded)
-		if err != nil {
-			return err
-		}
-		if err := quota.Mark(ctx, tx, t.node.Name, parts[0]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // assetsPerCall is the promise of Assets.Delete.
 const assetsPerCall = 100
@@ -48,12 +20,12 @@ func (p *pass) dropAssets(ctx context.Context, groups []group, root bool) error 
 	for _, g := range groups {
 		for _, v := range g.rows {
 			if g.names(v) {
-				names = append(names, v.asset)
+				names = append(names, v.Asset)
 			}
 		}
 	}
-	if root && p.place.row.asset != "" {
-		names = append(names, p.place.row.asset)
+	if root && p.place.row.Asset != "" {
+		names = append(names, p.place.row.Asset)
 	}
 	for part := range slices.Chunk(names, assetsPerCall) {
 		if err := p.lease.Renew(ctx); err != nil {

@@ -1,4 +1,4 @@
-package cascade
+package work
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/backoff"
-	"github.com/onerow/onerow/cascade/internal/work"
+	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
 )
@@ -16,24 +16,24 @@ import (
 type place struct {
 	found  bool
 	hidden bool // by the job's deletion
-	table  *table
-	row    row
+	table  *graph.Table
+	row    graph.Row
 }
 
 // rootSQL reads the root row, by its primary key.
-func (r *run) rootSQL(t *table) string {
+func (r *run) rootSQL(t *graph.Table) string {
 	deletion := "NULL"
-	if t.node.Managed && !t.active {
+	if t.Node.Managed && !t.Active {
 		deletion = schema.ColDeletionID
 	}
-	return fmt.Sprintf("SELECT %t, %s, %s FROM %s WHERE %s", t.active, deletion, t.columns(nil), t.from, t.key.In("", []rowkey.Key{r.Root}))
+	return fmt.Sprintf("SELECT %t, %s, %s FROM %s WHERE %s", t.Active, deletion, t.Columns(nil), t.From, t.Key.In("", []rowkey.Key{r.Root}))
 }
 
 // findRoot looks for the root row in both tables, in one statement: a row that moves
 // is in one of them. If it is in none it is gone for good.
 func (p *pass) findRoot(ctx context.Context) (place, error) {
 	query := ""
-	for i, t := range p.node.tables {
+	for i, t := range p.node.Tables {
 		if i > 0 {
 			query += " UNION ALL "
 		}
@@ -52,21 +52,21 @@ func (p *pass) findRoot(ctx context.Context) (place, error) {
 // readPlace also refuses a row that another deletion than the job's hides, and one of two
 // that have this id. Of a root that is gone only the key is known, see node.gone.
 func (r *run) readPlace(ctx context.Context, db onerow.DB, query string) (place, error) {
-	p := place{row: r.node.gone(r.Root)}
+	p := place{row: r.node.Gone(r.Root)}
 	var active, two bool
 	var deletion sql.NullInt64
-	scanner := r.node.tables[0].scanner(nil, 0, &active, &deletion)
+	scanner := r.node.Tables[0].Scanner(nil, 0, &active, &deletion)
 	err := onerow.Query(ctx, db, query, nil, func(rows *sql.Rows) error {
 		if two = p.found; two {
 			return nil
 		}
-		v, _, err := scanner.scan(rows)
+		v, _, err := scanner.Scan(rows)
 		if err != nil {
 			return err
 		}
-		p = place{found: true, table: r.node.tables[0], row: v}
+		p = place{found: true, table: r.node.Tables[0], row: v}
 		if !active {
-			p.table = r.node.tables[1]
+			p.table = r.node.Tables[1]
 		}
 		return nil
 	})
@@ -90,25 +90,25 @@ func (p *pass) lockRoot(ctx context.Context, tx *onerow.Tx) (place, error) {
 	if err != nil {
 		return place{}, err
 	}
-	if here.found = here.found && here.row.asset == p.place.row.asset; !here.found {
+	if here.found = here.found && here.row.Asset == p.place.row.Asset; !here.found {
 		return here, nil
 	}
-	return here, lockGuards(ctx, tx, here.table, []row{here.row})
+	return here, lockGuards(ctx, tx, here.table, []graph.Row{here.row})
 }
 
 // finish is the end of the last batch: with the root row locked where it was seen, delete
 // what leaves it has, look for anything else below it, delete it, and move the job to
 // the archive. It is not done when something is left, or when the root row has moved
 // or changed meanwhile.
-func (p *pass) finish(ctx context.Context, tx *onerow.Tx, here place, budget *int64, t work.Tally) (done, full bool, err error) {
+func (p *pass) finish(ctx context.Context, tx *onerow.Tx, here place, budget *int64, t Tally) (done, full bool, err error) {
 	root := p.place.row
 	if p.place.found {
-		if !here.found || p.parked[here.table.name][here.row.key] {
+		if !here.found || p.parked[here.table.Name][here.row.Key] {
 			return false, false, nil
 		}
 		root = here.row
 	}
-	if full, err = p.below(ctx, tx, p.node, []row{root}, budget, t); full || err != nil {
+	if full, err = p.dropUnread(ctx, tx, p.node, []graph.Row{root}, budget, t); full || err != nil {
 		return false, full, err
 	}
 	left, err := p.belowRoot(ctx, tx, root)
@@ -117,13 +117,13 @@ func (p *pass) finish(ctx context.Context, tx *onerow.Tx, here place, budget *in
 		return false, false, err
 	}
 	if p.place.found {
-		if err := p.cutOwn(ctx, tx, here.table, []row{root}); err != nil {
+		if err := p.cutOwn(ctx, tx, here.table, []graph.Row{root}); err != nil {
 			return false, false, err
 		}
-		if _, err := tx.ExecContext(ctx, removeSQL(here.table, []rowkey.Key{root.key})); err != nil {
+		if _, err := tx.ExecContext(ctx, deleteSQL(here.table, []rowkey.Key{root.Key})); err != nil {
 			return false, false, err
 		}
-		if err := markOwners(ctx, tx, here.table, []row{root}); err != nil {
+		if err := markOwners(ctx, tx, here.table, []graph.Row{root}); err != nil {
 			return false, false, err
 		}
 	}
@@ -146,9 +146,9 @@ func (r *run) leftovers(ctx context.Context) (done bool, err error) {
 	for _, keys := range r.parked {
 		known += int64(len(keys))
 	}
-	err = r.batch(ctx, func(ctx context.Context, tx *onerow.Tx, _ work.Tally) (bool, error) {
+	err = r.batch(ctx, func(ctx context.Context, tx *onerow.Tx, _ Tally) (bool, error) {
 		done = false
-		parked, all, err := parkedCounts(ctx, tx, r.JobID)
+		parked, all, err := ParkedCounts(ctx, tx, r.JobID)
 		if err != nil || all < known {
 			return false, err
 		}

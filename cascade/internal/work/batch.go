@@ -1,4 +1,4 @@
-package cascade
+package work
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/fault"
-	"github.com/onerow/onerow/cascade/internal/work"
+	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/internal/rowkey"
 )
 
@@ -39,14 +39,14 @@ type outcome struct {
 func (p *pass) noteStayed(groups []group, stayed []who) {
 	p.held = p.held || len(stayed) > 0
 	for _, g := range groups {
-		if g.src.node.above > 1 || g.src.node.self {
+		if g.src.Node.Above > 1 || g.src.Node.Self {
 			for _, v := range g.rows {
-				delete(p.seen, who{g.src.node, v.key})
+				delete(p.seen, who{g.src.Node, v.Key})
 			}
 		}
 	}
 	for _, w := range stayed {
-		if len(p.seen) < maxOnPath+maxKept && (w.node.above > 1 || w.node.self) {
+		if len(p.seen) < maxOnPath+maxKept && (w.node.Above > 1 || w.node.Self) {
 			p.seen[w] = kept
 		}
 	}
@@ -55,16 +55,16 @@ func (p *pass) noteStayed(groups []group, stayed []who) {
 // lockSQL locks rows by their primary key; this is the one place where a row lock decides:
 // whoever adds a child holds a share lock on its parent, so it is before us, and we see
 // the child, or after us, and finds no parent.
-func lockSQL(s *source, keys []rowkey.Key) string {
-	return "SELECT " + s.table.columns(&s.columns) + " FROM " + s.from + " FORCE INDEX (PRIMARY) WHERE " + s.key.In("", keys) + " FOR UPDATE"
+func lockSQL(s *graph.Source, keys []rowkey.Key) string {
+	return "SELECT " + s.Table.Columns(&s.Columns) + " FROM " + s.From + " FORCE INDEX (PRIMARY) WHERE " + s.Key.In("", keys) + " FOR UPDATE"
 }
 
-// dropLocked is one batch of drop. All locks come first: at REPEATABLE READ the first read
+// lockAndDrop is one batch of drop. All locks come first: at REPEATABLE READ the first read
 // without a lock fixes what the batch sees, and that must be newer than every lock. Rows
 // that still have something below stay.
-func (p *pass) dropLocked(ctx context.Context, tx *onerow.Tx, l load, t work.Tally) (out outcome, err error) {
+func (p *pass) lockAndDrop(ctx context.Context, tx *onerow.Tx, l load, t Tally) (out outcome, err error) {
 	out.gone = map[who]bool{}
-	locked := map[*source]map[rowkey.Key]row{}
+	locked := map[*graph.Source]map[rowkey.Key]graph.Row{}
 	for _, s := range sourcesOf(l.groups) {
 		if locked[s], err = lock(ctx, tx, s, l.groups); err != nil {
 			return out, err
@@ -76,7 +76,7 @@ func (p *pass) dropLocked(ctx context.Context, tx *onerow.Tx, l load, t work.Tal
 			return out, failed(err, nil, 0)
 		}
 	}
-	live := make([][]row, len(l.groups))
+	live := make([][]graph.Row, len(l.groups))
 	for i, g := range l.groups {
 		live[i] = unchanged(locked[g.src], g.rows)
 	}
@@ -105,7 +105,7 @@ func (p *pass) dropLocked(ctx context.Context, tx *onerow.Tx, l load, t work.Tal
 	return out, err
 }
 
-func sourcesOf(groups []group) (list []*source) {
+func sourcesOf(groups []group) (list []*graph.Source) {
 	for _, g := range groups {
 		if !slices.Contains(list, g.src) {
 			list = append(list, g.src)
@@ -119,37 +119,37 @@ func sourcesOf(groups []group) (list []*source) {
 const listLength = 500
 
 // lock locks the rows of all groups of one source, and reads them as they are now.
-func lock(ctx context.Context, tx *onerow.Tx, s *source, groups []group) (map[rowkey.Key]row, error) {
+func lock(ctx context.Context, tx *onerow.Tx, s *graph.Source, groups []group) (map[rowkey.Key]graph.Row, error) {
 	var keys []rowkey.Key
 	for _, g := range groups {
 		if g.src == s {
-			keys = append(keys, keysOf(g.rows)...)
+			keys = append(keys, graph.KeysOf(g.rows)...)
 		}
 	}
-	locked := make(map[rowkey.Key]row, len(keys))
+	locked := make(map[rowkey.Key]graph.Row, len(keys))
 	for part := range slices.Chunk(keys, listLength) {
-		scanner := s.scanner(&s.columns, 0)
+		scanner := s.Scanner(&s.Columns, 0)
 		err := onerow.Query(ctx, tx, lockSQL(s, part), nil, func(rows *sql.Rows) error {
-			v, _, err := scanner.scan(rows)
-			locked[v.key] = v
+			v, _, err := scanner.Scan(rows)
+			locked[v.Key] = v
 			return err
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	if s.edge.detach {
+	if s.Edge.Detach {
 		return locked, nil
 	}
-	return locked, lockGuards(ctx, tx, s.table, slices.Collect(maps.Values(locked)))
+	return locked, lockGuards(ctx, tx, s.Table, slices.Collect(maps.Values(locked)))
 }
 
 // unchanged returns the locked rows that are still where and what they were: below the
 // same parent, and naming the asset that was deleted.
-func unchanged(locked map[rowkey.Key]row, seen []row) []row {
-	live := make([]row, 0, len(seen))
+func unchanged(locked map[rowkey.Key]graph.Row, seen []graph.Row) []graph.Row {
+	live := make([]graph.Row, 0, len(seen))
 	for _, was := range seen {
-		if v, ok := locked[was.key]; ok && v.edge == was.edge && v.asset == was.asset {
+		if v, ok := locked[was.Key]; ok && v.Edge == was.Edge && v.Asset == was.Asset {
 			live = append(live, v)
 		}
 	}
@@ -164,70 +164,70 @@ const maxRounds = 16
 // dropGroup deletes, or detaches, the locked rows of a group, with their leaves. With look
 // it asks which of them still have something below, and these stay. With full they all
 // stay.
-func (r *run) dropGroup(ctx context.Context, tx *onerow.Tx, s *source, live []row, look bool, budget *int64, t work.Tally, out *outcome) (full bool, err error) {
-	if s.edge.detach {
-		n, err := onerow.Affected(ctx, tx, detachRowsSQL(s, keysOf(live)))
+func (r *run) dropGroup(ctx context.Context, tx *onerow.Tx, s *graph.Source, live []graph.Row, look bool, budget *int64, t Tally, out *outcome) (full bool, err error) {
+	if s.Edge.Detach {
+		n, err := onerow.Affected(ctx, tx, detachRowsSQL(s, graph.KeysOf(live)))
 		if n == 0 && err == nil { // they are locked, and are below something
 			err = fault.ErrEndedUnsaid
 		}
-		t.Detached[s.name] += n
+		t.Detached[s.Name] += n
 		return false, err
 	}
-	if full, err = r.below(ctx, tx, s.node, live, budget, t); full || err != nil {
+	if full, err = r.dropUnread(ctx, tx, s.Node, live, budget, t); full || err != nil {
 		return full, err
 	}
-	if !look && !r.unread.doubted(s.node) {
-		return false, removeRows(ctx, tx, s.table, live, t, out.gone)
+	if !look && !r.unread.doubted(s.Node) {
+		return false, deleteRows(ctx, tx, s.Table, live, t, out.gone)
 	}
 	for range maxRounds {
-		held, err := r.unread.above(ctx, tx, s.table, live)
+		held, err := r.unread.heldRows(ctx, tx, s.Table, live)
 		if err != nil {
 			return false, err
 		}
-		free, rest := live, []row(nil)
+		free, rest := live, []graph.Row(nil)
 		if len(held) > 0 {
 			free = nil
 			for _, v := range live {
-				if held[v.key] {
+				if held[v.Key] {
 					rest = append(rest, v)
 				} else {
 					free = append(free, v)
 				}
 			}
 		}
-		if err := r.cutOwn(ctx, tx, s.table, free); err != nil {
+		if err := r.cutOwn(ctx, tx, s.Table, free); err != nil {
 			return false, err
 		}
-		if err := removeRows(ctx, tx, s.table, free, t, out.gone); err != nil {
+		if err := deleteRows(ctx, tx, s.Table, free, t, out.gone); err != nil {
 			return false, err
 		}
-		if live = rest; len(free) == 0 || len(rest) == 0 || !s.node.self {
+		if live = rest; len(free) == 0 || len(rest) == 0 || !s.Node.Self {
 			break
 		}
 	}
 	for _, v := range live {
-		out.stayed = append(out.stayed, who{s.node, v.key})
+		out.stayed = append(out.stayed, who{s.Node, v.Key})
 	}
 	return false, nil
 }
 
-// removeSQL deletes by the primary key. It names the table twice, as all do whose answer nobody looks at: a
+// deleteSQL deletes by the primary key. It names the table twice, as all do whose answer nobody looks at: a
 // DELETE of one table may be ended by the server without an error, see proved.
-func removeSQL(t *table, keys []rowkey.Key) string {
-	return "DELETE t FROM " + t.from + " AS t FORCE INDEX (PRIMARY) WHERE " + t.key.In("t", keys)
+func deleteSQL(t *graph.Table, keys []rowkey.Key) string {
+	return "DELETE t FROM " + t.From + " AS t FORCE INDEX (PRIMARY) WHERE " + t.Key.In("t", keys)
 }
 
-// removeRows deletes locked rows, notes them as gone, and marks what moves with them.
-func removeRows(ctx context.Context, tx *onerow.Tx, t *table, rows []row, c work.Tally, gone map[who]bool) error {
+// deleteRows deletes locked rows, notes them as gone, and marks what moves with them.
+func deleteRows(ctx context.Context, tx *onerow.Tx, t *graph.Table, rows []graph.Row, c Tally, gone map[who]bool) error {
 	for _, v := range rows {
-		gone[who{t.node, v.key}] = true
+		gone[who{t.Node, v.Key}] = true
 	}
 	for part := range slices.Chunk(rows, listLength) {
-		n, err := onerow.Affected(ctx, tx, removeSQL(t, keysOf(part)))
+		n, err := onerow.Affected(ctx, tx, deleteSQL(t, graph.KeysOf(part)))
 		if err != nil {
 			return err
 		}
-		c.Deleted[t.name] += n
+		c.Deleted[t.Name] += n
 	}
 	return markOwners(ctx, tx, t, rows)
 }

@@ -1,11 +1,11 @@
-package cascade
+package work
 
 import (
 	"context"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/fault"
-	"github.com/onerow/onerow/cascade/internal/work"
+	"github.com/onerow/onerow/cascade/internal/graph"
 )
 
 // portions is what is left to be deleted, and how much of it the next batch takes.
@@ -54,14 +54,14 @@ func (p *portions) took(now, rest []group, out outcome, limit int) (clear bool) 
 	return false
 }
 
-// dropRows is drop for rows whose assets are gone.
-func (p *pass) dropRows(ctx context.Context, l load) (done bool, err error) {
+// dropInBatches is drop for rows whose assets are gone.
+func (p *pass) dropInBatches(ctx context.Context, l load) (done bool, err error) {
 	for todo := (portions{groups: l.groups}); len(todo.groups) > 0 || l.root; {
 		now, rest := todo.next()
 		var out outcome
 		limit := p.lease.Limit()
-		err := p.batch(ctx, func(ctx context.Context, tx *onerow.Tx, t work.Tally) (_ bool, err error) {
-			out, err = p.dropLocked(ctx, tx, l.part(now, rest), t)
+		err := p.batch(ctx, func(ctx context.Context, tx *onerow.Tx, t Tally) (_ bool, err error) {
+			out, err = p.lockAndDrop(ctx, tx, l.part(now, rest), t)
 			return out.done, err
 		})
 		if err == nil {
@@ -88,7 +88,7 @@ func (p *pass) dropRows(ctx context.Context, l load) (done bool, err error) {
 // the root.
 func (p *pass) clearFirst(ctx context.Context, groups []group) error {
 	if len(groups) > 0 {
-		return p.clear(ctx, groups[0].src.node, groups[0].rows[:1])
+		return p.clearUnread(ctx, groups[0].src.Node, groups[0].rows[:1])
 	}
-	return p.clear(ctx, p.node, []row{p.place.row})
+	return p.clearUnread(ctx, p.node, []graph.Row{p.place.row})
 }

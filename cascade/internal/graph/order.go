@@ -1,4 +1,4 @@
-package cascade
+package graph
 
 import (
 	"context"
@@ -79,14 +79,14 @@ type position struct {
 // the rows are sorted each time; [schema.Verify] warns of that. MySQL does not see that an
 // index that has some of the key's columns has the rest of them behind it, and sorts,
 // unless one parent is asked for.
-func (s *source) walkBy(declared schema.Edge, cat *schema.Catalog, all indexes) error {
+func (s *Source) walkBy(declared schema.Edge, cat *schema.Catalog, all indexes) error {
 	var columns []string
-	if name, ok := cat.EdgeIndex(s.name, declared); ok {
-		s.index = " FORCE INDEX (" + ident.Quote(name) + ")"
-		index := [2]string{strings.ToLower(s.name), strings.ToLower(name)}
+	if name, ok := cat.EdgeIndex(s.Name, declared); ok {
+		s.Index = " FORCE INDEX (" + ident.Quote(name) + ")"
+		index := [2]string{strings.ToLower(s.Name), strings.ToLower(name)}
 		columns = all.ordered[index]
-		s.outside = all.outside(s.table, index)
-		s.sorted = strings.EqualFold(name, "PRIMARY") || len(s.node.Key) == 1 || !overlap(columns, s.node.Key)
+		s.outside = all.outside(s.Table, index)
+		s.Sorted = strings.EqualFold(name, "PRIMARY") || len(s.Node.Key) == 1 || !overlap(columns, s.Node.Key)
 	}
 	has := func(list []string, column string) bool {
 		return slices.ContainsFunc(list, func(c string) bool { return strings.EqualFold(c, column) })
@@ -97,7 +97,7 @@ func (s *source) walkBy(declared schema.Edge, cat *schema.Catalog, all indexes) 
 			if has(order, column) || constant(declared, column) && !has(declared.Columns, column) {
 				continue
 			}
-			if rowkey.Check(cat, s.name, []string{column}) != nil {
+			if rowkey.Check(cat, s.Name, []string{column}) != nil {
 				return false
 			}
 			order = append(order, column)
@@ -108,13 +108,13 @@ func (s *source) walkBy(declared schema.Edge, cat *schema.Catalog, all indexes) 
 		order = nil
 		add(declared.Columns)
 	}
-	add(s.node.Key)
+	add(s.Node.Key)
 	for _, column := range order {
-		c, err := rowkey.New(cat, s.name, []string{column})
+		c, err := rowkey.New(cat, s.Name, []string{column})
 		if err != nil {
 			return err
 		}
-		info, _ := cat.Column(s.name, column)
+		info, _ := cat.Column(s.Name, column)
 		s.order = append(s.order, position{ident.Quote(column), c.Ordered(), info.Nullable})
 	}
 	return nil
@@ -125,9 +125,9 @@ func (s *source) walkBy(declared schema.Edge, cat *schema.Catalog, all indexes) 
 // then reads the whole index, from its start, where that has all columns that are asked
 // for. It does not where it would have to look each row up. A table that has no other
 // column than those of keys and edges has none to offer; long lists may be slow there.
-func (x indexes) outside(t *table, index [2]string) string {
+func (x indexes) outside(t *Table, index [2]string) string {
 	for _, column := range x.cheap[index[0]] {
-		if !containsAll(x.all[index], []string{column}) && !containsAll(t.node.Key, []string{column}) {
+		if !containsAll(x.all[index], []string{column}) && !containsAll(t.Node.Key, []string{column}) {
 			return ", " + ident.Quote(column)
 		}
 	}
@@ -156,13 +156,13 @@ func constant(e schema.Edge, column string) bool {
 	return false
 }
 
-// cursor is a place in the order of a source: a literal for each position, "" for NULL.
+// Cursor is a place in the order of a source: a literal for each position, "" for NULL.
 // nil is before the first row.
-type cursor []string
+type Cursor []string
 
-// cursor is the place of a row, of whose positions these are the values.
-func (s *source) cursor(values []sql.NullString) cursor {
-	c := make(cursor, len(s.order))
+// Cursor is the place of a row, of whose positions these are the values.
+func (s *Source) Cursor(values []sql.NullString) Cursor {
+	c := make(Cursor, len(s.order))
 	for i, p := range s.order {
 		k, _ := p.codec.Key(values[i : i+1])
 		c[i] = string(k)
@@ -172,7 +172,7 @@ func (s *source) cursor(values []sql.NullString) cursor {
 
 // after is the condition that a row comes after the cursor: it is the same in the first
 // positions and greater in the next. NULL is least.
-func (s *source) after(c cursor) string {
+func (s *Source) after(c Cursor) string {
 	var b strings.Builder
 	same := ""
 	for i, p := range s.order {
@@ -190,14 +190,14 @@ func (s *source) after(c cursor) string {
 	return "(" + b.String() + ")"
 }
 
-// readSQL reads the next children of the parents, whose keys for the edge are given.
-func (s *source) readSQL(keys []rowkey.Key, after cursor, limit int) string {
+// ReadSQL reads the next children of the parents, whose keys for the edge are given.
+func (s *Source) ReadSQL(keys []rowkey.Key, after Cursor, limit int) string {
 	var b strings.Builder
-	b.WriteString("SELECT " + s.table.columns(&s.columns))
+	b.WriteString("SELECT " + s.Table.Columns(&s.Columns))
 	for _, p := range s.order {
 		b.WriteString(", " + p.codec.Select(""))
 	}
-	b.WriteString(s.outside + " FROM " + s.from + s.index + " WHERE " + s.when + s.columns.In("", keys))
+	b.WriteString(s.outside + " FROM " + s.From + s.Index + " WHERE " + s.When + s.Columns.In("", keys))
 	if after != nil {
 		b.WriteString(" AND " + s.after(after))
 	}

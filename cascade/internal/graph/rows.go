@@ -1,0 +1,135 @@
+package graph
+
+import (
+	"database/sql"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/internal/rowkey"
+)
+
+// Row is a row as far as it is needed.
+type Row struct {
+	Key   rowkey.Key
+	Edge  rowkey.Key // what it refers to over the edge by which it was found
+	Refs  []rowkey.Key
+	Asset string
+	Owner rowkey.Key
+}
+
+// Columns is what is read of a row: its key, its edge's columns unless e is nil, what
+// edges refer to, the asset, the owner. scanner reads it.
+func (t *Table) Columns(edge *rowkey.Codec) string {
+	list := []string{t.Key.Select("")}
+	if edge != nil {
+		list = append(list, edge.Select(""))
+	}
+	for _, c := range t.Refs {
+		list = append(list, c.Select(""))
+	}
+	if t.Node.Asset != "" {
+		list = append(list, ident.Quote(t.Node.Asset))
+	}
+	if t.Node.Marks {
+		list = append(list, t.Owner.Select(""))
+	}
+	return strings.Join(list, ", ")
+}
+
+// scanner scans what table.columns lists, after some values of the caller's and before
+// some others.
+type scanner struct {
+	t      *Table
+	edge   *rowkey.Codec
+	first  []any
+	values []sql.NullString
+	dest   []any
+}
+
+var ErrNullKey = errors.New("cascade: a column of a primary key is NULL")
+
+// Reader is the scanner of source.readSQL.
+func (s *Source) Reader() *scanner {
+	extra := len(s.order)
+	if s.outside != "" {
+		extra++
+	}
+	return s.Scanner(&s.Columns, extra)
+}
+
+func (t *Table) Scanner(edge *rowkey.Codec, extra int, first ...any) *scanner {
+	width := t.Key.Width() + extra
+	if edge != nil {
+		width += edge.Width()
+	}
+	for _, c := range t.Refs {
+		width += c.Width()
+	}
+	if t.Node.Asset != "" {
+		width++
+	}
+	if t.Node.Marks {
+		width += t.Owner.Width()
+	}
+	s := &scanner{t: t, edge: edge, first: first, values: make([]sql.NullString, width), dest: slices.Clone(first)}
+	for i := range s.values {
+		s.dest = append(s.dest, &s.values[i])
+	}
+	return s
+}
+
+// Scan returns the row, and the values that follow it.
+func (s *scanner) Scan(rows *sql.Rows) (v Row, extra []sql.NullString, err error) {
+	if err := rows.Scan(s.dest...); err != nil {
+		return v, nil, err
+	}
+	at := 0
+	next := func(c rowkey.Codec) (rowkey.Key, bool) {
+		at += c.Width()
+		return c.Key(s.values[at-c.Width() : at])
+	}
+	var ok bool
+	if v.Key, ok = next(s.t.Key); !ok {
+		return v, nil, ErrNullKey
+	}
+	if s.edge != nil {
+		v.Edge, _ = next(*s.edge)
+	}
+	if len(s.t.Refs) > 0 {
+		v.Refs = make([]rowkey.Key, len(s.t.Refs))
+		for i, c := range s.t.Refs {
+			v.Refs[i], _ = next(c)
+		}
+	}
+	if s.t.Node.Asset != "" {
+		v.Asset = s.values[at].String
+		at++
+	}
+	if s.t.Node.Marks {
+		v.Owner, _ = next(s.t.Owner)
+	}
+	return v, s.values[at:], nil
+}
+
+// Gone is a row of which only the key is known. Rows that refer to other columns of it
+// cannot be found any more; those that refer to the key as text can.
+func (n *Node) Gone(key rowkey.Key) Row {
+	v := Row{Key: key, Refs: make([]rowkey.Key, len(n.refs))}
+	for i, set := range n.refs {
+		if set.asText && slices.EqualFunc(set.columns, n.Key, strings.EqualFold) {
+			v.Refs[i] = n.Tables[0].Key.KeyAs(n.Tables[0].Refs[i], key)
+		}
+	}
+	return v
+}
+
+// KeysOf are the keys of rows.
+func KeysOf(rows []Row) []rowkey.Key {
+	keys := make([]rowkey.Key, len(rows))
+	for i, v := range rows {
+		keys[i] = v.Key
+	}
+	return keys
+}

@@ -1,0 +1,134 @@
+package work
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/backoff"
+	"github.com/onerow/onerow/cascade/internal/fault"
+	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/internal/dbtext"
+	"github.com/onerow/onerow/internal/rowkey"
+)
+
+// sqlPark: the unique key one_row makes it one entry, also when the batch is run again.
+const sqlPark = `INSERT INTO onerow_parked (job_id, table_name, row_key, error, state, parked_at) VALUES (?, ?, ?, ` + dbtext.Param + `, 'parked', UTC_TIMESTAMP(6))
+ON DUPLICATE KEY UPDATE error = VALUES(error), version = version + 1`
+
+// Park notes a row that cannot be deleted. Give it the transaction of a batch, after the
+// fence. One statement.
+func Park(ctx context.Context, tx *onerow.Tx, jobID int64, table, encodedKey, errText string) error {
+	_, err := tx.ExecContext(ctx, sqlPark, jobID, []byte(table), []byte(encodedKey), dbtext.Arg(dbtext.Fit(errText, fault.MaxText)))
+	return err
+}
+
+// sqlJobParked reads one_row's part of a job.
+const sqlJobParked = `SELECT table_name, row_key FROM onerow_parked WHERE job_id = ?`
+
+// ParkedKeys are the rows that the job does not try, by table: parked and skipped ones.
+// One statement.
+func ParkedKeys(ctx context.Context, db onerow.DB, jobID int64) (map[string][]string, error) {
+	keys := map[string][]string{}
+	err := onerow.Query(ctx, db, sqlJobParked, []any{jobID}, func(rows *sql.Rows) error {
+		var table, key []byte
+		if err := rows.Scan(&table, &key); err != nil {
+			return err
+		}
+		keys[string(table)] = append(keys[string(table)], string(key))
+		return nil
+	})
+	return keys, err
+}
+
+// sqlCountParked reads one_row's part of a job.
+const sqlCountParked = `SELECT COALESCE(SUM(state = 'parked'), 0), COUNT(*) FROM onerow_parked WHERE job_id = ?`
+
+// ParkedCounts is how many rows of a job are parked, and how many are parked or skipped.
+// In a transaction that holds the job's fence nobody changes them any more: a job that
+// ends is [Leftovers] if any is parked, and an operator has unparked something if all are
+// fewer than the worker knows. One statement.
+func ParkedCounts(ctx context.Context, db onerow.DB, jobID int64) (parked, all int64, err error) {
+	err = onerow.QueryRow(ctx, db, sqlCountParked, []any{jobID}, &parked, &all)
+	return parked, all, err
+}
+
+// park puts a row aside, in a batch of its own: the job does not try it any more.
+func (r *run) park(ctx context.Context, t *graph.Table, key rowkey.Key, cause error) error {
+	total := 0
+	for _, keys := range r.parked {
+		total += len(keys)
+	}
+	encoded, err := t.Key.Encode(key)
+	if err != nil {
+		return fmt.Errorf("cascade: a row of %s cannot be parked: %w; what was wrong with it: %w", t.Name, err, cause)
+	}
+	if total >= r.limits.MaxParked {
+		if err := r.tooManyParked(ctx, encoded, t, cause); err != nil {
+			return err
+		}
+	}
+	err = r.batch(ctx, func(ctx context.Context, tx *onerow.Tx, _ Tally) (bool, error) {
+		return false, Park(ctx, tx, r.JobID, t.Name, encoded, fault.Redact(cause))
+	})
+	if err != nil {
+		return err
+	}
+	r.leave(t, key)
+	r.changes++
+	r.lease.Parked(ctx, t.Name, encoded, fault.Redact(cause))
+	return nil
+}
+
+// tooManyParked refuses to park one more row, unless enough of the job's were skipped. One
+// statement.
+func (r *run) tooManyParked(ctx context.Context, encoded string, t *graph.Table, cause error) error {
+	var open int64
+	err := backoff.Read(ctx, func() (err error) {
+		open, _, err = ParkedCounts(ctx, r.db, r.JobID)
+		return err
+	})
+	if err != nil || open < int64(r.limits.MaxParked) {
+		return err
+	}
+	return fmt.Errorf("%w: %d of job %d, and the next would be %s of %s; look at cascade-worker parked list --job %d, repair or skip them, then retry job %d, or raise MaxParked: %w",
+		ErrParked, open, r.JobID, encoded, t.Name, r.JobID, r.JobID, cause)
+}
+
+// leave takes a row for one that is not to be tried.
+func (r *run) leave(t *graph.Table, key rowkey.Key) {
+	if r.parked[t.Name] == nil {
+		r.parked[t.Name] = map[rowkey.Key]bool{}
+	}
+	r.parked[t.Name][key] = true
+}
+
+// loadParked reads which rows earlier attempts have parked. Edges to their tables are
+// read, lest they be deleted unread. One statement.
+func (r *run) loadParked(ctx context.Context) error {
+	r.parked = map[string]map[rowkey.Key]bool{}
+	var stored map[string][]string
+	err := backoff.Read(ctx, func() (err error) {
+		stored, err = ParkedKeys(ctx, r.db, r.JobID)
+		return err
+	})
+	if err != nil || len(stored) == 0 {
+		return err
+	}
+	for _, n := range r.graph.Nodes {
+		for _, t := range n.Tables {
+			for _, encoded := range stored[t.Name] {
+				if key, err := t.Key.Decode(encoded); err == nil { // else the key has changed: it is another row now
+					r.leave(t, key)
+				}
+			}
+		}
+		for _, e := range n.Edges {
+			for _, s := range e.Sources {
+				r.unread.suspect[e] = r.unread.suspect[e] || len(stored[s.Name]) > 0
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+package work
+
+import (
+	"context"
+	"errors"
+
+	"github.com/onerow/onerow/cascade/internal/graph"
+)
+
+// batchError says where in a batch a statement failed.
+type batchError struct {
+	err   error
+	edge  *graph.Edge // the statement was about all that is below the group over this edge
+	group int
+}
+
+func (e *batchError) Error() string { return e.err.Error() }
+func (e *batchError) Unwrap() error { return e.err }
+
+// failed notes where, unless that is known.
+func failed(err error, e *graph.Edge, group int) error {
+	if err == nil {
+		return nil
+	}
+	var known *batchError
+	if errors.As(err, &known) {
+		known.group = group
+		return err
+	}
+	return &batchError{err, e, group}
+}
+
+// isolate goes on after a batch that failed because of some row: it halves the batch until
+// the row is found. What was deleted unread is read first. Each part is rehearsed again, so
+// that what stays keeps its asset.
+func (p *pass) isolate(ctx context.Context, l load, cause error) (done bool, err error) {
+	var where *batchError
+	if errors.As(cause, &where) && where.edge != nil {
+		return p.distrust(ctx, l, where)
+	}
+	switch {
+	case l.root && len(l.groups) > 0:
+		if _, err := p.drop(ctx, load{groups: l.groups, exact: true}); err != nil {
+			return false, err
+		}
+		return p.drop(ctx, load{root: true, exact: true})
+	case l.root && !p.place.found:
+		return false, cause
+	case l.root:
+		return false, p.park(ctx, p.place.table, p.place.row.Key, cause)
+	case len(l.groups) == 1 && len(l.groups[0].rows) == 1:
+		return false, p.park(ctx, l.groups[0].src.Table, l.groups[0].rows[0].Key, cause)
+	}
+	for _, half := range halves(l.groups) {
+		if _, err := p.drop(ctx, load{groups: half, exact: true}); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+func halves(groups []group) [2][]group {
+	if n := len(groups); n > 1 {
+		return [2][]group{groups[:n/2], groups[n/2:]}
+	}
+	left, right := groups[0], groups[0]
+	n := len(left.rows) / 2
+	left.rows, right.rows = left.rows[:n], right.rows[n:]
+	return [2][]group{{left}, {right}}
+}
+
+// distrust reads from now on what is below an edge, and then goes on with the load: its
+// rows are deleted, or detached, by their keys.
+func (p *pass) distrust(ctx context.Context, l load, where *batchError) (done bool, err error) {
+	p.unread.suspect[where.edge] = true
+	n, parents := p.node, []graph.Row{p.place.row}
+	if where.group < len(l.groups) {
+		n, parents = l.groups[where.group].src.Node, l.groups[where.group].rows
+	}
+	if n != where.edge.Parent {
+		return false, where
+	}
+	if err := p.walkEdge(ctx, where.edge, parents); err != nil {
+		return false, err
+	}
+	if err := p.flush(ctx); err != nil {
+		return false, err
+	}
+	return p.drop(ctx, l)
+}

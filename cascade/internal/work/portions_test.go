@@ -1,0 +1,42 @@
+package work
+
+import (
+	"testing"
+
+	"github.com/onerow/onerow/cascade/internal/graph"
+)
+
+// TestPortions: the width follows what is below the rows.
+func TestPortions(t *testing.T) {
+	rows := func(n int) group { return group{rows: make([]graph.Row, n)} }
+	p := portions{groups: []group{rows(100), rows(3)}}
+	for i, step := range []struct {
+		out         outcome
+		width, rest int
+		clear       bool
+	}{
+		{outcome{full: true}, 50, 103, false},
+		{outcome{full: true}, 25, 103, false},
+		{outcome{next: 1, leaves: 40}, 46, 78, false},            // 25 rows had 40, so 75 of 100 are below 46
+		{outcome{next: 1, leaves: 0}, 92, 32, false},             // nothing was below them: no more than twice as many
+		{outcome{next: 1, leaves: 10}, 0, 3, false},              // the rest of the group
+		{outcome{full: true, next: 0}, 1, 3, false},              // three rows, of which some has many
+		{outcome{full: true, next: 0}, 1, 3, true},               // the first has
+		{outcome{next: 1, leaves: 100}, 1, 2, false},             // and has been cleared
+		{outcome{next: 1, leaves: 100}, 1, 1, false},             //
+		{outcome{full: true, next: 1, leaves: 100}, 1, 0, false}, // the root has many, after the last row
+		{outcome{full: true}, 1, 0, true},
+	} {
+		now, rest := p.next()
+		if clear := p.took(now, rest, step.out, 100); clear != step.clear {
+			t.Errorf("step %d: clear is %t", i, clear)
+		}
+		left := 0
+		for _, g := range p.groups {
+			left += len(g.rows)
+		}
+		if p.width != step.width || left != step.rest {
+			t.Errorf("step %d: the width is %d and %d rows are left, want %d and %d", i, p.width, left, step.width, step.rest)
+		}
+	}
+}

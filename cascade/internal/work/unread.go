@@ -1,0 +1,77 @@
+package work
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/internal/rowkey"
+)
+
+// leavesSQL deletes along the index of the edge; the LIMIT also keeps the optimizer from
+// scanning the table. At REPEATABLE READ it holds the gaps there until the batch ends.
+func leavesSQL(s *graph.Source, parents []rowkey.Key, limit int64) string {
+	return "DELETE FROM " + s.From + " WHERE " + s.When + s.Columns.In("", parents) + " LIMIT " + strconv.FormatInt(limit, 10)
+}
+
+// detachSQL updates along the index of the edge. A row that it has updated is not below
+// the parents any more.
+func detachSQL(s *graph.Source, parents []rowkey.Key, limit int64) string {
+	return "UPDATE " + s.From + s.Index + " SET " + setNull(s) + " WHERE " + s.When + s.Columns.In("", parents) + " LIMIT " + strconv.FormatInt(limit, 10)
+}
+
+// detachRowsSQL updates by the primary key rows that are locked below their parents.
+func detachRowsSQL(s *graph.Source, keys []rowkey.Key) string {
+	return "UPDATE " + s.From + " FORCE INDEX (PRIMARY) SET " + setNull(s) + " WHERE " + s.Key.In("", keys)
+}
+
+// dropUnread detaches and deletes what is read by nobody below the parents, as far as the
+// budget goes, and says whether it ended there. One statement per table and edge.
+func (r *run) dropUnread(ctx context.Context, tx *onerow.Tx, n *graph.Node, parents []graph.Row, budget *int64, t Tally) (full bool, err error) {
+	for _, e := range n.Edges {
+		if !e.Leaf && !e.Detach || r.unread.suspect[e] {
+			continue
+		}
+		r.unread.none[e] = false
+		for keys := range slices.Chunk(e.Keys(parents), listLength) {
+			for _, s := range e.Sources {
+				query, c := leavesSQL, t.Deleted
+				if e.Detach {
+					query, c = detachSQL, t.Detached
+				}
+				rows, err := onerow.Affected(ctx, tx, query(s, keys, *budget))
+				if err != nil {
+					return false, failed(err, e, 0)
+				}
+				c[s.Name] += rows
+				r.unread.none[e] = r.unread.none[e] || rows == 0
+				if *budget -= rows; *budget <= 0 {
+					return true, nil
+				}
+			}
+		}
+	}
+	return false, nil
+}
+
+// clearUnread deletes and detaches what is read by nobody below the parents batch by batch,
+// without locking the parents, until there is less than a batch.
+func (r *run) clearUnread(ctx context.Context, n *graph.Node, parents []graph.Row) error {
+	for {
+		full := false
+		err := r.batch(ctx, func(ctx context.Context, tx *onerow.Tx, t Tally) (_ bool, err error) {
+			budget := int64(r.lease.Limit())
+			full, err = r.dropUnread(ctx, tx, n, parents, &budget, t)
+			return false, err
+		})
+		if err != nil || !full {
+			return err
+		}
+	}
+}
+
+// setNull is the assignments that take a row off its parent.
+func setNull(s *graph.Source) string { return strings.Join(s.Nulls, ", ") }
