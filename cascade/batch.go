@@ -57,7 +57,7 @@ func (l *lease) Batch(ctx context.Context, fn func(ctx context.Context, tx *oner
 			if err := l.committed(late, t, took, spent); err != nil || last {
 				return err
 			}
-			return l.governor.wait(ctx, l.job, took, l.Renew)
+			return l.governor.Wait(ctx, l.job.ID, took, l.Renew)
 		case !errors.Is(err, onerow.ErrOutcomeUnknown) && unknown != nil && !mysqlerr.Answers(err): // it hides nothing
 			return &onerow.OutcomeUnknownError{Err: fmt.Errorf("%w (and then: %w)", unknown, err)}
 		case !errors.Is(err, onerow.ErrOutcomeUnknown) || try == unknownTries || ctx.Err() != nil:

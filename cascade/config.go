@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/onerow/onerow/cascade/internal/governor"
 	"github.com/onerow/onerow/internal/dbtext"
 )
 
@@ -146,6 +147,14 @@ func (c Config) withDefaults() (Config, error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	return c, nil
+}
+
+func (c Config) asked() []governor.Throttle {
+	list := make([]governor.Throttle, len(c.Throttles))
+	for i, t := range c.Throttles {
+		list[i] = t
+	}
+	return list
 }
 
 // A claim writes the worker's name and a value that no other claim has, so that

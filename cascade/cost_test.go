@@ -55,8 +55,10 @@ func TestCosts(t *testing.T) {
 			"SELECT COALESCE(SUM(due_at":      "CountDue counts every open job, by an entry of an index for each",
 			"FORCE INDEX (due) GROUP BY what": "ReadStats counts every open job, by an entry of an index for each",
 			"onerow_deletion AS d":            "TestPurgeCost measures the purge of audits",
-			"information_schema":              "the catalog is read once in a while, and has an entry for each column",
 		})
+		c.Source("internal/graph", map[string]string{"information_schema": "the catalog is read once in a while, and has an entry for each column"})
+		c.Source("internal/work", nil)
+		c.Source("internal/governor", nil)
 	}
 }
 
@@ -150,6 +152,17 @@ func costsOfQueue(c *cost.Costs, work working, hired func(db *sql.DB, plan schem
 		}
 		return second(Renumber(ctx, db, numbered/2+7))
 	})
+	c.Call("work what an operator has queued", func(ctx context.Context, db *sql.DB) error {
+		if err := execAll(ctx, db, "INSERT INTO project (id, user_id, created_at, updated_at) VALUES (987654321, 7, UTC_TIMESTAMP(6) - INTERVAL 1 DAY, UTC_TIMESTAMP(6))"); err != nil {
+			return err
+		}
+		d := Deletion{Resource: "project", ResourceID: key(987654321), Owner: "7", From: FromOperator}
+		id, err := Log(ctx, db, d)
+		if d.ID = id; err != nil {
+			return err
+		}
+		return errors.Join(second(Enqueue(ctx, db, d)), work(ctx, db, forest, Config{}, 1))
+	})
 	c.Call("trees", func(ctx context.Context, db *sql.DB) error {
 		if err := second(Enqueue(ctx, db, Deletion{Resource: "tree", ResourceID: "7,1"})); err != nil {
 			return err
@@ -171,12 +184,12 @@ func costsOfQueue(c *cost.Costs, work working, hired func(db *sql.DB, plan schem
 		if err != nil {
 			return err
 		}
-		w.governor.beat(ctx, "busy")
+		w.governor.Beat(ctx, "busy")
 		if err := execAll(ctx, db, `INSERT INTO onerow_worker (name, started_at, seen_at, beats)
 VALUES ('gone', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL 2 HOUR, 1)`); err != nil {
 			return err
 		}
-		return errors.Join(w.release(ctx, won, won.jobs), w.governor.tidy(ctx), w.governor.gone(ctx))
+		return errors.Join(w.release(ctx, won, won.jobs), w.governor.Tidy(ctx), w.governor.Gone(ctx))
 	})
 }
 

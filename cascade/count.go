@@ -55,7 +55,7 @@ func (l *lease) committed(ctx context.Context, t work.Tally, took, spent time.Du
 	if rows > 0 {
 		l.setbacks.end(l.job.ID)
 	}
-	l.pace.took(took, spent, rows)
+	l.pace.Took(took, spent, rows)
 	l.cfg.Observer.Batch(took)
 	for table, n := range t.Deleted {
 		if n > 0 {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/internal/governor"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
@@ -56,14 +57,6 @@ func (h *heard) all() []string {
 	return slices.Clone(h.reasons)
 }
 
-// stale makes the governor ask and write again at once.
-func (g *governor) stale() {
-	<-g.turn
-	g.asked, g.beaten = time.Time{}, time.Time{}
-	clear(g.rest)
-	g.turn <- struct{}{}
-}
-
 func onlyWorker(t testing.TB, db *sql.DB) WorkerStatus {
 	t.Helper()
 	list, err := Workers(t.Context(), db)
@@ -78,11 +71,11 @@ func TestGovernor(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
 		ctx := t.Context()
 		d, h := &dial{}, &heard{}
-		g := newGovernor(db, "w", time.Minute, []Throttle{d}, 1, h)
+		g := governor.New(db, "w", time.Minute, []governor.Throttle{d}, 1, h)
 		idle := func(want bool) {
 			t.Helper()
-			g.stale()
-			if paused, err := g.idle(ctx); paused != want || err != nil {
+			g.Stale()
+			if paused, err := g.Idle(ctx); paused != want || err != nil {
 				t.Errorf("%t, %v", paused, err)
 			}
 		}
@@ -124,7 +117,7 @@ func TestGovernor(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 		for range 2 {
-			if err := g.gone(ctx); err != nil {
+			if err := g.Gone(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -140,11 +133,11 @@ func TestGovernorWaits(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
 		d := &dial{}
 		d.turn("not now")
-		g := newGovernor(db, "w", 30*time.Millisecond, []Throttle{d}, 1, nil)
+		g := governor.New(db, "w", 30*time.Millisecond, []governor.Throttle{d}, 1, unobserved{})
 		var renewed atomic.Int64
 		renew := func(context.Context) error { renewed.Add(1); return nil }
 		ended := make(chan error, 1)
-		go func() { ended <- g.wait(t.Context(), Job{ID: 7}, time.Millisecond, renew) }()
+		go func() { ended <- g.Wait(t.Context(), 7, time.Millisecond, renew) }()
 		dbtest.Eventually(t, time.Minute, func() (bool, string) { return renewed.Load() > 5, "the lease is not renewed" })
 		dbtest.Eventually(t, time.Minute, func() (bool, string) {
 			list, err := Workers(t.Context(), db)
@@ -161,19 +154,19 @@ func TestGovernorWaits(t *testing.T) {
 		}
 
 		d.turn("not now")
-		g.stale()
+		g.Stale()
 		lost := errors.New("lost")
-		if err := g.wait(t.Context(), Job{ID: 7}, 0, func(context.Context) error { return lost }); !errors.Is(err, lost) {
+		if err := g.Wait(t.Context(), 7, 0, func(context.Context) error { return lost }); !errors.Is(err, lost) {
 			t.Error(err)
 		}
 		ctx, cancel := context.WithCancelCause(t.Context())
 		stop := errors.New("stop")
 		time.AfterFunc(50*time.Millisecond, func() { cancel(stop) })
 		begin := time.Now()
-		if err := g.wait(ctx, Job{ID: 7}, 0, renew); !errors.Is(err, stop) || time.Since(begin) > soon {
+		if err := g.Wait(ctx, 7, 0, renew); !errors.Is(err, stop) || time.Since(begin) > soon {
 			t.Errorf("after %s: %v", time.Since(begin), err)
 		}
-		if _, err := g.idle(ctx); !errors.Is(err, stop) {
+		if _, err := g.Idle(ctx); !errors.Is(err, stop) {
 			t.Error(err)
 		}
 	})
@@ -218,12 +211,12 @@ func TestGovernorLogs(t *testing.T) {
 	db := openForest(t)
 	var log bytes.Buffer
 	d := &dial{}
-	g := newGovernor(db, "w", time.Minute, []Throttle{d}, 0.5, nil)
-	g.log = slog.New(slog.NewTextHandler(&log, nil))
+	g := governor.New(db, "w", time.Minute, []governor.Throttle{d}, 0.5, unobserved{})
+	g.Log = slog.New(slog.NewTextHandler(&log, nil))
 	look := func(job bool) {
 		t.Helper()
-		g.stale()
-		if _, err := g.look(t.Context(), sql.NullInt64{Int64: 7, Valid: job}); err != nil {
+		g.Stale()
+		if _, err := g.Look(t.Context(), sql.NullInt64{Int64: 7, Valid: job}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -257,10 +250,10 @@ func TestGovernorLogs(t *testing.T) {
 func TestGovernorLoad(t *testing.T) {
 	db := openForest(t)
 	h := &heard{}
-	g := newGovernor(db, "w", 2400*time.Millisecond, nil, 0.25, h) // a quarter of it is there to ask in
+	g := governor.New(db, "w", 2400*time.Millisecond, nil, 0.25, h) // a quarter of it is there to ask in
 	renewed := 0
 	begin := time.Now()
-	if err := g.wait(t.Context(), Job{ID: 7}, time.Second, func(context.Context) error { renewed++; return nil }); err != nil {
+	if err := g.Wait(t.Context(), 7, time.Second, func(context.Context) error { renewed++; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if took := time.Since(begin); took < 3*time.Second || renewed < 3 {
@@ -272,7 +265,7 @@ func TestGovernorLoad(t *testing.T) {
 	if w := onlyWorker(t, db); w.Throttle != "load: batches get 25% of the time" {
 		t.Errorf("%+v", w)
 	}
-	if paused, err := g.idle(t.Context()); paused || err != nil {
+	if paused, err := g.Idle(t.Context()); paused || err != nil {
 		t.Error(paused, err)
 	}
 }
@@ -281,22 +274,22 @@ func TestGovernorLoad(t *testing.T) {
 // that cannot be written is none to fail.
 func TestGovernorSurvivesTheDatabase(t *testing.T) {
 	db := openForest(t)
-	g := newGovernor(db, "w", time.Minute, nil, 1, nil)
+	g := governor.New(db, "w", time.Minute, nil, 1, unobserved{})
 	dbtest.Exec(t, db, "RENAME TABLE onerow_worker TO elsewhere")
-	if paused, err := g.idle(t.Context()); paused || err != nil {
+	if paused, err := g.Idle(t.Context()); paused || err != nil {
 		t.Error(paused, err)
 	}
 	dbtest.Exec(t, db, "RENAME TABLE elsewhere TO onerow_worker, onerow_switch TO elsewhere")
-	g.stale()
-	if paused, err := g.idle(t.Context()); !paused || err != nil {
+	g.Stale()
+	if paused, err := g.Idle(t.Context()); !paused || err != nil {
 		t.Error(paused, err)
 	}
 	if w := onlyWorker(t, db); !strings.HasPrefix(w.Throttle, "database: the switch cannot be read: ") {
 		t.Errorf("%+v", w)
 	}
 	dbtest.Exec(t, db, "RENAME TABLE elsewhere TO onerow_switch")
-	g.stale()
-	if paused, err := g.idle(t.Context()); paused || err != nil {
+	g.Stale()
+	if paused, err := g.Idle(t.Context()); paused || err != nil {
 		t.Error(paused, err)
 	}
 }
@@ -306,7 +299,7 @@ func TestGovernorStatements(t *testing.T) {
 	db, connector := counting(t)
 	dbtest.Exec(t, db, `INSERT INTO onerow_worker (name, started_at, seen_at, beats) VALUES ('killed', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL 61 MINUTE, 1),
 ('lately', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL 59 MINUTE, 1)`)
-	g := newGovernor(db, "w", time.Minute, []Throttle{ThreadsRunning(100_000)}, 1, nil)
+	g := governor.New(db, "w", time.Minute, []governor.Throttle{ThreadsRunning(100_000)}, 1, unobserved{})
 	renew := func(context.Context) error { return errors.New("not needed") }
 	takes := func(what string, want int, call func() error) {
 		t.Helper()
@@ -315,35 +308,33 @@ func TestGovernorStatements(t *testing.T) {
 			t.Errorf("%s takes %d statements, want %d; it said %v\n%s", what, len(log), want, err, log)
 		}
 	}
-	takes("the first look", 1+1+1+1+1, func() error { _, err := g.idle(t.Context()); return err })
+	takes("the first look", 1+1+1+1+1, func() error { _, err := g.Idle(t.Context()); return err })
 	if list, err := Workers(t.Context(), db); err != nil || len(list) != 2 || list[0].Name != "lately" {
 		t.Errorf("%+v, %v", list, err)
 	}
-	takes("a batch at once", 0, func() error { return g.wait(t.Context(), Job{ID: 1}, time.Millisecond, renew) })
-	<-g.turn
-	g.asked = time.Time{}
-	g.turn <- struct{}{}
-	takes("a batch a second later", 2, func() error { return g.wait(t.Context(), Job{ID: 1}, time.Millisecond, renew) })
-	takes("the end", 1, func() error { return g.gone(t.Context()) })
-	takes("the end of who never began", 0, func() error { return newGovernor(db, "x", time.Second, nil, 1, nil).gone(t.Context()) })
+	takes("a batch at once", 0, func() error { return g.Wait(t.Context(), 1, time.Millisecond, renew) })
+	g.Stale()
+	takes("a batch a second later", 2, func() error { return g.Wait(t.Context(), 1, time.Millisecond, renew) })
+	takes("the end", 1, func() error { return g.Gone(t.Context()) })
+	takes("the end of who never began", 0, func() error { return governor.New(db, "x", time.Second, nil, 1, unobserved{}).Gone(t.Context()) })
 }
 
 // TestGovernorParallel: many goroutines of one worker ask once.
 func TestGovernorParallel(t *testing.T) {
 	db := openForest(t)
 	d := &dial{}
-	g := newGovernor(db, "w", time.Minute, []Throttle{d}, 1, nil)
+	g := governor.New(db, "w", time.Minute, []governor.Throttle{d}, 1, unobserved{})
 	begin := time.Now()
 	var wg sync.WaitGroup
 	for i := range int64(16) {
 		wg.Go(func() {
-			if err := g.wait(t.Context(), Job{ID: i}, 0, nil); err != nil {
+			if err := g.Wait(t.Context(), i, 0, nil); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	wg.Wait()
-	if n := d.asked.Load(); n > 1+int64(time.Since(begin)/askEvery) {
+	if n := d.asked.Load(); n > 1+int64(time.Since(begin)/governor.AskEvery) {
 		t.Errorf("asked %d times", n)
 	}
 }

@@ -94,7 +94,7 @@ func (c Config) renewAfter() time.Duration {
 // trees, without a batch. It waits as the governor says, too, which asks by its own clock.
 func (l *lease) Keep(ctx context.Context) error {
 	if time.Since(l.fenced) < l.cfg.renewAfter() {
-		return l.governor.wait(ctx, l.job, 0, l.Renew)
+		return l.governor.Wait(ctx, l.job.ID, 0, l.Renew)
 	}
 	if err := l.Renew(ctx); err != nil {
 		return err
@@ -102,11 +102,11 @@ func (l *lease) Keep(ctx context.Context) error {
 	if err := l.drift(ctx); err != nil {
 		return err
 	}
-	return l.governor.wait(ctx, l.job, 0, l.Renew)
+	return l.governor.Wait(ctx, l.job.ID, 0, l.Renew)
 }
 
 // Limit is how many leaf rows a batch may have now.
-func (l *lease) Limit() int { return l.pace.limit() }
+func (l *lease) Limit() int { return l.pace.Limit() }
 
 // Parked tells of a row that was parked.
 func (l *lease) Parked(ctx context.Context, table, key, cause string) {

@@ -296,7 +296,7 @@ func mapped(t testing.TB, dsn string, plan schema.Plan) func(*Worker) {
 
 func still(w *Worker) {
 	later := time.Now().Add(24 * time.Hour)
-	w.governor.asked, w.governor.beaten, w.governor.tidied, w.governor.listed = later, later, later, false
+	w.governor.Quiet(later)
 }
 
 func drain(t testing.TB, w *Worker) {

@@ -1,8 +1,9 @@
 package cascade
 
 import (
-	"strings"
 	"time"
+
+	"github.com/onerow/onerow/cascade/internal/governor"
 )
 
 // Observer is told what workers do, for metrics: package cascade/prommetrics implements
@@ -39,34 +40,10 @@ func (unobserved) LeaseLost()             {}
 func (unobserved) Throttled(string)       {}
 func (unobserved) Ended(State)            {}
 
-// The kinds of reasons for which a worker waits. A reason is "kind: details".
-const (
-	kindPaused   = "paused"
-	kindDatabase = "database" // the switch cannot be read
-	kindThreads  = "threads"
-	kindLag      = "lag"
-	kindQuery    = "query"
-	kindLoad     = "load"
-	kindOther    = "throttle" // of a throttle that is not this package's
-)
-
 // ReasonKinds are all that [ReasonKind] returns, but "".
-func ReasonKinds() []string {
-	return []string{kindPaused, kindDatabase, kindThreads, kindLag, kindQuery, kindLoad, kindOther}
-}
+func ReasonKinds() []string { return governor.Kinds() }
 
 // ReasonKind is the kind of a reason for which a worker waits, as [Observer.Throttled]
 // and [WorkerStatus].Throttle have it: paused, database (it cannot be asked), threads, lag,
 // query, load, or throttle for one of the application's own. "" for no reason.
-func ReasonKind(reason string) string {
-	if reason == "" {
-		return ""
-	}
-	kind, _, _ := strings.Cut(reason, ":")
-	for _, known := range ReasonKinds() {
-		if kind == known {
-			return kind
-		}
-	}
-	return kindOther
-}
+func ReasonKind(reason string) string { return governor.KindOf(reason) }

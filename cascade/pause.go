@@ -2,17 +2,13 @@ package cascade
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/governor"
 	"github.com/onerow/onerow/internal/dbtext"
 )
-
-// longestReason is what fits into the columns for reasons, in bytes.
-const longestReason = 255
 
 // PauseState is the switch that all workers of a database obey.
 type PauseState struct {
@@ -39,7 +35,7 @@ ON DUPLICATE KEY UPDATE changed_at = IF(is_on, changed_at, VALUES(changed_at)), 
 //
 // One statement. Calling it again is safe.
 func Pause(ctx context.Context, db onerow.DB, reason string) error {
-	if _, err := db.ExecContext(ctx, sqlPause, dbtext.Arg(dbtext.Fit(reason, longestReason))); err != nil {
+	if _, err := db.ExecContext(ctx, sqlPause, dbtext.Arg(dbtext.Fit(reason, governor.MaxReason))); err != nil {
 		return fmt.Errorf("cascade: pause: %w", err)
 	}
 	return nil
@@ -53,19 +49,11 @@ func Resume(ctx context.Context, db onerow.DB) error {
 	return nil
 }
 
-// sqlPaused reads by the primary key.
-const sqlPaused = `SELECT CAST(reason AS BINARY), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', changed_at) FROM onerow_switch WHERE name = 'pause' AND is_on = 1`
-
 // Paused reads the switch. One statement.
 func Paused(ctx context.Context, db onerow.DB) (PauseState, error) {
-	state := PauseState{On: true}
-	var since sql.NullInt64
-	switch err := onerow.QueryRow(ctx, db, sqlPaused, nil, &state.Reason, &since); {
-	case errors.Is(err, sql.ErrNoRows):
-		return PauseState{}, nil
-	case err != nil:
+	on, reason, since, err := governor.ReadSwitch(ctx, db)
+	if err != nil {
 		return PauseState{}, fmt.Errorf("cascade: read whether workers are paused: %w", err)
 	}
-	state.Since = at(since)
-	return state, nil
+	return PauseState{On: on, Reason: reason, Since: at(since)}, nil
 }

@@ -85,7 +85,7 @@ func (w *Worker) settle(ctx context.Context, c claim, job Job, err error) error 
 	case refused != nil:
 		log.WarnContext(ctx, "cascade: postponed", "error", fault.Redact(err))
 		if refused.Statement() {
-			w.pace.slower()
+			w.pace.Slower()
 		}
 		if failed := w.store(ctx, job, Ready, 0, err, backoff.After(w.setbacks.another(job.ID))); failed != nil {
 			return errors.Join(failed, err)

@@ -63,7 +63,7 @@ func TestServerStates(t *testing.T) {
 				t.Errorf("%d: %+v, %v", number, got, err)
 			}
 		}
-		if err := error(&fault.Assets{Err: &mysql.MySQLError{Number: 1040}}); IsServerState(err) || explained(err) != err {
+		if err := error(&fault.Assets{Err: &mysql.MySQLError{Number: 1040}}); IsServerState(err) || !errors.Is(explained(err), err) || errors.Is(explained(err), ErrServerState) {
 			t.Errorf("an asset store's error passes for the server's: %v", err)
 		}
 	})

@@ -72,7 +72,7 @@ func TestTextsOfOthers(t *testing.T) {
 		}
 	}
 
-	if _, err := w.governor.idle(t.Context()); err != nil {
+	if _, err := w.governor.Idle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if workers, err := Workers(t.Context(), db); err != nil || len(workers) != 1 || workers[0].Throttle != "paused: "+text {

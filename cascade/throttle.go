@@ -12,6 +12,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/governor"
 )
 
 // Throttle says when workers should wait because the database has more important work.
@@ -26,16 +27,6 @@ type Throttle interface {
 	Reason(ctx context.Context, db *sql.DB) (string, error)
 }
 
-// kinded is a throttle of this package.
-type kinded interface{ kind() string }
-
-func kindOf(t Throttle) string {
-	if k, ok := t.(kinded); ok {
-		return k.kind()
-	}
-	return kindOther
-}
-
 type threadsRunning struct{ most int64 }
 
 // ThreadsRunning waits while more than most sessions of the server are executing
@@ -43,7 +34,8 @@ type threadsRunning struct{ most int64 }
 // another worker runs at that moment. One statement, which needs no privilege.
 func ThreadsRunning(most int) Throttle { return threadsRunning{int64(most)} }
 
-func (threadsRunning) kind() string { return kindThreads }
+// Kind is its kind of reasons.
+func (threadsRunning) Kind() string { return governor.KindThreads }
 
 // sqlThreads touches no table. In a pattern the _ is any character, which does no harm; a \ before it would
 // be one to find in a session with NO_BACKSLASH_ESCAPES.
@@ -79,7 +71,8 @@ func ReplicaLag(most time.Duration, replicas ...*sql.DB) Throttle {
 	return &replicaLag{most: most, replicas: replicas, form: make([]atomic.Int32, len(replicas))}
 }
 
-func (*replicaLag) kind() string { return kindLag }
+// Kind is its kind of reasons.
+func (*replicaLag) Kind() string { return governor.KindLag }
 
 // sqlLag are the ways to ask: MariaDB's for all of its connections; MySQL's since 8.0.22,
 // which has a row per channel; what is older. All are free of tables.
@@ -160,7 +153,8 @@ type queryThrottle struct{ query string }
 // on with it for longer, so it should be a quick one. Three statements.
 func QueryThrottle(query string) Throttle { return queryThrottle{query} }
 
-func (queryThrottle) kind() string { return kindQuery }
+// Kind is its kind of reasons.
+func (queryThrottle) Kind() string { return governor.KindQuery }
 
 // Reason runs the query.
 func (t queryThrottle) Reason(ctx context.Context, db *sql.DB) (reason string, err error) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/internal/governor"
 	"github.com/onerow/onerow/internal/dbtext"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
@@ -134,7 +135,7 @@ func TestPause(t *testing.T) {
 		if err := Pause(ctx, db, strings.Repeat("ä", 300)); err != nil {
 			t.Fatal(err)
 		}
-		if again := want(true, dbtext.Fit(strings.Repeat("ä", 300), longestReason)).Since; !again.Equal(since) {
+		if again := want(true, dbtext.Fit(strings.Repeat("ä", 300), governor.MaxReason)).Since; !again.Equal(since) {
 			t.Errorf("paused since %s, then since %s", since, again)
 		}
 		if err := Resume(ctx, db); err != nil {

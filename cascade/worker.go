@@ -11,6 +11,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/backoff"
 	"github.com/onerow/onerow/cascade/internal/fault"
+	"github.com/onerow/onerow/cascade/internal/governor"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -22,8 +23,8 @@ type Worker struct {
 	plan       schema.Plan
 	cfg        Config
 	graphCache *graphCache
-	pace       *pace
-	governor   *governor
+	pace       *governor.Pace
+	governor   *governor.Governor
 	setbacks   setbacks
 	progress   sync.Mutex // one call of OnProgress at a time
 	choring    sync.Mutex // and one of Chore
@@ -45,9 +46,9 @@ func NewWorker(db *sql.DB, plan schema.Plan, c Config) (*Worker, error) {
 			return nil, fmt.Errorf("%w: the column %q of %q names assets, so Assets must say how to delete them", ErrInvalidConfig, n.Asset, n.Name)
 		}
 	}
-	g := newGovernor(db, c.Name, c.Lease, c.Throttles, c.Load, c.Observer)
-	g.log = c.Log
-	return &Worker{db: db, plan: plan, cfg: c, graphCache: &graphCache{}, pace: newPace(c.Target, c.Batch), governor: g}, nil
+	g := governor.New(db, c.Name, c.Lease, c.asked(), c.Load, c.Observer)
+	g.Log = c.Log
+	return &Worker{db: db, plan: plan, cfg: c, graphCache: &graphCache{}, pace: governor.NewPace(c.Target, c.Batch), governor: g}, nil
 }
 
 const (
@@ -82,7 +83,7 @@ func (w *Worker) parallel(ctx context.Context, loop func(context.Context) error)
 		all.Go(func() { errs[i] = loop(ctx) })
 	}
 	all.Wait()
-	if err := w.governor.gone(ctx); err != nil {
+	if err := w.governor.Gone(ctx); err != nil {
 		w.cfg.Log.WarnContext(ctx, "cascade: still on the list of workers", "worker", w.cfg.Name, "error", fault.Redact(err))
 	}
 	return errors.Join(errs...)
@@ -92,7 +93,7 @@ func (w *Worker) parallel(ctx context.Context, loop func(context.Context) error)
 func (w *Worker) loop(ctx context.Context) error {
 	pause := firstPause
 	for ctx.Err() == nil {
-		if waits, err := w.governor.idle(ctx); waits || err != nil {
+		if waits, err := w.governor.Idle(ctx); waits || err != nil {
 			backoff.Sleep(ctx, backoff.Jitter(w.cfg.Poll))
 			continue
 		}
@@ -139,7 +140,7 @@ func (w *Worker) Drain(ctx context.Context) error {
 func (w *Worker) drain(ctx context.Context) error {
 	pause := firstPause
 	for failed := 0; ctx.Err() == nil; {
-		waits, err := w.governor.idle(ctx)
+		waits, err := w.governor.Idle(ctx)
 		seen := 0
 		switch {
 		case err != nil: // ctx has ended

@@ -106,7 +106,7 @@ SELECT name, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL minutes MINUTE, '', N
 		if err != nil || stats.Open[Scheduled] != 1 || stats.Open[Ready] != 1 || stats.OldestAge < time.Minute || stats.OldestAge > 10*time.Minute || stats.Workers != 1 {
 			t.Errorf("%+v, %v", stats, err)
 		}
-		if err := w.governor.tidy(ctx); err != nil {
+		if err := w.governor.Tidy(ctx); err != nil {
 			t.Error(err)
 		}
 		if n := count(t, db, "SELECT COUNT(*) FROM onerow_worker WHERE name IN ('here', 'away')"); n != 2 || count(t, db, "SELECT COUNT(*) FROM onerow_worker") != 2 {

@@ -94,9 +94,9 @@ func ServerState(err error) *State {
 	return &State{Number: my.Number, Advice: advice, Err: err}
 }
 
-// ErrEndedUnsaid: a statement that must have met rows has met none. MariaDB answers a DELETE of one table,
-// and 11.8 an UPDATE, that KILL QUERY or max_statement_time has ended before its first row as if there were
-// none; once it has met one it reports the error.
+// ErrEndedUnsaid means that a statement that must have met rows has met none. MariaDB answers a DELETE of
+// one table, and 11.8 an UPDATE, that KILL QUERY or max_statement_time has ended before its first row as if
+// there were none; once it has met one it reports the error.
 var ErrEndedUnsaid error = &State{Number: erQueryInterrupted, Advice: tooLong, Err: errors.New("a statement on locked rows has met none")}
 
 // Statement says whether it hit the statement for what it did rather than whoever came: fewer rows may pass.

@@ -1,3 +1,9 @@
+// Package graph is a plan with what the catalog says of its tables: all that statements about the rows below
+// a row are made of. Node is a resource or a table of the plan, Table one of its tables (a resource has an
+// active and an archived one), Edge leads from a node to the rows below it, Source is one of the child's
+// tables as it is seen over an edge, with the index along which it is walked.
+//
+// A graph is not changed once it is made. [Read] makes it, in ten statements.
 package graph
 
 import (

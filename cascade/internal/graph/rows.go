@@ -20,7 +20,7 @@ type Row struct {
 }
 
 // Columns is what is read of a row: its key, its edge's columns unless e is nil, what
-// edges refer to, the asset, the owner. scanner reads it.
+// edges refer to, the asset, the owner. Scanner reads it.
 func (t *Table) Columns(edge *rowkey.Codec) string {
 	list := []string{t.Key.Select("")}
 	if edge != nil {
@@ -38,9 +38,9 @@ func (t *Table) Columns(edge *rowkey.Codec) string {
 	return strings.Join(list, ", ")
 }
 
-// scanner scans what table.columns lists, after some values of the caller's and before
+// RowScanner scans what Table.Columns lists, after some values of the caller's and before
 // some others.
-type scanner struct {
+type RowScanner struct {
 	t      *Table
 	edge   *rowkey.Codec
 	first  []any
@@ -48,10 +48,11 @@ type scanner struct {
 	dest   []any
 }
 
+// ErrNullKey means that a row has no key, which no primary key allows.
 var ErrNullKey = errors.New("cascade: a column of a primary key is NULL")
 
 // Reader is the scanner of source.readSQL.
-func (s *Source) Reader() *scanner {
+func (s *Source) Reader() *RowScanner {
 	extra := len(s.order)
 	if s.outside != "" {
 		extra++
@@ -59,7 +60,9 @@ func (s *Source) Reader() *scanner {
 	return s.Scanner(&s.Columns, extra)
 }
 
-func (t *Table) Scanner(edge *rowkey.Codec, extra int, first ...any) *scanner {
+// Scanner is the scanner of Columns(edge), which expects extra values behind them and puts what is before
+// them into first.
+func (t *Table) Scanner(edge *rowkey.Codec, extra int, first ...any) *RowScanner {
 	width := t.Key.Width() + extra
 	if edge != nil {
 		width += edge.Width()
@@ -73,7 +76,7 @@ func (t *Table) Scanner(edge *rowkey.Codec, extra int, first ...any) *scanner {
 	if t.Node.Marks {
 		width += t.Owner.Width()
 	}
-	s := &scanner{t: t, edge: edge, first: first, values: make([]sql.NullString, width), dest: slices.Clone(first)}
+	s := &RowScanner{t: t, edge: edge, first: first, values: make([]sql.NullString, width), dest: slices.Clone(first)}
 	for i := range s.values {
 		s.dest = append(s.dest, &s.values[i])
 	}
@@ -81,7 +84,7 @@ func (t *Table) Scanner(edge *rowkey.Codec, extra int, first ...any) *scanner {
 }
 
 // Scan returns the row, and the values that follow it.
-func (s *scanner) Scan(rows *sql.Rows) (v Row, extra []sql.NullString, err error) {
+func (s *RowScanner) Scan(rows *sql.Rows) (v Row, extra []sql.NullString, err error) {
 	if err := rows.Scan(s.dest...); err != nil {
 		return v, nil, err
 	}

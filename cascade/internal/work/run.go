@@ -21,7 +21,7 @@ type Target struct {
 	Begun bool
 }
 
-// Limits bound the
+// Limits bound the work.
 type Limits struct {
 	// Chunk is how many rows with something below them, or with an asset, are read at a time.
 	Chunk int

@@ -1,4 +1,4 @@
-package cascade
+package governor
 
 import (
 	"sync"
@@ -11,9 +11,9 @@ const (
 	shortestLimit = 10
 )
 
-// pace is how many rows a batch may have, for all goroutines of a worker: it moves with
+// Pace is how many rows a batch may have, for all goroutines of a worker: it moves with
 // the time that batches take.
-type pace struct {
+type Pace struct {
 	target  time.Duration // negative: the limit never moves
 	longest int
 
@@ -24,24 +24,25 @@ type pace struct {
 	perRow, fixed float64
 }
 
-func newPace(target time.Duration, longest int) *pace {
-	p := &pace{target: target, longest: longest, now: min(firstLimit, longest)}
+// NewPace makes one for batches that should take target, and have at most longest rows.
+func NewPace(target time.Duration, longest int) *Pace {
+	p := &Pace{target: target, longest: longest, now: min(firstLimit, longest)}
 	if target < 0 {
 		p.now = longest
 	}
 	return p
 }
 
-// limit is how many rows the next batch may have.
-func (p *pace) limit() int {
+// Limit is how many rows the next batch may have.
+func (p *Pace) Limit() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.now
 }
 
-// slower is told of a batch that the server has ended for its time or its locks: the next has half as many
+// Slower is told of a batch that the server has ended for its time or its locks: the next has half as many
 // rows, unless the target is negative.
-func (p *pace) slower() {
+func (p *Pace) Slower() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.target >= 0 {
@@ -53,11 +54,11 @@ func (p *pace) slower() {
 // for the processor, says little.
 const weight = 0.2
 
-// took takes a batch into account that took d altogether and work for its rows. The limit moves
+// Took takes a batch into account that took d altogether and work for its rows. The limit moves
 // to what fits into the target, at most by half down and by a quarter up at a time. Rows get
 // at least twice the time that BEGIN, fence and COMMIT take: where these alone take the target,
 // smaller batches would only be more of them. Batches of few rows say nothing of many.
-func (p *pace) took(d, work time.Duration, rows int64) {
+func (p *Pace) Took(d, work time.Duration, rows int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.target < 0 || rows == 0 || 4*rows < int64(p.now) {

@@ -1,4 +1,8 @@
-package cascade
+// Package governor makes a worker wait. The [Governor] asks once a second whether there is more important
+// work: the switch of cascade.Pause, and the throttles of the configuration; and it keeps the worker on the
+// list that cascade.Workers shows. The [Pace] is how many rows a batch may have: as many as have lately fit
+// into the time that a batch should take.
+package governor
 
 import (
 	"context"
@@ -16,7 +20,7 @@ import (
 
 // How often a governor asks and writes at most.
 const (
-	askEvery   = time.Second     // the pause switch and the throttles
+	AskEvery   = time.Second     // the pause switch and the throttles
 	askAgain   = 5 * time.Second // a throttle that could not be asked
 	askTime    = 2 * time.Second // how long asking may take altogether, and a quarter of the lease
 	leastTime  = 100 * time.Millisecond
@@ -25,19 +29,20 @@ const (
 	tidyAgain  = time.Minute      // if that failed
 	waitStep   = time.Second
 	shortestIn = time.Millisecond
+	goneTime   = 500 * time.Millisecond // how long leaving the list may take
 )
 
-// governor makes a worker wait: between batches for its share of the time, and as long
+// Governor makes a worker wait: between batches for its share of the time, and as long
 // as it is paused or a throttle has a reason. It keeps the worker's row in onerow_worker
 // while it is at it. It may be used by all goroutines of a worker.
-type governor struct {
+type Governor struct {
 	db        *sql.DB
 	name      string
 	lease     time.Duration
 	load      float64
 	throttles []Throttle
 	observer  Observer
-	log       *slog.Logger
+	Log       *slog.Logger // what it waits for; nothing by default
 
 	turn chan struct{} // holds one token: who has it may use what follows
 
@@ -54,27 +59,24 @@ type governor struct {
 	tidied  time.Time
 }
 
-// newGovernor makes the governor of a worker. A load of 0 is 1: all of the time.
-func newGovernor(db *sql.DB, name string, lease time.Duration, throttles []Throttle, load float64, observer Observer) *governor {
-	if observer == nil {
-		observer = unobserved{}
-	}
+// New makes the governor of a worker. A load of 0 is 1: all of the time.
+func New(db *sql.DB, name string, lease time.Duration, throttles []Throttle, load float64, observer Observer) *Governor {
 	if load <= 0 || load > 1 {
 		load = 1
 	}
-	g := &governor{db: db, name: name, lease: max(lease, shortestIn), load: load, throttles: throttles, observer: observer,
-		log: slog.New(slog.DiscardHandler), turn: make(chan struct{}, 1)}
+	g := &Governor{db: db, name: name, lease: max(lease, shortestIn), load: load, throttles: throttles, observer: observer,
+		Log: slog.New(slog.DiscardHandler), turn: make(chan struct{}, 1)}
 	g.rest, g.failed = make([]time.Time, len(throttles)), make([]string, len(throttles))
 	g.turn <- struct{}{}
 	return g
 }
 
-// wait is called after a batch that took so long. It returns when the next one may
+// Wait is called after a batch that took so long. It returns when the next one may
 // begin: after the pause that Config.Load asks for, and when neither the switch nor a
 // throttle has a reason against it. While it waits it renews the lease of the job, three
 // times per lease. The error is renew's, or that of ctx. Usually it takes no statement;
 // 1 each second, and 1 for the worker's row each 5 seconds.
-func (g *governor) wait(ctx context.Context, job Job, took time.Duration, renew func(context.Context) error) error {
+func (g *Governor) Wait(ctx context.Context, job int64, took time.Duration, renew func(context.Context) error) error {
 	renewed := time.Now()
 	keep := func(d time.Duration) error {
 		for until := time.Now().Add(d); ; {
@@ -100,7 +102,7 @@ func (g *governor) wait(ctx context.Context, job Job, took time.Duration, renew 
 		}
 	}
 	for {
-		reason, err := g.look(ctx, sql.NullInt64{Int64: job.ID, Valid: true})
+		reason, err := g.Look(ctx, sql.NullInt64{Int64: job, Valid: true})
 		if err != nil || reason == "" {
 			return err
 		}
@@ -110,16 +112,16 @@ func (g *governor) wait(ctx context.Context, job Job, took time.Duration, renew 
 	}
 }
 
-// idle is called by a worker before it claims jobs. paused says that it should not: the
+// Idle is called by a worker before it claims jobs. paused says that it should not: the
 // switch is on, or a throttle has a reason, and what is claimed now would only be kept
 // from others. Two statements at most, as for wait.
-func (g *governor) idle(ctx context.Context) (paused bool, err error) {
-	reason, err := g.look(ctx, sql.NullInt64{})
+func (g *Governor) Idle(ctx context.Context) (paused bool, err error) {
+	reason, err := g.Look(ctx, sql.NullInt64{})
 	return reason != "", err
 }
 
-// look asks, if it is time, and shows the answer. The error is that of ctx.
-func (g *governor) look(ctx context.Context, job sql.NullInt64) (string, error) {
+// Look asks, if it is time, and shows the answer. The error is that of ctx.
+func (g *Governor) Look(ctx context.Context, job sql.NullInt64) (string, error) {
 	select {
 	case <-ctx.Done():
 	case <-g.turn:
@@ -128,7 +130,7 @@ func (g *governor) look(ctx context.Context, job sql.NullInt64) (string, error) 
 	if ctx.Err() != nil { // of two that are ready, select takes either
 		return "", context.Cause(ctx)
 	}
-	if time.Since(g.asked) >= askEvery {
+	if time.Since(g.asked) >= AskEvery {
 		reason := g.ask(ctx)
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
@@ -151,38 +153,38 @@ func (g *governor) look(ctx context.Context, job sql.NullInt64) (string, error) 
 		g.worked = time.Now()
 	}
 	if g.beaten.IsZero() || g.reason != g.written || time.Since(g.beaten) >= beatEvery {
-		g.beat(ctx, shown)
+		g.Beat(ctx, shown)
 	}
 	return g.reason, nil
 }
 
 // note logs that the worker waits from now on, or goes on. Another text of the same kind
 // is not told again, for it may change each second; a share of the time is no waiting.
-func (g *governor) note(ctx context.Context, shown string) {
-	before, now := ReasonKind(g.told), ReasonKind(shown)
+func (g *Governor) note(ctx context.Context, shown string) {
+	before, now := KindOf(g.told), KindOf(shown)
 	switch {
 	case before == now || before == kindLoad && now == "" || before == "" && now == kindLoad:
 	case now == "" || now == kindLoad:
-		g.log.InfoContext(ctx, "cascade: goes on", "worker", g.name, "waited", g.told)
+		g.Log.InfoContext(ctx, "cascade: goes on", "worker", g.name, "waited", g.told)
 	default:
-		g.log.WarnContext(ctx, "cascade: waits", "worker", g.name, "reason", shown)
+		g.Log.WarnContext(ctx, "cascade: waits", "worker", g.name, "reason", shown)
 	}
 }
 
 // patience is how long an answer is waited for, so that no lease ends meanwhile.
-func (g *governor) patience() time.Duration { return min(askTime, max(g.lease/4, leastTime)) }
+func (g *Governor) patience() time.Duration { return min(askTime, max(g.lease/4, leastTime)) }
 
 // ask returns the first reason against work: of the switch, then of the throttles in
 // their order. That one of them cannot be asked is a reason, too.
-func (g *governor) ask(ctx context.Context) string {
+func (g *Governor) ask(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, g.patience())
 	defer cancel()
-	switch state, err := Paused(ctx, g.db); {
+	switch on, why, _, err := ReadSwitch(ctx, g.db); {
 	case err != nil:
-		return dbtext.Fit(kindDatabase+": the switch cannot be read: "+fault.Redact(err), longestReason)
-	case state.On && state.Reason != "":
-		return dbtext.Fit(kindPaused+": "+state.Reason, longestReason)
-	case state.On:
+		return dbtext.Fit(kindDatabase+": the switch cannot be read: "+fault.Redact(err), MaxReason)
+	case on && why != "":
+		return dbtext.Fit(kindPaused+": "+why, MaxReason)
+	case on:
 		return kindPaused
 	}
 	for i, throttle := range g.throttles {
@@ -192,11 +194,11 @@ func (g *governor) ask(ctx context.Context) string {
 		reason, err := throttle.Reason(ctx, g.db)
 		if err != nil {
 			g.rest[i] = time.Now().Add(askAgain)
-			g.failed[i] = dbtext.Fit(kindOf(throttle)+": the throttle cannot be asked: "+fault.Redact(err), longestReason)
+			g.failed[i] = dbtext.Fit(kindOf(throttle)+": the throttle cannot be asked: "+fault.Redact(err), MaxReason)
 			return g.failed[i]
 		}
 		if reason != "" {
-			return dbtext.Fit(kindOf(throttle)+": "+fault.Redact(errors.New(reason)), longestReason)
+			return dbtext.Fit(kindOf(throttle)+": "+fault.Redact(errors.New(reason)), MaxReason)
 		}
 	}
 	return ""
@@ -209,10 +211,10 @@ VALUES (?, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), ` + dbtext.Param + `, ?, 1)
 ON DUPLICATE KEY UPDATE started_at = IF(?, VALUES(started_at), started_at), seen_at = VALUES(seen_at), throttle = VALUES(throttle),
   job_id = VALUES(job_id), beats = beats + 1`
 
-// beat shows that the worker lives. That it cannot is no reason to stop work: nothing is
+// Beat shows that the worker lives. That it cannot is no reason to stop work: nothing is
 // decided by the row, and who looks at it sees that it is old. It is tried again when the
 // next sign of life is due.
-func (g *governor) beat(ctx context.Context, shown string) {
+func (g *Governor) Beat(ctx context.Context, shown string) {
 	g.beaten, g.written = time.Now(), g.reason
 	ctx, cancel := context.WithTimeout(ctx, g.patience())
 	defer cancel()
@@ -226,7 +228,7 @@ func (g *governor) beat(ctx context.Context, shown string) {
 	g.listed = true
 	if time.Since(g.tidied) >= tidyEvery {
 		g.tidied = time.Now()
-		if g.tidy(ctx) != nil {
+		if g.Tidy(ctx) != nil {
 			g.tidied = g.tidied.Add(tidyAgain - tidyEvery)
 		}
 	}
@@ -239,8 +241,8 @@ const (
 	sqlDropGone    = `DELETE FROM onerow_worker WHERE name = ? AND seen_at < UTC_TIMESTAMP(6) - INTERVAL 1 HOUR`
 )
 
-// tidy is for what others have left behind. One statement, and 1 for each such row.
-func (g *governor) tidy(ctx context.Context) error {
+// Tidy is for what others have left behind. One statement, and 1 for each such row.
+func (g *Governor) Tidy(ctx context.Context) error {
 	var names [][]byte
 	err := onerow.Query(ctx, g.db, sqlGoneWorkers, nil, func(rows *sql.Rows) error {
 		var name []byte
@@ -257,10 +259,10 @@ func (g *governor) tidy(ctx context.Context) error {
 // sqlDropWorker deletes by the primary key.
 const sqlDropWorker = `DELETE FROM onerow_worker WHERE name = ?`
 
-// gone removes the worker's row at a clean end, also when ctx has ended. One statement,
+// Gone removes the worker's row at a clean end, also when ctx has ended. One statement,
 // none if the row was never written.
-func (g *governor) gone(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
+func (g *Governor) Gone(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goneTime)
 	defer cancel()
 	select {
 	case <-ctx.Done():
@@ -280,4 +282,19 @@ func (g *governor) gone(ctx context.Context) error {
 	}
 	g.listed = false
 	return nil
+}
+
+// Stale makes it ask again at the next turn. For tests.
+func (g *Governor) Stale() {
+	<-g.turn
+	g.asked = time.Time{}
+	clear(g.rest)
+	g.turn <- struct{}{}
+}
+
+// Quiet makes it neither ask nor write until then, as if it were not on the list of workers. For tests.
+func (g *Governor) Quiet(until time.Time) {
+	<-g.turn
+	g.asked, g.beaten, g.tidied, g.listed = until, until, until, false
+	g.turn <- struct{}{}
 }

@@ -1,0 +1,67 @@
+package governor
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/onerow/onerow"
+)
+
+// Throttle is a throttle: why to wait, "" to go on. One of package cascade's says its kind, too.
+type Throttle interface {
+	Reason(ctx context.Context, db *sql.DB) (string, error)
+}
+
+// Observer is told why the worker waits from now on; "" that it does not.
+type Observer interface{ Throttled(reason string) }
+
+// The kinds of reasons for which a worker waits. A reason is "kind: details".
+const (
+	kindPaused   = "paused"
+	kindDatabase = "database" // the switch cannot be read
+	KindThreads  = "threads"
+	KindLag      = "lag"
+	KindQuery    = "query"
+	kindLoad     = "load"
+	kindOther    = "throttle" // of a throttle that is not this package's
+)
+
+// MaxReason is what fits into the columns for reasons, in bytes.
+const MaxReason = 255
+
+// Kinds are all of them.
+func Kinds() []string {
+	return []string{kindPaused, kindDatabase, KindThreads, KindLag, KindQuery, kindLoad, kindOther}
+}
+
+// KindOf is what stands before the colon; "" of no reason.
+func KindOf(reason string) string {
+	kind, _, _ := strings.Cut(reason, ":")
+	if reason == "" || slices.Contains(Kinds(), kind) {
+		return kind
+	}
+	return kindOther
+}
+
+func kindOf(t Throttle) string {
+	if k, ok := t.(interface{ Kind() string }); ok {
+		return k.Kind()
+	}
+	return kindOther
+}
+
+// sqlPaused reads by the primary key.
+const sqlPaused = `SELECT CAST(reason AS BINARY), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', changed_at) FROM onerow_switch WHERE name = 'pause' AND is_on = 1`
+
+// ReadSwitch reads whether all workers of the database are to wait, why, and since when, in microseconds
+// since 1970. One statement.
+func ReadSwitch(ctx context.Context, db onerow.DB) (on bool, reason string, since sql.NullInt64, err error) {
+	err = onerow.QueryRow(ctx, db, sqlPaused, nil, &reason, &since)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, "", since, nil
+	}
+	return err == nil, reason, since, err
+}
