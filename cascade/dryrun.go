@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -63,7 +64,7 @@ type Estimate struct {
 // Limit rows per table. It is an estimate: rows that come, go or move meanwhile may
 // be missed or counted twice, and rows that a foreign key outside the plan reaches are not seen.
 //
-// Statements: schema.Inspect, 1 for the root, then, per edge and table of the child,
+// Statements: 10 of the catalog, 1 for the root, then, per edge and table of the child,
 // 1 for 200 parents. Errors: [schema.ErrInvalidPlan], [schema.ErrUnknownResource],
 // [onerow.ErrInvalidKey], [ErrInvalidDeletion] for a table whose rows stay, [ErrNoIndex].
 func DryRun(ctx context.Context, db onerow.DB, plan schema.Plan, resource, encodedID string, o DryRunOptions) (Estimate, error) {
@@ -88,24 +89,23 @@ func dryRun(ctx context.Context, db onerow.DB, plan schema.Plan, resource, encod
 	case node.Stays:
 		return Estimate{}, fmt.Errorf("%w: the plan says that rows of %q stay", ErrInvalidDeletion, resource)
 	}
-	cat, err := schema.Inspect(ctx, db)
+	g, err := graph.Read(ctx, db, plan)
 	if err != nil {
 		return Estimate{}, err
 	}
-	order, err := dryOrder(cat, plan, resource)
-	if err != nil {
+	d := &dry{db: db, o: o, nodes: map[*graph.Node]*dryNode{}, tables: map[string]*dryTable{}, detached: map[string]*dryTable{}}
+	if err := d.plan(g.Nodes[resource]); err != nil {
 		return Estimate{}, err
 	}
-	d := &dry{db: db, o: o, tables: map[string]*dryTable{}, detached: map[string]*dryTable{}}
-	if err := d.root(ctx, order[0], encodedID); err != nil {
+	if err := d.root(ctx, encodedID); err != nil {
 		return Estimate{}, err
 	}
-	for _, n := range order {
+	for _, n := range d.order {
 		if err := d.expand(ctx, n); err != nil {
 			return Estimate{}, err
 		}
 	}
-	return d.estimate(order), nil
+	return d.estimate(d.order), nil
 }
 
 // estimate draws up the balance. order is nil for an interim one.
@@ -137,21 +137,21 @@ func (d *dry) estimate(order []*dryNode) Estimate {
 		}
 	}
 	// Below a table of which not all rows are known, no count is exact.
-	partial := map[*dryNode]bool{}
+	partial := map[*graph.Node]bool{}
 	for _, n := range order {
-		for _, t := range n.tables {
-			partial[n] = partial[n] || e.Capped[t.name]
+		for _, t := range n.Tables {
+			partial[n.Node] = partial[n.Node] || e.Capped[t.Name]
 		}
-		if !partial[n] {
+		if !partial[n.Node] {
 			continue
 		}
-		for _, b := range n.below {
-			partial[b.child] = partial[b.child] || b.edge.OnDelete == schema.OnDeleteDelete
-			for _, t := range b.child.tables {
-				if b.edge.OnDelete == schema.OnDeleteDelete {
-					e.Capped[t.name] = true
+		for _, b := range n.Edges {
+			partial[b.Child] = partial[b.Child] || !b.Detach
+			for _, t := range b.Child.Tables {
+				if b.Detach {
+					e.CappedDetached[t.Name] = true
 				} else {
-					e.CappedDetached[t.name] = true
+					e.Capped[t.Name] = true
 				}
 			}
 		}

@@ -8,17 +8,27 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/internal/rowkey"
-	"github.com/onerow/onerow/schema"
 )
 
 // dry is a dry run under way.
 type dry struct {
 	db               onerow.DB
 	o                DryRunOptions
+	order            []*dryNode // the root's and all whose rows may go, each after all that are above it
+	nodes            map[*graph.Node]*dryNode
 	rootFound        bool
 	tables, detached map[string]*dryTable
 	assets           int64
+}
+
+// dryNode is a node of the graph that a cascade from the root may touch.
+type dryNode struct {
+	*graph.Node
+	goes    bool        // its rows may be deleted
+	touched int         // how many edges lead to it
+	rows    []graph.Row // known and not expanded yet
 }
 
 // dryTable is what is known of a table: how many rows, and which, where they are read.
@@ -28,14 +38,63 @@ type dryTable struct {
 	keys   map[rowkey.Key]bool
 }
 
-func (d *dry) table(of map[string]*dryTable, name string) *dryTable {
+// node is what is known of a node.
+func (d *dry) node(n *graph.Node) *dryNode {
+	if d.nodes[n] == nil {
+		d.nodes[n] = &dryNode{Node: n}
+	}
+	return d.nodes[n]
+}
+
+// plan finds the order. The plan has passed its check, so there is one.
+func (d *dry) plan(root *graph.Node) error {
+	var visit func(n *graph.Node)
+	visit = func(n *graph.Node) {
+		if d.node(n).goes {
+			return
+		}
+		d.node(n).goes = true
+		for _, e := range n.Edges {
+			if !e.Detach {
+				visit(e.Child)
+			}
+		}
+		d.order = append(d.order, d.node(n))
+	}
+	visit(root)
+	slices.Reverse(d.order)
+	for _, n := range d.order {
+		for _, e := range n.Edges {
+			d.node(e.Child).touched++
+			for _, s := range e.Sources {
+				if s.Index == "" {
+					return fmt.Errorf("%w: %q needs one that begins with (%s), or every row of it would be read; create it",
+						ErrNoIndex, s.Name, strings.Join(s.Columns.Names(), ", "))
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// unread says whether the rows below an edge are counted and not read: none of them is met over another
+// edge, or deleted and detached, and nothing goes with them.
+func (d *dry) unread(e *graph.Edge) bool {
+	child := d.node(e.Child)
+	if e.Detach {
+		return !child.goes && child.touched == 1
+	}
+	return child.touched == 1 && len(child.Edges) == 0 && child.Asset == ""
+}
+
+func table(of map[string]*dryTable, name string) *dryTable {
 	if of[name] == nil {
 		of[name] = &dryTable{keys: map[rowkey.Key]bool{}}
 	}
 	return of[name]
 }
 
-// add counts a row that was read; new says whether it was not known.
+// add counts a row that was read, and says whether it was not known.
 func (d *dry) add(t *dryTable, key rowkey.Key) (added bool) {
 	switch {
 	case t.keys[key]:
@@ -49,86 +108,39 @@ func (d *dry) add(t *dryTable, key rowkey.Key) (added bool) {
 	return true
 }
 
-// selectList reads a row of the node: its sets, and whether it names an asset.
-func (n *dryNode) selectList(t dryNodeTable) string {
-	list := make([]string, 0, len(t.refs)+1)
-	for _, c := range t.refs {
-		list = append(list, c.Select("t"))
-	}
-	asset := "0"
-	if n.Asset != "" {
-		asset = fmt.Sprintf("COALESCE(t.%s <> '', 0)", schema.Quote(n.Asset))
-	}
-	return strings.Join(append(list, asset), ", ")
-}
-
-// read runs a statement that selects what selectList says, and then the columns for
-// more, and calls fn for each row.
-func (n *dryNode) read(ctx context.Context, db onerow.DB, t dryNodeTable, query string, more []any, fn func(row dryRow, asset bool)) error {
-	width := 0
-	for _, c := range t.refs {
-		width += c.Width()
-	}
-	return onerow.Query(ctx, db, query, nil, func(rows *sql.Rows) error {
-		values, asset := make([]sql.NullString, width), int64(0)
-		targets := make([]any, 0, width+1+len(more))
-		for i := range values {
-			targets = append(targets, &values[i])
-		}
-		if err := rows.Scan(append(append(targets, &asset), more...)...); err != nil {
-			return err
-		}
-		row, at := dryRow{refs: make([]rowkey.Key, len(t.refs))}, 0
-		for i, c := range t.refs {
-			if key, ok := c.Key(values[at : at+c.Width()]); ok {
-				row.refs[i] = key
-			}
-			at += c.Width()
-		}
-		fn(row, asset != 0)
-		return nil
-	})
-}
-
 // root reads the root's row, by its primary key from both tables in one statement.
-func (d *dry) root(ctx context.Context, n *dryNode, encodedID string) error {
-	key, err := n.tables[0].refs[0].Decode(encodedID)
+func (d *dry) root(ctx context.Context, encodedID string) error {
+	n := d.order[0]
+	key, err := n.Tables[0].Key.Decode(encodedID)
 	if err != nil {
 		return err
 	}
-	parts := make([]string, len(n.tables))
-	for i, t := range n.tables {
-		parts[i] = fmt.Sprintf("SELECT %s, %d FROM %s AS t WHERE %s", n.selectList(t), i, schema.Quote(t.name), t.refs[0].In("t", []rowkey.Key{key}))
+	parts := make([]string, len(n.Tables))
+	for i, t := range n.Tables {
+		parts[i] = fmt.Sprintf("SELECT %d, %s FROM %s WHERE %s", i, t.Columns(nil), t.From, t.Key.In("", []rowkey.Key{key}))
 	}
 	var where int
-	err = n.read(ctx, d.db, n.tables[0], strings.Join(parts, " UNION ALL "), []any{&where}, func(row dryRow, asset bool) {
-		if d.rootFound {
-			return
+	scanner := n.Tables[0].Scanner(nil, 0, &where)
+	err = onerow.Query(ctx, d.db, strings.Join(parts, " UNION ALL "), nil, func(rows *sql.Rows) error {
+		row, _, err := scanner.Scan(rows)
+		if err == nil && !d.rootFound {
+			d.rootFound, n.rows = true, []graph.Row{row}
+			d.add(table(d.tables, n.Tables[where].Name), row.Key)
+			d.asset(row)
 		}
-		d.rootFound, n.rows = true, []dryRow{row}
-		d.add(d.table(d.tables, n.tables[where].name), row.refs[0])
-		if asset {
-			d.assets++
-		}
+		return err
 	})
 	if !d.rootFound {
-		n.rows = []dryRow{n.gone(key)}
+		n.rows = []graph.Row{n.Gone(key)}
 	}
 	d.progress()
 	return err
 }
 
-// gone is a row of which only the key is known. What refers to other columns of it is
-// not found.
-func (n *dryNode) gone(key rowkey.Key) dryRow {
-	row := dryRow{refs: make([]rowkey.Key, len(n.refs))}
-	row.refs[0] = key
-	for i, set := range n.refs {
-		if set.text && slices.EqualFunc(set.columns, n.Key, strings.EqualFold) {
-			row.refs[i] = n.tables[0].refs[0].KeyAs(n.tables[0].refs[i], key)
-		}
+func (d *dry) asset(row graph.Row) {
+	if row.Asset != "" {
+		d.assets++
 	}
-	return row
 }
 
 // expand looks for all rows below the node's rows. These are complete but for the
@@ -137,58 +149,48 @@ func (d *dry) expand(ctx context.Context, n *dryNode) error {
 	for len(n.rows) > 0 {
 		chunk := n.rows[:min(dryRunParents, len(n.rows))]
 		n.rows = n.rows[len(chunk):]
-		for _, b := range n.below {
-			var parents []rowkey.Key
-			for _, row := range chunk {
-				if row.refs[b.ref] != "" {
-					parents = append(parents, row.refs[b.ref])
-				}
-			}
+		for _, e := range n.Edges {
+			parents := e.Keys(chunk)
 			if len(parents) == 0 {
 				continue
 			}
-			for i, f := range b.finds {
-				if err := d.look(ctx, b, i, f.from(parents)); err != nil {
+			for _, s := range e.Sources {
+				if err := d.look(ctx, s, " FROM "+s.From+s.Index+" WHERE "+s.When+s.Columns.In("", parents)); err != nil {
 					return err
 				}
 				d.progress()
 			}
 		}
 	}
-	n.rows = nil
 	return nil
 }
 
-// look counts the rows that one statement finds, reading one more than the limit at
-// most: the rows of one statement are different ones, so that many prove the cap.
-func (d *dry) look(ctx context.Context, b dryEdge, table int, from string) error {
-	t := b.child.tables[table]
+// look counts the rows that one statement finds, along the index of the edge, reading one more than the
+// limit at most: the rows of one statement are different ones, so that many prove the cap.
+func (d *dry) look(ctx context.Context, s *graph.Source, from string) error {
 	of := d.tables
-	if b.edge.OnDelete == schema.OnDeleteDetach {
+	if s.Edge.Detach {
 		of = d.detached
 	}
-	known := d.table(of, t.name)
-	unread := b.child.unread
-	if b.edge.OnDelete == schema.OnDeleteDetach {
-		unread = !b.keyed
-	}
+	known := table(of, s.Name)
 	switch {
 	case known.capped:
 		return nil
-	case unread:
+	case d.unread(s.Edge):
 		return d.count(ctx, known, from)
 	}
-	query := fmt.Sprintf("SELECT %s%s LIMIT %d", b.child.selectList(t), from, d.o.Limit+1)
-	return b.child.read(ctx, d.db, t, query, nil, func(row dryRow, asset bool) {
-		if !d.add(known, row.refs[0]) || b.edge.OnDelete == schema.OnDeleteDetach {
-			return
+	child, scanner := d.node(s.Edge.Child), s.Scanner(nil, 0)
+	query := fmt.Sprintf("SELECT %s%s LIMIT %d", s.Table.Columns(nil), from, d.o.Limit+1)
+	return onerow.Query(ctx, d.db, query, nil, func(rows *sql.Rows) error {
+		row, _, err := scanner.Scan(rows)
+		if err != nil || !d.add(known, row.Key) || s.Edge.Detach {
+			return err
 		}
-		if asset {
-			d.assets++
+		d.asset(row)
+		if len(child.Edges) > 0 {
+			child.rows = append(child.rows, row)
 		}
-		if len(b.child.below) > 0 {
-			b.child.rows = append(b.child.rows, row)
-		}
+		return nil
 	})
 }
 

@@ -66,6 +66,14 @@ func New(cat *schema.Catalog, table string, columns []string) (Codec, error) {
 	return c, nil
 }
 
+// Names are the columns.
+func (c Codec) Names() (names []string) {
+	for _, p := range c.parts {
+		names = append(names, p.name)
+	}
+	return names
+}
+
 // Check says whether New would succeed.
 func Check(cat *schema.Catalog, table string, columns []string) error {
 	_, err := New(cat, table, columns)

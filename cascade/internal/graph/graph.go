@@ -54,7 +54,7 @@ type Table struct {
 
 // Edge leads from a node to the rows below it.
 type Edge struct {
-	Parent, child *Node
+	Parent, Child *Node
 	key           bool // it refers to the parent's key, else to refs[ref]
 	ref           int
 	Detach        bool // the rows below are not deleted but detached
@@ -100,7 +100,7 @@ func newGraph(plan schema.Plan, cat *schema.Catalog, indexes indexes) (*Graph, e
 	}
 	for _, n := range g.Nodes {
 		for _, e := range n.Edges {
-			e.Leaf = !e.Detach && len(e.child.Edges) == 0 && e.child.Asset == "" && !e.child.Marks
+			e.Leaf = !e.Detach && len(e.Child.Edges) == 0 && e.Child.Asset == "" && !e.Child.Marks
 		}
 	}
 	return g, nil
@@ -146,7 +146,7 @@ func marks(n schema.Node) bool {
 
 // addEdge makes the edge from n to a child that has declared it.
 func (n *Node) addEdge(child *Node, declared schema.Edge, cat *schema.Catalog, indexes indexes) error {
-	e := &Edge{Parent: n, child: child, Detach: declared.OnDelete == schema.OnDeleteDetach}
+	e := &Edge{Parent: n, Child: child, Detach: declared.OnDelete == schema.OnDeleteDetach}
 	e.Self = n == child && !e.Detach
 	if !e.Detach {
 		child.Above++
