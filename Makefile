@@ -30,10 +30,11 @@ help: ## this list
 	@echo
 	@echo "  ONEROW_MYSQLD=/path/to/mysqld chooses the server program, ONEROW_DSN=… a server that runs already."
 
-demo: server ## the web app on a server of its own, data in .data (ARGS="-addr :8080" for its flags)
-	@mkdir -p $(BIN)
-	@go build -o $(BIN)/projects ./examples/projects
-	@exec $(BIN)/projects $(ARGS)
+# A server that runs already is used as ONEROW_DSN says, its database too.
+DEMO := projects
+demo: server withserver ## the web app on a server of its own, data in .data; ARGS="-addr :8080" are its flags, DEMO=orders another one
+	@go build -o $(BIN)/$(DEMO) ./examples/$(DEMO)
+	@exec $(if $(ONEROW_DSN),,$(BIN)/withserver $(if $(filter projects,$(DEMO)),-dir .data/server) --) $(BIN)/$(DEMO) $(ARGS)
 
 test: server $(if $(RACE),cc) chromium withserver ## vet and all tests, on private servers
 	go vet $(PKG)

@@ -63,8 +63,7 @@ func parse(args []string, stdout, stderr io.Writer) (app.Config, error) {
 	flags.Usage = func() {}
 	flags.BoolVar(&c.Serve, "serve", false, "serve the API instead of telling the stories")
 	flags.StringVar(&c.Addr, "addr", "127.0.0.1:8081", "with -serve: `address` to listen on; port 0 takes a free one")
-	flags.StringVar(&c.DSN, "dsn", "", "data source `name` of a running server, user:password@tcp(host:3306)/database; default: ONEROW_DSN, or a private server")
-	flags.StringVar(&c.Data, "data", "", "with -serve: `folder` in which the private server keeps its data (default: a throw-away folder)")
+	flags.StringVar(&c.DSN, "dsn", "", "data source `name` of a running server, user:password@tcp(host:3306)/database; default: ONEROW_DSN")
 	flags.Int64Var(&c.Seed, "seed", 1, "of the bank, for the card \"any\"")
 	flags.DurationVar(&c.ChargeTime, "charge-time", 10*time.Second, "how long the bank's answer is waited for")
 	verbose := flags.Bool("v", false, "log details")

@@ -5,8 +5,7 @@
 //	projects [-addr 127.0.0.1:8080] [-dsn DSN] [-data .data]
 //	projects load DIR [-addr URL] [-user N] [-delete]
 //
-// Without -dsn and ONEROW_DSN it starts a private MariaDB or MySQL on the data
-// folder. When it serves requests it prints "listening on http://…" on standard
+// make demo starts it on a server of its own. Without -dsn it uses the database that ONEROW_DSN names. When it serves requests it prints "listening on http://…" on standard
 // output; everything else goes to standard error. SIGTERM and Ctrl-C stop it
 // cleanly, a second Ctrl-C at once.
 //

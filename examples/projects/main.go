@@ -112,8 +112,8 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	help := flags.Usage
 	flags.Usage = func() {}
 	flags.StringVar(&c.Addr, "addr", "127.0.0.1:8080", "`address` to listen on; port 0 takes a free one")
-	flags.StringVar(&c.DSN, "dsn", "", "data source `name` of a running server, user:password@tcp(host:3306)/database; default: ONEROW_DSN, or a private server")
-	flags.StringVar(&c.Data, "data", ".data", "`folder` of the files and of the private server")
+	flags.StringVar(&c.DSN, "dsn", "", "data source `name` of a running server, user:password@tcp(host:3306)/database; default: ONEROW_DSN")
+	flags.StringVar(&c.Data, "data", ".data", "`folder` of the files")
 	maxUpload := flags.Int64("max-upload", 32, "largest file, in MiB")
 	flags.DurationVar(&c.Grace, "grace", 15*time.Second, "how long the pages let a deletion be undone")
 	flags.IntVar(&c.Batch, "batch", 0, "the cascade's `rows` per transaction without anything below (default 1000)")

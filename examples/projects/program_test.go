@@ -63,11 +63,30 @@ func testCommandLine(t *testing.T, p program) {
 
 var privateAddr = regexp.MustCompile(`started privately on (127\.0\.0\.1:\d+)`)
 
+// behindServer is the program as make demo starts it, on a server of its own.
+func (p program) behindServer(t *testing.T, dir string) program {
+	t.Helper()
+	folder := t.TempDir()
+	server, script := filepath.Join(folder, "withserver"), filepath.Join(folder, "demo")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", server, "../../internal/devdb/cmd/withserver").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	text := fmt.Sprintf("#!/bin/sh\nexec %s -dir %s -- %s \"$@\"\n", server, dir, p)
+	if err := os.WriteFile(script, []byte(text), 0o700); err != nil { //nolint:gosec // a program
+		t.Fatal(err)
+	}
+	return program(script)
+}
+
 // The private server comes up with the application, keeps its data, and is gone
 // when the application has ended.
 func testPrivateServer(t *testing.T, p program) {
 	data := t.TempDir()
 	t.Setenv(devdb.EnvDSN, "")
+	if code, _, stderr := p.run(t, "-addr", "127.0.0.1:0", "-data", data); code != 1 || !strings.Contains(stderr, "there is no database: give one with -dsn") {
+		t.Errorf("exit %d, %q", code, stderr)
+	}
+	p = p.behindServer(t, filepath.Join(data, "server"))
 	server, err := devdb.Start(t.Context(), devdb.Options{})
 	if errors.Is(err, devdb.ErrNoServer) && os.Getenv(dbtest.EnvImage) != "" {
 		// The tests run on a container, and this machine has no server: it says so.

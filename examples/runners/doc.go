@@ -8,7 +8,7 @@
 // then between two writes, or after COMMIT and before it has acknowledged the message,
 // which is then delivered again.
 //
-//	go run ./examples/runners [-seed 1] [-v]
+//	make demo DEMO=runners          or: go run ./examples/runners [-dsn DSN] [-seed 1] [-v]
 //
 // What each leaves is compared with ordinary code without any guard that gets the
 // messages in their order, once each, and never dies:
@@ -17,6 +17,6 @@
 //	mode Hold     the same as an ordered run of all messages
 //
 // The exit code is 0 when every row is the same, 1 when one differs, something failed or the
-// run was stopped. It uses a database of its own, on the server that ONEROW_DSN names or on a
-// private one, and removes both at the end.
+// run was stopped. It uses a database of its own, on the server that ONEROW_DSN names, and drops
+// it at the end.
 package main

@@ -23,6 +23,7 @@ func (s *Server) RunCommand(argv []string) (exitCode int, err error) {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Env = append(os.Environ(), EnvDSN+"="+s.DSN(""))
 
+	interactive := fromTerminal()
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
@@ -34,6 +35,9 @@ func (s *Server) RunCommand(argv []string) (exitCode int, err error) {
 	for {
 		select {
 		case sig := <-signals:
+			if sig == os.Interrupt && interactive {
+				continue // the terminal has told the command itself; it may take a second one for impatience
+			}
 			if err := cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
 				return 0, fmt.Errorf("devdb: pass %s on to %s: %w", sig, argv[0], err)
 			}
@@ -41,6 +45,16 @@ func (s *Server) RunCommand(argv []string) (exitCode int, err error) {
 			return exitCodeOf(err)
 		}
 	}
+}
+
+// fromTerminal says whether standard input is one, whose interrupts reach the command by themselves.
+func fromTerminal() bool {
+	in, err := os.Stdin.Stat()
+	if err != nil || in.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	return err == nil && !os.SameFile(in, null)
 }
 
 func exitCodeOf(err error) (int, error) {

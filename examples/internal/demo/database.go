@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/internal/devdb"
+	"github.com/onerow/onerow/examples/internal/connect"
 	"github.com/onerow/onerow/migrations"
 )
 
@@ -53,26 +52,17 @@ func (d *Database) Create(ctx context.Context, tables []string) error {
 	return nil
 }
 
-// withDatabase starts a server, or uses the one that ONEROW_DSN names, and calls play
-// with a fresh database on it. Afterwards the database is removed and the server, if
-// it was started here, stopped.
-func withDatabase(ctx context.Context, name string, log *slog.Logger, play func(ctx context.Context, d *Database) error) (err error) {
-	server, err := devdb.Start(ctx, devdb.Options{Log: log})
+// withDatabase calls play with a new database on the server that dsn or ONEROW_DSN names. Afterwards, also
+// after a signal, it is dropped.
+func withDatabase(ctx context.Context, dsn, name string, log *slog.Logger, play func(ctx context.Context, d *Database) error) (err error) {
+	fresh, err := connect.Open(ctx, dsn, name, true, maxConns)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, server.Close()) }()
-	schema := fmt.Sprintf("onerow_%s_%d", name, os.Getpid())
-	log.Info("database", "engine", server.Engine(), "version", server.Version(), "server", server.Source(), "name", schema)
-	if err := server.CreateDatabase(ctx, schema); err != nil {
+	defer func() { err = errors.Join(err, fresh.Close()) }()
+	log.Info("database", "server", fresh.Server, "name", fresh.Name)
+	if err := migrations.Up(ctx, fresh.DB); err != nil {
 		return err
 	}
-	// After a signal, too.
-	defer func() { err = errors.Join(err, server.DropDatabase(context.WithoutCancel(ctx), schema)) }()
-	d, err := Open(ctx, server.Config(schema))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	return play(ctx, d)
+	return play(ctx, &Database{DB: fresh.DB, cfg: fresh.Config()})
 }

@@ -1,9 +1,8 @@
-// Package demo is what the examples that run once share: a private server with a
-// database of its own, processes that die, and text in columns.
+// Package demo is what the examples that run once share: a database of their own,
+// processes that die, and text in columns.
 //
-// A run ends with its database removed and its private server stopped, also after
-// SIGTERM, Ctrl-C or an error. A second signal ends it at once; a private server goes
-// with it then, on a server that was only used the database stays.
+// A run ends with its database dropped, also after SIGTERM, Ctrl-C or an error. A second
+// signal ends it at once, and the database stays.
 //
 // A [Process] is a pool whose connections can be closed under it at any moment, without
 // a word to the server: what the server sees of a program that was killed. It is real as

@@ -28,7 +28,8 @@ func Main(flags *flag.FlagSet, args []string, stdout, stderr io.Writer, play fun
 	// After the first signal the next one has its usual effect: the process ends.
 	context.AfterFunc(ctx, stop)
 
-	verbose := flags.Bool("v", false, "say which server is started, and how")
+	dsn := flags.String("dsn", "", "data source `name` of a running server, user:password@tcp(host:3306)/; default: ONEROW_DSN")
+	verbose := flags.Bool("v", false, "say which server it is")
 	flags.SetOutput(stderr)
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
@@ -42,7 +43,7 @@ func Main(flags *flag.FlagSet, args []string, stdout, stderr io.Writer, play fun
 	if *verbose {
 		log = slog.New(slog.NewTextHandler(stderr, nil))
 	}
-	err := withDatabase(ctx, flags.Name(), log, func(ctx context.Context, d *Database) error {
+	err := withDatabase(ctx, *dsn, flags.Name(), log, func(ctx context.Context, d *Database) error {
 		page := &Page{w: stdout}
 		return errors.Join(play(ctx, d, page), page.err)
 	})

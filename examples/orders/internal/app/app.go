@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/onerow/onerow/examples/internal/connect"
 	"github.com/onerow/onerow/examples/orders/internal/bank"
 	"github.com/onerow/onerow/examples/orders/internal/carts"
 	"github.com/onerow/onerow/examples/orders/internal/demo"
@@ -27,9 +28,8 @@ type Config struct {
 	// Serve serves the API on Addr until the context ends; otherwise the stories are told.
 	Serve bool
 	Addr  string
-	// DSN of a running server; empty: ONEROW_DSN, or else a private server, which keeps its data in Data if
-	// that is given.
-	DSN, Data string
+	// DSN of the server; empty: ONEROW_DSN. The stories make a database of their own there and drop it.
+	DSN string
 	// Seed is the bank's.
 	Seed int64
 	// ChargeTime is how long the bank's answer is waited for.
@@ -46,6 +46,25 @@ const keep = 30 * 24 * time.Hour
 
 // poll is how often the idle worker looks at the queues.
 const poll = 250 * time.Millisecond
+
+// maxConns is how many connections the pool has: each request needs one at a time.
+const maxConns = 20
+
+// withDatabase runs fn with a pool on the database that is told, for the stories on a new one.
+func withDatabase(ctx context.Context, c Config, fn func(db *sql.DB) error) (err error) {
+	place, err := connect.Open(ctx, c.DSN, "orders", !c.Serve, maxConns)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, place.Close()) }()
+	c.Log.Info("database", "server", place.Server, "name", place.Name)
+	if !c.Serve {
+		if _, err := fmt.Fprintf(c.Out, "On %s, in the database %s of its own.\n", place.Server, place.Name); err != nil {
+			return err
+		}
+	}
+	return fn(place.DB)
+}
 
 // Run runs the example. When ctx ends it stops everything; that is no error with Serve, and the context's
 // otherwise.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/blobassets"
+	"github.com/onerow/onerow/examples/internal/connect"
 	"github.com/onerow/onerow/examples/projects/internal/api"
 	"github.com/onerow/onerow/examples/projects/internal/pages"
 	"github.com/onerow/onerow/examples/projects/internal/store"
@@ -29,9 +30,9 @@ import (
 type Config struct {
 	// Addr is where it listens, "127.0.0.1:8080". Port 0 takes a free one.
 	Addr string
-	// DSN of a running server; empty: ONEROW_DSN, or else a private server.
+	// DSN of the server; empty: ONEROW_DSN. Its database, or "projects", is made if it is missing.
 	DSN string
-	// Data is the folder of the files and of the private server.
+	// Data is the folder of the files.
 	Data string
 	// MaxUpload is the largest file, in bytes.
 	MaxUpload int64
@@ -45,6 +46,10 @@ type Config struct {
 	// Out gets "listening on http://…" when requests are served.
 	Out io.Writer
 }
+
+// maxConns is how many connections the pool has: each request needs one at a time, the worker and the two
+// sweeps have one each.
+const maxConns = 40
 
 // Run runs the application until ctx ends, then stops everything and returns nil.
 // Another error says what could not be started, or which part failed.
@@ -71,11 +76,13 @@ func Run(ctx context.Context, c Config) (err error) {
 	}
 	defer func() { err = errors.Join(err, bucket.Close()) }()
 
-	db, closeDB, err := openDatabase(ctx, c)
+	place, err := connect.Open(ctx, c.DSN, "projects", false, maxConns)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closeDB()) }()
+	defer func() { err = errors.Join(err, place.Close()) }()
+	c.Log.Info("database", "server", place.Server, "name", place.Name)
+	db := place.DB
 	if err := store.Migrate(ctx, db); err != nil {
 		return err
 	}

@@ -1,10 +1,11 @@
 // Command withserver runs a command on one private server and returns its exit code:
 //
 //	withserver [-engine MariaDB|MySQL] [-version 11.] [-clock +1h -faketime LIB] -- go test ./...
+//	withserver -dir .data/server -- .cache/bin/projects
 //
 // The command finds the server in ONEROW_DSN. The server is found as package devdb says, and closed when the
 // command has ended. With -engine it is an error to find the other one, with -version to find a version that
-// begins otherwise. With -clock the server's clock is that far ahead of the command's (or behind it), through
+// begins otherwise. With -dir the server's data is kept there, durably; else it is thrown away. With -clock the server's clock is that far ahead of the command's (or behind it), through
 // the library libfaketime: what mixes the two clocks then fails.
 package main
 
@@ -28,8 +29,9 @@ func main() {
 	version := flag.String("version", "", "fail unless the server's version begins so, for example 11.")
 	clock := flag.Duration("clock", 0, "how far the server's clock is ahead, for example -1h")
 	library := flag.String("faketime", "", "where libfaketime is, for -clock")
+	dir := flag.String("dir", "", "a folder in which the server keeps its data (default: a throw-away one)")
 	flag.Parse()
-	code, err := run(*engine, *version, *clock, *library, flag.Args())
+	code, err := run(*engine, *version, *dir, *clock, *library, flag.Args())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "withserver:", err)
 		code = max(code, 1)
@@ -37,10 +39,10 @@ func main() {
 	os.Exit(code)
 }
 
-func run(engine, version string, clock time.Duration, library string, argv []string) (code int, err error) {
+func run(engine, version, dir string, clock time.Duration, library string, argv []string) (code int, err error) {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
-	var o devdb.Options
+	o := devdb.Options{Dir: dir, Durable: dir != ""}
 	if clock != 0 {
 		o.Env = []string{"LD_PRELOAD=" + library, fmt.Sprintf("FAKETIME=%+ds", int(clock.Seconds()))}
 	}

@@ -1,0 +1,63 @@
+// Package examples has a test alone: each example can be copied out.
+package examples
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const here = "github.com/onerow/onerow/examples"
+
+// TestCopied: the examples build in a module of their own, so they need nothing of onerow but what it exports.
+func TestCopied(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir():
+			return os.MkdirAll(filepath.Join(dir, path), 0o700)
+		case strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		text, err := os.ReadFile(path) //nolint:gosec // a file of this project
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(dir, path), []byte(strings.ReplaceAll(string(text), here+"/", "example.com/copied/")), 0o600)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod, err := os.ReadFile("../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, needs, _ := strings.Cut(string(mod), "\n")
+	text := fmt.Sprintf("module example.com/copied\n%s\nrequire github.com/onerow/onerow v0.0.0\nreplace github.com/onerow/onerow => %s\n", needs, root)
+	sum, err := os.ReadFile("../go.sum")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"go.mod": text, "go.sum": string(sum)} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	build := exec.CommandContext(t.Context(), "go", "build", "-mod=mod", "./...") // without linking
+	build.Dir = dir
+	build.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOPROXY=off")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+}
