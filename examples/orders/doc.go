@@ -6,8 +6,9 @@
 //	orders -serve [-addr 127.0.0.1:8081] [-dsn DSN]     serves the API until SIGTERM or Ctrl-C
 //
 // make demo DEMO=orders starts it on a server of its own (ARGS=-serve). Without -dsn it uses the server that
-// ONEROW_DSN names. It is an example: its two customers have the API keys sk_ada and sk_bob, and it listens on the loopback interface. See internal/shop for the API and
-// internal/bank for what the cards do; with -serve:
+// ONEROW_DSN names. It is an example: its two customers have the API keys sk_ada and sk_bob, and it listens
+// on the loopback interface. See internal/shop for the API and internal/bank for what the cards do; with
+// -serve:
 //
 //	curl -i localhost:8081/orders -H 'Authorization: Bearer sk_ada' -H 'Idempotency-Key: 1' -d item=shoe -d amount=5990 -d card=ok
 package main

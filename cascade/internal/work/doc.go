@@ -24,4 +24,36 @@
 //
 // A run keeps what is true for the whole job: which rows are parked, below which edges rows go unread no
 // more, over which edges rows refer to themselves. A pass keeps what it has seen, and forgets it at its end.
+//
+// # Statements
+//
+// BEGIN and COMMIT count as statements here. Per pass (one pass unless rows move, appear, are in a loop or
+// poisonous):
+//
+//	the root's row is looked for                     1
+//	each non-leaf table and edge, per chunk of       1 and 1 more per full chunk of rows
+//	parents, while Lease/3 has not passed
+//	each batch of what was found                     as below; where it has rows with assets
+//	                                                 twice, first rolled back, and then 1
+//	                                                 per 100 assets
+//	the last batch                                   the same, and 3 for the root: look for
+//	                                                 anything below, copy the job, delete it;
+//	                                                 +2 where the root row is still there, +1
+//	                                                 per pass where no deletion hides it, +1
+//	                                                 with a quota, +1 per index of columns
+//	                                                 other than the key
+//
+//	batch:   BEGIN, fence, per table and edge: lock the rows, and 1 per index of columns other
+//	         than the key that something refers to; where the rows are of several
+//	         levels: look for others below, 1 per table; per group of rows, which is a chunk
+//	         of one table: 1 per leaf table and 1 per detached table below, look for others
+//	         below (1, only where there can be any and the first look has found some,
+//	         or where a leaf or detached table has answered with no row), delete the rows;
+//	         counts (1, and 1 where rows were detached), COMMIT
+//	leaves:  where a group has more than a batch of these, batches take as many of its rows as
+//	         have about a batch of them; below a row that has more, BEGIN, fence, 1 per leaf or
+//	         detached table, counts, COMMIT
+//	cut:     BEGIN, fence, 1, COMMIT per chunk with rows of a loop, after a pass that met one
+//	poison:  about 2 × log2 of the batch's rows batches to find a row, and BEGIN, fence, park,
+//	         COMMIT; whose table is then read instead of being deleted unread
 package work

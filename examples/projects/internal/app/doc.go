@@ -7,6 +7,6 @@
 //	  the context ends (SIGTERM, Ctrl-C), or a part fails  ▼
 //	exit ◄─ pool closed ◄─ requests ended, leases given back
 //
-// The way back takes about two seconds at most. A request that is not finished then is cut off; the toolkit's verbs leave
-// nothing half done.
+// The way back takes about two seconds at most. A request that is not finished then is cut off; the toolkit's
+// verbs leave nothing half done.
 package app

@@ -5,8 +5,9 @@
 //
 // The command finds the server in ONEROW_DSN. The server is found as package devdb says, and closed when the
 // command has ended. With -engine it is an error to find the other one, with -version to find a version that
-// begins otherwise. With -dir the server's data is kept there, durably; else it is thrown away. With -clock the server's clock is that far ahead of the command's (or behind it), through
-// the library libfaketime: what mixes the two clocks then fails.
+// begins otherwise. With -dir the server's data is kept there, durably; else it is thrown away. With -clock
+// the server's clock is that far ahead of the command's (or behind it), through the library libfaketime: what
+// mixes the two clocks then fails.
 package main
 
 import (
