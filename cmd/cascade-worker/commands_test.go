@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/migrations"
 )
 
@@ -29,7 +30,7 @@ func TestMigrate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	applied := plural(len(files), "migration") + " applied"
+	applied := output.Plural(len(files), "migration") + " applied"
 	w.want(0, "missing: run cascade-worker migrate up", "migrate", "status")
 	w.want(0, applied, "migrate", "up")
 	w.want(0, "up to date\n", "migrate", "up")

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
 // drawEvery is how often a line on a terminal is drawn anew.
@@ -37,7 +39,7 @@ func (c *counter) say(line func() string) {
 	if c.terminal {
 		before, after, c.drawn = "\r\x1b[K", "", true
 	}
-	if _, err := fmt.Fprint(c.out, before, shorten(printable(line()), 78), after); err != nil {
+	if _, err := fmt.Fprint(c.out, before, output.Shorten(output.Printable(line()), 78), after); err != nil {
 		c.err = fmt.Errorf("write the progress: %w", err)
 	}
 }

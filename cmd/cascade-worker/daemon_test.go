@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
 const (
@@ -178,7 +180,7 @@ func testInterrupted(t *testing.T, w *world) {
 
 func testPlainLines(t *testing.T, w *world) {
 	total := w.big()
-	o := w.want(0, "1 job done, "+plural(total, "row")+" deleted", "drain", "--batch", "200")
+	o := w.want(0, "1 job done, "+output.Plural(total, "row")+" deleted", "drain", "--batch", "200")
 	if !strings.HasPrefix(o.stderr, "0/1 job, ") || !strings.Contains(o.stderr, "now project 1") || strings.Contains(o.stderr, "\x1b") {
 		t.Error(o)
 	}
@@ -211,7 +213,7 @@ func testTerminal(t *testing.T, w *world) {
 		t.Errorf("%d frames: %q", len(frames), out.String())
 	}
 	last := strings.TrimSpace(out.String()[strings.LastIndex(strings.TrimSpace(out.String()), "\n")+1:])
-	if !strings.Contains(last, "1 job done, "+plural(total, "row")) {
+	if !strings.Contains(last, "1 job done, "+output.Plural(total, "row")) {
 		t.Errorf("the last line is %q", last)
 	}
 	for _, frame := range frames {

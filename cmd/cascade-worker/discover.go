@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -70,7 +71,7 @@ func planText(plan schema.Plan, roots []string, notes []schema.Note) string {
 		edges += len(t.Parents)
 	}
 	yamlComment(&b, "", fmt.Sprintf("A plan for rows of %s: %s, %s. Made by %s discover; look it over.",
-		strings.Join(roots, ", "), plural(len(plan.Tables), "table"), plural(edges, "edge"), programName))
+		strings.Join(roots, ", "), output.Plural(len(plan.Tables), "table"), output.Plural(edges, "edge"), programName))
 	yamlComment(&b, "", "A foreign key keeps a row above until all below are gone, so the root's row goes last.")
 	for _, n := range notes {
 		if n.Table == "" {
@@ -109,7 +110,7 @@ func planText(plan schema.Plan, roots []string, notes []schema.Note) string {
 func yamlComment(b *strings.Builder, indent, text string) {
 	const width = 90
 	line := ""
-	for _, word := range strings.Fields(oneLine(text)) {
+	for _, word := range strings.Fields(output.OneLine(text)) {
 		if line != "" && len(line)+1+len(word) > width {
 			fmt.Fprintf(b, "%s# %s\n", indent, line)
 			line = ""

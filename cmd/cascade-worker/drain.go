@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
 type drainCmd struct {
@@ -66,9 +67,9 @@ func (c *drainCmd) Run(ctx context.Context, a *app) (err error) {
 	case counted != nil:
 		return counted
 	case sum.dead+sum.failed > 0:
-		return fmt.Errorf("%s could not be worked: see %s jobs", plural(sum.dead+sum.failed, "job"), programName)
+		return fmt.Errorf("%s could not be worked: see %s jobs", output.Plural(sum.dead+sum.failed, "job"), programName)
 	case sum.left > 0:
-		return fmt.Errorf("%s ended with leftovers: see %s parked list", plural(sum.left, "job"), programName)
+		return fmt.Errorf("%s ended with leftovers: see %s parked list", output.Plural(sum.left, "job"), programName)
 	}
 	return nil
 }

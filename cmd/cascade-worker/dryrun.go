@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -75,7 +76,7 @@ func (c *planCmd) Run(ctx context.Context, a *app) (err error) {
 	show, begin := newCounter(a), time.Now()
 	e, err := cascade.DryRun(ctx, db, plan, root.node.Name, root.key, cascade.DryRunOptions{Limit: c.Limit, OnProgress: func(e cascade.Estimate) {
 		show.say(func() string {
-			return fmt.Sprintf("counted %s in %s, %s", plural(sumRows(e.Tables), "row"), plural(len(e.Tables), "table"), time.Since(begin).Round(time.Second))
+			return fmt.Sprintf("counted %s in %s, %s", output.Plural(output.SumRows(e.Tables), "row"), output.Plural(len(e.Tables), "table"), time.Since(begin).Round(time.Second))
 		})
 	}})
 	if err = errors.Join(explained(ctx, db, plan, err), show.end()); err != nil {
@@ -92,18 +93,11 @@ func sortedNames(set map[string]bool) []string {
 	return append([]string{}, slices.Sorted(maps.Keys(set))...)
 }
 
-func sumRows(rows map[string]int64) (n int64) {
-	for _, v := range rows {
-		n += v
-	}
-	return n
-}
-
 // atLeast is a count with a mark where it was capped.
 func atLeast(n int64, capped bool, noun string) string {
-	text := grouped(n)
+	text := output.Grouped(n)
 	if noun != "" {
-		text = plural(n, noun)
+		text = output.Plural(n, noun)
 	}
 	if capped {
 		return "≥ " + text
@@ -134,14 +128,14 @@ func drawEstimate(plan schema.Plan, root rootRow, e cascade.Estimate) string {
 	for _, l := range t.lines {
 		fmt.Fprintf(&b, "%s%s  %s\n", l[0], strings.Repeat(" ", width-len([]rune(l[0]))), l[1])
 	}
-	fmt.Fprintf(&b, "\nto be deleted: %s in %s, %s, in about %s\n", atLeast(sumRows(e.Tables), capped, "row"), plural(len(e.Tables), "table"),
+	fmt.Fprintf(&b, "\nto be deleted: %s in %s, %s, in about %s\n", atLeast(output.SumRows(e.Tables), capped, "row"), output.Plural(len(e.Tables), "table"),
 		atLeast(e.Assets, capped, "asset"), batches(e.Batches, capped))
 	for _, name := range slices.Sorted(maps.Keys(e.Detached)) {
-		fmt.Fprintf(&b, "to be detached: %s of %s\n", atLeast(e.Detached[name], e.CappedDetached[name], "row"), printable(name))
+		fmt.Fprintf(&b, "to be detached: %s of %s\n", atLeast(e.Detached[name], e.CappedDetached[name], "row"), output.Printable(name))
 	}
 	for _, name := range sortedNames(e.CappedDetached) {
 		if e.Detached[name] == 0 {
-			fmt.Fprintf(&b, "to be detached: perhaps rows of %s\n", printable(name))
+			fmt.Fprintf(&b, "to be detached: perhaps rows of %s\n", output.Printable(name))
 		}
 	}
 	return b.String()
@@ -179,7 +173,7 @@ func (t *estimateTree) add(name, first, rest string) {
 		}
 	}
 	rows, capped := t.rows(n)
-	line := [2]string{first + printable(name), atLeast(rows, capped, "")}
+	line := [2]string{first + output.Printable(name), atLeast(rows, capped, "")}
 	if t.shown[name] {
 		t.lines = append(t.lines, [2]string{line[0], "(counted above)"})
 		return
@@ -189,7 +183,7 @@ func (t *estimateTree) add(name, first, rest string) {
 		var parts []string
 		for _, table := range n.Tables {
 			if count, more := t.e.Tables[table], t.e.Capped[table]; count > 0 || more {
-				parts = append(parts, fmt.Sprintf("%s %s", printable(table), atLeast(count, more, "")))
+				parts = append(parts, fmt.Sprintf("%s %s", output.Printable(table), atLeast(count, more, "")))
 			}
 		}
 		if len(parts) > 0 {

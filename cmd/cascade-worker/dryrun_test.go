@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
 // designedPlan is of tables that somebody else designed.
@@ -114,7 +116,7 @@ func TestPlanOfResources(t *testing.T) {
 	below := w.fill(1, 4, 3)
 	w.fill(2, 1, 1)
 	e := w.estimate("project", "1")
-	if want := map[string]int64{"project": 1, "screen": 2, "screen_archive": 2, "comment": 12}; !maps.Equal(e.Tables, want) || sumRows(e.Tables) != below+1 {
+	if want := map[string]int64{"project": 1, "screen": 2, "screen_archive": 2, "comment": 12}; !maps.Equal(e.Tables, want) || output.SumRows(e.Tables) != below+1 {
 		t.Errorf("%+v", e)
 	}
 	w.want(0, "screen 2, screen_archive 2", "plan", "project", "1")

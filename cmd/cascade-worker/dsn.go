@@ -12,6 +12,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
 const (
@@ -155,4 +156,4 @@ func finish(cfg *mysql.Config) (*mysql.Config, error) {
 
 // address says where the database is, for messages. It is no part of the password:
 // parseDSN refuses every DSN that could be read in two ways.
-func address(cfg *mysql.Config) string { return printable(cfg.Addr) }
+func address(cfg *mysql.Config) string { return output.Printable(cfg.Addr) }

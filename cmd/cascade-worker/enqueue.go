@@ -9,6 +9,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -165,13 +166,13 @@ func place(ctx context.Context, db onerow.DB, plan schema.Plan, root rootRow) (c
 
 // told says what was queued, or what was there.
 func told(job cascade.Job, d cascade.Deletion) string {
-	line := fmt.Sprintf("job %d: %s is queued", job.ID, rowName(job))
+	line := fmt.Sprintf("job %d: %s is queued", job.ID, output.RowName(job))
 	switch {
 	case !job.CreatedAt.IsZero():
 		// Only a job that was read from the database has its times.
-		line = fmt.Sprintf("job %d was open for %s already and is %s", job.ID, rowName(job), job.State)
+		line = fmt.Sprintf("job %d was open for %s already and is %s", job.ID, output.RowName(job), job.State)
 		if job.State == cascade.Scheduled {
-			line += ", due " + moment(job.DueAt) + " UTC"
+			line += ", due " + output.Moment(job.DueAt) + " UTC"
 		}
 		return line
 	case d.Grace > 0:

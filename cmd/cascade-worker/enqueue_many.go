@@ -9,6 +9,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
 )
@@ -48,7 +49,7 @@ func (c *enqueueCmd) many(ctx context.Context, a *app, plan schema.Plan) (err er
 		if err != nil {
 			return fmt.Errorf("the SQL of %s: %w", flag, err)
 		}
-		_, err = fmt.Fprintf(a.stdout, "%s of %s; nothing was queued\n", plural(n, "row"), node.Name)
+		_, err = fmt.Fprintf(a.stdout, "%s of %s; nothing was queued\n", output.Plural(n, "row"), node.Name)
 		return err
 	}
 	var done cascade.EnqueuedMany
@@ -81,9 +82,9 @@ func (c *enqueueCmd) many(ctx context.Context, a *app, plan schema.Plan) (err er
 }
 
 func manyTold(done cascade.EnqueuedMany) string {
-	line := plural(done.Queued, "job") + " queued"
+	line := output.Plural(done.Queued, "job") + " queued"
 	if done.Open > 0 {
-		line += fmt.Sprintf(", %s open already", grouped(done.Open))
+		line += fmt.Sprintf(", %s open already", output.Grouped(done.Open))
 	}
 	return line
 }

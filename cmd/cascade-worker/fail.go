@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode"
+
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
 // errUsage marks what the user can put right on the command line, in the
@@ -36,7 +37,7 @@ func report(s environment, err error) int {
 	case errors.Is(err, context.Canceled):
 		line = "interrupted: " + line
 	}
-	if _, err := fmt.Fprintf(s.stderr, "%s: %s\n", programName, oneLine(s.hide(line))); err != nil {
+	if _, err := fmt.Fprintf(s.stderr, "%s: %s\n", programName, output.OneLine(s.hide(line))); err != nil {
 		return max(code, exitFailure)
 	}
 	return code
@@ -72,31 +73,4 @@ func (s environment) hide(text string) string {
 func looksSecret(value string) bool {
 	before, after, found := strings.Cut(value, ":")
 	return found && len(before) > 1 && after != "" && strings.Trim(value, "0123456789:.") != ""
-}
-
-// oneLine makes text fit for a line of a terminal or a log: no line breaks, no
-// control characters.
-func oneLine(text string) string {
-	var b strings.Builder
-	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
-	for i, line := range lines {
-		if i > 0 {
-			b.WriteString("; ")
-		}
-		b.WriteString(strings.TrimSpace(line))
-	}
-	return printable(b.String())
-}
-
-// printable replaces what a terminal would obey or what would reorder the line.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == ' ' || unicode.IsGraphic(r) && !unicode.Is(unicode.Bidi_Control, r) && !unicode.Is(unicode.Zs, r):
-			return r
-		case unicode.Is(unicode.Zs, r):
-			return ' '
-		}
-		return '\uFFFD'
-	}, text)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
 // actTimeout is what a button may take. Batches hold a job's row for moments only.
@@ -52,8 +53,8 @@ func (p *page) act(do deed) http.HandlerFunc {
 			p.fail(w, r, http.StatusNotFound, err.Error())
 			return
 		case err != nil:
-			p.op.log.WarnContext(r.Context(), "page: not done", "path", r.URL.Path, "error", oneLine(err.Error()))
-			p.setFlash(w, r, flash{Bad: true, Text: capital(oneLine(err.Error()))})
+			p.op.log.WarnContext(r.Context(), "page: not done", "path", r.URL.Path, "error", output.OneLine(err.Error()))
+			p.setFlash(w, r, flash{Bad: true, Text: capital(output.OneLine(err.Error()))})
 		default:
 			p.op.log.InfoContext(r.Context(), "page: done", "path", r.URL.Path, "from", r.RemoteAddr)
 			p.setFlash(w, r, flash{Text: done})
@@ -76,7 +77,7 @@ func capital(text string) string {
 }
 
 func (p *page) pause(ctx context.Context, r *http.Request, _ int64) (string, error) {
-	reason := shorten(strings.TrimSpace(printable(r.PostFormValue("reason"))), maxReason)
+	reason := output.Shorten(strings.TrimSpace(output.Printable(r.PostFormValue("reason"))), maxReason)
 	if reason == "" {
 		reason = "paused on the page"
 	}
@@ -98,7 +99,7 @@ func (p *page) retryJob(ctx context.Context, _ *http.Request, id int64) (string,
 	if err != nil {
 		return "", jobError(id, err)
 	}
-	return fmt.Sprintf("Job %d (%s) is tried again.", job.ID, rowName(job)), nil
+	return fmt.Sprintf("Job %d (%s) is tried again.", job.ID, output.RowName(job)), nil
 }
 
 // jobError says in the page's words why a job cannot be retried.
@@ -121,7 +122,7 @@ func (p *page) retryRow(ctx context.Context, _ *http.Request, id int64) (string,
 	if err != nil {
 		return "", rowError(id, err)
 	}
-	return fmt.Sprintf("The row is tried again with job %d (%s).", job.ID, rowName(job)), nil
+	return fmt.Sprintf("The row is tried again with job %d (%s).", job.ID, output.RowName(job)), nil
 }
 
 func (p *page) skipRow(ctx context.Context, _ *http.Request, id int64) (string, error) {

@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -212,7 +213,7 @@ func TestPageInChromium(t *testing.T) {
 	// Only a count makes a bar, and says of when it is.
 	b.do(chromedp.Click(fmt.Sprintf("#job-%d-count", job.ID)))
 	b.waits("[role=status]", "rows are left below project 1")
-	b.waits(fmt.Sprintf("#job-%d .progress", job.ID), "of about "+plural(total, "row"))
+	b.waits(fmt.Sprintf("#job-%d .progress", job.ID), "of about "+output.Plural(total, "row"))
 	b.picture("counted")
 
 	// What is typed outlives the updates; the pause is shown with its reason and can be ended.

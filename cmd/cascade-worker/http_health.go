@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
 const (
@@ -67,7 +69,7 @@ func (h *health) ask(ctx context.Context) []string {
 	case err != nil:
 		return []string{"the toolkit's tables cannot be read"}
 	case missing > 0:
-		return []string{fmt.Sprintf("%s not applied: run %s migrate up", plural(missing, "migration"), programName)}
+		return []string{fmt.Sprintf("%s not applied: run %s migrate up", output.Plural(missing, "migration"), programName)}
 	}
 	err = declared(ctx, h.work.db, h.work.plan)
 	var why unfit

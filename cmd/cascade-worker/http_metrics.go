@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/onerow/onerow/cascade/prommetrics"
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/internal/retention"
 )
 
@@ -73,7 +74,7 @@ func (m *metrics) handler(db *sql.DB, log *slog.Logger) http.Handler {
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := m.measure(r.Context(), db); err != nil {
-			log.WarnContext(r.Context(), "metrics: the queue cannot be measured", "error", oneLine(err.Error()))
+			log.WarnContext(r.Context(), "metrics: the queue cannot be measured", "error", output.OneLine(err.Error()))
 		}
 		serve.ServeHTTP(w, r)
 	})

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
 //go:embed web
@@ -47,7 +49,7 @@ func newPage(w *working, o *operator, onLoopback bool) (*page, error) {
 		return nil, err
 	}
 	var err error
-	if p.pages, err = template.New("").Funcs(template.FuncMap{"grouped": grouped[int64], "plural": plural[int64], "span": span}).ParseFS(webFiles, "web/*.html"); err != nil {
+	if p.pages, err = template.New("").Funcs(template.FuncMap{"grouped": output.Grouped[int64], "plural": output.Plural[int64], "span": span}).ParseFS(webFiles, "web/*.html"); err != nil {
 		return nil, err
 	}
 	sum := sha256.New()
@@ -136,7 +138,7 @@ type layout struct {
 func (p *page) render(w http.ResponseWriter, r *http.Request, status int, name string, content any) {
 	l := layout{Version: p.version, Token: p.op.token != "", In: p.entitled(r), Live: name == "home", Content: content}
 	if l.In {
-		l.Database, l.Worker = p.work.database, printable(p.work.name)
+		l.Database, l.Worker = p.work.database, output.Printable(p.work.name)
 	}
 	if name == "home" && status == http.StatusOK {
 		l.Flash = p.takeFlash(w, r)
@@ -224,7 +226,7 @@ func (p *page) setFlash(w http.ResponseWriter, r *http.Request, f flash) {
 	if f.Bad {
 		kind = "-"
 	}
-	cookie := p.cookie(r, flashCookie, base64.RawURLEncoding.EncodeToString([]byte(kind+shorten(f.Text, 600)))) //nolint:gosec // Secure where the request is; a loopback page has no TLS
+	cookie := p.cookie(r, flashCookie, base64.RawURLEncoding.EncodeToString([]byte(kind+output.Shorten(f.Text, 600)))) //nolint:gosec // Secure where the request is; a loopback page has no TLS
 	cookie.MaxAge = flashSeconds
 	http.SetCookie(w, cookie)
 }
@@ -241,5 +243,5 @@ func (p *page) takeFlash(w http.ResponseWriter, r *http.Request) *flash {
 	if err != nil || len(text) < 2 {
 		return nil
 	}
-	return &flash{Bad: text[0] == '-', Text: printable(string(text[1:]))}
+	return &flash{Bad: text[0] == '-', Text: output.Printable(string(text[1:]))}
 }

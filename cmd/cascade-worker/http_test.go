@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -331,7 +332,7 @@ func TestRunServes(t *testing.T) {
 		body := s.get("/metrics").body
 		return strings.Contains(body, `onerow_cascade_jobs_ended_total{state="done"} 1`) && strings.Contains(body, `onerow_cascade_deleted_rows_total{table="comment"} 6`), body
 	})
-	s.says(s.get("/live"), http.StatusOK, "project 1", plural(total, "row"))
+	s.says(s.get("/live"), http.StatusOK, "project 1", output.Plural(total, "row"))
 
 	// A connection that sends half a request does not keep the daemon.
 	slow, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.base, "http://"))

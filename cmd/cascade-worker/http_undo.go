@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -33,7 +34,7 @@ func (p *page) askUndo(w http.ResponseWriter, r *http.Request) {
 		p.fail(w, r, http.StatusNotFound, err.Error())
 		return
 	case err != nil:
-		p.fail(w, r, http.StatusConflict, capital(oneLine(err.Error()))+".")
+		p.fail(w, r, http.StatusConflict, capital(output.OneLine(err.Error()))+".")
 		return
 	}
 	now, err := databaseClock(r.Context(), p.work.db)
@@ -41,7 +42,7 @@ func (p *page) askUndo(w http.ResponseWriter, r *http.Request) {
 		p.fail(w, r, http.StatusServiceUnavailable, "The database cannot be read just now.")
 		return
 	}
-	p.render(w, r, http.StatusOK, "undo", undoView{ID: job.ID, Row: rowName(job), When: until(now, job.DueAt), Exact: moment(job.DueAt)})
+	p.render(w, r, http.StatusOK, "undo", undoView{ID: job.ID, Row: output.RowName(job), When: until(now, job.DueAt), Exact: output.Moment(job.DueAt)})
 }
 
 // inGrace is a job whose deletion can still be taken back, as far as one can see; what
@@ -108,10 +109,10 @@ func (p *page) countJob(ctx context.Context, _ *http.Request, id int64) (string,
 	cut := false
 	switch {
 	case err == nil:
-	case counted.Err() != nil && ctx.Err() == nil && sumRows(soFar.Tables) > 0:
+	case counted.Err() != nil && ctx.Err() == nil && output.SumRows(soFar.Tables) > 0:
 		e, cut = soFar, true // of a big job that much is known, at least
 	case counted.Err() != nil:
-		return "", fmt.Errorf("there is too much to count below %s in %s", rowName(job), span(p.countBudget))
+		return "", fmt.Errorf("there is too much to count below %s in %s", output.RowName(job), span(p.countBudget))
 	default:
 		return "", err
 	}
@@ -124,9 +125,9 @@ func (p *page) countJob(ctx context.Context, _ *http.Request, id int64) (string,
 	}
 	p.watch.count(id, left)
 	if left.AtLeast {
-		return fmt.Sprintf("At least %s left below %s: more than are counted.", rowsAre(left.Left), rowName(job)), nil
+		return fmt.Sprintf("At least %s left below %s: more than are counted.", rowsAre(left.Left), output.RowName(job)), nil
 	}
-	return fmt.Sprintf("About %s left below %s.", rowsAre(left.Left), rowName(job)), nil
+	return fmt.Sprintf("About %s left below %s.", rowsAre(left.Left), output.RowName(job)), nil
 }
 
 // keptTables are those of which a dry run keeps the keys of the rows that it has counted.
@@ -150,5 +151,5 @@ func rowsAre(n int64) string {
 	if n == 1 {
 		return "1 row is"
 	}
-	return plural(n, "row") + " are"
+	return output.Plural(n, "row") + " are"
 }

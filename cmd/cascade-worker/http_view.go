@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
 // boardView is a board in words.
@@ -97,15 +98,15 @@ const silentAfter = 30 * time.Second
 func (p *page) view(b *board, since time.Time, problem error) boardView {
 	v := boardView{MayAct: p.mayAct(), Known: b != nil}
 	if problem != nil {
-		v.Problem = shorten(oneLine(problem.Error()), 300)
-		v.Since = moment(since)
+		v.Problem = output.Shorten(output.OneLine(problem.Error()), 300)
+		v.Since = output.Moment(since)
 	}
 	if b == nil {
 		return v
 	}
-	v.At = moment(b.At)
+	v.At = output.Moment(b.At)
 	if b.Stats.Paused.On {
-		v.Paused, v.Reason, v.PausedFor = true, printable(b.Stats.Paused.Reason), ago(b.At, b.Stats.Paused.Since)
+		v.Paused, v.Reason, v.PausedFor = true, output.Printable(b.Stats.Paused.Reason), ago(b.At, b.Stats.Paused.Since)
 	}
 	var rate float64
 	for _, r := range b.Rates {
@@ -130,8 +131,8 @@ func (p *page) view(b *board, since time.Time, problem error) boardView {
 		v.Ended = append(v.Ended, p.job(b, job))
 	}
 	for _, row := range b.Parked {
-		v.Parked = append(v.Parked, parkedView{ID: row.ID, Job: row.JobID, Table: printable(row.Table), Key: shorten(keyText(row.Key), 80),
-			Error: shorten(oneLine(row.Error), 400), When: ago(b.At, row.ParkedAt), Exact: moment(row.ParkedAt)})
+		v.Parked = append(v.Parked, parkedView{ID: row.ID, Job: row.JobID, Table: output.Printable(row.Table), Key: output.Shorten(keyText(row.Key), 80),
+			Error: output.Shorten(output.OneLine(row.Error), 400), When: ago(b.At, row.ParkedAt), Exact: output.Moment(row.ParkedAt)})
 	}
 	for _, worker := range b.Workers {
 		v.Workers = append(v.Workers, p.worker(b, worker))
@@ -153,13 +154,13 @@ func (v *boardView) tiles(b *board) {
 		oldest.Value = span(b.Stats.OldestAge)
 	}
 	v.Tiles = []tile{
-		{Label: "Running", Value: grouped(running), Note: v.Rate},
-		{Label: "Waiting", Value: grouped(waiting)},
+		{Label: "Running", Value: output.Grouped(running), Note: v.Rate},
+		{Label: "Waiting", Value: output.Grouped(waiting)},
 		oldest,
-		{Label: "In grace", Value: grouped(grace)},
-		bad(tile{Label: "Dead", Value: grouped(b.Stats.Dead)}, b.Stats.Dead, "bad"),
-		bad(tile{Label: "With leftovers", Value: grouped(b.Stats.Leftovers)}, b.Stats.Leftovers, "warn"),
-		bad(tile{Label: "Parked rows", Value: grouped(b.Stats.Parked)}, b.Stats.Parked, "warn"),
+		{Label: "In grace", Value: output.Grouped(grace)},
+		bad(tile{Label: "Dead", Value: output.Grouped(b.Stats.Dead)}, b.Stats.Dead, "bad"),
+		bad(tile{Label: "With leftovers", Value: output.Grouped(b.Stats.Leftovers)}, b.Stats.Leftovers, "warn"),
+		bad(tile{Label: "Parked rows", Value: output.Grouped(b.Stats.Parked)}, b.Stats.Parked, "warn"),
 	}
 }
 
@@ -171,7 +172,7 @@ func bad(t tile, n int64, kind string) tile {
 }
 
 func (p *page) worker(b *board, w cascade.WorkerStatus) workerView {
-	v := workerView{Name: shorten(printable(w.Name), 80), This: w.Name == p.work.name, Seen: ago(b.At, w.SeenAt), Job: w.JobID}
+	v := workerView{Name: output.Shorten(output.Printable(w.Name), 80), This: w.Name == p.work.name, Seen: ago(b.At, w.SeenAt), Job: w.JobID}
 	if v.Job == 0 { // it may have begun since
 		for _, job := range b.Open {
 			if job.State == cascade.Running && job.Worker == w.Name {
@@ -184,7 +185,7 @@ func (p *page) worker(b *board, w cascade.WorkerStatus) workerView {
 	case b.At.Sub(w.SeenAt) > silentAfter:
 		v.Kind, v.Doing, v.Silent = "bad", "silent", true
 	case w.Throttle != "":
-		v.Kind, v.Doing = "warn", "held back: "+shorten(oneLine(w.Throttle), 200)
+		v.Kind, v.Doing = "warn", "held back: "+output.Shorten(output.OneLine(w.Throttle), 200)
 	case v.Job != 0:
 		v.Kind, v.Doing = "run", "deleting"
 	default:

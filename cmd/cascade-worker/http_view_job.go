@@ -9,21 +9,22 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
 // job puts a job into words. Every text of a row or of an error is made printable here;
 // the templates escape it.
 func (p *page) job(b *board, j cascade.Job) jobView {
-	v := jobView{ID: j.ID, Row: rowName(j), State: string(j.State), Rows: j.DeletedRows, Worker: shorten(printable(j.Worker), 60),
+	v := jobView{ID: j.ID, Row: output.RowName(j), State: string(j.State), Rows: j.DeletedRows, Worker: output.Shorten(output.Printable(j.Worker), 60),
 		Failures: j.Failures}
 	if j.Failures > 0 || j.State == cascade.Dead || j.State == cascade.Leftovers || j.State == cascade.Held {
-		v.Error = shorten(oneLine(j.LastError), 600)
+		v.Error = output.Shorten(output.OneLine(j.LastError), 600)
 	}
 	for table, n := range j.Tables {
-		v.Tables = append(v.Tables, tableCount{printable(table), n})
+		v.Tables = append(v.Tables, tableCount{output.Printable(table), n})
 	}
 	for table, n := range j.Detached {
-		v.Tables = append(v.Tables, tableCount{printable(table) + " (detached)", n})
+		v.Tables = append(v.Tables, tableCount{output.Printable(table) + " (detached)", n})
 	}
 	slices.SortFunc(v.Tables, func(a, b tableCount) int { return cmp.Or(cmp.Compare(b.Rows, a.Rows), cmp.Compare(a.Table, b.Table)) })
 	at := j.DueAt
@@ -51,7 +52,7 @@ func (p *page) job(b *board, j cascade.Job) jobView {
 		}
 		v.Retry = p.mayAct() && (j.State == cascade.Dead || j.State == cascade.Leftovers)
 	}
-	v.Exact = moment(at)
+	v.Exact = output.Moment(at)
 	v.Count = p.mayAct() && (j.State == cascade.Running || j.State == cascade.Ready)
 	if c, known := b.Counted[j.ID]; known {
 		v.Progress = progressOf(b, j, c)
@@ -67,7 +68,7 @@ func progressOf(b *board, j cascade.Job, c remaining) *progressView {
 	counted := "counted " + ago(b.At, c.At)
 	switch {
 	case c.AtLeast && left > 0:
-		text := "at least " + plural(left, "row") + " left"
+		text := "at least " + output.Plural(left, "row") + " left"
 		if rate > 0 {
 			text += ", so at least " + span(seconds(float64(left)/rate)) + " more"
 		}
@@ -77,7 +78,7 @@ func progressOf(b *board, j cascade.Job, c remaining) *progressView {
 	}
 	total := c.Deleted + c.Left
 	v := &progressView{Bar: true, Done: 1000 * (total - left) / total, Label: fmt.Sprintf("Progress of job %d", j.ID)}
-	v.Text = fmt.Sprintf("%d%% of about %s (%s)", 100*(total-left)/total, plural(total, "row"), counted)
+	v.Text = fmt.Sprintf("%d%% of about %s (%s)", 100*(total-left)/total, output.Plural(total, "row"), counted)
 	if rate > 0 {
 		v.Text += ", about " + span(seconds(float64(left)/rate)) + " left"
 	}
@@ -86,7 +87,7 @@ func progressOf(b *board, j cascade.Job, c remaining) *progressView {
 
 // keyText is a row's key as a person reads it.
 func keyText(encoded string) string {
-	return strings.TrimSpace(rowName(cascade.Job{ResourceID: encoded}))
+	return strings.TrimSpace(output.RowName(cascade.Job{ResourceID: encoded}))
 }
 
 func seconds(s float64) time.Duration {
@@ -100,7 +101,7 @@ func perSecond(rate float64) string {
 	case rate < 10:
 		return fmt.Sprintf("%.1f rows/s", rate)
 	}
-	return grouped(int64(rate)) + " rows/s"
+	return output.Grouped(int64(rate)) + " rows/s"
 }
 
 // span is a duration in one or two units.
@@ -114,7 +115,7 @@ func span(d time.Duration) string {
 	case d < 48*time.Hour:
 		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
 	}
-	return grouped(int64(d.Hours()/24)) + " days"
+	return output.Grouped(int64(d.Hours()/24)) + " days"
 }
 
 func ago(now, then time.Time) string {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
 type jobsCmd struct {
@@ -74,7 +75,7 @@ func (c *jobsCmd) Run(ctx context.Context, a *app) (err error) {
 		rows[i] = jobRow(j, waits)
 	}
 	titles, rows := withError([]string{">JOB", "STATE", "ROW", ">ROWS", ">FAILURES", "CREATED", "DUE OR ENDED", "ERROR"}, rows)
-	return table(a.stdout, titles, rows)
+	return output.Table(a.stdout, titles, rows)
 }
 
 // list pages through the jobs, newest first.
@@ -111,28 +112,28 @@ func waiting(ctx context.Context, db onerow.DB) (map[string]string, error) {
 // jobState is the state, with what waits for somebody.
 func jobState(j cascade.Job) string {
 	if j.Parked > 0 {
-		return fmt.Sprintf("%s, %s parked", j.State, grouped(j.Parked))
+		return fmt.Sprintf("%s, %s parked", j.State, output.Grouped(j.Parked))
 	}
 	return string(j.State)
 }
 
 func jobRow(j cascade.Job, waits map[string]string) []string {
-	when, problem := "due "+moment(j.DueAt), ""
+	when, problem := "due "+output.Moment(j.DueAt), ""
 	switch {
 	case j.State == cascade.Running:
-		when = "leased until " + moment(j.DueAt) + " by " + shorten(printable(j.Worker), 32)
+		when = "leased until " + output.Moment(j.DueAt) + " by " + output.Shorten(output.Printable(j.Worker), 32)
 		if reason := waits[j.Worker]; reason != "" {
-			when += ", who waits (" + shorten(oneLine(reason), 80) + ")"
+			when += ", who waits (" + output.Shorten(output.OneLine(reason), 80) + ")"
 		}
 	case j.State == cascade.Held:
 		when = "held, else " + when
 	case !j.State.Open():
-		when = "ended " + moment(j.FinishedAt)
+		when = "ended " + output.Moment(j.FinishedAt)
 	}
 	if j.Failures > 0 || j.State == cascade.Dead || j.State == cascade.Held {
-		problem = shorten(oneLine(j.LastError), 120)
+		problem = output.Shorten(output.OneLine(j.LastError), 120)
 	}
-	return []string{fmt.Sprint(j.ID), jobState(j), rowName(j), grouped(j.DeletedRows), grouped(j.Failures), moment(j.CreatedAt), when, problem}
+	return []string{fmt.Sprint(j.ID), jobState(j), output.RowName(j), output.Grouped(j.DeletedRows), output.Grouped(j.Failures), output.Moment(j.CreatedAt), when, problem}
 }
 
 // withError leaves the last column out when it is empty throughout.
@@ -148,7 +149,7 @@ func withError(titles []string, rows [][]string) ([]string, [][]string) {
 }
 
 func printJSON(a *app, value any) error {
-	encoder := json.NewEncoder(jsonWriter{a.stdout})
+	encoder := json.NewEncoder(output.JSONWriter{Out: a.stdout})
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(value)
 }
@@ -195,6 +196,6 @@ func (c *retryCmd) Run(ctx context.Context, a *app) (err error) {
 	case err != nil:
 		return err
 	}
-	_, err = fmt.Fprintf(a.stdout, "job %d (%s) is %s again\n", job.ID, rowName(job), job.State)
+	_, err = fmt.Fprintf(a.stdout, "job %d (%s) is %s again\n", job.ID, output.RowName(job), job.State)
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/idempotency"
 )
 
@@ -130,10 +131,10 @@ func printKeys(a *app, entries []idempotency.Entry) error {
 	rows := make([][]string, len(entries))
 	for i, e := range entries {
 		rows[i] = []string{shellWord(e.Key.Tenant), shellWord(e.Key.Operation), shellWord(e.Key.ID), strconv.FormatInt(e.Token, 10), string(e.Status),
-			remark(e), moment(e.Since), briefly(e.Age), shorten(printable(e.Holder), 32), shorten(oneLine(e.Error), 120)}
+			remark(e), output.Moment(e.Since), briefly(e.Age), output.Shorten(output.Printable(e.Holder), 32), output.Shorten(output.OneLine(e.Error), 120)}
 	}
 	titles, rows := withError([]string{"TENANT", "OPERATION", "ID", ">TOKEN", "STATUS", "NOTE", "SINCE", ">AGE", "HOLDER", "ERROR"}, rows)
-	return table(a.stdout, titles, rows)
+	return output.Table(a.stdout, titles, rows)
 }
 
 // remark is what is remarkable about a key beside its status.
@@ -142,11 +143,11 @@ func remark(e idempotency.Entry) string {
 	case e.Expired:
 		return "expired"
 	case e.Overdue:
-		return "overdue since " + moment(e.ExpectedCompletion)
+		return "overdue since " + output.Moment(e.ExpectedCompletion)
 	case e.Attention:
 		return "attention"
 	case e.Status == idempotency.InProgress:
-		return "expected " + moment(e.ExpectedCompletion)
+		return "expected " + output.Moment(e.ExpectedCompletion)
 	}
 	return "-"
 }
@@ -163,7 +164,7 @@ func shellWord(part string) string {
 	switch {
 	case part != "" && strings.Trim(part, plainWord) == "":
 		return part
-	case utf8.ValidString(part) && printable(part) == part && !strings.ContainsFunc(part, func(r rune) bool { return r != ' ' && unicode.IsSpace(r) }):
+	case utf8.ValidString(part) && output.Printable(part) == part && !strings.ContainsFunc(part, func(r rune) bool { return r != ' ' && unicode.IsSpace(r) }):
 		return "'" + strings.ReplaceAll(part, "'", `'\''`) + "'"
 	}
 	var b strings.Builder

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/idempotency"
 )
 
@@ -162,7 +163,7 @@ func (c *keysCompleteCmd) Run(ctx context.Context, a *app) error {
 			return o.Complete(ctx, db, seen, result)
 		})
 	if errors.Is(err, idempotency.ErrTooLarge) {
-		return usagef("--result has %s; that does not fit", plural(len(result), "byte"))
+		return usagef("--result has %s; that does not fit", output.Plural(len(result), "byte"))
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/idempotency"
 )
 
@@ -78,26 +79,26 @@ func (s shown) print(a *app) error {
 			{"token", strconv.FormatInt(e.Token, 10)},
 			{"status", string(e.Status)},
 			{"note", remark(*e)},
-			{"holder", printable(e.Holder)},
-			{"since", moment(e.Since) + " UTC, " + briefly(e.Age) + " ago"},
+			{"holder", output.Printable(e.Holder)},
+			{"since", output.Moment(e.Since) + " UTC, " + briefly(e.Age) + " ago"},
 		}
 		if !e.LeaseUntil.IsZero() {
-			lines = append(lines, []string{"leased until", moment(e.LeaseUntil) + " UTC"})
+			lines = append(lines, []string{"leased until", output.Moment(e.LeaseUntil) + " UTC"})
 		}
 		if !e.CompletedAt.IsZero() {
-			lines = append(lines, []string{"ended", moment(e.CompletedAt) + " UTC"})
+			lines = append(lines, []string{"ended", output.Moment(e.CompletedAt) + " UTC"})
 		}
 		switch {
 		case !e.ExpiresAt.IsZero():
-			lines = append(lines, []string{"answers until", moment(e.ExpiresAt) + " UTC"})
+			lines = append(lines, []string{"answers until", output.Moment(e.ExpiresAt) + " UTC"})
 		case !e.CompletedAt.IsZero():
 			lines = append(lines, []string{"answers until", "for ever"})
 		}
 		if e.Error != "" {
-			lines = append(lines, []string{"error", oneLine(e.Error)})
+			lines = append(lines, []string{"error", output.OneLine(e.Error)})
 		}
 	}
-	if err := table(a.stdout, lines[0], lines[1:]); err != nil || len(s.Audit) == 0 {
+	if err := output.Table(a.stdout, lines[0], lines[1:]); err != nil || len(s.Audit) == 0 {
 		return err
 	}
 	if _, err := fmt.Fprintln(a.stdout); err != nil {
@@ -105,9 +106,9 @@ func (s shown) print(a *app) error {
 	}
 	rows := make([][]string, len(s.Audit))
 	for i, d := range s.Audit {
-		rows[i] = []string{moment(d.At), d.Action, strconv.FormatInt(d.Token, 10), string(d.Seen), shorten(printable(d.Actor), 32), oneLine(d.Reason)}
+		rows[i] = []string{output.Moment(d.At), d.Action, strconv.FormatInt(d.Token, 10), string(d.Seen), output.Shorten(output.Printable(d.Actor), 32), output.OneLine(d.Reason)}
 	}
-	return table(a.stdout, []string{"AT", "ACTION", ">TOKEN", "SAW", "BY", "REASON"}, rows)
+	return output.Table(a.stdout, []string{"AT", "ACTION", ">TOKEN", "SAW", "BY", "REASON"}, rows)
 }
 
 // purgeStep is how much is removed between two looks at the limit.
@@ -153,9 +154,9 @@ func (c *keysPurgeCmd) Run(ctx context.Context, a *app) (err error) {
 		total += n
 		switch {
 		case err != nil:
-			return fmt.Errorf("%s removed, then: %w", plural(total, "row"), err)
+			return fmt.Errorf("%s removed, then: %w", output.Plural(total, "row"), err)
 		case n < step || total == c.Limit:
-			_, err := fmt.Fprintf(a.stdout, "%s removed\n", plural(total, "expired row"))
+			_, err := fmt.Fprintf(a.stdout, "%s removed\n", output.Plural(total, "expired row"))
 			return err
 		}
 	}

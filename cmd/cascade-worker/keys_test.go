@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/idempotency"
 )
 
@@ -94,7 +95,7 @@ func TestKeysPaste(t *testing.T) {
 		if err != nil || string(out) != id {
 			t.Errorf("%q is printed as %s, which bash takes for %q, %v", id, shellWord(id), out, err)
 		}
-		if printable(shellWord(id)) != shellWord(id) {
+		if output.Printable(shellWord(id)) != shellWord(id) {
 			t.Errorf("%q is printed as %q", id, shellWord(id))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
 )
@@ -46,7 +47,7 @@ func (migrateUpCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 	line := "the toolkit's tables are up to date"
 	if missing > 0 {
-		line += fmt.Sprintf(": %s applied", plural(missing, "migration"))
+		line += fmt.Sprintf(": %s applied", output.Plural(missing, "migration"))
 	}
 	_, err = fmt.Fprintln(a.stdout, line)
 	return err
@@ -95,11 +96,11 @@ func (c *migrateStatusCmd) Run(ctx context.Context, a *app) (err error) {
 	for i, m := range all {
 		at := "missing: run " + programName + " migrate up"
 		if m.Applied {
-			at = moment(m.AppliedAt) + " UTC"
+			at = output.Moment(m.AppliedAt) + " UTC"
 		}
 		rows[i] = []string{fmt.Sprint(m.Version), m.Name, at}
 	}
-	return table(a.stdout, []string{">VERSION", "MIGRATION", "APPLIED"}, rows)
+	return output.Table(a.stdout, []string{">VERSION", "MIGRATION", "APPLIED"}, rows)
 }
 
 type ddlCmd struct{ planFlag }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -74,7 +75,7 @@ func (c *orphansCmd) Run(ctx context.Context, a *app) (err error) {
 			position = p.Next
 		}
 		show.say(func() string {
-			return fmt.Sprintf("%s missing; %s: %s, entry %s", grouped(list.n), p.Table, p.Edge, grouped(p.Entries))
+			return fmt.Sprintf("%s missing; %s: %s, entry %s", output.Grouped(list.n), p.Table, p.Edge, output.Grouped(p.Entries))
 		})
 	}}, func(o cascade.Orphan) error {
 		if queue.refused != nil {
@@ -141,13 +142,13 @@ func (q *orphanQueue) flush(ctx context.Context) error {
 
 // orphanTold is the line of a missing row.
 func orphanTold(o cascade.Orphan) string {
-	what := rowName(cascade.Job{Resource: o.Resource, ResourceID: o.ID})
+	what := output.RowName(cascade.Job{Resource: o.Resource, ResourceID: o.ID})
 	if o.ID == "" {
-		what = shorten(printable(o.Resource+" with "+strings.Join(o.Columns, ", ")+" = "+o.Values), 80)
+		what = output.Shorten(output.Printable(o.Resource+" with "+strings.Join(o.Columns, ", ")+" = "+o.Values), 80)
 	}
-	line := fmt.Sprintf("%s is missing: %s of %s", what, atLeast(o.Rows, o.AtLeast, "row"), printable(o.Table))
+	line := fmt.Sprintf("%s is missing: %s of %s", what, atLeast(o.Rows, o.AtLeast, "row"), output.Printable(o.Table))
 	if o.ReportOnly != "" {
-		line += "; nothing can be queued: " + printable(o.ReportOnly)
+		line += "; nothing can be queued: " + output.Printable(o.ReportOnly)
 	}
 	return line
 }
@@ -168,18 +169,18 @@ func (e orphansEnd) summary() string {
 	line := "no row is missing"
 	switch {
 	case e.n > 0:
-		line = plural(e.n, "missing row")
+		line = output.Plural(e.n, "missing row")
 	case e.cut:
 		line = "no missing row found so far"
 	}
 	if e.enqueue && e.n > 0 {
-		line += fmt.Sprintf("; %s queued", plural(e.done.Queued, "job"))
+		line += fmt.Sprintf("; %s queued", output.Plural(e.done.Queued, "job"))
 		for _, part := range []struct {
 			n    int
 			what string
 		}{{e.done.Open, "open already"}, {e.done.Returned, "there after all"}, {e.done.ReportOnly, "that cannot be queued"}, {e.waiting, "not queued yet"}} {
 			if part.n > 0 {
-				line += fmt.Sprintf(", %s %s", grouped(part.n), part.what)
+				line += fmt.Sprintf(", %s %s", output.Grouped(part.n), part.what)
 			}
 		}
 	}
@@ -219,7 +220,7 @@ func (s *stream) add(v any) error {
 	if s.n == 1 {
 		before = "[\n  "
 	}
-	_, err = fmt.Fprintf(jsonWriter{s.a.stdout}, "%s%s", before, text)
+	_, err = fmt.Fprintf(output.JSONWriter{Out: s.a.stdout}, "%s%s", before, text)
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
 type parkedCmd struct {
@@ -88,10 +89,10 @@ func (c *parkedListCmd) Run(ctx context.Context, a *app) (err error) {
 		if p.Skipped {
 			state = "skipped"
 		}
-		rows[i] = []string{fmt.Sprint(p.ID), state, shorten(printable(p.Table), 40) + " " + rowKey(p.Key), fmt.Sprint(p.JobID),
-			rowName(cascade.Job{Resource: p.Resource, ResourceID: p.ResourceID}), moment(p.ParkedAt), shorten(oneLine(p.Error), 160)}
+		rows[i] = []string{fmt.Sprint(p.ID), state, output.Shorten(output.Printable(p.Table), 40) + " " + output.RowKey(p.Key), fmt.Sprint(p.JobID),
+			output.RowName(cascade.Job{Resource: p.Resource, ResourceID: p.ResourceID}), output.Moment(p.ParkedAt), output.Shorten(output.OneLine(p.Error), 160)}
 	}
-	return table(a.stdout, []string{">PARKED", "STATE", "ROW", ">JOB", "OF", "SINCE", "ERROR"}, rows)
+	return output.Table(a.stdout, []string{">PARKED", "STATE", "ROW", ">JOB", "OF", "SINCE", "ERROR"}, rows)
 }
 
 // list pages through the rows, newest first.
@@ -180,7 +181,7 @@ func (c parkedArgs) each(ctx context.Context, a *app, done string, verb func(con
 			}
 			continue
 		}
-		if _, err := fmt.Fprintf(a.stdout, "parked row %d %s; job %d (%s) is %s\n", id, done, job.ID, rowName(job), jobState(job)); err != nil {
+		if _, err := fmt.Fprintf(a.stdout, "parked row %d %s; job %d (%s) is %s\n", id, done, job.ID, output.RowName(job), jobState(job)); err != nil {
 			return errors.Join(append(failed, err)...)
 		}
 	}

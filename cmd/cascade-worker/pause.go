@@ -9,6 +9,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
 type pauseCmd struct {
@@ -34,7 +35,7 @@ const maxPauseReason = 200
 
 // Run pauses, or looks.
 func (c *pauseCmd) Run(ctx context.Context, a *app) (err error) {
-	reason := strings.TrimSpace(printable(strings.Join(c.Reason, " ")))
+	reason := strings.TrimSpace(output.Printable(strings.Join(c.Reason, " ")))
 	switch {
 	case c.Check && reason != "":
 		return usagef("--check changes nothing, so it takes no reason")
@@ -69,9 +70,9 @@ func pauseLine(state cascade.PauseState) string {
 	if !state.On {
 		return "the workers are not paused"
 	}
-	line := "the workers are paused since " + moment(state.Since) + " UTC"
+	line := "the workers are paused since " + output.Moment(state.Since) + " UTC"
 	if state.Reason != "" {
-		line += ": " + oneLine(state.Reason)
+		line += ": " + output.OneLine(state.Reason)
 	}
 	return line
 }
@@ -103,7 +104,7 @@ func (resumeCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 	line := "the workers were not paused"
 	if was.On {
-		line = "the workers go on; they were paused since " + moment(was.Since) + " UTC"
+		line = "the workers go on; they were paused since " + output.Moment(was.Since) + " UTC"
 	}
 	_, err = fmt.Fprintln(a.stdout, line)
 	return err
@@ -158,12 +159,12 @@ func (c *workersCmd) Run(ctx context.Context, a *app) (err error) {
 			job = fmt.Sprint(w.JobID)
 		}
 		if w.Ago > overdue {
-			seen = "not seen since " + moment(w.SeenAt)
+			seen = "not seen since " + output.Moment(w.SeenAt)
 		}
-		rows[i] = []string{shorten(printable(w.Name), 40), moment(w.StartedAt), seen, job, shorten(oneLine(w.Throttle), 120)}
+		rows[i] = []string{output.Shorten(output.Printable(w.Name), 40), output.Moment(w.StartedAt), seen, job, output.Shorten(output.OneLine(w.Throttle), 120)}
 	}
 	titles, rows := withError([]string{"WORKER", "STARTED", "SEEN", ">JOB", "WAITS BECAUSE"}, rows)
-	return table(a.stdout, titles, rows)
+	return output.Table(a.stdout, titles, rows)
 }
 
 // notePause says on standard error that the workers are paused, if they are.

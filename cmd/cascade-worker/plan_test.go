@@ -10,6 +10,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema"
 )
@@ -137,7 +138,7 @@ func TestPlanMistakes(t *testing.T) {
 			t.Errorf("%q: %v; should say %q", c.text, err, c.says)
 			continue
 		}
-		if line := oneLine(err.Error()); strings.ContainsAny(line, "\n\x00\x1b") {
+		if line := output.OneLine(err.Error()); strings.ContainsAny(line, "\n\x00\x1b") {
 			t.Errorf("%q: %q", c.text, line)
 		}
 	}
@@ -173,7 +174,7 @@ func FuzzPlan(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		plan, err := parsePlan("plan.yaml", text)
 		if err != nil {
-			if strings.ContainsAny(oneLine(err.Error()), "\n\r\x00\x1b") {
+			if strings.ContainsAny(output.OneLine(err.Error()), "\n\r\x00\x1b") {
 				t.Fatalf("the error is no line: %q", err)
 			}
 			return
@@ -220,7 +221,7 @@ func FuzzPlan(f *testing.F) {
 				t.Fatalf("printed and read again: %v, %s", err, cmp.Diff(tables.Nodes(), again.Nodes()))
 			}
 		}
-		if strings.ContainsAny(oneLine(statements(plan)), "\x1b\x00") {
+		if strings.ContainsAny(output.OneLine(statements(plan)), "\x1b\x00") {
 			t.Fatal("control characters in the DDL")
 		}
 	})

@@ -10,6 +10,7 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
 // plainEvery is how often progress gets a line where it cannot be redrawn.
@@ -66,7 +67,7 @@ func (p *progress) begin(total int) {
 func (p *progress) job(j cascade.Job) {
 	p.mu.Lock()
 	p.jobs[j.ID] = j
-	p.now = rowName(j)
+	p.now = output.RowName(j)
 	p.total = max(p.total, len(p.jobs))
 	plain := p.bars == nil && time.Since(p.last) >= plainEvery
 	if plain {
@@ -146,33 +147,35 @@ type tally struct {
 
 func (s tally) ended() int { return s.done + s.left + s.dead + s.failed }
 
-func (s tally) head() string { return fmt.Sprintf("%s/%s", grouped(s.ended()), plural(s.total, "job")) }
+func (s tally) head() string {
+	return fmt.Sprintf("%s/%s", output.Grouped(s.ended()), output.Plural(s.total, "job"))
+}
 
 func (s tally) tail() string {
 	if s.now == "" {
 		return "0 rows"
 	}
-	return plural(s.rows, "row") + ", now " + s.now
+	return output.Plural(s.rows, "row") + ", now " + s.now
 }
 
 // summary is the last line of a drain.
 func (s tally) summary(took time.Duration, due, later int, counted bool) string {
-	line := fmt.Sprintf("%s done, %s deleted below them in %s", plural(s.done, "job"), plural(s.rows, "row"), took.Round(10*time.Millisecond))
+	line := fmt.Sprintf("%s done, %s deleted below them in %s", output.Plural(s.done, "job"), output.Plural(s.rows, "row"), took.Round(10*time.Millisecond))
 	if s.failed > 0 {
-		line += fmt.Sprintf("; %s failed, to be tried again", grouped(s.failed))
+		line += fmt.Sprintf("; %s failed, to be tried again", output.Grouped(s.failed))
 	}
 	if s.left > 0 {
-		line += fmt.Sprintf("; %s with leftovers", plural(s.left, "job"))
+		line += fmt.Sprintf("; %s with leftovers", output.Plural(s.left, "job"))
 	}
 	if s.dead > 0 {
-		line += fmt.Sprintf("; %s dead", grouped(s.dead))
+		line += fmt.Sprintf("; %s dead", output.Grouped(s.dead))
 	}
 	switch {
 	case !counted:
 	case due == 0 && later == 0:
 		line += "; the queue is empty"
 	default:
-		line += fmt.Sprintf("; %s due, %s for later", grouped(due), grouped(later))
+		line += fmt.Sprintf("; %s due, %s for later", output.Grouped(due), output.Grouped(later))
 	}
 	return line
 }

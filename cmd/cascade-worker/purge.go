@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/internal/retention"
 )
 
@@ -101,7 +102,7 @@ func (c *purgeCmd) Run(ctx context.Context, a *app) (err error) {
 		case retention.NoTable(err):
 			p.Note = "there is no such table"
 		case err != nil:
-			p.Error = oneLine(err.Error())
+			p.Error = output.OneLine(err.Error())
 			errs = append(errs, fmt.Errorf("%s: %w", kind.Name, err))
 		}
 	}
@@ -121,7 +122,7 @@ func (c *purgeCmd) one(ctx context.Context, db *sql.DB, kind retention.Kind, p *
 		if err != nil || n < retention.Batch {
 			return err
 		}
-		show.say(func() string { return fmt.Sprintf("%s: %s removed", kind.Name, grouped(p.Removed)) })
+		show.say(func() string { return fmt.Sprintf("%s: %s removed", kind.Name, output.Grouped(p.Removed)) })
 		rest := time.NewTimer(time.Duration(float64(time.Since(begin)) * (1/c.Load - 1)))
 		select {
 		case <-ctx.Done():
@@ -138,9 +139,9 @@ func (c *purgeCmd) print(a *app, all []purged) error {
 	}
 	rows := make([][]string, len(all))
 	for i, p := range all {
-		n := grouped(p.Removed)
+		n := output.Grouped(p.Removed)
 		if c.DryRun {
-			n = grouped(p.Waiting)
+			n = output.Grouped(p.Waiting)
 		}
 		note := p.Note
 		if p.Error != "" {
@@ -152,5 +153,5 @@ func (c *purgeCmd) print(a *app, all []purged) error {
 	if c.DryRun {
 		title = ">TO REMOVE"
 	}
-	return table(a.stdout, []string{"WHAT", title, "TABLES", "NOTE"}, rows)
+	return output.Table(a.stdout, []string{"WHAT", title, "TABLES", "NOTE"}, rows)
 }

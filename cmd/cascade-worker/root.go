@@ -9,6 +9,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
 )
@@ -22,7 +23,7 @@ type rootRow struct {
 
 // String is "project 42".
 func (r rootRow) String() string {
-	return rowName(cascade.Job{Resource: r.node.Name, ResourceID: r.key})
+	return output.RowName(cascade.Job{Resource: r.node.Name, ResourceID: r.key})
 }
 
 // typedNode checks the name of a resource or table.

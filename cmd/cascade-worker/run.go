@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/internal/retention"
 	"github.com/onerow/onerow/schema"
 )
@@ -131,7 +132,7 @@ func stopped(ctx context.Context, err error) error {
 func logger(w io.Writer, format string, level slog.Level) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}
 	if format == "json" {
-		return slog.New(slog.NewJSONHandler(jsonWriter{w}, options))
+		return slog.New(slog.NewJSONHandler(output.JSONWriter{Out: w}, options))
 	}
 	return slog.New(slog.NewTextHandler(w, options))
 }
@@ -206,7 +207,7 @@ func fit(ctx context.Context, db *sql.DB, plan schema.Plan) error {
 	}
 	access, err := schema.VerifyPrivileges(ctx, db, plan)
 	if err == nil && len(access.Missing) > 0 {
-		return unfit(fmt.Sprintf("the database user %s lacks rights on %s", access.User, plural(len(access.Missing), "table")))
+		return unfit(fmt.Sprintf("the database user %s lacks rights on %s", access.User, output.Plural(len(access.Missing), "table")))
 	}
 	return err
 }
@@ -216,7 +217,7 @@ func declared(ctx context.Context, db *sql.DB, plan schema.Plan) error {
 	err := schema.Verify(ctx, db, plan)
 	var differs *schema.VerifyError
 	if errors.As(err, &differs) {
-		return unfit("the database is not as the plan declares it, in " + plural(len(differs.Differences), "point"))
+		return unfit("the database is not as the plan declares it, in " + output.Plural(len(differs.Differences), "point"))
 	}
 	return err
 }
@@ -237,5 +238,5 @@ func (a *app) database() string {
 	if err != nil {
 		return ""
 	}
-	return address(cfg) + "/" + printable(cfg.DBName)
+	return address(cfg) + "/" + output.Printable(cfg.DBName)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/serial"
 )
 
@@ -67,7 +68,7 @@ func (c *serialsListCmd) Run(ctx context.Context, a *app) (err error) {
 	for i, s := range all {
 		rows[i] = []string{shellWord(s.Series), strconv.FormatInt(s.First, 10), strconv.FormatInt(s.Next, 10)}
 	}
-	return table(a.stdout, []string{"SERIES", ">FIRST", ">NEXT"}, rows)
+	return output.Table(a.stdout, []string{"SERIES", ">FIRST", ">NEXT"}, rows)
 }
 
 type serialsGapsCmd struct {
@@ -140,9 +141,9 @@ func (c *serialsGapsCmd) print(a *app, found []serial.Finding) error {
 			claim = shellWord(f.Key)
 		}
 		numbers[f.Kind] += f.To - f.From + 1
-		rows[i] = []string{string(f.Kind), strconv.FormatInt(f.From, 10), strconv.FormatInt(f.To, 10), grouped(f.To - f.From + 1), claim}
+		rows[i] = []string{string(f.Kind), strconv.FormatInt(f.From, 10), strconv.FormatInt(f.To, 10), output.Grouped(f.To - f.From + 1), claim}
 	}
-	if err := table(a.stdout, []string{"KIND", ">FROM", ">TO", ">NUMBERS", "CLAIM"}, rows); err != nil {
+	if err := output.Table(a.stdout, []string{"KIND", ">FROM", ">TO", ">NUMBERS", "CLAIM"}, rows); err != nil {
 		return err
 	}
 	verdict := "ok"
@@ -150,6 +151,6 @@ func (c *serialsGapsCmd) print(a *app, found []serial.Finding) error {
 		verdict = "not in order"
 	}
 	_, err := fmt.Fprintf(a.stdout, "\n%s: %s missing, %s given twice, %s voided\n", verdict,
-		plural(numbers[serial.Missing], "number"), grouped(numbers[serial.Overlap]), grouped(numbers[serial.Voided]))
+		output.Plural(numbers[serial.Missing], "number"), output.Grouped(numbers[serial.Overlap]), output.Grouped(numbers[serial.Voided]))
 	return err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/blobassets"
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
 type sweepCmd struct {
@@ -73,7 +74,7 @@ func (c *sweepCmd) Run(ctx context.Context, a *app) (err error) {
 	list, show := &stream{a: a, json: c.JSON, line: func(v any) string { return findingTold(v.(cascade.Finding)) }}, newCounter(a)
 	seen, err := cascade.Sweep(ctx, db, plan, blobassets.New(bucket), cascade.SweepOptions{Prefix: c.Prefix, Grace: c.Grace, Delete: c.Delete, Limit: c.Limit},
 		func(f cascade.Finding) error {
-			show.say(func() string { return plural(list.n, "finding") + ", now " + f.Name })
+			show.say(func() string { return output.Plural(list.n, "finding") + ", now " + f.Name })
 			return list.add(f)
 		})
 	err = errors.Join(err, show.end(), list.end())
@@ -87,11 +88,11 @@ func (c *sweepCmd) Run(ctx context.Context, a *app) (err error) {
 }
 
 func findingTold(f cascade.Finding) string {
-	name := shorten(printable(f.Name), 120)
+	name := output.Shorten(output.Printable(f.Name), 120)
 	if f.Kind == cascade.RowWithoutObject {
-		return fmt.Sprintf("%s: no object %s", rowName(cascade.Job{Resource: f.Table, ResourceID: f.ID}), name)
+		return fmt.Sprintf("%s: no object %s", output.RowName(cascade.Job{Resource: f.Table, ResourceID: f.ID}), name)
 	}
-	line := fmt.Sprintf("no row names %s, written %s UTC", name, moment(f.Modified))
+	line := fmt.Sprintf("no row names %s, written %s UTC", name, output.Moment(f.Modified))
 	if f.Deleted {
 		line += ": deleted"
 	}
@@ -99,16 +100,16 @@ func findingTold(f cascade.Finding) string {
 }
 
 func sweptTold(s cascade.Swept, deleting bool) string {
-	line := fmt.Sprintf("%s, %s too young; %s without a row", plural(s.Objects, "object"), grouped(s.TooNew), grouped(s.Unreferenced))
+	line := fmt.Sprintf("%s, %s too young; %s without a row", output.Plural(s.Objects, "object"), output.Grouped(s.TooNew), output.Grouped(s.Unreferenced))
 	if deleting {
-		line += fmt.Sprintf(", %s of them deleted", grouped(s.Deleted))
+		line += fmt.Sprintf(", %s of them deleted", output.Grouped(s.Deleted))
 	}
-	line += fmt.Sprintf("; %s, %s without an object", plural(s.Rows, "row"), grouped(s.MissingObject))
+	line += fmt.Sprintf("; %s, %s without an object", output.Plural(s.Rows, "row"), output.Grouped(s.MissingObject))
 	if !s.Complete {
 		line += "; there may be more"
 	}
 	if len(s.Unindexed) > 0 {
 		line += "; an index on the asset's column would help in " + strings.Join(s.Unindexed, ", ")
 	}
-	return printable(line)
+	return output.Printable(line)
 }

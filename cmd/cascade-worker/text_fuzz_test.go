@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
 // FuzzHide: whatever a DSN, a token or a replica's DSN that this process was given is
@@ -26,7 +28,7 @@ func FuzzHide(f *testing.F) {
 			return map[string]string{envReplicas: "mysql://a:b@c/d " + replica, envToken: token, envDSN: dsn}[name]
 		}}
 		for _, given := range []string{dsn, replica, token} {
-			if text := oneLine(s.hide(before + given + after)); strings.Contains(text, "hunter2") || strings.Contains(text, "hunter3") || strings.Contains(text, "hunter4") {
+			if text := output.OneLine(s.hide(before + given + after)); strings.Contains(text, "hunter2") || strings.Contains(text, "hunter3") || strings.Contains(text, "hunter4") {
 				t.Fatalf("%q is printed: %q", given, text)
 			}
 		}
@@ -45,7 +47,7 @@ func FuzzJSON(f *testing.F) {
 			t.Fatal(err)
 		}
 		var out strings.Builder
-		if n, err := (jsonWriter{&out}).Write(plain); n != len(plain) || err != nil {
+		if n, err := (output.JSONWriter{Out: &out}).Write(plain); n != len(plain) || err != nil {
 			t.Fatal(n, err)
 		}
 		if strings.IndexFunc(out.String(), func(r rune) bool { return !unicode.IsGraphic(r) || unicode.Is(unicode.Bidi_Control, r) }) >= 0 {
@@ -69,12 +71,12 @@ func FuzzOneLine(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, line := range []string{oneLine(text), printable(text), shellWord(text)} {
+		for _, line := range []string{output.OneLine(text), output.Printable(text), shellWord(text)} {
 			if strings.IndexFunc(line, func(r rune) bool { return r != ' ' && !unicode.IsGraphic(r) || unicode.Is(unicode.Bidi_Control, r) }) >= 0 {
 				t.Fatalf("%q becomes %q", text, line)
 			}
 		}
-		if short := shorten(printable(text), 20); len([]rune(short)) > 21 {
+		if short := output.Shorten(output.Printable(text), 20); len([]rune(short)) > 21 {
 			t.Fatalf("%q becomes %q", text, short)
 		}
 	})

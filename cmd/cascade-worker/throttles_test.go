@@ -5,6 +5,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
 // TestPausedDaemon: a worker in the middle of a job waits while it is paused, says why,
@@ -88,7 +90,7 @@ SELECT (SELECT MAX(id) FROM onerow_job), 'comment', MIN(id), 'a keeper', 'parked
 		t.Errorf("%d rows are left, not the project, a screen and its comment", n)
 	}
 	id := w.number("SELECT id FROM onerow_job_archive WHERE state = 'leftovers'")
-	w.want(0, "is ready again", "retry", strings.TrimSpace(grouped(id)))
+	w.want(0, "is ready again", "retry", strings.TrimSpace(output.Grouped(id)))
 	w.want(0, "1 job done", "drain")
 	if n := w.rows(); n != 0 {
 		t.Errorf("%d rows are left", n)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
 )
@@ -77,12 +78,12 @@ func restore(ctx context.Context, db *sql.DB, plan schema.Plan, deletionID int64
 
 // restoredTold says which row came back, where and under which name.
 func restoredTold(r repo.Restored) string {
-	row := rowName(cascade.Job{Resource: r.Resource, ResourceID: r.Key})
+	row := output.RowName(cascade.Job{Resource: r.Resource, ResourceID: r.Key})
 	if r.Name != "" {
-		row += fmt.Sprintf(" %q", shorten(printable(r.Name), 80))
+		row += fmt.Sprintf(" %q", output.Shorten(output.Printable(r.Name), 80))
 	}
 	if r.Renamed() {
-		row += fmt.Sprintf(" (it was %q, a name that is taken now)", shorten(printable(r.OldName), 80))
+		row += fmt.Sprintf(" (it was %q, a name that is taken now)", output.Shorten(output.Printable(r.OldName), 80))
 	}
 	switch {
 	case !r.Changed && r.State == "":

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -76,12 +77,12 @@ func planSize(plan schema.Plan) string {
 	}
 	var parts []string
 	if n := len(plan.Resources); n > 0 {
-		parts = append(parts, plural(n, "resource"))
+		parts = append(parts, output.Plural(n, "resource"))
 	}
 	if n := len(plan.Tables); n > 0 {
-		parts = append(parts, plural(n, "table"))
+		parts = append(parts, output.Plural(n, "table"))
 	}
-	return strings.Join(append(parts, plural(edges, "edge")), ", ")
+	return strings.Join(append(parts, output.Plural(edges, "edge")), ", ")
 }
 
 // printAccess prints what the worker needs, as far as it was proved, and what this
@@ -94,11 +95,11 @@ func printAccess(a *app, access schema.Access) error {
 	var b strings.Builder
 	for _, p := range access.Needs {
 		if !lacks[p.Table] {
-			fmt.Fprintf(&b, "needs: %s (proved)\n", oneLine(p.String()))
+			fmt.Fprintf(&b, "needs: %s (proved)\n", output.OneLine(p.String()))
 		}
 	}
 	for _, n := range access.Blind {
-		fmt.Fprintf(&b, "not seen: %s\n", oneLine(n.Text))
+		fmt.Fprintf(&b, "not seen: %s\n", output.OneLine(n.Text))
 	}
 	_, err := fmt.Fprint(a.stdout, b.String())
 	return err
@@ -119,7 +120,7 @@ func (c *verifyCmd) printGrants(a *app, plan schema.Plan) error {
 		needs = append(needs, schema.PurgePrivileges()...)
 	}
 	for _, p := range needs {
-		fmt.Fprintf(&b, "%s;\n", oneLine(p.Grant(cfg.DBName, schema.Grantee(c.Grants))))
+		fmt.Fprintf(&b, "%s;\n", output.OneLine(p.Grant(cfg.DBName, schema.Grantee(c.Grants))))
 	}
 	_, err = fmt.Fprint(a.stdout, b.String())
 	return err
@@ -132,11 +133,11 @@ func printDifferences(a *app, found []schema.Difference) error {
 	for _, d := range found {
 		if d.Table != table {
 			table = d.Table
-			fmt.Fprintf(&b, "%s\n", printable(table))
+			fmt.Fprintf(&b, "%s\n", output.Printable(table))
 		}
-		fmt.Fprintf(&b, "  - %s\n      %s\n", oneLine(part(d)+d.Problem), oneLine(fix(d)))
+		fmt.Fprintf(&b, "  - %s\n      %s\n", output.OneLine(part(d)+d.Problem), output.OneLine(fix(d)))
 	}
-	fmt.Fprintf(&b, "\n%s between the database and the plan", plural(len(found), "difference"))
+	fmt.Fprintf(&b, "\n%s between the database and the plan", output.Plural(len(found), "difference"))
 	if _, err := fmt.Fprintln(a.stdout, b.String()); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package main
+package output
 
 import (
 	"io"
@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// jsonWriter passes JSON on with each character escaped that a terminal would obey, or
+// JSONWriter passes JSON on with each character escaped that a terminal would obey, or
 // that would reorder its line: Go leaves those above ASCII as they are. They can only be
 // within strings, where the escape means the same. A write is whole characters.
-type jsonWriter struct{ out io.Writer }
+type JSONWriter struct{ Out io.Writer }
 
 // Write writes all of text, or fails.
-func (w jsonWriter) Write(text []byte) (int, error) {
+func (w JSONWriter) Write(text []byte) (int, error) {
 	safe := make([]byte, 0, len(text))
 	for rest := text; len(rest) > 0; {
 		r, size := utf8.DecodeRune(rest)
@@ -27,7 +27,7 @@ func (w jsonWriter) Write(text []byte) (int, error) {
 		}
 		rest = rest[size:]
 	}
-	if _, err := w.out.Write(safe); err != nil {
+	if _, err := w.Out.Write(safe); err != nil {
 		return 0, err
 	}
 	return len(text), nil

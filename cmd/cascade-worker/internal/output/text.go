@@ -1,4 +1,6 @@
-package main
+// Package output is how the command and its page write names, numbers, times and tables: what a terminal
+// would obey, or what would reorder a line, does not get out.
+package output
 
 import (
 	"fmt"
@@ -12,8 +14,8 @@ import (
 	"github.com/onerow/onerow/cascade"
 )
 
-// grouped writes a number with a comma at each thousand.
-func grouped[N int | int64](n N) string {
+// Grouped writes a number with a comma at each thousand.
+func Grouped[N int | int64](n N) string {
 	digits := strconv.FormatInt(int64(n), 10)
 	sign := ""
 	if strings.HasPrefix(digits, "-") {
@@ -29,32 +31,32 @@ func grouped[N int | int64](n N) string {
 	return sign + b.String()
 }
 
-// plural is "1 row", "2 rows".
-func plural[N int | int64](n N, noun string) string {
+// Plural is "1 row", "2 rows".
+func Plural[N int | int64](n N, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return grouped(n) + " " + noun + "s"
+	return Grouped(n) + " " + noun + "s"
 }
 
-// moment is a time of the database's clock, UTC, to the second.
-func moment(t time.Time) string {
+// Moment is a time of the database's clock, UTC, to the second.
+func Moment(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
 	return t.UTC().Format("2006-01-02 15:04:05")
 }
 
-// rowName is "project 42". Text keys are shown without their encoding.
-func rowName(j cascade.Job) string {
-	return shorten(printable(j.Resource)+" "+rowKey(j.ResourceID), 48)
+// RowName is "project 42". Text keys are shown without their encoding.
+func RowName(j cascade.Job) string {
+	return Shorten(Printable(j.Resource)+" "+RowKey(j.ResourceID), 48)
 }
 
-// rowKey is an encoded key as a person reads it: "42", "101,1993-09-21", "0x00ff".
-func rowKey(encoded string) string {
+// RowKey is an encoded key as a person reads it: "42", "101,1993-09-21", "0x00ff".
+func RowKey(encoded string) string {
 	parts, err := onerow.DecodeKey(encoded)
 	if err != nil {
-		return shorten(printable(encoded), 48)
+		return Shorten(Printable(encoded), 48)
 	}
 	texts := make([]string, len(parts))
 	for i, part := range parts {
@@ -63,20 +65,20 @@ func rowKey(encoded string) string {
 			texts[i] = fmt.Sprintf("0x%x", raw)
 		}
 	}
-	return shorten(printable(strings.Join(texts, ",")), 48)
+	return Shorten(Printable(strings.Join(texts, ",")), 48)
 }
 
-// shorten cuts text to at most n characters.
-func shorten(text string, n int) string {
+// Shorten cuts text to at most n characters.
+func Shorten(text string, n int) string {
 	if utf8.RuneCountInString(text) <= n {
 		return text
 	}
 	return string([]rune(text)[:n-1]) + "…"
 }
 
-// table prints rows in columns. Columns whose title begins with '>' are numbers, set
+// Table prints rows in columns. Columns whose title begins with '>' are numbers, set
 // flush right; the last column is not padded.
-func table(w io.Writer, titles []string, rows [][]string) error {
+func Table(w io.Writer, titles []string, rows [][]string) error {
 	right := make([]bool, len(titles))
 	width := make([]int, len(titles))
 	head := make([]string, len(titles))
@@ -107,4 +109,12 @@ func table(w io.Writer, titles []string, rows [][]string) error {
 		}
 	}
 	return nil
+}
+
+// SumRows adds up rows of tables.
+func SumRows(rows map[string]int64) (n int64) {
+	for _, v := range rows {
+		n += v
+	}
+	return n
 }
