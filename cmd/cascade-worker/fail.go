@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/page"
 )
 
 // errUsage marks what the user can put right on the command line, in the
@@ -47,7 +48,7 @@ func report(s environment, err error) int {
 // written so that none is in them; this is for those that quote what the user typed,
 // because the user may have typed a DSN in the wrong place.
 func (s environment) hide(text string) string {
-	if token := s.getenv(envToken); len(token) >= shortestToken {
+	if token := s.getenv(page.EnvToken); len(token) >= shortestToken {
 		text = strings.ReplaceAll(text, token, "(hidden: it is the page's token)")
 	}
 	given := append([]string{s.getenv(envDSN), s.getenv(envPlan), s.getenv(envAssets)}, strings.Fields(s.getenv(envReplicas))...)

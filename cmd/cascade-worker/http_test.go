@@ -14,6 +14,7 @@ import (
 
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/page"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -58,11 +59,11 @@ func TestPageToken(t *testing.T) {
 		t.Errorf("the cookie is %+v", cookie)
 	}
 	with := func(value string) change {
-		return func(r *http.Request) { r.AddCookie(&http.Cookie{Name: cookieName, Value: value}) }
+		return func(r *http.Request) { r.AddCookie(&http.Cookie{Name: page.CookieName, Value: value}) }
 	}
 	s.says(s.get("/", none, with(cookie.Value)), http.StatusOK, "db.example/shop")
 	until, mac, _ := strings.Cut(cookie.Value, ".")
-	for _, forged := range []string{"", ".", "9" + until + "." + mac, until + ".", s.page.signed(time.Now().Add(-time.Second).Unix())} {
+	for _, forged := range []string{"", ".", "9" + until + "." + mac, until + ".", s.page.Signed(time.Now().Add(-time.Second).Unix())} {
 		s.says(s.get("/", none, with(forged)), http.StatusUnauthorized)
 	}
 }
@@ -115,7 +116,7 @@ func TestPageStrangers(t *testing.T) {
 	public := w.serve("", false)
 	public.says(public.get("/", func(r *http.Request) { r.Host = "worker.internal" }), http.StatusOK, "why")
 	for _, path := range []string{"/pause", "/resume", "/jobs/1/retry", "/parked/1/skip"} {
-		public.says(public.do(http.MethodPost, path, url.Values{}), http.StatusForbidden, envToken)
+		public.says(public.do(http.MethodPost, path, url.Values{}), http.StatusForbidden, page.EnvToken)
 	}
 	if body := public.get("/").body; strings.Contains(body, "<form") {
 		t.Error("the page has buttons that nobody may press")
@@ -127,7 +128,7 @@ func TestLocalPath(t *testing.T) {
 	for to, want := range map[string]string{"": "/", "/": "/", "/jobs/1/undo": "/jobs/1/undo", "/a?b=c": "/a?b=c", "jobs": "/", "//evil.example": "/",
 		`/\evil.example`: "/", `\\evil.example`: "/", `\/evil.example`: "/", "/\t/evil.example": "/", "\t//evil.example": "/", "/\r\n/evil.example": "/",
 		"https://evil.example": "/", "javascript:alert(1)": "/"} {
-		if got := localPath(to); got != want {
+		if got := page.LocalPath(to); got != want {
 			t.Errorf("%q: %q, want %q", to, got, want)
 		}
 	}
@@ -138,7 +139,7 @@ func TestReadyAsksTheDatabase(t *testing.T) {
 	w := ready(t)
 	s := w.serve("", true)
 	db := dbtest.OpenDSN(t, w.cfg.FormatDSN())
-	s.page.health = newHealth(&working{db: db, plan: s.plan})
+	s.page.Health = page.NewHealth((&working{db: db, plan: s.plan}).onPage())
 	s.says(s.get("/readyz"), http.StatusOK, "ready")
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
@@ -149,17 +150,12 @@ func TestReadyAsksTheDatabase(t *testing.T) {
 // TestMetricsAreMeasuredNowAndThen: scrapes that come thick and fast count the queue once a second.
 func TestMetricsAreMeasuredNowAndThen(t *testing.T) {
 	s := ready(t).serve("", true)
-	m := s.page.op.metrics
-	at := func() time.Time {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		return m.measured
-	}
+	at := s.page.Op.Metrics.MeasuredAt
 	dbtest.Eventually(t, time.Minute, func() (bool, string) {
 		s.says(s.get("/metrics"), http.StatusOK)
 		measured := at()
 		s.says(s.get("/metrics"), http.StatusOK)
-		if time.Since(measured) >= measureEvery {
+		if time.Since(measured) >= page.MeasureEvery {
 			return false, "a scrape takes a second"
 		}
 		if !at().Equal(measured) {
@@ -168,9 +164,7 @@ func TestMetricsAreMeasuredNowAndThen(t *testing.T) {
 		return true, ""
 	})
 	// And once it is a second old, again.
-	m.mu.Lock()
-	m.measured = time.Now().Add(-measureEvery)
-	m.mu.Unlock()
+	time.Sleep(page.MeasureEvery)
 	s.enqueue(1, time.Hour)
 	s.says(s.get("/metrics"), http.StatusOK, `onerow_cascade_jobs{state="scheduled"} 1`)
 }
@@ -190,7 +184,7 @@ func TestPageRequests(t *testing.T) {
 	}
 	s.says(s.get("/nowhere", asHTML), http.StatusNotFound, "There is nothing at this address", "Back to the jobs")
 	s.says(s.get("/static/layout.html"), http.StatusNotFound)
-	s.says(s.do(post, "/pause", url.Values{"reason": {strings.Repeat("x", maxBody)}}), http.StatusRequestEntityTooLarge)
+	s.says(s.do(post, "/pause", url.Values{"reason": {strings.Repeat("x", page.MaxBody)}}), http.StatusRequestEntityTooLarge)
 	s.says(s.do(post, "/pause", url.Values{}, func(r *http.Request) { r.URL.RawQuery = "a=%zz" }), http.StatusBadRequest)
 	for path, method := range map[string]string{"/pause": http.MethodGet, "/jobs/1/retry": http.MethodGet, "/": http.MethodPost, "/live": http.MethodDelete, "/healthz": http.MethodPut} {
 		got := s.do(method, path, nil)
@@ -301,7 +295,7 @@ func TestRunServes(t *testing.T) {
 	w.want(2, "needs --http", "run", "--http-token", testToken)
 
 	cmd := w.command(t.Context(), "run", "--http", ":0", "--poll", "20ms", "--log-format", "text")
-	cmd.Env = append(cmd.Env, envToken+"="+testToken)
+	cmd.Env = append(cmd.Env, page.EnvToken+"="+testToken)
 	lines, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -360,7 +354,7 @@ func TestCountOfBigJobs(t *testing.T) {
 	s := ready(t).serve("", true)
 	s.fill(1, 2, 3)
 	job := s.enqueue(1, 0)
-	s.page.countBudget = 3 * time.Second
+	s.page.CountBudget = 3 * time.Second
 	held, err := s.db.Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -375,7 +369,7 @@ func TestCountOfBigJobs(t *testing.T) {
 	if err := held.Close(); err != nil {
 		t.Error(err)
 	}
-	if got := keptTables(s.plan); !slices.Equal(got, []string{"project", "project_archive", "screen", "screen_archive"}) {
+	if got := page.KeptTables(s.plan); !slices.Equal(got, []string{"project", "project_archive", "screen", "screen_archive"}) {
 		t.Errorf("%q", got)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/page"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -20,7 +21,7 @@ const testToken = "0123456789abcdef-token"
 // site is a page in this process, on a real database.
 type site struct {
 	*world
-	page   *page
+	page   *page.Page
 	plan   schema.Plan
 	base   string       // its address
 	client *http.Client // follows no redirect and keeps no cookie
@@ -39,11 +40,11 @@ func (w *world) serve(token string, onLoopback bool) *site {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	p, err := newPage(&working{db: w.db, plan: plan, name: "tester:1", database: "db.example/shop"}, op, onLoopback)
+	p, err := page.New((&working{db: w.db, plan: plan, name: "tester:1", database: "db.example/shop"}).onPage(), op, onLoopback)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	server := httptest.NewServer(p.handler())
+	server := httptest.NewServer(p.Handler())
 	w.t.Cleanup(server.Close)
 	s := &site{world: w, page: p, plan: plan, base: server.URL, token: token}
 	s.client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -147,7 +148,7 @@ func (s *site) end(id int64, state cascade.State, problem string) {
 SELECT id, resource, resource_id, deletion_id, ?, due_at, token, worker, batch_seq, 10, ?, created_at, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)
 FROM onerow_job WHERE id = ?`, state, problem, id)
 	s.exec(`DELETE FROM onerow_job WHERE id = ?`, id)
-	s.page.watch.changed()
+	s.page.Watch.Changed()
 }
 
 // park parks a row of a job and returns its number.
@@ -159,7 +160,7 @@ func (s *site) park(job int64, table string, key any, problem string) int64 {
 	}
 	s.exec(`INSERT INTO onerow_parked (job_id, table_name, row_key, error, state, parked_at) VALUES (?, ?, ?, ?, 'parked', UTC_TIMESTAMP(6))`,
 		job, table, []byte(encoded), problem)
-	s.page.watch.changed()
+	s.page.Watch.Changed()
 	return s.number(`SELECT MAX(id) FROM onerow_parked`)
 }
 

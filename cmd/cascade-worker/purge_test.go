@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/page"
 	"github.com/onerow/onerow/internal/cost"
 	"github.com/onerow/onerow/internal/retention"
 )
@@ -171,17 +172,17 @@ func TestPurgeMetrics(t *testing.T) {
 	w.exec("INSERT INTO onerow_request (resource, owner, request_id, fingerprint, call_token, created_at) " + cost.Numbers(2000) +
 		"SELECT 'project', '2', i, '', '', UTC_TIMESTAMP(6) - INTERVAL 1 YEAR FROM numbers")
 	w.exec("DROP TABLE onerow_key_audit")
-	m, err := newMetrics()
+	m, err := page.NewMetrics()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.kinds, err = (keepFlags{KeepJobs: retention.Jobs, KeepRequests: retention.Requests}).kinds(); err != nil {
+	if m.Kinds, err = (keepFlags{KeepJobs: retention.Jobs, KeepRequests: retention.Requests}).kinds(); err != nil {
 		t.Fatal(err)
 	}
-	m.purgedRows("keys", 7)
+	m.PurgedRows("keys", 7)
 	scrape := func() string {
 		answer := httptest.NewRecorder()
-		m.handler(w.db, slog.New(slog.NewTextHandler(t.Output(), nil))).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+		m.Handler(w.db, slog.New(slog.NewTextHandler(t.Output(), nil))).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 		return answer.Body.String()
 	}
 	first := scrape()
@@ -194,7 +195,7 @@ func TestPurgeMetrics(t *testing.T) {
 		t.Error("a figure of a table that is not there")
 	}
 	w.exec("DELETE FROM onerow_key")
-	m.measured = time.Time{}
+	time.Sleep(page.MeasureEvery)
 	if again := scrape(); !strings.Contains(again, `waiting{what="keys"} 450`) {
 		t.Error("it is counted at each scrape")
 	}

@@ -72,11 +72,11 @@ func (r *rootRow) encode(ctx context.Context, db onerow.DB) error {
 	}
 	if err != nil {
 		typed := fmt.Sprintf("%q", r.typed)
-		why := detail(err, rowkey.ErrInvalidKey).Error()
+		why := output.Detail(err, rowkey.ErrInvalidKey).Error()
 		if once := strings.TrimPrefix(why, typed+": "); strings.HasPrefix(once, typed) {
 			why = once
 		}
-		return usage(&said{fmt.Sprintf("no key of %s: %s", r.node.Name, why), err})
+		return usage(output.Said(fmt.Sprintf("no key of %s: %s", r.node.Name, why), err))
 	}
 	return nil
 }

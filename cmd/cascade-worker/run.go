@@ -11,6 +11,7 @@ import (
 
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/page"
 	"github.com/onerow/onerow/internal/retention"
 	"github.com/onerow/onerow/schema"
 )
@@ -102,8 +103,8 @@ func (c *runCmd) Run(ctx context.Context, a *app) (err error) {
 	config := cascade.Config{Poll: c.Poll, Log: log}
 	slowly := &retention.Slowly{Kinds: kinds, Log: log}
 	if op != nil {
-		config.Observer = op.metrics
-		op.metrics.kinds, slowly.Purged = kinds, op.metrics.purgedRows
+		config.Observer = op.Metrics
+		op.Metrics.Kinds, slowly.Purged = kinds, op.Metrics.PurgedRows
 	}
 	if !c.NoPurge {
 		config.Chore = func(ctx context.Context, db *sql.DB) { slowly.Step(ctx, db) }
@@ -114,7 +115,7 @@ func (c *runCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
 	log.Info("working", "worker", w.name, "database", w.database, "resources", w.plan.Names(), "version", versionLine())
-	if err := op.run(ctx, w, w.Run); err != nil {
+	if err := op.Run(ctx, w.onPage(), w.Run); err != nil {
 		return err
 	}
 	log.Info("stopped", "worker", w.name)
@@ -220,6 +221,31 @@ func declared(ctx context.Context, db *sql.DB, plan schema.Plan) error {
 		return unfit("the database is not as the plan declares it, in " + output.Plural(len(differs.Differences), "point"))
 	}
 	return err
+}
+
+// onPage is the worker as its page shows it.
+func (w *working) onPage() page.Worker {
+	return page.Worker{DB: w.db, Plan: w.plan, Name: w.name, Database: w.database, Unready: func(ctx context.Context) []string { return unready(ctx, w.db, w.plan) }}
+}
+
+// unready says why a worker cannot work. It sends what schema.Verify and migrations.Status document.
+func unready(ctx context.Context, db *sql.DB, plan schema.Plan) []string {
+	missing, err := pending(ctx, db)
+	switch {
+	case err != nil:
+		return []string{"the toolkit's tables cannot be read"}
+	case missing > 0:
+		return []string{fmt.Sprintf("%s not applied: run %s migrate up", output.Plural(missing, "migration"), programName)}
+	}
+	err = declared(ctx, db, plan)
+	var why unfit
+	switch {
+	case errors.As(err, &why):
+		return []string{why.Error()}
+	case err != nil:
+		return []string{"the database cannot be compared with the plan"}
+	}
+	return nil
 }
 
 // explained puts before an error why the database is not as the plan declares it, if that

@@ -1,4 +1,4 @@
-package main
+package page
 
 import (
 	"context"
@@ -27,10 +27,10 @@ type deed func(ctx context.Context, r *http.Request, id int64) (string, error)
 
 // act makes a handler of a deed: it parses the form, does it, and sends the browser back
 // to the page with a message. What is not there is a 404.
-func (p *page) act(do deed) http.HandlerFunc {
+func (p *Page) act(do deed) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !p.mayAct() {
-			p.fail(w, r, http.StatusForbidden, "This page only shows: without a token nobody but this machine itself may act. Start the worker with "+envToken+".")
+			p.fail(w, r, http.StatusForbidden, "This page only shows: without a token nobody but this machine itself may act. Start the worker with "+EnvToken+".")
 			return
 		}
 		if !p.form(w, r) {
@@ -47,16 +47,16 @@ func (p *page) act(do deed) http.HandlerFunc {
 		ctx, cancel := context.WithTimeout(r.Context(), actTimeout)
 		defer cancel()
 		done, err := do(ctx, r, id)
-		p.watch.changed()
+		p.Watch.Changed()
 		switch {
 		case errors.Is(err, errGone):
 			p.fail(w, r, http.StatusNotFound, err.Error())
 			return
 		case err != nil:
-			p.op.log.WarnContext(r.Context(), "page: not done", "path", r.URL.Path, "error", output.OneLine(err.Error()))
+			p.Op.log.WarnContext(r.Context(), "page: not done", "path", r.URL.Path, "error", output.OneLine(err.Error()))
 			p.setFlash(w, r, flash{Bad: true, Text: capital(output.OneLine(err.Error()))})
 		default:
-			p.op.log.InfoContext(r.Context(), "page: done", "path", r.URL.Path, "from", r.RemoteAddr)
+			p.Op.log.InfoContext(r.Context(), "page: done", "path", r.URL.Path, "from", r.RemoteAddr)
 			p.setFlash(w, r, flash{Text: done})
 		}
 		http.Redirect(w, r, "/", http.StatusSeeOther)
@@ -76,26 +76,26 @@ func capital(text string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-func (p *page) pause(ctx context.Context, r *http.Request, _ int64) (string, error) {
+func (p *Page) pause(ctx context.Context, r *http.Request, _ int64) (string, error) {
 	reason := output.Shorten(strings.TrimSpace(output.Printable(r.PostFormValue("reason"))), maxReason)
 	if reason == "" {
 		reason = "paused on the page"
 	}
-	if err := cascade.Pause(ctx, p.work.db, reason); err != nil {
+	if err := cascade.Pause(ctx, p.work.DB, reason); err != nil {
 		return "", err
 	}
 	return "Paused: every worker on this database stops after its batch, within a second or so.", nil
 }
 
-func (p *page) resume(ctx context.Context, _ *http.Request, _ int64) (string, error) {
-	if err := cascade.Resume(ctx, p.work.db); err != nil {
+func (p *Page) resume(ctx context.Context, _ *http.Request, _ int64) (string, error) {
+	if err := cascade.Resume(ctx, p.work.DB); err != nil {
 		return "", err
 	}
 	return "Resumed: the workers go on.", nil
 }
 
-func (p *page) retryJob(ctx context.Context, _ *http.Request, id int64) (string, error) {
-	job, err := cascade.Retry(ctx, p.work.db, id)
+func (p *Page) retryJob(ctx context.Context, _ *http.Request, id int64) (string, error) {
+	job, err := cascade.Retry(ctx, p.work.DB, id)
 	if err != nil {
 		return "", jobError(id, err)
 	}
@@ -117,16 +117,16 @@ func jobError(id int64, err error) error {
 	return err
 }
 
-func (p *page) retryRow(ctx context.Context, _ *http.Request, id int64) (string, error) {
-	job, err := cascade.RetryParked(ctx, p.work.db, id)
+func (p *Page) retryRow(ctx context.Context, _ *http.Request, id int64) (string, error) {
+	job, err := cascade.RetryParked(ctx, p.work.DB, id)
 	if err != nil {
 		return "", rowError(id, err)
 	}
 	return fmt.Sprintf("The row is tried again with job %d (%s).", job.ID, output.RowName(job)), nil
 }
 
-func (p *page) skipRow(ctx context.Context, _ *http.Request, id int64) (string, error) {
-	job, err := cascade.SkipParked(ctx, p.work.db, id)
+func (p *Page) skipRow(ctx context.Context, _ *http.Request, id int64) (string, error) {
+	job, err := cascade.SkipParked(ctx, p.work.DB, id)
 	if err != nil {
 		return "", rowError(id, err)
 	}

@@ -1,4 +1,4 @@
-package main
+package page
 
 import (
 	"context"
@@ -18,22 +18,23 @@ import (
 	"github.com/onerow/onerow/internal/retention"
 )
 
-// metrics are this process's, in a registry of their own: nothing that a library
+// Metrics are this process's, in a registry of their own: nothing that a library
 // registers by itself gets in.
-type metrics struct {
+type Metrics struct {
 	*prommetrics.Metrics
 	registry *prometheus.Registry
 
 	waiting *prometheus.GaugeVec
 	purged  *prometheus.CounterVec
-	kinds   []retention.Kind
+	Kinds   []retention.Kind
 
 	mu       sync.Mutex
 	measured time.Time
 	counted  time.Time // what waits for the purge
 }
 
-func newMetrics() (*metrics, error) {
+// NewMetrics registers them.
+func NewMetrics() (*Metrics, error) {
 	registry := prometheus.NewRegistry()
 	for _, c := range []prometheus.Collector{
 		collectors.NewGoCollector(),
@@ -54,21 +55,21 @@ func newMetrics() (*metrics, error) {
 	if err := errors.Join(registry.Register(waiting), registry.Register(purged)); err != nil {
 		return nil, err
 	}
-	return &metrics{Metrics: m, registry: registry, waiting: waiting, purged: purged}, nil
+	return &Metrics{Metrics: m, registry: registry, waiting: waiting, purged: purged}, nil
 }
 
 // watch adds the figures of the connection pool.
-func (m *metrics) watch(db *sql.DB) error {
+func (m *Metrics) watch(db *sql.DB) error {
 	return m.registry.Register(collectors.NewDBStatsCollector(db, "worker"))
 }
 
-// measureEvery is how long the figures of the whole queue are used for further scrapes.
-const measureEvery = time.Second
+// MeasureEvery is how long the figures of the whole queue are used for further scrapes.
+const MeasureEvery = time.Second
 
-// handler measures the queue and answers with everything. While the database does not
+// Handler measures the queue and answers with everything. While the database does not
 // answer, the counts of the process are still told, and the old figures of the queue with
 // the time they are from.
-func (m *metrics) handler(db *sql.DB, log *slog.Logger) http.Handler {
+func (m *Metrics) Handler(db *sql.DB, log *slog.Logger) http.Handler {
 	serve := promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn), ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: 4,
 	})
@@ -80,10 +81,17 @@ func (m *metrics) handler(db *sql.DB, log *slog.Logger) http.Handler {
 	})
 }
 
-func (m *metrics) measure(ctx context.Context, db *sql.DB) error {
+// MeasuredAt is when the queue was last measured.
+func (m *Metrics) MeasuredAt() time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if time.Since(m.measured) < measureEvery {
+	return m.measured
+}
+
+func (m *Metrics) measure(ctx context.Context, db *sql.DB) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if time.Since(m.measured) < MeasureEvery {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
@@ -102,12 +110,12 @@ const (
 
 // count counts what waits for the purge. What cannot be counted, for want of a right or of a table, has no
 // figure.
-func (m *metrics) count(ctx context.Context, db *sql.DB) error {
+func (m *Metrics) count(ctx context.Context, db *sql.DB) error {
 	if time.Since(m.counted) < countEvery {
 		return nil
 	}
 	m.counted = time.Now()
-	for _, kind := range m.kinds {
+	for _, kind := range m.Kinds {
 		n, err := kind.Waiting(ctx, db, mostWaiting)
 		if ctx.Err() != nil {
 			return err
@@ -119,6 +127,7 @@ func (m *metrics) count(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-func (m *metrics) purgedRows(kind string, rows int64) {
+// PurgedRows counts what was purged.
+func (m *Metrics) PurgedRows(kind string, rows int64) {
 	m.purged.WithLabelValues(kind).Add(float64(rows))
 }

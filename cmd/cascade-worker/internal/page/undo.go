@@ -1,4 +1,4 @@
-package main
+package page
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/undo"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -27,7 +28,7 @@ type undoView struct {
 }
 
 // askUndo is the question before a deletion is taken back. It changes nothing.
-func (p *page) askUndo(w http.ResponseWriter, r *http.Request) {
+func (p *Page) askUndo(w http.ResponseWriter, r *http.Request) {
 	job, err := p.inGrace(r.Context(), jobID(r))
 	switch {
 	case errors.Is(err, errGone):
@@ -37,7 +38,7 @@ func (p *page) askUndo(w http.ResponseWriter, r *http.Request) {
 		p.fail(w, r, http.StatusConflict, capital(output.OneLine(err.Error()))+".")
 		return
 	}
-	now, err := databaseClock(r.Context(), p.work.db)
+	now, err := databaseClock(r.Context(), p.work.DB)
 	if err != nil {
 		p.fail(w, r, http.StatusServiceUnavailable, "The database cannot be read just now.")
 		return
@@ -47,8 +48,8 @@ func (p *page) askUndo(w http.ResponseWriter, r *http.Request) {
 
 // inGrace is a job whose deletion can still be taken back, as far as one can see; what
 // decides is the conditional update in restore.
-func (p *page) inGrace(ctx context.Context, id int64) (cascade.Job, error) {
-	job, err := cascade.Get(ctx, p.work.db, id)
+func (p *Page) inGrace(ctx context.Context, id int64) (cascade.Job, error) {
+	job, err := cascade.Get(ctx, p.work.DB, id)
 	switch {
 	case err != nil:
 		return job, jobError(id, err)
@@ -60,43 +61,43 @@ func (p *page) inGrace(ctx context.Context, id int64) (cascade.Job, error) {
 	return job, nil
 }
 
-func (p *page) undoJob(ctx context.Context, _ *http.Request, id int64) (string, error) {
+func (p *Page) undoJob(ctx context.Context, _ *http.Request, id int64) (string, error) {
 	job, err := p.inGrace(ctx, id)
 	if err != nil {
 		return "", err
 	}
-	back, err := restore(ctx, p.work.db, p.work.plan, job.DeletionID)
+	back, err := undo.Restore(ctx, p.work.DB, p.work.Plan, job.DeletionID)
 	if err != nil {
 		return "", err
 	}
-	return capital(restoredTold(back)) + ".", nil
+	return capital(undo.Told(back)) + ".", nil
 }
 
 // countJob counts what is left below a job's row, at bounded cost and one at a time in
 // this process. The job goes on meanwhile, so the figure is about right.
-func (p *page) countJob(ctx context.Context, _ *http.Request, id int64) (string, error) {
+func (p *Page) countJob(ctx context.Context, _ *http.Request, id int64) (string, error) {
 	select {
-	case p.watch.counting <- struct{}{}:
-		defer func() { <-p.watch.counting }()
+	case p.Watch.counting <- struct{}{}:
+		defer func() { <-p.Watch.counting }()
 	default:
 		return "", errors.New("another count is under way: try again when it has ended")
 	}
-	job, err := cascade.Get(ctx, p.work.db, id)
+	job, err := cascade.Get(ctx, p.work.DB, id)
 	switch {
 	case err != nil:
 		return "", jobError(id, err)
 	case !job.State.Open():
 		return "", fmt.Errorf("job %d is %s, so there is nothing to count", id, job.State)
 	}
-	at, err := databaseClock(ctx, p.work.db)
+	at, err := databaseClock(ctx, p.work.DB)
 	if err != nil {
 		return "", err
 	}
-	counted, cancel := context.WithTimeout(ctx, p.countBudget)
+	counted, cancel := context.WithTimeout(ctx, p.CountBudget)
 	defer cancel()
 	var soFar cascade.Estimate
-	kept := keptTables(p.work.plan)
-	e, err := cascade.DryRun(counted, p.work.db, p.work.plan, job.Resource, job.ResourceID, cascade.DryRunOptions{Limit: countLimit, OnProgress: func(e cascade.Estimate) {
+	kept := KeptTables(p.work.Plan)
+	e, err := cascade.DryRun(counted, p.work.DB, p.work.Plan, job.Resource, job.ResourceID, cascade.DryRunOptions{Limit: countLimit, OnProgress: func(e cascade.Estimate) {
 		soFar = e
 		keys := int64(0)
 		for _, table := range kept {
@@ -112,7 +113,7 @@ func (p *page) countJob(ctx context.Context, _ *http.Request, id int64) (string,
 	case counted.Err() != nil && ctx.Err() == nil && output.SumRows(soFar.Tables) > 0:
 		e, cut = soFar, true // of a big job that much is known, at least
 	case counted.Err() != nil:
-		return "", fmt.Errorf("there is too much to count below %s in %s", output.RowName(job), span(p.countBudget))
+		return "", fmt.Errorf("there is too much to count below %s in %s", output.RowName(job), span(p.CountBudget))
 	default:
 		return "", err
 	}
@@ -123,15 +124,15 @@ func (p *page) countJob(ctx context.Context, _ *http.Request, id int64) (string,
 	if e.Root {
 		left.Left-- // a job does not count its root's own row
 	}
-	p.watch.count(id, left)
+	p.Watch.count(id, left)
 	if left.AtLeast {
 		return fmt.Sprintf("At least %s left below %s: more than are counted.", rowsAre(left.Left), output.RowName(job)), nil
 	}
 	return fmt.Sprintf("About %s left below %s.", rowsAre(left.Left), output.RowName(job)), nil
 }
 
-// keptTables are those of which a dry run keeps the keys of the rows that it has counted.
-func keptTables(plan schema.Plan) (tables []string) {
+// KeptTables are those of which a dry run keeps the keys of the rows that it has counted.
+func KeptTables(plan schema.Plan) (tables []string) {
 	nodes := plan.Nodes()
 	above := map[string]bool{}
 	for _, n := range nodes {

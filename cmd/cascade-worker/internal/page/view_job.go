@@ -1,4 +1,4 @@
-package main
+package page
 
 import (
 	"cmp"
@@ -14,7 +14,7 @@ import (
 
 // job puts a job into words. Every text of a row or of an error is made printable here;
 // the templates escape it.
-func (p *page) job(b *board, j cascade.Job) jobView {
+func (p *Page) job(b *board, j cascade.Job) jobView {
 	v := jobView{ID: j.ID, Row: output.RowName(j), State: string(j.State), Rows: j.DeletedRows, Worker: output.Shorten(output.Printable(j.Worker), 60),
 		Failures: j.Failures}
 	if j.Failures > 0 || j.State == cascade.Dead || j.State == cascade.Leftovers || j.State == cascade.Held {

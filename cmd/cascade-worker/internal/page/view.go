@@ -1,4 +1,4 @@
-package main
+package page
 
 import (
 	"time"
@@ -95,7 +95,7 @@ type workerView struct {
 const silentAfter = 30 * time.Second
 
 // view makes words of what was read.
-func (p *page) view(b *board, since time.Time, problem error) boardView {
+func (p *Page) view(b *board, since time.Time, problem error) boardView {
 	v := boardView{MayAct: p.mayAct(), Known: b != nil}
 	if problem != nil {
 		v.Problem = output.Shorten(output.OneLine(problem.Error()), 300)
@@ -171,8 +171,8 @@ func bad(t tile, n int64, kind string) tile {
 	return t
 }
 
-func (p *page) worker(b *board, w cascade.WorkerStatus) workerView {
-	v := workerView{Name: output.Shorten(output.Printable(w.Name), 80), This: w.Name == p.work.name, Seen: ago(b.At, w.SeenAt), Job: w.JobID}
+func (p *Page) worker(b *board, w cascade.WorkerStatus) workerView {
+	v := workerView{Name: output.Shorten(output.Printable(w.Name), 80), This: w.Name == p.work.Name, Seen: ago(b.At, w.SeenAt), Job: w.JobID}
 	if v.Job == 0 { // it may have begun since
 		for _, job := range b.Open {
 			if job.State == cascade.Running && job.Worker == w.Name {

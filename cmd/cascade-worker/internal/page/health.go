@@ -1,15 +1,12 @@
-package main
+package page
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
 const (
@@ -21,14 +18,15 @@ const (
 // health answers probes. What it found is believed for a while, so that probes cost a
 // busy database next to nothing.
 type health struct {
-	work *working
+	work Worker
 
 	mu      sync.Mutex
 	reasons []string
 	checked time.Time
 }
 
-func newHealth(w *working) *health { return &health{work: w} }
+// NewHealth has found nothing yet.
+func NewHealth(w Worker) *health { return &health{work: w} }
 
 // unready says why the worker cannot work; nothing when it can. The reasons say nothing
 // of the data, for anybody may ask.
@@ -56,38 +54,23 @@ func (h *health) unready(ctx context.Context) []string {
 func (h *health) ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeTimeout)
 	defer cancel()
-	return h.work.db.PingContext(ctx)
+	return h.work.DB.PingContext(ctx)
 }
 
-// ask sends what schema.Verify and migrations.Status document, and a ping.
+// ask sends a ping, and what the worker's own question takes.
 func (h *health) ask(ctx context.Context) []string {
-	if err := h.work.db.PingContext(ctx); err != nil {
+	if err := h.work.DB.PingContext(ctx); err != nil {
 		return []string{"the database cannot be reached"}
 	}
-	missing, err := pending(ctx, h.work.db)
-	switch {
-	case err != nil:
-		return []string{"the toolkit's tables cannot be read"}
-	case missing > 0:
-		return []string{fmt.Sprintf("%s not applied: run %s migrate up", output.Plural(missing, "migration"), programName)}
-	}
-	err = declared(ctx, h.work.db, h.work.plan)
-	var why unfit
-	switch {
-	case errors.As(err, &why):
-		return []string{why.Error()}
-	case err != nil:
-		return []string{"the database cannot be compared with the plan"}
-	}
-	return nil
+	return h.work.Unready(ctx)
 }
 
 // healthz: the process answers.
-func (p *page) healthz(w http.ResponseWriter, r *http.Request) { p.plain(w, r, http.StatusOK, "ok") }
+func (p *Page) healthz(w http.ResponseWriter, r *http.Request) { p.plain(w, r, http.StatusOK, "ok") }
 
 // readyz: the worker can work, or why it cannot.
-func (p *page) readyz(w http.ResponseWriter, r *http.Request) {
-	reasons := p.health.unready(r.Context())
+func (p *Page) readyz(w http.ResponseWriter, r *http.Request) {
+	reasons := p.Health.unready(r.Context())
 	if len(reasons) > 0 {
 		p.plain(w, r, http.StatusServiceUnavailable, "not ready: "+strings.Join(reasons, "; "))
 		return
@@ -95,10 +78,10 @@ func (p *page) readyz(w http.ResponseWriter, r *http.Request) {
 	p.plain(w, r, http.StatusOK, "ready")
 }
 
-func (p *page) plain(w http.ResponseWriter, r *http.Request, status int, text string) {
+func (p *Page) plain(w http.ResponseWriter, r *http.Request, status int, text string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(status)
 	if _, err := fmt.Fprintln(w, text); err != nil {
-		p.op.log.DebugContext(r.Context(), "probe: the client is gone", "error", err)
+		p.Op.log.DebugContext(r.Context(), "probe: the client is gone", "error", err)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package output
 
 import "strings"
 
@@ -11,14 +11,17 @@ type said struct {
 func (e *said) Error() string { return e.text }
 func (e *said) Unwrap() error { return e.err }
 
-// detail is what err says after the texts of sentinels, which the caller has said in its
+// Said is err in other words.
+func Said(text string, err error) error { return &said{text, err} }
+
+// Detail is what err says after the texts of sentinels, which the caller has said in its
 // own words. What says nothing more stays as it is.
-func detail(err error, sentinels ...error) error {
+func Detail(err error, sentinels ...error) error {
 	text := err.Error()
 	for _, sentinel := range sentinels {
 		if at := strings.LastIndex(text, sentinel.Error()+": "); at >= 0 {
 			text = text[at+len(sentinel.Error())+2:]
 		}
 	}
-	return &said{text, err}
+	return Said(text, err)
 }

@@ -1,4 +1,7 @@
-package main
+// Package page is the operator's page of one worker process, with its metrics and probes. [Server] serves
+// them beside the work; guard.go says who may look and who may press, watch.go reads what is shown, at most
+// once a second for everybody, view.go puts it into words, act.go and undo.go do what was pressed.
+package page
 
 import (
 	"bytes"
@@ -21,18 +24,18 @@ import (
 //go:embed web
 var webFiles embed.FS
 
-// page is the operator's page of one worker process.
-type page struct {
-	op       *operator
-	work     *working
+// Page is the operator's page of one worker process.
+type Page struct {
+	Op       *Server
+	work     Worker
 	loopback bool // only this machine can reach it
 	pages    *template.Template
 	assets   map[string]asset
 	version  string // of the assets
-	watch    *watcher
-	health   *health
+	Watch    *watcher
+	Health   *health
 
-	countBudget time.Duration
+	CountBudget time.Duration
 }
 
 // asset is a static file. There is none from elsewhere.
@@ -43,9 +46,10 @@ type asset struct {
 
 var assetKinds = map[string]string{"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}
 
-func newPage(w *working, o *operator, onLoopback bool) (*page, error) {
-	p := &page{op: o, work: w, loopback: onLoopback, assets: map[string]asset{}, watch: newWatcher(w), health: newHealth(w), countBudget: countBudget}
-	if err := o.metrics.watch(w.db); err != nil {
+// New makes the page; onLoopback says that only this machine can reach it.
+func New(w Worker, o *Server, onLoopback bool) (*Page, error) {
+	p := &Page{Op: o, work: w, loopback: onLoopback, assets: map[string]asset{}, Watch: newWatcher(w), Health: NewHealth(w), CountBudget: countBudget}
+	if err := o.Metrics.watch(w.DB); err != nil {
 		return nil, err
 	}
 	var err error
@@ -68,12 +72,12 @@ func newPage(w *working, o *operator, onLoopback bool) (*page, error) {
 	})
 }
 
-// handler has every route.
-func (p *page) handler() http.Handler {
+// Handler has every route.
+func (p *Page) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", p.healthz)
 	mux.HandleFunc("GET /readyz", p.readyz)
-	mux.Handle("GET /metrics", p.op.metrics.handler(p.work.db, p.op.log))
+	mux.Handle("GET /metrics", p.Op.Metrics.Handler(p.work.DB, p.Op.log))
 	mux.HandleFunc("GET /static/{name}", p.static)
 	mux.HandleFunc("GET /{$}", p.home)
 	mux.HandleFunc("GET /live", p.live)
@@ -92,7 +96,7 @@ func (p *page) handler() http.Handler {
 }
 
 // lost answers what no route takes in the page's own words.
-func (p *page) lost(mux *http.ServeMux) http.Handler {
+func (p *Page) lost(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, pattern := mux.Handler(r); pattern != "" {
 			mux.ServeHTTP(w, r)
@@ -135,10 +139,10 @@ type layout struct {
 
 // render sends a page in one piece, so that neither an error in a template nor a slow
 // client meets a half one.
-func (p *page) render(w http.ResponseWriter, r *http.Request, status int, name string, content any) {
-	l := layout{Version: p.version, Token: p.op.token != "", In: p.entitled(r), Live: name == "home", Content: content}
+func (p *Page) render(w http.ResponseWriter, r *http.Request, status int, name string, content any) {
+	l := layout{Version: p.version, Token: p.Op.token != "", In: p.entitled(r), Live: name == "home", Content: content}
 	if l.In {
-		l.Database, l.Worker = p.work.database, output.Printable(p.work.name)
+		l.Database, l.Worker = p.work.Database, output.Printable(p.work.Name)
 	}
 	if name == "home" && status == http.StatusOK {
 		l.Flash = p.takeFlash(w, r)
@@ -146,10 +150,10 @@ func (p *page) render(w http.ResponseWriter, r *http.Request, status int, name s
 	p.send(w, r, status, name, l)
 }
 
-func (p *page) send(w http.ResponseWriter, r *http.Request, status int, name string, content any) {
+func (p *Page) send(w http.ResponseWriter, r *http.Request, status int, name string, content any) {
 	var text bytes.Buffer
 	if err := p.pages.ExecuteTemplate(&text, name, content); err != nil {
-		p.op.log.ErrorContext(r.Context(), "page: template", "name", name, "error", err)
+		p.Op.log.ErrorContext(r.Context(), "page: template", "name", name, "error", err)
 		http.Error(w, "The page cannot be shown: see the worker's log.", http.StatusInternalServerError)
 		return
 	}
@@ -166,7 +170,7 @@ func (p *page) send(w http.ResponseWriter, r *http.Request, status int, name str
 	w.Header().Set("Content-Length", strconv.Itoa(text.Len()))
 	w.WriteHeader(status)
 	if _, err := w.Write(text.Bytes()); err != nil {
-		p.op.log.DebugContext(r.Context(), "page: the client is gone", "error", err)
+		p.Op.log.DebugContext(r.Context(), "page: the client is gone", "error", err)
 	}
 }
 
@@ -176,7 +180,7 @@ type errorView struct {
 }
 
 // fail answers with an error: a page for people, a line for programs.
-func (p *page) fail(w http.ResponseWriter, r *http.Request, status int, message string) {
+func (p *Page) fail(w http.ResponseWriter, r *http.Request, status int, message string) {
 	if !strings.Contains(r.Header.Get("Accept"), "text/html") {
 		http.Error(w, message, status)
 		return
@@ -185,7 +189,7 @@ func (p *page) fail(w http.ResponseWriter, r *http.Request, status int, message 
 }
 
 // static files are asked for with their version, so they can be kept.
-func (p *page) static(w http.ResponseWriter, r *http.Request) {
+func (p *Page) static(w http.ResponseWriter, r *http.Request) {
 	file, found := p.assets[r.PathValue("name")]
 	if !found {
 		p.fail(w, r, http.StatusNotFound, "There is nothing at this address.")
@@ -197,12 +201,12 @@ func (p *page) static(w http.ResponseWriter, r *http.Request) {
 }
 
 // form parses a post's body, within its limit.
-func (p *page) form(w http.ResponseWriter, r *http.Request) bool {
+func (p *Page) form(w http.ResponseWriter, r *http.Request) bool {
 	err := r.ParseForm()
 	var tooBig *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooBig):
-		p.fail(w, r, http.StatusRequestEntityTooLarge, fmt.Sprintf("That was more than %d bytes.", maxBody))
+		p.fail(w, r, http.StatusRequestEntityTooLarge, fmt.Sprintf("That was more than %d bytes.", MaxBody))
 	case err != nil:
 		p.fail(w, r, http.StatusBadRequest, "That form cannot be read.")
 	}
@@ -221,7 +225,7 @@ type flash struct {
 	Text string
 }
 
-func (p *page) setFlash(w http.ResponseWriter, r *http.Request, f flash) {
+func (p *Page) setFlash(w http.ResponseWriter, r *http.Request, f flash) {
 	kind := "+"
 	if f.Bad {
 		kind = "-"
@@ -231,7 +235,7 @@ func (p *page) setFlash(w http.ResponseWriter, r *http.Request, f flash) {
 	http.SetCookie(w, cookie)
 }
 
-func (p *page) takeFlash(w http.ResponseWriter, r *http.Request) *flash {
+func (p *Page) takeFlash(w http.ResponseWriter, r *http.Request) *flash {
 	cookie, err := r.Cookie(flashCookie)
 	if err != nil {
 		return nil

@@ -1,4 +1,4 @@
-package main
+package page
 
 import (
 	"crypto/hmac"
@@ -24,12 +24,13 @@ import (
 // site is refused in every case.
 
 const (
-	cookieName = "onerow_worker"
+	// CookieName is the cookie of whoever has given the token.
+	CookieName = "onerow_worker"
 	signedIn   = 12 * time.Hour
 )
 
 // guard wraps everything: the headers, the body's limit, and who may come in.
-func (p *page) guard(next http.Handler) http.Handler {
+func (p *Page) guard(next http.Handler) http.Handler {
 	sameSite := http.NewCrossOriginProtection()
 	sameSite.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.fail(w, r, http.StatusForbidden, "This came from another site, so nothing was done. Use the buttons of this page.")
@@ -43,7 +44,7 @@ func (p *page) guard(next http.Handler) http.Handler {
 		// Not no-referrer: browsers would send "Origin: null" with the page's own posts.
 		header.Set("Referrer-Policy", "same-origin")
 		header.Set("Cache-Control", "no-store")
-		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		r.Body = http.MaxBytesReader(w, r.Body, MaxBody)
 		if !p.knownHost(r) {
 			p.fail(w, r, http.StatusMisdirectedRequest, "Open this page by its address, such as http://127.0.0.1, or start the worker with a token.")
 			return
@@ -63,8 +64,8 @@ func open(path string) bool {
 
 // knownHost guards a page without a token against names of other sites that resolve to
 // this machine: to the browser such a page would be of the other site.
-func (p *page) knownHost(r *http.Request) bool {
-	if p.op.token != "" || !p.loopback {
+func (p *Page) knownHost(r *http.Request) bool {
+	if p.Op.token != "" || !p.loopback {
 		return true
 	}
 	host := r.Host
@@ -76,42 +77,42 @@ func (p *page) knownHost(r *http.Request) bool {
 }
 
 // mayAct says whether posts are taken at all.
-func (p *page) mayAct() bool { return p.op.token != "" || p.loopback }
+func (p *Page) mayAct() bool { return p.Op.token != "" || p.loopback }
 
 // entitled says whether the request has the token, as a bearer or in the cookie.
-func (p *page) entitled(r *http.Request) bool {
-	if p.op.token == "" {
+func (p *Page) entitled(r *http.Request) bool {
+	if p.Op.token == "" {
 		return true
 	}
 	if bearer, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); found {
 		return p.isToken(bearer)
 	}
-	cookie, err := r.Cookie(cookieName)
+	cookie, err := r.Cookie(CookieName)
 	if err != nil {
 		return false
 	}
 	until, _, _ := strings.Cut(cookie.Value, ".")
 	unix, err := strconv.ParseInt(until, 10, 64)
-	return err == nil && time.Now().Unix() < unix && subtle.ConstantTimeCompare([]byte(cookie.Value), []byte(p.signed(unix))) == 1
+	return err == nil && time.Now().Unix() < unix && subtle.ConstantTimeCompare([]byte(cookie.Value), []byte(p.Signed(unix))) == 1
 }
 
 // isToken compares in a time that tells nothing, not even the length.
-func (p *page) isToken(given string) bool {
-	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(p.op.token))
+func (p *Page) isToken(given string) bool {
+	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(p.Op.token))
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
 }
 
-// signed is the value of a cookie that lets in until then, with any worker that has the
+// Signed is the value of a cookie that lets in until then, with any worker that has the
 // same token.
-func (p *page) signed(until int64) string {
-	mac := hmac.New(sha256.New, []byte(p.op.token))
+func (p *Page) Signed(until int64) string {
+	mac := hmac.New(sha256.New, []byte(p.Op.token))
 	text := strconv.FormatInt(until, 10)
 	mac.Write([]byte("cascade-worker page until " + text))
 	return text + "." + hex.EncodeToString(mac.Sum(nil))
 }
 
 // askToken sends people to the form and tells programs what is missing.
-func (p *page) askToken(w http.ResponseWriter, r *http.Request) {
+func (p *Page) askToken(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html") {
 		to := "/login"
 		if r.URL.Path != "/" {
@@ -124,36 +125,36 @@ func (p *page) askToken(w http.ResponseWriter, r *http.Request) {
 	p.fail(w, r, http.StatusUnauthorized, "This needs the worker's token: sign in, or send it as a bearer.")
 }
 
-func (p *page) showLogin(w http.ResponseWriter, r *http.Request) {
-	if p.op.token == "" || p.entitled(r) {
+func (p *Page) showLogin(w http.ResponseWriter, r *http.Request) {
+	if p.Op.token == "" || p.entitled(r) {
 		http.Redirect(w, r, "/", http.StatusSeeOther)
 		return
 	}
-	p.render(w, r, http.StatusOK, "login", loginView{To: localPath(r.URL.Query().Get("to"))})
+	p.render(w, r, http.StatusOK, "login", loginView{To: LocalPath(r.URL.Query().Get("to"))})
 }
 
 type loginView struct{ To, Problem string }
 
-func (p *page) login(w http.ResponseWriter, r *http.Request) {
+func (p *Page) login(w http.ResponseWriter, r *http.Request) {
 	if !p.form(w, r) {
 		return
 	}
-	to := localPath(r.PostFormValue("to"))
-	if p.op.token != "" {
+	to := LocalPath(r.PostFormValue("to"))
+	if p.Op.token != "" {
 		if !p.isToken(strings.TrimSpace(r.PostFormValue("token"))) {
 			p.render(w, r, http.StatusUnauthorized, "login", loginView{To: to, Problem: "That is not the token of this worker."})
 			return
 		}
 		until := time.Now().Add(signedIn)
-		cookie := p.cookie(r, cookieName, p.signed(until.Unix())) //nolint:gosec // Secure where the request is; a loopback page has no TLS
+		cookie := p.cookie(r, CookieName, p.Signed(until.Unix())) //nolint:gosec // Secure where the request is; a loopback page has no TLS
 		cookie.Expires = until
 		http.SetCookie(w, cookie)
 	}
 	http.Redirect(w, r, to, http.StatusSeeOther) //nolint:gosec // localPath keeps it on this page
 }
 
-func (p *page) logout(w http.ResponseWriter, r *http.Request) {
-	cookie := p.cookie(r, cookieName, "") //nolint:gosec // Secure where the request is; a loopback page has no TLS
+func (p *Page) logout(w http.ResponseWriter, r *http.Request) {
+	cookie := p.cookie(r, CookieName, "") //nolint:gosec // Secure where the request is; a loopback page has no TLS
 	cookie.MaxAge = -1
 	http.SetCookie(w, cookie)
 	http.Redirect(w, r, "/login", http.StatusSeeOther)
@@ -161,14 +162,14 @@ func (p *page) logout(w http.ResponseWriter, r *http.Request) {
 
 // cookie is one that no script gets and no post of another site carries. (Lax, so that the
 // link in an alert finds an operator who is signed in.)
-func (p *page) cookie(r *http.Request, name, value string) *http.Cookie {
+func (p *Page) cookie(r *http.Request, name, value string) *http.Cookie {
 	secure := r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https"
 	return &http.Cookie{Name: name, Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: secure} //nolint:gosec // Secure where the request is; a loopback page has no TLS
 }
 
-// localPath keeps a redirect on this page. Browsers read \ as /, and drop tabs and ends of lines:
+// LocalPath keeps a redirect on this page. Browsers read \ as /, and drop tabs and ends of lines:
 // /⇥/elsewhere leads away.
-func localPath(to string) string {
+func LocalPath(to string) string {
 	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsAny(to, "\\\t\r\n") {
 		return "/"
 	}

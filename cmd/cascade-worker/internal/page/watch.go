@@ -1,4 +1,4 @@
-package main
+package page
 
 import (
 	"context"
@@ -31,7 +31,7 @@ type board struct {
 // watcher reads boards when somebody looks, at most one per second for everybody, and
 // remembers what a rate needs. It has no goroutine.
 type watcher struct {
-	work *working
+	work Worker
 
 	mu       sync.Mutex
 	last     *board    // the last one that could be read
@@ -57,7 +57,7 @@ type remaining struct {
 	AtLeast bool      // there are more than were counted
 }
 
-func newWatcher(w *working) *watcher {
+func newWatcher(w Worker) *watcher {
 	return &watcher{work: w, samples: map[int64][]sample{}, counted: map[int64]remaining{}, counting: make(chan struct{}, 1)}
 }
 
@@ -86,8 +86,8 @@ func (w *watcher) read(ctx context.Context) (*board, time.Time, error) {
 	return w.last, w.since, w.problem
 }
 
-// changed makes the next read a new one, after a post.
-func (w *watcher) changed() {
+// Changed makes the next read a new one, after a post.
+func (w *watcher) Changed() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.readAt = time.Time{}
@@ -102,7 +102,7 @@ func (w *watcher) count(job int64, left remaining) {
 
 // load sends 9 statements; 2 more if any job is open, and 1 for each other kind of job that there is.
 func (w *watcher) load(ctx context.Context) (*board, error) {
-	b, db := &board{Rates: map[int64]float64{}, Counted: map[int64]remaining{}}, w.work.db
+	b, db := &board{Rates: map[int64]float64{}, Counted: map[int64]remaining{}}, w.work.DB
 	var err error
 	if b.At, err = databaseClock(ctx, db); err != nil {
 		return nil, err
