@@ -133,7 +133,7 @@ func TestRun(t *testing.T) {
 		}
 	}
 	var n int
-	err := dbtest.Open(t).QueryRowContext(t.Context(), "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = ?", fmt.Sprintf("onerow_postcards_%d", os.Getpid())).Scan(&n)
+	err := dbtest.Open(t).QueryRowContext(t.Context(), "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name LIKE ?", fmt.Sprintf("onerow_postcards_%d_%%", os.Getpid())).Scan(&n)
 	if err != nil || n != 0 {
 		t.Errorf("%d databases are left, %v", n, err)
 	}

@@ -16,6 +16,9 @@
 //	mode Reject   the same as an ordered run of the messages that raised the maximum
 //	mode Hold     the same as an ordered run of all messages
 //
+// Then the other ways to keep an order: weights by the time of their measurement, shoes that are updated
+// without a lock, and a dead letter for what could not be applied.
+//
 // The exit code is 0 when every row is the same, 1 when one differs, something failed or the
 // run was stopped. It uses a database of its own, on the server that ONEROW_DSN names, and drops
 // it at the end.

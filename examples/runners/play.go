@@ -71,7 +71,10 @@ func play(ctx context.Context, d *demo.Database, page *demo.Page, seed uint64) (
 	if err := errors.Join(ordered(ctx, d.DB, "reject, ordered", raised), ordered(ctx, d.DB, "hold, ordered", pings)); err != nil {
 		return err
 	}
-	return compare(ctx, d, page, both[1], len(raised), len(pings))
+	if err := compare(ctx, d, page, both[1], len(raised), len(pings)); err != nil {
+		return err
+	}
+	return playProfile(ctx, d, page)
 }
 
 // playScene delivers the scene and prints what each message became.
