@@ -39,11 +39,12 @@ func Example() {
 			log.Fatal(err)
 		}
 	}
+	// A series each for started, completed and replayed.
 	n, err := testutil.GatherAndCount(registry, "onerow_idempotency_events_total")
 	fmt.Println(n, err)
 	measures, err := keys.Measure(ctx, db) // now and then, by one process
 	fmt.Println(measures.InProgress, measures.Overdue, measures.Errored, err)
 	// Output:
-	// 2 <nil>
+	// 3 <nil>
 	// 0 0 0 <nil>
 }
