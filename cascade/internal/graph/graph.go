@@ -111,6 +111,9 @@ func newNode(declared schema.Node, cat *schema.Catalog) (*Node, error) {
 	for i, name := range declared.Tables {
 		t := &Table{Name: name, Active: i == 0, Node: n, From: schema.Quote(name)}
 		primary := cat.PrimaryKey(name)
+		if _, ok := cat.Column(name, declared.Key[0]); !ok {
+			return nil, fmt.Errorf("%w: there is no column %q in a table %q, or the user has no right on it", schema.ErrInvalidPlan, declared.Key[0], name)
+		}
 		if !slices.EqualFunc(primary, declared.Key, strings.EqualFold) {
 			return nil, fmt.Errorf("%w: the primary key of %q is (%s), the plan says (%s); see cascade-worker verify",
 				schema.ErrInvalidPlan, name, strings.Join(primary, ", "), strings.Join(declared.Key, ", "))
