@@ -13,11 +13,11 @@ import (
 // and its own time is kept. 365,000 days are exact in both directions, unlike years.
 const heldFor = `INTERVAL 365000 DAY`
 
-// sqlHold decides between a hold and a claim, as sqlCancel does, on the job's row, which it
-// locks by the unique key one_open. sqlUnhold locks it by the primary key. Assignments go
-// from left to right: due_at still sees the old state.
+// sqlHold decides between a hold and a claim, as sqlCancel does, on the job's row, which it locks by the
+// unique key one_open: where there are few jobs an optimizer may take another index, and others' rows.
+// sqlUnhold locks it by the primary key. Assignments go from left to right: due_at still sees the old state.
 const (
-	sqlHold = `UPDATE onerow_job SET due_at = IF(state = 'held', due_at, due_at + ` + heldFor + `), state = 'held', last_error = ` + dbtext.Param + `, batch_seq = batch_seq + 1
+	sqlHold = `UPDATE onerow_job FORCE INDEX (one_open) SET due_at = IF(state = 'held', due_at, due_at + ` + heldFor + `), state = 'held', last_error = ` + dbtext.Param + `, batch_seq = batch_seq + 1
 WHERE resource = ? AND resource_id = ? AND deletion_id = ? AND state IN ('scheduled', 'held') AND due_at > UTC_TIMESTAMP(6)`
 	sqlUnhold = `UPDATE onerow_job SET due_at = due_at - ` + heldFor + `, state = 'scheduled', batch_seq = batch_seq + 1 WHERE id = ? AND state = 'held'`
 )

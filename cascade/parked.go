@@ -168,7 +168,7 @@ const sqlSkip = `UPDATE onerow_parked SET state = 'skipped', version = version +
 // sqlSettled: a job with leftovers of which none waits for anybody is done. It reads
 // one_row's part of the job, which nobody else changes while the job is locked.
 const sqlSettled = `UPDATE onerow_job_archive SET state = 'done', batch_seq = batch_seq + 1
-WHERE id = ? AND state = 'leftovers' AND NOT EXISTS (SELECT 1 FROM onerow_parked WHERE job_id = ? AND state = 'parked')`
+WHERE id = ? AND state = 'leftovers' AND NOT EXISTS (SELECT 1 FROM onerow_parked FORCE INDEX (one_row) WHERE job_id = ? AND state = 'parked')`
 
 // SkipParked decides that a parked row stays, and with it what is above it; nobody is reminded of it any
 // more. These rows have their assets, unless they came to be held in the moment between the deletion of the

@@ -27,7 +27,7 @@ const (
 	sqlUnarchive = `DELETE a, p FROM onerow_job_archive AS a
 LEFT JOIN onerow_job_plan AS p ON p.job_id = a.id WHERE a.id = ?`
 	sqlUnarchiveAll = `DELETE a, p, k FROM onerow_job_archive AS a
-LEFT JOIN onerow_job_plan AS p ON p.job_id = a.id LEFT JOIN onerow_parked AS k ON k.job_id = a.id AND k.state = 'parked' WHERE a.id = ?`
+LEFT JOIN onerow_job_plan AS p ON p.job_id = a.id LEFT JOIN onerow_parked AS k FORCE INDEX (one_row) ON k.job_id = a.id AND k.state = 'parked' WHERE a.id = ?`
 )
 
 // sqlOtherOpen asks, after a duplicate, which job it was. It locks, for a snapshot

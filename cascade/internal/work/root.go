@@ -137,7 +137,7 @@ func (p *pass) finish(ctx context.Context, tx *onerow.Tx, here place, budget *in
 
 // sqlForgetParked deletes one_row's part of a job that is done: somebody else has deleted
 // what was parked.
-const sqlForgetParked = `DELETE p FROM onerow_parked AS p WHERE p.job_id = ? AND p.state = 'parked'`
+const sqlForgetParked = `DELETE p FROM onerow_parked AS p FORCE INDEX (one_row) WHERE p.job_id = ? AND p.state = 'parked'`
 
 // leftovers is the last batch of a job that has nothing left to delete but what is parked
 // and what is above it. It is not done when an operator has unparked something meanwhile.
