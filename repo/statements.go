@@ -48,9 +48,9 @@ func (r *Repo[T]) statements() statements {
 		q.trash = fmt.Sprintf("SELECT deletion_id FROM %s WHERE %s = ? AND deletion_id IS NOT NULL", r.archive.table, id)
 	}
 	if r.res.Owner != "" {
-		// By the index that Verify asks for, whose name is the toolkit's mostly: MySQL would rather sort all rows
-		// of the owner than follow it, or walk over the rows of others by the primary key. A hint that names an
-		// index which is not there is ignored, unlike FORCE INDEX, and MariaDB needs none.
+		// By the index that Verify asks for, whose name is the toolkit's mostly: MySQL would rather sort all
+		// rows of the owner than follow it, or walk over the rows of others by the primary key. A hint that
+		// names an index which is not there is ignored, unlike FORCE INDEX, and MariaDB needs none.
 		page := "SELECT /*+ INDEX(%s %s) */ %s, version, '%s' FROM %[1]s IGNORE INDEX (PRIMARY) WHERE %[5]s = ? AND %[6]s > ?%[7]s ORDER BY %[6]s LIMIT ?"
 		q.listActive = fmt.Sprintf(page, r.active.table, ident.Quote("owner_id"), list, schema.Active, ident.Quote(r.res.Owner), id, "")
 		q.listArchived = fmt.Sprintf(page, r.archive.table, ident.Quote("shown"), list, schema.Archived, ident.Quote(r.res.Owner), id, " AND deletion_id IS NULL")

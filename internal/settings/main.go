@@ -156,14 +156,18 @@ var failure = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
 func (s setting) test(ctx context.Context, bin string, full bool, env []string) (string, error) {
 	var wg sync.WaitGroup
 	results := make([]error, len(packages))
+	skip := s.skip
+	if full && s.more != "" {
+		skip = strings.TrimPrefix(skip+"|"+s.more, "|")
+	}
 	two := make(chan struct{}, 2)
 	for i, pkg := range packages {
 		wg.Go(func() {
 			two <- struct{}{}
 			defer func() { <-two }()
-			run, skip := pkg.short, s.skip
+			run, skip := pkg.short, skip
 			if full {
-				run, skip = ".", strings.TrimPrefix(s.skip+"|"+explorations, "|")
+				run, skip = ".", strings.TrimPrefix(skip+"|"+explorations, "|")
 			}
 			cmd := exec.CommandContext(ctx, filepath.Join(bin, pkg.name), "-test.timeout=30m", "-test.run="+run, "-test.skip="+skip) //nolint:gosec // made just before
 			cmd.Dir, cmd.Env = pkg.name, env
@@ -174,8 +178,8 @@ func (s setting) test(ctx context.Context, bin string, full bool, env []string) 
 	}
 	wg.Wait()
 	verdict := "works"
-	if s.skip != "" {
-		verdict += "; without " + s.skip + ": " + s.why
+	if skip != "" {
+		verdict += "; without " + skip + ": " + s.why
 	}
 	return verdict, errors.Join(results...)
 }
