@@ -2,6 +2,7 @@
 // were told.
 //
 //	go run ./internal/soak -minutes 10 -engine mariadb
+//	go run ./internal/soak size | kill             what hangs below one root, in millions: see package tree
 //
 // It starts a private server with durable settings, and processes of its own program: two of web clients, two
 // of workers (the cascade and the quota's sweep), each behind a proxy of its own. The clients create, rename,

@@ -19,6 +19,7 @@ import (
 
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/soak/load"
+	"github.com/onerow/onerow/internal/soak/tree"
 )
 
 // Exit codes.
@@ -38,7 +39,21 @@ func main() {
 		}
 		return
 	}
+	if len(os.Args) > 1 && tree.Modes()[os.Args[1]] != nil {
+		os.Exit(mode(os.Args[1:]))
+	}
 	os.Exit(parent())
+}
+
+// mode is size or kill, or what they start.
+func mode(args []string) (code int) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := tree.Run(ctx, args); err != nil {
+		fmt.Fprintf(os.Stderr, "soak: %s: %v\n", args[0], err)
+		return exitBroken
+	}
+	return 0
 }
 
 // quietDriver: the driver would report every broken connection, and breaking them is what this is about.
@@ -74,7 +89,7 @@ func parseOptions() (options, error) {
 	case o.engine != "" && o.engine != "mariadb" && o.engine != "mysql":
 		return o, fmt.Errorf("-engine must be mariadb or mysql, not %q", o.engine)
 	case flag.NArg() > 0:
-		return o, fmt.Errorf("%q is no flag", flag.Arg(0))
+		return o, fmt.Errorf("there is no %q: it is size, kill, or flags alone", flag.Arg(0))
 	}
 	return o, nil
 }

@@ -47,8 +47,8 @@ type Table struct {
 	Node   *Node
 	From   string // quoted
 	Key    rowkey.Codec
-	Refs   []rowkey.Codec // as node.refs
-	Guards [][]Guard      // as node.refs
+	Refs   []rowkey.Codec // as Node.refs
+	Guards [][]Guard      // as Node.refs
 	Owner  rowkey.Codec
 }
 

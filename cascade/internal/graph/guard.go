@@ -12,7 +12,7 @@ import (
 // parent's row, which is in the primary key, does not keep children away.
 type Guard struct {
 	Index   string // " FORCE INDEX (…)"
-	Outside string // as source.outside
+	Outside string // as Source.outside
 }
 
 // guard are the indexes of some columns. Which one a foreign key uses the catalog does not

@@ -9,7 +9,7 @@ import (
 )
 
 // Read makes the graph of a plan in the schema of the connection. Ten plain reads of the dictionary.
-// Errors: [planMismatch], and those of the database.
+// Errors: [MismatchError], and those of the database.
 func Read(ctx context.Context, db onerow.DB, plan schema.Plan) (*Graph, error) {
 	var tables []string
 	for _, n := range plan.Nodes() {

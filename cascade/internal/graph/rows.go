@@ -51,7 +51,7 @@ type RowScanner struct {
 // ErrNullKey means that a row has no key, which no primary key allows.
 var ErrNullKey = errors.New("cascade: a column of a primary key is NULL")
 
-// Reader is the scanner of source.readSQL.
+// Reader is the scanner of ReadSQL.
 func (s *Source) Reader() *RowScanner {
 	extra := len(s.order)
 	if s.outside != "" {

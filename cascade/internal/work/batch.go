@@ -25,7 +25,7 @@ func (p *pass) unqueue() []group {
 	return groups
 }
 
-// outcome is what came of dropLocked.
+// outcome is what came of lockAndDrop.
 type outcome struct {
 	next   int   // groups that are done with
 	full   bool  // there were too many leaves below the next group, or the root

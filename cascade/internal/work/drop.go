@@ -72,7 +72,7 @@ func (p *pass) drop(ctx context.Context, l load) (done bool, err error) {
 	return p.dropInBatches(ctx, l)
 }
 
-// rehearse is a batch of dropRows that is rolled back.
+// rehearse is a batch of dropInBatches that is rolled back.
 func (p *pass) rehearse(ctx context.Context, l load) (out outcome, err error) {
 	err = p.lease.Rehearse(ctx, func(ctx context.Context, tx *onerow.Tx) (err error) {
 		out, err = p.lockAndDrop(ctx, tx, l, NewTally())

@@ -50,7 +50,7 @@ func (p *pass) findRoot(ctx context.Context) (place, error) {
 }
 
 // readPlace also refuses a row that another deletion than the job's hides, and one of two
-// that have this id. Of a root that is gone only the key is known, see node.gone.
+// that have this id. Of a root that is gone only the key is known, see graph.Node.Gone.
 func (r *run) readPlace(ctx context.Context, db onerow.DB, query string) (place, error) {
 	p := place{row: r.node.Gone(r.Root)}
 	var active, two bool

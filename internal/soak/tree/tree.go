@@ -1,50 +1,30 @@
-// Command cascadesoak shows what needs minutes and millions of rows to show, on a private server with durable
-// settings:
+// Package tree is what needs minutes and millions of rows to show, on a private server with durable settings:
 //
-//	go run ./internal/cascadesoak size            2 million rows below one root: memory, speed, and what a foreground feels
-//	go run ./internal/cascadesoak kill            eight workers, one of them killed each second for two minutes
+//	go run ./internal/soak size            2 million rows below one root: memory, speed, and what a foreground feels
+//	go run ./internal/soak kill            eight workers, one of them killed each second for two minutes
 //
-// ONEROW_MYSQLD chooses the server program. It prints a table and exits with 1 if a promise is broken.
-package main
+// ONEROW_MYSQLD chooses the server program. It prints a table and fails if a promise is broken.
+package tree
 
 import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 )
 
-func main() {
-	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer cancel()
-	if err := run(ctx, os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "cascadesoak:", err)
-		cancel()
-		os.Exit(1) //nolint:gocritic // cancelled just before
-	}
-}
-
-var errUsage = errors.New("say size or kill (-h lists the flags)")
-
-func run(ctx context.Context, args []string) error {
-	if len(args) == 0 {
-		return errUsage
-	}
-	flags := flag.NewFlagSet(args[0], flag.ExitOnError)
-	modes := map[string]func(context.Context, *flag.FlagSet, []string) error{
+// Modes are what [Run] does: size and kill, and what these start.
+func Modes() map[string]func(ctx context.Context, flags *flag.FlagSet, args []string) error {
+	return map[string]func(context.Context, *flag.FlagSet, []string) error{
 		"size": runSize, "kill": runKill,
 		"spin":   runSpin,   // what size -spin starts
 		"worker": runWorker, // what size and kill start
 	}
-	mode, known := modes[args[0]]
-	if !known {
-		return errUsage
-	}
-	return mode(ctx, flags, args[1:])
+}
+
+// Run runs a mode, by its name and with its flags.
+func Run(ctx context.Context, args []string) error {
+	return Modes()[args[0]](ctx, flag.NewFlagSet(args[0], flag.ExitOnError), args[1:])
 }
 
 func runSize(ctx context.Context, flags *flag.FlagSet, args []string) error {
@@ -61,8 +41,12 @@ func runSize(ctx context.Context, flags *flag.FlagSet, args []string) error {
 	flags.BoolVar(&s.elsewhere, "elsewhere", false, "beside the foreground, delete in a second server on this machine: what that costs comes of shared processors and disk, not of locks")
 	flags.BoolVar(&s.spin, "spin", false, "only this: beside the foreground, delete nothing, but spin in a process without a database, as -load and -target say; what that costs comes of shared processors alone")
 	flags.DurationVar(&s.measure, "measure", 20*time.Second, "how long capacity and the unloaded foreground are measured")
+	flags.BoolVar(&s.short, "short", false, "20,000 rows and some seconds: that it runs, and the memory; times of seconds prove nothing")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if s.short {
+		s.rows, s.small, s.window, s.rounds, s.measure, s.settle = 20_000, 2_000, 6*time.Second, 2, 3*time.Second, time.Second
 	}
 	if s.rounds < 1 || s.window <= 0 || s.settle <= 0 {
 		return errors.New("-rounds, -window and -settle have to be more than 0")

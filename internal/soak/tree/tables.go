@@ -1,4 +1,4 @@
-package main
+package tree
 
 import (
 	"context"
@@ -38,7 +38,7 @@ var ddl = []string{
 const perItem = 99
 
 const (
-	database    = "cascadesoak"
+	database    = "soak_tree"
 	connections = 32
 )
 

@@ -1,4 +1,4 @@
-package main
+package tree
 
 import (
 	"context"
@@ -11,12 +11,12 @@ import (
 // size deletes 2 million rows below one root: alone at full speed, for memory; alone with the settings of a
 // worker that is to stay in the background; and with these beside a foreground on the same tables.
 type size struct {
-	rows, small, clients int
-	share, load          float64
-	target, measure      time.Duration
-	window, settle       time.Duration
-	rounds               int
-	elsewhere, spin      bool
+	rows, small, clients   int
+	share, load            float64
+	target, measure        time.Duration
+	window, settle         time.Duration
+	rounds                 int
+	elsewhere, spin, short bool
 }
 
 // The promises.
@@ -70,7 +70,7 @@ func (s *size) run(ctx context.Context) (err error) {
 	fmt.Printf("\nmemory: %+.1f MB for %d rows over %d   (promised: within %d MB)\n", float64(large-small)/(1<<20), s.rows, s.small, memoryWithin>>20)
 	fmt.Printf("p99 of the foreground: %.2f times the unloaded   (promised: %.1f)\n", ratio, p99Within)
 	fmt.Printf("deletion: %.2f of its own unloaded rate   (promised: %.1f), %.2f of that with the same settings\n", beside/full, speedWithin, beside/alone)
-	if large-small > memoryWithin || ratio > p99Within || beside/full < speedWithin {
+	if large-small > memoryWithin || !s.short && (ratio > p99Within || beside/full < speedWithin) {
 		return errors.New("a promise is broken")
 	}
 	return nil
