@@ -45,8 +45,8 @@ type claim struct {
 	token []byte
 }
 
-// moves bounds how often a claim is tried whose stage was owned by one that vanished.
-const moves = 5
+// maxMoves bounds how often a claim is tried whose stage was owned by one that vanished.
+const maxMoves = 5
 
 // sqlClaim decides: the primary key (flow, stage) admits one request id. Another call waits
 // here until the first has ended. It locks its own new row.
@@ -103,7 +103,7 @@ func (r Run) own(ctx context.Context, db onerow.DB, verb string, fn func(context
 		case err == nil:
 			res.Row = r
 			return res, nil
-		case !errors.Is(err, errMoved) || n == moves:
+		case !errors.Is(err, errMoved) || n == maxMoves:
 			return Result{}, r.wrap(verb, err)
 		}
 	}

@@ -60,7 +60,7 @@ func (k *Keys) Admit(ctx context.Context, db onerow.DB, key Key, window time.Dur
 }
 
 func (k *Keys) admit(ctx context.Context, db onerow.DB, c *call, window time.Duration) (a Admission, err error) {
-	for range moves {
+	for range maxMoves {
 		_, err := db.ExecContext(ctx, sqlAdmit, c.key.args(c.token[:], micros(window))...)
 		if err == nil {
 			return Admission{Admitted: true}, nil
@@ -89,5 +89,5 @@ func (k *Keys) admit(ctx context.Context, db onerow.DB, c *call, window time.Dur
 			return Admission{Admitted: true}, nil
 		}
 	}
-	return a, &BusyError{Key: c.key, Err: fmt.Errorf("it was claimed by others %d times: %w", moves, errFree)}
+	return a, &BusyError{Key: c.key, Err: fmt.Errorf("it was claimed by others %d times: %w", maxMoves, errFree)}
 }

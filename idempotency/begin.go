@@ -63,7 +63,7 @@ func begun[T any](k *Keys, c *call, claim Claim, out Outcome[T], err error) (Cla
 // begin claims the key or finds what is there. Each statement may be sent again when
 // its answer was lost: the row then has this call's token.
 func begin[T any](ctx context.Context, db onerow.DB, k *Keys, c *call) (claim Claim, out Outcome[T], err error) {
-	for range moves {
+	for range maxMoves {
 		res, err := db.ExecContext(ctx, sqlClaim, c.key.args(k.claimArgs(c, c.fingerprint)...)...)
 		if err == nil {
 			// It is 0 where the table has a trigger: the server then takes back what LAST_INSERT_ID was. The
@@ -96,5 +96,5 @@ func begin[T any](ctx context.Context, db onerow.DB, k *Keys, c *call) (claim Cl
 			return Claim{Key: c.key, Token: r.Token + 1, TakenOver: c.tookOver}, out, nil
 		}
 	}
-	return claim, out, &BusyError{Key: c.key, Err: fmt.Errorf("it was claimed by others %d times: %w", moves, errFree)}
+	return claim, out, &BusyError{Key: c.key, Err: fmt.Errorf("it was claimed by others %d times: %w", maxMoves, errFree)}
 }

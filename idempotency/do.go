@@ -78,8 +78,8 @@ type doCall[T any] struct {
 	sent, unsure bool
 }
 
-// moves is how often a key may be found free and be gone again.
-const moves = 50
+// maxMoves is how often a key may be found free and be gone again.
+const maxMoves = 50
 
 // sqlClaim: the primary key decides. A second call waits here for the first one's
 // COMMIT or ROLLBACK; waiters hold share locks on the record, so those that are
@@ -120,7 +120,7 @@ func (d *doCall[T]) first(ctx context.Context, db onerow.DB) (Outcome[T], error)
 		again, err := d.call.busy(ctx, err)
 		switch {
 		case again && !joined(db):
-		case errors.Is(err, errFree) && n < moves:
+		case errors.Is(err, errFree) && n < maxMoves:
 		case errors.Is(err, errFree):
 			return Outcome[T]{}, &BusyError{Key: d.call.key, Err: fmt.Errorf("it was found free %d times and claimed by others: %w", n, err)}
 		default:

@@ -41,7 +41,7 @@ func (d *doCall[T]) runKeyLast(ctx context.Context, db onerow.DB) (Outcome[T], e
 			continue
 		case onerow.Retryable(err) && !d.elsewhere || ctx.Err() != nil || errors.Is(err, ErrBusy):
 			return Outcome[T]{}, d.unasked(err)
-		case n == moves:
+		case n == maxMoves:
 			return Outcome[T]{}, d.unasked(&BusyError{Key: d.call.key, Err: fmt.Errorf("it was claimed by others %d times: %w", n, err)})
 		}
 		out, again, err := d.ask(ctx, db, err)

@@ -77,7 +77,7 @@ func (r *Repo[T]) bringBack(ctx context.Context, db onerow.DB, verb string, id i
 	var res onerow.Result[T]
 	copyNo, unseen := 0, 0 // unseen tries were refused, and nobody is seen to be in their way
 	for n := 1; ; n++ {
-		err := r.whole(ctx, db, verb, id, func(ctx context.Context, tx *onerow.Tx) error {
+		err := r.followRowAtomically(ctx, db, verb, id, func(ctx context.Context, tx *onerow.Tx) error {
 			b, err := find(ctx, tx)
 			if err != nil {
 				return err

@@ -27,7 +27,7 @@ func (r *Repo[T]) Archive(ctx context.Context, db onerow.DB, id int64) (onerow.R
 	if r.res.Archive == "" {
 		return res, fmt.Errorf("%w: %q has no archive", ErrUnsupported, r.res.Name)
 	}
-	err := r.whole(ctx, db, "archive", id, func(ctx context.Context, tx *onerow.Tx) error {
+	err := r.followRowAtomically(ctx, db, "archive", id, func(ctx context.Context, tx *onerow.Tx) error {
 		h, found, err := r.lock(ctx, tx, r.active, id)
 		if err != nil {
 			return err

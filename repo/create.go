@@ -52,9 +52,9 @@ func (r *Repo[T]) Create(ctx context.Context, db onerow.DB, row T, opts ...Creat
 		return r.createOnce(ctx, db, w, o.requestID)
 	}
 	var res onerow.Result[T]
-	try := r.settled
+	try := r.followRow
 	if r.res.Quota.Flag != "" { // a mark is a second write
-		try = r.whole
+		try = r.followRowAtomically
 	}
 	err = try(ctx, db, "create", 0, func(ctx context.Context, tx *onerow.Tx) (err error) {
 		res, err = r.insert(ctx, tx, w)

@@ -63,7 +63,7 @@ func (r *Repo[T]) Delete(ctx context.Context, db onerow.DB, id int64, opts ...De
 		return r.deletePublished(ctx, db, id)
 	}
 	var del Deleted[T]
-	err := r.whole(ctx, db, "delete", id, func(ctx context.Context, tx *onerow.Tx) error {
+	err := r.followRowAtomically(ctx, db, "delete", id, func(ctx context.Context, tx *onerow.Tx) error {
 		del = Deleted[T]{}
 		h, found, err := r.lockEither(ctx, tx, id)
 		if err != nil {

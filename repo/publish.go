@@ -16,7 +16,7 @@ import (
 func (r *Repo[T]) deletePublished(ctx context.Context, db onerow.DB, id int64) (Deleted[T], error) {
 	var del Deleted[T]
 	var d cascade.Deletion
-	err := r.settled(ctx, db, "delete", id, func(ctx context.Context, tx *onerow.Tx) error {
+	err := r.followRow(ctx, db, "delete", id, func(ctx context.Context, tx *onerow.Tx) error {
 		d = cascade.Deletion{}
 		h, found, err := r.lockEither(ctx, tx, id)
 		if err != nil {
@@ -44,7 +44,7 @@ func (r *Repo[T]) deletePublished(ctx context.Context, db onerow.DB, id int64) (
 	if err := r.publisher.Publish(ctx, d); err != nil {
 		return Deleted[T]{}, fmt.Errorf("repo: delete %s %d: the cascade could not be published, so nothing was deleted: %w", r.res.Name, id, err)
 	}
-	err = r.whole(ctx, db, "delete", id, func(ctx context.Context, tx *onerow.Tx) error {
+	err = r.followRowAtomically(ctx, db, "delete", id, func(ctx context.Context, tx *onerow.Tx) error {
 		del = Deleted[T]{DeletionID: d.ID}
 		h, found, err := r.lockEither(ctx, tx, id)
 		if err != nil || !found {

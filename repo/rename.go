@@ -25,7 +25,7 @@ func (r *Repo[T]) Rename(ctx context.Context, db onerow.DB, id int64, name strin
 	if err != nil {
 		return res, r.wrap("rename", id, err)
 	}
-	err = r.settled(ctx, db, "rename", id, func(ctx context.Context, tx *onerow.Tx) error {
+	err = r.followRow(ctx, db, "rename", id, func(ctx context.Context, tx *onerow.Tx) error {
 		n, err := onerow.Affected(ctx, tx, r.sql.rename, append(nameArgs(parsed), id, parsed.Display)...)
 		if mysqlerr.Classify(err) == mysqlerr.Duplicate {
 			h, found, lerr := r.lock(ctx, tx, r.active, id)

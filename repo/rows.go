@@ -119,12 +119,12 @@ func (r *Repo[T]) where(ctx context.Context, db onerow.DB, id int64) (string, er
 // one of them; the transaction is run again.
 var errMoved = errors.New("repo: the row moves between its tables")
 
-// moves is how often a verb follows a row that others keep moving.
-const moves = 10
+// maxMoves is how often a verb follows a row that others keep moving.
+const maxMoves = 10
 
-// settled runs fn in a transaction, and again while the row keeps moving. The
+// followRow runs fn in a transaction, and again while the row keeps moving. The
 // error of a joined transaction names it a conflict, since its owner decides.
-func (r *Repo[T]) settled(ctx context.Context, db onerow.DB, verb string, id int64, fn func(context.Context, *onerow.Tx) error) error {
+func (r *Repo[T]) followRow(ctx context.Context, db onerow.DB, verb string, id int64, fn func(context.Context, *onerow.Tx) error) error {
 	for n := 1; ; n++ {
 		err := onerow.InTx(ctx, db, fn)
 		if !errors.Is(err, errMoved) {
@@ -139,10 +139,10 @@ func (r *Repo[T]) settled(ctx context.Context, db onerow.DB, verb string, id int
 // savepoint is where a verb of this package goes back to; none calls another.
 const savepoint = "onerow_repo"
 
-// whole is settled for a verb that writes more than once: in a joined transaction, whose
+// followRowAtomically is followRow for a verb that writes more than once: in a joined transaction, whose
 // owner may commit after the error, what a try wrote before it failed is taken back.
-func (r *Repo[T]) whole(ctx context.Context, db onerow.DB, verb string, id int64, fn func(context.Context, *onerow.Tx) error) error {
-	return r.settled(ctx, db, verb, id, func(ctx context.Context, tx *onerow.Tx) error {
+func (r *Repo[T]) followRowAtomically(ctx context.Context, db onerow.DB, verb string, id int64, fn func(context.Context, *onerow.Tx) error) error {
+	return r.followRow(ctx, db, verb, id, func(ctx context.Context, tx *onerow.Tx) error {
 		return tx.Savepoint(ctx, savepoint, func() error { return fn(ctx, tx) })
 	})
 }

@@ -195,5 +195,5 @@ const duplicates = 3
 // spent says whether the nth try, which ended with errMoved, was the last.
 func spent(n int, err error) bool {
 	var refused *duplicateError
-	return n >= moves || n >= duplicates && errors.As(err, &refused)
+	return n >= maxMoves || n >= duplicates && errors.As(err, &refused)
 }
