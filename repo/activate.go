@@ -9,13 +9,13 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/mysqlerr"
-	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/names"
 )
 
-// names is how many names an activation tries: the first is its own, the second
+// maxNames is how many names an activation tries: the first is its own, the second
 // the highest copy number plus one, the rest come from others who do the same at
 // the same time.
-const names = 100
+const maxNames = 100
 
 // Activate moves an archived row back to the active table. It never fails because
 // its name is taken meanwhile: the row is then renamed to "Name (Copy 1)",
@@ -98,8 +98,8 @@ func (r *Repo[T]) bringBack(ctx context.Context, db onerow.DB, verb string, id i
 			return res, nil
 		case !errors.As(err, &busy):
 			return onerow.Result[T]{}, err
-		case n == names:
-			return onerow.Result[T]{}, fmt.Errorf("%w for %s %d after %d tries; try again when fewer are activated at once: %w", ErrNoFreeName, r.res.Name, id, names, busy.err)
+		case n == maxNames:
+			return onerow.Result[T]{}, fmt.Errorf("%w for %s %d after %d tries; try again when fewer are activated at once: %w", ErrNoFreeName, r.res.Name, id, maxNames, busy.err)
 		}
 		next, err := r.afterDuplicate(ctx, db, busy, copyNo)
 		var refused *duplicateError
@@ -126,7 +126,7 @@ func (r *Repo[T]) moveToActive(ctx context.Context, tx *onerow.Tx, h held[T], id
 		return err
 	}
 	var args []any
-	var name schema.ParsedName
+	var name names.Parsed
 	if r.res.Named() {
 		var err error
 		if name, err = r.res.Label.Kind.Parse(h.label); err != nil {
@@ -158,7 +158,7 @@ func (r *Repo[T]) moveToActive(ctx context.Context, tx *onerow.Tx, h held[T], id
 }
 
 // busy is the refusal of a locked archived row that was to come back under the name.
-func (r *Repo[T]) busy(tx *onerow.Tx, h held[T], id int64, name schema.ParsedName, copyNo int, err error) error {
+func (r *Repo[T]) busy(tx *onerow.Tx, h held[T], id int64, name names.Parsed, copyNo int, err error) error {
 	b := &nameBusy{attempt: attempt{id: id, from: r.archive.table, owner: h.owner, name: name}, joined: tx.Joined(), err: err}
 	if !r.res.Named() {
 		return b

@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/names"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -71,7 +72,7 @@ type newRow[T any] struct {
 	row   T
 	owner int64
 	above int64
-	name  schema.ParsedName
+	name  names.Parsed
 	args  []any
 }
 
@@ -94,7 +95,7 @@ func (r *Repo[T]) newRow(row T) (w newRow[T], err error) {
 	return w, err
 }
 
-func nameArgs(name schema.ParsedName) []any {
+func nameArgs(name names.Parsed) []any {
 	return []any{name.Display, []byte(name.Key), []byte(name.StemKey), name.Copy}
 }
 

@@ -9,8 +9,8 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/names"
 	"github.com/onerow/onerow/repo"
-	"github.com/onerow/onerow/schema"
 )
 
 // TestCancelRefused: whatever lasting thing keeps the row from coming back, its owner has said
@@ -35,7 +35,7 @@ func TestCancelRefused(t *testing.T) {
 			"INSERT INTO project (user_id, name, name_key, stem_key, copy_no, created_at, updated_at)" +
 				" VALUES (1, 'A', 'a', 'a', 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)), (1, 'A (Copy 999999)', 'a (copy 999999)', 'a', 999999, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))",
 			"DELETE FROM project",
-			func(err error) bool { return errors.Is(err, schema.ErrTooManyCopies) },
+			func(err error) bool { return errors.Is(err, names.ErrTooManyCopies) },
 		},
 		"a trigger": {
 			"CREATE TRIGGER refuses BEFORE INSERT ON project FOR EACH ROW SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'not today'",

@@ -10,6 +10,7 @@ import (
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
+	"github.com/onerow/onerow/names"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
 )
@@ -28,7 +29,7 @@ func plan() schema.Plan {
 		},
 		{
 			Name: "screen", Archive: "screen_archive", Owner: "project_id",
-			Label:   schema.Label{Column: "client_filename", Key: "client_filename_base", Kind: schema.KindFilename},
+			Label:   schema.Label{Column: "client_filename", Key: "client_filename_base", Kind: names.KindFilename},
 			Parent:  schema.Parent{Resource: "project", Column: "project_id"},
 			Asset:   "blob_key",
 			Columns: []schema.Column{{Name: "blob_key", Type: "VARCHAR(64) NOT NULL DEFAULT ''"}},

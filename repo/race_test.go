@@ -15,9 +15,9 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/names"
 	"github.com/onerow/onerow/quota"
 	"github.com/onerow/onerow/repo"
-	"github.com/onerow/onerow/schema"
 )
 
 // TestOneName: 64 parallel creates of one name in different spellings leave one
@@ -275,8 +275,8 @@ func TestHostileNames(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]error{
-		"": schema.ErrNameEmpty, " \t": schema.ErrNameEmpty, strings.Repeat("x", 300): schema.ErrNameTooLong,
-		"a\x00b": schema.ErrNameInvalid, "a\xffb": schema.ErrNameInvalid,
+		"": names.ErrEmpty, " \t": names.ErrEmpty, strings.Repeat("x", 300): names.ErrTooLong,
+		"a\x00b": names.ErrInvalid, "a\xffb": names.ErrInvalid,
 	} {
 		if _, err := p.Create(ctx, db, Project{UserID: 1, Name: name}); !errors.Is(err, want) {
 			t.Errorf("%.30q: %v, want %v", name, err, want)

@@ -11,6 +11,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/names"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -19,7 +20,7 @@ type attempt struct {
 	id      int64  // 0 where the row is to be created
 	from    string // the quoted table with the row's other values; empty for a new row
 	owner   int64
-	name    schema.ParsedName
+	name    names.Parsed
 	columns []string // what was written, and its values
 	args    []any
 }
@@ -42,7 +43,7 @@ func (r *Repo[T]) refused(ctx context.Context, tx *onerow.Tx, w attempt, err err
 }
 
 // holder returns the id of the active row that has the name, or 0.
-func (r *Repo[T]) holder(ctx context.Context, db onerow.DB, owner int64, name schema.ParsedName) (int64, error) {
+func (r *Repo[T]) holder(ctx context.Context, db onerow.DB, owner int64, name names.Parsed) (int64, error) {
 	if !r.res.Named() {
 		return 0, nil
 	}

@@ -9,7 +9,7 @@ import (
 	"reflect"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/names"
 )
 
 // Update reads an active row, lets change decide on a copy of it, and writes the
@@ -125,7 +125,7 @@ func (r *Repo[T]) ownArgs(row *T) ([]any, error) {
 
 // updateArgs are the values of the columns that an update writes, and whether
 // any of them differs; was are the application's own columns before.
-func (r *Repo[T]) updateArgs(was []any, before, after *T) (args []any, name schema.ParsedName, changed bool, err error) {
+func (r *Repo[T]) updateArgs(was []any, before, after *T) (args []any, name names.Parsed, changed bool, err error) {
 	own, err := r.ownArgs(after)
 	if err != nil {
 		return nil, name, false, err

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/names"
 )
 
 // maxResourceName is the length of the columns that hold a resource's name.
@@ -113,8 +114,8 @@ func (p Plan) checkResource(r Resource, i int) []error {
 	if r.Named() && r.Owner == "" {
 		say("a label needs an owner, whose names are unique")
 	}
-	if r.Named() && r.Label.Kind != KindName && r.Label.Kind != KindFilename {
-		say("label kind %q is neither %q nor %q", r.Label.Kind, KindName, KindFilename)
+	if r.Named() && r.Label.Kind != names.KindName && r.Label.Kind != names.KindFilename {
+		say("label kind %q is neither %q nor %q", r.Label.Kind, names.KindName, names.KindFilename)
 	}
 	if r.Quota.Flag != "" && r.Owner == "" {
 		say("a quota needs an owner")

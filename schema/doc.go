@@ -14,7 +14,7 @@
 //
 //	plan := schema.Plan{Resources: []schema.Resource{{
 //		Name: "project", Archive: "project_archive", Owner: "user_id",
-//		Label: schema.Label{Column: "name", Key: "name_key", Kind: schema.KindName},
+//		Label: schema.Label{Column: "name", Key: "name_key", Kind: names.KindName},
 //	}, {
 //		Name: "comment", Parent: schema.Parent{Resource: "project", Column: "project_id"},
 //		Columns: []schema.Column{{Name: "body", Type: "TEXT NOT NULL"}},

@@ -37,7 +37,7 @@ func fills(ddl string) bool {
 func (r Resource) content(column string) string {
 	switch column {
 	case r.Label.Key, ColStemKey, ColCopyNo:
-		return fmt.Sprintf("the Key, StemKey and Copy that schema.NameKind(%q).Parse returns for its %s", r.Label.Kind, r.Label.Column)
+		return fmt.Sprintf("the Key, StemKey and Copy that names.Kind(%q).Parse returns for its %s", r.Label.Kind, r.Label.Column)
 	case r.Owner:
 		return "whose row it is"
 	case r.Parent.Column:

@@ -14,6 +14,7 @@ import (
 
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
+	"github.com/onerow/onerow/names"
 )
 
 // fixCase breaks a database with rows in it in one way.
@@ -193,20 +194,20 @@ func parse(t *testing.T, db *sql.DB, table string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := map[int64]string{}
+	stored := map[int64]string{}
 	for rows.Next() {
 		var id int64
 		var name string
 		if err := rows.Scan(&id, &name); err != nil {
 			t.Fatal(err)
 		}
-		names[id] = name
+		stored[id] = name
 	}
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		t.Fatal(err)
 	}
-	for id, name := range names {
-		n, err := KindName.Parse(name)
+	for id, name := range stored {
+		n, err := names.KindName.Parse(name)
 		if err != nil {
 			t.Fatal(err)
 		}

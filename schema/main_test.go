@@ -6,6 +6,7 @@ import (
 
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
+	"github.com/onerow/onerow/names"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -22,7 +23,7 @@ func fullPlan() schema.Plan {
 		Indexes: []schema.Index{{Columns: []string{"note"}, Unique: true}, {Columns: []string{"position", "note"}}},
 	}, {
 		Name: "screen", Archive: "screen_archive", Owner: "project_id",
-		Label:  schema.Label{Column: "client_filename", Key: "client_filename_base", Kind: schema.KindFilename},
+		Label:  schema.Label{Column: "client_filename", Key: "client_filename_base", Kind: names.KindFilename},
 		Parent: schema.Parent{Resource: "project", Column: "project_id"}, Asset: "blob",
 		Columns: []schema.Column{{Name: "blob", Type: "VARCHAR(255) NULL"}},
 	}, {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onerow/onerow/names"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -75,7 +76,7 @@ func TestResource(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Active != "project" || r.ID != "id" || r.Label.Key != "name_key" || r.Label.Kind != schema.KindName || !r.Named() ||
+	if r.Active != "project" || r.ID != "id" || r.Label.Key != "name_key" || r.Label.Kind != names.KindName || !r.Named() ||
 		!slices.Equal(r.Tables(), []string{"project", "project_archive"}) {
 		t.Errorf("%+v", r)
 	}

@@ -1,6 +1,9 @@
 package schema
 
-import "github.com/onerow/onerow/internal/ident"
+import (
+	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/names"
+)
 
 // Resource is a kind of row that its owner sees: a project, a screen, a comment.
 // The zero value of a field means what its comment says.
@@ -45,7 +48,7 @@ type Label struct {
 	// Key holds the name key, which is unique per owner. Default: Column + "_key".
 	Key string `yaml:"key,omitempty"`
 	// Kind says which names are the same: [KindName] (the default) or [KindFilename].
-	Kind NameKind `yaml:"kind,omitempty"`
+	Kind names.Kind `yaml:"kind,omitempty"`
 }
 
 // Parent declares the row above.
@@ -109,7 +112,7 @@ func (r Resource) withDefaults() Resource {
 			r.Label.Key = r.Label.Column + "_key"
 		}
 		if r.Label.Kind == "" {
-			r.Label.Kind = KindName
+			r.Label.Kind = names.KindName
 		}
 	}
 	if r.Quota.Flag != "" && r.Quota.By == "" {

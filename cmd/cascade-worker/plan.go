@@ -110,7 +110,7 @@ func yamlKind(goType string) string {
 		return "list"
 	case goType == "bool":
 		return "true or false"
-	case goType == "string", goType == "schema.NameKind", goType == "schema.Action":
+	case goType == "string", goType == "names.Kind", goType == "schema.Action":
 		return "text"
 	}
 	return "mapping"

@@ -12,6 +12,7 @@ import (
 
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/names"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -21,7 +22,7 @@ func TestPlanIsTheGoValue(t *testing.T) {
 		Name: "project", Archive: "project_archive", Owner: "user_id", Label: schema.Label{Column: "name"}, Quota: schema.Quota{Flag: "is_over_quota"},
 	}, {
 		Name: "screen", Archive: "screen_archive", Owner: "project_id", Parent: schema.Parent{Resource: "project", Column: "project_id"},
-		Label: schema.Label{Column: "filename", Key: "base", Kind: schema.KindFilename},
+		Label: schema.Label{Column: "filename", Key: "base", Kind: names.KindFilename},
 	}, {
 		Name: "comment", Parent: schema.Parent{Resource: "screen", Column: "screen_id"},
 		Columns: []schema.Column{{Name: "body", Type: "TEXT NOT NULL"}},

@@ -17,7 +17,7 @@ var floorBugs = []bug{
 		"case RolledBack, TimedOut, NotHere, NotSent:\n\t\treturn true\n\t}\n\treturn false\n}\n\n// isContext",
 		"case RolledBack, NotHere, NotSent:\n\t\treturn true\n\t}\n\treturn false\n}\n\n// isContext"}}},
 
-	{"upper and lower case are two names", "./schema", ".", []change{{"schema/normalize.go",
+	{"upper and lower case are two names", "./names", ".", []change{{"names/normalize.go",
 		`c += 'a' - 'A'`, `c += 0`}}},
 	{"any index will do for a unique one", "./schema", ".", []change{{"schema/verify_indexes.go",
 		`if have.unique && sameSet(have.columns, want) {`, `if sameSet(have.columns, want) {`}}},

@@ -13,6 +13,7 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/security"
 	"github.com/onerow/onerow/migrations"
+	"github.com/onerow/onerow/names"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
 )
@@ -22,7 +23,7 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 // plan has a resource with an owner and a quota, and one below it.
 var plan = schema.Plan{Resources: []schema.Resource{
 	{Name: "project", Archive: "project_archive", Owner: "user_id", Label: schema.Label{Column: "name"}, Quota: schema.Quota{Flag: "is_over_quota"}},
-	{Name: "screen", Archive: "screen_archive", Owner: "project_id", Label: schema.Label{Column: "filename", Key: "base", Kind: schema.KindFilename},
+	{Name: "screen", Archive: "screen_archive", Owner: "project_id", Label: schema.Label{Column: "filename", Key: "base", Kind: names.KindFilename},
 		Parent: schema.Parent{Resource: "project", Column: "project_id"}},
 }}
 

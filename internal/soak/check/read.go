@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/schema"
 
 	"github.com/onerow/onerow/internal/soak/load"
+	"github.com/onerow/onerow/names"
 )
 
 // row is a row of a resource.
@@ -149,9 +149,9 @@ func (c *checker) readJobs(ctx context.Context) error {
 
 // nameKey is what the unique index holds for a name; "" for what is no name.
 func nameKey(resource, name string) string {
-	kind := schema.KindName
+	kind := names.KindName
 	if resource == load.ScreenResource {
-		kind = schema.KindFilename
+		kind = names.KindFilename
 	}
 	parsed, err := kind.Parse(name)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/onerow/onerow/internal/soak/journal"
 )
 
-// names collide: some are the same in another spelling, some are copies of others.
-var names = []string{
+// contested collide: some are the same in another spelling, some are copies of others.
+var contested = []string{
 	"Email Campaign", "EMAIL  campaign", "Email Campaign (Copy 1)", "Email Campaign (Copy 2)", "Landing Page", "landing page",
 	"Onboarding", "Checkout", "Checkout (Copy 7)", "Straße", "STRASSE", "Ünïcode", "Brand", "Brand 2", "Icons", "Icons (Copy 1)",
 	"Settings", "Search", "Profile", "Dashboard", "Reports", "Mobile", "Tablet", "Archive",
@@ -35,7 +35,7 @@ func (c *client) requestID() string {
 func (c *client) createProject(ctx context.Context) error {
 	id := c.requestID()
 	owner := int64(hash(id, c.cfg.Owners)) + 1
-	e := journal.Entry{Op: journal.Create, Resource: ProjectResource, Owner: owner, Key: id, Value: names[hash("name "+id, len(names))]}
+	e := journal.Entry{Op: journal.Create, Resource: ProjectResource, Owner: owner, Key: id, Value: contested[hash("name "+id, len(contested))]}
 	row := Project{UserID: owner, Name: e.Value}
 	e, err := c.call(ctx, e, true, func(ctx context.Context, e *journal.Entry) error {
 		res, err := c.projects.Create(ctx, c.db, row, repo.RequestID(id))
@@ -89,7 +89,7 @@ func (c *client) on(ctx context.Context, state schema.State, e journal.Entry, ag
 }
 
 func (c *client) rename(ctx context.Context) error {
-	name := names[c.rand.IntN(len(names))]
+	name := contested[c.rand.IntN(len(contested))]
 	return c.on(ctx, schema.Active, journal.Entry{Op: journal.Rename, Value: name}, true,
 		func(ctx context.Context, id int64, e *journal.Entry) error {
 			res, err := c.projects.Rename(ctx, c.db, id, name)

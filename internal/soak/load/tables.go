@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow/migrations"
+	"github.com/onerow/onerow/names"
 	"github.com/onerow/onerow/quota"
 	"github.com/onerow/onerow/schema"
 )
@@ -45,7 +46,7 @@ func Plan() schema.Plan {
 		{Name: ProjectResource, Archive: "project_archive", Owner: "user_id", Label: schema.Label{Column: "name"},
 			Quota: schema.Quota{Flag: "is_over_quota"}, Columns: []schema.Column{{Name: "hits", Type: "BIGINT NOT NULL DEFAULT 0"}}},
 		{Name: ScreenResource, Archive: "screen_archive", Owner: "project_id",
-			Label:  schema.Label{Column: "filename", Kind: schema.KindFilename},
+			Label:  schema.Label{Column: "filename", Kind: names.KindFilename},
 			Parent: schema.Parent{Resource: ProjectResource, Column: "project_id"}},
 		{Name: CommentResource, Owner: "screen_id", Parent: schema.Parent{Resource: ScreenResource, Column: "screen_id"},
 			Columns: []schema.Column{{Name: "body", Type: "VARCHAR(100) NOT NULL"}}},

@@ -11,8 +11,8 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/examples/projects/internal/store"
+	"github.com/onerow/onerow/names"
 	"github.com/onerow/onerow/repo"
-	"github.com/onerow/onerow/schema"
 )
 
 // retryAfter is what a client is told to wait when the database is away, in
@@ -64,11 +64,11 @@ func classify(err error) *Problem {
 
 // input is about what the client sent; nil for everything else.
 func input(err error) *Problem {
-	var name *schema.NameError
+	var name *names.Error
 	switch {
 	case errors.As(err, &name):
 		return badName(name)
-	case errors.Is(err, schema.ErrTooManyCopies), errors.Is(err, repo.ErrNoFreeName):
+	case errors.Is(err, names.ErrTooManyCopies), errors.Is(err, repo.ErrNoFreeName):
 		return of(http.StatusConflict, "no-free-name", "No free name", "There are too many copies of this name. Rename some of them.")
 	case errors.Is(err, store.ErrTier):
 		return of(http.StatusUnprocessableEntity, "no-such-plan", "No such plan", "The plan must be one of %q, %q and %q.", store.Free, store.Pro, store.Team)
@@ -88,11 +88,11 @@ func input(err error) *Problem {
 	return nil
 }
 
-func badName(e *schema.NameError) *Problem {
+func badName(e *names.Error) *Problem {
 	switch {
-	case errors.Is(e, schema.ErrNameEmpty):
+	case errors.Is(e, names.ErrEmpty):
 		return of(http.StatusUnprocessableEntity, "name-empty", "The name is empty", "Nothing can be seen of the name. Choose another one.")
-	case errors.Is(e, schema.ErrNameTooLong):
+	case errors.Is(e, names.ErrTooLong):
 		what := "The name"
 		if e.Reason != "" {
 			what += " (" + e.Reason + ")"

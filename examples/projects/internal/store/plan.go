@@ -1,6 +1,9 @@
 package store
 
-import "github.com/onerow/onerow/schema"
+import (
+	"github.com/onerow/onerow/names"
+	"github.com/onerow/onerow/schema"
+)
 
 // Names of the resources in the plan.
 const (
@@ -26,7 +29,7 @@ func Plan() schema.Plan {
 			Name:    ResourceScreen,
 			Archive: "screen_archive",
 			Owner:   "project_id", // file names are unique within their project
-			Label:   schema.Label{Column: "client_filename", Key: "client_filename_base", Kind: schema.KindFilename},
+			Label:   schema.Label{Column: "client_filename", Key: "client_filename_base", Kind: names.KindFilename},
 			Parent:  schema.Parent{Resource: ResourceProject, Column: "project_id"},
 			Asset:   "blob_key",
 			Columns: []schema.Column{

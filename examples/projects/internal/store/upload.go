@@ -15,6 +15,7 @@ import (
 	"gocloud.dev/blob"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/names"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
 )
@@ -65,7 +66,7 @@ func (s *Store) Upload(ctx context.Context, u Upload) (screen Screen, created bo
 // admit refuses what is refused anyhow before the body is read. It decides
 // nothing: the index and the lock on the parent do.
 func (s *Store) admit(ctx context.Context, u Upload) error {
-	name, err := schema.KindFilename.Parse(u.Filename)
+	name, err := names.KindFilename.Parse(u.Filename)
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/names"
 	"github.com/onerow/onerow/quota"
-	"github.com/onerow/onerow/schema"
 )
 
 // insertUser: names of accounts are not unique, so nothing decides.
@@ -19,7 +19,7 @@ const insertUser = `INSERT INTO account (name, plan, created_at) VALUES (?, ?, U
 // onerow.ErrOutcomeUnknown, after which the account may be there. Statements: BEGIN,
 // INSERT, SELECT, COMMIT.
 func (s *Store) CreateUser(ctx context.Context, name string, tier Tier) (User, error) {
-	parsed, err := schema.KindName.Parse(name)
+	parsed, err := names.KindName.Parse(name)
 	if err != nil {
 		return User{}, err
 	}

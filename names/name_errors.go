@@ -1,4 +1,4 @@
-package schema
+package names
 
 import (
 	"errors"
@@ -7,18 +7,18 @@ import (
 )
 
 var (
-	// ErrNameInvalid means that the text can never be a name. The detail is a *NameError.
-	ErrNameInvalid = errors.New("schema: name is invalid")
-	// ErrNameEmpty means that nothing visible is left of the name. The detail is a *NameError.
-	ErrNameEmpty = errors.New("schema: name is empty")
-	// ErrNameTooLong means that the name or its key has too many characters. The detail is a *NameError.
-	ErrNameTooLong = errors.New("schema: name is too long")
+	// ErrInvalid means that the text can never be a name. The detail is a *NameError.
+	ErrInvalid = errors.New("names: name is invalid")
+	// ErrEmpty means that nothing visible is left of the name. The detail is a *NameError.
+	ErrEmpty = errors.New("names: name is empty")
+	// ErrTooLong means that the name or its key has too many characters. The detail is a *NameError.
+	ErrTooLong = errors.New("names: name is too long")
 	// ErrTooManyCopies means that a copy number is not between 1 and MaxCopy. The detail is a *CopyError.
-	ErrTooManyCopies = errors.New("schema: too many copies")
+	ErrTooManyCopies = errors.New("names: too many copies")
 )
 
-// NameError says what is wrong with a name. errors.Is finds the sentinel in Err.
-type NameError struct {
+// Error says what is wrong with a name. errors.Is finds the sentinel in Err.
+type Error struct {
 	Name   string // the name as typed, cut to its first characters; may be invalid UTF-8 (Error quotes it)
 	Reason string // what exactly, for people; empty where Err says everything
 	Length int    // characters that there are, where Err is ErrNameTooLong
@@ -27,24 +27,24 @@ type NameError struct {
 }
 
 // Error quotes the name, so that no control or direction character of it reaches a log or terminal.
-func (e *NameError) Error() string {
+func (e *Error) Error() string {
 	switch {
-	case errors.Is(e.Err, ErrNameTooLong):
+	case errors.Is(e.Err, ErrTooLong):
 		what := e.Reason
 		if what == "" {
 			what = "it"
 		}
-		return fmt.Sprintf("schema: name %q is too long: %s has %d characters, at most %d are allowed; choose a shorter name",
+		return fmt.Sprintf("names: name %q is too long: %s has %d characters, at most %d are allowed; choose a shorter name",
 			e.Name, what, e.Length, e.Limit)
-	case errors.Is(e.Err, ErrNameEmpty):
-		return fmt.Sprintf("schema: name %q is empty: nothing in it can be seen; choose a name", e.Name)
+	case errors.Is(e.Err, ErrEmpty):
+		return fmt.Sprintf("names: name %q is empty: nothing in it can be seen; choose a name", e.Name)
 	default:
-		return fmt.Sprintf("schema: name %q is invalid: %s; choose another name", e.Name, e.Reason)
+		return fmt.Sprintf("names: name %q is invalid: %s; choose another name", e.Name, e.Reason)
 	}
 }
 
 // Unwrap returns the sentinel.
-func (e *NameError) Unwrap() error { return e.Err }
+func (e *Error) Unwrap() error { return e.Err }
 
 // CopyError says which copy of which name was asked for. errors.Is finds ErrTooManyCopies.
 type CopyError struct {
@@ -54,18 +54,18 @@ type CopyError struct {
 
 // Error names the number and the range.
 func (e *CopyError) Error() string {
-	return fmt.Sprintf("schema: name %q cannot have copy number %d: only 1 to %d exist; rename it or delete copies", e.Name, e.Copy, MaxCopy)
+	return fmt.Sprintf("names: name %q cannot have copy number %d: only 1 to %d exist; rename it or delete copies", e.Name, e.Copy, MaxCopy)
 }
 
 // Unwrap returns ErrTooManyCopies.
 func (e *CopyError) Unwrap() error { return ErrTooManyCopies }
 
 func invalid(name, reason string) error {
-	return &NameError{Name: shorten(name), Reason: reason, Err: ErrNameInvalid}
+	return &Error{Name: shorten(name), Reason: reason, Err: ErrInvalid}
 }
 
 func tooLong(name, what string, length, limit int) error {
-	return &NameError{Name: shorten(name), Reason: what, Length: length, Limit: limit, Err: ErrNameTooLong}
+	return &Error{Name: shorten(name), Reason: what, Length: length, Limit: limit, Err: ErrTooLong}
 }
 
 // shorten keeps the first characters of a name for an error. The copy lets go of a huge input.

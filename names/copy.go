@@ -1,4 +1,4 @@
-package schema
+package names
 
 import (
 	"strconv"
@@ -10,7 +10,7 @@ const (
 	MaxCopy = 999_999
 	// MaxStemLength is the longest stem key: what a name's column leaves beside the longest token. Stems of
 	// file names are shorter still, by the longest density and extension.
-	MaxStemLength = MaxNameLength - len(" (Copy 999999)")
+	MaxStemLength = MaxLength - len(" (Copy 999999)")
 
 	maxFileStem = MaxStemLength - maxSuffix
 	copyOpen    = " (Copy " // as written; the token is copyOpen, the number, copyClose
@@ -18,17 +18,17 @@ const (
 	copyClose   = ")"
 )
 
-// ParsedName is a checked name, ready to be stored. Make one with NameKind.Parse.
+// Parsed is a checked name, ready to be stored. Make one with NameKind.Parse.
 //
 // Names with equal Key have equal StemKey and Copy, however they were typed: the three are computed from the
 // key alone.
-type ParsedName struct {
+type Parsed struct {
 	Display string // what is stored and shown: as typed, without white space at the ends; at most MaxNameLength characters
 	Key     string // the name key, for the unique index; at most MaxKeyLength characters
 	StemKey string // the key without copy token, cut so that the original and all its copies share it; at most MaxStemLength characters
 	Copy    int    // the number in the copy token, 1 to MaxCopy; 0 without one
 
-	kind NameKind
+	kind Kind
 }
 
 // Parse checks a name and computes all that is stored with it. The errors are those of Name or FilenameBase;
@@ -38,13 +38,13 @@ type ParsedName struct {
 // file name it stands before density and extension. Anything else is plain text. As for keys, case, width and
 // the amount of white space do not matter: "x (copy 1)" has the key of "x (Copy 1)", so it has its stem and
 // number, too.
-func (k NameKind) Parse(s string) (ParsedName, error) {
+func (k Kind) Parse(s string) (Parsed, error) {
 	c, err := k.clean(s)
 	if err != nil {
-		return ParsedName{}, err
+		return Parsed{}, err
 	}
 	stem, n := cutToken(c.key, copyOpenKey)
-	return ParsedName{Display: c.display, Key: c.key, StemKey: k.cutStem(stem), Copy: n, kind: k}, nil
+	return Parsed{Display: c.display, Key: c.key, StemKey: k.cutStem(stem), Copy: n, kind: k}, nil
 }
 
 // WithCopy returns the name of copy n of the same stem: "Email Campaign" and "Email Campaign (Copy 7)" both
@@ -55,13 +55,13 @@ func (k NameKind) Parse(s string) (ParsedName, error) {
 // What is replaced is only a token exactly as WithCopy writes it: the user who typed "x (copy 1)" sees "x
 // (copy 1) (Copy 1)". A long stem is cut at its end, never through a character; where it is folded longer
 // ("ß"), or has more characters than its key, the last ones may be written as in the key.
-func (p ParsedName) WithCopy(n int) (ParsedName, error) {
+func (p Parsed) WithCopy(n int) (Parsed, error) {
 	if n < 1 || n > MaxCopy {
-		return ParsedName{}, &CopyError{Name: shorten(p.Display), Copy: n}
+		return Parsed{}, &CopyError{Name: shorten(p.Display), Copy: n}
 	}
 	display, key, suffix, err := p.copyStem()
 	if err != nil {
-		return ParsedName{}, err
+		return Parsed{}, err
 	}
 	return p.kind.Parse(fitStem(display, key, p.kind.maxStem()) + copyOpen + strconv.Itoa(n) + copyClose + suffix)
 }
@@ -69,14 +69,14 @@ func (p ParsedName) WithCopy(n int) (ParsedName, error) {
 // CopyStemKey returns the StemKey that every name from WithCopy has: look up the highest copy number under
 // this one. It is StemKey, unless the name has a token that is not exactly as WithCopy writes it ("x (copy
 // 1)"). It fails only where WithCopy fails.
-func (p ParsedName) CopyStemKey() (string, error) {
+func (p Parsed) CopyStemKey() (string, error) {
 	_, key, _, err := p.copyStem()
 	return key, err
 }
 
 // copyStem returns the stem as displayed (not cut), the stem key of all copies (cut), and the suffix as
 // displayed.
-func (p ParsedName) copyStem() (display, key, suffix string, err error) {
+func (p Parsed) copyStem() (display, key, suffix string, err error) {
 	c, err := p.kind.clean(p.Display)
 	if err != nil {
 		return "", "", "", err

@@ -1,4 +1,4 @@
-package schema_test
+package names_test
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/names"
 )
 
 // hard are the seeds of all fuzzers; more are in testdata/fuzz.
@@ -26,9 +26,9 @@ var hard = []string{
 func checkKey(t *testing.T, in, key string, err error) {
 	t.Helper()
 	if err != nil {
-		var detail *schema.NameError
+		var detail *names.Error
 		if key != "" || !errors.As(err, &detail) ||
-			!errors.Is(err, schema.ErrNameInvalid) && !errors.Is(err, schema.ErrNameEmpty) && !errors.Is(err, schema.ErrNameTooLong) {
+			!errors.Is(err, names.ErrInvalid) && !errors.Is(err, names.ErrEmpty) && !errors.Is(err, names.ErrTooLong) {
 			t.Fatalf("%+q: key %+q with error %v", in, key, err)
 		}
 		return
@@ -37,14 +37,14 @@ func checkKey(t *testing.T, in, key string, err error) {
 	switch {
 	case !utf8.ValidString(in) || !utf8.ValidString(key):
 		t.Fatalf("%+q: key %+q is not UTF-8", in, key)
-	case n == 0 || n > schema.MaxKeyLength:
+	case n == 0 || n > names.MaxKeyLength:
 		t.Fatalf("%+q: key of %d characters", in, n)
 	case !norm.NFKC.IsNormalString(key):
 		t.Fatalf("%+q: key %+q is not NFKC", in, key)
 	case strings.Join(strings.Fields(key), " ") != key || strings.ContainsFunc(key, unicode.IsControl):
 		t.Fatalf("%+q: key %+q has white space or controls", in, key)
 	}
-	if again, err := schema.Name(key); n <= schema.MaxNameLength && (err != nil || again != key) {
+	if again, err := names.Key(key); n <= names.MaxLength && (err != nil || again != key) {
 		t.Fatalf("%+q: Name(%+q) = %+q, %v", in, key, again, err)
 	}
 }
@@ -57,14 +57,14 @@ func FuzzName(f *testing.F) {
 }
 
 func checkName(t *testing.T, s string) {
-	key, err := schema.Name(s)
+	key, err := names.Key(s)
 	checkKey(t, s, key, err)
 	if err != nil {
 		return
 	}
 	// Other spellings of the same text have the same key, unless they are too long to be a name.
 	for _, other := range []string{norm.NFC.String(s), norm.NFD.String(s), norm.NFKC.String(s), norm.NFKD.String(s), "\n " + s + "\u3000"} {
-		if k, err := schema.Name(other); k != key && !errors.Is(err, schema.ErrNameTooLong) {
+		if k, err := names.Key(other); k != key && !errors.Is(err, names.ErrTooLong) {
 			t.Fatalf("Name(%+q) = %+q, but Name(%+q) = %+q, %v", s, key, other, k, err)
 		}
 	}
@@ -78,9 +78,9 @@ func FuzzFilenameBase(f *testing.F) {
 }
 
 func checkFilename(t *testing.T, s string) {
-	base, err := schema.FilenameBase(s)
+	base, err := names.FilenameBase(s)
 	checkKey(t, s, base, err)
-	full, nameErr := schema.Name(s)
+	full, nameErr := names.Key(s)
 	if err != nil {
 		return
 	}
@@ -95,10 +95,10 @@ func checkFilename(t *testing.T, s string) {
 	}
 	// Nothing was cut, so any density and extension may be added.
 	for _, suffix := range []string{"@2x.png", "@1.5x", "@3X.7Z"} {
-		if strings.HasSuffix(base, ".") || utf8.RuneCountInString(strings.TrimSpace(s))+len(suffix) > schema.MaxNameLength {
+		if strings.HasSuffix(base, ".") || utf8.RuneCountInString(strings.TrimSpace(s))+len(suffix) > names.MaxLength {
 			continue
 		}
-		if b, err := schema.FilenameBase(strings.TrimSpace(s) + suffix); err != nil || b != base {
+		if b, err := names.FilenameBase(strings.TrimSpace(s) + suffix); err != nil || b != base {
 			t.Fatalf("FilenameBase(%+q + %q) = %+q, %v; want %+q", s, suffix, b, err, base)
 		}
 	}
@@ -106,14 +106,14 @@ func checkFilename(t *testing.T, s string) {
 
 func FuzzCopies(f *testing.F) {
 	for i, s := range hard {
-		f.Add(s, i+1, schema.MaxCopy-i)
+		f.Add(s, i+1, names.MaxCopy-i)
 	}
 	f.Fuzz(checkParse)
 }
 
 func checkParse(t *testing.T, s string, a, b int) {
 	a, b = inRange(a), inRange(b)
-	for _, kind := range []schema.NameKind{schema.KindName, schema.KindFilename} {
+	for _, kind := range []names.Kind{names.KindName, names.KindFilename} {
 		p, err := kind.Parse(s)
 		key, keyErr := kind.Key(s)
 		if (err == nil) != (keyErr == nil) || p.Key != key {
@@ -138,7 +138,7 @@ func checkParse(t *testing.T, s string, a, b int) {
 	}
 }
 
-func inRange(n int) int { return int(uint(n)%schema.MaxCopy) + 1 }
+func inRange(n int) int { return int(uint(n)%names.MaxCopy) + 1 }
 
 // pieces are what hard names are made of. Changing bytes at random hardly ever meets them, so a fuzzer
 // strings them together.
@@ -163,7 +163,7 @@ func assemble(program []byte) string {
 		default:
 			b.WriteString(strings.Repeat(last, 2*int(op-160)))
 		}
-		if b.Len() > 4*schema.MaxNameLength {
+		if b.Len() > 4*names.MaxLength {
 			break
 		}
 	}
@@ -174,7 +174,7 @@ func checkAssembled(t *testing.T, program []byte) {
 	s := assemble(program)
 	checkName(t, s)
 	checkFilename(t, s)
-	checkParse(t, s, len(program)*7919, schema.MaxCopy-1)
+	checkParse(t, s, len(program)*7919, names.MaxCopy-1)
 }
 
 func FuzzPieces(f *testing.F) {

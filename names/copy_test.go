@@ -1,4 +1,4 @@
-package schema_test
+package names_test
 
 import (
 	"errors"
@@ -7,21 +7,21 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/names"
 )
 
-func ExampleParsedName_WithCopy() {
-	campaign, err := schema.KindName.Parse("Email Campaign (Copy 7)")
+func ExampleParsed_WithCopy() {
+	campaign, err := names.KindName.Parse("Email Campaign (Copy 7)")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	home, err := schema.KindFilename.Parse("Home@2x.PNG")
+	home, err := names.KindFilename.Parse("Home@2x.PNG")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	for _, p := range []schema.ParsedName{campaign, home} {
+	for _, p := range []names.Parsed{campaign, home} {
 		p, err := p.WithCopy(8)
 		fmt.Printf("%q %q %q %d %v\n", p.Display, p.Key, p.StemKey, p.Copy, err)
 	}
@@ -31,15 +31,15 @@ func ExampleParsedName_WithCopy() {
 }
 
 const (
-	title = schema.KindName
-	file  = schema.KindFilename
+	title = names.KindName
+	file  = names.KindFilename
 )
 
 func TestParseAndCopy(t *testing.T) {
 	long := func(s string, n int) string { return strings.Repeat(s, n) }
 	tests := []struct {
 		what   string
-		kind   schema.NameKind
+		kind   names.Kind
 		in     string
 		stem   string // StemKey
 		number int    // Copy
@@ -122,7 +122,7 @@ func TestParseAndCopy(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkCopies(t, p, 3, schema.MaxCopy)
+			checkCopies(t, p, 3, names.MaxCopy)
 			if tt.copy3 == "" { // only the rules that hold for every name
 				return
 			}
@@ -137,13 +137,13 @@ func TestParseAndCopy(t *testing.T) {
 }
 
 // checkCopies holds the rules that are true for every parsed name and all copy numbers a and b.
-func checkCopies(t *testing.T, p schema.ParsedName, a, b int) {
+func checkCopies(t *testing.T, p names.Parsed, a, b int) {
 	t.Helper()
 	stem, err := p.CopyStemKey()
 	if err != nil {
 		t.Fatalf("CopyStemKey of %+q: %v", p.Display, err)
 	}
-	if utf8.RuneCountInString(p.StemKey) > schema.MaxStemLength || p.StemKey == "" {
+	if utf8.RuneCountInString(p.StemKey) > names.MaxStemLength || p.StemKey == "" {
 		t.Errorf("%+q: stem key %+q", p.Display, p.StemKey)
 	}
 	var suffixes []string
@@ -155,7 +155,7 @@ func checkCopies(t *testing.T, p schema.ParsedName, a, b int) {
 		if c.Copy != n || c.StemKey != stem {
 			t.Errorf("%+q.WithCopy(%d) = %+q: copy %d, stem %+q; want stem %+q", p.Display, n, c.Display, c.Copy, c.StemKey, stem)
 		}
-		if utf8.RuneCountInString(c.Display) > schema.MaxNameLength || utf8.RuneCountInString(c.Key) > schema.MaxKeyLength {
+		if utf8.RuneCountInString(c.Display) > names.MaxLength || utf8.RuneCountInString(c.Key) > names.MaxKeyLength {
 			t.Errorf("%+q.WithCopy(%d) = %+q is too long", p.Display, n, c.Display)
 		}
 		token := fmt.Sprintf(" (Copy %d)", n)
@@ -187,12 +187,12 @@ func TestEqualKeysHaveEqualStems(t *testing.T) {
 		{strings.Repeat("ß", 120) + " (Copy 1)", strings.Repeat("ẞ", 120) + " (copy 1)"},
 		{"e\u0301" + strings.Repeat("a", 190), "É" + strings.Repeat("A", 190)},
 	} {
-		first, err := schema.KindName.Parse(group[0])
+		first, err := names.KindName.Parse(group[0])
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, s := range group[1:] {
-			p, err := schema.KindName.Parse(s)
+			p, err := names.KindName.Parse(s)
 			if err != nil || p.Key != first.Key || p.StemKey != first.StemKey || p.Copy != first.Copy {
 				t.Errorf("Parse(%q) = %q, %q, %d, %v; want %q, %q, %d", s, p.Key, p.StemKey, p.Copy, err, first.Key, first.StemKey, first.Copy)
 			}
@@ -201,21 +201,21 @@ func TestEqualKeysHaveEqualStems(t *testing.T) {
 }
 
 func TestCopyNumberOutOfRange(t *testing.T) {
-	p, err := schema.KindName.Parse("x")
+	p, err := names.KindName.Parse("x")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, n := range []int{-1, 0, schema.MaxCopy + 1} {
+	for _, n := range []int{-1, 0, names.MaxCopy + 1} {
 		_, err := p.WithCopy(n)
-		var detail *schema.CopyError
-		if !errors.Is(err, schema.ErrTooManyCopies) || !errors.As(err, &detail) || detail.Copy != n || detail.Name != "x" {
+		var detail *names.CopyError
+		if !errors.Is(err, names.ErrTooManyCopies) || !errors.As(err, &detail) || detail.Copy != n || detail.Name != "x" {
 			t.Errorf("WithCopy(%d): %v", n, err)
 		}
-		if want := fmt.Sprintf(`schema: name "x" cannot have copy number %d: only 1 to 999999 exist`, n); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if want := fmt.Sprintf(`names: name "x" cannot have copy number %d: only 1 to 999999 exist`, n); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("message %v, want %s", err, want)
 		}
 	}
-	if _, err := (schema.ParsedName{Display: "x"}).WithCopy(1); err == nil {
+	if _, err := (names.Parsed{Display: "x"}).WithCopy(1); err == nil {
 		t.Error("a name that nobody parsed has a copy")
 	}
 }
@@ -223,7 +223,7 @@ func TestCopyNumberOutOfRange(t *testing.T) {
 func BenchmarkParse(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := schema.KindName.Parse("Email Campaign (Copy 7)"); err != nil {
+		if _, err := names.KindName.Parse("Email Campaign (Copy 7)"); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -232,7 +232,7 @@ func BenchmarkParse(b *testing.B) {
 func BenchmarkWithCopy(b *testing.B) {
 	for _, s := range []struct {
 		what, in string
-		kind     schema.NameKind
+		kind     names.Kind
 	}{
 		{"title", "Email Campaign", title},
 		{"file", "Home@2x.PNG", file},

@@ -1,4 +1,4 @@
-package schema_test
+package names_test
 
 import (
 	"errors"
@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/names"
 )
 
 func ExampleFilenameBase() {
 	for _, s := range []string{"home.png", "home.jpg", "home@2x.png", "HOME@1.5X.GIF", "archive.tar.gz", ".gitignore", "v1.2"} {
-		base, err := schema.FilenameBase(s)
+		base, err := names.FilenameBase(s)
 		fmt.Println(base, err)
 	}
 	// Output:
@@ -118,7 +118,7 @@ func TestFilenameBase(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.what, func(t *testing.T) {
-			got, err := schema.FilenameBase(tt.in)
+			got, err := names.FilenameBase(tt.in)
 			if err != nil || got != tt.want {
 				t.Errorf("FilenameBase(%+q) = %+q, %v; want %+q", tt.in, got, err, tt.want)
 			}
@@ -131,33 +131,33 @@ func TestFilenameBaseErrors(t *testing.T) {
 		what, in string
 		want     error
 	}{
-		{"empty", "", schema.ErrNameEmpty},
-		{"white space", " \u3000", schema.ErrNameEmpty},
-		{"invisible", "\u200b", schema.ErrNameEmpty},
-		{"this folder", ".", schema.ErrNameInvalid},
-		{"the folder above", "..", schema.ErrNameInvalid},
-		{"three dots", "...", schema.ErrNameInvalid},
-		{"dots and spaces", ". .", schema.ErrNameInvalid},
-		{"dot and invisible", "\u200b.", schema.ErrNameInvalid},
-		{"two dot leader", "‥", schema.ErrNameInvalid},
-		{"ellipsis", "…", schema.ErrNameInvalid},
-		{"full-width dots", "．．", schema.ErrNameInvalid},
-		{"path", "a/b.png", schema.ErrNameInvalid},
-		{"path upwards", "../b.png", schema.ErrNameInvalid},
-		{"backslash", `a\b.png`, schema.ErrNameInvalid},
-		{"full-width slash", "a／b.png", schema.ErrNameInvalid},
-		{"full-width backslash", "a＼b.png", schema.ErrNameInvalid},
-		{"slash hidden in a symbol", "℀.png", schema.ErrNameInvalid},
-		{"NUL", "a\x00.png", schema.ErrNameInvalid},
-		{"line feed inside", "a\n.png", schema.ErrNameInvalid},
-		{"invalid UTF-8", "a\xff.png", schema.ErrNameInvalid},
-		{"201 characters", strings.Repeat("a", 197) + ".png", schema.ErrNameTooLong},
-		{"base of 256 characters", strings.Repeat("ß", 128) + ".png", schema.ErrNameTooLong},
+		{"empty", "", names.ErrEmpty},
+		{"white space", " \u3000", names.ErrEmpty},
+		{"invisible", "\u200b", names.ErrEmpty},
+		{"this folder", ".", names.ErrInvalid},
+		{"the folder above", "..", names.ErrInvalid},
+		{"three dots", "...", names.ErrInvalid},
+		{"dots and spaces", ". .", names.ErrInvalid},
+		{"dot and invisible", "\u200b.", names.ErrInvalid},
+		{"two dot leader", "‥", names.ErrInvalid},
+		{"ellipsis", "…", names.ErrInvalid},
+		{"full-width dots", "．．", names.ErrInvalid},
+		{"path", "a/b.png", names.ErrInvalid},
+		{"path upwards", "../b.png", names.ErrInvalid},
+		{"backslash", `a\b.png`, names.ErrInvalid},
+		{"full-width slash", "a／b.png", names.ErrInvalid},
+		{"full-width backslash", "a＼b.png", names.ErrInvalid},
+		{"slash hidden in a symbol", "℀.png", names.ErrInvalid},
+		{"NUL", "a\x00.png", names.ErrInvalid},
+		{"line feed inside", "a\n.png", names.ErrInvalid},
+		{"invalid UTF-8", "a\xff.png", names.ErrInvalid},
+		{"201 characters", strings.Repeat("a", 197) + ".png", names.ErrTooLong},
+		{"base of 256 characters", strings.Repeat("ß", 128) + ".png", names.ErrTooLong},
 	}
 	for _, tt := range tests {
 		t.Run(tt.what, func(t *testing.T) {
-			base, err := schema.FilenameBase(tt.in)
-			var detail *schema.NameError
+			base, err := names.FilenameBase(tt.in)
+			var detail *names.Error
 			if base != "" || !errors.Is(err, tt.want) || !errors.As(err, &detail) {
 				t.Errorf("FilenameBase(%+q) = %q, %v; want %v", tt.in, base, err, tt.want)
 			}
@@ -168,7 +168,7 @@ func TestFilenameBaseErrors(t *testing.T) {
 func BenchmarkFilenameBase(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := schema.FilenameBase("home@2x.png"); err != nil {
+		if _, err := names.FilenameBase("home@2x.png"); err != nil {
 			b.Fatal(err)
 		}
 	}

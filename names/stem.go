@@ -1,4 +1,4 @@
-package schema
+package names
 
 import (
 	"strings"
@@ -13,7 +13,7 @@ import (
 const maxBackOff = 32
 
 // maxStem is the longest stem, of the key and of the display text alike.
-func (k NameKind) maxStem() int {
+func (k Kind) maxStem() int {
 	if k == KindFilename {
 		return maxFileStem
 	}
@@ -22,7 +22,7 @@ func (k NameKind) maxStem() int {
 
 // cutStem cuts a stem in normal form to its length. The cut is made on the key and not on the display text,
 // because names with one key must have one stem. The start of a text in normal form is in normal form.
-func (k NameKind) cutStem(stem string) string {
+func (k Kind) cutStem(stem string) string {
 	if len(stem) <= k.maxStem() {
 		return stem
 	}

@@ -1,4 +1,4 @@
-package schema_test
+package names_test
 
 import (
 	"errors"
@@ -11,22 +11,22 @@ import (
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/names"
 )
 
-func ExampleName() {
+func ExampleKey() {
 	for _, s := range []string{"  Email   Campaign ", "ＥＭＡＩＬ campaign", "Straße", "STRASSE"} {
-		key, err := schema.Name(s)
+		key, err := names.Key(s)
 		fmt.Printf("%q %v\n", key, err)
 	}
-	_, err := schema.Name("a\x00b")
+	_, err := names.Key("a\x00b")
 	fmt.Println(err)
 	// Output:
 	// "email campaign" <nil>
 	// "email campaign" <nil>
 	// "strasse" <nil>
 	// "strasse" <nil>
-	// schema: name "a\x00b" is invalid: character 2 is the control character or line break U+0000; choose another name
+	// names: name "a\x00b" is invalid: character 2 is the control character or line break U+0000; choose another name
 }
 
 func TestNameKeys(t *testing.T) {
@@ -77,7 +77,7 @@ func TestNameKeys(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.what, func(t *testing.T) {
-			got, err := schema.Name(tt.in)
+			got, err := names.Key(tt.in)
 			if err != nil || got != tt.want {
 				t.Errorf("Name(%+q) = %+q, %v; want %+q", tt.in, got, err, tt.want)
 			}
@@ -91,36 +91,36 @@ func TestNameErrors(t *testing.T) {
 		want          error
 		length, limit int
 	}{
-		{"nothing", "", schema.ErrNameEmpty, 0, 0},
-		{"white space", " \t\n\u3000", schema.ErrNameEmpty, 0, 0},
-		{"zero-width space, joiner, mark of order", "\u200b\u200d\ufeff", schema.ErrNameEmpty, 0, 0},
-		{"invisible between spaces", "\u200b \u200b", schema.ErrNameEmpty, 0, 0},
-		{"variation selectors", "\ufe0f\U000e0100", schema.ErrNameEmpty, 0, 0},
-		{"Hangul fillers", "\u3164\uffa0\u115f", schema.ErrNameEmpty, 0, 0},
-		{"blank Braille", "\u2800", schema.ErrNameEmpty, 0, 0},
-		{"direction marks", "\u202e\u2066", schema.ErrNameEmpty, 0, 0},
-		{"invalid UTF-8", "a\xffb", schema.ErrNameInvalid, 0, 0},
-		{"half a character", "a\xf0\x9f\x98", schema.ErrNameInvalid, 0, 0},
-		{"surrogate", "\xed\xa0\x80", schema.ErrNameInvalid, 0, 0},
-		{"overlong slash", "\xc0\xaf", schema.ErrNameInvalid, 0, 0},
-		{"NUL", "a\x00", schema.ErrNameInvalid, 0, 0},
-		{"only NUL", "\x00", schema.ErrNameInvalid, 0, 0},
-		{"line feed inside", "a\nb", schema.ErrNameInvalid, 0, 0},
-		{"carriage return inside", "a\rb", schema.ErrNameInvalid, 0, 0},
-		{"next line inside", "a\u0085b", schema.ErrNameInvalid, 0, 0},
-		{"line separator inside", "a\u2028b", schema.ErrNameInvalid, 0, 0},
-		{"escape", "\x1b[31mred", schema.ErrNameInvalid, 0, 0},
-		{"delete", "a\x7f", schema.ErrNameInvalid, 0, 0},
-		{"C1 control", "a\u009bb", schema.ErrNameInvalid, 0, 0},
-		{"201 characters", strings.Repeat("a", 201), schema.ErrNameTooLong, 201, 200},
-		{"300 emoji", strings.Repeat("😀", 300), schema.ErrNameTooLong, 300, 200},
-		{"key of 256", strings.Repeat("ß", 128), schema.ErrNameTooLong, 256, 255},
-		{"15 ligatures of 18 characters, 4 spaces each", strings.Repeat("ﷺ", 15), schema.ErrNameTooLong, 270, 255},
+		{"nothing", "", names.ErrEmpty, 0, 0},
+		{"white space", " \t\n\u3000", names.ErrEmpty, 0, 0},
+		{"zero-width space, joiner, mark of order", "\u200b\u200d\ufeff", names.ErrEmpty, 0, 0},
+		{"invisible between spaces", "\u200b \u200b", names.ErrEmpty, 0, 0},
+		{"variation selectors", "\ufe0f\U000e0100", names.ErrEmpty, 0, 0},
+		{"Hangul fillers", "\u3164\uffa0\u115f", names.ErrEmpty, 0, 0},
+		{"blank Braille", "\u2800", names.ErrEmpty, 0, 0},
+		{"direction marks", "\u202e\u2066", names.ErrEmpty, 0, 0},
+		{"invalid UTF-8", "a\xffb", names.ErrInvalid, 0, 0},
+		{"half a character", "a\xf0\x9f\x98", names.ErrInvalid, 0, 0},
+		{"surrogate", "\xed\xa0\x80", names.ErrInvalid, 0, 0},
+		{"overlong slash", "\xc0\xaf", names.ErrInvalid, 0, 0},
+		{"NUL", "a\x00", names.ErrInvalid, 0, 0},
+		{"only NUL", "\x00", names.ErrInvalid, 0, 0},
+		{"line feed inside", "a\nb", names.ErrInvalid, 0, 0},
+		{"carriage return inside", "a\rb", names.ErrInvalid, 0, 0},
+		{"next line inside", "a\u0085b", names.ErrInvalid, 0, 0},
+		{"line separator inside", "a\u2028b", names.ErrInvalid, 0, 0},
+		{"escape", "\x1b[31mred", names.ErrInvalid, 0, 0},
+		{"delete", "a\x7f", names.ErrInvalid, 0, 0},
+		{"C1 control", "a\u009bb", names.ErrInvalid, 0, 0},
+		{"201 characters", strings.Repeat("a", 201), names.ErrTooLong, 201, 200},
+		{"300 emoji", strings.Repeat("😀", 300), names.ErrTooLong, 300, 200},
+		{"key of 256", strings.Repeat("ß", 128), names.ErrTooLong, 256, 255},
+		{"15 ligatures of 18 characters, 4 spaces each", strings.Repeat("ﷺ", 15), names.ErrTooLong, 270, 255},
 	}
 	for _, tt := range tests {
 		t.Run(tt.what, func(t *testing.T) {
-			key, err := schema.Name(tt.in)
-			var detail *schema.NameError
+			key, err := names.Key(tt.in)
+			var detail *names.Error
 			if !errors.Is(err, tt.want) || !errors.As(err, &detail) || key != "" {
 				t.Fatalf("Name(%+q) = %q, %v; want %v", tt.in, key, err, tt.want)
 			}
@@ -150,10 +150,10 @@ func TestNameOfEveryCharacter(t *testing.T) {
 			continue
 		}
 		s := "a" + string(r) + "b"
-		key, err := schema.Name(s)
+		key, err := names.Key(s)
 		if err != nil {
 			lineBreak := r == 0x2028 || r == 0x2029
-			if !errors.Is(err, schema.ErrNameInvalid) || !unicode.IsControl(r) && !lineBreak {
+			if !errors.Is(err, names.ErrInvalid) || !unicode.IsControl(r) && !lineBreak {
 				t.Errorf("%U: %v", r, err)
 			}
 			continue
@@ -163,7 +163,7 @@ func TestNameOfEveryCharacter(t *testing.T) {
 			if other == s {
 				continue
 			}
-			if again, err := schema.Name(other); again != key || err != nil {
+			if again, err := names.Key(other); again != key || err != nil {
 				t.Errorf("%U: Name(%+q) = %+q, %v; want %+q", r, other, again, err, key)
 			}
 		}
@@ -171,12 +171,12 @@ func TestNameOfEveryCharacter(t *testing.T) {
 }
 
 func TestNameKind(t *testing.T) {
-	for kind, want := range map[schema.NameKind]string{"name": "home@2x.png", "filename": "home"} {
+	for kind, want := range map[names.Kind]string{"name": "home@2x.png", "filename": "home"} {
 		if key, err := kind.Key("Home@2x.PNG"); key != want || err != nil || !kind.Valid() {
 			t.Errorf("%s: %q, %v", kind, key, err)
 		}
 	}
-	for _, kind := range []schema.NameKind{"", "Name", "title"} {
+	for _, kind := range []names.Kind{"", "Name", "title"} {
 		if _, err := kind.Key("a"); err == nil || kind.Valid() {
 			t.Errorf("kind %q is valid", kind)
 		}
@@ -188,15 +188,15 @@ func TestNameKind(t *testing.T) {
 
 func TestNameKeepsNoHugeInput(t *testing.T) {
 	huge := strings.Repeat("x", 1<<20)
-	_, err := schema.Name(huge)
-	if !errors.Is(err, schema.ErrNameTooLong) || len(err.Error()) > 300 {
+	_, err := names.Key(huge)
+	if !errors.Is(err, names.ErrTooLong) || len(err.Error()) > 300 {
 		t.Errorf("error of %d bytes: %.100v", len(err.Error()), err)
 	}
 }
 
 func TestNameThatIsItsKeyAllocatesNothing(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() {
-		if _, err := schema.Name("email campaign 2024"); err != nil {
+		if _, err := names.Key("email campaign 2024"); err != nil {
 			t.Error(err)
 		}
 	}); n != 0 {
@@ -215,7 +215,7 @@ func BenchmarkName(b *testing.B) {
 		b.Run(s.what, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := schema.Name(s.in); err != nil {
+				if _, err := names.Key(s.in); err != nil {
 					b.Fatal(err)
 				}
 			}

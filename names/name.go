@@ -1,4 +1,4 @@
-package schema
+package names
 
 import (
 	"fmt"
@@ -9,39 +9,39 @@ import (
 
 // Lengths are in characters (Unicode code points), as VARCHAR(n) counts them, never in bytes.
 const (
-	// MaxNameLength is the longest name that is stored, white space at its ends not counted: the length of
+	// MaxLength is the longest name that is stored, white space at its ends not counted: the length of
 	// the name column.
-	MaxNameLength = 200
+	MaxLength = 200
 	// MaxKeyLength is the longest name key: the length of the key column. A key may be longer than its name
 	// ("ß" folds to "ss").
 	MaxKeyLength = 255
 )
 
-// NameKind says how a resource's names are turned into keys. The values are also the spellings in a YAML
+// Kind says how a resource's names are turned into keys. The values are also the spellings in a YAML
 // plan.
-type NameKind string
+type Kind string
 
 const (
-	// KindName is a title such as "Email Campaign"; its key is Name.
-	KindName NameKind = "name"
+	// KindName is a title such as "Email Campaign"; its key is Key.
+	KindName Kind = "name"
 	// KindFilename is a file name such as "home@2x.png"; its key is FilenameBase, and a copy's token goes
 	// before density and extension.
-	KindFilename NameKind = "filename"
+	KindFilename Kind = "filename"
 )
 
 // Valid reports whether k is one of the kinds declared here. The empty kind is not valid.
-func (k NameKind) Valid() bool {
+func (k Kind) Valid() bool {
 	return k == KindName || k == KindFilename
 }
 
-// Key returns the name key of s under this kind, what a lookup by any spelling compares with: Name for
+// Key returns the name key of s under this kind, what a lookup by any spelling compares with: Key for
 // KindName, FilenameBase for KindFilename. It equals the Key of Parse, with the same errors.
-func (k NameKind) Key(s string) (string, error) {
+func (k Kind) Key(s string) (string, error) {
 	c, err := k.clean(s)
 	return c.key, err
 }
 
-// Name returns the name key of s: the text that stands in the unique index, computed here and compared byte
+// Key returns the name key of s: the text that stands in the unique index, computed here and compared byte
 // by byte, so that every engine and collation agrees on which names are equal. The key is s with
 // compatibility forms replaced (Unicode NFKC), full case folding ("STRASSE" and "Straße" are one name), white
 // space at the ends removed and every other run of white space turned into one space.
@@ -49,7 +49,7 @@ func (k NameKind) Key(s string) (string, error) {
 // Look-alike letters are not merged: Latin "a" and Cyrillic "а" are two names. Neither are accents ("e" and
 // "é"), and invisible characters inside a name count: they join emoji and shape Arabic and Indic text.
 //
-// Name(key) is key again for every key that Name returned, as long as the key is short enough to be a name
+// Key(key) is key again for every key that Key returned, as long as the key is short enough to be a name
 // (MaxNameLength).
 //
 // Every error is a *NameError and wraps one of
@@ -60,7 +60,7 @@ func (k NameKind) Key(s string) (string, error) {
 //
 // Keys follow the Unicode version of golang.org/x/text; characters that this version does not know yet stay
 // as they are, so a later version may give them another key.
-func Name(s string) (key string, err error) {
+func Key(s string) (key string, err error) {
 	return KindName.Key(s)
 }
 
@@ -75,17 +75,17 @@ type cleaned struct {
 
 // clean checks s and computes its key. It is the only way to a key, so that lookups and writes cannot
 // disagree.
-func (k NameKind) clean(s string) (cleaned, error) {
+func (k Kind) clean(s string) (cleaned, error) {
 	if !k.Valid() {
-		return cleaned{}, fmt.Errorf("schema: unknown name kind %q: use %q or %q", string(k), KindName, KindFilename)
+		return cleaned{}, fmt.Errorf("names: unknown name kind %q: use %q or %q", string(k), KindName, KindFilename)
 	}
 	if i := invalidUTF8(s); i >= 0 {
 		return cleaned{}, invalid(s, fmt.Sprintf("byte %d is not valid UTF-8", i+1))
 	}
 	c := cleaned{display: strings.TrimSpace(s)}
 	// The length comes before the costly steps, so that a huge name costs one pass.
-	if n := utf8.RuneCountInString(c.display); n > MaxNameLength {
-		return cleaned{}, tooLong(s, "", n, MaxNameLength)
+	if n := utf8.RuneCountInString(c.display); n > MaxLength {
+		return cleaned{}, tooLong(s, "", n, MaxLength)
 	}
 	if r, at := forbidden(c.display); at > 0 {
 		return cleaned{}, invalid(s, fmt.Sprintf("character %d is the control character or line break %U", at, r))
@@ -95,7 +95,7 @@ func (k NameKind) clean(s string) (cleaned, error) {
 		return cleaned{}, invalid(s, "it has no stable normal form")
 	}
 	if blank(full, "") {
-		return cleaned{}, &NameError{Name: shorten(s), Err: ErrNameEmpty}
+		return cleaned{}, &Error{Name: shorten(s), Err: ErrEmpty}
 	}
 	c.full, c.key = full, full
 	if k == KindFilename {
