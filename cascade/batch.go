@@ -14,8 +14,8 @@ import (
 // unknownTries bounds how often a batch is run that ends without an answer.
 const unknownTries = 5
 
-// Batch runs fn between the fence and the counts in one transaction. It is begun
-// only while ctx lasts and then ended, but not for long. It may run more than once:
+// Batch runs fn between the fence and the counts in one transaction. It begins
+// only while ctx lasts; once begun it may go on for a second after ctx has ended. It may run more than once:
 // also after an unknown outcome, for a batch deletes what is there. Afterwards it waits
 // as the governor says, unless the batch was the last one.
 func (l *lease) Batch(ctx context.Context, fn func(ctx context.Context, tx *onerow.Tx, t work.Tally) (last bool, err error)) error {
@@ -58,7 +58,7 @@ func (l *lease) Batch(ctx context.Context, fn func(ctx context.Context, tx *oner
 				return err
 			}
 			return l.governor.Wait(ctx, l.job.ID, took, l.Renew)
-		case !errors.Is(err, onerow.ErrOutcomeUnknown) && unknown != nil && !mysqlerr.Answers(err): // it hides nothing
+		case !errors.Is(err, onerow.ErrOutcomeUnknown) && unknown != nil && !mysqlerr.Answers(err): // this error must not hide the unknown outcome
 			return &onerow.OutcomeUnknownError{Err: fmt.Errorf("%w (and then: %w)", unknown, err)}
 		case !errors.Is(err, onerow.ErrOutcomeUnknown) || try == unknownTries || ctx.Err() != nil:
 			return err
@@ -87,7 +87,7 @@ func (l *lease) Rehearse(ctx context.Context, fn func(ctx context.Context, tx *o
 		}
 		return errRehearsed
 	})
-	l.fenced = fenced
+	l.fenced = fenced // the renewal was rolled back
 	if errors.Is(err, errRehearsed) {
 		return nil
 	}

@@ -54,8 +54,8 @@ type Config struct {
 	// Lease is how long a job is kept from other workers after each batch, and so how
 	// long it rests after its worker was killed. A short one is not dangerous: a worker
 	// that is too late changes nothing. It is renewed by each batch, and while the worker
-	// reads when a third of it has passed. One below 300ms is not: several workers then take
-	// a job from each other, and may never get to the end of a deep tree. Default 10s, at
+	// reads when a third of it has passed. One below 300ms is not renewed in time: several workers
+	// then take a job from each other, and may never get to the end of a deep tree. Default 10s, at
 	// least 1ms.
 	Lease time.Duration
 	// Poll is how long an idle worker waits before it looks again. Default 1s.

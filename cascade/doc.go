@@ -109,17 +109,17 @@
 //   - A job that fails is tried again with growing pauses, and after Config.MaxFailures attempts kept as
 //     dead, with its error, until [Retry]. A refused transaction, a database that cannot be reached and the
 //     server's own state ([ErrServerState]) are no failures: the job is due again later, with the error and
-//     what to do stored with it. Where every job would meet the same, that is within two seconds, the others
-//     are given back, and the worker pauses, 0.1 to 10 seconds, growing. Else only this job rests, for a
-//     second and twice as long each time until it deletes something, up to 5 minutes. Pauses are give or take
-//     a half.
+//     what to do stored with it. Where every job would meet the same, it is due again within two seconds, the
+//     others are given back, and the worker pauses, 0.1 to 10 seconds, growing. Else only this job rests, for
+//     a second and twice as long each time until it deletes something, up to 5 minutes. Pauses are give or
+//     take a half.
 //   - Batches adapt to the time that they take (Config.Target), also where the server ends them for it.
 //   - A job is begun under the fingerprint of the plan and of its tables, and dies with [ErrDrift] before the
 //     first batch after these were seen to have changed; the catalog is read again every ten seconds, less
 //     often where that would take more than a hundredth of the time. Before a job is begun, a plan that does
 //     not fit the tables is no failure of it: the worker reports that and pauses.
 //   - A worker claims jobs for the resources of its plan only.
-//   - Memory for rows is bounded: some thousands of keys, however many rows there are. The stack is not.
+//   - Memory for rows is bounded: some ten thousand keys, however many rows there are. The stack is not.
 //   - When the context of [Worker.Run] ends, the current batches are ended or rolled back, leases are given
 //     back, and Run returns within two seconds.
 //   - While [Pause] is on or a throttle of Config.Throttles has a reason, workers claim nothing and keep the
@@ -131,7 +131,7 @@
 //
 //   - That assets are deleted once: [Assets] is called again after a crash, by a worker that lost its lease
 //     too, and where a batch is halved. It must be idempotent, and names of assets must never be used again.
-//   - That a row keeps its asset which comes to be held, or is moved away from its parent, between the
+//   - That a row keeps its asset if something comes to hold it, or moves it to another parent, between the
 //     rehearsal and the batch: nothing is locked there. [Sweep] finds rows without their asset.
 //   - That a job ends while others insert below its root without a pause. Hide the root first.
 //   - On clusters of several primaries row locks do not reach the other nodes. The queue is safe there

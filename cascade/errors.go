@@ -30,7 +30,7 @@ var (
 	// ErrParked means that more rows than Config.MaxParked could not be deleted, those apart that
 	// somebody has skipped.
 	ErrParked = work.ErrParked
-	// ErrLoop means that rows refer to each other in a loop that no reference can be cut of.
+	// ErrLoop means that rows refer to each other in a loop in which no reference can be cut.
 	ErrLoop = work.ErrLoop
 	// ErrOtherDeletion means that the root row is not the one that the job's deletion is
 	// about, or that another deletion hides it, so the job does not touch it.

@@ -76,8 +76,8 @@ func (l *lease) Renew(ctx context.Context) error {
 
 // leastRenewal: leases of seconds must be renewed in time, or with two workers each takes
 // the job away from the other before it has read down to what can go. Shorter ones than
-// three times this would be renewed at every turn: whoever has one takes his loss in his
-// stride, and renews it now and then.
+// three times this would be renewed at every turn: such a lease is renewed
+// now and then, and may be lost.
 const (
 	leastRenewal = 100 * time.Millisecond
 	rareRenewal  = 3 * time.Second
@@ -90,7 +90,7 @@ func (c Config) renewAfter() time.Duration {
 	return rareRenewal
 }
 
-// Keep renews the lease when its end is in sight. Reading goes on for long below deep
+// Keep renews the lease once a third of it has passed. Reading goes on for long below deep
 // trees, without a batch. It waits as the governor says, too, which asks by its own clock.
 func (l *lease) Keep(ctx context.Context) error {
 	if time.Since(l.fenced) < l.cfg.renewAfter() {

@@ -132,8 +132,8 @@ func newNode(declared schema.Node, cat *schema.Catalog) (*Node, error) {
 	return n, nil
 }
 
-// marks says whether an owner stays when rows go: unless the owner is the only row
-// above, who goes as well.
+// marks says whether an owner stays when rows go: not where the owner is the only row
+// above and so goes too.
 func marks(n schema.Node) bool {
 	if n.Quota == "" {
 		return false
@@ -256,3 +256,6 @@ func (e *Edge) Keys(parents []Row) []rowkey.Key {
 func (e *Edge) Cuttable() bool {
 	return !slices.ContainsFunc(e.Sources, func(s *Source) bool { return len(s.Nulls) == 0 })
 }
+
+// MetTwice says whether a walk may come to a row of the node again: over another edge, or in a loop.
+func (n *Node) MetTwice() bool { return n.Above > 1 || n.Self }

@@ -8,7 +8,7 @@ import (
 	"github.com/onerow/onerow/cascade/internal/fault"
 )
 
-// assetsPerCall is the promise of Assets.Delete.
+// assetsPerCall is how many names Store.Delete gets at most.
 const assetsPerCall = 100
 
 // dropAssets deletes what the rows of the groups name, and with root set what the root
@@ -19,7 +19,7 @@ func (p *pass) dropAssets(ctx context.Context, groups []group, root bool) error 
 	var names []string
 	for _, g := range groups {
 		for _, v := range g.rows {
-			if g.names(v) {
+			if g.dropsAsset(v) {
 				names = append(names, v.Asset)
 			}
 		}

@@ -12,19 +12,6 @@ import (
 	"github.com/onerow/onerow/internal/rowkey"
 )
 
-// flush deletes what is pending.
-func (p *pass) flush(ctx context.Context) error {
-	_, err := p.drop(ctx, load{groups: p.unqueue()})
-	return err
-}
-
-// unqueue takes everything out of the queue.
-func (p *pass) unqueue() []group {
-	groups := p.queue
-	p.queue, p.waiting = nil, 0
-	return groups
-}
-
 // outcome is what came of lockAndDrop.
 type outcome struct {
 	next   int   // groups that are done with
@@ -33,23 +20,6 @@ type outcome struct {
 	done   bool  // the job is at its end
 	stayed []who // rows that something else is below
 	gone   map[who]bool
-}
-
-// noteStayed notes which rows stayed, so that the pass does not try them again.
-func (p *pass) noteStayed(groups []group, stayed []who) {
-	p.held = p.held || len(stayed) > 0
-	for _, g := range groups {
-		if g.src.Node.Above > 1 || g.src.Node.Self {
-			for _, v := range g.rows {
-				delete(p.seen, who{g.src.Node, v.Key})
-			}
-		}
-	}
-	for _, w := range stayed {
-		if len(p.seen) < maxOnPath+maxKept && (w.node.Above > 1 || w.node.Self) {
-			p.seen[w] = kept
-		}
-	}
 }
 
 // lockSQL locks rows by their primary key; this is the one place where a row lock decides:
@@ -156,8 +126,8 @@ func unchanged(locked map[rowkey.Key]graph.Row, seen []graph.Row) []graph.Row {
 	return live
 }
 
-// maxRounds is how often a batch deletes the rows of one chunk that nothing is below any
-// more, where rows of a chunk may be below each other. A foreign key from a table to
+// maxRounds is how many rounds a batch makes over one chunk, where rows of a chunk may be below each other:
+// each deletes those that have nothing below them any more. A foreign key from a table to
 // itself is checked row by row, so no statement may delete a row and its child.
 const maxRounds = 16
 
@@ -195,7 +165,7 @@ func (r *run) dropGroup(ctx context.Context, tx *onerow.Tx, s *graph.Source, liv
 				}
 			}
 		}
-		if err := r.cutOwn(ctx, tx, s.Table, free); err != nil {
+		if err := r.cutSelf(ctx, tx, s.Table, free); err != nil {
 			return false, err
 		}
 		if err := deleteRows(ctx, tx, s.Table, free, t, out.gone); err != nil {
@@ -211,8 +181,8 @@ func (r *run) dropGroup(ctx context.Context, tx *onerow.Tx, s *graph.Source, liv
 	return false, nil
 }
 
-// deleteSQL deletes by the primary key. It names the table twice, as all do whose answer nobody looks at: a
-// DELETE of one table may be ended by the server without an error, see proved.
+// deleteSQL deletes by the primary key. It names the table twice, as all do whose number of rows nobody
+// checks: a DELETE of one table may be ended by the server without an error, see unread.proved.
 func deleteSQL(t *graph.Table, keys []rowkey.Key) string {
 	return "DELETE t FROM " + t.From + " AS t FORCE INDEX (PRIMARY) WHERE " + t.Key.In("t", keys)
 }

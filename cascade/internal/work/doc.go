@@ -3,16 +3,16 @@
 //
 //	Do ── pass after pass, until one has ended the job            run.go
 //	 │
-//	 └─ pass: find the root                                       root.go, own.go
+//	 └─ pass: find the root                                       root.go, root_own.go
 //	     ├─ walk, depth first: read a chunk, walk below it,       walk.go, loop.go
-//	     │  put it into the queue; a full queue is dropped
+//	     │  put it into the queue; a full queue is dropped        queue.go
 //	     └─ drop the rest of the queue, and the root
 //
 //	drop ── a load: groups of rows, children before parents       drop.go
 //	 ├─ rehearse what names assets, delete the assets             assets.go
 //	 └─ in batches, none with more leaves than fit                portions.go
-//	     └─ batch, one transaction of the lease:                  batch.go
-//	         ├─ lock the rows                                     locks.go
+//	     └─ batch, one transaction of the lease (lease.go):       batch.go
+//	         ├─ lock the rows, and what foreign keys lock         locks.go
 //	         ├─ delete and detach what is unread below them       unread.go
 //	         ├─ look for anything else below                      held.go
 //	         ├─ delete those that have nothing                    owners.go marks their quotas
@@ -31,8 +31,8 @@
 // poisonous):
 //
 //	the root's row is looked for                     1
-//	each non-leaf table and edge, per chunk of       1 and 1 more per full chunk of rows
-//	parents, while Lease/3 has not passed
+//	each non-leaf table and edge                     1 per chunk of parents, 1 more per full
+//	                                                 chunk of rows, 1 more for each renewal
 //	each batch of what was found                     as below; where it has rows with assets
 //	                                                 twice, first rolled back, and then 1
 //	                                                 per 100 assets
@@ -54,6 +54,6 @@
 //	         have about a batch of them; below a row that has more, BEGIN, fence, 1 per leaf or
 //	         detached table, counts, COMMIT
 //	cut:     BEGIN, fence, 1, COMMIT per chunk with rows of a loop, after a pass that met one
-//	poison:  about 2 × log2 of the batch's rows batches to find a row, and BEGIN, fence, park,
-//	         COMMIT; whose table is then read instead of being deleted unread
+//	poison:  about 2·log2(n) batches to find a row among n, and BEGIN, fence, park, COMMIT; its
+//	         table is read from then on, and no longer deleted unread
 package work

@@ -9,13 +9,13 @@ import (
 	"github.com/onerow/onerow/cascade/internal/graph"
 )
 
-// names says whether the asset of a row of the group goes with it.
-func (g *group) names(v graph.Row) bool { return v.Asset != "" && !g.src.Edge.Detach }
+// dropsAsset says whether the asset of a row of the group goes with it.
+func (g *group) dropsAsset(v graph.Row) bool { return v.Asset != "" && !g.src.Edge.Detach }
 
-// assets says whether any of the rows, or the root if it is to go, names an asset.
-func (p *pass) assets(l load) bool {
+// hasAssets says whether any of the rows, or the root if it is to go, names an asset.
+func (p *pass) hasAssets(l load) bool {
 	return l.root && p.place.row.Asset != "" ||
-		slices.ContainsFunc(l.groups, func(g group) bool { return slices.ContainsFunc(g.rows, g.names) })
+		slices.ContainsFunc(l.groups, func(g group) bool { return slices.ContainsFunc(g.rows, g.dropsAsset) })
 }
 
 // load is what is to be deleted by one batch, or by several.
@@ -38,7 +38,7 @@ func (l load) part(now, rest []group) load {
 // object. So a batch with assets is rehearsed in a transaction that is rolled back. Only
 // assets of rows that went there are deleted, and then only these rows are tried.
 func (p *pass) drop(ctx context.Context, l load) (done bool, err error) {
-	for todo := (portions{groups: l.groups}); p.assets(l); {
+	for todo := (portions{groups: l.groups}); p.hasAssets(l); {
 		now, rest := todo.next()
 		part := l.part(now, rest)
 		root := part.root && p.place.row.Asset != ""
@@ -85,7 +85,7 @@ func (p *pass) rehearse(ctx context.Context, l load) (out outcome, err error) {
 // come back to these.
 func (p *pass) ready(groups []group, out outcome) (ready []group) {
 	for _, g := range groups {
-		stays := func(v graph.Row) bool { return g.names(v) && !out.gone[who{g.src.Node, v.Key}] }
+		stays := func(v graph.Row) bool { return g.dropsAsset(v) && !out.gone[who{g.src.Node, v.Key}] }
 		if slices.ContainsFunc(g.rows, stays) {
 			left := g
 			left.rows = slices.DeleteFunc(slices.Clone(g.rows), func(v graph.Row) bool { return !stays(v) })

@@ -17,8 +17,8 @@ type Lease interface {
 	Rehearse(ctx context.Context, fn func(ctx context.Context, tx *onerow.Tx) error) error
 	// Renew proves the token and renews the lease. One statement.
 	Renew(ctx context.Context) error
-	// Keep is called before each read: it renews the lease if its end is in sight, and waits as long as
-	// something more important goes on.
+	// Keep is called before each read: it renews the lease once a third of it has passed, and waits as long
+	// as something more important goes on.
 	Keep(ctx context.Context) error
 	// Limit is how many rows a batch may delete or detach unread.
 	Limit() int

@@ -25,25 +25,29 @@ type loops struct {
 	met map[*graph.Source]bool // over which rows were met that are on the path
 }
 
-// cut is told of rows that are on the path and were found below it. The first pass only
+// cut is told of rows that were found below themselves. The first pass only
 // remembers it, for mostly it is no loop: a comment is below its post and below the comment
 // that it answers, and the rounds of a batch take them in the right order. A pass that
 // comes after rows have stayed cuts.
 func (p *pass) cut(ctx context.Context, s *graph.Source, parents, keys []rowkey.Key) error {
-	p.loop = &found{s, keys[0]}
+	p.loop = &loopRow{s, keys[0]}
 	p.loops.met[s] = true
 	if !p.loops.cut || len(s.Nulls) == 0 {
 		return nil
 	}
-	return p.batch(ctx, func(ctx context.Context, tx *onerow.Tx, _ Tally) (bool, error) {
-		n, err := onerow.Affected(ctx, tx, cutSQL(s, parents, keys))
-		p.changes += n
+	var n int64
+	err := p.batch(ctx, func(ctx context.Context, tx *onerow.Tx, _ Tally) (_ bool, err error) {
+		n, err = onerow.Affected(ctx, tx, cutSQL(s, parents, keys))
 		return false, err
 	})
+	if err == nil {
+		p.changes += n
+	}
+	return err
 }
 
 // loopError says which row is in a loop that cannot be cut.
-func (r *run) loopError(l *found) error {
+func (r *run) loopError(l *loopRow) error {
 	name, err := l.src.Key.Encode(l.key)
 	if err != nil {
 		name = string(l.key)
@@ -58,10 +62,10 @@ func selfSQL(s *graph.Source, keys []rowkey.Key) string {
 		" WHERE " + s.When + s.Key.In("", keys) + " AND " + s.Columns.Equal("", s.Edge.Referred(s.Table), "")
 }
 
-// cutOwn takes locked rows off themselves, which are about to be deleted: a foreign key
+// cutSelf takes locked rows off themselves, which are about to be deleted: a foreign key
 // refuses to let a row go that refers to itself. One statement per edge over which the
 // walk met such a row, or one of a loop; else none.
-func (r *run) cutOwn(ctx context.Context, tx *onerow.Tx, t *graph.Table, rows []graph.Row) error {
+func (r *run) cutSelf(ctx context.Context, tx *onerow.Tx, t *graph.Table, rows []graph.Row) error {
 	if len(r.loops.met) == 0 || len(rows) == 0 {
 		return nil
 	}

@@ -24,7 +24,7 @@ func Park(ctx context.Context, tx *onerow.Tx, jobID int64, table, encodedKey, er
 	return err
 }
 
-// sqlJobParked reads one_row's part of a job.
+// sqlJobParked reads the job's rows by the unique key one_row.
 const sqlJobParked = `SELECT table_name, row_key FROM onerow_parked WHERE job_id = ?`
 
 // ParkedKeys are the rows that the job does not try, by table: parked and skipped ones.
@@ -42,13 +42,13 @@ func ParkedKeys(ctx context.Context, db onerow.DB, jobID int64) (map[string][]st
 	return keys, err
 }
 
-// sqlCountParked reads one_row's part of a job.
+// sqlCountParked reads the job's rows by the unique key one_row.
 const sqlCountParked = `SELECT COALESCE(SUM(state = 'parked'), 0), COUNT(*) FROM onerow_parked WHERE job_id = ?`
 
 // ParkedCounts is how many rows of a job are parked, and how many are parked or skipped.
-// In a transaction that holds the job's fence nobody changes them any more: a job that
-// ends is [Leftovers] if any is parked, and an operator has unparked something if all are
-// fewer than the worker knows. One statement.
+// In a transaction that holds the job's fence nobody changes them any more. A job that ends
+// has leftovers if any is parked; if all are fewer than the worker knows, an operator has
+// unparked one. One statement.
 func ParkedCounts(ctx context.Context, db onerow.DB, jobID int64) (parked, all int64, err error) {
 	err = onerow.QueryRow(ctx, db, sqlCountParked, []any{jobID}, &parked, &all)
 	return parked, all, err

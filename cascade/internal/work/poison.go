@@ -17,7 +17,7 @@ type batchError struct {
 func (e *batchError) Error() string { return e.err.Error() }
 func (e *batchError) Unwrap() error { return e.err }
 
-// failed notes where, unless that is known.
+// failed notes the group; an edge that is noted already stays.
 func failed(err error, e *graph.Edge, group int) error {
 	if err == nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// place is where the root row is: in a table, or in none. The row has its key always.
+// place is where the root row is: in a table, or in none. Its key is always set.
 type place struct {
 	found  bool
 	hidden bool // by the job's deletion
@@ -49,8 +49,8 @@ func (p *pass) findRoot(ctx context.Context) (place, error) {
 	return at, err
 }
 
-// readPlace also refuses a row that another deletion than the job's hides, and one of two
-// that have this id. Of a root that is gone only the key is known, see graph.Node.Gone.
+// readPlace also refuses a row that another deletion than the job's hides, and refuses
+// where two rows have this id. Of a root that is gone only the key is known, see graph.Node.Gone.
 func (r *run) readPlace(ctx context.Context, db onerow.DB, query string) (place, error) {
 	p := place{row: r.node.Gone(r.Root)}
 	var active, two bool
@@ -84,7 +84,7 @@ func (r *run) readPlace(ctx context.Context, db onerow.DB, query string) (place,
 }
 
 // lockRoot locks the root row where it was seen. It is not found if it has moved or
-// changed since.
+// names another asset since.
 func (p *pass) lockRoot(ctx context.Context, tx *onerow.Tx) (place, error) {
 	here, err := p.readPlace(ctx, tx, p.rootSQL(p.place.table)+" FOR UPDATE")
 	if err != nil {
@@ -117,7 +117,7 @@ func (p *pass) finish(ctx context.Context, tx *onerow.Tx, here place, budget *in
 		return false, false, err
 	}
 	if p.place.found {
-		if err := p.cutOwn(ctx, tx, here.table, []graph.Row{root}); err != nil {
+		if err := p.cutSelf(ctx, tx, here.table, []graph.Row{root}); err != nil {
 			return false, false, err
 		}
 		if _, err := tx.ExecContext(ctx, deleteSQL(here.table, []rowkey.Key{root.Key})); err != nil {
@@ -135,8 +135,8 @@ func (p *pass) finish(ctx context.Context, tx *onerow.Tx, here place, budget *in
 	return true, false, p.lease.End(ctx, tx, false)
 }
 
-// sqlForgetParked deletes one_row's part of a job that is done: somebody else has deleted
-// what was parked.
+// sqlForgetParked deletes the rows of a job that is done, by the unique key one_row: somebody else has
+// deleted what was parked.
 const sqlForgetParked = `DELETE p FROM onerow_parked AS p FORCE INDEX (one_row) WHERE p.job_id = ? AND p.state = 'parked'`
 
 // leftovers is the last batch of a job that has nothing left to delete but what is parked

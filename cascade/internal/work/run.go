@@ -50,16 +50,21 @@ type run struct {
 	changes int64                          // rows deleted, detached, cut or parked in this run
 }
 
-// fruitlessPasses is how many passes may change nothing although something is left,
-// because it moves or changes, before the job counts as failed; and how many it takes to
-// believe that nothing is left but what is parked.
 const (
+	// fruitlessPasses is how many passes in a row may change nothing although something is left, because it
+	// moves or changes, before the job counts as failed.
 	fruitlessPasses = 5
-	settledPasses   = 2
+	// settledPasses is how many it takes to believe that nothing is left but what is parked.
+	settledPasses = 2
 )
 
 // Do works one job to its end. The error is nil when the job is done, or done but for
 // leftovers. The resource must be one of the graph's.
+//
+// A pass that has not ended the job is followed by another one. If it met a loop and rows stayed, the next
+// one cuts loops, unless what stayed may be above a parked row: then only if this one has changed nothing. If
+// settledPasses in a row have changed nothing and rows are parked, the job ends with leftovers; if
+// fruitlessPasses have, it fails.
 func Do(ctx context.Context, db *sql.DB, g *graph.Graph, target Target, lease Lease, store Store, limits Limits) error {
 	r := &run{Target: target, db: db, lease: lease, graph: g, limits: limits, store: store, node: g.Nodes[target.Resource],
 		unread: newUnread(), loops: loops{met: map[*graph.Source]bool{}}, parked: map[string]map[rowkey.Key]bool{}}
@@ -71,7 +76,7 @@ func Do(ctx context.Context, db *sql.DB, g *graph.Graph, target Target, lease Le
 	for fruitless := 0; fruitless < fruitlessPasses; {
 		before := r.changes
 		p := &pass{run: r, seen: map[who]mark{}}
-		done, err := p.whole(ctx)
+		done, err := p.once(ctx)
 		if done || err != nil {
 			return err
 		}
@@ -100,14 +105,15 @@ type pass struct {
 
 	queue   []group // rows to be deleted, everything below them being gone or before them
 	waiting int     // how many rows that are
-	onPath  int     // how many rows are being walked below
+	walking int     // how many rows are being walked below
 	seen    map[who]mark
-	skipped bool   // a child of the rows that are being walked below is on the path
-	loop    *found // a row of a loop that was met
-	held    bool   // a row stayed, because something was below it
+	skipped bool     // below the rows at hand the walk met one that is on its path
+	loop    *loopRow // a row of a loop that was met
+	held    bool     // a row stayed, because something was below it
 }
 
-func (p *pass) whole(ctx context.Context) (done bool, err error) {
+// once walks and drops what is below the root, and then the root.
+func (p *pass) once(ctx context.Context) (done bool, err error) {
 	if p.place, err = p.findRoot(ctx); err != nil {
 		return false, err
 	}

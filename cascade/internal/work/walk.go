@@ -42,14 +42,14 @@ const (
 	maxKept   = 10_000
 )
 
-// found is a row that is its own ancestor, or seems to be.
-type found struct {
+// loopRow is a row that is its own ancestor, or seems to be.
+type loopRow struct {
 	src *graph.Source
 	key rowkey.Key
 }
 
-// walk deletes what is below the rows, depth first, as one pass sees it: the children
-// that something else goes with, and everything below them. They are collected in
+// walk goes through what is below the rows, depth first, as one pass sees it: the children
+// that are not leaves, and everything below them. They are collected in
 // post-order, so that several levels are deleted by one batch. Leaves go with their
 // parents. What moves meanwhile, or appears, is left for the next pass.
 func (p *pass) walk(ctx context.Context, n *graph.Node, rows []graph.Row) error {
@@ -70,17 +70,17 @@ func (p *pass) walkEdge(ctx context.Context, e *graph.Edge, parents []graph.Row)
 		return nil
 	}
 	for _, s := range e.Sources {
-		if err := p.level(ctx, s, keys); err != nil {
+		if err := p.children(ctx, s, keys); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// level goes, chunk by chunk along the index of the edge, through the children of the
+// children goes, chunk by chunk along the index of the edge, through the children of the
 // parents in one table. It never reads the same rows twice, so it ends whatever others
 // do to them.
-func (p *pass) level(ctx context.Context, s *graph.Source, keys []rowkey.Key) error {
+func (p *pass) children(ctx context.Context, s *graph.Source, keys []rowkey.Key) error {
 	after, full, err := p.chunk(ctx, s, keys, nil)
 	for full && err == nil {
 		if !s.Sorted && len(keys) > 1 {
@@ -130,11 +130,11 @@ func (p *pass) take(ctx context.Context, s *graph.Source, rows []graph.Row) erro
 		skipped := p.skipped
 		p.skipped = false
 		p.note(s.Node, rows, onPath)
-		p.onPath += len(rows)
+		p.walking += len(rows)
 		if err := p.walk(ctx, s.Node, rows); err != nil {
 			return err
 		}
-		p.onPath -= len(rows)
+		p.walking -= len(rows)
 		p.note(s.Node, rows, pending)
 		tangled, p.skipped = p.skipped, skipped
 	}
@@ -147,12 +147,12 @@ func (p *pass) take(ctx context.Context, s *graph.Source, rows []graph.Row) erro
 
 // room is how many rows are read at a time: a chunk, less where the walk is deep.
 func (p *pass) room() int {
-	return max(1, min(p.limits.Chunk, p.lease.Limit(), (maxOnPath-p.onPath)/4))
+	return max(1, min(p.limits.Chunk, p.lease.Limit(), (maxOnPath-p.walking)/4))
 }
 
 // note remembers rows that the pass may come to again: over another edge, or in a loop.
 func (p *pass) note(n *graph.Node, rows []graph.Row, m mark) {
-	if n.Above < 2 && !n.Self {
+	if !n.MetTwice() {
 		return
 	}
 	for _, v := range rows {
@@ -164,7 +164,7 @@ func (p *pass) note(n *graph.Node, rows []graph.Row, m mark) {
 // in a loop, or are reached twice from one chunk.
 func (p *pass) fresh(ctx context.Context, s *graph.Source, keys []rowkey.Key, rows []graph.Row) ([]graph.Row, error) {
 	skip := p.parked[s.Name]
-	known := !s.Edge.Detach && (s.Node.Above > 1 || s.Node.Self)
+	known := !s.Edge.Detach && s.Node.MetTwice()
 	if len(skip) == 0 && !known {
 		return rows, nil
 	}

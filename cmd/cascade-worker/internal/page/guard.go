@@ -150,7 +150,7 @@ func (p *Page) login(w http.ResponseWriter, r *http.Request) {
 		cookie.Expires = until
 		http.SetCookie(w, cookie)
 	}
-	http.Redirect(w, r, to, http.StatusSeeOther) //nolint:gosec // localPath keeps it on this page
+	http.Redirect(w, r, to, http.StatusSeeOther) //nolint:gosec // LocalPath keeps it on this page
 }
 
 func (p *Page) logout(w http.ResponseWriter, r *http.Request) {

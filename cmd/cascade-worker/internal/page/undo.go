@@ -47,7 +47,7 @@ func (p *Page) askUndo(w http.ResponseWriter, r *http.Request) {
 }
 
 // inGrace is a job whose deletion can still be taken back, as far as one can see; what
-// decides is the conditional update in restore.
+// decides is the conditional update in repo.Restore.
 func (p *Page) inGrace(ctx context.Context, id int64) (cascade.Job, error) {
 	job, err := cascade.Get(ctx, p.work.DB, id)
 	switch {

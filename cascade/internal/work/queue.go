@@ -1,0 +1,34 @@
+package work
+
+import "context"
+
+// flush deletes what is pending.
+func (p *pass) flush(ctx context.Context) error {
+	_, err := p.drop(ctx, load{groups: p.unqueue()})
+	return err
+}
+
+// unqueue takes everything out of the queue.
+func (p *pass) unqueue() []group {
+	groups := p.queue
+	p.queue, p.waiting = nil, 0
+	return groups
+}
+
+// noteStayed forgets the rows of groups that were tried, but for those that stayed: the pass does not try
+// them again.
+func (p *pass) noteStayed(groups []group, stayed []who) {
+	p.held = p.held || len(stayed) > 0
+	for _, g := range groups {
+		if g.src.Node.MetTwice() {
+			for _, v := range g.rows {
+				delete(p.seen, who{g.src.Node, v.Key})
+			}
+		}
+	}
+	for _, w := range stayed {
+		if len(p.seen) < maxOnPath+maxKept && w.node.MetTwice() {
+			p.seen[w] = kept
+		}
+	}
+}
