@@ -127,6 +127,6 @@ chromium:
 faketime:
 	@scripts/get-faketime >/dev/null
 
-withserver:
+withserver: ## .cache/bin/withserver, which runs a command on a server of its own
 	@mkdir -p $(BIN)
 	@go build -o $(BIN)/withserver ./internal/devdb/cmd/withserver
