@@ -186,8 +186,8 @@ func TestDryRunShapes(t *testing.T) {
 		"CREATE TABLE label (id INT PRIMARY KEY, kind VARCHAR(9), about VARCHAR(40), KEY (kind, about))",
 		"INSERT INTO label VALUES (1, 'folder', '1'), (2, 'folder', '01'), (3, 'file', '1'), (4, 'folder', '4')",
 		"INSERT INTO folder VALUES (1, 3), (2, 1), (3, 2), (4, 4), (5, 1)", // 1 → 2 → 3 → 1, and 4 in itself
-		"INSERT INTO file VALUES ('it''s, \\\\', 1, 1, 2, 'a.png'), ('b', 1, 2, NULL, ''), ('c', 1, 4, 5, NULL), ('d', 2, 4, 4, 'x')",
-		"INSERT INTO note VALUES (1, 'folder', 1, 'b', 1), (2, 'user', 1, NULL, NULL), (3, 'folder', 4, 'it''s, \\\\', 1), (4, NULL, 1, 'd', 2)",
+		"INSERT INTO file VALUES (CONCAT('it''s, ', CHAR(92)), 1, 1, 2, 'a.png'), ('b', 1, 2, NULL, ''), ('c', 1, 4, 5, NULL), ('d', 2, 4, 4, 'x')",
+		"INSERT INTO note VALUES (1, 'folder', 1, 'b', 1), (2, 'user', 1, NULL, NULL), (3, 'folder', 4, CONCAT('it''s, ', CHAR(92)), 1), (4, NULL, 1, 'd', 2)",
 		"INSERT INTO log VALUES (1, 1, 2), (2, 4, 3), (3, 4, 4), (4, NULL, NULL)",
 	} {
 		dbtest.Exec(t, db, stmt)

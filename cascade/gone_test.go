@@ -32,7 +32,7 @@ func TestGoneRoot(t *testing.T) {
 		"number":    {"id INT PRIMARY KEY", "1", "1"},
 		"negative":  {"id INT PRIMARY KEY", "-1", "-1"},
 		"date":      {"id DATE PRIMARY KEY", "2001-02-03", "'2001-02-03"},
-		"same type": {"id VARCHAR(40) PRIMARY KEY", "É\\'", "'É%27"},
+		"same type": {"id VARCHAR(40) PRIMARY KEY", "É''", "'É%27"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachOf(t, []string{

@@ -100,7 +100,7 @@ func TestForgetCost(t *testing.T) {
 		db, dsn := open(t, dbtest.Isolation(level))
 		dbtest.Exec(t, db, "INSERT INTO onerow_flow_request (flow, stage, request_id, status, admitted_at, ended_at) "+cost.Numbers(n)+
 			"SELECT CONCAT('f', i), 's', i, 'finished', UTC_TIMESTAMP(6) - INTERVAL i SECOND, UTC_TIMESTAMP(6) - INTERVAL i SECOND FROM numbers")
-		dbtest.Exec(t, db, "INSERT INTO onerow_flow_step (step_id, created_at) SELECT CONCAT(\"'\", flow, \",'\", stage, \",'\", request_id, \",'a\"), admitted_at FROM onerow_flow_request")
+		dbtest.Exec(t, db, "INSERT INTO onerow_flow_step (step_id, created_at) SELECT CONCAT('''', flow, ',''', stage, ',''', request_id, ',''a'), admitted_at FROM onerow_flow_request")
 		dbtest.Exec(t, db, "ANALYZE TABLE onerow_flow_request, onerow_flow_step")
 		return dsn
 	}

@@ -157,8 +157,8 @@ func stored(t testing.TB, db onerow.DB) string {
 			t.Fatal(err)
 		}
 	}
-	read(`SELECT CONCAT(t.at_ms, ': ', t.now, ' after ', t.before_it, '\nmessage ', m.seq, ': ', m.meters, '\n')
+	read(`SELECT CONCAT(t.at_ms, ': ', t.now, ' after ', t.before_it, CHAR(10), 'message ', m.seq, ': ', m.meters, CHAR(10))
 		FROM tendency t JOIN message m ON m.user_id = t.user_id AND m.seq * 30000 = t.at_ms ORDER BY m.seq`)
-	read(`SELECT CONCAT('run ', run_id, ': ', meters, ' m, ', millis, ' ms\n') FROM run ORDER BY run_id`)
+	read(`SELECT CONCAT('run ', run_id, ': ', meters, ' m, ', millis, ' ms', CHAR(10)) FROM run ORDER BY run_id`)
 	return out
 }
