@@ -46,9 +46,8 @@
 //
 // # Messages
 //
-// [Open] reads a message of SQS, direct or wrapped by SNS, and finds the request id
-// and the retry count; [Envelope.Resend] makes a new message with a growing delay that keeps
-// both. [MessageID] derives the id of a message that the flow sends from the request
+// Package flow/sqs reads messages of SQS, direct or wrapped by SNS, and sends them again under the
+// same request id. [MessageID] derives the id of a message that the flow sends from the request
 // id and the step, so a repeated run sends the same id and the receiver, who claims by
 // it, drops it.
 //

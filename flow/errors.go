@@ -7,7 +7,7 @@ import (
 )
 
 var (
-	// ErrInvalidArgument means: a name, an id or a message cannot be one.
+	// ErrInvalidArgument means: a name or an id cannot be one.
 	ErrInvalidArgument = errors.New("flow: invalid argument")
 	// ErrOwned means: another request owns the stage. The detail is [*OwnedError].
 	ErrOwned = errors.New("flow: another request owns the stage")
@@ -20,10 +20,6 @@ var (
 	ErrFinished = errors.New("flow: the request has finished")
 	// ErrNoStep means: there is no step with this id.
 	ErrNoStep = errors.New("flow: no such step")
-	// ErrMessage means: this is no message of SQS, or it cannot be sent again.
-	ErrMessage = errors.New("flow: message")
-	// ErrExhausted means: a message was re-sent as often as is allowed.
-	ErrExhausted = errors.New("flow: no retries left")
 	// errMoved: the owner that refused the INSERT is gone.
 	errMoved = errors.New("flow: the stage was owned and is free again; try again")
 	// errRestless: what endAll ends is not seen to end.

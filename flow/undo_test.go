@@ -52,3 +52,9 @@ func TestFailedVerbLeavesNothing(t *testing.T) {
 		})
 	}
 }
+
+func TestMessageID(t *testing.T) {
+	if a, b := flow.MessageID("ab", "c"), flow.MessageID("a", "bc"); a == b || len(a) != 64 || a != flow.MessageID("ab", "c") {
+		t.Error(a, b)
+	}
+}

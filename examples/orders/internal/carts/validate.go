@@ -12,6 +12,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/examples/orders/internal/store"
 	"github.com/onerow/onerow/flow"
+	"github.com/onerow/onerow/flow/sqs"
 )
 
 // Task is the body of a message of the queue "carts".
@@ -35,7 +36,7 @@ type Prices struct {
 type Validator struct {
 	DB onerow.DB
 	// Backoff is how a message waits for the owner to finish.
-	Backoff flow.Backoff
+	Backoff sqs.Backoff
 }
 
 // The outcomes of a message beside flow's Admitted, Redelivered and Done.
@@ -69,7 +70,7 @@ const (
 
 // Take works a message of the queue "carts". An error means: deliver it again.
 func (v *Validator) Take(ctx context.Context, raw []byte) (Taken, error) {
-	e, err := flow.Open(raw)
+	e, err := sqs.Open(raw)
 	if err != nil {
 		return Taken{}, err
 	}
@@ -99,9 +100,9 @@ func (v *Validator) Take(ctx context.Context, raw []byte) (Taken, error) {
 
 // again sends the message again: a new message, which keeps the request id. Its own id is derived from the
 // retry, so that a redelivery of this one sends it once.
-func (v *Validator) again(ctx context.Context, e flow.Envelope, taken Taken) (Taken, error) {
+func (v *Validator) again(ctx context.Context, e sqs.Message, taken Taken) (Taken, error) {
 	out, err := e.Resend(v.Backoff)
-	if errors.Is(err, flow.ErrExhausted) {
+	if errors.Is(err, sqs.ErrExhausted) {
 		taken.Outcome = Parked
 		return taken, nil
 	}

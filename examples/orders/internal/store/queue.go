@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/flow"
+	"github.com/onerow/onerow/flow/sqs"
 )
 
 // The queues.
@@ -25,7 +25,7 @@ type Message struct {
 	ID         string
 	Queue      string
 	Body       string
-	Attributes map[string]flow.Attribute
+	Attributes map[string]sqs.Attribute
 	Delay      time.Duration
 }
 
@@ -45,7 +45,7 @@ func Send(ctx context.Context, db onerow.DB, m Message) (bool, error) {
 	return n == 1, err
 }
 
-// JSON is the message as SQS hands it to a consumer, for flow.Open.
+// JSON is the message as SQS hands it to a consumer, for sqs.Open.
 func (m Message) JSON() ([]byte, error) {
 	type attribute struct {
 		DataType string `json:"dataType"`

@@ -1,4 +1,4 @@
-package flow
+package sqs
 
 import (
 	"encoding/json"
@@ -8,7 +8,19 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/onerow/onerow/flow"
 )
+
+var (
+	// ErrMessage means: this is no message of SQS, or it cannot be sent again.
+	ErrMessage = errors.New("sqs: message")
+	// ErrExhausted means: a message was re-sent as often as is allowed.
+	ErrExhausted = errors.New("sqs: no retries left")
+)
+
+// maxRequest is how long a request id of package flow may be, in bytes.
+const maxRequest = 255
 
 // The attributes that carry the original request id and the number of retries in a
 // message that was sent again. Only senders that are trusted may set them.
@@ -25,8 +37,8 @@ type Attribute struct {
 	Binary []byte
 }
 
-// Envelope is a message as the flow sees it, however it came.
-type Envelope struct {
+// Message is a message as a flow sees it, however it came.
+type Message struct {
 	// RequestID is the id to claim with. In this order: the attribute of a message that was
 	// sent again, the attribute that the sender of a wrapped message set, the message id of SNS,
 	// which the same message has in all queues and deliveries, the message id of SQS.
@@ -76,58 +88,58 @@ type notification struct {
 // Open reads one message: a record of the event that a Lambda gets from SQS, or a
 // message of the SQS API, as JSON; direct, or wrapped by SNS (without raw delivery). The
 // error is [ErrMessage].
-func Open(raw []byte) (Envelope, error) {
+func Open(raw []byte) (Message, error) {
 	var r record
 	if err := json.Unmarshal(raw, &r); err != nil {
-		return Envelope{}, fmt.Errorf("%w is not JSON as SQS makes it: %w", ErrMessage, err)
+		return Message{}, fmt.Errorf("%w is not JSON as SQS makes it: %w", ErrMessage, err)
 	}
 	if r.MessageID == "" || r.Body == nil {
-		return Envelope{}, fmt.Errorf("%w has no messageId or no body", ErrMessage)
+		return Message{}, fmt.Errorf("%w has no messageId or no body", ErrMessage)
 	}
-	e := Envelope{RequestID: r.MessageID, MessageID: r.MessageID, Body: *r.Body, outerBody: *r.Body, outer: map[string]Attribute{}}
+	m := Message{RequestID: r.MessageID, MessageID: r.MessageID, Body: *r.Body, outerBody: *r.Body, outer: map[string]Attribute{}}
 	for name, a := range r.Attributes {
-		e.outer[name] = Attribute{Type: a.DataType, Value: a.String, Binary: a.Binary}
+		m.outer[name] = Attribute{Type: a.DataType, Value: a.String, Binary: a.Binary}
 	}
-	e.Attributes = maps.Clone(e.outer)
+	m.Attributes = maps.Clone(m.outer)
 	if n, ok := unwrap(*r.Body); ok {
-		e.Wrapped, e.RequestID, e.Body, e.Topic, e.Subject = true, n.MessageID, *n.Message, n.TopicArn, n.Subject
-		e.Attributes = map[string]Attribute{}
+		m.Wrapped, m.RequestID, m.Body, m.Topic, m.Subject = true, n.MessageID, *n.Message, n.TopicArn, n.Subject
+		m.Attributes = map[string]Attribute{}
 		for name, a := range n.Attributes {
 			if strings.HasPrefix(a.Type, "Binary") {
 				binary, err := decodeBase64(a.Value)
 				if err != nil {
-					return Envelope{}, fmt.Errorf("%w %s: attribute %q: %w", ErrMessage, r.MessageID, name, err)
+					return Message{}, fmt.Errorf("%w %s: attribute %q: %w", ErrMessage, r.MessageID, name, err)
 				}
-				e.Attributes[name] = Attribute{Type: a.Type, Binary: binary}
+				m.Attributes[name] = Attribute{Type: a.Type, Binary: binary}
 				continue
 			}
-			e.Attributes[name] = Attribute{Type: a.Type, Value: a.Value}
+			m.Attributes[name] = Attribute{Type: a.Type, Value: a.Value}
 		}
 	}
-	return e, e.own()
+	return m, m.own()
 }
 
 // own takes the two attributes of this package out: the outer ones win, a message that
 // was sent again has them there.
-func (e *Envelope) own() error {
-	for _, attributes := range []map[string]Attribute{e.Attributes, e.outer} {
+func (m *Message) own() error {
+	for _, attributes := range []map[string]Attribute{m.Attributes, m.outer} {
 		if id := attributes[AttributeRequestID].Value; id != "" {
-			e.RequestID = id
+			m.RequestID = id
 		}
 		if text := attributes[AttributeRetry].Value; text != "" {
 			n, err := strconv.Atoi(text)
 			if err != nil || n < 0 {
-				return fmt.Errorf("%w %s has the retry count %q", ErrMessage, e.MessageID, text)
+				return fmt.Errorf("%w %s has the retry count %q", ErrMessage, m.MessageID, text)
 			}
-			e.Retry = n
+			m.Retry = n
 		}
 	}
-	for _, attributes := range []map[string]Attribute{e.Attributes, e.outer} {
+	for _, attributes := range []map[string]Attribute{m.Attributes, m.outer} {
 		delete(attributes, AttributeRequestID)
 		delete(attributes, AttributeRetry)
 	}
-	if len(e.RequestID) > maxRequest {
-		return fmt.Errorf("%w %s has a request id of %d bytes, %d fit", ErrMessage, e.MessageID, len(e.RequestID), maxRequest)
+	if len(m.RequestID) > maxRequest {
+		return fmt.Errorf("%w %s has a request id of %d bytes, %d fit", ErrMessage, m.MessageID, len(m.RequestID), maxRequest)
 	}
 	return nil
 }
@@ -161,8 +173,8 @@ const (
 	sqsAttributes = 10
 )
 
-// Delay is the delay of retry n, from 1 on, in whole seconds.
-func (b Backoff) Delay(n int) time.Duration {
+// delay is the delay of retry n, from 1 on, in whole seconds.
+func (b Backoff) delay(n int) time.Duration {
 	first, most := b.First, b.Max
 	if first <= 0 {
 		first = 5 * time.Second
@@ -170,11 +182,11 @@ func (b Backoff) Delay(n int) time.Duration {
 	if most <= 0 || most > sqsDelay {
 		most = sqsDelay
 	}
-	delay := min(first, most)
-	for ; n > 1 && delay < most; n-- {
-		delay = min(2*delay, most)
+	d := min(first, most)
+	for ; n > 1 && d < most; n-- {
+		d = min(2*d, most)
 	}
-	return (delay + time.Second - 1).Truncate(time.Second)
+	return (d + time.Second - 1).Truncate(time.Second)
 }
 
 // Outgoing is a message to be sent to the same queue.
@@ -191,24 +203,24 @@ type Outgoing struct {
 // the retry count plus one. [Open] finds both in it, so the new message, with its new message id, passes
 // its flow's claim. After the last retry the error is [ErrExhausted]: park the message. A direct message with
 // more than 8 attributes of its own cannot be sent again: [ErrMessage].
-func (e Envelope) Resend(b Backoff) (Outgoing, error) {
+func (m Message) Resend(b Backoff) (Outgoing, error) {
 	most := b.Retries
 	if most <= 0 {
 		most = 10
 	}
-	if e.Retry >= most {
-		return Outgoing{}, fmt.Errorf("%w: request %q was sent again %d times", ErrExhausted, e.RequestID, e.Retry)
+	if m.Retry >= most {
+		return Outgoing{}, fmt.Errorf("%w: request %q was sent again %d times", ErrExhausted, m.RequestID, m.Retry)
 	}
-	if len(e.outer)+2 > sqsAttributes {
-		return Outgoing{}, fmt.Errorf("%w %s has %d attributes, and 2 more than %d do not fit", ErrMessage, e.MessageID, len(e.outer), sqsAttributes)
+	if len(m.outer)+2 > sqsAttributes {
+		return Outgoing{}, fmt.Errorf("%w %s has %d attributes, and 2 more than %d do not fit", ErrMessage, m.MessageID, len(m.outer), sqsAttributes)
 	}
-	retry := strconv.Itoa(e.Retry + 1)
-	attributes := maps.Clone(e.outer)
+	retry := strconv.Itoa(m.Retry + 1)
+	attributes := maps.Clone(m.outer)
 	if attributes == nil {
 		attributes = map[string]Attribute{}
 	}
-	attributes[AttributeRequestID] = Attribute{Type: "String", Value: e.RequestID}
+	attributes[AttributeRequestID] = Attribute{Type: "String", Value: m.RequestID}
 	attributes[AttributeRetry] = Attribute{Type: "Number", Value: retry}
-	return Outgoing{Body: e.outerBody, Attributes: attributes, Delay: b.Delay(e.Retry + 1),
-		DeduplicationID: MessageID(e.RequestID, "retry "+retry)}, nil
+	return Outgoing{Body: m.outerBody, Attributes: attributes, Delay: b.delay(m.Retry + 1),
+		DeduplicationID: flow.MessageID(m.RequestID, "retry "+retry)}, nil
 }

@@ -1,7 +1,8 @@
-package flow_test
+package sqs_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"reflect"
@@ -9,8 +10,22 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onerow/onerow/flow"
+	"github.com/onerow/onerow/flow/sqs"
 )
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func wantError(t testing.TB, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Fatalf("got the error %v, want %v", err, want)
+	}
+}
 
 func fixture(t testing.TB, name string) []byte {
 	t.Helper()
@@ -18,44 +33,44 @@ func fixture(t testing.TB, name string) []byte {
 }
 
 func TestOpen(t *testing.T) {
-	for name, want := range map[string]flow.Envelope{
+	for name, want := range map[string]sqs.Message{
 		"sqs-lambda": {RequestID: "3c7f9b1e-5d82-4a46-97c0-e8b2d4f6a135", MessageID: "3c7f9b1e-5d82-4a46-97c0-e8b2d4f6a135", Body: "validate cart 7",
-			Attributes: map[string]flow.Attribute{"origin": {Type: "String", Value: "web"}}},
+			Attributes: map[string]sqs.Attribute{"origin": {Type: "String", Value: "web"}}},
 		"sqs-api": {RequestID: "a81c3e5f-2b74-49d6-8e90-1f6d7c4b3a25", MessageID: "a81c3e5f-2b74-49d6-8e90-1f6d7c4b3a25", Body: `{"order": 42}`,
-			Attributes: map[string]flow.Attribute{"PostalCode": {Type: "String", Value: "10115"}, "Count": {Type: "Number", Value: "3"},
+			Attributes: map[string]sqs.Attribute{"PostalCode": {Type: "String", Value: "10115"}, "Count": {Type: "Number", Value: "3"},
 				"Picture": {Type: "Binary.png", Binary: []byte("\x89PNG\r")}}},
 		"sns-sqs": {RequestID: "0d5e1c7a-41b8-4f0e-8a3e-5b7c2f9e6d10", MessageID: "f2b9a6c4-7e13-4d58-b0a1-9c8e3d5f7a26", Body: "cart 7 changed",
 			Wrapped: true, Topic: "arn:aws:sns:eu-central-1:123456789012:orders", Subject: "a cart was changed",
-			Attributes: map[string]flow.Attribute{"store": {Type: "String", Value: "north"}, "total_eur": {Type: "Number", Value: "19.90"},
+			Attributes: map[string]sqs.Attribute{"store": {Type: "String", Value: "north"}, "total_eur": {Type: "Number", Value: "19.90"},
 				"icon": {Type: "Binary", Binary: []byte("\x89PNG\r")}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e, err := flow.Open(fixture(t, name))
+			e, err := sqs.Open(fixture(t, name))
 			if err != nil {
 				t.Fatal(err)
 			}
 			same(t, e, want)
 			// Sent again and again it keeps its request id, its body and its attributes.
 			for n := 1; n <= 4; n++ {
-				out, err := e.Resend(flow.Backoff{First: 300 * time.Second, Retries: 4})
+				out, err := e.Resend(sqs.Backoff{First: 300 * time.Second, Retries: 4})
 				if err != nil || out.Delay != min(time.Duration(300<<(n-1))*time.Second, 15*time.Minute) {
 					t.Fatalf("%v, %v", out.Delay, err)
 				}
 				id := fmt.Sprintf("11111111-2222-3333-4444-%012d", n)
-				if e, err = flow.Open(deliver(t, id, out)); err != nil {
+				if e, err = sqs.Open(deliver(t, id, out)); err != nil {
 					t.Fatal(err)
 				}
 				want.MessageID, want.Retry = id, n
 				same(t, e, want)
 			}
-			_, err = e.Resend(flow.Backoff{Retries: 4})
-			wantError(t, err, flow.ErrExhausted)
+			_, err = e.Resend(sqs.Backoff{Retries: 4})
+			wantError(t, err, sqs.ErrExhausted)
 		})
 	}
 }
 
 // same compares what is exported.
-func same(t testing.TB, got, want flow.Envelope) {
+func same(t testing.TB, got, want sqs.Message) {
 	t.Helper()
 	a, b := reflect.ValueOf(got), reflect.ValueOf(want)
 	for i := range a.NumField() {
@@ -66,7 +81,7 @@ func same(t testing.TB, got, want flow.Envelope) {
 }
 
 // deliver is what SQS makes of an outgoing message.
-func deliver(t testing.TB, id string, out flow.Outgoing) []byte {
+func deliver(t testing.TB, id string, out sqs.Outgoing) []byte {
 	t.Helper()
 	attributes := map[string]any{}
 	for name, a := range out.Attributes {
@@ -83,21 +98,21 @@ func TestOpenRefuses(t *testing.T) {
 	for i := range 9 {
 		many[fmt.Sprint(i)] = map[string]any{"dataType": "String", "stringValue": "x"}
 	}
-	e := must(flow.Open(must(json.Marshal(map[string]any{"messageId": "m", "body": "b", "messageAttributes": many}))))
-	_, err := e.Resend(flow.Backoff{})
-	wantError(t, err, flow.ErrMessage)
+	e := must(sqs.Open(must(json.Marshal(map[string]any{"messageId": "m", "body": "b", "messageAttributes": many}))))
+	_, err := e.Resend(sqs.Backoff{})
+	wantError(t, err, sqs.ErrMessage)
 	for _, raw := range []string{
 		``, `[]`, `{}`, `{"messageId": "m"}`, `{"body": "b"}`,
 		`{"messageId": "m", "body": "b", "messageAttributes": {"onerow_retry": {"dataType": "Number", "stringValue": "-1"}}}`,
 		`{"messageId": "m", "body": "b", "messageAttributes": {"onerow_request_id": {"dataType": "String", "stringValue": "` + strings.Repeat("x", 256) + `"}}}`,
 		`{"messageId": "m", "body": "{\"Type\":\"Notification\",\"MessageId\":\"n\",\"TopicArn\":\"t\",\"Timestamp\":\"t\",\"Message\":\"m\",\"MessageAttributes\":{\"a\":{\"Type\":\"Binary\",\"Value\":\"!\"}}}"}`,
 	} {
-		_, err := flow.Open([]byte(raw))
-		wantError(t, err, flow.ErrMessage)
+		_, err := sqs.Open([]byte(raw))
+		wantError(t, err, sqs.ErrMessage)
 	}
 	// A body that only looks a little like a notification is the sender's own.
 	for _, body := range []string{`{"Type":"Notification"}`, `{"Type":"Notification","Message":{}}`, `{`, ` x`, ``} {
-		e, err := flow.Open(must(json.Marshal(map[string]string{"messageId": "m", "body": body})))
+		e, err := sqs.Open(must(json.Marshal(map[string]string{"messageId": "m", "body": body})))
 		if err != nil || e.Wrapped || e.Body != body {
 			t.Fatalf("%q: %+v, %v", body, e, err)
 		}
@@ -105,16 +120,17 @@ func TestOpenRefuses(t *testing.T) {
 }
 
 func TestBackoff(t *testing.T) {
+	delay := func(b sqs.Backoff, n int) time.Duration {
+		b.Retries = n
+		return must(sqs.Message{Retry: n - 1}.Resend(b)).Delay
+	}
 	for n, want := range map[int]time.Duration{1: 5, 2: 10, 3: 20, 8: 640, 9: 900, 10: 900, 1 << 40: 900} {
-		if got := (flow.Backoff{}).Delay(n); got != want*time.Second {
+		if got := delay(sqs.Backoff{}, n); got != want*time.Second {
 			t.Errorf("retry %d: %s", n, got)
 		}
 	}
-	if got := (flow.Backoff{First: time.Millisecond, Max: time.Hour}).Delay(1); got != time.Second {
+	if got := delay(sqs.Backoff{First: time.Millisecond, Max: time.Hour}, 1); got != time.Second {
 		t.Error(got)
-	}
-	if a, b := flow.MessageID("ab", "c"), flow.MessageID("a", "bc"); a == b || len(a) != 64 || a != flow.MessageID("ab", "c") {
-		t.Error(a, b)
 	}
 }
 
@@ -124,16 +140,16 @@ func FuzzOpen(f *testing.F) {
 		f.Add(fixture(f, name))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		e, err := flow.Open(raw)
+		e, err := sqs.Open(raw)
 		if err != nil {
-			wantError(t, err, flow.ErrMessage)
+			wantError(t, err, sqs.ErrMessage)
 			return
 		}
-		out, err := e.Resend(flow.Backoff{Retries: e.Retry + 1})
+		out, err := e.Resend(sqs.Backoff{Retries: e.Retry + 1})
 		if err != nil || e.RequestID == "" {
 			return
 		}
-		again, err := flow.Open(deliver(t, "m", out))
+		again, err := sqs.Open(deliver(t, "m", out))
 		if err != nil || again.RequestID != e.RequestID || again.Retry != e.Retry+1 || again.Body != e.Body || again.Wrapped != e.Wrapped {
 			t.Fatalf("%+v, sent again %+v, %v", e, again, err)
 		}
