@@ -15,11 +15,11 @@ import (
 // which BEGIN and COMMIT would be two round trips more.
 //
 // fn gets the session, on which nothing more is run after an error that ended it; in a transaction it gets
-// that transaction, and runs once. Statements of its own: none.
+// that transaction, and runs once, but for [ErrMoved]. Statements of its own: none.
 func Alone(ctx context.Context, db DB, fn func(ctx context.Context, db DB) error) error {
 	switch h := db.(type) {
 	case *Tx, committer:
-		return fn(ctx, db)
+		return follow(ctx, func() error { return fn(ctx, db) })
 	case beginner:
 		return pooled(ctx, db, func() attempt { return aloneOnce(ctx, h, fn) })
 	}

@@ -50,7 +50,9 @@
 //   - A statement larger than the server's max_allowed_packet looks like a lost connection. It is
 //     [ErrTooLarge], after one SELECT of that limit in another session, or after a second loss where the
 //     values fit but for their escapes.
-//   - In a joined transaction nothing is retried. [Retryable] says of the error
+//   - A function that returns [ErrMoved] is run again within the same bounds; in a joined transaction the
+//     function alone, at most 10 times, however deep verbs are nested.
+//   - Nothing else is retried in a joined transaction. [Retryable] says of the error
 //     whether the owner may run the whole transaction again.
 //   - After the server rolled a transaction back, or may have, later statements on its [Tx]
 //     fail with [ErrTxPoisoned]; they would otherwise run in autocommit. That it may have is so

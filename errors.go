@@ -25,6 +25,11 @@ var (
 	// ErrNoTransaction means: the handle can neither begin a transaction nor is it one.
 	ErrNoTransaction = errors.New("onerow: the handle is no pool and no transaction")
 
+	// ErrMoved is for a function that was given to [InTx], [InIdempotentTx] or [Alone]: others have changed
+	// what it read before it could write, or what refused its INSERT is gone. It is run again, as after a
+	// refusal by the server.
+	ErrMoved = errors.New("onerow: others changed the rows meanwhile")
+
 	// ErrNotFound means: no row has this id, in neither table.
 	ErrNotFound = errors.New("onerow: no such row")
 )
@@ -47,9 +52,9 @@ func (e *OutcomeUnknownError) Is(target error) bool { return target == ErrOutcom
 func (e *OutcomeUnknownError) Unwrap() error { return e.Err }
 
 // Retryable says whether the transaction in which err occurred may be run again
-// from its first statement: the server refused it, or the connection was lost
-// before COMMIT was sent. It is what the owner of a joined transaction asks. It
+// from its first statement: the server refused it, the connection was lost
+// before COMMIT was sent, or [ErrMoved]. It is what the owner of a joined transaction asks. It
 // is false for ErrOutcomeUnknown and for business errors.
 func Retryable(err error) bool {
-	return !errors.Is(err, ErrOutcomeUnknown) && mysqlerr.MayRunAgain(err)
+	return !errors.Is(err, ErrOutcomeUnknown) && (mysqlerr.MayRunAgain(err) || errors.Is(err, ErrMoved))
 }

@@ -21,6 +21,7 @@ const (
 	leastWait   = 200 * time.Millisecond // a session that was cut sooner has not waited for anything
 	firstPause  = 2 * time.Millisecond
 	longPause   = 250 * time.Millisecond
+	maxMoves    = 10 // in a joined transaction
 )
 
 // attempt is what one run came to.
@@ -88,6 +89,28 @@ func stillUnknown(unknown error, a attempt) error {
 	}
 	return &OutcomeUnknownError{Err: fmt.Errorf("%w (and then: %w)", unknown, a.err)}
 }
+
+// follow runs a part of a joined transaction, and again while it returns [ErrMoved].
+func follow(ctx context.Context, fn func() error) error {
+	for n := 1; ; n++ {
+		err := fn()
+		var tired *tiredError
+		switch {
+		case !errors.Is(err, ErrMoved), errors.As(err, &tired): // the last: a part of fn has been followed
+			return err
+		case ctx.Err() != nil:
+			return fmt.Errorf("onerow: %w after %d attempts: %w", context.Cause(ctx), n, err)
+		case n == maxMoves:
+			return &tiredError{err}
+		}
+	}
+}
+
+// tiredError is the [ErrMoved] of what was run maxMoves times, so that it is not multiplied by who called it.
+type tiredError struct{ err error }
+
+func (e *tiredError) Error() string { return e.err.Error() }
+func (e *tiredError) Unwrap() error { return e.err }
 
 // waited says whether err ended a wait of which nothing is known but that it was long enough
 // for somebody. A session that was not even opened, or refused at once, has not waited.

@@ -66,13 +66,14 @@ func inTx(ctx context.Context, db DB, fn func(context.Context, *Tx) error, token
 		if err := h.poisoned(); err != nil {
 			return err
 		}
-		if h.joined {
-			return h.noteResult(fn(ctx, h))
+		tx := h
+		if !h.joined {
+			tx = &Tx{guarded: guarded{db: h}, joined: true}
 		}
-		return h.noteResult(fn(ctx, &Tx{guarded: guarded{db: h}, joined: true}))
+		return h.noteResult(follow(ctx, func() error { return fn(ctx, tx) }))
 	case committer:
 		tx := &Tx{guarded: guarded{db: db}, joined: true}
-		err := fn(ctx, tx)
+		err := follow(ctx, func() error { return fn(ctx, tx) })
 		first := tx.poison.Load()
 		switch {
 		case err == nil:
@@ -161,6 +162,7 @@ func (g *guarded) failed(ctx context.Context, s *session, err error) attempt {
 		a.large = first.large
 	}
 	elsewhere := !mysqlerr.FromDriver(err) && mysqlerr.Classify(err) == mysqlerr.ConnectionLost // a call of the function's own
+	a.again = a.again || first == nil && errors.Is(err, ErrMoved)
 	a.settled = first == nil && ctx.Err() == nil && (elsewhere || mysqlerr.Answers(err))
 	return a
 }

@@ -45,9 +45,6 @@ type claim struct {
 	token []byte
 }
 
-// maxMoves bounds how often a claim is tried whose stage was owned by one that vanished.
-const maxMoves = 5
-
 // sqlClaim decides: the primary key (flow, stage) admits one request id. Another call waits
 // here until the first has ended. It locks its own new row.
 const sqlClaim = `INSERT INTO onerow_flow (flow, stage, request_id, call_token, claimed_at) VALUES (?, ?, ?, ?, UTC_TIMESTAMP(6))`
@@ -85,28 +82,24 @@ func Claim(ctx context.Context, db onerow.DB, r Run, opts ...ClaimOption) (Resul
 // of this package calls another.
 const savepoint = "onerow_flow"
 
-// own runs a verb that makes the run an owner, again where the owner before it vanished.
+// own runs a verb that makes the run an owner.
 func (r Run) own(ctx context.Context, db onerow.DB, verb string, fn func(context.Context, *onerow.Tx, []byte) (Result, error)) (Result, error) {
 	token, err := callToken()
 	if err != nil {
 		return Result{}, err
 	}
 	var res Result
-	for n := 1; ; n++ {
-		err := onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-			return tx.Savepoint(ctx, savepoint, func() (err error) {
-				res, err = fn(ctx, tx, token)
-				return err
-			})
+	err = onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+		return tx.Savepoint(ctx, savepoint, func() (err error) {
+			res, err = fn(ctx, tx, token)
+			return err
 		})
-		switch {
-		case err == nil:
-			res.Row = r
-			return res, nil
-		case !errors.Is(err, errMoved) || n == maxMoves:
-			return Result{}, r.wrap(verb, err)
-		}
+	})
+	if err != nil {
+		return Result{}, r.wrap(verb, err)
 	}
+	res.Row = r
+	return res, nil
 }
 
 func (c claim) claim(ctx context.Context, tx *onerow.Tx) (res Result, err error) {

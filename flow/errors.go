@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/onerow/onerow"
 )
 
 var (
@@ -21,7 +23,7 @@ var (
 	// ErrNoStep means: there is no step with this id.
 	ErrNoStep = errors.New("flow: no such step")
 	// errMoved: the owner that refused the INSERT is gone.
-	errMoved = errors.New("flow: the stage was owned and is free again; try again")
+	errMoved = fmt.Errorf("flow: the stage was owned and is free again: %w", onerow.ErrMoved)
 	// errRestless: what endAll ends is not seen to end.
 	errRestless = errors.New("flow: stages are claimed as fast as they are ended, or a trigger keeps their requests running; try again")
 )

@@ -60,34 +60,32 @@ func (k *Keys) Admit(ctx context.Context, db onerow.DB, key Key, window time.Dur
 }
 
 func (k *Keys) admit(ctx context.Context, db onerow.DB, c *call, window time.Duration) (a Admission, err error) {
-	for range maxMoves {
-		_, err := db.ExecContext(ctx, sqlAdmit, c.key.args(c.token[:], micros(window))...)
-		if err == nil {
-			return Admission{Admitted: true}, nil
-		}
-		if mysqlerr.Classify(err) != mysqlerr.Duplicate {
-			return a, &keyWait{err}
-		}
-		var mine bool
-		var left int64
-		err = onerow.QueryRow(ctx, db, sqlAdmission, append([]any{c.token[:]}, c.key.args()...), &mine, &left)
-		switch {
-		case isNoRows(err): // purged in between
-			continue
-		case err != nil:
-			return a, err
-		case mine: // an attempt whose answer was lost
-			return Admission{Admitted: true}, nil
-		case left > 0:
-			return Admission{RetryAfter: duration(left)}, nil
-		}
-		n, err := onerow.Affected(ctx, db, sqlReadmit, append([]any{c.token[:], micros(window)}, c.key.args()...)...)
-		if err != nil {
-			return a, &keyWait{err}
-		}
-		if n == 1 {
-			return Admission{Admitted: true}, nil
-		}
+	_, err = db.ExecContext(ctx, sqlAdmit, c.key.args(c.token[:], micros(window))...)
+	if err == nil {
+		return Admission{Admitted: true}, nil
 	}
-	return a, &BusyError{Key: c.key, Err: fmt.Errorf("it was claimed by others %d times: %w", maxMoves, errFree)}
+	if mysqlerr.Classify(err) != mysqlerr.Duplicate {
+		return a, &keyWait{err}
+	}
+	var mine bool
+	var left int64
+	err = onerow.QueryRow(ctx, db, sqlAdmission, append([]any{c.token[:]}, c.key.args()...), &mine, &left)
+	switch {
+	case isNoRows(err): // purged in between
+		return a, errFree
+	case err != nil:
+		return a, err
+	case mine: // an attempt whose answer was lost
+		return Admission{Admitted: true}, nil
+	case left > 0:
+		return Admission{RetryAfter: duration(left)}, nil
+	}
+	n, err := onerow.Affected(ctx, db, sqlReadmit, append([]any{c.token[:], micros(window)}, c.key.args()...)...)
+	if err != nil {
+		return a, &keyWait{err}
+	}
+	if n == 1 {
+		return Admission{Admitted: true}, nil
+	}
+	return a, errFree
 }

@@ -3,6 +3,7 @@ package idempotency
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/onerow/onerow"
@@ -10,7 +11,7 @@ import (
 
 // errFree: the row may be claimed. It rolls a transaction back, so that the next
 // attempt takes the strong lock first.
-var errFree = errors.New("idempotency: the key is free")
+var errFree = fmt.Errorf("idempotency: the key is free: %w", onerow.ErrMoved)
 
 // leastRetryAfter keeps callers from asking all the time.
 const leastRetryAfter = time.Second

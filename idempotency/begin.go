@@ -3,7 +3,6 @@ package idempotency
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/mysqlerr"
@@ -63,38 +62,36 @@ func begun[T any](k *Keys, c *call, claim Claim, out Outcome[T], err error) (Cla
 // begin claims the key or finds what is there. Each statement may be sent again when
 // its answer was lost: the row then has this call's token.
 func begin[T any](ctx context.Context, db onerow.DB, k *Keys, c *call) (claim Claim, out Outcome[T], err error) {
-	for range maxMoves {
-		res, err := db.ExecContext(ctx, sqlClaim, c.key.args(k.claimArgs(c, c.fingerprint)...)...)
-		if err == nil {
-			// It is 0 where the table has a trigger: the server then takes back what LAST_INSERT_ID was. The
-			// row has it.
-			if token, err := res.LastInsertId(); token != 0 || err != nil {
-				return Claim{Key: c.key, Token: token}, out, err
-			}
-		} else if mysqlerr.Classify(err) != mysqlerr.Duplicate {
-			return claim, out, &keyWait{err}
+	res, err := db.ExecContext(ctx, sqlClaim, c.key.args(k.claimArgs(c, c.fingerprint)...)...)
+	if err == nil {
+		// It is 0 where the table has a trigger: the server then takes back what LAST_INSERT_ID was. The
+		// row has it.
+		if token, err := res.LastInsertId(); token != 0 || err != nil {
+			return Claim{Key: c.key, Token: token}, out, err
 		}
-		r, err := read(ctx, db, sqlReadCurrent, c.key)
-		switch {
-		case err != nil:
-			return claim, out, &keyWait{err}
-		case r == nil: // purged, or rolled back, in between
-			continue
-		case r.mine(c) && r.Status == InProgress:
-			return Claim{Key: c.key, Token: r.Token, TakenOver: c.tookOver}, out, nil
-		}
-		out, err = answer[T](ctx, db, k, c, r)
-		if !errors.Is(err, errFree) {
-			return claim, out, err
-		}
-		c.tookOver = r.Status == InProgress
-		won, err := k.reclaim(ctx, db, c, r)
-		if err != nil {
-			return claim, out, err
-		}
-		if won {
-			return Claim{Key: c.key, Token: r.Token + 1, TakenOver: c.tookOver}, out, nil
-		}
+	} else if mysqlerr.Classify(err) != mysqlerr.Duplicate {
+		return claim, out, &keyWait{err}
 	}
-	return claim, out, &BusyError{Key: c.key, Err: fmt.Errorf("it was claimed by others %d times: %w", maxMoves, errFree)}
+	r, err := read(ctx, db, sqlReadCurrent, c.key)
+	switch {
+	case err != nil:
+		return claim, out, &keyWait{err}
+	case r == nil: // purged, or rolled back, in between
+		return claim, out, errFree
+	case r.mine(c) && r.Status == InProgress:
+		return Claim{Key: c.key, Token: r.Token, TakenOver: c.tookOver}, out, nil
+	}
+	out, err = answer[T](ctx, db, k, c, r)
+	if !errors.Is(err, errFree) {
+		return claim, out, err
+	}
+	c.tookOver = r.Status == InProgress
+	won, err := k.reclaim(ctx, db, c, r)
+	if err != nil {
+		return claim, out, err
+	}
+	if won {
+		return Claim{Key: c.key, Token: r.Token + 1, TakenOver: c.tookOver}, out, nil
+	}
+	return claim, out, errFree
 }

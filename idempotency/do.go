@@ -78,9 +78,6 @@ type doCall[T any] struct {
 	sent, unsure bool
 }
 
-// maxMoves is how often a key may be found free and be gone again.
-const maxMoves = 50
-
 // sqlClaim: the primary key decides. A second call waits here for the first one's
 // COMMIT or ROLLBACK; waiters hold share locks on the record, so those that are
 // to become the first after a ROLLBACK may deadlock, and are run again. LAST_INSERT_ID(expr) returns the
@@ -112,18 +109,13 @@ func (k *Keys) reclaim(ctx context.Context, db onerow.DB, c *call, seen *row) (b
 
 // first is Do with the key first.
 func (d *doCall[T]) first(ctx context.Context, db onerow.DB) (Outcome[T], error) {
-	for n := 1; ; n++ {
+	for {
 		err := onerow.InIdempotentTx(ctx, db, d.firstTx)
 		if err == nil {
 			return d.out, d.failure
 		}
 		again, err := d.call.busy(ctx, err)
-		switch {
-		case again && !joined(db):
-		case errors.Is(err, errFree) && n < maxMoves:
-		case errors.Is(err, errFree):
-			return Outcome[T]{}, &BusyError{Key: d.call.key, Err: fmt.Errorf("it was found free %d times and claimed by others: %w", n, err)}
-		default:
+		if !again || joined(db) {
 			return Outcome[T]{}, err
 		}
 	}

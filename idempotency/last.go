@@ -10,6 +10,9 @@ import (
 	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
+// maxMoves is how often a key may be taken by others while the function runs, and be free again.
+const maxMoves = 50
+
 // errTaken: the key was there when the function had run; its transaction is rolled back.
 var errTaken = errors.New("idempotency: the key was taken meanwhile")
 

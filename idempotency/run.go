@@ -26,13 +26,10 @@ func joined(db onerow.DB) bool {
 // single runs statements that stand alone, as onerow.Alone does: so fn must be such that it may run
 // again when it already has. A lock wait timeout is waited out until the context's deadline.
 func single(ctx context.Context, db onerow.DB, fn func(db onerow.DB) error) error {
-	if joined(db) {
-		return fn(db)
-	}
 	for {
 		err := onerow.Alone(ctx, db, func(_ context.Context, db onerow.DB) error { return fn(db) })
 		_, hasDeadline := ctx.Deadline()
-		if mysqlerr.Classify(err) != mysqlerr.TimedOut || errors.Is(err, onerow.ErrOutcomeUnknown) || !hasDeadline || ctx.Err() != nil {
+		if mysqlerr.Classify(err) != mysqlerr.TimedOut || errors.Is(err, onerow.ErrOutcomeUnknown) || !hasDeadline || ctx.Err() != nil || joined(db) {
 			return err
 		}
 	}
@@ -66,7 +63,9 @@ func (c *call) busy(ctx context.Context, err error) (again bool, _ error) {
 	}
 	var wait *keyWait
 	if !errors.As(last, &wait) {
-		if c.contended && interrupted(ctx, err) { // it ended between two waits
+		var busy *BusyError // of a call within the function
+		if c.contended && interrupted(ctx, err) || errors.Is(err, errFree) && !errors.As(err, &busy) {
+			// It ended between two waits, or others claimed the key each time that it was found free.
 			err = &BusyError{Key: c.key, Waited: time.Since(c.start), Err: err}
 		}
 		return false, err

@@ -109,7 +109,7 @@ func (r *Repo[T]) bringBack(ctx context.Context, db onerow.DB, verb string, id i
 		case errors.As(err, &refused) && unseen+1 < duplicates:
 			unseen++
 		case errors.As(err, &refused):
-			return onerow.Result[T]{}, r.wrap(verb, id, r.exhausted(id, n, err))
+			return onerow.Result[T]{}, r.wrap(verb, id, &ConflictError{Resource: r.res.Name, ID: id, Attempts: n, Err: refused.err})
 		default:
 			return onerow.Result[T]{}, r.wrap(verb, id, err)
 		}

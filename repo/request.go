@@ -58,22 +58,17 @@ func (r *Repo[T]) createOnce(ctx context.Context, db onerow.DB, w newRow[T], req
 	if err != nil {
 		return none, r.wrap("create", 0, err)
 	}
-	for n := 1; ; n++ {
-		err = onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-			return tx.Savepoint(ctx, savepoint, func() (err error) {
-				res, err = r.createTx(ctx, tx, w, q)
-				return err
-			})
-		})
-		switch {
-		case err == nil:
-			return res, nil
-		case !errors.Is(err, errMoved):
-			return none, r.wrap("create", 0, err)
-		case spent(n, err):
-			return none, r.exhausted(0, n, err)
-		}
+	f := r.follower(0)
+	err = onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+		return f.note(tx.Savepoint(ctx, savepoint, func() (err error) {
+			res, err = r.createTx(ctx, tx, w, q)
+			return err
+		}))
+	})
+	if err != nil {
+		return none, r.wrap("create", 0, f.ended(ctx, err))
 	}
+	return res, nil
 }
 
 func (r *Repo[T]) createTx(ctx context.Context, tx *onerow.Tx, w newRow[T], q request) (res onerow.Result[T], err error) {

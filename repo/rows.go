@@ -115,25 +115,43 @@ func (r *Repo[T]) where(ctx context.Context, db onerow.DB, id int64) (string, er
 	return "", nil
 }
 
-// errMoved: the row was in neither place when each was looked at, and yet is in
-// one of them; the transaction is run again.
-var errMoved = errors.New("repo: the row moves between its tables")
+// errMoved: the row was in neither place when each was looked at, and yet is in one of them.
+var errMoved = fmt.Errorf("repo: the row moves between its tables: %w", onerow.ErrMoved)
 
-// maxMoves is how often a verb follows a row that others keep moving.
-const maxMoves = 10
-
-// followRow runs fn in a transaction, and again while the row keeps moving. The
-// error of a joined transaction names it a conflict, since its owner decides.
+// followRow runs fn in a transaction, and again while the row keeps moving.
 func (r *Repo[T]) followRow(ctx context.Context, db onerow.DB, verb string, id int64, fn func(context.Context, *onerow.Tx) error) error {
-	for n := 1; ; n++ {
-		err := onerow.InTx(ctx, db, fn)
-		if !errors.Is(err, errMoved) {
-			return r.wrap(verb, id, err)
-		}
-		if spent(n, err) {
-			return r.exhausted(id, n, err)
-		}
+	f := r.follower(id)
+	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error { return f.note(fn(ctx, tx)) })
+	return r.wrap(verb, id, f.ended(ctx, err))
+}
+
+// follower makes the conflict of a row that moves in every run of its verb.
+type follower struct{ conflict ConflictError }
+
+func (r *Repo[T]) follower(id int64) *follower {
+	return &follower{ConflictError{Resource: r.res.Name, ID: id}}
+}
+
+// note is what a run ends with. A unique key that refuses the row for nobody's sake may do so for ever.
+func (f *follower) note(err error) error {
+	if !errors.Is(err, errMoved) {
+		return err
 	}
+	f.conflict.Attempts++
+	var refused *duplicateError
+	if f.conflict.Attempts < duplicates || !errors.As(err, &refused) {
+		return err
+	}
+	f.conflict.Err = refused.err
+	return &f.conflict
+}
+
+// ended is what the verb ends with.
+func (f *follower) ended(ctx context.Context, err error) error {
+	if errors.Is(err, errMoved) && ctx.Err() == nil {
+		return &f.conflict
+	}
+	return err
 }
 
 // savepoint is where a verb of this package goes back to; none calls another.
@@ -145,16 +163,6 @@ func (r *Repo[T]) followRowAtomically(ctx context.Context, db onerow.DB, verb st
 	return r.followRow(ctx, db, verb, id, func(ctx context.Context, tx *onerow.Tx) error {
 		return tx.Savepoint(ctx, savepoint, func() error { return fn(ctx, tx) })
 	})
-}
-
-// exhausted is the conflict that is left when the last try was refused as well.
-func (r *Repo[T]) exhausted(id int64, attempts int, err error) error {
-	conflict := &ConflictError{Resource: r.res.Name, ID: id, Attempts: attempts}
-	var refused *duplicateError
-	if errors.As(err, &refused) {
-		conflict.Err = refused.err
-	}
-	return conflict
 }
 
 // remove deletes the locked row; the version proves that it is the one that was

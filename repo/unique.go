@@ -192,9 +192,3 @@ func (e *duplicateError) Is(target error) bool { return errors.Is(errMoved, targ
 
 // duplicates is how often a write is tried that a unique key refuses for nobody's sake.
 const duplicates = 3
-
-// spent says whether the nth try, which ended with errMoved, was the last.
-func spent(n int, err error) bool {
-	var refused *duplicateError
-	return n >= maxMoves || n >= duplicates && errors.As(err, &refused)
-}

@@ -29,22 +29,16 @@ import (
 // written; in a joined transaction the row is locked when it is read.
 func (r *Repo[T]) Update(ctx context.Context, db onerow.DB, id int64, change func(row *T) error) (onerow.Result[T], error) {
 	var res onerow.Result[T]
-	tries := 0 // those after a refusal by the server too
-	for n := 1; ; n++ {
-		err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
-			tries++
-			res, err = r.updateTx(ctx, tx, id, tx.Joined() || tries > 1, change)
-			return err
-		})
-		switch {
-		case err == nil:
-			return res, nil
-		case !errors.Is(err, errMoved):
-			return onerow.Result[T]{}, r.wrap("update", id, err)
-		case spent(n, err):
-			return onerow.Result[T]{}, r.exhausted(id, n, err)
-		}
+	tries := 0
+	err := r.followRow(ctx, db, "update", id, func(ctx context.Context, tx *onerow.Tx) (err error) {
+		tries++
+		res, err = r.updateTx(ctx, tx, id, tx.Joined() || tries > 1, change)
+		return err
+	})
+	if err != nil {
+		return onerow.Result[T]{}, err
 	}
+	return res, nil
 }
 
 // updateTx locks the row when it reads it if others change it as well, and in a joined

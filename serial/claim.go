@@ -11,9 +11,6 @@ import (
 	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
-// moves bounds how often a claim is tried whose key was taken by one that vanished.
-const moves = 5
-
 // sqlInsertClaim decides: of two calls with one key the primary key lets one in, and
 // the other waits here until the first has ended. It locks only its own new row, so
 // nobody who waits here keeps the counter from others.
@@ -54,20 +51,17 @@ func (s *Series) Claim(ctx context.Context, db onerow.DB, key string, amount int
 	if _, err := rand.Read(token[:]); err != nil {
 		return res, fmt.Errorf("serial: make a call token: %w", err)
 	}
-	for n := 1; ; n++ {
-		err := onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
-			res, err = s.claim(ctx, tx, key, amount, token[:])
-			return err
-		})
-		switch {
-		case err == nil:
-			return res, nil
-		case errors.Is(err, ErrMismatch) || errors.Is(err, ErrVoided): // they say all
-			return onerow.Result[Claim]{}, err
-		case !errors.Is(err, errMoved) || n == moves:
-			return onerow.Result[Claim]{}, fmt.Errorf("serial: claim %q of series %q: %w", key, s.name, err)
-		}
+	err := onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
+		res, err = s.claim(ctx, tx, key, amount, token[:])
+		return err
+	})
+	switch {
+	case err == nil:
+		return res, nil
+	case errors.Is(err, ErrMismatch) || errors.Is(err, ErrVoided): // they say all
+		return onerow.Result[Claim]{}, err
 	}
+	return onerow.Result[Claim]{}, fmt.Errorf("serial: claim %q of series %q: %w", key, s.name, err)
 }
 
 func (s *Series) claim(ctx context.Context, tx *onerow.Tx, key string, amount int64, token []byte) (onerow.Result[Claim], error) {

@@ -3,6 +3,8 @@ package serial
 import (
 	"errors"
 	"fmt"
+
+	"github.com/onerow/onerow"
 )
 
 var (
@@ -17,7 +19,7 @@ var (
 	// ErrNoClaim means: there is no claim with this key.
 	ErrNoClaim = errors.New("serial: no such claim")
 	// errMoved: the claim that refused the INSERT is gone.
-	errMoved = errors.New("serial: the claim key was taken and is free again; try again")
+	errMoved = fmt.Errorf("serial: the claim key was taken and is free again: %w", onerow.ErrMoved)
 	// errVoid: the row is locked, the UPDATE was sent twice, and the claim is not voided.
 	errVoid = errors.New("serial: the claim does not become voided; is there a trigger?")
 )
