@@ -218,10 +218,16 @@ func get(t testing.TB, db onerow.DB, id int64) Job {
 	return job
 }
 
-// makeDue takes the job's pause, grace period or lease to its end.
+// makeDue takes the job's pause, grace period or lease to its end. A worker may write its last at the same time.
 func makeDue(t testing.TB, db onerow.DB, id int64) {
 	t.Helper()
-	dbtest.Exec(t, db, "UPDATE onerow_job SET due_at = UTC_TIMESTAMP(6) - INTERVAL 1 SECOND WHERE id = ?", id)
+	err := onerow.Alone(t.Context(), db, func(ctx context.Context, db onerow.DB) error {
+		_, err := db.ExecContext(ctx, "UPDATE onerow_job SET due_at = UTC_TIMESTAMP(6) - INTERVAL 1 SECOND WHERE id = ?", id)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // shelf is an asset store in memory.
