@@ -73,7 +73,7 @@ func TestWalkByIndex(t *testing.T) {
 						lists = slices.Collect(slices.Chunk(keys, 1))
 					}
 					for _, keys := range lists {
-						for after, limit := graph.Cursor(nil), 17; ; {
+						for after, limit := rowkey.Place(nil), 17; ; {
 							before := reads(t, conn)
 							rows, next := readChunk(t, conn, s, keys, after, limit)
 							if used := reads(t, conn) - before; used > int64(3*len(rows)+2*len(keys)+20) {
@@ -114,12 +114,12 @@ func readAll(t testing.TB, db onerow.DB, table *graph.Table) (list []graph.Row) 
 	return list
 }
 
-func readChunk(t testing.TB, db onerow.DB, s *graph.Source, keys []rowkey.Key, after graph.Cursor, limit int) (list []graph.Row, next graph.Cursor) {
+func readChunk(t testing.TB, db onerow.DB, s *graph.Source, keys []rowkey.Key, after rowkey.Place, limit int) (list []graph.Row, next rowkey.Place) {
 	t.Helper()
 	scanner := s.Reader()
 	err := onerow.Query(t.Context(), db, s.ReadSQL(keys, after, limit), nil, func(rows *sql.Rows) error {
 		v, place, err := scanner.Scan(rows)
-		list, next = append(list, v), s.Cursor(place)
+		list, next = append(list, v), s.Place(place)
 		return err
 	})
 	if err != nil {

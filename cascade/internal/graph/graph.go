@@ -71,10 +71,10 @@ type Source struct {
 	When    string       // its condition, or empty; " AND " follows
 	WhenC   string       // the same behind the alias c; " AND " stands before
 	Index   string       // " FORCE INDEX (…)", or empty
-	order   []position
-	Sorted  bool     // the index delivers the rows in that order, whatever the engine
-	outside string   // a column that keeps the index from being read as a whole, or empty
-	Nulls   []string // the columns that become NULL when a row is detached, or a loop cut; quoted
+	order   rowkey.Codec // that of the rows along it
+	Sorted  bool         // the index delivers the rows in that order, whatever the engine
+	outside string       // a column that keeps the index from being read as a whole, or empty
+	Nulls   []string     // the columns that become NULL when a row is detached, or a loop cut; quoted
 }
 
 // newGraph makes the graph of a plan that has passed its check.

@@ -65,13 +65,6 @@ func readIndexes(ctx context.Context, db onerow.DB, tables []string) (indexes, e
 	})
 }
 
-// position is a column by which the children of some parents are ordered.
-type position struct {
-	quoted   string
-	codec    rowkey.Codec // of this one column, as the index orders it
-	nullable bool
-}
-
 // walkBy chooses the index by which the rows over an edge are walked, and their order:
 // that of the index's columns and then of the key's, as InnoDB appends them. A scan of
 // the index then reads only the rows that it returns. Columns of the condition are
@@ -109,15 +102,9 @@ func (s *Source) walkBy(declared schema.Edge, cat *schema.Catalog, all indexes) 
 		add(declared.Columns)
 	}
 	add(s.Node.Key)
-	for _, column := range order {
-		c, err := rowkey.New(cat, s.Name, []string{column})
-		if err != nil {
-			return err
-		}
-		info, _ := cat.Column(s.Name, column)
-		s.order = append(s.order, position{ident.Quote(column), c.Ordered(), info.Nullable})
-	}
-	return nil
+	c, err := rowkey.New(cat, s.Name, order)
+	s.order = c.Ordered()
+	return err
 }
 
 // outside is a column that is not in the index, quoted and behind a comma, or empty. MySQL
@@ -156,54 +143,15 @@ func constant(e schema.Edge, column string) bool {
 	return false
 }
 
-// Cursor is a place in the order of a source: a literal for each position, "" for NULL.
-// nil is before the first row.
-type Cursor []string
-
-// Cursor is the place of a row, of whose positions these are the values.
-func (s *Source) Cursor(values []sql.NullString) Cursor {
-	c := make(Cursor, len(s.order))
-	for i, p := range s.order {
-		k, _ := p.codec.Key(values[i : i+1])
-		c[i] = string(k)
-	}
-	return c
-}
-
-// after is the condition that a row comes after the cursor: it is the same in the first
-// positions and greater in the next. NULL is least.
-func (s *Source) after(c Cursor) string {
-	var b strings.Builder
-	same := ""
-	for i, p := range s.order {
-		greater := p.quoted + " > " + c[i]
-		equal := p.quoted + " = " + c[i]
-		if c[i] == "" {
-			greater, equal = p.quoted+" IS NOT NULL", p.quoted+" IS NULL"
-		}
-		if i > 0 {
-			b.WriteString(" OR ")
-		}
-		b.WriteString(same + greater)
-		same += equal + " AND "
-	}
-	return "(" + b.String() + ")"
-}
+// Place is where the index has a row, of which these values follow the others.
+func (s *Source) Place(values []sql.NullString) rowkey.Place { return s.order.Place(values) }
 
 // ReadSQL reads the next children of the parents, whose keys for the edge are given.
-func (s *Source) ReadSQL(keys []rowkey.Key, after Cursor, limit int) string {
-	var b strings.Builder
-	b.WriteString("SELECT " + s.Table.Columns(&s.Columns))
-	for _, p := range s.order {
-		b.WriteString(", " + p.codec.Select(""))
-	}
-	b.WriteString(s.outside + " FROM " + s.From + s.Index + " WHERE " + s.When + s.Columns.In("", keys))
+func (s *Source) ReadSQL(keys []rowkey.Key, after rowkey.Place, limit int) string {
+	query := "SELECT " + s.Table.Columns(&s.Columns) + ", " + s.order.Select("") + s.outside +
+		" FROM " + s.From + s.Index + " WHERE " + s.When + s.Columns.In("", keys)
 	if after != nil {
-		b.WriteString(" AND " + s.after(after))
+		query += " AND " + s.order.After("", after)
 	}
-	for i, p := range s.order {
-		b.WriteString([]string{" ORDER BY ", ", "}[min(i, 1)] + p.quoted)
-	}
-	b.WriteString(" LIMIT " + strconv.Itoa(limit))
-	return b.String()
+	return query + " ORDER BY " + ident.Quotes(s.order.Names()...) + " LIMIT " + strconv.Itoa(limit)
 }

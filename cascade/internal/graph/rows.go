@@ -53,7 +53,7 @@ var ErrNullKey = errors.New("cascade: a column of a primary key is NULL")
 
 // Reader is the scanner of ReadSQL.
 func (s *Source) Reader() *RowScanner {
-	extra := len(s.order)
+	extra := s.order.Width()
 	if s.outside != "" {
 		extra++
 	}

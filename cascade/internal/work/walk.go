@@ -93,7 +93,7 @@ func (p *pass) children(ctx context.Context, s *graph.Source, keys []rowkey.Key)
 
 // oneByOne goes through what is left after a first chunk parent by parent, where a chunk
 // of several would be sorted each time.
-func (p *pass) oneByOne(ctx context.Context, s *graph.Source, keys []rowkey.Key, after graph.Cursor) error {
+func (p *pass) oneByOne(ctx context.Context, s *graph.Source, keys []rowkey.Key, after rowkey.Place) error {
 	for i := range keys {
 		for next, full := after, true; full; {
 			var err error
@@ -105,9 +105,9 @@ func (p *pass) oneByOne(ctx context.Context, s *graph.Source, keys []rowkey.Key,
 	return nil
 }
 
-// chunk takes the next rows after the cursor, and says where it ended and whether there may
+// chunk takes the next rows after the place, and says where it ended and whether there may
 // be more.
-func (p *pass) chunk(ctx context.Context, s *graph.Source, keys []rowkey.Key, after graph.Cursor) (next graph.Cursor, full bool, err error) {
+func (p *pass) chunk(ctx context.Context, s *graph.Source, keys []rowkey.Key, after rowkey.Place) (next rowkey.Place, full bool, err error) {
 	limit := p.room()
 	rows, next, err := p.read(ctx, s, keys, after, limit)
 	if err != nil {
@@ -187,7 +187,7 @@ func (p *pass) fresh(ctx context.Context, s *graph.Source, keys []rowkey.Key, ro
 }
 
 // read reads a chunk of children outside of a transaction.
-func (p *pass) read(ctx context.Context, s *graph.Source, keys []rowkey.Key, after graph.Cursor, limit int) (list []graph.Row, next graph.Cursor, err error) {
+func (p *pass) read(ctx context.Context, s *graph.Source, keys []rowkey.Key, after rowkey.Place, limit int) (list []graph.Row, next rowkey.Place, err error) {
 	if ctx.Err() != nil {
 		return nil, nil, context.Cause(ctx)
 	}
@@ -205,7 +205,7 @@ func (p *pass) read(ctx context.Context, s *graph.Source, keys []rowkey.Key, aft
 			return err
 		})
 		if err == nil && len(list) == limit {
-			next = s.Cursor(place)
+			next = s.Place(place)
 		}
 		return err
 	})
