@@ -1,5 +1,7 @@
 package schema
 
+import "slices"
+
 // Indexes returns the names of all indexes that [Catalog.Index] may choose from.
 func (c *Catalog) Indexes(table string, columns []string) (names []string) {
 	t := c.found.table(table)
@@ -13,4 +15,12 @@ func (c *Catalog) Indexes(table string, columns []string) (names []string) {
 		}
 	}
 	return names
+}
+
+// ForeignKey says whether a foreign key on these columns of a table, in any order, refers to the table to.
+func (c *Catalog) ForeignKey(table string, columns []string, to string) bool {
+	return slices.ContainsFunc(c.found.foreign, func(f foreignKey) bool {
+		return f.schema == c.found.name && f.toSchema == c.found.name && c.found.key(f.table) == c.found.key(table) &&
+			c.found.key(f.to) == c.found.key(to) && sameSet(lower(f.columns), lower(columns))
+	})
 }

@@ -72,13 +72,16 @@ func readIndexes(ctx context.Context, db onerow.DB, tables []string) (indexes, e
 // the rows are sorted each time; [schema.Verify] warns of that. MySQL does not see that an
 // index that has some of the key's columns has the rest of them behind it, and sorts,
 // unless one parent is asked for.
-func (s *Source) walkBy(declared schema.Edge, cat *schema.Catalog, all indexes) error {
+func (s *Source) walkBy(declared schema.Edge, cat *schema.Catalog, all indexes) (err error) {
 	var columns []string
 	if name, ok := cat.EdgeIndex(s.Name, declared); ok {
 		s.Index = " FORCE INDEX (" + ident.Quote(name) + ")"
 		index := [2]string{strings.ToLower(s.Name), strings.ToLower(name)}
 		columns = all.ordered[index]
 		s.outside = all.outside(s.Table, index)
+		if s.Scan, err = newScan(declared, cat, s.Name, all.all[index]); err != nil {
+			return err
+		}
 		s.Sorted = strings.EqualFold(name, "PRIMARY") || len(s.Node.Key) == 1 || !overlap(columns, s.Node.Key)
 	}
 	has := func(list []string, column string) bool {
@@ -87,7 +90,7 @@ func (s *Source) walkBy(declared schema.Edge, cat *schema.Catalog, all indexes) 
 	var order []string
 	add := func(columns []string) bool {
 		for _, column := range columns {
-			if has(order, column) || constant(declared, column) && !has(declared.Columns, column) {
+			if _, constant := condition(declared, column); has(order, column) || constant && !has(declared.Columns, column) {
 				continue
 			}
 			if rowkey.Check(cat, s.Name, []string{column}) != nil {
@@ -134,13 +137,14 @@ func overlap(a, b []string) bool {
 	return slices.ContainsFunc(a, func(c string) bool { return containsAll(b, []string{c}) })
 }
 
-func constant(e schema.Edge, column string) bool {
-	for name := range e.When {
+// condition is the text that a column has in all rows over an edge.
+func condition(e schema.Edge, column string) (text string, ok bool) {
+	for name, text := range e.When {
 		if strings.EqualFold(name, column) {
-			return true
+			return text, true
 		}
 	}
-	return false
+	return "", false
 }
 
 // Place is where the index has a row, of which these values follow the others.

@@ -1,0 +1,150 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/internal/rowkey"
+	"github.com/onerow/onerow/schema"
+)
+
+// Edge leads from a node to the rows below it.
+type Edge struct {
+	Parent, Child *Node
+	Declared      schema.Edge
+	key           bool // it refers to the parent's key, else to refs[ref]
+	ref           int
+	Detach        bool // the rows below are not deleted but detached
+	Self          bool
+	Leaf          bool // the rows below are deleted unread: nothing goes with them
+	Sources       []*Source
+}
+
+// Source is one of the child's tables, as it is seen over an edge.
+type Source struct {
+	*Table
+	Edge    *Edge
+	Columns rowkey.Codec // of the edge
+	When    string       // its condition, or empty; " AND " follows
+	WhenC   string       // the same behind the alias c; " AND " stands before
+	AsText  bool         // the edge's columns are text that holds keys of another type
+	Bound   bool         // a foreign key makes sure that the row above is there
+	Index   string       // " FORCE INDEX (…)", or empty
+	Scan    *Scan        // of all of that index; nil where it lacks columns of the condition
+	order   rowkey.Codec // that of the rows along it
+	Sorted  bool         // the index delivers the rows in that order, whatever the engine
+	outside string       // a column that keeps the index from being read as a whole, or empty
+	Nulls   []string     // the columns that become NULL when a row is detached, or a loop cut; quoted
+}
+
+// addEdge makes the edge from n to a child that has declared it.
+func (n *Node) addEdge(child *Node, declared schema.Edge, cat *schema.Catalog, indexes indexes) (*Edge, error) {
+	e := &Edge{Parent: n, Child: child, Declared: declared, Detach: declared.OnDelete == schema.OnDeleteDetach}
+	e.Self = n == child && !e.Detach
+	if !e.Detach {
+		child.Above++
+		child.Self = child.Self || e.Self
+	}
+	above, err := rowkey.New(cat, n.Tables[0].Name, declared.References)
+	if err != nil {
+		return nil, fmt.Errorf("cascade: what %q refers to: %w", child.Name, err)
+	}
+	for _, t := range child.Tables {
+		s := &Source{Table: t, Edge: e}
+		s.Bound = len(n.Tables) == 1 && len(declared.When) == 0 && cat.ForeignKey(t.Name, declared.Columns, n.Tables[0].Name)
+		if s.Columns, err = rowkey.New(cat, t.Name, declared.Columns); err != nil {
+			return nil, fmt.Errorf("cascade: the edge from %q to %q: %w", child.Name, n.Name, err)
+		}
+		if !s.Columns.Fits(above) {
+			if s.AsText = s.Columns.Fits(above.AsText()); !s.AsText {
+				return nil, fmt.Errorf("cascade: the edge from %q to %q: %w: the types of (%s) and of (%s) do not compare", child.Name, n.Name,
+					rowkey.ErrType, strings.Join(declared.Columns, ", "), strings.Join(declared.References, ", "))
+			}
+		}
+		if e.key, e.ref, err = n.refer(declared.References, s.AsText, cat, indexes); err != nil {
+			return nil, err
+		}
+		if s.When, err = rowkey.Where(cat, t.Name, "", declared.When); err != nil {
+			return nil, fmt.Errorf("cascade: the condition of the edge from %q to %q: %w", child.Name, n.Name, err)
+		}
+		if s.When != "" {
+			if s.WhenC, err = rowkey.Where(cat, t.Name, "c", declared.When); err != nil {
+				return nil, err
+			}
+			s.When, s.WhenC = s.When+" AND ", " AND "+s.WhenC
+		}
+		for _, column := range child.DetachColumns(declared) {
+			if info, ok := cat.Column(t.Name, column); ok && info.Nullable {
+				s.Nulls = append(s.Nulls, ident.Quote(column)+" = NULL")
+			}
+		}
+		if e.Detach && len(s.Nulls) == 0 {
+			return nil, fmt.Errorf("%w: rows of %q cannot be detached from %q: none of (%s) may be NULL", schema.ErrInvalidPlan, t.Name, n.Name, strings.Join(declared.Columns, ", "))
+		}
+		if err := s.walkBy(declared, cat, indexes); err != nil {
+			return nil, err
+		}
+		e.Sources = append(e.Sources, s)
+	}
+	n.Edges = append(n.Edges, e)
+	return e, nil
+}
+
+// refer finds or makes the columns that an edge refers to among those that are read of a
+// node's rows.
+func (n *Node) refer(columns []string, asText bool, cat *schema.Catalog, indexes indexes) (key bool, ref int, err error) {
+	if !asText && slices.EqualFunc(columns, n.Key, strings.EqualFold) {
+		return true, 0, nil
+	}
+	for i, have := range n.refs {
+		if have.asText == asText && slices.EqualFunc(columns, have.columns, strings.EqualFold) {
+			return false, i, nil
+		}
+	}
+	n.refs = append(n.refs, refs{columns, asText})
+	for _, t := range n.Tables {
+		c, err := rowkey.New(cat, t.Name, columns)
+		if err != nil {
+			return false, 0, fmt.Errorf("cascade: what is referred to: %w", err)
+		}
+		if asText {
+			c = c.AsText()
+		}
+		t.Refs, t.Guards = append(t.Refs, c), append(t.Guards, t.guard(columns, asText, cat, indexes))
+	}
+	return false, len(n.refs) - 1, nil
+}
+
+// Referred is the columns of a parent's table that the edge refers to.
+func (e *Edge) Referred(t *Table) rowkey.Codec {
+	if e.key {
+		return t.Key
+	}
+	return t.Refs[e.ref]
+}
+
+// Keys are what the edge's columns hold in the rows below the parents. A parent in
+// which a part of it is NULL has nothing below it.
+func (e *Edge) Keys(parents []Row) []rowkey.Key {
+	keys := make([]rowkey.Key, 0, len(parents))
+	for _, p := range parents {
+		k := p.Key
+		if !e.key {
+			if e.ref >= len(p.Refs) {
+				continue
+			}
+			k = p.Refs[e.ref]
+		}
+		if k != "" {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+// Cuttable says whether a loop of rows can be cut at the edge.
+func (e *Edge) Cuttable() bool {
+	return !slices.ContainsFunc(e.Sources, func(s *Source) bool { return len(s.Nulls) == 0 })
+}
