@@ -68,8 +68,7 @@ func (d *dry) plan(root *graph.Node) error {
 			d.node(e.Child).touched++
 			for _, s := range e.Sources {
 				if s.Index == "" {
-					return fmt.Errorf("%w: %q needs one that begins with (%s), or every row of it would be read; create it",
-						ErrNoIndex, s.Name, strings.Join(s.Columns.Names(), ", "))
+					return noIndex(s)
 				}
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/schema"
@@ -71,11 +70,12 @@ const (
 // the tables, and the search can be continued behind any page.
 //
 // A report is true of the moment of its page. fn is called with no statement open; its
-// error ends the search and is returned. Statements: schema.Inspect, 2 of
-// information_schema, then 1 per page, and per 500 missing rows of a page 1 for their jobs.
+// error ends the search and is returned. Statements: 10 of the catalog, then 1 per page,
+// and per 500 missing rows of a page 1 for their jobs.
 // Where text refers to keys of another type, 1 more per 500 asks for the rows above, and up to
 // 500 where a collation takes keys for each other.
-// Errors: [schema.ErrInvalidPlan], [schema.ErrUnknownResource], [ErrNoIndex], [ErrInvalidCursor].
+// Errors: [schema.ErrInvalidPlan], [schema.ErrUnknownResource], [ErrNoIndex], [ErrInvalidCursor], and for a plan
+// that does not fit the tables what workers say of it.
 func Orphans(ctx context.Context, db onerow.DB, plan schema.Plan, o OrphanOptions, fn func(Orphan) error) error {
 	if o.Page <= 0 {
 		o.Page = defaultOrphanPage
@@ -131,7 +131,7 @@ func orphans(ctx context.Context, db onerow.DB, plan schema.Plan, o OrphanOption
 				case last:
 					next = ""
 				}
-				o.OnPage(OrphanPage{Table: s.table, Edge: s.name(), Entries: entries, Next: next})
+				o.OnPage(OrphanPage{Table: s.Name, Edge: s.name(), Entries: entries, Next: next})
 			}
 			if last {
 				break
@@ -141,15 +141,3 @@ func orphans(ctx context.Context, db onerow.DB, plan schema.Plan, o OrphanOption
 	}
 	return nil
 }
-
-// name is the edge in short.
-func (s *orphanScan) name() string {
-	name := strings.Join(s.edge.Columns, ", ") + " → " + s.parent.Name
-	for _, column := range sortedKeys(s.edge.When) {
-		name += fmt.Sprintf(" (%s = %q)", column, s.edge.When[column])
-	}
-	return name
-}
-
-// String names the table and the edge, for errors.
-func (s *orphanScan) String() string { return s.table + ": " + s.name() }

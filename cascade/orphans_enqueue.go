@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/internal/rowkey"
+	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -32,7 +32,7 @@ type EnqueuedOrphans struct {
 // and their parent, with an id that it chose, only after this transaction, the cascade
 // deletes both. Do not queue orphans while such a load runs.
 //
-// Statements on a pool: schema.Inspect, then 6 per 500 rows of a resource: BEGIN, look for
+// Statements on a pool: 10 of the catalog, then 6 per 500 rows of a resource: BEGIN, look for
 // the rows, look for their jobs, those of [EnqueueMany], COMMIT; up to 500 more where a
 // collation takes keys for each other. Calling it again is safe.
 func EnqueueOrphans(ctx context.Context, db onerow.DB, plan schema.Plan, orphans []Orphan) (EnqueuedOrphans, error) {
@@ -55,23 +55,30 @@ func EnqueueOrphans(ctx context.Context, db onerow.DB, plan schema.Plan, orphans
 	if len(resources) == 0 {
 		return done, nil
 	}
-	cat, err := schema.Inspect(ctx, db)
+	if err := enqueueOrphans(ctx, db, plan, resources, ids, &done); err != nil {
+		return done, fmt.Errorf("cascade: enqueue orphans, %d are queued: %w", done.Queued+done.Open, err)
+	}
+	return done, nil
+}
+
+func enqueueOrphans(ctx context.Context, db onerow.DB, plan schema.Plan, resources []string, ids map[string][]string, done *EnqueuedOrphans) error {
+	for _, resource := range resources {
+		if _, err := plan.Node(resource); err != nil {
+			return err
+		}
+	}
+	if err := plan.Check(); err != nil {
+		return err
+	}
+	g, err := graph.Read(ctx, db, plan)
 	if err != nil {
-		return done, fmt.Errorf("cascade: enqueue orphans: %w", err)
+		return err
 	}
 	for _, resource := range resources {
-		node, err := plan.Node(resource)
-		if err != nil {
-			return done, fmt.Errorf("cascade: enqueue orphans: %w", err)
-		}
-		codec, err := rowkey.New(cat, node.Tables[0], node.Key)
-		if err != nil {
-			return done, fmt.Errorf("cascade: enqueue orphans: %w", err)
-		}
 		for chunk := range slices.Chunk(ids[resource], enqueueManyAtOnce) {
-			now, err := enqueueMissing(ctx, db, node, codec, chunk)
+			now, err := enqueueMissing(ctx, db, g.Nodes[resource], chunk)
 			if err != nil {
-				return done, fmt.Errorf("cascade: enqueue orphans, %d are queued: %w", done.Queued+done.Open, err)
+				return err
 			}
 			done.Queued += now.Queued
 			done.Open += now.Open
@@ -79,21 +86,15 @@ func EnqueueOrphans(ctx context.Context, db onerow.DB, plan schema.Plan, orphans
 			done.ReportOnly += now.ReportOnly
 		}
 	}
-	return done, nil
+	return nil
 }
 
 // enqueueMissing queues those that are missing, in one transaction. Its first statement
 // is a plain read, so at REPEATABLE READ the snapshot is no older than that.
-func enqueueMissing(ctx context.Context, db onerow.DB, n schema.Node, c rowkey.Codec, ids []string) (done EnqueuedOrphans, err error) {
-	keys := make([]rowkey.Key, len(ids))
-	for i, id := range ids {
-		if keys[i], err = c.Decode(id); err != nil {
-			return done, err
-		}
-	}
+func enqueueMissing(ctx context.Context, db onerow.DB, n *graph.Node, ids []string) (done EnqueuedOrphans, err error) {
 	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 		done = EnqueuedOrphans{}
-		there, err := present(ctx, tx, n.Tables, c, keys)
+		there, err := present(ctx, tx, n, ids)
 		if err != nil {
 			return err
 		}
@@ -102,9 +103,9 @@ func enqueueMissing(ctx context.Context, db onerow.DB, n schema.Node, c rowkey.C
 			return err
 		}
 		var deletions []Deletion
-		for i, id := range ids {
+		for _, id := range ids {
 			switch {
-			case there[keys[i]]:
+			case there[id]:
 				done.Returned++
 			case found.kept[id] != "" && !found.open[id]:
 				done.ReportOnly++

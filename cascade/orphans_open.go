@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/internal/rowkey"
 )
 
 // sqlStandsOpen and sqlStandsKept read by the unique key one_open, and by the archive's index (resource,
@@ -61,25 +63,71 @@ func stands(ctx context.Context, db onerow.DB, resource string, ids []string) (s
 	return found, nil
 }
 
-// dropOpen takes those out for which a job is open, which will delete their rows, and lets
-// those be reported only whose rows were left on purpose.
-func dropOpen(ctx context.Context, db onerow.DB, resource string, orphans *[]Orphan) error {
+// present asks all tables of a resource, in one statement per 500 ids, which rows are there. Each is known by
+// the id that was asked for, though the row may spell it otherwise.
+func present(ctx context.Context, db onerow.DB, n *graph.Node, ids []string) (map[string]bool, error) {
+	there, c := map[string]bool{}, n.Tables[0].Key
+	for chunk := range slices.Chunk(ids, enqueueManyAtOnce) {
+		keys, parts := make([]rowkey.Key, len(chunk)), make([]string, len(n.Tables))
+		for i, id := range chunk {
+			var err error
+			if keys[i], err = c.Decode(id); err != nil {
+				return nil, err
+			}
+		}
+		for i, t := range n.Tables {
+			parts[i] = fmt.Sprintf("SELECT %s FROM %s WHERE %s", c.Select(""), t.From, c.In("", keys))
+		}
+		found, strange := map[rowkey.Key]bool{}, false
+		values, dest := texts(c.Width())
+		err := onerow.Query(ctx, db, strings.Join(parts, " UNION ALL "), nil, func(rows *sql.Rows) error {
+			err := rows.Scan(dest...)
+			key, _ := c.Key(values)
+			found[key] = true
+			strange = strange || !slices.Contains(keys, key)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		for i, id := range chunk {
+			if there[id] = found[keys[i]] || strange; !strange || len(chunk) == 1 {
+				continue
+			}
+			// A collation takes two spellings for one: ask for each by itself.
+			one, err := present(ctx, db, n, []string{id})
+			if err != nil {
+				return nil, err
+			}
+			there[id] = one[id]
+		}
+	}
+	return there, nil
+}
+
+// settle takes those out whose row is there, where the page could not ask that, and those for which a job is
+// open, which will delete their rows; it lets those be reported only whose rows were left on purpose.
+func (s *orphanScan) settle(ctx context.Context, db onerow.DB, orphans []Orphan) ([]Orphan, error) {
 	var ids []string
-	for _, o := range *orphans {
+	for _, o := range orphans {
 		if o.ID != "" {
 			ids = append(ids, o.ID)
 		}
 	}
-	found, err := stands(ctx, db, resource, ids)
-	if err != nil {
-		return err
+	if s.AsText {
+		there, err := present(ctx, db, s.Edge.Parent, ids)
+		if err != nil {
+			return nil, err
+		}
+		ids = slices.DeleteFunc(ids, func(id string) bool { return there[id] })
+		orphans = slices.DeleteFunc(orphans, func(o Orphan) bool { return there[o.ID] })
 	}
-	*orphans = slices.DeleteFunc(*orphans, func(o Orphan) bool { return found.open[o.ID] })
-	for i := range *orphans {
-		o := &(*orphans)[i]
-		if why := found.kept[o.ID]; why != "" {
-			o.ReportOnly = why
+	found, err := stands(ctx, db, s.Edge.Parent.Name, ids)
+	orphans = slices.DeleteFunc(orphans, func(o Orphan) bool { return found.open[o.ID] })
+	for i := range orphans {
+		if why := found.kept[orphans[i].ID]; why != "" {
+			orphans[i].ReportOnly = why
 		}
 	}
-	return nil
+	return orphans, err
 }

@@ -2,7 +2,6 @@ package cascade
 
 import (
 	"context"
-	"database/sql"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -12,215 +11,119 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
 )
 
 // orphanScan reads one edge of one table along its index.
 type orphanScan struct {
-	node, parent schema.Node
-	edge         schema.Edge
-	table, index string
-	lead         string   // the condition on the index's first columns, where they are the edge's condition
-	walk         []string // the index's next columns, up to the last one that matters
-	order        []rowkey.Codec
-	value        rowkey.Codec // the edge's columns
-	match        string       // the rest of the edge's condition
-	missing      string       // the parent is in none of its tables; empty: it is asked in a second statement
-	key          rowkey.Codec // of the parent
-	perm         []int        // the place of each of the key's columns among the edge's; nil: not the key
+	*graph.Source
+	missing string // the condition is met, and the row above is in none of its tables; AsText: settle asks that
+	perm    []int  // the place of each column of the parent's key among the edge's; nil: it refers to others
 }
-
-// sqlIndexColumns and sqlGuards are plain reads of the dictionary.
-const (
-	sqlIndexColumns = `SELECT table_name, index_name, COALESCE(column_name, '') FROM information_schema.statistics
-WHERE table_schema = DATABASE() ORDER BY table_name, index_name, seq_in_index`
-	sqlGuards = `SELECT table_name, constraint_name, column_name, referenced_table_name FROM information_schema.key_column_usage
-WHERE table_schema = DATABASE() AND referenced_table_schema = DATABASE() ORDER BY table_name, constraint_name, ordinal_position`
-)
 
 // orphanScans are all scans of the plan, in its order.
 func orphanScans(ctx context.Context, db onerow.DB, plan schema.Plan, only string) ([]orphanScan, error) {
 	if err := plan.Check(); err != nil {
 		return nil, err
 	}
-	nodes := plan.Nodes()
-	if only != "" && !slices.ContainsFunc(nodes, func(n schema.Node) bool { return n.Name == only || slices.Contains(n.Tables, only) }) {
+	if only != "" && !slices.ContainsFunc(plan.Nodes(), func(n schema.Node) bool { return n.Name == only || slices.Contains(n.Tables, only) }) {
 		return nil, fmt.Errorf("%w: %q; the plan has %q", schema.ErrUnknownResource, only, plan.Names())
 	}
-	cat, err := schema.Inspect(ctx, db)
-	if err != nil {
-		return nil, err
-	}
-	indexes, guards := map[string][]string{}, map[string][]string{}
-	err = onerow.Query(ctx, db, sqlIndexColumns, nil, func(rows *sql.Rows) error {
-		var table, index, column string
-		err := rows.Scan(&table, &index, &column)
-		key := strings.ToLower(table + "\x00" + index)
-		indexes[key] = append(indexes[key], strings.ToLower(column))
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	err = onerow.Query(ctx, db, sqlGuards, nil, func(rows *sql.Rows) error {
-		var table, name, column, to string
-		err := rows.Scan(&table, &name, &column, &to)
-		key := strings.ToLower(table + "\x00" + to + "\x00" + name)
-		guards[key] = append(guards[key], strings.ToLower(column))
-		return err
-	})
+	g, err := graph.Read(ctx, db, plan)
 	if err != nil {
 		return nil, err
 	}
 	var scans []orphanScan
-	for _, n := range nodes {
-		for _, e := range n.Parents {
-			for _, table := range n.Tables {
-				parent := nodes[slices.IndexFunc(nodes, func(p schema.Node) bool { return p.Name == e.Table })]
-				if e.OnDelete != schema.OnDeleteDelete || only != "" && n.Name != only && table != only || guarded(guards, table, parent, e) {
-					continue
-				}
-				s := orphanScan{node: n, parent: parent, edge: e, table: table}
-				if err := s.prepare(cat, indexes); err != nil {
-					return nil, err
-				}
-				scans = append(scans, s)
+	for _, e := range g.Edges {
+		for _, s := range e.Sources {
+			if e.Detach || s.Bound || only != "" && e.Child.Name != only && s.Name != only {
+				continue
 			}
+			scan, err := newOrphanScan(s)
+			if err != nil {
+				return nil, err
+			}
+			scans = append(scans, scan)
 		}
 	}
 	return scans, nil
 }
 
-// guarded says whether a foreign key makes sure that the parent is there.
-func guarded(guards map[string][]string, table string, parent schema.Node, e schema.Edge) bool {
-	prefix := strings.ToLower(table + "\x00" + parent.Tables[0] + "\x00")
-	for key, columns := range guards {
-		if len(parent.Tables) == 1 && len(e.When) == 0 && strings.HasPrefix(key, prefix) && sameNames(columns, e.Columns) {
-			return true
+func newOrphanScan(s *graph.Source) (orphanScan, error) {
+	scan, e := orphanScan{Source: s}, s.Edge.Declared
+	switch {
+	case s.Index == "":
+		return scan, noIndex(s)
+	case s.Scan == nil:
+		return scan, fmt.Errorf("%w: %q needs one on (%s) to look for orphans; create it", ErrNoIndex, s.Name,
+			strings.Join(append(sortedKeys(e.When), e.Columns...), ", "))
+	}
+	parts, parent := []string{"1"}, s.Edge.Parent
+	if s.Scan.Rest != "" {
+		parts = append(parts, "COALESCE("+s.Scan.Rest+", 0)")
+	}
+	for _, t := range parent.Tables {
+		if !s.AsText {
+			parts = append(parts, "NOT EXISTS (SELECT 1 FROM "+t.From+" AS p WHERE "+s.Edge.Referred(t).Equal("p", s.Columns, "g")+")")
 		}
 	}
-	return false
-}
-
-func sameNames(a, b []string) bool {
-	return len(a) == len(b) && !slices.ContainsFunc(b, func(name string) bool { return !slices.Contains(a, strings.ToLower(name)) })
+	scan.missing = strings.Join(parts, " AND ")
+	for _, column := range parent.Key {
+		if i := slices.IndexFunc(e.References, func(r string) bool { return strings.EqualFold(r, column) }); i >= 0 {
+			scan.perm = append(scan.perm, i)
+		}
+	}
+	if len(scan.perm) < max(len(parent.Key), len(e.References)) {
+		scan.perm = nil
+	}
+	if s.AsText && scan.perm == nil {
+		return scan, fmt.Errorf("%w: the columns (%s) of %q and (%s) of %q have types that do not compare", rowkey.ErrType,
+			strings.Join(e.Columns, ", "), s.Name, strings.Join(e.References, ", "), parent.Name)
+	}
+	return scan, nil
 }
 
 func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
 
-// prepare finds the index and what follows from the order of its columns.
-func (s *orphanScan) prepare(cat *schema.Catalog, indexes map[string][]string) (err error) {
-	var ok bool
-	if s.index, ok = cat.EdgeIndex(s.table, s.edge); !ok {
-		return fmt.Errorf("%w: %q needs one that begins with (%s), or every row of it would be read; create it", ErrNoIndex, s.table, strings.Join(s.edge.Columns, ", "))
+// name is the edge in short.
+func (s *orphanScan) name() string {
+	e := s.Edge.Declared
+	name := strings.Join(e.Columns, ", ") + " → " + e.Table
+	for _, column := range sortedKeys(e.When) {
+		name += fmt.Sprintf(" (%s = %q)", column, e.When[column])
 	}
-	if s.value, err = rowkey.New(cat, s.table, s.edge.Columns); err != nil {
-		return err
-	}
-	columns := indexes[strings.ToLower(s.table+"\x00"+s.index)]
-	when := map[string]string{}
-	for column, v := range s.edge.When {
-		when[strings.ToLower(column)] = v
-	}
-	lead := map[string]string{}
-	for len(columns) > 0 {
-		v, isCondition := when[columns[0]]
-		if !isCondition {
-			break
-		}
-		lead[columns[0]] = v
-		delete(when, columns[0])
-		columns = columns[1:]
-	}
-	if s.lead, err = rowkey.Where(cat, s.table, "t", lead); err != nil {
-		return err
-	}
-	if s.match, err = rowkey.Where(cat, s.table, "g", when); err != nil {
-		return err
-	}
-	needed := len(s.edge.Columns) + len(when)
-	for _, column := range columns {
-		_, isCondition := when[column]
-		if needed == 0 || !isCondition && !slices.ContainsFunc(s.edge.Columns, func(c string) bool { return strings.EqualFold(c, column) }) {
-			break
-		}
-		needed--
-		s.walk = append(s.walk, column)
-	}
-	if needed > 0 { // a value's rows of another kind could fill page after page
-		return fmt.Errorf("%w: %q needs one on (%s) to look for orphans; create it", ErrNoIndex, s.table,
-			strings.Join(append(sortedKeys(s.edge.When), s.edge.Columns...), ", "))
-	}
-	for _, column := range s.walk {
-		c, err := rowkey.New(cat, s.table, []string{column})
-		if err != nil {
-			return err
-		}
-		s.order = append(s.order, c.Ordered())
-	}
-	return s.prepareParent(cat)
+	return name
 }
 
-// prepareParent says how the parent is looked for, and how its key is made of the edge.
-func (s *orphanScan) prepareParent(cat *schema.Catalog) error {
-	var parts []string
-	for _, table := range s.parent.Tables {
-		refs, err := rowkey.New(cat, table, s.edge.References)
-		if err != nil {
-			return err
-		}
-		if !refs.Fits(s.value) {
-			parts = nil
-			break
-		}
-		parts = append(parts, fmt.Sprintf("NOT EXISTS (SELECT 1 FROM %s AS p WHERE %s)", schema.Quote(table), refs.Equal("p", s.value, "g")))
-	}
-	s.missing = strings.Join(parts, " AND ")
-	var err error
-	if s.key, err = rowkey.New(cat, s.parent.Tables[0], s.parent.Key); err != nil {
-		return err
-	}
-	if len(s.parent.Key) == len(s.edge.References) {
-		for _, column := range s.parent.Key {
-			if i := slices.IndexFunc(s.edge.References, func(r string) bool { return strings.EqualFold(r, column) }); i >= 0 {
-				s.perm = append(s.perm, i)
-			}
-		}
-		if len(s.perm) < len(s.parent.Key) {
-			s.perm = nil
-		}
-	}
-	if s.missing == "" && s.perm == nil {
-		return fmt.Errorf("%w: the columns (%s) of %q and (%s) of %q have types that do not compare", rowkey.ErrType,
-			strings.Join(s.edge.Columns, ", "), s.table, strings.Join(s.edge.References, ", "), s.parent.Name)
-	}
-	return nil
-}
-
-// place is a position in an index: the literals of its columns, NULL among them.
-type indexPlace []string
+// String names the table and the edge, for errors.
+func (s *orphanScan) String() string { return s.Name + ": " + s.name() }
 
 // literals are what a place may be made of: nothing else gets into a statement.
 var literals = regexp.MustCompile(`^(NULL|-?\d+(\.\d+)?|(_utf8mb4 )?x'[0-9a-f]*'|'[0-9A-Za-z:. -]*')$`)
 
 type cursorText struct {
-	Table string     `json:"t"`
-	Edge  string     `json:"e"`
-	After indexPlace `json:"a,omitempty"`
+	Table string       `json:"t"`
+	Edge  string       `json:"e"`
+	After rowkey.Place `json:"a,omitempty"`
 }
 
-// position is a place of this scan as a text.
-func (s *orphanScan) position(after indexPlace) string {
-	raw, err := json.Marshal(cursorText{s.table, s.name(), after})
+func (c cursorText) encode() string {
+	raw, err := json.Marshal(c)
 	if err != nil {
 		return ""
 	}
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
+// position is a place of this scan as a text.
+func (s *orphanScan) position(after rowkey.Place) string {
+	return cursorText{s.Name, s.name(), after}.encode()
+}
+
 // startAt drops the scans before the position.
-func startAt(scans *[]orphanScan, position string) (indexPlace, error) {
+func startAt(scans *[]orphanScan, position string) (rowkey.Place, error) {
 	if position == "" {
 		return nil, nil
 	}
@@ -232,29 +135,11 @@ func startAt(scans *[]orphanScan, position string) (indexPlace, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrInvalidCursor, err)
 	}
-	i := slices.IndexFunc(*scans, func(s orphanScan) bool { return s.table == c.Table && s.name() == c.Edge })
-	if i < 0 || c.After != nil && len(c.After) != len((*scans)[i].walk) ||
+	i := slices.IndexFunc(*scans, func(s orphanScan) bool { return s.Name == c.Table && s.name() == c.Edge })
+	if i < 0 || c.After != nil && len(c.After) != (*scans)[i].Scan.Columns.Width() ||
 		slices.ContainsFunc(c.After, func(l string) bool { return !literals.MatchString(l) }) {
 		return nil, ErrInvalidCursor
 	}
 	*scans = (*scans)[i:]
 	return c.After, nil
-}
-
-// behind is the condition that holds for entries behind a place, which the range
-// optimizers understand, unlike a comparison of rows.
-func behind(alias string, columns []string, place indexPlace) string {
-	var ways []string
-	same := ""
-	for i, column := range columns {
-		name := schema.Quote(alias) + "." + schema.Quote(column)
-		if place[i] == "NULL" { // sorts first
-			ways = append(ways, same+name+" IS NOT NULL")
-			same += name + " IS NULL AND "
-			continue
-		}
-		ways = append(ways, same+name+" > "+place[i])
-		same += name + " = " + place[i] + " AND "
-	}
-	return "(" + strings.Join(ways, " OR ") + ")"
 }

@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
 )
@@ -34,80 +36,42 @@ type sweep struct {
 
 // assetTable is a table with a column that names assets.
 type assetTable struct {
-	name   string
-	asset  string // the column, quoted
-	bytes  bool   // the column holds bytes, not text
-	plain  bool   // an index on it can be used: bytes, or text in utf8mb4
-	key    rowkey.Codec
-	order  []rowkey.Codec // of the key's columns
-	column []string       // of the key
-	only   string         // condition on rows that count
+	*graph.Table
+	asset string // the column, quoted
+	bytes bool   // the column holds bytes, not text
+	plain bool   // an index on it can be used: bytes, or text in utf8mb4
+	only  string // condition on rows that count
 }
 
-// sqlClock is the database's clock.
-const sqlClock = `SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))`
-
-func newSweep(ctx context.Context, db onerow.DB, plan schema.Plan, store AssetStore, o SweepOptions, fn func(Finding) error) (*sweep, error) {
-	if err := plan.Check(); err != nil {
-		return nil, err
-	}
-	cat, err := schema.Inspect(ctx, db)
-	if err != nil {
-		return nil, err
-	}
-	s := &sweep{db: db, store: store, o: o, fn: fn, chunk: sweepChunk}
-	for _, n := range plan.Nodes() {
-		if n.Asset == "" {
-			continue
-		}
-		for i, table := range n.Tables {
-			t, err := newAssetTable(cat, n, table)
-			if err != nil {
-				return nil, err
-			}
-			if n.Managed {
-				t.only = fmt.Sprintf(" AND t.%s < UTC_TIMESTAMP(6) - INTERVAL %d MICROSECOND", schema.ColUpdatedAt, o.Grace.Microseconds())
-				if i > 0 {
-					t.only += fmt.Sprintf(" AND t.%s IS NULL", schema.ColDeletionID)
-				}
-			}
-			if _, ok := cat.Index(table, []string{n.Asset}); !ok || !t.plain {
-				s.chunk, s.seen.Unindexed = sweepBigChunk, append(s.seen.Unindexed, table)
-			}
-			s.tables = append(s.tables, t)
+// assetPlan is what of the plan names assets, without its edges: who sweeps need not see the other tables.
+func assetPlan(plan schema.Plan) (only schema.Plan) {
+	for _, r := range plan.Resources {
+		if r.Asset != "" {
+			r.Parent, r.Parents, r.Quota = schema.Parent{}, nil, schema.Quota{}
+			only.Resources = append(only.Resources, r)
 		}
 	}
-	if len(s.tables) == 0 {
-		return nil, ErrNoAssets
+	for _, t := range plan.Tables {
+		if t.Asset != "" {
+			t.Parents = nil
+			only.Tables = append(only.Tables, t)
+		}
 	}
-	var micros int64
-	if err := onerow.QueryRow(ctx, db, sqlClock, nil, &micros); err != nil {
-		return nil, err
-	}
-	s.now = time.UnixMicro(micros)
-	return s, nil
+	return only
 }
 
-func newAssetTable(cat *schema.Catalog, n schema.Node, table string) (t assetTable, err error) {
-	info, ok := cat.Column(table, n.Asset)
-	if !ok {
-		return t, fmt.Errorf("%w: there is no column %q in a table %q", rowkey.ErrType, n.Asset, table)
-	}
-	kind := strings.ToLower(info.Type)
-	t = assetTable{name: table, asset: "t." + schema.Quote(n.Asset), column: n.Key}
+func newAssetTable(found *graph.Table, grace time.Duration) assetTable {
+	kind := strings.ToLower(found.Asset.Type)
+	t := assetTable{Table: found, asset: schema.Quote(found.Asset.Name)}
 	t.bytes = strings.HasSuffix(kind, "binary") || strings.HasSuffix(kind, "blob")
-	t.plain = t.bytes || strings.EqualFold(info.Charset, "utf8mb4")
-	if t.key, err = rowkey.New(cat, table, n.Key); err != nil {
-		return t, err
-	}
-	for _, column := range n.Key {
-		c, err := rowkey.New(cat, table, []string{column})
-		if err != nil {
-			return t, err
+	t.plain = t.bytes || strings.EqualFold(found.Asset.Charset, "utf8mb4")
+	if found.Node.Managed {
+		t.only = fmt.Sprintf(" AND %s < UTC_TIMESTAMP(6) - INTERVAL %d MICROSECOND", schema.ColUpdatedAt, grace.Microseconds())
+		if !found.Active {
+			t.only += fmt.Sprintf(" AND %s IS NULL", schema.ColDeletionID)
 		}
-		t.order = append(t.order, c.Ordered())
 	}
-	return t, nil
+	return t
 }
 
 // nameSQL reads the bytes of the name, as the driver gives them to the worker.
@@ -137,7 +101,7 @@ func (t assetTable) namedSQL(chunk []object) string {
 	if !t.plain {
 		column = "CONVERT(" + t.asset + " USING utf8mb4)"
 	}
-	return fmt.Sprintf("SELECT DISTINCT %s FROM %s AS t WHERE %s IN (%s)", t.nameSQL(), schema.Quote(t.name), column, b.String()[2:])
+	return fmt.Sprintf("SELECT DISTINCT %s FROM %s WHERE %s IN (%s)", t.nameSQL(), t.From, column, b.String()[2:])
 }
 
 // named asks all tables, in one statement and so from one snapshot, which of the objects
@@ -174,9 +138,9 @@ type assetRow struct {
 // rows goes through all rows that name an asset, in pages along the primary key.
 func (s *sweep) rows(ctx context.Context) error {
 	for _, t := range s.tables {
-		var after indexPlace
+		var after rowkey.Place
 		for {
-			page, last, err := s.page(ctx, t, t.sqlPage(after))
+			page, last, err := s.page(ctx, t, t.pageSQL(after))
 			if err != nil {
 				return err
 			}
@@ -193,42 +157,27 @@ func (s *sweep) rows(ctx context.Context) error {
 }
 
 func (t assetTable) selectSQL() string {
-	list := []string{t.key.Select("t")}
-	for _, c := range t.order {
-		list = append(list, c.Select("t"))
-	}
-	return fmt.Sprintf("SELECT %s, %s FROM %s AS t", strings.Join(list, ", "), t.nameSQL(), schema.Quote(t.name))
+	return fmt.Sprintf("SELECT %s, %s, %s FROM %s", t.Key.Select(""), t.Key.Ordered().Select(""), t.nameSQL(), t.From)
 }
 
-// sqlPage reads along the primary key.
-func (t assetTable) sqlPage(after indexPlace) string {
+// pageSQL reads along the primary key.
+func (t assetTable) pageSQL(after rowkey.Place) string {
 	query := fmt.Sprintf("%s FORCE INDEX (PRIMARY) WHERE %s <> ''%s", t.selectSQL(), t.asset, t.only)
 	if after != nil {
-		query += " AND " + behind("t", t.column, after)
+		query += " AND " + t.Key.Ordered().After("", after)
 	}
-	order := make([]string, len(t.column))
-	for i, column := range t.column {
-		order[i] = "t." + schema.Quote(column)
-	}
-	return fmt.Sprintf("%s ORDER BY %s LIMIT %d", query, strings.Join(order, ", "), sweepChunk)
+	return fmt.Sprintf("%s ORDER BY %s LIMIT %d", query, ident.Quotes(t.Key.Names()...), sweepChunk)
 }
 
-func (s *sweep) page(ctx context.Context, t assetTable, query string) (page []assetRow, last indexPlace, err error) {
+func (s *sweep) page(ctx context.Context, t assetTable, query string) (page []assetRow, last rowkey.Place, err error) {
+	width := t.Key.Width()
+	values, dest := texts(2*width + 1)
 	err = onerow.Query(ctx, s.db, query, nil, func(rows *sql.Rows) error {
-		width := t.key.Width()
-		values, targets := make([]sql.NullString, 2*width+1), []any{}
-		for i := range values {
-			targets = append(targets, &values[i])
-		}
-		if err := rows.Scan(targets...); err != nil {
+		if err := rows.Scan(dest...); err != nil {
 			return err
 		}
-		key, _ := t.key.Key(values[:width])
-		last = make(indexPlace, width)
-		for i, c := range t.order {
-			part, _ := c.Key(values[width+i:][:1])
-			last[i] = string(part)
-		}
+		key, _ := t.Key.Key(values)
+		last = t.Key.Ordered().Place(values[width:])
 		name, err := hex.DecodeString(values[2*width].String)
 		page = append(page, assetRow{key, string(name)})
 		return err
@@ -261,7 +210,7 @@ func (s *sweep) bare(ctx context.Context, t assetTable, page []assetRow) error {
 		keys[i] = r.key
 	}
 	// The worker deletes the object first and then the row, and an upload names another.
-	still, _, err := s.page(ctx, t, fmt.Sprintf("%s WHERE %s%s", t.selectSQL(), t.key.In("t", keys), t.only))
+	still, _, err := s.page(ctx, t, fmt.Sprintf("%s WHERE %s%s", t.selectSQL(), t.Key.In("", keys), t.only))
 	if err != nil {
 		return err
 	}
@@ -273,11 +222,11 @@ func (s *sweep) bare(ctx context.Context, t assetTable, page []assetRow) error {
 			return errEnough
 		}
 		s.seen.MissingObject++
-		id, err := t.key.Encode(r.key)
+		id, err := t.Key.Encode(r.key)
 		if err != nil {
 			return err
 		}
-		if err := s.report(Finding{Kind: RowWithoutObject, Name: r.name, Table: t.name, ID: id}); err != nil {
+		if err := s.report(Finding{Kind: RowWithoutObject, Name: r.name, Table: t.Name, ID: id}); err != nil {
 			return err
 		}
 	}

@@ -251,20 +251,16 @@ VALUES (900074, 'project', '900074', 1, 'done', ` + old + `, 1, 1, 0, ` + old + 
 
 // meaning of the document's phrases, for a row.
 func (l *least) words(name string) security.Words {
-	going := security.On("project", "project_archive", "screen", "screen_archive", "comment", "note")
 	words := security.Words{
 		"a job's tables":         security.On("onerow_job", "onerow_job_archive", "onerow_job_count", "onerow_job_detached", "onerow_job_plan", "onerow_parked"),
-		"the plan":               append(going, security.On("visit")...),
+		"the plan":               security.On("project", "project_archive", "screen", "screen_archive", "comment", "note", "visit"),
 		"the row's table":        security.On("project", "comment", "visit"),
 		"its archive":            security.On("project_archive"),
 		"what the query reads":   security.On("note"),
 		"the tables with assets": security.On("photo"),
 	}
-	switch name {
-	case "undo":
+	if name == "undo" {
 		words["the row's table"], words["its archive"] = security.On("project", "screen"), security.On("project_archive", "screen_archive")
-	case "orphans", "orphans --enqueue": // a row that is only detached is no orphan
-		words["the plan"] = going
 	}
 	return words
 }
