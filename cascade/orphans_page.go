@@ -21,9 +21,9 @@ type orphanPageOf struct {
 	last    rowkey.Place // where it ended
 }
 
-// sqlOrphanPage: the innermost part reads the index alone, from the place on and no further than the page; the
-// values are then grouped, and each is looked up in the parent's tables by the index on what is referred to.
-// Nothing is locked.
+// sqlOrphanPage: the innermost part reads the index alone, from the place on and no further than the page;
+// the values are then grouped, and each is looked up in the parent's tables by the index on what is referred
+// to. Nothing is locked.
 const sqlOrphanPage = `SELECT %s, %s, g.entries, %s FROM (
   SELECT %[4]s, COUNT(*) AS entries FROM (
     SELECT %[4]s FROM %s%s WHERE %s ORDER BY %[4]s LIMIT %[8]d

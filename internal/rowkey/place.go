@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// Place is a place in an index: the literal of each of its columns, [Null] among them. A nil one is before the
-// first entry. Only what [Codec.Place] made, or what is checked to look the same, may go into a statement.
+// Place is a place in an index: the literal of each of its columns, [Null] among them. A nil one is before
+// the first entry. Only what [Codec.Place] made, or what was checked to look the same, may go into a
+// statement.
 type Place []string
 
 // Null stands for NULL in a place. An index has it before all values.
