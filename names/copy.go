@@ -18,12 +18,12 @@ const (
 	copyClose   = ")"
 )
 
-// Parsed is a checked name, ready to be stored. Make one with NameKind.Parse.
+// Parsed is a checked name, ready to be stored. Make one with Kind.Parse.
 //
 // Names with equal Key have equal StemKey and Copy, however they were typed: the three are computed from the
 // key alone.
 type Parsed struct {
-	Display string // what is stored and shown: as typed, without white space at the ends; at most MaxNameLength characters
+	Display string // what is stored and shown: as typed, without white space at the ends; at most MaxLength characters
 	Key     string // the name key, for the unique index; at most MaxKeyLength characters
 	StemKey string // the key without copy token, cut so that the original and all its copies share it; at most MaxStemLength characters
 	Copy    int    // the number in the copy token, 1 to MaxCopy; 0 without one
@@ -31,7 +31,7 @@ type Parsed struct {
 	kind Kind
 }
 
-// Parse checks a name and computes all that is stored with it. The errors are those of Name or FilenameBase;
+// Parse checks a name and computes all that is stored with it. The errors are those of Key or FilenameBase;
 // an unknown kind is an error too.
 //
 // A copy token is " (Copy N)" with 1 ≤ N ≤ MaxCopy, no leading zero, behind a stem that is not empty; in a
@@ -50,7 +50,8 @@ func (k Kind) Parse(s string) (Parsed, error) {
 // WithCopy returns the name of copy n of the same stem: "Email Campaign" and "Email Campaign (Copy 7)" both
 // give "Email Campaign (Copy 1)" for 1, and "home@2x.png" gives "home (Copy 1)@2x.png". It succeeds for every
 // parsed name and every n from 1 to MaxCopy; any other n is a *CopyError, ErrTooManyCopies. The result is a
-// valid name whose Copy is n and whose StemKey is CopyStemKey, for every n.
+// valid name whose Copy is n. Its StemKey is the same for every n: the one to look up the highest copy number
+// under. That is the StemKey of p, unless p has a token that is not exactly as WithCopy writes it ("x (copy 1)").
 //
 // What is replaced is only a token exactly as WithCopy writes it: the user who typed "x (copy 1)" sees "x
 // (copy 1) (Copy 1)". A long stem is cut at its end, never through a character; where it is folded longer
@@ -64,14 +65,6 @@ func (p Parsed) WithCopy(n int) (Parsed, error) {
 		return Parsed{}, err
 	}
 	return p.kind.Parse(fitStem(display, key, p.kind.maxStem()) + copyOpen + strconv.Itoa(n) + copyClose + suffix)
-}
-
-// CopyStemKey returns the StemKey that every name from WithCopy has: look up the highest copy number under
-// this one. It is StemKey, unless the name has a token that is not exactly as WithCopy writes it ("x (copy
-// 1)"). It fails only where WithCopy fails.
-func (p Parsed) CopyStemKey() (string, error) {
-	_, key, _, err := p.copyStem()
-	return key, err
 }
 
 // copyStem returns the stem as displayed (not cut), the stem key of all copies (cut), and the suffix as

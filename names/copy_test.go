@@ -139,10 +139,11 @@ func TestParseAndCopy(t *testing.T) {
 // checkCopies holds the rules that are true for every parsed name and all copy numbers a and b.
 func checkCopies(t *testing.T, p names.Parsed, a, b int) {
 	t.Helper()
-	stem, err := p.CopyStemKey()
+	first, err := p.WithCopy(1)
 	if err != nil {
-		t.Fatalf("CopyStemKey of %+q: %v", p.Display, err)
+		t.Fatalf("%+q.WithCopy(1): %v", p.Display, err)
 	}
+	stem := first.StemKey
 	if utf8.RuneCountInString(p.StemKey) > names.MaxStemLength || p.StemKey == "" {
 		t.Errorf("%+q: stem key %+q", p.Display, p.StemKey)
 	}
@@ -174,7 +175,7 @@ func checkCopies(t *testing.T, p names.Parsed, a, b int) {
 	if suffixes[0] != suffixes[1] {
 		t.Errorf("%+q: suffixes %q", p.Display, suffixes)
 	}
-	// StemKey and CopyStemKey differ only where the key has a token that the display text has not.
+	// The stems of a name and of its copies differ only where the key has a token that the display text has not.
 	if p.StemKey != stem && p.Copy == 0 {
 		t.Errorf("%+q: stem %+q, stem of copies %+q", p.Display, p.StemKey, stem)
 	}

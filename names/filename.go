@@ -11,7 +11,7 @@ const (
 	maxSuffix    = maxDensity + 1 + maxExtension
 )
 
-// FilenameBase returns the name key of a file name: Name without extension and pixel density, so that
+// FilenameBase returns the name key of a file name: Key without extension and pixel density, so that
 // home.png, home.jpg, home@2x.png and HOME@1.5X.GIF are one screen, "home". A file name is read as
 //
 //	base [ @density ] [ .extension ]
@@ -27,10 +27,10 @@ const (
 //     ".gitignore", "@2x.png" → "@2x", "..png" → "..png". White space before what was cut goes too: "home
 //     .png" → "home".
 //
-// A base is a name key (Name(base) is base, within MaxNameLength), but not a fixed point of FilenameBase:
+// A base is a name key (Key(base) is base, within MaxLength), but not a fixed point of FilenameBase:
 // "a.b.png" → "a.b", and "a.b" → "a". Keep the file name, and never cut a base again.
 //
-// The errors are those of Name, and ErrNameInvalid also for a name with "/" or "\" and for one of dots only
+// The errors are those of Key, and ErrInvalid also for a name with "/" or "\" and for one of dots only
 // (".", "..", "…"), both after NFKC.
 func FilenameBase(s string) (string, error) {
 	return KindFilename.Key(s)

@@ -131,8 +131,8 @@ func checkParse(t *testing.T, s string, a, b int) {
 		}
 		// Text with a strict token keeps its stem.
 		if c, err := p.WithCopy(a); err == nil {
-			if stem, err := c.CopyStemKey(); err != nil || stem != c.StemKey {
-				t.Fatalf("%s %+q: stem %+q, of copies %+q, %v", kind, c.Display, c.StemKey, stem, err)
+			if again, err := c.WithCopy(b); err != nil || again.StemKey != c.StemKey {
+				t.Fatalf("%s %+q: stem %+q, of copies %+q, %v", kind, c.Display, c.StemKey, again.StemKey, err)
 			}
 		}
 	}

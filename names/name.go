@@ -50,13 +50,13 @@ func (k Kind) Key(s string) (string, error) {
 // "é"), and invisible characters inside a name count: they join emoji and shape Arabic and Indic text.
 //
 // Key(key) is key again for every key that Key returned, as long as the key is short enough to be a name
-// (MaxNameLength).
+// (MaxLength).
 //
-// Every error is a *NameError and wraps one of
-//   - ErrNameInvalid: not UTF-8, or a control character or line break anywhere but at the ends (a tab is
+// Every error is a *Error and wraps one of
+//   - ErrInvalid: not UTF-8, or a control character or line break anywhere but at the ends (a tab is
 //     white space)
-//   - ErrNameEmpty: nothing visible is left
-//   - ErrNameTooLong: a name of more than MaxNameLength or a key of more than MaxKeyLength characters
+//   - ErrEmpty: nothing visible is left
+//   - ErrTooLong: a name of more than MaxLength or a key of more than MaxKeyLength characters
 //
 // Keys follow the Unicode version of golang.org/x/text; characters that this version does not know yet stay
 // as they are, so a later version may give them another key.

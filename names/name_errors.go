@@ -7,11 +7,11 @@ import (
 )
 
 var (
-	// ErrInvalid means that the text can never be a name. The detail is a *NameError.
+	// ErrInvalid means that the text can never be a name. The detail is a *Error.
 	ErrInvalid = errors.New("names: name is invalid")
-	// ErrEmpty means that nothing visible is left of the name. The detail is a *NameError.
+	// ErrEmpty means that nothing visible is left of the name. The detail is a *Error.
 	ErrEmpty = errors.New("names: name is empty")
-	// ErrTooLong means that the name or its key has too many characters. The detail is a *NameError.
+	// ErrTooLong means that the name or its key has too many characters. The detail is a *Error.
 	ErrTooLong = errors.New("names: name is too long")
 	// ErrTooManyCopies means that a copy number is not between 1 and MaxCopy. The detail is a *CopyError.
 	ErrTooManyCopies = errors.New("names: too many copies")
@@ -21,9 +21,9 @@ var (
 type Error struct {
 	Name   string // the name as typed, cut to its first characters; may be invalid UTF-8 (Error quotes it)
 	Reason string // what exactly, for people; empty where Err says everything
-	Length int    // characters that there are, where Err is ErrNameTooLong
-	Limit  int    // characters that there may be, where Err is ErrNameTooLong
-	Err    error  // ErrNameInvalid, ErrNameEmpty or ErrNameTooLong
+	Length int    // characters that there are, where Err is ErrTooLong
+	Limit  int    // characters that there may be, where Err is ErrTooLong
+	Err    error  // ErrInvalid, ErrEmpty or ErrTooLong
 }
 
 // Error quotes the name, so that no control or direction character of it reaches a log or terminal.

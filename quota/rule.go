@@ -81,9 +81,6 @@ func New(plan schema.Plan, resource string, limit Limit) (*Rule, error) {
 	return &Rule{resource: resource, limit: limit, sql: statementsFor(r)}, nil
 }
 
-// Resource is the name of the rule's resource in the plan.
-func (r *Rule) Resource() string { return r.resource }
-
 // ownerKey is an owner in the form of the toolkit's tables and as a value for the
 // application's, the same whether it comes from a caller or from a mark.
 type ownerKey struct {

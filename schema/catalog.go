@@ -34,9 +34,6 @@ func InspectTables(ctx context.Context, db onerow.DB, tables []string) (*Catalog
 	return &Catalog{found}, nil
 }
 
-// Database is the name of the database.
-func (c *Catalog) Database() string { return c.found.name }
-
 // ColumnInfo is a column as the database has it.
 type ColumnInfo struct {
 	// Name of the column; Type is its type's name, "varchar"; Full is the type as
@@ -63,11 +60,11 @@ func (f *foundColumn) info() ColumnInfo {
 	return ColumnInfo{Name: f.name, Type: f.data, Full: f.full, Charset: f.charset, Collation: f.collation, Nullable: f.nullable}
 }
 
-// Keyable says whether the toolkit can hold the exact value of such a column in a key,
+// keyable says whether the toolkit can hold the exact value of such a column in a key,
 // whatever the session's settings: integers, decimals, text, bytes, dates and times
 // without a zone, UUIDs and addresses. Not floating point, TIMESTAMP, BIT, JSON or
 // BLOBs and TEXTs, of which an index holds a prefix only.
-func (c ColumnInfo) Keyable() bool {
+func (c ColumnInfo) keyable() bool {
 	switch strings.ToLower(c.Type) {
 	case "tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "char", "varchar", "enum", "set",
 		"binary", "varbinary", "date", "datetime", "time", "year", "uuid", "inet4", "inet6":

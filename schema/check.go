@@ -114,7 +114,7 @@ func (p Plan) checkResource(r Resource, i int) []error {
 	if r.Named() && r.Owner == "" {
 		say("a label needs an owner, whose names are unique")
 	}
-	if r.Named() && r.Label.Kind != names.KindName && r.Label.Kind != names.KindFilename {
+	if r.Named() && !r.Label.Kind.Valid() {
 		say("label kind %q is neither %q nor %q", r.Label.Kind, names.KindName, names.KindFilename)
 	}
 	if r.Quota.Flag != "" && r.Owner == "" {

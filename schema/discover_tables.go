@@ -48,7 +48,7 @@ func (t *foundTable) keyProblem(col string) string {
 	switch {
 	case f == nil:
 		return "only a prefix of it is in the key; a key that is cut names no row"
-	case !f.info().Keyable():
+	case !f.info().keyable():
 		return fmt.Sprintf("the exact value of a %s cannot be held; make it an integer, text, bytes or a DATETIME", f.full)
 	}
 	return ""
@@ -60,7 +60,7 @@ func addPrimaryKey(t *foundTable) (words, statement string) {
 	for _, x := range t.indexes {
 		fits := x.unique && !slices.ContainsFunc(x.columns, func(col string) bool {
 			f := t.column(col)
-			return f == nil || f.nullable || !f.info().Keyable()
+			return f == nil || f.nullable || !f.info().keyable()
 		})
 		if fits {
 			return "", fmt.Sprintf("ALTER TABLE %s ADD PRIMARY KEY (%s)", Quote(t.name), ident.Quotes(t.spelled(x.columns)...))

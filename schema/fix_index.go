@@ -46,7 +46,7 @@ func (v *verifier) addIndex(t *foundTable, x tableIndex) (words, statement strin
 func (v *verifier) replaceKey(t *foundTable, columns []string) (words, statement string) {
 	old := t.primary()
 	for _, name := range columns {
-		if c := t.column(name); c == nil || c.nullable || !c.info().Keyable() {
+		if c := t.column(name); c == nil || c.nullable || !c.info().keyable() {
 			return fmt.Sprintf("make (%s) the primary key, once each of its columns is NOT NULL and of a type that a key can hold", strings.Join(columns, ", ")), ""
 		}
 	}

@@ -44,15 +44,3 @@ func (p Plan) Names() []string {
 	}
 	return names
 }
-
-// Children returns the resources whose parent is the named one, their defaults
-// filled in.
-func (p Plan) Children(name string) []Resource {
-	var children []Resource
-	for _, r := range p.Resources {
-		if r.Parent.Resource == name && name != "" {
-			children = append(children, r.withDefaults())
-		}
-	}
-	return children
-}

@@ -82,11 +82,6 @@ type Node struct {
 	Stays bool
 }
 
-// Self says whether a row may be below a row of the same node.
-func (n Node) Self() bool {
-	return slices.ContainsFunc(n.Parents, func(e Edge) bool { return e.Table == n.Name && e.OnDelete == OnDeleteDelete })
-}
-
 // Node returns the resource or table of that name, or [ErrUnknownResource].
 func (p Plan) Node(name string) (Node, error) {
 	for _, n := range p.Nodes() {

@@ -97,7 +97,7 @@ func (v *verifier) edgeTypes(above Node, e Edge, have *foundTable) {
 				break // the archive's column has the same type, or is a difference itself
 			}
 		}
-		if f := have.column(col); !f.info().Keyable() {
+		if f := have.column(col); !f.info().keyable() {
 			v.say(edgeInexact, Difference{Table: have.name, Column: f.name, Problem: fmt.Sprintf("it refers to a row of %q, and the exact value of a %s cannot be held", e.Table, f.full),
 				Fix: "make it an integer, text, bytes or a DATETIME"}, "")
 		}

@@ -16,10 +16,8 @@ import (
 // ErrInvalidConfig means that a configuration is invalid; the message says what to change.
 var ErrInvalidConfig = errors.New("httpkey: invalid configuration")
 
-// DefaultHeaders are the headers of an answer that are stored with it. Config.Headers adds to them.
-func DefaultHeaders() []string {
-	return []string{"Content-Type", "Content-Encoding", "Content-Language", "Content-Disposition", "Location", "Content-Location", "Etag", "Last-Modified", "Link"}
-}
+// alwaysStored are the headers of an answer that are stored with it.
+var alwaysStored = []string{"Content-Type", "Content-Encoding", "Content-Language", "Content-Disposition", "Location", "Content-Location", "Etag", "Last-Modified", "Link"}
 
 // neverStored are secrets of one client, or facts of one connection.
 var neverStored = []string{"Set-Cookie", "Set-Cookie2", "Authorization", "Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization",
@@ -56,7 +54,8 @@ type Config struct {
 	// Default 512 KiB. As JSON it grows by a third, which must fit into idempotency.Config.MaxResult or go to
 	// its References.
 	MaxResponse int
-	// Headers are stored besides [DefaultHeaders]. Set-Cookie and those of a connection are refused.
+	// Headers are stored besides Content-Type, Content-Encoding, Content-Language, Content-Disposition, Location,
+	// Content-Location, ETag, Last-Modified and Link. Set-Cookie and those of a connection are refused.
 	Headers []string
 	// Wait is how long a request waits for the database and, in OneCommit, for another one with its key.
 	// Default 10 seconds.
@@ -116,7 +115,7 @@ func New(db onerow.DB, keys *idempotency.Keys, cfg Config) (*Middleware, error) 
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	m := &Middleware{db: db, keys: keys, cfg: cfg, stored: map[string]bool{}, gates: gates{open: map[idempotency.Key]*gate{}}}
-	for _, name := range append(DefaultHeaders(), cfg.Headers...) {
+	for _, name := range slices.Concat(alwaysStored, cfg.Headers) {
 		canonical := http.CanonicalHeaderKey(strings.TrimSpace(name))
 		if canonical == "" || slices.Contains(neverStored, canonical) {
 			return nil, fmt.Errorf("%w: the header %q is never stored", ErrInvalidConfig, name)

@@ -71,9 +71,8 @@
 //     runs once, however often the request is sent, at the same time or after a cut connection; except that
 //     a request whose work was not done (refused, NotDone, an operator's release) or whose Config.Lease has
 //     ended lets the next one run.
-//   - A replay has the first answer's status, its body byte by byte, and its headers of [DefaultHeaders] and
-//     Config.Headers. Set-Cookie is never stored, other headers of the first answer go to the first client
-//     only.
+//   - A replay has the first answer's status, its body byte by byte, and the headers that [Config].Headers
+//     names. Set-Cookie is never stored, other headers of the first answer go to the first client only.
 //   - No byte of the handler's answer is sent before it is stored, or its transaction has been committed.
 //   - Without the database no handler runs (fail closed), except for requests without a key where that is
 //     allowed.
