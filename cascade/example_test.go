@@ -55,3 +55,20 @@ func ExampleWorker_Run() {
 	}
 	fmt.Printf("%T\n", serve)
 }
+
+// A job of cron works what is due and ends.
+func ExampleWorker_RunOnce() {
+	drain := func(ctx context.Context, db *sql.DB) error {
+		worker, err := cascade.NewWorker(db, plan, cascade.Config{})
+		if err != nil {
+			return err
+		}
+		for {
+			worked, err := worker.RunOnce(ctx)
+			if err != nil || worked == 0 {
+				return err
+			}
+		}
+	}
+	fmt.Printf("%T\n", drain)
+}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"testing"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -76,6 +77,22 @@ func Example() {
 	// 52 fault points, <nil>
 }
 
+// As a test: every failure of it, and every interleaving of one request that is sent twice.
+func ExampleRun() {
+	testTransfer := func(t *testing.T, dsn string) {
+		transfer := crashtest.Workflow{
+			DSN:     dsn, // a schema that nobody else uses meanwhile
+			Setup:   setup,
+			Call:    func(ctx context.Context, db *sql.DB) error { return Transfer(ctx, db, "request-1", 1, 2, 30) },
+			Without: []crashtest.Fault{crashtest.RefusedCertification, crashtest.RefusedCommit}, // not on a cluster
+		}
+		report := crashtest.Run(t, transfer)
+		races := crashtest.Interleave(t, crashtest.Race{Workflow: transfer, AsOnce: true})
+		t.Log(crashtest.Summary(report, races))
+	}
+	fmt.Printf("%T\n", testTransfer)
+}
+
 // The same transfer without a request id, taken back where its answer is lost: the money moves twice.
 func ExampleExplore_failing() {
 	dsn, drop := exampleSchema()
@@ -124,5 +141,17 @@ func ExampleCount() {
 
 	log, err := crashtest.Count(connector, func() error { return Transfer(context.Background(), db, "request-2", 1, 2, 5) })
 	fmt.Println(len(log), err)
-	// Output: 5 <nil>
+
+	connector.Reset() // or by hand
+	if err := Transfer(context.Background(), db, "request-2", 1, 2, 5); err != nil {
+		panic(err)
+	}
+	for _, s := range connector.Statements() {
+		fmt.Println(s.Kind, s.Kind == crashtest.Rollback)
+	}
+	// Output:
+	// 5 <nil>
+	// begin false
+	// exec false
+	// rollback true
 }

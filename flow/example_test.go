@@ -66,3 +66,65 @@ func Example() {
 	// <nil>
 	// done <nil>
 }
+
+// A later stage is claimed after the run that caused it, and its rows are written under a proof.
+func ExampleProve() {
+	ctx := context.Background()
+	db, done := dbtest.ExampleDB(ctx, migrations.Up)
+	defer done()
+	if _, err := db.ExecContext(ctx, "CREATE TABLE cart (id INT PRIMARY KEY, total INT NOT NULL)"); err != nil {
+		log.Fatal(err)
+	}
+	check := flow.Run{Flow: "cart/42", Stage: "check", RequestID: "message-1"}
+	price := flow.Run{Flow: "cart/42", Stage: "price", RequestID: flow.MessageID(check.RequestID, "price")}
+	_, err := flow.Claim(ctx, db, price, flow.After(check)) // nobody has claimed the first stage
+	fmt.Println(errors.Is(err, flow.ErrLost))
+	for _, claim := range []func() (flow.Result, error){
+		func() (flow.Result, error) { return flow.Claim(ctx, db, check) },
+		func() (flow.Result, error) { return flow.Claim(ctx, db, price, flow.After(check)) },
+	} {
+		res, err := claim()
+		fmt.Println(res.Row.Stage, res.Outcome, err)
+	}
+
+	write := func(ctx context.Context, tx *onerow.Tx) error {
+		if err := flow.Prove(ctx, tx, price); err != nil {
+			return err // roll back and stop
+		}
+		_, err := tx.ExecContext(ctx, "INSERT INTO cart (id, total) VALUES (42, 10)")
+		return err
+	}
+	fmt.Println(onerow.InTx(ctx, db, write))
+	owns, args := price.Owns() // the same in the WHERE of one statement
+	n, err := onerow.Affected(ctx, db, "UPDATE cart SET total = 12 WHERE id = ? AND "+owns, append([]any{42}, args...)...)
+	fmt.Println(n, err)
+
+	owners, err := flow.Owners(ctx, db, "cart/42")
+	for _, o := range owners {
+		fmt.Println(o.Stage, o.RequestID == price.RequestID)
+	}
+	if _, err = flow.Supersede(ctx, db, flow.Run{Flow: "cart/42", Stage: "check", RequestID: "message-2"}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(errors.Is(onerow.InTx(ctx, db, write), flow.ErrLost))
+	// Output:
+	// true
+	// check admitted <nil>
+	// price admitted <nil>
+	// <nil>
+	// 1 <nil>
+	// check false
+	// price true
+	// true
+}
+
+// The id of a step says whose it is, to a program that passes answers on to the database of their flow.
+func ExampleParseStepID() {
+	id, err := flow.StepID(flow.Run{Flow: "cart/42", Stage: "check", RequestID: "message-1"}, "prices")
+	if err != nil {
+		log.Fatal(err)
+	}
+	run, name, err := flow.ParseStepID(id)
+	fmt.Println(run.Flow, run.Stage, run.RequestID, name, err)
+	// Output: cart/42 check message-1 prices <nil>
+}

@@ -3,6 +3,7 @@ package idempotency_test
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
@@ -81,6 +82,79 @@ func ExampleBegin() {
 	// paid 12.50 fresh <nil>
 	// paid 12.50 replayed <nil>
 }
+
+// The first attempt did not reach the payment service, so the key is free again; the second one is slow and
+// says so while it works. Its result is kept for a day.
+func ExampleWork() {
+	ctx := context.Background()
+	db, done := exampleDB(ctx)
+	defer done()
+	keys, err := idempotency.New(idempotency.Config{})
+	check(err)
+	key := idempotency.Key{Tenant: "7", Operation: "charge", ID: "c0ffee"}
+
+	for _, connected := range []bool{false, true} {
+		claim, _, err := idempotency.Begin[string](ctx, db, keys, key)
+		check(err)
+		out, err := idempotency.Work(ctx, db, keys, claim, func(ctx context.Context) (string, error) {
+			if !connected {
+				return "", idempotency.NotDone(errors.New("connection refused"))
+			}
+			err := keys.Extend(ctx, db, claim, idempotency.Expect(time.Hour))
+			return "paid 12.50", err
+		}, idempotency.Keep(24*time.Hour))
+		fmt.Printf("%q %v\n", out.Row, err)
+	}
+	entry, err := keys.Find(ctx, db, key)
+	fmt.Println(entry.Status, entry.ExpiresAt.Sub(entry.CompletedAt), err)
+	// Output:
+	// "" connection refused
+	// "paid 12.50" <nil>
+	// complete 24h0m0s <nil>
+}
+
+// Large results are kept elsewhere, and all of them in another form than before. Results that were stored as
+// JSON can still be read.
+func ExampleConfig() {
+	ctx := context.Background()
+	db, done := exampleDB(ctx)
+	defer done()
+	bucket := objects{}
+	keys, err := idempotency.New(idempotency.Config{
+		MaxResult:  1000,
+		References: bucket,
+		Codecs:     []idempotency.Codec{indented{}, idempotency.JSON{}},
+	})
+	check(err)
+	key := idempotency.Key{Operation: "report", ID: "2026-03"}
+	for range 2 {
+		out, err := idempotency.Do(ctx, db, keys, key, func(context.Context, *onerow.Tx) ([]int, error) { return make([]int, 1000), nil })
+		fmt.Println(len(out.Row), out.How, err)
+	}
+	for name, data := range bucket {
+		fmt.Println(name, len(data))
+	}
+	// Output:
+	// 1000 fresh <nil>
+	// 1000 replayed <nil>
+	// ""/"report"/"2026-03" 5002
+}
+
+// objects is where a program keeps large results.
+type objects map[string][]byte
+
+func (o objects) Store(_ context.Context, _ onerow.DB, key idempotency.Key, data []byte) (ref string, err error) {
+	o[key.String()] = data
+	return key.String(), nil
+}
+
+func (o objects) Load(_ context.Context, _ onerow.DB, ref string) ([]byte, error) { return o[ref], nil }
+
+// indented is JSON for people who look into the table.
+type indented struct{ idempotency.JSON }
+
+func (indented) Name() string                 { return "json-indented/1" }
+func (indented) Encode(v any) ([]byte, error) { return json.MarshalIndent(v, "", "  ") }
 
 // A holder whose lease has ended and whose key was taken over writes nothing more.
 func ExampleKeys_Owned() {

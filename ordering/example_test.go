@@ -40,6 +40,73 @@ func Example() {
 	// 2 duplicate 0 300 <nil>
 }
 
+// An operator gives up a number that will not come: what is parked behind it goes on.
+func ExampleGuard_Skip() {
+	ctx := context.Background()
+	db, done := dbtest.ExampleDB(ctx, migrations.Up)
+	defer done()
+
+	runs, err := ordering.New[int](ordering.Config{Consumer: "runs", Mode: ordering.Hold, First: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var add ordering.Func[int] = func(_ context.Context, _ *onerow.Tx, m ordering.Message, sum *int) error {
+		*sum += int(m.Sequence)
+		return nil
+	}
+	apply := func(sequence int64) {
+		res, err := runs.Apply(ctx, db, ordering.Message{Stream: "runner/3000", Sequence: sequence}, add)
+		fmt.Println(sequence, res.Outcome, res.Outcome.Refused(), err)
+	}
+	apply(1)
+	apply(3)
+	c, err := runs.Read(ctx, db, "runner/3000")
+	fmt.Println("last", c.Last, "held", c.Held, "sum", c.State, err)
+	n, err := runs.Release(ctx, db, "runner/3000", add) // the gap is still there
+	fmt.Println("released", n, err)
+	for range 2 {
+		skipped, err := runs.Skip(ctx, db, "runner/3000", c.Last, add)
+		fmt.Println("skipped", skipped, err)
+	}
+	c, err = runs.Read(ctx, db, "runner/3000")
+	fmt.Println("last", c.Last, "held", c.Held, "sum", c.State, err)
+	apply(2)
+	// Output:
+	// 1 applied false <nil>
+	// 3 held false <nil>
+	// last 1 held 1 sum 1 <nil>
+	// released 0 <nil>
+	// skipped true <nil>
+	// skipped false <nil>
+	// last 3 held 0 sum 4 <nil>
+	// 2 duplicate true <nil>
+}
+
+// With Keep a message that comes late is told from one that comes twice, until it is forgotten.
+func ExampleGuard_Forget() {
+	ctx := context.Background()
+	db, done := dbtest.ExampleDB(ctx, migrations.Up)
+	defer done()
+
+	runs, err := ordering.New[int](ordering.Config{Consumer: "runs", Keep: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, sequence := range []int64{1, 3, 1, 2} {
+		res, err := runs.Apply(ctx, db, ordering.Message{Stream: "runner/3000", Sequence: sequence},
+			func(context.Context, *onerow.Tx, ordering.Message, *int) error { return nil })
+		fmt.Println(sequence, res.Outcome, err)
+	}
+	n, err := runs.Forget(ctx, db, 0, 1000) // in an application: after some weeks
+	fmt.Println("forgotten", n, err)
+	// Output:
+	// 1 applied <nil>
+	// 3 applied <nil>
+	// 1 duplicate <nil>
+	// 2 late <nil>
+	// forgotten 2 <nil>
+}
+
 // An addition whose retry adds nothing.
 func ExampleByTime() {
 	ctx := context.Background()
@@ -59,8 +126,16 @@ func ExampleByTime() {
 	var points int
 	err := onerow.QueryRow(ctx, db, "SELECT points FROM score WHERE id = 7", nil, &points)
 	fmt.Println(points, err)
+	// In an UPDATE of one's own:
+	set, where, args, err := guard.Fragment(asked.Add(time.Minute))
+	if err != nil {
+		log.Fatal(err)
+	}
+	n, err := onerow.Affected(ctx, db, "UPDATE score SET points = points * 2, "+set+" WHERE id = ? AND "+where, args[0], 7, args[1])
+	fmt.Println(n, err)
 	// Output:
 	// applied <nil>
 	// duplicate <nil>
 	// 15 <nil>
+	// 1 <nil>
 }

@@ -16,7 +16,7 @@ func Example() {
 	ctx := context.Background()
 	db, done := dbtest.ExampleDB(ctx, migrations.Up) // sql.Open("mysql", "user:password@tcp(host:3306)/app")
 	defer done()
-	postcards, err := serial.New("EURO2024")
+	postcards, err := serial.New("EURO2024", serial.First(1001))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -43,13 +43,16 @@ func Example() {
 	paid("B", 1)
 	found, err := postcards.Gaps(ctx, db)
 	fmt.Println(found, serial.Complete(found), err)
+	claim, err := postcards.Find(ctx, db, "C")
+	fmt.Println(claim.Amount(), "from", claim.From, err)
 	// Output:
-	// A: 1 to 2, replayed: false
-	// B: 3 to 3, replayed: false
-	// B: 3 to 3, replayed: true
-	// C: 4 to 6, replayed: false
-	// serial: the numbers 3 to 3 of series "EURO2024", claimed as "B", were voided: refunded; use another key to claim anew
-	// [{voided 3 3 B}] true <nil>
+	// A: 1001 to 1002, replayed: false
+	// B: 1003 to 1003, replayed: false
+	// B: 1003 to 1003, replayed: true
+	// C: 1004 to 1006, replayed: false
+	// serial: the numbers 1003 to 1003 of series "EURO2024", claimed as "B", were voided: refunded; use another key to claim anew
+	// [{voided 1003 1003 B}] true <nil>
+	// 3 from 1004 <nil>
 }
 
 // The same report for a table whose numbers came from elsewhere.

@@ -2,6 +2,7 @@ package httpkey_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -93,6 +94,39 @@ func Example() {
 	// /payments 12.50: 502 no connection replayed=false
 	// /payments 12.50: 200 paid replayed=false
 	// /payments 12.50: 200 paid replayed=true
+}
+
+// A service without tenants does not keep that something was not found: it may be there when the same request
+// comes again.
+func ExampleConfig() {
+	cfg := httpkey.Config{
+		Tenant: httpkey.SingleTenant,
+		Stored: func(status int) bool { return status != http.StatusNotFound && httpkey.StoredOneCommit(status) },
+	}
+	for _, status := range []int{201, 404, 422, 503} {
+		fmt.Println(status, cfg.Stored(status), "by default", httpkey.StoredOneCommit(status),
+			httpkey.StoredTwoStep(status), "refused", httpkey.Refused(status))
+	}
+	// Output:
+	// 201 true by default true true refused false
+	// 404 false by default true true refused false
+	// 422 false by default false false refused true
+	// 503 false by default false true refused false
+}
+
+// The key of a request outside of the middleware.
+func ExampleParseKey() {
+	for _, header := range []http.Header{
+		{httpkey.HeaderKey: {`"c0ffee"`}}, {httpkey.HeaderKey: {"c0ffee"}}, {httpkey.HeaderKey: {"c0 ffee"}}, {},
+	} {
+		key, err := httpkey.ParseKey(header)
+		fmt.Printf("%q %v %v\n", key, errors.Is(err, httpkey.ErrKeyMalformed), errors.Is(err, httpkey.ErrKeyMissing))
+	}
+	// Output:
+	// "c0ffee" false false
+	// "c0ffee" false false
+	// "" true false
+	// "" false true
 }
 
 func check(err error) {
