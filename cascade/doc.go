@@ -71,8 +71,7 @@
 //
 // Rows that refer to each other in a loop, over edges from a table to itself, are cut apart at a column that
 // may be NULL. Rows that are below a third row and below each other may be, too; so a row that is left over
-// may have lost such a reference. A loop without such a column fails the job with [ErrLoop], which names a
-// row.
+// may have lost such a reference. A loop without such a column fails the job; the error names a row.
 //
 // # Guarantees
 //
@@ -84,7 +83,7 @@
 //     AUTO_INCREMENT has fallen back. Else it dies with [ErrOtherDeletion]. It never has the id of a finished
 //     job when it is worked, see [Renumber].
 //   - The first statement of every batch is the fence: it proves the lease token and renews the lease. A
-//     worker whose job was claimed by another changes nothing any more, and learns it ([ErrLeaseLost]).
+//     worker whose job was claimed by another changes nothing any more, and learns it.
 //   - Counts are written in the transaction of the batch that deleted the rows: [Job].DeletedRows is exactly
 //     the number of rows below the root that were deleted, however often workers were killed. The root's own
 //     row does not count; one that is detached and then deleted counts as both.
@@ -114,7 +113,7 @@
 //     a second and twice as long each time until it deletes something, up to 5 minutes. Pauses are give or
 //     take a half.
 //   - Batches adapt to the time that they take (Config.Target), also where the server ends them for it.
-//   - A job is begun under the fingerprint of the plan and of its tables, and dies with [ErrDrift] before the
+//   - A job is begun under the fingerprint of the plan and of its tables, and dies with an error before the
 //     first batch after these were seen to have changed; the catalog is read again every ten seconds, less
 //     often where that would take more than a hundredth of the time. Before a job is begun, a plan that does
 //     not fit the tables is no failure of it: the worker reports that and pauses.

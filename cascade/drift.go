@@ -61,7 +61,7 @@ func (l *lease) drift(ctx context.Context) error {
 	var mismatch *graph.MismatchError
 	switch {
 	case errors.As(err, &mismatch):
-		return fmt.Errorf("%w: job %d was begun under the fingerprint %s, now %w", ErrDrift, l.job.ID, l.graph.Fingerprint, mismatch)
+		return fmt.Errorf("%w: job %d was begun under the fingerprint %s, now %w", errDrift, l.job.ID, l.graph.Fingerprint, mismatch)
 	case err != nil:
 		return err
 	}
@@ -73,7 +73,7 @@ func (l *lease) same(now, begun string) error {
 		return nil
 	}
 	return fmt.Errorf("%w: job %d was begun under the fingerprint %s, now it is %s; run cascade-worker verify, adapt the plan if need be, restart the workers with it, then retry the job",
-		ErrDrift, l.job.ID, begun, now)
+		errDrift, l.job.ID, begun, now)
 }
 
 // sqlPlan reads, and sqlStorePlan writes, by the primary key.

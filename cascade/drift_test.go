@@ -31,7 +31,7 @@ func TestDrift(t *testing.T) {
 		}
 		drain(t, w)
 		got := get(t, db, job.ID)
-		if got.State != Dead || got.Failures != 1 || !strings.Contains(got.LastError, ErrDrift.Error()) || !strings.Contains(got.LastError, "verify") {
+		if got.State != Dead || got.Failures != 1 || !strings.Contains(got.LastError, errDrift.Error()) || !strings.Contains(got.LastError, "verify") {
 			t.Fatalf("%+v", got)
 		}
 		if _, err := Retry(t.Context(), db, job.ID); err != nil {
@@ -48,7 +48,7 @@ func TestDrift(t *testing.T) {
 		job := begin(t, db, "firm", "'x,1")
 		dbtest.Exec(t, db, "UPDATE onerow_job SET token = 1")
 		dbtest.Exec(t, db, "INSERT INTO onerow_job_plan VALUES (?, 'another', UTC_TIMESTAMP(6))", job.ID)
-		if got := finish(t, db, office, Config{}, job.ID); got.State != Dead || !strings.Contains(got.LastError, ErrDrift.Error()) {
+		if got := finish(t, db, office, Config{}, job.ID); got.State != Dead || !strings.Contains(got.LastError, errDrift.Error()) {
 			t.Errorf("%+v", got)
 		}
 	})

@@ -19,26 +19,22 @@ var (
 	ErrNotDead = errors.New("cascade: the job is not dead")
 	// ErrNoParked means that there is no such parked row: it never was, or it was unparked.
 	ErrNoParked = errors.New("cascade: no such parked row")
-	// ErrDrift means that the plan or the schema is not the one any more that the job was
-	// begun under.
-	ErrDrift = errors.New("cascade: the plan or the schema has changed under the job")
 	// ErrOpenJob means that a newer job for the same row is open. The detail is [*OpenJobError].
 	ErrOpenJob = errors.New("cascade: another job for the row is open")
-	// ErrLeaseLost means that another worker has claimed the job since; this one has changed
-	// nothing with this batch and must stop.
-	ErrLeaseLost = errors.New("cascade: the lease of the job is lost")
-	// ErrParked means that more rows than Config.MaxParked could not be deleted, those apart that
-	// somebody has skipped.
-	ErrParked = work.ErrParked
-	// ErrLoop means that rows refer to each other in a loop in which no reference can be cut.
-	ErrLoop = work.ErrLoop
 	// ErrOtherDeletion means that the root row is not the one that the job's deletion is
 	// about, or that another deletion hides it, so the job does not touch it.
 	ErrOtherDeletion = work.ErrOtherDeletion
-	// ErrStuck means that rows below the root are left that several passes could not delete.
-	ErrStuck = work.ErrStuck
 	// ErrInvalidConfig means that a worker cannot be made of this configuration.
 	ErrInvalidConfig = errors.New("cascade: invalid configuration")
+)
+
+// How a job fails, or one worker's part in it, is no answer of a call: [Job].LastError and the log have it.
+var (
+	// errDrift: the plan or the schema is not the one any more that the job was begun under.
+	errDrift = errors.New("cascade: the plan or the schema has changed under the job")
+	// errLeaseLost: another worker has claimed the job since; this one has changed nothing with this batch
+	// and must stop.
+	errLeaseLost = errors.New("cascade: the lease of the job is lost")
 )
 
 // NotDeadError is the detail of [ErrNotDead].

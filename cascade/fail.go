@@ -100,4 +100,4 @@ func (l *lease) End(ctx context.Context, tx *onerow.Tx, leftovers bool) error {
 }
 
 // hopeless is what a job does not get over by being tried again.
-func hopeless(err error) bool { return errors.Is(err, ErrDrift) || errors.Is(err, work.ErrParked) }
+func hopeless(err error) bool { return errors.Is(err, errDrift) || errors.Is(err, work.ErrParked) }

@@ -50,7 +50,7 @@ func TestZombie(t *testing.T) {
 		before := rowsOf(t, db, 1)
 		counted := get(t, db, job.ID).DeletedRows
 		close(proceed)
-		if err := <-result; !errors.Is(err, ErrLeaseLost) {
+		if err := <-result; !errors.Is(err, errLeaseLost) {
 			t.Errorf("the zombie's answer: %v", err)
 		}
 		if after := rowsOf(t, db, 1); !maps.Equal(before, after) {

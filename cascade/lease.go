@@ -63,7 +63,7 @@ func (l *lease) fence(ctx context.Context, db onerow.DB) error {
 		return err
 	}
 	if n == 0 {
-		return fmt.Errorf("%w: job %d, token %d", ErrLeaseLost, l.job.ID, l.job.Token)
+		return fmt.Errorf("%w: job %d, token %d", errLeaseLost, l.job.ID, l.job.Token)
 	}
 	l.fenced = time.Now()
 	return nil

@@ -77,9 +77,9 @@ func TestAssetsOfOthersRows(t *testing.T) {
 		does string
 		err  error
 	}{
-		"the job":    {"UPDATE onerow_job SET token = token + 1, worker = 'other', due_at = due_at + INTERVAL 1 HOUR", ErrLeaseLost},
+		"the job":    {"UPDATE onerow_job SET token = token + 1, worker = 'other', due_at = due_at + INTERVAL 1 HOUR", errLeaseLost},
 		"the row":    {"UPDATE photo SET album_id = 2 WHERE album_id = 1", nil},
-		"the schema": {"CREATE TABLE keeper (id INT, FOREIGN KEY (id) REFERENCES photo (id))", ErrDrift},
+		"the schema": {"CREATE TABLE keeper (id INT, FOREIGN KEY (id) REFERENCES photo (id))", errDrift},
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachOf(t, galleryRows, func(t *testing.T, db *sql.DB) {
@@ -138,7 +138,7 @@ func TestFenceBeforeAssets(t *testing.T) {
 			dbtest.Exec(t, db, "UPDATE onerow_job SET token = token + 1 WHERE id = ?", job.ID)
 			return nil
 		}
-		if err := w.work(t.Context(), won.jobs[0]); !errors.Is(err, ErrLeaseLost) || store.names() != 100 {
+		if err := w.work(t.Context(), won.jobs[0]); !errors.Is(err, errLeaseLost) || store.names() != 100 {
 			t.Errorf("%v, deleted %d, want the 100 of the first call", err, store.names())
 		}
 	})

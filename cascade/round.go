@@ -72,7 +72,7 @@ func (w *Worker) settle(ctx context.Context, c claim, job Job, err error) error 
 	switch {
 	case err == nil:
 		log.InfoContext(ctx, "cascade: done")
-	case errors.Is(err, ErrLeaseLost):
+	case errors.Is(err, errLeaseLost):
 		log.WarnContext(ctx, "cascade: another worker has the job")
 		w.cfg.Observer.LeaseLost()
 		return nil

@@ -64,5 +64,5 @@ func readOnly(err error) bool {
 // job that it has not begun.
 func misfit(err error) bool {
 	var mismatch *graph.MismatchError
-	return errors.As(err, &mismatch) && !errors.Is(err, ErrDrift)
+	return errors.As(err, &mismatch) && !errors.Is(err, errDrift)
 }

@@ -117,10 +117,10 @@ func places(ctx context.Context, db onerow.DB, plan schema.Plan, resource string
 		owner = schema.Quote(r.Owner)
 	}
 	list := strings.Join(marks, ", ")
-	query := fmt.Sprintf("SELECT %s, 'operator', %s, NULL FROM %s WHERE %[1]s IN (%[4]s)", schema.Quote(r.ID), owner, schema.Quote(r.Active), list)
+	query := fmt.Sprintf("SELECT %s, '"+cascade.FromOperator+"', %s, NULL FROM %s WHERE %[1]s IN (%[4]s)", schema.Quote(r.ID), owner, schema.Quote(r.Active), list)
 	args := ids
 	if r.Archive != "" {
-		query += fmt.Sprintf(" UNION ALL SELECT %s, IF(%[3]s IS NULL, 'operator', 'archive'), %[2]s, %[3]s FROM %s WHERE %[1]s IN (%[5]s)",
+		query += fmt.Sprintf(" UNION ALL SELECT %s, IF(%[3]s IS NULL, '"+cascade.FromOperator+"', 'archive'), %[2]s, %[3]s FROM %s WHERE %[1]s IN (%[5]s)",
 			schema.Quote(r.ID), owner, schema.Quote(schema.ColDeletionID), schema.Quote(r.Archive), list)
 		args = append(append([]any{}, ids...), ids...)
 	}
