@@ -100,6 +100,7 @@ func ExampleProve() {
 	fmt.Println(n, err)
 
 	owners, err := flow.Owners(ctx, db, "cart/42")
+	fmt.Println(len(owners), err)
 	for _, o := range owners {
 		fmt.Println(o.Stage, o.RequestID == price.RequestID)
 	}
@@ -113,6 +114,7 @@ func ExampleProve() {
 	// price admitted <nil>
 	// <nil>
 	// 1 <nil>
+	// 2 <nil>
 	// check false
 	// price true
 	// true

@@ -54,8 +54,9 @@ type Config struct {
 	// Default 512 KiB. As JSON it grows by a third, which must fit into idempotency.Config.MaxResult or go to
 	// its References.
 	MaxResponse int
-	// Headers are stored besides Content-Type, Content-Encoding, Content-Language, Content-Disposition, Location,
-	// Content-Location, ETag, Last-Modified and Link. Set-Cookie and those of a connection are refused.
+	// Headers are stored besides Content-Type, Content-Encoding, Content-Language, Content-Disposition,
+	// Content-Location, Location, ETag, Last-Modified and Link. Set-Cookie and those of a connection are
+	// refused.
 	Headers []string
 	// Wait is how long a request waits for the database and, in OneCommit, for another one with its key.
 	// Default 10 seconds.
