@@ -44,8 +44,8 @@ var (
 type BusyError struct {
 	Key    Key
 	Waited time.Duration
-	// Err is what ended the wait: the context's error, the server's lock wait timeout, or [onerow.ErrMoved] where
-	// others claimed the key whenever it was found free.
+	// Err is what ended the wait: the context's error, the server's lock wait timeout, or [onerow.ErrMoved]
+	// where others claimed the key whenever it was found free.
 	Err error
 }
 
