@@ -116,7 +116,8 @@ func TestForgetCost(t *testing.T) {
 				}
 				return nil
 			}) {
-				if t.Logf("%s: %s", level, s); s.Read > 100 || s.Locked > 5 {
+				// At REPEATABLE READ also what was deleted before, until the server has purged it: 2 times 3.
+				if t.Logf("%s: %s", level, s); s.Read > 100 || s.Locked > 7 {
 					t.Errorf("%s, older than %v: %s", level, age, s)
 				}
 			}
