@@ -61,7 +61,7 @@ var settings = []setting{
 	{name: "time_zone -11:00", params: "time_zone='-11:00'"},
 	{name: "innodb_lock_wait_timeout 1", params: "innodb_lock_wait_timeout=1"},
 	{name: "auto_increment_increment 3", params: "auto_increment_increment=3&auto_increment_offset=2",
-		more: "TestPublisher|TestTakenIndex|TestCosts", why: "the test names rows by the ids that they have without it"},
+		more: "TestPublisher|TestTakenIndex|TestCosts|TestJobIDReused", why: "the test names rows by the ids that they have without it"},
 	{name: "sql_safe_updates=1", params: "sql_safe_updates=1", refused: "sql_safe_updates"},
 	{name: "readTimeout 2s", params: "readTimeout=2s&writeTimeout=2s"},
 }
