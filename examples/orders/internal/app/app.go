@@ -123,7 +123,11 @@ func With(ctx context.Context, db *sql.DB, c Config, fn func(ctx context.Context
 	defer done()
 	parts.Go(func() error {
 		defer done()
-		return fn(inner, w)
+		err := fn(inner, w)
+		if err != nil && ctx.Err() != nil { // the server stopped under a request
+			err = fmt.Errorf("%w: %w", ctx.Err(), err)
+		}
+		return err
 	})
 	serve(inner, parts, listener, api.Handler(), c)
 	return parts.Wait()
