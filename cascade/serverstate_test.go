@@ -115,9 +115,6 @@ func TestFullTable(t *testing.T) {
 	})
 }
 
-// sqlWaitingFor is the session of this database that executes a statement.
-const sqlWaitingFor = `SELECT COALESCE(MAX(id), 0) FROM information_schema.processlist WHERE db = DATABASE() AND info LIKE ? AND id <> CONNECTION_ID()`
-
 // TestKilledStatement: a statement that an operator has ended says nothing about the job.
 func TestKilledStatement(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
@@ -138,12 +135,12 @@ func TestKilledStatement(t *testing.T) {
 				_, err := w.RunOnce(t.Context())
 				ended <- err
 			}()
-			var id int64
+			var ids []int64
 			dbtest.Eventually(t, time.Minute, func() (bool, string) {
-				id = count(t, db, sqlWaitingFor, "DELETE%note%")
-				return id > 0, "no statement waits for the row"
+				ids = dbtest.Executing(t, db, "DELETE", "note")
+				return len(ids) > 0, "no statement waits for the row"
 			})
-			dbtest.Exec(t, db, fmt.Sprintf("KILL QUERY %d", id))
+			dbtest.Exec(t, db, fmt.Sprintf("KILL QUERY %d", ids[0]))
 			if err := <-ended; !errors.Is(err, ErrServerState) {
 				t.Fatalf("%v; %d notes; %+v", err, count(t, db, "SELECT COUNT(*) FROM note"), get(t, db, job.ID))
 			}

@@ -117,7 +117,6 @@ func TestEnqueueManyOfTables(t *testing.T) {
 func TestEnqueueInterrupted(t *testing.T) {
 	w := ready(t)
 	w.fill(1, 0, 0)
-	const running = "SELECT COUNT(*) FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID() AND info LIKE '%BENCHMARK%'"
 	const long = "BENCHMARK(100000000, SHA2('x', 256)) = 0"
 	for _, args := range [][]string{
 		{"enqueue", "project", "--where", long},
@@ -125,11 +124,11 @@ func TestEnqueueInterrupted(t *testing.T) {
 		{"enqueue", "project", "--query", "SELECT id FROM project WHERE " + long},
 	} {
 		d := w.start(args...)
-		w.eventually("statements under way", running, func(n int64) bool { return n == 1 })
+		w.executing(1, "BENCHMARK")
 		d.signal(syscall.SIGINT)
 		if code, _ := d.wait(deadline); code != 1 || !strings.Contains(d.stderr.String(), "interrupted") || strings.Contains(d.stderr.String(), "may still run") {
 			t.Errorf("%q: exit code %d: %s", args, code, d.stderr)
 		}
-		w.eventually("statements after the end", running, func(n int64) bool { return n == 0 })
+		w.executing(0, "BENCHMARK")
 	}
 }

@@ -149,6 +149,15 @@ func (w *world) rows() int64 {
  + (SELECT COUNT(*) FROM screen_archive) + (SELECT COUNT(*) FROM comment)`)
 }
 
+// executing waits until n statements with all of the parts are executed.
+func (w *world) executing(n int, parts ...string) {
+	w.t.Helper()
+	dbtest.Eventually(w.t, 60*time.Second, func() (bool, string) {
+		ids := dbtest.Executing(w.t, w.db, parts...)
+		return len(ids) == n, fmt.Sprintf("%d statements with %q are executed, want %d", len(ids), parts, n)
+	})
+}
+
 // eventually waits until the number that the query returns is what want says.
 func (w *world) eventually(what, query string, want func(int64) bool) {
 	w.t.Helper()

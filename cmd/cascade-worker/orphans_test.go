@@ -78,18 +78,17 @@ func TestOrphansInterrupted(t *testing.T) {
 	}
 	// The search, and not what it reads of the catalog before, which waits for the table as well now and
 	// then.
-	const waiting = "SELECT COUNT(*) FROM information_schema.processlist WHERE db = DATABASE() AND state LIKE 'Waiting for table%' AND info LIKE '%AS entries%' AND id <> CONNECTION_ID()"
 	interrupted := func(table string) string {
 		t.Helper()
 		lock("LOCK TABLES " + table + " WRITE") // plain reads of it wait, too
 		d := w.start("orphans", "--enqueue")
-		w.eventually("searches that wait", waiting, func(n int64) bool { return n == 1 })
+		w.executing(1, "AS entries", "`"+table+"`")
 		d.signal(syscall.SIGINT)
 		if code, _ := d.wait(deadline); code != 1 {
 			t.Errorf("exit code %d", code)
 		}
 		lock("UNLOCK TABLES")
-		w.eventually("searches that wait still", waiting, func(n int64) bool { return n == 0 })
+		w.executing(0, "AS entries")
 		return d.stderr.String()
 	}
 	if says := interrupted("screen"); !strings.Contains(says, "no missing row found so far") || strings.Contains(says, "no row is missing") {
