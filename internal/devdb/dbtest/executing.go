@@ -27,7 +27,11 @@ func Executing(t testing.TB, db *sql.DB, parts ...string) (ids []int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = rows.Close() }()
+	defer func() {
+		if err := rows.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
 next:
 	for rows.Next() {
 		var id int64
