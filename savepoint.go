@@ -37,7 +37,7 @@ func (tx *Tx) Savepoint(ctx context.Context, name string, fn func() error) error
 	switch {
 	case uerr == nil, errors.Is(uerr, sql.ErrTxDone), errors.Is(uerr, ErrTxPoisoned):
 		return err
-	case mysqlerr.FromDriver(err) && Retryable(err): // the server no longer has the transaction, and err says so
+	case mysqlerr.FromDriver(err) && mysqlerr.MayRunAgain(err): // the server no longer has the transaction, and err says so
 		tx.lose(err)
 		return err
 	}

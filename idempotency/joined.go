@@ -40,7 +40,7 @@ func takeBack(ctx context.Context, tx *onerow.Tx, savepoint string, err error) e
 	switch {
 	case rerr == nil, errors.Is(rerr, onerow.ErrTxPoisoned), errors.Is(rerr, sql.ErrTxDone), mysqlerr.MayRunAgain(rerr):
 		return err
-	case mysqlerr.FromDriver(err) && onerow.Retryable(err):
+	case mysqlerr.FromDriver(err) && mysqlerr.MayRunAgain(err):
 		return err
 	}
 	return errors.Join(err, rerr)

@@ -38,7 +38,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	upload := func(ctx context.Context, tx *onerow.Tx) error { // package repo marks by itself
-		if _, err := tx.ExecContext(ctx, "INSERT INTO screen (user_id, created_at, updated_at) VALUES (7, NOW(6), NOW(6))"); err != nil {
+		if _, err := tx.ExecContext(ctx, "INSERT INTO screen (user_id, created_at, updated_at) VALUES (7, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))"); err != nil {
 			return err
 		}
 		return quota.Mark(ctx, tx, "screen", 7)
