@@ -107,7 +107,8 @@ func flags(ctx context.Context, db onerow.DB, o order, user int) error {
 		over        int
 	}
 	var rows []row
-	err := onerow.Query(ctx, db, "SELECT id, version, position, is_over_quota FROM project WHERE user_id = ?", []any{user}, func(r *sql.Rows) error {
+	// A FLOAT travels with six digits, and then two may look alike; a DOUBLE travels whole.
+	err := onerow.Query(ctx, db, "SELECT id, version, position + 0e0, is_over_quota FROM project WHERE user_id = ?", []any{user}, func(r *sql.Rows) error {
 		var one row
 		err := r.Scan(&one.id, &one.version, &one.position, &one.over)
 		rows = append(rows, one)
