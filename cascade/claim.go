@@ -91,9 +91,7 @@ func (w *Worker) claim(ctx context.Context) (claim, error) {
 		return c, err
 	}
 	slices.Sort(ids) // all claims lock in one order
-	if c.value, err = w.cfg.claimValue(); err != nil {
-		return c, err
-	}
+	c.value = w.cfg.claimValue()
 	// From here on the context's end would leave jobs claimed by nobody.
 	ctx, cancel := finishing(ctx)
 	defer cancel()
@@ -129,19 +127,21 @@ func (w *Worker) claim(ctx context.Context) (claim, error) {
 // sqlFree leaves out the jobs whose rows others hold: a batch that waits for a lock holds
 // its job past the end of the lease, and sqlClaim would wait with it, and all workers with
 // them. It locks by the primary key and, without a transaction, lets go at once; it decides
-// nothing.
+// nothing. MariaDB refuses it (1020) where the session is SERIALIZABLE and a row moves under it.
 const sqlFree = `SELECT id FROM onerow_job FORCE INDEX (PRIMARY) WHERE id IN `
 
 // free returns up to ClaimJobs of the jobs that nobody holds. Those that somebody holds do
 // not count as seen.
 func (w *Worker) free(ctx context.Context, ids []int64, c *claim) (free []int64, err error) {
 	for part := range slices.Chunk(ids, w.cfg.ClaimJobs) {
-		free = nil
-		err := onerow.Query(ctx, w.db, sqlFree+in(part)+" FOR UPDATE SKIP LOCKED", nil, func(rows *sql.Rows) error {
-			var id int64
-			err := rows.Scan(&id)
-			free = append(free, id)
-			return err
+		err := onerow.Alone(ctx, w.db, func(ctx context.Context, db onerow.DB) error {
+			free = nil
+			return onerow.Query(ctx, db, sqlFree+in(part)+" FOR UPDATE SKIP LOCKED", nil, func(rows *sql.Rows) error {
+				var id int64
+				err := rows.Scan(&id)
+				free = append(free, id)
+				return err
+			})
 		})
 		if err != nil {
 			return nil, fmt.Errorf("cascade: look which jobs nobody holds: %w", err)

@@ -84,12 +84,9 @@ const savepoint = "onerow_flow"
 
 // own runs a verb that makes the run an owner.
 func (r Run) own(ctx context.Context, db onerow.DB, verb string, fn func(context.Context, *onerow.Tx, []byte) (Result, error)) (Result, error) {
-	token, err := callToken()
-	if err != nil {
-		return Result{}, err
-	}
+	token := callToken()
 	var res Result
-	err = onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+	err := onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 		return tx.Savepoint(ctx, savepoint, func() (err error) {
 			res, err = fn(ctx, tx, token)
 			return err

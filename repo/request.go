@@ -29,8 +29,8 @@ func (r *Repo[T]) newRequest(scope, id string, w newRow[T]) (request, error) {
 	if id == "" || len(id) > maxRequestID {
 		return q, fmt.Errorf("%w: a request id has 1 to %d bytes, this one has %d", ErrRequestMismatch, maxRequestID, len(id))
 	}
-	_, err := rand.Read(q.token[:])
-	return q, err
+	rand.Read(q.token[:]) // never an error
+	return q, nil
 }
 
 // insertRequest: the primary key (resource, owner, request id) decides which call

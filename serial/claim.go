@@ -48,9 +48,7 @@ func (s *Series) Claim(ctx context.Context, db onerow.DB, key string, amount int
 		return res, fmt.Errorf("%w: claim %q of series %q asks for %d numbers, 1 to %d are given", ErrInvalidArgument, key, s.name, amount, maxAmount)
 	}
 	var token [16]byte
-	if _, err := rand.Read(token[:]); err != nil {
-		return res, fmt.Errorf("serial: make a call token: %w", err)
-	}
+	rand.Read(token[:]) // never an error
 	err := onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
 		res, err = s.claim(ctx, tx, key, amount, token[:])
 		return err
