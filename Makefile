@@ -59,7 +59,7 @@ EXPLORE := Crash|Survives|Interleave|RandomSchemas
 WITHSERVER = $(BIN)/withserver $(if $(ENGINE),-engine $(ENGINE)) $(if $(VERSION),-version $(VERSION))
 PRIVATELY = $(WITHSERVER) --
 test-others:
-	$(PRIVATELY) $(GOTEST) $(RACE) -skip '$(EXPLORE)' $(PKG)
+	$(PRIVATELY) bash -euc "$(GOTEST) $(RACE) -skip '$(EXPLORE)' $(PKG) $(if $(filter ./...,$(PKG)),; cd examples/layers; go vet ./...; go test -count=1 $(RACE) ./...)"
 test-explore:
 	$(PRIVATELY) $(GOTEST) -run '$(EXPLORE)' $(if $(filter ./...,$(PKG)),$(shell grep -rlE '^func Test\w*($(EXPLORE))' --include='*_test.go' . | xargs dirname | sort -u),$(PKG))
 
@@ -99,7 +99,7 @@ lint: ## gofmt, comments of at most 110 columns, and golangci-lint, the version 
 	  -e 'if ($$l =~ m{^ *//( |   - |     )\S} && length($$l) > 111) { print STDERR "$$ARGV:$$.: a comment of more than 110 columns\n"; $$bad = 1 }' \
 	  -e 'close ARGV if eof; END { exit($$bad ? 1 : 0) }'
 	@cd .github && go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 workflows/*.yml
-	@lint=$$(scripts/get-lint) && "$$lint" run ./...
+	@lint=$$(scripts/get-lint) && "$$lint" run ./... && cd examples/layers && "$$lint" run ./...
 
 fuzz: server withserver ## each fuzz target for FUZZTIME (15s)
 	@$(BIN)/withserver -- scripts/fuzz-all $(FUZZTIME)

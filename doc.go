@@ -20,7 +20,8 @@
 //
 // [InTx] is the one way in which the toolkit runs a transaction. Given a pool it
 // begins one of its own; given a transaction it joins it and leaves COMMIT to its
-// owner. In a transaction of its own:
+// owner. Query layers write in it too: a [Tx] has the methods that sqlc, gorm, ent and bun ask for, and
+// [Tx.SQL] is for those that want a *sql.Tx. In a transaction of its own:
 //
 //	           ┌────────────── refused, or the connection was lost ──────────┐
 //	           ▼                                                             │

@@ -172,6 +172,8 @@ func commit(ctx context.Context, tx *sql.Tx) error {
 	switch {
 	case err == nil:
 		return nil
+	case errors.Is(err, sql.ErrTxDone) && ctx.Err() == nil: // by Tx.SQL
+		return fmt.Errorf("onerow: the function that was given the transaction ended it itself; leave COMMIT and ROLLBACK to InTx: %w", err)
 	case errors.Is(err, sql.ErrTxDone), ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		// database/sql saw the context end first and rolled back; COMMIT was not sent.
 		return fmt.Errorf("onerow: rolled back before commit: %w", context.Cause(ctx))

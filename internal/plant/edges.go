@@ -28,13 +28,13 @@ var edgeBugs = []bug{
 		"errs[i] = errors.Join(errs[i], fn(name))", "errs[i] = fn(name)"}}},
 
 	{"with a token another site may post", "./cmd/cascade-worker", "Strangers", []change{{"cmd/cascade-worker/internal/page/guard.go",
-		"\t\tinner.ServeHTTP(w, r)\n", "\t\tif p.op.token != \"\" {\n\t\t\tnext.ServeHTTP(w, r)\n\t\t\treturn\n\t\t}\n\t\tinner.ServeHTTP(w, r)\n"}}},
+		"\t\tinner.ServeHTTP(w, r)\n", "\t\tif p.Op.token != \"\" {\n\t\t\tnext.ServeHTTP(w, r)\n\t\t\treturn\n\t\t}\n\t\tinner.ServeHTTP(w, r)\n"}}},
 	{"the form for the token sends to another site", "./cmd/cascade-worker", "LocalPath", []change{{"cmd/cascade-worker/internal/page/guard.go",
 		`strings.ContainsAny(to, "\\\t\r\n")`, `strings.ContainsAny(to, "\t\r\n")`}}},
 	{"the form for the token takes what browsers drop", "./cmd/cascade-worker", "LocalPath", []change{{"cmd/cascade-worker/internal/page/guard.go",
 		`strings.ContainsAny(to, "\\\t\r\n")`, `strings.ContainsAny(to, "\\\r\n")`}}},
 	{"a worker is ready without a database", "./cmd/cascade-worker", "ReadyAsks", []change{{"cmd/cascade-worker/internal/page/health.go",
-		"if len(h.reasons) > 0 || h.ping(ctx) == nil {", "if len(h.reasons) > 0 || h.work.db != nil {"}}},
+		"if len(h.reasons) > 0 || h.ping(ctx) == nil {", "if len(h.reasons) > 0 || h.work.DB != nil {"}}},
 	{"the queue is measured at every scrape", "./cmd/cascade-worker", "MetricsAreMeasured", []change{{"cmd/cascade-worker/internal/page/metrics.go",
 		"if time.Since(m.measured) < MeasureEvery {", "if time.Since(m.measured) < MeasureEvery-time.Hour {"}}},
 

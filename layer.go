@@ -1,0 +1,100 @@
+package onerow
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"reflect"
+)
+
+// What query layers want of a transaction besides [DB]. A *Tx is a DBTX of sqlc, a ConnPool of gorm, a Conn
+// of bun and, in a Conn of its own SQL driver, a handle of ent.
+
+// PrepareContext prepares a statement, unless the transaction is poisoned. What the statement meets later
+// does not poison the Tx: on a pool of [Open] the session sees it, on another pool return its error.
+func (tx *Tx) PrepareContext(ctx context.Context, query string) (*sql.Stmt, error) {
+	if err := tx.poisoned(); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err //nolint:wrapcheck // see ExecContext
+	}
+	h, ok := tx.db.(interface {
+		PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
+	})
+	if !ok {
+		return nil, tx.lacks("PrepareContext")
+	}
+	stmt, err := h.PrepareContext(ctx, query)
+	return stmt, tx.note(err, query)
+}
+
+// QueryRowContext runs a query of which at most one row is wanted. In a poisoned transaction the row's error
+// is [ErrTxPoisoned], and nothing is sent. What only Scan reports does not poison the Tx, as with
+// [Tx.PrepareContext]; it does in [QueryRow].
+func (tx *Tx) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	if err := tx.poisoned(); err != nil {
+		return failedRow(err)
+	}
+	if err := ctx.Err(); err != nil {
+		return failedRow(err)
+	}
+	h, ok := tx.db.(interface {
+		QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+	})
+	if !ok {
+		return failedRow(tx.lacks("QueryRowContext"))
+	}
+	row := h.QueryRowContext(ctx, query, args...)
+	_ = tx.note(row.Err(), query, args...) //nolint:errcheck // the row has it
+	return row
+}
+
+// SQL is the *sql.Tx below, for a query layer that takes nothing else, as sqlx and squirrel do; nil where the
+// transaction that was joined neither is one nor embeds one. Leave BEGIN, COMMIT and ROLLBACK to [InTx]. It
+// knows nothing of what the Tx met: on a pool of [Open] the session does.
+func (tx *Tx) SQL() *sql.Tx {
+	switch h := tx.db.(type) {
+	case *sql.Tx:
+		return h
+	case *Tx:
+		return h.SQL()
+	}
+	v := reflect.Indirect(reflect.ValueOf(tx.db))
+	if v.Kind() != reflect.Struct {
+		return nil
+	}
+	embedded := v.FieldByName("Tx") // of sqlx.Tx and bun.Tx
+	if !embedded.IsValid() || !embedded.CanInterface() {
+		return nil
+	}
+	sqlTx, _ := embedded.Interface().(*sql.Tx) //nolint:errcheck // nil, as said
+	return sqlTx
+}
+
+func (tx *Tx) lacks(method string) error {
+	return fmt.Errorf("onerow: the transaction that was joined, a %T, has no %s: %w", tx.db, method, errors.ErrUnsupported)
+}
+
+// failedRow is a row that has only an error: database/sql makes one for a context that has ended, of which
+// it asks the error.
+func failedRow(err error) *sql.Row {
+	return new(sql.DB).QueryRowContext(spent{context.Background(), err}, "")
+}
+
+// spent is a context that has ended with an error of ours.
+type spent struct {
+	context.Context
+	err error
+}
+
+// Done is closed.
+func (spent) Done() <-chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}
+
+// Err is that error.
+func (s spent) Err() error { return s.err }
