@@ -9,7 +9,7 @@
 //     constraint that it relies on is missing,
 //   - repositories, quotas and the cascade read the same value.
 //
-// A [Plan] is a list of [Resource] and [Table] values; YAML is another spelling of it. A
+// A [Plan] is a list of [Resource] and [Table] values; YAML is another spelling of it, see planfile. A
 // resource of the plan is found by its name:
 //
 //	plan := schema.Plan{Resources: []schema.Resource{{

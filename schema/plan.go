@@ -3,6 +3,7 @@ package schema
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 var (
@@ -30,7 +31,22 @@ func (p Plan) Resource(name string) (Resource, error) {
 			return r.withDefaults(), nil
 		}
 	}
-	return Resource{}, fmt.Errorf("%w: %q; the plan has %q", ErrUnknownResource, name, p.Names())
+	for _, t := range p.Tables {
+		if t.Name == name {
+			return Resource{}, fmt.Errorf("%w: %q is one of the plan's tables; the cascade walks those, repositories and quotas are for resources", ErrUnknownResource, name)
+		}
+	}
+	return Resource{}, p.unknown(name)
+}
+
+// unknown says what the name is, if not that of a resource.
+func (p Plan) unknown(name string) error {
+	for _, n := range p.Nodes() {
+		if slices.Contains(n.Tables, name) {
+			return fmt.Errorf("%w: %q is a table of %q", ErrUnknownResource, name, n.Name)
+		}
+	}
+	return fmt.Errorf("%w: %q; the plan has %q", ErrUnknownResource, name, p.Names())
 }
 
 // Names returns the names of all resources and tables.

@@ -87,6 +87,13 @@ func TestResource(t *testing.T) {
 	if r, err = plan.Resource("comment"); err != nil || r.Quota.By != "nummer №" || r.Named() || len(r.Tables()) != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
+	plan.Tables = append(plan.Tables, schema.Table{Name: "note", Key: []string{"id"}, Archive: "old_note"})
+	for name, says := range map[string]string{"note": "one of the plan's tables", "old_note": `a table of "note"`, "project_archive": `a table of "project"`} {
+		if _, err := plan.Resource(name); !errors.Is(err, schema.ErrUnknownResource) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v; should say %q", name, err, says)
+		}
+	}
+	plan.Tables = nil
 	if _, err := plan.Resource("user"); !errors.Is(err, schema.ErrUnknownResource) || !strings.Contains(err.Error(), `["project" "screen" "comment"]`) {
 		t.Error(err)
 	}

@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"fmt"
 	"slices"
 )
 
@@ -89,7 +88,7 @@ func (p Plan) Node(name string) (Node, error) {
 			return n, nil
 		}
 	}
-	return Node{}, fmt.Errorf("%w: %q; the plan has %q", ErrUnknownResource, name, p.Names())
+	return Node{}, p.unknown(name)
 }
 
 // Nodes returns all resources and tables, in the order of the plan.

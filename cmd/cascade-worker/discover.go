@@ -11,6 +11,7 @@ import (
 
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/planfile"
 )
 
 type discoverCmd struct {
@@ -56,7 +57,7 @@ func (c *discoverCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	text := planText(plan, roots, notes)
-	if _, err := parsePlan("the discovered plan", []byte(text)); err != nil {
+	if _, err := planfile.Parse("the discovered plan", []byte(text)); err != nil {
 		return err
 	}
 	_, err = fmt.Fprint(a.stdout, text)

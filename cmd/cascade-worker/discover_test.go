@@ -8,6 +8,7 @@ import (
 
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/planfile"
 )
 
 // rentalShop has every kind of foreign key, a name that must be quoted, and a loop.
@@ -141,7 +142,7 @@ func TestPlanText(t *testing.T) {
 		plan.Tables = append(plan.Tables, schema.Table{Name: name, Key: []string{name, "x" + name}, Parents: []schema.Edge{{Table: name, Columns: []string{name + "y", name + "z"}}}})
 	}
 	text := planText(plan, []string{"a\nb"}, []schema.Note{{Table: "a b", Text: "one\ntables: [] " + strings.Repeat("word ", 60)}, {Text: "- name: x"}})
-	got, err := parsePlan("printed", []byte(text))
+	got, err := planfile.Parse("printed", []byte(text))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/page"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/planfile"
 )
 
 const testToken = "0123456789abcdef-token"
@@ -31,7 +32,7 @@ type site struct {
 // serve makes the page of a worker that does not run yet.
 func (w *world) serve(token string, onLoopback bool) *site {
 	w.t.Helper()
-	plan, err := parsePlan(w.plan, []byte(testPlan))
+	plan, err := planfile.Parse(w.plan, []byte(testPlan))
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/internal/schematest"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/planfile"
 )
 
 // deletion is a root as a person names it: the resource, and the key, which is that of the
@@ -115,7 +116,7 @@ func (w *world) planned() schema.Plan {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	plan, err := parsePlan(w.plan, text)
+	plan, err := planfile.Parse(w.plan, text)
 	if err != nil {
 		w.t.Fatal(err)
 	}

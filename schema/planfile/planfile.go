@@ -1,0 +1,156 @@
+// Package planfile reads a [schema.Plan] from YAML, the file that cascade-worker takes as --plan: one
+// declaration for the application and for its worker. It is a package of its own so that nobody else
+// compiles a YAML library.
+//
+//	//go:embed plan.yaml
+//	var text []byte
+//
+//	plan, err := planfile.Parse("plan.yaml", text)
+//
+// The fields are those of the structs of package schema, in lower case with underscores; the Go value and
+// the file say the same. It sends nothing to a database: [schema.Verify] compares a plan with one.
+package planfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/onerow/onerow/schema"
+)
+
+// MaxSize of a file, in bytes: far above any plan that somebody writes.
+const MaxSize = 1 << 20
+
+// Load reads a plan from a file, as [Parse] does.
+func Load(path string) (plan schema.Plan, err error) {
+	file, err := os.Open(path) //nolint:gosec // the caller names the file
+	if err != nil {
+		return schema.Plan{}, fmt.Errorf("planfile: %w", err)
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	return Read(path, file)
+}
+
+// Read reads a plan to the end of r, as [Parse] does.
+func Read(name string, r io.Reader) (schema.Plan, error) {
+	text, err := io.ReadAll(io.LimitReader(r, MaxSize+1))
+	if err != nil {
+		return schema.Plan{}, fmt.Errorf("planfile: read %s: %w", name, err)
+	}
+	return Parse(name, text)
+}
+
+// Parse reads and checks a plan. It is strict: a field that no plan has is an error, with its line. The name
+// is that of the file, for messages. Errors: [schema.ErrInvalidPlan], which names all contradictions of a
+// plan at once.
+func Parse(name string, text []byte) (schema.Plan, error) {
+	plan, err := parse(name, text)
+	if err != nil {
+		return schema.Plan{}, &invalid{err}
+	}
+	return plan, nil
+}
+
+// invalid is a plan's error, which need not say that the plan is invalid.
+type invalid struct{ error }
+
+// Unwrap makes it one.
+func (e *invalid) Unwrap() []error { return []error{schema.ErrInvalidPlan, e.error} }
+
+func parse(name string, text []byte) (plan schema.Plan, err error) {
+	if len(text) > MaxSize {
+		return schema.Plan{}, fmt.Errorf("%s has more than %d bytes", name, MaxSize)
+	}
+	// The library is known to have panicked on malformed input, and a plan is input.
+	defer func() {
+		if p := recover(); p != nil {
+			plan, err = schema.Plan{}, fmt.Errorf("%s is not valid YAML", name)
+		}
+	}()
+	decoder := yaml.NewDecoder(bytes.NewReader(text), yaml.DisallowUnknownField())
+	switch err := decoder.Decode(&plan); {
+	case errors.Is(err, io.EOF):
+		return schema.Plan{}, fmt.Errorf("%s is empty: a plan begins with \"resources:\" or \"tables:\"", name)
+	case err != nil:
+		return schema.Plan{}, yamlError(name, err)
+	}
+	var more any
+	if err := decoder.Decode(&more); !errors.Is(err, io.EOF) {
+		return schema.Plan{}, fmt.Errorf("%s has more than one YAML document", name)
+	}
+	if err := plan.Check(); err != nil {
+		return schema.Plan{}, planError(name, err)
+	}
+	return plan, nil
+}
+
+// yamlError is "file:line:column: what is wrong".
+func yamlError(name string, err error) error {
+	var at yaml.Error
+	if !errors.As(err, &at) {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	message := at.GetMessage()
+	var kind *yaml.TypeError
+	if errors.As(err, &kind) {
+		message = fmt.Sprintf("a %s does not fit here, it should be a %s", kind.SrcType, yamlKind(kind.DstType.String()))
+	}
+	var unknown *yaml.UnknownFieldError
+	if token := at.GetToken(); token != nil && token.Position != nil {
+		name = fmt.Sprintf("%s:%d:%d", name, token.Position.Line, token.Position.Column)
+		if errors.As(err, &unknown) {
+			message = fmt.Sprintf("unknown field %q", token.Value)
+		}
+	}
+	return fmt.Errorf("%s: %s", name, message)
+}
+
+// yamlKind says in YAML's words what Go type was wanted.
+func yamlKind(goType string) string {
+	switch {
+	case strings.HasPrefix(goType, "[]"):
+		return "list"
+	case goType == "bool":
+		return "true or false"
+	case goType == "string", goType == "names.Kind", goType == "schema.Action":
+		return "text"
+	}
+	return "mapping"
+}
+
+// planError names every contradiction that the plan's check found, on one line.
+func planError(name string, err error) error {
+	mistakes := leaves(err)
+	if len(mistakes) == 1 {
+		return fmt.Errorf("%s: %w", name, mistakes[0])
+	}
+	texts := make([]string, len(mistakes))
+	for i, mistake := range mistakes {
+		texts[i] = fmt.Sprintf("(%d) %s", i+1, mistake)
+	}
+	return fmt.Errorf("%s has %d mistakes: %s", name, len(mistakes), strings.Join(texts, " "))
+}
+
+// leaves are the errors that schema's check has joined.
+func leaves(err error) []error {
+	many, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // one level at a time, by its own shape
+	if !ok {
+		return []error{err}
+	}
+	var all []error
+	for _, one := range many.Unwrap() {
+		if !errors.Is(one, schema.ErrInvalidPlan) {
+			all = append(all, leaves(one)...)
+		}
+	}
+	if len(all) == 0 {
+		return []error{err}
+	}
+	return all
+}
