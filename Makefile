@@ -13,7 +13,7 @@ PKG ?= ./...
 RUN ?=
 # The race detector would keep each process that ends waiting for a second.
 export GORACE ?= atexit_sleep_ms=10
-GOTEST := go test -count=1 -p $(P) -timeout 30m $(if $(RUN),-run '$(RUN)')
+GOTEST := go test -count=1 -p $(P) -parallel 4 -timeout 30m $(if $(RUN),-run '$(RUN)')
 # The race detector doubles the time, and finds what Go code does whichever engine answers: make test-race has it, on one engine.
 # What keeps times is compared with both kinds of engine; CLOCK= leaves that out on a second version of one.
 RACE ?=

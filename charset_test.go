@@ -183,6 +183,7 @@ func TestSafeCharsets(t *testing.T) {
 // TestForcedCharset: a server that is set to put all clients into a character set of its own does not get
 // interpolated text in it.
 func TestForcedCharset(t *testing.T) {
+	t.Parallel()
 	dsn := private(t, "--init-connect=SET NAMES gbk")
 	admin := dbtest.OpenDSN(t, dsn)
 	for _, host := range []string{"localhost", "127.0.0.1"} {

@@ -75,6 +75,7 @@ func TestCheck(t *testing.T) {
 
 // TestCheckServer: settings of the server.
 func TestCheckServer(t *testing.T) {
+	t.Parallel()
 	isolation := dbtest.Server(t).IsolationVariable()
 	dsn := private(t, "--log-bin=binlog", "--binlog-format=STATEMENT", "--server-id=1", "--autocommit=OFF")
 	db := dbtest.OpenDSN(t, dsn)

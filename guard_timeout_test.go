@@ -15,10 +15,9 @@ import (
 // private starts a server with flags of its own, and returns the data source name of a schema on it.
 func private(t *testing.T, args ...string) string {
 	t.Helper()
-	t.Setenv(devdb.EnvDSN, "")
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	server, err := devdb.Start(ctx, devdb.Options{Args: args})
+	server, err := devdb.Start(ctx, devdb.Options{Private: true, Args: args})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,6 +36,7 @@ func private(t *testing.T, args ...string) string {
 // it, and what follows would be committed alone. With OFF, the default, the transaction goes on. The server
 // is asked once for each session, and only if something other than ROLLBACK follows.
 func TestGuardTimeout(t *testing.T) {
+	t.Parallel()
 	for _, setting := range []string{"OFF", "ON"} {
 		t.Run(setting, func(t *testing.T) {
 			var dsn string

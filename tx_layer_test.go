@@ -87,6 +87,7 @@ func TestLayer(t *testing.T) {
 // TestLayerPoisoned: after a refusal nothing is sent, whoever asks, and the row that says so costs no
 // statement.
 func TestLayerPoisoned(t *testing.T) {
+	t.Parallel()
 	for name, meet := range map[string]func(context.Context, *onerow.Tx) error{
 		"ExecContext": func(ctx context.Context, tx *onerow.Tx) error {
 			_, err := tx.ExecContext(ctx, add, 2)

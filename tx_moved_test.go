@@ -12,6 +12,7 @@ import (
 // TestMoved: what others changed meanwhile is tried again in a transaction of its own, each time from BEGIN;
 // in a joined one, a few times for all verbs that are nested together.
 func TestMoved(t *testing.T) {
+	t.Parallel()
 	db, _ := accounts(t)
 	ctx := t.Context()
 	moved := fmt.Errorf("somebody: %w", onerow.ErrMoved)

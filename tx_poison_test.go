@@ -18,6 +18,7 @@ import (
 // still there (innodb_rollback_on_timeout), so the second half is not run, in autocommit or not, and a nil is
 // not believed. What goes back to a savepoint is let through: its owner may commit.
 func TestTimeoutPoisons(t *testing.T) {
+	t.Parallel()
 	db, _ := accounts(t, dbtest.Param("innodb_lock_wait_timeout", "1"))
 	other, err := db.BeginTx(t.Context(), nil)
 	if err != nil {
@@ -163,6 +164,7 @@ func TestSnapshotConflict(t *testing.T) {
 // not sent 20 times, and the error says which value it is, how large, and what the limit is, but not what is
 // in it.
 func TestTooLarge(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		value func(limit int) any

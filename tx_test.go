@@ -341,6 +341,7 @@ func TestRowsPoisonAfterTheFirst(t *testing.T) {
 
 // TestLockWaitTimeout runs again until the other one is gone, and does not go on for ever.
 func TestLockWaitTimeout(t *testing.T) {
+	t.Parallel()
 	db, _ := accounts(t, dbtest.Param("innodb_lock_wait_timeout", "1"))
 	other, err := db.BeginTx(t.Context(), nil)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 // attempts settle nothing (they do not get through, are not let in, meet a server that does not write, or one
 // that takes nothing), the error must not read as if nothing had happened, for it has.
 func TestUnknownStaysUnknown(t *testing.T) {
+	t.Parallel()
 	refused := &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
 	for name, c := range map[string]struct {
 		connect func(session int) error

@@ -17,6 +17,7 @@ const sqlWaiting = `SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB
 // three times its duration, and with a read timeout three sessions that wait in the server, which does not
 // notice that nobody listens.
 func TestWaitsAreFew(t *testing.T) {
+	t.Parallel()
 	for name, param := range map[string]dbtest.Option{
 		"lock wait timeout": dbtest.Param("innodb_lock_wait_timeout", "1"),
 		"read timeout":      dbtest.Param("readTimeout", "300ms"),

@@ -18,6 +18,7 @@ func (f throttleFunc) Reason(context.Context, *sql.DB) (string, error) { return 
 // TestChore: Run calls it by itself and once a second at most, also where several jobs are worked at once,
 // and not while it waits.
 func TestChore(t *testing.T) {
+	t.Parallel()
 	db := openForest(t)
 	var asked, called, together atomic.Int64
 	w := worker(t, db, Config{Poll: time.Millisecond, Parallel: 3,

@@ -248,6 +248,7 @@ func TestGovernorLogs(t *testing.T) {
 
 // TestGovernorLoad: a quarter of the time for batches is three times as long for others.
 func TestGovernorLoad(t *testing.T) {
+	t.Parallel()
 	db := openForest(t)
 	h := &heard{}
 	g := governor.New(db, "w", 2400*time.Millisecond, nil, 0.25, h) // a quarter of it is there to ask in

@@ -11,10 +11,10 @@ import (
 
 // TestNotYetPromoted: a worker that starts while the server takes no writes waits until it does.
 func TestNotYetPromoted(t *testing.T) {
-	t.Setenv(devdb.EnvDSN, "") // a server of its own, for it is switched
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	server, err := devdb.Start(ctx, devdb.Options{})
+	server, err := devdb.Start(ctx, devdb.Options{Private: true}) // for it is switched
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,6 +39,7 @@ func (s *shelf) list() string { return fmt.Sprint(slices.Sorted(maps.Keys(s.dele
 // TestAssetsOfRowsThatStay: a row keeps its asset while it is to stay, because it cannot go
 // or because something below it cannot, and loses it with the attempt that deletes it.
 func TestAssetsOfRowsThatStay(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ held, gone string }{
 		{"mark", "[file 2]"}, {"tag", "[file 2]"}, {"photo", "[file 2]"}, {"album", "[file 1 file 2]"},
 	} {

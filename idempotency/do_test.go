@@ -242,6 +242,7 @@ func within(t *testing.T, d time.Duration, call func(ctx context.Context) error)
 
 // TestBusy: a second caller waits as long as its context, then says so.
 func TestBusy(t *testing.T) {
+	t.Parallel()
 	for _, opts := range [][]dbtest.Option{
 		{dbtest.Isolation(sql.LevelReadCommitted)},
 		{dbtest.Isolation(sql.LevelRepeatableRead)},

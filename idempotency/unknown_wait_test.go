@@ -77,6 +77,7 @@ func (t *waitingTx) Commit() error {
 // does not get through, does not answer as if nothing had happened, nor tries again and again without a
 // pause. With the key last it asks the key, which says that all is done.
 func TestUnknownAfterAWait(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		commit  bool
 		claims  int

@@ -14,6 +14,7 @@ import (
 // TestByTimeColumn: a column that does not keep the time of an update as it is sent would take the same
 // update twice, or for ever.
 func TestByTimeColumn(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		column   string
 		datetime bool

@@ -16,6 +16,7 @@ import (
 // whatever kind of error it is: a refusal by another database, a call that timed out. The messages before it
 // stay applied.
 func TestHeldByAnErrorOfElsewhere(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name string
 		err  error

@@ -14,8 +14,8 @@ import (
 // long where there are thousands and the server has them on disk only. The server is one of its own, for
 // nobody else may open tables, and keeps few of them open.
 func TestTablesOfOthers(t *testing.T) {
-	t.Setenv(devdb.EnvDSN, "")
-	server, err := devdb.Start(t.Context(), devdb.Options{Args: []string{"--table-open-cache=10"}})
+	t.Parallel()
+	server, err := devdb.Start(t.Context(), devdb.Options{Private: true, Args: []string{"--table-open-cache=10"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -148,6 +148,7 @@ func TestSlowly(t *testing.T) {
 
 // TestRunPurges: the daemon purges in the background, also beside jobs, and not if it is told so.
 func TestRunPurges(t *testing.T) {
+	t.Parallel()
 	w, off := withOld(t, "450"), withOld(t, "450")
 	d, idle := w.start("run", "--poll", "10ms"), off.start("run", "--no-purge", "--poll", "10ms")
 	for end := time.Now().Add(2 * deadline); w.number("SELECT COUNT(*) FROM onerow_key") > 550 && time.Now().Before(end); {

@@ -12,6 +12,7 @@ import (
 // TestPausedDaemon: a worker in the middle of a job waits while it is paused, says why,
 // keeps the job, and goes on.
 func TestPausedDaemon(t *testing.T) {
+	t.Parallel()
 	w := ready(t)
 	total := w.big()
 	d := w.start("run", "--batch", "1", "--name", "first", "--lease", "2s") // so small that the job lasts until it has noticed

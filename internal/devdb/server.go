@@ -38,6 +38,8 @@ const (
 
 // Options of [Start]. The zero value is a throw-away server with durability off, which is what tests want.
 type Options struct {
+	// Private wants a server of its own, whatever [EnvDSN] says.
+	Private bool
 	// Dir is the folder that a private server keeps between runs; it is made if missing. Empty: a throw-away
 	// folder in the system's temp folder, removed by Close.
 	Dir string
@@ -72,7 +74,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if dsn := os.Getenv(EnvDSN); dsn != "" {
+	if dsn := os.Getenv(EnvDSN); dsn != "" && !o.Private {
 		return Use(ctx, dsn, EnvDSN)
 	}
 	bin, err := find(ctx)
