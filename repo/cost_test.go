@@ -127,6 +127,26 @@ func TestCosts(t *testing.T) {
 		c.Call("delete", func(ctx context.Context, db *sql.DB) error { return second(r.projects.Delete(ctx, db, 9)) })
 		c.Call("delete again", func(ctx context.Context, db *sql.DB) error { return second(r.projects.Delete(ctx, db, 9)) })
 		c.Call("delete what was deleted often", func(ctx context.Context, db *sql.DB) error { return second(r.projects.Delete(ctx, db, 10)) })
+		mine := r.projects.OwnedBy(1)
+		c.Call("get of an owner's", func(ctx context.Context, db *sql.DB) error { return second(mine.Get(ctx, db, 12)) })
+		c.Call("get of another's", func(ctx context.Context, db *sql.DB) error { return refused(mine.Get(ctx, db, 1_000_995)) })
+		c.Call("rename of an owner's", func(ctx context.Context, db *sql.DB) error { return second(mine.Rename(ctx, db, 12, "N 12")) })
+		c.Call("update of an owner's", func(ctx context.Context, db *sql.DB) error {
+			return second(mine.Update(ctx, db, 12, func(row *Project) error { row.Note += "x"; return nil }))
+		})
+		c.Call("archive of an owner's", func(ctx context.Context, db *sql.DB) error { return second(mine.Archive(ctx, db, 12)) })
+		c.Call("activate of an owner's", func(ctx context.Context, db *sql.DB) error { return second(mine.Activate(ctx, db, 12)) })
+		c.Call("delete with grace of an owner's", func(ctx context.Context, db *sql.DB) error {
+			return second(mine.Delete(ctx, db, 12, repo.Grace(time.Hour)))
+		})
+		c.Call("cancel of an owner's", func(ctx context.Context, db *sql.DB) error { return second(mine.CancelDelete(ctx, db, 12)) })
+		c.Call("hide an owner's", func(ctx context.Context, db *sql.DB) error {
+			return second(mine.Delete(ctx, db, 2_000_004, repo.Grace(time.Hour)))
+		})
+		c.Call("show an owner's", func(ctx context.Context, db *sql.DB) error { return second(mine.CancelDelete(ctx, db, 2_000_004)) })
+		c.Call("delete of an owner's", func(ctx context.Context, db *sql.DB) error { return second(mine.Delete(ctx, db, 12)) })
+		c.Call("delete of an owner's again", func(ctx context.Context, db *sql.DB) error { return second(mine.Delete(ctx, db, 12)) })
+		c.Call("delete of another's", func(ctx context.Context, db *sql.DB) error { return refused(mine.Delete(ctx, db, 1_000_995)) })
 		c.Source(".", nil)
 	}
 }

@@ -45,6 +45,12 @@ func (r *Repo[T]) Create(ctx context.Context, db onerow.DB, row T, opts ...Creat
 	for _, opt := range opts {
 		opt(&o)
 	}
+	if r.owner != nil && r.int(&row, r.fields.owner) == 0 && r.fields.owner != nil {
+		reflect.ValueOf(&row).Elem().FieldByIndex(r.fields.owner).SetInt(*r.owner)
+	}
+	if err := r.forOwner(r.int(&row, r.fields.owner)); err != nil {
+		return onerow.Result[T]{}, r.wrap("create", 0, err)
+	}
 	w, err := r.newRow(row)
 	if err != nil {
 		return onerow.Result[T]{}, r.wrap("create", 0, err)

@@ -165,12 +165,18 @@ func (r *Repo[T]) gone(ctx context.Context, tx *onerow.Tx, id int64, del *Delete
 	}
 	job, err := cascade.Find(ctx, tx, r.res.Name, key)
 	if errors.Is(err, cascade.ErrNoJob) {
-		return nil
+		return r.notMine()
+	}
+	if err == nil {
+		err = r.wasMine(ctx, tx, job.DeletionID)
 	}
 	if err == nil && job.State == cascade.Dead && revive {
 		// Rows below may be left, and only a job finds them.
 		job, err = cascade.Enqueue(ctx, tx, cascade.Deletion{ID: job.DeletionID, Resource: r.res.Name, ResourceID: key})
 	}
+	if err != nil {
+		return err
+	}
 	del.JobID, del.DeletionID = job.ID, job.DeletionID
-	return err
+	return nil
 }

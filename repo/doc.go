@@ -39,6 +39,8 @@
 //     error that is not [onerow.Retryable] has written nothing, a hold (see below) apart: what
 //     was written is taken back to a savepoint. Get, Find and List read as the caller's
 //     transaction does.
+//   - With [Repo.OwnedBy] a row of another owner is neither read, locked nor written: the owner is in the
+//     condition of each statement, not in a check before it.
 //   - An id that two rows have, because AUTO_INCREMENT fell below the ids of archived rows,
 //     is [ErrIDReused] to every verb that moves or deletes, and to a Create with the request
 //     id that made one of them; neither row is touched.
@@ -83,6 +85,8 @@
 //	Activate        7, 12 if the name is taken, 7 where another unique index refuses it
 //	Delete          7, of an archived row too; 8 of an active one with a grace period
 //	CancelDelete    11
+//
+// One more with an owner ([Repo.OwnedBy]) for a Delete or CancelDelete of a row that is gone.
 //
 // In a caller's transaction there is no BEGIN and no COMMIT, but a SAVEPOINT for Archive,
 // Activate, Delete, CancelDelete, and for Create with a request id or a quota. None of these

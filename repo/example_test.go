@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log"
 
+	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/repo"
@@ -59,7 +60,13 @@ func Example() {
 	back, err := projects.Activate(ctx, db, res.Row.ID)
 	fmt.Println(back.Row.Name, back.Row.State, err)
 
-	del, err := projects.Delete(ctx, db, res.Row.ID)
+	// An id that came from outside: the owner is in the condition of each statement.
+	_, err = projects.OwnedBy(8).Delete(ctx, db, res.Row.ID)
+	fmt.Println(errors.Is(err, onerow.ErrNotFound))
+	_, err = projects.OwnedBy(8).Create(ctx, db, Project{UserID: 7, Name: "Not mine"})
+	fmt.Println(errors.Is(err, repo.ErrOtherOwner))
+
+	del, err := projects.OwnedBy(7).Delete(ctx, db, res.Row.ID)
 	fmt.Println(del.Changed, del.JobID != 0, err)
 	del, err = projects.Delete(ctx, db, res.Row.ID)
 	fmt.Println(del.Changed, del.JobID != 0, err)
@@ -69,6 +76,8 @@ func Example() {
 	// Email Campaign true <nil>
 	// true true
 	// Email Campaign (Copy 1) active <nil>
+	// true
+	// true
 	// true true <nil>
 	// false true <nil>
 }

@@ -44,6 +44,9 @@ func (r *Repo[T]) Find(ctx context.Context, db onerow.DB, owner int64, name stri
 	if !r.res.Named() {
 		return none, fmt.Errorf("%w: %q has no names to find a row by", ErrUnsupported, r.res.Name)
 	}
+	if err := r.forOwner(owner); err != nil {
+		return none, r.wrap("find", 0, err)
+	}
 	parsed, err := r.res.Label.Kind.Parse(name)
 	if err != nil {
 		return none, r.wrap("find", 0, err)
@@ -99,6 +102,9 @@ func (r *Repo[T]) List(ctx context.Context, db onerow.DB, owner int64, o PageOpt
 		query = r.sql.listArchived
 	case o.State != schema.Active && o.State != "":
 		return page, fmt.Errorf("%w: the state %q is neither %q nor %q", ErrUnsupported, o.State, schema.Active, schema.Archived)
+	}
+	if err := r.forOwner(owner); err != nil {
+		return page, r.wrap("list", 0, err)
 	}
 	var after int64
 	if o.After != "" {

@@ -20,6 +20,7 @@ type Repo[T any] struct {
 	parent    schema.Resource // zero where there is none
 	fields    fields
 	publisher Publisher
+	owner     *int64 // of OwnedBy; nil: everybody's rows
 
 	active, archive side
 	sql             statements

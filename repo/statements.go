@@ -24,11 +24,12 @@ type statements struct {
 
 func (r *Repo[T]) statements() statements {
 	id, list := ident.Quote(r.res.ID), r.fields.selectList()
+	key := r.byID()
 	q := statements{
-		get:          fmt.Sprintf("SELECT %s, version, 'active' FROM %s WHERE %s = ?", list, r.active.table, id),
+		get:          fmt.Sprintf("SELECT %s, version, 'active' FROM %s WHERE %s", list, r.active.table, key),
 		lockActive:   r.lockSQL(r.active),
-		deleteActive: fmt.Sprintf("DELETE FROM %s WHERE %s = ? AND version = ?", r.active.table, id),
-		where:        fmt.Sprintf("(SELECT 'active' FROM %s WHERE %s = ? LOCK IN SHARE MODE)", r.active.table, id),
+		deleteActive: fmt.Sprintf("DELETE FROM %s WHERE %s AND version = ?", r.active.table, key),
+		where:        fmt.Sprintf("(SELECT 'active' FROM %s WHERE %s LOCK IN SHARE MODE)", r.active.table, key),
 		insert:       r.insertSQL(),
 		update:       r.updateSQL(),
 	}
@@ -36,16 +37,16 @@ func (r *Repo[T]) statements() statements {
 	q.getCurrent = "(" + q.get + " LOCK IN SHARE MODE)"
 	q.readForUpdate = q.get + " FOR UPDATE"
 	if r.res.Archive != "" {
-		archived := fmt.Sprintf("SELECT %s, version, 'archived' FROM %s WHERE %s = ? AND deletion_id IS NULL", list, r.archive.table, id)
+		archived := fmt.Sprintf("SELECT %s, version, 'archived' FROM %s WHERE %s AND deletion_id IS NULL", list, r.archive.table, key)
 		q.get += " UNION ALL " + archived
 		q.getCurrent += " UNION ALL (" + archived + " LOCK IN SHARE MODE)"
-		q.where += fmt.Sprintf(" UNION ALL (SELECT IF(deletion_id IS NULL, 'archived', 'trash') FROM %s WHERE %s = ? LOCK IN SHARE MODE)", r.archive.table, id)
+		q.where += fmt.Sprintf(" UNION ALL (SELECT IF(deletion_id IS NULL, 'archived', 'trash') FROM %s WHERE %s LOCK IN SHARE MODE)", r.archive.table, key)
 		q.lockArchived = r.lockSQL(r.archive)
-		q.deleteArchived = fmt.Sprintf("DELETE FROM %s WHERE %s = ? AND version = ?", r.archive.table, id)
+		q.deleteArchived = fmt.Sprintf("DELETE FROM %s WHERE %s AND version = ?", r.archive.table, key)
 		q.toArchive, q.toActive = r.moveSQL()
-		q.hide = fmt.Sprintf("UPDATE %s SET version = version + 1, updated_at = UTC_TIMESTAMP(6), deletion_id = ?, deleted_from = 'archived' WHERE %s = ? AND version = ?", r.archive.table, id)
-		q.unhide = fmt.Sprintf("UPDATE %s SET version = version + 1, updated_at = UTC_TIMESTAMP(6), deletion_id = NULL, deleted_from = NULL WHERE %s = ? AND version = ?", r.archive.table, id)
-		q.trash = fmt.Sprintf("SELECT deletion_id FROM %s WHERE %s = ? AND deletion_id IS NOT NULL", r.archive.table, id)
+		q.hide = fmt.Sprintf("UPDATE %s SET version = version + 1, updated_at = UTC_TIMESTAMP(6), deletion_id = ?, deleted_from = 'archived' WHERE %s AND version = ?", r.archive.table, key)
+		q.unhide = fmt.Sprintf("UPDATE %s SET version = version + 1, updated_at = UTC_TIMESTAMP(6), deletion_id = NULL, deleted_from = NULL WHERE %s AND version = ?", r.archive.table, key)
+		q.trash = fmt.Sprintf("SELECT deletion_id FROM %s WHERE %s AND deletion_id IS NOT NULL", r.archive.table, key)
 	}
 	if r.res.Owner != "" {
 		// By the index that Verify asks for, whose name is the toolkit's mostly: MySQL would rather sort all
@@ -56,22 +57,22 @@ func (r *Repo[T]) statements() statements {
 		q.listArchived = fmt.Sprintf(page, r.archive.table, ident.Quote("shown"), list, schema.Archived, ident.Quote(r.res.Owner), id, " AND deletion_id IS NULL")
 	}
 	if r.res.Named() {
-		owner, key, label := ident.Quote(r.res.Owner), ident.Quote(r.res.Label.Key), ident.Quote(r.res.Label.Column)
-		q.find = fmt.Sprintf("SELECT %s, version, 'active' FROM %s WHERE %s = ? AND %s = ?", list, r.active.table, owner, key)
-		q.holder = fmt.Sprintf("SELECT %s FROM %s WHERE %s = ? AND %s = ? LOCK IN SHARE MODE", id, r.active.table, owner, key)
+		owner, nameKey, label := ident.Quote(r.res.Owner), ident.Quote(r.res.Label.Key), ident.Quote(r.res.Label.Column)
+		q.find = fmt.Sprintf("SELECT %s, version, 'active' FROM %s WHERE %s = ? AND %s = ?", list, r.active.table, owner, nameKey)
+		q.holder = fmt.Sprintf("SELECT %s FROM %s WHERE %s = ? AND %s = ? LOCK IN SHARE MODE", id, r.active.table, owner, nameKey)
 		nextCopy := func(lock string) string { // the highest copy number of the stem, and who has the name
 			return fmt.Sprintf("SELECT COALESCE((SELECT copy_no FROM %s WHERE %s = ? AND stem_key = ? ORDER BY copy_no DESC LIMIT 1%s), 0), COALESCE((SELECT %s FROM %[1]s WHERE %[2]s = ? AND %[5]s = ?%[3]s), 0)",
-				r.active.table, owner, lock, id, key)
+				r.active.table, owner, lock, id, nameKey)
 		}
 		q.nextCopy, q.nextCopyCurrent = nextCopy(""), nextCopy(" LOCK IN SHARE MODE")
-		q.rename = fmt.Sprintf("UPDATE %s SET %s = ?, %s = ?, stem_key = ?, copy_no = ?, version = version + 1, updated_at = UTC_TIMESTAMP(6) WHERE %s = ? AND CAST(%[2]s AS BINARY) <> CAST(? AS BINARY)",
-			r.active.table, label, key, id)
+		q.rename = fmt.Sprintf("UPDATE %s SET %s = ?, %s = ?, stem_key = ?, copy_no = ?, version = version + 1, updated_at = UTC_TIMESTAMP(6) WHERE %s AND CAST(%[2]s AS BINARY) <> CAST(? AS BINARY)",
+			r.active.table, label, nameKey, key)
 	}
 	if r.parent.Name != "" {
-		pid := ident.Quote(r.parent.ID)
-		q.parentActive = fmt.Sprintf("SELECT 1 FROM %s WHERE %s = ? LOCK IN SHARE MODE", ident.Quote(r.parent.Active), pid)
+		parent := r.parentByID()
+		q.parentActive = fmt.Sprintf("SELECT 1 FROM %s WHERE %s LOCK IN SHARE MODE", ident.Quote(r.parent.Active), parent)
 		if r.parent.Archive != "" {
-			q.parentArchived = fmt.Sprintf("SELECT 1 FROM %s WHERE %s = ? AND deletion_id IS NULL LOCK IN SHARE MODE", ident.Quote(r.parent.Archive), pid)
+			q.parentArchived = fmt.Sprintf("SELECT 1 FROM %s WHERE %s AND deletion_id IS NULL LOCK IN SHARE MODE", ident.Quote(r.parent.Archive), parent)
 		}
 	}
 	return q
@@ -94,7 +95,7 @@ func (r *Repo[T]) lockSQL(s side) string {
 	}
 	// The end of a primary key: a job that is queued gets a higher id, unless AUTO_INCREMENT has fallen back.
 	cols = append(cols, r.twinColumn(s), "(SELECT COALESCE(MAX(id), 0) FROM onerow_job_archive)")
-	return fmt.Sprintf("SELECT %s FROM %s WHERE %s = ? FOR UPDATE", strings.Join(cols, ", "), s.table, ident.Quote(r.res.ID))
+	return fmt.Sprintf("SELECT %s FROM %s WHERE %s FOR UPDATE", strings.Join(cols, ", "), s.table, r.byID())
 }
 
 func orZero(column string) string {
@@ -156,7 +157,7 @@ func (r *Repo[T]) updateSQL() string {
 		set = append(set, ident.Quote(col)+" = ?")
 	}
 	set = append(set, "version = version + 1", "updated_at = UTC_TIMESTAMP(6)")
-	return fmt.Sprintf("UPDATE %s SET %s WHERE %s = ? AND version = ?", r.active.table, strings.Join(set, ", "), ident.Quote(r.res.ID))
+	return fmt.Sprintf("UPDATE %s SET %s WHERE %s AND version = ?", r.active.table, strings.Join(set, ", "), r.byID())
 }
 
 // moveSQL copies a row, locked before, to the other table. Both are followed by
@@ -188,10 +189,9 @@ func (r *Repo[T]) moveSQL() (toArchive, toActive string) {
 		}
 		named = append(named, value)
 	}
-	id := ident.Quote(r.res.ID)
-	toArchive = fmt.Sprintf("INSERT INTO %s (%s, archived_at, deletion_id, deleted_from) SELECT %s, UTC_TIMESTAMP(6), ?, ? FROM %s WHERE %s = ?",
-		r.archive.table, strings.Join(cols, ", "), strings.Join(plain, ", "), r.active.table, id)
-	toActive = fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM %s WHERE %s = ?",
-		r.active.table, strings.Join(cols, ", "), strings.Join(named, ", "), r.archive.table, id)
+	toArchive = fmt.Sprintf("INSERT INTO %s (%s, archived_at, deletion_id, deleted_from) SELECT %s, UTC_TIMESTAMP(6), ?, ? FROM %s WHERE %s",
+		r.archive.table, strings.Join(cols, ", "), strings.Join(plain, ", "), r.active.table, r.byID())
+	toActive = fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM %s WHERE %s",
+		r.active.table, strings.Join(cols, ", "), strings.Join(named, ", "), r.archive.table, r.byID())
 	return toArchive, toActive
 }

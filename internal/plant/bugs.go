@@ -23,8 +23,8 @@ var floorBugs = []bug{
 		`if have.unique && sameSet(have.columns, want) {`, `if sameSet(have.columns, want) {`}}},
 
 	{"the archive's DELETE without the row's version and count", "./repo", ".", []change{
-		{"repo/statements.go", `fmt.Sprintf("DELETE FROM %s WHERE %s = ? AND version = ?", r.active.table, id)`, `fmt.Sprintf("DELETE FROM %s WHERE %s = ? AND version > ? - version - 1", r.active.table, id)`},
-		{"repo/statements.go", `return fmt.Sprintf("SELECT %s FROM %s WHERE %s = ? FOR UPDATE"`, `return fmt.Sprintf("SELECT %s FROM %s WHERE %s = ?"`},
+		{"repo/statements.go", `fmt.Sprintf("DELETE FROM %s WHERE %s AND version = ?", r.active.table, key)`, `fmt.Sprintf("DELETE FROM %s WHERE %s AND version > ? - version - 1", r.active.table, key)`},
+		{"repo/statements.go", `return fmt.Sprintf("SELECT %s FROM %s WHERE %s FOR UPDATE"`, `return fmt.Sprintf("SELECT %s FROM %s WHERE %s"`},
 		{"repo/rows.go", `if err == nil && n != 1 {`, `if err == nil && n > 1 {`}}},
 	{"the cascade is queued in a transaction after the delete's commit", "./repo", ".", []change{
 		{"repo/delete.go", "\tjob, err := cascade.Enqueue(ctx, tx, d)\n\tif err != nil {\n\t\treturn fmt.Errorf(\"the cascade", "\tjob := cascade.Job{DeletionID: d.ID}\n\tif err != nil {\n\t\treturn fmt.Errorf(\"the cascade"},
@@ -32,8 +32,8 @@ var floorBugs = []bug{
 			"\tif err != nil {\n\t\treturn Deleted[T]{}, err\n\t}\n\tif del.Changed {\n\t\tjob, err := cascade.Enqueue(ctx, db, cascade.Deletion{ID: del.DeletionID, Resource: r.res.Name, ResourceID: fmt.Sprint(id), Grace: o.grace})\n" +
 				"\t\tif err != nil {\n\t\t\treturn Deleted[T]{}, err\n\t\t}\n\t\tdel.JobID = job.ID\n\t}\n\treturn del, nil\n}\n\n// lockEither"}}},
 	{"a child is created without the lock on its parent", "./repo", "Parent", []change{{"repo/statements.go",
-		`q.parentActive = fmt.Sprintf("SELECT 1 FROM %s WHERE %s = ? LOCK IN SHARE MODE", ident.Quote(r.parent.Active), pid)`,
-		`q.parentActive = fmt.Sprintf("SELECT 1 FROM %s WHERE %s = ?", ident.Quote(r.parent.Active), pid)`}}},
+		`q.parentActive = fmt.Sprintf("SELECT 1 FROM %s WHERE %s LOCK IN SHARE MODE", ident.Quote(r.parent.Active), parent)`,
+		`q.parentActive = fmt.Sprintf("SELECT 1 FROM %s WHERE %s", ident.Quote(r.parent.Active), parent)`}}},
 	{"a request id that was used is not asked for its row", "./repo", ".", []change{{"repo/request.go",
 		`if mysqlerr.Classify(err) == mysqlerr.Duplicate {`, `if mysqlerr.Classify(err) == mysqlerr.Duplicate && q.id == "" {`}}},
 

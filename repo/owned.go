@@ -1,0 +1,101 @@
+package repo
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/ident"
+)
+
+// ErrOtherOwner means: a row was to be made, found or listed for another owner than the repository's, see
+// [Repo.OwnedBy].
+var ErrOtherOwner = errors.New("repo: the repository is another owner's")
+
+// OwnedBy is the repository of one owner's rows, for callers that name a row by an id that came from outside:
+//
+//	mine := projects.OwnedBy(user)
+//	_, err := mine.Delete(ctx, db, id) // onerow.ErrNotFound, and nothing is touched, if the row is somebody else's
+//
+// Each statement that reads, locks or writes a row by its id has the owner in its condition, so there is no
+// moment between a check and the write. Whether a row is somebody else's or has never been, the answer is
+// the same. Of a row that is deleted the job and the audit say whose it was: a second Delete is a no-op while
+// both are kept, and [onerow.ErrNotFound] after that, or where an operator queued the deletion, or it was
+// published. A child is not made, archived or activated below a parent of another owner, where both resources
+// have an owner column of the same name.
+//
+// Create fills in the owner where the row has none; another one, and that of Find and List, is
+// [ErrOtherOwner]. Without an owner in the plan nothing is found and nothing made. Statements: as without
+// it, and 1 more for a Delete or CancelDelete of a row that is gone. It sends nothing itself; make one for
+// each request.
+func (r *Repo[T]) OwnedBy(owner int64) *Repo[T] {
+	scoped := *r
+	scoped.owner = &owner
+	scoped.sql = scoped.statements()
+	return &scoped
+}
+
+// byID is the condition that finds a row by its id, and only a row of the owner's.
+func (r *Repo[T]) byID() string {
+	condition := ident.Quote(r.res.ID) + " = ?"
+	switch {
+	case r.owner == nil:
+		return condition
+	case r.res.Owner == "":
+		return condition + " AND FALSE"
+	}
+	return condition + r.ownedBy(r.res.Owner)
+}
+
+// parentByID is the same for the row above.
+func (r *Repo[T]) parentByID() string {
+	condition := ident.Quote(r.parent.ID) + " = ?"
+	if r.owner == nil || r.parent.Owner == "" || r.parent.Owner != r.res.Owner {
+		return condition
+	}
+	return condition + r.ownedBy(r.parent.Owner)
+}
+
+// ownedBy has the number in its text: the statement's parameters stay the same for everybody.
+func (r *Repo[T]) ownedBy(column string) string {
+	return " AND " + ident.Quote(column) + " = " + strconv.FormatInt(*r.owner, 10)
+}
+
+// forOwner refuses another owner than the repository's.
+func (r *Repo[T]) forOwner(owner int64) error {
+	if r.owner != nil && (*r.owner != owner || r.res.Owner == "") {
+		return fmt.Errorf("%w: it is %d's, and this is for %d", ErrOtherOwner, *r.owner, owner)
+	}
+	return nil
+}
+
+// sqlDeletionOwner reads by the primary key. It is a current read, as sqlDeletion.
+const sqlDeletionOwner = `SELECT COALESCE(owner, '') FROM onerow_deletion WHERE id = ? LOCK IN SHARE MODE`
+
+// notMine is what a verb says of a row of which there is no trace.
+func (r *Repo[T]) notMine() error {
+	if r.owner == nil {
+		return nil
+	}
+	return onerow.ErrNotFound
+}
+
+// wasMine refuses a row that is gone, unless the audit of its deletion says that it was the owner's.
+func (r *Repo[T]) wasMine(ctx context.Context, tx *onerow.Tx, deletionID int64) error {
+	if r.owner == nil {
+		return nil
+	}
+	mine, err := onerow.EncodeKey(*r.owner)
+	if err != nil {
+		return err
+	}
+	var owner string
+	err = onerow.QueryRow(ctx, tx, sqlDeletionOwner, []any{deletionID}, &owner)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && owner != mine {
+		return onerow.ErrNotFound
+	}
+	return err
+}
