@@ -54,23 +54,29 @@ func (tx *Tx) QueryRowContext(ctx context.Context, query string, args ...any) *s
 // SQL is the *sql.Tx below, for a query layer that takes nothing else, as sqlx and squirrel do; nil where the
 // transaction that was joined neither is one nor embeds one. Leave BEGIN, COMMIT and ROLLBACK to [InTx]. It
 // knows nothing of what the Tx met: on a pool of [Open] the session does.
-func (tx *Tx) SQL() *sql.Tx {
-	switch h := tx.db.(type) {
+func (tx *Tx) SQL() *sql.Tx { return within(tx.db) }
+
+// within is the *sql.Tx in a handle.
+func within(handle any) *sql.Tx {
+	switch h := handle.(type) {
 	case *sql.Tx:
 		return h
 	case *Tx:
 		return h.SQL()
 	}
-	v := reflect.Indirect(reflect.ValueOf(tx.db))
+	v := reflect.Indirect(reflect.ValueOf(handle))
 	if v.Kind() != reflect.Struct {
 		return nil
 	}
-	embedded := v.FieldByName("Tx") // of sqlx.Tx and bun.Tx
-	if !embedded.IsValid() || !embedded.CanInterface() {
+	field, ok := v.Type().FieldByName("Tx") // of sqlx.Tx and bun.Tx
+	if !ok || !field.IsExported() {
 		return nil
 	}
-	sqlTx, _ := embedded.Interface().(*sql.Tx) //nolint:errcheck // nil, as said
-	return sqlTx
+	embedded, err := v.FieldByIndexErr(field.Index)
+	if err != nil || !embedded.CanInterface() {
+		return nil
+	}
+	return within(embedded.Interface())
 }
 
 func (tx *Tx) lacks(method string) error {

@@ -171,6 +171,9 @@ func (r *Repo[T]) gone(ctx context.Context, tx *onerow.Tx, id int64, del *Delete
 		err = r.wasMine(ctx, tx, job.DeletionID)
 	}
 	if err == nil && job.State == cascade.Dead && revive {
+		if err := r.notTheirs(ctx, tx, id); err != nil {
+			return err
+		}
 		// Rows below may be left, and only a job finds them.
 		job, err = cascade.Enqueue(ctx, tx, cascade.Deletion{ID: job.DeletionID, Resource: r.res.Name, ResourceID: key})
 	}

@@ -39,8 +39,8 @@
 //     error that is not [onerow.Retryable] has written nothing, a hold (see below) apart: what
 //     was written is taken back to a savepoint. Get, Find and List read as the caller's
 //     transaction does.
-//   - With [Repo.OwnedBy] a row of another owner is neither read, locked nor written: the owner is in the
-//     condition of each statement, not in a check before it.
+//   - With [Repo.OwnedBy] a row of another owner is not found and not written: the owner is in
+//     the condition of each statement, not in a check before it.
 //   - An id that two rows have, because AUTO_INCREMENT fell below the ids of archived rows,
 //     is [ErrIDReused] to every verb that moves or deletes, and to a Create with the request
 //     id that made one of them; neither row is touched.

@@ -20,21 +20,29 @@ var ErrOtherOwner = errors.New("repo: the repository is another owner's")
 //	mine := projects.OwnedBy(user)
 //	_, err := mine.Delete(ctx, db, id) // onerow.ErrNotFound, and nothing is touched, if the row is somebody else's
 //
-// Each statement that reads, locks or writes a row by its id has the owner in its condition, so there is no
-// moment between a check and the write. Whether a row is somebody else's or has never been, the answer is
-// the same. Of a row that is deleted the job and the audit say whose it was: a second Delete is a no-op while
-// both are kept, and [onerow.ErrNotFound] after that, or where an operator queued the deletion, or it was
-// published. A child is not made, archived or activated below a parent of another owner, where both resources
-// have an owner column of the same name.
+// Each statement that reads or writes a row by its id has the owner in its condition, so there is no moment
+// between a check and the write. Whether a row is somebody else's or has never been, the answer is the same;
+// it may come later, for the server looks at the owner when it has the row's lock: that may be waited for,
+// and is held until the end of a joined transaction. A row that has the same value in a unique index of the
+// application's, or the same id ([ErrIDReused]), is named whoever owns it.
+//
+// Of a row that is gone the audit of its newest job says whose it was: a second Delete is a no-op then. It is
+// [onerow.ErrNotFound] where the job or the audit is purged or names nobody: the row went with the row above
+// it, an operator queued the deletion, or it was published.
 //
 // Create fills in the owner where the row has none; another one, and that of Find and List, is
-// [ErrOtherOwner]. Without an owner in the plan nothing is found and nothing made. Statements: as without
-// it, and 1 more for a Delete or CancelDelete of a row that is gone. It sends nothing itself; make one for
-// each request.
+// [ErrOtherOwner]. It makes no child below a parent of another owner, [ErrParentNotFound], where both
+// resources have an owner column of the same name. Without an owner in the plan nothing is found and nothing
+// made. Statements: as without it, and 1 more for a Delete or CancelDelete of a row that is gone. It sends
+// nothing itself; make one for each request.
 func (r *Repo[T]) OwnedBy(owner int64) *Repo[T] {
 	scoped := *r
 	scoped.owner = &owner
 	scoped.sql = scoped.statements()
+	scoped.sql.anybody = r.sql.where
+	if r.owner != nil {
+		scoped.sql.anybody = r.sql.anybody
+	}
 	return &scoped
 }
 
@@ -50,10 +58,10 @@ func (r *Repo[T]) byID() string {
 	return condition + r.ownedBy(r.res.Owner)
 }
 
-// parentByID is the same for the row above.
+// parentByID is the same for the row above a new one. A row that is there may go back to where it was.
 func (r *Repo[T]) parentByID() string {
 	condition := ident.Quote(r.parent.ID) + " = ?"
-	if r.owner == nil || r.parent.Owner == "" || r.parent.Owner != r.res.Owner {
+	if r.owner == nil || r.parent.Owner == "" || r.parent.Owner != r.res.Owner || r.res.Owner == r.res.Parent.Column {
 		return condition
 	}
 	return condition + r.ownedBy(r.parent.Owner)
@@ -81,6 +89,19 @@ func (r *Repo[T]) notMine() error {
 		return nil
 	}
 	return onerow.ErrNotFound
+}
+
+// notTheirs refuses to queue the rest of a deletion below an id that another owner's row has by now, see
+// [ErrIDReused]. One statement.
+func (r *Repo[T]) notTheirs(ctx context.Context, tx *onerow.Tx, id int64) error {
+	if r.owner == nil {
+		return nil
+	}
+	place, err := r.place(ctx, tx, r.sql.anybody, id)
+	if err == nil && place != "" {
+		err = onerow.ErrNotFound
+	}
+	return err
 }
 
 // wasMine refuses a row that is gone, unless the audit of its deletion says that it was the owner's.

@@ -19,7 +19,10 @@ func (r *Repo[T]) lockParent(ctx context.Context, tx *onerow.Tx, parent int64, a
 	if r.parent.Name == "" {
 		return nil
 	}
-	queries := []string{r.sql.parentActive}
+	queries := []string{r.sql.parentCreate}
+	if archivedToo {
+		queries[0] = r.sql.parentActive
+	}
 	if archivedToo && r.sql.parentArchived != "" {
 		queries = append(queries, r.sql.parentArchived)
 	}

@@ -101,13 +101,18 @@ const asks = 3
 // where asks both tables in one statement, by a current read, where the row is:
 // "active", "archived", "trash" (a deletion in its grace period), or "" for gone.
 func (r *Repo[T]) where(ctx context.Context, db onerow.DB, id int64) (string, error) {
+	return r.place(ctx, db, r.sql.where, id)
+}
+
+// place is where with one of its statements.
+func (r *Repo[T]) place(ctx context.Context, db onerow.DB, query string, id int64) (string, error) {
 	args := []any{id}
 	if r.res.Archive != "" {
 		args = append(args, id)
 	}
 	for range asks {
 		var place string
-		err := onerow.QueryRow(ctx, db, r.sql.where, args, &place)
+		err := onerow.QueryRow(ctx, db, query, args, &place)
 		if !errors.Is(err, sql.ErrNoRows) {
 			return place, err
 		}

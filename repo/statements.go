@@ -19,7 +19,9 @@ type statements struct {
 	deleteActive, deleteArchived, hide, unhide                  string
 	rename, update                                              string
 	holder, nextCopy, nextCopyCurrent                           string
-	parentActive, parentArchived, trash, readForUpdate          string
+	parentCreate, parentActive, parentArchived                  string
+	trash, readForUpdate                                        string
+	anybody                                                     string // where, whoever owns the row
 }
 
 func (r *Repo[T]) statements() statements {
@@ -69,7 +71,8 @@ func (r *Repo[T]) statements() statements {
 			r.active.table, label, nameKey, key)
 	}
 	if r.parent.Name != "" {
-		parent := r.parentByID()
+		parent := ident.Quote(r.parent.ID) + " = ?"
+		q.parentCreate = fmt.Sprintf("SELECT 1 FROM %s WHERE %s LOCK IN SHARE MODE", ident.Quote(r.parent.Active), r.parentByID())
 		q.parentActive = fmt.Sprintf("SELECT 1 FROM %s WHERE %s LOCK IN SHARE MODE", ident.Quote(r.parent.Active), parent)
 		if r.parent.Archive != "" {
 			q.parentArchived = fmt.Sprintf("SELECT 1 FROM %s WHERE %s AND deletion_id IS NULL LOCK IN SHARE MODE", ident.Quote(r.parent.Archive), parent)

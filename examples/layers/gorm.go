@@ -13,11 +13,11 @@ import (
 
 type gormLayer struct{ db *gorm.DB }
 
-func openGorm(db *sql.DB) (*gorm.DB, error) {
-	return gorm.Open(mysql.New(mysql.Config{Conn: db}), &gorm.Config{Logger: logger.Discard})
+func openGorm(db *sql.DB, prepared bool) (*gorm.DB, error) {
+	return gorm.Open(mysql.New(mysql.Config{Conn: db}), &gorm.Config{Logger: logger.Discard, PrepareStmt: prepared})
 }
 
-// in is gorm in a transaction of onerow's. Every call makes its own.
+// in is gorm in a transaction of onerow's. Every call makes its own. Gorm's Transaction has no place in it.
 func (l gormLayer) in(ctx context.Context, tx *onerow.Tx) *gorm.DB {
 	session := l.db.Session(&gorm.Session{NewDB: true, Context: ctx})
 	session.Statement.ConnPool = tx
@@ -43,6 +43,10 @@ func (l gormLayer) texts(ctx context.Context, tx *onerow.Tx, projectID int64) (t
 
 func (l gormLayer) begin(ctx context.Context, fn func(tx onerow.DB) error) error {
 	return l.db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
-		return fn(tx.Statement.ConnPool)
+		pool := tx.Statement.ConnPool
+		if prepared, ok := pool.(*gorm.PreparedStmtTX); ok { // gorm.Config.PrepareStmt; MySQL prepares no SAVEPOINT
+			pool = prepared.Tx
+		}
+		return fn(pool)
 	})
 }

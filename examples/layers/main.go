@@ -43,12 +43,16 @@ type layer interface {
 }
 
 func layers(db *sql.DB) (map[string]layer, error) {
-	g, err := openGorm(db)
+	g, err := openGorm(db, false)
+	if err != nil {
+		return nil, err
+	}
+	prepared, err := openGorm(db, true)
 	if err != nil {
 		return nil, err
 	}
 	return map[string]layer{
-		"sqlc": sqlcLayer{db}, "gorm": gormLayer{g}, "ent": entLayer{db}, "bun": openBun(db), "sqlx": openSqlx(db), "squirrel": squirrelLayer{db},
+		"sqlc": sqlcLayer{db}, "gorm": gormLayer{g}, "gorm, prepared": gormLayer{prepared}, "ent": entLayer{db}, "bun": openBun(db), "sqlx": openSqlx(db), "squirrel": squirrelLayer{db},
 	}, nil
 }
 

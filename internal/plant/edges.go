@@ -14,7 +14,7 @@ var edgeBugs = []bug{
 	{"a deletion of another owner is answered", "./repo", "TestOwned", []change{{"repo/owned.go",
 		`err == nil && owner != mine {`, `err == nil && owner != mine && owner == "" {`}}},
 	{"a child comes below a parent of another tenant", "./repo", "TestOwned", []change{{"repo/owned.go",
-		`if r.owner == nil || r.parent.Owner == "" || r.parent.Owner != r.res.Owner {`, `if r.owner == nil || r.parent.Owner != "" {`}}},
+		`|| r.parent.Owner != r.res.Owner || r.res.Owner == r.res.Parent.Column {`, `|| r.parent.Owner == r.res.Owner {`}}},
 	{"calls are remembered in memory", "./idempotency", "TestHeap", []change{
 		{"idempotency/keys.go", "type Keys struct{ cfg Config }", "type Keys struct{ cfg Config }\n\nvar known = map[string]*call{}"},
 		{"idempotency/do.go", "\tif err := c.rename(ctx, db); err != nil {", "\tknown[c.key.String()] = c\n\tif err := c.rename(ctx, db); err != nil {"}}},
