@@ -17,7 +17,7 @@ func FuzzClassify(f *testing.F) {
 		if again, endsToo := classify("/* x */ "+query, Exec); again != kind || endsToo != ends {
 			t.Fatalf("%q is %v, %v, and behind a comment %v, %v", query, kind, ends, again, endsToo)
 		}
-		first := strings.ToUpper(strings.TrimLeft(skipComments(query), " \t\r\n"))
+		first := strings.ToUpper(strings.TrimLeft(skipComments(query), " \t\r\n\f\v"))
 		for _, c := range []struct {
 			kind  Kind
 			words []string
