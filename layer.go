@@ -8,8 +8,8 @@ import (
 	"reflect"
 )
 
-// What query layers want of a transaction besides [DB]. A *Tx is a DBTX of sqlc, a ConnPool of gorm, a Conn
-// of bun and, in a Conn of its own SQL driver, a handle of ent.
+// What query layers want of a transaction besides [DB]. A *Tx implements DBTX of sqlc, ConnPool of gorm,
+// IConn of bun and ExecQuerier of ent.
 
 // PrepareContext prepares a statement, unless the transaction is poisoned. What the statement meets later
 // does not poison the Tx: on a pool of [Open] the session sees it, on another pool return its error.

@@ -25,7 +25,7 @@ var _ dbtx = (*onerow.Tx)(nil)
 
 const balance = "SELECT balance FROM account WHERE id = ?"
 
-// each calls fn with a Tx of its own, with one joined to a *sql.Tx and to a *sqlx.Tx, and with one of those
+// eachTx calls fn with a Tx of its own, with one joined to a *sql.Tx and to a *sqlx.Tx, and with one of those
 // joined again.
 func eachTx(t *testing.T, db *sql.DB, fn func(t *testing.T, ctx context.Context, tx *onerow.Tx) error) {
 	t.Helper()
@@ -134,8 +134,7 @@ func TestLayerPoisoned(t *testing.T) {
 	}
 }
 
-// TestLayerGuarded: what comes past the Tx is stopped below it, on a pool of Open. The pool of sqlx has the
-// same sessions.
+// TestLayerGuarded: what comes past the Tx is stopped below it, on a pool of Open.
 func TestLayerGuarded(t *testing.T) {
 	_, dsn := accounts(t)
 	db, err := onerow.Open(dsn)

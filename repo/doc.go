@@ -86,7 +86,8 @@
 //	Delete          7, of an archived row too; 8 of an active one with a grace period
 //	CancelDelete    11
 //
-// One more with an owner ([Repo.OwnedBy]) for a Delete or CancelDelete of a row that is gone.
+// One more with an owner ([Repo.OwnedBy]) for a Delete or CancelDelete of a row that is gone, two if its job
+// is dead.
 //
 // In a caller's transaction there is no BEGIN and no COMMIT, but a SAVEPOINT for Archive,
 // Activate, Delete, CancelDelete, and for Create with a request id or a quota. None of these

@@ -18,7 +18,7 @@ var ErrOtherOwner = errors.New("repo: the repository is another owner's")
 // OwnedBy is the repository of one owner's rows, for callers that name a row by an id that came from outside:
 //
 //	mine := projects.OwnedBy(user)
-//	_, err := mine.Delete(ctx, db, id) // onerow.ErrNotFound, and nothing is touched, if the row is somebody else's
+//	_, err := mine.Delete(ctx, db, id) // onerow.ErrNotFound, and nothing is written, if the row is somebody else's
 //
 // Each statement that reads or writes a row by its id has the owner in its condition, so there is no moment
 // between a check and the write. Whether a row is somebody else's or has never been, the answer is the same;
@@ -33,8 +33,8 @@ var ErrOtherOwner = errors.New("repo: the repository is another owner's")
 // Create fills in the owner where the row has none; another one, and that of Find and List, is
 // [ErrOtherOwner]. It makes no child below a parent of another owner, [ErrParentNotFound], where both
 // resources have an owner column of the same name. Without an owner in the plan nothing is found and nothing
-// made. Statements: as without it, and 1 more for a Delete or CancelDelete of a row that is gone. It sends
-// nothing itself; make one for each request.
+// made. Statements: as without it, and for a Delete or CancelDelete of a row that is gone 1 more, 2 where its
+// job is dead. OwnedBy sends nothing itself; call it for each request.
 func (r *Repo[T]) OwnedBy(owner int64) *Repo[T] {
 	scoped := *r
 	scoped.owner = &owner

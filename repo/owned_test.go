@@ -315,3 +315,25 @@ func TestOwnedOldSnapshot(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestOwnedWaits: the lock of another owner's row is waited for, as the comment of OwnedBy says.
+func TestOwnedWaits(t *testing.T) {
+	t.Parallel()
+	db, ctx := open(t, dbtest.Param("innodb_lock_wait_timeout", "1")), t.Context()
+	p := newRepos(t).projects
+	id := must(p.Create(ctx, db, Project{UserID: 1, Name: "Mine"})).Row.ID
+	holder, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dbtest.Exec(t, holder, "SELECT id FROM project WHERE id = ? FOR UPDATE", id)
+	if _, err := p.OwnedBy(2).Delete(ctx, db, id); !onerow.Retryable(err) || errors.Is(err, onerow.ErrNotFound) {
+		t.Errorf("it did not wait: %v", err)
+	}
+	if err := holder.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.OwnedBy(2).Delete(ctx, db, id); !errors.Is(err, onerow.ErrNotFound) {
+		t.Error(err)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"context"
 	"database/sql"
 	_ "embed"
+	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -54,6 +55,18 @@ func layers(db *sql.DB) (map[string]layer, error) {
 	return map[string]layer{
 		"sqlc": sqlcLayer{db}, "gorm": gormLayer{g}, "gorm, prepared": gormLayer{prepared}, "ent": entLayer{db}, "bun": openBun(db), "sqlx": openSqlx(db), "squirrel": squirrelLayer{db},
 	}, nil
+}
+
+// inSQLTx is begin for a layer that has no transactions of its own.
+func inSQLTx(ctx context.Context, db *sql.DB, fn func(tx onerow.DB) error) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := fn(tx); err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	return tx.Commit()
 }
 
 func main() {

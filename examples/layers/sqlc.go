@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"database/sql"
-	"errors"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/examples/layers/notes"
@@ -22,12 +21,5 @@ func (sqlcLayer) texts(ctx context.Context, tx *onerow.Tx, projectID int64) ([]s
 
 // Transactions of sqlc's are those of database/sql: notes.New(db).WithTx(tx).
 func (l sqlcLayer) begin(ctx context.Context, fn func(tx onerow.DB) error) error {
-	tx, err := l.db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	if err := fn(tx); err != nil {
-		return errors.Join(err, tx.Rollback())
-	}
-	return tx.Commit()
+	return inSQLTx(ctx, l.db, fn)
 }

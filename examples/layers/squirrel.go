@@ -40,12 +40,5 @@ func (l squirrelLayer) texts(ctx context.Context, tx *onerow.Tx, projectID int64
 
 // Squirrel has no transactions of its own: those of database/sql.
 func (l squirrelLayer) begin(ctx context.Context, fn func(tx onerow.DB) error) error {
-	tx, err := l.db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	if err := fn(tx); err != nil {
-		return errors.Join(err, tx.Rollback())
-	}
-	return tx.Commit()
+	return inSQLTx(ctx, l.db, fn)
 }

@@ -24,8 +24,8 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// MaxSize of a file, in bytes: far above any plan that somebody writes.
-const MaxSize = 1 << 20
+// maxSize of a file, in bytes, is far above any plan that somebody writes.
+const maxSize = 1 << 20
 
 // Load reads a plan from a file, as [Parse] does.
 func Load(path string) (plan schema.Plan, err error) {
@@ -39,7 +39,7 @@ func Load(path string) (plan schema.Plan, err error) {
 
 // Read reads a plan to the end of r, as [Parse] does.
 func Read(name string, r io.Reader) (schema.Plan, error) {
-	text, err := io.ReadAll(io.LimitReader(r, MaxSize+1))
+	text, err := io.ReadAll(io.LimitReader(r, maxSize+1))
 	if err != nil {
 		return schema.Plan{}, fmt.Errorf("planfile: read %s: %w", name, err)
 	}
@@ -64,8 +64,8 @@ type invalid struct{ error }
 func (e *invalid) Unwrap() []error { return []error{schema.ErrInvalidPlan, e.error} }
 
 func parse(name string, text []byte) (plan schema.Plan, err error) {
-	if len(text) > MaxSize {
-		return schema.Plan{}, fmt.Errorf("%s has more than %d bytes", name, MaxSize)
+	if len(text) > maxSize {
+		return schema.Plan{}, fmt.Errorf("%s has more than %d bytes", name, maxSize)
 	}
 	// The library is known to have panicked on malformed input, and a plan is input.
 	defer func() {
