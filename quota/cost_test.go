@@ -12,6 +12,7 @@ import (
 	"github.com/onerow/onerow/internal/cost"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/quota"
+	"github.com/onerow/onerow/schema"
 )
 
 // filled is a schema with an owner of as many rows, and as many owners of one row, all marked, and all
@@ -26,8 +27,22 @@ func filled(t *testing.T, o order, rows int, level sql.IsolationLevel) string {
 	dbtest.Exec(t, db, "INSERT INTO onerow_quota_owner (resource, owner, generation, changed_at) "+cost.Numbers(rows)+"SELECT 'project', 1000 + i, 1, UTC_TIMESTAMP(6) FROM numbers")
 	dbtest.Exec(t, db, "INSERT INTO user (id, projects) "+cost.Numbers(rows)+"SELECT 1000 + i, 5 FROM numbers")
 	dbtest.Exec(t, db, "INSERT INTO user (id, projects) VALUES (1, 2)")
-	dbtest.Exec(t, db, "ANALYZE TABLE project, onerow_quota_mark, onerow_quota_owner, user")
+	for _, table := range ticketPlan().DDL() {
+		dbtest.Exec(t, db, table)
+	}
+	dbtest.Exec(t, db, "INSERT INTO ticket (id, user_id, is_over_quota, created_at, updated_at) "+cost.Numbers(rows)+
+		"SELECT UNHEX(LPAD(HEX(i), 32, '0')), '1', i <> 3, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM numbers")
+	dbtest.Exec(t, db, "INSERT INTO ticket (id, user_id, is_over_quota, created_at, updated_at) "+cost.Numbers(rows)+
+		"SELECT UNHEX(LPAD(HEX(1000000 + i), 32, '0')), CONCAT('o', i), 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM numbers")
+	dbtest.Exec(t, db, "ANALYZE TABLE ticket, project, onerow_quota_mark, onerow_quota_owner, user")
 	return dsn
+}
+
+// ticketPlan has rows with UUIDs, and owners in text.
+func ticketPlan() schema.Plan {
+	return schema.Plan{Resources: []schema.Resource{{
+		Name: "ticket", IDType: "BINARY(16)", Owner: "user_id", OwnerType: "VARCHAR(40)", Quota: schema.Quota{Flag: "is_over_quota"},
+	}}}
 }
 
 // TestCosts: what is read and locked depends neither on the other owners, nor on how many rows the owner has
@@ -71,11 +86,23 @@ func TestCosts(t *testing.T) {
 				}
 				return err
 			})
-			other := "SELECT …, 1 FROM" // where the id gives the order
-			if o.by == "" {
-				other = "SELECT t.…, 1 FROM"
+			tickets := func(limit int) func(ctx context.Context, db *sql.DB) error {
+				return func(ctx context.Context, db *sql.DB) error {
+					rule, err := quota.New(ticketPlan(), "ticket", func(context.Context, *onerow.Tx, any) (int, error) { return limit, nil })
+					if err != nil {
+						return err
+					}
+					return errors.Join(rule.Mark(ctx, db, "1"), rule.Settle(ctx, db, "1"))
+				}
 			}
-			c.Source(".", map[string]string{other: "for another order"})
+			c.Call("tickets, first", tickets(2))
+			c.Call("tickets, one more", tickets(3))
+			c.Call("tickets, one less", tickets(2))
+			known := map[string]string{}
+			if o.by == "" {
+				known["SELECT t.…, 1 FROM"] = "for another order"
+			}
+			c.Source(".", known)
 		}
 	}
 }

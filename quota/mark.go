@@ -15,6 +15,15 @@ import (
 // (resource, owner, id) is not unique.
 const sqlMark = `INSERT INTO onerow_quota_mark (resource, owner, created_at) VALUES (?, ?, UTC_TIMESTAMP(6))`
 
+// Mark is the function [Mark] for owners as the repository has them: a UUID for CHAR(36), a string for BINARY.
+func (r *Rule) Mark(ctx context.Context, tx onerow.DB, owner ...any) error {
+	o, err := r.encodeOwner(owner)
+	if err != nil {
+		return fmt.Errorf("quota: mark an owner of %s: %w", r.resource, err)
+	}
+	return Mark(ctx, tx, r.resource, o.values...)
+}
+
 // Mark notes, in the transaction of a mutation that may move the quota of owner,
 // that the owner is to be recalculated: a row of the resource was created,
 // archived, activated or deleted, or the owner's limit changed. One statement. It
@@ -22,13 +31,17 @@ const sqlMark = `INSERT INTO onerow_quota_mark (resource, owner, created_at) VAL
 //
 // The mark commits with the mutation, so no mutation is forgotten; give it the
 // mutation's transaction, not the pool. resource is the resource's name in the
-// plan, owner the value of its owner column. An owner that cannot be a key is
-// [onerow.ErrInvalidKey].
-func Mark(ctx context.Context, tx onerow.DB, resource string, owner any) error {
-	key, err := onerow.EncodeKey(owner)
+// plan, owner the values of its owner columns, of the tenant's first where there is one, as the columns hold
+// them: a string for CHAR, bytes for BINARY. An owner that cannot be a key is [onerow.ErrInvalidKey].
+func Mark(ctx context.Context, tx onerow.DB, resource string, owner ...any) error {
+	key, err := onerow.EncodeKey(owner...)
 	if err != nil {
 		return fmt.Errorf("quota: mark an owner of %s: %w", resource, err)
 	}
+	return mark(ctx, tx, resource, key)
+}
+
+func mark(ctx context.Context, tx onerow.DB, resource, key string) error {
 	if _, err := tx.ExecContext(ctx, sqlMark, resource, key); err != nil {
 		return fmt.Errorf("quota: mark owner %s of %s: %w", key, resource, err)
 	}
@@ -78,6 +91,7 @@ const sqlDeleteMarks = `DELETE m FROM ` + sqlIDs + ` STRAIGHT_JOIN onerow_quota_
 const sqlIDs = `JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS ids`
 
 func deleteMarks(ctx context.Context, tx *onerow.Tx, ids []int64) (int, error) {
+	slices.Sort(ids)
 	n, err := inChunks(ctx, tx, sqlDeleteMarks, ids)
 	if err != nil {
 		return 0, fmt.Errorf("delete marks: %w", err)
@@ -87,8 +101,7 @@ func deleteMarks(ctx context.Context, tx *onerow.Tx, ids []int64) (int, error) {
 
 // inChunks runs a statement whose first parameter is a JSON array of ids for all
 // ids, in their order, and adds up the affected rows.
-func inChunks(ctx context.Context, tx *onerow.Tx, statement string, ids []int64, args ...any) (int, error) {
-	slices.Sort(ids)
+func inChunks[ID any](ctx context.Context, tx *onerow.Tx, statement string, ids []ID, args ...any) (int, error) {
 	total := 0
 	for part := range slices.Chunk(ids, chunk) {
 		list, err := json.Marshal(part)

@@ -47,11 +47,16 @@ type Result struct {
 // marks, the limit's, one or two to find wrong flags; then one for each 1,000
 // flags, one for each 1,000 marks, and one more if there was either. On a
 // transaction one more, first.
-func (r *Rule) Recalculate(ctx context.Context, db onerow.DB, owner any) (Result, error) {
-	o, err := encodeOwner(owner)
+func (r *Rule) Recalculate(ctx context.Context, db onerow.DB, owner ...any) (Result, error) {
+	o, err := r.encodeOwner(owner)
 	if err != nil {
 		return Result{}, fmt.Errorf("quota: recalculate an owner of %s: %w", r.resource, err)
 	}
+	return r.recalculateAll(ctx, db, o)
+}
+
+// recalculateAll is Recalculate, by the key that the owner's marks have.
+func (r *Rule) recalculateAll(ctx context.Context, db onerow.DB, o ownerKey) (Result, error) {
 	var total Result
 	for {
 		var step Result
@@ -77,16 +82,20 @@ func (r *Rule) Recalculate(ctx context.Context, db onerow.DB, owner any) (Result
 // Settle recalculates if the owner has a mark: what a request calls after its
 // verb has committed. One statement when there is none; otherwise that one and
 // those of [Rule.Recalculate].
-func (r *Rule) Settle(ctx context.Context, db onerow.DB, owner any) error {
-	o, err := encodeOwner(owner)
+func (r *Rule) Settle(ctx context.Context, db onerow.DB, owner ...any) error {
+	o, err := r.encodeOwner(owner)
 	if err != nil {
 		return fmt.Errorf("quota: settle an owner of %s: %w", r.resource, err)
 	}
+	return r.settle(ctx, db, o)
+}
+
+func (r *Rule) settle(ctx context.Context, db onerow.DB, o ownerKey) error {
 	marked, err := r.marked(ctx, db, o)
 	if err != nil || !marked {
 		return err
 	}
-	_, err = r.Recalculate(ctx, db, o.value)
+	_, err = r.recalculateAll(ctx, db, o)
 	return err
 }
 
@@ -104,7 +113,7 @@ func (r *Rule) recalculate(ctx context.Context, tx *onerow.Tx, o ownerKey) (res 
 	}
 	if tx.Joined() && res.Generation != seen+1 {
 		res.Postponed = true
-		return res, false, Mark(ctx, tx, r.resource, o.value)
+		return res, false, mark(ctx, tx, r.resource, o.key)
 	}
 	marks, err := r.readMarks(ctx, tx, o)
 	if err != nil {
@@ -125,7 +134,7 @@ func (r *Rule) recalculate(ctx context.Context, tx *onerow.Tx, o ownerKey) (res 
 	}
 	// What is left for another transaction is marked, should that one never run.
 	if again && (len(marks) == 0 || res.Marks > 0) {
-		if err := Mark(ctx, tx, r.resource, o.value); err != nil {
+		if err := mark(ctx, tx, r.resource, o.key); err != nil {
 			return Result{}, false, err
 		}
 	}

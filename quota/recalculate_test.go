@@ -56,7 +56,9 @@ func TestOwnersOfOtherKinds(t *testing.T) {
 	db, _ := open(t, order{})
 	dbtest.Exec(t, db, "ALTER TABLE project MODIFY user_id VARBINARY(80) NOT NULL")
 	var got []any
-	r, err := quota.New(order{}.plan(), "project", func(_ context.Context, _ *onerow.Tx, owner any) (int, error) {
+	plan := order{}.plan()
+	plan.Resources[0].OwnerType = "VARBINARY(80)"
+	r, err := quota.New(plan, "project", func(_ context.Context, _ *onerow.Tx, owner any) (int, error) {
 		got = append(got, owner)
 		return 1, nil
 	})
@@ -75,7 +77,7 @@ func TestOwnersOfOtherKinds(t *testing.T) {
 	if _, err := quota.NewSweeper(db, quota.Config{Recheck: -1}, r).RunOnce(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if n := dbtest.Scan[int](t, db, "SELECT COALESCE(SUM(is_over_quota), 0) FROM project"); n != 4 || len(got) != 2 || got[0] != "o'brien, 50%" {
+	if n := dbtest.Scan[int](t, db, "SELECT COALESCE(SUM(is_over_quota), 0) FROM project"); n != 4 || len(got) != 2 || string(got[0].([]byte)) != "o'brien, 50%" {
 		t.Fatalf("%d rows over, owners %q", n, got)
 	}
 	if _, err := r.Recalculate(t.Context(), db, nil); !errors.Is(err, onerow.ErrInvalidKey) {

@@ -60,7 +60,7 @@ func (s *Sweeper) recheck(ctx context.Context, l *lap, res *SweepResult) error {
 // wrong. At READ COMMITTED a change between two reads may look wrong; then the
 // recalculation knows better.
 func (s *Sweeper) recheckOwner(ctx context.Context, rule *Rule, key string) (corrected bool, err error) {
-	o, err := decodeOwner(key)
+	o, err := rule.decodeOwner(key)
 	if err != nil {
 		return false, fmt.Errorf("quota: owner of %s: %w", rule.resource, err)
 	}
@@ -76,6 +76,6 @@ func (s *Sweeper) recheckOwner(ctx context.Context, rule *Rule, key string) (cor
 	if wrong.count() == 0 {
 		return false, nil
 	}
-	res, err := rule.Recalculate(ctx, s.db, o.value)
+	res, err := rule.recalculateAll(ctx, s.db, o)
 	return res.Changed > 0 && res.Marks == 0, err
 }

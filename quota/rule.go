@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/keytype"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -27,20 +28,21 @@ var (
 // negative number means no limit, 0 that all rows are over. It gets the
 // transaction of the recalculation and must read with it, plainly (no locks); it
 // may be called more than once. owner is an int64, a uint64 (only above the
-// largest int64), a string or a []byte, as [onerow.DecodeKey] returns it. Whoever
+// largest int64), a string or a []byte, as [onerow.DecodeKey] returns it; where a
+// tenant stands before the owner it is a []any of both. Whoever
 // changes what it returns calls [Mark] in the same transaction. For an owner that
 // does not exist it returns [ErrNoOwner].
 type Limit func(ctx context.Context, tx *onerow.Tx, owner any) (limit int, err error)
 
 // LimitQuery returns a [Limit] that runs one statement: sql has one parameter,
-// the owner, and selects one integer; NULL means no limit. No row is
+// the owner, or two where a tenant stands before it, and selects one integer; NULL means no limit. No row is
 // [ErrNoOwner].
 //
 //	quota.LimitQuery(`SELECT plan.projects FROM user JOIN plan ON plan.id = user.plan_id WHERE user.id = ?`)
 func LimitQuery(query string) Limit {
 	return func(ctx context.Context, tx *onerow.Tx, owner any) (int, error) {
 		var limit sql.NullInt64
-		err := onerow.QueryRow(ctx, tx, query, []any{owner}, &limit)
+		err := onerow.QueryRow(ctx, tx, query, args(owner), &limit)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return 0, fmt.Errorf("%w: its limit's query found no row", ErrNoOwner)
@@ -60,6 +62,8 @@ type Rule struct {
 	resource string
 	limit    Limit
 	sql      statements
+	id       keytype.Type
+	owner    []keytype.Type
 }
 
 // New returns the rule for a resource of the plan. Errors: [schema.ErrInvalidPlan],
@@ -78,31 +82,57 @@ func New(plan schema.Plan, resource string, limit Limit) (*Rule, error) {
 	if limit == nil {
 		return nil, fmt.Errorf("quota: the rule for %q needs a limit", resource)
 	}
-	return &Rule{resource: resource, limit: limit, sql: statementsFor(r)}, nil
+	rule := &Rule{resource: resource, limit: limit, sql: statementsFor(r)}
+	if rule.id, err = keytype.Parse(r.IDType); err != nil {
+		return nil, fmt.Errorf("quota: %w", err)
+	}
+	for _, column := range r.Owners() {
+		t, err := keytype.Parse(r.KeyType(column))
+		if err != nil {
+			return nil, fmt.Errorf("quota: %w", err)
+		}
+		rule.owner = append(rule.owner, t)
+	}
+	return rule, nil
 }
 
 // ownerKey is an owner in the form of the toolkit's tables and as a value for the
 // application's, the same whether it comes from a caller or from a mark.
 type ownerKey struct {
-	key   string
-	value any
+	key    string
+	values []any // of the owner's columns
 }
 
-func encodeOwner(owner any) (ownerKey, error) {
-	key, err := onerow.EncodeKey(owner)
-	if err != nil {
-		return ownerKey{}, err
+// forLimit is the owner as a [Limit] gets it.
+func (o ownerKey) forLimit() any {
+	if len(o.values) == 1 {
+		return o.values[0]
 	}
-	return decodeOwner(key)
+	return o.values
 }
 
-func decodeOwner(key string) (ownerKey, error) {
+// encodeOwner takes the values as the owner's columns hold them.
+func (r *Rule) encodeOwner(owner []any) (o ownerKey, err error) {
+	if len(owner) != len(r.owner) {
+		return o, fmt.Errorf("%w: the owner has %d parts, this one %d", onerow.ErrInvalidKey, len(r.owner), len(owner))
+	}
+	for i, t := range r.owner {
+		value, err := t.Value(owner[i])
+		if err != nil {
+			return o, err
+		}
+		o.values = append(o.values, value)
+	}
+	o.key, err = onerow.EncodeKey(o.values...)
+	return o, err
+}
+
+func (r *Rule) decodeOwner(key string) (ownerKey, error) {
 	parts, err := onerow.DecodeKey(key)
 	if err != nil {
 		return ownerKey{}, err
 	}
-	if len(parts) != 1 {
-		return ownerKey{}, fmt.Errorf("%w: an owner has one part, %q has %d", onerow.ErrInvalidKey, key, len(parts))
-	}
-	return ownerKey{key: key, value: parts[0]}, nil
+	o, err := r.encodeOwner(parts)
+	o.key = key // as whoever marked it has written it
+	return o, err
 }

@@ -5,9 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/keytype"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -15,41 +17,44 @@ import (
 // braces are names that the plan has checked, quoted; by is the column of the
 // order, after and notBefore the comparisons in its direction.
 type statements struct {
-	boundary, wrong, all, flip string
-	byID                       bool
+	boundary, wrong, all, flip, flipListed string
 }
 
 const (
 	// The first row that is over: the limit is its offset. It reads as many entries
 	// of the index (owner, by, id) as the limit says, and no row. Plain read.
-	sqlBoundary = `SELECT {id} FROM {table} WHERE {owner} = ? ORDER BY {by} {direction}, {id} {direction} LIMIT 1 OFFSET ?`
+	sqlBoundary = `SELECT {id} FROM {table} WHERE {owner} ORDER BY {by} {direction}, {id} {direction} LIMIT 1 OFFSET ?`
 
 	// The wrong rows on both sides of the boundary row b. That one row is read first
 	// and is a constant then, so each half is a range of the index (owner, flag, by,
 	// id) that holds only wrong rows. The value of by never travels to the client,
 	// where a float, a time or a collation might change it. Plain read.
 	sqlWrong = `SELECT t.{id}, 1 FROM {table} AS b JOIN {table} AS t
- WHERE b.{id} = ? AND t.{owner} = ? AND t.{flag} = 0 AND (t.{by} {after} b.{by} OR t.{by} = b.{by} AND t.{id} {notBefore} b.{id})
+ WHERE b.{id} = ? AND {ofOwner} AND t.{flag} = 0 AND (t.{by} {after} b.{by} OR t.{by} = b.{by} AND t.{id} {notBefore} b.{id})
  UNION ALL
  SELECT t.{id}, 0 FROM {table} AS b JOIN {table} AS t
- WHERE b.{id} = ? AND t.{owner} = ? AND t.{flag} = 1 AND (t.{by} {before} b.{by} OR t.{by} = b.{by} AND t.{id} {before} b.{id})
+ WHERE b.{id} = ? AND {ofOwner} AND t.{flag} = 1 AND (t.{by} {before} b.{by} OR t.{by} = b.{by} AND t.{id} {before} b.{id})
  LIMIT ?`
 
 	// The same where the id is the order: there is nothing to look up.
-	sqlWrongByID = `SELECT {id}, 1 FROM {table} WHERE {id} {notBefore} ? AND {owner} = ? AND {flag} = 0
+	sqlWrongByID = `SELECT {id}, 1 FROM {table} WHERE {id} {notBefore} ? AND {owner} AND {flag} = 0
  UNION ALL
- SELECT {id}, 0 FROM {table} WHERE {id} {before} ? AND {owner} = ? AND {flag} = 1
+ SELECT {id}, 0 FROM {table} WHERE {id} {before} ? AND {owner} AND {flag} = 1
  LIMIT ?`
 
 	// Without a boundary all rows are wrong that have the one flag: a range of the
 	// same index. Plain read.
-	sqlAll = `SELECT {id}, 1 - {flag} FROM {table} WHERE {owner} = ? AND {flag} = ? LIMIT ?`
+	sqlAll = `SELECT {id}, 1 - {flag} FROM {table} WHERE {owner} AND {flag} = ? LIMIT ?`
 
 	// One look-up by primary key for each id, so that exactly these rows are locked at
 	// any isolation level (see sqlDeleteMarks). The old flag is in the condition: a row
 	// that counts was changed. The version and updated_at stay.
-	sqlFlip = `UPDATE ` + sqlIDs + ` STRAIGHT_JOIN {table} AS t FORCE INDEX (PRIMARY) ON t.{id} = ids.id SET t.{flag} = ?
- WHERE t.{flag} = ? AND t.{owner} = ?`
+	sqlFlip = `UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id {type} PATH '$')) AS ids STRAIGHT_JOIN {table} AS t FORCE INDEX (PRIMARY) ON t.{id} = ids.id SET t.{flag} = ?
+ WHERE t.{flag} = ? AND {ofOwner}`
+
+	// The same for ids that are no integers: text in JSON_TABLE has a collation of its own, so the ids are
+	// parameters, and FORCE INDEX keeps many of them from becoming a scan.
+	sqlFlipListed = `UPDATE {table} AS t FORCE INDEX (PRIMARY) SET t.{flag} = ? WHERE t.{id} IN ({ids}) AND t.{flag} = ? AND {ofOwner}`
 )
 
 func statementsFor(r schema.Resource) statements {
@@ -57,14 +62,25 @@ func statementsFor(r schema.Resource) statements {
 	if r.Quota.Descending {
 		direction, before, after = "DESC", ">", "<"
 	}
-	fill := strings.NewReplacer("{table}", schema.Quote(r.Active), "{id}", schema.Quote(r.ID), "{owner}", schema.Quote(r.Owner),
+	owned := func(alias string) string {
+		var conditions []string
+		for _, column := range r.Owners() {
+			conditions = append(conditions, alias+schema.Quote(column)+" = ?")
+		}
+		return strings.Join(conditions, " AND ")
+	}
+	integer := "BIGINT"
+	if strings.Contains(strings.ToUpper(r.IDType), "UNSIGNED") {
+		integer = "BIGINT UNSIGNED"
+	}
+	fill := strings.NewReplacer("{table}", schema.Quote(r.Active), "{id}", schema.Quote(r.ID), "{owner}", owned(""),
 		"{flag}", schema.Quote(r.Quota.Flag), "{by}", schema.Quote(r.Quota.By),
-		"{direction}", direction, "{before}", before, "{after}", after, "{notBefore}", after+"=")
-	s := statements{boundary: sqlBoundary, wrong: sqlWrong, all: sqlAll, flip: sqlFlip, byID: r.Quota.By == r.ID}
-	if s.byID {
+		"{ofOwner}", owned("t."), "{type}", integer, "{direction}", direction, "{before}", before, "{after}", after, "{notBefore}", after+"=")
+	s := statements{boundary: sqlBoundary, wrong: sqlWrong, all: sqlAll, flip: sqlFlip, flipListed: sqlFlipListed}
+	if r.Quota.By == r.ID {
 		s.wrong = sqlWrongByID
 	}
-	for _, text := range []*string{&s.boundary, &s.wrong, &s.all, &s.flip} {
+	for _, text := range []*string{&s.boundary, &s.wrong, &s.all, &s.flip, &s.flipListed} {
 		*text = fill.Replace(*text)
 	}
 	return s
@@ -72,7 +88,7 @@ func statementsFor(r schema.Resource) statements {
 
 // wrongRows are the rows of an owner whose flag is not what it should be, at most
 // maxRows of them, by the flag that they should have.
-type wrongRows struct{ within, over []int64 }
+type wrongRows struct{ within, over []any }
 
 func (w wrongRows) count() int { return len(w.within) + len(w.over) }
 
@@ -80,34 +96,54 @@ func (w wrongRows) count() int { return len(w.within) + len(w.over) }
 // the limit's statements, one for the boundary where there is one, one for the
 // rows.
 func (r *Rule) survey(ctx context.Context, tx *onerow.Tx, owner ownerKey) (wrongRows, error) {
-	limit, err := r.limit(ctx, tx, owner.value)
+	limit, err := r.limit(ctx, tx, owner.forLimit())
 	switch {
 	case errors.Is(err, ErrNoOwner):
 		return wrongRows{}, nil
 	case err != nil:
 		return wrongRows{}, fmt.Errorf("the limit: %w", err)
 	case limit < 0:
-		return r.find(ctx, tx, r.sql.all, owner.value, 1, maxRows)
+		return r.find(ctx, tx, r.sql.all, owner.values, 1, maxRows)
 	case limit == 0:
-		return r.find(ctx, tx, r.sql.all, owner.value, 0, maxRows)
+		return r.find(ctx, tx, r.sql.all, owner.values, 0, maxRows)
 	}
-	var boundary int64
-	err = onerow.QueryRow(ctx, tx, r.sql.boundary, []any{owner.value, limit}, &boundary)
+	var boundary any
+	err = onerow.QueryRow(ctx, tx, r.sql.boundary, args(owner.values, limit), r.scan(&boundary))
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return r.find(ctx, tx, r.sql.all, owner.value, 1, maxRows)
+		return r.find(ctx, tx, r.sql.all, owner.values, 1, maxRows)
 	case err != nil:
 		return wrongRows{}, fmt.Errorf("find the first row over %d: %w", limit, err)
 	}
-	return r.find(ctx, tx, r.sql.wrong, boundary, owner.value, boundary, owner.value, maxRows)
+	return r.find(ctx, tx, r.sql.wrong, boundary, owner.values, boundary, owner.values, maxRows)
 }
 
-func (r *Rule) find(ctx context.Context, tx *onerow.Tx, query string, args ...any) (wrongRows, error) {
+// args are the arguments of a statement; an owner's values are a list among them.
+func args(of ...any) (all []any) {
+	for _, arg := range of {
+		if values, several := arg.([]any); several {
+			all = append(all, values...)
+			continue
+		}
+		all = append(all, arg)
+	}
+	return all
+}
+
+// scan is a target of Scan for an id.
+func (r *Rule) scan(id *any) any {
+	return r.id.Scan(func(value any) error {
+		*id = value
+		return nil
+	})
+}
+
+func (r *Rule) find(ctx context.Context, tx *onerow.Tx, query string, of ...any) (wrongRows, error) {
 	var w wrongRows
-	err := onerow.Query(ctx, tx, query, args, func(rows *sql.Rows) error {
-		var id int64
+	err := onerow.Query(ctx, tx, query, args(of...), func(rows *sql.Rows) error {
+		var id any
 		var over bool
-		if err := rows.Scan(&id, &over); err != nil {
+		if err := rows.Scan(r.scan(&id), &over); err != nil {
 			return err
 		}
 		if over {
@@ -127,13 +163,30 @@ func (r *Rule) find(ctx context.Context, tx *onerow.Tx, query string, args ...an
 func (r *Rule) correct(ctx context.Context, tx *onerow.Tx, owner ownerKey, w wrongRows) (changed int, err error) {
 	for _, half := range []struct {
 		flag int
-		ids  []int64
+		ids  []any
 	}{{0, w.within}, {1, w.over}} {
-		n, err := inChunks(ctx, tx, r.sql.flip, half.ids, half.flag, 1-half.flag, owner.value)
+		slices.SortFunc(half.ids, keytype.Compare)
+		n, err := r.flip(ctx, tx, half.ids, half.flag, owner)
 		if err != nil {
 			return 0, fmt.Errorf("write flags: %w", err)
 		}
 		changed += n
+	}
+	return changed, nil
+}
+
+// flip sets the flag of some rows of the owner's.
+func (r *Rule) flip(ctx context.Context, tx *onerow.Tx, ids []any, flag int, owner ownerKey) (changed int, err error) {
+	if r.id.Class == keytype.Integer {
+		return inChunks(ctx, tx, r.sql.flip, ids, args(flag, 1-flag, owner.values)...)
+	}
+	for part := range slices.Chunk(ids, chunk) {
+		query := strings.Replace(r.sql.flipListed, "{ids}", "?"+strings.Repeat(", ?", len(part)-1), 1)
+		n, err := onerow.Affected(ctx, tx, query, args(flag, part, 1-flag, owner.values)...)
+		if err != nil {
+			return 0, err
+		}
+		changed += int(n)
 	}
 	return changed, nil
 }

@@ -186,9 +186,9 @@ func (s *Sweeper) settle(ctx context.Context, l *lap, res *SweepResult) error {
 }
 
 func (s *Sweeper) settleOwner(ctx context.Context, rule *Rule, key string) error {
-	o, err := decodeOwner(key)
+	o, err := rule.decodeOwner(key)
 	if err != nil {
 		return fmt.Errorf("quota: owner of a mark of %s: %w", rule.resource, err)
 	}
-	return rule.Settle(ctx, s.db, o.value)
+	return rule.settle(ctx, s.db, o)
 }

@@ -33,9 +33,13 @@ const maxNames = 100
 // Atomic: the move, the new name and the quota mark. Statements on a pool: BEGIN,
 // SELECT, INSERT, DELETE, mark, SELECT, COMMIT, and one for a parent. A taken name
 // costs a ROLLBACK, the look-up and a second try, and so does every further conflict.
-func (r *Repo[T]) Activate(ctx context.Context, db onerow.DB, id int64) (onerow.Result[T], error) {
+func (r *Of[T, ID, Owner]) Activate(ctx context.Context, db onerow.DB, rowID ID) (onerow.Result[T], error) {
 	if r.res.Archive == "" {
 		return onerow.Result[T]{}, fmt.Errorf("%w: %q has no archive", ErrUnsupported, r.res.Name)
+	}
+	id, err := r.key("activate", rowID)
+	if err != nil {
+		return onerow.Result[T]{}, err
 	}
 	return r.bringBack(ctx, db, "activate", id, func(ctx context.Context, tx *onerow.Tx) (back[T], error) {
 		h, found, err := r.lock(ctx, tx, r.archive, id)
@@ -72,7 +76,7 @@ func (e *nameBusy) Unwrap() error { return e.err }
 // or the next free copy of it. After a conflict a transaction of our own is
 // begun anew: the refused one holds a lock on the name that refused it, and two
 // of these would wait for each other.
-func (r *Repo[T]) bringBack(ctx context.Context, db onerow.DB, verb string, id int64,
+func (r *tables[T]) bringBack(ctx context.Context, db onerow.DB, verb string, id any,
 	find func(context.Context, *onerow.Tx) (back[T], error)) (onerow.Result[T], error) {
 	var res onerow.Result[T]
 	copyNo, unseen := 0, 0 // unseen tries were refused, and nobody is seen to be in their way
@@ -99,7 +103,7 @@ func (r *Repo[T]) bringBack(ctx context.Context, db onerow.DB, verb string, id i
 		case !errors.As(err, &busy):
 			return onerow.Result[T]{}, err
 		case n == maxNames:
-			return onerow.Result[T]{}, fmt.Errorf("%w for %s %d after %d tries; try again when fewer are activated at once: %w", ErrNoFreeName, r.res.Name, id, maxNames, busy.err)
+			return onerow.Result[T]{}, fmt.Errorf("%w for %s %s after %d tries; try again when fewer are activated at once: %w", ErrNoFreeName, r.res.Name, r.show(id), maxNames, busy.err)
 		}
 		next, err := r.afterDuplicate(ctx, db, busy, copyNo)
 		var refused *duplicateError
@@ -109,7 +113,7 @@ func (r *Repo[T]) bringBack(ctx context.Context, db onerow.DB, verb string, id i
 		case errors.As(err, &refused) && unseen+1 < duplicates:
 			unseen++
 		case errors.As(err, &refused):
-			return onerow.Result[T]{}, r.wrap(verb, id, &ConflictError{Resource: r.res.Name, ID: id, Attempts: n, Err: refused.err})
+			return onerow.Result[T]{}, r.wrap(verb, id, &ConflictError{Resource: r.res.Name, ID: r.errorID(id), Attempts: n, Err: refused.err})
 		default:
 			return onerow.Result[T]{}, r.wrap(verb, id, err)
 		}
@@ -118,7 +122,7 @@ func (r *Repo[T]) bringBack(ctx context.Context, db onerow.DB, verb string, id i
 
 // moveToActive copies a locked archived row to the active table under its own
 // name (copyNo 0) or as a copy, removes it from the archive and marks the quota.
-func (r *Repo[T]) moveToActive(ctx context.Context, tx *onerow.Tx, h held[T], id int64, copyNo int) error {
+func (r *tables[T]) moveToActive(ctx context.Context, tx *onerow.Tx, h held[T], id any, copyNo int) error {
 	if err := r.single(ctx, tx, h, id); err != nil {
 		return err
 	}
@@ -158,7 +162,7 @@ func (r *Repo[T]) moveToActive(ctx context.Context, tx *onerow.Tx, h held[T], id
 }
 
 // busy is the refusal of a locked archived row that was to come back under the name.
-func (r *Repo[T]) busy(tx *onerow.Tx, h held[T], id int64, name names.Parsed, copyNo int, err error) error {
+func (r *tables[T]) busy(tx *onerow.Tx, h held[T], id any, name names.Parsed, copyNo int, err error) error {
 	b := &nameBusy{attempt: attempt{id: id, from: r.archive.table, owner: h.owner, name: name}, joined: tx.Joined(), err: err}
 	if !r.res.Named() {
 		return b
@@ -178,7 +182,7 @@ func (r *Repo[T]) busy(tx *onerow.Tx, h held[T], id int64, name names.Parsed, co
 // statement over the index (owner, stem_key, copy_no), of which it reads one entry. If it
 // is not the name that is taken it is a [ConflictError], or a duplicateError where nobody
 // is in the way any more. In a joined transaction these are current reads.
-func (r *Repo[T]) afterDuplicate(ctx context.Context, db onerow.DB, busy *nameBusy, copyNo int) (int, error) {
+func (r *tables[T]) afterDuplicate(ctx context.Context, db onerow.DB, busy *nameBusy, copyNo int) (int, error) {
 	highest := copyNo
 	if r.res.Named() {
 		query := r.sql.nextCopy
@@ -186,7 +190,7 @@ func (r *Repo[T]) afterDuplicate(ctx context.Context, db onerow.DB, busy *nameBu
 			query = r.sql.nextCopyCurrent
 		}
 		var inUse, holder int64
-		args := []any{busy.owner, []byte(busy.stem), busy.owner, []byte(busy.name.Key)}
+		args := slices.Concat(busy.owner, []any{[]byte(busy.stem)}, busy.owner, []any{[]byte(busy.name.Key)})
 		if err := onerow.QueryRow(ctx, db, query, args, &inUse, &holder); err != nil {
 			return 0, err
 		}

@@ -22,12 +22,16 @@ import (
 //
 // Atomic: the move and the quota mark. Statements on a pool: BEGIN, SELECT, INSERT,
 // DELETE, mark, SELECT, COMMIT, and one for a parent; 5 when the row is archived already.
-func (r *Repo[T]) Archive(ctx context.Context, db onerow.DB, id int64) (onerow.Result[T], error) {
+func (r *Of[T, ID, Owner]) Archive(ctx context.Context, db onerow.DB, rowID ID) (onerow.Result[T], error) {
 	var res onerow.Result[T]
 	if r.res.Archive == "" {
 		return res, fmt.Errorf("%w: %q has no archive", ErrUnsupported, r.res.Name)
 	}
-	err := r.followRowAtomically(ctx, db, "archive", id, func(ctx context.Context, tx *onerow.Tx) error {
+	id, err := r.key("archive", rowID)
+	if err != nil {
+		return res, err
+	}
+	err = r.followRowAtomically(ctx, db, "archive", id, func(ctx context.Context, tx *onerow.Tx) error {
 		h, found, err := r.lock(ctx, tx, r.active, id)
 		if err != nil {
 			return err
@@ -59,7 +63,7 @@ func (r *Repo[T]) Archive(ctx context.Context, db onerow.DB, id int64) (onerow.R
 
 // moveToArchive copies a locked active row to the archive and removes it from
 // the active table. deletionID and from are nil for a row that is merely archived.
-func (r *Repo[T]) moveToArchive(ctx context.Context, tx *onerow.Tx, h held[T], id int64, deletionID, from any) error {
+func (r *tables[T]) moveToArchive(ctx context.Context, tx *onerow.Tx, h held[T], id any, deletionID, from any) error {
 	err := r.one(onerow.Affected(ctx, tx, r.sql.toArchive, deletionID, from, id))
 	if mysqlerr.Classify(err) == mysqlerr.Duplicate {
 		err = cmp.Or(r.twin(ctx, tx, r.active, id, err), err)
@@ -72,7 +76,7 @@ func (r *Repo[T]) moveToArchive(ctx context.Context, tx *onerow.Tx, h held[T], i
 
 // after is the answer of a verb that changed a row: the row as it is now, read by
 // its key.
-func (r *Repo[T]) after(ctx context.Context, tx *onerow.Tx, s side, id int64) (onerow.Result[T], error) {
+func (r *tables[T]) after(ctx context.Context, tx *onerow.Tx, s side, id any) (onerow.Result[T], error) {
 	h, found, err := r.lock(ctx, tx, s, id)
 	if err == nil && !found {
 		err = errMoved
@@ -82,7 +86,7 @@ func (r *Repo[T]) after(ctx context.Context, tx *onerow.Tx, s side, id int64) (o
 
 // alreadyIn answers a move whose source side does not have the row: it is where
 // it should go (a success that changes nothing), hidden, gone, or on its way.
-func (r *Repo[T]) alreadyIn(ctx context.Context, tx *onerow.Tx, s side, id int64) (onerow.Result[T], error) {
+func (r *tables[T]) alreadyIn(ctx context.Context, tx *onerow.Tx, s side, id any) (onerow.Result[T], error) {
 	place, err := r.where(ctx, tx, id)
 	if err != nil {
 		return onerow.Result[T]{}, err

@@ -29,19 +29,24 @@ import (
 //
 // Atomic: job, row and quota mark. Statements on a pool: BEGIN, SELECT, those of
 // cascade.Cancel, those of Activate, COMMIT.
-func (r *Repo[T]) CancelDelete(ctx context.Context, db onerow.DB, id int64) (onerow.Result[T], error) {
+func (r *Of[T, ID, Owner]) CancelDelete(ctx context.Context, db onerow.DB, rowID ID) (onerow.Result[T], error) {
 	if r.res.Archive == "" {
 		return onerow.Result[T]{}, fmt.Errorf("%w: %q has no archive, so its deletions are final", ErrUnsupported, r.res.Name)
+	}
+	id, err := r.key("cancel the deletion of", rowID)
+	if err != nil {
+		return onerow.Result[T]{}, err
 	}
 	var c cancelling
 	res, err := r.bringBack(ctx, db, "cancel the deletion of", id, func(ctx context.Context, tx *onerow.Tx) (back[T], error) {
 		return r.cancelTx(ctx, tx, id, &c)
 	})
-	return res, r.hold(ctx, db, id, c, err)
+	return res, r.hold(ctx, db, c, err)
 }
 
 // cancelling is the deletion that is being taken back.
 type cancelling struct {
+	key        string // of the row, encoded
 	deletionID int64
 	joined     bool // the transaction is the caller's
 }
@@ -63,15 +68,11 @@ func lasts(err error) bool {
 // hold keeps a deletion from going on whose row could not come back, for its owner wants
 // it: in a transaction of its own on a pool, after the one that failed. A crash between the
 // two leaves what a crash before the call does.
-func (r *Repo[T]) hold(ctx context.Context, db onerow.DB, id int64, c cancelling, err error) error {
+func (r *tables[T]) hold(ctx context.Context, db onerow.DB, c cancelling, err error) error {
 	if c.deletionID == 0 || !lasts(err) {
 		return err
 	}
-	key, kerr := onerow.EncodeKey(id)
-	if kerr != nil {
-		return err
-	}
-	herr := cascade.Hold(ctx, db, r.res.Name, key, c.deletionID, "cancelled, and it cannot come back: "+err.Error())
+	herr := cascade.Hold(ctx, db, r.res.Name, c.key, c.deletionID, "cancelled, and it cannot come back: "+err.Error())
 	switch {
 	case herr != nil:
 		return fmt.Errorf("%w (and its deletion could not be held: %w)", err, herr)
@@ -81,14 +82,15 @@ func (r *Repo[T]) hold(ctx context.Context, db onerow.DB, id int64, c cancelling
 	return fmt.Errorf("%w (its deletion is held: cancel it again, or delete or retry it)", err)
 }
 
-func (r *Repo[T]) cancelTx(ctx context.Context, tx *onerow.Tx, id int64, c *cancelling) (back[T], error) {
+func (r *tables[T]) cancelTx(ctx context.Context, tx *onerow.Tx, id any, c *cancelling) (back[T], error) {
 	*c = cancelling{joined: tx.Joined()} // an earlier try may have met another deletion
 	var deletionID int64
+	var stored any
 	query := r.sql.trash
 	if tx.Joined() {
 		query += " FOR UPDATE" // the snapshot may be older than the deletion
 	}
-	err := onerow.QueryRow(ctx, tx, query, []any{id}, &deletionID)
+	err := onerow.QueryRow(ctx, tx, query, []any{id}, &deletionID, r.fields.id.into(&stored))
 	if isNoRows(err) {
 		res, err := r.notHidden(ctx, tx, id)
 		return back[T]{answer: &res}, err
@@ -97,11 +99,10 @@ func (r *Repo[T]) cancelTx(ctx context.Context, tx *onerow.Tx, id int64, c *canc
 		return back[T]{}, err
 	}
 	c.deletionID = deletionID
-	key, err := onerow.EncodeKey(id)
-	if err != nil {
+	if c.key, err = onerow.EncodeKey(stored); err != nil {
 		return back[T]{}, err
 	}
-	err = cascade.Cancel(ctx, tx, r.res.Name, key, deletionID)
+	err = cascade.Cancel(ctx, tx, r.res.Name, c.key, deletionID)
 	if errors.Is(err, cascade.ErrTooLate) {
 		// Too late, or somebody else has just cancelled the same deletion.
 		place, werr := r.where(ctx, tx, id)
@@ -131,7 +132,7 @@ func (r *Repo[T]) cancelTx(ctx context.Context, tx *onerow.Tx, id int64, c *canc
 }
 
 // notHidden answers for a row that no deletion hides.
-func (r *Repo[T]) notHidden(ctx context.Context, tx *onerow.Tx, id int64) (onerow.Result[T], error) {
+func (r *tables[T]) notHidden(ctx context.Context, tx *onerow.Tx, id any) (onerow.Result[T], error) {
 	h, found, err := r.lockEither(ctx, tx, id)
 	switch {
 	case err != nil:

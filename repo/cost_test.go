@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/cost"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
@@ -21,6 +23,9 @@ func filled(t *testing.T, rows int, level sql.IsolationLevel) string {
 	dsn := dbtest.DSN(t, dbtest.Isolation(level))
 	db := dbtest.OpenDSN(t, dsn)
 	makeTables(t, db)
+	for _, stmt := range desk().DDL() {
+		dbtest.Exec(t, db, stmt)
+	}
 	const now = "UTC_TIMESTAMP(6)"
 	for _, query := range []string{
 		"INSERT INTO project (id, user_id, name, name_key, stem_key, copy_no, is_over_quota, version, created_at, updated_at, code) " + cost.Numbers(rows) +
@@ -42,7 +47,11 @@ func filled(t *testing.T, rows int, level sql.IsolationLevel) string {
 			"SELECT 1000000 + i, 'project', 1000000 + i, 1000000 + i, 'ready', " + now + ", " + now + " FROM numbers",
 		"INSERT INTO onerow_request (resource, owner, request_id, row_id, fingerprint, call_token, created_at) " + cost.Numbers(rows) +
 			"SELECT 'project', 1, CONCAT('old', i), i, '', '', " + now + " - INTERVAL 1 DAY FROM numbers",
-		"ANALYZE TABLE project, project_archive, screen, comment, onerow_request, onerow_deletion, onerow_job, onerow_job_archive",
+		"INSERT INTO ticket (id, tenant_id, workspace_id, name, name_key, stem_key, created_at, updated_at) " + cost.Numbers(rows) +
+			"SELECT UNHEX(LPAD(HEX(i), 32, '0')), 1, UNHEX(LPAD('1', 32, '0')), CONCAT('n', i), CONCAT('n', i), CONCAT('n', i), " + now + ", " + now + " FROM numbers",
+		"INSERT INTO ticket_archive (id, tenant_id, workspace_id, name, name_key, stem_key, created_at, updated_at, archived_at) " + cost.Numbers(rows) +
+			"SELECT UNHEX(LPAD(HEX(1000000 + i), 32, '0')), 1, UNHEX(LPAD('1', 32, '0')), 'n', 'n', 'n', " + now + ", " + now + ", " + now + " FROM numbers",
+		"ANALYZE TABLE ticket, ticket_archive, project, project_archive, screen, comment, onerow_request, onerow_deletion, onerow_job, onerow_job_archive",
 	} {
 		if _, err := db.ExecContext(t.Context(), query); err != nil {
 			t.Fatalf("%v\n%s", err, query)
@@ -147,6 +156,7 @@ func TestCosts(t *testing.T) {
 		c.Call("delete of an owner's", func(ctx context.Context, db *sql.DB) error { return second(mine.Delete(ctx, db, 12)) })
 		c.Call("delete of an owner's again", func(ctx context.Context, db *sql.DB) error { return second(mine.Delete(ctx, db, 12)) })
 		c.Call("delete of another's", func(ctx context.Context, db *sql.DB) error { return refused(mine.Delete(ctx, db, 1_000_995)) })
+		costsOfTickets(t, c)
 		c.Source(".", nil)
 	}
 }
@@ -157,4 +167,45 @@ func refused(_ any, err error) error {
 		return errors.New("it was not refused")
 	}
 	return nil
+}
+
+// desk is the plan of the tickets with UUIDs.
+func desk() schema.Plan { return scopedShape().plan }
+
+// costsOfTickets: the same where the application makes the ids, and an owner has two columns.
+func costsOfTickets(t *testing.T, c *cost.Costs) {
+	tickets := must(repo.NewOf[Scoped, uuid.UUID, Workspace](desk(), "ticket"))
+	owner := Workspace{1, uuid.UUID{15: 1}}
+	create := func(n int, name string) func(ctx context.Context, db *sql.DB) error {
+		return func(ctx context.Context, db *sql.DB) error {
+			return second(tickets.Create(ctx, db, Scoped{ID: uid(n), TenantID: 1, WorkspaceID: owner.ID, Name: name}))
+		}
+	}
+	id := uid(1)
+	c.Call("create by id", create(1, "A"))
+	c.Call("create by id again", create(1, "A"))
+	c.Call("create by id, its name taken", func(ctx context.Context, db *sql.DB) error { return refused(nil, create(2, "A")(ctx, db)) })
+	c.Call("first page of tickets", func(ctx context.Context, db *sql.DB) error {
+		return second(tickets.List(ctx, db, owner, repo.PageOptions{}))
+	})
+	c.Call("last page of archived tickets", func(ctx context.Context, db *sql.DB) error {
+		return second(tickets.List(ctx, db, owner, repo.PageOptions{State: schema.Archived, After: repo.Cursor(must(onerow.EncodeKey(uuid.UUID{13: 15, 14: 68, 15: 118})))}))
+	})
+	c.Call("find a ticket", func(ctx context.Context, db *sql.DB) error { return second(tickets.Find(ctx, db, owner, "n7")) })
+	c.Call("archive a ticket", func(ctx context.Context, db *sql.DB) error { return second(tickets.Archive(ctx, db, id)) })
+	c.Call("create by id, archived", create(1, "A"))
+	c.Call("activate a ticket", func(ctx context.Context, db *sql.DB) error { return second(tickets.Activate(ctx, db, id)) })
+	c.Call("hide a ticket", func(ctx context.Context, db *sql.DB) error {
+		return second(tickets.Delete(ctx, db, id, repo.Grace(time.Hour)))
+	})
+	c.Call("cancel for a ticket", func(ctx context.Context, db *sql.DB) error {
+		return second(tickets.OwnedBy(owner).CancelDelete(ctx, db, id))
+	})
+	c.Call("delete a ticket", func(ctx context.Context, db *sql.DB) error { return second(tickets.Delete(ctx, db, id)) })
+	c.Call("create by id, deleted", func(ctx context.Context, db *sql.DB) error { return refused(nil, create(1, "A")(ctx, db)) })
+	c.Call("create by id, deleted, in a caller's transaction", func(ctx context.Context, db *sql.DB) error {
+		return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+			return refused(tickets.Create(ctx, tx, Scoped{ID: id, TenantID: 1, WorkspaceID: owner.ID, Name: "A"}))
+		})
+	})
 }

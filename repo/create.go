@@ -2,8 +2,10 @@ package repo
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/names"
@@ -40,30 +42,30 @@ func RequestID(id string) CreateOption { return func(o *createOptions) { o.reque
 // Atomic: row, quota mark and request record. Statements on a pool: BEGIN, INSERT,
 // mark, COMMIT; one more each to lock a parent, to read back what the database
 // filled in (if T has such fields); two more with a request id.
-func (r *Repo[T]) Create(ctx context.Context, db onerow.DB, row T, opts ...CreateOption) (onerow.Result[T], error) {
+func (r *Of[T, ID, Owner]) Create(ctx context.Context, db onerow.DB, row T, opts ...CreateOption) (onerow.Result[T], error) {
 	var o createOptions
 	for _, opt := range opts {
 		opt(&o)
 	}
-	if r.owner != nil && r.int(&row, r.fields.owner) == 0 && r.fields.owner != nil {
-		reflect.ValueOf(&row).Elem().FieldByIndex(r.fields.owner).SetInt(*r.owner)
-	}
-	if err := r.forOwner(r.int(&row, r.fields.owner)); err != nil {
-		return onerow.Result[T]{}, r.wrap("create", 0, err)
-	}
 	w, err := r.newRow(row)
+	if err == nil {
+		err = r.forOwner(w.owner)
+	}
 	if err != nil {
-		return onerow.Result[T]{}, r.wrap("create", 0, err)
+		return onerow.Result[T]{}, r.wrap("create", nil, err)
 	}
 	if o.requestID != "" {
 		return r.createOnce(ctx, db, w, o.requestID)
+	}
+	if r.makesIDs() {
+		return r.createByID(ctx, db, w)
 	}
 	var res onerow.Result[T]
 	try := r.followRow
 	if r.res.Quota.Flag != "" { // a mark is a second write
 		try = r.followRowAtomically
 	}
-	err = try(ctx, db, "create", 0, func(ctx context.Context, tx *onerow.Tx) (err error) {
+	err = try(ctx, db, "create", nil, func(ctx context.Context, tx *onerow.Tx) (err error) {
 		res, err = r.insert(ctx, tx, w)
 		return err
 	})
@@ -76,19 +78,38 @@ func (r *Repo[T]) Create(ctx context.Context, db onerow.DB, row T, opts ...Creat
 // newRow is a row that is to be inserted: its arguments were computed once.
 type newRow[T any] struct {
 	row   T
-	owner int64
-	above int64
+	id    any // nil where the database makes it
+	owner []any
+	above any
 	name  names.Parsed
 	args  []any
 }
 
-func (r *Repo[T]) newRow(row T) (w newRow[T], err error) {
-	w.row, w.owner, w.above = row, r.int(&row, r.fields.owner), r.int(&row, r.fields.above)
-	if r.res.Owner != "" {
-		w.args = append(w.args, w.owner)
+func (r *tables[T]) newRow(row T) (w newRow[T], err error) {
+	w.row = row
+	v := reflect.ValueOf(&w.row).Elem()
+	r.fillOwner(v)
+	if w.owner, err = r.ownerOf(&w.row); err != nil {
+		return w, err
 	}
-	if r.res.Parent.Column != "" && r.res.Parent.Column != r.res.Owner {
-		w.args = append(w.args, w.above)
+	if r.makesIDs() {
+		if v.FieldByIndex(r.fields.id.index).IsZero() {
+			return w, fmt.Errorf("%w: the field for %q is zero; the application makes the ids of %q, so that a create can be repeated",
+				onerow.ErrInvalidKey, r.res.ID, r.res.Name)
+		}
+		if w.id, err = r.fields.id.of(v); err != nil {
+			return w, err
+		}
+		w.args = append(w.args, w.id)
+	}
+	w.args = append(w.args, w.owner...)
+	if r.fields.above.index != nil {
+		if w.above, err = r.fields.above.of(v); err != nil {
+			return w, err
+		}
+		if !slices.Contains(r.res.Owners(), r.res.Parent.Column) {
+			w.args = append(w.args, w.above)
+		}
 	}
 	if r.res.Named() {
 		if w.name, err = r.res.Label.Kind.Parse(r.label(&row)); err != nil {
@@ -96,9 +117,18 @@ func (r *Repo[T]) newRow(row T) (w newRow[T], err error) {
 		}
 		w.args = append(w.args, nameArgs(w.name)...)
 	}
-	own, err := r.fields.args(reflect.ValueOf(&w.row).Elem(), r.fields.own)
+	own, err := r.fields.args(v, r.fields.own)
 	w.args = append(w.args, own...)
 	return w, err
+}
+
+// fillOwner gives a row without an owner that of the repository.
+func (r *tables[T]) fillOwner(v reflect.Value) {
+	for i, f := range r.fields.owners {
+		if field := v.FieldByIndex(f.index); len(r.owner) > 0 && field.IsZero() {
+			_ = f.typ.Set(field, r.owner[i]) // else it stays zero, and is refused as another owner's
+		}
+	}
 }
 
 func nameArgs(name names.Parsed) []any {
@@ -106,16 +136,24 @@ func nameArgs(name names.Parsed) []any {
 }
 
 // insert runs the statements that Create is made of.
-func (r *Repo[T]) insert(ctx context.Context, tx *onerow.Tx, w newRow[T]) (res onerow.Result[T], err error) {
-	if err := r.lockParent(ctx, tx, w.above, false); err != nil {
+func (r *tables[T]) insert(ctx context.Context, tx *onerow.Tx, w newRow[T]) (res onerow.Result[T], err error) {
+	var tenant []any
+	if r.withTenant() {
+		tenant = w.owner[:1]
+	}
+	if err := r.lockParent(ctx, tx, w.above, false, tenant...); err != nil {
 		return res, err
 	}
 	done, err := tx.ExecContext(ctx, r.sql.insert, w.args...)
 	if err != nil {
-		return res, r.refused(ctx, tx, attempt{owner: w.owner, name: w.name, columns: r.insertColumns(), args: w.args}, err)
+		return r.notInserted(ctx, tx, w, err)
 	}
-	id, err := done.LastInsertId()
-	if err != nil {
+	id := w.id
+	if r.makesIDs() {
+		if res, err = r.firstOfItsID(ctx, tx, w); err != nil || res.Replayed {
+			return res, err
+		}
+	} else if id, err = r.generated(done); err != nil {
 		return res, fmt.Errorf("repo: the id of the new %s: %w", r.res.Name, err)
 	}
 	if err := r.mark(ctx, tx, w.owner); err != nil {
@@ -131,7 +169,9 @@ func (r *Repo[T]) insert(ctx context.Context, tx *onerow.Tx, w newRow[T]) (res o
 		return res, nil
 	}
 	v := reflect.ValueOf(&res.Row).Elem()
-	v.FieldByIndex(r.fields.id).SetInt(id)
+	if err := r.fields.id.typ.Set(v.FieldByIndex(r.fields.id.index), id); err != nil {
+		return res, err
+	}
 	if r.res.Named() {
 		v.FieldByIndex(r.fields.label).SetString(w.name.Display)
 	}
@@ -139,16 +179,23 @@ func (r *Repo[T]) insert(ctx context.Context, tx *onerow.Tx, w newRow[T]) (res o
 	return res, nil
 }
 
+// generated is the id that AUTO_INCREMENT gave.
+func (r *tables[T]) generated(done sql.Result) (any, error) {
+	n, err := done.LastInsertId()
+	if err == nil && r.fields.id.typ.Unsigned {
+		return r.fields.id.typ.Value(uint64(n)) //nolint:gosec // what is above the largest int64 comes as a negative one
+	}
+	return n, err
+}
+
 // readsBack: T has fields that the INSERT does not determine (times, the flag,
 // the version), so the row is read once more, by its key.
-func (r *Repo[T]) readsBack() bool {
-	known := 1 + len(r.fields.own) // the id
-	for _, index := range [][]int{r.fields.owner, r.fields.label} {
-		if index != nil {
-			known++
-		}
+func (r *tables[T]) readsBack() bool {
+	known := 1 + len(r.fields.own) + len(r.fields.owners) // the id
+	if r.fields.label != nil {
+		known++
 	}
-	if r.fields.above != nil && r.res.Parent.Column != r.res.Owner {
+	if r.fields.above.index != nil && !slices.Contains(r.res.Owners(), r.res.Parent.Column) {
 		known++
 	}
 	return len(r.fields.all) > known

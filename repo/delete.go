@@ -47,7 +47,7 @@ type Deleted[T any] struct {
 // [onerow.ErrOutcomeUnknown], after which it may simply be called again. Statements on a pool, for an active
 // row: BEGIN, SELECT, log, queue, DELETE, mark, COMMIT; as many for an archived row, one more for an active
 // one with a grace period.
-func (r *Repo[T]) Delete(ctx context.Context, db onerow.DB, id int64, opts ...DeleteOption) (Deleted[T], error) {
+func (r *Of[T, ID, Owner]) Delete(ctx context.Context, db onerow.DB, rowID ID, opts ...DeleteOption) (Deleted[T], error) {
 	var o deleteOptions
 	for _, opt := range opts {
 		opt(&o)
@@ -59,11 +59,16 @@ func (r *Repo[T]) Delete(ctx context.Context, db onerow.DB, id int64, opts ...De
 		return Deleted[T]{}, fmt.Errorf("%w: %q has no archive to keep a row in during a grace period", ErrUnsupported, r.res.Name)
 	case o.grace > 0 && r.publisher != nil:
 		return Deleted[T]{}, fmt.Errorf("%w: a published deletion cannot be cancelled, so it has no grace period", ErrUnsupported)
-	case r.publisher != nil:
+	}
+	id, err := r.key("delete", rowID)
+	if err != nil {
+		return Deleted[T]{}, err
+	}
+	if r.publisher != nil {
 		return r.deletePublished(ctx, db, id)
 	}
 	var del Deleted[T]
-	err := r.followRowAtomically(ctx, db, "delete", id, func(ctx context.Context, tx *onerow.Tx) error {
+	err = r.followRowAtomically(ctx, db, "delete", id, func(ctx context.Context, tx *onerow.Tx) error {
 		del = Deleted[T]{}
 		h, found, err := r.lockEither(ctx, tx, id)
 		if err != nil {
@@ -84,7 +89,7 @@ func (r *Repo[T]) Delete(ctx context.Context, db onerow.DB, id int64, opts ...De
 }
 
 // lockEither locks the row in the table in which it is.
-func (r *Repo[T]) lockEither(ctx context.Context, tx *onerow.Tx, id int64) (h held[T], found bool, err error) {
+func (r *tables[T]) lockEither(ctx context.Context, tx *onerow.Tx, id any) (h held[T], found bool, err error) {
 	if h, found, err = r.lock(ctx, tx, r.active, id); found || err != nil {
 		return h, found, err
 	}
@@ -92,8 +97,8 @@ func (r *Repo[T]) lockEither(ctx context.Context, tx *onerow.Tx, id int64) (h he
 }
 
 // deleteTx deletes a locked row and queues the cascade.
-func (r *Repo[T]) deleteTx(ctx context.Context, tx *onerow.Tx, h held[T], id int64, grace time.Duration, del *Deleted[T]) error {
-	d, err := r.deletion(h, id, grace)
+func (r *tables[T]) deleteTx(ctx context.Context, tx *onerow.Tx, h held[T], id any, grace time.Duration, del *Deleted[T]) error {
+	d, err := r.deletion(h, grace)
 	if err != nil {
 		return err
 	}
@@ -126,20 +131,20 @@ func (r *Repo[T]) deleteTx(ctx context.Context, tx *onerow.Tx, h held[T], id int
 	return nil
 }
 
-func (r *Repo[T]) deletion(h held[T], id int64, grace time.Duration) (d cascade.Deletion, err error) {
+func (r *tables[T]) deletion(h held[T], grace time.Duration) (d cascade.Deletion, err error) {
 	d = cascade.Deletion{Resource: r.res.Name, From: string(h.state), Grace: grace}
-	if d.ResourceID, err = onerow.EncodeKey(id); err != nil {
+	if d.ResourceID, err = onerow.EncodeKey(h.key); err != nil {
 		return d, err
 	}
-	if r.res.Owner != "" {
-		d.Owner, err = onerow.EncodeKey(h.owner)
+	if len(h.owner) > 0 {
+		d.Owner, err = onerow.EncodeKey(h.owner...)
 	}
 	return d, err
 }
 
 // takeAway removes the locked row, or hides it in the archive under the deletion:
 // for the grace period, or until the cascade has deleted its asset.
-func (r *Repo[T]) takeAway(ctx context.Context, tx *onerow.Tx, h held[T], id, deletionID int64, keep bool) error {
+func (r *tables[T]) takeAway(ctx context.Context, tx *onerow.Tx, h held[T], id any, deletionID int64, keep bool) error {
 	switch {
 	case !keep && r.res.Asset == "":
 		return r.remove(ctx, tx, h, id)
@@ -151,7 +156,7 @@ func (r *Repo[T]) takeAway(ctx context.Context, tx *onerow.Tx, h held[T], id, de
 
 // gone answers a delete of a row that is in neither table, with the job that it had.
 // revive: if that one is dead, a new one is queued for the same deletion.
-func (r *Repo[T]) gone(ctx context.Context, tx *onerow.Tx, id int64, del *Deleted[T], revive bool) error {
+func (r *tables[T]) gone(ctx context.Context, tx *onerow.Tx, id any, del *Deleted[T], revive bool) error {
 	place, err := r.where(ctx, tx, id)
 	if err != nil {
 		return err

@@ -37,15 +37,15 @@ var (
 type NameTakenError struct {
 	// Resource and Name are what was to be written.
 	Resource, Name string
-	// ID is the row that has the name.
-	ID int64
+	// ID is the row that has the name, of the repository's ID type.
+	ID any
 	// Err is the driver's error.
 	Err error
 }
 
 // Error says who has the name.
 func (e *NameTakenError) Error() string {
-	return fmt.Sprintf("repo: the %s name %q is taken by %s %d; choose another name", e.Resource, e.Name, e.Resource, e.ID)
+	return fmt.Sprintf("repo: the %s name %q is taken by %s %v; choose another name", e.Resource, e.Name, e.Resource, e.ID)
 }
 
 // Is makes errors.Is(err, ErrNameTaken) true.
@@ -56,18 +56,18 @@ func (e *NameTakenError) Unwrap() error { return e.Err }
 
 // ConflictError is the detail of [ErrConflict].
 type ConflictError struct {
-	// Resource and ID name the row; ID is 0 where it was to be created.
+	// Resource and ID name the row; ID is of the repository's ID type, nil where the row was to be created.
 	Resource string
-	ID       int64
+	ID       any
 	// Index is the unique index of the active table that refused the row, Columns are its
-	// columns, and HolderID is the active row that has the same values in them, by the
-	// columns' collations; it may be another owner's. Empty and 0 where others kept moving
+	// columns, and HolderID, of the repository's ID type, is the active row that has the same values in them, by the
+	// columns' collations; it may be another owner's. Empty and nil where others kept moving
 	// the row, and where no row was seen to have the values: of an index on a prefix, an
 	// expression or a generated column, of a value that the database rounds, of a table
 	// that a trigger writes to.
 	Index    string
 	Columns  []string
-	HolderID int64
+	HolderID any
 	// Attempts is how often the write was tried, where Index does not say it all.
 	Attempts int
 	// Err is the driver's error, or nil where a guarded write found another version.
@@ -76,13 +76,13 @@ type ConflictError struct {
 
 // Error says what could not be written.
 func (e *ConflictError) Error() string {
-	row := fmt.Sprintf("%s %d", e.Resource, e.ID)
-	if e.ID == 0 {
+	row := fmt.Sprintf("%s %v", e.Resource, e.ID)
+	if e.ID == nil {
 		row = "the new " + e.Resource
 	}
 	switch {
 	case e.Index != "":
-		return fmt.Sprintf("repo: %s has the same %s as %s %d; the unique index %s allows one",
+		return fmt.Sprintf("repo: %s has the same %s as %s %v; the unique index %s allows one",
 			row, strings.Join(e.Columns, ", "), e.Resource, e.HolderID, e.Index)
 	case e.Err != nil:
 		return fmt.Sprintf("repo: %s: a unique index refused it, and no row was seen to have its name or values: %v", row, e.Err)

@@ -13,6 +13,7 @@ import (
 	"github.com/jmoiron/sqlx/reflectx"
 
 	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/internal/keytype"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -24,7 +25,8 @@ type field struct {
 	column string
 	index  []int // path in the struct
 	time   timeKind
-	json   bool // the column is declared JSON
+	json   bool          // the column is declared JSON
+	key    *keytype.Type // of a column with a key that is not scanned as it is
 }
 
 type timeKind int
@@ -44,10 +46,11 @@ type fields struct {
 	all   []field // every field with a column, in the order of the struct
 	own   []field // those that are the application's own columns
 	state []int   // the field for the state, or nil
-	id    []int
-	owner []int
 	label []int
-	above []int // parent column
+
+	id     keyField
+	owners []keyField // in the order of the resource's columns
+	above  keyField   // the parent's column; its index is nil where there is none
 }
 
 func mapFields(typ reflect.Type, res schema.Resource) (fields, error) {
@@ -56,6 +59,7 @@ func mapFields(typ reflect.Type, res schema.Resource) (fields, error) {
 		return f, fmt.Errorf("repo: %s is not a struct", typ)
 	}
 	columns, managed := res.Shared(), res.Managed()
+	indexes := map[string][]int{}
 	for _, info := range reflectx.NewMapperFunc("db", strings.ToLower).TypeMap(typ).Index {
 		name := info.Path
 		if name == "" || strings.Contains(name, ".") || info.Embedded {
@@ -79,47 +83,62 @@ func mapFields(typ reflect.Type, res schema.Resource) (fields, error) {
 			return f, fmt.Errorf("repo: the field %s.%s is a %s; a time is a time.Time, *time.Time, sql.NullTime or sql.Null[time.Time]",
 				typ, info.Field.Name, info.Field.Type)
 		}
+		if declared := res.KeyType(name); declared != "" {
+			t, err := keytype.Parse(declared)
+			if err == nil {
+				err = t.Fits(info.Field.Type)
+			}
+			if err != nil {
+				return f, fmt.Errorf("repo: the field %s.%s for the column %q: %w", typ, info.Field.Name, name, err)
+			}
+			if t.Class != keytype.Integer && info.Field.Type.Kind() != reflect.String {
+				fl.key = &t
+			}
+		}
 		f.all = append(f.all, fl)
-		switch name {
-		case res.ID:
-			f.id = info.Index
-		case res.Label.Column:
-			f.label = info.Index
-		}
-		if name == res.Owner {
-			f.owner = info.Index
-		}
-		if name == res.Parent.Column {
-			f.above = info.Index
-		}
+		indexes[name] = info.Index
 		if !slices.Contains(managed, name) {
 			f.own = append(f.own, fl)
 		}
 	}
-	return f, f.complete(typ, res)
+	f.label = indexes[res.Label.Column]
+	if err := complete(typ, res, indexes); err != nil {
+		return f, err
+	}
+	return f, f.keys(res, indexes)
 }
 
-func (f fields) complete(typ reflect.Type, res schema.Resource) error {
-	for _, need := range []struct {
-		column string
-		index  []int
-	}{{res.ID, f.id}, {res.Owner, f.owner}, {res.Label.Column, f.label}, {res.Parent.Column, f.above}} {
-		if need.column == "" {
+// complete says whether the struct has a field for each column that a verb needs.
+func complete(typ reflect.Type, res schema.Resource, indexes map[string][]int) error {
+	for _, column := range append([]string{res.ID, res.Label.Column, res.Parent.Column}, res.Owners()...) {
+		if column == "" {
 			continue
 		}
-		if need.index == nil {
-			return fmt.Errorf("repo: %s has no field with the tag `db:%q`", typ, need.column)
+		index := indexes[column]
+		if index == nil {
+			return fmt.Errorf("repo: %s has no field with the tag `db:%q`", typ, column)
 		}
-		kind := typ.FieldByIndex(need.index).Type.Kind()
-		if need.column == res.Label.Column {
-			if kind != reflect.String {
-				return fmt.Errorf("repo: the field for %q of %s must be a string", need.column, typ)
-			}
-		} else if kind != reflect.Int64 && kind != reflect.Int {
-			return fmt.Errorf("repo: the field for %q of %s must be an int64", need.column, typ)
+		if column == res.Label.Column && typ.FieldByIndex(index).Type.Kind() != reflect.String {
+			return fmt.Errorf("repo: the field for %q of %s must be a string", column, typ)
 		}
 	}
 	return nil
+}
+
+// keys fills in the fields whose columns hold keys.
+func (f *fields) keys(res schema.Resource, indexes map[string][]int) (err error) {
+	of := func(column string) keyField {
+		k := keyField{column: column, index: indexes[column]}
+		if column != "" && err == nil {
+			k.typ, err = keytype.Parse(res.KeyType(column))
+		}
+		return k
+	}
+	f.id, f.above = of(res.ID), of(res.Parent.Column)
+	for _, column := range res.Owners() {
+		f.owners = append(f.owners, of(column))
+	}
+	return err
 }
 
 // behindPointer says whether one of the structs on the way to a field is a pointer.
@@ -178,6 +197,8 @@ func (f fields) targets(row reflect.Value) []any {
 		switch {
 		case fl.time != notTime:
 			targets[i] = &timeTarget{target, fl.time}
+		case fl.key != nil:
+			targets[i] = fl.key.Scan(func(value any) error { return fl.key.Set(target, value) })
 		case isBytes(target.Type()):
 			targets[i] = target.Addr().Convert(bytesPointer).Interface()
 		default:

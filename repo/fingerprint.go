@@ -20,16 +20,16 @@ const form = 2
 
 // fingerprint hashes what the row to be created holds: column = value, sorted by the
 // column, so that neither the order of Go fields nor a field that is new and zero makes
-// another payload. NULL and Go's zero values are left out, for a struct without the field
+// another payload. The id is not part of it, for a retry may have made another one. NULL and Go's zero values are left out, for a struct without the field
 // means the same; a pointer to 0 and a valid sql.Null of 0 are values. A value is written
 // as a column takes it, so that its Go type may change. Name key, stem and copy number
 // follow from the name.
-func (r *Repo[T]) fingerprint(w newRow[T]) [sha256.Size]byte {
+func (r *tables[T]) fingerprint(w newRow[T]) [sha256.Size]byte {
 	type pair struct{ column, value string }
 	var pairs []pair
 	derived := r.nameColumns()
 	for i, column := range r.insertColumns() {
-		if isNull(w.args[i]) || slices.Contains(derived, column) && column != r.res.Label.Column || r.isZero(w, column) {
+		if column == r.res.ID || isNull(w.args[i]) || slices.Contains(derived, column) && column != r.res.Label.Column || r.isZero(w, column) {
 			continue
 		}
 		pairs = append(pairs, pair{column, string(plainText(w.args[i]))})
@@ -47,7 +47,7 @@ func (r *Repo[T]) fingerprint(w newRow[T]) [sha256.Size]byte {
 }
 
 // isZero says whether the field of a column has Go's zero value.
-func (r *Repo[T]) isZero(w newRow[T], column string) bool {
+func (r *tables[T]) isZero(w newRow[T], column string) bool {
 	i := slices.IndexFunc(r.fields.all, func(f field) bool { return f.column == column })
 	v := reflectx.FieldByIndexesReadOnly(reflect.ValueOf(&w.row).Elem(), r.fields.all[i].index)
 	if at, isTime := v.Interface().(time.Time); isTime {

@@ -1,14 +1,16 @@
 package repo
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
-	"strconv"
+	"slices"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/internal/keytype"
 )
 
 // ErrOtherOwner means: a row was to be made, found or listed for another owner than the repository's, see
@@ -35,47 +37,69 @@ var ErrOtherOwner = errors.New("repo: the repository is another owner's")
 // resources have an owner column of the same name. Without an owner in the plan nothing is found and nothing
 // made. Statements: as without it, and for a Delete or CancelDelete of a row that is gone 1 more, 2 where its
 // job is dead. OwnedBy sends nothing itself; call it for each request.
-func (r *Repo[T]) OwnedBy(owner int64) *Repo[T] {
+func (r *Of[T, ID, Owner]) OwnedBy(owner Owner) *Of[T, ID, Owner] {
 	scoped := *r
-	scoped.owner = &owner
+	key, err := r.ownerKey(owner)
+	scoped.owned, scoped.owner = true, key
+	if err != nil { // no row has such an owner
+		scoped.owner = nil
+	}
 	scoped.sql = scoped.statements()
 	scoped.sql.anybody = r.sql.where
-	if r.owner != nil {
+	if r.owned {
 		scoped.sql.anybody = r.sql.anybody
 	}
 	return &scoped
 }
 
 // byID is the condition that finds a row by its id, and only a row of the owner's.
-func (r *Repo[T]) byID() string {
+func (r *tables[T]) byID() string {
 	condition := ident.Quote(r.res.ID) + " = ?"
 	switch {
-	case r.owner == nil:
+	case !r.owned:
 		return condition
-	case r.res.Owner == "":
+	case len(r.owner) == 0:
 		return condition + " AND FALSE"
 	}
-	return condition + r.ownedBy(r.res.Owner)
-}
-
-// parentByID is the same for the row above a new one. A row that is there may go back to where it was.
-func (r *Repo[T]) parentByID() string {
-	condition := ident.Quote(r.parent.ID) + " = ?"
-	if r.owner == nil || r.parent.Owner == "" || r.parent.Owner != r.res.Owner || r.res.Owner == r.res.Parent.Column {
-		return condition
+	for i, column := range r.res.Owners() {
+		condition += r.ownedBy(column, i)
 	}
-	return condition + r.ownedBy(r.parent.Owner)
+	return condition
 }
 
-// ownedBy has the number in its text: the statement's parameters stay the same for everybody.
-func (r *Repo[T]) ownedBy(column string) string {
-	return " AND " + ident.Quote(column) + " = " + strconv.FormatInt(*r.owner, 10)
+// parentByID is the same for the row above a new one, whose tenant is a parameter. A row that is there may go
+// back to where it was.
+func (r *tables[T]) parentByID() string {
+	condition := ident.Quote(r.parent.ID) + " = ?"
+	if r.withTenant() {
+		condition += " AND " + ident.Quote(r.res.Tenant.Name) + " = ?"
+	}
+	for i, column := range r.res.Owners() {
+		theirs := slices.Contains(r.parent.Owners(), column) && column != r.res.Parent.Column
+		if len(r.owner) > 0 && theirs && column != r.res.Tenant.Name {
+			condition += r.ownedBy(column, i)
+		}
+	}
+	return condition
+}
+
+// ownedBy has the value in its text: the statement's parameters stay the same for everybody.
+func (r *tables[T]) ownedBy(column string, i int) string {
+	return " AND " + ident.Quote(column) + " = " + keytype.Literal(r.owner[i])
 }
 
 // forOwner refuses another owner than the repository's.
-func (r *Repo[T]) forOwner(owner int64) error {
-	if r.owner != nil && (*r.owner != owner || r.res.Owner == "") {
-		return fmt.Errorf("%w: it is %d's, and this is for %d", ErrOtherOwner, *r.owner, owner)
+func (r *tables[T]) forOwner(owner []any) error {
+	if !r.owned {
+		return nil
+	}
+	mine, err := encodeOwner(r.owner)
+	theirs, terr := encodeOwner(owner)
+	if err = cmp.Or(err, terr); err != nil {
+		return err
+	}
+	if mine != theirs || len(r.owner) == 0 {
+		return fmt.Errorf("%w: it is %s's, and this is for %s", ErrOtherOwner, mine, theirs)
 	}
 	return nil
 }
@@ -84,8 +108,8 @@ func (r *Repo[T]) forOwner(owner int64) error {
 const sqlDeletionOwner = `SELECT COALESCE(owner, '') FROM onerow_deletion WHERE id = ? LOCK IN SHARE MODE`
 
 // notMine is what a verb says of a row of which there is no trace.
-func (r *Repo[T]) notMine() error {
-	if r.owner == nil {
+func (r *tables[T]) notMine() error {
+	if !r.owned {
 		return nil
 	}
 	return onerow.ErrNotFound
@@ -93,8 +117,8 @@ func (r *Repo[T]) notMine() error {
 
 // notTheirs refuses to queue the rest of a deletion below an id that another owner's row has by now, see
 // [ErrIDReused]. One statement.
-func (r *Repo[T]) notTheirs(ctx context.Context, tx *onerow.Tx, id int64) error {
-	if r.owner == nil {
+func (r *tables[T]) notTheirs(ctx context.Context, tx *onerow.Tx, id any) error {
+	if !r.owned {
 		return nil
 	}
 	place, err := r.place(ctx, tx, r.sql.anybody, id)
@@ -105,11 +129,11 @@ func (r *Repo[T]) notTheirs(ctx context.Context, tx *onerow.Tx, id int64) error 
 }
 
 // wasMine refuses a row that is gone, unless the audit of its deletion says that it was the owner's.
-func (r *Repo[T]) wasMine(ctx context.Context, tx *onerow.Tx, deletionID int64) error {
-	if r.owner == nil {
+func (r *tables[T]) wasMine(ctx context.Context, tx *onerow.Tx, deletionID int64) error {
+	if !r.owned {
 		return nil
 	}
-	mine, err := onerow.EncodeKey(*r.owner)
+	mine, err := encodeOwner(r.owner)
 	if err != nil {
 		return err
 	}

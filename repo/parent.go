@@ -7,15 +7,16 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/keytype"
 )
 
 // lockParent takes a share lock on the row above, so that it cannot be deleted
 // before this transaction ends: with the cascade, which locks a parent before it
 // deletes it, this keeps children from slipping in below a dying one. A new child
 // needs an active parent; a child that merely moves between its tables also
-// accepts an archived one. One statement, up to two per try where the parent is
+// accepts an archived one. The tenant of a new child is its parent's too. One statement, up to two per try where the parent is
 // not active.
-func (r *Repo[T]) lockParent(ctx context.Context, tx *onerow.Tx, parent int64, archivedToo bool) error {
+func (r *tables[T]) lockParent(ctx context.Context, tx *onerow.Tx, parent any, archivedToo bool, tenant ...any) error {
 	if r.parent.Name == "" {
 		return nil
 	}
@@ -29,7 +30,7 @@ func (r *Repo[T]) lockParent(ctx context.Context, tx *onerow.Tx, parent int64, a
 	for range asks {
 		for _, query := range queries {
 			var one int
-			err := onerow.QueryRow(ctx, tx, query, []any{parent}, &one)
+			err := onerow.QueryRow(ctx, tx, query, append([]any{parent}, tenant...), &one)
 			if !errors.Is(err, sql.ErrNoRows) {
 				return err
 			}
@@ -38,5 +39,11 @@ func (r *Repo[T]) lockParent(ctx context.Context, tx *onerow.Tx, parent int64, a
 			break
 		}
 	}
-	return fmt.Errorf("%w: no %s has the id %d", ErrParentNotFound, r.parent.Name, parent)
+	return fmt.Errorf("%w: no %s has the id %s", ErrParentNotFound, r.parent.Name, keytype.Show(parent))
+}
+
+// withTenant says whether a new row and the row above it have the same tenant column.
+func (r *tables[T]) withTenant() bool {
+	tenant := r.res.Tenant.Name
+	return tenant != "" && tenant == r.parent.Tenant.Name && tenant != r.res.Parent.Column
 }

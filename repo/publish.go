@@ -13,7 +13,7 @@ import (
 // deletion is logged, then published, and only then is the row removed. After a
 // crash in between the row is still there and the caller deletes it again; the
 // consumer's cascade also removes the root row.
-func (r *Repo[T]) deletePublished(ctx context.Context, db onerow.DB, id int64) (Deleted[T], error) {
+func (r *tables[T]) deletePublished(ctx context.Context, db onerow.DB, id any) (Deleted[T], error) {
 	var del Deleted[T]
 	var d cascade.Deletion
 	err := r.followRow(ctx, db, "delete", id, func(ctx context.Context, tx *onerow.Tx) error {
@@ -28,7 +28,7 @@ func (r *Repo[T]) deletePublished(ctx context.Context, db onerow.DB, id int64) (
 		if err := r.single(ctx, tx, h, id); err != nil {
 			return err
 		}
-		if d, err = r.deletion(h, id, 0); err != nil {
+		if d, err = r.deletion(h, 0); err != nil {
 			return err
 		}
 		if h.deletionID != 0 { // hidden until its asset is gone: publish that deletion again
@@ -42,7 +42,7 @@ func (r *Repo[T]) deletePublished(ctx context.Context, db onerow.DB, id int64) (
 		return del, err
 	}
 	if err := r.publisher.Publish(ctx, d); err != nil {
-		return Deleted[T]{}, fmt.Errorf("repo: delete %s %d: the cascade could not be published, so nothing was deleted: %w", r.res.Name, id, err)
+		return Deleted[T]{}, fmt.Errorf("repo: delete %s %s: the cascade could not be published, so nothing was deleted: %w", r.res.Name, r.show(id), err)
 	}
 	err = r.followRowAtomically(ctx, db, "delete", id, func(ctx context.Context, tx *onerow.Tx) error {
 		del = Deleted[T]{DeletionID: d.ID}

@@ -42,7 +42,7 @@ func TestOneName(t *testing.T) {
 					case err == nil:
 						made = append(made, res.Row.ID)
 					case errors.As(err, &taken):
-						holders = append(holders, taken.ID)
+						holders = append(holders, taken.ID.(int64))
 					default:
 						return err
 					}

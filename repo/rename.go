@@ -16,10 +16,14 @@ import (
 // Atomic: the one guarded UPDATE. After an unanswered COMMIT it returns
 // [onerow.ErrOutcomeUnknown] and may simply be called again. Statements on a pool:
 // BEGIN, UPDATE, SELECT, COMMIT, and the mark where the quota is ordered by the name.
-func (r *Repo[T]) Rename(ctx context.Context, db onerow.DB, id int64, name string) (onerow.Result[T], error) {
+func (r *Of[T, ID, Owner]) Rename(ctx context.Context, db onerow.DB, rowID ID, name string) (onerow.Result[T], error) {
 	var res onerow.Result[T]
 	if !r.res.Named() {
 		return res, fmt.Errorf("%w: %q has no names", ErrUnsupported, r.res.Name)
+	}
+	id, err := r.key("rename", rowID)
+	if err != nil {
+		return res, err
 	}
 	parsed, err := r.res.Label.Kind.Parse(name)
 	if err != nil {
@@ -61,7 +65,7 @@ func (r *Repo[T]) Rename(ctx context.Context, db onerow.DB, id int64, name strin
 }
 
 // notActive says what it means that the active table does not have the row.
-func (r *Repo[T]) notActive(ctx context.Context, tx *onerow.Tx, id int64) error {
+func (r *tables[T]) notActive(ctx context.Context, tx *onerow.Tx, id any) error {
 	place, err := r.where(ctx, tx, id)
 	switch {
 	case err != nil:

@@ -13,14 +13,24 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// Repo holds the rows of one resource as values of the caller's struct T. It has
-// no state but its declaration and is safe for concurrent use.
-type Repo[T any] struct {
+// Repo is the repository of a resource whose ids and owners are integers.
+type Repo[T any] = Of[T, int64, int64]
+
+// Of holds the rows of one resource as values of the caller's struct T, which are named by an ID and are an
+// Owner's. It has no state but its declaration and is safe for concurrent use.
+type Of[T any, ID Key, Owner comparable] struct{ tables[T] }
+
+// tables are the two tables of a resource, whatever the types of its keys are: here a key is what its column
+// holds, see package keytype; an owner is a list of them.
+type tables[T any] struct {
 	res       schema.Resource
 	parent    schema.Resource // zero where there is none
 	fields    fields
 	publisher Publisher
-	owner     *int64 // of OwnedBy; nil: everybody's rows
+	typed     func(id any) any // as the repository's ID
+
+	owned bool // by OwnedBy
+	owner []any
 
 	active, archive side
 	sql             statements
@@ -50,7 +60,12 @@ type options struct{ publisher Publisher }
 // published stays published when a transaction of the caller's is rolled back.
 func WithPublisher(p Publisher) Option { return func(o *options) { o.publisher = p } }
 
-// New returns the repository of a resource of the plan. T is a struct whose
+// New returns the repository of a resource of the plan whose ids and owners are integers, see [NewOf].
+func New[T any](plan schema.Plan, resource string, opts ...Option) (*Repo[T], error) {
+	return NewOf[T, int64, int64](plan, resource, opts...)
+}
+
+// NewOf returns the repository of a resource of the plan. T is a struct whose
 // fields have sqlx's `db` tags; it needs fields for the resource's id, owner, name
 // and parent, as far as it has these, may have fields for the toolkit's other
 // columns (version, created_at, updated_at, the quota flag), which are filled in
@@ -59,8 +74,14 @@ func WithPublisher(p Publisher) Option { return func(o *options) { o.publisher =
 // the tag `db:"state"` is filled with [schema.Active] or [schema.Archived]. Times
 // are UTC in DATETIME columns, whatever the driver's settings.
 //
-// The error says what the plan or T lacks. No statement is run.
-func New[T any](plan schema.Plan, resource string, opts ...Option) (*Repo[T], error) {
+// ID and Owner are what the verbs take, and fit the columns as the plan declares them: an integer; a string;
+// an array of bytes (a UUID), which a BINARY column holds as it is and a CHAR column as its MarshalText writes
+// it. An Owner of a tenant and an owner is a struct of both, with `db` tags too.
+//
+//	tickets, err := repo.NewOf[Ticket, uuid.UUID, int64](plan, "ticket")
+//
+// The error says what the plan, T or a type lacks. No statement is run.
+func NewOf[T any, ID Key, Owner comparable](plan schema.Plan, resource string, opts ...Option) (*Of[T, ID, Owner], error) {
 	if err := plan.Check(); err != nil {
 		return nil, err
 	}
@@ -68,7 +89,7 @@ func New[T any](plan schema.Plan, resource string, opts ...Option) (*Repo[T], er
 	if err != nil {
 		return nil, err
 	}
-	r := &Repo[T]{res: res}
+	r := &Of[T, ID, Owner]{tables[T]{res: res}}
 	if res.Parent.Resource != "" {
 		if r.parent, err = plan.Resource(res.Parent.Resource); err != nil {
 			return nil, err
@@ -80,11 +101,15 @@ func New[T any](plan schema.Plan, resource string, opts ...Option) (*Repo[T], er
 	if r.fields, err = mapFields(reflect.TypeFor[T](), res); err != nil {
 		return nil, err
 	}
+	if err := r.checkTypes(); err != nil {
+		return nil, err
+	}
 	var o options
 	for _, opt := range opts {
 		opt(&o)
 	}
 	r.publisher = o.publisher
+	r.typed = r.goID
 	r.active = side{ident.Quote(res.Active), schema.Active}
 	r.archive = side{ident.Quote(res.Archive), schema.Archived}
 	r.sql = r.statements()
@@ -93,28 +118,28 @@ func New[T any](plan schema.Plan, resource string, opts ...Option) (*Repo[T], er
 
 // mark appends the mark of a mutation that may move the owner's quota: one
 // INSERT in the mutation's transaction, or nothing where there is no quota.
-func (r *Repo[T]) mark(ctx context.Context, tx *onerow.Tx, owner int64) error {
+func (r *tables[T]) mark(ctx context.Context, tx *onerow.Tx, owner []any) error {
 	if r.res.Quota.Flag == "" {
 		return nil
 	}
-	return quota.Mark(ctx, tx, r.res.Name, owner)
+	return quota.Mark(ctx, tx, r.res.Name, owner...)
 }
 
 // ordersBy says whether the quota is ordered by one of the columns that a write to
 // an active row changes: the given ones, or those that every write changes.
-func (r *Repo[T]) ordersBy(columns []string) bool {
+func (r *tables[T]) ordersBy(columns []string) bool {
 	by := r.res.Quota.By
 	return r.res.Quota.Flag != "" && (by == schema.ColVersion || by == schema.ColUpdatedAt || slices.Contains(columns, by))
 }
 
 // wrap names the verb and the row in an error that is not one of a kind that
 // says so itself.
-func (r *Repo[T]) wrap(verb string, id int64, err error) error {
+func (r *tables[T]) wrap(verb string, id any, err error) error {
 	if err == nil {
 		return nil
 	}
-	if id == 0 {
+	if id == nil {
 		return fmt.Errorf("repo: %s %s: %w", verb, r.res.Name, err)
 	}
-	return fmt.Errorf("repo: %s %s %d: %w", verb, r.res.Name, id, err)
+	return fmt.Errorf("repo: %s %s %s: %w", verb, r.res.Name, r.show(id), err)
 }

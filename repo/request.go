@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/mysqlerr"
@@ -24,7 +25,7 @@ type request struct {
 	token       [16]byte          // new for every call
 }
 
-func (r *Repo[T]) newRequest(scope, id string, w newRow[T]) (request, error) {
+func (r *tables[T]) newRequest(scope, id string, w newRow[T]) (request, error) {
 	q := request{scope: scope, id: id, fingerprint: r.fingerprint(w), firstForm: firstForm(w.args)}
 	if id == "" || len(id) > maxRequestID {
 		return q, fmt.Errorf("%w: a request id has 1 to %d bytes, this one has %d", ErrRequestMismatch, maxRequestID, len(id))
@@ -48,17 +49,17 @@ const readRequest = `SELECT row_id, fingerprint, call_token FROM onerow_request
   WHERE resource = ? AND owner = ? AND request_id = ? LOCK IN SHARE MODE`
 
 // createOnce is Create with a request id.
-func (r *Repo[T]) createOnce(ctx context.Context, db onerow.DB, w newRow[T], requestID string) (onerow.Result[T], error) {
+func (r *tables[T]) createOnce(ctx context.Context, db onerow.DB, w newRow[T], requestID string) (onerow.Result[T], error) {
 	var none, res onerow.Result[T]
-	scope, err := onerow.EncodeKey(w.owner)
+	scope, err := encodeOwner(w.owner)
 	if err != nil {
 		return none, err
 	}
 	q, err := r.newRequest(scope, requestID, w)
 	if err != nil {
-		return none, r.wrap("create", 0, err)
+		return none, r.wrap("create", nil, err)
 	}
-	f := r.follower(0)
+	f := r.follower(nil)
 	err = onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 		return f.note(tx.Savepoint(ctx, savepoint, func() (err error) {
 			res, err = r.createTx(ctx, tx, w, q)
@@ -66,12 +67,12 @@ func (r *Repo[T]) createOnce(ctx context.Context, db onerow.DB, w newRow[T], req
 		}))
 	})
 	if err != nil {
-		return none, r.wrap("create", 0, f.ended(ctx, err))
+		return none, r.wrap("create", nil, f.ended(ctx, err))
 	}
 	return res, nil
 }
 
-func (r *Repo[T]) createTx(ctx context.Context, tx *onerow.Tx, w newRow[T], q request) (res onerow.Result[T], err error) {
+func (r *tables[T]) createTx(ctx context.Context, tx *onerow.Tx, w newRow[T], q request) (res onerow.Result[T], err error) {
 	_, err = tx.ExecContext(ctx, insertRequest, r.res.Name, q.scope, q.id, q.fingerprint[:], q.token[:])
 	if mysqlerr.Classify(err) == mysqlerr.Duplicate {
 		return r.replay(ctx, tx, q)
@@ -82,7 +83,11 @@ func (r *Repo[T]) createTx(ctx context.Context, tx *onerow.Tx, w newRow[T], q re
 	if res, err = r.insert(ctx, tx, w); err != nil {
 		return res, err
 	}
-	rowID, err := onerow.EncodeKey(r.int(&res.Row, r.fields.id))
+	id, err := r.fields.id.of(reflect.ValueOf(&res.Row).Elem())
+	if err != nil {
+		return res, err
+	}
+	rowID, err := onerow.EncodeKey(id)
 	if err != nil {
 		return res, err
 	}
@@ -90,7 +95,7 @@ func (r *Repo[T]) createTx(ctx context.Context, tx *onerow.Tx, w newRow[T], q re
 }
 
 // replay answers a call whose request id is on record.
-func (r *Repo[T]) replay(ctx context.Context, tx *onerow.Tx, q request) (res onerow.Result[T], err error) {
+func (r *tables[T]) replay(ctx context.Context, tx *onerow.Tx, q request) (res onerow.Result[T], err error) {
 	var rowID sql.NullString
 	var print, token []byte
 	err = onerow.QueryRow(ctx, tx, readRequest, []any{r.res.Name, q.scope, q.id}, &rowID, &print, &token)
@@ -102,7 +107,7 @@ func (r *Repo[T]) replay(ctx context.Context, tx *onerow.Tx, q request) (res one
 	case string(print) != string(q.fingerprint[:]) && string(print) != string(q.firstForm[:]):
 		return res, fmt.Errorf("%w: %q made another %s; use a new request id for new work", ErrRequestMismatch, q.id, r.res.Name)
 	}
-	id, err := decodeID(rowID.String)
+	id, err := r.decodeID(rowID.String)
 	if err != nil {
 		return res, err
 	}
@@ -112,10 +117,10 @@ func (r *Repo[T]) replay(ctx context.Context, tx *onerow.Tx, q request) (res one
 	}
 	it, err := r.get(ctx, tx, query, id)
 	if errors.Is(err, onerow.ErrNotFound) {
-		return res, fmt.Errorf("%w: request %q made %s %d, which was deleted since", ErrGone, q.id, r.res.Name, id)
+		return res, fmt.Errorf("%w: request %q made %s %s, which was deleted since", ErrGone, q.id, r.res.Name, r.show(id))
 	}
 	if err == nil && it.more { // nobody knows which of the two the request made
-		err = &IDReusedError{Resource: r.res.Name, ID: id, Active: r.res.Active, Table: r.res.Archive}
+		err = &IDReusedError{Resource: r.res.Name, ID: r.typed(id), Active: r.res.Active, Table: r.res.Archive}
 	}
 	if err == nil {
 		err = r.sameOwner(q, &it.row, id)
@@ -128,24 +133,28 @@ func (r *Repo[T]) replay(ctx context.Context, tx *onerow.Tx, q request) (res one
 }
 
 // sameOwner: the id that a request made may be another's by now, see [ErrIDReused].
-func (r *Repo[T]) sameOwner(q request, row *T, id int64) error {
-	scope, err := onerow.EncodeKey(r.int(row, r.fields.owner))
+func (r *tables[T]) sameOwner(q request, row *T, id any) error {
+	owner, err := r.ownerOf(row)
+	if err != nil {
+		return err
+	}
+	scope, err := encodeOwner(owner)
 	if err == nil && scope != q.scope {
-		err = fmt.Errorf("%w: request %q made %s %d, which was deleted since; another owner's row has that id now", ErrGone, q.id, r.res.Name, id)
+		err = fmt.Errorf("%w: request %q made %s %s, which was deleted since; another owner's row has that id now", ErrGone, q.id, r.res.Name, r.show(id))
 	}
 	return err
 }
 
-func decodeID(key string) (int64, error) {
+// decodeID is the id that an encoded key names.
+func (r *tables[T]) decodeID(key string) (any, error) {
 	parts, err := onerow.DecodeKey(key)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	id, isInt := parts[0].(int64)
-	if !isInt || len(parts) != 1 {
-		return 0, fmt.Errorf("%w: %q is not the id of a row with an integer key", onerow.ErrInvalidKey, key)
+	if len(parts) != 1 {
+		return nil, fmt.Errorf("%w: %q is not the id of a %s", onerow.ErrInvalidKey, key, r.res.Name)
 	}
-	return id, nil
+	return r.fields.id.typ.Value(parts[0])
 }
 
 func isNoRows(err error) bool { return errors.Is(err, sql.ErrNoRows) }

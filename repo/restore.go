@@ -9,6 +9,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/internal/keytype"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -37,33 +38,44 @@ func (r Restored) Renamed() bool { return r.OldName != "" && r.Name != r.OldName
 
 // anyRow is what bringing a row back must know of it, whatever its struct is.
 type anyRow struct {
-	ID, Owner, Parent int64
-	Name              string
-	State             schema.State
+	ID, Tenant, Owner, Parent any
+	Name                      string
+	State                     schema.State
 }
 
-// anyRepo is the repository of a resource whose struct is not known here. It serves
+// anyRepo are the tables of a resource whose struct is not known here. It serves
 // the verbs that move rows, which copy all columns of the declaration in SQL.
-func anyRepo(plan schema.Plan, resource string) (*Repo[anyRow], error) {
+func anyRepo(plan schema.Plan, resource string) (*tables[anyRow], error) {
 	res, err := plan.Resource(resource)
 	if err != nil {
 		return nil, err
 	}
-	r := &Repo[anyRow]{res: res}
+	r := &tables[anyRow]{res: res, typed: func(id any) any { return id }}
 	if res.Parent.Resource != "" {
 		if r.parent, err = plan.Resource(res.Parent.Resource); err != nil {
 			return nil, err
 		}
 	}
-	f := fields{id: []int{0}, state: []int{4}, all: []field{{column: res.ID, index: []int{0}}}}
-	for _, c := range []struct {
-		column string
-		index  []int
-		at     *[]int
-	}{{res.Owner, []int{1}, &f.owner}, {res.Parent.Column, []int{2}, &f.above}, {res.Label.Column, []int{3}, &f.label}} {
-		if c.column != "" {
-			*c.at, f.all = c.index, append(f.all, field{column: c.column, index: c.index})
+	f := fields{state: []int{5}}
+	indexes := map[string][]int{}
+	for i, column := range []string{res.ID, res.Tenant.Name, res.Owner, res.Parent.Column, res.Label.Column} {
+		if column == "" || indexes[column] != nil {
+			continue
 		}
+		indexes[column] = []int{i}
+		fl := field{column: column, index: indexes[column]}
+		if column != res.Label.Column {
+			t, err := keytype.Parse(res.KeyType(column))
+			if err != nil {
+				return nil, err
+			}
+			fl.key = &t
+		}
+		f.all = append(f.all, fl)
+	}
+	f.label = indexes[res.Label.Column]
+	if err := f.keys(res, indexes); err != nil {
+		return nil, err
 	}
 	r.fields = f
 	r.active = side{ident.Quote(res.Active), schema.Active}
@@ -128,7 +140,7 @@ func restoreRow(ctx context.Context, db onerow.DB, plan schema.Plan, want Restor
 	if err != nil {
 		return Restored{}, err
 	}
-	id, err := decodeID(want.Key)
+	id, err := r.decodeID(want.Key)
 	if err != nil {
 		return Restored{}, fmt.Errorf("repo: undo deletion %d: %w", want.DeletionID, err)
 	}
@@ -138,7 +150,7 @@ func restoreRow(ctx context.Context, db onerow.DB, plan schema.Plan, want Restor
 		b, out, err = r.restoreTx(ctx, tx, id, want, &c)
 		return b, err
 	})
-	if err = r.hold(ctx, db, id, c, err); err != nil {
+	if err = r.hold(ctx, db, c, err); err != nil {
 		return Restored{}, err
 	}
 	out.Name, out.State = res.Row.Name, res.Row.State
@@ -147,7 +159,7 @@ func restoreRow(ctx context.Context, db onerow.DB, plan schema.Plan, want Restor
 
 // restoreTx locks the row where a deletion would have hidden it, so that no other
 // deletion can take this one's place, and then does what CancelDelete does.
-func (r *Repo[T]) restoreTx(ctx context.Context, tx *onerow.Tx, id int64, want Restored, c *cancelling) (b back[T], out Restored, err error) {
+func (r *tables[T]) restoreTx(ctx context.Context, tx *onerow.Tx, id any, want Restored, c *cancelling) (b back[T], out Restored, err error) {
 	out, *c = want, cancelling{}
 	h, found, err := r.lock(ctx, tx, r.archive, id)
 	switch {

@@ -18,9 +18,9 @@ var ErrIDReused = errors.New("repo: two rows have this id")
 // active table, which falls below the ids of archived rows when that table is rebuilt by
 // copying it, or restored without its definition.
 type IDReusedError struct {
-	// Resource and ID are the row that the verb was called for.
+	// Resource and ID are the row that the verb was called for; ID is of the repository's ID type.
 	Resource string
-	ID       int64
+	ID       any
 	// Active and Table are the table that gives the ids, and the one that has another row
 	// of this id.
 	Active, Table string
@@ -30,7 +30,7 @@ type IDReusedError struct {
 
 // Error says what to do.
 func (e *IDReusedError) Error() string {
-	return fmt.Sprintf("repo: %s %d: %s has another row of this id, so neither was touched; raise AUTO_INCREMENT of %s above the highest id of both tables, "+
+	return fmt.Sprintf("repo: %s %v: %s has another row of this id, so neither was touched; raise AUTO_INCREMENT of %s above the highest id of both tables, "+
 		"and give one of the two rows, with what refers to it, another id", e.Resource, e.ID, e.Table, e.Active)
 }
 
@@ -43,7 +43,7 @@ func (e *IDReusedError) Unwrap() error { return e.Err }
 // twinColumn says of a row of one table whether the other has its id too. It locks
 // nothing, and may be read from a snapshot in which a row that has moved is still where
 // it was: it is a hint, which twin asks about.
-func (r *Repo[T]) twinColumn(s side) string {
+func (r *tables[T]) twinColumn(s side) string {
 	other, _ := r.across(s)
 	if other.table == "" {
 		return "0"
@@ -53,13 +53,13 @@ func (r *Repo[T]) twinColumn(s side) string {
 }
 
 // twinSQL asks the other table, by its primary key, with a lock: at this moment.
-func (r *Repo[T]) twinSQL(s side) string {
+func (r *tables[T]) twinSQL(s side) string {
 	other, _ := r.across(s)
 	return fmt.Sprintf("SELECT 1 FROM %s WHERE %s = ? LOCK IN SHARE MODE", other.table, ident.Quote(r.res.ID))
 }
 
 // across is the other table and its name; both empty where a resource has but one.
-func (r *Repo[T]) across(s side) (other side, name string) {
+func (r *tables[T]) across(s side) (other side, name string) {
 	switch {
 	case r.res.Archive == "":
 		return other, ""
@@ -71,7 +71,7 @@ func (r *Repo[T]) across(s side) (other side, name string) {
 
 // twin says whether the other table has another row of the id of a row that this
 // transaction has locked; refused is what made the caller ask. One statement.
-func (r *Repo[T]) twin(ctx context.Context, tx *onerow.Tx, s side, id int64, refused error) error {
+func (r *tables[T]) twin(ctx context.Context, tx *onerow.Tx, s side, id any, refused error) error {
 	var one int
 	err := onerow.QueryRow(ctx, tx, r.twinSQL(s), []any{id}, &one)
 	switch {
@@ -81,19 +81,19 @@ func (r *Repo[T]) twin(ctx context.Context, tx *onerow.Tx, s side, id int64, ref
 		return err
 	}
 	_, name := r.across(s)
-	return &IDReusedError{Resource: r.res.Name, ID: id, Active: r.res.Active, Table: name, Err: refused}
+	return &IDReusedError{Resource: r.res.Name, ID: r.typed(id), Active: r.res.Active, Table: name, Err: refused}
 }
 
 // single refuses a locked row that shares its id with another. No statement, one where
 // the hint says so.
-func (r *Repo[T]) single(ctx context.Context, tx *onerow.Tx, h held[T], id int64) error {
+func (r *tables[T]) single(ctx context.Context, tx *onerow.Tx, h held[T], id any) error {
 	if !h.twin {
 		return nil
 	}
 	return r.twin(ctx, tx, r.sideOf(h.state), id, nil)
 }
 
-func (r *Repo[T]) sideOf(state schema.State) side {
+func (r *tables[T]) sideOf(state schema.State) side {
 	if state == schema.Archived {
 		return r.archive
 	}

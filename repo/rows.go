@@ -12,26 +12,19 @@ import (
 )
 
 // scanRow reads one row of a statement that selects the struct and then more.
-func (r *Repo[T]) scanRow(rows *sql.Rows, row *T, more ...any) error {
+func (r *tables[T]) scanRow(rows *sql.Rows, row *T, more ...any) error {
 	v := reflect.ValueOf(row).Elem()
 	return rows.Scan(append(r.fields.targets(v), more...)...)
 }
 
 // setState fills the optional field for the state.
-func (r *Repo[T]) setState(row *T, state schema.State) {
+func (r *tables[T]) setState(row *T, state schema.State) {
 	if r.fields.state != nil {
 		reflect.ValueOf(row).Elem().FieldByIndex(r.fields.state).SetString(string(state))
 	}
 }
 
-func (r *Repo[T]) int(row *T, index []int) int64 {
-	if index == nil {
-		return 0
-	}
-	return reflect.ValueOf(row).Elem().FieldByIndex(index).Int()
-}
-
-func (r *Repo[T]) label(row *T) string {
+func (r *tables[T]) label(row *T) string {
 	return reflect.ValueOf(row).Elem().FieldByIndex(r.fields.label).String()
 }
 
@@ -45,7 +38,7 @@ type item[T any] struct {
 
 // read runs a statement that selects the struct, the version and the state, and
 // returns its first row, or onerow.ErrNotFound.
-func (r *Repo[T]) read(ctx context.Context, db onerow.DB, query string, args ...any) (item[T], error) {
+func (r *tables[T]) read(ctx context.Context, db onerow.DB, query string, args ...any) (item[T], error) {
 	var it item[T]
 	found := false
 	err := onerow.Query(ctx, db, query, args, func(rows *sql.Rows) error {
@@ -66,17 +59,18 @@ func (r *Repo[T]) read(ctx context.Context, db onerow.DB, query string, args ...
 // held is a row that this transaction has locked.
 type held[T any] struct {
 	item[T]
-	owner, parent int64
-	label         string
-	deletionID    int64  // 0, or the deletion that hid the row
-	deletedFrom   string // where the row was before that
-	finished      int64  // the highest id of a finished cascade job
-	twin          bool   // perhaps the other table has this id as well, see single
+	key, parent any // as the row has them: a collation may take other spellings for the same
+	owner       []any
+	label       string
+	deletionID  int64  // 0, or the deletion that hid the row
+	deletedFrom string // where the row was before that
+	finished    int64  // the highest id of a finished cascade job
+	twin        bool   // perhaps the other table has this id as well, see single
 }
 
 // lock reads and locks the row of one side by its primary key: one statement.
 // found is false where there is none.
-func (r *Repo[T]) lock(ctx context.Context, tx *onerow.Tx, s side, id int64) (h held[T], found bool, err error) {
+func (r *tables[T]) lock(ctx context.Context, tx *onerow.Tx, s side, id any) (h held[T], found bool, err error) {
 	query := r.sql.lockActive
 	if s.state == schema.Archived {
 		query = r.sql.lockArchived
@@ -86,11 +80,24 @@ func (r *Repo[T]) lock(ctx context.Context, tx *onerow.Tx, s side, id int64) (h 
 	}
 	err = onerow.Query(ctx, tx, query, []any{id}, func(rows *sql.Rows) error {
 		found = true
-		return r.scanRow(rows, &h.row, &h.version, &h.owner, &h.parent, &h.label, &h.deletionID, &h.deletedFrom, &h.twin, &h.finished)
+		return r.scanRow(rows, &h.row, append([]any{&h.version, &h.label, &h.deletionID, &h.deletedFrom, &h.twin, &h.finished}, r.keyTargets(&h)...)...)
 	})
 	h.state = s.state
 	r.setState(&h.row, s.state)
 	return h, found, err
+}
+
+// keyTargets are the Scan targets for the keys of a locked row, see lockSQL.
+func (r *tables[T]) keyTargets(h *held[T]) []any {
+	h.owner = make([]any, len(r.fields.owners))
+	targets := []any{r.fields.id.into(&h.key)}
+	for i, f := range r.fields.owners {
+		targets = append(targets, f.into(&h.owner[i]))
+	}
+	if r.fields.above.index != nil {
+		targets = append(targets, r.fields.above.into(&h.parent))
+	}
+	return targets
 }
 
 // asks is how often an empty answer is asked again before a row counts as gone:
@@ -100,12 +107,12 @@ const asks = 3
 
 // where asks both tables in one statement, by a current read, where the row is:
 // "active", "archived", "trash" (a deletion in its grace period), or "" for gone.
-func (r *Repo[T]) where(ctx context.Context, db onerow.DB, id int64) (string, error) {
+func (r *tables[T]) where(ctx context.Context, db onerow.DB, id any) (string, error) {
 	return r.place(ctx, db, r.sql.where, id)
 }
 
 // place is where with one of its statements.
-func (r *Repo[T]) place(ctx context.Context, db onerow.DB, query string, id int64) (string, error) {
+func (r *tables[T]) place(ctx context.Context, db onerow.DB, query string, id any) (string, error) {
 	args := []any{id}
 	if r.res.Archive != "" {
 		args = append(args, id)
@@ -124,7 +131,7 @@ func (r *Repo[T]) place(ctx context.Context, db onerow.DB, query string, id int6
 var errMoved = fmt.Errorf("repo: the row moves between its tables: %w", onerow.ErrMoved)
 
 // followRow runs fn in a transaction, and again while the row keeps moving.
-func (r *Repo[T]) followRow(ctx context.Context, db onerow.DB, verb string, id int64, fn func(context.Context, *onerow.Tx) error) error {
+func (r *tables[T]) followRow(ctx context.Context, db onerow.DB, verb string, id any, fn func(context.Context, *onerow.Tx) error) error {
 	f := r.follower(id)
 	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error { return f.note(fn(ctx, tx)) })
 	return r.wrap(verb, id, f.ended(ctx, err))
@@ -133,8 +140,8 @@ func (r *Repo[T]) followRow(ctx context.Context, db onerow.DB, verb string, id i
 // follower makes the conflict of a row that moves in every run of its verb.
 type follower struct{ conflict ConflictError }
 
-func (r *Repo[T]) follower(id int64) *follower {
-	return &follower{ConflictError{Resource: r.res.Name, ID: id}}
+func (r *tables[T]) follower(id any) *follower {
+	return &follower{ConflictError{Resource: r.res.Name, ID: r.errorID(id)}}
 }
 
 // note is what a run ends with. A unique key that refuses the row for nobody's sake may do so for ever.
@@ -164,7 +171,7 @@ const savepoint = "onerow_repo"
 
 // followRowAtomically is followRow for a verb that writes more than once: in a joined transaction, whose
 // owner may commit after the error, what a try wrote before it failed is taken back.
-func (r *Repo[T]) followRowAtomically(ctx context.Context, db onerow.DB, verb string, id int64, fn func(context.Context, *onerow.Tx) error) error {
+func (r *tables[T]) followRowAtomically(ctx context.Context, db onerow.DB, verb string, id any, fn func(context.Context, *onerow.Tx) error) error {
 	return r.followRow(ctx, db, verb, id, func(ctx context.Context, tx *onerow.Tx) error {
 		return tx.Savepoint(ctx, savepoint, func() error { return fn(ctx, tx) })
 	})
@@ -172,7 +179,7 @@ func (r *Repo[T]) followRowAtomically(ctx context.Context, db onerow.DB, verb st
 
 // remove deletes the locked row; the version proves that it is the one that was
 // read.
-func (r *Repo[T]) remove(ctx context.Context, tx *onerow.Tx, h held[T], id int64) error {
+func (r *tables[T]) remove(ctx context.Context, tx *onerow.Tx, h held[T], id any) error {
 	query := r.sql.deleteActive
 	if h.state == schema.Archived {
 		query = r.sql.deleteArchived
@@ -181,7 +188,7 @@ func (r *Repo[T]) remove(ctx context.Context, tx *onerow.Tx, h held[T], id int64
 }
 
 // one turns the count of a guarded write into an error unless it is 1.
-func (r *Repo[T]) one(n int64, err error) error {
+func (r *tables[T]) one(n int64, err error) error {
 	if err == nil && n != 1 {
 		err = fmt.Errorf("%w: a guarded write met %d rows", errMoved, n)
 	}

@@ -2,6 +2,7 @@ package repo
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/onerow/onerow/internal/ident"
@@ -20,11 +21,12 @@ type statements struct {
 	rename, update                                              string
 	holder, nextCopy, nextCopyCurrent                           string
 	parentCreate, parentActive, parentArchived                  string
+	madeBefore, madeBeforeCurrent                               string
 	trash, readForUpdate                                        string
 	anybody                                                     string // where, whoever owns the row
 }
 
-func (r *Repo[T]) statements() statements {
+func (r *tables[T]) statements() statements {
 	id, list := ident.Quote(r.res.ID), r.fields.selectList()
 	key := r.byID()
 	q := statements{
@@ -36,39 +38,41 @@ func (r *Repo[T]) statements() statements {
 		update:       r.updateSQL(),
 	}
 	q.readActive = q.get
-	q.getCurrent = "(" + q.get + " LOCK IN SHARE MODE)"
+	q.getCurrent = r.getCurrentSQL()
 	q.readForUpdate = q.get + " FOR UPDATE"
 	if r.res.Archive != "" {
 		archived := fmt.Sprintf("SELECT %s, version, 'archived' FROM %s WHERE %s AND deletion_id IS NULL", list, r.archive.table, key)
 		q.get += " UNION ALL " + archived
-		q.getCurrent += " UNION ALL (" + archived + " LOCK IN SHARE MODE)"
 		q.where += fmt.Sprintf(" UNION ALL (SELECT IF(deletion_id IS NULL, 'archived', 'trash') FROM %s WHERE %s LOCK IN SHARE MODE)", r.archive.table, key)
 		q.lockArchived = r.lockSQL(r.archive)
 		q.deleteArchived = fmt.Sprintf("DELETE FROM %s WHERE %s AND version = ?", r.archive.table, key)
 		q.toArchive, q.toActive = r.moveSQL()
 		q.hide = fmt.Sprintf("UPDATE %s SET version = version + 1, updated_at = UTC_TIMESTAMP(6), deletion_id = ?, deleted_from = 'archived' WHERE %s AND version = ?", r.archive.table, key)
 		q.unhide = fmt.Sprintf("UPDATE %s SET version = version + 1, updated_at = UTC_TIMESTAMP(6), deletion_id = NULL, deleted_from = NULL WHERE %s AND version = ?", r.archive.table, key)
-		q.trash = fmt.Sprintf("SELECT deletion_id FROM %s WHERE %s AND deletion_id IS NOT NULL", r.archive.table, key)
+		q.trash = fmt.Sprintf("SELECT deletion_id, %s FROM %s WHERE %s AND deletion_id IS NOT NULL", id, r.archive.table, key)
 	}
-	if r.res.Owner != "" {
+	if owner := r.ownerIs(); owner != "" {
 		// By the index that Verify asks for, whose name is the toolkit's mostly: MySQL would rather sort all
 		// rows of the owner than follow it, or walk over the rows of others by the primary key. A hint that
 		// names an index which is not there is ignored, unlike FORCE INDEX, and MariaDB needs none.
-		page := "SELECT /*+ INDEX(%s %s) */ %s, version, '%s' FROM %[1]s IGNORE INDEX (PRIMARY) WHERE %[5]s = ? AND %[6]s > ?%[7]s ORDER BY %[6]s LIMIT ?"
-		q.listActive = fmt.Sprintf(page, r.active.table, ident.Quote("owner_id"), list, schema.Active, ident.Quote(r.res.Owner), id, "")
-		q.listArchived = fmt.Sprintf(page, r.archive.table, ident.Quote("shown"), list, schema.Archived, ident.Quote(r.res.Owner), id, " AND deletion_id IS NULL")
+		page := "SELECT /*+ INDEX(%s %s) */ %s, version, '%s' FROM %[1]s IGNORE INDEX (PRIMARY) WHERE %[5]s AND %[6]s > ?%[7]s ORDER BY %[6]s LIMIT ?"
+		q.listActive = fmt.Sprintf(page, r.active.table, ident.Quote("owner_id"), list, schema.Active, owner, id, "")
+		q.listArchived = fmt.Sprintf(page, r.archive.table, ident.Quote("shown"), list, schema.Archived, owner, id, " AND deletion_id IS NULL")
 	}
 	if r.res.Named() {
-		owner, nameKey, label := ident.Quote(r.res.Owner), ident.Quote(r.res.Label.Key), ident.Quote(r.res.Label.Column)
-		q.find = fmt.Sprintf("SELECT %s, version, 'active' FROM %s WHERE %s = ? AND %s = ?", list, r.active.table, owner, nameKey)
-		q.holder = fmt.Sprintf("SELECT %s FROM %s WHERE %s = ? AND %s = ? LOCK IN SHARE MODE", id, r.active.table, owner, nameKey)
+		owner, nameKey, label := r.ownerIs(), ident.Quote(r.res.Label.Key), ident.Quote(r.res.Label.Column)
+		q.find = fmt.Sprintf("SELECT %s, version, 'active' FROM %s WHERE %s AND %s = ?", list, r.active.table, owner, nameKey)
+		q.holder = fmt.Sprintf("SELECT %s FROM %s WHERE %s AND %s = ? LOCK IN SHARE MODE", id, r.active.table, owner, nameKey)
 		nextCopy := func(lock string) string { // the highest copy number of the stem, and who has the name
-			return fmt.Sprintf("SELECT COALESCE((SELECT copy_no FROM %s WHERE %s = ? AND stem_key = ? ORDER BY copy_no DESC LIMIT 1%s), 0), COALESCE((SELECT %s FROM %[1]s WHERE %[2]s = ? AND %[5]s = ?%[3]s), 0)",
-				r.active.table, owner, lock, id, nameKey)
+			return fmt.Sprintf("SELECT COALESCE((SELECT copy_no FROM %s WHERE %s AND stem_key = ? ORDER BY copy_no DESC LIMIT 1%s), 0), COALESCE((SELECT 1 FROM %[1]s WHERE %[2]s AND %[4]s = ?%[3]s), 0)",
+				r.active.table, owner, lock, nameKey)
 		}
 		q.nextCopy, q.nextCopyCurrent = nextCopy(""), nextCopy(" LOCK IN SHARE MODE")
 		q.rename = fmt.Sprintf("UPDATE %s SET %s = ?, %s = ?, stem_key = ?, copy_no = ?, version = version + 1, updated_at = UTC_TIMESTAMP(6) WHERE %s AND CAST(%[2]s AS BINARY) <> CAST(? AS BINARY)",
 			r.active.table, label, nameKey, key)
+	}
+	if r.makesIDs() {
+		q.madeBefore, q.madeBeforeCurrent = r.madeBeforeSQL(""), r.madeBeforeSQL(" LOCK IN SHARE MODE")
 	}
 	if r.parent.Name != "" {
 		parent := ident.Quote(r.parent.ID) + " = ?"
@@ -83,9 +87,8 @@ func (r *Repo[T]) statements() statements {
 
 // lockSQL reads and locks the row of one side: the struct, then what the verbs
 // need to know of it (see held).
-func (r *Repo[T]) lockSQL(s side) string {
+func (r *tables[T]) lockSQL(s side) string {
 	cols := []string{r.fields.selectList(), "version"}
-	cols = append(cols, orZero(r.res.Owner), orZero(r.res.Parent.Column))
 	if r.res.Named() {
 		cols = append(cols, ident.Quote(r.res.Label.Column))
 	} else {
@@ -97,21 +100,29 @@ func (r *Repo[T]) lockSQL(s side) string {
 		cols = append(cols, "0", "''")
 	}
 	// The end of a primary key: a job that is queued gets a higher id, unless AUTO_INCREMENT has fallen back.
-	cols = append(cols, r.twinColumn(s), "(SELECT COALESCE(MAX(id), 0) FROM onerow_job_archive)")
+	cols = append(cols, r.twinColumn(s), "(SELECT COALESCE(MAX(id), 0) FROM onerow_job_archive)", ident.Quote(r.res.ID))
+	for _, owner := range r.res.Owners() {
+		cols = append(cols, ident.Quote(owner))
+	}
+	if r.res.Parent.Column != "" {
+		cols = append(cols, ident.Quote(r.res.Parent.Column))
+	}
 	return fmt.Sprintf("SELECT %s FROM %s WHERE %s FOR UPDATE", strings.Join(cols, ", "), s.table, r.byID())
 }
 
-func orZero(column string) string {
-	if column == "" {
-		return "0"
+// ownerIs is the condition on the owner, or "".
+func (r *tables[T]) ownerIs() string {
+	var conditions []string
+	for _, column := range r.res.Owners() {
+		conditions = append(conditions, ident.Quote(column)+" = ?")
 	}
-	return ident.Quote(column)
+	return strings.Join(conditions, " AND ")
 }
 
-// insertSQL: the unique index (owner, name key) decides. Its parameters: owner,
-// parent (where it is not the owner), name, name key, stem key, copy number, the
+// insertSQL: the unique index (owner, name key) decides. Its parameters: the id where the
+// application makes it, owner, parent (where it is not the owner), name, name key, stem key, copy number, the
 // application's own columns.
-func (r *Repo[T]) insertSQL() string {
+func (r *tables[T]) insertSQL() string {
 	var cols, values []string
 	add := func(col, value string) { cols, values = append(cols, ident.Quote(col)), append(values, value) }
 	for _, col := range r.insertColumns() {
@@ -124,19 +135,20 @@ func (r *Repo[T]) insertSQL() string {
 }
 
 // insertColumns are the columns whose values come with the statement.
-func (r *Repo[T]) insertColumns() []string {
+func (r *tables[T]) insertColumns() []string {
 	var cols []string
-	if r.res.Owner != "" {
-		cols = append(cols, r.res.Owner)
+	if r.makesIDs() {
+		cols = append(cols, r.res.ID)
 	}
-	if r.res.Parent.Column != "" && r.res.Parent.Column != r.res.Owner {
+	cols = append(cols, r.res.Owners()...)
+	if r.res.Parent.Column != "" && !slices.Contains(cols, r.res.Parent.Column) {
 		cols = append(cols, r.res.Parent.Column)
 	}
 	return append(cols, r.updateColumns()...)
 }
 
 // nameColumns are the columns that a name is stored in.
-func (r *Repo[T]) nameColumns() []string {
+func (r *tables[T]) nameColumns() []string {
 	if !r.res.Named() {
 		return nil
 	}
@@ -144,7 +156,7 @@ func (r *Repo[T]) nameColumns() []string {
 }
 
 // updateColumns are the columns that an update writes, beside version and updated_at.
-func (r *Repo[T]) updateColumns() []string {
+func (r *tables[T]) updateColumns() []string {
 	cols := r.nameColumns()
 	for _, f := range r.fields.own {
 		cols = append(cols, f.column)
@@ -154,7 +166,7 @@ func (r *Repo[T]) updateColumns() []string {
 
 // updateSQL writes the application's own columns and the name; the version that
 // was read guards it. The quota's flag is not among them.
-func (r *Repo[T]) updateSQL() string {
+func (r *tables[T]) updateSQL() string {
 	var set []string
 	for _, col := range r.updateColumns() {
 		set = append(set, ident.Quote(col)+" = ?")
@@ -168,7 +180,7 @@ func (r *Repo[T]) updateSQL() string {
 // deletion's id and origin (NULL, NULL: merely archived) and the id; toActive
 // takes the name's four columns, where there is a name, and the id. The flag
 // "over quota" is not copied: archived rows do not count.
-func (r *Repo[T]) moveSQL() (toArchive, toActive string) {
+func (r *tables[T]) moveSQL() (toArchive, toActive string) {
 	var cols, plain, named []string
 	for _, col := range r.res.Shared() {
 		value := ident.Quote(col)

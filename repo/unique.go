@@ -10,6 +10,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/internal/keytype"
 	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/names"
 	"github.com/onerow/onerow/schema"
@@ -17,9 +18,9 @@ import (
 
 // attempt is the write of a row that a unique index has refused.
 type attempt struct {
-	id      int64  // 0 where the row is to be created
+	id      any    // nil where the row is to be created
 	from    string // the quoted table with the row's other values; empty for a new row
-	owner   int64
+	owner   []any
 	name    names.Parsed
 	columns []string // what was written, and its values
 	args    []any
@@ -28,7 +29,7 @@ type attempt struct {
 // refused says what a failed write means. After a duplicate the table is asked, by
 // current reads, who has the name, and then who has the values of another unique index:
 // the text of the error differs between servers and contains the user's own value.
-func (r *Repo[T]) refused(ctx context.Context, tx *onerow.Tx, w attempt, err error) error {
+func (r *tables[T]) refused(ctx context.Context, tx *onerow.Tx, w attempt, err error) error {
 	if mysqlerr.Classify(err) != mysqlerr.Duplicate {
 		return err
 	}
@@ -36,21 +37,20 @@ func (r *Repo[T]) refused(ctx context.Context, tx *onerow.Tx, w attempt, err err
 	switch {
 	case herr != nil:
 		return herr
-	case holder == 0 || holder == w.id:
+	case holder == nil || w.id != nil && keytype.Compare(holder, w.id) == 0:
 		return r.taken(ctx, tx, w, true, err)
 	}
-	return &NameTakenError{Resource: r.res.Name, Name: w.name.Display, ID: holder, Err: err}
+	return &NameTakenError{Resource: r.res.Name, Name: w.name.Display, ID: r.typed(holder), Err: err}
 }
 
-// holder returns the id of the active row that has the name, or 0.
-func (r *Repo[T]) holder(ctx context.Context, db onerow.DB, owner int64, name names.Parsed) (int64, error) {
+// holder returns the id of the active row that has the name, or nil.
+func (r *tables[T]) holder(ctx context.Context, db onerow.DB, owner []any, name names.Parsed) (id any, err error) {
 	if !r.res.Named() {
-		return 0, nil
+		return nil, nil
 	}
-	var id int64
-	err := onerow.QueryRow(ctx, db, r.sql.holder, []any{owner, []byte(name.Key)}, &id)
+	err = onerow.QueryRow(ctx, db, r.sql.holder, append(slices.Clone(owner), []byte(name.Key)), r.fields.id.into(&id))
 	if isNoRows(err) {
-		return 0, nil
+		return nil, nil
 	}
 	return id, err
 }
@@ -67,7 +67,7 @@ type uniqueIndex struct {
 	columns []string
 }
 
-func (r *Repo[T]) uniqueIndexes(ctx context.Context, db onerow.DB) (list []uniqueIndex, err error) {
+func (r *tables[T]) uniqueIndexes(ctx context.Context, db onerow.DB) (list []uniqueIndex, err error) {
 	err = onerow.Query(ctx, db, sqlUnique, []any{r.res.Active}, func(rows *sql.Rows) error {
 		var index, column string
 		if err := rows.Scan(&index, &column); err != nil {
@@ -87,7 +87,7 @@ func (r *Repo[T]) uniqueIndexes(ctx context.Context, db onerow.DB) (list []uniqu
 // with the row that has its values, or else a duplicateError. Two statements: the catalog,
 // and one look-up in each index whose values are known. In a transaction these are current
 // reads.
-func (r *Repo[T]) taken(ctx context.Context, db onerow.DB, w attempt, current bool, err error) error {
+func (r *tables[T]) taken(ctx context.Context, db onerow.DB, w attempt, current bool, err error) error {
 	indexes, ierr := r.uniqueIndexes(ctx, db)
 	if ierr != nil {
 		return ierr
@@ -108,23 +108,24 @@ func (r *Repo[T]) taken(ctx context.Context, db onerow.DB, w attempt, current bo
 	if len(parts) == 0 {
 		return &duplicateError{err}
 	}
-	var n, holder int64
-	herr := onerow.QueryRow(ctx, db, strings.Join(parts, " UNION ALL "), args, &n, &holder)
+	var n int
+	var holder any
+	herr := onerow.QueryRow(ctx, db, strings.Join(parts, " UNION ALL "), args, &n, r.fields.id.into(&holder))
 	switch {
 	case isNoRows(herr):
 		return &duplicateError{err}
 	case herr != nil:
 		return herr
 	}
-	return &ConflictError{Resource: r.res.Name, ID: w.id, Index: indexes[n].name, Columns: indexes[n].columns, HolderID: holder, Err: err}
+	return &ConflictError{Resource: r.res.Name, ID: r.errorID(w.id), Index: indexes[n].name, Columns: indexes[n].columns, HolderID: r.typed(holder), Err: err}
 }
 
 // holderOf finds, over the unique index itself, which other row has the values that w
 // wrote, or that the row has already; it is empty where they are not known, where they
 // cannot be taken (NULL, an index with the primary key), and for the name's index, which
 // was asked before.
-func (r *Repo[T]) holderOf(x uniqueIndex, w attempt) (from string, args []any) {
-	if slices.Equal(x.columns, []string{r.res.Owner, r.res.Label.Key}) {
+func (r *tables[T]) holderOf(x uniqueIndex, w attempt) (from string, args []any) {
+	if slices.Equal(x.columns, append(r.res.Owners(), r.res.Label.Key)) {
 		return "", nil
 	}
 	id := ident.Quote(r.res.ID)
@@ -159,7 +160,7 @@ func (r *Repo[T]) holderOf(x uniqueIndex, w attempt) (from string, args []any) {
 }
 
 // stays are the columns that no verb changes beside what it writes.
-func (r *Repo[T]) stays() []string {
+func (r *tables[T]) stays() []string {
 	return slices.DeleteFunc(r.res.Shared(), func(c string) bool {
 		return c == r.res.Quota.Flag || c == schema.ColVersion || c == schema.ColUpdatedAt
 	})
@@ -172,7 +173,7 @@ func isNull(arg any) bool {
 
 // comparable is an argument in the form in which a column compares it over its index:
 // text as text, for bytes have another collation, and a number makes the column one.
-func (r *Repo[T]) comparable(column string, arg any) any {
+func (r *tables[T]) comparable(column string, arg any) any {
 	for _, c := range r.res.Columns {
 		if strings.EqualFold(c.Name, column) && isText(c.Type) {
 			return string(plainText(arg))

@@ -61,7 +61,7 @@ type taken struct {
 	most    int // statements on a pool; a cancel holds the job as well
 	index   string
 	columns []string
-	row     int64 // that was to be written
+	row     any // that was to be written; nil: a new one
 	run     func(ctx context.Context, db onerow.DB) error
 }
 
@@ -81,13 +81,13 @@ func TestTakenIndex(t *testing.T) {
 	email, seat, name := []string{"email"}, []string{"org", "seat"}, []string{"org", "name_key"}
 
 	for _, v := range []taken{
-		{"create", 6, "email", email, 0, func(ctx context.Context, db onerow.DB) error {
+		{"create", 6, "email", email, nil, func(ctx context.Context, db onerow.DB) error {
 			return second(r.Create(ctx, db, Account{UserID: 1, Name: "E", Email: []byte("a@X")}))
 		}},
-		{"create, another index", 6, "org_seat", seat, 0, func(ctx context.Context, db onerow.DB) error {
+		{"create, another index", 6, "org_seat", seat, nil, func(ctx context.Context, db onerow.DB) error {
 			return second(r.Create(ctx, db, Account{UserID: 1, Name: "E", Email: []byte("e@x"), Org: &org, Seat: 1}))
 		}},
-		{"create with a request id", 7, "email", email, 0, func(ctx context.Context, db onerow.DB) error {
+		{"create with a request id", 7, "email", email, nil, func(ctx context.Context, db onerow.DB) error {
 			return second(r.Create(ctx, db, Account{UserID: 1, Name: "E", Email: []byte("a@X")}, repo.RequestID("r")))
 		}},
 		{"update", 7, "email", email, other, func(ctx context.Context, db onerow.DB) error {
@@ -137,7 +137,7 @@ func (v taken) says(t *testing.T, err error, holder int64) {
 		t.Fatalf("answered %v", err)
 	}
 	if conflict.Index != v.index || !slices.Equal(conflict.Columns, v.columns) || conflict.HolderID != holder || conflict.ID != v.row || conflict.Err == nil {
-		t.Errorf("row %d is refused by %s %q of row %d: %v; want row %d, %s %q of row %d",
+		t.Errorf("row %v is refused by %s %q of row %d: %v; want row %v, %s %q of row %d",
 			conflict.ID, conflict.Index, conflict.Columns, conflict.HolderID, err, v.row, v.index, v.columns, holder)
 	}
 }
@@ -185,7 +185,7 @@ func TestUnseenIndex(t *testing.T) {
 	} {
 		var conflict *repo.ConflictError
 		log, err := crashtest.Count(c, func() error {
-			if err := run(); !errors.As(err, &conflict) || conflict.Index != "" || conflict.HolderID != 0 || conflict.Err == nil || conflict.Attempts != 3 {
+			if err := run(); !errors.As(err, &conflict) || conflict.Index != "" || conflict.HolderID != nil || conflict.Err == nil || conflict.Attempts != 3 {
 				t.Errorf("%s: %v", verb, err)
 			}
 			return nil

@@ -27,10 +27,14 @@ import (
 // the application's; [ErrNotActive]; [onerow.ErrNotFound]. Statements on a pool: BEGIN, SELECT,
 // UPDATE, SELECT, COMMIT, and the mark where the quota is ordered by a column that is
 // written; in a joined transaction the row is locked when it is read.
-func (r *Repo[T]) Update(ctx context.Context, db onerow.DB, id int64, change func(row *T) error) (onerow.Result[T], error) {
+func (r *Of[T, ID, Owner]) Update(ctx context.Context, db onerow.DB, rowID ID, change func(row *T) error) (onerow.Result[T], error) {
 	var res onerow.Result[T]
+	id, err := r.key("update", rowID)
+	if err != nil {
+		return res, err
+	}
 	tries := 0
-	err := r.followRow(ctx, db, "update", id, func(ctx context.Context, tx *onerow.Tx) (err error) {
+	err = r.followRow(ctx, db, "update", id, func(ctx context.Context, tx *onerow.Tx) (err error) {
 		tries++
 		res, err = r.updateTx(ctx, tx, id, tx.Joined() || tries > 1, change)
 		return err
@@ -43,7 +47,7 @@ func (r *Repo[T]) Update(ctx context.Context, db onerow.DB, id int64, change fun
 
 // updateTx locks the row when it reads it if others change it as well, and in a joined
 // transaction, whose snapshot would not see who was faster.
-func (r *Repo[T]) updateTx(ctx context.Context, tx *onerow.Tx, id int64, locked bool, change func(row *T) error) (res onerow.Result[T], err error) {
+func (r *tables[T]) updateTx(ctx context.Context, tx *onerow.Tx, id any, locked bool, change func(row *T) error) (res onerow.Result[T], err error) {
 	query := r.sql.readActive
 	if locked {
 		query = r.sql.readForUpdate
@@ -63,6 +67,10 @@ func (r *Repo[T]) updateTx(ctx context.Context, tx *onerow.Tx, id int64, locked 
 	if err := change(&after); err != nil {
 		return res, err
 	}
+	owner, err := r.ownerOf(&before.row)
+	if err != nil {
+		return res, err
+	}
 	write, name, changed, err := r.updateArgs(was, &before.row, &after)
 	if err != nil {
 		return res, err
@@ -72,14 +80,14 @@ func (r *Repo[T]) updateTx(ctx context.Context, tx *onerow.Tx, id int64, locked 
 	}
 	n, err := onerow.Affected(ctx, tx, r.sql.update, append(write, id, before.version)...)
 	if err != nil {
-		return res, r.refused(ctx, tx, attempt{id: id, from: r.active.table, owner: r.int(&before.row, r.fields.owner), name: name,
+		return res, r.refused(ctx, tx, attempt{id: id, from: r.active.table, owner: owner, name: name,
 			columns: r.updateColumns(), args: write}, err)
 	}
 	if n != 1 {
 		return res, fmt.Errorf("%w: version %d is no longer there", errMoved, before.version)
 	}
 	if r.reorders(was, write[len(r.nameColumns()):], r.res.Named() && name.Display != r.label(&before.row)) {
-		if err := r.mark(ctx, tx, r.int(&before.row, r.fields.owner)); err != nil {
+		if err := r.mark(ctx, tx, owner); err != nil {
 			return res, err
 		}
 	}
@@ -89,7 +97,7 @@ func (r *Repo[T]) updateTx(ctx context.Context, tx *onerow.Tx, id int64, locked 
 
 // reorders says whether an update from the one to the other values of the
 // application's own columns may move the row in the order of its quota.
-func (r *Repo[T]) reorders(was, own []any, renamed bool) bool {
+func (r *tables[T]) reorders(was, own []any, renamed bool) bool {
 	var written []string
 	if renamed {
 		written = r.nameColumns()
@@ -104,7 +112,7 @@ func (r *Repo[T]) reorders(was, own []any, renamed bool) bool {
 
 // ownArgs are the values of the application's own columns, sharing no memory with
 // the row.
-func (r *Repo[T]) ownArgs(row *T) ([]any, error) {
+func (r *tables[T]) ownArgs(row *T) ([]any, error) {
 	args, err := r.fields.args(reflect.ValueOf(row).Elem(), r.fields.own)
 	for i, arg := range args {
 		switch raw := arg.(type) {
@@ -119,7 +127,7 @@ func (r *Repo[T]) ownArgs(row *T) ([]any, error) {
 
 // updateArgs are the values of the columns that an update writes, and whether
 // any of them differs; was are the application's own columns before.
-func (r *Repo[T]) updateArgs(was []any, before, after *T) (args []any, name names.Parsed, changed bool, err error) {
+func (r *tables[T]) updateArgs(was []any, before, after *T) (args []any, name names.Parsed, changed bool, err error) {
 	own, err := r.ownArgs(after)
 	if err != nil {
 		return nil, name, false, err

@@ -340,7 +340,7 @@ func TestNew(t *testing.T) {
 	_, e4 := repo.New[Project](plan(), "projects")
 	_, e5 := repo.New[int](plan(), "project")
 	for want, err := range map[string]error{
-		"no field": e1, "must be an int64": e2, `"color"`: e3, "unknown resource": e4, "not a struct": e5,
+		"no field": e1, "does not fit an integer column": e2, `"color"`: e3, "unknown resource": e4, "not a struct": e5,
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want an error with %q, got %v", want, err)

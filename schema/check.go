@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/internal/keytype"
 	"github.com/onerow/onerow/names"
 )
 
@@ -75,10 +77,10 @@ func (p Plan) Check() error {
 		}
 	}
 	for i, r := range p.Resources {
-		for _, err := range p.checkResource(r.withDefaults(), i) {
+		for _, err := range p.checkResource(p.filled(r), i) {
 			errs = append(errs, fmt.Errorf("resource %q: %w", r.Name, err))
 		}
-		claim("resource", r.Name, r.withDefaults().Tables())
+		claim("resource", r.Name, p.filled(r).Tables())
 	}
 	for i, t := range p.Tables {
 		for _, err := range p.checkTable(t, i) {
@@ -111,13 +113,13 @@ func (p Plan) checkResource(r Resource, i int) []error {
 		}
 		seen[strings.ToLower(col)] = true
 	}
-	if r.Named() && r.Owner == "" {
+	if r.Named() && len(r.Owners()) == 0 {
 		say("a label needs an owner, whose names are unique")
 	}
 	if r.Named() && !r.Label.Kind.Valid() {
 		say("label kind %q is neither %q nor %q", r.Label.Kind, names.KindName, names.KindFilename)
 	}
-	if r.Quota.Flag != "" && r.Owner == "" {
+	if r.Quota.Flag != "" && len(r.Owners()) == 0 {
 		say("a quota needs an owner")
 	}
 	if r.Quota.Flag != "" && !slices.Contains(r.Shared(), r.Quota.By) {
@@ -125,6 +127,18 @@ func (p Plan) checkResource(r Resource, i int) []error {
 	}
 	if r.Asset != "" && !slices.Contains(r.Shared(), r.Asset) {
 		say("the asset is named by %q, which is no column", r.Asset)
+	}
+	for _, col := range append([]string{r.ID, r.Parent.Column}, r.Owners()...) {
+		declared := r.KeyType(col)
+		kind, err := keytype.Parse(cmp.Or(declared, typeID))
+		switch {
+		case err != nil:
+			say("column %q: %w", col, err)
+		case !isType(cmp.Or(declared, typeID)):
+			say("column %q: %q is no type", col, declared)
+		case kind.Auto && col != r.ID:
+			say("column %q: its values are another row's, so it is not AUTO_INCREMENT", col)
+		}
 	}
 	for _, c := range r.Columns {
 		if !isType(c.Type) {
@@ -153,7 +167,7 @@ func (p Plan) checkParent(r Resource, i int) []error {
 		}
 	}
 	switch {
-	case r.Parent == (Parent{}):
+	case r.Parent.Resource == "" && r.Parent.Column == "":
 	case r.Parent.Resource == "" || r.Parent.Column == "":
 		errs = append(errs, errors.New("a parent has a resource and a column"))
 	case !slices.ContainsFunc(p.Resources[:i], func(e Resource) bool { return e.Name == r.Parent.Resource }):

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/internal/keytype"
 )
 
 // Types of the toolkit's columns. Name keys and stem keys are bytes, so that no
@@ -26,7 +27,7 @@ const (
 func (p Plan) DDL() []string {
 	var stmts []string
 	for _, r := range p.Resources {
-		stmts = append(stmts, r.DDL()...)
+		stmts = append(stmts, p.filled(r).DDL()...)
 	}
 	return stmts
 }
@@ -75,18 +76,18 @@ func (x tableIndex) ddl() string {
 }
 
 func (r Resource) tables() []table {
-	active := table{name: r.Active, columns: r.columns(" AUTO_INCREMENT"), indexes: r.activeIndexes()}
+	active := table{name: r.Active, columns: r.columns(r.IDType), indexes: r.activeIndexes()}
 	if r.Archive == "" {
 		return []table{active}
 	}
-	archive := table{name: r.Archive, columns: append(r.columns(""),
+	archive := table{name: r.Archive, columns: append(r.columns(keytype.Plain(r.IDType)),
 		Column{ColArchivedAt, typeTime},
 		Column{ColDeletionID, "BIGINT NULL"},
 		Column{ColDeletedFrom, "VARBINARY(8) NULL"},
 	)}
 	archive.indexes = append(archive.indexes, r.primaryKey())
-	if r.Owner != "" {
-		archive.indexes = append(archive.indexes, tableIndex{"shown", []string{r.Owner, ColDeletionID, r.ID}, false, "lists of archived rows pass over hidden ones by it"})
+	if owners := r.Owners(); len(owners) > 0 {
+		archive.indexes = append(archive.indexes, tableIndex{"shown", append(owners, ColDeletionID, r.ID), false, "lists of archived rows pass over hidden ones by it"})
 	}
 	if r.Parent.Column != "" {
 		archive.indexes = append(archive.indexes, r.parentIndex())
@@ -95,13 +96,13 @@ func (r Resource) tables() []table {
 	return []table{active, archive}
 }
 
-func (r Resource) columns(generated string) []Column {
-	cols := []Column{{r.ID, typeID + generated}}
-	if r.Owner != "" {
-		cols = append(cols, Column{r.Owner, typeID})
+func (r Resource) columns(id string) []Column {
+	cols := []Column{{r.ID, id}}
+	for _, owner := range r.Owners() {
+		cols = append(cols, Column{owner, r.KeyType(owner)})
 	}
-	if r.Parent.Column != "" && r.Parent.Column != r.Owner {
-		cols = append(cols, Column{r.Parent.Column, typeID})
+	if r.Parent.Column != "" && !slices.Contains(r.Owners(), r.Parent.Column) {
+		cols = append(cols, Column{r.Parent.Column, r.Parent.Type})
 	}
 	if r.Named() {
 		cols = append(cols, Column{r.Label.Column, typeLabel}, Column{r.Label.Key, typeKey},
@@ -143,20 +144,20 @@ func (r Resource) activeIndexes() []tableIndex {
 	indexes := []tableIndex{r.primaryKey()}
 	if r.Named() {
 		indexes = append(indexes,
-			tableIndex{"one_name", []string{r.Owner, r.Label.Key}, true, "it decides who has a name"},
-			tableIndex{"next_copy", []string{r.Owner, ColStemKey, ColCopyNo}, false, "activating finds the next copy number by it"})
+			tableIndex{"one_name", append(r.Owners(), r.Label.Key), true, "it decides who has a name"},
+			tableIndex{"next_copy", append(r.Owners(), ColStemKey, ColCopyNo), false, "activating finds the next copy number by it"})
 	}
-	if r.Owner != "" {
-		indexes = append(indexes, tableIndex{"owner_id", []string{r.Owner, r.ID}, false, "lists of active rows read it"})
+	if owners := r.Owners(); len(owners) > 0 {
+		indexes = append(indexes, tableIndex{"owner_id", append(owners, r.ID), false, "lists of active rows read it"})
 	}
-	if r.Parent.Column != "" && r.Parent.Column != r.Owner {
+	if r.Parent.Column != "" && !slices.Equal(r.Owners(), []string{r.Parent.Column}) {
 		indexes = append(indexes, r.parentIndex())
 	}
 	if r.Quota.Flag != "" {
-		cols := []string{r.Owner, r.Quota.Flag, r.Quota.By}
+		cols := append(r.Owners(), r.Quota.Flag, r.Quota.By)
 		if r.Quota.By != r.ID {
 			cols = append(cols, r.ID)
-			indexes = append(indexes, tableIndex{"quota_order", []string{r.Owner, r.Quota.By, r.ID}, false, "the quota finds its boundary by it"})
+			indexes = append(indexes, tableIndex{"quota_order", append(r.Owners(), r.Quota.By, r.ID), false, "the quota finds its boundary by it"})
 		}
 		indexes = append(indexes, tableIndex{"quota_flag", cols, false, "the quota finds wrong flags by it"})
 	}

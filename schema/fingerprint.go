@@ -107,7 +107,7 @@ func canonical(nodes []Node) []Node {
 // sorted, each once.
 func relevantColumns(nodes []Node, n Node) []string {
 	columns := slices.Clone(n.Key)
-	for _, col := range []string{n.Asset, n.Owner, n.Quota} {
+	for _, col := range []string{n.Asset, n.Tenant, n.Owner, n.Quota} {
 		if col != "" {
 			columns = append(columns, col)
 		}

@@ -38,7 +38,7 @@ func (r Resource) content(column string) string {
 	switch column {
 	case r.Label.Key, ColStemKey, ColCopyNo:
 		return fmt.Sprintf("the Key, StemKey and Copy that names.Kind(%q).Parse returns for its %s", r.Label.Kind, r.Label.Column)
-	case r.Owner:
+	case r.Owner, r.Tenant.Name:
 		return "whose row it is"
 	case r.Parent.Column:
 		return "the id of the row above"
@@ -70,6 +70,9 @@ func (v *verifier) modifyFix(r Resource, w wantColumn, t *foundTable, c *foundCo
 		} else if def.full, def.text = kind, def.in(c.charset, c.collation).text; w.is == utcTime {
 			def.replace(now, "CURRENT_TIMESTAMP(6)")
 		}
+	}
+	if set := w.charset(c); set != "" {
+		steps = append(steps, "say so in the plan: CHARACTER SET "+set)
 	}
 	generated := strings.Contains(strings.ToLower(c.extra), "auto_increment")
 	switch {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/onerow/onerow/internal/keytype"
 )
 
 var (
@@ -16,6 +18,9 @@ var (
 // Plan is every resource of an application, every table of somebody else's, and what
 // hangs below what.
 type Plan struct {
+	// Tenant is a column that each resource has, unless it says otherwise: see [Resource.Tenant]. Zero: there
+	// is none.
+	Tenant Column `yaml:"tenant,omitempty"`
 	// Resources are what the toolkit made, in an order in which parents come before
 	// their children.
 	Resources []Resource `yaml:"resources,omitempty"`
@@ -28,7 +33,7 @@ type Plan struct {
 func (p Plan) Resource(name string) (Resource, error) {
 	for _, r := range p.Resources {
 		if r.Name == name {
-			return r.withDefaults(), nil
+			return p.filled(r), nil
 		}
 	}
 	for _, t := range p.Tables {
@@ -37,6 +42,19 @@ func (p Plan) Resource(name string) (Resource, error) {
 		}
 	}
 	return Resource{}, p.unknown(name)
+}
+
+// filled is a resource of the plan with its defaults, those that the plan and its parent give among them.
+func (p Plan) filled(r Resource) Resource {
+	if r.Tenant == (Column{}) {
+		r.Tenant = p.Tenant
+	}
+	for _, above := range p.Resources {
+		if above.Name == r.Parent.Resource && r.Parent.Column != "" && r.Parent.Type == "" {
+			r.Parent.Type = keytype.Plain(above.withDefaults().IDType)
+		}
+	}
+	return r.withDefaults()
 }
 
 // unknown says what the name is, if not that of a resource.

@@ -1,7 +1,11 @@
 package schema
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/internal/keytype"
 	"github.com/onerow/onerow/names"
 )
 
@@ -15,12 +19,22 @@ type Resource struct {
 	// Archive is the table of the archived rows. Empty: rows cannot be archived
 	// and a delete cannot be undone.
 	Archive string `yaml:"archive,omitempty"`
-	// ID is the primary key, an auto-increment integer. Default: "id".
+	// ID is the primary key. Default: "id".
 	ID string `yaml:"id,omitempty"`
+	// IDType is its type: an integer, CHAR(n), VARCHAR(n), BINARY(n) or VARBINARY(n). Without AUTO_INCREMENT
+	// the application makes the ids: "BINARY(16)". Default: "BIGINT NOT NULL AUTO_INCREMENT".
+	IDType string `yaml:"id_type,omitempty"`
 	// Owner is the column that holds whose row it is; names are unique and quotas
 	// are counted per owner. It may be the parent's column (file names are unique
 	// within their project). Empty: no names, no quota, no lists by owner.
 	Owner string `yaml:"owner,omitempty"`
+	// OwnerType is its type, one that a key can have. Default: the type of the parent's id where it is the
+	// parent's column, else "BIGINT NOT NULL".
+	OwnerType string `yaml:"owner_type,omitempty"`
+	// Tenant is a column that stands before the owner: names are unique, quotas are counted and lists are read
+	// per tenant and owner, and a row's parent is of its tenant. A resource without an owner of its own is the
+	// tenant's. Default: [Plan.Tenant]; [NoTenant] has none.
+	Tenant Column `yaml:"tenant,omitempty"`
 	// Label is the row's name. Zero: rows have no names.
 	Label Label `yaml:"label,omitempty"`
 	// Parent is the row above. Zero: a root.
@@ -57,6 +71,8 @@ type Parent struct {
 	Resource string `yaml:"resource"`
 	// Column holds the parent's id.
 	Column string `yaml:"column"`
+	// Type is the column's type. Default: that of the parent's id.
+	Type string `yaml:"type,omitempty"`
 }
 
 // Quota declares the flag of rows that are over their owner's limit.
@@ -99,6 +115,9 @@ const (
 	ColDeletedFrom = "deleted_from" // archive only: where a cancelled deletion puts the row back
 )
 
+// NoTenant is the tenant of a resource that has none: the tenants themselves, what all of them share.
+var NoTenant = Column{Name: "-"}
+
 // withDefaults returns r with its defaults filled in.
 func (r Resource) withDefaults() Resource {
 	if r.Active == "" {
@@ -107,6 +126,10 @@ func (r Resource) withDefaults() Resource {
 	if r.ID == "" {
 		r.ID = "id"
 	}
+	if r.Tenant.Name == NoTenant.Name {
+		r.Tenant = Column{}
+	}
+	r.keyTypes()
 	if r.Label.Column != "" {
 		if r.Label.Key == "" {
 			r.Label.Key = r.Label.Column + "_key"
@@ -119,6 +142,58 @@ func (r Resource) withDefaults() Resource {
 		r.Quota.By = r.ID
 	}
 	return r
+}
+
+// keyTypes fills in the types of the columns that hold keys.
+func (r *Resource) keyTypes() {
+	if r.IDType == "" {
+		r.IDType = typeID + " AUTO_INCREMENT"
+	}
+	r.IDType = keytype.NotNull(r.IDType)
+	if r.Parent.Column != "" {
+		r.Parent.Type = keytype.NotNull(cmp.Or(r.Parent.Type, typeID))
+	}
+	if r.Tenant.Name != "" {
+		r.Tenant.Type = keytype.NotNull(cmp.Or(r.Tenant.Type, typeID))
+	}
+	switch r.Owner {
+	case "":
+	case r.Tenant.Name:
+		r.OwnerType = r.Tenant.Type
+	case r.Parent.Column:
+		r.OwnerType = r.Parent.Type
+	default:
+		r.OwnerType = keytype.NotNull(cmp.Or(r.OwnerType, typeID))
+	}
+}
+
+// Owners are the columns that say whose row it is: the tenant and the owner, as far as there are any.
+func (r Resource) Owners() []string {
+	var cols []string
+	if r.Tenant.Name != "" {
+		cols = append(cols, r.Tenant.Name)
+	}
+	if r.Owner != "" && r.Owner != r.Tenant.Name {
+		cols = append(cols, r.Owner)
+	}
+	return cols
+}
+
+// KeyType is the declared type of a column that holds a key: the id, an owner's, the parent's. Empty: the
+// column is none of these.
+func (r Resource) KeyType(column string) string {
+	switch column {
+	case "":
+	case r.ID:
+		return r.IDType
+	case r.Tenant.Name:
+		return r.Tenant.Type
+	case r.Owner:
+		return r.OwnerType
+	case r.Parent.Column:
+		return r.Parent.Type
+	}
+	return ""
 }
 
 // Named says whether rows have names.
@@ -136,11 +211,8 @@ func (r Resource) Tables() []string {
 // those of the archive table alone excluded. They are: id, owner, parent, name,
 // name key, stem key, copy number, flag, version and the two times.
 func (r Resource) Managed() []string {
-	cols := []string{r.ID}
-	if r.Owner != "" {
-		cols = append(cols, r.Owner)
-	}
-	if r.Parent.Column != "" && r.Parent.Column != r.Owner {
+	cols := append([]string{r.ID}, r.Owners()...)
+	if r.Parent.Column != "" && !slices.Contains(cols, r.Parent.Column) {
 		cols = append(cols, r.Parent.Column)
 	}
 	if r.Named() {

@@ -74,11 +74,18 @@ type Node struct {
 	Asset string
 	// Owner and Quota are the columns of the owner and the quota's flag, or empty.
 	Owner, Quota string
+	// Tenant is the column of the tenant, which stands before the owner's, or empty.
+	Tenant string `json:",omitempty"`
 	// Parents are the edges to the nodes above.
 	Parents []Edge
 	// Stays says that no row of it is ever deleted, see [Table]; a job cannot begin
 	// with one.
 	Stays bool
+}
+
+// Owners are the columns that say whose row it is.
+func (n Node) Owners() []string {
+	return Resource{Tenant: Column{Name: n.Tenant}, Owner: n.Owner}.Owners()
 }
 
 // Node returns the resource or table of that name, or [ErrUnknownResource].
@@ -96,9 +103,9 @@ func (p Plan) Nodes() []Node {
 	var nodes []Node
 	keys := map[string][]string{}
 	for _, r := range p.Resources {
-		r = r.withDefaults()
-		n := Node{Name: r.Name, Tables: r.Tables(), Key: []string{r.ID}, Managed: true, Asset: r.Asset, Owner: r.Owner, Quota: r.Quota.Flag}
-		if r.Parent != (Parent{}) {
+		r = p.filled(r)
+		n := Node{Name: r.Name, Tables: r.Tables(), Key: []string{r.ID}, Managed: true, Asset: r.Asset, Owner: r.Owner, Tenant: r.Tenant.Name, Quota: r.Quota.Flag}
+		if r.Parent.Column != "" {
 			n.Parents = append(n.Parents, Edge{Table: r.Parent.Resource, Columns: []string{r.Parent.Column}})
 		}
 		n.Parents = append(n.Parents, r.Parents...)

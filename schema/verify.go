@@ -151,7 +151,7 @@ func lookAt(ctx context.Context, db onerow.DB, plan Plan) (*database, []said, er
 func (d *database) verify(plan Plan) []said {
 	v := verifier{found: d, wrong: map[columnOf]bool{}}
 	for _, r := range plan.Resources {
-		v.resource(r.withDefaults())
+		v.resource(plan.filled(r))
 	}
 	for _, t := range plan.Tables {
 		v.foreign(t)

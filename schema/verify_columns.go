@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/onerow/onerow/internal/keytype"
 )
 
 // wantColumn is a column and what matters of its type.
@@ -22,6 +24,7 @@ const (
 	variableBytes // VARBINARY
 	fixedBytes    // BINARY of exactly this length
 	characters    // utf8mb4
+	keyText       // CHAR or VARCHAR of any character set
 	utcTime       // DATETIME(6)
 )
 
@@ -39,6 +42,8 @@ func (f family) fits(have *foundColumn, min int64) bool {
 		return have.data == "varbinary" && have.length >= min
 	case fixedBytes:
 		return have.data == "binary" && have.length == min
+	case keyText:
+		return strings.HasSuffix(have.data, "char") && have.length >= min
 	case characters:
 		return have.charset == "utf8mb4" && have.length >= min
 	case utcTime:
@@ -59,6 +64,9 @@ func (c wantColumn) problem(have *foundColumn) string {
 			kind += " " + have.charset
 		}
 		problems = append(problems, fmt.Sprintf("it is %s, not %s", kind, c.ddl))
+	}
+	if set := c.charset(have); set != "" {
+		problems = append(problems, fmt.Sprintf("its character set is %s, which the plan does not say", set))
 	}
 	switch {
 	case c.notNull() && have.nullable:
@@ -85,12 +93,28 @@ func (c wantColumn) problem(have *foundColumn) string {
 	return strings.Join(problems, "; ")
 }
 
+// charset is the character set of a column for keys, where the plan says another one: a value that is not of
+// the column's would be compared without its index.
+func (c wantColumn) charset(have *foundColumn) string {
+	if c.is != keyText || have.charset == "" {
+		return ""
+	}
+	if t, err := keytype.Parse(c.ddl); err != nil || t.Charset == have.charset {
+		return ""
+	}
+	return have.charset
+}
+
 // want says what matters of a column of the resource.
 func (r Resource) want(c Column) wantColumn {
 	w := wantColumn{name: c.Name, ddl: c.Type}
 	switch c.Name {
 	case r.ID:
-		w.is, w.min, w.why = integer, 1, "a row gets its id in the active table and keeps it in the archive"
+		w.is, w.min = keyFamily(c.Type)
+		w.why = "a row keeps its id when it goes to the archive and comes back"
+		if r.generates() {
+			w.why = "a row gets its id in the active table and keeps it in the archive"
+		}
 	case ColVersion:
 		w.is, w.min = integer, 4
 	case ColCopyNo:
@@ -107,9 +131,11 @@ func (r Resource) want(c Column) wantColumn {
 		w.is, w.min = variableBytes, 8
 	case ColCreatedAt, ColUpdatedAt, ColArchivedAt:
 		w.is, w.why = utcTime, "times are UTC in microseconds and must not follow a session's time zone"
-	case r.Owner:
+	case r.Owner, r.Tenant.Name:
+		w.is, w.min = keyFamily(c.Type)
 		w.why = "a unique key holds no two rows apart whose owner is NULL"
 	case r.Parent.Column:
+		w.is, w.min = keyFamily(c.Type)
 	default: // the application's own: the type is its own business
 		if w.ddl = ""; c.Name == r.Quota.By {
 			w.ddl, w.why = "NOT NULL", "the quota orders rows by it"
@@ -159,7 +185,7 @@ func (v *verifier) unknownColumns(r Resource, want table, have *foundTable) {
 func (v *verifier) sameColumns(r Resource, active, archive *foundTable) {
 	for _, name := range r.Shared() {
 		a, b := active.column(name), archive.column(name)
-		toolkits := r.want(Column{Name: name}).is != anyType && name != r.ID
+		toolkits := r.want(Column{Name: name}).is != anyType && r.KeyType(name) == ""
 		if a == nil || b == nil || toolkits || sameType(a, b) {
 			continue
 		}
@@ -182,4 +208,23 @@ func (c *foundColumn) describe() string {
 		return text + " NULL"
 	}
 	return text + " NOT NULL"
+}
+
+// generates says whether the database makes the ids.
+func (r Resource) generates() bool {
+	return strings.Contains(strings.ToUpper(r.IDType), "AUTO_INCREMENT")
+}
+
+// keyFamily is what a column must be to hold keys of a declared type.
+func keyFamily(declared string) (family, int64) {
+	t, err := keytype.Parse(declared)
+	switch {
+	case err != nil || t.Class == keytype.Integer:
+		return integer, 1
+	case t.Class == keytype.Text:
+		return keyText, int64(t.Length)
+	case t.Fixed:
+		return fixedBytes, int64(t.Length)
+	}
+	return variableBytes, int64(t.Length)
 }

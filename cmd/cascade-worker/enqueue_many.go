@@ -10,6 +10,8 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
+	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/internal/keytype"
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
 )
@@ -98,7 +100,7 @@ func places(ctx context.Context, db onerow.DB, plan schema.Plan, resource string
 	if err != nil || len(page) == 0 {
 		return err
 	}
-	at := map[int64]*cascade.Deletion{}
+	at := map[string]*cascade.Deletion{}
 	marks := make([]string, len(page))
 	var ids []any
 	for i := range page {
@@ -106,38 +108,56 @@ func places(ctx context.Context, db onerow.DB, plan schema.Plan, resource string
 		if err != nil {
 			return err
 		}
-		id, ok := parts[0].(int64)
-		if !ok || len(parts) != 1 {
+		if len(parts) != 1 {
 			return fmt.Errorf("%w: %q is no id of a %s", onerow.ErrInvalidKey, page[i].ResourceID, resource)
 		}
-		at[id], marks[i], ids = &page[i], "?", append(ids, id)
+		at[page[i].ResourceID], marks[i], ids = &page[i], "?", append(ids, parts[0])
 	}
-	owner := "NULL"
-	if r.Owner != "" {
-		owner = schema.Quote(r.Owner)
+	columns := append([]string{r.ID}, r.Owners()...)
+	types := make([]keytype.Type, len(columns))
+	for i, column := range columns {
+		if types[i], err = keytype.Parse(r.KeyType(column)); err != nil {
+			return err
+		}
 	}
-	list := strings.Join(marks, ", ")
-	query := fmt.Sprintf("SELECT %s, '"+cascade.FromOperator+"', %s, NULL FROM %s WHERE %[1]s IN (%[4]s)", schema.Quote(r.ID), owner, schema.Quote(r.Active), list)
+	list, key := strings.Join(marks, ", "), ident.Quotes(columns...)
+	query := fmt.Sprintf("SELECT %s, '"+cascade.FromOperator+"', NULL FROM %s WHERE %s IN (%s)", key, schema.Quote(r.Active), schema.Quote(r.ID), list)
 	args := ids
 	if r.Archive != "" {
-		query += fmt.Sprintf(" UNION ALL SELECT %s, IF(%[3]s IS NULL, '"+cascade.FromOperator+"', 'archive'), %[2]s, %[3]s FROM %s WHERE %[1]s IN (%[5]s)",
-			schema.Quote(r.ID), owner, schema.Quote(schema.ColDeletionID), schema.Quote(r.Archive), list)
+		query += fmt.Sprintf(" UNION ALL SELECT %s, IF(%s IS NULL, '"+cascade.FromOperator+"', 'archive'), %[2]s FROM %s WHERE %s IN (%s)",
+			key, schema.Quote(schema.ColDeletionID), schema.Quote(r.Archive), schema.Quote(r.ID), list)
 		args = append(append([]any{}, ids...), ids...)
 	}
 	return onerow.Query(ctx, db, query, args, func(rows *sql.Rows) error {
-		var id int64
+		keys := make([]any, len(columns))
+		var targets []any
+		for i, t := range types {
+			targets = append(targets, t.Scan(func(value any) error {
+				keys[i] = value
+				return nil
+			}))
+		}
 		var from string
-		var whose, hidden sql.NullInt64
-		if err := rows.Scan(&id, &from, &whose, &hidden); err != nil {
+		var hidden sql.NullInt64
+		if err := rows.Scan(append(targets, &from, &hidden)...); err != nil {
 			return err
 		}
-		d := at[id]
-		d.From, d.ID = from, hidden.Int64
-		if whose.Valid {
-			d.Owner, err = onerow.EncodeKey(whose.Int64)
-		}
-		return err
+		return found(at, keys, from, hidden.Int64)
 	})
+}
+
+// found notes where the row of a deletion is.
+func found(at map[string]*cascade.Deletion, keys []any, from string, hidden int64) error {
+	id, err := onerow.EncodeKey(keys[0])
+	d := at[id]
+	if err != nil || d == nil { // another spelling of an id that was asked for
+		return err
+	}
+	d.From, d.ID = from, hidden
+	if len(keys) > 1 {
+		d.Owner, err = onerow.EncodeKey(keys[1:]...)
+	}
+	return err
 }
 
 // there asks both tables, by the primary key, whether the row is in one of them.

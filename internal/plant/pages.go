@@ -2,9 +2,9 @@ package main
 
 // The bugs of pages: what is behind the last item of a page, and where the next one begins.
 var pageBugs = []bug{
-	{"a page of rows does not say that there is more", "./repo", "Pages", []change{{"repo/get.go", "[]any{owner, after, limit + 1}", "[]any{owner, after, limit}"}}},
-	{"a page of rows passes through a float", "./repo", "Pages", []change{{"repo/get.go",
-		"next, err = onerow.EncodeKey(r.int(&page.Items[limit-1], r.fields.id))", "next, err = onerow.EncodeKey(int64(float64(r.int(&page.Items[limit-1], r.fields.id))))"}}},
+	{"a page of rows does not say that there is more", "./repo", "Pages", []change{{"repo/list.go", "append(args, limit+1)", "append(args, limit)"}}},
+	{"a page of rows passes through a float", "./repo", "Pages", []change{{"repo/list.go",
+		"key, err := onerow.EncodeKey(id)\n", "if n, isInt := id.(int64); isInt {\n\t\tid = int64(float64(n))\n\t}\n\tkey, err := onerow.EncodeKey(id)\n"}}},
 	{"a page of keys begins behind all of its operation", "./idempotency", "Pages", []change{{"idempotency/list.go",
 		"operation = ? AND idem_key > ?)", "operation = ? AND idem_key > ? AND FALSE)"}}},
 	{"a page of keys repeats the last one", "./idempotency", "Pages", []change{{"idempotency/list.go",

@@ -100,7 +100,7 @@ func newNode(declared schema.Node, cat *schema.Catalog) (*Node, error) {
 			return nil, fmt.Errorf("cascade: the key of %q: %w", name, err)
 		}
 		if n.Marks {
-			if t.Owner, err = rowkey.New(cat, name, []string{declared.Owner}); err != nil {
+			if t.Owner, err = rowkey.New(cat, name, declared.Owners()); err != nil {
 				return nil, fmt.Errorf("cascade: the owner of %q: %w", name, err)
 			}
 		}

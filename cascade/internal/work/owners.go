@@ -27,7 +27,7 @@ func markOwners(ctx context.Context, tx *onerow.Tx, t *graph.Table, rows []graph
 		if err != nil {
 			return err
 		}
-		if err := quota.Mark(ctx, tx, t.Node.Name, parts[0]); err != nil {
+		if err := quota.Mark(ctx, tx, t.Node.Name, parts...); err != nil {
 			return err
 		}
 	}

@@ -38,7 +38,7 @@ func classify(err error) *Problem {
 	switch {
 	case errors.As(err, &taken):
 		p := of(http.StatusConflict, "name-taken", "The name is taken", "There is an active %s with the name %q already, its id is %d. Choose another name.", taken.Resource, taken.Name, taken.ID)
-		p.ExistingID = taken.ID
+		p.ExistingID, _ = taken.ID.(int64)
 		return p
 	case errors.As(err, &tooBig):
 		return New(http.StatusRequestEntityTooLarge, "The body may have at most %d bytes.", tooBig.Limit)

@@ -161,7 +161,7 @@ func (s *Store) publish(ctx context.Context, u Upload, file stored) (screen Scre
 		var taken *repo.NameTakenError
 		if !u.Fail && errors.As(err, &taken) {
 			created = false
-			res, err = s.newVersion(ctx, tx, taken.ID, row)
+			res, err = s.newVersion(ctx, tx, taken.ID.(int64), row)
 		}
 		if err != nil {
 			return err

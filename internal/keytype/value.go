@@ -1,0 +1,263 @@
+package keytype
+
+import (
+	"bytes"
+	"cmp"
+	"encoding"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/onerow/onerow"
+)
+
+// Fits says whether values of a Go type can be a key in the column.
+func (t Type) Fits(typ reflect.Type) error {
+	isBytes := typ.Kind() == reflect.Array && typ.Elem().Kind() == reflect.Uint8
+	switch {
+	case typ.Kind() == reflect.Interface:
+		return nil
+	case t.Class == Integer:
+		if reflect.Zero(typ).CanInt() || reflect.Zero(typ).CanUint() {
+			return nil
+		}
+		return fmt.Errorf("a %s does not fit an integer column", typ)
+	case typ.Kind() == reflect.String:
+		return nil
+	case t.Class == Text && isBytes:
+		pointer := reflect.PointerTo(typ)
+		if pointer.Implements(reflect.TypeFor[encoding.TextMarshaler]()) && pointer.Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
+			return nil
+		}
+		return fmt.Errorf("a %s has no MarshalText and UnmarshalText, which a column of text needs", typ)
+	case t.Class == Bytes && isBytes && typ.Len() > t.Length || isBytes && t.Fixed && typ.Len() != t.Length:
+		return fmt.Errorf("a %s has %d bytes, the column %d", typ, typ.Len(), t.Length)
+	case isBytes:
+		return nil
+	}
+	return fmt.Errorf("a %s does not fit a column of text or bytes", typ)
+}
+
+// Value is a Go value as the column holds it: int64, uint64 above the largest int64, string or []byte. What
+// no row of the column can have is [onerow.ErrInvalidKey]: so no server cuts it, or compares it without the
+// index because its characters are not the column's.
+func (t Type) Value(v any) (any, error) {
+	if n, isInt := v.(int64); isInt && t.Class == Integer {
+		return t.integer(n)
+	}
+	rv := reflect.ValueOf(v)
+	switch {
+	case !rv.IsValid():
+		return nil, fmt.Errorf("%w: it is nil", onerow.ErrInvalidKey)
+	case t.Class == Integer && rv.CanInt():
+		return t.integer(rv.Int())
+	case t.Class == Integer && rv.CanUint():
+		if n := rv.Uint(); n > math.MaxInt64 {
+			if !t.Unsigned {
+				return nil, fmt.Errorf("%w: %d is above the largest BIGINT", onerow.ErrInvalidKey, n)
+			}
+			return n, nil
+		}
+		return int64(rv.Uint()), nil //nolint:gosec // it fits
+	case t.Class == Text && rv.Kind() == reflect.String:
+		return t.text(rv.String())
+	case t.Class == Text:
+		if m, ok := v.(encoding.TextMarshaler); ok {
+			text, err := m.MarshalText()
+			if err != nil {
+				return nil, fmt.Errorf("%w: %w", onerow.ErrInvalidKey, err)
+			}
+			return t.text(string(text))
+		}
+	case t.Class == Bytes:
+		if raw, ok := rawBytes(rv); ok {
+			return t.raw(raw)
+		}
+	}
+	return nil, fmt.Errorf("%w: a %T is not what the column holds", onerow.ErrInvalidKey, v)
+}
+
+func (t Type) integer(n int64) (any, error) {
+	if n < 0 && t.Unsigned {
+		return nil, fmt.Errorf("%w: %d is negative, the column is UNSIGNED", onerow.ErrInvalidKey, n)
+	}
+	return n, nil
+}
+
+func (t Type) text(s string) (any, error) {
+	if t.Fixed {
+		s = strings.TrimRight(s, " ")
+	}
+	ascii := strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
+	switch {
+	case !utf8.ValidString(s):
+		return nil, fmt.Errorf("%w: it is not UTF-8", onerow.ErrInvalidKey)
+	case !ascii && t.Charset != "utf8mb4":
+		return nil, fmt.Errorf("%w: the column is %s, so only ASCII is a key here", onerow.ErrInvalidKey, t.Charset)
+	case utf8.RuneCountInString(s) > t.Length:
+		return nil, fmt.Errorf("%w: it has %d characters, the column %d", onerow.ErrInvalidKey, utf8.RuneCountInString(s), t.Length)
+	}
+	return s, nil
+}
+
+func (t Type) raw(b []byte) (any, error) {
+	if len(b) > t.Length || t.Fixed && len(b) != t.Length {
+		return nil, fmt.Errorf("%w: it has %d bytes, the column %d", onerow.ErrInvalidKey, len(b), t.Length)
+	}
+	return b, nil
+}
+
+// rawBytes is a copy of the bytes of an array, a slice or a string.
+func rawBytes(v reflect.Value) ([]byte, bool) {
+	switch {
+	case v.Kind() == reflect.String:
+		return []byte(v.String()), true
+	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8:
+		return bytes.Clone(v.Bytes()), true
+	case v.Kind() == reflect.Array && v.Type().Elem().Kind() == reflect.Uint8:
+		raw := make([]byte, v.Len())
+		reflect.Copy(reflect.ValueOf(raw), v)
+		return raw, true
+	}
+	return nil, false
+}
+
+// Set writes a value of the column's into a Go variable of a type that fits.
+func (t Type) Set(into reflect.Value, value any) error {
+	switch v := value.(type) {
+	case int64:
+		switch {
+		case into.CanInt():
+			into.SetInt(v)
+			return nil
+		case into.CanUint() && v >= 0:
+			into.SetUint(uint64(v)) //nolint:gosec // it is not negative
+			return nil
+		}
+	case uint64:
+		if into.CanUint() {
+			into.SetUint(v)
+			return nil
+		}
+	case string:
+		if into.Kind() == reflect.String {
+			into.SetString(v)
+			return nil
+		}
+		if text, ok := into.Addr().Interface().(encoding.TextUnmarshaler); ok {
+			return text.UnmarshalText([]byte(v))
+		}
+	case []byte:
+		switch {
+		case into.Kind() == reflect.String:
+			into.SetString(string(v))
+			return nil
+		case into.Kind() == reflect.Array && len(v) <= into.Len():
+			into.SetZero()
+			reflect.Copy(into, reflect.ValueOf(v))
+			return nil
+		}
+	}
+	if into.Kind() == reflect.Interface {
+		into.Set(reflect.ValueOf(value))
+		return nil
+	}
+	return fmt.Errorf("a %T does not go into a %s", value, into.Type())
+}
+
+// Scan is a target of Scan for the column: it gives to what is read.
+func (t Type) Scan(to func(value any) error) any { return scanner{t, to} }
+
+type scanner struct {
+	t  Type
+	to func(value any) error
+}
+
+// Scan implements sql.Scanner.
+func (s scanner) Scan(src any) error {
+	switch v := src.(type) {
+	case []byte:
+		return s.fromBytes(v)
+	case string:
+		return s.fromBytes([]byte(v))
+	case int64:
+		if s.t.Class == Integer {
+			return s.to(v)
+		}
+	case uint64:
+		if s.t.Class == Integer && v <= math.MaxInt64 {
+			return s.to(int64(v)) //nolint:gosec // it fits
+		}
+		if s.t.Class == Integer {
+			return s.to(v)
+		}
+	}
+	return fmt.Errorf("a key came as %T", src)
+}
+
+func (s scanner) fromBytes(v []byte) error {
+	switch s.t.Class {
+	case Text:
+		return s.to(string(v))
+	case Bytes:
+		return s.to(bytes.Clone(v))
+	}
+	if n, err := strconv.ParseInt(string(v), 10, 64); err == nil {
+		return s.to(n)
+	}
+	n, err := strconv.ParseUint(string(v), 10, 64)
+	if err != nil {
+		return fmt.Errorf("a key came as %q, which is no integer", v)
+	}
+	return s.to(n)
+}
+
+// Literal is a value of the column's as SQL, whatever it holds and whatever the session's settings.
+func Literal(value any) string {
+	switch v := value.(type) {
+	case string:
+		return fmt.Sprintf("_utf8mb4 X'%X'", v)
+	case []byte:
+		return fmt.Sprintf("X'%X'", v)
+	}
+	return fmt.Sprint(value)
+}
+
+// Show is a value for people.
+func Show(value any) string {
+	switch v := value.(type) {
+	case string:
+		return strconv.Quote(v)
+	case []byte:
+		return fmt.Sprintf("0x%x", v)
+	}
+	return fmt.Sprint(value)
+}
+
+// Compare orders values of one column, integers by their size.
+func Compare(a, b any) int {
+	switch a := a.(type) {
+	case int64:
+		if b, ok := b.(int64); ok {
+			return cmp.Compare(a, b)
+		}
+		return -1 // the other is above the largest int64
+	case uint64:
+		if b, ok := b.(uint64); ok {
+			return cmp.Compare(a, b)
+		}
+		return 1
+	case string:
+		if b, ok := b.(string); ok {
+			return cmp.Compare(a, b)
+		}
+	case []byte:
+		if b, ok := b.([]byte); ok {
+			return bytes.Compare(a, b)
+		}
+	}
+	return 0
+}

@@ -1,0 +1,140 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/schema"
+)
+
+// createByID is Create where the application makes the ids: the id is what a request id is elsewhere, so that
+// a COMMIT without an answer may simply be run again.
+func (r *tables[T]) createByID(ctx context.Context, db onerow.DB, w newRow[T]) (res onerow.Result[T], err error) {
+	f := r.follower(nil)
+	err = onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+		return f.note(tx.Savepoint(ctx, savepoint, func() (err error) {
+			res, err = r.insert(ctx, tx, w)
+			return err
+		}))
+	})
+	if err != nil {
+		return onerow.Result[T]{}, r.wrap("create", w.id, f.ended(ctx, err))
+	}
+	return res, nil
+}
+
+// madeBeforeSQL asks for what the INSERT into the active table cannot know: whether the archive has the id, by
+// its primary key, and whether a row of the id was deleted, by the audit's index (resource, resource_id). The
+// INSERT waited for whoever moved or deleted the row, so a snapshot that begins here is new enough; in a
+// joined transaction it is a current read.
+func (r *tables[T]) madeBeforeSQL(lock string) string {
+	archived := "0"
+	if r.res.Archive != "" {
+		archived = fmt.Sprintf("COALESCE((SELECT 1 FROM %s WHERE %s = ?%s), 0)", r.archive.table, ident.Quote(r.res.ID), lock)
+	}
+	return fmt.Sprintf("SELECT %s, COALESCE((SELECT 1 FROM onerow_deletion WHERE resource = ? AND resource_id = ? LIMIT 1%s), 0)", archived, lock)
+}
+
+// firstOfItsID proves that the row that was just inserted has never been before, or takes it away again and
+// answers with the row that has its id. One statement.
+func (r *tables[T]) firstOfItsID(ctx context.Context, tx *onerow.Tx, w newRow[T]) (res onerow.Result[T], err error) {
+	archived, deleted, err := r.madeBefore(ctx, tx, w)
+	if err != nil || !archived && !deleted {
+		return res, err
+	}
+	if err := r.one(onerow.Affected(ctx, tx, r.sql.deleteActive, w.id, 1)); err != nil {
+		return res, err
+	}
+	return r.sameRow(ctx, tx, w, true)
+}
+
+func (r *tables[T]) madeBefore(ctx context.Context, tx *onerow.Tx, w newRow[T]) (archived, deleted bool, err error) {
+	query, args := r.sql.madeBefore, []any(nil)
+	if tx.Joined() {
+		query = r.sql.madeBeforeCurrent
+	}
+	if r.res.Archive != "" {
+		args = append(args, w.id)
+	}
+	key, err := onerow.EncodeKey(w.id)
+	if err != nil {
+		return false, false, err
+	}
+	err = onerow.QueryRow(ctx, tx, query, append(args, r.res.Name, []byte(key)), &archived, &deleted)
+	return archived, deleted, err
+}
+
+// notInserted is what a refused INSERT means. An id that the application made is looked for first: a repeat
+// meets its own row, by its id as well as by its name.
+func (r *tables[T]) notInserted(ctx context.Context, tx *onerow.Tx, w newRow[T], refused error) (res onerow.Result[T], err error) {
+	if r.makesIDs() && mysqlerr.Classify(refused) == mysqlerr.Duplicate {
+		res, err = r.sameRow(ctx, tx, w, false)
+		if err != nil || res.Replayed {
+			return res, err
+		}
+		_, deleted, err := r.madeBefore(ctx, tx, w)
+		if err != nil {
+			return res, err
+		}
+		if deleted {
+			return res, r.goneBefore(w)
+		}
+	}
+	return res, r.refused(ctx, tx, attempt{owner: w.owner, name: w.name, columns: r.insertColumns(), args: w.args}, refused)
+}
+
+// sameRow answers with the row that has the id of a new one, and nothing where there is none, unless it
+// must have been.
+func (r *tables[T]) sameRow(ctx context.Context, tx *onerow.Tx, w newRow[T], been bool) (res onerow.Result[T], err error) {
+	args := []any{w.id}
+	if r.res.Archive != "" {
+		args = append(args, w.id)
+	}
+	it, err := r.read(ctx, tx, r.anybodysCurrent(), args...)
+	switch {
+	case errors.Is(err, onerow.ErrNotFound) && been:
+		return res, r.goneBefore(w)
+	case errors.Is(err, onerow.ErrNotFound):
+		return res, nil
+	case err != nil:
+		return res, err
+	}
+	owner, err := r.ownerOf(&it.row)
+	if err != nil {
+		return res, err
+	}
+	theirs, terr := encodeOwner(owner)
+	mine, merr := encodeOwner(w.owner)
+	if err := errors.Join(terr, merr); err != nil {
+		return res, err
+	}
+	if theirs != mine {
+		return res, &ConflictError{Resource: r.res.Name, Index: "PRIMARY", Columns: []string{r.res.ID}, HolderID: r.typed(w.id)}
+	}
+	return onerow.Result[T]{Row: it.row, Replayed: true}, nil
+}
+
+// anybodysCurrent reads the row of an id by a current read, whoever owns it.
+func (r *tables[T]) anybodysCurrent() string {
+	anybody := *r
+	anybody.owned = false
+	return anybody.getCurrentSQL()
+}
+
+func (r *tables[T]) goneBefore(w newRow[T]) error {
+	return fmt.Errorf("%w: %s %s was deleted, or its deletion waits; use a new id for a new row", ErrGone, r.res.Name, r.show(w.id))
+}
+
+// getCurrentSQL reads the row of either table, with a lock.
+func (r *tables[T]) getCurrentSQL() string {
+	list, key := r.fields.selectList(), r.byID()
+	query := fmt.Sprintf("(SELECT %s, version, '%s' FROM %s WHERE %s LOCK IN SHARE MODE)", list, schema.Active, r.active.table, key)
+	if r.res.Archive != "" {
+		query += fmt.Sprintf(" UNION ALL (SELECT %s, version, '%s' FROM %s WHERE %s AND deletion_id IS NULL LOCK IN SHARE MODE)", list, schema.Archived, r.archive.table, key)
+	}
+	return query
+}

@@ -1,0 +1,224 @@
+package repo_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/crashtest"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/repo"
+)
+
+// made is a shape whose ids the application makes, with every verb on the row of the id 1.
+type made[T, M any, ID repo.Key, Owner comparable] struct{ opened[T, M, ID, Owner] }
+
+type madeCall = func(ctx context.Context, db onerow.DB) error
+
+func (m made[T, M, ID, Owner]) create(n int, name string) madeCall {
+	return func(ctx context.Context, db onerow.DB) error {
+		return second(m.tickets.Create(ctx, db, m.ticket(m.id(n), m.owner(1), name)))
+	}
+}
+
+// calls are what can meet a create of the same id, by their names.
+func (m made[T, M, ID, Owner]) calls() map[string]madeCall {
+	return map[string]madeCall{
+		"archive":         func(ctx context.Context, db onerow.DB) error { return second(m.tickets.Archive(ctx, db, m.id(1))) },
+		"activate":        func(ctx context.Context, db onerow.DB) error { return second(m.tickets.Activate(ctx, db, m.id(1))) },
+		"rename":          func(ctx context.Context, db onerow.DB) error { return second(m.tickets.Rename(ctx, db, m.id(1), "B")) },
+		"delete":          func(ctx context.Context, db onerow.DB) error { return second(m.tickets.Delete(ctx, db, m.id(1))) },
+		"cancel":          func(ctx context.Context, db onerow.DB) error { return second(m.tickets.CancelDelete(ctx, db, m.id(1))) },
+		"create":          m.create(1, "A"),
+		"create its name": m.create(2, "A"),
+		"create a message": func(ctx context.Context, db onerow.DB) error {
+			return second(m.messages.Create(ctx, db, m.message(m.id(7), m.id(1))))
+		},
+		"delete with grace": func(ctx context.Context, db onerow.DB) error {
+			return second(m.tickets.Delete(ctx, db, m.id(1), repo.Grace(time.Hour)))
+		},
+	}
+}
+
+// setups are the states in which a call may meet the row; before is what leads to them.
+var madeSetups = []struct {
+	state  string
+	before []string
+	met    string // by these; all others make no difference there
+}{
+	{"new", nil, "create, create its name, delete, archive"},
+	{"active", []string{"create"}, "create, archive, rename, delete, delete with grace, create a message, create its name"},
+	{"archived", []string{"create", "archive"}, "create, activate, delete, delete with grace, create its name"},
+	{"hidden", []string{"create", "delete with grace"}, "create, cancel, delete, create its name"},
+	{"gone", []string{"create", "delete"}, "create, delete, create its name"},
+}
+
+var madeTables = []string{"ticket", "ticket_archive", "message", "message_archive", "onerow_request", "onerow_quota_mark",
+	"onerow_quota_owner", "onerow_deletion", "onerow_job", "onerow_job_archive", "onerow_job_count"}
+
+func (m made[T, M, ID, Owner]) workflow(name, dsn string, before []string) crashtest.Workflow {
+	return crashtest.Workflow{
+		Name: name, DSN: dsn, Empty: madeTables, Tables: madeTables,
+		Setup: func(ctx context.Context, db *sql.DB) error {
+			for _, call := range before {
+				if err := m.calls()[call](ctx, db); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		Refs: map[string]string{"onerow_job_archive.id": "onerow_job.id", "onerow_job_archive.deletion_id": "onerow_job.deletion_id",
+			"ticket_archive.deletion_id": "onerow_job.deletion_id"},
+		Generated: []string{"onerow_job.deletion_id"},
+		Ignore:    []string{"onerow_request.call_token", "onerow_job.batch_seq", "onerow_job_archive.batch_seq"},
+		Sets:      []string{"onerow_deletion"},
+		Check:     func(ctx context.Context, db *sql.DB) error { return onePlace(ctx, db) },
+	}
+}
+
+// onePlace: a ticket is in one table, and in none after the deletion of it has begun.
+func onePlace(ctx context.Context, db onerow.DB) error {
+	var n int
+	err := onerow.QueryRow(ctx, db, `SELECT (SELECT COUNT(*) FROM ticket JOIN ticket_archive USING (id))
+		+ (SELECT COUNT(*) FROM ticket t JOIN onerow_job j ON j.resource_id = CONCAT('0x', LOWER(HEX(t.id))))`, nil, &n)
+	return errors.Join(err, onlyIf(n != 0, fmt.Sprint(n, " tickets are in two places, or active while their cascade is queued")))
+}
+
+// answered takes the refusals that say what is there.
+func answered(call madeCall) func(ctx context.Context, db *sql.DB) error {
+	return func(ctx context.Context, db *sql.DB) error { return said(call(ctx, db)) }
+}
+
+func said(err error) error {
+	for _, known := range []error{onerow.ErrNotFound, repo.ErrGone, repo.ErrNameTaken, repo.ErrParentNotFound, repo.ErrTooLate} {
+		if errors.Is(err, known) {
+			return nil
+		}
+	}
+	return err
+}
+
+// TestMadeCrash fails each verb of rows with UUIDs at every statement.
+func TestMadeCrash(t *testing.T) {
+	for _, level := range levels {
+		t.Run(level.String(), func(t *testing.T) {
+			s := scopedShape()
+			dsn := dbtest.DSN(t, dbtest.Isolation(level))
+			s.makeTables(t, dbtest.OpenDSN(t, dsn))
+			m := made[Scoped, ScopedMessage, uuid.UUID, Workspace]{s.on(t, dsn)}
+			for _, setup := range madeSetups {
+				for name, call := range m.calls() {
+					if !strings.Contains(", "+setup.met+",", ", "+name+",") {
+						continue
+					}
+					t.Run(setup.state+"/"+name, func(t *testing.T) {
+						w := m.workflow("made: "+setup.state+", "+name, dsn, setup.before)
+						w.Call = answered(call)
+						if report := crashtest.Run(t, w); report.FaultPoints < 20 {
+							t.Errorf("%d fault points", report.FaultPoints)
+						}
+					})
+				}
+			}
+		})
+	}
+}
+
+// TestMadeInterleave steps a create of an id through the statements of each other verb on it.
+func TestMadeInterleave(t *testing.T) {
+	for _, level := range levels {
+		t.Run(level.String(), func(t *testing.T) {
+			t.Parallel()
+			s := scopedShape()
+			dsn := dbtest.DSN(t, dbtest.Isolation(level))
+			s.makeTables(t, dbtest.OpenDSN(t, dsn))
+			m := made[Scoped, ScopedMessage, uuid.UUID, Workspace]{s.on(t, dsn)}
+			for _, setup := range madeSetups {
+				for name, call := range m.calls() {
+					if !strings.Contains(", "+setup.met+",", ", "+name+",") {
+						continue
+					}
+					t.Run(setup.state+"/"+name, func(t *testing.T) {
+						race := crashtest.Race{Workflow: m.workflow("made: "+setup.state+", create and "+name, dsn, setup.before), Preemptions: 2, Every: 60}
+						race.Calls = []func(context.Context, *sql.DB) error{answered(m.create(1, "A")), answered(call)}
+						report := crashtest.Interleave(t, race)
+						t.Logf("workflow %s: %d interleavings (%s, %s)", report.Workflow, report.Schedules, report.Engine, report.Isolation)
+					})
+				}
+			}
+		})
+	}
+}
+
+// TestMadeModel: many callers do anything to a few ids at once. What was deleted stays deleted, whoever
+// repeats its create, and each row is in one place.
+func TestMadeModel(t *testing.T) {
+	s := scopedShape()
+	m := made[Scoped, ScopedMessage, uuid.UUID, Workspace]{s.open(t)}
+	m.db.SetMaxOpenConns(16)
+	const ids, callers, steps = 12, 8, 150
+	var gone [ids]atomic.Bool
+	var all sync.WaitGroup
+	for caller := range callers {
+		all.Go(func() {
+			rng := rand.New(rand.NewPCG(7, uint64(caller))) //nolint:gosec // repeatable
+			for range steps {
+				if err := m.step(t.Context(), rng.IntN(8), rng.IntN(ids), gone[:]); err != nil {
+					t.Errorf("caller %d: %v", caller, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if err := onePlace(t.Context(), m.db); err != nil {
+		t.Error(err)
+	}
+	deleted := 0
+	for i := range gone {
+		if gone[i].Load() {
+			deleted++
+		}
+	}
+	if deleted == 0 {
+		t.Error("nothing was deleted")
+	}
+}
+
+// step is one call for the row of an id, which says so if a row came back that had been deleted before.
+func (m made[T, M, ID, Owner]) step(ctx context.Context, verb, n int, gone []atomic.Bool) error {
+	before := gone[n].Load()
+	switch verb {
+	case 0, 1, 2:
+		res, err := m.tickets.Create(ctx, m.db, m.ticket(m.id(n+1), m.owner(1), fmt.Sprint("n", n)))
+		if err == nil && before {
+			return fmt.Errorf("%d was deleted and is there again: %+v", n, res)
+		}
+		return said(err)
+	case 3:
+		return said(second(m.tickets.Archive(ctx, m.db, m.id(n+1))))
+	case 4:
+		return said(second(m.tickets.Activate(ctx, m.db, m.id(n+1))))
+	case 5:
+		return said(second(m.tickets.Delete(ctx, m.db, m.id(n+1), repo.Grace(time.Hour))))
+	case 6:
+		return said(second(m.tickets.CancelDelete(ctx, m.db, m.id(n+1))))
+	}
+	if n%2 == 0 { // half of the rows only hide and come back
+		return nil
+	}
+	del, err := m.tickets.Delete(ctx, m.db, m.id(n+1))
+	if err == nil && del.JobID != 0 {
+		gone[n].Store(true)
+	}
+	return said(err)
+}
