@@ -23,7 +23,7 @@ ENGINE ?=
 VERSION ?=
 FUZZTIME ?= 15s
 
-.PHONY: cc chromium faketime help demo test test-race test-others test-explore test-clock test-clock-ahead test-clock-behind test-mysql test-mariadb-11 test-settings test-docker lint fuzz bench clean server withserver
+.PHONY: cc chromium faketime help demo test test-race test-others test-explore test-clock test-clock-ahead test-clock-behind test-shapes test-mysql test-mariadb-11 test-settings test-docker lint fuzz bench clean server withserver
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -75,6 +75,9 @@ test-clock-behind: CLOCK_OF_SERVER := -1h
 test-clock-ahead test-clock-behind: faketime
 	@library=$$(scripts/get-faketime); $(WITHSERVER) -clock $(CLOCK_OF_SERVER) -faketime "$$library" -- \
 	  go test -count=1 -p $(P) -timeout 10m -skip 'Crash|Faults|Interleave|Linear|Model|Runners|Property|Statements|Race|OneKey|Fuzz|Cost|Zone|Pages|ServerSize' $(CLOCK_PKG)
+
+test-shapes: server withserver ## crashes, interleavings and models of repo for every kind of key; minutes
+	ONEROW_SHAPES=all $(PRIVATELY) $(GOTEST) -run 'Shapes|Made' ./repo
 
 test-mysql: ## the same on real MySQL, which scripts/get-mysql fetches
 	@mysqld=$$(scripts/get-mysql) && env -u ONEROW_DSN ONEROW_MYSQLD="$$mysqld" $(MAKE) test ENGINE=MySQL

@@ -126,7 +126,9 @@ func scopedShape() shape[Scoped, ScopedMessage, uuid.UUID, Workspace] {
 		ticket: func(id uuid.UUID, w Workspace, name string) Scoped {
 			return Scoped{ID: id, TenantID: w.Tenant, WorkspaceID: w.ID, Name: name}
 		},
-		message: func(id, ticket uuid.UUID) ScopedMessage { return ScopedMessage{ID: id, TenantID: 1, TicketID: ticket, Body: "b"} },
+		message: func(id, ticket uuid.UUID) ScopedMessage {
+			return ScopedMessage{ID: id, TenantID: 1, TicketID: ticket, Body: "b"}
+		},
 		idOf:    func(t Scoped) uuid.UUID { return t.ID },
 		see:     func(t Scoped) (string, string, bool, schema.State) { return t.Name, t.Note, t.IsOverQuota, t.State },
 		setNote: func(t *Scoped, note string) { t.Note = note },
@@ -137,6 +139,9 @@ func scopedShape() shape[Scoped, ScopedMessage, uuid.UUID, Workspace] {
 // tryShape is what one kind of keys must do.
 type tryShape interface {
 	test(t *testing.T)
+	crash(t *testing.T, level sql.IsolationLevel)
+	interleave(t *testing.T, level sql.IsolationLevel)
+	model(t *testing.T)
 }
 
 // shapes are the kinds of keys that tables have.
@@ -164,6 +169,7 @@ func shapes() map[string]tryShape {
 // opened is a shape with its tables and repositories.
 type opened[T, M any, ID repo.Key, Owner comparable] struct {
 	shape[T, M, ID, Owner]
+	dsn      string
 	db       *sql.DB
 	c        *crashtest.Connector
 	tickets  *repo.Of[T, ID, Owner]
@@ -191,7 +197,7 @@ func (s shape[T, M, ID, Owner]) open(t testing.TB, opts ...dbtest.Option) opened
 
 func (s shape[T, M, ID, Owner]) on(t testing.TB, dsn string) opened[T, M, ID, Owner] {
 	t.Helper()
-	o := opened[T, M, ID, Owner]{shape: s}
+	o := opened[T, M, ID, Owner]{shape: s, dsn: dsn}
 	o.db, o.c = racetest.Counted(t, dsn)
 	if err := schema.Verify(t.Context(), o.db, s.plan); err != nil {
 		t.Fatal(err)

@@ -21,7 +21,7 @@ var edgeBugs = []bug{
 		"if err != nil || !archived && !deleted {", "if archived = archived && deleted; err != nil || !archived && !deleted {"}}},
 	{"a create by its id does not ask the audit", "./repo", "TestShapes|TestMade", []change{{"repo/create_by_id.go",
 		"if err != nil || !archived && !deleted {", "if deleted = archived && deleted; err != nil || !archived && !deleted {"}}},
-	{"a create by its id asks an old snapshot", "./repo", "TestShapes|TestMade", []change{{"repo/create_by_id.go",
+	{"a create by its id asks an old snapshot", "./repo", "TestMadeOldSnapshot", []change{{"repo/create_by_id.go",
 		"query = r.sql.madeBeforeCurrent", "query = r.sql.madeBefore"}}},
 	{"a create by its id answers with another's row", "./repo", "TestShapes", []change{{"repo/create_by_id.go",
 		"if theirs != mine {", "if theirs != mine && mine == \"\" {"}}},
