@@ -60,6 +60,9 @@
 //
 // # What is not promised
 //
+// An owner in text is one owner in one spelling: where a collation takes "Bob" and "bob" for the same, their
+// recalculations may overlap, and the re-check puts the flags right.
+//
 // That a limit is never exceeded for a moment: this flags, it does not refuse. A
 // flag other than 0 or 1, and a mutation that does not mark: the sweep looks again
 // for [Config.Recheck] at owners that changed, and at no others.

@@ -15,7 +15,8 @@ import (
 // (resource, owner, id) is not unique.
 const sqlMark = `INSERT INTO onerow_quota_mark (resource, owner, created_at) VALUES (?, ?, UTC_TIMESTAMP(6))`
 
-// Mark is the function [Mark] for owners as the repository has them: a UUID for CHAR(36), a string for BINARY.
+// Mark is the function [Mark] for owners as the repository has them: a UUID for CHAR(36), a string for
+// BINARY.
 func (r *Rule) Mark(ctx context.Context, tx onerow.DB, owner ...any) error {
 	o, err := r.encodeOwner(owner)
 	if err != nil {

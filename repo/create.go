@@ -36,12 +36,17 @@ func RequestID(id string) CreateOption { return func(o *createOptions) { o.reque
 // values are the same. Such a call also survives a COMMIT without an answer; one
 // without a request id returns [onerow.ErrOutcomeUnknown].
 //
+// Where the application makes the ids, row has one, and that is enough: a repeat returns the row of that id,
+// Replayed, as it is now and whatever else it says; [ErrConflict] if it is another owner's; [ErrGone] if it
+// was deleted and its audit is kept. A COMMIT without an answer is survived too. An id that is zero, or that
+// the column cannot hold, is [onerow.ErrInvalidKey].
+//
 // Errors means: the name errors of package schema, [ErrParentNotFound], [ErrConflict] for
 // a unique index of the application's own, with the row that has its values.
 //
-// Atomic: row, quota mark and request record. Statements on a pool: BEGIN, INSERT,
-// mark, COMMIT; one more each to lock a parent, to read back what the database
-// filled in (if T has such fields); two more with a request id.
+// Atomic: row, quota mark and request record. Statements on a pool: BEGIN, INSERT, mark, COMMIT; one more
+// each to lock a parent, to read back what the database filled in (if T has such fields), to see that an id
+// of the application's is new; two more with a request id.
 func (r *Of[T, ID, Owner]) Create(ctx context.Context, db onerow.DB, row T, opts ...CreateOption) (onerow.Result[T], error) {
 	var o createOptions
 	for _, opt := range opts {
@@ -88,7 +93,9 @@ type newRow[T any] struct {
 func (r *tables[T]) newRow(row T) (w newRow[T], err error) {
 	w.row = row
 	v := reflect.ValueOf(&w.row).Elem()
-	r.fillOwner(v)
+	if err := r.fillOwner(v); err != nil {
+		return w, err
+	}
 	if w.owner, err = r.ownerOf(&w.row); err != nil {
 		return w, err
 	}
@@ -123,12 +130,15 @@ func (r *tables[T]) newRow(row T) (w newRow[T], err error) {
 }
 
 // fillOwner gives a row without an owner that of the repository.
-func (r *tables[T]) fillOwner(v reflect.Value) {
+func (r *tables[T]) fillOwner(v reflect.Value) error {
 	for i, f := range r.fields.owners {
 		if field := v.FieldByIndex(f.index); len(r.owner) > 0 && field.IsZero() {
-			_ = f.typ.Set(field, r.owner[i]) // else it stays zero, and is refused as another owner's
+			if err := f.typ.Set(field, r.owner[i]); err != nil {
+				return fmt.Errorf("the field for column %q: %w", f.column, err)
+			}
 		}
 	}
+	return nil
 }
 
 func nameArgs(name names.Parsed) []any {

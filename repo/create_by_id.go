@@ -27,9 +27,9 @@ func (r *tables[T]) createByID(ctx context.Context, db onerow.DB, w newRow[T]) (
 	return res, nil
 }
 
-// madeBeforeSQL asks for what the INSERT into the active table cannot know: whether the archive has the id, by
-// its primary key, and whether a row of the id was deleted, by the audit's index (resource, resource_id). The
-// INSERT waited for whoever moved or deleted the row, so a snapshot that begins here is new enough; in a
+// madeBeforeSQL asks for what the INSERT into the active table cannot know: whether the archive has the id,
+// by its primary key, and whether a row of the id was deleted, by the audit's index (resource, resource_id).
+// The INSERT waited for whoever moved or deleted the row, so a snapshot that begins here is new enough; in a
 // joined transaction it is a current read.
 func (r *tables[T]) madeBeforeSQL(lock string) string {
 	archived := "0"

@@ -2,8 +2,11 @@
 // in an active and an archive table, as values of the caller's own struct. Each
 // verb may be called twice, in parallel, late, or again after a crash at any
 // statement; the tables end as if it had been called once. (Two calls of Create
-// are one by their name or their request id; a row without either is new each
-// time. For Update see below.)
+// are one by their name, their request id or an id that the application made; a
+// row without any of these is new each time. For Update see below.)
+//
+// Ids are integers that AUTO_INCREMENT gives ([New]), or what the application makes: UUIDs, ULIDs, text
+// ([NewOf]). Owners are of any of these types, alone or below a tenant.
 //
 //	              Create                     Delete
 //	                │            ┌─────────────────────────────► gone
@@ -25,6 +28,11 @@
 //     record of the request. A deploy that adds
 //     fields to T, reorders them or changes their Go types leaves retries of earlier
 //     requests what they were, as long as the values are the same and new fields zero.
+//   - So is a row whose id the application made, without a record: Create answers a repeat with the row that
+//     has the id, active or archived, whatever the repeat says of it but its owner. An id that was deleted is
+//     [ErrGone] as long as the audit of its deletion is kept (cascade.PurgeDeletions); a row that went with
+//     the row above it leaves no audit.
+//   - A row is of the tenant of the row above it, where both have the plan's tenant column.
 //   - Updates of one row wait for each other; each that returns nil was applied once.
 //   - What another row has in a unique index of the application's own is [ErrConflict]
 //     after one try, with the index, its columns and that row; the text of the error is
@@ -49,10 +57,9 @@
 //
 // # What is not
 //
-//   - After a COMMIT without an answer all verbs but a Create with a request id
-//     return [onerow.ErrOutcomeUnknown]. Calling again is right for all of them: a
-//     Create without a request id may then meet its own row as [ErrNameTaken], an
-//     Update may apply its change twice.
+//   - After a COMMIT without an answer all verbs but a Create with a request id, or of an id that the
+//     application made, return [onerow.ErrOutcomeUnknown]. Calling again is right for all of them: a Create
+//     without a request id may then meet its own row as [ErrNameTaken], an Update may apply its change twice.
 //   - Where no row is seen to have what a unique index refused - an index on a prefix or
 //     an expression, the index of another table that a trigger writes to - the verb is
 //     tried three times and does not know the index.
@@ -66,6 +73,8 @@
 //   - Rename and Update where the quota is ordered by what they write are not taken back
 //     in a caller's transaction when their mark fails.
 //   - The flag "over quota" follows later; see package quota.
+//   - Where a collation takes several spellings for one id, all verbs find the row by any of them, and its
+//     job and audit have the spelling of the row; of a row that is gone only that spelling is known.
 //   - When the job of a deletion has been purged (cascade.PurgeJobs), a Delete of its row, which is gone, is
 //     a success without a job, and a CancelDelete is [onerow.ErrNotFound] instead of [ErrTooLate].
 //   - On a cluster of several primaries the lock on the parent does not reach the
@@ -77,7 +86,7 @@
 // locked), and without a quota one less where a mark is written:
 //
 //	Create          4, 5 if T has fields that the database fills in; 2 more with a request id;
-//	                6 where a unique index refuses it
+//	                1 more where the application makes the ids; 6 where a unique index refuses it
 //	Get, Find, List 1
 //	Rename          4
 //	Update          5; 4 more for each try that somebody else was faster

@@ -59,12 +59,11 @@ type ConflictError struct {
 	// Resource and ID name the row; ID is of the repository's ID type, nil where the row was to be created.
 	Resource string
 	ID       any
-	// Index is the unique index of the active table that refused the row, Columns are its
-	// columns, and HolderID, of the repository's ID type, is the active row that has the same values in them, by the
-	// columns' collations; it may be another owner's. Empty and nil where others kept moving
-	// the row, and where no row was seen to have the values: of an index on a prefix, an
-	// expression or a generated column, of a value that the database rounds, of a table
-	// that a trigger writes to.
+	// Index is the unique index of the active table that refused the row, Columns are its columns, and
+	// HolderID, of the repository's ID type, is the active row that has the same values in them, by the
+	// columns' collations; it may be another owner's. Empty and nil where others kept moving the row, and
+	// where no row was seen to have the values: of an index on a prefix, an expression or a generated
+	// column, of a value that the database rounds, of a table that a trigger writes to.
 	Index    string
 	Columns  []string
 	HolderID any

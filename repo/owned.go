@@ -34,9 +34,10 @@ var ErrOtherOwner = errors.New("repo: the repository is another owner's")
 //
 // Create fills in the owner where the row has none; another one, and that of Find and List, is
 // [ErrOtherOwner]. It makes no child below a parent of another owner, [ErrParentNotFound], where both
-// resources have an owner column of the same name. Without an owner in the plan nothing is found and nothing
-// made. Statements: as without it, and for a Delete or CancelDelete of a row that is gone 1 more, 2 where its
-// job is dead. OwnedBy sends nothing itself; call it for each request.
+// resources have an owner column of the same name; a tenant is its parent's without OwnedBy too. Without an
+// owner in the plan nothing is found and nothing made. Statements: as without it, and for a Delete or
+// CancelDelete of a row that is gone 1 more, 2 where its job is dead. OwnedBy sends nothing itself; call it
+// for each request.
 func (r *Of[T, ID, Owner]) OwnedBy(owner Owner) *Of[T, ID, Owner] {
 	scoped := *r
 	key, err := r.ownerKey(owner)

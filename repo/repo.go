@@ -75,8 +75,8 @@ func New[T any](plan schema.Plan, resource string, opts ...Option) (*Repo[T], er
 // are UTC in DATETIME columns, whatever the driver's settings.
 //
 // ID and Owner are what the verbs take, and fit the columns as the plan declares them: an integer; a string;
-// an array of bytes (a UUID), which a BINARY column holds as it is and a CHAR column as its MarshalText writes
-// it. An Owner of a tenant and an owner is a struct of both, with `db` tags too.
+// an array of bytes (a UUID), which a BINARY column holds as it is and a CHAR column as its MarshalText
+// writes it. An Owner of a tenant and an owner is a struct of both, with `db` tags too.
 //
 //	tickets, err := repo.NewOf[Ticket, uuid.UUID, int64](plan, "ticket")
 //

@@ -31,9 +31,9 @@ type Resource struct {
 	// OwnerType is its type, one that a key can have. Default: the type of the parent's id where it is the
 	// parent's column, else "BIGINT NOT NULL".
 	OwnerType string `yaml:"owner_type,omitempty"`
-	// Tenant is a column that stands before the owner: names are unique, quotas are counted and lists are read
-	// per tenant and owner, and a row's parent is of its tenant. A resource without an owner of its own is the
-	// tenant's. Default: [Plan.Tenant]; [NoTenant] has none.
+	// Tenant is a column that stands before the owner: names are unique, quotas are counted and lists are
+	// read per tenant and owner, and a row's parent is of its tenant. A resource without an owner of its own
+	// is the tenant's. Default: [Plan.Tenant]; [NoTenant] has none.
 	Tenant Column `yaml:"tenant,omitempty"`
 	// Label is the row's name. Zero: rows have no names.
 	Label Label `yaml:"label,omitempty"`

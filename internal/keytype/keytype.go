@@ -60,10 +60,13 @@ func Parse(declared string) (Type, error) {
 		return t, nil
 	}
 	match := sized.FindStringSubmatch(text)
-	if match == nil || t.Auto {
+	var err error
+	if match != nil {
+		t.Length, err = strconv.Atoi(match[2])
+	}
+	if match == nil || err != nil || t.Auto {
 		return Type{}, fmt.Errorf("%q is no type of a key: it is an integer, CHAR(n), VARCHAR(n), BINARY(n) or VARBINARY(n)", declared)
 	}
-	t.Length, _ = strconv.Atoi(match[2]) // five digits at most
 	t.Class, t.Fixed = Bytes, word == "char" || word == "binary"
 	if strings.HasSuffix(word, "char") {
 		t.Class, t.Charset = Text, "utf8mb4"
