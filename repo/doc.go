@@ -88,8 +88,8 @@
 //	Create          4, 5 if T has fields that the database fills in; 2 more with a request id;
 //	                1 more where the application makes the ids; 6 where a unique index refuses it
 //	Get, Find, List 1
-//	Rename          4
-//	Update          5; 4 more for each try that somebody else was faster
+//	Rename          4; of an archived row 6, where the plan lets it be edited
+//	Update          5; 4 more for each try that somebody else was faster; of an archived row 6
 //	Archive         7
 //	Activate        7, 12 if the name is taken, 7 where another unique index refuses it
 //	Delete          7, of an archived row too; 8 of an active one with a grace period

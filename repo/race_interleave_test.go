@@ -239,6 +239,7 @@ func pairs() []pair {
 		{"activate, activate: one name", twoArchived, activate(1), activate(2), nil},
 		{"activate, create: its name", archived, activate(1), create("a", ""), nil},
 		{"activate, rename: to its name", both(archived, put(2, "B")), activate(1), rename(2, "a"), nil},
+		{"activate, rename: the row itself", archived, activate(1), rename(1, "B"), nil},
 		{"activate, delete", archived, activate(1), remove(), nil},
 		{"delete, archive", start, remove(), archive, nil},
 		{"delete, rename", start, remove(), rename(1, "B"), nil},

@@ -6,12 +6,14 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/names"
 )
 
 // Rename gives an active row another name. The unique index decides: a name that
 // another row has is [ErrNameTaken], with that row's id. The row's own name, in
 // the same spelling, is a no-op; in another spelling it is
-// a change. An archived row is [ErrNotActive].
+// a change. An archived row is [ErrNotActive], unless the plan lets it be edited ([schema.Resource].EditArchived):
+// then its name may be another's, until it is activated.
 //
 // Atomic: the one guarded UPDATE. After an unanswered COMMIT it returns
 // [onerow.ErrOutcomeUnknown] and may simply be called again. Statements on a pool:
@@ -49,8 +51,13 @@ func (r *Of[T, ID, Owner]) Rename(ctx context.Context, db onerow.DB, rowID ID, n
 		switch {
 		case err != nil:
 			return err
+		case !found && r.res.EditArchived:
+			res, err = r.renameArchived(ctx, tx, id, parsed)
+			return err
 		case !found:
 			return r.notActive(ctx, tx, id)
+		case n == 0 && h.label != parsed.Display: // it was not there for the UPDATE
+			return errMoved
 		}
 		res = onerow.Result[T]{Row: h.row, Changed: n == 1}
 		if n == 1 && r.ordersBy(r.nameColumns()) {
@@ -64,6 +71,25 @@ func (r *Of[T, ID, Owner]) Rename(ctx context.Context, db onerow.DB, rowID ID, n
 	return res, nil
 }
 
+// renameArchived gives an archived row another name, which others may have: activating it decides. Three
+// statements at most.
+func (r *tables[T]) renameArchived(ctx context.Context, tx *onerow.Tx, id any, name names.Parsed) (res onerow.Result[T], err error) {
+	n, err := onerow.Affected(ctx, tx, r.sql.renameArchived, append(nameArgs(name), id, name.Display)...)
+	if err != nil {
+		return res, err
+	}
+	h, found, err := r.lock(ctx, tx, r.archive, id)
+	switch {
+	case err != nil:
+		return res, err
+	case !found || h.deletionID != 0:
+		return res, r.notActive(ctx, tx, id)
+	case n == 0 && h.label != name.Display: // it was not there for the UPDATE
+		return res, errMoved
+	}
+	return onerow.Result[T]{Row: h.row, Changed: n == 1}, nil
+}
+
 // notActive says what it means that the active table does not have the row.
 func (r *tables[T]) notActive(ctx context.Context, tx *onerow.Tx, id any) error {
 	place, err := r.where(ctx, tx, id)
@@ -71,6 +97,8 @@ func (r *tables[T]) notActive(ctx context.Context, tx *onerow.Tx, id any) error 
 	case err != nil:
 		return err
 	case place == "active":
+		return errMoved
+	case place == "archived" && r.res.EditArchived:
 		return errMoved
 	case place == "archived":
 		return fmt.Errorf("%w; activate it first", ErrNotActive)

@@ -81,7 +81,7 @@ func (m made[T, M, ID, Owner]) workflow(name, dsn string, before []string) crash
 		},
 		Refs: map[string]string{"onerow_job_archive.id": "onerow_job.id", "onerow_job_archive.deletion_id": "onerow_job.deletion_id",
 			"ticket_archive.deletion_id": "onerow_job.deletion_id"},
-		Generated: []string{"onerow_job.deletion_id"},
+		Generated: []string{"onerow_job.deletion_id", "onerow_request.row_id"},
 		Ignore:    []string{"onerow_request.call_token", "onerow_job.batch_seq", "onerow_job_archive.batch_seq"},
 		Sets:      []string{"onerow_deletion"},
 		Check:     func(ctx context.Context, db *sql.DB) error { return onePlace(ctx, db) },

@@ -20,11 +20,16 @@ type statements struct {
 	deleteActive, deleteArchived, hide, unhide                  string
 	rename, update                                              string
 	holder, nextCopy, nextCopyCurrent                           string
-	parentCreate, parentActive, parentArchived                  string
+	parentCreate, parentCreateArchived                          string
+	parentActive, parentArchived                                string
+	renameArchived, updateArchived, readArchived                string
 	madeBefore, madeBeforeCurrent                               string
 	trash, readForUpdate                                        string
 	anybody                                                     string // where, whoever owns the row
 }
+
+// shown is the condition on rows of the archive that no deletion hides.
+const shown = " AND deletion_id IS NULL"
 
 func (r *tables[T]) statements() statements {
 	id, list := ident.Quote(r.res.ID), r.fields.selectList()
@@ -35,7 +40,7 @@ func (r *tables[T]) statements() statements {
 		deleteActive: fmt.Sprintf("DELETE FROM %s WHERE %s AND version = ?", r.active.table, key),
 		where:        fmt.Sprintf("(SELECT 'active' FROM %s WHERE %s LOCK IN SHARE MODE)", r.active.table, key),
 		insert:       r.insertSQL(),
-		update:       r.updateSQL(),
+		update:       r.updateSQL(r.active, ""),
 	}
 	q.readActive = q.get
 	q.getCurrent = r.getCurrentSQL()
@@ -45,6 +50,9 @@ func (r *tables[T]) statements() statements {
 		q.get += " UNION ALL " + archived
 		q.where += fmt.Sprintf(" UNION ALL (SELECT IF(deletion_id IS NULL, 'archived', 'trash') FROM %s WHERE %s LOCK IN SHARE MODE)", r.archive.table, key)
 		q.lockArchived = r.lockSQL(r.archive)
+		if r.res.EditArchived {
+			q.readArchived, q.updateArchived = archived, r.updateSQL(r.archive, shown)
+		}
 		q.deleteArchived = fmt.Sprintf("DELETE FROM %s WHERE %s AND version = ?", r.archive.table, key)
 		q.toArchive, q.toActive = r.moveSQL()
 		q.hide = fmt.Sprintf("UPDATE %s SET version = version + 1, updated_at = UTC_TIMESTAMP(6), deletion_id = ?, deleted_from = 'archived' WHERE %s AND version = ?", r.archive.table, key)
@@ -68,8 +76,14 @@ func (r *tables[T]) statements() statements {
 				r.active.table, owner, lock, nameKey)
 		}
 		q.nextCopy, q.nextCopyCurrent = nextCopy(""), nextCopy(" LOCK IN SHARE MODE")
-		q.rename = fmt.Sprintf("UPDATE %s SET %s = ?, %s = ?, stem_key = ?, copy_no = ?, version = version + 1, updated_at = UTC_TIMESTAMP(6) WHERE %s AND CAST(%[2]s AS BINARY) <> CAST(? AS BINARY)",
-			r.active.table, label, nameKey, key)
+		rename := func(s side, condition string) string {
+			return fmt.Sprintf("UPDATE %s SET %s = ?, %s = ?, stem_key = ?, copy_no = ?, version = version + 1, updated_at = UTC_TIMESTAMP(6) WHERE %s AND CAST(%[2]s AS BINARY) <> CAST(? AS BINARY)%[5]s",
+				s.table, label, nameKey, key, condition)
+		}
+		q.rename = rename(r.active, "")
+		if r.res.EditArchived {
+			q.renameArchived = rename(r.archive, shown)
+		}
 	}
 	if r.makesIDs() {
 		q.madeBefore, q.madeBeforeCurrent = r.madeBeforeSQL(""), r.madeBeforeSQL(" LOCK IN SHARE MODE")
@@ -79,6 +93,7 @@ func (r *tables[T]) statements() statements {
 		q.parentCreate = fmt.Sprintf("SELECT 1 FROM %s WHERE %s LOCK IN SHARE MODE", ident.Quote(r.parent.Active), r.parentByID())
 		q.parentActive = fmt.Sprintf("SELECT 1 FROM %s WHERE %s LOCK IN SHARE MODE", ident.Quote(r.parent.Active), parent)
 		if r.parent.Archive != "" {
+			q.parentCreateArchived = fmt.Sprintf("SELECT 1 FROM %s WHERE %s AND deletion_id IS NULL LOCK IN SHARE MODE", ident.Quote(r.parent.Archive), r.parentByID())
 			q.parentArchived = fmt.Sprintf("SELECT 1 FROM %s WHERE %s AND deletion_id IS NULL LOCK IN SHARE MODE", ident.Quote(r.parent.Archive), parent)
 		}
 	}
@@ -166,13 +181,13 @@ func (r *tables[T]) updateColumns() []string {
 
 // updateSQL writes the application's own columns and the name; the version that
 // was read guards it. The quota's flag is not among them.
-func (r *tables[T]) updateSQL() string {
+func (r *tables[T]) updateSQL(s side, condition string) string {
 	var set []string
 	for _, col := range r.updateColumns() {
 		set = append(set, ident.Quote(col)+" = ?")
 	}
 	set = append(set, "version = version + 1", "updated_at = UTC_TIMESTAMP(6)")
-	return fmt.Sprintf("UPDATE %s SET %s WHERE %s AND version = ?", r.active.table, strings.Join(set, ", "), r.byID())
+	return fmt.Sprintf("UPDATE %s SET %s WHERE %s AND version = ?%s", s.table, strings.Join(set, ", "), r.byID(), condition)
 }
 
 // moveSQL copies a row, locked before, to the other table. Both are followed by

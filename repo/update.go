@@ -10,6 +10,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/names"
+	"github.com/onerow/onerow/schema"
 )
 
 // Update reads an active row, lets change decide on a copy of it, and writes the
@@ -18,7 +19,7 @@ import (
 // updates of one row then wait for each other instead of giving up. change must have no effect but
 // on its argument, since it may be called more than once; its error ends the update and
 // comes back as it is.
-// A change of id, owner, parent, state or of what the toolkit maintains is not
+// An archived row is written where the plan says so ([schema.Resource].EditArchived). A change of id, owner, parent, state or of what the toolkit maintains is not
 // written. If nothing differs nothing is written.
 //
 // The version decides. What change computes from the old row (add 5) is applied
@@ -26,7 +27,7 @@ import (
 // have been applied. Errors: [ErrNameTaken]; [ErrConflict] for another unique index of
 // the application's; [ErrNotActive]; [onerow.ErrNotFound]. Statements on a pool: BEGIN, SELECT,
 // UPDATE, SELECT, COMMIT, and the mark where the quota is ordered by a column that is
-// written; in a joined transaction the row is locked when it is read.
+// written; 1 more for an archived row; in a joined transaction the row is locked when it is read.
 func (r *Of[T, ID, Owner]) Update(ctx context.Context, db onerow.DB, rowID ID, change func(row *T) error) (onerow.Result[T], error) {
 	var res onerow.Result[T]
 	id, err := r.key("update", rowID)
@@ -48,16 +49,13 @@ func (r *Of[T, ID, Owner]) Update(ctx context.Context, db onerow.DB, rowID ID, c
 // updateTx locks the row when it reads it if others change it as well, and in a joined
 // transaction, whose snapshot would not see who was faster.
 func (r *tables[T]) updateTx(ctx context.Context, tx *onerow.Tx, id any, locked bool, change func(row *T) error) (res onerow.Result[T], err error) {
-	query := r.sql.readActive
-	if locked {
-		query = r.sql.readForUpdate
-	}
-	before, err := r.read(ctx, tx, query, id)
-	if errors.Is(err, onerow.ErrNotFound) {
-		return res, r.notActive(ctx, tx, id)
-	}
+	before, err := r.readToWrite(ctx, tx, id, locked)
 	if err != nil {
 		return res, err
+	}
+	query, read := r.sql.update, r.sql.readActive
+	if before.state == schema.Archived {
+		query, read = r.sql.updateArchived, r.sql.readArchived
 	}
 	was, err := r.ownArgs(&before.row) // change may write through the row's pointers and slices
 	if err != nil {
@@ -78,7 +76,7 @@ func (r *tables[T]) updateTx(ctx context.Context, tx *onerow.Tx, id any, locked 
 	if !changed {
 		return onerow.Result[T]{Row: before.row}, nil
 	}
-	n, err := onerow.Affected(ctx, tx, r.sql.update, append(write, id, before.version)...)
+	n, err := onerow.Affected(ctx, tx, query, append(write, id, before.version)...)
 	if err != nil {
 		return res, r.refused(ctx, tx, attempt{id: id, from: r.active.table, owner: owner, name: name,
 			columns: r.updateColumns(), args: write}, err)
@@ -86,13 +84,31 @@ func (r *tables[T]) updateTx(ctx context.Context, tx *onerow.Tx, id any, locked 
 	if n != 1 {
 		return res, fmt.Errorf("%w: version %d is no longer there", errMoved, before.version)
 	}
-	if r.reorders(was, write[len(r.nameColumns()):], r.res.Named() && name.Display != r.label(&before.row)) {
+	if before.state == schema.Active && r.reorders(was, write[len(r.nameColumns()):], r.res.Named() && name.Display != r.label(&before.row)) {
 		if err := r.mark(ctx, tx, owner); err != nil {
 			return res, err
 		}
 	}
-	it, err := r.read(ctx, tx, r.sql.readActive, id)
+	it, err := r.read(ctx, tx, read, id)
 	return onerow.Result[T]{Row: it.row, Changed: true}, err
+}
+
+// readToWrite reads the row that an update writes: an active one, or an archived one where the plan says so.
+func (r *tables[T]) readToWrite(ctx context.Context, tx *onerow.Tx, id any, locked bool) (item[T], error) {
+	queries := []string{r.sql.readActive}
+	if r.res.EditArchived {
+		queries = append(queries, r.sql.readArchived)
+	}
+	for _, query := range queries {
+		if locked {
+			query += " FOR UPDATE"
+		}
+		it, err := r.read(ctx, tx, query, id)
+		if !errors.Is(err, onerow.ErrNotFound) {
+			return it, err
+		}
+	}
+	return item[T]{}, r.notActive(ctx, tx, id)
 }
 
 // reorders says whether an update from the one to the other values of the

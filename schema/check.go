@@ -113,6 +113,9 @@ func (p Plan) checkResource(r Resource, i int) []error {
 		}
 		seen[strings.ToLower(col)] = true
 	}
+	if r.EditArchived && r.Archive == "" {
+		say("archived rows can be edited, and it has no archive")
+	}
 	if r.Named() && len(r.Owners()) == 0 {
 		say("a label needs an owner, whose names are unique")
 	}

@@ -39,6 +39,8 @@ type Resource struct {
 	Label Label `yaml:"label,omitempty"`
 	// Parent is the row above. Zero: a root.
 	Parent Parent `yaml:"parent,omitempty"`
+	// EditArchived lets Update and Rename write archived rows too; those that a deletion hides they never write.
+	EditArchived bool `yaml:"edit_archived,omitempty"`
 	// Parents are further rows above, by columns that are among Columns: the folder
 	// that a folder is in, what a comment is about. The DDL adds an index for each to
 	// both tables, unless one of the others begins with its columns and those of
@@ -73,6 +75,8 @@ type Parent struct {
 	Column string `yaml:"column"`
 	// Type is the column's type. Default: that of the parent's id.
 	Type string `yaml:"type,omitempty"`
+	// Archived lets rows be made below an archived row too, not below one that a deletion hides.
+	Archived bool `yaml:"archived,omitempty"`
 }
 
 // Quota declares the flag of rows that are over their owner's limit.
