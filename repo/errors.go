@@ -23,8 +23,8 @@ var (
 	ErrParentNotFound = errors.New("repo: the parent row does not exist")
 	// ErrTooLate means: the deletion can no longer be cancelled.
 	ErrTooLate = errors.New("repo: too late to cancel the deletion")
-	// ErrParentArchived means: the row above is archived, and the plan does not let rows be made there. It is an
-	// ErrParentNotFound too.
+	// ErrParentArchived means: the row above is archived, and the plan does not let rows be made there. It
+	// is an ErrParentNotFound too.
 	ErrParentArchived = fmt.Errorf("repo: the parent row is archived: %w", ErrParentNotFound)
 	// ErrConflict means: another unique index of the application's refused the row, or
 	// others kept moving it. errors.As with *[ConflictError] says which index, and who

@@ -12,9 +12,9 @@ import (
 
 // lockParent takes a share lock on the row above, so that it cannot be deleted before this transaction ends:
 // with the cascade, which locks a parent before it deletes it, this keeps children from slipping in below a
-// dying one. A new child needs an active parent, or an archived one where the plan says so; a child that moves
-// between its tables accepts both. The tenant of a new child is its parent's too. One statement, up to two per try where
-// the parent is not active.
+// dying one. A new child needs an active parent, or an archived one where the plan says so; a child that
+// moves between its tables accepts both. The tenant of a new child is its parent's too. One statement, up to
+// two per try where the parent is not active.
 func (r *tables[T]) lockParent(ctx context.Context, tx *onerow.Tx, parent any, archivedToo bool, tenant ...any) error {
 	if r.parent.Name == "" {
 		return nil

@@ -9,11 +9,10 @@ import (
 	"github.com/onerow/onerow/names"
 )
 
-// Rename gives an active row another name. The unique index decides: a name that
-// another row has is [ErrNameTaken], with that row's id. The row's own name, in
-// the same spelling, is a no-op; in another spelling it is
-// a change. An archived row is [ErrNotActive], unless the plan lets it be edited ([schema.Resource].EditArchived):
-// then its name may be another's, until it is activated.
+// Rename gives an active row another name. The unique index decides: a name that another row has is
+// [ErrNameTaken], with that row's id. The row's own name, in the same spelling, is a no-op; in another
+// spelling it is a change. An archived row is [ErrNotActive], unless the plan lets it be edited
+// ([schema.Resource].EditArchived): then its name may be another's, until it is activated.
 //
 // Atomic: the one guarded UPDATE. After an unanswered COMMIT it returns
 // [onerow.ErrOutcomeUnknown] and may simply be called again. Statements on a pool:

@@ -13,14 +13,13 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// Update reads an active row, lets change decide on a copy of it, and writes the
-// application's own columns and the name if the row is still as it was read. If
-// somebody else was faster it locks the row, reads it again and calls change again:
-// updates of one row then wait for each other instead of giving up. change must have no effect but
-// on its argument, since it may be called more than once; its error ends the update and
-// comes back as it is.
-// An archived row is written where the plan says so ([schema.Resource].EditArchived). A change of id, owner, parent, state or of what the toolkit maintains is not
-// written. If nothing differs nothing is written.
+// Update reads an active row, lets change decide on a copy of it, and writes the application's own columns
+// and the name if the row is still as it was read. If somebody else was faster it locks the row, reads it
+// again and calls change again: updates of one row then wait for each other instead of giving up. change must
+// have no effect but on its argument, since it may be called more than once; its error ends the update and
+// comes back as it is. An archived row is written where the plan says so ([schema.Resource].EditArchived). A
+// change of id, owner, parent, state or of what the toolkit maintains is not written. If nothing differs
+// nothing is written.
 //
 // The version decides. What change computes from the old row (add 5) is applied
 // once by each Update that returns nil; after [onerow.ErrOutcomeUnknown] it may

@@ -39,7 +39,8 @@ type Resource struct {
 	Label Label `yaml:"label,omitempty"`
 	// Parent is the row above. Zero: a root.
 	Parent Parent `yaml:"parent,omitempty"`
-	// EditArchived lets Update and Rename write archived rows too; those that a deletion hides they never write.
+	// EditArchived lets Update and Rename write archived rows too; those that a deletion hides they never
+	// write.
 	EditArchived bool `yaml:"edit_archived,omitempty"`
 	// Parents are further rows above, by columns that are among Columns: the folder
 	// that a folder is in, what a comment is about. The DDL adds an index for each to
