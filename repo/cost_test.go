@@ -78,6 +78,24 @@ func TestCosts(t *testing.T) {
 		c.Call("archived ones of a small owner", func(ctx context.Context, db *sql.DB) error {
 			return second(r.projects.List(ctx, db, 2, repo.PageOptions{State: schema.Archived, Limit: 5}))
 		})
+		c.Call("first names", func(ctx context.Context, db *sql.DB) error {
+			return second(r.projects.ListByName(ctx, db, 1, "", repo.PageOptions{}))
+		})
+		c.Call("names with a prefix", func(ctx context.Context, db *sql.DB) error {
+			return second(r.projects.ListByName(ctx, db, 1, "n70", repo.PageOptions{Limit: 5}))
+		})
+		c.Call("names of a small owner", func(ctx context.Context, db *sql.DB) error {
+			return second(r.projects.ListByName(ctx, db, 2, "n", repo.PageOptions{Limit: 5}))
+		})
+		c.Call("count", func(ctx context.Context, db *sql.DB) error {
+			return second(r.projects.Count(ctx, db, 1, schema.Active, 20))
+		})
+		c.Call("count of a small owner", func(ctx context.Context, db *sql.DB) error {
+			return second(r.projects.Count(ctx, db, 2, schema.Active, 20))
+		})
+		c.Call("count archived ones", func(ctx context.Context, db *sql.DB) error {
+			return second(r.projects.Count(ctx, db, 1, schema.Archived, 20))
+		})
 		c.Call("last page", func(ctx context.Context, db *sql.DB) error {
 			return second(r.projects.List(ctx, db, 1, repo.PageOptions{After: cursor(1_000_800)}))
 		})

@@ -87,7 +87,9 @@
 //
 //	Create          4, 5 if T has fields that the database fills in; 2 more with a request id;
 //	                1 more where the application makes the ids; 6 where a unique index refuses it
-//	Get, Find, List 1
+//	Get, Find       1
+//	List            1, by name too
+//	Count           1
 //	Rename          4; of an archived row 6, where the plan lets it be edited
 //	Update          5; 4 more for each try that somebody else was faster; of an archived row 6
 //	Archive         7

@@ -22,7 +22,7 @@ var ErrInvalidCursor = errors.New("repo: not a cursor of this list")
 
 // Page is a part of a list.
 type Page[T any] struct {
-	// Items in the order of their ids, oldest first.
+	// Items in the order of the list.
 	Items []T
 	// Next continues the list. Empty: there is no more.
 	Next Cursor
@@ -43,7 +43,7 @@ const (
 	maxLimit     = 500
 )
 
-// List returns a page of an owner's rows, oldest first, without those that are
+// List returns a page of an owner's rows in the order of their ids, without those that are
 // hidden by a deletion in its grace period. A page continues behind the last id
 // of the one before (keyset), so its cost does not grow with its position, and
 // rows that come and go meanwhile are neither repeated nor skipped. One statement,
@@ -70,12 +70,18 @@ func (r *Of[T, ID, Owner]) List(ctx context.Context, db onerow.DB, owner Owner, 
 		}
 		args = append(args, after)
 	}
-	limit := o.Limit
+	page, err = r.page(ctx, db, query, args, o.Limit, r.cursor)
+	return page, r.wrap("list", nil, err)
+}
+
+// page runs a list's statement, whose last parameter is how many rows it reads: one more than are wanted.
+func (r *tables[T]) page(ctx context.Context, db onerow.DB, query string, args []any, limit int, cursor func(*T) (Cursor, error)) (Page[T], error) {
+	page := Page[T]{Items: []T{}}
 	if limit <= 0 {
 		limit = defaultLimit
 	}
 	limit = min(limit, maxLimit)
-	err = onerow.Query(ctx, db, query, append(args, limit+1), func(rows *sql.Rows) error {
+	err := onerow.Query(ctx, db, query, append(args, limit+1), func(rows *sql.Rows) error {
 		var it item[T]
 		if err := r.scanRow(rows, &it.row, &it.version, &it.state); err != nil {
 			return err
@@ -86,9 +92,9 @@ func (r *Of[T, ID, Owner]) List(ctx context.Context, db onerow.DB, owner Owner, 
 	})
 	if err == nil && len(page.Items) > limit {
 		page.Items = page.Items[:limit]
-		page.Next, err = r.cursor(&page.Items[limit-1])
+		page.Next, err = cursor(&page.Items[limit-1])
 	}
-	return page, r.wrap("list", nil, err)
+	return page, err
 }
 
 // listQuery is the statement for the rows of one state.

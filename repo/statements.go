@@ -12,20 +12,22 @@ import (
 // statements are the texts that depend on the declaration only. All of them find
 // their row by the primary key, unless they say otherwise.
 type statements struct {
-	get, getCurrent, readActive, find, listActive, listArchived string
-	lockActive, lockArchived                                    string
-	where                                                       string
-	insert                                                      string
-	toArchive, toActive                                         string
-	deleteActive, deleteArchived, hide, unhide                  string
-	rename, update                                              string
-	holder, nextCopy, nextCopyCurrent                           string
-	parentCreate, parentCreateArchived                          string
-	parentActive, parentArchived                                string
-	renameArchived, updateArchived, readArchived                string
-	madeBefore, madeBeforeCurrent                               string
-	trash, readForUpdate                                        string
-	anybody                                                     string // where, whoever owns the row
+	get, getCurrent, readActive, find            string
+	listActive, listArchived, listByName         string
+	countActive, countArchived                   string
+	lockActive, lockArchived                     string
+	where                                        string
+	insert                                       string
+	toArchive, toActive                          string
+	deleteActive, deleteArchived, hide, unhide   string
+	rename, update                               string
+	holder, nextCopy, nextCopyCurrent            string
+	parentCreate, parentCreateArchived           string
+	parentActive, parentArchived                 string
+	renameArchived, updateArchived, readArchived string
+	madeBefore, madeBeforeCurrent                string
+	trash, readForUpdate                         string
+	anybody                                      string // where, whoever owns the row
 }
 
 // shown is the condition on rows of the archive that no deletion hides.
@@ -65,11 +67,16 @@ func (r *tables[T]) statements() statements {
 		// names an index which is not there is ignored, unlike FORCE INDEX, and MariaDB needs none.
 		page := "SELECT /*+ INDEX(%s %s) */ %s, version, '%s' FROM %[1]s IGNORE INDEX (PRIMARY) WHERE %[5]s AND %[6]s > ?%[7]s ORDER BY %[6]s LIMIT ?"
 		q.listActive = fmt.Sprintf(page, r.active.table, ident.Quote("owner_id"), list, schema.Active, owner, id, "")
-		q.listArchived = fmt.Sprintf(page, r.archive.table, ident.Quote("shown"), list, schema.Archived, owner, id, " AND deletion_id IS NULL")
+		q.listArchived = fmt.Sprintf(page, r.archive.table, ident.Quote("shown"), list, schema.Archived, owner, id, shown)
+		number := "SELECT COUNT(*) FROM (SELECT /*+ INDEX(%s %s) */ 1 FROM %[1]s IGNORE INDEX (PRIMARY) WHERE %[3]s%s LIMIT ?) AS some"
+		q.countActive = fmt.Sprintf(number, r.active.table, ident.Quote("owner_id"), owner, "")
+		q.countArchived = fmt.Sprintf(number, r.archive.table, ident.Quote("shown"), owner, shown)
 	}
 	if r.res.Named() {
 		owner, nameKey, label := r.ownerIs(), ident.Quote(r.res.Label.Key), ident.Quote(r.res.Label.Column)
 		q.find = fmt.Sprintf("SELECT %s, version, 'active' FROM %s WHERE %s AND %s = ?", list, r.active.table, owner, nameKey)
+		q.listByName = fmt.Sprintf("SELECT /*+ INDEX(%s %s) */ %s, version, 'active' FROM %[1]s IGNORE INDEX (PRIMARY) WHERE %[4]s AND %[5]s >= ? AND %[5]s < ? ORDER BY %[5]s LIMIT ?",
+			r.active.table, ident.Quote("one_name"), list, owner, nameKey)
 		q.holder = fmt.Sprintf("SELECT %s FROM %s WHERE %s AND %s = ? LOCK IN SHARE MODE", id, r.active.table, owner, nameKey)
 		nextCopy := func(lock string) string { // the highest copy number of the stem, and who has the name
 			return fmt.Sprintf("SELECT COALESCE((SELECT copy_no FROM %s WHERE %s AND stem_key = ? ORDER BY copy_no DESC LIMIT 1%s), 0), COALESCE((SELECT 1 FROM %[1]s WHERE %[2]s AND %[4]s = ?%[3]s), 0)",

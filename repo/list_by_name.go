@@ -1,0 +1,77 @@
+package repo
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/schema"
+)
+
+// ListByName returns a page of an owner's active rows in the order of their name keys: those whose names
+// begin with prefix, in any spelling that has the same key, or all where it is empty. A prefix that ends in
+// the middle of what the key leaves out (white space, a file's extension) finds what begins with the rest. A
+// page continues behind the last name (keyset). Archived rows are [ErrUnsupported]: several may have one name
+// there. One statement, over the unique index (owner, name key).
+func (r *Of[T, ID, Owner]) ListByName(ctx context.Context, db onerow.DB, owner Owner, prefix string, o PageOptions) (Page[T], error) {
+	page := Page[T]{Items: []T{}}
+	switch {
+	case !r.res.Named():
+		return page, fmt.Errorf("%w: %q has no names to list by", ErrUnsupported, r.res.Name)
+	case o.State != schema.Active && o.State != "":
+		return page, fmt.Errorf("%w: only active rows of %q are in an index of names", ErrUnsupported, r.res.Name)
+	}
+	args, err := r.ownerKey(owner)
+	if err == nil {
+		err = r.forOwner(args)
+	}
+	if err != nil {
+		return page, r.wrap("list", nil, err)
+	}
+	first := []byte{}
+	if prefix != "" {
+		name, err := r.res.Label.Kind.Parse(prefix)
+		if err != nil {
+			return page, r.wrap("list", nil, err)
+		}
+		first = []byte(name.Key)
+	}
+	from, err := nameFrom(o.After, first)
+	if err != nil {
+		return page, err
+	}
+	page, err = r.page(ctx, db, r.sql.listByName, append(args, from, append(first, 0xff)), o.Limit, r.nameCursor)
+	return page, r.wrap("list", nil, err)
+}
+
+// byName begins the cursors of lists in the order of names.
+const byName = "name"
+
+func (r *tables[T]) nameCursor(row *T) (Cursor, error) {
+	name, err := r.res.Label.Kind.Parse(r.label(row))
+	if err != nil {
+		return "", err
+	}
+	key, err := onerow.EncodeKey(byName, []byte(name.Key))
+	return Cursor(key), err
+}
+
+// nameFrom is the key that a page begins with: the first of the prefix, or what comes right behind the
+// cursor's. Keys are UTF-8, so none has the byte 0xff: with it behind the prefix comes after all that begin
+// with it.
+func nameFrom(c Cursor, first []byte) ([]byte, error) {
+	if c == "" {
+		return bytes.Clone(first), nil
+	}
+	parts, err := onerow.DecodeKey(string(c))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInvalidCursor, err)
+	}
+	if len(parts) == 2 && parts[0] == byName {
+		if key, isBytes := parts[1].([]byte); isBytes && bytes.HasPrefix(key, first) {
+			return append(key, 0), nil
+		}
+	}
+	return nil, fmt.Errorf("%w: %q", ErrInvalidCursor, c)
+}
