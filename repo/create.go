@@ -1,8 +1,10 @@
 package repo
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -126,7 +128,18 @@ func (r *tables[T]) newRow(row T) (w newRow[T], err error) {
 	}
 	own, err := r.fields.args(v, r.fields.own)
 	w.args = append(w.args, own...)
-	return w, err
+	return w, cmp.Or(err, r.encodable(w))
+}
+
+// encodable says whether the toolkit's tables can hold the row's keys: else it could never be deleted.
+func (r *tables[T]) encodable(w newRow[T]) error {
+	if r.makesIDs() {
+		if _, err := onerow.EncodeKey(w.id); err != nil {
+			return err
+		}
+	}
+	_, err := encodeOwner(w.owner)
+	return err
 }
 
 // fillOwner gives a row without an owner that of the repository.
@@ -152,6 +165,11 @@ func (r *tables[T]) insert(ctx context.Context, tx *onerow.Tx, w newRow[T]) (res
 		tenant = w.owner[:1]
 	}
 	if err := r.lockParent(ctx, tx, w.above, false, tenant...); err != nil {
+		if r.makesIDs() && errors.Is(err, ErrParentNotFound) { // a repeat's row may be there, and need not care
+			if res, serr := r.sameRow(ctx, tx, w, false); serr != nil || res.Replayed {
+				return res, serr
+			}
+		}
 		return res, err
 	}
 	done, err := tx.ExecContext(ctx, r.sql.insert, w.args...)

@@ -90,11 +90,7 @@ func (r *tables[T]) notInserted(ctx context.Context, tx *onerow.Tx, w newRow[T],
 // sameRow answers with the row that has the id of a new one, and nothing where there is none, unless it
 // must have been.
 func (r *tables[T]) sameRow(ctx context.Context, tx *onerow.Tx, w newRow[T], been bool) (res onerow.Result[T], err error) {
-	args := []any{w.id}
-	if r.res.Archive != "" {
-		args = append(args, w.id)
-	}
-	it, err := r.read(ctx, tx, r.anybodysCurrent(), args...)
+	it, err := r.whoever(ctx, tx, w.id)
 	switch {
 	case errors.Is(err, onerow.ErrNotFound) && been:
 		return res, r.goneBefore(w)
@@ -118,23 +114,32 @@ func (r *tables[T]) sameRow(ctx context.Context, tx *onerow.Tx, w newRow[T], bee
 	return onerow.Result[T]{Row: it.row, Replayed: true}, nil
 }
 
-// anybodysCurrent reads the row of an id by a current read, whoever owns it.
-func (r *tables[T]) anybodysCurrent() string {
+// whoever reads the row of an id, whoever owns it: from one snapshot, in which it is in one of the two
+// tables, as new as the INSERT that was refused; in a joined transaction by current reads, which a row may
+// pass that moves.
+func (r *tables[T]) whoever(ctx context.Context, tx *onerow.Tx, id any) (item[T], error) {
 	anybody := *r
 	anybody.owned = false
-	return anybody.getCurrentSQL()
+	if tx.Joined() {
+		return r.get(ctx, tx, anybody.getSQL(" LOCK IN SHARE MODE"), id)
+	}
+	args := []any{id}
+	if r.res.Archive != "" {
+		args = append(args, id)
+	}
+	return r.read(ctx, tx, anybody.getSQL(""), args...)
 }
 
 func (r *tables[T]) goneBefore(w newRow[T]) error {
 	return fmt.Errorf("%w: %s %s was deleted, or its deletion waits; use a new id for a new row", ErrGone, r.res.Name, r.show(w.id))
 }
 
-// getCurrentSQL reads the row of either table, with a lock.
-func (r *tables[T]) getCurrentSQL() string {
+// getSQL reads the row of either table.
+func (r *tables[T]) getSQL(lock string) string {
 	list, key := r.fields.selectList(), r.byID()
-	query := fmt.Sprintf("(SELECT %s, version, '%s' FROM %s WHERE %s LOCK IN SHARE MODE)", list, schema.Active, r.active.table, key)
-	if r.res.Archive != "" {
-		query += fmt.Sprintf(" UNION ALL (SELECT %s, version, '%s' FROM %s WHERE %s AND deletion_id IS NULL LOCK IN SHARE MODE)", list, schema.Archived, r.archive.table, key)
+	query := fmt.Sprintf("SELECT %s, version, '%s' FROM %s WHERE %s%s", list, schema.Active, r.active.table, key, lock)
+	if r.res.Archive == "" {
+		return query
 	}
-	return query
+	return fmt.Sprintf("(%s) UNION ALL (SELECT %s, version, '%s' FROM %s WHERE %s%s%s)", query, list, schema.Archived, r.archive.table, key, shown, lock)
 }

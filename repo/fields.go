@@ -78,20 +78,24 @@ func mapFields(typ reflect.Type, res schema.Resource) (fields, error) {
 			return f, fmt.Errorf("repo: the field %s.%s is in a struct behind a pointer, which may be nil; embed the struct itself",
 				typ, info.Field.Name)
 		}
-		fl := field{column: name, index: info.Index, time: timeKindOf(info.Field.Type), json: declaredJSON(res, name)}
+		fl := field{column: name, index: info.Index, time: timeKindOf(info.Field.Type), json: typeWord(declared(res, name)) == "json"}
 		if fl.time == notTime && timeBelow(info.Field.Type) {
 			return f, fmt.Errorf("repo: the field %s.%s is a %s; a time is a time.Time, *time.Time, sql.NullTime or sql.Null[time.Time]",
 				typ, info.Field.Name, info.Field.Type)
 		}
-		if declared := res.KeyType(name); declared != "" {
-			t, err := keytype.Parse(declared)
+		if kind := res.KeyType(name); kind != "" {
+			t, err := keytype.Parse(kind)
 			if err == nil {
 				err = t.Fits(info.Field.Type)
 			}
 			if err != nil {
 				return f, fmt.Errorf("repo: the field %s.%s for the column %q: %w", typ, info.Field.Name, name, err)
 			}
-			if t.Class != keytype.Integer && info.Field.Type.Kind() != reflect.String {
+			if t.Class != keytype.Integer && (t.Fixed || info.Field.Type.Kind() != reflect.String) {
+				fl.key = &t
+			}
+		} else if info.Field.Type.Kind() == reflect.Array { // a UUID in BINARY(16): its Value method gives text
+			if t, err := keytype.Parse(declared(res, name)); err == nil && t.Class == keytype.Bytes && t.Fits(info.Field.Type) == nil {
 				fl.key = &t
 			}
 		}
@@ -173,8 +177,14 @@ func timeBelow(t reflect.Type) bool {
 	return timeKindOf(t) != notTime
 }
 
-func declaredJSON(res schema.Resource, column string) bool {
-	return slices.ContainsFunc(res.Columns, func(c schema.Column) bool { return c.Name == column && typeWord(c.Type) == "json" })
+// declared is the type of a column of the application's own.
+func declared(res schema.Resource, column string) string {
+	for _, c := range res.Columns {
+		if c.Name == column {
+			return c.Type
+		}
+	}
+	return ""
 }
 
 // selectList is what to select for the struct, in the order of targets.
@@ -220,7 +230,13 @@ func isBytes(t reflect.Type) bool {
 func (f fields) args(row reflect.Value, of []field) ([]any, error) {
 	args := make([]any, len(of))
 	for i, fl := range of {
-		v, err := value(reflectx.FieldByIndexesReadOnly(row, fl.index).Interface())
+		of := reflectx.FieldByIndexesReadOnly(row, fl.index).Interface()
+		v, err := any(nil), error(nil)
+		if fl.key != nil {
+			v, err = fl.key.Value(of)
+		} else {
+			v, err = value(of)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("repo: the value for column %q: %w", fl.column, err)
 		}

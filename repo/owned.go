@@ -73,11 +73,11 @@ func (r *tables[T]) byID() string {
 func (r *tables[T]) parentByID() string {
 	condition := ident.Quote(r.parent.ID) + " = ?"
 	if r.withTenant() {
-		condition += " AND " + ident.Quote(r.res.Tenant.Name) + " = ?"
+		condition += " AND " + ident.Quote(r.res.TenantColumn()) + " = ?"
 	}
 	for i, column := range r.res.Owners() {
 		theirs := slices.Contains(r.parent.Owners(), column) && column != r.res.Parent.Column
-		if len(r.owner) > 0 && theirs && column != r.res.Tenant.Name {
+		if len(r.owner) > 0 && theirs && column != r.res.TenantColumn() {
 			condition += r.ownedBy(column, i)
 		}
 	}

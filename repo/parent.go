@@ -60,6 +60,6 @@ func (r *tables[T]) noParent(ctx context.Context, tx *onerow.Tx, args []any, arc
 
 // withTenant says whether a new row and the row above it have the same tenant column.
 func (r *tables[T]) withTenant() bool {
-	tenant := r.res.Tenant.Name
-	return tenant != "" && tenant == r.parent.Tenant.Name && tenant != r.res.Parent.Column
+	tenant := r.res.TenantColumn()
+	return tenant != "" && tenant == r.parent.TenantColumn() && tenant != r.res.Parent.Column
 }

@@ -58,7 +58,7 @@ func anyRepo(plan schema.Plan, resource string) (*tables[anyRow], error) {
 	}
 	f := fields{state: []int{5}}
 	indexes := map[string][]int{}
-	for i, column := range []string{res.ID, res.Tenant.Name, res.Owner, res.Parent.Column, res.Label.Column} {
+	for i, column := range []string{res.ID, res.TenantColumn(), res.Owner, res.Parent.Column, res.Label.Column} {
 		if column == "" || indexes[column] != nil {
 			continue
 		}

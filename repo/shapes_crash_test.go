@@ -62,6 +62,7 @@ var madeSetups = []struct {
 	{"active", []string{"create"}, "create, archive, rename, delete, delete with grace, create a message, create its name"},
 	{"archived", []string{"create", "archive"}, "create, activate, delete, delete with grace, create its name"},
 	{"hidden", []string{"create", "delete with grace"}, "create, cancel, delete, create its name"},
+	{"brought back and archived, its name taken", []string{"create", "delete with grace", "cancel", "archive", "create its name"}, "create, activate, delete"},
 	{"gone", []string{"create", "delete"}, "create, delete, create its name"},
 }
 

@@ -3,6 +3,7 @@ package repo_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -128,6 +129,107 @@ func TestNewOf(t *testing.T) {
 		}
 	}
 	if err := helpdesk("", "BIGINT AUTO_INCREMENT").Check(); err == nil || !strings.Contains(err.Error(), "another row's") {
+		t.Error(err)
+	}
+}
+
+// TestRepeatBelow: a repeat finds its row whatever has become of the row above it, or whatever it says of that.
+func TestRepeatBelow(t *testing.T) {
+	o := scopedShape().open(t)
+	ctx, db := t.Context(), o.db
+	above := o.create(t, 1, workspace(1), "A")
+	message := ScopedMessage{ID: uid(9), TenantID: 1, TicketID: above, Body: "b"}
+	must(o.messages.Create(ctx, db, message))
+	must(o.tickets.Archive(ctx, db, above))
+	for _, ticket := range []uuid.UUID{above, uid(404)} {
+		message.TicketID = ticket
+		if res, err := o.messages.Create(ctx, db, message); err != nil || !res.Replayed || res.Row.TicketID != above {
+			t.Errorf("below %v: %+v, %v", ticket, res, err)
+		}
+	}
+	message.ID = uid(10)
+	if _, err := o.messages.Create(ctx, db, message); !errors.Is(err, repo.ErrParentNotFound) {
+		t.Errorf("a new one: %v", err)
+	}
+}
+
+// TestKeysThatServersCut: sql_modes that cut and fill change no key.
+func TestKeysThatServersCut(t *testing.T) {
+	ints := ticketShape("INT", "INT UNSIGNED", func(n int) int64 { return int64(n) }, func(n int) int64 { return int64(n) })
+	dsn := dbtest.DSN(t)
+	ints.makeTables(t, dbtest.OpenDSN(t, dsn))
+	o := ints.on(t, dsn+"&sql_mode=%27%27")
+	for _, row := range []Ticket[int64, int64]{o.ticket(3e9, 1, "A"), o.ticket(1, 5e9, "A"), o.ticket(-3e9, 1, "A"), o.ticket(1, -1, "A")} {
+		if _, err := o.tickets.Create(t.Context(), o.db, row); !errors.Is(err, onerow.ErrInvalidKey) {
+			t.Errorf("%+v: %v", row, err)
+		}
+	}
+	if _, err := o.tickets.Get(t.Context(), o.db, 3e9); !errors.Is(err, onerow.ErrNotFound) {
+		t.Error(err)
+	}
+	chars := ticketShape("char(36) collate 'utf8mb4_bin'", "char(36) character set utf8mb4", func(n int) string { return strings.Repeat("x", n) }, func(n int) string { return strings.Repeat("o", n) })
+	dsn = dbtest.DSN(t)
+	chars.makeTables(t, dbtest.OpenDSN(t, dsn))
+	c := chars.on(t, dsn+"&sql_mode=%27PAD_CHAR_TO_FULL_LENGTH%27")
+	ctx, db := t.Context(), c.db
+	c.create(t, 1, "o", "A")
+	if row := must(c.tickets.Get(ctx, db, "x")); row.ID != "x" || row.UserID != "o" {
+		t.Errorf("%+v", row)
+	}
+	must(c.tickets.Delete(ctx, db, "x"))
+	if _, err := c.tickets.Create(ctx, db, c.ticket("x", "o", "A")); !errors.Is(err, repo.ErrGone) {
+		t.Errorf("created again: %v", err)
+	}
+	if key := dbtest.Scan[string](t, db, "SELECT CONCAT(resource_id, owner) FROM onerow_deletion"); key != "'x'o" {
+		t.Errorf("the audit has %q", key)
+	}
+}
+
+// TestLongOwners: a row that could never be deleted is not made.
+func TestLongOwners(t *testing.T) {
+	o := ticketShape("", "VARCHAR(200)", func(int) int64 { return 0 }, func(int) string { return strings.Repeat("語", 200) }).open(t)
+	if _, err := o.tickets.Create(t.Context(), o.db, o.ticket(0, o.owner(1), "A")); !errors.Is(err, onerow.ErrInvalidKey) {
+		t.Error(err)
+	}
+}
+
+// TestOwnUUIDs: a column of the application's own that is BINARY(16) takes a UUID, whatever its Value method says.
+func TestOwnUUIDs(t *testing.T) {
+	type row struct {
+		ID    int64     `db:"id"`
+		Token uuid.UUID `db:"token"`
+		Other uuid.UUID `db:"other"`
+	}
+	plan := schema.Plan{Resources: []schema.Resource{{Name: "letter", Columns: []schema.Column{{Name: "token", Type: "BINARY(16) NOT NULL"}, {Name: "other", Type: "BINARY(16) NULL"}}}}}
+	db := dbtest.Open(t)
+	dbtest.Exec(t, db, plan.DDL()[0])
+	letters := must(repo.New[row](plan, "letter"))
+	id := must(letters.Create(t.Context(), db, row{Token: uid(7)})).Row.ID
+	dbtest.Exec(t, db, "UPDATE letter SET other = NULL")
+	if got := must(letters.Get(t.Context(), db, id)); got.Token != uid(7) || got.Other != uuid.Nil {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestTenantAbove: a tenant's column that is the parent's has the type of the parent's id.
+func TestTenantAbove(t *testing.T) {
+	plan := schema.Plan{Tenant: schema.Column{Name: "tenant_id"}, Resources: []schema.Resource{
+		{Name: "tenant", IDType: "BINARY(16)", Tenant: schema.NoTenant},
+		{Name: "workspace", IDType: "BINARY(16)", Parent: schema.Parent{Resource: "tenant", Column: "tenant_id"}},
+	}}
+	if ddl := strings.Join(plan.DDL(), ""); !strings.Contains(ddl, "`tenant_id` BINARY(16) NOT NULL") {
+		t.Error(ddl)
+	}
+	var again schema.Plan
+	for _, name := range plan.Names() {
+		again.Resources = append(again.Resources, must(plan.Resource(name)))
+	}
+	again.Tenant = plan.Tenant
+	if !slices.Equal(again.DDL(), plan.DDL()) || len(again.Resources[0].Owners()) != 0 {
+		t.Errorf("a plan of its own resources is another one: %v", again.DDL())
+	}
+	plan.Tenant.Type = "BIGINT"
+	if err := plan.Check(); !errors.Is(err, schema.ErrInvalidPlan) {
 		t.Error(err)
 	}
 }

@@ -45,7 +45,7 @@ func (r *tables[T]) statements() statements {
 		update:       r.updateSQL(r.active, ""),
 	}
 	q.readActive = q.get
-	q.getCurrent = r.getCurrentSQL()
+	q.getCurrent = r.getSQL(" LOCK IN SHARE MODE")
 	q.readForUpdate = q.get + " FOR UPDATE"
 	if r.res.Archive != "" {
 		archived := fmt.Sprintf("SELECT %s, version, 'archived' FROM %s WHERE %s AND deletion_id IS NULL", list, r.archive.table, key)

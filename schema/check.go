@@ -143,6 +143,9 @@ func (p Plan) checkResource(r Resource, i int) []error {
 			say("column %q: its values are another row's, so it is not AUTO_INCREMENT", col)
 		}
 	}
+	if tenant := r.TenantColumn(); tenant != "" && tenant == r.Parent.Column && !strings.EqualFold(r.Tenant.Type, r.Parent.Type) {
+		say("the tenant %q is %s, the id of its parent %s", tenant, r.Tenant.Type, r.Parent.Type)
+	}
 	for _, c := range r.Columns {
 		if !isType(c.Type) {
 			say("column %q: %q is no type", c.Name, c.Type)

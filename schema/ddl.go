@@ -32,8 +32,9 @@ func (p Plan) DDL() []string {
 	return stmts
 }
 
-// DDL returns the CREATE TABLE statements of the resource's tables: the active
-// one and, where there is one, the archive.
+// DDL returns the CREATE TABLE statements of the resource's tables: the active one and, where there is one,
+// the archive. What the plan and the parent say of its columns, their types and the tenant, it knows if it
+// came from [Plan.Resource].
 func (r Resource) DDL() []string {
 	r = r.withDefaults()
 	var stmts []string

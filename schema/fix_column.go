@@ -38,7 +38,7 @@ func (r Resource) content(column string) string {
 	switch column {
 	case r.Label.Key, ColStemKey, ColCopyNo:
 		return fmt.Sprintf("the Key, StemKey and Copy that names.Kind(%q).Parse returns for its %s", r.Label.Kind, r.Label.Column)
-	case r.Owner, r.Tenant.Name:
+	case r.Owner, r.TenantColumn():
 		return "whose row it is"
 	case r.Parent.Column:
 		return "the id of the row above"

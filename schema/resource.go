@@ -131,9 +131,6 @@ func (r Resource) withDefaults() Resource {
 	if r.ID == "" {
 		r.ID = "id"
 	}
-	if r.Tenant.Name == NoTenant.Name {
-		r.Tenant = Column{}
-	}
 	r.keyTypes()
 	if r.Label.Column != "" {
 		if r.Label.Key == "" {
@@ -158,12 +155,16 @@ func (r *Resource) keyTypes() {
 	if r.Parent.Column != "" {
 		r.Parent.Type = keytype.NotNull(cmp.Or(r.Parent.Type, typeID))
 	}
-	if r.Tenant.Name != "" {
+	switch r.TenantColumn() {
+	case "":
+	case r.Parent.Column: // the tenant is the row above
+		r.Tenant.Type = keytype.NotNull(cmp.Or(r.Tenant.Type, r.Parent.Type))
+	default:
 		r.Tenant.Type = keytype.NotNull(cmp.Or(r.Tenant.Type, typeID))
 	}
 	switch r.Owner {
 	case "":
-	case r.Tenant.Name:
+	case r.TenantColumn():
 		r.OwnerType = r.Tenant.Type
 	case r.Parent.Column:
 		r.OwnerType = r.Parent.Type
@@ -172,13 +173,22 @@ func (r *Resource) keyTypes() {
 	}
 }
 
+// TenantColumn is the name of the tenant's column, or empty.
+func (r Resource) TenantColumn() string {
+	if r.Tenant.Name == NoTenant.Name {
+		return ""
+	}
+	return r.Tenant.Name
+}
+
 // Owners are the columns that say whose row it is: the tenant and the owner, as far as there are any.
 func (r Resource) Owners() []string {
 	var cols []string
-	if r.Tenant.Name != "" {
-		cols = append(cols, r.Tenant.Name)
+	tenant := r.TenantColumn()
+	if tenant != "" {
+		cols = append(cols, tenant)
 	}
-	if r.Owner != "" && r.Owner != r.Tenant.Name {
+	if r.Owner != "" && r.Owner != tenant {
 		cols = append(cols, r.Owner)
 	}
 	return cols
@@ -191,7 +201,7 @@ func (r Resource) KeyType(column string) string {
 	case "":
 	case r.ID:
 		return r.IDType
-	case r.Tenant.Name:
+	case r.TenantColumn():
 		return r.Tenant.Type
 	case r.Owner:
 		return r.OwnerType

@@ -104,7 +104,7 @@ func (p Plan) Nodes() []Node {
 	keys := map[string][]string{}
 	for _, r := range p.Resources {
 		r = p.filled(r)
-		n := Node{Name: r.Name, Tables: r.Tables(), Key: []string{r.ID}, Managed: true, Asset: r.Asset, Owner: r.Owner, Tenant: r.Tenant.Name, Quota: r.Quota.Flag}
+		n := Node{Name: r.Name, Tables: r.Tables(), Key: []string{r.ID}, Managed: true, Asset: r.Asset, Owner: r.Owner, Tenant: r.TenantColumn(), Quota: r.Quota.Flag}
 		if r.Parent.Column != "" {
 			n.Parents = append(n.Parents, Edge{Table: r.Parent.Resource, Columns: []string{r.Parent.Column}})
 		}

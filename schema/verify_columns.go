@@ -30,9 +30,11 @@ const (
 
 var integerSizes = map[string]int64{"tinyint": 1, "smallint": 2, "mediumint": 3, "int": 4, "bigint": 8}
 
-func (c wantColumn) notNull() bool { return strings.Contains(c.ddl, "NOT NULL") }
+func (c wantColumn) notNull() bool { return strings.Contains(strings.ToUpper(c.ddl), "NOT NULL") }
 
-func (c wantColumn) generated() bool { return strings.Contains(c.ddl, "AUTO_INCREMENT") }
+func (c wantColumn) generated() bool {
+	return strings.Contains(strings.ToUpper(c.ddl), "AUTO_INCREMENT")
+}
 
 func (f family) fits(have *foundColumn, min int64) bool {
 	switch f {
@@ -99,7 +101,7 @@ func (c wantColumn) charset(have *foundColumn) string {
 	if c.is != keyText || have.charset == "" {
 		return ""
 	}
-	if t, err := keytype.Parse(c.ddl); err != nil || t.Charset == have.charset {
+	if t, err := keytype.Parse(c.ddl); err != nil || t.Charset == have.charset || t.Charset == "utf8mb3" && have.charset == "utf8" {
 		return ""
 	}
 	return have.charset
@@ -131,7 +133,7 @@ func (r Resource) want(c Column) wantColumn {
 		w.is, w.min = variableBytes, 8
 	case ColCreatedAt, ColUpdatedAt, ColArchivedAt:
 		w.is, w.why = utcTime, "times are UTC in microseconds and must not follow a session's time zone"
-	case r.Owner, r.Tenant.Name:
+	case r.Owner, r.TenantColumn():
 		w.is, w.min = keyFamily(c.Type)
 		w.why = "a unique key holds no two rows apart whose owner is NULL"
 	case r.Parent.Column:

@@ -13,7 +13,6 @@ package keytype
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -31,7 +30,7 @@ const (
 // Type is what a key column's type says.
 type Type struct {
 	Class Class
-	// Length is how many characters or bytes fit; 0 for integers.
+	// Length is how many characters or bytes fit; of an integer, how many bytes it has.
 	Length int
 	// Fixed says that values are filled up to Length: with spaces, which are not read, or with zero bytes.
 	Fixed bool
@@ -42,9 +41,9 @@ type Type struct {
 }
 
 var (
-	integers = []string{"tinyint", "smallint", "mediumint", "int", "integer", "bigint"}
+	integers = map[string]int{"tinyint": 1, "smallint": 2, "mediumint": 3, "int": 4, "integer": 4, "bigint": 8}
 	sized    = regexp.MustCompile(`^(char|varchar|binary|varbinary)\s*\(\s*(\d{1,5})\s*\)`)
-	charset  = regexp.MustCompile(`\b(?:character set|charset|collate)\s+([a-z0-9]+)`)
+	charset  = regexp.MustCompile(`\b(?:character set|charset|collate)\s+['"` + "`" + `]?([a-z0-9]+)`)
 )
 
 // Parse reads a declared type: "BIGINT UNSIGNED NOT NULL", "CHAR(36) CHARACTER SET ascii". The error says
@@ -56,7 +55,8 @@ func Parse(declared string) (Type, error) {
 		word = text[:end]
 	}
 	t := Type{Auto: strings.Contains(text, "auto_increment"), Unsigned: strings.Contains(text, "unsigned")}
-	if slices.Contains(integers, word) {
+	if size := integers[word]; size > 0 {
+		t.Length = size
 		return t, nil
 	}
 	match := sized.FindStringSubmatch(text)
@@ -71,7 +71,9 @@ func Parse(declared string) (Type, error) {
 	if strings.HasSuffix(word, "char") {
 		t.Class, t.Charset = Text, "utf8mb4"
 		if says := charset.FindStringSubmatch(text); says != nil {
-			t.Charset = says[1]
+			if t.Charset = says[1]; t.Charset == "utf8" { // as servers call it
+				t.Charset = "utf8mb3"
+			}
 		}
 	}
 	return t, nil

@@ -1,6 +1,7 @@
 package keytype_test
 
 import (
+	"errors"
 	"math"
 	"reflect"
 	"strings"
@@ -8,13 +9,16 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/keytype"
 )
 
 func TestParse(t *testing.T) {
 	for declared, want := range map[string]keytype.Type{
-		"BIGINT NOT NULL AUTO_INCREMENT":        {Auto: true},
-		"int(11) unsigned":                      {Unsigned: true},
+		"BIGINT NOT NULL AUTO_INCREMENT":        {Auto: true, Length: 8},
+		"int(11) unsigned":                      {Unsigned: true, Length: 4},
+		"CHAR(5) COLLATE 'ascii_bin'":           {Class: keytype.Text, Length: 5, Fixed: true, Charset: "ascii"},
+		"CHAR(5) CHARACTER SET utf8":            {Class: keytype.Text, Length: 5, Fixed: true, Charset: "utf8mb3"},
 		"CHAR(36) CHARACTER SET ascii NOT NULL": {Class: keytype.Text, Length: 36, Fixed: true, Charset: "ascii"},
 		"varchar(40) collate latin1_bin":        {Class: keytype.Text, Length: 40, Charset: "latin1"},
 		"VARCHAR (7)":                           {Class: keytype.Text, Length: 7, Charset: "utf8mb4"},
@@ -74,6 +78,35 @@ func TestRoundTrip(t *testing.T) {
 			if err := column.Scan(func(v any) error { return column.Set(back, v) }).(interface{ Scan(any) error }).Scan(src); err != nil || back.Interface() != tt.value {
 				t.Errorf("%s: %#v comes back as %v, %v", tt.declared, src, back, err)
 			}
+		}
+	}
+}
+
+// TestIntegers: what a server that is not strict would cut is refused.
+func TestIntegers(t *testing.T) {
+	for declared, most := range map[string]uint64{
+		"TINYINT": 1<<7 - 1, "SMALLINT UNSIGNED": 1<<16 - 1, "MEDIUMINT": 1<<23 - 1, "INT": 1<<31 - 1, "INT UNSIGNED": 1<<32 - 1,
+		"BIGINT": math.MaxInt64, "BIGINT UNSIGNED": math.MaxUint64,
+	} {
+		column, err := keytype.Parse(declared)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := column.Value(most); err != nil {
+			t.Errorf("%s: %d: %v", declared, most, err)
+		}
+		if _, err := column.Value(most + 1); most != math.MaxUint64 && !errors.Is(err, onerow.ErrInvalidKey) {
+			t.Errorf("%s: %d: %v", declared, most+1, err)
+		}
+		least := -int64(most) - 1 //nolint:gosec // wraps for the largest, which is unsigned
+		if column.Unsigned {
+			least = 0
+		}
+		if _, err := column.Value(least); err != nil {
+			t.Errorf("%s: %d: %v", declared, least, err)
+		}
+		if _, err := column.Value(least - 1); least != math.MinInt64 && !errors.Is(err, onerow.ErrInvalidKey) {
+			t.Errorf("%s: %d: %v", declared, least-1, err)
 		}
 	}
 }

@@ -12,17 +12,20 @@ import (
 // Set writes a value of the column's into a Go variable of a type that fits.
 func (t Type) Set(into reflect.Value, value any) error {
 	switch v := value.(type) {
+	case nil:
+		into.SetZero()
+		return nil
 	case int64:
 		switch {
-		case into.CanInt():
+		case into.CanInt() && !into.OverflowInt(v):
 			into.SetInt(v)
 			return nil
-		case into.CanUint() && v >= 0:
+		case into.CanUint() && v >= 0 && !into.OverflowUint(uint64(v)):
 			into.SetUint(uint64(v)) //nolint:gosec // it is not negative
 			return nil
 		}
 	case uint64:
-		if into.CanUint() {
+		if into.CanUint() && !into.OverflowUint(v) {
 			into.SetUint(v)
 			return nil
 		}
@@ -63,6 +66,8 @@ type scanner struct {
 // Scan implements sql.Scanner.
 func (s scanner) Scan(src any) error {
 	switch v := src.(type) {
+	case nil: // of a column that is no key
+		return s.to(nil)
 	case []byte:
 		return s.fromBytes(v)
 	case string:
@@ -85,6 +90,9 @@ func (s scanner) Scan(src any) error {
 func (s scanner) fromBytes(v []byte) error {
 	switch s.t.Class {
 	case Text:
+		if s.t.Fixed { // a sql_mode shows what CHAR is filled up with
+			v = bytes.TrimRight(v, " ")
+		}
 		return s.to(string(v))
 	case Bytes:
 		return s.to(bytes.Clone(v))

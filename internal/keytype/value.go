@@ -28,8 +28,7 @@ func (t Type) Fits(typ reflect.Type) error {
 	case typ.Kind() == reflect.String:
 		return nil
 	case t.Class == Text && isBytes:
-		pointer := reflect.PointerTo(typ)
-		if pointer.Implements(reflect.TypeFor[encoding.TextMarshaler]()) && pointer.Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
+		if typ.Implements(reflect.TypeFor[encoding.TextMarshaler]()) && reflect.PointerTo(typ).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
 			return nil
 		}
 		return fmt.Errorf("a %s has no MarshalText and UnmarshalText, which a column of text needs", typ)
@@ -55,13 +54,14 @@ func (t Type) Value(v any) (any, error) {
 	case t.Class == Integer && rv.CanInt():
 		return t.integer(rv.Int())
 	case t.Class == Integer && rv.CanUint():
-		if n := rv.Uint(); n > math.MaxInt64 {
-			if !t.Unsigned {
-				return nil, fmt.Errorf("%w: %d is above the largest BIGINT", onerow.ErrInvalidKey, n)
-			}
-			return n, nil
+		n := rv.Uint()
+		switch {
+		case n <= math.MaxInt64:
+			return t.integer(int64(n)) //nolint:gosec // it fits
+		case !t.Unsigned || t.Length < 8:
+			return nil, fmt.Errorf("%w: %d is more than the column holds", onerow.ErrInvalidKey, n)
 		}
-		return int64(rv.Uint()), nil //nolint:gosec // it fits
+		return n, nil
 	case t.Class == Text && rv.Kind() == reflect.String:
 		return t.text(rv.String())
 	case t.Class == Text:
@@ -81,8 +81,15 @@ func (t Type) Value(v any) (any, error) {
 }
 
 func (t Type) integer(n int64) (any, error) {
-	if n < 0 && t.Unsigned {
+	bits := 8*t.Length - 1
+	switch {
+	case n < 0 && t.Unsigned:
 		return nil, fmt.Errorf("%w: %d is negative, the column is UNSIGNED", onerow.ErrInvalidKey, n)
+	case t.Unsigned:
+		bits++
+	}
+	if bits < 63 && (n >= 1<<bits || n < -1<<bits) {
+		return nil, fmt.Errorf("%w: %d is more than the column holds", onerow.ErrInvalidKey, n)
 	}
 	return n, nil
 }
