@@ -123,7 +123,7 @@ func TestEditArchivedInterleave(t *testing.T) {
 					t.Run(a+", "+b, func(t *testing.T) {
 						race := crashtest.Race{Workflow: m.workflow("archived: "+a+", "+b, o.dsn, nil), Preemptions: 2, Every: 60}
 						race.Setup = archived
-						race.Calls = []func(context.Context, *sql.DB) error{answered(edit), answered(other)}
+						race.Calls = []func(context.Context, *sql.DB) error{m.asked(edit), m.asked(other)}
 						report := crashtest.Interleave(t, race)
 						t.Logf("workflow %s: %d interleavings (%s, %s)", report.Workflow, report.Schedules, report.Engine, report.Isolation)
 					})

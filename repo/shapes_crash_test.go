@@ -98,6 +98,11 @@ func onePlace(ctx context.Context, db onerow.DB) error {
 	return errors.Join(err, onlyIf(n != 0, fmt.Sprint(n, " tickets are in two places, or active while their cascade is queued")))
 }
 
+// asked is a call on a pool.
+func (m made[T, M, ID, Owner]) asked(call madeCall) func(ctx context.Context, db *sql.DB) error {
+	return func(ctx context.Context, db *sql.DB) error { return call(ctx, db) }
+}
+
 // answered takes the refusals that say what is there.
 func answered(call madeCall) func(ctx context.Context, db *sql.DB) error {
 	return func(ctx context.Context, db *sql.DB) error { return said(call(ctx, db)) }
@@ -212,7 +217,7 @@ func (s shape[T, M, ID, Owner]) interleave(t *testing.T, level sql.IsolationLeve
 	m := made[T, M, ID, Owner]{s.open(t, dbtest.Isolation(level))}
 	m.each(t, func(t *testing.T, w crashtest.Workflow, call madeCall) {
 		race := crashtest.Race{Workflow: w, Preemptions: 2, Every: 60}
-		race.Calls = []func(context.Context, *sql.DB) error{answered(m.create(1, "A")), answered(call)}
+		race.Calls = []func(context.Context, *sql.DB) error{m.asked(m.create(1, "A")), m.asked(call)} // answers are compared too
 		report := crashtest.Interleave(t, race)
 		t.Logf("workflow %s, with a create: %d interleavings (%s, %s)", report.Workflow, report.Schedules, report.Engine, report.Isolation)
 	})

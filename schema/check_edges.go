@@ -11,7 +11,7 @@ import (
 	"github.com/onerow/onerow/internal/ident"
 )
 
-// checkTable says what is wrong with a table of somebody else's, but for its edges.
+// checkTable says what is wrong with an existing table, but for its edges.
 func (p Plan) checkTable(t Table, i int) []error {
 	var errs []error
 	say := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }

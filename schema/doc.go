@@ -24,6 +24,7 @@
 //
 //	active table                                   archive table
 //	id          BIGINT AUTO_INCREMENT, the key     the same id, not generated
+//	<tenant>    the owner's tenant                 the same
 //	<owner>     whose row it is                    the same
 //	<parent>    the row above                      the same
 //	<label>     the name as typed                  the same
@@ -40,12 +41,23 @@
 // The unique index (owner, name key) of the active table is what decides who has
 // a name. The archive has none, so any number of archived rows may share one.
 //
+// Ids and owners are of other types where the plan says so: integers of any size, CHAR, VARCHAR, BINARY and
+// VARBINARY. An id without AUTO_INCREMENT is the application's to make:
+//
+//	schema.Plan{
+//		Tenant: schema.Column{Name: "tenant_id"}, // in every resource, before its owner
+//		Resources: []schema.Resource{
+//			{Name: "workspace", IDType: "BINARY(16)"},
+//			{Name: "ticket", IDType: "BINARY(16)", Parent: schema.Parent{Resource: "workspace", Column: "workspace_id"}, Owner: "workspace_id"},
+//		},
+//	}
+//
 // # Names
 //
 // Name keys are computed in Go and compared byte by byte, so every engine and
-// collation agrees; see [Name], [FilenameBase] and [NameKind.Parse].
+// collation agrees; see package names.
 //
-// # Tables of somebody else's
+// # Existing tables
 //
 // A [Table] is one that the toolkit did not make: a key of any columns, and an [Edge]
 // to each table above, with what becomes of its rows when the row above is deleted.

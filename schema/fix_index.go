@@ -65,7 +65,7 @@ func (v *verifier) replaceKey(t *foundTable, columns []string) (words, statement
 	return oneFirst, statement + ", ADD UNIQUE KEY " + Quote(indexName(kept, t.indexNames())) + " (" + ident.Quotes(kept...) + ")"
 }
 
-// addKey adds an index to a table of somebody else's; the server names it.
+// addKey adds an index to an existing table; the server names it.
 func (t *foundTable) addKey(kind string, columns []string) (words, statement string) {
 	if !t.indexable(columns) {
 		return fewer, ""

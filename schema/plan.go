@@ -15,7 +15,7 @@ var (
 	ErrUnknownResource = errors.New("schema: unknown resource")
 )
 
-// Plan is every resource of an application, every table of somebody else's, and what
+// Plan is every resource of an application, every existing table, and what
 // hangs below what.
 type Plan struct {
 	// Tenant is a column that each resource has, unless it says otherwise: see [Resource.Tenant]. Zero: there

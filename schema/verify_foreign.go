@@ -79,7 +79,7 @@ func (v *verifier) outward(from Node, f foreignKey) {
 	v.say(foreignOutward, Difference{Table: f.table, Index: f.name, Problem: f.behind(), Fix: "make it restrict in both rules, or"}, v.drop(f))
 }
 
-// intoTable: a key that leads to a table of somebody else's, whose rows are deleted
+// intoTable: a key that leads to an existing table, whose rows are deleted
 // after all that is below them.
 func (v *verifier) intoTable(from *Node, to Node, f foreignKey) {
 	if to.Stays {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// foreign holds a table of somebody else's, and its archive, against the plan: what the
+// foreign holds an existing table, and its archive, against the plan: what the
 // cascade needs of the table itself.
 func (v *verifier) foreign(t Table) {
 	const create = "correct the plan, or let cascade-worker discover write it anew"

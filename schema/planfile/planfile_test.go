@@ -19,7 +19,16 @@ import (
 // TestPlanOfTables: each field of a table and of an edge has its spelling.
 func TestPlanOfTables(t *testing.T) {
 	const text = `
+tenant: {name: tenant_id, type: BINARY(16)}
 resources:
+  - {name: tenant, id_type: BINARY(16), tenant: {name: "-"}}
+  - name: ticket
+    id_type: CHAR(36)
+    archive: ticket_archive
+    edit_archived: true
+    owner: user_id
+    owner_type: VARCHAR(20)
+    parent: {resource: tenant, column: tenant_id, type: BINARY(16), archived: true}
   - name: folder
     columns: [{name: in_id, type: BIGINT NULL}]
     parents: [{table: folder, columns: [in_id]}]
@@ -42,7 +51,11 @@ tables:
       - {table: folder, columns: [about_id], when: {about: folder}, on_delete: keep}
 `
 	want := schema.Plan{
-		Resources: []schema.Resource{{Name: "folder", Columns: []schema.Column{{Name: "in_id", Type: "BIGINT NULL"}}, Parents: []schema.Edge{{Table: "folder", Columns: []string{"in_id"}}}}},
+		Tenant: schema.Column{Name: "tenant_id", Type: "BINARY(16)"},
+		Resources: []schema.Resource{{Name: "tenant", IDType: "BINARY(16)", Tenant: schema.NoTenant},
+			{Name: "ticket", IDType: "CHAR(36)", Archive: "ticket_archive", EditArchived: true, Owner: "user_id", OwnerType: "VARCHAR(20)",
+				Parent: schema.Parent{Resource: "tenant", Column: "tenant_id", Type: "BINARY(16)", Archived: true}},
+			{Name: "folder", Columns: []schema.Column{{Name: "in_id", Type: "BIGINT NULL"}}, Parents: []schema.Edge{{Table: "folder", Columns: []string{"in_id"}}}}},
 		Tables: []schema.Table{
 			{Name: "team", Key: []string{"id"}},
 			{Name: "member", Key: []string{"team_id", "no"}, Archive: "old_member", Asset: "photo", Triggers: []string{"del_member"}, Parents: []schema.Edge{

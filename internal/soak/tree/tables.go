@@ -14,7 +14,7 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// account ── project ── item ── event (a leaf), with foreign keys: somebody else's tables.
+// account ── project ── item ── event (a leaf), with foreign keys: existing tables.
 var plan = schema.Plan{Tables: []schema.Table{
 	{Name: "account", Key: []string{"id"}},
 	{Name: "project", Key: []string{"id"}, Parents: []schema.Edge{{Table: "account", Columns: []string{"account_id"}}}},
