@@ -12,7 +12,7 @@ import (
 
 // CancelDelete takes back a deletion whose grace period has not ended: its job is
 // cancelled and exactly that deletion's row returns to where it was, under its
-// name or, if that is taken meanwhile, as a copy (see [Repo.Activate]). What was
+// name or, if that is taken meanwhile, as a copy (see [Of.Activate]). What was
 // not deleted, or was brought back already, is a no-op.
 //
 // The job decides: it is cancelled where it is still scheduled, or held, under the row's

@@ -47,13 +47,13 @@
 //     error that is not [onerow.Retryable] has written nothing, a hold (see below) apart: what
 //     was written is taken back to a savepoint. Get, Find and List read as the caller's
 //     transaction does.
-//   - With [Repo.OwnedBy] a row of another owner is not found and not written: the owner is in
+//   - With [Of.OwnedBy] a row of another owner is not found and not written: the owner is in
 //     the condition of each statement, not in a check before it.
 //   - An id that two rows have, because AUTO_INCREMENT fell below the ids of archived rows,
 //     is [ErrIDReused] to every verb that moves or deletes, and to a Create with the request
 //     id that made one of them; neither row is touched.
 //   - A deletion that was cancelled and whose row cannot come back, whatever refuses it for
-//     good, does not go on: it is held, see [Repo.CancelDelete].
+//     good, does not go on: it is held, see [Of.CancelDelete].
 //
 // # What is not
 //
@@ -97,7 +97,7 @@
 //	Delete          7, of an archived row too; 8 of an active one with a grace period
 //	CancelDelete    11
 //
-// One more with an owner ([Repo.OwnedBy]) for a Delete or CancelDelete of a row that is gone, two if its job
+// One more with an owner ([Of.OwnedBy]) for a Delete or CancelDelete of a row that is gone, two if its job
 // is dead.
 //
 // In a caller's transaction there is no BEGIN and no COMMIT, but a SAVEPOINT for Archive,

@@ -14,7 +14,7 @@ import (
 )
 
 // ErrOtherOwner means: a row was to be made, found or listed for another owner than the repository's, see
-// [Repo.OwnedBy].
+// [Of.OwnedBy].
 var ErrOtherOwner = errors.New("repo: the repository is another owner's")
 
 // OwnedBy is the repository of one owner's rows, for callers that name a row by an id that came from outside:

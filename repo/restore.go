@@ -94,7 +94,7 @@ const sqlLockJob = `SELECT deletion_id FROM onerow_job WHERE resource = ? AND re
 
 // Restore takes back a deletion whose grace period has not ended, by the deletion's
 // number, for a caller that has the plan and not the row's Go type: exactly what
-// [Repo.CancelDelete] does, and only if it is this deletion that hides the row. The
+// [Of.CancelDelete] does, and only if it is this deletion that hides the row. The
 // row returns to where it was, under its name or, if that is taken meanwhile, as a
 // copy, and the quota is marked. A row that is not hidden, because its job was queued
 // from the command line or its table is not the toolkit's, stays where it is; only the
@@ -103,7 +103,7 @@ const sqlLockJob = `SELECT deletion_id FROM onerow_job WHERE resource = ? AND re
 //
 // Errors: [ErrNoDeletion]; [ErrTooLate] when a worker has the job, or had it;
 // [cascade.ErrOtherDeletion] when another deletion hides the row or has the open job;
-// [schema.ErrUnknownResource]; those of [Repo.Activate], and
+// [schema.ErrUnknownResource]; those of [Of.Activate], and
 // [onerow.ErrOutcomeUnknown], after which it may simply be called again.
 //
 // Atomic: job, row and quota mark. Statements on a pool: 1 to read the deletion, then
