@@ -47,10 +47,14 @@ func (s *size) beside(ctx context.Context, fg *foreground, db *sql.DB, dsn strin
 		}
 		quiet, during, spent = append(quiet, q...), append(during, f...), spent+d
 		fmt.Printf("round %d, foreground alone:  %s\n         beside it:         %s\n", round+1, describe(q), describe(f))
-		if d < s.period() {
-			break // nothing is left; so few requests have no p99 of their own
+		ratio := over(f, q)
+		if d < s.period() { // nothing is left; so few requests have no p99 of their own, but with -short nobody asks for it
+			if s.short && len(ratios) == 0 {
+				ratios = append(ratios, ratio)
+			}
+			break
 		}
-		ratios = append(ratios, over(f, q))
+		ratios = append(ratios, ratio)
 	}
 	if len(ratios) == 0 {
 		return 0, 0, errors.New("all was deleted within the first round: more -rows or more -rounds are needed to measure a foreground beside it")
