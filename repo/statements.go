@@ -34,8 +34,7 @@ type statements struct {
 const shown = " AND deletion_id IS NULL"
 
 func (r *tables[T]) statements() statements {
-	id, list := ident.Quote(r.res.ID), r.fields.selectList()
-	key := r.byID()
+	list, key := r.fields.selectList(), r.byID()
 	q := statements{
 		get:          fmt.Sprintf("SELECT %s, version, 'active' FROM %s WHERE %s", list, r.active.table, key),
 		lockActive:   r.lockSQL(r.active),
@@ -48,63 +47,86 @@ func (r *tables[T]) statements() statements {
 	q.getCurrent = r.getSQL(" LOCK IN SHARE MODE")
 	q.readForUpdate = q.get + " FOR UPDATE"
 	if r.res.Archive != "" {
-		archived := fmt.Sprintf("SELECT %s, version, 'archived' FROM %s WHERE %s AND deletion_id IS NULL", list, r.archive.table, key)
-		q.get += " UNION ALL " + archived
-		q.where += fmt.Sprintf(" UNION ALL (SELECT IF(deletion_id IS NULL, 'archived', 'trash') FROM %s WHERE %s LOCK IN SHARE MODE)", r.archive.table, key)
-		q.lockArchived = r.lockSQL(r.archive)
-		if r.res.EditArchived {
-			q.readArchived, q.updateArchived = archived, r.updateSQL(r.archive, shown)
-		}
-		q.deleteArchived = fmt.Sprintf("DELETE FROM %s WHERE %s AND version = ?", r.archive.table, key)
-		q.toArchive, q.toActive = r.moveSQL()
-		q.hide = fmt.Sprintf("UPDATE %s SET version = version + 1, updated_at = UTC_TIMESTAMP(6), deletion_id = ?, deleted_from = 'archived' WHERE %s AND version = ?", r.archive.table, key)
-		q.unhide = fmt.Sprintf("UPDATE %s SET version = version + 1, updated_at = UTC_TIMESTAMP(6), deletion_id = NULL, deleted_from = NULL WHERE %s AND version = ?", r.archive.table, key)
-		q.trash = fmt.Sprintf("SELECT deletion_id, %s FROM %s WHERE %s AND deletion_id IS NOT NULL", id, r.archive.table, key)
+		r.archiveStatements(&q)
 	}
-	if owner := r.ownerIs(); owner != "" {
-		// By the index that Verify asks for, whose name is the toolkit's mostly: MySQL would rather sort all
-		// rows of the owner than follow it, or walk over the rows of others by the primary key. A hint that
-		// names an index which is not there is ignored, unlike FORCE INDEX, and MariaDB needs none.
-		page := "SELECT /*+ INDEX(%s %s) */ %s, version, '%s' FROM %[1]s IGNORE INDEX (PRIMARY) WHERE %[5]s AND %[6]s > ?%[7]s ORDER BY %[6]s LIMIT ?"
-		q.listActive = fmt.Sprintf(page, r.active.table, ident.Quote("owner_id"), list, schema.Active, owner, id, "")
-		q.listArchived = fmt.Sprintf(page, r.archive.table, ident.Quote("shown"), list, schema.Archived, owner, id, shown)
-		number := "SELECT COUNT(*) FROM (SELECT /*+ INDEX(%s %s) */ 1 FROM %[1]s IGNORE INDEX (PRIMARY) WHERE %[3]s%s LIMIT ?) AS some"
-		q.countActive = fmt.Sprintf(number, r.active.table, ident.Quote("owner_id"), owner, "")
-		q.countArchived = fmt.Sprintf(number, r.archive.table, ident.Quote("shown"), owner, shown)
+	if len(r.res.Owners()) > 0 {
+		r.listStatements(&q)
 	}
 	if r.res.Named() {
-		owner, nameKey, label := r.ownerIs(), ident.Quote(r.res.Label.Key), ident.Quote(r.res.Label.Column)
-		q.find = fmt.Sprintf("SELECT %s, version, 'active' FROM %s WHERE %s AND %s = ?", list, r.active.table, owner, nameKey)
-		q.listByName = fmt.Sprintf("SELECT /*+ INDEX(%s %s) */ %s, version, 'active' FROM %[1]s IGNORE INDEX (PRIMARY) WHERE %[4]s AND %[5]s >= ? AND %[5]s < ? ORDER BY %[5]s LIMIT ?",
-			r.active.table, ident.Quote("one_name"), list, owner, nameKey)
-		q.holder = fmt.Sprintf("SELECT %s FROM %s WHERE %s AND %s = ? LOCK IN SHARE MODE", id, r.active.table, owner, nameKey)
-		nextCopy := func(lock string) string { // the highest copy number of the stem, and who has the name
-			return fmt.Sprintf("SELECT COALESCE((SELECT copy_no FROM %s WHERE %s AND stem_key = ? ORDER BY copy_no DESC LIMIT 1%s), 0), COALESCE((SELECT 1 FROM %[1]s WHERE %[2]s AND %[4]s = ?%[3]s), 0)",
-				r.active.table, owner, lock, nameKey)
-		}
-		q.nextCopy, q.nextCopyCurrent = nextCopy(""), nextCopy(" LOCK IN SHARE MODE")
-		rename := func(s side, condition string) string {
-			return fmt.Sprintf("UPDATE %s SET %s = ?, %s = ?, stem_key = ?, copy_no = ?, version = version + 1, updated_at = UTC_TIMESTAMP(6) WHERE %s AND CAST(%[2]s AS BINARY) <> CAST(? AS BINARY)%[5]s",
-				s.table, label, nameKey, key, condition)
-		}
-		q.rename = rename(r.active, "")
-		if r.res.EditArchived {
-			q.renameArchived = rename(r.archive, shown)
-		}
+		r.nameStatements(&q)
 	}
 	if r.makesIDs() {
 		q.madeBefore, q.madeBeforeCurrent = r.madeBeforeSQL(""), r.madeBeforeSQL(" LOCK IN SHARE MODE")
 	}
 	if r.parent.Name != "" {
-		parent := ident.Quote(r.parent.ID) + " = ?"
-		q.parentCreate = fmt.Sprintf("SELECT 1 FROM %s WHERE %s LOCK IN SHARE MODE", ident.Quote(r.parent.Active), r.parentByID())
-		q.parentActive = fmt.Sprintf("SELECT 1 FROM %s WHERE %s LOCK IN SHARE MODE", ident.Quote(r.parent.Active), parent)
-		if r.parent.Archive != "" {
-			q.parentCreateArchived = fmt.Sprintf("SELECT 1 FROM %s WHERE %s AND deletion_id IS NULL LOCK IN SHARE MODE", ident.Quote(r.parent.Archive), r.parentByID())
-			q.parentArchived = fmt.Sprintf("SELECT 1 FROM %s WHERE %s AND deletion_id IS NULL LOCK IN SHARE MODE", ident.Quote(r.parent.Archive), parent)
-		}
+		r.parentStatements(&q)
 	}
 	return q
+}
+
+// archiveStatements are those of the archive, and the halves of those that ask both tables.
+func (r *tables[T]) archiveStatements(q *statements) {
+	list, key := r.fields.selectList(), r.byID()
+	archived := fmt.Sprintf("SELECT %s, version, 'archived' FROM %s WHERE %s AND deletion_id IS NULL", list, r.archive.table, key)
+	q.get += " UNION ALL " + archived
+	q.where += fmt.Sprintf(" UNION ALL (SELECT IF(deletion_id IS NULL, 'archived', 'trash') FROM %s WHERE %s LOCK IN SHARE MODE)", r.archive.table, key)
+	q.lockArchived = r.lockSQL(r.archive)
+	if r.res.EditArchived {
+		q.readArchived, q.updateArchived = archived, r.updateSQL(r.archive, shown)
+	}
+	q.deleteArchived = fmt.Sprintf("DELETE FROM %s WHERE %s AND version = ?", r.archive.table, key)
+	q.toArchive, q.toActive = r.moveSQL()
+	q.hide = fmt.Sprintf("UPDATE %s SET version = version + 1, updated_at = UTC_TIMESTAMP(6), deletion_id = ?, deleted_from = 'archived' WHERE %s AND version = ?", r.archive.table, key)
+	q.unhide = fmt.Sprintf("UPDATE %s SET version = version + 1, updated_at = UTC_TIMESTAMP(6), deletion_id = NULL, deleted_from = NULL WHERE %s AND version = ?", r.archive.table, key)
+	q.trash = fmt.Sprintf("SELECT deletion_id, %s FROM %s WHERE %s AND deletion_id IS NOT NULL", ident.Quote(r.res.ID), r.archive.table, key)
+}
+
+// listStatements are those of an owner's lists.
+func (r *tables[T]) listStatements(q *statements) {
+	id, list, owner := ident.Quote(r.res.ID), r.fields.selectList(), r.ownerIs()
+	// By the index that Verify asks for, whose name is the toolkit's mostly: MySQL would rather sort all
+	// rows of the owner than follow it, or walk over the rows of others by the primary key. A hint that
+	// names an index which is not there is ignored, unlike FORCE INDEX, and MariaDB needs none.
+	page := "SELECT /*+ INDEX(%s %s) */ %s, version, '%s' FROM %[1]s IGNORE INDEX (PRIMARY) WHERE %[5]s AND %[6]s > ?%[7]s ORDER BY %[6]s LIMIT ?"
+	q.listActive = fmt.Sprintf(page, r.active.table, ident.Quote("owner_id"), list, schema.Active, owner, id, "")
+	q.listArchived = fmt.Sprintf(page, r.archive.table, ident.Quote("shown"), list, schema.Archived, owner, id, shown)
+	number := "SELECT COUNT(*) FROM (SELECT /*+ INDEX(%s %s) */ 1 FROM %[1]s IGNORE INDEX (PRIMARY) WHERE %[3]s%s LIMIT ?) AS some"
+	q.countActive = fmt.Sprintf(number, r.active.table, ident.Quote("owner_id"), owner, "")
+	q.countArchived = fmt.Sprintf(number, r.archive.table, ident.Quote("shown"), owner, shown)
+}
+
+// nameStatements are those of rows with names.
+func (r *tables[T]) nameStatements(q *statements) {
+	id, list, key := ident.Quote(r.res.ID), r.fields.selectList(), r.byID()
+	owner, nameKey, label := r.ownerIs(), ident.Quote(r.res.Label.Key), ident.Quote(r.res.Label.Column)
+	q.find = fmt.Sprintf("SELECT %s, version, 'active' FROM %s WHERE %s AND %s = ?", list, r.active.table, owner, nameKey)
+	q.listByName = fmt.Sprintf("SELECT /*+ INDEX(%s %s) */ %s, version, 'active' FROM %[1]s IGNORE INDEX (PRIMARY) WHERE %[4]s AND %[5]s >= ? AND %[5]s < ? ORDER BY %[5]s LIMIT ?",
+		r.active.table, ident.Quote("one_name"), list, owner, nameKey)
+	q.holder = fmt.Sprintf("SELECT %s FROM %s WHERE %s AND %s = ? LOCK IN SHARE MODE", id, r.active.table, owner, nameKey)
+	nextCopy := func(lock string) string { // the highest copy number of the stem, and who has the name
+		return fmt.Sprintf("SELECT COALESCE((SELECT copy_no FROM %s WHERE %s AND stem_key = ? ORDER BY copy_no DESC LIMIT 1%s), 0), COALESCE((SELECT 1 FROM %[1]s WHERE %[2]s AND %[4]s = ?%[3]s), 0)",
+			r.active.table, owner, lock, nameKey)
+	}
+	q.nextCopy, q.nextCopyCurrent = nextCopy(""), nextCopy(" LOCK IN SHARE MODE")
+	rename := func(s side, condition string) string {
+		return fmt.Sprintf("UPDATE %s SET %s = ?, %s = ?, stem_key = ?, copy_no = ?, version = version + 1, updated_at = UTC_TIMESTAMP(6) WHERE %s AND CAST(%[2]s AS BINARY) <> CAST(? AS BINARY)%[5]s",
+			s.table, label, nameKey, key, condition)
+	}
+	q.rename = rename(r.active, "")
+	if r.res.EditArchived {
+		q.renameArchived = rename(r.archive, shown)
+	}
+}
+
+// parentStatements lock the row above.
+func (r *tables[T]) parentStatements(q *statements) {
+	parent := ident.Quote(r.parent.ID) + " = ?"
+	q.parentCreate = fmt.Sprintf("SELECT 1 FROM %s WHERE %s LOCK IN SHARE MODE", ident.Quote(r.parent.Active), r.parentByID())
+	q.parentActive = fmt.Sprintf("SELECT 1 FROM %s WHERE %s LOCK IN SHARE MODE", ident.Quote(r.parent.Active), parent)
+	if r.parent.Archive != "" {
+		q.parentCreateArchived = fmt.Sprintf("SELECT 1 FROM %s WHERE %s AND deletion_id IS NULL LOCK IN SHARE MODE", ident.Quote(r.parent.Archive), r.parentByID())
+		q.parentArchived = fmt.Sprintf("SELECT 1 FROM %s WHERE %s AND deletion_id IS NULL LOCK IN SHARE MODE", ident.Quote(r.parent.Archive), parent)
+	}
 }
 
 // lockSQL reads and locks the row of one side: the struct, then what the verbs

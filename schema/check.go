@@ -131,21 +131,7 @@ func (p Plan) checkResource(r Resource, i int) []error {
 	if r.Asset != "" && !slices.Contains(r.Shared(), r.Asset) {
 		say("the asset is named by %q, which is no column", r.Asset)
 	}
-	for _, col := range append([]string{r.ID, r.Parent.Column}, r.Owners()...) {
-		declared := r.KeyType(col)
-		kind, err := keytype.Parse(cmp.Or(declared, typeID))
-		switch {
-		case err != nil:
-			say("column %q: %w", col, err)
-		case !isType(cmp.Or(declared, typeID)):
-			say("column %q: %q is no type", col, declared)
-		case kind.Auto && col != r.ID:
-			say("column %q: its values are another row's, so it is not AUTO_INCREMENT", col)
-		}
-	}
-	if tenant := r.TenantColumn(); tenant != "" && tenant == r.Parent.Column && !strings.EqualFold(r.Tenant.Type, r.Parent.Type) {
-		say("the tenant %q is %s, the id of its parent %s", tenant, r.Tenant.Type, r.Parent.Type)
-	}
+	errs = append(errs, r.checkKeys()...)
 	for _, c := range r.Columns {
 		if !isType(c.Type) {
 			say("column %q: %q is no type", c.Name, c.Type)
@@ -162,6 +148,28 @@ func (p Plan) checkResource(r Resource, i int) []error {
 		}
 	}
 	return append(errs, p.checkParent(r, i)...)
+}
+
+// checkKeys says what is wrong with the types of the columns that hold keys.
+func (r Resource) checkKeys() []error {
+	var errs []error
+	say := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	for _, col := range append([]string{r.ID, r.Parent.Column}, r.Owners()...) {
+		declared := r.KeyType(col)
+		kind, err := keytype.Parse(cmp.Or(declared, typeID))
+		switch {
+		case err != nil:
+			say("column %q: %w", col, err)
+		case !isType(cmp.Or(declared, typeID)):
+			say("column %q: %q is no type", col, declared)
+		case kind.Auto && col != r.ID:
+			say("column %q: its values are another row's, so it is not AUTO_INCREMENT", col)
+		}
+	}
+	if tenant := r.TenantColumn(); tenant != "" && tenant == r.Parent.Column && !strings.EqualFold(r.Tenant.Type, r.Parent.Type) {
+		say("the tenant %q is %s, the id of its parent %s", tenant, r.Tenant.Type, r.Parent.Type)
+	}
+	return errs
 }
 
 // checkParent: parents come first, which also excludes cycles.

@@ -36,7 +36,8 @@ func (s *size) beside(ctx context.Context, fg *foreground, db *sql.DB, dsn strin
 	var quiet, during []time.Duration
 	var ratios []float64
 	var spent time.Duration
-	for round := range s.rounds {
+	ended := false
+	for round := 0; round < s.rounds && !ended; round++ {
 		q, err := s.quiet(ctx, fg, rate)
 		if err != nil {
 			return 0, 0, err
@@ -47,14 +48,10 @@ func (s *size) beside(ctx context.Context, fg *foreground, db *sql.DB, dsn strin
 		}
 		quiet, during, spent = append(quiet, q...), append(during, f...), spent+d
 		fmt.Printf("round %d, foreground alone:  %s\n         beside it:         %s\n", round+1, describe(q), describe(f))
-		ratio := over(f, q)
-		if d < s.period() { // nothing is left; so few requests have no p99 of their own, but with -short nobody asks for it
-			if s.short && len(ratios) == 0 {
-				ratios = append(ratios, ratio)
-			}
-			break
+		ended = d < s.period() // so few requests have no p99 of their own, but with -short nobody asks for it
+		if !ended || s.short && round == 0 {
+			ratios = append(ratios, over(f, q))
 		}
-		ratios = append(ratios, ratio)
 	}
 	if len(ratios) == 0 {
 		return 0, 0, errors.New("all was deleted within the first round: more -rows or more -rounds are needed to measure a foreground beside it")
@@ -63,8 +60,7 @@ func (s *size) beside(ctx context.Context, fg *foreground, db *sql.DB, dsn strin
 	slices.Sort(during)
 	slices.Sort(ratios)
 	all, median := over(during, quiet), ratios[len(ratios)/2]
-	fmt.Printf("foreground alone:            %s\nforeground beside it:        %s\n", describe(quiet), describe(during))
-	fmt.Printf("p99 beside over alone: %.2f of all requests, %.2f the median of %d rounds (%.2f)\n", all, median, len(ratios), ratios)
+	fmt.Printf("foreground alone:            %s\nforeground beside it:        %s\np99 beside over alone: %.2f of all requests, %.2f the median of %d rounds (%.2f)\n", describe(quiet), describe(during), all, median, len(ratios), ratios)
 	if s.spin {
 		return 0, max(all, median), nil
 	}
@@ -76,9 +72,9 @@ func (s *size) beside(ctx context.Context, fg *foreground, db *sql.DB, dsn strin
 	if _, err := drained(ctx, dsn); err != nil {
 		return 0, 0, err
 	}
-	_, ended, err := took(ctx, db, job.ID)
-	if err == nil && ended.DeletedRows != below {
-		err = fmt.Errorf("%d rows were below the account, the job counted %d", below, ended.DeletedRows)
+	_, done, err := took(ctx, db, job.ID)
+	if err == nil && done.DeletedRows != below {
+		err = fmt.Errorf("%d rows were below the account, the job counted %d", below, done.DeletedRows)
 	}
 	return perSecond, max(all, median), err
 }
