@@ -41,17 +41,22 @@ func (r *Of[T, ID, Owner]) Activate(ctx context.Context, db onerow.DB, rowID ID)
 	if err != nil {
 		return onerow.Result[T]{}, err
 	}
-	return r.bringBack(ctx, db, "activate", id, func(ctx context.Context, tx *onerow.Tx) (back[T], error) {
-		h, found, err := r.lock(ctx, tx, r.archive, id)
-		if err != nil {
-			return back[T]{}, err
-		}
-		if !found || h.deletionID != 0 {
-			res, err := r.alreadyIn(ctx, tx, r.active, id)
-			return back[T]{answer: &res}, err
-		}
-		return back[T]{held: h}, nil
+	var res onerow.Result[T]
+	err = r.follow(ctx, db, func() (err error) {
+		res, err = r.bringBack(ctx, db, "activate", id, func(ctx context.Context, tx *onerow.Tx) (back[T], error) {
+			h, found, err := r.lock(ctx, tx, r.archive, id)
+			if err != nil {
+				return back[T]{}, err
+			}
+			if !found || h.deletionID != 0 {
+				res, err := r.alreadyIn(ctx, tx, r.active, id)
+				return back[T]{answer: &res}, err
+			}
+			return back[T]{held: h}, nil
+		})
+		return err
 	})
+	return res, err
 }
 
 // back is what a verb that brings a row back found out first: the answer, if there
@@ -93,8 +98,10 @@ func (r *tables[T]) bringBack(ctx context.Context, db onerow.DB, verb string, id
 			if err := r.moveToActive(ctx, tx, b.held, id, copyNo); err != nil {
 				return err
 			}
-			res, err = r.after(ctx, tx, r.active, id)
-			return err
+			if res, err = r.after(ctx, tx, r.active, id); err != nil || b.held.deletionID != 0 {
+				return err // what a deletion hid has kept its room
+			}
+			return r.take(ctx, tx, &b.held.row, b.held.owner, nil)
 		})
 		var busy *nameBusy
 		switch {

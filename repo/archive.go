@@ -52,8 +52,10 @@ func (r *Of[T, ID, Owner]) Archive(ctx context.Context, db onerow.DB, rowID ID) 
 		if err := r.mark(ctx, tx, h.owner); err != nil {
 			return err
 		}
-		res, err = r.after(ctx, tx, r.archive, id)
-		return err
+		if res, err = r.after(ctx, tx, r.archive, id); err != nil {
+			return err
+		}
+		return r.give(ctx, tx, &h)
 	})
 	if err != nil {
 		return onerow.Result[T]{}, err

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/limit"
 	"github.com/onerow/onerow/names"
 	"github.com/onerow/onerow/schema"
 )
@@ -17,7 +18,10 @@ import (
 // CreateOption configures one call of Create.
 type CreateOption func(*createOptions)
 
-type createOptions struct{ requestID string }
+type createOptions struct {
+	requestID string
+	reserved  map[*limit.Rule]string
+}
 
 // RequestID makes the call repeatable: the first call with this id makes the row,
 // every later one returns that row and says Replayed. It is 1 to 255 bytes,
@@ -61,15 +65,26 @@ func (r *Of[T, ID, Owner]) Create(ctx context.Context, db onerow.DB, row T, opts
 	if err != nil {
 		return onerow.Result[T]{}, r.wrap("create", nil, err)
 	}
-	if o.requestID != "" {
-		return r.createOnce(ctx, db, w, o.requestID)
-	}
-	if r.makesIDs() {
-		return r.createByID(ctx, db, w)
-	}
+	w.reserved = o.reserved
 	var res onerow.Result[T]
+	err = r.follow(ctx, db, func() (err error) {
+		switch {
+		case o.requestID != "":
+			res, err = r.createOnce(ctx, db, w, o.requestID)
+		case r.makesIDs():
+			res, err = r.createByID(ctx, db, w)
+		default:
+			res, err = r.createNew(ctx, db, w)
+		}
+		return err
+	})
+	return res, err
+}
+
+// createNew is Create where nothing makes a repeat the same call.
+func (r *tables[T]) createNew(ctx context.Context, db onerow.DB, w newRow[T]) (res onerow.Result[T], err error) {
 	try := r.followRow
-	if r.res.Quota.Flag != "" { // a mark is a second write
+	if r.res.Quota.Flag != "" || len(r.limits) > 0 { // a mark is a second write
 		try = r.followRowAtomically
 	}
 	err = try(ctx, db, "create", nil, func(ctx context.Context, tx *onerow.Tx) (err error) {
@@ -90,6 +105,8 @@ type newRow[T any] struct {
 	above any
 	name  names.Parsed
 	args  []any
+
+	reserved map[*limit.Rule]string
 }
 
 func (r *tables[T]) newRow(row T) (w newRow[T], err error) {
@@ -160,6 +177,13 @@ func nameArgs(name names.Parsed) []any {
 
 // insert runs the statements that Create is made of.
 func (r *tables[T]) insert(ctx context.Context, tx *onerow.Tx, w newRow[T]) (res onerow.Result[T], err error) {
+	if res, err = r.insertRow(ctx, tx, w); err == nil && res.Changed {
+		err = r.take(ctx, tx, &w.row, w.owner, w.reserved)
+	}
+	return res, err
+}
+
+func (r *tables[T]) insertRow(ctx context.Context, tx *onerow.Tx, w newRow[T]) (res onerow.Result[T], err error) {
 	var tenant []any
 	if r.withTenant() {
 		tenant = w.owner[:1]

@@ -125,10 +125,18 @@ func (r *tables[T]) deleteTx(ctx context.Context, tx *onerow.Tx, h held[T], id a
 		return err
 	}
 	*del = Deleted[T]{Result: onerow.Result[T]{Row: h.row, Changed: true}, JobID: job.ID, DeletionID: job.DeletionID}
-	if h.state == schema.Active {
-		return r.mark(ctx, tx, h.owner)
+	return r.left(ctx, tx, &h, grace > 0)
+}
+
+// left follows from a deletion that took an active row away, or hid it.
+func (r *tables[T]) left(ctx context.Context, tx *onerow.Tx, h *held[T], keep bool) error {
+	if h.state != schema.Active {
+		return nil
 	}
-	return nil
+	if err := r.mark(ctx, tx, h.owner); err != nil || keep || r.res.Asset != "" {
+		return err
+	}
+	return r.give(ctx, tx, h)
 }
 
 func (r *tables[T]) deletion(h held[T], grace time.Duration) (d cascade.Deletion, err error) {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
-	"github.com/onerow/onerow/schema"
 )
 
 // deletePublished is Delete with a queue elsewhere. The order protects: the
@@ -59,10 +58,7 @@ func (r *tables[T]) deletePublished(ctx context.Context, db onerow.DB, id any) (
 		if err := r.takeAway(ctx, tx, h, id, d.ID, false); err != nil {
 			return err
 		}
-		if h.state == schema.Active {
-			return r.mark(ctx, tx, h.owner)
-		}
-		return nil
+		return r.left(ctx, tx, &h, false)
 	})
 	if err != nil {
 		return Deleted[T]{}, err

@@ -9,6 +9,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/limit"
 	"github.com/onerow/onerow/quota"
 	"github.com/onerow/onerow/schema"
 )
@@ -27,6 +28,7 @@ type tables[T any] struct {
 	parent    schema.Resource // zero where there is none
 	fields    fields
 	publisher Publisher
+	limits    []limited
 	typed     func(id any) any // as the repository's ID
 
 	owned bool // by OwnedBy
@@ -51,7 +53,10 @@ type Publisher interface {
 // Option configures a Repo.
 type Option func(*options)
 
-type options struct{ publisher Publisher }
+type options struct {
+	publisher Publisher
+	limits    []*limit.Rule
+}
 
 // WithPublisher makes Delete hand its cascades to p and not to the queue in this
 // database. Delete then logs, publishes and deletes, in this order and each on
@@ -107,6 +112,9 @@ func NewOf[T any, ID Key, Owner comparable](plan schema.Plan, resource string, o
 	var o options
 	for _, opt := range opts {
 		opt(&o)
+	}
+	if err := r.withLimits(o.limits); err != nil {
+		return nil, err
 	}
 	r.publisher = o.publisher
 	r.typed = r.goID

@@ -33,11 +33,16 @@ func (r *Of[T, ID, Owner]) Update(ctx context.Context, db onerow.DB, rowID ID, c
 	if err != nil {
 		return res, err
 	}
-	tries := 0
-	err = r.followRow(ctx, db, "update", id, func(ctx context.Context, tx *onerow.Tx) (err error) {
-		tries++
-		res, err = r.updateTx(ctx, tx, id, tx.Joined() || tries > 1, change)
-		return err
+	tries, try := 0, r.followRow
+	if r.sums() { // the room is a second write
+		try = r.followRowAtomically
+	}
+	err = r.follow(ctx, db, func() error {
+		return try(ctx, db, "update", id, func(ctx context.Context, tx *onerow.Tx) (err error) {
+			tries++
+			res, err = r.updateTx(ctx, tx, id, tx.Joined() || tries > 1, change)
+			return err
+		})
 	})
 	if err != nil {
 		return onerow.Result[T]{}, err
@@ -89,6 +94,9 @@ func (r *tables[T]) updateTx(ctx context.Context, tx *onerow.Tx, id any, locked 
 		}
 	}
 	it, err := r.read(ctx, tx, read, id)
+	if err == nil && before.state == schema.Active {
+		err = r.adjust(ctx, tx, &before.row, &after, owner)
+	}
 	return onerow.Result[T]{Row: it.row, Changed: true}, err
 }
 

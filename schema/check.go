@@ -64,7 +64,7 @@ func (p Plan) Check() error {
 	if len(p.Resources)+len(p.Tables) == 0 {
 		errs = append(errs, errors.New("it declares no resource and no table"))
 	}
-	tables := map[string]string{}
+	tables, limits := map[string]string{}, map[string]string{}
 	claim := func(kind, name string, names []string) {
 		for _, table := range names {
 			if isToolkits(table) {
@@ -81,6 +81,12 @@ func (p Plan) Check() error {
 			errs = append(errs, fmt.Errorf("resource %q: %w", r.Name, err))
 		}
 		claim("resource", r.Name, p.filled(r).Tables())
+		for _, l := range p.filled(r).Limits {
+			if other, taken := limits[l.Name]; taken {
+				errs = append(errs, fmt.Errorf("resource %q: %q has a limit %q already; give this one a name", r.Name, other, l.Name))
+			}
+			limits[l.Name] = r.Name
+		}
 	}
 	for i, t := range p.Tables {
 		for _, err := range p.checkTable(t, i) {
@@ -132,6 +138,7 @@ func (p Plan) checkResource(r Resource, i int) []error {
 		say("the asset is named by %q, which is no column", r.Asset)
 	}
 	errs = append(errs, r.checkKeys()...)
+	errs = append(errs, r.checkLimits()...)
 	for _, c := range r.Columns {
 		if !isType(c.Type) {
 			say("column %q: %q is no type", c.Name, c.Type)

@@ -70,9 +70,9 @@ func privilege(table string, rights ...right) Privilege {
 func Privileges(plan Plan) []Privilege {
 	var all []Privilege
 	nodes := plan.Nodes()
-	marks := false
+	marks, limits := false, false
 	for _, n := range nodes {
-		marks = marks || n.Quota != ""
+		marks, limits = marks || n.Quota != "", limits || len(n.Limits) > 0
 		read := relevantColumns(nodes, n)
 		var detached []string
 		for _, e := range n.Parents {
@@ -100,7 +100,7 @@ func Privileges(plan Plan) []Privilege {
 			all = append(all, privilege(table, rights...))
 		}
 	}
-	return append(all, toolkitPrivileges(marks)...)
+	return append(all, toolkitPrivileges(marks, limits)...)
 }
 
 // migrationTable is where package migrations notes what it has done; a worker looks
@@ -109,7 +109,7 @@ const migrationTable = "onerow_goose_version"
 
 // toolkitPrivileges are those for the queue; the tables of other workflows are none of
 // the worker's.
-func toolkitPrivileges(marks bool) []Privilege {
+func toolkitPrivileges(marks, limits bool) []Privilege {
 	verbs := map[string][]string{
 		"onerow_deletion": {"SELECT", "INSERT"},
 		"onerow_switch":   {"SELECT", "INSERT", "UPDATE"},
@@ -120,6 +120,9 @@ func toolkitPrivileges(marks bool) []Privilege {
 	}
 	if marks {
 		verbs["onerow_quota_mark"] = []string{"INSERT"}
+	}
+	if limits {
+		verbs["onerow_limit"] = []string{"SELECT", "UPDATE"}
 	}
 	return append(onToolkit(verbs), privilege(migrationTable, right{"SELECT", []string{"version_id", "is_applied"}, false}))
 }

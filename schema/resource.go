@@ -49,6 +49,8 @@ type Resource struct {
 	Parents []Edge `yaml:"parents,omitempty"`
 	// Quota is the flag "over quota". Zero: not subject to a quota.
 	Quota Quota `yaml:"quota,omitempty"`
+	// Limits are what an owner may have at most; what is over is refused.
+	Limits []Limit `yaml:"limits,omitempty"`
 	// Asset is a column that names an external asset, a file or an object, which the
 	// cascade deletes before it deletes the row. NULL and '' name none.
 	Asset string `yaml:"asset,omitempty"`
@@ -143,6 +145,7 @@ func (r Resource) withDefaults() Resource {
 	if r.Quota.Flag != "" && r.Quota.By == "" {
 		r.Quota.By = r.ID
 	}
+	r.Limits = r.namedLimits()
 	return r
 }
 

@@ -76,11 +76,19 @@ type Node struct {
 	Owner, Quota string
 	// Tenant is the column of the tenant, which stands before the owner's, or empty.
 	Tenant string `json:",omitempty"`
+	// Limits are the resource's hard limits.
+	Limits []NodeLimit `json:",omitempty"`
 	// Parents are the edges to the nodes above.
 	Parents []Edge
 	// Stays says that no row of it is ever deleted, see [Table]; a job cannot begin
 	// with one.
 	Stays bool
+}
+
+// NodeLimit is a limit that a node's rows count in, and how many of its [Node.Owners] share it.
+type NodeLimit struct {
+	Name   string
+	Owners int
 }
 
 // Owners are the columns that say whose row it is.
@@ -109,6 +117,9 @@ func (p Plan) Nodes() []Node {
 			n.Parents = append(n.Parents, Edge{Table: r.Parent.Resource, Columns: []string{r.Parent.Column}})
 		}
 		n.Parents = append(n.Parents, r.Parents...)
+		for _, l := range r.Limits {
+			n.Limits = append(n.Limits, NodeLimit{l.Name, len(r.LimitOwners(l))})
+		}
 		keys[n.Name] = n.Key
 		nodes = append(nodes, n)
 	}

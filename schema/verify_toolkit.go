@@ -69,7 +69,7 @@ func blob(name string) wantColumn { return wantColumn{name: name, ddl: "MEDIUMBL
 
 // toolkitTables are the tables of package migrations, by workflow.
 func toolkitTables() []toolkitTable {
-	return slices.Concat(requestTables(), cascadeTables(), keyTables(), serialTables(), orderingTables(), flowTables())
+	return slices.Concat(requestTables(), limitTables(), cascadeTables(), keyTables(), serialTables(), orderingTables(), flowTables())
 }
 
 func requestTables() []toolkitTable {
@@ -84,6 +84,18 @@ func requestTables() []toolkitTable {
 		{"onerow_quota_owner", []wantColumn{
 			octets("resource", 64), octets("owner", 512), number("generation"), moment("changed_at"),
 		}, []tableIndex{primary("resource", "owner"), index("changed_at", "resource", "changed_at")}},
+	}
+}
+
+func limitTables() []toolkitTable {
+	return []toolkitTable{
+		{"onerow_limit", []wantColumn{
+			octets("name", 64), octets("owner", 512), {name: "stripe", ddl: "INT NOT NULL", is: integer, min: 4}, number("room"), number("maximum"),
+			number("version"), moment("counted_at").null(),
+		}, []tableIndex{primary("name", "owner", "stripe"), index("counted_at", "name", "counted_at")}},
+		{"onerow_reservation", []wantColumn{
+			octets("name", 64), octets("owner", 512), octets("reservation_key", 255), number("amount"), moment("expires_at"),
+		}, []tableIndex{primary("name", "owner", "reservation_key"), index("expires_at", "name", "expires_at")}},
 	}
 }
 

@@ -32,7 +32,7 @@ type Node struct {
 	refs   []refs  // what the edges refer to, other than the key
 	Above  int     // how many edges delete its rows
 	Self   bool    // its rows may be below its own
-	Marks  bool    // deleting an active row moves the quota of an owner who stays
+	Owned  bool    // deleting a row moves the quota or a limit of an owner who stays
 }
 
 // refs is a set of columns that an edge refers to.
@@ -79,13 +79,13 @@ func newGraph(plan schema.Plan, cat *schema.Catalog, indexes indexes) (*Graph, e
 		}
 	}
 	for _, e := range g.Edges {
-		e.Leaf = !e.Detach && len(e.Child.Edges) == 0 && e.Child.Asset == "" && !e.Child.Marks
+		e.Leaf = !e.Detach && len(e.Child.Edges) == 0 && e.Child.Asset == "" && !e.Child.Owned
 	}
 	return g, nil
 }
 
 func newNode(declared schema.Node, cat *schema.Catalog) (*Node, error) {
-	n := &Node{Node: declared, Marks: marks(declared)}
+	n := &Node{Node: declared, Owned: ownerStays(declared)}
 	for i, name := range declared.Tables {
 		t := &Table{Name: name, Active: i == 0, Node: n, From: schema.Quote(name)}
 		if _, ok := cat.Column(name, declared.Key[0]); !ok {
@@ -99,7 +99,7 @@ func newNode(declared schema.Node, cat *schema.Catalog) (*Node, error) {
 		if t.Key, err = rowkey.New(cat, name, declared.Key); err != nil {
 			return nil, fmt.Errorf("cascade: the key of %q: %w", name, err)
 		}
-		if n.Marks {
+		if n.Owned {
 			if t.Owner, err = rowkey.New(cat, name, declared.Owners()); err != nil {
 				return nil, fmt.Errorf("cascade: the owner of %q: %w", name, err)
 			}
@@ -120,11 +120,16 @@ func noColumn(table, column string) error {
 	return fmt.Errorf("%w: there is no column %q in a table %q, or the user has no right on it", schema.ErrInvalidPlan, column, table)
 }
 
-// marks says whether an owner stays when rows go: not where the owner is the only row
-// above and so goes too.
-func marks(n schema.Node) bool {
-	if n.Quota == "" {
+// ownerStays says whether there is a quota or a limit whose owner stays when rows go: not where the owner is
+// the only row above and so goes too.
+func ownerStays(n schema.Node) bool {
+	if n.Quota == "" && len(n.Limits) == 0 {
 		return false
+	}
+	for _, l := range n.Limits {
+		if l.Owners < len(n.Owners()) { // the tenant's
+			return true
+		}
 	}
 	var deletes []schema.Edge
 	for _, e := range n.Parents {

@@ -32,7 +32,7 @@ func (t *Table) Columns(edge *rowkey.Codec) string {
 	if t.Node.Asset != "" {
 		list = append(list, ident.Quote(t.Node.Asset))
 	}
-	if t.Node.Marks {
+	if t.Node.Owned {
 		list = append(list, t.Owner.Select(""))
 	}
 	return strings.Join(list, ", ")
@@ -73,7 +73,7 @@ func (t *Table) Scanner(edge *rowkey.Codec, extra int, first ...any) *RowScanner
 	if t.Node.Asset != "" {
 		width++
 	}
-	if t.Node.Marks {
+	if t.Node.Owned {
 		width += t.Owner.Width()
 	}
 	s := &RowScanner{t: t, edge: edge, first: first, values: make([]sql.NullString, width), dest: slices.Clone(first)}
@@ -110,7 +110,7 @@ func (s *RowScanner) Scan(rows *sql.Rows) (v Row, extra []sql.NullString, err er
 		v.Asset = s.values[at].String
 		at++
 	}
-	if s.t.Node.Marks {
+	if s.t.Node.Owned {
 		v.Owner, _ = next(s.t.Owner)
 	}
 	return v, s.values[at:], nil

@@ -5,12 +5,15 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/limit"
 	"github.com/onerow/onerow/quota"
 )
 
-// markOwners notes that owners have fewer active rows now. One statement per owner.
+// markOwners notes that owners have fewer rows now: for the quota, which counts active rows, and for each
+// limit, which counts rows that a deletion hid too. One statement per owner and limit.
 func markOwners(ctx context.Context, tx *onerow.Tx, t *graph.Table, rows []graph.Row) error {
-	if !t.Node.Marks || !t.Active {
+	marks := t.Node.Quota != "" && t.Active
+	if !t.Node.Owned || !marks && len(t.Node.Limits) == 0 {
 		return nil
 	}
 	done := map[string]bool{}
@@ -27,8 +30,23 @@ func markOwners(ctx context.Context, tx *onerow.Tx, t *graph.Table, rows []graph
 		if err != nil {
 			return err
 		}
-		if err := quota.Mark(ctx, tx, t.Node.Name, parts...); err != nil {
-			return err
+		if marks {
+			if err := quota.Mark(ctx, tx, t.Node.Name, parts...); err != nil {
+				return err
+			}
+		}
+		for _, l := range t.Node.Limits {
+			owner, err := onerow.EncodeKey(parts[:l.Owners]...)
+			if err != nil {
+				return err
+			}
+			if done[l.Name+" "+owner] { // as for another owner of the tenant's
+				continue
+			}
+			done[l.Name+" "+owner] = true
+			if err := limit.Again(ctx, tx, l.Name, owner); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

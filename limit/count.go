@@ -1,0 +1,196 @@
+package limit
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/quota"
+)
+
+const (
+	// stripes is in how many rows much room is dealt: 64 creates at once of one owner seldom meet.
+	stripes = 64
+	// spreadFrom is what much is: fewer in a row than this, and rows would soon be dealt anew.
+	spreadFrom = stripes * 128
+	// unlimited is the maximum of an owner without one.
+	unlimited = 1 << 61
+	// unknown is the room of an owner who has not been counted: nothing fits into it.
+	unknown = -1 << 62
+)
+
+// left is what there is of an owner's room, in rows that this transaction has locked.
+type left struct {
+	rows        int
+	room        int64
+	maximum     int64
+	toBeCounted bool // it has never been, or rows have gone since
+	counted     bool // by this transaction
+	gone        bool // the owner, says the application
+}
+
+// sqlLock locks the owner's rows, by a range of the primary key. A current read.
+const sqlLock = `SELECT room, maximum, stripe = 0 AND counted_at IS NULL FROM onerow_limit WHERE name = ? AND owner = ? ORDER BY stripe FOR UPDATE`
+
+func (r *Rule) lock(ctx context.Context, tx *onerow.Tx, o ownerKey) (l left, err error) {
+	err = onerow.Query(ctx, tx, sqlLock, []any{r.name, []byte(o.key)}, func(rows *sql.Rows) error {
+		var room, maximum int64
+		var toBeCounted bool
+		err := rows.Scan(&room, &maximum, &toBeCounted)
+		l.rows++
+		l.room, l.maximum, l.toBeCounted = l.room+room, l.maximum+maximum, l.toBeCounted || toBeCounted
+		return err
+	})
+	l.toBeCounted = l.toBeCounted || l.rows == 0
+	r.remember(o.key, l.rows > 1)
+	return l, err
+}
+
+// sqlHold is the first statement of a transaction that counts: it locks the owner's first row, which it makes
+// if need be, so two counts never overlap, and at REPEATABLE READ the snapshot is taken after the wait.
+const sqlHold = `INSERT INTO onerow_limit (name, owner, stripe, room, maximum, version) VALUES (?, ?, 0, ?, 0, 1)
+ ON DUPLICATE KEY UPDATE version = version + 1`
+
+// look is what is done about an owner with too little room, in a transaction of its own: it answers with the
+// refusal, and whether there is room now. Right however often it runs.
+func (r *Rule) look(ctx context.Context, db onerow.DB, o ownerKey, amount int64) (refusal *Error, room bool, err error) {
+	err = onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+		now, _, err := r.renew(ctx, tx, o, false)
+		if err != nil {
+			return err
+		}
+		room = now.room >= amount
+		refusal, err = r.refusal(ctx, tx, o, amount, now)
+		return err
+	})
+	if err != nil {
+		return nil, false, fmt.Errorf("limit: look at %q of owner %s: %w", r.name, o.key, err)
+	}
+	return refusal, room, nil
+}
+
+// renew brings an owner's room up to date: the maximum, expired reservations, and the count where it is due or
+// asked for. Its first statement locks. It also says how the room was before.
+func (r *Rule) renew(ctx context.Context, tx *onerow.Tx, o ownerKey, always bool) (now, before left, err error) {
+	if _, err := tx.ExecContext(ctx, sqlHold, r.name, []byte(o.key), unknown); err != nil {
+		return now, before, err
+	}
+	if before, err = r.lock(ctx, tx, o); err != nil {
+		return now, before, err
+	}
+	expired, err := r.expire(ctx, tx, o)
+	if err != nil {
+		return now, before, err
+	}
+	now = before
+	if err := r.ask(ctx, tx, o, &now); err != nil {
+		return now, before, err
+	}
+	if always || now.toBeCounted || expired {
+		if now, err = r.count(ctx, tx, o, now); err != nil {
+			return now, before, err
+		}
+	}
+	switch {
+	case now == before:
+		return now, before, nil
+	case now.gone && now.counted && now.room == 0: // nothing is left of the owner, whom the application does not know
+		_, err = tx.ExecContext(ctx, sqlForget, r.name, []byte(o.key))
+		return now, before, err
+	}
+	return now, before, r.deal(ctx, tx, o, now)
+}
+
+// sqlForget takes all rows of an owner away, by a range of the primary key.
+const sqlForget = `DELETE FROM onerow_limit WHERE name = ? AND owner = ?`
+
+// ask takes the application's maximum over.
+func (r *Rule) ask(ctx context.Context, tx *onerow.Tx, o ownerKey, l *left) error {
+	n, err := r.maximum(ctx, tx, o.forMaximum())
+	maximum := int64(n)
+	switch {
+	case errors.Is(err, quota.ErrNoOwner):
+		maximum, l.gone = 0, true
+	case err != nil:
+		return fmt.Errorf("the maximum of %q: %w", r.name, err)
+	case n < 0:
+		maximum = unlimited
+	case n > MaxAmount:
+		return fmt.Errorf("%w: the maximum of %q is %d; a negative one is none", ErrAmount, r.name, n)
+	}
+	l.room += maximum - l.maximum
+	l.maximum = maximum
+	return nil
+}
+
+// count makes the room what the rows say. A joined transaction, whose snapshot may be older than the lock,
+// reads what is committed now, and locks it.
+func (r *Rule) count(ctx context.Context, tx *onerow.Tx, o ownerKey, l left) (left, error) {
+	query := r.sql.used
+	if tx.Joined() {
+		query = r.sql.usedCurrent
+		if err := r.ask(ctx, tx, o, &l); err != nil {
+			return l, err
+		}
+	}
+	u, err := r.read(ctx, tx, query, o)
+	if err != nil {
+		return l, err
+	}
+	l.room, l.toBeCounted, l.counted = l.maximum-u.total(), false, true
+	return l, nil
+}
+
+// refusal says what the room is taken by.
+func (r *Rule) refusal(ctx context.Context, tx *onerow.Tx, o ownerKey, amount int64, l left) (*Error, error) {
+	kept, err := r.read(ctx, tx, r.sql.kept, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Error{Limit: r.name, Owner: o.key, Wanted: amount, Used: l.maximum - l.room, Max: l.maximum, Hidden: kept.hidden, Reserved: kept.reserved}, nil
+}
+
+// sqlDeal writes the first row, by the primary key, which is locked or inserted here.
+const sqlDeal = `INSERT INTO onerow_limit (name, owner, stripe, room, maximum, version, counted_at)
+ VALUES (?, ?, 0, ?, ?, 1, IF(?, UTC_TIMESTAMP(6), NULL))
+ ON DUPLICATE KEY UPDATE counted_at = IF(?, UTC_TIMESTAMP(6), counted_at), room = ?, maximum = ?, version = version + 1`
+
+// sqlGather takes the other rows away, by a range of the primary key.
+const sqlGather = `DELETE FROM onerow_limit WHERE name = ? AND owner = ? AND stripe > 0`
+
+// sqlSpread makes them anew; the sweep, which goes by counted_at, does not meet them.
+const sqlSpread = `INSERT INTO onerow_limit (name, owner, stripe, room, maximum, version, counted_at) VALUES `
+
+// deal writes what is left: in one row, or in many where rows are counted and there is much.
+func (r *Rule) deal(ctx context.Context, tx *onerow.Tx, o ownerKey, l left) error {
+	spread := r.counts && l.room >= spreadFrom
+	first, each := l.room, int64(0)
+	if spread {
+		each = l.room / stripes
+		first -= (stripes - 1) * each
+	}
+	key := []byte(o.key)
+	if _, err := tx.ExecContext(ctx, sqlDeal, r.name, key, first, l.maximum, l.counted, l.counted, first, l.maximum); err != nil {
+		return err
+	}
+	if l.rows > 1 {
+		if _, err := tx.ExecContext(ctx, sqlGather, r.name, key); err != nil {
+			return err
+		}
+	}
+	if spread {
+		var args []any
+		for stripe := 1; stripe < stripes; stripe++ {
+			args = append(args, r.name, key, stripe, each)
+		}
+		values := strings.Repeat("(?, ?, ?, ?, 0, 1, TIMESTAMP'9999-12-31 00:00:00'), ", stripes-1)
+		if _, err := tx.ExecContext(ctx, sqlSpread+strings.TrimSuffix(values, ", "), args...); err != nil {
+			return err
+		}
+	}
+	r.remember(o.key, spread)
+	return nil
+}

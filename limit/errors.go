@@ -1,0 +1,63 @@
+package limit
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+var (
+	// ErrLimit means: what was wanted does not fit below the owner's maximum, and nothing was written. It is an
+	// [*Error].
+	ErrLimit = errors.New("limit: reached")
+	// ErrUnknown means: the plan declares no limit of that name.
+	ErrUnknown = errors.New("limit: the plan has no such limit")
+	// ErrAmount means: an amount is negative, or larger than [MaxAmount].
+	ErrAmount = errors.New("limit: not an amount")
+	// ErrOtherReservation means: a reservation of that key holds another amount.
+	ErrOtherReservation = errors.New("limit: the reservation is for another amount")
+)
+
+// MaxAmount is the largest amount of one row, and the largest sum.
+const MaxAmount = 1 << 60
+
+// Error says which limit refused what: errors.Is(err, [ErrLimit]).
+type Error struct {
+	// Limit is its name in the plan, Owner whose it is, encoded as by onerow.EncodeKey.
+	Limit, Owner string
+	// Wanted does not fit: Used of Max is in use.
+	Wanted, Used, Max int64
+	// Hidden of what is in use are rows whose deletion can be undone or is being worked off, Reserved what
+	// reservations hold.
+	Hidden, Reserved int64
+}
+
+func (e *Error) Error() string {
+	var kept []string
+	if e.Hidden > 0 {
+		kept = append(kept, fmt.Sprintf("%d by rows that a deletion hides until it ends", e.Hidden))
+	}
+	if e.Reserved > 0 {
+		kept = append(kept, fmt.Sprintf("%d by reservations", e.Reserved))
+	}
+	text := fmt.Sprintf("limit %q of owner %s reached: %d of %d in use, %d more wanted", e.Limit, e.Owner, e.Used, e.Max, e.Wanted)
+	if len(kept) > 0 {
+		text += " (" + strings.Join(kept, ", ") + ")"
+	}
+	return text
+}
+
+// Is says that it is an [ErrLimit].
+func (e *Error) Is(target error) bool { return target == ErrLimit } //nolint:errorlint // it is what Is is for
+
+// short ends a transaction of a verb's own whose owner has too little room, or has not been counted: see
+// [Follow].
+type short struct {
+	rule   *Rule
+	owner  ownerKey
+	amount int64
+}
+
+func (e *short) Error() string {
+	return fmt.Sprintf("limit: there is no room for %d of %q for owner %s, or it is not known", e.amount, e.rule.name, e.owner.key)
+}

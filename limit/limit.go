@@ -1,0 +1,132 @@
+package limit
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/keytype"
+	"github.com/onerow/onerow/quota"
+	"github.com/onerow/onerow/schema"
+)
+
+// Rule is one limit of a resource: what the plan declares, and the application's maximum. Safe for concurrent
+// use.
+type Rule struct {
+	name     string
+	resource string
+	maximum  quota.Limit
+	owner    []keytype.Type
+	counts   bool // and does not sum
+	sql      texts
+
+	mu     sync.Mutex
+	spread map[string]bool // owners whose room was last seen in many rows: a guess that a statement checks
+}
+
+// New returns the limit of that name, see [schema.Limit]. maximum is asked in a transaction of this package
+// and must read with it; a negative number means no limit. Errors: [schema.ErrInvalidPlan], [ErrUnknown]. It
+// sends nothing.
+func New(plan schema.Plan, name string, maximum quota.Limit) (*Rule, error) {
+	if err := plan.Check(); err != nil {
+		return nil, fmt.Errorf("limit: %w", err)
+	}
+	if maximum == nil {
+		return nil, fmt.Errorf("limit: %q needs a maximum", name)
+	}
+	var known []string
+	for _, n := range plan.Names() {
+		res, err := plan.Resource(n)
+		if err != nil {
+			continue // a table
+		}
+		for _, l := range res.Limits {
+			if l.Name == name {
+				return newRule(res, l, maximum)
+			}
+			known = append(known, l.Name)
+		}
+	}
+	return nil, fmt.Errorf("%w: %q; the plan has %q", ErrUnknown, name, known)
+}
+
+func newRule(res schema.Resource, l schema.Limit, maximum quota.Limit) (*Rule, error) {
+	r := &Rule{name: l.Name, resource: res.Name, maximum: maximum, counts: l.Sum == "", sql: textsFor(res, l), spread: map[string]bool{}}
+	for _, column := range res.LimitOwners(l) {
+		t, err := keytype.Parse(res.KeyType(column))
+		if err != nil {
+			return nil, fmt.Errorf("limit: %w", err)
+		}
+		r.owner = append(r.owner, t)
+	}
+	return r, nil
+}
+
+// Name is what the plan calls the limit.
+func (r *Rule) Name() string { return r.name }
+
+// ownerKey is an owner in the form of the toolkit's tables and as values for the application's.
+type ownerKey struct {
+	key    string
+	values []any
+}
+
+// forMaximum is the owner as a [quota.Limit] gets it.
+func (o ownerKey) forMaximum() any {
+	if len(o.values) == 1 {
+		return o.values[0]
+	}
+	return o.values
+}
+
+func (r *Rule) encode(owner []any) (o ownerKey, err error) {
+	if len(owner) != len(r.owner) {
+		return o, fmt.Errorf("%w: the owner of limit %q has %d parts, this one %d", onerow.ErrInvalidKey, r.name, len(r.owner), len(owner))
+	}
+	for i, t := range r.owner {
+		value, err := t.Value(owner[i])
+		if err != nil {
+			return o, err
+		}
+		o.values = append(o.values, value)
+	}
+	o.key, err = onerow.EncodeKey(o.values...)
+	return o, err
+}
+
+func (r *Rule) decode(key string) (ownerKey, error) {
+	parts, err := onerow.DecodeKey(key)
+	if err != nil {
+		return ownerKey{}, err
+	}
+	o, err := r.encode(parts)
+	o.key = key
+	return o, err
+}
+
+// maxGuesses bounds how many owners are remembered.
+const maxGuesses = 4096
+
+// guess is the row to try. A wrong guess costs statements, and nothing else.
+func (r *Rule) guess(owner string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.spread[owner] {
+		return 0
+	}
+	return rand.IntN(stripes) //nolint:gosec // any row will do
+}
+
+func (r *Rule) remember(owner string, spread bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !spread {
+		delete(r.spread, owner)
+		return
+	}
+	if len(r.spread) >= maxGuesses {
+		clear(r.spread)
+	}
+	r.spread[owner] = true
+}

@@ -1,0 +1,99 @@
+package limit
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/onerow/onerow"
+)
+
+// Changed takes the application's maximum of an owner over: call it in the transaction that changes it, so that
+// no create sees the one without the other. Statements: 2 and the maximum's, 3 to 5 where it is another.
+func (r *Rule) Changed(ctx context.Context, db onerow.DB, owner ...any) error {
+	o, err := r.encode(owner)
+	if err == nil {
+		err = onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+			now, err := r.lock(ctx, tx, o)
+			if err != nil || now.rows == 0 { // it is asked for when the owner is counted
+				return err
+			}
+			before := now
+			if err := r.ask(ctx, tx, o, &now); err != nil || now == before {
+				return err
+			}
+			return r.deal(ctx, tx, o, now)
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("limit: a new maximum of %q: %w", r.name, err)
+	}
+	return nil
+}
+
+// Recount counts what an owner has and sets the room right, whatever was there before. Nobody takes from the
+// owner's room meanwhile. Statements: BEGIN, 3, the maximum's, the count, 1 to 3 that write, COMMIT.
+func (r *Rule) Recount(ctx context.Context, db onerow.DB, owner ...any) error {
+	o, err := r.encode(owner)
+	if err != nil {
+		return fmt.Errorf("limit: count %q: %w", r.name, err)
+	}
+	_, err = r.recount(ctx, db, o)
+	return err
+}
+
+// recount also says by how much the room was wrong.
+func (r *Rule) recount(ctx context.Context, db onerow.DB, o ownerKey) (drift int64, err error) {
+	err = onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+		now, before, err := r.renew(ctx, tx, o, true)
+		if err == nil && !before.toBeCounted {
+			drift = (now.room - now.maximum) - (before.room - before.maximum)
+		}
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("limit: count %q of owner %s: %w", r.name, o.key, err)
+	}
+	return drift, nil
+}
+
+// sqlAgain notes that rows of an owner have gone that gave nothing back. By the primary key; it waits for a
+// count that runs, and an owner who is noted already is not written again.
+const sqlAgain = `UPDATE onerow_limit SET counted_at = NULL WHERE name = ? AND owner = ? AND stripe = 0 AND counted_at IS NOT NULL`
+
+// Again has an owner counted by the next sweep, in the transaction of what deletes rows: the cascade's call.
+// One statement.
+func Again(ctx context.Context, tx onerow.DB, name, owner string) error {
+	if _, err := tx.ExecContext(ctx, sqlAgain, name, []byte(owner)); err != nil {
+		return fmt.Errorf("limit: note %q of owner %s: %w", name, owner, err)
+	}
+	return nil
+}
+
+// sqlState reads a range of the primary key. Plain read.
+const sqlState = `SELECT COALESCE(SUM(room), 0), COALESCE(SUM(maximum), 0), COALESCE(MIN(version), 0) FROM onerow_limit WHERE name = ? AND owner = ?`
+
+// State is what is in use of an owner's maximum, as far as it has been counted. A negative Max is none.
+type State struct {
+	Used, Max int64
+	// Known is false where the owner has never been counted: nothing was taken yet.
+	Known bool
+}
+
+// Look says what is in use of an owner's maximum. One statement, which reads a row or 64.
+func (r *Rule) Look(ctx context.Context, db onerow.DB, owner ...any) (State, error) {
+	o, err := r.encode(owner)
+	var room, maximum, version int64
+	if err == nil {
+		err = onerow.QueryRow(ctx, db, sqlState, []any{r.name, []byte(o.key)}, &room, &maximum, &version)
+	}
+	if err != nil {
+		return State{}, fmt.Errorf("limit: look at %q: %w", r.name, err)
+	}
+	switch {
+	case version == 0 || room < unknown/2:
+		return State{}, nil
+	case maximum == unlimited:
+		return State{Used: maximum - room, Max: -1, Known: true}, nil
+	}
+	return State{Used: maximum - room, Max: maximum, Known: true}, nil
+}

@@ -1,0 +1,223 @@
+package limit
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/onerow/onerow"
+)
+
+// Config of a [Sweeper]. The zero value is valid.
+type Config struct {
+	// Batch is how many reservations and how many owners of a limit one RunOnce takes on. Default 100.
+	Batch int
+	// Pause is between two runs that found less than a batch. Default 5 s.
+	Pause time.Duration
+	// Every is how often each owner is counted, whether or not anything was noted. Default 24 h; negative:
+	// only what was noted.
+	Every time.Duration
+	// Log gets errors and corrections. Default: slog.Default().
+	Log *slog.Logger
+}
+
+func (c Config) withDefaults() Config {
+	if c.Batch <= 0 {
+		c.Batch = 100
+	}
+	if c.Pause <= 0 {
+		c.Pause = 5 * time.Second
+	}
+	if c.Every == 0 {
+		c.Every = 24 * time.Hour
+	}
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	return c
+}
+
+// SweepResult is what one [Sweeper.RunOnce] did.
+type SweepResult struct {
+	// Expired is the number of reservations whose room was given back.
+	Expired int `json:"expired"`
+	// Counted is the number of owners that were counted, Corrected of how many of them the room was wrong
+	// though nothing had been noted.
+	Counted   int `json:"counted"`
+	Corrected int `json:"corrected"`
+	// Failed is the number of reservations and owners that could not be dealt with.
+	Failed int `json:"failed"`
+	// More says that a batch was full, so that RunOnce should be called again at once.
+	More bool `json:"more"`
+}
+
+// Sweeper gives the room of expired reservations back and counts: owners of whom the cascade deleted rows at
+// once, all others once in a while. Any number of sweepers may run at once. Safe for concurrent use.
+type Sweeper struct {
+	db     *sql.DB
+	config Config
+
+	mu    sync.Mutex
+	rules []*lap
+}
+
+// lap is where a sweep of one rule is: owners that fail are met again in the next lap.
+type lap struct {
+	rule  *Rule
+	noted string // the last owner
+}
+
+// NewSweeper returns a sweeper for these limits. It starts nothing.
+func NewSweeper(db *sql.DB, c Config, rules ...*Rule) *Sweeper {
+	s := &Sweeper{db: db, config: c.withDefaults()}
+	for _, rule := range rules {
+		s.rules = append(s.rules, &lap{rule: rule})
+	}
+	return s
+}
+
+// Run sweeps until ctx ends, then returns nil. What goes wrong is logged and tried again.
+func (s *Sweeper) Run(ctx context.Context) error {
+	for {
+		res, err := s.RunOnce(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			s.config.Log.ErrorContext(ctx, "limit: sweep", "failed", res.Failed, "error", err)
+		}
+		if res.Corrected > 0 {
+			s.config.Log.WarnContext(ctx, "limit: room was wrong and nothing had been noted", "owners", res.Corrected)
+		}
+		if res.More && err == nil {
+			continue
+		}
+		timer := time.NewTimer(s.config.Pause)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		case <-timer.C:
+		}
+	}
+}
+
+// RunOnce does one batch of each kind for each limit. One failure does not keep it from the next; the errors
+// are joined. Statements: 3 for each limit, 5 for each reservation that is over, those of [Rule.Recount] for
+// each owner.
+func (s *Sweeper) RunOnce(ctx context.Context) (SweepResult, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var res SweepResult
+	var errs []error
+	for _, l := range s.rules {
+		errs = append(errs, s.expired(ctx, l.rule, &res), s.noted(ctx, l, &res), s.due(ctx, l.rule, &res))
+	}
+	return res, errors.Join(errs...)
+}
+
+// sqlExpired reads a range of the index expires_at. Plain read.
+const sqlExpired = `SELECT owner, reservation_key FROM onerow_reservation WHERE name = ? AND expires_at <= UTC_TIMESTAMP(6) ORDER BY expires_at LIMIT ?`
+
+func (s *Sweeper) expired(ctx context.Context, r *Rule, res *SweepResult) error {
+	type one struct{ owner, key string }
+	var over []one
+	err := onerow.Query(ctx, s.db, sqlExpired, []any{r.name, s.config.Batch}, func(rows *sql.Rows) error {
+		var o one
+		err := rows.Scan(&o.owner, &o.key)
+		over = append(over, o)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("limit: reservations of %q that are over: %w", r.name, err)
+	}
+	res.More = res.More || len(over) == s.config.Batch
+	var errs []error
+	for _, o := range over {
+		owner, err := r.decode(o.owner)
+		if err == nil {
+			err = r.drop(ctx, s.db, owner, o.key, ifOver)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			res.Failed++
+			errs = append(errs, fmt.Errorf("limit: a reservation of %q for owner %s: %w", r.name, o.owner, err))
+			continue
+		}
+		res.Expired++
+	}
+	return errors.Join(errs...)
+}
+
+// sqlNoted reads a range of the index counted_at, which ends with the primary key. Plain read.
+const sqlNoted = `SELECT owner FROM onerow_limit WHERE name = ? AND counted_at IS NULL AND owner > ? ORDER BY owner LIMIT ?`
+
+func (s *Sweeper) noted(ctx context.Context, l *lap, res *SweepResult) error {
+	owners, err := s.owners(ctx, sqlNoted, l.rule.name, []byte(l.noted), s.config.Batch)
+	if err != nil {
+		return err
+	}
+	if l.noted = ""; len(owners) == s.config.Batch {
+		l.noted, res.More = owners[len(owners)-1], true
+	}
+	return s.count(ctx, l.rule, owners, res)
+}
+
+// sqlDue reads a range of the index counted_at. Plain read.
+const sqlDue = `SELECT owner FROM onerow_limit WHERE name = ? AND counted_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND ORDER BY counted_at LIMIT ?`
+
+func (s *Sweeper) due(ctx context.Context, r *Rule, res *SweepResult) error {
+	if s.config.Every < 0 {
+		return nil
+	}
+	owners, err := s.owners(ctx, sqlDue, r.name, s.config.Every.Microseconds(), s.config.Batch)
+	if err != nil {
+		return err
+	}
+	res.More = res.More || len(owners) == s.config.Batch
+	return s.count(ctx, r, owners, res)
+}
+
+func (s *Sweeper) owners(ctx context.Context, query string, args ...any) (owners []string, err error) {
+	err = onerow.Query(ctx, s.db, query, args, func(rows *sql.Rows) error {
+		var owner string
+		err := rows.Scan(&owner)
+		owners = append(owners, owner)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("limit: owners that are to be counted: %w", err)
+	}
+	return owners, nil
+}
+
+// count counts owners. One that fails is noted, so that it holds nobody up who is due.
+func (s *Sweeper) count(ctx context.Context, r *Rule, owners []string, res *SweepResult) error {
+	var errs []error
+	for _, key := range owners {
+		o, err := r.decode(key)
+		var drift int64
+		if err == nil {
+			drift, err = r.recount(ctx, s.db, o)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			res.Failed++
+			errs = append(errs, err, Again(ctx, s.db, r.name, key))
+			continue
+		}
+		res.Counted++
+		if drift != 0 {
+			res.Corrected++
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,61 @@
+package limit
+
+import (
+	"context"
+	"strings"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/schema"
+)
+
+// text is a statement that says what there is of an owner, and how often it has the owner's values.
+type text struct {
+	query  string
+	owners int
+}
+
+// texts are the statements that depend on the plan: what counts; the same by current reads; and only what
+// does not show among the active rows.
+type texts struct{ used, usedCurrent, kept text }
+
+// textsFor: each part reads a range of an index that begins with the owner, a sum the rows too; the archive's
+// begins with owner and deletion_id, so rows that are merely archived are passed over.
+func textsFor(res schema.Resource, l schema.Limit) texts {
+	what := "COUNT(*)"
+	if l.Sum != "" {
+		what = "COALESCE(SUM(GREATEST(" + schema.Quote(l.Sum) + ", 0)), 0)"
+	}
+	var own []string
+	for _, column := range res.LimitOwners(l) {
+		own = append(own, schema.Quote(column)+" = ?")
+	}
+	owner := strings.Join(own, " AND ")
+	active := "(SELECT " + what + " FROM " + schema.Quote(res.Active) + " WHERE " + owner + "{lock})"
+	hidden, archives := "0", 0
+	if res.Archive != "" {
+		hidden, archives = "(SELECT "+what+" FROM "+schema.Quote(res.Archive)+" WHERE "+owner+" AND deletion_id IS NOT NULL AND deleted_from = 'active'{lock})", 1
+	}
+	reserved := "(SELECT COALESCE(SUM(amount), 0) FROM onerow_reservation WHERE name = ? AND owner = ?{lock})"
+	list := func(lock string, owners int, parts ...string) text {
+		return text{strings.ReplaceAll("SELECT "+strings.Join(parts, ", "), "{lock}", lock), owners}
+	}
+	return texts{
+		used:        list("", 1+archives, active, hidden, reserved),
+		usedCurrent: list(" LOCK IN SHARE MODE", 1+archives, active, hidden, reserved),
+		kept:        list("", archives, "0", hidden, reserved),
+	}
+}
+
+// use is what there is of an owner: active rows, rows that a deletion hides, reservations.
+type use struct{ active, hidden, reserved int64 }
+
+func (u use) total() int64 { return u.active + u.hidden + u.reserved }
+
+func (r *Rule) read(ctx context.Context, tx *onerow.Tx, t text, o ownerKey) (u use, err error) {
+	var args []any
+	for range t.owners {
+		args = append(args, o.values...)
+	}
+	err = onerow.QueryRow(ctx, tx, t.query, append(args, r.name, []byte(o.key)), &u.active, &u.hidden, &u.reserved)
+	return u, err
+}

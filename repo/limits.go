@@ -1,0 +1,158 @@
+package repo
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/jmoiron/sqlx/reflectx"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/limit"
+	"github.com/onerow/onerow/schema"
+)
+
+// WithLimits gives the repository the limits that the plan declares for the resource; [NewOf] demands all of
+// them. Create and Activate, and an Update of a column that is summed, then take room in their own commit, or
+// fail with [limit.ErrLimit] and have written nothing; Archive, Delete and such an Update give it back. One
+// statement more for each limit, see package limit.
+func WithLimits(rules ...*limit.Rule) Option {
+	return func(o *options) { o.limits = append(o.limits, rules...) }
+}
+
+// UseReservation makes Create use room that [limit.Rule.Reserve] holds under the key. Where the reservation is
+// gone, it takes room like any other.
+func UseReservation(rule *limit.Rule, key string) CreateOption {
+	return func(o *createOptions) {
+		if o.reserved == nil {
+			o.reserved = map[*limit.Rule]string{}
+		}
+		o.reserved[rule] = key
+	}
+}
+
+// limited is one limit of the resource.
+type limited struct {
+	rule   *limit.Rule
+	owners int   // how many of the owner's values share it
+	sum    []int // the field of the column that is summed, nil where rows are counted
+	column string
+}
+
+// withLimits finds the rule of each limit that the plan declares.
+func (r *tables[T]) withLimits(rules []*limit.Rule) error {
+	for _, l := range r.res.Limits {
+		at := slices.IndexFunc(rules, func(rule *limit.Rule) bool { return rule.Name() == l.Name })
+		if at < 0 {
+			return fmt.Errorf("repo: %q has the limit %q; give its rule to WithLimits", r.res.Name, l.Name)
+		}
+		one := limited{rule: rules[at], owners: len(r.res.LimitOwners(l)), column: l.Sum}
+		if l.Sum != "" {
+			field := slices.IndexFunc(r.fields.own, func(f field) bool { return f.column == l.Sum })
+			if field < 0 || !isInteger(reflect.TypeFor[T]().FieldByIndex(r.fields.own[field].index).Type.Kind()) {
+				return fmt.Errorf("repo: the limit %q of %q sums %q, for which T needs an integer field", l.Name, r.res.Name, l.Sum)
+			}
+			one.sum = r.fields.own[field].index
+		}
+		r.limits = append(r.limits, one)
+	}
+	for _, rule := range rules {
+		if !slices.ContainsFunc(r.res.Limits, func(l schema.Limit) bool { return l.Name == rule.Name() }) {
+			return fmt.Errorf("repo: the plan declares no limit %q for %q", rule.Name(), r.res.Name)
+		}
+	}
+	return nil
+}
+
+// sums says whether an update may take room.
+func (r *tables[T]) sums() bool {
+	return slices.ContainsFunc(r.limits, func(l limited) bool { return l.sum != nil })
+}
+
+func isInteger(k reflect.Kind) bool { return k >= reflect.Int && k <= reflect.Uint64 }
+
+// amount is what a row counts for.
+func (l limited) amount(row any) (int64, error) {
+	if l.sum == nil {
+		return 1, nil
+	}
+	v := reflectx.FieldByIndexesReadOnly(reflect.ValueOf(row).Elem(), l.sum)
+	if v.CanInt() && v.Int() >= 0 {
+		return v.Int(), nil
+	}
+	if v.CanUint() && v.Uint() <= limit.MaxAmount {
+		return int64(v.Uint()), nil //nolint:gosec // compared above
+	}
+	return 0, fmt.Errorf("%w: the column %q is %v", limit.ErrAmount, l.column, v)
+}
+
+// counted is what a stored row counts for: what no verb has written, a negative value, for nothing.
+func (l limited) counted(row any) int64 {
+	n, err := l.amount(row)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// take takes the room that a row needs which has become active in this transaction: the last thing that a verb
+// locks, for all rows of the owner may want it.
+func (r *tables[T]) take(ctx context.Context, tx *onerow.Tx, row *T, owner []any, reserved map[*limit.Rule]string) error {
+	for _, l := range r.limits {
+		n, err := l.amount(row)
+		if err != nil {
+			return err
+		}
+		if key, found := reserved[l.rule]; found {
+			err = l.rule.Use(ctx, tx, key, n, owner[:l.owners]...)
+		} else {
+			err = l.rule.Take(ctx, tx, n, owner[:l.owners]...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// give gives back what an active row took that is not active any more. A row that a deletion hides keeps it.
+func (r *tables[T]) give(ctx context.Context, tx *onerow.Tx, h *held[T]) error {
+	for _, l := range r.limits {
+		if err := l.rule.Give(ctx, tx, l.counted(&h.row), h.owner[:l.owners]...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// adjust takes or gives the difference that an update of an active row makes.
+func (r *tables[T]) adjust(ctx context.Context, tx *onerow.Tx, before, after *T, owner []any) error {
+	for _, l := range r.limits {
+		if l.sum == nil {
+			continue
+		}
+		was := l.counted(before)
+		now, err := l.amount(after)
+		switch {
+		case err != nil:
+			return err
+		case now > was:
+			err = l.rule.Take(ctx, tx, now-was, owner[:l.owners]...)
+		case now < was:
+			err = l.rule.Give(ctx, tx, was-now, owner[:l.owners]...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// follow runs a verb that takes room.
+func (r *tables[T]) follow(ctx context.Context, db onerow.DB, verb func() error) error {
+	if len(r.limits) == 0 {
+		return verb()
+	}
+	return limit.Follow(ctx, db, verb)
+}
