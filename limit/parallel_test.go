@@ -1,0 +1,280 @@
+package limit_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/limit"
+	"github.com/onerow/onerow/repo"
+	"github.com/onerow/onerow/schema"
+)
+
+// TestNeverOver: 64 callers want the last of it, by every verb that takes and gives, while sweeps count and a
+// second pool guesses. At no commit there is more than the maximum, and at the end the room is right without a
+// count.
+func TestNeverOver(t *testing.T) {
+	for _, files := range []int64{20, 8_400} { // in one row; in 64, and gathered when they are used up
+		for _, level := range levels {
+			t.Run(fmt.Sprintf("%d, %s", files, level), func(t *testing.T) {
+				db, dsn := open(t, dbtest.Isolation(level))
+				db.SetMaxOpenConns(64)
+				s, other := newShop(t), newShop(t)
+				s.allow(t, db, 7, files, 2000)
+				if files > 20 { // all but a few of them held, in portions
+					for i := range 8 {
+						must(s.number.Reserve(t.Context(), db, fmt.Sprint("big", i), files/8-3, time.Hour, 7))
+					}
+				}
+				crowd(t, db, dsn, s, other)
+			})
+		}
+	}
+}
+
+func crowd(t *testing.T, db *sql.DB, dsn string, shops ...shop) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var refused, done atomic.Int64
+	var wg sync.WaitGroup
+	for i := range 64 {
+		wg.Go(func() {
+			random := rand.New(rand.NewPCG(1, uint64(i)))
+			for n := range 8 {
+				err := anything(ctx, db, shops[i%len(shops)], random, fmt.Sprintf("%d-%d", i, n))
+				switch {
+				case errors.Is(err, limit.ErrLimit):
+					refused.Add(1)
+				case err != nil:
+					t.Errorf("caller %d: %v", i, err)
+				default:
+					done.Add(1)
+				}
+			}
+		})
+	}
+	watched := make(chan error, 1)
+	go func() { watched <- watch(ctx, dsn, shops[0]) }()
+	sweeper := limit.NewSweeper(db, limit.Config{Every: time.Nanosecond}, shops[0].number, shops[0].bytes)
+	go func() {
+		for ctx.Err() == nil {
+			if _, err := sweeper.RunOnce(ctx); err != nil && ctx.Err() == nil {
+				t.Errorf("sweep: %v", err)
+			}
+		}
+		watched <- nil
+	}()
+	wg.Wait()
+	stop()
+	for range 2 {
+		if err := <-watched; err != nil {
+			t.Error(err)
+		}
+	}
+	shops[0].wantRoom(t, db, 7)
+	t.Logf("%d done, %d refused", done.Load(), refused.Load())
+	if done.Load() < 64 || refused.Load() == 0 {
+		t.Errorf("%d done, %d refused: nothing was contended", done.Load(), refused.Load())
+	}
+}
+
+// watch holds what is in use against the maximum, in one snapshot after the other.
+func watch(ctx context.Context, dsn string, s shop) error {
+	db, err := sql.Open("mysql", dsn)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	for ctx.Err() == nil {
+		tx, err := db.BeginTx(context.WithoutCancel(ctx), &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(s.room(context.WithoutCancel(ctx), tx, 7), tx.Rollback()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// anything does what takes or gives with a file of its own or with anybody's.
+func anything(ctx context.Context, db *sql.DB, s shop, random *rand.Rand, name string) error {
+	someone := func() (id int64, err error) {
+		err = onerow.QueryRow(ctx, db, "SELECT id FROM (SELECT id FROM file WHERE user_id = 7 UNION ALL SELECT id FROM file_archive WHERE user_id = 7) AS f ORDER BY RAND() LIMIT 1", nil, &id)
+		return id, err
+	}
+	verb := random.IntN(9)
+	id, err := someone()
+	if verb < 3 || errors.Is(err, sql.ErrNoRows) {
+		_, err := s.files.Create(ctx, db, File{UserID: 7, Name: name, Bytes: random.Int64N(100)}, repo.RequestID(name))
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	switch verb {
+	case 3:
+		_, err = s.files.Archive(ctx, db, id)
+	case 4:
+		_, err = s.files.Activate(ctx, db, id)
+	case 5:
+		_, err = s.files.Delete(ctx, db, id, repo.Grace(time.Hour))
+	case 6:
+		_, err = s.files.CancelDelete(ctx, db, id)
+	case 7:
+		_, err = s.files.Update(ctx, db, id, func(f *File) error { f.Bytes = random.Int64N(100); return nil })
+	case 8:
+		if _, err = s.bytes.Reserve(ctx, db, name, 30, time.Duration(1+random.Int64N(1_000_000)), 7); err == nil {
+			_, err = s.files.Create(ctx, db, File{UserID: 7, Name: name, Bytes: 25 + random.Int64N(10)}, repo.UseReservation(s.bytes, name))
+		}
+		if random.IntN(4) == 0 {
+			err = errors.Join(err, s.bytes.Cancel(ctx, db, name, 7))
+		}
+	}
+	for _, meanwhile := range []error{onerow.ErrNotFound, repo.ErrNotActive, repo.ErrTooLate} {
+		if errors.Is(err, meanwhile) {
+			return nil
+		}
+	}
+	return err
+}
+
+// TestSweep: what nobody gave back and what nobody took, and what the cascade deleted.
+func TestSweep(t *testing.T) {
+	db, _ := open(t)
+	s, ctx := newShop(t), t.Context()
+	s.allow(t, db, 7, 10, 1000)
+	sweeper := limit.NewSweeper(db, limit.Config{Batch: 3, Every: time.Nanosecond}, s.number, s.bytes)
+	sweep := func() (all limit.SweepResult) {
+		t.Helper()
+		for range 20 {
+			res := must(sweeper.RunOnce(ctx))
+			all.Counted, all.Corrected = all.Counted+res.Counted, all.Corrected+res.Corrected
+			if !res.More {
+				break
+			}
+		}
+		return all
+	}
+	a := must(s.create(ctx, db, 7, "a", 10))
+	must(s.create(ctx, db, 7, "b", 20))
+	s.wantRoom(t, db, 7)
+	if res := sweep(); res.Corrected != 0 || res.Counted == 0 {
+		t.Errorf("%+v though all is right", res)
+	}
+	dbtest.Exec(t, db, "DELETE FROM file WHERE id = ?", a.ID) // by other hands: leaked
+	if res := sweep(); res.Corrected == 0 {
+		t.Errorf("%+v", res)
+	}
+	s.wantRoom(t, db, 7)
+	dbtest.Exec(t, db, "INSERT INTO file (user_id, name, name_key, stem_key, bytes, created_at, updated_at) SELECT 7, 'x', 'x', 'x', 970, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)")
+	sweep() // and taken behind its back
+	s.wantRoom(t, db, 7)
+	if _, err := s.create(ctx, db, 7, "c", 11); !errors.Is(err, limit.ErrLimit) {
+		t.Errorf("%v", err)
+	}
+
+	// A negative amount, which no verb writes, counts for nothing and holds nothing up.
+	dbtest.Exec(t, db, "UPDATE file SET bytes = -5 WHERE name = 'x'")
+	sweep()
+	x := must(s.files.Find(ctx, db, 7, "x"))
+	must(s.files.Archive(ctx, db, x.ID))
+	if state := must(s.bytes.Look(ctx, db, 7)); state != (limit.State{Used: 20, Max: 1000, Known: true}) {
+		t.Errorf("%+v", state)
+	}
+
+	// An owner whom the application does not know any more leaves nothing behind.
+	dbtest.Exec(t, db, "DELETE FROM file")
+	dbtest.Exec(t, db, "DELETE FROM user")
+	sweep()
+	if n := dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM onerow_limit WHERE name LIKE 'file%'"); n != 0 {
+		t.Errorf("%d rows of nobody", n)
+	}
+	// One owner who cannot be counted holds up nobody, however small the batches are.
+	for user := int64(1); user < 9; user++ {
+		s.allow(t, db, user, 1, 1)
+		must(s.create(ctx, db, user, "a", 1))
+	}
+	dbtest.Exec(t, db, "UPDATE user SET files = -9223372036854775807 WHERE id > 4")
+	failing := must(limit.New(plan, "file", func(ctx context.Context, tx *onerow.Tx, owner any) (int, error) {
+		if owner.(int64) < 5 {
+			return 0, errors.New("cannot say")
+		}
+		return 2, nil
+	}))
+	sweeper = limit.NewSweeper(db, limit.Config{Batch: 2, Every: time.Nanosecond}, failing)
+	counted := 0
+	for range 8 {
+		res, err := sweeper.RunOnce(ctx)
+		if res.Failed > 0 != (err != nil) {
+			t.Errorf("%+v %v", res, err)
+		}
+		counted += res.Counted
+	}
+	if n := dbtest.Scan[int](t, db, "SELECT COUNT(*) FROM onerow_limit WHERE name = 'file' AND maximum = 2"); n != 4 || counted == 0 {
+		t.Errorf("%d of 4 owners counted", n)
+	}
+}
+
+// tenants has documents of workspaces, which are counted for the tenant and for the workspace.
+var tenants = schema.Plan{Tenant: schema.Column{Name: "tenant_id"}, Resources: []schema.Resource{{
+	Name: "doc", IDType: "CHAR(26)", Archive: "doc_archive", Owner: "workspace", OwnerType: "VARCHAR(20)",
+	Limits:  []schema.Limit{{Name: "docs"}, {Name: "pages", Sum: "pages", PerTenant: true}},
+	Columns: []schema.Column{{Name: "pages", Type: "INT UNSIGNED NOT NULL"}},
+}}}
+
+type Doc struct {
+	ID        string `db:"id"`
+	Tenant    int64  `db:"tenant_id"`
+	Workspace string `db:"workspace"`
+	Pages     uint32 `db:"pages"`
+}
+
+type Workspace struct {
+	Tenant int64  `db:"tenant_id"`
+	Name   string `db:"workspace"`
+}
+
+// TestTenants: owners of two columns, one limit for both and one for the tenant, and ids of the application's.
+func TestTenants(t *testing.T) {
+	db, _ := open(t)
+	ctx := t.Context()
+	for _, stmt := range tenants.DDL() {
+		dbtest.Exec(t, db, stmt)
+	}
+	fixed := func(n int) func(context.Context, *onerow.Tx, any) (int, error) {
+		return func(context.Context, *onerow.Tx, any) (int, error) { return n, nil }
+	}
+	docs, pages := must(limit.New(tenants, "docs", fixed(2))), must(limit.New(tenants, "pages", fixed(100)))
+	r := must(repo.NewOf[Doc, string, Workspace](tenants, "doc", repo.WithLimits(docs, pages)))
+	create := func(id, workspace string, pages uint32) error {
+		_, err := r.Create(ctx, db, Doc{ID: id, Tenant: 1, Workspace: workspace, Pages: pages})
+		return err
+	}
+	must(0, errors.Join(create("a", "north", 40), create("b", "south", 40), create("a", "north", 40))) // the third is the first
+	wantFull(t, create("c", "west", 21), limit.Error{Limit: "pages", Owner: "1", Wanted: 21, Used: 80, Max: 100})
+	must(0, create("c", "north", 20))
+	wantFull(t, create("d", "north", 0), limit.Error{Limit: "docs", Owner: "1,'north", Wanted: 1, Used: 2, Max: 2})
+	must(r.Archive(ctx, db, "c"))
+	must(0, create("d", "west", 20))
+	if _, err := r.Create(ctx, db, Doc{ID: "e", Tenant: 2, Workspace: "north", Pages: 100}); err != nil {
+		t.Error(err)
+	}
+	if state := must(pages.Look(ctx, db, 1)); state != (limit.State{Used: 100, Max: 100, Known: true}) {
+		t.Errorf("%+v", state)
+	}
+	for _, owner := range [][]any{{1, "north"}, {1, "south"}} {
+		must(0, docs.Recount(ctx, db, owner...))
+		if state := must(docs.Look(ctx, db, owner...)); state.Used != 1 {
+			t.Errorf("%v: %+v", owner, state)
+		}
+	}
+}
