@@ -73,7 +73,9 @@ func TestCosts(t *testing.T) {
 		c.Call("last create", create(1, "c"))
 		c.Call("refused", full(create(1, "d")))
 		c.Call("archive", func(ctx context.Context, db *sql.DB) error { return second(s.files.Archive(ctx, db, id(ctx, db, "c"))) })
-		c.Call("activate", func(ctx context.Context, db *sql.DB) error { return second(s.files.Activate(ctx, db, id(ctx, db, "c"))) })
+		c.Call("activate", func(ctx context.Context, db *sql.DB) error {
+			return second(s.files.Activate(ctx, db, id(ctx, db, "c")))
+		})
 		c.Call("hide", func(ctx context.Context, db *sql.DB) error {
 			return second(s.files.Delete(ctx, db, id(ctx, db, "c"), repo.Grace(time.Hour)))
 		})

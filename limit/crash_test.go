@@ -55,7 +55,9 @@ func (s shop) calls() map[string]call {
 		"hide a": file(7000001, func(ctx context.Context, db *sql.DB, id int64) error {
 			return second(s.files.Delete(ctx, db, id, repo.Grace(time.Hour)))
 		}),
-		"undo a":       file(7000001, func(ctx context.Context, db *sql.DB, id int64) error { return second(s.files.CancelDelete(ctx, db, id)) }),
+		"undo a": file(7000001, func(ctx context.Context, db *sql.DB, id int64) error {
+			return second(s.files.CancelDelete(ctx, db, id))
+		}),
 		"more bytes":   update(60),
 		"less bytes":   update(5),
 		"reserve":      reserve("up", 30, time.Hour),
@@ -110,7 +112,9 @@ func (s shop) workflow(dsn, name string, before ...string) crashtest.Workflow {
 		Generated: []string{"onerow_job.deletion_id"},
 		Ignore:    []string{"onerow_limit.version", "onerow_request.call_token", "onerow_job.batch_seq", "onerow_job_archive.batch_seq"},
 		Sets:      []string{"onerow_deletion"},
-		Check:     func(ctx context.Context, db *sql.DB) error { return s.rooms(ctx, db, 7, strings.Contains(name, "lower")) },
+		Check: func(ctx context.Context, db *sql.DB) error {
+			return s.rooms(ctx, db, 7, strings.Contains(name, "lower"))
+		},
 	}
 }
 

@@ -48,6 +48,8 @@
 //     calls Changed in the same transaction; else what was left of the higher one can still be taken.
 //   - In a transaction of the caller's nothing runs in a transaction of its own: there the maximum that was
 //     last seen counts, and the first take of an owner counts with locks on its rows.
+//   - An owner in text is one owner in one spelling, as in package quota: where a collation takes "Bob" and
+//     "bob" for the same, each has room of its own.
 //   - Rows that other programs write, and what a cascade deletes below another row, are accounted for by the
 //     next count: the cascade notes the owner in its batch, the sweep counts what is noted within seconds. A
 //     create that would be refused counts them first.

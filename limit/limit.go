@@ -52,7 +52,7 @@ func New(plan schema.Plan, name string, maximum quota.Limit) (*Rule, error) {
 }
 
 func newRule(res schema.Resource, l schema.Limit, maximum quota.Limit) (*Rule, error) {
-	r := &Rule{name: l.Name, resource: res.Name, maximum: maximum, counts: l.Sum == "", sql: textsFor(res, l), spread: map[string]bool{}}
+	r := &Rule{name: l.Name, resource: res.Name, maximum: maximum, counts: l.Sum == "", spread: map[string]bool{}}
 	for _, column := range res.LimitOwners(l) {
 		t, err := keytype.Parse(res.KeyType(column))
 		if err != nil {
@@ -60,6 +60,7 @@ func newRule(res schema.Resource, l schema.Limit, maximum quota.Limit) (*Rule, e
 		}
 		r.owner = append(r.owner, t)
 	}
+	r.sql = textsFor(res, l, r.owner)
 	return r, nil
 }
 

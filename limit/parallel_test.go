@@ -271,6 +271,11 @@ func TestTenants(t *testing.T) {
 	if state := must(pages.Look(ctx, db, 1)); state != (limit.State{Used: 100, Max: 100, Known: true}) {
 		t.Errorf("%+v", state)
 	}
+	// Another spelling of a workspace has room of its own, whatever the collation says.
+	must(0, errors.Join(create("f", "NORTH", 0), create("g", "NORTH", 0)))
+	wantFull(t, create("h", "NORTH", 0), limit.Error{Limit: "docs", Owner: "1,'NORTH", Wanted: 1, Used: 2, Max: 2})
+	must(0, docs.Recount(ctx, db, 1, "NORTH"))
+	wantFull(t, create("h", "NORTH", 0), limit.Error{Limit: "docs", Owner: "1,'NORTH", Wanted: 1, Used: 2, Max: 2})
 	for _, owner := range [][]any{{1, "north"}, {1, "south"}} {
 		must(0, docs.Recount(ctx, db, owner...))
 		if state := must(docs.Look(ctx, db, owner...)); state.Used != 1 {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/keytype"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -20,14 +21,21 @@ type texts struct{ used, usedCurrent, kept text }
 
 // textsFor: each part reads a range of an index that begins with the owner, a sum the rows too; the archive's
 // begins with owner and deletion_id, so rows that are merely archived are passed over.
-func textsFor(res schema.Resource, l schema.Limit) texts {
+func textsFor(res schema.Resource, l schema.Limit, types []keytype.Type) texts {
 	what := "COUNT(*)"
 	if l.Sum != "" {
 		what = "COALESCE(SUM(GREATEST(" + schema.Quote(l.Sum) + ", 0)), 0)"
 	}
 	var own []string
-	for _, column := range res.LimitOwners(l) {
-		own = append(own, schema.Quote(column)+" = ?")
+	for i, column := range res.LimitOwners(l) {
+		column = schema.Quote(column)
+		own = append(own, column+" = ?")
+		if types[i].Class == keytype.Text { // a collation may take other spellings for the same, whose room is another
+			if types[i].Fixed { // a sql_mode fills it up with spaces
+				column = "RTRIM(" + column + ")"
+			}
+			own = append(own, "CAST(CONVERT("+column+" USING utf8mb4) AS BINARY) = ?")
+		}
 	}
 	owner := strings.Join(own, " AND ")
 	active := "(SELECT " + what + " FROM " + schema.Quote(res.Active) + " WHERE " + owner + "{lock})"
@@ -54,7 +62,12 @@ func (u use) total() int64 { return u.active + u.hidden + u.reserved }
 func (r *Rule) read(ctx context.Context, tx *onerow.Tx, t text, o ownerKey) (u use, err error) {
 	var args []any
 	for range t.owners {
-		args = append(args, o.values...)
+		for _, value := range o.values {
+			args = append(args, value)
+			if text, isText := value.(string); isText {
+				args = append(args, []byte(text))
+			}
+		}
 	}
 	err = onerow.QueryRow(ctx, tx, t.query, append(args, r.name, []byte(o.key)), &u.active, &u.hidden, &u.reserved)
 	return u, err
