@@ -72,7 +72,7 @@
 //     unanswered COMMIT that failed logs twice.
 //   - Rename and Update where the quota is ordered by what they write are not taken back
 //     in a caller's transaction when their mark fails.
-//   - The flag "over quota" follows later; see package quota.
+//   - The flag "over quota" follows later; see package quota. What is refused is in package limit.
 //   - Where a collation takes several spellings for one id, all verbs find the row by any of them, and its
 //     job and audit have the spelling of the row; of a row that is gone only that spelling is known.
 //   - When the job of a deletion has been purged (cascade.PurgeJobs), a Delete of its row, which is gone, is
@@ -99,6 +99,9 @@
 //
 // One more with an owner ([Of.OwnedBy]) for a Delete or CancelDelete of a row that is gone, two if its job
 // is dead.
+//
+// One more for each limit ([WithLimits]) that a verb takes from or gives to, and the statements of a refusal,
+// see package limit.
 //
 // In a caller's transaction there is no BEGIN and no COMMIT, but a SAVEPOINT for Archive,
 // Activate, Delete, CancelDelete, and for Create with a request id or a quota. None of these
