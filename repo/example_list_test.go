@@ -41,7 +41,7 @@ func ExampleOf_ListByName() {
 		}
 	}
 
-	n, err := projects.Count(ctx, db, 7, schema.Active, 500)
+	n, err := projects.Count(ctx, db, 7, repo.PageOptions{}, 500)
 	fmt.Println(n, err)
 	var next repo.Cursor
 	for {

@@ -185,13 +185,13 @@ func (o opened[T, M, ID, Owner]) lists(t *testing.T) {
 			must(o.tickets.Archive(t.Context(), o.db, id))
 		}
 	}
-	if n := must(o.tickets.Count(t.Context(), o.db, o.owner(1), schema.Archived, 3)); n != 3 {
+	if n := must(o.tickets.Count(t.Context(), o.db, o.owner(1), repo.PageOptions{State: schema.Archived}, 3)); n != 3 {
 		t.Errorf("at most 3 of %d: %d", len(ids), n)
 	}
-	if n := must(o.tickets.Count(t.Context(), o.db, o.owner(1), schema.Archived, 100)); n != len(ids) {
+	if n := must(o.tickets.Count(t.Context(), o.db, o.owner(1), repo.PageOptions{State: schema.Archived}, 100)); n != len(ids) {
 		t.Errorf("%d of %d", n, len(ids))
 	}
-	if n := must(o.tickets.Count(t.Context(), o.db, o.owner(1), schema.Active, 100)); n != 0 {
+	if n := must(o.tickets.Count(t.Context(), o.db, o.owner(1), repo.PageOptions{}, 100)); n != 0 {
 		t.Errorf("%d of none", n)
 	}
 	if _, err := o.tickets.List(t.Context(), o.db, o.owner(1), repo.PageOptions{After: "a,b"}); !errors.Is(err, repo.ErrInvalidCursor) {
