@@ -70,7 +70,7 @@ func (r *tables[T]) listColumn(name string) (listColumn, error) {
 // ordered says whether an index has the values in the order in which the server compares them.
 func (c listColumn) ordered() bool { return c.kind != enumColumn }
 
-// value is a Go value as a parameter of operand, nil for NULL. The server would compare a value of another
+// value is a Go value as operand takes it, nil for NULL. The server would compare a value of another
 // type than the column's as floating-point numbers, without the index, and find what is not the same.
 func (c listColumn) value(v any) (any, error) {
 	rv := reflect.ValueOf(v)
@@ -133,15 +133,23 @@ func (c listColumn) fit(v any) (any, error) {
 	return nil, fmt.Errorf("%#v is none", v)
 }
 
-// operand is a parameter that the server compares with the column exactly: of a DECIMAL with its own number of
-// digits, for a text would be taken for a floating-point number.
-func (c listColumn) operand(value any) string {
+// operand is a value that a caller gave as what the column is compared with, and its parameter. A DECIMAL has
+// its own number of digits, for the server would take a text for a floating-point number.
+func (c listColumn) operand(value any) (string, []any) {
 	if c.kind != decimalColumn {
-		return "?"
+		return "?", []any{value}
 	}
 	text, _ := value.(string)
 	_, fraction, _ := strings.Cut(text, ".")
-	return "CAST(? AS DECIMAL(65," + strconv.Itoa(len(fraction)) + "))"
+	return "CAST(? AS DECIMAL(65," + strconv.Itoa(len(fraction)) + "))", []any{value}
+}
+
+// exact is operand for a value that the column has. Text does not pass through the session's character set.
+func (c listColumn) exact(value any) (string, []any) {
+	if text, isText := value.(string); isText && c.kind == keyColumn {
+		return keytype.Literal(text), nil
+	}
+	return c.operand(value)
 }
 
 // text is the expression for the column's value as text in ASCII, whatever the session's character set.
@@ -156,7 +164,7 @@ func (c listColumn) text() string {
 	return "HEX(" + column + ")"
 }
 
-// read is the inverse of text: the value as a parameter of operand.
+// read is the inverse of text: the value as exact takes it.
 func (c listColumn) read(text string) (any, error) {
 	var err error
 	switch {

@@ -72,18 +72,19 @@ func (r *tables[T]) partSQL(l *listing, p part, after position, columns string, 
 	for _, f := range l.where {
 		if f.value == nil {
 			where.and(ident.Quote(f.name) + " IS NULL")
-		} else {
-			where.and(ident.Quote(f.name)+" = "+f.operand(f.value), f.value)
+			continue
 		}
+		value, args := f.operand(f.value)
+		where.and(ident.Quote(f.name)+" = "+value, args...)
 	}
 	if p.state == schema.Archived {
 		where.and("deletion_id IS NULL")
 	}
-	if sort := ident.Quote(l.sort.name); l.from != nil {
-		where.and(sort+" >= "+l.sort.operand(l.from), l.from)
-	}
-	if sort := ident.Quote(l.sort.name); l.to != nil {
-		where.and(sort+" < "+l.sort.operand(l.to), l.to)
+	for i, bound := range []any{l.from, l.to} {
+		if bound != nil {
+			value, args := l.sort.operand(bound)
+			where.and(ident.Quote(l.sort.name)+[]string{" >= ", " < "}[i]+value, args...)
+		}
 	}
 	if !after.begin {
 		r.behind(l, after, &where)
@@ -102,7 +103,8 @@ func (r *tables[T]) behind(l *listing, after position, where *clause) {
 	if l.desc {
 		beyond = " < "
 	}
-	value := l.sort.operand(after.value)
+	value, args := l.sort.exact(after.value)
+	args = slices.Concat(args, args, []any{after.id})
 	switch {
 	case l.byID:
 		where.and(id+beyond+"?", after.id)
@@ -111,9 +113,9 @@ func (r *tables[T]) behind(l *listing, after position, where *clause) {
 	case after.value == nil:
 		where.and("("+sort+" IS NOT NULL OR "+sort+" IS NULL AND "+id+" > ?)", after.id)
 	case l.desc && l.sort.null && l.from == nil && l.to == nil:
-		where.and("("+sort+" < "+value+" OR "+sort+" IS NULL OR "+sort+" = "+value+" AND "+id+" < ?)", after.value, after.value, after.id)
+		where.and("("+sort+" < "+value+" OR "+sort+" IS NULL OR "+sort+" = "+value+" AND "+id+" < ?)", args...)
 	default:
-		where.and("("+sort+beyond+value+" OR "+sort+" = "+value+" AND "+id+beyond+"?)", after.value, after.value, after.id)
+		where.and("("+sort+beyond+value+" OR "+sort+" = "+value+" AND "+id+beyond+"?)", args...)
 	}
 }
 
