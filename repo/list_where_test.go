@@ -41,7 +41,9 @@ type Task struct {
 
 var sorts = []string{"id", "rank_no", "big", "price", "due_at", "day", "title", "code", "lang", "hash", "created_at"}
 
-func agenda() schema.Plan {
+func agenda() schema.Plan { return agendaBy(sorts...) }
+
+func agendaBy(sorts ...string) schema.Plan {
 	task := schema.Resource{
 		Name: "task", Archive: "task_archive", Owner: "user_id",
 		Columns: []schema.Column{{Name: "status", Type: "VARCHAR(20) NOT NULL"}, {Name: "rank_no", Type: "INT NULL"}, {Name: "big", Type: "BIGINT UNSIGNED NOT NULL"},
