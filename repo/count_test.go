@@ -44,6 +44,11 @@ func TestStatements(t *testing.T) {
 	expect("get", 1, func() error { return second(r.projects.Get(ctx, db, p.ID)) })
 	expect("find", 1, func() error { return second(r.projects.Find(ctx, db, 1, "a")) })
 	expect("list", 1, func() error { return second(r.projects.List(ctx, db, 1, repo.PageOptions{})) })
+	tasks := must(repo.New[Task](agenda(), "task"))
+	fillTasks(t, db, tasks, 10)
+	all := repo.PageOptions{State: repo.AnyState, Where: repo.Where{"status": "open"}, Sort: repo.Sort{Column: "due_at"}, Limit: 1}
+	expect("list of both states", 1, func() error { return second(tasks.List(ctx, db, 1, all)) })
+	expect("count of both states", 1, func() error { return second(tasks.Count(ctx, db, 1, all, 500)) })
 	expect("rename", 4, func() error { return second(r.projects.Rename(ctx, db, p.ID, "A2")) })
 	expect("update", 5, func() error {
 		return second(r.projects.Update(ctx, db, p.ID, func(row *Project) error { row.Note = "x"; return nil }))

@@ -49,6 +49,8 @@
 //     transaction does.
 //   - With [Of.OwnedBy] a row of another owner is not found and not written: the owner is in
 //     the condition of each statement, not in a check before it.
+//   - A row that stays as it is comes exactly once in the pages of a list, in whatever order and state,
+//     though others come and go; a page is of one moment. A list that no declared index serves is refused.
 //   - An id that two rows have, because AUTO_INCREMENT fell below the ids of archived rows,
 //     is [ErrIDReused] to every verb that moves or deletes, and to a Create with the request
 //     id that made one of them; neither row is touched.
@@ -73,6 +75,7 @@
 //   - Rename and Update where the quota is ordered by what they write are not taken back
 //     in a caller's transaction when their mark fails.
 //   - The flag "over quota" follows later; see package quota. What is refused is in package limit.
+//   - A row whose values change between two pages of a list that is by them may come twice, or in none.
 //   - Where a collation takes several spellings for one id, all verbs find the row by any of them, and its
 //     job and audit have the spelling of the row; of a row that is gone only that spelling is known.
 //   - When the job of a deletion has been purged (cascade.PurgeJobs), a Delete of its row, which is gone, is
@@ -88,8 +91,8 @@
 //	Create          4, 5 if T has fields that the database fills in; 2 more with a request id;
 //	                1 more where the application makes the ids; 6 where a unique index refuses it
 //	Get, Find       1
-//	List            1, by name too
-//	Count           1
+//	List            1, by name too; 2 on MariaDB for a sorted or filtered one whose index has another name
+//	Count           1, as List
 //	Rename          4; of an archived row 6, where the plan lets it be edited
 //	Update          5; 4 more for each try that somebody else was faster; of an archived row 6
 //	Archive         7

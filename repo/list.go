@@ -4,21 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
-	"reflect"
-	"strings"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/schema"
 )
-
-// Cursor is where a page ended. The zero value is the beginning of the list. Its
-// text is meant for URLs; a text that no page returned is an error of List.
-type Cursor string
-
-// ErrInvalidCursor means: a cursor is not one that List returned.
-var ErrInvalidCursor = errors.New("repo: not a cursor of this list")
 
 // Page is a part of a list.
 type Page[T any] struct {
@@ -28,9 +18,16 @@ type Page[T any] struct {
 	Next Cursor
 }
 
-// PageOptions say which part of a list is wanted.
+// AnyState asks for active and archived rows in one list. A resource without an archive has active ones only.
+const AnyState schema.State = "any"
+
+// PageOptions say which rows a list has, in which order, and which part of it is wanted.
 type PageOptions struct {
-	// State is [schema.Active] (the default) or [schema.Archived].
+	// Where are values that columns must have. Default: any.
+	Where Where
+	// Sort is the order. Default: by the id.
+	Sort Sort
+	// State is [schema.Active] (the default), [schema.Archived] or [AnyState].
 	State schema.State
 	// After is the Next of the page before.
 	After Cursor
@@ -38,98 +35,123 @@ type PageOptions struct {
 	Limit int
 }
 
+// Where are values of columns: {"status": "open"} has the rows that are open, by the column's collation. nil
+// is NULL. A value is of a Go type that a field for the column can have; one that no row can have is
+// [ErrInvalidFilter].
+type Where map[string]any
+
+// Sort is the order of a list: by a column, and by the id where rows have the same value, both in one
+// direction. NULL comes before all values.
+type Sort struct {
+	// Column is one of the resource's, the toolkit's among them: "created_at". Default: the id.
+	Column string
+	// Descending turns the order around.
+	Descending bool
+	// From and To leave out what comes before From and what is not before To, whatever the direction; rows
+	// that are NULL too. nil: no bound. They may change between two pages.
+	From, To any
+}
+
 const (
 	defaultLimit = 50
 	maxLimit     = 500
 )
 
-// List returns a page of an owner's rows in the order of their ids, without those that are
-// hidden by a deletion in its grace period. A page continues behind the last id
-// of the one before (keyset), so its cost does not grow with its position, and
-// rows that come and go meanwhile are neither repeated nor skipped. One statement,
-// over the index (owner, id).
+// List returns a page of an owner's rows, without those that are hidden by a deletion in its grace period:
+//
+//	page, err := tickets.List(ctx, db, owner, repo.PageOptions{
+//		Where: repo.Where{"status": "open"}, Sort: repo.Sort{Column: "due_at", Descending: true}, State: repo.AnyState})
+//
+// A page continues behind the last row of the one before, by its value and its id (keyset), so its cost does
+// not grow with its position: it reads one entry of an index more than it has rows, with both states twice as
+// many, however many rows there are and have the same value.
+// A row that stays as it is comes exactly once in the pages of a list, whatever rows come and go meanwhile;
+// with AnyState also one that only moves between the tables. A row whose values change between two pages comes
+// at its old place, at its new one, at both or at none; each write changes updated_at and version. A page is of
+// one moment: no row is in it twice.
+//
+// The plan must have declared an index that begins with the owner's columns and those of Where, in any order,
+// and goes on with the column of Sort and the id; for archived rows too, one that says so
+// ([schema.Index.Archived]). Otherwise the answer is a [NoIndexError], which is an [ErrUnsupported] and says
+// what to add. Columns are integers, DECIMAL, DATE, DATETIME, CHAR, VARCHAR, BINARY or VARBINARY, in Where
+// ENUM too. [ErrInvalidCursor] is a cursor of another list.
+//
+// One statement. MariaDB gets one more where the database has the index under another name than the plan's
+// DDL, unless the list is the one by the id, ascending, of one state, without Where; MariaDB before 11 may
+// then read all before the page.
 func (r *Of[T, ID, Owner]) List(ctx context.Context, db onerow.DB, owner Owner, o PageOptions) (Page[T], error) {
-	page := Page[T]{Items: []T{}}
-	query, err := r.listQuery(o.State)
+	empty := Page[T]{Items: []T{}}
+	l, err := r.listing(owner, o)
 	if err != nil {
-		return page, err
+		return empty, r.wrapList("list", err)
 	}
-	args, err := r.ownerKey(owner)
-	if err == nil {
-		err = r.forOwner(args)
-	}
+	after, err := r.position(l, o.After)
 	if err != nil {
-		return page, r.wrap("list", nil, err)
+		return empty, err
 	}
-	if o.After == "" && r.makesIDs() { // there is no value that all others are greater than
-		query = strings.Replace(query, " AND "+ident.Quote(r.res.ID)+" > ?", "", 1)
-	} else {
-		after, err := r.position(o.After)
-		if err != nil {
-			return page, err
-		}
-		args = append(args, after)
+	var value sql.NullString
+	more := []any{&value}
+	if len(l.parts) > 1 {
+		more = append(more, new(any), new(any)) // by which the server orders
 	}
-	page, err = r.page(ctx, db, query, args, o.Limit, r.cursor)
-	return page, r.wrap("list", nil, err)
+	page, limit := empty, o.limit()
+	err = l.run(func(force bool) (err error) {
+		query, args := r.pageSQL(l, after, limit+1, force)
+		page, err = r.page(ctx, db, query, args, limit, more, func(row *T) (Cursor, error) { return r.cursor(l, row, value) })
+		return err
+	})
+	return page, r.wrapList("list", err)
 }
 
-// page runs a list's statement, whose last parameter is how many rows it reads: one more than are wanted.
-func (r *tables[T]) page(ctx context.Context, db onerow.DB, query string, args []any, limit int, cursor func(*T) (Cursor, error)) (Page[T], error) {
-	page := Page[T]{Items: []T{}}
-	if limit <= 0 {
-		limit = defaultLimit
+// run calls a list's statement with the index forced, and again without where there is none of its name.
+func (l *listing) run(call func(force bool) error) error {
+	if l.plain() {
+		return call(false)
 	}
-	limit = min(limit, maxLimit)
-	err := onerow.Query(ctx, db, query, append(args, limit+1), func(rows *sql.Rows) error {
+	err := call(true)
+	if mysqlerr.NoSuchIndex(err) {
+		err = call(false)
+	}
+	return err
+}
+
+// limit is how many rows a page has at most.
+func (o PageOptions) limit() int {
+	if o.Limit <= 0 {
+		return defaultLimit
+	}
+	return min(o.Limit, maxLimit)
+}
+
+// page runs a list's statement, which reads one row more than the page has. cursor is called with its last one,
+// when more has what the statement says beside it.
+func (r *tables[T]) page(ctx context.Context, db onerow.DB, query string, args []any, limit int, more []any, cursor func(*T) (Cursor, error)) (Page[T], error) {
+	page := Page[T]{Items: []T{}}
+	var behind Cursor
+	err := onerow.Query(ctx, db, query, args, func(rows *sql.Rows) error {
 		var it item[T]
-		if err := r.scanRow(rows, &it.row, &it.version, &it.state); err != nil {
+		err := r.scanRow(rows, &it.row, append([]any{&it.version, &it.state}, more...)...)
+		switch {
+		case err != nil:
 			return err
+		case len(page.Items) == limit:
+			page.Next = behind
+			return nil
 		}
 		r.setState(&it.row, it.state)
 		page.Items = append(page.Items, it.row)
-		return nil
+		if len(page.Items) == limit {
+			behind, err = cursor(&it.row)
+		}
+		return err
 	})
-	if err == nil && len(page.Items) > limit {
-		page.Items = page.Items[:limit]
-		page.Next, err = cursor(&page.Items[limit-1])
-	}
 	return page, err
 }
 
-// listQuery is the statement for the rows of one state.
-func (r *tables[T]) listQuery(state schema.State) (string, error) {
-	switch {
-	case len(r.fields.owners) == 0:
-		return "", fmt.Errorf("%w: %q has no owner to list by", ErrUnsupported, r.res.Name)
-	case state == schema.Archived && r.res.Archive == "":
-		return "", fmt.Errorf("%w: %q has no archive", ErrUnsupported, r.res.Name)
-	case state == schema.Archived:
-		return r.sql.listArchived, nil
-	case state != schema.Active && state != "":
-		return "", fmt.Errorf("%w: the state %q is neither %q nor %q", ErrUnsupported, state, schema.Active, schema.Archived)
+// wrapList leaves errors as they are that name the list themselves.
+func (r *tables[T]) wrapList(verb string, err error) error {
+	if errors.Is(err, ErrUnsupported) || errors.Is(err, ErrInvalidFilter) || errors.Is(err, ErrInvalidCursor) {
+		return err
 	}
-	return r.sql.listActive, nil
-}
-
-// cursor is the place behind a row.
-func (r *tables[T]) cursor(row *T) (Cursor, error) {
-	id, err := r.fields.id.of(reflect.ValueOf(row).Elem())
-	if err != nil {
-		return "", err
-	}
-	key, err := onerow.EncodeKey(id)
-	return Cursor(key), err
-}
-
-// position is the id that a cursor names; AUTO_INCREMENT begins behind 0.
-func (r *tables[T]) position(c Cursor) (any, error) {
-	if c == "" {
-		return int64(0), nil
-	}
-	id, err := r.decodeID(string(c))
-	if err != nil {
-		return nil, fmt.Errorf("%w: %q: %w", ErrInvalidCursor, c, err)
-	}
-	return id, nil
+	return r.wrap(verb, nil, err)
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/schema"
@@ -19,6 +21,8 @@ func (r *Of[T, ID, Owner]) ListByName(ctx context.Context, db onerow.DB, owner O
 	switch {
 	case !r.res.Named():
 		return page, fmt.Errorf("%w: %q has no names to list by", ErrUnsupported, r.res.Name)
+	case len(o.Where) > 0 || o.Sort != (Sort{}):
+		return page, fmt.Errorf("%w: a list of %q by name has no Where and no Sort", ErrUnsupported, r.res.Name)
 	case o.State != schema.Active && o.State != "":
 		return page, fmt.Errorf("%w: only active rows of %q are in an index of names", ErrUnsupported, r.res.Name)
 	}
@@ -37,41 +41,41 @@ func (r *Of[T, ID, Owner]) ListByName(ctx context.Context, db onerow.DB, owner O
 		}
 		first = []byte(name.Key)
 	}
-	from, err := nameFrom(o.After, first)
+	l := &listing{owner: args, state: schema.Active, sort: listColumn{name: r.res.Label.Key}}
+	from, err := r.nameFrom(l, o.After, first)
 	if err != nil {
 		return page, err
 	}
-	page, err = r.page(ctx, db, r.sql.listByName, append(args, from, append(first, 0xff)), o.Limit, r.nameCursor)
+	limit := o.limit()
+	page, err = r.page(ctx, db, r.sql.listByName, append(slices.Clone(args), from, append(first, 0xff), limit+1), limit, nil,
+		func(row *T) (Cursor, error) { return r.nameCursor(l, row) })
 	return page, r.wrap("list", nil, err)
 }
 
 // byName begins the cursors of lists in the order of names.
 const byName = "name"
 
-func (r *tables[T]) nameCursor(row *T) (Cursor, error) {
+func (r *tables[T]) nameCursor(l *listing, row *T) (Cursor, error) {
 	name, err := r.res.Label.Kind.Parse(r.label(row))
 	if err != nil {
 		return "", err
 	}
-	key, err := onerow.EncodeKey(byName, []byte(name.Key))
-	return Cursor(key), err
+	return r.seal(l, byName, string(name.Key))
 }
 
 // nameFrom is the key that a page begins with: the first of the prefix, or what comes right behind the
 // cursor's. Keys are UTF-8, so none has the byte 0xff: with it behind the prefix comes after all that begin
 // with it.
-func nameFrom(c Cursor, first []byte) ([]byte, error) {
+func (r *tables[T]) nameFrom(l *listing, c Cursor, first []byte) ([]byte, error) {
 	if c == "" {
 		return bytes.Clone(first), nil
 	}
-	parts, err := onerow.DecodeKey(string(c))
+	parts, err := r.unseal(l, c)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrInvalidCursor, err)
+		return nil, fmt.Errorf("%w: %q: %w", ErrInvalidCursor, c, err)
 	}
-	if len(parts) == 2 && parts[0] == byName {
-		if key, isBytes := parts[1].([]byte); isBytes && bytes.HasPrefix(key, first) {
-			return append(key, 0), nil
-		}
+	if len(parts) != 2 || parts[0] != byName || !strings.HasPrefix(parts[1], string(first)) {
+		return nil, fmt.Errorf("%w: %q", ErrInvalidCursor, c)
 	}
-	return nil, fmt.Errorf("%w: %q", ErrInvalidCursor, c)
+	return append([]byte(parts[1]), 0), nil
 }

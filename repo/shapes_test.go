@@ -44,6 +44,7 @@ func helpdesk(idType, ownerType string) schema.Plan {
 			Name: "ticket", IDType: idType, Archive: "ticket_archive", Owner: "user_id", OwnerType: ownerType,
 			Label: schema.Label{Column: "name"}, Quota: schema.Quota{Flag: "is_over_quota"},
 			Columns: []schema.Column{{Name: "note", Type: "VARCHAR(80) NOT NULL DEFAULT ''"}},
+			Indexes: []schema.Index{{Columns: []string{"user_id", "note"}, Archived: true}},
 		},
 		{
 			Name: "message", IDType: idType, Archive: "message_archive",
@@ -121,6 +122,7 @@ func scopedShape() shape[Scoped, ScopedMessage, uuid.UUID, Workspace] {
 	p := helpdesk("BINARY(16)", "BINARY(16)")
 	p.Tenant = schema.Column{Name: "tenant_id"}
 	p.Resources[0].Owner = "workspace_id"
+	p.Resources[0].Indexes[0].Columns = []string{"workspace_id", "tenant_id", "note", "id"}
 	return shape[Scoped, ScopedMessage, uuid.UUID, Workspace]{
 		plan: p, id: uid, owner: workspace,
 		ticket: func(id uuid.UUID, w Workspace, name string) Scoped {

@@ -182,16 +182,43 @@ func (o opened[T, M, ID, Owner]) lists(t *testing.T) {
 			t.Errorf("%s: %v, want %v", state, got, ids)
 		}
 		for _, id := range ids {
-			must(o.tickets.Archive(t.Context(), o.db, id))
+			if state == schema.Active {
+				must(o.tickets.Archive(t.Context(), o.db, id))
+			}
 		}
 	}
-	if n := must(o.tickets.Count(t.Context(), o.db, o.owner(1), schema.Archived, 3)); n != 3 {
+	must(o.tickets.Activate(t.Context(), o.db, ids[1]))
+	for i, options := range []repo.PageOptions{{}, {Where: repo.Where{"note": ""}}, {Sort: repo.Sort{Column: "note"}}, {Sort: repo.Sort{Descending: true}},
+		{Where: repo.Where{"note": ""}, Sort: repo.Sort{Descending: true}}, {Sort: repo.Sort{Column: "note", Descending: true}}} {
+		want, got := slices.Clone(ids), []ID{}
+		if i > 2 {
+			slices.Reverse(want)
+		}
+		for options.State, options.Limit = repo.AnyState, 2; ; {
+			page := must(o.tickets.List(t.Context(), o.db, o.owner(1), options))
+			for _, row := range page.Items {
+				_, _, _, state := o.see(row)
+				if (state == schema.Active) != (o.idOf(row) == ids[1]) {
+					t.Errorf("%v is %s", o.idOf(row), state)
+				}
+				got = append(got, o.idOf(row))
+			}
+			if options.After = page.Next; page.Next == "" {
+				break
+			}
+		}
+		if n := must(o.tickets.Count(t.Context(), o.db, o.owner(1), options, 100)); n != len(ids) || !slices.Equal(got, want) {
+			t.Errorf("%+v: %v, a count of %d, want %v", options, got, n, want)
+		}
+	}
+	must(o.tickets.Archive(t.Context(), o.db, ids[1]))
+	if n := must(o.tickets.Count(t.Context(), o.db, o.owner(1), repo.PageOptions{State: schema.Archived}, 3)); n != 3 {
 		t.Errorf("at most 3 of %d: %d", len(ids), n)
 	}
-	if n := must(o.tickets.Count(t.Context(), o.db, o.owner(1), schema.Archived, 100)); n != len(ids) {
+	if n := must(o.tickets.Count(t.Context(), o.db, o.owner(1), repo.PageOptions{State: schema.Archived}, 100)); n != len(ids) {
 		t.Errorf("%d of %d", n, len(ids))
 	}
-	if n := must(o.tickets.Count(t.Context(), o.db, o.owner(1), schema.Active, 100)); n != 0 {
+	if n := must(o.tickets.Count(t.Context(), o.db, o.owner(1), repo.PageOptions{}, 100)); n != 0 {
 		t.Errorf("%d of none", n)
 	}
 	if _, err := o.tickets.List(t.Context(), o.db, o.owner(1), repo.PageOptions{After: "a,b"}); !errors.Is(err, repo.ErrInvalidCursor) {

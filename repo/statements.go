@@ -13,8 +13,7 @@ import (
 // their row by the primary key, unless they say otherwise.
 type statements struct {
 	get, getCurrent, readActive, find            string
-	listActive, listArchived, listByName         string
-	countActive, countArchived                   string
+	listByName                                   string
 	lockActive, lockArchived                     string
 	where                                        string
 	insert                                       string
@@ -49,9 +48,6 @@ func (r *tables[T]) statements() statements {
 	if r.res.Archive != "" {
 		r.archiveStatements(&q)
 	}
-	if len(r.res.Owners()) > 0 {
-		r.listStatements(&q)
-	}
 	if r.res.Named() {
 		r.nameStatements(&q)
 	}
@@ -79,20 +75,6 @@ func (r *tables[T]) archiveStatements(q *statements) {
 	q.hide = fmt.Sprintf("UPDATE %s SET version = version + 1, updated_at = UTC_TIMESTAMP(6), deletion_id = ?, deleted_from = 'archived' WHERE %s AND version = ?", r.archive.table, key)
 	q.unhide = fmt.Sprintf("UPDATE %s SET version = version + 1, updated_at = UTC_TIMESTAMP(6), deletion_id = NULL, deleted_from = NULL WHERE %s AND version = ?", r.archive.table, key)
 	q.trash = fmt.Sprintf("SELECT deletion_id, %s FROM %s WHERE %s AND deletion_id IS NOT NULL", ident.Quote(r.res.ID), r.archive.table, key)
-}
-
-// listStatements are those of an owner's lists.
-func (r *tables[T]) listStatements(q *statements) {
-	id, list, owner := ident.Quote(r.res.ID), r.fields.selectList(), r.ownerIs()
-	// By the index that Verify asks for, whose name is the toolkit's mostly: MySQL would rather sort all
-	// rows of the owner than follow it, or walk over the rows of others by the primary key. A hint that
-	// names an index which is not there is ignored, unlike FORCE INDEX, and MariaDB needs none.
-	page := "SELECT /*+ INDEX(%s %s) */ %s, version, '%s' FROM %[1]s IGNORE INDEX (PRIMARY) WHERE %[5]s AND %[6]s > ?%[7]s ORDER BY %[6]s LIMIT ?"
-	q.listActive = fmt.Sprintf(page, r.active.table, ident.Quote("owner_id"), list, schema.Active, owner, id, "")
-	q.listArchived = fmt.Sprintf(page, r.archive.table, ident.Quote("shown"), list, schema.Archived, owner, id, shown)
-	number := "SELECT COUNT(*) FROM (SELECT /*+ INDEX(%s %s) */ 1 FROM %[1]s IGNORE INDEX (PRIMARY) WHERE %[3]s%s LIMIT ?) AS some"
-	q.countActive = fmt.Sprintf(number, r.active.table, ident.Quote("owner_id"), owner, "")
-	q.countArchived = fmt.Sprintf(number, r.archive.table, ident.Quote("shown"), owner, shown)
 }
 
 // nameStatements are those of rows with names.

@@ -144,16 +144,7 @@ func (p Plan) checkResource(r Resource, i int) []error {
 			say("column %q: %q is no type", c.Name, c.Type)
 		}
 	}
-	for _, index := range r.Indexes {
-		for _, col := range index.Columns {
-			if !slices.Contains(r.Shared(), col) {
-				say("an index has the column %q, which is not declared", col)
-			}
-		}
-		if len(index.Columns) == 0 {
-			say("an index has no columns")
-		}
-	}
+	r.checkIndexes(say)
 	return append(errs, p.checkParent(r, i)...)
 }
 

@@ -64,6 +64,7 @@ type tableIndex struct {
 	columns []string
 	unique  bool
 	why     string // what depends on it, for Verify's message
+	lists   bool   // lists are read in its order, rows with the same values by their ids
 }
 
 func (x tableIndex) ddl() string {
@@ -88,11 +89,12 @@ func (r Resource) tables() []table {
 	)}
 	archive.indexes = append(archive.indexes, r.primaryKey())
 	if owners := r.Owners(); len(owners) > 0 {
-		archive.indexes = append(archive.indexes, tableIndex{"shown", append(owners, ColDeletionID, r.ID), false, "lists of archived rows pass over hidden ones by it"})
+		archive.indexes = append(archive.indexes, tableIndex{"shown", append(owners, ColDeletionID, r.ID), false, "lists of archived rows pass over hidden ones by it", true})
 	}
 	if r.Parent.Column != "" {
 		archive.indexes = append(archive.indexes, r.parentIndex())
 	}
+	archive.indexes = append(archive.indexes, r.archivedIndexes(archive.indexes)...)
 	archive.indexes = append(archive.indexes, r.edgeIndexes(archive.indexes)...)
 	return []table{active, archive}
 }
@@ -117,11 +119,11 @@ func (r Resource) columns(id string) []Column {
 }
 
 func (r Resource) primaryKey() tableIndex {
-	return tableIndex{"", []string{r.ID}, true, "every verb finds its row by it"}
+	return tableIndex{"", []string{r.ID}, true, "every verb finds its row by it", false}
 }
 
 func (r Resource) parentIndex() tableIndex {
-	return tableIndex{"parent_id", []string{r.Parent.Column, r.ID}, false, "the cascade finds children by it; without it every batch scans the table"}
+	return tableIndex{"parent_id", []string{r.Parent.Column, r.ID}, false, "the cascade finds children by it; without it every batch scans the table", false}
 }
 
 // edgeIndexes are those of the further rows above, unless one of the given does it.
@@ -136,7 +138,7 @@ func (r Resource) edgeIndexes(given []tableIndex) []tableIndex {
 			continue
 		}
 		columns := slices.Concat(slices.Sorted(maps.Keys(e.When)), e.Columns)
-		added = append(added, tableIndex{indexName(columns, all), columns, false, "the cascade finds the rows below by it; without it every batch scans the table"})
+		added = append(added, tableIndex{indexName(columns, all), columns, false, "the cascade finds the rows below by it; without it every batch scans the table", false})
 	}
 	return added
 }
@@ -145,11 +147,11 @@ func (r Resource) activeIndexes() []tableIndex {
 	indexes := []tableIndex{r.primaryKey()}
 	if r.Named() {
 		indexes = append(indexes,
-			tableIndex{"one_name", append(r.Owners(), r.Label.Key), true, "it decides who has a name"},
-			tableIndex{"next_copy", append(r.Owners(), ColStemKey, ColCopyNo), false, "activating finds the next copy number by it"})
+			tableIndex{"one_name", append(r.Owners(), r.Label.Key), true, "it decides who has a name", false},
+			tableIndex{"next_copy", append(r.Owners(), ColStemKey, ColCopyNo), false, "activating finds the next copy number by it", false})
 	}
 	if owners := r.Owners(); len(owners) > 0 {
-		indexes = append(indexes, tableIndex{"owner_id", append(owners, r.ID), false, "lists of active rows read it"})
+		indexes = append(indexes, tableIndex{"owner_id", append(owners, r.ID), false, "lists of active rows read it", true})
 	}
 	if r.Parent.Column != "" && !slices.Equal(r.Owners(), []string{r.Parent.Column}) {
 		indexes = append(indexes, r.parentIndex())
@@ -158,12 +160,12 @@ func (r Resource) activeIndexes() []tableIndex {
 		cols := append(r.Owners(), r.Quota.Flag, r.Quota.By)
 		if r.Quota.By != r.ID {
 			cols = append(cols, r.ID)
-			indexes = append(indexes, tableIndex{"quota_order", append(r.Owners(), r.Quota.By, r.ID), false, "the quota finds its boundary by it"})
+			indexes = append(indexes, tableIndex{"quota_order", append(r.Owners(), r.Quota.By, r.ID), false, "the quota finds its boundary by it", false})
 		}
-		indexes = append(indexes, tableIndex{"quota_flag", cols, false, "the quota finds wrong flags by it"})
+		indexes = append(indexes, tableIndex{"quota_flag", cols, false, "the quota finds wrong flags by it", false})
 	}
 	for _, x := range r.Indexes {
-		indexes = append(indexes, tableIndex{indexName(x.Columns, indexes), x.Columns, x.Unique, "the plan declares it"})
+		indexes = append(indexes, tableIndex{indexName(x.Columns, indexes), x.Columns, x.Unique, "the plan declares it", !x.Unique})
 	}
 	return append(indexes, r.edgeIndexes(indexes)...)
 }

@@ -57,6 +57,13 @@
 // Name keys are computed in Go and compared byte by byte, so every engine and
 // collation agrees; see package names.
 //
+// # Lists
+//
+// A page of a list is read by an index: the owner's columns, those that it is filtered by, the one that it is
+// ordered by, the id. The plan declares it, for archived rows too where it says so:
+//
+//	Indexes: []schema.Index{{Columns: []string{"user_id", "status", "due_at", "id"}, Archived: true}}
+//
 // # Existing tables
 //
 // A [Table] is one that the toolkit did not make: a key of any columns, and an [Edge]

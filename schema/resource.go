@@ -56,7 +56,7 @@ type Resource struct {
 	Asset string `yaml:"asset,omitempty"`
 	// Columns are the application's own columns, in both tables.
 	Columns []Column `yaml:"columns,omitempty"`
-	// Indexes are the application's own indexes, on the active table only.
+	// Indexes are the application's own indexes, on the active table, and on the archive those that say so.
 	Indexes []Index `yaml:"indexes,omitempty"`
 }
 
@@ -107,6 +107,9 @@ type Index struct {
 	Columns []string `yaml:"columns"`
 	// Unique makes it a constraint.
 	Unique bool `yaml:"unique,omitempty"`
+	// Archived makes it for lists of archived rows too: the archive has it with deletion_id behind the
+	// owner's columns, with which it begins, so rows that a deletion hides are passed over unread.
+	Archived bool `yaml:"archived,omitempty"`
 }
 
 // The toolkit's columns of a resource's tables, beside those that the resource

@@ -210,6 +210,7 @@ func (v *verifier) resource(r Resource) {
 		v.triggers(have)
 		if active := v.found.table(r.Active); i > 0 && active != nil {
 			v.sameColumns(r, active, have)
+			v.sameOrder(r, active, have)
 		}
 	}
 }

@@ -38,6 +38,10 @@ func (t *foundTable) serves(x tableIndex) bool {
 			if have.unique && sameSet(have.columns, want) {
 				return true
 			}
+		case x.lists:
+			if t.reads(have, want) {
+				return true
+			}
 		case have.btree && !have.off && startsWith(append(slices.Clone(have.columns), t.primary()...), want):
 			return true
 		}

@@ -51,7 +51,8 @@ type foundIndex struct {
 	columns []string // lower case; "" for an expression or a prefix
 	unique  bool
 	btree   bool
-	off     bool // INVISIBLE (MySQL) or IGNORED (MariaDB): it still refuses rows, but no read may use or name it
+	falls   []bool // the columns that are descending
+	off     bool   // INVISIBLE (MySQL) or IGNORED (MariaDB): it still refuses rows, but no read may use or name it
 }
 
 type foreignKey struct {
@@ -126,7 +127,7 @@ const (
  is_nullable = 'YES', column_default IS NOT NULL, COALESCE(character_maximum_length, 0), COALESCE(datetime_precision, 0)
  FROM information_schema.columns WHERE table_schema = DATABASE()%s ORDER BY table_name, ordinal_position`
 
-	sqlIndexes = `SELECT table_name, index_name, COALESCE(IF(sub_part IS NULL, column_name, NULL), ''), non_unique = 0, index_type = 'BTREE', %s
+	sqlIndexes = `SELECT table_name, index_name, COALESCE(IF(sub_part IS NULL, column_name, NULL), ''), non_unique = 0, index_type = 'BTREE', COALESCE(collation, 'A') = 'D', %s
  FROM information_schema.statistics WHERE table_schema = DATABASE()%s ORDER BY table_name, index_name, seq_in_index`
 
 	sqlTriggers = `SELECT event_object_table, trigger_name, action_timing, event_manipulation FROM information_schema.triggers
@@ -230,8 +231,8 @@ func (d *database) scanColumn(rows *sql.Rows) error {
 
 func (d *database) scanIndex(rows *sql.Rows) error {
 	var table, name, column string
-	var unique, btree, off bool
-	if err := rows.Scan(&table, &name, &column, &unique, &btree, &off); err != nil {
+	var unique, btree, falls, off bool
+	if err := rows.Scan(&table, &name, &column, &unique, &btree, &falls, &off); err != nil {
 		return err
 	}
 	t := d.in(table)
@@ -240,6 +241,7 @@ func (d *database) scanIndex(rows *sql.Rows) error {
 	}
 	x := &t.indexes[len(t.indexes)-1]
 	x.columns = append(x.columns, strings.ToLower(column))
+	x.falls = append(x.falls, falls)
 	return nil
 }
 

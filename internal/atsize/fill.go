@@ -20,6 +20,7 @@ type project struct {
 	ID     int64  `db:"id"`
 	UserID int64  `db:"user_id"`
 	Name   string `db:"name"`
+	Status string `db:"status"`
 }
 
 // size is a filled schema.
@@ -39,10 +40,10 @@ const archivedFrom = 1_000_000_000
 // fills write the rows from ? to 1,000,000 more, below a last one. Owner n has the rows from 1000(n-1)+1 to
 // 1000n.
 var fills = []string{
-	`INSERT INTO project (id, user_id, name, name_key, stem_key, copy_no, version, created_at, updated_at)
- SELECT i, (i + 999) DIV 1000, CONCAT('n', i), CONCAT('n', i), CONCAT('n', i), 0, 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM (` + numbers + `) AS n WHERE i <= ?`,
-	`INSERT INTO project_archive (id, user_id, name, name_key, stem_key, copy_no, version, created_at, updated_at, archived_at)
- SELECT 1000000000 + i, (i + 999) DIV 1000, CONCAT('a', i), CONCAT('a', i), CONCAT('a', i), 0, 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM (` + numbers + `) AS n
+	`INSERT INTO project (id, user_id, name, name_key, stem_key, copy_no, version, created_at, updated_at, status, due_at)
+ SELECT i, (i + 999) DIV 1000, CONCAT('n', i), CONCAT('n', i), CONCAT('n', i), 0, 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), 'open', '2030-01-01' + INTERVAL i MOD 7 DAY FROM (` + numbers + `) AS n WHERE i <= ?`,
+	`INSERT INTO project_archive (id, user_id, name, name_key, stem_key, copy_no, version, created_at, updated_at, archived_at, status, due_at)
+ SELECT 1000000000 + i, (i + 999) DIV 1000, CONCAT('a', i), CONCAT('a', i), CONCAT('a', i), 0, 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), 'open', '2030-01-01' + INTERVAL i MOD 7 DAY FROM (` + numbers + `) AS n
  WHERE i <= ? AND i MOD 10 = 0`,
 	`INSERT INTO onerow_request (resource, owner, request_id, row_id, fingerprint, call_token, created_at)
  SELECT 'project', (i + 999) DIV 1000, CONCAT('r', i), i, '', '', UTC_TIMESTAMP(6) FROM (` + numbers + `) AS n WHERE i <= ?`,
@@ -66,7 +67,11 @@ func newSize(ctx context.Context, server *devdb.Server, rows, owners int) (s *si
 		return nil, err
 	}
 	db.SetMaxOpenConns(1) // the counters are a session's
-	plan := schema.Plan{Resources: []schema.Resource{{Name: "project", Archive: "project_archive", Owner: "user_id", Label: schema.Label{Column: "name"}}}}
+	plan := schema.Plan{Resources: []schema.Resource{{
+		Name: "project", Archive: "project_archive", Owner: "user_id", Label: schema.Label{Column: "name"},
+		Columns: []schema.Column{{Name: "status", Type: "VARCHAR(20) NOT NULL"}, {Name: "due_at", Type: "DATETIME(6) NULL"}},
+		Indexes: []schema.Index{{Columns: []string{"user_id", "status", "due_at", "id"}, Archived: true}},
+	}}}
 	s = &size{rows: rows, db: db}
 	for n := range min(owners, rows/perOwner) {
 		s.owners = append(s.owners, int64(n*(rows/perOwner)/min(owners, rows/perOwner)+1))

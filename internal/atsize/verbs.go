@@ -45,6 +45,10 @@ func (s *size) list(ctx context.Context, n int, o repo.PageOptions, want int) er
 	return err
 }
 
+func latest(state schema.State) repo.PageOptions {
+	return repo.PageOptions{State: state, Where: repo.Where{"status": "open"}, Sort: repo.Sort{Column: "due_at", Descending: true}}
+}
+
 func after(id int64) (repo.Cursor, error) {
 	c, err := onerow.EncodeKey(id)
 	return repo.Cursor(c), err
@@ -75,6 +79,8 @@ func verbs() []verb {
 		{"archived, page of 50", func(ctx context.Context, s *size, n int) error {
 			return s.list(ctx, n, repo.PageOptions{State: schema.Archived}, 50)
 		}},
+		{"open ones, latest first, page of 50", func(ctx context.Context, s *size, n int) error { return s.list(ctx, n, latest(schema.Active), 50) }},
+		{"of both states, open, latest first, page of 50", func(ctx context.Context, s *size, n int) error { return s.list(ctx, n, latest(repo.AnyState), 50) }},
 		{"archive", func(ctx context.Context, s *size, n int) error {
 			_, err := s.projects.Archive(ctx, s.db, s.row(n))
 			return err

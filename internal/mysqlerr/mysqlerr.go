@@ -66,6 +66,7 @@ const (
 	erOptionPrevents        = 1290 // read_only, super_read_only among them
 	erReadOnlyTransaction   = 1792
 	erReadOnlyMode          = 1836
+	erNoSuchIndex           = 1176
 	erErrorDuringCommit     = 1180
 	erLockWaitTimeout       = 1205
 	erDeadlock              = 1213
@@ -96,6 +97,12 @@ func Classify(err error) Class {
 		return ConnectionLost
 	}
 	return Fatal
+}
+
+// NoSuchIndex says whether a statement named an index that its table does not have. It has done nothing.
+func NoSuchIndex(err error) bool {
+	var my *mysql.MySQLError
+	return errors.As(err, &my) && my.Number == erNoSuchIndex
 }
 
 func classifyNumber(number uint16) Class {

@@ -2,8 +2,8 @@ package main
 
 // The bugs of pages: what is behind the last item of a page, and where the next one begins.
 var pageBugs = []bug{
-	{"a page of rows does not say that there is more", "./repo", "Pages", []change{{"repo/list.go", "append(args, limit+1)", "append(args, limit)"}}},
-	{"a page of rows passes through a float", "./repo", "Pages", []change{{"repo/list.go",
+	{"a page of rows does not say that there is more", "./repo", "Pages", []change{{"repo/list.go", "r.pageSQL(l, after, limit+1, force)", "r.pageSQL(l, after, limit, force)"}}},
+	{"a page of rows passes through a float", "./repo", "Pages", []change{{"repo/cursor.go",
 		"key, err := onerow.EncodeKey(id)\n", "if n, isInt := id.(int64); isInt {\n\t\tid = int64(float64(n))\n\t}\n\tkey, err := onerow.EncodeKey(id)\n"}}},
 	{"a page of keys begins behind all of its operation", "./idempotency", "Pages", []change{{"idempotency/list.go",
 		"operation = ? AND idem_key > ?)", "operation = ? AND idem_key > ? AND FALSE)"}}},

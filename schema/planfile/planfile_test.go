@@ -26,6 +26,7 @@ resources:
     id_type: CHAR(36)
     archive: ticket_archive
     edit_archived: true
+    indexes: [{columns: [tenant_id, user_id, version], archived: true}]
     owner: user_id
     owner_type: VARCHAR(20)
     parent: {resource: tenant, column: tenant_id, type: BINARY(16), archived: true}
@@ -54,7 +55,8 @@ tables:
 		Tenant: schema.Column{Name: "tenant_id", Type: "BINARY(16)"},
 		Resources: []schema.Resource{{Name: "tenant", IDType: "BINARY(16)", Tenant: schema.NoTenant},
 			{Name: "ticket", IDType: "CHAR(36)", Archive: "ticket_archive", EditArchived: true, Owner: "user_id", OwnerType: "VARCHAR(20)",
-				Parent: schema.Parent{Resource: "tenant", Column: "tenant_id", Type: "BINARY(16)", Archived: true}},
+				Indexes: []schema.Index{{Columns: []string{"tenant_id", "user_id", "version"}, Archived: true}},
+				Parent:  schema.Parent{Resource: "tenant", Column: "tenant_id", Type: "BINARY(16)", Archived: true}},
 			{Name: "folder", Columns: []schema.Column{{Name: "in_id", Type: "BIGINT NULL"}}, Parents: []schema.Edge{{Table: "folder", Columns: []string{"in_id"}}}}},
 		Tables: []schema.Table{
 			{Name: "team", Key: []string{"id"}},
