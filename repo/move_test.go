@@ -261,7 +261,11 @@ func TestMoveStored(t *testing.T) {
 		"nothing": {schema.Plan{}, user, nil},
 		"a child": {schema.Plan{Resources: []schema.Resource{owned(below("note", "folder", "folder_id"))}}, user, []string{"note"}},
 		"a grandchild, and its archive": {schema.Plan{Resources: []schema.Resource{below("note", "folder", "folder_id"),
-			func() schema.Resource { r := owned(below("tag", "note", "note_id")); r.Archive = "tag_archive"; return r }()}}, user, []string{"tag", "tag_archive"}},
+			func() schema.Resource {
+				r := owned(below("tag", "note", "note_id"))
+				r.Archive = "tag_archive"
+				return r
+			}()}}, user, []string{"tag", "tag_archive"}},
 		"not of another column": {schema.Plan{Resources: []schema.Resource{owned(below("note", "folder", "folder_id"))}}, project, nil},
 		"the parent, as an owner": {schema.Plan{Resources: []schema.Resource{func() schema.Resource {
 			r := below("note", "folder", "folder_id")
