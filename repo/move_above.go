@@ -166,7 +166,8 @@ type openJob struct {
 // sqlOpenJob asks by the unique key one_open, each row by an entry of its own. It is a current read: the
 // snapshot may be older than the locks on the rows. Who queues a job for a row that stays where it is locks
 // nothing; but its worker waits for the row before it looks for what is below (ownSQL in package work), so it
-// sees what has moved before, and what would move after sees the job.
+// sees what has moved before, and what would move after sees the job. A worker that claims passes over a job
+// that is looked at, and comes back to it.
 const sqlOpenJob = `(SELECT deletion_id FROM onerow_job WHERE resource = ? AND resource_id = ? LOCK IN SHARE MODE)`
 
 // noOpenJob refuses to move a row out of a cascade, or into one, whose root nothing hides: an operator has

@@ -3,7 +3,7 @@ package main
 import "slices"
 
 // bugs are those of all files.
-var bugs = slices.Concat(floorBugs, cascadeBugs, zoneBugs, edgeBugs, pageBugs)
+var bugs = slices.Concat(floorBugs, cascadeBugs, zoneBugs, edgeBugs, pageBugs, moveBugs)
 
 // The bugs, floor by floor.
 var floorBugs = []bug{
