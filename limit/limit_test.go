@@ -113,6 +113,29 @@ func testVerbs(t *testing.T, s shop, db *sql.DB, joined bool) {
 	}
 }
 
+// TestMove: the new owner needs the room, and the old one has it back.
+func TestMove(t *testing.T) {
+	for _, level := range levels {
+		db, _ := open(t, dbtest.Isolation(level))
+		s, ctx := newShop(t), t.Context()
+		s.allow(t, db, 7, 2, 100)
+		s.allow(t, db, 8, 1, 50)
+		a, b := must(s.create(ctx, db, 7, "a", 51)), must(s.create(ctx, db, 7, "b", 10))
+		move := func(f File, user int64) error {
+			return second(s.files.Move(ctx, db, f.ID, func(f *File) error { f.UserID = user; return nil }))
+		}
+		wantFull(t, move(a, 8), limit.Error{Limit: "file.bytes", Owner: "8", Wanted: 51, Max: 50})
+		must(0, errors.Join(move(b, 8), move(b, 8)))
+		wantFull(t, move(a, 8), limit.Error{Limit: "file", Owner: "8", Wanted: 1, Used: 1, Max: 1})
+		s.wantRoom(t, db, 7)
+		s.wantRoom(t, db, 8)
+		must(s.create(ctx, db, 7, "c", 49))
+		wantFull(t, move(b, 7), limit.Error{Limit: "file", Owner: "7", Wanted: 1, Used: 2, Max: 2})
+		s.wantRoom(t, db, 7)
+		s.wantRoom(t, db, 8)
+	}
+}
+
 // TestReservations: held, used, extended, cancelled, over.
 func TestReservations(t *testing.T) {
 	for _, level := range levels {

@@ -276,6 +276,16 @@ func TestTenants(t *testing.T) {
 	wantFull(t, create("h", "NORTH", 0), limit.Error{Limit: "docs", Owner: "1,'NORTH", Wanted: 1, Used: 2, Max: 2})
 	must(0, docs.Recount(ctx, db, 1, "NORTH"))
 	wantFull(t, create("h", "NORTH", 0), limit.Error{Limit: "docs", Owner: "1,'NORTH", Wanted: 1, Used: 2, Max: 2})
+	// A move within the tenant takes from one of the limits only.
+	if _, err := r.Move(ctx, db, "d", func(d *Doc) error { d.Workspace = "NORTH"; return nil }); !errors.Is(err, limit.ErrLimit) {
+		t.Errorf("%v", err)
+	}
+	must(r.Move(ctx, db, "d", func(d *Doc) error { d.Workspace = "east"; return nil }))
+	for workspace, want := range map[string]int64{"west": 0, "east": 1, "NORTH": 2} {
+		if state := must(docs.Look(ctx, db, 1, workspace)); state.Used != want {
+			t.Errorf("%s: %+v", workspace, state)
+		}
+	}
 	for _, owner := range [][]any{{1, "north"}, {1, "south"}} {
 		must(0, docs.Recount(ctx, db, owner...))
 		if state := must(docs.Look(ctx, db, owner...)); state.Used != 1 {

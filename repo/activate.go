@@ -78,30 +78,39 @@ func (e *nameBusy) Error() string { return "repo: a unique index refused the row
 func (e *nameBusy) Unwrap() error { return e.err }
 
 // bringBack moves the row that find locked to the active table, under its own name
-// or the next free copy of it. After a conflict a transaction of our own is
-// begun anew: the refused one holds a lock on the name that refused it, and two
-// of these would wait for each other.
+// or the next free copy of it.
 func (r *tables[T]) bringBack(ctx context.Context, db onerow.DB, verb string, id any,
 	find func(context.Context, *onerow.Tx) (back[T], error)) (onerow.Result[T], error) {
+	return r.untilNamed(ctx, db, verb, id, func(ctx context.Context, tx *onerow.Tx, copyNo int) (res onerow.Result[T], err error) {
+		b, err := find(ctx, tx)
+		if err != nil {
+			return res, err
+		}
+		if b.answer != nil {
+			return *b.answer, nil
+		}
+		if err := r.moveToActive(ctx, tx, b.held, id, copyNo); err != nil {
+			return res, err
+		}
+		if res, err = r.after(ctx, tx, r.active, id); err != nil || b.held.deletionID != 0 {
+			return res, err // what a deletion hid has kept its room
+		}
+		return res, r.take(ctx, tx, &b.held.row, b.held.owner, nil)
+	})
+}
+
+// untilNamed runs a verb that gives a row its own name (copyNo 0), and again with the next free copy of it
+// while a unique index refuses that. After a conflict a transaction of our own is
+// begun anew: the refused one holds a lock on the name that refused it, and two
+// of these would wait for each other.
+func (r *tables[T]) untilNamed(ctx context.Context, db onerow.DB, verb string, id any,
+	try func(ctx context.Context, tx *onerow.Tx, copyNo int) (onerow.Result[T], error)) (onerow.Result[T], error) {
 	var res onerow.Result[T]
 	copyNo, unseen := 0, 0 // unseen tries were refused, and nobody is seen to be in their way
 	for n := 1; ; n++ {
-		err := r.followRowAtomically(ctx, db, verb, id, func(ctx context.Context, tx *onerow.Tx) error {
-			b, err := find(ctx, tx)
-			if err != nil {
-				return err
-			}
-			if b.answer != nil {
-				res = *b.answer
-				return nil
-			}
-			if err := r.moveToActive(ctx, tx, b.held, id, copyNo); err != nil {
-				return err
-			}
-			if res, err = r.after(ctx, tx, r.active, id); err != nil || b.held.deletionID != 0 {
-				return err // what a deletion hid has kept its room
-			}
-			return r.take(ctx, tx, &b.held.row, b.held.owner, nil)
+		err := r.followRowAtomically(ctx, db, verb, id, func(ctx context.Context, tx *onerow.Tx) (err error) {
+			res, err = try(ctx, tx, copyNo)
+			return err
 		})
 		var busy *nameBusy
 		switch {
@@ -110,7 +119,7 @@ func (r *tables[T]) bringBack(ctx context.Context, db onerow.DB, verb string, id
 		case !errors.As(err, &busy):
 			return onerow.Result[T]{}, err
 		case n == maxNames:
-			return onerow.Result[T]{}, fmt.Errorf("%w for %s %s after %d tries; try again when fewer are activated at once: %w", ErrNoFreeName, r.res.Name, r.show(id), maxNames, busy.err)
+			return onerow.Result[T]{}, fmt.Errorf("%w for %s %s after %d tries; try again when fewer are named at once: %w", ErrNoFreeName, r.res.Name, r.show(id), maxNames, busy.err)
 		}
 		next, err := r.afterDuplicate(ctx, db, busy, copyNo)
 		var refused *duplicateError
@@ -136,28 +145,18 @@ func (r *tables[T]) moveToActive(ctx context.Context, tx *onerow.Tx, h held[T], 
 	if err := r.lockParent(ctx, tx, h.parent, true); err != nil {
 		return err
 	}
-	var args []any
-	var name names.Parsed
-	if r.res.Named() {
-		var err error
-		if name, err = r.res.Label.Kind.Parse(h.label); err != nil {
-			return err
-		}
-		if copyNo > 0 {
-			if name, err = name.WithCopy(copyNo); err != nil {
-				return err
-			}
-		}
-		args = nameArgs(name)
+	name, args, err := r.nameOf(h, copyNo)
+	if err != nil {
+		return err
 	}
-	err := r.one(onerow.Affected(ctx, tx, r.sql.toActive, append(args, id)...))
+	err = r.one(onerow.Affected(ctx, tx, r.sql.toActive, append(args, id)...))
 	if mysqlerr.Classify(err) == mysqlerr.Duplicate {
 		if tx.Joined() { // elsewhere the next try sees such a row; here the snapshot may be older than it
 			if terr := r.twin(ctx, tx, r.archive, id, err); terr != nil {
 				return terr
 			}
 		}
-		return r.busy(tx, h, id, name, copyNo, err)
+		return r.busy(tx, attempt{id: id, from: r.archive.table, owner: h.owner, name: name}, copyNo, err)
 	}
 	if err != nil {
 		return err
@@ -168,15 +167,27 @@ func (r *tables[T]) moveToActive(ctx context.Context, tx *onerow.Tx, h held[T], 
 	return r.mark(ctx, tx, h.owner)
 }
 
-// busy is the refusal of a locked archived row that was to come back under the name.
-func (r *tables[T]) busy(tx *onerow.Tx, h held[T], id any, name names.Parsed, copyNo int, err error) error {
-	b := &nameBusy{attempt: attempt{id: id, from: r.archive.table, owner: h.owner, name: name}, joined: tx.Joined(), err: err}
+// nameOf is the name of a locked row, or the copy of it, and the values of its columns; none where rows have
+// no names.
+func (r *tables[T]) nameOf(h held[T], copyNo int) (name names.Parsed, args []any, err error) {
+	if !r.res.Named() {
+		return name, nil, nil
+	}
+	if name, err = r.res.Label.Kind.Parse(h.label); err == nil && copyNo > 0 {
+		name, err = name.WithCopy(copyNo)
+	}
+	return name, nameArgs(name), err
+}
+
+// busy is the refusal of a locked row that was to be written under the name of w, beside what else w says.
+func (r *tables[T]) busy(tx *onerow.Tx, w attempt, copyNo int, err error) error {
+	b := &nameBusy{attempt: w, joined: tx.Joined(), err: err}
 	if !r.res.Named() {
 		return b
 	}
-	b.columns, b.args, b.stem = r.nameColumns(), nameArgs(name), name.StemKey
+	b.columns, b.args, b.stem = append(b.columns, r.nameColumns()...), append(b.args, nameArgs(w.name)...), w.name.StemKey
 	if copyNo == 0 {
-		first, cerr := name.WithCopy(1)
+		first, cerr := w.name.WithCopy(1)
 		if cerr != nil {
 			return cerr
 		}

@@ -174,9 +174,36 @@ func TestCosts(t *testing.T) {
 		c.Call("delete of an owner's", func(ctx context.Context, db *sql.DB) error { return second(mine.Delete(ctx, db, 12)) })
 		c.Call("delete of an owner's again", func(ctx context.Context, db *sql.DB) error { return second(mine.Delete(ctx, db, 12)) })
 		c.Call("delete of another's", func(ctx context.Context, db *sql.DB) error { return refused(mine.Delete(ctx, db, 1_000_995)) })
+		costsOfMoves(t, c, r)
 		costsOfTickets(t, c)
 		c.Source(".", nil)
 	}
+}
+
+// costsOfMoves: nor does what is above or below matter.
+func costsOfMoves(t *testing.T, c *cost.Costs, r repos) {
+	c.Call("give", func(ctx context.Context, db *sql.DB) error { return second(r.projects.Move(ctx, db, 14, give(2))) })
+	c.Call("give again", func(ctx context.Context, db *sql.DB) error { return second(r.projects.Move(ctx, db, 14, give(2))) })
+	c.Call("give back beside copies", func(ctx context.Context, db *sql.DB) error {
+		return second(r.projects.Move(ctx, db, 1_000_995, give(1)))
+	})
+	c.Call("give beside a value that is taken", func(ctx context.Context, db *sql.DB) error {
+		code := int64(15)
+		res, err := r.projects.Create(ctx, db, Project{UserID: 3, Name: "coded", Code: &code})
+		if err != nil {
+			return err
+		}
+		return refused(r.projects.Move(ctx, db, res.Row.ID, give(1)))
+	})
+	c.Call("move a screen", func(ctx context.Context, db *sql.DB) error { return second(r.screens.Move(ctx, db, 1, under(16))) })
+	c.Call("activate below a row in the archive", func(ctx context.Context, db *sql.DB) error { return second(r.screens.Activate(ctx, db, 3_000_000)) })
+	c.Call("move a screen from below a row in the archive", func(ctx context.Context, db *sql.DB) error {
+		return second(r.screens.Move(ctx, db, 3_000_000, under(16)))
+	})
+	c.Call("move a screen below a row in the archive", func(ctx context.Context, db *sql.DB) error {
+		return refused(r.screens.Move(ctx, db, 1, under(2_000_050)))
+	})
+	c.Call("move a comment", func(ctx context.Context, db *sql.DB) error { return second(r.comments.Move(ctx, db, 7, onScreen(2))) })
 }
 
 // refused is an error unless there was one.

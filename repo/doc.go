@@ -19,6 +19,8 @@
 //	          │ └──────────── Delete with Grace ───┤
 //	          └────────────── CancelDelete ────────┘
 //
+// Move takes an active row to another owner or parent.
+//
 // # What is guaranteed
 //
 //   - A row is in exactly one of its two tables at every commit, and keeps its id.
@@ -51,6 +53,8 @@
 //     the condition of each statement, not in a check before it.
 //   - A row that stays as it is comes exactly once in the pages of a list, in whatever order and state,
 //     though others come and go; a page is of one moment. A list that no declared index serves is refused.
+//   - A row that is moved takes all below it along, as [Of.Move] says: it leaves no deletion that was committed
+//     or queued, however far above, and comes below none; so no worker deletes what has moved away.
 //   - An id that two rows have, because AUTO_INCREMENT fell below the ids of archived rows,
 //     is [ErrIDReused] to every verb that moves or deletes, and to a Create with the request
 //     id that made one of them; neither row is touched.
@@ -59,6 +63,10 @@
 //
 // # What is not
 //
+//   - A repeat of the Create that made a row which was moved to another owner since is [ErrGone], with an id of the
+//     application's [ErrConflict]: the row is another's now.
+//   - Where the row above the parent is deleted by a job that began at a table of the plan, a row leaves it while
+//     it runs, and what is below the row may go. So it is where one is written past this package.
 //   - After a COMMIT without an answer all verbs but a Create with a request id, or of an id that the
 //     application made, return [onerow.ErrOutcomeUnknown]. Calling again is right for all of them: a Create
 //     without a request id may then meet its own row as [ErrNameTaken], an Update may apply its change twice.
@@ -86,7 +94,7 @@
 // # Statements
 //
 // On a pool, BEGIN and COMMIT included; one more each for a child (its parent is
-// locked), and without a quota one less where a mark is written:
+// locked), and without a quota one less for each mark that is written:
 //
 //	Create          4, 5 if T has fields that the database fills in; 2 more with a request id;
 //	                1 more where the application makes the ids; 6 where a unique index refuses it
@@ -97,6 +105,9 @@
 //	Update          5; 4 more for each try that somebody else was faster; of an archived row 6
 //	Archive         7
 //	Activate        7, 12 if the name is taken, 7 where another unique index refuses it
+//	Move            7 to another owner, 12 if the name is taken there; 6 of an archived row, where the plan lets
+//	                it be edited; 3 where it is already. Below another parent 2 more for each level above it
+//	                (1 where both are below the same row), and 1 to ask for jobs
 //	Delete          7, of an archived row too; 8 of an active one with a grace period
 //	CancelDelete    11
 //
@@ -107,6 +118,6 @@
 // see package limit.
 //
 // In a caller's transaction there is no BEGIN and no COMMIT, but a SAVEPOINT for Archive,
-// Activate, Delete, CancelDelete, and for Create with a request id or a quota. None of these
+// Activate, Move, Delete, CancelDelete, and for Create with a request id or a quota. None of these
 // grows with the data.
 package repo

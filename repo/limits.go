@@ -126,6 +126,38 @@ func (r *tables[T]) give(ctx context.Context, tx *onerow.Tx, h *held[T]) error {
 	return nil
 }
 
+// handOver gives back to the old owner what a moved active row needs of the new one's, in the order in which
+// two rows that are exchanged lock the same.
+func (r *tables[T]) handOver(ctx context.Context, tx *onerow.Tx, h *held[T], to []any) error {
+	for _, l := range r.limits {
+		old, err := onerow.EncodeKey(h.owner[:l.owners]...)
+		if err != nil {
+			return err
+		}
+		owner, err := onerow.EncodeKey(to[:l.owners]...)
+		switch {
+		case err != nil:
+			return err
+		case owner == old:
+			continue
+		}
+		n := l.counted(&h.row)
+		give := func() error { return l.rule.Give(ctx, tx, n, h.owner[:l.owners]...) }
+		take := func() error { return l.rule.Take(ctx, tx, n, to[:l.owners]...) }
+		first, second := give, take
+		if owner < old {
+			first, second = take, give
+		}
+		if err := first(); err != nil {
+			return err
+		}
+		if err := second(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // adjust takes or gives the difference that an update of an active row makes.
 func (r *tables[T]) adjust(ctx context.Context, tx *onerow.Tx, before, after *T, owner []any) error {
 	for _, l := range r.limits {

@@ -26,6 +26,8 @@ type Of[T any, ID Key, Owner comparable] struct{ tables[T] }
 type tables[T any] struct {
 	res       schema.Resource
 	parent    schema.Resource // zero where there is none
+	above     []above         // from the parent to the root
+	stored    []stored        // what tables below store of a row
 	fields    fields
 	publisher Publisher
 	limits    []limited
@@ -100,6 +102,10 @@ func NewOf[T any, ID Key, Owner comparable](plan schema.Plan, resource string, o
 			return nil, err
 		}
 	}
+	if r.above, err = resourcesAbove(plan, res); err != nil {
+		return nil, err
+	}
+	r.stored = storedIn(plan, res, r.homeColumns())
 	if res.Asset != "" && res.Archive == "" {
 		return nil, fmt.Errorf("repo: %q has an asset and no archive table; a deleted row must stay, hidden, until its asset is gone", res.Name)
 	}

@@ -132,7 +132,7 @@ func (r *tables[T]) replay(ctx context.Context, tx *onerow.Tx, q request) (res o
 	return onerow.Result[T]{Row: it.row, Changed: mine, Replayed: !mine}, nil
 }
 
-// sameOwner: the id that a request made may be another's by now, see [ErrIDReused].
+// sameOwner: the row that a request made may be another's by now, see [Of.Move], or its id, see [ErrIDReused].
 func (r *tables[T]) sameOwner(q request, row *T, id any) error {
 	owner, err := r.ownerOf(row)
 	if err != nil {
@@ -140,7 +140,7 @@ func (r *tables[T]) sameOwner(q request, row *T, id any) error {
 	}
 	scope, err := encodeOwner(owner)
 	if err == nil && scope != q.scope {
-		err = fmt.Errorf("%w: request %q made %s %s, which was deleted since; another owner's row has that id now", ErrGone, q.id, r.res.Name, r.show(id))
+		err = fmt.Errorf("%w: request %q made %s %s, which was moved to another owner, or deleted and its id is another owner's row's now", ErrGone, q.id, r.res.Name, r.show(id))
 	}
 	return err
 }

@@ -66,6 +66,10 @@ type shape[T, M any, ID repo.Key, Owner comparable] struct {
 	see     func(T) (name, note string, over bool, state schema.State)
 	setNote func(*T, string)
 	values  func(Owner) []any // of the owner's columns, for the quota
+	give    func(*T, Owner)
+	under   func(*M, ID)
+	keyOf   func(M) ID
+	other   Owner // a ticket of the owner 1 may become this one's
 }
 
 func ticketShape[ID repo.Key, Owner comparable](idType, ownerType string, id func(n int) ID, owner func(n int) Owner) shape[Ticket[ID, Owner], Message[ID], ID, Owner] {
@@ -81,6 +85,10 @@ func ticketShape[ID repo.Key, Owner comparable](idType, ownerType string, id fun
 		},
 		setNote: func(t *Ticket[ID, Owner], note string) { t.Note = note },
 		values:  func(o Owner) []any { return []any{o} },
+		give:    func(t *Ticket[ID, Owner], o Owner) { t.UserID = o },
+		under:   func(m *Message[ID], ticket ID) { m.TicketID = ticket },
+		keyOf:   func(m Message[ID]) ID { return m.ID },
+		other:   owner(9),
 	}
 }
 
@@ -135,6 +143,10 @@ func scopedShape() shape[Scoped, ScopedMessage, uuid.UUID, Workspace] {
 		see:     func(t Scoped) (string, string, bool, schema.State) { return t.Name, t.Note, t.IsOverQuota, t.State },
 		setNote: func(t *Scoped, note string) { t.Note = note },
 		values:  func(w Workspace) []any { return []any{w.Tenant, w.ID} },
+		give:    func(t *Scoped, w Workspace) { t.TenantID, t.WorkspaceID = w.Tenant, w.ID },
+		under:   func(m *ScopedMessage, ticket uuid.UUID) { m.TicketID = ticket },
+		keyOf:   func(m ScopedMessage) uuid.UUID { return m.ID },
+		other:   Workspace{1, uid(1009)}, // messages store the tenant
 	}
 }
 

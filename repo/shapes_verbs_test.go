@@ -35,6 +35,7 @@ func (s shape[T, M, ID, Owner]) test(t *testing.T) {
 		"lists":   func(t *testing.T, o opened[T, M, ID, Owner]) { o.lists(t) },
 		"quota":   func(t *testing.T, o opened[T, M, ID, Owner]) { o.quota(t) },
 		"cascade": func(t *testing.T, o opened[T, M, ID, Owner]) { o.cascade(t) },
+		"moves":   func(t *testing.T, o opened[T, M, ID, Owner]) { o.moves(t) },
 		"repeats": func(t *testing.T, o opened[T, M, ID, Owner]) { o.repeats(t) },
 	} {
 		t.Run(name, func(t *testing.T) { test(t, s.open(t)) })

@@ -27,6 +27,7 @@ type statements struct {
 	madeBefore, madeBeforeCurrent                string
 	trash, readForUpdate                         string
 	anybody                                      string // where, whoever owns the row
+	moving                                       moving
 }
 
 // shown is the condition on rows of the archive that no deletion hides.
@@ -57,6 +58,7 @@ func (r *tables[T]) statements() statements {
 	if r.parent.Name != "" {
 		r.parentStatements(&q)
 	}
+	q.moving = r.movingSQL(&q)
 	return q
 }
 

@@ -15,11 +15,13 @@ import (
 // FromOperator is how an operator's deletion is logged.
 const FromOperator = "operator"
 
-// ownSQL reads the root row and the log of the job's deletion by their primary keys. It
-// locks nothing.
+// ownSQL reads the root row and the log of the job's deletion by their primary keys. It locks the root row,
+// for a moment: whoever takes a row away from below it holds a share lock, and looks for jobs behind that; so
+// what this one is about to walk has moved already, or does not move. The log is not locked.
 func (r *run) ownSQL(t *graph.Table) string {
-	return fmt.Sprintf("SELECT COALESCE(d.deleted_from, ''), COALESCE(d.requested_at < t.%s, 0) FROM %s AS t LEFT JOIN onerow_deletion AS d ON d.id = %d WHERE %s",
-		schema.ColCreatedAt, t.From, r.DeletionID, t.Key.In("t", []rowkey.Key{r.Root}))
+	log := fmt.Sprintf("FROM onerow_deletion AS d WHERE d.id = %d", r.DeletionID)
+	return fmt.Sprintf("SELECT COALESCE((SELECT d.deleted_from %s), ''), COALESCE((SELECT d.requested_at < t.%s %[1]s), 0) FROM %[3]s AS t WHERE %[4]s FOR UPDATE",
+		log, schema.ColCreatedAt, t.From, t.Key.In("t", []rowkey.Key{r.Root}))
 }
 
 // own refuses a root row that no deletion hides and that cannot be the one which the job

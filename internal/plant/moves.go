@@ -1,0 +1,25 @@
+package main
+
+// The bugs of rows that move to another owner or parent.
+var moveBugs = []bug{
+	{"a row leaves a deletion further above", "./repo", "TestMoveRefused", []change{{"repo/move_above.go",
+		"for level, a := range r.above {\n", "for level, a := range r.above[:1] {\n"}}},
+	{"a row is moved while one further above is deleted", "./repo", "TestMoveInterleave", []change{{"repo/move_above.go",
+		`fmt.Sprintf("SELECT 1 FROM %s WHERE %s = ?%s LOCK IN SHARE MODE", ident.Quote(table)`, `fmt.Sprintf("SELECT 1 FROM %s WHERE %s = ?%s", ident.Quote(table)`}}},
+	{"a move does not ask for jobs", "./repo", "TestMoveOfOperators", []change{{"repo/move_above.go",
+		"return r.noOpenJob(ctx, tx, jobs)", "return r.noOpenJob(ctx, tx, jobs[:1])"}}},
+	{"a worker walks before what moves has moved", "./cascade", "TestMovedAway", []change{{"cascade/internal/work/root_own.go",
+		`FROM %[3]s AS t WHERE %[4]s FOR UPDATE"`, `FROM %[3]s AS t WHERE %[4]s"`}}},
+	{"a row is deleted that is no longer where it was found", "./cascade", "TestMovedAway", []change{{"cascade/internal/work/batch.go",
+		"v.Edge == was.Edge && v.Asset", "v.Asset"}}},
+	{"the owner who loses a row is not marked", "./repo", "TestMove$|TestMoveInterleave", []change{{"repo/move.go",
+		"if err := r.mark(ctx, tx, h.owner); err != nil {\n\t\treturn err\n\t}\n\treturn r.mark(ctx, tx, m.to.owner)", "return r.mark(ctx, tx, m.to.owner)"}}},
+	{"a free name is looked for at the old owner", "./repo", "TestMove$", []change{{"repo/move.go",
+		"owner: m.to.owner, columns", "owner: m.from.owner, columns"}}},
+	{"a hidden row is moved", "./repo", "TestMoveArchived", []change{{"repo/move.go", "found = found && h.deletionID == 0", "found = found && h.deletionID >= 0"},
+		{"repo/move.go", `m.archived = write(r.archive, home, "", shown)`, `m.archived = write(r.archive, home, "", "")`}}},
+	{"a scoped repository gives rows away", "./repo", "TestMoveRefused|TestShapes", []change{{"repo/move.go",
+		"if err := r.forOwner(m.to.owner); err != nil {", "if err := r.forOwner(m.from.owner); err != nil {"}}},
+	{"a grandchild that stores the owner is not seen", "./repo", "TestMoveStored", []change{{"repo/move_below.go",
+		"if !under[n.Name] && below(n) {\n\t\t\t\tunder[n.Name], more = true, true", "if !under[n.Name] && below(n) {\n\t\t\t\tunder[n.Name+\"?\"], more = true, false"}}},
+}

@@ -1,0 +1,254 @@
+package repo
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/internal/keytype"
+	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/schema"
+)
+
+// ErrBeingDeleted means: the row goes with a row above it, whose deletion has been committed, or an operator
+// has queued its cascade. It is an [ErrParentNotFound] too.
+var ErrBeingDeleted = fmt.Errorf("repo: the row is being deleted, with what is above it: %w", ErrParentNotFound)
+
+// Move gives an active row to another owner, puts it below another parent, or both:
+//
+//	res, err := projects.Move(ctx, db, id, func(p *Project) error { p.UserID = 7; return nil })
+//	res, err := screens.Move(ctx, db, id, func(s *Screen) error { s.ProjectID = 42; return nil })
+//
+// to gets the locked row and says where it goes, by the fields of owner, tenant and parent; what else it
+// changes is not written. It must have no effect but on its argument, since it may be called more than once;
+// its error ends the move and comes back as it is. A row that is there already is a success that changes
+// nothing. What is below the row goes with it.
+//
+// The row keeps its id and its name. Where another row of the new owner has the name, the row is renamed to
+// the next free copy, as by [Of.Activate]; the unique index decides each try. It counts as within the quota of
+// its new owner until that is recalculated; both owners are marked. An archived row is [ErrNotActive], unless
+// the plan lets it be edited ([schema.Resource].EditArchived): then its name may be another's, until it is
+// activated. A row that a deletion hides is [onerow.ErrNotFound].
+//
+// The new parent is locked as by [Of.Create]: [ErrParentNotFound], [ErrParentArchived], and its tenant is the
+// row's. Nothing leaves a deletion: where the row's old parent, or any row above that, is gone or hidden, or
+// has an open cascade job as the row itself may have, it is [ErrBeingDeleted]; and nothing comes below a row
+// that goes with one above it, [ErrParentNotFound]. All rows above, up to the root, are locked until the
+// transaction ends.
+//
+// Where tables below store the owner, the tenant or the parent that would change, it is
+// [ErrChildrenStoreOwner], with the tables, whether they have rows or not. A repository of one owner
+// ([Of.OwnedBy]) gives nothing away, [ErrOtherOwner], and moves its rows below its owner's parents.
+//
+// Other errors: [onerow.ErrNotFound]; [ErrUnsupported] for rows with neither owner nor parent; [ErrIDReused];
+// [limit.ErrLimit] of the new owner; [ErrNoFreeName] after 100 conflicts and the name errors of package schema; [ErrConflict] where another
+// unique index refuses the row under any name; [onerow.ErrOutcomeUnknown], after which it may simply be
+// called again: then the row is there, or goes there now.
+//
+// Atomic: the move, the new name and both quota marks. Statements on a pool: BEGIN, SELECT, UPDATE, the two
+// marks, SELECT, COMMIT; 3 where nothing changes. One to lock the parent that stays; below another parent two for
+// each level above, one where both are below the same row, and one to ask for open jobs. A taken name costs a
+// ROLLBACK, a look-up and a second try, and so does every further conflict.
+func (r *Of[T, ID, Owner]) Move(ctx context.Context, db onerow.DB, rowID ID, to func(row *T) error) (onerow.Result[T], error) {
+	if len(r.fields.owners) == 0 && r.fields.above.index == nil {
+		return onerow.Result[T]{}, fmt.Errorf("%w: %q has neither an owner nor a parent", ErrUnsupported, r.res.Name)
+	}
+	id, err := r.key("move", rowID)
+	if err != nil {
+		return onerow.Result[T]{}, err
+	}
+	var res onerow.Result[T]
+	err = r.follow(ctx, db, func() (err error) {
+		res, err = r.untilNamed(ctx, db, "move", id, func(ctx context.Context, tx *onerow.Tx, copyNo int) (onerow.Result[T], error) {
+			return r.moveFrom(ctx, tx, id, to, copyNo)
+		})
+		return err
+	})
+	return res, err
+}
+
+// moveFrom moves a row from where it is found.
+func (r *tables[T]) moveFrom(ctx context.Context, tx *onerow.Tx, id any, to func(row *T) error, copyNo int) (res onerow.Result[T], err error) {
+	h, found, err := r.lock(ctx, tx, r.active, id)
+	if err == nil && !found && r.res.EditArchived {
+		h, found, err = r.lock(ctx, tx, r.archive, id)
+		found = found && h.deletionID == 0
+	}
+	switch {
+	case err != nil:
+		return res, err
+	case !found:
+		return res, r.notActive(ctx, tx, id)
+	}
+	if err := r.single(ctx, tx, h, id); err != nil {
+		return res, err
+	}
+	m, err := r.moveOf(&h.row, to)
+	if err != nil || !m.changesOwner && !m.changesParent {
+		return onerow.Result[T]{Row: h.row}, err
+	}
+	return r.moveTx(ctx, tx, h, id, m, copyNo)
+}
+
+// home is whose a row is, and what it is below.
+type home struct {
+	owner  []any
+	parent any // nil where there is none
+}
+
+// move is from where to where a row goes.
+type move struct {
+	from, to                    home
+	changesOwner, changesParent bool
+	columns                     []string // that change
+}
+
+func (r *tables[T]) homeOf(row *T) (h home, err error) {
+	if h.owner, err = r.ownerOf(row); err == nil && r.fields.above.index != nil {
+		h.parent, err = r.fields.above.of(reflect.ValueOf(row).Elem())
+	}
+	return h, err
+}
+
+// moveOf asks to where the row goes.
+func (r *tables[T]) moveOf(row *T, to func(row *T) error) (m move, err error) {
+	if m.from, err = r.homeOf(row); err != nil {
+		return m, err
+	}
+	after := *row
+	if err := to(&after); err != nil {
+		return m, err
+	}
+	if m.to, err = r.homeOf(&after); err != nil {
+		return m, err
+	}
+	if err := r.forOwner(m.to.owner); err != nil {
+		return m, err
+	}
+	if _, err := encodeOwner(m.to.owner); err != nil {
+		return m, err
+	}
+	for i, column := range r.res.Owners() {
+		if keytype.Compare(m.from.owner[i], m.to.owner[i]) != 0 {
+			m.changesOwner, m.columns = true, append(m.columns, column)
+		}
+	}
+	if m.to.parent != nil && keytype.Compare(m.from.parent, m.to.parent) != 0 {
+		if m.changesParent = true; !slices.Contains(m.columns, r.res.Parent.Column) {
+			m.columns = append(m.columns, r.res.Parent.Column)
+		}
+	}
+	return m, r.storedBelow(m.columns)
+}
+
+// moving are the statements of a move, see movingSQL.
+type moving struct {
+	give, below, archived string
+	leave, enter          []string   // lock the parent
+	above                 [][]string // lock the row above that, and so on
+}
+
+// movingSQL: all find their row by the primary key; it is locked, and the version proves that it is the one
+// that was read. give writes owner, parent and name, over the unique index (owner, name key), below the
+// parent alone.
+func (r *tables[T]) movingSQL(q *statements) (m moving) {
+	write := func(s side, columns []string, more, condition string) string {
+		set := make([]string, len(columns))
+		for i, column := range columns {
+			set[i] = ident.Quote(column) + " = ?"
+		}
+		return fmt.Sprintf("UPDATE %s SET %s%s, version = version + 1, updated_at = UTC_TIMESTAMP(6) WHERE %s AND version = ?%s",
+			s.table, strings.Join(set, ", "), more, r.byID(), condition)
+	}
+	home, unflag := r.homeColumns(), ""
+	if r.res.Quota.Flag != "" {
+		unflag = ", " + ident.Quote(r.res.Quota.Flag) + " = 0"
+	}
+	if len(home) > 0 {
+		m.give = write(r.active, append(slices.Clone(home), r.nameColumns()...), unflag, "")
+		if r.res.EditArchived {
+			m.archived = write(r.archive, home, "", shown)
+		}
+	}
+	if r.parent.Name != "" {
+		m.below = write(r.active, []string{r.res.Parent.Column}, "", "")
+		r.aboveSQL(q, &m)
+	}
+	return m
+}
+
+// homeColumns are those of the owner and the parent.
+func (r *tables[T]) homeColumns() []string {
+	columns := r.res.Owners()
+	if r.res.Parent.Column != "" && !slices.Contains(columns, r.res.Parent.Column) {
+		columns = append(columns, r.res.Parent.Column)
+	}
+	return columns
+}
+
+// homeArgs are the values of these.
+func (r *tables[T]) homeArgs(h home) []any {
+	args := slices.Clone(h.owner)
+	if len(r.homeColumns()) > len(args) {
+		args = append(args, h.parent)
+	}
+	return args
+}
+
+// moveTx moves a locked row.
+func (r *tables[T]) moveTx(ctx context.Context, tx *onerow.Tx, h held[T], id any, m move, copyNo int) (res onerow.Result[T], err error) {
+	if err := r.lockAbove(ctx, tx, h, m); err != nil {
+		return res, err
+	}
+	if h.state == schema.Archived {
+		if err := r.one(onerow.Affected(ctx, tx, r.sql.moving.archived, append(r.homeArgs(m.to), id, h.version)...)); err != nil {
+			return res, err
+		}
+		return r.after(ctx, tx, r.archive, id)
+	}
+	w := attempt{id: id, from: r.active.table, owner: m.to.owner, columns: r.homeColumns(), args: r.homeArgs(m.to)}
+	if !m.changesOwner { // nor does its name
+		err := r.one(onerow.Affected(ctx, tx, r.sql.moving.below, m.to.parent, id, h.version))
+		if err != nil {
+			return res, r.refused(ctx, tx, w, err)
+		}
+	} else {
+		var args []any
+		if w.name, args, err = r.nameOf(h, copyNo); err != nil {
+			return res, err
+		}
+		err = r.one(onerow.Affected(ctx, tx, r.sql.moving.give, slices.Concat(w.args, args, []any{id, h.version})...))
+		if mysqlerr.Classify(err) == mysqlerr.Duplicate {
+			return res, r.busy(tx, w, copyNo, err)
+		}
+		if err != nil {
+			return res, err
+		}
+	}
+	if err := r.changedHands(ctx, tx, h, m); err != nil {
+		return res, err
+	}
+	return r.after(ctx, tx, r.active, id)
+}
+
+// changedHands tells what counts the active rows of an owner that one has left the old owner and come to the
+// new one. It is the one place for that, in the transaction of the move, with both owners' rows as they are now.
+func (r *tables[T]) changedHands(ctx context.Context, tx *onerow.Tx, h held[T], m move) error {
+	if !m.changesOwner {
+		if r.ordersBy(m.columns) {
+			return r.mark(ctx, tx, h.owner)
+		}
+		return nil
+	}
+	if err := r.mark(ctx, tx, h.owner); err != nil {
+		return err
+	}
+	if err := r.mark(ctx, tx, m.to.owner); err != nil {
+		return err
+	}
+	return r.handOver(ctx, tx, &h, m.to.owner)
+}

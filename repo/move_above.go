@@ -1,0 +1,193 @@
+package repo
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/internal/keytype"
+	"github.com/onerow/onerow/schema"
+)
+
+// above is a resource above: the parent's, its parent's, and so on.
+type above struct {
+	res schema.Resource
+	up  keyField // its parent's column; the index is nil where there is none
+}
+
+// resourcesAbove are the resources above one, from its parent to the root.
+func resourcesAbove(plan schema.Plan, res schema.Resource) (list []above, err error) {
+	for res.Parent.Resource != "" {
+		if res, err = plan.Resource(res.Parent.Resource); err != nil {
+			return nil, err
+		}
+		a := above{res: res, up: keyField{column: res.Parent.Column}}
+		if a.up.column != "" {
+			if a.up.typ, err = keytype.Parse(res.KeyType(a.up.column)); err != nil {
+				return nil, err
+			}
+		}
+		list = append(list, a)
+	}
+	return list, nil
+}
+
+// upColumn is what is read of a row above.
+func (a above) upColumn() string {
+	if a.up.column == "" {
+		return "1"
+	}
+	return ident.Quote(a.up.column)
+}
+
+// aboveSQL are the statements that lock the rows above by their primary keys, with share locks, and read what
+// they are below in turn: the old parent may be archived, the new one must be as for a new row.
+func (r *tables[T]) aboveSQL(q *statements, m *moving) {
+	for i, a := range r.above {
+		up := func(queries ...string) (list []string) {
+			for _, query := range queries {
+				if query != "" {
+					list = append(list, "SELECT "+a.upColumn()+strings.TrimPrefix(query, "SELECT 1"))
+				}
+			}
+			return list
+		}
+		if i == 0 {
+			m.leave, m.enter = up(q.parentActive, q.parentArchived), up(q.parentCreate)
+			if r.res.Parent.Archived {
+				m.enter = append(m.enter, up(q.parentCreateArchived)...)
+			}
+		}
+		lock := func(table, condition string) string {
+			return fmt.Sprintf("SELECT 1 FROM %s WHERE %s = ?%s LOCK IN SHARE MODE", ident.Quote(table), ident.Quote(a.res.ID), condition)
+		}
+		queries := []string{lock(a.res.Active, "")}
+		if a.res.Archive != "" {
+			queries = append(queries, lock(a.res.Archive, shown))
+		}
+		m.above = append(m.above, up(queries...))
+	}
+}
+
+// branch is the rows above the old home or the new one; key is the next one.
+type branch struct {
+	key  any
+	gone error // that one of them is not there
+}
+
+// lockAbove locks what is above the row, before it goes to another parent: all rows up to the root, where it
+// was and where it will be. A deletion takes its row away, or hides it, before the cascade begins, and a
+// worker locks a parent before it deletes it, behind the rows below; so what a cascade has to find is still
+// below its root, and nothing leaves that was found. Level by level and in the order of the keys, as workers
+// do. A row that stays below its parent needs that alone.
+func (r *tables[T]) lockAbove(ctx context.Context, tx *onerow.Tx, h held[T], m move) error {
+	var tenant []any
+	if r.withTenant() {
+		tenant = m.to.owner[:1]
+	}
+	if !m.changesParent {
+		if r.withTenant() && keytype.Compare(m.from.owner[0], m.to.owner[0]) != 0 {
+			return r.lockParent(ctx, tx, h.parent, false, tenant...)
+		}
+		return r.lockParent(ctx, tx, h.parent, true)
+	}
+	leave := branch{h.parent, ErrBeingDeleted}
+	enter := branch{m.to.parent, ErrParentNotFound}
+	jobs := []openJob{{r.res.Name, h.key}}
+	for level, a := range r.above {
+		jobs = append(jobs, openJob{a.res.Name, leave.key})
+		same := keytype.Compare(leave.key, enter.key) == 0
+		if !same {
+			jobs = append(jobs, openJob{a.res.Name, enter.key})
+		}
+		climb := func(b *branch, queries []string, args ...any) error {
+			return r.climb(ctx, tx, level, b, queries, args...)
+		}
+		left, entered := r.sql.moving.above[level], r.sql.moving.above[level]
+		var more []any
+		if level == 0 {
+			left, entered, more = r.sql.moving.leave, r.sql.moving.enter, tenant
+		}
+		var err error
+		switch {
+		case same:
+			err = climb(&leave, left)
+			enter.key = leave.key
+		case keytype.Compare(leave.key, enter.key) < 0:
+			if err = climb(&leave, left); err == nil {
+				err = climb(&enter, entered, more...)
+			}
+		default:
+			if err = climb(&enter, entered, more...); err == nil {
+				err = climb(&leave, left)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return r.noOpenJob(ctx, tx, jobs)
+}
+
+// climb locks a row above and goes on to the one above that. One statement, up to two per try where the row
+// is not active.
+func (r *tables[T]) climb(ctx context.Context, tx *onerow.Tx, level int, b *branch, queries []string, more ...any) error {
+	args := append([]any{b.key}, more...)
+	for try := 0; try == 0 || try < asks && len(queries) > 1; try++ {
+		for _, query := range queries {
+			var up any
+			target := any(&up)
+			if a := r.above[level]; a.up.column != "" {
+				target = a.up.into(&up)
+			}
+			err := onerow.QueryRow(ctx, tx, query, args, target)
+			if !errors.Is(err, sql.ErrNoRows) {
+				b.key = up
+				return err
+			}
+		}
+	}
+	if level == 0 && !errors.Is(b.gone, ErrBeingDeleted) {
+		return r.noParent(ctx, tx, args, false)
+	}
+	return fmt.Errorf("%w: %s %s is gone or hidden by a deletion", b.gone, r.above[level].res.Name, keytype.Show(b.key))
+}
+
+// openJob is a row that may have an open job.
+type openJob struct {
+	resource string
+	key      any
+}
+
+// sqlOpenJob asks by the unique key one_open, each row by an entry of its own. It is a current read: the
+// snapshot may be older than the locks on the rows. Who queues a job for a row that stays where it is locks
+// nothing; but its worker waits for the row before it looks for what is below (ownSQL in package work), so it
+// sees what has moved before, and what would move after sees the job. A worker that claims passes over a job
+// that is looked at, and comes back to it.
+const sqlOpenJob = `(SELECT deletion_id FROM onerow_job WHERE resource = ? AND resource_id = ? LOCK IN SHARE MODE)`
+
+// noOpenJob refuses to move a row out of a cascade, or into one, whose root nothing hides: an operator has
+// queued it. One statement.
+func (r *tables[T]) noOpenJob(ctx context.Context, tx *onerow.Tx, rows []openJob) error {
+	parts, args := make([]string, len(rows)), []any{}
+	for i, row := range rows {
+		key, err := onerow.EncodeKey(row.key)
+		if err != nil {
+			return err
+		}
+		parts[i], args = sqlOpenJob, append(args, row.resource, []byte(key))
+	}
+	var deletionID int64
+	err := onerow.QueryRow(ctx, tx, strings.Join(parts, " UNION ALL "), args, &deletionID)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil
+	case err != nil:
+		return err
+	}
+	return fmt.Errorf("%w: the cascade of deletion %d is queued; cancel it first", ErrBeingDeleted, deletionID)
+}

@@ -1,0 +1,317 @@
+package repo_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/crashtest"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
+	"github.com/onerow/onerow/repo"
+	"github.com/onerow/onerow/schema"
+)
+
+// give moves a project to another owner.
+func give(user int64) func(*Project) error {
+	return func(p *Project) error { p.UserID = user; return nil }
+}
+
+// under moves a screen to another project.
+func under(project int64) func(*Screen) error {
+	return func(s *Screen) error { s.ProjectID = project; return nil }
+}
+
+// onScreen moves a comment to another screen.
+func onScreen(screen int64) func(*Comment) error {
+	return func(c *Comment) error { c.ScreenID = screen; return nil }
+}
+
+// TestMove holds what Move says and the statements of doc.go.
+func TestMove(t *testing.T) {
+	dsn := dbtest.DSN(t)
+	makeTables(t, dbtest.OpenDSN(t, dsn))
+	db, c := racetest.Counted(t, dsn)
+	r, ctx := newRepos(t), t.Context()
+	expect := func(what string, want int, call func() error) {
+		t.Helper()
+		log, err := crashtest.Count(c, call)
+		if err != nil || len(log) != want {
+			t.Errorf("%s: %d statements, want %d: %v\n%s", what, len(log), want, err, log)
+		}
+	}
+	var res onerow.Result[Project]
+	id := must(r.projects.Create(ctx, db, Project{UserID: 1, Name: "A", Note: "n"})).Row.ID
+	dbtest.Exec(t, db, "UPDATE project SET is_over_quota = 1")
+	dbtest.Exec(t, db, "DELETE FROM onerow_quota_mark")
+	expect("give", 7, func() (err error) {
+		res, err = r.projects.Move(ctx, db, id, func(p *Project) error { p.UserID, p.Note, p.Name = 2, "lost", "lost"; return nil })
+		return err
+	})
+	if got := res.Row; !res.Changed || got.UserID != 2 || got.Name != "A" || got.Note != "n" || got.IsOverQuota || got.Version != 2 {
+		t.Errorf("given: %+v", res)
+	}
+	if marks := count(t, db, "SELECT COUNT(*) FROM onerow_quota_mark WHERE resource = 'project' AND owner IN ('1', '2')"); marks != 2 {
+		t.Errorf("%d marks", marks)
+	}
+	expect("give again", 3, func() (err error) {
+		res, err = r.projects.Move(ctx, db, id, give(2))
+		return err
+	})
+	if res.Changed || res.Row.Version != 2 {
+		t.Errorf("given again: %+v", res)
+	}
+	for n := range 5 {
+		must(r.projects.Create(ctx, db, Project{UserID: 3, Name: fmt.Sprintf("a (Copy %d)", n+1)}))
+	}
+	must(r.projects.Create(ctx, db, Project{UserID: 3, Name: "a"}))
+	expect("give beside its name", 12, func() (err error) {
+		res, err = r.projects.Move(ctx, db, id, give(3))
+		return err
+	})
+	if got := must(r.projects.Find(ctx, db, 3, "A (Copy 6)")); got.ID != id || res.Row.Name != "A (Copy 6)" || !res.Changed {
+		t.Errorf("renamed: %+v, found %+v", res, got)
+	}
+
+	other := must(r.projects.Create(ctx, db, Project{UserID: 2, Name: "B"})).Row.ID
+	screen := must(r.screens.Create(ctx, db, Screen{ProjectID: id, Filename: "s.png"})).Row.ID
+	comment := must(r.comments.Create(ctx, db, Comment{ScreenID: screen, Body: "b"})).Row.ID
+	expect("move a screen", 8, func() error { return second(r.screens.Move(ctx, db, screen, under(other))) })
+	taken := must(r.screens.Create(ctx, db, Screen{ProjectID: id, Filename: "s@2x.jpg"})).Row.ID
+	expect("move a screen beside its name", 16, func() error { return second(r.screens.Move(ctx, db, screen, under(id))) })
+	if got := must(r.screens.Get(ctx, db, screen)); got.Filename != "s (Copy 1).png" || got.ProjectID != id {
+		t.Errorf("renamed: %+v", got)
+	}
+	expect("move a comment", 9, func() error { return second(r.comments.Move(ctx, db, comment, onScreen(taken))) })
+	must(r.screens.Move(ctx, db, screen, under(other)))
+	expect("move a comment to another project", 10, func() error { return second(r.comments.Move(ctx, db, comment, onScreen(screen))) })
+	if got := must(r.comments.Get(ctx, db, comment)); got.ScreenID != screen || got.Body != "b" {
+		t.Errorf("moved: %+v", got)
+	}
+	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+		expect("give, joined", 6, func() error { return second(r.projects.Move(ctx, tx, id, give(4))) })
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestMoveRefused: what is not moved has its name, and nothing is written.
+func TestMoveRefused(t *testing.T) {
+	db, r, ctx := open(t), newRepos(t), t.Context()
+	project := func(user int64, name string) int64 {
+		return must(r.projects.Create(ctx, db, Project{UserID: user, Name: name})).Row.ID
+	}
+	code := int64(5)
+	a, b := project(1, "a"), project(1, "b")
+	coded := must(r.projects.Create(ctx, db, Project{UserID: 2, Name: "c", Code: &code})).Row.ID
+	must(r.projects.Update(ctx, db, a, func(p *Project) error { p.Code = &code; return nil }))
+	archived, hidden, gone := project(1, "d"), project(1, "e"), project(1, "f")
+	screen := must(r.screens.Create(ctx, db, Screen{ProjectID: a, Filename: "s.png"})).Row.ID
+	below := map[int64]int64{}
+	for _, p := range []int64{archived, hidden, gone} {
+		below[p] = must(r.screens.Create(ctx, db, Screen{ProjectID: p, Filename: "s.png"})).Row.ID
+	}
+	onGone := must(r.comments.Create(ctx, db, Comment{ScreenID: below[gone], Body: "b"})).Row.ID
+	comment := must(r.comments.Create(ctx, db, Comment{ScreenID: screen, Body: "b"})).Row.ID
+	must(r.projects.Archive(ctx, db, archived))
+	must(r.projects.Delete(ctx, db, hidden, repo.Grace(time.Hour)))
+	must(r.projects.Delete(ctx, db, gone))
+	errMine := errors.New("not this one")
+	before := dump(t, db)
+	for name, c := range map[string]struct {
+		err  error
+		want error
+		not  error
+	}{
+		"an archived row":              {second(r.projects.Move(ctx, db, archived, give(2))), repo.ErrNotActive, nil},
+		"a hidden row":                 {second(r.projects.Move(ctx, db, hidden, give(2))), onerow.ErrNotFound, nil},
+		"a row that is gone":           {second(r.projects.Move(ctx, db, gone, give(2))), onerow.ErrNotFound, nil},
+		"a row that has never been":    {second(r.projects.Move(ctx, db, 1<<40, give(2))), onerow.ErrNotFound, nil},
+		"the caller's error":           {second(r.projects.Move(ctx, db, a, func(*Project) error { return errMine })), errMine, nil},
+		"below nothing":                {second(r.screens.Move(ctx, db, screen, under(1<<40))), repo.ErrParentNotFound, repo.ErrParentArchived},
+		"below an archived row":        {second(r.screens.Move(ctx, db, screen, under(archived))), repo.ErrParentArchived, repo.ErrBeingDeleted},
+		"below a hidden row":           {second(r.screens.Move(ctx, db, screen, under(hidden))), repo.ErrParentNotFound, repo.ErrParentArchived},
+		"below a row that is gone":     {second(r.screens.Move(ctx, db, screen, under(gone))), repo.ErrParentNotFound, repo.ErrBeingDeleted},
+		"from below a hidden row":      {second(r.screens.Move(ctx, db, below[hidden], under(a))), repo.ErrBeingDeleted, nil},
+		"from below one that is gone":  {second(r.screens.Move(ctx, db, below[gone], under(a))), repo.ErrBeingDeleted, nil},
+		"from further below":           {second(r.comments.Move(ctx, db, onGone, onScreen(screen))), repo.ErrBeingDeleted, nil},
+		"to further below":             {second(r.comments.Move(ctx, db, comment, onScreen(below[gone]))), repo.ErrParentNotFound, repo.ErrBeingDeleted},
+		"a value of another index":     {second(r.projects.Move(ctx, db, a, give(2))), repo.ErrConflict, nil},
+		"another's, of a scoped owner": {second(r.projects.OwnedBy(2).Move(ctx, db, b, give(2))), onerow.ErrNotFound, nil},
+		"to another, of a scoped one":  {second(r.projects.OwnedBy(1).Move(ctx, db, b, give(2))), repo.ErrOtherOwner, nil},
+		"to another parent and owner":  {second(r.screens.OwnedBy(a).Move(ctx, db, screen, under(b))), repo.ErrOtherOwner, nil},
+	} {
+		if !errors.Is(c.err, c.want) || c.not != nil && errors.Is(c.err, c.not) {
+			t.Errorf("%s: %v, want %v", name, c.err, c.want)
+		}
+	}
+	var conflict *repo.ConflictError
+	if err := second(r.projects.Move(ctx, db, a, give(2))); !errors.As(err, &conflict) || conflict.HolderID != coded || !slices.Equal(conflict.Columns, []string{"user_id", "code"}) {
+		t.Errorf("a value of another index: %v", err)
+	}
+	if after := dump(t, db); after != before {
+		t.Errorf("something was written:\n%s\nbefore:\n%s", after, before)
+	}
+	if res := must(r.screens.Move(ctx, db, below[archived], under(a))); res.Row.Filename != "s (Copy 1).png" {
+		t.Errorf("from below an archived row: %+v", res)
+	}
+	must(r.projects.CancelDelete(ctx, db, hidden))
+	must(r.screens.Move(ctx, db, below[hidden], under(b)))
+}
+
+// dump is what the tables of rows hold.
+func dump(t testing.TB, db *sql.DB) (text string) {
+	t.Helper()
+	for _, query := range []string{
+		"SELECT CONCAT_WS(' ', 'project', id, user_id, name, version) FROM project", "SELECT CONCAT_WS(' ', 'archived', id, user_id, name, version) FROM project_archive",
+		"SELECT CONCAT_WS(' ', 'screen', id, project_id, client_filename, version) FROM screen", "SELECT CONCAT_WS(' ', 'comment', id, screen_id, version) FROM comment",
+		"SELECT CONCAT(COUNT(*), ' marks') FROM onerow_quota_mark",
+	} {
+		err := onerow.Query(t.Context(), db, query+" ORDER BY 1", nil, func(rows *sql.Rows) error {
+			var line string
+			err := rows.Scan(&line)
+			text += line + "\n"
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return text
+}
+
+// TestMoveOfOperators: nothing is moved out of, or into, what an operator has queued, although nothing hides it.
+func TestMoveOfOperators(t *testing.T) {
+	db, r, ctx := open(t), newRepos(t), t.Context()
+	a, b := must(r.projects.Create(ctx, db, Project{UserID: 1, Name: "a"})).Row.ID, must(r.projects.Create(ctx, db, Project{UserID: 1, Name: "b"})).Row.ID
+	screen := must(r.screens.Create(ctx, db, Screen{ProjectID: a, Filename: "a.png"})).Row.ID
+	other := must(r.screens.Create(ctx, db, Screen{ProjectID: b, Filename: "b.png"})).Row.ID
+	comment := must(r.comments.Create(ctx, db, Comment{ScreenID: screen, Body: "b"})).Row.ID
+	for resource, id := range map[string]int64{"project": a, "screen": screen, "comment": comment} {
+		d := cascade.Deletion{Resource: resource, ResourceID: must(onerow.EncodeKey(id)), From: cascade.FromOperator, Grace: time.Hour}
+		d.ID = must(cascade.Log(ctx, db, d))
+		must(cascade.Enqueue(ctx, db, d))
+		if _, err := r.comments.Move(ctx, db, comment, onScreen(other)); !errors.Is(err, repo.ErrBeingDeleted) {
+			t.Errorf("below %s %d: %v", resource, id, err)
+		}
+		if resource == "project" {
+			if _, err := r.screens.Move(ctx, db, other, under(a)); !errors.Is(err, repo.ErrBeingDeleted) {
+				t.Errorf("to below %s %d: %v", resource, id, err)
+			}
+		}
+		if err := cascade.Cancel(ctx, db, resource, d.ResourceID, d.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(r.comments.Move(ctx, db, comment, onScreen(other)))
+}
+
+// TestMoveTables: what is below and stores what would change keeps the row where it is, by the plan.
+func TestMoveTables(t *testing.T) {
+	s := scopedShape()
+	o := s.open(t)
+	ctx := t.Context()
+	id := o.create(t, 1, workspace(1), "A")
+	to := func(w Workspace) func(*Scoped) error {
+		return func(row *Scoped) error { row.TenantID, row.WorkspaceID = w.Tenant, w.ID; return nil }
+	}
+	var refused *repo.ChildrenError
+	_, err := o.tickets.Move(ctx, o.db, id, to(workspace(2)))
+	if !errors.As(err, &refused) || !errors.Is(err, repo.ErrChildrenStoreOwner) || !slices.Equal(refused.Tables, []string{"message", "message_archive"}) ||
+		!slices.Equal(refused.Columns, []string{"tenant_id"}) {
+		t.Errorf("to another tenant: %v", err)
+	}
+	if row := must(o.tickets.Get(ctx, o.db, id)); row.TenantID != 1 {
+		t.Errorf("it was moved: %+v", row)
+	}
+	res, err := o.tickets.Move(ctx, o.db, id, to(Workspace{1, uid(7)}))
+	if err != nil || !res.Changed || res.Row.WorkspaceID != uid(7) {
+		t.Errorf("within its tenant: %+v, %v", res, err)
+	}
+}
+
+// TestMoveStored: which tables keep a row where it is.
+func TestMoveStored(t *testing.T) {
+	type Row struct {
+		ID        int64  `db:"id"`
+		UserID    int64  `db:"user_id"`
+		ProjectID int64  `db:"project_id"`
+		Name      string `db:"name"`
+	}
+	owned := func(r schema.Resource) schema.Resource { r.Owner = "user_id"; return r }
+	below := func(name, parent, column string) schema.Resource {
+		return schema.Resource{Name: name, Parent: schema.Parent{Resource: parent, Column: column}}
+	}
+	edge := func(table, column string) schema.Edge { return schema.Edge{Table: table, Columns: []string{column}} }
+	user := func(r *Row) { r.UserID = 2 }
+	project := func(r *Row) { r.ProjectID = 2 }
+	for name, c := range map[string]struct {
+		plan schema.Plan
+		to   func(*Row)
+		want []string
+	}{
+		"nothing": {schema.Plan{}, user, nil},
+		"a child": {schema.Plan{Resources: []schema.Resource{owned(below("note", "folder", "folder_id"))}}, user, []string{"note"}},
+		"a grandchild, and its archive": {schema.Plan{Resources: []schema.Resource{below("note", "folder", "folder_id"),
+			func() schema.Resource {
+				r := owned(below("tag", "note", "note_id"))
+				r.Archive = "tag_archive"
+				return r
+			}()}}, user, []string{"tag", "tag_archive"}},
+		"not of another column": {schema.Plan{Resources: []schema.Resource{owned(below("note", "folder", "folder_id"))}}, project, nil},
+		"the parent, as an owner": {schema.Plan{Resources: []schema.Resource{func() schema.Resource {
+			r := below("note", "folder", "folder_id")
+			r.Owner = "project_id"
+			return r
+		}()}}, project, []string{"note"}},
+		"not a key that is called the same": {schema.Plan{Resources: []schema.Resource{owned(below("note", "folder", "user_id"))}}, user, nil},
+		"over a further edge": {schema.Plan{Resources: []schema.Resource{func() schema.Resource {
+			r := owned(schema.Resource{Name: "note", Columns: []schema.Column{{Name: "folder_id", Type: "BIGINT NULL"}}})
+			r.Parents = []schema.Edge{edge("folder", "folder_id")}
+			return r
+		}()}}, user, []string{"note"}},
+		"not where it is kept": {schema.Plan{Resources: []schema.Resource{func() schema.Resource {
+			r := owned(schema.Resource{Name: "note", Columns: []schema.Column{{Name: "folder_id", Type: "BIGINT NULL"}}})
+			e := edge("folder", "folder_id")
+			e.OnDelete = schema.OnDeleteKeep
+			r.Parents = []schema.Edge{e}
+			return r
+		}()}}, user, nil},
+		"a reference to it": {schema.Plan{Tables: []schema.Table{{Name: "file", Key: []string{"id"}, Parents: []schema.Edge{
+			{Table: "folder", Columns: []string{"owner", "folder"}, References: []string{"user_id", "id"}}}}}}, user, []string{"file"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := schema.Plan{Tables: c.plan.Tables, Resources: append([]schema.Resource{owned(schema.Resource{Name: "project"}), func() schema.Resource {
+				r := owned(below("folder", "project", "project_id"))
+				r.Label = schema.Label{Column: "name"}
+				return r
+			}()}, c.plan.Resources...)}
+			db := open(t)
+			for _, table := range []string{"project", "project_archive"} {
+				dbtest.Exec(t, db, "DROP TABLE "+table)
+			}
+			for _, stmt := range p.DDL()[:2] {
+				dbtest.Exec(t, db, stmt)
+			}
+			dbtest.Exec(t, db, "INSERT INTO project (id, user_id, created_at, updated_at) VALUES (1, 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)), (2, 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))")
+			folders := must(repo.New[Row](p, "folder"))
+			id := must(folders.Create(t.Context(), db, Row{UserID: 1, ProjectID: 1, Name: "f"})).Row.ID
+			res, err := folders.Move(t.Context(), db, id, func(r *Row) error { c.to(r); return nil })
+			var refused *repo.ChildrenError
+			switch {
+			case c.want == nil && (err != nil || !res.Changed):
+				t.Errorf("%+v, %v", res, err)
+			case c.want != nil && (!errors.As(err, &refused) || !slices.Equal(refused.Tables, c.want)):
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
+}
