@@ -71,8 +71,9 @@ func Adopt(ctx context.Context, db onerow.DB, plan Plan, resource string) (*Adop
 	if err != nil {
 		return nil, fmt.Errorf("schema: adopt %s: %w", resource, err)
 	}
+	found.asked = map[string]bool{}
 	for _, name := range r.Tables() {
-		if t := found.table(name); t.isTable() {
+		if t := found.table(name); t.isTable() && found.creates[t.name] == "" {
 			found.asked[t.name] = true
 		}
 	}
@@ -180,8 +181,8 @@ func (a *adopter) unmoved(t *foundTable) {
 
 // readable: what cannot be read cannot be repeated.
 func (a *adopter) readable() {
-	for name := range a.found.asked {
-		if a.found.creates[name] == "" {
+	for _, name := range a.Resource.Tables() {
+		if t := a.found.table(name); t.isTable() && a.found.creates[t.name] == "" {
 			a.Against = append(a.Against, Difference{Table: name, Problem: "SHOW CREATE TABLE does not show it to this user, so its columns cannot be repeated", Fix: "GRANT SELECT on the whole table"})
 		}
 	}

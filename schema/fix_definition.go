@@ -4,7 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -40,7 +42,7 @@ func showCreate(ctx context.Context, db onerow.DB, table string) (create string,
 // readDefinitions reads what a first look found to be needed: one statement for each table
 // of which a column is to be changed.
 func (d *database) readDefinitions(ctx context.Context, db onerow.DB) error {
-	for name := range d.asked {
+	for _, name := range slices.Sorted(maps.Keys(d.asked)) {
 		create, err := showCreate(ctx, db, name)
 		if err != nil {
 			return err

@@ -3,7 +3,7 @@
 //	a, err := schema.Adopt(ctx, db, plan, "ticket")    // what is missing, step by step; changes nothing
 //	files := adopt.Files(a, 7)                         // 00007_adopt_ticket_add_title_key.sql, …, for goose
 //	f, err := adopt.New(ctx, db, plan, "ticket")       // when the files before the backfill have run
-//	report, err := f.Run(ctx, adopt.Options{})         // keys of names, computed in Go
+//	report, err := f.Run(ctx, db, adopt.Options{})      // keys of names, computed in Go
 //	                                                   // then the other files
 //
 //	expand                           backfill                           contract

@@ -43,7 +43,7 @@ func filled(t *testing.T, db *sql.DB, p schema.Plan) adopt.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := f.Run(t.Context(), adopt.Options{})
+	report, err := f.Run(t.Context(), db, adopt.Options{})
 	if err != nil || !report.Whole() {
 		t.Fatalf("%+v, %v", report, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/keytype"
 	"github.com/onerow/onerow/schema"
@@ -25,10 +26,9 @@ var (
 	ErrLacks = errors.New("adopt: the row lacks a value")
 )
 
-// Filler writes what no DDL can: the keys of names, and times that nobody knows. It may be used by one
-// goroutine at a time.
+// Filler writes what no DDL can: the keys of names, and times that nobody knows. It may be used by many
+// goroutines at once.
 type Filler struct {
-	db    *sql.DB
 	res   schema.Resource
 	id    keytype.Type
 	owner []keytype.Type
@@ -48,7 +48,7 @@ type side struct {
 type moment struct{ column, now string }
 
 // New looks at the tables. Errors: [ErrNotReady], those of [schema.Adopt].
-func New(ctx context.Context, db *sql.DB, plan schema.Plan, resource string) (*Filler, error) {
+func New(ctx context.Context, db onerow.DB, plan schema.Plan, resource string) (*Filler, error) {
 	a, err := schema.Adopt(ctx, db, plan, resource)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func New(ctx context.Context, db *sql.DB, plan schema.Plan, resource string) (*F
 			return nil, fmt.Errorf("%w: the file %s was not run", ErrNotReady, s.Name)
 		}
 	}
-	f := &Filler{db: db, res: a.Resource}
+	f := &Filler{res: a.Resource}
 	if f.id, err = keytype.Parse(f.res.IDType); err != nil {
 		return nil, fmt.Errorf("adopt: %s: %w", f.res.ID, err)
 	}

@@ -44,10 +44,10 @@ type Page struct {
 // 100 at a time; each statement commits by itself, so none holds more locks than that, and a page that ends
 // half way is simply made again. With copies, a row whose name is taken is renamed as a row is that is activated
 // from the archive. Nothing is written over what somebody else writes meanwhile.
-func (f *Filler) Page(ctx context.Context, at Position, copies bool) (Page, error) {
+func (f *Filler) Page(ctx context.Context, db onerow.DB, at Position, copies bool) (Page, error) {
 	s := f.sides[at.table]
 	var p Page
-	err := onerow.Alone(ctx, f.db, func(ctx context.Context, db onerow.DB) error {
+	err := onerow.Alone(ctx, db, func(ctx context.Context, db onerow.DB) error {
 		p = Page{Table: s.name, Next: at}
 		rows, err := f.read(ctx, db, s, at.after)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/keytype"
 )
 
@@ -40,7 +41,7 @@ const (
 
 // Run fills in all rows, pass after pass until one finds nothing to write, three at most. It may end at any
 // time, and be begun again: what is done is done. Errors: [ErrInvalidPosition], that of OnPage, and the driver's.
-func (f *Filler) Run(ctx context.Context, o Options) (Report, error) {
+func (f *Filler) Run(ctx context.Context, db onerow.DB, o Options) (Report, error) {
 	at, err := f.position(o.After)
 	if err != nil {
 		return Report{}, err
@@ -49,7 +50,7 @@ func (f *Filler) Run(ctx context.Context, o Options) (Report, error) {
 	taken := false
 	for pass := range maxPasses {
 		copies := o.Copies && pass > 0
-		now, err := f.pass(ctx, at, copies, o.OnPage)
+		now, err := f.pass(ctx, db, at, copies, o.OnPage)
 		if pass == 0 {
 			all.Rows = now.Rows
 		}
@@ -68,10 +69,10 @@ func (f *Filler) Run(ctx context.Context, o Options) (Report, error) {
 }
 
 // pass goes over all rows once.
-func (f *Filler) pass(ctx context.Context, at Position, copies bool, onPage func(context.Context, Page) error) (Report, error) {
+func (f *Filler) pass(ctx context.Context, db onerow.DB, at Position, copies bool, onPage func(context.Context, Page) error) (Report, error) {
 	var r Report
 	for {
-		p, err := f.Page(ctx, at, copies)
+		p, err := f.Page(ctx, db, at, copies)
 		if err != nil {
 			return r, err
 		}
