@@ -103,9 +103,13 @@ func (d *database) adopt(plan Plan, r Resource, said []said) *Adoption {
 	a := &adopter{Adoption: &Adoption{Resource: r, NotNull: map[string][]string{}, Catalog: &Catalog{d}}, found: d, plan: plan, defs: map[columnOf]definition{},
 		planned: map[*foundTable][]tableIndex{}, notNull: map[*foundTable][]lastColumn{}}
 	for _, s := range said {
-		if a.concerns(s) && !a.has(s) {
-			a.Against = append(a.Against, s.Difference)
+		if !a.concerns(s) || a.has(s) {
+			continue
 		}
+		if c := d.in(s.Table).column(s.Column); s.kind == columnUnknown && c != nil {
+			s.Fix = fmt.Sprintf("add it to the plan's columns, - {name: %s, type: %q}, or drop it", c.name, c.plain())
+		}
+		a.Against = append(a.Against, s.Difference)
 	}
 	active := d.table(r.Active)
 	if !active.isTable() {
@@ -159,6 +163,14 @@ func (a *adopter) has(s said) bool {
 		return true
 	}
 	return false
+}
+
+// plain is the type as a plan has it.
+func (c *foundColumn) plain() string {
+	if c.nullable {
+		return c.full + " NULL"
+	}
+	return c.full + " NOT NULL"
 }
 
 // against adds what a person has to see to.

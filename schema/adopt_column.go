@@ -34,6 +34,10 @@ func (a *adopter) addColumn(t *foundTable, c Column) {
 		a.against(t, c.Name, "it does not exist, and each row is found by it", "make it the primary key: "+c.Type)
 		return
 	}
+	if r.want(c).is == anyType && !fills(c.Type) {
+		a.against(t, c.Name, "it does not exist, and the plan gives its rows no value: "+c.Type, "let it be NULL or have a DEFAULT in the plan, or add it yourself, as only you know its values")
+		return
+	}
 	kind, what := c.Type, ""
 	if !fills(c.Type) {
 		kind = nullable(c.Type)
@@ -73,7 +77,8 @@ func (a *adopter) fitColumn(t *foundTable, c Column, have *foundColumn) {
 		return
 	}
 	def, known := a.def(t, have)
-	words, _ := (&verifier{found: a.found}).modifyFix(a.Resource, w, t, have)
+	words, statement := (&verifier{found: a.found}).modifyFix(a.Resource, w, t, have)
+	words = strings.TrimSpace(words + " " + statement)
 	generated := strings.Contains(strings.ToLower(have.extra), "auto_increment")
 	switch {
 	case !known, w.generated() != generated, w.charset(have) != "", !w.notNull() && w.is != anyType && !have.nullable:
