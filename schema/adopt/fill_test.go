@@ -91,7 +91,9 @@ func TestTaken(t *testing.T) {
 	}
 	const hostile = ", 6 invalid, 7 long, 8 empty, 11 lacks"
 	left := strings.Split(said(f, report), ", ")
-	slices.SortFunc(left, func(a, b string) int { return len(strings.Fields(a)[0])*100 + strings.Compare(a, b) - len(strings.Fields(b)[0])*100 })
+	slices.SortFunc(left, func(a, b string) int {
+		return len(strings.Fields(a)[0])*100 + strings.Compare(a, b) - len(strings.Fields(b)[0])*100
+	})
 	if got, want := strings.Join(left, ", "), "2 taken of 1, 5 taken of 1"+hostile; got != want || report.Whole() || report.LeftRows != 6 {
 		t.Errorf("left is %s, want %s", got, want)
 	}
@@ -213,7 +215,10 @@ func TestInterleave(t *testing.T) {
 					return send(ctx, db, []string{ticket(1, 1, "A"), ticket(2, 1, "B")})
 				}},
 				Calls: []func(context.Context, *sql.DB) error{
-					func(ctx context.Context, db *sql.DB) error { _, err := f.Page(ctx, db, adopt.Position{}, false); return err },
+					func(ctx context.Context, db *sql.DB) error {
+						_, err := f.Page(ctx, db, adopt.Position{}, false)
+						return err
+					},
 					func(ctx context.Context, db *sql.DB) error { return send(ctx, db, []string{c.stmt}) },
 				},
 				Judge: func(ctx context.Context, db *sql.DB, answers []error) error {

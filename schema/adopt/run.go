@@ -22,9 +22,10 @@ type Options struct {
 
 // Report is what a run has done.
 type Report struct {
-	// Rows that were read by the first pass, of which all passes have Written so many, and Copied (renamed).
+	// Rows that were read by the first pass; Written is how often all passes have written a row (its key is one write, a time
+	// another one), Copied how many were renamed.
 	Rows, Written, Copied int64
-	// Behind is how many rows the last pass had to write: where it is not 0, others write names without keys.
+	// Behind is how much the last pass had to write: where it is not 0, others write names without keys.
 	Behind int64
 	// Left are rows that stay as they are, the first 100 of LeftRows, as the last pass has seen them.
 	Left     []Left
@@ -113,6 +114,9 @@ func (f *Filler) position(text string) (Position, error) {
 	}
 	return Position{after: value}, nil
 }
+
+// Table is the active table.
+func (f *Filler) Table() string { return f.res.Active }
 
 // Show is an id for people: a number, a text, or bytes in hexadecimal digits.
 func (f *Filler) Show(id any) string {
