@@ -141,10 +141,23 @@ func (d *database) adopt(plan Plan, r Resource, said []said) *Adoption {
 			a.last(have)
 		}
 	}
+	a.wait()
 	if len(a.Against) > 0 {
 		a.Steps = nil
 	}
 	return a.Adoption
+}
+
+// wait makes the first of the last steps refuse, as the very last does, while rows lack values: who runs all files
+// at once stops there, before other writers notice anything.
+func (a *adopter) wait() {
+	first := slices.IndexFunc(a.Steps, func(s Step) bool { return s.Last })
+	if first < 0 {
+		return
+	}
+	if end, up := a.Steps[len(a.Steps)-1].Up, &a.Steps[first].Up; up.Refused == "" {
+		up.Refused, up.Because = end.Refused, end.Because
+	}
 }
 
 // concerns says whether a difference is about the resource's tables.
