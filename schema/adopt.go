@@ -17,7 +17,8 @@ type Adoption struct {
 	Resource Resource
 	// Steps in their order. Those that are Last come after the keys of names have been filled in.
 	Steps []Step
-	// Against is what no step may see to: a person does, and asks again. While there is any, there are no steps.
+	// Against is what no step may see to: a person does, and asks again. While there is any, there are no
+	// steps.
 	Against []Difference
 	// Notes say what stays, such as foreign keys, and what the plan should know.
 	Notes []string
@@ -33,8 +34,8 @@ type Step struct {
 	Name string
 	// Last says that it comes after the backfill.
 	Last bool
-	// What it does and why; Cost: what the server does meanwhile; Writers: what a program that knows nothing of
-	// the toolkit has to do from now on; Back: what is lost on the way back.
+	// What it does and why; Cost: what the server does meanwhile; Writers: what a program that knows nothing
+	// of the toolkit has to do from now on; Back: what is lost on the way back.
 	What, Cost, Writers, Back string
 	// Up and Down are the change and its way back.
 	Up, Down Change
@@ -44,18 +45,18 @@ type Step struct {
 type Change struct {
 	// Done is a condition on information_schema.
 	Done string
-	// Refused is a condition on the table's rows under which it is not run, Because the text of the error then,
-	// of at most 64 characters. Empty: there is none.
+	// Refused is a condition on the table's rows under which it is not run, Because the text of the error
+	// then, of at most 64 characters. Empty: there is none.
 	Refused, Because string
 	// SQL is the statement, or OtherSQL where the condition Other holds.
 	SQL, Other, OtherSQL string
 }
 
 // Adopt compares the tables of a resource with the plan, as [Verify] does, and says how the tables that are
-// there become the resource while others write: columns that may be NULL, the archive, indexes; then, once the
-// keys are filled in, what those writers notice: foreign keys, times, NOT NULL. Types, defaults, collations and
-// comments of the application's columns stay. What is done is not in the list, so an empty one means that the
-// tables are the resource's.
+// there become the resource while others write: columns that may be NULL, the archive, indexes; then, once
+// the keys are filled in, what those writers notice: foreign keys, times, NOT NULL. Types, defaults,
+// collations and comments of the application's columns stay. What is done is not in the list, so an empty one
+// means that the tables are the resource's.
 //
 // As many statements as [Verify], and one for each of the two tables; it only reads. Errors:
 // [ErrUnknownResource], [ErrInvalidPlan], and the driver's.
@@ -148,8 +149,8 @@ func (d *database) adopt(plan Plan, r Resource, said []said) *Adoption {
 	return a.Adoption
 }
 
-// wait makes the first of the last steps refuse, as the very last does, while rows lack values: who runs all files
-// at once stops there, before other writers notice anything.
+// wait makes the first of the last steps refuse, as the very last does, while rows lack values: who runs all
+// files at once stops there, before other writers notice anything.
 func (a *adopter) wait() {
 	first := slices.IndexFunc(a.Steps, func(s Step) bool { return s.Last })
 	if first < 0 {

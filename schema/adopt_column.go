@@ -111,7 +111,8 @@ func (a *adopter) fitColumn(t *foundTable, c Column, have *foundColumn) {
 // literalDefault: a TIMESTAMP's is shown in the session's time zone, but for the zero value.
 var literalDefault = regexp.MustCompile(`(?i) DEFAULT '[1-9]`)
 
-// modify changes a column's type. Whether it was is seen by the type and by ON UPDATE, which both ways differ in.
+// modify changes a column's type. Whether it was is seen by the type and by ON UPDATE, which both ways differ
+// in.
 func modify(table string, from, to definition) Change {
 	condition := fmt.Sprintf("column_type = %s", literal(to.full))
 	if moves.MatchString(from.rest) != moves.MatchString(to.rest) {

@@ -10,7 +10,8 @@ import (
 
 const costForeign = "none that grows with the rows. The way back reads the rows, with writers waiting"
 
-// foreignKeys drops what would keep rows from moving, or delete them; what only restricts rows elsewhere stays.
+// foreignKeys drops what would keep rows from moving, or delete them; what only restricts rows elsewhere
+// stays.
 func (a *adopter) foreignKeys(all []said) {
 	var tables []string
 	for _, name := range a.Resource.Tables() {

@@ -38,7 +38,8 @@ func (a *adopter) indexes(want table, have *foundTable) {
 }
 
 // lasting is the table without an index that may have been made by the server for a foreign key, and goes by
-// itself when one of the missing indexes begins with its columns: nothing shows whether somebody asked for it.
+// itself when one of the missing indexes begins with its columns: nothing shows whether somebody asked for
+// it.
 func (a *adopter) lasting(want table, have *foundTable) *foundTable {
 	rest := *have
 	rest.indexes = slices.DeleteFunc(slices.Clone(have.indexes), func(x foundIndex) bool {

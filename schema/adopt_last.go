@@ -40,7 +40,8 @@ func (a *adopter) times(want table, have *foundTable) {
 }
 
 // last makes NOT NULL what was NULL until here, in one statement, and refuses while a row has no value: the
-// ALTER itself does, for the session is strict, and the condition says it in words before the table is rebuilt.
+// ALTER itself does, for the session is strict, and the condition says it in words before the table is
+// rebuilt.
 func (a *adopter) last(t *foundTable) {
 	var names, empty, up, down, columns []string
 	for _, c := range a.notNull[t] {

@@ -39,7 +39,8 @@ type ColumnInfo struct {
 	// Name of the column; Type is its type's name, "varchar"; Full is the type as
 	// declared, "varchar(80)"; Charset and Collation are those of text, or empty.
 	Name, Type, Full, Charset, Collation string
-	// Nullable says whether it may be NULL, Moves whether it is a time that changes with each UPDATE by itself.
+	// Nullable says whether it may be NULL, Moves whether it is a time that changes with each UPDATE by
+	// itself.
 	Nullable, Moves bool
 }
 

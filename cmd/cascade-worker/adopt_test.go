@@ -33,8 +33,8 @@ func brownfield(t *testing.T) *world {
 	return w
 }
 
-// TestAdopt: the files are printed, or written and never over others; the backfill lists what a person has to see to;
-// at the end verify is content.
+// TestAdopt: the files are printed, or written and never over others; the backfill lists what a person has to
+// see to; at the end verify is content.
 func TestAdopt(t *testing.T) {
 	t.Parallel()
 	w := brownfield(t)

@@ -14,8 +14,8 @@ const (
 	askPatient = 2 * time.Second // how long asking may take altogether
 )
 
-// pacer makes work that is no job of a worker's wait between its pages: for its share of the time, and for what
-// is more important.
+// pacer makes work that is no job of a worker's wait between its pages: for its share of the time, and for
+// what is more important.
 type pacer struct {
 	a         *app
 	db        *sql.DB

@@ -50,9 +50,9 @@ func filled(t *testing.T, db *sql.DB, p schema.Plan) adopt.Report {
 	return report
 }
 
-// TestFiles: each file leads from what SHOW CREATE TABLE shows before it to something else and back; run twice it
-// is as if run once, both ways, and so is one that was cut behind any of its statements. In between no column,
-// default or value of the application's changes, and at the end Verify has nothing to say.
+// TestFiles: each file leads from what SHOW CREATE TABLE shows before it to something else and back; run
+// twice it is as if run once, both ways, and so is one that was cut behind any of its statements. In between
+// no column, default or value of the application's changes, and at the end Verify has nothing to say.
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	db, _ := old(t, 700)
@@ -120,7 +120,8 @@ func both(t *testing.T, db *sql.DB, s schema.Step, before string) {
 	if d := differ(before, run(s.Down)); d != "" {
 		t.Errorf("%s does not lead back: %s", s.Name, d)
 	}
-	// The server drops the index that it made for a foreign key once another one will do, and not one that was asked for.
+	// The server drops the index that it made for a foreign key once another one will do, and not one that
+	// was asked for.
 	asked := func(text string) string { return strings.ReplaceAll(text, "  KEY `ticket_desk` (`desk_id`)\n", "") }
 	if d := differ(asked(after), asked(run(s.Up))); d != "" {
 		t.Errorf("%s leads elsewhere the second time: %s", s.Name, d)
@@ -129,8 +130,8 @@ func both(t *testing.T, db *sql.DB, s schema.Step, before string) {
 
 const lacking = "rows lack values: run cascade-worker adopt --backfill first"
 
-// TestGoose: goose reads the files and runs them up and down, with a backfill between; without it it stops before any that
-// another writer would notice, and says why.
+// TestGoose: goose reads the files and runs them up and down, with a backfill between; without it it stops
+// before any that another writer would notice, and says why.
 func TestGoose(t *testing.T) {
 	t.Parallel()
 	db, _ := old(t, 50)

@@ -73,9 +73,9 @@ func said(f *adopt.Filler, r adopt.Report) string {
 	return strings.Join(all, ", ")
 }
 
-// TestTaken: of two rows whose names are the same the first has the key, the other is listed with it; with copies
-// it is renamed, and no name that another row has already, key or not, is given away. Names that cannot have a
-// key, and rows without a name, are listed. No time moves.
+// TestTaken: of two rows whose names are the same the first has the key, the other is listed with it; with
+// copies it is renamed, and no name that another row has already, key or not, is given away. Names that
+// cannot have a key, and rows without a name, are listed. No time moves.
 func TestTaken(t *testing.T) {
 	t.Parallel()
 	db, _, f := expanded(t, 0)
@@ -197,15 +197,18 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// TestInterleave: somebody renames, deletes or inserts between any two statements of a page. What he wrote stays,
-// and the next run has nothing left to do but what he left behind.
+// TestInterleave: somebody renames, deletes or inserts between any two statements of a page. What he wrote
+// stays, and the next run has nothing left to do but what he left behind.
 func TestInterleave(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ stmt, want string }{
-		"a rename":                 {"UPDATE tickets SET title = 'C', updated_at = updated_at WHERE id = 1", "1 C=c/c/0; 2 B=b/b/0"},
-		"a rename to a name there": {"UPDATE tickets SET title = 'b', title_key = NULL, updated_at = updated_at WHERE id = 1", "1 b=b/b/0; 2 B=NULL/NULL/0"},
-		"a delete":                 {"DELETE FROM tickets WHERE id = 1", "2 B=b/b/0"},
-		"an insert":                {ticket(3, 1, "c"), "1 A=a/a/0; 2 B=b/b/0; 3 c=c/c/0"},
+	for name, c := range map[string]struct {
+		stmt string
+		want []string
+	}{
+		"a rename":                 {"UPDATE tickets SET title = 'C', updated_at = updated_at WHERE id = 1", []string{"1 C=c/c/0; 2 B=b/b/0"}},
+		"a rename to a name there": {"UPDATE tickets SET title = 'b', title_key = NULL, updated_at = updated_at WHERE id = 1", []string{"1 b=b/b/0; 2 B=NULL/NULL/0", "1 b=NULL/NULL/0; 2 B=b/b/0", "1 b=NULL/a/0; 2 B=b/b/0"}},
+		"a delete":                 {"DELETE FROM tickets WHERE id = 1", []string{"2 B=b/b/0"}},
+		"an insert":                {ticket(3, 1, "c"), []string{"1 A=a/a/0; 2 B=b/b/0; 3 c=c/c/0"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -229,9 +232,8 @@ func TestInterleave(t *testing.T) {
 						return err
 					}
 					untouched(t, db)
-					got := keys(t, db)
-					if other := "1 b=NULL/NULL/0; 2 B=b/b/0"; got != c.want && !(strings.HasPrefix(c.want, "1 b=") && strings.ReplaceAll(got, "a/0", "NULL/0") == other) {
-						return fmt.Errorf("the rows are %s, want %s", got, c.want)
+					if got := keys(t, db); !slices.Contains(c.want, got) {
+						return fmt.Errorf("the rows are %s, want one of %q", got, c.want)
 					}
 					return nil
 				},
@@ -247,8 +249,8 @@ func TestCosts(t *testing.T) {
 	at := func(rows int) string {
 		db, dsn, filler := expanded(t, rows)
 		f = filler
-		// The first hundred have no keys, and no time. A key that was taken away in the call would be an entry of the index that is locked
-		// until the server has purged it.
+		// The first hundred have no keys, and no time. A key that was taken away in the call would be an
+		// entry of the index that is locked until the server has purged it.
 		enough := errors.New("enough")
 		_, err := f.Run(t.Context(), db, adopt.Options{After: "100", OnPage: func(_ context.Context, p adopt.Page) error {
 			if p.Done {

@@ -17,9 +17,10 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// brownfield is what somebody else has made: an unsigned id, a name of another collation than its table's, which is too short and
-// may be NULL, columns with defaults, comments and quotes in them, a time that moves by itself, the zero time, a generated column,
-// foreign keys in and out, and an index that the server made for one of them.
+// brownfield is what somebody else has made: an unsigned id, a name of another collation than its table's,
+// which is too short and may be NULL, columns with defaults, comments and quotes in them, a time that moves
+// by itself, the zero time, a generated column, foreign keys in and out, and an index that the server made
+// for one of them.
 var brownfield = []string{
 	"CREATE TABLE desk (id INT UNSIGNED PRIMARY KEY, label VARCHAR(20) NOT NULL) ENGINE=InnoDB",
 	"INSERT INTO desk VALUES (1, 'one'), (2, 'two'), (3, 'three')",

@@ -31,7 +31,8 @@ type Page struct {
 	// Table that it was of, and the id of its last row.
 	Table string
 	Last  any
-	// Rows that were read, of which so many were Written, Copied (renamed) or have changed since they were read.
+	// Rows that were read, of which so many were Written, Copied (renamed) or have changed since they were
+	// read.
 	Rows, Written, Copied, Moved int
 	// Left are those that stay as they are.
 	Left []Left
@@ -40,10 +41,10 @@ type Page struct {
 	Done bool
 }
 
-// Page reads up to 500 rows by the primary key and writes those of which the key is missing or another name's,
-// 100 at a time; each statement commits by itself, so none holds more locks than that, and a page that ends
-// half way is simply made again. With copies, a row whose name is taken is renamed as a row is that is activated
-// from the archive. Nothing is written over what somebody else writes meanwhile.
+// Page reads up to 500 rows by the primary key and writes those of which the key is missing or another
+// name's, 100 at a time; each statement commits by itself, so none holds more locks than that, and a page
+// that ends half way is simply made again. With copies, a row whose name is taken is renamed as a row is that
+// is activated from the archive. Nothing is written over what somebody else writes meanwhile.
 func (f *Filler) Page(ctx context.Context, db onerow.DB, at Position, copies bool) (Page, error) {
 	s := f.sides[at.table]
 	var p Page
@@ -103,8 +104,8 @@ func wantedOf(n names.Parsed) wanted { return wanted{[]byte(n.Key), []byte(n.Ste
 
 // behind says whether the key is not that of the name.
 func (w *row) behind() bool {
-	return w.label != nil && w.wrong == nil &&
-		!(bytes.Equal(w.key, w.want.key) && bytes.Equal(w.stem, w.want.stem) && w.copyNo.Valid && w.copyNo.Int64 == int64(w.want.copyNo))
+	same := bytes.Equal(w.key, w.want.key) && bytes.Equal(w.stem, w.want.stem) && w.copyNo.Valid && w.copyNo.Int64 == int64(w.want.copyNo)
+	return w.label != nil && w.wrong == nil && !same
 }
 
 // fill writes what a page lacks.

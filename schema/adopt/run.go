@@ -16,14 +16,15 @@ type Options struct {
 	Copies bool
 	// After is an id of the active table behind which to begin, as [Filler.Show] shows it.
 	After string
-	// OnPage is told of each page before the next one begins: it may show it, and wait. Its error ends the run.
+	// OnPage is told of each page before the next one begins: it may show it, and wait. Its error ends the
+	// run.
 	OnPage func(context.Context, Page) error
 }
 
 // Report is what a run has done.
 type Report struct {
-	// Rows that were read by the first pass; Written is how often all passes have written a row (its key is one write, a time
-	// another one), Copied how many were renamed.
+	// Rows that were read by the first pass; Written is how often all passes have written a row (its key is
+	// one write, a time another one), Copied how many were renamed.
 	Rows, Written, Copied int64
 	// Behind is how much the last pass had to write: where it is not 0, others write names without keys.
 	Behind int64
@@ -41,7 +42,8 @@ const (
 )
 
 // Run fills in all rows, pass after pass until one finds nothing to write, three at most. It may end at any
-// time, and be begun again: what is done is done. Errors: [ErrInvalidPosition], that of OnPage, and the driver's.
+// time, and be begun again: what is done is done. Errors: [ErrInvalidPosition], that of OnPage, and the
+// driver's.
 func (f *Filler) Run(ctx context.Context, db onerow.DB, o Options) (Report, error) {
 	at, err := f.position(o.After)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/onerow/onerow/schema/adopt"
 )
 
-// TestAgainst: what no file may see to is said, with what to do, and then there are no files; nor does the backfill
-// begin.
+// TestAgainst: what no file may see to is said, with what to do, and then there are no files; nor does the
+// backfill begin.
 func TestAgainst(t *testing.T) {
 	t.Parallel()
 	const plain = "(id BIGINT PRIMARY KEY AUTO_INCREMENT, owner BIGINT NOT NULL, name VARCHAR(200) CHARACTER SET utf8mb4 NOT NULL) ENGINE=InnoDB"
@@ -73,8 +73,8 @@ func TestAgainst(t *testing.T) {
 	}
 }
 
-// TestShapes: ids and owners of all kinds, above 2^63 too, below a tenant; times that nobody knows; columns that only the
-// application can fill.
+// TestShapes: ids and owners of all kinds, above 2^63 too, below a tenant; times that nobody knows; columns
+// that only the application can fill.
 func TestShapes(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ id, expr string }{

@@ -88,8 +88,8 @@ func (f *Filler) release(ctx context.Context, db onerow.DB, s *side, h *row) err
 	return err
 }
 
-// rename gives the row the next free copy of its name, as repo's Activate does: the highest number in use plus
-// one, which the unique index decides about. It does not move updated_at.
+// rename gives the row the next free copy of its name, as repo's Activate does: the highest number in use
+// plus one, which the unique index decides about. It does not move updated_at.
 func (f *Filler) rename(ctx context.Context, db onerow.DB, s *side, w, holder *row, p *Page) error {
 	name, err := f.res.Label.Kind.Parse(string(w.label))
 	if err != nil {

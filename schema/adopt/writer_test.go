@@ -154,9 +154,10 @@ func (w *writer) beside(t *testing.T, write func(context.Context) error, work fu
 	t.Logf("%d writes beside it", w.wrote-before)
 }
 
-// TestOldWriter: 10,000 rows become those of a resource while a program that knows nothing of it inserts, changes,
-// renames and deletes, in a session of another time zone; then while one writes that was taught. The files are run in
-// a third zone. No write is refused, no row is lost, no time moves, and at the end Verify has nothing to say.
+// TestOldWriter: 10,000 rows become those of a resource while a program that knows nothing of it inserts,
+// changes, renames and deletes, in a session of another time zone; then while one writes that was taught. The
+// files are run in a third zone. No write is refused, no row is lost, no time moves, and at the end Verify
+// has nothing to say.
 func TestOldWriter(t *testing.T) {
 	t.Parallel()
 	db, dsn := old(t, 10_000)
