@@ -20,8 +20,8 @@ type File struct {
 // statement of DDL that runs unless the catalog shows its work: so a file may be run again after a crash
 // between the DDL, which commits by itself, and the end of the file. It sets the session's sql_mode, time
 // zone and lock_wait_timeout, so that it means the same everywhere and does not queue up all others for long
-// behind a lock that it waits for, and sets them back. Its statements need one session: goose gives them one,
-// for the files run in a transaction.
+// behind a lock that it waits for, and sets them back, but where it fails. Its statements need one session:
+// goose gives them one, for the files run in a transaction.
 func Files(a *schema.Adoption, first int64) []File {
 	var files []File
 	for i, s := range a.Steps {
