@@ -39,8 +39,9 @@ type ColumnInfo struct {
 	// Name of the column; Type is its type's name, "varchar"; Full is the type as
 	// declared, "varchar(80)"; Charset and Collation are those of text, or empty.
 	Name, Type, Full, Charset, Collation string
-	// Nullable says whether it may be NULL.
-	Nullable bool
+	// Nullable says whether it may be NULL, Moves whether it is a time that changes with each UPDATE by
+	// itself.
+	Nullable, Moves bool
 }
 
 // Column returns the column of a table, and whether there is one.
@@ -57,7 +58,7 @@ func (c *Catalog) Column(table, column string) (ColumnInfo, bool) {
 }
 
 func (f *foundColumn) info() ColumnInfo {
-	return ColumnInfo{Name: f.name, Type: f.data, Full: f.full, Charset: f.charset, Collation: f.collation, Nullable: f.nullable}
+	return ColumnInfo{Name: f.name, Type: f.data, Full: f.full, Charset: f.charset, Collation: f.collation, Nullable: f.nullable, Moves: f.moves()}
 }
 
 // keyable says whether the toolkit can hold the exact value of such a column in a key,

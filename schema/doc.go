@@ -87,6 +87,8 @@
 // Verify refuses a foreign key that leads to a resource, and, of those that lead to a
 // table, each that is no edge of the plan.
 //
+// A table with rows and other writers becomes a resource by the steps of [Adopt], see package adopt.
+//
 // # Rights
 //
 // [Privileges] are the least rights of a worker, [VerifyPrivileges] proves them on the
@@ -96,6 +98,7 @@
 //	Verify                      11, on MySQL 10 and 1 for each table that numbers its rows and has an archive;
 //	                            1 more for each table that is not shown, or of which a column is to be changed
 //	Discover                    10
+//	Adopt                       those of Verify, and 1 for each of the two tables
 //	VerifyPrivileges            2, and 1 for each right
 //
 // What this package does not do: change a table. It never runs DDL; an

@@ -4,7 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -40,7 +42,7 @@ func showCreate(ctx context.Context, db onerow.DB, table string) (create string,
 // readDefinitions reads what a first look found to be needed: one statement for each table
 // of which a column is to be changed.
 func (d *database) readDefinitions(ctx context.Context, db onerow.DB) error {
-	for name := range d.asked {
+	for _, name := range slices.Sorted(maps.Keys(d.asked)) {
 		create, err := showCreate(ctx, db, name)
 		if err != nil {
 			return err
@@ -63,17 +65,23 @@ func (d *database) definition(t *foundTable, c *foundColumn) (definition, bool) 
 	if hidesOptions || c.computed() || c.data == "timestamp" {
 		return definition{}, false
 	}
+	def, ok := cutDefinition(create, c)
+	if !ok || strings.ContainsFunc(def.full+def.text+def.rest, ambiguous) {
+		return definition{}, false
+	}
+	return def, true
+}
+
+// cutDefinition finds the column in what SHOW CREATE TABLE shows.
+func cutDefinition(create string, c *foundColumn) (definition, bool) {
 	for line := range strings.Lines(create) {
 		rest, ok := cutColumn(strings.TrimSpace(line), c.name)
 		if !ok {
 			continue
 		}
 		rest, ok = strings.CutPrefix(strings.TrimSuffix(rest, ","), c.full)
-		if !ok || strings.ContainsFunc(c.full+rest, ambiguous) {
-			return definition{}, false
-		}
 		text := textOptions.FindString(rest)
-		return definition{c.name, c.full, text, rest[len(text):]}, true
+		return definition{c.name, c.full, text, rest[len(text):]}, ok
 	}
 	return definition{}, false
 }

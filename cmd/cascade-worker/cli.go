@@ -41,6 +41,7 @@ type commandLine struct {
 	Resume   resumeCmd   `cmd:"" help:"Let the workers go on."`
 	Workers  workersCmd  `cmd:"" help:"List the workers, and why they wait."`
 	Discover discoverCmd `cmd:"" help:"Read the foreign keys of a database and print a plan."`
+	Adopt    adoptCmd    `cmd:"" help:"Make a resource of a table that has rows: print migrations, fill in keys."`
 	Verify   verifyCmd   `cmd:"" help:"Compare the database with the plan and name each difference."`
 	DDL      ddlCmd      `cmd:"" name:"ddl" help:"Print the CREATE TABLE statements of the plan's tables."`
 	Migrate  migrateCmd  `cmd:"" help:"Create, remove or list the toolkit's own tables (onerow_*)."`

@@ -8,7 +8,7 @@ import (
 // TestHelp: every command says what it does, with examples, on standard output.
 func TestHelp(t *testing.T) {
 	w := &world{t: t}
-	for _, command := range []string{"", "run", "drain", "enqueue", "jobs", "retry", "verify", "ddl", "migrate"} {
+	for _, command := range []string{"", "run", "drain", "enqueue", "jobs", "retry", "verify", "ddl", "migrate", "adopt"} {
 		out := w.ok(append(strings.Fields(command), "--help")...)
 		if !strings.HasPrefix(out, "Usage: cascade-worker") || !strings.Contains(out, "Examples:") {
 			t.Errorf("%s --help:\n%s", command, out)
@@ -71,6 +71,14 @@ func TestWrongInput(t *testing.T) {
 		{"enqueue project 0", nil, 2, []string{"whole numbers"}},
 		{"enqueue project 9223372036854775808", nil, 2, []string{"9223372036854775807"}},
 		{"enqueue project 1'--", nil, 2, []string{"whole numbers"}},
+		{"adopt", nil, 2, []string{"<resource>"}},
+		{"adopt folder", nil, 2, []string{`"folder"`, "project, screen, comment"}},
+		{"adopt project --copies", nil, 2, []string{"--backfill"}},
+		{"adopt project --load 0.5", nil, 2, []string{"--backfill"}},
+		{"adopt project --backfill --out " + dir, nil, 2, []string{"--out"}},
+		{"adopt project --backfill --load 3", nil, 2, []string{"--load"}},
+		{"adopt project --number=-1", nil, 2, []string{"--number"}},
+		{"adopt project --backfill", nil, 1, []string{"not ready", `"project"`, "it does not exist"}},
 		{"enqueue project 1 --grace=-1s", nil, 2, []string{"--grace"}},
 		{"verify --plan " + dir + "/none.yaml", nil, 2, []string{"none.yaml", "no such file"}},
 		{"verify --plan " + dir, nil, 2, []string{"directory"}},

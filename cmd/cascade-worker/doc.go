@@ -20,7 +20,7 @@
 //     where the last batch was committed, and the counts stay exact. Any number of
 //     workers may run at once.
 //   - Wrong input gets one line on stderr and the exit code 2, a failure one line and
-//     the exit code 1. Only verify and serials gaps print more: a line per
+//     the exit code 1. Only verify, adopt and serials gaps print more: a line per
 //     difference or finding, on stdout.
 //   - The password of the DSN is never printed, neither in errors nor in logs, not
 //     even when the DSN cannot be parsed or was typed in the wrong place.
@@ -52,6 +52,7 @@
 //	               statements, at its begin and its end
 //	run --http     a few per second while somebody looks at the page or asks for metrics
 //	discover       schema.Discover
+//	adopt          schema.Adopt; --backfill what package adopt documents
 //	verify         schema.Verify and schema.VerifyPrivileges
 //	plan, orphans, sweep   what package cascade documents; plan and sweep need no tables
 //	               of the toolkit

@@ -217,6 +217,10 @@ var deeds = map[string]func(l *least) error{
 		last := l.number("SELECT MAX(id) FROM onerow_deletion")
 		return l.each("undo 900", "undo 904", "undo 905", "undo 906", fmt.Sprint("undo ", last-1), fmt.Sprint("undo ", last), "undo 900")
 	},
+	"adopt --backfill": func(l *least) error {
+		l.exec("UPDATE project SET name = 'Another' WHERE id = 1")
+		return l.each("adopt project --backfill", "adopt project")
+	},
 	"plan":              func(l *least) error { return l.each("plan project 1", "plan project 3", "plan visit 1") },
 	"orphans":           func(l *least) error { return l.each("orphans", "orphans --table screen") },
 	"orphans --enqueue": func(l *least) error { return l.each("orphans --enqueue") },
@@ -258,6 +262,9 @@ func (l *least) words(name string) security.Words {
 		"its archive":            security.On("project_archive"),
 		"what the query reads":   security.On("note"),
 		"the tables with assets": security.On("photo"),
+	}
+	if name == "adopt --backfill" {
+		words["the row's table"] = security.On("project")
 	}
 	if name == "undo" {
 		words["the row's table"], words["its archive"] = security.On("project", "screen"), security.On("project_archive", "screen_archive")

@@ -1,0 +1,245 @@
+package schema
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/onerow/onerow"
+)
+
+// Adoption is how a table with rows and other writers becomes a resource: a list of steps, each one statement
+// of DDL, which are printed as migrations and never run here. See [Adopt].
+type Adoption struct {
+	// Resource is the resource of the plan, its defaults filled in.
+	Resource Resource
+	// Steps in their order. Those that are Last come after the keys of names have been filled in.
+	Steps []Step
+	// Against is what no step may see to: a person does, and asks again. While there is any, there are no
+	// steps.
+	Against []Difference
+	// Notes say what stays, such as foreign keys, and what the plan should know.
+	Notes []string
+	// NotNull are, by table, the columns that may be NULL until the last steps.
+	NotNull map[string][]string
+	// Catalog is what was looked at.
+	Catalog *Catalog
+}
+
+// Step is one statement of DDL with its way back, and what is to be known about it.
+type Step struct {
+	// Name says what it does, in a form for the name of a file: "add_name_key".
+	Name string
+	// Last says that it comes after the backfill.
+	Last bool
+	// What it does and why; Cost: what the server does meanwhile; Writers: what a program that knows nothing
+	// of the toolkit has to do from now on; Back: what is lost on the way back.
+	What, Cost, Writers, Back string
+	// Up and Down are the change and its way back.
+	Up, Down Change
+}
+
+// Change is a statement that is run unless the catalog shows that it was.
+type Change struct {
+	// Done is a condition on information_schema.
+	Done string
+	// Refused is a condition on the table's rows under which it is not run, Because the text of the error
+	// then, of at most 64 characters. Empty: there is none.
+	Refused, Because string
+	// SQL is the statement, or OtherSQL where the condition Other holds.
+	SQL, Other, OtherSQL string
+}
+
+// Adopt compares the tables of a resource with the plan, as [Verify] does, and says how the tables that are
+// there become the resource while others write: columns that may be NULL, the archive, indexes; then, once
+// the keys are filled in, what those writers notice: foreign keys, times, NOT NULL. Types, defaults,
+// collations and comments of the application's columns stay. What is done is not in the list, so an empty one
+// means that the tables are the resource's.
+//
+// As many statements as [Verify], and one for each of the two tables; it only reads. Errors:
+// [ErrUnknownResource], [ErrInvalidPlan], and the driver's.
+func Adopt(ctx context.Context, db onerow.DB, plan Plan, resource string) (*Adoption, error) {
+	if err := plan.Check(); err != nil {
+		return nil, err
+	}
+	r, err := plan.Resource(resource)
+	if err != nil {
+		return nil, err
+	}
+	found, said, err := lookAt(ctx, db, plan)
+	if err != nil {
+		return nil, fmt.Errorf("schema: adopt %s: %w", resource, err)
+	}
+	found.asked = map[string]bool{}
+	for _, name := range r.Tables() {
+		if t := found.table(name); t.isTable() && found.creates[t.name] == "" {
+			found.asked[t.name] = true
+		}
+	}
+	if err := found.readDefinitions(ctx, db); err != nil {
+		return nil, fmt.Errorf("schema: adopt %s: %w", resource, err)
+	}
+	return found.adopt(plan, r, said), nil
+}
+
+// adopter makes the steps of one resource.
+type adopter struct {
+	*Adoption
+	found   *database
+	plan    Plan
+	defs    map[columnOf]definition // as the steps so far leave them
+	planned map[*foundTable][]tableIndex
+	notNull map[*foundTable][]lastColumn // what the last step of a table makes NOT NULL
+}
+
+// lastColumn is a column that may be NULL until the last step.
+type lastColumn struct {
+	name, before, after string // its definition before and after
+}
+
+// adopt makes the steps of what Verify has said.
+func (d *database) adopt(plan Plan, r Resource, said []said) *Adoption {
+	a := &adopter{Adoption: &Adoption{Resource: r, NotNull: map[string][]string{}, Catalog: &Catalog{d}}, found: d, plan: plan, defs: map[columnOf]definition{},
+		planned: map[*foundTable][]tableIndex{}, notNull: map[*foundTable][]lastColumn{}}
+	for _, s := range said {
+		if !a.concerns(s) || a.has(s) {
+			continue
+		}
+		if c := d.in(s.Table).column(s.Column); s.kind == columnUnknown && c != nil {
+			s.Fix = fmt.Sprintf("add it to the plan's columns, - {name: %s, type: %q}, or drop it", c.name, c.plain())
+		}
+		a.Against = append(a.Against, s.Difference)
+	}
+	active := d.table(r.Active)
+	if !active.isTable() {
+		return a.Adoption
+	}
+	a.unmoved(active)
+	a.readable()
+	for _, want := range r.tables() {
+		if have := d.table(want.name); have.isTable() {
+			a.columns(want, have)
+		}
+	}
+	if r.Archive != "" && d.table(r.Archive) == nil {
+		a.archive(active)
+	}
+	for _, want := range r.tables() {
+		if have := d.table(want.name); have.isTable() {
+			a.indexes(want, have)
+		}
+	}
+	a.foreignKeys(said)
+	for _, want := range r.tables() {
+		if have := d.table(want.name); have.isTable() {
+			a.times(want, have)
+		}
+	}
+	for _, want := range slices.Backward(r.tables()) {
+		if have := d.table(want.name); have.isTable() {
+			a.last(have)
+		}
+	}
+	a.wait()
+	if len(a.Against) > 0 {
+		a.Steps = nil
+	}
+	return a.Adoption
+}
+
+// wait makes the first of the last steps refuse, as the very last does, while rows lack values: who runs all
+// files at once stops there, before other writers notice anything.
+func (a *adopter) wait() {
+	first := slices.IndexFunc(a.Steps, func(s Step) bool { return s.Last })
+	if first < 0 {
+		return
+	}
+	if end, up := a.Steps[len(a.Steps)-1].Up, &a.Steps[first].Up; up.Refused == "" {
+		up.Refused, up.Because = end.Refused, end.Because
+	}
+}
+
+// concerns says whether a difference is about the resource's tables.
+func (a *adopter) concerns(s said) bool {
+	return slices.ContainsFunc(a.Resource.Tables(), func(name string) bool { return a.found.key(name) == a.found.key(s.Table) })
+}
+
+// has says whether steps see to such a difference, or find out for themselves that they cannot.
+func (a *adopter) has(s said) bool {
+	switch s.kind {
+	case tableMissing:
+		return a.found.key(s.Table) != a.found.key(a.Resource.Active)
+	case indexMissing:
+		return s.Index != "PRIMARY"
+	case columnMissing, columnWrong, foreignManaged, foreignOutward, edgeMissing, edgeUnindexed:
+		return true
+	}
+	return false
+}
+
+// plain is the type as a plan has it.
+func (c *foundColumn) plain() string {
+	if c.nullable {
+		return c.full + " NULL"
+	}
+	return c.full + " NOT NULL"
+}
+
+// against adds what a person has to see to.
+func (a *adopter) against(t *foundTable, column, problem, fix string) {
+	a.Against = append(a.Against, Difference{Table: t.name, Column: column, Problem: problem, Fix: fix})
+}
+
+// unmoved: a computed column is not written, neither by a verb nor by a move.
+func (a *adopter) unmoved(t *foundTable) {
+	for _, name := range a.Resource.Shared() {
+		if c := t.column(name); c != nil && c.computed() {
+			a.against(t, name, "it is generated, and the toolkit writes each column of the plan", "take it out of the plan; tables may have generated columns that the plan does not know")
+		}
+	}
+	if primary := t.primary(); len(primary) > 1 {
+		a.against(t, "", fmt.Sprintf("its primary key has %d columns (%s), and a resource has one id", len(primary), strings.Join(t.spelled(primary), ", ")),
+			"let the cascade walk it as it is, among the plan's tables: see cascade-worker discover; or give it an id of one column")
+	}
+}
+
+// readable: what cannot be read cannot be repeated.
+func (a *adopter) readable() {
+	for _, name := range a.Resource.Tables() {
+		if t := a.found.table(name); t.isTable() && a.found.creates[t.name] == "" {
+			a.Against = append(a.Against, Difference{Table: name, Problem: "SHOW CREATE TABLE does not show it to this user, so its columns cannot be repeated", Fix: "GRANT SELECT on the whole table"})
+		}
+	}
+	for _, mode := range []string{"ANSI_QUOTES", "NO_BACKSLASH_ESCAPES", "NO_FIELD_OPTIONS"} {
+		if strings.Contains(a.found.mode, mode) && len(a.found.creates) > 0 {
+			a.Against = append(a.Against, Difference{Table: slices.Sorted(maps.Keys(a.found.creates))[0],
+				Problem: "the session's sql_mode has " + mode + ", so what SHOW CREATE TABLE shows is not the whole of a column, or means something else", Fix: "connect with another sql_mode"})
+		}
+	}
+}
+
+// def is a column as the steps so far leave it.
+func (a *adopter) def(t *foundTable, c *foundColumn) (definition, bool) {
+	if def, ok := a.defs[columnOf{t, strings.ToLower(c.name)}]; ok {
+		return def, true
+	}
+	return cutDefinition(a.found.creates[t.name], c)
+}
+
+func (a *adopter) setDef(t *foundTable, def definition) {
+	a.defs[columnOf{t, strings.ToLower(def.name)}] = def
+}
+
+func (a *adopter) step(s Step) { a.Steps = append(a.Steps, s) }
+
+// fileWord is a name in a form for the name of a file.
+func fileWord(name string) string {
+	return strings.Trim(strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, strings.ToLower(name)), "_")
+}

@@ -1,0 +1,122 @@
+package adopt
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/onerow/onerow/schema"
+)
+
+// File is a goose migration.
+type File struct {
+	// Name is that of the file: NNNNN_adopt_resource_what.sql.
+	Name string
+	// Text is what is in it.
+	Text string
+}
+
+// Files are the steps of an adoption as goose migrations, the first of which has that number. Each is one
+// statement of DDL that runs unless the catalog shows its work: so a file may be run again after a crash
+// between the DDL, which commits by itself, and the end of the file. It sets the session's sql_mode, time
+// zone and lock_wait_timeout, so that it means the same everywhere and does not queue up all others for long
+// behind a lock that it waits for, and sets them back, but where it fails. Its statements need one session:
+// goose gives them one, for the files run in a transaction.
+func Files(a *schema.Adoption, first int64) []File {
+	var files []File
+	for i, s := range a.Steps {
+		files = append(files, File{
+			Name: fmt.Sprintf("%05d_adopt_%s_%s.sql", first+int64(i), word(a.Resource.Name), s.Name),
+			Text: text(a, s, i),
+		})
+	}
+	return files
+}
+
+const width = 106
+
+func text(a *schema.Adoption, s schema.Step, i int) string {
+	var b strings.Builder
+	comment := func(text string) {
+		for _, line := range wrap(text, width) {
+			b.WriteString("-- " + line + "\n")
+		}
+	}
+	when := "before the backfill"
+	if s.Last {
+		when = "behind the backfill"
+	}
+	comment(fmt.Sprintf("%s becomes a resource, step %d of %d, %s.", a.Resource.Active, i+1, len(a.Steps), when))
+	comment(s.What)
+	comment("Cost: " + s.Cost + ".")
+	comment("Other writers, from now on: " + s.Writers + ".")
+	comment("Back: " + s.Back + ".")
+	for _, part := range []struct {
+		direction string
+		change    schema.Change
+	}{{"Up", s.Up}, {"Down", s.Down}} {
+		b.WriteString("\n-- +goose " + part.direction + "\n")
+		for _, stmt := range Statements(part.change) {
+			if strings.Contains(stmt, "\n") {
+				stmt = "-- +goose StatementBegin\n" + stmt + ";\n-- +goose StatementEnd\n"
+			} else {
+				stmt += ";\n"
+			}
+			b.WriteString(stmt)
+		}
+	}
+	return b.String()
+}
+
+const (
+	begin = `SET @onerow_mode = @@SESSION.sql_mode, @onerow_zone = @@SESSION.time_zone, @onerow_wait = @@SESSION.lock_wait_timeout`
+	set   = `SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO', SESSION time_zone = '+00:00', SESSION lock_wait_timeout = 10`
+	end   = `SET SESSION sql_mode = @onerow_mode, SESSION time_zone = @onerow_zone, SESSION lock_wait_timeout = @onerow_wait`
+)
+
+// Statements are those of a change, for one session. Only the last EXECUTE changes anything.
+func Statements(c schema.Change) []string {
+	run := []string{"PREPARE onerow_ddl FROM @onerow_ddl", "EXECUTE onerow_ddl", "DEALLOCATE PREPARE onerow_ddl"}
+	all := []string{begin, set, "SET @onerow_done = " + c.Done + ", @onerow_refused = 0"}
+	what := quoted(c.SQL)
+	if c.Other != "" {
+		what = fmt.Sprintf("IF(%s,\n%s,\n%s)", c.Other, quoted(c.OtherSQL), what)
+	}
+	if c.Refused != "" {
+		all = append(all, "SET @onerow_ddl = IF(@onerow_done, 'DO 0', "+quoted("SET @onerow_refused = "+c.Refused)+")")
+		all = append(all, run...)
+		what = fmt.Sprintf("IF(@onerow_refused, 'SELECT `%s`',\n%s)", c.Because, what)
+	}
+	all = append(all, "SET @onerow_ddl = IF(@onerow_done, 'DO 0',\n"+what+")")
+	return append(append(all, run...), end)
+}
+
+// quoted is a text as SQL, under the sql_mode that the file sets.
+func quoted(text string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, "'", "''").Replace(text) + "'"
+}
+
+// word is a name in a form for the name of a file.
+func word(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, strings.ToLower(name))
+}
+
+// wrap breaks a text into lines. Names in it are the database's, so what cannot be shown is a space.
+func wrap(text string, width int) (lines []string) {
+	line := ""
+	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
+		if line != "" && len(line)+1+len(w) > width {
+			lines, line = append(lines, line), ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += w
+	}
+	return append(lines, line)
+}

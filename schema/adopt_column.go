@@ -1,0 +1,168 @@
+package schema
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+const (
+	costInstant = "none that grows with the rows: ALGORITHM=INSTANT. Where the server says that it cannot (error 1845 or 1846: FULLTEXT, compressed rows, " +
+		"64 instant changes), write ALGORITHM=INPLACE, LOCK=NONE instead: the table is rebuilt beside its writers"
+	costCopy    = "the table may be copied, with writers waiting: try it on a copy of the table to know how long; on a large one use gh-ost or pt-online-schema-change"
+	noWriters   = "nothing: who does not name the column is not concerned (INSERT without a list of columns has to get one)"
+	backDropped = "DROP COLUMN: its values are lost"
+)
+
+// columns adds what is missing and widens what is too narrow, and says what it cannot do.
+func (a *adopter) columns(want table, have *foundTable) {
+	for _, c := range want.columns {
+		found := have.column(c.Name)
+		if found == nil {
+			a.addColumn(have, c)
+			continue
+		}
+		a.fitColumn(have, c, found)
+	}
+}
+
+// addColumn adds a column that other writers need not know: it has a default, or may be NULL until the last
+// step.
+func (a *adopter) addColumn(t *foundTable, c Column) {
+	r := a.Resource
+	if c.Name == r.ID {
+		a.against(t, c.Name, "it does not exist, and each row is found by it", "make it the primary key: "+c.Type)
+		return
+	}
+	if r.want(c).is == anyType && !fills(c.Type) {
+		a.against(t, c.Name, "it does not exist, and the plan gives its rows no value: "+c.Type, "let it be NULL or have a DEFAULT in the plan, or add it yourself, as only you know its values")
+		return
+	}
+	kind, what := c.Type, ""
+	if !fills(c.Type) {
+		kind = nullable(c.Type)
+		a.notNull[t] = append(a.notNull[t], lastColumn{c.Name, Quote(c.Name) + " " + kind, Quote(c.Name) + " " + c.Type})
+		what = "; it may be NULL until the last file: " + r.filledBy(c.Name)
+	}
+	a.step(Step{Name: "add_" + fileWord(c.Name) + a.suffix(t), What: fmt.Sprintf("Adds %s.%s%s.", t.name, c.Name, what),
+		Cost: costInstant, Writers: noWriters, Back: backDropped,
+		Up:   Change{Done: hasColumn(t.name, c.Name), SQL: "ALTER TABLE " + Quote(t.name) + " ADD COLUMN " + Quote(c.Name) + " " + kind + ", ALGORITHM=INSTANT"},
+		Down: Change{Done: "NOT " + hasColumn(t.name, c.Name), SQL: "ALTER TABLE " + Quote(t.name) + " DROP COLUMN " + Quote(c.Name)}})
+}
+
+// filledBy says who gives a new column its values.
+func (r Resource) filledBy(column string) string {
+	switch column {
+	case r.Label.Key, ColStemKey, ColCopyNo:
+		return "cascade-worker adopt --backfill gives it " + r.content(column)
+	case ColCreatedAt, ColUpdatedAt, ColArchivedAt:
+		return "nobody knows that time of the rows that are there, so the backfill writes its own; fill it first where you know better"
+	}
+	return "fill it with " + r.content(column) + ", in batches; the backfill cannot know it"
+}
+
+// suffix tells files about the archive from those about the active table.
+func (a *adopter) suffix(t *foundTable) string {
+	if a.found.key(t.name) == a.found.key(a.Resource.Active) {
+		return ""
+	}
+	return "_archive"
+}
+
+// fitColumn sees to a column that is there. What a step would have to guess is said in Verify's words.
+func (a *adopter) fitColumn(t *foundTable, c Column, have *foundColumn) {
+	w := a.Resource.want(c)
+	problem := w.problem(have)
+	if problem == "" {
+		return
+	}
+	def, known := a.def(t, have)
+	words, statement := (&verifier{found: a.found}).modifyFix(a.Resource, w, t, have)
+	words = strings.TrimSpace(words + " " + statement)
+	generated := strings.Contains(strings.ToLower(have.extra), "auto_increment")
+	switch {
+	case !known, w.generated() != generated, w.charset(have) != "", !w.notNull() && w.is != anyType && !have.nullable:
+		a.against(t, c.Name, problem, words)
+		return
+	case w.is == utcTime && (have.data == "timestamp" || have.data == "datetime"):
+		if have.data == "timestamp" && literalDefault.MatchString(def.rest) {
+			a.against(t, c.Name, "its default is a constant that the server shows in the session's time zone", "drop that default, or "+words)
+			return
+		}
+		// its type is seen to at last: until then its readers know it as it is
+	case !w.is.fits(have, w.min):
+		kind := w.wider(have)
+		if kind == "" {
+			a.against(t, c.Name, problem, words)
+			return
+		}
+		wide := def.in(have.charset, have.collation)
+		wide.full = kind
+		a.setDef(t, wide)
+		a.step(Step{Name: "widen_" + fileWord(c.Name) + a.suffix(t), What: fmt.Sprintf("Makes %s.%s %s instead of %s; %s.", t.name, c.Name, kind, have.full, w.why),
+			Cost: costCopy, Writers: "nothing", Back: "the type that it had; it fails where a value does not fit any more",
+			Up: modify(t.name, def, wide), Down: modify(t.name, wide, def)})
+	}
+	if w.notNull() && have.nullable {
+		a.notNull[t] = append(a.notNull[t], lastColumn{name: have.name})
+	}
+}
+
+// literalDefault: a TIMESTAMP's is shown in the session's time zone, but for the zero value.
+var literalDefault = regexp.MustCompile(`(?i) DEFAULT '[1-9]`)
+
+// modify changes a column's type. Whether it was is seen by the type and by ON UPDATE, which both ways differ
+// in.
+func modify(table string, from, to definition) Change {
+	condition := fmt.Sprintf("column_type = %s", literal(to.full))
+	if moves.MatchString(from.rest) != moves.MatchString(to.rest) {
+		not := "NOT "
+		if moves.MatchString(to.rest) {
+			not = ""
+		}
+		condition += " AND extra " + not + "LIKE '%on update%'"
+	}
+	return Change{Done: fmt.Sprintf("EXISTS (SELECT 1 FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = %s AND column_name = %s AND %s)",
+		literal(table), literal(to.name), condition),
+		SQL: "ALTER TABLE " + Quote(table) + " MODIFY COLUMN " + to.String()}
+}
+
+// hasColumn, hasIndex and hasTable are conditions on the catalog.
+func hasColumn(table, column string) string {
+	return fmt.Sprintf("EXISTS (SELECT 1 FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = %s AND column_name = %s)", literal(table), literal(column))
+}
+
+func hasIndex(table, index string) string {
+	return fmt.Sprintf("EXISTS (SELECT 1 FROM information_schema.statistics WHERE table_schema = DATABASE() AND table_name = %s AND index_name = %s)", literal(table), literal(index))
+}
+
+func hasTable(table string) string {
+	return fmt.Sprintf("EXISTS (SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = %s)", literal(table))
+}
+
+// literal is a text as SQL where the sql_mode has no NO_BACKSLASH_ESCAPES, as in each file.
+func literal(text string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, "'", "''").Replace(text) + "'"
+}
+
+var isNotNull = regexp.MustCompile(`(?i)\s+NOT\s+NULL\b`)
+
+// nullable is a type that may be NULL.
+func nullable(kind string) string {
+	return outside(kind, func(part string) string { return isNotNull.ReplaceAllString(part, "") }) + " NULL"
+}
+
+var (
+	isNull      = regexp.MustCompile(`(?i)^ NULL\b`)
+	defaultNull = regexp.MustCompile(`(?i) DEFAULT NULL\b`)
+)
+
+// bind makes it NOT NULL.
+func (d *definition) bind() {
+	if strings.HasPrefix(d.rest, " NOT NULL") {
+		return
+	}
+	d.rest = isNull.ReplaceAllString(d.rest, "")
+	d.replace(defaultNull, "")
+	d.rest = " NOT NULL" + d.rest
+}
