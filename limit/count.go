@@ -72,8 +72,8 @@ func (r *Rule) look(ctx context.Context, db onerow.DB, o ownerKey, amount int64)
 	return refusal, room, nil
 }
 
-// renew brings an owner's room up to date: the maximum, expired reservations, and the count where it is due or
-// asked for. Its first statement locks. It also says how the room was before.
+// renew brings an owner's room up to date: the maximum, expired reservations, and the count where it is due
+// or asked for. Its first statement locks. It also says how the room was before.
 func (r *Rule) renew(ctx context.Context, tx *onerow.Tx, o ownerKey, always bool) (now, before left, err error) {
 	if _, err := tx.ExecContext(ctx, sqlHold, r.name, []byte(o.key), unknown); err != nil {
 		return now, before, err

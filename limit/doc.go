@@ -13,17 +13,18 @@
 //     that were active and that a deletion hides, and reservations. A guarded update of one row decides,
 //     `SET room = room - 1 WHERE … AND room >= 1`, in the transaction of the row.
 //   - Archive and Delete give back in their own commit. A row that a deletion hides (a grace period, an asset
-//     to be deleted first) keeps its place until it is gone, so that undoing the deletion never fails by a limit.
+//     to be deleted first) keeps its place until it is gone, so that undoing the deletion never fails by a
+//     limit.
 //   - A maximum that was lowered below what there is refuses until enough has gone.
 //   - A [Rule.Reserve] holds room for work in two steps, an upload, until it is used, cancelled or over.
 //   - Whatever a crash leaves is what a rollback leaves.
 //
 // # How
 //
-// onerow_limit has how much room an owner has left: in one row, or, where rows are counted and there is much of
-// it, in 64 of which a transaction takes one by chance, so that many creates of one owner do not wait for each
-// other's COMMIT. When the row that was tried has too little, the owner's rows are locked and the room is
-// dealt anew. When all of it is too little, a transaction of its own asks for the maximum, lets expired
+// onerow_limit has how much room an owner has left: in one row, or, where rows are counted and there is much
+// of it, in 64 of which a transaction takes one by chance, so that many creates of one owner do not wait for
+// each other's COMMIT. When the row that was tried has too little, the owner's rows are locked and the room
+// is dealt anew. When all of it is too little, a transaction of its own asks for the maximum, lets expired
 // reservations go, counts if need be, and then refuses with the numbers ([Error]).
 //
 //	not counted ──first take──► counted ──── takes, releases ────► counted
@@ -40,7 +41,8 @@
 // Taking, giving back and using a reservation of the right amount: 1 in the transaction of the verb. Dealing
 // anew: 2 more, 4 where there are 64 rows. A refusal, and the first take of an owner, cost a transaction of
 // their own and the verb's once more: BEGIN, 3 or 4, the maximum's, COMMIT. A count reads an index entry of
-// each of the owner's rows, for a sum the rows: with the sweep once a day ([Config.Every]), and after a cascade.
+// each of the owner's rows, for a sum the rows: with the sweep once a day ([Config.Every]), and after a
+// cascade.
 //
 // # What is not
 //
@@ -54,5 +56,6 @@
 //     next count: the cascade notes the owner in its batch, the sweep counts what is noted within seconds. A
 //     create that would be refused counts them first.
 //   - On a cluster of several primaries the guarded update decides by certification, as unique keys do. A
-//     count is exact where its node has all that was committed (wsrep_sync_wait, group_replication_consistency).
+//     count is exact where its node has all that was committed (wsrep_sync_wait,
+//     group_replication_consistency).
 package limit

@@ -7,8 +7,8 @@ import (
 )
 
 var (
-	// ErrLimit means: what was wanted does not fit below the owner's maximum, and nothing was written. It is an
-	// [*Error].
+	// ErrLimit means: what was wanted does not fit below the owner's maximum, and nothing was written. It is
+	// an [*Error].
 	ErrLimit = errors.New("limit: reached")
 	// ErrUnknown means: the plan declares no limit of that name.
 	ErrUnknown = errors.New("limit: the plan has no such limit")

@@ -7,8 +7,8 @@ import (
 	"github.com/onerow/onerow"
 )
 
-// Changed takes the application's maximum of an owner over: call it in the transaction that changes it, so that
-// no create sees the one without the other. Statements: 2 and the maximum's, 3 to 5 where it is another.
+// Changed takes the application's maximum of an owner over: call it in the transaction that changes it, so
+// that no create sees the one without the other. Statements: 2 and the maximum's, 3 to 5 where it is another.
 func (r *Rule) Changed(ctx context.Context, db onerow.DB, owner ...any) error {
 	o, err := r.encode(owner)
 	if err == nil {

@@ -19,15 +19,15 @@ const maxKey = 255
 const sqlReserve = `INSERT INTO onerow_reservation (name, owner, reservation_key, amount, expires_at)
  VALUES (?, ?, ?, ?, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND)`
 
-// sqlExtend lets it last longer, never shorter; by the primary key. A write, so that it waits for whoever uses
-// it.
+// sqlExtend lets it last longer, never shorter; by the primary key. A write, so that it waits for whoever
+// uses it.
 const sqlExtend = `UPDATE onerow_reservation SET expires_at = GREATEST(expires_at, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND)
  WHERE name = ? AND owner = ? AND reservation_key = ?`
 
 // Reserve takes an amount of an owner's room for so long, for work in two steps: reserve, upload, create the
-// row with repo.UseReservation. The key, 1 to 255 bytes that the caller chooses, makes it repeatable: a second
-// call with it lets the same reservation last longer, also when it is over and nobody has taken its room
-// since; replayed says so. After its time the room is given back by the sweep, or to whoever needs it; a
+// row with repo.UseReservation. The key, 1 to 255 bytes that the caller chooses, makes it repeatable: a
+// second call with it lets the same reservation last longer, also when it is over and nobody has taken its
+// room since; replayed says so. After its time the room is given back by the sweep, or to whoever needs it; a
 // create that comes later takes room like any other.
 //
 // Errors: [ErrLimit]; [ErrOtherReservation] where the key holds another amount; [ErrAmount];
@@ -85,13 +85,13 @@ func (r *Rule) reserve(ctx context.Context, tx *onerow.Tx, key string, amount in
 	return true, err
 }
 
-// sqlUse takes a reservation of exactly this amount away: whoever deletes the row has its room. By the primary
-// key.
+// sqlUse takes a reservation of exactly this amount away: whoever deletes the row has its room. By the
+// primary key.
 const sqlUse = `DELETE FROM onerow_reservation WHERE name = ? AND owner = ? AND reservation_key = ? AND amount = ?`
 
-// Use takes an amount, as [Rule.Take], from the reservation of that key where it is still there: what it holds
-// too much is given back, what it lacks is taken. Statements: 1 where it holds the right amount, else 2 more
-// and those of Take or Give.
+// Use takes an amount, as [Rule.Take], from the reservation of that key where it is still there: what it
+// holds too much is given back, what it lacks is taken. Statements: 1 where it holds the right amount, else 2
+// more and those of Take or Give.
 func (r *Rule) Use(ctx context.Context, tx *onerow.Tx, key string, amount int64, owner ...any) error {
 	o, err := r.amountOf(amount, owner)
 	if err != nil {

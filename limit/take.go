@@ -13,8 +13,8 @@ import (
 const sqlTake = `UPDATE onerow_limit SET room = room - ? WHERE name = ? AND owner = ? AND stripe = ? AND room >= ?`
 
 // Take takes an amount of the owner's room in the transaction of a verb that has written its row before: it
-// refuses with [ErrLimit] in a transaction of the caller's, and ends one of the verb's own for [Follow], which
-// must run the verb then. owner are the values of the limit's columns. Repositories call it, see
+// refuses with [ErrLimit] in a transaction of the caller's, and ends one of the verb's own for [Follow],
+// which must run the verb then. owner are the values of the limit's columns. Repositories call it, see
 // repo.WithLimits. Statements: 1; 2 more, or 4, where the room has to be dealt anew.
 func (r *Rule) Take(ctx context.Context, tx *onerow.Tx, amount int64, owner ...any) error {
 	o, err := r.amountOf(amount, owner)
@@ -86,9 +86,9 @@ func (r *Rule) give(ctx context.Context, tx *onerow.Tx, amount int64, o ownerKey
 // tries bounds how often Follow begins again: others may take what was just there.
 const tries = 10
 
-// Follow runs a verb that takes room in transactions of its own. Where there is too little, or it has not been
-// counted, it looks in a transaction of its own (see the package documentation), and runs the verb again or
-// returns [ErrLimit]. In a transaction of the caller's it only runs the verb.
+// Follow runs a verb that takes room in transactions of its own. Where there is too little, or it has not
+// been counted, it looks in a transaction of its own (see the package documentation), and runs the verb again
+// or returns [ErrLimit]. In a transaction of the caller's it only runs the verb.
 func Follow(ctx context.Context, db onerow.DB, verb func() error) error {
 	for try := 1; ; try++ {
 		err := verb()

@@ -21,8 +21,8 @@ func WithLimits(rules ...*limit.Rule) Option {
 	return func(o *options) { o.limits = append(o.limits, rules...) }
 }
 
-// UseReservation makes Create use room that [limit.Rule.Reserve] holds under the key. Where the reservation is
-// gone, it takes room like any other.
+// UseReservation makes Create use room that [limit.Rule.Reserve] holds under the key. Where the reservation
+// is gone, it takes room like any other.
 func UseReservation(rule *limit.Rule, key string) CreateOption {
 	return func(o *createOptions) {
 		if o.reserved == nil {
@@ -96,8 +96,8 @@ func (l limited) counted(row any) int64 {
 	return n
 }
 
-// take takes the room that a row needs which has become active in this transaction: the last thing that a verb
-// locks, for all rows of the owner may want it.
+// take takes the room that a row needs which has become active in this transaction: the last thing that a
+// verb locks, for all rows of the owner may want it.
 func (r *tables[T]) take(ctx context.Context, tx *onerow.Tx, row *T, owner []any, reserved map[*limit.Rule]string) error {
 	for _, l := range r.limits {
 		n, err := l.amount(row)

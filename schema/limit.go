@@ -8,8 +8,8 @@ import (
 	"github.com/onerow/onerow/internal/keytype"
 )
 
-// Limit is a hard limit of a resource, see package limit: how many rows, or which sum of a column, an owner may
-// have at most. The maximum is the application's.
+// Limit is a hard limit of a resource, see package limit: how many rows, or which sum of a column, an owner
+// may have at most. The maximum is the application's.
 type Limit struct {
 	// Name is what the limit is called in errors and in the toolkit's table, one in the whole plan. Default:
 	// the resource's name, and Sum's behind a dot.
@@ -21,7 +21,8 @@ type Limit struct {
 	PerTenant bool `yaml:"per_tenant,omitempty"`
 }
 
-// LimitOwners are the columns of those who share a limit: the resource's owner columns, or the tenant's alone.
+// LimitOwners are the columns of those who share a limit: the resource's owner columns, or the tenant's
+// alone.
 func (r Resource) LimitOwners(l Limit) []string {
 	if l.PerTenant {
 		return r.Owners()[:1]
