@@ -7,10 +7,10 @@ import (
 	"github.com/onerow/onerow"
 )
 
-// Count is how many rows a list has, from its beginning whatever page the options name: at most this many,
-// for a page that says "500+". An answer of most means that there may be more. It counts what [Of.List] lists
-// and refuses what it refuses. One statement, which reads that many entries of the list's index, with both
-// states twice as many, and no row; see List for MariaDB.
+// Count is how many rows the list of these options has, from its beginning whatever page they name: at most
+// this many, for a page that says "500+". An answer of most means that there may be more. It counts what
+// [Of.List] lists and refuses what it refuses. One statement, which reads that many entries of the list's
+// index, with both states twice as many, and no row; see List for MariaDB.
 func (r *Of[T, ID, Owner]) Count(ctx context.Context, db onerow.DB, owner Owner, o PageOptions, most int) (int, error) {
 	if most <= 0 {
 		return 0, fmt.Errorf("%w: a count of at most %d", ErrUnsupported, most)

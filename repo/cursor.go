@@ -74,7 +74,7 @@ func (r *tables[T]) position(l *listing, c Cursor) (p position, err error) {
 
 // seal writes texts as a cursor of a list.
 func (r *tables[T]) seal(l *listing, texts ...string) (Cursor, error) {
-	mark, err := r.mark8(l)
+	mark, err := r.listMark(l)
 	if err != nil {
 		return "", err
 	}
@@ -84,7 +84,7 @@ func (r *tables[T]) seal(l *listing, texts ...string) (Cursor, error) {
 // unseal is the inverse of seal.
 func (r *tables[T]) unseal(l *listing, c Cursor) ([]string, error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(string(c))
-	mark, merr := r.mark8(l)
+	mark, merr := r.listMark(l)
 	if err = errors.Join(err, merr); err != nil {
 		return nil, err
 	}
@@ -111,8 +111,8 @@ func joined(texts ...string) []byte {
 	return b
 }
 
-// mark8 are eight bytes that say of which list a cursor is.
-func (r *tables[T]) mark8(l *listing) ([]byte, error) {
+// listMark are eight bytes that say of which list a cursor is. The bounds of Sort are no part of it.
+func (r *tables[T]) listMark(l *listing) ([]byte, error) {
 	owner, err := encodeOwner(l.owner)
 	if err != nil {
 		return nil, err

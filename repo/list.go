@@ -60,26 +60,27 @@ const (
 // List returns a page of an owner's rows, without those that are hidden by a deletion in its grace period:
 //
 //	page, err := tickets.List(ctx, db, owner, repo.PageOptions{
-//		Where: repo.Where{"status": "open"}, Sort: repo.Sort{Column: "due_at", Descending: true}, State:
-//		repo.AnyState})
+//		Where: repo.Where{"status": "open"}, Sort: repo.Sort{Column: "due_at", Descending: true}, State: repo.AnyState})
 //
 // A page continues behind the last row of the one before, by its value and its id (keyset), so its cost does
 // not grow with its position: it reads one entry of an index more than it has rows, with both states twice as
 // many, however many rows there are and have the same value.
+//
 // A row that stays as it is comes exactly once in the pages of a list, whatever rows come and go meanwhile;
-// with AnyState also one that only moves between the tables. A row whose values change between two pages
-// comes at its old place, at its new one, at both or at none; each write changes updated_at and version. A
-// page is of one moment: no row is in it twice.
+// with AnyState also one that only moves between the tables. A row whose values change between two pages comes
+// at its old place, at its new one, at both or at none; each write changes updated_at and version. A page is
+// of one moment: no row is in it twice.
 //
 // The plan must have declared an index that begins with the owner's columns and those of Where, in any order,
 // and goes on with the column of Sort and the id; for archived rows too, one that says so
 // ([schema.Index.Archived]). Otherwise the answer is a [NoIndexError], which is an [ErrUnsupported] and says
 // what to add. Columns are integers, DECIMAL, DATE, DATETIME, CHAR, VARCHAR, BINARY or VARBINARY, in Where
-// ENUM too. [ErrInvalidCursor] is a cursor of another list.
+// ENUM too; what a caller compares with text that is not utf8mb4 is ASCII. [ErrInvalidCursor] is a cursor of
+// another list.
 //
-// One statement. MariaDB gets one more where the database has the index under another name than the plan's
-// DDL, unless the list is the one by the id, ascending, of one state, without Where; MariaDB before 11 may
-// then read all before the page.
+// One statement. A list that is not just by the id, ascending, of one state, names its index to MariaDB: where
+// the database has it under another name than the plan's DDL that is one more, and MariaDB before 11 may then
+// read all that is before the page.
 func (r *Of[T, ID, Owner]) List(ctx context.Context, db onerow.DB, owner Owner, o PageOptions) (Page[T], error) {
 	empty := Page[T]{Items: []T{}}
 	l, err := r.listing(owner, o)
@@ -124,8 +125,8 @@ func (o PageOptions) limit() int {
 	return min(o.Limit, maxLimit)
 }
 
-// page runs a list's statement, which reads one row more than the page has. cursor is called with its last
-// one, when more has what the statement says beside it.
+// page runs a list's statement, which reads one row more than the page has. cursor is called with the page's
+// last one, when more has what the statement says beside it.
 func (r *tables[T]) page(ctx context.Context, db onerow.DB, query string, args []any, limit int, more []any, cursor func(*T) (Cursor, error)) (Page[T], error) {
 	page := Page[T]{Items: []T{}}
 	var behind Cursor
