@@ -94,7 +94,7 @@ func (r *tables[T]) unseal(l *listing, c Cursor) ([]string, error) {
 	var texts []string
 	for raw = raw[len(mark):]; len(raw) > 0; {
 		n, size := binary.Uvarint(raw)
-		if size <= 0 || n > uint64(len(raw)-size) {
+		if size <= 0 || n > uint64(len(raw)-size) { //nolint:gosec // size is at most the length
 			return nil, fmt.Errorf("%w: %q is cut", ErrInvalidCursor, c)
 		}
 		texts, raw = append(texts, string(raw[size:size+int(n)])), raw[size+int(n):] //nolint:gosec // it is not more than there are

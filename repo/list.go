@@ -67,9 +67,9 @@ const (
 // many, however many rows there are and have the same value.
 //
 // A row that stays as it is comes exactly once in the pages of a list, whatever rows come and go meanwhile;
-// with AnyState also one that only moves between the tables. A row whose values change between two pages comes
-// at its old place, at its new one, at both or at none; each write changes updated_at and version. A page is
-// of one moment: no row is in it twice.
+// with AnyState also one that only moves between the tables. A row whose values change between two pages
+// comes at its old place, at its new one, at both or at none; each write changes updated_at and version. A
+// page is of one moment: no row is in it twice.
 //
 // The plan must have declared an index that begins with the owner's columns and those of Where, in any order,
 // and goes on with the column of Sort and the id; for archived rows too, one that says so
@@ -78,9 +78,9 @@ const (
 // ENUM too; what a caller compares with text that is not utf8mb4 is ASCII. [ErrInvalidCursor] is a cursor of
 // another list.
 //
-// One statement. A list that is not just by the id, ascending, of one state, names its index to MariaDB: where
-// the database has it under another name than the plan's DDL that is one more, and MariaDB before 11 may then
-// read all that is before the page.
+// One statement. A list that is not just by the id, ascending, of one state, names its index to MariaDB:
+// where the database has it under another name than the plan's DDL that is one more, and MariaDB before 11
+// may then read all that is before the page.
 func (r *Of[T, ID, Owner]) List(ctx context.Context, db onerow.DB, owner Owner, o PageOptions) (Page[T], error) {
 	empty := Page[T]{Items: []T{}}
 	l, err := r.listing(owner, o)

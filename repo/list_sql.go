@@ -28,11 +28,12 @@ func (c *clause) and(term string, args ...any) {
 
 // pageSQL is the statement for a page.
 //
-// By the index that the plan declares, whose name is the DDL's mostly. MySQL would rather sort all rows of the
-// owner than follow it, or walk over the rows of others by the primary key; a hint that names an index which
-// is not there is ignored. MariaDB needs FORCE INDEX, which is an error then, see run: before 11 it takes the
-// owner's entries one by one from the end where the order descends. A comparison of rows, (a, id) > (?, ?),
-// scans on either; OR is read as two ranges of one index. Both halves of a UNION are of one snapshot. No locks.
+// By the index that the plan declares, whose name is the DDL's mostly. MySQL would rather sort all rows of
+// the owner than follow it, or walk over the rows of others by the primary key; a hint that names an index
+// which is not there is ignored. MariaDB needs FORCE INDEX, which is an error then, see run: before 11 it
+// takes the owner's entries one by one from the end where the order descends. A comparison of rows, (a, id)
+// > (?, ?), scans on either; OR is read as two ranges of one index. Both halves of a UNION are of one
+// snapshot. No locks.
 func (r *tables[T]) pageSQL(l *listing, after position, limit int, force bool) (string, []any) {
 	var halves []string
 	var args []any

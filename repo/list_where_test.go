@@ -185,7 +185,6 @@ func testSorted(t *testing.T, db, here *sql.DB, tasks *repo.Repo[Task], pages []
 		for _, o := range pages {
 			for n, direction := range []string{"", " DESC"} {
 				o.Sort = repo.Sort{Column: sort, Descending: n > 0}
-				const active, archived = "SELECT * FROM task", "SELECT id FROM task_archive WHERE deletion_id IS NULL"
 				where := " user_id = 1"
 				if o.Where != nil {
 					where += " AND status = 'open'"
