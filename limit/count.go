@@ -17,9 +17,11 @@ const (
 	// spreadFrom is what much is: fewer in a row than this, and rows would soon be dealt anew.
 	spreadFrom = stripes * 128
 	// unlimited is the maximum of an owner without one.
-	unlimited = 1 << 61
+	unlimited int64 = 1 << 61
 	// unknown is the room of an owner who has not been counted: nothing fits into it.
-	unknown = -1 << 62
+	unknown int64 = -1 << 62
+	// never is the maximum of an owner of whom the application has not been asked.
+	never int64 = -1
 )
 
 // left is what there is of an owner's room, in rows that this transaction has locked.
@@ -51,8 +53,17 @@ func (r *Rule) lock(ctx context.Context, tx *onerow.Tx, o ownerKey) (l left, err
 
 // sqlHold is the first statement of a transaction that counts: it locks the owner's first row, which it makes
 // if need be, so two counts never overlap, and at REPEATABLE READ the snapshot is taken after the wait.
-const sqlHold = `INSERT INTO onerow_limit (name, owner, stripe, room, maximum, version) VALUES (?, ?, 0, ?, 0, 1)
+const sqlHold = `INSERT INTO onerow_limit (name, owner, stripe, room, maximum, version) VALUES (?, ?, 0, ?, ?, 1)
  ON DUPLICATE KEY UPDATE version = version + 1`
+
+// hold locks all rows of an owner, who has one then. (A row that is not there cannot be locked, nor, at READ
+// COMMITTED, one that a condition does not take.)
+func (r *Rule) hold(ctx context.Context, tx *onerow.Tx, o ownerKey) (left, error) {
+	if _, err := tx.ExecContext(ctx, sqlHold, r.name, []byte(o.key), unknown, never); err != nil {
+		return left{}, err
+	}
+	return r.lock(ctx, tx, o)
+}
 
 // look is what is done about an owner with too little room, in a transaction of its own: it answers with the
 // refusal, and whether there is room now. Right however often it runs.
@@ -75,13 +86,10 @@ func (r *Rule) look(ctx context.Context, db onerow.DB, o ownerKey, amount int64)
 // renew brings an owner's room up to date: the maximum, expired reservations, and the count where it is due
 // or asked for. Its first statement locks. It also says how the room was before.
 func (r *Rule) renew(ctx context.Context, tx *onerow.Tx, o ownerKey, always bool) (now, before left, err error) {
-	if _, err := tx.ExecContext(ctx, sqlHold, r.name, []byte(o.key), unknown); err != nil {
+	if before, err = r.hold(ctx, tx, o); err != nil {
 		return now, before, err
 	}
-	if before, err = r.lock(ctx, tx, o); err != nil {
-		return now, before, err
-	}
-	expired, err := r.expire(ctx, tx, o)
+	expired, err := r.expireAll(ctx, tx, o)
 	if err != nil {
 		return now, before, err
 	}
@@ -118,20 +126,24 @@ func (r *Rule) ask(ctx context.Context, tx *onerow.Tx, o ownerKey, l *left) erro
 		return fmt.Errorf("the maximum of %q: %w", r.name, err)
 	case n < 0:
 		maximum = unlimited
-	case n > MaxAmount:
+	case maximum > MaxAmount:
 		return fmt.Errorf("%w: the maximum of %q is %d; a negative one is none", ErrAmount, r.name, n)
 	}
-	l.room += maximum - l.maximum
+	l.room += maximum - max(l.maximum, 0)
 	l.maximum = maximum
 	return nil
 }
 
 // count makes the room what the rows say. A joined transaction, whose snapshot may be older than the lock,
-// reads what is committed now, and locks it.
+// reads what is committed now, and locks it; the maximum that was last seen stays, and where there is none
+// what it reads of it is for now: the sweep counts again.
 func (r *Rule) count(ctx context.Context, tx *onerow.Tx, o ownerKey, l left) (left, error) {
 	query := r.sql.used
 	if tx.Joined() {
 		query = r.sql.usedCurrent
+	}
+	asked := !tx.Joined() || l.maximum != never
+	if !asked {
 		if err := r.ask(ctx, tx, o, &l); err != nil {
 			return l, err
 		}
@@ -140,7 +152,7 @@ func (r *Rule) count(ctx context.Context, tx *onerow.Tx, o ownerKey, l left) (le
 	if err != nil {
 		return l, err
 	}
-	l.room, l.toBeCounted, l.counted = l.maximum-u.total(), false, true
+	l.room, l.toBeCounted, l.counted = l.maximum-u.total(), !asked, asked
 	return l, nil
 }
 

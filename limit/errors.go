@@ -14,12 +14,15 @@ var (
 	ErrUnknown = errors.New("limit: the plan has no such limit")
 	// ErrAmount means: an amount is negative, or larger than [MaxAmount].
 	ErrAmount = errors.New("limit: not an amount")
+	// ErrFollow means: [Rule.Take] was called in a transaction of its own outside of [Follow], and there is too
+	// little room, or it is not known.
+	ErrFollow = errors.New("limit: run what takes room in limit.Follow, which looks for more")
 	// ErrOtherReservation means: a reservation of that key holds another amount.
 	ErrOtherReservation = errors.New("limit: the reservation is for another amount")
 )
 
 // MaxAmount is the largest amount of one row, and the largest sum.
-const MaxAmount = 1 << 60
+const MaxAmount int64 = 1 << 60
 
 // Error says which limit refused what: errors.Is(err, [ErrLimit]).
 type Error struct {
@@ -59,5 +62,7 @@ type short struct {
 }
 
 func (e *short) Error() string {
-	return fmt.Sprintf("limit: there is no room for %d of %q for owner %s, or it is not known", e.amount, e.rule.name, e.owner.key)
+	return fmt.Sprintf("%v (%d of %q for owner %s)", ErrFollow, e.amount, e.rule.name, e.owner.key)
 }
+
+func (e *short) Unwrap() error { return ErrFollow }

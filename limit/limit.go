@@ -67,6 +67,9 @@ func newRule(res schema.Resource, l schema.Limit, maximum quota.Limit) (*Rule, e
 // Name is what the plan calls the limit.
 func (r *Rule) Name() string { return r.name }
 
+// Resource is the plan's name of the resource whose rows it counts.
+func (r *Rule) Resource() string { return r.resource }
+
 // ownerKey is an owner in the form of the toolkit's tables and as values for the application's.
 type ownerKey struct {
 	key    string

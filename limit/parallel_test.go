@@ -250,9 +250,6 @@ func TestTenants(t *testing.T) {
 	for _, stmt := range tenants.DDL() {
 		dbtest.Exec(t, db, stmt)
 	}
-	fixed := func(n int) func(context.Context, *onerow.Tx, any) (int, error) {
-		return func(context.Context, *onerow.Tx, any) (int, error) { return n, nil }
-	}
 	docs, pages := must(limit.New(tenants, "docs", fixed(2))), must(limit.New(tenants, "pages", fixed(100)))
 	r := must(repo.NewOf[Doc, string, Workspace](tenants, "doc", repo.WithLimits(docs, pages)))
 	create := func(id, workspace string, pages uint32) error {

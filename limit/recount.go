@@ -13,8 +13,8 @@ func (r *Rule) Changed(ctx context.Context, db onerow.DB, owner ...any) error {
 	o, err := r.encode(owner)
 	if err == nil {
 		err = onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-			now, err := r.lock(ctx, tx, o)
-			if err != nil || now.rows == 0 { // it is asked for when the owner is counted
+			now, err := r.hold(ctx, tx, o)
+			if err != nil {
 				return err
 			}
 			before := now
@@ -56,14 +56,15 @@ func (r *Rule) recount(ctx context.Context, db onerow.DB, o ownerKey) (drift int
 	return drift, nil
 }
 
-// sqlAgain notes that rows of an owner have gone that gave nothing back. By the primary key; it waits for a
-// count that runs, and an owner who is noted already is not written again.
-const sqlAgain = `UPDATE onerow_limit SET counted_at = NULL WHERE name = ? AND owner = ? AND stripe = 0 AND counted_at IS NOT NULL`
+// sqlAgain notes that rows of an owner have gone that gave nothing back. By the primary key; it locks the row,
+// or makes it, so that a count comes before it or sees what its transaction did.
+const sqlAgain = `INSERT INTO onerow_limit (name, owner, stripe, room, maximum, version) VALUES (?, ?, 0, ?, ?, 1)
+ ON DUPLICATE KEY UPDATE counted_at = NULL, version = version + 1`
 
 // Again has an owner counted by the next sweep, in the transaction of what deletes rows: the cascade's call.
 // One statement.
 func Again(ctx context.Context, tx onerow.DB, name, owner string) error {
-	if _, err := tx.ExecContext(ctx, sqlAgain, name, []byte(owner)); err != nil {
+	if _, err := tx.ExecContext(ctx, sqlAgain, name, []byte(owner), unknown, never); err != nil {
 		return fmt.Errorf("limit: note %q of owner %s: %w", name, owner, err)
 	}
 	return nil
@@ -90,7 +91,7 @@ func (r *Rule) Look(ctx context.Context, db onerow.DB, owner ...any) (State, err
 		return State{}, fmt.Errorf("limit: look at %q: %w", r.name, err)
 	}
 	switch {
-	case version == 0 || room < unknown/2:
+	case version == 0 || maximum-room > 3*MaxAmount: // more than can be counted
 		return State{}, nil
 	case maximum == unlimited:
 		return State{Used: maximum - room, Max: -1, Known: true}, nil

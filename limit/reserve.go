@@ -167,13 +167,25 @@ func (r *Rule) drop(ctx context.Context, db onerow.DB, o ownerKey, key, conditio
 	})
 }
 
+// atOnce is how many reservations one statement deletes.
+const atOnce = 100
+
 // sqlOver finds what is over, by a range of the primary key. A plain read, so that it waits for no
 // reservation that is just being made.
 const sqlOver = `SELECT reservation_key FROM onerow_reservation WHERE name = ? AND owner = ?` + ifOver + ` LIMIT 100`
 
-// expire gives up an owner's reservations that are over, and says whether there were any: a count finds what
-// they held. One statement, 2 where there are some.
-func (r *Rule) expire(ctx context.Context, tx *onerow.Tx, o ownerKey) (bool, error) {
+// expireAll is expire until none is left.
+func (r *Rule) expireAll(ctx context.Context, tx *onerow.Tx, o ownerKey) (any bool, err error) {
+	for {
+		n, err := r.expire(ctx, tx, o)
+		if any = any || n > 0; err != nil || n < atOnce {
+			return any, err
+		}
+	}
+}
+
+// expire gives up an owner's reservations that are over, and says how many: a count finds what they held. One statement, 2 where there are some.
+func (r *Rule) expire(ctx context.Context, tx *onerow.Tx, o ownerKey) (int64, error) {
 	args := []any{r.name, []byte(o.key)}
 	err := onerow.Query(ctx, tx, sqlOver, args[:2:2], func(rows *sql.Rows) error {
 		var key []byte
@@ -182,9 +194,8 @@ func (r *Rule) expire(ctx context.Context, tx *onerow.Tx, o ownerKey) (bool, err
 		return err
 	})
 	if err != nil || len(args) == 2 {
-		return false, err
+		return 0, err
 	}
 	keys := strings.TrimSuffix(strings.Repeat("?, ", len(args)-2), ", ")
-	n, err := onerow.Affected(ctx, tx, "DELETE FROM onerow_reservation WHERE name = ? AND owner = ? AND reservation_key IN ("+keys+")"+ifOver, args...)
-	return n > 0, err
+	return onerow.Affected(ctx, tx, "DELETE FROM onerow_reservation WHERE name = ? AND owner = ? AND reservation_key IN ("+keys+")"+ifOver, args...)
 }

@@ -69,6 +69,7 @@ type Sweeper struct {
 type lap struct {
 	rule  *Rule
 	noted string // the last owner
+	over  int64  // when the last reservation was over, in microseconds
 }
 
 // NewSweeper returns a sweeper for these limits. It starts nothing.
@@ -93,7 +94,7 @@ func (s *Sweeper) Run(ctx context.Context) error {
 		if res.Corrected > 0 {
 			s.config.Log.WarnContext(ctx, "limit: room was wrong and nothing had been noted", "owners", res.Corrected)
 		}
-		if res.More && err == nil {
+		if res.More && res.Expired+res.Counted > 0 {
 			continue
 		}
 		timer := time.NewTimer(s.config.Pause)
@@ -115,27 +116,32 @@ func (s *Sweeper) RunOnce(ctx context.Context) (SweepResult, error) {
 	var res SweepResult
 	var errs []error
 	for _, l := range s.rules {
-		errs = append(errs, s.expired(ctx, l.rule, &res), s.noted(ctx, l, &res), s.due(ctx, l.rule, &res))
+		errs = append(errs, s.expired(ctx, l, &res), s.noted(ctx, l, &res), s.due(ctx, l.rule, &res))
 	}
 	return res, errors.Join(errs...)
 }
 
 // sqlExpired reads a range of the index expires_at. Plain read.
-const sqlExpired = `SELECT owner, reservation_key FROM onerow_reservation WHERE name = ? AND expires_at <= UTC_TIMESTAMP(6) ORDER BY expires_at LIMIT ?`
+const sqlExpired = `SELECT owner, reservation_key, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', expires_at) FROM onerow_reservation
+ WHERE name = ? AND expires_at <= UTC_TIMESTAMP(6) AND expires_at > TIMESTAMP'1970-01-01 00:00:00' + INTERVAL ? MICROSECOND
+ ORDER BY expires_at LIMIT ?`
 
-func (s *Sweeper) expired(ctx context.Context, r *Rule, res *SweepResult) error {
+func (s *Sweeper) expired(ctx context.Context, l *lap, res *SweepResult) error {
 	type one struct{ owner, key string }
+	r, last := l.rule, int64(0)
 	var over []one
-	err := onerow.Query(ctx, s.db, sqlExpired, []any{r.name, s.config.Batch}, func(rows *sql.Rows) error {
+	err := onerow.Query(ctx, s.db, sqlExpired, []any{r.name, l.over, s.config.Batch}, func(rows *sql.Rows) error {
 		var o one
-		err := rows.Scan(&o.owner, &o.key)
+		err := rows.Scan(&o.owner, &o.key, &last)
 		over = append(over, o)
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("limit: reservations of %q that are over: %w", r.name, err)
 	}
-	res.More = res.More || len(over) == s.config.Batch
+	if l.over = 0; len(over) == s.config.Batch {
+		l.over, res.More = last, true
+	}
 	var errs []error
 	for _, o := range over {
 		owner, err := r.decode(o.owner)

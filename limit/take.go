@@ -25,7 +25,11 @@ func (r *Rule) Take(ctx context.Context, tx *onerow.Tx, amount int64, owner ...a
 	if err != nil || n == 1 {
 		return err
 	}
-	left, err := r.lock(ctx, tx, o)
+	lock := r.lock
+	if tx.Joined() { // nobody will look in a transaction of its own, so there must be a row to lock
+		lock = r.hold
+	}
+	left, err := lock(ctx, tx, o)
 	if err != nil {
 		return err
 	}
@@ -51,20 +55,20 @@ func (r *Rule) Take(ctx context.Context, tx *onerow.Tx, amount int64, owner ...a
 
 func (r *Rule) amountOf(amount int64, owner []any) (ownerKey, error) {
 	if amount < 0 || amount > MaxAmount {
-		return ownerKey{}, fmt.Errorf("%w: %d of limit %q; it is 0 to %d", ErrAmount, amount, r.name, int64(MaxAmount))
+		return ownerKey{}, fmt.Errorf("%w: %d of limit %q; it is 0 to %d", ErrAmount, amount, r.name, MaxAmount)
 	}
 	return r.encode(owner)
 }
 
-// sqlGive: as sqlTake. An owner whose room is in other rows than was guessed has the row 0 always.
+// sqlGive: as sqlTake. The row that was guessed may not be there, the row 0 is, or is made by sqlGiveFirst.
 const sqlGive = `UPDATE onerow_limit SET room = room + ? WHERE name = ? AND owner = ? AND stripe = ?`
 
 // sqlGiveFirst is for an owner that has not been counted: a count that began meanwhile and sees the row that
 // goes waits here, or is waited for.
-const sqlGiveFirst = `INSERT INTO onerow_limit (name, owner, stripe, room, maximum, version) VALUES (?, ?, 0, ?, 0, 1)
+const sqlGiveFirst = `INSERT INTO onerow_limit (name, owner, stripe, room, maximum, version) VALUES (?, ?, 0, ?, ?, 1)
  ON DUPLICATE KEY UPDATE room = room + ?`
 
-// Give gives an amount back in the verb's transaction. Statements: 1; 1 more, or 2, after a wrong guess.
+// Give gives an amount back in the verb's transaction. Statements: 1; 1 more after a wrong guess.
 func (r *Rule) Give(ctx context.Context, tx *onerow.Tx, amount int64, owner ...any) error {
 	o, err := r.amountOf(amount, owner)
 	if err != nil || amount == 0 {
@@ -79,18 +83,19 @@ func (r *Rule) give(ctx context.Context, tx *onerow.Tx, amount int64, o ownerKey
 	if err != nil || n == 1 {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, sqlGiveFirst, r.name, []byte(o.key), unknown, amount)
+	_, err = tx.ExecContext(ctx, sqlGiveFirst, r.name, []byte(o.key), unknown, never, amount)
 	return err
 }
 
-// tries bounds how often Follow begins again: others may take what was just there.
+// tries bounds how often Follow begins again for one limit: others may take what was just there.
 const tries = 10
 
 // Follow runs a verb that takes room in transactions of its own. Where there is too little, or it has not
 // been counted, it looks in a transaction of its own (see the package documentation), and runs the verb again
 // or returns [ErrLimit]. In a transaction of the caller's it only runs the verb.
 func Follow(ctx context.Context, db onerow.DB, verb func() error) error {
-	for try := 1; ; try++ {
+	looked := map[*Rule]int{}
+	for {
 		err := verb()
 		var s *short
 		if !errors.As(err, &s) {
@@ -100,8 +105,11 @@ func Follow(ctx context.Context, db onerow.DB, verb func() error) error {
 		switch {
 		case lerr != nil:
 			return lerr
-		case !room || try == tries:
+		case !room:
 			return refusal
+		case looked[s.rule] == tries:
+			return fmt.Errorf("limit: room of %q for owner %s came and went %d times: %w", s.rule.name, s.owner.key, tries, onerow.ErrMoved)
 		}
+		looked[s.rule]++
 	}
 }

@@ -2,6 +2,7 @@ package limit
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/onerow/onerow"
@@ -23,8 +24,8 @@ type texts struct{ used, usedCurrent, kept text }
 // begins with owner and deletion_id, so rows that are merely archived are passed over.
 func textsFor(res schema.Resource, l schema.Limit, types []keytype.Type) texts {
 	what := "COUNT(*)"
-	if l.Sum != "" {
-		what = "COALESCE(SUM(GREATEST(" + schema.Quote(l.Sum) + ", 0)), 0)"
+	if l.Sum != "" { // at most, so that no sum of them is too large for a BIGINT
+		what = fmt.Sprintf("LEAST(COALESCE(SUM(GREATEST(%s, 0)), 0), %d)", schema.Quote(l.Sum), MaxAmount)
 	}
 	var own []string
 	for i, column := range res.LimitOwners(l) {
@@ -48,9 +49,11 @@ func textsFor(res schema.Resource, l schema.Limit, types []keytype.Type) texts {
 		return text{strings.ReplaceAll("SELECT "+strings.Join(parts, ", "), "{lock}", lock), owners}
 	}
 	return texts{
-		used:        list("", 1+archives, active, hidden, reserved),
-		usedCurrent: list(" LOCK IN SHARE MODE", 1+archives, active, hidden, reserved),
-		kept:        list("", archives, "0", hidden, reserved),
+		used: list("", 1+archives, reserved, "0", active, hidden),
+		// In the order in which rows may move without the room: what was seen is locked, and hidden rows are
+		// looked at again, for one that was active may have become hidden.
+		usedCurrent: list(" LOCK IN SHARE MODE", 1+2*archives, reserved, hidden, active, hidden),
+		kept:        list("", archives, reserved, "0", "0", hidden),
 	}
 }
 
@@ -60,7 +63,7 @@ type use struct{ active, hidden, reserved int64 }
 func (u use) total() int64 { return u.active + u.hidden + u.reserved }
 
 func (r *Rule) read(ctx context.Context, tx *onerow.Tx, t text, o ownerKey) (u use, err error) {
-	var args []any
+	args := []any{r.name, []byte(o.key)}
 	for range t.owners {
 		for _, value := range o.values {
 			args = append(args, value)
@@ -69,6 +72,7 @@ func (r *Rule) read(ctx context.Context, tx *onerow.Tx, t text, o ownerKey) (u u
 			}
 		}
 	}
-	err = onerow.QueryRow(ctx, tx, t.query, append(args, r.name, []byte(o.key)), &u.active, &u.hidden, &u.reserved)
+	var before int64
+	err = onerow.QueryRow(ctx, tx, t.query, args, &u.reserved, &before, &u.active, &u.hidden)
 	return u, err
 }

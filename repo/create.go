@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/limit"
 	"github.com/onerow/onerow/names"
 	"github.com/onerow/onerow/schema"
 )
@@ -20,7 +19,7 @@ type CreateOption func(*createOptions)
 
 type createOptions struct {
 	requestID string
-	reserved  map[*limit.Rule]string
+	reserved  map[string]string // by the limit
 }
 
 // RequestID makes the call repeatable: the first call with this id makes the row,
@@ -106,7 +105,7 @@ type newRow[T any] struct {
 	name  names.Parsed
 	args  []any
 
-	reserved map[*limit.Rule]string
+	reserved map[string]string
 }
 
 func (r *tables[T]) newRow(row T) (w newRow[T], err error) {
@@ -145,7 +144,7 @@ func (r *tables[T]) newRow(row T) (w newRow[T], err error) {
 	}
 	own, err := r.fields.args(v, r.fields.own)
 	w.args = append(w.args, own...)
-	return w, cmp.Or(err, r.encodable(w))
+	return w, cmp.Or(err, r.encodable(w), r.amounts(&w.row))
 }
 
 // encodable says whether the toolkit's tables can hold the row's keys: else it could never be deleted.

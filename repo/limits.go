@@ -9,6 +9,7 @@ import (
 	"github.com/jmoiron/sqlx/reflectx"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/keytype"
 	"github.com/onerow/onerow/limit"
 	"github.com/onerow/onerow/schema"
 )
@@ -26,9 +27,9 @@ func WithLimits(rules ...*limit.Rule) Option {
 func UseReservation(rule *limit.Rule, key string) CreateOption {
 	return func(o *createOptions) {
 		if o.reserved == nil {
-			o.reserved = map[*limit.Rule]string{}
+			o.reserved = map[string]string{}
 		}
-		o.reserved[rule] = key
+		o.reserved[rule.Name()] = key
 	}
 }
 
@@ -38,12 +39,13 @@ type limited struct {
 	owners int   // how many of the owner's values share it
 	sum    []int // the field of the column that is summed, nil where rows are counted
 	column string
+	most   int64 // of the column
 }
 
 // withLimits finds the rule of each limit that the plan declares.
-func (r *tables[T]) withLimits(rules []*limit.Rule) error {
+func (r *tables[T]) withLimits(rules []*limit.Rule) (err error) {
 	for _, l := range r.res.Limits {
-		at := slices.IndexFunc(rules, func(rule *limit.Rule) bool { return rule.Name() == l.Name })
+		at := slices.IndexFunc(rules, func(rule *limit.Rule) bool { return rule.Name() == l.Name && rule.Resource() == r.res.Name })
 		if at < 0 {
 			return fmt.Errorf("repo: %q has the limit %q; give its rule to WithLimits", r.res.Name, l.Name)
 		}
@@ -54,6 +56,9 @@ func (r *tables[T]) withLimits(rules []*limit.Rule) error {
 				return fmt.Errorf("repo: the limit %q of %q sums %q, for which T needs an integer field", l.Name, r.res.Name, l.Sum)
 			}
 			one.sum = r.fields.own[field].index
+			if one.most, err = mostOf(r.res, l.Sum); err != nil {
+				return err
+			}
 		}
 		r.limits = append(r.limits, one)
 	}
@@ -78,33 +83,69 @@ func (l limited) amount(row any) (int64, error) {
 		return 1, nil
 	}
 	v := reflectx.FieldByIndexesReadOnly(reflect.ValueOf(row).Elem(), l.sum)
-	if v.CanInt() && v.Int() >= 0 {
-		return v.Int(), nil
+	if n := l.value(v); n >= 0 && n <= l.most {
+		return n, nil
 	}
-	if v.CanUint() && v.Uint() <= limit.MaxAmount {
-		return int64(v.Uint()), nil //nolint:gosec // compared above
-	}
-	return 0, fmt.Errorf("%w: the column %q is %v", limit.ErrAmount, l.column, v)
+	return 0, fmt.Errorf("%w: the column %q is %v; it holds 0 to %d", limit.ErrAmount, l.column, v, l.most)
 }
 
-// counted is what a stored row counts for: what no verb has written, a negative value, for nothing.
-func (l limited) counted(row any) int64 {
-	n, err := l.amount(row)
-	if err != nil {
-		return 0
+// value is a field's, at most one more than an amount can be.
+func (l limited) value(v reflect.Value) int64 {
+	if v.CanInt() {
+		return min(v.Int(), limit.MaxAmount+1)
 	}
-	return n
+	return int64(min(v.Uint(), uint64(limit.MaxAmount+1))) //nolint:gosec // it is not more
+}
+
+// amounts refuses a row that counts for what no limit takes.
+func (r *tables[T]) amounts(row *T) error {
+	for _, l := range r.limits {
+		if _, err := l.amount(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// counted is what a stored row counts for: what no verb has written, as it is counted in SQL.
+func (l limited) counted(row any) int64 {
+	if l.sum == nil {
+		return 1
+	}
+	return min(max(l.value(reflectx.FieldByIndexesReadOnly(reflect.ValueOf(row).Elem(), l.sum)), 0), limit.MaxAmount)
+}
+
+// mostOf is the largest amount that a column holds: a server that is not strict would cut a larger one.
+func mostOf(res schema.Resource, column string) (int64, error) {
+	at := slices.IndexFunc(res.Columns, func(c schema.Column) bool { return c.Name == column })
+	t, err := keytype.Parse(res.Columns[at].Type)
+	if err != nil {
+		return 0, err
+	}
+	bits := 8 * t.Length
+	if !t.Unsigned {
+		bits--
+	}
+	if bits > 60 {
+		return limit.MaxAmount, nil
+	}
+	return 1<<bits - 1, nil
 }
 
 // take takes the room that a row needs which has become active in this transaction: the last thing that a
 // verb locks, for all rows of the owner may want it.
-func (r *tables[T]) take(ctx context.Context, tx *onerow.Tx, row *T, owner []any, reserved map[*limit.Rule]string) error {
+func (r *tables[T]) take(ctx context.Context, tx *onerow.Tx, row *T, owner []any, reserved map[string]string) error {
+	for name := range reserved {
+		if !slices.ContainsFunc(r.limits, func(l limited) bool { return l.rule.Name() == name }) {
+			return fmt.Errorf("%w: a reservation of the limit %q, which is not of %q", ErrUnsupported, name, r.res.Name)
+		}
+	}
 	for _, l := range r.limits {
 		n, err := l.amount(row)
 		if err != nil {
 			return err
 		}
-		if key, found := reserved[l.rule]; found {
+		if key, found := reserved[l.rule.Name()]; found {
 			err = l.rule.Use(ctx, tx, key, n, owner[:l.owners]...)
 		} else {
 			err = l.rule.Take(ctx, tx, n, owner[:l.owners]...)
@@ -165,6 +206,9 @@ func (r *tables[T]) adjust(ctx context.Context, tx *onerow.Tx, before, after *T,
 			continue
 		}
 		was := l.counted(before)
+		if l.counted(after) == was {
+			continue
+		}
 		now, err := l.amount(after)
 		switch {
 		case err != nil:

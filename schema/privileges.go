@@ -122,7 +122,7 @@ func toolkitPrivileges(marks, limits bool) []Privilege {
 		verbs["onerow_quota_mark"] = []string{"INSERT"}
 	}
 	if limits {
-		verbs["onerow_limit"] = []string{"SELECT", "UPDATE"}
+		verbs["onerow_limit"] = []string{"SELECT", "INSERT", "UPDATE"}
 	}
 	return append(onToolkit(verbs), privilege(migrationTable, right{"SELECT", []string{"version_id", "is_applied"}, false}))
 }

@@ -120,16 +120,14 @@ func noColumn(table, column string) error {
 	return fmt.Errorf("%w: there is no column %q in a table %q, or the user has no right on it", schema.ErrInvalidPlan, column, table)
 }
 
-// ownerStays says whether there is a quota or a limit whose owner stays when rows go: not where the owner is
-// the only row above and so goes too.
+// ownerStays says whether there is a quota whose owner stays when rows go: not where the owner is the only row
+// above and so goes too. A limit counts rows that a deletion hid, which go alone.
 func ownerStays(n schema.Node) bool {
-	if n.Quota == "" && len(n.Limits) == 0 {
+	switch {
+	case len(n.Limits) > 0:
+		return true
+	case n.Quota == "":
 		return false
-	}
-	for _, l := range n.Limits {
-		if l.Owners < len(n.Owners()) { // the tenant's
-			return true
-		}
 	}
 	var deletes []schema.Edge
 	for _, e := range n.Parents {
