@@ -136,8 +136,8 @@
 //   - On clusters of several primaries row locks do not reach the other nodes. The queue is safe there
 //     (conditional updates decide); a child that is inserted on another node while its parent goes may be
 //     left below nothing; [Orphans] finds it.
-//   - A row that is given another parent while the job of the old one runs stays, but what is below it may go.
-//     Package repo refuses to move rows out of a job whose root is one of its resources.
+//   - A row that is given another parent while the job of the old one runs stays, but what is below it may
+//     go. Package repo refuses to move rows out of a job whose root is one of its resources.
 //   - Memory for depth: some 6 KB of stack for each level below the root, for each of Config.Parallel: 30 MB
 //     for a chain of 10,000 rows that answer each other. One of more than about 100,000 may end the process,
 //     for Go bounds a stack to 1 GB. Delete such chains from their end first, by jobs of their own.

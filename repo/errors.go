@@ -12,8 +12,8 @@ var (
 	// ErrNameTaken means: another active row of the owner has this name, in some
 	// spelling. errors.As with *[NameTakenError] says which.
 	ErrNameTaken = errors.New("repo: the name is taken")
-	// ErrGone means: the row that the request id once made has been deleted since, or given to another owner. It
-	// is never made again.
+	// ErrGone means: the row that the request id once made has been deleted since, or given to another owner.
+	// It is never made again.
 	ErrGone = errors.New("repo: the row is gone")
 	// ErrRequestMismatch means: this request id was used for something else.
 	ErrRequestMismatch = errors.New("repo: the request id was used with another payload")

@@ -29,10 +29,10 @@ var ErrBeingDeleted = fmt.Errorf("repo: the row is being deleted, with what is a
 // nothing. What is below the row goes with it.
 //
 // The row keeps its id and its name. Where another row of the new owner has the name, the row is renamed to
-// the next free copy, as by [Of.Activate]; the unique index decides each try. It counts as within the quota of
-// its new owner until that is recalculated; both owners are marked. An archived row is [ErrNotActive], unless
-// the plan lets it be edited ([schema.Resource].EditArchived): then its name may be another's, until it is
-// activated. A row that a deletion hides is [onerow.ErrNotFound].
+// the next free copy, as by [Of.Activate]; the unique index decides each try. It counts as within the quota
+// of its new owner until that is recalculated; both owners are marked. An archived row is [ErrNotActive],
+// unless the plan lets it be edited ([schema.Resource].EditArchived): then its name may be another's, until
+// it is activated. A row that a deletion hides is [onerow.ErrNotFound].
 //
 // The new parent is locked as by [Of.Create]: [ErrParentNotFound], [ErrParentArchived], and its tenant is the
 // row's. Nothing leaves a deletion: where the row's old parent, or any row above that, is gone or hidden, or
@@ -50,9 +50,9 @@ var ErrBeingDeleted = fmt.Errorf("repo: the row is being deleted, with what is a
 // called again: then the row is there, or goes there now.
 //
 // Atomic: the move, the new name and both quota marks. Statements on a pool: BEGIN, SELECT, UPDATE, the two
-// marks, SELECT, COMMIT; 3 where nothing changes. One to lock the parent that stays; below another parent two for
-// each level above, one where both are below the same row, and one to ask for open jobs. A taken name costs a
-// ROLLBACK, a look-up and a second try, and so does every further conflict.
+// marks, SELECT, COMMIT; 3 where nothing changes. One to lock the parent that stays; below another parent two
+// for each level above, one where both are below the same row, and one to ask for open jobs. A taken name
+// costs a ROLLBACK, a look-up and a second try, and so does every further conflict.
 func (r *Of[T, ID, Owner]) Move(ctx context.Context, db onerow.DB, rowID ID, to func(row *T) error) (onerow.Result[T], error) {
 	if len(r.fields.owners) == 0 && r.fields.above.index == nil {
 		return onerow.Result[T]{}, fmt.Errorf("%w: %q has neither an owner nor a parent", ErrUnsupported, r.res.Name)
@@ -226,7 +226,7 @@ func (r *tables[T]) moveTx(ctx context.Context, tx *onerow.Tx, h held[T], id any
 }
 
 // changedHands tells what counts the active rows of an owner that one has left the old owner and come to the
-// new one. It is the one place for that, in the transaction of the move, with both owners' rows as they are now.
+// new one. It is the one place for that, in the transaction of the move, behind the write of the row.
 func (r *tables[T]) changedHands(ctx context.Context, tx *onerow.Tx, h held[T], m move) error {
 	if !m.changesOwner {
 		if r.ordersBy(m.columns) {
