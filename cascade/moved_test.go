@@ -145,7 +145,7 @@ func TestMovedAway(t *testing.T) {
 						}
 						lives := exists(c.table) == 1
 						if lives != (answers[1] == nil) {
-							return errors.New(fmt.Sprintf("the move answered %v, and the row lives: %v", answers[1], lives))
+							return fmt.Errorf("the row lives: %v, and the move answered %w", lives, answers[1])
 						}
 						for _, table := range c.whole {
 							if n := exists(table + " WHERE id = 1"); (n == 1) != lives {

@@ -39,6 +39,9 @@ func TestApart(t *testing.T) {
 			return second(p.Update(ctx, db, ids[n], func(row *Project) error { row.Note = "x"; return nil }))
 		}},
 		{Name: "archive", Setup: created, Call: archive},
+		{Name: "give", Setup: created, Call: func(ctx context.Context, db onerow.DB, n int) error {
+			return second(p.Move(ctx, db, ids[n], give(int64(1000+n))))
+		}},
 		{Name: "delete", Setup: created, Call: func(ctx context.Context, db onerow.DB, n int) error {
 			return second(p.Delete(ctx, db, ids[n]))
 		}},

@@ -53,8 +53,8 @@
 //     the condition of each statement, not in a check before it.
 //   - A row that stays as it is comes exactly once in the pages of a list, in whatever order and state,
 //     though others come and go; a page is of one moment. A list that no declared index serves is refused.
-//   - A row that is moved takes all below it along, as [Of.Move] says: it leaves no deletion that was
-//     committed or queued, however far above, and comes below none; so no worker deletes what has moved away.
+//   - A row that is moved takes all below it along, see [Of.Move]: it leaves no deletion that was committed
+//     or queued, however far above, and comes below none; so no worker deletes what has moved away.
 //   - An id that two rows have, because AUTO_INCREMENT fell below the ids of archived rows,
 //     is [ErrIDReused] to every verb that moves or deletes, and to a Create with the request
 //     id that made one of them; neither row is touched.
@@ -65,8 +65,8 @@
 //
 //   - A repeat of the Create that made a row which was moved to another owner since is [ErrGone], with an id
 //     of the application's [ErrConflict]: the row is another's now.
-//   - Where the row above the parent is deleted by a job that began at a table of the plan, a row leaves it
-//     while it runs, and what is below the row may go. So it is where one is written past this package.
+//   - A row leaves a job that began at a table of the plan while it runs, or that a publisher has elsewhere,
+//     and what is below the row may go. So it is where the parent's column is written past this package.
 //   - After a COMMIT without an answer all verbs but a Create with a request id, or of an id that the
 //     application made, return [onerow.ErrOutcomeUnknown]. Calling again is right for all of them: a Create
 //     without a request id may then meet its own row as [ErrNameTaken], an Update may apply its change twice.

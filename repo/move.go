@@ -237,8 +237,7 @@ func (r *tables[T]) moveTx(ctx context.Context, tx *onerow.Tx, h held[T], id any
 }
 
 // changedHands tells what counts the active rows of an owner that one has left the old owner and come to the
-// new one. It is the one place for that, in the transaction of the move, with both owners' rows as they are
-// now.
+// new one. It is the one place for that, in the transaction of the move, behind the write of the row.
 func (r *tables[T]) changedHands(ctx context.Context, tx *onerow.Tx, h held[T], m move) error {
 	if !m.changesOwner {
 		if r.ordersBy(m.columns) {

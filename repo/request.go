@@ -132,8 +132,7 @@ func (r *tables[T]) replay(ctx context.Context, tx *onerow.Tx, q request) (res o
 	return onerow.Result[T]{Row: it.row, Changed: mine, Replayed: !mine}, nil
 }
 
-// sameOwner: the row that a request made may be another's by now, see [Of.Move], or its id, see
-// [ErrIDReused].
+// sameOwner: the row that a request made may be another's by now, see [Of.Move], or its id, [ErrIDReused].
 func (r *tables[T]) sameOwner(q request, row *T, id any) error {
 	owner, err := r.ownerOf(row)
 	if err != nil {

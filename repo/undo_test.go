@@ -25,7 +25,8 @@ func TestFailedVerbLeavesNothing(t *testing.T) {
 	state := func() (all [7]int) {
 		five := rows(t, db)
 		copy(all[:], five[:])
-		all[5] = count(t, db, "SELECT COUNT(*) FROM onerow_request") + count(t, db, "SELECT COUNT(*) FROM project")*100 + count(t, db, "SELECT COUNT(*) FROM project_archive")*10000
+		all[5] = count(t, db, "SELECT COUNT(*) FROM onerow_request") + count(t, db, "SELECT COUNT(*) FROM project")*100 + count(t, db, "SELECT COUNT(*) FROM project_archive")*10000 +
+			count(t, db, "SELECT COALESCE(SUM(user_id), 0) FROM project")*1000000
 		all[6] = count(t, db, "SELECT COUNT(*) FROM onerow_job WHERE state = 'scheduled'") + 100*count(t, db, "SELECT COUNT(*) FROM onerow_job_archive")
 		return all
 	}
@@ -41,6 +42,7 @@ func TestFailedVerbLeavesNothing(t *testing.T) {
 		"archive":                 {"DELETE ON project", func(db onerow.DB) error { return second(p.Archive(ctx, db, active)) }},
 		"activate":                {"DELETE ON project_archive", func(db onerow.DB) error { return second(p.Activate(ctx, db, archived)) }},
 		"cancel":                  {"DELETE ON project_archive", func(db onerow.DB) error { return second(p.CancelDelete(ctx, db, hidden)) }},
+		"move":                    {"INSERT ON onerow_quota_mark", func(db onerow.DB) error { return second(p.Move(ctx, db, active, give(2))) }},
 		"create":                  {"INSERT ON onerow_quota_mark", func(db onerow.DB) error { return second(p.Create(ctx, db, fresh)) }},
 		"create with a request id": {"INSERT ON onerow_quota_mark", func(db onerow.DB) error {
 			return second(p.Create(ctx, db, fresh, repo.RequestID("r")))
