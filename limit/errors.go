@@ -14,8 +14,8 @@ var (
 	ErrUnknown = errors.New("limit: the plan has no such limit")
 	// ErrAmount means: an amount is negative, or larger than [MaxAmount].
 	ErrAmount = errors.New("limit: not an amount")
-	// ErrFollow means: [Rule.Take] was called in a transaction of its own outside of [Follow], and there is too
-	// little room, or it is not known.
+	// ErrFollow means: [Rule.Take] was called in a transaction of its own outside of [Follow], and there is
+	// too little room, or it is not known.
 	ErrFollow = errors.New("limit: run what takes room in limit.Follow, which looks for more")
 	// ErrOtherReservation means: a reservation of that key holds another amount.
 	ErrOtherReservation = errors.New("limit: the reservation is for another amount")

@@ -56,8 +56,8 @@ func (r *Rule) recount(ctx context.Context, db onerow.DB, o ownerKey) (drift int
 	return drift, nil
 }
 
-// sqlAgain notes that rows of an owner have gone that gave nothing back. By the primary key; it locks the row,
-// or makes it, so that a count comes before it or sees what its transaction did.
+// sqlAgain notes that rows of an owner have gone that gave nothing back. By the primary key; it locks the
+// row, or makes it, so that a count comes before it or sees what its transaction did.
 const sqlAgain = `INSERT INTO onerow_limit (name, owner, stripe, room, maximum, version) VALUES (?, ?, 0, ?, ?, 1)
  ON DUPLICATE KEY UPDATE counted_at = NULL, version = version + 1`
 

@@ -184,7 +184,8 @@ func (r *Rule) expireAll(ctx context.Context, tx *onerow.Tx, o ownerKey) (any bo
 	}
 }
 
-// expire gives up an owner's reservations that are over, and says how many: a count finds what they held. One statement, 2 where there are some.
+// expire gives up an owner's reservations that are over, and says how many: a count finds what they held. One
+// statement, 2 where there are some.
 func (r *Rule) expire(ctx context.Context, tx *onerow.Tx, o ownerKey) (int64, error) {
 	args := []any{r.name, []byte(o.key)}
 	err := onerow.Query(ctx, tx, sqlOver, args[:2:2], func(rows *sql.Rows) error {

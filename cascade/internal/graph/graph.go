@@ -120,8 +120,8 @@ func noColumn(table, column string) error {
 	return fmt.Errorf("%w: there is no column %q in a table %q, or the user has no right on it", schema.ErrInvalidPlan, column, table)
 }
 
-// ownerStays says whether there is a quota whose owner stays when rows go: not where the owner is the only row
-// above and so goes too. A limit counts rows that a deletion hid, which go alone.
+// ownerStays says whether there is a quota whose owner stays when rows go: not where the owner is the only
+// row above and so goes too. A limit counts rows that a deletion hid, which go alone.
 func ownerStays(n schema.Node) bool {
 	switch {
 	case len(n.Limits) > 0:
