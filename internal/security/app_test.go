@@ -12,9 +12,11 @@ import (
 	"github.com/onerow/onerow/flow"
 	"github.com/onerow/onerow/idempotency"
 	"github.com/onerow/onerow/internal/security"
+	"github.com/onerow/onerow/limit"
 	"github.com/onerow/onerow/ordering"
 	"github.com/onerow/onerow/quota"
 	"github.com/onerow/onerow/repo"
+	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/serial"
 )
 
@@ -92,6 +94,32 @@ var uses = map[string]func(ctx context.Context, a *application) error{
 			func() error { _, err := rule.Recalculate(ctx, a.db, 7); return err },
 			func() error {
 				_, err := quota.NewSweeper(a.db, quota.Config{}, rule).RunOnce(ctx)
+				return err
+			},
+		)
+	},
+	"limit": func(ctx context.Context, a *application) error {
+		limited := plan
+		limited.Resources = slices.Clone(plan.Resources)
+		for i := range limited.Resources {
+			if limited.Resources[i].Name == "project" {
+				limited.Resources[i].Limits = []schema.Limit{{}}
+			}
+		}
+		rule, err := limit.New(limited, "project", quota.LimitQuery("SELECT projects FROM tariff WHERE user_id = ?"))
+		if err != nil {
+			return err
+		}
+		a.exec("UPDATE tariff SET projects = 9 WHERE user_id = 7")
+		reserve := func() error { _, err := rule.Reserve(ctx, a.db, "k", 1, time.Hour, 7); return err }
+		return steps(
+			reserve, reserve,
+			func() error { return rule.Cancel(ctx, a.db, "k", 7) },
+			func() error { return rule.Changed(ctx, a.db, 7) },
+			func() error { return rule.Recount(ctx, a.db, 123456) }, // nobody, so nothing stays
+			func() error { _, err := rule.Look(ctx, a.db, 7); return err },
+			func() error {
+				_, err := limit.NewSweeper(a.db, limit.Config{}, rule).RunOnce(ctx)
 				return err
 			},
 		)
@@ -236,6 +264,7 @@ func TestPackages(t *testing.T) {
 		"":                {"the row's table": security.On("project", "screen"), "its archive": security.On("project_archive", "screen_archive")},
 		"repo.Get":        {"the row's table": security.On("project"), "its archive": security.On("project_archive")},
 		"quota":           {"the row's table": security.On("project"), "what the limit reads": security.On("tariff")},
+		"limit":           {"the row's table": security.On("project"), "its archive": security.On("project_archive"), "what the maximum reads": security.On("tariff")},
 		"ordering.ByTime": {"the row's table": security.On("meter")},
 	}
 	for _, name := range slices.Sorted(maps.Keys(uses)) {
