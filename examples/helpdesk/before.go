@@ -24,15 +24,15 @@ var seeds = []struct {
 	percent int
 	insert  string
 }{
-	{2, `INSERT INTO workspaces (id, tenant_id, name, created_at, updated_at) SELECT UNHEX(MD5(CONCAT('w', n))), n % 20 + 1, CONCAT('Desk №', n), '2019-01-01' + INTERVAL n MINUTE, '2020-01-01' + INTERVAL n MINUTE FROM ` + digits + ` WHERE n < ?`},
+	{2, `INSERT INTO workspaces (id, tenant_id, name, created_at, updated_at) SELECT UNHEX(LEFT(SHA2(CONCAT('w', n), 256), 32)), n % 20 + 1, CONCAT('Desk №', n), '2019-01-01' + INTERVAL n MINUTE, '2020-01-01' + INTERVAL n MINUTE FROM ` + digits + ` WHERE n < ?`},
 	{30, `INSERT INTO tickets (id, tenant_id, workspace_id, number, subject, status, priority, created_at, updated_at)
-SELECT UNHEX(MD5(CONCAT('t', n))), w.tenant_id, w.id, n + 1, CONCAT('Ticket  №', n), ELT(n % 3 + 1, 'open', 'waiting', 'closed'), n % 5 + 1, '2021-01-01' + INTERVAL n MINUTE, '2022-01-01' + INTERVAL n MINUTE
-FROM ` + digits + ` JOIN workspaces w ON w.id = UNHEX(MD5(CONCAT('w', n % %[1]d))) WHERE n < ?`},
-	{40, `INSERT INTO messages (ticket_id, body, created_at) SELECT UNHEX(MD5(CONCAT('t', n % %[2]d))), CONCAT('It still does not work: ', n), '2022-01-01' + INTERVAL n MINUTE FROM ` + digits + ` WHERE n < ?`},
+SELECT UNHEX(LEFT(SHA2(CONCAT('t', n), 256), 32)), w.tenant_id, w.id, n + 1, CONCAT('Ticket  №', n), ELT(n % 3 + 1, 'open', 'waiting', 'closed'), n % 5 + 1, '2021-01-01' + INTERVAL n MINUTE, '2022-01-01' + INTERVAL n MINUTE
+FROM ` + digits + ` JOIN workspaces w ON w.id = UNHEX(LEFT(SHA2(CONCAT('w', n % %[1]d), 256), 32)) WHERE n < ?`},
+	{40, `INSERT INTO messages (ticket_id, body, created_at) SELECT UNHEX(LEFT(SHA2(CONCAT('t', n % %[2]d), 256), 32)), CONCAT('It still does not work: ', n), '2022-01-01' + INTERVAL n MINUTE FROM ` + digits + ` WHERE n < ?`},
 	{8, `INSERT INTO attachments (id, tenant_id, ticket_id, name, bytes, created_at)
-SELECT UNHEX(MD5(CONCAT('a', n))), t.tenant_id, t.id, CONCAT('screen ', n, '.png'), 100 + n % 1000, '2022-01-01' + INTERVAL n MINUTE
-FROM ` + digits + ` JOIN tickets t ON t.id = UNHEX(MD5(CONCAT('t', n % %[2]d))) WHERE n < ?`},
-	{20, `INSERT INTO ticket_tag (ticket_id, tag_id) SELECT UNHEX(MD5(CONCAT('t', n % %[2]d))), n % 10 + 1 FROM ` + digits + ` WHERE n < ?`},
+SELECT UNHEX(LEFT(SHA2(CONCAT('a', n), 256), 32)), t.tenant_id, t.id, CONCAT('screen ', n, '.png'), 100 + n % 1000, '2022-01-01' + INTERVAL n MINUTE
+FROM ` + digits + ` JOIN tickets t ON t.id = UNHEX(LEFT(SHA2(CONCAT('t', n % %[2]d), 256), 32)) WHERE n < ?`},
+	{20, `INSERT INTO ticket_tag (ticket_id, tag_id) SELECT UNHEX(LEFT(SHA2(CONCAT('t', n % %[2]d), 256), 32)), n % 10 + 1 FROM ` + digits + ` WHERE n < ?`},
 }
 
 // Seed makes the old tables and about so many rows, at most 200,000; two workspaces have one name in two
@@ -49,7 +49,7 @@ func Seed(ctx context.Context, db onerow.DB, rows int) error {
 	for _, stmt := range []string{
 		`INSERT INTO tenants (id, name) SELECT n + 1, CONCAT('Tenant ', n + 1) FROM ` + digits + ` WHERE n < 20`,
 		`INSERT INTO tags (tenant_id, label) SELECT n % 20 + 1, CONCAT('tag ', n) FROM ` + digits + ` WHERE n < 10`,
-		`INSERT INTO workspaces (id, tenant_id, name) VALUES (REPEAT('~', 16), 1, 'desk  №20')`,
+		`INSERT INTO workspaces (id, tenant_id, name) VALUES (UNHEX(REPEAT('F', 32)), 1, 'desk  №20')`,
 	} {
 		if _, err := db.ExecContext(ctx, stmt); err != nil {
 			return fmt.Errorf("seed: %w", err)

@@ -100,9 +100,8 @@ func (w *OldWriter) more(sql string) string {
 func (w *OldWriter) open(ctx context.Context) error {
 	id, desk := uuid.New(), w.r.IntN(20)
 	times, values := w.more(", created_at, updated_at"), w.more(", UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)")
-	err := w.tx(ctx, stmt(`SELECT id FROM tenants WHERE id = ? FOR UPDATE`, desk+1),
-		stmt(`INSERT INTO tickets (id, tenant_id, workspace_id, number, subject`+times+`) SELECT ?, w.tenant_id, w.id, (SELECT MAX(number) + 1 FROM tickets t WHERE t.tenant_id = w.tenant_id), 'from the old writer'`+values+
-			` FROM workspaces w WHERE w.id = UNHEX(MD5(?))`, bytesOf(id), fmt.Sprint("w", desk)))
+	err := w.tx(ctx, stmt(`INSERT INTO tickets (id, tenant_id, workspace_id, number, subject`+times+`) SELECT ?, w.tenant_id, w.id, (SELECT MAX(number) + 1 FROM tickets t WHERE t.tenant_id = w.tenant_id), 'from the old writer'`+values+
+			` FROM workspaces w WHERE w.id = UNHEX(LEFT(SHA2(?, 256), 32))`, bytesOf(id), fmt.Sprint("w", desk)))
 	w.Statuses[id] = "open"
 	w.mine = append(w.mine, id)
 	return err
@@ -112,7 +111,7 @@ func (w *OldWriter) open(ctx context.Context) error {
 func (w *OldWriter) rename(ctx context.Context) error {
 	var id uuid.UUID
 	desk := w.r.IntN(20)
-	if err := w.DB.QueryRowContext(ctx, `SELECT id FROM workspaces WHERE id = UNHEX(MD5(?))`, fmt.Sprint("w", desk)).Scan(&id); err != nil {
+	if err := w.DB.QueryRowContext(ctx, `SELECT id FROM workspaces WHERE id = UNHEX(LEFT(SHA2(?, 256), 32))`, fmt.Sprint("w", desk)).Scan(&id); err != nil {
 		return err
 	}
 	name := fmt.Sprintf("Renamed  %d", w.Writes.Load())
@@ -154,12 +153,12 @@ func stmt(sql string, args ...any) statement { return statement{sql, args} }
 
 func bytesOf(id uuid.UUID) []byte { return id[:] }
 
-// tx is a transaction of the old application, which tries a deadlock again.
+// tx is a transaction of the old application, which tries again what met a deadlock or a number that is taken.
 func (w *OldWriter) tx(ctx context.Context, all ...statement) error {
 	for {
 		err := w.try(ctx, all)
 		var refused *mysql.MySQLError
-		if !errors.As(err, &refused) || refused.Number != 1213 {
+		if !errors.As(err, &refused) || refused.Number != 1213 && refused.Number != 1062 {
 			return err
 		}
 	}
