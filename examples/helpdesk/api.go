@@ -122,7 +122,7 @@ func (d *Desk) getReport(c call) (any, error) {
 		return nil, err
 	}
 	room, err := d.bytes.Look(c.Context(), d.db, c.place.Tenant)
-	return map[string]any{"workspaces": len(desks), "tickets": desks, "open_by_tag": tags, "bytes": room}, err
+	return map[string]any{"tickets": desks, "open_by_tag": tags, "bytes": room}, err
 }
 
 func (d *Desk) getTickets(c call) (any, error) {

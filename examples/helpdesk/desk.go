@@ -141,9 +141,13 @@ func (f Folder) Delete(_ context.Context, names []string) error {
 
 // write makes a file whole, or not at all.
 func (f Folder) write(name string, text []byte) error {
-	path := filepath.Join(string(f), filepath.Base(name))
-	if err := os.WriteFile(path+".part", text, 0o600); err != nil {
+	part, err := os.CreateTemp(string(f), "part-*")
+	if err != nil {
 		return err
 	}
-	return os.Rename(path+".part", path)
+	_, err = part.Write(text)
+	if err := errors.Join(err, part.Close()); err != nil {
+		return errors.Join(err, os.Remove(part.Name()))
+	}
+	return os.Rename(part.Name(), filepath.Join(string(f), filepath.Base(name)))
 }

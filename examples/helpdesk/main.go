@@ -1,3 +1,5 @@
+// Command helpdesk is a helpdesk whose database somebody else has designed: it is adopted while the old
+// application writes, and then has an API. See README.md.
 package main
 
 import (

@@ -101,7 +101,7 @@ func (w *OldWriter) open(ctx context.Context) error {
 	id, desk := uuid.New(), w.r.IntN(20)
 	times, values := w.more(", created_at, updated_at"), w.more(", UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)")
 	err := w.tx(ctx, stmt(`INSERT INTO tickets (id, tenant_id, workspace_id, number, subject`+times+`) SELECT ?, w.tenant_id, w.id, (SELECT MAX(number) + 1 FROM tickets t WHERE t.tenant_id = w.tenant_id), 'from the old writer'`+values+
-			` FROM workspaces w WHERE w.id = UNHEX(LEFT(SHA2(?, 256), 32))`, bytesOf(id), fmt.Sprint("w", desk)))
+		` FROM workspaces w WHERE w.id = UNHEX(LEFT(SHA2(?, 256), 32))`, bytesOf(id), fmt.Sprint("w", desk)))
 	w.Statuses[id] = "open"
 	w.mine = append(w.mine, id)
 	return err
@@ -153,12 +153,16 @@ func stmt(sql string, args ...any) statement { return statement{sql, args} }
 
 func bytesOf(id uuid.UUID) []byte { return id[:] }
 
-// tx is a transaction of the old application, which tries again what met a deadlock or a number that is taken.
+// again are errors after which the old application tries again: a deadlock, a snapshot that is too old
+// (MariaDB 11), a number that is taken.
+var again = map[uint16]bool{1213: true, 1020: true, 1062: true}
+
+// tx is a transaction of the old application.
 func (w *OldWriter) tx(ctx context.Context, all ...statement) error {
 	for {
 		err := w.try(ctx, all)
 		var refused *mysql.MySQLError
-		if !errors.As(err, &refused) || refused.Number != 1213 && refused.Number != 1062 {
+		if !errors.As(err, &refused) || !again[refused.Number] {
 			return err
 		}
 	}

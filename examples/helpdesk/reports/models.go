@@ -32,8 +32,8 @@ func (e *TicketsStatus) Scan(src interface{}) error {
 }
 
 type NullTicketsStatus struct {
-	TicketsStatus TicketsStatus
-	Valid         bool // Valid is true if TicketsStatus is not NULL
+	TicketsStatus TicketsStatus `json:"tickets_status"`
+	Valid         bool          `json:"valid"` // Valid is true if TicketsStatus is not NULL
 }
 
 // Scan implements the Scanner interface.
@@ -75,8 +75,8 @@ func (e *WorkspacesColor) Scan(src interface{}) error {
 }
 
 type NullWorkspacesColor struct {
-	WorkspacesColor WorkspacesColor
-	Valid           bool // Valid is true if WorkspacesColor is not NULL
+	WorkspacesColor WorkspacesColor `json:"workspaces_color"`
+	Valid           bool            `json:"valid"` // Valid is true if WorkspacesColor is not NULL
 }
 
 // Scan implements the Scanner interface.
@@ -98,60 +98,60 @@ func (ns NullWorkspacesColor) Value() (driver.Value, error) {
 }
 
 type Attachment struct {
-	ID        []byte
-	TenantID  int32
-	TicketID  []byte
-	Name      string
-	Bytes     int64
-	File      sql.NullString
-	CreatedAt time.Time
+	ID        []byte         `json:"id"`
+	TenantID  int32          `json:"tenant_id"`
+	TicketID  []byte         `json:"ticket_id"`
+	Name      string         `json:"name"`
+	Bytes     int64          `json:"bytes"`
+	File      sql.NullString `json:"file"`
+	CreatedAt time.Time      `json:"created_at"`
 }
 
 type Message struct {
-	ID        int64
-	TicketID  []byte
-	Author    string
-	Body      string
-	CreatedAt time.Time
+	ID        int64     `json:"id"`
+	TicketID  []byte    `json:"ticket_id"`
+	Author    string    `json:"author"`
+	Body      string    `json:"body"`
+	CreatedAt time.Time `json:"created_at"`
 }
 
 type Tag struct {
-	ID       int32
-	TenantID int32
-	Label    string
+	ID       int32  `json:"id"`
+	TenantID int32  `json:"tenant_id"`
+	Label    string `json:"label"`
 }
 
 type Tenant struct {
-	ID   int32
-	Name string
+	ID   int32  `json:"id"`
+	Name string `json:"name"`
 	// of attachments
-	MaxBytes int64
+	MaxBytes int64 `json:"max_bytes"`
 }
 
 type Ticket struct {
-	ID          []byte
-	TenantID    int32
-	WorkspaceID []byte
-	Number      int32
-	Subject     string
-	Requester   string
-	Status      TicketsStatus
-	Priority    int8
-	CreatedAt   time.Time
-	UpdatedAt   time.Time
+	ID          []byte        `json:"id"`
+	TenantID    int32         `json:"tenant_id"`
+	WorkspaceID []byte        `json:"workspace_id"`
+	Number      int32         `json:"number"`
+	Subject     string        `json:"subject"`
+	Requester   string        `json:"requester"`
+	Status      TicketsStatus `json:"status"`
+	Priority    int8          `json:"priority"`
+	CreatedAt   time.Time     `json:"created_at"`
+	UpdatedAt   time.Time     `json:"updated_at"`
 }
 
 type TicketTag struct {
-	TicketID []byte
-	TagID    int32
+	TicketID []byte `json:"ticket_id"`
+	TagID    int32  `json:"tag_id"`
 }
 
 type Workspace struct {
-	ID       []byte
-	TenantID int32
+	ID       []byte `json:"id"`
+	TenantID int32  `json:"tenant_id"`
 	// what people see
-	Name      string
-	Color     WorkspacesColor
-	CreatedAt time.Time
-	UpdatedAt time.Time
+	Name      string          `json:"name"`
+	Color     WorkspacesColor `json:"color"`
+	CreatedAt time.Time       `json:"created_at"`
+	UpdatedAt time.Time       `json:"updated_at"`
 }

@@ -4,7 +4,7 @@ SELECT tenant_id, CAST(MAX(number) AS SIGNED) AS last FROM tickets GROUP BY tena
 
 -- One tenant's tickets by workspace and status, of the index (tenant_id, workspace_id, status, …) alone.
 -- name: ByWorkspace :many
-SELECT w.id, w.name, t.status, COUNT(*) AS tickets
+SELECT w.name, t.status, COUNT(*) AS tickets
 FROM workspaces w JOIN tickets t ON t.tenant_id = w.tenant_id AND t.workspace_id = w.id
 WHERE w.tenant_id = ? GROUP BY w.id, w.name, t.status ORDER BY w.name, w.id, t.status;
 

@@ -16,10 +16,10 @@ WHERE t.tenant_id = ? AND t.workspace_id = ? AND t.id = ? AND g.label = ? LOCK I
 `
 
 type AddTagParams struct {
-	TenantID    int32
-	WorkspaceID []byte
-	ID          []byte
-	Label       string
+	TenantID    int32  `json:"tenant_id"`
+	WorkspaceID []byte `json:"workspace_id"`
+	ID          []byte `json:"id"`
+	Label       string `json:"label"`
 }
 
 // The rows of the ticket and the tag are locked, so that neither goes before the link is committed.
@@ -43,8 +43,8 @@ WHERE t.status <> 'closed' GROUP BY g.id, g.label ORDER BY tickets DESC, g.label
 `
 
 type ByTagRow struct {
-	Label   string
-	Tickets int64
+	Label   string `json:"label"`
+	Tickets int64  `json:"tickets"`
 }
 
 func (q *Queries) ByTag(ctx context.Context, tenantID int32) ([]ByTagRow, error) {
@@ -71,16 +71,15 @@ func (q *Queries) ByTag(ctx context.Context, tenantID int32) ([]ByTagRow, error)
 }
 
 const byWorkspace = `-- name: ByWorkspace :many
-SELECT w.id, w.name, t.status, COUNT(*) AS tickets
+SELECT w.name, t.status, COUNT(*) AS tickets
 FROM workspaces w JOIN tickets t ON t.tenant_id = w.tenant_id AND t.workspace_id = w.id
 WHERE w.tenant_id = ? GROUP BY w.id, w.name, t.status ORDER BY w.name, w.id, t.status
 `
 
 type ByWorkspaceRow struct {
-	ID      []byte
-	Name    string
-	Status  TicketsStatus
-	Tickets int64
+	Name    string        `json:"name"`
+	Status  TicketsStatus `json:"status"`
+	Tickets int64         `json:"tickets"`
 }
 
 // One tenant's tickets by workspace and status, of the index (tenant_id, workspace_id, status, …) alone.
@@ -93,12 +92,7 @@ func (q *Queries) ByWorkspace(ctx context.Context, tenantID int32) ([]ByWorkspac
 	var items []ByWorkspaceRow
 	for rows.Next() {
 		var i ByWorkspaceRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.Name,
-			&i.Status,
-			&i.Tickets,
-		); err != nil {
+		if err := rows.Scan(&i.Name, &i.Status, &i.Tickets); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -118,9 +112,9 @@ WHERE l.ticket_id = ? AND g.tenant_id = ? AND g.label = ?
 `
 
 type HasTagParams struct {
-	TicketID []byte
-	TenantID int32
-	Label    string
+	TicketID []byte `json:"ticket_id"`
+	TenantID int32  `json:"tenant_id"`
+	Label    string `json:"label"`
 }
 
 func (q *Queries) HasTag(ctx context.Context, arg HasTagParams) (int64, error) {
@@ -135,8 +129,8 @@ SELECT tenant_id, CAST(MAX(number) AS SIGNED) AS last FROM tickets GROUP BY tena
 `
 
 type LastNumbersRow struct {
-	TenantID int32
-	Last     int64
+	TenantID int32 `json:"tenant_id"`
+	Last     int64 `json:"last"`
 }
 
 // Loose over the index (tenant_id, number): as many entries as tenants.
