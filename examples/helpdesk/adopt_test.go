@@ -167,6 +167,7 @@ func TestAdopted(t *testing.T) {
 	}
 	acknowledged(t, db, w)
 	t.Logf("%d writes of the old writer, %d wrong", w.Writes.Load(), wrong)
+	use(t, db)
 }
 
 // acknowledged: each write of the old writer is there, and nothing is left of what it deleted.

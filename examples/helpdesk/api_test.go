@@ -92,6 +92,12 @@ func (c client) pages(query string) (ids []string) {
 // TestAPI: what the API does on a database that was adopted beside its old writer.
 func TestAPI(t *testing.T) {
 	db, _, _ := adopted(t, 2_000)
+	use(t, db)
+}
+
+// use uses all of the API on it.
+func use(t *testing.T, db *sql.DB) {
+	t.Helper()
 	c := served(t, db).in(0)
 	a, b := uuid.NewString(), uuid.NewString()
 	last := dbtest.Scan[int](t, db, "SELECT MAX(number) FROM tickets WHERE tenant_id = 1")

@@ -76,8 +76,8 @@ type Desk struct {
 	attachments *repo.Of[Attachment, uuid.UUID, int64]
 }
 
-// NewDesk returns the helpdesk on an adopted database; it refuses another one. Numbers of tickets go on behind
-// those of the old application, which must not number any more.
+// NewDesk returns the helpdesk on an adopted database; it refuses another one. Numbers of tickets go on
+// behind those of the old application, which must not number any more.
 func NewDesk(ctx context.Context, db *sql.DB, files Folder) (*Desk, error) {
 	plan, err := Plan()
 	if err != nil {
