@@ -19,8 +19,9 @@ type File struct {
 // Files are the steps of an adoption as goose migrations, the first of which has that number. Each is one
 // statement of DDL that runs unless the catalog shows its work: so a file may be run again after a crash
 // between the DDL, which commits by itself, and the end of the file. It sets the session's sql_mode, time
-// zone and lock_wait_timeout, so that it means the same everywhere and does not queue up all others for long
-// behind a lock that it waits for, and sets them back, but where it fails. Its statements need one session:
+// zone and the two timeouts of locks, so that it means the same everywhere and does not queue up all others
+// for long behind a lock that it waits for (a copy waits for rows too, which its foreign keys check), and
+// sets them back, but where it fails. Its statements need one session:
 // goose gives them one, for the files run in a transaction.
 func Files(a *schema.Adoption, first int64) []File {
 	var files []File
@@ -69,9 +70,9 @@ func text(a *schema.Adoption, s schema.Step, i int) string {
 }
 
 const (
-	begin = `SET @onerow_mode = @@SESSION.sql_mode, @onerow_zone = @@SESSION.time_zone, @onerow_wait = @@SESSION.lock_wait_timeout`
-	set   = `SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO', SESSION time_zone = '+00:00', SESSION lock_wait_timeout = 10`
-	end   = `SET SESSION sql_mode = @onerow_mode, SESSION time_zone = @onerow_zone, SESSION lock_wait_timeout = @onerow_wait`
+	begin = `SET @onerow_mode = @@SESSION.sql_mode, @onerow_zone = @@SESSION.time_zone, @onerow_wait = @@SESSION.lock_wait_timeout, @onerow_row_wait = @@SESSION.innodb_lock_wait_timeout`
+	set   = `SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO', SESSION time_zone = '+00:00', SESSION lock_wait_timeout = 10, SESSION innodb_lock_wait_timeout = 10`
+	end   = `SET SESSION sql_mode = @onerow_mode, SESSION time_zone = @onerow_zone, SESSION lock_wait_timeout = @onerow_wait, SESSION innodb_lock_wait_timeout = @onerow_row_wait`
 )
 
 // Statements are those of a change, for one session. Only the last EXECUTE changes anything.
