@@ -2,8 +2,8 @@
 -- +goose Up
 -- How much room an owner has left of a limit: in the row 0, and, where there is much, in 63 more, so that
 -- many creates of one owner do not wait for each other. A guarded update of one row decides. maximum is the
--- application's as it was last seen, in the row 0. version changes a row that is only locked. counted_at is
--- NULL where the owner is to be counted.
+-- application's as it was last seen, in the row 0; -1 before it was asked. To raise the version is to lock the
+-- row. counted_at is NULL where the owner is to be counted.
 CREATE TABLE IF NOT EXISTS onerow_limit (
   name       VARBINARY(64)  NOT NULL,
   owner      VARBINARY(512) NOT NULL,
