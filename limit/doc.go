@@ -41,9 +41,9 @@
 // Taking, giving back and using a reservation of the right amount: 1 in the transaction of the verb. Dealing
 // anew: 2 more, 4 where there are 64 rows, 1 more still in a transaction of the caller's. A refusal costs the
 // verb's transaction, which is rolled back, and one of its own: BEGIN, 4, the maximum's, COMMIT. The first
-// take of an owner costs these too, with 2 that count and deal, and then the verb's once more. A count reads an
-// index entry of each of the owner's rows, for a sum the rows: with the sweep once a day ([Config.Every]), and
-// after a cascade.
+// take of an owner costs these too, with 2 that count and deal, and then the verb's once more. A count reads
+// an index entry of each of the owner's rows, for a sum the rows: with the sweep once a day ([Config.Every]),
+// and after a cascade.
 //
 // An owner has one row in onerow_limit for each limit; 64 where rows are counted and 8,192 or more are left,
 // so also an owner without a maximum.
@@ -56,9 +56,9 @@
 //     last seen counts, and the first take of an owner counts with locks on its rows.
 //   - An owner in text is one owner in one spelling, as in package quota: where a collation takes "Bob" and
 //     "bob" for the same, each has room of its own.
-//   - Where a limit is new, or was away for a while, the room that is stored is right when each owner has been
-//     counted, and all processes that write the rows know the limit: [Rule.Recount], or a sweep with a short
-//     [Config.Every]. With a negative one only what was noted is ever counted again.
+//   - Where a limit is new, or was away for a while, the room that is stored is right when each owner has
+//     been counted, and all processes that write the rows know the limit: [Rule.Recount], or a sweep with a
+//     short [Config.Every]. With a negative one only what was noted is ever counted again.
 //   - Rows that other programs write, and what a cascade deletes below another row, are accounted for by the
 //     next count: the cascade notes the owner in its batch, the sweep counts what is noted within seconds. A
 //     create that would be refused counts them first.
