@@ -57,7 +57,7 @@ endif
 # would take most of the time.
 EXPLORE := Crash|Survives|Interleave|RandomSchemas
 # The longest begin first: one that begins last has a processor for itself at the end.
-LONGEST := ./cascade ./repo ./quota
+LONGEST := ./cascade ./repo ./limit ./quota
 WITHSERVER = $(BIN)/withserver $(if $(ENGINE),-engine $(ENGINE)) $(if $(VERSION),-version $(VERSION))
 PRIVATELY = $(WITHSERVER) --
 test-others:
@@ -76,8 +76,8 @@ test-clock-ahead test-clock-behind: faketime
 	@library=$$(scripts/get-faketime); $(WITHSERVER) -clock $(CLOCK_OF_SERVER) -faketime "$$library" -- \
 	  go test -count=1 -p $(P) -timeout 10m -skip 'Crash|Faults|Interleave|Linear|Model|Runners|Property|Statements|Race|OneKey|Fuzz|Cost|Zone|Pages|ServerSize' $(CLOCK_PKG)
 
-test-shapes: server withserver ## crashes, interleavings and models of repo for every kind of key; minutes
-	ONEROW_SHAPES=all $(PRIVATELY) $(GOTEST) -run 'Shapes|Made' ./repo
+test-shapes: server withserver ## crashes, interleavings and models of repo for every kind of key, and of moves; minutes
+	ONEROW_SHAPES=all $(PRIVATELY) $(GOTEST) -run 'Shapes|Made|MoveInterleave' ./repo
 
 test-mysql: ## the same on real MySQL, which scripts/get-mysql fetches
 	@mysqld=$$(scripts/get-mysql) && env -u ONEROW_DSN ONEROW_MYSQLD="$$mysqld" $(MAKE) test ENGINE=MySQL

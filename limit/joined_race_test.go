@@ -51,26 +51,29 @@ func TestInterleaveUncounted(t *testing.T) {
 	s := newShop(t)
 	calls := s.joinedCalls()
 	for _, level := range levels {
-		_, dsn := open(t, dbtest.Isolation(level))
-		for _, race := range races {
-			name := fmt.Sprintf("%s beside %s after %s", race.a, race.b, race.before)
-			t.Run(level.String()+"/"+name, func(t *testing.T) {
-				w := s.workflow(dsn, name)
-				setup := w.Setup
-				w.Setup = func(ctx context.Context, db *sql.DB) error {
-					err := setup(ctx, db)
-					for _, c := range list(race.before) {
-						err = errors.Join(err, calls[c](ctx, db))
+		t.Run(level.String(), func(t *testing.T) {
+			t.Parallel()
+			_, dsn := open(t, dbtest.Isolation(level))
+			for _, race := range races {
+				name := fmt.Sprintf("%s beside %s after %s", race.a, race.b, race.before)
+				t.Run(name, func(t *testing.T) {
+					w := s.workflow(dsn, name)
+					setup := w.Setup
+					w.Setup = func(ctx context.Context, db *sql.DB) error {
+						err := setup(ctx, db)
+						for _, c := range list(race.before) {
+							err = errors.Join(err, calls[c](ctx, db))
+						}
+						return err
 					}
-					return err
-				}
-				w.Check = nil
-				crashtest.Interleave(t, crashtest.Race{
-					Workflow: w, Calls: []func(context.Context, *sql.DB) error{calls[race.a], calls[race.b]},
-					Judge: s.judgeSwept(race.b == "lower"), Preemptions: 1, Every: 100,
+					w.Check = nil
+					crashtest.Interleave(t, crashtest.Race{
+						Workflow: w, Calls: []func(context.Context, *sql.DB) error{calls[race.a], calls[race.b]},
+						Judge: s.judgeSwept(race.b == "lower"), Preemptions: 1, Every: 100,
+					})
 				})
-			})
-		}
+			}
+		})
 	}
 }
 

@@ -32,6 +32,7 @@ func TestInterleave(t *testing.T) {
 	s := newShop(t)
 	for _, level := range levels {
 		t.Run(level.String(), func(t *testing.T) {
+			t.Parallel()
 			_, dsn := open(t, dbtest.Isolation(level))
 			total, begin := 0, time.Now()
 			for _, race := range races {

@@ -105,9 +105,8 @@
 //	Update          5; 4 more for each try that somebody else was faster; of an archived row 6
 //	Archive         7
 //	Activate        7, 12 if the name is taken, 7 where another unique index refuses it
-//	Move            7 to another owner, 12 if the name is taken there; 6 of an archived row, where the plan
-//	lets
-//	                it be edited; 3 where it is already. Below another parent 2 more for each level above it
+//	Move            7 to another owner, 12 if the name is taken there; 6 of an archived row, where the
+//	                plan lets it be edited; 3 where it is already. Below another parent 2 more for each level above it
 //	                (1 where both are below the same row), and 1 to ask for jobs
 //	Delete          7, of an archived row too; 8 of an active one with a grace period
 //	CancelDelete    11

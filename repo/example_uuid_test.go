@@ -28,32 +28,26 @@ func ExampleNewOf() {
 	plan := schema.Plan{Resources: []schema.Resource{{
 		Name: "ticket", IDType: "BINARY(16)", Owner: "workspace_id", Columns: []schema.Column{{Name: "title", Type: "VARCHAR(200) NOT NULL"}},
 	}}}
-	if err := migrations.Up(ctx, db); err != nil {
-		log.Fatal(err)
-	}
+	err := migrations.Up(ctx, db)
 	for _, stmt := range plan.DDL() {
-		if _, err := db.ExecContext(ctx, stmt); err != nil {
-			log.Fatal(err)
-		}
+		_, ddlErr := db.ExecContext(ctx, stmt)
+		err = errors.Join(err, ddlErr)
 	}
-	tickets, err := repo.NewOf[Ticket, uuid.UUID, int64](plan, "ticket")
-	if err != nil {
+	tickets, newErr := repo.NewOf[Ticket, uuid.UUID, int64](plan, "ticket")
+	if err = errors.Join(err, newErr); err != nil {
 		log.Fatal(err)
 	}
-
 	ticket := Ticket{ID: uuid.New(), WorkspaceID: 7, Title: "The printer is on fire"}
 	for range 2 {
 		res, err := tickets.Create(ctx, db, ticket)
 		fmt.Println(res.Row.Title, res.Replayed, err)
 	}
-	if _, err := tickets.Delete(ctx, db, ticket.ID); err != nil {
-		log.Fatal(err)
-	}
-	_, err = tickets.Create(ctx, db, ticket)
-	fmt.Println(errors.Is(err, repo.ErrGone))
+	_, err = tickets.Delete(ctx, db, ticket.ID)
+	_, again := tickets.Create(ctx, db, ticket)
+	fmt.Println(err, errors.Is(again, repo.ErrGone))
 
 	// Output:
 	// The printer is on fire false <nil>
 	// The printer is on fire true <nil>
-	// true
+	// <nil> true
 }
