@@ -130,6 +130,9 @@ func TestMovedAway(t *testing.T) {
 					[]string{"reaction"}},
 				{"by hand", 100, byHand, "comment WHERE id = 1 AND screen_id = 2", nil}, // what is below it may go
 			} {
+				if c.batch == 1 && name != "read committed" {
+					continue // the longest, once
+				}
 				t.Run(c.name, func(t *testing.T) {
 					judge := func(ctx context.Context, db *sql.DB, answers []error) error {
 						for i, err := range answers {
