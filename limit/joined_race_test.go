@@ -110,14 +110,17 @@ func TestOldMaximum(t *testing.T) {
 			for _, name := range []string{"a", "b", "c"} {
 				must(s.create(ctx, db, 7, name, 1))
 			}
+			runs := 0
 			err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 				var users int
 				if err := onerow.QueryRow(ctx, tx, "SELECT COUNT(*) FROM user", nil, &users); err != nil {
 					return err
 				}
-				dbtest.Exec(t, db, "DELETE FROM file WHERE name IN ('a', 'b')")
-				must(0, errors.Join(limit.Again(ctx, db, "file", "7"), limit.Again(ctx, db, "file.bytes", "7")))
-				s.allow(t, db, 7, 1, nil)
+				if runs++; runs == 1 {
+					dbtest.Exec(t, db, "DELETE FROM file WHERE name IN ('a', 'b')")
+					must(0, errors.Join(limit.Again(ctx, db, "file", "7"), limit.Again(ctx, db, "file.bytes", "7")))
+					s.allow(t, db, 7, 1, nil)
+				}
 				return second(s.create(ctx, tx, 7, "d", 1))
 			})
 			// It is refused, or run again as a whole where the server refuses what is behind its snapshot.

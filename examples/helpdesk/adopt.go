@@ -9,9 +9,9 @@ import (
 	"slices"
 	"testing/fstest"
 
-	"github.com/go-sql-driver/mysql"
 	"github.com/pressly/goose/v3"
 
+	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/adopt"
@@ -84,25 +84,22 @@ func run(ctx context.Context, db *sql.DB, last bool, say func(format string, arg
 	return nil
 }
 
-// up runs files, again where one waited in vain for others' transactions to end, as docs/ADOPTING.md says.
+// up runs files, again where one waited in vain for others' transactions to end, or was refused for one of
+// them, as docs/ADOPTING.md says.
 func up(ctx context.Context, files *goose.Provider, say func(format string, args ...any)) error {
 	for tries := 1; ; tries++ {
 		results, err := files.Up(ctx)
 		for _, r := range results {
 			say("%s\n", r)
 		}
-		var refused *mysql.MySQLError
-		if tries == maxTries || !errors.As(err, &refused) || refused.Number != lockWaitTimeout {
+		if tries == maxTries || !onerow.Retryable(err) {
 			return err
 		}
 		say("%v; again\n", err)
 	}
 }
 
-const (
-	maxTries        = 3
-	lockWaitTimeout = 1205
-)
+const maxTries = 5
 
 // Expand runs the files that nobody notices. It may be called again after a crash.
 func Expand(ctx context.Context, db *sql.DB, say func(format string, args ...any)) error {
