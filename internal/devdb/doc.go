@@ -30,6 +30,17 @@
 //     server stays until the next Start on its folder.
 //   - Throw-away folders that killed runs left in the temp folder are removed by a later Start.
 //
+// # The cluster
+//
+// [StartCluster] gives several servers that replicate to each other and all take writes: MariaDB Galera, for which
+// [EnvGalera] names what scripts/get-galera has got, or MySQL Group Replication.
+//
+//   - Each node is a private server with a throw-away folder, and ends like one.
+//   - Its ports are chosen for the life of the cluster, so that a node that was killed comes back where it was.
+//     Several clusters may run on one machine.
+//   - A killed process loses nothing that it had acknowledged.
+//   - A node of Galera that comes back copies the data of another one, which takes no writes meanwhile.
+//
 // Not guaranteed: with Options.Durable false a crash of the machine may lose or corrupt the data; any local
 // user who can connect to a loopback port is root on the private server. It is a server for demos and tests.
 package devdb

@@ -34,12 +34,37 @@ type private struct {
 	sockDir   string // a short folder made for the socket; empty: the socket is in dir
 	socket    string
 	addr      string
+	port      int // that it must listen on, as the member of a cluster that others know; 0: any
 	lock      *dirLock
 	proc      *proc
 }
 
 // startPrivate takes the folder, makes the data directory if it has none, and starts the server.
 func startPrivate(ctx context.Context, bin binary, o Options) (_ *private, err error) {
+	p, err := takeFolder(ctx, bin, o)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, p.stop())
+		}
+	}()
+	if err = p.initialise(ctx, o.Log); err != nil {
+		return nil, err
+	}
+	// The port is free when it is chosen, and may be taken when the server wants it.
+	for try := 1; ; try++ {
+		err = p.run(ctx)
+		if err == nil || try == 3 || !strings.Contains(err.Error(), "port") {
+			return p, err
+		}
+		o.Log.Info("trying another port", "error", err)
+	}
+}
+
+// takeFolder makes the folder of a server that is not started yet, and locks it.
+func takeFolder(ctx context.Context, bin binary, o Options) (_ *private, err error) {
 	p := &private{bin: bin, durable: o.Durable, env: o.Env, args: o.Args}
 	if o.Dir == "" {
 		p.throwAway = true
@@ -66,20 +91,10 @@ func startPrivate(ctx context.Context, bin binary, o Options) (_ *private, err e
 	if err = os.MkdirAll(p.tmp(), 0o700); err != nil {
 		return nil, fmt.Errorf("devdb: %w", err)
 	}
-	if err = p.initialise(ctx, o.Log); err != nil {
-		return nil, err
-	}
 	if err = p.chooseSocket(); err != nil {
 		return nil, err
 	}
-	// The port is free when it is chosen, and may be taken when the server wants it.
-	for try := 1; ; try++ {
-		err = p.run(ctx)
-		if err == nil || try == 3 || !strings.Contains(err.Error(), "port") {
-			return p, err
-		}
-		o.Log.Info("trying another port", "error", err)
-	}
+	return p, nil
 }
 
 // chooseSocket keeps the socket's path short: a unix socket has room for about a hundred bytes.
@@ -141,9 +156,11 @@ func (p *private) serverFlags(port int) []string {
 
 // run starts the server and waits until it answers on its socket, where nobody else can be.
 func (p *private) run(ctx context.Context) error {
-	port, err := freePort()
-	if err != nil {
-		return err
+	port, err := p.port, error(nil)
+	if port == 0 {
+		if port, err = freePort(); err != nil {
+			return err
+		}
 	}
 	p.addr = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	logPath := filepath.Join(p.dir, "server.log")
