@@ -14,8 +14,8 @@ import (
 // provider, and the scripts by which a node copies another one's data.
 const EnvGalera = "ONEROW_GALERA"
 
-// startGalera makes a data directory for the first node only: the others begin empty and copy it, which is what a node
-// does that was away for too long.
+// startGalera makes one data directory, which the other nodes get a copy of: as if all had been there before, so that
+// nothing has to be transferred.
 func (c *Cluster) startGalera(ctx context.Context, o ClusterOptions) error {
 	folder := os.Getenv(EnvGalera)
 	provider := filepath.Join(folder, "libgalera_smm.so")
@@ -26,30 +26,48 @@ func (c *Cluster) startGalera(ctx context.Context, o ClusterOptions) error {
 	for _, n := range c.nodes {
 		members = append(members, local(n.group))
 	}
+	first := c.nodes[0]
+	if err := first.initialise(ctx, o.Log); err != nil {
+		return err
+	}
+	for i, n := range c.nodes {
+		if i > 0 {
+			if err := os.CopyFS(n.data(), os.DirFS(first.data())); err != nil {
+				return fmt.Errorf("devdb: copy a data directory: %w", err)
+			}
+		}
+		// Each change of the group counts as one write.
+		state := fmt.Sprintf(galeraState, i, max(0, 1-i))
+		if err := os.WriteFile(filepath.Join(n.data(), "grastate.dat"), []byte(state), 0o600); err != nil {
+			return fmt.Errorf("devdb: %w", err)
+		}
+	}
 	for i, n := range c.nodes {
 		// Where the server looks for the script that copies a node's data.
 		n.env = append([]string{"PATH=" + folder + string(os.PathListSeparator) + os.Getenv("PATH")}, o.Env...)
 		n.args = append(n.galeraFlags(provider, members, o.Durable), o.Args...)
-		var err error
+		joins := n.args
 		if i == 0 {
-			err = n.initialise(ctx, o.Log)
-			n.args = append(n.args, "--wsrep-new-cluster")
-		} else {
-			err = os.Mkdir(n.data(), 0o700)
+			n.args = append(n.args[:len(n.args):len(n.args)], "--wsrep-new-cluster")
 		}
-		if err == nil {
-			err = n.run(ctx)
-		}
-		if err != nil {
+		if err := n.run(ctx); err != nil {
 			return fmt.Errorf("devdb: node %d: %w", i, err)
 		}
+		n.args = joins // from now on the first one joins like the others
 		if err := c.Rejoin(ctx, i); err != nil {
 			return err
 		}
-		n.args = append(n.galeraFlags(provider, members, o.Durable), o.Args...) // the first one joins like the others from now on
 	}
 	return nil
 }
+
+// galeraState is what a node wrote down that ended cleanly: behind which write, and whether it may begin the group.
+const galeraState = `# GALERA saved state
+version: 2.1
+uuid:    6f6e6572-6f77-11f0-8000-6f6e65726f77
+seqno:   %d
+safe_to_bootstrap: %d
+`
 
 func (n *node) galeraFlags(provider string, members []string, durable bool) []string {
 	flags := []string{
