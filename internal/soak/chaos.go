@@ -16,12 +16,18 @@ import (
 // chaos is what was done to the processes, the server and the connections.
 type chaos struct {
 	webKills, workerKills, serverKills, cuts, toxics atomic.Int64
+
+	pauses, partitions, promotions atomic.Int64 // of several servers
 }
 
 // String is for the progress and the report.
 func (c *chaos) String() string {
-	return fmt.Sprintf("killed: %d web processes, %d workers, the server %d times; %d cuts, %d toxics",
+	text := fmt.Sprintf("killed: %d web processes, %d workers, servers %d times; %d cuts, %d toxics",
 		c.webKills.Load(), c.workerKills.Load(), c.serverKills.Load(), c.cuts.Load(), c.toxics.Load())
+	if several := c.pauses.Load() + c.partitions.Load() + c.promotions.Load(); several > 0 {
+		text += fmt.Sprintf("; servers paused %d times, cut off %d times, promoted %d times", c.pauses.Load(), c.partitions.Load(), c.promotions.Load())
+	}
+	return text
 }
 
 // place names the place of a process, as in web1.
@@ -48,7 +54,7 @@ func (s *soak) storm(ctx context.Context) error {
 		})
 	}
 	run(1, s.killProcesses)
-	run(2, s.killServer)
+	run(2, func(ctx context.Context, r *rand.Rand) error { return s.site.trouble(ctx, s, r) })
 	run(3, func(ctx context.Context, _ *rand.Rand) error { return s.progress(ctx) })
 	for i, p := range s.proxies {
 		run(10+uint64(i), func(ctx context.Context, r *rand.Rand) error { return s.disturb(ctx, r, p) }) //nolint:gosec // i is small
@@ -87,26 +93,9 @@ func (s *soak) killProcesses(ctx context.Context, r *rand.Rand) error {
 	return nil
 }
 
-// killServer kills the server now and then, and leads the proxies to where it comes back.
-func (s *soak) killServer(ctx context.Context, r *rand.Rand) error {
-	between := s.every(5, 5*time.Second, 25*time.Second)
-	for pause(ctx, about(r, between)) {
-		s.chaos.serverKills.Add(1)
-		if err := s.server.restart(context.WithoutCancel(ctx), time.Duration(r.Int64N(int64(time.Second)))); err != nil {
-			return err
-		}
-		for _, p := range s.proxies {
-			if err := p.to(s.server.addr()); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // disturb cuts and poisons the connections of a process.
 func (s *soak) disturb(ctx context.Context, r *rand.Rand, p *proxy) error {
-	for pause(ctx, about(r, 600*time.Millisecond)) {
+	for pause(ctx, about(r, s.between)) {
 		if r.IntN(4) == 0 {
 			s.chaos.cuts.Add(1)
 			if err := p.cut(ctx, time.Duration(r.Int64N(int64(600*time.Millisecond)))); err != nil {

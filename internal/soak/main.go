@@ -68,15 +68,32 @@ type options struct {
 	engine  string
 	seed    uint64
 	clients int
+
+	kind    string // of the site; "" is one server
+	hosts   bool
+	trouble []string // kinds of it, for several servers
+
+	webs, workers int
+	between       time.Duration // what is done to the connections of a proxy, about
 }
 
-func parseOptions() (options, error) {
-	var o options
-	flag.Float64Var(&o.minutes, "minutes", 10, "how long there is chaos; 0.5 is half a minute")
-	flag.StringVar(&o.engine, "engine", "", "mariadb or mysql; default: the server program that is found")
-	flag.Uint64Var(&o.seed, "seed", 0, "what decides what is drawn; default: another each time")
-	flag.IntVar(&o.clients, "clients", 16, "how many clients there are")
-	flag.Parse()
+func parseOptions(args []string) (options, error) {
+	o := options{webs: 2, workers: 2, between: 600 * time.Millisecond}
+	flags := flag.NewFlagSet("soak", flag.ExitOnError)
+	several := func() error { return nil }
+	if len(args) > 0 && args[0] == "cluster" {
+		flags = flag.NewFlagSet("soak cluster", flag.ExitOnError)
+		several = o.clusterFlags(flags)
+		args = args[1:]
+	} else {
+		flags.StringVar(&o.engine, "engine", "", "mariadb or mysql; default: the server program that is found")
+	}
+	flags.Float64Var(&o.minutes, "minutes", 10, "how long there is chaos; 0.5 is half a minute")
+	flags.Uint64Var(&o.seed, "seed", 0, "what decides what is drawn; default: another each time")
+	flags.IntVar(&o.clients, "clients", 16, "how many clients there are")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
 	o.engine = strings.ToLower(o.engine)
 	if o.seed == 0 {
 		o.seed = rand.Uint64N(1_000_000) + 1 //nolint:gosec // not a secret
@@ -84,31 +101,47 @@ func parseOptions() (options, error) {
 	switch {
 	case o.minutes <= 0:
 		return o, errors.New("-minutes must be more than 0")
-	case o.clients < 2:
-		return o, errors.New("-clients must be 2 or more")
+	case o.clients < o.webs:
+		return o, fmt.Errorf("-clients must be %d or more", o.webs)
 	case o.engine != "" && o.engine != "mariadb" && o.engine != "mysql":
 		return o, fmt.Errorf("-engine must be mariadb or mysql, not %q", o.engine)
-	case flag.NArg() > 0:
-		return o, fmt.Errorf("there is no %q: it is size, kill, or flags alone", flag.Arg(0))
+	case flags.NArg() > 0:
+		return o, fmt.Errorf("there is no %q: it is cluster, size, kill, or flags alone", flags.Arg(0))
 	}
-	return o, nil
+	err := several()
+	return o, err
 }
 
-// last is the last line of a soak that did not end well: what it was, and how to repeat it.
-func last(o options, code int, cause string) {
-	command := fmt.Sprintf("go run ./internal/soak -minutes %v -clients %d -seed %d", o.minutes, o.clients, o.seed)
-	if o.engine != "" {
+// command is how to repeat the soak.
+func (o options) command() string {
+	command := "go run ./internal/soak "
+	if o.kind != "" {
+		command += "cluster -kind " + o.kind + " "
+	}
+	command += fmt.Sprintf("-minutes %v -clients %d -seed %d", o.minutes, o.clients, o.seed)
+	if o.kind != "" && len(o.trouble) < len(troubles) {
+		command += " -trouble " + strings.Join(o.trouble, ",")
+	}
+	if o.hosts {
+		command += " -hosts"
+	}
+	if o.engine != "" && o.kind != galera && o.kind != group {
 		command += " -engine " + o.engine
 	}
 	if program := os.Getenv(devdb.EnvMysqld); program != "" {
 		command = devdb.EnvMysqld + "=" + program + " " + command
 	}
+	return command
+}
+
+// last is the last line of a soak that did not end well: what it was, and how to repeat it.
+func last(o options, code int, cause string) {
 	cause = strings.Join(strings.Fields(cause), " ")
-	fmt.Fprintf(os.Stderr, "soak: exit code %d: %s; again (the seed draws the same, the machine does not): %s\n", code, cause, command)
+	fmt.Fprintf(os.Stderr, "soak: exit code %d: %s; again (the seed draws the same, the machine does not): %s\n", code, cause, o.command())
 }
 
 func parent() (code int) {
-	o, err := parseOptions()
+	o, err := parseOptions(os.Args[1:])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "soak:", err)
 		return exitFailed

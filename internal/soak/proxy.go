@@ -57,10 +57,13 @@ func newProxy(api *toxiproxy.ApiServer, name, upstream string) (*proxy, error) {
 	}
 }
 
-// to leads the proxy to another address of the server; its own stays. All connections are cut.
+// to leads the proxy to another address; its own stays. All connections are cut, unless it leads there already.
 func (p *proxy) to(upstream string) error {
 	p.moving.Lock()
 	defer p.moving.Unlock()
+	if p.Upstream == upstream {
+		return nil
+	}
 	next := toxiproxy.Proxy{Listen: p.Listen, Upstream: upstream, Enabled: true}
 	if err := p.Update(&next); err != nil {
 		return fmt.Errorf("soak: move a proxy: %w", err)

@@ -26,7 +26,7 @@ func (s *soak) progress(ctx context.Context) error {
 	}
 	for pause(ctx, every) {
 		t := s.tick()
-		line := fmt.Sprintf("%5.0fs  ok %d, refused %d, failed %d, unknown %d; %d connections; %s", time.Since(s.began).Seconds(), t.OK, t.Refused, t.Failed, t.Unknown, t.Connections, &s.chaos)
+		line := fmt.Sprintf("%5.0fs  ok %d, refused %d, failed %d, unknown %d; %s", time.Since(s.began).Seconds(), t.OK, t.Refused, t.Failed, t.Unknown, s.what())
 		var err error
 		if live {
 			_, err = fmt.Fprintf(s.out, "\r%s\x1b[K", line)
@@ -41,6 +41,14 @@ func (s *soak) progress(ctx context.Context) error {
 		return say(s.out, "")
 	}
 	return nil
+}
+
+// what is the chaos, with the connections that it broke, where they were counted.
+func (s *soak) what() string {
+	if n := s.tick().Connections; n > 0 {
+		return fmt.Sprintf("%s; about %d connections", &s.chaos, n)
+	}
+	return s.chaos.String()
 }
 
 // tick is what all processes have said. What a killed one did in its last second is missing.
@@ -91,8 +99,42 @@ func unshown(entries []journal.Entry, w work) error {
 // maxListed is how many broken promises are listed for each row and column of the table.
 const maxListed = 5
 
+// short is a length in which there may be too little time for each kind of trouble.
+const short = 3 * time.Minute
+
+// untroubled is an error if a kind of trouble that was asked for has not happened.
+func (s *soak) untroubled() error {
+	if s.kind == "" || s.length < short {
+		return nil
+	}
+	for kind, n := range map[string]int64{kill: s.chaos.serverKills.Load() - 1, freeze: s.chaos.pauses.Load(), cut: s.chaos.partitions.Load()} {
+		if slices.Contains(s.trouble, kind) && n < 1 {
+			return fmt.Errorf("soak: nothing is shown of %q: it did not come to that; let it run longer", kind)
+		}
+	}
+	return nil
+}
+
+// lostNothing: asynchronous replication loses what was acknowledged, or was not tried.
+func lostNothing(found []check.Finding) error {
+	for _, f := range found {
+		if f.Column == check.Lost {
+			return nil
+		}
+	}
+	return errors.New("soak: nothing is shown: asynchronous failover has lost nothing this time; let it run longer")
+}
+
+func texts(found []check.Finding) []string {
+	var all []string
+	for _, f := range found {
+		all = append(all, f.String())
+	}
+	return all
+}
+
 // report prints the operations, the table, and what is broken.
-func (s *soak) report(entries []journal.Entry, found []check.Finding, w work) error {
+func (s *soak) report(entries []journal.Entry, found []check.Finding, differ []string, w work) error {
 	takenOver := 0
 	for _, e := range entries {
 		if e.Op == journal.Begin && e.Result == journal.OK && e.Changed {
@@ -109,12 +151,17 @@ func (s *soak) report(entries []journal.Entry, found []check.Finding, w work) er
 			text += fmt.Sprintf("BROKEN %s: %s: and more\n", f.Promise, check.Columns[f.Column])
 		}
 	}
-	verdict := "nothing is broken"
-	if len(found) > 0 {
-		verdict = fmt.Sprintf("%d broken promises", len(found))
+	for _, d := range differ {
+		text += "BROKEN " + d + "\n"
 	}
-	return say(s.out, "%ssoak: %s; %s %s, seed %d, %v; %s; about %d connections", text, verdict,
-		s.server.now.Engine(), s.server.now.Version(), s.seed, s.length, &s.chaos, s.tick().Connections)
+	verdict := "nothing is broken"
+	if n := s.site.nodes(); n > 1 {
+		verdict += fmt.Sprintf(", all tables are the same on %d servers", n)
+	}
+	if len(found)+len(differ) > 0 {
+		verdict = fmt.Sprintf("%d broken promises", len(found)+len(differ))
+	}
+	return say(s.out, "%ssoak: %s; %s, seed %d, %v; %s", text, verdict, s.site.name(), s.seed, s.length, s.what())
 }
 
 // again is counted like a result: an attempt ended unknown, and the verb was called again.

@@ -17,11 +17,7 @@ import (
 	"github.com/onerow/onerow/internal/soak/load"
 )
 
-const (
-	webProcesses    = 2
-	workerProcesses = 2
-	owners          = 8
-)
+const owners = 8
 
 // soak is one run.
 type soak struct {
@@ -31,8 +27,8 @@ type soak struct {
 	log    *slog.Logger
 	length time.Duration // of the chaos: as planned, then as it was
 
-	server   *server
-	proxies  []*proxy
+	site     site
+	proxies  []*proxy // one for each process, or with -hosts for each node
 	children []*child // the web processes, then the workers
 	chaos    chaos
 	began    time.Time
@@ -42,48 +38,59 @@ func (s *soak) journals() string { return filepath.Join(s.dir, "journals") }
 
 // run is the whole soak. broken says which promises are, "" that none is.
 func (s *soak) run(ctx context.Context) (broken string, err error) {
-	if err := say(s.out, "soak: seed %d, %v, %d clients in %d processes, %d workers", s.seed, s.length, s.clients, webProcesses, workerProcesses); err != nil {
+	if err := say(s.out, "soak: seed %d, %v, %d clients in %d processes, %d workers", s.seed, s.length, s.clients, s.webs, s.workers); err != nil {
 		return "", err
 	}
 	if err := s.setUp(ctx); err != nil {
 		return "", err
 	}
-	defer func() { err = errors.Join(err, s.server.close()) }()
-	if err := say(s.out, "soak: %s %s, private and durable", s.server.now.Engine(), s.server.now.Version()); err != nil {
+	defer func() { err = errors.Join(err, s.site.close()) }()
+	if err := say(s.out, "soak: %s, private and durable", s.site.name()); err != nil {
 		return "", err
 	}
 	if err := s.rage(ctx); err != nil {
 		return "", err
 	}
-	after := context.WithoutCancel(ctx) // whatever ended the chaos, the check is made
-	db, err := s.server.open()
+	return s.check(context.WithoutCancel(ctx)) // whatever ended the chaos, the check is made
+}
+
+// check drains what is left and reads all tables, on one server and then on the others.
+func (s *soak) check(ctx context.Context) (broken string, err error) {
+	db, err := s.site.open()
 	if err != nil {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if err := s.drain(after, db); err != nil {
+	if err := s.drain(ctx, db); err != nil {
 		return "", err
 	}
 	entries, err := journal.Read(s.journals())
 	if err != nil {
 		return "", err
 	}
-	found, err := check.Run(after, db, journal.Forget(entries, s.server.kills))
+	found, err := check.Run(ctx, db, journal.Forget(entries, s.site.deaths()))
 	if err != nil {
 		return "", err
 	}
-	jobs, err := readWork(after, db)
+	differ, err := s.site.differ(ctx)
 	if err != nil {
 		return "", err
 	}
-	err = s.report(entries, found, jobs)
-	if len(found) > 0 {
-		return fmt.Sprintf("%d broken promises, the first: %s", len(found), found[0]), err
-	}
+	jobs, err := readWork(ctx, db)
 	if err != nil {
 		return "", err
 	}
-	return "", unshown(entries, jobs)
+	err = s.report(entries, found, differ, jobs)
+	switch {
+	case s.kind == async:
+		return "", errors.Join(err, lostNothing(found))
+	case len(found)+len(differ) > 0:
+		first := append(texts(found), differ...)[0]
+		return fmt.Sprintf("%d broken promises, the first: %s", len(found)+len(differ), first), err
+	case err != nil:
+		return "", err
+	}
+	return "", errors.Join(unshown(entries, jobs), s.untroubled())
 }
 
 // setUp starts the server and makes the tables and the proxies.
@@ -91,45 +98,70 @@ func (s *soak) setUp(ctx context.Context) (err error) {
 	if err := os.Mkdir(s.journals(), 0o700); err != nil {
 		return fmt.Errorf("soak: %w", err)
 	}
-	if err := chooseEngine(ctx, s.engine); err != nil {
+	engine := s.engine
+	switch s.kind {
+	case galera:
+		err = chooseGalera(ctx)
+	case group:
+		engine = "mysql"
+	}
+	if err := errors.Join(err, chooseEngine(ctx, engine)); err != nil {
 		return err
 	}
-	if s.server, err = startServer(ctx, filepath.Join(s.dir, "server"), s.engine, s.log); err != nil {
+	if s.site, err = s.newSite(); err != nil {
 		return err
+	}
+	if err := s.site.start(ctx); err != nil {
+		return errors.Join(err, s.site.close())
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, s.server.close())
+			err = errors.Join(err, s.site.close())
 		}
 	}()
-	if err := s.server.now.CreateDatabase(ctx, database); err != nil {
-		return err
-	}
-	db, err := s.server.open()
+	db, err := s.site.open()
 	if err != nil {
 		return err
 	}
 	if err := errors.Join(load.CreateTables(ctx, db, owners), db.Close()); err != nil {
 		return err
 	}
-	s.proxies, err = newProxies(webProcesses+workerProcesses, s.server.addr())
-	return err
+	links := s.webs + s.workers
+	if s.hosts {
+		links = s.site.nodes()
+	}
+	if s.proxies, err = newProxies(links, s.site.upstream(0)); err != nil {
+		return err
+	}
+	return s.route()
+}
+
+// newSite is what the load will run on.
+func (s *soak) newSite() (site, error) {
+	dir := filepath.Join(s.dir, "server")
+	switch s.kind {
+	case galera, group:
+		return newCluster(s), nil
+	case semisync, async:
+		return newReplicas(s, dir)
+	}
+	return single{&server{dir: dir, engine: s.engine, log: s.log}}, nil
 }
 
 // rage is the load and the chaos, until the time is over or ctx ends. When it returns no process is left, and
-// the server was killed and started once more, so that no session of theirs is left either.
+// the site was settled, so that no session of theirs is left either.
 func (s *soak) rage(ctx context.Context) error {
 	s.began = time.Now()
-	for i, p := range s.proxies {
+	for i := range s.webs + s.workers {
 		c := &child{dir: s.journals(), role: load.Web, cfg: load.Config{
-			DSN: s.server.dsn(p.Listen, "READ-COMMITTED"), Clients: (s.clients + i) / webProcesses, Owners: owners,
+			DSN: s.dsn(i, "READ-COMMITTED"), Clients: (s.clients + i) / s.webs, Owners: owners, Several: s.kind != "",
 			Seed: s.seed + uint64(i)<<40, Began: s.began.UnixNano(), //nolint:gosec // i is small
 		}}
 		switch {
-		case i >= webProcesses:
+		case i >= s.webs:
 			c.role, c.cfg.Clients = load.Worker, 0
 		case i%2 == 1:
-			c.cfg.DSN = s.server.dsn(p.Listen, "REPEATABLE-READ")
+			c.cfg.DSN = s.dsn(i, "REPEATABLE-READ")
 		}
 		s.children = append(s.children, c)
 	}
@@ -145,7 +177,7 @@ func (s *soak) rage(ctx context.Context) error {
 	return errors.Join(err, s.calm(context.WithoutCancel(ctx)))
 }
 
-// calm ends all processes: clients finish what they do, workers are killed, the server is killed and comes
+// calm ends all processes: clients finish what they do, workers are killed, a server is killed and comes
 // back.
 func (s *soak) calm(ctx context.Context) error {
 	errs := make([]error, len(s.children))
@@ -164,8 +196,7 @@ func (s *soak) calm(ctx context.Context) error {
 	for _, p := range s.proxies {
 		p.Stop()
 	}
-	s.chaos.serverKills.Add(1)
-	return errors.Join(errors.Join(errs...), s.server.restart(ctx, 0))
+	return errors.Join(errors.Join(errs...), s.site.settle(ctx, s))
 }
 
 func (s *soak) killAll() error {

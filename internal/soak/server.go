@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,19 +14,21 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onerow/onerow"
+	"github.com/go-sql-driver/mysql"
 
+	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb"
 )
 
 const database = "soak"
 
-// server is the private database server, which may be killed. Its data stays, its port changes with each
-// start.
+// server is a private database server, which may be killed. Its data stays, its port changes with each start.
 type server struct {
-	dir string
-	log *slog.Logger
-	now *devdb.Server
+	dir    string
+	engine string // that it must be; "" for any
+	args   []string
+	log    *slog.Logger
+	now    *devdb.Server
 
 	kills []time.Time // when it was killed; one at a time
 }
@@ -47,27 +50,21 @@ func chooseEngine(ctx context.Context, engine string) error {
 	return os.Setenv(devdb.EnvMysqld, strings.TrimSpace(string(out)))
 }
 
-func startServer(ctx context.Context, dir, engine string, log *slog.Logger) (*server, error) {
-	s := &server{dir: dir, log: log}
-	if err := s.start(ctx); err != nil {
-		return nil, err
-	}
-	if engine != "" && !strings.EqualFold(s.now.Engine(), engine) {
-		return nil, errors.Join(fmt.Errorf("soak: the server that was found is %s, not %s; set %s to its program", s.now.Engine(), engine, devdb.EnvMysqld), s.close())
-	}
-	return s, nil
-}
-
 func (s *server) start(ctx context.Context) (err error) {
-	s.now, err = devdb.Start(ctx, devdb.Options{Dir: s.dir, Durable: true})
-	return err
+	if s.now, err = devdb.Start(ctx, devdb.Options{Dir: s.dir, Durable: true, Args: s.args}); err != nil {
+		return err
+	}
+	if s.engine != "" && !strings.EqualFold(s.now.Engine(), s.engine) {
+		return errors.Join(fmt.Errorf("soak: the server that was found is %s, not %s; set %s to its program", s.now.Engine(), s.engine, devdb.EnvMysqld), s.close())
+	}
+	return nil
 }
 
 // addr is where the server listens now.
 func (s *server) addr() string { return s.now.Config("").Addr }
 
-// kill sends SIGKILL to the server's process and waits until it is gone.
-func (s *server) kill() error {
+// signal is for the server's process.
+func (s *server) signal(sig os.Signal) error {
 	text, err := os.ReadFile(filepath.Join(s.dir, "server.pid"))
 	if err != nil {
 		return fmt.Errorf("soak: %w", err)
@@ -80,9 +77,17 @@ func (s *server) kill() error {
 	if err != nil {
 		return fmt.Errorf("soak: %w", err)
 	}
+	if err := process.Signal(sig); err != nil {
+		return fmt.Errorf("soak: %v for the server: %w", sig, err)
+	}
+	return nil
+}
+
+// kill sends SIGKILL to the server's process and waits until it is gone.
+func (s *server) kill() error {
 	s.kills = append(s.kills, time.Now())
-	if err := process.Kill(); err != nil {
-		return fmt.Errorf("soak: kill the server: %w", err)
+	if err := s.signal(os.Kill); err != nil {
+		return err
 	}
 	return s.now.Close()
 }
@@ -105,17 +110,42 @@ func (s *server) close() error {
 	return s.now.Close()
 }
 
-// open is a pool that goes to the server directly.
-func (s *server) open() (*sql.DB, error) { return onerow.Open(s.now.DSN(database)) }
+// single is a site of one server.
+type single struct{ *server }
 
-// dsn is the data source name through a proxy. A read that gets no answer must end, because nothing else ends
-// the wait for the answer to COMMIT.
-func (s *server) dsn(proxy, isolation string) string {
-	cfg := s.now.Config(database)
-	cfg.Addr = proxy
-	cfg.Params[s.now.IsolationVariable()] = "'" + isolation + "'"
-	cfg.Timeout, cfg.ReadTimeout, cfg.WriteTimeout = 2*time.Second, 5*time.Second, 5*time.Second
-	return cfg.FormatDSN()
+func (s single) start(ctx context.Context) error {
+	if err := s.server.start(ctx); err != nil {
+		return err
+	}
+	return s.now.CreateDatabase(ctx, database)
+}
+
+func (s single) name() string                             { return s.now.Engine() + " " + s.now.Version() }
+func (s single) nodes() int                               { return 1 }
+func (s single) config() *mysql.Config                    { return s.now.Config(database) }
+func (s single) upstream(int) string                      { return s.addr() }
+func (s single) open() (*sql.DB, error)                   { return onerow.Open(s.now.DSN(database)) }
+func (s single) differ(context.Context) ([]string, error) { return nil, nil }
+func (s single) deaths() []time.Time                      { return s.kills }
+
+// trouble kills the server now and then, and leads the proxies to where it comes back.
+func (s single) trouble(ctx context.Context, soak *soak, r *rand.Rand) error {
+	between := soak.every(5, 5*time.Second, 25*time.Second)
+	for pause(ctx, about(r, between)) {
+		soak.chaos.serverKills.Add(1)
+		if err := s.restart(context.WithoutCancel(ctx), time.Duration(r.Int64N(int64(time.Second)))); err != nil {
+			return err
+		}
+		if err := soak.route(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s single) settle(ctx context.Context, soak *soak) error {
+	soak.chaos.serverKills.Add(1)
+	return s.restart(ctx, 0)
 }
 
 func pause(ctx context.Context, d time.Duration) bool {

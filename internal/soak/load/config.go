@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+
+	"github.com/onerow/onerow"
 )
 
 // The roles of a process.
@@ -26,8 +28,10 @@ type Config struct {
 	Role string
 	// Name is unique in a run: it is part of fresh request ids and keys.
 	Name string
-	// DSN leads through a proxy.
+	// DSN leads through a proxy, or several.
 	DSN string
+	// Several says that there are several servers: the pool is then one of onerow.Open.
+	Several bool
 	// Journal is the file for the journal of a web process.
 	Journal string
 	// Clients is how many clients a web process has.
@@ -52,7 +56,7 @@ func Run(in io.Reader, out io.Writer) (err error) {
 		return fmt.Errorf("soak: read the configuration: %w", err)
 	}
 	var connections atomic.Int64
-	db, err := open(cfg.DSN, &connections)
+	db, err := open(cfg, &connections)
 	if err != nil {
 		return err
 	}
@@ -79,9 +83,12 @@ func Run(in io.Reader, out io.Writer) (err error) {
 	return fmt.Errorf("soak: there is no role %q", cfg.Role)
 }
 
-// open is a pool that counts the connections it makes.
-func open(dsn string, connections *atomic.Int64) (*sql.DB, error) {
-	cfg, err := mysql.ParseDSN(dsn)
+// open is a pool that counts the connections it makes, or, for several servers, one of onerow.Open.
+func open(c Config, connections *atomic.Int64) (*sql.DB, error) {
+	if c.Several {
+		return onerow.Open(c.DSN)
+	}
+	cfg, err := mysql.ParseDSN(c.DSN)
 	if err != nil {
 		return nil, fmt.Errorf("soak: %w", err)
 	}
