@@ -51,6 +51,13 @@ type guard struct{ driver.Connector }
 
 // Connect opens a guarded session.
 func (g guard) Connect(ctx context.Context) (driver.Conn, error) {
+	if h, ok := g.Connector.(*hosts); ok {
+		conn, from, err := h.connect(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return &guardConn{inner: conn, at: from}, nil
+	}
 	conn, err := g.Connector.Connect(ctx)
 	if err != nil {
 		return nil, err
@@ -69,10 +76,12 @@ func (g guard) Close() error {
 // guardConn is a session. database/sql uses it from one goroutine at a time.
 type guardConn struct {
 	inner driver.Conn
+	at    stay // where it is, if the pool has several hosts
 
 	inTx   bool // database/sql began a transaction
 	inText bool // a transaction was begun by text
 	manual bool // autocommit was switched off by text: every statement is in a transaction
+	reads  bool // the transaction that database/sql began is READ ONLY by its own wish
 
 	lost   error // what ended the open transaction: only ROLLBACK may follow
 	waited error // a lock wait timed out, and whether that ended the transaction is not known yet
@@ -171,6 +180,9 @@ func (c *guardConn) done(v verb, err error) error {
 
 // note is done for what the rows of a query say.
 func (c *guardConn) note(err error) error {
+	if !c.reads {
+		c.at.met(err)
+	}
 	lost := false
 	switch mysqlerr.Classify(err) {
 	case mysqlerr.TimedOut:

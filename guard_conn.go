@@ -65,7 +65,7 @@ func (c *guardConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.
 	if err != nil {
 		return nil, c.note(err)
 	}
-	c.inTx, c.inText = true, false
+	c.inTx, c.inText, c.reads = true, false, opts.ReadOnly
 	return &guardTx{c, inner}, nil
 }
 
@@ -158,7 +158,7 @@ func (c *guardConn) ResetSession(ctx context.Context) error {
 // IsValid is asked when the session comes back to the pool. What was begun as text and not ended is ended
 // with the session.
 func (c *guardConn) IsValid() bool {
-	return !c.closed && !c.worn && c.lost == nil && c.waited == nil && !c.inText && !c.manual && c.alive()
+	return !c.closed && !c.worn && c.lost == nil && c.waited == nil && !c.inText && !c.manual && !c.at.over() && c.alive()
 }
 
 // alive says whether the driver still has its connection.
@@ -182,7 +182,8 @@ func (t *guardTx) Commit() error {
 		return fmt.Errorf("onerow: rolled back instead of committed: %w", err)
 	}
 	err := t.inner.Commit()
-	c.inTx = false
+	c.at.met(err)
+	c.inTx, c.reads = false, false
 	if err != nil && !refusedCommit(err) {
 		c.kill()
 	}
@@ -193,7 +194,8 @@ func (t *guardTx) Commit() error {
 func (t *guardTx) Rollback() error {
 	c := t.conn
 	err := t.inner.Rollback()
-	c.inTx, c.inText, c.lost, c.waited = false, false, nil, nil
+	c.at.met(err)
+	c.inTx, c.inText, c.reads, c.lost, c.waited = false, false, false, nil, nil
 	if err != nil {
 		c.kill()
 	}
