@@ -14,23 +14,32 @@ import (
 const undoTime = 2 * time.Second
 
 // Savepoint runs fn and, in a transaction that was joined, takes back what it wrote when
-// it fails: the owner may commit after the error. In a transaction of [InTx]'s own
+// it fails or panics: the owner may commit after the error. In a transaction of [InTx]'s own
 // ROLLBACK does that, and no statement is sent. It is for a verb that writes more than
 // once. The name must not be one that a caller up the stack uses: the server moves it.
 //
-// What could not be taken back poisons the transaction, and the error says that it has
+// What could not be taken back poisons the transaction, and the error is [ErrNotUndone] besides: it has
 // to be rolled back. One statement more on a joined transaction, two when fn fails.
-func (tx *Tx) Savepoint(ctx context.Context, name string, fn func() error) error {
+func (tx *Tx) Savepoint(ctx context.Context, name string, fn func() error) (err error) {
 	if !tx.joined {
 		return fn()
 	}
 	if _, err := tx.ExecContext(ctx, "SAVEPOINT "+name); err != nil {
 		return err
 	}
-	err := fn()
-	if err == nil {
-		return nil
-	}
+	done := false
+	defer func() {
+		if !done {
+			err = tx.takeBack(ctx, name, err)
+		}
+	}()
+	err = fn()
+	done = err == nil
+	return err
+}
+
+// takeBack goes back to a savepoint after err, nil in a panic, and returns what of it the caller must know.
+func (tx *Tx) takeBack(ctx context.Context, name string, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime) // the owner's context may go on
 	defer cancel()
 	_, uerr := tx.ExecContext(ctx, "ROLLBACK TO SAVEPOINT "+name)
@@ -42,7 +51,15 @@ func (tx *Tx) Savepoint(ctx context.Context, name string, fn func() error) error
 		return err
 	}
 	tx.lose(uerr)
-	return fmt.Errorf("%w (and what was written before could not be taken back; roll the transaction back: %w)", err, uerr)
+	return notUndone(err, uerr)
+}
+
+// notUndone is err where what was written before it stays, and why.
+func notUndone(err, why error) error {
+	if err == nil {
+		return fmt.Errorf("%w: %w", ErrNotUndone, why)
+	}
+	return fmt.Errorf("%w (and %w: %w)", err, ErrNotUndone, why)
 }
 
 // lose poisons the transaction and those that it is a part of.

@@ -38,6 +38,9 @@ type Tx struct {
 // is neither committed nor run again here.
 func (tx *Tx) Joined() bool { return tx.joined }
 
+// Err is nil, or [ErrTxPoisoned] with the error that ended the transaction. Nothing is sent.
+func (tx *Tx) Err() error { return tx.poisoned() }
+
 // InTx runs fn in a transaction. On a pool it begins one, commits it when fn
 // returns nil and rolls it back otherwise; a refused transaction is run again as
 // the package documentation says, so fn may run more than once and must keep its
