@@ -66,6 +66,7 @@ func (c *guardConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.
 		return nil, c.note(err)
 	}
 	c.inTx, c.inText, c.reads = true, false, opts.ReadOnly
+	c.forget()
 	return &guardTx{c, inner}, nil
 }
 
@@ -94,7 +95,11 @@ func (c *guardConn) ExecContext(ctx context.Context, query string, args []driver
 	if err != nil {
 		return nil, err
 	}
+	if done, err := c.savepoint(ctx, v, query); done {
+		return driver.RowsAffected(0), err
+	}
 	result, err := execer.ExecContext(ctx, query, args)
+	c.count(query, result, err)
 	return result, c.done(v, err)
 }
 
@@ -108,7 +113,14 @@ func (c *guardConn) QueryContext(ctx context.Context, query string, args []drive
 	if err != nil {
 		return nil, err
 	}
+	if name, ok := marked(query); ok && c.open() { // of Tx.Savepoint
+		return &answerRows{[]int64{guardMarked}}, c.mark(ctx, name)
+	}
+	if done, err := c.savepoint(ctx, v, query); done {
+		return &answerRows{}, err
+	}
 	rows, err := queryer.QueryContext(ctx, query, args)
+	c.count(query, nil, err)
 	if err := c.done(v, err); err != nil {
 		return nil, err
 	}
@@ -184,6 +196,7 @@ func (t *guardTx) Commit() error {
 	err := t.inner.Commit()
 	c.at.met(err)
 	c.inTx, c.reads = false, false
+	c.forget()
 	if err != nil && !refusedCommit(err) {
 		c.kill()
 	}
@@ -196,6 +209,7 @@ func (t *guardTx) Rollback() error {
 	err := t.inner.Rollback()
 	c.at.met(err)
 	c.inTx, c.inText, c.reads, c.lost, c.waited = false, false, false, nil, nil
+	c.forget()
 	if err != nil {
 		c.kill()
 	}

@@ -32,6 +32,7 @@ type committer interface{ Commit() error }
 type Tx struct {
 	guarded
 	joined bool
+	group  answer // the server is in a replication group, see Savepoint; of the outermost
 }
 
 // Joined says whether the transaction belongs to the caller of the verb: then it
