@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -64,6 +65,10 @@ var (
 		"the server refuses writes at READ COMMITTED with it (error 1665)",
 		"set binlog_format = ROW or MIXED on the server, or REPEATABLE-READ in the data source name",
 	}
+	staleReads = refusal{
+		"a node of the cluster answers before it has applied what was committed on another: a row that was just written is not there",
+		"open the pool with onerow.Open, which sets it; where all requests of an owner go to one node, say so by setting it in onerow.Open's data source name",
+	}
 	readOnly = refusal{
 		"the server takes no writes: it is a replica, or was demoted",
 		"connect to the primary",
@@ -79,13 +84,16 @@ var (
 //   - sql_safe_updates = 1
 //   - binlog_format = STATEMENT, where there is a binary log, at READ COMMITTED
 //   - a character set with which the driver's interpolateParams is an SQL injection, if it is on: see [Open]
+//   - a node of a cluster without causal reads: fewer bits than 7 in wsrep_sync_wait where wsrep is on; a
+//     group_replication_consistency that does not wait. A pool of [Open] whose data source name sets the
+//     variable itself is taken at its word; so is a session of any other that has SET @onerow_routed = 1.
 //   - a server or session that is read only (read_only, super_read_only, innodb_read_only,
 //     transaction_read_only)
 //
 // It looks at one session; those of a pool are alike, unless the program sets them up on its own.
 // schema.Verify and the cascade's worker begin with it; the worker waits where only the last is in the way.
-// One statement; a second one if the character set is none of the safe ones. It writes nothing. Other errors:
-// the driver's.
+// One statement; one more if the character set is none of the safe ones, or there are no causal reads. It
+// writes nothing. Other errors: the driver's.
 func Check(ctx context.Context, db DB) error {
 	variables := map[string]string{}
 	err := Query(ctx, db, readSettings, nil, func(rows *sql.Rows) error {
@@ -107,14 +115,28 @@ func Check(ctx context.Context, db DB) error {
 			return err
 		}
 	}
+	if stale := checkCausal(variables); stale != nil {
+		var chosen sql.NullString
+		switch err := QueryRow(ctx, db, askRouted, nil, &chosen); {
+		case err != nil:
+			return fmt.Errorf("onerow: ask whether old answers are wanted: %w", err)
+		case chosen.String != "1":
+			return stale
+		}
+	}
 	return checkWrites(variables)
 }
+
+// A variable of the session, so no table.
+const askRouted = `SELECT ` + routed
 
 // SHOW, and not SELECT @@…: each engine and version lacks some of these, and leaves them out here. It touches
 // no table of the application's and takes no lock.
 const readSettings = `SHOW SESSION VARIABLES WHERE Variable_name IN ('autocommit', 'completion_type', 'unique_checks', 'sql_safe_updates',
 'tx_isolation', 'transaction_isolation', 'log_bin', 'binlog_format', 'character_set_client',
-'read_only', 'super_read_only', 'innodb_read_only', 'tx_read_only', 'transaction_read_only')`
+'read_only', 'super_read_only', 'innodb_read_only', 'tx_read_only', 'transaction_read_only',
+'wsrep_on', 'wsrep_provider', 'wsrep_sync_wait',
+'group_replication_group_name', 'group_replication_consistency', 'group_replication_single_primary_mode')`
 
 func checkSession(is map[string]string) error {
 	isolation := "transaction_isolation"
@@ -137,6 +159,30 @@ func checkSession(is map[string]string) error {
 	}
 	return nil
 }
+
+// isGalera: a MariaDB may have wsrep on and no cluster.
+func isGalera(is map[string]string) bool {
+	return is["wsrep_on"] == "ON" && is["wsrep_provider"] != "none" && is["wsrep_provider"] != ""
+}
+
+// checkCausal looks at clusters only. A plugin without a group has nobody to wait for. AFTER makes those who
+// write wait.
+func checkCausal(is map[string]string) error {
+	const sync, consistency = "wsrep_sync_wait", "group_replication_consistency"
+	bits, _ := strconv.Atoi(is[sync]) //nolint:errcheck // 0 is what it is taken for
+	switch {
+	case isGalera(is):
+		if bits&7 != 7 {
+			return staleReads.of(sync, is[sync])
+		}
+	case is["group_replication_group_name"] == "", strings.HasPrefix(is[consistency], "BEFORE") && is[consistency] != failover, is[consistency] == "AFTER":
+	case is[consistency] != failover || is["group_replication_single_primary_mode"] != "ON":
+		return staleReads.of(consistency, is[consistency])
+	}
+	return nil
+}
+
+const failover = "BEFORE_ON_PRIMARY_FAILOVER"
 
 // checkWrites comes last: who waits for a server to be promoted, as the cascade's worker does, has seen all
 // else by then.

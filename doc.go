@@ -40,9 +40,10 @@
 //     0.2 seconds or more, by a read timeout perhaps, which leaves that session waiting in the
 //     server. Nothing is begun 30 seconds after the first attempt, but that what was refused is
 //     run again once. So the default lock wait timeout of 50 seconds is waited for once.
-//   - A server or node that takes no writes or no sessions now (1047, 1290, 1792, 1836;
+//   - A server or node that takes no writes or no sessions now (1047, 1290, 1792, 1836, 3032;
 //     1040, 1203) may say so at any statement, BEGIN and COMMIT too. The session is closed, and the
-//     transaction run again in a new one, which may lead to the server that does.
+//     transaction run again in a new one, which leads to another server where the pool of [Open] has several
+//     hosts.
 //   - Once COMMIT was sent and no answer came, the outcome is unknown. InTx says
 //     so with [ErrOutcomeUnknown]; only [InIdempotentTx] runs it again, because there a
 //     token of the call, inserted first under a unique key, tells the two apart. It stays unknown

@@ -38,8 +38,15 @@ import (
 // what is open on it, if ROLLBACK fails on it, or COMMIT in another way than by a conflict (1213, 3101), or
 // if it comes back to the pool with what was begun as text and not ended.
 //
-// It costs no round trip, but for one: the first lock wait timeout of a session that is followed by anything
-// else than ROLLBACK asks for innodb_rollback_on_timeout. A text of several statements is not looked into.
+// On a member of a MySQL replication group, of which [Tx.Savepoint] says what is wrong there, no SAVEPOINT is
+// sent, whoever it comes from: the session remembers it. RELEASE forgets it, and ROLLBACK TO succeeds where
+// nothing was written since; else it fails with [ErrNotUndone], and the transaction is lost. So nested
+// transactions of a query layer work as long as they do not have to be undone. What a stored function or a
+// trigger wrote is not seen, nor a SAVEPOINT in a stored procedure.
+//
+// It costs no round trip, but for two: the first lock wait timeout of a session that is followed by anything
+// else than ROLLBACK asks for innodb_rollback_on_timeout, and on MySQL the first SAVEPOINT of a session asks
+// whether the server is in a group. A text of several statements is not looked into.
 func Guard(c driver.Connector) driver.Connector {
 	if guarded, ok := c.(guard); ok {
 		return guarded
@@ -51,6 +58,13 @@ type guard struct{ driver.Connector }
 
 // Connect opens a guarded session.
 func (g guard) Connect(ctx context.Context) (driver.Conn, error) {
+	if h, ok := g.Connector.(*hosts); ok {
+		conn, from, err := h.connect(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return &guardConn{inner: conn, at: from}, nil
+	}
 	conn, err := g.Connector.Connect(ctx)
 	if err != nil {
 		return nil, err
@@ -69,10 +83,12 @@ func (g guard) Close() error {
 // guardConn is a session. database/sql uses it from one goroutine at a time.
 type guardConn struct {
 	inner driver.Conn
+	at    stay // where it is, if the pool has several hosts
 
 	inTx   bool // database/sql began a transaction
 	inText bool // a transaction was begun by text
 	manual bool // autocommit was switched off by text: every statement is in a transaction
+	reads  bool // the transaction that database/sql began is READ ONLY by its own wish
 
 	lost   error // what ended the open transaction: only ROLLBACK may follow
 	waited error // a lock wait timed out, and whether that ended the transaction is not known yet
@@ -80,6 +96,10 @@ type guardConn struct {
 	closed bool
 
 	timeoutEnds answer // innodb_rollback_on_timeout
+
+	group      answer      // the server is in a group, in which no SAVEPOINT is sent
+	savepoints []savepoint // of the open transaction, there
+	writes     int         // statements of the open transaction that may have written
 }
 
 // answer is what a server said, if it was asked.
@@ -154,6 +174,10 @@ func (c *guardConn) done(v verb, err error) error {
 		return c.note(err)
 	}
 	switch v {
+	case verbBegin, verbCommit, verbRollback, verbAuto:
+		c.forget()
+	}
+	switch v {
 	case verbBegin:
 		c.inText = true
 	case verbCommit, verbRollback:
@@ -171,6 +195,9 @@ func (c *guardConn) done(v verb, err error) error {
 
 // note is done for what the rows of a query say.
 func (c *guardConn) note(err error) error {
+	if !c.reads {
+		c.at.met(err)
+	}
 	lost := false
 	switch mysqlerr.Classify(err) {
 	case mysqlerr.TimedOut:

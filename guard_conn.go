@@ -65,7 +65,8 @@ func (c *guardConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.
 	if err != nil {
 		return nil, c.note(err)
 	}
-	c.inTx, c.inText = true, false
+	c.inTx, c.inText, c.reads = true, false, opts.ReadOnly
+	c.forget()
 	return &guardTx{c, inner}, nil
 }
 
@@ -94,7 +95,11 @@ func (c *guardConn) ExecContext(ctx context.Context, query string, args []driver
 	if err != nil {
 		return nil, err
 	}
+	if done, err := c.savepoint(ctx, v, query); done {
+		return driver.RowsAffected(0), err
+	}
 	result, err := execer.ExecContext(ctx, query, args)
+	c.count(query, result, err)
 	return result, c.done(v, err)
 }
 
@@ -108,7 +113,14 @@ func (c *guardConn) QueryContext(ctx context.Context, query string, args []drive
 	if err != nil {
 		return nil, err
 	}
+	if name, ok := marked(query); ok && c.open() { // of Tx.Savepoint
+		return &answerRows{[]int64{guardMarked}}, c.mark(ctx, name)
+	}
+	if done, err := c.savepoint(ctx, v, query); done {
+		return &answerRows{}, err
+	}
 	rows, err := queryer.QueryContext(ctx, query, args)
+	c.count(query, nil, err)
 	if err := c.done(v, err); err != nil {
 		return nil, err
 	}
@@ -158,7 +170,7 @@ func (c *guardConn) ResetSession(ctx context.Context) error {
 // IsValid is asked when the session comes back to the pool. What was begun as text and not ended is ended
 // with the session.
 func (c *guardConn) IsValid() bool {
-	return !c.closed && !c.worn && c.lost == nil && c.waited == nil && !c.inText && !c.manual && c.alive()
+	return !c.closed && !c.worn && c.lost == nil && c.waited == nil && !c.inText && !c.manual && !c.at.over() && c.alive()
 }
 
 // alive says whether the driver still has its connection.
@@ -182,7 +194,9 @@ func (t *guardTx) Commit() error {
 		return fmt.Errorf("onerow: rolled back instead of committed: %w", err)
 	}
 	err := t.inner.Commit()
-	c.inTx = false
+	c.at.met(err)
+	c.inTx, c.reads = false, false
+	c.forget()
 	if err != nil && !refusedCommit(err) {
 		c.kill()
 	}
@@ -193,7 +207,9 @@ func (t *guardTx) Commit() error {
 func (t *guardTx) Rollback() error {
 	c := t.conn
 	err := t.inner.Rollback()
-	c.inTx, c.inText, c.lost, c.waited = false, false, nil, nil
+	c.at.met(err)
+	c.inTx, c.inText, c.reads, c.lost, c.waited = false, false, false, nil, nil
+	c.forget()
 	if err != nil {
 		c.kill()
 	}

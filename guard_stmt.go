@@ -47,6 +47,7 @@ func (s *guardStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (
 		return nil, err
 	}
 	result, err := s.exec(ctx, args)
+	s.conn.count(s.query, result, err)
 	return result, s.conn.done(v, err)
 }
 
@@ -68,6 +69,7 @@ func (s *guardStmt) QueryContext(ctx context.Context, args []driver.NamedValue) 
 		return nil, err
 	}
 	rows, err := s.doQuery(ctx, args)
+	s.conn.count(s.query, nil, err)
 	if err := s.conn.done(v, err); err != nil {
 		return nil, err
 	}

@@ -13,6 +13,9 @@ const (
 	verbXAEnd    // what MySQL wants before XA ROLLBACK
 	verbManual   // SET autocommit = 0
 	verbAuto     // SET autocommit = 1
+	verbSavepoint
+	verbUndo // ROLLBACK TO
+	verbRelease
 )
 
 // verbOf looks at the first words. A text of several statements is verbOther, whatever it begins with.
@@ -32,9 +35,13 @@ func verbOf(query string) verb {
 	case strings.EqualFold(word, "COMMIT"):
 		v = chained(rest, verbCommit)
 	case strings.EqualFold(word, "ROLLBACK"):
-		if !toSavepoint(rest) {
+		if v = verbUndo; !toSavepoint(rest) {
 			v = chained(rest, verbRollback)
 		}
+	case strings.EqualFold(word, "SAVEPOINT"):
+		v = verbSavepoint
+	case strings.EqualFold(word, "RELEASE"):
+		v = verbRelease
 	case strings.EqualFold(word, "XA"):
 		v = xa(rest)
 	case strings.EqualFold(word, "SET"):
@@ -70,6 +77,22 @@ func toSavepoint(rest string) bool {
 		next, _ = firstWord(rest)
 	}
 	return strings.EqualFold(next, "TO")
+}
+
+// savepointName is the name in SAVEPOINT, ROLLBACK TO and RELEASE SAVEPOINT.
+func savepointName(query string) string {
+	rest := skipComments(query)
+	for {
+		word, after := firstWord(rest)
+		switch strings.ToUpper(word) {
+		case "ROLLBACK", "WORK", "TO", "RELEASE", "SAVEPOINT":
+			if rest = skipComments(after); rest != "" && rest[0] != ';' {
+				continue
+			}
+			return word // a savepoint may be called so
+		}
+		return strings.Trim(strings.TrimRight(rest, " \t\r\n;"), "`")
+	}
 }
 
 // chained: COMMIT AND CHAIN begins the next transaction at once. ROLLBACK AND CHAIN is not among what a lost

@@ -26,6 +26,7 @@ func (tx *Tx) PrepareContext(ctx context.Context, query string) (*sql.Stmt, erro
 	if !ok {
 		return nil, tx.lacks("PrepareContext")
 	}
+	tx.escaped = true
 	stmt, err := h.PrepareContext(ctx, query)
 	return stmt, tx.note(err, query)
 }
@@ -47,6 +48,7 @@ func (tx *Tx) QueryRowContext(ctx context.Context, query string, args ...any) *s
 		return failedRow(tx.lacks("QueryRowContext"))
 	}
 	row := h.QueryRowContext(ctx, query, args...)
+	tx.count(query, nil, row.Err())
 	_ = tx.note(row.Err(), query, args...) //nolint:errcheck // the row has it
 	return row
 }
@@ -54,7 +56,10 @@ func (tx *Tx) QueryRowContext(ctx context.Context, query string, args ...any) *s
 // SQL is the *sql.Tx below, for a query layer that takes nothing else, as sqlx and squirrel do; nil where the
 // transaction that was joined neither is one nor embeds one. Leave BEGIN, COMMIT and ROLLBACK to [InTx]. It
 // knows nothing of what the Tx met: on a pool of [Open] the session does.
-func (tx *Tx) SQL() *sql.Tx { return within(tx.db) }
+func (tx *Tx) SQL() *sql.Tx {
+	tx.escaped = true
+	return within(tx.db)
+}
 
 // within is the *sql.Tx in a handle.
 func within(handle any) *sql.Tx {

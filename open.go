@@ -1,7 +1,6 @@
 package onerow
 
 import (
-	"context"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
@@ -23,6 +22,25 @@ import (
 //     an SQL injection.
 //   - autocommit = 1, whatever the server's default. autocommit=0 is refused.
 //   - [Guard]: behind a transaction that is lost nothing is written.
+//   - Causal reads on a cluster: a node answers when it has applied what was committed before on any other.
+//     wsrep_sync_wait has the bits of 7 where wsrep is on; group_replication_consistency is BEFORE where that
+//     plugin is active, BEFORE_ON_PRIMARY_FAILOVER with a single primary. A stronger value of the server's is
+//     kept. A name that says either variable itself is taken at its word, and [Check] lets it pass: for a
+//     program that routes all requests of an owner to one node, or reads what may be old.
+//
+// The address may be a list: tcp(a:3306,b:3306,[::1]:3306); a host without a port has 3306. It is of nodes of
+// one cluster, or of a primary and those that may become it. A new connection goes to the first one in the
+// order of the name that can be used, so that all who write agree on one node: each of several primaries
+// takes writes, but they collide at COMMIT. A host that refuses, or does not answer within the timeout that
+// the name says (5 seconds if none), is left out for one second, and so is one that takes no writes or is
+// outside of its cluster's majority, which each new connection asks for, in one statement more: read_only, a
+// Galera node that is not ready or not in the primary component, a member of a group that is not ONLINE or
+// does not see the majority (for this the user needs SELECT on performance_schema.replication_group_members;
+// without it such a member is recognized by super_read_only only). Hence a server that does not write gets no
+// verb and no locking read. A session that is told so later (1047, 1290, 1792, 1836) takes its host out as
+// well, with all sessions to it, and [InTx] runs the transaction again on another. When none is left those
+// that are left out are tried as well, and the error is [ErrNoHost]. A host that is back gets new connections
+// only: SetConnMaxLifetime brings the others home.
 //
 // How many connections there may be is the program's to say, with SetMaxOpenConns, and the same number to
 // SetMaxIdleConns: database/sql keeps two that nobody uses, and a program that serves more at a time opens
@@ -56,8 +74,7 @@ var interpolates = regexp.MustCompile(`([?&])interpolateParams=`)
 
 // NewConnector is what [Open] opens its pool with, for a configuration that was made in Go. InterpolateParams
 // is kept as it is; [CanInterpolate] says whether it may be true. One statement per connection sets what Open
-// promises; the driver sends another one before it if cfg.Params has any, and then that one does for both if
-// it sets the isolation level.
+// promises and what cfg.Params say.
 func NewConnector(cfg *mysql.Config) (driver.Connector, error) {
 	cfg = cfg.Clone()
 	if cfg.InterpolateParams && !CanInterpolate(cfg) {
@@ -67,24 +84,28 @@ func NewConnector(cfg *mysql.Config) (driver.Connector, error) {
 	if err != nil {
 		return nil, err
 	}
-	client := ""
-	if cfg.InterpolateParams && !saysCharset(cfg) {
-		client = handshakeCharset(cfg) // a server may be set to ignore what was agreed at the handshake
-	}
-	if isolation {
-		cfg.Params["autocommit"] = "1"
-		if client != "" {
-			cfg.Params["character_set_client"] = client
+	texts := setUpTexts(cfg, isolation)
+	cfg.Params = nil
+	if list := Hosts(cfg); len(list) > 1 {
+		h, err := newHosts(cfg, list, texts)
+		if err != nil {
+			return nil, err
 		}
+		return Guard(h), nil
 	}
+	connector, err := driverConnector(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return Guard(recommended{connector, newSetUp(texts)}), nil
+}
+
+func driverConnector(cfg *mysql.Config) (driver.Connector, error) {
 	connector, err := mysql.NewConnector(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("onerow: the settings of the data source name contradict each other: %w", err)
 	}
-	if !isolation {
-		connector = recommended{connector, client}
-	}
-	return Guard(connector), nil
+	return connector, nil
 }
 
 // refuseParams looks at the system variables of the configuration, and says whether the isolation level is
@@ -106,53 +127,4 @@ func refuseParams(cfg *mysql.Config) (isolation bool, err error) {
 		}
 	}
 	return isolation, nil
-}
-
-// ReadCommitted wraps a connector so that each new connection starts in autocommit at READ
-// COMMITTED. It is a statement and not a setting of the data source name, because
-// the variable's name differs between the engines. One statement per connection.
-func ReadCommitted(c driver.Connector) driver.Connector { return recommended{c, ""} }
-
-// recommended sets up each new session.
-type recommended struct {
-	driver.Connector
-	client string // character_set_client; empty: as it is
-}
-
-// One statement for both engines: MariaDB before 11.1 knows only tx_isolation, MySQL only
-// transaction_isolation. Either reads what is in its own kind of comment.
-const (
-	setSession       = `SET SESSION autocommit = 1, SESSION /*!50701 transaction_isolation */ /*M! tx_isolation */ = 'READ-COMMITTED'`
-	setClientCharset = `, SESSION character_set_client = `
-)
-
-// Where those comments are not understood, by a proxy or by a later engine, it takes two statements.
-const (
-	setReadCommitted = `SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED`
-	setAutocommit    = `SET SESSION autocommit = 1`
-)
-
-// Connect opens a session and sets it up.
-func (s recommended) Connect(ctx context.Context) (driver.Conn, error) {
-	conn, err := s.Connector.Connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	execer, ok := conn.(driver.ExecerContext)
-	if !ok {
-		return nil, errors.Join(errors.New("onerow: the driver cannot run a statement on a new connection"), conn.Close())
-	}
-	charset := ""
-	if s.client != "" {
-		charset = setClientCharset + s.client
-	}
-	if _, err = execer.ExecContext(ctx, setSession+charset, nil); errNumber(err) != 0 {
-		if _, err = execer.ExecContext(ctx, setReadCommitted, nil); err == nil {
-			_, err = execer.ExecContext(ctx, setAutocommit+charset, nil)
-		}
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("onerow: set up a connection: %w", err), conn.Close())
-	}
-	return conn, nil
 }

@@ -18,6 +18,9 @@ type guarded struct {
 	poison atomic.Pointer[poison]
 	// unanswered: a statement that writes was sent, and no answer has come.
 	unanswered bool
+	// writes are the statements that may have written; escaped: what is sent need not be seen here.
+	writes  int
+	escaped bool
 }
 
 // poison is the first error that ended the transaction.
@@ -36,6 +39,7 @@ func (g *guarded) ExecContext(ctx context.Context, query string, args ...any) (s
 	}
 	res, err := g.db.ExecContext(ctx, query, args...)
 	g.unanswered = g.unanswered || unanswered(err)
+	g.count(query, res, err)
 	return res, g.note(err, query, args...)
 }
 
@@ -50,7 +54,21 @@ func (g *guarded) QueryContext(ctx context.Context, query string, args ...any) (
 	}
 	//nolint:rowserrcheck,sqlclosecheck // the caller's rows
 	rows, err := g.db.QueryContext(ctx, query, args...)
+	g.count(query, nil, err)
 	return rows, g.note(err, query, args...)
+}
+
+// count notes whether a statement may have written.
+func (g *guarded) count(query string, res sql.Result, err error) {
+	affected := int64(-1)
+	if res != nil && err == nil {
+		if n, err := res.RowsAffected(); err == nil {
+			affected = n
+		}
+	}
+	if _, mark := marked(query); !mark && wrote(query, affected, err) {
+		g.writes++
+	}
 }
 
 func (g *guarded) poisoned() error {

@@ -14,23 +14,46 @@ import (
 const undoTime = 2 * time.Second
 
 // Savepoint runs fn and, in a transaction that was joined, takes back what it wrote when
-// it fails: the owner may commit after the error. In a transaction of [InTx]'s own
+// it fails or panics: the owner may commit after the error. In a transaction of [InTx]'s own
 // ROLLBACK does that, and no statement is sent. It is for a verb that writes more than
 // once. The name must not be one that a caller up the stack uses: the server moves it.
 //
-// What could not be taken back poisons the transaction, and the error says that it has
+// What could not be taken back poisons the transaction, and the error is [ErrNotUndone] besides: it has
 // to be rolled back. One statement more on a joined transaction, two when fn fails.
-func (tx *Tx) Savepoint(ctx context.Context, name string, fn func() error) error {
+//
+// On a member of a MySQL replication group no SAVEPOINT is sent. It answers OK there in a transaction that a
+// write from another member has pushed away, and so does COMMIT then: what was written before is lost on this
+// member, and not on the others. A verb that fails there before it has written leaves the transaction as it was;
+// one that fails later cannot be taken back, see above. Whether the server is in a group is asked by the first
+// savepoint: once for a session of a pool of [Open], where the session keeps to this for every query layer; on
+// another pool in MySQL once for a transaction, or a verb in a *sql.Tx, which is a statement more. MariaDB is
+// not asked.
+func (tx *Tx) Savepoint(ctx context.Context, name string, fn func() error) (err error) {
 	if !tx.joined {
 		return fn()
 	}
-	if _, err := tx.ExecContext(ctx, "SAVEPOINT "+name); err != nil {
+	real, err := tx.mark(ctx, name)
+	if err != nil {
 		return err
 	}
-	err := fn()
-	if err == nil {
-		return nil
-	}
+	done, writes := false, tx.writes
+	defer func() {
+		switch {
+		case done:
+		case real:
+			err = tx.takeBack(ctx, name, err)
+		case tx.poisoned() == nil && tx.dirty(writes):
+			tx.lose(errGrouped)
+			err = notUndone(err, errGrouped)
+		}
+	}()
+	err = fn()
+	done = err == nil
+	return err
+}
+
+// takeBack goes back to a savepoint after err, nil in a panic, and returns what of it the caller must know.
+func (tx *Tx) takeBack(ctx context.Context, name string, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime) // the owner's context may go on
 	defer cancel()
 	_, uerr := tx.ExecContext(ctx, "ROLLBACK TO SAVEPOINT "+name)
@@ -42,7 +65,15 @@ func (tx *Tx) Savepoint(ctx context.Context, name string, fn func() error) error
 		return err
 	}
 	tx.lose(uerr)
-	return fmt.Errorf("%w (and what was written before could not be taken back; roll the transaction back: %w)", err, uerr)
+	return notUndone(err, uerr)
+}
+
+// notUndone is err where what was written before it stays, and why.
+func notUndone(err, why error) error {
+	if err == nil {
+		return fmt.Errorf("%w: %w", ErrNotUndone, why)
+	}
+	return fmt.Errorf("%w (and %w: %w)", err, ErrNotUndone, why)
 }
 
 // lose poisons the transaction and those that it is a part of.

@@ -32,11 +32,15 @@ type committer interface{ Commit() error }
 type Tx struct {
 	guarded
 	joined bool
+	group  answer // the server is in a replication group, see Savepoint; of the outermost
 }
 
 // Joined says whether the transaction belongs to the caller of the verb: then it
 // is neither committed nor run again here.
 func (tx *Tx) Joined() bool { return tx.joined }
+
+// Err is nil, or [ErrTxPoisoned] with the error that ended the transaction. Nothing is sent.
+func (tx *Tx) Err() error { return tx.poisoned() }
 
 // InTx runs fn in a transaction. On a pool it begins one, commits it when fn
 // returns nil and rolls it back otherwise; a refused transaction is run again as

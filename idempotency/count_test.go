@@ -42,16 +42,22 @@ func TestStatements(t *testing.T) {
 		return receipt{}, idempotency.Permanent(errors.New("no"))
 	}
 	const fn = 1 // the statement of charge
-	expect("Do", 5+fn, func() error { return do(db, "a", charge(1)) })
+	expect("Do", 4+fn, func() error { return do(db, "a", charge(1)) })
 	expect("Do, replay", 4, func() error { return do(db, "a", charge(1)) })
-	expect("Do, LookFirst", 6+fn, func() error { return do(db, "b", charge(1), idempotency.LookFirst()) })
+	expect("Do, LookFirst", 5+fn, func() error { return do(db, "b", charge(1), idempotency.LookFirst()) })
 	expect("Do, LookFirst, replay", 1, func() error { return do(db, "b", charge(1), idempotency.LookFirst()) })
 	expect("Do, KeyLast", 3+fn, func() error { return do(db, "c", charge(1), idempotency.KeyLast()) })
 	expect("Do, KeyLast, replay", 4+fn, func() error { return do(db, "c", charge(1), idempotency.KeyLast()) })
 	expect("Do, KeyLast and LookFirst, replay", 1, func() error { return do(db, "c", charge(1), idempotency.KeyLast(), idempotency.LookFirst()) })
-	expect("Do, failed", 6, func() error { return fails(do(db, "d", permanent), idempotency.ErrFailed) })
+	expect("Do, failed", 4, func() error { return fails(do(db, "d", permanent), idempotency.ErrFailed) })
+	expect("Do, undone", 4+fn, func() error {
+		return do(db, "undone", func(ctx context.Context, tx *onerow.Tx) (receipt, error) {
+			r, err := charge(1)(ctx, tx)
+			return r, errors.Join(err, idempotency.ErrUndone)
+		})
+	})
 	dbtest.Exec(t, plain, "UPDATE onerow_key SET expires_at = UTC_TIMESTAMP(6)")
-	expect("Do, free", 9+fn, func() error { return do(db, "a", charge(1)) })
+	expect("Do, free", 8+fn, func() error { return do(db, "a", charge(1)) })
 	tx := must(db.BeginTx(ctx, nil))
 	expect("Do in a transaction", 4+fn, func() error { return do(tx, "e", charge(1)) })
 	expect("Do in a transaction, replay", 3, func() error { return do(tx, "e", charge(1)) })

@@ -96,6 +96,18 @@ func verbs(k *idempotency.Keys) []verb {
 		}
 		return r, idempotency.Permanent(errors.New("refused"))
 	}
+	undone := func(ctx context.Context, tx *onerow.Tx) (receipt, error) {
+		_, err := pay(ctx, tx)
+		return receipt{ID: 1}, errors.Join(err, idempotency.ErrUndone)
+	}
+	kept := func(ctx context.Context, db *sql.DB) error {
+		var charges int
+		err := onerow.QueryRow(ctx, db, "SELECT COUNT(*) FROM charge", nil, &charges)
+		if err == nil && (charges != 0 || last.Row != receipt{ID: 1}) {
+			err = fmt.Errorf("answered %+v, and there are %d charges", last, charges)
+		}
+		return err
+	}
 	again := func(opts ...idempotency.Option) func(context.Context, *sql.DB, idempotency.Claim) error {
 		return func(ctx context.Context, db *sql.DB, _ idempotency.Claim) error {
 			_, _, err := idempotency.Begin[receipt](ctx, db, k, key("a"), opts...)
@@ -115,14 +127,17 @@ func verbs(k *idempotency.Keys) []verb {
 		}
 	}
 	return []verb{
-		{"do", empty, do(pay, nil), false, 60, paid},
+		{"do", empty, do(pay, nil), false, 50, paid},
 		{"do, replay", complete, do(pay, nil), false, 30, replayed},
-		{"do, look first", empty, do(pay, nil, idempotency.LookFirst()), false, 60, paid},
+		{"do, look first", empty, do(pay, nil, idempotency.LookFirst()), false, 55, paid},
 		{"do, look first, replay", complete, do(pay, nil, idempotency.LookFirst()), false, 8, replayed},
 		{"do, key last", empty, do(pay, nil, idempotency.KeyLast()), false, 40, paid},
-		{"do, failed", empty, do(permanent, idempotency.ErrFailed), false, 60, nil},
+		{"do, failed", empty, do(permanent, idempotency.ErrFailed), false, 45, nil},
+		{"do, failed, expired", expired, do(permanent, idempotency.ErrFailed), false, 70, nil},
+		{"do, undone", empty, do(undone, nil), false, 45, kept},
+		{"do, undone, key last", empty, do(undone, nil, idempotency.KeyLast()), false, 40, kept},
 		{"do, failed, key last", empty, do(permanent, idempotency.ErrFailed, idempotency.KeyLast()), false, 40, nil},
-		{"do, expired", expired, do(pay, nil), false, 90, paid},
+		{"do, expired", expired, do(pay, nil), false, 80, paid},
 		{"do, expired, key last", expired, do(pay, nil, idempotency.KeyLast()), false, 60, paid},
 		{"begin", empty, again(), false, 8, nil},
 		{"begin, released", released, again(), false, 25, nil},

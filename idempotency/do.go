@@ -2,8 +2,6 @@ package idempotency
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 
@@ -15,8 +13,9 @@ import (
 // Do runs fn once for the key and commits its result with it; a later or concurrent
 // call gets that result. fn writes through tx. Its errors:
 //
-//   - [Permanent]: what fn wrote is undone, the error is stored in the same commit, and this and
-//     every later call answers [ErrFailed] with it.
+//   - [Permanent]: what fn wrote is rolled back, the error is stored, and this and every later call
+//     answers [ErrFailed] with it.
+//   - [ErrUndone]: what fn wrote is rolled back, the value beside it is the result.
 //   - any other: all of it is rolled back, the key too, and the error is returned. The next call runs fn
 //     again.
 //
@@ -28,7 +27,7 @@ import (
 // db is a pool, or a transaction that Do joins: then the key commits with it. Options: KeyLast,
 // LookFirst, Payload, Fingerprint, Keep, Formerly. Errors: ErrBusy, ErrInProgress (of a key that was
 // begun in two steps), ErrMismatch, ErrFailed, ErrTooLarge, ErrCodec, those of
-// fn and of onerow. Statements: 5 and those of fn, see the package documentation.
+// fn and of onerow. Statements: 4 and those of fn, see the package documentation.
 func Do[T any](ctx context.Context, db onerow.DB, keys *Keys, key Key, fn func(ctx context.Context, tx *onerow.Tx) (T, error), opts ...Option) (Outcome[T], error) {
 	var none Outcome[T]
 	c, err := keys.newCall(key, doOptions, opts)
@@ -68,8 +67,9 @@ type doCall[T any] struct {
 	seen    *row
 	entered bool
 	out     Outcome[T]
-	failure error // that was committed
-	depth   int   // how many calls of Do this one is inside of
+	failure error       // that was committed
+	verdict *verdict[T] // of the last run, whose transaction it ended; to be stored
+	depth   int         // how many calls of Do this one is inside of
 	// elsewhere: the last run's function failed with an error that is not the database's, perhaps
 	// a network error of a call to elsewhere, which must not pass for one of the database.
 	elsewhere bool
@@ -109,10 +109,21 @@ func (k *Keys) reclaim(ctx context.Context, db onerow.DB, c *call, seen *row) (b
 
 // first is Do with the key first.
 func (d *doCall[T]) first(ctx context.Context, db onerow.DB) (Outcome[T], error) {
-	for {
+	for n := 1; ; n++ {
 		err := onerow.InIdempotentTx(ctx, db, d.firstTx)
 		if err == nil {
 			return d.out, d.failure
+		}
+		if errors.Is(err, errApart) {
+			out, err := d.store(ctx, db)
+			if !errors.Is(err, errTaken) {
+				return out, err
+			}
+			if n == maxMoves {
+				return out, &BusyError{Key: d.call.key, Err: fmt.Errorf("it was claimed by others %d times: %w", n, err)}
+			}
+			d.seen = nil
+			continue // what is stored now is the answer, if it is one
 		}
 		again, err := d.call.busy(ctx, err)
 		if !again || joined(db) {
@@ -126,26 +137,21 @@ func (d *doCall[T]) firstTx(ctx context.Context, tx *onerow.Tx) error {
 }
 
 func (d *doCall[T]) firstWork(ctx context.Context, tx *onerow.Tx) error {
-	d.out, d.failure = Outcome[T]{}, nil
+	d.out, d.failure, d.verdict = Outcome[T]{}, nil, nil
 	claimed, err := d.claim(ctx, tx)
 	if err != nil || !claimed {
 		return err
 	}
-	mark := d.savepoint("b")
-	if _, err := tx.ExecContext(ctx, "SAVEPOINT "+mark); err != nil {
-		return err
-	}
 	d.entered = true
-	v, err := d.fn(deeper(ctx), tx)
-	var permanent *permanentError
-	if errors.As(err, &permanent) {
-		if _, err := tx.ExecContext(ctx, "ROLLBACK TO SAVEPOINT "+mark); err != nil {
-			return err
-		}
-		return d.fail(ctx, tx, permanent.err)
-	}
-	if err != nil {
+	v, verdict, err := d.enter(ctx, tx)
+	switch {
+	case err != nil:
 		return err
+	case verdict != nil && !tx.Joined():
+		d.verdict = verdict
+		return errApart
+	case verdict != nil && verdict.cause != nil:
+		return d.fail(ctx, tx, verdict.cause)
 	}
 	s, err := d.k.encode(ctx, tx, d.call.key, v)
 	if err != nil {
@@ -195,7 +201,7 @@ const sqlStore = `UPDATE onerow_key SET status = 'complete', version = version +
   completed_at = UTC_TIMESTAMP(6), expires_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, expected_completion = NULL, lease_until = NULL` +
 	atKey + ` AND call_token = ? AND status = 'in_progress'`
 
-// sqlStoreError does so with an error.
+// sqlStoreError does so with an error, in the caller's transaction.
 const sqlStoreError = `UPDATE onerow_key SET status = 'error', version = version + 1, error = ` + dbtext.Param + `,
   completed_at = UTC_TIMESTAMP(6), expires_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, expected_completion = NULL, lease_until = NULL` +
 	atKey + ` AND call_token = ? AND status = 'in_progress'`
@@ -217,11 +223,3 @@ func (d *doCall[T]) one(n int64, err error) error {
 
 // log is called before the outcome is written.
 func (d *doCall[T]) log(s Status, cause error) { d.k.logOutcome(d.call.key, 0, s, cause) }
-
-// savepoint is a name that no other key has in the same transaction, nor a call with this key inside of this
-// call, for a second savepoint of one name would replace the first. It is the same in each run.
-func (d *doCall[T]) savepoint(part string) string {
-	k := d.call.key
-	sum := sha256.Sum256(fmt.Appendf(nil, "%d %d %d %s%s%s", d.depth, len(k.Tenant), len(k.Operation), k.Tenant, k.Operation, k.ID))
-	return "onerow_" + hex.EncodeToString(sum[:8]) + part
-}

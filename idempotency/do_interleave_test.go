@@ -122,6 +122,37 @@ func doRaces(k *idempotency.Keys, h *heard) []race {
 		r, err := pay(ctx, tx)
 		return r, errors.Join(err, errOutage)
 	}
+	// A verdict is stored in a commit of its own: who comes between gets the key, and both are answered with what
+	// that one stored.
+	asOne := func(ctx context.Context, db *sql.DB, answers []error) error {
+		failed := 0
+		for _, err := range answers {
+			if errors.Is(err, idempotency.ErrFailed) {
+				failed++
+			} else if err != nil {
+				return err
+			}
+		}
+		switch failed {
+		case 0:
+			return h.paid(1)(ctx, db)
+		case len(answers):
+			return h.paid(0)(ctx, db)
+		}
+		return fmt.Errorf("the answers are %v", answers)
+	}
+	undone := func(ctx context.Context, tx *onerow.Tx) (receipt, error) {
+		_, err := pay(ctx, tx)
+		return receipt{ID: 7}, errors.Join(err, idempotency.ErrUndone)
+	}
+	kept := func(ctx context.Context, db *sql.DB) error {
+		var charges int
+		err := onerow.QueryRow(ctx, db, "SELECT COUNT(*) FROM charge", nil, &charges)
+		if answers := strings.Join(h.List(), ", "); err != nil || charges != 0 || answers != "fresh 7, replayed 7" && answers != "replayed 7, fresh 7" {
+			return fmt.Errorf("%d charges, the answers are %q, %w", charges, answers, err)
+		}
+		return nil
+	}
 	purge := func(ctx context.Context, db *sql.DB) error {
 		_, err := k.Purge(ctx, db, 10)
 		return err
@@ -150,6 +181,10 @@ func doRaces(k *idempotency.Keys, h *heard) []race {
 		{"do, in callers' transactions, twice", table.empty, twice(inside), true, h.paid(1), nil},
 		{"do, failed for good, twice", table.empty, twice(h.do(k, permanent)), true, h.paid(0), nil},
 		{"do, failed for good, key last, twice", table.empty, twice(h.do(k, permanent, last)), true, h.paid(0), nil},
+		{"do, failed for good, and do", table.empty, []call{h.do(k, permanent), h.do(k, pay)}, false, nil, asOne},
+		{"do, failed for good, expired, and do", table.expired, []call{h.do(k, permanent), h.do(k, pay)}, false, nil, asOne},
+		{"do, failed for good, and do, key last", table.empty, []call{h.do(k, permanent), h.do(k, pay, last)}, false, nil, asOne},
+		{"do, undone, twice", table.empty, twice(h.do(k, undone)), false, kept, nil},
 		{"do, one is rolled back", table.empty, []call{h.do(k, outage), h.do(k, pay)}, false, h.paid(1), nil},
 		{"do, one is rolled back, two wait", table.empty, []call{h.do(k, outage), h.do(k, pay), h.do(k, pay)}, false, h.paid(1), nil},
 		{"do, two payloads", table.empty, []call{h.do(k, pay, one), h.do(k, pay, two)}, false, h.paid(1), nil},

@@ -12,16 +12,23 @@
 // For work inside the same database, the default. Key, work and result commit
 // together:
 //
-//	BEGIN ─ key row ─ SAVEPOINT ─ function ─┬─ nil ────────────── result ─┬─ COMMIT
-//	          │                             ├─ Permanent ─ back to the    │
-//	          │ another has the key:        │  SAVEPOINT ─ error stored ──┘
-//	          ▼ wait until it ends          └─ other error ─ ROLLBACK: no row at all
+//	BEGIN ─ key row ─ function ─┬─ nil ─ result ─ COMMIT
+//	          │                 ├─ Permanent ─ ROLLBACK ─ key row with the error, a commit of its own
+//	          │ another has     └─ other error ─ ROLLBACK: no row at all
+//	          ▼ the key: wait until it ends
 //	        it committed: its result; it rolled back: go on as the first
 //
+// A permanent error ([Permanent], and [ErrUndone] likewise) is stored anew, after the function's transaction
+// was rolled back, and there is no savepoint that this hangs on. A crash between the two leaves no row: the
+// next call runs the function again. Another call may get the key between the two; nothing of it is
+// overwritten, and its outcome is the answer of both.
+//
 // [KeyLast] writes the key after the function, for functions that only write
-// through tx: two statements less, but who comes second does the work before it
-// learns that it is done, and rolls it back. A permanent error is then stored in a
-// commit of its own, after the function's transaction was rolled back.
+// through tx: one statement less, but who comes second does the work before it
+// learns that it is done, and rolls it back.
+//
+// In a caller's transaction there is nothing to roll back but the caller's own work: there a savepoint is
+// gone back to, as onerow.Tx.Savepoint says.
 //
 // # Two steps: Begin, then Complete, Fail or Release
 //
@@ -108,11 +115,11 @@
 //
 // # Statements
 //
-// BEGIN, SAVEPOINT and COMMIT count; a pool is given.
+// BEGIN, SAVEPOINT, ROLLBACK and COMMIT count; a pool is given.
 //
-//	Do                  5 and the function's   replay 4   failed for good 6   the row was free 9
+//	Do                  4 and the function's   replay 4   failed for good 4   the row was free 8
 //	Do in a transaction 4 and the function's   replay 3
-//	Do, LookFirst       6 and the function's   replay 1
+//	Do, LookFirst       5 and the function's   replay 1
 //	Do, KeyLast         3 and the function's   replay 4 and the function's; 1 with LookFirst
 //	Begin               1   replay, in progress, failed 2   the row was free 3   with a trigger on onerow_key 2
 //	Do, Begin           1 more for each key of Formerly, up to the one that is there

@@ -2,8 +2,9 @@ package idempotency
 
 import (
 	"context"
-	"database/sql"
-	"errors"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/mysqlerr"
@@ -13,37 +14,54 @@ import (
 // context ends: the owner may go on and commit. A transaction of this call is rolled back by who began it.
 func (d *doCall[T]) whole(ctx context.Context, tx *onerow.Tx, body func(context.Context, *onerow.Tx) error) (err error) {
 	d.depth = depth(ctx)
-	if !tx.Joined() {
-		return body(ctx, tx)
-	}
-	undo := d.savepoint("a")
-	if _, err := tx.ExecContext(ctx, "SAVEPOINT "+undo); err != nil {
-		return err
-	}
-	done := false
-	defer func() {
-		if !done {
-			err = takeBack(ctx, tx, undo, err)
-		}
-	}()
-	err = body(ctx, tx)
-	done = err == nil
-	return err
+	return tx.Savepoint(ctx, d.savepoint("a"), func() error { return body(ctx, tx) })
 }
 
-// takeBack goes back to a savepoint, also when ctx has ended: the owner's may go on. Where the whole
-// transaction is gone, there is nothing to take back, and err says so.
-func takeBack(ctx context.Context, tx *onerow.Tx, savepoint string, err error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTime)
-	defer cancel()
-	_, rerr := tx.ExecContext(ctx, "ROLLBACK TO SAVEPOINT "+savepoint)
+// enter runs the function. When it returns a verdict, what the function wrote in a caller's transaction has
+// been taken back; in one of this call's own it is to be rolled back. A verdict on a transaction that the
+// server has ended is none: it is the error, and the function may run again.
+func (d *doCall[T]) enter(ctx context.Context, tx *onerow.Tx) (v T, said *verdict[T], err error) {
+	var other error // of the function, which ends all of this call's writes
+	err = tx.Savepoint(ctx, d.savepoint("b"), func() (err error) {
+		v, err = d.fn(deeper(ctx), tx)
+		if said = verdictOf(v, err); said == nil {
+			other = err
+			return nil
+		}
+		return err
+	})
 	switch {
-	case rerr == nil, errors.Is(rerr, onerow.ErrTxPoisoned), errors.Is(rerr, sql.ErrTxDone), mysqlerr.MayRunAgain(rerr):
-		return err
-	case mysqlerr.FromDriver(err) && mysqlerr.MayRunAgain(err):
-		return err
+	case said == nil && err == nil:
+		return v, nil, other
+	case said == nil:
+		return v, nil, err
 	}
-	return errors.Join(err, rerr)
+	if lost := d.lost(ctx, tx, err); lost != nil {
+		return v, nil, fmt.Errorf("%w (the function: %w)", lost, err)
+	}
+	return v, said, nil
+}
+
+// sqlProbe does nothing. A guarded session whose transaction is lost refuses it.
+const sqlProbe = "DO 0"
+
+// lost is why there is no transaction any more behind a verdict, or nil. A statement is sent only where the
+// verdict wraps an error with which the server may have ended it, past tx.
+func (d *doCall[T]) lost(ctx context.Context, tx *onerow.Tx, verdict error) error {
+	if mysqlerr.FromDriver(verdict) && mysqlerr.MayRunAgain(verdict) && tx.Err() == nil {
+		if _, err := tx.ExecContext(ctx, sqlProbe); err != nil {
+			return err
+		}
+	}
+	return tx.Err()
+}
+
+// savepoint is a name that no other key has in the same transaction, nor a call with this key inside of this
+// call, for a second savepoint of one name would replace the first. It is the same in each run.
+func (d *doCall[T]) savepoint(part string) string {
+	k := d.call.key
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %d %d %s%s%s", d.depth, len(k.Tenant), len(k.Operation), k.Tenant, k.Operation, k.ID))
+	return "onerow_" + hex.EncodeToString(sum[:8]) + part
 }
 
 // depthKey is where the context of a function has how many calls of Do it is inside of.

@@ -42,7 +42,7 @@ func (d *doCall[T]) runKeyLast(ctx context.Context, db onerow.DB) (Outcome[T], e
 		switch {
 		case again && !joined(db):
 			continue
-		case onerow.Retryable(err) && !d.elsewhere || ctx.Err() != nil || errors.Is(err, ErrBusy):
+		case onerow.Retryable(err) && !d.elsewhere || ctx.Err() != nil || errors.Is(err, ErrBusy) || errors.Is(err, onerow.ErrNotUndone):
 			return Outcome[T]{}, d.unasked(err)
 		case n == maxMoves:
 			return Outcome[T]{}, d.unasked(&BusyError{Key: d.call.key, Err: fmt.Errorf("it was claimed by others %d times: %w", n, err)})
@@ -72,23 +72,17 @@ func (d *doCall[T]) ask(ctx context.Context, db onerow.DB, cause error) (out Out
 		}
 		d.seen = r
 	}
-	var permanent *permanentError
 	switch {
 	case errors.Is(cause, errTaken):
 		return out, true, nil
-	case !errors.As(cause, &permanent):
+	case d.verdict == nil:
 		return out, false, cause
 	}
-	text := errorText(permanent.err)
-	d.k.logOutcome(d.call.key, 0, Failed, permanent.err)
-	err = single(ctx, db, func(db onerow.DB) error { return d.append(ctx, db, Failed, stored{}, dbtext.Arg(text)) })
+	out, err = d.store(ctx, db)
 	if errors.Is(err, errTaken) { // somebody else's outcome, or that of a lost attempt of this call
 		return out, true, nil
 	}
-	if err != nil {
-		return out, false, err
-	}
-	return out, false, &FailedError{Key: d.call.key, Message: text, Err: permanent.err}
+	return out, false, err
 }
 
 // unasked is err where the key was not asked. The function runs before its key is written, so what it
@@ -108,10 +102,11 @@ func (d *doCall[T]) lastTx(ctx context.Context, tx *onerow.Tx) error {
 }
 
 func (d *doCall[T]) lastWork(ctx context.Context, tx *onerow.Tx) error {
-	d.elsewhere = false
+	d.elsewhere, d.verdict = false, nil
 	d.entered = true
 	v, err := d.fn(deeper(ctx), tx)
 	if err != nil {
+		d.verdict = verdictOf(v, err)
 		d.elsewhere = !mysqlerr.FromDriver(err)
 		return err
 	}

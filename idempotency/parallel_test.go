@@ -29,7 +29,7 @@ func TestOneKey(t *testing.T) {
 					t.Errorf("the function was entered %d times", entered)
 				}
 			})
-			for n := 1; n <= 6; n++ { // BEGIN, key, SAVEPOINT, charge, result, COMMIT
+			for n := 1; n <= 5; n++ { // BEGIN, key, charge, result, COMMIT
 				for _, after := range []bool{false, true} {
 					t.Run(fmt.Sprintf("cut at %d, executed %v", n, after), func(t *testing.T) {
 						c, through := newCutter(t, dsn)

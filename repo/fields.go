@@ -59,6 +59,7 @@ func mapFields(typ reflect.Type, res schema.Resource) (fields, error) {
 		return f, fmt.Errorf("repo: %s is not a struct", typ)
 	}
 	columns, managed := res.Shared(), res.Managed()
+	columns = slices.DeleteFunc(columns, func(c string) bool { return c == res.Guard })
 	indexes := map[string][]int{}
 	for _, info := range reflectx.NewMapperFunc("db", strings.ToLower).TypeMap(typ).Index {
 		name := info.Path

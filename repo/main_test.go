@@ -83,20 +83,22 @@ type elsewhere struct{}
 
 func (elsewhere) Publish(context.Context, cascade.Deletion) error { return nil }
 
-func newRepos(t testing.TB) repos {
+func newRepos(t testing.TB) repos { return newReposOf(t, plan()) }
+
+func newReposOf(t testing.TB, plan schema.Plan) repos {
 	t.Helper()
 	var r repos
 	var err error
-	if r.projects, err = repo.New[Project](plan(), "project"); err != nil {
+	if r.projects, err = repo.New[Project](plan, "project"); err != nil {
 		t.Fatal(err)
 	}
-	if r.screens, err = repo.New[Screen](plan(), "screen"); err != nil {
+	if r.screens, err = repo.New[Screen](plan, "screen"); err != nil {
 		t.Fatal(err)
 	}
-	if r.comments, err = repo.New[Comment](plan(), "comment"); err != nil {
+	if r.comments, err = repo.New[Comment](plan, "comment"); err != nil {
 		t.Fatal(err)
 	}
-	if r.published, err = repo.New[Project](plan(), "project", repo.WithPublisher(elsewhere{})); err != nil {
+	if r.published, err = repo.New[Project](plan, "project", repo.WithPublisher(elsewhere{})); err != nil {
 		t.Fatal(err)
 	}
 	return r

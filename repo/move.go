@@ -149,8 +149,8 @@ func (r *tables[T]) moveOf(row *T, to func(row *T) error) (m move, err error) {
 // moving are the statements of a move, see movingSQL.
 type moving struct {
 	give, below, archived string
-	leave, enter          []string   // lock the parent
-	above                 [][]string // lock the row above that, and so on
+	leave, enter          []rung   // lock the parent
+	above                 [][]rung // lock the row above that, and so on
 }
 
 // movingSQL: all find their row by the primary key; it is locked, and the version proves that it is the one

@@ -44,32 +44,31 @@ func (a above) upColumn() string {
 	return ident.Quote(a.up.column)
 }
 
-// aboveSQL are the statements that lock the rows above by their primary keys, with share locks, and read what
-// they are below in turn: the old parent may be archived, the new one must be as for a new row.
+// aboveSQL are the statements that lock the rows above and read what they are below in turn: the old parent
+// may be archived, the new one must be as for a new row.
 func (r *tables[T]) aboveSQL(q *statements, m *moving) {
 	for i, a := range r.above {
-		up := func(queries ...string) (list []string) {
-			for _, query := range queries {
-				if query != "" {
-					list = append(list, "SELECT "+a.upColumn()+strings.TrimPrefix(query, "SELECT 1"))
-				}
-			}
-			return list
-		}
 		if i == 0 {
+			up := func(rungs ...rung) (list []rung) {
+				for _, g := range rungs {
+					if g.read != "" {
+						g.read = "SELECT " + a.upColumn() + strings.TrimPrefix(g.read, "SELECT 1")
+						list = append(list, g)
+					}
+				}
+				return list
+			}
 			m.leave, m.enter = up(q.parentActive, q.parentArchived), up(q.parentCreate)
 			if r.res.Parent.Archived {
 				m.enter = append(m.enter, up(q.parentCreateArchived)...)
 			}
 		}
-		lock := func(table, condition string) string {
-			return fmt.Sprintf("SELECT 1 FROM %s WHERE %s = ?%s LOCK IN SHARE MODE", ident.Quote(table), ident.Quote(a.res.ID), condition)
-		}
-		queries := []string{lock(a.res.Active, "")}
+		id := ident.Quote(a.res.ID) + " = ?"
+		rungs := []rung{rungOf(a.res, a.res.Active, a.upColumn(), id)}
 		if a.res.Archive != "" {
-			queries = append(queries, lock(a.res.Archive, shown))
+			rungs = append(rungs, rungOf(a.res, a.res.Archive, a.upColumn(), id+shown))
 		}
-		m.above = append(m.above, up(queries...))
+		m.above = append(m.above, rungs)
 	}
 }
 
@@ -104,8 +103,8 @@ func (r *tables[T]) lockAbove(ctx context.Context, tx *onerow.Tx, h held[T], m m
 		if !same {
 			jobs = append(jobs, openJob{a.res.Name, enter.key})
 		}
-		climb := func(b *branch, queries []string, args ...any) error {
-			return r.climb(ctx, tx, level, b, queries, args...)
+		climb := func(b *branch, rungs []rung, args ...any) error {
+			return r.climb(ctx, tx, level, b, rungs, args...)
 		}
 		left, entered := r.sql.moving.above[level], r.sql.moving.above[level]
 		var more []any
@@ -134,22 +133,23 @@ func (r *tables[T]) lockAbove(ctx context.Context, tx *onerow.Tx, h held[T], m m
 }
 
 // climb locks a row above and goes on to the one above that. One statement, up to two per try where the row
-// is not active.
-func (r *tables[T]) climb(ctx context.Context, tx *onerow.Tx, level int, b *branch, queries []string, more ...any) error {
+// is not active; in a plan for a cluster one more below the root, to read what the row is below.
+func (r *tables[T]) climb(ctx context.Context, tx *onerow.Tx, level int, b *branch, rungs []rung, more ...any) error {
 	args := append([]any{b.key}, more...)
-	for try := 0; try == 0 || try < asks && len(queries) > 1; try++ {
-		for _, query := range queries {
-			var up any
-			target := any(&up)
+	for try := 0; try == 0 || try < asks && len(rungs) > 1; try++ {
+		for _, g := range rungs {
+			var up, target any
 			if a := r.above[level]; a.up.column != "" {
 				target = a.up.into(&up)
 			}
-			err := onerow.QueryRow(ctx, tx, query, args, target)
-			if !errors.Is(err, sql.ErrNoRows) {
+			if found, err := g.lock(ctx, tx, args, target); found || err != nil {
 				b.key = up
 				return err
 			}
 		}
+	}
+	if err := missed(ctx, tx, rungs, args); err != nil {
+		return err
 	}
 	if level == 0 && !errors.Is(b.gone, ErrBeingDeleted) {
 		return r.noParent(ctx, tx, args, false)

@@ -7,11 +7,69 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/keytype"
+	"github.com/onerow/onerow/schema"
 )
 
-// lockParent takes a share lock on the row above, so that it cannot be deleted before this transaction ends:
-// with the cascade, which locks a parent before it deletes it, this keeps children from slipping in below a
+// rung locks a row above, in one of its tables, by the primary key.
+type rung struct {
+	write string // the guard, in a plan for a cluster
+	read  string // what the row is below, or 1
+}
+
+// rungOf: a share lock is enough on one server, where whoever deletes the row locks it first. The nodes of a
+// cluster see each other's writes only, and of two that write one row they commit the first.
+func rungOf(res schema.Resource, table, column, condition string) rung {
+	from := ident.Quote(table) + " WHERE " + condition
+	g := rung{read: "SELECT " + column + " FROM " + from}
+	if res.Guard == "" {
+		g.read += " LOCK IN SHARE MODE"
+		return g
+	}
+	g.read += " FOR UPDATE"
+	g.write = fmt.Sprintf("UPDATE %s SET %s = %[2]s + 1 WHERE %[3]s", ident.Quote(table), ident.Quote(res.Guard), condition)
+	return g
+}
+
+// lock locks the row, if it is there, and reads what it is below into up unless that is nil. One statement;
+// one more where both are to be done.
+func (g rung) lock(ctx context.Context, tx *onerow.Tx, args []any, up any) (found bool, err error) {
+	if g.write != "" {
+		n, err := onerow.Affected(ctx, tx, g.write, args...)
+		if err != nil || n == 0 || up == nil {
+			return n > 0, err
+		}
+	}
+	if up == nil {
+		up = new(int)
+	}
+	err = onerow.QueryRow(ctx, tx, g.read, args, up)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// missed is an error where a row is there that no write has met: it moves, or the server has ended the write
+// before its first row without a word, as MariaDB does. One statement per table, in a plan for a cluster.
+func missed(ctx context.Context, tx *onerow.Tx, rungs []rung, args []any) error {
+	for _, g := range rungs {
+		if g.write == "" {
+			continue
+		}
+		switch err := onerow.QueryRow(ctx, tx, g.read, args, new(any)); {
+		case err == nil:
+			return errMoved
+		case !errors.Is(err, sql.ErrNoRows):
+			return err
+		}
+	}
+	return nil
+}
+
+// lockParent locks the row above, so that it cannot be deleted before this transaction ends: with the
+// cascade, which locks a parent before it deletes it, this keeps children from slipping in below a
 // dying one. A new child needs an active parent, or an archived one where the plan says so; a child that
 // moves between its tables accepts both. The tenant of a new child is its parent's too. One statement, up to
 // two per try where the parent is not active.
@@ -19,34 +77,35 @@ func (r *tables[T]) lockParent(ctx context.Context, tx *onerow.Tx, parent any, a
 	if r.parent.Name == "" {
 		return nil
 	}
-	queries := []string{r.sql.parentCreate}
+	rungs, args := []rung{r.sql.parentCreate}, append([]any{parent}, tenant...)
 	switch {
-	case archivedToo && r.sql.parentArchived != "":
-		queries = []string{r.sql.parentActive, r.sql.parentArchived}
+	case archivedToo && r.parent.Archive != "":
+		rungs = []rung{r.sql.parentActive, r.sql.parentArchived}
 	case archivedToo:
-		queries[0] = r.sql.parentActive
-	case r.res.Parent.Archived && r.sql.parentArchived != "":
-		queries = append(queries, r.sql.parentCreateArchived)
+		rungs[0] = r.sql.parentActive
+	case r.res.Parent.Archived && r.parent.Archive != "":
+		rungs = append(rungs, r.sql.parentCreateArchived)
 	}
 	for range asks {
-		for _, query := range queries {
-			var one int
-			err := onerow.QueryRow(ctx, tx, query, append([]any{parent}, tenant...), &one)
-			if !errors.Is(err, sql.ErrNoRows) {
+		for _, g := range rungs {
+			if found, err := g.lock(ctx, tx, args, nil); found || err != nil {
 				return err
 			}
 		}
-		if len(queries) == 1 {
+		if len(rungs) == 1 {
 			break
 		}
 	}
-	return r.noParent(ctx, tx, append([]any{parent}, tenant...), archivedToo)
+	if err := missed(ctx, tx, rungs, args); err != nil {
+		return err
+	}
+	return r.noParent(ctx, tx, args, archivedToo)
 }
 
 // noParent says why the row above does not do. One statement, where it may be in the archive.
 func (r *tables[T]) noParent(ctx context.Context, tx *onerow.Tx, args []any, archivedToo bool) error {
-	if !archivedToo && r.sql.parentArchived != "" && !r.res.Parent.Archived {
-		err := onerow.QueryRow(ctx, tx, r.sql.parentCreateArchived, args, new(int))
+	if !archivedToo && r.parent.Archive != "" && !r.res.Parent.Archived {
+		err := onerow.QueryRow(ctx, tx, r.sql.parentCreateArchived.read, args, new(int))
 		if err == nil {
 			return fmt.Errorf("%w: %s %s; activate it first, or let the plan say that rows may be made there (parent: archived)",
 				ErrParentArchived, r.parent.Name, keytype.Show(args[0]))

@@ -2,6 +2,7 @@ package repo_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"testing"
@@ -23,9 +24,10 @@ func (noAssets) Delete(context.Context, []string) error { return nil }
 
 // TestNoChildBelowADeletedParent: screens are made and moved while their project is deleted and
 // the worker is at it. An acknowledged child is older than the deletion, and goes with it.
-func TestNoChildBelowADeletedParent(t *testing.T) {
-	db := open(t)
-	r, ctx := newRepos(t), t.Context()
+func TestNoChildBelowADeletedParent(t *testing.T) { bothPlans(t, noChildBelowADeletedParent) }
+
+func noChildBelowADeletedParent(t *testing.T, db *sql.DB, r repos) {
+	ctx := t.Context()
 	worker, err := cascade.NewWorker(db, plan(), cascade.Config{Assets: noAssets{}})
 	if err != nil {
 		t.Fatal(err)
@@ -70,9 +72,10 @@ func TestNoChildBelowADeletedParent(t *testing.T) {
 
 // TestChildOfAHiddenParent: below a parent that a deletion hides a child neither moves nor comes, as if the
 // parent were gone; below one that is merely archived it moves.
-func TestChildOfAHiddenParent(t *testing.T) {
-	db := open(t)
-	r, ctx := newRepos(t), t.Context()
+func TestChildOfAHiddenParent(t *testing.T) { bothPlans(t, childOfAHiddenParent) }
+
+func childOfAHiddenParent(t *testing.T, db *sql.DB, r repos) {
+	ctx := t.Context()
 	project := must(r.projects.Create(ctx, db, Project{UserID: 1, Name: "p"})).Row.ID
 	active := must(r.screens.Create(ctx, db, Screen{ProjectID: project, Filename: "a.png"})).Row.ID
 	archived := must(r.screens.Create(ctx, db, Screen{ProjectID: project, Filename: "b.png"})).Row.ID
@@ -119,9 +122,10 @@ var errTakenBack = errors.New("only tried")
 
 // TestChildLocksItsParent: until the transaction ends that makes or moves a child, nobody can
 // lock the row above, as whoever deletes it does first.
-func TestChildLocksItsParent(t *testing.T) {
-	db := open(t)
-	r, ctx := newRepos(t), t.Context()
+func TestChildLocksItsParent(t *testing.T) { bothPlans(t, childLocksItsParent) }
+
+func childLocksItsParent(t *testing.T, db *sql.DB, r repos) {
+	ctx := t.Context()
 	project := must(r.projects.Create(ctx, db, Project{UserID: 1, Name: "p"})).Row.ID
 	screen := must(r.screens.Create(ctx, db, Screen{ProjectID: project, Filename: "s.png"})).Row.ID
 	move := func(ctx context.Context, tx *onerow.Tx) error {

@@ -124,7 +124,7 @@ func madeShapes() map[string]tryShape {
 		switch name {
 		case "composite owner":
 			return false
-		case "BIGINT", "BIGINT UNSIGNED":
+		case "BIGINT", "BIGINT UNSIGNED", "for a cluster":
 			return true
 		}
 		return os.Getenv("ONEROW_SHAPES") != "all"

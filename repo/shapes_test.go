@@ -168,7 +168,10 @@ func shapes() map[string]tryShape {
 	text := func(prefix string) func(n int) string {
 		return func(n int) string { return fmt.Sprintf("%s'%%,\\ %06d é🙂", prefix, n) }
 	}
+	cluster := ticketShape("", "", func(int) int64 { return 0 }, numbers)
+	cluster.plan.Cluster = true
 	return map[string]tryShape{
+		"for a cluster":   cluster,
 		"BIGINT":          ticketShape("", "", func(int) int64 { return 0 }, numbers),
 		"BIGINT UNSIGNED": unsigned,
 		"BIGINT, made":    ticketShape("BIGINT", "", func(n int) int64 { return int64(n) - 3 + math.MinInt32 }, numbers),

@@ -21,8 +21,8 @@ type statements struct {
 	deleteActive, deleteArchived, hide, unhide   string
 	rename, update                               string
 	holder, nextCopy, nextCopyCurrent            string
-	parentCreate, parentCreateArchived           string
-	parentActive, parentArchived                 string
+	parentCreate, parentCreateArchived           rung
+	parentActive, parentArchived                 rung
 	renameArchived, updateArchived, readArchived string
 	madeBefore, madeBeforeCurrent                string
 	trash, readForUpdate                         string
@@ -105,11 +105,11 @@ func (r *tables[T]) nameStatements(q *statements) {
 // parentStatements lock the row above.
 func (r *tables[T]) parentStatements(q *statements) {
 	parent := ident.Quote(r.parent.ID) + " = ?"
-	q.parentCreate = fmt.Sprintf("SELECT 1 FROM %s WHERE %s LOCK IN SHARE MODE", ident.Quote(r.parent.Active), r.parentByID())
-	q.parentActive = fmt.Sprintf("SELECT 1 FROM %s WHERE %s LOCK IN SHARE MODE", ident.Quote(r.parent.Active), parent)
+	q.parentCreate = rungOf(r.parent, r.parent.Active, "1", r.parentByID())
+	q.parentActive = rungOf(r.parent, r.parent.Active, "1", parent)
 	if r.parent.Archive != "" {
-		q.parentCreateArchived = fmt.Sprintf("SELECT 1 FROM %s WHERE %s AND deletion_id IS NULL LOCK IN SHARE MODE", ident.Quote(r.parent.Archive), r.parentByID())
-		q.parentArchived = fmt.Sprintf("SELECT 1 FROM %s WHERE %s AND deletion_id IS NULL LOCK IN SHARE MODE", ident.Quote(r.parent.Archive), parent)
+		q.parentCreateArchived = rungOf(r.parent, r.parent.Archive, "1", r.parentByID()+shown)
+		q.parentArchived = rungOf(r.parent, r.parent.Archive, "1", parent+shown)
 	}
 }
 

@@ -162,7 +162,7 @@ func (r *tables[T]) holderOf(x uniqueIndex, w attempt) (from string, args []any)
 // stays are the columns that no verb changes beside what it writes.
 func (r *tables[T]) stays() []string {
 	return slices.DeleteFunc(r.res.Shared(), func(c string) bool {
-		return c == r.res.Quota.Flag || c == schema.ColVersion || c == schema.ColUpdatedAt
+		return c == r.res.Quota.Flag || c == r.res.Guard || c == schema.ColVersion || c == schema.ColUpdatedAt
 	})
 }
 

@@ -137,6 +137,9 @@ func (p Plan) checkResource(r Resource, i int) []error {
 	if r.Asset != "" && !slices.Contains(r.Shared(), r.Asset) {
 		say("the asset is named by %q, which is no column", r.Asset)
 	}
+	if r.Guard != "" && (!p.Cluster || !p.isAbove(r.Name)) {
+		say("it has the guard %q, which is for parents in a plan that says cluster: true", r.Guard)
+	}
 	errs = append(errs, r.checkKeys()...)
 	errs = append(errs, r.checkLimits()...)
 	for _, c := range r.Columns {

@@ -18,6 +18,7 @@ const (
 	typeKey     = "VARBINARY(1020) NOT NULL"
 	typeCopyNo  = "INT NOT NULL DEFAULT 0"
 	typeFlag    = "TINYINT NOT NULL DEFAULT 0"
+	typeGuard   = "BIGINT UNSIGNED NOT NULL DEFAULT 0"
 	typeVersion = "BIGINT NOT NULL DEFAULT 1"
 	typeTime    = "DATETIME(6) NOT NULL"
 )
@@ -113,6 +114,9 @@ func (r Resource) columns(id string) []Column {
 	}
 	if r.Quota.Flag != "" {
 		cols = append(cols, Column{r.Quota.Flag, typeFlag})
+	}
+	if r.Guard != "" {
+		cols = append(cols, Column{r.Guard, typeGuard})
 	}
 	cols = append(cols, Column{ColVersion, typeVersion}, Column{ColCreatedAt, typeTime}, Column{ColUpdatedAt, typeTime})
 	return append(cols, r.Columns...)

@@ -21,6 +21,11 @@ type Plan struct {
 	// Tenant is a column that each resource has, unless it says otherwise: see [Resource.Tenant]. Zero: there
 	// is none.
 	Tenant Column `yaml:"tenant,omitempty"`
+	// Cluster says that several servers take writes for these tables: Galera, Group Replication with several
+	// primaries. A row lock does not reach the other nodes, so each resource that is another's parent has a
+	// [Resource.Guard], and rows that come below a row write it. On one server that is as right, and dearer:
+	// rows below the same parent wait for each other.
+	Cluster bool `yaml:"cluster,omitempty"`
 	// Resources are what the toolkit made, in an order in which parents come before
 	// their children.
 	Resources []Resource `yaml:"resources,omitempty"`
@@ -53,6 +58,9 @@ func (p Plan) filled(r Resource) Resource {
 		if above.Name == r.Parent.Resource && r.Parent.Column != "" && r.Parent.Type == "" {
 			r.Parent.Type = keytype.Plain(above.withDefaults().IDType)
 		}
+	}
+	if p.Cluster && r.Guard == "" && p.isAbove(r.Name) {
+		r.Guard = ColGuard
 	}
 	return r.withDefaults()
 }

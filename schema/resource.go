@@ -47,6 +47,11 @@ type Resource struct {
 	// both tables, unless one of the others begins with its columns and those of
 	// its condition.
 	Parents []Edge `yaml:"parents,omitempty"`
+	// Guard is a column that counts what has come below a row, in a plan for a cluster: who adds, archives,
+	// activates or moves a row below writes it, who deletes the row deletes it, and no two nodes can commit
+	// both. No verb reads it. Default: "guard" where another resource has this one as its parent and the plan
+	// says [Plan.Cluster], else none.
+	Guard string `yaml:"guard,omitempty"`
 	// Quota is the flag "over quota". Zero: not subject to a quota.
 	Quota Quota `yaml:"quota,omitempty"`
 	// Limits are what an owner may have at most; what is over is refused.
@@ -117,7 +122,8 @@ type Index struct {
 const (
 	ColStemKey     = "stem_key"     // name key without its copy token
 	ColCopyNo      = "copy_no"      // number of the copy token, 0 without one
-	ColVersion     = "version"      // +1 with every write but the quota flag's
+	ColVersion     = "version"      // +1 with every write but those of the quota flag and the guard
+	ColGuard       = "guard"        // +1 with every row that comes below, in a plan for a cluster
 	ColCreatedAt   = "created_at"   // UTC
 	ColUpdatedAt   = "updated_at"   // UTC
 	ColArchivedAt  = "archived_at"  // archive only
@@ -230,7 +236,7 @@ func (r Resource) Tables() []string {
 
 // Managed returns the columns that the toolkit writes, in the order of the DDL,
 // those of the archive table alone excluded. They are: id, owner, parent, name,
-// name key, stem key, copy number, flag, version and the two times.
+// name key, stem key, copy number, flag, guard, version and the two times.
 func (r Resource) Managed() []string {
 	cols := append([]string{r.ID}, r.Owners()...)
 	if r.Parent.Column != "" && !slices.Contains(cols, r.Parent.Column) {
@@ -241,6 +247,9 @@ func (r Resource) Managed() []string {
 	}
 	if r.Quota.Flag != "" {
 		cols = append(cols, r.Quota.Flag)
+	}
+	if r.Guard != "" {
+		cols = append(cols, r.Guard)
 	}
 	return append(cols, ColVersion, ColCreatedAt, ColUpdatedAt)
 }

@@ -119,6 +119,8 @@ func (r Resource) want(c Column) wantColumn {
 		}
 	case ColVersion:
 		w.is, w.min = integer, 4
+	case r.Guard:
+		w.is, w.min, w.why = integer, 8, "without it a row can come below one that another node deletes"
 	case ColCopyNo:
 		w.is, w.min, w.why = integer, 3, "copies are numbered up to 999,999"
 	case r.Quota.Flag:
@@ -171,7 +173,7 @@ func (v *verifier) unknownColumns(r Resource, want table, have *foundTable) {
 			continue
 		}
 		switch {
-		case c.computed():
+		case c.computed(), r.Guard == "" && c.isGuard():
 		case r.Archive != "":
 			v.say(columnUnknown, Difference{Table: want.name, Column: c.name, Problem: "the plan does not know it, so its values are lost when a row is archived or activated",
 				Fix: "add it to the plan's columns and to both tables, or drop it"}, "")

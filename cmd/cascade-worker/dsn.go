@@ -156,4 +156,6 @@ func finish(cfg *mysql.Config) (*mysql.Config, error) {
 
 // address says where the database is, for messages. It is no part of the password:
 // parseDSN refuses every DSN that could be read in two ways.
-func address(cfg *mysql.Config) string { return output.Printable(cfg.Addr) }
+func address(cfg *mysql.Config) string {
+	return output.Printable(strings.Join(onerow.Hosts(cfg), ","))
+}

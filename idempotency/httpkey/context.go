@@ -25,7 +25,7 @@ type state struct {
 	claim *idempotency.Claim // TwoStep
 
 	mu      sync.Mutex
-	marked  bool // the savepoint is set
+	used    bool // the handler has asked for tx
 	notDone bool
 }
 
@@ -36,17 +36,11 @@ func stateOf(ctx context.Context) *state {
 	return s
 }
 
-// sqlMark lets a 4xx undo what was written through Tx, and keep the key.
-const sqlMark = "SAVEPOINT onerow_httpkey"
-
-// sqlUndo goes back to it.
-const sqlUndo = "ROLLBACK TO SAVEPOINT onerow_httpkey"
-
 // Tx is the transaction of [Middleware.OneCommit], in which the key and the answer are stored: what the
 // handler writes with it commits with them, or is undone. It must not be used after the handler has returned,
 // nor by two goroutines at once. When a statement of it fails, answer with 5xx: the transaction is rolled
 // back, and if the server refused it (a deadlock), run again with the handler. [ErrNoTx] outside of
-// OneCommit. The first call sends one statement, a SAVEPOINT.
+// OneCommit.
 func Tx(ctx context.Context) (*onerow.Tx, error) {
 	s := stateOf(ctx)
 	if s == nil || s.tx == nil {
@@ -54,12 +48,10 @@ func Tx(ctx context.Context) (*onerow.Tx, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.marked {
-		if _, err := s.tx.ExecContext(ctx, sqlMark); err != nil {
-			return nil, fmt.Errorf("httpkey: the transaction of the request: %w", err)
-		}
-		s.marked = true
+	if err := s.tx.Err(); err != nil {
+		return nil, fmt.Errorf("httpkey: the transaction of the request: %w", err)
 	}
+	s.used = true
 	return s.tx, nil
 }
 
@@ -95,5 +87,5 @@ func (s *state) saidNotDone() bool {
 func (s *state) usedTx() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.marked
+	return s.used
 }

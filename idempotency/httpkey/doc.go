@@ -11,8 +11,8 @@
 // [Middleware.OneCommit] is idempotency.Do. The handler writes through [Tx], and its rows, the key and the
 // answer commit together; only then is the answer sent:
 //
-//	BEGIN ─ key row ─ handler ─┬─ 2xx, 3xx ───────────────────────────── answer stored ─ COMMIT ─ answer sent
-//	                           ├─ 4xx ── what it wrote through Tx is undone ─┘
+//	BEGIN ─ key row ─ handler ─┬─ 2xx, 3xx, and 4xx without Tx ── answer stored ─ COMMIT ─ answer sent
+//	                           ├─ 4xx after Tx ─ ROLLBACK ─ answer stored anew, in a commit of its own ─ answer sent
 //	                           └─ refused, 5xx, panic, NotDone, no answer that can be stored ─ ROLLBACK: no key, no rows
 //
 // [Middleware.TwoStep] is idempotency.Begin, then Complete, Fail or Release, each committed by itself:
@@ -84,6 +84,9 @@
 //
 // # Not guaranteed
 //
+//   - That a 4xx after Tx is stored: a process that dies between the ROLLBACK and the answer's own commit leaves
+//     no key and no rows, and the next request with the key runs the handler. Another request that gets in
+//     between may be the one whose answer is stored; both clients get it then.
 //   - That OneCommit enters the handler once: the server may refuse its transaction, which is then run again
 //     with the same request and a new answer. Effects outside of Tx belong into TwoStep.
 //   - That the work of TwoStep ends: a process that dies, or an answer of the database that is lost for
@@ -105,10 +108,10 @@
 //
 // # Statements
 //
-// BEGIN, SAVEPOINT, ROLLBACK and COMMIT count; the handler's own do not.
+// BEGIN, ROLLBACK and COMMIT count; the handler's own do not.
 //
-//	OneCommit  5   6 with Tx   4xx after Tx 7   replay 4   not stored 4   not stored after Tx 6
-//	OneCommit without a key  2   3 with Tx
+//	OneCommit  4   4xx after Tx 5   replay 4   not stored 3   not stored after Tx 4
+//	OneCommit without a key  2   4xx after Tx 3
 //	TwoStep    2   replay, in flight, mismatch 2   without a key 0
 //	1 more for each name of Config.Formerly, so for a route with a named wildcard; after a wait in memory 1 more, a replay 1
 package httpkey

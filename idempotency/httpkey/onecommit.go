@@ -23,7 +23,7 @@ var (
 
 // OneCommit is for handlers whose work is in the database. Key, answer and what the handler writes through
 // [Tx] commit together, see the package documentation. A request without a key, where that is allowed, gets
-// the same transaction, and nothing is stored. Statements: 5, 6 with Tx, and the handler's.
+// the same transaction, and nothing is stored. Statements: 4, 5 for a 4xx after Tx, and the handler's.
 func (m *Middleware) OneCommit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		q, verdict := m.take(w, r, next)
@@ -67,6 +67,8 @@ func (m *Middleware) oneCommit(w http.ResponseWriter, q *request, keyed bool) {
 		})
 	}
 	switch {
+	case !keyed && errors.Is(err, idempotency.ErrUndone): // it has been, and there is no key to store the answer under
+		m.send(w, q.Request, c.answer)
 	case errors.Is(err, errRolledBack) && c.misuse != nil:
 		m.refuse(w, q.Request, c.misuse)
 	case errors.Is(err, errRolledBack):
@@ -100,9 +102,10 @@ func (c *committing) run(ctx context.Context, tx *onerow.Tx) (Response, error) {
 	case c.misuse != nil, s.saidNotDone(), !c.m.keeps(status, StoredOneCommit):
 		return Response{}, c.rollBack(ctx, s)
 	case status >= http.StatusBadRequest && s.usedTx():
-		if _, err := tx.ExecContext(ctx, sqlUndo); err != nil {
-			return Response{}, fmt.Errorf("httpkey: undo what a handler wrote that answered with %d: %w", status, err)
+		if err := s.refused(ctx); err != nil {
+			return Response{}, err
 		}
+		return stored, idempotency.ErrUndone
 	}
 	return stored, nil
 }
@@ -110,11 +113,20 @@ func (c *committing) run(ctx context.Context, tx *onerow.Tx) (Response, error) {
 // sqlProbe does nothing.
 const sqlProbe = "DO 0"
 
+// refused is the server's refusal of what the handler wrote, after which it runs again, whatever it made of
+// it; nil if there was none. A poisoned transaction answers without a statement.
+func (s *state) refused(ctx context.Context) error {
+	if _, err := s.tx.ExecContext(ctx, sqlProbe); onerow.Retryable(err) {
+		return err
+	}
+	return nil
+}
+
 // rollBack returns what rolls the transaction back: the server's refusal if that is why the handler failed,
-// so that it is run again. A poisoned transaction answers without a statement.
+// so that it is run again.
 func (c *committing) rollBack(ctx context.Context, s *state) error {
 	if s.usedTx() && !s.saidNotDone() {
-		if _, err := s.tx.ExecContext(ctx, sqlProbe); onerow.Retryable(err) {
+		if err := s.refused(ctx); err != nil {
 			return err
 		}
 	}

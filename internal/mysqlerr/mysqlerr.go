@@ -39,8 +39,8 @@ const (
 	// for it (1206, more locks than its memory holds). It would be so again.
 	Overflowed
 	// NotHere means that this server, or this node of a cluster, takes no writes or no sessions at present
-	// (1047, 1290, 1792, 1836; 1040, 1203). What becomes of a transaction that is open there is not
-	// known. It may run again, in another session, which may lead elsewhere.
+	// (1047, 1290, 1792, 1836, 3032, 6400; 1040, 1203; 3796, 3797), or [ErrElsewhere]. What becomes of a transaction that
+	// is open there is not known. It may run again, in another session, which may lead elsewhere.
 	NotHere
 	// TooLarge means that a statement is larger than the server (1153) or the driver takes.
 	// The server has closed the session. It would be so again.
@@ -72,14 +72,25 @@ const (
 	erDeadlock              = 1213
 	erConnectionKilled      = 1927 // MariaDB
 	erTransactionRollbackGR = 3101 // Group Replication: the certifier said no
+	erConsistencyNotAllowed = 3796 // Group Replication: this member's state does not allow causal reads
+	erConsistencyBefore     = 3797 // Group Replication: the wait before a causal read failed, as when the member leaves
+	erOfflineMode           = 3032 // MySQL: also what is left of a member that its group has expelled
 	erSessionWasKilled      = 3169 // MySQL
 	erClientInteraction     = 4031 // MySQL: disconnected because of inactivity
+	erOfflineModeReason     = 6400 // MySQL 9: 3032 with its reason
 )
+
+// ErrElsewhere is matched by an error of a connector that found no server to use, where that may change: its
+// class is [NotHere].
+var ErrElsewhere = errors.New("mysqlerr: another server, or the same one later")
 
 // Classify returns the class of err, looking through wrapped errors.
 func Classify(err error) Class {
 	if err == nil {
 		return None
+	}
+	if errors.Is(err, ErrElsewhere) {
+		return NotHere
 	}
 	var my *mysql.MySQLError
 	if errors.As(err, &my) {
@@ -115,7 +126,8 @@ func classifyNumber(number uint16) Class {
 		return TimedOut
 	case erLockTableFull:
 		return Overflowed
-	case erUnknownCom, erOptionPrevents, erReadOnlyTransaction, erReadOnlyMode, erTooManyConnections, erTooManyOfUser:
+	case erUnknownCom, erOptionPrevents, erReadOnlyTransaction, erReadOnlyMode, erTooManyConnections, erTooManyOfUser,
+		erOfflineMode, erOfflineModeReason, erConsistencyNotAllowed, erConsistencyBefore:
 		return NotHere
 	case erPacketTooLarge:
 		return TooLarge

@@ -1,0 +1,174 @@
+package onerow
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// savepoint is one that a session in a group remembers instead of the server.
+type savepoint struct {
+	name   string // in lower case, as the server compares
+	writes int    // of the transaction before it
+}
+
+// erNoSavepoint is the server's "SAVEPOINT … does not exist".
+const erNoSavepoint = 1305
+
+// savepoint does what a statement about a savepoint asks for; done is false where it is to be sent as it is.
+func (c *guardConn) savepoint(ctx context.Context, v verb, query string) (done bool, err error) {
+	if !c.open() || v != verbSavepoint && v != verbUndo && v != verbRelease {
+		return false, nil
+	}
+	name := savepointName(query)
+	if v == verbSavepoint {
+		return true, c.mark(ctx, name)
+	}
+	if c.group != yes {
+		return false, nil
+	}
+	name = strings.ToLower(name)
+	for i := len(c.savepoints) - 1; i >= 0; i-- {
+		s := c.savepoints[i]
+		switch {
+		case s.name != name:
+		case v == verbRelease:
+			c.savepoints = c.savepoints[:i]
+			return true, nil
+		default:
+			c.savepoints = c.savepoints[:i+1]
+			return true, c.undo(s)
+		}
+	}
+	return true, &mysql.MySQLError{Number: erNoSavepoint, SQLState: [5]byte([]byte("42000")), Message: "SAVEPOINT " + name + " does not exist"}
+}
+
+// undo goes back to where nothing was written since; else the transaction cannot be committed any more.
+func (c *guardConn) undo(s savepoint) error {
+	if c.writes == s.writes {
+		return nil
+	}
+	c.lost = fmt.Errorf("%w: %w", ErrNotUndone, errGrouped)
+	return c.lost
+}
+
+// mark sets a savepoint. The first of a session asks whether the server is in a group, on MariaDB with the
+// savepoint itself.
+func (c *guardConn) mark(ctx context.Context, name string) error {
+	if strings.Contains(name, "*/") {
+		return fmt.Errorf("onerow: a savepoint cannot be called %s", name)
+	}
+	if c.group == notAsked {
+		set, err := c.askGroup(ctx, name)
+		if set || err != nil {
+			return err
+		}
+	}
+	if c.group == yes {
+		c.savepoints = append(c.savepoints, savepoint{strings.ToLower(name), c.writes})
+		return nil
+	}
+	execer, ok := c.inner.(driver.ExecerContext)
+	if !ok {
+		return errors.New("onerow: the driver cannot set a savepoint")
+	}
+	_, err := execer.ExecContext(ctx, "SAVEPOINT "+name, nil)
+	return c.done(verbSavepoint, err)
+}
+
+// askGroup asks, and says whether the savepoint is set by that.
+func (c *guardConn) askGroup(ctx context.Context, name string) (set bool, err error) {
+	said, found, err := c.ask(ctx, markSQL(name))
+	if errNumber(err) != 0 && c.lost == nil && c.waited == nil {
+		if said, found, err = c.ask(ctx, sqlGroup); err == nil && !found {
+			c.group = no
+			return false, nil
+		}
+	}
+	switch {
+	case err != nil:
+		return false, err
+	case !found:
+		c.group = no
+		return true, nil
+	case said == "0", said == "":
+		c.group = no
+	default:
+		c.group = yes
+	}
+	return false, nil
+}
+
+// ask is the last column of the first row.
+func (c *guardConn) ask(ctx context.Context, query string) (said string, found bool, err error) {
+	queryer, ok := c.inner.(driver.QueryerContext)
+	if !ok {
+		return "", false, errors.New("onerow: the driver cannot ask whether the server is in a group")
+	}
+	rows, err := queryer.QueryContext(ctx, query, nil)
+	if err != nil {
+		return "", false, c.note(err)
+	}
+	row := make([]driver.Value, len(rows.Columns()))
+	err = io.EOF
+	if len(row) > 0 {
+		err = rows.Next(row)
+	}
+	found = err == nil
+	if err == io.EOF { //nolint:errorlint // as database/sql compares
+		err = nil
+	}
+	if err = errors.Join(err, rows.Close()); err != nil || !found {
+		return "", false, c.note(err)
+	}
+	switch value := row[len(row)-1].(type) {
+	case []byte:
+		return string(value), true, nil
+	default:
+		return fmt.Sprint(value), true, nil
+	}
+}
+
+// count notes whether a statement may have written.
+func (c *guardConn) count(query string, result driver.Result, err error) {
+	affected := int64(-1)
+	if result != nil && err == nil {
+		if n, err := result.RowsAffected(); err == nil {
+			affected = n
+		}
+	}
+	if c.open() && !errors.Is(err, driver.ErrSkip) && wrote(query, affected, err) {
+		c.writes++
+	}
+}
+
+// forget is for the end of a transaction.
+func (c *guardConn) forget() { c.writes, c.savepoints = 0, nil }
+
+// answerRows are the rows of a statement that the session answered itself: one with a number, or none.
+type answerRows struct{ left []int64 }
+
+// Columns has a name for the number.
+func (r *answerRows) Columns() []string {
+	if r.left == nil {
+		return nil
+	}
+	return []string{"onerow"}
+}
+
+// Close does nothing.
+func (r *answerRows) Close() error { return nil }
+
+// Next gives the number.
+func (r *answerRows) Next(dest []driver.Value) error {
+	if len(r.left) == 0 {
+		return io.EOF
+	}
+	dest[0], r.left = r.left[0], r.left[1:]
+	return nil
+}

@@ -1,0 +1,109 @@
+package onerow
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/onerow/onerow/internal/mysqlerr"
+)
+
+// MySQL's Group Replication answers OK to SAVEPOINT in a transaction that a write from another member has pushed
+// away. InnoDB has rolled it back and begins a new one; the binary log keeps the rows. COMMIT then succeeds, and
+// what was written before the savepoint is on every member but this one. Nothing that a session may read tells the
+// two transactions apart, so no SAVEPOINT is sent there: see [Tx.Savepoint] and [Guard].
+
+// sqlMark sets a savepoint on MariaDB, and on MySQL asks whether the server belongs to a group, or is configured
+// to. The name of a group can only be changed while the server is outside of one. It touches no table of an engine.
+const sqlMark = `/*M! SAVEPOINT %s */ /*!50701 SELECT COUNT(*) FROM performance_schema.global_variables
+WHERE VARIABLE_NAME = 'group_replication_group_name' AND VARIABLE_VALUE <> '' */`
+
+// sqlGroup asks the same where those comments are not understood, by a proxy or by a later engine.
+const sqlGroup = `SHOW GLOBAL VARIABLES LIKE 'group_replication_group_name'`
+
+// guardMarked is what a guarded session answers to sqlMark: it has seen to the savepoint.
+const guardMarked = 2
+
+// errGrouped is why what was written in a group stays.
+var errGrouped = errors.New("onerow: there is no savepoint to go back to, for on a member of a replication group the server's are not safe")
+
+// markSQL is sqlMark for a savepoint.
+func markSQL(name string) string { return fmt.Sprintf(sqlMark, name) }
+
+// marked is the name in a text of markSQL.
+func marked(query string) (name string, ok bool) {
+	head, tail, _ := strings.Cut(sqlMark, "%s")
+	if name, ok = strings.CutPrefix(query, head); ok {
+		name, ok = strings.CutSuffix(name, tail)
+	}
+	return name, ok
+}
+
+// mark sets a savepoint in a joined transaction, and says whether it is one that the server has.
+func (tx *Tx) mark(ctx context.Context, name string) (real bool, err error) {
+	outer := tx
+	for above, ok := outer.db.(*Tx); ok; above, ok = outer.db.(*Tx) {
+		outer = above
+	}
+	if outer.group == notAsked {
+		var set bool
+		if outer.group, set, err = tx.askGroup(ctx, name); set || err != nil {
+			return set, err
+		}
+	}
+	if outer.group == yes {
+		return false, nil
+	}
+	_, err = tx.ExecContext(ctx, "SAVEPOINT "+name)
+	return true, err
+}
+
+// askGroup asks whether the server is in a group, and sets the savepoint where the answer is one that it is set.
+func (tx *Tx) askGroup(ctx context.Context, name string) (group answer, set bool, err error) {
+	var n int
+	err = QueryRow(ctx, tx, markSQL(name), nil, &n)
+	if errNumber(err) != 0 && !mysqlerr.EndsTransaction(err) {
+		var variable, value string
+		if err = QueryRow(ctx, tx, sqlGroup, nil, &variable, &value); errors.Is(err, sql.ErrNoRows) {
+			return no, false, nil
+		}
+		n = min(len(value), 1)
+	}
+	switch {
+	case errors.Is(err, sql.ErrNoRows), err == nil && n == guardMarked:
+		return no, true, nil // from now on as plain text
+	case err != nil:
+		return notAsked, false, err
+	case n == 0:
+		return no, false, nil
+	}
+	return yes, false, nil
+}
+
+// dirty says whether something may have been written since there were so many writes.
+func (tx *Tx) dirty(writes int) bool {
+	for t, ok := tx, true; ok; t, ok = t.db.(*Tx) {
+		if t.escaped {
+			return true
+		}
+	}
+	return tx.writes != writes
+}
+
+// wrote says whether a statement that is done may have written; affected is negative where it is not known, as
+// for a query. A write that changed no row is none. What a stored function or a trigger does besides is not seen.
+func wrote(query string, affected int64, err error) bool {
+	word, rest := firstWord(skipComments(query))
+	if _, more, several := strings.Cut(rest, ";"); several && strings.TrimSpace(more) != "" {
+		return true
+	}
+	switch strings.ToUpper(word) {
+	case "SELECT", "SHOW", "SET", "DO", "EXPLAIN", "DESCRIBE", "DESC", "SAVEPOINT", "RELEASE", "ROLLBACK":
+		return false
+	case "INSERT", "UPDATE", "DELETE", "REPLACE":
+		return err == nil && affected != 0
+	}
+	return true
+}

@@ -1,0 +1,112 @@
+package schema
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/migrations"
+)
+
+// familyPlan is a plan of three levels, with archives above.
+func familyPlan() Plan {
+	return Plan{Resources: []Resource{
+		{Name: "project", Archive: "project_archive", Owner: "user_id"},
+		{Name: "screen", Archive: "screen_archive", Owner: "user_id", Parent: Parent{Resource: "project", Column: "project_id"}},
+		{Name: "comment", Parent: Parent{Resource: "screen", Column: "screen_id"}},
+	}}
+}
+
+// TestClusterGuards: in a plan for a cluster each parent has a guard in both of its tables, and nobody else.
+// Where one is missing Verify names it with the statement that adds it; a plan for one server lets it be.
+func TestClusterGuards(t *testing.T) {
+	one, many := familyPlan(), familyPlan()
+	many.Cluster = true
+	if ddl := strings.Join(one.DDL(), "\n"); strings.Contains(ddl, "guard") {
+		t.Errorf("one server has guards:\n%s", ddl)
+	}
+	if ddl := strings.Join(many.DDL(), "\n"); strings.Count(ddl, "`guard` BIGINT UNSIGNED NOT NULL DEFAULT 0") != 4 {
+		t.Errorf("not four guards:\n%s", ddl)
+	}
+	db := dbtest.Open(t)
+	if err := migrations.Up(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	for _, stmt := range one.DDL() {
+		dbtest.Exec(t, db, stmt)
+	}
+	var differs *VerifyError
+	if err := Verify(t.Context(), db, many); !errors.As(err, &differs) {
+		t.Fatalf("guards are missing: %v", err)
+	}
+	for i, table := range []string{"project", "project_archive", "screen", "screen_archive"} {
+		want := "ALTER TABLE `" + table + "` ADD COLUMN `guard` BIGINT UNSIGNED NOT NULL DEFAULT 0"
+		if d := differs.Differences[i]; d.Table != table || d.Column != "guard" || d.SQL != want || !strings.HasPrefix(d.Problem, "it does not exist") {
+			t.Errorf("%d: %+v", i, d)
+		}
+		dbtest.Exec(t, db, differs.Differences[i].SQL)
+	}
+	if n := len(differs.Differences); n != 4 {
+		t.Errorf("%d differences", n)
+	}
+	for _, p := range []Plan{many, one} {
+		if err := Verify(t.Context(), db, p); err != nil {
+			t.Errorf("cluster: %t: %v", p.Cluster, err)
+		}
+	}
+	dbtest.Exec(t, db, "ALTER TABLE screen MODIFY guard INT NULL")
+	for _, p := range []Plan{many, one} { // too small here, and the application's own there
+		if err := Verify(t.Context(), db, p); !errors.As(err, &differs) || differs.Differences[0].Column != "guard" {
+			t.Errorf("another column of that name, cluster: %t: %v", p.Cluster, err)
+		}
+	}
+}
+
+// TestGuardNames: the column may have another name; it is for parents in a plan for a cluster.
+func TestGuardNames(t *testing.T) {
+	p := familyPlan()
+	p.Cluster = true
+	p.Resources[0].Guard = "below"
+	p.Resources[0].Columns = []Column{{Name: "guard", Type: "INT NULL"}}
+	if ddl := strings.Join(p.DDL(), "\n"); strings.Count(ddl, "`below` "+typeGuard) != 2 || strings.Count(ddl, "`guard` "+typeGuard) != 2 {
+		t.Errorf("%v\n%s", p.Check(), ddl)
+	}
+	p.Resources[0].Guard = ""
+	if err := p.Check(); !errors.Is(err, ErrInvalidPlan) || !strings.Contains(err.Error(), `the column "guard" is declared twice`) {
+		t.Errorf("two columns of one name: %v", err)
+	}
+	p.Resources[0].Columns, p.Resources[2].Guard = nil, "below"
+	if err := p.Check(); !errors.Is(err, ErrInvalidPlan) || !strings.Contains(err.Error(), `it has the guard "below"`) {
+		t.Errorf("no parent: %v", err)
+	}
+	p.Resources[2].Guard, p.Resources[0].Guard, p.Cluster = "", "below", false
+	if err := p.Check(); !errors.Is(err, ErrInvalidPlan) {
+		t.Errorf("no cluster: %v", err)
+	}
+}
+
+// TestSeveralPrimaries: which settings say that other nodes write too. What Verify makes of them is tried on
+// clusters, in package internal/cluster.
+func TestSeveralPrimaries(t *testing.T) {
+	for _, c := range []struct {
+		is   map[string]string
+		want string
+	}{
+		{map[string]string{}, ""},
+		{map[string]string{"wsrep_on": "OFF", "wsrep_provider": "none"}, ""},
+		{map[string]string{"wsrep_on": "ON", "wsrep_provider": "none"}, ""},
+		{map[string]string{"wsrep_on": "ON", "wsrep_provider": "/usr/lib/galera/libgalera_smm.so"}, "wsrep_on"},
+		{map[string]string{"group_replication_group_name": "", "group_replication_single_primary_mode": "OFF"}, ""},
+		{map[string]string{"group_replication_group_name": "a", "group_replication_single_primary_mode": "ON"}, ""},
+		{map[string]string{"group_replication_group_name": "a", "group_replication_single_primary_mode": "OFF"}, "group_replication_single_primary_mode"},
+	} {
+		if got, _ := severalPrimaries(c.is); got != c.want {
+			t.Errorf("%v: %q, want %q", c.is, got, c.want)
+		}
+	}
+	if err := checkCluster(t.Context(), dbtest.Open(t), familyPlan()); errors.Is(err, onerow.ErrSetting) || err != nil {
+		t.Errorf("one server: %v", err)
+	}
+}

@@ -1,0 +1,138 @@
+package onerow
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/onerow/onerow/internal/mysqlerr"
+)
+
+// ReadCommitted wraps a connector so that each new connection starts in autocommit at READ
+// COMMITTED. It is a statement and not a setting of the data source name, because
+// the variable's name differs between the engines. One statement per connection.
+func ReadCommitted(c driver.Connector) driver.Connector {
+	return recommended{c, newSetUp([][]string{{setSession}, {setReadCommitted, setAutocommit}})}
+}
+
+// One statement for both engines: MariaDB before 11.1 knows only tx_isolation, MySQL only
+// transaction_isolation. Either reads what is in its own kind of comment.
+const (
+	setAutocommit    = `SET SESSION autocommit = 1`
+	setIsolation     = `, SESSION /*!50701 transaction_isolation */ /*M! tx_isolation */ = 'READ-COMMITTED'`
+	setSession       = setAutocommit + setIsolation
+	setClientCharset = `, SESSION character_set_client = `
+)
+
+// Where those comments are not understood, by a proxy or by a later engine, it takes two statements.
+const setReadCommitted = `SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED`
+
+// Causal reads. A MariaDB that was built without wsrep lacks its variables, and MySQL those of a plugin that
+// it has not loaded (error 1193). Neither asks for more than a session of one's own.
+const (
+	setSyncWait = ` /*M! , SESSION wsrep_sync_wait = @@wsrep_sync_wait | IF(@@wsrep_on, 7, 0) */`
+	setBefore   = ` /*!80014 , SESSION group_replication_consistency = IF(@@group_replication_consistency IN ('EVENTUAL', 'BEFORE_ON_PRIMARY_FAILOVER'),
+ IF(@@group_replication_single_primary_mode, 'BEFORE_ON_PRIMARY_FAILOVER', 'BEFORE'), @@group_replication_consistency) */`
+	setRouted = `, ` + routed + ` = 1`
+)
+
+// routed is the session's variable for who reads a cluster without waiting, and knows it: [Check] asks for
+// it, for a server does not tell a value that was chosen from its default.
+const routed = `@onerow_routed`
+
+// setUpTexts are the statements that set up a session of the configuration, in the ways in which it can be
+// done: what a server may not understand comes first. What the configuration says itself comes last in each,
+// so it wins.
+func setUpTexts(cfg *mysql.Config, isolation bool) [][]string {
+	more, causal := "", setSyncWait+setBefore
+	if cfg.InterpolateParams && !saysCharset(cfg) {
+		more = setClientCharset + handshakeCharset(cfg) // a server may be set to ignore the handshake's
+	}
+	if saysConsistency(cfg) {
+		more, causal = more+setRouted, ""
+	}
+	for _, param := range slices.Sorted(maps.Keys(cfg.Params)) {
+		more += ", " + param + " = " + cfg.Params[param]
+	}
+	level := setIsolation
+	if isolation {
+		level = ""
+	}
+	texts := [][]string{{setAutocommit + level + causal + more}}
+	if causal != "" {
+		texts = append(texts, []string{setAutocommit + level + more})
+	}
+	if !isolation {
+		texts = append(texts, []string{setReadCommitted, setAutocommit + more})
+	}
+	return texts
+}
+
+// saysConsistency says whether the configuration itself says how causal reads are. A value is sent as it is,
+// so it may hold a second assignment.
+func saysConsistency(cfg *mysql.Config) bool {
+	for param, value := range cfg.Params {
+		text := strings.ToLower(param + "=" + value)
+		if strings.Contains(text, "wsrep_sync_wait") || strings.Contains(text, "group_replication_consistency") {
+			return true
+		}
+	}
+	return false
+}
+
+// recommended sets up each new session.
+type recommended struct {
+	driver.Connector
+	*setUp
+}
+
+// setUp has the ways to set up a session of one server, and remembers which of them it understands. So a
+// server without the variables of a cluster pays for that once and not with each connection.
+type setUp struct {
+	texts [][]string
+	from  atomic.Int32
+}
+
+func newSetUp(texts [][]string) *setUp { return &setUp{texts: texts} }
+
+// Connect opens a session and sets it up.
+func (r recommended) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := r.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.do(ctx, conn); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
+}
+
+func (s *setUp) do(ctx context.Context, conn driver.Conn) error {
+	execer, ok := conn.(driver.ExecerContext)
+	if !ok {
+		return errors.New("onerow: the driver cannot run a statement on a new connection")
+	}
+	var err error
+	for i := int(s.from.Load()); i < len(s.texts); i++ {
+		for _, text := range s.texts[i] {
+			if _, err = execer.ExecContext(ctx, text, nil); err != nil {
+				break
+			}
+		}
+		if err == nil {
+			s.from.Store(int32(i)) //nolint:gosec // there are three
+			return nil
+		}
+		if errNumber(err) == 0 || mysqlerr.MayRunAgain(err) { // it is not that the text is not understood
+			break
+		}
+	}
+	return fmt.Errorf("onerow: set up a connection: %w", err)
+}
