@@ -80,21 +80,9 @@ func (c *cluster) nodes() int               { return c.now.Nodes() }
 func (c *cluster) upstream(node int) string { return c.now.Addr(node) }
 func (c *cluster) deaths() []time.Time      { return nil } // the others have it
 
-func (c *cluster) config() *mysql.Config { return c.causal(c.now.Server(0).Config(database)) }
+func (c *cluster) config() *mysql.Config { return c.now.Server(0).Config(database) }
 
-// causal lets each statement wait for what other nodes have acknowledged.
-func (c *cluster) causal(cfg *mysql.Config) *mysql.Config {
-	if c.kind == devdb.Galera {
-		cfg.Params["wsrep_sync_wait"] = "7"
-	} else {
-		cfg.Params["group_replication_consistency"] = "'BEFORE'"
-	}
-	return cfg
-}
-
-func (c *cluster) open() (*sql.DB, error) {
-	return onerow.Open(c.causal(c.now.Server(0).Config(database)).FormatDSN())
-}
+func (c *cluster) open() (*sql.DB, error) { return onerow.Open(c.now.DSN(0, database)) }
 
 // How many members a node sees; tables in memory.
 const (

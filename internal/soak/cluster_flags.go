@@ -26,6 +26,9 @@ const (
 
 var troubles = []string{kill, freeze, cut}
 
+// everyNodeWrites says whether locks of rows do not reach all who write.
+func (o options) everyNodeWrites() bool { return o.kind == galera || o.kind == group }
+
 const clusterHelp = `usage: go run ./internal/soak cluster -kind galera|group|semisync|async [flags]
 
 The soak's load through all of several private servers, and then its check of all tables, on one of them; the
@@ -49,7 +52,7 @@ itself failed.
 func (o *options) clusterFlags(flags *flag.FlagSet) func() error {
 	o.webs, o.workers, o.between = 3, 3, 3*time.Second
 	flags.StringVar(&o.kind, "kind", "", "galera, group, semisync or async")
-	flags.BoolVar(&o.hosts, "hosts", false, "each pool is told of all nodes, and finds one that is up; with -hosts=false a load balancer in front of it does")
+	flags.BoolVar(&o.hosts, "hosts", true, "each pool is told of all nodes, and finds one that is up; with -hosts=false a load balancer in front of it does")
 	flags.StringVar(&o.engine, "engine", "", "of semisync and async: mariadb or mysql; default: the server program that is found")
 	trouble := flags.String("trouble", strings.Join(troubles, ","), "what happens to servers")
 	flags.Usage = func() {

@@ -21,8 +21,8 @@ func (s *soak) drain(ctx context.Context, db *sql.DB) error {
 	if err := say(s.out, "soak: %s", &s.chaos); err != nil {
 		return err
 	}
-	began := time.Now()
-	if err := errors.Join(drainJobs(ctx, db), drainMarks(ctx, db), drainKeys(ctx, db)); err != nil {
+	began, cluster := time.Now(), s.everyNodeWrites()
+	if err := errors.Join(drainJobs(ctx, db, cluster), drainMarks(ctx, db, cluster), drainKeys(ctx, db)); err != nil {
 		return err
 	}
 	return say(s.out, "soak: drained in %v, checking", time.Since(began).Round(time.Millisecond))
@@ -34,8 +34,8 @@ const (
 	countKeys  = `SELECT COUNT(*) FROM onerow_key WHERE status = 'in_progress'`
 )
 
-func drainJobs(ctx context.Context, db *sql.DB) error {
-	worker, err := load.NewWorker(db)
+func drainJobs(ctx context.Context, db *sql.DB, cluster bool) error {
+	worker, err := load.NewWorker(db, cluster)
 	if err != nil {
 		return err
 	}
@@ -49,8 +49,8 @@ func drainJobs(ctx context.Context, db *sql.DB) error {
 	return err
 }
 
-func drainMarks(ctx context.Context, db *sql.DB) error {
-	sweeper, err := load.NewSweeper(db)
+func drainMarks(ctx context.Context, db *sql.DB, cluster bool) error {
+	sweeper, err := load.NewSweeper(db, cluster)
 	if err != nil {
 		return err
 	}

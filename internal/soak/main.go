@@ -122,8 +122,8 @@ func (o options) command() string {
 	if o.kind != "" && len(o.trouble) < len(troubles) {
 		command += " -trouble " + strings.Join(o.trouble, ",")
 	}
-	if o.hosts {
-		command += " -hosts"
+	if o.kind != "" && !o.hosts {
+		command += " -hosts=false"
 	}
 	if o.engine != "" && o.kind != galera && o.kind != group {
 		command += " -engine " + o.engine

@@ -123,7 +123,7 @@ func (s *soak) setUp(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(load.CreateTables(ctx, db, owners), db.Close()); err != nil {
+	if err := errors.Join(load.CreateTables(ctx, db, s.everyNodeWrites(), owners), db.Close()); err != nil {
 		return err
 	}
 	links := s.webs + s.workers
@@ -154,7 +154,7 @@ func (s *soak) rage(ctx context.Context) error {
 	s.began = time.Now()
 	for i := range s.webs + s.workers {
 		c := &child{dir: s.journals(), role: load.Web, cfg: load.Config{
-			DSN: s.dsn(i, "READ-COMMITTED"), Clients: (s.clients + i) / s.webs, Owners: owners, Several: s.kind != "",
+			DSN: s.dsn(i, "READ-COMMITTED"), Clients: (s.clients + i) / s.webs, Owners: owners, Several: s.kind != "", Cluster: s.everyNodeWrites(),
 			Seed: s.seed + uint64(i)<<40, Began: s.began.UnixNano(), //nolint:gosec // i is small
 		}}
 		switch {

@@ -40,7 +40,7 @@ func newWorld(t *testing.T) *world {
 	dsn := dbtest.DSN(t)
 	w := &world{t: t, db: dbtest.OpenDSN(t, dsn), ids: map[string]int64{}, now: time.Now().Add(time.Hour).UnixNano()}
 	ctx := t.Context()
-	w.must(load.CreateTables(ctx, w.db, owners))
+	w.must(load.CreateTables(ctx, w.db, false, owners))
 	w.exec(`INSERT INTO soak_user (id, max_projects) VALUES (?, 3)`, special)
 	dir := t.TempDir()
 	w.runClients(dsn, filepath.Join(dir, "web.journal"))
@@ -103,7 +103,7 @@ func (w *world) note(e journal.Entry) {
 
 // known makes the rows that the plants break.
 func (w *world) known(ctx context.Context) {
-	plan := load.Plan()
+	plan := load.Plan(false)
 	projects, err := repo.New[load.Project](plan, load.ProjectResource)
 	w.must(err)
 	screens, err := repo.New[load.Screen](plan, load.ScreenResource)
@@ -156,9 +156,9 @@ func (w *world) knownKey(ctx context.Context) {
 
 // drain does what the soak does after the chaos, but for claims: nobody was killed here.
 func (w *world) drain(ctx context.Context) {
-	worker, err := load.NewWorker(w.db)
+	worker, err := load.NewWorker(w.db, false)
 	w.must(err)
-	sweeper, err := load.NewSweeper(w.db)
+	sweeper, err := load.NewSweeper(w.db, false)
 	w.must(err)
 	dbtest.Eventually(w.t, time.Minute, func() (bool, string) {
 		w.must(worker.Drain(ctx))

@@ -56,7 +56,7 @@ type client struct {
 
 func newWeb(db *sql.DB, cfg Config) (w *web, err error) {
 	w = &web{cfg: cfg, db: db}
-	plan := Plan()
+	plan := Plan(cfg.Cluster)
 	if w.projects, err = repo.New[Project](plan, ProjectResource); err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func newWeb(db *sql.DB, cfg Config) (w *web, err error) {
 	if w.comments, err = repo.New[Comment](plan, CommentResource); err != nil {
 		return nil, err
 	}
-	if w.rule, err = Rule(); err != nil {
+	if w.rule, err = Rule(cfg.Cluster); err != nil {
 		return nil, err
 	}
 	if w.keys, err = idempotency.New(idempotency.Config{Name: cfg.Name}); err != nil {

@@ -32,6 +32,8 @@ type Config struct {
 	DSN string
 	// Several says that there are several servers: the pool is then one of onerow.Open.
 	Several bool
+	// Cluster says that all of them take writes.
+	Cluster bool
 	// Journal is the file for the journal of a web process.
 	Journal string
 	// Clients is how many clients a web process has.
@@ -78,7 +80,7 @@ func Run(in io.Reader, out io.Writer) (err error) {
 	case Web:
 		return runWeb(ctx, db, cfg, &connections, out)
 	case Worker:
-		return runWorker(ctx, db, &connections, out)
+		return runWorker(ctx, db, cfg.Cluster, &connections, out)
 	}
 	return fmt.Errorf("soak: there is no role %q", cfg.Role)
 }

@@ -40,9 +40,9 @@ type Comment struct {
 	Body     string `db:"body"`
 }
 
-// Plan declares them.
-func Plan() schema.Plan {
-	return schema.Plan{Resources: []schema.Resource{
+// Plan declares them, for one server that takes writes or for a cluster of several.
+func Plan(cluster bool) schema.Plan {
+	return schema.Plan{Cluster: cluster, Resources: []schema.Resource{
 		{Name: ProjectResource, Archive: "project_archive", Owner: "user_id", Label: schema.Label{Column: "name"},
 			Quota: schema.Quota{Flag: "is_over_quota"}, Columns: []schema.Column{{Name: "hits", Type: "BIGINT NOT NULL DEFAULT 0"}}},
 		{Name: ScreenResource, Archive: "screen_archive", Owner: "project_id",
@@ -67,11 +67,11 @@ var ownTables = []string{
 const insertUser = `INSERT INTO soak_user (id, max_projects) VALUES (?, 5)`
 
 // CreateTables makes the tables of a soak in an empty database, with that many owners.
-func CreateTables(ctx context.Context, db *sql.DB, owners int) error {
+func CreateTables(ctx context.Context, db *sql.DB, cluster bool, owners int) error {
 	if err := migrations.Up(ctx, db); err != nil {
 		return err
 	}
-	for _, stmt := range append(Plan().DDL(), ownTables...) {
+	for _, stmt := range append(Plan(cluster).DDL(), ownTables...) {
 		if _, err := db.ExecContext(ctx, stmt); err != nil {
 			return fmt.Errorf("soak: %w: %s", err, stmt)
 		}
@@ -81,10 +81,10 @@ func CreateTables(ctx context.Context, db *sql.DB, owners int) error {
 			return fmt.Errorf("soak: %w", err)
 		}
 	}
-	return schema.Verify(ctx, db, Plan())
+	return schema.Verify(ctx, db, Plan(cluster))
 }
 
 // Rule is the quota of projects.
-func Rule() (*quota.Rule, error) {
-	return quota.New(Plan(), ProjectResource, quota.LimitQuery(`SELECT max_projects FROM soak_user WHERE id = ?`))
+func Rule(cluster bool) (*quota.Rule, error) {
+	return quota.New(Plan(cluster), ProjectResource, quota.LimitQuery(`SELECT max_projects FROM soak_user WHERE id = ?`))
 }

@@ -19,28 +19,28 @@ import (
 const Lease = 500 * time.Millisecond
 
 // NewWorker is the cascade worker of the soak, in small batches so that it is interrupted often.
-func NewWorker(db *sql.DB) (*cascade.Worker, error) {
-	return cascade.NewWorker(db, Plan(), cascade.Config{Batch: 20, Chunk: 5, Lease: Lease, Poll: 100 * time.Millisecond,
+func NewWorker(db *sql.DB, cluster bool) (*cascade.Worker, error) {
+	return cascade.NewWorker(db, Plan(cluster), cascade.Config{Batch: 20, Chunk: 5, Lease: Lease, Poll: 100 * time.Millisecond,
 		// Failures are the chaos here; a job that only needs longer must not die of it.
 		MaxFailures: 1000})
 }
 
 // NewSweeper is the quota's sweeper, without its second look at owners that changed lately: the marks alone
 // must do.
-func NewSweeper(db *sql.DB) (*quota.Sweeper, error) {
-	rule, err := Rule()
+func NewSweeper(db *sql.DB, cluster bool) (*quota.Sweeper, error) {
+	rule, err := Rule(cluster)
 	if err != nil {
 		return nil, err
 	}
 	return quota.NewSweeper(db, quota.Config{Every: 300 * time.Millisecond, Recheck: -1, Log: slog.New(slog.DiscardHandler)}, rule), nil
 }
 
-func runWorker(ctx context.Context, db *sql.DB, connections *atomic.Int64, out io.Writer) error {
-	worker, err := NewWorker(db)
+func runWorker(ctx context.Context, db *sql.DB, cluster bool, connections *atomic.Int64, out io.Writer) error {
+	worker, err := NewWorker(db, cluster)
 	if err != nil {
 		return err
 	}
-	sweeper, err := NewSweeper(db)
+	sweeper, err := NewSweeper(db, cluster)
 	if err != nil {
 		return err
 	}
