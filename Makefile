@@ -23,7 +23,7 @@ ENGINE ?=
 VERSION ?=
 FUZZTIME ?= 15s
 
-.PHONY: cc chromium faketime help demo test test-race test-others test-explore test-clock test-clock-ahead test-clock-behind test-shapes test-mysql test-mariadb-11 test-settings test-docker lint fuzz bench clean server withserver
+.PHONY: cc chromium faketime help demo test test-race test-others test-explore test-clock test-clock-ahead test-clock-behind test-shapes test-mysql test-mariadb-11 test-settings test-galera test-group test-cluster test-docker lint fuzz bench clean server withserver
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,7 +50,7 @@ test-race: ## the same with the race detector, but for explorations; twice the t
 # Where the tests' servers lie: in memory, if there is plenty of it. A DDL statement waits for the disk, whatever one sets.
 MEMORY := $(shell awk '/^MemAvailable/ && $$2 > 12000000 { print "/dev/shm" }' /proc/meminfo 2>/dev/null)
 ifeq ($(origin TMPDIR)$(shell [[ -w "$(MEMORY)" ]] && df --output=avail "$(MEMORY)" | awk 'NR == 2 { print ($$1 > 8000000) }'),undefined1)
-test-others test-explore test-clock-ahead test-clock-behind test-settings: export TMPDIR := $(MEMORY)
+test-others test-explore test-clock-ahead test-clock-behind test-settings test-cluster: export TMPDIR := $(MEMORY)
 endif
 
 # Explorations run one statement at a time, tens of thousands of them: the race detector has nothing to find there, and
@@ -88,6 +88,16 @@ test-mariadb-11: ## the same on MariaDB 11, which scripts/get-mariadb-11 fetches
 # Whole suites, in parts: make test-settings ARGS="-full -part 1/4".
 test-settings: server ## a few tests of each package under each setting that a server or a DSN may have
 	go run ./internal/settings $(ARGS)
+
+# The tests start the nodes by themselves.
+test-galera: ## the tests of internal/cluster on three nodes of MariaDB Galera, which scripts/get-galera fetches
+	@galera=$$(scripts/get-galera) && mysqld=$$(PATH="$$PATH:/usr/sbin:/usr/local/sbin:/usr/libexec" command -v mariadbd) && \
+	  ONEROW_MYSQLD="$$mysqld" ONEROW_GALERA="$$galera" $(MAKE) test-cluster KIND=galera
+test-group: ## the same on three primaries of MySQL Group Replication
+	@mysqld=$$(scripts/get-mysql) && ONEROW_MYSQLD="$$mysqld" $(MAKE) test-cluster KIND=group
+test-cluster:
+	go vet -tags cluster ./internal/cluster
+	ONEROW_CLUSTER=$(KIND) go test -count=1 -tags cluster -timeout 15m $(if $(RUN),-run '$(RUN)') $(ARGS) ./internal/cluster
 
 # devdb's own tests start local servers, so they prove nothing about a container and are left out.
 test-docker: cc chromium ## the same in a container: ONEROW_TEST_IMAGE=mariadb:11 make test-docker

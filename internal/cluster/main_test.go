@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
+
 	"github.com/onerow/onerow/internal/devdb"
 )
 
@@ -31,6 +33,10 @@ func run(m *testing.M) (code int) {
 		return 1
 	}
 	nodes = c
+	if err := mysql.SetLogger(&mysql.NopLogger{}); err != nil { // nodes die here
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	defer func() {
 		if err := c.Close(); err != nil {
 			fmt.Fprintln(os.Stderr, err)

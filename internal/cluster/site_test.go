@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
 )
@@ -58,12 +57,10 @@ func emptySite(t testing.TB) *site {
 	return s
 }
 
-// open is a pool of the recommended settings on one node. A read waits for what others have committed.
+// open is a pool of the recommended settings on one node; onerow.Open makes its reads causal.
 func open(t testing.TB, node int, database string) *sql.DB {
 	t.Helper()
-	cfg := nodes.Server(node).Config(database)
-	cfg.Params[causal()] = causalValue()
-	db, err := onerow.Open(cfg.FormatDSN())
+	db, err := onerow.Open(nodes.DSN(node, database))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,20 +72,6 @@ func open(t testing.TB, node int, database string) *sql.DB {
 		}
 	})
 	return db
-}
-
-func causal() string {
-	if nodes.Kind() == devdb.Galera {
-		return "wsrep_sync_wait"
-	}
-	return "group_replication_consistency"
-}
-
-func causalValue() string {
-	if nodes.Kind() == devdb.Galera {
-		return "7"
-	}
-	return "'BEFORE'"
 }
 
 // crowd calls f from that many goroutines for each node at once, and fails with what any of them returned.

@@ -25,7 +25,8 @@ const (
 	Group  ClusterKind = "group"  // MySQL Group Replication, every member a primary
 )
 
-// ClusterOptions of [StartCluster]. The zero value is what tests want: three nodes, nothing flushed to a disk.
+// ClusterOptions of [StartCluster]. The zero value is what tests want: three nodes, nothing flushed to a
+// disk.
 type ClusterOptions struct {
 	Nodes   int          // 0: three
 	Durable bool         // flush each commit: for tests about machines that lose power
@@ -57,8 +58,9 @@ type node struct {
 // clusterPatience is how long a node may take to start and to have what the others have.
 const clusterPatience = 90 * time.Second
 
-// StartCluster starts the servers, which are throw-away and end with this process, and returns when each has joined. The
-// program is found as for [Start], and must be of the right engine. ctx bounds the start only.
+// StartCluster starts the servers, which are throw-away and end with this process, and returns when each
+// has joined. The program is found as for [Start], and must be of the right engine. ctx bounds the start
+// only.
 func StartCluster(ctx context.Context, kind ClusterKind, o ClusterOptions) (_ *Cluster, err error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -223,6 +225,17 @@ func (c *Cluster) Close() error {
 		c.closeErr = errors.Join(errs...)
 	})
 	return c.closeErr
+}
+
+// each calls f for all nodes at once.
+func (c *Cluster) each(f func(i int, n *node) error) error {
+	errs := make([]error, len(c.nodes))
+	var all sync.WaitGroup
+	for i, n := range c.nodes {
+		all.Go(func() { errs[i] = f(i, n) })
+	}
+	all.Wait()
+	return errors.Join(errs...)
 }
 
 // signal is for a node whose process may not have been started, or be gone.

@@ -10,8 +10,8 @@ import (
 	"strconv"
 )
 
-// The ports of clusters lie below those that systems give to outgoing connections: a killed node's port must be free
-// when it comes back, after thousands of connections.
+// The ports of clusters lie below those that systems give to outgoing connections: a killed node's port
+// must be free when it comes back, after thousands of connections.
 const (
 	firstPort    = 20000
 	portBlocks   = 375
@@ -23,8 +23,8 @@ type clusterPorts struct{ sql, group, ist, sst int }
 
 const portsOfNode = 4
 
-// portBlock is the ports of one cluster. While it is used its first port is listened on, so that no other cluster chooses
-// the block while a node is dead.
+// portBlock is the ports of one cluster. While it is used its first port is listened on, so that no other
+// cluster chooses the block while a node is dead.
 type portBlock struct {
 	guard net.Listener
 	first int

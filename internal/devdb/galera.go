@@ -14,8 +14,8 @@ import (
 // provider, and the scripts by which a node copies another one's data.
 const EnvGalera = "ONEROW_GALERA"
 
-// startGalera makes one data directory, which the other nodes get a copy of: as if all had been there before, so that
-// nothing has to be transferred.
+// startGalera makes one data directory, which the other nodes get a copy of: as if all had been there
+// before, so that nothing has to be transferred.
 func (c *Cluster) startGalera(ctx context.Context, o ClusterOptions) error {
 	folder := os.Getenv(EnvGalera)
 	provider := filepath.Join(folder, "libgalera_smm.so")
@@ -61,7 +61,8 @@ func (c *Cluster) startGalera(ctx context.Context, o ClusterOptions) error {
 	return nil
 }
 
-// galeraState is what a node wrote down that ended cleanly: behind which write, and whether it may begin the group.
+// galeraState is what a node wrote down that ended cleanly: behind which write, and whether it may begin
+// the group.
 const galeraState = `# GALERA saved state
 version: 2.1
 uuid:    6f6e6572-6f77-11f0-8000-6f6e65726f77

@@ -17,8 +17,8 @@ import (
 // groupName is the same for all clusters of tests: the ports tell them apart.
 const groupName = "6f6e6572-6f77-4000-8000-6f6e65726f77"
 
-// startGroup makes one data directory, which the other nodes get a copy of, and starts the servers; the first one makes
-// the group, the others join.
+// startGroup makes one data directory, which the other nodes get a copy of, and starts the servers; the
+// first one makes the group, the others join.
 func (c *Cluster) startGroup(ctx context.Context, o ClusterOptions) error {
 	var members []string
 	for _, n := range c.nodes {
@@ -36,22 +36,14 @@ func (c *Cluster) startGroup(ctx context.Context, o ClusterOptions) error {
 			return fmt.Errorf("devdb: copy a data directory: %w", err)
 		}
 	}
-	started := make(chan error, len(c.nodes))
-	for i, n := range c.nodes {
+	err := c.each(func(i int, n *node) error {
 		n.args = append(n.groupFlags(i+1, members, o.Durable), o.Args...)
-		go func() {
-			err := n.run(ctx)
-			if err == nil {
-				err = n.prepareGroup(ctx)
-			}
-			started <- err
-		}()
-	}
-	var errs []error
-	for range c.nodes {
-		errs = append(errs, <-started)
-	}
-	if err := errors.Join(errs...); err != nil {
+		if err := n.run(ctx); err != nil {
+			return err
+		}
+		return n.prepareGroup(ctx)
+	})
+	if err != nil {
 		return err
 	}
 	// The three statements run on one session: see newNode.
@@ -60,12 +52,7 @@ func (c *Cluster) startGroup(ctx context.Context, o ClusterOptions) error {
 			return fmt.Errorf("devdb: the first node makes no group: %w; the end of its log:\n%s", err, first.logTail())
 		}
 	}
-	for i := range c.nodes {
-		if err := c.Rejoin(ctx, i); err != nil {
-			return err
-		}
-	}
-	return nil
+	return c.each(func(i int, _ *node) error { return c.Rejoin(ctx, i) })
 }
 
 func (n *node) groupFlags(id int, members []string, durable bool) []string {
@@ -87,8 +74,8 @@ func (n *node) groupFlags(id int, members []string, durable bool) []string {
 	return flags
 }
 
-// The user that a joining node copies as is made on each node by itself, outside of what is replicated. Starting the
-// group waits until the node is a member.
+// The user that a joining node copies as is made on each node by itself, outside of what is replicated.
+// Starting the group waits until the node is a member.
 const (
 	sqlUnlogged     = `SET SQL_LOG_BIN = 0`
 	sqlLogged       = `SET SQL_LOG_BIN = 1`
@@ -110,14 +97,15 @@ func (n *node) prepareGroup(ctx context.Context) error {
 	return nil
 }
 
-// The node's own state as it sees it: one row of a table in memory, absent before the first start of the group.
+// The node's own state as it sees it: one row of a table in memory, absent before the first start of the
+// group.
 const sqlMemberState = `SELECT COALESCE(MAX(member_state), '') FROM performance_schema.replication_group_members WHERE member_id = @@server_uuid`
 
 // erAlreadyRunning: START GROUP_REPLICATION while the group runs, or still stops.
 const erAlreadyRunning = 3093
 
-// joinGroup waits until the node is ONLINE. One that was expelled is told to leave first. The group refuses a node that
-// it has not yet given up, so joining is tried again.
+// joinGroup waits until the node is ONLINE. One that was expelled is told to leave first. The group refuses
+// a node that it has not yet given up, so joining is tried again.
 func (n *node) joinGroup(ctx context.Context) error {
 	var refused error
 	err := n.until(ctx, func() (bool, error) {
