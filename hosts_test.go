@@ -100,6 +100,7 @@ func readOnlyHosts(t *testing.T, db *sql.DB, a, b *machine) {
 	dbtest.Exec(t, a.admin, "SET GLOBAL read_only = 0")
 	soon(t, db, a.addr)
 
+	kept.SetMaxIdleConns(0)
 	soon(t, kept, a.addr)
 	reader, err := kept.BeginTx(t.Context(), &sql.TxOptions{ReadOnly: true})
 	if err != nil {
@@ -111,7 +112,6 @@ func readOnlyHosts(t *testing.T, db *sql.DB, a, b *machine) {
 	if err := reader.Rollback(); err != nil {
 		t.Fatal(err)
 	}
-	kept.SetMaxIdleConns(0)
 	if got := at(t, kept); got != a.addr {
 		t.Errorf("at %s: the host was left out for its user's own fault", got)
 	}
