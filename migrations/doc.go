@@ -1,7 +1,7 @@
 // Package migrations holds the toolkit's own tables, onerow_*, as numbered goose
 // migrations, embedded. They are applied
 //
-//   - from Go: [Up], or [Provider] for everything that goose can do,
+//   - from Go: [Up], or [Provider] for everything that goose can do (an application's: [Apply], [New]),
 //   - by the worker's command line: cascade-worker migrate up,
 //   - by the plain goose tool, from this folder:
 //     goose -dir migrations -table onerow_goose_version mysql "user:password@tcp(host:3306)/database" up
@@ -25,12 +25,17 @@
 // In words:
 //
 //   - Up and Down may be called twice, and Up from any number of processes at
-//     once. GET_LOCK, taken on the session that runs the statements, makes them
-//     take turns. It only saves work: without it (a Galera node refuses GET_LOCK,
-//     and it does not reach other nodes) the result is the same.
+//     once, on any nodes of a cluster. GET_LOCK, taken on the session that runs
+//     the statements, makes them take turns. It only saves work: without it (a
+//     Galera node refuses GET_LOCK, and it does not reach other nodes) the result
+//     is the same; whom the cluster refuses runs again (1213, 3101).
 //   - Neither parseTime nor multiStatements is needed. One connection of the pool is
 //     used at a time.
 //   - [Status] only reads.
+//
+// Not promised, on Group Replication: a migration of an application's that alters
+// a table, from two members at once. Each would send its ALTER to the others, and
+// there the second one fails, which takes the member out of its group.
 //
 // Not promised: Down beside a running application or beside Up; and a Down after
 // an Up that was cut off removes only what is recorded as applied (call Up first).

@@ -32,7 +32,7 @@ func Provider(db *sql.DB) (*goose.Provider, error) { return New(db, FS, TableNam
 // are remembered in a table of their own. It keeps what [Up] promises, as long as each statement of theirs is
 // safe to repeat: DDL commits by itself. A version table that goose itself has made before has no unique key;
 // there the lock alone keeps a version from being recorded twice, which harms nothing. It takes the same lock
-// as the toolkit's.
+// as the toolkit's. What a node of a cluster refuses is an error of its Up; [Apply] runs it again.
 func New(db *sql.DB, files fs.FS, table string) (*goose.Provider, error) {
 	return provider(db, files, table, sessionLock{})
 }
@@ -58,17 +58,9 @@ func provider(db *sql.DB, files fs.FS, table string, lock sessionLock) (*goose.P
 }
 
 // Up applies every migration that is missing. It may be called twice and from
-// several processes at once, and it completes what an interrupted Up left behind.
-func Up(ctx context.Context, db *sql.DB) error {
-	p, err := Provider(db)
-	if err != nil {
-		return err
-	}
-	if _, err := p.Up(ctx); err != nil {
-		return fmt.Errorf("migrations: up: %w", err)
-	}
-	return nil
-}
+// several processes at once, on any nodes of a cluster, and it completes what an
+// interrupted Up left behind. What a cluster refuses is run again, at most 20 times.
+func Up(ctx context.Context, db *sql.DB) error { return Apply(ctx, db, FS, TableName) }
 
 // Down removes all tables of the toolkit and what is in them; goose's version
 // table stays. It may be called twice. Nothing of the toolkit may be running.

@@ -33,11 +33,7 @@ func Migrate(ctx context.Context, db *sql.DB) error {
 	if err != nil {
 		return err
 	}
-	own, err := migrations.New(db, files, VersionTable)
-	if err != nil {
-		return err
-	}
-	if _, err := own.Up(ctx); err != nil {
+	if err := migrations.Apply(ctx, db, files, VersionTable); err != nil {
 		return fmt.Errorf("store: migrate: %w", err)
 	}
 	return schema.Verify(ctx, db, Plan())
