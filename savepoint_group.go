@@ -17,14 +17,14 @@ import (
 
 // sqlMark sets a savepoint on MariaDB, and on MySQL asks whether the server belongs to a group, or is configured
 // to. The name of a group can only be changed while the server is outside of one. It touches no table of an engine.
-const sqlMark = `/*M! SAVEPOINT %s */ /*!50701 SELECT COUNT(*) FROM performance_schema.global_variables
+const sqlMark = `/*M! SAVEPOINT %s */ /*!50701 SELECT 'groups', CAST(COUNT(*) AS CHAR) FROM performance_schema.global_variables
 WHERE VARIABLE_NAME = 'group_replication_group_name' AND VARIABLE_VALUE <> '' */`
 
 // sqlGroup asks the same where those comments are not understood, by a proxy or by a later engine.
 const sqlGroup = `SHOW GLOBAL VARIABLES LIKE 'group_replication_group_name'`
 
 // guardMarked is what a guarded session answers to sqlMark: it has seen to the savepoint.
-const guardMarked = 2
+const guardMarked = "guarded"
 
 // errGrouped is why what was written in a group stays.
 var errGrouped = errors.New("onerow: there is no savepoint to go back to, for on a member of a replication group the server's are not safe")
@@ -62,21 +62,19 @@ func (tx *Tx) mark(ctx context.Context, name string) (real bool, err error) {
 
 // askGroup asks whether the server is in a group, and sets the savepoint where the answer is one that it is set.
 func (tx *Tx) askGroup(ctx context.Context, name string) (group answer, set bool, err error) {
-	var n int
-	err = QueryRow(ctx, tx, markSQL(name), nil, &n)
+	var what, value string
+	err = QueryRow(ctx, tx, markSQL(name), nil, &what, &value)
 	if errNumber(err) != 0 && !mysqlerr.EndsTransaction(err) {
-		var variable, value string
-		if err = QueryRow(ctx, tx, sqlGroup, nil, &variable, &value); errors.Is(err, sql.ErrNoRows) {
+		if err = QueryRow(ctx, tx, sqlGroup, nil, &what, &value); errors.Is(err, sql.ErrNoRows) {
 			return no, false, nil
 		}
-		n = min(len(value), 1)
 	}
 	switch {
-	case errors.Is(err, sql.ErrNoRows), err == nil && n == guardMarked:
+	case errors.Is(err, sql.ErrNoRows), err == nil && value == guardMarked:
 		return no, true, nil // from now on as plain text
 	case err != nil:
 		return notAsked, false, err
-	case n == 0:
+	case value == "0", value == "":
 		return no, false, nil
 	}
 	return yes, false, nil
