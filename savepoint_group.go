@@ -12,8 +12,9 @@ import (
 
 // MySQL's Group Replication answers OK to SAVEPOINT in a transaction that a write from another member has pushed
 // away. InnoDB has rolled it back and begins a new one; the binary log keeps the rows. COMMIT then succeeds, and
-// what was written before the savepoint is on every member but this one. Nothing that a session may read tells the
-// two transactions apart, so no SAVEPOINT is sent there: see [Tx.Savepoint] and [Guard].
+// what was written before the savepoint is on every member but this one. A statement in front of it proves nothing,
+// for the write may come between the two; a proof would be a row that is written before each savepoint and read
+// behind it. So no SAVEPOINT is sent there: see [Tx.Savepoint] and [Guard].
 
 // sqlMark sets a savepoint on MariaDB, and on MySQL asks whether the server belongs to a group, or is configured
 // to. The name of a group can only be changed while the server is outside of one. It touches no table of an engine.
