@@ -10,14 +10,15 @@ import (
 	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
-// MySQL's Group Replication answers OK to SAVEPOINT in a transaction that a write from another member has pushed
-// away. InnoDB has rolled it back and begins a new one; the binary log keeps the rows. COMMIT then succeeds, and
-// what was written before the savepoint is on every member but this one. A statement in front of it proves nothing,
-// for the write may come between the two; a proof would be a row that is written before each savepoint and read
-// behind it. So no SAVEPOINT is sent there: see [Tx.Savepoint] and [Guard].
+// MySQL's Group Replication answers OK to SAVEPOINT in a transaction that a write from another member has
+// pushed away. InnoDB has rolled it back and begins a new one; the binary log keeps the rows. COMMIT then
+// succeeds, and what was written before the savepoint is on every member but this one. A statement in front
+// of it proves nothing, for the write may come between the two; a proof would be a row that is written before
+// each savepoint and read behind it. So no SAVEPOINT is sent there: see [Tx.Savepoint] and [Guard].
 
-// sqlMark sets a savepoint on MariaDB, and on MySQL asks whether the server belongs to a group, or is configured
-// to. The name of a group can only be changed while the server is outside of one. It touches no table of an engine.
+// sqlMark sets a savepoint on MariaDB, and on MySQL asks whether the server belongs to a group, or is
+// configured to. The name of a group can only be changed while the server is outside of one. It touches no
+// table of an engine.
 const sqlMark = `/*M! SAVEPOINT %s */ /*!50701 SELECT 'groups', CAST(COUNT(*) AS CHAR) FROM performance_schema.global_variables
 WHERE VARIABLE_NAME = 'group_replication_group_name' AND VARIABLE_VALUE <> '' */`
 
@@ -61,7 +62,8 @@ func (tx *Tx) mark(ctx context.Context, name string) (real bool, err error) {
 	return true, err
 }
 
-// askGroup asks whether the server is in a group, and sets the savepoint where the answer is one that it is set.
+// askGroup asks whether the server is in a group, and sets the savepoint where the answer is one that it is
+// set.
 func (tx *Tx) askGroup(ctx context.Context, name string) (group answer, set bool, err error) {
 	var what, value string
 	err = QueryRow(ctx, tx, markSQL(name), nil, &what, &value)
@@ -91,8 +93,9 @@ func (tx *Tx) dirty(writes int) bool {
 	return tx.writes != writes
 }
 
-// wrote says whether a statement that is done may have written; affected is negative where it is not known, as
-// for a query. A write that changed no row is none. What a stored function or a trigger does besides is not seen.
+// wrote says whether a statement that is done may have written; affected is negative where it is not known,
+// as for a query. A write that changed no row is none. What a stored function or a trigger does besides is
+// not seen.
 func wrote(query string, affected int64, err error) bool {
 	word, rest := firstWord(skipComments(query))
 	if _, more, several := strings.Cut(rest, ";"); several && strings.TrimSpace(more) != "" {

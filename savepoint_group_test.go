@@ -15,8 +15,8 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
-// member is a connector of a real server that logs what is sent, and answers, if in is set, that the server is in a
-// group. Package internal/cluster has real groups.
+// member is a connector of a real server that logs what is sent, and answers, if in is set, that the server
+// is in a group. Package internal/cluster has real groups.
 type member struct {
 	driver.Connector
 	in   bool
@@ -86,8 +86,8 @@ func (m *member) savepoints() (real, asked int) {
 	return real, asked
 }
 
-// TestGuardInAGroup: on a member of a group the session remembers savepoints, whoever sets them, and sends none. To
-// go back to where nothing was written since does nothing; else the transaction cannot be committed.
+// TestGuardInAGroup: on a member of a group the session remembers savepoints, whoever sets them, and sends
+// none. To go back to where nothing was written since does nothing; else the transaction cannot be committed.
 func TestGuardInAGroup(t *testing.T) {
 	const one, none, twice = "UPDATE account SET balance = balance + 1 WHERE id = 1", "UPDATE account SET balance = 7 WHERE id = 99", "INSERT INTO account VALUES (1, 5)"
 	const lost = -1
@@ -136,8 +136,8 @@ func TestGuardInAGroup(t *testing.T) {
 	}
 }
 
-// TestSavepointInAGroup: a verb that fails in a caller's transaction there. Before its first write its owner may
-// commit; behind it the owner must not.
+// TestSavepointInAGroup: a verb that fails in a caller's transaction there. Before its first write its owner
+// may commit; behind it the owner must not.
 func TestSavepointInAGroup(t *testing.T) {
 	plain, dsn := accounts(t)
 	errNo := errors.New("no")
