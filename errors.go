@@ -18,8 +18,8 @@ var (
 	// from the function that was given to InTx.
 	ErrTxPoisoned = errors.New("onerow: the server has rolled this transaction back")
 
-	// ErrNotUndone means: what a verb wrote in a caller's transaction before it failed cannot be taken back, so
-	// nothing of that transaction may be committed. Roll it back.
+	// ErrNotUndone means: what a verb wrote in a caller's transaction before it failed cannot be taken back,
+	// so nothing of that transaction may be committed. Roll it back.
 	ErrNotUndone = errors.New("onerow: what was written before cannot be taken back, roll the whole transaction back")
 
 	// ErrTooLarge means: a statement, with its values, is larger than what the server takes in one

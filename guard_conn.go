@@ -114,7 +114,7 @@ func (c *guardConn) QueryContext(ctx context.Context, query string, args []drive
 		return nil, err
 	}
 	if name, ok := marked(query); ok && c.open() { // of Tx.Savepoint
-		return &answerRows{[]int64{guardMarked}}, c.mark(ctx, name)
+		return &answerRows{[]string{"", guardMarked}}, c.mark(ctx, name)
 	}
 	if done, err := c.savepoint(ctx, v, query); done {
 		return &answerRows{}, err

@@ -104,34 +104,14 @@ func (c *guardConn) askGroup(ctx context.Context, name string) (set bool, err er
 	return false, nil
 }
 
-// ask is the last column of the first row.
-func (c *guardConn) ask(ctx context.Context, query string) (said string, found bool, err error) {
+// ask is the second column of the first row.
+func (c *guardConn) ask(ctx context.Context, text string) (said string, found bool, err error) {
 	queryer, ok := c.inner.(driver.QueryerContext)
 	if !ok {
 		return "", false, errors.New("onerow: the driver cannot ask whether the server is in a group")
 	}
-	rows, err := queryer.QueryContext(ctx, query, nil)
-	if err != nil {
-		return "", false, c.note(err)
-	}
-	row := make([]driver.Value, len(rows.Columns()))
-	err = io.EOF
-	if len(row) > 0 {
-		err = rows.Next(row)
-	}
-	found = err == nil
-	if err == io.EOF { //nolint:errorlint // as database/sql compares
-		err = nil
-	}
-	if err = errors.Join(err, rows.Close()); err != nil || !found {
-		return "", false, c.note(err)
-	}
-	switch value := row[len(row)-1].(type) {
-	case []byte:
-		return string(value), true, nil
-	default:
-		return fmt.Sprint(value), true, nil
-	}
+	err = query(ctx, queryer, text, func(_, value string) { said, found = value, true })
+	return said, found, c.note(err)
 }
 
 // count notes whether a statement may have written.
@@ -150,25 +130,23 @@ func (c *guardConn) count(query string, result driver.Result, err error) {
 // forget is for the end of a transaction.
 func (c *guardConn) forget() { c.writes, c.savepoints = 0, nil }
 
-// answerRows are the rows of a statement that the session answered itself: one with a number, or none.
-type answerRows struct{ left []int64 }
+// answerRows is what the session answers itself: a row of two texts, or none.
+type answerRows struct{ row []string }
 
-// Columns has a name for the number.
-func (r *answerRows) Columns() []string {
-	if r.left == nil {
-		return nil
-	}
-	return []string{"onerow"}
-}
+// Columns names them.
+func (r *answerRows) Columns() []string { return make([]string, len(r.row)) }
 
 // Close does nothing.
 func (r *answerRows) Close() error { return nil }
 
-// Next gives the number.
+// Next gives the row, once.
 func (r *answerRows) Next(dest []driver.Value) error {
-	if len(r.left) == 0 {
+	if len(r.row) == 0 {
 		return io.EOF
 	}
-	dest[0], r.left = r.left[0], r.left[1:]
+	for i := range dest {
+		dest[i] = r.row[i]
+	}
+	r.row = nil
 	return nil
 }

@@ -23,11 +23,11 @@ const undoTime = 2 * time.Second
 //
 // On a member of a MySQL replication group no SAVEPOINT is sent. It answers OK there in a transaction that a
 // write from another member has pushed away, and so does COMMIT then: what was written before is lost on this
-// member, and not on the others. A verb that fails there before it has written leaves the transaction as it was;
-// one that fails later cannot be taken back, see above. Whether the server is in a group is asked by the first
-// savepoint: once for a session of a pool of [Open], where the session keeps to this for every query layer; on
-// another pool in MySQL once for a transaction, or a verb in a *sql.Tx, which is a statement more. MariaDB is
-// not asked.
+// member, and not on the others. A verb that fails there before it has written leaves the transaction as it
+// was; one that fails later cannot be taken back, see above. Whether the server is in a group is asked by the
+// first savepoint: once for a session of a pool of [Open], where the session keeps to this for every query
+// layer; on another pool in MySQL once for a transaction, or a verb in a *sql.Tx, which is a statement more.
+// MariaDB is not asked.
 func (tx *Tx) Savepoint(ctx context.Context, name string, fn func() error) (err error) {
 	if !tx.joined {
 		return fn()

@@ -10,21 +10,23 @@ import (
 	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
-// MySQL's Group Replication answers OK to SAVEPOINT in a transaction that a write from another member has pushed
-// away. InnoDB has rolled it back and begins a new one; the binary log keeps the rows. COMMIT then succeeds, and
-// what was written before the savepoint is on every member but this one. Nothing that a session may read tells the
-// two transactions apart, so no SAVEPOINT is sent there: see [Tx.Savepoint] and [Guard].
+// MySQL's Group Replication answers OK to SAVEPOINT in a transaction that a write from another member has
+// pushed away. InnoDB has rolled it back and begins a new one; the binary log keeps the rows. COMMIT then
+// succeeds, and what was written before the savepoint is on every member but this one. A statement in front
+// of it proves nothing, for the write may come between the two; a proof would be a row that is written before
+// each savepoint and read behind it. So no SAVEPOINT is sent there: see [Tx.Savepoint] and [Guard].
 
-// sqlMark sets a savepoint on MariaDB, and on MySQL asks whether the server belongs to a group, or is configured
-// to. The name of a group can only be changed while the server is outside of one. It touches no table of an engine.
-const sqlMark = `/*M! SAVEPOINT %s */ /*!50701 SELECT COUNT(*) FROM performance_schema.global_variables
+// sqlMark sets a savepoint on MariaDB, and on MySQL asks whether the server belongs to a group, or is
+// configured to. The name of a group can only be changed while the server is outside of one. It touches no
+// table of an engine.
+const sqlMark = `/*M! SAVEPOINT %s */ /*!50701 SELECT 'groups', CAST(COUNT(*) AS CHAR) FROM performance_schema.global_variables
 WHERE VARIABLE_NAME = 'group_replication_group_name' AND VARIABLE_VALUE <> '' */`
 
 // sqlGroup asks the same where those comments are not understood, by a proxy or by a later engine.
 const sqlGroup = `SHOW GLOBAL VARIABLES LIKE 'group_replication_group_name'`
 
 // guardMarked is what a guarded session answers to sqlMark: it has seen to the savepoint.
-const guardMarked = 2
+const guardMarked = "guarded"
 
 // errGrouped is why what was written in a group stays.
 var errGrouped = errors.New("onerow: there is no savepoint to go back to, for on a member of a replication group the server's are not safe")
@@ -60,23 +62,22 @@ func (tx *Tx) mark(ctx context.Context, name string) (real bool, err error) {
 	return true, err
 }
 
-// askGroup asks whether the server is in a group, and sets the savepoint where the answer is one that it is set.
+// askGroup asks whether the server is in a group, and sets the savepoint where the answer is one that it is
+// set.
 func (tx *Tx) askGroup(ctx context.Context, name string) (group answer, set bool, err error) {
-	var n int
-	err = QueryRow(ctx, tx, markSQL(name), nil, &n)
+	var what, value string
+	err = QueryRow(ctx, tx, markSQL(name), nil, &what, &value)
 	if errNumber(err) != 0 && !mysqlerr.EndsTransaction(err) {
-		var variable, value string
-		if err = QueryRow(ctx, tx, sqlGroup, nil, &variable, &value); errors.Is(err, sql.ErrNoRows) {
+		if err = QueryRow(ctx, tx, sqlGroup, nil, &what, &value); errors.Is(err, sql.ErrNoRows) {
 			return no, false, nil
 		}
-		n = min(len(value), 1)
 	}
 	switch {
-	case errors.Is(err, sql.ErrNoRows), err == nil && n == guardMarked:
+	case errors.Is(err, sql.ErrNoRows), err == nil && value == guardMarked:
 		return no, true, nil // from now on as plain text
 	case err != nil:
 		return notAsked, false, err
-	case n == 0:
+	case value == "0", value == "":
 		return no, false, nil
 	}
 	return yes, false, nil
@@ -92,8 +93,9 @@ func (tx *Tx) dirty(writes int) bool {
 	return tx.writes != writes
 }
 
-// wrote says whether a statement that is done may have written; affected is negative where it is not known, as
-// for a query. A write that changed no row is none. What a stored function or a trigger does besides is not seen.
+// wrote says whether a statement that is done may have written; affected is negative where it is not known,
+// as for a query. A write that changed no row is none. What a stored function or a trigger does besides is
+// not seen.
 func wrote(query string, affected int64, err error) bool {
 	word, rest := firstWord(skipComments(query))
 	if _, more, several := strings.Cut(rest, ";"); several && strings.TrimSpace(more) != "" {

@@ -51,6 +51,14 @@ func TestCosts(t *testing.T) {
 		c.Call("key last", do("b", nil, idempotency.KeyLast()))
 		c.Call("key last, replay", do("b", nil, idempotency.KeyLast()))
 		c.Call("fails for good", do("c", errors.New("no")))
+		c.Call("fails for good in a transaction", func(ctx context.Context, db *sql.DB) error {
+			return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+				_, err := idempotency.Do(ctx, tx, keys, key("e"), func(context.Context, *onerow.Tx) (receipt, error) {
+					return receipt{}, idempotency.Permanent(errors.New("no"))
+				})
+				return is(err, idempotency.ErrFailed)
+			})
+		})
 		c.Call("key last, fails for good", do("d", errors.New("no"), idempotency.KeyLast()))
 		c.Call("one that is free", func(ctx context.Context, db *sql.DB) error {
 			if _, err := db.ExecContext(ctx, "UPDATE onerow_key SET expires_at = UTC_TIMESTAMP(6) WHERE tenant = '7' AND operation = 'charge' AND idem_key IN ('a', 'b')"); err != nil {

@@ -3,6 +3,7 @@ package idempotency_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -58,9 +59,13 @@ func TestStatements(t *testing.T) {
 	})
 	dbtest.Exec(t, plain, "UPDATE onerow_key SET expires_at = UTC_TIMESTAMP(6)")
 	expect("Do, free", 8+fn, func() error { return do(db, "a", charge(1)) })
+	asked := 0 // on a pool without the guard
+	if version := dbtest.Scan[string](t, plain, "SELECT VERSION()"); !strings.Contains(version, "MariaDB") {
+		asked = 1
+	}
 	tx := must(db.BeginTx(ctx, nil))
-	expect("Do in a transaction", 4+fn, func() error { return do(tx, "e", charge(1)) })
-	expect("Do in a transaction, replay", 3, func() error { return do(tx, "e", charge(1)) })
+	expect("Do in a transaction", 4+fn+asked, func() error { return do(tx, "e", charge(1)) })
+	expect("Do in a transaction, replay", 3+asked, func() error { return do(tx, "e", charge(1)) })
 	if err := tx.Commit(); err != nil {
 		t.Fatal(err)
 	}

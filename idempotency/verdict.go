@@ -30,9 +30,9 @@ func verdictOf[T any](v T, err error) *verdict[T] {
 // wraps nothing, so that no error within the verdict passes for one of this transaction.
 var errApart = errors.New("idempotency: rolled back, as the function said")
 
-// store writes the verdict under the key, as if the key had come last; errTaken if somebody else came between,
-// or an attempt of this call whose answer was lost: what is stored then is not touched. One statement; with
-// References, which may write, a transaction.
+// store writes the verdict under the key, as if the key had come last; errTaken if somebody else came
+// between, or an attempt of this call whose answer was lost: what is stored then is not touched. One
+// statement; with References, which may write, a transaction.
 func (d *doCall[T]) store(ctx context.Context, db onerow.DB) (out Outcome[T], err error) {
 	said := d.verdict
 	if said.cause != nil {

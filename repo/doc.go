@@ -47,7 +47,8 @@
 //     when the server refuses it, and inside a caller's transaction, which it joins.
 //     There it answers by what is committed now, however old the snapshot is; an
 //     error that is not [onerow.Retryable] has written nothing, a hold (see below) apart: what
-//     was written is taken back to a savepoint. Get, Find and List read as the caller's
+//     was written is taken back to a savepoint (in a MySQL replication group it is
+//     [onerow.ErrNotUndone], see [onerow.Tx.Savepoint]). Get, Find and List read as the caller's
 //     transaction does.
 //   - With [Of.OwnedBy] a row of another owner is not found and not written: the owner is in
 //     the condition of each statement, not in a check before it.

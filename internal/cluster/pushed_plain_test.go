@@ -31,8 +31,8 @@ func (s *site) plain() *sql.DB {
 	return db
 }
 
-// TestPushedAwayPlain: on a pool without the guard InTx and Tx.Savepoint see to it, whatever the function makes of
-// the verb's error.
+// TestPushedAwayPlain: on a pool without the guard InTx and Tx.Savepoint see to it, whatever the function
+// makes of the verb's error.
 func TestPushedAwayPlain(t *testing.T) {
 	s := newSite(t, ddlPart)
 	db, errNo := s.plain(), errors.New("no")
@@ -129,8 +129,9 @@ func TestPushedAwayDo(t *testing.T) {
 	s.same()
 }
 
-// TestServerAlone is the control of these tests, without the guard and without InTx: Galera refuses. The other is the
-// fault of docs/upstream/group-replication-savepoint.md; should it be mended, SAVEPOINT can be sent again.
+// TestServerAlone is the control of these tests, without the guard and without InTx: Galera refuses. The
+// other is the fault of docs/upstream/group-replication-savepoint.md; should it be mended, SAVEPOINT can be
+// sent again.
 func TestServerAlone(t *testing.T) {
 	s := newSite(t, ddlPart)
 	dbtest.Exec(t, s.db[0], "INSERT INTO part VALUES (1, 1, 0), (1, 2, 0), (1, 3, 0)")

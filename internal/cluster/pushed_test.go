@@ -15,8 +15,8 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
-// part has the rows of each case: 1 is written first, and then by another node; 3 behind a savepoint; 2 and 4 by
-// the statement of the case; 9 last. source is read only.
+// part has the rows of each case: 1 is written first, and then by another node; 3 behind a savepoint; 2 and 4
+// by the statement of the case; 9 last. source is read only.
 const (
 	ddlPart   = "CREATE TABLE part (c INT NOT NULL, id INT NOT NULL, n INT NOT NULL, PRIMARY KEY (c, id)) ENGINE=InnoDB"
 	ddlSource = "CREATE TABLE source (id INT NOT NULL PRIMARY KEY) ENGINE=InnoDB"
@@ -59,8 +59,8 @@ type pushed struct {
 	away bool // another node writes row 1 while the transaction is open
 }
 
-// eachPushed has every kind of statement, with and without savepoints. The cases have rows of their own in one
-// table; what is there in the end is compared on all nodes.
+// eachPushed has every kind of statement, with and without savepoints. The cases have rows of their own in
+// one table; what is there in the end is compared on all nodes.
 func eachPushed(t *testing.T, away bool, run func(p pushed, name string)) {
 	s := newSite(t, ddlPart, ddlSource)
 	dbtest.Exec(t, s.db[0], "INSERT INTO source VALUES (1)")
@@ -146,8 +146,9 @@ func (p pushed) want(name, rows string) {
 	}
 }
 
-// TestPushedAway: a write of another node ends a transaction that is open on this one. Whatever its next statement
-// is, and whatever the caller makes of its error, COMMIT does not say ok, and none of its parts is on any node.
+// TestPushedAway: a write of another node ends a transaction that is open on this one. Whatever its next
+// statement is, and whatever the caller makes of its error, COMMIT does not say ok, and none of its parts is
+// on any node.
 func TestPushedAway(t *testing.T) {
 	eachPushed(t, true, func(p pushed, name string) {
 		tx, err := p.db[0].BeginTx(t.Context(), nil)
@@ -192,8 +193,8 @@ func TestPushedAwayInTx(t *testing.T) {
 	})
 }
 
-// TestPushedAwaySavepoint: what a verb does in a caller's transaction. The push-away comes before its savepoint,
-// behind it, or behind its write.
+// TestPushedAwaySavepoint: what a verb does in a caller's transaction. The push-away comes before its
+// savepoint, behind it, or behind its write.
 func TestPushedAwaySavepoint(t *testing.T) {
 	s := newSite(t, ddlPart)
 	errNo := errors.New("no")
@@ -233,8 +234,8 @@ func TestPushedAwaySavepoint(t *testing.T) {
 	s.same()
 }
 
-// TestNotPushedAway is the other half: without a write from elsewhere all is as on one server, but that a group has
-// no savepoint to go back to.
+// TestNotPushedAway is the other half: without a write from elsewhere all is as on one server, but that a
+// group has no savepoint to go back to.
 func TestNotPushedAway(t *testing.T) {
 	eachPushed(t, false, func(p pushed, name string) {
 		tx, err := p.db[0].BeginTx(t.Context(), nil)
