@@ -99,8 +99,8 @@ const RowLocks Need = 1
 //   - a node of a cluster without causal reads: fewer bits than 7 in wsrep_sync_wait where wsrep is on; a
 //     group_replication_consistency that does not wait. A pool of [Open] whose data source name sets the
 //     variable itself is taken at its word; so is a session of any other that has SET @onerow_routed = 1.
-//   - with [RowLocks], which schema.Verify needs for a plan with parents that is not for a cluster: a server of a
-//     cluster whose other nodes take writes
+//   - with [RowLocks], which schema.Verify needs for a plan with parents that is not for a cluster: a server
+//     of a cluster whose other nodes take writes
 //   - a server or session that is read only (read_only, super_read_only, innodb_read_only,
 //     transaction_read_only)
 //
