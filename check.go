@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -69,11 +70,22 @@ var (
 		"a node of the cluster answers before it has applied what was committed on another: a row that was just written is not there",
 		"open the pool with onerow.Open, which sets it; where all requests of an owner go to one node, say so by setting it in onerow.Open's data source name",
 	}
+	lockedInPart = refusal{
+		"other nodes of this cluster take writes too and do not see its row locks, so a row could come below one that is deleted there",
+		"let the plan say cluster: true, also where one node takes all writes for the time being; schema.Verify then names the columns to add",
+	}
 	readOnly = refusal{
 		"the server takes no writes: it is a replica, or was demoted",
 		"connect to the primary",
 	}
 )
+
+// Need is what a caller of [Check] relies on beside what all do.
+type Need int
+
+// RowLocks keep all others who write out of a row: not on a node of Galera, nor of Group Replication with
+// several primaries. One node alone is refused as well, for another one may join while the program runs.
+const RowLocks Need = 1
 
 // Check asks for the settings with which a promise of the toolkit cannot hold, and answers with [ErrSetting]
 // for the first of them:
@@ -87,6 +99,8 @@ var (
 //   - a node of a cluster without causal reads: fewer bits than 7 in wsrep_sync_wait where wsrep is on; a
 //     group_replication_consistency that does not wait. A pool of [Open] whose data source name sets the
 //     variable itself is taken at its word; so is a session of any other that has SET @onerow_routed = 1.
+//   - with [RowLocks], which schema.Verify needs for a plan with parents that is not for a cluster: a server
+//     of a cluster whose other nodes take writes
 //   - a server or session that is read only (read_only, super_read_only, innodb_read_only,
 //     transaction_read_only)
 //
@@ -94,7 +108,7 @@ var (
 // schema.Verify and the cascade's worker begin with it; the worker waits where only the last is in the way.
 // One statement; one more if the character set is none of the safe ones, or there are no causal reads. It
 // writes nothing. Other errors: the driver's.
-func Check(ctx context.Context, db DB) error {
+func Check(ctx context.Context, db DB, needs ...Need) error {
 	variables := map[string]string{}
 	err := Query(ctx, db, readSettings, nil, func(rows *sql.Rows) error {
 		var name, value string
@@ -122,6 +136,11 @@ func Check(ctx context.Context, db DB) error {
 			return fmt.Errorf("onerow: ask whether old answers are wanted: %w", err)
 		case chosen.String != "1":
 			return stale
+		}
+	}
+	if slices.Contains(needs, RowLocks) {
+		if err := checkLocks(variables); err != nil {
+			return err
 		}
 	}
 	return checkWrites(variables)
@@ -178,6 +197,18 @@ func checkCausal(is map[string]string) error {
 	case is["group_replication_group_name"] == "", strings.HasPrefix(is[consistency], "BEFORE") && is[consistency] != failover, is[consistency] == "AFTER":
 	case is[consistency] != failover || is["group_replication_single_primary_mode"] != "ON":
 		return staleReads.of(consistency, is[consistency])
+	}
+	return nil
+}
+
+// checkLocks: a plugin without a group, and a group with one primary, lock as one server does.
+func checkLocks(is map[string]string) error {
+	const single = "group_replication_single_primary_mode"
+	switch {
+	case isGalera(is):
+		return lockedInPart.of("wsrep_on", "ON")
+	case is["group_replication_group_name"] != "" && is[single] == "OFF":
+		return lockedInPart.of(single, "OFF")
 	}
 	return nil
 }

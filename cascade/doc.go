@@ -134,8 +134,10 @@
 //     rehearsal and the batch: nothing is locked there. [Sweep] finds rows without their asset.
 //   - That a job ends while others insert below its root without a pause. Hide the root first.
 //   - On clusters of several primaries row locks do not reach the other nodes. The queue is safe there
-//     (conditional updates decide); a child that is inserted on another node while its parent goes may be
-//     left below nothing; [Orphans] finds it.
+//     (conditional updates decide), and so are rows that come by package repo, by a plan for a cluster
+//     ([schema.Plan].Cluster), or by a foreign key. Another child that is inserted on another node while its
+//     parent goes may be left below nothing; [Orphans] finds it. So may a row be left that is moved away from
+//     below a root which an operator has queued, and which stays meanwhile, what was below it gone.
 //   - A row that is given another parent while the job of the old one runs stays, but what is below it may
 //     go. Package repo refuses to move rows out of a job whose root is one of its resources.
 //   - Memory for depth: some 6 KB of stack for each level below the root, for each of Config.Parallel: 30 MB

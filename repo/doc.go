@@ -89,8 +89,10 @@
 //     job and audit have the spelling of the row; of a row that is gone only that spelling is known.
 //   - When the job of a deletion has been purged (cascade.PurgeJobs), a Delete of its row, which is gone, is
 //     a success without a job, and a CancelDelete is [onerow.ErrNotFound] instead of [ErrTooLate].
-//   - On a cluster of several primaries the lock on the parent does not reach the
-//     other nodes: a child may be left below a deleted row until a sweep finds it.
+//   - On a cluster of several primaries row locks do not reach the other nodes. There the plan has to say
+//     [schema.Plan].Cluster: who locks a parent writes its guard instead, so rows below one parent are made
+//     one after the other, and from two nodes they collide and run again. In a caller's transaction on
+//     Group Replication a verb that fails behind that write poisons it, see [onerow.Tx.Savepoint].
 //
 // # Statements
 //
@@ -107,8 +109,9 @@
 //	Archive         7
 //	Activate        7, 12 if the name is taken, 7 where another unique index refuses it
 //	Move            7 to another owner, 12 if the name is taken there; 6 of an archived row, where the
-//	                plan lets it be edited; 3 where it is already. Below another parent 2 more for each level above it
-//	                (1 where both are below the same row), and 1 to ask for jobs
+//	                plan lets it be edited; 3 where it is already. Below another parent 2 more for each
+//	                level above it (1 where both are below the same row), and 1 to ask for jobs; in a plan
+//	                for a cluster 1 more for each row above that is not a root
 //	Delete          7, of an archived row too; 8 of an active one with a grace period
 //	CancelDelete    11
 //

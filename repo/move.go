@@ -52,8 +52,9 @@ var ErrBeingDeleted = fmt.Errorf("repo: the row is being deleted, with what is a
 //
 // Atomic: the move, the new name and both quota marks. Statements on a pool: BEGIN, SELECT, UPDATE, the two
 // marks, SELECT, COMMIT; 3 where nothing changes. One to lock the parent that stays; below another parent two
-// for each level above, one where both are below the same row, and one to ask for open jobs. A taken name
-// costs a ROLLBACK, a look-up and a second try, and so does every further conflict.
+// for each level above, one where both are below the same row, and one to ask for open jobs; in a plan for a
+// cluster one more for each row above that is not a root. A taken name costs a ROLLBACK, a look-up and a
+// second try, and so does every further conflict.
 func (r *Of[T, ID, Owner]) Move(ctx context.Context, db onerow.DB, rowID ID, to func(row *T) error) (onerow.Result[T], error) {
 	if len(r.fields.owners) == 0 && r.fields.above.index == nil {
 		return onerow.Result[T]{}, fmt.Errorf("%w: %q has neither an owner nor a parent", ErrUnsupported, r.res.Name)

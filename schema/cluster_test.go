@@ -2,6 +2,7 @@ package schema
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -87,26 +88,12 @@ func TestGuardNames(t *testing.T) {
 	}
 }
 
-// TestSeveralPrimaries: which settings say that other nodes write too. What Verify makes of them is tried on
-// clusters, in package internal/cluster.
-func TestSeveralPrimaries(t *testing.T) {
-	for _, c := range []struct {
-		is   map[string]string
-		want string
-	}{
-		{map[string]string{}, ""},
-		{map[string]string{"wsrep_on": "OFF", "wsrep_provider": "none"}, ""},
-		{map[string]string{"wsrep_on": "ON", "wsrep_provider": "none"}, ""},
-		{map[string]string{"wsrep_on": "ON", "wsrep_provider": "/usr/lib/galera/libgalera_smm.so"}, "wsrep_on"},
-		{map[string]string{"group_replication_group_name": "", "group_replication_single_primary_mode": "OFF"}, ""},
-		{map[string]string{"group_replication_group_name": "a", "group_replication_single_primary_mode": "ON"}, ""},
-		{map[string]string{"group_replication_group_name": "a", "group_replication_single_primary_mode": "OFF"}, "group_replication_single_primary_mode"},
-	} {
-		if got, _ := severalPrimaries(c.is); got != c.want {
-			t.Errorf("%v: %q, want %q", c.is, got, c.want)
-		}
-	}
-	if err := checkCluster(t.Context(), dbtest.Open(t), familyPlan()); errors.Is(err, onerow.ErrSetting) || err != nil {
-		t.Errorf("one server: %v", err)
+// TestNeeds: a plan without guards needs row locks that reach all who write, if it has parents.
+func TestNeeds(t *testing.T) {
+	many := familyPlan()
+	many.Cluster = true
+	roots := Plan{Resources: familyPlan().Resources[:1]}
+	if one := familyPlan(); !slices.Equal(one.needs(), []onerow.Need{onerow.RowLocks}) || len(many.needs())+len(roots.needs()) > 0 {
+		t.Errorf("%v, for a cluster %v, roots alone %v", one.needs(), many.needs(), roots.needs())
 	}
 }

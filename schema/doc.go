@@ -31,7 +31,7 @@
 //	<key>       the name key                       the same, not unique
 //	stem_key, copy_no                              the same
 //	<quota>     the flag "over quota"              the same, always 0
-//	guard       of parents, in a plan for a cluster   the same
+//	<guard>     of parents, in a plan for a cluster   the same
 //	version     +1 with every write                the same
 //	created_at, updated_at   UTC, microseconds     the same
 //	<columns>   the application's own              the same
@@ -96,7 +96,7 @@
 // live database, without a write.
 //
 //	Inspect                     8 statements
-//	Verify                      11, 1 more where a plan with parents is not for a cluster, on MySQL 10 and 1 for each table that numbers its rows and has an archive;
+//	Verify                      11, on MySQL 10 and 1 for each table that numbers its rows and has an archive;
 //	                            1 more for each table that is not shown, or of which a column is to be changed
 //	Discover                    10
 //	Adopt                       those of Verify, and 1 for each of the two tables

@@ -98,7 +98,7 @@ func (e *VerifyError) Is(target error) bool { return target == ErrVerify }
 // value (TIMESTAMP to DATETIME, NULL to NOT NULL, another character set, a key of names that is not there) is
 // said in words, in order; Verify then says what is next.
 //
-// Nine statements, however many tables there are, one for plans with parents that are not for a cluster, and two for the ids: on MySQL the second is one for each
+// Nine statements, however many tables there are, and two for the ids: on MySQL the second is one for each
 // table with an archive, and one each for jobs and deletions. One more for each table that is not shown, and
 // for each of which a column is to be changed; no writes. SELECT on the tables is enough to read what is
 // there; but information_schema shows a user no table on which it has no right, so neither its foreign keys,
@@ -108,10 +108,7 @@ func Verify(ctx context.Context, db onerow.DB, plan Plan) error {
 	if err := plan.Check(); err != nil {
 		return err
 	}
-	if err := onerow.Check(ctx, db); err != nil {
-		return fmt.Errorf("schema: verify: %w", err)
-	}
-	if err := checkCluster(ctx, db, plan); err != nil {
+	if err := onerow.Check(ctx, db, plan.needs()...); err != nil {
 		return fmt.Errorf("schema: verify: %w", err)
 	}
 	found, said, err := lookAt(ctx, db, plan)

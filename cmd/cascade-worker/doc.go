@@ -20,7 +20,7 @@
 //     where the last batch was committed, and the counts stay exact. Any number of
 //     workers may run at once.
 //   - Wrong input gets one line on stderr and the exit code 2, a failure one line and
-//     the exit code 1. Only verify, adopt and serials gaps print more: a line per
+//     the exit code 1. Only verify, adopt, serials gaps and orphans --check print more: a line per
 //     difference or finding, on stdout.
 //   - The password of the DSN is never printed, neither in errors nor in logs, not
 //     even when the DSN cannot be parsed or was typed in the wrong place.

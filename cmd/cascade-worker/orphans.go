@@ -16,6 +16,7 @@ import (
 
 type orphansCmd struct {
 	planFlag
+	Check   bool   `help:"Exit with 1 if a row is missing, for a cron job or a timer with an alarm."`
 	Enqueue bool   `help:"Queue a job for each missing row, so that a worker deletes what is below it."`
 	Table   string `placeholder:"NAME" help:"Only rows of this table or resource."`
 	Limit   int    `placeholder:"N" help:"Stop after N missing rows."`
@@ -40,6 +41,7 @@ Examples:
 
     cascade-worker orphans
     cascade-worker orphans --table comment --limit 100 --json
+    cascade-worker orphans --check --limit 1
     cascade-worker orphans --enqueue`
 }
 
@@ -101,6 +103,9 @@ func (c *orphansCmd) Run(ctx context.Context, a *app) (err error) {
 	err = explained(ctx, db, plan, err)
 	if _, perr := fmt.Fprintln(a.stderr, end.summary()); perr != nil {
 		return errors.Join(err, perr)
+	}
+	if err == nil && c.Check && list.n > 0 {
+		return errReported
 	}
 	return err
 }

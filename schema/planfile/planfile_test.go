@@ -20,8 +20,9 @@ import (
 func TestPlanOfTables(t *testing.T) {
 	const text = `
 tenant: {name: tenant_id, type: BINARY(16)}
+cluster: true
 resources:
-  - {name: tenant, id_type: BINARY(16), tenant: {name: "-"}}
+  - {name: tenant, id_type: BINARY(16), tenant: {name: "-"}, guard: below}
   - name: ticket
     id_type: CHAR(36)
     archive: ticket_archive
@@ -52,8 +53,8 @@ tables:
       - {table: folder, columns: [about_id], when: {about: folder}, on_delete: keep}
 `
 	want := schema.Plan{
-		Tenant: schema.Column{Name: "tenant_id", Type: "BINARY(16)"},
-		Resources: []schema.Resource{{Name: "tenant", IDType: "BINARY(16)", Tenant: schema.NoTenant},
+		Tenant: schema.Column{Name: "tenant_id", Type: "BINARY(16)"}, Cluster: true,
+		Resources: []schema.Resource{{Name: "tenant", IDType: "BINARY(16)", Tenant: schema.NoTenant, Guard: "below"},
 			{Name: "ticket", IDType: "CHAR(36)", Archive: "ticket_archive", EditArchived: true, Owner: "user_id", OwnerType: "VARCHAR(20)",
 				Indexes: []schema.Index{{Columns: []string{"tenant_id", "user_id", "version"}, Archived: true}},
 				Parent:  schema.Parent{Resource: "tenant", Column: "tenant_id", Type: "BINARY(16)", Archived: true}},
