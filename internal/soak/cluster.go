@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"github.com/onerow/onerow"
 
 	"github.com/onerow/onerow/internal/devdb"
+	"github.com/onerow/onerow/internal/soak/compare"
 )
 
 // cluster is a site whose every node takes writes.
@@ -108,21 +110,24 @@ func (c *cluster) agreed(ctx context.Context) bool {
 	return true
 }
 
+// joinPatience is for a node that copies all data while others want the processors.
+const joinPatience = 6 * time.Minute
+
 // joined brings a node back. One that goes on after a pause may not know yet that it is no member any more,
-// so all nodes must see each other twice.
+// so all nodes must see each other twice. A copy of the data that fails is begun again.
 func (c *cluster) joined(ctx context.Context, node int) error {
-	times := 0
-	ok, err := settled(ctx, 2*patience, func() (bool, error) {
+	times, failed := 0, error(nil)
+	ok, err := settled(ctx, joinPatience, func() (bool, error) {
 		if !c.agreed(ctx) {
-			times = 0
-			return false, c.now.Rejoin(ctx, node)
+			times, failed = 0, c.now.Rejoin(ctx, node)
+			return false, nil
 		}
 		times++
 		pause(ctx, time.Second)
 		return times > 1, nil
 	})
 	if err == nil && !ok {
-		err = fmt.Errorf("soak: the nodes do not see each other %v after node %d was back", 2*patience, node)
+		err = errors.Join(fmt.Errorf("soak: the nodes do not see each other %v after node %d was to come back", joinPatience, node), failed)
 	}
 	return err
 }
@@ -210,7 +215,20 @@ func (c *cluster) differ(ctx context.Context) (differ []string, err error) {
 		defer func() { err = errors.Join(err, db.Close()) }()
 		all = append(all, db)
 	}
-	return compare(ctx, all)
+	return compare.Differ(ctx, all, patience)
+}
+
+func (c *cluster) keep(ctx context.Context, dir string) error {
+	for i := range c.nodes() {
+		db, err := sql.Open("mysql", c.now.DSN(i, database))
+		if err != nil {
+			return fmt.Errorf("soak: %w", err)
+		}
+		if err := errors.Join(compare.Dump(ctx, db, filepath.Join(dir, fmt.Sprint("node", i))), db.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c *cluster) close() error {

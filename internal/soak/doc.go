@@ -2,6 +2,7 @@
 // were told.
 //
 //	go run ./internal/soak -minutes 10 -engine mariadb
+//	go run ./internal/soak cluster -kind galera    the same on several servers; or group, semisync, async
 //	go run ./internal/soak size | kill             what hangs below one root, in millions: see package tree
 //
 // It starts a private server with durable settings, and processes of its own program: two of web clients, two
@@ -28,6 +29,21 @@
 //	   │                    │                                 ▼
 //	journals ───────────► tables ─────────────────────────► check ─► a table of zeros, or a list and exit code 1
 //
+// # Several servers
+//
+// The load of cluster is the same, with a pool of onerow.Open that knows all servers in each of six processes,
+// and so is the check; then the tables of all servers must have the same checksums. What happens to servers,
+// one at a time, in turn, each undone before the next:
+//
+//	            kill                              pause               cut
+//	galera      SIGKILL, joins again              SIGSTOP, SIGCONT    gmcast.isolate=1, 0
+//	group       SIGKILL, joins again              SIGSTOP, SIGCONT    stopped until it is expelled, joins again
+//	semisync    the primary: the replica that     SIGSTOP, SIGCONT    the replicas do not reach the primary; half
+//	            has most is promoted; or a replica                     of the time it is killed meanwhile
+//
+// A node that is killed takes nothing with it that others do not have, so that answers which tell of another's
+// work count as given. async is a control: what it prints was acknowledged, and lost.
+//
 // The exit codes are 0: nothing is broken; 1: something is, and it is listed; 2: the soak itself failed.
 // After 1 and 2 the last line says why, and how to repeat it (go run adds a line of its own and always exits
 // with 1). SIGINT ends the chaos early, and the check is still made; a second one ends everything.
@@ -43,7 +59,8 @@
 //     InnoDB shows a commit before its log is on the disk unless a binary log is, and the private server has
 //     none. Of 15 kills 10 or 11 took a row that a reader had seen; none took what its writer had been told.
 //     Such answers count as unknown.
-//   - Several servers: replication, failover, clusters of several primaries.
+//   - Two servers that are lost at once, and links between members of Group Replication that fail while the
+//     members run: they listen where they are called, so nothing can be put between them.
 //   - The last state of a row on which calls overlapped, as far as several were right; see package check.
 //   - What is not under load: flows, messages that are held, assets, operators' verbs.
 package main

@@ -16,6 +16,7 @@ import (
 	"github.com/onerow/onerow"
 
 	"github.com/onerow/onerow/internal/devdb"
+	"github.com/onerow/onerow/internal/soak/compare"
 )
 
 // replicas is a site of a primary and two replicas, in three places.
@@ -188,12 +189,15 @@ func (c *replicas) differ(ctx context.Context) ([]string, error) {
 		}
 		all = append(all, db)
 	}
-	differ, err := compare(ctx, all)
+	differ, err := compare.Differ(ctx, all, patience)
 	for _, db := range all {
 		err = errors.Join(err, db.Close())
 	}
 	return differ, err
 }
+
+// keep: their data is there.
+func (c *replicas) keep(context.Context, string) error { return nil }
 
 func (c *replicas) close() error {
 	var errs []error

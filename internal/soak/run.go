@@ -86,6 +86,7 @@ func (s *soak) check(ctx context.Context) (broken string, err error) {
 		return "", errors.Join(err, lostNothing(found))
 	case len(found)+len(differ) > 0:
 		first := append(texts(found), differ...)[0]
+		err = errors.Join(err, s.site.keep(ctx, filepath.Join(s.dir, "tables")))
 		return fmt.Sprintf("%d broken promises, the first: %s", len(found)+len(differ), first), err
 	case err != nil:
 		return "", err

@@ -126,6 +126,7 @@ func (s single) config() *mysql.Config                    { return s.now.Config(
 func (s single) upstream(int) string                      { return s.addr() }
 func (s single) open() (*sql.DB, error)                   { return onerow.Open(s.now.DSN(database)) }
 func (s single) differ(context.Context) ([]string, error) { return nil, nil }
+func (s single) keep(context.Context, string) error       { return nil } // its data is there
 func (s single) deaths() []time.Time                      { return s.kills }
 
 // trouble kills the server now and then, and leads the proxies to where it comes back.

@@ -31,6 +31,8 @@ type site interface {
 	settle(ctx context.Context, s *soak) error
 	// differ says which tables are not the same on all servers, when all have caught up.
 	differ(ctx context.Context) ([]string, error)
+	// keep leaves in the folder what is needed to look into what is broken.
+	keep(ctx context.Context, dir string) error
 	// deaths are when a server died and took with it what others had read before it was on the disk.
 	deaths() []time.Time
 	close() error
