@@ -129,6 +129,6 @@
 //	Purge               2 per 200 rows; 1 for each of 2 tables in which nothing is expired
 //	Operator's verbs    4   List, Find, Measure 1
 //
-// None grows with the number of keys. In a transaction of a pool that onerow.Open did not make Do is one more on
-// MySQL: see onerow.Tx.Savepoint.
+// None grows with the number of keys. In a transaction of a pool that onerow.Open did not make Do is one more
+// on MySQL: see onerow.Tx.Savepoint.
 package idempotency

@@ -36,8 +36,8 @@ var (
 	ErrField = errors.New("idempotency: no key can be made of the message")
 	// ErrCodec: a result cannot be encoded or decoded.
 	ErrCodec = errors.New("idempotency: the result cannot be encoded or decoded")
-	// ErrUndone is for a function of [Do] that has a result and wants nothing kept of what it wrote: it returns
-	// both. Do rolls back, stores the result, and answers with it.
+	// ErrUndone is for a function of [Do] that has a result and wants nothing kept of what it wrote: it
+	// returns both. Do rolls back, stores the result, and answers with it.
 	ErrUndone = errors.New("idempotency: the function wants its result stored, and what it wrote undone")
 	// ErrInvalidConfig: a configuration or an option is invalid.
 	ErrInvalidConfig = errors.New("idempotency: invalid configuration")

@@ -84,9 +84,9 @@
 //
 // # Not guaranteed
 //
-//   - That a 4xx after Tx is stored: a process that dies between the ROLLBACK and the answer's own commit leaves
-//     no key and no rows, and the next request with the key runs the handler. Another request that gets in
-//     between may be the one whose answer is stored; both clients get it then.
+//   - That a 4xx after Tx is stored: a process that dies between the ROLLBACK and the answer's own commit
+//     leaves no key and no rows, and the next request with the key runs the handler. Another request that
+//     gets in between may be the one whose answer is stored; both clients get it then.
 //   - That OneCommit enters the handler once: the server may refuse its transaction, which is then run again
 //     with the same request and a new answer. Effects outside of Tx belong into TwoStep.
 //   - That the work of TwoStep ends: a process that dies, or an answer of the database that is lost for

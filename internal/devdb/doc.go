@@ -32,12 +32,12 @@
 //
 // # The cluster
 //
-// [StartCluster] gives several servers that replicate to each other and all take writes: MariaDB Galera, for which
-// [EnvGalera] names what scripts/get-galera has got, or MySQL Group Replication.
+// [StartCluster] gives several servers that replicate to each other and all take writes: MariaDB Galera, for
+// which [EnvGalera] names what scripts/get-galera has got, or MySQL Group Replication.
 //
 //   - Each node is a private server with a throw-away folder, and ends like one.
-//   - Its ports are chosen for the life of the cluster, so that a node that was killed comes back where it was.
-//     Several clusters may run on one machine.
+//   - Its ports are chosen for the life of the cluster, so that a node that was killed comes back where it
+//     was. Several clusters may run on one machine.
 //   - A killed process loses nothing that it had acknowledged.
 //   - A node of Galera that comes back copies the data of another one, which takes no writes meanwhile.
 //

@@ -39,8 +39,9 @@ const (
 	// for it (1206, more locks than its memory holds). It would be so again.
 	Overflowed
 	// NotHere means that this server, or this node of a cluster, takes no writes or no sessions at present
-	// (1047, 1290, 1792, 1836, 3032, 6400; 1040, 1203; 3796, 3797), or [ErrElsewhere]. What becomes of a transaction that
-	// is open there is not known. It may run again, in another session, which may lead elsewhere.
+	// (1047, 1290, 1792, 1836, 3032, 6400; 1040, 1203; 3796, 3797), or [ErrElsewhere]. What becomes of a
+	// transaction that is open there is not known. It may run again, in another session, which may lead
+	// elsewhere.
 	NotHere
 	// TooLarge means that a statement is larger than the server (1153) or the driver takes.
 	// The server has closed the session. It would be so again.

@@ -57,7 +57,8 @@ func newProxy(api *toxiproxy.ApiServer, name, upstream string) (*proxy, error) {
 	}
 }
 
-// to leads the proxy to another address; its own stays. All connections are cut, unless it leads there already.
+// to leads the proxy to another address; its own stays. All connections are cut, unless it leads there
+// already.
 func (p *proxy) to(upstream string) error {
 	p.moving.Lock()
 	defer p.moving.Unlock()
