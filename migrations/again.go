@@ -32,9 +32,10 @@ const (
 	longPause   = 500 * time.Millisecond
 )
 
-// again runs do until nobody refuses it. The lock does not reach other nodes of a cluster, and there who loses
-// is refused: 1213 at any statement, 3101 where a version is recorded. Each statement may run twice, and goose
-// asks anew which versions are missing; its provider looks for the version table only once, so do makes one.
+// again runs do until nobody refuses it. The lock does not reach other nodes of a cluster, and there who
+// loses is refused: 1213 at any statement, 3101 where a version is recorded. Each statement may run twice,
+// and goose asks anew which versions are missing; its provider looks for the version table only once, so do
+// makes one.
 func again(ctx context.Context, do func() error) error {
 	pause := firstPause
 	for n := 1; ; n++ {

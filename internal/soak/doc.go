@@ -31,9 +31,9 @@
 //
 // # Several servers
 //
-// The load of cluster is the same, with a pool of onerow.Open that knows all servers in each of six processes,
-// and so is the check; then the tables of all servers must have the same checksums. What happens to servers,
-// one at a time, in turn, each undone before the next:
+// The load of cluster is the same, with a pool of onerow.Open that knows all servers in each of six
+// processes, and so is the check; then the tables of all servers must have the same checksums. What happens
+// to servers, one at a time, in turn, each undone before the next:
 //
 //	            kill                              pause               cut
 //	galera      SIGKILL, joins again              SIGSTOP, SIGCONT    gmcast.isolate=1, 0
@@ -41,8 +41,8 @@
 //	semisync    the primary: the replica that     SIGSTOP, SIGCONT    the replicas do not reach the primary; half
 //	            has most is promoted; or a replica                     of the time it is killed meanwhile
 //
-// A node that is killed takes nothing with it that others do not have, so that answers which tell of another's
-// work count as given. async is a control: what it prints was acknowledged, and lost.
+// A node that is killed takes nothing with it that others do not have, so that answers which tell of
+// another's work count as given. async is a control: what it prints was acknowledged, and lost.
 //
 // The exit codes are 0: nothing is broken; 1: something is, and it is listed; 2: the soak itself failed.
 // After 1 and 2 the last line says why, and how to repeat it (go run adds a line of its own and always exits

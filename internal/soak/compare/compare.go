@@ -24,8 +24,8 @@ const (
 // again is how long lies between two looks.
 const again = 200 * time.Millisecond
 
-// Differ says which tables have not the same checksum on all servers, in each pool's schema. They may still be
-// applying what was written, so what differs is looked at again, for as long as patience lasts.
+// Differ says which tables have not the same checksum on all servers, in each pool's schema. They may still
+// be applying what was written, so what differs is looked at again, for as long as patience lasts.
 func Differ(ctx context.Context, servers []*sql.DB, patience time.Duration) ([]string, error) {
 	for began := time.Now(); ; {
 		differ, err := once(ctx, servers)
