@@ -83,7 +83,7 @@ var promises = []struct {
 		if err != nil {
 			s.Fatal(err)
 		}
-		id := sure(s.shelves().Create(s.Context(), s.db[0], shelf{UserID: 1, Name: "A"})).Row.ID
+		id := have(s.shelves().Create(s.Context(), s.db[0], shelf{UserID: 1, Name: "A"})).Row.ID
 		s.crowd(callers, func(ctx context.Context, db *sql.DB, _ int) error {
 			return second(idempotency.Do(ctx, db, keys, idempotency.Key{Tenant: "1", Operation: "add", ID: "k"}, func(ctx context.Context, tx *onerow.Tx) (int, error) {
 				return 0, second(tx.ExecContext(ctx, "UPDATE shelf SET books = books + 1 WHERE id = ?", id))
@@ -110,7 +110,7 @@ var promises = []struct {
 		if err != nil {
 			s.Fatal(err)
 		}
-		limited := sure(repo.New[shelf](shelves(true), "shelf", repo.WithLimits(rule)))
+		limited := have(repo.New[shelf](shelves(true), "shelf", repo.WithLimits(rule)))
 		s.crowd(callers, func(ctx context.Context, db *sql.DB, caller int) error {
 			_, err := limited.Create(ctx, db, shelf{UserID: 1, Name: fmt.Sprint(caller)})
 			if errors.Is(err, limit.ErrLimit) {
@@ -121,14 +121,14 @@ var promises = []struct {
 		s.counts(mostShelves, "SELECT COUNT(*) FROM shelf")
 	}},
 	{"Each update of a row counts", func(s *site) {
-		id := sure(s.shelves().Create(s.Context(), s.db[0], shelf{UserID: 1, Name: "A"})).Row.ID
+		id := have(s.shelves().Create(s.Context(), s.db[0], shelf{UserID: 1, Name: "A"})).Row.ID
 		s.crowd(callers, func(ctx context.Context, db *sql.DB, _ int) error {
 			return second(s.shelves().Update(ctx, db, id, func(row *shelf) error { row.Books++; return nil }))
 		})
 		s.counts(callers*len(s.db), "SELECT books FROM shelf")
 	}},
 	{"A deleted row has one job", func(s *site) {
-		id := sure(s.shelves().Create(s.Context(), s.db[0], shelf{UserID: 1, Name: "A"})).Row.ID
+		id := have(s.shelves().Create(s.Context(), s.db[0], shelf{UserID: 1, Name: "A"})).Row.ID
 		var deleted atomic.Int64
 		s.crowd(callers, func(ctx context.Context, db *sql.DB, _ int) error {
 			del, err := s.shelves().Delete(ctx, db, id)
@@ -144,7 +144,7 @@ var promises = []struct {
 	}},
 	{"What was committed on one node is seen on the next", func(s *site) {
 		for n := range 30 {
-			id := sure(s.shelves().Create(s.Context(), s.db[n%len(s.db)], shelf{UserID: 1, Name: fmt.Sprint(n)})).Row.ID
+			id := have(s.shelves().Create(s.Context(), s.db[n%len(s.db)], shelf{UserID: 1, Name: fmt.Sprint(n)})).Row.ID
 			if err := second(s.shelves().Get(s.Context(), s.db[(n+1)%len(s.db)], id)); err != nil {
 				s.Errorf("row %d: %v", n, err)
 			}
@@ -152,7 +152,7 @@ var promises = []struct {
 	}},
 }
 
-func (s *site) shelves() *repo.Repo[shelf] { return sure(repo.New[shelf](shelves(false), "shelf")) }
+func (s *site) shelves() *repo.Repo[shelf] { return have(repo.New[shelf](shelves(false), "shelf")) }
 
 // counts asks each node.
 func (s *site) counts(want int, query string) {
@@ -208,7 +208,7 @@ func column(t *testing.T, header string) map[string]string {
 	return cells
 }
 
-func sure[T any](v T, err error) T {
+func have[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
 	}

@@ -31,9 +31,8 @@ var floorBugs = []bug{
 		{"repo/delete.go", "\tif err != nil {\n\t\treturn Deleted[T]{}, err\n\t}\n\treturn del, nil\n}\n\n// lockEither",
 			"\tif err != nil {\n\t\treturn Deleted[T]{}, err\n\t}\n\tif del.Changed {\n\t\tjob, err := cascade.Enqueue(ctx, db, cascade.Deletion{ID: del.DeletionID, Resource: r.res.Name, ResourceID: fmt.Sprint(id), Grace: o.grace})\n" +
 				"\t\tif err != nil {\n\t\t\treturn Deleted[T]{}, err\n\t\t}\n\t\tdel.JobID = job.ID\n\t}\n\treturn del, nil\n}\n\n// lockEither"}}},
-	{"a child is created without the lock on its parent", "./repo", "Parent", []change{{"repo/statements.go",
-		`q.parentActive = fmt.Sprintf("SELECT 1 FROM %s WHERE %s LOCK IN SHARE MODE", ident.Quote(r.parent.Active), parent)`,
-		`q.parentActive = fmt.Sprintf("SELECT 1 FROM %s WHERE %s", ident.Quote(r.parent.Active), parent)`}}},
+	{"a child is created without the lock on its parent", "./repo", "Parent", []change{{"repo/parent.go",
+		`g.read += " LOCK IN SHARE MODE"`, `g.read += ""`}}},
 	{"a request id that was used is not asked for its row", "./repo", ".", []change{{"repo/request.go",
 		`if mysqlerr.Classify(err) == mysqlerr.Duplicate {`, `if mysqlerr.Classify(err) == mysqlerr.Duplicate && q.id == "" {`}}},
 

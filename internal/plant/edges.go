@@ -8,7 +8,7 @@ var edgeBugs = []bug{
 		"\terr := conn.Raw(func(any) error { return driver.ErrBadConn })", "\tvar err error = sql.ErrConnDone"},
 		{"migrations/lock.go", "if errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) {", "if errors.Is(err, driver.ErrBadConn) || err != nil {"}}},
 	{"a child moves below a parent that a deletion hides", "./repo", "Parent", []change{{"repo/statements.go",
-		`q.parentArchived = fmt.Sprintf("SELECT 1 FROM %s WHERE %s AND deletion_id IS NULL`, `q.parentArchived = fmt.Sprintf("SELECT 1 FROM %s WHERE %s`}}},
+		`q.parentArchived = rungOf(r.parent, r.parent.Archive, "1", parent+shown)`, `q.parentArchived = rungOf(r.parent, r.parent.Archive, "1", parent)`}}},
 	{"a row of another owner is locked and written", "./repo", "TestOwned", []change{{"repo/statements.go",
 		`strings.Join(cols, ", "), s.table, r.byID())`, `strings.Join(cols, ", "), s.table, ident.Quote(r.res.ID)+" = ?")`}}},
 	{"a deletion of another owner is answered", "./repo", "TestOwned", []change{{"repo/owned.go",
