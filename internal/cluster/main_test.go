@@ -24,7 +24,7 @@ var nodes *devdb.Cluster
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) (code int) {
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 6*time.Minute)
 	defer cancel()
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	c, err := devdb.StartCluster(ctx, devdb.ClusterKind(os.Getenv(EnvCluster)), devdb.ClusterOptions{Log: log})

@@ -53,6 +53,10 @@ func emptySite(t testing.TB) *site {
 	})
 	for i := range nodes.Nodes() {
 		s.db = append(s.db, open(t, i, s.name))
+		dbtest.Eventually(t, time.Minute, func() (bool, string) { // a connection does not wait for what others have made
+			err := s.db[i].PingContext(ctx)
+			return err == nil, fmt.Sprintf("node %d knows the schema: %v", i, err)
+		})
 	}
 	return s
 }

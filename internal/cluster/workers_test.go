@@ -70,8 +70,8 @@ func TestWorkers(t *testing.T) {
 		told.batches.Load(), told.lost.Load(), again)
 	done := dbtest.Scan[int](t, s.db[0], "SELECT COUNT(*) FROM onerow_job_archive WHERE state = 'done'")
 	left := dbtest.Scan[int](t, s.db[0], "SELECT (SELECT COUNT(*) FROM screen) + (SELECT COUNT(*) FROM screen_archive)")
-	if done != jobs || told.done.Load() != jobs || left != 0 || again > jobs/3 {
-		t.Errorf("%d of %d jobs are done, %d were told of, %d were claimed again, %d children are left", done, jobs, told.done.Load(), again, left)
+	if done != jobs || told.done.Load() != jobs || left != 0 || told.batches.Load() > 2*jobs || told.lost.Load() > jobs/3 {
+		t.Errorf("%d of %d jobs are done, %d were told of, in %d batches, %d leases were lost, %d children are left", done, jobs, told.done.Load(), told.batches.Load(), told.lost.Load(), left)
 	}
 	s.same()
 }

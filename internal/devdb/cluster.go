@@ -55,8 +55,9 @@ type node struct {
 	clusterPorts
 }
 
-// clusterPatience is how long a node may take to start and to have what the others have.
-const clusterPatience = 90 * time.Second
+// clusterPatience is how long a node may take to start and to have what the others have: seconds, but minutes
+// where many servers share two processors.
+const clusterPatience = 5 * time.Minute
 
 // StartCluster starts the servers, which are throw-away and end with this process, and returns when each
 // has joined. The program is found as for [Start], and must be of the right engine. ctx bounds the start
@@ -129,7 +130,7 @@ func newNode(ctx context.Context, bin binary, ports clusterPorts, o ClusterOptio
 	if err != nil {
 		return nil, err
 	}
-	p.port = ports.sql
+	p.port, p.patience = ports.sql, clusterPatience
 	n := &node{private: p, clusterPorts: ports}
 	cfg := p.config()
 	cfg.Net, cfg.Addr = "unix", p.socket

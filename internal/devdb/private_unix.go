@@ -34,7 +34,8 @@ type private struct {
 	sockDir   string // a short folder made for the socket; empty: the socket is in dir
 	socket    string
 	addr      string
-	port      int // that it must listen on, as the member of a cluster that others know; 0: any
+	patience  time.Duration // to start; 0: startPatience
+	port      int           // that it must listen on, as the member of a cluster that others know; 0: any
 	lock      *dirLock
 	proc      *proc
 }
@@ -185,7 +186,11 @@ func (p *private) run(ctx context.Context) error {
 }
 
 func (p *private) await(ctx context.Context, db *sql.DB, logPath string) error {
-	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	patience := p.patience
+	if patience == 0 {
+		patience = startPatience
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
