@@ -35,7 +35,7 @@ var mysqlDialect = dialect{
 	received: `SELECT CONCAT(@@GLOBAL.gtid_executed, ',', received_transaction_set) FROM performance_schema.replication_connection_status WHERE channel_name = ''`,
 	written:  `SELECT @@GLOBAL.gtid_executed`,
 	covers:   `SELECT GTID_SUBSET(?, ?)`,
-	await:    `SELECT WAIT_FOR_EXECUTED_GTID_SET(?, 60)`,
+	await:    `SELECT WAIT_FOR_EXECUTED_GTID_SET(?, 300)`,
 
 	acknowledging: "Rpl_semi_sync_source_clients", alone: "Rpl_semi_sync_source_no_tx",
 }
@@ -54,7 +54,7 @@ var mariaDialect = dialect{
 	received: `SHOW REPLICA STATUS`, // its column Gtid_IO_Pos
 	written:  `SELECT @@GLOBAL.gtid_binlog_pos`,
 	covers:   `SELECT SUBSTRING_INDEX(?, '-', -1) + 0 <= SUBSTRING_INDEX(?, '-', -1) + 0`,
-	await:    `SELECT MASTER_GTID_WAIT(?, 60)`,
+	await:    `SELECT MASTER_GTID_WAIT(?, 300)`,
 
 	acknowledging: "Rpl_semi_sync_master_clients", alone: "Rpl_semi_sync_master_no_tx",
 }

@@ -70,12 +70,12 @@ func (c *replicas) caughtUp(ctx context.Context) error {
 	var position string
 	err := c.on(c.primary, func(db *sql.DB) error {
 		if c.semi {
-			ok, err := settled(ctx, patience, func() (bool, error) {
+			ok, err := settled(ctx, joinPatience, func() (bool, error) {
 				n, err := status(ctx, db, c.acknowledging)
 				return n == len(c.servers)-1, err
 			})
 			if err == nil && !ok {
-				err = fmt.Errorf("soak: not all replicas acknowledge within %v", patience)
+				err = fmt.Errorf("soak: not all replicas acknowledge within %v", joinPatience)
 			}
 			if err != nil {
 				return err
@@ -107,7 +107,7 @@ func (c *replicas) applied(ctx context.Context, db *sql.DB, position string) err
 		return nil
 	}
 	row, err := showReplica(ctx, db)
-	return errors.Join(fmt.Errorf("soak: a replica has not applied %s within a minute: %s %s", position, row["Last_SQL_Error"], row["Last_IO_Error"]), err)
+	return errors.Join(fmt.Errorf("soak: a replica has not applied %s within five minutes: %s %s", position, row["Last_SQL_Error"], row["Last_IO_Error"]), err)
 }
 
 // failOver kills the primary, promotes the replica that has most, and makes the old primary anew.

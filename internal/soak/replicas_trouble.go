@@ -49,7 +49,7 @@ func (c *replicas) one(ctx context.Context, s *soak, r *rand.Rand, what string, 
 		s.chaos.partitions.Add(1)
 		c.wire.Stop()
 		pause(ctx, length)
-		if r.IntN(2) == 0 {
+		if !c.semi || r.IntN(2) == 0 { // without semi-synchronous commits what was acknowledged meanwhile is lost
 			return c.failOver(after, s)
 		}
 		if err := c.wire.Start(); err != nil {
