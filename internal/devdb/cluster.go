@@ -218,7 +218,7 @@ func (c *Cluster) Close() error {
 				_ = n.server.Close() //nolint:errcheck // its connections are broken, for the server is gone
 			}
 			_ = n.admin.Close() //nolint:errcheck // likewise
-			errs = append(errs, n.private.stop())
+			errs = append(errs, n.stop())
 		}
 		if c.ports != nil {
 			errs = append(errs, c.ports.free())

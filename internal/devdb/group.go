@@ -125,7 +125,7 @@ func (n *node) joinGroup(ctx context.Context) error {
 		}
 		_, err := n.admin.ExecContext(ctx, sqlStartGroup)
 		var my *mysql.MySQLError
-		if err != nil && !(errors.As(err, &my) && my.Number == erAlreadyRunning) {
+		if err != nil && (!errors.As(err, &my) || my.Number != erAlreadyRunning) {
 			refused = err
 		}
 		return false, err
