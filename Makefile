@@ -77,7 +77,7 @@ test-clock-ahead test-clock-behind: faketime
 	  go test -count=1 -p $(P) -timeout 10m -skip 'Crash|Faults|Interleave|Linear|Model|Runners|Property|Statements|Race|OneKey|Fuzz|Cost|Zone|Pages|ServerSize' $(CLOCK_PKG)
 
 test-shapes: server withserver ## crashes, interleavings and models of repo for every kind of key, and of moves; minutes
-	ONEROW_SHAPES=all $(PRIVATELY) $(GOTEST) -run 'Shapes|Made|MoveInterleave' ./repo
+	ONEROW_SHAPES=all $(PRIVATELY) $(GOTEST) -run 'Shapes|Made|MoveInterleave|Guard' ./repo
 
 test-mysql: ## the same on real MySQL, which scripts/get-mysql fetches
 	@mysqld=$$(scripts/get-mysql) && env -u ONEROW_DSN ONEROW_MYSQLD="$$mysqld" $(MAKE) test ENGINE=MySQL

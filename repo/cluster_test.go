@@ -158,9 +158,12 @@ func TestGuardIsNobodys(t *testing.T) {
 // guarded are the verbs, and the pairs of requests, in which the guard is written.
 var guarded = []string{"create a child", "archive a child", "delete, create a child", "delete, archive a child", "delete, activate a child", "archive, create a child"}
 
-// TestGuardCrash fails the verbs that write a guard at every statement.
+// TestGuardCrash fails the verbs that write a guard at every statement; make test-shapes does so at both levels.
 func TestGuardCrash(t *testing.T) {
 	for _, level := range levels {
+		if level != levels[0] && !wide() {
+			continue
+		}
 		dsn := dbtest.DSN(t, dbtest.Isolation(level))
 		db := dbtest.OpenDSN(t, dsn)
 		makeTables(t, db)
@@ -178,8 +181,13 @@ func TestGuardCrash(t *testing.T) {
 	}
 }
 
-// TestGuardInterleave steps them through the statements of a delete of the row above.
+// TestGuardInterleave steps them through the statements of a delete of the row above; make test-shapes preempts
+// them twice.
 func TestGuardInterleave(t *testing.T) {
+	preemptions := 1
+	if wide() {
+		preemptions = 2
+	}
 	for _, level := range levels {
 		t.Run(level.String(), func(t *testing.T) {
 			t.Parallel()
@@ -192,7 +200,7 @@ func TestGuardInterleave(t *testing.T) {
 					continue
 				}
 				t.Run(p.name, func(t *testing.T) {
-					race := crashtest.Race{Workflow: raceWorkflow(p.setup, r, dsn, rule), Judge: p.judge, Preemptions: 2, Every: 60}
+					race := crashtest.Race{Workflow: raceWorkflow(p.setup, r, dsn, rule), Judge: p.judge, Preemptions: preemptions, Every: 60}
 					race.Calls = []func(context.Context, *sql.DB) error{
 						func(ctx context.Context, db *sql.DB) error { return p.a(ctx, r, db) },
 						func(ctx context.Context, db *sql.DB) error { return p.b(ctx, r, db) },
