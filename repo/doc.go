@@ -122,6 +122,7 @@
 // see package limit.
 //
 // In a caller's transaction there is no BEGIN and no COMMIT, but a SAVEPOINT for Archive,
-// Activate, Move, Delete, CancelDelete, and for Create with a request id or a quota. None of these
-// grows with the data.
+// Activate, Move, Delete, CancelDelete, and for Create with a request id or a quota; on MySQL one
+// statement more before it on a pool that onerow.Open did not make, see onerow.Tx.Savepoint. None of
+// these grows with the data.
 package repo

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -93,8 +94,12 @@ func TestMove(t *testing.T) {
 	if got := must(r.comments.Get(ctx, db, comment)); got.ScreenID != screen || got.Body != "b" {
 		t.Errorf("moved: %+v", got)
 	}
+	asked := 0 // whether the server is in a group, on a pool without the guard
+	if version := dbtest.Scan[string](t, db, "SELECT VERSION()"); !strings.Contains(version, "MariaDB") {
+		asked = 1
+	}
 	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-		expect("give, joined", 6, func() error { return second(r.projects.Move(ctx, tx, id, give(4))) })
+		expect("give, joined", 6+asked, func() error { return second(r.projects.Move(ctx, tx, id, give(4))) })
 		return nil
 	})
 	if err != nil {
