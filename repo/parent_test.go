@@ -24,10 +24,10 @@ func (noAssets) Delete(context.Context, []string) error { return nil }
 
 // TestNoChildBelowADeletedParent: screens are made and moved while their project is deleted and
 // the worker is at it. An acknowledged child is older than the deletion, and goes with it.
-func TestNoChildBelowADeletedParent(t *testing.T) { bothPlans(t, noChildBelowADeletedParent) }
-
-func noChildBelowADeletedParent(t *testing.T, db *sql.DB, r repos) {
-	ctx := t.Context()
+// With the plan for a cluster TestGuardInterleave and TestOrphans of internal/cluster do so: there each child
+// locks the others out, and a deletion beside eight callers without a pause waits for minutes.
+func TestNoChildBelowADeletedParent(t *testing.T) {
+	db, r, ctx := open(t), newRepos(t), t.Context()
 	worker, err := cascade.NewWorker(db, plan(), cascade.Config{Assets: noAssets{}})
 	if err != nil {
 		t.Fatal(err)
