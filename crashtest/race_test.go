@@ -279,9 +279,6 @@ func TestRightRacesPass(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%s", tt.name, level), func(t *testing.T) {
 				t.Parallel()
 				report := Interleave(t, tt.race(stockDSN(t, dbtest.Isolation(level))))
-				if report.Unsteady > 0 { // a busy machine has held up a session in each try of a schedule
-					report = Interleave(t, tt.race(stockDSN(t, dbtest.Isolation(level))))
-				}
 				if !tt.good(report) || report.Distinct != report.Schedules || report.Unsteady != 0 {
 					t.Errorf("%+v", report)
 				}
