@@ -24,17 +24,16 @@ func (noAssets) Delete(context.Context, []string) error { return nil }
 
 // TestNoChildBelowADeletedParent: screens are made and moved while their project is deleted and
 // the worker is at it. An acknowledged child is older than the deletion, and goes with it.
-// With the plan for a cluster TestGuardInterleave and TestOrphans of internal/cluster do so: there each child
-// locks the others out, and a deletion beside eight callers without a pause waits for minutes.
-func TestNoChildBelowADeletedParent(t *testing.T) {
-	db, r, ctx := open(t), newRepos(t), t.Context()
+func TestNoChildBelowADeletedParent(t *testing.T) { bothPlans(t, noChildBelowADeletedParent) }
+
+func noChildBelowADeletedParent(t *testing.T, db *sql.DB, r repos) {
 	worker, err := cascade.NewWorker(db, plan(), cascade.Config{Assets: noAssets{}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for round := range 10 {
-		project := must(r.projects.Create(ctx, db, Project{UserID: 1, Name: fmt.Sprint("p", round)})).Row
-		var g errgroup.Group
+		project := must(r.projects.Create(t.Context(), db, Project{UserID: 1, Name: fmt.Sprint("p", round)})).Row
+		g, ctx := errgroup.WithContext(t.Context()) // who fails ends the others
 		for i := range 8 {
 			g.Go(func() error {
 				for n := 0; ; n++ {
@@ -52,15 +51,15 @@ func TestNoChildBelowADeletedParent(t *testing.T) {
 				}
 			})
 		}
-		g.Go(func() error {
-			dbtest.Eventually(t, time.Minute, func() (bool, string) {
-				return count(t, db, "SELECT COUNT(*) FROM screen_archive WHERE project_id = ?", project.ID) > 4, "no screens yet"
-			})
-			if _, err := r.projects.Delete(ctx, db, project.ID); err != nil {
-				return err
-			}
-			return worker.Drain(ctx)
+		dbtest.Eventually(t, time.Minute, func() (bool, string) {
+			return count(t, db, "SELECT COUNT(*) FROM screen_archive WHERE project_id = ?", project.ID) > 4, "no screens yet"
 		})
+		if _, err := r.projects.Delete(ctx, db, project.ID); err != nil {
+			t.Fatal(err)
+		}
+		if err := worker.Drain(ctx); err != nil {
+			t.Fatal(err)
+		}
 		if err := g.Wait(); err != nil {
 			t.Fatal(err)
 		}
