@@ -77,6 +77,7 @@ func (n *node) galeraFlags(provider string, members []string, durable bool) []st
 		"--wsrep-cluster-address=gcomm://" + strings.Join(members, ","),
 		"--wsrep-node-name=" + local(n.sql), "--wsrep-node-address=" + local(n.group), "--wsrep-node-incoming-address=" + local(n.sql),
 		"--wsrep-sst-method=onerow", "--wsrep-sst-receive-address=" + local(n.sst), "--wsrep-slave-threads=2",
+		"--innodb-lock-wait-timeout=5", // docs/CLUSTERS.md says why
 		"--wsrep-provider-options=" + strings.Join([]string{
 			"base_host=127.0.0.1", fmt.Sprintf("base_port=%d", n.group), "gmcast.listen_addr=tcp://" + local(n.group),
 			"ist.recv_addr=" + local(n.ist), "ist.recv_bind=" + local(n.ist), "gcache.size=32M",
