@@ -128,8 +128,8 @@ func (r *tables[T]) lockSQL(s side) string {
 		cols = append(cols, "0", "''")
 	}
 	// The end of a primary key: a job that is queued gets a higher id, unless AUTO_INCREMENT has fallen back.
-	// Not MAX(id): MariaDB reads that before it locks the row, and with innodb_snapshot_isolation answers 1020
-	// if the row changed while this statement waited for it, at READ COMMITTED too.
+	// Not MAX(id): MariaDB reads that before it locks the row, and with innodb_snapshot_isolation
+	// answers 1020 if the row changed while this statement waited for it, at READ COMMITTED too.
 	cols = append(cols, r.twinColumn(s), "COALESCE((SELECT id FROM onerow_job_archive ORDER BY id DESC LIMIT 1), 0)", ident.Quote(r.res.ID))
 	for _, owner := range r.res.Owners() {
 		cols = append(cols, ident.Quote(owner))
