@@ -1,12 +1,17 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"log/slog"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/schema"
 )
 
 // TestOrphans: found, listed, queued, deleted by a worker, and then none.
@@ -110,5 +115,38 @@ func TestOrphansInterrupted(t *testing.T) {
 	}
 	if err := held.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestOrphansWatched: a worker searches again and again, beside its work, and tells what it found.
+func TestOrphansWatched(t *testing.T) {
+	w := ready(t)
+	s := w.serve("", true)
+	w.fill(1, 2, 2)
+	w.exec("DELETE FROM project WHERE id = 1")
+	var log strings.Builder
+	metrics := s.page.Op.Metrics
+	watch := &orphanWatch{db: w.db, plan: s.plan, log: slog.New(slog.NewTextHandler(&log, nil)), every: 20 * time.Millisecond, found: metrics.Orphans}
+	err := watch.beside(func(ctx context.Context) error {
+		tells := func(line string) {
+			t.Helper()
+			dbtest.Eventually(t, time.Minute, func() (bool, string) {
+				return strings.Contains(s.get("/metrics").body, "\n"+line+"\n"), "/metrics without " + line
+			})
+		}
+		tells("onerow_cascade_orphans 2") // in screen and in its archive
+		w.exec("INSERT INTO project (id, user_id, name, name_key, stem_key, copy_no, version, created_at, updated_at) VALUES (1, 1, 'a', 'a', 'a', 0, 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))")
+		tells("onerow_cascade_orphans 0")
+		return ctx.Err()
+	})(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if line, _, _ := strings.Cut(log.String(), "\n"); !strings.Contains(line, "project 1 is missing: 1 row of screen") || !strings.Contains(line, "cascade-worker orphans") {
+		t.Error(log.String())
+	}
+	w.want(2, "it should be a time like 24h", "run", "--orphans-every", "1ms")
+	if daily := (orphansFlag{}).every(schema.Plan{Cluster: true}); daily != 24*time.Hour || (orphansFlag{}).every(s.plan) != 0 {
+		t.Errorf("every %s on a cluster", daily)
 	}
 }

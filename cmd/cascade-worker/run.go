@@ -56,6 +56,7 @@ type runCmd struct {
 	workFlags
 	httpFlags
 	keepFlags
+	orphansFlag
 	Poll    time.Duration `placeholder:"TIME" help:"How long an idle worker waits before it looks again (1s)."`
 	NoPurge bool          `help:"Do not purge the toolkit's own tables in the background; --keep-… say what is kept how long."`
 }
@@ -75,6 +76,7 @@ MariaDB since 10.5).
 
 Between jobs it purges the toolkit's own tables as the command purge does, a batch each
 second at most. Its user needs the rights of purge for that; without them it says so, and works.
+With --orphans-every it searches as the command orphans does, and logs and counts what it finds.
 
 Examples:
 
@@ -91,6 +93,9 @@ func (c *runCmd) Run(ctx context.Context, a *app) (err error) {
 	if c.Poll != 0 && c.Poll < shortestPoll {
 		return usagef("--poll is %s; it should be a time like 1s, %s or more", c.Poll, shortestPoll)
 	}
+	if err := c.orphansFlag.check(); err != nil {
+		return err
+	}
 	kinds, err := c.kinds()
 	if err != nil {
 		return err
@@ -102,9 +107,10 @@ func (c *runCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 	config := cascade.Config{Poll: c.Poll, Log: log}
 	slowly := &retention.Slowly{Kinds: kinds, Log: log}
+	orphans := &orphanWatch{log: log, found: func(int) {}}
 	if op != nil {
 		config.Observer = op.Metrics
-		op.Metrics.Kinds, slowly.Purged = kinds, op.Metrics.PurgedRows
+		op.Metrics.Kinds, slowly.Purged, orphans.found = kinds, op.Metrics.PurgedRows, op.Metrics.Orphans
 	}
 	if !c.NoPurge {
 		config.Chore = func(ctx context.Context, db *sql.DB) { slowly.Step(ctx, db) }
@@ -115,7 +121,8 @@ func (c *runCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
 	log.Info("working", "worker", w.name, "database", w.database, "resources", w.plan.Names(), "version", versionLine())
-	if err := op.Run(ctx, w.onPage(), w.Run); err != nil {
+	orphans.db, orphans.plan, orphans.every = w.db, w.plan, c.every(w.plan)
+	if err := op.Run(ctx, w.onPage(), orphans.beside(w.Run)); err != nil {
 		return err
 	}
 	log.Info("stopped", "worker", w.name)

@@ -24,9 +24,10 @@ type Metrics struct {
 	*prommetrics.Metrics
 	registry *prometheus.Registry
 
-	waiting *prometheus.GaugeVec
-	purged  *prometheus.CounterVec
-	Kinds   []retention.Kind
+	waiting           *prometheus.GaugeVec
+	purged            *prometheus.CounterVec
+	orphans, searched prometheus.Gauge
+	Kinds             []retention.Kind
 
 	mu       sync.Mutex
 	measured time.Time
@@ -52,10 +53,14 @@ func NewMetrics() (*Metrics, error) {
 	waiting := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "onerow_purge_waiting",
 		Help: "Rows of the toolkit's own tables that are to be purged, 1000 meaning that many or more, as of the last minute."}, []string{"what"})
 	purged := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "onerow_purged_rows_total", Help: "Rows of the toolkit's own tables that this process has purged."}, []string{"what"})
-	if err := errors.Join(registry.Register(waiting), registry.Register(purged)); err != nil {
+	orphans := prometheus.NewGauge(prometheus.GaugeOpts{Name: "onerow_cascade_orphans",
+		Help: "Missing rows, one for each table that refers to it, as this process's last search found them; 1000: that many or more."})
+	searched := prometheus.NewGauge(prometheus.GaugeOpts{Name: "onerow_cascade_orphans_searched_timestamp_seconds",
+		Help: "When this process's last search for missing rows ended, by its clock; 0: none has."})
+	if err := errors.Join(registry.Register(waiting), registry.Register(purged), registry.Register(orphans), registry.Register(searched)); err != nil {
 		return nil, err
 	}
-	return &Metrics{Metrics: m, registry: registry, waiting: waiting, purged: purged}, nil
+	return &Metrics{Metrics: m, registry: registry, waiting: waiting, purged: purged, orphans: orphans, searched: searched}, nil
 }
 
 // watch adds the figures of the connection pool.
@@ -130,4 +135,10 @@ func (m *Metrics) count(ctx context.Context, db *sql.DB) error {
 // PurgedRows counts what was purged.
 func (m *Metrics) PurgedRows(kind string, rows int64) {
 	m.purged.WithLabelValues(kind).Add(float64(rows))
+}
+
+// Orphans says how many missing rows a search has found.
+func (m *Metrics) Orphans(rows int) {
+	m.orphans.Set(float64(rows))
+	m.searched.SetToCurrentTime()
 }
