@@ -142,6 +142,8 @@ var promises = []struct {
 			s.Errorf("deleted %d times", deleted.Load())
 		}
 	}},
+	{"Each message of a stream is applied once, in its order", streams},
+	{"What is over a quota is marked, and nothing else", quotas},
 	{"What was committed on one node is seen on the next", func(s *site) {
 		for n := range 30 {
 			id := have(s.shelves().Create(s.Context(), s.db[n%len(s.db)], shelf{UserID: 1, Name: fmt.Sprint(n)})).Row.ID
@@ -170,7 +172,7 @@ func TestTable(t *testing.T) {
 	said := column(t, header)
 	for i, p := range promises {
 		kept := t.Run(fmt.Sprint(i), func(t *testing.T) {
-			s := newSite(t, shelves(true).DDL()...)
+			s := newSite(t, append(append(plan.DDL(), effects), shelves(true).DDL()...)...)
 			p.try(s)
 			s.same()
 		})
