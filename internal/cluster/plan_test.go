@@ -110,4 +110,3 @@ func quotas(s *site) {
 		s.Errorf("%d of %d rows are over the quota of %d, %d marks are left", over, rows, atMost, marks)
 	}
 }
-
