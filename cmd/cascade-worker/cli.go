@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -131,8 +132,14 @@ func parse(parser *kong.Kong, args []string) (command *kong.Context, err error) 
 	if !errors.As(err, &wrong) {
 		return command, err
 	}
+	if negative.MatchString(err.Error()) {
+		return nil, usagef("a number below 0 looks like a flag; an id goes behind --, as in %s enqueue account -- -1", programName)
+	}
 	return nil, usagef("%s (see %s --help)", missing(err.Error()), helpFor(wrong.Context))
 }
+
+// negative is what kong says of an id below 0.
+var negative = regexp.MustCompile(`^unknown flag -[0-9]`)
 
 // missing makes kong's `expected one of "a", "b"` say of what.
 func missing(message string) string {

@@ -127,9 +127,12 @@ Examples:
     cascade-worker workers --json | jq '.[] | select(.throttle)'`
 }
 
-// overdue is how old a sign of life is of a worker that is not well: it gives one each 5
-// seconds, between batches.
-const overdue = 30 * time.Second
+// A worker gives a sign of life each 5 seconds, between batches: so old is that of one that may be dead, and of one
+// that is not well.
+const (
+	late    = 7 * time.Second
+	overdue = 30 * time.Second
+)
 
 // Run prints the workers.
 func (c *workersCmd) Run(ctx context.Context, a *app) (err error) {
@@ -158,8 +161,11 @@ func (c *workersCmd) Run(ctx context.Context, a *app) (err error) {
 		if w.JobID != 0 {
 			job = fmt.Sprint(w.JobID)
 		}
-		if w.Ago > overdue {
+		switch {
+		case w.Ago > overdue:
 			seen = "not seen since " + output.Moment(w.SeenAt)
+		case w.Ago > late:
+			seen = w.Ago.Truncate(time.Second).String() + " ago"
 		}
 		rows[i] = []string{output.Shorten(output.Printable(w.Name), 40), output.Moment(w.StartedAt), seen, job, output.Shorten(output.OneLine(w.Throttle), 120)}
 	}

@@ -21,10 +21,10 @@ type workFlags struct {
 	planFlag
 	assetsFlag
 	throttleFlags
-	Batch     int           `placeholder:"ROWS" help:"Rows that one transaction deletes at most (5000); it begins with fewer, and keeps to --target."`
-	Target    time.Duration `placeholder:"TIME" help:"How long a transaction should take (50ms)."`
-	Parallel  int           `placeholder:"JOBS" help:"Jobs that are worked at once (1)."`
-	Lease     time.Duration `placeholder:"TIME" help:"How long a job stays reserved after a worker's last sign of life (10s)."`
+	Batch     int           `default:"5000" placeholder:"ROWS" help:"Rows that one transaction deletes at most (5000); it begins with fewer, and keeps to --target."`
+	Target    time.Duration `default:"50ms" placeholder:"TIME" help:"How long a transaction should take (50ms)."`
+	Parallel  int           `default:"1" placeholder:"JOBS" help:"Jobs that are worked at once (1)."`
+	Lease     time.Duration `default:"10s" placeholder:"TIME" help:"How long a job stays reserved after a worker's last sign of life (10s)."`
 	Name      string        `placeholder:"NAME" help:"The worker's name in jobs and logs (host name and process id)."`
 	LogFormat string        `enum:"text,json" default:"text" placeholder:"FORMAT" help:"text or json."`
 }
@@ -35,18 +35,21 @@ const (
 	shortestPoll  = 10 * time.Millisecond
 )
 
+// longestTarget is the longest time that a batch may be meant to take; a lease is renewed between two.
+const longestTarget = 5 * time.Second
+
 // maxParallel jobs in one process; there may be more processes.
 const maxParallel = 64
 
 func (f workFlags) check(a *app) error {
 	switch {
-	case f.Batch < 0:
+	case f.Batch < 1:
 		return usagef("--batch is %d; it should be 1 or more rows", f.Batch)
-	case f.Target < 0:
-		return usagef("--target is %s; it should be a time like 50ms", f.Target)
-	case f.Parallel < 0 || f.Parallel > maxParallel:
+	case f.Target < time.Millisecond || f.Target > longestTarget:
+		return usagef("--target is %s; it should be a time like 50ms, from 1ms to %s: a batch holds its locks for so long", f.Target, longestTarget)
+	case f.Parallel < 1 || f.Parallel > maxParallel:
 		return usagef("--parallel is %d; it should be from 1 to %d jobs", f.Parallel, maxParallel)
-	case f.Lease != 0 && f.Lease < shortestLease:
+	case f.Lease < shortestLease:
 		return usagef("--lease is %s; it should be a time like 10s, %s or more", f.Lease, shortestLease)
 	}
 	return f.throttleFlags.check(a)
@@ -190,7 +193,7 @@ func (a *app) worker(ctx context.Context, f workFlags, c cascade.Config) (*worki
 	w.close = func() error { return errors.Join(closeAssets(), closeReplicas(), db.Close()) }
 	c.Batch, c.Lease, c.Name, c.Assets = f.Batch, f.Lease, w.name, assets
 	c.Target, c.Parallel, c.Load, c.Throttles = f.Target, f.Parallel, f.Load, throttles
-	if err = fit(ctx, db, plan); err == nil {
+	if err = errors.Join(fit(ctx, db, plan), f.ask(ctx, db)); err == nil {
 		w.Worker, err = cascade.NewWorker(db, plan, c)
 		if errors.Is(err, cascade.ErrInvalidConfig) {
 			err = usage(err)

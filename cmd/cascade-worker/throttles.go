@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"strings"
@@ -53,6 +54,21 @@ func (f throttleFlags) check(a *app) error {
 	}
 	return nil
 }
+
+// ask asks each query once: a worker with one that the server refuses would wait for ever.
+func (f throttleFlags) ask(ctx context.Context, db *sql.DB) error {
+	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	defer cancel()
+	for _, query := range f.ThrottleQuery {
+		if _, err := cascade.QueryThrottle(query).Reason(ctx, db); err != nil && ctx.Err() == nil {
+			return usagef("--throttle-query %q: %w", query, err)
+		}
+	}
+	return nil
+}
+
+// askPatience is for all queries, once. A slow one is no reason not to begin.
+const askPatience = 2 * time.Second
 
 // throttles makes what the flags ask for. Nothing is asked yet: for a replica that cannot be
 // reached the worker waits, it does not end.
