@@ -11,13 +11,14 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/cost"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/schema"
 )
 
 // TestCosts: what a call reads and locks depends neither on the jobs of others, open or finished, nor on the
 // rows below others.
 func TestCosts(t *testing.T) {
-	for _, level := range []sql.IsolationLevel{sql.LevelReadCommitted, sql.LevelRepeatableRead} {
+	for _, level := range racetest.Levels() {
 		few, many := crowded(t, cost.Few, level), crowded(t, cost.Many(t), level)
 		c := cost.Compare(t, few, many, 250) // a purge reads 200 at once
 		maps := map[string]func(*Worker){}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
 )
@@ -33,12 +34,19 @@ var forest = schema.Plan{Resources: []schema.Resource{
 	{Name: "widget", Owner: "user_id", Parent: schema.Parent{Resource: "project", Column: "project_id"}, Quota: schema.Quota{Flag: "is_over_quota"}},
 }}
 
-// settings are the sessions under which everything must hold.
-var settings = map[string][]dbtest.Option{
-	"read committed": {dbtest.Isolation(sql.LevelReadCommitted)},
-	"repeatable read, clientFoundRows": {dbtest.Isolation(sql.LevelRepeatableRead), dbtest.Param("clientFoundRows", "true"),
-		dbtest.Param("interpolateParams", "false"), dbtest.Param("parseTime", "true"), dbtest.Param("loc", "Asia%2FTokyo")},
-}
+// settings are the sessions under which everything must hold, at each of racetest.Levels.
+var settings = func() map[string][]dbtest.Option {
+	all := map[string][]dbtest.Option{}
+	for _, level := range racetest.Levels() {
+		name, opts := "read committed", []dbtest.Option{dbtest.Isolation(level)}
+		if level == sql.LevelRepeatableRead {
+			name, opts = "repeatable read, clientFoundRows", append(opts, dbtest.Param("clientFoundRows", "true"),
+				dbtest.Param("interpolateParams", "false"), dbtest.Param("parseTime", "true"), dbtest.Param("loc", "Asia%2FTokyo"))
+		}
+		all[name] = opts
+	}
+	return all
+}()
 
 // each runs a test under each of the settings.
 func each(t *testing.T, test func(t *testing.T, db *sql.DB)) {

@@ -10,6 +10,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -75,7 +76,7 @@ func TestOrphansOfMovingParents(t *testing.T) {
 
 // TestEnqueueOrphansCrash fails it at every statement: jobs and audit come together.
 func TestEnqueueOrphansCrash(t *testing.T) {
-	for _, level := range []sql.IsolationLevel{sql.LevelReadCommitted, sql.LevelRepeatableRead} {
+	for _, level := range racetest.Levels() {
 		t.Run(level.String(), func(t *testing.T) {
 			dsn := dbtest.DSN(t, dbtest.Isolation(level))
 			plant(t, dbtest.OpenDSN(t, dsn))

@@ -11,6 +11,7 @@ import (
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/cost"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 )
 
 const year = 365 * 24 * time.Hour
@@ -146,7 +147,7 @@ func TestPurgeCost(t *testing.T) {
 		}
 		return err
 	}
-	for _, level := range []sql.IsolationLevel{sql.LevelReadCommitted, sql.LevelRepeatableRead} {
+	for _, level := range racetest.Levels() {
 		few, many := filled(cost.Few, level), filled(cost.Many(t), level)
 		for _, call := range []func(ctx context.Context, db *sql.DB) error{jobs, audits, waiting} {
 			for _, s := range cost.Flat(t, few, many, call) {

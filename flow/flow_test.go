@@ -2,6 +2,7 @@ package flow_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
@@ -103,7 +104,7 @@ func TestLife(t *testing.T) {
 
 // TestOldSnapshot: a finish that commits after a caller's snapshot is not missed.
 func TestOldSnapshot(t *testing.T) {
-	db, _ := open(t, dbtest.Isolation(levels[1]), dbtest.StaleWrites())
+	db, _ := open(t, dbtest.Isolation(sql.LevelRepeatableRead), dbtest.StaleWrites())
 	ctx, a := t.Context(), run("", "a")
 	must(flow.Claim(ctx, db, a))
 	tx := must(db.BeginTx(ctx, nil))

@@ -7,12 +7,13 @@ import (
 
 	"github.com/onerow/onerow/flow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/migrations"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-var levels = []sql.IsolationLevel{sql.LevelReadCommitted, sql.LevelRepeatableRead}
+var levels = racetest.Levels()
 
 // open makes a schema with the toolkit's tables and a table of carts.
 func open(t testing.TB, opts ...dbtest.Option) (*sql.DB, string) {

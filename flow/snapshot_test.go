@@ -2,6 +2,7 @@ package flow_test
 
 import (
 	"context"
+	"database/sql"
 	"testing"
 
 	"github.com/onerow/onerow"
@@ -12,7 +13,7 @@ import (
 
 // TestSnapshotRefused: see racetest.Refused.
 func TestSnapshotRefused(t *testing.T) {
-	db, _ := open(t, dbtest.Isolation(levels[1]), dbtest.SnapshotConflicts(t))
+	db, _ := open(t, dbtest.Isolation(sql.LevelRepeatableRead), dbtest.SnapshotConflicts(t))
 	a := run("", "a")
 	must(flow.Claim(t.Context(), db, a))
 	racetest.Refused(t, db, "SELECT COUNT(*) FROM onerow_flow_request", func() error { return second(flow.Finish(t.Context(), db, a)) },

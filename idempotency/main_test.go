@@ -12,12 +12,13 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/idempotency"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/migrations"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-var levels = []sql.IsolationLevel{sql.LevelReadCommitted, sql.LevelRepeatableRead}
+var levels = racetest.Levels()
 
 // eachLevel runs a test on a schema of its own for each isolation level.
 func eachLevel(t *testing.T, test func(t *testing.T, db *sql.DB)) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/limit"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/quota"
@@ -79,7 +80,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-var levels = []sql.IsolationLevel{sql.LevelReadCommitted, sql.LevelRepeatableRead}
+var levels = racetest.Levels()
 
 func open(t testing.TB, opts ...dbtest.Option) (*sql.DB, string) {
 	t.Helper()

@@ -11,13 +11,14 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/ordering"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-var levels = []sql.IsolationLevel{sql.LevelReadCommitted, sql.LevelRepeatableRead}
+var levels = racetest.Levels()
 
 // The runners' tables: a run's totals, the user's tendency, the messages.
 var runnerTables = []string{

@@ -10,6 +10,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/quota"
 	"github.com/onerow/onerow/schema"
@@ -48,7 +49,7 @@ func (o order) rule(t testing.TB) *quota.Rule {
 	return r
 }
 
-var levels = []sql.IsolationLevel{sql.LevelReadCommitted, sql.LevelRepeatableRead}
+var levels = racetest.Levels()
 
 // open makes a schema with the toolkit's tables, the plan's and the users'.
 func open(t testing.TB, o order, opts ...dbtest.Option) (*sql.DB, string) {

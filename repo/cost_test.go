@@ -64,7 +64,7 @@ func filled(t *testing.T, rows int, level sql.IsolationLevel) string {
 func TestCosts(t *testing.T) {
 	r := newRepos(t)
 	cursor := func(id int64) repo.Cursor { return repo.Cursor(must(onerow.EncodeKey(id))) }
-	for _, level := range []sql.IsolationLevel{sql.LevelReadCommitted, sql.LevelRepeatableRead} {
+	for _, level := range levels {
 		few, many := filled(t, cost.Few, level), filled(t, cost.Many(t), level)
 		c := cost.Compare(t, few, many, 60)
 		c.Call("get", func(ctx context.Context, db *sql.DB) error { return second(r.projects.Get(ctx, db, 7)) })

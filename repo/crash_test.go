@@ -137,7 +137,7 @@ var refs = map[string]string{
 
 // TestCrash fails every verb at every statement, on both isolation levels.
 func TestCrash(t *testing.T) {
-	for _, level := range []sql.IsolationLevel{sql.LevelReadCommitted, sql.LevelRepeatableRead} {
+	for _, level := range levels {
 		t.Run(level.String(), func(t *testing.T) {
 			r, dsn := newRepos(t), dbtest.DSN(t, dbtest.Isolation(level))
 			makeTables(t, dbtest.OpenDSN(t, dsn))

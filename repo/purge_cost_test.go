@@ -31,7 +31,7 @@ func TestPurgeRequestsCost(t *testing.T) {
 		}
 		return dsn
 	}
-	for _, level := range []sql.IsolationLevel{sql.LevelReadCommitted, sql.LevelRepeatableRead} {
+	for _, level := range levels {
 		few, many := filled(cost.Few, level), filled(cost.Many(t), level)
 		for _, age := range []time.Duration{time.Microsecond, 500 * time.Second} {
 			for _, s := range cost.Flat(t, few, many, func(ctx context.Context, db *sql.DB) error {

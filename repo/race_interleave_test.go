@@ -14,12 +14,13 @@ import (
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/quota"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
 )
 
-var levels = []sql.IsolationLevel{sql.LevelReadCommitted, sql.LevelRepeatableRead}
+var levels = racetest.Levels()
 
 type call = func(ctx context.Context, r repos, db *sql.DB) error
 

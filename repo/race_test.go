@@ -24,7 +24,7 @@ import (
 // row, one success and 63 conflicts that all name the winner.
 func TestOneName(t *testing.T) {
 	spellings := []string{"Email Campaign", "EMAIL CAMPAIGN", " email  campaign", "ｅｍａｉｌ campaign", "Email\u00a0Campaign", "eMAIL cAMPAIGN "}
-	for _, level := range []sql.IsolationLevel{sql.LevelReadCommitted, sql.LevelRepeatableRead} {
+	for _, level := range levels {
 		t.Run(level.String(), func(t *testing.T) {
 			db := open(t, dbtest.Isolation(level))
 			p := newRepos(t).projects
@@ -129,7 +129,7 @@ func TestActivateTogether(t *testing.T) {
 // a recount says.
 func TestModel(t *testing.T) {
 	const workers, operations, limit = 16, 1000, 3
-	for _, level := range []sql.IsolationLevel{sql.LevelReadCommitted, sql.LevelRepeatableRead} {
+	for _, level := range levels {
 		t.Run(level.String(), func(t *testing.T) {
 			db := open(t, dbtest.Isolation(level))
 			r, ctx := newRepos(t), t.Context()

@@ -27,7 +27,7 @@ func withTable() schema.Plan {
 // TestRestore: exactly the deletion of that number is taken back, once, and the answer
 // says which row came back where and under which name.
 func TestRestore(t *testing.T) {
-	for _, level := range []sql.IsolationLevel{sql.LevelReadCommitted, sql.LevelRepeatableRead} {
+	for _, level := range levels {
 		t.Run(level.String(), func(t *testing.T) {
 			r, db := newRepos(t), open(t, dbtest.Isolation(level), dbtest.Param("clientFoundRows", "true"))
 			ctx := t.Context()
@@ -170,7 +170,7 @@ func TestRestoreCrash(t *testing.T) {
 		{"a name that is taken", start, 60},
 		{"a row that nothing hides", start, 30},
 	} {
-		for _, level := range []sql.IsolationLevel{sql.LevelReadCommitted, sql.LevelRepeatableRead} {
+		for _, level := range levels {
 			t.Run(c.name+"/"+level.String(), func(t *testing.T) {
 				dsn := dbtest.DSN(t, dbtest.Isolation(level))
 				makeTables(t, dbtest.OpenDSN(t, dsn))

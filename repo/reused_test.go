@@ -39,7 +39,7 @@ func rows(t *testing.T, db *sql.DB) (all [5]int) {
 // TestReusedID: AUTO_INCREMENT has fallen below the id of an archived row, and another
 // user's row got it. No verb touches either, wherever the caller's transaction comes from.
 func TestReusedID(t *testing.T) {
-	for _, level := range []sql.IsolationLevel{sql.LevelReadCommitted, sql.LevelRepeatableRead} {
+	for _, level := range levels {
 		t.Run(level.String(), func(t *testing.T) {
 			db, p, ctx := open(t, dbtest.Isolation(level)), newRepos(t).projects, t.Context()
 			must(p.Create(ctx, db, Project{UserID: 1, Name: "A"}))

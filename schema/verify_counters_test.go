@@ -10,6 +10,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -80,7 +81,7 @@ func everyHandle(t *testing.T, db *sql.DB, look func(onerow.DB) error) {
 	if err := errors.Join(look(conn), conn.Close()); err != nil {
 		t.Errorf("a connection: %v", err)
 	}
-	for _, level := range []sql.IsolationLevel{sql.LevelReadCommitted, sql.LevelRepeatableRead} {
+	for _, level := range racetest.Levels() {
 		tx, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: level})
 		if err != nil {
 			t.Fatal(err)

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"errors"
 	"flag"
 	"fmt"
@@ -18,6 +17,7 @@ import (
 	"github.com/onerow/onerow/examples/internal/demo"
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 )
 
 var update = flag.Bool("update", false, "write testdata/printed.txt anew")
@@ -45,7 +45,7 @@ func open(t *testing.T, opts ...dbtest.Option) *demo.Database {
 // TestPrinted holds the whole page to testdata, on every engine and level, and the tables to sums
 // that are made here.
 func TestPrinted(t *testing.T) {
-	for _, level := range []sql.IsolationLevel{sql.LevelReadCommitted, sql.LevelRepeatableRead} {
+	for _, level := range racetest.Levels() {
 		t.Run(level.String(), func(t *testing.T) {
 			d := open(t, dbtest.Isolation(level))
 			var out bytes.Buffer

@@ -9,6 +9,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -17,7 +18,7 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 // onTables runs a test on tables that some statements make, at each isolation level.
 func onTables(t *testing.T, ddl []string, test func(t *testing.T, db *sql.DB)) {
 	t.Helper()
-	for _, level := range []sql.IsolationLevel{sql.LevelReadCommitted, sql.LevelRepeatableRead} {
+	for _, level := range racetest.Levels() {
 		t.Run(level.String(), func(t *testing.T) {
 			t.Parallel()
 			db := dbtest.Open(t, dbtest.Isolation(level))

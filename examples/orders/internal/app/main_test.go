@@ -10,11 +10,12 @@ import (
 
 	"github.com/onerow/onerow/examples/orders/internal/demo"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-var levels = []sql.IsolationLevel{sql.LevelReadCommitted, sql.LevelRepeatableRead}
+var levels = racetest.Levels()
 
 // with runs the example on a database of its own beside a test.
 func with(t *testing.T, db *sql.DB, c Config, test func(ctx context.Context, w demo.World)) {

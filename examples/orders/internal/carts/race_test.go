@@ -14,6 +14,7 @@ import (
 	"github.com/onerow/onerow/examples/orders/internal/store"
 	"github.com/onerow/onerow/flow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 )
 
 // answered is the price service's answer to the run of message m1, which asked for the old items.
@@ -72,7 +73,7 @@ func race(dsn string, calls ...func(context.Context, *sql.DB) error) crashtest.R
 // The cart is changed while the old run is answered, or begins again: whoever comes first, no changed cart
 // has the old total.
 func TestChangedMeanwhile(t *testing.T) {
-	for _, level := range []sql.IsolationLevel{sql.LevelReadCommitted, sql.LevelRepeatableRead} {
+	for _, level := range racetest.Levels() {
 		t.Run(level.String(), func(t *testing.T) {
 			dsn := migrated(t, dbtest.Isolation(level))
 			t.Run("answered", func(t *testing.T) { crashtest.Interleave(t, race(dsn, change, answered)) })
