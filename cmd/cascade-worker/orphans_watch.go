@@ -17,8 +17,8 @@ type orphansFlag struct {
 	OrphansEvery time.Duration `placeholder:"TIME" help:"How long after a search for rows below nothing the next one begins (24h where the plan says cluster: true, otherwise never)."`
 }
 
-// orphansDaily is where more than one server takes writes: there a row that other programs insert may come below
-// one that dies meanwhile.
+// orphansDaily is where more than one server takes writes: there a row that other programs insert may come
+// below one that dies meanwhile.
 const orphansDaily = 24 * time.Hour
 
 // mostOrphans is where a search ends that finds too much.

@@ -127,8 +127,8 @@ Examples:
     cascade-worker workers --json | jq '.[] | select(.throttle)'`
 }
 
-// A worker gives a sign of life each 5 seconds, between batches: so old is that of one that may be dead, and of one
-// that is not well.
+// A worker gives a sign of life each 5 seconds, between batches: so old is that of one that may be dead, and
+// of one that is not well.
 const (
 	late    = 7 * time.Second
 	overdue = 30 * time.Second
