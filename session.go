@@ -50,7 +50,11 @@ func (s *session) begin(ctx context.Context) (*sql.Tx, error) {
 	s.end = cancel
 	stop := context.AfterFunc(ctx, cancel)
 	defer stop()
-	return s.db.BeginTx(alive, nil)
+	tx, err := s.db.BeginTx(alive, nil)
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) { // alive has no deadline to tell of
+		err = context.Cause(ctx)
+	}
+	return tx, err
 }
 
 // discard closes the session; a pool opens a new one in its place.

@@ -172,6 +172,29 @@ func TestContextEnds(t *testing.T) {
 	wantBalances(t, plain, "0,1")
 }
 
+// TestBeginContext: a BEGIN that nobody answers ends with its context, and says which end that was.
+func TestBeginContext(t *testing.T) {
+	t.Parallel()
+	_, dsn := accounts(t)
+	db := hookedPool(t, dsn, &hooked{before: func(ctx context.Context, _ int, statement string, _ driver.ExecerContext) error {
+		if statement != "BEGIN" {
+			return nil
+		}
+		<-ctx.Done()
+		return ctx.Err()
+	}})
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := transfer(ctx, db); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	ctx, cancel = context.WithCancel(t.Context())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	if err := transfer(ctx, db); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
 // TestStatementsContext: a statement's own context ends and closes the session. Whoever goes on is told, and
 // not that the outcome of a COMMIT is unknown, which was never sent.
 func TestStatementsContext(t *testing.T) {

@@ -81,7 +81,10 @@ func (o *orphanWatch) run(ctx context.Context) {
 
 func (o *orphanWatch) search(ctx context.Context) (rows int, err error) {
 	options := cascade.OrphanOptions{Limit: mostOrphans, OnPage: func(cascade.OrphanPage) {
-		_ = rest(ctx, min(time.Second, o.every)) // the next page tells of ctx
+		select { // the next page tells of ctx
+		case <-ctx.Done():
+		case <-time.After(min(time.Second, o.every)):
+		}
 	}}
 	err = cascade.Orphans(ctx, o.db, o.plan, options, func(found cascade.Orphan) error {
 		if rows++; rows == 1 {
