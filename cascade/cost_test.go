@@ -52,10 +52,17 @@ func TestCosts(t *testing.T) {
 		costsOfOperator(c, work)
 		costsOfSearch(c)
 		c.Source(".", map[string]string{
-			"'scheduled' AND j.due_at <= UTC": "List looks for jobs whose grace period is over among all that are scheduled",
-			"SELECT COALESCE(SUM(due_at":      "CountDue counts every open job, by an entry of an index for each",
-			"FORCE INDEX (due) GROUP BY what": "ReadStats counts every open job, by an entry of an index for each",
-			"onerow_deletion AS d":            "TestPurgeCost measures the purge of audits",
+			"'scheduled' AND j.due_at <= UTC":  "List looks for jobs whose grace period is over among all that are scheduled",
+			"SELECT COALESCE(SUM(due_at":       "CountDue counts every open job, by an entry of an index for each",
+			"FORCE INDEX (due) GROUP BY what":  "ReadStats counts every open job, by an entry of an index for each",
+			"onerow_deletion AS d":             "TestPurgeCost measures the purge of audits",
+			"onerow_trash":                     "by parts of the primary key or the head of an index; not measured yet",
+			"state = 'held', token":            "a restore, by the primary key; not measured yet",
+			"deletion_id, token FROM":          "a restore, by the primary key; not measured yet",
+			"SELECT state FROM onerow_job":     "a restore, by the primary key; not measured yet",
+			"AND token = ? AND state = 'held'": "a restore, by the primary key; not measured yet",
+			"DELETE k FROM":                    "a step of the trash, by its primary key; not measured yet",
+			"SELECT k.":                        "a step of the trash, by its primary key; not measured yet",
 		})
 		c.Source("internal/graph", nil)
 		c.Source("internal/work", nil)

@@ -40,6 +40,9 @@
 //	    ▲                        ├─ Enqueue, the earlier time ─► scheduled, or ready
 //	    └────────────────────────┴─ Retry, its own time ──────► scheduled, or ready
 //
+// A job whose rows come back from the trash, see [RestoreRows], is held, too, from wherever it was, and
+// cancelled at the end.
+//
 // Open jobs live in onerow_job, where the unique key one_open (resource, id)
 // decides that a row has one; finished ones in onerow_job_archive. A job keeps its
 // id, its counts (onerow_job_count, onerow_job_detached) and its token counter when it
@@ -119,6 +122,11 @@
 //     not fit the tables is no failure of it: the worker reports that and pauses.
 //   - A worker claims jobs for the resources of its plan only.
 //   - Memory for rows is bounded: some ten thousand keys, however many rows there are. The stack is not.
+//   - What the plan keeps ([schema.Plan].Trash) is copied and deleted by the same keys in the same
+//     transaction, or not deleted; so is a row whose reference is cut. [RestoreRows] puts it back byte by
+//     byte, parents first, each batch under the job's token, while others write. What is taken or has lost
+//     its row above meanwhile stays in the trash, with the reason. A row that referred to nothing before
+//     may do so again.
 //   - When the context of [Worker.Run] ends, the current batches are ended or rolled back, leases are given
 //     back, and Run returns within two seconds.
 //   - While [Pause] is on or a throttle of Config.Throttles has a reason, workers claim nothing and keep the
@@ -145,7 +153,8 @@
 //     for Go bounds a stack to 1 GB. Delete such chains from their end first, by jobs of their own.
 //   - Order between jobs. Workers take what is due, oldest first, more or less. [Worker.Drain] does not wait
 //     for jobs that are due later or that another worker is running.
-//   - What triggers do, and columns that the server sets on update, when a row is detached.
+//   - What triggers do, and columns that the server sets on update, when a row is detached, or set again.
+//   - That a root comes back from the trash which the application has deleted by itself.
 //   - A row whose foreign key refers to itself and may not be NULL: nobody can delete it while the key is
 //     there; it is parked.
 //
@@ -169,6 +178,7 @@
 //	List                                             2
 //	PurgeJobs   9 per 200, 1 more where rows were skipped; 1 per 200 that stay
 //	PurgeDeletions 2 per 200; 1 per 200 that stay
+//	RestoreRows, PurgeTrash, ListTrash, TrashOf      see there
 //	claim       1 when nothing is due, else 4, for up to Config.ClaimJobs jobs; 1 more per
 //	            so many that are due but held by batches that wait for a lock
 //	fail, give back                                  1; 5 when the job dies

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/trash"
 )
 
 // sqlLog appends; it waits for nobody.
@@ -57,7 +58,7 @@ ON DUPLICATE KEY UPDATE
 // DeletionID to tell. A job that was just made is returned without its times,
 // which only the database knows.
 //
-// One statement, 2 when a job is open; in a transaction of its own on a pool. Calling
+// One statement, 2 when a job is open, 1 more with NoTrash; in a transaction of its own on a pool. Calling
 // it again is safe, also after [onerow.ErrOutcomeUnknown].
 func Enqueue(ctx context.Context, db onerow.DB, d Deletion) (Job, error) {
 	if err := d.check(); err != nil {
@@ -81,6 +82,11 @@ func Enqueue(ctx context.Context, db onerow.DB, d Deletion) (Job, error) {
 		}
 		if out.ID, err = res.LastInsertId(); err != nil {
 			return err
+		}
+		if d.NoTrash {
+			if err := trash.None(ctx, tx, out.ID); err != nil {
+				return err
+			}
 		}
 		if affected > 1 {
 			out, err = Get(ctx, tx, out.ID)
@@ -112,13 +118,16 @@ const (
 	enqueueManyRow = `(?, ?, ? + ? * @@auto_increment_increment, ?, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, UTC_TIMESTAMP(6))`
 	enqueueManyEnd = ` ON DUPLICATE KEY UPDATE due_at = CASE state WHEN 'scheduled' THEN LEAST(due_at, VALUES(due_at))
   WHEN 'held' THEN LEAST(due_at - ` + heldFor + `, VALUES(due_at)) ELSE due_at END, state = IF(state = 'held', 'scheduled', state), batch_seq = batch_seq + 1`
+	// By the unique key one_open, see trash.None.
+	sqlNoneOfMany = `INSERT INTO onerow_trash (job_id, step, table_name, cut, kept_rows, kept_at, expires_at)
+SELECT id, 0, '', '', 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) + INTERVAL 400 DAY FROM onerow_job FORCE INDEX (one_open) WHERE `
 )
 
 // EnqueueMany logs deletions and queues their cascades, as [Log] and [Enqueue] do one at
 // a time: whose ID is not 0 was logged before. 500 at a time are queued together or not at
 // all, in the order of their rows; on an error the result says how many were.
 //
-// Two statements per 500, in a transaction of its own on a pool; all in the caller's
+// Two statements per 500, 3 with NoTrash, in a transaction of its own on a pool; all in the caller's
 // transaction otherwise. Calling it again with the same deletions is safe, also after
 // [onerow.ErrOutcomeUnknown]: it logs them again, and their jobs are open.
 func EnqueueMany(ctx context.Context, db onerow.DB, deletions []Deletion) (EnqueuedMany, error) {
@@ -168,7 +177,26 @@ func enqueueChunk(ctx context.Context, tx *onerow.Tx, chunk []Deletion) (queued 
 	}
 	// 1 for each row that is inserted, 2 for each that was there and is changed.
 	affected, err := onerow.Affected(ctx, tx, sqlEnqueueMany+strings.Join(rows, ", ")+enqueueManyEnd, args...)
+	if err == nil {
+		err = noneOfMany(ctx, tx, chunk)
+	}
 	return 2*len(chunk) - int(affected), err
+}
+
+// noneOfMany has the open jobs of deletions keep nothing that say so. One statement, or none.
+func noneOfMany(ctx context.Context, tx *onerow.Tx, chunk []Deletion) error {
+	var rows []string
+	var args []any
+	for _, d := range chunk {
+		if d.NoTrash {
+			rows, args = append(rows, "resource = ? AND resource_id = ?"), append(args, d.Resource, []byte(d.ResourceID))
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, sqlNoneOfMany+strings.Join(rows, " OR ")+" ON DUPLICATE KEY UPDATE expires_at = VALUES(expires_at)", args...)
+	return err
 }
 
 // logMany logs the deletions that are not logged yet, and returns the first one's id.

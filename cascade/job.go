@@ -42,6 +42,8 @@ type Deletion struct {
 	From string
 	// Grace is how long the deletion can be cancelled, in whole microseconds.
 	Grace time.Duration
+	// NoTrash has the job keep nothing of what it deletes, whatever the plan says of trash: erasure.
+	NoTrash bool
 }
 
 // FromOperator is what [Deletion].From says where an operator has a row deleted that no

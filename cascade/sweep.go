@@ -72,7 +72,7 @@ type Swept struct {
 	Deleted       int64 `json:"deleted"` // of these
 	Rows          int64 `json:"rows"`    // old enough rows that name an asset
 	MissingObject int64 `json:"bare"`    // of them, without an object
-	// Unindexed are the tables without an index that begins with the asset's column:
+	// Unindexed are the tables without an index that begins with the asset's column, in the trash too:
 	// they are read from end to end for every 5,000 objects.
 	Unindexed []string `json:"unindexed,omitempty"`
 	// Complete is false where the sweep has ended at its limit.
@@ -148,6 +148,9 @@ func newSweep(ctx context.Context, db onerow.DB, plan schema.Plan, store AssetSt
 			t := newAssetTable(found, o.Grace)
 			if !found.Listed || !t.plain {
 				s.chunk, s.seen.Unindexed = sweepBigChunk, append(s.seen.Unindexed, t.Name)
+			}
+			if found.Trash != nil {
+				s.chunk, s.seen.Unindexed = sweepBigChunk, append(s.seen.Unindexed, schema.TrashTable(t.Name))
 			}
 			s.tables = append(s.tables, t)
 		}

@@ -45,6 +45,7 @@ type assetTable struct {
 
 // assetPlan is what of the plan names assets, without its edges: who sweeps need not see the other tables.
 func assetPlan(plan schema.Plan) (only schema.Plan) {
+	only.Trash = plan.Trash
 	for _, r := range plan.Resources {
 		if r.Asset != "" {
 			r.Parent, r.Parents, r.Quota = schema.Parent{}, nil, schema.Quota{}
@@ -101,7 +102,11 @@ func (t assetTable) namedSQL(chunk []object) string {
 	if !t.plain {
 		column = "CONVERT(" + t.asset + " USING utf8mb4)"
 	}
-	return fmt.Sprintf("SELECT DISTINCT %s FROM %s WHERE %s IN (%s)", t.nameSQL(), t.From, column, b.String()[2:])
+	query := fmt.Sprintf("SELECT DISTINCT %s FROM %s WHERE %s IN (%s)", t.nameSQL(), t.From, column, b.String()[2:])
+	if t.Trash != nil { // a row that can come back has its asset
+		query += fmt.Sprintf(" UNION ALL SELECT DISTINCT %s FROM %s WHERE %s IN (%s)", t.nameSQL(), t.Trash.From, column, b.String()[2:])
+	}
+	return query
 }
 
 // named asks all tables, in one statement and so from one snapshot, which of the objects

@@ -14,7 +14,14 @@ import (
 // DeleteOption configures one call of Delete.
 type DeleteOption func(*deleteOptions)
 
-type deleteOptions struct{ grace time.Duration }
+type deleteOptions struct {
+	grace   time.Duration
+	noTrash bool
+}
+
+// NoTrash deletes for good, where the plan keeps deleted rows: neither the row nor what is below it can be
+// brought back. A deletion of the row that is under way keeps nothing from then on.
+func NoTrash() DeleteOption { return func(o *deleteOptions) { o.noTrash = true } }
 
 // Grace hides the row in the archive table and lets the deletion be cancelled
 // until the time is over, by the database's clock. Its name is free at once.
@@ -35,18 +42,19 @@ type Deleted[T any] struct {
 // deletion, queues the cascade that deletes everything below the row, removes
 // the row and marks the quota; if the cascade cannot be queued nothing is deleted.
 // The caller does not wait for the children. A row that names an asset stays
-// hidden until the cascade has deleted the asset.
+// hidden until the cascade has deleted the asset; one that the plan keeps in its trash, until the cascade has
+// kept it.
 //
 // Deleting what is gone is a no-op: it returns the earlier
 // job, unless that is purged, logs nothing and queues nothing. A delete during the grace period of an
 // earlier one takes the earlier time; after a dead job, also of a row that is gone, it
 // queues a new one for the same deletion.
 //
-// Errors means: [ErrUnsupported] for a grace period without an archive table, [ErrIDReused] where both tables
-// have a row of this id, for what is below the one cannot be told from what is below the other;
-// [onerow.ErrOutcomeUnknown], after which it may simply be called again. Statements on a pool, for an active
-// row: BEGIN, SELECT, log, queue, DELETE, mark, COMMIT; as many for an archived row, one more for an active
-// one with a grace period.
+// Errors means: [ErrUnsupported] for a grace period or a trash without an archive table, [ErrIDReused]
+// where both tables have a row of this id, for what is below the one cannot be told from what is below the
+// other; [onerow.ErrOutcomeUnknown], after which it may simply be called again. Statements on a pool, for
+// an active row: BEGIN, SELECT, log, queue, DELETE, mark, COMMIT; as many for an archived row, one more for
+// an active one with a grace period.
 func (r *Of[T, ID, Owner]) Delete(ctx context.Context, db onerow.DB, rowID ID, opts ...DeleteOption) (Deleted[T], error) {
 	var o deleteOptions
 	for _, opt := range opts {
@@ -57,6 +65,9 @@ func (r *Of[T, ID, Owner]) Delete(ctx context.Context, db onerow.DB, rowID ID, o
 		return Deleted[T]{}, fmt.Errorf("%w: a grace period of %v", ErrUnsupported, o.grace)
 	case o.grace > 0 && r.res.Archive == "":
 		return Deleted[T]{}, fmt.Errorf("%w: %q has no archive to keep a row in during a grace period", ErrUnsupported, r.res.Name)
+	case r.res.Trash > 0 && !o.noTrash && r.res.Archive == "":
+		return Deleted[T]{}, fmt.Errorf("%w: deleted rows of %q are to be kept in the trash, and it has no archive to hide one in until then; delete for good with NoTrash, or give it an archive",
+			ErrUnsupported, r.res.Name)
 	case o.grace > 0 && r.publisher != nil:
 		return Deleted[T]{}, fmt.Errorf("%w: a published deletion cannot be cancelled, so it has no grace period", ErrUnsupported)
 	}
@@ -65,7 +76,7 @@ func (r *Of[T, ID, Owner]) Delete(ctx context.Context, db onerow.DB, rowID ID, o
 		return Deleted[T]{}, err
 	}
 	if r.publisher != nil {
-		return r.deletePublished(ctx, db, id)
+		return r.deletePublished(ctx, db, id, o)
 	}
 	var del Deleted[T]
 	err = r.followRowAtomically(ctx, db, "delete", id, func(ctx context.Context, tx *onerow.Tx) error {
@@ -80,7 +91,7 @@ func (r *Of[T, ID, Owner]) Delete(ctx context.Context, db onerow.DB, rowID ID, o
 		if err := r.single(ctx, tx, h, id); err != nil {
 			return err
 		}
-		return r.deleteTx(ctx, tx, h, id, o.grace, &del)
+		return r.deleteTx(ctx, tx, h, id, o, &del)
 	})
 	if err != nil {
 		return Deleted[T]{}, err
@@ -97,8 +108,8 @@ func (r *tables[T]) lockEither(ctx context.Context, tx *onerow.Tx, id any) (h he
 }
 
 // deleteTx deletes a locked row and queues the cascade.
-func (r *tables[T]) deleteTx(ctx context.Context, tx *onerow.Tx, h held[T], id any, grace time.Duration, del *Deleted[T]) error {
-	d, err := r.deletion(h, grace)
+func (r *tables[T]) deleteTx(ctx context.Context, tx *onerow.Tx, h held[T], id any, o deleteOptions, del *Deleted[T]) error {
+	d, err := r.deletion(h, o)
 	if err != nil {
 		return err
 	}
@@ -121,11 +132,18 @@ func (r *tables[T]) deleteTx(ctx context.Context, tx *onerow.Tx, h held[T], id a
 		}
 	}
 	// An operator's job may have been open for the row: then its deletion counts.
-	if err := r.takeAway(ctx, tx, h, id, job.DeletionID, grace > 0); err != nil {
+	keep := r.keeps(o)
+	if err := r.takeAway(ctx, tx, h, id, job.DeletionID, keep); err != nil {
 		return err
 	}
 	*del = Deleted[T]{Result: onerow.Result[T]{Row: h.row, Changed: true}, JobID: job.ID, DeletionID: job.DeletionID}
-	return r.left(ctx, tx, &h, grace > 0)
+	return r.left(ctx, tx, &h, keep)
+}
+
+// keeps says whether a deleted row stays, hidden: for the grace period, until its asset is gone, until the
+// worker has put it into the trash.
+func (r *tables[T]) keeps(o deleteOptions) bool {
+	return o.grace > 0 || r.res.Asset != "" || r.res.Trash > 0 && !o.noTrash
 }
 
 // left follows from a deletion that took an active row away, or hid it.
@@ -133,14 +151,14 @@ func (r *tables[T]) left(ctx context.Context, tx *onerow.Tx, h *held[T], keep bo
 	if h.state != schema.Active {
 		return nil
 	}
-	if err := r.mark(ctx, tx, h.owner); err != nil || keep || r.res.Asset != "" {
+	if err := r.mark(ctx, tx, h.owner); err != nil || keep {
 		return err
 	}
 	return r.give(ctx, tx, h)
 }
 
-func (r *tables[T]) deletion(h held[T], grace time.Duration) (d cascade.Deletion, err error) {
-	d = cascade.Deletion{Resource: r.res.Name, From: string(h.state), Grace: grace}
+func (r *tables[T]) deletion(h held[T], o deleteOptions) (d cascade.Deletion, err error) {
+	d = cascade.Deletion{Resource: r.res.Name, From: string(h.state), Grace: o.grace, NoTrash: o.noTrash}
 	if d.ResourceID, err = onerow.EncodeKey(h.key); err != nil {
 		return d, err
 	}
@@ -151,10 +169,10 @@ func (r *tables[T]) deletion(h held[T], grace time.Duration) (d cascade.Deletion
 }
 
 // takeAway removes the locked row, or hides it in the archive under the deletion:
-// for the grace period, or until the cascade has deleted its asset.
+// see keeps.
 func (r *tables[T]) takeAway(ctx context.Context, tx *onerow.Tx, h held[T], id any, deletionID int64, keep bool) error {
 	switch {
-	case !keep && r.res.Asset == "":
+	case !keep:
 		return r.remove(ctx, tx, h, id)
 	case h.state == schema.Active:
 		return r.moveToArchive(ctx, tx, h, id, deletionID, string(schema.Active))

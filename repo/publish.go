@@ -12,7 +12,7 @@ import (
 // deletion is logged, then published, and only then is the row removed. After a
 // crash in between the row is still there and the caller deletes it again; the
 // consumer's cascade also removes the root row.
-func (r *tables[T]) deletePublished(ctx context.Context, db onerow.DB, id any) (Deleted[T], error) {
+func (r *tables[T]) deletePublished(ctx context.Context, db onerow.DB, id any, o deleteOptions) (Deleted[T], error) {
 	var del Deleted[T]
 	var d cascade.Deletion
 	err := r.followRow(ctx, db, "delete", id, func(ctx context.Context, tx *onerow.Tx) error {
@@ -27,7 +27,7 @@ func (r *tables[T]) deletePublished(ctx context.Context, db onerow.DB, id any) (
 		if err := r.single(ctx, tx, h, id); err != nil {
 			return err
 		}
-		if d, err = r.deletion(h, 0); err != nil {
+		if d, err = r.deletion(h, o); err != nil {
 			return err
 		}
 		if h.deletionID != 0 { // hidden until its asset is gone: publish that deletion again
@@ -55,10 +55,10 @@ func (r *tables[T]) deletePublished(ctx context.Context, db onerow.DB, id any) (
 			return nil
 		}
 		del.Changed = true
-		if err := r.takeAway(ctx, tx, h, id, d.ID, false); err != nil {
+		if err := r.takeAway(ctx, tx, h, id, d.ID, r.keeps(o)); err != nil {
 			return err
 		}
-		return r.left(ctx, tx, &h, false)
+		return r.left(ctx, tx, &h, r.keeps(o))
 	})
 	if err != nil {
 		return Deleted[T]{}, err

@@ -94,6 +94,7 @@ func rule(r string) string {
 // canonical sorts what is in no particular order.
 func canonical(nodes []Node) []Node {
 	for i := range nodes {
+		nodes[i].Trash = min(nodes[i].Trash, 1) // not how long: a job may go on
 		nodes[i].Parents = slices.Clone(nodes[i].Parents)
 		slices.SortFunc(nodes[i].Parents, func(a, b Edge) int {
 			return strings.Compare(a.id()+string(a.OnDelete), b.id()+string(b.OnDelete))

@@ -26,6 +26,9 @@ type Plan struct {
 	// [Resource.Guard], and rows that come below a row write it. On one server that is as right, and dearer:
 	// rows below the same parent wait for each other.
 	Cluster bool `yaml:"cluster,omitempty"`
+	// Trash is how long rows are kept that the cascade deletes, in tables of their own, so that they can be
+	// brought back; each resource and table may say otherwise. Zero: they are not.
+	Trash Age `yaml:"trash,omitempty"`
 	// Resources are what the toolkit made, in an order in which parents come before
 	// their children.
 	Resources []Resource `yaml:"resources,omitempty"`
@@ -59,6 +62,7 @@ func (p Plan) filled(r Resource) Resource {
 			r.Parent.Type = keytype.Plain(above.withDefaults().IDType)
 		}
 	}
+	r.Trash = r.Trash.or(p.Trash)
 	if p.Cluster && r.Guard == "" && p.isAbove(r.Name) {
 		r.Guard = ColGuard
 	}

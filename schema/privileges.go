@@ -98,6 +98,10 @@ func Privileges(plan Plan) []Privilege {
 				rights = append(rights, right{"UPDATE", detached, true})
 			}
 			all = append(all, privilege(table, rights...))
+			if n.Trash > 0 {
+				kept := append([]string{ColTrashJob, ColTrashStep, ColTrashLost}, n.Key...)
+				all = append(all, privilege(TrashTable(table), right{"SELECT", kept, false}, right{"INSERT", kept, false}, right{"DELETE", kept, false}))
+			}
 		}
 	}
 	return append(all, toolkitPrivileges(marks, limits)...)
@@ -115,7 +119,7 @@ func toolkitPrivileges(marks, limits bool) []Privilege {
 		"onerow_switch":   {"SELECT", "INSERT", "UPDATE"},
 	}
 	for _, name := range []string{"onerow_job", "onerow_job_archive", "onerow_job_count", "onerow_job_plan", "onerow_job_detached",
-		"onerow_parked", "onerow_worker"} {
+		"onerow_parked", "onerow_worker", "onerow_trash"} {
 		verbs[name] = []string{"SELECT", "INSERT", "UPDATE", "DELETE"}
 	}
 	if marks {

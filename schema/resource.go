@@ -59,6 +59,10 @@ type Resource struct {
 	// Asset is a column that names an external asset, a file or an object, which the
 	// cascade deletes before it deletes the row. NULL and '' name none.
 	Asset string `yaml:"asset,omitempty"`
+	// Trash is how long deleted rows are kept, so that they can be brought back. A row that is deleted
+	// itself, and not below another one, is hidden in the archive until the worker has kept it; without an
+	// archive it can only be deleted for good. Default: [Plan.Trash]; [NoTrash]: not at all.
+	Trash Age `yaml:"trash,omitempty"`
 	// Columns are the application's own columns, in both tables.
 	Columns []Column `yaml:"columns,omitempty"`
 	// Indexes are the application's own indexes, on the active table, and on the archive those that say so.

@@ -18,6 +18,8 @@ type Table struct {
 	Asset string `yaml:"asset,omitempty"`
 	// Parents are the rows above.
 	Parents []Edge `yaml:"parents,omitempty"`
+	// Trash is how long its deleted rows are kept. Default: [Plan.Trash]; [NoTrash]: not at all.
+	Trash Age `yaml:"trash,omitempty"`
 	// Stays says that no row of the table is deleted, neither as a root nor below one:
 	// it is here only because its rows are detached, and nothing is said of what is
 	// below them.
@@ -83,6 +85,10 @@ type Node struct {
 	// Stays says that no row of it is ever deleted, see [Table]; a job cannot begin
 	// with one.
 	Stays bool
+	// Trash is how long its deleted rows, and references that are cut, are kept; 0: they are not.
+	Trash Age `json:",omitempty"`
+	// Triggers are those that somebody has accepted.
+	Triggers []string `json:"-"`
 }
 
 // NodeLimit is a limit that a node's rows count in, and how many of its [Node.Owners] share it.
@@ -112,7 +118,7 @@ func (p Plan) Nodes() []Node {
 	keys := map[string][]string{}
 	for _, r := range p.Resources {
 		r = p.filled(r)
-		n := Node{Name: r.Name, Tables: r.Tables(), Key: []string{r.ID}, Managed: true, Asset: r.Asset, Owner: r.Owner, Tenant: r.TenantColumn(), Quota: r.Quota.Flag}
+		n := Node{Name: r.Name, Tables: r.Tables(), Key: []string{r.ID}, Managed: true, Asset: r.Asset, Owner: r.Owner, Tenant: r.TenantColumn(), Quota: r.Quota.Flag, Trash: r.Trash.or(p.Trash)}
 		if r.Parent.Column != "" {
 			n.Parents = append(n.Parents, Edge{Table: r.Parent.Resource, Columns: []string{r.Parent.Column}})
 		}
@@ -124,7 +130,7 @@ func (p Plan) Nodes() []Node {
 		nodes = append(nodes, n)
 	}
 	for _, t := range p.Tables {
-		n := Node{Name: t.Name, Tables: t.tables(), Key: t.Key, Asset: t.Asset, Parents: slices.Clone(t.Parents), Stays: t.Stays}
+		n := Node{Name: t.Name, Tables: t.tables(), Key: t.Key, Asset: t.Asset, Parents: slices.Clone(t.Parents), Stays: t.Stays, Trash: t.Trash.or(p.Trash), Triggers: t.Triggers}
 		keys[n.Name] = n.Key
 		nodes = append(nodes, n)
 	}

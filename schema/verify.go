@@ -166,6 +166,7 @@ func (d *database) verify(plan Plan) []said {
 		}
 	}
 	v.foreignKeys(nodes)
+	v.trash(nodes)
 	v.counters(plan)
 	v.toolkit()
 	slices.SortStableFunc(v.said, v.byTable(nodes))

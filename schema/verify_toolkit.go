@@ -128,6 +128,10 @@ func cascadeTables() []toolkitTable {
 			number("id").auto(), number("job_id"), octets("table_name", 256), octets("row_key", 512), prose("error", "TEXT NOT NULL", 1000),
 			octets("state", 16), number("version"), moment("parked_at"),
 		}, []tableIndex{primary("id"), unique("one_row", "job_id", "table_name", "row_key"), index("state", "state", "id")}},
+		{"onerow_trash", []wantColumn{
+			number("job_id"), number("step"), octets("table_name", 256), octets("cut", 2048), number("kept_rows"), moment("kept_at"), moment("expires_at"),
+			prose("error", "TEXT NULL", 1000),
+		}, []tableIndex{primary("job_id", "step"), index("expires_at", "expires_at")}},
 		{"onerow_switch", []wantColumn{
 			octets("name", 64), flag("is_on"), prose("reason", "VARCHAR(255) NOT NULL", 255), moment("changed_at"), number("version"),
 		}, []tableIndex{primary("name")}},

@@ -20,6 +20,7 @@ type enqueueCmd struct {
 	Where    string        `placeholder:"SQL" help:"Every row for which this condition holds; the row is t."`
 	Query    string        `placeholder:"SQL" help:"Every row whose key this SELECT returns."`
 	Grace    time.Duration `placeholder:"TIME" help:"Start no earlier than after this time, as in 30s."`
+	NoTrash  bool          `name:"no-trash" help:"Keep nothing of what is deleted, though the plan has a trash: erasure."`
 	DryRun   bool          `name:"dry-run" help:"Only say how many rows there are."`
 }
 
@@ -101,7 +102,7 @@ func (c *enqueueCmd) Run(ctx context.Context, a *app) (err error) {
 	var job cascade.Job
 	var logged cascade.Deletion
 	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
-		job, logged, err = enqueue(ctx, tx, plan, root, c.Grace)
+		job, logged, err = enqueue(ctx, tx, plan, root, cascade.Deletion{Grace: c.Grace, NoTrash: c.NoTrash})
 		return err
 	})
 	switch {
@@ -131,12 +132,12 @@ func (c *enqueueCmd) one(ctx context.Context, a *app, db *sql.DB, plan schema.Pl
 // enqueue logs the deletion and queues its job. The row's place is read without a
 // lock, for it decides nothing: a delete that hides the row meanwhile queues a job of
 // its own, and the one that is open counts.
-func enqueue(ctx context.Context, tx *onerow.Tx, plan schema.Plan, root rootRow, grace time.Duration) (cascade.Job, cascade.Deletion, error) {
+func enqueue(ctx context.Context, tx *onerow.Tx, plan schema.Plan, root rootRow, want cascade.Deletion) (cascade.Job, cascade.Deletion, error) {
 	d, err := place(ctx, tx, plan, root)
 	if err != nil {
 		return cascade.Job{}, d, err
 	}
-	d.Grace = grace
+	d.Grace, d.NoTrash = want.Grace, want.NoTrash
 	hidden := d.ID
 	if d.ID, err = cascade.Log(ctx, tx, d); err != nil {
 		return cascade.Job{}, d, err

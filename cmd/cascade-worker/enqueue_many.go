@@ -63,7 +63,7 @@ func (c *enqueueCmd) many(ctx context.Context, a *app, plan schema.Plan) (err er
 			}
 		}
 		for i := range page {
-			page[i].Grace = c.Grace
+			page[i].Grace, page[i].NoTrash = c.Grace, c.NoTrash
 		}
 		now, err := cascade.EnqueueMany(ctx, db, page)
 		done.Queued += now.Queued

@@ -103,25 +103,59 @@ func (c *migrateStatusCmd) Run(ctx context.Context, a *app) (err error) {
 	return output.Table(a.stdout, []string{">VERSION", "MIGRATION", "APPLIED"}, rows)
 }
 
-type ddlCmd struct{ planFlag }
+type ddlCmd struct {
+	planFlag
+	Trash bool `help:"Print the tables instead that keep deleted rows, of which the database has none yet."`
+}
 
 // Help is the command's longer description.
 func (ddlCmd) Help() string {
 	return `For a migration of the application's own; the worker never creates or alters these
-tables. Needs no database.
+tables. Needs no database, but for --trash: a trash table has the columns of its table as the
+database has them.
 
 Examples:
 
-    cascade-worker ddl --plan plan.yaml > migrations/0007_projects.sql`
+    cascade-worker ddl --plan plan.yaml > migrations/0007_projects.sql
+    cascade-worker ddl --plan plan.yaml --trash > migrations/0008_trash.sql`
 }
 
 // Run prints the statements.
-func (c *ddlCmd) Run(a *app) error {
+func (c *ddlCmd) Run(ctx context.Context, a *app) error {
 	plan, err := a.plan(c.planFlag)
 	if err != nil {
 		return err
 	}
+	if c.Trash {
+		return c.trash(ctx, a, plan)
+	}
 	_, err = fmt.Fprintln(a.stdout, statements(plan))
+	return err
+}
+
+// trash prints the trash tables that are missing.
+func (c *ddlCmd) trash(ctx context.Context, a *app, plan schema.Plan) (err error) {
+	if len(plan.Kept()) == 0 {
+		return usagef("the plan keeps no deleted rows: say trash: 30d in it")
+	}
+	db, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	cat, err := schema.Inspect(ctx, db)
+	if err != nil {
+		return err
+	}
+	ddl, err := cat.TrashDDL(plan)
+	if err != nil {
+		return err
+	}
+	if len(ddl) == 0 {
+		_, err = fmt.Fprintln(a.stdout, "-- the trash tables are there; cascade-worker verify compares them")
+		return err
+	}
+	_, err = fmt.Fprintln(a.stdout, strings.Join(ddl, ";\n\n")+";")
 	return err
 }
 

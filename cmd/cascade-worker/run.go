@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/page"
@@ -124,6 +125,7 @@ func (c *runCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
 	log.Info("working", "worker", w.name, "database", w.database, "resources", w.plan.Names(), "version", versionLine())
+	slowly.Kinds = append(slowly.Kinds, w.trashKind()...)
 	orphans.db, orphans.plan, orphans.every = w.db, w.plan, c.every(w.plan)
 	if err := op.Run(ctx, w.onPage(), orphans.beside(w.Run)); err != nil {
 		return err
@@ -155,7 +157,18 @@ type working struct {
 	plan     schema.Plan
 	name     string
 	database string
+	assets   cascade.Assets
 	close    func() error
+}
+
+// trashKind is what has expired in the trash, where the plan keeps any.
+func (w *working) trashKind() []retention.Kind {
+	if len(w.plan.Kept()) == 0 {
+		return nil
+	}
+	return []retention.Kind{{Name: "trash", Tables: "onerow_trash, onerow_trash_…", Purge: func(ctx context.Context, db onerow.DB, limit int) (int64, error) {
+		return cascade.PurgeTrash(ctx, db, w.plan, w.assets, limit)
+	}}}
 }
 
 // Connections of a worker: for each job it works, and for its throttles, its sign of life
@@ -189,7 +202,7 @@ func (a *app) worker(ctx context.Context, f workFlags, c cascade.Config) (*worki
 	conns := otherConns + connsPerJob*max(f.Parallel, 1)
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns) // of those that batches come back to, database/sql would keep two and open the others each time
-	w := &working{db: db, plan: plan, name: workerName(f.Name), database: a.database()}
+	w := &working{db: db, plan: plan, name: workerName(f.Name), database: a.database(), assets: assets}
 	w.close = func() error { return errors.Join(closeAssets(), closeReplicas(), db.Close()) }
 	c.Batch, c.Lease, c.Name, c.Assets = f.Batch, f.Lease, w.name, assets
 	c.Target, c.Parallel, c.Load, c.Throttles = f.Target, f.Parallel, f.Load, throttles

@@ -41,7 +41,7 @@ func (s *Slowly) Step(ctx context.Context, db onerow.DB) {
 		s.Purged(kind.Name, n)
 	}
 	s.tell(ctx, kind, err)
-	s.found = s.found || n == Batch
+	s.found = s.found || n >= Batch
 	if s.next = (s.next + 1) % len(s.Kinds); s.next > 0 {
 		return
 	}

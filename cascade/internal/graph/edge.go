@@ -36,7 +36,7 @@ type Source struct {
 	order   rowkey.Codec // that of the rows along it
 	Sorted  bool         // the index delivers the rows in that order, whatever the engine
 	outside string       // a column that keeps the index from being read as a whole, or empty
-	Nulls   []string     // the columns that become NULL when a row is detached, or a loop cut; quoted
+	Nulls   []string     // the columns that become NULL when a row is detached, or a loop cut
 }
 
 // addEdge makes the edge from n to a child that has declared it.
@@ -77,7 +77,7 @@ func (n *Node) addEdge(child *Node, declared schema.Edge, cat *schema.Catalog, i
 		}
 		for _, column := range child.DetachColumns(declared) {
 			if info, ok := cat.Column(t.Name, column); ok && info.Nullable {
-				s.Nulls = append(s.Nulls, ident.Quote(column)+" = NULL")
+				s.Nulls = append(s.Nulls, info.Name)
 			}
 		}
 		if e.Detach && len(s.Nulls) == 0 {
@@ -147,4 +147,27 @@ func (e *Edge) Keys(parents []Row) []rowkey.Key {
 // Cuttable says whether a loop of rows can be cut at the edge.
 func (e *Edge) Cuttable() bool {
 	return !slices.ContainsFunc(e.Sources, func(s *Source) bool { return len(s.Nulls) == 0 })
+}
+
+// Soft says whether it is the application alone that sees to it that the row above is there, and whether
+// that can be asked by an index. Ids of other types that are held as text cannot.
+func (s *Source) Soft() bool { return !s.Bound && !s.AsText }
+
+// Refers is the condition that a row, under the alias c, refers to a row over the edge.
+func (s *Source) Refers() string {
+	text := "1 = 1" + s.WhenC
+	for _, column := range s.Columns.Names() {
+		text += " AND c." + ident.Quote(column) + " IS NOT NULL"
+	}
+	return text
+}
+
+// lost is the condition that such a row is not there, in none of its tables, by the index of what is
+// referred to.
+func (s *Source) lost() string {
+	text := "(" + s.Refers()
+	for _, t := range s.Edge.Parent.Tables {
+		text += " AND NOT EXISTS (SELECT 1 FROM " + t.From + " AS p WHERE " + s.Edge.Referred(t).Equal("p", s.Columns, "c") + ")"
+	}
+	return text + ")"
 }

@@ -11,7 +11,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
 )
@@ -53,6 +55,17 @@ type Table struct {
 	Owner  rowkey.Codec
 	Asset  schema.ColumnInfo // the column that names one, if there is any
 	Listed bool              // an index begins with it
+	Trash  *Trash            // where its deleted rows are kept; nil: they are not
+}
+
+// Trash is the table that keeps the deleted rows of a table.
+type Trash struct {
+	From    string // quoted
+	Columns string // that both have, quoted, with commas between
+	Keep    time.Duration
+	// Lost are the conditions that a row, under the alias c, refers to a row that is not there, over an edge
+	// without a foreign key. It may do so again when it comes back.
+	Lost map[*Edge]string
 }
 
 // newGraph makes the graph of a plan that has passed its check.
@@ -80,6 +93,13 @@ func newGraph(plan schema.Plan, cat *schema.Catalog, indexes indexes) (*Graph, e
 	}
 	for _, e := range g.Edges {
 		e.Leaf = !e.Detach && len(e.Child.Edges) == 0 && e.Child.Asset == "" && !e.Child.Owned
+	}
+	for _, e := range g.Edges {
+		for _, s := range e.Sources {
+			if s.Trash != nil && s.Soft() {
+				s.Trash.Lost[e] = s.lost()
+			}
+		}
 	}
 	return g, nil
 }
@@ -111,9 +131,27 @@ func newNode(declared schema.Node, cat *schema.Catalog) (*Node, error) {
 			}
 			_, t.Listed = cat.Index(name, []string{declared.Asset})
 		}
+		if declared.Trash > 0 {
+			if t.Trash, err = newTrash(declared, name, cat); err != nil {
+				return nil, err
+			}
+		}
 		n.Tables = append(n.Tables, t)
 	}
 	return n, nil
+}
+
+// newTrash refuses what could not be brought back as it was.
+func newTrash(declared schema.Node, table string, cat *schema.Catalog) (*Trash, error) {
+	names, err := cat.TrashColumns(table)
+	if err != nil {
+		return nil, err
+	}
+	if trigger := cat.InsertTrigger(table, declared.Triggers); trigger != "" {
+		return nil, fmt.Errorf("%w: the trigger %q would run again with each row of %q that comes back; accept it in the plan's triggers, or say trash: none",
+			schema.ErrInvalidPlan, trigger, table)
+	}
+	return &Trash{From: schema.Quote(schema.TrashTable(table)), Columns: ident.Quotes(names...), Keep: time.Duration(declared.Trash), Lost: map[*Edge]string{}}, nil
 }
 
 func noColumn(table, column string) error {

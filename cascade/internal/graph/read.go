@@ -15,6 +15,9 @@ func Read(ctx context.Context, db onerow.DB, plan schema.Plan) (*Graph, error) {
 	for _, n := range plan.Nodes() {
 		tables = append(tables, n.Tables...)
 	}
+	for _, name := range plan.Kept() {
+		tables = append(tables, schema.TrashTable(name))
+	}
 	cat, err := schema.InspectTables(ctx, db, tables)
 	if err != nil {
 		return nil, err

@@ -19,12 +19,12 @@ func (p *pass) dropAssets(ctx context.Context, groups []group, root bool) error 
 	var names []string
 	for _, g := range groups {
 		for _, v := range g.rows {
-			if g.dropsAsset(v) {
+			if p.dropsAsset(g, v) {
 				names = append(names, v.Asset)
 			}
 		}
 	}
-	if root && p.place.row.Asset != "" {
+	if root && p.dropsRoots() {
 		names = append(names, p.place.row.Asset)
 	}
 	for part := range slices.Chunk(names, assetsPerCall) {

@@ -20,6 +20,7 @@ type outcome struct {
 	done   bool  // the job is at its end
 	stayed []who // rows that something else is below
 	gone   map[who]bool
+	cut    map[who]bool // rows that were detached
 }
 
 // lockSQL locks rows by their primary key; this is the one place where a row lock decides:
@@ -35,7 +36,7 @@ func lockSQL(s *graph.Source, keys []rowkey.Key) string {
 // without a lock fixes what the batch sees, and that must be newer than every lock. Rows
 // that still have something below stay.
 func (p *pass) lockAndDrop(ctx context.Context, tx *onerow.Tx, l load, t Tally) (out outcome, err error) {
-	out.gone = map[who]bool{}
+	out.gone, out.cut = map[who]bool{}, map[who]bool{}
 	locked := map[*graph.Source]map[rowkey.Key]graph.Row{}
 	for _, s := range sourcesOf(l.groups) {
 		if locked[s], err = lock(ctx, tx, s, l.groups); err != nil {
@@ -138,18 +139,13 @@ const maxRounds = 16
 // stay.
 func (r *run) dropGroup(ctx context.Context, tx *onerow.Tx, s *graph.Source, live []graph.Row, look bool, budget *int64, t Tally, out *outcome) (full bool, err error) {
 	if s.Edge.Detach {
-		n, err := onerow.Affected(ctx, tx, detachRowsSQL(s, graph.KeysOf(live)))
-		if n == 0 && err == nil { // they are locked, and are below something
-			err = fault.ErrEndedUnsaid
-		}
-		t.Detached[s.Name] += n
-		return false, err
+		return false, r.detachRows(ctx, tx, s, live, t, out)
 	}
 	if full, err = r.dropUnread(ctx, tx, s.Node, live, budget, t); full || err != nil {
 		return full, err
 	}
 	if !look && !r.unread.doubted(s.Node) {
-		return false, deleteRows(ctx, tx, s.Table, live, t, out.gone)
+		return false, r.deleteRows(ctx, tx, s, live, t, out.gone)
 	}
 	for range maxRounds {
 		held, err := r.unread.heldRows(ctx, tx, s.Table, live)
@@ -170,7 +166,7 @@ func (r *run) dropGroup(ctx context.Context, tx *onerow.Tx, s *graph.Source, liv
 		if err := r.cutSelf(ctx, tx, s.Table, free); err != nil {
 			return false, err
 		}
-		if err := deleteRows(ctx, tx, s.Table, free, t, out.gone); err != nil {
+		if err := r.deleteRows(ctx, tx, s, free, t, out.gone); err != nil {
 			return false, err
 		}
 		if live = rest; len(free) == 0 || len(rest) == 0 || !s.Node.Self {
@@ -183,23 +179,58 @@ func (r *run) dropGroup(ctx context.Context, tx *onerow.Tx, s *graph.Source, liv
 	return false, nil
 }
 
+// detachRows detaches locked rows, but for those that an earlier group of the batch has deleted.
+func (r *run) detachRows(ctx context.Context, tx *onerow.Tx, s *graph.Source, live []graph.Row, t Tally, out *outcome) error {
+	var keys []rowkey.Key
+	again := true // an earlier group has detached them all, perhaps from the same columns
+	for _, v := range live {
+		row := who{s.Node, v.Key}
+		if out.gone[row] {
+			continue
+		}
+		keys = append(keys, v.Key)
+		again = again && out.cut[row]
+		out.cut[row] = true
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	if err := r.keepCut(ctx, tx, s, s.Key.In("", keys)); err != nil {
+		return err
+	}
+	n, err := onerow.Affected(ctx, tx, detachRowsSQL(s, keys))
+	if n == 0 && err == nil && !again { // they are locked, and are below something
+		err = fault.ErrEndedUnsaid
+	}
+	t.Detached[s.Name] += n
+	return err
+}
+
 // deleteSQL deletes by the primary key. It names the table twice, as all do whose number of rows nobody
 // checks: a DELETE of one table may be ended by the server without an error, see unread.proved.
 func deleteSQL(t *graph.Table, keys []rowkey.Key) string {
 	return "DELETE t FROM " + t.From + " AS t FORCE INDEX (PRIMARY) WHERE " + t.Key.In("t", keys)
 }
 
-// deleteRows deletes locked rows, notes them as gone, and marks what moves with them.
-func deleteRows(ctx context.Context, tx *onerow.Tx, t *graph.Table, rows []graph.Row, c Tally, gone map[who]bool) error {
+// deleteRows keeps and deletes locked rows, notes them as gone, and marks what moves with them.
+func (r *run) deleteRows(ctx context.Context, tx *onerow.Tx, s *graph.Source, rows []graph.Row, c Tally, gone map[who]bool) error {
+	t := s.Table
 	for _, v := range rows {
 		gone[who{t.Node, v.Key}] = true
 	}
 	for part := range slices.Chunk(rows, listLength) {
+		kept, err := r.keepRows(ctx, tx, t, s.Edge, graph.KeysOf(part))
+		if err != nil {
+			return err
+		}
 		n, err := onerow.Affected(ctx, tx, deleteSQL(t, graph.KeysOf(part)))
+		if err == nil && kept && n != int64(len(part)) {
+			err = fault.ErrEndedUnsaid
+		}
 		if err != nil {
 			return err
 		}
 		c.Deleted[t.Name] += n
 	}
-	return markOwners(ctx, tx, t, rows)
+	return MarkOwners(ctx, tx, t, rows)
 }

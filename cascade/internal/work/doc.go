@@ -15,7 +15,7 @@
 //	         ├─ lock the rows, and what foreign keys lock         locks.go
 //	         ├─ delete and detach what is unread below them       unread.go
 //	         ├─ look for anything else below                      held.go
-//	         ├─ delete those that have nothing                    owners.go marks their quotas
+//	         ├─ keep and delete those that have nothing           trash.go, owners.go marks their quotas
 //	         └─ the last one: the root, and the job ends          root.go
 //
 //	a batch that fails because of a row                           poison.go
@@ -53,6 +53,8 @@
 //	leaves:  where a group has more than a batch of these, batches take as many of its rows as
 //	         have about a batch of them; below a row that has more, BEGIN, fence, 1 per leaf or
 //	         detached table, counts, COMMIT
+//	trash:   where the plan keeps rows, all are read: none is a leaf. 1 per job to begin; 1 more
+//	         per list of rows that are deleted or detached; 1 per batch for the note
 //	cut:     BEGIN, fence, 1, COMMIT per chunk with rows of a loop, after a pass that met one
 //	poison:  about 2·log2(n) batches to find a row among n, and BEGIN, fence, park, COMMIT; its
 //	         table is read from then on, and no longer deleted unread

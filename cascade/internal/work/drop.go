@@ -9,13 +9,21 @@ import (
 	"github.com/onerow/onerow/cascade/internal/graph"
 )
 
-// dropsAsset says whether the asset of a row of the group goes with it.
-func (g *group) dropsAsset(v graph.Row) bool { return v.Asset != "" && !g.src.Edge.Detach }
+// dropsAsset says whether the asset of a row of the group goes with it: not while the row is in the trash.
+func (r *run) dropsAsset(g group, v graph.Row) bool {
+	return v.Asset != "" && !g.src.Edge.Detach && !r.trash.Keeps(g.src.Table)
+}
+
+// dropsRoots says whether the root's asset goes with it.
+func (p *pass) dropsRoots() bool {
+	return p.place.row.Asset != "" && !p.trash.Keeps(p.place.table)
+}
 
 // hasAssets says whether any of the rows, or the root if it is to go, names an asset.
 func (p *pass) hasAssets(l load) bool {
-	return l.root && p.place.row.Asset != "" ||
-		slices.ContainsFunc(l.groups, func(g group) bool { return slices.ContainsFunc(g.rows, g.dropsAsset) })
+	return l.root && p.dropsRoots() || slices.ContainsFunc(l.groups, func(g group) bool {
+		return slices.ContainsFunc(g.rows, func(v graph.Row) bool { return p.dropsAsset(g, v) })
+	})
 }
 
 // load is what is to be deleted by one batch, or by several.
@@ -41,7 +49,7 @@ func (p *pass) drop(ctx context.Context, l load) (done bool, err error) {
 	for todo := (portions{groups: l.groups}); p.hasAssets(l); {
 		now, rest := todo.next()
 		part := l.part(now, rest)
-		root := part.root && p.place.row.Asset != ""
+		root := part.root && p.dropsRoots()
 		limit := p.lease.Limit()
 		out, err := p.rehearse(ctx, load{groups: now, root: root, exact: l.exact})
 		if err == nil {
@@ -85,7 +93,7 @@ func (p *pass) rehearse(ctx context.Context, l load) (out outcome, err error) {
 // come back to these.
 func (p *pass) ready(groups []group, out outcome) (ready []group) {
 	for _, g := range groups {
-		stays := func(v graph.Row) bool { return g.dropsAsset(v) && !out.gone[who{g.src.Node, v.Key}] }
+		stays := func(v graph.Row) bool { return p.dropsAsset(g, v) && !out.gone[who{g.src.Node, v.Key}] }
 		if slices.ContainsFunc(g.rows, stays) {
 			left := g
 			left.rows = slices.DeleteFunc(slices.Clone(g.rows), func(v graph.Row) bool { return !stays(v) })

@@ -15,8 +15,11 @@ import (
 // updates by the primary key. The row keeps the reference by which the walk came to it,
 // so it stays below the root.
 func cutSQL(s *graph.Source, parents, keys []rowkey.Key) string {
-	return "UPDATE " + s.From + " FORCE INDEX (PRIMARY) SET " + setNull(s) +
-		" WHERE " + s.When + s.Key.In("", keys) + " AND " + s.Columns.In("", parents)
+	return "UPDATE " + s.From + " FORCE INDEX (PRIMARY) SET " + setNull(s) + " WHERE " + cutWhere(s, parents, keys)
+}
+
+func cutWhere(s *graph.Source, parents, keys []rowkey.Key) string {
+	return s.When + s.Key.In("", keys) + " AND " + s.Columns.In("", parents)
 }
 
 // loops is what a run knows of rows that are below themselves.
@@ -37,6 +40,9 @@ func (p *pass) cut(ctx context.Context, s *graph.Source, parents, keys []rowkey.
 	}
 	var n int64
 	err := p.batch(ctx, func(ctx context.Context, tx *onerow.Tx, _ Tally) (_ bool, err error) {
+		if err := p.keepCut(ctx, tx, s, cutWhere(s, parents, keys)); err != nil {
+			return false, err
+		}
 		n, err = onerow.Affected(ctx, tx, cutSQL(s, parents, keys))
 		return false, err
 	})
@@ -58,8 +64,11 @@ func (r *run) loopError(l *loopRow) error {
 
 // selfSQL takes rows off themselves. It updates by the primary key.
 func selfSQL(s *graph.Source, keys []rowkey.Key) string {
-	return "UPDATE " + s.From + " FORCE INDEX (PRIMARY) SET " + setNull(s) +
-		" WHERE " + s.When + s.Key.In("", keys) + " AND " + s.Columns.Equal("", s.Edge.Referred(s.Table), "")
+	return "UPDATE " + s.From + " FORCE INDEX (PRIMARY) SET " + setNull(s) + " WHERE " + selfWhere(s, keys)
+}
+
+func selfWhere(s *graph.Source, keys []rowkey.Key) string {
+	return s.When + s.Key.In("", keys) + " AND " + s.Columns.Equal("", s.Edge.Referred(s.Table), "")
 }
 
 // cutSelf takes locked rows off themselves, which are about to be deleted: a foreign key
@@ -75,6 +84,9 @@ func (r *run) cutSelf(ctx context.Context, tx *onerow.Tx, t *graph.Table, rows [
 				continue
 			}
 			for part := range slices.Chunk(graph.KeysOf(rows), listLength) {
+				if err := r.keepCut(ctx, tx, s, selfWhere(s, part)); err != nil {
+					return err
+				}
 				if _, err := tx.ExecContext(ctx, selfSQL(s, part)); err != nil {
 					return err
 				}

@@ -9,9 +9,9 @@ import (
 	"github.com/onerow/onerow/quota"
 )
 
-// markOwners notes that owners have fewer rows now: for the quota, which counts active rows, and for each
+// MarkOwners notes that owners have fewer rows now: for the quota, which counts active rows, and for each
 // limit, which counts rows that a deletion hid too. One statement per owner and limit.
-func markOwners(ctx context.Context, tx *onerow.Tx, t *graph.Table, rows []graph.Row) error {
+func MarkOwners(ctx context.Context, tx *onerow.Tx, t *graph.Table, rows []graph.Row) error {
 	marks := t.Node.Quota != "" && t.Active
 	if !t.Node.Owned || !marks && len(t.Node.Limits) == 0 {
 		return nil

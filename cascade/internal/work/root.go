@@ -7,6 +7,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/backoff"
+	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
@@ -120,10 +121,18 @@ func (p *pass) finish(ctx context.Context, tx *onerow.Tx, here place, budget *in
 		if err := p.cutSelf(ctx, tx, here.table, []graph.Row{root}); err != nil {
 			return false, false, err
 		}
-		if _, err := tx.ExecContext(ctx, deleteSQL(here.table, []rowkey.Key{root.Key})); err != nil {
+		kept, err := p.keepRows(ctx, tx, here.table, nil, []rowkey.Key{root.Key})
+		if err != nil {
 			return false, false, err
 		}
-		if err := markOwners(ctx, tx, here.table, []graph.Row{root}); err != nil {
+		n, err := onerow.Affected(ctx, tx, deleteSQL(here.table, []rowkey.Key{root.Key}))
+		if err == nil && kept && n != 1 {
+			err = fault.ErrEndedUnsaid
+		}
+		if err != nil {
+			return false, false, err
+		}
+		if err := MarkOwners(ctx, tx, here.table, []graph.Row{root}); err != nil {
 			return false, false, err
 		}
 	}

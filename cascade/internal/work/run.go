@@ -7,6 +7,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/cascade/internal/trash"
 	"github.com/onerow/onerow/internal/rowkey"
 )
 
@@ -44,10 +45,13 @@ type run struct {
 	store  Store
 	node   *graph.Node
 
-	unread  unread
-	loops   loops
-	parked  map[string]map[rowkey.Key]bool // by table
-	changes int64                          // rows deleted, detached, cut or parked in this run
+	trash *trash.Keeper // nil: the plan keeps nothing
+	// rootless says that the root row was not there when the pass began.
+	rootless bool
+	unread   unread
+	loops    loops
+	parked   map[string]map[rowkey.Key]bool // by table
+	changes  int64                          // rows deleted, detached, cut or parked in this run
 }
 
 const (
@@ -68,6 +72,9 @@ const (
 func Do(ctx context.Context, db *sql.DB, g *graph.Graph, target Target, lease Lease, store Store, limits Limits) error {
 	r := &run{Target: target, db: db, lease: lease, graph: g, limits: limits, store: store, node: g.Nodes[target.Resource],
 		unread: newUnread(), loops: loops{met: map[*graph.Source]bool{}}, parked: map[string]map[rowkey.Key]bool{}}
+	if err := r.openTrash(ctx); err != nil {
+		return err
+	}
 	if target.Begun {
 		if err := r.loadParked(ctx); err != nil {
 			return err
@@ -117,6 +124,7 @@ func (p *pass) once(ctx context.Context) (done bool, err error) {
 	if p.place, err = p.findRoot(ctx); err != nil {
 		return false, err
 	}
+	p.rootless = !p.place.found
 	root := []graph.Row{p.place.row}
 	p.note(p.node, root, onPath)
 	if err := p.walk(ctx, p.node, root); err != nil {
@@ -130,7 +138,12 @@ func (r *run) batch(ctx context.Context, fn func(ctx context.Context, tx *onerow
 	var rows func() int64
 	err := r.lease.Batch(ctx, func(ctx context.Context, tx *onerow.Tx, t Tally) (bool, error) {
 		rows = t.Rows
-		return fn(ctx, tx, t)
+		r.trash.Begin()
+		last, err := fn(ctx, tx, t)
+		if err == nil {
+			err = r.trash.Note(ctx, tx)
+		}
+		return last, err
 	})
 	if err == nil {
 		r.changes += rows()

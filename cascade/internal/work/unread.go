@@ -8,6 +8,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/rowkey"
 )
 
@@ -74,4 +75,10 @@ func (r *run) clearUnread(ctx context.Context, n *graph.Node, parents []graph.Ro
 }
 
 // setNull is the assignments that take a row off its parent.
-func setNull(s *graph.Source) string { return strings.Join(s.Nulls, ", ") }
+func setNull(s *graph.Source) string {
+	list := make([]string, len(s.Nulls))
+	for i, column := range s.Nulls {
+		list[i] = ident.Quote(column) + " = NULL"
+	}
+	return strings.Join(list, ", ")
+}

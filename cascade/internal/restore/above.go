@@ -1,0 +1,57 @@
+package restore
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/schema"
+)
+
+// aboveSQL finds rows of a step whose row above is missing, and locks the rows above that are there against
+// whoever deletes them, by the index of what is referred to. The alias c is that of Source.WhenC.
+func (a *attempt) aboveSQL(s *graph.Source) string {
+	from, missing := a.table.Trash.From+" AS c FORCE INDEX (PRIMARY)", a.step.In("c")+" AND c."+schema.ColTrashLost+" = 0 AND "+s.Refers()
+	if s.Edge.Self {
+		missing += " AND NOT (" + s.Columns.Equal("c", s.Edge.Referred(s.Table), "c") + ")"
+	}
+	for i, t := range s.Edge.Parent.Tables {
+		alias := "p" + strconv.Itoa(i)
+		from += " LEFT JOIN " + t.From + " AS " + alias + " ON " + s.Edge.Referred(t).Equal(alias, s.Columns, "c")
+		missing += " AND " + alias + "." + ident.Quote(t.Key.Names()[0]) + " IS NULL"
+	}
+	return "SELECT " + a.table.Key.Select("c") + " FROM " + from + " WHERE " + missing + " LOCK IN SHARE MODE"
+}
+
+// above notes the rows whose row above over an edge is missing now and was not when they were deleted: they
+// would be below nothing. Foreign keys say so themselves; an edge that holds ids of other types as text is
+// left to [cascade.Orphans].
+func (a *attempt) above(ctx context.Context, e *graph.Edge) error {
+	i := slices.IndexFunc(e.Sources, func(s *graph.Source) bool { return s.Table == a.table })
+	if i < 0 || !e.Sources[i].Soft() || a.step.Cut != nil && !slices.Equal(a.step.Cut, e.Sources[i].Nulls) {
+		return nil
+	}
+	codec := a.table.Key
+	values := make([]sql.NullString, codec.Width())
+	dest := make([]any, len(values))
+	for i := range values {
+		dest[i] = &values[i]
+	}
+	return onerow.Query(ctx, a.tx, a.aboveSQL(e.Sources[i]), nil, func(rows *sql.Rows) error {
+		if err := rows.Scan(dest...); err != nil {
+			return err
+		}
+		key, ok := codec.Key(values)
+		if !ok {
+			return graph.ErrNullKey
+		}
+		a.stay(key, fmt.Sprintf("the row of %s to which (%s) refers is not there", e.Parent.Name, strings.Join(e.Declared.Columns, ", ")))
+		return nil
+	})
+}

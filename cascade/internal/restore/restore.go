@@ -1,0 +1,177 @@
+// Package restore brings back what package trash has kept: from the last step of a job to its first, so
+// parents before children, in batches.
+//
+// A batch is one transaction: the fence; the next steps, locked; for each of them the keys, the rows above
+// (locked, 1 for each edge), INSERT … SELECT, DELETE from the trash, and the note of it; quotas and limits of
+// the owners. Whatever cuts it leaves the batch undone or done. Rows that cannot come back stay in the trash
+// with the reason, and the rest goes on.
+package restore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/fault"
+	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/cascade/internal/trash"
+	"github.com/onerow/onerow/cascade/internal/work"
+	"github.com/onerow/onerow/internal/dbtext"
+	"github.com/onerow/onerow/internal/rowkey"
+)
+
+// Turn is what a batch has done.
+type Turn struct {
+	Before     int64 // the next batch takes the steps before this one; 0: there is none
+	Rows       int64 // that are back
+	References int64 // that are set again
+	Changed    int64 // references that somebody has set since, or whose row is gone: they stay as they are
+	Stuck      int64 // rows that stay in the trash
+	Why        string
+}
+
+const mostSteps = 50
+
+// Batch brings the next rows of a job back, about most, that were kept in steps before one. The transaction
+// has proved that nobody else does, nor deletes.
+func Batch(ctx context.Context, tx *onerow.Tx, g *graph.Graph, job, before int64, most int) (Turn, error) {
+	steps, err := trash.Steps(ctx, tx, job, before, mostSteps)
+	if err != nil {
+		return Turn{}, err
+	}
+	var turn Turn
+	for _, s := range steps {
+		if err := turn.step(ctx, tx, g, s); err != nil {
+			return Turn{}, fmt.Errorf("%d rows of %s: %w", s.Rows, s.Table, err)
+		}
+		turn.Before = s.Number
+		if turn.Rows+turn.References+turn.Changed+turn.Stuck >= int64(most) {
+			break
+		}
+	}
+	return turn, nil
+}
+
+func (turn *Turn) step(ctx context.Context, tx *onerow.Tx, g *graph.Graph, s trash.Step) error {
+	t := tableOf(g, s.Table)
+	if t == nil || t.Trash == nil {
+		turn.Stuck, turn.Why = turn.Stuck+s.Rows, "the plan does not keep rows of "+s.Table
+		return s.Stay(ctx, tx, s.Rows, turn.Why)
+	}
+	try := &attempt{tx: tx, step: s, table: t, stuck: map[rowkey.Key]bool{}}
+	for _, e := range g.Edges {
+		if err := try.above(ctx, e); err != nil {
+			return err
+		}
+	}
+	back, err := try.all(ctx)
+	if err != nil {
+		return err
+	}
+	stuck := slices.Sorted(maps.Keys(try.stuck))
+	dropped, err := s.Drop(ctx, tx, t, stuck, try.why)
+	switch left := s.Rows - int64(len(stuck)); {
+	case err != nil:
+		return err
+	case dropped != left, s.Cut == nil && try.written != left:
+		return fault.ErrEndedUnsaid
+	case s.Cut == nil:
+		turn.Rows += left
+		err = work.MarkOwners(ctx, tx, t, back)
+	default:
+		turn.References += try.written
+		turn.Changed += left - try.written
+	}
+	if turn.Stuck += int64(len(stuck)); len(stuck) > 0 {
+		turn.Why = try.why
+	}
+	return err
+}
+
+func tableOf(g *graph.Graph, name string) *graph.Table {
+	for _, n := range g.Nodes {
+		for _, t := range n.Tables {
+			if t.Name == name {
+				return t
+			}
+		}
+	}
+	return nil
+}
+
+// listLength is how many keys a statement lists at most, as in package work.
+const listLength = 500
+
+// attempt is what comes of one step.
+type attempt struct {
+	tx      *onerow.Tx
+	step    trash.Step
+	table   *graph.Table
+	written int64
+	stuck   map[rowkey.Key]bool
+	why     string
+}
+
+// all brings the step back, all rows in one statement if that goes well and nobody asks whose they are.
+// Else it reads them, and returns those that are back.
+func (a *attempt) all(ctx context.Context) (back []graph.Row, err error) {
+	if a.step.Cut == nil && len(a.stuck) == 0 && !a.table.Node.Owned {
+		a.written, err = onerow.Affected(ctx, a.tx, a.step.InsertSQL(a.table, nil))
+		if err == nil || errors.Is(err, onerow.ErrTxPoisoned) || !fault.OfRow(err) {
+			return nil, err
+		}
+		a.written = 0
+	}
+	rows, err := a.step.Read(ctx, a.tx, a.table)
+	if err != nil {
+		return nil, err
+	}
+	isStuck := func(v graph.Row) bool { return a.stuck[v.Key] }
+	query := a.step.InsertSQL
+	if a.step.Cut != nil {
+		query = a.step.RejoinSQL
+	}
+	back = slices.DeleteFunc(rows, isStuck)
+	for part := range slices.Chunk(graph.KeysOf(back), listLength) {
+		if err := a.write(ctx, query, part); err != nil {
+			return nil, err
+		}
+	}
+	return slices.DeleteFunc(back, isStuck), nil
+}
+
+// write writes the rows, and halves them where one of them is refused. A statement that is refused has
+// written nothing.
+func (a *attempt) write(ctx context.Context, query func(*graph.Table, []rowkey.Key) string, keys []rowkey.Key) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	n, err := onerow.Affected(ctx, a.tx, query(a.table, keys))
+	switch {
+	case err == nil:
+		a.written += n
+		return nil
+	case errors.Is(err, onerow.ErrTxPoisoned), !fault.OfRow(err):
+		return err
+	case len(keys) == 1:
+		a.stay(keys[0], fault.Redact(err))
+		return nil
+	}
+	for _, half := range [][]rowkey.Key{keys[:len(keys)/2], keys[len(keys)/2:]} {
+		if err := a.write(ctx, query, half); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *attempt) stay(key rowkey.Key, why string) {
+	a.stuck[key] = true
+	if name, err := a.table.Key.Encode(key); err == nil {
+		why = "row " + name + ": " + why
+	}
+	a.why = dbtext.Fit(why, fault.MaxText)
+}

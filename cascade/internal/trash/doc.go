@@ -1,0 +1,8 @@
+// Package trash keeps what jobs delete, each batch in its own transaction: locked rows are copied by their
+// keys on the server's side, deleted by the same keys, and noted in onerow_trash, or nothing of the batch
+// happens. Package restore brings them back.
+//
+// Rows are kept under the job and a step, which grows with each statement that keeps some. Deletion goes
+// from the leaves to the root and no statement of it breaks a foreign key; so the steps, taken from the last
+// to the first, put each row below rows that are there. References that are cut are steps of their own.
+package trash

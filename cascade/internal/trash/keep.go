@@ -1,0 +1,139 @@
+package trash
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/fault"
+	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/schema"
+)
+
+// exactMode is the sql_mode under which rows are copied, whatever the session's is: zero dates and an id of 0
+// are values as any other, and what does not fit is an error. MariaDB reads the first comment and MySQL the
+// second one.
+const exactMode = `'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES'`
+
+const (
+	exactly       = "/*M! SET STATEMENT sql_mode = " + exactMode + " FOR */ "
+	exactlyInsert = exactly + "INSERT /*+ SET_VAR(sql_mode = " + exactMode + ") */ INTO "
+	exactlyUpdate = exactly + "UPDATE /*+ SET_VAR(sql_mode = " + exactMode + ") */ "
+)
+
+// Keeper keeps what one job deletes. One goroutine uses it.
+type Keeper struct {
+	job   int64
+	last  int64  // the step that was taken last; never given again, for a COMMIT that was not answered may have happened
+	none  bool   // the job is to keep nothing
+	taken []step // in the transaction at hand
+}
+
+// step is what one statement has kept.
+type step struct {
+	number int64
+	table  string
+	cut    []string // the columns that became NULL; nil: the rows were deleted
+	rows   int64
+	keep   int64 // microseconds
+}
+
+// sqlLast reads the job's part of the primary key.
+const sqlLast = `SELECT COALESCE(MAX(step), 0), COALESCE(MIN(step) = 0, 0) FROM onerow_trash WHERE job_id = ?`
+
+// Open is the keeper of a job. One statement.
+func Open(ctx context.Context, db onerow.DB, jobID int64) (*Keeper, error) {
+	k := &Keeper{job: jobID}
+	return k, onerow.QueryRow(ctx, db, sqlLast, []any{jobID}, &k.last, &k.none)
+}
+
+// Keeps says whether rows of the table are kept.
+func (k *Keeper) Keeps(t *graph.Table) bool { return k != nil && !k.none && t != nil && t.Trash != nil }
+
+// Begin is called where a transaction begins, also again.
+func (k *Keeper) Begin() {
+	if k != nil {
+		k.taken = nil
+	}
+}
+
+// copySQL copies rows on the server's side, along the primary key.
+func (k *Keeper) copySQL(t *graph.Table, where string, via Via) string {
+	lost := strconv.Itoa(map[bool]int{true: 1}[via.Lost])
+	for e, condition := range t.Trash.Lost {
+		if e != via.Edge {
+			lost += " OR " + condition
+		}
+	}
+	return exactlyInsert + t.Trash.From + " (" + ident.Quotes(schema.ColTrashJob, schema.ColTrashStep, schema.ColTrashLost) + ", " + t.Trash.Columns + ") SELECT " +
+		strconv.FormatInt(k.job, 10) + ", " + strconv.FormatInt(k.last, 10) + ", COALESCE(" + lost + ", 0), " + t.Trash.Columns +
+		" FROM " + t.From + " AS c FORCE INDEX (PRIMARY) WHERE " + where
+}
+
+// Via is how a job has come to rows: over an edge, whose row above is not looked for again, and whether
+// that row is gone.
+type Via struct {
+	Edge *graph.Edge
+	Lost bool
+}
+
+// Rows keeps locked rows that are about to be deleted, all of them or it fails. One statement.
+func (k *Keeper) Rows(ctx context.Context, tx onerow.DB, t *graph.Table, where string, rows int, via Via) error {
+	n, err := k.copy(ctx, tx, t, where, nil, via)
+	if err == nil && n != int64(rows) {
+		err = fault.ErrEndedUnsaid
+	}
+	return err
+}
+
+// Cut keeps rows whose references are about to become NULL. One statement.
+func (k *Keeper) Cut(ctx context.Context, tx onerow.DB, s *graph.Source, where string) error {
+	_, err := k.copy(ctx, tx, s.Table, where, s.Nulls, Via{Edge: s.Edge})
+	return err
+}
+
+func (k *Keeper) copy(ctx context.Context, tx onerow.DB, t *graph.Table, where string, cut []string, via Via) (int64, error) {
+	k.last++
+	n, err := onerow.Affected(ctx, tx, k.copySQL(t, where, via))
+	if err == nil && n > 0 {
+		k.taken = append(k.taken, step{k.last, t.Name, cut, n, t.Trash.Keep.Microseconds()})
+	}
+	return n, err
+}
+
+// sqlNote is followed by one list of values for each step.
+const sqlNote = `INSERT INTO onerow_trash (job_id, step, table_name, cut, kept_rows, kept_at, expires_at) VALUES `
+
+// Note writes down what the transaction has kept, at its end. One statement, none where it has kept nothing.
+func (k *Keeper) Note(ctx context.Context, tx onerow.DB) error {
+	if k == nil || len(k.taken) == 0 {
+		return nil
+	}
+	var args []any
+	for _, s := range k.taken {
+		cut := []byte{}
+		if s.cut != nil {
+			var err error
+			if cut, err = json.Marshal(s.cut); err != nil {
+				return err
+			}
+		}
+		args = append(args, k.job, s.number, []byte(s.table), cut, s.rows, s.keep)
+	}
+	const values = ", (?, ?, ?, ?, ?, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND)"
+	_, err := tx.ExecContext(ctx, sqlNote+strings.TrimPrefix(strings.Repeat(values, len(k.taken)), ", "), args...)
+	return err
+}
+
+// sqlNone marks a job that is to keep nothing, for as long as jobs are remembered.
+const sqlNone = `INSERT INTO onerow_trash (job_id, step, table_name, cut, kept_rows, kept_at, expires_at)
+VALUES (?, 0, '', '', 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) + INTERVAL 400 DAY) ON DUPLICATE KEY UPDATE expires_at = VALUES(expires_at)`
+
+// None has a job keep nothing from now on: what it deletes is gone. One statement.
+func None(ctx context.Context, tx onerow.DB, jobID int64) error {
+	_, err := tx.ExecContext(ctx, sqlNone, jobID)
+	return err
+}

@@ -1,0 +1,124 @@
+package trash
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/internal/dbtext"
+	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/internal/rowkey"
+	"github.com/onerow/onerow/schema"
+)
+
+// Step is what one statement of a job has kept.
+type Step struct {
+	Job, Number int64
+	Table       string
+	Cut         []string // the columns that became NULL; nil: the rows were deleted
+	Rows        int64    // that are left
+}
+
+// sqlSteps reads the job's part of the primary key backwards.
+const sqlSteps = `SELECT step, table_name, cut, kept_rows FROM onerow_trash FORCE INDEX (PRIMARY)
+WHERE job_id = ? AND step > 0 AND step < ? AND expires_at > UTC_TIMESTAMP(6) ORDER BY step DESC LIMIT ? FOR UPDATE`
+
+// Steps locks the job's steps before one, from the last. What has expired does not come back, so that its
+// assets may go before it. One statement.
+func Steps(ctx context.Context, tx onerow.DB, job, before int64, most int) (steps []Step, err error) {
+	return steps, onerow.Query(ctx, tx, sqlSteps, []any{job, before, most}, func(rows *sql.Rows) error {
+		s := Step{Job: job}
+		var table, cut []byte
+		if err := rows.Scan(&s.Number, &table, &cut, &s.Rows); err != nil {
+			return err
+		}
+		if s.Table = string(table); len(cut) > 0 {
+			if err := json.Unmarshal(cut, &s.Cut); err != nil {
+				return fmt.Errorf("step %d of job %d: %w", s.Number, job, err)
+			}
+		}
+		steps = append(steps, s)
+		return nil
+	})
+}
+
+// In is the condition that rows of the trash table under an alias are of the step.
+func (s Step) In(alias string) string {
+	column := func(name string) string { return alias + "." + ident.Quote(name) }
+	return column(schema.ColTrashJob) + " = " + strconv.FormatInt(s.Job, 10) + " AND " + column(schema.ColTrashStep) + " = " + strconv.FormatInt(s.Number, 10)
+}
+
+// Read locks the rows of a step and reads them, as far as a worker knows them: keys and owners. It does not
+// fix what the transaction sees: the rows above, which are locked next, may have been written since. One
+// statement.
+func (s Step) Read(ctx context.Context, tx onerow.DB, t *graph.Table) (list []graph.Row, err error) {
+	scanner := t.Scanner(nil, 0)
+	query := "SELECT " + t.Columns(nil) + " FROM " + t.Trash.From + " AS k FORCE INDEX (PRIMARY) WHERE " + s.In("k") + " FOR UPDATE"
+	return list, onerow.Query(ctx, tx, query, nil, func(rows *sql.Rows) error {
+		v, _, err := scanner.Scan(rows)
+		list = append(list, v)
+		return err
+	})
+}
+
+// InsertSQL puts rows of a step back, all of them where no keys are given.
+func (s Step) InsertSQL(t *graph.Table, keys []rowkey.Key) string {
+	query := exactlyInsert + t.From + " (" + t.Trash.Columns + ") SELECT " + t.Trash.Columns + " FROM " + t.Trash.From + " AS k FORCE INDEX (PRIMARY) WHERE " + s.In("k")
+	if keys != nil {
+		query += " AND " + t.Key.In("k", keys)
+	}
+	return query
+}
+
+// RejoinSQL sets references again that were cut and are still NULL. Both tables are read by their primary
+// keys.
+func (s Step) RejoinSQL(t *graph.Table, keys []rowkey.Key) string {
+	set, null := make([]string, len(s.Cut)), make([]string, len(s.Cut))
+	for i, column := range s.Cut {
+		name := ident.Quote(column)
+		set[i], null[i] = "t."+name+" = k."+name, "t."+name+" IS NULL"
+	}
+	return exactlyUpdate + t.Trash.From + " AS k FORCE INDEX (PRIMARY) JOIN " + t.From + " AS t FORCE INDEX (PRIMARY) ON " + t.Key.Equal("t", t.Key, "k") +
+		" SET " + strings.Join(set, ", ") + " WHERE " + s.In("k") + " AND " + t.Key.In("k", keys) + " AND " + strings.Join(null, " AND ")
+}
+
+// deleteSQL takes rows of a step out of the trash.
+func (s Step) deleteSQL(from string, t *graph.Table, keys []rowkey.Key) string {
+	query := "DELETE k FROM " + from + " AS k FORCE INDEX (PRIMARY) WHERE " + s.In("k")
+	if len(keys) > 0 {
+		query += " AND NOT (" + t.Key.In("k", keys) + ")"
+	}
+	return query
+}
+
+// sqlForget and sqlStuck write by the primary key.
+const (
+	sqlForget = `DELETE s FROM onerow_trash AS s WHERE s.job_id = ? AND s.step = ?`
+	sqlStuck  = `UPDATE onerow_trash SET kept_rows = ?, error = ` + dbtext.Param + ` WHERE job_id = ? AND step = ?`
+)
+
+// Drop takes the rows of a step out of the trash, but for those that are stuck, with the reason. Two
+// statements.
+func (s Step) Drop(ctx context.Context, tx onerow.DB, t *graph.Table, stuck []rowkey.Key, why string) (dropped int64, err error) {
+	if int64(len(stuck)) < s.Rows {
+		if dropped, err = onerow.Affected(ctx, tx, s.deleteSQL(t.Trash.From, t, stuck)); err != nil {
+			return dropped, err
+		}
+	}
+	if len(stuck) == 0 {
+		_, err = tx.ExecContext(ctx, sqlForget, s.Job, s.Number)
+		return dropped, err
+	}
+	return dropped, s.Stay(ctx, tx, int64(len(stuck)), why)
+}
+
+// Stay notes why rows of a step stay in the trash. One statement.
+func (s Step) Stay(ctx context.Context, tx onerow.DB, rows int64, why string) error {
+	_, err := tx.ExecContext(ctx, sqlStuck, rows, dbtext.Arg(why), s.Job, s.Number)
+	return err
+}

@@ -1,0 +1,197 @@
+package cascade
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/cascade/internal/restore"
+	"github.com/onerow/onerow/internal/dbtext"
+	"github.com/onerow/onerow/schema"
+)
+
+var (
+	// ErrNotKept means that nothing of a job is in the trash: its plan kept nothing, its time is over, or it
+	// has come back already.
+	ErrNotKept = errors.New("cascade: nothing of the job is in the trash")
+	// ErrRestoreLost means that somebody else brings the rows back, or that the row is being deleted again.
+	ErrRestoreLost = errors.New("cascade: the restore was overtaken")
+)
+
+// RestoreProgress is how far a restore is.
+type RestoreProgress struct {
+	JobID, DeletionID    int64
+	Resource, ResourceID string
+	// Total is how many rows and cut references were in the trash when it began.
+	Total int64
+	// Rows are back, References are set again. Changed are references that somebody has set since, or whose
+	// row is gone: they stay as they are.
+	Rows, References, Changed int64
+	// Stuck are what could not come back; it stays in the trash, and Why is the reason of one of them.
+	Stuck int64
+	Why   string
+}
+
+// Seen is how many rows and references were tried.
+func (p RestoreProgress) Seen() int64 { return p.Rows + p.References + p.Changed + p.Stuck }
+
+// RestoreOptions say how a restore works.
+type RestoreOptions struct {
+	// Batch is how many rows a transaction brings back, more or less. Default 1000.
+	Batch int
+	// OnBatch is called after each batch: to show progress, or to wait. Its error ends the restore, which
+	// can be called again.
+	OnBatch func(ctx context.Context, p RestoreProgress) error
+}
+
+const defaultRestoreBatch = 1000
+
+// RestoreRows brings back what a job has put into the trash, see [schema.Plan].Trash: parents first, each
+// batch in a transaction that proves the job's token. The job may have ended, or be at work: it is held
+// first, and its worker changes nothing any more. It stays held until who called has dealt with the root
+// row: see repo.RestoreJob, which does both. Retry lets the deletion go on.
+//
+// It may be called again after any error and any crash, and goes on where it was; what was stuck is tried
+// again. Of two at the same time the later one goes on, the other gets [ErrRestoreLost]. So does one whose
+// root is deleted again meanwhile. Other errors: [ErrNotKept]; [ErrNoJob]; [ErrOpenJob], where the root was
+// deleted again since, by another job; those of the plan.
+//
+// Statements: 11 of the catalog and 6 to begin; for each batch BEGIN, fence, steps, COMMIT; for each step,
+// which are up to 500 rows of a table: the keys, 1 for each edge to a row above, INSERT … SELECT, DELETE, the
+// note.
+func RestoreRows(ctx context.Context, db *sql.DB, plan schema.Plan, jobID int64, o RestoreOptions) (RestoreProgress, error) {
+	if o.Batch <= 0 {
+		o.Batch = defaultRestoreBatch
+	}
+	if err := plan.Check(); err != nil {
+		return RestoreProgress{}, err
+	}
+	g, err := graph.Read(ctx, db, plan)
+	if err != nil {
+		return RestoreProgress{}, fmt.Errorf("cascade: restore job %d: %w", jobID, err)
+	}
+	return restoreRows(ctx, db, g, jobID, o)
+}
+
+func restoreRows(ctx context.Context, db *sql.DB, g *graph.Graph, jobID int64, o RestoreOptions) (RestoreProgress, error) {
+	r := restoring{p: RestoreProgress{JobID: jobID}}
+	err := r.begin(ctx, db)
+	for before := int64(math.MaxInt64); before > 0 && err == nil; {
+		var turn restore.Turn
+		err = onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
+			if err = r.fence(ctx, tx); err == nil {
+				turn, err = restore.Batch(ctx, tx, g, jobID, before, o.Batch)
+			}
+			return err
+		})
+		if err != nil {
+			break
+		}
+		before = turn.Before
+		r.add(turn)
+		if o.OnBatch != nil {
+			err = o.OnBatch(ctx, r.p)
+		}
+	}
+	if err != nil {
+		return r.p, fmt.Errorf("cascade: restore job %d: %w", jobID, err)
+	}
+	return r.p, nil
+}
+
+type restoring struct {
+	p     RestoreProgress
+	token int64
+}
+
+func (r *restoring) add(t restore.Turn) {
+	r.p.Rows += t.Rows
+	r.p.References += t.References
+	r.p.Changed += t.Changed
+	if r.p.Stuck += t.Stuck; t.Why != "" {
+		r.p.Why = t.Why
+	}
+}
+
+// sqlLockEnded locks a finished job by its key. sqlHoldRestored takes an open one from whoever has it: its
+// token is superseded, and no worker sees it as due. Assignments go from left to right: due_at still sees
+// the old state. sqlRestored reads what it has written, and sqlTotal the job's part of the primary key.
+const (
+	sqlLockEnded    = `UPDATE onerow_job_archive SET batch_seq = batch_seq + 1 WHERE id = ?`
+	sqlHoldRestored = `UPDATE onerow_job SET due_at = IF(state = 'held', due_at, due_at + ` + heldFor + `), state = 'held', token = token + 1, worker = NULL,
+  last_error = ` + dbtext.Param + `, batch_seq = batch_seq + 1 WHERE id = ?`
+	sqlRestored = `SELECT resource, resource_id, deletion_id, token FROM onerow_job WHERE id = ?`
+	sqlTotal    = `SELECT COALESCE(SUM(kept_rows), 0) FROM onerow_trash WHERE job_id = ? AND step > 0 AND expires_at > UTC_TIMESTAMP(6)`
+)
+
+const restoringText = "its rows come back from the trash: run cascade-worker restore again if nobody does, or retry the job to let the deletion go on"
+
+// begin holds the job, out of the archive if it has ended.
+func (r *restoring) begin(ctx context.Context, db *sql.DB) error {
+	return onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+		id := r.p.JobID
+		ended, err := onerow.Affected(ctx, tx, sqlLockEnded, id)
+		if err != nil {
+			return err
+		}
+		if err := onerow.QueryRow(ctx, tx, sqlTotal, []any{id}, &r.p.Total); err != nil {
+			return err
+		}
+		if r.p.Total == 0 {
+			if err := mayBeEmpty(ctx, tx, id); err != nil {
+				return err
+			}
+		}
+		if ended > 0 {
+			if err := reopen(ctx, tx, id, sqlUnarchive); err != nil {
+				return err
+			}
+		}
+		n, err := onerow.Affected(ctx, tx, sqlHoldRestored, dbtext.Arg(restoringText), id)
+		if err == nil && n == 0 {
+			err = ErrNoJob
+		}
+		if err != nil {
+			return err
+		}
+		var resource, key []byte
+		err = onerow.QueryRow(ctx, tx, sqlRestored, []any{id}, &resource, &key, &r.p.DeletionID, &r.token)
+		r.p.Resource, r.p.ResourceID = string(resource), string(key)
+		return err
+	})
+}
+
+// sqlEmpty reads the job's state by the primary key, and locks it.
+const sqlEmpty = `SELECT state FROM onerow_job WHERE id = ? FOR UPDATE`
+
+// mayBeEmpty: a job of which nothing is in the trash is not held, unless it has not begun, or a restore was
+// cut after its last row had come back.
+func mayBeEmpty(ctx context.Context, tx *onerow.Tx, jobID int64) error {
+	var state State
+	err := onerow.QueryRow(ctx, tx, sqlEmpty, []any{jobID}, &state)
+	if errors.Is(err, sql.ErrNoRows) {
+		if _, err = Get(ctx, tx, jobID); err == nil {
+			err = ErrNotKept
+		}
+		return err
+	}
+	if err == nil && state != Held && state != Scheduled {
+		err = fmt.Errorf("%w: it is %s", ErrNotKept, state)
+	}
+	return err
+}
+
+// sqlRestoreFence proves the token, by the primary key. It changes the row always.
+const sqlRestoreFence = `UPDATE onerow_job SET batch_seq = batch_seq + 1 WHERE id = ? AND token = ? AND state = 'held'`
+
+func (r *restoring) fence(ctx context.Context, tx *onerow.Tx) error {
+	n, err := onerow.Affected(ctx, tx, sqlRestoreFence, r.p.JobID, r.token)
+	if err == nil && n == 0 {
+		err = fmt.Errorf("%w: by another restore, a retry, or a new deletion of %s %s", ErrRestoreLost, r.p.Resource, r.p.ResourceID)
+	}
+	return err
+}

@@ -1,0 +1,105 @@
+package cascade
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/onerow/onerow"
+)
+
+// Kept is what of a job is in the trash.
+type Kept struct {
+	JobID int64 `json:"job"`
+	// Rows are deleted rows, References are references that were cut.
+	Rows       int64 `json:"rows"`
+	References int64 `json:"references"`
+	// Stuck of them could not come back at a restore.
+	Stuck int64 `json:"stuck,omitempty"`
+	// Steps are how many statements have kept them.
+	Steps int64 `json:"-"`
+	// Since and Expires are when the first was kept, and when the first goes.
+	Since   time.Time `json:"since"`
+	Expires time.Time `json:"expires"`
+}
+
+const keptColumns = `COALESCE(SUM(IF(cut = '', kept_rows, 0)), 0), COALESCE(SUM(IF(cut = '', 0, kept_rows)), 0), COALESCE(SUM(IF(error IS NULL, 0, kept_rows)), 0), COUNT(*),
+  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', MIN(kept_at)), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', MIN(expires_at))`
+
+// Both read parts of the primary key: that of the next jobs, and that of one.
+const (
+	sqlTrash = `SELECT t.job_id, ` + keptColumns + ` FROM onerow_trash AS t FORCE INDEX (PRIMARY)
+  JOIN (SELECT DISTINCT job_id FROM onerow_trash FORCE INDEX (PRIMARY) WHERE job_id < ? ORDER BY job_id DESC LIMIT ?) AS j ON j.job_id = t.job_id
+WHERE t.step > 0 GROUP BY t.job_id ORDER BY t.job_id DESC`
+	sqlTrashOf = `SELECT table_name, MAX(error), ` + keptColumns + ` FROM onerow_trash WHERE job_id = ? AND step > 0 GROUP BY table_name ORDER BY table_name`
+)
+
+// ListTrash returns what is in the trash, job by job, newest first: of jobs before one, 0 for all, limit at
+// most. A job of which nothing is kept on purpose is not among them, and so there may be fewer. One
+// statement.
+func ListTrash(ctx context.Context, db onerow.DB, before int64, limit int) ([]Kept, error) {
+	if limit <= 0 {
+		return nil, fmt.Errorf("%w: %d jobs at most", ErrInvalidConfig, limit)
+	}
+	if before <= 0 {
+		before = 1<<63 - 1
+	}
+	var list []Kept
+	err := onerow.Query(ctx, db, sqlTrash, []any{before, limit}, func(rows *sql.Rows) error {
+		var k Kept
+		err := k.scan(rows, &k.JobID)
+		list = append(list, k)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cascade: list the trash: %w", err)
+	}
+	return list, nil
+}
+
+// KeptTable is what of one table is in the trash.
+type KeptTable struct {
+	Table string `json:"table"`
+	Kept
+	// Why is the error of one of the rows that are stuck.
+	Why string `json:"why,omitempty"`
+}
+
+// TrashOf returns what of a job is in the trash, table by table. One statement.
+func TrashOf(ctx context.Context, db onerow.DB, jobID int64) ([]KeptTable, error) {
+	var list []KeptTable
+	err := onerow.Query(ctx, db, sqlTrashOf, []any{jobID}, func(rows *sql.Rows) error {
+		k := KeptTable{Kept: Kept{JobID: jobID}}
+		var table []byte
+		var why sql.NullString
+		err := k.scan(rows, &table, &why)
+		k.Table, k.Why = string(table), why.String
+		list = append(list, k)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cascade: the trash of job %d: %w", jobID, err)
+	}
+	return list, nil
+}
+
+func (k *Kept) scan(rows *sql.Rows, first ...any) error {
+	var since, expires int64
+	err := rows.Scan(append(first, &k.Rows, &k.References, &k.Stuck, &k.Steps, &since, &expires)...)
+	k.Since, k.Expires = time.UnixMicro(since).UTC(), time.UnixMicro(expires).UTC()
+	return err
+}
+
+// sqlExpire writes the job's part of the primary key.
+const sqlExpire = `UPDATE onerow_trash SET expires_at = UTC_TIMESTAMP(6) - INTERVAL 1 MICROSECOND WHERE job_id = ? AND step > 0 AND expires_at > UTC_TIMESTAMP(6)`
+
+// ExpireTrash has everything go that a job has put into the trash: it does not come back from now on, and
+// [PurgeTrash] removes it. It returns how many steps these were. One statement.
+func ExpireTrash(ctx context.Context, db onerow.DB, jobID int64) (int64, error) {
+	n, err := onerow.Affected(ctx, db, sqlExpire, jobID)
+	if err != nil {
+		return 0, fmt.Errorf("cascade: expire the trash of job %d: %w", jobID, err)
+	}
+	return n, nil
+}

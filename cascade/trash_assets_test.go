@@ -1,0 +1,65 @@
+package cascade
+
+import (
+	"database/sql"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/schema"
+)
+
+// TestTrashAssets: an asset stays as long as its row is in the trash, for the sweep too, and goes before the row
+// leaves it for good. What has expired does not come back.
+func TestTrashAssets(t *testing.T) {
+	each(t, func(t *testing.T, db *sql.DB) {
+		ctx, plan := t.Context(), keptForest()
+		cat, err := schema.Inspect(ctx, db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ddl, err := cat.TrashDDL(plan)
+		if err == nil {
+			err = execAll(ctx, db, ddl...)
+		}
+		if err == nil {
+			err = smallForest(ctx, db)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		old := time.Now().Add(-48 * time.Hour)
+		b := &bucket{objects: map[string]time.Time{"a": old, "b": old, "c": old, "lost": old}}
+		w, err := NewWorker(db, plan, Config{Assets: b})
+		if err == nil {
+			err = w.Drain(ctx)
+		}
+		if err != nil || b.names() != 0 {
+			t.Fatalf("%v, %v deleted", err, b.deleted)
+		}
+		if _, found := sweepOf(t, db, plan, b, SweepOptions{Delete: true}); !slices.Equal(found, []string{"lost deleted"}) {
+			t.Errorf("the sweep finds %q", found)
+		}
+		if n, err := PurgeTrash(ctx, db, plan, b, 1000); n != 0 || err != nil {
+			t.Errorf("%d rows purged, %v", n, err)
+		}
+		dbtest.Exec(t, db, "UPDATE onerow_trash SET expires_at = UTC_TIMESTAMP(6) - INTERVAL 1 SECOND WHERE table_name LIKE 'screen%' OR table_name LIKE 'reaction%'")
+		p, err := RestoreRows(ctx, db, plan, 1, RestoreOptions{})
+		if err != nil || p.Rows != 3 || p.Stuck != 2 || !strings.Contains(p.Why, "the row of screen to which (screen_id) refers is not there") {
+			t.Errorf("a comment and a tag have lost their screens: %+v, %v", p, err)
+		}
+		if n, err := PurgeTrash(ctx, db, plan, nil, 1000); n != 3 || err != nil {
+			t.Errorf("without the assets %d rows purged, %v", n, err)
+		}
+		n, err := PurgeTrash(ctx, db, plan, b, 1000)
+		if left := slices.Sorted(maps.Keys(b.objects)); n != 2 || err != nil || !slices.Equal(left, []string{"c"}) {
+			t.Errorf("%d rows purged, %v; left are %q", n, err, left)
+		}
+		if n, err := PurgeTrash(ctx, db, plan, b, 1000); n != 0 || err != nil {
+			t.Errorf("again: %d rows purged, %v", n, err)
+		}
+	})
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/undo"
+	"github.com/onerow/onerow/repo"
+	"github.com/onerow/onerow/schema"
+)
+
+type restoreCmd struct {
+	planFlag
+	Job      int64   `arg:"" optional:"" name:"job" help:"The job's number, as trash list and jobs print it."`
+	Deletion int64   `placeholder:"DELETION" help:"Instead: the deletion's number, deletion_id in jobs --json."`
+	DryRun   bool    `name:"dry-run" help:"Only say what is in the trash."`
+	Batch    int     `default:"1000" placeholder:"N" help:"How many rows a transaction brings back, more or less (1000)."`
+	Load     float64 `default:"1" placeholder:"SHARE" help:"The share of the time that batches may take, from 0.01 to 1 (1)."`
+}
+
+// Help is the command's longer description.
+func (restoreCmd) Help() string {
+	return `Brings back what a job has deleted and the plan has kept (trash: 30d): everything below the
+row, parents first, then the row itself, under its name or as a copy. A job that is at work
+is held first. Until the row itself is back it stays hidden, where it has an archive.
+
+May be interrupted at any time; the next call goes on. What cannot come back, because its row above
+is gone or a unique value is taken, stays in the trash with the reason, is
+said, and is tried again by the next call. References are set again that are still NULL.
+
+Examples:
+
+    cascade-worker trash list
+    cascade-worker restore 17 --dry-run
+    cascade-worker restore 17
+    cascade-worker restore --deletion 42 --load 0.3`
+}
+
+// Run brings the rows back.
+func (c *restoreCmd) Run(ctx context.Context, a *app) (err error) {
+	switch {
+	case c.Job < 0, c.Deletion < 0, c.Job == 0 && c.Deletion == 0:
+		return usagef("say which job, by its number: see %s trash list", programName)
+	case c.Job > 0 && c.Deletion > 0:
+		return usagef("give a job or a deletion, not both")
+	case c.Batch < 1:
+		return usagef("--batch is %d; it should be 1 or more", c.Batch)
+	case c.Load < 0.01 || c.Load > 1:
+		return usagef("--load is %g; it should be a share from 0.01 to 1", c.Load)
+	}
+	plan, err := a.plan(c.planFlag)
+	if err != nil {
+		return err
+	}
+	db, err := a.openMigrated(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if c.Job == 0 {
+		if c.Job, err = jobOf(ctx, db, c.Deletion); err != nil {
+			return err
+		}
+	}
+	if c.DryRun {
+		return showTrash(ctx, a, db, c.Job, false)
+	}
+	return c.restore(ctx, a, db, plan)
+}
+
+// sqlJobOf reads the deletion by its key, and the row's jobs by the key (resource, resource_id).
+const sqlJobOf = `SELECT j.id FROM onerow_deletion AS d JOIN onerow_job AS j FORCE INDEX (one_open) ON j.resource = d.resource AND j.resource_id = d.resource_id
+WHERE d.id = ? AND j.deletion_id = d.id
+UNION ALL SELECT j.id FROM onerow_deletion AS d JOIN onerow_job_archive AS j FORCE INDEX (resource) ON j.resource = d.resource AND j.resource_id = d.resource_id
+WHERE d.id = ? AND j.deletion_id = d.id ORDER BY 1 DESC LIMIT 1`
+
+func jobOf(ctx context.Context, db onerow.DB, deletionID int64) (job int64, err error) {
+	err = onerow.QueryRow(ctx, db, sqlJobOf, []any{deletionID, deletionID}, &job)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = fmt.Errorf("there is no job of a deletion %d", deletionID)
+	}
+	return job, err
+}
+
+func (c *restoreCmd) restore(ctx context.Context, a *app, db *sql.DB, plan schema.Plan) error {
+	show := newCounter(a)
+	pace := newPacer(a, db, c.Load, nil, show)
+	back, p, err := repo.RestoreJob(ctx, db, plan, c.Job, cascade.RestoreOptions{Batch: c.Batch,
+		OnBatch: func(ctx context.Context, p cascade.RestoreProgress) error {
+			show.say(func() string {
+				return fmt.Sprintf("%s of %s", output.Grouped(p.Seen()), output.Plural(p.Total, "row"))
+			})
+			return pace.wait(ctx)
+		}})
+	err = errors.Join(err, show.end())
+	switch {
+	case errors.Is(err, cascade.ErrNoJob):
+		return output.Said(fmt.Sprintf("there is no job %d: see %s jobs", c.Job, programName), err)
+	case errors.Is(err, cascade.ErrNotKept):
+		return output.Said(fmt.Sprintf("nothing of job %d is in the trash, so nothing was changed: its plan kept nothing, its time is over, or it is back already", c.Job), err)
+	}
+	if told := restoredTold(p); told != "" {
+		if _, perr := fmt.Fprintln(a.stdout, told); perr != nil {
+			return errors.Join(err, perr)
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return stopped(ctx, fmt.Errorf("interrupted; %s restore %d goes on", programName, c.Job))
+	case err != nil:
+		return fmt.Errorf("%w; %s restore %d goes on", err, programName, c.Job)
+	}
+	if _, err := fmt.Fprintln(a.stdout, undo.Told(back)); err != nil {
+		return err
+	}
+	if p.Stuck > 0 {
+		return fmt.Errorf("%s could not come back and stay in the trash (%s trash show %d), among them: %s", output.Plural(p.Stuck, "row"), programName, c.Job, output.OneLine(p.Why))
+	}
+	return nil
+}
+
+// restoredTold says what is back.
+func restoredTold(p cascade.RestoreProgress) string {
+	if p.Seen() == 0 {
+		return ""
+	}
+	line := output.Plural(p.Rows, "row") + " back"
+	if p.References > 0 {
+		line += fmt.Sprintf(", %s set again", output.Plural(p.References, "reference"))
+	}
+	if p.Changed > 0 {
+		line += fmt.Sprintf(", %s left as somebody has changed them since", output.Plural(p.Changed, "reference"))
+	}
+	return line
+}

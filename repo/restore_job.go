@@ -1,0 +1,37 @@
+package repo
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/schema"
+)
+
+// RestoreJob brings back what a job has deleted and its plan has kept, see [schema.Plan].Trash: everything
+// below the row, then the row itself, where it was and as [Restore] brings it back, under its name or as a
+// copy. Until then the row stays hidden, where the toolkit made its table. It may be called again after any
+// error or crash, and goes on; what could not come back, as RestoreProgress says, stays in the trash and is
+// tried again. A job that is at work is held first. Afterwards it is cancelled.
+//
+// Errors: those of [cascade.RestoreRows] and of [Restore]; where it is of Restore all else is back already.
+// A row that was deleted without a trace, by SQL of the application's own, does not come back, and so does
+// nothing whose row above it was.
+//
+// Atomic are the batches, and the return of the row with its quota mark.
+func RestoreJob(ctx context.Context, db *sql.DB, plan schema.Plan, jobID int64, o cascade.RestoreOptions) (Restored, cascade.RestoreProgress, error) {
+	p, err := cascade.RestoreRows(ctx, db, plan, jobID, o)
+	if err != nil {
+		return Restored{}, p, err
+	}
+	if p.DeletionID == 0 { // queued by SQL of the application's own
+		err = cascade.Cancel(ctx, db, p.Resource, p.ResourceID, 0)
+		return Restored{Resource: p.Resource, Key: p.ResourceID, Changed: err == nil}, p, err
+	}
+	back, err := Restore(ctx, db, plan, p.DeletionID)
+	if err != nil {
+		return back, p, fmt.Errorf("repo: what job %d has deleted is back, but for the row itself: %w", jobID, err)
+	}
+	return back, p, nil
+}

@@ -1,0 +1,98 @@
+package schema_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/migrations"
+	"github.com/onerow/onerow/schema"
+)
+
+// TestAge: days, hours, none, and nothing that could be meant otherwise.
+func TestAge(t *testing.T) {
+	for text, want := range map[string]time.Duration{"30d": 720 * time.Hour, "1d": 24 * time.Hour, "36h": 36 * time.Hour, "90m": 90 * time.Minute, "none": -1} {
+		var a schema.Age
+		if err := a.UnmarshalText([]byte(text)); err != nil || time.Duration(a) != want {
+			t.Errorf("%s is %v, %v", text, time.Duration(a), err)
+		}
+		var again schema.Age
+		if err := again.UnmarshalText([]byte(a.String())); err != nil || again != a {
+			t.Errorf("%s is printed as %s", text, a)
+		}
+	}
+	for _, text := range []string{"", "0d", "-1d", "0s", "-3h", "30", "1.5d", "d", "99999999d", "30 days", "never"} {
+		if err := new(schema.Age).UnmarshalText([]byte(text)); err == nil || !strings.Contains(err.Error(), "30d") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// TestTrashTable: names fit, and two tables never share one.
+func TestTrashTable(t *testing.T) {
+	long := strings.Repeat("ж", 60)
+	one, other := schema.TrashTable(long+"one"), schema.TrashTable(long+"two")
+	if one == other || utf8.RuneCountInString(one) != 64 || utf8.RuneCountInString(other) != 64 {
+		t.Errorf("%s, %s", one, other)
+	}
+	if name := schema.TrashTable("order"); name != "onerow_trash_order" {
+		t.Error(name)
+	}
+}
+
+// TestVerifyTrash: a trash table that is missing or cannot hold each value is a difference; the column that is
+// printed for it mends it. An INSERT trigger has to be accepted.
+func TestVerifyTrash(t *testing.T) {
+	db, ctx := dbtest.Open(t), t.Context()
+	if err := migrations.Up(ctx, db); err != nil {
+		t.Fatal(err)
+	}
+	dbtest.Exec(t, db, "CREATE TABLE a (id INT UNSIGNED NOT NULL PRIMARY KEY, b VARCHAR(9) CHARACTER SET latin1 NOT NULL) ENGINE=InnoDB")
+	plan := schema.Plan{Trash: schema.Age(time.Hour), Tables: []schema.Table{{Name: "a", Key: []string{"id"}}}}
+	says := func(texts ...string) []schema.Difference {
+		t.Helper()
+		var e *schema.VerifyError
+		err := schema.Verify(ctx, db, plan)
+		if len(texts) == 0 && err == nil {
+			return nil
+		}
+		if !errors.As(err, &e) || len(e.Differences) != len(texts) {
+			t.Fatalf("%v, want %d differences", err, len(texts))
+		}
+		for i, text := range texts {
+			if !strings.Contains(e.Differences[i].String(), text) {
+				t.Errorf("%s, want %s", e.Differences[i], text)
+			}
+		}
+		return e.Differences
+	}
+	says("ddl --trash")
+	cat, err := schema.Inspect(ctx, db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ddl, err := cat.TrashDDL(plan)
+	if err != nil || len(ddl) != 1 {
+		t.Fatal(ddl, err)
+	}
+	dbtest.Exec(t, db, ddl[0])
+	says()
+	dbtest.Exec(t, db, "ALTER TABLE a ADD COLUMN c DECIMAL(9,2) NOT NULL DEFAULT 1, MODIFY b VARCHAR(10) CHARACTER SET latin1 NULL")
+	found := says(`column "b"`, `no column "c"`)
+	if found[0].SQL != "" || found[1].SQL == "" {
+		t.Fatalf("%+v", found)
+	}
+	dbtest.Exec(t, db, found[1].SQL)
+	dbtest.Exec(t, db, "ALTER TABLE onerow_trash_a MODIFY b VARCHAR(10) CHARACTER SET latin1 NULL")
+	says()
+	dbtest.Exec(t, db, "CREATE TRIGGER t1 BEFORE INSERT ON a FOR EACH ROW SET NEW.b = 'x'")
+	says(`"t1" runs with each row that comes back`)
+	plan.Tables[0].Triggers = []string{"t1"}
+	says()
+	plan.Tables[0].Trash = schema.NoTrash
+	dbtest.Exec(t, db, "DROP TABLE onerow_trash_a")
+	says()
+}
