@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/internal/devdb/dbtest"
-	"github.com/onerow/onerow/schema"
 )
 
 // TestTrashAssets: an asset stays as long as its row is in the trash, for the sweep too, and goes before the row
@@ -17,18 +16,8 @@ import (
 func TestTrashAssets(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
 		ctx, plan := t.Context(), keptForest()
-		cat, err := schema.Inspect(ctx, db)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ddl, err := cat.TrashDDL(plan)
-		if err == nil {
-			err = execAll(ctx, db, ddl...)
-		}
-		if err == nil {
-			err = smallForest(ctx, db)
-		}
-		if err != nil {
+		plantTrash(t, db, plan)
+		if err := smallForest(ctx, db); err != nil {
 			t.Fatal(err)
 		}
 		old := time.Now().Add(-48 * time.Hour)

@@ -14,15 +14,8 @@ func BenchmarkTrash(b *testing.B) {
 	db, ctx := openBench(b), b.Context()
 	kept := benchPlan
 	kept.Trash = schema.Age(time.Hour)
-	cat, err := schema.Inspect(ctx, db)
-	if err != nil {
-		b.Fatal(err)
-	}
-	ddl, err := cat.TrashDDL(kept)
-	if err == nil {
-		err = execAll(ctx, db, append(ddl, "CREATE TABLE copy_of_comment LIKE comment", "CREATE TABLE copy_of_screen LIKE screen")...)
-	}
-	if err != nil {
+	plantTrash(b, db, kept)
+	if err := execAll(ctx, db, "CREATE TABLE copy_of_comment LIKE comment", "CREATE TABLE copy_of_screen LIKE screen"); err != nil {
 		b.Fatal(err)
 	}
 	plain, err := NewWorker(db, benchPlan, Config{})

@@ -23,6 +23,10 @@ WHERE expires_at < UTC_TIMESTAMP(6) ORDER BY expires_at LIMIT ?`
 // sqlDropStep deletes by the primary key, and decides between two who purge.
 const sqlDropStep = `DELETE s FROM onerow_trash AS s WHERE s.job_id = ? AND s.step = ? AND s.expires_at < UTC_TIMESTAMP(6)`
 
+// sqlDoomStep waits, by the primary key, for a restore that has locked the step before it expired: what came back
+// keeps its assets. It changes the row always.
+const sqlDoomStep = `UPDATE onerow_trash SET expires_at = expires_at - INTERVAL 1 SECOND WHERE job_id = ? AND step = ? AND expires_at < UTC_TIMESTAMP(6)`
+
 // expiredAtOnce is how many steps, of up to 500 rows each, are looked for at once.
 const expiredAtOnce = 20
 
@@ -30,7 +34,7 @@ const expiredAtOnce = 20
 // 500 rows. It returns how many: less than limit when nothing more has expired. The assets of rows go
 // first, which nobody else deletes; a nil assets leaves the steps of tables with assets alone.
 //
-// Four statements for each step, a transaction of its own, 1 more with assets, and 1 for each 20 steps. It
+// Four statements for each step, a transaction of its own, 2 more with assets, and 1 for each 20 steps. It
 // may run beside everything and beside itself, and be called again after any error.
 func PurgeTrash(ctx context.Context, db onerow.DB, plan schema.Plan, assets Assets, limit int) (purged int64, err error) {
 	if limit <= 0 {
@@ -101,6 +105,10 @@ func (p *trashPurge) step(ctx context.Context, s expiredStep) (rows int64, ok bo
 		if p.assets == nil {
 			return 0, false, nil
 		}
+		n, err := onerow.Affected(ctx, p.db, sqlDoomStep, s.job, s.step)
+		if err != nil || n == 0 {
+			return 0, false, err
+		}
 		if err := p.dropAssets(ctx, s, column); err != nil && !noTable(err) {
 			return 0, false, err
 		}
@@ -128,16 +136,13 @@ func (p *trashPurge) dropAssets(ctx context.Context, s expiredStep, column strin
 		names = append(names, name)
 		return err
 	})
-	for part := range slices.Chunk(names, assetsAtOnce) {
+	for part := range slices.Chunk(names, sweepDelete) {
 		if err == nil {
 			err = p.assets.Delete(ctx, part)
 		}
 	}
 	return err
 }
-
-// assetsAtOnce is the promise of Assets.Delete.
-const assetsAtOnce = 100
 
 // erNoSuchTable is the server's error for a table that is not there.
 const erNoSuchTable = 1146
