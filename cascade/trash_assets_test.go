@@ -52,3 +52,30 @@ func TestTrashAssets(t *testing.T) {
 		}
 	})
 }
+
+// TestTrashAssetsWait: a step that a restore has locked before it expired keeps its assets if the rows come back.
+func TestTrashAssetsWait(t *testing.T) {
+	db, ctx, plan := openForest(t), t.Context(), keptForest()
+	plantTrash(t, db, plan)
+	dbtest.Exec(t, db, "INSERT INTO onerow_trash VALUES (1, 1, 'screen', '', 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL 1 SECOND, NULL)")
+	dbtest.Exec(t, db, `INSERT INTO onerow_trash_screen (onerow_job, onerow_step, id, blob_key) VALUES (1, 1, 5, 'a')`)
+	b := &bucket{objects: map[string]time.Time{"a": time.Now()}}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dbtest.Exec(t, tx, "DELETE FROM onerow_trash_screen")
+	dbtest.Exec(t, tx, "DELETE FROM onerow_trash WHERE job_id = 1 AND step = 1")
+	done := make(chan error, 1)
+	go func() {
+		_, err := PurgeTrash(ctx, db, plan, b, 100)
+		done <- err
+	}()
+	dbtest.AwaitLock(t, db)
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil || b.names() != 0 {
+		t.Errorf("%v, deleted %v", err, b.deleted)
+	}
+}
