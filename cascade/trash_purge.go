@@ -23,8 +23,8 @@ WHERE expires_at < UTC_TIMESTAMP(6) ORDER BY expires_at LIMIT ?`
 // sqlDropStep deletes by the primary key, and decides between two who purge.
 const sqlDropStep = `DELETE s FROM onerow_trash AS s WHERE s.job_id = ? AND s.step = ? AND s.expires_at < UTC_TIMESTAMP(6)`
 
-// sqlDoomStep waits, by the primary key, for a restore that has locked the step before it expired: what came back
-// keeps its assets. It changes the row always.
+// sqlDoomStep waits, by the primary key, for a restore that has locked the step before it expired: what
+// came back keeps its assets. It changes the row always.
 const sqlDoomStep = `UPDATE onerow_trash SET expires_at = expires_at - INTERVAL 1 SECOND WHERE job_id = ? AND step = ? AND expires_at < UTC_TIMESTAMP(6)`
 
 // expiredAtOnce is how many steps, of up to 500 rows each, are looked for at once.
