@@ -10,6 +10,7 @@ import (
 	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -60,8 +61,8 @@ func (k *Keeper) Begin() {
 	}
 }
 
-// copySQL copies rows on the server's side, along the primary key.
-func (k *Keeper) copySQL(t *graph.Table, where string, via Via) string {
+// copySQL copies rows on the server's side, along an index.
+func (k *Keeper) copySQL(t *graph.Table, index, where string, via Via) string {
 	lost := strconv.Itoa(map[bool]int{true: 1}[via.Lost])
 	for e, condition := range t.Trash.Lost {
 		if e != via.Edge {
@@ -70,8 +71,10 @@ func (k *Keeper) copySQL(t *graph.Table, where string, via Via) string {
 	}
 	return exactlyInsert + t.Trash.From + " (" + ident.Quotes(schema.ColTrashJob, schema.ColTrashStep, schema.ColTrashLost) + ", " + t.Trash.Columns + ") SELECT " +
 		strconv.FormatInt(k.job, 10) + ", " + strconv.FormatInt(k.last, 10) + ", COALESCE(" + lost + ", 0), " + t.Trash.Columns +
-		" FROM " + t.From + " AS c FORCE INDEX (PRIMARY) WHERE " + where
+		" FROM " + t.From + " AS c" + index + " WHERE " + where
 }
+
+const byKey = " FORCE INDEX (PRIMARY)"
 
 // Via is how a job has come to rows: over an edge, whose row above is not looked for again, and whether
 // that row is gone.
@@ -82,22 +85,44 @@ type Via struct {
 
 // Rows keeps locked rows that are about to be deleted, all of them or it fails. One statement.
 func (k *Keeper) Rows(ctx context.Context, tx onerow.DB, t *graph.Table, where string, rows int, via Via) error {
-	n, err := k.copy(ctx, tx, t, where, nil, via)
+	n, err := k.copy(ctx, tx, t, byKey, where, nil, via)
 	if err == nil && n != int64(rows) {
 		err = fault.ErrEndedUnsaid
 	}
 	return err
 }
 
+// Leaves keeps and deletes rows below the parents that nobody has read, limit at most, and returns how many.
+// The first statement locks and copies along the index of the edge, and the second one deletes what was
+// copied, by the primary keys of both tables: a row that came between them stays.
+func (k *Keeper) Leaves(ctx context.Context, tx onerow.DB, s *graph.Source, parents []rowkey.Key, limit int64, lost bool) (int64, error) {
+	where := s.Columns.In("c", parents) + s.WhenC + " LIMIT " + strconv.FormatInt(limit, 10) + " FOR UPDATE"
+	n, err := k.copy(ctx, tx, s.Table, s.Index, where, nil, Via{Edge: s.Edge, Lost: lost})
+	if err != nil || n == 0 {
+		return 0, err
+	}
+	deleted, err := onerow.Affected(ctx, tx, k.deleteSQL(s.Table))
+	if err == nil && deleted != n {
+		err = fault.ErrEndedUnsaid
+	}
+	return deleted, err
+}
+
+// deleteSQL deletes the rows that the last step has kept.
+func (k *Keeper) deleteSQL(t *graph.Table) string {
+	kept := Step{Job: k.job, Number: k.last}
+	return "DELETE c FROM " + t.Trash.From + " AS k" + byKey + " STRAIGHT_JOIN " + t.From + " AS c" + byKey + " ON " + t.Key.Equal("c", t.Key, "k") + " WHERE " + kept.In("k")
+}
+
 // Cut keeps rows whose references are about to become NULL. One statement.
 func (k *Keeper) Cut(ctx context.Context, tx onerow.DB, s *graph.Source, where string) error {
-	_, err := k.copy(ctx, tx, s.Table, where, s.Nulls, Via{Edge: s.Edge})
+	_, err := k.copy(ctx, tx, s.Table, byKey, where, s.Nulls, Via{Edge: s.Edge})
 	return err
 }
 
-func (k *Keeper) copy(ctx context.Context, tx onerow.DB, t *graph.Table, where string, cut []string, via Via) (int64, error) {
+func (k *Keeper) copy(ctx context.Context, tx onerow.DB, t *graph.Table, index, where string, cut []string, via Via) (int64, error) {
 	k.last++
-	n, err := onerow.Affected(ctx, tx, k.copySQL(t, where, via))
+	n, err := onerow.Affected(ctx, tx, k.copySQL(t, index, where, via))
 	if err == nil && n > 0 {
 		k.taken = append(k.taken, step{k.last, t.Name, cut, n, t.Trash.Keep.Microseconds()})
 	}

@@ -20,6 +20,15 @@ type unread struct {
 
 func newUnread() unread { return unread{suspect: map[*graph.Edge]bool{}, none: map[*graph.Edge]bool{}} }
 
+// suspect has rows of a node read over all edges.
+func (r *run) suspect(child *graph.Node) {
+	for _, e := range r.graph.Edges {
+		if e.Child == child {
+			r.unread.suspect[e] = true
+		}
+	}
+}
+
 // certain says whether deleting or detaching what is below locked parents unread, without
 // reaching the limit, proves that nothing is left over the edge: there is one table for
 // it to be in. A row that moves between two tables could be missed.

@@ -3,6 +3,7 @@ package work
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/onerow/onerow/cascade/internal/graph"
 )
@@ -73,6 +74,9 @@ func halves(groups []group) [2][]group {
 // rows are deleted, or detached, by their keys.
 func (p *pass) distrust(ctx context.Context, l load, where *batchError) (done bool, err error) {
 	p.unread.suspect[where.edge] = true
+	if child := where.edge.Child; slices.ContainsFunc(child.Tables, p.trash.Keeps) {
+		p.suspect(child) // what is read and kept over one edge does not go unread over another one
+	}
 	n, parents := p.node, []graph.Row{p.place.row}
 	if where.group < len(l.groups) {
 		n, parents = l.groups[where.group].src.Node, l.groups[where.group].rows

@@ -11,8 +11,8 @@ import (
 	"github.com/onerow/onerow/internal/rowkey"
 )
 
-// openTrash looks which rows of the plan are kept: none of them goes unread then, for a row is locked,
-// copied and deleted by its key. One statement, none where the plan keeps nothing.
+// openTrash looks which rows of the plan are kept. None of those goes unread that is, or may be, detached: it
+// is locked, copied and changed by its key. One statement, none where the plan keeps nothing.
 func (r *run) openTrash(ctx context.Context) error {
 	keeps := func(t *graph.Table) bool { return t.Trash != nil }
 	wanted := false
@@ -30,21 +30,24 @@ func (r *run) openTrash(ctx context.Context) error {
 		return err
 	}
 	for _, e := range r.graph.Edges {
-		for _, s := range e.Sources {
-			r.unread.suspect[e] = r.unread.suspect[e] || r.trash.Keeps(s.Table)
+		if e.Detach && slices.ContainsFunc(e.Child.Tables, r.trash.Keeps) {
+			r.suspect(e.Child)
 		}
 	}
 	return nil
 }
 
+// lost says whether the row above is gone, of rows that were found over the edge: below a root that is not
+// there.
+func (r *run) lost(e *graph.Edge) bool { return e != nil && e.Parent == r.node && r.rootless }
+
 // keepRows keeps locked rows that are about to be deleted and were found over an edge, and says whether it
-// has. Rows below a root that is gone have lost it.
+// has.
 func (r *run) keepRows(ctx context.Context, tx *onerow.Tx, t *graph.Table, e *graph.Edge, keys []rowkey.Key) (bool, error) {
 	if !r.trash.Keeps(t) {
 		return false, nil
 	}
-	via := trash.Via{Edge: e, Lost: e != nil && e.Parent == r.node && r.rootless}
-	return true, r.trash.Rows(ctx, tx, t, t.Key.In("", keys), len(keys), via)
+	return true, r.trash.Rows(ctx, tx, t, t.Key.In("", keys), len(keys), trash.Via{Edge: e, Lost: r.lost(e)})
 }
 
 // keepCut keeps rows whose references are about to become NULL.

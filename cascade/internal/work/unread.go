@@ -30,7 +30,7 @@ func detachRowsSQL(s *graph.Source, keys []rowkey.Key) string {
 }
 
 // dropUnread detaches and deletes what is read by nobody below the parents, as far as the
-// budget goes, and says whether it ended there. One statement per table and edge.
+// budget goes, and says whether it ended there. One statement per table and edge, 2 where rows are kept.
 func (r *run) dropUnread(ctx context.Context, tx *onerow.Tx, n *graph.Node, parents []graph.Row, budget *int64, t Tally) (full bool, err error) {
 	for _, e := range n.Edges {
 		if !e.Leaf && !e.Detach || r.unread.suspect[e] {
@@ -39,15 +39,15 @@ func (r *run) dropUnread(ctx context.Context, tx *onerow.Tx, n *graph.Node, pare
 		r.unread.none[e] = false
 		for keys := range slices.Chunk(e.Keys(parents), listLength) {
 			for _, s := range e.Sources {
-				query, c := leavesSQL, t.Deleted
-				if e.Detach {
-					query, c = detachSQL, t.Detached
-				}
-				rows, err := onerow.Affected(ctx, tx, query(s, keys, *budget))
+				rows, err := r.dropBelow(ctx, tx, s, keys, *budget)
 				if err != nil {
 					return false, failed(err, e, 0)
 				}
-				c[s.Name] += rows
+				if e.Detach {
+					t.Detached[s.Name] += rows
+				} else {
+					t.Deleted[s.Name] += rows
+				}
 				r.unread.none[e] = r.unread.none[e] || rows == 0
 				if *budget -= rows; *budget <= 0 {
 					return true, nil
@@ -56,6 +56,18 @@ func (r *run) dropUnread(ctx context.Context, tx *onerow.Tx, n *graph.Node, pare
 		}
 	}
 	return false, nil
+}
+
+// dropBelow is dropUnread for the rows of one table below a list of parents. One statement, 2 where they are
+// kept.
+func (r *run) dropBelow(ctx context.Context, tx *onerow.Tx, s *graph.Source, parents []rowkey.Key, limit int64) (int64, error) {
+	switch {
+	case s.Edge.Detach:
+		return onerow.Affected(ctx, tx, detachSQL(s, parents, limit))
+	case r.trash.Keeps(s.Table):
+		return r.trash.Leaves(ctx, tx, s, parents, limit, r.lost(s.Edge))
+	}
+	return onerow.Affected(ctx, tx, leavesSQL(s, parents, limit))
 }
 
 // clearUnread deletes and detaches what is read by nobody below the parents batch by batch,
