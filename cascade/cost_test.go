@@ -20,10 +20,12 @@ import (
 func TestCosts(t *testing.T) {
 	for _, level := range racetest.Levels() {
 		few, many := crowded(t, cost.Few, level), crowded(t, cost.Many(t), level)
+		crowdTrash(t, few, cost.Few)
+		crowdTrash(t, many, cost.Many(t))
 		c := cost.Compare(t, few, many, 250) // a purge reads 200 at once
 		maps := map[string]func(*Worker){}
 		for _, dsn := range []string{few, many} {
-			for _, plan := range []schema.Plan{forest, orchard} {
+			for _, plan := range []schema.Plan{forest, orchard, grove} {
 				maps[nameOf(t, dbtest.OpenDSN(t, dsn))+plan.Names()[0]] = mapped(t, dsn, plan)
 			}
 		}
@@ -51,21 +53,17 @@ func TestCosts(t *testing.T) {
 		costsOfQueue(c, work, hired)
 		costsOfOperator(c, work)
 		costsOfSearch(c)
+		costsOfTrash(c, work)
 		c.Source(".", map[string]string{
-			"'scheduled' AND j.due_at <= UTC":  "List looks for jobs whose grace period is over among all that are scheduled",
-			"SELECT COALESCE(SUM(due_at":       "CountDue counts every open job, by an entry of an index for each",
-			"FORCE INDEX (due) GROUP BY what":  "ReadStats counts every open job, by an entry of an index for each",
-			"onerow_deletion AS d":             "TestPurgeCost measures the purge of audits",
-			"onerow_trash":                     "by parts of the primary key or the head of an index; not measured yet",
-			"state = 'held', token":            "a restore, by the primary key; not measured yet",
-			"deletion_id, token FROM":          "a restore, by the primary key; not measured yet",
-			"SELECT state FROM onerow_job":     "a restore, by the primary key; not measured yet",
-			"AND token = ? AND state = 'held'": "a restore, by the primary key; not measured yet",
-			"DELETE k FROM":                    "a step of the trash, by its primary key; not measured yet",
-			"SELECT k.":                        "a step of the trash, by its primary key; not measured yet",
+			"'scheduled' AND j.due_at <= UTC": "List looks for jobs whose grace period is over among all that are scheduled",
+			"SELECT COALESCE(SUM(due_at":      "CountDue counts every open job, by an entry of an index for each",
+			"FORCE INDEX (due) GROUP BY what": "ReadStats counts every open job, by an entry of an index for each",
+			"onerow_deletion AS d":            "TestPurgeCost measures the purge of audits",
 		})
 		c.Source("internal/graph", nil)
 		c.Source("internal/work", nil)
+		c.Source("internal/trash", nil)
+		c.Source("internal/restore", nil)
 		c.Source("internal/governor", nil)
 	}
 }

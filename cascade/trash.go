@@ -30,9 +30,9 @@ const keptColumns = `COALESCE(SUM(IF(cut = '', kept_rows, 0)), 0), COALESCE(SUM(
 // Both read parts of the primary key: that of the next jobs, and that of one.
 const (
 	sqlTrash = `SELECT t.job_id, ` + keptColumns + ` FROM onerow_trash AS t FORCE INDEX (PRIMARY)
-  JOIN (SELECT DISTINCT job_id FROM onerow_trash FORCE INDEX (PRIMARY) WHERE job_id < ? ORDER BY job_id DESC LIMIT ?) AS j ON j.job_id = t.job_id
-WHERE t.step > 0 GROUP BY t.job_id ORDER BY t.job_id DESC`
-	sqlTrashOf = `SELECT table_name, MAX(error), ` + keptColumns + ` FROM onerow_trash WHERE job_id = ? AND step > 0 GROUP BY table_name ORDER BY table_name`
+  JOIN (SELECT DISTINCT job_id FROM onerow_trash FORCE INDEX (PRIMARY) WHERE job_id < ? AND kept_rows > 0 ORDER BY job_id DESC LIMIT ?) AS j ON j.job_id = t.job_id
+WHERE t.step > 0 AND t.kept_rows > 0 GROUP BY t.job_id ORDER BY t.job_id DESC`
+	sqlTrashOf = `SELECT table_name, MAX(error), ` + keptColumns + ` FROM onerow_trash WHERE job_id = ? AND step > 0 AND kept_rows > 0 GROUP BY table_name ORDER BY table_name`
 )
 
 // ListTrash returns what is in the trash, job by job, newest first: of jobs before one, 0 for all, limit at

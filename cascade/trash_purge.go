@@ -16,8 +16,8 @@ import (
 )
 
 // sqlExpired reads the head of the index expires_at, without a lock. What has expired does not come back, so
-// nobody writes it but who purges.
-const sqlExpired = `SELECT job_id, step, table_name, cut = '' FROM onerow_trash FORCE INDEX (expires_at)
+// nobody writes it but who purges; what has come back has expired, with no rows left.
+const sqlExpired = `SELECT job_id, step, table_name, cut = '' AND kept_rows > 0 FROM onerow_trash FORCE INDEX (expires_at)
 WHERE expires_at < UTC_TIMESTAMP(6) ORDER BY expires_at LIMIT ?`
 
 // sqlDropStep deletes by the primary key, and decides between two who purge.
@@ -25,14 +25,15 @@ const sqlDropStep = `DELETE s FROM onerow_trash AS s WHERE s.job_id = ? AND s.st
 
 // sqlDoomStep waits, by the primary key, for a restore that has locked the step before it expired: what
 // came back keeps its assets. It changes the row always.
-const sqlDoomStep = `UPDATE onerow_trash SET expires_at = expires_at - INTERVAL 1 SECOND WHERE job_id = ? AND step = ? AND expires_at < UTC_TIMESTAMP(6)`
+const sqlDoomStep = `UPDATE onerow_trash SET expires_at = expires_at - INTERVAL 1 SECOND WHERE job_id = ? AND step = ? AND kept_rows > 0 AND expires_at < UTC_TIMESTAMP(6)`
 
-// expiredAtOnce is how many steps, of up to 500 rows each, are looked for at once.
+// expiredAtOnce is how many steps are looked for at once.
 const expiredAtOnce = 20
 
-// PurgeTrash removes what in the trash has expired, oldest first: about limit rows, whole steps of up to
-// 500 rows. It returns how many: less than limit when nothing more has expired. The assets of rows go
-// first, which nobody else deletes; a nil assets leaves the steps of tables with assets alone.
+// PurgeTrash removes what in the trash has expired or come back, oldest first: about limit rows, whole steps
+// of up to Config.Batch rows. It returns how many, copies of what is back among them: less than limit when
+// nothing more has expired. The assets of rows go first, which nobody else deletes; a nil assets leaves the
+// steps of tables with assets alone.
 //
 // Four statements for each step, a transaction of its own, 2 more with assets, and 1 for each 20 steps. It
 // may run beside everything and beside itself, and be called again after any error.

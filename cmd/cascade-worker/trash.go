@@ -206,7 +206,7 @@ func purgeTrash(ctx context.Context, a *app, db *sql.DB, plan schema.Plan, asset
 		removed += n
 		if err != nil || n < purgeTrashRows {
 			err = errors.Join(err, show.end())
-			if _, perr := fmt.Fprintf(a.stdout, "%s removed from the trash\n", output.Plural(removed, "row")); perr != nil {
+			if _, perr := fmt.Fprintf(a.stdout, "%s removed from the trash, copies of rows that are back included\n", output.Plural(removed, "row")); perr != nil {
 				err = errors.Join(err, perr)
 			}
 			return stopped(ctx, err)

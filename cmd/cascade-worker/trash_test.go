@@ -89,6 +89,7 @@ func TestTrash(t *testing.T) {
 	w.ok("enqueue", "project", "2")
 	w.ok("drain")
 	job = fmt.Sprint(w.number("SELECT MAX(id) FROM onerow_job_archive"))
+	w.want(0, "17 rows removed from the trash, copies of rows that are back included", "trash", "purge")
 	w.want(0, "0 rows removed", "trash", "purge")
 	w.want(0, "7 rows removed", "trash", "purge", "--job", job)
 	w.want(1, "nothing of job "+job+" is in the trash", "restore", job)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/internal/dbtext"
 	"github.com/onerow/onerow/internal/ident"
@@ -87,34 +88,38 @@ func (s Step) RejoinSQL(t *graph.Table, keys []rowkey.Key) string {
 		" SET " + strings.Join(set, ", ") + " WHERE " + s.In("k") + " AND " + t.Key.In("k", keys) + " AND " + strings.Join(null, " AND ")
 }
 
-// deleteSQL takes rows of a step out of the trash.
-func (s Step) deleteSQL(from string, t *graph.Table, keys []rowkey.Key) string {
-	query := "DELETE k FROM " + from + " AS k FORCE INDEX (PRIMARY) WHERE " + s.In("k")
-	if len(keys) > 0 {
-		query += " AND NOT (" + t.Key.In("k", keys) + ")"
-	}
-	return query
+// unstickSQL takes rows of a step out of the trash, all but those that are stuck.
+func (s Step) unstickSQL(t *graph.Table, stuck []rowkey.Key) string {
+	return "DELETE k FROM " + t.Trash.From + " AS k FORCE INDEX (PRIMARY) WHERE " + s.In("k") + " AND NOT (" + t.Key.In("k", stuck) + ")"
 }
 
-// sqlForget and sqlStuck write by the primary key.
+// sqlBack and sqlStuck write by the primary key. What has come back has expired, and of its step nothing is
+// left: who purges takes the rows out, for nobody has to wait for that.
 const (
-	sqlForget = `DELETE s FROM onerow_trash AS s WHERE s.job_id = ? AND s.step = ?`
-	sqlStuck  = `UPDATE onerow_trash SET kept_rows = ?, error = ` + dbtext.Param + ` WHERE job_id = ? AND step = ?`
+	sqlBack  = `UPDATE onerow_trash SET kept_rows = 0, error = NULL, expires_at = UTC_TIMESTAMP(6) - INTERVAL 1 SECOND WHERE job_id = ? AND step = ? AND kept_rows > 0`
+	sqlStuck = `UPDATE onerow_trash SET kept_rows = ?, error = ` + dbtext.Param + ` WHERE job_id = ? AND step = ?`
 )
 
-// Drop takes the rows of a step out of the trash, but for those that are stuck, with the reason. Two
-// statements.
-func (s Step) Drop(ctx context.Context, tx onerow.DB, t *graph.Table, stuck []rowkey.Key, why string) (dropped int64, err error) {
-	if int64(len(stuck)) < s.Rows {
-		if dropped, err = onerow.Affected(ctx, tx, s.deleteSQL(t.Trash.From, t, stuck)); err != nil {
-			return dropped, err
+// Drop notes that the rows of a step have come back, but for those that are stuck, with the reason. One
+// statement, 2 where some are stuck.
+func (s Step) Drop(ctx context.Context, tx onerow.DB, t *graph.Table, stuck []rowkey.Key, why string) error {
+	if len(stuck) == 0 {
+		n, err := onerow.Affected(ctx, tx, sqlBack, s.Job, s.Number)
+		if err == nil && n != 1 {
+			err = fault.ErrEndedUnsaid
+		}
+		return err
+	}
+	if left := s.Rows - int64(len(stuck)); left > 0 {
+		n, err := onerow.Affected(ctx, tx, s.unstickSQL(t, stuck))
+		if err == nil && n != left {
+			err = fault.ErrEndedUnsaid
+		}
+		if err != nil {
+			return err
 		}
 	}
-	if len(stuck) == 0 {
-		_, err = tx.ExecContext(ctx, sqlForget, s.Job, s.Number)
-		return dropped, err
-	}
-	return dropped, s.Stay(ctx, tx, int64(len(stuck)), why)
+	return s.Stay(ctx, tx, int64(len(stuck)), why)
 }
 
 // Stay notes why rows of a step stay in the trash. One statement.

@@ -53,8 +53,9 @@
 //	leaves:  where a group has more than a batch of these, batches take as many of its rows as
 //	         have about a batch of them; below a row that has more, BEGIN, fence, 1 per leaf or
 //	         detached table, counts, COMMIT
-//	trash:   where the plan keeps rows, all are read: none is a leaf. 1 per job to begin; 1 more
-//	         per list of rows that are deleted or detached; 1 per batch for the note
+//	trash:   where the plan keeps rows, leaves take 2 each (copy, delete what was copied), and
+//	         what is or may be detached is read. 1 per job to begin; 1 more per list of rows
+//	         that are deleted or detached by their keys; 1 per batch for the note
 //	cut:     BEGIN, fence, 1, COMMIT per chunk with rows of a loop, after a pass that met one
 //	poison:  about 2·log2(n) batches to find a row among n, and BEGIN, fence, park, COMMIT; its
 //	         table is read from then on, and no longer deleted unread
