@@ -1,7 +1,6 @@
 package tree
 
 import (
-	"bufio"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -21,9 +20,9 @@ import (
 
 // child is a worker in a process of its own.
 type child struct {
-	target, lease time.Duration
-	load          float64
-	drain, tokens bool
+	target, lease        time.Duration
+	load                 float64
+	drain, tokens, trash bool
 }
 
 const envDSN = "CASCADESOAK_DSN"
@@ -41,6 +40,10 @@ func (c *child) run(ctx context.Context) error {
 		connector = logging{connector}
 	}
 	db := sql.OpenDB(onerow.ReadCommitted(connector))
+	plan := plan
+	if c.trash {
+		plan = kept()
+	}
 	w, err := cascade.NewWorker(db, plan, cascade.Config{Target: c.target, Load: c.load, Lease: c.lease, Poll: 50 * time.Millisecond})
 	if err != nil {
 		return errors.Join(err, db.Close())
@@ -52,28 +55,12 @@ func (c *child) run(ctx context.Context) error {
 	} else {
 		err = w.Run(ctx)
 	}
-	peak, measured := residentPeak()
+	peak, measured := peakOf(os.Getpid())
 	if err = errors.Join(err, measured, db.Close()); err != nil {
 		return err
 	}
 	_, err = fmt.Println(peak)
 	return err
-}
-
-// residentPeak is the most memory that this process has had resident, in bytes.
-func residentPeak() (n int64, err error) {
-	file, err := os.Open("/proc/self/status")
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	for lines := bufio.NewScanner(file); lines.Scan(); {
-		if value, found := strings.CutPrefix(lines.Text(), "VmHWM:"); found {
-			kilobytes, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
-			return kilobytes * 1024, err
-		}
-	}
-	return 0, errors.New("/proc/self/status has no VmHWM")
 }
 
 // start begins a worker process.

@@ -2,6 +2,7 @@
 //
 //	go run ./internal/soak size            2 million rows below one root: memory, speed, and what a foreground feels
 //	go run ./internal/soak kill            eight workers, one of them killed each second for two minutes
+//	go run ./internal/soak trash           2 million rows kept, deleted and brought back by processes that are killed
 //
 // ONEROW_MYSQLD chooses the server program. It prints a table and fails if a promise is broken.
 package tree
@@ -13,12 +14,13 @@ import (
 	"time"
 )
 
-// Modes are what [Run] does: size and kill, and what these start.
+// Modes are what [Run] does: size, kill and trash, and what these start.
 func Modes() map[string]func(ctx context.Context, flags *flag.FlagSet, args []string) error {
 	return map[string]func(context.Context, *flag.FlagSet, []string) error{
-		"size": runSize, "kill": runKill,
-		"spin":   runSpin,   // what size -spin starts
-		"worker": runWorker, // what size and kill start
+		"size": runSize, "kill": runKill, "trash": runTrash,
+		"spin":    runSpin,    // what size -spin starts
+		"worker":  runWorker,  // what all start
+		"restore": runRestore, // what trash starts
 	}
 }
 
@@ -68,6 +70,26 @@ func runKill(ctx context.Context, flags *flag.FlagSet, args []string) error {
 	return k.run(ctx)
 }
 
+func runTrash(ctx context.Context, flags *flag.FlagSet, args []string) error {
+	var s trash
+	flags.IntVar(&s.rows, "rows", 2_000_000, "rows below the root")
+	flags.IntVar(&s.small, "small", 10_000, "rows below the root that memory is compared with")
+	flags.DurationVar(&s.every, "every", time.Second, "how long a process lives")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	return s.run(ctx)
+}
+
+func runRestore(ctx context.Context, flags *flag.FlagSet, args []string) error {
+	var r restorer
+	flags.Int64Var(&r.job, "job", 0, "the job")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	return r.run(ctx)
+}
+
 func runSpin(ctx context.Context, flags *flag.FlagSet, args []string) error {
 	var h hog
 	flags.DurationVar(&h.target, "target", 0, "how long at a time")
@@ -85,6 +107,7 @@ func runWorker(ctx context.Context, flags *flag.FlagSet, args []string) error {
 	flags.Float64Var(&w.load, "load", 0, "share of the time spent in batches")
 	flags.DurationVar(&w.lease, "lease", 0, "lease")
 	flags.BoolVar(&w.drain, "drain", false, "end when nothing is due")
+	flags.BoolVar(&w.trash, "trash", false, "keep what is deleted")
 	flags.BoolVar(&w.tokens, "tokens", false, "log the token of each batch")
 	if err := flags.Parse(args); err != nil {
 		return err
