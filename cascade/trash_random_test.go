@@ -27,6 +27,12 @@ const envTrashSchemas = "ONEROW_TRASH_SCHEMAS"
 func TestTrashRandomSchemas(t *testing.T) {
 	var next atomic.Uint64
 	first, schemas := number(t, envSeed, 1), number(t, envTrashSchemas, 40)
+	seed := func(i uint64) uint64 {
+		if i == 0 && first == 1 {
+			return 208 // a row on the walk's path is detached over another edge meanwhile
+		}
+		return first + i
+	}
 	for name, level := range map[string]sql.IsolationLevel{"read committed": sql.LevelReadCommitted, "repeatable read": sql.LevelRepeatableRead} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -35,7 +41,7 @@ func TestTrashRandomSchemas(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i := next.Add(1) - 1; i < schemas && !t.Failed(); i = next.Add(1) - 1 {
-				w := schematest.Generate(first + i)
+				w := schematest.Generate(seed(i))
 				m := &trashed{modelled{T: t, db: db, w: w, r: rand.New(rand.NewPCG(w.Seed, 8))}} //nolint:gosec // to be repeated
 				if err := m.run(); err != nil {
 					t.Errorf("%v\n%s%s=%d replays it", err, w, envSeed, w.Seed)
