@@ -45,7 +45,7 @@ SELECT id, resource, resource_id, deletion_id, state, due_at, token, worker, bat
 // belong to that deletion. Otherwise, or when a worker has claimed it, the error is
 // [ErrTooLate]. Cancelling twice is a no-op.
 //
-// Three statements; 2 when it is too late; 5 more where a finished job has the job's id, see
+// Three statements, 4 with an actor; 2 when it is too late; 5 more where a finished job has the job's id, see
 // [Renumber]; in a transaction of its own on a pool. Where it fails for another reason in the
 // caller's transaction the job is held.
 // Calling it again is safe, also after [onerow.ErrOutcomeUnknown].
@@ -59,7 +59,7 @@ func Cancel(ctx context.Context, db onerow.DB, resource, resourceID string, dele
 		if n == 0 {
 			return cancelledEarlier(ctx, tx, resource, key, deletionID)
 		}
-		if err = moveCancelled(ctx, tx, resource, key); err != nil && tx.Joined() {
+		if err = moveCancelled(ctx, tx, resource, key, deletionID); err != nil && tx.Joined() {
 			for _, query := range []string{sqlUnmove, sqlUncancel} {
 				if _, uerr := tx.ExecContext(ctx, query, resource, key); uerr != nil && !errors.Is(uerr, onerow.ErrTxPoisoned) {
 					return fmt.Errorf("%w (and the cancel could not be taken back; roll the transaction back: %w)", err, uerr)
@@ -75,12 +75,15 @@ func Cancel(ctx context.Context, db onerow.DB, resource, resourceID string, dele
 }
 
 // moveCancelled moves the job that sqlCancel has locked to the archive.
-func moveCancelled(ctx context.Context, tx *onerow.Tx, resource string, key []byte) error {
+func moveCancelled(ctx context.Context, tx *onerow.Tx, resource string, key []byte, deletionID int64) error {
 	_, err := tx.ExecContext(ctx, sqlMoveCancelled, resource, key)
 	if mysqlerr.Classify(err) == mysqlerr.Duplicate { // a finished job has its id
 		if err = renumberCancelled(ctx, tx, resource, key); err == nil {
 			_, err = tx.ExecContext(ctx, sqlMoveCancelled, resource, key)
 		}
+	}
+	if err == nil {
+		err = act(ctx, tx, Action{Action: ActionCancel, Resource: resource, ResourceID: string(key), DeletionID: deletionID})
 	}
 	if err == nil {
 		_, err = tx.ExecContext(ctx, sqlDropCancelled, resource, key)

@@ -47,6 +47,7 @@ func crowded(t *testing.T, rows int, level sql.IsolationLevel) string {
 		"INSERT INTO onerow_job_count (job_id, table_name, deleted_rows) SELECT id, 'screen', 1 FROM onerow_job_archive",
 		"INSERT INTO onerow_parked (job_id, table_name, row_key, error, state, parked_at) " + from(fmt.Sprintf("i + %d, 'note', i, 'held', 'parked', %s", numbered/2, now)),
 		"INSERT INTO onerow_deletion (resource, resource_id, deleted_from, grace_us, requested_at) " + from("'project', i, 'active', 0, "+old),
+		"INSERT INTO onerow_action (action, deletion_id, job_id, actor, reason, acted_at) " + from("'delete', i, i, 'ben', '', "+old),
 		below("screen", "project_id, blob_key", "i + 5000000, CONCAT('b', i)"),
 		"ALTER TABLE screen ADD KEY blob_key (blob_key)", "ALTER TABLE screen_archive ADD KEY blob_key (blob_key)",
 		below("comment", "screen_id", "i + 5000000"),
@@ -72,6 +73,6 @@ func crowded(t *testing.T, rows int, level sql.IsolationLevel) string {
 	for _, id := range []int64{3, 4, 5} {
 		grow(t, db, id, 2, 2, 2, 2)
 	}
-	dbtest.Exec(t, db, "ANALYZE TABLE onerow_job, onerow_job_archive, onerow_job_count, onerow_parked, onerow_deletion, screen, comment, reaction, tag, note, widget, tree, branch, bird, leaf")
+	dbtest.Exec(t, db, "ANALYZE TABLE onerow_action, onerow_job, onerow_job_archive, onerow_job_count, onerow_parked, onerow_deletion, screen, comment, reaction, tag, note, widget, tree, branch, bird, leaf")
 	return dsn
 }

@@ -269,6 +269,30 @@ VALUES (%d, %d, 'note', '1', 'e', 'parked', UTC_TIMESTAMP(6))`, numbered, job.ID
 		_, err = RetryParked(ctx, db, 2*numbered)
 		return errors.Join(err, second(Get(ctx, db, job.ID)), work(ctx, db, orchard, Config{}, 1))
 	})
+	c.Call("act", func(ctx context.Context, db *sql.DB) error {
+		ctx = WithActor(ctx, "ann", "why")
+		_, err := EnqueueMany(ctx, db, []Deletion{{Resource: "project", ResourceID: "acted", Grace: time.Hour}})
+		return errors.Join(err, remove(ctx, db, 6_000_001, time.Hour), second(SkipParked(ctx, db, 11)))
+	})
+	c.Call("report", func(ctx context.Context, db *sql.DB) error {
+		job, err := Find(ctx, db, "project", key(6_000_001))
+		if err != nil {
+			return err
+		}
+		r, err := ReportJob(ctx, db, job.ID)
+		if err == nil && (r.Actor != "ann" || len(r.Actions) != 1) {
+			err = fmt.Errorf("%+v", r)
+		}
+		return err
+	})
+	c.Call("last actions", func(ctx context.Context, db *sql.DB) error { return second(ListActions(ctx, db, 5)) })
+	c.Call("purge actions", func(ctx context.Context, db *sql.DB) error {
+		n, err := PurgeActions(ctx, db, year, 5)
+		if err == nil && n != 5 {
+			err = fmt.Errorf("%d actions purged", n)
+		}
+		return errors.Join(err, second(ActionsToPurge(ctx, db, year, 30)))
+	})
 	c.Call("workers", func(ctx context.Context, db *sql.DB) error { return second(Workers(ctx, db)) })
 	c.Call("pause", func(ctx context.Context, db *sql.DB) error { return Pause(ctx, db, "x") })
 	c.Call("paused", func(ctx context.Context, db *sql.DB) error { return second(Paused(ctx, db)) })

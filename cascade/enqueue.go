@@ -17,7 +17,7 @@ VALUES (?, ?, ?, ?, ?, UTC_TIMESTAMP(6))`
 
 // Log writes the audit row of a deletion and returns its id, which goes into
 // Deletion.ID. It is what a delete does first. There is no unique key on purpose:
-// a retried delete may log twice. One statement.
+// a retried delete may log twice. One statement, 2 with an actor.
 func Log(ctx context.Context, db onerow.DB, d Deletion) (deletionID int64, err error) {
 	if err := d.check(); err != nil {
 		return 0, err
@@ -26,11 +26,17 @@ func Log(ctx context.Context, db onerow.DB, d Deletion) (deletionID int64, err e
 	if d.Owner != "" {
 		owner = []byte(d.Owner)
 	}
-	res, err := db.ExecContext(ctx, sqlLog, d.Resource, []byte(d.ResourceID), owner, d.From, d.Grace.Microseconds())
+	err = acting(ctx, db, func(ctx context.Context, db onerow.DB) error {
+		res, err := db.ExecContext(ctx, sqlLog, d.Resource, []byte(d.ResourceID), owner, d.From, d.Grace.Microseconds())
+		if err != nil {
+			return err
+		}
+		if deletionID, err = res.LastInsertId(); err != nil {
+			return err
+		}
+		return act(ctx, db, Action{Action: ActionDelete, Resource: d.Resource, ResourceID: d.ResourceID, DeletionID: deletionID})
+	})
 	if err != nil {
-		return 0, fmt.Errorf("cascade: log the deletion of %s %s: %w", d.Resource, d.ResourceID, err)
-	}
-	if deletionID, err = res.LastInsertId(); err != nil {
 		return 0, fmt.Errorf("cascade: log the deletion of %s %s: %w", d.Resource, d.ResourceID, err)
 	}
 	return deletionID, nil
@@ -127,7 +133,7 @@ SELECT id, 0, '', '', 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) + INTERVAL 400 DAY F
 // a time: whose ID is not 0 was logged before. 500 at a time are queued together or not at
 // all, in the order of their rows; on an error the result says how many were.
 //
-// Two statements per 500, 3 with NoTrash, in a transaction of its own on a pool; all in the caller's
+// Two statements per 500, 3 with NoTrash, 1 more with an actor, in a transaction of its own on a pool; all in the caller's
 // transaction otherwise. Calling it again with the same deletions is safe, also after
 // [onerow.ErrOutcomeUnknown]: it logs them again, and their jobs are open.
 func EnqueueMany(ctx context.Context, db onerow.DB, deletions []Deletion) (EnqueuedMany, error) {
@@ -221,5 +227,8 @@ func logMany(ctx context.Context, tx *onerow.Tx, chunk []Deletion) (first int64,
 	if err != nil {
 		return 0, err
 	}
-	return res.LastInsertId()
+	if first, err = res.LastInsertId(); err != nil {
+		return 0, err
+	}
+	return first, actMany(ctx, tx, first, len(rows))
 }

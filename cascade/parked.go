@@ -176,11 +176,14 @@ WHERE id = ? AND state = 'leftovers' AND NOT EXISTS (SELECT 1 FROM onerow_parked
 // be NULL. A job with leftovers becomes done with the last of them, one that still runs ends as done. To skip
 // what is skipped is a success. Errors: [ErrNoParked]. It returns the row's job.
 //
-// Four statements for an open job, 5 for a finished one (and 1 or more when the job moves meanwhile, or the
-// caller's snapshot does not show the row), of which all but the first are in a transaction of its own on a
+// Four statements for an open job, 5 for a finished one (1 more with an actor, and 1 or more when the job
+// moves meanwhile, or the caller's snapshot does not show the row), of which all but the first are in a transaction of its own on a
 // pool. Calling it again is safe, also after [onerow.ErrOutcomeUnknown].
 func SkipParked(ctx context.Context, db onerow.DB, id int64) (Job, error) {
 	return onParked(ctx, db, id, "skip", func(ctx context.Context, tx *onerow.Tx, jobID int64, open bool) error {
+		if err := actOnRow(ctx, tx, ActionSkipRow, id, false); err != nil {
+			return err
+		}
 		n, err := onerow.Affected(ctx, tx, sqlSkip, id)
 		switch {
 		case err != nil:
@@ -203,12 +206,15 @@ const sqlUnpark = `DELETE p FROM onerow_parked AS p WHERE p.id = ?`
 // parked. Errors: [ErrNoParked], so also when an earlier call has done it; [ErrOpenJob]
 // when the root row was deleted again since and that job is open. It returns the row's job.
 //
-// Four statements for an open job, 6 for a finished one (and 1 or more when the job moves
-// meanwhile, or the caller's snapshot does not show the row), of which all but the first are in a
+// Four statements for an open job, 6 for a finished one (1 more with an actor, and 1 or more when the job
+// moves meanwhile, or the caller's snapshot does not show the row), of which all but the first are in a
 // transaction of its own on a pool.
 // Calling it again is safe, also after [onerow.ErrOutcomeUnknown].
 func RetryParked(ctx context.Context, db onerow.DB, id int64) (Job, error) {
 	return onParked(ctx, db, id, "retry", func(ctx context.Context, tx *onerow.Tx, jobID int64, open bool) error {
+		if err := actOnRow(ctx, tx, ActionRetryRow, id, true); err != nil {
+			return err
+		}
 		n, err := onerow.Affected(ctx, tx, sqlUnpark, id)
 		switch {
 		case err != nil:

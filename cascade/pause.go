@@ -1,6 +1,7 @@
 package cascade
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -30,20 +31,37 @@ ON DUPLICATE KEY UPDATE changed_at = IF(is_on, changed_at, VALUES(changed_at)), 
 // Pause makes all workers of the database wait: they claim nothing, and who has a job
 // keeps its lease and goes on with it after [Resume]. A worker looks at the switch once
 // per second at most, also while it only reads, so it stops within a second and the rest of
-// its batch. The reason
-// is shown with the workers; it is cut to 255 bytes. Pausing again gives another reason.
+// its batch. The reason is shown with the workers; it is cut to 255 bytes. Pausing again gives another
+// reason.
 //
-// One statement. Calling it again is safe.
+// One statement, 2 in a transaction with an actor. Calling it again is safe.
 func Pause(ctx context.Context, db onerow.DB, reason string) error {
-	if _, err := db.ExecContext(ctx, sqlPause, dbtext.Arg(dbtext.Fit(reason, governor.MaxReason))); err != nil {
+	if who, known := actorOf(ctx); known {
+		ctx = WithActor(ctx, who.name, cmp.Or(who.reason, reason))
+	}
+	err := acting(ctx, db, func(ctx context.Context, db onerow.DB) error {
+		if _, err := db.ExecContext(ctx, sqlPause, dbtext.Arg(dbtext.Fit(reason, governor.MaxReason))); err != nil {
+			return err
+		}
+		return act(ctx, db, Action{Action: ActionPause})
+	})
+	if err != nil {
 		return fmt.Errorf("cascade: pause: %w", err)
 	}
 	return nil
 }
 
-// Resume lets the workers go on. It is a no-op when they are not paused. One statement.
+// Resume lets the workers go on. It is a no-op when they are not paused. One statement, 2 in a transaction with
+// an actor.
 func Resume(ctx context.Context, db onerow.DB) error {
-	if _, err := db.ExecContext(ctx, sqlResume); err != nil {
+	err := acting(ctx, db, func(ctx context.Context, db onerow.DB) error {
+		n, err := onerow.Affected(ctx, db, sqlResume)
+		if err != nil || n == 0 {
+			return err
+		}
+		return act(ctx, db, Action{Action: ActionResume})
+	})
+	if err != nil {
 		return fmt.Errorf("cascade: resume: %w", err)
 	}
 	return nil

@@ -60,7 +60,7 @@ const defaultRestoreBatch = 1000
 // root is deleted again meanwhile. Other errors: [ErrNotKept]; [ErrNoJob]; [ErrOpenJob], where the root was
 // deleted again since, by another job; those of the plan.
 //
-// Statements: 11 of the catalog and 6 to begin; for each batch BEGIN, fence, steps, COMMIT; for each step,
+// Statements: 11 of the catalog and 6 to begin, 7 with an actor; for each batch BEGIN, fence, steps, COMMIT; for each step,
 // which is what a statement has deleted, up to Config.Batch rows of a table: 1 for each edge without a
 // foreign key to a row above, INSERT … SELECT, the note. Where rows are refused or have owners: 1 more for
 // the keys, and INSERT … SELECT by 500 of them.
@@ -161,8 +161,10 @@ func (r *restoring) begin(ctx context.Context, db *sql.DB) error {
 		}
 		var resource, key []byte
 		err = onerow.QueryRow(ctx, tx, sqlRestored, []any{id}, &resource, &key, &r.p.DeletionID, &r.token)
-		r.p.Resource, r.p.ResourceID = string(resource), string(key)
-		return err
+		if r.p.Resource, r.p.ResourceID = string(resource), string(key); err != nil {
+			return err
+		}
+		return act(ctx, tx, Action{Action: ActionRestore, Resource: r.p.Resource, ResourceID: r.p.ResourceID, DeletionID: r.p.DeletionID, JobID: id})
 	})
 }
 

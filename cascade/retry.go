@@ -41,7 +41,7 @@ WHERE d.id = ? LOCK IN SHARE MODE`
 // Errors: [ErrNoJob]; [ErrNotDead] with the state it is in (so also when an earlier call has retried it);
 // [ErrOpenJob] when the row was deleted again since and that job is open.
 //
-// Four statements, 3 when it is neither dead nor has leftovers; 4 more where an open job of
+// Four statements, 5 with an actor, 3 when it is neither dead nor has leftovers; 4 more where an open job of
 // another row has its id, see [Renumber]; in a transaction of its own on a pool. Calling
 // it again is safe, also after [onerow.ErrOutcomeUnknown].
 func Retry(ctx context.Context, db onerow.DB, jobID int64) (Job, error) {
@@ -56,16 +56,21 @@ func Retry(ctx context.Context, db onerow.DB, jobID int64) (Job, error) {
 			if err != nil {
 				return err
 			}
-			if job, err = answer(ctx, tx, jobID); err != nil || held > 0 {
+			if job, err = answer(ctx, tx, jobID); err == nil && held == 0 {
+				err = &NotDeadError{JobID: jobID, State: job.State}
+			}
+			if err != nil {
 				return err
 			}
-			return &NotDeadError{JobID: jobID, State: job.State}
+			return actOnJob(ctx, tx, ActionRetry, job)
 		}
 		if err := reopen(ctx, tx, jobID, sqlUnarchiveAll); err != nil {
 			return err
 		}
-		job, err = answer(ctx, tx, jobID)
-		return err
+		if job, err = answer(ctx, tx, jobID); err != nil {
+			return err
+		}
+		return actOnJob(ctx, tx, ActionRetry, job)
 	})
 	if err != nil {
 		return Job{}, fmt.Errorf("cascade: retry job %d: %w", jobID, err)

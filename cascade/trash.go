@@ -95,9 +95,15 @@ func (k *Kept) scan(rows *sql.Rows, first ...any) error {
 const sqlExpire = `UPDATE onerow_trash SET expires_at = UTC_TIMESTAMP(6) - INTERVAL 1 MICROSECOND WHERE job_id = ? AND step > 0 AND expires_at > UTC_TIMESTAMP(6)`
 
 // ExpireTrash has everything go that a job has put into the trash: it does not come back from now on, and
-// [PurgeTrash] removes it. It returns how many steps these were. One statement.
+// [PurgeTrash] removes it. It returns how many steps these were. One statement, 2 with an actor.
 func ExpireTrash(ctx context.Context, db onerow.DB, jobID int64) (int64, error) {
-	n, err := onerow.Affected(ctx, db, sqlExpire, jobID)
+	var n int64
+	err := acting(ctx, db, func(ctx context.Context, db onerow.DB) (err error) {
+		if n, err = onerow.Affected(ctx, db, sqlExpire, jobID); err != nil || n == 0 {
+			return err
+		}
+		return act(ctx, db, Action{Action: ActionExpire, JobID: jobID})
+	})
 	if err != nil {
 		return 0, fmt.Errorf("cascade: expire the trash of job %d: %w", jobID, err)
 	}

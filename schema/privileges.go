@@ -116,6 +116,7 @@ const migrationTable = "onerow_goose_version"
 func toolkitPrivileges(marks, limits bool) []Privilege {
 	verbs := map[string][]string{
 		"onerow_deletion": {"SELECT", "INSERT"},
+		"onerow_action":   {"SELECT", "INSERT"},
 		"onerow_switch":   {"SELECT", "INSERT", "UPDATE"},
 	}
 	for _, name := range []string{"onerow_job", "onerow_job_archive", "onerow_job_count", "onerow_job_plan", "onerow_job_detached",
@@ -135,7 +136,7 @@ func toolkitPrivileges(marks, limits bool) []Privilege {
 // workflows too, where that is not the worker's already. A worker without them works.
 func PurgePrivileges() []Privilege {
 	verbs := map[string][]string{}
-	for _, name := range []string{"onerow_deletion", "onerow_request", "onerow_key", "onerow_admission", "onerow_key_audit",
+	for _, name := range []string{"onerow_deletion", "onerow_action", "onerow_request", "onerow_key", "onerow_admission", "onerow_key_audit",
 		"onerow_flow_request", "onerow_flow_step", "onerow_stream_message"} {
 		verbs[name] = []string{"SELECT", "DELETE"}
 	}

@@ -128,6 +128,10 @@ func cascadeTables() []toolkitTable {
 			number("id").auto(), number("job_id"), octets("table_name", 256), octets("row_key", 512), prose("error", "TEXT NOT NULL", 1000),
 			octets("state", 16), number("version"), moment("parked_at"),
 		}, []tableIndex{primary("id"), unique("one_row", "job_id", "table_name", "row_key"), index("state", "state", "id")}},
+		{"onerow_action", []wantColumn{
+			number("id").auto(), octets("action", 16), octets("resource", 64).null(), octets("resource_id", 512).null(), number("deletion_id").null(), number("job_id").null(),
+			octets("table_name", 256).null(), octets("row_key", 512).null(), prose("actor", "VARCHAR(255) NOT NULL", 255), prose("reason", "TEXT NOT NULL", 1000), moment("acted_at"),
+		}, []tableIndex{primary("id"), index("deletion", "deletion_id", "id"), index("job", "job_id", "id"), index("acted_at", "acted_at")}},
 		{"onerow_trash", []wantColumn{
 			number("job_id"), number("step"), octets("table_name", 256), octets("cut", 2048), number("kept_rows"), moment("kept_at"), moment("expires_at"),
 			prose("error", "TEXT NULL", 1000),

@@ -38,6 +38,7 @@ type commandLine struct {
 	Orphans  orphansCmd  `cmd:"" help:"Find rows whose row above is gone, and queue what is below."`
 	Sweep    sweepCmd    `cmd:"" help:"Find assets without rows and rows without assets."`
 	Jobs     jobsCmd     `cmd:"" help:"List jobs, open and finished, newest first."`
+	Report   reportCmd   `cmd:"" help:"Say what became of a deletion: by whom, when, why, what went and what is left."`
 	Retry    retryCmd    `cmd:"" help:"Make a job that is dead or has leftovers ready again."`
 	Parked   parkedCmd   `cmd:"" help:"List rows that could not be deleted, retry or skip them."`
 	Pause    pauseCmd    `cmd:"" help:"Make all workers wait."`

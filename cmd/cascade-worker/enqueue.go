@@ -15,6 +15,7 @@ import (
 
 type enqueueCmd struct {
 	planFlag
+	actorFlags
 	Resource string        `arg:"" optional:"" help:"The resource's or table's name in the plan, as in project."`
 	ID       string        `arg:"" optional:"" name:"id" help:"The row's key: 42, or 101,1993-09-21 for several columns."`
 	Where    string        `placeholder:"SQL" help:"Every row for which this condition holds; the row is t."`
@@ -81,6 +82,7 @@ func (c *enqueueCmd) Run(ctx context.Context, a *app) (err error) {
 	if err := c.check(); err != nil {
 		return err
 	}
+	ctx = c.acting(ctx, a)
 	if c.ID == "" {
 		return c.many(ctx, a, plan)
 	}

@@ -155,6 +155,7 @@ func printJSON(a *app, value any) error {
 }
 
 type retryCmd struct {
+	actorFlags
 	Job int64 `arg:"" name:"job" help:"The job's number, as jobs lists it."`
 }
 
@@ -183,7 +184,7 @@ func (c *retryCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	job, err := cascade.Retry(ctx, db, c.Job)
+	job, err := cascade.Retry(c.acting(ctx, a), db, c.Job)
 	var not *cascade.NotDeadError
 	var open *cascade.OpenJobError
 	switch {

@@ -119,6 +119,7 @@ func (c *parkedListCmd) list(ctx context.Context, db onerow.DB) ([]cascade.Parke
 
 // parkedArgs are the rows that a verb is about.
 type parkedArgs struct {
+	actorFlags
 	Parked []int64 `arg:"" name:"parked" help:"Numbers of parked rows, as parked list prints them."`
 }
 
@@ -173,7 +174,7 @@ func (c parkedArgs) each(ctx context.Context, a *app, done string, verb func(con
 	defer func() { err = errors.Join(err, db.Close()) }()
 	var failed []error
 	for _, id := range c.Parked {
-		job, err := verb(ctx, db, id)
+		job, err := verb(c.acting(ctx, a), db, id)
 		if err != nil {
 			failed = append(failed, parkedError(id, err))
 			if ctx.Err() != nil {

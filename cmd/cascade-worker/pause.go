@@ -13,6 +13,7 @@ import (
 )
 
 type pauseCmd struct {
+	byFlag
 	Reason []string `arg:"" optional:"" help:"Why; it is shown with the workers."`
 	Check  bool     `help:"Change nothing: say whether the workers are paused, and exit with 1 if they are."`
 }
@@ -48,7 +49,7 @@ func (c *pauseCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if !c.Check {
-		if err := cascade.Pause(ctx, db, reason); err != nil {
+		if err := cascade.Pause(c.acting(ctx, a), db, reason); err != nil {
 			return err
 		}
 	}
@@ -77,7 +78,7 @@ func pauseLine(state cascade.PauseState) string {
 	return line
 }
 
-type resumeCmd struct{}
+type resumeCmd struct{ actorFlags }
 
 // Help is the command's longer description.
 func (resumeCmd) Help() string {
@@ -89,7 +90,7 @@ Examples:
 }
 
 // Run resumes.
-func (resumeCmd) Run(ctx context.Context, a *app) (err error) {
+func (c *resumeCmd) Run(ctx context.Context, a *app) (err error) {
 	db, err := a.openMigrated(ctx)
 	if err != nil {
 		return err
@@ -99,7 +100,7 @@ func (resumeCmd) Run(ctx context.Context, a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := cascade.Resume(ctx, db); err != nil {
+	if err := cascade.Resume(c.acting(ctx, a), db); err != nil {
 		return err
 	}
 	line := "the workers were not paused"

@@ -27,6 +27,7 @@ func withOld(t *testing.T, old string) *world {
 		"onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, batch_seq, failures, created_at, finished_at) %SELECT i, 'project', i, i, 'done', " + at + ", 1, 1, 0, " + at + ", " + at,
 		"onerow_job_count %SELECT i, 'comment', 1",
 		"onerow_deletion (id, resource, resource_id, deleted_from, grace_us, requested_at) %SELECT i, 'project', i, 'active', 0, " + at,
+		"onerow_action (action, actor, reason, acted_at) %SELECT 'pause', 'ann', '', " + at,
 		"onerow_key_audit %SELECT 't', 'op', i, i, 'expire', 'complete', 'ann', 'why', " + at,
 		"onerow_request (resource, owner, request_id, fingerprint, call_token, created_at) %SELECT 'project', '1', i, '', '', " + at,
 		"onerow_key (tenant, operation, idem_key, status, token, call_token, locked_by, created_at, locked_at, expires_at) %SELECT 't', 'op', i, 'complete', i, '', 'w', " + at + ", " + at + ", " + at + " + INTERVAL 2 DAY",

@@ -16,6 +16,7 @@ import (
 
 type restoreCmd struct {
 	planFlag
+	actorFlags
 	Job      int64   `arg:"" optional:"" name:"job" help:"The job's number, as trash list and jobs print it."`
 	Deletion int64   `placeholder:"DELETION" help:"Instead: the deletion's number, deletion_id in jobs --json."`
 	DryRun   bool    `name:"dry-run" help:"Only say what is in the trash."`
@@ -90,7 +91,7 @@ func jobOf(ctx context.Context, db onerow.DB, deletionID int64) (job int64, err 
 func (c *restoreCmd) restore(ctx context.Context, a *app, db *sql.DB, plan schema.Plan) error {
 	show := newCounter(a)
 	pace := newPacer(a, db, c.Load, nil, show)
-	back, p, err := repo.RestoreJob(ctx, db, plan, c.Job, cascade.RestoreOptions{Batch: c.Batch,
+	back, p, err := repo.RestoreJob(c.acting(ctx, a), db, plan, c.Job, cascade.RestoreOptions{Batch: c.Batch,
 		OnBatch: func(ctx context.Context, p cascade.RestoreProgress) error {
 			show.say(func() string {
 				return fmt.Sprintf("%s of %s", output.Grouped(p.Seen()), output.Plural(p.Total, "row"))

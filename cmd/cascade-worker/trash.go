@@ -149,6 +149,7 @@ func showTrash(ctx context.Context, a *app, db onerow.DB, job int64, asJSON bool
 type trashPurgeCmd struct {
 	planFlag
 	assetsFlag
+	actorFlags
 	Job int64 `placeholder:"JOB" help:"Also what this job has kept, though its time is not over."`
 }
 
@@ -186,7 +187,7 @@ func (c *trashPurgeCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if c.Job > 0 {
-		n, err := cascade.ExpireTrash(ctx, db, c.Job)
+		n, err := cascade.ExpireTrash(c.acting(ctx, a), db, c.Job)
 		if err != nil {
 			return err
 		}

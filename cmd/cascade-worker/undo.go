@@ -10,6 +10,7 @@ import (
 
 type undoCmd struct {
 	planFlag
+	actorFlags
 	Deletion int64 `arg:"" name:"deletion" help:"The deletion's number, deletion_id in jobs --json."`
 }
 
@@ -43,7 +44,7 @@ func (c *undoCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	back, err := undo.Restore(ctx, db, plan, c.Deletion)
+	back, err := undo.Restore(c.acting(ctx, a), db, plan, c.Deletion)
 	if err != nil {
 		return err
 	}

@@ -74,6 +74,7 @@ func (k Keep) Kinds() ([]Kind, error) {
 	}
 	add("jobs", "onerow_job_archive and what is a job's", k.Jobs, cascade.PurgeJobs, cascade.JobsToPurge)
 	add("deletions", "onerow_deletion", k.Jobs, cascade.PurgeDeletions, cascade.DeletionsToPurge)
+	add("actions", "onerow_action", k.Jobs, cascade.PurgeActions, cascade.ActionsToPurge)
 	add("key audits", "onerow_key_audit", k.Jobs, idempotency.PurgeAudits, idempotency.AuditsToPurge)
 	add("requests", "onerow_request", k.Requests, repo.PurgeRequests, repo.RequestsToPurge)
 	kinds = append(kinds, Kind{"keys", "onerow_key, onerow_admission", 0,

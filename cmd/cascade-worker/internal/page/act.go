@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -44,7 +45,7 @@ func (p *Page) act(do deed) http.HandlerFunc {
 				return
 			}
 		}
-		ctx, cancel := context.WithTimeout(r.Context(), actTimeout)
+		ctx, cancel := context.WithTimeout(cascade.WithActor(r.Context(), actor(r), ""), actTimeout)
 		defer cancel()
 		done, err := do(ctx, r, id)
 		p.Watch.Changed()
@@ -61,6 +62,15 @@ func (p *Page) act(do deed) http.HandlerFunc {
 		}
 		http.Redirect(w, r, "/", http.StatusSeeOther)
 	}
+}
+
+// actor is who has used a button, as far as is known: who has the token, or is on this machine.
+func actor(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = r.RemoteAddr
+	}
+	return "the page, from " + host
 }
 
 // goneError is errGone with a sentence.

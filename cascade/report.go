@@ -1,0 +1,124 @@
+package cascade
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/onerow/onerow"
+)
+
+// ErrNoDeletion means that there is no deletion with this number: there never was, or its audit was purged.
+var ErrNoDeletion = errors.New("cascade: there is no such deletion")
+
+// Report says what became of a deletion: who asked for it and why, what went and what is left. What was
+// purged since is not in it, see [PurgeJobs].
+type Report struct {
+	DeletionID int64 `json:"deletion_id,omitempty"`
+	// Resource, ResourceID and Owner are encoded as in [Job].
+	Resource   string `json:"resource"`
+	ResourceID string `json:"resource_id"`
+	Owner      string `json:"owner,omitempty"`
+	// From is where the row was deleted from, see [Deletion]; RequestedAt when, and Grace how long it could be
+	// taken back. Of a job without an audit nothing of this is known.
+	From        string        `json:"from,omitempty"`
+	RequestedAt time.Time     `json:"requested_at,omitzero"`
+	Grace       time.Duration `json:"grace_ns,omitempty"`
+	// Actor and Reason are those of the delete; "" where it did not say, see [WithActor].
+	Actor  string `json:"actor,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	// Job is the deletion's job, with what it has deleted and detached; nil where none is known. It may belong
+	// to an earlier deletion of the same row, whose job was still open.
+	Job *Job `json:"job"`
+	// Left are rows that could not be deleted, newest first, MaxReported at most: Job.Parked and Job.Skipped say
+	// how many there are.
+	Left []Parked `json:"left"`
+	// Trash is what can still come back, by table.
+	Trash []KeptTable `json:"trash"`
+	// Actions are all that are known, oldest first, MaxReported at most.
+	Actions []Action `json:"actions"`
+}
+
+// MaxReported is how many rows and actions a report lists at most.
+const MaxReported = 1000
+
+// sqlDeletion reads by the primary key.
+const sqlDeletion = `SELECT resource, resource_id, COALESCE(owner, ''), deleted_from, grace_us, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', requested_at)
+FROM onerow_deletion WHERE id = ?`
+
+// sqlJobOfDeletion reads the row's part of the unique key one_open, and of the archive's index (resource,
+// resource_id, id), the newest first.
+const sqlJobOfDeletion = `SELECT id FROM (
+  (SELECT id, deletion_id = ? AS own FROM onerow_job FORCE INDEX (one_open) WHERE resource = ? AND resource_id = ?)
+  UNION ALL (SELECT id, deletion_id = ? FROM onerow_job_archive FORCE INDEX (resource) WHERE resource = ? AND resource_id = ? ORDER BY id DESC LIMIT 100)
+) AS jobs ORDER BY own DESC, id DESC LIMIT 1`
+
+// ReadReport reports on a deletion, by its number: Deletion.ID. Errors: [ErrNoDeletion]. Six statements, not
+// of one snapshot.
+func ReadReport(ctx context.Context, db onerow.DB, deletionID int64) (Report, error) {
+	r := Report{DeletionID: deletionID}
+	var resource, id, owner, from []byte
+	var grace int64
+	var when sql.NullInt64
+	err := onerow.QueryRow(ctx, db, sqlDeletion, []any{deletionID}, &resource, &id, &owner, &from, &grace, &when)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Report{}, fmt.Errorf("%w: %d", ErrNoDeletion, deletionID)
+	}
+	if err != nil {
+		return Report{}, fmt.Errorf("cascade: report on deletion %d: %w", deletionID, err)
+	}
+	r.Resource, r.ResourceID, r.Owner, r.From, r.Grace, r.RequestedAt = string(resource), string(id), string(owner), string(from), time.Duration(grace)*time.Microsecond, at(when)
+	var job int64
+	err = onerow.QueryRow(ctx, db, sqlJobOfDeletion, []any{deletionID, r.Resource, []byte(r.ResourceID), deletionID, r.Resource, []byte(r.ResourceID)}, &job)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return Report{}, fmt.Errorf("cascade: report on deletion %d: %w", deletionID, err)
+	}
+	return r, r.complete(ctx, db, job)
+}
+
+// ReportJob reports on the deletion of a job; where its audit is not known, on the job alone. Errors:
+// [ErrNoJob]. Seven statements, not of one snapshot.
+func ReportJob(ctx context.Context, db onerow.DB, jobID int64) (Report, error) {
+	job, err := Get(ctx, db, jobID)
+	if err != nil {
+		return Report{}, err
+	}
+	if job.DeletionID != 0 {
+		r, err := ReadReport(ctx, db, job.DeletionID)
+		if !errors.Is(err, ErrNoDeletion) && (err != nil || r.Job != nil && r.Job.ID == jobID) {
+			return r, err
+		}
+	}
+	r := Report{DeletionID: job.DeletionID, Resource: job.Resource, ResourceID: job.ResourceID}
+	return r, r.complete(ctx, db, jobID)
+}
+
+// complete reads what is known of the job, 0 for none, and what was done.
+func (r *Report) complete(ctx context.Context, db onerow.DB, jobID int64) error {
+	r.Left, r.Trash, r.Actions = []Parked{}, []KeptTable{}, []Action{}
+	if jobID != 0 {
+		job, err := Get(ctx, db, jobID)
+		if err == nil {
+			r.Job = &job
+			r.Left, err = ListParked(ctx, db, ParkedOptions{JobID: jobID, Limit: MaxReported})
+		}
+		if err == nil {
+			r.Trash, err = TrashOf(ctx, db, jobID)
+		}
+		if err != nil && !errors.Is(err, ErrNoJob) { // purged this moment
+			return err
+		}
+	}
+	var err error
+	if r.Actions, err = actionsOf(ctx, db, r.DeletionID, jobID, MaxReported); err != nil {
+		return fmt.Errorf("cascade: read what was done about deletion %d: %w", r.DeletionID, err)
+	}
+	for _, a := range r.Actions {
+		if a.Action == ActionDelete && a.DeletionID == r.DeletionID {
+			r.Actor, r.Reason = a.Actor, a.Reason
+		}
+	}
+	return nil
+}
