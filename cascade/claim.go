@@ -64,12 +64,13 @@ const sqlClaim = `UPDATE onerow_job FORCE INDEX (PRIMARY) SET state = 'running',
   started_at = COALESCE(started_at, UTC_TIMESTAMP(6)), due_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND
 WHERE due_at <= UTC_TIMESTAMP(6) AND id IN `
 
-// sqlWon reads back by the primary key what the claim won. The value is the
-// claim's own, so the answer is right whatever the driver counts as affected, and
-// also when the UPDATE was not answered. It looks for finished jobs of the same ids by the
-// archive's primary key, see apart.
+// sqlWon reads back by the primary key what the claim won. The value is the claim's own, so the answer is right
+// whatever the driver counts as affected, and also when the UPDATE was not answered. It looks for finished jobs
+// of the same ids by the archive's primary key, see apart, and reads how each deletion was logged by the
+// audit's.
 const sqlWon = `SELECT id, resource, resource_id, deletion_id, token, failures,
-  EXISTS (SELECT 1 FROM onerow_job_archive AS a WHERE a.id = onerow_job.id) FROM onerow_job WHERE worker = ? AND state = 'running' AND id IN `
+  EXISTS (SELECT 1 FROM onerow_job_archive AS a WHERE a.id = onerow_job.id),
+  COALESCE((SELECT d.deleted_from FROM onerow_deletion AS d WHERE d.id = onerow_job.deletion_id), '') FROM onerow_job WHERE worker = ? AND state = 'running' AND id IN `
 
 // claim claims up to ClaimJobs due jobs of the plan's resources: it reads more candidates than it wants and
 // takes some at random, so that workers seldom want the same ones. One statement when nothing is due, else 4,
@@ -103,7 +104,7 @@ func (w *Worker) claim(ctx context.Context) (claim, error) {
 	err = onerow.Query(ctx, w.db, sqlWon+in(ids), []any{c.value}, func(rows *sql.Rows) error {
 		job := Job{State: Running, Worker: w.cfg.Name}
 		var twin bool
-		err := rows.Scan(&job.ID, &job.Resource, &job.ResourceID, &job.DeletionID, &job.Token, &job.Failures, &twin)
+		err := rows.Scan(&job.ID, &job.Resource, &job.ResourceID, &job.DeletionID, &job.Token, &job.Failures, &twin, &job.from)
 		if c.jobs = append(c.jobs, job); twin {
 			twins = append(twins, len(c.jobs)-1)
 		}

@@ -21,11 +21,23 @@ func TestCosts(t *testing.T) {
 	for _, level := range racetest.Levels() {
 		few, many := crowded(t, cost.Few, level), crowded(t, cost.Many(t), level)
 		crowdTrash(t, few, cost.Few)
+		crowdAttic(t, few, cost.Few)
+		crowdAttic(t, many, cost.Many(t))
+		graphs := map[string]*Retainer{}
 		crowdTrash(t, many, cost.Many(t))
 		c := cost.Compare(t, few, many, 250) // a purge reads 200 at once
+		for _, dsn := range []string{few, many} {
+			db := dbtest.OpenDSN(t, dsn)
+			r := retainer(t, db, attic())
+			if _, _, err := r.node(t.Context(), "visit"); err != nil {
+				t.Fatal(err)
+			}
+			r.graphs.read = time.Now().Add(24 * time.Hour)
+			graphs[nameOf(t, db)] = r
+		}
 		maps := map[string]func(*Worker){}
 		for _, dsn := range []string{few, many} {
-			for _, plan := range []schema.Plan{forest, orchard, grove} {
+			for _, plan := range []schema.Plan{forest, orchard, grove, attic()} {
 				maps[nameOf(t, dbtest.OpenDSN(t, dsn))+plan.Names()[0]] = mapped(t, dsn, plan)
 			}
 		}
@@ -54,6 +66,7 @@ func TestCosts(t *testing.T) {
 		costsOfOperator(c, work)
 		costsOfSearch(c)
 		costsOfTrash(c, work)
+		costsOfRetention(c, work, graphs)
 		c.Source(".", map[string]string{
 			"'scheduled' AND j.due_at <= UTC": "List looks for jobs whose grace period is over among all that are scheduled",
 			"SELECT COALESCE(SUM(due_at":      "CountDue counts every open job, by an entry of an index for each",

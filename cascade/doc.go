@@ -127,6 +127,8 @@
 //     byte, parents first, each batch under the job's token, while others write. What is taken or has lost
 //     its row above meanwhile stays in the trash, with the reason. A row that referred to nothing before
 //     may do so again.
+//   - What the plan's retention asks for is deleted only if it is due when its job begins: the look, under
+//     the row's lock, commits with the job's first batch. See [Retainer].
 //   - When the context of [Worker.Run] ends, the current batches are ended or rolled back, leases are given
 //     back, and Run returns within two seconds.
 //   - While [Pause] is on or a throttle of Config.Throttles has a reason, workers claim nothing and keep the
@@ -178,6 +180,7 @@
 //	List                                             2
 //	PurgeJobs   9 per 200, 1 more where rows were skipped; 1 per 200 that stay
 //	PurgeDeletions 2 per 200; 1 per 200 that stay
+//	Retainer                                         see there; a job of it takes 5 more, where it begins
 //	RestoreRows, PurgeTrash, ListTrash, TrashOf      see there
 //	claim       1 when nothing is due, else 4, for up to Config.ClaimJobs jobs; 1 more per
 //	            so many that are due but held by batches that wait for a lock

@@ -11,6 +11,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/backoff"
 	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/schema"
 )
 
 // graphTTL is how long the catalog is taken for true: a hundred times as long as it took to
@@ -37,17 +38,21 @@ func (a *graphCache) fresh() bool {
 // current is the graph of the plan and of the schema as it is, or was a moment ago. It is read each ten
 // seconds, or in each hundred times that this takes.
 func (w *Worker) current(ctx context.Context) (*graph.Graph, error) {
-	w.graphCache.mu.Lock()
-	defer w.graphCache.mu.Unlock()
-	if w.graphCache.fresh() {
-		return w.graphCache.graph, nil
+	return w.graphCache.current(ctx, w.db, w.plan)
+}
+
+func (a *graphCache) current(ctx context.Context, db *sql.DB, plan schema.Plan) (*graph.Graph, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.fresh() {
+		return a.graph, nil
 	}
 	begin := time.Now()
-	made, err := graph.Read(ctx, w.db, w.plan)
+	made, err := graph.Read(ctx, db, plan)
 	if err != nil {
 		return nil, err
 	}
-	w.graphCache.graph, w.graphCache.read, w.graphCache.took = made, time.Now(), time.Since(begin)
+	a.graph, a.read, a.took = made, time.Now(), time.Since(begin)
 	return made, nil
 }
 

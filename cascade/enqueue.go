@@ -124,6 +124,8 @@ const (
 	enqueueManyRow = `(?, ?, ? + ? * @@auto_increment_increment, ?, UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, UTC_TIMESTAMP(6))`
 	enqueueManyEnd = ` ON DUPLICATE KEY UPDATE due_at = CASE state WHEN 'scheduled' THEN LEAST(due_at, VALUES(due_at))
   WHEN 'held' THEN LEAST(due_at - ` + heldFor + `, VALUES(due_at)) ELSE due_at END, state = IF(state = 'held', 'scheduled', state), batch_seq = batch_seq + 1`
+	// Of the retention's: an open job goes on as it is, above all one that is held while its rows come back.
+	enqueueDueEnd = ` ON DUPLICATE KEY UPDATE batch_seq = batch_seq + 1`
 	// By the unique key one_open, see trash.None.
 	sqlNoneOfMany = `INSERT INTO onerow_trash (job_id, step, table_name, cut, kept_rows, kept_at, expires_at)
 SELECT id, 0, '', '', 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) + INTERVAL 400 DAY FROM onerow_job FORCE INDEX (one_open) WHERE `
@@ -150,7 +152,7 @@ func EnqueueMany(ctx context.Context, db onerow.DB, deletions []Deletion) (Enque
 	for chunk := range slices.Chunk(sorted, enqueueManyAtOnce) {
 		var queued int
 		err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
-			queued, err = enqueueChunk(ctx, tx, chunk)
+			queued, err = enqueueChunk(ctx, tx, chunk, enqueueManyEnd)
 			return err
 		})
 		if err != nil {
@@ -162,7 +164,7 @@ func EnqueueMany(ctx context.Context, db onerow.DB, deletions []Deletion) (Enque
 	return done, nil
 }
 
-func enqueueChunk(ctx context.Context, tx *onerow.Tx, chunk []Deletion) (queued int, err error) {
+func enqueueChunk(ctx context.Context, tx *onerow.Tx, chunk []Deletion, end string) (queued int, err error) {
 	first, err := logMany(ctx, tx, chunk)
 	if err != nil {
 		return 0, err
@@ -182,7 +184,7 @@ func enqueueChunk(ctx context.Context, tx *onerow.Tx, chunk []Deletion) (queued 
 		args = append(args, d.Resource, []byte(d.ResourceID), id, nth, string(state), grace)
 	}
 	// 1 for each row that is inserted, 2 for each that was there and is changed.
-	affected, err := onerow.Affected(ctx, tx, sqlEnqueueMany+strings.Join(rows, ", ")+enqueueManyEnd, args...)
+	affected, err := onerow.Affected(ctx, tx, sqlEnqueueMany+strings.Join(rows, ", ")+end, args...)
 	if err == nil {
 		err = noneOfMany(ctx, tx, chunk)
 	}

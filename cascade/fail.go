@@ -99,5 +99,16 @@ func (l *lease) End(ctx context.Context, tx *onerow.Tx, leftovers bool) error {
 	return l.archive(ctx, tx, Done)
 }
 
+// sqlSpared follows on the row that the fence has locked.
+const sqlSpared = `UPDATE onerow_job SET last_error = ` + dbtext.Param + `, batch_seq = batch_seq + 1 WHERE id = ? AND token = ?`
+
+// Spare moves a job that is not to delete anything to the archive, in its only batch.
+func (l *lease) Spare(ctx context.Context, tx *onerow.Tx, why string) error {
+	if _, err := tx.ExecContext(ctx, sqlSpared, dbtext.Arg(why), l.job.ID, l.job.Token); err != nil {
+		return err
+	}
+	return l.archive(ctx, tx, Cancelled)
+}
+
 // hopeless is what a job does not get over by being tried again.
 func hopeless(err error) bool { return errors.Is(err, errDrift) || errors.Is(err, work.ErrParked) }

@@ -51,6 +51,10 @@ type Deletion struct {
 // archived row goes only if its job's own deletion hides it.
 const FromOperator = work.FromOperator
 
+// FromDue is what [Deletion].From says where the plan's retention asks for the deletion, see [Retainer]. Its
+// job takes the row away wherever it is, if it is due still when the job begins.
+const FromDue = work.FromDue
+
 const (
 	maxResource = 64
 	maxFrom     = 8
@@ -117,4 +121,6 @@ type Job struct {
 	// Plan is the fingerprint of the plan that the job was begun under; "" before its
 	// first batch.
 	Plan string `json:"plan,omitempty"`
+
+	from string // as its deletion was logged, of a job that was claimed
 }

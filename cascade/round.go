@@ -58,7 +58,8 @@ func (w *Worker) work(ctx context.Context, job Job) error {
 	if err != nil {
 		return err
 	}
-	target := work.Target{JobID: job.ID, Resource: job.Resource, ResourceID: job.ResourceID, Root: l.root, DeletionID: job.DeletionID, Begun: job.Token > 1}
+	target := work.Target{JobID: job.ID, Resource: job.Resource, ResourceID: job.ResourceID, Root: l.root, DeletionID: job.DeletionID, Begun: job.Token > 1,
+		Due: job.from == FromDue && !l.planned}
 	return work.Do(ctx, w.db, l.graph, target, l, w.cfg.Assets, work.Limits{Chunk: w.cfg.Chunk, MaxParked: w.cfg.MaxParked})
 }
 

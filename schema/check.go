@@ -141,6 +141,9 @@ func (p Plan) checkResource(r Resource, i int) []error {
 		say("it has the guard %q, which is for parents in a plan that says cluster: true", r.Guard)
 	}
 	errs = append(errs, r.checkKeys()...)
+	errs = append(errs, checkRetention(r.Retention, false, func(col string) bool {
+		return slices.Contains(r.Shared(), col) || col == ColArchivedAt && r.Archive != ""
+	})...)
 	errs = append(errs, r.checkLimits()...)
 	for _, c := range r.Columns {
 		if !isType(c.Type) {

@@ -41,7 +41,7 @@ func (p Plan) checkTable(t Table, i int) []error {
 	if t.Stays && t.Archive != "" {
 		say("its rows stay, so none are in an archive table")
 	}
-	return errs
+	return append(errs, checkRetention(t.Retention, t.Stays, func(string) bool { return true })...)
 }
 
 // checkEdges says what is wrong with the edges of all nodes.

@@ -80,6 +80,7 @@ func (x tableIndex) ddl() string {
 
 func (r Resource) tables() []table {
 	active := table{name: r.Active, columns: r.columns(r.IDType), indexes: r.activeIndexes()}
+	active.indexes = append(active.indexes, r.retentionIndexes(false, active.indexes)...)
 	if r.Archive == "" {
 		return []table{active}
 	}
@@ -97,6 +98,7 @@ func (r Resource) tables() []table {
 	}
 	archive.indexes = append(archive.indexes, r.archivedIndexes(archive.indexes)...)
 	archive.indexes = append(archive.indexes, r.edgeIndexes(archive.indexes)...)
+	archive.indexes = append(archive.indexes, r.retentionIndexes(true, archive.indexes)...)
 	return []table{active, archive}
 }
 

@@ -70,7 +70,7 @@ func privilege(table string, rights ...right) Privilege {
 func Privileges(plan Plan) []Privilege {
 	var all []Privilege
 	nodes := plan.Nodes()
-	marks, limits := false, false
+	marks, limits, retains := false, false, false
 	for _, n := range nodes {
 		marks, limits = marks || n.Quota != "", limits || len(n.Limits) > 0
 		read := relevantColumns(nodes, n)
@@ -90,6 +90,9 @@ func Privileges(plan Plan) []Privilege {
 			if n.Managed && i > 0 {
 				columns = append(columns, ColDeletionID)
 			}
+			if slices.Contains(n.RetentionTables(), table) {
+				columns, retains = append(columns, n.Retention.Column), true
+			}
 			rights := []right{{"SELECT", columns, false}}
 			if !n.Stays {
 				rights = append(rights, right{"DELETE", n.Key, false})
@@ -103,6 +106,9 @@ func Privileges(plan Plan) []Privilege {
 				all = append(all, privilege(TrashTable(table), right{"SELECT", kept, false}, right{"INSERT", kept, false}, right{"DELETE", kept, false}))
 			}
 		}
+	}
+	if retains {
+		all = append(all, onToolkit(map[string][]string{"onerow_retention": {"SELECT", "INSERT", "UPDATE"}})...)
 	}
 	return append(all, toolkitPrivileges(marks, limits)...)
 }

@@ -20,6 +20,8 @@ type Table struct {
 	Parents []Edge `yaml:"parents,omitempty"`
 	// Trash is how long its deleted rows are kept. Default: [Plan.Trash]; [NoTrash]: not at all.
 	Trash Age `yaml:"trash,omitempty"`
+	// Retention has the worker delete rows that are old enough, see [Retention].
+	Retention *Retention `yaml:"retention,omitempty"`
 	// Stays says that no row of the table is deleted, neither as a root nor below one:
 	// it is here only because its rows are detached, and nothing is said of what is
 	// below them.
@@ -87,6 +89,8 @@ type Node struct {
 	Stays bool
 	// Trash is how long its deleted rows, and references that are cut, are kept; 0: they are not.
 	Trash Age `json:",omitempty"`
+	// Retention says when its rows are due; nil: never. A running job does not depend on it.
+	Retention *Retention `json:"-"`
 	// Triggers are those that somebody has accepted.
 	Triggers []string `json:"-"`
 }
@@ -118,7 +122,7 @@ func (p Plan) Nodes() []Node {
 	keys := map[string][]string{}
 	for _, r := range p.Resources {
 		r = p.filled(r)
-		n := Node{Name: r.Name, Tables: r.Tables(), Key: []string{r.ID}, Managed: true, Asset: r.Asset, Owner: r.Owner, Tenant: r.TenantColumn(), Quota: r.Quota.Flag, Trash: r.Trash.or(p.Trash)}
+		n := Node{Name: r.Name, Tables: r.Tables(), Key: []string{r.ID}, Managed: true, Asset: r.Asset, Owner: r.Owner, Tenant: r.TenantColumn(), Quota: r.Quota.Flag, Trash: r.Trash.or(p.Trash), Retention: r.Retention}
 		if r.Parent.Column != "" {
 			n.Parents = append(n.Parents, Edge{Table: r.Parent.Resource, Columns: []string{r.Parent.Column}})
 		}
@@ -130,7 +134,7 @@ func (p Plan) Nodes() []Node {
 		nodes = append(nodes, n)
 	}
 	for _, t := range p.Tables {
-		n := Node{Name: t.Name, Tables: t.tables(), Key: t.Key, Asset: t.Asset, Parents: slices.Clone(t.Parents), Stays: t.Stays, Trash: t.Trash.or(p.Trash), Triggers: t.Triggers}
+		n := Node{Name: t.Name, Tables: t.tables(), Key: t.Key, Asset: t.Asset, Parents: slices.Clone(t.Parents), Stays: t.Stays, Trash: t.Trash.or(p.Trash), Retention: t.Retention, Triggers: t.Triggers}
 		keys[n.Name] = n.Key
 		nodes = append(nodes, n)
 	}

@@ -167,6 +167,7 @@ func (d *database) verify(plan Plan) []said {
 	}
 	v.foreignKeys(nodes)
 	v.trash(nodes)
+	v.retention(nodes)
 	v.counters(plan)
 	v.toolkit()
 	slices.SortStableFunc(v.said, v.byTable(nodes))

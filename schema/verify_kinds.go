@@ -49,6 +49,9 @@ const (
 	foreignConflict kind = "foreign key against the edge"
 	foreignUpdate   kind = "foreign key to what is detached"
 
+	retentionColumn    kind = "retention by another column"
+	retentionUnindexed kind = "retention without an index"
+
 	toolkitColumn kind = "toolkit's column"
 )
 

@@ -136,6 +136,7 @@ func cascadeTables() []toolkitTable {
 			number("job_id"), number("step"), octets("table_name", 256), octets("cut", 2048), number("kept_rows"), moment("kept_at"), moment("expires_at"),
 			prose("error", "TEXT NULL", 1000),
 		}, []tableIndex{primary("job_id", "step"), index("expires_at", "expires_at")}},
+		{"onerow_retention", []wantColumn{octets("resource", 64), moment("next_at")}, []tableIndex{primary("resource")}},
 		{"onerow_switch", []wantColumn{
 			octets("name", 64), flag("is_on"), prose("reason", "VARCHAR(255) NOT NULL", 255), moment("changed_at"), number("version"),
 		}, []tableIndex{primary("name")}},

@@ -34,6 +34,7 @@ type commandLine struct {
 	Undo     undoCmd     `cmd:"" help:"Take back a deletion that is in its grace period."`
 	Restore  restoreCmd  `cmd:"" help:"Bring back what a job has deleted and kept."`
 	Trash    trashCmd    `cmd:"" help:"List what can be brought back, or remove it for good."`
+	Retain   retainCmd   `cmd:"" name:"retention" help:"Show which rows the plan's retention finds, or queue them now."`
 	DryRun   planCmd     `cmd:"" name:"plan" help:"Count what would be deleted below a row: a dry run."`
 	Orphans  orphansCmd  `cmd:"" help:"Find rows whose row above is gone, and queue what is below."`
 	Sweep    sweepCmd    `cmd:"" help:"Find assets without rows and rows without assets."`

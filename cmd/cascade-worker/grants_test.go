@@ -28,6 +28,7 @@ const grantsPlan = testPlan + `
 tables:
   - name: visit
     key: [id]
+    retention: {column: seen_at, keep: 90d}
     parents: [{table: project, columns: [project_id], on_delete: detach}]
   - name: note
     key: [id]
@@ -36,7 +37,7 @@ tables:
 `
 
 var grantsDDL = []string{
-	"CREATE TABLE visit (id INT PRIMARY KEY, project_id BIGINT NULL, KEY (project_id)) ENGINE=InnoDB",
+	"CREATE TABLE visit (id INT PRIMARY KEY, project_id BIGINT NULL, seen_at DATETIME NULL, KEY (project_id), KEY (seen_at)) ENGINE=InnoDB",
 	"CREATE TABLE note (id INT PRIMARY KEY, project_id BIGINT NOT NULL, KEY (project_id)) ENGINE=InnoDB",
 	"CREATE TRIGGER keep_note BEFORE DELETE ON note FOR EACH ROW BEGIN IF OLD.id >= 1000 THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'stays'; END IF; END",
 }
@@ -147,7 +148,7 @@ func (l *least) anew() {
 	l.exec("UPDATE note SET id = id - 1000 WHERE id >= 1000")
 	l.exec("DELETE FROM note")
 	l.fill(1, 2, 1)
-	l.exec("INSERT INTO visit VALUES (1, 1), (2, 1)")
+	l.exec("INSERT INTO visit (id, project_id) VALUES (1, 1), (2, 1)")
 	l.exec("INSERT INTO note VALUES (1, 1), (2, 1)")
 	l.exec("INSERT INTO screen (id, project_id, filename, base, stem_key, created_at, updated_at) VALUES (31, 3, 's', 's', 's', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))")
 	l.exec(`INSERT INTO project_archive (id, user_id, name, name_key, stem_key, created_at, updated_at, archived_at, deletion_id, deleted_from)
@@ -216,6 +217,14 @@ var deeds = map[string]func(l *least) error{
 		}
 		last := l.number("SELECT MAX(id) FROM onerow_deletion")
 		return l.each("undo 900", "undo 904", "undo 905", "undo 906", fmt.Sprint("undo ", last-1), fmt.Sprint("undo ", last), "undo 900")
+	},
+	"retention list": func(l *least) error {
+		l.exec("UPDATE visit SET seen_at = '2000-01-01'")
+		return l.each("retention list", "retention run --dry-run")
+	},
+	"retention run": func(l *least) error {
+		l.exec("UPDATE visit SET seen_at = '2000-01-01'")
+		return l.each("retention run", "retention run visit")
 	},
 	"adopt --backfill": func(l *least) error {
 		l.exec("UPDATE project SET name = 'Another' WHERE id = 1")

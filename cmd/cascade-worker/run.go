@@ -80,6 +80,8 @@ MariaDB since 10.5).
 
 Between jobs it purges the toolkit's own tables as the command purge does, a batch each
 second at most. Its user needs the rights of purge for that; without them it says so, and works.
+Where the plan says retention, it queues the rows that are old enough, a little each second, see
+the command retention.
 With --orphans-every it searches as the command orphans does, and logs and counts what it finds.
 
 Examples:
@@ -116,8 +118,12 @@ func (c *runCmd) Run(ctx context.Context, a *app) (err error) {
 		config.Observer = op.Metrics
 		op.Metrics.Kinds, slowly.Purged, orphans.found = kinds, op.Metrics.PurgedRows, op.Metrics.Orphans
 	}
-	if !c.NoPurge {
-		config.Chore = func(ctx context.Context, db *sql.DB) { slowly.Step(ctx, db) }
+	var retainer *cascade.Retainer
+	config.Chore = func(ctx context.Context, db *sql.DB) {
+		if !c.NoPurge {
+			slowly.Step(ctx, db)
+		}
+		retainer.Chore(ctx, log)
 	}
 	w, err := a.worker(ctx, c.workFlags, config)
 	if err != nil {
@@ -126,6 +132,9 @@ func (c *runCmd) Run(ctx context.Context, a *app) (err error) {
 	defer func() { err = errors.Join(err, w.close()) }()
 	log.Info("working", "worker", w.name, "database", w.database, "resources", w.plan.Names(), "version", versionLine())
 	slowly.Kinds = append(slowly.Kinds, w.trashKind()...)
+	if retainer, err = cascade.NewRetainer(w.db, w.plan); err != nil {
+		return err
+	}
 	orphans.db, orphans.plan, orphans.every = w.db, w.plan, c.every(w.plan)
 	if err := op.Run(ctx, w.onPage(), orphans.beside(w.Run)); err != nil {
 		return err

@@ -56,6 +56,7 @@ type Table struct {
 	Asset  schema.ColumnInfo // the column that names one, if there is any
 	Listed bool              // an index begins with it
 	Trash  *Trash            // where its deleted rows are kept; nil: they are not
+	Due    *Due              // which rows the plan's retention finds; nil: none
 }
 
 // Trash is the table that keeps the deleted rows of a table.
@@ -135,6 +136,9 @@ func newNode(declared schema.Node, cat *schema.Catalog) (*Node, error) {
 			if t.Trash, err = newTrash(declared, name, cat); err != nil {
 				return nil, err
 			}
+		}
+		if slices.Contains(declared.RetentionTables(), name) {
+			t.Due = newDue(t, cat)
 		}
 		n.Tables = append(n.Tables, t)
 	}

@@ -24,6 +24,8 @@ type Lease interface {
 	Limit() int
 	// End moves the job to the archive, in its last batch: done, or done but for leftovers.
 	End(ctx context.Context, tx *onerow.Tx, leftovers bool) error
+	// Spare moves the job to the archive, in its only batch, as cancelled, and notes why.
+	Spare(ctx context.Context, tx *onerow.Tx, why string) error
 	// Parked is told of a row that was parked.
 	Parked(ctx context.Context, table, key, cause string)
 }

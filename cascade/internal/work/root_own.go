@@ -15,6 +15,9 @@ import (
 // FromOperator is how an operator's deletion is logged.
 const FromOperator = "operator"
 
+// FromDue is how a deletion is logged that the plan's retention asks for.
+const FromDue = "due"
+
 // ownSQL reads the root row and the log of the job's deletion by their primary keys. It locks the root row,
 // for a moment: whoever takes a row away from below it holds a share lock, and looks for jobs behind that; so
 // what this one is about to walk has moved already, or does not move. The log is not locked.
@@ -39,7 +42,7 @@ func (r *run) own(ctx context.Context, db onerow.DB, t *graph.Table) error {
 		return err
 	case younger:
 		return r.foreign("was made after the job's deletion was logged, so it is another row of this id")
-	case !t.Active && from != FromOperator:
+	case !t.Active && from != FromOperator && from != FromDue:
 		return r.foreign("is archived and no deletion hides it; if it is to go, delete it, or queue it with cascade-worker enqueue")
 	}
 	return nil

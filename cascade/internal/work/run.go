@@ -20,6 +20,8 @@ type Target struct {
 	DeletionID int64 // that the row belongs to, 0 for none
 	// Begun says that an earlier attempt may have parked rows.
 	Begun bool
+	// Due says that the plan's retention asks for the deletion, and that nothing has been deleted yet.
+	Due bool
 }
 
 // Limits bound the work.
@@ -123,6 +125,9 @@ type pass struct {
 func (p *pass) once(ctx context.Context) (done bool, err error) {
 	if p.place, err = p.findRoot(ctx); err != nil {
 		return false, err
+	}
+	if ended, ready, err := p.due(ctx); ended || !ready || err != nil {
+		return ended, err
 	}
 	p.rootless = !p.place.found
 	root := []graph.Row{p.place.row}

@@ -1,0 +1,234 @@
+package graph
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/onerow/onerow/internal/rowkey"
+	"github.com/onerow/onerow/schema"
+)
+
+// Due says which rows of a table are due, by the plan's retention, and reads them page by page along an index
+// that begins with the column of times. Times are compared as readings of a clock, or, of a TIMESTAMP, as
+// seconds since 1970, which no session's time zone changes.
+type Due struct {
+	Policy schema.Retention
+	Err    error // why its rows cannot be found
+
+	table  *Table
+	column string
+	kind   string // date, datetime, timestamp
+	zone   *time.Location
+	index  string
+	rest   rowkey.Codec // the index's other columns; Width() 0: none
+}
+
+// newDue never fails: that no row can be found is no reason for jobs to wait.
+func newDue(t *Table, cat *schema.Catalog) *Due {
+	d := &Due{Policy: *t.Node.Retention, table: t, column: schema.Quote(t.Node.Retention.Column)}
+	d.Err = d.read(t, cat)
+	return d
+}
+
+// errDue says that a policy does not fit the table.
+var errDue = errors.New("the plan's retention does not fit the database")
+
+func (d *Due) read(t *Table, cat *schema.Catalog) (err error) {
+	name := d.Policy.Column
+	info, ok := cat.Column(t.Name, name)
+	if d.kind = info.TimeType(); !ok || d.kind == "" {
+		return fmt.Errorf("%w: %q of %q is no DATE, DATETIME or TIMESTAMP; see cascade-worker verify", errDue, name, t.Name)
+	}
+	if d.zone, err = t.Node.RetentionZone(); err != nil {
+		return fmt.Errorf("%w: %w", errDue, err)
+	}
+	index, columns, ok := cat.RetentionIndex(t.Name, name)
+	if !ok {
+		return fmt.Errorf("%w: no index of %q begins with %q; cascade-worker verify prints one", errDue, t.Name, name)
+	}
+	d.index = " FORCE INDEX (" + schema.Quote(index) + ")"
+	if len(columns) > 1 {
+		d.rest, err = rowkey.New(cat, t.Name, columns[1:])
+		d.rest = d.rest.Ordered()
+	}
+	return err
+}
+
+// Age is the expression that reads when a row's age began, as text, or NULL.
+func (d *Due) Age() string {
+	if d.kind == "timestamp" {
+		return "UNIX_TIMESTAMP(" + d.column + ")"
+	}
+	return "CAST(" + d.column + " AS CHAR)"
+}
+
+// Cutoff is the last beginning of a row's age, as Age reads it, that makes it due at a moment.
+func (d *Due) Cutoff(now time.Time) string {
+	at := now.Add(-time.Duration(d.Policy.Keep))
+	switch d.kind {
+	case "timestamp":
+		return seconds(at.UnixMicro())
+	case "date":
+		return schema.Latest(at, d.zone).Format("2006-01-02")
+	}
+	return schema.Latest(at, d.zone).Format("2006-01-02 15:04:05.000000")
+}
+
+func seconds(micro int64) string {
+	micro = max(micro, 0)
+	return fmt.Sprintf("%d.%06d", micro/1e6, micro%1e6)
+}
+
+// earliest is the first beginning: zero dates, with which many schemas say never, are before it.
+func (d *Due) earliest() string {
+	switch d.kind {
+	case "timestamp":
+		return "1.000000"
+	case "date":
+		return firstDay
+	}
+	return firstDay + " 00:00:00"
+}
+
+const firstDay = "1000-01-01"
+
+// IsDue says whether a row is due whose age begins then, as Age has read it.
+func (d *Due) IsDue(age sql.NullString, cutoff string) bool {
+	if !age.Valid {
+		return false
+	}
+	if d.kind == "timestamp" {
+		from, ferr := micros(age.String)
+		to, terr := micros(cutoff)
+		return ferr == nil && terr == nil && from >= 1e6 && from <= to
+	}
+	// Readings have a fixed width but for their fractions, of which the cutoff has all digits.
+	return age.String >= firstDay && age.String <= cutoff
+}
+
+// micros reads seconds with up to six digits behind the point.
+func micros(text string) (int64, error) {
+	whole, part, _ := strings.Cut(text, ".")
+	return strconv.ParseInt(whole+(part + "000000")[:6], 10, 64)
+}
+
+// literal is a beginning in a statement.
+func (d *Due) literal(age string) string {
+	if d.kind == "timestamp" {
+		return "FROM_UNIXTIME(" + age + ")"
+	}
+	return "'" + age + "'"
+}
+
+// DuePlace is where a page has ended: the row's age and the place in the rest of the index.
+type DuePlace struct {
+	Age  string
+	Rest rowkey.Place
+}
+
+// utc has a statement run in a session of UTC, so that no TIMESTAMP is two instants. MariaDB reads the first
+// comment and MySQL the second one.
+const (
+	utc     = "/*M! SET STATEMENT time_zone = '+00:00' FOR */ "
+	utcHint = "/*+ SET_VAR(time_zone = '+00:00') */ "
+)
+
+// PageSQL reads a page of what is due, oldest first, from the place on: a range of the index, and no entry
+// behind the page. It locks nothing. Rows that a deletion hides are passed over. A session's time zone that
+// the server would not leave makes no row due, for what a TIMESTAMP says is asked as seconds as well. Its
+// arguments are [Due.Args].
+func (d *Due) PageSQL(after *DuePlace, size int) string {
+	columns := []string{d.Age(), d.table.Key.Select("")}
+	order := d.column
+	if d.rest.Width() > 0 {
+		columns = append(columns, d.rest.Select(""))
+		for _, name := range d.rest.Names() {
+			order += ", " + schema.Quote(name)
+		}
+	}
+	return utc + "SELECT " + utcHint + strings.Join(columns, ", ") + d.from(after) + fmt.Sprintf(" ORDER BY %s LIMIT %d", order, size)
+}
+
+// Args are the arguments of PageSQL and CountSQL.
+func (d *Due) Args(cutoff string) []any {
+	if d.kind == "timestamp" {
+		return []any{cutoff, cutoff}
+	}
+	return []any{cutoff}
+}
+
+// CountSQL counts what is due, by entries of the index, so many at most, and reads the oldest. Its arguments
+// are [Due.Args].
+func (d *Due) CountSQL(most int) string {
+	return utc + "SELECT " + utcHint + "COUNT(*), COALESCE(MIN(age), '') FROM (SELECT " + d.Age() + " AS age" + d.from(nil) + fmt.Sprintf(" ORDER BY %s LIMIT %d) AS due", d.column, most)
+}
+
+func (d *Due) from(after *DuePlace) string {
+	where := d.column + " <= ?"
+	if d.kind == "timestamp" {
+		const given = "CAST(? AS DECIMAL(20, 6))"
+		where = d.column + " <= FROM_UNIXTIME(" + given + ") AND " + d.Age() + " <= " + given
+	}
+	if after == nil {
+		where += " AND " + d.column + " >= " + d.literal(d.earliest())
+	} else {
+		at := d.literal(after.Age)
+		ways := d.column + " > " + at
+		if d.rest.Width() > 0 {
+			ways += " OR " + d.column + " = " + at + " AND " + d.rest.After("", after.Rest)
+		}
+		where += " AND " + d.column + " >= " + at + " AND (" + ways + ")"
+	}
+	if d.table.Node.Managed && !d.table.Active {
+		where += " AND " + schema.ColDeletionID + " IS NULL"
+	}
+	return " FROM " + d.table.From + d.index + " WHERE " + where
+}
+
+// DueRow is a row that is due.
+type DueRow struct {
+	Key   rowkey.Key
+	Age   string
+	Place DuePlace
+}
+
+// Scan reads a row of a page.
+func (d *Due) Scan(rows *sql.Rows) (DueRow, error) {
+	width := d.table.Key.Width()
+	var age string
+	values := make([]sql.NullString, width+d.rest.Width())
+	dest := []any{&age}
+	for i := range values {
+		dest = append(dest, &values[i])
+	}
+	if err := rows.Scan(dest...); err != nil {
+		return DueRow{}, err
+	}
+	key, _ := d.table.Key.Key(values[:width])
+	row := DueRow{Key: key, Age: age, Place: DuePlace{Age: age}}
+	if d.rest.Width() > 0 {
+		row.Place.Rest = d.rest.Place(values[width:])
+	}
+	return row, nil
+}
+
+// AgeSQL locks a row and reads when its age began, with what follows the list.
+func (d *Due) AgeSQL(key rowkey.Key, more string) string {
+	return "SELECT " + d.Age() + ", " + more + " FROM " + d.table.From + " AS t FORCE INDEX (PRIMARY) WHERE " + d.table.Key.In("t", []rowkey.Key{key}) + " FOR UPDATE"
+}
+
+// Shown is the beginning of a row's age for a person: a TIMESTAMP's as UTC.
+func (d *Due) Shown(age string) string {
+	if d.kind != "timestamp" || age == "" {
+		return age
+	}
+	at, err := micros(age)
+	if err != nil {
+		return age
+	}
+	return time.UnixMicro(at).UTC().Format("2006-01-02 15:04:05") + " UTC"
+}

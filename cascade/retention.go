@@ -1,0 +1,273 @@
+package cascade
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/fault"
+	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/schema"
+)
+
+// ErrNoRetention means that the plan has no retention for a resource.
+var ErrNoRetention = errors.New("cascade: the plan has no retention for it")
+
+// Retainer queues the deletion of rows that are old enough, as [schema.Retention] of the plan says. A worker
+// deletes them with everything below them, as any other row; the audit says [FromDue].
+//
+// What is due is read page by page along an index that begins with the column, never by a scan, and queued at
+// the policy's rate, which all who do so keep together by the table onerow_retention. While as many jobs of
+// the resource are due as the policy queues in two seconds, or 100, none is queued: so other deletions do not
+// wait behind it, and the queue does not grow where workers are slower.
+//
+// The unique key one_open decides that a row has one job. A row goes only if it is due when its job begins,
+// by a look under the row's lock that commits with the job's first batch: one that was written since it was
+// found stays, with all that is below it; its job ends as [Cancelled]. From then on it is deleted whatever is
+// written. Nor is a row queued
+//   - of which a job is dead, or has parked or skipped rows: that a person decides, by a retry;
+//   - of which somebody has taken a deletion back, by undo, restore or cancel, less than Keep ago: it counts
+//     as new from then on, as long as that job is kept (400 days, see [PurgeJobs]).
+//
+// Times are the database's clock. A DATETIME or DATE is read in the policy's zone; in an hour that the clock
+// repeats it counts as the second time, so a row may go an hour late there, never early. A DATE is the
+// beginning of its day. Windows say when rows are queued: what is queued by then is deleted.
+//
+// One goroutine uses a Retainer; there may be many.
+type Retainer struct {
+	db     *sql.DB
+	plan   schema.Plan
+	graphs graphCache
+	ways   map[string]*retention
+}
+
+// retention is a policy, and how far its rows were looked through.
+type retention struct {
+	table int // of the node's
+	after *graph.DuePlace
+	rests time.Time // by this process's clock: nothing is looked for before
+}
+
+// NewRetainer checks the plan; it does not use the database. Errors: [schema.ErrInvalidPlan].
+func NewRetainer(db *sql.DB, plan schema.Plan) (*Retainer, error) {
+	if err := plan.Check(); err != nil {
+		return nil, err
+	}
+	r := &Retainer{db: db, plan: plan, ways: map[string]*retention{}}
+	for _, n := range plan.Nodes() {
+		if n.Retention != nil {
+			r.ways[n.Name] = &retention{}
+		}
+	}
+	return r, nil
+}
+
+// Names are the resources and tables that have a policy, in the order of the plan.
+func (r *Retainer) Names() []string {
+	return slices.DeleteFunc(r.plan.Names(), func(name string) bool { return r.ways[name] == nil })
+}
+
+// Retained is what a [Retainer.Step] did.
+type Retained struct {
+	Queued int // jobs that were made
+	// Passed are rows that are due and were not queued, for the reasons that Retainer names.
+	Passed int
+	// Wait says why nothing was looked for, or empty.
+	Wait Waiting
+	// Next is when the window opens, where that is what it waits for; the zero time: not within eight days.
+	Next time.Time
+	// End says that all that is due was looked through.
+	End bool
+}
+
+// Waiting is why a retention does not go on.
+type Waiting string
+
+// What a retention waits for.
+const (
+	WaitWindow Waiting = "window" // the time at which it may queue
+	WaitQueue  Waiting = "queue"  // enough jobs are due
+	WaitRate   Waiting = "rate"   // it, or another one, has just queued what the rate allows
+)
+
+const (
+	// retentionPage is how many rows are read, and queued, at once.
+	retentionPage = enqueueManyAtOnce
+	// retentionOpen is how many jobs may be due where the rate is low.
+	retentionOpen = 100
+	// retentionTurn is how long a turn is at least, for which the rate is counted.
+	retentionTurn = time.Second
+	// retentionPages is how many pages a step passes over that have nothing to queue.
+	retentionPages = 4
+)
+
+// turn is how many rows are queued in a turn, and how long it is.
+func turn(p schema.Retention) (rows int, every time.Duration) {
+	rate := p.Rate
+	if rate == 0 {
+		rate = schema.DefaultRate
+	}
+	rows = max(1, int(rate*retentionTurn.Seconds()))
+	return rows, time.Duration(math.Ceil(float64(rows) / rate * float64(time.Second)))
+}
+
+// sqlRetentionTime reads the clock, of the index due (resource, due_at, state) so many entries as there may
+// be, and the time of the next turn by the primary key.
+const sqlRetentionTime = `SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)),
+  (SELECT COUNT(*) FROM (SELECT 1 AS one FROM onerow_job FORCE INDEX (due) WHERE resource = ? AND due_at <= UTC_TIMESTAMP(6) + INTERVAL 1 MINUTE LIMIT ?) AS o),
+  COALESCE((SELECT next_at > UTC_TIMESTAMP(6) FROM onerow_retention WHERE resource = ?), -1)`
+
+// sqlRetentionMade makes the row, if it is not there, and sqlRetentionTurn decides who has the turn; both by
+// the primary key.
+const (
+	sqlRetentionMade = `INSERT INTO onerow_retention (resource, next_at) VALUES (?, UTC_TIMESTAMP(6)) ON DUPLICATE KEY UPDATE next_at = next_at`
+	sqlRetentionTurn = `UPDATE onerow_retention SET next_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND WHERE resource = ? AND next_at <= UTC_TIMESTAMP(6)`
+)
+
+// Step queues what is due for one turn of a policy, or says what it waits for; now says that the windows do
+// not matter. Each step goes on where the last one has ended, and begins anew after the end. Two steps at the
+// same time do as much as one; an error has queued nothing, or a part that counts.
+//
+// Errors: [ErrNoRetention], those of the plan and of the database. Statements: 1 that finds it has to wait; 2
+// per page, up to 4 pages of which nothing is queued, and 5 per 500 rows that are; 10 of the catalog each ten
+// seconds.
+func (r *Retainer) Step(ctx context.Context, resource string, now bool) (Retained, error) {
+	done, err := r.step(ctx, resource, now)
+	if err != nil {
+		return done, fmt.Errorf("cascade: retention of %s: %w", resource, err)
+	}
+	return done, nil
+}
+
+func (r *Retainer) step(ctx context.Context, resource string, always bool) (done Retained, err error) {
+	way := r.ways[resource]
+	if way == nil {
+		return done, fmt.Errorf("%w: %q; it has some for %q", ErrNoRetention, resource, r.Names())
+	}
+	n, due, err := r.node(ctx, resource)
+	if err != nil {
+		return done, err
+	}
+	rows, every := turn(due[0].Policy)
+	most := max(2*rows, retentionOpen)
+	var micro int64
+	var open, turn int
+	if err := onerow.QueryRow(ctx, r.db, sqlRetentionTime, []any{resource, most, resource}, &micro, &open, &turn); err != nil {
+		return done, err
+	}
+	at := time.UnixMicro(micro).UTC()
+	inside, next := due[0].Policy.Open(at)
+	switch {
+	case !inside && !always:
+		done.Wait, done.Next = WaitWindow, next
+		return done, nil
+	case open >= most:
+		done.Wait = WaitQueue
+		return done, nil
+	case turn == 1:
+		done.Wait = WaitRate
+		return done, nil
+	case turn < 0:
+		if _, err := r.db.ExecContext(ctx, sqlRetentionMade, resource); err != nil {
+			return done, err
+		}
+	}
+	mine := false // this turn
+	for passed := 0; done.Queued < rows && passed < retentionPages; passed++ {
+		page, err := r.page(ctx, n, due[way.table], at, way.after, min(retentionPage, rows-done.Queued))
+		if err != nil {
+			return done, err
+		}
+		if len(page.deletions) > 0 {
+			queued, got, err := r.queue(ctx, resource, page.deletions, every, mine)
+			if err != nil {
+				return done, err
+			}
+			if mine = mine || got; !mine {
+				done.Wait = WaitRate
+				return done, nil
+			}
+			passed, done.Queued = -1, done.Queued+queued
+		}
+		done.Passed += page.passed
+		way.after = page.last
+		if page.last == nil {
+			if way.table++; way.table == len(due) {
+				way.table, done.End = 0, true
+				return done, nil
+			}
+		}
+	}
+	return done, nil
+}
+
+// queue takes the turn, if it is not this step's already, and queues deletions, in one transaction.
+func (r *Retainer) queue(ctx context.Context, resource string, deletions []Deletion, every time.Duration, mine bool) (queued int, got bool, err error) {
+	err = onerow.InTx(ctx, r.db, func(ctx context.Context, tx *onerow.Tx) error {
+		queued, got = 0, mine
+		if !mine {
+			n, err := onerow.Affected(ctx, tx, sqlRetentionTurn, every.Microseconds(), resource)
+			if got = n > 0; err != nil || !got {
+				return err
+			}
+		}
+		queued, err = enqueueChunk(ctx, tx, deletions, enqueueDueEnd)
+		return err
+	})
+	return queued, got, err
+}
+
+// node is the resource with those of its tables whose rows can be due.
+func (r *Retainer) node(ctx context.Context, resource string) (*graph.Node, []*graph.Due, error) {
+	g, err := r.graphs.current(ctx, r.db, r.plan)
+	if err != nil {
+		return nil, nil, err
+	}
+	n := g.Nodes[resource]
+	var all []*graph.Due
+	for _, t := range n.Tables {
+		if t.Due == nil {
+			continue
+		}
+		if t.Due.Err != nil {
+			return nil, nil, t.Due.Err
+		}
+		all = append(all, t.Due)
+	}
+	return n, all, nil
+}
+
+const (
+	retentionRest  = 10 * time.Second // after all that is due was looked through
+	retentionSorry = time.Minute      // after an error
+)
+
+// Chore takes a step of each policy that does not rest, and logs what it queued: for [Config].Chore. A policy
+// whose rows were all looked through rests for ten seconds, one that has met an error for a minute.
+func (r *Retainer) Chore(ctx context.Context, log *slog.Logger) {
+	for _, name := range r.Names() {
+		way := r.ways[name]
+		if ctx.Err() != nil || time.Now().Before(way.rests) {
+			continue
+		}
+		done, err := r.Step(ctx, name, false)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			log.WarnContext(ctx, "retention: nothing is queued for a minute", "resource", name, "error", fault.Redact(err))
+			way.rests = time.Now().Add(retentionSorry)
+		case done.End:
+			way.rests = time.Now().Add(retentionRest)
+		}
+		if done.Queued > 0 {
+			log.InfoContext(ctx, "retention: queued", "resource", name, "rows", done.Queued)
+		}
+	}
+}

@@ -1,0 +1,170 @@
+package cascade
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+	"time"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/cascade/internal/work"
+	"github.com/onerow/onerow/schema"
+)
+
+// duePage is a page of what is due.
+type duePage struct {
+	deletions []Deletion      // of the rows that are to be queued
+	ages      []string        // theirs
+	passed    int             // rows that are not
+	last      *graph.DuePlace // nil: nothing is behind it
+}
+
+// page reads a page of what is due. Two statements, one where nothing is.
+func (r *Retainer) page(ctx context.Context, n *graph.Node, d *graph.Due, at time.Time, after *graph.DuePlace, size int) (page duePage, err error) {
+	var ids, ages []string
+	err = onerow.Query(ctx, r.db, d.PageSQL(after, size), d.Args(d.Cutoff(at)), func(rows *sql.Rows) error {
+		row, err := d.Scan(rows)
+		if err != nil {
+			return err
+		}
+		id, err := n.Tables[0].Key.Encode(row.Key)
+		ids, ages, page.last = append(ids, id), append(ages, row.Age), &row.Place
+		return err
+	})
+	if err != nil || len(ids) == 0 {
+		page.last = nil
+		return page, err
+	}
+	stay, err := r.staying(ctx, n.Name, ids, time.Duration(d.Policy.Keep))
+	for i, id := range ids {
+		if stay[id] {
+			page.passed++
+			continue
+		}
+		page.deletions, page.ages = append(page.deletions, Deletion{Resource: n.Name, ResourceID: id, From: FromDue}), append(page.ages, ages[i])
+	}
+	if len(ids) < size {
+		page.last = nil
+	}
+	return page, err
+}
+
+// sqlDueStays reads, of the rows of a page, those that are not queued, see Retainer: by the unique key
+// one_open, by the archive's index (resource, resource_id), and by one_row's part of each job there. In one
+// statement, so that a job that moves between the two tables is seen in one of them. It only keeps rows from
+// being queued in vain: the constraint and the job's first batch decide.
+const (
+	sqlDueOpen  = `SELECT resource_id FROM onerow_job FORCE INDEX (one_open) WHERE resource = ? AND resource_id IN (`
+	sqlDueStays = `) UNION ALL SELECT a.resource_id FROM onerow_job_archive AS a FORCE INDEX (resource) WHERE a.resource = ? AND (a.state = 'dead'
+  OR ` + work.TakenBack + ` AND a.finished_at > UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND
+  OR EXISTS (SELECT 1 FROM onerow_parked AS p FORCE INDEX (one_row) WHERE p.job_id = a.id)) AND a.resource_id IN (`
+)
+
+func (r *Retainer) staying(ctx context.Context, resource string, ids []string, keep time.Duration) (map[string]bool, error) {
+	stay := map[string]bool{}
+	bytes := make([]any, len(ids))
+	for i, id := range ids {
+		bytes[i] = []byte(id)
+	}
+	args := append(append(append([]any{resource}, bytes...), resource, keep.Microseconds()), bytes...)
+	marks := strings.Repeat("?, ", len(ids)-1) + "?"
+	err := onerow.Query(ctx, r.db, sqlDueOpen+marks+sqlDueStays+marks+")", args, func(rows *sql.Rows) error {
+		var id string
+		err := rows.Scan(&id)
+		stay[id] = true
+		return err
+	})
+	return stay, err
+}
+
+// DueRows is what of a policy is due.
+type DueRows struct {
+	Resource string `json:"resource"`
+	// Policy is the plan's.
+	Policy schema.Retention `json:"-"`
+	// Due is how many rows are due, of each table so many at most as were to be counted; those that are not
+	// queued for the reasons that Retainer names are among them.
+	Due int64 `json:"due"`
+	// Oldest is the smallest value of the column that is due, as a clock in the policy's zone shows it; of a
+	// TIMESTAMP, in UTC. Empty: nothing is due.
+	Oldest string `json:"oldest,omitempty"`
+	// Open says whether the window is open, and Next, if not, when it opens.
+	Open bool      `json:"open"`
+	Next time.Time `json:"next,omitzero"`
+}
+
+// Due counts what is due, most rows of each table at most. One statement and one per table, 10 of the catalog
+// each ten seconds.
+func (r *Retainer) Due(ctx context.Context, resource string, most int) (DueRows, error) {
+	if r.ways[resource] == nil {
+		return DueRows{}, ErrNoRetention
+	}
+	_, due, err := r.node(ctx, resource)
+	if err != nil {
+		return DueRows{}, err
+	}
+	at, err := r.now(ctx)
+	if err != nil {
+		return DueRows{}, err
+	}
+	rows := DueRows{Resource: resource, Policy: due[0].Policy}
+	if rows.Open, rows.Next = rows.Policy.Open(at); rows.Open {
+		rows.Next = time.Time{}
+	}
+	for _, d := range due {
+		var n int64
+		var oldest string
+		if err := onerow.QueryRow(ctx, r.db, d.CountSQL(most), d.Args(d.Cutoff(at)), &n, &oldest); err != nil {
+			return DueRows{}, err
+		}
+		if oldest = d.Shown(oldest); oldest != "" && (rows.Oldest == "" || oldest < rows.Oldest) {
+			rows.Oldest = oldest
+		}
+		rows.Due += n
+	}
+	return rows, nil
+}
+
+const sqlNow = `SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))`
+
+func (r *Retainer) now(ctx context.Context) (time.Time, error) {
+	var micro int64
+	err := onerow.QueryRow(ctx, r.db, sqlNow, nil, &micro)
+	return time.UnixMicro(micro).UTC(), err
+}
+
+// WouldRetain is called with each row that would be queued, and when its age began. Its error ends the look.
+type WouldRetain = func(id, age string) error
+
+// DryRun reads all that is due, without the rows that would not be queued, and queues nothing. It returns how
+// many it has passed by. Two statements per 500 rows.
+func (r *Retainer) DryRun(ctx context.Context, resource string, would WouldRetain) (passed int, err error) {
+	if r.ways[resource] == nil {
+		return 0, ErrNoRetention
+	}
+	n, due, err := r.node(ctx, resource)
+	if err != nil {
+		return 0, err
+	}
+	at, err := r.now(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, d := range due {
+		var after *graph.DuePlace
+		for more := true; more; more = after != nil {
+			page, err := r.page(ctx, n, d, at, after, retentionPage)
+			if err != nil {
+				return passed, err
+			}
+			passed, after = passed+page.passed, page.last
+			for i, del := range page.deletions {
+				if err := would(del.ResourceID, d.Shown(page.ages[i])); err != nil {
+					return passed, err
+				}
+			}
+		}
+	}
+	return passed, nil
+}

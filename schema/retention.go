@@ -1,0 +1,241 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/onerow/onerow/internal/ident"
+)
+
+// Retention says how long rows are kept: `retention: {column: created_at, keep: 90d}`. What is older is
+// deleted by the worker as if somebody had asked for it, with everything below it. An index must begin with
+// the column, a DATE, a DATETIME or a TIMESTAMP. NULL and zero dates are never due.
+type Retention struct {
+	// Column is the time from which a row's age counts. Of a resource with an archive archived_at may be it,
+	// too: then rows of the archive go, and those that are active stay.
+	Column string `yaml:"column"`
+	// Keep is how long a row stays, from then on. A day has 24 hours.
+	Keep Age `yaml:"keep"`
+	// Rate is how many rows may be queued in a second, by all workers together. Default: 100.
+	Rate float64 `yaml:"rate,omitempty"`
+	// Windows are the times when rows are queued: "Sat 02:00-06:00", "daily 22:00-04:00". Default: always.
+	Windows []Window `yaml:"windows,flow,omitempty"`
+	// Zone is the time zone of the windows, and of the column if it is a DATE or a DATETIME, by its name:
+	// "Europe/Berlin". The toolkit's own columns are UTC whatever it says. Default: UTC.
+	Zone string `yaml:"zone,omitempty"`
+}
+
+// DefaultRate is the [Retention].Rate of a policy that says none, and mostRate the greatest.
+const (
+	DefaultRate = 100
+	mostRate    = 10_000
+)
+
+// String is the policy on one line, as the plan spells it.
+func (r Retention) String() string {
+	parts := []string{"column: " + r.Column, "keep: " + r.Keep.String()}
+	if r.Rate != 0 {
+		parts = append(parts, fmt.Sprintf("rate: %g", r.Rate))
+	}
+	if len(r.Windows) > 0 {
+		texts := make([]string, len(r.Windows))
+		for i, w := range r.Windows {
+			texts[i] = fmt.Sprintf("%q", w.String())
+		}
+		parts = append(parts, "windows: ["+strings.Join(texts, ", ")+"]")
+	}
+	if r.Zone != "" {
+		parts = append(parts, "zone: "+r.Zone)
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+// Location is the policy's time zone.
+func (r Retention) Location() (*time.Location, error) {
+	if r.Zone == "" {
+		return time.UTC, nil
+	}
+	if r.Zone == "Local" {
+		return nil, errors.New("the zone Local is another one on each machine; name it")
+	}
+	zone, err := time.LoadLocation(r.Zone)
+	if err != nil {
+		return nil, fmt.Errorf("there is no time zone %q; one is called Europe/Berlin or UTC", r.Zone)
+	}
+	return zone, nil
+}
+
+// Open says whether rows may be queued at a moment, and, if not, when they may next; the zero time: never
+// within the next eight days, which a change of clocks can make of a window of less than an hour.
+func (r Retention) Open(at time.Time) (open bool, next time.Time) {
+	zone, err := r.Location()
+	if err != nil {
+		return false, time.Time{}
+	}
+	is := func(t time.Time) bool {
+		return len(r.Windows) == 0 || slices.ContainsFunc(r.Windows, func(w Window) bool { return w.contains(t.In(zone)) })
+	}
+	if is(at) {
+		return true, at
+	}
+	for t := at.Truncate(time.Minute).Add(time.Minute); t.Before(at.Add(8 * day)); t = t.Add(time.Minute) {
+		if is(t) {
+			return false, t
+		}
+	}
+	return false, time.Time{}
+}
+
+// Latest is the last reading of a clock in the zone that is certain to be no later than a moment: in an hour
+// that the clock repeats, a reading counts as its second time, so none is taken for older than it may be.
+func Latest(at time.Time, zone *time.Location) time.Time {
+	local := at.In(zone)
+	_, end := local.ZoneBounds()
+	if end.IsZero() {
+		return local
+	}
+	_, now := local.Zone()
+	_, then := end.Zone()
+	back := time.Duration(now-then) * time.Second
+	if first := end.Add(-back); back > 0 && !local.Before(first) {
+		return first.Add(-time.Microsecond)
+	}
+	return local
+}
+
+// checkRetention says what is wrong with the policy of a resource or a table, if it has one.
+func checkRetention(r *Retention, stays bool, column func(string) bool) (errs []error) {
+	if r == nil {
+		return nil
+	}
+	say := func(format string, args ...any) { errs = append(errs, fmt.Errorf("retention: "+format, args...)) }
+	if stays {
+		say("its rows stay, so none can be due; drop one of the two")
+	}
+	if err := ident.Check(r.Column); err != nil {
+		say("the column: %w", err)
+	} else if !column(r.Column) {
+		say("there is no column %q; it is one of both its tables, or archived_at of an archive", r.Column)
+	}
+	if r.Keep <= 0 {
+		say("keep is %s; it should be an age as in 90d or 36h", r.Keep)
+	}
+	if r.Rate < 0 || r.Rate > mostRate || r.Rate != 0 && r.Rate < 0.001 || r.Rate != r.Rate {
+		say("rate is %g; it should be a number of rows per second, from 0.001 to %d", r.Rate, mostRate)
+	}
+	if _, err := r.Location(); err != nil {
+		say("%w", err)
+	}
+	for _, w := range r.Windows {
+		if w.days == 0 {
+			say("a window says no time; one is \"Sat 02:00-06:00\"")
+		}
+	}
+	return errs
+}
+
+// retentionIndexes are those that the policy needs in one of the resource's tables, unless one of the given
+// does it.
+func (r Resource) retentionIndexes(archive bool, given []tableIndex) []tableIndex {
+	if r.Retention == nil || r.Retention.Column == ColArchivedAt && !archive {
+		return nil
+	}
+	column := r.Retention.Column
+	if slices.ContainsFunc(given, func(x tableIndex) bool { return strings.EqualFold(x.columns[0], column) }) {
+		return nil
+	}
+	return []tableIndex{{indexName([]string{column}, given), []string{column}, false, "what is due is found by it; without it each look reads the whole table", false}}
+}
+
+// RetentionTables are the tables of the node whose rows a policy finds.
+func (n Node) RetentionTables() []string {
+	switch {
+	case n.Retention == nil:
+		return nil
+	case n.Managed && n.Retention.Column == ColArchivedAt:
+		return n.Tables[1:]
+	}
+	return n.Tables
+}
+
+// RetentionZone is the time zone of the policy's column, if that has none of its own.
+func (n Node) RetentionZone() (*time.Location, error) {
+	if n.Managed && slices.Contains([]string{ColCreatedAt, ColUpdatedAt, ColArchivedAt}, n.Retention.Column) {
+		return time.UTC, nil
+	}
+	return n.Retention.Location()
+}
+
+// RetentionIndex returns an index of the table that begins with a column of times, and its columns with those
+// of the primary key, in which InnoDB orders its entries. false: there is none.
+func (c *Catalog) RetentionIndex(table, column string) (name string, columns []string, ok bool) {
+	t := c.found.table(table)
+	if t == nil {
+		return "", nil, false
+	}
+	for _, x := range t.indexes {
+		if !t.retains(x, column) {
+			continue
+		}
+		columns = slices.Clone(x.columns)
+		for _, key := range t.primary() {
+			if !slices.Contains(columns, key) {
+				columns = append(columns, key)
+			}
+		}
+		return x.name, columns, true
+	}
+	return "", nil, false
+}
+
+// retains says whether pages of what is due can be read along an index.
+func (t *foundTable) retains(x foundIndex, column string) bool {
+	return x.btree && !x.off && !slices.Contains(x.falls, true) && !slices.Contains(x.columns, "") && x.columns[0] == strings.ToLower(column) &&
+		!slices.ContainsFunc(x.columns[1:], func(name string) bool { return t.column(name) == nil || !t.column(name).info().keyable() })
+}
+
+// TimeType is how a column of times is read, "date", "datetime" or "timestamp"; "" is none of these.
+func (c ColumnInfo) TimeType() string {
+	if kind := strings.ToLower(c.Type); slices.Contains([]string{"date", "datetime", "timestamp"}, kind) {
+		return kind
+	}
+	return ""
+}
+
+// retention holds the policies against the tables.
+func (v *verifier) retention(nodes []Node) {
+	for _, n := range nodes {
+		for _, name := range n.RetentionTables() {
+			have := v.found.table(name)
+			if have == nil {
+				continue // said already
+			}
+			column := n.Retention.Column
+			f := have.column(column)
+			if f == nil {
+				v.say(retentionColumn, Difference{Table: name, Column: column, Problem: "it does not exist; the plan's retention says that rows are as old as it says", Fix: "correct the plan's retention"}, "")
+				continue
+			}
+			if f.info().TimeType() == "" {
+				v.say(retentionColumn, Difference{Table: name, Column: column, Problem: fmt.Sprintf("it is %s; the age of rows is taken from a DATE, a DATETIME or a TIMESTAMP", f.full), Fix: "name another column in the plan's retention"}, "")
+				continue
+			}
+			does := func(t *foundTable) bool {
+				return slices.ContainsFunc(t.indexes, func(x foundIndex) bool { return have.retains(x, column) })
+			}
+			if does(have) || n.Managed && !have.serves(tableIndex{name: column, columns: []string{column}}) {
+				continue // of a resource it is said that there is none
+			}
+			const why = "each look for what is due reads the whole table"
+			if off, ok := have.without(does); ok {
+				v.switchedOff(have, off, why)
+				continue
+			}
+			words, statement := have.addKey("KEY", []string{column})
+			v.say(retentionUnindexed, Difference{Table: name, Problem: fmt.Sprintf("no index begins with (%s), ascending and of whole columns, so %s", column, why), Fix: words}, statement)
+		}
+	}
+}
