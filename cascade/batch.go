@@ -17,7 +17,7 @@ const unknownTries = 5
 // Batch runs fn between the fence and the counts in one transaction. It begins
 // only while ctx lasts; once begun it may go on for a second after ctx has ended. It may run more than once:
 // also after an unknown outcome, for a batch deletes what is there. Afterwards it waits
-// as the governor says, unless the batch was the last one.
+// as the governor says, and may give way to other jobs, unless the batch was the last one.
 func (l *lease) Batch(ctx context.Context, fn func(ctx context.Context, tx *onerow.Tx, t work.Tally) (last bool, err error)) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -57,7 +57,10 @@ func (l *lease) Batch(ctx context.Context, fn func(ctx context.Context, tx *oner
 			if err := l.committed(late, t, took, spent); err != nil || last {
 				return err
 			}
-			return l.governor.Wait(ctx, l.job.ID, took, l.Renew)
+			if err := l.governor.Wait(ctx, l.job.ID, took, l.Renew); err != nil {
+				return err
+			}
+			return l.giveWay(ctx, t.Rows() > 0)
 		case !errors.Is(err, onerow.ErrOutcomeUnknown) && unknown != nil && !mysqlerr.Answers(err): // this error must not hide the unknown outcome
 			return &onerow.OutcomeUnknownError{Err: fmt.Errorf("%w (and then: %w)", unknown, err)}
 		case !errors.Is(err, onerow.ErrOutcomeUnknown) || try == unknownTries || ctx.Err() != nil:

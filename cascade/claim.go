@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/fault"
@@ -18,8 +19,15 @@ import (
 // no other claim has it.
 type claim struct {
 	value string
-	jobs  []Job
-	seen  int // due jobs that nobody was seen to hold, before the race for them
+	jobs  []Job // those that were due longest first
+	seen  int   // due jobs that nobody was seen to hold, before the race for them
+	waits       // of the jobs that were not begun yet
+}
+
+// waits is for how long jobs had been due when somebody looked.
+type waits struct {
+	looked time.Time
+	due    map[int64]time.Duration
 }
 
 const (
@@ -30,31 +38,31 @@ const (
 // sqlDue reads, for one resource, the head of its part of the index due (resource, due_at, state), in the
 // index's own order, to which InnoDB appends the id, and nothing of the jobs of other plans that use the
 // queue; it locks nothing. A job's resource never changes.
-const sqlDue = `(SELECT id, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', due_at) FROM onerow_job FORCE INDEX (due) WHERE resource = ? AND due_at <= UTC_TIMESTAMP(6)
+const sqlDue = `(SELECT id, TIMESTAMPDIFF(MICROSECOND, due_at, UTC_TIMESTAMP(6)) FROM onerow_job FORCE INDEX (due) WHERE resource = ? AND due_at <= UTC_TIMESTAMP(6)
 ORDER BY due_at, state, id LIMIT %d)`
 
-// due returns the ids of jobs of the plan's resources that are due, those that are due longest first. One
-// statement.
-func (w *Worker) due(ctx context.Context) (ids []int64, err error) {
-	limit := min(w.cfg.ClaimJobs*candidatesPerJob, max(maxCandidates, w.cfg.ClaimJobs))
+// due returns the ids of up to limit jobs of the plan's resources that are due, those that are due longest
+// first. One statement.
+func (w *Worker) due(ctx context.Context, limit int) (ids []int64, waited waits, err error) {
+	waited = waits{looked: time.Now(), due: map[int64]time.Duration{}}
 	var parts []string
 	var resources []any
 	for _, name := range w.plan.Names() {
 		parts, resources = append(parts, fmt.Sprintf(sqlDue, limit)), append(resources, []byte(name))
 	}
-	type candidate struct{ id, since int64 }
-	var list []candidate
 	err = onerow.Query(ctx, w.db, strings.Join(parts, " UNION ALL "), resources, func(rows *sql.Rows) error {
-		var c candidate
-		err := rows.Scan(&c.id, &c.since)
-		list = append(list, c)
+		var id, age int64
+		err := rows.Scan(&id, &age)
+		ids, waited.due[id] = append(ids, id), time.Duration(age)*time.Microsecond
 		return err
 	})
-	slices.SortFunc(list, func(a, b candidate) int { return cmp.Or(cmp.Compare(a.since, b.since), cmp.Compare(a.id, b.id)) })
-	for _, c := range list[:min(limit, len(list))] {
-		ids = append(ids, c.id)
-	}
-	return ids, err
+	slices.SortFunc(ids, waited.compare)
+	return ids[:min(limit, len(ids))], waited, err
+}
+
+// compare has what is due longest first.
+func (a waits) compare(x, y int64) int {
+	return cmp.Or(cmp.Compare(a.due[y], a.due[x]), cmp.Compare(x, y))
 }
 
 // sqlClaim decides who gets the jobs. It locks their rows by the primary key; who
@@ -73,20 +81,22 @@ const sqlWon = `SELECT id, resource, resource_id, deletion_id, token, failures,
   COALESCE((SELECT d.deleted_from FROM onerow_deletion AS d WHERE d.id = onerow_job.deletion_id), '') FROM onerow_job WHERE worker = ? AND state = 'running' AND id IN `
 
 // claim claims up to ClaimJobs due jobs of the plan's resources: it reads more candidates than it wants and
-// takes some at random, so that workers seldom want the same ones. One statement when nothing is due, else 4,
-// and 1 more for each ClaimJobs jobs that others hold. A claim whose outcome stays unknown leaves jobs that
+// takes the one that is due longest, which so waits for nobody twice, and some at random, so that workers
+// seldom want the same ones. One statement when nothing is due, else 4, and 1 more for each ClaimJobs jobs
+// that others hold. A claim whose outcome stays unknown leaves jobs that
 // are due again when the lease ends.
 func (w *Worker) claim(ctx context.Context) (claim, error) {
-	ids, err := w.due(ctx)
+	ids, waited, err := w.due(ctx, min(w.cfg.ClaimJobs*candidatesPerJob, max(maxCandidates, w.cfg.ClaimJobs)))
 	if err != nil {
 		return claim{}, fmt.Errorf("cascade: look for due jobs: %w", err)
 	}
-	c := claim{seen: len(ids)}
+	c := claim{seen: len(ids), waits: waited}
 	if len(ids) == 0 {
 		return c, nil
 	}
 	if len(ids) > w.cfg.ClaimJobs {
-		rand.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] }) //nolint:gosec // spreads workers, not a secret
+		rest := ids[1:]
+		rand.Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] }) //nolint:gosec // spreads workers, not a secret
 	}
 	if ids, err = w.free(ctx, ids, &c); err != nil || len(ids) == 0 {
 		return c, err
@@ -100,18 +110,19 @@ func (w *Worker) claim(ctx context.Context) (claim, error) {
 	if won != nil && !fault.Lost(won) {
 		return c, fmt.Errorf("cascade: claim: %w", won)
 	}
-	var twins []int // of c.jobs
+	var twins []int64
 	err = onerow.Query(ctx, w.db, sqlWon+in(ids), []any{c.value}, func(rows *sql.Rows) error {
 		job := Job{State: Running, Worker: w.cfg.Name}
 		var twin bool
 		err := rows.Scan(&job.ID, &job.Resource, &job.ResourceID, &job.DeletionID, &job.Token, &job.Failures, &twin, &job.from)
 		if c.jobs = append(c.jobs, job); twin {
-			twins = append(twins, len(c.jobs)-1)
+			twins = append(twins, job.ID)
 		}
 		return err
 	})
-	for _, i := range twins {
-		if err == nil {
+	slices.SortFunc(c.jobs, func(a, b Job) int { return waited.compare(a.ID, b.ID) })
+	for i := range c.jobs {
+		if err == nil && slices.Contains(twins, c.jobs[i].ID) {
 			err = w.apart(ctx, &c.jobs[i])
 		}
 	}
@@ -165,19 +176,22 @@ func (w *Worker) take(ctx context.Context, value string, ids []int64) error {
 
 // sqlRelease gives jobs back, by the primary key and only while they are still this
 // claim's.
-const sqlRelease = `UPDATE onerow_job SET state = 'ready', due_at = UTC_TIMESTAMP(6), worker = NULL, batch_seq = batch_seq + 1
+const sqlRelease = `UPDATE onerow_job SET state = 'ready', due_at = UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND, worker = NULL, batch_seq = batch_seq + 1
 WHERE worker = ? AND state = 'running' AND id IN `
 
-// release gives jobs back at once, also when ctx has ended. If it fails they are due
-// when their lease ends. One statement.
+// release gives jobs back at once, also when ctx has ended. Those that were not begun are due for as long as
+// before, the others from now on. If it fails they are due when their lease ends. One statement.
 func (w *Worker) release(ctx context.Context, c claim, jobs []Job) error {
-	ids := make([]int64, len(jobs))
+	ids, waited := make([]int64, len(jobs)), time.Duration(0)
 	for i, job := range jobs {
 		ids[i] = job.ID
+		if age, ok := c.due[job.ID]; ok {
+			waited = max(waited, age+time.Since(c.looked))
+		}
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
 	defer cancel()
-	if _, err := w.db.ExecContext(ctx, sqlRelease+in(ids), c.value); err != nil {
+	if _, err := w.db.ExecContext(ctx, sqlRelease+in(ids), waited.Microseconds(), c.value); err != nil {
 		return fmt.Errorf("cascade: give %d jobs back, which are due when their lease ends: %w", len(jobs), err)
 	}
 	return nil

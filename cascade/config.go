@@ -63,6 +63,10 @@ type Config struct {
 	// ClaimJobs is how many jobs are claimed at once; they are worked one after
 	// another, and given back if the first ones take long. Default 10.
 	ClaimJobs int
+	// Turn is how long a job is worked while others are due. Then it is given back and due behind them, so
+	// that a small one does not wait for the end of a huge one. It takes at least twice as long as the job
+	// took to its first batch, and lasts on where no other is due. Default 2s.
+	Turn time.Duration
 	// MaxFailures is how many failures in a row make a job dead. Default 10.
 	MaxFailures int
 	// Assets deletes what the plan's asset columns name. Needed if there are any.
@@ -92,6 +96,7 @@ const (
 	defaultLease       = 10 * time.Second
 	defaultPoll        = time.Second
 	defaultClaimJobs   = 10
+	defaultTurn        = 2 * time.Second
 	defaultMaxFailures = 10
 	shortestLease      = time.Millisecond
 	longestName        = 200
@@ -123,8 +128,11 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Poll == 0 {
 		c.Poll = defaultPoll
 	}
-	if c.Lease < shortestLease || c.Poll < 0 {
-		return c, fmt.Errorf("%w: Lease is %s, Poll is %s", ErrInvalidConfig, c.Lease, c.Poll)
+	if c.Turn == 0 {
+		c.Turn = defaultTurn
+	}
+	if c.Lease < shortestLease || c.Poll < 0 || c.Turn < 0 {
+		return c, fmt.Errorf("%w: Lease is %s, Poll is %s, Turn is %s", ErrInvalidConfig, c.Lease, c.Poll, c.Turn)
 	}
 	if c.Target == 0 {
 		c.Target = defaultTarget

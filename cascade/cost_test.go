@@ -121,7 +121,7 @@ func costsOfQueue(c *cost.Costs, work working, hired func(db *sql.DB, plan schem
 		if err != nil {
 			return err
 		}
-		due, err := w.due(ctx)
+		due, _, err := w.due(ctx, 100)
 		if err == nil && len(due) == 0 {
 			err = errors.New("none is due")
 		}

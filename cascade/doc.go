@@ -121,6 +121,8 @@
 //     often where that would take more than a hundredth of the time. Before a job is begun, a plan that does
 //     not fit the tables is no failure of it: the worker reports that and pauses.
 //   - A worker claims jobs for the resources of its plan only.
+//   - A small job does not wait for the end of huge ones: where others are due, a job is worked for a turn
+//     (Config.Turn), and due again behind them. It waits for a turn of each job that was due before it.
 //   - Memory for rows is bounded: some ten thousand keys, however many rows there are. The stack is not.
 //   - What the plan keeps ([schema.Plan].Trash) is copied and deleted by the same keys in the same
 //     transaction, or not deleted; so is a row whose reference is cut. [RestoreRows] puts it back byte by
@@ -153,8 +155,8 @@
 //   - Memory for depth: some 6 KB of stack for each level below the root, for each of Config.Parallel: 30 MB
 //     for a chain of 10,000 rows that answer each other. One of more than about 100,000 may end the process,
 //     for Go bounds a stack to 1 GB. Delete such chains from their end first, by jobs of their own.
-//   - Order between jobs. Workers take what is due, oldest first, more or less. [Worker.Drain] does not wait
-//     for jobs that are due later or that another worker is running.
+//   - Order between jobs. Workers take what is due, the one that is due longest first, and for the rest more
+//     or less so. [Worker.Drain] does not wait for jobs that are due later or that another worker is running.
 //   - What triggers do, and columns that the server sets on update, when a row is detached, or set again.
 //   - That a root comes back from the trash which the application has deleted by itself.
 //   - A row whose foreign key refers to itself and may not be NULL: nobody can delete it while the key is
@@ -185,6 +187,7 @@
 //	claim       1 when nothing is due, else 4, for up to Config.ClaimJobs jobs; 1 more per
 //	            so many that are due but held by batches that wait for a lock
 //	fail, give back                                  1; 5 when the job dies
+//	end of a turn                                    1, which looks whether others are due
 //	governor    1 per second, and what throttles ask; 1 each 5 seconds for the worker's row;
 //	            1 each 10 minutes, to tidy up, and 1 for each row that this finds
 //	catalog     10 each 10 seconds, less often where they take longer than 100ms

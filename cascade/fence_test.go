@@ -34,7 +34,7 @@ func TestZombie(t *testing.T) {
 		go func() {
 			c, err := zombie.claim(t.Context())
 			if err == nil {
-				err = zombie.work(t.Context(), c.jobs[0])
+				err = zombie.work(t.Context(), c.jobs[0], false)
 			}
 			result <- err
 		}()
@@ -70,7 +70,7 @@ func TestZombie(t *testing.T) {
 				t.Errorf("%s: %v, %+v", name, write, got)
 			}
 		}
-		if err := second.settle(t.Context(), c, c.jobs[0], second.work(t.Context(), c.jobs[0])); err != nil {
+		if err := second.settle(t.Context(), c, c.jobs[0], second.work(t.Context(), c.jobs[0], false)); err != nil {
 			t.Error(err)
 		}
 		if got := get(t, db, job.ID); got.State != Done || !maps.Equal(got.Tables, want) {

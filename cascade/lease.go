@@ -25,6 +25,7 @@ type lease struct {
 	planned  bool      // the plan's fingerprint is stored with the job
 	state    State     // where the job went
 	fenced   time.Time // when the lease was renewed last
+	turn     turn
 }
 
 // begin takes up a job: under the plan and the tables as they are, which must be those that an earlier

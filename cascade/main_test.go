@@ -311,6 +311,7 @@ func mapped(t testing.TB, dsn string, plan schema.Plan) func(*Worker) {
 func still(w *Worker) {
 	later := time.Now().Add(24 * time.Hour)
 	w.governor.Quiet(later)
+	w.cfg.Turn = time.Hour
 }
 
 func drain(t testing.TB, w *Worker) {

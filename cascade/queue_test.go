@@ -85,7 +85,7 @@ func TestDeleteDuringGraceTakesTheEarlierTime(t *testing.T) {
 		if running.ID != first.ID || running.State != Running || running.Token != 1 || !running.DueAt.After(at) {
 			t.Errorf("a deletion while the job runs: %+v", running)
 		}
-		if err := w.settle(t.Context(), c, c.jobs[0], w.work(t.Context(), c.jobs[0])); err != nil {
+		if err := w.settle(t.Context(), c, c.jobs[0], w.work(t.Context(), c.jobs[0], false)); err != nil {
 			t.Error(err)
 		}
 		if job := condemn(t, db, 1, 0); job.ID == first.ID || job.State != Ready {

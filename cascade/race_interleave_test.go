@@ -75,7 +75,7 @@ func duels(ready func(*Worker)) []duel {
 		if err != nil {
 			return err
 		}
-		return w.work(ctx, Job{ID: 1, Resource: "project", ResourceID: "1", DeletionID: 5, Token: 1, State: Running})
+		return w.work(ctx, Job{ID: 1, Resource: "project", ResourceID: "1", DeletionID: 5, Token: 1, State: Running}, false)
 	})
 	// child is inserted below row 1 of a table, as package repo does it.
 	child := func(table, above string) call {

@@ -103,7 +103,7 @@ func TestAssetsOfOthersRows(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := w.work(t.Context(), won.jobs[0]); !errors.Is(err, c.err) {
+				if err := w.work(t.Context(), won.jobs[0], false); !errors.Is(err, c.err) {
 					t.Errorf("%v, want %v", err, c.err)
 				}
 				want := "[]"
@@ -139,7 +139,7 @@ func TestFenceBeforeAssets(t *testing.T) {
 			dbtest.Exec(t, db, "UPDATE onerow_job SET token = token + 1 WHERE id = ?", job.ID)
 			return nil
 		}
-		if err := w.work(t.Context(), won.jobs[0]); !errors.Is(err, errLeaseLost) || store.names() != 100 {
+		if err := w.work(t.Context(), won.jobs[0], false); !errors.Is(err, errLeaseLost) || store.names() != 100 {
 			t.Errorf("%v, deleted %d, want the 100 of the first call", err, store.names())
 		}
 	})

@@ -107,8 +107,8 @@ const (
 	retentionPages = 4
 )
 
-// turn is how many rows are queued in a turn, and how long it is.
-func turn(p schema.Retention) (rows int, every time.Duration) {
+// retentionTurnOf is how many rows are queued in a turn, and how long it is.
+func retentionTurnOf(p schema.Retention) (rows int, every time.Duration) {
 	rate := p.Rate
 	if rate == 0 {
 		rate = schema.DefaultRate
@@ -154,7 +154,7 @@ func (r *Retainer) step(ctx context.Context, resource string, always bool) (done
 	if err != nil {
 		return done, err
 	}
-	rows, every := turn(due[0].Policy)
+	rows, every := retentionTurnOf(due[0].Policy)
 	most := max(2*rows, retentionOpen)
 	var micro int64
 	var open, turn int

@@ -10,8 +10,8 @@ import (
 	"github.com/onerow/onerow/cascade/internal/work"
 )
 
-// RunOnce claims up to Config.ClaimJobs jobs that are due, works them one after another, and returns how many
-// it worked on, whatever came of them. An error means that the queue could not be read or written, that the
+// RunOnce claims up to Config.ClaimJobs jobs that are due, works them one after another, each for a turn if
+// others wait (Config.Turn), and returns how many it worked on, whatever came of them. An error means that the queue could not be read or written, that the
 // plan does not fit the database, or that the server refuses for the state that it is in, [ErrServerState],
 // and every job, or each that was claimed. What goes wrong with a job is stored with it. When ctx ends it
 // gives back what it has not finished, without an error.
@@ -39,7 +39,8 @@ func (w *Worker) round(ctx context.Context) (worked, seen int, err error) {
 			return worked, c.seen, errors.Join(err, w.release(ctx, c, c.jobs[i:]))
 		}
 		worked++
-		if err = w.settle(ctx, c, job, w.work(ctx, job)); errors.As(err, &refused) {
+		delete(c.due, job.ID)
+		if err = w.settle(ctx, c, job, w.work(ctx, job, i+1 < len(c.jobs))); errors.As(err, &refused) {
 			err = nil
 			continue
 		}
@@ -51,13 +52,14 @@ func (w *Worker) round(ctx context.Context) (worked, seen int, err error) {
 	return worked, c.seen, err
 }
 
-// work works one job to its end. The error is nil when the job is done, or done but for
-// leftovers.
-func (w *Worker) work(ctx context.Context, job Job) error {
+// work works one job to its end, or to that of its turn. The error is nil when the job is done, or done but
+// for leftovers. others says that some wait that the worker has claimed with it.
+func (w *Worker) work(ctx context.Context, job Job, others bool) error {
 	l, err := w.begin(ctx, job)
 	if err != nil {
 		return err
 	}
+	l.turn = turn{begun: time.Now(), others: others}
 	target := work.Target{JobID: job.ID, Resource: job.Resource, ResourceID: job.ResourceID, Root: l.root, DeletionID: job.DeletionID, Begun: job.Token > 1,
 		Due: job.from == FromDue && !l.planned}
 	return work.Do(ctx, w.db, l.graph, target, l, w.cfg.Assets, work.Limits{Chunk: w.cfg.Chunk, MaxParked: w.cfg.MaxParked})
@@ -77,6 +79,9 @@ func (w *Worker) settle(ctx context.Context, c claim, job Job, err error) error 
 		log.WarnContext(ctx, "cascade: another worker has the job")
 		w.cfg.Observer.LeaseLost()
 		return nil
+	case errors.Is(err, errTurn):
+		log.InfoContext(ctx, "cascade: gives way to others that are due")
+		return w.release(ctx, c, []Job{job})
 	case ctx.Err() != nil:
 		log.InfoContext(ctx, "cascade: given back")
 		return w.release(ctx, c, []Job{job})

@@ -1,0 +1,43 @@
+package cascade
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// turn is how long a job has been worked since it was claimed.
+type turn struct {
+	begun   time.Time
+	reached time.Duration // how long it took to its first batch that changed rows; 0 before that
+	others  bool          // that the worker has claimed with it
+}
+
+// errTurn ends a job's turn; it goes on when those have had theirs that are due.
+var errTurn = errors.New("cascade: other jobs are due")
+
+// giveWay ends the turn of a job that has had its time if other jobs are due, see Config.Turn. What was
+// walked on the way down to the rows is walked again in the next turn: so a turn takes at least as long
+// again, and at least one batch is behind it, lest jobs only take each other's place. One statement at the end
+// of a turn, none where the worker itself keeps others waiting. That it fails is no reason to stop.
+func (l *lease) giveWay(ctx context.Context, changed bool) error {
+	t := &l.turn
+	took := time.Since(t.begun)
+	if changed && t.reached == 0 {
+		t.reached = took
+	}
+	if t.reached == 0 || took < max(l.cfg.Turn, 2*t.reached) {
+		return nil
+	}
+	if t.others {
+		return errTurn
+	}
+	ids, _, err := l.due(ctx, 2)
+	for _, id := range ids {
+		if err == nil && id != l.job.ID { // its own lease may have ended, if it is a short one
+			return errTurn
+		}
+	}
+	t.begun, t.reached = time.Now(), 0
+	return nil
+}
