@@ -57,7 +57,7 @@ func (l *lease) Batch(ctx context.Context, fn func(ctx context.Context, tx *oner
 			if err := l.committed(late, t, took, spent); err != nil || last {
 				return err
 			}
-			if err := l.governor.Wait(ctx, l.job.ID, took, l.Renew); err != nil {
+			if err := l.wait(ctx, took); err != nil {
 				return err
 			}
 			return l.giveWay(ctx, t.Rows() > 0)

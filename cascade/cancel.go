@@ -14,8 +14,8 @@ import (
 // the job's row, which it locks by the unique key one_open. The index is forced, here and below: of few jobs
 // MariaDB would take those of a state, and wait for who cancels another one. A held job gets its own time
 // back, which is read before the state is written: assignments go from left to right.
-const sqlCancel = `UPDATE onerow_job FORCE INDEX (one_open) SET due_at = IF(state = 'held', due_at - ` + heldFor + `, due_at), state = 'cancelled', batch_seq = batch_seq + 1
-WHERE resource = ? AND resource_id = ? AND deletion_id = ? AND state IN ('scheduled', 'held') AND due_at > UTC_TIMESTAMP(6)`
+const sqlCancel = `UPDATE onerow_job FORCE INDEX (one_open) SET due_at = IF(state = 'scheduled', due_at, due_at - ` + heldFor + `), state = 'cancelled', batch_seq = batch_seq + 1
+WHERE resource = ? AND resource_id = ? AND deletion_id = ? AND ` + notBegun + ` AND due_at > UTC_TIMESTAMP(6)`
 
 // sqlMoveCancelled and sqlDropCancelled follow on the row that sqlCancel locked; so do, where
 // one of them fails in a transaction whose owner may commit, sqlUnmove and sqlUncancel. These
@@ -41,7 +41,7 @@ const moveColumns = `INSERT INTO onerow_job_archive (id, resource, resource_id, 
 SELECT id, resource, resource_id, deletion_id, state, due_at, token, worker, batch_seq, failures, last_error, created_at, started_at, `
 
 // Cancel cancels the job of a deletion that is still in its grace period, by the
-// database's clock, or held. Give it the transaction that brings the row back. The job must
+// database's clock, or held, or was paused before it began. Give it the transaction that brings the row back. The job must
 // belong to that deletion. Otherwise, or when a worker has claimed it, the error is
 // [ErrTooLate]. Cancelling twice is a no-op.
 //

@@ -42,13 +42,20 @@ const sqlDue = `(SELECT id, TIMESTAMPDIFF(MICROSECOND, due_at, UTC_TIMESTAMP(6))
 ORDER BY due_at, state, id LIMIT %d)`
 
 // due returns the ids of up to limit jobs of the plan's resources that are due, those that are due longest
-// first. One statement.
+// first, but for resources that are paused. One statement, none if all of them are.
 func (w *Worker) due(ctx context.Context, limit int) (ids []int64, waited waits, err error) {
 	waited = waits{looked: time.Now(), due: map[int64]time.Duration{}}
 	var parts []string
 	var resources []any
+	paused := w.governor.Control().Paused
 	for _, name := range w.plan.Names() {
+		if paused[name] {
+			continue
+		}
 		parts, resources = append(parts, fmt.Sprintf(sqlDue, limit)), append(resources, []byte(name))
+	}
+	if len(parts) == 0 {
+		return nil, waited, nil
 	}
 	err = onerow.Query(ctx, w.db, strings.Join(parts, " UNION ALL "), resources, func(rows *sql.Rows) error {
 		var id, age int64

@@ -42,6 +42,9 @@ type Config struct {
 	// Parallel is how many jobs Run and Drain work at once, each on a connection of its
 	// own. Default 1.
 	Parallel int
+	// OnParallel is told of another number that an operator has set ([Set]), and of Parallel again after
+	// that: a pool that is bounded may need room.
+	OnParallel func(n int)
 	// Throttles are asked once per second; while one has a reason the worker waits, with
 	// its lease kept.
 	Throttles []Throttle

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/governor"
 	"github.com/onerow/onerow/internal/cost"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
@@ -310,6 +311,19 @@ VALUES (%d, %d, 'note', '1', 'e', 'parked', UTC_TIMESTAMP(6))`, numbered, job.ID
 	c.Call("pause", func(ctx context.Context, db *sql.DB) error { return Pause(ctx, db, "x") })
 	c.Call("paused", func(ctx context.Context, db *sql.DB) error { return second(Paused(ctx, db)) })
 	c.Call("resume", func(ctx context.Context, db *sql.DB) error { return Resume(ctx, db) })
+	c.Call("pause and resume a job", func(ctx context.Context, db *sql.DB) error {
+		job, err := Find(ctx, db, "project", "y")
+		return errors.Join(err, second(PauseJob(ctx, db, job.ID, "x")), second(ResumeJob(ctx, db, job.ID)))
+	})
+	c.Call("pause and resume a resource, and settings", func(ctx context.Context, db *sql.DB) error {
+		return errors.Join(PauseResource(ctx, db, "screen", "x"), second(PausedResources(ctx, db)), ResumeResource(ctx, db, "screen"),
+			Set(ctx, db, Settings{Worker: "w", Load: 0.5, Target: 1e9, Parallel: 2}), second(ReadSettings(ctx, db)), SetDefault(ctx, db, "w"))
+	})
+	c.Call("what a governor asks", func(ctx context.Context, db *sql.DB) error {
+		g := governor.New(db, "asks", time.Minute, nil, 1, unobserved{})
+		_, err := g.Idle(ctx)
+		return errors.Join(err, g.Gone(ctx))
+	})
 	c.Call("purge", func(ctx context.Context, db *sql.DB) error {
 		return errors.Join(second(PurgeJobs(ctx, db, year, 3)), second(JobsToPurge(ctx, db, year, 30)))
 	})

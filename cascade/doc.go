@@ -40,6 +40,9 @@
 //	    ▲                        ├─ Enqueue, the earlier time ─► scheduled, or ready
 //	    └────────────────────────┴─ Retry, its own time ──────► scheduled, or ready
 //
+// [PauseJob] takes an open job that is not held from the workers. It is paused until [ResumeJob], and then
+// scheduled, or ready if it has begun; before it has begun it can be cancelled and held as a scheduled one.
+//
 // A job whose rows come back from the trash, see [RestoreRows], is held, too, from wherever it was, and
 // cancelled at the end.
 //
@@ -133,6 +136,9 @@
 //     the row's lock, commits with the job's first batch. See [Retainer].
 //   - When the context of [Worker.Run] ends, the current batches are ended or rolled back, leases are given
 //     back, and Run returns within two seconds.
+//   - A job that is paused ([PauseJob]) changes nothing after the batch under way; the jobs of a resource that is
+//     paused ([PauseResource]) go on for a second and a batch at most. Neither is a failure. [Set] changes
+//     load, target and parallel of workers as soon.
 //   - While [Pause] is on or a throttle of Config.Throttles has a reason, workers claim nothing and keep the
 //     leases of the jobs that they have begun.
 //   - An unknown outcome of a batch (COMMIT sent, no answer) is harmless. It is run again: its fence waits
@@ -180,6 +186,8 @@
 //	Retry       4; 3 when it is neither dead nor has leftovers   on a pool +2
 //	Find, Get                                        1
 //	List                                             2
+//	PauseJob, ResumeJob                              2 on a pool +2
+//	PauseResource, ResumeResource, PausedResources, ReadSettings 1; Set up to 3, SetDefault 3
 //	PurgeJobs   9 per 200, 1 more where rows were skipped; 1 per 200 that stay
 //	PurgeDeletions 2 per 200; 1 per 200 that stay
 //	Retainer                                         see there; a job of it takes 5 more, where it begins

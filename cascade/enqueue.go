@@ -61,7 +61,7 @@ ON DUPLICATE KEY UPDATE
 //
 // When a job is open for the row it is returned instead: a scheduled or held one, which is
 // scheduled then, after it was given the earlier of the two times, a ready or running one as it is. Compare
-// DeletionID to tell. A job that was just made is returned without its times,
+// DeletionID to tell. A paused one stays so. A job that was just made is returned without its times,
 // which only the database knows.
 //
 // One statement, 2 when a job is open, 1 more with NoTrash; in a transaction of its own on a pool. Calling

@@ -20,7 +20,7 @@ import (
 const (
 	openColumns = `SELECT j.id, 'job', NULL, NULL, j.resource, j.resource_id, j.deletion_id,
   CASE WHEN j.state = 'scheduled' AND j.due_at <= UTC_TIMESTAMP(6) THEN 'ready' ELSE j.state END,
-  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', IF(j.state = 'held', j.due_at - ` + heldFor + `, j.due_at)), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', j.created_at),
+  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', IF(j.state IN ('held', 'paused'), j.due_at - ` + heldFor + `, j.due_at)), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', j.created_at),
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', j.started_at), NULL, j.worker, j.token, j.failures, CAST(j.last_error AS BINARY) FROM onerow_job AS j`
 	archiveColumns = `SELECT j.id, 'job', NULL, NULL, j.resource, j.resource_id, j.deletion_id, j.state,
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', j.due_at), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', j.created_at),

@@ -13,12 +13,15 @@ import (
 // and its own time is kept. 365,000 days are exact in both directions, unlike years.
 const heldFor = `INTERVAL 365000 DAY`
 
+// notBegun is a job that can be cancelled, unless its time has come. One that is paused may have begun.
+const notBegun = `state IN ('scheduled', 'held', IF(token = 0, 'paused', 'held'))`
+
 // sqlHold decides between a hold and a claim, as sqlCancel does, on the job's row, which it locks by the
 // unique key one_open: where there are few jobs an optimizer may take another index, and others' rows.
 // sqlUnhold locks it by the primary key. Assignments go from left to right: due_at still sees the old state.
 const (
-	sqlHold = `UPDATE onerow_job FORCE INDEX (one_open) SET due_at = IF(state = 'held', due_at, due_at + ` + heldFor + `), state = 'held', last_error = ` + dbtext.Param + `, batch_seq = batch_seq + 1
-WHERE resource = ? AND resource_id = ? AND deletion_id = ? AND state IN ('scheduled', 'held') AND due_at > UTC_TIMESTAMP(6)`
+	sqlHold = `UPDATE onerow_job FORCE INDEX (one_open) SET due_at = IF(state = 'scheduled', due_at + ` + heldFor + `, due_at), state = 'held', last_error = ` + dbtext.Param + `, batch_seq = batch_seq + 1
+WHERE resource = ? AND resource_id = ? AND deletion_id = ? AND ` + notBegun + ` AND due_at > UTC_TIMESTAMP(6)`
 	sqlUnhold = `UPDATE onerow_job SET due_at = due_at - ` + heldFor + `, state = 'scheduled', batch_seq = batch_seq + 1 WHERE id = ? AND state = 'held'`
 )
 

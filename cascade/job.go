@@ -16,6 +16,7 @@ type State string
 const (
 	Scheduled State = "scheduled" // in its grace period; it can be cancelled
 	Held      State = "held"      // a cancel that could not be done keeps it from being worked, see Hold
+	OnPause   State = "paused"    // taken from the workers by an operator, see PauseJob
 	Ready     State = "ready"     // due, or waiting for its next attempt
 	Running   State = "running"   // claimed by a worker
 	Done      State = "done"      // nothing is left, or what was skipped
@@ -25,7 +26,9 @@ const (
 )
 
 // Open says whether a job in this state is still to be worked.
-func (s State) Open() bool { return s == Scheduled || s == Held || s == Ready || s == Running }
+func (s State) Open() bool {
+	return s == Scheduled || s == Held || s == OnPause || s == Ready || s == Running
+}
 
 // Deletion is somebody's intent to delete a row and everything below it.
 type Deletion struct {
@@ -89,8 +92,8 @@ type Job struct {
 	DeletionID int64 `json:"deletion_id"`
 	// State as it is shown: a scheduled job whose time has come is shown as ready.
 	State State `json:"state"`
-	// DueAt is when a worker may take an open job; of a held one, when it could if it were
-	// not held.
+	// DueAt is when a worker may take an open job; of one that is held or paused, when it could if
+	// it were not.
 	DueAt      time.Time `json:"due_at,omitzero"`
 	CreatedAt  time.Time `json:"created_at,omitzero"`
 	StartedAt  time.Time `json:"started_at,omitzero"` // the first claim

@@ -2,6 +2,7 @@ package cascade
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -95,7 +96,7 @@ func (c Config) renewAfter() time.Duration {
 // trees, without a batch. It waits as the governor says, too, which asks by its own clock.
 func (l *lease) Keep(ctx context.Context) error {
 	if time.Since(l.fenced) < l.cfg.renewAfter() {
-		return l.governor.Wait(ctx, l.job.ID, 0, l.Renew)
+		return l.wait(ctx, 0)
 	}
 	if err := l.Renew(ctx); err != nil {
 		return err
@@ -103,11 +104,25 @@ func (l *lease) Keep(ctx context.Context) error {
 	if err := l.drift(ctx); err != nil {
 		return err
 	}
-	return l.governor.Wait(ctx, l.job.ID, 0, l.Renew)
+	return l.wait(ctx, 0)
+}
+
+// errPaused ends the work on a job whose resource was paused.
+var errPaused = errors.New("cascade: the resource is paused")
+
+// wait waits as the governor says, after a batch that took so long.
+func (l *lease) wait(ctx context.Context, took time.Duration) error {
+	if err := l.governor.Wait(ctx, l.job.ID, took, l.Renew); err != nil {
+		return err
+	}
+	if l.governor.Control().Paused[l.job.Resource] {
+		return errPaused
+	}
+	return nil
 }
 
 // Limit is how many leaf rows a batch may have now.
-func (l *lease) Limit() int { return l.pace.Limit() }
+func (l *lease) Limit() int { return l.pace.Limit(l.governor.Control().Target) }
 
 // Parked tells of a row that was parked.
 func (l *lease) Parked(ctx context.Context, table, key, cause string) {

@@ -166,6 +166,13 @@ func duels(ready func(*Worker)) []duel {
 		{"a round, another one when its lease is over", given(0), round, successor, exact, nil, 1},
 		{"a worker that loses its lease, its successor", taken, zombie, successor, exact, nil, 1},
 		{"a worker that loses its lease changes nothing", taken, zombie, takeover, nil, unchanged, 1},
+		{"a round, the job is paused", given(0), round, func(ctx context.Context, db *sql.DB) error {
+			err := second(PauseJob(ctx, db, 1, "why"))
+			if errors.Is(err, ErrNotOpen) {
+				return nil // the round was done
+			}
+			return errors.Join(err, round(ctx, db), second(ResumeJob(ctx, db, 1)), round(ctx, db))
+		}, exact, nil, 1},
 		{"a round, a child is inserted", given(0), round, child("note", "project"), alone("note", "project"), nil, 2},
 		{"a round, a leaf is inserted below a row that goes", given(1), round, child("tag", "screen"), alone("tag", "screen"), nil, 2},
 		{"a round, a row is inserted below a row that goes", given(1), round, child("comment", "screen"), alone("comment", "screen"), nil, 2},

@@ -123,7 +123,7 @@ func (r *restoring) add(t restore.Turn) {
 // the old state. sqlRestored reads what it has written, and sqlTotal the job's part of the primary key.
 const (
 	sqlLockEnded    = `UPDATE onerow_job_archive SET batch_seq = batch_seq + 1 WHERE id = ?`
-	sqlHoldRestored = `UPDATE onerow_job SET due_at = IF(state = 'held', due_at, due_at + ` + heldFor + `), state = 'held', token = token + 1, worker = NULL,
+	sqlHoldRestored = `UPDATE onerow_job SET due_at = IF(state IN ('held', 'paused'), due_at, due_at + ` + heldFor + `), state = 'held', token = token + 1, worker = NULL,
   last_error = ` + dbtext.Param + `, batch_seq = batch_seq + 1 WHERE id = ?`
 	sqlRestored = `SELECT resource, resource_id, deletion_id, token FROM onerow_job WHERE id = ?`
 	sqlTotal    = `SELECT COALESCE(SUM(kept_rows), 0) FROM onerow_trash WHERE job_id = ? AND step > 0 AND expires_at > UTC_TIMESTAMP(6)`

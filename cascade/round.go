@@ -3,6 +3,7 @@ package cascade
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/onerow/onerow/cascade/internal/backoff"
@@ -76,9 +77,11 @@ func (w *Worker) settle(ctx context.Context, c claim, job Job, err error) error 
 	case err == nil:
 		log.InfoContext(ctx, "cascade: done")
 	case errors.Is(err, errLeaseLost):
-		log.WarnContext(ctx, "cascade: another worker has the job")
-		w.cfg.Observer.LeaseLost()
+		w.lost(ctx, log, job)
 		return nil
+	case errors.Is(err, errPaused):
+		log.InfoContext(ctx, "cascade: given back, its resource is paused")
+		return w.release(ctx, c, []Job{job})
 	case errors.Is(err, errTurn):
 		log.InfoContext(ctx, "cascade: gives way to others that are due")
 		return w.release(ctx, c, []Job{job})
@@ -110,6 +113,16 @@ func (w *Worker) settle(ctx context.Context, c claim, job Job, err error) error 
 		}
 	}
 	return w.ended(ctx, job)
+}
+
+// lost says who has the job now. That an operator has taken it away is not a lease that was too short.
+func (w *Worker) lost(ctx context.Context, log *slog.Logger, job Job) {
+	if stored, err := Get(ctx, w.db, job.ID); err == nil && (stored.State == OnPause || stored.State == Held) {
+		log.InfoContext(ctx, "cascade: taken away by an operator", "state", stored.State)
+		return
+	}
+	log.WarnContext(ctx, "cascade: another worker has the job")
+	w.cfg.Observer.LeaseLost()
 }
 
 // unreachable passes on only what says that the next job would fare no better.

@@ -29,7 +29,19 @@ var jobStates = []struct {
 	{"running", func(t *testing.T, db *sql.DB, job Job) {
 		dbtest.Exec(t, db, "UPDATE onerow_job SET state = 'running', worker = 'w' WHERE id = ?", job.ID)
 	}},
+	{"paused", func(t *testing.T, db *sql.DB, job Job) { onPause(t, db, job.ID) }},
+	{"paused, begun", func(t *testing.T, db *sql.DB, job Job) {
+		dbtest.Exec(t, db, "UPDATE onerow_job SET state = 'running', token = 1, worker = 'w' WHERE id = ?", job.ID)
+		onPause(t, db, job.ID)
+	}},
 	{"done", archived(Done)}, {"dead", archived(Dead)}, {"leftovers", archived(Leftovers)}, {"cancelled", archived(Cancelled)},
+}
+
+func onPause(t *testing.T, db *sql.DB, id int64) {
+	t.Helper()
+	if job, err := PauseJob(t.Context(), db, id, "why"); err != nil || job.State != OnPause || job.LastError != "why" || job.DueAt.After(time.Now().Add(25*time.Hour)) {
+		t.Fatal(job, err)
+	}
 }
 
 func archived(state State) func(*testing.T, *sql.DB, Job) {
@@ -45,18 +57,20 @@ func archived(state State) func(*testing.T, *sql.DB, Job) {
 func TestVerbsInEveryState(t *testing.T) {
 	db, ctx := openForest(t), t.Context()
 	w := quiet(t, worker(t, db, Config{Name: "w"}))
-	const late, notDead, same = "too late", "not dead", "same"
-	columns := []string{"cancel", "hold", "retry", "cancel of another deletion", "hold of another deletion", "a worker's failure", "a failure by an old token"}
-	want := map[string][7]string{
-		"scheduled": {"cancelled", "held", notDead, late, late, same, same},
-		"due":       {late, late, notDead, late, late, same, same},
-		"held":      {"cancelled", "held", "scheduled", late, late, same, same},
-		"ready":     {late, late, notDead, late, late, same, same},
-		"running":   {late, late, notDead, late, late, "scheduled", same},
-		"done":      {late, late, notDead, late, late, same, same},
-		"dead":      {late, late, "ready", late, late, same, same},
-		"leftovers": {late, late, "ready", late, late, same, same},
-		"cancelled": {same, late, notDead, late, late, same, same},
+	const late, notDead, notOpen, same = "too late", "not dead", "not open", "same"
+	columns := []string{"cancel", "hold", "retry", "cancel of another deletion", "hold of another deletion", "a worker's failure", "a failure by an old token", "pause", "resume"}
+	want := map[string][9]string{
+		"scheduled":     {"cancelled", "held", notDead, late, late, same, same, "paused", same},
+		"due":           {late, late, notDead, late, late, same, same, "paused", same},
+		"held":          {"cancelled", "held", "scheduled", late, late, same, same, notOpen, same},
+		"ready":         {late, late, notDead, late, late, same, same, "paused", same},
+		"running":       {late, late, notDead, late, late, "scheduled", same, "paused", same},
+		"paused":        {"cancelled", "held", notDead, late, late, same, same, "paused", "scheduled"},
+		"paused, begun": {late, late, notDead, late, late, same, same, "paused", "ready"},
+		"done":          {late, late, notDead, late, late, same, same, notOpen, same},
+		"dead":          {late, late, "ready", late, late, same, same, notOpen, same},
+		"leftovers":     {late, late, "ready", late, late, same, same, notOpen, same},
+		"cancelled":     {same, late, notDead, late, late, same, same, notOpen, same},
 	}
 	verbs := []func(Job) error{
 		func(j Job) error { return Cancel(ctx, db, j.Resource, j.ResourceID, j.DeletionID) },
@@ -66,6 +80,8 @@ func TestVerbsInEveryState(t *testing.T) {
 		func(j Job) error { return Hold(ctx, db, j.Resource, j.ResourceID, j.DeletionID+1, "second") },
 		func(j Job) error { return w.store(ctx, j, Scheduled, 1, errors.New("x"), time.Hour) },
 		func(j Job) error { j.Token++; return w.store(ctx, j, Scheduled, 1, errors.New("x"), time.Hour) },
+		func(j Job) error { _, err := PauseJob(ctx, db, j.ID, "again"); return err },
+		func(j Job) error { _, err := ResumeJob(ctx, db, j.ID); return err },
 	}
 	id := int64(0)
 	for _, state := range jobStates {
@@ -79,6 +95,8 @@ func TestVerbsInEveryState(t *testing.T) {
 			switch {
 			case errors.Is(err, ErrTooLate):
 				got = late
+			case errors.Is(err, ErrNotOpen):
+				got = notOpen
 			case errors.Is(err, ErrNotDead):
 				got = notDead
 			case err != nil:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/onerow/onerow"
@@ -11,7 +12,7 @@ import (
 
 // Stats are figures about the whole queue, for metrics and pages.
 type Stats struct {
-	// Open is how many jobs are scheduled, held, ready and running.
+	// Open is how many jobs are scheduled, held, paused, ready and running.
 	Open map[State]int64 `json:"open"`
 	// OldestAge is for how long the job has been due that is due longest and that no
 	// worker has; 0 if none is.
@@ -25,10 +26,12 @@ type Stats struct {
 	Workers int64 `json:"workers"`
 	// Paused is the switch.
 	Paused PauseState `json:"paused"`
+	// Resources are those that are paused.
+	Resources []ResourcePause `json:"resources,omitempty"`
 }
 
 // sqlStats reads in one snapshot: the open jobs, by the index due; the dead ones and leftovers, by the
-// archive's index (state, id); the parked rows, by theirs; the workers; and the switch.
+// archive's index (state, id); the parked rows, by theirs; the workers; the switch, and what is paused.
 const sqlStats = `SELECT CASE WHEN state = 'scheduled' AND due_at <= UTC_TIMESTAMP(6) THEN 'ready' ELSE state END AS what, COUNT(*), NULL
   FROM onerow_job FORCE INDEX (due) GROUP BY what
 UNION ALL SELECT 'oldest', TIMESTAMPDIFF(MICROSECOND, MIN(due_at), UTC_TIMESTAMP(6)), NULL
@@ -37,12 +40,13 @@ UNION ALL SELECT 'dead', COUNT(*), NULL FROM onerow_job_archive FORCE INDEX (sta
 UNION ALL SELECT 'leftovers', COUNT(*), NULL FROM onerow_job_archive FORCE INDEX (state) WHERE state = 'leftovers'
 UNION ALL SELECT 'parked', COUNT(*), NULL FROM onerow_parked WHERE state = 'parked'
 UNION ALL SELECT 'workers', COUNT(*), NULL FROM onerow_worker WHERE seen_at >= UTC_TIMESTAMP(6) - INTERVAL 30 SECOND
-UNION ALL SELECT 'paused', TIMESTAMPDIFF(MICROSECOND, '1970-01-01', changed_at), CAST(reason AS BINARY) FROM onerow_switch WHERE name = 'pause' AND is_on = 1`
+UNION ALL SELECT 'switch', TIMESTAMPDIFF(MICROSECOND, '1970-01-01', changed_at), CAST(reason AS BINARY) FROM onerow_switch WHERE name = 'pause' AND is_on = 1
+UNION ALL SELECT CONCAT('resource ', name), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', changed_at), value FROM onerow_control WHERE kind = 'pause'`
 
 // ReadStats reads the figures. The cost grows with the number of open jobs and of parked
 // rows, not with that of finished jobs. One statement.
 func ReadStats(ctx context.Context, db onerow.DB) (Stats, error) {
-	s := Stats{Open: map[State]int64{Scheduled: 0, Held: 0, Ready: 0, Running: 0}}
+	s := Stats{Open: map[State]int64{Scheduled: 0, Held: 0, OnPause: 0, Ready: 0, Running: 0}}
 	err := onerow.Query(ctx, db, sqlStats, nil, func(rows *sql.Rows) error {
 		var what string
 		var n sql.NullInt64
@@ -57,13 +61,17 @@ func ReadStats(ctx context.Context, db onerow.DB) (Stats, error) {
 			s.Parked = n.Int64
 		case "workers":
 			s.Workers = n.Int64
-		case "paused":
+		case "switch":
 			s.Paused = PauseState{On: true, Reason: text.String, Since: at(n)}
 		case string(Dead):
 			s.Dead = n.Int64
 		case string(Leftovers):
 			s.Leftovers = n.Int64
 		default:
+			if resource, ok := strings.CutPrefix(what, "resource "); ok {
+				s.Resources = append(s.Resources, ResourcePause{Resource: resource, Reason: text.String, Since: at(n)})
+				break
+			}
 			s.Open[State(what)] = n.Int64
 		}
 		return nil

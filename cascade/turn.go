@@ -13,18 +13,22 @@ type turn struct {
 	others  bool          // that the worker has claimed with it
 }
 
-// errTurn ends a job's turn; it goes on when those have had theirs that are due.
+// errTurn ends a job's turn; it goes on when those have had theirs that are due, and there is a slot.
 var errTurn = errors.New("cascade: other jobs are due")
 
 // giveWay ends the turn of a job that has had its time if other jobs are due, see Config.Turn. What was
 // walked on the way down to the rows is walked again in the next turn: so a turn takes at least as long
 // again, and at least one batch is behind it, lest jobs only take each other's place. One statement at the end
-// of a turn, none where the worker itself keeps others waiting. That it fails is no reason to stop.
+// of a turn, none where the worker itself keeps others waiting, or has a slot too many. That it fails is no reason
+// to stop.
 func (l *lease) giveWay(ctx context.Context, changed bool) error {
 	t := &l.turn
 	took := time.Since(t.begun)
 	if changed && t.reached == 0 {
 		t.reached = took
+	}
+	if l.surplus() {
+		return errTurn
 	}
 	if t.reached == 0 || took < max(l.cfg.Turn, 2*t.reached) {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/onerow/onerow"
@@ -29,6 +30,7 @@ type Worker struct {
 	progress   sync.Mutex // one call of OnProgress at a time
 	choring    sync.Mutex // and one of Chore
 	chored     time.Time
+	loops      atomic.Int32 // of slotted, that run
 }
 
 // NewWorker checks the plan and the configuration; it does not use the database.
@@ -68,8 +70,8 @@ func (w *Worker) Run(ctx context.Context) error {
 	return w.parallel(ctx, w.loop)
 }
 
-// parallel runs Config.Parallel loops and waits for all of them.
-func (w *Worker) parallel(ctx context.Context, loop func(context.Context) error) error {
+// parallel runs the loops and waits for all of them.
+func (w *Worker) parallel(ctx context.Context, loop func(ctx context.Context, surplus func() bool) error) error {
 	// Another error is the loops' to meet: they wait until the server is there, and takes writes.
 	switch err := onerow.Check(ctx, w.db); {
 	case readOnly(err):
@@ -77,22 +79,17 @@ func (w *Worker) parallel(ctx context.Context, loop func(context.Context) error)
 	case errors.Is(err, onerow.ErrSetting):
 		return fmt.Errorf("cascade: %w", err)
 	}
-	errs := make([]error, w.cfg.Parallel)
-	var all sync.WaitGroup
-	for i := range errs {
-		all.Go(func() { errs[i] = loop(ctx) })
-	}
-	all.Wait()
+	err := w.slotted(ctx, loop)
 	if err := w.governor.Gone(ctx); err != nil {
 		w.cfg.Log.WarnContext(ctx, "cascade: still on the list of workers", "worker", w.cfg.Name, "error", fault.Redact(err))
 	}
-	return errors.Join(errs...)
+	return err
 }
 
 // loop is one of Run's.
-func (w *Worker) loop(ctx context.Context) error {
+func (w *Worker) loop(ctx context.Context, surplus func() bool) error {
 	pause := firstPause
-	for ctx.Err() == nil {
+	for ctx.Err() == nil && !surplus() {
 		if waits, err := w.governor.Idle(ctx); waits || err != nil {
 			backoff.Sleep(ctx, backoff.Jitter(w.cfg.Poll))
 			continue
@@ -129,7 +126,7 @@ func (w *Worker) chore(ctx context.Context) {
 }
 
 // Drain works until no job is due. Jobs that are scheduled for later, that wait for
-// their next attempt or that another worker is running are left. While the switch is on
+// their next attempt, that are paused or that another worker is running are left. While the switch is on
 // or a throttle has a reason it waits. It returns an error when the database refuses ten
 // rounds in a row, or the plan does not fit it, and the context's when that ends first.
 func (w *Worker) Drain(ctx context.Context) error {
@@ -137,9 +134,12 @@ func (w *Worker) Drain(ctx context.Context) error {
 }
 
 // drain is one of Drain's.
-func (w *Worker) drain(ctx context.Context) error {
+func (w *Worker) drain(ctx context.Context, surplus func() bool) error {
 	pause := firstPause
 	for failed := 0; ctx.Err() == nil; {
+		if surplus() {
+			return nil
+		}
 		waits, err := w.governor.Idle(ctx)
 		seen := 0
 		switch {

@@ -140,6 +140,9 @@ func cascadeTables() []toolkitTable {
 		{"onerow_switch", []wantColumn{
 			octets("name", 64), flag("is_on"), prose("reason", "VARCHAR(255) NOT NULL", 255), moment("changed_at"), number("version"),
 		}, []tableIndex{primary("name")}},
+		{"onerow_control", []wantColumn{
+			octets("kind", 16), octets("name", 255), octets("value", 255), moment("changed_at"), number("version"),
+		}, []tableIndex{primary("kind", "name")}},
 		{"onerow_worker", []wantColumn{
 			octets("name", 255), moment("started_at"), moment("seen_at"), prose("throttle", "VARCHAR(255) NULL", 255), number("job_id").null(), number("beats"),
 		}, []tableIndex{primary("name")}},

@@ -42,8 +42,9 @@ type commandLine struct {
 	Report   reportCmd   `cmd:"" help:"Say what became of a deletion: by whom, when, why, what went and what is left."`
 	Retry    retryCmd    `cmd:"" help:"Make a job that is dead or has leftovers ready again."`
 	Parked   parkedCmd   `cmd:"" help:"List rows that could not be deleted, retry or skip them."`
-	Pause    pauseCmd    `cmd:"" help:"Make all workers wait."`
+	Pause    pauseCmd    `cmd:"" help:"Make all workers wait, or leave one job or one resource."`
 	Resume   resumeCmd   `cmd:"" help:"Let the workers go on."`
+	Set      setCmd      `cmd:"" help:"Change load, target and parallel of workers while they run."`
 	Workers  workersCmd  `cmd:"" help:"List the workers, and why they wait."`
 	Discover discoverCmd `cmd:"" help:"Read the foreign keys of a database and print a plan."`
 	Adopt    adoptCmd    `cmd:"" help:"Make a resource of a table that has rows: print migrations, fill in keys."`

@@ -62,7 +62,8 @@
 //	               they are interrupted, to end what runs in the server
 //	undo           repo.Restore: 1, what CancelDelete documents, 1
 //	jobs           1 per 1000 jobs
-//	retry          4; parked retry and skip up to 6; pause, resume, workers 1
+//	retry          4; parked retry and skip up to 6; pause, resume 1 or 2;
+//	               workers 4; set up to 3
 //	purge          per 200 rows what the packages document that own the tables
 //	keys           list 1 per 1000 keys and kind; show 2; release, complete, expire 4;
 //	               purge what package idempotency documents

@@ -199,8 +199,14 @@ var deeds = map[string]func(l *least) error{
 	"retry":         func(l *least) error { return l.each("retry 900071", "retry 900072") },
 	"parked retry":  func(l *least) error { return l.each("parked retry 900071 900072 20") },
 	"parked skip":   func(l *least) error { return l.each("parked skip 900071 900072 20") },
-	"pause":         func(l *least) error { return l.each("pause why", "pause why not", "resume", "resume") },
-	"enqueue":       enqueueAll,
+	"pause": func(l *least) error {
+		return l.each("pause why", "pause why not", "resume", "resume")
+	},
+	"pause --job": func(l *least) error { return l.each("pause --job 20 why", "resume --job 20", "resume --job 20") },
+	"set": func(l *least) error {
+		return l.each("pause --resource project why", "pause --resource project not", "resume --resource project", "set --load 30 --target 20ms", "set --parallel 2 --worker w", "set", "set --default --worker w")
+	},
+	"enqueue": enqueueAll,
 	"enqueue --query": func(l *least) error {
 		if err := enqueueAll(l); err != nil {
 			return err

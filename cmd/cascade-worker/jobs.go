@@ -14,7 +14,7 @@ import (
 
 type jobsCmd struct {
 	JSON  bool   `name:"json" help:"Print a JSON array."`
-	State string `placeholder:"STATE" help:"Only jobs that are scheduled, held, ready, running, done, leftovers, cancelled or dead."`
+	State string `placeholder:"STATE" help:"Only jobs that are scheduled, held, paused, ready, running, done, leftovers, cancelled or dead."`
 	Limit int    `default:"50" placeholder:"N" help:"How many jobs at most (50)."`
 }
 
@@ -39,7 +39,7 @@ func (c *jobsCmd) Run(ctx context.Context, a *app) (err error) {
 	if c.Limit < 1 {
 		return usagef("--limit is %d; it should be 1 or more", c.Limit)
 	}
-	states := []cascade.State{cascade.Scheduled, cascade.Held, cascade.Ready, cascade.Running, cascade.Done, cascade.Leftovers, cascade.Cancelled, cascade.Dead}
+	states := []cascade.State{cascade.Scheduled, cascade.Held, cascade.OnPause, cascade.Ready, cascade.Running, cascade.Done, cascade.Leftovers, cascade.Cancelled, cascade.Dead}
 	if c.State != "" && !slices.Contains(states, cascade.State(c.State)) {
 		return usagef("--state is %q; it should be one of %q", c.State, states)
 	}
@@ -125,12 +125,12 @@ func jobRow(j cascade.Job, waits map[string]string) []string {
 		if reason := waits[j.Worker]; reason != "" {
 			when += ", who waits (" + output.Shorten(output.OneLine(reason), 80) + ")"
 		}
-	case j.State == cascade.Held:
-		when = "held, else " + when
+	case j.State == cascade.Held || j.State == cascade.OnPause:
+		when = string(j.State) + ", else " + when
 	case !j.State.Open():
 		when = "ended " + output.Moment(j.FinishedAt)
 	}
-	if j.Failures > 0 || j.State == cascade.Dead || j.State == cascade.Held {
+	if j.Failures > 0 || j.State == cascade.Dead || j.State == cascade.Held || j.State == cascade.OnPause {
 		problem = output.Shorten(output.OneLine(j.LastError), 120)
 	}
 	return []string{fmt.Sprint(j.ID), jobState(j), output.RowName(j), output.Grouped(j.DeletedRows), output.Grouped(j.Failures), output.Moment(j.CreatedAt), when, problem}

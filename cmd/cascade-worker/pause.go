@@ -12,8 +12,15 @@ import (
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
+// pausedFlags say what is paused, if not everything.
+type pausedFlags struct {
+	Job      *int64 `placeholder:"JOB" xor:"what" help:"Only this job, by its number as jobs lists it."`
+	Resource string `placeholder:"NAME" xor:"what" help:"Only the jobs of this resource."`
+}
+
 type pauseCmd struct {
 	byFlag
+	pausedFlags
 	Reason []string `arg:"" optional:"" help:"Why; it is shown with the workers."`
 	Check  bool     `help:"Change nothing: say whether the workers are paused, and exit with 1 if they are."`
 }
@@ -24,9 +31,15 @@ func (pauseCmd) Help() string {
 keep what they have. They notice within a second, after the batch that they are in.
 Pausing again replaces the reason.
 
+With --job or --resource they go on with other jobs. What is paused so is claimed by no
+worker and given back by who has it, after its batch; it is no failure. A job that is
+paused in its grace period can be undone, also after that.
+
 Examples:
 
     cascade-worker pause 'schema change, until about 14:00'
+    cascade-worker pause --job 17 'asked the customer'
+    cascade-worker pause --resource project 'ticket 4711'
     cascade-worker pause --check
     cascade-worker resume`
 }
@@ -40,14 +53,22 @@ func (c *pauseCmd) Run(ctx context.Context, a *app) (err error) {
 	switch {
 	case c.Check && reason != "":
 		return usagef("--check changes nothing, so it takes no reason")
+	case c.Check && (c.Job != nil || c.Resource != ""):
+		return usagef("--check is about all workers; jobs --state paused lists the jobs")
 	case len(reason) > maxPauseReason:
 		return usagef("the reason has %d bytes; at most %d are kept", len(reason), maxPauseReason)
+	}
+	if err := c.pausedFlags.check(); err != nil {
+		return err
 	}
 	db, err := a.openMigrated(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	if c.Job != nil || c.Resource != "" {
+		return c.pauseOne(ctx, db, a, reason)
+	}
 	if !c.Check {
 		if err := cascade.Pause(c.acting(ctx, a), db, reason); err != nil {
 			return err
@@ -78,24 +99,35 @@ func pauseLine(state cascade.PauseState) string {
 	return line
 }
 
-type resumeCmd struct{ actorFlags }
+type resumeCmd struct {
+	actorFlags
+	pausedFlags
+}
 
 // Help is the command's longer description.
 func (resumeCmd) Help() string {
-	return `Lets the workers go on that pause has stopped. That they are not paused is no error.
+	return `Lets the workers go on that pause has stopped, or with --job or --resource what was
+paused by itself. That nothing is paused is no error.
 
 Examples:
 
-    cascade-worker resume`
+    cascade-worker resume
+    cascade-worker resume --job 17`
 }
 
 // Run resumes.
 func (c *resumeCmd) Run(ctx context.Context, a *app) (err error) {
+	if err := c.check(); err != nil {
+		return err
+	}
 	db, err := a.openMigrated(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	if c.Job != nil || c.Resource != "" {
+		return c.resumeOne(ctx, db, a)
+	}
 	was, err := cascade.Paused(ctx, db)
 	if err != nil {
 		return err
@@ -152,6 +184,15 @@ func (c *workersCmd) Run(ctx context.Context, a *app) (err error) {
 	if err := notePause(ctx, db, a); err != nil {
 		return err
 	}
+	lines, err := settingLines(ctx, db)
+	if err != nil {
+		return err
+	}
+	for _, line := range lines {
+		if _, err := fmt.Fprintf(a.stderr, "%s (%s set --default takes it back)\n", line, programName); err != nil {
+			return err
+		}
+	}
 	if len(list) == 0 {
 		_, err := fmt.Fprintf(a.stderr, "no worker was seen in the last hour: start one with %s run\n", programName)
 		return err
@@ -174,8 +215,11 @@ func (c *workersCmd) Run(ctx context.Context, a *app) (err error) {
 	return output.Table(a.stdout, titles, rows)
 }
 
-// notePause says on standard error that the workers are paused, if they are.
+// notePause says on standard error that the workers are paused, or a resource, if so.
 func notePause(ctx context.Context, db onerow.DB, a *app) error {
+	if err := noteResources(ctx, db, a); err != nil {
+		return err
+	}
 	state, err := cascade.Paused(ctx, db)
 	if err != nil || !state.On {
 		return err

@@ -208,9 +208,8 @@ func (a *app) worker(ctx context.Context, f workFlags, c cascade.Config) (*worki
 	if err != nil {
 		return nil, errors.Join(err, closeReplicas(), closeAssets())
 	}
-	conns := otherConns + connsPerJob*max(f.Parallel, 1)
-	db.SetMaxOpenConns(conns)
-	db.SetMaxIdleConns(conns) // of those that batches come back to, database/sql would keep two and open the others each time
+	roomFor(db, max(f.Parallel, 1))
+	c.OnParallel = func(n int) { roomFor(db, n) }
 	w := &working{db: db, plan: plan, name: workerName(f.Name), database: a.database(), assets: assets}
 	w.close = func() error { return errors.Join(closeAssets(), closeReplicas(), db.Close()) }
 	c.Batch, c.Lease, c.Name, c.Assets = f.Batch, f.Lease, w.name, assets
@@ -225,6 +224,13 @@ func (a *app) worker(ctx context.Context, f workFlags, c cascade.Config) (*worki
 		return nil, errors.Join(err, w.close())
 	}
 	return w, nil
+}
+
+// roomFor makes the pool large enough for so many jobs at once.
+func roomFor(db *sql.DB, jobs int) {
+	conns := otherConns + connsPerJob*jobs
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(conns) // of those that batches come back to, database/sql would keep two and open the others each time
 }
 
 // unfit says why a database is none to work on.

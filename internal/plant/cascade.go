@@ -11,7 +11,7 @@ var cascadeBugs = []bug{
 	{"a job is claimed by everybody who sees it", "./cascade", "Claim|ManyWorkers|Crash", []change{{"cascade/claim.go",
 		"WHERE due_at <= UTC_TIMESTAMP(6) AND id IN `", "WHERE id IN `"}}},
 	{"any deletion's cancel takes the job back", "./cascade", "Cancel|Crash", []change{{"cascade/cancel.go",
-		"AND deletion_id = ? AND state IN ('scheduled', 'held') AND due_at", "AND deletion_id >= ? - deletion_id AND state IN ('scheduled', 'held') AND due_at"}}},
+		"AND deletion_id = ? AND ` + notBegun + ` AND due_at", "AND deletion_id >= ? - deletion_id AND ` + notBegun + ` AND due_at"}}},
 	{"a change of the schema under a job goes unseen", "./cascade", "Drift", []change{{"cascade/drift.go",
 		"func (l *lease) drift(ctx context.Context) error {", "func (l *lease) drift(ctx context.Context) error {\n\tif l != nil {\n\t\treturn nil\n\t}"}}},
 	{"the open job of a row is not unique", "./cascade", "EnqueueOneOpenJob|EnqueueMany", []change{{"migrations/00003_cascade.sql",

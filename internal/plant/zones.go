@@ -36,7 +36,7 @@ var zoneBugs = []bug{
 	clock("a failed job is due again by the session's clock", "./cascade", "Clocks|InEachZone", "cascade/fail.go",
 		"due_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND\nWHERE id = ? AND token = ? AND state = 'running'`"),
 	clock("a deletion is taken back by the session's clock", "./cascade", "InEachZone", "cascade/cancel.go",
-		"state IN ('scheduled', 'held') AND due_at > UTC_TIMESTAMP(6)"),
+		"` + notBegun + ` AND due_at > UTC_TIMESTAMP(6)"),
 	clock("workers are gone by the session's clock", "./cascade", "InEachZone", "cascade/internal/governor/governor.go",
 		"seen_at < UTC_TIMESTAMP(6) - INTERVAL 1 HOUR ORDER BY"),
 	{"objects are young by this process's clock", "./cascade", "ServersClock", []change{{"cascade/sweep.go",

@@ -1,6 +1,6 @@
 // Package governor makes a worker wait. The [Governor] asks once a second whether there is more important
-// work: the switch of cascade.Pause, and the throttles of the configuration; and it keeps the worker on the
-// list that cascade.Workers shows. The [Pace] is how many rows a batch may have: as many as have lately fit
+// work: the switch of cascade.Pause, and the throttles of the configuration; it hears what else operators say,
+// see [Control]; and it keeps the worker on the list that cascade.Workers shows. The [Pace] is how many rows a batch may have: as many as have lately fit
 // into the time that a batch should take.
 package governor
 
@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/onerow/onerow"
@@ -43,6 +44,8 @@ type Governor struct {
 	throttles []Throttle
 	observer  Observer
 	Log       *slog.Logger // what it waits for; nothing by default
+
+	control atomic.Pointer[Control]
 
 	turn chan struct{} // holds one token: who has it may use what follows
 
@@ -96,8 +99,8 @@ func (g *Governor) Wait(ctx context.Context, job int64, took time.Duration, rene
 			backoff.Sleep(ctx, min(left, waitStep, g.lease/3))
 		}
 	}
-	if g.load < 1 && took > 0 {
-		if err := keep(time.Duration(float64(took) * (1/g.load - 1))); err != nil {
+	if load := g.share(); load < 1 && took > 0 {
+		if err := keep(time.Duration(float64(took) * (1/load - 1))); err != nil {
 			return err
 		}
 	}
@@ -138,8 +141,8 @@ func (g *Governor) Look(ctx context.Context, job sql.NullInt64) (string, error) 
 		g.reason, g.asked = reason, time.Now()
 	}
 	shown := g.reason
-	if shown == "" && g.load < 1 && job.Valid {
-		shown = fmt.Sprintf("%s: batches get %.3g%% of the time", kindLoad, 100*g.load)
+	if load := g.share(); shown == "" && load < 1 && job.Valid {
+		shown = fmt.Sprintf("%s: batches get %.3g%% of the time", kindLoad, 100*load)
 	}
 	if shown != g.told {
 		g.observer.Throttled(shown)
@@ -179,7 +182,11 @@ func (g *Governor) patience() time.Duration { return min(askTime, max(g.lease/4,
 func (g *Governor) ask(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, g.patience())
 	defer cancel()
-	switch on, why, _, err := ReadSwitch(ctx, g.db); {
+	on, why, control, err := readControl(ctx, g.db, g.name)
+	if err == nil {
+		g.control.Store(&control)
+	}
+	switch {
 	case err != nil:
 		return dbtext.Fit(kindDatabase+": the switch cannot be read: "+fault.Redact(err), MaxReason)
 	case on && why != "":

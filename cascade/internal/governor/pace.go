@@ -14,11 +14,12 @@ const (
 // Pace is how many rows a batch may have, for all goroutines of a worker: it moves with
 // the time that batches take.
 type Pace struct {
-	target  time.Duration // negative: the limit never moves
+	given   time.Duration // negative: the limit never moves
 	longest int
 
-	mu  sync.Mutex
-	now int
+	mu     sync.Mutex
+	target time.Duration // given, unless an operator has another one
+	now    int
 	// What a row takes, and what BEGIN, fence, counts and COMMIT take, in seconds: averages
 	// in which earlier batches count less and less. 0 before the first.
 	perRow, fixed float64
@@ -26,17 +27,24 @@ type Pace struct {
 
 // NewPace makes one for batches that should take target, and have at most longest rows.
 func NewPace(target time.Duration, longest int) *Pace {
-	p := &Pace{target: target, longest: longest, now: min(firstLimit, longest)}
+	p := &Pace{given: target, target: target, longest: longest, now: min(firstLimit, longest)}
 	if target < 0 {
 		p.now = longest
 	}
 	return p
 }
 
-// Limit is how many rows the next batch may have.
-func (p *Pace) Limit() int {
+// Limit is how many rows the next batch may have, which should take target; 0: as was given.
+func (p *Pace) Limit(target time.Duration) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if target == 0 {
+		target = p.given
+	}
+	if target < 0 && p.target > 0 {
+		p.now = p.longest
+	}
+	p.target = target
 	return p.now
 }
 

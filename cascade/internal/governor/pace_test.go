@@ -20,16 +20,16 @@ func TestPace(t *testing.T) {
 		{time.Second, 999 * ms, 3, 783},
 		{time.Second, 999 * ms, 783, 391},
 	} {
-		if p.Took(step.took, step.work, step.rows); p.Limit() != step.want {
-			t.Errorf("after %s for %d rows it is %d, want %d", step.took, step.rows, p.Limit(), step.want)
+		if p.Took(step.took, step.work, step.rows); p.Limit(0) != step.want {
+			t.Errorf("after %s for %d rows it is %d, want %d", step.took, step.rows, p.Limit(0), step.want)
 		}
 	}
 	settle := func(p *Pace, fixed, perRow time.Duration) int {
 		for range 100 {
-			work := time.Duration(p.Limit()) * perRow
-			p.Took(fixed+work, work, int64(p.Limit()))
+			work := time.Duration(p.Limit(0)) * perRow
+			p.Took(fixed+work, work, int64(p.Limit(0)))
 		}
-		return p.Limit()
+		return p.Limit(0)
 	}
 	for _, c := range []struct {
 		target, fixed, perRow time.Duration
@@ -45,6 +45,6 @@ func TestPace(t *testing.T) {
 		}
 	}
 	if p := NewPace(-1, 7000); settle(p, 0, time.Hour) != 7000 {
-		t.Error(p.Limit())
+		t.Error(p.Limit(0))
 	}
 }

@@ -53,7 +53,7 @@ func (p *Page) inGrace(ctx context.Context, id int64) (cascade.Job, error) {
 	switch {
 	case err != nil:
 		return job, jobError(id, err)
-	case job.State != cascade.Scheduled && job.State != cascade.Held:
+	case job.State != cascade.Scheduled && job.State != cascade.Held && job.State != cascade.OnPause:
 		return job, fmt.Errorf("job %d is %s: its deletion cannot be taken back any more", id, job.State)
 	case job.DeletionID == 0:
 		return job, fmt.Errorf("job %d belongs to no logged deletion, so it cannot be taken back", id)

@@ -118,7 +118,7 @@ func (p *Page) view(b *board, since time.Time, problem error) boardView {
 		switch job.State {
 		case cascade.Running:
 			v.Running = append(v.Running, view)
-		case cascade.Scheduled, cascade.Held:
+		case cascade.Scheduled, cascade.Held, cascade.OnPause:
 			v.Grace = append(v.Grace, view)
 		default:
 			v.Waiting = append(v.Waiting, view)
@@ -144,7 +144,7 @@ func (p *Page) view(b *board, since time.Time, problem error) boardView {
 
 // tiles are the figures at the top; they count everything, the lists below do not.
 func (v *boardView) tiles(b *board) {
-	running, waiting, grace := b.Stats.Open[cascade.Running], b.Stats.Open[cascade.Ready], b.Stats.Open[cascade.Scheduled]+b.Stats.Open[cascade.Held]
+	running, waiting, grace := b.Stats.Open[cascade.Running], b.Stats.Open[cascade.Ready], b.Stats.Open[cascade.Scheduled]+b.Stats.Open[cascade.Held]+b.Stats.Open[cascade.OnPause]
 	v.MoreOpen = max(0, waiting-int64(len(v.Waiting)))
 	v.MoreGrace = max(0, grace-int64(len(v.Grace)))
 	v.MoreDead = max(0, b.Stats.Dead+b.Stats.Leftovers-int64(len(v.Trouble)))

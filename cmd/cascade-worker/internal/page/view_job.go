@@ -17,7 +17,7 @@ import (
 func (p *Page) job(b *board, j cascade.Job) jobView {
 	v := jobView{ID: j.ID, Row: output.RowName(j), State: string(j.State), Rows: j.DeletedRows, Worker: output.Shorten(output.Printable(j.Worker), 60),
 		Failures: j.Failures}
-	if j.Failures > 0 || j.State == cascade.Dead || j.State == cascade.Leftovers || j.State == cascade.Held {
+	if j.Failures > 0 || j.State == cascade.Dead || j.State == cascade.Leftovers || j.State == cascade.Held || j.State == cascade.OnPause {
 		v.Error = output.Shorten(output.OneLine(j.LastError), 600)
 	}
 	for table, n := range j.Tables {
@@ -38,6 +38,8 @@ func (p *Page) job(b *board, j cascade.Job) jobView {
 		v.State, v.Kind, v.When, v.Undo = "in grace", "wait", "goes "+until(b.At, j.DueAt), j.DeletionID != 0 && p.mayAct()
 	case cascade.Held:
 		v.Kind, v.When, v.Undo, v.Retry = "warn", "cancelled, and cannot come back", j.DeletionID != 0 && p.mayAct(), p.mayAct()
+	case cascade.OnPause:
+		v.Kind, v.When = "wait", "until somebody resumes it"
 	case cascade.Ready:
 		v.State, v.Kind, v.When = "waiting", "wait", "due "+until(b.At, j.DueAt)
 		if j.Failures > 0 {

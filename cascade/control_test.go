@@ -1,0 +1,262 @@
+package cascade
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+)
+
+// twoRooms makes rooms 1 and 2, each with many sheets, and a job for each.
+func twoRooms(t *testing.T) (db *sql.DB, first, second Job) {
+	t.Helper()
+	db = dbtest.Open(t)
+	fillArchive(t, db, []int{50, 50, 50, 50})
+	dbtest.Exec(t, db, "INSERT INTO room VALUES (2)")
+	dbtest.Exec(t, db, "UPDATE box SET room_id = 2 WHERE id > 2")
+	return db, begin(t, db, "room", "1"), begin(t, db, "room", "2")
+}
+
+// losses counts what an observer is told.
+type losses struct {
+	unobserved
+	lost atomic.Int64
+}
+
+func (l *losses) LeaseLost() { l.lost.Add(1) }
+
+// TestPauseOneJob: a job that is paused at work stops after its batch, the others go on, and Drain does not wait for it. It
+// is no failure and no lost lease, and it ends with exact counts when it may go on.
+func TestPauseOneJob(t *testing.T) {
+	db, first, other := twoRooms(t)
+	var told losses
+	var batches int
+	cfg := Config{Batch: 10, Target: -1, Chunk: 10, ClaimJobs: 1, Observer: &told}
+	cfg.OnProgress = func(job Job) {
+		if job.ID != first.ID || job.State != Running {
+			return
+		}
+		if batches++; batches == 2 {
+			onPause(t, db, first.ID)
+		}
+	}
+	finish(t, db, archive, cfg, other.ID)
+	paused := get(t, db, first.ID)
+	if paused.State != OnPause || paused.Failures != 0 || paused.DeletedRows != 20 || batches != 2 || told.lost.Load() != 0 {
+		t.Errorf("%+v after %d batches, %d leases lost", paused, batches, told.lost.Load())
+	}
+	if job := get(t, db, other.ID); job.State != Done || job.DeletedRows != 102 {
+		t.Errorf("%+v", job)
+	}
+	if same, err := Enqueue(t.Context(), db, Deletion{Resource: "room", ResourceID: "1"}); err != nil || same.ID != first.ID || same.State != OnPause {
+		t.Errorf("enqueued again: %+v, %v", same, err)
+	}
+	if list, err := List(t.Context(), db, ListOptions{State: OnPause}); err != nil || len(list) != 1 {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if s, err := ReadStats(t.Context(), db); err != nil || s.Open[OnPause] != 1 || s.Paused.On || s.OldestAge != 0 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if list, err := OpenJobs(t.Context(), db, 5, 5); err != nil || len(list) != 1 || list[0].State != OnPause {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if job, err := ResumeJob(t.Context(), db, first.ID); err != nil || job.State != Ready {
+		t.Errorf("%+v, %v", job, err)
+	}
+	if job := finish(t, db, archive, Config{}, first.ID); job.State != Done || job.DeletedRows != 102 {
+		t.Errorf("%+v", job)
+	}
+	for _, verb := range []error{second(PauseJob(t.Context(), db, 4711, "")), second(ResumeJob(t.Context(), db, 4711))} {
+		if !errors.Is(verb, ErrNoJob) {
+			t.Error(verb)
+		}
+	}
+}
+
+// TestPauseKeepsTheTime: the grace period of a job goes on while it is paused, and can be taken back when it would
+// have ended.
+func TestPauseKeepsTheTime(t *testing.T) {
+	each(t, func(t *testing.T, db *sql.DB) {
+		job := condemn(t, db, 1, time.Hour)
+		due := get(t, db, job.ID).DueAt
+		onPause(t, db, job.ID)
+		onPause(t, db, job.ID)
+		if got := get(t, db, job.ID).DueAt; !got.Equal(due) {
+			t.Errorf("due %s, was %s", got, due)
+		}
+		if got, err := ResumeJob(t.Context(), db, job.ID); err != nil || !got.DueAt.Equal(due) || got.State != Scheduled {
+			t.Errorf("%+v, %v, was due %s", got, err, due)
+		}
+		makeDue(t, db, job.ID)
+		onPause(t, db, job.ID)
+		if err := Cancel(t.Context(), db, "project", "1", job.DeletionID); err != nil {
+			t.Error(err)
+		}
+		if got := get(t, db, job.ID); got.State != Cancelled || time.Since(got.DueAt).Abs() > time.Hour {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// TestPauseResource: jobs of a resource are given back and claimed by nobody, those of others are worked, and what comes
+// meanwhile waits as well.
+func TestPauseResource(t *testing.T) {
+	db, first, _ := twoRooms(t)
+	box := begin(t, db, "box", "4")
+	var w *Worker
+	batches := 0
+	cfg := Config{Batch: 10, Target: -1, Chunk: 10, ClaimJobs: 1}
+	cfg.OnProgress = func(job Job) {
+		if batches++; batches == 2 {
+			if err := PauseResource(t.Context(), db, "room", "moving house"); err != nil {
+				t.Error(err)
+			}
+			w.governor.Stale() // a second has passed
+		}
+	}
+	w, err := NewWorker(db, archive, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	drain(t, w)
+	if n := count(t, db, "SELECT COUNT(*) FROM onerow_job WHERE resource = 'room' AND state = 'ready' AND failures = 0 AND due_at <= UTC_TIMESTAMP(6)"); n != 2 {
+		t.Errorf("%d of two rooms wait", n)
+	}
+	if job := get(t, db, box.ID); job.State != Done {
+		t.Errorf("%+v", job)
+	}
+	if n := count(t, db, "SELECT SUM(deleted_rows) FROM onerow_job_count WHERE job_id = ?", first.ID); n != 20 {
+		t.Errorf("%d rows of the first went", n)
+	}
+	list, err := PausedResources(t.Context(), db)
+	stats, serr := ReadStats(t.Context(), db)
+	if err != nil || serr != nil || len(list) != 1 || list[0].Resource != "room" || list[0].Reason != "moving house" || time.Since(list[0].Since).Abs() > time.Hour || !reflect.DeepEqual(list, stats.Resources) || stats.Paused.On {
+		t.Errorf("%+v, %+v, %v, %v", list, stats, err, serr)
+	}
+	for range 2 {
+		if err := ResumeResource(t.Context(), db, "room"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.governor.Stale()
+	drain(t, w)
+	if n := count(t, db, "SELECT COUNT(*) FROM room") + count(t, db, "SELECT COUNT(*) FROM onerow_job"); n != 0 {
+		t.Errorf("%d rows and jobs are left", n)
+	}
+	for _, bad := range []string{"", strings.Repeat("x", 65)} {
+		if err := PauseResource(t.Context(), db, bad, ""); !errors.Is(err, ErrInvalidDeletion) {
+			t.Error(bad, err)
+		}
+	}
+}
+
+// TestSet: what an operator says counts from the next look on, for one worker before all, until it is taken back.
+func TestSet(t *testing.T) {
+	db, ctx := openForest(t), t.Context()
+	w := worker(t, db, Config{Name: "w", Batch: 100, Target: -1})
+	look := func(load float64, limit int, slots int) {
+		t.Helper()
+		w.governor.Stale()
+		if _, err := w.governor.Idle(ctx); err != nil {
+			t.Fatal(err)
+		}
+		c := w.governor.Control()
+		l := lease{Worker: w}
+		if got := l.Limit(); c.Load != load || got != limit || w.slots() != slots {
+			t.Errorf("load %g, want %g; %d rows, want %d; %d slots, want %d", c.Load, load, got, limit, w.slots(), slots)
+		}
+	}
+	set := func(s Settings) {
+		t.Helper()
+		if err := Set(ctx, db, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look(0, 100, 1)
+	set(Settings{Load: 0.3, Parallel: 2})
+	look(0.3, 100, 2)
+	set(Settings{Worker: "w", Load: 1, Target: 20 * time.Millisecond})
+	set(Settings{Worker: "somebody else", Load: 0.01, Parallel: 7})
+	w.pace.Took(time.Second, time.Second, 100) // without a target it changes nothing
+	look(1, 100, 2)
+	w.pace.Took(time.Second, time.Second, 100)
+	look(1, 50, 2)
+	list, err := ReadSettings(ctx, db)
+	want := []Settings{{Load: 0.3, Parallel: 2}, {Worker: "somebody else", Load: 0.01, Parallel: 7}, {Worker: "w", Load: 1, Target: 20 * time.Millisecond}}
+	if err != nil || !reflect.DeepEqual(list, want) {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if err := SetDefault(ctx, db, "w"); err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []string{"load", "target", "parallel", "what"} {
+		for _, value := range []string{"", "x", "-1", "NaN", "0", "1e300", "+Inf"} {
+			dbtest.Exec(t, db, "REPLACE INTO onerow_control (kind, name, value, changed_at) VALUES (?, 'w', ?, UTC_TIMESTAMP(6))", kind, value)
+			look(0.3, 100, 2)
+		}
+	}
+	for range 2 {
+		if err := errors.Join(SetDefault(ctx, db, "w"), SetDefault(ctx, db, "")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look(0, 100, 1)
+	for _, bad := range []Settings{{Load: -1}, {Load: 1.01}, {Target: -1}, {Target: 1}, {Parallel: -1}, {Parallel: 65}, {Worker: strings.Repeat("x", 201)}} {
+		if err := Set(ctx, db, bad); !errors.Is(err, ErrInvalidConfig) {
+			t.Errorf("%+v: %v", bad, err)
+		}
+	}
+}
+
+// TestSetLoad: the pause between batches follows.
+func TestSetLoad(t *testing.T) {
+	db := openForest(t)
+	w := worker(t, db, Config{Lease: time.Minute})
+	if err := Set(t.Context(), db, Settings{Load: 0.25}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.governor.Idle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	if err := w.governor.Wait(t.Context(), 1, 100*time.Millisecond, func(context.Context) error { return nil }); err != nil || time.Since(begin) < 300*time.Millisecond {
+		t.Errorf("%s, %v", time.Since(begin), err)
+	}
+	if shown := onlyWorker(t, db); !strings.Contains(shown.Throttle, "25%") && !strings.Contains(fmt.Sprint(w.governor.Control()), "0.25") {
+		t.Errorf("%+v", shown)
+	}
+}
+
+// TestSetParallel: loops begin and end with the number that is set, at most a second later, and the pool's owner is told.
+func TestSetParallel(t *testing.T) {
+	db := openForest(t)
+	var told []int
+	w := worker(t, db, Config{Poll: time.Millisecond, OnParallel: func(n int) { told = append(told, n) }})
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(ctx) }()
+	for _, n := range []int{3, 5, 1, 0} {
+		if n > 0 {
+			if err := Set(ctx, db, Settings{Parallel: n}); err != nil {
+				t.Fatal(err)
+			}
+		} else if err := SetDefault(ctx, db, ""); err != nil {
+			t.Fatal(err)
+		}
+		w.governor.Stale()
+		dbtest.Eventually(t, time.Minute, func() (bool, string) {
+			return int(w.loops.Load()) == max(n, 1), fmt.Sprintf("%d loops, want %d", w.loops.Load(), n)
+		})
+	}
+	stop()
+	if err := <-ended; err != nil || !reflect.DeepEqual(told, []int{3, 5, 1}) {
+		t.Errorf("%v, %v", told, err)
+	}
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestPauseOne: one job, and one resource, from the command line. What is paused is shown where an operator looks, and
+// drain does not wait for it.
+func TestPauseOne(t *testing.T) {
+	w := ready(t)
+	for id := 1; id <= 3; id++ {
+		w.fill(id, 1, 1)
+	}
+	w.ok("enqueue", "project", "1")
+	w.ok("enqueue", "project", "2")
+	job := fmt.Sprint(w.number("SELECT MIN(id) FROM onerow_job"))
+	w.want(0, "job "+job+" (project 1) is paused", "pause", "--job", job, "asked", "the", "owner")
+	o := w.want(0, "asked the owner", "jobs")
+	if !strings.Contains(o.stdout, "paused, else due") {
+		t.Error(o)
+	}
+	w.want(0, "asked the owner", "jobs", "--state", "paused")
+	w.want(0, "1 job done", "drain")
+	w.want(0, "job "+job+" (project 1) is ready", "resume", "--job", job) // it has not begun: due at once
+	w.want(0, "jobs of project are paused since ", "pause", "--resource", "project", "ticket", "7")
+	for _, command := range []string{"jobs", "workers", "drain"} {
+		if o := w.run(command); o.code != 0 || !strings.Contains(o.stderr, ": ticket 7; cascade-worker resume --resource project lets them go on") {
+			t.Errorf("%s: %s", command, o)
+		}
+	}
+	if n := w.number("SELECT COUNT(*) FROM onerow_job"); n != 1 {
+		t.Errorf("%d jobs are open", n)
+	}
+	w.want(0, "jobs of project are worked", "resume", "--resource", "project")
+	w.want(0, "1 job done", "drain")
+	w.want(1, "job "+job+" is done: no worker takes it", "pause", "--job", job)
+	w.want(1, "there is no job 4711", "pause", "--job", "4711")
+	w.want(1, "there is no job 4711", "resume", "--job", "4711")
+	for _, args := range [][]string{{"pause", "--job", "0"}, {"pause", "--job", "1", "--resource", "project"}, {"resume", "--job=-1"}, {"pause", "--check", "--job", "1"},
+		{"pause", "--resource", strings.Repeat("x", 65)}} {
+		if o := w.run(args...); o.code != 2 || !isOneLine(o.stderr) {
+			t.Errorf("%q: %s", args, o)
+		}
+	}
+}
+
+// TestSetCommand: settings are shown by set and by workers, until they are taken back.
+func TestSetCommand(t *testing.T) {
+	w := ready(t)
+	w.want(0, "the workers work as their flags say", "set")
+	w.want(0, "set for all workers: --load 0.3 --target 20ms", "set", "--load", "30", "--target", "20ms")
+	w.want(0, "set for worker db1: --parallel 2", "set", "--parallel", "2", "--worker", "db1")
+	w.want(0, "set for all workers: --load 0.5 --target 20ms", "set", "--load", "0.5")
+	if o := w.run("workers"); o.code != 0 || !strings.Contains(o.stderr, "set for all workers: --load 0.5 --target 20ms (") || !strings.Contains(o.stderr, "set for worker db1: --parallel 2 (") {
+		t.Error(o)
+	}
+	w.want(0, "set for all workers: --load 0.5 --target 20ms", "set", "--default", "--worker", "db1")
+	w.want(0, "the workers work as their flags say", "set", "--default")
+	for _, args := range [][]string{{"--load", "0"}, {"--load", "101"}, {"--load", "NaN"}, {"--target", "1h"}, {"--target", "0s"}, {"--parallel", "0"}, {"--parallel", "65"}, {"--worker", "w"},
+		{"--default", "--load", "30"}} {
+		if o := w.run(append([]string{"set"}, args...)...); o.code != 2 || !isOneLine(o.stderr) {
+			t.Errorf("%q: %s", args, o)
+		}
+	}
+}
