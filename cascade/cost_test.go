@@ -10,6 +10,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/governor"
+	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/internal/cost"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
@@ -318,6 +319,14 @@ VALUES (%d, %d, 'note', '1', 'e', 'parked', UTC_TIMESTAMP(6))`, numbered, job.ID
 	c.Call("pause and resume a resource, and settings", func(ctx context.Context, db *sql.DB) error {
 		return errors.Join(PauseResource(ctx, db, "screen", "x"), second(PausedResources(ctx, db)), ResumeResource(ctx, db, "screen"),
 			Set(ctx, db, Settings{Worker: "w", Load: 0.5, Target: 1e9, Parallel: 2}), second(ReadSettings(ctx, db)), SetDefault(ctx, db, "w"))
+	})
+	c.Call("descriptions of plans", func(ctx context.Context, db *sql.DB) error {
+		var p plans
+		p.remember(ctx, db, &graph.Graph{Fingerprint: "f", Description: "d"})
+		if got := readPlan(ctx, db, "f"); got != "d" {
+			return fmt.Errorf("read %q", got)
+		}
+		return nil
 	})
 	c.Call("what a governor asks", func(ctx context.Context, db *sql.DB) error {
 		g := governor.New(db, "asks", time.Minute, nil, 1, unobserved{})

@@ -198,7 +198,8 @@
 //	end of a turn                                    1, which looks whether others are due
 //	governor    1 per second, and what throttles ask; 1 each 5 seconds for the worker's row;
 //	            1 each 10 minutes, to tidy up, and 1 for each row that this finds
-//	catalog     10 each 10 seconds, less often where they take longer than 100ms
+//	catalog     10 each 10 seconds, less often where they take longer than 100ms; 2 more at the first
+//	            and each day, and when plan or tables have changed
 //
 // A job takes 2 more at each attempt but the first, 1 more in its first batch, and its passes, see package
 // internal/work. A tree that fits into a chunk goes in one batch. No count grows with the data but by the

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -28,6 +29,7 @@ type graphCache struct {
 	graph *graph.Graph
 	read  time.Time
 	took  time.Duration
+	plans *plans // nil: who reads it is no worker, and remembers nothing
 }
 
 // fresh says whether the graph need not be made anew.
@@ -53,6 +55,9 @@ func (a *graphCache) current(ctx context.Context, db *sql.DB, plan schema.Plan) 
 		return nil, err
 	}
 	a.graph, a.read, a.took = made, time.Now(), time.Since(begin)
+	if a.plans != nil {
+		a.plans.remember(ctx, db, made)
+	}
 	return made, nil
 }
 
@@ -70,15 +75,26 @@ func (l *lease) drift(ctx context.Context) error {
 	case err != nil:
 		return err
 	}
-	return l.same(now.Fingerprint, l.graph.Fingerprint)
-}
-
-func (l *lease) same(now, begun string) error {
-	if now == begun {
+	if now.Fingerprint == l.graph.Fingerprint {
 		return nil
 	}
-	return fmt.Errorf("%w: job %d was begun under the fingerprint %s, now it is %s; run cascade-worker verify, adapt the plan if need be, restart the workers with it, then retry the job",
-		errDrift, l.job.ID, begun, now)
+	return l.drifted(l.graph.Fingerprint, l.graph.Description, now)
+}
+
+// mostChanges is how many an error names.
+const mostChanges = 8
+
+// drifted is the error of a job that was begun under what is described, or under what nobody knows any more.
+func (l *lease) drifted(begun, before string, now *graph.Graph) error {
+	changes := schema.Changes(before, now.Description)
+	what := fmt.Sprintf("it was begun under the fingerprint %s, now it is %s", begun, now.Fingerprint)
+	if n := len(changes); n > mostChanges {
+		changes = append(changes[:mostChanges:mostChanges], fmt.Sprintf("and %d more", n-mostChanges))
+	}
+	if len(changes) > 0 {
+		what = strings.Join(changes, "; ")
+	}
+	return fmt.Errorf("%w: job %d: %s. Run cascade-worker verify, adapt the plan if need be, restart the workers with it, then retry the job", errDrift, l.job.ID, what)
 }
 
 // sqlPlan reads, and sqlStorePlan writes, by the primary key.
@@ -100,10 +116,9 @@ func (l *lease) resume(ctx context.Context) error {
 	case errors.Is(err, sql.ErrNoRows):
 	case err != nil:
 		return fmt.Errorf("cascade: read the plan of job %d: %w", l.job.ID, err)
+	case string(begun) != l.graph.Fingerprint:
+		return l.drifted(string(begun), readPlan(ctx, l.db, string(begun)), l.graph)
 	default:
-		if err := l.same(l.graph.Fingerprint, string(begun)); err != nil {
-			return err
-		}
 		l.planned = true
 	}
 	return nil

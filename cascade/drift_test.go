@@ -31,7 +31,8 @@ func TestDrift(t *testing.T) {
 		}
 		drain(t, w)
 		got := get(t, db, job.ID)
-		if got.State != Dead || got.Failures != 1 || !strings.Contains(got.LastError, errDrift.Error()) || !strings.Contains(got.LastError, "verify") {
+		if got.State != Dead || got.Failures != 1 || !strings.Contains(got.LastError, errDrift.Error()) || !strings.Contains(got.LastError, "verify") ||
+			!strings.Contains(got.LastError, "the foreign key .staff") || !strings.Contains(got.LastError, "is gone. Run") {
 			t.Fatalf("%+v", got)
 		}
 		if _, err := Retry(t.Context(), db, job.ID); err != nil {
@@ -52,6 +53,43 @@ func TestDrift(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 	})
+}
+
+// TestDriftSaysWhat: the error names the table and the difference, also where another worker, with another plan, had begun
+// the job; and only fingerprints where nobody knows any more.
+func TestDriftSaysWhat(t *testing.T) {
+	for _, c := range []struct{ name, stmt, want string }{
+		{"a column", "ALTER TABLE box MODIFY room_id BIGINT NOT NULL, DROP FOREIGN KEY in_room", "table box: column room_id is now bigint"},
+		{"a trigger", "CREATE TRIGGER watch BEFORE DELETE ON box FOR EACH ROW SET @x = 1", "table box: the trigger watch BEFORE DELETE is new"},
+		{"forgotten", "CREATE TRIGGER watch BEFORE DELETE ON box FOR EACH ROW SET @x = 1", "it was begun under the fingerprint "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			db := dbtest.Open(t)
+			fillArchive(t, db, []int{5})
+			dbtest.Exec(t, db, "ALTER TABLE box ADD CONSTRAINT in_room FOREIGN KEY (room_id) REFERENCES room (id)")
+			dbtest.Exec(t, db, "ALTER TABLE box DROP FOREIGN KEY box_ibfk_1")
+			job := begin(t, db, "room", "1")
+			w, err := NewWorker(db, archive, Config{Batch: 1, Target: -1, OnProgress: func(Job) { onPause(t, db, job.ID) }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			drain(t, w)
+			if n := count(t, db, "SELECT COUNT(*) FROM onerow_plan"); n != 1 {
+				t.Errorf("%d descriptions are kept", n)
+			}
+			dbtest.Exec(t, db, c.stmt)
+			if c.name == "forgotten" {
+				dbtest.Exec(t, db, "DELETE FROM onerow_plan")
+			}
+			if _, err := ResumeJob(t.Context(), db, job.ID); err != nil {
+				t.Fatal(err)
+			}
+			if got := finish(t, db, archive, Config{}, job.ID); got.State != Dead || !strings.Contains(got.LastError, c.want) {
+				t.Errorf("%+v, want %q", got, c.want)
+			}
+		})
+	}
 }
 
 // TestCatalogCosts: reading the catalog may take long; it takes a hundredth of the time.

@@ -50,7 +50,7 @@ func NewWorker(db *sql.DB, plan schema.Plan, c Config) (*Worker, error) {
 	}
 	g := governor.New(db, c.Name, c.Lease, c.asked(), c.Load, c.Observer)
 	g.Log = c.Log
-	return &Worker{db: db, plan: plan, cfg: c, graphCache: &graphCache{}, pace: governor.NewPace(c.Target, c.Batch), governor: g}, nil
+	return &Worker{db: db, plan: plan, cfg: c, graphCache: &graphCache{plans: &plans{}}, pace: governor.NewPace(c.Target, c.Batch), governor: g}, nil
 }
 
 const (

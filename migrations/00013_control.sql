@@ -12,5 +12,16 @@ CREATE TABLE IF NOT EXISTS onerow_control (
   PRIMARY KEY (kind, name)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
+-- What the fingerprints in onerow_job_plan were taken of, compressed: to say what has changed under a job.
+-- stored_at is when a worker said last that it is in use.
+CREATE TABLE IF NOT EXISTS onerow_plan (
+  fingerprint VARBINARY(64) NOT NULL,
+  description MEDIUMBLOB    NOT NULL,
+  stored_at   DATETIME(6)   NOT NULL,
+  PRIMARY KEY (fingerprint),
+  KEY stored_at (stored_at)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
 -- +goose Down
+DROP TABLE IF EXISTS onerow_plan;
 DROP TABLE IF EXISTS onerow_control;

@@ -21,25 +21,24 @@ const fingerprintLength = 32
 //
 // What the user may not see is not part of it (see [Inspect]), so all who work on
 // one queue need the same rights.
-func (c *Catalog) Fingerprint(p Plan) string {
-	type seen struct {
-		Name, Kind, Engine string
-		Primary            []string
-		Columns            []string
-		Triggers           []string
-	}
-	var all struct {
-		Nodes   []Node
-		Tables  []seen
-		Foreign []string
-	}
+func (c *Catalog) Fingerprint(p Plan) string { return FingerprintOf(c.Describe(p)) }
+
+// FingerprintOf is the fingerprint of a text of [Catalog.Describe].
+func FingerprintOf(description string) string {
+	sum := sha256.Sum256([]byte(description))
+	return hex.EncodeToString(sum[:])[:fingerprintLength]
+}
+
+// Describe is the text whose sum is the fingerprint, for [Changes].
+func (c *Catalog) Describe(p Plan) string {
+	var all described
 	all.Nodes = canonical(p.Nodes())
 	ours := map[string]bool{}
 	for _, n := range all.Nodes {
 		columns := relevantColumns(all.Nodes, n)
 		for _, name := range n.Tables {
 			ours[c.found.key(name)] = true
-			s := seen{Name: name}
+			s := describedTable{Name: name}
 			if t := c.found.table(name); t != nil {
 				s.Kind, s.Engine, s.Primary = t.kind, strings.ToLower(t.engine), t.primary()
 				for _, col := range columns {
@@ -67,8 +66,7 @@ func (c *Catalog) Fingerprint(p Plan) string {
 	if err != nil { // strings, numbers and maps of strings: there is nothing that JSON cannot hold
 		text = fmt.Appendf(nil, "%+v", all)
 	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])[:fingerprintLength]
+	return string(text)
 }
 
 // short leaves the name of the current database out: a restored copy of it is the same.

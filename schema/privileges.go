@@ -125,6 +125,7 @@ func toolkitPrivileges(marks, limits bool) []Privilege {
 		"onerow_action":   {"SELECT", "INSERT"},
 		"onerow_switch":   {"SELECT", "INSERT", "UPDATE"},
 		"onerow_control":  {"SELECT", "INSERT", "UPDATE", "DELETE"},
+		"onerow_plan":     {"SELECT", "INSERT", "UPDATE", "DELETE"},
 	}
 	for _, name := range []string{"onerow_job", "onerow_job_archive", "onerow_job_count", "onerow_job_plan", "onerow_job_detached",
 		"onerow_parked", "onerow_worker", "onerow_trash"} {

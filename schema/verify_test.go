@@ -171,7 +171,7 @@ func TestVerifyAllows(t *testing.T) {
 func TestVerifyAnEmptyDatabase(t *testing.T) {
 	db := dbtest.Open(t)
 	found := differences(t, db, plain())
-	if len(found) != 5+29 {
+	if len(found) != 5+30 {
 		t.Errorf("%d differences: %v", len(found), found)
 	}
 	if err := schema.Verify(t.Context(), db, schema.Plan{}); !errors.Is(err, schema.ErrInvalidPlan) || errors.Is(err, schema.ErrVerify) {
@@ -186,7 +186,7 @@ func TestVerifyCosts(t *testing.T) {
 	plan.Resources = plan.Resources[:2]
 	db, c := racetest.Counted(t, dbtest.DSN(t))
 	counters := 0
-	for _, missing := range []int{4 + 29, 2 + 29} { // tables, each of which is asked for
+	for _, missing := range []int{4 + 30, 2 + 30} { // tables, each of which is asked for
 		log, err := crashtest.Count(c, func() error { return schema.Verify(t.Context(), db, plan) })
 		if !errors.Is(err, schema.ErrVerify) || len(log) != 9+missing+counters {
 			t.Fatalf("%v, %d statements:\n%s", err, len(log), log)

@@ -143,6 +143,8 @@ func cascadeTables() []toolkitTable {
 		{"onerow_control", []wantColumn{
 			octets("kind", 16), octets("name", 255), octets("value", 255), moment("changed_at"), number("version"),
 		}, []tableIndex{primary("kind", "name")}},
+		{"onerow_plan", []wantColumn{octets("fingerprint", 64), {name: "description", ddl: "MEDIUMBLOB NOT NULL", is: anyType}, moment("stored_at")},
+			[]tableIndex{primary("fingerprint"), index("stored_at", "stored_at")}},
 		{"onerow_worker", []wantColumn{
 			octets("name", 255), moment("started_at"), moment("seen_at"), prose("throttle", "VARCHAR(255) NULL", 255), number("job_id").null(), number("beats"),
 		}, []tableIndex{primary("name")}},

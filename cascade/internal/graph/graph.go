@@ -22,6 +22,7 @@ import (
 // It is not changed once it is made.
 type Graph struct {
 	Fingerprint string
+	Description string // whose fingerprint it is
 	Nodes       map[string]*Node
 	Edges       []*Edge // in the order in which the plan declares them
 }
@@ -71,7 +72,8 @@ type Trash struct {
 
 // newGraph makes the graph of a plan that has passed its check.
 func newGraph(plan schema.Plan, cat *schema.Catalog, indexes indexes) (*Graph, error) {
-	g := &Graph{Fingerprint: cat.Fingerprint(plan), Nodes: map[string]*Node{}}
+	text := cat.Describe(plan)
+	g := &Graph{Fingerprint: schema.FingerprintOf(text), Description: text, Nodes: map[string]*Node{}}
 	for _, n := range plan.Nodes() {
 		made, err := newNode(n, cat)
 		if err != nil {
