@@ -17,8 +17,8 @@ type actor struct{ name, reason string }
 
 // WithActor says who acts, and why, to what is called with the context: a middleware knows that, and a delete
 // passes it on. What these calls change they note in onerow_action, in the same transaction: [Log],
-// [EnqueueMany], [Cancel], [Retry], [RetryParked], [SkipParked], [RestoreRows], [ExpireTrash], [Pause] and
-// [Resume], and so repo.Delete, its Undo and repo.RestoreJob. It is one statement more, and on a pool a
+// [EnqueueMany], [Cancel], [Retry], [RetryParked], [SkipParked], [RestoreRows], [ExpireTrash], [Pause],
+// [PauseJob], [PauseResource] and their ends, and so repo.Delete, its Undo and repo.RestoreJob. It is one statement more, and on a pool a
 // transaction where there was none; without an actor nothing is noted. [ReadReport] reads it.
 //
 // The name is cut to 255 bytes, the reason to 2000; what is not UTF-8 in them is replaced. An empty name
@@ -30,6 +30,14 @@ func WithActor(ctx context.Context, name, reason string) context.Context {
 func actorOf(ctx context.Context) (a actor, known bool) {
 	a, _ = ctx.Value(actorKey{}).(actor)
 	return a, a.name != ""
+}
+
+// saying takes a reason from a call that has one, where the actor gives none.
+func saying(ctx context.Context, reason string) context.Context {
+	if who, known := actorOf(ctx); known && who.reason == "" {
+		return WithActor(ctx, who.name, reason)
+	}
+	return ctx
 }
 
 // acting runs what is one statement without an actor, and a transaction with one.

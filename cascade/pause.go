@@ -1,7 +1,6 @@
 package cascade
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -36,10 +35,7 @@ ON DUPLICATE KEY UPDATE changed_at = IF(is_on, changed_at, VALUES(changed_at)), 
 //
 // One statement, 2 in a transaction with an actor. Calling it again is safe.
 func Pause(ctx context.Context, db onerow.DB, reason string) error {
-	if who, known := actorOf(ctx); known {
-		ctx = WithActor(ctx, who.name, cmp.Or(who.reason, reason))
-	}
-	err := acting(ctx, db, func(ctx context.Context, db onerow.DB) error {
+	err := acting(saying(ctx, reason), db, func(ctx context.Context, db onerow.DB) error {
 		if _, err := db.ExecContext(ctx, sqlPause, dbtext.Arg(dbtext.Fit(reason, governor.MaxReason))); err != nil {
 			return err
 		}

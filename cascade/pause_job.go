@@ -30,7 +30,7 @@ WHERE id = ? AND state = 'paused'`
 // again gives another one. A job that is paused in its grace period can still be cancelled, also when that
 // would have ended. Errors: [ErrNoJob]; [ErrNotOpen] when it has ended or is held.
 //
-// Two statements; in a transaction of its own on a pool. Calling it again is safe, also after
+// Two statements, 3 with an actor; in a transaction of its own on a pool. Calling it again is safe, also after
 // [onerow.ErrOutcomeUnknown].
 func PauseJob(ctx context.Context, db onerow.DB, jobID int64, reason string) (Job, error) {
 	var job Job
@@ -42,7 +42,10 @@ func PauseJob(ctx context.Context, db onerow.DB, jobID int64, reason string) (Jo
 		if job, err = answer(ctx, tx, jobID); err == nil && n == 0 {
 			err = fmt.Errorf("%w: it is %s", ErrNotOpen, job.State)
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return actOnJob(saying(ctx, reason), tx, ActionPause, job)
 	})
 	if err != nil {
 		return Job{}, fmt.Errorf("cascade: pause job %d: %w", jobID, err)
@@ -51,16 +54,19 @@ func PauseJob(ctx context.Context, db onerow.DB, jobID int64, reason string) (Jo
 }
 
 // ResumeJob lets a paused job go on, in its grace period if that has not ended, else as soon as a worker is
-// free. Any other job is returned as it is. The error is [ErrNoJob] if there is none. Two statements; in a
-// transaction of its own on a pool. Calling it again is safe.
+// free. Any other job is returned as it is. The error is [ErrNoJob] if there is none. Two statements, 3 with
+// an actor; in a transaction of its own on a pool. Calling it again is safe.
 func ResumeJob(ctx context.Context, db onerow.DB, jobID int64) (Job, error) {
 	var job Job
 	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-		_, err := tx.ExecContext(ctx, sqlResumeJob, jobID)
+		n, err := onerow.Affected(ctx, tx, sqlResumeJob, jobID)
 		if err == nil {
 			job, err = answer(ctx, tx, jobID)
 		}
-		return err
+		if err != nil || n == 0 {
+			return err
+		}
+		return actOnJob(ctx, tx, ActionResume, job)
 	})
 	if err != nil {
 		return Job{}, fmt.Errorf("cascade: resume job %d: %w", jobID, err)

@@ -33,22 +33,35 @@ ON DUPLICATE KEY UPDATE changed_at = IF(kind = 'pause', changed_at, VALUES(chang
 // failure of the jobs. The reason is shown; it is cut to 255 bytes. Pausing again gives another reason.
 // The error is [ErrInvalidDeletion] for what cannot be a resource's name; no plan is asked for it.
 //
-// One statement. Calling it again is safe.
+// One statement, 2 in a transaction with an actor. Calling it again is safe.
 func PauseResource(ctx context.Context, db onerow.DB, resource, reason string) error {
 	if resource == "" || len(resource) > maxResource {
 		return fmt.Errorf("%w: the resource %q must have 1 to %d bytes", ErrInvalidDeletion, resource, maxResource)
 	}
 	value := []byte(dbtext.Fit(reason, governor.MaxReason))
-	if _, err := db.ExecContext(ctx, sqlControlSet, governor.KindPause, []byte(resource), value); err != nil {
+	err := acting(saying(ctx, reason), db, func(ctx context.Context, db onerow.DB) error {
+		if _, err := db.ExecContext(ctx, sqlControlSet, governor.KindPause, []byte(resource), value); err != nil {
+			return err
+		}
+		return act(ctx, db, Action{Action: ActionPause, Resource: resource})
+	})
+	if err != nil {
 		return fmt.Errorf("cascade: pause %s: %w", resource, err)
 	}
 	return nil
 }
 
 // ResumeResource lets workers work the jobs of a resource again. It is a no-op when it is not paused. One
-// statement.
+// statement, 2 in a transaction with an actor.
 func ResumeResource(ctx context.Context, db onerow.DB, resource string) error {
-	if _, err := db.ExecContext(ctx, sqlControlDrop, governor.KindPause, []byte(resource)); err != nil {
+	err := acting(ctx, db, func(ctx context.Context, db onerow.DB) error {
+		n, err := onerow.Affected(ctx, db, sqlControlDrop, governor.KindPause, []byte(resource))
+		if err != nil || n == 0 {
+			return err
+		}
+		return act(ctx, db, Action{Action: ActionResume, Resource: resource})
+	})
+	if err != nil {
 		return fmt.Errorf("cascade: resume %s: %w", resource, err)
 	}
 	return nil

@@ -67,7 +67,7 @@ func (c *pauseCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if c.Job != nil || c.Resource != "" {
-		return c.pauseOne(ctx, db, a, reason)
+		return c.pauseOne(c.acting(ctx, a), db, a, reason)
 	}
 	if !c.Check {
 		if err := cascade.Pause(c.acting(ctx, a), db, reason); err != nil {
@@ -126,7 +126,7 @@ func (c *resumeCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if c.Job != nil || c.Resource != "" {
-		return c.resumeOne(ctx, db, a)
+		return c.resumeOne(c.acting(ctx, a), db, a)
 	}
 	was, err := cascade.Paused(ctx, db)
 	if err != nil {
