@@ -320,6 +320,10 @@ VALUES (%d, %d, 'note', '1', 'e', 'parked', UTC_TIMESTAMP(6))`, numbered, job.ID
 		return errors.Join(PauseResource(ctx, db, "screen", "x"), second(PausedResources(ctx, db)), ResumeResource(ctx, db, "screen"),
 			Set(ctx, db, Settings{Worker: "w", Load: 0.5, Target: 1e9, Parallel: 2}), second(ReadSettings(ctx, db)), SetDefault(ctx, db, "w"))
 	})
+	c.Call("hold a job, and let it go on", func(ctx context.Context, db *sql.DB) error {
+		job, err := Find(ctx, db, "project", "y")
+		return errors.Join(err, second(HoldJob(ctx, db, job.ID, "x")), second(Retry(ctx, db, job.ID)))
+	})
 	c.Call("descriptions of plans", func(ctx context.Context, db *sql.DB) error {
 		var p plans
 		p.remember(ctx, db, &graph.Graph{Fingerprint: "f", Description: "d"})

@@ -22,6 +22,7 @@ var unstable = []string{
 	"onerow_job_archive.due_at", "onerow_job_archive.created_at", "onerow_job_archive.started_at", "onerow_job_archive.finished_at",
 	"onerow_job_archive.batch_seq", "onerow_job_archive.token", "onerow_job_archive.last_error", "onerow_job.last_error",
 	"onerow_deletion.requested_at", "onerow_quota_mark.created_at", "onerow_goose_version",
+	"onerow_plan", // for people, written beside the work
 }
 
 // crash fails a workflow at every statement, at both isolation levels.
@@ -218,6 +219,45 @@ func smallCounts(ctx context.Context, db *sql.DB) error {
 		return fmt.Errorf("%+v, want %s", job, want)
 	}
 	return nil
+}
+
+// TestCrashHoldJob: a job that has begun is cancelled. What is gone and counted stays so, what it has parked is forgotten, the
+// worker that had it changes nothing any more, and the rest stays.
+func TestCrashHoldJob(t *testing.T) {
+	for _, state := range []State{Running, Dead} {
+		t.Run(string(state), func(t *testing.T) {
+			crash(t, 60, func(*shelf) crashtest.Workflow {
+				return crashtest.Workflow{
+					Setup: func(ctx context.Context, db *sql.DB) error {
+						err := errors.Join(smallForest(ctx, db), execAll(ctx, db, "DELETE FROM note", "INSERT INTO onerow_job_count VALUES (1, 'note', 1)",
+							"UPDATE onerow_job SET state = 'running', token = 1, worker = 'w#1', due_at = UTC_TIMESTAMP(6) + INTERVAL 1 MINUTE",
+							"INSERT INTO onerow_parked (id, job_id, table_name, row_key, error, state, parked_at) VALUES (1, 1, 'tag', '41', 'e', 'parked', UTC_TIMESTAMP(6))"))
+						if state == Dead && err == nil {
+							err = execAll(ctx, db, "UPDATE onerow_job SET state = 'dead'", moveColumns+"UTC_TIMESTAMP(6) FROM onerow_job", "DELETE FROM onerow_job")
+						}
+						return err
+					},
+					Call: func(ctx context.Context, db *sql.DB) error {
+						if _, err := HoldJob(ctx, db, 1, "cancelled"); err != nil {
+							return err
+						}
+						return Cancel(ctx, db, "project", "1", 5)
+					},
+					Check: func(ctx context.Context, db *sql.DB) error {
+						l := lease{Worker: &Worker{}, job: Job{ID: 1, Token: 1}}
+						if err := l.fence(ctx, db); !errors.Is(err, errLeaseLost) {
+							return fmt.Errorf("the worker that had it may go on: %w", err)
+						}
+						job, err := Get(ctx, db, 1)
+						if err == nil && (job.State != Cancelled || fmt.Sprint(job.Tables) != "map[note:1]" || job.Parked > 0 || time.Since(job.DueAt).Abs() > time.Hour) {
+							err = fmt.Errorf("%+v", job)
+						}
+						return err
+					},
+				}
+			})
+		})
+	}
 }
 
 // TestCrashCascade: in batches as small as they can be, and at the other isolation level in one of each

@@ -43,6 +43,8 @@
 // [PauseJob] takes an open job that is not held from the workers. It is paused until [ResumeJob], and then
 // scheduled, or ready if it has begun; before it has begun it can be cancelled and held as a scheduled one.
 //
+// [HoldJob] holds a job that has begun, too, or is dead or has leftovers: repo.CancelJob then cancels it.
+//
 // A job whose rows come back from the trash, see [RestoreRows], is held, too, from wherever it was, and
 // cancelled at the end.
 //
@@ -186,6 +188,7 @@
 //	Retry       4; 3 when it is neither dead nor has leftovers   on a pool +2
 //	Find, Get                                        1
 //	List                                             2
+//	HoldJob                                          5; 8 where it has ended      on a pool +2
 //	PauseJob, ResumeJob                              2 on a pool +2
 //	PauseResource, ResumeResource, PausedResources, ReadSettings 1; Set up to 3, SetDefault 3
 //	PurgeJobs   9 per 200, 1 more where rows were skipped; 1 per 200 that stay

@@ -173,6 +173,23 @@ func duels(ready func(*Worker)) []duel {
 			}
 			return errors.Join(err, round(ctx, db), second(ResumeJob(ctx, db, 1)), round(ctx, db))
 		}, exact, nil, 1},
+		{"a round, the job is cancelled", given(0), round, func(ctx context.Context, db *sql.DB) error {
+			err := second(HoldJob(ctx, db, 1, "why"))
+			if errors.Is(err, ErrNotOpen) {
+				return nil // the round was done
+			}
+			return errors.Join(err, Cancel(ctx, db, "project", "1", 5))
+		}, func(ctx context.Context, db *sql.DB) error {
+			job, err := Get(ctx, db, 1)
+			var left int64
+			if err == nil {
+				err = onerow.QueryRow(ctx, db, "SELECT COUNT(*) FROM note", nil, &left)
+			}
+			if err == nil && (job.State != Done && job.State != Cancelled || job.DeletedRows+left != 3 || job.State == Done && left > 0) {
+				err = fmt.Errorf("%s with %d rows counted and %d left", job.State, job.DeletedRows, left)
+			}
+			return err
+		}, nil, 1},
 		{"a round, a child is inserted", given(0), round, child("note", "project"), alone("note", "project"), nil, 2},
 		{"a round, a leaf is inserted below a row that goes", given(1), round, child("tag", "screen"), alone("tag", "screen"), nil, 2},
 		{"a round, a row is inserted below a row that goes", given(1), round, child("comment", "screen"), alone("comment", "screen"), nil, 2},

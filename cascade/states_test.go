@@ -58,19 +58,19 @@ func TestVerbsInEveryState(t *testing.T) {
 	db, ctx := openForest(t), t.Context()
 	w := quiet(t, worker(t, db, Config{Name: "w"}))
 	const late, notDead, notOpen, same = "too late", "not dead", "not open", "same"
-	columns := []string{"cancel", "hold", "retry", "cancel of another deletion", "hold of another deletion", "a worker's failure", "a failure by an old token", "pause", "resume"}
-	want := map[string][9]string{
-		"scheduled":     {"cancelled", "held", notDead, late, late, same, same, "paused", same},
-		"due":           {late, late, notDead, late, late, same, same, "paused", same},
-		"held":          {"cancelled", "held", "scheduled", late, late, same, same, notOpen, same},
-		"ready":         {late, late, notDead, late, late, same, same, "paused", same},
-		"running":       {late, late, notDead, late, late, "scheduled", same, "paused", same},
-		"paused":        {"cancelled", "held", notDead, late, late, same, same, "paused", "scheduled"},
-		"paused, begun": {late, late, notDead, late, late, same, same, "paused", "ready"},
-		"done":          {late, late, notDead, late, late, same, same, notOpen, same},
-		"dead":          {late, late, "ready", late, late, same, same, notOpen, same},
-		"leftovers":     {late, late, "ready", late, late, same, same, notOpen, same},
-		"cancelled":     {same, late, notDead, late, late, same, same, notOpen, same},
+	columns := []string{"cancel", "hold", "retry", "cancel of another deletion", "hold of another deletion", "a worker's failure", "a failure by an old token", "pause", "resume", "hold job"}
+	want := map[string][10]string{
+		"scheduled":     {"cancelled", "held", notDead, late, late, same, same, "paused", same, "held"},
+		"due":           {late, late, notDead, late, late, same, same, "paused", same, "held"},
+		"held":          {"cancelled", "held", "scheduled", late, late, same, same, notOpen, same, "held"},
+		"ready":         {late, late, notDead, late, late, same, same, "paused", same, "held"},
+		"running":       {late, late, notDead, late, late, "scheduled", same, "paused", same, "held"},
+		"paused":        {"cancelled", "held", notDead, late, late, same, same, "paused", "scheduled", "held"},
+		"paused, begun": {late, late, notDead, late, late, same, same, "paused", "ready", "held"},
+		"done":          {late, late, notDead, late, late, same, same, notOpen, same, notOpen},
+		"dead":          {late, late, "ready", late, late, same, same, notOpen, same, "held"},
+		"leftovers":     {late, late, "ready", late, late, same, same, notOpen, same, "held"},
+		"cancelled":     {same, late, notDead, late, late, same, same, notOpen, same, same},
 	}
 	verbs := []func(Job) error{
 		func(j Job) error { return Cancel(ctx, db, j.Resource, j.ResourceID, j.DeletionID) },
@@ -82,6 +82,7 @@ func TestVerbsInEveryState(t *testing.T) {
 		func(j Job) error { j.Token++; return w.store(ctx, j, Scheduled, 1, errors.New("x"), time.Hour) },
 		func(j Job) error { _, err := PauseJob(ctx, db, j.ID, "again"); return err },
 		func(j Job) error { _, err := ResumeJob(ctx, db, j.ID); return err },
+		func(j Job) error { _, err := HoldJob(ctx, db, j.ID, "third"); return err },
 	}
 	id := int64(0)
 	for _, state := range jobStates {

@@ -32,6 +32,7 @@ type commandLine struct {
 	Drain    drainCmd    `cmd:"" help:"Work until no job is due, with progress, and exit."`
 	Enqueue  enqueueCmd  `cmd:"" help:"Delete a row and everything below it: queue the job."`
 	Undo     undoCmd     `cmd:"" help:"Take back a deletion that is in its grace period."`
+	Cancel   cancelCmd   `cmd:"" help:"End a deletion that has begun: the row and the rest stay."`
 	Restore  restoreCmd  `cmd:"" help:"Bring back what a job has deleted and kept."`
 	Trash    trashCmd    `cmd:"" help:"List what can be brought back, or remove it for good."`
 	Retain   retainCmd   `cmd:"" name:"retention" help:"Show which rows the plan's retention finds, or queue them now."`

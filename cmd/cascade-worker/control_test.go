@@ -65,3 +65,31 @@ func TestSetCommand(t *testing.T) {
 		}
 	}
 }
+
+// TestCancel: a job that has begun is cancelled, and the command says what is gone.
+func TestCancel(t *testing.T) {
+	w := ready(t)
+	w.fill(1, 2, 2)
+	w.ok("enqueue", "project", "1")
+	job := fmt.Sprint(w.number("SELECT MIN(id) FROM onerow_job"))
+	w.exec("DELETE FROM comment WHERE screen_id = (SELECT MIN(id) FROM screen)")
+	w.exec("INSERT INTO onerow_job_count VALUES (?, 'comment', 2)", job)
+	w.exec("UPDATE onerow_job SET state = 'running', token = 1, worker = 'w#1', due_at = UTC_TIMESTAMP(6) + INTERVAL 10 SECOND")
+	left := w.rows()
+	for range 2 {
+		o := w.want(0, "job "+job+" (project 1) is cancelled", "cancel", job)
+		if !strings.Contains(o.stdout, "2 rows of comment were deleted\nnothing of that is in the trash: it stays gone\n") {
+			t.Error(o)
+		}
+	}
+	w.want(0, "cancelled", "jobs")
+	w.ok("drain")
+	if n := w.rows(); n != left {
+		t.Errorf("%d rows are left, were %d", n, left)
+	}
+	w.ok("enqueue", "project", "1")
+	w.ok("drain")
+	w.want(1, "is done: what it has deleted comes back with cascade-worker restore", "cancel", fmt.Sprint(w.number("SELECT MAX(id) FROM onerow_job_archive")))
+	w.want(1, "there is no job 4711", "cancel", "4711")
+	w.want(2, "no job's number", "cancel", "0")
+}

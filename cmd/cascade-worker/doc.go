@@ -60,6 +60,7 @@
 //	               is open); --where and --query: per 500 rows 1 to read them, 1 to look for
 //	               them (resources only) and 2 to log and queue; 1 at the begin, and 1 when
 //	               they are interrupted, to end what runs in the server
+//	cancel         5 to hold the job, 8 if it has ended; what undo sends; 2
 //	undo           repo.Restore: 1, what CancelDelete documents, 1
 //	jobs           1 per 1000 jobs
 //	retry          4; parked retry and skip up to 6; pause, resume 1 or 2;

@@ -232,6 +232,14 @@ var deeds = map[string]func(l *least) error{
 		l.exec("UPDATE visit SET seen_at = '2000-01-01'")
 		return l.each("retention run", "retention run visit")
 	},
+	"cancel": func(l *least) error {
+		l.exec("UPDATE onerow_job SET state = 'running', token = 1, worker = 'w' WHERE id = 20")
+		l.exec("INSERT INTO onerow_parked (id, job_id, table_name, row_key, error, state, parked_at) VALUES (21, 21, 'comment', '1', 'e', 'parked', UTC_TIMESTAMP(6))")
+		l.exec("INSERT INTO onerow_deletion (id, resource, resource_id, deleted_from, grace_us, requested_at) VALUES (907, 'visit', '1', 'active', 1, UTC_TIMESTAMP(6))")
+		l.exec(`INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, batch_seq, failures, created_at, finished_at)
+VALUES (900080, 'visit', '1', 907, 'dead', UTC_TIMESTAMP(6), 1, 1, 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))`)
+		return l.each("cancel 20", "cancel 20", "cancel 21", "cancel 22", "cancel 23", "cancel 900080")
+	},
 	"adopt --backfill": func(l *least) error {
 		l.exec("UPDATE project SET name = 'Another' WHERE id = 1")
 		return l.each("adopt project --backfill", "adopt project")
@@ -283,7 +291,7 @@ func (l *least) words(name string) security.Words {
 	if name == "adopt --backfill" {
 		words["the row's table"] = security.On("project")
 	}
-	if name == "undo" {
+	if name == "undo" || name == "cancel" {
 		words["the row's table"], words["its archive"] = security.On("project", "screen"), security.On("project_archive", "screen_archive")
 	}
 	return words

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/undo"
+	"github.com/onerow/onerow/repo"
+	"github.com/onerow/onerow/schema"
+)
+
+type cancelCmd struct {
+	planFlag
+	Job int64 `arg:"" name:"job" help:"The job's number, as jobs lists it."`
+}
+
+// Help is the command's longer description.
+func (cancelCmd) Help() string {
+	return `Ends a deletion, also one that has begun, is dead or has leftovers: the worker that has the
+job stops after its batch, the row itself returns to where it was, and what is left below it
+stays. What is gone stays gone, and is listed; where the plan keeps it (trash: 30d) the
+command restore brings it back. Rows that the job has parked are forgotten.
+
+A job that has not begun is better taken back with undo, which refuses one that has. If
+the row cannot come back the job is held, and the command can be run again.
+
+Examples:
+
+    cascade-worker cancel 17
+    cascade-worker restore 17`
+}
+
+// Run cancels the job.
+func (c *cancelCmd) Run(ctx context.Context, a *app) (err error) {
+	if c.Job < 1 {
+		return usagef("%d is no job's number: see %s jobs", c.Job, programName)
+	}
+	plan, err := a.plan(c.planFlag)
+	if err != nil {
+		return err
+	}
+	db, err := a.openMigrated(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	back, job, err := repo.CancelJob(ctx, db, plan, c.Job)
+	switch {
+	case errors.Is(err, cascade.ErrNoJob):
+		return output.Said(fmt.Sprintf("there is no job %d: see %s jobs", c.Job, programName), err)
+	case errors.Is(err, cascade.ErrNotOpen):
+		return output.Said(fmt.Sprintf("job %d is done: what it has deleted comes back with %s restore %d, where the plan keeps it", c.Job, programName, c.Job), err)
+	case errors.Is(err, cascade.ErrOpenJob):
+		return output.Said(fmt.Sprintf("job %d has a newer one for the same row, which is open: cancel that one", c.Job), err)
+	case err != nil:
+		return fmt.Errorf("%w; %s cancel %d may be run again", err, programName, c.Job)
+	}
+	lines := []string{fmt.Sprintf("job %d (%s) is cancelled", job.ID, output.RowName(job))}
+	if back.Changed {
+		lines[0] += "; " + undo.Told(back)
+	}
+	gone, err := c.gone(ctx, db, plan, job)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(a.stdout, strings.Join(append(lines, gone...), "\n"))
+	return err
+}
+
+// gone says what the job had done before.
+func (c *cancelCmd) gone(ctx context.Context, db onerow.DB, plan schema.Plan, job cascade.Job) ([]string, error) {
+	kept, err := cascade.TrashOf(ctx, db, job.ID)
+	if err != nil {
+		return nil, err
+	}
+	if job.DeletedRows+job.DetachedRows == 0 {
+		return []string{"nothing below it had been deleted"}, nil
+	}
+	var lines []string
+	list := func(what string, rows map[string]int64) {
+		for _, table := range slices.Sorted(maps.Keys(rows)) {
+			lines = append(lines, fmt.Sprintf("%s of %s %s", output.Plural(rows[table], "row"), output.Printable(table), what))
+		}
+	}
+	list("were deleted", job.Tables)
+	list("were detached", job.Detached)
+	assets := int64(0)
+	for _, n := range plan.Nodes() {
+		for _, table := range n.Tables {
+			if n.Asset != "" && n.Trash == 0 {
+				assets += job.Tables[table]
+			}
+		}
+	}
+	if assets > 0 {
+		lines = append(lines, fmt.Sprintf("the assets of %s are gone for good", output.Plural(assets, "row")))
+	}
+	var rows int64
+	for _, k := range kept {
+		rows += k.Rows
+	}
+	if rows > 0 {
+		return append(lines, fmt.Sprintf("%s of these are in the trash: %s restore %d brings them back", output.Grouped(rows), programName, job.ID)), nil
+	}
+	return append(lines, "nothing of that is in the trash: it stays gone"), nil
+}
