@@ -18,6 +18,7 @@ import (
 
 type cancelCmd struct {
 	planFlag
+	actorFlags
 	Job int64 `arg:"" name:"job" help:"The job's number, as jobs lists it."`
 }
 
@@ -51,7 +52,7 @@ func (c *cancelCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	back, job, err := repo.CancelJob(ctx, db, plan, c.Job)
+	back, job, err := repo.CancelJob(c.acting(ctx, a), db, plan, c.Job)
 	switch {
 	case errors.Is(err, cascade.ErrNoJob):
 		return output.Said(fmt.Sprintf("there is no job %d: see %s jobs", c.Job, programName), err)
