@@ -51,7 +51,9 @@ func (p *plans) remember(ctx context.Context, db onerow.DB, g *graph.Graph) {
 		p.fingerprint = "" // again with the next look at the catalog
 		return
 	}
-	_, _ = db.ExecContext(ctx, sqlForget)
+	if _, err := db.ExecContext(ctx, sqlForget); err != nil {
+		return // another worker, or tomorrow
+	}
 }
 
 // readPlan is the description behind a fingerprint; "" if nobody knows it. One statement.

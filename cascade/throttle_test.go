@@ -155,7 +155,7 @@ func TestReadStats(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
 		ctx := t.Context()
 		empty, err := ReadStats(ctx, db)
-		if err != nil || fmt.Sprint(empty) != fmt.Sprint(Stats{Open: map[State]int64{Scheduled: 0, Ready: 0, Running: 0, Held: 0}}) {
+		if err != nil || fmt.Sprint(empty) != fmt.Sprint(Stats{Open: map[State]int64{Scheduled: 0, Ready: 0, Running: 0, Held: 0, OnPause: 0}}) {
 			t.Errorf("%+v, %v", empty, err)
 		}
 		for id := range int64(6) {
@@ -187,7 +187,7 @@ VALUES (999, 'project', '999', 1, 'dead', UTC_TIMESTAMP(6), 1, 1, 0, UTC_TIMESTA
 			t.Errorf("%+v", s.Paused)
 		}
 		s.OldestAge, s.Paused = 0, PauseState{}
-		want := Stats{Open: map[State]int64{Scheduled: 2, Ready: 3, Running: 1, Held: 1}, Dead: 1, Leftovers: 2, Parked: 2, Workers: 1}
+		want := Stats{Open: map[State]int64{Scheduled: 2, Ready: 3, Running: 1, Held: 1, OnPause: 0}, Dead: 1, Leftovers: 2, Parked: 2, Workers: 1}
 		if fmt.Sprint(s) != fmt.Sprint(want) {
 			t.Errorf("%+v, want %+v", s, want)
 		}

@@ -58,7 +58,7 @@ func (c *pauseCmd) Run(ctx context.Context, a *app) (err error) {
 	case len(reason) > maxPauseReason:
 		return usagef("the reason has %d bytes; at most %d are kept", len(reason), maxPauseReason)
 	}
-	if err := c.pausedFlags.check(); err != nil {
+	if err := c.check(); err != nil {
 		return err
 	}
 	db, err := a.openMigrated(ctx)
