@@ -324,6 +324,7 @@ VALUES (%d, %d, 'note', '1', 'e', 'parked', UTC_TIMESTAMP(6))`, numbered, job.ID
 		job, err := Find(ctx, db, "project", "y")
 		return errors.Join(err, second(HoldJob(ctx, db, job.ID, "x")), second(Retry(ctx, db, job.ID)))
 	})
+	c.Call("the statements of a plan", func(ctx context.Context, db *sql.DB) error { return second(PlanSQL(ctx, db, forest)) })
 	c.Call("descriptions of plans", func(ctx context.Context, db *sql.DB) error {
 		var p plans
 		p.remember(ctx, db, &graph.Graph{Fingerprint: "f", Description: "d"})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/onerow/onerow"
@@ -26,6 +27,9 @@ type DryRunOptions struct {
 	// is said to have "at least" as many. Default 10,000, maximum 1,000,000. Memory and
 	// time grow with it, and not with the data.
 	Limit int
+	// Exact counts to the end, whatever Limit says. Memory grows with the rows then: their keys, of tables
+	// that have rows below them or are reached over several edges.
+	Exact bool
 	// OnProgress is called after each statement with what was counted so far.
 	OnProgress func(Estimate)
 }
@@ -78,6 +82,9 @@ func DryRun(ctx context.Context, db onerow.DB, plan schema.Plan, resource, encod
 		o.Limit = defaultDryRunLimit
 	}
 	o.Limit = min(o.Limit, maxDryRunLimit)
+	if o.Exact {
+		o.Limit = math.MaxInt / 2
+	}
 	e, err := dryRun(ctx, db, plan, resource, encodedID, o)
 	if err != nil {
 		return Estimate{}, fmt.Errorf("cascade: dry run of %s %s: %w", resource, encodedID, err)

@@ -93,3 +93,25 @@ func TestCancel(t *testing.T) {
 	w.want(1, "there is no job 4711", "cancel", "4711")
 	w.want(2, "no job's number", "cancel", "0")
 }
+
+// TestPlanStatements: plan --sql prints a file of SQL, and --exact counts beyond the limit.
+func TestPlanStatements(t *testing.T) {
+	w := ready(t)
+	w.fill(1, 3, 4)
+	o := w.want(0, "-- comment, below screen\n", "plan", "--sql")
+	for _, want := range []string{"-- read\nSELECT `id`", "-- lock\n", "-- delete\nDELETE t FROM `screen`", "-- delete, unread\nDELETE FROM `comment`"} {
+		if !strings.Contains(o.stdout, want) {
+			t.Errorf("%q is not in %s", want, o)
+		}
+	}
+	w.want(0, `"sql": "SELECT`, "plan", "--sql", "--json")
+	w.want(0, "≥", "plan", "project", "1", "--limit", "2")
+	if o := w.want(0, "to be deleted: 16 rows", "plan", "project", "1", "--exact", "--limit", "2"); strings.Contains(o.stdout, "≥") {
+		t.Error(o)
+	}
+	for _, args := range [][]string{{}, {"project"}, {"--sql", "project"}, {"--sql", "--exact"}} {
+		if o := w.run(append([]string{"plan"}, args...)...); o.code != 2 || !isOneLine(o.stderr) {
+			t.Errorf("%q: %s", args, o)
+		}
+	}
+}

@@ -19,8 +19,10 @@ type planCmd struct {
 	planFlag
 	JSON     bool   `name:"json" help:"Print a JSON object."`
 	Limit    int    `default:"10000" placeholder:"N" help:"Count at most N rows of each table (10000)."`
-	Resource string `arg:"" help:"The resource's or table's name in the plan, as in project."`
-	ID       string `arg:"" name:"id" help:"The row's key: 42, or 101,1993-09-21 for several columns."`
+	Exact    bool   `help:"Count to the end, however long it takes, with progress; one key of each row is kept in memory."`
+	SQL      bool   `name:"sql" help:"Print the statements that workers send instead, to be explained by the server."`
+	Resource string `arg:"" optional:"" help:"The resource's or table's name in the plan, as in project."`
+	ID       string `arg:"" optional:"" name:"id" help:"The row's key: 42, or 101,1993-09-21 for several columns."`
 }
 
 // Help is the command's longer description.
@@ -38,7 +40,9 @@ Examples:
 
     cascade-worker plan project 42
     cascade-worker plan job_history 101,1993-09-21
-    cascade-worker plan project 42 --json --limit 1000000 | jq .tables`
+    cascade-worker plan project 42 --json --limit 1000000 | jq .tables
+    cascade-worker plan project 42 --exact
+    cascade-worker plan --sql`
 }
 
 // estimateJSON is an estimate as it is printed.
@@ -58,7 +62,19 @@ func (c *planCmd) Run(ctx context.Context, a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	if c.Limit < 1 || c.Limit > 1_000_000 {
+	switch {
+	case c.SQL && (c.Resource != "" || c.Exact):
+		return usagef("--sql is about the whole plan, and counts nothing")
+	case c.SQL:
+		return c.statements(ctx, a, plan)
+	case c.Resource == "":
+		return usagef("missing: <resource> <id> (see %s plan --help)", programName)
+	case c.ID == "":
+		return usagef("missing: <id> (see %s plan --help)", programName)
+	}
+	if c.Exact {
+		c.Limit = -1
+	} else if c.Limit < 1 || c.Limit > 1_000_000 {
 		return usagef("--limit is %d; it should be from 1 to 1000000", c.Limit)
 	}
 	root, err := typedRoot(plan, c.Resource, c.ID)
@@ -74,7 +90,7 @@ func (c *planCmd) Run(ctx context.Context, a *app) (err error) {
 		return explained(ctx, db, plan, err)
 	}
 	show, begin := newCounter(a), time.Now()
-	e, err := cascade.DryRun(ctx, db, plan, root.node.Name, root.key, cascade.DryRunOptions{Limit: c.Limit, OnProgress: func(e cascade.Estimate) {
+	e, err := cascade.DryRun(ctx, db, plan, root.node.Name, root.key, cascade.DryRunOptions{Limit: max(c.Limit, 0), Exact: c.Exact, OnProgress: func(e cascade.Estimate) {
 		show.say(func() string {
 			return fmt.Sprintf("counted %s in %s, %s", output.Plural(output.SumRows(e.Tables), "row"), output.Plural(len(e.Tables), "table"), time.Since(begin).Round(time.Second))
 		})

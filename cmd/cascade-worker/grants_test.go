@@ -244,7 +244,7 @@ VALUES (900080, 'visit', '1', 907, 'dead', UTC_TIMESTAMP(6), 1, 1, 0, UTC_TIMEST
 		l.exec("UPDATE project SET name = 'Another' WHERE id = 1")
 		return l.each("adopt project --backfill", "adopt project")
 	},
-	"plan":              func(l *least) error { return l.each("plan project 1", "plan project 3", "plan visit 1") },
+	"plan":              func(l *least) error { return l.each("plan project 1", "plan project 3", "plan visit 1", "plan --sql") },
 	"orphans":           func(l *least) error { return l.each("orphans", "orphans --table screen") },
 	"orphans --enqueue": func(l *least) error { return l.each("orphans --enqueue") },
 	"report":            func(l *least) error { return l.each("report --recent 3", "report 900071") },

@@ -163,6 +163,15 @@ func (c Codec) Key(values []sql.NullString) (Key, bool) {
 	return join(literals), true
 }
 
+// Unknown is a key whose parts are question marks, for statements that people read.
+func (c Codec) Unknown() Key {
+	marks := make([]string, len(c.parts))
+	for i := range marks {
+		marks[i] = "?"
+	}
+	return join(marks)
+}
+
 // Parts is the literals of a key, one for each column.
 func (c Codec) Parts(k Key) []string {
 	if len(c.parts) == 1 {

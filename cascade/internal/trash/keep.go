@@ -74,6 +74,21 @@ func (k *Keeper) copySQL(t *graph.Table, index, where string, via Via) string {
 		" FROM " + t.From + " AS c" + index + " WHERE " + where
 }
 
+// RowsSQL and LeavesSQL are what Rows and Leaves send, for people to read.
+func RowsSQL(t *graph.Table, where string) string {
+	return new(Keeper).copySQL(t, byKey, where, Via{})
+}
+
+// LeavesSQL is two statements.
+func LeavesSQL(s *graph.Source, parents []rowkey.Key, limit int64) []string {
+	k := new(Keeper)
+	return []string{k.copySQL(s.Table, s.Index, leavesWhere(s, parents, limit), Via{Edge: s.Edge}), k.deleteSQL(s.Table)}
+}
+
+func leavesWhere(s *graph.Source, parents []rowkey.Key, limit int64) string {
+	return s.Columns.In("c", parents) + s.WhenC + " LIMIT " + strconv.FormatInt(limit, 10) + " FOR UPDATE"
+}
+
 const byKey = " FORCE INDEX (PRIMARY)"
 
 // Via is how a job has come to rows: over an edge, whose row above is not looked for again, and whether
@@ -96,8 +111,7 @@ func (k *Keeper) Rows(ctx context.Context, tx onerow.DB, t *graph.Table, where s
 // The first statement locks and copies along the index of the edge, and the second one deletes what was
 // copied, by the primary keys of both tables: a row that came between them stays.
 func (k *Keeper) Leaves(ctx context.Context, tx onerow.DB, s *graph.Source, parents []rowkey.Key, limit int64, lost bool) (int64, error) {
-	where := s.Columns.In("c", parents) + s.WhenC + " LIMIT " + strconv.FormatInt(limit, 10) + " FOR UPDATE"
-	n, err := k.copy(ctx, tx, s.Table, s.Index, where, nil, Via{Edge: s.Edge, Lost: lost})
+	n, err := k.copy(ctx, tx, s.Table, s.Index, leavesWhere(s, parents, limit), nil, Via{Edge: s.Edge, Lost: lost})
 	if err != nil || n == 0 {
 		return 0, err
 	}

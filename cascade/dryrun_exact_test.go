@@ -1,0 +1,22 @@
+package cascade
+
+import (
+	"reflect"
+	"testing"
+)
+
+// TestDryRunExact: it counts beyond every limit.
+func TestDryRunExact(t *testing.T) {
+	db := openForest(t)
+	grow(t, db, 1, 4, 3, 2, 5)
+	most, err := DryRun(t.Context(), db, forest, "project", "1", DryRunOptions{Limit: 1000})
+	if err != nil || len(most.Capped) > 0 {
+		t.Fatalf("%+v, %v", most, err)
+	}
+	if few, err := DryRun(t.Context(), db, forest, "project", "1", DryRunOptions{Limit: 2}); err != nil || len(few.Capped) == 0 {
+		t.Fatalf("%+v, %v", few, err)
+	}
+	if exact, err := DryRun(t.Context(), db, forest, "project", "1", DryRunOptions{Limit: 2, Exact: true}); err != nil || !reflect.DeepEqual(exact, most) {
+		t.Errorf("%+v, %v, want %+v", exact, err, most)
+	}
+}
