@@ -40,10 +40,10 @@ const moveColumns = `INSERT INTO onerow_job_archive (id, resource, resource_id, 
   failures, last_error, created_at, started_at, finished_at)
 SELECT id, resource, resource_id, deletion_id, state, due_at, token, worker, batch_seq, failures, last_error, created_at, started_at, `
 
-// Cancel cancels the job of a deletion that is still in its grace period, by the
-// database's clock, or held, or was paused before it began. Give it the transaction that brings the row back. The job must
-// belong to that deletion. Otherwise, or when a worker has claimed it, the error is
-// [ErrTooLate]. Cancelling twice is a no-op.
+// Cancel cancels the job of a deletion that is still in its grace period, by the database's clock, or held,
+// or was paused before it began. Give it the transaction that brings the row back. The job must belong to
+// that deletion. Otherwise, or when a worker has claimed it, the error is [ErrTooLate]. Cancelling twice is
+// a no-op.
 //
 // Three statements, 4 with an actor; 2 when it is too late; 5 more where a finished job has the job's id, see
 // [Renumber]; in a transaction of its own on a pool. Where it fails for another reason in the

@@ -79,10 +79,10 @@ const sqlClaim = `UPDATE onerow_job FORCE INDEX (PRIMARY) SET state = 'running',
   started_at = COALESCE(started_at, UTC_TIMESTAMP(6)), due_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND
 WHERE due_at <= UTC_TIMESTAMP(6) AND id IN `
 
-// sqlWon reads back by the primary key what the claim won. The value is the claim's own, so the answer is right
-// whatever the driver counts as affected, and also when the UPDATE was not answered. It looks for finished jobs
-// of the same ids by the archive's primary key, see apart, and reads how each deletion was logged by the
-// audit's.
+// sqlWon reads back by the primary key what the claim won. The value is the claim's own, so the answer is
+// right whatever the driver counts as affected, and also when the UPDATE was not answered. It looks for
+// finished jobs of the same ids by the archive's primary key, see apart, and reads how each deletion was
+// logged by the audit's.
 const sqlWon = `SELECT id, resource, resource_id, deletion_id, token, failures,
   EXISTS (SELECT 1 FROM onerow_job_archive AS a WHERE a.id = onerow_job.id),
   COALESCE((SELECT d.deleted_from FROM onerow_deletion AS d WHERE d.id = onerow_job.deletion_id), '') FROM onerow_job WHERE worker = ? AND state = 'running' AND id IN `

@@ -138,9 +138,9 @@
 //     the row's lock, commits with the job's first batch. See [Retainer].
 //   - When the context of [Worker.Run] ends, the current batches are ended or rolled back, leases are given
 //     back, and Run returns within two seconds.
-//   - A job that is paused ([PauseJob]) changes nothing after the batch under way; the jobs of a resource that is
-//     paused ([PauseResource]) go on for a second and a batch at most. Neither is a failure. [Set] changes
-//     load, target and parallel of workers as soon.
+//   - A job that is paused ([PauseJob]) changes nothing after the batch under way; the jobs of a resource
+//     that is paused ([PauseResource]) go on for a second and a batch at most. Neither is a failure. [Set]
+//     changes load, target and parallel of workers as soon.
 //   - While [Pause] is on or a throttle of Config.Throttles has a reason, workers claim nothing and keep the
 //     leases of the jobs that they have begun.
 //   - An unknown outcome of a batch (COMMIT sent, no answer) is harmless. It is run again: its fence waits

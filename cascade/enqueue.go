@@ -135,8 +135,8 @@ SELECT id, 0, '', '', 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) + INTERVAL 400 DAY F
 // a time: whose ID is not 0 was logged before. 500 at a time are queued together or not at
 // all, in the order of their rows; on an error the result says how many were.
 //
-// Two statements per 500, 3 with NoTrash, 1 more with an actor, in a transaction of its own on a pool; all in the caller's
-// transaction otherwise. Calling it again with the same deletions is safe, also after
+// Two statements per 500, 3 with NoTrash, 1 more with an actor, in a transaction of its own on a pool; all
+// in the caller's transaction otherwise. Calling it again with the same deletions is safe, also after
 // [onerow.ErrOutcomeUnknown]: it logs them again, and their jobs are open.
 func EnqueueMany(ctx context.Context, db onerow.DB, deletions []Deletion) (EnqueuedMany, error) {
 	var done EnqueuedMany

@@ -14,13 +14,13 @@ import (
 const sqlForgetParked = `DELETE k FROM onerow_parked AS k FORCE INDEX (one_row) WHERE k.job_id = ?`
 
 // HoldJob takes a job from the workers for good, whatever it has done already, before a cancel: it is held,
-// the worker that has it changes nothing after its batch, and the rows that it parked are forgotten. [Cancel]
-// then ends it; what is gone stays gone, unless [RestoreRows] brings it back. [Retry] lets it go on. A job that is
-// dead or has leftovers is reopened for it. One that was cancelled is returned as it is. Errors: [ErrNoJob];
-// [ErrNotOpen] when it is done; [ErrOpenJob] when its row was deleted again since.
+// the worker that has it changes nothing after its batch, and the rows that it parked are forgotten.
+// [Cancel] then ends it; what is gone stays gone, unless [RestoreRows] brings it back. [Retry] lets it go
+// on. A job that is dead or has leftovers is reopened for it. One that was cancelled is returned as it is.
+// Errors: [ErrNoJob]; [ErrNotOpen] when it is done; [ErrOpenJob] when its row was deleted again since.
 //
-// Five statements, 8 for a job that has ended; in a transaction of its own on a pool. Calling it again is safe,
-// also after [onerow.ErrOutcomeUnknown]. See repo.CancelJob, which does all of it.
+// Five statements, 8 for a job that has ended; in a transaction of its own on a pool. Calling it again is
+// safe, also after [onerow.ErrOutcomeUnknown]. See repo.CancelJob, which does all of it.
 func HoldJob(ctx context.Context, db onerow.DB, jobID int64, reason string) (Job, error) {
 	var job Job
 	err := inSavepoint(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {

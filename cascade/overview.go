@@ -29,8 +29,8 @@ const sqlOpenJobs = openColumns + ` FORCE INDEX (PRIMARY) WHERE j.id IN `
 
 // OpenJobs returns, for a page, the open jobs that matter now, with their counts: at most due of those that
 // are due, the longest waiting first; and at most later others, those that run before those that are due
-// soonest. They come in the order in which people read them: running (by their ids), ready, scheduled, paused, held.
-// Four statements, 2 if none is open; a job that changes meanwhile may be missing.
+// soonest. They come in the order in which people read them: running (by their ids), ready, scheduled,
+// paused, held. Four statements, 2 if none is open; a job that changes meanwhile may be missing.
 func OpenJobs(ctx context.Context, db onerow.DB, due, later int) ([]Job, error) {
 	jobs, err := openJobs(ctx, db, due, later)
 	if err != nil {

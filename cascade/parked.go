@@ -177,8 +177,8 @@ WHERE id = ? AND state = 'leftovers' AND NOT EXISTS (SELECT 1 FROM onerow_parked
 // what is skipped is a success. Errors: [ErrNoParked]. It returns the row's job.
 //
 // Four statements for an open job, 5 for a finished one (1 more with an actor, and 1 or more when the job
-// moves meanwhile, or the caller's snapshot does not show the row), of which all but the first are in a transaction of its own on a
-// pool. Calling it again is safe, also after [onerow.ErrOutcomeUnknown].
+// moves meanwhile, or the caller's snapshot does not show the row), of which all but the first are in a
+// transaction of its own on a pool. Calling it again is safe, also after [onerow.ErrOutcomeUnknown].
 func SkipParked(ctx context.Context, db onerow.DB, id int64) (Job, error) {
 	return onParked(ctx, db, id, "skip", func(ctx context.Context, tx *onerow.Tx, jobID int64, open bool) error {
 		if err := actOnRow(ctx, tx, ActionSkipRow, id, false); err != nil {

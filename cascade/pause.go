@@ -47,8 +47,8 @@ func Pause(ctx context.Context, db onerow.DB, reason string) error {
 	return nil
 }
 
-// Resume lets the workers go on. It is a no-op when they are not paused. One statement, 2 in a transaction with
-// an actor.
+// Resume lets the workers go on. It is a no-op when they are not paused. One statement, 2 in a transaction
+// with an actor.
 func Resume(ctx context.Context, db onerow.DB) error {
 	err := acting(ctx, db, func(ctx context.Context, db onerow.DB) error {
 		n, err := onerow.Affected(ctx, db, sqlResume)

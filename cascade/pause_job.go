@@ -30,8 +30,8 @@ WHERE id = ? AND state = 'paused'`
 // again gives another one. A job that is paused in its grace period can still be cancelled, also when that
 // would have ended. Errors: [ErrNoJob]; [ErrNotOpen] when it has ended or is held.
 //
-// Two statements, 3 with an actor; in a transaction of its own on a pool. Calling it again is safe, also after
-// [onerow.ErrOutcomeUnknown].
+// Two statements, 3 with an actor; in a transaction of its own on a pool. Calling it again is safe, also
+// after [onerow.ErrOutcomeUnknown].
 func PauseJob(ctx context.Context, db onerow.DB, jobID int64, reason string) (Job, error) {
 	var job Job
 	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {

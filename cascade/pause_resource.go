@@ -29,8 +29,8 @@ ON DUPLICATE KEY UPDATE changed_at = IF(kind = 'pause', changed_at, VALUES(chang
 )
 
 // PauseResource makes all workers of the database leave the jobs of a resource: they claim none, and give
-// back those that they have, within a second and the rest of their batch; meanwhile they work others. It is no
-// failure of the jobs. The reason is shown; it is cut to 255 bytes. Pausing again gives another reason.
+// back those that they have, within a second and the rest of their batch; meanwhile they work others. It is
+// no failure of the jobs. The reason is shown; it is cut to 255 bytes. Pausing again gives another reason.
 // The error is [ErrInvalidDeletion] for what cannot be a resource's name; no plan is asked for it.
 //
 // One statement, 2 in a transaction with an actor. Calling it again is safe.

@@ -11,8 +11,8 @@ import (
 	"github.com/onerow/onerow/cascade/internal/graph"
 )
 
-// plans remembers, for people, what is behind the fingerprints that jobs are begun under. Nothing is decided by
-// it: where it cannot be written or read, an error names fingerprints.
+// plans remembers, for people, what is behind the fingerprints that jobs are begun under. Nothing is
+// decided by it: where it cannot be written or read, an error names fingerprints.
 type plans struct {
 	fingerprint string
 	at          time.Time
@@ -21,8 +21,8 @@ type plans struct {
 // plansEvery is how often a worker says that a description is still in use.
 const plansEvery = 24 * time.Hour
 
-// sqlRemember writes a description once, by the primary key, and later only that it is in use. sqlForget walks
-// the index stored_at; sqlDescribed reads by the primary key.
+// sqlRemember writes a description once, by the primary key, and later only that it is in use. sqlForget
+// walks the index stored_at; sqlDescribed reads by the primary key.
 const (
 	sqlRemember = `INSERT INTO onerow_plan (fingerprint, description, stored_at) VALUES (?, ?, UTC_TIMESTAMP(6))
 ON DUPLICATE KEY UPDATE stored_at = VALUES(stored_at)`

@@ -21,19 +21,19 @@ type Report struct {
 	Resource   string `json:"resource"`
 	ResourceID string `json:"resource_id"`
 	Owner      string `json:"owner,omitempty"`
-	// From is where the row was deleted from, see [Deletion]; RequestedAt when, and Grace how long it could be
-	// taken back. Of a job without an audit nothing of this is known.
+	// From is where the row was deleted from, see [Deletion]; RequestedAt when, and Grace how long it could
+	// be taken back. Of a job without an audit nothing of this is known.
 	From        string        `json:"from,omitempty"`
 	RequestedAt time.Time     `json:"requested_at,omitzero"`
 	Grace       time.Duration `json:"grace_ns,omitempty"`
 	// Actor and Reason are those of the delete; "" where it did not say, see [WithActor].
 	Actor  string `json:"actor,omitempty"`
 	Reason string `json:"reason,omitempty"`
-	// Job is the deletion's job, with what it has deleted and detached; nil where none is known. It may belong
-	// to an earlier deletion of the same row, whose job was still open.
+	// Job is the deletion's job, with what it has deleted and detached; nil where none is known. It may
+	// belong to an earlier deletion of the same row, whose job was still open.
 	Job *Job `json:"job"`
-	// Left are rows that could not be deleted, newest first, MaxReported at most: Job.Parked and Job.Skipped say
-	// how many there are.
+	// Left are rows that could not be deleted, newest first, MaxReported at most: Job.Parked and
+	// Job.Skipped say how many there are.
 	Left []Parked `json:"left"`
 	// Trash is what can still come back, by table.
 	Trash []KeptTable `json:"trash"`

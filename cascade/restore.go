@@ -60,10 +60,10 @@ const defaultRestoreBatch = 1000
 // root is deleted again meanwhile. Other errors: [ErrNotKept]; [ErrNoJob]; [ErrOpenJob], where the root was
 // deleted again since, by another job; those of the plan.
 //
-// Statements: 11 of the catalog and 6 to begin, 7 with an actor; for each batch BEGIN, fence, steps, COMMIT; for each step,
-// which is what a statement has deleted, up to Config.Batch rows of a table: 1 for each edge without a
-// foreign key to a row above, INSERT … SELECT, the note. Where rows are refused or have owners: 1 more for
-// the keys, and INSERT … SELECT by 500 of them.
+// Statements: 11 of the catalog and 6 to begin, 7 with an actor; for each batch BEGIN, fence, steps,
+// COMMIT; for each step, which is what a statement has deleted, up to Config.Batch rows of a table: 1 for
+// each edge without a foreign key to a row above, INSERT … SELECT, the note. Where rows are refused or have
+// owners: 1 more for the keys, and INSERT … SELECT by 500 of them.
 func RestoreRows(ctx context.Context, db *sql.DB, plan schema.Plan, jobID int64, o RestoreOptions) (RestoreProgress, error) {
 	if o.Batch <= 0 {
 		o.Batch = defaultRestoreBatch

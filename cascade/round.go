@@ -12,10 +12,11 @@ import (
 )
 
 // RunOnce claims up to Config.ClaimJobs jobs that are due, works them one after another, each for a turn if
-// others wait (Config.Turn), and returns how many it worked on, whatever came of them. An error means that the queue could not be read or written, that the
-// plan does not fit the database, or that the server refuses for the state that it is in, [ErrServerState],
-// and every job, or each that was claimed. What goes wrong with a job is stored with it. When ctx ends it
-// gives back what it has not finished, without an error.
+// others wait (Config.Turn), and returns how many it worked on, whatever came of them. An error means that
+// the queue could not be read or written, that the plan does not fit the database, or that the server
+// refuses for the state that it is in, [ErrServerState], and every job, or each that was claimed. What goes
+// wrong with a job is stored with it. When ctx ends it gives back what it has not finished, without an
+// error.
 func (w *Worker) RunOnce(ctx context.Context) (worked int, err error) {
 	worked, _, err = w.round(ctx)
 	return worked, err

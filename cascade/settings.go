@@ -11,8 +11,8 @@ import (
 	"github.com/onerow/onerow/cascade/internal/governor"
 )
 
-// Settings are what an operator gives to workers that run, in place of their [Config]. What is zero is left as
-// it is.
+// Settings are what an operator gives to workers that run, in place of their [Config]. What is zero is left
+// as it is.
 type Settings struct {
 	// Worker is the name of one worker; "" for all. What is said to one counts more.
 	Worker string `json:"worker"`

@@ -23,9 +23,9 @@ func (w *Worker) surplus() bool {
 	return n > 0 && int(w.loops.Load()) > n
 }
 
-// slotted runs as many loops as there are slots, and waits for all of them. A loop that is told that it is one
-// too many ends with an error of nil, and another one begins when there are more slots; the first that ends
-// by itself has no successor, and neither has any other then.
+// slotted runs as many loops as there are slots, and waits for all of them. A loop that is told that it is
+// one too many ends with an error of nil, and another one begins when there are more slots; the first that
+// ends by itself has no successor, and neither has any other then.
 func (w *Worker) slotted(ctx context.Context, loop func(ctx context.Context, surplus func() bool) error) error {
 	var all sync.WaitGroup
 	var mu sync.Mutex

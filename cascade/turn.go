@@ -18,9 +18,9 @@ var errTurn = errors.New("cascade: other jobs are due")
 
 // giveWay ends the turn of a job that has had its time if other jobs are due, see Config.Turn. What was
 // walked on the way down to the rows is walked again in the next turn: so a turn takes at least as long
-// again, and at least one batch is behind it, lest jobs only take each other's place. One statement at the end
-// of a turn, none where the worker itself keeps others waiting, or has a slot too many. That it fails is no reason
-// to stop.
+// again, and at least one batch is behind it, lest jobs only take each other's place. One statement at the
+// end of a turn, none where the worker itself keeps others waiting, or has a slot too many. That it fails
+// is no reason to stop.
 func (l *lease) giveWay(ctx context.Context, changed bool) error {
 	t := &l.turn
 	took := time.Since(t.begun)

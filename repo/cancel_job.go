@@ -12,12 +12,12 @@ import (
 const cancellingText = "somebody cancels it: run cascade-worker cancel again if nobody does, or retry the job to let the deletion go on"
 
 // CancelJob ends a deletion that has begun, or not yet: what its job has deleted stays gone, unless
-// [RestoreJob] brings it back, what is left stays, and the row itself returns to where it was, as by [Restore].
-// It is for operators: what is below the row is a part of what was. The job says what is gone, by table; see
-// also cascade.TrashOf. A job that was cancelled before is a success that changes nothing.
+// [RestoreJob] brings it back, what is left stays, and the row itself returns to where it was, as by
+// [Restore]. It is for operators: what is below the row is a part of what was. The job says what is gone,
+// by table; see also cascade.TrashOf. A job that was cancelled before is a success that changes nothing.
 //
-// Errors: those of [cascade.HoldJob] and of [Restore]; after one of Restore the job is held, no worker takes it,
-// and CancelJob may be called again.
+// Errors: those of [cascade.HoldJob] and of [Restore]; after one of Restore the job is held, no worker
+// takes it, and CancelJob may be called again.
 //
 // Atomic are the hold, and the return of the row with the job's end and its quota mark. It may be called
 // again after any error or crash.

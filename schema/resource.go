@@ -63,7 +63,8 @@ type Resource struct {
 	// itself, and not below another one, is hidden in the archive until the worker has kept it; without an
 	// archive it can only be deleted for good. Default: [Plan.Trash]; [NoTrash]: not at all.
 	Trash Age `yaml:"trash,omitempty"`
-	// Retention has the worker delete rows that are old enough, see [Retention]. The DDL adds an index for it.
+	// Retention has the worker delete rows that are old enough, see [Retention]. The DDL adds an index for
+	// it.
 	Retention *Retention `yaml:"retention,omitempty"`
 	// Columns are the application's own columns, in both tables.
 	Columns []Column `yaml:"columns,omitempty"`

@@ -22,8 +22,8 @@ const (
 	sampleLimit = 500
 )
 
-// Statements lists what jobs of the graph send, but for what is about the root and the queue: edge by edge, in
-// the order in which a batch sends it. One statement, which reads two rows, for each table and edge.
+// Statements lists what jobs of the graph send, but for what is about the root and the queue: edge by edge,
+// in the order in which a batch sends it. One statement, which reads two rows, for each table and edge.
 func Statements(ctx context.Context, db onerow.DB, g *graph.Graph) ([]Statement, error) {
 	var all []Statement
 	for _, e := range g.Edges {
