@@ -47,12 +47,12 @@ func (p *plans) remember(ctx context.Context, db onerow.DB, g *graph.Graph) {
 	if _, err := io.WriteString(zip, g.Description); err != nil || zip.Close() != nil || text.Len() > maxStoredPlan {
 		return
 	}
-	if _, err := db.ExecContext(ctx, sqlRemember, []byte(g.Fingerprint), text.Bytes()); err != nil {
-		p.fingerprint = "" // again with the next look at the catalog
-		return
+	_, err := db.ExecContext(ctx, sqlRemember, []byte(g.Fingerprint), text.Bytes())
+	if err == nil {
+		_, err = db.ExecContext(ctx, sqlForget)
 	}
-	if _, err := db.ExecContext(ctx, sqlForget); err != nil {
-		return // another worker, or tomorrow
+	if err != nil {
+		p.fingerprint = "" // again with the next look at the catalog
 	}
 }
 

@@ -226,7 +226,7 @@ func (v *verifier) table(name, create string) *foundTable {
 	case have == nil && v.found.hidden[name]:
 		v.say(tableHidden, Difference{Table: name, Problem: "the user has no right on it, so it is not shown, if it exists", Fix: "see cascade-worker verify, which says what to GRANT"}, "")
 	case have == nil:
-		v.say(tableMissing, Difference{Table: name, Problem: "it does not exist", Fix: create}, "")
+		v.say(tableMissing, Difference{Table: name, Problem: absent, Fix: create}, "")
 	case !have.isTable():
 		v.say(tableView, Difference{Table: name, Problem: fmt.Sprintf("it is a %s; rows are locked and moved in it", strings.ToLower(have.kind)), Fix: "make it a table: " + create}, "")
 		return nil

@@ -3,6 +3,7 @@ package schema
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // toolkitTable is a table of package migrations: what the toolkit's statements
@@ -70,6 +71,19 @@ func blob(name string) wantColumn { return wantColumn{name: name, ddl: "MEDIUMBL
 // toolkitTables are the tables of package migrations, by workflow.
 func toolkitTables() []toolkitTable {
 	return slices.Concat(requestTables(), limitTables(), cascadeTables(), keyTables(), serialTables(), orderingTables(), flowTables())
+}
+
+// absent begins what is said of a table that is not there.
+const absent = "it does not exist"
+
+// Absent says whether the difference is that the table is not there at all.
+func (d Difference) Absent() bool {
+	return d.Column == "" && d.Index == "" && strings.HasPrefix(d.Problem, absent)
+}
+
+// IsToolkit says whether a table is one of package migrations.
+func IsToolkit(table string) bool {
+	return slices.ContainsFunc(toolkitTables(), func(t toolkitTable) bool { return t.name == table })
 }
 
 func requestTables() []toolkitTable {

@@ -64,8 +64,8 @@ func TestVerify(t *testing.T) {
 			t.Errorf("the missing table %s is not named: %s", table, o)
 		}
 	}
-	if o.stderr != "" {
-		t.Errorf("the differences are the result: %s", o)
+	if o.stderr != "" || strings.Count(o.stdout, "\n") > 2 || strings.Contains(o.stdout, "proved") || !strings.Contains(o.stdout, "is it the wrong one?") {
+		t.Errorf("the differences are the result, and nothing is there: %s", o)
 	}
 	w.ok("migrate", "up")
 	w.createTables()

@@ -43,7 +43,7 @@ func Statements(ctx context.Context, db onerow.DB, g *graph.Graph) ([]Statement,
 					}
 				}
 			}
-			kept := s.Table.Trash != nil
+			kept := s.Trash != nil
 			switch {
 			case e.Detach && !kept:
 				say("detach, unread", detachSQL(s, parents, sampleLimit))
