@@ -54,24 +54,34 @@ type Note struct {
 // of an engine without transactions, or a name that cannot be in a plan; and the
 // driver's.
 func Discover(ctx context.Context, db onerow.DB, roots []string) (Plan, []Note, error) {
+	p, notes, _, err := discover(ctx, db, roots, nil, false)
+	return p, notes, err
+}
+
+func discover(ctx context.Context, db onerow.DB, roots []string, soft []Soft, guess bool) (Plan, []Note, []Proposal, error) {
 	found, err := readDatabase(ctx, db)
 	if err != nil {
-		return Plan{}, nil, fmt.Errorf("schema: discover: %w", err)
+		return Plan{}, nil, nil, fmt.Errorf("schema: discover: %w", err)
 	}
-	d := &discovery{found: found, nodes: map[string]*candidate{}}
-	if err := d.plan(roots); err != nil {
-		return Plan{}, nil, err
+	d := &discovery{found: found, nodes: map[string]*candidate{}, soft: soft, guessed: guess}
+	references, err := d.plan(roots)
+	if err != nil {
+		return Plan{}, nil, nil, err
 	}
 	p := d.result()
 	if err := p.Check(); err != nil {
-		return Plan{}, nil, fmt.Errorf("%w: %w", ErrDiscover, err)
+		return Plan{}, nil, nil, fmt.Errorf("%w: %w", ErrDiscover, err)
 	}
 	var a Access
 	g, err := readGrants(ctx, db, &a)
 	if err != nil {
-		return Plan{}, nil, fmt.Errorf("schema: discover: %w", err)
+		return Plan{}, nil, nil, fmt.Errorf("schema: discover: %w", err)
 	}
-	return p, append(g.blind(a, p), d.notes(p)...), nil
+	var proposals []Proposal
+	if guess {
+		proposals = d.guess(p, references)
+	}
+	return p, append(g.blind(a, p), d.notes(p)...), proposals, nil
 }
 
 // discovery walks the foreign keys of a database.
@@ -80,6 +90,10 @@ type discovery struct {
 	roots []string
 	nodes map[string]*candidate
 	order []string // in which they were found
+	soft  []Soft
+
+	restricted []string
+	guessed    bool // proposals are made of what only looks like a reference
 	remarks,
 	obstacles []Note
 }
@@ -96,6 +110,7 @@ type candidate struct {
 type reference struct {
 	foreignKey
 	action Action
+	soft   bool   // a person says so, and no foreign key
 	why    string // for the note, where the action is not what the rule says
 }
 
@@ -111,39 +126,42 @@ func (d *discovery) obstacle(table, format string, args ...any) {
 	d.obstacles = append(d.obstacles, Note{table, fmt.Sprintf(format, args...)})
 }
 
-func (d *discovery) plan(roots []string) error {
+func (d *discovery) plan(roots []string) ([]*reference, error) {
 	if len(roots) == 0 {
-		return fmt.Errorf("%w: name at least one table to begin with", ErrDiscover)
+		return nil, fmt.Errorf("%w: name at least one table to begin with", ErrDiscover)
 	}
 	for _, name := range roots {
 		t := d.found.table(name)
 		if t == nil {
-			return fmt.Errorf("%w: %q; the database %q has none that this user may see%s", ErrUnknownTable, name, d.found.name, didYouMean(name, d.tableNames()))
+			return nil, fmt.Errorf("%w: %q; the database %q has none that this user may see%s", ErrUnknownTable, name, d.found.name, didYouMean(name, d.tableNames()))
 		}
 		if isToolkits(t.name) {
-			return fmt.Errorf("%w: %q is one of the toolkit's own", ErrDiscover, t.name)
+			return nil, fmt.Errorf("%w: %q is one of the toolkit's own", ErrDiscover, t.name)
 		}
 		if !slices.Contains(d.roots, t.name) {
 			d.roots = append(d.roots, t.name)
 		}
 	}
-	references := d.references()
+	references, err := d.softly(d.references())
+	if err != nil {
+		return nil, err
+	}
 	d.reach(references)
 	if err := d.breakLoops(references); err != nil {
-		return err
+		return nil, err
 	}
 	d.reach(references) // an edge that detaches is not followed any more
 	for _, name := range d.order {
 		d.usable(d.nodes[name])
 	}
 	if len(d.obstacles) == 0 {
-		return nil
+		return references, nil
 	}
 	var errs []error
 	for _, o := range d.obstacles {
 		errs = append(errs, fmt.Errorf("table %q: %s", o.Table, o.Text))
 	}
-	return fmt.Errorf("%w: %w", ErrDiscover, errors.Join(errs...))
+	return nil, fmt.Errorf("%w: %w", ErrDiscover, errors.Join(errs...))
 }
 
 func (d *discovery) tableNames() []string {

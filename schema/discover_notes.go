@@ -18,8 +18,14 @@ func (d *discovery) notes(p Plan) []Note {
 		}
 		d.triggerNotes(name, n)
 	}
+	if len(d.restricted) > 0 {
+		d.remark("", "Until now the database refuses to delete a row that has one of these below it; the worker deletes them first. If rows of one are to stay, say on_delete: detach or keep there: %s.",
+			strings.Join(d.restricted, ", "))
+	}
 	d.outside()
-	d.unbound(p)
+	if !d.guessed {
+		d.unbound(p)
+	}
 	return d.remarks
 }
 
@@ -33,8 +39,8 @@ func (d *discovery) edgeNotes(name string, r *reference) {
 		}
 	case r.action == OnDeleteDetach:
 		d.remark(name, "(%s) → %s: ON DELETE SET NULL, so its rows are detached, not deleted.", columns, r.to)
-	case strings.EqualFold(r.onDelete, "CASCADE"):
-		d.remark(name, "(%s) → %s: ON DELETE CASCADE (%q). The worker deletes these rows first, in batches, so it never fires; any other DELETE of a row above still takes all of them in one statement.", columns, r.to, r.name)
+	case restricts(strings.ToUpper(r.onDelete)) && !r.soft:
+		d.restricted = append(d.restricted, fmt.Sprintf("%s (%s) → %s", name, columns, r.to))
 	}
 	if r.to == name && r.action == OnDeleteDelete {
 		d.remark(name, "(%s) refers to the table itself: with a row, all rows below it go.", columns)
@@ -103,5 +109,5 @@ func (d *discovery) bound(table, column string) bool {
 	if p := d.found.table(table).primary(); len(p) == 1 && strings.EqualFold(p[0], column) {
 		return true
 	}
-	return slices.ContainsFunc(d.found.foreign, func(f foreignKey) bool { return f.table == table && containsFold(f.columns, column) })
+	return d.constrained(table, column)
 }

@@ -16,6 +16,7 @@ import (
 
 type discoverCmd struct {
 	Root []string `required:"" sep:"," placeholder:"TABLE" help:"Tables whose rows are to be deleted with all that is below them."`
+	Soft []string `sep:"," placeholder:"COLUMN=TABLE" help:"References without a foreign key: every column of that name refers to the table's key, or to TABLE.COLUMN."`
 }
 
 // Help is the command's longer description.
@@ -24,12 +25,16 @@ func (discoverCmd) Help() string {
 reached from the roots, their keys, and what becomes of their rows. Comments say what a
 person should know. It only reads.
 
-Add what no foreign key says: rows that belong to one of several tables (when), columns
-that refer to a row without a foreign key, archive tables, assets.
+What only looks like a reference, by its name and type, is proposed in lines that begin with
+#~, with what speaks for it: how many of up to 1,000 values are there, whether there is an
+index. Take the #~ away where you agree, or declare it with --soft and run discover again.
+Add what no name says either: rows that belong to one of several tables (when), archive
+tables, assets.
 
 Examples:
 
     cascade-worker discover --root customer > plan.yaml
+    cascade-worker discover --root hosts --soft 'hostid=hosts,itemid=items.itemid'
     cascade-worker discover --root store,film > plan.yaml && cascade-worker verify --plan plan.yaml`
 }
 
@@ -44,19 +49,30 @@ func (c *discoverCmd) Run(ctx context.Context, a *app) (err error) {
 	if len(roots) == 0 {
 		return usagef("--root names no table")
 	}
+	var soft []schema.Soft
+	for _, text := range c.Soft {
+		s, err := schema.ParseSoft(text)
+		if err != nil {
+			return usage(err)
+		}
+		soft = append(soft, s)
+	}
 	db, err := a.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	plan, notes, err := schema.Discover(ctx, db, roots)
+	plan, notes, proposals, err := schema.DiscoverSoft(ctx, db, roots, soft)
 	switch {
 	case errors.Is(err, schema.ErrUnknownTable):
 		return usage(err)
 	case err != nil:
 		return err
 	}
-	text := planText(plan, roots, notes)
+	if err := schema.SampleProposals(ctx, db, proposals); err != nil {
+		return err
+	}
+	text := planText(plan, roots, notes, proposals)
 	if _, err := planfile.Parse("the discovered plan", []byte(text)); err != nil {
 		return err
 	}
@@ -65,7 +81,7 @@ func (c *discoverCmd) Run(ctx context.Context, a *app) (err error) {
 }
 
 // planText is a plan in YAML with its notes as comments.
-func planText(plan schema.Plan, roots []string, notes []schema.Note) string {
+func planText(plan schema.Plan, roots []string, notes []schema.Note, proposals []schema.Proposal) string {
 	var b strings.Builder
 	edges := 0
 	for _, t := range plan.Tables {
@@ -78,6 +94,9 @@ func planText(plan schema.Plan, roots []string, notes []schema.Note) string {
 		if n.Table == "" {
 			yamlComment(&b, "", n.Text)
 		}
+	}
+	if len(proposals) > 0 {
+		yamlComment(&b, "", fmt.Sprintf("Without a foreign key, but likely by name and type: %s, in the lines with #~. Take it away where you agree.", output.Plural(len(proposals), "reference")))
 	}
 	b.WriteString("tables:\n")
 	for _, t := range plan.Tables {
@@ -94,17 +113,45 @@ func planText(plan schema.Plan, roots []string, notes []schema.Note) string {
 			b.WriteString("    parents:\n")
 		}
 		for _, e := range t.Parents {
-			fmt.Fprintf(&b, "      - {table: %s, columns: %s", scalar(e.Table), flowList(e.Columns))
-			if len(e.References) > 0 {
-				fmt.Fprintf(&b, ", references: %s", flowList(e.References))
-			}
-			if e.OnDelete != "" {
-				fmt.Fprintf(&b, ", on_delete: %s", e.OnDelete)
-			}
-			b.WriteString("}\n")
+			b.WriteString(edgeText(e) + "\n")
 		}
+		proposed(&b, t.Name, len(t.Parents) == 0, proposals)
+	}
+	for i, p := range proposals {
+		first := !slices.ContainsFunc(proposals[:i], func(o schema.Proposal) bool { return o.Table == p.Table })
+		if p.Planned || !first {
+			continue
+		}
+		fmt.Fprintf(&b, "#~  - name: %s\n#~    key: %s\n", scalar(p.Table), flowList(p.Key))
+		proposed(&b, p.Table, true, proposals)
 	}
 	return b.String()
+}
+
+// edgeText is an edge as a line of YAML.
+func edgeText(e schema.Edge) string {
+	line := fmt.Sprintf("      - {table: %s, columns: %s", scalar(e.Table), flowList(e.Columns))
+	if len(e.References) > 0 {
+		line += fmt.Sprintf(", references: %s", flowList(e.References))
+	}
+	if e.OnDelete != "" {
+		line += fmt.Sprintf(", on_delete: %s", e.OnDelete)
+	}
+	return line + "}"
+}
+
+// proposed writes the proposals for a table.
+func proposed(b *strings.Builder, table string, first bool, proposals []schema.Proposal) {
+	for _, p := range proposals {
+		if p.Table != table {
+			continue
+		}
+		if first {
+			b.WriteString("#~    parents:\n")
+		}
+		first = false
+		fmt.Fprintf(b, "#~%s # %s\n", edgeText(p.Edge), output.OneLine(strings.Join(p.Evidence, "; ")))
+	}
 }
 
 // yamlComment writes a text of any length as lines that begin with #.

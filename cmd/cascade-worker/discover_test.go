@@ -29,7 +29,7 @@ func TestDiscoverCommand(t *testing.T) {
 	}
 	out := w.ok("discover", "--root", "store")
 	for _, says := range []string{
-		"# A plan for rows of store: 4 tables, 4 edges.", "the root's row goes last", "# (store_id) → store: ON DELETE CASCADE", "its loop is broken here",
+		"# A plan for rows of store: 4 tables, 4 edges.", "the root's row goes last", "Until now the database refuses to delete a row that has one of these below it", "# (staff_id) → staff.\ntables:", "its loop is broken here",
 		"  - name: \"on\"\n    key: [staff_id, \"to: {all}\"]\n    parents:\n      - {table: staff, columns: [staff_id]}\n",
 		"      - {table: staff, columns: [\"chief (of staff)\"], on_delete: detach}\n", "    stays: true\n",
 	} {
@@ -135,13 +135,42 @@ func TestGrants(t *testing.T) {
 	}
 }
 
+// TestDiscoverProposes: what it proposes is a plan when it is uncommented, and what is declared is one at once.
+func TestDiscoverProposes(t *testing.T) {
+	w := empty(t)
+	w.ok("migrate", "up")
+	w.exec("CREATE TABLE hosts (hostid INT PRIMARY KEY)")
+	w.exec("CREATE TABLE items (itemid INT PRIMARY KEY, hostid INT NOT NULL, KEY (hostid))")
+	w.exec("CREATE TABLE `on values` (id INT PRIMARY KEY, itemid INT NOT NULL, KEY (itemid))")
+	w.exec("INSERT INTO hosts VALUES (1)")
+	w.exec("INSERT INTO items VALUES (1, 1), (2, 7)")
+	out := w.ok("discover", "--root", "hosts")
+	for _, says := range []string{"likely by name and type: 2 references", "#~  - name: items\n#~    key: [itemid]\n#~    parents:\n#~      - {table: hosts, columns: [hostid]} # its name says host; 1 of 2 values are there\n",
+		"#~  - name: \"on values\"\n", "the table is empty"} {
+		if !strings.Contains(out, says) {
+			t.Errorf("it does not say %q:\n%s", says, out)
+		}
+	}
+	w.write(w.plan, strings.ReplaceAll(out, "#~", ""))
+	if o := w.ok("verify"); !strings.Contains(o, "3 tables, 2 edges") {
+		t.Error(o)
+	}
+	declared := w.ok("discover", "--root", "hosts", "--soft", "hostid=hosts,itemid=items.itemid")
+	w.write(w.plan, declared)
+	if o := w.ok("verify"); !strings.Contains(o, "3 tables, 2 edges") || strings.Contains(declared, "#~") || !strings.Contains(declared, "Declared, without a foreign key: items.hostid → hosts.") {
+		t.Error(o, declared)
+	}
+	w.want(2, "write column=table", "discover", "--root", "hosts", "--soft", "hostid")
+	w.want(2, "unknown table", "discover", "--root", "hosts", "--soft", "hostid=host")
+}
+
 // TestPlanText: names of any kind come back as they were.
 func TestPlanText(t *testing.T) {
 	var plan schema.Plan
 	for _, name := range []string{"a", "null", "Yes", "1", "1e3", "a b", "a: b", "#a", "- a", "{a}", `"a"`, `a\b`, "ä€", "'", "true", "~", "a#b", "*a", "&a", "!a", "%a", "@a", "[", "?", "<<", "="} {
 		plan.Tables = append(plan.Tables, schema.Table{Name: name, Key: []string{name, "x" + name}, Parents: []schema.Edge{{Table: name, Columns: []string{name + "y", name + "z"}}}})
 	}
-	text := planText(plan, []string{"a\nb"}, []schema.Note{{Table: "a b", Text: "one\ntables: [] " + strings.Repeat("word ", 60)}, {Text: "- name: x"}})
+	text := planText(plan, []string{"a\nb"}, []schema.Note{{Table: "a b", Text: "one\ntables: [] " + strings.Repeat("word ", 60)}, {Text: "- name: x"}}, nil)
 	got, err := planfile.Parse("printed", []byte(text))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)

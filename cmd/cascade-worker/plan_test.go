@@ -103,7 +103,7 @@ func FuzzPlan(f *testing.F) {
 			tables.Tables[i].Archive, tables.Tables[i].Asset, tables.Tables[i].Triggers = "", "", nil
 		}
 		if tables.Check() == nil && !slices.ContainsFunc(tables.Nodes(), conditional) {
-			again, err := planfile.Parse("printed", []byte(planText(tables, []string{"a\nb"}, []schema.Note{{Table: tables.Tables[0].Name, Text: "x\n- name: y"}})))
+			again, err := planfile.Parse("printed", []byte(planText(tables, []string{"a\nb"}, []schema.Note{{Table: tables.Tables[0].Name, Text: "x\n- name: y"}}, nil)))
 			if err != nil || cmp.Diff(tables.Nodes(), again.Nodes()) != "" {
 				t.Fatalf("printed and read again: %v, %s", err, cmp.Diff(tables.Nodes(), again.Nodes()))
 			}

@@ -1,0 +1,54 @@
+package schema
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/onerow/onerow"
+)
+
+// sampled is how many rows of a table are looked at.
+const sampled = 1000
+
+// sampleTime is how long one look may take: a column without an index above is read again for each row.
+const sampleTime = 5 * time.Second
+
+// sqlSample reads so many rows from the beginning of one table or of an index of it, and looks each value up
+// in the other table by its primary key.
+const sqlSample = `SELECT COUNT(*), COUNT(s.v), COUNT(IF(EXISTS (SELECT 1 FROM %s AS p WHERE p.%s = s.v), 1, NULL))
+FROM (SELECT %s AS v FROM %s LIMIT %d) AS s`
+
+// SampleProposals adds to the evidence how many of the first values are there above. One statement for each
+// proposal, of 2,000 rows at most, and of five seconds; what cannot be read in time, or may not be, is said to
+// be unknown.
+func SampleProposals(ctx context.Context, db onerow.DB, list []Proposal) error {
+	for i := range list {
+		p := &list[i]
+		said, err := p.look(ctx, db)
+		if ctx.Err() != nil {
+			return fmt.Errorf("schema: discover: %w", context.Cause(ctx))
+		}
+		if err != nil {
+			said = "its values could not be looked at"
+		}
+		p.Evidence = append(p.Evidence, said)
+	}
+	return nil
+}
+
+func (p *Proposal) look(ctx context.Context, db onerow.DB) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, sampleTime)
+	defer cancel()
+	var rows, values, there int64
+	err := onerow.QueryRow(ctx, db, p.sample, nil, &rows, &values, &there)
+	switch {
+	case err != nil:
+		return "", err
+	case rows == 0:
+		return "the table is empty", nil
+	case values == 0:
+		return fmt.Sprintf("NULL in all of %d rows", rows), nil
+	}
+	return fmt.Sprintf("%d of %d values are there", there, values), nil
+}

@@ -1,0 +1,150 @@
+package schema_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/onerow/onerow/internal/cost"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/schema"
+)
+
+// legacy has no foreign key; its tables refer to each other in the styles that there are, and have columns
+// that look so and are not.
+var legacy = []string{
+	"CREATE TABLE wp_users (id INT UNSIGNED PRIMARY KEY, valid INT, paid INT)",
+	"CREATE TABLE wp_user_options (user_id INT UNSIGNED PRIMARY KEY, colour INT)",
+	"CREATE TABLE wp_categories (category_id BIGINT PRIMARY KEY, parent_id BIGINT NULL, grid_id BIGINT NULL)",
+	"CREATE TABLE wp_posts (id INT UNSIGNED PRIMARY KEY, author INT, created_by_user_id INT UNSIGNED, category_id BIGINT, KEY (category_id))",
+	"CREATE TABLE wp_boxes (box_uuid CHAR(36) PRIMARY KEY, userid INT UNSIGNED)",
+	"CREATE TABLE wp_box_items (id INT PRIMARY KEY, box_uuid CHAR(36) NOT NULL, item_type VARCHAR(20), item_id INT)",
+	"CREATE TABLE wp_user_agents (id INT PRIMARY KEY, name VARCHAR(20))",
+	"CREATE TABLE wp_agents (id INT PRIMARY KEY, id_user INT UNSIGNED)",
+	"CREATE TABLE wp_visits (id BIGINT PRIMARY KEY, user_agent_id INT, user_id VARCHAR(20), post_id INT UNSIGNED)",
+	"CREATE TABLE wp_news (newsid INT PRIMARY KEY)",
+	"CREATE TABLE wp_news_lines (no INT PRIMARY KEY, newsid INT)",
+	"CREATE TABLE wp_log (at DATETIME, user_id INT UNSIGNED)", // without a primary key nothing can be planned
+}
+
+func TestDiscoverSoft(t *testing.T) {
+	db, ctx := strange(t, legacy...), t.Context()
+	dbtest.Exec(t, db, "INSERT INTO wp_users VALUES (1, 1, 1), (2, 1, 1)")
+	dbtest.Exec(t, db, "INSERT INTO wp_posts VALUES (1, 1, 1, NULL), (2, 1, 2, NULL), (3, 1, 9, NULL), (4, 1, NULL, NULL)")
+	guessed := func(roots ...string) (texts []string) {
+		_, _, list, err := schema.DiscoverSoft(ctx, db, roots, nil)
+		if err == nil {
+			err = schema.SampleProposals(ctx, db, list)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range list {
+			texts = append(texts, fmt.Sprintf("%s.%s → %s: %s", p.Table, strings.Join(p.Edge.Columns, ","), p.Edge.Table, strings.Join(p.Evidence, "; ")))
+		}
+		slices.Sort(texts)
+		return texts
+	}
+	want := []string{
+		"wp_agents.id_user → wp_users: its name says user; no index: ALTER TABLE `wp_agents` ADD KEY (`id_user`); the table is empty",
+		"wp_box_items.box_uuid → wp_boxes: its name says box; no index: ALTER TABLE `wp_box_items` ADD KEY (`box_uuid`); the table is empty",
+		"wp_boxes.userid → wp_users: its name says user; no index: ALTER TABLE `wp_boxes` ADD KEY (`userid`); the table is empty",
+		"wp_posts.created_by_user_id → wp_users: its name says user; no index: ALTER TABLE `wp_posts` ADD KEY (`created_by_user_id`); 2 of 3 values are there",
+		"wp_user_options.user_id → wp_users: its name says user; the table is empty",
+		"wp_visits.post_id → wp_posts: its name says post; no index: ALTER TABLE `wp_visits` ADD KEY (`post_id`); the table is empty",
+	}
+	if got := guessed("wp_users"); !slices.Equal(got, want) {
+		t.Errorf("below wp_users:\n%s", strings.Join(got, "\n"))
+	}
+	want = []string{
+		"wp_categories.parent_id → wp_categories: it names a parent in the table itself; no index: ALTER TABLE `wp_categories` ADD KEY (`parent_id`); the table is empty",
+		"wp_posts.category_id → wp_categories: its name says category; NULL in all of 4 rows",
+		"wp_visits.post_id → wp_posts: its name says post; no index: ALTER TABLE `wp_visits` ADD KEY (`post_id`); the table is empty",
+	}
+	if got := guessed("wp_categories"); !slices.Equal(got, want) {
+		t.Errorf("below wp_categories:\n%s", strings.Join(got, "\n"))
+	}
+	if got := guessed("wp_user_agents", "wp_agents"); len(got) != 1 || !strings.HasPrefix(got[0], "wp_visits.user_agent_id → wp_user_agents: ") {
+		t.Errorf("below wp_user_agents and wp_agents:\n%s", strings.Join(got, "\n"))
+	}
+	if got := guessed("wp_news"); len(got) != 1 || !strings.HasPrefix(got[0], "wp_news_lines.newsid → wp_news: ") {
+		t.Errorf("below wp_news:\n%s", strings.Join(got, "\n"))
+	}
+}
+
+// TestDiscoverDeclared: a person says what refers to what.
+func TestDiscoverDeclared(t *testing.T) {
+	db, ctx := strange(t, legacy...), t.Context()
+	soft := func(texts ...string) (list []schema.Soft) {
+		for _, text := range texts {
+			s, err := schema.ParseSoft(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, s)
+		}
+		return list
+	}
+	plan, notes, _, err := schema.DiscoverSoft(ctx, db, []string{"wp_users"}, soft("user_id=wp_users", "userid = wp_users.id", "box_uuid=wp_boxes"))
+	if err != nil {
+		// wp_log has no primary key, and says so.
+		if !errors.Is(err, schema.ErrDiscover) || !strings.Contains(err.Error(), `table "wp_log": it has no primary key`) {
+			t.Fatal(err)
+		}
+		dbtest.Exec(t, db, "DROP TABLE wp_log")
+		plan, notes, _, err = schema.DiscoverSoft(ctx, db, []string{"wp_users"}, soft("user_id=wp_users", "userid = wp_users.id", "box_uuid=wp_boxes"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, table := range plan.Tables {
+		names = append(names, table.Name)
+	}
+	slices.Sort(names)
+	if want := []string{"wp_box_items", "wp_boxes", "wp_user_options", "wp_users"}; !slices.Equal(names, want) {
+		t.Errorf("planned are %q, want %q", names, want)
+	}
+	said := fmt.Sprint(notes)
+	for _, want := range []string{"wp_user_options.user_id → wp_users", "(user_id) is a varchar(20) and wp_users.id a int"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("no note says %q: %s", want, said)
+		}
+	}
+	for text, want := range map[string]string{"user_id=nobody": "unknown table", "nothing=wp_users": `no table has a column "nothing"`, "user_id=wp_users.age": "no such column"} {
+		if _, _, _, err := schema.DiscoverSoft(ctx, db, []string{"wp_users"}, soft(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	for _, text := range []string{"", "a", "a=", "=b", "a=b.", "*_id=b"} {
+		if _, err := schema.ParseSoft(text); !errors.Is(err, schema.ErrDiscover) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// TestDiscoverSampleCost: a look reads no more of big tables.
+func TestDiscoverSampleCost(t *testing.T) {
+	dsn := dbtest.DSN(t)
+	db := dbtest.OpenDSN(t, dsn)
+	dbtest.Exec(t, db, "CREATE TABLE owner (id INT PRIMARY KEY)")
+	dbtest.Exec(t, db, "CREATE TABLE thing (id INT PRIMARY KEY, owner_id INT NULL, filler VARCHAR(20))")
+	dbtest.Exec(t, db, "INSERT INTO owner "+cost.Numbers(20_000)+"SELECT i FROM numbers")
+	dbtest.Exec(t, db, "INSERT INTO thing "+cost.Numbers(20_000)+"SELECT i, i, 'x' FROM numbers")
+	_, _, list, err := schema.DiscoverSoft(t.Context(), db, []string{"owner"}, nil)
+	if err != nil || len(list) != 1 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	for _, s := range cost.Of(t, dsn, func(ctx context.Context, db *sql.DB) error { return schema.SampleProposals(ctx, db, list) }) {
+		if t.Log(s); s.Read > 4000 {
+			t.Error("it reads more than the sample")
+		}
+	}
+	if last := list[0].Evidence[len(list[0].Evidence)-1]; last != "1000 of 1000 values are there" {
+		t.Error(last)
+	}
+}
