@@ -74,18 +74,16 @@ func (c *restoreCmd) Run(ctx context.Context, a *app) (err error) {
 	return c.restore(ctx, a, db, plan)
 }
 
-// sqlJobOf reads the deletion by its key, and the row's jobs by the key (resource, resource_id).
-const sqlJobOf = `SELECT j.id FROM onerow_deletion AS d JOIN onerow_job AS j FORCE INDEX (one_open) ON j.resource = d.resource AND j.resource_id = d.resource_id
-WHERE d.id = ? AND j.deletion_id = d.id
-UNION ALL SELECT j.id FROM onerow_deletion AS d JOIN onerow_job_archive AS j FORCE INDEX (resource) ON j.resource = d.resource AND j.resource_id = d.resource_id
-WHERE d.id = ? AND j.deletion_id = d.id ORDER BY 1 DESC LIMIT 1`
-
+// jobOf is the deletion's own job.
 func jobOf(ctx context.Context, db onerow.DB, deletionID int64) (job int64, err error) {
-	err = onerow.QueryRow(ctx, db, sqlJobOf, []any{deletionID, deletionID}, &job)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = fmt.Errorf("there is no job of a deletion %d", deletionID)
+	r, err := cascade.ReadReport(ctx, db, deletionID)
+	switch {
+	case err != nil && !errors.Is(err, cascade.ErrNoDeletion):
+		return 0, err
+	case r.Job == nil || r.Job.DeletionID != deletionID:
+		return 0, fmt.Errorf("there is no job of a deletion %d", deletionID)
 	}
-	return job, err
+	return r.Job.ID, nil
 }
 
 func (c *restoreCmd) restore(ctx context.Context, a *app, db *sql.DB, plan schema.Plan) error {
