@@ -74,6 +74,10 @@ func TestCosts(t *testing.T) {
 			"SELECT COALESCE(SUM(due_at":      "CountDue counts every open job, by an entry of an index for each",
 			"FORCE INDEX (due) GROUP BY what": "ReadStats counts every open job, by an entry of an index for each",
 			"onerow_deletion AS d":            "TestPurgeCost measures the purge of audits",
+			"ORDER BY id DESC LIMIT ?) AS":    "Search looks through the newest of a table: TestSearchIsBounded",
+			"AND resource_id IN (?, ?)":       "TestSearchIsBounded",
+			"id FROM onerow_job WHERE id = ?": "TestSearchIsBounded",
+			"SELECT DISTINCT id FROM (":       "TestSearchIsBounded",
 		})
 		c.Source("internal/graph", nil)
 		c.Source("internal/work", nil)

@@ -1,0 +1,110 @@
+package cascade
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/onerow/onerow"
+)
+
+// SearchWindow is how many of the newest jobs, deletions and actions [Search] looks through for what no index
+// leads to.
+const SearchWindow = 10_000
+
+// A search is the union of its parts. The first reads the primary keys, the second the unique key one_open
+// and the archive's index (resource, resource_id, id): they find jobs of any age. The others read the newest
+// entries of a primary key, and look up what they found by the keys of the jobs.
+const (
+	sqlSearchID  = `SELECT id FROM onerow_job WHERE id = ? UNION ALL SELECT id FROM onerow_job_archive WHERE id = ?`
+	sqlSearchRow = `SELECT id FROM onerow_job FORCE INDEX (one_open) WHERE resource = ? AND resource_id IN (?, ?)
+UNION ALL (SELECT id FROM onerow_job_archive FORCE INDEX (resource) WHERE resource = ? AND resource_id IN (?, ?) ORDER BY resource_id DESC, id DESC LIMIT 1000)`
+	sqlSearchJobs = `SELECT id FROM (SELECT id, resource, resource_id, deletion_id FROM onerow_job FORCE INDEX (PRIMARY) ORDER BY id DESC LIMIT ?) AS newest
+WHERE resource = ? OR resource_id IN (?, ?) OR deletion_id = ?
+UNION ALL SELECT id FROM (SELECT id, resource, resource_id, deletion_id FROM onerow_job_archive FORCE INDEX (PRIMARY) ORDER BY id DESC LIMIT ?) AS newest
+WHERE resource = ? OR resource_id IN (?, ?) OR deletion_id = ?`
+	sqlSearchOwner = `SELECT j.id FROM (SELECT id, resource, resource_id, owner FROM onerow_deletion FORCE INDEX (PRIMARY) ORDER BY id DESC LIMIT ?) AS d
+  STRAIGHT_JOIN onerow_job AS j FORCE INDEX (one_open) ON j.resource = d.resource AND j.resource_id = d.resource_id AND j.deletion_id = d.id WHERE d.owner IN (?, ?)
+UNION ALL SELECT j.id FROM (SELECT id, resource, resource_id, owner FROM onerow_deletion FORCE INDEX (PRIMARY) ORDER BY id DESC LIMIT ?) AS d
+  STRAIGHT_JOIN onerow_job_archive AS j FORCE INDEX (resource) ON j.resource = d.resource AND j.resource_id = d.resource_id AND j.deletion_id = d.id WHERE d.owner IN (?, ?)`
+	sqlSearchActor = `SELECT job_id FROM (SELECT id, job_id, actor FROM onerow_action FORCE INDEX (PRIMARY) ORDER BY id DESC LIMIT ?) AS a
+WHERE job_id IS NOT NULL AND LOCATE(?, LOWER(CAST(actor AS CHAR CHARACTER SET utf8mb4))) > 0
+UNION ALL SELECT j.id FROM (SELECT id, job_id, resource, resource_id, deletion_id, actor FROM onerow_action FORCE INDEX (PRIMARY) ORDER BY id DESC LIMIT ?) AS a
+  STRAIGHT_JOIN onerow_job AS j FORCE INDEX (one_open) ON j.resource = a.resource AND j.resource_id = a.resource_id AND j.deletion_id = a.deletion_id
+WHERE a.job_id IS NULL AND LOCATE(?, LOWER(CAST(a.actor AS CHAR CHARACTER SET utf8mb4))) > 0
+UNION ALL SELECT j.id FROM (SELECT id, job_id, resource, resource_id, deletion_id, actor FROM onerow_action FORCE INDEX (PRIMARY) ORDER BY id DESC LIMIT ?) AS a
+  STRAIGHT_JOIN onerow_job_archive AS j FORCE INDEX (resource) ON j.resource = a.resource AND j.resource_id = a.resource_id AND j.deletion_id = a.deletion_id
+WHERE a.job_id IS NULL AND LOCATE(?, LOWER(CAST(a.actor AS CHAR CHARACTER SET utf8mb4))) > 0`
+)
+
+// Search finds jobs by what somebody knows of them, newest first, with their counts: by the number of the job
+// or of its deletion; by the row, as in "project 42"; by the resource or the key alone; by the owner; or by a
+// part of the name of who has acted, see [WithActor]. By its number and by its row a job is found whatever its
+// age, else among the newest [SearchWindow]. Nothing is found by an empty text.
+//
+// At most limit jobs, 1000 for more. Two statements, 1 if nothing is found.
+func Search(ctx context.Context, db onerow.DB, text string, limit int) ([]Job, error) {
+	text = strings.Join(strings.Fields(text), " ")
+	if text == "" || limit <= 0 {
+		return nil, nil
+	}
+	jobs, err := search(ctx, db, text, min(limit, maxLimit))
+	if err != nil {
+		return nil, fmt.Errorf("cascade: search: %w", err)
+	}
+	return jobs, nil
+}
+
+func search(ctx context.Context, db onerow.DB, text string, limit int) ([]Job, error) {
+	plain, asText := searchedKeys(text)
+	number, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		number = -1
+	}
+	parts, args := []string{sqlSearchID}, []any{number, number}
+	if resource, key, found := strings.Cut(text, " "); found {
+		plain, asText := searchedKeys(key)
+		parts, args = append(parts, sqlSearchRow), append(args, resource, plain, asText, resource, plain, asText)
+	}
+	window := SearchWindow
+	for range 2 {
+		args = append(args, window, []byte(text), plain, asText, number)
+	}
+	for range 2 {
+		args = append(args, window, plain, asText)
+	}
+	actor := strings.ToLower(text)
+	for range 3 {
+		args = append(args, window, actor)
+	}
+	parts = append(parts, sqlSearchJobs, sqlSearchOwner, sqlSearchActor)
+	var ids []int64
+	query := "SELECT DISTINCT id FROM (" + strings.Join(parts, "\nUNION ALL ") + ") AS found ORDER BY id DESC LIMIT ?"
+	err = onerow.Query(ctx, db, query, append(args, limit), func(rows *sql.Rows) error {
+		var id int64
+		err := rows.Scan(&id)
+		ids = append(ids, id)
+		return err
+	})
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	where := ` WHERE j.id IN ` + in(ids)
+	jobs, err := withFigures(ctx, db, `(`+openColumns+where+`) UNION ALL (`+archiveColumns+where+`)`)
+	slices.SortFunc(jobs, func(a, b Job) int { return cmp.Compare(b.ID, a.ID) })
+	return jobs, err
+}
+
+// searchedKeys are the two forms that a key may have whose text somebody has typed: as it is, for numbers,
+// bytes and what is encoded already, and as text.
+func searchedKeys(typed string) (plain, asText []byte) {
+	encoded, err := onerow.EncodeKey(typed)
+	if err != nil { // too long
+		encoded = typed
+	}
+	return []byte(typed), []byte(encoded)
+}

@@ -1,0 +1,89 @@
+package cascade
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onerow/onerow/internal/cost"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+)
+
+// TestSearch finds jobs by all that somebody may know of them, open and ended ones.
+func TestSearch(t *testing.T) {
+	db := dbtest.OpenDSN(t, dbtest.DSN(t))
+	plant(t, db)
+	dbtest.Exec(t, db, "ALTER TABLE onerow_job AUTO_INCREMENT = 600")
+	dbtest.Exec(t, db, "ALTER TABLE onerow_deletion AUTO_INCREMENT = 900")
+	ann := WithActor(t.Context(), "Ann Ødegård", "why")
+	queue := func(ctx context.Context, d Deletion) Job {
+		t.Helper()
+		var err error
+		if d.ID, err = Log(ctx, db, d); err != nil {
+			t.Fatal(err)
+		}
+		job, err := Enqueue(ctx, db, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return job
+	}
+	first := queue(ann, Deletion{Resource: "project", ResourceID: "42", Owner: "7", From: "active", Grace: time.Hour})
+	text := queue(t.Context(), Deletion{Resource: "screen", ResourceID: "'so long", Owner: "'acme", From: "active", Grace: time.Hour})
+	ended := queue(t.Context(), Deletion{Resource: "screen", ResourceID: "42", Owner: "7", From: "active"})
+	for i := range 40 { // no search takes the newest for what was searched
+		queue(t.Context(), Deletion{Resource: "filler", ResourceID: fmt.Sprint(i + 5000), Owner: "9", From: "active"})
+	}
+	if _, err := db.ExecContext(t.Context(), `INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, batch_seq, failures, created_at, finished_at)
+SELECT id, resource, resource_id, deletion_id, 'dead', due_at, 0, 0, 0, created_at, created_at FROM onerow_job WHERE id = ?`, ended.ID); err != nil {
+		t.Fatal(err)
+	}
+	dbtest.Exec(t, db, fmt.Sprintf("DELETE FROM onerow_job WHERE id = %d", ended.ID))
+	if _, err := PauseJob(WithActor(t.Context(), "ben", "later"), db, text.ID, "later"); err != nil {
+		t.Fatal(err)
+	}
+	for typed, want := range map[string][]Job{
+		fmt.Sprint(first.ID): {first}, fmt.Sprint(first.DeletionID): {first}, fmt.Sprint(ended.ID): {ended},
+		"project 42": {first}, " project   42 ": {first}, "screen so long": {text}, "screen 'so long": {text}, "screen 42": {ended},
+		"42": {ended, first}, "so long": {text}, "project": {first}, "screen": {ended, text},
+		"7": {ended, first}, "acme": {text}, "ann": {first}, "ødegård": {first}, "BEN": {text},
+		"": nil, " ": nil, "%": nil, "nobody": nil, "'": nil, "\\": nil, "project 43": nil, "-1": nil, strings.Repeat("x", 3000): nil, "\xff": nil, "a\x00b": nil,
+	} {
+		found, err := Search(t.Context(), db, typed, 10)
+		if err != nil {
+			t.Fatalf("%q: %v", typed, err)
+		}
+		got, wanted := ids(found), ids(want)
+		if fmt.Sprint(got) != fmt.Sprint(wanted) {
+			t.Errorf("%q: found %v, want %v", typed, got, wanted)
+		}
+	}
+	if found, err := Search(t.Context(), db, "filler", 5); err != nil || len(found) != 5 || found[0].ID < found[4].ID {
+		t.Errorf("a limit of 5: %d, %v", len(found), err)
+	}
+	if found, err := Search(t.Context(), db, "filler", 0); err != nil || len(found) != 0 {
+		t.Errorf("a limit of 0: %d, %v", len(found), err)
+	}
+}
+
+// TestSearchIsBounded: beside many jobs, a search reads its window and no more.
+func TestSearchIsBounded(t *testing.T) {
+	many := crowded(t, cost.Many(t), sql.LevelReadCommitted)
+	for _, typed := range []string{"project 5000001", "ben", "elsewhere", "7"} {
+		for _, s := range cost.Of(t, many, func(ctx context.Context, db *sql.DB) error {
+			_, err := Search(ctx, db, typed, 20)
+			return err
+		}) {
+			// Seven parts read their window, and again what they keep of it; what they find is looked up.
+			if most := int64(7*3*SearchWindow + 10_000); s.Read > most {
+				t.Errorf("%q: %d reads, want at most %d: %s", typed, s.Read, most, s.SQL)
+			}
+			if s.Locked > 0 {
+				t.Errorf("%q locks %d rows", typed, s.Locked)
+			}
+		}
+	}
+}
