@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/onerow/onerow/internal/devdb"
+)
+
+// schemas are what scripts/get-schemas gets. Those with some fifty tables have their rows deleted and brought
+// back.
+var schemas = []struct {
+	name    string
+	deletes bool
+}{{"zabbix", true}, {"kea", true}, {"director", true}, {"roundcube", false}}
+
+func names() (list []string) {
+	for _, s := range schemas {
+		list = append(list, s.name)
+	}
+	return list
+}
+
+// result is a line of both reports.
+type result struct {
+	name                 string
+	tables, keys, rows   int
+	deletes              bool
+	sum                  tally
+	took                 time.Duration
+	byName, byNameAndRow quality
+}
+
+// try has one schema on trial.
+func try(ctx context.Context, server *devdb.Server, o options, name string) (r result, err error) {
+	r.name = name
+	script, err := os.ReadFile(filepath.Join(o.dir, name+".sql"))
+	if err != nil {
+		return r, err
+	}
+	defined, out := definitions(string(script))
+	fmt.Printf("%s: %d statements define tables; left out:", name, len(defined))
+	for _, kind := range []string{"trigger", "procedure", "function", "view", "insert", "update", "delete"} {
+		if out[kind] > 0 {
+			fmt.Printf(" %d %s", out[kind], strings.ToUpper(kind))
+		}
+	}
+	fmt.Println()
+	db, err := load(ctx, server, "public_"+name, defined)
+	if err != nil {
+		return r, err
+	}
+	defer func() {
+		err = errors.Join(err, db.Close(), server.DropDatabase(context.WithoutCancel(ctx), "public_"+name))
+	}()
+	c, err := readCatalog(ctx, db)
+	if err != nil {
+		return r, err
+	}
+	f := filler{c: c, r: rand.New(rand.NewPCG(o.seed, 7)), want: o.rows} //nolint:gosec // to be repeated
+	for _, s := range undeclared[name] {
+		if t := c.table(s.table); t == nil || t.column(s.column) == nil || c.table(s.to) == nil || c.table(s.to).column(s.references) == nil {
+			return r, fmt.Errorf("undeclared: %s: there are no such columns", s)
+		}
+		f.soft = append(f.soft, s.key())
+	}
+	err = f.fill()
+	if err == nil {
+		err = c.insert(ctx, db)
+	}
+	if err == nil {
+		err = c.proven(ctx, db)
+	}
+	if err != nil {
+		return r, err
+	}
+	r.tables, r.keys = len(c.tables), len(c.keys)
+	var roots []string
+	for _, t := range c.tables {
+		r.rows += len(t.rows)
+		if len(t.primary) == 0 {
+			fmt.Printf("%s: %s has no primary key, and is left out of the plan\n", name, t.name)
+			continue
+		}
+		if len(t.rows) == 0 {
+			return r, fmt.Errorf("%s has no rows", t.name)
+		}
+		roots = append(roots, t.name)
+	}
+	if err := r.discover(ctx, server, o, c, defined, roots); err != nil {
+		return r, err
+	}
+	at := slices.IndexFunc(schemas, func(s struct {
+		name    string
+		deletes bool
+	}) bool {
+		return s.name == name
+	})
+	if r.deletes = schemas[at].deletes && o.each > 0; !r.deletes {
+		return r, nil
+	}
+	return r, r.delete(ctx, o, db, c, roots)
+}
+
+// discover compares what is proposed without foreign keys with those that there are, in a copy.
+func (r *result) discover(ctx context.Context, server *devdb.Server, o options, c *catalog, defined, roots []string) (err error) {
+	name := "public_" + r.name + "_copy"
+	db, err := load(ctx, server, name, defined)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close(), server.DropDatabase(context.WithoutCancel(ctx), name)) }()
+	if err := hide(ctx, db); err != nil {
+		return err
+	}
+	proposed, err := proposals(ctx, db, roots)
+	if err != nil {
+		return err
+	}
+	r.byName = judge(proposed, c.keys, undeclared[r.name])
+	if err := c.insert(ctx, db); err != nil {
+		return err
+	}
+	if proposed, err = proposals(ctx, db, roots); err != nil {
+		return err
+	}
+	r.byNameAndRow = judge(proposed, c.keys, undeclared[r.name])
+	if o.verbose {
+		r.byName.list(r.name + ", without rows")
+		r.byNameAndRow.list(r.name + ", with rows")
+	}
+	return nil
+}
+
+// delete has the roots of this part deleted and brought back.
+func (r *result) delete(ctx context.Context, o options, db *sql.DB, c *catalog, roots []string) error {
+	began := time.Now()
+	defer func() { r.took = time.Since(began) }()
+	t, err := newTrial(ctx, db, c, roots, o.seed)
+	if err != nil {
+		return err
+	}
+	list := t.roots(o.each)
+	for i, root := range list {
+		if i%o.parts != o.part-1 {
+			continue
+		}
+		lines, err := t.run(ctx, root, &r.sum)
+		if err == nil && len(lines) > 0 {
+			err = errors.New(strings.Join(lines, "\n  "))
+		}
+		if err != nil {
+			key, _ := t.key(root) //nolint:errcheck // it is only said
+			return fmt.Errorf("root %d, %s %s, seed %d: %w", i, root.table, key, o.seed, err)
+		}
+		if (i+1)%20 == 0 || i == len(list)-1 {
+			fmt.Fprintf(os.Stderr, "%s: root %d of %d, %.0fs\n", r.name, i+1, len(list), time.Since(began).Seconds())
+		}
+	}
+	return nil
+}
