@@ -147,7 +147,7 @@ func (f *filler) refer(t *table, r row, waits []schematest.ForeignKey) bool {
 				r[c] = nil
 			default:
 				if i == 0 {
-					above = []row{above[f.r.IntN(len(above))]}
+					above = []row{above[f.r.IntN(1+f.r.IntN(len(above)))]} // the first ones have most below them
 				}
 				r[c] = above[0][k.References[i]]
 			}

@@ -79,13 +79,16 @@ func run(ctx context.Context, o options) (err error) {
 	fmt.Printf("%s %s; rows %d, seed %d, part %d/%d\n", server.Engine(), server.Version(), o.rows, o.seed, o.part, o.parts)
 	var results []result
 	var errs []error
-	for _, name := range o.wanted() {
-		r, err := try(ctx, server, o, name)
+	for _, about := range schemas {
+		if !slices.Contains(o.wanted(), about.name) {
+			continue
+		}
+		r, err := try(ctx, server, o, about)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", name, err))
+			errs = append(errs, fmt.Errorf("%s: %w", about.name, err))
 		}
 		results = append(results, r)
 	}

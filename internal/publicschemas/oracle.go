@@ -14,8 +14,10 @@ import (
 // plan only whether each deletes or detaches; it follows them in memory, row by row, and knows nothing of how
 // the worker goes about it.
 type oracle struct {
+	before  schematest.Snapshot
 	keys    []schematest.ForeignKey
-	actions []schema.Action // by key
+	actions []schema.Action    // by key
+	below   []map[string][]int // by key: the rows that refer to a value
 }
 
 // place is a row: its table and its position in the snapshot.
@@ -32,8 +34,8 @@ type outcome struct {
 
 // newOracle looks the keys' actions up in the plan. A key to a planned table that the plan lacks is an error,
 // and so is a SET NULL that it does not detach: the database would, or refuse.
-func newOracle(keys []schematest.ForeignKey, plan schema.Plan) (*oracle, error) {
-	o := &oracle{}
+func newOracle(before schematest.Snapshot, keys []schematest.ForeignKey, plan schema.Plan) (*oracle, error) {
+	o := &oracle{before: before}
 	goes := map[string]bool{}
 	for _, t := range plan.Tables {
 		goes[t.Name] = !t.Stays
@@ -49,7 +51,13 @@ func newOracle(keys []schematest.ForeignKey, plan schema.Plan) (*oracle, error) 
 		case action == schema.OnDeleteKeep, k.Rule == "SET NULL" && action != schema.OnDeleteDetach:
 			return nil, fmt.Errorf("the foreign key of %s %q to %s is ON DELETE %s, and the plan says %s", k.Child, k.Columns, k.Parent, k.Rule, action)
 		}
-		o.keys, o.actions = append(o.keys, k), append(o.actions, action)
+		rows := map[string][]int{}
+		for n, r := range before[k.Child].Rows {
+			if id, ok := values(before[k.Child], r, k.Columns); ok {
+				rows[id] = append(rows[id], n)
+			}
+		}
+		o.keys, o.actions, o.below = append(o.keys, k), append(o.actions, action), append(o.below, rows)
 	}
 	return o, nil
 }
@@ -74,32 +82,25 @@ func actionOf(k schematest.ForeignKey, plan schema.Plan) schema.Action {
 	return ""
 }
 
+// children are the rows that refer to a row by one of the keys.
+func (o *oracle) children(i int, p place) []int {
+	k := o.keys[i]
+	if k.Parent != p.table {
+		return nil
+	}
+	id, ok := values(o.before[k.Parent], o.before[k.Parent].Rows[p.row], k.References)
+	if !ok {
+		return nil
+	}
+	return o.below[i][id]
+}
+
 // of deletes a row in the snapshot, which stays as it is.
-func (o *oracle) of(s schematest.Snapshot, root place) outcome {
-	below := make([]map[string][]int, len(o.keys)) // by key: the rows that refer to a value
-	for i, k := range o.keys {
-		below[i] = map[string][]int{}
-		for n, r := range s[k.Child].Rows {
-			if id, ok := values(s[k.Child], r, k.Columns); ok {
-				below[i][id] = append(below[i][id], n)
-			}
-		}
-	}
-	children := func(i int, p place) []int {
-		k := o.keys[i]
-		if k.Parent != p.table {
-			return nil
-		}
-		id, ok := values(s[k.Parent], s[k.Parent].Rows[p.row], k.References)
-		if !ok {
-			return nil
-		}
-		return below[i][id]
-	}
+func (o *oracle) of(root place) outcome {
 	gone := map[place]bool{root: true}
 	for todo := []place{root}; len(todo) > 0; todo = todo[1:] {
 		for i, action := range o.actions {
-			for _, n := range children(i, todo[0]) {
+			for _, n := range o.children(i, todo[0]) {
 				if c := (place{o.keys[i].Child, n}); action == schema.OnDeleteDelete && !gone[c] {
 					gone[c] = true
 					todo = append(todo, c)
@@ -110,20 +111,20 @@ func (o *oracle) of(s schematest.Snapshot, root place) outcome {
 	null := map[place][]string{}
 	for p := range gone {
 		for i, action := range o.actions {
-			for _, n := range children(i, p) {
+			for _, n := range o.children(i, p) {
 				if c := (place{o.keys[i].Child, n}); action == schema.OnDeleteDetach && !gone[c] {
-					null[c] = append(null[c], o.cleared(s, o.keys[i])...)
+					null[c] = append(null[c], o.cleared(o.keys[i])...)
 				}
 			}
 		}
 	}
-	return leave(s, gone, null)
+	return leave(o.before, gone, null)
 }
 
 // cleared are the columns of a key that become NULL: not those that must not, or that say which row it is or
 // that another key deletes it.
-func (o *oracle) cleared(s schematest.Snapshot, k schematest.ForeignKey) (columns []string) {
-	c := s[k.Child]
+func (o *oracle) cleared(k schematest.ForeignKey) (columns []string) {
+	c := o.before[k.Child]
 	for _, column := range k.Columns {
 		holds := slices.Contains(c.Key, column) || !c.Nullable[slices.Index(c.Columns, column)]
 		for i, other := range o.keys {

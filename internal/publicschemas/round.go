@@ -22,10 +22,15 @@ import (
 type trial struct {
 	db     *sql.DB
 	c      *catalog
+	before schematest.Snapshot
+	whole  *planned
+	r      *rand.Rand
+}
+
+// planned is a plan, and what it must come to.
+type planned struct {
 	plan   schema.Plan
 	oracle *oracle
-	before schematest.Snapshot
-	r      *rand.Rand
 }
 
 // tally is what trials came to.
@@ -35,24 +40,21 @@ type tally struct {
 	afterDeletion, afterRestoring int // differences
 }
 
-// newTrial makes the trash tables of a plan of all tables and has verify look at it.
+// newTrial makes the trash tables of a plan of all tables.
 func newTrial(ctx context.Context, db *sql.DB, c *catalog, roots []string, seed uint64) (*trial, error) {
 	t := &trial{db: db, c: c, r: rand.New(rand.NewPCG(seed, 9))} //nolint:gosec // to be repeated
-	var err error
-	if t.plan, _, err = schema.Discover(ctx, db, roots); err != nil {
-		return nil, err
-	}
-	if err := t.plan.Trash.UnmarshalText([]byte("30d")); err != nil {
-		return nil, err
-	}
 	if err := migrations.Up(ctx, db); err != nil {
+		return nil, err
+	}
+	plan, err := discovered(ctx, db, roots)
+	if err != nil {
 		return nil, err
 	}
 	cat, err := schema.Inspect(ctx, db)
 	if err != nil {
 		return nil, err
 	}
-	ddl, err := cat.TrashDDL(t.plan)
+	ddl, err := cat.TrashDDL(plan)
 	if err != nil {
 		return nil, err
 	}
@@ -61,37 +63,70 @@ func newTrial(ctx context.Context, db *sql.DB, c *catalog, roots []string, seed 
 			return nil, fmt.Errorf("%w in %.300s", err, s)
 		}
 	}
-	if err := schema.Verify(ctx, db, t.plan); err != nil {
-		return nil, fmt.Errorf("verify: %w", err)
-	}
-	if t.oracle, err = newOracle(c.keys, t.plan); err != nil {
+	if t.before, err = schematest.Read(ctx, db); err != nil {
 		return nil, err
 	}
-	t.before, err = schematest.Read(ctx, db)
+	t.whole, err = t.planned(ctx, roots)
 	return t, err
 }
 
-// roots are so many rows of each table that the plan can begin with.
+// discovered is what somebody does who wants to delete rows of these tables.
+func discovered(ctx context.Context, db *sql.DB, roots []string) (schema.Plan, error) {
+	plan, _, err := schema.Discover(ctx, db, roots)
+	if err == nil {
+		err = plan.Trash.UnmarshalText([]byte("30d"))
+	}
+	return plan, err
+}
+
+// planned has verify look at the plan of some roots.
+func (t *trial) planned(ctx context.Context, roots []string) (*planned, error) {
+	plan, err := discovered(ctx, t.db, roots)
+	if err != nil {
+		return nil, err
+	}
+	if err := schema.Verify(ctx, t.db, plan); err != nil {
+		return nil, fmt.Errorf("verify: %w", err)
+	}
+	o, err := newOracle(t.before, t.c.keys, plan)
+	return &planned{plan, o}, err
+}
+
+// roots are so many rows of each table that the plan can begin with: first the one of a few with which most
+// goes, then any.
 func (t *trial) roots(each int) (list []place) {
-	for _, planned := range t.plan.Tables {
-		if planned.Stays {
+	for _, about := range t.whole.plan.Tables {
+		if about.Stays {
 			continue
 		}
-		rows := t.r.Perm(len(t.before[planned.Name].Rows))
+		rows := t.r.Perm(len(t.before[about.Name].Rows))
+		slices.SortStableFunc(rows[:min(4, len(rows))], func(a, b int) int {
+			return int(t.whole.oracle.of(place{about.Name, b}).rows() - t.whole.oracle.of(place{about.Name, a}).rows())
+		})
 		for _, n := range rows[:min(each, len(rows))] {
-			list = append(list, place{planned.Name, n})
+			list = append(list, place{about.Name, n})
 		}
 	}
 	return list
 }
 
+// rows is how many rows a deletion concerns.
+func (o outcome) rows() (n int64) {
+	for _, m := range []map[string]int64{o.deleted, o.detached} {
+		for _, rows := range m {
+			n += rows
+		}
+	}
+	return n
+}
+
 // run deletes a root, compares, brings it back, and compares.
-func (t *trial) run(ctx context.Context, root place, sum *tally) ([]string, error) {
+func (t *trial) run(ctx context.Context, p *planned, root place, sum *tally) ([]string, error) {
 	key, err := t.key(root)
 	if err != nil {
 		return nil, err
 	}
-	want := t.oracle.of(t.before, root)
+	want := p.oracle.of(root)
 	d := cascade.Deletion{Resource: root.table, ResourceID: key}
 	if d.ID, err = cascade.Log(ctx, t.db, d); err != nil {
 		return nil, err
@@ -100,7 +135,7 @@ func (t *trial) run(ctx context.Context, root place, sum *tally) ([]string, erro
 	if err != nil {
 		return nil, err
 	}
-	w, err := cascade.NewWorker(t.db, t.plan, cascade.Config{MaxFailures: 1, Batch: 1 + t.r.IntN(40), Chunk: 1 + t.r.IntN(20)})
+	w, err := cascade.NewWorker(t.db, p.plan, cascade.Config{MaxFailures: 1, Batch: 1 + t.r.IntN(40), Chunk: 1 + t.r.IntN(20)})
 	if err == nil {
 		err = w.Drain(ctx)
 	}
@@ -132,13 +167,13 @@ func (t *trial) run(ctx context.Context, root place, sum *tally) ([]string, erro
 	for _, n := range want.detached {
 		sum.detached += n
 	}
-	back, err := t.restore(ctx, queued.ID)
+	back, err := t.restore(ctx, p.plan, queued.ID)
 	sum.afterRestoring += len(back)
 	return append(lines, back...), err
 }
 
-func (t *trial) restore(ctx context.Context, job int64) (lines []string, err error) {
-	_, p, err := repo.RestoreJob(ctx, t.db, t.plan, job, cascade.RestoreOptions{Batch: 1 + t.r.IntN(100)})
+func (t *trial) restore(ctx context.Context, plan schema.Plan, job int64) (lines []string, err error) {
+	_, p, err := repo.RestoreJob(ctx, t.db, plan, job, cascade.RestoreOptions{Batch: 1 + t.r.IntN(100)})
 	if err != nil {
 		return nil, fmt.Errorf("restore: %w", err)
 	}
