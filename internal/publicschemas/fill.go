@@ -174,7 +174,7 @@ func agrees(r, above row, k schematest.ForeignKey, set map[string]bool) bool {
 func (f *filler) again(k schematest.ForeignKey, n int) {
 	t, above := f.c.table(k.Child), f.c.table(k.Parent)
 	shared := slices.ContainsFunc(f.c.keys, func(o schematest.ForeignKey) bool {
-		return o.Child == k.Child && !(o.Parent == k.Parent && slices.Equal(o.Columns, k.Columns)) && overlap(o.Columns, k.Columns) ||
+		return o.Child == k.Child && (o.Parent != k.Parent || !slices.Equal(o.Columns, k.Columns)) && overlap(o.Columns, k.Columns) ||
 			o.Parent == k.Child && overlap(o.References, k.Columns) // rows below hold the value
 	})
 	if shared || len(above.rows) == 0 {
