@@ -33,8 +33,9 @@ func softly(text string) (list []soft) {
 	return list
 }
 
-// undeclared are the references without a foreign key, by schema. That discover proposes something puts it on
-// nobody's list: each has a reason of its own, from what the schema's programs write there.
+// undeclared are the references without a foreign key, by schema. They were looked for among what discover
+// proposes, so they say nothing of recall; each has a reason, from what its column is for, and what has none
+// stays wrong.
 var undeclared = map[string][]soft{
 	"zabbix": softly(`
 auditlog.userid → users.userid: who did it; entries outlive users
