@@ -148,3 +148,62 @@ func TestDiscoverSampleCost(t *testing.T) {
 		t.Error(last)
 	}
 }
+
+// office has references that are called by more than the name of a table and "id".
+var office = []string{
+	"CREATE TABLE app_label (id INT PRIMARY KEY)",
+	"CREATE TABLE app_note (id INT PRIMARY KEY, no INT)",
+	"CREATE TABLE app_setting (id INT PRIMARY KEY)",
+	"CREATE TABLE crew (crewid INT PRIMARY KEY, lead_crewid INT NULL)",
+	"CREATE TABLE crew_room (crewid INT PRIMARY KEY, room INT)", // a part of a crew, and not what crewid means
+	"CREATE TABLE hrlist (groupid INT PRIMARY KEY)",
+	"CREATE TABLE group_found (groupid INT PRIMARY KEY, at INT)",
+	"CREATE TABLE house_note (id INT PRIMARY KEY, label_id INT, note_id INT, groupid INT, state TINYINT, colour TINYINT, door_kind TINYINT)",
+	"CREATE TABLE net (id INT PRIMARY KEY, name VARCHAR(20) NOT NULL, town VARCHAR(20) NULL, UNIQUE KEY (name), UNIQUE KEY (town))",
+	"CREATE TABLE node (nodeid INT PRIMARY KEY, net_name VARCHAR(20), net_town VARCHAR(20), old_net_name VARCHAR(20), KEY (net_name), KEY (net_town))",
+	"CREATE TABLE node_link (linkno INT PRIMARY KEY, nodeid1 INT, nodeid_to INT, nodeidle INT)",
+	"CREATE TABLE room_state (state TINYINT PRIMARY KEY)",
+	"CREATE TABLE paint (colour TINYINT PRIMARY KEY)", // a colour may be any number
+	"CREATE TABLE doors (door_kind TINYINT PRIMARY KEY)",
+	"CREATE TABLE trip (id INT PRIMARY KEY, status_id INT)",
+	"CREATE TABLE trip_status (id INT PRIMARY KEY)",
+}
+
+// TestDiscoverNames: what a name says that is not a table's.
+func TestDiscoverNames(t *testing.T) {
+	db := strange(t, office...)
+	for root, want := range map[string][]string{
+		"app_label":   {"house_note.label_id → app_label[]: no other table's name ends so"},
+		"app_note":    nil, // there is a house_note, too
+		"crew":        {"crew.lead_crewid → crew[]: its name ends with the table's own key", "crew_room.crewid → crew[]: its name says crew"},
+		"crew_room":   nil,
+		"hrlist":      {"group_found.groupid → hrlist[]: it is called as the key", "house_note.groupid → hrlist[]: it is called as the key"},
+		"group_found": nil,
+		"net":         {"node.net_name → net[name]: its name says net and its unique name"},
+		"node":        {"node_link.nodeid1 → node[]: its name begins with the key's", "node_link.nodeid_to → node[]: its name begins with the key's"},
+		"room_state":  {"house_note.state → room_state[]: it is called as the key"},
+		"paint":       nil,
+		"doors":       {"house_note.door_kind → doors[]: it is called as the key"},
+		"trip_status": {"trip.status_id → trip_status[]: its name says status"},
+	} {
+		_, _, list, err := schema.DiscoverSoft(t.Context(), db, []string{root}, nil)
+		if err == nil {
+			err = schema.SampleProposals(t.Context(), db, list)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, p := range list {
+			if p.Edge.Table == root {
+				got = append(got, fmt.Sprintf("%s.%s → %s%s: %s", p.Table, strings.Join(p.Edge.Columns, ","), root, p.Edge.References, p.Evidence[0]))
+			}
+			if last := p.Evidence[len(p.Evidence)-1]; last != "the table is empty" {
+				t.Errorf("%s: %s", root, last)
+			}
+		}
+		if slices.Sort(got); !slices.Equal(got, want) {
+			t.Errorf("below %s:\n%s", root, strings.Join(got, "\n"))
+		}
+	}
+}
