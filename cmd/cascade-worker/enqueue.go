@@ -101,20 +101,29 @@ func (c *enqueueCmd) Run(ctx context.Context, a *app) (err error) {
 	if c.DryRun {
 		return c.one(ctx, a, db, plan, root)
 	}
+	line, err := queue(ctx, db, plan, root, cascade.Deletion{Grace: c.Grace, NoTrash: c.NoTrash})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(a.stdout, line)
+	return err
+}
+
+// queue queues one row and says what became of it.
+func queue(ctx context.Context, db *sql.DB, plan schema.Plan, root rootRow, want cascade.Deletion) (string, error) {
 	var job cascade.Job
 	var logged cascade.Deletion
-	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
-		job, logged, err = enqueue(ctx, tx, plan, root, cascade.Deletion{Grace: c.Grace, NoTrash: c.NoTrash})
+	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
+		job, logged, err = enqueue(ctx, tx, plan, root, want)
 		return err
 	})
 	switch {
 	case errors.Is(err, onerow.ErrOutcomeUnknown):
-		return fmt.Errorf("%w; enqueue again is safe: at most one job is open for a row", err)
+		return "", fmt.Errorf("%w; enqueue again is safe: at most one job is open for a row", err)
 	case err != nil:
-		return fmt.Errorf("nothing was queued: %w", err)
+		return "", fmt.Errorf("nothing was queued: %w", err)
 	}
-	_, err = fmt.Fprintln(a.stdout, told(job, logged))
-	return err
+	return told(job, logged), nil
 }
 
 // one is the dry run of one row.

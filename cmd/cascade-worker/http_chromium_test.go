@@ -16,7 +16,6 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/onerow/onerow/cascade"
-	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -210,10 +209,11 @@ func TestPageInChromium(t *testing.T) {
 	}
 	b.picture("running")
 
-	// Only a count makes a bar, and says of when it is.
-	b.do(chromedp.Click(fmt.Sprintf("#job-%d-count", job.ID)))
-	b.waits("[role=status]", "rows are left below project 1")
-	b.waits(fmt.Sprintf("#job-%d .progress", job.ID), "of about "+output.Plural(total, "row"))
+	// Somebody looks, so what is left is counted: a bar and the time that is left, by table too.
+	b.waits(fmt.Sprintf("#job-%d .progress", job.ID), " of about ")
+	b.waits(fmt.Sprintf("#job-%d .progress", job.ID), " left")
+	b.do(chromedp.Click(fmt.Sprintf("#tables-%d summary", job.ID)))
+	b.waits(fmt.Sprintf("#tables-%d", job.ID), " of ")
 	b.picture("counted")
 
 	// What is typed outlives the updates; the pause is shown with its reason and can be ended.
@@ -221,6 +221,9 @@ func TestPageInChromium(t *testing.T) {
 	b.waits("#switch", "the shop is slow")
 	b.waits("[role=status]", "Paused")
 	b.picture("paused")
+	if text := b.text("#open-jobs"); strings.Contains(text, "running") || strings.Contains(text, "rows/s") {
+		t.Errorf("paused, and at work: %s", text)
+	}
 	b.do(chromedp.Click("#resume"))
 	b.waits("[role=status]", "Resumed")
 

@@ -63,7 +63,7 @@ func TestPageToken(t *testing.T) {
 	}
 	s.says(s.get("/", none, with(cookie.Value)), http.StatusOK, "db.example/shop")
 	until, mac, _ := strings.Cut(cookie.Value, ".")
-	for _, forged := range []string{"", ".", "9" + until + "." + mac, until + ".", s.page.Signed(time.Now().Add(-time.Second).Unix())} {
+	for _, forged := range []string{"", ".", "9" + until + "." + mac, until + ".", page.Token{Secret: testToken}.Signed(time.Now().Add(-time.Second).Unix())} {
 		s.says(s.get("/", none, with(forged)), http.StatusUnauthorized)
 	}
 }
@@ -115,10 +115,10 @@ func TestPageStrangers(t *testing.T) {
 	// On other addresses, without a token, the page only shows.
 	public := w.serve("", false)
 	public.says(public.get("/", func(r *http.Request) { r.Host = "worker.internal" }), http.StatusOK, "why")
-	for _, path := range []string{"/pause", "/resume", "/jobs/1/retry", "/parked/1/skip"} {
+	for _, path := range []string{"/pause", "/resume", "/jobs/1/retry", "/jobs/1/cancel", "/jobs/1/restore", "/enqueue", "/settings", "/errors/0/skip", "/parked/1/skip"} {
 		public.says(public.do(http.MethodPost, path, url.Values{}), http.StatusForbidden, page.EnvToken)
 	}
-	if body := public.get("/").body; strings.Contains(body, "<form") {
+	if body := public.get("/").body; strings.Contains(body, `method="post"`) || strings.Contains(body, "/delete") {
 		t.Error("the page has buttons that nobody may press")
 	}
 }
@@ -231,7 +231,7 @@ func TestPageActs(t *testing.T) {
 	}
 	s.message(post("/jobs/%d/retry", dead.ID), "is tried again")
 	s.message(post("/jobs/%d/retry", dead.ID), "nothing to retry")
-	s.message(post("/jobs/%d/count", dead.ID), "About 8 rows are left below project 1")
+	s.message(post("/jobs/%d/count", dead.ID), "What is left below project 1 is counted to the end")
 
 	s.fill(2, 1, 1)
 	left := s.enqueue(2, 0)
@@ -349,12 +349,26 @@ func TestRunServes(t *testing.T) {
 	}
 }
 
-// TestCountOfBigJobs: what was counted until the time was over is told as "at least".
-func TestCountOfBigJobs(t *testing.T) {
+// TestCountsWhatIsLeft: while somebody looks, what is left of a job under way is counted, and told by table; what was
+// counted until the time was over is told as "at least", and can be counted to the end.
+func TestCountsWhatIsLeft(t *testing.T) {
 	s := ready(t).serve("", true)
+	s.page.CountBudget = 3 * time.Second
 	s.fill(1, 2, 3)
 	job := s.enqueue(1, 0)
-	s.page.CountBudget = 3 * time.Second
+	live := func(text string) {
+		t.Helper()
+		dbtest.Eventually(t, 60*time.Second, func() (bool, string) {
+			body := s.get("/live").body
+			return strings.Contains(body, text), fmt.Sprintf("%q is not in %s", text, body)
+		})
+	}
+	s.exec("UPDATE onerow_job SET state = 'running', started_at = UTC_TIMESTAMP(6), due_at = UTC_TIMESTAMP(6) + INTERVAL 1 HOUR, worker = 'tester:1', token = token + 1 WHERE id = ?", job.ID)
+	live("~0 % · 0 of about 8 rows")
+	live("0 of 6")
+
+	s.fill(2, 2, 3)
+	second := s.enqueue(2, 0)
 	held, err := s.db.Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -362,13 +376,20 @@ func TestCountOfBigJobs(t *testing.T) {
 	if _, err := held.ExecContext(t.Context(), "LOCK TABLES comment WRITE"); err != nil {
 		t.Fatal(err)
 	}
-	s.message(s.do(http.MethodPost, fmt.Sprintf("/jobs/%d/count", job.ID), url.Values{}), "At least 2 rows are left below project 1")
+	s.exec("UPDATE onerow_job SET state = 'running', started_at = UTC_TIMESTAMP(6), due_at = UTC_TIMESTAMP(6) + INTERVAL 1 HOUR, worker = 'tester:1', token = token + 1 WHERE id = ?", second.ID)
+	live("0 of at least 2 rows")
+	live("Count to the end")
 	if _, err := held.ExecContext(t.Context(), "UNLOCK TABLES"); err != nil {
 		t.Error(err)
 	}
 	if err := held.Close(); err != nil {
 		t.Error(err)
 	}
+	s.message(s.do(http.MethodPost, fmt.Sprintf("/jobs/%d/count", second.ID), url.Values{}), "is counted to the end")
+	dbtest.Eventually(t, 60*time.Second, func() (bool, string) {
+		body := s.get("/live").body
+		return strings.Count(body, "~0 % · 0 of about 8 rows") == 2, body
+	})
 	if got := page.KeptTables(s.plan); !slices.Equal(got, []string{"project", "project_archive", "screen", "screen_archive"}) {
 		t.Errorf("%q", got)
 	}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
@@ -32,12 +33,16 @@ type site struct {
 // serve makes the page of a worker that does not run yet.
 func (w *world) serve(token string, onLoopback bool) *site {
 	w.t.Helper()
-	plan, err := planfile.Parse(w.plan, []byte(testPlan))
+	text, err := os.ReadFile(w.plan)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	plan, err := planfile.Parse(w.plan, text)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	a := &app{environment: environment{getenv: func(string) string { return "" }}}
-	op, err := a.operator(httpFlags{HTTP: ":0", HTTPToken: token}, slog.New(slog.NewTextHandler(w.t.Output(), nil)))
+	op, err := a.operator(httpFlags{HTTP: ":0", HTTPToken: strings.Fields(token)}, slog.New(slog.NewTextHandler(w.t.Output(), nil)))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -46,7 +51,13 @@ func (w *world) serve(token string, onLoopback bool) *site {
 		w.t.Fatal(err)
 	}
 	server := httptest.NewServer(p.Handler())
-	w.t.Cleanup(server.Close)
+	ctx, stop := context.WithCancel(context.Background())
+	ended := p.Beside(ctx)
+	w.t.Cleanup(func() {
+		server.Close()
+		stop()
+		ended()
+	})
 	s := &site{world: w, page: p, plan: plan, base: server.URL, token: token}
 	s.client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return s

@@ -13,9 +13,10 @@ import (
 )
 
 type jobsCmd struct {
-	JSON  bool   `name:"json" help:"Print a JSON array."`
-	State string `placeholder:"STATE" help:"Only jobs that are scheduled, held, paused, ready, running, done, leftovers, cancelled or dead."`
-	Limit int    `default:"50" placeholder:"N" help:"How many jobs at most (50)."`
+	JSON   bool   `name:"json" help:"Print a JSON array."`
+	State  string `placeholder:"STATE" help:"Only jobs that are scheduled, held, paused, ready, running, done, leftovers, cancelled or dead."`
+	Search string `placeholder:"TEXT" help:"Only jobs of this row (project 42), resource, key, owner, deletion, or asked for by somebody of this name."`
+	Limit  int    `default:"50" placeholder:"N" help:"How many jobs at most (50)."`
 }
 
 // Help is the command's longer description.
@@ -24,13 +25,15 @@ func (jobsCmd) Help() string {
 failed and waits for its next attempt; its error is shown. A job is "held" when its
 deletion was cancelled and the row cannot come back: no worker takes it. ROWS counts what was
 deleted below the row. A job ends as "leftovers" when rows could not be deleted: see
-the command parked. That a worker waits is shown with the job that it has.
+the command parked. That a worker waits is shown with the job that it has. --search finds jobs
+of any age by their number or their row, by anything else among the newest 10,000.
 
 Examples:
 
     cascade-worker jobs
     cascade-worker jobs --state dead --limit 1000
     cascade-worker jobs --state leftovers
+    cascade-worker jobs --search 'project 42'
     cascade-worker jobs --json | jq '.[] | select(.failures > 0)'`
 }
 
@@ -43,12 +46,15 @@ func (c *jobsCmd) Run(ctx context.Context, a *app) (err error) {
 	if c.State != "" && !slices.Contains(states, cascade.State(c.State)) {
 		return usagef("--state is %q; it should be one of %q", c.State, states)
 	}
+	if c.Search != "" && c.State != "" {
+		return usagef("--search and --state exclude each other: give one of them")
+	}
 	db, err := a.openMigrated(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	jobs, err := list(ctx, db, cascade.State(c.State), c.Limit)
+	jobs, err := c.jobs(ctx, db)
 	if err != nil {
 		return err
 	}
@@ -60,8 +66,11 @@ func (c *jobsCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 	if len(jobs) == 0 {
 		what := "no jobs"
-		if c.State != "" {
+		switch {
+		case c.State != "":
 			what = "no jobs that are " + c.State
+		case c.Search != "":
+			what = "no jobs found"
 		}
 		_, err := fmt.Fprintln(a.stderr, what)
 		return err
@@ -76,6 +85,13 @@ func (c *jobsCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 	titles, rows := withError([]string{">JOB", "STATE", "ROW", ">ROWS", ">FAILURES", "CREATED", "DUE OR ENDED", "ERROR"}, rows)
 	return output.Table(a.stdout, titles, rows)
+}
+
+func (c *jobsCmd) jobs(ctx context.Context, db onerow.DB) ([]cascade.Job, error) {
+	if c.Search != "" {
+		return cascade.Search(ctx, db, c.Search, c.Limit)
+	}
+	return list(ctx, db, cascade.State(c.State), c.Limit)
 }
 
 // list pages through the jobs, newest first.

@@ -263,7 +263,28 @@ func declared(ctx context.Context, db *sql.DB, plan schema.Plan) error {
 
 // onPage is the worker as its page shows it.
 func (w *working) onPage() page.Worker {
-	return page.Worker{DB: w.db, Plan: w.plan, Name: w.name, Database: w.database, Unready: func(ctx context.Context) []string { return unready(ctx, w.db, w.plan) }}
+	return page.Worker{DB: w.db, Plan: w.plan, Name: w.name, Database: w.database, Unready: func(ctx context.Context) []string { return unready(ctx, w.db, w.plan) },
+		Key: w.key, Enqueue: func(ctx context.Context, resource, typed string, d cascade.Deletion) (string, error) {
+			root, err := w.root(ctx, resource, typed)
+			if err != nil {
+				return "", err
+			}
+			return queue(ctx, w.db, w.plan, root, d)
+		}}
+}
+
+// root is a row that somebody has typed on the page.
+func (w *working) root(ctx context.Context, resource, typed string) (rootRow, error) {
+	root, err := typedRoot(w.plan, resource, typed)
+	if err == nil {
+		err = root.encode(ctx, w.db)
+	}
+	return root, err
+}
+
+func (w *working) key(ctx context.Context, resource, typed string) (string, error) {
+	root, err := w.root(ctx, resource, typed)
+	return root.key, err
 }
 
 // unready says why a worker cannot work. It sends what schema.Verify and migrations.Status document.

@@ -17,7 +17,7 @@ import (
 // actTimeout is what a button may take. Batches hold a job's row for moments only.
 const actTimeout = 15 * time.Second
 
-// maxReason is what the column of the pause's reason takes.
+// maxReason is what the columns of reasons take.
 const maxReason = 200
 
 // errGone: what the button was about is not there any more.
@@ -45,7 +45,7 @@ func (p *Page) act(do deed) http.HandlerFunc {
 				return
 			}
 		}
-		ctx, cancel := context.WithTimeout(cascade.WithActor(r.Context(), actor(r), ""), actTimeout)
+		ctx, cancel := context.WithTimeout(cascade.WithActor(r.Context(), p.actor(r), reasonOf(r)), actTimeout)
 		defer cancel()
 		done, err := do(ctx, r, id)
 		p.Watch.Changed()
@@ -60,17 +60,25 @@ func (p *Page) act(do deed) http.HandlerFunc {
 			p.Op.log.InfoContext(r.Context(), "page: done", "path", r.URL.Path, "from", r.RemoteAddr)
 			p.setFlash(w, r, flash{Text: done})
 		}
-		http.Redirect(w, r, "/", http.StatusSeeOther)
+		http.Redirect(w, r, LocalPath(r.PostFormValue("to")), http.StatusSeeOther) //nolint:gosec // LocalPath keeps it on this page
 	}
 }
 
-// actor is who has used a button, as far as is known: who has the token, or is on this machine.
-func actor(r *http.Request) string {
+// actor is who has used a button, as far as is known: by the token's name, or by the address.
+func (p *Page) actor(r *http.Request) string {
+	if name, _ := p.who(r); name != "" {
+		return name + " (page)"
+	}
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		host = r.RemoteAddr
 	}
 	return "the page, from " + host
+}
+
+// reasonOf is what was typed beside the button.
+func reasonOf(r *http.Request) string {
+	return output.Shorten(strings.TrimSpace(output.Printable(r.PostFormValue("reason"))), maxReason)
 }
 
 // goneError is errGone with a sentence.
@@ -87,7 +95,7 @@ func capital(text string) string {
 }
 
 func (p *Page) pause(ctx context.Context, r *http.Request, _ int64) (string, error) {
-	reason := output.Shorten(strings.TrimSpace(output.Printable(r.PostFormValue("reason"))), maxReason)
+	reason := reasonOf(r)
 	if reason == "" {
 		reason = "paused on the page"
 	}

@@ -65,7 +65,7 @@ func open(path string) bool {
 // knownHost guards a page without a token against names of other sites that resolve to
 // this machine: to the browser such a page would be of the other site.
 func (p *Page) knownHost(r *http.Request) bool {
-	if p.Op.token != "" || !p.loopback {
+	if len(p.Op.tokens) > 0 || !p.loopback {
 		return true
 	}
 	host := r.Host
@@ -77,35 +77,56 @@ func (p *Page) knownHost(r *http.Request) bool {
 }
 
 // mayAct says whether posts are taken at all.
-func (p *Page) mayAct() bool { return p.Op.token != "" || p.loopback }
+func (p *Page) mayAct() bool { return len(p.Op.tokens) > 0 || p.loopback }
 
-// entitled says whether the request has the token, as a bearer or in the cookie.
+// entitled says whether the request has a token, as a bearer or in the cookie.
 func (p *Page) entitled(r *http.Request) bool {
-	if p.Op.token == "" {
-		return true
+	_, in := p.who(r)
+	return in
+}
+
+// who has sent the request, by the name of the token; in is false for nobody who may look.
+func (p *Page) who(r *http.Request) (name string, in bool) {
+	if len(p.Op.tokens) == 0 {
+		return "", true
 	}
 	if bearer, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); found {
-		return p.isToken(bearer)
+		t := p.token(bearer)
+		return t.Name, t.Secret != ""
 	}
 	cookie, err := r.Cookie(CookieName)
 	if err != nil {
-		return false
+		return "", false
 	}
 	until, _, _ := strings.Cut(cookie.Value, ".")
 	unix, err := strconv.ParseInt(until, 10, 64)
-	return err == nil && time.Now().Unix() < unix && subtle.ConstantTimeCompare([]byte(cookie.Value), []byte(p.Signed(unix))) == 1
+	if err != nil || time.Now().Unix() >= unix {
+		return "", false
+	}
+	for _, t := range p.Op.tokens {
+		if subtle.ConstantTimeCompare([]byte(cookie.Value), []byte(t.Signed(unix))) == 1 {
+			return t.Name, true
+		}
+	}
+	return "", false
 }
 
-// isToken compares in a time that tells nothing, not even the length.
-func (p *Page) isToken(given string) bool {
-	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(p.Op.token))
-	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
+// token is the one that was given; its secret is "" if there is none. It compares in a time that tells
+// nothing, not even the length.
+func (p *Page) token(given string) (found Token) {
+	for _, t := range p.Op.tokens {
+		a := sha256.Sum256([]byte(strings.TrimPrefix(given, t.Name+":"))) // or with its name, as it was set
+		b := sha256.Sum256([]byte(t.Secret))
+		if subtle.ConstantTimeCompare(a[:], b[:]) == 1 {
+			found = t
+		}
+	}
+	return found
 }
 
-// Signed is the value of a cookie that lets in until then, with any worker that has the
-// same token.
-func (p *Page) Signed(until int64) string {
-	mac := hmac.New(sha256.New, []byte(p.Op.token))
+// Signed is the value of a cookie that lets in until then, with any worker that has the same token.
+func (t Token) Signed(until int64) string {
+	mac := hmac.New(sha256.New, []byte(t.Secret))
 	text := strconv.FormatInt(until, 10)
 	mac.Write([]byte("cascade-worker page until " + text))
 	return text + "." + hex.EncodeToString(mac.Sum(nil))
@@ -126,7 +147,7 @@ func (p *Page) askToken(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Page) showLogin(w http.ResponseWriter, r *http.Request) {
-	if p.Op.token == "" || p.entitled(r) {
+	if p.entitled(r) {
 		http.Redirect(w, r, "/", http.StatusSeeOther)
 		return
 	}
@@ -140,13 +161,14 @@ func (p *Page) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	to := LocalPath(r.PostFormValue("to"))
-	if p.Op.token != "" {
-		if !p.isToken(strings.TrimSpace(r.PostFormValue("token"))) {
+	if len(p.Op.tokens) > 0 {
+		token := p.token(strings.TrimSpace(r.PostFormValue("token")))
+		if token.Secret == "" {
 			p.render(w, r, http.StatusUnauthorized, "login", loginView{To: to, Problem: "That is not the token of this worker."})
 			return
 		}
 		until := time.Now().Add(signedIn)
-		cookie := p.cookie(r, CookieName, p.Signed(until.Unix())) //nolint:gosec // Secure where the request is; a loopback page has no TLS
+		cookie := p.cookie(r, CookieName, token.Signed(until.Unix())) //nolint:gosec // Secure where the request is; a loopback page has no TLS
 		cookie.Expires = until
 		http.SetCookie(w, cookie)
 	}

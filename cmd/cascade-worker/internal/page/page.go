@@ -1,13 +1,13 @@
 // Package page is the operator's page of one worker process, with its metrics and probes. [Server] serves
 // them beside the work; guard.go says who may look and who may press, watch.go reads what is shown, at most
-// once a second for everybody, view.go puts it into words, act.go and undo.go do what was pressed.
+// once a second for everybody, view.go puts it into words, act.go and its like do what was pressed, and
+// count.go and restore.go go on beside it.
 package page
 
 import (
 	"bytes"
 	"crypto/sha256"
 	"embed"
-	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -34,8 +34,10 @@ type Page struct {
 	version  string // of the assets
 	Watch    *watcher
 	Health   *health
+	counts   *counts
+	restores *restores
 
-	CountBudget time.Duration
+	CountBudget time.Duration // of a count that nobody has asked for
 }
 
 // asset is a static file. There is none from elsewhere.
@@ -48,7 +50,7 @@ var assetKinds = map[string]string{"css": "text/css; charset=utf-8", "js": "text
 
 // New makes the page; onLoopback says that only this machine can reach it.
 func New(w Worker, o *Server, onLoopback bool) (*Page, error) {
-	p := &Page{Op: o, work: w, loopback: onLoopback, assets: map[string]asset{}, Watch: newWatcher(w), Health: NewHealth(w), CountBudget: countBudget}
+	p := &Page{Op: o, work: w, loopback: onLoopback, assets: map[string]asset{}, Watch: newWatcher(w), Health: NewHealth(w), counts: newCounts(), restores: newRestores(), CountBudget: thoroughTime}
 	if err := o.Metrics.watch(w.DB); err != nil {
 		return nil, err
 	}
@@ -84,14 +86,25 @@ func (p *Page) Handler() http.Handler {
 	mux.HandleFunc("GET /login", p.showLogin)
 	mux.HandleFunc("POST /login", p.login)
 	mux.HandleFunc("POST /logout", p.logout)
-	mux.HandleFunc("POST /pause", p.act(p.pause))
-	mux.HandleFunc("POST /resume", p.act(p.resume))
-	mux.HandleFunc("POST /jobs/{id}/retry", p.act(p.retryJob))
-	mux.HandleFunc("POST /jobs/{id}/count", p.act(p.countJob))
-	mux.HandleFunc("GET /jobs/{id}/undo", p.askUndo)
-	mux.HandleFunc("POST /jobs/{id}/undo", p.act(p.undoJob))
-	mux.HandleFunc("POST /parked/{id}/retry", p.act(p.retryRow))
-	mux.HandleFunc("POST /parked/{id}/skip", p.act(p.skipRow))
+	mux.HandleFunc("GET /jobs/{id}", p.showJob)
+	mux.HandleFunc("GET /jobs/{id}/live", p.liveJob)
+	mux.HandleFunc("GET /search", p.search)
+	mux.HandleFunc("GET /trash", p.trash)
+	mux.HandleFunc("GET /delete", p.showDelete)
+	for path, question := range map[string]question{
+		"/jobs/{id}/undo": p.questionUndo, "/jobs/{id}/cancel": p.questionCancel, "/jobs/{id}/restore": p.questionRestore, "/jobs/{id}/expire": p.questionExpire,
+		"/errors/{digest}/skip": p.questionSkip,
+	} {
+		mux.HandleFunc("GET "+path, p.ask(question))
+	}
+	for path, deed := range map[string]deed{
+		"/pause": p.pause, "/resume": p.resume, "/pause-resource": p.pauseResource, "/resume-resource": p.resumeResource, "/settings": p.set, "/settings/default": p.setDefault, "/enqueue": p.enqueue,
+		"/jobs/{id}/retry": p.retryJob, "/jobs/{id}/count": p.askCount, "/jobs/{id}/pause": p.pauseJob, "/jobs/{id}/resume": p.resumeJob,
+		"/jobs/{id}/undo": p.undoJob, "/jobs/{id}/cancel": p.cancelJob, "/jobs/{id}/restore": p.askRestore, "/jobs/{id}/expire": p.expireTrash,
+		"/parked/{id}/retry": p.retryRow, "/parked/{id}/skip": p.skipRow, "/errors/{digest}/retry": p.retryAll, "/errors/{digest}/skip": p.skipAll,
+	} {
+		mux.HandleFunc("POST "+path, p.act(deed))
+	}
 	return p.guard(p.lost(mux))
 }
 
@@ -130,9 +143,12 @@ type layout struct {
 	Version  string // of the static files
 	Database string
 	Worker   string
-	Token    bool // one can sign out
-	In       bool // signed in, or nobody has to
-	Live     bool // the page is kept up to date
+	Token    bool   // one can sign out
+	In       bool   // signed in, or nobody has to
+	Act      bool   // there are buttons
+	Live     string // where what is kept up to date comes from; "" for a page that is not
+	Query    string // what is searched for
+	Path     string // of the page, for the way back
 	Flash    *flash
 	Content  any
 }
@@ -140,11 +156,21 @@ type layout struct {
 // render sends a page in one piece, so that neither an error in a template nor a slow
 // client meets a half one.
 func (p *Page) render(w http.ResponseWriter, r *http.Request, status int, name string, content any) {
-	l := layout{Version: p.version, Token: p.Op.token != "", In: p.entitled(r), Live: name == "home", Content: content}
+	l := layout{Version: p.version, Token: len(p.Op.tokens) > 0, In: p.entitled(r), Act: p.mayAct(), Path: r.URL.Path, Content: content}
 	if l.In {
 		l.Database, l.Worker = p.work.Database, output.Printable(p.work.Name)
 	}
-	if name == "home" && status == http.StatusOK {
+	switch c := content.(type) {
+	case boardView:
+		l.Live = "/live"
+	case reportView:
+		l.Live, l.Title = jobPath(c.ID)+"/live", c.Row
+	case searchView:
+		l.Query, l.Title = c.Query, c.Query
+	case trashView:
+		l.Title = "Trash"
+	}
+	if status == http.StatusOK && r.Method == http.MethodGet {
 		l.Flash = p.takeFlash(w, r)
 	}
 	p.send(w, r, status, name, l)
@@ -157,7 +183,7 @@ func (p *Page) send(w http.ResponseWriter, r *http.Request, status int, name str
 		http.Error(w, "The page cannot be shown: see the worker's log.", http.StatusInternalServerError)
 		return
 	}
-	if name == "board" {
+	if strings.HasSuffix(name, "board") {
 		sum := sha256.Sum256(text.Bytes())
 		tag := `"` + hex.EncodeToString(sum[:12]) + `"`
 		w.Header().Set("ETag", tag)
@@ -211,41 +237,4 @@ func (p *Page) form(w http.ResponseWriter, r *http.Request) bool {
 		p.fail(w, r, http.StatusBadRequest, "That form cannot be read.")
 	}
 	return err == nil
-}
-
-const (
-	flashCookie  = "onerow_message"
-	flashSeconds = 60
-)
-
-// flash is what the page says after a post. It travels in a cookie through the
-// redirect, so that a reload does not say it again and any worker can show it.
-type flash struct {
-	Bad  bool
-	Text string
-}
-
-func (p *Page) setFlash(w http.ResponseWriter, r *http.Request, f flash) {
-	kind := "+"
-	if f.Bad {
-		kind = "-"
-	}
-	cookie := p.cookie(r, flashCookie, base64.RawURLEncoding.EncodeToString([]byte(kind+output.Shorten(f.Text, 600)))) //nolint:gosec // Secure where the request is; a loopback page has no TLS
-	cookie.MaxAge = flashSeconds
-	http.SetCookie(w, cookie)
-}
-
-func (p *Page) takeFlash(w http.ResponseWriter, r *http.Request) *flash {
-	cookie, err := r.Cookie(flashCookie)
-	if err != nil {
-		return nil
-	}
-	gone := p.cookie(r, flashCookie, "") //nolint:gosec // Secure where the request is; a loopback page has no TLS
-	gone.MaxAge = -1
-	http.SetCookie(w, gone)
-	text, err := base64.RawURLEncoding.DecodeString(cookie.Value)
-	if err != nil || len(text) < 2 {
-		return nil
-	}
-	return &flash{Bad: text[0] == '-', Text: output.Printable(string(text[1:]))}
 }

@@ -13,9 +13,9 @@ import (
 const (
 	showDue     = 50  // jobs that are due, the longest waiting first
 	showLater   = 100 // others, the running ones first
-	showTrouble = 50  // dead jobs, and as many with leftovers
+	showTrouble = 200 // dead jobs, and as many with leftovers: equal ones are one entry
 	showEnded   = 15
-	showParked  = 50
+	showParked  = 200 // the same
 )
 
 // sqlClock is the database's clock; the page's times and ages are all by it.

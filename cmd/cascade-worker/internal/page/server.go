@@ -11,28 +11,32 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/schema"
 )
 
-// EnvToken stands in for --http-token.
+// EnvToken stands in for --http-token; several are set apart by spaces.
 const EnvToken = "ONEROW_HTTP_TOKEN" //nolint:gosec // a name, no credential
 
 // Server serves the operator's page and the endpoints of one process. Nil serves
 // nothing.
 type Server struct {
 	addr    string
-	token   string
+	tokens  []Token
 	log     *slog.Logger
 	Metrics *Metrics
 }
 
-// NewServer makes the server; a token that is empty is not asked for.
-func NewServer(addr, token string, log *slog.Logger) (*Server, error) {
+// Token lets in who has the secret. Its name is who acts then; "" for nobody in particular.
+type Token struct{ Name, Secret string }
+
+// NewServer makes the server; without tokens none is asked for.
+func NewServer(addr string, tokens []Token, log *slog.Logger) (*Server, error) {
 	m, err := NewMetrics()
 	if err != nil {
 		return nil, err
 	}
-	return &Server{addr: addr, token: token, log: log, Metrics: m}, nil
+	return &Server{addr: addr, tokens: tokens, log: log, Metrics: m}, nil
 }
 
 // Worker is whose page it is.
@@ -42,6 +46,9 @@ type Worker struct {
 	Name, Database string
 	// Unready says why it cannot work, in a few words that say nothing of the data; nothing when it can.
 	Unready func(ctx context.Context) []string
+	// Key reads a key that a person has typed; Enqueue queues that row's deletion and says what became of it.
+	Key     func(ctx context.Context, resource, typed string) (string, error)
+	Enqueue func(ctx context.Context, resource, typed string, d cascade.Deletion) (string, error)
 }
 
 // The times and sizes that a client gets. No client can hold up anything but its own
@@ -77,7 +84,7 @@ func (o *Server) Run(ctx context.Context, w Worker, work func(context.Context) e
 		MaxHeaderBytes: MaxHeader,
 		ErrorLog:       slog.NewLogLogger(o.log.Handler(), slog.LevelWarn),
 	}
-	o.log.Info("serving", "url", "http://"+bound+"/", "token", o.token != "", "actions", p.mayAct())
+	o.log.Info("serving", "url", "http://"+bound+"/", "token", len(o.tokens) > 0, "actions", p.mayAct())
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	closed := make(chan error, 1)
@@ -100,8 +107,10 @@ func (o *Server) Run(ctx context.Context, w Worker, work func(context.Context) e
 		}
 		served <- err
 	}()
+	ended := p.Beside(ctx)
 	err = work(ctx)
 	stop()
+	ended()
 	return errors.Join(err, <-served, <-closed)
 }
 

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"slices"
 	"time"
 
 	"github.com/onerow/onerow/cascade"
@@ -19,9 +20,10 @@ type boardView struct {
 	Reason    string
 	Rate      string
 	Tiles     []tile
-	Trouble   []jobView
+	Resources []pausedView
+	Trouble   []groupView
 	MoreDead  int64 // that are not listed
-	Parked    []parkedView
+	Parked    []groupView
 	MoreRows  int64
 	Running   []jobView
 	Waiting   []jobView
@@ -29,8 +31,20 @@ type boardView struct {
 	Grace     []jobView
 	MoreGrace int64
 	Ended     []jobView
+	Restoring []restoringView
 	Workers   []workerView
-	Quiet     bool // nothing was ever deleted here
+	Settings  []string
+	Names     []string // of the plan's resources
+	Empty     fact     // what is said when no job is open
+	Notice    string   // why nothing goes on although there is something to do
+}
+
+type pausedView struct{ Name, Reason, Since string }
+
+type restoringView struct {
+	ID        int64
+	Row, Text string
+	Bad       bool
 }
 
 type tile struct {
@@ -38,61 +52,15 @@ type tile struct {
 	Kind               string // good, warn, bad or nothing
 }
 
-type tableCount struct {
-	Table string
-	Rows  int64
-}
-
-type jobView struct {
-	ID       int64
-	Row      string
-	State    string
-	Kind     string
-	When     string // in words
-	Exact    string // the same as a time
-	Rows     int64
-	Rate     string
-	Tables   []tableCount
-	Worker   string
-	Failures int
-	Error    string
-	Progress *progressView
-	Retry    bool
-	Undo     bool
-	Count    bool
-}
-
-// progressView is only there when somebody had the rows counted: without that nobody
-// knows how many there are, and no bar is shown.
-type progressView struct {
-	Bar   bool
-	Done  int64 // of 1000
-	Text  string
-	Label string
-}
-
-type parkedView struct {
-	ID, Job int64
-	Table   string
-	Key     string
-	Error   string
-	When    string
-	Exact   string
-}
-
 type workerView struct {
-	Name   string
-	This   bool
-	Kind   string
-	Doing  string
-	Job    int64
-	Seen   string
-	Silent bool
+	Name  string
+	This  bool
+	Kind  string
+	Doing string
+	Note  string // how it is set
+	Job   int64
+	Seen  string
 }
-
-// silentAfter is when a worker that does not report is called silent: it reports every
-// five seconds.
-const silentAfter = 30 * time.Second
 
 // view makes words of what was read.
 func (p *Page) view(b *board, since time.Time, problem error) boardView {
@@ -107,6 +75,9 @@ func (p *Page) view(b *board, since time.Time, problem error) boardView {
 	v.At = output.Moment(b.At)
 	if b.Stats.Paused.On {
 		v.Paused, v.Reason, v.PausedFor = true, output.Printable(b.Stats.Paused.Reason), ago(b.At, b.Stats.Paused.Since)
+	}
+	for _, r := range b.Stats.Resources {
+		v.Resources = append(v.Resources, pausedView{output.Printable(r.Resource), output.Printable(r.Reason), ago(b.At, r.Since)})
 	}
 	var rate float64
 	for _, r := range b.Rates {
@@ -124,22 +95,51 @@ func (p *Page) view(b *board, since time.Time, problem error) boardView {
 			v.Waiting = append(v.Waiting, view)
 		}
 	}
-	for _, job := range b.Trouble {
-		v.Trouble = append(v.Trouble, p.job(b, job))
-	}
+	v.Trouble, v.Parked = p.jobGroups(b, b.Trouble), p.rowGroups(b, b.Parked)
 	for _, job := range b.Ended {
 		v.Ended = append(v.Ended, p.job(b, job))
 	}
-	for _, row := range b.Parked {
-		v.Parked = append(v.Parked, parkedView{ID: row.ID, Job: row.JobID, Table: output.Printable(row.Table), Key: output.Shorten(keyText(row.Key), 80),
-			Error: output.Shorten(output.OneLine(row.Error), 400), When: ago(b.At, row.ParkedAt), Exact: output.Moment(row.ParkedAt)})
-	}
+	alive := false
 	for _, worker := range b.Workers {
-		v.Workers = append(v.Workers, p.worker(b, worker))
+		view := p.worker(b, worker)
+		v.Workers = append(v.Workers, view)
+		alive = alive || view.Kind != "bad"
+	}
+	for _, s := range b.Settings {
+		v.Settings = append(v.Settings, "Set for "+whose(s.Worker)+": "+settingText(s))
+	}
+	for _, n := range p.work.Plan.Nodes() {
+		if n.Managed {
+			v.Names = append(v.Names, n.Name)
+		}
+	}
+	for _, id := range slices.Sorted(slices.Values(p.restores.atWork())) {
+		of, _ := p.restores.get(id)
+		v.Restoring = append(v.Restoring, restoringView{ID: id, Row: of.Row, Text: restoreText(of)})
 	}
 	v.tiles(b)
-	v.Quiet = len(b.Open)+len(b.Ended)+len(b.Trouble) == 0
+	v.says(b, alive)
 	return v
+}
+
+// says puts into words what is not there.
+func (v *boardView) says(b *board, alive bool) {
+	due := b.Stats.Open[cascade.Running] + b.Stats.Open[cascade.Ready]
+	trouble := b.Stats.Dead + b.Stats.Leftovers
+	switch {
+	case due > 0 && !v.Paused && !alive:
+		v.Notice = "No worker is running, so nothing of this is worked. Start one: cascade-worker run"
+	case trouble > 0:
+		v.Empty = fact{"Nothing is due.", capital(output.Plural(trouble, "job")) + " above " + map[bool]string{true: "needs", false: "need"}[trouble == 1] + " somebody."}
+	case len(b.Open)+len(b.Ended) == 0:
+		v.Empty = fact{"No job yet.", "Queue one: cascade-worker enqueue RESOURCE ID"}
+	case v.Paused:
+		v.Empty = fact{"Nothing is due.", "All workers are paused: what comes due waits."}
+	case !alive:
+		v.Empty = fact{"Nothing is due.", "No worker is running: what comes due waits for one."}
+	default:
+		v.Empty = fact{"Nothing to do.", "Every job that was due is worked."}
+	}
 }
 
 // tiles are the figures at the top; they count everything, the lists below do not.
@@ -147,14 +147,18 @@ func (v *boardView) tiles(b *board) {
 	running, waiting, grace := b.Stats.Open[cascade.Running], b.Stats.Open[cascade.Ready], b.Stats.Open[cascade.Scheduled]+b.Stats.Open[cascade.Held]+b.Stats.Open[cascade.OnPause]
 	v.MoreOpen = max(0, waiting-int64(len(v.Waiting)))
 	v.MoreGrace = max(0, grace-int64(len(v.Grace)))
-	v.MoreDead = max(0, b.Stats.Dead+b.Stats.Leftovers-int64(len(v.Trouble)))
-	v.MoreRows = max(0, b.Stats.Parked-int64(len(v.Parked)))
+	v.MoreDead = max(0, b.Stats.Dead+b.Stats.Leftovers-int64(len(b.Trouble)))
+	v.MoreRows = max(0, b.Stats.Parked-int64(len(b.Parked)))
 	oldest := tile{Label: "Oldest due", Value: "none"}
 	if b.Stats.OldestAge > 0 {
 		oldest.Value = span(b.Stats.OldestAge)
 	}
+	note := v.Rate
+	if v.Paused && running > 0 {
+		note = "paused"
+	}
 	v.Tiles = []tile{
-		{Label: "Running", Value: output.Grouped(running), Note: v.Rate},
+		{Label: "Running", Value: output.Grouped(running), Note: note},
 		{Label: "Waiting", Value: output.Grouped(waiting)},
 		oldest,
 		{Label: "In grace", Value: output.Grouped(grace)},
@@ -169,27 +173,4 @@ func bad(t tile, n int64, kind string) tile {
 		t.Kind = kind
 	}
 	return t
-}
-
-func (p *Page) worker(b *board, w cascade.WorkerStatus) workerView {
-	v := workerView{Name: output.Shorten(output.Printable(w.Name), 80), This: w.Name == p.work.Name, Seen: ago(b.At, w.SeenAt), Job: w.JobID}
-	if v.Job == 0 { // it may have begun since
-		for _, job := range b.Open {
-			if job.State == cascade.Running && job.Worker == w.Name {
-				v.Job = job.ID
-				break
-			}
-		}
-	}
-	switch {
-	case b.At.Sub(w.SeenAt) > silentAfter:
-		v.Kind, v.Doing, v.Silent = "bad", "silent", true
-	case w.Throttle != "":
-		v.Kind, v.Doing = "warn", "held back: "+output.Shorten(output.OneLine(w.Throttle), 200)
-	case v.Job != 0:
-		v.Kind, v.Doing = "run", "deleting"
-	default:
-		v.Doing = "idle"
-	}
-	return v
 }

@@ -3,6 +3,7 @@ package page
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -12,6 +13,38 @@ import (
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
+type jobView struct {
+	ID        int64
+	Row       string
+	State     string
+	Kind      string
+	When      string // in words
+	Exact     string // the same as a time
+	Rows      int64
+	Rate      string
+	Tables    []tableCount
+	Worker    string
+	Failures  int
+	Error     string
+	Progress  *progressView
+	Restoring string
+	// What can be done about it.
+	Retry, Undo, Count, Pause, Resume, Cancel, Restore bool
+}
+
+type tableCount struct {
+	Table string
+	Rows  int64
+	Of    string // how many there are in all, as far as that is known
+}
+
+// progressView is how far a job is, as far as that is known.
+type progressView struct {
+	Done  int64 // of 1000
+	Text  string
+	Label string
+}
+
 // job puts a job into words. Every text of a row or of an error is made printable here;
 // the templates escape it.
 func (p *Page) job(b *board, j cascade.Job) jobView {
@@ -20,69 +53,115 @@ func (p *Page) job(b *board, j cascade.Job) jobView {
 	if j.Failures > 0 || j.State == cascade.Dead || j.State == cascade.Leftovers || j.State == cascade.Held || j.State == cascade.OnPause {
 		v.Error = output.Shorten(output.OneLine(j.LastError), 600)
 	}
-	for table, n := range j.Tables {
-		v.Tables = append(v.Tables, tableCount{output.Printable(table), n})
-	}
-	for table, n := range j.Detached {
-		v.Tables = append(v.Tables, tableCount{output.Printable(table) + " (detached)", n})
-	}
-	slices.SortFunc(v.Tables, func(a, b tableCount) int { return cmp.Or(cmp.Compare(b.Rows, a.Rows), cmp.Compare(a.Table, b.Table)) })
 	at := j.DueAt
-	switch j.State {
-	case cascade.Running:
+	switch paused := b.paused(j); {
+	case j.State == cascade.Running && paused != "":
+		v.State, v.Kind, at, v.When = "paused", "wait", j.StartedAt, paused
+	case j.State == cascade.Running && !b.At.Before(j.DueAt):
+		v.State, v.Kind, v.When = "lost", "warn", "its worker’s lease ended "+ago(b.At, j.DueAt)+"; the next worker goes on"
+	case j.State == cascade.Running:
 		v.Kind, at, v.When = "run", j.StartedAt, "began "+ago(b.At, j.StartedAt)
-		if rate, known := b.Rates[j.ID]; known {
-			v.Rate = perSecond(rate)
-		}
-	case cascade.Scheduled:
-		v.State, v.Kind, v.When, v.Undo = "in grace", "wait", "goes "+until(b.At, j.DueAt), j.DeletionID != 0 && p.mayAct()
-	case cascade.Held:
-		v.Kind, v.When, v.Undo, v.Retry = "warn", "cancelled, and cannot come back", j.DeletionID != 0 && p.mayAct(), p.mayAct()
-	case cascade.OnPause:
+	case j.State == cascade.Scheduled:
+		v.State, v.Kind, v.When = "in grace", "wait", "goes "+until(b.At, j.DueAt)
+	case j.State == cascade.Held:
+		v.Kind, v.When = "warn", "cancelled, and cannot come back"
+	case j.State == cascade.OnPause:
 		v.Kind, v.When = "wait", "until somebody resumes it"
-	case cascade.Ready:
+	case j.State == cascade.Ready && j.Failures > 0:
+		v.State, v.Kind, v.When = "failed", "warn", "next try "+until(b.At, j.DueAt)
+	case j.State == cascade.Ready && paused != "":
+		v.State, v.Kind, v.When = "paused", "wait", paused
+	case j.State == cascade.Ready && j.DeletedRows > 0:
+		v.State, v.Kind, v.When = "takes turns", "run", "began "+ago(b.At, j.StartedAt)
+	case j.State == cascade.Ready:
 		v.State, v.Kind, v.When = "waiting", "wait", "due "+until(b.At, j.DueAt)
-		if j.Failures > 0 {
-			v.State, v.Kind = "failed", "warn"
-			v.When = "next try " + until(b.At, j.DueAt)
-		}
 	default:
 		at, v.When = j.FinishedAt, "ended "+ago(b.At, j.FinishedAt)
 		v.Kind = map[cascade.State]string{cascade.Done: "good", cascade.Dead: "bad", cascade.Leftovers: "warn"}[j.State]
-		if j.State == cascade.Leftovers {
-			v.State = "leftovers"
-		}
-		v.Retry = p.mayAct() && (j.State == cascade.Dead || j.State == cascade.Leftovers)
 	}
 	v.Exact = output.Moment(at)
-	v.Count = p.mayAct() && (j.State == cascade.Running || j.State == cascade.Ready)
-	if c, known := b.Counted[j.ID]; known {
+	if rate, known := b.Rates[j.ID]; known && b.underWay(j) {
+		v.Rate = perSecond(rate)
+	}
+	c, counted := p.counts.get(j.ID)
+	if counted && j.State.Open() {
 		v.Progress = progressOf(b, j, c)
+	}
+	v.tables(j, c, counted && j.State.Open())
+	if p.mayAct() {
+		v.may(j, c)
+	}
+	if of, known := p.restores.get(j.ID); known {
+		v.Restoring = restoreText(of)
 	}
 	return v
 }
 
-// progressOf says how far a job is, as far as that is known: from what was counted below the row at
-// one time and what was deleted since. Rows that came later are not in it.
-func progressOf(b *board, j cascade.Job, c remaining) *progressView {
-	left := c.Left - (j.DeletedRows - c.Deleted)
-	rate := b.Rates[j.ID]
-	counted := "counted " + ago(b.At, c.At)
-	switch {
-	case c.AtLeast && left > 0:
-		text := "at least " + output.Plural(left, "row") + " left"
-		if rate > 0 {
-			text += ", so at least " + span(seconds(float64(left)/rate)) + " more"
+// may says which buttons there are.
+func (v *jobView) may(j cascade.Job, c remaining) {
+	open, trouble := j.State.Open(), j.State == cascade.Dead || j.State == cascade.Leftovers
+	v.Retry = trouble || j.State == cascade.Held
+	v.Undo = j.DeletionID != 0 && (j.State == cascade.Scheduled || j.State == cascade.Held || j.State == cascade.OnPause && j.DeletedRows == 0)
+	v.Count = (j.State == cascade.Running || j.State == cascade.Ready) && c.Thorough && c.AtLeast && !c.Counting
+	v.Pause = open && j.State != cascade.OnPause && j.State != cascade.Held
+	v.Resume = j.State == cascade.OnPause
+	v.Cancel = !v.Undo && (open || trouble)
+}
+
+// tables are what went, and of how many.
+func (v *jobView) tables(j cascade.Job, c remaining, counted bool) {
+	all := map[string]int64{}
+	maps.Copy(all, j.Tables)
+	for table, left := range c.Tables {
+		if counted && left > 0 {
+			all[table] = j.Tables[table]
 		}
-		return &progressView{Text: text + " (" + counted + ", not to the end)"}
-	case left <= 0:
-		return &progressView{Text: "all rows that were counted are gone, the end is not far (" + counted + ")"}
 	}
-	total := c.Deleted + c.Left
-	v := &progressView{Bar: true, Done: 1000 * (total - left) / total, Label: fmt.Sprintf("Progress of job %d", j.ID)}
-	v.Text = fmt.Sprintf("%d%% of about %s (%s)", 100*(total-left)/total, output.Plural(total, "row"), counted)
-	if rate > 0 {
-		v.Text += ", about " + span(seconds(float64(left)/rate)) + " left"
+	for table, n := range all {
+		t := tableCount{Table: output.Printable(table), Rows: n}
+		if total := c.Gone[table] + c.Tables[table]; counted && total >= n {
+			t.Of = output.Grouped(total)
+			if c.AtLeast {
+				t.Of += " or more"
+			}
+		}
+		v.Tables = append(v.Tables, t)
+	}
+	for table, n := range j.Detached {
+		v.Tables = append(v.Tables, tableCount{Table: output.Printable(table) + " (detached)", Rows: n})
+	}
+	slices.SortFunc(v.Tables, func(a, b tableCount) int { return cmp.Or(cmp.Compare(b.Rows, a.Rows), cmp.Compare(a.Table, b.Table)) })
+}
+
+// progressOf says how far a job is: from what was counted below the row at one time, and deleted since.
+// Rows that came later are not in it. While a count goes on, or where it was cut, the share is at most what
+// is said.
+func progressOf(b *board, j cascade.Job, c remaining) *progressView {
+	total, gone := c.Deleted+c.Left, j.DeletedRows
+	left := total - gone
+	v := &progressView{Label: fmt.Sprintf("Progress of job %d", j.ID)}
+	switch {
+	case left <= 0 && !c.AtLeast:
+		v.Done, v.Text = 999, "nearly done"
+		return v
+	case left <= 0 && c.Counting, total <= 0:
+		v.Text = "what is left is being counted"
+		return v
+	case left <= 0:
+		v.Text = "how many are left is not known: more than were counted"
+		return v
+	}
+	v.Done = min(999, 1000*gone/total)
+	if c.AtLeast {
+		v.Text = fmt.Sprintf("under %d %% · %s of at least %s", 100*gone/total+1, output.Grouped(gone), output.Plural(total, "row"))
+	} else {
+		v.Text = fmt.Sprintf("~%d %% · %s of about %s", 100*gone/total, output.Grouped(gone), output.Plural(total, "row"))
+	}
+	if rate := b.Rates[j.ID]; rate > 0 && b.underWay(j) {
+		v.Text += fmt.Sprintf(" · %s%s left", map[bool]string{true: "at least ", false: "~"}[c.AtLeast], span(seconds(float64(left)/rate)))
+	}
+	if c.Counting {
+		v.Text += " · counting"
 	}
 	return v
 }

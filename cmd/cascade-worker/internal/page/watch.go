@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
 const (
@@ -17,30 +18,29 @@ const (
 
 // board is what the page shows, as it was read at one time.
 type board struct {
-	At      time.Time // by the database's clock
-	Stats   cascade.Stats
-	Workers []cascade.WorkerStatus
-	Open    []cascade.Job
-	Trouble []cascade.Job
-	Ended   []cascade.Job
-	Parked  []cascade.Parked
-	Rates   map[int64]float64 // rows per second, of the running jobs for which it is known
-	Counted map[int64]remaining
+	At       time.Time // by the database's clock
+	Stats    cascade.Stats
+	Workers  []cascade.WorkerStatus
+	Open     []cascade.Job
+	Trouble  []cascade.Job
+	Ended    []cascade.Job
+	Parked   []cascade.Parked
+	Settings []cascade.Settings
+	Rates    map[int64]float64 // rows per second, of the jobs under way for which it is known
 }
 
 // watcher reads boards when somebody looks, at most one per second for everybody, and
-// remembers what a rate needs. It has no goroutine.
+// remembers what a rate needs. It has no goroutine of its own.
 type watcher struct {
 	work Worker
 
-	mu       sync.Mutex
-	last     *board    // the last one that could be read
-	readAt   time.Time // when it was tried
-	problem  error     // of the last try
-	since    time.Time // when trying began to fail
-	samples  map[int64][]sample
-	counted  map[int64]remaining
-	counting chan struct{} // one count at a time
+	mu      sync.Mutex
+	last    *board    // the last one that could be read
+	readAt  time.Time // when it was tried
+	problem error     // of the last try
+	since   time.Time // when trying began to fail
+	samples map[int64][]sample
+	looked  time.Time // when somebody did last
 }
 
 // sample is how far a job was.
@@ -49,23 +49,14 @@ type sample struct {
 	rows int64
 }
 
-// remaining is what a job still had before it, when somebody asked.
-type remaining struct {
-	At      time.Time // by the database's clock
-	Deleted int64     // rows that were deleted before
-	Left    int64     // rows that were found
-	AtLeast bool      // there are more than were counted
-}
-
-func newWatcher(w Worker) *watcher {
-	return &watcher{work: w, samples: map[int64][]sample{}, counted: map[int64]remaining{}, counting: make(chan struct{}, 1)}
-}
+func newWatcher(w Worker) *watcher { return &watcher{work: w, samples: map[int64][]sample{}} }
 
 // read returns the board, or the last one there was with since when what is wrong. The
 // board is nil when there never was one.
 func (w *watcher) read(ctx context.Context) (*board, time.Time, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.looked = time.Now()
 	if time.Since(w.readAt) >= freshFor {
 		// Others wait for this board, so the client that hangs up does not end it.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readBudget)
@@ -93,16 +84,43 @@ func (w *watcher) Changed() {
 	w.readAt = time.Time{}
 }
 
-// count keeps what was counted of a job.
-func (w *watcher) count(job int64, left remaining) {
+// underWay are the jobs of the last board that a worker has, or had a moment ago: none when nobody has looked
+// for a while, or nothing is worked.
+func (w *watcher) underWay() (jobs []cascade.Job) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.counted[job] = left
+	if w.last == nil || w.problem != nil || time.Since(w.looked) > lookedFor {
+		return nil
+	}
+	for _, job := range w.last.Open {
+		if w.last.underWay(job) {
+			jobs = append(jobs, job)
+		}
+	}
+	return jobs
 }
 
-// load sends 9 statements; 2 more if any job is open, and 1 for each other kind of job that there is.
+// underWay says whether a job moves: a worker has it, or gave it back to take its turn with others.
+func (b *board) underWay(j cascade.Job) bool {
+	return b.paused(j) == "" && (j.State == cascade.Running && b.At.Before(j.DueAt) || j.State == cascade.Ready && j.DeletedRows > 0 && j.Failures == 0)
+}
+
+// paused says what keeps workers from a job, if anything does.
+func (b *board) paused(j cascade.Job) string {
+	if b.Stats.Paused.On {
+		return "all workers are paused"
+	}
+	for _, r := range b.Stats.Resources {
+		if r.Resource == j.Resource {
+			return "jobs of " + output.Printable(r.Resource) + " are paused"
+		}
+	}
+	return ""
+}
+
+// load sends 10 statements; 2 more if any job is open, and 1 for each other kind of job that there is.
 func (w *watcher) load(ctx context.Context) (*board, error) {
-	b, db := &board{Rates: map[int64]float64{}, Counted: map[int64]remaining{}}, w.work.DB
+	b, db := &board{Rates: map[int64]float64{}}, w.work.DB
 	var err error
 	if b.At, err = databaseClock(ctx, db); err != nil {
 		return nil, err
@@ -111,6 +129,9 @@ func (w *watcher) load(ctx context.Context) (*board, error) {
 		return nil, err
 	}
 	if b.Workers, err = cascade.Workers(ctx, db); err != nil {
+		return nil, err
+	}
+	if b.Settings, err = cascade.ReadSettings(ctx, db); err != nil {
 		return nil, err
 	}
 	if b.Parked, err = cascade.ListParked(ctx, db, cascade.ParkedOptions{State: cascade.ParkedOpen, Limit: showParked}); err != nil {
@@ -126,14 +147,11 @@ func (w *watcher) load(ctx context.Context) (*board, error) {
 	return b, err
 }
 
-// remember keeps the samples and counts of the jobs that are shown, and no others.
+// remember keeps the samples of the jobs under way, and no others.
 func (w *watcher) remember(b *board) {
-	samples, counted := map[int64][]sample{}, map[int64]remaining{}
+	samples := map[int64][]sample{}
 	for _, job := range b.Open {
-		if c, known := w.counted[job.ID]; known {
-			counted[job.ID], b.Counted[job.ID] = c, c
-		}
-		if job.State != cascade.Running {
+		if !b.underWay(job) {
 			continue
 		}
 		all := append(w.samples[job.ID], sample{b.At, job.DeletedRows})
@@ -145,5 +163,5 @@ func (w *watcher) remember(b *board) {
 			b.Rates[job.ID] = float64(job.DeletedRows-all[0].rows) / took.Seconds()
 		}
 	}
-	w.samples, w.counted = samples, counted
+	w.samples = samples
 }

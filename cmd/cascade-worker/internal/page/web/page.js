@@ -23,12 +23,17 @@ function say(text) {
 async function refresh() {
   if (document.hidden) return;
   try {
-    const answer = await fetch('/live', {
+    const answer = await fetch(live.dataset.from, {
       headers: tag ? { 'If-None-Match': tag } : {}, cache: 'no-store', redirect: 'error', signal: AbortSignal.timeout(patience),
     });
     if (answer.status === 401) {
       show('off', 'Signed out');
       say('The sign-in has ended: reload this page to sign in again.');
+      return;
+    }
+    if (answer.status === 404) {
+      show('off', 'Gone');
+      say('This is not there any more.');
       return;
     }
     if (answer.status !== 304) {
