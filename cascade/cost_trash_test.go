@@ -67,7 +67,11 @@ func costsOfTrash(c *cost.Costs, work working) {
 		if err == nil && (len(list) != 5 || list[0].JobID != job || list[0].Rows != 4 || list[0].References != 1) {
 			err = fmt.Errorf("%+v", list)
 		}
-		return errors.Join(err, second(TrashOf(ctx, db, job)))
+		size, serr := ReadTrashSize(ctx, db, 3)
+		if serr == nil && (size.Rows+size.References < 3 || !size.AtLeast) {
+			serr = fmt.Errorf("%+v", size)
+		}
+		return errors.Join(err, serr, second(TrashOf(ctx, db, job)))
 	})
 	back := func(want error, rows int64) func(ctx context.Context, db *sql.DB) error {
 		return func(ctx context.Context, db *sql.DB) error {

@@ -109,3 +109,33 @@ func ExpireTrash(ctx context.Context, db onerow.DB, jobID int64) (int64, error) 
 	}
 	return n, nil
 }
+
+// TrashSize is how much there is in the trash.
+type TrashSize struct {
+	// Rows are deleted rows, References are references that were cut.
+	Rows       int64 `json:"rows"`
+	References int64 `json:"references"`
+	// Stuck of them could not come back at a restore, and Expired of them wait for [PurgeTrash].
+	Stuck   int64 `json:"stuck"`
+	Expired int64 `json:"expired"`
+	// AtLeast says that there is more: the limit was reached.
+	AtLeast bool `json:"at_least,omitempty"`
+}
+
+// sqlTrashSize reads the newest entries of the primary key.
+const sqlTrashSize = `SELECT COUNT(*), COALESCE(SUM(IF(cut = '', kept_rows, 0)), 0), COALESCE(SUM(IF(cut = '', 0, kept_rows)), 0), COALESCE(SUM(IF(stuck, kept_rows, 0)), 0), COALESCE(SUM(IF(expired, kept_rows, 0)), 0)
+FROM (SELECT cut, kept_rows, error IS NOT NULL AS stuck, expires_at < UTC_TIMESTAMP(6) AS expired FROM onerow_trash FORCE INDEX (PRIMARY) ORDER BY job_id DESC, step DESC LIMIT ?) AS newest`
+
+// ReadTrashSize adds up the newest steps of the trash, limit at most; a step is what one statement has kept,
+// up to a batch of rows. One statement.
+func ReadTrashSize(ctx context.Context, db onerow.DB, limit int) (s TrashSize, err error) {
+	if limit <= 0 {
+		return s, fmt.Errorf("%w: %d steps at most", ErrInvalidConfig, limit)
+	}
+	var steps int64
+	if err := onerow.QueryRow(ctx, db, sqlTrashSize, []any{limit}, &steps, &s.Rows, &s.References, &s.Stuck, &s.Expired); err != nil {
+		return s, fmt.Errorf("cascade: the size of the trash: %w", err)
+	}
+	s.AtLeast = steps == int64(limit)
+	return s, nil
+}

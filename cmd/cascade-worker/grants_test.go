@@ -494,8 +494,14 @@ func TestGrantsOfButtons(t *testing.T) {
 	press := func(path, says string) {
 		t.Helper()
 		form := url.Values{}
-		if path == "/pause" {
+		switch path {
+		case "/pause":
 			form.Set("reason", "why")
+		case "/enqueue":
+			form.Set("resource", "screen")
+			form.Set("key", "77")
+		case "/settings":
+			form.Set("load", "50")
 		}
 		s.message(s.do(http.MethodPost, path, form), says)
 	}
@@ -503,9 +509,10 @@ func TestGrantsOfButtons(t *testing.T) {
 	press("/pause", "denied")
 	l.user.Grant(words["what `verify --grants` prints"]...)
 	for path, says := range map[string]string{"/pause": "Paused", "/jobs/900071/retry": "is tried again", "/parked/900072/skip": "is skipped",
-		"/parked/900073/retry": "is tried again", "/jobs/900071/count": "rows"} {
+		"/parked/900073/retry": "is tried again"} {
 		press(path, says)
 	}
+	press("/jobs/900071/count", "is counted to the end")
 	press("/resume", "Resumed")
 	press("/jobs/20/undo", "denied")
 	rights, err := l.document.Rights("run --http", words)
@@ -515,6 +522,10 @@ func TestGrantsOfButtons(t *testing.T) {
 	l.user.Grant(rights...)
 	press("/jobs/20/undo", "is taken back")
 	press("/jobs/22/undo", "is taken back")
+	s.says(s.get("/jobs/20"), http.StatusOK, "cancelled")
+	s.says(s.get("/search?q=20"), http.StatusOK, "job 20")
+	press("/enqueue", "is queued")
+	press("/settings", "Set for all workers")
 }
 
 // TestGrantsAreOfAll: each command of the program is in the document, and nothing else.

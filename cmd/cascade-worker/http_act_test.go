@@ -196,6 +196,7 @@ func TestPageRestores(t *testing.T) {
 	job := w.number("SELECT MAX(id) FROM onerow_job_archive")
 	path := fmt.Sprintf("/jobs/%d", job)
 	s.says(s.get("/trash"), http.StatusOK, "project 1", "16 rows", "Restore…")
+	s.says(s.get("/metrics"), http.StatusOK, `onerow_cascade_trash_rows{what="rows"} 16`)
 	s.says(s.get(path), http.StatusOK, "Restore…", "Empty its trash…", "comment")
 	s.says(s.get(path+"/restore"), http.StatusOK, "Restore project 1?", "16 rows come back from the trash")
 	if w.rows() != 0 {

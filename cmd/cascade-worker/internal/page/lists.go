@@ -47,6 +47,7 @@ func (p *Page) search(w http.ResponseWriter, r *http.Request) {
 }
 
 type trashView struct {
+	cascade.TrashSize
 	Jobs []trashJob
 	More bool
 }
@@ -75,6 +76,9 @@ func (p *Page) trash(w http.ResponseWriter, r *http.Request) {
 func (p *Page) readTrash(ctx context.Context) (v trashView, err error) {
 	kept, err := cascade.ListTrash(ctx, p.work.DB, 0, mostTrash)
 	if err != nil {
+		return v, err
+	}
+	if v.TrashSize, err = cascade.ReadTrashSize(ctx, p.work.DB, mostSteps); err != nil {
 		return v, err
 	}
 	v.More = len(kept) == mostTrash

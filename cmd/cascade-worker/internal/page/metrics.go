@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/prommetrics"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/internal/retention"
@@ -24,7 +25,7 @@ type Metrics struct {
 	*prommetrics.Metrics
 	registry *prometheus.Registry
 
-	waiting           *prometheus.GaugeVec
+	waiting, trash    *prometheus.GaugeVec
 	purged            *prometheus.CounterVec
 	orphans, searched prometheus.Gauge
 	Kinds             []retention.Kind
@@ -57,10 +58,12 @@ func NewMetrics() (*Metrics, error) {
 		Help: "Missing rows, one for each table that refers to it, as this process's last search found them; 1000: that many or more."})
 	searched := prometheus.NewGauge(prometheus.GaugeOpts{Name: "onerow_cascade_orphans_searched_timestamp_seconds",
 		Help: "When this process's last search for missing rows ended, by its clock; 0: none has."})
-	if err := errors.Join(registry.Register(waiting), registry.Register(purged), registry.Register(orphans), registry.Register(searched)); err != nil {
+	trash := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "onerow_cascade_trash_rows",
+		Help: "What is in the trash, as of the last minute: deleted rows, references that were cut; of both, what is stuck since a restore and what has expired."}, []string{"what"})
+	if err := errors.Join(registry.Register(trash), registry.Register(waiting), registry.Register(purged), registry.Register(orphans), registry.Register(searched)); err != nil {
 		return nil, err
 	}
-	return &Metrics{Metrics: m, registry: registry, waiting: waiting, purged: purged, orphans: orphans, searched: searched}, nil
+	return &Metrics{Metrics: m, registry: registry, trash: trash, waiting: waiting, purged: purged, orphans: orphans, searched: searched}, nil
 }
 
 // watch adds the figures of the connection pool.
@@ -129,7 +132,23 @@ func (m *Metrics) count(ctx context.Context, db *sql.DB) error {
 			m.waiting.WithLabelValues(kind.Name).Set(float64(n))
 		}
 	}
+	m.weigh(ctx, db)
 	return nil
+}
+
+// mostSteps is how many steps of the trash are added up at most.
+const mostSteps = 100_000
+
+// weigh says how much there is in the trash; where it cannot be read there is no figure.
+func (m *Metrics) weigh(ctx context.Context, db *sql.DB) {
+	m.trash.Reset()
+	size, err := cascade.ReadTrashSize(ctx, db, mostSteps)
+	if err != nil {
+		return
+	}
+	for what, n := range map[string]int64{"rows": size.Rows, "references": size.References, "stuck": size.Stuck, "expired": size.Expired} {
+		m.trash.WithLabelValues(what).Set(float64(n))
+	}
 }
 
 // PurgedRows counts what was purged.
