@@ -22,6 +22,7 @@ const (
 	ActionExpire   = "expire" // what was in the trash does not come back
 	ActionPause    = "pause"
 	ActionResume   = "resume"
+	ActionFirst    = "first" // the job was put before others
 )
 
 // Action is what somebody has done, see [WithActor].

@@ -320,6 +320,13 @@ VALUES (%d, %d, 'note', '1', 'e', 'parked', UTC_TIMESTAMP(6))`, numbered, job.ID
 		job, err := Find(ctx, db, "project", "y")
 		return errors.Join(err, second(PauseJob(ctx, db, job.ID, "x")), second(ResumeJob(ctx, db, job.ID)))
 	})
+	c.Call("put a job first", func(ctx context.Context, db *sql.DB) error {
+		jobs, err := OpenJobs(ctx, db, 2, 0)
+		if err == nil && len(jobs) < 2 {
+			err = fmt.Errorf("%d jobs are due", len(jobs))
+		}
+		return errors.Join(err, second(PutFirst(ctx, db, jobs[len(jobs)-1].ID)))
+	})
 	c.Call("pause and resume a resource, and settings", func(ctx context.Context, db *sql.DB) error {
 		return errors.Join(PauseResource(ctx, db, "screen", "x"), second(PausedResources(ctx, db)), ResumeResource(ctx, db, "screen"),
 			Set(ctx, db, Settings{Worker: "w", Load: 0.5, Target: 1e9, Parallel: 2}), second(ReadSettings(ctx, db)), SetDefault(ctx, db, "w"))

@@ -190,6 +190,7 @@
 //	List                                             2
 //	HoldJob                                          5; 8 where it has ended      on a pool +2
 //	PauseJob, ResumeJob                              2 on a pool +2
+//	PutFirst    up to 5                              on a pool +2
 //	PauseResource, ResumeResource, PausedResources, ReadSettings 1; Set up to 3, SetDefault 3
 //	PurgeJobs   9 per 200, 1 more where rows were skipped; 1 per 200 that stay
 //	PurgeDeletions 2 per 200; 1 per 200 that stay

@@ -57,20 +57,20 @@ func archived(state State) func(*testing.T, *sql.DB, Job) {
 func TestVerbsInEveryState(t *testing.T) {
 	db, ctx := openForest(t), t.Context()
 	w := quiet(t, worker(t, db, Config{Name: "w"}))
-	const late, notDead, notOpen, same = "too late", "not dead", "not open", "same"
-	columns := []string{"cancel", "hold", "retry", "cancel of another deletion", "hold of another deletion", "a worker's failure", "a failure by an old token", "pause", "resume", "hold job"}
-	want := map[string][10]string{
-		"scheduled":     {"cancelled", "held", notDead, late, late, same, same, "paused", same, "held"},
-		"due":           {late, late, notDead, late, late, same, same, "paused", same, "held"},
-		"held":          {"cancelled", "held", "scheduled", late, late, same, same, notOpen, same, "held"},
-		"ready":         {late, late, notDead, late, late, same, same, "paused", same, "held"},
-		"running":       {late, late, notDead, late, late, "scheduled", same, "paused", same, "held"},
-		"paused":        {"cancelled", "held", notDead, late, late, same, same, "paused", "scheduled", "held"},
-		"paused, begun": {late, late, notDead, late, late, same, same, "paused", "ready", "held"},
-		"done":          {late, late, notDead, late, late, same, same, notOpen, same, notOpen},
-		"dead":          {late, late, "ready", late, late, same, same, notOpen, same, "held"},
-		"leftovers":     {late, late, "ready", late, late, same, same, notOpen, same, "held"},
-		"cancelled":     {same, late, notDead, late, late, same, same, notOpen, same, same},
+	const late, notDead, notOpen, notWaiting, same = "too late", "not dead", "not open", "not waiting", "same"
+	columns := []string{"cancel", "hold", "retry", "cancel of another deletion", "hold of another deletion", "a worker's failure", "a failure by an old token", "pause", "resume", "hold job", "put first"}
+	want := map[string][11]string{
+		"scheduled":     {"cancelled", "held", notDead, late, late, same, same, "paused", same, "held", notWaiting},
+		"due":           {late, late, notDead, late, late, same, same, "paused", same, "held", "ready"},
+		"held":          {"cancelled", "held", "scheduled", late, late, same, same, notOpen, same, "held", notWaiting},
+		"ready":         {late, late, notDead, late, late, same, same, "paused", same, "held", "ready"},
+		"running":       {late, late, notDead, late, late, "scheduled", same, "paused", same, "held", notWaiting},
+		"paused":        {"cancelled", "held", notDead, late, late, same, same, "paused", "scheduled", "held", notWaiting},
+		"paused, begun": {late, late, notDead, late, late, same, same, "paused", "ready", "held", notWaiting},
+		"done":          {late, late, notDead, late, late, same, same, notOpen, same, notOpen, notWaiting},
+		"dead":          {late, late, "ready", late, late, same, same, notOpen, same, "held", notWaiting},
+		"leftovers":     {late, late, "ready", late, late, same, same, notOpen, same, "held", notWaiting},
+		"cancelled":     {same, late, notDead, late, late, same, same, notOpen, same, same, notWaiting},
 	}
 	verbs := []func(Job) error{
 		func(j Job) error { return Cancel(ctx, db, j.Resource, j.ResourceID, j.DeletionID) },
@@ -83,6 +83,7 @@ func TestVerbsInEveryState(t *testing.T) {
 		func(j Job) error { _, err := PauseJob(ctx, db, j.ID, "again"); return err },
 		func(j Job) error { _, err := ResumeJob(ctx, db, j.ID); return err },
 		func(j Job) error { _, err := HoldJob(ctx, db, j.ID, "third"); return err },
+		func(j Job) error { _, err := PutFirst(ctx, db, j.ID); return err },
 	}
 	id := int64(0)
 	for _, state := range jobStates {
@@ -100,6 +101,8 @@ func TestVerbsInEveryState(t *testing.T) {
 				got = notOpen
 			case errors.Is(err, ErrNotDead):
 				got = notDead
+			case errors.Is(err, ErrNotWaiting):
+				got = notWaiting
 			case err != nil:
 				got = err.Error()
 			case after == before:

@@ -45,6 +45,7 @@ type commandLine struct {
 	Parked   parkedCmd   `cmd:"" help:"List rows that could not be deleted, retry or skip them."`
 	Pause    pauseCmd    `cmd:"" help:"Make all workers wait, or leave one job or one resource."`
 	Resume   resumeCmd   `cmd:"" help:"Let the workers go on."`
+	First    firstCmd    `cmd:"" help:"Have a job worked before all others that are due."`
 	Set      setCmd      `cmd:"" help:"Change load, target and parallel of workers while they run."`
 	Workers  workersCmd  `cmd:"" help:"List the workers, and why they wait."`
 	Discover discoverCmd `cmd:"" help:"Read the foreign keys of a database and print a plan."`

@@ -66,6 +66,25 @@ func TestSetCommand(t *testing.T) {
 	}
 }
 
+// TestFirst: a job that is due goes before the others; one that does not wait is refused.
+func TestFirst(t *testing.T) {
+	w := ready(t)
+	for id := 1; id <= 3; id++ {
+		w.fill(id, 1, 1)
+		w.ok("enqueue", "project", fmt.Sprint(id))
+	}
+	last := fmt.Sprint(w.number("SELECT MAX(id) FROM onerow_job"))
+	w.want(0, "job "+last+" (project 3) is first", "first", last, "--by", "jane", "--reason", "due today")
+	w.want(0, "first by jane: due today", "report", last)
+	if n := w.number("SELECT COUNT(*) FROM onerow_job WHERE due_at > (SELECT MIN(due_at) FROM onerow_job) AND id <> " + last); n != 2 {
+		t.Errorf("it goes before %d others", n)
+	}
+	w.ok("drain")
+	w.want(1, "job "+last+" cannot be put first: it is done", "first", last)
+	w.want(1, "there is no job 4711", "first", "4711")
+	w.want(2, "no job's number", "first", "0")
+}
+
 // TestCancel: a job that has begun is cancelled, and the command says what is gone.
 func TestCancel(t *testing.T) {
 	w := ready(t)

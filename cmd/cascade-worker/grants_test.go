@@ -203,6 +203,10 @@ var deeds = map[string]func(l *least) error{
 		return l.each("pause why", "pause why not", "resume", "resume")
 	},
 	"pause --job": func(l *least) error { return l.each("pause --job 20 why", "resume --job 20", "resume --job 20") },
+	"first": func(l *least) error {
+		l.exec("UPDATE onerow_job SET due_at = UTC_TIMESTAMP(6) - INTERVAL id SECOND")
+		return l.each("first 20")
+	},
 	"set": func(l *least) error {
 		return l.each("pause --resource project why", "pause --resource project not", "resume --resource project", "set --load 30 --target 20ms", "set --parallel 2 --worker w", "set", "set --default --worker w")
 	},

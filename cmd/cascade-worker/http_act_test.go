@@ -134,11 +134,13 @@ func TestPageControls(t *testing.T) {
 	job := s.enqueue(1, 0)
 	path := fmt.Sprintf("/jobs/%d", job.ID)
 	s.says(s.get("/"), http.StatusOK, "No worker is running, so nothing of this is worked")
+	s.message(s.post(path+"/first", "to", path), "is the next one")
 	s.lease(job.ID, "w:1", time.Hour)
 	s.reported("w:1", 0, nil)
 	s.says(s.get("/"), http.StatusOK, ">running<", ">deleting<")
 	s.says(s.get(path), http.StatusOK, "Cancel…", "Pause", "project 1", "Nothing of this job")
 
+	s.message(s.post(path+"/first"), "does not wait for a worker any more")
 	s.message(s.post("/pause-resource", "resource", "project", "reason", "ticket 7"), "Jobs of project are paused")
 	s.says(s.get("/"), http.StatusOK, "ticket 7", ">paused<", "jobs of project are paused")
 	if body := s.get("/").body; strings.Contains(body, ">running<") || strings.Contains(body, "rows/s") {

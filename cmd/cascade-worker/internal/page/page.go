@@ -99,7 +99,7 @@ func (p *Page) Handler() http.Handler {
 	}
 	for path, deed := range map[string]deed{
 		"/pause": p.pause, "/resume": p.resume, "/pause-resource": p.pauseResource, "/resume-resource": p.resumeResource, "/settings": p.set, "/settings/default": p.setDefault, "/enqueue": p.enqueue,
-		"/jobs/{id}/retry": p.retryJob, "/jobs/{id}/count": p.askCount, "/jobs/{id}/pause": p.pauseJob, "/jobs/{id}/resume": p.resumeJob,
+		"/jobs/{id}/retry": p.retryJob, "/jobs/{id}/count": p.askCount, "/jobs/{id}/pause": p.pauseJob, "/jobs/{id}/resume": p.resumeJob, "/jobs/{id}/first": p.putFirst,
 		"/jobs/{id}/undo": p.undoJob, "/jobs/{id}/cancel": p.cancelJob, "/jobs/{id}/restore": p.askRestore, "/jobs/{id}/expire": p.expireTrash,
 		"/parked/{id}/retry": p.retryRow, "/parked/{id}/skip": p.skipRow, "/errors/{digest}/retry": p.retryAll, "/errors/{digest}/skip": p.skipAll,
 	} {

@@ -66,6 +66,18 @@ func (p *Page) pauseJob(ctx context.Context, r *http.Request, id int64) (string,
 	return fmt.Sprintf("Job %d (%s) is paused.", job.ID, output.RowName(job)), nil
 }
 
+// putFirst has a job worked before all others that are due.
+func (p *Page) putFirst(ctx context.Context, _ *http.Request, id int64) (string, error) {
+	job, err := cascade.PutFirst(ctx, p.work.DB, id)
+	if errors.Is(err, cascade.ErrNotWaiting) {
+		return "", fmt.Errorf("job %d does not wait for a worker any more", id)
+	}
+	if err != nil {
+		return "", jobError(id, err)
+	}
+	return fmt.Sprintf("Job %d (%s) is the next one.", job.ID, output.RowName(job)), nil
+}
+
 func (p *Page) resumeJob(ctx context.Context, _ *http.Request, id int64) (string, error) {
 	job, err := cascade.ResumeJob(ctx, p.work.DB, id)
 	if err != nil {

@@ -29,7 +29,7 @@ type jobView struct {
 	Progress  *progressView
 	Restoring string
 	// What can be done about it.
-	Retry, Undo, Count, Pause, Resume, Cancel, Restore bool
+	Retry, Undo, Count, Pause, Resume, First, Cancel, Restore bool
 }
 
 type tableCount struct {
@@ -105,6 +105,7 @@ func (v *jobView) may(j cascade.Job, c remaining) {
 	v.Count = (j.State == cascade.Running || j.State == cascade.Ready) && c.Thorough && c.AtLeast && !c.Counting
 	v.Pause = open && j.State != cascade.OnPause && j.State != cascade.Held
 	v.Resume = j.State == cascade.OnPause
+	v.First = j.State == cascade.Ready
 	v.Cancel = !v.Undo && (open || trouble)
 }
 
