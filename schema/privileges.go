@@ -97,8 +97,8 @@ func Privileges(plan Plan) []Privilege {
 			if !n.Stays {
 				rights = append(rights, right{"DELETE", n.Key, false})
 			}
-			if len(detached) > 0 {
-				rights = append(rights, right{"UPDATE", detached, true})
+			if len(detached) > 0 { // with a trash, times that move by themselves are held as well
+				rights = append(rights, right{"UPDATE", detached, n.Trash == 0})
 			}
 			all = append(all, privilege(table, rights...))
 			if n.Trash > 0 {

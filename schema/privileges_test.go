@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/schema"
@@ -163,5 +164,33 @@ func TestHiddenFromTheUser(t *testing.T) {
 	as, _, _ := user(t, db, "h", "GRANT SELECT, DELETE ON %d.a TO %u")
 	if a := access(t, as, plan); len(a.Blind) != 2 {
 		t.Errorf("%+v", a)
+	}
+}
+
+// TestPrivilegesOfMovingTimes: who keeps what rows were may also hold their times that change by themselves; without a
+// trash a right on the reference is enough.
+func TestPrivilegesOfMovingTimes(t *testing.T) {
+	db := bare(t,
+		"CREATE TABLE a (id INT PRIMARY KEY)",
+		"CREATE TABLE b (id INT PRIMARY KEY, a_id INT NULL, moved TIMESTAMP NULL ON UPDATE CURRENT_TIMESTAMP, FOREIGN KEY (a_id) REFERENCES a (id) ON DELETE SET NULL)")
+	plan, _, err := schema.Discover(t.Context(), db, []string{"a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ofB := func(db *sql.DB) (fixes []string) {
+		for _, d := range access(t, db, plan).Missing {
+			if d.Table == "b" {
+				fixes = append(fixes, strings.Split(d.Fix, " ON ")[0])
+			}
+		}
+		return fixes
+	}
+	worker, _, _ := user(t, db, "w", "GRANT SELECT, DELETE, UPDATE (a_id) ON %d.b TO %u")
+	if got := ofB(worker); len(got) != 0 {
+		t.Errorf("without a trash it is told %q", got)
+	}
+	plan.Trash = schema.Age(time.Hour)
+	if got := ofB(worker); !slices.Equal(got, []string{"GRANT UPDATE"}) {
+		t.Errorf("with a trash it is told %q", got)
 	}
 }

@@ -43,8 +43,8 @@ const (
 // whether they come from the user, a role, or a grant on the database, the table or
 // its columns.
 //
-// Two statements, and one for each right; none of them locks or reads a row. What does not
-// exist is left to [Verify]. Errors: [ErrInvalidPlan] and the driver's.
+// Two statements, and one for each right, and those of [InspectTables] where a plan with a trash
+// detaches rows; none of them locks or reads a row. What does not exist is left to [Verify]. Errors: [ErrInvalidPlan] and the driver's.
 func VerifyPrivileges(ctx context.Context, db onerow.DB, plan Plan) (Access, error) {
 	if err := plan.Check(); err != nil {
 		return Access{}, err
@@ -54,7 +54,16 @@ func VerifyPrivileges(ctx context.Context, db onerow.DB, plan Plan) (Access, err
 	if err != nil {
 		return Access{}, fmt.Errorf("schema: verify privileges: %w", err)
 	}
+	moving, err := movingColumns(ctx, db, plan)
+	if err != nil {
+		return Access{}, err
+	}
 	for _, p := range a.Needs {
+		for i, r := range p.rights {
+			if r.verb == "UPDATE" {
+				p.rights[i].columns = slices.Concat(r.columns, moving[p.Table])
+			}
+		}
 		var lacks []right
 		for _, r := range p.rights {
 			denied, err := isDenied(ctx, db, explainSQL(p.Table, r))
@@ -93,6 +102,33 @@ func explainSQL(table string, r right) string {
 		same[i] = Quote(col) + " = NULL" // its own value would ask for SELECT as well
 	}
 	return "EXPLAIN UPDATE " + t + " SET " + strings.Join(same, ", ") + " WHERE FALSE"
+}
+
+// movingColumns are, by table, the columns that change by themselves with each UPDATE, of tables that lose
+// references and keep what they were.
+func movingColumns(ctx context.Context, db onerow.DB, plan Plan) (map[string][]string, error) {
+	var tables []string
+	for _, n := range plan.Nodes() {
+		if n.Trash > 0 && slices.ContainsFunc(n.Parents, func(e Edge) bool { return e.OnDelete == OnDeleteDetach || e.Table == n.Name }) {
+			tables = append(tables, n.Tables...)
+		}
+	}
+	if len(tables) == 0 {
+		return nil, nil
+	}
+	cat, err := InspectTables(ctx, db, tables)
+	if err != nil {
+		return nil, err
+	}
+	moving := map[string][]string{}
+	for _, table := range tables {
+		for _, column := range cat.Columns(table) {
+			if column.Moves {
+				moving[table] = append(moving[table], column.Name)
+			}
+		}
+	}
+	return moving, nil
 }
 
 // isDenied says whether the server denies an EXPLAIN. What does not exist is not denied,

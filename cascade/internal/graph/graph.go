@@ -65,6 +65,9 @@ type Trash struct {
 	From    string // quoted
 	Columns string // that both have, quoted, with commas between
 	Keep    time.Duration
+	// Moves are times that change by themselves with each UPDATE (ON UPDATE CURRENT_TIMESTAMP), quoted. They
+	// stay when a reference is cut, as under a foreign key's SET NULL, and when it comes back.
+	Moves []string
 	// Lost are the conditions that a row, under the alias c, refers to a row that is not there, over an edge
 	// without a foreign key. It may do so again when it comes back.
 	Lost map[*Edge]string
@@ -157,7 +160,13 @@ func newTrash(declared schema.Node, table string, cat *schema.Catalog) (*Trash, 
 		return nil, fmt.Errorf("%w: the trigger %q would run again with each row of %q that comes back; accept it in the plan's triggers, or say trash: none",
 			schema.ErrInvalidPlan, trigger, table)
 	}
-	return &Trash{From: schema.Quote(schema.TrashTable(table)), Columns: ident.Quotes(names...), Keep: time.Duration(declared.Trash), Lost: map[*Edge]string{}}, nil
+	t := &Trash{From: schema.Quote(schema.TrashTable(table)), Columns: ident.Quotes(names...), Keep: time.Duration(declared.Trash), Lost: map[*Edge]string{}}
+	for _, column := range cat.Columns(table) {
+		if column.Moves {
+			t.Moves = append(t.Moves, schema.Quote(column.Name))
+		}
+	}
+	return t, nil
 }
 
 func noColumn(table, column string) error {

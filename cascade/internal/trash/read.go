@@ -84,6 +84,9 @@ func (s Step) RejoinSQL(t *graph.Table, keys []rowkey.Key) string {
 		name := ident.Quote(column)
 		set[i], null[i] = "t."+name+" = k."+name, "t."+name+" IS NULL"
 	}
+	for _, column := range t.Trash.Moves {
+		set = append(set, "t."+column+" = t."+column)
+	}
 	return exactlyUpdate + t.Trash.From + " AS k FORCE INDEX (PRIMARY) JOIN " + t.From + " AS t FORCE INDEX (PRIMARY) ON " + t.Key.Equal("t", t.Key, "k") +
 		" SET " + strings.Join(set, ", ") + " WHERE " + s.In("k") + " AND " + t.Key.In("k", keys) + " AND " + strings.Join(null, " AND ")
 }

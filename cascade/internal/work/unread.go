@@ -86,11 +86,16 @@ func (r *run) clearUnread(ctx context.Context, n *graph.Node, parents []graph.Ro
 	}
 }
 
-// setNull is the assignments that take a row off its parent.
+// setNull is the assignments that take a row off its parent. A row that is kept stays as it is otherwise.
 func setNull(s *graph.Source) string {
 	list := make([]string, len(s.Nulls))
 	for i, column := range s.Nulls {
 		list[i] = ident.Quote(column) + " = NULL"
+	}
+	if s.Trash != nil {
+		for _, column := range s.Trash.Moves {
+			list = append(list, column+" = "+column)
+		}
 	}
 	return strings.Join(list, ", ")
 }
