@@ -13,6 +13,7 @@ import (
 	"github.com/onerow/onerow/cascade/internal/backoff"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 )
 
 // unstable are columns that a retry may leave otherwise: times, the number of
@@ -38,8 +39,8 @@ func crashMapped(t *testing.T, points int, w func(setting string, store *shelf, 
 			t.Parallel()
 			dsn := dbtest.DSN(t, opts...)
 			plant(t, dbtest.OpenDSN(t, dsn))
-			report := crashtest.Run(t, complete(w(name, &shelf{}, mapped(t, dsn, forest)), dsn))
-			if report.FaultPoints < points {
+			report := crashtest.Run(t, racetest.Share(complete(w(name, &shelf{}, mapped(t, dsn, forest)), dsn)))
+			if report.FaultPoints < racetest.Least(points) {
 				t.Errorf("only %d fault points", report.FaultPoints)
 			}
 		})
@@ -293,7 +294,7 @@ func TestCrashCascade(t *testing.T) {
 func TestCrashCatalog(t *testing.T) {
 	dsn, store := dbtest.DSN(t), &shelf{}
 	plant(t, dbtest.OpenDSN(t, dsn))
-	report := crashtest.Run(t, complete(crashtest.Workflow{
+	report := crashtest.Run(t, racetest.Share(complete(crashtest.Workflow{
 		Setup: func(ctx context.Context, db *sql.DB) error {
 			return execAll(ctx, db, putJob("note", "ready", "0 SECOND"))
 		},
@@ -312,8 +313,8 @@ func TestCrashCatalog(t *testing.T) {
 			}
 			return err
 		},
-	}, dsn))
-	if report.FaultPoints < 100 {
+	}, dsn)))
+	if report.FaultPoints < racetest.Least(100) {
 		t.Errorf("only %d fault points", report.FaultPoints)
 	}
 }

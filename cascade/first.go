@@ -8,8 +8,8 @@ import (
 	"github.com/onerow/onerow"
 )
 
-// ErrNotWaiting means that a job cannot be put first: it has ended, is at work, or in its grace period, paused
-// or held.
+// ErrNotWaiting means that a job cannot be put first: it has ended, is at work, or in its grace period,
+// paused or held.
 var ErrNotWaiting = errors.New("cascade: the job does not wait for a worker")
 
 // sqlFirst decides by the primary key. What was read before, the time of the job that was first, decides only
@@ -17,9 +17,9 @@ var ErrNotWaiting = errors.New("cascade: the job does not wait for a worker")
 const sqlFirst = `UPDATE onerow_job SET due_at = LEAST(due_at, UTC_TIMESTAMP(6), COALESCE('1970-01-01' + INTERVAL ? MICROSECOND, UTC_TIMESTAMP(6))), batch_seq = batch_seq + 1
 WHERE id = ? AND (state = 'ready' OR state = 'scheduled' AND due_at <= UTC_TIMESTAMP(6))`
 
-// PutFirst has a job that is due, or waits for its next attempt, worked before all that are due now: it counts
-// as due for a second longer than the one that was due longest. Jobs that a worker has keep it until their
-// turn ends, see [Config].Turn. Of a job that is first already nothing changes. Errors: [ErrNoJob],
+// PutFirst has a job that is due, or waits for its next attempt, worked before all that are due now: it
+// counts as due for a second longer than the one that was due longest. Jobs that a worker has keep it until
+// their turn ends, see [Config].Turn. Of a job that is first already nothing changes. Errors: [ErrNoJob],
 // [ErrNotWaiting].
 //
 // Up to five statements, one more with an actor; in a transaction of its own on a pool. Calling it again is

@@ -81,7 +81,7 @@ func TestEnqueueOrphansCrash(t *testing.T) {
 			dsn := dbtest.DSN(t, dbtest.Isolation(level))
 			plant(t, dbtest.OpenDSN(t, dsn))
 			found := []Orphan{{Resource: "project", ID: "1"}, {Resource: "project", ID: "2"}, {Resource: "project", ID: "3"}}
-			report := crashtest.Run(t, crashtest.Workflow{
+			report := crashtest.Run(t, racetest.Share(crashtest.Workflow{
 				Name: "enqueue orphans", DSN: dsn,
 				Setup: func(ctx context.Context, db *sql.DB) error {
 					var errs []error
@@ -107,8 +107,8 @@ func TestEnqueueOrphansCrash(t *testing.T) {
 					}
 					return err
 				},
-			})
-			if report.FaultPoints < 40 {
+			}))
+			if report.FaultPoints < racetest.Least(40) {
 				t.Errorf("%d fault points", report.FaultPoints)
 			}
 		})

@@ -14,6 +14,7 @@ import (
 	"github.com/onerow/onerow/cascade/internal/work"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 )
 
 // parkRows parks rows of an open job as its worker would.
@@ -363,7 +364,7 @@ func crashParked(t *testing.T, points int, done error, call func(ctx context.Con
 			plant(t, dbtest.OpenDSN(t, dsn))
 			w := complete(w, dsn)
 			w.Ignore = append(slices.Clone(w.Ignore), "onerow_parked.version")
-			if report := crashtest.Run(t, w); report.FaultPoints < points {
+			if report := crashtest.Run(t, racetest.Share(w)); report.FaultPoints < racetest.Least(points) {
 				t.Errorf("only %d fault points", report.FaultPoints)
 			}
 		})

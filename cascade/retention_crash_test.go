@@ -12,6 +12,7 @@ import (
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/internal/racetest"
 )
 
 // oldVisits are three rows with one below each, of which two are due.
@@ -73,7 +74,7 @@ func TestCrashRetention(t *testing.T) {
 			dsn := dbtest.DSN(t, opts...)
 			plantAttic(t, dbtest.OpenDSN(t, dsn))
 			step, work := atticCalls(t, dsn, 0)
-			report := crashtest.Run(t, atticWorkflow(dsn, crashtest.Workflow{
+			report := crashtest.Run(t, racetest.Share(atticWorkflow(dsn, crashtest.Workflow{
 				Setup: oldVisits,
 				Call: func(ctx context.Context, db *sql.DB) error {
 					return errors.Join(dueAgain(ctx, db), step(ctx, db), work(ctx, db))
@@ -87,8 +88,8 @@ func TestCrashRetention(t *testing.T) {
 					}
 					return err
 				},
-			}))
-			if report.FaultPoints < 30 {
+			})))
+			if report.FaultPoints < racetest.Least(30) {
 				t.Errorf("only %d fault points", report.FaultPoints)
 			}
 		})

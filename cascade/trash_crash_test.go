@@ -11,6 +11,7 @@ import (
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/internal/schematest"
 	"github.com/onerow/onerow/schema"
 )
@@ -81,7 +82,7 @@ func TestCrashTrash(t *testing.T) {
 	dsn, store := dbtest.DSN(t), &shelf{}
 	plantKept(t, dsn)
 	ready := mapped(t, dsn, keptForest())
-	report := crashtest.Run(t, keptWorkflow(t, dsn, crashtest.Workflow{
+	report := crashtest.Run(t, racetest.Share(keptWorkflow(t, dsn, crashtest.Workflow{
 		Setup: smallForest,
 		Call: func(ctx context.Context, db *sql.DB) error {
 			w, err := NewWorker(db, keptForest(), Config{Batch: 20, Chunk: 20, Target: -1, Lease: time.Millisecond, Name: "w", Assets: store})
@@ -115,8 +116,8 @@ func TestCrashTrash(t *testing.T) {
 			}
 			return err
 		},
-	}))
-	if report.FaultPoints < 100 {
+	})))
+	if report.FaultPoints < racetest.Least(100) {
 		t.Errorf("only %d fault points", report.FaultPoints)
 	}
 }
@@ -127,7 +128,7 @@ func TestCrashRestore(t *testing.T) {
 	dsn := dbtest.DSN(t)
 	g := plantKept(t, dsn)
 	var before schematest.Snapshot
-	report := crashtest.Run(t, keptWorkflow(t, dsn, crashtest.Workflow{
+	report := crashtest.Run(t, racetest.Share(keptWorkflow(t, dsn, crashtest.Workflow{
 		Setup: func(ctx context.Context, db *sql.DB) error {
 			err := smallForest(ctx, db)
 			if err == nil {
@@ -161,8 +162,8 @@ func TestCrashRestore(t *testing.T) {
 			}
 			return restored(ctx, db, before)
 		},
-	}))
-	if report.FaultPoints < 40 {
+	})))
+	if report.FaultPoints < racetest.Least(40) {
 		t.Errorf("only %d fault points", report.FaultPoints)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/repo"
 )
 
@@ -144,8 +145,8 @@ func TestCrash(t *testing.T) {
 			total := 0
 			for _, v := range verbs {
 				t.Run(v.name, func(t *testing.T) {
-					report := crashtest.Run(t, workflow(v, r, dsn))
-					if report.FaultPoints < v.points {
+					report := crashtest.Run(t, racetest.Share(workflow(v, r, dsn)))
+					if report.FaultPoints < racetest.Least(v.points) {
 						t.Errorf("%d fault points, want at least %d", report.FaultPoints, v.points)
 					}
 					total += report.FaultPoints

@@ -19,6 +19,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/repo"
 )
 
@@ -215,7 +216,7 @@ func (s shape[T, M, ID, Owner]) crash(t *testing.T, level sql.IsolationLevel) {
 	m := made[T, M, ID, Owner]{s.open(t, dbtest.Isolation(level))}
 	m.each(t, func(t *testing.T, w crashtest.Workflow, call madeCall) {
 		w.Call = answered(call)
-		if report := crashtest.Run(t, w); report.FaultPoints < 20 {
+		if report := crashtest.Run(t, racetest.Share(w)); report.FaultPoints < racetest.Least(20) {
 			t.Errorf("%d fault points", report.FaultPoints)
 		}
 	})

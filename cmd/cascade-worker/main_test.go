@@ -18,6 +18,9 @@ import (
 // program in a process of its own, under the race detector if the test is.
 const envMain = "CASCADE_WORKER_TEST_MAIN"
 
+// envProgram is the program without the race detector, for commands that end at once.
+const envProgram = "ONEROW_TEST_PROGRAM"
+
 func TestMain(m *testing.M) {
 	if os.Getenv(envMain) != "" {
 		main()

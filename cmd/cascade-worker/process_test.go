@@ -29,6 +29,9 @@ func (o outcome) String() string {
 // program needs to start.
 func (w *world) command(ctx context.Context, args ...string) *exec.Cmd {
 	bin := w.bin
+	if bin == "" && len(args) > 0 && args[0] != "run" && args[0] != "drain" {
+		bin = os.Getenv(envProgram)
+	}
 	if bin == "" {
 		bin = os.Args[0]
 	}
