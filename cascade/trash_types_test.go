@@ -1,6 +1,7 @@
 package cascade_test
 
 import (
+	"database/sql"
 	"errors"
 	"strings"
 	"testing"
@@ -36,11 +37,32 @@ var typesDDL = []string{
    '0000-00-00', '2026-02-31 00:00:00.123', '1970-01-01 00:00:01.000001', '-838:59:59', 1901, 'b''c', 'x,z', '{"b": 1.50, "a": [null, "\\u00e9"]}', ST_GeomFromText('POINT(1.1 -2)'), NULL, '2001-02-03 04:05:06.789012'),
   (5, -7, b'0', x'20202020', '', '', '', '', 0, -1.5e-38, -2.2250738585072014e-308, 1,
    '2026-00-00', '0000-00-00 00:00:00', NULL, '00:00:00.01', 0, 'ü', '', '[]', NULL, 6, '2038-01-19 03:14:07'),
+  (7, -7, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 3, '2026-10-25', '2026-10-25 02:30:00', '2026-10-25 00:30:00', NULL, NULL, NULL, NULL, NULL, NULL, 7, '2026-10-25 01:30:00'),
+  (8, -7, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 4, '2026-10-25', '2026-10-25 02:30:00', '2026-10-25 01:30:00', NULL, NULL, NULL, NULL, NULL, NULL, 7, '2026-10-25 00:30:00'),
   (6, -7, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 2, '9999-12-31', '9999-12-31 23:59:59.999', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 7, '2020-01-01')`,
 	"INSERT INTO beside VALUES (0, -7, '2000-01-01 00:00:00.5'), (1, 3, NULL)",
 }
 
-// TestTrashTypes: every value of every type comes back as it was, whatever the session's sql_mode.
+// autumnZone is a time zone whose clocks are set back from 03:00 to 02:00 on 2026-10-25, at 01:00 UTC: two times
+// in that hour read alike.
+const autumnZone = "Onerow/Autumn"
+
+// makeAutumn gives the server the zone, for it has none by name unless somebody has loaded them.
+func makeAutumn(t *testing.T, db *sql.DB) {
+	t.Helper()
+	const id = "60001"
+	for _, s := range []string{
+		"INSERT IGNORE INTO mysql.time_zone (Time_zone_id, Use_leap_seconds) VALUES (" + id + ", 'N')",
+		"INSERT IGNORE INTO mysql.time_zone_transition_type (Time_zone_id, Transition_type_id, `Offset`, Is_DST, Abbreviation) VALUES (" + id + ", 0, 7200, 1, 'S'), (" + id + ", 1, 3600, 0, 'W')",
+		"INSERT IGNORE INTO mysql.time_zone_transition (Time_zone_id, Transition_time, Transition_type_id) VALUES (" + id + ", -2000000000, 0), (" + id + ", 1792890000, 1)",
+		"INSERT IGNORE INTO mysql.time_zone_name (Name, Time_zone_id) VALUES ('" + autumnZone + "', " + id + ")",
+	} {
+		dbtest.Exec(t, db, s)
+	}
+}
+
+// TestTrashTypes: every value of every type comes back as it was, whatever the session's sql_mode and time
+// zone.
 func TestTrashTypes(t *testing.T) {
 	for name, mode := range map[string]string{
 		"strict": "'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,ANSI_QUOTES'", "loose": "'NO_BACKSLASH_ESCAPES,PAD_CHAR_TO_FULL_LENGTH'",
@@ -53,11 +75,12 @@ func TestTrashTypes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, statement := range append([]string{"SET SESSION sql_mode = 'NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES'"}, typesDDL...) {
+			for _, statement := range append([]string{"SET SESSION sql_mode = 'NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES', time_zone = '+00:00'"}, typesDDL...) {
 				if _, err := setup.ExecContext(ctx, statement); err != nil {
 					t.Fatalf("%s: %v", statement, err)
 				}
 			}
+			makeAutumn(t, db)
 			if err := errors.Join(setup.Close(), migrations.Up(ctx, db)); err != nil {
 				t.Fatal(err)
 			}
@@ -80,7 +103,7 @@ func TestTrashTypes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			cfg.Params["sql_mode"] = mode
+			cfg.Params["sql_mode"], cfg.Params["time_zone"] = mode, "'"+autumnZone+"'"
 			worker := dbtest.OpenDSN(t, cfg.FormatDSN())
 			w, err := cascade.NewWorker(worker, plan, cascade.Config{MaxFailures: 1})
 			if err != nil {
@@ -93,11 +116,11 @@ func TestTrashTypes(t *testing.T) {
 			if err == nil {
 				job, err = cascade.Get(ctx, db, job.ID)
 			}
-			if err != nil || job.State != cascade.Done || job.DeletedRows != 3 {
+			if err != nil || job.State != cascade.Done || job.DeletedRows != 5 {
 				t.Fatalf("%+v, %v", job, err)
 			}
 			_, p, err := repo.RestoreJob(ctx, worker, plan, job.ID, cascade.RestoreOptions{})
-			if err != nil || p.Rows != 4 || p.References != 1 || p.Stuck > 0 {
+			if err != nil || p.Rows != 6 || p.References != 1 || p.Stuck > 0 {
 				t.Fatalf("%+v, %v", p, err)
 			}
 			got, err := before.Again(ctx, db)

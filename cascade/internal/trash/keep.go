@@ -14,15 +14,19 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// exactMode is the sql_mode under which rows are copied, whatever the session's is: zero dates and an id of 0
-// are values as any other, and what does not fit is an error. MariaDB reads the first comment and MySQL the
-// second one.
-const exactMode = `'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES'`
+// exactMode and exactZone are under what rows are copied, whatever the session's are: zero dates and an id of
+// 0 are values as any other, what does not fit is an error, and no hour comes twice. For MySQL copies a
+// TIMESTAMP by way of the session's time zone. MariaDB reads the first comment and MySQL the second one.
+const (
+	exactMode = `sql_mode = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES'`
+	exactZone = `time_zone = '+00:00'`
+)
 
 const (
-	exactly       = "/*M! SET STATEMENT sql_mode = " + exactMode + " FOR */ "
-	exactlyInsert = exactly + "INSERT /*+ SET_VAR(sql_mode = " + exactMode + ") */ INTO "
-	exactlyUpdate = exactly + "UPDATE /*+ SET_VAR(sql_mode = " + exactMode + ") */ "
+	exactly       = "/*M! SET STATEMENT " + exactMode + ", " + exactZone + " FOR */ "
+	exactHint     = " /*+ SET_VAR(" + exactMode + ") SET_VAR(" + exactZone + ") */ "
+	exactlyInsert = exactly + "INSERT" + exactHint + "INTO "
+	exactlyUpdate = exactly + "UPDATE" + exactHint
 )
 
 // Keeper keeps what one job deletes. One goroutine uses it.
