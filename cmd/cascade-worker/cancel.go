@@ -4,16 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/undo"
 	"github.com/onerow/onerow/repo"
-	"github.com/onerow/onerow/schema"
 )
 
 type cancelCmd struct {
@@ -66,49 +62,19 @@ func (c *cancelCmd) Run(ctx context.Context, a *app) (err error) {
 	lines := []string{fmt.Sprintf("job %d (%s) is cancelled", job.ID, output.RowName(job))}
 	if back.Changed {
 		lines[0] += "; " + undo.Told(back)
+		more, err := rowGone(ctx, db, plan, back)
+		if err != nil {
+			return fmt.Errorf("job %d is cancelled; whether its row is there cannot be read: %w", job.ID, err)
+		}
+		lines = append(lines, more...)
 	}
-	gone, err := c.gone(ctx, db, plan, job)
+	gone, err := undo.Gone(ctx, db, plan, job)
 	if err != nil {
 		return err
 	}
+	if len(gone) == 0 {
+		gone = []string{"nothing below it had been deleted"}
+	}
 	_, err = fmt.Fprintln(a.stdout, strings.Join(append(lines, gone...), "\n"))
 	return err
-}
-
-// gone says what the job had done before.
-func (c *cancelCmd) gone(ctx context.Context, db onerow.DB, plan schema.Plan, job cascade.Job) ([]string, error) {
-	kept, err := cascade.TrashOf(ctx, db, job.ID)
-	if err != nil {
-		return nil, err
-	}
-	if job.DeletedRows+job.DetachedRows == 0 {
-		return []string{"nothing below it had been deleted"}, nil
-	}
-	var lines []string
-	list := func(what string, rows map[string]int64) {
-		for _, table := range slices.Sorted(maps.Keys(rows)) {
-			lines = append(lines, fmt.Sprintf("%s of %s %s", output.Plural(rows[table], "row"), output.Printable(table), what))
-		}
-	}
-	list("were deleted", job.Tables)
-	list("were detached", job.Detached)
-	assets := int64(0)
-	for _, n := range plan.Nodes() {
-		for _, table := range n.Tables {
-			if n.Asset != "" && n.Trash == 0 {
-				assets += job.Tables[table]
-			}
-		}
-	}
-	if assets > 0 {
-		lines = append(lines, fmt.Sprintf("the assets of %s are gone for good", output.Plural(assets, "row")))
-	}
-	var rows int64
-	for _, k := range kept {
-		rows += k.Rows
-	}
-	if rows > 0 {
-		return append(lines, fmt.Sprintf("%s of these are in the trash: %s restore %d brings them back", output.Grouped(rows), programName, job.ID)), nil
-	}
-	return append(lines, "nothing of that is in the trash: it stays gone"), nil
 }

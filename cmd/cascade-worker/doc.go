@@ -60,8 +60,9 @@
 //	               is open); --where and --query: per 500 rows 1 to read them, 1 to look for
 //	               them (resources only) and 2 to log and queue; 1 at the begin, and 1 when
 //	               they are interrupted, to end what runs in the server
-//	cancel         5 to hold the job, 8 if it has ended; what undo sends; 2
-//	undo           repo.Restore: 1, what CancelDelete documents, 1
+//	cancel         5 to hold the job, 8 if it has ended; what undo sends; 1
+//	undo           repo.Restore: 1, what CancelDelete documents, 1; then 1 of the job, 1 of the trash
+//	               where the job had begun, and of a table's row the catalog and 1 to look for it
 //	jobs           1 per 1000 jobs
 //	retry          4; parked retry and skip up to 6; pause, resume 1 or 2;
 //	               workers 4; set up to 3

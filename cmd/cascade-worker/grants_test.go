@@ -219,6 +219,8 @@ var deeds = map[string]func(l *least) error{
 	},
 	"undo": func(l *least) error {
 		l.exec("DELETE FROM onerow_quota_mark")
+		l.exec("UPDATE onerow_job SET state = 'held', due_at = due_at + INTERVAL 365000 DAY, token = 1 WHERE id = 20")
+		l.exec("INSERT INTO onerow_job_count VALUES (20, 'screen', 1)")
 		if err := l.try(l.world, "enqueue", "project", "1", "--grace", "1h"); err != nil {
 			return err
 		}
@@ -238,6 +240,7 @@ var deeds = map[string]func(l *least) error{
 	},
 	"cancel": func(l *least) error {
 		l.exec("UPDATE onerow_job SET state = 'running', token = 1, worker = 'w' WHERE id = 20")
+		l.exec("INSERT INTO onerow_job_count VALUES (20, 'screen', 1)")
 		l.exec("INSERT INTO onerow_parked (id, job_id, table_name, row_key, error, state, parked_at) VALUES (21, 21, 'comment', '1', 'e', 'parked', UTC_TIMESTAMP(6))")
 		l.exec("INSERT INTO onerow_deletion (id, resource, resource_id, deleted_from, grace_us, requested_at) VALUES (907, 'visit', '1', 'active', 1, UTC_TIMESTAMP(6))")
 		l.exec(`INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, batch_seq, failures, created_at, finished_at)
@@ -297,6 +300,7 @@ func (l *least) words(name string) security.Words {
 	}
 	if name == "undo" || name == "cancel" {
 		words["the row's table"], words["its archive"] = security.On("project", "screen"), security.On("project_archive", "screen_archive")
+		words["the row's table under `tables:`"] = security.On("visit")
 	}
 	return words
 }

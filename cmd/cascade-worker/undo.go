@@ -2,10 +2,14 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 
+	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/undo"
+	"github.com/onerow/onerow/repo"
+	"github.com/onerow/onerow/schema"
 )
 
 type undoCmd struct {
@@ -20,7 +24,9 @@ func (undoCmd) Help() string {
 row returns to where it was, in one transaction. If its name is taken meanwhile it comes
 back as a copy, as in "Summer (Copy 1)". Its owner's quota is marked, and the application's
 next recalculation counts the row again. A deletion that was already taken back is a no-op.
-A row that was queued by enqueue --grace has not moved: only its job is cancelled.
+A row that was queued by enqueue --grace has not moved: only its job is cancelled. What does
+not come back is said: a row that is gone from its table, because SQL of the application's
+own has deleted it, and what a job that was held had done before.
 
 Too late means that a worker has begun: what it has deleted cannot come back.
 
@@ -48,6 +54,52 @@ func (c *undoCmd) Run(ctx context.Context, a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(a.stdout, undo.Told(back))
-	return err
+	if _, err := fmt.Fprintln(a.stdout, undo.Told(back)); err != nil {
+		return err
+	}
+	lines, err := notBack(ctx, db, plan, back)
+	if err != nil {
+		return fmt.Errorf("the deletion is taken back; what does not come back with it cannot be read: %w", err)
+	}
+	for _, line := range lines {
+		if _, err := fmt.Fprintln(a.stdout, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// notBack says what did not come back with a deletion: the row itself, where nobody has hidden it, and what
+// its job has done, if that had begun and was held. A job of a later deletion of the row says nothing.
+func notBack(ctx context.Context, db *sql.DB, plan schema.Plan, back repo.Restored) ([]string, error) {
+	lines, err := rowGone(ctx, db, plan, back)
+	if err != nil {
+		return nil, err
+	}
+	job, err := cascade.Find(ctx, db, back.Resource, back.Key)
+	if errors.Is(err, cascade.ErrNoJob) || err == nil && job.DeletionID != back.DeletionID {
+		return lines, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	more, err := undo.Gone(ctx, db, plan, job)
+	return append(lines, more...), err
+}
+
+// rowGone says that a row is not there. Of a resource the answer has said it already; of a table it is looked
+// for.
+func rowGone(ctx context.Context, db *sql.DB, plan schema.Plan, back repo.Restored) ([]string, error) {
+	node, err := plan.Node(back.Resource)
+	if err != nil || back.State != "" {
+		return nil, err
+	}
+	row := rootRow{node: node, key: back.Key}
+	if !node.Managed {
+		var found cascade.Deletion
+		if err := there(ctx, db, row, &found); err != nil || found.From != "" {
+			return nil, err
+		}
+	}
+	return []string{fmt.Sprintf("%s itself is gone and does not come back: it was not hidden, but deleted by the application; what is below it refers to nothing (%s orphans)", row, programName)}, nil
 }

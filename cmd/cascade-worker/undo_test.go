@@ -89,3 +89,33 @@ func TestUndoOfTables(t *testing.T) {
 	w.ok("enqueue", "region", "eu")
 	w.want(1, "too late, nothing was changed", "undo", "2")
 }
+
+// TestUndoSaysWhatIsMissing: a row that the application has deleted, and what a job has done that was held
+// when it had begun, with or without a trash.
+func TestUndoSaysWhatIsMissing(t *testing.T) {
+	w := designed(t)
+	w.ok("migrate", "up")
+	w.ok("enqueue", "city", "eu,1993-09-21", "--grace", "1h")
+	w.exec("DELETE FROM city WHERE since = '1993-09-21'")
+	const gone = "city eu,1993-09-21 itself is gone and does not come back"
+	w.want(0, gone, "undo", "1")
+	w.want(0, gone, "undo", "1")
+	w.ok("enqueue", "city", "eu,1994-01-01", "--grace", "1h")
+	if o := w.want(0, "taken back", "undo", "2"); strings.Count(o.stdout, "\n") != 1 {
+		t.Error(o)
+	}
+
+	w.ok("enqueue", "region", "eu")
+	w.exec("INSERT INTO onerow_job_count SELECT id, 'city', 1 FROM onerow_job")
+	w.exec("INSERT INTO onerow_job_detached SELECT id, 'note', 2 FROM onerow_job")
+	w.exec("UPDATE onerow_job SET state = 'held', token = 1, due_at = due_at + INTERVAL 365000 DAY")
+	if o := w.want(0, "taken back", "undo", "3"); !strings.Contains(o.stdout, "1 row of city was deleted\n2 rows of note were detached\n") || !strings.Contains(o.stdout, "nothing of that is in the trash") {
+		t.Error(o)
+	}
+	w.exec("INSERT INTO onerow_trash (job_id, step, table_name, cut, kept_rows, kept_at, expires_at) SELECT id, 1, 'city', '', 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) + INTERVAL 1 HOUR FROM onerow_job_archive WHERE deletion_id = 3")
+	w.want(0, "1 of these are in the trash: cascade-worker restore ", "undo", "3")
+	w.ok("enqueue", "region", "eu", "--grace", "1h") // a job of a later deletion says nothing of the first one
+	if o := w.want(0, "taken back before", "undo", "3"); strings.Contains(o.stdout, "deleted\n") {
+		t.Error(o)
+	}
+}
