@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -68,8 +67,9 @@ func (c *orphansCmd) Run(ctx context.Context, a *app) (err error) {
 	queue := &orphanQueue{db: db, plan: plan, flushed: time.Now()}
 	// Where to go on: behind it are no rows that are only about to be queued.
 	show, position := newCounter(a), c.After
-	complete := false
+	complete, pages, tables := false, 0, orphanTables{}
 	err = cascade.Orphans(ctx, db, plan, cascade.OrphanOptions{Table: c.Table, Limit: c.Limit, After: c.After, OnPage: func(p cascade.OrphanPage) {
+		pages++
 		if time.Since(queue.flushed) >= flushEvery {
 			queue.refused = queue.flush(ctx)
 		}
@@ -83,15 +83,19 @@ func (c *orphansCmd) Run(ctx context.Context, a *app) (err error) {
 		if queue.refused != nil {
 			return queue.refused
 		}
-		if err := list.add(o); err != nil || !c.Enqueue {
+		if err := list.add(o); err != nil {
 			return err
+		}
+		tables.add(o)
+		if !c.Enqueue {
+			return nil
 		}
 		return queue.add(ctx, o)
 	})
 	if ctx.Err() == nil && (err == nil || queue.refused == nil) {
 		err = errors.Join(err, queue.flush(ctx))
 	}
-	end := orphansEnd{n: list.n, done: queue.done, enqueue: c.Enqueue, waiting: len(queue.waiting),
+	end := orphansEnd{n: list.n, guarded: pages == 0 && err == nil && c.After == "", tables: tables, done: queue.done, enqueue: c.Enqueue, waiting: len(queue.waiting),
 		cut: err != nil, full: c.Limit > 0 && list.n >= c.Limit && !complete, after: c.After, position: position}
 	err = errors.Join(err, show.end(), list.end())
 	switch {
@@ -142,101 +146,5 @@ func (q *orphanQueue) flush(ctx context.Context) error {
 	if err == nil {
 		q.waiting = nil
 	}
-	return err
-}
-
-// orphanTold is the line of a missing row.
-func orphanTold(o cascade.Orphan) string {
-	what := output.RowName(cascade.Job{Resource: o.Resource, ResourceID: o.ID})
-	if o.ID == "" {
-		what = output.Shorten(output.Printable(o.Resource+" with "+strings.Join(o.Columns, ", ")+" = "+o.Values), 80)
-	}
-	line := fmt.Sprintf("%s is missing: %s of %s", what, atLeast(o.Rows, o.AtLeast, "row"), output.Printable(o.Table))
-	if o.ReportOnly != "" {
-		line += "; nothing can be queued: " + output.Printable(o.ReportOnly)
-	}
-	return line
-}
-
-// orphansEnd is how a search has ended.
-type orphansEnd struct {
-	n        int // rows that were found
-	done     cascade.EnqueuedOrphans
-	waiting  int // found, and not queued any more
-	enqueue  bool
-	cut      bool   // by an error
-	full     bool   // by --limit
-	after    string // where it began
-	position string // where to go on; empty: at the begin, or nowhere
-}
-
-func (e orphansEnd) summary() string {
-	line := "no row is missing"
-	switch {
-	case e.n > 0:
-		line = output.Plural(e.n, "missing row")
-	case e.cut:
-		line = "no missing row found so far"
-	}
-	if e.enqueue && e.n > 0 {
-		line += fmt.Sprintf("; %s queued", output.Plural(e.done.Queued, "job"))
-		for _, part := range []struct {
-			n    int
-			what string
-		}{{e.done.Open, "open already"}, {e.done.Returned, "there after all"}, {e.done.ReportOnly, "that cannot be queued"}, {e.waiting, "not queued yet"}} {
-			if part.n > 0 {
-				line += fmt.Sprintf(", %s %s", output.Grouped(part.n), part.what)
-			}
-		}
-	}
-	switch {
-	case !e.cut && !e.full:
-	case e.position != "" && (e.cut || e.position != e.after):
-		line += "; go on with --after " + e.position
-	case e.full && e.enqueue && !e.cut: // what was queued is not found again
-		line += "; there may be more: run it again"
-	case e.full:
-		line += "; there may be more: raise --limit"
-	case e.n > 0:
-		line += "; there may be more: run it again"
-	}
-	return line
-}
-
-// stream prints findings as they come: lines, or the elements of a JSON array.
-type stream struct {
-	a    *app
-	json bool
-	line func(any) string
-	n    int
-}
-
-func (s *stream) add(v any) error {
-	s.n++
-	if !s.json {
-		_, err := fmt.Fprintln(s.a.stdout, s.line(v))
-		return err
-	}
-	text, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	before := ",\n  "
-	if s.n == 1 {
-		before = "[\n  "
-	}
-	_, err = fmt.Fprintf(output.JSONWriter{Out: s.a.stdout}, "%s%s", before, text)
-	return err
-}
-
-func (s *stream) end() error {
-	if !s.json {
-		return nil
-	}
-	text := "\n]\n"
-	if s.n == 0 {
-		text = "[]\n"
-	}
-	_, err := fmt.Fprint(s.a.stdout, text)
 	return err
 }

@@ -150,3 +150,38 @@ func TestOrphansWatched(t *testing.T) {
 		t.Errorf("every %s on a cluster", daily)
 	}
 }
+
+// TestOrphansTold: text is printed as text, the counts by table come last, and a plan whose references all have
+// foreign keys is told that there was nothing to search.
+func TestOrphansTold(t *testing.T) {
+	w := empty(t)
+	w.write(w.plan, `tables:
+  - {name: place, key: [id]}
+  - {name: spot, key: [id], parents: [{table: place, columns: [code], references: [code]}]}
+  - {name: mark, key: [id], parents: [{table: spot, columns: [spot_id]}]}
+`)
+	w.ok("migrate", "up")
+	for _, statement := range []string{
+		"CREATE TABLE place (id INT PRIMARY KEY, code VARCHAR(30) NOT NULL UNIQUE)",
+		"CREATE TABLE spot (id INT PRIMARY KEY, code VARCHAR(30), KEY (code))",
+		"CREATE TABLE mark (id INT PRIMARY KEY, spot_id INT, KEY (spot_id))",
+		"INSERT INTO place VALUES (1, 'here')",
+		"INSERT INTO spot VALUES (1, 'here'), (2, 'ü''x'), (3, 'ü''x')",
+		"INSERT INTO mark VALUES (1, 1), (2, 8), (3, 9)",
+	} {
+		w.exec(statement)
+	}
+	o := w.want(0, "mark: 2 rows missing above 2 rows\nspot: 1 row missing above 2 rows\n3 missing rows\n", "orphans")
+	if !strings.Contains(o.stdout, "place with code = 'ü'x' is missing: 2 rows of spot; nothing can be queued: its rows refer to code of place, which is not the key\n") {
+		t.Error(o)
+	}
+	if o := w.want(0, "1 missing row\n", "orphans", "--table", "spot"); strings.Contains(o.stderr, "spot:") {
+		t.Error(o)
+	}
+	w.exec("DELETE FROM spot WHERE id > 1")
+	w.exec("DELETE FROM mark WHERE id > 1")
+	w.want(0, "no row is missing\n", "orphans")
+	w.exec("ALTER TABLE spot ADD FOREIGN KEY (code) REFERENCES place (code)")
+	w.exec("ALTER TABLE mark ADD FOREIGN KEY (spot_id) REFERENCES spot (id)")
+	w.want(0, "no row is missing: foreign keys guard every reference along which", "orphans", "--check")
+}

@@ -49,7 +49,7 @@ func New(cat *schema.Catalog, table string, columns []string) (Codec, error) {
 	for _, name := range columns {
 		info, ok := cat.Column(table, name)
 		if !ok {
-			return c, fmt.Errorf("%w: there is no column %q in a table %q", ErrType, name, table)
+			return c, fmt.Errorf("%w: there is no column %q in a table %q, or the user has no right on it", ErrType, name, table)
 		}
 		kind, ok := kinds[strings.ToLower(info.Type)]
 		if !ok {

@@ -131,7 +131,7 @@ func (u *User) refused(err error, r Right) bool {
 	case where == migrationTable && strings.Contains(text, "lacks the toolkit's tables"):
 		return true
 	}
-	return strings.Contains(text, where) && slices.ContainsFunc([]string{"denied", "may not use", "there is no column", "an index is missing", "has no " + r.Verb, "the user has no right on it"},
+	return strings.Contains(text, where) && slices.ContainsFunc([]string{"denied", "may not use", "an index is missing", "has no " + r.Verb, "the user has no right on it"},
 		func(s string) bool { return strings.Contains(text, s) })
 }
 
