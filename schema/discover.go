@@ -54,21 +54,23 @@ type Note struct {
 // of an engine without transactions, or a name that cannot be in a plan; and the
 // driver's.
 func Discover(ctx context.Context, db onerow.DB, roots []string) (Plan, []Note, error) {
-	p, notes, _, err := discover(ctx, db, roots, nil, false)
+	p, notes, _, err := discover(ctx, db, &discovery{roots: roots})
 	return p, notes, err
 }
 
-func discover(ctx context.Context, db onerow.DB, roots []string, soft []Soft, guess bool) (Plan, []Note, []Proposal, error) {
-	found, err := readDatabase(ctx, db)
-	if err != nil {
+func discover(ctx context.Context, db onerow.DB, d *discovery) (Plan, []Note, []Proposal, error) {
+	var err error
+	if d.found, err = readDatabase(ctx, db); err != nil {
 		return Plan{}, nil, nil, fmt.Errorf("schema: discover: %w", err)
 	}
-	d := &discovery{found: found, nodes: map[string]*candidate{}, soft: soft, guessed: guess}
-	references, err := d.plan(roots)
+	if err := d.keepOld(); err != nil {
+		return Plan{}, nil, nil, err
+	}
+	references, err := d.plan()
 	if err != nil {
 		return Plan{}, nil, nil, err
 	}
-	p := d.result()
+	p := d.extended()
 	if err := p.Check(); err != nil {
 		return Plan{}, nil, nil, fmt.Errorf("%w: %w", ErrDiscover, err)
 	}
@@ -78,7 +80,7 @@ func discover(ctx context.Context, db onerow.DB, roots []string, soft []Soft, gu
 		return Plan{}, nil, nil, fmt.Errorf("schema: discover: %w", err)
 	}
 	var proposals []Proposal
-	if guess {
+	if d.guessed {
 		proposals = d.guess(p, references)
 	}
 	return p, append(g.blind(a, p), d.notes(p)...), proposals, nil
@@ -87,6 +89,8 @@ func discover(ctx context.Context, db onerow.DB, roots []string, soft []Soft, gu
 // discovery walks the foreign keys of a database.
 type discovery struct {
 	found *database
+	old   Plan            // that is extended
+	known map[string]Node // of the old plan, by each of its tables
 	roots []string
 	nodes map[string]*candidate
 	order []string // in which they were found
@@ -111,11 +115,17 @@ type reference struct {
 	foreignKey
 	action Action
 	soft   bool   // a person says so, and no foreign key
+	old    bool   // the plan has it
 	why    string // for the note, where the action is not what the rule says
 }
 
 func (r *reference) edge() Edge {
 	return Edge{Table: r.to, Columns: r.columns, References: r.references, OnDelete: r.action}
+}
+
+// same says whether the other is between the same columns.
+func (r *reference) same(o *reference) bool {
+	return o.table == r.table && o.to == r.to && slices.Equal(lower(o.columns), lower(r.columns)) && slices.Equal(lower(o.references), lower(r.references))
 }
 
 func (d *discovery) remark(table, format string, args ...any) {
@@ -126,11 +136,13 @@ func (d *discovery) obstacle(table, format string, args ...any) {
 	d.obstacles = append(d.obstacles, Note{table, fmt.Sprintf(format, args...)})
 }
 
-func (d *discovery) plan(roots []string) ([]*reference, error) {
-	if len(roots) == 0 {
+func (d *discovery) plan() ([]*reference, error) {
+	named := d.roots
+	if len(named)+len(d.known) == 0 {
 		return nil, fmt.Errorf("%w: name at least one table to begin with", ErrDiscover)
 	}
-	for _, name := range roots {
+	d.roots = nil
+	for _, name := range named {
 		t := d.found.table(name)
 		if t == nil {
 			return nil, fmt.Errorf("%w: %q; the database %q has none that this user may see%s", ErrUnknownTable, name, d.found.name, didYouMean(name, d.tableNames()))
@@ -138,11 +150,16 @@ func (d *discovery) plan(roots []string) ([]*reference, error) {
 		if isToolkits(t.name) {
 			return nil, fmt.Errorf("%w: %q is one of the toolkit's own", ErrDiscover, t.name)
 		}
-		if !slices.Contains(d.roots, t.name) {
-			d.roots = append(d.roots, t.name)
+		if name := d.active(t.name); !slices.Contains(d.roots, name) {
+			d.roots = append(d.roots, name)
 		}
 	}
-	references, err := d.softly(d.references())
+	for _, n := range d.old.Nodes() {
+		if name := d.found.table(n.Tables[0]).name; !n.Stays && !slices.Contains(d.roots, name) {
+			d.roots = append(d.roots, name)
+		}
+	}
+	references, err := d.softly(d.withOld(d.references()))
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +169,9 @@ func (d *discovery) plan(roots []string) ([]*reference, error) {
 	}
 	d.reach(references) // an edge that detaches is not followed any more
 	for _, name := range d.order {
-		d.usable(d.nodes[name])
+		if _, known := d.known[name]; !known {
+			d.usable(d.nodes[name])
+		}
 	}
 	if len(d.obstacles) == 0 {
 		return references, nil
@@ -185,14 +204,12 @@ func (d *discovery) references() []*reference {
 		if child == nil || parent == nil || len(f.columns) == 0 {
 			continue
 		}
-		f.table, f.to = child.name, parent.name
+		f.table, f.to = d.active(child.name), d.active(parent.name)
 		r := &reference{foreignKey: f, action: OnDeleteDelete}
 		if strings.EqualFold(f.onDelete, "SET NULL") {
 			r.action = OnDeleteDetach
 		}
-		twin := slices.IndexFunc(all, func(o *reference) bool {
-			return o.table == r.table && o.to == r.to && slices.Equal(lower(o.columns), lower(r.columns)) && slices.Equal(lower(o.references), lower(r.references))
-		})
+		twin := slices.IndexFunc(all, r.same)
 		switch {
 		case twin < 0:
 			all = append(all, r)
@@ -225,7 +242,7 @@ func (d *discovery) reach(references []*reference) {
 	}
 	followed := slices.Clone(d.order)
 	for _, r := range references {
-		if !slices.Contains(followed, r.to) {
+		if !slices.Contains(followed, r.to) || r.action == OnDeleteKeep {
 			continue
 		}
 		if d.nodes[r.table] == nil {
@@ -235,26 +252,23 @@ func (d *discovery) reach(references []*reference) {
 	}
 }
 
-// result is the plan: roots first, then table by table as they were found.
-func (d *discovery) result() Plan {
-	var p Plan
-	for _, name := range d.order {
-		n := d.nodes[name]
-		t := Table{Name: name, Key: n.table.spelled(n.table.primary()), Stays: n.stays}
-		for _, r := range n.edges {
-			e := r.edge()
-			above := d.nodes[e.Table].table
-			if slices.Equal(lower(e.References), above.primary()) {
-				e.References = nil // the default
-			}
-			if e.OnDelete == OnDeleteDelete {
-				e.OnDelete = ""
-			}
-			t.Parents = append(t.Parents, e)
+// newEdges are the edges of a table that the old plan has not.
+func (d *discovery) newEdges(n *candidate) (edges []Edge) {
+	for _, r := range n.edges {
+		if r.old {
+			continue
 		}
-		p.Tables = append(p.Tables, t)
+		e := r.edge()
+		if slices.Equal(lower(e.References), d.found.table(e.Table).primary()) {
+			e.References = nil // the default
+		}
+		if e.OnDelete == OnDeleteDelete {
+			e.OnDelete = ""
+		}
+		e.Table = d.called(e.Table)
+		edges = append(edges, e)
 	}
-	return p
+	return edges
 }
 
 // spelled returns the columns' names as the table spells them.

@@ -26,10 +26,11 @@ type Proposal struct {
 func (d *discovery) guess(p Plan, references []*reference) []Proposal {
 	var list []Proposal
 	planned, above := map[string]bool{}, []string{}
-	for _, t := range p.Tables {
-		planned[t.Name] = true
-		if !t.Stays {
-			above = append(above, t.Name)
+	for _, n := range p.Nodes() {
+		name := d.found.table(n.Tables[0]).name
+		planned[name] = true
+		if !n.Stays {
+			above = append(above, name)
 		}
 	}
 	names := d.wordsOf()
@@ -40,6 +41,9 @@ func (d *discovery) guess(p Plan, references []*reference) []Proposal {
 		}
 		for _, name := range d.tableNames() {
 			t := d.found.table(name)
+			if n, known := d.known[name]; known && (n.Managed || n.Tables[0] != name) {
+				continue // a person has said all of it
+			}
 			if !t.isTable() || isToolkits(t.name) || t.primary() == nil {
 				continue
 			}
@@ -51,7 +55,9 @@ func (d *discovery) guess(p Plan, references []*reference) []Proposal {
 				if why == "" || d.refers(references, t, t.columns[c].name, to.name) || d.constrained(t.name, t.columns[c].name) {
 					continue
 				}
-				list = append(list, propose(t, &t.columns[c], to, key, why, planned[t.name]))
+				found := propose(t, &t.columns[c], to, key, why, planned[t.name])
+				found.Table, found.Edge.Table = d.called(found.Table), d.called(found.Edge.Table)
+				list = append(list, found)
 				if !slices.Contains(above, t.name) && !planned[t.name] {
 					above = append(above, t.name)
 				}

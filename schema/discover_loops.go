@@ -56,7 +56,7 @@ func (d *discovery) weakest(references []*reference, nodes []Node, at map[string
 	for _, r := range references {
 		from, known := at[r.table]
 		to, above := at[r.to]
-		if !known || !above || from == to || r.action != OnDeleteDelete || !slices.Contains(part, from) || !slices.Contains(part, to) {
+		if !known || !above || from == to || r.old || r.action != OnDeleteDelete || !slices.Contains(part, from) || !slices.Contains(part, to) {
 			continue
 		}
 		free := d.detachable(nodes[from], r)

@@ -10,13 +10,18 @@ import (
 func (d *discovery) notes(p Plan) []Note {
 	for _, name := range d.order {
 		n := d.nodes[name]
-		if n.stays {
+		_, known := d.known[name]
+		if n.stays && !known {
 			d.remark(name, "Only detached: its rows stay, and a job cannot begin with one. To delete its rows too, name it as a root.")
 		}
 		for _, r := range n.edges {
-			d.edgeNotes(name, r)
+			if !r.old {
+				d.edgeNotes(name, r)
+			}
 		}
-		d.triggerNotes(name, n)
+		if !known {
+			d.triggerNotes(name, n)
+		}
 	}
 	if len(d.restricted) > 0 {
 		d.remark("", "Until now the database refuses to delete a row that has one of these below it; the worker deletes them first. If rows of one are to stay, say on_delete: detach or keep there: %s.",
@@ -69,6 +74,9 @@ func (d *discovery) outside() {
 		}
 		t := d.found.table(f.to)
 		if t == nil {
+			continue
+		}
+		if _, known := d.known[t.name]; known {
 			continue
 		}
 		if n := d.nodes[t.name]; n != nil && !n.stays {

@@ -1,12 +1,9 @@
 package schema
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/onerow/onerow"
 )
 
 // Soft is a reference that no foreign key says and that a person knows: every column of that name, in
@@ -24,13 +21,6 @@ func ParseSoft(text string) (Soft, error) {
 		return s, fmt.Errorf("%w: %q is no soft reference; write column=table or column=table.column, as in host_id=hosts.id", ErrDiscover, text)
 	}
 	return s, nil
-}
-
-// DiscoverSoft is [Discover] with references that a person declares, as if they were foreign keys that
-// restrict, and with [Proposal]s for others that names and types make likely. The notes say to which columns
-// a declared reference was applied; that it applies to none is an error.
-func DiscoverSoft(ctx context.Context, db onerow.DB, roots []string, soft []Soft) (Plan, []Note, []Proposal, error) {
-	return discover(ctx, db, roots, soft, true)
 }
 
 // softly adds the declared references.

@@ -36,7 +36,7 @@ func TestDiscoverSoft(t *testing.T) {
 	dbtest.Exec(t, db, "INSERT INTO wp_users VALUES (1, 1, 1), (2, 1, 1)")
 	dbtest.Exec(t, db, "INSERT INTO wp_posts VALUES (1, 1, 1, NULL), (2, 1, 2, NULL), (3, 1, 9, NULL), (4, 1, NULL, NULL)")
 	guessed := func(roots ...string) (texts []string) {
-		_, _, list, err := schema.DiscoverSoft(ctx, db, roots, nil)
+		_, _, list, err := schema.Extend(ctx, db, schema.Plan{}, roots, nil)
 		if err == nil {
 			err = schema.SampleProposals(ctx, db, list)
 		}
@@ -89,14 +89,14 @@ func TestDiscoverDeclared(t *testing.T) {
 		}
 		return list
 	}
-	plan, notes, _, err := schema.DiscoverSoft(ctx, db, []string{"wp_users"}, soft("user_id=wp_users", "userid = wp_users.id", "box_uuid=wp_boxes"))
+	plan, notes, _, err := schema.Extend(ctx, db, schema.Plan{}, []string{"wp_users"}, soft("user_id=wp_users", "userid = wp_users.id", "box_uuid=wp_boxes"))
 	if err != nil {
 		// wp_log has no primary key, and says so.
 		if !errors.Is(err, schema.ErrDiscover) || !strings.Contains(err.Error(), `table "wp_log": it has no primary key`) {
 			t.Fatal(err)
 		}
 		dbtest.Exec(t, db, "DROP TABLE wp_log")
-		plan, notes, _, err = schema.DiscoverSoft(ctx, db, []string{"wp_users"}, soft("user_id=wp_users", "userid = wp_users.id", "box_uuid=wp_boxes"))
+		plan, notes, _, err = schema.Extend(ctx, db, schema.Plan{}, []string{"wp_users"}, soft("user_id=wp_users", "userid = wp_users.id", "box_uuid=wp_boxes"))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func TestDiscoverDeclared(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{"user_id=nobody": "unknown table", "nothing=wp_users": `no table has a column "nothing"`, "user_id=wp_users.age": "no such column"} {
-		if _, _, _, err := schema.DiscoverSoft(ctx, db, []string{"wp_users"}, soft(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, _, err := schema.Extend(ctx, db, schema.Plan{}, []string{"wp_users"}, soft(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
@@ -135,7 +135,7 @@ func TestDiscoverSampleCost(t *testing.T) {
 	dbtest.Exec(t, db, "CREATE TABLE thing (id INT PRIMARY KEY, owner_id INT NULL, filler VARCHAR(20))")
 	dbtest.Exec(t, db, "INSERT INTO owner "+cost.Numbers(20_000)+"SELECT i FROM numbers")
 	dbtest.Exec(t, db, "INSERT INTO thing "+cost.Numbers(20_000)+"SELECT i, i, 'x' FROM numbers")
-	_, _, list, err := schema.DiscoverSoft(t.Context(), db, []string{"owner"}, nil)
+	_, _, list, err := schema.Extend(t.Context(), db, schema.Plan{}, []string{"owner"}, nil)
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%+v, %v", list, err)
 	}
@@ -186,7 +186,7 @@ func TestDiscoverNames(t *testing.T) {
 		"doors":       {"house_note.door_kind → doors[]: it is called as the key"},
 		"trip_status": {"trip.status_id → trip_status[]: its name says status"},
 	} {
-		_, _, list, err := schema.DiscoverSoft(t.Context(), db, []string{root}, nil)
+		_, _, list, err := schema.Extend(t.Context(), db, schema.Plan{}, []string{root}, nil)
 		if err == nil {
 			err = schema.SampleProposals(t.Context(), db, list)
 		}

@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
+	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
@@ -15,8 +14,9 @@ import (
 )
 
 type discoverCmd struct {
-	Root []string `required:"" sep:"," placeholder:"TABLE" help:"Tables whose rows are to be deleted with all that is below them."`
+	Root []string `sep:"," placeholder:"TABLE" help:"Tables whose rows are to be deleted with all that is below them."`
 	Soft []string `sep:"," placeholder:"COLUMN=TABLE" help:"References without a foreign key: every column of that name refers to the table's key, or to TABLE.COLUMN."`
+	Plan string   `placeholder:"FILE" help:"Extend this plan: what a person has written stays, what is new comes behind it."`
 }
 
 // Help is the command's longer description.
@@ -31,11 +31,16 @@ index. Take the #~ away where you agree, or declare it with --soft and run disco
 Add what no name says either: rows that belong to one of several tables (when), archive
 tables, assets.
 
+When the schema has grown, --plan prints the plan that you have with the tables and edges that
+it lacks, and says how many these are. Its own lines stay, but those that begin with #~, which
+are proposed anew. Its tables are roots already.
+
 Examples:
 
     cascade-worker discover --root customer > plan.yaml
     cascade-worker discover --root hosts --soft 'hostid=hosts,itemid=items.itemid'
-    cascade-worker discover --root store,film > plan.yaml && cascade-worker verify --plan plan.yaml`
+    cascade-worker discover --root store,film > plan.yaml && cascade-worker verify --plan plan.yaml
+    cascade-worker discover --plan plan.yaml > new.yaml && diff plan.yaml new.yaml`
 }
 
 // Run prints the plan.
@@ -46,7 +51,7 @@ func (c *discoverCmd) Run(ctx context.Context, a *app) (err error) {
 			roots = append(roots, name)
 		}
 	}
-	if len(roots) == 0 {
+	if len(roots) == 0 && c.Plan == "" {
 		return usagef("--root names no table")
 	}
 	var soft []schema.Soft
@@ -57,12 +62,22 @@ func (c *discoverCmd) Run(ctx context.Context, a *app) (err error) {
 		}
 		soft = append(soft, s)
 	}
+	var old schema.Plan
+	var text []byte
+	if c.Plan != "" {
+		if text, err = os.ReadFile(c.Plan); err != nil {
+			return usagef("--plan: %w", err)
+		}
+		if old, err = planfile.Parse(c.Plan, text); err != nil {
+			return usage(err)
+		}
+	}
 	db, err := a.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	plan, notes, proposals, err := schema.DiscoverSoft(ctx, db, roots, soft)
+	plan, notes, proposals, err := schema.Extend(ctx, db, old, roots, soft)
 	switch {
 	case errors.Is(err, schema.ErrUnknownTable):
 		return usage(err)
@@ -72,119 +87,46 @@ func (c *discoverCmd) Run(ctx context.Context, a *app) (err error) {
 	if err := schema.SampleProposals(ctx, db, proposals); err != nil {
 		return err
 	}
-	text := planText(plan, roots, notes, proposals)
-	if _, err := planfile.Parse("the discovered plan", []byte(text)); err != nil {
+	if c.Plan != "" {
+		return c.extended(a, string(text), old, plan, notes, proposals)
+	}
+	printed := planText(plan, roots, notes, proposals)
+	if _, err := planfile.Parse("the discovered plan", []byte(printed)); err != nil {
 		return err
 	}
-	_, err = fmt.Fprint(a.stdout, text)
+	_, err = fmt.Fprint(a.stdout, printed)
 	return err
 }
 
-// planText is a plan in YAML with its notes as comments.
-func planText(plan schema.Plan, roots []string, notes []schema.Note, proposals []schema.Proposal) string {
-	var b strings.Builder
-	edges := 0
-	for _, t := range plan.Tables {
-		edges += len(t.Parents)
+// extended prints the old plan with what is new, and says what that is.
+func (c *discoverCmd) extended(a *app, text string, old, plan schema.Plan, notes []schema.Note, proposals []schema.Proposal) error {
+	printed, err := extendedText(c.Plan, text, old, plan, notes, proposals)
+	if err != nil {
+		return err
 	}
-	yamlComment(&b, "", fmt.Sprintf("A plan for rows of %s: %s, %s. Made by %s discover; look it over.",
-		strings.Join(roots, ", "), output.Plural(len(plan.Tables), "table"), output.Plural(edges, "edge"), programName))
-	yamlComment(&b, "", "A foreign key keeps a row above until all below are gone, so the root's row goes last.")
-	for _, n := range notes {
-		if n.Table == "" {
-			yamlComment(&b, "", n.Text)
-		}
+	if _, err := fmt.Fprint(a.stdout, printed); err != nil {
+		return err
+	}
+	tables, edges := len(plan.Tables)-len(old.Tables), edgesOf(plan)-edgesOf(old)
+	said := fmt.Sprintf("new: %s, %s", output.Plural(tables, "table"), output.Plural(edges, "edge"))
+	if tables+edges == 0 {
+		said = "the plan lacks nothing that a foreign key says"
 	}
 	if len(proposals) > 0 {
-		yamlComment(&b, "", fmt.Sprintf("Without a foreign key, but likely by name and type: %s, in the lines with #~. Take it away where you agree.", output.Plural(len(proposals), "reference")))
+		said += fmt.Sprintf("; %s proposed, in the lines with %s", output.Plural(len(proposals), "edge"), proposalMark)
 	}
-	b.WriteString("tables:\n")
-	for _, t := range plan.Tables {
-		for _, n := range notes {
-			if n.Table == t.Name {
-				yamlComment(&b, "  ", n.Text)
-			}
+	for _, n := range notes {
+		if n.Table == "" {
+			said += "\n" + n.Text
 		}
-		fmt.Fprintf(&b, "  - name: %s\n    key: %s\n", scalar(t.Name), flowList(t.Key))
-		if t.Stays {
-			b.WriteString("    stays: true\n")
-		}
-		if len(t.Parents) > 0 {
-			b.WriteString("    parents:\n")
-		}
-		for _, e := range t.Parents {
-			b.WriteString(edgeText(e) + "\n")
-		}
-		proposed(&b, t.Name, len(t.Parents) == 0, proposals)
 	}
-	for i, p := range proposals {
-		first := !slices.ContainsFunc(proposals[:i], func(o schema.Proposal) bool { return o.Table == p.Table })
-		if p.Planned || !first {
-			continue
-		}
-		fmt.Fprintf(&b, "#~  - name: %s\n#~    key: %s\n", scalar(p.Table), flowList(p.Key))
-		proposed(&b, p.Table, true, proposals)
-	}
-	return b.String()
+	_, err = fmt.Fprintln(a.stderr, said)
+	return err
 }
 
-// edgeText is an edge as a line of YAML.
-func edgeText(e schema.Edge) string {
-	line := fmt.Sprintf("      - {table: %s, columns: %s", scalar(e.Table), flowList(e.Columns))
-	if len(e.References) > 0 {
-		line += fmt.Sprintf(", references: %s", flowList(e.References))
+func edgesOf(p schema.Plan) (n int) {
+	for _, node := range p.Nodes() {
+		n += len(node.Parents)
 	}
-	if e.OnDelete != "" {
-		line += fmt.Sprintf(", on_delete: %s", e.OnDelete)
-	}
-	return line + "}"
-}
-
-// proposed writes the proposals for a table.
-func proposed(b *strings.Builder, table string, first bool, proposals []schema.Proposal) {
-	for _, p := range proposals {
-		if p.Table != table {
-			continue
-		}
-		if first {
-			b.WriteString("#~    parents:\n")
-		}
-		first = false
-		fmt.Fprintf(b, "#~%s # %s\n", edgeText(p.Edge), output.OneLine(strings.Join(p.Evidence, "; ")))
-	}
-}
-
-// yamlComment writes a text of any length as lines that begin with #.
-func yamlComment(b *strings.Builder, indent, text string) {
-	const width = 90
-	line := ""
-	for _, word := range strings.Fields(output.OneLine(text)) {
-		if line != "" && len(line)+1+len(word) > width {
-			fmt.Fprintf(b, "%s# %s\n", indent, line)
-			line = ""
-		}
-		line = strings.TrimSpace(line + " " + word)
-	}
-	fmt.Fprintf(b, "%s# %s\n", indent, line)
-}
-
-// bareWord is text that YAML reads as itself, without quotes, wherever it stands.
-var bareWord = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
-// yamlWords are words that YAML, of some version, reads as something else than text.
-var yamlWords = []string{"true", "false", "yes", "no", "on", "off", "y", "n", "null"}
-
-func scalar(text string) string {
-	if bareWord.MatchString(text) && !slices.Contains(yamlWords, strings.ToLower(text)) {
-		return text
-	}
-	return strconv.Quote(text)
-}
-
-func flowList(names []string) string {
-	quoted := make([]string, len(names))
-	for i, name := range names {
-		quoted[i] = scalar(name)
-	}
-	return "[" + strings.Join(quoted, ", ") + "]"
+	return n
 }

@@ -179,3 +179,70 @@ func TestPlanText(t *testing.T) {
 		t.Errorf("%v\nwant %v", got, plan)
 	}
 }
+
+// TestDiscoverExtends: a plan that a person has worked on stays as it is, byte for byte, and what the schema has
+// more is put into it, whatever the form of its lists; a plan that lacks nothing is printed as it is.
+func TestDiscoverExtends(t *testing.T) {
+	w := empty(t)
+	w.ok("migrate", "up")
+	for _, statement := range rentalShop {
+		w.exec(statement)
+	}
+	const person = `# mine, ä
+trash: 30d
+tables:
+  - name: store # the root
+    key: [id]
+    retention: {column: "closed_at", keep: 90d}
+    parents:
+        - {table: staff, columns: ["chief (of staff)"], on_delete: detach} # the chief
+        # nobody else
+  - {name: staff, key: [id], trash: none, parents: [{table: store, columns: [store_id]}]}
+  - name: audit
+    key:
+      - id
+    # its rows go, too
+    parents: [
+      {table: staff, columns: [staff_id]},
+    ]
+  - {name: "on", key: [staff_id, "to: {all}"], parents: [{table: staff, columns: [staff_id]}]}
+`
+	w.write(w.plan, person)
+	if o := w.want(0, "the plan lacks nothing that a foreign key says\n", "discover", "--plan", w.plan); o.stdout != person {
+		t.Error(o)
+	}
+	for _, statement := range []string{
+		"ALTER TABLE store ADD boss INT NULL, ADD region_id INT NULL, ADD FOREIGN KEY (boss) REFERENCES staff (id)",
+		"ALTER TABLE audit ADD store_id INT NULL, ADD FOREIGN KEY (store_id) REFERENCES store (id)",
+		"ALTER TABLE `on` ADD audit_id INT NULL, ADD FOREIGN KEY (audit_id) REFERENCES audit (id) ON DELETE SET NULL",
+		"CREATE TABLE line (id INT PRIMARY KEY, audit_id INT NOT NULL, FOREIGN KEY (audit_id) REFERENCES audit (id))",
+		"CREATE TABLE visit (id INT PRIMARY KEY, store_id INT NOT NULL, KEY (store_id))",
+		"CREATE TABLE region (id INT PRIMARY KEY)",
+	} {
+		w.exec(statement)
+	}
+	o := w.want(0, "new: 2 tables, 5 edges; 1 edge proposed, in the lines with #~\n", "discover", "--plan", w.plan, "--root", "region", "--soft", "region_id=region")
+	for _, says := range []string{
+		"        # nobody else\n", "# the chief\n        - {table: staff, columns: [boss], on_delete: detach}\n        - {table: region, columns: [region_id]}\n",
+		"    parents: [\n      {table: staff, columns: [staff_id]},\n    {table: store",
+	} {
+		if !strings.Contains(o.stdout, says) {
+			t.Errorf("it does not say %q:\n%s", says, o)
+		}
+	}
+	w.write(w.plan, o.stdout)
+	if again := w.want(0, "lacks nothing", "discover", "--plan", w.plan); again.stdout != o.stdout {
+		t.Error(again)
+	}
+	w.write(w.plan, "# all in one line\ntables: [{name: store, key: [id]}]\n")
+	w.want(2, "write its lists with one entry on a line", "discover", "--plan", w.plan)
+	w.write(w.plan, "resources: [{name: project}]\n")
+	if o := w.want(2, `"project"`, "discover", "--plan", w.plan, "--root", "line"); !strings.Contains(o.stderr, "has none that this user may see") {
+		t.Error(o)
+	}
+	w.createTables()
+	w.exec("CREATE TABLE pin (id INT PRIMARY KEY, project_id BIGINT NOT NULL, FOREIGN KEY (project_id) REFERENCES project (id))")
+	if o := w.want(0, "new: 2 tables, 1 edge", "discover", "--plan", w.plan, "--root", "line"); !strings.Contains(o.stdout, "resources: [{name: project}]\ntables:\n  - name: line\n    key: [id]\n  - name: pin\n") {
+		t.Error(o)
+	}
+}

@@ -63,7 +63,7 @@ var edgeBugs = []bug{
 		"errs[i] = errors.Join(errs[i], fn(name))", "errs[i] = fn(name)"}}},
 
 	{"with a token another site may post", "./cmd/cascade-worker", "Strangers", []change{{"cmd/cascade-worker/internal/page/guard.go",
-		"\t\tinner.ServeHTTP(w, r)\n", "\t\tif p.Op.token != \"\" {\n\t\t\tnext.ServeHTTP(w, r)\n\t\t\treturn\n\t\t}\n\t\tinner.ServeHTTP(w, r)\n"}}},
+		"\t\tinner.ServeHTTP(w, r)\n", "\t\tif len(p.Op.tokens) > 0 {\n\t\t\tnext.ServeHTTP(w, r)\n\t\t\treturn\n\t\t}\n\t\tinner.ServeHTTP(w, r)\n"}}},
 	{"the form for the token sends to another site", "./cmd/cascade-worker", "LocalPath", []change{{"cmd/cascade-worker/internal/page/guard.go",
 		`strings.ContainsAny(to, "\\\t\r\n")`, `strings.ContainsAny(to, "\t\r\n")`}}},
 	{"the form for the token takes what browsers drop", "./cmd/cascade-worker", "LocalPath", []change{{"cmd/cascade-worker/internal/page/guard.go",

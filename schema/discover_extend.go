@@ -1,0 +1,101 @@
+package schema
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/onerow/onerow"
+)
+
+// Extend is [Discover] with references that a person declares, as if they were foreign keys that restrict, with
+// [Proposal]s for others that names and types make likely, and for a plan that there is already, which may be
+// empty. That plan is returned with the tables and edges that it lacks behind what it has, which stays as it
+// is. Its own tables are roots, too, and what an edge of it says becomes of its rows counts, whatever a foreign
+// key says. The notes are about what is new, and say to which columns a declared reference was applied; that
+// it applies to none is an error.
+func Extend(ctx context.Context, db onerow.DB, plan Plan, roots []string, soft []Soft) (Plan, []Note, []Proposal, error) {
+	if len(plan.Resources)+len(plan.Tables) > 0 {
+		if err := plan.Check(); err != nil {
+			return Plan{}, nil, nil, err
+		}
+	}
+	return discover(ctx, db, &discovery{old: plan, roots: roots, soft: soft, guessed: true})
+}
+
+// keepOld learns the tables of the old plan.
+func (d *discovery) keepOld() error {
+	d.known = map[string]Node{}
+	for _, n := range d.old.Nodes() {
+		for i, name := range n.Tables {
+			t := d.found.table(name)
+			if t == nil {
+				return fmt.Errorf("%w: %q, of %s in the plan; the database %q has none that this user may see", ErrUnknownTable, name, n.Name, d.found.name)
+			}
+			n.Tables[i] = t.name
+		}
+		for _, name := range n.Tables {
+			d.known[name] = n
+		}
+	}
+	return nil
+}
+
+// active is the table where a row is at first, of a table in which it may be.
+func (d *discovery) active(table string) string {
+	if n, known := d.known[table]; known {
+		return n.Tables[0]
+	}
+	return table
+}
+
+// called is what the plan calls a table.
+func (d *discovery) called(table string) string {
+	if n, known := d.known[table]; known {
+		return n.Name
+	}
+	return table
+}
+
+// withOld gives the references of the old plan's edges their actions, and adds those that no foreign key says.
+func (d *discovery) withOld(all []*reference) []*reference {
+	nodes := d.old.Nodes()
+	for _, n := range nodes {
+		for _, e := range n.Parents {
+			i := slices.IndexFunc(nodes, func(o Node) bool { return o.Name == e.Table })
+			f := foreignKey{schema: d.found.name, table: d.found.table(n.Tables[0]).name, toSchema: d.found.name, to: d.found.table(nodes[i].Tables[0]).name,
+				onDelete: "NO ACTION", columns: e.Columns, references: e.References}
+			r := &reference{foreignKey: f, soft: true}
+			if twin := slices.IndexFunc(all, r.same); twin >= 0 && len(e.When) == 0 {
+				r = all[twin]
+			} else {
+				all = append(all, r)
+			}
+			r.action, r.old = e.OnDelete, true
+		}
+	}
+	return all
+}
+
+// extended is the old plan with what is new behind it.
+func (d *discovery) extended() Plan {
+	p := d.old
+	p.Resources, p.Tables = slices.Clone(p.Resources), slices.Clone(p.Tables)
+	for i, r := range p.Resources {
+		if n := d.nodes[d.found.table(p.filled(r).Active).name]; n != nil {
+			p.Resources[i].Parents = append(slices.Clip(r.Parents), d.newEdges(n)...)
+		}
+	}
+	for i, t := range p.Tables {
+		if n := d.nodes[d.found.table(t.Name).name]; n != nil {
+			p.Tables[i].Parents = append(slices.Clip(t.Parents), d.newEdges(n)...)
+		}
+	}
+	for _, name := range d.order {
+		if _, known := d.known[name]; !known {
+			n := d.nodes[name]
+			p.Tables = append(p.Tables, Table{Name: name, Key: n.table.spelled(n.table.primary()), Stays: n.stays, Parents: d.newEdges(n)})
+		}
+	}
+	return p
+}
