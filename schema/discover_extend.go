@@ -8,12 +8,12 @@ import (
 	"github.com/onerow/onerow"
 )
 
-// Extend is [Discover] with references that a person declares, as if they were foreign keys that restrict, with
-// [Proposal]s for others that names and types make likely, and for a plan that there is already, which may be
-// empty. That plan is returned with the tables and edges that it lacks behind what it has, which stays as it
-// is. Its own tables are roots, too, and what an edge of it says becomes of its rows counts, whatever a foreign
-// key says. The notes are about what is new, and say to which columns a declared reference was applied; that
-// it applies to none is an error.
+// Extend is [Discover] with references that a person declares, as if they were foreign keys that restrict,
+// with [Proposal]s for others that names and types make likely, and for a plan that there is already, which
+// may be empty. That plan is returned with the tables and edges that it lacks behind what it has, which stays
+// as it is. Its own tables are roots, too, and what an edge of it says becomes of its rows counts, whatever a
+// foreign key says. The notes are about what is new, and say to which columns a declared reference was
+// applied; that it applies to none is an error.
 func Extend(ctx context.Context, db onerow.DB, plan Plan, roots []string, soft []Soft) (Plan, []Note, []Proposal, error) {
 	if len(plan.Resources)+len(plan.Tables) > 0 {
 		if err := plan.Check(); err != nil {
@@ -57,7 +57,8 @@ func (d *discovery) called(table string) string {
 	return table
 }
 
-// withOld gives the references of the old plan's edges their actions, and adds those that no foreign key says.
+// withOld gives the references of the old plan's edges their actions, and adds those that no foreign key
+// says.
 func (d *discovery) withOld(all []*reference) []*reference {
 	nodes := d.old.Nodes()
 	for _, n := range nodes {
