@@ -9,11 +9,11 @@ import (
 )
 
 // Extend is [Discover] with references that a person declares, as if they were foreign keys that restrict,
-// with [Proposal]s for others that names and types make likely, and for a plan that there is already, which
-// may be empty. That plan is returned with the tables and edges that it lacks behind what it has, which stays
-// as it is. Its own tables are roots, too, and what an edge of it says becomes of its rows counts, whatever a
-// foreign key says. The notes are about what is new, and say to which columns a declared reference was
-// applied; that it applies to none is an error.
+// with [Proposal]s for others that names and types make likely. It starts from a plan, which may be empty, and
+// returns it with the tables and edges that it lacks; what the plan has stays as it is, and comes first. The
+// plan's own tables are roots, too, and its edges decide what becomes of rows, even where a foreign key says
+// otherwise. The notes are about what is new, and say to which columns a declared reference was applied; one
+// that applies to none is an error.
 func Extend(ctx context.Context, db onerow.DB, plan Plan, roots []string, soft []Soft) (Plan, []Note, []Proposal, error) {
 	if len(plan.Resources)+len(plan.Tables) > 0 {
 		if err := plan.Check(); err != nil {
@@ -67,7 +67,8 @@ func (d *discovery) withOld(all []*reference) []*reference {
 			f := foreignKey{schema: d.found.name, table: d.found.table(n.Tables[0]).name, toSchema: d.found.name, to: d.found.table(nodes[i].Tables[0]).name,
 				onDelete: "NO ACTION", columns: e.Columns, references: e.References}
 			r := &reference{foreignKey: f, soft: true}
-			if twin := slices.IndexFunc(all, r.same); twin >= 0 && len(e.When) == 0 {
+			twin := slices.IndexFunc(all, func(o *reference) bool { return o.table == f.table && o.to == f.to && o.is(e) })
+			if twin >= 0 && len(e.When) == 0 {
 				r = all[twin]
 			} else {
 				all = append(all, r)

@@ -31,9 +31,9 @@ index. Take the #~ away where you agree, or declare it with --soft and run disco
 Add what no name says either: rows that belong to one of several tables (when), archive
 tables, assets.
 
-When the schema has grown, --plan prints the plan that you have with the tables and edges that
-it lacks, and says how many these are. Its own lines stay, but those that begin with #~, which
-are proposed anew. Its tables are roots already.
+When the schema has grown, --plan prints your plan with the tables and edges that it lacks, and
+says how many there are. Your lines stay as they are; only those that begin with #~ are made
+anew. The plan's tables are roots already.
 
 Examples:
 
@@ -110,7 +110,7 @@ func (c *discoverCmd) extended(a *app, text string, old, plan schema.Plan, notes
 	tables, edges := len(plan.Tables)-len(old.Tables), edgesOf(plan)-edgesOf(old)
 	said := fmt.Sprintf("new: %s, %s", output.Plural(tables, "table"), output.Plural(edges, "edge"))
 	if tables+edges == 0 {
-		said = "the plan lacks nothing that a foreign key says"
+		said = "nothing is new: the plan has every foreign key"
 	}
 	if len(proposals) > 0 {
 		said += fmt.Sprintf("; %s proposed, in the lines with %s", output.Plural(len(proposals), "edge"), proposalMark)

@@ -11,6 +11,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
+	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/planfile"
 )
@@ -28,7 +29,7 @@ type planFileText struct {
 	puts  []insertion
 }
 
-// extendedText writes into the text of the old plan what the new one has more, and the proposals.
+// extendedText is the text of the old plan with what only the new one has, and with the proposals.
 func extendedText(name, text string, old, plan schema.Plan, notes []schema.Note, proposals []schema.Proposal) (string, error) {
 	var f planFileText
 	for _, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
@@ -119,6 +120,7 @@ func (f *planFileText) node(m *ast.MappingNode, edges []schema.Edge, proposals [
 	switch {
 	case m.IsFlowStyle && parents == nil:
 		at(m.End.Position.Line, m.End.Position.Column, ", parents: ["+strings.Join(flow, ", ")+"]")
+		f.remark(m, proposals)
 		return
 	case parents != nil && parents.IsFlowStyle:
 		separator := ", "
@@ -126,6 +128,7 @@ func (f *planFileText) node(m *ast.MappingNode, edges []schema.Edge, proposals [
 			separator = ""
 		}
 		at(parents.End.Position.Line, parents.End.Position.Column, separator+strings.Join(flow, ", "))
+		f.remark(m, proposals)
 		return
 	}
 	var b strings.Builder
@@ -144,6 +147,14 @@ func (f *planFileText) node(m *ast.MappingNode, edges []schema.Edge, proposals [
 	}
 	writeProposed(&b, indent, first && len(edges) == 0, proposals)
 	f.behind(line, strings.TrimSuffix(b.String(), "\n"))
+}
+
+// remark writes proposals behind a table whose list is within brackets, where taking a mark away does not add
+// to it: without the mark each is a comment.
+func (f *planFileText) remark(m *ast.MappingNode, proposals []schema.Proposal) {
+	for _, p := range proposals {
+		f.behind(lastLine(m), fmt.Sprintf(proposalMark+" # for parents of %s: %s # %s", scalar(p.Table), edgeText(p.Edge), output.OneLine(strings.Join(p.Evidence, "; "))))
+	}
 }
 
 func (f *planFileText) behind(line int, text string) {

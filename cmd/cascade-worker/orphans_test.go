@@ -171,7 +171,7 @@ func TestOrphansTold(t *testing.T) {
 	} {
 		w.exec(statement)
 	}
-	o := w.want(0, "mark: 2 rows missing above 2 rows\nspot: 1 row missing above 2 rows\n3 missing rows\n", "orphans")
+	o := w.want(0, "mark: 2 missing rows, referred to by 2 rows\nspot: 1 missing row, referred to by 2 rows\n3 missing rows\n", "orphans")
 	if !strings.Contains(o.stdout, "place with code = 'ü'x' is missing: 2 rows of spot; nothing can be queued: its rows refer to code of place, which is not the key\n") {
 		t.Error(o)
 	}
@@ -183,5 +183,5 @@ func TestOrphansTold(t *testing.T) {
 	w.want(0, "no row is missing\n", "orphans")
 	w.exec("ALTER TABLE spot ADD FOREIGN KEY (code) REFERENCES place (code)")
 	w.exec("ALTER TABLE mark ADD FOREIGN KEY (spot_id) REFERENCES spot (id)")
-	w.want(0, "no row is missing: foreign keys guard every reference along which", "orphans", "--check")
+	w.want(0, "no row is missing: foreign keys guard every reference that", "orphans", "--check")
 }

@@ -32,7 +32,7 @@ func (t orphanTables) lines() (lines []string) {
 	}
 	for _, table := range slices.Sorted(maps.Keys(t)) {
 		n := t[table]
-		lines = append(lines, fmt.Sprintf("%s: %s missing above %s", output.Printable(table), output.Plural(n.missing, "row"), atLeast(n.rows, n.atLeast, "row")))
+		lines = append(lines, fmt.Sprintf("%s: %s, referred to by %s", output.Printable(table), output.Plural(n.missing, "missing row"), atLeast(n.rows, n.atLeast, "row")))
 	}
 	return lines
 }
@@ -87,7 +87,7 @@ func (e orphansEnd) summary() string {
 	case e.cut:
 		line = "no missing row found so far"
 	case e.guarded:
-		line += ": foreign keys guard every reference along which a row goes with the row above; there was nothing to search"
+		line += ": foreign keys guard every reference that this command looks at; there was nothing to search"
 	}
 	if e.enqueue && e.n > 0 {
 		line += fmt.Sprintf("; %s queued", output.Plural(e.done.Queued, "job"))

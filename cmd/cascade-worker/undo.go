@@ -24,11 +24,12 @@ func (undoCmd) Help() string {
 row returns to where it was, in one transaction. If its name is taken meanwhile it comes
 back as a copy, as in "Summer (Copy 1)". Its owner's quota is marked, and the application's
 next recalculation counts the row again. A deletion that was already taken back is a no-op.
-A row that was queued by enqueue --grace has not moved: only its job is cancelled. What does
-not come back is said: a row that is gone from its table, because SQL of the application's
-own has deleted it, and what a job that was held had done before.
+A row that was queued by enqueue --grace has not moved: only its job is cancelled. undo says
+what does not come back: a row of a table that the application has deleted itself, and what
+a held job had deleted before.
 
-Too late means that a worker has begun: what it has deleted cannot come back.
+Too late means that a worker has begun: what it has deleted comes back from the trash only,
+with restore.
 
 Examples:
 

@@ -14,8 +14,8 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// exactMode and exactZone are under what rows are copied, whatever the session's are: zero dates and an id of
-// 0 are values as any other, what does not fit is an error, and no hour comes twice. For MySQL copies a
+// exactMode and exactZone are what rows are copied under, whatever the session has: zero dates and an id of 0
+// are values like any other, what does not fit is an error, and no hour comes twice, for MySQL copies a
 // TIMESTAMP by way of the session's time zone. MariaDB reads the first comment and MySQL the second one.
 const (
 	exactMode = `sql_mode = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES'`
