@@ -9,11 +9,11 @@ import (
 )
 
 // Extend is [Discover] with references that a person declares, as if they were foreign keys that restrict,
-// with [Proposal]s for others that names and types make likely. It starts from a plan, which may be empty, and
-// returns it with the tables and edges that it lacks; what the plan has stays as it is, and comes first. The
-// plan's own tables are roots, too, and its edges decide what becomes of rows, even where a foreign key says
-// otherwise. The notes are about what is new, and say to which columns a declared reference was applied; one
-// that applies to none is an error.
+// with [Proposal]s for others that names and types make likely. It starts from a plan, which may be empty,
+// and returns it with the tables and edges that it lacks; what the plan has stays as it is, and comes first.
+// The plan's own tables are roots, too, and its edges decide what becomes of rows, even where a foreign key
+// says otherwise. The notes are about what is new, and say to which columns a declared reference was applied;
+// one that applies to none is an error.
 func Extend(ctx context.Context, db onerow.DB, plan Plan, roots []string, soft []Soft) (Plan, []Note, []Proposal, error) {
 	if len(plan.Resources)+len(plan.Tables) > 0 {
 		if err := plan.Check(); err != nil {
