@@ -46,7 +46,7 @@ func (l load) part(now, rest []group) load {
 // object. So a batch with assets is rehearsed in a transaction that is rolled back. Only
 // assets of rows that went there are deleted, and then only these rows are tried.
 func (p *pass) drop(ctx context.Context, l load) (done bool, err error) {
-	for todo := (portions{groups: l.groups}); p.hasAssets(l); {
+	for todo := (portions{l.groups, p.widths}); p.hasAssets(l); {
 		now, rest := todo.next()
 		part := l.part(now, rest)
 		root := part.root && p.dropsRoots()

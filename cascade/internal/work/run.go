@@ -51,6 +51,7 @@ type run struct {
 	// rootless says that the root row was not there when the pass began.
 	rootless bool
 	unread   unread
+	widths   map[*graph.Node]int // of portions
 	loops    loops
 	parked   map[string]map[rowkey.Key]bool // by table
 	changes  int64                          // rows deleted, detached, cut or parked in this run
@@ -73,7 +74,7 @@ const (
 // fruitlessPasses have, it fails.
 func Do(ctx context.Context, db *sql.DB, g *graph.Graph, target Target, lease Lease, store Store, limits Limits) error {
 	r := &run{Target: target, db: db, lease: lease, graph: g, limits: limits, store: store, node: g.Nodes[target.Resource],
-		unread: newUnread(), loops: loops{met: map[*graph.Source]bool{}}, parked: map[string]map[rowkey.Key]bool{}}
+		unread: newUnread(), widths: map[*graph.Node]int{}, loops: loops{met: map[*graph.Source]bool{}}, parked: map[string]map[rowkey.Key]bool{}}
 	if err := r.openTrash(ctx); err != nil {
 		return err
 	}

@@ -33,6 +33,9 @@ func (r *run) openTrash(ctx context.Context) error {
 		if e.Detach && slices.ContainsFunc(e.Child.Tables, r.trash.Keeps) {
 			r.suspect(e.Child)
 		}
+		if e.Leaf && slices.ContainsFunc(e.Child.Tables, r.trash.Keeps) {
+			r.widths[e.Parent] = firstWidth
+		}
 	}
 	return nil
 }
