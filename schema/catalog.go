@@ -102,7 +102,7 @@ func (c *Catalog) EdgeIndex(table string, e Edge) (name string, ok bool) {
 	}
 	want, best := lower(e.Columns), -1
 	for _, x := range t.indexes {
-		if n := x.leads(want, e.When); n > best {
+		if n := x.leads(want, e.conditions()); n > best {
 			name, best = x.name, n
 		}
 	}

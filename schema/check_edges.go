@@ -121,7 +121,7 @@ func (p Plan) checkEdge(nodes []Node, n Node, e Edge) []error {
 		}
 	}
 	if n.Managed {
-		for _, col := range slices.Concat(e.Columns, when) {
+		for _, col := range slices.Concat(e.Columns, when, e.marked()) {
 			if r, err := p.Resource(n.Name); err == nil && !containsFold(r.Shared(), col) {
 				say("it has the column %q, which is not declared", col)
 			}
@@ -151,7 +151,13 @@ func checkAction(above, n Node, e Edge) []error {
 			return []error{fmt.Errorf("it cannot be detached: each of its columns (%s) is in the key or in an edge by which the row is deleted", strings.Join(e.Columns, ", "))}
 		}
 	default:
-		return []error{fmt.Errorf("on_delete %q is neither %s, %s nor %s", e.OnDelete, OnDeleteDelete, OnDeleteDetach, OnDeleteKeep)}
+		mark := e.OnDelete.Mark()
+		if mark == "" {
+			return []error{fmt.Errorf("on_delete %q is neither %s, %s, %s nor %s", e.OnDelete, OnDeleteDelete, OnDeleteDetach, OnDeleteKeep, OnDeleteMark("…"))}
+		}
+		if errs := n.checkMark(mark); len(errs) > 0 {
+			return errs
+		}
 	}
 	if above.Stays && above.Name != n.Name {
 		return []error{fmt.Errorf("the rows of %q stay, so nothing becomes of rows below them; make it on_delete: keep, or take stays away", above.Name)}
@@ -159,10 +165,13 @@ func checkAction(above, n Node, e Edge) []error {
 	return nil
 }
 
-// DetachColumns are the columns of the edge that become NULL when the row is detached: those that are neither
-// in the node's key nor in an edge by which its rows are deleted; an edge that the same row cannot have, for
+// DetachColumns are the columns that change when the row is detached: the one that is marked, or those of the
+// edge, which become NULL: those that are neither in the node's key nor in an edge by which its rows are deleted; an edge that the same row cannot have, for
 // its type is another, does not count. A foreign key binds no row of which one of its columns is NULL.
 func (n Node) DetachColumns(e Edge) []string {
+	if mark := e.OnDelete.Mark(); mark != "" {
+		return []string{mark}
+	}
 	var columns []string
 	for _, col := range e.Columns {
 		holds := func(o Edge) bool { return o.OnDelete == OnDeleteDelete && containsFold(o.Columns, col) }

@@ -138,12 +138,12 @@ func (r Resource) edgeIndexes(given []tableIndex) []tableIndex {
 	for _, e := range r.Parents {
 		all := slices.Concat(given, added)
 		leads := func(x tableIndex) bool {
-			return foundIndex{columns: lower(x.columns), btree: true}.leads(lower(e.Columns), e.When) >= 0
+			return foundIndex{columns: lower(x.columns), btree: true}.leads(e.sought(), e.When) >= 0
 		}
 		if e.OnDelete == OnDeleteKeep || slices.ContainsFunc(all, leads) {
 			continue
 		}
-		columns := slices.Concat(slices.Sorted(maps.Keys(e.When)), e.Columns)
+		columns := slices.Concat(slices.Sorted(maps.Keys(e.When)), e.Columns, e.marked())
 		added = append(added, tableIndex{indexName(columns, all), columns, false, "the cascade finds the rows below by it; without it every batch scans the table", false})
 	}
 	return added

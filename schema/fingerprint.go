@@ -113,7 +113,7 @@ func relevantColumns(nodes []Node, n Node) []string {
 	}
 	for _, e := range n.Parents {
 		columns = append(columns, e.Columns...)
-		columns = slices.AppendSeq(columns, maps.Keys(e.When))
+		columns = slices.AppendSeq(columns, maps.Keys(e.conditions()))
 	}
 	for _, below := range nodes {
 		for _, e := range below.Parents {

@@ -76,7 +76,7 @@ func Privileges(plan Plan) []Privilege {
 		read := relevantColumns(nodes, n)
 		var detached []string
 		for _, e := range n.Parents {
-			if e.OnDelete == OnDeleteDetach || e.OnDelete == OnDeleteDelete && e.Table == n.Name {
+			if e.OnDelete.Detaches() || e.OnDelete == OnDeleteDelete && e.Table == n.Name {
 				detached = append(detached, lower(n.DetachColumns(e))...)
 			}
 		}

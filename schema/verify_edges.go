@@ -21,7 +21,7 @@ func (v *verifier) edge(nodes []Node, n Node, e Edge) {
 			continue
 		}
 		complete := true
-		for _, col := range slices.Concat(e.Columns, slices.Sorted(maps.Keys(e.When))) {
+		for _, col := range slices.Concat(e.Columns, slices.Sorted(maps.Keys(e.conditions()))) {
 			if have.column(col) == nil {
 				complete = false
 				v.say(edgeMissing, Difference{Table: name, Column: col, Problem: fmt.Sprintf("it does not exist; the edge to %q needs it", e.Table), Fix: "correct the plan's edge"}, "")
@@ -32,7 +32,7 @@ func (v *verifier) edge(nodes []Node, n Node, e Edge) {
 		}
 		v.edgeIndex(e, have)
 		v.edgeTypes(nodes[i], e, have)
-		if e.OnDelete == OnDeleteDetach {
+		if e.OnDelete.Detaches() {
 			v.detaches(n, e, have)
 		}
 	}
@@ -62,7 +62,7 @@ func (v *verifier) referenced(n, to Node, e Edge, above *foundTable) {
 
 // edgeIndex: children are found by it, in every batch.
 func (v *verifier) edgeIndex(e Edge, have *foundTable) {
-	want := lower(e.Columns)
+	want := e.sought()
 	leads := func(t *foundTable) bool {
 		return slices.ContainsFunc(t.indexes, func(x foundIndex) bool { return x.leads(want, e.When) >= 0 })
 	}
@@ -73,9 +73,12 @@ func (v *verifier) edgeIndex(e Edge, have *foundTable) {
 		v.switchedOff(have, off, fmt.Sprintf("every look for what is below %q reads the whole table", e.Table))
 		return
 	}
-	columns := slices.Concat(slices.Sorted(maps.Keys(e.When)), e.Columns)
+	columns, reads := slices.Concat(slices.Sorted(maps.Keys(e.When)), e.Columns, e.marked()), "the whole table"
+	if len(e.marked()) > 0 {
+		reads = "the whole table, or each row that is marked already"
+	}
 	words, statement := have.addKey("KEY", columns)
-	v.say(edgeUnindexed, Difference{Table: have.name, Problem: fmt.Sprintf("no index begins with (%s), so every look for what is below %q reads the whole table", strings.Join(columns, ", "), e.Table), Fix: words}, statement)
+	v.say(edgeUnindexed, Difference{Table: have.name, Problem: fmt.Sprintf("no index begins with (%s), so every look for what is below %q reads %s", strings.Join(columns, ", "), e.Table, reads), Fix: words}, statement)
 }
 
 // edgeTypes: values of two types are compared by converting one of them, which no
@@ -150,12 +153,19 @@ func (v *verifier) compareLike(t *foundTable, c, other *foundColumn) (words, sta
 
 // detaches: what becomes NULL must be able to.
 func (v *verifier) detaches(n Node, e Edge, have *foundTable) {
+	marks := len(e.marked()) > 0
+	if marks {
+		v.marks(e, have)
+	}
 	for _, col := range n.DetachColumns(e) {
 		switch f := have.column(col); {
 		case f.computed():
-			v.say(detachComputed, Difference{Table: have.name, Column: f.name, Problem: fmt.Sprintf("it is computed, so it cannot become NULL when the row of %q goes", e.Table), Fix: "make the edge on_delete: delete or keep"}, "")
+			v.say(detachComputed, Difference{Table: have.name, Column: f.name, Problem: fmt.Sprintf("it is computed, so it cannot change when the row of %q goes", e.Table), Fix: "make the edge on_delete: delete or keep"}, "")
 		case !f.nullable:
 			d := Difference{Table: have.name, Column: f.name, Problem: fmt.Sprintf("it is NOT NULL, and the plan detaches it from %q", e.Table), Fix: "make the edge on_delete: delete"}
+			if marks {
+				d.Problem = fmt.Sprintf("it is NOT NULL, so no row of it is without the mark that says that the row of %q is gone", e.Table)
+			}
 			def, known := v.found.definition(have, f)
 			switch {
 			case slices.Contains(have.primary(), strings.ToLower(f.name)): // it cannot be NULL

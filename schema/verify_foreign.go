@@ -148,7 +148,7 @@ func (v *verifier) conflict(f foreignKey, e Edge) (problem, words, statement str
 	switch {
 	case len(e.When) > 0:
 		return fmt.Sprintf("the foreign key binds all rows by (%s), and the plan's edge only some of them", columns), "take when off the edge, or", v.drop(f)
-	case e.OnDelete == OnDeleteKeep:
+	case e.OnDelete == OnDeleteKeep, e.OnDelete.Mark() != "":
 		return fmt.Sprintf("the plan keeps rows whose (%s) refers to a row that is gone, and the foreign key does not allow that (ON DELETE %s)", columns, f.onDelete),
 			"make the edge on_delete: delete or detach, or", v.drop(f)
 	case restricts(f.onDelete):

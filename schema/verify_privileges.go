@@ -110,7 +110,7 @@ func explainSQL(table string, r right) string {
 func movingColumns(ctx context.Context, db onerow.DB, plan Plan) (map[string][]string, error) {
 	var tables []string
 	for _, n := range plan.Nodes() {
-		if n.Trash > 0 && slices.ContainsFunc(n.Parents, func(e Edge) bool { return e.OnDelete == OnDeleteDetach || e.Table == n.Name }) {
+		if n.Trash > 0 && slices.ContainsFunc(n.Parents, func(e Edge) bool { return e.OnDelete.Detaches() || e.Table == n.Name }) {
 			tables = append(tables, n.Tables...)
 		}
 	}

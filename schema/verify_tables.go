@@ -60,7 +60,7 @@ func (v *verifier) primaryKey(t Table, have *foundTable) {
 // foreignTriggers: what a trigger writes is neither bounded nor counted; so a person
 // has to have looked at it. One that runs with inserts never meets the worker.
 func (v *verifier) foreignTriggers(t Table, n Node, have *foundTable) {
-	updates := slices.ContainsFunc(n.Parents, func(e Edge) bool { return e.OnDelete == OnDeleteDetach || e.Table == n.Name })
+	updates := slices.ContainsFunc(n.Parents, func(e Edge) bool { return e.OnDelete.Detaches() || e.Table == n.Name })
 	for _, tr := range have.triggers {
 		if !runsWith(tr, !t.Stays, updates) || slices.ContainsFunc(t.Triggers, func(name string) bool { return strings.EqualFold(name, tr.name) }) {
 			continue

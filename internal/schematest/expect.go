@@ -74,21 +74,27 @@ func Expect(ctx context.Context, db *sql.DB, before Snapshot, plan schema.Plan, 
 // without is the snapshot after the cascade.
 func (s Snapshot) without(gone map[place]bool, links []link, below []map[place][]place) Expectation {
 	e := Expectation{Deleted: map[string]int64{}, Detached: map[string]int64{}, After: Snapshot{}}
-	null := map[place]map[string]bool{}
+	changed := map[place]map[string]sql.NullString{}
 	for i, l := range links {
-		if l.action != schema.OnDeleteDetach {
+		if !l.action.Detaches() {
 			continue
 		}
+		mark := l.action.Mark()
 		for p := range gone {
 			for _, c := range below[i][p] {
-				if !gone[c] && null[c] == nil {
-					null[c] = map[string]bool{}
+				if gone[c] || mark != "" && s[c.table].Rows[c.row][slices.Index(s[c.table].Columns, mark)].Valid {
+					continue
+				}
+				if changed[c] == nil {
+					changed[c] = map[string]sql.NullString{}
 					e.Detached[c.table]++
 				}
+				if mark != "" {
+					changed[c][mark] = sql.NullString{String: markValue, Valid: true}
+					continue
+				}
 				for _, column := range s.detached(l, links) {
-					if !gone[c] {
-						null[c][column] = true
-					}
+					changed[c][column] = sql.NullString{}
 				}
 			}
 		}
@@ -102,8 +108,8 @@ func (s Snapshot) without(gone map[place]bool, links []link, below []map[place][
 				continue
 			}
 			r = slices.Clone(r)
-			for column := range null[p] {
-				r[slices.Index(c.Columns, column)] = sql.NullString{}
+			for column, value := range changed[p] {
+				r[slices.Index(c.Columns, column)] = value
 			}
 			after.Rows = append(after.Rows, r)
 		}

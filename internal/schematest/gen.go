@@ -157,6 +157,9 @@ func (w *World) edge(n, parent *node, null bool) *edge {
 // indexed gives an edge the columns of its index. A foreign key wants its own order.
 func (w *World) indexed(e *edge) {
 	e.index = append(slices.Sorted(maps.Keys(e.when)), e.columns...)
+	if mark := e.action.Mark(); mark != "" {
+		e.index = append(e.index, mark)
+	}
 	if e.rule == "" {
 		w.r.Shuffle(len(e.index), func(i, j int) { e.index[i], e.index[j] = e.index[j], e.index[i] })
 	}
@@ -183,7 +186,26 @@ func (w *World) act(n *node, e *edge) {
 		if w.Declared && e.rule == "" {
 			e.action = schema.OnDeleteKeep
 		}
+	case 2:
+		if w.Declared && e.rule == "" {
+			e.action = w.mark(n)
+			w.indexed(e)
+		}
 	}
+}
+
+// markPrefix begins the names of the columns that an edge marks. [Read] has markValue for each time in one.
+const (
+	markPrefix = "marked at "
+	markValue  = "a time"
+)
+
+// mark adds a column that an edge marks.
+func (w *World) mark(n *node) schema.Action {
+	w.columns++
+	c := &column{fmt.Sprint(markPrefix, w.columns), kind{ddl: []string{"DATETIME", "DATETIME(6)", "TIMESTAMP(3)"}[w.r.IntN(3)], value: func(int) any { return "2001-02-03 04:05:06" }}, true}
+	n.columns = append(n.columns, c)
+	return schema.OnDeleteMark(c.name)
 }
 
 // cleared are the columns of the edge that a detaching sets to NULL.
@@ -218,6 +240,9 @@ func (w *World) backEdge(n, below *node) {
 	switch {
 	case w.Declared && e.rule == "" && w.chance(2):
 		e.action = schema.OnDeleteKeep
+	case w.Declared && e.rule == "" && w.chance(2):
+		e.action = w.mark(n)
+		w.indexed(e)
 	case e.rule != "" && len(n.cleared(e)) == len(e.columns) && w.chance(3):
 		e.rule = "SET NULL"
 	}
@@ -242,6 +267,8 @@ func (w *World) polymorphic(n *node, above []*node) {
 	action := schema.OnDeleteDelete
 	if n.column(id).null && w.chance(3) {
 		action = schema.OnDeleteDetach
+	} else if w.chance(3) {
+		action = w.mark(n)
 	}
 	for i, p := range above[max(0, len(above)-3):] {
 		e := &edge{parent: p, columns: []string{id}, references: p.key, action: action, when: map[string]string{about: fmt.Sprint(what.value(i + 1))}}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // row is a row of the model: what it holds, and which rows it refers to.
@@ -15,6 +16,11 @@ type row struct {
 	up     map[*edge]*row
 	about  *edge // the polymorphic one that holds for it; nil: none
 	gone   bool
+}
+
+// below says whether the row is below one of those that go, by the edge: it is not any more where it is marked.
+func (r *row) below(e *edge, gone map[*row]bool) bool {
+	return gone[r.up[e]] && (e.action.Mark() == "" || r.values[e.action.Mark()] == nil)
 }
 
 const maxRows = 45
@@ -30,6 +36,9 @@ func (w *World) fill(n *node) {
 		}
 		for k, c := range n.columns {
 			own := !slices.ContainsFunc(n.edges, func(e *edge) bool { return slices.Contains(e.columns, c.name) || e.when[c.name] != "" })
+			if strings.HasPrefix(c.name, markPrefix) && !w.chance(5) {
+				continue
+			}
 			if _, has := r.values[c.name]; own && !has && (!c.null || !w.chance(4)) {
 				j := i
 				if k == 0 && len(n.key) > 1 && n.key[0] == c.name {

@@ -53,6 +53,7 @@ func TestGeneratorIsRich(t *testing.T) {
 				note("two conditions", len(e.when) > 1)
 				note("detach", e.action == schema.OnDeleteDetach)
 				note("partly detached", e.action == schema.OnDeleteDetach && len(n.cleared(e)) < len(e.columns))
+				note("mark", e.action.Mark() != "")
 				note("keep", e.action == schema.OnDeleteKeep)
 				note("foreign key", e.rule != "")
 				note("no foreign key", e.rule == "")

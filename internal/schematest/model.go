@@ -87,7 +87,7 @@ func (w *World) Delete(root Root) Outcome {
 					o.Deleted[r.table]++
 				}
 				for _, e := range n.edges { // detached before it went, or where a loop was cut
-					if gone[r.up[e]] && (e.action == schema.OnDeleteDetach || e.parent == n) {
+					if r.below(e, gone) && (e.action.Detaches() || e.parent == n) {
 						o.AtMost[r.table]++
 					}
 				}
@@ -101,19 +101,26 @@ func (w *World) Delete(root Root) Outcome {
 
 // detach takes from a row its references to rows that go.
 func (n *node) detach(r *row, gone map[*row]bool, o *Outcome) {
-	var null []string
+	var null, marked []string
 	for _, e := range n.edges {
-		if e.action == schema.OnDeleteDetach && gone[r.up[e]] {
+		if !e.action.Detaches() || !r.below(e, gone) {
+			continue
+		}
+		if o.AtMost[r.table]++; e.action.Mark() != "" {
+			marked = append(marked, e.action.Mark())
+		} else {
 			null = append(null, n.cleared(e)...)
-			o.AtMost[r.table]++
 		}
 	}
-	if len(null) == 0 {
+	if len(null)+len(marked) == 0 {
 		return
 	}
 	o.Detached[r.table]++
 	for _, c := range null {
 		delete(r.values, c)
+	}
+	for _, c := range marked {
+		r.values[c] = markValue
 	}
 	for _, e := range n.edges {
 		if slices.ContainsFunc(e.columns, func(c string) bool { return slices.Contains(null, c) }) {
@@ -123,7 +130,7 @@ func (n *node) detach(r *row, gone map[*row]bool, o *Outcome) {
 }
 
 // Expect is what the tables must hold, given what they held after [World.Create]: the rows
-// that are not gone, NULL where a reference was taken.
+// that are not gone, NULL where a reference was taken, and marks.
 func (w *World) Expect(created Snapshot) (Snapshot, error) {
 	after := Snapshot{}
 	for _, n := range w.nodes {
@@ -147,8 +154,11 @@ func (w *World) Expect(created Snapshot) (Snapshot, error) {
 				}
 				is := slices.Clone(was)
 				for _, column := range n.columns {
-					if r.values[column.name] == nil {
-						is[slices.Index(c.Columns, column.name)] = sql.NullString{}
+					switch at := slices.Index(c.Columns, column.name); {
+					case r.values[column.name] == nil:
+						is[at] = sql.NullString{}
+					case r.values[column.name] == markValue:
+						is[at] = sql.NullString{String: markValue, Valid: true}
 					}
 				}
 				left.Rows = append(left.Rows, is)

@@ -16,7 +16,7 @@ type Edge struct {
 	Declared      schema.Edge
 	key           bool // it refers to the parent's key, else to refs[ref]
 	ref           int
-	Detach        bool // the rows below are not deleted but detached
+	Detach        bool // the rows below are not deleted but detached, or marked
 	Self          bool
 	Leaf          bool // the rows below are deleted unread: nothing goes with them
 	Sources       []*Source
@@ -36,12 +36,14 @@ type Source struct {
 	order   rowkey.Codec // that of the rows along it
 	Sorted  bool         // the index delivers the rows in that order, whatever the engine
 	outside string       // a column that keeps the index from being read as a whole, or empty
-	Nulls   []string     // the columns that become NULL when a row is detached, or a loop cut
+	Nulls   []string     // the columns that become NULL when a row is detached, or a loop cut; or the one that is marked
+	Now     string       // what marks a row; empty: the edge marks none
+	Left    string       // " AND " and the condition that a row is not marked yet, or empty
 }
 
 // addEdge makes the edge from n to a child that has declared it.
 func (n *Node) addEdge(child *Node, declared schema.Edge, cat *schema.Catalog, indexes indexes) (*Edge, error) {
-	e := &Edge{Parent: n, Child: child, Declared: declared, Detach: declared.OnDelete == schema.OnDeleteDetach}
+	e := &Edge{Parent: n, Child: child, Declared: declared, Detach: declared.OnDelete.Detaches()}
 	e.Self = n == child && !e.Detach
 	if !e.Detach {
 		child.Above++
@@ -74,6 +76,9 @@ func (n *Node) addEdge(child *Node, declared schema.Edge, cat *schema.Catalog, i
 				return nil, err
 			}
 			s.When, s.WhenC = s.When+" AND ", " AND "+s.WhenC
+		}
+		if err := s.marks(cat); err != nil {
+			return nil, err
 		}
 		for _, column := range child.DetachColumns(declared) {
 			if info, ok := cat.Column(t.Name, column); ok && info.Nullable {

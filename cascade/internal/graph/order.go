@@ -144,6 +144,9 @@ func condition(e schema.Edge, column string) (text string, ok bool) {
 			return text, true
 		}
 	}
+	if mark := e.OnDelete.Mark(); mark != "" && strings.EqualFold(mark, column) {
+		return "", true // NULL
+	}
 	return "", false
 }
 

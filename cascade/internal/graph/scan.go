@@ -14,8 +14,11 @@ type Scan struct {
 }
 
 // newScan is the scan of an index that has these columns, in their order, or nil where not all columns of the
-// edge and of its condition come first: a value's rows of another kind could fill page after page.
+// edge and of its condition come first: a value's rows of another kind could fill page after page. Nor of an edge that marks.
 func newScan(e schema.Edge, cat *schema.Catalog, table string, columns []string) (_ *Scan, err error) {
+	if e.OnDelete.Mark() != "" {
+		return nil, nil
+	}
 	var s Scan
 	var walk []string
 	lead, rest := map[string]string{}, map[string]string{}

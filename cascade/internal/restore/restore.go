@@ -61,7 +61,7 @@ func (turn *Turn) step(ctx context.Context, tx *onerow.Tx, g *graph.Graph, s tra
 		turn.Stuck, turn.Why = turn.Stuck+s.Rows, "the plan does not keep rows of "+s.Table
 		return s.Stay(ctx, tx, s.Rows, turn.Why)
 	}
-	try := &attempt{tx: tx, step: s, table: t, stuck: map[rowkey.Key]bool{}}
+	try := &attempt{tx: tx, graph: g, step: s, table: t, stuck: map[rowkey.Key]bool{}}
 	for _, e := range g.Edges {
 		if err := try.above(ctx, e); err != nil {
 			return err
@@ -108,6 +108,7 @@ const listLength = 500
 // attempt is what comes of one step.
 type attempt struct {
 	tx      *onerow.Tx
+	graph   *graph.Graph
 	step    trash.Step
 	table   *graph.Table
 	written int64
@@ -132,7 +133,7 @@ func (a *attempt) all(ctx context.Context) (back []graph.Row, err error) {
 	isStuck := func(v graph.Row) bool { return a.stuck[v.Key] }
 	query := a.step.InsertSQL
 	if a.step.Cut != nil {
-		query = a.step.RejoinSQL
+		query = func(t *graph.Table, keys []rowkey.Key) string { return a.step.RejoinSQL(a.graph, t, keys) }
 	}
 	back = slices.DeleteFunc(rows, isStuck)
 	for part := range slices.Chunk(graph.KeysOf(back), listLength) {

@@ -76,19 +76,29 @@ func (s Step) InsertSQL(t *graph.Table, keys []rowkey.Key) string {
 	return query
 }
 
-// RejoinSQL sets references again that were cut and are still NULL. Both tables are read by their primary
-// keys.
-func (s Step) RejoinSQL(t *graph.Table, keys []rowkey.Key) string {
-	set, null := make([]string, len(s.Cut)), make([]string, len(s.Cut))
-	for i, column := range s.Cut {
+// RejoinSQL sets references again that were cut and are still NULL, or takes marks off rows that still refer
+// to the same. Both tables are read by their primary keys.
+func (s Step) RejoinSQL(g *graph.Graph, t *graph.Table, keys []rowkey.Key) string {
+	var set, still []string
+	for _, column := range s.Cut {
 		name := ident.Quote(column)
-		set[i], null[i] = "t."+name+" = k."+name, "t."+name+" IS NULL"
+		set = append(set, "t."+name+" = k."+name)
+		same := g.Marks(t, column)
+		if len(same) == 0 {
+			still = append(still, "t."+name+" IS NULL")
+			continue
+		}
+		still = append(still, "t."+name+" IS NOT NULL")
+		for _, column := range same {
+			name := ident.Quote(column)
+			still = append(still, "t."+name+" <=> k."+name)
+		}
 	}
 	for _, column := range t.Trash.Moves {
 		set = append(set, "t."+column+" = t."+column)
 	}
 	return exactlyUpdate + t.Trash.From + " AS k FORCE INDEX (PRIMARY) JOIN " + t.From + " AS t FORCE INDEX (PRIMARY) ON " + t.Key.Equal("t", t.Key, "k") +
-		" SET " + strings.Join(set, ", ") + " WHERE " + s.In("k") + " AND " + t.Key.In("k", keys) + " AND " + strings.Join(null, " AND ")
+		" SET " + strings.Join(set, ", ") + " WHERE " + s.In("k") + " AND " + t.Key.In("k", keys) + " AND " + strings.Join(still, " AND ")
 }
 
 // unstickSQL takes rows of a step out of the trash, all but those that are stuck.

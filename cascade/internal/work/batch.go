@@ -29,7 +29,7 @@ type outcome struct {
 // writes the parent's row and ours deletes it, behind its last look for children, so one of the two is
 // refused.
 func lockSQL(s *graph.Source, keys []rowkey.Key) string {
-	return "SELECT " + s.Table.Columns(&s.Columns) + " FROM " + s.From + " FORCE INDEX (PRIMARY) WHERE " + s.Key.In("", keys) + " FOR UPDATE"
+	return "SELECT " + s.Table.Columns(&s.Columns) + " FROM " + s.From + " FORCE INDEX (PRIMARY) WHERE " + s.When + s.Key.In("", keys) + " FOR UPDATE"
 }
 
 // lockAndDrop is one batch of drop. All locks come first: at REPEATABLE READ the first read
@@ -195,7 +195,7 @@ func (r *run) detachRows(ctx context.Context, tx *onerow.Tx, s *graph.Source, li
 	if len(keys) == 0 {
 		return nil
 	}
-	if err := r.keepCut(ctx, tx, s, s.Key.In("", keys)); err != nil {
+	if err := r.keepCut(ctx, tx, s, s.Key.In("", keys)+s.Left); err != nil {
 		return err
 	}
 	n, err := onerow.Affected(ctx, tx, detachRowsSQL(s, keys))

@@ -26,7 +26,7 @@ func detachSQL(s *graph.Source, parents []rowkey.Key, limit int64) string {
 
 // detachRowsSQL updates by the primary key rows that are locked below their parents.
 func detachRowsSQL(s *graph.Source, keys []rowkey.Key) string {
-	return "UPDATE " + s.From + " FORCE INDEX (PRIMARY) SET " + setNull(s) + " WHERE " + s.Key.In("", keys)
+	return "UPDATE " + s.From + " FORCE INDEX (PRIMARY) SET " + setNull(s) + " WHERE " + s.Key.In("", keys) + s.Left
 }
 
 // dropUnread detaches and deletes what is read by nobody below the parents, as far as the
@@ -86,11 +86,16 @@ func (r *run) clearUnread(ctx context.Context, n *graph.Node, parents []graph.Ro
 	}
 }
 
-// setNull is the assignments that take a row off its parent. A row that is kept stays as it is otherwise.
+// setNull is the assignments that take a row off its parent, or mark it. A row that is kept stays as it is
+// otherwise.
 func setNull(s *graph.Source) string {
+	value := s.Now
+	if value == "" {
+		value = "NULL"
+	}
 	list := make([]string, len(s.Nulls))
 	for i, column := range s.Nulls {
-		list[i] = ident.Quote(column) + " = NULL"
+		list[i] = ident.Quote(column) + " = " + value
 	}
 	if s.Trash != nil {
 		for _, column := range s.Trash.Moves {

@@ -1,0 +1,116 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/onerow/onerow/internal/ident"
+)
+
+// OnDeleteMark is the action that a row stays, with its reference, and that a DATETIME or TIMESTAMP of it
+// becomes the time of the deletion: on_delete: {set: {host_deleted_at: now}}. A row in which the column is not
+// NULL is below nothing by that edge any more. The time is the database's, in UTC if it is a DATETIME. No
+// foreign key may be on the edge's columns, for it would keep the row above. An index of the edge's columns and
+// this one finds the rows, so [Verify] demands it.
+func OnDeleteMark(column string) Action {
+	if strings.ContainsFunc(column, func(r rune) bool { return r != '_' && r != '$' && !isWord(string(r)) }) {
+		column = strconv.Quote(column)
+	}
+	return Action(markBefore + column + markBehind)
+}
+
+const (
+	markBefore = "{set: {"
+	markBehind = ": now}}"
+)
+
+// Mark is the column of [OnDeleteMark]; empty: it is another action.
+func (a Action) Mark() string {
+	text, ok := strings.CutPrefix(string(a), markBefore)
+	if text, ok = strings.CutSuffix(text, markBehind); !ok || !strings.HasPrefix(string(a), markBefore) {
+		return ""
+	}
+	if name, err := strconv.Unquote(text); err == nil {
+		return name
+	}
+	return text
+}
+
+// Detaches says whether the row stays and is changed, so that it is below the row above no more:
+// [OnDeleteDetach] or [OnDeleteMark].
+func (a Action) Detaches() bool { return a == OnDeleteDetach || a.Mark() != "" }
+
+var errAction = errors.New("on_delete is delete, detach, keep, or {set: {a_time_of_the_row: now}}, which marks it")
+
+// UnmarshalYAML reads an action as a plan has it.
+func (a *Action) UnmarshalYAML(unmarshal func(any) error) error {
+	var text string
+	if unmarshal(&text) == nil {
+		*a = Action(text)
+		return nil
+	}
+	var set map[string]map[string]string
+	if unmarshal(&set) != nil || len(set) != 1 || len(set["set"]) != 1 {
+		return errAction
+	}
+	for column, value := range set["set"] {
+		if value != "now" {
+			return errAction
+		}
+		*a = OnDeleteMark(column)
+	}
+	return nil
+}
+
+// checkMark says why rows of a node cannot be marked in a column.
+func (n Node) checkMark(column string) (errs []error) {
+	say := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if err := ident.Check(column); err != nil {
+		say("%w", err)
+	}
+	if containsFold(slices.Concat(n.Key, n.Owners(), []string{n.Asset, n.Quota}), column) {
+		say("it cannot mark rows in %q, which says which row it is, whose, or what it has", column)
+	}
+	for _, e := range n.Parents {
+		if _, ok := e.When[column]; ok || containsFold(e.Columns, column) {
+			say("it cannot mark rows in %q, by which they are below %q", column, e.Table)
+		}
+	}
+	return errs
+}
+
+// conditions are the columns of which each row over the edge has the same value.
+func (e Edge) conditions() map[string]string {
+	all := map[string]string{}
+	maps.Copy(all, e.When)
+	for _, column := range e.marked() {
+		all[column] = ""
+	}
+	return all
+}
+
+// marked is the column that the edge marks, or none.
+func (e Edge) marked() []string {
+	if mark := e.OnDelete.Mark(); mark != "" {
+		return []string{mark}
+	}
+	return nil
+}
+
+// sought are the columns with which an index of the edge has to begin, in any order and lower case. Without
+// the mark among them, each batch would pass all rows that are marked.
+func (e Edge) sought() []string { return lower(slices.Concat(e.Columns, e.marked())) }
+
+// marks: the time has to fit, and NULL has to say that there is none yet.
+func (v *verifier) marks(e Edge, have *foundTable) {
+	f := have.column(e.OnDelete.Mark())
+	if f.data == "datetime" || f.data == "timestamp" {
+		return
+	}
+	v.say(edgeType, Difference{Table: have.name, Column: f.name, Problem: fmt.Sprintf("it is %s, and the plan puts the time into it at which the row of %q went", f.full, e.Table),
+		Fix: "name a DATETIME or a TIMESTAMP that may be NULL"}, "")
+}
