@@ -153,7 +153,7 @@ func checkAction(above, n Node, e Edge) []error {
 	default:
 		mark := e.OnDelete.Mark()
 		if mark == "" {
-			return []error{fmt.Errorf("on_delete %q is neither %s, %s, %s nor %s", e.OnDelete, OnDeleteDelete, OnDeleteDetach, OnDeleteKeep, OnDeleteMark("…"))}
+			return []error{fmt.Errorf("on_delete %q is neither %s, %s, %s nor %s", e.OnDelete, OnDeleteDelete, OnDeleteDetach, OnDeleteKeep, OnDeleteMark("column"))}
 		}
 		if errs := n.checkMark(mark); len(errs) > 0 {
 			return errs

@@ -79,7 +79,14 @@ func TestCheckTables(t *testing.T) {
 		{"column twice", edge(4, func(e *schema.Edge) { e.When = map[string]string{"About_ID": "x"} }), "twice"},
 		{"reference twice", change(func(p *schema.Plan) { p.Tables[4].Parents[2].References = []string{"no", "no"} }), `it references the column "no" twice`},
 		{"edge twice", change(func(p *schema.Plan) { p.Tables[1].Parents = append(p.Tables[1].Parents, p.Tables[1].Parents[0]) }), `the edge to "store" on (store_id) is declared twice`},
-		{"no action", edge(1, func(e *schema.Edge) { e.OnDelete = "cascade" }), `on_delete "cascade" is neither delete, detach nor keep`},
+		{"no action", edge(1, func(e *schema.Edge) { e.OnDelete = "cascade" }), `on_delete "cascade" is neither delete, detach, keep nor {set: {`},
+		{"mark the key", edge(4, func(e *schema.Edge) { e.OnDelete = schema.OnDeleteMark("id") }), `it cannot mark rows in "id", which says which row it is`},
+		{"mark the asset", edge(4, func(e *schema.Edge) { e.OnDelete = schema.OnDeleteMark("FILE") }), `it cannot mark rows in "FILE"`},
+		{"mark the edge", edge(4, func(e *schema.Edge) { e.OnDelete = schema.OnDeleteMark("pay_no") }), `it cannot mark rows in "pay_no", by which they are below "payment"`},
+		{"mark the condition", edge(4, func(e *schema.Edge) { e.OnDelete = schema.OnDeleteMark("About") }), `it cannot mark rows in "About", by which they are below "store"`},
+		{"mark in no column", edge(4, func(e *schema.Edge) { e.OnDelete = schema.OnDeleteMark("") }), "is neither delete, detach, keep nor"},
+		{"mark what no resource declares", resource(func(r *schema.Resource) { r.Parents[0].OnDelete = schema.OnDeleteMark("gone") }), `it has the column "gone", which is not declared`},
+		{"a mark", edge(4, func(e *schema.Edge) { e.OnDelete = schema.OnDeleteMark("gone") }), ""},
 		{"detach the key", edge(2, func(e *schema.Edge) { e.OnDelete = schema.OnDeleteDetach }), "it cannot be detached: each of its columns (staff_id)"},
 		{"detach what deletes", change(func(p *schema.Plan) {
 			p.Tables[4].Parents[1] = schema.Edge{Table: "staff", Columns: []string{"about_id"}, OnDelete: schema.OnDeleteDetach}

@@ -102,11 +102,18 @@ func edgeFixes() []fixCase {
 		{other: true, kind: edgeInexact, name: "DOUBLE", broken: []string{"ALTER TABLE grade ADD COLUMN whose DOUBLE NULL, ADD KEY (whose)"}, says: "cannot be held", plan: func(p *Plan) {
 			p.Tables[2].Parents = append(p.Tables[2].Parents, Edge{Table: "ticket", Columns: []string{"whose"}})
 		}},
+		{other: true, kind: edgeUnindexed, name: "mark", broken: []string{"ALTER TABLE note ADD COLUMN gone DATETIME(6) NULL"}, plan: mark, says: "each row that is marked already", sql: "ADD KEY (`grade_id`, `gone`)"},
+		{other: true, kind: edgeType, name: "mark", broken: []string{"ALTER TABLE note ADD COLUMN gone INT NULL, ADD KEY mark (grade_id, gone)"}, plan: mark, says: "the plan puts the time into it"},
+		{other: true, kind: detachNotNull, name: "mark", broken: []string{"ALTER TABLE note ADD COLUMN gone TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3), ADD KEY mark (grade_id, gone)"}, plan: mark, says: "no row of it is without the mark"},
+		{other: true, kind: detachComputed, name: "mark", broken: []string{"ALTER TABLE note ADD COLUMN gone DATETIME AS (NULL) STORED, ADD KEY mark (grade_id, gone)"}, plan: mark, says: "it cannot change"},
 		{other: true, kind: detachNotNull, name: "default", broken: []string{"UPDATE pupil SET friend = 'Ann'", "ALTER TABLE pupil MODIFY friend VARCHAR(40) COLLATE utf8mb4_unicode_ci NOT NULL DEFAULT 'n' COMMENT 'it''s NOT NULL'"}, sql: "`friend` varchar(40)", may: []string{"pupil.friend is_nullable"}},
 		{other: true, kind: detachNotNull, name: "of the key", broken: []string{"ALTER TABLE old_pupil DROP PRIMARY KEY, ADD PRIMARY KEY (name, friend)"}, says: "detaches it", may: []string{"old_pupil key PRIMARY"}},
 		{other: true, kind: detachComputed, name: "generated", broken: []string{"ALTER TABLE pupil DROP KEY friend, DROP COLUMN friend, ADD COLUMN friend VARCHAR(40) COLLATE utf8mb4_unicode_ci AS (UPPER(name)) STORED, ADD KEY friend (friend)"}},
 	}
 }
+
+// mark has notes marked when their grade goes.
+func mark(p *Plan) { p.Tables[3].Parents[1].OnDelete = OnDeleteMark("gone") }
 
 func foreignFixes() []fixCase {
 	const fk = " ADD CONSTRAINT fk FOREIGN KEY "
@@ -118,6 +125,7 @@ func foreignFixes() []fixCase {
 		{other: true, kind: foreignUnknown, name: "cascade", broken: []string{"CREATE TABLE prize (id INT PRIMARY KEY, grade_id INT, the_row INT)", "ALTER TABLE prize" + fk + "(grade_id) REFERENCES grade (id) ON DELETE CASCADE"}},
 		{other: true, kind: foreignEdgeless, name: "edge", broken: []string{"ALTER TABLE note" + fk + "(grade_id) REFERENCES grade (id)"}, plan: func(p *Plan) { p.Tables[3].Parents = p.Tables[3].Parents[:1] }},
 		{other: true, kind: foreignConflict, name: "kept", broken: []string{"ALTER TABLE note" + fk + "(grade_id) REFERENCES grade (id)"}, sql: "DROP FOREIGN KEY `fk`", may: []string{"constraint fk"}},
+		{other: true, kind: foreignConflict, name: "marked", broken: []string{"ALTER TABLE note ADD COLUMN gone DATETIME NULL, ADD KEY mark (grade_id, gone)," + fk + "(grade_id) REFERENCES grade (id)"}, plan: mark, sql: "DROP FOREIGN KEY `fk`", may: []string{"constraint fk"}},
 		{other: true, kind: foreignConflict, name: "condition", broken: []string{"ALTER TABLE note" + fk + "(about) REFERENCES pupil (name)"}, sql: "DROP FOREIGN KEY `fk`", may: []string{"constraint fk"}},
 		{other: true, kind: foreignConflict, name: "detached", broken: []string{"ALTER TABLE note" + fk + "(grade_id) REFERENCES grade (id) ON DELETE CASCADE ON UPDATE CASCADE"}, plan: detach, sql: "ON DELETE RESTRICT ON UPDATE CASCADE", may: []string{"constraint fk"}},
 		{other: true, kind: foreignConflict, name: "deleted", broken: []string{"ALTER TABLE note" + fk + "(grade_id) REFERENCES grade (id) ON DELETE SET NULL"}, plan: remove, sql: "ADD CONSTRAINT `fk_2` FOREIGN KEY (`grade_id`) REFERENCES `grade` (`id`) ON DELETE RESTRICT", may: []string{"constraint fk"}},

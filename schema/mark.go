@@ -49,12 +49,16 @@ var errAction = errors.New("on_delete is delete, detach, keep, or {set: {a_time_
 // UnmarshalYAML reads an action as a plan has it.
 func (a *Action) UnmarshalYAML(unmarshal func(any) error) error {
 	var text string
-	if unmarshal(&text) == nil {
+	err := unmarshal(&text)
+	if err == nil {
 		*a = Action(text)
 		return nil
 	}
 	var set map[string]map[string]string
-	if unmarshal(&set) != nil || len(set) != 1 || len(set["set"]) != 1 {
+	if unmarshal(&set) != nil {
+		return err // which says where
+	}
+	if len(set) != 1 || len(set["set"]) != 1 {
 		return errAction
 	}
 	for column, value := range set["set"] {
@@ -76,7 +80,7 @@ func (n Node) checkMark(column string) (errs []error) {
 		say("it cannot mark rows in %q, which says which row it is, whose, or what it has", column)
 	}
 	for _, e := range n.Parents {
-		if _, ok := e.When[column]; ok || containsFold(e.Columns, column) {
+		if containsFold(slices.AppendSeq(slices.Clone(e.Columns), maps.Keys(e.When)), column) {
 			say("it cannot mark rows in %q, by which they are below %q", column, e.Table)
 		}
 	}

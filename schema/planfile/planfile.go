@@ -99,7 +99,7 @@ func yamlError(name string, err error) error {
 	message := at.GetMessage()
 	var kind *yaml.TypeError
 	if errors.As(err, &kind) {
-		message = fmt.Sprintf("a %s does not fit here, it should be a %s", kind.SrcType, yamlKind(kind.DstType.String()))
+		message = fmt.Sprintf("%s does not fit here, it should be %s", yamlKind(kind.SrcType.String()), yamlKind(kind.DstType.String()))
 	}
 	var unknown *yaml.UnknownFieldError
 	if token := at.GetToken(); token != nil && token.Position != nil {
@@ -111,17 +111,19 @@ func yamlError(name string, err error) error {
 	return fmt.Errorf("%s: %s", name, message)
 }
 
-// yamlKind says in YAML's words what Go type was wanted.
+// yamlKind says in YAML's words what a Go type holds.
 func yamlKind(goType string) string {
 	switch {
 	case strings.HasPrefix(goType, "[]"):
-		return "list"
+		return "a list"
+	case strings.HasPrefix(goType, "int"), strings.HasPrefix(goType, "uint"), strings.HasPrefix(goType, "float"):
+		return "a number"
 	case goType == "bool":
 		return "true or false"
-	case goType == "string", goType == "names.Kind", goType == "schema.Action":
+	case goType == "string", goType == "names.Kind":
 		return "text"
 	}
-	return "mapping"
+	return "a mapping"
 }
 
 // planError names every contradiction that the plan's check found, on one line.

@@ -51,6 +51,12 @@ tables:
     parents:
       - {table: team, columns: [about_id], when: {about: team, lang: "yes"}}
       - {table: folder, columns: [about_id], when: {about: folder}, on_delete: keep}
+      - {table: team, columns: [team], on_delete: {set: {team_gone_at: now}}}
+      - table: team
+        columns: [was]
+        on_delete:
+          set:
+            "its time: gone": now
 `
 	want := schema.Plan{
 		Tenant: schema.Column{Name: "tenant_id", Type: "BINARY(16)"}, Cluster: true,
@@ -66,7 +72,9 @@ tables:
 				{Table: "member", Columns: []string{"boss"}, References: []string{"badge"}, OnDelete: schema.OnDeleteDetach}}},
 			{Name: "note", Key: []string{"id"}, Parents: []schema.Edge{
 				{Table: "team", Columns: []string{"about_id"}, When: map[string]string{"about": "team", "lang": "yes"}},
-				{Table: "folder", Columns: []string{"about_id"}, When: map[string]string{"about": "folder"}, OnDelete: schema.OnDeleteKeep}}},
+				{Table: "folder", Columns: []string{"about_id"}, When: map[string]string{"about": "folder"}, OnDelete: schema.OnDeleteKeep},
+				{Table: "team", Columns: []string{"team"}, OnDelete: schema.OnDeleteMark("team_gone_at")},
+				{Table: "team", Columns: []string{"was"}, OnDelete: schema.OnDeleteMark("its time: gone")}}},
 		},
 	}
 	got, err := planfile.Parse("plan.yaml", []byte(text))
@@ -105,10 +113,15 @@ func TestPlanMistakes(t *testing.T) {
 		{"tables: []", "declares no resource and no table"},
 		{"tables: [{name: a}]", `table "a": it has no key`},
 		{"tables: [{name: a, key: id}]", "p.yaml:1:"},
+		{"tables: [{name: a, key: [id], parents: [{table: a, columns: [x], on_delete: {set: {t: never}}}]}]", "on_delete is delete, detach, keep, or {set:"},
+		{"tables: [{name: a, key: [id], parents: [{table: a, columns: [x], on_delete: {set: {t: now, u: now}}}]}]", "on_delete is delete, detach, keep, or {set:"},
+		{"tables: [{name: a, key: [id], parents: [{table: a, columns: [x], on_delete: {put: {t: now}}}]}]", "on_delete is delete, detach, keep, or {set:"},
+		{"tables: [{name: a, key: [id], parents: [{table: a, columns: [x], on_delete: [detach]}]}]", "p.yaml:1:77: a list does not fit here, it should be text"},
+		{"tables: [{name: a, key: [id], parents: [{table: a, columns: [x], on_delete: {set: {id: now}}}]}]", `it cannot mark rows in "id"`},
 		{"tables: [{name: a, keys: [id]}]", `unknown field "keys"`},
 		{"tables: [{name: a, key: [id], parents: [{table: b, column: [x]}]}]", `unknown field "column"`},
 		{"tables: [{name: a, key: [id], parents: [{table: b, columns: [x]}]}]", `the edge to "b": the plan has no resource or table of that name`},
-		{"tables: [{name: a, key: [id], parents: [{table: a, columns: [x], on_delete: cascade}]}]", `on_delete "cascade" is neither delete, detach nor keep`},
+		{"tables: [{name: a, key: [id], parents: [{table: a, columns: [x], on_delete: cascade}]}]", `on_delete "cascade" is neither delete, detach, keep nor {set: {column: now}}`},
 		{"tables: [{name: a, key: [id], parents: [{table: a, columns: [x], on_delete: [x]}]}]", "p.yaml:1:"},
 		{"tables: [{name: a, key: [id], parents: [{table: a, columns: [x], when: [x]}]}]", "p.yaml:1:"},
 		{"tables: [{name: 'a`b', key: [id]}]", "not an SQL identifier"},
