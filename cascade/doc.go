@@ -66,7 +66,8 @@
 //
 // What hangs below what is a [schema.Plan]: resources that the toolkit made, and existing tables. Let D be
 // the root row and every row that refers, over an edge that deletes, to a row of D. All of D is deleted, the
-// root last. Rows outside of D that refer to a row of D over an edge that detaches get NULL there. Edges that
+// root last. Rows outside of D that refer to a row of D over an edge that detaches get NULL there, or the time of
+// the deletion where it marks them; both count as detached. Edges that
 // keep are ignored, and every other row is untouched. Keys may be composite and of any type that has exact
 // values; edges may be composite, conditional (polymorphic children), refer to other columns than the key,
 // and lead from a table to itself; a row may be below several.

@@ -248,9 +248,9 @@ const (
 	retentionSorry = time.Minute      // after an error
 )
 
-// Chore takes a step of each policy that does not rest, and logs what it queued: for [Config].Chore. A policy
-// whose rows were all looked through rests for ten seconds, one that has met an error for a minute.
-func (r *Retainer) Chore(ctx context.Context, log *slog.Logger) {
+// Chore takes a step of each policy that does not rest, logs what it queued, and tells it: for [Config].Chore. A
+// policy whose rows were all looked through rests for ten seconds, one that has met an error for a minute.
+func (r *Retainer) Chore(ctx context.Context, log *slog.Logger, told func(name string, done Retained)) {
 	for _, name := range r.Names() {
 		way := r.ways[name]
 		if ctx.Err() != nil || time.Now().Before(way.rests) {
@@ -265,6 +265,9 @@ func (r *Retainer) Chore(ctx context.Context, log *slog.Logger) {
 			way.rests = time.Now().Add(retentionSorry)
 		case done.End:
 			way.rests = time.Now().Add(retentionRest)
+		}
+		if err == nil {
+			told(name, done)
 		}
 		if done.Queued > 0 {
 			log.InfoContext(ctx, "retention: queued", "resource", name, "rows", done.Queued)

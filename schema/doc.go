@@ -74,8 +74,8 @@
 //	┌──────────────┐  edges   ┌───────┐    delete: the row goes before it, and all below it
 //	│ plan (YAML)  ├─────────►│ rows  ├──► detach: the edge's columns become NULL
 //	└──────▲───────┘          └───────┘    keep:   nothing; no foreign key may say otherwise
-//	       │ discover
-//	information_schema: foreign keys
+//	       │ discover                        {set: {gone_at: now}}: it is marked with the time, and refers on;
+//	information_schema: foreign keys         no foreign key may say otherwise
 //
 // [Discover] makes such a plan from the foreign keys below some roots; [Plan.Check]
 // refuses loops of edges that delete, by their strongly connected components; [Verify]

@@ -175,7 +175,8 @@ func TestPageControls(t *testing.T) {
 	s.says(s.get("/"), http.StatusOK, `badge bad">gone<`, ">lost<", "the next worker goes on")
 
 	s.says(s.get(path+"/cancel"), http.StatusOK, "Cancel the deletion of project 1?", "Nothing below it was deleted so far")
-	s.message(s.post(path+"/cancel", "reason", "a mistake", "to", path), "is cancelled")
+	s.exec("INSERT INTO onerow_job_count VALUES (?, 'comment', 2)", job.ID)
+	s.message(s.post(path+"/cancel", "reason", "a mistake", "to", path), "is active again. 2 rows of comment were deleted; nothing of that is in the trash: it stays gone.")
 	s.says(s.get(path), http.StatusOK, "a mistake", ">cancelled<")
 	s.says(s.get(path+"/cancel"), http.StatusConflict, "there is nothing to cancel")
 	s.says(s.get("/jobs/4711/cancel"), http.StatusNotFound)

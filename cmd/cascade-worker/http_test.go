@@ -294,6 +294,9 @@ func TestRunServes(t *testing.T) {
 	w.want(2, "it should be like", "run", "--http", "a:b:c")
 	w.want(2, "needs --http", "run", "--http-token", testToken)
 
+	w.write(w.plan, testPlan+"tables: [{name: visit, key: [id], retention: {column: seen_at, keep: 90d}}]\n")
+	w.exec("CREATE TABLE visit (id BIGINT PRIMARY KEY, seen_at DATETIME, KEY (seen_at))")
+	w.exec("INSERT INTO visit VALUES (1, '2020-01-01'), (2, '2020-01-02')")
 	cmd := w.command(t.Context(), "run", "--http", ":0", "--poll", "20ms", "--log-format", "text")
 	cmd.Env = append(cmd.Env, page.EnvToken+"="+testToken)
 	lines, err := cmd.StderrPipe()
@@ -324,7 +327,13 @@ func TestRunServes(t *testing.T) {
 	w.ok("enqueue", "project", "1")
 	dbtest.Eventually(t, 60*time.Second, func() (bool, string) {
 		body := s.get("/metrics").body
-		return strings.Contains(body, `onerow_cascade_jobs_ended_total{state="done"} 1`) && strings.Contains(body, `onerow_cascade_deleted_rows_total{table="comment"} 6`), body
+		for _, line := range []string{`onerow_cascade_jobs_ended_total{state="done"} 3`, `onerow_cascade_deleted_rows_total{table="comment"} 6`,
+			`onerow_cascade_retention_queued_rows_total{resource="visit"} 2`, `onerow_cascade_retention_done_timestamp_seconds{resource="visit"} 1`} {
+			if !strings.Contains(body, line) {
+				return false, line + " is not in " + body
+			}
+		}
+		return true, ""
 	})
 	s.says(s.get("/live"), http.StatusOK, "project 1", output.Plural(total, "row"))
 

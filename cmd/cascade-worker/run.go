@@ -4,17 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"time"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
-	"github.com/onerow/onerow/cmd/cascade-worker/internal/page"
 	"github.com/onerow/onerow/internal/retention"
-	"github.com/onerow/onerow/schema"
 )
 
 // workFlags are part of the commands that work the queue.
@@ -114,16 +110,18 @@ func (c *runCmd) Run(ctx context.Context, a *app) (err error) {
 	config := cascade.Config{Poll: c.Poll, Log: log}
 	slowly := &retention.Slowly{Kinds: kinds, Log: log}
 	orphans := &orphanWatch{log: log, found: func(int) {}}
+	retained := func(string, cascade.Retained) {}
 	if op != nil {
 		config.Observer = op.Metrics
 		op.Metrics.Kinds, slowly.Purged, orphans.found = kinds, op.Metrics.PurgedRows, op.Metrics.Orphans
+		retained = op.Metrics.Retained
 	}
 	var retainer *cascade.Retainer
 	config.Chore = func(ctx context.Context, db *sql.DB) {
 		if !c.NoPurge {
 			slowly.Step(ctx, db)
 		}
-		retainer.Chore(ctx, log)
+		retainer.Chore(ctx, log, retained)
 	}
 	w, err := a.worker(ctx, c.workFlags, config)
 	if err != nil {
@@ -157,171 +155,4 @@ func logger(w io.Writer, format string, level slog.Level) *slog.Logger {
 		return slog.New(slog.NewJSONHandler(output.JSONWriter{Out: w}, options))
 	}
 	return slog.New(slog.NewTextHandler(w, options))
-}
-
-// working is a worker and what it was made from.
-type working struct {
-	*cascade.Worker
-	db       *sql.DB
-	plan     schema.Plan
-	name     string
-	database string
-	assets   cascade.Assets
-	close    func() error
-}
-
-// trashKind is what has expired in the trash, where the plan keeps any.
-func (w *working) trashKind() []retention.Kind {
-	if len(w.plan.Kept()) == 0 {
-		return nil
-	}
-	return []retention.Kind{{Name: "trash", Tables: "onerow_trash, onerow_trash_…", Purge: func(ctx context.Context, db onerow.DB, limit int) (int64, error) {
-		return cascade.PurgeTrash(ctx, db, w.plan, w.assets, limit)
-	}}}
-}
-
-// Connections of a worker: for each job it works, and for its throttles, its sign of life
-// and the page.
-const (
-	connsPerJob = 2
-	otherConns  = 6
-)
-
-// worker makes the worker of run and drain, and sees that the database is fit for it.
-func (a *app) worker(ctx context.Context, f workFlags, c cascade.Config) (*working, error) {
-	if err := f.check(a); err != nil {
-		return nil, err
-	}
-	plan, err := a.plan(f.planFlag)
-	if err != nil {
-		return nil, err
-	}
-	assets, closeAssets, err := a.assets(ctx, f.assetsFlag, plan)
-	if err != nil {
-		return nil, err
-	}
-	throttles, closeReplicas, err := a.throttles(f.throttleFlags)
-	if err != nil {
-		return nil, errors.Join(err, closeAssets())
-	}
-	db, err := a.openMigrated(ctx)
-	if err != nil {
-		return nil, errors.Join(err, closeReplicas(), closeAssets())
-	}
-	roomFor(db, max(f.Parallel, 1))
-	c.OnParallel = func(n int) { roomFor(db, n) }
-	w := &working{db: db, plan: plan, name: workerName(f.Name), database: a.database(), assets: assets}
-	w.close = func() error { return errors.Join(closeAssets(), closeReplicas(), db.Close()) }
-	c.Batch, c.Lease, c.Name, c.Assets = f.Batch, f.Lease, w.name, assets
-	c.Target, c.Parallel, c.Load, c.Throttles = f.Target, f.Parallel, f.Load, throttles
-	if err = errors.Join(fit(ctx, db, plan), f.ask(ctx, db)); err == nil {
-		w.Worker, err = cascade.NewWorker(db, plan, c)
-		if errors.Is(err, cascade.ErrInvalidConfig) {
-			err = usage(err)
-		}
-	}
-	if err != nil {
-		return nil, errors.Join(err, w.close())
-	}
-	return w, nil
-}
-
-// roomFor makes the pool large enough for so many jobs at once.
-func roomFor(db *sql.DB, jobs int) {
-	conns := otherConns + connsPerJob*jobs
-	db.SetMaxOpenConns(conns)
-	db.SetMaxIdleConns(conns) // of those that batches come back to, database/sql would keep two and open the others each time
-}
-
-// unfit says why a database is none to work on.
-type unfit string
-
-func (u unfit) Error() string { return string(u) + ": run " + programName + " verify" }
-
-// fit refuses a database that is not as the plan declares it, or that does not let the
-// worker do what it will have to.
-func fit(ctx context.Context, db *sql.DB, plan schema.Plan) error {
-	if err := declared(ctx, db, plan); err != nil {
-		return err
-	}
-	access, err := schema.VerifyPrivileges(ctx, db, plan)
-	if err == nil && len(access.Missing) > 0 {
-		return unfit(fmt.Sprintf("the database user %s lacks rights on %s", access.User, output.Plural(len(access.Missing), "table")))
-	}
-	return err
-}
-
-// declared refuses a database that is not as the plan declares it.
-func declared(ctx context.Context, db *sql.DB, plan schema.Plan) error {
-	err := schema.Verify(ctx, db, plan)
-	var differs *schema.VerifyError
-	if errors.As(err, &differs) {
-		return unfit("the database is not as the plan declares it, in " + output.Plural(len(differs.Differences), "point"))
-	}
-	return err
-}
-
-// onPage is the worker as its page shows it.
-func (w *working) onPage() page.Worker {
-	return page.Worker{DB: w.db, Plan: w.plan, Name: w.name, Database: w.database, Unready: func(ctx context.Context) []string { return unready(ctx, w.db, w.plan) },
-		Key: w.key, Enqueue: func(ctx context.Context, resource, typed string, d cascade.Deletion) (string, error) {
-			root, err := w.root(ctx, resource, typed)
-			if err != nil {
-				return "", err
-			}
-			return queue(ctx, w.db, w.plan, root, d)
-		}}
-}
-
-// root is a row that somebody has typed on the page.
-func (w *working) root(ctx context.Context, resource, typed string) (rootRow, error) {
-	root, err := typedRoot(w.plan, resource, typed)
-	if err == nil {
-		err = root.encode(ctx, w.db)
-	}
-	return root, err
-}
-
-func (w *working) key(ctx context.Context, resource, typed string) (string, error) {
-	root, err := w.root(ctx, resource, typed)
-	return root.key, err
-}
-
-// unready says why a worker cannot work. It sends what schema.Verify and migrations.Status document.
-func unready(ctx context.Context, db *sql.DB, plan schema.Plan) []string {
-	missing, err := pending(ctx, db)
-	switch {
-	case err != nil:
-		return []string{"the toolkit's tables cannot be read"}
-	case missing > 0:
-		return []string{fmt.Sprintf("%s not applied: run %s migrate up", output.Plural(missing, "migration"), programName)}
-	}
-	err = declared(ctx, db, plan)
-	var why unfit
-	switch {
-	case errors.As(err, &why):
-		return []string{why.Error()}
-	case err != nil:
-		return []string{"the database cannot be compared with the plan"}
-	}
-	return nil
-}
-
-// explained puts before an error why the database is not as the plan declares it, if that
-// is so: what fails then, and how, says little about what to do.
-func explained(ctx context.Context, db *sql.DB, plan schema.Plan, err error) error {
-	var why unfit
-	if err == nil || ctx.Err() != nil || errors.Is(err, errUsage) || !errors.As(declared(ctx, db, plan), &why) {
-		return err
-	}
-	return errors.Join(why, err)
-}
-
-// database says where the worker works, without a password.
-func (a *app) database() string {
-	cfg, err := parseDSN(a.dsn)
-	if err != nil {
-		return ""
-	}
-	return address(cfg) + "/" + output.Printable(cfg.DBName)
 }

@@ -26,7 +26,8 @@ type Metrics struct {
 	registry *prometheus.Registry
 
 	waiting, trash    *prometheus.GaugeVec
-	purged            *prometheus.CounterVec
+	looked            *prometheus.GaugeVec
+	purged, retained  *prometheus.CounterVec
 	orphans, searched prometheus.Gauge
 	Kinds             []retention.Kind
 
@@ -60,10 +61,14 @@ func NewMetrics() (*Metrics, error) {
 		Help: "When this process's last search for missing rows ended, by its clock; 0: none has."})
 	trash := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "onerow_cascade_trash_rows",
 		Help: "What is in the trash, as of the last minute: deleted rows, references that were cut; of both, what is stuck since a restore and what has expired."}, []string{"what"})
-	if err := errors.Join(registry.Register(trash), registry.Register(waiting), registry.Register(purged), registry.Register(orphans), registry.Register(searched)); err != nil {
+	retained := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "onerow_cascade_retention_queued_rows_total",
+		Help: "Rows that this process has queued because the plan's retention asks for it."}, []string{"resource"})
+	looked := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "onerow_cascade_retention_done_timestamp_seconds",
+		Help: "When this process had last queued everything that was due by the plan's retention, by its clock."}, []string{"resource"})
+	if err := errors.Join(registry.Register(retained), registry.Register(looked), registry.Register(trash), registry.Register(waiting), registry.Register(purged), registry.Register(orphans), registry.Register(searched)); err != nil {
 		return nil, err
 	}
-	return &Metrics{Metrics: m, registry: registry, trash: trash, waiting: waiting, purged: purged, orphans: orphans, searched: searched}, nil
+	return &Metrics{Metrics: m, registry: registry, trash: trash, waiting: waiting, purged: purged, retained: retained, looked: looked, orphans: orphans, searched: searched}, nil
 }
 
 // watch adds the figures of the connection pool.
@@ -154,6 +159,14 @@ func (m *Metrics) weigh(ctx context.Context, db *sql.DB) {
 // PurgedRows counts what was purged.
 func (m *Metrics) PurgedRows(kind string, rows int64) {
 	m.purged.WithLabelValues(kind).Add(float64(rows))
+}
+
+// Retained counts what a retention has queued.
+func (m *Metrics) Retained(resource string, done cascade.Retained) {
+	m.retained.WithLabelValues(resource).Add(float64(done.Queued))
+	if done.End {
+		m.looked.WithLabelValues(resource).SetToCurrentTime()
+	}
 }
 
 // Orphans says how many missing rows a search has found.

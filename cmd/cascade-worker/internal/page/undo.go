@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
@@ -36,7 +37,19 @@ func (p *Page) undoJob(ctx context.Context, _ *http.Request, id int64) (string, 
 	if err != nil {
 		return "", err
 	}
-	return capital(undo.Told(back)) + ".", nil
+	return capital(undo.Told(back)) + "." + p.gone(ctx, job), nil
+}
+
+// gone is what a job that was ended had done, to be said behind the rest; empty: nothing.
+func (p *Page) gone(ctx context.Context, job cascade.Job) string {
+	lines, err := undo.Gone(ctx, p.work.DB, p.work.Plan, job)
+	switch {
+	case err != nil:
+		return " What it had deleted cannot be read: " + output.OneLine(err.Error()) + "."
+	case len(lines) == 0:
+		return ""
+	}
+	return " " + capital(strings.Join(lines, "; ")) + "."
 }
 
 // cancelJob ends a deletion that may have begun.
@@ -52,7 +65,7 @@ func (p *Page) cancelJob(ctx context.Context, _ *http.Request, id int64) (string
 	if back.Changed {
 		text += "; " + undo.Told(back)
 	}
-	return text + ".", nil
+	return text + "." + p.gone(ctx, job), nil
 }
 
 func (p *Page) pauseJob(ctx context.Context, r *http.Request, id int64) (string, error) {
