@@ -17,6 +17,16 @@ func (c *Catalog) Indexes(table string, columns []string) (names []string) {
 	return names
 }
 
+// Unique says whether an index lets no two rows have the same values in these columns.
+func (c *Catalog) Unique(table string, columns []string) bool {
+	t := c.found.table(table)
+	return t != nil && t.unique(lower(columns))
+}
+
+func (t *foundTable) unique(columns []string) bool {
+	return slices.ContainsFunc(t.indexes, func(x foundIndex) bool { return x.unique && containsAll(columns, x.columns) })
+}
+
 // ForeignKey says whether a foreign key on these columns of a table, in any order, refers to the table to.
 func (c *Catalog) ForeignKey(table string, columns []string, to string) bool {
 	return slices.ContainsFunc(c.found.foreign, func(f foreignKey) bool {

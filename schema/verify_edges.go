@@ -38,7 +38,8 @@ func (v *verifier) edge(nodes []Node, n Node, e Edge) {
 	}
 }
 
-// referenced: an edge must lead to one row, or a row would go with one of several.
+// referenced: an edge must lead to one row, or a row would go with one of several. A foreign key that restricts
+// demands just that: none of the rows above can go before it. What a CASCADE does there depends on the engine.
 func (v *verifier) referenced(n, to Node, e Edge, above *foundTable) {
 	if e.OnDelete == OnDeleteKeep || slices.Equal(lower(e.References), lower(to.Key)) {
 		return // the primary key is looked at with its table
@@ -50,7 +51,10 @@ func (v *verifier) referenced(n, to Node, e Edge, above *foundTable) {
 		}
 	}
 	want := lower(e.References)
-	if slices.ContainsFunc(above.indexes, func(x foundIndex) bool { return x.unique && containsAll(want, x.columns) }) {
+	if above.unique(want) || slices.ContainsFunc(v.found.foreign, func(f foreignKey) bool {
+		return f.schema == v.found.name && f.toSchema == v.found.name && f.passive() && f.is(e) && len(e.marked()) == 0 &&
+			v.found.key(f.to) == v.found.key(above.name) && len(n.Tables) == 1 && v.found.key(f.table) == v.found.key(n.Tables[0])
+	}) {
 		return
 	}
 	words, statement := above.addKey("UNIQUE KEY", e.References)

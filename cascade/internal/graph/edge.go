@@ -38,7 +38,7 @@ type Source struct {
 	outside string       // a column that keeps the index from being read as a whole, or empty
 	Nulls   []string     // the columns that become NULL when a row is detached, or a loop cut; or the one that is marked
 	Now     string       // what marks a row; empty: the edge marks none
-	Left    string       // " AND " and the condition that a row is not marked yet, or empty
+	Left    string       // " AND " and the condition that a locked row is not detached yet: an earlier group may have done it
 }
 
 // addEdge makes the edge from n to a child that has declared it.
@@ -47,6 +47,9 @@ func (n *Node) addEdge(child *Node, declared schema.Edge, cat *schema.Catalog, i
 	e.Self = n == child && !e.Detach
 	if !e.Detach {
 		child.Above++
+		if !cat.Unique(n.Tables[0].Name, declared.References) {
+			child.Above++ // a row may be below several by this edge alone
+		}
 		child.Self = child.Self || e.Self
 	}
 	above, err := rowkey.New(cat, n.Tables[0].Name, declared.References)
@@ -87,6 +90,9 @@ func (n *Node) addEdge(child *Node, declared schema.Edge, cat *schema.Catalog, i
 		}
 		if e.Detach && len(s.Nulls) == 0 {
 			return nil, fmt.Errorf("%w: rows of %q cannot be detached from %q: none of (%s) may be NULL", schema.ErrInvalidPlan, t.Name, n.Name, strings.Join(declared.Columns, ", "))
+		}
+		if e.Detach && s.Left == "" {
+			s.Left = " AND " + ident.Quote(s.Nulls[0]) + " IS NOT NULL"
 		}
 		if err := s.walkBy(declared, cat, indexes); err != nil {
 			return nil, err
