@@ -11,6 +11,8 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/migrations"
+	"github.com/onerow/onerow/schema"
 )
 
 var errRefused = errors.New("the row is being deleted")
@@ -167,5 +169,38 @@ func TestMovedAway(t *testing.T) {
 				})
 			}
 		})
+	}
+}
+
+// TestKindMoved: a row that was found below another one by its kind and its id stays if its kind alone has
+// changed since.
+func TestKindMoved(t *testing.T) {
+	db, ctx := dbtest.Open(t), t.Context()
+	if err := migrations.Up(ctx, db); err != nil {
+		t.Fatal(err)
+	}
+	plan := schema.Plan{Tables: []schema.Table{
+		{Name: "host", Key: []string{"id"}},
+		{Name: "note", Key: []string{"id"}, Asset: "file", Parents: []schema.Edge{{Table: "host", Columns: []string{"about"}, When: map[string]string{"kind": "host"}}}},
+	}}
+	for _, stmt := range []string{
+		"CREATE TABLE host (id INT PRIMARY KEY)", "INSERT INTO host VALUES (1)",
+		"CREATE TABLE note (id INT PRIMARY KEY, kind VARCHAR(9) NOT NULL, about INT NOT NULL, file VARCHAR(9) NULL, KEY about (kind, about))",
+		"INSERT INTO note VALUES (1, 'host', 1, 'a'), (2, 'host', 1, NULL), (3, 'user', 1, 'b')",
+	} {
+		dbtest.Exec(t, db, stmt)
+	}
+	w, err := NewWorker(db, plan, Config{Assets: &shelf{hook: func(ctx context.Context, _ []string) error {
+		return execAll(ctx, db, "UPDATE note SET kind = 'user' WHERE id = 2") // between the rehearsal and the batch
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Enqueue(ctx, db, Deletion{Resource: "host", ResourceID: "1"}); err != nil {
+		t.Fatal(err)
+	}
+	drain(t, w)
+	if left := dbtest.Scan[string](t, db, "SELECT GROUP_CONCAT(id ORDER BY id) FROM note"); left != "2,3" {
+		t.Errorf("left are %s", left)
 	}
 }

@@ -44,7 +44,8 @@ type Edge struct {
 	Table string `yaml:"table"`
 	// Columns hold the reference, in the order of References.
 	Columns []string `yaml:"columns,flow"`
-	// References are the columns above that are referred to. Default: the primary key.
+	// References are the columns above that are referred to. Default: the primary key. They are unique, or a
+	// foreign key that restricts says that rows with the same value there go only after the row.
 	References []string `yaml:"references,flow,omitempty"`
 	// When limits the edge to rows with these values: {owner_type: project} makes it
 	// a polymorphic child.
