@@ -109,6 +109,8 @@ func (f *filler) plain(t *table, n int) row {
 		key := single || slices.ContainsFunc(t.unique, func(u []string) bool { return u[len(u)-1] == c.name })
 		switch {
 		case c.computed:
+		case !key && len(t.rows) > 0 && f.shared(t, c.name) && f.r.IntN(3) == 0: // a foreign key to a column that is not unique
+			r[c.name] = t.rows[f.r.IntN(len(t.rows))][c.name]
 		case c.nullable && f.r.IntN(4) == 0:
 			r[c.name] = nil
 		default:
@@ -116,6 +118,13 @@ func (f *filler) plain(t *table, n int) row {
 		}
 	}
 	return r
+}
+
+// shared says whether rows refer to the column, alone.
+func (f *filler) shared(t *table, column string) bool {
+	return slices.ContainsFunc(f.c.keys, func(k schematest.ForeignKey) bool {
+		return k.Parent == t.name && slices.Equal(k.References, []string{column})
+	})
 }
 
 // refer sets the references of a row; of two that share a column, the second one has to agree.
