@@ -65,12 +65,12 @@
 // # What a job does
 //
 // What hangs below what is a [schema.Plan]: resources that the toolkit made, and existing tables. Let D be
-// the root row and every row that refers, over an edge that deletes, to a row of D. All of D is deleted, the
-// root last. Rows outside of D that refer to a row of D over an edge that detaches get NULL there, or the time of
-// the deletion where it marks them; both count as detached. Edges that
-// keep are ignored, and every other row is untouched. Keys may be composite and of any type that has exact
-// values; edges may be composite, conditional (polymorphic children), refer to other columns than the key,
-// and lead from a table to itself; a row may be below several.
+// the root row and every row that refers, over an edge that deletes, to a row of D. All of D is deleted,
+// the root last. Rows outside of D that refer to a row of D over an edge that detaches get NULL there, or
+// the time of the deletion where it marks them; both count as detached. Edges that keep are ignored, and
+// every other row is untouched. Keys may be composite and of any type that has exact values; edges may be
+// composite, conditional (polymorphic children), refer to other columns than the key, and lead from a table
+// to itself; a row may be below several.
 //
 // Package internal/work has the picture of a job's passes and batches. A table that nothing hangs below,
 // without assets and without a quota of an owner who stays, is a leaf: its rows are deleted by their parents'

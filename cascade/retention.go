@@ -248,8 +248,9 @@ const (
 	retentionSorry = time.Minute      // after an error
 )
 
-// Chore takes a step of each policy that does not rest, logs what it queued, and tells it: for [Config].Chore. A
-// policy whose rows were all looked through rests for ten seconds, one that has met an error for a minute.
+// Chore takes a step of each policy that does not rest, logs what it queued, and tells it: for
+// [Config].Chore. A policy whose rows were all looked through rests for ten seconds, one that has met an
+// error for a minute.
 func (r *Retainer) Chore(ctx context.Context, log *slog.Logger, told func(name string, done Retained)) {
 	for _, name := range r.Names() {
 		way := r.ways[name]

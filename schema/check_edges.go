@@ -165,9 +165,10 @@ func checkAction(above, n Node, e Edge) []error {
 	return nil
 }
 
-// DetachColumns are the columns that change when the row is detached: the one that is marked, or those of the
-// edge, which become NULL: those that are neither in the node's key nor in an edge by which its rows are deleted; an edge that the same row cannot have, for
-// its type is another, does not count. A foreign key binds no row of which one of its columns is NULL.
+// DetachColumns are the columns that change when the row is detached: the one that is marked, or those of
+// the edge, which become NULL: those that are neither in the node's key nor in an edge by which its rows
+// are deleted; an edge that the same row cannot have, for its type is another, does not count. A foreign
+// key binds no row of which one of its columns is NULL.
 func (n Node) DetachColumns(e Edge) []string {
 	if mark := e.OnDelete.Mark(); mark != "" {
 		return []string{mark}

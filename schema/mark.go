@@ -12,10 +12,10 @@ import (
 )
 
 // OnDeleteMark is the action that a row stays, with its reference, and that a DATETIME or TIMESTAMP of it
-// becomes the time of the deletion: on_delete: {set: {host_deleted_at: now}}. A row in which the column is not
-// NULL is below nothing by that edge any more. The time is the database's, in UTC if it is a DATETIME. No
-// foreign key may be on the edge's columns, for it would keep the row above. An index of the edge's columns and
-// this one finds the rows, so [Verify] demands it.
+// becomes the time of the deletion: on_delete: {set: {host_deleted_at: now}}. A row in which the column is
+// not NULL is below nothing by that edge any more. The time is the database's, in UTC if it is a DATETIME.
+// No foreign key may be on the edge's columns, for it would keep the row above. An index of the edge's
+// columns and this one finds the rows, so [Verify] demands it.
 func OnDeleteMark(column string) Action {
 	if strings.ContainsFunc(column, func(r rune) bool { return r != '_' && r != '$' && !isWord(string(r)) }) {
 		column = strconv.Quote(column)
@@ -30,8 +30,9 @@ const (
 
 // Mark is the column of [OnDeleteMark]; empty: it is another action.
 func (a Action) Mark() string {
-	text, ok := strings.CutPrefix(string(a), markBefore)
-	if text, ok = strings.CutSuffix(text, markBehind); !ok || !strings.HasPrefix(string(a), markBefore) {
+	rest, begins := strings.CutPrefix(string(a), markBefore)
+	text, ends := strings.CutSuffix(rest, markBehind)
+	if !begins || !ends {
 		return ""
 	}
 	if name, err := strconv.Unquote(text); err == nil {

@@ -38,8 +38,9 @@ func (v *verifier) edge(nodes []Node, n Node, e Edge) {
 	}
 }
 
-// referenced: an edge must lead to one row, or a row would go with one of several. A foreign key that restricts
-// demands just that: none of the rows above can go before it. What a CASCADE does there depends on the engine.
+// referenced: an edge must lead to one row, or a row would go with one of several. A foreign key that
+// restricts demands just that: none of the rows above can go before it. What a CASCADE does there depends
+// on the engine.
 func (v *verifier) referenced(n, to Node, e Edge, above *foundTable) {
 	if e.OnDelete == OnDeleteKeep || slices.Equal(lower(e.References), lower(to.Key)) {
 		return // the primary key is looked at with its table

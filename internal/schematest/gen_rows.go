@@ -18,7 +18,8 @@ type row struct {
 	gone   bool
 }
 
-// below says whether the row is below one of those that go, by the edge: it is not any more where it is marked.
+// below says whether the row is below one of those that go, by the edge: it is not any more where it is
+// marked.
 func (r *row) below(e *edge, gone map[*row]bool) bool {
 	return gone[r.up[e]] && (e.action.Mark() == "" || r.values[e.action.Mark()] == nil)
 }

@@ -154,10 +154,10 @@ func (w *World) Expect(created Snapshot) (Snapshot, error) {
 				}
 				is := slices.Clone(was)
 				for _, column := range n.columns {
-					switch at := slices.Index(c.Columns, column.name); {
-					case r.values[column.name] == nil:
+					switch at := slices.Index(c.Columns, column.name); r.values[column.name] {
+					case nil:
 						is[at] = sql.NullString{}
-					case r.values[column.name] == markValue:
+					case markValue:
 						is[at] = sql.NullString{String: markValue, Valid: true}
 					}
 				}

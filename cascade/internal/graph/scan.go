@@ -13,8 +13,9 @@ type Scan struct {
 	Rest    string       // the condition on some of these, or empty
 }
 
-// newScan is the scan of an index that has these columns, in their order, or nil where not all columns of the
-// edge and of its condition come first: a value's rows of another kind could fill page after page. Nor of an edge that marks.
+// newScan is the scan of an index that has these columns, in their order, or nil where not all columns of
+// the edge and of its condition come first: a value's rows of another kind could fill page after page. Nor
+// of an edge that marks.
 func newScan(e schema.Edge, cat *schema.Catalog, table string, columns []string) (_ *Scan, err error) {
 	if e.OnDelete.Mark() != "" {
 		return nil, nil
