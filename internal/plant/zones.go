@@ -37,7 +37,7 @@ var zoneBugs = []bug{
 		"due_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND\nWHERE id = ? AND token = ? AND state = 'running'`"),
 	clock("a deletion is taken back by the session's clock", "./cascade", "InEachZone", "cascade/cancel.go",
 		"` + notBegun + ` AND due_at > UTC_TIMESTAMP(6)"),
-	clock("workers are gone by the session's clock", "./cascade", "InEachZone", "cascade/internal/governor/governor.go",
+	clock("workers are gone by the session's clock", "./cascade", "InEachZone", "cascade/internal/governor/beat.go",
 		"seen_at < UTC_TIMESTAMP(6) - INTERVAL 1 HOUR ORDER BY"),
 	{"objects are young by this process's clock", "./cascade", "ServersClock", []change{{"cascade/sweep.go",
 		"s.now = time.UnixMicro(micros)", "s.now = time.Now()"}}},
