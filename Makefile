@@ -23,7 +23,7 @@ ENGINE ?=
 VERSION ?=
 FUZZTIME ?= 15s
 
-.PHONY: cc program chromium faketime help demo test test-race test-others test-explore test-clock test-clock-ahead test-clock-behind test-shapes test-mysql test-mariadb-11 test-settings test-galera test-group test-cluster test-docker lint fuzz bench clean server withserver
+.PHONY: cc program chromium faketime help demo test test-race test-others test-explore test-clock test-clock-ahead test-clock-behind test-shapes test-mysql test-mariadb-11 test-settings test-galera test-group test-cluster test-docker lint fuzz bench bench-peers clean server withserver
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -120,13 +120,18 @@ lint: ## gofmt, comments of at most 110 columns, and golangci-lint, the version 
 	  -e 'if ($$l =~ m{^ *//( |   - |     )\S} && length($$l) > 111) { print STDERR "$$ARGV:$$.: a comment of more than 110 columns\n"; $$bad = 1 }' \
 	  -e 'close ARGV if eof; END { exit($$bad ? 1 : 0) }'
 	@cd .github && go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 workflows/*.yml
-	@lint=$$(scripts/get-lint) && "$$lint" run ./... && cd examples/layers && "$$lint" run ./...
+	@lint=$$(scripts/get-lint) && "$$lint" run ./... && (cd examples/layers && "$$lint" run ./...) && cd bench && "$$lint" run ./...
 
 fuzz: server withserver ## each fuzz target for FUZZTIME (15s)
 	@$(BIN)/withserver -- scripts/fuzz-all $(FUZZTIME)
 
 bench: server withserver ## benchmarks, without the race detector
 	$(BIN)/withserver -- go test -run '^$$' -bench '$(or $(RUN),.)' -benchmem -p 1 -timeout 60m $(PKG)
+
+bench-peers: ## onerow beside Redis, River and asynq, on MariaDB and MySQL, half an hour; ARGS='--only replay' are flags, '--help' lists them
+	@peers=$$(scripts/get-peers) && mysql=$$(scripts/get-mysql) && scripts/get-mariadb && \
+	  mariadb=$$(PATH="$$PATH:/usr/sbin:/usr/local/sbin:/usr/libexec" command -v mariadbd) && \
+	  cd bench && go run . --server "$$mariadb" --server "$$mysql" --peers "$$peers" $(ARGS)
 
 clean: ## removes what the other targets made: .cache and the demo's .data
 	rm -rf .cache .data

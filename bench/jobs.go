@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivermigrate"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/schema"
+)
+
+// sqlEmptyJobs takes an arbitrary number of rows; the worker's claims find them by the index due.
+const sqlEmptyJobs = `INSERT INTO onerow_job (resource, resource_id, deletion_id, state, due_at, created_at)
+WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 999)
+SELECT 'leaf', CONCAT(a.i * 1000 + b.i), 0, 'ready', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM n AS a JOIN n AS b WHERE a.i * 1000 + b.i < %d`
+
+var leaves = schema.Plan{Tables: []schema.Table{{Name: "leaf", Key: []string{"id"}}}}
+
+// jobs has each queue work jobs that have nothing to do: what is measured is to claim them, and to end them.
+func jobs(n int) func(ctx context.Context, s *site) ([]way, error) {
+	return func(ctx context.Context, s *site) ([]way, error) {
+		if err := s.exec(ctx, "DROP TABLE IF EXISTS leaf", "CREATE TABLE leaf (id BIGINT PRIMARY KEY) ENGINE=InnoDB"); err != nil {
+			return nil, err
+		}
+		ways := []way{
+			{name: byHand, all: func(ctx context.Context) (int, time.Duration, error) { return byHandJobs(ctx, s, n) }},
+			{name: "onerow, 8 at once", all: func(ctx context.Context) (int, time.Duration, error) { return onerowJobs(ctx, s, n) }},
+		}
+		if s.postgres != nil {
+			ways = append(ways, way{name: "River on PostgreSQL", all: func(ctx context.Context) (int, time.Duration, error) { return riverJobs(ctx, s, n) }},
+				way{name: "asynq on Redis", all: func(ctx context.Context) (int, time.Duration, error) { return asynqJobs(ctx, s, n) }})
+		}
+		return ways, nil
+	}
+}
+
+// byHandJobs claims a hundred jobs by one statement and ends them by another one: there is no lease, no count, no
+// record of what was done.
+func byHandJobs(ctx context.Context, s *site, n int) (int, time.Duration, error) {
+	if err := s.exec(ctx, "DELETE FROM onerow_job", fmt.Sprintf(sqlEmptyJobs, n)); err != nil {
+		return 0, 0, err
+	}
+	begin, done := time.Now(), int64(0)
+	for done < int64(n) {
+		if err := send(ctx, s.db, statement{text: "UPDATE onerow_job SET state = 'running', worker = 'me' WHERE resource = 'leaf' AND state = 'ready' ORDER BY due_at, id LIMIT 100"}); err != nil {
+			return 0, 0, err
+		}
+		ended, err := onerow.Affected(ctx, s.db, "DELETE FROM onerow_job WHERE state = 'running' AND worker = 'me' LIMIT 100")
+		if err != nil || ended == 0 {
+			return 0, 0, fmt.Errorf("%d of %d jobs were ended, then none: %w", done, n, err)
+		}
+		done += ended
+	}
+	return n, time.Since(begin), nil
+}
+
+func onerowJobs(ctx context.Context, s *site, n int) (int, time.Duration, error) {
+	if err := s.exec(ctx, "DELETE FROM onerow_job", "DELETE FROM onerow_job_archive", fmt.Sprintf(sqlEmptyJobs, n)); err != nil {
+		return 0, 0, err
+	}
+	w, err := cascade.NewWorker(s.db, leaves, cascade.Config{Parallel: 8, ClaimJobs: 50})
+	if err != nil {
+		return 0, 0, err
+	}
+	begin := time.Now()
+	err = w.Drain(ctx)
+	return n, time.Since(begin), err
+}
+
+// empty is a job of River's.
+type empty struct{}
+
+// Kind names it.
+func (empty) Kind() string { return "empty" }
+
+type emptyWorker struct {
+	river.WorkerDefaults[empty]
+	left *atomic.Int64
+	done chan struct{}
+}
+
+// Work does nothing.
+func (w emptyWorker) Work(context.Context, *river.Job[empty]) error {
+	if w.left.Add(-1) == 0 {
+		close(w.done)
+	}
+	return nil
+}
+
+func riverJobs(ctx context.Context, s *site, n int) (_ int, _ time.Duration, err error) {
+	driver := riverpgxv5.New(s.postgres)
+	migrator, err := rivermigrate.New[pgx.Tx](driver, &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return 0, 0, err
+	}
+	if _, err := migrator.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
+		return 0, 0, err
+	}
+	w := emptyWorker{left: new(atomic.Int64), done: make(chan struct{})}
+	w.left.Store(int64(n))
+	workers := river.NewWorkers()
+	river.AddWorker(workers, w)
+	client, err := river.NewClient(driver, &river.Config{Workers: workers, Logger: slog.New(slog.DiscardHandler),
+		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 2000}}}) // as River's own benchmark has it
+	if err != nil {
+		return 0, 0, err
+	}
+	many := make([]river.InsertManyParams, n)
+	for i := range many {
+		many[i].Args = empty{}
+	}
+	if _, err := client.InsertManyFast(ctx, many); err != nil {
+		return 0, 0, err
+	}
+	begin := time.Now()
+	if err := client.Start(ctx); err != nil {
+		return 0, 0, err
+	}
+	select {
+	case <-w.done:
+	case <-ctx.Done():
+	}
+	if err := client.Stop(context.WithoutCancel(ctx)); err != nil { // and so every job is written as completed
+		return 0, 0, err
+	}
+	return n, time.Since(begin), ctx.Err()
+}
+
+func asynqJobs(ctx context.Context, s *site, n int) (int, time.Duration, error) {
+	client := asynq.NewClientFromRedisClient(s.redis)
+	for range n {
+		if _, err := client.EnqueueContext(ctx, asynq.NewTask("empty", nil)); err != nil {
+			return 0, 0, err
+		}
+	}
+	left, done := new(atomic.Int64), make(chan struct{})
+	left.Store(int64(n))
+	server := asynq.NewServerFromRedisClient(s.redis, asynq.Config{Concurrency: 64, LogLevel: asynq.FatalLevel})
+	begin := time.Now()
+	if err := server.Start(asynq.HandlerFunc(func(context.Context, *asynq.Task) error {
+		if left.Add(-1) == 0 {
+			close(done)
+		}
+		return nil
+	})); err != nil {
+		return 0, 0, err
+	}
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+	took := time.Since(begin)
+	server.Shutdown()
+	return n, took, ctx.Err()
+}

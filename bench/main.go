@@ -1,0 +1,93 @@
+// Command bench measures the toolkit beside what people would pick instead: the same statements by hand, Redis,
+// River on PostgreSQL, asynq.
+//
+//	make bench-peers                          # everything, on MariaDB and MySQL; half an hour
+//	cd bench && go run . --help
+//
+// Servers are private and durable, as after installation. Of each work the ways take turns: every round measures
+// each of them for the same time, or with as many jobs, and the next round begins with another one. The report
+// has medians of the rounds. The ratio is that to the work's first way, which is what the database does alone.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"regexp"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+)
+
+// options are the command's flags.
+type options struct {
+	Server []string      `placeholder:"PROGRAM" help:"A server program, mariadbd or mysqld; may be repeated. Default: the one that is found."`
+	Peers  string        `placeholder:"DIR" help:"The folder that scripts/get-peers prints. Without, Redis and PostgreSQL are left out, and it says so."`
+	Only   string        `placeholder:"REGEXP" help:"Only works with such names: --only 'replay|serial'."`
+	Rounds int           `default:"3" help:"How many times each way is measured (3)."`
+	Period time.Duration `default:"2s" help:"How long, each time (2s)."`
+	Jobs   int           `default:"4000" help:"How many jobs a queue works, each time (4000)."`
+	JSON   string        `name:"json" placeholder:"FILE" help:"Write the figures there, too."`
+	SVG    string        `name:"svg" placeholder:"FILE" help:"Write a chart of the ratios there, too."`
+	List   bool          `help:"Print the names of the works, and end."`
+}
+
+func main() {
+	var o options
+	parser := kong.Must(&o, kong.Name("bench"), kong.Description("Measures onerow beside the same work by hand and beside its peers."))
+	_, err := parser.Parse(os.Args[1:])
+	parser.FatalIfErrorf(err)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err = run(ctx, o)
+	stop()
+	parser.FatalIfErrorf(err)
+}
+
+func run(ctx context.Context, o options) (err error) {
+	only, err := regexp.Compile(o.Only)
+	switch {
+	case err != nil:
+		return fmt.Errorf("--only: %w", err)
+	case o.Rounds < 1, o.Period < 100*time.Millisecond, o.Jobs < 100:
+		return errors.New("--rounds is 1 or more, --period 100ms or more, --jobs 100 or more")
+	}
+	var chosen []work
+	for _, w := range works(o) {
+		if only.MatchString(w.name) {
+			chosen = append(chosen, w)
+		}
+	}
+	if len(chosen) == 0 {
+		return fmt.Errorf("no work is called %q: see --list", o.Only)
+	}
+	if o.List {
+		for _, w := range chosen {
+			fmt.Println(w.name)
+		}
+		return nil
+	}
+	p, err := startPeers(ctx, o.Peers)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.close()) }()
+	if o.Peers == "" {
+		fmt.Println("without Redis and PostgreSQL: see --peers")
+	}
+	servers := o.Server
+	if len(servers) == 0 {
+		servers = []string{""}
+	}
+	var all []report
+	for _, program := range servers {
+		r, err := onServer(ctx, program, p, chosen, o)
+		if err != nil {
+			return err
+		}
+		all = append(all, r)
+	}
+	return errors.Join(writeJSON(o.JSON, all), writeSVG(o.SVG, all))
+}

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+)
+
+// work is something that users have done, in several ways.
+type work struct {
+	name    string
+	clients int
+	// ways makes what they need. The first one is what the database does alone.
+	ways func(ctx context.Context, s *site) ([]way, error)
+}
+
+// way is how it may be done.
+type way struct {
+	name string
+	// call does it once. n is another number for each call.
+	call func(ctx context.Context, client int, n int64) error
+	// all does very many at once, instead of call: as many as it returns, in the time that it returns.
+	all func(ctx context.Context) (int, time.Duration, error)
+	// aim is what is wanted of it: a share of another way's rate.
+	aim aim
+}
+
+// aim is a share of the rate of another way of the same work; the zero aim: none.
+type aim struct {
+	of    string
+	share float64
+}
+
+// sample is one measurement of a way.
+type sample struct {
+	perSecond             float64
+	latencies             []time.Duration
+	statements, packets   float64 // for each call
+	allocations           float64
+	deadlocks, starvation int64
+}
+
+// once measures a way for a time.
+func once(ctx context.Context, s *site, clients int, w way, period time.Duration, next *int64) (m sample, err error) {
+	statements, deadlocks, err := s.status(ctx)
+	if err != nil {
+		return m, err
+	}
+	sent := s.packets.Load()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	done, took := 0, time.Duration(0)
+	if w.all != nil {
+		done, took, err = w.all(ctx)
+	} else {
+		done, took, err = s.clients(ctx, clients, w, period, next, &m)
+	}
+	if err != nil {
+		return m, fmt.Errorf("%s: %w", w.name, err)
+	}
+	runtime.ReadMemStats(&after)
+	packets := s.packets.Load() - sent
+	nowStatements, nowDeadlocks, err := s.status(ctx)
+	if err != nil {
+		return m, err
+	}
+	if done == 0 {
+		return m, fmt.Errorf("%s: not one call ended in %s", w.name, period)
+	}
+	n := float64(done)
+	m.perSecond = n / took.Seconds()
+	m.statements, m.packets, m.allocations = float64(nowStatements-statements-1)/n, float64(packets)/n, float64(after.Mallocs-before.Mallocs)/n
+	m.deadlocks = nowDeadlocks - deadlocks
+	return m, nil
+}
+
+// clients has each client call for a time.
+func (s *site) clients(ctx context.Context, clients int, w way, period time.Duration, next *int64, m *sample) (int, time.Duration, error) {
+	const apart = 1_000_000_000 // so many numbers for each client
+	base := *next
+	*next += int64(clients) * apart
+	latencies, errs := make([][]time.Duration, clients), make([]error, clients)
+	begin := time.Now()
+	end := begin.Add(period)
+	var wg sync.WaitGroup
+	for c := range clients {
+		wg.Go(func() {
+			for n := base + int64(c)*apart; ctx.Err() == nil; n++ {
+				at := time.Now()
+				if at.After(end) {
+					return
+				}
+				if errs[c] = w.call(ctx, c, n); errs[c] != nil {
+					return
+				}
+				latencies[c] = append(latencies[c], time.Since(at))
+			}
+		})
+	}
+	wg.Wait()
+	took := time.Since(begin)
+	for _, list := range latencies {
+		m.latencies = append(m.latencies, list...)
+	}
+	for _, list := range latencies { // one that came to less than a quarter of its share
+		if len(list)*4*clients < len(m.latencies) {
+			m.starvation++
+		}
+	}
+	return len(m.latencies), took, errors.Join(append(errs, ctx.Err())...)
+}
+
+// figures are what a report says of a way.
+type figures struct {
+	Way         string        `json:"way"`
+	PerSecond   float64       `json:"per_second"`
+	Ratio       float64       `json:"ratio"` // to the first way
+	P50         time.Duration `json:"p50_ns,omitempty"`
+	P99         time.Duration `json:"p99_ns,omitempty"`
+	Statements  float64       `json:"statements"`
+	Packets     float64       `json:"packets"`
+	Allocations float64       `json:"allocations"`
+	Deadlocks   int64         `json:"deadlocks"`
+	Starved     int64         `json:"starved"`
+	Aim         string        `json:"aim,omitempty"`
+	Reached     float64       `json:"reached,omitempty"` // of what the aim names, as a share of its rate
+	Met         bool          `json:"met,omitempty"`
+}
+
+// compare measures the ways of a work in turns.
+func compare(ctx context.Context, s *site, w work, o options) ([]figures, error) {
+	ways, err := w.ways(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	samples := make([][]sample, len(ways))
+	var next int64 = 1
+	for round := range o.Rounds {
+		for i := range ways {
+			at := (i + round) % len(ways)
+			if round == 0 && ways[at].call != nil { // connections, plans, pages
+				if _, err := once(ctx, s, w.clients, ways[at], o.Period/10, &next); err != nil {
+					return nil, err
+				}
+			}
+			m, err := once(ctx, s, w.clients, ways[at], o.Period, &next)
+			if err != nil {
+				return nil, err
+			}
+			samples[at] = append(samples[at], m)
+		}
+	}
+	list := make([]figures, len(ways))
+	for i, this := range ways {
+		list[i] = summed(this.name, samples[i])
+		list[i].Ratio = ratio(samples[i], samples[0])
+		if at := slices.IndexFunc(ways, func(o way) bool { return o.name == this.aim.of }); at >= 0 {
+			list[i].Aim = fmt.Sprintf("≥ %.2f of %s", this.aim.share, this.aim.of)
+			list[i].Reached = ratio(samples[i], samples[at])
+			list[i].Met = list[i].Reached >= this.aim.share
+		}
+	}
+	return list, nil
+}
+
+// ratio is the median of the rounds' ratios: what a round has in common, both have.
+func ratio(a, b []sample) float64 {
+	list := make([]float64, len(a))
+	for i := range a {
+		list[i] = a[i].perSecond / b[i].perSecond
+	}
+	return median(list)
+}
+
+func summed(name string, samples []sample) figures {
+	each := func(of func(sample) float64) float64 {
+		list := make([]float64, len(samples))
+		for i, m := range samples {
+			list[i] = of(m)
+		}
+		return median(list)
+	}
+	f := figures{Way: name, PerSecond: each(func(m sample) float64 { return m.perSecond }), Statements: each(func(m sample) float64 { return m.statements }),
+		Packets: each(func(m sample) float64 { return m.packets }), Allocations: each(func(m sample) float64 { return m.allocations })}
+	var latencies []time.Duration
+	for _, m := range samples {
+		latencies = append(latencies, m.latencies...)
+		f.Deadlocks, f.Starved = f.Deadlocks+m.deadlocks, f.Starved+m.starvation
+	}
+	if slices.Sort(latencies); len(latencies) > 0 {
+		f.P50, f.P99 = latencies[len(latencies)/2], latencies[len(latencies)*99/100]
+	}
+	return f
+}
+
+func median(list []float64) float64 {
+	list = slices.Sorted(slices.Values(list))
+	return list[len(list)/2]
+}
