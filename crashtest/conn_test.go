@@ -6,7 +6,10 @@ import (
 	"database/sql/driver"
 	"encoding/json"
 	"fmt"
+	"net"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -273,5 +276,43 @@ func TestCount(t *testing.T) {
 	}
 	if text := log.String(); text != "  1  session 1: START TRANSACTION\n  2  session 1: "+insertRequest+"\n  3  session 1: ROLLBACK\n" {
 		t.Errorf("the log reads:\n%s", text)
+	}
+}
+
+// deaf is a connection to the server on which nothing can be sent any more, once it is cut.
+type deaf struct {
+	net.Conn
+	cut *atomic.Bool
+}
+
+func (d deaf) Write(b []byte) (int, error) {
+	if d.cut.Load() {
+		return 0, syscall.EPIPE
+	}
+	return d.Conn.Write(b)
+}
+
+// TestCloseOfEnded: a pool of sessions that the server has ended closes without an error.
+func TestCloseOfEnded(t *testing.T) {
+	cfg, cut := configOf(t, dbtest.DSN(t)), new(atomic.Bool)
+	cfg.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+		return deaf{conn, cut}, err
+	}
+	cfg.Logger = &mysql.NopLogger{}
+	inner, err := mysql.NewConnector(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]driver.Connector{"the driver's own": inner, "wrapped": Wrap(inner)} {
+		cut.Store(false)
+		db := sql.OpenDB(c)
+		if err := db.PingContext(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		cut.Store(true)
+		if err := db.Close(); (err != nil) != (c == inner) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
