@@ -12,6 +12,7 @@ import (
 	"github.com/creack/pty"
 
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
 const (
@@ -126,7 +127,7 @@ func testTwice(t *testing.T, w *world) {
 
 func testIdle(t *testing.T, w *world) {
 	d := w.start("run", "--poll", "1h", "--name", "idler")
-	w.eventually("sessions", "SELECT COUNT(*) FROM information_schema.processlist WHERE db = DATABASE()", func(n int64) bool { return n > 1 })
+	dbtest.Eventually(t, deadline, func() (bool, string) { return len(dbtest.Executing(t, w.db)) > 0, "it has no session" })
 	d.signal(syscall.SIGINT)
 	code, took := d.wait(deadline)
 	if code != 0 || took > soon {

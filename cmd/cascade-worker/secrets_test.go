@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
 // TestThePasswordIsNeverPrinted drives every command into every failure that a DSN can
@@ -73,7 +75,7 @@ func TestThePasswordIsNotLogged(t *testing.T) {
 	// Before it works, a lost connection ends it.
 	w.eventually("rows deleted", sqlDeleted, func(n int64) bool { return n > 0 })
 	for range 3 {
-		w.eventually("sessions", "SELECT COUNT(*) FROM information_schema.processlist WHERE user = '"+user+"'", func(n int64) bool { return n > 0 })
+		dbtest.Eventually(t, deadline, func() (bool, string) { return len(dbtest.SessionsOf(t, w.db, user)) > 0, "it has no session" })
 		before := w.number(sqlDeleted)
 		w.killSessions(user)
 		if before < total {
@@ -100,22 +102,7 @@ func TestThePasswordIsNotLogged(t *testing.T) {
 // killSessions ends the user's sessions; one may be gone before it is killed.
 func (w *world) killSessions(user string) {
 	w.t.Helper()
-	rows, err := w.db.QueryContext(w.t.Context(), "SELECT id FROM information_schema.processlist WHERE user = ?", user)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	var ids []int64
-	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			w.t.Fatal(err)
-		}
-		ids = append(ids, id)
-	}
-	if err := rows.Err(); err != nil {
-		w.t.Fatal(err)
-	}
-	for _, id := range ids {
+	for _, id := range dbtest.SessionsOf(w.t, w.db, user) {
 		if _, err := w.db.ExecContext(w.t.Context(), fmt.Sprintf("KILL %d", id)); err != nil {
 			w.t.Logf("KILL %d: %v", id, err)
 		}

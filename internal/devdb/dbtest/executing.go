@@ -12,6 +12,8 @@ import (
 // where any session of the server executes a statement with bytes in it that are not UTF-8.
 const (
 	sqlExecuting      = `SELECT id, COALESCE(info, '') FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()`
+	sqlOfUser         = `SELECT id, '' FROM information_schema.processlist WHERE user = ?`
+	sqlOfUserMySQL    = `SELECT processlist_id, '' FROM performance_schema.threads WHERE processlist_user = ? AND processlist_id IS NOT NULL`
 	sqlExecutingMySQL = `SELECT processlist_id, COALESCE(processlist_info, '') FROM performance_schema.threads
  WHERE processlist_db = DATABASE() AND processlist_id <> CONNECTION_ID()`
 )
@@ -19,11 +21,21 @@ const (
 // Executing are the other sessions of the schema that execute a statement with all of the parts in its text.
 func Executing(t testing.TB, db *sql.DB, parts ...string) (ids []int64) {
 	t.Helper()
-	query := sqlExecuting
+	return sessions(t, db, sqlExecuting, sqlExecutingMySQL, nil, parts)
+}
+
+// SessionsOf are the sessions of a user.
+func SessionsOf(t testing.TB, db *sql.DB, user string) (ids []int64) {
+	t.Helper()
+	return sessions(t, db, sqlOfUser, sqlOfUserMySQL, []any{user}, nil)
+}
+
+func sessions(t testing.TB, db *sql.DB, query, onMySQL string, args []any, parts []string) (ids []int64) {
+	t.Helper()
 	if Server(t).Engine() == devdb.MySQL {
-		query = sqlExecutingMySQL
+		query = onMySQL
 	}
-	rows, err := db.QueryContext(t.Context(), query)
+	rows, err := db.QueryContext(t.Context(), query, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
