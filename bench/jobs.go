@@ -43,8 +43,8 @@ func jobs(n int) func(ctx context.Context, s *site) ([]way, error) {
 	}
 }
 
-// byHandJobs claims a hundred jobs by one statement and ends them by another one: there is no lease, no count, no
-// record of what was done.
+// byHandJobs claims a hundred jobs by one statement and ends them by another one: there is no lease, no
+// count, no record of what was done.
 func byHandJobs(ctx context.Context, s *site, n int) (int, time.Duration, error) {
 	if err := s.exec(ctx, "DELETE FROM onerow_job", fmt.Sprintf(sqlEmptyJobs, n)); err != nil {
 		return 0, 0, err

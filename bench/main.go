@@ -1,12 +1,13 @@
-// Command bench measures the toolkit beside what people would pick instead: the same statements by hand, Redis,
-// River on PostgreSQL, asynq.
+// Command bench measures the toolkit beside what people would pick instead: the same statements by hand,
+// Redis, River on PostgreSQL, asynq.
 //
 //	make bench-peers                          # everything, on MariaDB and MySQL; half an hour
 //	cd bench && go run . --help
 //
-// Servers are private and durable, as after installation. Of each work the ways take turns: every round measures
-// each of them for the same time, or with as many jobs, and the next round begins with another one. The report
-// has medians of the rounds. The ratio is that to the work's first way, which is what the database does alone.
+// Servers are private and durable, as after installation. Of each work the ways take turns: every round
+// measures each of them for the same time, or with as many jobs, and the next round begins with another
+// one. The report has medians of the rounds. The ratio is that to the work's first way, which is what the
+// database does alone.
 package main
 
 import (

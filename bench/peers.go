@@ -25,8 +25,8 @@ type peers struct {
 	processes []*exec.Cmd
 }
 
-// startPeers starts Redis, which writes each command to its log and flushes it every second, and PostgreSQL, as
-// they are after installation.
+// startPeers starts Redis, which writes each command to its log and flushes it every second, and
+// PostgreSQL, as they are after installation.
 func startPeers(ctx context.Context, programs string) (_ *peers, err error) {
 	p := &peers{}
 	if programs == "" {

@@ -22,7 +22,8 @@ type site struct {
 	*peers
 	server *devdb.Server
 	dsn    string
-	// db is as the toolkit opens it, packet takes several statements at once, apart is for what is not measured.
+	// db is as the toolkit opens it, packet takes several statements at once, apart is for what is not
+	// measured.
 	db, packet, apart *sql.DB
 	packets           *atomic.Int64
 }
