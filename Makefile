@@ -128,7 +128,7 @@ fuzz: server withserver ## each fuzz target for FUZZTIME (15s)
 bench: server withserver ## benchmarks, without the race detector
 	$(BIN)/withserver -- go test -run '^$$' -bench '$(or $(RUN),.)' -benchmem -p 1 -timeout 60m $(PKG)
 
-bench-peers: ## onerow beside Redis, River and asynq, on MariaDB and MySQL, half an hour; ARGS='--only replay' are flags, '--help' lists them
+bench-peers: ## onerow beside Redis, River and asynq, on MariaDB and MySQL; ARGS='--only replay' are flags, '--help' lists them
 	@peers=$$(scripts/get-peers) && mysql=$$(scripts/get-mysql) && scripts/get-mariadb && \
 	  mariadb=$$(PATH="$$PATH:/usr/sbin:/usr/local/sbin:/usr/libexec" command -v mariadbd) && \
 	  cd bench && go run . --server "$$mariadb" --server "$$mysql" --peers "$$peers" $(ARGS)

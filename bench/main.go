@@ -1,7 +1,7 @@
 // Command bench measures the toolkit beside what people would pick instead: the same statements by hand,
 // Redis, River on PostgreSQL, asynq.
 //
-//	make bench-peers                          # everything, on MariaDB and MySQL; half an hour
+//	make bench-peers                          # everything, on MariaDB and MySQL
 //	cd bench && go run . --help
 //
 // Servers are private and durable, as after installation. Of each work the ways take turns: every round

@@ -35,8 +35,8 @@ func (s *Source) marks(cat *schema.Catalog) error {
 	return nil
 }
 
-// Marks says what has marked rows of the table in a column: the columns that tell whether a row is still what
-// it was then. None: it is no mark.
+// Marks returns the columns of the edges that mark rows of the table in a column: while these are unchanged,
+// a marked row still refers to the row that was deleted. None: no edge marks it.
 func (g *Graph) Marks(t *Table, column string) (same []string) {
 	for _, e := range g.Edges {
 		if mark := e.Declared.OnDelete.Mark(); e.Child != t.Node || mark == "" || !strings.EqualFold(mark, column) {

@@ -23,11 +23,11 @@ type outcome struct {
 	cut    map[who]bool // rows that were detached
 }
 
-// lockSQL locks rows by their primary key; this is the one place where a row lock decides:
-// whoever adds a child holds a share lock on its parent, so it is before us, and we see
-// the child, or after us, and finds no parent. On a cluster a plan has guards: there the child's transaction
-// writes the parent's row and ours deletes it, behind its last look for children, so one of the two is
-// refused.
+// lockSQL locks rows by their primary key, if they still meet the edge's condition; this is the one place
+// where a row lock decides: whoever adds a child holds a share lock on its parent, so it is before us, and
+// we see the child, or after us, and finds no parent. On a cluster a plan has guards: there the child's
+// transaction writes the parent's row and ours deletes it, behind its last look for children, so one of the
+// two is refused.
 func lockSQL(s *graph.Source, keys []rowkey.Key) string {
 	return "SELECT " + s.Table.Columns(&s.Columns) + " FROM " + s.From + " FORCE INDEX (PRIMARY) WHERE " + s.When + s.Key.In("", keys) + " FOR UPDATE"
 }
