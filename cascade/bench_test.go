@@ -26,7 +26,12 @@ var benchPlan = schema.Plan{Resources: []schema.Resource{
 
 func plantBench(b *testing.B, db *sql.DB) {
 	b.Helper()
-	for screen := int64(1); screen <= benchScreens; screen++ {
+	plantScreens(b, db, benchScreens)
+}
+
+func plantScreens(b *testing.B, db *sql.DB, screens int64) {
+	b.Helper()
+	for screen := int64(1); screen <= screens; screen++ {
 		insert(b, db, "screen", map[string]any{"id": screen, "project_id": 1})
 	}
 	dbtest.Exec(b, db, fmt.Sprintf(`INSERT INTO comment (screen_id, created_at, updated_at)

@@ -11,11 +11,17 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// BenchmarkTrash deletes 10,100 rows with a trash and without, turn by turn, and brings them back, which it
+// BenchmarkTrash deletes a tree with a trash and without, turn by turn, and brings it back, which it
 // compares with INSERT … SELECT of the same rows into tables of the same indexes, in one transaction; and with
 // the worker's two statements by hand. Each part begins on a server at rest; the medians are compared.
 func BenchmarkTrash(b *testing.B) {
-	db, ctx := openBench(b), b.Context()
+	for _, screens := range []int64{benchScreens, 10 * benchScreens} {
+		b.Run(fmt.Sprint(screens*(benchComments+1), "rows"), func(b *testing.B) { benchTrash(b, screens) })
+	}
+}
+
+func benchTrash(b *testing.B, screens int64) {
+	db, ctx, rows := openBench(b), b.Context(), screens*(benchComments+1)
 	kept := benchPlan
 	kept.Trash = schema.Age(time.Hour)
 	plantTrash(b, db, kept)
@@ -38,7 +44,7 @@ func BenchmarkTrash(b *testing.B) {
 		*times = append(*times, time.Since(begin))
 	}
 	for b.Loop() {
-		plantBench(b, db)
+		plantScreens(b, db, screens)
 		measure(&floor, func() {
 			tx, err := db.BeginTx(ctx, nil)
 			if err != nil {
@@ -54,45 +60,45 @@ func BenchmarkTrash(b *testing.B) {
 		dbtest.Exec(b, db, "TRUNCATE TABLE copy_of_comment")
 		condemn(b, db, 1, 0)
 		measure(&without, func() { drain(b, plain) })
-		plantBench(b, db)
+		plantScreens(b, db, screens)
 		job := condemn(b, db, 1, 0)
 		measure(&with, func() { drain(b, keeping) })
-		if got := get(b, db, job.ID); got.State != Done || got.DeletedRows != benchScreens*(benchComments+1) {
+		if got := get(b, db, job.ID); got.State != Done || got.DeletedRows != rows {
 			b.Fatalf("%+v", got)
 		}
 		measure(&back, func() {
 			p, err := RestoreRows(ctx, db, kept, job.ID, RestoreOptions{})
-			if err != nil || p.Rows != benchScreens*(benchComments+1) {
+			if err != nil || p.Rows != rows {
 				b.Fatalf("%+v, %v", p, err)
 			}
 		})
 		dbtest.Exec(b, db, "DELETE FROM screen")
 		dbtest.Exec(b, db, "DELETE FROM comment")
-		plantBench(b, db)
-		measure(&byHand, func() { keepByHand(b, db) })
+		plantScreens(b, db, screens)
+		measure(&byHand, func() { keepByHand(b, db, screens) })
 		dbtest.Exec(b, db, "DELETE FROM onerow_trash_comment WHERE onerow_job = 0")
 		dbtest.Exec(b, db, "DELETE FROM onerow_job")
 		dbtest.Exec(b, db, "DELETE FROM screen")
 		dbtest.Exec(b, db, "DELETE FROM comment")
 	}
-	const rows = benchScreens * (benchComments + 1)
 	b.ReportMetric(median(without)/median(with), "of-the-rate-without")
 	b.ReportMetric(median(without)/median(byHand), "by-hand")
 	b.ReportMetric(median(floor)/median(back), "of-INSERT-SELECT")
-	b.ReportMetric(rows/median(with), "kept/s")
-	b.ReportMetric(rows/median(back), "restored/s")
+	b.ReportMetric(float64(rows)/median(with), "kept/s")
+	b.ReportMetric(float64(rows)/median(back), "restored/s")
 }
 
 // keepByHand is the worker's two statements without the rest, in four transactions.
-func keepByHand(b *testing.B, db *sql.DB) {
+func keepByHand(b *testing.B, db *sql.DB, screens int64) {
 	b.Helper()
-	const quarter, columns = benchScreens / 4, "id, screen_id, version, created_at, updated_at"
-	for step := range 4 {
+	quarter := screens / 4
+	const columns = "id, screen_id, version, created_at, updated_at"
+	for step := range int64(4) {
 		tx, err := db.BeginTx(b.Context(), nil)
 		if err != nil {
 			b.Fatal(err)
 		}
-		dbtest.Exec(b, tx, fmt.Sprintf("INSERT INTO onerow_trash_comment (onerow_job, onerow_step, onerow_lost, %s) SELECT 0, %d, 0, %[1]s FROM comment FORCE INDEX (parent_id) WHERE screen_id BETWEEN %d AND %d FOR UPDATE",
+		dbtest.Exec(b, tx, fmt.Sprintf("INSERT INTO onerow_trash_comment (onerow_job, onerow_step, onerow_lost, %s) SELECT 0, %[2]d, 0, %[1]s FROM comment FORCE INDEX (parent_id) WHERE screen_id BETWEEN %[3]d AND %[4]d FOR UPDATE",
 			columns, step, step*quarter+1, (step+1)*quarter))
 		dbtest.Exec(b, tx, fmt.Sprintf("DELETE c FROM onerow_trash_comment AS k FORCE INDEX (PRIMARY) STRAIGHT_JOIN comment AS c FORCE INDEX (PRIMARY) ON c.id = k.id WHERE k.onerow_job = 0 AND k.onerow_step = %d", step))
 		if err := tx.Commit(); err != nil {

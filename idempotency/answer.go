@@ -69,20 +69,6 @@ func (r *row) inProgress() error {
 	return e
 }
 
-// look is the fast path: a plain read. done is false where the write has to decide.
-func look[T any](ctx context.Context, db onerow.DB, k *Keys, c *call) (out Outcome[T], done bool, err error) {
-	var r *row
-	err = single(ctx, db, func(db onerow.DB) (err error) { r, err = read(ctx, db, sqlRead, c.key); return err })
-	if err != nil || r == nil {
-		return out, err != nil, err
-	}
-	out, err = answer[T](ctx, db, k, c, r)
-	if errors.Is(err, errFree) {
-		return out, false, nil
-	}
-	return out, true, err
-}
-
 // count reports what an answer means to the metrics.
 func (k *Keys) count(c *call, how How, err error) {
 	var failed *FailedError

@@ -50,7 +50,14 @@ func TestStatements(t *testing.T) {
 	expect("Do, KeyLast", 3+fn, func() error { return do(db, "c", charge(1), idempotency.KeyLast()) })
 	expect("Do, KeyLast, replay", 4+fn, func() error { return do(db, "c", charge(1), idempotency.KeyLast()) })
 	expect("Do, KeyLast and LookFirst, replay", 1, func() error { return do(db, "c", charge(1), idempotency.KeyLast(), idempotency.LookFirst()) })
+	if err := do(plain, "payload", charge(1), idempotency.Payload(1)); err != nil {
+		t.Fatal(err)
+	}
+	expect("Do, LookFirst, another payload", 2, func() error {
+		return fails(do(db, "payload", charge(1), idempotency.Payload(2), idempotency.LookFirst()), idempotency.ErrMismatch)
+	})
 	expect("Do, failed", 4, func() error { return fails(do(db, "d", permanent), idempotency.ErrFailed) })
+	expect("Do, LookFirst, failed before", 2, func() error { return fails(do(db, "d", permanent, idempotency.LookFirst()), idempotency.ErrFailed) })
 	expect("Do, undone", 4+fn, func() error {
 		return do(db, "undone", func(ctx context.Context, tx *onerow.Tx) (receipt, error) {
 			r, err := charge(1)(ctx, tx)

@@ -119,7 +119,7 @@
 //
 //	Do                  4 and the function's   replay 4   failed for good 4   the row was free 8
 //	Do in a transaction 4 and the function's   replay 3
-//	Do, LookFirst       5 and the function's   replay 1
+//	Do, LookFirst       5 and the function's   replay 1   failed for good, another payload 2
 //	Do, KeyLast         3 and the function's   replay 4 and the function's; 1 with LookFirst
 //	Begin               1   replay, in progress, failed 2   the row was free 3   with a trigger on onerow_key 2
 //	Do, Begin           1 more for each key of Formerly, up to the one that is there

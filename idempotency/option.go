@@ -20,7 +20,7 @@ func KeyLast() Option {
 }
 
 // LookFirst makes Do and Begin look for a stored answer before they write: one
-// statement for a replay, one more for fresh work. Worth it where replays are
+// statement for a replay, 2 for a stored error, one more for fresh work. Worth it where replays are
 // likely. The primary key still decides.
 func LookFirst() Option {
 	return Option{"LookFirst", func(c *call) error { c.look = true; return nil }}
