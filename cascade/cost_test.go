@@ -133,6 +133,13 @@ func costsOfQueue(c *cost.Costs, work working, hired func(db *sql.DB, plan schem
 		}
 		return err
 	})
+	c.Call("look which jobs of a claim are there", func(ctx context.Context, db *sql.DB) error {
+		w, err := NewWorker(db, elsewhere, Config{})
+		if err != nil {
+			return err
+		}
+		return second(w.gone(ctx, &claim{value: "nobody's"}, []int64{1, 2}))
+	})
 	c.Call("delete", func(ctx context.Context, db *sql.DB) error { return remove(ctx, db, 3, 0) })
 	c.Call("delete again", func(ctx context.Context, db *sql.DB) error { return remove(ctx, db, 3, 0) })
 	c.Call("work", func(ctx context.Context, db *sql.DB) error { return work(ctx, db, forest, Config{}, 1) })

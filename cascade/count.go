@@ -33,18 +33,31 @@ func (l *lease) count(ctx context.Context, tx *onerow.Tx, t work.Tally) error {
 }
 
 func (l *lease) add(ctx context.Context, tx *onerow.Tx, c counts, insert, more string) error {
-	var rows []string
-	var args []any
+	var t tables
+	t.add(l.job.ID, c)
+	return t.write(ctx, tx, insert, more)
+}
+
+// tables are counts of rows by job and table.
+type tables struct {
+	rows []string
+	args []any
+}
+
+func (t *tables) add(job int64, c counts) {
 	for _, table := range slices.Sorted(maps.Keys(c)) {
 		if c[table] > 0 {
-			rows = append(rows, "(?, ?, ?)")
-			args = append(args, l.job.ID, table, c[table])
+			t.rows, t.args = append(t.rows, "(?, ?, ?)"), append(t.args, job, table, c[table])
 		}
 	}
-	if len(rows) == 0 {
+}
+
+// write is one statement, none without rows.
+func (t *tables) write(ctx context.Context, tx *onerow.Tx, insert, more string) error {
+	if len(t.rows) == 0 {
 		return nil
 	}
-	_, err := tx.ExecContext(ctx, insert+strings.Join(rows, ", ")+more, args...)
+	_, err := tx.ExecContext(ctx, insert+strings.Join(t.rows, ", ")+more, t.args...)
 	return err
 }
 

@@ -199,6 +199,9 @@
 //	RestoreRows, PurgeTrash, ListTrash, TrashOf      see there
 //	claim       1 when nothing is due, else 4, for up to Config.ClaimJobs jobs; 1 more per
 //	            so many that are due but held by batches that wait for a lock
+//	together    1, then a batch for up to 100 jobs of a resource that were claimed at once and have nothing below
+//	            their roots but rows that go unread: BEGIN, fence, plans, 2 that move the jobs to the archive,
+//	            COMMIT, up to 2 for counts, up to 3 for each table of the root; 1 for each root and edge with rows
 //	fail, give back                                  1; 5 when the job dies
 //	end of a turn                                    1, which looks whether others are due
 //	governor    1 per second, and what throttles ask; 1 each 5 seconds for the worker's row;
@@ -206,7 +209,7 @@
 //	catalog     10 each 10 seconds, less often where they take longer than 100ms; 2 more at the first
 //	            and each day, and when plan or tables have changed
 //
-// A job takes 2 more at each attempt but the first, 1 more in its first batch, and its passes, see package
+// Another job takes 2 more at each attempt but the first, 1 more in its first batch, and its passes, see package
 // internal/work. A tree that fits into a chunk goes in one batch. No count grows with the data but by the
 // number of chunks and, in trees of one table, of levels: a chain takes 2 per row.
 package cascade

@@ -100,8 +100,9 @@ func (l *lease) drifted(begun, before string, now *graph.Graph) error {
 // sqlPlan reads, and sqlStorePlan writes, by the primary key.
 const (
 	sqlPlan      = `SELECT fingerprint FROM onerow_job_plan WHERE job_id = ?`
-	sqlStorePlan = `INSERT INTO onerow_job_plan (job_id, fingerprint, stored_at) VALUES (?, ?, UTC_TIMESTAMP(6))
-ON DUPLICATE KEY UPDATE stored_at = VALUES(stored_at)`
+	sqlStorePlan = `INSERT INTO onerow_job_plan (job_id, fingerprint, stored_at) VALUES `
+	sqlOnePlan   = `(?, ?, UTC_TIMESTAMP(6))`
+	sqlPlanAgain = ` ON DUPLICATE KEY UPDATE stored_at = VALUES(stored_at)`
 )
 
 // resume reads under which plan earlier attempts have begun the job, which must be the present one. One
@@ -129,6 +130,15 @@ func (l *lease) storePlan(ctx context.Context, tx *onerow.Tx) error {
 	if l.planned {
 		return nil
 	}
-	_, err := tx.ExecContext(ctx, sqlStorePlan, l.job.ID, []byte(l.graph.Fingerprint))
+	return storePlans(ctx, tx, l.graph, l.job.ID)
+}
+
+func storePlans(ctx context.Context, tx *onerow.Tx, g *graph.Graph, jobs ...int64) error {
+	var rows []string
+	var args []any
+	for _, id := range jobs {
+		rows, args = append(rows, sqlOnePlan), append(args, id, []byte(g.Fingerprint))
+	}
+	_, err := tx.ExecContext(ctx, sqlStorePlan+strings.Join(rows, ", ")+sqlPlanAgain, args...)
 	return err
 }

@@ -11,8 +11,9 @@ import (
 	"github.com/onerow/onerow/cascade/internal/work"
 )
 
-// RunOnce claims up to Config.ClaimJobs jobs that are due, works them one after another, each for a turn if
-// others wait (Config.Turn), and returns how many it worked on, whatever came of them. An error means that
+// RunOnce claims up to Config.ClaimJobs jobs that are due, ends those together that have little to delete, works
+// the others one after another, each for a turn if others wait (Config.Turn), and returns how many it worked on,
+// whatever came of them. An error means that
 // the queue could not be read or written, that the plan does not fit the database, or that the server
 // refuses for the state that it is in, [ErrServerState], and every job, or each that was claimed. What goes
 // wrong with a job is stored with it. When ctx ends it gives back what it has not finished, without an
@@ -33,8 +34,9 @@ func (w *Worker) round(ctx context.Context) (worked, seen int, err error) {
 		}
 		return 0, c.seen, explained(err)
 	}
+	worked = w.together(ctx, &c)
 	var refused *turnError
-	passed := false
+	passed := worked > 0
 	for i, job := range c.jobs {
 		// What waits too long would lose its lease while others are idle.
 		if err != nil || ctx.Err() != nil || i > 0 && time.Since(begin) > w.cfg.Lease/3 {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"maps"
+	"strings"
 	"testing"
 	"time"
 
@@ -117,5 +118,16 @@ func TestUnreachable(t *testing.T) {
 	}
 	if err := w.Drain(ctx); err == nil {
 		t.Error("Drain had an empty queue")
+	}
+}
+
+// TestDrainWithoutTables: on a database that was never migrated Drain gives up, and says what it misses.
+func TestDrainWithoutTables(t *testing.T) {
+	t.Parallel()
+	db := dbtest.Open(t)
+	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer stop()
+	if err := worker(t, db, Config{}).Drain(ctx); err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), "onerow_") {
+		t.Error(err)
 	}
 }

@@ -145,8 +145,8 @@ func (w *Worker) drain(ctx context.Context, surplus func() bool) error {
 		switch {
 		case err != nil: // ctx has ended
 			continue
-		case waits: // perhaps because the database could not be asked
-			if err = w.db.PingContext(ctx); err == nil {
+		case waits:
+			if err = w.governor.Unread(); err == nil {
 				backoff.Sleep(ctx, backoff.Jitter(w.cfg.Poll))
 				continue
 			}

@@ -46,6 +46,8 @@ type Governor struct {
 
 	control atomic.Pointer[Control]
 
+	unread atomic.Pointer[error] // why the switch could not be read when it was asked last
+
 	turn chan struct{} // holds one token: who has it may use what follows
 
 	asked   time.Time
@@ -122,6 +124,14 @@ func (g *Governor) Idle(ctx context.Context) (paused bool, err error) {
 	return reason != "", err
 }
 
+// Unread is why the switch could not be read when it was asked last, or nil.
+func (g *Governor) Unread() error {
+	if err := g.unread.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
 // Look asks, if it is time, and shows the answer. The error is that of ctx.
 func (g *Governor) Look(ctx context.Context, job sql.NullInt64) (string, error) {
 	select {
@@ -182,11 +192,13 @@ func (g *Governor) ask(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, g.patience())
 	defer cancel()
 	on, why, control, err := readControl(ctx, g.db, g.name)
+	g.unread.Store(nil)
 	if err == nil {
 		g.control.Store(&control)
 	}
 	switch {
 	case err != nil:
+		g.unread.Store(&err)
 		return dbtext.Fit(kindDatabase+": the switch cannot be read: "+fault.Redact(err), MaxReason)
 	case on && why != "":
 		return dbtext.Fit(kindPaused+": "+why, MaxReason)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -157,9 +158,9 @@ func (u unread) heldRows(ctx context.Context, tx *onerow.Tx, t *graph.Table, par
 	return held, nil
 }
 
-// belowRootSQL is aboveSQL for the root, whose row may be gone: its key is given.
-func (r *run) belowRootSQL(root graph.Row) string {
-	var parts []string
+// belowRootSQL is aboveSQL for a root, whose row may be gone: its key is given. Each part, of a UNION,
+// answers i.
+func (r *run) belowRootSQL(root graph.Row, i int) (parts []string) {
 	for _, e := range r.node.Edges {
 		keys := e.Keys([]graph.Row{root})
 		if r.unread.proved(e) || len(keys) == 0 {
@@ -170,20 +171,20 @@ func (r *run) belowRootSQL(root graph.Row) string {
 			if e.Self {
 				itself = " AND NOT (" + s.Key.In("", []rowkey.Key{root.Key}) + ")"
 			}
-			parts = append(parts, "(SELECT 1 FROM "+s.From+s.Index+" WHERE "+s.When+s.Columns.In("", keys)+itself+" LIMIT 1)")
+			parts = append(parts, fmt.Sprintf("(SELECT %d FROM ", i)+s.From+s.Index+" WHERE "+s.When+s.Columns.In("", keys)+itself+" LIMIT 1)")
 		}
 	}
-	return strings.Join(parts, " UNION ALL ")
+	return parts
 }
 
 // belowRoot says whether anything is below the locked root.
 func (r *run) belowRoot(ctx context.Context, tx *onerow.Tx, root graph.Row) (bool, error) {
-	query := r.belowRootSQL(root)
-	if query == "" {
+	parts := r.belowRootSQL(root, 1)
+	if len(parts) == 0 {
 		return false, nil
 	}
 	var one int
-	err := onerow.QueryRow(ctx, tx, query, nil, &one)
+	err := onerow.QueryRow(ctx, tx, strings.Join(parts, " UNION ALL "), nil, &one)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
