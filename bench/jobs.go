@@ -23,17 +23,29 @@ const sqlEmptyJobs = `INSERT INTO onerow_job (resource, resource_id, deletion_id
 WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 999)
 SELECT 'leaf', CONCAT(a.i * 1000 + b.i), 0, 'ready', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM n AS a JOIN n AS b WHERE a.i * 1000 + b.i < %d`
 
-var leaves = schema.Plan{Tables: []schema.Table{{Name: "leaf", Key: []string{"id"}}}}
+var leaves = schema.Plan{Tables: []schema.Table{
+	{Name: "leaf", Key: []string{"id"}},
+	{Name: "vein", Key: []string{"id"}, Parents: []schema.Edge{{Table: "leaf", Columns: []string{"leaf_id"}}}},
+}}
+
+// sqlVeins makes leaves of ten rows each.
+const sqlVeins = `INSERT INTO vein (leaf_id) SELECT j.resource_id FROM onerow_job AS j JOIN (SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL
+SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9) AS nine`
 
 // jobs has each queue work jobs that have nothing to do: what is measured is to claim them, and to end them.
 func jobs(n int) func(ctx context.Context, s *site) ([]way, error) {
 	return func(ctx context.Context, s *site) ([]way, error) {
-		if err := s.exec(ctx, "DROP TABLE IF EXISTS leaf", "CREATE TABLE leaf (id BIGINT PRIMARY KEY) ENGINE=InnoDB"); err != nil {
+		if err := s.exec(ctx, "DROP TABLE IF EXISTS leaf, vein", "CREATE TABLE leaf (id BIGINT PRIMARY KEY) ENGINE=InnoDB",
+			"CREATE TABLE vein (id BIGINT PRIMARY KEY AUTO_INCREMENT, leaf_id BIGINT NOT NULL, KEY (leaf_id, id)) ENGINE=InnoDB"); err != nil {
 			return nil, err
 		}
 		ways := []way{
 			{name: byHand, all: func(ctx context.Context) (int, time.Duration, error) { return byHandJobs(ctx, s, n) }},
-			{name: "onerow, 8 at once", all: func(ctx context.Context) (int, time.Duration, error) { return onerowJobs(ctx, s, n) }},
+			{name: "onerow, 2 at once", all: func(ctx context.Context) (int, time.Duration, error) { return onerowJobs(ctx, s, n, 2) }},
+			{name: "onerow, 8 at once", all: func(ctx context.Context) (int, time.Duration, error) { return onerowJobs(ctx, s, n, 8) }},
+			{name: "onerow, 2 at once, ten rows each", all: func(ctx context.Context) (int, time.Duration, error) {
+				return onerowJobs(ctx, s, n, 2, "INSERT INTO leaf SELECT resource_id FROM onerow_job", sqlVeins)
+			}},
 		}
 		if s.postgres != nil {
 			ways = append(ways, way{name: "River on PostgreSQL", all: func(ctx context.Context) (int, time.Duration, error) { return riverJobs(ctx, s, n) }},
@@ -63,11 +75,11 @@ func byHandJobs(ctx context.Context, s *site, n int) (int, time.Duration, error)
 	return n, time.Since(begin), nil
 }
 
-func onerowJobs(ctx context.Context, s *site, n int) (int, time.Duration, error) {
-	if err := s.exec(ctx, "DELETE FROM onerow_job", "DELETE FROM onerow_job_archive", fmt.Sprintf(sqlEmptyJobs, n)); err != nil {
+func onerowJobs(ctx context.Context, s *site, n, parallel int, rows ...string) (int, time.Duration, error) {
+	if err := s.exec(ctx, append([]string{"DELETE FROM onerow_job", "DELETE FROM onerow_job_archive", fmt.Sprintf(sqlEmptyJobs, n)}, rows...)...); err != nil {
 		return 0, 0, err
 	}
-	w, err := cascade.NewWorker(s.db, leaves, cascade.Config{Parallel: 8, ClaimJobs: 50})
+	w, err := cascade.NewWorker(s.db, leaves, cascade.Config{Parallel: parallel})
 	if err != nil {
 		return 0, 0, err
 	}

@@ -87,13 +87,13 @@ const sqlWon = `SELECT id, resource, resource_id, deletion_id, token, failures,
   EXISTS (SELECT 1 FROM onerow_job_archive AS a WHERE a.id = onerow_job.id),
   COALESCE((SELECT d.deleted_from FROM onerow_deletion AS d WHERE d.id = onerow_job.deletion_id), '') FROM onerow_job WHERE worker = ? AND state = 'running' AND id IN `
 
-// claim claims up to ClaimJobs due jobs of the plan's resources: it reads more candidates than it wants and
+// claim claims up to size due jobs of the plan's resources: it reads more candidates than it wants and
 // takes the one that is due longest, which so waits for nobody twice, and some at random, so that workers
-// seldom want the same ones. One statement when nothing is due, else 4, and 1 more for each ClaimJobs jobs
+// seldom want the same ones. One statement when nothing is due, else 4, and 1 more for each size jobs
 // that others hold. A claim whose outcome stays unknown leaves jobs that
 // are due again when the lease ends.
-func (w *Worker) claim(ctx context.Context) (claim, error) {
-	ids, waited, err := w.due(ctx, min(w.cfg.ClaimJobs*candidatesPerJob, max(maxCandidates, w.cfg.ClaimJobs)))
+func (w *Worker) claim(ctx context.Context, size int) (claim, error) {
+	ids, waited, err := w.due(ctx, min(size*candidatesPerJob, max(maxCandidates, size)))
 	if err != nil {
 		return claim{}, fmt.Errorf("cascade: look for due jobs: %w", err)
 	}
@@ -101,11 +101,11 @@ func (w *Worker) claim(ctx context.Context) (claim, error) {
 	if len(ids) == 0 {
 		return c, nil
 	}
-	if len(ids) > w.cfg.ClaimJobs {
+	if len(ids) > size {
 		rest := ids[1:]
 		rand.Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] }) //nolint:gosec // spreads workers, not a secret
 	}
-	if ids, err = w.free(ctx, ids, &c); err != nil || len(ids) == 0 {
+	if ids, err = w.free(ctx, ids, size, &c); err != nil || len(ids) == 0 {
 		return c, err
 	}
 	slices.Sort(ids) // all claims lock in one order
@@ -149,10 +149,10 @@ func (w *Worker) claim(ctx context.Context) (claim, error) {
 // nothing. MariaDB refuses it (1020) where the session is SERIALIZABLE and a row moves under it.
 const sqlFree = `SELECT id FROM onerow_job FORCE INDEX (PRIMARY) WHERE id IN `
 
-// free returns up to ClaimJobs of the jobs that nobody holds. Those that somebody holds do
+// free returns up to size of the jobs that nobody holds. Those that somebody holds do
 // not count as seen.
-func (w *Worker) free(ctx context.Context, ids []int64, c *claim) (free []int64, err error) {
-	for part := range slices.Chunk(ids, w.cfg.ClaimJobs) {
+func (w *Worker) free(ctx context.Context, ids []int64, size int, c *claim) (free []int64, err error) {
+	for part := range slices.Chunk(ids, size) {
 		err := onerow.Alone(ctx, w.db, func(ctx context.Context, db onerow.DB) error {
 			free = nil
 			return onerow.Query(ctx, db, sqlFree+in(part)+" FOR UPDATE SKIP LOCKED", nil, func(rows *sql.Rows) error {

@@ -63,9 +63,9 @@ type Config struct {
 	Lease time.Duration
 	// Poll is how long an idle worker waits before it looks again. Default 1s.
 	Poll time.Duration
-	// ClaimJobs is how many jobs are claimed at once. Those that have little to delete end in one batch, the
-	// others are worked one after another, and given back if the first ones take long. Default 10; more is
-	// faster where many small trees are deleted.
+	// ClaimJobs is how many jobs are claimed at once. Those that have little to delete end in one batch, and
+	// if all of them did, more are claimed the next time, up to 100. The others are worked one after another,
+	// and given back if the first ones take long. Default 10. With 1 each job has batches of its own.
 	ClaimJobs int
 	// Turn is how long a job is worked while others are due. Then it is given back and due behind them, so
 	// that a small one does not wait for the end of a huge one. It takes at least twice as long as the job

@@ -209,7 +209,7 @@ func costsOfQueue(c *cost.Costs, work working, hired func(db *sql.DB, plan schem
 		if err != nil {
 			return err
 		}
-		won, err := w.claim(ctx)
+		won, err := w.claim(ctx, w.cfg.ClaimJobs)
 		if err == nil && len(won.jobs) != 1 {
 			err = fmt.Errorf("claimed %d jobs", len(won.jobs))
 		}

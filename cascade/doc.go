@@ -92,7 +92,8 @@
 //     AUTO_INCREMENT has fallen back. Else it dies with [ErrOtherDeletion]. It never has the id of a finished
 //     job when it is worked, see [Renumber].
 //   - The first statement of every batch is the fence: it proves the lease token and renews the lease. A
-//     worker whose job was claimed by another changes nothing any more, and learns it.
+//     worker whose job was claimed by another changes nothing any more, and learns it. A batch that ends many
+//     jobs proves all of them, by a lock, or changes nothing; it deletes their rows, which is the fence.
 //   - Counts are written in the transaction of the batch that deleted the rows: [Job].DeletedRows is exactly
 //     the number of rows below the root that were deleted, however often workers were killed. The root's own
 //     row does not count; one that is detached and then deleted counts as both.
@@ -197,11 +198,13 @@
 //	PurgeDeletions 2 per 200; 1 per 200 that stay
 //	Retainer                                         see there; a job of it takes 5 more, where it begins
 //	RestoreRows, PurgeTrash, ListTrash, TrashOf      see there
-//	claim       1 when nothing is due, else 4, for up to Config.ClaimJobs jobs; 1 more per
+//	claim       1 when nothing is due, else 4, for Config.ClaimJobs jobs or more; 1 more per
 //	            so many that are due but held by batches that wait for a lock
-//	together    1, then a batch for up to 100 jobs of a resource that were claimed at once and have nothing below
-//	            their roots but rows that go unread: BEGIN, fence, plans, 2 that move the jobs to the archive,
-//	            COMMIT, up to 2 for counts, up to 3 for each table of the root; 1 for each root and edge with rows
+//	together    1, then a batch for up to 100 jobs of a resource that were claimed at once and have
+//	            nothing below their roots but rows that go unread: BEGIN, proof, plans, 2 that move the
+//	            jobs to the archive, COMMIT, up to 2 for counts, 1 for those that do not end, up to 3
+//	            for each table of the root; where something is below, a look more, and 2 for each
+//	            edge, or 1 for each root where rows are detached or more than a batch
 //	fail, give back                                  1; 5 when the job dies
 //	end of a turn                                    1, which looks whether others are due
 //	governor    1 per second, and what throttles ask; 1 each 5 seconds for the worker's row;
@@ -209,7 +212,7 @@
 //	catalog     10 each 10 seconds, less often where they take longer than 100ms; 2 more at the first
 //	            and each day, and when plan or tables have changed
 //
-// Another job takes 2 more at each attempt but the first, 1 more in its first batch, and its passes, see package
-// internal/work. A tree that fits into a chunk goes in one batch. No count grows with the data but by the
-// number of chunks and, in trees of one table, of levels: a chain takes 2 per row.
+// Another job takes 2 more at each attempt but the first, 1 more in its first batch, and its passes, see
+// package internal/work. A tree that fits into a chunk goes in one batch. No count grows with the data but
+// by the number of chunks and, in trees of one table, of levels: a chain takes 2 per row.
 package cascade

@@ -21,7 +21,7 @@ func (e *endings) LeaseLost()        { e.list = append(e.list, "lost") }
 func TestEndedByAnother(t *testing.T) {
 	seen := &endings{}
 	w, job := pairWorker(t, Config{Observer: seen, MaxFailures: 2})
-	c, err := w.claim(t.Context())
+	c, err := w.claim(t.Context(), w.cfg.ClaimJobs)
 	if err != nil || len(c.jobs) != 1 {
 		t.Fatalf("%+v, %v", c, err)
 	}

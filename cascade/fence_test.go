@@ -32,7 +32,7 @@ func TestZombie(t *testing.T) {
 		}}})
 		result := make(chan error)
 		go func() {
-			c, err := zombie.claim(t.Context())
+			c, err := zombie.claim(t.Context(), 10)
 			if err == nil {
 				err = zombie.work(t.Context(), c.jobs[0], false)
 			}
@@ -43,7 +43,7 @@ func TestZombie(t *testing.T) {
 
 		// The successor works a part of the job, the zombie wakes up in the middle.
 		second := worker(t, db, Config{Chunk: 1, Name: "second"})
-		c, err := second.claim(t.Context())
+		c, err := second.claim(t.Context(), 10)
 		if err != nil || len(c.jobs) != 1 || c.jobs[0].Token != 2 {
 			t.Fatal(c, err)
 		}

@@ -32,7 +32,7 @@ func TestPutFirst(t *testing.T) {
 	var order []int64
 	w := worker(t, db, Config{ClaimJobs: 1, Name: "w"})
 	for range jobs {
-		c, err := w.claim(ctx)
+		c, err := w.claim(ctx, w.cfg.ClaimJobs)
 		if err != nil || len(c.jobs) != 1 {
 			t.Fatal(c, err)
 		}
@@ -57,7 +57,7 @@ func TestPutFirstAlone(t *testing.T) {
 	if got, err := PutFirst(t.Context(), db, job.ID); err != nil || time.Until(got.DueAt) > time.Minute || got.Failures != 3 {
 		t.Error(got, err)
 	}
-	if c, err := worker(t, db, Config{}).claim(context.WithoutCancel(t.Context())); err != nil || len(c.jobs) != 1 {
+	if c, err := worker(t, db, Config{}).claim(context.WithoutCancel(t.Context()), 10); err != nil || len(c.jobs) != 1 {
 		t.Error(c, err)
 	}
 }

@@ -178,7 +178,7 @@ func TestPauseWhileReading(t *testing.T) {
 	db := openForest(t)
 	condemn(t, db, 1, 0)
 	w := worker(t, db, Config{Lease: time.Hour})
-	c, err := w.claim(t.Context())
+	c, err := w.claim(t.Context(), w.cfg.ClaimJobs)
 	if err != nil || len(c.jobs) != 1 {
 		t.Fatalf("%+v, %v", c, err)
 	}

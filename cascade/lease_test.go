@@ -18,7 +18,7 @@ func TestLeaseIsRenewedWhileReading(t *testing.T) {
 		}{{time.Second, 400 * time.Millisecond, true}, {time.Minute, 19 * time.Second, false}, {time.Minute, 21 * time.Second, true}} {
 			job := condemn(t, db, 1, 0)
 			w := quiet(t, worker(t, db, Config{Lease: c.lease}))
-			won, err := w.claim(t.Context())
+			won, err := w.claim(t.Context(), w.cfg.ClaimJobs)
 			if err != nil || len(won.jobs) != 1 {
 				t.Fatal(won, err)
 			}

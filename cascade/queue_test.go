@@ -77,7 +77,7 @@ func TestDeleteDuringGraceTakesTheEarlierTime(t *testing.T) {
 			t.Errorf("due at %s, now is %s", at, time.Now().UTC())
 		}
 		w := worker(t, db, Config{})
-		c, err := w.claim(t.Context())
+		c, err := w.claim(t.Context(), w.cfg.ClaimJobs)
 		if err != nil || len(c.jobs) != 1 {
 			t.Fatalf("%+v, %v", c, err)
 		}
@@ -167,7 +167,7 @@ func TestCancelAgainstClaim(t *testing.T) {
 			won := 0
 			wg.Go(func() {
 				for get(t, db, job.ID).State.Open() {
-					c, err := w.claim(t.Context())
+					c, err := w.claim(t.Context(), w.cfg.ClaimJobs)
 					if err != nil {
 						t.Error(err)
 					}
@@ -364,7 +364,7 @@ func TestClaimsAreDisjoint(t *testing.T) {
 			w := worker(t, db, Config{ClaimJobs: 7})
 			wg.Go(func() {
 				for {
-					c, err := w.claim(t.Context())
+					c, err := w.claim(t.Context(), w.cfg.ClaimJobs)
 					if err != nil {
 						t.Error(err)
 						return
@@ -399,7 +399,7 @@ func TestTransientErrorsDoNotCount(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
 		job := condemn(t, db, 1, 0)
 		w := worker(t, db, Config{})
-		c, err := w.claim(t.Context())
+		c, err := w.claim(t.Context(), w.cfg.ClaimJobs)
 		if err != nil || len(c.jobs) != 1 {
 			t.Fatal(c, err)
 		}

@@ -99,7 +99,7 @@ func TestAssetsOfOthersRows(t *testing.T) {
 					t.Fatal(err)
 				}
 				begin(t, db, "album", "1")
-				won, err := w.claim(t.Context())
+				won, err := w.claim(t.Context(), w.cfg.ClaimJobs)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -131,7 +131,7 @@ func TestFenceBeforeAssets(t *testing.T) {
 			t.Fatal(err)
 		}
 		job := begin(t, db, "album", "1")
-		won, err := w.claim(t.Context())
+		won, err := w.claim(t.Context(), w.cfg.ClaimJobs)
 		if err != nil {
 			t.Fatal(err)
 		}

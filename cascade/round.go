@@ -11,13 +11,12 @@ import (
 	"github.com/onerow/onerow/cascade/internal/work"
 )
 
-// RunOnce claims up to Config.ClaimJobs jobs that are due, ends those together that have little to delete, works
-// the others one after another, each for a turn if others wait (Config.Turn), and returns how many it worked on,
-// whatever came of them. An error means that
-// the queue could not be read or written, that the plan does not fit the database, or that the server
-// refuses for the state that it is in, [ErrServerState], and every job, or each that was claimed. What goes
-// wrong with a job is stored with it. When ctx ends it gives back what it has not finished, without an
-// error.
+// RunOnce claims jobs that are due ([Config].ClaimJobs), ends those together that have little to delete,
+// works the others one after another, each for a turn if others wait ([Config].Turn), and returns how many
+// it worked on, whatever came of them. An error means that the queue could not be read or written, that the
+// plan does not fit the database, or that the server refuses for the state that it is in, [ErrServerState],
+// and every job, or each that was claimed. What goes wrong with a job is stored with it. When ctx ends it
+// gives back what it has not finished, without an error.
 func (w *Worker) RunOnce(ctx context.Context) (worked int, err error) {
 	worked, _, err = w.round(ctx)
 	return worked, err
@@ -26,7 +25,8 @@ func (w *Worker) RunOnce(ctx context.Context) (worked int, err error) {
 // round is RunOnce; it also says how many due jobs it saw.
 func (w *Worker) round(ctx context.Context) (worked, seen int, err error) {
 	begin := time.Now()
-	c, err := w.claim(ctx)
+	size := max(w.cfg.ClaimJobs, int(w.more.Load()))
+	c, err := w.claim(ctx, size)
 	if err != nil {
 		if ctx.Err() != nil {
 			w.cfg.Log.InfoContext(ctx, "cascade: nothing claimed", "worker", w.cfg.Name, "error", fault.Redact(err))
@@ -35,6 +35,7 @@ func (w *Worker) round(ctx context.Context) (worked, seen int, err error) {
 		return 0, c.seen, explained(err)
 	}
 	worked = w.together(ctx, &c)
+	w.claimMore(size, worked, len(c.jobs))
 	var refused *turnError
 	passed := worked > 0
 	for i, job := range c.jobs {
@@ -54,6 +55,14 @@ func (w *Worker) round(ctx context.Context) (worked, seen int, err error) {
 		err = refused.error // all of them: it may be no job's own, so the worker pauses
 	}
 	return worked, c.seen, err
+}
+
+// claimMore has the next claim take twice as many jobs if all of this one were small.
+func (w *Worker) claimMore(size, worked, left int) {
+	if worked == 0 || left > 0 {
+		size = 0
+	}
+	w.more.Store(int32(min(2*size, most))) //nolint:gosec // at most a hundred
 }
 
 // work works one job to its end, or to that of its turn. The error is nil when the job is done, or done but

@@ -26,7 +26,7 @@ func TestServerStates(t *testing.T) {
 		attempt := func(number uint16) (Job, error) {
 			t.Helper()
 			makeDue(t, db, job.ID)
-			c, err := w.claim(t.Context())
+			c, err := w.claim(t.Context(), w.cfg.ClaimJobs)
 			if err != nil || len(c.jobs) != 1 {
 				t.Fatal(c, err)
 			}

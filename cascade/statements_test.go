@@ -73,7 +73,7 @@ func TestStatements(t *testing.T) {
 		}
 		return nil
 	})
-	c, err := w.claim(ctx)
+	c, err := w.claim(ctx, w.cfg.ClaimJobs)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/cascade/internal/work"
+	"github.com/onerow/onerow/internal/rowkey"
 )
 
 // most is how many jobs one batch ends.
@@ -30,34 +30,59 @@ func (w *Worker) together(ctx context.Context, c *claim) (worked int) {
 		return 0
 	}
 	paused := w.governor.Control().Paused
-	small := map[string][]Job{}
+	small := map[string][]rooted{}
 	for _, job := range c.jobs {
 		n, ok := g.Nodes[job.Resource]
-		if ok && job.Token == 1 && !paused[job.Resource] && work.Small(n) {
-			small[job.Resource] = append(small[job.Resource], job)
+		if !ok || job.Token != 1 || paused[job.Resource] || !work.Small(n) {
+			continue
+		}
+		if root, err := n.Tables[0].Key.Decode(job.ResourceID); err == nil {
+			small[job.Resource] = append(small[job.Resource], rooted{job, root})
 		}
 	}
 	for _, resource := range slices.Sorted(maps.Keys(small)) {
-		for jobs := range slices.Chunk(small[resource], most) {
-			if len(jobs) < 2 || ctx.Err() != nil || worked > 0 && time.Since(c.looked) > w.cfg.Lease/3 {
-				continue
-			}
-			ended, err := w.endTogether(ctx, g, c, jobs)
+		for rest := small[resource]; len(rest) > 1 && ctx.Err() == nil && (worked == 0 || time.Since(c.looked) < w.cfg.Lease/3); {
+			jobs := rest[:min(len(rest), most)]
+			ended, full, err := w.endTogether(ctx, g, c, jobs)
 			if err != nil {
 				w.cfg.Log.InfoContext(ctx, "cascade: jobs are worked one by one", "worker", w.cfg.Name, "resource", resource, "jobs", len(jobs), "error", fault.Redact(err))
 			}
 			worked += len(ended)
 			c.jobs = slices.DeleteFunc(c.jobs, func(job Job) bool { return ended[job.ID] })
+			if rest = rest[len(jobs):]; full && len(ended) > 0 {
+				rest = append(slices.DeleteFunc(jobs, func(job rooted) bool { return ended[job.ID] }), rest...)
+			}
 		}
 	}
 	return worked
 }
 
-// sqlFenceAll is sqlFence for jobs of one claim that nobody has claimed before, by the primary key.
-const sqlFenceAll = `UPDATE onerow_job SET batch_seq = batch_seq + 1, due_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND
-WHERE worker = ? AND token = 1 AND state = 'running' AND id IN `
+// rooted is a job with the key of its root.
+type rooted struct {
+	Job
+	root rowkey.Key
+}
 
-// sqlArchiveAll and sqlDropAll follow on the rows that sqlFenceAll has locked.
+// sqlOurs proves that jobs are the claim's and that nobody has claimed them before, by the primary key, and
+// holds their rows to the end of the batch. The batch deletes them, or fences them: on a cluster it is a
+// write that decides.
+const (
+	sqlOurs     = `SELECT id FROM onerow_job FORCE INDEX (PRIMARY) WHERE worker = ? AND token = 1 AND state = 'running' AND id IN `
+	sqlFenceAll = `UPDATE onerow_job FORCE INDEX (PRIMARY) SET batch_seq = batch_seq + 1, due_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND WHERE id IN `
+)
+
+// ours locks those of the jobs that are the claim's still.
+func (c *claim) ours(ctx context.Context, db onerow.DB, ids []int64) (ours map[int64]bool, err error) {
+	ours = map[int64]bool{}
+	return ours, onerow.Query(ctx, db, sqlOurs+in(ids)+" FOR UPDATE", []any{c.value}, func(rows *sql.Rows) error {
+		var id int64
+		err := rows.Scan(&id)
+		ours[id] = true
+		return err
+	})
+}
+
+// sqlArchiveAll and sqlDropAll follow on the rows that sqlOurs has locked.
 const (
 	sqlArchiveAll = `INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, worker, batch_seq,
   failures, last_error, created_at, started_at, finished_at)
@@ -70,59 +95,59 @@ FROM onerow_job FORCE INDEX (PRIMARY) WHERE id IN `
 var errNotAll = errors.New("cascade: not all of the jobs are this claim's any more")
 
 // endTogether is the batch. The fence proves the claim of all jobs at once, or nothing is changed.
-func (w *Worker) endTogether(ctx context.Context, g *graph.Graph, c *claim, jobs []Job) (map[int64]bool, error) {
+func (w *Worker) endTogether(ctx context.Context, g *graph.Graph, c *claim, jobs []rooted) (all map[int64]bool, full bool, err error) {
 	ids, targets := make([]int64, len(jobs)), make([]work.Target, len(jobs))
 	n := g.Nodes[jobs[0].Resource]
 	for i, job := range jobs {
-		root, err := n.Tables[0].Key.Decode(job.ResourceID)
-		if err != nil {
-			return nil, fmt.Errorf("cascade: the id of job %d: %w", job.ID, err)
-		}
-		ids[i], targets[i] = job.ID, work.Target{JobID: job.ID, Resource: job.Resource, ResourceID: job.ResourceID, Root: root, DeletionID: job.DeletionID, Due: job.from == FromDue}
+		ids[i] = job.ID
+		targets[i] = work.Target{JobID: job.ID, Resource: job.Resource, ResourceID: job.ResourceID, Root: job.root, DeletionID: job.DeletionID, Due: job.from == FromDue}
 	}
 	late, cancel := finishing(ctx)
 	defer cancel()
 	bundle, err := work.NewBundle(late, w.db, n, targets)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	var tallies []work.Tally
 	var ended []bool
 	var done []int64
-	var begin, fenced time.Time
+	var begin time.Time
+	var spent time.Duration
 	limit := w.pace.Limit(w.governor.Control().Target)
 	err = onerow.InTx(late, w.db, func(ctx context.Context, tx *onerow.Tx) error {
 		begin, done = time.Now(), nil
-		held, err := onerow.Affected(ctx, tx, sqlFenceAll+in(ids), w.cfg.Lease.Microseconds(), c.value)
-		if err == nil && held != int64(len(ids)) {
+		ours, err := c.ours(ctx, tx, ids)
+		if err == nil && len(ours) != len(ids) {
 			err = errNotAll
 		}
 		if err != nil {
 			return err
 		}
-		fenced = time.Now()
-		if tallies, ended, err = bundle.Drop(ctx, tx, int64(limit)); err != nil {
+		proved := time.Now()
+		if tallies, ended, full, err = bundle.Drop(ctx, tx, int64(limit)); err != nil {
 			return err
 		}
-		var changed []int64
+		var begun []int64 // and not done
 		for i, job := range jobs {
-			if ended[i] {
+			switch {
+			case ended[i]:
 				done = append(done, job.ID)
-			}
-			if ended[i] || tallies[i].Rows() > 0 {
-				changed = append(changed, job.ID)
+			case tallies[i].Rows() > 0:
+				begun = append(begun, job.ID)
 			}
 		}
-		if len(changed) == 0 {
-			return nil
+		if err := w.noteAll(ctx, tx, g, jobs, tallies, begun, done); err != nil {
+			return err
 		}
-		return w.noteAll(ctx, tx, g, jobs, tallies, changed, done)
+		spent = time.Since(proved)
+		return nil
 	})
 	if errors.Is(err, onerow.ErrOutcomeUnknown) {
-		return w.gone(late, c, ids)
+		all, err = w.gone(late, c, ids)
+		return all, false, err
 	}
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	rows := int64(0)
 	for _, t := range tallies {
@@ -135,9 +160,9 @@ func (w *Worker) endTogether(ctx context.Context, g *graph.Graph, c *claim, jobs
 		}
 	}
 	took := time.Since(begin)
-	w.pace.Took(took, time.Since(fenced), rows)
+	w.pace.Took(took, spent, rows)
 	w.cfg.Observer.Batch(took)
-	all := map[int64]bool{}
+	all = map[int64]bool{}
 	for i, job := range jobs {
 		if !ended[i] {
 			continue
@@ -146,18 +171,26 @@ func (w *Worker) endTogether(ctx context.Context, g *graph.Graph, c *claim, jobs
 		w.setbacks.end(job.ID)
 		w.cfg.Observer.Ended(Done)
 		w.cfg.Log.InfoContext(ctx, "cascade: done", "worker", w.cfg.Name, "job", job.ID, "resource", job.Resource, "id", job.ResourceID)
-		if err := w.ended(late, job); err != nil {
-			return all, err
+		if err := w.ended(late, job.Job); err != nil {
+			return all, full, err
 		}
 	}
-	return all, w.governor.Wait(ctx, jobs[0].ID, took, func(context.Context) error { return nil })
+	return all, full, w.governor.Wait(ctx, jobs[0].ID, took, func(context.Context) error { return nil })
 }
 
-// noteAll notes under which plan the jobs were begun and what was deleted for them, and moves those that are
-// done to the archive. Up to five statements.
-func (w *Worker) noteAll(ctx context.Context, tx *onerow.Tx, g *graph.Graph, jobs []Job, tallies []work.Tally, changed, done []int64) error {
-	if err := storePlans(ctx, tx, g, changed...); err != nil {
+// noteAll notes under which plan the jobs were begun and what was deleted for them, moves those that are
+// done to the archive and fences the others. Up to six statements.
+func (w *Worker) noteAll(ctx context.Context, tx *onerow.Tx, g *graph.Graph, jobs []rooted, tallies []work.Tally, begun, done []int64) error {
+	if len(begun)+len(done) == 0 {
+		return nil
+	}
+	if err := storePlans(ctx, tx, g, append(slices.Clone(begun), done...)...); err != nil {
 		return err
+	}
+	if len(begun) > 0 {
+		if _, err := tx.ExecContext(ctx, sqlFenceAll+in(begun), w.cfg.Lease.Microseconds()); err != nil {
+			return err
+		}
 	}
 	if len(done) > 0 {
 		if _, err := tx.ExecContext(ctx, sqlArchiveAll+in(done), w.cfg.Name); err != nil {
@@ -178,26 +211,22 @@ func (w *Worker) noteAll(ctx context.Context, tx *onerow.Tx, g *graph.Graph, job
 	return detached.write(ctx, tx, sqlCountDetached, sqlCountMoreDetached)
 }
 
-// sqlStillOurs waits for a lost attempt to end, by the primary key.
-const sqlStillOurs = `SELECT id FROM onerow_job FORCE INDEX (PRIMARY) WHERE worker = ? AND state = 'running' AND id IN `
-
-// gone says which jobs of a claim have ended in a batch without an answer: those that are not there any more.
+// gone says which jobs of a claim have ended in a batch without an answer: those that are not the claim's any
+// more, when a lost attempt has ended.
 func (w *Worker) gone(ctx context.Context, c *claim, ids []int64) (map[int64]bool, error) {
-	var all map[int64]bool
-	err := onerow.Alone(ctx, w.db, func(ctx context.Context, db onerow.DB) error {
-		all = map[int64]bool{}
-		for _, id := range ids {
-			all[id] = true
-		}
-		return onerow.Query(ctx, db, sqlStillOurs+in(ids)+" FOR UPDATE", []any{c.value}, func(rows *sql.Rows) error {
-			var id int64
-			err := rows.Scan(&id)
-			delete(all, id)
-			return err
-		})
+	var ours map[int64]bool
+	err := onerow.Alone(ctx, w.db, func(ctx context.Context, db onerow.DB) (err error) {
+		ours, err = c.ours(ctx, db, ids)
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return all, nil
+	gone := map[int64]bool{}
+	for _, id := range ids {
+		if !ours[id] {
+			gone[id] = true
+		}
+	}
+	return gone, nil
 }

@@ -120,7 +120,7 @@ func TestTogetherDue(t *testing.T) {
 				end = retain(t, r, "project").End
 			}
 			for _, stmt := range []string{
-				"UPDATE project SET created_at = UTC_TIMESTAMP(6) WHERE id = 2",
+				"UPDATE project SET created_at = UTC_TIMESTAMP(6) - INTERVAL 9 DAY WHERE id = 2",
 				"INSERT INTO onerow_deletion (resource, resource_id, owner, deleted_from, requested_at, grace_us) VALUES ('project', '3', '7', 'active', UTC_TIMESTAMP(6), 0)",
 				`INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, batch_seq, failures, created_at, finished_at)
 VALUES (1000, 'project', '4', 1000, 'cancelled', UTC_TIMESTAMP(6), 1, 1, 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))`,
@@ -154,7 +154,7 @@ func TestTogetherTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := quiet(t, worker(t, db, Config{}))
-	c, err := w.claim(t.Context())
+	c, err := w.claim(t.Context(), w.cfg.ClaimJobs)
 	if err != nil || len(c.jobs) != 3 {
 		t.Fatalf("%d, %v", len(c.jobs), err)
 	}
@@ -181,7 +181,7 @@ func TestTogetherMoved(t *testing.T) {
 	}
 	w := quiet(t, worker(t, db, Config{}))
 	dbtest.Exec(t, db, "DELETE FROM onerow_job WHERE id NOT IN (1, 3)")
-	c, err := w.claim(t.Context())
+	c, err := w.claim(t.Context(), w.cfg.ClaimJobs)
 	if err != nil || len(c.jobs) != 2 {
 		t.Fatalf("%d, %v", len(c.jobs), err)
 	}
@@ -233,6 +233,45 @@ func TestCrashTogether(t *testing.T) {
 			},
 		}
 	})
+}
+
+// TestTogetherFits: where the rows below all roots are more than a batch takes, as many roots go as fit, batch
+// after batch; one that has more alone loses a batch of rows, and goes its own way.
+func TestTogetherFits(t *testing.T) {
+	db := openForest(t)
+	notes := map[int64]int64{}
+	for id := range int64(20) {
+		insert(t, db, "project_archive", map[string]any{"id": id + 1, "user_id": 7, "deletion_id": id + 1, "deleted_from": "active"})
+		if notes[id+1] = id % 4; id == 9 {
+			notes[id+1] = 30
+		}
+		for range notes[id+1] {
+			insert(t, db, "note", map[string]any{"project_id": id + 1})
+		}
+		dbtest.Exec(t, db, `INSERT INTO onerow_job (id, resource, resource_id, deletion_id, state, due_at, created_at)
+VALUES (?, 'project', ?, ?, 'ready', UTC_TIMESTAMP(6) - INTERVAL ? SECOND, UTC_TIMESTAMP(6))`, id+1, key(id+1), id+1, 100-id)
+	}
+	w := quiet(t, worker(t, db, Config{ClaimJobs: 50, Batch: 10, Target: -1}))
+	c, err := w.claim(t.Context(), 50)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := w.together(t.Context(), &c); n != 11 || len(c.jobs) != 9 || c.jobs[0].ID != 10 {
+		t.Errorf("%d have ended together, %d are left: %+v", n, len(c.jobs), c.jobs)
+	}
+	if n := count(t, db, "SELECT COUNT(*) FROM note WHERE project_id = 10"); n != 20 {
+		t.Errorf("%d notes are left of the large one", n)
+	}
+	dbtest.Exec(t, db, "UPDATE onerow_job SET due_at = UTC_TIMESTAMP(6)")
+	drain(t, w)
+	for id, want := range notes {
+		if job := get(t, db, id); job.DeletedRows != want || job.State != Done {
+			t.Errorf("%+v, want %d rows", job, want)
+		}
+	}
+	if n := count(t, db, "SELECT COUNT(*) FROM note") + count(t, db, "SELECT COUNT(*) FROM project_archive"); n != 0 {
+		t.Errorf("%d rows are left", n)
+	}
 }
 
 // TestTogetherStatements: a hundred empty jobs take as many statements as two.

@@ -86,7 +86,7 @@ func TestTheLongestWaiting(t *testing.T) {
 	w := worker(t, db, Config{ClaimJobs: 3})
 	for range 10 {
 		first := count(t, db, "SELECT id FROM onerow_job WHERE due_at = (SELECT MIN(due_at) FROM onerow_job)")
-		c, err := w.claim(t.Context())
+		c, err := w.claim(t.Context(), w.cfg.ClaimJobs)
 		if err != nil || len(c.jobs) != 3 || c.jobs[0].ID != first {
 			t.Fatalf("claimed %+v, %v, want %d as the first", c.jobs, err, first)
 		}

@@ -31,6 +31,7 @@ type Worker struct {
 	choring    sync.Mutex // and one of Chore
 	chored     time.Time
 	loops      atomic.Int32 // of slotted, that run
+	more       atomic.Int32 // how many jobs the next claim takes, if that is more than Config.ClaimJobs
 }
 
 // NewWorker checks the plan and the configuration; it does not use the database.

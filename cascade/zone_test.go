@@ -74,7 +74,7 @@ func TestClocks(t *testing.T) {
 					return err
 				}
 				ready(w)
-				c, err := w.claim(ctx)
+				c, err := w.claim(ctx, w.cfg.ClaimJobs)
 				if err == nil && len(c.jobs) != 1 {
 					err = fmt.Errorf("claimed %+v", c.jobs)
 				}
@@ -120,7 +120,7 @@ SELECT name, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL minutes MINUTE, '', N
 				t.Errorf("after its grace period: %v", err)
 			}
 		}
-		c, err := w.claim(ctx)
+		c, err := w.claim(ctx, w.cfg.ClaimJobs)
 		if err != nil || len(c.jobs) != 1 || c.jobs[0].ID != late.ID {
 			t.Errorf("claimed %+v, %v", c.jobs, err)
 		}

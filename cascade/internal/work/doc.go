@@ -22,8 +22,9 @@
 //	 ├─ of an unread one: read below that edge, drop again
 //	 └─ else halve the load until the row is found: park it       park.go
 //
-//	many jobs that have little or nothing to delete: NewBundle, Drop   together.go
-//	 └─ lock the roots, look below them, delete and detach what is unread there, delete the roots
+//	many jobs that have little to delete: NewBundle, Drop           together.go, together_due.go
+//	 └─ lock the roots, look below them, delete and detach        together_leaves.go
+//	    what is unread there, delete the roots
 //
 // A run keeps what is true for the whole job: which rows are parked, below which edges rows go unread no
 // more, over which edges rows refer to themselves. A pass keeps what it has seen, and forgets it at its end.

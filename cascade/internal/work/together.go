@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,8 +16,8 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// Small says whether jobs of the node may go together: what is special about one of them, an asset, a trash, a
-// row that is below itself, is not for a batch of many.
+// Small says whether jobs of the node may go together: what is special about one of them, an asset, a
+// trash, a row that is below itself, is not for a batch of many.
 func Small(n *graph.Node) bool {
 	kept := func(t *graph.Table) bool { return t.Trash != nil }
 	return n.Asset == "" && !n.Self && !n.Stays && !slices.ContainsFunc(n.Tables, kept) && !slices.ContainsFunc(n.Edges, func(e *graph.Edge) bool {
@@ -24,9 +25,9 @@ func Small(n *graph.Node) bool {
 	})
 }
 
-// Bundle is the roots of several jobs of one resource, for a batch that ends all of them. What is special about
-// a root is left to a batch of its own, see pass: one that has moved, that another deletion hides, or that none
-// hides although it should.
+// Bundle is the roots of several jobs of one resource, for a batch that ends all of them. What is special
+// about a root is left to a batch of its own, see pass: one that has moved, that another deletion hides, or
+// that none hides although it should.
 type Bundle struct {
 	*run
 	targets []Target
@@ -72,44 +73,41 @@ func NewBundle(ctx context.Context, db onerow.DB, n *graph.Node, targets []Targe
 	})
 }
 
-// Drop deletes each root below which there is nothing, or nothing but rows that go unread, with these rows. It
-// returns what it has deleted of each, and which of them are at their end. It may be called again, in another
-// transaction.
+// Drop deletes each root below which there is nothing, or nothing but rows that go unread, with these rows,
+// up to limit of them. It returns what it has deleted of each root, which are at their end, and whether it
+// was the limit that kept others. It may be called again, in another transaction.
 //
-// All locks come first, as in lockAndDrop. Statements: one that locks roots, one that looks below them and one
-// that deletes them for each of the node's tables; and one for each edge and root that has something below it,
-// with another look.
-func (b *Bundle) Drop(ctx context.Context, tx *onerow.Tx, limit int64) (tallies []Tally, ended []bool, err error) {
+// All locks come first, as in lockAndDrop. Statements: one that locks roots, one that looks below them and
+// one that deletes them for each of the node's tables. Where something is below: another look, and for each
+// edge 2, or 1 for each root where there is more than the limit or rows are detached.
+func (b *Bundle) Drop(ctx context.Context, tx *onerow.Tx, limit int64) (tallies []Tally, ended []bool, full bool, err error) {
 	b.places, b.left = slices.Clone(b.seen), slices.Clone(b.odd)
 	for _, t := range b.node.Tables {
 		if err := b.lock(ctx, tx, t); err != nil {
-			return nil, nil, err
+			return nil, nil, false, err
 		}
 	}
 	held, err := b.below(ctx, tx)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, false, err
 	}
 	tallies, ended = make([]Tally, len(b.targets)), make([]bool, len(b.targets))
-	dropped, full := false, false
-	for i := range b.targets {
-		if tallies[i] = NewTally(); held[i] && !full {
-			if full, err = b.dropUnread(ctx, tx, b.node, []graph.Row{b.places[i].row}, &limit, tallies[i]); err != nil {
-				return nil, nil, err
-			}
-			dropped = true
-		}
+	for i := range tallies {
+		tallies[i] = NewTally()
 	}
-	if dropped {
+	if len(held) > 0 {
+		if full, err = b.dropBelowAll(ctx, tx, slices.Sorted(maps.Keys(held)), limit, tallies); err != nil {
+			return nil, nil, false, err
+		}
 		if held, err = b.below(ctx, tx); err != nil {
-			return nil, nil, err
+			return nil, nil, false, err
 		}
 	}
 	for i := range b.targets {
 		b.left[i] = b.left[i] || held[i]
 		ended[i] = !b.left[i]
 	}
-	return tallies, ended, b.deleteRoots(ctx, tx)
+	return tallies, ended, full, b.deleteRoots(ctx, tx)
 }
 
 // lock locks the roots that were seen in a table.
