@@ -32,8 +32,8 @@ type losses struct {
 
 func (l *losses) LeaseLost() { l.lost.Add(1) }
 
-// TestPauseOneJob: a job that is paused at work stops after its batch, the others go on, and Drain does not wait for it. It
-// is no failure and no lost lease, and it ends with exact counts when it may go on.
+// TestPauseOneJob: a job that is paused at work stops after its batch, the others go on, and Drain does not
+// wait for it. It is no failure and no lost lease, and it ends with exact counts when it may go on.
 func TestPauseOneJob(t *testing.T) {
 	db, first, other := twoRooms(t)
 	var told losses
@@ -80,8 +80,8 @@ func TestPauseOneJob(t *testing.T) {
 	}
 }
 
-// TestPauseKeepsTheTime: the grace period of a job goes on while it is paused, and can be taken back when it would
-// have ended.
+// TestPauseKeepsTheTime: the grace period of a job goes on while it is paused, and can be taken back when
+// it would have ended.
 func TestPauseKeepsTheTime(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
 		job := condemn(t, db, 1, time.Hour)
@@ -105,8 +105,8 @@ func TestPauseKeepsTheTime(t *testing.T) {
 	})
 }
 
-// TestPauseResource: jobs of a resource are given back and claimed by nobody, those of others are worked, and what comes
-// meanwhile waits as well.
+// TestPauseResource: jobs of a resource are given back and claimed by nobody, those of others are worked,
+// and what comes meanwhile waits as well.
 func TestPauseResource(t *testing.T) {
 	db, first, _ := twoRooms(t)
 	box := begin(t, db, "box", "4")
@@ -157,7 +157,8 @@ func TestPauseResource(t *testing.T) {
 	}
 }
 
-// TestSet: what an operator says counts from the next look on, for one worker before all, until it is taken back.
+// TestSet: what an operator says counts from the next look on, for one worker before all, until it is taken
+// back.
 func TestSet(t *testing.T) {
 	db, ctx := openForest(t), t.Context()
 	w := worker(t, db, Config{Name: "w", Batch: 100, Target: -1})
@@ -234,7 +235,8 @@ func TestSetLoad(t *testing.T) {
 	}
 }
 
-// TestSetParallel: loops begin and end with the number that is set, at most a second later, and the pool's owner is told.
+// TestSetParallel: loops begin and end with the number that is set, at most a second later, and the pool's
+// owner is told.
 func TestSetParallel(t *testing.T) {
 	db := openForest(t)
 	var told []int

@@ -184,6 +184,22 @@ func costsOfQueue(c *cost.Costs, work working, hired func(db *sql.DB, plan schem
 		}
 		return second(Renumber(ctx, db, numbered/2+7))
 	})
+	c.Call("jobs together, of which one does not end", func(ctx context.Context, db *sql.DB) error {
+		const one, two = 1 << 40, 1<<40 + 1
+		for _, id := range []int64{one, two} {
+			err := execAll(ctx, db, fmt.Sprintf(`INSERT INTO project_archive (id, user_id, deletion_id, deleted_from, created_at, updated_at, archived_at)
+VALUES (%d, 7, 1, 'active', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))`, id),
+				fmt.Sprintf("INSERT INTO note (project_id, created_at, updated_at) VALUES (%d, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))", id),
+				fmt.Sprintf("INSERT INTO onerow_job (resource, resource_id, deletion_id, state, due_at, created_at) VALUES ('project', '%d', 1, 'ready', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))", id))
+			if err != nil {
+				return err
+			}
+		}
+		if err := insertRow(ctx, db, "screen", map[string]any{"project_id": two}); err != nil {
+			return err
+		}
+		return work(ctx, db, forest, Config{}, 2)
+	})
 	c.Call("work what an operator has queued", func(ctx context.Context, db *sql.DB) error {
 		if err := execAll(ctx, db, "INSERT INTO project (id, user_id, created_at, updated_at) VALUES (987654321, 7, UTC_TIMESTAMP(6) - INTERVAL 1 DAY, UTC_TIMESTAMP(6))"); err != nil {
 			return err

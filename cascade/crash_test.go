@@ -222,8 +222,8 @@ func smallCounts(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// TestCrashHoldJob: a job that has begun is cancelled. What is gone and counted stays so, what it has parked is forgotten, the
-// worker that had it changes nothing any more, and the rest stays.
+// TestCrashHoldJob: a job that has begun is cancelled. What is gone and counted stays so, what it has
+// parked is forgotten, the worker that had it changes nothing any more, and the rest stays.
 func TestCrashHoldJob(t *testing.T) {
 	for _, state := range []State{Running, Dead} {
 		t.Run(string(state), func(t *testing.T) {

@@ -55,8 +55,8 @@ func TestDrift(t *testing.T) {
 	})
 }
 
-// TestDriftSaysWhat: the error names the table and the difference, also where another worker, with another plan, had begun
-// the job; and only fingerprints where nobody knows any more.
+// TestDriftSaysWhat: the error names the table and the difference, also where another worker, with another
+// plan, had begun the job; and only fingerprints where nobody knows any more.
 func TestDriftSaysWhat(t *testing.T) {
 	for _, c := range []struct{ name, stmt, want string }{
 		{"a column", "ALTER TABLE box MODIFY room_id BIGINT NOT NULL, DROP FOREIGN KEY in_room", "table box: column room_id is now bigint"},

@@ -10,8 +10,9 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
-// TestPutFirst: the job that was put first is worked first, the last one put there before the others; also beside jobs
-// of the same moment and of other resources, and one that waits after a failure. Twice is as once.
+// TestPutFirst: the job that was put first is worked first, the last one put there before the others; also
+// beside jobs of the same moment and of other resources, and one that waits after a failure. Twice is as
+// once.
 func TestPutFirst(t *testing.T) {
 	db, ctx := openForest(t), t.Context()
 	var jobs []Job

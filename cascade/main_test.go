@@ -226,7 +226,8 @@ func get(t testing.TB, db onerow.DB, id int64) Job {
 	return job
 }
 
-// makeDue takes the job's pause, grace period or lease to its end. A worker may write its last at the same time.
+// makeDue takes the job's pause, grace period or lease to its end. A worker may write its last at the same
+// time.
 func makeDue(t testing.TB, db onerow.DB, id int64) {
 	t.Helper()
 	err := onerow.Alone(t.Context(), db, func(ctx context.Context, db onerow.DB) error {

@@ -41,8 +41,9 @@ func plantMarks(t *testing.T, db *sql.DB) {
 	plantTrash(t, db, monitored)
 }
 
-// TestMark: rows stay as they are but for the time, which is the database's, whatever the session's zone; what
-// is marked already keeps its time. Rows that come back lose their mark, unless they belong to another row now.
+// TestMark: rows stay as they are but for the time, which is the database's, whatever the session's zone;
+// what is marked already keeps its time. Rows that come back lose their mark, unless they belong to another
+// row now.
 func TestMark(t *testing.T) {
 	db, ctx := dbtest.Open(t, dbtest.Zone("+09:00")), t.Context()
 	plantMarks(t, db)

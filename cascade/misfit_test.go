@@ -43,8 +43,8 @@ func TestJobOfAnotherPlan(t *testing.T) {
 	}
 }
 
-// TestSearchesRefuseMisfits: what a worker would refuse is refused where nothing is deleted, too, with the same
-// words; the sweep looks at no table without assets.
+// TestSearchesRefuseMisfits: what a worker would refuse is refused where nothing is deleted, too, with the
+// same words; the sweep looks at no table without assets.
 func TestSearchesRefuseMisfits(t *testing.T) {
 	db := openWith(t, append(pairDDL, "ALTER TABLE b CHANGE a_id a_ref INT")...)
 	lost := []Orphan{{Resource: "a", ID: "7", Table: "b"}}

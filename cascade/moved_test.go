@@ -66,9 +66,9 @@ func gone(err error) error {
 	return err
 }
 
-// TestMovedAway: a row that was moved while the worker walks keeps what is below it, or was refused and is gone
-// with it; one whose column somebody has just written is not deleted where it was found. The root is a row that
-// no deletion hides: then nothing but its job says that it goes.
+// TestMovedAway: a row that was moved while the worker walks keeps what is below it, or was refused and is
+// gone with it; one whose column somebody has just written is not deleted where it was found. The root is a
+// row that no deletion hides: then nothing but its job says that it goes.
 func TestMovedAway(t *testing.T) {
 	setup := func(ctx context.Context, db *sql.DB) error {
 		for _, row := range []struct {

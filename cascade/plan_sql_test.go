@@ -12,8 +12,8 @@ import (
 
 var listed = regexp.MustCompile(`(= |IN )(\([^)]*\)|[0-9]+)|LIMIT [0-9]+`)
 
-// TestPlanSQL: the server can explain each statement, with an index; and each that a worker really sends to lock, keep, delete
-// or detach rows below the root is one of them, but for its keys.
+// TestPlanSQL: the server can explain each statement, with an index; and each that a worker really sends to
+// lock, keep, delete or detach rows below the root is one of them, but for its keys.
 func TestPlanSQL(t *testing.T) {
 	for name, trash := range map[string]bool{"forest": false, "with trash": true} {
 		t.Run(name, func(t *testing.T) {

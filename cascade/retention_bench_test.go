@@ -7,8 +7,8 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
-// BenchmarkRetention is how many rows of a leaf table, which have nothing below them, are found and deleted in
-// a second, by one worker and by four: each has a job.
+// BenchmarkRetention is how many rows of a leaf table, which have nothing below them, are found and deleted
+// in a second, by one worker and by four: each has a job.
 func BenchmarkRetention(b *testing.B) {
 	const rows = 2000
 	for name, parallel := range map[string]int{"one": 1, "four": 4} {

@@ -263,8 +263,8 @@ func TestRetentionOfThePlan(t *testing.T) {
 	}
 }
 
-// TestRetentionPassesBy: rows of which a job is dead, or has left something on purpose, wait for a person, and
-// those whose deletion a person took back are new, for as long as the policy keeps rows.
+// TestRetentionPassesBy: rows of which a job is dead, or has left something on purpose, wait for a person,
+// and those whose deletion a person took back are new, for as long as the policy keeps rows.
 func TestRetentionPassesBy(t *testing.T) {
 	db, plan := openAttic(t), attic()
 	plan.Trash = schema.Age(time.Hour)
@@ -494,8 +494,8 @@ func withRetention(column string) schema.Plan {
 	return plan
 }
 
-// TestRetentionOfWhatMoved: a row that was archived since it was found goes from there if it is due still, and
-// one that its owner has deleted since goes as that says.
+// TestRetentionOfWhatMoved: a row that was archived since it was found goes from there if it is due still,
+// and one that its owner has deleted since goes as that says.
 func TestRetentionOfWhatMoved(t *testing.T) {
 	for name, c := range map[string]struct {
 		columns string // that are written in the archive

@@ -12,9 +12,9 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// TestSharedReference: rows below a column that several rows above have the same value in go with the first of
-// these, as a foreign key that restricts demands, each once, and come back. A key that cascades is refused: what
-// the engines do there differs.
+// TestSharedReference: rows below a column that several rows above have the same value in go with the first
+// of these, as a foreign key that restricts demands, each once, and come back. A key that cascades is
+// refused: what the engines do there differs.
 func TestSharedReference(t *testing.T) {
 	plan := schema.Plan{Trash: schema.Age(time.Hour), Tables: []schema.Table{
 		{Name: "site", Key: []string{"id"}},

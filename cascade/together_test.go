@@ -15,8 +15,8 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
-// fewTrees has projects with little or nothing below them, and their jobs, whose ids are those of the projects:
-// 1 is hidden and empty, 2 is gone and has two notes, 3 is hidden and has three.
+// fewTrees has projects with little or nothing below them, and their jobs, whose ids are those of the
+// projects: 1 is hidden and empty, 2 is gone and has two notes, 3 is hidden and has three.
 func fewTrees(ctx context.Context, db *sql.DB) error {
 	for _, row := range []struct {
 		table  string
@@ -65,8 +65,8 @@ func whatIsSaid(t *testing.T, db *sql.DB) string {
 }
 
 // TestTogether: jobs that are claimed together leave what they leave one by one, in fewer statements: those
-// with little below them, of which one is another deletion's, one is there although it is to be deleted, one is
-// of an id that is none, and one is taken away by an operator.
+// with little below them, of which one is another deletion's, one is there although it is to be deleted,
+// one is of an id that is none, and one is taken away by an operator.
 func TestTogether(t *testing.T) {
 	each(t, func(t *testing.T, one *sql.DB) {
 		all := openForest(t)
@@ -97,8 +97,8 @@ func TestTogether(t *testing.T) {
 	})
 }
 
-// TestTogetherDue: nor do jobs of the plan's retention, some of whose rows were found and are not due any more,
-// have moved, were deleted by somebody, or came back.
+// TestTogetherDue: nor do jobs of the plan's retention, some of whose rows were found and are not due any
+// more, have moved, were deleted by somebody, or came back.
 func TestTogetherDue(t *testing.T) {
 	each(t, func(t *testing.T, one *sql.DB) {
 		all := openForest(t)
@@ -172,8 +172,8 @@ func TestTogetherTaken(t *testing.T) {
 	}
 }
 
-// TestTogetherMoved: of two jobs one finds its project back, whose deletion was undone, and one finds something
-// below that it has to walk: neither ends, what they have deleted is counted.
+// TestTogetherMoved: of two jobs one finds its project back, whose deletion was undone, and one finds
+// something below that it has to walk: neither ends, what they have deleted is counted.
 func TestTogetherMoved(t *testing.T) {
 	db := openForest(t)
 	if err := fewTrees(t.Context(), db); err != nil {
@@ -235,8 +235,8 @@ func TestCrashTogether(t *testing.T) {
 	})
 }
 
-// TestTogetherFits: where the rows below all roots are more than a batch takes, as many roots go as fit, batch
-// after batch; one that has more alone loses a batch of rows, and goes its own way.
+// TestTogetherFits: where the rows below all roots are more than a batch takes, as many roots go as fit,
+// batch after batch; one that has more alone loses a batch of rows, and goes its own way.
 func TestTogetherFits(t *testing.T) {
 	db := openForest(t)
 	notes := map[int64]int64{}

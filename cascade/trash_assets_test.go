@@ -11,8 +11,8 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
-// TestTrashAssets: an asset stays as long as its row is in the trash, for the sweep too, and goes before the row
-// leaves it for good. What has expired does not come back.
+// TestTrashAssets: an asset stays as long as its row is in the trash, for the sweep too, and goes before
+// the row leaves it for good. What has expired does not come back.
 func TestTrashAssets(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
 		ctx, plan := t.Context(), keptForest()
@@ -53,7 +53,8 @@ func TestTrashAssets(t *testing.T) {
 	})
 }
 
-// TestTrashAssetsWait: a step that a restore has locked before it expired keeps its assets if the rows come back.
+// TestTrashAssetsWait: a step that a restore has locked before it expired keeps its assets if the rows come
+// back.
 func TestTrashAssetsWait(t *testing.T) {
 	db, ctx, plan := openForest(t), t.Context(), keptForest()
 	plantTrash(t, db, plan)

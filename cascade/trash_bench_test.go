@@ -12,8 +12,8 @@ import (
 )
 
 // BenchmarkTrash deletes a tree with a trash and without, turn by turn, and brings it back, which it
-// compares with INSERT … SELECT of the same rows into tables of the same indexes, in one transaction; and with
-// the worker's two statements by hand. Each part begins on a server at rest; the medians are compared.
+// compares with INSERT … SELECT of the same rows into tables of the same indexes, in one transaction; and
+// with the worker's two statements by hand. Each part begins on a server at rest; the medians are compared.
 func BenchmarkTrash(b *testing.B) {
 	for _, screens := range []int64{benchScreens, 10 * benchScreens} {
 		b.Run(fmt.Sprint(screens*(benchComments+1), "rows"), func(b *testing.B) { benchTrash(b, screens) })

@@ -23,8 +23,8 @@ func keptForest() schema.Plan {
 	return plan
 }
 
-// keptWorkflow is a workflow on the small forest, whose rows are kept. steps may have gaps after a crash, so the
-// trash is not compared but counted: restored tells whether what comes back is what was there.
+// keptWorkflow is a workflow on the small forest, whose rows are kept. steps may have gaps after a crash,
+// so the trash is not compared but counted: restored tells whether what comes back is what was there.
 func keptWorkflow(t *testing.T, dsn string, w crashtest.Workflow) crashtest.Workflow {
 	t.Helper()
 	w = complete(w, dsn)

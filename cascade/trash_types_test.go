@@ -43,8 +43,8 @@ var typesDDL = []string{
 	"INSERT INTO beside VALUES (0, -7, '2000-01-01 00:00:00.5'), (1, 3, NULL)",
 }
 
-// autumnZone is a time zone whose clocks are set back from 03:00 to 02:00 on 2026-10-25, at 01:00 UTC: two times
-// in that hour read alike.
+// autumnZone is a time zone whose clocks are set back from 03:00 to 02:00 on 2026-10-25, at 01:00 UTC: two
+// times in that hour read alike.
 const autumnZone = "Onerow/Autumn"
 
 // makeAutumn gives the server the zone, for it has none by name unless somebody has loaded them.

@@ -9,9 +9,10 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
-// TestASmallJobPassesHugeOnes: huge jobs have every slot of the only worker. One that is enqueued after them ends
-// before them, also where the worker had claimed the huge ones and more at once; they go on where they were, and count
-// each row once. The small one is enqueued on the worker's goroutine, so that time decides nothing.
+// TestASmallJobPassesHugeOnes: huge jobs have every slot of the only worker. One that is enqueued after
+// them ends before them, also where the worker had claimed the huge ones and more at once; they go on where
+// they were, and count each row once. The small one is enqueued on the worker's goroutine, so that time
+// decides nothing.
 func TestASmallJobPassesHugeOnes(t *testing.T) {
 	for _, c := range []struct{ huge, parallel, claim int }{{1, 0, 0}, {3, 1, 1}, {3, 1, 10}, {12, 1, 2}, {2, 2, 1}, {5, 2, 10}} {
 		t.Run(fmt.Sprintf("%d huge, parallel %d, claims of %d", c.huge, c.parallel, c.claim), func(t *testing.T) {
@@ -74,8 +75,8 @@ func TestATurnAlone(t *testing.T) {
 	}
 }
 
-// TestTheLongestWaiting: who is due longest is claimed, and worked first; jobs that were claimed and not begun do not
-// lose their place.
+// TestTheLongestWaiting: who is due longest is claimed, and worked first; jobs that were claimed and not
+// begun do not lose their place.
 func TestTheLongestWaiting(t *testing.T) {
 	db := openForest(t)
 	const jobs = 30
