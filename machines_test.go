@@ -77,7 +77,7 @@ func (m *machine) stop(t *testing.T) (resume func()) {
 	if err != nil || pid < 2 {
 		t.Fatal(pid, err)
 	}
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+	if err := devdb.Suspend(pid); err != nil {
 		t.Fatal(err)
 	}
 	resume = sync.OnceFunc(func() {

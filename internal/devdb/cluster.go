@@ -180,7 +180,13 @@ func (c *Cluster) end(node int, sig syscall.Signal) error {
 }
 
 // Pause stops a node's process in its tracks: for the others it is a machine that does not answer.
-func (c *Cluster) Pause(node int) error { return c.nodes[node].signal(syscall.SIGSTOP) }
+func (c *Cluster) Pause(node int) error {
+	n := c.nodes[node]
+	if n.proc == nil || n.proc.ended() {
+		return nil
+	}
+	return Suspend(n.proc.pid)
+}
 
 // Continue lets a paused node go on. Whether it is still a member is another question: see [Cluster.Rejoin].
 func (c *Cluster) Continue(node int) error { return c.nodes[node].signal(syscall.SIGCONT) }
