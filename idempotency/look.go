@@ -9,8 +9,8 @@ import (
 	"github.com/onerow/onerow"
 )
 
-// sqlLook is a plain read by the primary key of what is final once it is seen. It has only what a replay
-// needs: reading all of a row takes twice as long.
+// sqlLook is a plain read by the primary key of what is final once it is seen, and of no more than a replay
+// needs.
 const sqlLook = `SELECT status, codec, is_reference, result, fingerprint, TIMESTAMPDIFF(MICROSECOND, completed_at, UTC_TIMESTAMP(6))
 FROM onerow_key` + atKey + ` AND status IN ('complete', 'error') AND NOT COALESCE(expires_at <= UTC_TIMESTAMP(6), FALSE)`
 
