@@ -89,7 +89,7 @@ const sqlWon = `SELECT id, resource, resource_id, deletion_id, token, failures,
 
 // claim claims up to size due jobs of the plan's resources: it reads more candidates than it wants and
 // takes the one that is due longest, which so waits for nobody twice, and some at random, so that workers
-// seldom want the same ones. One statement when nothing is due, else 4, and 1 more for each size jobs
+// seldom want the same ones. One statement when nothing is due, else 4, and 1 more for as many jobs
 // that others hold. A claim whose outcome stays unknown leaves jobs that
 // are due again when the lease ends.
 func (w *Worker) claim(ctx context.Context, size int) (claim, error) {

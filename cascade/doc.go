@@ -196,7 +196,7 @@
 //	PauseResource, ResumeResource, PausedResources, ReadSettings 1; Set up to 3, SetDefault 3
 //	PurgeJobs   9 per 200, 1 more where rows were skipped; 1 per 200 that stay
 //	PurgeDeletions 2 per 200; 1 per 200 that stay
-//	Retainer                                         see there; a job of it takes 5 more, where it begins
+//	Retainer                                         see there; a job of it takes 5 more, 1 for all that go together
 //	RestoreRows, PurgeTrash, ListTrash, TrashOf      see there
 //	claim       1 when nothing is due, else 4, for Config.ClaimJobs jobs or more; 1 more per
 //	            so many that are due but held by batches that wait for a lock

@@ -44,7 +44,7 @@ func (w *Worker) together(ctx context.Context, c *claim) (worked int) {
 		for rest := small[resource]; len(rest) > 1 && ctx.Err() == nil && (worked == 0 || time.Since(c.looked) < w.cfg.Lease/3); {
 			jobs := rest[:min(len(rest), most)]
 			ended, full, err := w.endTogether(ctx, g, c, jobs)
-			if err != nil {
+			if err != nil && len(ended) == 0 && ctx.Err() == nil {
 				w.cfg.Log.InfoContext(ctx, "cascade: jobs are worked one by one", "worker", w.cfg.Name, "resource", resource, "jobs", len(jobs), "error", fault.Redact(err))
 			}
 			worked += len(ended)
@@ -94,7 +94,8 @@ FROM onerow_job FORCE INDEX (PRIMARY) WHERE id IN `
 // errNotAll: somebody has taken one of the jobs away.
 var errNotAll = errors.New("cascade: not all of the jobs are this claim's any more")
 
-// endTogether is the batch. The fence proves the claim of all jobs at once, or nothing is changed.
+// endTogether is the batch. It proves the claim of all jobs, or changes nothing. It says which have ended,
+// and whether it was the limit of rows that kept others.
 func (w *Worker) endTogether(ctx context.Context, g *graph.Graph, c *claim, jobs []rooted) (all map[int64]bool, full bool, err error) {
 	ids, targets := make([]int64, len(jobs)), make([]work.Target, len(jobs))
 	n := g.Nodes[jobs[0].Resource]
@@ -110,12 +111,11 @@ func (w *Worker) endTogether(ctx context.Context, g *graph.Graph, c *claim, jobs
 	}
 	var tallies []work.Tally
 	var ended []bool
-	var done []int64
 	var begin time.Time
 	var spent time.Duration
 	limit := w.pace.Limit(w.governor.Control().Target)
 	err = onerow.InTx(late, w.db, func(ctx context.Context, tx *onerow.Tx) error {
-		begin, done = time.Now(), nil
+		begin = time.Now()
 		ours, err := c.ours(ctx, tx, ids)
 		if err == nil && len(ours) != len(ids) {
 			err = errNotAll
@@ -127,7 +127,7 @@ func (w *Worker) endTogether(ctx context.Context, g *graph.Graph, c *claim, jobs
 		if tallies, ended, full, err = bundle.Drop(ctx, tx, int64(limit)); err != nil {
 			return err
 		}
-		var begun []int64 // and not done
+		var begun, done []int64 // begun, and not done
 		for i, job := range jobs {
 			switch {
 			case ended[i]:

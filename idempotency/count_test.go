@@ -94,6 +94,7 @@ func TestStatements(t *testing.T) {
 	expect("Owned, lost", 4, func() error { return fails(keys.Owned(ctx, db, old, nil), idempotency.ErrLost) })
 	held := claim
 	expect("Begin, in progress", 2, func() error { return fails(begin(), idempotency.ErrInProgress) })
+	expect("Begin, LookFirst, in progress", 3, func() error { return fails(begin(idempotency.LookFirst()), idempotency.ErrInProgress) })
 	expect("Complete", 1, func() error { return keys.Complete(ctx, db, held, receipt{}) })
 	expect("Begin, replay", 2, func() error { return begin() })
 	expect("Begin, LookFirst, replay", 1, func() error { return begin(idempotency.LookFirst()) })

@@ -19,9 +19,9 @@ func KeyLast() Option {
 	return Option{"KeyLast", func(c *call) error { c.last = true; return nil }}
 }
 
-// LookFirst makes Do and Begin look for a stored answer before they write: one
-// statement for a replay, 2 for a stored error, one more for fresh work. Worth it where replays are
-// likely. The primary key still decides.
+// LookFirst makes Do and Begin look for a stored answer before they write: one statement for a replay, 2
+// for a stored error, one more where nothing has ended yet. Worth it where replays are likely. The primary
+// key still decides.
 func LookFirst() Option {
 	return Option{"LookFirst", func(c *call) error { c.look = true; return nil }}
 }

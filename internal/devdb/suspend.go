@@ -14,8 +14,8 @@ import (
 // suspendTime is how long a process may take to stop.
 const suspendTime = 10 * time.Second
 
-// Suspend stops a process with SIGSTOP and returns when none of its threads runs any more: on a busy machine one
-// may still answer a while after the signal was sent. SIGCONT continues it.
+// Suspend stops a process with SIGSTOP and returns when none of its threads runs any more: on a busy
+// machine one may still answer a while after the signal was sent. SIGCONT continues it.
 func Suspend(pid int) error {
 	if err := kill(pid, syscall.SIGSTOP); err != nil {
 		return err
