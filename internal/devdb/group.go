@@ -47,10 +47,8 @@ func (c *Cluster) startGroup(ctx context.Context, o ClusterOptions) error {
 		return err
 	}
 	// The three statements run on one session: see newNode.
-	for _, query := range []string{sqlBootstrapOn, sqlStartGroup, sqlBootstrapOff} {
-		if _, err := first.admin.ExecContext(ctx, query); err != nil {
-			return fmt.Errorf("devdb: the first node makes no group: %w; the end of its log:\n%s", err, first.logTail())
-		}
+	if err := first.exec(ctx, sqlBootstrapOn, sqlStartGroup, sqlBootstrapOff); err != nil {
+		return fmt.Errorf("devdb: the first node makes no group: %w; the end of its log:\n%s", err, first.logTail())
 	}
 	return c.each(func(i int, _ *node) error { return c.Rejoin(ctx, i) })
 }
@@ -67,6 +65,8 @@ func (n *node) groupFlags(id int, members []string, durable bool) []string {
 		"--loose-group-replication-recovery-get-public-key=ON",
 		// A dead node is given up when it is suspected, after five seconds and not ten: shorter tests.
 		"--loose-group-replication-member-expel-timeout=0",
+		// One that was expelled comes back by joinGroup only, which an attempt of its own would cross.
+		"--loose-group-replication-autorejoin-tries=0",
 	}
 	if !durable {
 		flags = append(flags, "--innodb-flush-log-at-trx-commit=2") // a killed process loses nothing
@@ -86,12 +86,20 @@ const (
 	sqlBootstrapOff = `SET GLOBAL group_replication_bootstrap_group = OFF`
 	sqlStartGroup   = `START GROUP_REPLICATION`
 	sqlStopGroup    = `STOP GROUP_REPLICATION`
+	sqlReadOnly     = `SET GLOBAL super_read_only = ON`
 )
 
 func (n *node) prepareGroup(ctx context.Context) error {
-	for _, query := range []string{sqlUnlogged, sqlCopyUser, sqlCopyGrant, sqlLogged, sqlCopyAs} {
+	if err := n.exec(ctx, sqlUnlogged, sqlCopyUser, sqlCopyGrant, sqlLogged, sqlCopyAs); err != nil {
+		return fmt.Errorf("devdb: prepare a member: %w; the end of its log:\n%s", err, n.logTail())
+	}
+	return nil
+}
+
+func (n *node) exec(ctx context.Context, queries ...string) error {
+	for _, query := range queries {
 		if _, err := n.admin.ExecContext(ctx, query); err != nil {
-			return fmt.Errorf("devdb: prepare a member: %w; the end of its log:\n%s", err, n.logTail())
+			return err
 		}
 	}
 	return nil
@@ -105,7 +113,8 @@ const sqlMemberState = `SELECT COALESCE(MAX(member_state), '') FROM performance_
 const erAlreadyRunning = 3093
 
 // joinGroup waits until the node is ONLINE. One that was expelled is told to leave first. The group refuses
-// a node that it has not yet given up, so joining is tried again.
+// a node that it has not yet given up, so joining is tried again. Until it is ONLINE it must take no write, or
+// it has a transaction of its own and can never join: outside of the group only super_read_only sees to that.
 func (n *node) joinGroup(ctx context.Context) error {
 	var refused error
 	err := n.until(ctx, func() (bool, error) {
@@ -119,11 +128,11 @@ func (n *node) joinGroup(ctx context.Context) error {
 		case "RECOVERING", "UNREACHABLE":
 			return false, fmt.Errorf("its state is %s", state)
 		case "ERROR":
-			if _, err := n.admin.ExecContext(ctx, sqlStopGroup); err != nil {
+			if err := n.exec(ctx, sqlReadOnly, sqlStopGroup); err != nil {
 				return false, err
 			}
 		}
-		_, err := n.admin.ExecContext(ctx, sqlStartGroup)
+		err := n.exec(ctx, sqlReadOnly, sqlStartGroup)
 		var my *mysql.MySQLError
 		if err != nil && (!errors.As(err, &my) || my.Number != erAlreadyRunning) {
 			refused = err
