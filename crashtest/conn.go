@@ -68,18 +68,26 @@ func (c *conn) withOptional() driver.Conn {
 
 // execute sends one statement through the connector's interceptor and keeps track of the transaction.
 func (c *conn) execute(ctx context.Context, kind Kind, query string, prepared bool,
-	run func(context.Context) error, discard func() error,
+	run func(ctx context.Context, query string) error, discard func() error,
 ) error {
-	endsTx := false
+	endsTx, begins, uncommitted := false, false, ""
 	if kind == Exec || kind == Query {
 		kind, endsTx = classify(query, kind)
+		if begins, uncommitted = split(query); uncommitted != "" {
+			kind = Commit
+		}
 	}
 	e := &execution{
-		Statement: Statement{Session: c.number, Kind: kind, SQL: query, InTx: c.inTx, Prepared: prepared},
-		conn:      c, discard: discard,
+		Statement: Statement{Session: c.number, Kind: kind, SQL: query, InTx: c.inTx, Begins: begins, Prepared: prepared},
+		conn:      c, discard: discard, uncommitted: uncommitted,
+	}
+	e.part = func(ctx context.Context, query string) error {
+		err := run(ctx, query)
+		c.inTx = c.inTx || begins && !errors.Is(err, driver.ErrSkip)
+		return err
 	}
 	e.run = func(ctx context.Context) error {
-		err := run(ctx)
+		err := e.part(ctx, query)
 		switch {
 		case err != nil:
 		case kind == Begin:
@@ -132,7 +140,7 @@ func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, e
 		query += " READ ONLY"
 	}
 	var begun driver.Tx
-	err := c.execute(ctx, Begin, query, false, func(ctx context.Context) (err error) {
+	err := c.execute(ctx, Begin, query, false, func(ctx context.Context, _ string) (err error) {
 		begun, err = c.begin(ctx, opts)
 		return err
 	}, func() error { return nil })
@@ -162,7 +170,7 @@ func (c *conn) begin(ctx context.Context, opts driver.TxOptions) (driver.Tx, err
 
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
 	var result driver.Result
-	err := c.execute(ctx, Exec, query, false, func(ctx context.Context) (err error) {
+	err := c.execute(ctx, Exec, query, false, func(ctx context.Context, query string) (err error) {
 		result, err = c.exec(ctx, query, args)
 		return err
 	}, func() error { return nil })
@@ -189,7 +197,7 @@ func (c *conn) exec(ctx context.Context, query string, args []driver.NamedValue)
 
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	var rows driver.Rows
-	err := c.execute(ctx, Query, query, false, func(ctx context.Context) (err error) {
+	err := c.execute(ctx, Query, query, false, func(ctx context.Context, query string) (err error) {
 		rows, err = c.query(ctx, query, args)
 		return err
 	}, func() error { return closeRows(&rows) })

@@ -49,6 +49,10 @@ type execution struct {
 	// run executes on the server and keeps the result. It returns driver.ErrSkip where the driver asks for
 	// the other way (prepare, then execute): then nothing was executed and the statement is not counted.
 	run func(ctx context.Context) error
+	// part executes a part of the text.
+	part func(ctx context.Context, query string) error
+	// uncommitted is the text of several statements without the COMMIT at its end; empty if it has none.
+	uncommitted string
 	// discard drops the kept result.
 	discard func() error
 }

@@ -50,6 +50,7 @@
 //	cut, not sent             x        x        x        x       driver.ErrBadConn (outside a transaction database/sql sends it again)
 //	cut, never arrived        x        x        x        x       mysql.ErrInvalidConn
 //	cut, answer lost          x        x        x        x       mysql.ErrInvalidConn: executed, at COMMIT committed
+//	cut inside                                  x                mysql.ErrInvalidConn: all of a packet but its COMMIT
 //	killed before, after      x        x        x        x       what the driver makes of KILL CONNECTION
 //	cancelled before          x        x        x        x       its context's error
 //	cancelled during          x        x        x        x       its context's error: executed; COMMIT and ROLLBACK answer first
@@ -80,9 +81,10 @@
 //   - What the call answers beside its error is not compared: keep it, and hold it in Check.
 //   - One fault for each run: a fault in the retry is not tried. Callers do not run at the same time: that is
 //     what Interleave is for.
-//   - A packet of several statements (multiStatements) is one execution: it fails before or after all of it.
-//     A transaction that is begun inside such a packet or by SET autocommit=0 is not recognised, so a
-//     deadlock after a statement's work is not tried there.
+//   - A packet of several statements (multiStatements) is one execution: it fails before or after all of it,
+//     and, if it ends with COMMIT, right before that. It is recognised by BEGIN or START TRANSACTION as the
+//     first and COMMIT as the last of them. A transaction that is begun otherwise, by SET autocommit=0 for
+//     instance, is not recognised, so a deadlock after a statement's work is not tried there.
 //   - With an isolation level in sql.TxOptions the driver sends a SET before BEGIN, which is neither counted
 //     nor failed.
 //   - A DATE or TIME column, and a time kept as a number, is compared by value: put it into Ignore.

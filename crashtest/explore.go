@@ -63,8 +63,8 @@ func newExplorer(ctx context.Context, w Workflow) (*explorer, error) {
 		return nil, fmt.Errorf("the DSN: %w", err)
 	}
 	x := &explorer{w: w, connector: &Connector{inner: inner, identify: true}}
-	x.faulted, x.plain, x.observer = sql.OpenDB(x.connector), sql.OpenDB(inner), sql.OpenDB(observing)
-	x.spare = newLane(inner)
+	x.faulted, x.plain, x.observer = w.pool(x.connector), sql.OpenDB(inner), sql.OpenDB(observing)
+	x.spare = newLane(w, inner)
 	x.faulted.SetMaxIdleConns(maxIdle)
 	if x.side, err = newSide(ctx, x.observer); err != nil {
 		return nil, withCleanup(err, x.close())

@@ -22,6 +22,9 @@ const (
 	// CutAfter: the statement is executed and its answer is lost. The error is mysql.ErrInvalidConn, the same
 	// as CutLost.
 	CutAfter Fault = "connection cut, executed but the answer was lost"
+	// CutInside: of several statements in one packet all are executed but the COMMIT at the end, before which
+	// the server ends the session. The error is mysql.ErrInvalidConn.
+	CutInside Fault = "connection cut inside the packet, before its COMMIT"
 	// KillBefore: KILL CONNECTION from another session before the statement. The error is what the driver
 	// makes of it.
 	KillBefore Fault = "connection killed before the statement"
@@ -72,12 +75,15 @@ func faultsOf(s Statement) []Fault {
 	switch s.Kind {
 	case Exec, Query:
 		faults = append(faults, DeadlockBefore)
-		if s.InTx { // outside, the statement is committed already: a deadlock cannot undo it
+		if s.InTx || s.Begins { // outside, the statement is committed already: a deadlock cannot undo it
 			faults = append(faults, DeadlockAfter)
 		}
 		faults = append(faults, LockWait)
 	case Commit:
 		faults = append(faults, DeadlockBefore, RefusedCertification, RefusedCommit)
+		if _, uncommitted := split(s.SQL); uncommitted != "" {
+			faults = append(faults, CutInside, DeadlockAfter, LockWait)
+		}
 	case Begin, Rollback:
 	}
 	return append(faults, Abandoned)

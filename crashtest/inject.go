@@ -25,7 +25,7 @@ func (in *injector) intercept(ctx context.Context, e *execution) error {
 	if in.fired || in.err != nil {
 		return e.run(ctx)
 	}
-	if in.point.Fault == CancelBefore && in.point.Statement.Kind == Commit {
+	if in.point.Fault == CancelBefore && in.point.Statement.Kind == Commit && in.point.Index > 1 {
 		return in.cancelAfterAnswer(ctx, e, in.point.Index-1)
 	}
 	// Where the learnt run prepared the statement, its way without a prepare (ErrSkip) is let pass: it
@@ -73,14 +73,28 @@ func (in *injector) fire(ctx context.Context, e *execution) error {
 	case DeadlockBefore:
 		in.rollback(e)
 		return serverError(1213, "40001", "Deadlock found when trying to get lock; try restarting transaction")
+	case CutInside:
+		if err := e.part(ctx, e.uncommitted); errors.Is(err, driver.ErrSkip) {
+			return err
+		}
+		in.cut(e)
+		return mysql.ErrInvalidConn
 	case DeadlockAfter:
-		if err := e.run(ctx); errors.Is(err, driver.ErrSkip) {
+		query := e.SQL
+		if e.uncommitted != "" {
+			query = e.uncommitted
+		}
+		if err := e.part(ctx, query); errors.Is(err, driver.ErrSkip) {
 			return err
 		}
 		in.note(e.discard())
 		in.rollback(e)
 		return serverError(1213, "40001", "Deadlock found when trying to get lock; try restarting transaction")
 	case LockWait:
+		if e.Begins {
+			in.note(rawExec(context.Background(), e.conn.inner, "START TRANSACTION"))
+			e.conn.inTx = true
+		}
 		return serverError(1205, "HY000", "Lock wait timeout exceeded; try restarting transaction")
 	case CancelBefore:
 		in.cancel()

@@ -89,9 +89,9 @@ type lane struct {
 	db        *sql.DB
 }
 
-func newLane(inner driver.Connector) *lane {
+func newLane(w Workflow, inner driver.Connector) *lane {
 	c := &Connector{inner: inner, identify: true}
-	db := sql.OpenDB(c)
+	db := w.pool(c)
 	db.SetMaxIdleConns(maxIdle)
 	return &lane{c, db}
 }

@@ -55,7 +55,7 @@ func newRacer(ctx context.Context, r Race) (*racer, error) {
 	}
 	x := &racer{explorer: base, race: r}
 	for range r.Calls {
-		x.lanes = append(x.lanes, newLane(x.connector.inner))
+		x.lanes = append(x.lanes, newLane(w, x.connector.inner))
 	}
 	return x, nil
 }

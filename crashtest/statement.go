@@ -29,6 +29,9 @@ type Statement struct {
 	SQL string
 	// InTx is true when the session was in a transaction when the statement came.
 	InTx bool
+	// Begins is true for several statements in one packet that begin a transaction, whose kind is that of the
+	// rest: Commit, if it ends with COMMIT.
+	Begins bool
 	// Prepared is true when a server-side prepared statement was executed.
 	Prepared bool
 }
@@ -74,9 +77,23 @@ func Count(c *Connector, call func() error) (Log, error) {
 	return c.Statements(), err
 }
 
+// split finds out whether a text of several statements begins a transaction first, and the text without the
+// COMMIT at its end, empty if it has none.
+func split(query string) (begins bool, uncommitted string) {
+	head, rest, several := strings.Cut(query, ";")
+	if !several || strings.TrimSpace(rest) == "" {
+		return false, ""
+	}
+	kind, _ := classify(head, Exec)
+	if at := strings.LastIndex(query, ";"); strings.EqualFold(strings.TrimSpace(query[at+1:]), "COMMIT") {
+		uncommitted = query[:at]
+	}
+	return kind == Begin, uncommitted
+}
+
 // classify finds the kind of a statement sent as text, and whether it ends an open transaction by itself, as
 // DDL does. It looks at the first words only: a packet of several statements is what its way in says
-// (fallback).
+// (fallback), see split.
 func classify(query string, fallback Kind) (kind Kind, endsTx bool) {
 	text := skipComments(query)
 	if head, rest, several := strings.Cut(text, ";"); several {

@@ -59,7 +59,7 @@ func (s *stmt) Query(args []driver.Value) (driver.Rows, error) {
 
 func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
 	var result driver.Result
-	err := s.conn.execute(ctx, Exec, s.query, true, func(ctx context.Context) (err error) {
+	err := s.conn.execute(ctx, Exec, s.query, true, func(ctx context.Context, _ string) (err error) {
 		if execer, ok := s.inner.(driver.StmtExecContext); ok {
 			result, err = execer.ExecContext(ctx, args)
 			return err
@@ -79,7 +79,7 @@ func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (drive
 
 func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
 	var rows driver.Rows
-	err := s.conn.execute(ctx, Query, s.query, true, func(ctx context.Context) (err error) {
+	err := s.conn.execute(ctx, Query, s.query, true, func(ctx context.Context, _ string) (err error) {
 		if queryer, ok := s.inner.(driver.StmtQueryContext); ok {
 			rows, err = queryer.QueryContext(ctx, args)
 			return err
@@ -125,6 +125,6 @@ func (t *tx) Rollback() error { return t.end(Rollback, "ROLLBACK", t.inner.Rollb
 // end runs with a context of its own: database/sql gives none to COMMIT and ROLLBACK.
 func (t *tx) end(kind Kind, query string, run func() error) error {
 	return t.conn.execute(context.Background(), kind, query, false,
-		func(context.Context) error { return run() },
+		func(context.Context, string) error { return run() },
 		func() error { return nil })
 }

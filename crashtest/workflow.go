@@ -3,6 +3,7 @@ package crashtest
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"strings"
@@ -21,6 +22,11 @@ type Workflow struct {
 	// meanwhile. Its settings hold: isolation level (transaction_isolation, on MariaDB tx_isolation),
 	// interpolateParams, clientFoundRows.
 	DSN string
+
+	// Wrap, if set, makes the connector of the pool that Call is given from the one that logs and fails
+	// statements, in the way that your application opens its own. What it sends as several statements in one
+	// packet fails inside, too (multiStatements=true in DSN).
+	Wrap func(c driver.Connector) driver.Connector
 
 	// Empty are tables whose rows are deleted before each Setup, in this order, children before what they
 	// refer to: one round trip, and another one if any of them has rows.
@@ -136,6 +142,14 @@ func Explore(ctx context.Context, w Workflow) (Report, error) {
 		err = fmt.Errorf("crashtest: workflow %q: %w", w.Name, err)
 	}
 	return report, err
+}
+
+// pool opens the pool for Call.
+func (w *Workflow) pool(c *Connector) *sql.DB {
+	if w.Wrap != nil {
+		return sql.OpenDB(w.Wrap(c))
+	}
+	return sql.OpenDB(c)
 }
 
 // check refuses a workflow that cannot be run.
