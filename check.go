@@ -74,6 +74,10 @@ var (
 		"other nodes of this cluster take writes too and do not see its row locks, so a row could come below one that is deleted there",
 		"let the plan say cluster: true, also where one node takes all writes for the time being; schema.Verify then names the columns to add",
 	}
+	torn = refusal{
+		"a node of Galera that aborts a transaction for another node's may run the rest of its packet outside of it, and answer that all was committed",
+		"open the pool with onerow.Open, which sends each statement by itself there, or with onerow.Guard and not onerow.Packets",
+	}
 	readOnly = refusal{
 		"the server takes no writes: it is a replica, or was demoted",
 		"connect to the primary",
@@ -99,6 +103,7 @@ const RowLocks Need = 1
 //   - a node of a cluster without causal reads: fewer bits than 7 in wsrep_sync_wait where wsrep is on; a
 //     group_replication_consistency that does not wait. A pool of [Open] whose data source name sets the
 //     variable itself is taken at its word; so is a session of any other that has SET @onerow_routed = 1.
+//   - a pool of [Packets] on a node of Galera
 //   - with [RowLocks], which schema.Verify needs for a plan with parents that is not for a cluster: a server
 //     of a cluster whose other nodes take writes
 //   - a server or session that is read only (read_only, super_read_only, innodb_read_only,
@@ -137,6 +142,9 @@ func Check(ctx context.Context, db DB, needs ...Need) error {
 		case chosen.String != "1":
 			return stale
 		}
+	}
+	if isGalera(variables) && packs(ctx, db) {
+		return torn.of("wsrep_on", "ON")
 	}
 	if slices.Contains(needs, RowLocks) {
 		if err := checkLocks(variables); err != nil {
@@ -182,6 +190,22 @@ func checkSession(is map[string]string) error {
 // isGalera: a MariaDB may have wsrep on and no cluster.
 func isGalera(is map[string]string) bool {
 	return is["wsrep_on"] == "ON" && is["wsrep_provider"] != "none" && is["wsrep_provider"] != ""
+}
+
+// packs says whether the sessions of a pool send statements together.
+func packs(ctx context.Context, db DB) bool {
+	switch h := db.(type) {
+	case *Tx:
+		return h.packets
+	case beginner:
+		s, err := open(ctx, h)
+		if err != nil {
+			return false
+		}
+		defer s.close()
+		return s.packets()
+	}
+	return false
 }
 
 // checkCausal looks at clusters only. A plugin without a group has nobody to wait for. AFTER makes those who

@@ -74,6 +74,23 @@
 // joins a *sql.Tx has a Tx of its own, which knows nothing of what an earlier verb met: roll back on its
 // error. A handle of the caller's own that has BeginTx only keeps its sessions.
 //
+// # Round trips
+//
+// On a pool of [Open] or [Packets] a transaction of [InTx] takes fewer round trips than it has statements.
+// BEGIN travels with the first one, those of [Tx.ExecAll] together, and those of [Tx.ExecLast] with COMMIT:
+//
+//	n statements                            n + 1
+//	n statements, the last by ExecLast      n
+//	n statements, all of them by ExecLast   1
+//
+// They are the same statements in the same order, and the server ends at the first that fails. What fails
+// in a text that ends with COMMIT is that statement's error ([ErrLast], nothing was committed) if COMMIT
+// itself never answers so: errors of data, constraints, rights and syntax, a SIGNAL, a lock wait timeout. A
+// refusal is run again, and all else is [ErrOutcomeUnknown], as at a COMMIT by itself. On any other pool,
+// in a *sql.Tx of the caller's, and on a node of Galera each statement travels by itself: where another
+// node's transaction aborts this one, Galera may run the rest of a packet outside of it, and answer that
+// all was committed.
+//
 // # Settings
 //
 // There are settings of a session or a server with which none of this holds, such as

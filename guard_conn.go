@@ -1,6 +1,7 @@
 package onerow
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"errors"
@@ -20,7 +21,13 @@ func (c *guardConn) PrepareContext(ctx context.Context, query string) (driver.St
 	if err := c.usable(ctx); err != nil {
 		return nil, err
 	}
+	if err := c.flush(ctx); err != nil {
+		return nil, err
+	}
 	inner, err := c.prepare(ctx, query)
+	if errNumber(err) == erCannotPrepare && c.prepares(query) { // it was parsed, and is one statement
+		return textStmt{c, query}, nil
+	}
 	if err != nil {
 		return nil, c.note(err)
 	}
@@ -61,6 +68,9 @@ func (c *guardConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.
 	if err := c.usable(ctx); err != nil {
 		return nil, err
 	}
+	if c.packets != onePacketEach && opts == (driver.TxOptions{}) && !c.manual && ctx.Value(lazily{}) != nil {
+		return c.beginLater(), nil
+	}
 	inner, err := c.begin(ctx, opts)
 	if err != nil {
 		return nil, c.note(err)
@@ -91,15 +101,24 @@ func (c *guardConn) ExecContext(ctx context.Context, query string, args []driver
 	if !ok {
 		return nil, driver.ErrSkip
 	}
+	if b, ok := ctx.Value(batchKey{}).(*batch); ok {
+		return c.execBatch(ctx, &waiting{b, args})
+	}
 	v, err := c.admit(ctx, query)
 	if err != nil {
 		return nil, err
 	}
+	head, skip, err := c.head(ctx, v, query)
+	if skip || err != nil {
+		return nil, cmp.Or(err, driver.ErrSkip)
+	}
 	if done, err := c.savepoint(ctx, v, query); done {
 		return driver.RowsAffected(0), err
 	}
-	result, err := execer.ExecContext(ctx, query, args)
-	c.count(query, result, err)
+	result, err := execer.ExecContext(ctx, head+query, args)
+	if err = c.sent(ctx, head, err); err != driver.ErrSkip { //nolint:errorlint // database/sql compares in this way
+		c.count(query, result, err)
+	}
 	return result, c.done(v, err)
 }
 
@@ -113,13 +132,18 @@ func (c *guardConn) QueryContext(ctx context.Context, query string, args []drive
 	if err != nil {
 		return nil, err
 	}
+	head, skip, err := c.head(ctx, v, query)
+	if skip || err != nil {
+		return nil, cmp.Or(err, driver.ErrSkip)
+	}
 	if name, ok := marked(query); ok && c.open() { // of Tx.Savepoint
 		return &answerRows{[]string{"", guardMarked}}, c.mark(ctx, name)
 	}
 	if done, err := c.savepoint(ctx, v, query); done {
 		return &answerRows{}, err
 	}
-	rows, err := queryer.QueryContext(ctx, query, args)
+	rows, err := queryer.QueryContext(ctx, head+query, args)
+	err = c.sent(ctx, head, err)
 	c.count(query, nil, err)
 	if err := c.done(v, err); err != nil {
 		return nil, err
@@ -182,7 +206,7 @@ func (c *guardConn) alive() bool {
 // guardTx is a transaction begun by BeginTx.
 type guardTx struct {
 	conn  *guardConn
-	inner driver.Tx
+	inner driver.Tx // nil: BEGIN was sent with the first statement
 }
 
 // Commit commits. database/sql gives the session back afterwards, so nothing may be open then, whatever the
@@ -193,11 +217,12 @@ func (t *guardTx) Commit() error {
 		_ = t.Rollback() //nolint:errcheck // the session is closed if that fails
 		return fmt.Errorf("onerow: rolled back instead of committed: %w", err)
 	}
-	err := t.inner.Commit()
+	err := c.commit(t.inner)
 	c.at.met(err)
-	c.inTx, c.reads = false, false
+	c.inTx, c.reads, c.pending = false, false, false
 	c.forget()
-	if err != nil && !refusedCommit(err) {
+	var statement *statementError
+	if err != nil && !refusedCommit(err) && !errors.As(err, &statement) {
 		c.kill()
 	}
 	return err
@@ -206,9 +231,9 @@ func (t *guardTx) Commit() error {
 // Rollback rolls back, or closes the session.
 func (t *guardTx) Rollback() error {
 	c := t.conn
-	err := t.inner.Rollback()
+	err := c.rollback(t.inner)
 	c.at.met(err)
-	c.inTx, c.inText, c.reads, c.lost, c.waited = false, false, false, nil, nil
+	c.inTx, c.inText, c.reads, c.pending, c.lost, c.waited = false, false, false, false, nil, nil
 	c.forget()
 	if err != nil {
 		c.kill()

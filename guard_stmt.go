@@ -43,6 +43,9 @@ var errContextOnly = errors.New("onerow: a guarded statement is executed with a 
 // ExecContext executes the statement, unless the transaction is lost.
 func (s *guardStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
 	v, err := s.conn.admit(ctx, s.query)
+	if err == nil {
+		err = s.conn.flush(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -65,6 +68,9 @@ func (s *guardStmt) exec(ctx context.Context, args []driver.NamedValue) (driver.
 // QueryContext executes the statement, unless the transaction is lost.
 func (s *guardStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
 	v, err := s.conn.admit(ctx, s.query)
+	if err == nil {
+		err = s.conn.flush(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -111,7 +111,7 @@ type host struct {
 	era atomic.Int64 // how often all sessions to it were given up
 }
 
-func newHosts(cfg *mysql.Config, list []string, texts [][]string) (*hosts, error) {
+func newHosts(cfg *mysql.Config, list []string, setUp func() *setUp) (*hosts, error) {
 	h := &hosts{patience: hostPatience}
 	if cfg.Timeout > 0 {
 		h.patience = cfg.Timeout
@@ -126,7 +126,7 @@ func newHosts(cfg *mysql.Config, list []string, texts [][]string) (*hosts, error
 		if err != nil {
 			return nil, err
 		}
-		h.list = append(h.list, &host{addr: addr, driver: connector, setUp: newSetUp(texts)})
+		h.list = append(h.list, &host{addr: addr, driver: connector, setUp: setUp()})
 	}
 	return h, nil
 }
@@ -231,6 +231,9 @@ type unusable struct{ why string }
 
 func (u unusable) Error() string        { return u.why }
 func (u unusable) Is(target error) bool { return target == mysqlerr.ErrElsewhere }
+
+// packets says what a session takes that was set up there.
+func (h *hosts) packets(at stay) packets { return at.host.setUp.packets() }
 
 // stay is a session's time at a host; its zero value is one of a pool that has only one.
 type stay struct {

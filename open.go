@@ -20,6 +20,11 @@ import (
 //     character contains a quote or a backslash; with gbk, big5, sjis, cp932, gb18030 and what is not known
 //     here it stays off, and is refused if the name asks for it, for an argument could then end its quotes:
 //     an SQL injection.
+//   - Several statements in one packet, where arguments are interpolated and the server, or the proxy in
+//     front of it, takes them: see Round trips in the package documentation. It is for what the toolkit
+//     sends: a text of the caller's with a semicolon in it is prepared, three round trips instead of one,
+//     and refused (1064) if it is more than one statement, so none can be slipped in. multiStatements=true
+//     in the name lets texts of several through; multiStatements=false sends each statement by itself.
 //   - autocommit = 1, whatever the server's default. autocommit=0 is refused.
 //   - [Guard]: behind a transaction that is lost nothing is written.
 //   - Causal reads on a cluster: a node answers when it has applied what was committed before on any other.
@@ -63,19 +68,24 @@ func Open(dsn string) (*sql.DB, error) {
 	if !interpolates.MatchString(dsn) {
 		cfg.InterpolateParams = CanInterpolate(cfg)
 	}
-	connector, err := NewConnector(cfg)
+	connector, err := newConnector(cfg, !apart.MatchString(dsn))
 	if err != nil {
 		return nil, err
 	}
 	return sql.OpenDB(connector), nil
 }
 
-var interpolates = regexp.MustCompile(`([?&])interpolateParams=`)
+var (
+	interpolates = regexp.MustCompile(`([?&])interpolateParams=`)
+	apart        = regexp.MustCompile(`(?i)[?&]multiStatements=(0|f|false)(&|$)`)
+)
 
 // NewConnector is what [Open] opens its pool with, for a configuration that was made in Go. InterpolateParams
 // is kept as it is; [CanInterpolate] says whether it may be true. One statement per connection sets what Open
 // promises and what cfg.Params say.
-func NewConnector(cfg *mysql.Config) (driver.Connector, error) {
+func NewConnector(cfg *mysql.Config) (driver.Connector, error) { return newConnector(cfg, true) }
+
+func newConnector(cfg *mysql.Config, packets bool) (driver.Connector, error) {
 	cfg = cfg.Clone()
 	if cfg.InterpolateParams && !CanInterpolate(cfg) {
 		return nil, unsafeInterpolation(unsafeCharset(cfg))
@@ -84,10 +94,21 @@ func NewConnector(cfg *mysql.Config) (driver.Connector, error) {
 	if err != nil {
 		return nil, err
 	}
-	texts := setUpTexts(cfg, isolation)
-	cfg.Params = nil
+	texts, named := setUpTexts(cfg, isolation), cfg.MultiStatements
+	cfg.Params, cfg.MultiStatements = nil, named || packets && cfg.InterpolateParams
+	setUp := func() *setUp {
+		switch s := newSetUp(texts); {
+		case named:
+			s.named = true
+			return s
+		case cfg.MultiStatements:
+			return s.probe()
+		default:
+			return s
+		}
+	}
 	if list := Hosts(cfg); len(list) > 1 {
-		h, err := newHosts(cfg, list, texts)
+		h, err := newHosts(cfg, list, setUp)
 		if err != nil {
 			return nil, err
 		}
@@ -97,7 +118,7 @@ func NewConnector(cfg *mysql.Config) (driver.Connector, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Guard(recommended{connector, newSetUp(texts)}), nil
+	return Guard(recommended{connector, setUp()}), nil
 }
 
 func driverConnector(cfg *mysql.Config) (driver.Connector, error) {

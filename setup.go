@@ -96,11 +96,81 @@ type recommended struct {
 // setUp has the ways to set up a session of one server, and remembers which of them it understands. So a
 // server without the variables of a cluster pays for that once and not with each connection.
 type setUp struct {
-	texts [][]string
-	from  atomic.Int32
+	texts  [][]string
+	from   atomic.Int32
+	probed int32        // the first so many are several statements at once
+	named  bool         // the data source name asks for several statements at once
+	torn   atomic.Int32 // an answer: a packet may be torn apart by another node's transaction
+}
+
+// askGalera is asked where several statements are taken. A node of Galera that aborts a transaction for
+// another node's may run the rest of its packet outside of it, and answer that all was committed. A server
+// that does not have the variable has no Galera. It reads no table of the application's.
+const askGalera = `/*M! SELECT @@wsrep_on */ /*!50701 SELECT COUNT(*) FROM performance_schema.global_variables WHERE VARIABLE_NAME = 'wsrep_on' AND VARIABLE_VALUE = 'ON' */`
+
+// ask asks that once.
+func (s *setUp) ask(ctx context.Context, conn driver.Conn) error {
+	takes := s.named || s.from.Load() < s.probed
+	if !takes || answer(s.torn.Load()) != notAsked { //nolint:gosec // one of three
+		return nil
+	}
+	on, err := isOn(ctx, conn, askGalera)
+	switch {
+	case errNumber(err) == erUnknownVariable:
+		on = false
+	case err != nil:
+		return fmt.Errorf("onerow: set up a connection: %w", err)
+	}
+	s.torn.Store(int32(no))
+	if on {
+		s.torn.Store(int32(yes))
+	}
+	return nil
+}
+
+const erUnknownVariable = 1193
+
+// isOn asks a question whose answer is 0, 1 or no row.
+func isOn(ctx context.Context, conn driver.Conn, question string) (bool, error) {
+	queryer, ok := conn.(driver.QueryerContext)
+	if !ok {
+		return true, nil
+	}
+	rows, err := queryer.QueryContext(ctx, question, nil)
+	if err != nil {
+		return false, err
+	}
+	row := make([]driver.Value, 1)
+	if err := errors.Join(rows.Next(row), rows.Close()); err != nil {
+		return false, err
+	}
+	return fmt.Sprintf("%s", row[0]) != "0" && row[0] != int64(0), nil
 }
 
 func newSetUp(texts [][]string) *setUp { return &setUp{texts: texts} }
+
+// probe makes a set-up that finds out whether several statements may be sent at once, which a proxy may
+// refuse.
+func (s *setUp) probe() *setUp {
+	var probing [][]string
+	for _, text := range s.texts {
+		probing = append(probing, append(slices.Clone(text[:len(text)-1]), text[len(text)-1]+"; DO 1"))
+	}
+	return &setUp{texts: append(probing, s.texts...), probed: int32(len(probing))} //nolint:gosec // there are three
+}
+
+// packets says what a session takes that was set up.
+func (s *setUp) packets() packets {
+	switch {
+	case answer(s.torn.Load()) != no: //nolint:gosec // one of three
+		return onePacketEach
+	case s.named:
+		return asTheNameSays
+	case s.from.Load() < s.probed:
+		return together
+	}
+	return onePacketEach
+}
 
 // Connect opens a session and sets it up.
 func (r recommended) Connect(ctx context.Context) (driver.Conn, error) {
@@ -127,8 +197,8 @@ func (s *setUp) do(ctx context.Context, conn driver.Conn) error {
 			}
 		}
 		if err == nil {
-			s.from.Store(int32(i)) //nolint:gosec // there are three
-			return nil
+			s.from.Store(int32(i)) //nolint:gosec // there are six
+			return s.ask(ctx, conn)
 		}
 		if errNumber(err) == 0 || mysqlerr.MayRunAgain(err) { // it is not that the text is not understood
 			break

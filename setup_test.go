@@ -10,29 +10,35 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
-// TestSetUpStatements: one statement sets up a session, whatever the data source name says; a question more
-// where it has several hosts. On MySQL the first session also finds out that there is no Group Replication.
+// TestSetUpStatements: one packet sets up a session, whatever the data source name says, of one statement and
+// another that shows that two are taken; a question more where it has several hosts. The first session also finds
+// out that there is no Galera if statements may go together, and on MySQL no Group Replication.
 func TestSetUpStatements(t *testing.T) {
-	mySQL := dbtest.Server(t).Engine() == devdb.MySQL
+	group := 0
+	if dbtest.Server(t).Engine() == devdb.MySQL {
+		group = 1
+	}
 	isolation := dbtest.Server(t).IsolationVariable()
 	plain := with(t)
 	list := strings.Replace(plain, ")/", ",127.0.0.1:1)/", 1) // which is never asked
 	for _, c := range []struct {
 		dsn    string
 		each   int
-		learns bool
+		learns int
 	}{
-		{plain, 1, mySQL},
-		{plain + "?sql_mode=''&lock_wait_timeout=7", 1, mySQL},
-		{plain + "?lock_wait_timeout=7&" + isolation + "='SERIALIZABLE'", 1, mySQL},
-		{list, 2, mySQL},
+		{plain, 2, 1 + group},
+		{plain + "?sql_mode=''&lock_wait_timeout=7", 2, 1 + group},
+		{plain + "?lock_wait_timeout=7&" + isolation + "='SERIALIZABLE'", 2, 1 + group},
+		{plain + "?multiStatements=false", 1, group},
+		{plain + "?multiStatements=true", 1, 1 + group},
+		{list, 3, 1 + group},
 	} {
 		db := opened(t, c.dsn)
 		db.SetMaxIdleConns(0)
 		for i := range 3 {
 			want := c.each
-			if i == 0 && c.learns {
-				want++
+			if i == 0 {
+				want += c.learns
 			}
 			if got := questionsOf(t, db); got != want {
 				t.Errorf("%s: session %d took %d statements, want %d", c.dsn, i+1, got, want)
@@ -114,7 +120,7 @@ func causalGroup(t *testing.T) {
 	if err := onerow.Check(t.Context(), admin); err != nil {
 		t.Error(err)
 	}
-	if got := questionsOf(t, opened(t, dsn)); got != 1 {
+	if got := questionsOf(t, opened(t, dsn+"&multiStatements=false")); got != 1 {
 		t.Errorf("%d statements", got)
 	}
 }

@@ -31,8 +31,9 @@ type committer interface{ Commit() error }
 // lets ROLLBACK TO SAVEPOINT through.
 type Tx struct {
 	guarded
-	joined bool
-	group  answer // the server is in a replication group, see Savepoint; of the outermost
+	joined  bool
+	group   answer // the server is in a replication group, see Savepoint; of the outermost
+	packets bool   // the session takes several statements at once
 }
 
 // Joined says whether the transaction belongs to the caller of the verb: then it
@@ -72,7 +73,7 @@ func inTx(ctx context.Context, db DB, fn func(context.Context, *Tx) error, token
 		}
 		tx := h
 		if !h.joined {
-			tx = &Tx{guarded: guarded{db: h}, joined: true}
+			tx = &Tx{guarded: guarded{db: h}, joined: true, packets: h.packets}
 		}
 		return h.noteResult(follow(ctx, func() error { return fn(ctx, tx) }))
 	case committer:
@@ -136,7 +137,7 @@ func once(ctx context.Context, db beginner, fn func(context.Context, *Tx) error,
 			a.err = fmt.Errorf("%w (and ROLLBACK failed: %w)", a.err, noise)
 		}
 	}()
-	tx := &Tx{guarded: guarded{db: sqlTx}}
+	tx := &Tx{guarded: guarded{db: sqlTx}, packets: s.packets()}
 	if err := fn(ctx, tx); err != nil {
 		return tx.failed(ctx, s, err)
 	}
@@ -149,6 +150,10 @@ func once(ctx context.Context, db beginner, fn func(context.Context, *Tx) error,
 	done = true
 	if err = commit(ctx, sqlTx); err == nil {
 		return attempt{}
+	}
+	var last *statementError
+	if errors.As(err, &last) {
+		return tx.failed(ctx, s, err)
 	}
 	s.discard() // a COMMIT that was refused leaves the transaction open
 	unknown := errors.Is(err, ErrOutcomeUnknown)
@@ -173,9 +178,12 @@ func (g *guarded) failed(ctx context.Context, s *session, err error) attempt {
 
 func commit(ctx context.Context, tx *sql.Tx) error {
 	err := tx.Commit()
+	var last *statementError
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &last):
+		return err //nolint:wrapcheck // as if the function had returned it
 	case errors.Is(err, sql.ErrTxDone) && ctx.Err() == nil: // by Tx.SQL
 		return fmt.Errorf("onerow: the function that was given the transaction ended it itself; leave COMMIT and ROLLBACK to InTx: %w", err)
 	case errors.Is(err, sql.ErrTxDone), ctx.Err() != nil && errors.Is(err, ctx.Err()):

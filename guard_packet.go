@@ -1,0 +1,316 @@
+package onerow
+
+import (
+	"cmp"
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/onerow/onerow/internal/mysqlerr"
+)
+
+// A session of [Open] takes several statements at once, so that BEGIN travels with the first statement of a
+// transaction of [InTx], COMMIT with the last ones, see [Tx.ExecLast], and those of [Tx.ExecAll] together:
+// a round trip less each. A server ends such a text at its first error. That must not become anybody's
+// injection: a text of the caller's with a semicolon in it is prepared, which no server does with more than
+// one statement.
+
+// packets says what a session takes.
+type packets int8
+
+const (
+	onePacketEach packets = iota
+	together              // several statements, which only the guard sends
+	asTheNameSays         // several statements, for the data source name asks for that
+)
+
+// lazily marks the context of a BEGIN that may wait for the first statement. It is only for who runs a
+// transaction again whose session turns out to be dead.
+type lazily struct{}
+
+const (
+	sqlBegin    = "START TRANSACTION"
+	sqlCommit   = "COMMIT"
+	sqlRollback = "ROLLBACK"
+)
+
+// waiting is a batch that goes with COMMIT.
+type waiting struct {
+	*batch
+	args []driver.NamedValue
+}
+
+// several says whether a text may be more than one statement.
+func several(query string) bool {
+	return strings.Contains(strings.TrimRight(query, " \t\r\n;"), ";")
+}
+
+// prepares says whether a text has to be prepared rather than sent.
+func (c *guardConn) prepares(query string) bool { return c.packets == together && several(query) }
+
+// head is what goes before the next statement: BEGIN, if it waits and may. What waits for COMMIT is sent
+// first, for it was not the last. skip: the statement is to be prepared.
+func (c *guardConn) head(ctx context.Context, v verb, query string) (head string, skip bool, err error) {
+	_, marks := marked(query)
+	prepares := c.prepares(query)
+	if c.last != nil || c.pending && (prepares || marks || v != verbOther) {
+		if err := c.flush(ctx); err != nil {
+			return "", false, err
+		}
+	}
+	if c.pending {
+		head = sqlBegin + "; "
+	}
+	return head, prepares, nil
+}
+
+// sent looks at the answer to a statement with its head. Where the driver did not send it, for it is to be
+// prepared, BEGIN goes by itself.
+func (c *guardConn) sent(ctx context.Context, head string, err error) error {
+	if head == "" {
+		return err
+	}
+	if err != driver.ErrSkip { //nolint:errorlint // database/sql compares in this way
+		c.pending = false
+		return err
+	}
+	if ferr := c.flush(ctx); ferr != nil {
+		return ferr
+	}
+	return err
+}
+
+// flush sends what waits.
+func (c *guardConn) flush(ctx context.Context) error {
+	if w := c.last; w != nil {
+		c.last = nil
+		return c.note(c.send(ctx, w, false))
+	}
+	if c.pending {
+		if err := c.text(ctx, sqlBegin); err != nil {
+			return c.note(err)
+		}
+		c.pending = false
+	}
+	return nil
+}
+
+// execBatch sends statements together, or has them wait for COMMIT.
+func (c *guardConn) execBatch(ctx context.Context, w *waiting) (driver.Result, error) {
+	if err := c.usable(ctx); err != nil {
+		return nil, err
+	}
+	if c.last != nil {
+		if err := c.flush(ctx); err != nil {
+			return nil, err
+		}
+	}
+	c.writes++
+	if w.last && c.inTx {
+		c.last = w
+		return driver.RowsAffected(1), nil
+	}
+	if err := c.send(ctx, w, false); err != nil {
+		return nil, c.note(err)
+	}
+	return driver.RowsAffected(1), nil
+}
+
+// send sends a batch, BEGIN before it if that waits, and COMMIT after it if the transaction is to end.
+func (c *guardConn) send(ctx context.Context, w *waiting, commits bool) error {
+	text, _ := w.text(commits)
+	from := 0
+	if c.pending {
+		text, from = sqlBegin+"; "+text, 1
+	}
+	if commits {
+		text += "; " + sqlCommit
+	}
+	result, err := c.inner.(driver.ExecerContext).ExecContext(ctx, text, w.args) //nolint:forcetypeassert // packets are for sessions that are one
+	if err == driver.ErrSkip {                                                   //nolint:errorlint // database/sql compares in this way
+		return c.apart(ctx, w, commits)
+	}
+	c.pending = false
+	if my, ok := err.(*mysql.MySQLError); ok && my.Number == erOutOfRange && strings.Contains(my.Message, "row_count()") { //nolint:errorlint // as the driver returns it
+		return fmt.Errorf("%w (%w)", ErrNotOneRow, err)
+	}
+	if err != nil {
+		return err
+	}
+	all, ok := result.(mysql.Result)
+	if !ok {
+		return fmt.Errorf("onerow: a driver whose results are %T tells nothing of several statements", result)
+	}
+	return w.take(all.AllRowsAffected(), all.AllLastInsertIds(), from, commits)
+}
+
+// erOutOfRange is how sqlOne fails.
+const erOutOfRange = 1690
+
+// apart sends each by itself, prepared: the driver cannot put the arguments in.
+func (c *guardConn) apart(ctx context.Context, w *waiting, commits bool) error {
+	if c.pending {
+		if err := c.text(ctx, sqlBegin); err != nil {
+			return err
+		}
+		c.pending = false
+	}
+	args := w.args
+	for _, s := range w.stmts {
+		own := slices.Clone(args[:len(s.Args)])
+		args = args[len(s.Args):]
+		for i := range own {
+			own[i].Ordinal = i + 1
+		}
+		if err := c.prepared(ctx, s, own); err != nil {
+			return err
+		}
+	}
+	if commits {
+		return c.text(ctx, sqlCommit)
+	}
+	return nil
+}
+
+func (c *guardConn) prepared(ctx context.Context, s Stmt, args []driver.NamedValue) error {
+	inner, err := c.prepare(ctx, s.Query)
+	if err != nil {
+		return err
+	}
+	result, err := (&guardStmt{conn: c, inner: inner, query: s.Query}).exec(ctx, args)
+	if cerr := inner.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return err
+	}
+	n, nerr := result.RowsAffected()
+	id, iderr := result.LastInsertId()
+	return cmp.Or(nerr, iderr, s.take(n, id))
+}
+
+// text sends a text as it is.
+func (c *guardConn) text(ctx context.Context, query string) error {
+	_, err := c.inner.(driver.ExecerContext).ExecContext(ctx, query, nil) //nolint:forcetypeassert // as in send
+	return err
+}
+
+// beginLater begins a transaction of which nothing was sent yet.
+func (c *guardConn) beginLater() *guardTx {
+	c.inTx, c.inText, c.reads, c.pending, c.last = true, false, false, true, nil
+	c.forget()
+	return &guardTx{conn: c}
+}
+
+// commit ends the transaction, with the statements that waited for it. Of a transaction in which nothing was
+// sent nothing is.
+func (c *guardConn) commit(inner driver.Tx) error {
+	ctx := context.Background()
+	w := c.last
+	c.last = nil
+	switch {
+	case w == nil && c.pending:
+		return nil
+	case w == nil && inner != nil:
+		return inner.Commit()
+	case w == nil:
+		return c.text(ctx, sqlCommit)
+	}
+	err := c.send(ctx, w, true)
+	if definite(err) {
+		if rerr := c.text(ctx, sqlRollback); rerr != nil {
+			c.kill()
+		}
+		return &statementError{err}
+	}
+	return err
+}
+
+// rollback ends the transaction.
+func (c *guardConn) rollback(inner driver.Tx) error {
+	c.last = nil
+	switch {
+	case c.pending:
+		return nil
+	case inner != nil:
+		return inner.Rollback()
+	}
+	return c.text(context.Background(), sqlRollback)
+}
+
+// erCannotPrepare is what a server says of a statement that cannot be prepared. It has parsed it before.
+const erCannotPrepare = 1295
+
+// textStmt is such a statement.
+type textStmt struct {
+	conn  *guardConn
+	query string
+}
+
+// Close does nothing.
+func (s textStmt) Close() error { return nil }
+
+// NumInput is 0: a statement with parameters can be prepared.
+func (s textStmt) NumInput() int { return 0 }
+
+// Exec is there for the interface only: database/sql takes ExecContext.
+func (s textStmt) Exec([]driver.Value) (driver.Result, error) { return nil, errContextOnly }
+
+// Query is there for the interface only.
+func (s textStmt) Query([]driver.Value) (driver.Rows, error) { return nil, errContextOnly }
+
+// ExecContext sends it.
+func (s textStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	v, err := s.conn.admit(ctx, s.query)
+	if err != nil {
+		return nil, err
+	}
+	result, err := s.conn.inner.(driver.ExecerContext).ExecContext(ctx, s.query, args) //nolint:forcetypeassert // see text
+	s.conn.count(s.query, result, err)
+	return result, s.conn.done(v, err)
+}
+
+// QueryContext sends it.
+func (s textStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	v, err := s.conn.admit(ctx, s.query)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.conn.inner.(driver.QueryerContext).QueryContext(ctx, s.query, args) //nolint:forcetypeassert // as above
+	s.conn.count(s.query, nil, err)
+	if err := s.conn.done(v, err); err != nil {
+		return nil, err
+	}
+	return s.conn.rows(rows), nil
+}
+
+// statementError is the error of the statement that went with COMMIT, which so was not run.
+type statementError struct{ err error }
+
+func (e *statementError) Error() string { return e.err.Error() }
+func (e *statementError) Unwrap() error { return e.err }
+
+// Is says that it is [ErrLast].
+func (e *statementError) Is(target error) bool { return target == ErrLast }
+
+// definite says whether an error is one that a statement has and COMMIT never has: of the data, of rights, of
+// the text, of a trigger's SIGNAL, a lock wait timeout.
+func definite(err error) bool {
+	if errors.Is(err, ErrNotOneRow) {
+		return true
+	}
+	my, ok := err.(*mysql.MySQLError) //nolint:errorlint // as the driver returns it
+	if !ok {
+		return false
+	}
+	switch string(my.SQLState[:2]) {
+	case "22", "23", "42", "45":
+		return true
+	}
+	return mysqlerr.Classify(err) == mysqlerr.TimedOut
+}

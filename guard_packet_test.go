@@ -1,0 +1,409 @@
+package onerow_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/devdb"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+)
+
+// packets counts what goes over the network "counted": one for each round trip.
+var packets atomic.Int64
+
+func init() { //nolint:gochecknoinits // the driver has one register
+	mysql.RegisterDialContext("counted", func(ctx context.Context, addr string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
+		return countedConn{conn}, err
+	})
+}
+
+type countedConn struct{ net.Conn }
+
+func (c countedConn) Write(b []byte) (int, error) {
+	packets.Add(1)
+	return c.Conn.Write(b)
+}
+
+// openCounted is a pool of one session with a table of accounts, and a plain one beside it.
+func openCounted(t *testing.T, params string) (db, plain *sql.DB) {
+	t.Helper()
+	dsn := dbtest.DSN(t)
+	plain = dbtest.OpenDSN(t, dsn)
+	dbtest.Exec(t, plain, "CREATE TABLE coin (id INT PRIMARY KEY, text VARCHAR(50) NOT NULL DEFAULT '') ENGINE=InnoDB")
+	over := strings.Replace(dsn, "@tcp(", "@counted(", 1)
+	if over == dsn {
+		t.Fatalf("the server is at %s, which is no TCP port", dsn)
+	}
+	db, err := onerow.Open(over + params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxOpenConns(1)
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := db.PingContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return db, plain
+}
+
+func coins(t *testing.T, db *sql.DB) (n int) {
+	t.Helper()
+	if err := db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM coin").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func put(id int) func(context.Context, *onerow.Tx) error {
+	return func(ctx context.Context, tx *onerow.Tx) error {
+		_, err := tx.ExecContext(ctx, "INSERT INTO coin (id) VALUES (?)", id)
+		return err
+	}
+}
+
+func putLast(id int) func(context.Context, *onerow.Tx) error {
+	return func(ctx context.Context, tx *onerow.Tx) error {
+		return tx.ExecLast(ctx, onerow.Stmt{Query: "INSERT INTO coin (id, text) VALUES (?, ?)", Args: []any{id, "; -- '"}})
+	}
+}
+
+func coin(id int) onerow.Stmt {
+	return onerow.Stmt{Query: "INSERT INTO coin (id) VALUES (?)", Args: []any{id}, One: true}
+}
+
+func putAll(ids ...int) func(context.Context, *onerow.Tx) error {
+	return func(ctx context.Context, tx *onerow.Tx) error {
+		var stmts []onerow.Stmt
+		for _, id := range ids {
+			stmts = append(stmts, coin(id))
+		}
+		return tx.ExecAll(ctx, stmts...)
+	}
+}
+
+func putAllLast(a, b int) func(context.Context, *onerow.Tx) error {
+	return func(ctx context.Context, tx *onerow.Tx) error { return tx.ExecLast(ctx, coin(a), coin(b)) }
+}
+
+func both(fns ...func(context.Context, *onerow.Tx) error) func(context.Context, *onerow.Tx) error {
+	return func(ctx context.Context, tx *onerow.Tx) error {
+		for _, fn := range fns {
+			if err := fn(ctx, tx); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// TestPackets: BEGIN goes with the first statement of a transaction of InTx, COMMIT with the last one; each
+// does what it says, and nobody else's transaction is sent otherwise than it was.
+func TestPackets(t *testing.T) {
+	db, plain := openCounted(t, "")
+	asks := int64(0) // whether the server is in a group
+	if dbtest.Server(t).Engine() == devdb.MySQL {
+		asks = 1
+	}
+	look := func(ctx context.Context, tx *onerow.Tx) error {
+		var n int
+		return onerow.QueryRow(ctx, tx, "SELECT id FROM coin WHERE id = ?", []any{1}, &n)
+	}
+	for _, c := range []struct {
+		name  string
+		fn    func(context.Context, *onerow.Tx) error
+		takes int64
+		coins int // more
+	}{
+		{"nothing", both(), 0, 0},
+		{"one", put(1), 2, 1},
+		{"two", both(put(2), put(3)), 3, 2},
+		{"one, with COMMIT", putLast(4), 1, 1},
+		{"two, the last with COMMIT", both(put(5), putLast(6)), 2, 2},
+		{"a query", look, 2, 0},
+		{"a query, and one with COMMIT", both(look, putLast(7)), 2, 1},
+		{"one that was not the last", both(putLast(8), put(9)), 3, 2},
+		{"two together", putAll(21, 22), 2, 2},
+		{"two together with COMMIT", putAllLast(23, 24), 1, 2},
+		{"two together behind another", both(put(25), putAll(26, 27)), 3, 3},
+		{"two together with COMMIT behind another", both(put(28), putAllLast(29, 30)), 2, 3},
+		{"two that were not the last", both(putAllLast(31, 32), putAllLast(33, 34)), 2, 4},
+		{"two together, a part of another", func(ctx context.Context, tx *onerow.Tx) error { return onerow.InTx(ctx, tx, putAllLast(35, 36)) }, 2, 2},
+		{"two of which one has many bytes", func(ctx context.Context, tx *onerow.Tx) error {
+			return tx.ExecLast(ctx, coin(37), onerow.Stmt{Query: "INSERT INTO coin (id, text) VALUES (38, LEFT(?, 10))", Args: []any{strings.Repeat("x", 5_000)}})
+		}, 3, 2},
+		{"a part of another", func(ctx context.Context, tx *onerow.Tx) error { return onerow.InTx(ctx, tx, putLast(10)) }, 2, 1},
+		{"a savepoint", func(ctx context.Context, tx *onerow.Tx) error {
+			_, err := tx.ExecContext(ctx, "SAVEPOINT a")
+			return err
+		}, 3 + asks, 0},
+		{"one that is prepared", func(ctx context.Context, tx *onerow.Tx) error {
+			_, err := tx.ExecContext(ctx, "INSERT INTO coin (id, text) VALUES (11, ';')")
+			return err
+		}, 5, 1},
+	} {
+		before, at := coins(t, plain), packets.Load()
+		if err := onerow.InTx(t.Context(), db, c.fn); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if n := packets.Load() - at; n != c.takes {
+			t.Errorf("%s takes %d packets, want %d", c.name, n, c.takes)
+		}
+		if n := coins(t, plain) - before; n != c.coins {
+			t.Errorf("%s has put %d coins, want %d", c.name, n, c.coins)
+		}
+	}
+	at := packets.Load()
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dbtest.Exec(t, tx, "INSERT INTO coin (id) VALUES (20)")
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if n := packets.Load() - at; n != 3 {
+		t.Errorf("a transaction of the caller's takes %d packets", n)
+	}
+}
+
+// TestPacketsFail: an error inside a packet is the statement's; what was written before is gone, and the session
+// goes on with nothing open.
+func TestPacketsFail(t *testing.T) {
+	db, plain := openCounted(t, "")
+	dbtest.Exec(t, plain, "INSERT INTO coin (id) VALUES (1)")
+	for name, fn := range map[string]func(context.Context, *onerow.Tx) error{
+		"the first": put(1), "the last": both(put(2), putLast(1)), "the only one": putLast(1),
+		"one before the last": both(put(2), put(1), putLast(3)), "the last, which was not": both(putLast(1), put(3)),
+		"its text": func(ctx context.Context, tx *onerow.Tx) error {
+			return tx.ExecLast(ctx, onerow.Stmt{Query: "INSERT INTO nowhere VALUES (1)"})
+		},
+	} {
+		err := onerow.InTx(t.Context(), db, fn)
+		want := uint16(1062)
+		if name == "its text" {
+			want = 1146
+		}
+		if number(err) != want || errors.Is(err, onerow.ErrOutcomeUnknown) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if n := coins(t, plain); n != 1 {
+			t.Errorf("%s: there are %d coins", name, n)
+		}
+		if err := onerow.InTx(t.Context(), db, put(9)); err != nil {
+			t.Errorf("after %s: %v", name, err)
+		}
+		if n := coins(t, plain); n != 2 {
+			t.Errorf("after %s there are %d coins", name, n)
+		}
+		dbtest.Exec(t, db, "DELETE FROM coin WHERE id = 9")
+	}
+}
+
+// TestPacketsAnswer: what each of several statements says of ids and rows is heard, together and apart; the first
+// that affects not one row is the last that is run.
+func TestPacketsAnswer(t *testing.T) {
+	together, plain := openCounted(t, "")
+	apart, err := onerow.Open(dbtest.DSN(t) + "&multiStatements=false")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := apart.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	const table = "CREATE TABLE answered (id INT AUTO_INCREMENT PRIMARY KEY, n INT NOT NULL DEFAULT 0) ENGINE=InnoDB"
+	dbtest.Exec(t, plain, table)
+	dbtest.Exec(t, apart, table)
+	for name, db := range map[string]*sql.DB{"together": together, "apart": apart} {
+		for _, last := range []bool{false, true} {
+			var first, second, third int64
+			insert := func(id *int64) onerow.Stmt {
+				return onerow.Stmt{Query: "INSERT INTO answered (n) VALUES (?)", Args: []any{7}, One: true, ID: id}
+			}
+			run := func(stmts ...onerow.Stmt) error {
+				return onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
+					if last {
+						return tx.ExecLast(ctx, stmts...)
+					}
+					return tx.ExecAll(ctx, stmts...)
+				})
+			}
+			err := run(insert(&first), onerow.Stmt{Query: "UPDATE answered SET n = LAST_INSERT_ID(100 + LAST_INSERT_ID()) WHERE id = LAST_INSERT_ID()", One: true, ID: &second}, insert(&third))
+			if err != nil || first == 0 || second != 100+first || third != first+1 {
+				t.Errorf("%s, last %t: %d, %d, %d, %v", name, last, first, second, third, err)
+			}
+			none := onerow.Stmt{Query: "UPDATE answered SET n = 1 WHERE id = ?", Args: []any{-1}, One: true}
+			many := onerow.Stmt{Query: "DELETE FROM answered", One: true}
+			all := onerow.Stmt{Query: "UPDATE answered SET n = n + 1"}
+			for _, stmts := range [][]onerow.Stmt{{none}, {many}, {insert(&first), none}, {none, insert(&first)}, {insert(&first), many, insert(&first)}} {
+				before := sum(t, db)
+				if err := run(stmts...); !errors.Is(err, onerow.ErrNotOneRow) || errors.Is(err, onerow.ErrOutcomeUnknown) {
+					t.Errorf("%s, last %t, %d statements: %v", name, last, len(stmts), err)
+				}
+				if after := sum(t, db); after != before {
+					t.Errorf("%s, last %t, %d statements: %s, was %s", name, last, len(stmts), after, before)
+				}
+			}
+			if err := run(all, all); err != nil {
+				t.Errorf("%s, last %t: %v", name, last, err)
+			}
+		}
+		if n := sum(t, db); n != "4 rows, 232 in all" {
+			t.Errorf("%s: %s", name, n)
+		}
+	}
+	// Behind a failure inside a transaction that goes on nothing was run.
+	err = onerow.InTx(t.Context(), together, func(ctx context.Context, tx *onerow.Tx) error {
+		err := tx.ExecAll(ctx, onerow.Stmt{Query: "UPDATE answered SET n = 1 WHERE id = -1", One: true}, onerow.Stmt{Query: "DELETE FROM answered"})
+		if !errors.Is(err, onerow.ErrNotOneRow) {
+			t.Errorf("inside: %v", err)
+		}
+		return nil
+	})
+	if n := sum(t, together); err != nil || n == "0 rows, 0 in all" {
+		t.Errorf("inside: %v, %s", err, n)
+	}
+}
+
+func sum(t *testing.T, db *sql.DB) (text string) {
+	t.Helper()
+	if err := db.QueryRowContext(t.Context(), "SELECT CONCAT(COUNT(*), ' rows, ', COALESCE(SUM(n), 0), ' in all') FROM answered").Scan(&text); err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// TestPacketsLost: a session that is killed before its packet is another attempt for who may run again, and an
+// unknown outcome for who may not, as where COMMIT is sent by itself.
+func TestPacketsLost(t *testing.T) {
+	db, plain := openCounted(t, "")
+	killed := func(fn func(context.Context, *onerow.Tx) error) func(context.Context, *onerow.Tx) error {
+		first := true
+		return func(ctx context.Context, tx *onerow.Tx) error {
+			if err := fn(ctx, tx); err != nil || !first {
+				return err
+			}
+			first = false
+			var id int64
+			if err := onerow.QueryRow(ctx, tx, "SELECT CONNECTION_ID()", nil, &id); err != nil {
+				return err
+			}
+			dbtest.Exec(t, plain, fmt.Sprintf("KILL %d", id))
+			return nil
+		}
+	}
+	if err := onerow.InTx(t.Context(), db, both(killed(put(1)), put(2))); err != nil || coins(t, plain) != 2 {
+		t.Errorf("%v, %d coins", err, coins(t, plain))
+	}
+	if err := onerow.InTx(t.Context(), db, both(killed(put(3)), putLast(4))); err == nil || coins(t, plain) != 2 {
+		t.Errorf("at COMMIT: %v, %d coins", err, coins(t, plain))
+	}
+	if err := onerow.InIdempotentTx(t.Context(), db, both(killed(put(3)), putLast(4))); err != nil || coins(t, plain) != 4 {
+		t.Errorf("at COMMIT, again: %v, %d coins", err, coins(t, plain))
+	}
+}
+
+// TestPacketsKilled: a session that is killed while a statement in the middle of a packet waits has committed
+// nothing of it.
+func TestPacketsKilled(t *testing.T) {
+	db, plain := openCounted(t, "")
+	dbtest.Exec(t, plain, "INSERT INTO coin (id) VALUES (100)")
+	var id int64
+	if err := db.QueryRowContext(t.Context(), "SELECT CONNECTION_ID()").Scan(&id); err != nil {
+		t.Fatal(err)
+	}
+	holder, err := plain.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dbtest.Exec(t, holder, "UPDATE coin SET text = 'held' WHERE id = 100")
+	ended := make(chan error, 1)
+	go func() {
+		ended <- onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
+			return tx.ExecLast(ctx, coin(50), onerow.Stmt{Query: "UPDATE coin SET text = 'mine' WHERE id = 100"}, coin(51))
+		})
+	}()
+	dbtest.AwaitLock(t, plain)
+	dbtest.Exec(t, plain, fmt.Sprintf("KILL %d", id))
+	if err := <-ended; err == nil {
+		t.Error("it was killed, and says nothing")
+	}
+	if err := holder.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if n := coins(t, plain); n != 1 {
+		t.Errorf("there are %d coins", n)
+	}
+}
+
+// TestPacketsInjection: a session that takes several statements takes them from nobody but the guard.
+func TestPacketsInjection(t *testing.T) {
+	db, plain := openCounted(t, "")
+	ctx := t.Context()
+	const evil = "INSERT INTO coin (id) VALUES (1); DELETE FROM coin"
+	dbtest.Exec(t, plain, "INSERT INTO coin (id) VALUES (100)")
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, db := range map[string]onerow.DB{"a session": conn} {
+		_, err := db.ExecContext(ctx, evil)
+		if number(err) != 1064 {
+			t.Errorf("%s: %v", name, err)
+		}
+		if rows, err := db.QueryContext(ctx, "SELECT 1; SELECT 2"); err == nil {
+			t.Errorf("%s: a query: %v", name, rows.Close())
+		}
+		if _, err := db.ExecContext(ctx, "INSERT INTO coin (id) VALUES (?); DELETE FROM coin", 5); number(err) != 1064 {
+			t.Errorf("%s, with an argument: %v", name, err)
+		}
+	}
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, call := range map[string]func(ctx context.Context, tx *onerow.Tx) error{
+		"first": func(ctx context.Context, tx *onerow.Tx) error { _, err := tx.ExecContext(ctx, evil); return err },
+		"last":  func(ctx context.Context, tx *onerow.Tx) error { return tx.ExecLast(ctx, onerow.Stmt{Query: evil}) },
+	} {
+		if err := onerow.InTx(ctx, db, call); number(err) != 1064 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, query := range []string{"CREATE PROCEDURE q() SELECT 1; DELETE FROM coin", "/* ; */ SELECT 1; DELETE FROM coin", "SELECT ';'; DELETE FROM coin"} {
+		if _, err := db.ExecContext(ctx, query); number(err) != 1064 {
+			t.Errorf("%s: %v", query, err)
+		}
+	}
+	if n := coins(t, plain); n != 1 {
+		t.Errorf("there are %d coins", n)
+	}
+	// What is one statement is one, whatever is in it.
+	var text string
+	if err := db.QueryRowContext(ctx, "SELECT 'a;b' AS x").Scan(&text); err != nil || text != "a;b" {
+		t.Errorf("%q, %v", text, err)
+	}
+	dbtest.Exec(t, db, "CREATE TRIGGER t BEFORE INSERT ON coin FOR EACH ROW BEGIN SET NEW.text = 'x;'; SET @y = 1; END")
+	dbtest.Exec(t, db, "CREATE PROCEDURE p() BEGIN SELECT 1; SELECT 2; END")
+	dbtest.Exec(t, db, "INSERT INTO coin (id) VALUES (7);")
+	dbtest.Exec(t, db, "INSERT INTO coin (id) VALUES (8); -- done; really")
+	dbtest.Exec(t, db, "INSERT INTO coin (id) /* a; b */ VALUES (9)")
+	named, plain := openCounted(t, "&multiStatements=true")
+	if _, err := named.ExecContext(ctx, "INSERT INTO coin (id) VALUES (1); INSERT INTO coin (id) VALUES (2)"); err != nil || coins(t, plain) != 2 {
+		t.Errorf("where the name asks for it: %v, %d coins", err, coins(t, plain))
+	}
+}

@@ -1,0 +1,156 @@
+package onerow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Stmt is a statement of [Tx.ExecAll] and [Tx.ExecLast].
+type Stmt struct {
+	Query string
+	Args  []any
+	// One says that it affects exactly one row. With another number nothing behind it is run, and the error
+	// is [ErrNotOneRow].
+	One bool
+	// ID, if not nil, is set to what LastInsertId says of its result: the id that was generated, or what
+	// LAST_INSERT_ID(expression) was given.
+	ID *int64
+}
+
+// ErrNotOneRow means: a statement that had to affect one row affected none, or several. It did what it did.
+var ErrNotOneRow = errors.New("onerow: not exactly one row was affected")
+
+// ErrLast marks the error of a statement that travelled with COMMIT, see [Tx.ExecLast]: nothing was
+// committed.
+var ErrLast = errors.New("onerow: a statement that travelled with COMMIT failed")
+
+// Together says whether the statements of ExecAll travel together.
+func (tx *Tx) Together() bool { return tx.packets }
+
+// ExecAll runs statements in their order up to the first that fails, whose error it returns. On a pool of
+// [Open] they travel together, one round trip for all; else each by itself. LAST_INSERT_ID() in one of them
+// is what the one before has set. It is for statements that answer with a number of rows, not with rows.
+func (tx *Tx) ExecAll(ctx context.Context, stmts ...Stmt) error { return tx.execAll(ctx, false, stmts) }
+
+// ExecLast is ExecAll for the statements with which the function ends. In a transaction of [InTx]'s own on
+// a pool of [Open] they travel with COMMIT, and with BEGIN if nothing was sent before: an ID is set, and an
+// error known, when InTx has returned ([ErrLast]). If the function goes on with other statements after all,
+// they are run before those.
+func (tx *Tx) ExecLast(ctx context.Context, stmts ...Stmt) error {
+	return tx.execAll(ctx, !tx.joined, stmts)
+}
+
+func (tx *Tx) execAll(ctx context.Context, last bool, stmts []Stmt) error {
+	b := &batch{stmts: stmts, last: last}
+	if len(stmts) == 0 || !tx.packets || !last && len(stmts) < 2 || !b.fits() {
+		for _, s := range stmts {
+			if err := s.exec(ctx, tx); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	text, args := b.text(false)
+	_, err := tx.ExecContext(context.WithValue(ctx, batchKey{}, b), text, args...)
+	return err
+}
+
+// exec sends one by itself.
+func (s Stmt) exec(ctx context.Context, db DB) error {
+	res, err := db.ExecContext(ctx, s.Query, s.Args...)
+	if err != nil {
+		return err //nolint:wrapcheck // as the statement's
+	}
+	n, nerr := res.RowsAffected()
+	id, iderr := res.LastInsertId()
+	if err := errors.Join(nerr, iderr); err != nil {
+		return fmt.Errorf("onerow: the result of a statement: %w", err)
+	}
+	return s.take(n, id)
+}
+
+// take looks at a result.
+func (s Stmt) take(affected, id int64) error {
+	if s.ID != nil {
+		*s.ID = id
+	}
+	if s.One && affected != 1 {
+		return fmt.Errorf("%w: %d", ErrNotOneRow, affected)
+	}
+	return nil
+}
+
+// batch are statements that travel together. It reaches the session by the context of their execution,
+// where no text can pretend to be one.
+type batch struct {
+	stmts []Stmt
+	last  bool // COMMIT may follow
+}
+
+type batchKey struct{}
+
+// largest is what a statement of a batch may have in its arguments: an error about a packet that is too large
+// belongs to one statement.
+const largest = 4 << 10
+
+// fits says whether the statements may travel together.
+func (b *batch) fits() bool {
+	size := 0
+	for _, s := range b.stmts {
+		if several(s.Query) || verbOf(s.Query) != verbOther {
+			return false
+		}
+		for _, arg := range s.Args {
+			switch a := arg.(type) {
+			case []byte:
+				size += len(a)
+			case string:
+				size += len(a)
+			}
+		}
+	}
+	return size <= largest
+}
+
+// sqlOne fails with error 1690 if the statement before has affected another number of rows than one. It
+// reads no table.
+const sqlOne = `SELECT 18446744073709551615 + (ROW_COUNT() <> 1)`
+
+// text is all of the statements, with the proof that one row was affected where something follows.
+func (b *batch) text(more bool) (string, []any) {
+	var text strings.Builder
+	var args []any
+	for i, s := range b.stmts {
+		if i > 0 {
+			text.WriteString("; ")
+		}
+		text.WriteString(s.Query)
+		if b.proves(i, more) {
+			text.WriteString("; " + sqlOne)
+		}
+		args = append(args, s.Args...)
+	}
+	return text.String(), args
+}
+
+func (b *batch) proves(i int, more bool) bool {
+	return b.stmts[i].One && (more || i < len(b.stmts)-1)
+}
+
+// take looks at the results, of which those at from and later are the batch's.
+func (b *batch) take(affected, ids []int64, from int, more bool) error {
+	for i, s := range b.stmts {
+		if from >= len(affected) || from >= len(ids) {
+			return fmt.Errorf("onerow: of %d statements in one packet the driver reports %d results", len(b.stmts), len(affected))
+		}
+		if err := s.take(affected[from], ids[from]); err != nil {
+			return err
+		}
+		if from++; b.proves(i, more) {
+			from++
+		}
+	}
+	return nil
+}
