@@ -42,6 +42,15 @@ func Mark(ctx context.Context, tx onerow.DB, resource string, owner ...any) erro
 	return mark(ctx, tx, resource, key)
 }
 
+// MarkStmt is [Mark] as a statement of [onerow.Tx.ExecLast], for it is the last of most mutations.
+func MarkStmt(resource string, owner ...any) (onerow.Stmt, error) {
+	key, err := onerow.EncodeKey(owner...)
+	if err != nil {
+		return onerow.Stmt{}, fmt.Errorf("quota: mark an owner of %s: %w", resource, err)
+	}
+	return onerow.Stmt{Query: sqlMark, Args: []any{resource, key}}, nil
+}
+
 func mark(ctx context.Context, tx onerow.DB, resource, key string) error {
 	if _, err := tx.ExecContext(ctx, sqlMark, resource, key); err != nil {
 		return fmt.Errorf("quota: mark owner %s of %s: %w", key, resource, err)

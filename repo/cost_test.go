@@ -119,6 +119,11 @@ func TestCosts(t *testing.T) {
 			return refused(r.projects.Create(ctx, db, Project{UserID: 1, Name: "B", Code: &code}))
 		})
 		c.Call("archive below a row in the archive", func(ctx context.Context, db *sql.DB) error { return second(r.screens.Archive(ctx, db, 3_000_000)) })
+		c.Call("remember a request with its row", func(ctx context.Context, db *sql.DB) error { // as a packet has it
+			return second(db.ExecContext(ctx, `INSERT INTO onerow_request
+  (resource, owner, request_id, fingerprint, call_token, row_id, created_at)
+  VALUES (?, ?, ?, ?, ?, LAST_INSERT_ID(), UTC_TIMESTAMP(6))`, "project", "1", "whole", "", ""))
+		})
 		c.Call("forget requests", func(ctx context.Context, db *sql.DB) error { return second(repo.PurgeRequests(ctx, db, time.Hour, 20)) })
 		c.Call("create a screen", func(ctx context.Context, db *sql.DB) error {
 			return second(r.screens.Create(ctx, db, Screen{ProjectID: 7, Filename: "b.png"}))

@@ -184,6 +184,40 @@ func TestCrash(t *testing.T) {
 	}
 }
 
+// TestCrashTogether does so where statements travel together, with the verbs whose last ones go with COMMIT.
+func TestCrashTogether(t *testing.T) {
+	t.Parallel()
+	r, dsn := newRepos(t), dbtest.DSN(t, dbtest.Isolation(levels[0]))
+	makeTables(t, dbtest.OpenDSN(t, dsn))
+	slim := []verb{
+		{"create a slim one", nothing, func(ctx context.Context, r repos, db *sql.DB) error {
+			err := createSlim("A")(ctx, r, db)
+			if errors.Is(err, repo.ErrNameTaken) {
+				return nil
+			}
+			return err
+		}, false, 0},
+		{"create a slim one with a request id", nothing, createSlim("A", repo.RequestID("r")), false, 0},
+	}
+	for _, v := range slim {
+		t.Run(v.name, func(t *testing.T) {
+			report := crashtest.Run(t, racetest.Share(racetest.Together(workflow(v, r, dsn))))
+			if log := report.Statements; len(log) != 1 || !log[0].Begins || log[0].Kind != crashtest.Commit {
+				t.Errorf("it is not one packet:\n%s", log)
+			}
+		})
+	}
+	for _, v := range verbs {
+		switch v.name {
+		case "create", "create with a request id", "archive", "activate and rename", "delete":
+			t.Run(v.name, func(t *testing.T) {
+				report := crashtest.Run(t, racetest.Share(racetest.Together(workflow(v, r, dsn))))
+				racetest.HasPackets(t, report.Statements)
+			})
+		}
+	}
+}
+
 func workflow(v verb, r repos, dsn string) crashtest.Workflow {
 	return crashtest.Workflow{
 		Name: v.name, DSN: dsn,

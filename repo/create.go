@@ -3,7 +3,6 @@ package repo
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"reflect"
@@ -81,19 +80,14 @@ func (r *Of[T, ID, Owner]) Create(ctx context.Context, db onerow.DB, row T, opts
 }
 
 // createNew is Create where nothing makes a repeat the same call.
-func (r *tables[T]) createNew(ctx context.Context, db onerow.DB, w newRow[T]) (res onerow.Result[T], err error) {
+func (r *tables[T]) createNew(ctx context.Context, db onerow.DB, w newRow[T]) (onerow.Result[T], error) {
 	try := r.followRow
 	if r.res.Quota.Flag != "" || len(r.limits) > 0 { // a mark is a second write
 		try = r.followRowAtomically
 	}
-	err = try(ctx, db, "create", nil, func(ctx context.Context, tx *onerow.Tx) (err error) {
-		res, err = r.insert(ctx, tx, w)
-		return err
-	})
-	if err != nil {
-		return onerow.Result[T]{}, err
-	}
-	return res, nil
+	return r.together(ctx, w, nil, func(fn func(context.Context, *onerow.Tx) error) error {
+		return try(ctx, db, "create", nil, fn)
+	}, r.insert)
 }
 
 // newRow is a row that is to be inserted: its arguments were computed once.
@@ -176,6 +170,14 @@ func nameArgs(name names.Parsed) []any {
 
 // insert runs the statements that Create is made of.
 func (r *tables[T]) insert(ctx context.Context, tx *onerow.Tx, w newRow[T]) (res onerow.Result[T], err error) {
+	if res, err = r.insertUnmarked(ctx, tx, w); err == nil && res.Changed {
+		err = r.mark(ctx, tx, w.owner)
+	}
+	return res, err
+}
+
+// insertUnmarked is insert without the mark, which comes last.
+func (r *tables[T]) insertUnmarked(ctx context.Context, tx *onerow.Tx, w newRow[T]) (res onerow.Result[T], err error) {
 	if res, err = r.insertRow(ctx, tx, w); err == nil && res.Changed {
 		err = r.take(ctx, tx, &w.row, w.owner, w.reserved)
 	}
@@ -204,14 +206,17 @@ func (r *tables[T]) insertRow(ctx context.Context, tx *onerow.Tx, w newRow[T]) (
 		if res, err = r.firstOfItsID(ctx, tx, w); err != nil || res.Replayed {
 			return res, err
 		}
-	} else if id, err = r.generated(done); err != nil {
-		return res, fmt.Errorf("repo: the id of the new %s: %w", r.res.Name, err)
+	} else {
+		n, err := done.LastInsertId()
+		if err == nil {
+			id, err = r.generated(n)
+		}
+		if err != nil {
+			return res, fmt.Errorf("repo: the id of the new %s: %w", r.res.Name, err)
+		}
 	}
-	if err := r.mark(ctx, tx, w.owner); err != nil {
-		return res, err
-	}
-	res = onerow.Result[T]{Row: w.row, Changed: true}
 	if r.readsBack() {
+		res = onerow.Result[T]{Row: w.row, Changed: true}
 		it, err := r.read(ctx, tx, r.sql.readForUpdate, id)
 		if err != nil {
 			return res, err
@@ -219,6 +224,12 @@ func (r *tables[T]) insertRow(ctx context.Context, tx *onerow.Tx, w newRow[T]) (
 		res.Row = it.row
 		return res, nil
 	}
+	return r.made(w, id)
+}
+
+// made is the row that was inserted, where nothing of it has to be read.
+func (r *tables[T]) made(w newRow[T], id any) (onerow.Result[T], error) {
+	res := onerow.Result[T]{Row: w.row, Changed: true}
 	v := reflect.ValueOf(&res.Row).Elem()
 	if err := r.fields.id.typ.Set(v.FieldByIndex(r.fields.id.index), id); err != nil {
 		return res, err
@@ -231,12 +242,11 @@ func (r *tables[T]) insertRow(ctx context.Context, tx *onerow.Tx, w newRow[T]) (
 }
 
 // generated is the id that AUTO_INCREMENT gave.
-func (r *tables[T]) generated(done sql.Result) (any, error) {
-	n, err := done.LastInsertId()
-	if err == nil && r.fields.id.typ.Unsigned {
+func (r *tables[T]) generated(n int64) (any, error) {
+	if r.fields.id.typ.Unsigned {
 		return r.fields.id.typ.Value(uint64(n)) //nolint:gosec // what is above the largest int64 comes as a negative one
 	}
-	return n, err
+	return n, nil
 }
 
 // readsBack: T has fields that the INSERT does not determine (times, the flag,

@@ -76,6 +76,14 @@ type repos struct {
 	comments *repo.Repo[Comment]
 
 	published *repo.Repo[Project] // its cascades go to a queue elsewhere
+	slim      *repo.Repo[Slim]
+}
+
+// Slim is a project of which nothing has to be read back.
+type Slim struct {
+	ID     int64  `db:"id"`
+	UserID int64  `db:"user_id"`
+	Name   string `db:"name"`
 }
 
 // elsewhere is that queue: it takes every deletion.
@@ -99,6 +107,9 @@ func newReposOf(t testing.TB, plan schema.Plan) repos {
 		t.Fatal(err)
 	}
 	if r.published, err = repo.New[Project](plan, "project", repo.WithPublisher(elsewhere{})); err != nil {
+		t.Fatal(err)
+	}
+	if r.slim, err = repo.New[Slim](plan, "project"); err != nil {
 		t.Fatal(err)
 	}
 	return r

@@ -40,6 +40,12 @@ func create(name, note string, opts ...repo.CreateOption) call {
 	}
 }
 
+func createSlim(name string, opts ...repo.CreateOption) call {
+	return func(ctx context.Context, r repos, db *sql.DB) error {
+		return second(r.slim.Create(ctx, db, Slim{UserID: 1, Name: name}, opts...))
+	}
+}
+
 func rename(id int64, name string) call {
 	return func(ctx context.Context, r repos, db *sql.DB) error {
 		return second(r.projects.Rename(ctx, db, id, name))
@@ -335,6 +341,40 @@ func TestInterleave(t *testing.T) {
 
 // raceWorkflow compares as TestCrash does; it starts with right flags, and each end is held against the
 // invariants.
+// TestInterleaveTogether steps creates and what meets them where statements travel together.
+func TestInterleaveTogether(t *testing.T) {
+	t.Parallel()
+	r, dsn := newRepos(t), dbtest.DSN(t, dbtest.Isolation(levels[0]))
+	makeTables(t, dbtest.OpenDSN(t, dsn))
+	rule := projectRule(t)
+	for _, p := range []struct {
+		name string
+		once bool
+		a, b call
+	}{
+		{"one request, sent twice", true, createSlim("a", repo.RequestID("1")), createSlim("a", repo.RequestID("1"))},
+		{"one request, its row read back", true, create("a", "x", repo.RequestID("1")), create("a", "x", repo.RequestID("1"))},
+		{"two requests for one name", false, createSlim("a", repo.RequestID("1")), createSlim("a", repo.RequestID("2"))},
+		{"two for one name", false, createSlim("a"), createSlim("A")},
+		{"one and a rename to its name", false, createSlim("b"), rename(1, "b")},
+		{"one with the name of one that is archived", false, createSlim("A"), archive},
+		{"one with the name of one that is deleted", false, createSlim("A"), remove()},
+	} {
+		t.Run(p.name, func(t *testing.T) {
+			race := crashtest.Race{Workflow: raceWorkflow(start, r, dsn, rule), AsOnce: p.once, Preemptions: 2, Every: 60}
+			if p.once {
+				race.Workflow = raceWorkflow(nothing, r, dsn, rule)
+			}
+			race.Workflow = racetest.Together(race.Workflow)
+			race.Calls = []func(context.Context, *sql.DB) error{
+				func(ctx context.Context, db *sql.DB) error { return p.a(ctx, r, db) },
+				func(ctx context.Context, db *sql.DB) error { return p.b(ctx, r, db) },
+			}
+			crashtest.Interleave(t, race)
+		})
+	}
+}
+
 func raceWorkflow(setup call, r repos, dsn string, rule *quota.Rule) crashtest.Workflow {
 	w := workflow(verb{setup: setup}, r, dsn)
 	w.Call = nil

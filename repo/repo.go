@@ -136,7 +136,11 @@ func (r *tables[T]) mark(ctx context.Context, tx *onerow.Tx, owner []any) error 
 	if r.res.Quota.Flag == "" {
 		return nil
 	}
-	return quota.Mark(ctx, tx, r.res.Name, owner...)
+	mark, err := quota.MarkStmt(r.res.Name, owner...)
+	if err != nil {
+		return err
+	}
+	return tx.ExecLast(ctx, mark)
 }
 
 // ordersBy says whether the quota is ordered by one of the columns that a write to

@@ -50,7 +50,7 @@ const readRequest = `SELECT row_id, fingerprint, call_token FROM onerow_request
 
 // createOnce is Create with a request id.
 func (r *tables[T]) createOnce(ctx context.Context, db onerow.DB, w newRow[T], requestID string) (onerow.Result[T], error) {
-	var none, res onerow.Result[T]
+	var none onerow.Result[T]
 	scope, err := encodeOwner(w.owner)
 	if err != nil {
 		return none, err
@@ -60,11 +60,12 @@ func (r *tables[T]) createOnce(ctx context.Context, db onerow.DB, w newRow[T], r
 		return none, r.wrap("create", nil, err)
 	}
 	f := r.follower(nil)
-	err = onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-		return f.note(tx.Savepoint(ctx, savepoint, func() (err error) {
-			res, err = r.createTx(ctx, tx, w, q)
-			return err
-		}))
+	res, err := r.together(ctx, w, &q, func(fn func(context.Context, *onerow.Tx) error) error {
+		return onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+			return f.note(tx.Savepoint(ctx, savepoint, func() error { return fn(ctx, tx) }))
+		})
+	}, func(ctx context.Context, tx *onerow.Tx, w newRow[T]) (onerow.Result[T], error) {
+		return r.createTx(ctx, tx, w, q)
 	})
 	if err != nil {
 		return none, r.wrap("create", nil, f.ended(ctx, err))
@@ -72,15 +73,19 @@ func (r *tables[T]) createOnce(ctx context.Context, db onerow.DB, w newRow[T], r
 	return res, nil
 }
 
+func (q *request) args(resource string) []any {
+	return []any{resource, q.scope, q.id, q.fingerprint[:], q.token[:]}
+}
+
 func (r *tables[T]) createTx(ctx context.Context, tx *onerow.Tx, w newRow[T], q request) (res onerow.Result[T], err error) {
-	_, err = tx.ExecContext(ctx, insertRequest, r.res.Name, q.scope, q.id, q.fingerprint[:], q.token[:])
+	_, err = tx.ExecContext(ctx, insertRequest, q.args(r.res.Name)...)
 	if mysqlerr.Classify(err) == mysqlerr.Duplicate {
 		return r.replay(ctx, tx, q)
 	}
 	if err != nil {
 		return res, err
 	}
-	if res, err = r.insert(ctx, tx, w); err != nil {
+	if res, err = r.insertUnmarked(ctx, tx, w); err != nil {
 		return res, err
 	}
 	id, err := r.fields.id.of(reflect.ValueOf(&res.Row).Elem())
@@ -91,7 +96,10 @@ func (r *tables[T]) createTx(ctx context.Context, tx *onerow.Tx, w newRow[T], q 
 	if err != nil {
 		return res, err
 	}
-	return res, r.one(onerow.Affected(ctx, tx, setRequestRow, rowID, r.res.Name, q.scope, q.id))
+	if err := r.one(onerow.Affected(ctx, tx, setRequestRow, rowID, r.res.Name, q.scope, q.id)); err != nil || !res.Changed {
+		return res, err
+	}
+	return res, r.mark(ctx, tx, w.owner)
 }
 
 // replay answers a call whose request id is on record.

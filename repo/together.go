@@ -1,0 +1,67 @@
+package repo
+
+import (
+	"context"
+	"errors"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/quota"
+)
+
+// goesTogether says whether nothing has to be looked at between the statements of a create.
+func (r *tables[T]) goesTogether(w newRow[T]) bool {
+	return !r.makesIDs() && !r.readsBack() && r.parent.Name == "" && len(r.limits) == 0 && len(w.reserved) == 0
+}
+
+// insertRequestMade is insertRequest behind the INSERT of the row, whose id is known then. The primary key
+// decides there, too: whoever comes second has made a row, and takes it back.
+const insertRequestMade = `INSERT INTO onerow_request
+  (resource, owner, request_id, fingerprint, call_token, row_id, created_at)
+  VALUES (?, ?, ?, ?, ?, LAST_INSERT_ID(), UTC_TIMESTAMP(6))`
+
+// together runs a create in a transaction: in one packet with BEGIN and COMMIT, where the session takes
+// that. If it is refused there, the statements one by one find out why, in another transaction.
+func (r *tables[T]) together(ctx context.Context, w newRow[T], q *request, inTx func(func(context.Context, *onerow.Tx) error) error,
+	apart func(context.Context, *onerow.Tx, newRow[T]) (onerow.Result[T], error),
+) (res onerow.Result[T], err error) {
+	var id int64
+	may, did := r.goesTogether(w), false
+	try := func(ctx context.Context, tx *onerow.Tx) (err error) {
+		if did = may && tx.Together() && !tx.Joined(); did {
+			return r.insertTogether(ctx, tx, w, q, &id)
+		}
+		res, err = apart(ctx, tx, w)
+		return err
+	}
+	err = inTx(try)
+	if err != nil && did && ctx.Err() == nil && !onerow.Retryable(err) && !errors.Is(err, onerow.ErrOutcomeUnknown) {
+		may = false
+		err = inTx(try)
+	}
+	if err != nil {
+		return onerow.Result[T]{}, err
+	}
+	if !did {
+		return res, nil
+	}
+	value, err := r.generated(id)
+	if err != nil {
+		return res, err
+	}
+	return r.made(w, value)
+}
+
+func (r *tables[T]) insertTogether(ctx context.Context, tx *onerow.Tx, w newRow[T], q *request, id *int64) error {
+	stmts := []onerow.Stmt{{Query: r.sql.insert, Args: w.args, ID: id}}
+	if q != nil {
+		stmts = append(stmts, onerow.Stmt{Query: insertRequestMade, Args: q.args(r.res.Name)})
+	}
+	if r.res.Quota.Flag != "" {
+		mark, err := quota.MarkStmt(r.res.Name, w.owner...)
+		if err != nil {
+			return err
+		}
+		stmts = append(stmts, mark)
+	}
+	return tx.ExecLast(ctx, stmts...)
+}
