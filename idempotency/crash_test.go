@@ -13,6 +13,7 @@ import (
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/idempotency"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 )
 
 // verb is one verb under crashtest: the state before it and the call.
@@ -209,6 +210,20 @@ func workflow(v verb, dsn string) crashtest.Workflow {
 		// The result of Do holds the id of its charge.
 		Ignore: []string{"onerow_key.token", "onerow_key.call_token", "onerow_key.version", "onerow_key.result", "onerow_key_audit.token", "onerow_admission.call_token"},
 		Once:   v.once,
+	}
+}
+
+// TestCrashTogether does so where statements travel together, with the verbs that have transactions.
+func TestCrashTogether(t *testing.T) {
+	t.Parallel()
+	_, dsn := open(t, dbtest.Isolation(levels[0]))
+	for _, v := range verbs(newKeys(t, idempotency.Config{})) {
+		if (strings.HasPrefix(v.name, "do") || strings.HasPrefix(v.name, "owned")) && v.name != "do, look first, replay" {
+			t.Run(v.name, func(t *testing.T) {
+				report := crashtest.Run(t, racetest.Together(workflow(v, dsn)))
+				racetest.HasPackets(t, report.Statements)
+			})
+		}
 	}
 }
 

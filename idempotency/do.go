@@ -73,6 +73,8 @@ type doCall[T any] struct {
 	// elsewhere: the last run's function failed with an error that is not the database's, perhaps
 	// a network error of a call to elsewhere, which must not pass for one of the database.
 	elsewhere bool
+	// last: the last run came to the statement with which it ends.
+	last bool
 	// With the key last. sent: the last run came to its COMMIT. unsure: one before it did, and may be
 	// committed.
 	sent, unsure bool
@@ -114,6 +116,7 @@ func (d *doCall[T]) first(ctx context.Context, db onerow.DB) (Outcome[T], error)
 		if err == nil {
 			return d.out, d.failure
 		}
+		err = d.notWritten(err)
 		if errors.Is(err, errApart) {
 			out, err := d.store(ctx, db)
 			if !errors.Is(err, errTaken) {
@@ -137,7 +140,7 @@ func (d *doCall[T]) firstTx(ctx context.Context, tx *onerow.Tx) error {
 }
 
 func (d *doCall[T]) firstWork(ctx context.Context, tx *onerow.Tx) error {
-	d.out, d.failure, d.verdict = Outcome[T]{}, nil, nil
+	d.out, d.failure, d.verdict, d.last = Outcome[T]{}, nil, nil, false
 	claimed, err := d.claim(ctx, tx)
 	if err != nil || !claimed {
 		return err
@@ -159,8 +162,23 @@ func (d *doCall[T]) firstWork(ctx context.Context, tx *onerow.Tx) error {
 	}
 	d.log(Completed, nil)
 	d.out = outcome(v, Fresh)
-	n, err := onerow.Affected(ctx, tx, sqlStore, append([]any{s.codec, s.reference, s.data, micros(d.call.keep)}, d.call.key.args(d.call.token[:])...)...)
-	return d.one(n, storeError(err))
+	d.last = true
+	err = tx.ExecLast(ctx, onerow.Stmt{
+		Query: sqlStore, One: true,
+		Args: append([]any{s.codec, s.reference, s.data, micros(d.call.keep)}, d.call.key.args(d.call.token[:])...),
+	})
+	if err != nil {
+		return d.notWritten(storeError(err))
+	}
+	return nil
+}
+
+// notWritten is err of the statement that stores the result, which may have travelled with COMMIT.
+func (d *doCall[T]) notWritten(err error) error {
+	if d.last && errors.Is(err, onerow.ErrNotOneRow) {
+		return d.one(0, nil)
+	}
+	return err
 }
 
 // claim claims the key, or finds the answer of whoever has. The key decides.

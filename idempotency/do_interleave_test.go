@@ -238,6 +238,20 @@ func TestInterleave(t *testing.T) {
 	}
 }
 
+// TestInterleaveTogether does so where statements travel together.
+func TestInterleaveTogether(t *testing.T) {
+	t.Parallel()
+	_, dsn := open(t, dbtest.Isolation(levels[0]))
+	h := &heard{}
+	for _, r := range doRaces(newKeys(t, idempotency.Config{}), h) {
+		t.Run(r.name, func(t *testing.T) {
+			race := r.workflow(dsn, h)
+			race.Workflow = racetest.Together(race.Workflow)
+			crashtest.Interleave(t, race)
+		})
+	}
+}
+
 // states are the states before a race.
 type states struct {
 	empty, begun, released, leased, complete, expired func(ctx context.Context, db *sql.DB) (idempotency.Claim, error)

@@ -129,6 +129,9 @@
 //	Purge               2 per 200 rows; 1 for each of 2 tables in which nothing is expired
 //	Operator's verbs    4   List, Find, Measure 1
 //
+// On a pool of onerow.Open BEGIN travels with the first statement, and the result of Do with COMMIT: two
+// round trips less, one more statement (the proof that the key's row was there).
+//
 // None grows with the number of keys. In a transaction of a pool that onerow.Open did not make Do is one more
 // on MySQL: see onerow.Tx.Savepoint.
 package idempotency

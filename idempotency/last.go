@@ -38,6 +38,9 @@ func (d *doCall[T]) runKeyLast(ctx context.Context, db onerow.DB) (Outcome[T], e
 		if err == nil {
 			return d.out, nil
 		}
+		if d.last && errors.Is(err, onerow.ErrLast) {
+			err = d.notAppended(err)
+		}
 		again, err := d.call.busy(ctx, err)
 		switch {
 		case again && !joined(db):
@@ -102,7 +105,7 @@ func (d *doCall[T]) lastTx(ctx context.Context, tx *onerow.Tx) error {
 }
 
 func (d *doCall[T]) lastWork(ctx context.Context, tx *onerow.Tx) error {
-	d.elsewhere, d.verdict = false, nil
+	d.elsewhere, d.verdict, d.last = false, nil, false
 	d.entered = true
 	v, err := d.fn(deeper(ctx), tx)
 	if err != nil {
@@ -116,12 +119,22 @@ func (d *doCall[T]) lastWork(ctx context.Context, tx *onerow.Tx) error {
 	}
 	d.log(Completed, nil)
 	d.out = outcome(v, Fresh)
-	return d.append(ctx, tx, Completed, s, nil)
+	d.last = true
+	return d.notAppended(tx.ExecLast(ctx, d.appendStmt(Completed, s, nil)))
 }
 
 // append writes the finished key, with text as an argument of dbtext.Param or nil; errTaken if somebody else
 // has it. One statement.
 func (d *doCall[T]) append(ctx context.Context, db onerow.DB, status Status, s stored, text any) error {
+	stmt := d.appendStmt(status, s, text)
+	n, err := onerow.Affected(ctx, db, stmt.Query, stmt.Args...)
+	if err == nil && n != 1 {
+		return errTaken
+	}
+	return d.notAppended(err)
+}
+
+func (d *doCall[T]) appendStmt(status Status, s stored, text any) onerow.Stmt {
 	c := d.call
 	fingerprint := c.fingerprint
 	if d.seen != nil {
@@ -129,21 +142,22 @@ func (d *doCall[T]) append(ctx context.Context, db onerow.DB, status Status, s s
 	}
 	args := []any{string(status), c.token[:], nullable(fingerprint), dbtext.Arg(d.k.cfg.Name), micros(c.keep), s.name(), s.reference, nullable(s.data), text}
 	if d.seen != nil {
-		n, err := onerow.Affected(ctx, db, sqlReappend, append(args, c.key.args(d.seen.Token, d.seen.version)...)...)
-		if err == nil && n == 0 {
-			return errTaken
-		}
-		if err != nil {
-			return storeError(&keyWait{err})
-		}
-		return nil
+		return onerow.Stmt{Query: sqlReappend, Args: append(args, c.key.args(d.seen.Token, d.seen.version)...), One: true}
 	}
-	_, err := db.ExecContext(ctx, sqlAppend, c.key.args(args...)...)
-	if mysqlerr.Classify(err) == mysqlerr.Duplicate {
+	return onerow.Stmt{Query: sqlAppend, Args: c.key.args(args...)}
+}
+
+// notAppended is the error of that statement, which may have travelled with COMMIT: errTaken if somebody
+// else has the key.
+func (d *doCall[T]) notAppended(err error) error {
+	var wait *keyWait
+	switch {
+	case err == nil, errors.Is(err, errTaken), errors.As(err, &wait):
+		return err
+	case errors.Is(err, onerow.ErrNotOneRow), mysqlerr.Classify(err) == mysqlerr.Duplicate:
 		return errTaken
+	case errors.Is(err, onerow.ErrOutcomeUnknown), errors.Is(err, onerow.ErrTxPoisoned):
+		return err
 	}
-	if err != nil {
-		return storeError(&keyWait{err})
-	}
-	return nil
+	return storeError(&keyWait{err})
 }

@@ -19,13 +19,17 @@ const sqlInsertClaim = `INSERT INTO onerow_serial_claim (series, claim_key, amou
 
 // sqlAdvance locks the counter exclusively, by the primary key, until the transaction
 // ends; that is the queue of the series. It is a current read and a write in one, and
-// its answer carries the new counter, whatever this transaction's snapshot is.
-const sqlAdvance = `INSERT INTO onerow_serial (series, first_no, next_no) VALUES (?, ?, LAST_INSERT_ID(? + ?))
- ON DUPLICATE KEY UPDATE next_no = LAST_INSERT_ID(next_no + ?)`
+// its answer carries the first number of the range, whatever this transaction's snapshot is.
+const sqlAdvance = `INSERT INTO onerow_serial (series, first_no, next_no) VALUES (?, ?, LAST_INSERT_ID(?) + ?)
+ ON DUPLICATE KEY UPDATE next_no = LAST_INSERT_ID(next_no) + ?`
 
-// sqlSetRange: by the primary key, on the row that this transaction has locked. The unique key
-// (series, from_no) would refuse a number that is given twice.
-const sqlSetRange = `UPDATE onerow_serial_claim SET from_no = ?, to_no = ? WHERE series = ? AND claim_key = ? AND from_no IS NULL`
+// sqlSetRange: by the primary key, on the row that this transaction has locked, right
+// behind sqlAdvance. The unique key (series, from_no) would refuse a number that is given twice.
+const sqlSetRange = `UPDATE onerow_serial_claim SET from_no = LAST_INSERT_ID(), to_no = LAST_INSERT_ID() + ? WHERE series = ? AND claim_key = ? AND from_no IS NULL`
+
+// sqlInsertRange is sqlInsertClaim with the range, right behind sqlAdvance.
+const sqlInsertRange = `INSERT INTO onerow_serial_claim (series, claim_key, amount, call_token, from_no, to_no, claimed_at)
+ VALUES (?, ?, ?, ?, LAST_INSERT_ID(), LAST_INSERT_ID() + ?, UTC_TIMESTAMP(6))`
 
 // Claim gives amount numbers, 1 to 1,000,000,000, of the series to key, 1 to 255
 // bytes. The same key gets the same range again; Replayed says so.
@@ -37,9 +41,22 @@ const sqlSetRange = `UPDATE onerow_serial_claim SET from_no = ?, to_no = ? WHERE
 // of its own, run again when the server refuses it and also when the answer to
 // COMMIT is lost.
 //
-// Three statements, two for a replay; on a pool BEGIN and COMMIT besides.
+// Three statements, two for a replay; on a pool BEGIN and COMMIT besides, or two of
+// them in one packet where the pool is of [onerow.Open].
 // Errors: [ErrInvalidArgument], [ErrMismatch], [ErrVoided].
 func (s *Series) Claim(ctx context.Context, db onerow.DB, key string, amount int64) (onerow.Result[Claim], error) {
+	return s.ClaimWith(ctx, db, key, amount)
+}
+
+// ClaimWith is Claim with the statements that use the numbers, which are run where they
+// are given and not where the same key gets them again. In the first of
+// them LAST_INSERT_ID() is the first number:
+//
+//	INSERT INTO invoice (no, about) VALUES (LAST_INSERT_ID(), ?)
+//
+// On a pool of [onerow.Open] all of it is one packet, and the series is held for no
+// round trip.
+func (s *Series) ClaimWith(ctx context.Context, db onerow.DB, key string, amount int64, use ...onerow.Stmt) (onerow.Result[Claim], error) {
 	var res onerow.Result[Claim]
 	if err := s.checkKey(key); err != nil {
 		return res, err
@@ -47,52 +64,82 @@ func (s *Series) Claim(ctx context.Context, db onerow.DB, key string, amount int
 	if amount < 1 || amount > maxAmount {
 		return res, fmt.Errorf("%w: claim %q of series %q asks for %d numbers, 1 to %d are given", ErrInvalidArgument, key, s.name, amount, maxAmount)
 	}
-	var token [16]byte
-	rand.Read(token[:]) // never an error
-	err := onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
-		res, err = s.claim(ctx, tx, key, amount, token[:])
-		return err
-	})
-	switch {
-	case err == nil:
-		return res, nil
-	case errors.Is(err, ErrMismatch) || errors.Is(err, ErrVoided): // they say all
-		return onerow.Result[Claim]{}, err
+	c := &call{s: s, key: key, amount: amount, use: use, together: true}
+	rand.Read(c.token[:]) // never an error
+	err := onerow.InIdempotentTx(ctx, db, c.run)
+	if c.did && err != nil && ctx.Err() == nil && !onerow.Retryable(err) && !errors.Is(err, onerow.ErrOutcomeUnknown) {
+		c.together = false // one by one they find out why
+		err = onerow.InIdempotentTx(ctx, db, c.run)
 	}
-	return onerow.Result[Claim]{}, fmt.Errorf("serial: claim %q of series %q: %w", key, s.name, err)
+	switch {
+	case err == nil && c.did:
+		return c.claimed(), nil
+	case err == nil:
+		return c.res, nil
+	case errors.Is(err, ErrMismatch) || errors.Is(err, ErrVoided): // they say all
+		return res, err
+	}
+	return res, fmt.Errorf("serial: claim %q of series %q: %w", key, s.name, err)
 }
 
-func (s *Series) claim(ctx context.Context, tx *onerow.Tx, key string, amount int64, token []byte) (onerow.Result[Claim], error) {
-	_, err := tx.ExecContext(ctx, sqlInsertClaim, s.name, key, amount, token)
-	switch {
-	case mysqlerr.Classify(err) == mysqlerr.Duplicate:
-		return s.replay(ctx, tx, key, amount, token)
-	case err != nil:
-		return onerow.Result[Claim]{}, fmt.Errorf("insert the claim: %w", err)
+// call is one call of Claim.
+type call struct {
+	s      *Series
+	key    string
+	amount int64
+	token  [16]byte
+	use    []onerow.Stmt
+	from   int64
+	res    onerow.Result[Claim]
+	// together: all of it may be one packet; did: it was, in the last run.
+	together, did bool
+}
+
+func (c *call) run(ctx context.Context, tx *onerow.Tx) (err error) {
+	if c.did = c.together && tx.Together() && !tx.Joined(); c.did {
+		return tx.ExecLast(ctx, append([]onerow.Stmt{c.advance(), {
+			Query: sqlInsertRange, Args: []any{c.s.name, c.key, c.amount, c.token[:], c.amount - 1},
+		}}, c.use...)...)
 	}
-	return s.draw(ctx, tx, key, amount)
+	c.res, err = c.claim(ctx, tx)
+	return err
+}
+
+// claim inserts the claim first, so that one that is refused has written nothing.
+func (c *call) claim(ctx context.Context, tx *onerow.Tx) (onerow.Result[Claim], error) {
+	insert := onerow.Stmt{Query: sqlInsertClaim, Args: []any{c.s.name, c.key, c.amount, c.token[:]}}
+	err := tx.ExecAll(ctx, append([]onerow.Stmt{insert}, c.draw()...)...)
+	if mysqlerr.Classify(err) == mysqlerr.Duplicate {
+		return c.replay(ctx, tx)
+	}
+	return c.drawn(ctx, tx, err)
+}
+
+func (c *call) advance() onerow.Stmt {
+	return onerow.Stmt{Query: sqlAdvance, Args: []any{c.s.name, c.s.first, c.s.first, c.amount, c.amount}, ID: &c.from}
 }
 
 // draw moves the counter on and writes the range into the claim.
-func (s *Series) draw(ctx context.Context, tx *onerow.Tx, key string, amount int64) (res onerow.Result[Claim], err error) {
-	answer, err := tx.ExecContext(ctx, sqlAdvance, s.name, s.first, s.first, amount, amount)
-	if err != nil {
-		return res, fmt.Errorf("move the counter on: %w", err)
-	}
-	next, err := answer.LastInsertId()
-	if err != nil {
-		return res, fmt.Errorf("read the counter: %w", err)
-	}
-	n, err := onerow.Affected(ctx, tx, sqlSetRange, next-amount, next-1, s.name, key)
-	if err != nil {
-		return res, fmt.Errorf("write the range: %w", err)
-	}
-	if n != 1 {
+func (c *call) draw() []onerow.Stmt {
+	return []onerow.Stmt{c.advance(), {Query: sqlSetRange, Args: []any{c.amount - 1, c.s.name, c.key}, One: true}}
+}
+
+// drawn is the end of a draw.
+func (c *call) drawn(ctx context.Context, tx *onerow.Tx, err error) (res onerow.Result[Claim], _ error) {
+	switch {
+	case errors.Is(err, onerow.ErrNotOneRow):
 		return res, errMoved
+	case err != nil:
+		return res, fmt.Errorf("draw the numbers: %w", err)
 	}
-	res.Row = Claim{Series: s.name, Key: key, From: next - amount, To: next - 1}
-	res.Changed = true
-	return res, nil
+	if err := tx.ExecLast(ctx, c.use...); err != nil {
+		return res, fmt.Errorf("use the numbers: %w", err)
+	}
+	return c.claimed(), nil
+}
+
+func (c *call) claimed() onerow.Result[Claim] {
+	return onerow.Result[Claim]{Row: Claim{Series: c.s.name, Key: c.key, From: c.from, To: c.from + c.amount - 1}, Changed: true}
 }
 
 // sqlReadClaim: by the primary key; a current read, because the snapshot may be older
@@ -101,12 +148,12 @@ const sqlReadClaim = `SELECT amount, from_no, to_no, voided_at IS NOT NULL, COAL
  FROM onerow_serial_claim WHERE series = ? AND claim_key = ? LOCK IN SHARE MODE`
 
 // replay answers a call whose key has a claim.
-func (s *Series) replay(ctx context.Context, tx *onerow.Tx, key string, amount int64, token []byte) (res onerow.Result[Claim], err error) {
+func (c *call) replay(ctx context.Context, tx *onerow.Tx) (res onerow.Result[Claim], err error) {
 	var has int64
 	var from, to sql.NullInt64
 	var owner []byte
-	claim := Claim{Series: s.name, Key: key}
-	err = onerow.QueryRow(ctx, tx, sqlReadClaim, []any{s.name, key}, &has, &from, &to, &claim.Voided, &claim.VoidReason, &owner)
+	claim := Claim{Series: c.s.name, Key: c.key}
+	err = onerow.QueryRow(ctx, tx, sqlReadClaim, []any{c.s.name, c.key}, &has, &from, &to, &claim.Voided, &claim.VoidReason, &owner)
 	switch {
 	case errors.Is(err, sql.ErrNoRows): // its transaction was rolled back since
 		return res, errMoved
@@ -115,16 +162,16 @@ func (s *Series) replay(ctx context.Context, tx *onerow.Tx, key string, amount i
 	}
 	claim.From, claim.To = from.Int64, to.Int64
 	switch {
-	case has != amount:
-		return res, &MismatchError{Claim: claim, Amount: amount}
+	case has != c.amount:
+		return res, &MismatchError{Claim: claim, Amount: c.amount}
 	case claim.Voided:
 		return res, &VoidedError{Claim: claim}
 	case !from.Valid:
 		// A caller committed its transaction although Claim had failed in it: the claim
 		// has no numbers yet.
-		return s.draw(ctx, tx, key, amount)
+		return c.drawn(ctx, tx, tx.ExecAll(ctx, c.draw()...))
 	}
 	// The token is this call's own: it is an earlier attempt of the same call.
-	mine := string(owner) == string(token)
+	mine := string(owner) == string(c.token[:])
 	return onerow.Result[Claim]{Row: claim, Changed: mine, Replayed: !mine}, nil
 }

@@ -34,6 +34,10 @@ func TestCosts(t *testing.T) {
 		c.Call("a new series", func(ctx context.Context, db *sql.DB) error {
 			return second(series(t, "other").Claim(ctx, db, "new", 10))
 		})
+		c.Call("with its range", func(ctx context.Context, db *sql.DB) error { // as a packet has it
+			return second(db.ExecContext(ctx, `INSERT INTO onerow_serial_claim (series, claim_key, amount, call_token, from_no, to_no, claimed_at)
+ VALUES (?, ?, ?, ?, LAST_INSERT_ID(), LAST_INSERT_ID() + ?, UTC_TIMESTAMP(6))`, "big", "whole", 10, "", 9))
+		})
 		c.Call("exists", func(ctx context.Context, db *sql.DB) error { return second(big.Exists(ctx, db)) })
 		c.Call("find", func(ctx context.Context, db *sql.DB) error { return second(big.Find(ctx, db, "k7")) })
 		c.Call("void", func(ctx context.Context, db *sql.DB) error { return second(big.Void(ctx, db, "k7", "torn")) })

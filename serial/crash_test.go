@@ -33,30 +33,50 @@ func faulty(dsn string, setup, call func(context.Context, *sql.DB) error) crasht
 	}
 }
 
-// TestSurvivesFaults fails every verb at every statement.
-func TestSurvivesFaults(t *testing.T) {
-	s := series(t, "s")
+// faultyVerb is a verb, the state before it, and how many fault points it has at least.
+type faultyVerb struct {
+	name  string
+	setup func(context.Context, *sql.DB) error
+	call  func(context.Context, *sql.DB) error
+	min   int
+}
+
+func faultyVerbs(s *serial.Series) []faultyVerb {
 	before := func(ctx context.Context, db *sql.DB) error { return second(s.Claim(ctx, db, "before", 4)) }
-	verbs := []struct {
-		name  string
-		setup func(context.Context, *sql.DB) error
-		call  func(context.Context, *sql.DB) error
-		min   int
-	}{
+	return []faultyVerb{
 		{"the first claim", nil, func(ctx context.Context, db *sql.DB) error { return second(s.Claim(ctx, db, "k", 1)) }, 40},
 		{"claim n", before, func(ctx context.Context, db *sql.DB) error { return second(s.Claim(ctx, db, "k", 3)) }, 40},
 		{"claim in a transaction", before, func(ctx context.Context, db *sql.DB) error { return sell(ctx, db, s, "k", 3) }, 45},
 		{"replay", before, func(ctx context.Context, db *sql.DB) error { return second(s.Claim(ctx, db, "before", 4)) }, 30},
 		{"void", before, func(ctx context.Context, db *sql.DB) error { return second(s.Void(ctx, db, "before", "why")) }, 30},
+		{"claim and use", before, func(ctx context.Context, db *sql.DB) error { return invoice(ctx, db, s, "k", 2) }, 45},
 		{"find and report", before, func(ctx context.Context, db *sql.DB) error {
 			return errors.Join(second(s.Find(ctx, db, "before")), second(s.Gaps(ctx, db)), second(serial.List(ctx, db, "", 5)))
 		}, 15},
 	}
+}
+
+// TestSurvivesFaultsTogether does so where statements travel together.
+func TestSurvivesFaultsTogether(t *testing.T) {
+	t.Parallel()
+	_, dsn := open(t, dbtest.Isolation(levels[0]))
+	for _, v := range faultyVerbs(series(t, "s")) {
+		t.Run(v.name, func(t *testing.T) {
+			report := crashtest.Run(t, racetest.Together(faulty(dsn, v.setup, v.call)))
+			if v.name != "find and report" {
+				racetest.HasPackets(t, report.Statements)
+			}
+		})
+	}
+}
+
+// TestSurvivesFaults fails every verb at every statement.
+func TestSurvivesFaults(t *testing.T) {
 	for _, level := range levels {
 		t.Run(level.String(), func(t *testing.T) {
 			t.Parallel()
 			_, dsn := open(t, dbtest.Isolation(level))
-			for _, v := range verbs {
+			for _, v := range faultyVerbs(series(t, "s")) {
 				t.Run(v.name, func(t *testing.T) {
 					if report := crashtest.Run(t, faulty(dsn, v.setup, v.call)); report.FaultPoints < v.min {
 						t.Errorf("only %d fault points", report.FaultPoints)
@@ -100,6 +120,13 @@ func TestFaultsCatchTheNaiveTwin(t *testing.T) {
 		t.Errorf("no difference in table postcard:\n%s", first)
 	}
 	t.Logf("%s: %d of them caught it", report, len(failures.List))
+}
+
+// invoice claims numbers with the row that has them.
+func invoice(ctx context.Context, db onerow.DB, s *serial.Series, key string, amount int64) error {
+	return second(s.ClaimWith(ctx, db, key, amount, onerow.Stmt{
+		Query: "INSERT INTO postcard (id, campaign, from_no, to_no) VALUES (?, 's', LAST_INSERT_ID(), LAST_INSERT_ID() + ?)", Args: []any{key, amount - 1},
+	}))
 }
 
 // TestStatements holds the counts that doc.go states, BEGIN and COMMIT added.

@@ -37,7 +37,8 @@
 // the counter, and every other claim of that series waits. Throughput of one series is
 // therefore one commit after another, so
 //
-//   - claim last, just before COMMIT, and never before a call to another system,
+//   - claim last, just before COMMIT, and never before a call to another system; best of
+//     all with the statement that uses the numbers, by [Series.ClaimWith],
 //   - claim n numbers at once instead of one n times,
 //   - use several series where the numbers allow it (one for each shop, or month),
 //   - and use AUTO_INCREMENT where gaps do not matter.
@@ -63,9 +64,13 @@
 // Statements, without BEGIN and COMMIT, which a call on a pool adds. None grows with
 // the data, the reports excepted, which read the series once.
 //
-//	Claim              3
+//	Claim              3, ClaimWith those that use the numbers besides
 //	Claim, replayed    2
 //	Void               2
 //	Find               1
 //	Gaps               1
+//
+// On a pool of onerow.Open a Claim or ClaimWith of its own is 2 statements with BEGIN and
+// COMMIT in one packet; where that is refused, for the key has its numbers perhaps, the
+// statements above follow. In a transaction of onerow.InTx the 3 of a Claim are one packet.
 package serial

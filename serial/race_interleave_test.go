@@ -13,6 +13,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/serial"
 )
 
@@ -175,6 +176,20 @@ func TestInterleave(t *testing.T) {
 			for _, r := range races(series(t, "s"), heard) {
 				t.Run(r.name, func(t *testing.T) { crashtest.Interleave(t, r.workflow(dsn, heard)) })
 			}
+		})
+	}
+}
+
+// TestInterleaveTogether does so where statements travel together.
+func TestInterleaveTogether(t *testing.T) {
+	t.Parallel()
+	_, dsn := open(t, dbtest.Isolation(levels[0]))
+	heard := &answers{}
+	for _, r := range races(series(t, "s"), heard) {
+		t.Run(r.name, func(t *testing.T) {
+			race := r.workflow(dsn, heard)
+			race.Workflow = racetest.Together(race.Workflow)
+			crashtest.Interleave(t, race)
 		})
 	}
 }
