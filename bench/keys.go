@@ -72,7 +72,7 @@ func effects(ctx context.Context, s *site) ([]way, error) {
 		oneCharge(s),
 		{name: byHand, call: func(ctx context.Context, _ int, n int64) error {
 			return inTx(ctx, s.db, func(tx *sql.Tx) error {
-				return send(ctx, tx, statement{sqlOwnKey, []any{n}}, statement{text: sqlCharge}, statement{sqlOwnResult, []any{`{"id":1,"amount":7}`, n}})
+				return send(ctx, tx, statement{sqlOwnKey, []any{fmt.Sprint(n)}}, statement{text: sqlCharge}, statement{sqlOwnResult, []any{`{"id":1,"amount":7}`, fmt.Sprint(n)}})
 			})
 		}},
 		{name: "onerow, Do", aim: aim{byHand, 1}, call: do()},
@@ -106,7 +106,7 @@ func replays(ctx context.Context, s *site) ([]way, error) {
 			return nil, err
 		}
 		text := fmt.Sprintf(`{"id":%d,"amount":7}`, out.Row.ID)
-		if err := send(ctx, s.apart, statement{"INSERT INTO own_key (id, result) VALUES (?, ?)", []any{n, text}}); err != nil {
+		if err := send(ctx, s.apart, statement{"INSERT INTO own_key (id, result) VALUES (?, ?)", []any{fmt.Sprint(n), text}}); err != nil {
 			return nil, err
 		}
 		if s.redis != nil {
@@ -151,13 +151,13 @@ func records(ctx context.Context, s *site) ([]way, error) {
 	return []way{
 		one,
 		{name: byHand, call: func(ctx context.Context, c int, n int64) error {
-			if err := send(ctx, s.db, statement{sqlOwnKey, []any{n}}); err != nil {
+			if err := send(ctx, s.db, statement{sqlOwnKey, []any{fmt.Sprint(n)}}); err != nil {
 				return err
 			}
 			if err := one.call(ctx, c, n); err != nil {
 				return err
 			}
-			return send(ctx, s.db, statement{sqlOwnResult, []any{`{"id":1,"amount":7}`, n}})
+			return send(ctx, s.db, statement{sqlOwnResult, []any{`{"id":1,"amount":7}`, fmt.Sprint(n)}})
 		}},
 		{name: "onerow, Begin and Complete", aim: aim{byHand, 1}, call: func(ctx context.Context, _ int, n int64) error {
 			claim, _, err := idempotency.Begin[receipt](ctx, s.db, keys, newKey(n))

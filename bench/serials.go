@@ -12,6 +12,8 @@ import (
 const (
 	sqlNext    = `UPDATE own_counter SET next_no = LAST_INSERT_ID(next_no) + 1 WHERE series = 'a'`
 	sqlInvoice = `INSERT INTO invoice (no, about) VALUES (?, ?)`
+	// Behind sqlNext, or as a statement of ClaimWith.
+	sqlInvoiceNext = `INSERT INTO invoice (no, about) VALUES (LAST_INSERT_ID(), ?)`
 )
 
 // serials give invoices the numbers of one series: by the engine, which leaves gaps, or without.
@@ -29,14 +31,18 @@ func serials(ctx context.Context, s *site) ([]way, error) {
 	}
 	claim := func(amount int64) func(context.Context, int, int64) error {
 		return func(ctx context.Context, _ int, n int64) error {
-			return onerow.InTx(ctx, s.db, func(ctx context.Context, tx *onerow.Tx) error {
-				got, err := series.Claim(ctx, tx, fmt.Sprint("invoice/", n), amount)
-				if err != nil {
-					return err
-				}
-				return send(ctx, tx, statement{sqlInvoice, []any{got.Row.From, n}})
-			})
+			_, err := series.ClaimWith(ctx, s.db, fmt.Sprint("invoice/", n), amount, onerow.Stmt{Query: sqlInvoiceNext, Args: []any{n}})
+			return err
 		}
+	}
+	apart := func(ctx context.Context, _ int, n int64) error {
+		return onerow.InTx(ctx, s.db, func(ctx context.Context, tx *onerow.Tx) error {
+			got, err := series.Claim(ctx, tx, fmt.Sprint("order/", n), 1)
+			if err != nil {
+				return err
+			}
+			return tx.ExecLast(ctx, onerow.Stmt{Query: sqlInvoice, Args: []any{got.Row.From, n}})
+		})
 	}
 	ways := []way{
 		{name: "AUTO_INCREMENT, with gaps", call: func(ctx context.Context, _ int, n int64) error {
@@ -56,9 +62,10 @@ func serials(ctx context.Context, s *site) ([]way, error) {
 			})
 		}},
 		{name: onePacket, call: func(ctx context.Context, _ int, n int64) error {
-			return send(ctx, s.packet, statement{"START TRANSACTION; " + sqlNext + "; INSERT INTO invoice (no, about) VALUES (LAST_INSERT_ID(), ?); COMMIT", []any{n}})
+			return send(ctx, s.packet, statement{"START TRANSACTION; " + sqlNext + "; " + sqlInvoiceNext + "; COMMIT", []any{n}})
 		}},
-		{name: "onerow", aim: aim{onePacket, 1}, call: claim(1)},
+		{name: "onerow, ClaimWith", aim: aim{onePacket, 1}, call: claim(1)},
+		{name: "onerow, Claim in a transaction", call: apart},
 		{name: "onerow, ten numbers a call", call: claim(10)},
 	}
 	if s.redis != nil {

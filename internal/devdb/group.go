@@ -113,8 +113,9 @@ const sqlMemberState = `SELECT COALESCE(MAX(member_state), '') FROM performance_
 const erAlreadyRunning = 3093
 
 // joinGroup waits until the node is ONLINE. One that was expelled is told to leave first. The group refuses
-// a node that it has not yet given up, so joining is tried again. Until it is ONLINE it must take no write, or
-// it has a transaction of its own and can never join: outside of the group only super_read_only sees to that.
+// a node that it has not yet given up, so joining is tried again. Until it is ONLINE it must take no write,
+// or it has a transaction of its own and can never join: outside of the group only super_read_only sees to
+// that.
 func (n *node) joinGroup(ctx context.Context) error {
 	var refused error
 	err := n.until(ctx, func() (bool, error) {

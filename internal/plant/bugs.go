@@ -3,7 +3,7 @@ package main
 import "slices"
 
 // bugs are those of all files.
-var bugs = slices.Concat(floorBugs, cascadeBugs, zoneBugs, edgeBugs, pageBugs, limitBugs, retentionBugs, togetherBugs, listBugs, moveBugs, adoptBugs)
+var bugs = slices.Concat(floorBugs, cascadeBugs, zoneBugs, edgeBugs, pageBugs, limitBugs, retentionBugs, togetherBugs, packetBugs, listBugs, moveBugs, adoptBugs)
 
 // The bugs, floor by floor.
 var floorBugs = []bug{
@@ -61,9 +61,12 @@ var floorBugs = []bug{
 		`" IS NULL OR " + column + " < " + g.time() + ")"`, `" IS NULL OR " + column + " <= " + g.time() + ")"`}}},
 
 	{"the same claim key draws numbers again", "./serial", ".", []change{{"serial/claim.go",
-		`return s.replay(ctx, tx, key, amount, token)`, `return s.draw(ctx, tx, key, amount)`},
+		`return c.replay(ctx, tx)`, `return c.drawn(ctx, tx, tx.ExecAll(ctx, c.draw()...))`},
 		{"serial/claim.go", "WHERE series = ? AND claim_key = ? AND from_no IS NULL`", "WHERE series = ? AND claim_key = ?`"}}},
 	{"a series' counter moves outside of the transaction", "./serial", ".", []change{
-		{"serial/claim.go", "res, err = s.claim(ctx, tx, key", `res, err = s.claim(context.WithValue(ctx, "pool", db), tx, key`},
-		{"serial/claim.go", "answer, err := tx.ExecContext(ctx, sqlAdvance", `answer, err := ctx.Value("pool").(onerow.DB).ExecContext(ctx, sqlAdvance`}}},
+		{"serial/claim.go", "c := &call{s: s,", `c := &call{pool: db, s: s,`},
+		{"serial/claim.go", "type call struct {", "type call struct {\n\tpool onerow.DB"},
+		{"serial/claim.go", "err := tx.ExecAll(ctx, append([]onerow.Stmt{insert}, c.draw()...)...)",
+			"if _, err := c.pool.ExecContext(ctx, \"INSERT INTO onerow_serial (series, first_no, next_no) VALUES (?, ?, ? + ?) ON DUPLICATE KEY UPDATE next_no = next_no + ?\", c.s.name, c.s.first, c.s.first, c.amount, c.amount); err != nil {\n\t\treturn c.res, err\n\t}\n\t" +
+				"err := tx.ExecAll(ctx, append([]onerow.Stmt{insert}, c.draw()...)...)"}}},
 }
