@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -85,7 +86,8 @@ func Run(in io.Reader, out io.Writer) (err error) {
 	return fmt.Errorf("soak: there is no role %q", cfg.Role)
 }
 
-// open is a pool that counts the connections it makes, or, for several servers, one of onerow.Open.
+// open is a pool that counts the connections it makes, or, for several servers, one of onerow.Open. One
+// process in two sends together what may be, the others each statement by itself.
 func open(c Config, connections *atomic.Int64) (*sql.DB, error) {
 	if c.Several {
 		return onerow.Open(c.DSN)
@@ -101,7 +103,12 @@ func open(c Config, connections *atomic.Int64) (*sql.DB, error) {
 		}
 		return conn, err
 	}
-	connector, err := mysql.NewConnector(cfg)
+	var connector driver.Connector
+	if c.Seed>>40&1 == 0 { // the seeds of two processes next to each other differ there
+		connector, err = onerow.NewConnector(cfg)
+	} else {
+		connector, err = mysql.NewConnector(cfg)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("soak: %w", err)
 	}
