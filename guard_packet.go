@@ -267,6 +267,9 @@ func (s textStmt) Query([]driver.Value) (driver.Rows, error) { return nil, errCo
 // ExecContext sends it.
 func (s textStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
 	v, err := s.conn.admit(ctx, s.query)
+	if err == nil {
+		err = s.conn.flush(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -278,6 +281,9 @@ func (s textStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (dr
 // QueryContext sends it.
 func (s textStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
 	v, err := s.conn.admit(ctx, s.query)
+	if err == nil {
+		err = s.conn.flush(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -180,6 +180,33 @@ func TestPackets(t *testing.T) {
 	}
 }
 
+// TestPacketsPrepared: what was prepared before a transaction runs inside it, behind BEGIN.
+func TestPacketsPrepared(t *testing.T) {
+	db, plain := openCounted(t, "")
+	stmt, err := db.PrepareContext(t.Context(), "INSERT INTO coin (id) VALUES (?)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = stmt.Close() })
+	undo := errors.New("undo")
+	for _, first := range []bool{true, false} {
+		err := onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
+			if !first {
+				if err := putLast(1)(ctx, tx); err != nil {
+					return err
+				}
+			}
+			if _, err := tx.SQL().StmtContext(ctx, stmt).ExecContext(ctx, 2); err != nil {
+				return err
+			}
+			return undo
+		})
+		if !errors.Is(err, undo) || coins(t, plain) != 0 {
+			t.Errorf("first %t: %v, %d coins", first, err, coins(t, plain))
+		}
+	}
+}
+
 // TestPacketsFail: an error inside a packet is the statement's; what was written before is gone, and the session
 // goes on with nothing open.
 func TestPacketsFail(t *testing.T) {

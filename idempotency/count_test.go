@@ -14,6 +14,39 @@ import (
 	"github.com/onerow/onerow/internal/racetest"
 )
 
+// TestRoundTrips holds how many a call takes where statements travel together.
+func TestRoundTrips(t *testing.T) {
+	_, dsn := open(t)
+	db, c := racetest.CountedTogether(t, dsn)
+	keys, ctx := newKeys(t, idempotency.Config{}), t.Context()
+	expect := func(what string, want int, call func() error) {
+		t.Helper()
+		racetest.RoundTrips(t, c, what, want, call)
+	}
+	do := func(id string, opts ...idempotency.Option) func() error {
+		return func() error {
+			_, err := idempotency.Do(ctx, db, keys, key(id), charge(1), opts...)
+			return err
+		}
+	}
+	const fn = 1 // the statement of charge
+	expect("Do", 2+fn, do("a"))
+	expect("Do, replay", 3, do("a"))
+	expect("Do, LookFirst", 3+fn, do("b", idempotency.LookFirst()))
+	expect("Do, LookFirst, replay", 1, do("b", idempotency.LookFirst()))
+	expect("Do, KeyLast", 1+fn, do("c", idempotency.KeyLast()))
+	expect("Do, KeyLast, replay", 3+fn, do("c", idempotency.KeyLast()))
+	var claim idempotency.Claim
+	expect("Begin", 1, func() (err error) {
+		claim, _, err = idempotency.Begin[receipt](ctx, db, keys, key("d"))
+		return err
+	})
+	expect("Owned", 2+fn, func() error {
+		return keys.Owned(ctx, db, claim, func(ctx context.Context, tx *onerow.Tx) error { _, err := charge(1)(ctx, tx); return err })
+	})
+	expect("Complete", 1, func() error { return keys.Complete(ctx, db, claim, receipt{ID: 1}) })
+}
+
 // TestStatements holds the counts that doc.go states.
 func TestStatements(t *testing.T) {
 	plain, dsn := open(t)

@@ -2,6 +2,7 @@ package repo_test
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -65,6 +66,49 @@ func TestStatements(t *testing.T) {
 	expect("delete an archived row", 7, func() error { return second(r.projects.Delete(ctx, db, p.ID)) })
 	p = must(r.projects.Create(ctx, db, Project{UserID: 1, Name: "D"})).Row
 	expect("delete", 7, func() error { return second(r.projects.Delete(ctx, db, p.ID)) })
+}
+
+// TestRoundTrips holds how many a call takes where statements travel together.
+func TestRoundTrips(t *testing.T) {
+	dsn := dbtest.DSN(t)
+	makeTables(t, dbtest.OpenDSN(t, dsn))
+	db, c := racetest.CountedTogether(t, dsn)
+	r, ctx := newRepos(t), t.Context()
+	p := must(r.projects.Create(ctx, db, Project{UserID: 1, Name: "A"})).Row
+	s := must(r.screens.Create(ctx, db, Screen{ProjectID: p.ID, Filename: "a.png"})).Row
+	expect := func(what string, want int, call func() error) {
+		t.Helper()
+		racetest.RoundTrips(t, c, what, want, call)
+	}
+	slim := func(name string, opts ...repo.CreateOption) func() error {
+		return func() error { return second(r.slim.Create(ctx, db, Slim{UserID: 1, Name: name}, opts...)) }
+	}
+	expect("create", 1, slim("B"))
+	expect("create, the name taken", 3, func() error {
+		if err := slim("B")(); !errors.Is(err, repo.ErrNameTaken) {
+			return fmt.Errorf("not taken: %w", err)
+		}
+		return nil
+	})
+	expect("create with a request id", 1, slim("C", repo.RequestID("r")))
+	expect("create with a request id, again", 6, slim("C", repo.RequestID("r")))
+	expect("create, with fields of the database's", 3, func() error { return second(r.projects.Create(ctx, db, Project{UserID: 1, Name: "D"})) })
+	expect("create with a request id, with fields of the database's", 5, func() error {
+		return second(r.projects.Create(ctx, db, Project{UserID: 1, Name: "E"}, repo.RequestID("s")))
+	})
+	expect("create a screen", 3, func() error { return second(r.screens.Create(ctx, db, Screen{ProjectID: p.ID, Filename: "b.png"})) })
+	expect("get", 1, func() error { return second(r.projects.Get(ctx, db, p.ID)) })
+	expect("list", 1, func() error { return second(r.projects.List(ctx, db, 1, repo.PageOptions{})) })
+	expect("rename", 3, func() error { return second(r.projects.Rename(ctx, db, p.ID, "A2")) })
+	expect("update", 4, func() error {
+		return second(r.projects.Update(ctx, db, p.ID, func(row *Project) error { row.Note = "x"; return nil }))
+	})
+	expect("archive", 6, func() error { return second(r.projects.Archive(ctx, db, p.ID)) })
+	expect("activate", 6, func() error { return second(r.projects.Activate(ctx, db, p.ID)) })
+	expect("archive a screen", 6, func() error { return second(r.screens.Archive(ctx, db, s.ID)) })
+	expect("delete with grace", 6, func() error { return second(r.projects.Delete(ctx, db, p.ID, repo.Grace(time.Hour))) })
+	expect("cancel", 10, func() error { return second(r.projects.CancelDelete(ctx, db, p.ID)) })
+	expect("delete", 5, func() error { return second(r.projects.Delete(ctx, db, p.ID)) })
 }
 
 // TestActivateDoesNotGrow: activating against 1,000 copies takes as many

@@ -85,7 +85,7 @@ func (r *tables[T]) createNew(ctx context.Context, db onerow.DB, w newRow[T]) (o
 	if r.res.Quota.Flag != "" || len(r.limits) > 0 { // a mark is a second write
 		try = r.followRowAtomically
 	}
-	return r.together(ctx, w, nil, func(fn func(context.Context, *onerow.Tx) error) error {
+	return r.together(ctx, db, w, nil, func(fn func(context.Context, *onerow.Tx) error) error {
 		return try(ctx, db, "create", nil, fn)
 	}, r.insert)
 }

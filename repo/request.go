@@ -60,7 +60,7 @@ func (r *tables[T]) createOnce(ctx context.Context, db onerow.DB, w newRow[T], r
 		return none, r.wrap("create", nil, err)
 	}
 	f := r.follower(nil)
-	res, err := r.together(ctx, w, &q, func(fn func(context.Context, *onerow.Tx) error) error {
+	res, err := r.together(ctx, db, w, &q, func(fn func(context.Context, *onerow.Tx) error) error {
 		return onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 			return f.note(tx.Savepoint(ctx, savepoint, func() error { return fn(ctx, tx) }))
 		})

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/quota"
 )
 
@@ -19,9 +20,10 @@ const insertRequestMade = `INSERT INTO onerow_request
   (resource, owner, request_id, fingerprint, call_token, row_id, created_at)
   VALUES (?, ?, ?, ?, ?, LAST_INSERT_ID(), UTC_TIMESTAMP(6))`
 
-// together runs a create in a transaction: in one packet with BEGIN and COMMIT, where the session takes
-// that. If it is refused there, the statements one by one find out why, in another transaction.
-func (r *tables[T]) together(ctx context.Context, w newRow[T], q *request, inTx func(func(context.Context, *onerow.Tx) error) error,
+// together runs a create in a transaction: in one packet with BEGIN and COMMIT, where the session takes that.
+// If it is refused there, and not for its name, the statements one by one find out why, in another
+// transaction.
+func (r *tables[T]) together(ctx context.Context, db onerow.DB, w newRow[T], q *request, inTx func(func(context.Context, *onerow.Tx) error) error,
 	apart func(context.Context, *onerow.Tx, newRow[T]) (onerow.Result[T], error),
 ) (res onerow.Result[T], err error) {
 	var id int64
@@ -35,6 +37,11 @@ func (r *tables[T]) together(ctx context.Context, w newRow[T], q *request, inTx 
 	}
 	err = inTx(try)
 	if err != nil && did && ctx.Err() == nil && !onerow.Retryable(err) && !errors.Is(err, onerow.ErrOutcomeUnknown) {
+		if q == nil && mysqlerr.Classify(err) == mysqlerr.Duplicate {
+			if taken := r.nameTaken(ctx, db, w, errors.Unwrap(err)); taken != nil {
+				return onerow.Result[T]{}, r.wrap("create", nil, taken)
+			}
+		}
 		may = false
 		err = inTx(try)
 	}
@@ -49,6 +56,19 @@ func (r *tables[T]) together(ctx context.Context, w newRow[T], q *request, inTx 
 		return res, err
 	}
 	return r.made(w, value)
+}
+
+// nameTaken asks who has the name of a row that was refused; nil if nobody has it, or that is not known.
+func (r *tables[T]) nameTaken(ctx context.Context, db onerow.DB, w newRow[T], refused error) error {
+	var holder any
+	err := onerow.Alone(ctx, db, func(ctx context.Context, db onerow.DB) (err error) {
+		holder, err = r.holder(ctx, db, w.owner, w.name)
+		return err
+	})
+	if err != nil || holder == nil {
+		return nil //nolint:nilerr // the statements one by one say it
+	}
+	return &NameTakenError{Resource: r.res.Name, Name: w.name.Display, ID: r.typed(holder), Err: refused}
 }
 
 func (r *tables[T]) insertTogether(ctx context.Context, tx *onerow.Tx, w newRow[T], q *request, id *int64) error {

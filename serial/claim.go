@@ -68,7 +68,7 @@ func (s *Series) ClaimWith(ctx context.Context, db onerow.DB, key string, amount
 	rand.Read(c.token[:]) // never an error
 	err := onerow.InIdempotentTx(ctx, db, c.run)
 	if c.did && err != nil && ctx.Err() == nil && !onerow.Retryable(err) && !errors.Is(err, onerow.ErrOutcomeUnknown) {
-		c.together = false // one by one they find out why
+		c.together, c.taken = false, mysqlerr.Classify(err) == mysqlerr.Duplicate // one by one they find out why
 		err = onerow.InIdempotentTx(ctx, db, c.run)
 	}
 	switch {
@@ -91,8 +91,9 @@ type call struct {
 	use    []onerow.Stmt
 	from   int64
 	res    onerow.Result[Claim]
-	// together: all of it may be one packet; did: it was, in the last run.
-	together, did bool
+	// together: all of it may be one packet; did: it was, in the last run. taken: the key may have its
+	// numbers.
+	together, did, taken bool
 }
 
 func (c *call) run(ctx context.Context, tx *onerow.Tx) (err error) {
@@ -100,6 +101,11 @@ func (c *call) run(ctx context.Context, tx *onerow.Tx) (err error) {
 		return tx.ExecLast(ctx, append([]onerow.Stmt{c.advance(), {
 			Query: sqlInsertRange, Args: []any{c.s.name, c.key, c.amount, c.token[:], c.amount - 1},
 		}}, c.use...)...)
+	}
+	if c.taken {
+		c.res, err = c.replay(ctx, tx)
+		c.taken = false // it was another unique key, or the claim is gone
+		return err
 	}
 	c.res, err = c.claim(ctx, tx)
 	return err

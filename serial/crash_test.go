@@ -129,6 +129,25 @@ func invoice(ctx context.Context, db onerow.DB, s *serial.Series, key string, am
 	}))
 }
 
+// TestRoundTrips holds how many a call takes where statements travel together.
+func TestRoundTrips(t *testing.T) {
+	_, dsn := open(t)
+	db, c := racetest.CountedTogether(t, dsn)
+	ctx, s := t.Context(), series(t, "s")
+	expect := func(what string, want int, call func() error) {
+		t.Helper()
+		racetest.RoundTrips(t, c, what, want, call)
+	}
+	claim := func() error { return second(s.Claim(ctx, db, "a", 1)) }
+	expect("Claim", 1, claim)
+	expect("Claim, replayed", 4, claim)
+	expect("ClaimWith", 1, func() error { return invoice(ctx, db, s, "b", 2) })
+	expect("ClaimWith, replayed", 4, func() error { return invoice(ctx, db, s, "b", 2) })
+	expect("Claim in a transaction", 2, func() error {
+		return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error { return second(s.Claim(ctx, tx, "c", 1)) })
+	})
+}
+
 // TestStatements holds the counts that doc.go states, BEGIN and COMMIT added.
 func TestStatements(t *testing.T) {
 	_, dsn := open(t)
