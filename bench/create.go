@@ -29,13 +29,7 @@ const (
 // creates has all clients create rows of one owner, and mark that the owner's quota has to be looked at.
 func creates(clients int) func(ctx context.Context, s *site) ([]way, error) {
 	return func(ctx context.Context, s *site) ([]way, error) {
-		if err := s.exec(ctx, "DROP TABLE IF EXISTS project, project_archive", "DELETE FROM onerow_quota_mark", "DELETE FROM onerow_request"); err != nil {
-			return nil, err
-		}
-		if err := s.exec(ctx, shop.DDL()...); err != nil {
-			return nil, err
-		}
-		projects, err := repo.New[Project](shop, "project")
+		projects, err := openShop(ctx, s)
 		if err != nil {
 			return nil, err
 		}
@@ -81,6 +75,8 @@ func locked(ctx context.Context, db *sql.DB, statements ...statement) (err error
 	if err == nil {
 		if err = send(ctx, tx, statements...); err == nil {
 			err = tx.Commit()
+		} else {
+			err = errors.Join(err, tx.Rollback())
 		}
 	}
 	_, rerr := conn.ExecContext(ctx, "DO RELEASE_LOCK('project/1')")

@@ -47,6 +47,11 @@ func openKeys(ctx context.Context, s *site) (*idempotency.Keys, error) {
 	if err := s.exec(ctx, chargeTables...); err != nil {
 		return nil, err
 	}
+	if s.redis != nil { // the keys of the server before
+		if err := s.redis.FlushAll(ctx).Err(); err != nil {
+			return nil, err
+		}
+	}
 	return idempotency.New(idempotency.Config{Keep: time.Hour})
 }
 
@@ -93,6 +98,16 @@ func effects(ctx context.Context, s *site) ([]way, error) {
 	return ways, nil
 }
 
+// effectsUnindexed are effects without the two indexes of the keys' table, by which what is in progress is
+// listed and what has expired is purged: what they cost. It must come last.
+func effectsUnindexed(ctx context.Context, s *site) ([]way, error) {
+	ways, err := effects(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return ways[:4], s.exec(ctx, "ALTER TABLE onerow_key DROP INDEX state, DROP INDEX expires_at")
+}
+
 // replays ask again for what is there.
 func replays(ctx context.Context, s *site) ([]way, error) {
 	keys, err := openKeys(ctx, s)
@@ -124,11 +139,19 @@ func replays(ctx context.Context, s *site) ([]way, error) {
 			return err
 		}
 	}
+	prepared, err := s.db.PrepareContext(ctx, sqlOwnLook)
+	if err != nil {
+		return nil, err
+	}
 	const look = "SELECT by the key"
 	ways := []way{
 		{name: look, call: func(ctx context.Context, _ int, n int64) error {
 			var text []byte
 			return s.db.QueryRowContext(ctx, sqlOwnLook, fmt.Sprint(n%there)).Scan(&text)
+		}},
+		{name: "the same, prepared", call: func(ctx context.Context, _ int, n int64) error {
+			var text []byte
+			return prepared.QueryRowContext(ctx, fmt.Sprint(n%there)).Scan(&text)
 		}},
 		{name: "onerow, Do with LookFirst", aim: aim{look, 0.9}, call: again(idempotency.LookFirst())},
 		{name: "onerow, Do", aim: aim{look, 0.45}, call: again()},

@@ -78,18 +78,20 @@ func once(ctx context.Context, s *site, clients int, w way, period time.Duration
 	return m, nil
 }
 
+// apartBy is how far the numbers of two clients lie apart.
+const apartBy = 1_000_000_000
+
 // clients has each client call for a time.
 func (s *site) clients(ctx context.Context, clients int, w way, period time.Duration, next *int64, m *sample) (int, time.Duration, error) {
-	const apart = 1_000_000_000 // so many numbers for each client
 	base := *next
-	*next += int64(clients) * apart
+	*next += int64(clients) * apartBy
 	latencies, errs := make([][]time.Duration, clients), make([]error, clients)
 	begin := time.Now()
 	end := begin.Add(period)
 	var wg sync.WaitGroup
 	for c := range clients {
 		wg.Go(func() {
-			for n := base + int64(c)*apart; ctx.Err() == nil; n++ {
+			for n := base + int64(c)*apartBy; ctx.Err() == nil; n++ {
 				at := time.Now()
 				if at.After(end) {
 					return

@@ -19,11 +19,16 @@ func works(o options) []work {
 	return []work{
 		{"create with a quota's mark", 1, creates(1)},
 		{"create with a quota's mark, one owner", 64, creates(64)},
+		{"create, all of one name", 32, contests},
+		{"activate, the name taken", 1, activations},
+		{"a quota of 10,000 rows moves by one", 1, quotas},
 		{"effect once for each key", 16, effects},
 		{"replay of a key", 16, replays},
 		{"two-step record", 16, records},
 		{"serial numbers of one series", 16, serials},
 		{"jobs with nothing below", 8, jobs(o.Jobs)},
+		{"a tree of 10,201 rows", 1, trees},
+		{"effect once for each key, no index beside the primary key", 16, effectsUnindexed},
 	}
 }
 

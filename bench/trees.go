@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/schema"
+)
+
+// A root, 100 rows below it, 101 below each of those.
+const (
+	treeRows = 1 + 100 + 100*101
+	sqlRoot  = `INSERT INTO %[1]sroot VALUES (1)`
+	sqlMids  = `INSERT INTO %[1]smid WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100) SELECT i, 1 FROM n`
+	sqlTips  = `INSERT INTO %[1]stip (mid_id, about) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 101)
+SELECT m.id, REPEAT('x', 40) FROM %[1]smid AS m JOIN n`
+)
+
+var tree = schema.Plan{Tables: []schema.Table{
+	{Name: "root", Key: []string{"id"}},
+	{Name: "mid", Key: []string{"id"}, Parents: []schema.Edge{{Table: "root", Columns: []string{"root_id"}}}},
+	{Name: "tip", Key: []string{"id"}, Parents: []schema.Edge{{Table: "mid", Columns: []string{"mid_id"}}}},
+}}
+
+// trees delete one, row by row of it: by the engine's foreign keys, by hand, by a job.
+func trees(ctx context.Context, s *site) ([]way, error) {
+	for _, keys := range []bool{false, true} {
+		prefix, mid, tip := "", "", ""
+		if keys {
+			prefix, mid, tip = "fk_", ", FOREIGN KEY (root_id) REFERENCES fk_root (id) ON DELETE CASCADE", ", FOREIGN KEY (mid_id) REFERENCES fk_mid (id) ON DELETE CASCADE"
+		}
+		if err := s.exec(ctx, fmt.Sprintf("DROP TABLE IF EXISTS %[1]stip, %[1]smid, %[1]sroot", prefix),
+			fmt.Sprintf("CREATE TABLE %sroot (id BIGINT PRIMARY KEY) ENGINE=InnoDB", prefix),
+			fmt.Sprintf("CREATE TABLE %smid (id BIGINT PRIMARY KEY, root_id BIGINT NOT NULL, KEY (root_id, id)%s) ENGINE=InnoDB", prefix, mid),
+			fmt.Sprintf("CREATE TABLE %stip (id BIGINT PRIMARY KEY AUTO_INCREMENT, mid_id BIGINT NOT NULL, about VARCHAR(100) NOT NULL, KEY (mid_id, id)%s) ENGINE=InnoDB", prefix, tip)); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.exec(ctx, "DROP TABLE IF EXISTS own_fence", "CREATE TABLE own_fence (id INT PRIMARY KEY, token BIGINT NOT NULL) ENGINE=InnoDB", "INSERT INTO own_fence VALUES (1, 7)"); err != nil {
+		return nil, err
+	}
+	with := func(prefix string, end func(ctx context.Context) error) func(context.Context) (int, time.Duration, error) {
+		return func(ctx context.Context) (int, time.Duration, error) {
+			var plant []string
+			for _, text := range []string{sqlRoot, sqlMids, sqlTips} {
+				plant = append(plant, fmt.Sprintf(text, prefix))
+			}
+			if err := s.exec(ctx, plant...); err != nil {
+				return 0, 0, err
+			}
+			begin := time.Now()
+			err := end(ctx)
+			return treeRows, time.Since(begin), err
+		}
+	}
+	drain := func(c cascade.Config) func(ctx context.Context) error {
+		return func(ctx context.Context) error {
+			if err := s.exec(ctx, "INSERT INTO onerow_job (resource, resource_id, deletion_id, state, due_at, created_at) VALUES ('root', '1', 0, 'ready', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))"); err != nil {
+				return err
+			}
+			w, err := cascade.NewWorker(s.db, tree, c)
+			if err != nil {
+				return err
+			}
+			return w.Drain(ctx)
+		}
+	}
+	const fenced = byHand + ", fenced batches of 1,000"
+	return []way{
+		{name: "a foreign key's CASCADE", all: with("fk_", func(ctx context.Context) error {
+			return send(ctx, s.db, statement{text: "DELETE FROM fk_root WHERE id = 1"})
+		})},
+		{name: fenced, all: with("", s.treeByHand)},
+		{name: "onerow, as it comes", aim: aim{fenced, 0.9}, all: with("", drain(cascade.Config{}))},
+		{name: "onerow, batches of 1,000", aim: aim{fenced, 0.9}, all: with("", drain(cascade.Config{Batch: 1000, Target: -1}))},
+	}, nil
+}
+
+// treeByHand deletes the tips of ten rows at a time, then what they were below; each transaction proves a
+// token.
+func (s *site) treeByHand(ctx context.Context) error {
+	batch := func(text string, args ...any) error {
+		return inTx(ctx, s.db, func(tx *sql.Tx) error {
+			var token int64
+			if err := tx.QueryRowContext(ctx, "SELECT token FROM own_fence WHERE id = 1 AND token = 7 FOR UPDATE").Scan(&token); err != nil {
+				return err
+			}
+			return send(ctx, tx, statement{text, args})
+		})
+	}
+	var mids []any
+	err := onerow.Query(ctx, s.db, "SELECT id FROM mid WHERE root_id = 1", nil, func(rows *sql.Rows) error {
+		var id int64
+		err := rows.Scan(&id)
+		mids = append(mids, id)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	const some = 10
+	for ; len(mids) > 0; mids = mids[some:] {
+		if err := batch("DELETE FROM tip WHERE mid_id IN (?"+strings.Repeat(", ?", some-1)+")", mids[:some]...); err != nil {
+			return err
+		}
+	}
+	if err := batch("DELETE FROM mid WHERE root_id = 1"); err != nil {
+		return err
+	}
+	return batch("DELETE FROM root WHERE id = 1")
+}
