@@ -40,12 +40,18 @@ func (s *guardStmt) Query([]driver.Value) (driver.Rows, error) { return nil, err
 
 var errContextOnly = errors.New("onerow: a guarded statement is executed with a context")
 
+// ready admits a statement that is prepared, and sends before it what waits.
+func (c *guardConn) ready(ctx context.Context, query string) (verb, error) {
+	v, err := c.admit(ctx, query)
+	if err == nil {
+		err = c.flush(ctx)
+	}
+	return v, err
+}
+
 // ExecContext executes the statement, unless the transaction is lost.
 func (s *guardStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
-	v, err := s.conn.admit(ctx, s.query)
-	if err == nil {
-		err = s.conn.flush(ctx)
-	}
+	v, err := s.conn.ready(ctx, s.query)
 	if err != nil {
 		return nil, err
 	}
@@ -67,10 +73,7 @@ func (s *guardStmt) exec(ctx context.Context, args []driver.NamedValue) (driver.
 
 // QueryContext executes the statement, unless the transaction is lost.
 func (s *guardStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
-	v, err := s.conn.admit(ctx, s.query)
-	if err == nil {
-		err = s.conn.flush(ctx)
-	}
+	v, err := s.conn.ready(ctx, s.query)
 	if err != nil {
 		return nil, err
 	}
