@@ -128,6 +128,9 @@ func (c *guardConn) QueryContext(ctx context.Context, query string, args []drive
 	if !ok {
 		return nil, driver.ErrSkip
 	}
+	if b, ok := ctx.Value(batchKey{}).(*batch); ok && b.query == query {
+		return c.queryBatch(ctx, b, args)
+	}
 	v, err := c.admit(ctx, query)
 	if err != nil {
 		return nil, err

@@ -136,11 +136,8 @@ func (c *guardConn) send(ctx context.Context, w *waiting, commits bool) error {
 		return c.apart(ctx, w, commits)
 	}
 	c.pending = false
-	if my, ok := err.(*mysql.MySQLError); ok && my.Number == erOutOfRange && strings.Contains(my.Message, "row_count()") { //nolint:errorlint // as the driver returns it
-		return fmt.Errorf("%w (%w)", ErrNotOneRow, err)
-	}
 	if err != nil {
-		return err
+		return notOne(err)
 	}
 	all, ok := result.(mysql.Result)
 	if !ok {
@@ -151,6 +148,14 @@ func (c *guardConn) send(ctx context.Context, w *waiting, commits bool) error {
 
 // erOutOfRange is how sqlOne fails.
 const erOutOfRange = 1690
+
+// notOne says of an error of sqlOne what it means.
+func notOne(err error) error {
+	if my, ok := err.(*mysql.MySQLError); ok && my.Number == erOutOfRange && strings.Contains(my.Message, "row_count()") { //nolint:errorlint // as the driver returns it
+		return fmt.Errorf("%w (%w)", ErrNotOneRow, err)
+	}
+	return err
+}
 
 // apart sends each by itself, prepared: the driver cannot put the arguments in.
 func (c *guardConn) apart(ctx context.Context, w *waiting, commits bool) error {

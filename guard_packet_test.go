@@ -99,6 +99,20 @@ func putAllLast(a, b int) func(context.Context, *onerow.Tx) error {
 	return func(ctx context.Context, tx *onerow.Tx) error { return tx.ExecLast(ctx, coin(a), coin(b)) }
 }
 
+// putAndLook is an error unless the query sees what the statement before it has put.
+func putAndLook(id int) func(context.Context, *onerow.Tx) error {
+	return func(ctx context.Context, tx *onerow.Tx) error { return seen(ctx, tx, id, coin(id)) }
+}
+
+func seen(ctx context.Context, tx *onerow.Tx, id int, stmts ...onerow.Stmt) error {
+	n := 0
+	err := tx.QueryAfter(ctx, stmts, "SELECT id FROM coin WHERE id = ?", []any{id}, func(rows *sql.Rows) error { return rows.Scan(&n) })
+	if err == nil && n != id {
+		err = fmt.Errorf("of %d the query has seen %d", id, n)
+	}
+	return err
+}
+
 func both(fns ...func(context.Context, *onerow.Tx) error) func(context.Context, *onerow.Tx) error {
 	return func(ctx context.Context, tx *onerow.Tx) error {
 		for _, fn := range fns {
@@ -146,6 +160,12 @@ func TestPackets(t *testing.T) {
 			return tx.ExecLast(ctx, coin(37), onerow.Stmt{Query: "INSERT INTO coin (id, text) VALUES (38, LEFT(?, 10))", Args: []any{strings.Repeat("x", 5_000)}})
 		}, 3, 2},
 		{"a part of another", func(ctx context.Context, tx *onerow.Tx) error { return onerow.InTx(ctx, tx, putLast(10)) }, 2, 1},
+		{"one and a query", putAndLook(41), 2, 1},
+		{"one, one and a query, and one with COMMIT", both(put(42), putAndLook(43), putLast(44)), 3, 3},
+		{"one that was not the last, one and a query", both(putLast(45), putAndLook(46)), 3, 2},
+		{"one with a question mark, one and a query", func(ctx context.Context, tx *onerow.Tx) error {
+			return seen(ctx, tx, 47, onerow.Stmt{Query: "INSERT INTO coin (id, text) VALUES (47, '?')", One: true})
+		}, 2, 1},
 		{"a savepoint", func(ctx context.Context, tx *onerow.Tx) error {
 			_, err := tx.ExecContext(ctx, "SAVEPOINT a")
 			return err
@@ -214,7 +234,10 @@ func TestPacketsFail(t *testing.T) {
 	dbtest.Exec(t, plain, "INSERT INTO coin (id) VALUES (1)")
 	for name, fn := range map[string]func(context.Context, *onerow.Tx) error{
 		"the first": put(1), "the last": both(put(2), putLast(1)), "the only one": putLast(1),
-		"one before the last": both(put(2), put(1), putLast(3)), "the last, which was not": both(putLast(1), put(3)),
+		"one before the last": both(put(2), put(1), putLast(3)),
+		"one before a query":  putAndLook(1), "the second before a query": func(ctx context.Context, tx *onerow.Tx) error {
+			return seen(ctx, tx, 2, coin(2), coin(1), coin(3))
+		}, "the last, which was not": both(putLast(1), put(3)),
 		"its text": func(ctx context.Context, tx *onerow.Tx) error {
 			return tx.ExecLast(ctx, onerow.Stmt{Query: "INSERT INTO nowhere VALUES (1)"})
 		},
@@ -256,7 +279,18 @@ func TestPacketsAnswer(t *testing.T) {
 	const table = "CREATE TABLE answered (id INT AUTO_INCREMENT PRIMARY KEY, n INT NOT NULL DEFAULT 0) ENGINE=InnoDB"
 	dbtest.Exec(t, plain, table)
 	dbtest.Exec(t, apart, table)
-	for name, db := range map[string]*sql.DB{"together": together, "apart": apart} {
+	connector, err := mysql.MySQLDriver{}.OpenConnector(dbtest.DSN(t) + "&multiStatements=true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	prepared := sql.OpenDB(onerow.Packets(connector))
+	t.Cleanup(func() {
+		if err := prepared.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	dbtest.Exec(t, prepared, table)
+	for name, db := range map[string]*sql.DB{"together": together, "apart": apart, "prepared": prepared} {
 		for _, last := range []bool{false, true} {
 			var first, second, third int64
 			insert := func(id *int64) onerow.Stmt {
@@ -288,6 +322,18 @@ func TestPacketsAnswer(t *testing.T) {
 			}
 			if err := run(all, all); err != nil {
 				t.Errorf("%s, last %t: %v", name, last, err)
+			}
+		}
+		for _, stmts := range [][]onerow.Stmt{
+			{{Query: "UPDATE answered SET n = 1 WHERE id = -1", One: true}},
+			{{Query: "UPDATE answered SET n = n + 1"}, {Query: "DELETE FROM answered", One: true}, {Query: "UPDATE answered SET n = 0"}},
+		} {
+			before := sum(t, db)
+			err := onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
+				return tx.QueryAfter(ctx, stmts, "SELECT 1", nil, func(*sql.Rows) error { return errors.New("a row") })
+			})
+			if after := sum(t, db); !errors.Is(err, onerow.ErrNotOneRow) || after != before {
+				t.Errorf("%s, %d statements before a query: %v, %s, was %s", name, len(stmts), err, after, before)
 			}
 		}
 		if n := sum(t, db); n != "4 rows, 232 in all" {

@@ -2,12 +2,16 @@ package onerow
 
 import (
 	"context"
+	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 )
 
-// Stmt is a statement of [Tx.ExecAll] and [Tx.ExecLast].
+// Stmt is a statement of [Tx.ExecAll], [Tx.ExecLast] and [Tx.QueryAfter].
 type Stmt struct {
 	Query string
 	Args  []any
@@ -40,6 +44,25 @@ func (tx *Tx) ExecAll(ctx context.Context, stmts ...Stmt) error { return tx.exec
 // they are run before those.
 func (tx *Tx) ExecLast(ctx context.Context, stmts ...Stmt) error {
 	return tx.execAll(ctx, !tx.joined, stmts)
+}
+
+// QueryAfter runs statements as ExecAll does, and a query behind them: one round trip for all on a pool of
+// [Open], where none of them has an ID. scan is called for each row of the query. An error may be that of any
+// of them.
+func (tx *Tx) QueryAfter(ctx context.Context, stmts []Stmt, query string, args []any, scan func(*sql.Rows) error) error {
+	b := &batch{stmts: stmts}
+	if len(stmts) > 0 && tx.packets && b.fits() && !b.wantsID() && !several(query) && verbOf(query) == verbOther {
+		text, all := b.text(true)
+		b.query = text + "; " + query
+		err := Query(context.WithValue(ctx, batchKey{}, b), tx, b.query, append(all, args...), scan)
+		if !errors.Is(err, errNotInterpolated) { // then nothing was sent
+			return err
+		}
+	}
+	if err := tx.ExecAll(ctx, stmts...); err != nil {
+		return err
+	}
+	return Query(ctx, tx, query, args, scan)
 }
 
 func (tx *Tx) execAll(ctx context.Context, last bool, stmts []Stmt) error {
@@ -86,7 +109,8 @@ func (s Stmt) take(affected, id int64) error {
 // where no text can pretend to be one.
 type batch struct {
 	stmts []Stmt
-	last  bool // COMMIT may follow
+	last  bool   // COMMIT may follow
+	query string // of all of them, with the query behind them
 }
 
 type batchKey struct{}
@@ -103,15 +127,35 @@ func (b *batch) fits() bool {
 			return false
 		}
 		for _, arg := range s.Args {
-			switch a := arg.(type) {
-			case []byte:
-				size += len(a)
-			case string:
-				size += len(a)
-			}
+			size += sizeOf(arg)
 		}
 	}
 	return size <= largest
+}
+
+// sizeOf is the number of bytes of an argument that may have many.
+func sizeOf(arg any) int {
+	if valuer, ok := arg.(driver.Valuer); ok {
+		v, err := driver.DefaultParameterConverter.ConvertValue(valuer)
+		if err != nil {
+			return 0 // the driver says so
+		}
+		arg = v
+	}
+	v := reflect.ValueOf(arg)
+	for v.Kind() == reflect.Pointer {
+		v = v.Elem()
+	}
+	switch v.Kind() {
+	case reflect.Slice, reflect.String:
+		return v.Len()
+	}
+	return 0
+}
+
+// wantsID says whether an ID is asked for, which only the result of an execution has.
+func (b *batch) wantsID() bool {
+	return slices.ContainsFunc(b.stmts, func(s Stmt) bool { return s.ID != nil })
 }
 
 // sqlOne fails with error 1690 if the statement before has affected another number of rows than one. It

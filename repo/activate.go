@@ -8,8 +8,10 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/names"
+	"github.com/onerow/onerow/schema"
 )
 
 // maxNames is how many names an activation tries: the first is its own, the second
@@ -31,8 +33,9 @@ const maxNames = 100
 // [onerow.ErrOutcomeUnknown], after which it may simply be called again.
 //
 // Atomic: the move, the new name and the quota mark. Statements on a pool: BEGIN,
-// SELECT, INSERT, DELETE, mark, SELECT, COMMIT, and one for a parent. A taken name
-// costs a ROLLBACK, the look-up and a second try, and so does every further conflict.
+// SELECT, INSERT, DELETE, SELECT, mark, COMMIT, and one for a parent. That a name is taken
+// is seen by the first SELECT; if it is taken only then, as is every further one, or in a
+// joined transaction, it costs a ROLLBACK, the look-up and another try.
 func (r *Of[T, ID, Owner]) Activate(ctx context.Context, db onerow.DB, rowID ID) (onerow.Result[T], error) {
 	if r.res.Archive == "" {
 		return onerow.Result[T]{}, fmt.Errorf("%w: %q has no archive", ErrUnsupported, r.res.Name)
@@ -44,7 +47,7 @@ func (r *Of[T, ID, Owner]) Activate(ctx context.Context, db onerow.DB, rowID ID)
 	var res onerow.Result[T]
 	err = r.follow(ctx, db, func() (err error) {
 		res, err = r.bringBack(ctx, db, "activate", id, func(ctx context.Context, tx *onerow.Tx) (back[T], error) {
-			h, found, err := r.lock(ctx, tx, r.archive, id)
+			h, found, err := r.lockToActivate(ctx, tx, id)
 			if err != nil {
 				return back[T]{}, err
 			}
@@ -70,6 +73,7 @@ type back[T any] struct {
 type nameBusy struct {
 	attempt
 	stem   string // of the names to try next
+	copyNo int    // that was tried
 	joined bool   // the transaction is the caller's
 	err    error
 }
@@ -89,13 +93,15 @@ func (r *tables[T]) bringBack(ctx context.Context, db onerow.DB, verb string, id
 		if b.answer != nil {
 			return *b.answer, nil
 		}
-		if err := r.moveToActive(ctx, tx, b.held, id, copyNo); err != nil {
+		if res, err = r.moveToActive(ctx, tx, b.held, id, max(copyNo, b.held.copyNo)); err != nil {
 			return res, err
 		}
-		if res, err = r.after(ctx, tx, r.active, id); err != nil || b.held.deletionID != 0 {
-			return res, err // what a deletion hid has kept its room
+		if b.held.deletionID == 0 { // what a deletion hid has kept its room
+			if err := r.take(ctx, tx, &b.held.row, b.held.owner, nil); err != nil {
+				return res, err
+			}
 		}
-		return res, r.take(ctx, tx, &b.held.row, b.held.owner, nil)
+		return res, r.mark(ctx, tx, b.held.owner)
 	})
 }
 
@@ -121,7 +127,7 @@ func (r *tables[T]) untilNamed(ctx context.Context, db onerow.DB, verb string, i
 		case n == maxNames:
 			return onerow.Result[T]{}, fmt.Errorf("%w for %s %s after %d tries; try again when fewer are named at once: %w", ErrNoFreeName, r.res.Name, r.show(id), maxNames, busy.err)
 		}
-		next, err := r.afterDuplicate(ctx, db, busy, copyNo)
+		next, err := r.afterDuplicate(ctx, db, busy)
 		var refused *duplicateError
 		switch {
 		case err == nil:
@@ -136,35 +142,60 @@ func (r *tables[T]) untilNamed(ctx context.Context, db onerow.DB, verb string, i
 	}
 }
 
+// lockToActivateSQL is lockArchived that also says whether an active row has the name, and the highest copy
+// number of its stem: each one entry of an index, read from a snapshot, without a lock.
+func (r *tables[T]) lockToActivateSQL() string {
+	if !r.res.Named() {
+		return r.lockSQL(r.archive, "0", "0")
+	}
+	same := func(column string) string {
+		return fmt.Sprintf("other.%s = %s.%[1]s", ident.Quote(column), r.archive.table)
+	}
+	var owner strings.Builder
+	for _, column := range r.res.Owners() {
+		owner.WriteString(same(column) + " AND ")
+	}
+	return r.lockSQL(r.archive,
+		fmt.Sprintf("EXISTS (SELECT 1 FROM %s AS other WHERE %s%s)", r.active.table, owner.String(), same(r.res.Label.Key)),
+		fmt.Sprintf("COALESCE((SELECT other.copy_no FROM %s AS other WHERE %s%s ORDER BY other.copy_no DESC LIMIT 1), 0)",
+			r.active.table, owner.String(), same(schema.ColStemKey)))
+}
+
+// lockToActivate locks an archived row and finds the copy number to try first. That is a hint, the index
+// decides. In the caller's transaction the snapshot may be old, so there its own name is tried first.
+func (r *tables[T]) lockToActivate(ctx context.Context, tx *onerow.Tx, id any) (held[T], bool, error) {
+	var taken bool
+	var highest int
+	h, found, err := r.lockBy(ctx, tx, r.archive, r.sql.lockToActivate, id, nil, &taken, &highest)
+	if taken && !tx.Joined() {
+		h.copyNo = highest + 1
+	}
+	return h, found, err
+}
+
 // moveToActive copies a locked archived row to the active table under its own
-// name (copyNo 0) or as a copy, removes it from the archive and marks the quota.
-func (r *tables[T]) moveToActive(ctx context.Context, tx *onerow.Tx, h held[T], id any, copyNo int) error {
+// name (copyNo 0) or as a copy, and removes it from the archive. It returns the row as it is then.
+func (r *tables[T]) moveToActive(ctx context.Context, tx *onerow.Tx, h held[T], id any, copyNo int) (res onerow.Result[T], err error) {
 	if err := r.single(ctx, tx, h, id); err != nil {
-		return err
+		return res, err
 	}
 	if err := r.lockParent(ctx, tx, h.parent, true); err != nil {
-		return err
+		return res, err
 	}
 	name, args, err := r.nameOf(h, copyNo)
 	if err != nil {
-		return err
+		return res, err
 	}
-	err = r.one(onerow.Affected(ctx, tx, r.sql.toActive, append(args, id)...))
-	if mysqlerr.Classify(err) == mysqlerr.Duplicate {
-		if tx.Joined() { // elsewhere the next try sees such a row; here the snapshot may be older than it
-			if terr := r.twin(ctx, tx, r.archive, id, err); terr != nil {
-				return terr
-			}
+	res, err = r.after(ctx, tx, r.active, id, onerow.Stmt{Query: r.sql.toActive, Args: append(args, id), One: true}, r.remove(h, id))
+	if mysqlerr.Classify(err) != mysqlerr.Duplicate {
+		return res, err
+	}
+	if tx.Joined() { // elsewhere the next try sees such a row; here the snapshot may be older than it
+		if terr := r.twin(ctx, tx, r.archive, id, err); terr != nil {
+			return res, terr
 		}
-		return r.busy(tx, attempt{id: id, from: r.archive.table, owner: h.owner, name: name}, copyNo, err)
 	}
-	if err != nil {
-		return err
-	}
-	if err := r.remove(ctx, tx, h, id); err != nil {
-		return err
-	}
-	return r.mark(ctx, tx, h.owner)
+	return res, r.busy(tx, attempt{id: id, from: r.archive.table, owner: h.owner, name: name}, copyNo, err)
 }
 
 // nameOf is the name of a locked row, or the copy of it, and the values of its columns; none where rows have
@@ -181,7 +212,7 @@ func (r *tables[T]) nameOf(h held[T], copyNo int) (name names.Parsed, args []any
 
 // busy is the refusal of a locked row that was to be written under the name of w, beside what else w says.
 func (r *tables[T]) busy(tx *onerow.Tx, w attempt, copyNo int, err error) error {
-	b := &nameBusy{attempt: w, joined: tx.Joined(), err: err}
+	b := &nameBusy{attempt: w, copyNo: copyNo, joined: tx.Joined(), err: err}
 	if !r.res.Named() {
 		return b
 	}
@@ -200,8 +231,8 @@ func (r *tables[T]) busy(tx *onerow.Tx, w attempt, copyNo int, err error) error 
 // statement over the index (owner, stem_key, copy_no), of which it reads one entry. If it
 // is not the name that is taken it is a [ConflictError], or a duplicateError where nobody
 // is in the way any more. In a joined transaction these are current reads.
-func (r *tables[T]) afterDuplicate(ctx context.Context, db onerow.DB, busy *nameBusy, copyNo int) (int, error) {
-	highest := copyNo
+func (r *tables[T]) afterDuplicate(ctx context.Context, db onerow.DB, busy *nameBusy) (int, error) {
+	highest := busy.copyNo
 	if r.res.Named() {
 		query := r.sql.nextCopy
 		if busy.joined {

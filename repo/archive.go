@@ -21,7 +21,7 @@ import (
 // [onerow.ErrOutcomeUnknown], after which it may simply be called again.
 //
 // Atomic: the move and the quota mark. Statements on a pool: BEGIN, SELECT, INSERT,
-// DELETE, mark, SELECT, COMMIT, and one for a parent; 5 when the row is archived already.
+// DELETE, SELECT, mark, COMMIT, and one for a parent; 5 when the row is archived already.
 func (r *Of[T, ID, Owner]) Archive(ctx context.Context, db onerow.DB, rowID ID) (onerow.Result[T], error) {
 	var res onerow.Result[T]
 	if r.res.Archive == "" {
@@ -46,16 +46,13 @@ func (r *Of[T, ID, Owner]) Archive(ctx context.Context, db onerow.DB, rowID ID) 
 		if err := r.lockParent(ctx, tx, h.parent, true); err != nil {
 			return err
 		}
-		if err := r.moveToArchive(ctx, tx, h, id, nil, nil); err != nil {
+		if res, err = r.after(ctx, tx, r.archive, id, r.toArchive(h, id, nil, nil)...); err != nil {
+			return r.twinFirst(ctx, tx, r.active, id, err)
+		}
+		if err := r.give(ctx, tx, &h); err != nil {
 			return err
 		}
-		if err := r.mark(ctx, tx, h.owner); err != nil {
-			return err
-		}
-		if res, err = r.after(ctx, tx, r.archive, id); err != nil {
-			return err
-		}
-		return r.give(ctx, tx, &h)
+		return r.mark(ctx, tx, h.owner)
 	})
 	if err != nil {
 		return onerow.Result[T]{}, err
@@ -63,23 +60,26 @@ func (r *Of[T, ID, Owner]) Archive(ctx context.Context, db onerow.DB, rowID ID) 
 	return res, nil
 }
 
-// moveToArchive copies a locked active row to the archive and removes it from
+// toArchive copies a locked active row to the archive and removes it from
 // the active table. deletionID and from are nil for a row that is merely archived.
-func (r *tables[T]) moveToArchive(ctx context.Context, tx *onerow.Tx, h held[T], id any, deletionID, from any) error {
-	err := r.one(onerow.Affected(ctx, tx, r.sql.toArchive, deletionID, from, id))
-	if mysqlerr.Classify(err) == mysqlerr.Duplicate {
-		err = cmp.Or(r.twin(ctx, tx, r.active, id, err), err)
+func (r *tables[T]) toArchive(h held[T], id any, deletionID, from any) []onerow.Stmt {
+	return []onerow.Stmt{
+		{Query: r.sql.toArchive, Args: []any{deletionID, from, id}, One: true},
+		r.remove(h, id),
 	}
-	if err != nil {
-		return err
-	}
-	return r.remove(ctx, tx, h, id)
 }
 
-// after is the answer of a verb that changed a row: the row as it is now, read by
-// its key.
-func (r *tables[T]) after(ctx context.Context, tx *onerow.Tx, s side, id any) (onerow.Result[T], error) {
-	h, found, err := r.lock(ctx, tx, s, id)
+// twinFirst is the error of a move: where a row was in its way, the one of the same id on the other side.
+func (r *tables[T]) twinFirst(ctx context.Context, tx *onerow.Tx, from side, id any, err error) error {
+	if mysqlerr.Classify(err) != mysqlerr.Duplicate {
+		return err
+	}
+	return cmp.Or(r.twin(ctx, tx, from, id, err), err)
+}
+
+// after runs the writes of a verb, and is its answer: the row as it is then, read by its key.
+func (r *tables[T]) after(ctx context.Context, tx *onerow.Tx, s side, id any, writes ...onerow.Stmt) (onerow.Result[T], error) {
+	h, found, err := r.lock(ctx, tx, s, id, writes...)
 	if err == nil && !found {
 		err = errMoved
 	}

@@ -117,17 +117,14 @@ func (r *tables[T]) cancelTx(ctx context.Context, tx *onerow.Tx, id any, c *canc
 	if err != nil {
 		return back[T]{}, err
 	}
-	h, found, err := r.lock(ctx, tx, r.archive, id)
+	h, found, err := r.lockToActivate(ctx, tx, id)
 	if err == nil && (!found || h.deletionID != deletionID) {
 		err = errMoved
 	}
 	if err != nil || h.deletedFrom == string(schema.Active) {
 		return back[T]{held: h}, err
 	}
-	if err := r.one(onerow.Affected(ctx, tx, r.sql.unhide, id, h.version)); err != nil {
-		return back[T]{}, err
-	}
-	res, err := r.after(ctx, tx, r.archive, id)
+	res, err := r.after(ctx, tx, r.archive, id, onerow.Stmt{Query: r.sql.unhide, Args: []any{id, h.version}, One: true})
 	return back[T]{answer: &res}, err
 }
 

@@ -135,6 +135,15 @@ func TestCosts(t *testing.T) {
 		c.Call("archive", func(ctx context.Context, db *sql.DB) error { return second(r.projects.Archive(ctx, db, 8)) })
 		c.Call("activate", func(ctx context.Context, db *sql.DB) error { return second(r.projects.Activate(ctx, db, 8)) })
 		c.Call("activate beside copies", func(ctx context.Context, db *sql.DB) error { return second(r.projects.Activate(ctx, db, 2_000_001)) })
+		c.Call("activate beside copies, in a transaction", func(ctx context.Context, db *sql.DB) error {
+			return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+				_, err := tx.ExecContext(ctx, "DO 1")
+				if err == nil {
+					err = onerow.InTx(ctx, tx, func(ctx context.Context, tx *onerow.Tx) error { return second(r.projects.Activate(ctx, tx, 2_000_005)) })
+				}
+				return err
+			})
+		})
 		c.Call("delete with grace", func(ctx context.Context, db *sql.DB) error {
 			return second(r.projects.Delete(ctx, db, 9, repo.Grace(time.Hour)))
 		})
@@ -191,6 +200,12 @@ func costsOfMoves(t *testing.T, c *cost.Costs, r repos) {
 	c.Call("give again", func(ctx context.Context, db *sql.DB) error { return second(r.projects.Move(ctx, db, 14, give(2))) })
 	c.Call("give back beside copies", func(ctx context.Context, db *sql.DB) error {
 		return second(r.projects.Move(ctx, db, 1_000_995, give(1)))
+	})
+	c.Call("give beside copies", func(ctx context.Context, db *sql.DB) error {
+		if err := second(r.projects.Rename(ctx, db, 1_000_996, "n1")); err != nil {
+			return err
+		}
+		return second(r.projects.Move(ctx, db, 1_000_996, give(1)))
 	})
 	c.Call("give beside a value that is taken", func(ctx context.Context, db *sql.DB) error {
 		code := int64(15)

@@ -100,14 +100,14 @@ func TestRoundTrips(t *testing.T) {
 	expect("get", 1, func() error { return second(r.projects.Get(ctx, db, p.ID)) })
 	expect("list", 1, func() error { return second(r.projects.List(ctx, db, 1, repo.PageOptions{})) })
 	expect("rename", 3, func() error { return second(r.projects.Rename(ctx, db, p.ID, "A2")) })
-	expect("update", 4, func() error {
+	expect("update", 3, func() error {
 		return second(r.projects.Update(ctx, db, p.ID, func(row *Project) error { row.Note = "x"; return nil }))
 	})
-	expect("archive", 6, func() error { return second(r.projects.Archive(ctx, db, p.ID)) })
-	expect("activate", 6, func() error { return second(r.projects.Activate(ctx, db, p.ID)) })
-	expect("archive a screen", 6, func() error { return second(r.screens.Archive(ctx, db, s.ID)) })
-	expect("delete with grace", 6, func() error { return second(r.projects.Delete(ctx, db, p.ID, repo.Grace(time.Hour))) })
-	expect("cancel", 10, func() error { return second(r.projects.CancelDelete(ctx, db, p.ID)) })
+	expect("archive", 3, func() error { return second(r.projects.Archive(ctx, db, p.ID)) })
+	expect("activate", 3, func() error { return second(r.projects.Activate(ctx, db, p.ID)) })
+	expect("archive a screen", 4, func() error { return second(r.screens.Archive(ctx, db, s.ID)) })
+	expect("delete with grace", 5, func() error { return second(r.projects.Delete(ctx, db, p.ID, repo.Grace(time.Hour))) })
+	expect("cancel", 7, func() error { return second(r.projects.CancelDelete(ctx, db, p.ID)) })
 	expect("delete", 5, func() error { return second(r.projects.Delete(ctx, db, p.ID)) })
 }
 
@@ -137,7 +137,7 @@ func TestActivateDoesNotGrow(t *testing.T) {
 		}
 		counts[copies] = len(log)
 	}
-	if counts[10] != counts[1000] || counts[10] != 12 {
+	if counts[10] != counts[1000] || counts[10] != 7 {
 		t.Errorf("statements against 10 and 1,000 copies: %v, doc.go says 12", counts)
 	}
 }

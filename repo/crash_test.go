@@ -209,7 +209,7 @@ func TestCrashTogether(t *testing.T) {
 	}
 	for _, v := range verbs {
 		switch v.name {
-		case "create", "create with a request id", "archive", "activate and rename", "delete":
+		case "create", "create with a request id", "update", "archive", "activate", "activate and rename", "delete", "delete with grace", "cancel", "cancel, archived before":
 			t.Run(v.name, func(t *testing.T) {
 				report := crashtest.Run(t, racetest.Share(racetest.Together(workflow(v, r, dsn))))
 				racetest.HasPackets(t, report.Statements)

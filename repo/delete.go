@@ -173,9 +173,10 @@ func (r *tables[T]) deletion(h held[T], o deleteOptions) (d cascade.Deletion, er
 func (r *tables[T]) takeAway(ctx context.Context, tx *onerow.Tx, h held[T], id any, deletionID int64, keep bool) error {
 	switch {
 	case !keep:
-		return r.remove(ctx, tx, h, id)
+		return moved(tx.ExecAll(ctx, r.remove(h, id)))
 	case h.state == schema.Active:
-		return r.moveToArchive(ctx, tx, h, id, deletionID, string(schema.Active))
+		err := tx.ExecAll(ctx, r.toArchive(h, id, deletionID, string(schema.Active))...)
+		return r.twinFirst(ctx, tx, r.active, id, moved(err))
 	}
 	return r.one(onerow.Affected(ctx, tx, r.sql.hide, deletionID, id, h.version))
 }

@@ -207,34 +207,25 @@ func (r *tables[T]) moveTx(ctx context.Context, tx *onerow.Tx, h held[T], id any
 		return res, err
 	}
 	if h.state == schema.Archived {
-		if err := r.one(onerow.Affected(ctx, tx, r.sql.moving.archived, append(r.homeArgs(m.to), id, h.version)...)); err != nil {
-			return res, err
-		}
-		return r.after(ctx, tx, r.archive, id)
+		return r.after(ctx, tx, r.archive, id, onerow.Stmt{Query: r.sql.moving.archived, Args: append(r.homeArgs(m.to), id, h.version), One: true})
 	}
 	w := attempt{id: id, from: r.active.table, owner: m.to.owner, columns: r.homeColumns(), args: r.homeArgs(m.to)}
-	if !m.changesOwner { // nor does its name
-		err := r.one(onerow.Affected(ctx, tx, r.sql.moving.below, m.to.parent, id, h.version))
-		if err != nil {
-			return res, r.refused(ctx, tx, w, err)
-		}
-	} else {
+	write := onerow.Stmt{Query: r.sql.moving.below, Args: []any{m.to.parent, id, h.version}, One: true}
+	if m.changesOwner { // and so the row needs its name there
 		var args []any
 		if w.name, args, err = r.nameOf(h, copyNo); err != nil {
 			return res, err
 		}
-		err = r.one(onerow.Affected(ctx, tx, r.sql.moving.give, slices.Concat(w.args, args, []any{id, h.version})...))
-		if mysqlerr.Classify(err) == mysqlerr.Duplicate {
-			return res, r.busy(tx, w, copyNo, err)
-		}
-		if err != nil {
-			return res, err
-		}
+		write.Query, write.Args = r.sql.moving.give, slices.Concat(w.args, args, []any{id, h.version})
 	}
-	if err := r.changedHands(ctx, tx, h, m); err != nil {
-		return res, err
+	res, err = r.after(ctx, tx, r.active, id, write)
+	switch {
+	case err == nil:
+		return res, r.changedHands(ctx, tx, h, m)
+	case m.changesOwner && mysqlerr.Classify(err) == mysqlerr.Duplicate:
+		return res, r.busy(tx, w, copyNo, err)
 	}
-	return r.after(ctx, tx, r.active, id)
+	return res, r.refused(ctx, tx, w, err)
 }
 
 // changedHands tells what counts the active rows of an owner that one has left the old owner and come to the
@@ -246,11 +237,8 @@ func (r *tables[T]) changedHands(ctx context.Context, tx *onerow.Tx, h held[T], 
 		}
 		return nil
 	}
-	if err := r.mark(ctx, tx, h.owner); err != nil {
+	if err := r.handOver(ctx, tx, &h, m.to.owner); err != nil {
 		return err
 	}
-	if err := r.mark(ctx, tx, m.to.owner); err != nil {
-		return err
-	}
-	return r.handOver(ctx, tx, &h, m.to.owner)
+	return r.mark(ctx, tx, h.owner, m.to.owner)
 }

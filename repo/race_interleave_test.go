@@ -339,33 +339,36 @@ func TestInterleave(t *testing.T) {
 	}
 }
 
-// raceWorkflow compares as TestCrash does; it starts with right flags, and each end is held against the
-// invariants.
 // TestInterleaveTogether steps creates and what meets them where statements travel together.
 func TestInterleaveTogether(t *testing.T) {
 	t.Parallel()
 	r, dsn := newRepos(t), dbtest.DSN(t, dbtest.Isolation(levels[0]))
 	makeTables(t, dbtest.OpenDSN(t, dsn))
 	rule := projectRule(t)
+	archived := both(start, archive)
 	for _, p := range []struct {
-		name string
-		once bool
-		a, b call
+		name  string
+		once  bool
+		a, b  call
+		setup call
 	}{
-		{"one request, sent twice", true, createSlim("a", repo.RequestID("1")), createSlim("a", repo.RequestID("1"))},
-		{"one request, its row read back", true, create("a", "x", repo.RequestID("1")), create("a", "x", repo.RequestID("1"))},
-		{"two requests for one name", false, createSlim("a", repo.RequestID("1")), createSlim("a", repo.RequestID("2"))},
-		{"two for one name", false, createSlim("a"), createSlim("A")},
-		{"one and a rename to its name", false, createSlim("b"), rename(1, "b")},
-		{"one with the name of one that is archived", false, createSlim("A"), archive},
-		{"one with the name of one that is deleted", false, createSlim("A"), remove()},
+		{"one request, sent twice", true, createSlim("a", repo.RequestID("1")), createSlim("a", repo.RequestID("1")), nothing},
+		{"one request, its row read back", true, create("a", "x", repo.RequestID("1")), create("a", "x", repo.RequestID("1")), nothing},
+		{"two requests for one name", false, createSlim("a", repo.RequestID("1")), createSlim("a", repo.RequestID("2")), start},
+		{"two for one name", false, createSlim("a"), createSlim("A"), start},
+		{"one and a rename to its name", false, createSlim("b"), rename(1, "b"), start},
+		{"one with the name of one that is archived", false, createSlim("A"), archive, start},
+		{"one with the name of one that is deleted", false, createSlim("A"), remove(), start},
+		{"one with the name of one that comes back", false, createSlim("a"), activate(1), archived},
+		{"two that come back, one name", false, activate(1), activate(2), both(archived, put(2, "a"), func(ctx context.Context, r repos, db *sql.DB) error {
+			return second(r.projects.Archive(ctx, db, 2))
+		})},
+		{"one that goes, and comes back", false, archive, activate(1), start},
+		{"two changes of one", false, add(1), add(2), start},
+		{"a change of one that goes", false, add(1), archive, start},
 	} {
 		t.Run(p.name, func(t *testing.T) {
-			race := crashtest.Race{Workflow: raceWorkflow(start, r, dsn, rule), AsOnce: p.once, Preemptions: 2, Every: 60}
-			if p.once {
-				race.Workflow = raceWorkflow(nothing, r, dsn, rule)
-			}
-			race.Workflow = racetest.Together(race.Workflow)
+			race := crashtest.Race{Workflow: racetest.Together(raceWorkflow(p.setup, r, dsn, rule)), AsOnce: p.once, Preemptions: 2, Every: 60}
 			race.Calls = []func(context.Context, *sql.DB) error{
 				func(ctx context.Context, db *sql.DB) error { return p.a(ctx, r, db) },
 				func(ctx context.Context, db *sql.DB) error { return p.b(ctx, r, db) },
@@ -375,6 +378,8 @@ func TestInterleaveTogether(t *testing.T) {
 	}
 }
 
+// raceWorkflow compares as TestCrash does; it starts with right flags, and each end is held against the
+// invariants.
 func raceWorkflow(setup call, r repos, dsn string, rule *quota.Rule) crashtest.Workflow {
 	w := workflow(verb{setup: setup}, r, dsn)
 	w.Call = nil

@@ -132,15 +132,19 @@ func NewOf[T any, ID Key, Owner comparable](plan schema.Plan, resource string, o
 
 // mark appends the mark of a mutation that may move the owner's quota: one
 // INSERT in the mutation's transaction, or nothing where there is no quota.
-func (r *tables[T]) mark(ctx context.Context, tx *onerow.Tx, owner []any) error {
+func (r *tables[T]) mark(ctx context.Context, tx *onerow.Tx, owners ...[]any) error {
 	if r.res.Quota.Flag == "" {
 		return nil
 	}
-	mark, err := quota.MarkStmt(r.res.Name, owner...)
-	if err != nil {
-		return err
+	var marks []onerow.Stmt
+	for _, owner := range owners {
+		mark, err := quota.MarkStmt(r.res.Name, owner...)
+		if err != nil {
+			return err
+		}
+		marks = append(marks, mark)
 	}
-	return tx.ExecLast(ctx, mark)
+	return tx.ExecLast(ctx, marks...)
 }
 
 // ordersBy says whether the quota is ordered by one of the columns that a write to

@@ -39,9 +39,20 @@ type item[T any] struct {
 // read runs a statement that selects the struct, the version and the state, and
 // returns its first row, or onerow.ErrNotFound.
 func (r *tables[T]) read(ctx context.Context, db onerow.DB, query string, args ...any) (item[T], error) {
-	var it item[T]
+	return r.item(func(scan func(*sql.Rows) error) error { return onerow.Query(ctx, db, query, args, scan) })
+}
+
+// readAfter is read by the id, behind a write.
+func (r *tables[T]) readAfter(ctx context.Context, tx *onerow.Tx, query string, id any, write onerow.Stmt) (item[T], error) {
+	return r.item(func(scan func(*sql.Rows) error) error {
+		return tx.QueryAfter(ctx, []onerow.Stmt{write}, query, []any{id}, scan)
+	})
+}
+
+// item is the first row that a query calls scan for.
+func (r *tables[T]) item(query func(scan func(*sql.Rows) error) error) (it item[T], err error) {
 	found := false
-	err := onerow.Query(ctx, db, query, args, func(rows *sql.Rows) error {
+	err = query(func(rows *sql.Rows) error {
 		if found {
 			it.more = true
 			return nil
@@ -65,26 +76,32 @@ type held[T any] struct {
 	deletionID  int64  // 0, or the deletion that hid the row
 	deletedFrom string // where the row was before that
 	finished    int64  // the highest id of a finished cascade job
+	copyNo      int    // of its name, where that is taken: see lockToActivate
 	twin        bool   // perhaps the other table has this id as well, see single
 }
 
-// lock reads and locks the row of one side by its primary key: one statement.
+// lock reads and locks the row of one side by its primary key, behind writes if there are any: one statement.
 // found is false where there is none.
-func (r *tables[T]) lock(ctx context.Context, tx *onerow.Tx, s side, id any) (h held[T], found bool, err error) {
+func (r *tables[T]) lock(ctx context.Context, tx *onerow.Tx, s side, id any, writes ...onerow.Stmt) (held[T], bool, error) {
 	query := r.sql.lockActive
 	if s.state == schema.Archived {
 		query = r.sql.lockArchived
 	}
+	return r.lockBy(ctx, tx, s, query, id, writes)
+}
+
+func (r *tables[T]) lockBy(ctx context.Context, tx *onerow.Tx, s side, query string, id any, writes []onerow.Stmt, more ...any) (h held[T], found bool, err error) {
 	if query == "" {
 		return h, false, nil
 	}
-	err = onerow.Query(ctx, tx, query, []any{id}, func(rows *sql.Rows) error {
+	err = tx.QueryAfter(ctx, writes, query, []any{id}, func(rows *sql.Rows) error {
 		found = true
-		return r.scanRow(rows, &h.row, append([]any{&h.version, &h.label, &h.deletionID, &h.deletedFrom, &h.twin, &h.finished}, r.keyTargets(&h)...)...)
+		targets := append([]any{&h.version, &h.label, &h.deletionID, &h.deletedFrom, &h.twin, &h.finished}, r.keyTargets(&h)...)
+		return r.scanRow(rows, &h.row, append(targets, more...)...)
 	})
 	h.state = s.state
 	r.setState(&h.row, s.state)
-	return h, found, err
+	return h, found, moved(err)
 }
 
 // keyTargets are the Scan targets for the keys of a locked row, see lockSQL.
@@ -179,12 +196,20 @@ func (r *tables[T]) followRowAtomically(ctx context.Context, db onerow.DB, verb 
 
 // remove deletes the locked row; the version proves that it is the one that was
 // read.
-func (r *tables[T]) remove(ctx context.Context, tx *onerow.Tx, h held[T], id any) error {
+func (r *tables[T]) remove(h held[T], id any) onerow.Stmt {
 	query := r.sql.deleteActive
 	if h.state == schema.Archived {
 		query = r.sql.deleteArchived
 	}
-	return r.one(onerow.Affected(ctx, tx, query, id, h.version))
+	return onerow.Stmt{Query: query, Args: []any{id, h.version}, One: true}
+}
+
+// moved turns the error of a guarded write that did not meet one row into errMoved.
+func moved(err error) error {
+	if errors.Is(err, onerow.ErrNotOneRow) {
+		return fmt.Errorf("%w: a guarded write: %w", errMoved, err)
+	}
+	return err
 }
 
 // one turns the count of a guarded write into an error unless it is 1.

@@ -14,7 +14,7 @@ import (
 type statements struct {
 	get, getCurrent, readActive, find            string
 	listByName                                   string
-	lockActive, lockArchived                     string
+	lockActive, lockArchived, lockToActivate     string
 	where                                        string
 	insert                                       string
 	toArchive, toActive                          string
@@ -69,6 +69,7 @@ func (r *tables[T]) archiveStatements(q *statements) {
 	q.get += " UNION ALL " + archived
 	q.where += fmt.Sprintf(" UNION ALL (SELECT IF(deletion_id IS NULL, 'archived', 'trash') FROM %s WHERE %s LOCK IN SHARE MODE)", r.archive.table, key)
 	q.lockArchived = r.lockSQL(r.archive)
+	q.lockToActivate = r.lockToActivateSQL()
 	if r.res.EditArchived {
 		q.readArchived, q.updateArchived = archived, r.updateSQL(r.archive, shown)
 	}
@@ -115,7 +116,7 @@ func (r *tables[T]) parentStatements(q *statements) {
 
 // lockSQL reads and locks the row of one side: the struct, then what the verbs
 // need to know of it (see held).
-func (r *tables[T]) lockSQL(s side) string {
+func (r *tables[T]) lockSQL(s side, more ...string) string {
 	cols := []string{r.fields.selectList(), "version"}
 	if r.res.Named() {
 		cols = append(cols, ident.Quote(r.res.Label.Column))
@@ -137,6 +138,7 @@ func (r *tables[T]) lockSQL(s side) string {
 	if r.res.Parent.Column != "" {
 		cols = append(cols, ident.Quote(r.res.Parent.Column))
 	}
+	cols = append(cols, more...)
 	return fmt.Sprintf("SELECT %s FROM %s WHERE %s FOR UPDATE", strings.Join(cols, ", "), s.table, r.byID())
 }
 

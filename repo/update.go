@@ -80,24 +80,25 @@ func (r *tables[T]) updateTx(ctx context.Context, tx *onerow.Tx, id any, locked 
 	if !changed {
 		return onerow.Result[T]{Row: before.row}, nil
 	}
-	n, err := onerow.Affected(ctx, tx, query, append(write, id, before.version)...)
-	if err != nil {
+	it, err := r.readAfter(ctx, tx, read, id, onerow.Stmt{Query: query, Args: append(write, id, before.version), One: true})
+	switch {
+	case errors.Is(err, onerow.ErrNotOneRow):
+		return res, fmt.Errorf("%w: version %d is no longer there", errMoved, before.version)
+	case err != nil:
 		return res, r.refused(ctx, tx, attempt{id: id, from: r.active.table, owner: owner, name: name,
 			columns: r.updateColumns(), args: write}, err)
 	}
-	if n != 1 {
-		return res, fmt.Errorf("%w: version %d is no longer there", errMoved, before.version)
+	res = onerow.Result[T]{Row: it.row, Changed: true}
+	if before.state != schema.Active {
+		return res, nil
 	}
-	if before.state == schema.Active && r.reorders(was, write[len(r.nameColumns()):], r.res.Named() && name.Display != r.label(&before.row)) {
-		if err := r.mark(ctx, tx, owner); err != nil {
-			return res, err
-		}
+	if err := r.adjust(ctx, tx, &before.row, &after, owner); err != nil {
+		return res, err
 	}
-	it, err := r.read(ctx, tx, read, id)
-	if err == nil && before.state == schema.Active {
-		err = r.adjust(ctx, tx, &before.row, &after, owner)
+	if r.reorders(was, write[len(r.nameColumns()):], r.res.Named() && name.Display != r.label(&before.row)) {
+		err = r.mark(ctx, tx, owner)
 	}
-	return onerow.Result[T]{Row: it.row, Changed: true}, err
+	return res, err
 }
 
 // readToWrite reads the row that an update writes: an active one, or an archived one where the plan says so.
