@@ -25,15 +25,16 @@ import (
 
 // options are the command's flags.
 type options struct {
-	Server []string      `placeholder:"PROGRAM" help:"A server program, mariadbd or mysqld; may be repeated. Default: the one that is found."`
-	Peers  string        `placeholder:"DIR" help:"The folder that scripts/get-peers prints. Without, Redis and PostgreSQL are left out, and it says so."`
-	Only   string        `placeholder:"REGEXP" help:"Only works with such names: --only 'replay|serial'."`
-	Rounds int           `default:"3" help:"How many times each way is measured (3)."`
-	Period time.Duration `default:"2s" help:"How long, each time (2s)."`
-	Jobs   int           `default:"4000" help:"How many jobs a queue works, each time (4000)."`
-	JSON   string        `name:"json" placeholder:"FILE" help:"Write the figures there, too."`
-	SVG    string        `name:"svg" placeholder:"FILE" help:"Write a chart of the ratios there, too."`
-	List   bool          `help:"Print the names of the works, and end."`
+	Server  []string      `placeholder:"PROGRAM" help:"A server program, mariadbd or mysqld; may be repeated. Default: the one that is found."`
+	Peers   string        `placeholder:"DIR" help:"The folder that scripts/get-peers prints. Without, Redis and PostgreSQL are left out, and it says so."`
+	Only    string        `placeholder:"REGEXP" help:"Only works with such names: --only 'replay|serial'."`
+	Rounds  int           `default:"3" help:"How many times each way is measured (3)."`
+	Period  time.Duration `default:"2s" help:"How long, each time (2s)."`
+	Network time.Duration `help:"Answers of the database and of Redis come so much later, as over a network with such a round trip: 500us."`
+	Jobs    int           `default:"4000" help:"How many jobs a queue works, each time (4000)."`
+	JSON    string        `name:"json" placeholder:"FILE" help:"Write the figures there, too."`
+	SVG     string        `name:"svg" placeholder:"FILE" help:"Write a chart of the ratios there, too."`
+	List    bool          `help:"Print the names of the works, and end."`
 }
 
 func main() {
@@ -52,6 +53,8 @@ func run(ctx context.Context, o options) (err error) {
 	switch {
 	case err != nil:
 		return fmt.Errorf("--only: %w", err)
+	case o.Network < 0:
+		return errors.New("--network is 0 or more")
 	case o.Rounds < 1, o.Period < 100*time.Millisecond, o.Jobs < 100:
 		return errors.New("--rounds is 1 or more, --period 100ms or more, --jobs 100 or more")
 	}
@@ -70,7 +73,7 @@ func run(ctx context.Context, o options) (err error) {
 		}
 		return nil
 	}
-	p, err := startPeers(ctx, o.Peers)
+	p, err := startPeers(ctx, o.Peers, newNetwork(o.Network))
 	if err != nil {
 		return err
 	}

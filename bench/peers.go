@@ -18,8 +18,8 @@ import (
 
 // peers are the servers beside which the database is measured; nil clients where they were not asked for.
 type peers struct {
+	*network
 	redis     *redis.Client
-	redisAddr string
 	postgres  *pgxpool.Pool
 	dir       string // of their data
 	processes []*exec.Cmd
@@ -27,8 +27,8 @@ type peers struct {
 
 // startPeers starts Redis, which writes each command to its log and flushes it every second, and
 // PostgreSQL, as they are after installation.
-func startPeers(ctx context.Context, programs string) (_ *peers, err error) {
-	p := &peers{}
+func startPeers(ctx context.Context, programs string, n *network) (_ *peers, err error) {
+	p := &peers{network: n}
 	if programs == "" {
 		return p, nil
 	}
@@ -52,7 +52,7 @@ func startPeers(ctx context.Context, programs string) (_ *peers, err error) {
 	if err != nil {
 		return nil, err
 	}
-	p.redisAddr = net.JoinHostPort("127.0.0.1", redisPort)
+	redisAddr := net.JoinHostPort("127.0.0.1", redisPort)
 	if err := p.start(user, filepath.Join(programs, "redis-server"), "--port", redisPort, "--bind", "127.0.0.1", "--dir", p.dir, "--appendonly", "yes", "--save", ""); err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func startPeers(ctx context.Context, programs string) (_ *peers, err error) {
 	if err := p.start(user, filepath.Join(programs, "postgres"), "-D", data, "-p", postgresPort, "-k", p.dir, "-c", "listen_addresses=127.0.0.1"); err != nil {
 		return nil, err
 	}
-	p.redis = redis.NewClient(&redis.Options{Addr: p.redisAddr, PoolSize: 64})
+	p.redis = redis.NewClient(&redis.Options{Addr: redisAddr, PoolSize: 64, Dialer: n.dial})
 	if p.postgres, err = pgxpool.New(ctx, "postgres://bench@127.0.0.1:"+postgresPort+"/postgres?pool_max_conns=32"); err != nil {
 		return nil, err
 	}

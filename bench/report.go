@@ -19,6 +19,7 @@ type report struct {
 	Processors      int
 	Rounds          int
 	Period          time.Duration `json:"period_ns"`
+	Network         time.Duration `json:"network_ns"`
 	Works           []measured
 }
 
@@ -39,8 +40,8 @@ func onServer(ctx context.Context, program string, p *peers, chosen []work, o op
 		return r, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	r = report{Engine: s.server.Engine(), Version: s.server.Version(), Date: time.Now().Format(time.DateOnly), Processors: runtime.NumCPU(), Rounds: o.Rounds, Period: o.Period}
-	fmt.Printf("\n## %s %s, durable, %d processors, medians of %d rounds of %s, %s\n", r.Engine, r.Version, r.Processors, r.Rounds, r.Period, r.Date)
+	r = report{Engine: s.server.Engine(), Version: s.server.Version(), Date: time.Now().Format(time.DateOnly), Processors: runtime.NumCPU(), Rounds: o.Rounds, Period: o.Period, Network: o.Network}
+	fmt.Printf("\n## %s %s, durable, %d processors, round trips of %s and what the machine takes, medians of %d rounds of %s, %s\n", r.Engine, r.Version, r.Processors, r.Network, r.Rounds, r.Period, r.Date)
 	for _, w := range chosen {
 		list, err := compare(ctx, s, w, o)
 		if err != nil {

@@ -5,12 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"strings"
-	"sync/atomic"
-
-	"github.com/go-sql-driver/mysql"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb"
@@ -25,26 +21,6 @@ type site struct {
 	// db is as the toolkit opens it, packet takes several statements at once, apart is for what is not
 	// measured.
 	db, packet, apart *sql.DB
-	packets           *atomic.Int64
-}
-
-// counted is the network over which packets are counted: one for each round trip of a client.
-const counted = "counted"
-
-var packets atomic.Int64
-
-func init() { //nolint:gochecknoinits // the driver has one register
-	mysql.RegisterDialContext(counted, func(ctx context.Context, addr string) (net.Conn, error) {
-		conn, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
-		return counting{conn}, err
-	})
-}
-
-type counting struct{ net.Conn }
-
-func (c counting) Write(b []byte) (int, error) {
-	packets.Add(1)
-	return c.Conn.Write(b)
 }
 
 // openSite starts a server.
@@ -54,7 +30,7 @@ func openSite(ctx context.Context, program string, p *peers, clients int) (_ *si
 			return nil, err
 		}
 	}
-	s := &site{peers: p, packets: &packets}
+	s := &site{peers: p}
 	if s.server, err = devdb.Start(ctx, devdb.Options{Private: true, Durable: true}); err != nil {
 		return nil, err
 	}
@@ -68,7 +44,7 @@ func openSite(ctx context.Context, program string, p *peers, clients int) (_ *si
 		return nil, err
 	}
 	s.dsn = s.server.DSN(name)
-	over := strings.Replace(s.dsn, "@tcp(", "@"+counted+"(", 1)
+	over := strings.Replace(s.dsn, "@tcp(", "@"+overNetwork+"(", 1)
 	if over == s.dsn {
 		return nil, fmt.Errorf("the server is at %s, which is no TCP port", s.dsn)
 	}

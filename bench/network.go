@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"net"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// network is what the clients that are measured talk over.
+type network struct {
+	// delay is how much later what is received comes: the way there and back.
+	delay time.Duration
+	// packets are what clients have sent: one for each round trip.
+	packets atomic.Int64
+}
+
+// overNetwork is the driver's name for it.
+const overNetwork = "measured"
+
+func newNetwork(delay time.Duration) *network {
+	n := &network{delay: delay}
+	mysql.RegisterDialContext(overNetwork, func(ctx context.Context, addr string) (net.Conn, error) { return n.dial(ctx, "tcp", addr) })
+	return n
+}
+
+func (n *network) dial(ctx context.Context, kind, addr string) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, kind, addr)
+	if err != nil {
+		return nil, err
+	}
+	c := counting{conn, n}
+	if n.delay == 0 {
+		return c, nil
+	}
+	f := &far{Conn: c, delay: n.delay, pieces: make(chan piece, 1024)}
+	go f.receive()
+	return f, nil
+}
+
+// counting counts what is sent.
+type counting struct {
+	net.Conn
+	network *network
+}
+
+// Write sends what is one packet.
+func (c counting) Write(b []byte) (int, error) {
+	c.network.packets.Add(1)
+	return c.Conn.Write(b)
+}
+
+// far is a connection on which everything arrives later: the last piece of a long answer, too.
+type far struct {
+	net.Conn
+	delay  time.Duration
+	pieces chan piece
+	rest   piece // what was not read of the last one
+}
+
+type piece struct {
+	data []byte
+	err  error
+	at   time.Time
+}
+
+func (f *far) receive() {
+	for {
+		b := make([]byte, 16<<10)
+		n, err := f.Conn.Read(b)
+		f.pieces <- piece{b[:n], err, time.Now().Add(f.delay)}
+		if err != nil {
+			close(f.pieces)
+			return
+		}
+	}
+}
+
+// Read waits until the next piece has come all the way. time.Sleep of less than a millisecond may take a
+// whole one.
+func (f *far) Read(b []byte) (int, error) {
+	if len(f.rest.data) == 0 && f.rest.err == nil {
+		next, ok := <-f.pieces
+		if !ok {
+			return 0, net.ErrClosed
+		}
+		f.rest = next
+		if wait := time.Until(next.at); wait > 0 {
+			ts := syscall.NsecToTimespec(wait.Nanoseconds())
+			_ = syscall.Nanosleep(&ts, nil) //nolint:errcheck // a signal that ends it early does not matter
+		}
+	}
+	n := copy(b, f.rest.data)
+	f.rest.data = f.rest.data[n:]
+	if n == 0 {
+		return 0, f.rest.err
+	}
+	return n, nil
+}
+
+// SetReadDeadline does nothing: receive always waits.
+func (f *far) SetReadDeadline(time.Time) error { return nil }
+
+// SetDeadline sets that of writes.
+func (f *far) SetDeadline(t time.Time) error { return f.SetWriteDeadline(t) }
