@@ -18,6 +18,8 @@ type Stmt struct {
 	// One says that it affects exactly one row. With another number nothing behind it is run, and the error
 	// is [ErrNotOneRow].
 	One bool
+	// Rows, if not nil, is set to the number of rows that were affected.
+	Rows *int64
 	// ID, if not nil, is set to what LastInsertId says of its result: the id that was generated, or what
 	// LAST_INSERT_ID(expression) was given.
 	ID *int64
@@ -39,7 +41,7 @@ func (tx *Tx) Together() bool { return tx.packets }
 func (tx *Tx) ExecAll(ctx context.Context, stmts ...Stmt) error { return tx.execAll(ctx, false, stmts) }
 
 // ExecLast is ExecAll for the statements with which the function ends. In a transaction of [InTx]'s own on
-// a pool of [Open] they travel with COMMIT, and with BEGIN if nothing was sent before: an ID is set, and an
+// a pool of [Open] they travel with COMMIT, and with BEGIN if nothing was sent before: Rows and ID are set, and an
 // error known, when InTx has returned ([ErrLast]). If the function goes on with other statements after all,
 // they are run before those.
 func (tx *Tx) ExecLast(ctx context.Context, stmts ...Stmt) error {
@@ -47,11 +49,11 @@ func (tx *Tx) ExecLast(ctx context.Context, stmts ...Stmt) error {
 }
 
 // QueryAfter runs statements as ExecAll does, and a query behind them: one round trip for all on a pool of
-// [Open], where none of them has an ID. scan is called for each row of the query. An error may be that of any
+// [Open], where none of them has Rows or an ID. scan is called for each row of the query. An error may be that of any
 // of them.
 func (tx *Tx) QueryAfter(ctx context.Context, stmts []Stmt, query string, args []any, scan func(*sql.Rows) error) error {
 	b := &batch{stmts: stmts}
-	if len(stmts) > 0 && tx.packets && b.fits() && !b.wantsID() && !several(query) && verbOf(query) == verbOther {
+	if len(stmts) > 0 && tx.packets && b.fits() && !b.asks() && !several(query) && verbOf(query) == verbOther {
 		text, all := b.text(true)
 		b.query = text + "; " + query
 		err := Query(context.WithValue(ctx, batchKey{}, b), tx, b.query, append(all, args...), scan)
@@ -96,6 +98,9 @@ func (s Stmt) exec(ctx context.Context, db DB) error {
 
 // take looks at a result.
 func (s Stmt) take(affected, id int64) error {
+	if s.Rows != nil {
+		*s.Rows = affected
+	}
 	if s.ID != nil {
 		*s.ID = id
 	}
@@ -153,9 +158,9 @@ func sizeOf(arg any) int {
 	return 0
 }
 
-// wantsID says whether an ID is asked for, which only the result of an execution has.
-func (b *batch) wantsID() bool {
-	return slices.ContainsFunc(b.stmts, func(s Stmt) bool { return s.ID != nil })
+// asks says whether the results of executions are asked for, which those of queries are not.
+func (b *batch) asks() bool {
+	return slices.ContainsFunc(b.stmts, func(s Stmt) bool { return s.ID != nil || s.Rows != nil })
 }
 
 // sqlOne fails with error 1690 if the statement before has affected another number of rows than one. It

@@ -11,6 +11,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/quota"
 )
 
@@ -64,6 +65,22 @@ func TestSurvivesFaults(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestSurvivesFaultsTogether does so where statements travel together.
+func TestSurvivesFaultsTogether(t *testing.T) {
+	o := order{by: "position", descending: true}
+	call := verbs(o.rule(t))[1].call
+	_, dsn := open(t, o, dbtest.Isolation(levels[0]))
+	w := racetest.Together(faulty(dsn, call))
+	w.Check = func(ctx context.Context, db *sql.DB) error {
+		return errors.Join(flags(ctx, db, o, 7), noMarks(ctx, db))
+	}
+	log := crashtest.Run(t, w).Statements
+	racetest.HasPackets(t, log)
+	if last := log[len(log)-1]; last.Kind != crashtest.Commit || last.Begins {
+		t.Errorf("what it writes does not travel with COMMIT:\n%s", log)
 	}
 }
 

@@ -73,23 +73,6 @@ func (r *Rule) marked(ctx context.Context, db onerow.DB, o ownerKey) (bool, erro
 	return true, nil
 }
 
-// A range of the index owner, which covers it; oldest first. Plain read.
-const sqlReadMarks = `SELECT id FROM onerow_quota_mark WHERE resource = ? AND owner = ? ORDER BY id LIMIT ?`
-
-func (r *Rule) readMarks(ctx context.Context, tx *onerow.Tx, o ownerKey) ([]int64, error) {
-	var ids []int64
-	err := onerow.Query(ctx, tx, sqlReadMarks, []any{r.resource, o.key, maxRows}, func(rows *sql.Rows) error {
-		var id int64
-		err := rows.Scan(&id)
-		ids = append(ids, id)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the marks: %w", err)
-	}
-	return ids, nil
-}
-
 // Exactly the marks that were read, never "up to" the last of them: ids commit
 // out of order. The ids come as a table that is joined by primary key, one look-up
 // each. An IN list would become a scan as soon as it holds a good part of the
@@ -100,29 +83,29 @@ const sqlDeleteMarks = `DELETE m FROM ` + sqlIDs + ` STRAIGHT_JOIN onerow_quota_
 // sqlIDs is the table of the ids that are given as a JSON array.
 const sqlIDs = `JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT PATH '$')) AS ids`
 
-func deleteMarks(ctx context.Context, tx *onerow.Tx, ids []int64) (int, error) {
+func dropMarks(ids []int64) ([]onerow.Stmt, error) {
 	slices.Sort(ids)
-	n, err := inChunks(ctx, tx, sqlDeleteMarks, ids)
-	if err != nil {
-		return 0, fmt.Errorf("delete marks: %w", err)
-	}
-	return n, nil
+	return inChunks(sqlDeleteMarks, ids)
 }
 
-// inChunks runs a statement whose first parameter is a JSON array of ids for all
-// ids, in their order, and adds up the affected rows.
-func inChunks[ID any](ctx context.Context, tx *onerow.Tx, statement string, ids []ID, args ...any) (int, error) {
-	total := 0
+// inChunks are statements whose first parameter is a JSON array of ids, for all
+// ids, in their order.
+func inChunks[ID any](query string, ids []ID, args ...any) (stmts []onerow.Stmt, err error) {
 	for part := range slices.Chunk(ids, chunk) {
 		list, err := json.Marshal(part)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
-		n, err := onerow.Affected(ctx, tx, statement, append([]any{string(list)}, args...)...)
-		if err != nil {
-			return 0, err
-		}
-		total += int(n)
+		stmts = append(stmts, onerow.Stmt{Query: query, Args: append([]any{string(list)}, args...)})
 	}
-	return total, nil
+	return stmts, nil
+}
+
+// counted has each of some statements say how many rows it affects.
+func counted(stmts []onerow.Stmt) []int64 {
+	rows := make([]int64, len(stmts))
+	for i := range stmts {
+		stmts[i].Rows = &rows[i]
+	}
+	return rows
 }

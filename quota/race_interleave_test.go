@@ -113,6 +113,25 @@ func TestInterleave(t *testing.T) {
 	}
 }
 
+// TestInterleaveTogether does so where statements travel together.
+func TestInterleaveTogether(t *testing.T) {
+	o := order{by: "position", descending: true}
+	r := o.rule(t)
+	recalculate := func(ctx context.Context, db *sql.DB) error {
+		_, err := r.Recalculate(ctx, db, 7)
+		return err
+	}
+	_, dsn := open(t, o, dbtest.Isolation(levels[0]))
+	for name, b := range map[string]call{"twice": recalculate, "a create with its mark": marked(insertProject), "a new limit with its mark": marked(lowerLimit)} {
+		t.Run(name, func(t *testing.T) {
+			crashtest.Interleave(t, crashtest.Race{
+				Workflow: racetest.Together(racing(dsn, "quota: recalculate, "+name)), Calls: []func(context.Context, *sql.DB) error{recalculate, b},
+				Judge: judge(o, r, name == "twice"), Preemptions: 2, Every: 100,
+			})
+		})
+	}
+}
+
 // racing starts from flags that are all wrong, with marks; the rows of user 7 are 7000000 to 7000003.
 func racing(dsn, name string) crashtest.Workflow {
 	w := faulty(dsn, nil)

@@ -46,7 +46,8 @@ type Result struct {
 // Statements beside BEGIN and COMMIT: one to bump the generation, one to read the
 // marks, the limit's, one or two to find wrong flags; then one for each 1,000
 // flags, one for each 1,000 marks, and one more if there was either. On a
-// transaction one more, first.
+// transaction one more, first. The first two travel together on a pool of
+// [onerow.Open], as those that write do, with COMMIT, unless they are long.
 func (r *Rule) Recalculate(ctx context.Context, db onerow.DB, owner ...any) (Result, error) {
 	o, err := r.encodeOwner(owner)
 	if err != nil {
@@ -59,21 +60,20 @@ func (r *Rule) Recalculate(ctx context.Context, db onerow.DB, owner ...any) (Res
 func (r *Rule) recalculateAll(ctx context.Context, db onerow.DB, o ownerKey) (Result, error) {
 	var total Result
 	for {
-		var step Result
-		var again bool
+		var step step
 		// The first statement, the bump, waits for a lost attempt to end, and the rest
 		// is right however often it runs: that is what InIdempotentTx asks for.
 		err := onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
-			step, again, err = r.recalculate(ctx, tx, o)
+			step, err = r.recalculate(ctx, tx, o)
 			return err
 		})
 		if err != nil {
 			return total, fmt.Errorf("quota: recalculate owner %s of %s: %w", o.key, r.resource, err)
 		}
-		total.Changed += step.Changed
-		total.Marks += step.Marks
-		total.Generation, total.Postponed = step.Generation, step.Postponed
-		if !again {
+		total.Changed += sum(step.changed)
+		total.Marks += sum(step.marks)
+		total.Generation, total.Postponed = step.generation, step.postponed
+		if !step.again {
 			return total, nil
 		}
 	}
@@ -99,50 +99,67 @@ func (r *Rule) settle(ctx context.Context, db onerow.DB, o ownerKey) error {
 	return err
 }
 
-// recalculate is one transaction's work. again says that there is more of it, for
-// another transaction.
-func (r *Rule) recalculate(ctx context.Context, tx *onerow.Tx, o ownerKey) (res Result, again bool, err error) {
+// step is what one transaction did. The numbers of rows are there when it has committed.
+type step struct {
+	generation       int64
+	changed, marks   []int64 // rows, by statement
+	again, postponed bool    // again: there is more, for another transaction
+}
+
+func sum(rows []int64) (total int) {
+	for _, n := range rows {
+		total += int(n)
+	}
+	return total
+}
+
+// recalculate is one transaction's work.
+func (r *Rule) recalculate(ctx context.Context, tx *onerow.Tx, o ownerKey) (s step, err error) {
 	var seen int64
 	if tx.Joined() {
 		if seen, err = r.generation(ctx, tx, o); err != nil {
-			return Result{}, false, err
+			return s, err
 		}
 	}
-	if res.Generation, err = r.bump(ctx, tx, o); err != nil {
-		return Result{}, false, err
+	var marks []int64
+	if s.generation, marks, err = r.bump(ctx, tx, o); err != nil {
+		return s, err
 	}
-	if tx.Joined() && res.Generation != seen+1 {
-		res.Postponed = true
-		return res, false, mark(ctx, tx, r.resource, o.key)
-	}
-	marks, err := r.readMarks(ctx, tx, o)
-	if err != nil {
-		return Result{}, false, err
+	if tx.Joined() && s.generation != seen+1 {
+		s.postponed = true
+		return s, mark(ctx, tx, r.resource, o.key)
 	}
 	wrong, err := r.survey(ctx, tx, o)
 	if err != nil {
-		return Result{}, false, err
+		return s, err
 	}
-	if res.Changed, err = r.correct(ctx, tx, o, wrong); err != nil {
-		return Result{}, false, err
+	writes, err := r.flips(o, wrong)
+	if err != nil {
+		return s, err
 	}
-	again = wrong.count() >= maxRows || len(marks) >= maxRows
-	if wrong.count() < maxRows {
-		if res.Marks, err = deleteMarks(ctx, tx, marks); err != nil {
-			return Result{}, false, err
+	s.changed = counted(writes)
+	full := wrong.count() >= maxRows
+	again := full || len(marks) >= maxRows
+	if !full {
+		drops, err := dropMarks(marks)
+		if err != nil {
+			return s, err
 		}
+		s.marks = counted(drops)
+		writes = append(writes, drops...)
 	}
 	// What is left for another transaction is marked, should that one never run.
-	if again && (len(marks) == 0 || res.Marks > 0) {
-		if err := mark(ctx, tx, r.resource, o.key); err != nil {
-			return Result{}, false, err
-		}
+	if again && (len(marks) == 0 || !full) {
+		writes = append(writes, onerow.Stmt{Query: sqlMark, Args: []any{r.resource, o.key}})
 	}
-	res.Postponed = again && tx.Joined()
-	if res.Changed > 0 || len(marks) > 0 {
-		err = r.touch(ctx, tx, o)
+	if wrong.count() > 0 || len(marks) > 0 {
+		writes = append(writes, onerow.Stmt{Query: sqlTouch, Args: []any{r.resource, o.key}})
 	}
-	return res, again && !tx.Joined(), err
+	s.again, s.postponed = again && !tx.Joined(), again && tx.Joined()
+	if err := tx.ExecLast(ctx, writes...); err != nil {
+		return s, fmt.Errorf("write flags and settle marks: %w", err)
+	}
+	return s, nil
 }
 
 // The row's generation as this transaction sees it. Plain read, primary key.
@@ -159,30 +176,36 @@ func (r *Rule) generation(ctx context.Context, tx *onerow.Tx, o ownerKey) (int64
 
 // It locks the owner's row exclusively until the transaction ends, so the next
 // recalculation of the same owner waits here, before its snapshot is taken. The
-// new generation comes back with the answer. changed_at is left to touch, so that
+// new generation comes back with the marks. changed_at is left to touch, so that
 // a check that finds nothing does not make an owner "changed lately".
 const sqlBump = `INSERT INTO onerow_quota_owner (resource, owner, generation, changed_at)
  VALUES (?, ?, LAST_INSERT_ID(1), UTC_TIMESTAMP(6))
  ON DUPLICATE KEY UPDATE generation = LAST_INSERT_ID(generation + 1)`
 
-func (r *Rule) bump(ctx context.Context, tx *onerow.Tx, o ownerKey) (int64, error) {
-	answer, err := tx.ExecContext(ctx, sqlBump, r.resource, o.key)
+// The new generation, and the marks: a range of the index owner, which covers it; oldest first. Plain read.
+const sqlReadMarks = `SELECT 0, CAST(LAST_INSERT_ID() AS SIGNED)
+ UNION ALL (SELECT 1, id FROM onerow_quota_mark WHERE resource = ? AND owner = ? ORDER BY id LIMIT ?)`
+
+func (r *Rule) bump(ctx context.Context, tx *onerow.Tx, o ownerKey) (generation int64, marks []int64, err error) {
+	bump := onerow.Stmt{Query: sqlBump, Args: []any{r.resource, o.key}}
+	err = tx.QueryAfter(ctx, []onerow.Stmt{bump}, sqlReadMarks, []any{r.resource, o.key, maxRows}, func(rows *sql.Rows) error {
+		var isMark bool
+		var n int64
+		if err := rows.Scan(&isMark, &n); err != nil {
+			return err
+		}
+		if isMark {
+			marks = append(marks, n)
+		} else {
+			generation = n
+		}
+		return nil
+	})
 	if err != nil {
-		return 0, fmt.Errorf("bump the generation: %w", err)
+		return 0, nil, fmt.Errorf("bump the generation and read the marks: %w", err)
 	}
-	generation, err := answer.LastInsertId()
-	if err != nil {
-		return 0, fmt.Errorf("bump the generation: %w", err)
-	}
-	return generation, nil
+	return generation, marks, nil
 }
 
 // The owner's row is locked by the bump already.
 const sqlTouch = `UPDATE onerow_quota_owner SET changed_at = UTC_TIMESTAMP(6) WHERE resource = ? AND owner = ?`
-
-func (r *Rule) touch(ctx context.Context, tx *onerow.Tx, o ownerKey) error {
-	if _, err := tx.ExecContext(ctx, sqlTouch, r.resource, o.key); err != nil {
-		return fmt.Errorf("note the change: %w", err)
-	}
-	return nil
-}

@@ -187,6 +187,27 @@ func TestStatements(t *testing.T) {
 	}
 }
 
+// TestRoundTrips holds how many a call takes where statements travel together.
+func TestRoundTrips(t *testing.T) {
+	o := orders[0]
+	plain, dsn := open(t, o)
+	db, c := racetest.CountedTogether(t, dsn)
+	r := o.rule(t)
+	for i := range 30 {
+		add(t, plain, 7, float32(i))
+	}
+	setLimit(t, plain, 7, 20)
+	again := func() error { _, err := r.Recalculate(t.Context(), db, 7); return err }
+	racetest.RoundTrips(t, c, "ten flags", 5, again)
+	racetest.RoundTrips(t, c, "nothing is wrong", 5, again)
+	setLimit(t, plain, 7, 21)
+	mark(t, plain, 7)
+	racetest.RoundTrips(t, c, "one flag, one mark", 5, again)
+	setLimit(t, plain, 7, nil)
+	racetest.RoundTrips(t, c, "no limit", 4, again)
+	wantFlags(t, plain, o, 7)
+}
+
 // TestManyMarksAndFlags: chunks, and more than one transaction takes on.
 func TestManyMarksAndFlags(t *testing.T) {
 	o := order{by: "position", descending: true}

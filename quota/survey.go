@@ -159,34 +159,30 @@ func (r *Rule) find(ctx context.Context, tx *onerow.Tx, query string, of ...any)
 	return w, nil
 }
 
-// correct sets the flags of the wrong rows, in statements of at most chunk rows.
-func (r *Rule) correct(ctx context.Context, tx *onerow.Tx, owner ownerKey, w wrongRows) (changed int, err error) {
+// flips set the flags of the wrong rows, in statements of at most chunk rows.
+func (r *Rule) flips(owner ownerKey, w wrongRows) (stmts []onerow.Stmt, err error) {
 	for _, half := range []struct {
 		flag int
 		ids  []any
 	}{{0, w.within}, {1, w.over}} {
 		slices.SortFunc(half.ids, keytype.Compare)
-		n, err := r.flip(ctx, tx, half.ids, half.flag, owner)
+		some, err := r.flip(half.ids, half.flag, owner)
 		if err != nil {
-			return 0, fmt.Errorf("write flags: %w", err)
+			return nil, fmt.Errorf("write flags: %w", err)
 		}
-		changed += n
+		stmts = append(stmts, some...)
 	}
-	return changed, nil
+	return stmts, nil
 }
 
 // flip sets the flag of some rows of the owner's.
-func (r *Rule) flip(ctx context.Context, tx *onerow.Tx, ids []any, flag int, owner ownerKey) (changed int, err error) {
+func (r *Rule) flip(ids []any, flag int, owner ownerKey) (stmts []onerow.Stmt, err error) {
 	if r.id.Class == keytype.Integer {
-		return inChunks(ctx, tx, r.sql.flip, ids, args(flag, 1-flag, owner.values)...)
+		return inChunks(r.sql.flip, ids, args(flag, 1-flag, owner.values)...)
 	}
 	for part := range slices.Chunk(ids, chunk) {
 		query := strings.Replace(r.sql.flipListed, "{ids}", "?"+strings.Repeat(", ?", len(part)-1), 1)
-		n, err := onerow.Affected(ctx, tx, query, args(flag, part, 1-flag, owner.values)...)
-		if err != nil {
-			return 0, err
-		}
-		changed += int(n)
+		stmts = append(stmts, onerow.Stmt{Query: query, Args: args(flag, part, 1-flag, owner.values)})
 	}
-	return changed, nil
+	return stmts, nil
 }

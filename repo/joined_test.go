@@ -53,6 +53,17 @@ func TestOldSnapshot(t *testing.T) {
 		t.Fatal(err)
 	}
 
+	must(p.Archive(ctx, db, first.ID))
+	taken := must(p.Create(ctx, db, Project{UserID: 1, Name: "A"})).Row
+	tx = oldSnapshot(t, db)
+	must(p.Rename(ctx, db, taken.ID, "B"))
+	if res, err := p.Activate(ctx, tx, first.ID); err != nil || res.Row.Name != "A" {
+		t.Errorf("activated in an old snapshot, in which its name was taken: %+v, %v", res, err)
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+
 	tx = oldSnapshot(t, db)
 	del := must(p.Delete(ctx, db, first.ID))
 	if again, err := p.Delete(ctx, tx, first.ID); err != nil || again.JobID != del.JobID || again.Changed {

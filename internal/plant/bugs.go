@@ -25,7 +25,7 @@ var floorBugs = []bug{
 	{"the archive's DELETE without the row's version and count", "./repo", ".", []change{
 		{"repo/statements.go", `fmt.Sprintf("DELETE FROM %s WHERE %s AND version = ?", r.active.table, key)`, `fmt.Sprintf("DELETE FROM %s WHERE %s AND version > ? - version - 1", r.active.table, key)`},
 		{"repo/statements.go", `return fmt.Sprintf("SELECT %s FROM %s WHERE %s FOR UPDATE"`, `return fmt.Sprintf("SELECT %s FROM %s WHERE %s"`},
-		{"repo/rows.go", `if err == nil && n != 1 {`, `if err == nil && n > 1 {`}}},
+		{"repo/rows.go", `Args: []any{id, h.version}, One: true}`, `Args: []any{id, h.version}}`}}},
 	{"the cascade is queued in a transaction after the delete's commit", "./repo", ".", []change{
 		{"repo/delete.go", "\tjob, err := cascade.Enqueue(ctx, tx, d)\n\tif err != nil {\n\t\treturn fmt.Errorf(\"the cascade", "\tjob := cascade.Job{DeletionID: d.ID}\n\tif err != nil {\n\t\treturn fmt.Errorf(\"the cascade"},
 		{"repo/delete.go", "\tif err != nil {\n\t\treturn Deleted[T]{}, err\n\t}\n\treturn del, nil\n}\n\n// lockEither",
@@ -39,7 +39,7 @@ var floorBugs = []bug{
 	{"quota marks are deleted up to the last that was read", "./quota", ".", []change{{"quota/mark.go",
 		`FORCE INDEX (PRIMARY) ON m.id = ids.id`, `FORCE INDEX (PRIMARY) ON m.id <= ids.id`}}},
 	{"a recalculation does not lock the owner's generation", "./quota", ".", []change{{"quota/recalculate.go",
-		`if res.Generation, err = r.bump(ctx, tx, o); err != nil {`, `if res.Generation, err = r.generation(ctx, tx, o); err != nil {`}}},
+		`if s.generation, marks, err = r.bump(ctx, tx, o); err != nil {`, `if s.generation, err = r.generation(ctx, tx, o); err != nil {`}}},
 
 	{"a completion does not check the lease token", "./idempotency", ".", []change{{"idempotency/finish.go",
 		"const held = atKey + ` AND token = ? AND status = 'in_progress'`", "const held = atKey + ` AND token > ? - token AND status = 'in_progress'`"}}},
