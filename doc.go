@@ -77,7 +77,8 @@
 // # Round trips
 //
 // On a pool of [Open] or [Packets] a transaction of [InTx] takes fewer round trips than it has statements.
-// BEGIN travels with the first one, those of [Tx.ExecAll] together, and those of [Tx.ExecLast] with COMMIT:
+// BEGIN travels with the first one, those of [Tx.ExecAll] together, those of [Tx.QueryAfter] with the query
+// behind them, and those of [Tx.ExecLast] with COMMIT:
 //
 //	n statements                            n + 1
 //	n statements, the last by ExecLast      n

@@ -41,16 +41,16 @@ func (tx *Tx) Together() bool { return tx.packets }
 func (tx *Tx) ExecAll(ctx context.Context, stmts ...Stmt) error { return tx.execAll(ctx, false, stmts) }
 
 // ExecLast is ExecAll for the statements with which the function ends. In a transaction of [InTx]'s own on
-// a pool of [Open] they travel with COMMIT, and with BEGIN if nothing was sent before: Rows and ID are set, and an
-// error known, when InTx has returned ([ErrLast]). If the function goes on with other statements after all,
-// they are run before those.
+// a pool of [Open] they travel with COMMIT, and with BEGIN if nothing was sent before: Rows and ID are set,
+// and an error known, when InTx has returned ([ErrLast]). If the function goes on with other statements after
+// all, they are run before those.
 func (tx *Tx) ExecLast(ctx context.Context, stmts ...Stmt) error {
 	return tx.execAll(ctx, !tx.joined, stmts)
 }
 
 // QueryAfter runs statements as ExecAll does, and a query behind them: one round trip for all on a pool of
-// [Open], where none of them has Rows or an ID. scan is called for each row of the query. An error may be that of any
-// of them.
+// [Open], where none of them has Rows or an ID. scan is called for each row of the query. The error may be
+// that of any of them.
 func (tx *Tx) QueryAfter(ctx context.Context, stmts []Stmt, query string, args []any, scan func(*sql.Rows) error) error {
 	b := &batch{stmts: stmts}
 	if len(stmts) > 0 && tx.packets && b.fits() && !b.asks() && !several(query) && verbOf(query) == verbOther {

@@ -2,22 +2,14 @@ package repo
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/mysqlerr"
-	"github.com/onerow/onerow/names"
 	"github.com/onerow/onerow/schema"
 )
-
-// maxNames is how many names an activation tries: the first is its own, the second
-// the highest copy number plus one, the rest come from others who do the same at
-// the same time.
-const maxNames = 100
 
 // Activate moves an archived row back to the active table. It never fails because
 // its name is taken meanwhile: the row is then renamed to "Name (Copy 1)",
@@ -69,18 +61,6 @@ type back[T any] struct {
 	held   held[T]
 }
 
-// nameBusy: a unique index refused the row, its name's or another one.
-type nameBusy struct {
-	attempt
-	stem   string // of the names to try next
-	copyNo int    // that was tried
-	joined bool   // the transaction is the caller's
-	err    error
-}
-
-func (e *nameBusy) Error() string { return "repo: a unique index refused the row: " + e.err.Error() }
-func (e *nameBusy) Unwrap() error { return e.err }
-
 // bringBack moves the row that find locked to the active table, under its own name
 // or the next free copy of it.
 func (r *tables[T]) bringBack(ctx context.Context, db onerow.DB, verb string, id any,
@@ -103,43 +83,6 @@ func (r *tables[T]) bringBack(ctx context.Context, db onerow.DB, verb string, id
 		}
 		return res, r.mark(ctx, tx, b.held.owner)
 	})
-}
-
-// untilNamed runs a verb that gives a row its own name (copyNo 0), and again with the next free copy of it
-// while a unique index refuses that. After a conflict a transaction of our own is
-// begun anew: the refused one holds a lock on the name that refused it, and two
-// of these would wait for each other.
-func (r *tables[T]) untilNamed(ctx context.Context, db onerow.DB, verb string, id any,
-	try func(ctx context.Context, tx *onerow.Tx, copyNo int) (onerow.Result[T], error)) (onerow.Result[T], error) {
-	var res onerow.Result[T]
-	copyNo, unseen := 0, 0 // unseen tries were refused, and nobody is seen to be in their way
-	for n := 1; ; n++ {
-		err := r.followRowAtomically(ctx, db, verb, id, func(ctx context.Context, tx *onerow.Tx) (err error) {
-			res, err = try(ctx, tx, copyNo)
-			return err
-		})
-		var busy *nameBusy
-		switch {
-		case err == nil:
-			return res, nil
-		case !errors.As(err, &busy):
-			return onerow.Result[T]{}, err
-		case n == maxNames:
-			return onerow.Result[T]{}, fmt.Errorf("%w for %s %s after %d tries; try again when fewer are named at once: %w", ErrNoFreeName, r.res.Name, r.show(id), maxNames, busy.err)
-		}
-		next, err := r.afterDuplicate(ctx, db, busy)
-		var refused *duplicateError
-		switch {
-		case err == nil:
-			copyNo, unseen = next, 0
-		case errors.As(err, &refused) && unseen+1 < duplicates:
-			unseen++
-		case errors.As(err, &refused):
-			return onerow.Result[T]{}, r.wrap(verb, id, &ConflictError{Resource: r.res.Name, ID: r.errorID(id), Attempts: n, Err: refused.err})
-		default:
-			return onerow.Result[T]{}, r.wrap(verb, id, err)
-		}
-	}
 }
 
 // lockToActivateSQL is lockArchived that also says whether an active row has the name, and the highest copy
@@ -186,7 +129,7 @@ func (r *tables[T]) moveToActive(ctx context.Context, tx *onerow.Tx, h held[T], 
 	if err != nil {
 		return res, err
 	}
-	res, err = r.after(ctx, tx, r.active, id, onerow.Stmt{Query: r.sql.toActive, Args: append(args, id), One: true}, r.remove(h, id))
+	res, err = r.across(ctx, tx, h, r.active, id, onerow.Stmt{Query: r.sql.toActive, Args: append(args, id)})
 	if mysqlerr.Classify(err) != mysqlerr.Duplicate {
 		return res, err
 	}
@@ -196,64 +139,4 @@ func (r *tables[T]) moveToActive(ctx context.Context, tx *onerow.Tx, h held[T], 
 		}
 	}
 	return res, r.busy(tx, attempt{id: id, from: r.archive.table, owner: h.owner, name: name}, copyNo, err)
-}
-
-// nameOf is the name of a locked row, or the copy of it, and the values of its columns; none where rows have
-// no names.
-func (r *tables[T]) nameOf(h held[T], copyNo int) (name names.Parsed, args []any, err error) {
-	if !r.res.Named() {
-		return name, nil, nil
-	}
-	if name, err = r.res.Label.Kind.Parse(h.label); err == nil && copyNo > 0 {
-		name, err = name.WithCopy(copyNo)
-	}
-	return name, nameArgs(name), err
-}
-
-// busy is the refusal of a locked row that was to be written under the name of w, beside what else w says.
-func (r *tables[T]) busy(tx *onerow.Tx, w attempt, copyNo int, err error) error {
-	b := &nameBusy{attempt: w, copyNo: copyNo, joined: tx.Joined(), err: err}
-	if !r.res.Named() {
-		return b
-	}
-	b.columns, b.args, b.stem = append(b.columns, r.nameColumns()...), append(b.args, nameArgs(w.name)...), w.name.StemKey
-	if copyNo == 0 {
-		first, cerr := w.name.WithCopy(1)
-		if cerr != nil {
-			return cerr
-		}
-		b.stem = first.StemKey
-	}
-	return b
-}
-
-// afterDuplicate returns the copy number to try next: the highest in use plus one, by one
-// statement over the index (owner, stem_key, copy_no), of which it reads one entry. If it
-// is not the name that is taken it is a [ConflictError], or a duplicateError where nobody
-// is in the way any more. In a joined transaction these are current reads.
-func (r *tables[T]) afterDuplicate(ctx context.Context, db onerow.DB, busy *nameBusy) (int, error) {
-	highest := busy.copyNo
-	if r.res.Named() {
-		query := r.sql.nextCopy
-		if busy.joined {
-			query = r.sql.nextCopyCurrent
-		}
-		var inUse, holder int64
-		args := slices.Concat(busy.owner, []any{[]byte(busy.stem)}, busy.owner, []any{[]byte(busy.name.Key)})
-		if err := onerow.QueryRow(ctx, db, query, args, &inUse, &holder); err != nil {
-			return 0, err
-		}
-		if highest = max(highest, int(inUse)); holder != 0 {
-			return highest + 1, nil
-		}
-	}
-	err := r.taken(ctx, db, busy.attempt, busy.joined, busy.err)
-	var conflict *ConflictError
-	byName := func(column string) bool {
-		return slices.ContainsFunc(r.nameColumns(), func(c string) bool { return strings.EqualFold(c, column) })
-	}
-	if errors.As(err, &conflict) && slices.ContainsFunc(conflict.Columns, byName) {
-		return highest + 1, nil // another name may pass
-	}
-	return 0, err
 }

@@ -46,7 +46,7 @@ func (r *Of[T, ID, Owner]) Archive(ctx context.Context, db onerow.DB, rowID ID) 
 		if err := r.lockParent(ctx, tx, h.parent, true); err != nil {
 			return err
 		}
-		if res, err = r.after(ctx, tx, r.archive, id, r.toArchive(h, id, nil, nil)...); err != nil {
+		if res, err = r.across(ctx, tx, h, r.archive, id, r.toArchive(id, nil, nil)); err != nil {
 			return r.twinFirst(ctx, tx, r.active, id, err)
 		}
 		if err := r.give(ctx, tx, &h); err != nil {
@@ -60,13 +60,23 @@ func (r *Of[T, ID, Owner]) Archive(ctx context.Context, db onerow.DB, rowID ID) 
 	return res, nil
 }
 
-// toArchive copies a locked active row to the archive and removes it from
-// the active table. deletionID and from are nil for a row that is merely archived.
-func (r *tables[T]) toArchive(h held[T], id any, deletionID, from any) []onerow.Stmt {
-	return []onerow.Stmt{
-		{Query: r.sql.toArchive, Args: []any{deletionID, from, id}, One: true},
-		r.remove(h, id),
+// toArchive copies a locked active row to the archive. deletionID and from are nil for a row that is merely
+// archived.
+func (r *tables[T]) toArchive(id any, deletionID, from any) onerow.Stmt {
+	return onerow.Stmt{Query: r.sql.toArchive, Args: []any{deletionID, from, id}, One: true}
+}
+
+// across copies a locked row to the other side, removes it from its own, and returns it as it is then. That
+// each met one row is not counted: the look behind them finds the row, and sees whether it is still on the
+// first side ([tables.twinColumn]), for a transaction sees its own writes in any snapshot.
+func (r *tables[T]) across(ctx context.Context, tx *onerow.Tx, h held[T], to side, id any, move onerow.Stmt) (onerow.Result[T], error) {
+	remove := r.remove(h, id)
+	move.One, remove.One = false, false
+	now, found, err := r.lock(ctx, tx, to, id, move, remove)
+	if err == nil && (!found || now.twin) {
+		err = errMoved
 	}
+	return onerow.Result[T]{Row: now.row, Changed: true}, err
 }
 
 // twinFirst is the error of a move: where a row was in its way, the one of the same id on the other side.

@@ -175,7 +175,7 @@ func (r *tables[T]) takeAway(ctx context.Context, tx *onerow.Tx, h held[T], id a
 	case !keep:
 		return moved(tx.ExecAll(ctx, r.remove(h, id)))
 	case h.state == schema.Active:
-		err := tx.ExecAll(ctx, r.toArchive(h, id, deletionID, string(schema.Active))...)
+		err := tx.ExecAll(ctx, r.toArchive(id, deletionID, string(schema.Active)), r.remove(h, id))
 		return r.twinFirst(ctx, tx, r.active, id, moved(err))
 	}
 	return r.one(onerow.Affected(ctx, tx, r.sql.hide, deletionID, id, h.version))

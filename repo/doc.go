@@ -107,7 +107,7 @@
 //	Rename          4; of an archived row 6, where the plan lets it be edited
 //	Update          5; 4 more for each try that somebody else was faster; of an archived row 6
 //	Archive         7
-//	Activate        7, 12 if the name is taken, 7 where another unique index refuses it
+//	Activate        7, 12 if the name is taken between two of them, 7 where another unique index refuses it
 //	Move            7 to another owner, 12 if the name is taken there; 6 of an archived row, where the
 //	                plan lets it be edited; 3 where it is already. Below another parent 2 more for each
 //	                level above it (1 where both are below the same row), and 1 to ask for jobs; in a plan
@@ -115,8 +115,8 @@
 //	Delete          7, of an archived row too; 8 of an active one with a grace period
 //	CancelDelete    11
 //
-// On a pool of onerow.Open BEGIN travels with the first statement, and the quota's mark with COMMIT where
-// nothing is read behind it. Create is one packet where nothing has to be looked at in between: no parent,
+// On a pool of onerow.Open BEGIN travels with the first statement, what a verb writes with the look at the row
+// that follows, and the quota's mark with COMMIT: Archive and Activate are 3 round trips. Create is one packet where nothing has to be looked at in between: no parent,
 // no limit, no field that the database fills in, ids made by the database; then a request id costs one
 // statement more, not two. If the name refuses it, one statement more says whose that is; else the
 // statements above follow in another transaction and find out why.

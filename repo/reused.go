@@ -44,7 +44,7 @@ func (e *IDReusedError) Unwrap() error { return e.Err }
 // nothing, and may be read from a snapshot in which a row that has moved is still where
 // it was: it is a hint, which twin asks about.
 func (r *tables[T]) twinColumn(s side) string {
-	other, _ := r.across(s)
+	other, _ := r.other(s)
 	if other.table == "" {
 		return "0"
 	}
@@ -54,12 +54,12 @@ func (r *tables[T]) twinColumn(s side) string {
 
 // twinSQL asks the other table, by its primary key, with a lock: at this moment.
 func (r *tables[T]) twinSQL(s side) string {
-	other, _ := r.across(s)
+	other, _ := r.other(s)
 	return fmt.Sprintf("SELECT 1 FROM %s WHERE %s = ? LOCK IN SHARE MODE", other.table, ident.Quote(r.res.ID))
 }
 
-// across is the other table and its name; both empty where a resource has but one.
-func (r *tables[T]) across(s side) (other side, name string) {
+// other is the other table and its name; both empty where a resource has but one.
+func (r *tables[T]) other(s side) (other side, name string) {
 	switch {
 	case r.res.Archive == "":
 		return other, ""
@@ -80,7 +80,7 @@ func (r *tables[T]) twin(ctx context.Context, tx *onerow.Tx, s side, id any, ref
 	case err != nil:
 		return err
 	}
-	_, name := r.across(s)
+	_, name := r.other(s)
 	return &IDReusedError{Resource: r.res.Name, ID: r.typed(id), Active: r.res.Active, Table: name, Err: refused}
 }
 

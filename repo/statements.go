@@ -208,7 +208,7 @@ func (r *tables[T]) updateSQL(s side, condition string) string {
 }
 
 // moveSQL copies a row, locked before, to the other table. Both are followed by
-// a DELETE that proves that nothing changed in between. toArchive takes the
+// a DELETE, see remove. toArchive takes the
 // deletion's id and origin (NULL, NULL: merely archived) and the id; toActive
 // takes the name's four columns, where there is a name, and the id. The flag
 // "over quota" is not copied: archived rows do not count.

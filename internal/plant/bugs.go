@@ -25,7 +25,7 @@ var floorBugs = []bug{
 	{"the archive's DELETE without the row's version and count", "./repo", ".", []change{
 		{"repo/statements.go", `fmt.Sprintf("DELETE FROM %s WHERE %s AND version = ?", r.active.table, key)`, `fmt.Sprintf("DELETE FROM %s WHERE %s AND version > ? - version - 1", r.active.table, key)`},
 		{"repo/statements.go", `return fmt.Sprintf("SELECT %s FROM %s WHERE %s FOR UPDATE"`, `return fmt.Sprintf("SELECT %s FROM %s WHERE %s"`},
-		{"repo/rows.go", `Args: []any{id, h.version}, One: true}`, `Args: []any{id, h.version}}`}}},
+		{"repo/archive.go", `if err == nil && (!found || now.twin) {`, `if err == nil && !found {`}}},
 	{"the cascade is queued in a transaction after the delete's commit", "./repo", ".", []change{
 		{"repo/delete.go", "\tjob, err := cascade.Enqueue(ctx, tx, d)\n\tif err != nil {\n\t\treturn fmt.Errorf(\"the cascade", "\tjob := cascade.Job{DeletionID: d.ID}\n\tif err != nil {\n\t\treturn fmt.Errorf(\"the cascade"},
 		{"repo/delete.go", "\tif err != nil {\n\t\treturn Deleted[T]{}, err\n\t}\n\treturn del, nil\n}\n\n// lockEither",

@@ -1,0 +1,40 @@
+//go:build !race
+
+package idempotency_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/idempotency"
+	"github.com/onerow/onerow/internal/racetest"
+)
+
+// TestAllocations holds how many calls make. The race detector makes others.
+func TestAllocations(t *testing.T) {
+	_, dsn := open(t)
+	db, err := onerow.Open(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	keys, ctx, n := newKeys(t, idempotency.Config{}), t.Context(), 0
+	do := func(opts ...idempotency.Option) error {
+		n++
+		_, err := idempotency.Do(ctx, db, keys, key(fmt.Sprint("k", n)), charge(1), opts...)
+		return err
+	}
+	again := func(opts ...idempotency.Option) error {
+		_, err := idempotency.Do(ctx, db, keys, key("k1"), charge(1), opts...)
+		return err
+	}
+	racetest.Allocations(t, "Do", 119, func() error { return do() })
+	racetest.Allocations(t, "Do, KeyLast", 93, func() error { return do(idempotency.KeyLast()) })
+	racetest.Allocations(t, "Do, replay", 154, func() error { return again() })
+	racetest.Allocations(t, "Do, LookFirst, replay", 45, func() error { return again(idempotency.LookFirst()) })
+}
