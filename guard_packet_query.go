@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// queryBatch sends a batch with a query behind it, and BEGIN before it if that waits. The rows that it returns
-// are the query's.
+// queryBatch sends a batch with a query behind it, and BEGIN before it if that waits. The rows that it
+// returns are the query's.
 func (c *guardConn) queryBatch(ctx context.Context, b *batch, args []driver.NamedValue) (driver.Rows, error) {
 	if err := c.usable(ctx); err != nil {
 		return nil, err

@@ -115,11 +115,12 @@
 //	Delete          7, of an archived row too; 8 of an active one with a grace period
 //	CancelDelete    11
 //
-// On a pool of onerow.Open BEGIN travels with the first statement, what a verb writes with the look at the row
-// that follows, and the quota's mark with COMMIT: Archive and Activate are 3 round trips. Create is one packet where nothing has to be looked at in between: no parent,
-// no limit, no field that the database fills in, ids made by the database; then a request id costs one
-// statement more, not two. If the name refuses it, one statement more says whose that is; else the
-// statements above follow in another transaction and find out why.
+// On a pool of onerow.Open BEGIN travels with the first statement, what a verb writes with the look at the
+// row that follows, and the quota's mark with COMMIT: Archive and Activate are 3 round trips. Create is one
+// packet where nothing has to be looked at in between: no parent, no limit, no field that the database
+// fills in, ids made by the database; then a request id costs one statement more, not two. If the name
+// refuses it, one statement more says whose that is; else the statements above follow in another
+// transaction and find out why.
 //
 // One more with an owner ([Of.OwnedBy]) for a Delete or CancelDelete of a row that is gone, two if its job
 // is dead.
