@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -39,12 +41,14 @@ func jobs(n int) func(ctx context.Context, s *site) ([]way, error) {
 			"CREATE TABLE vein (id BIGINT PRIMARY KEY AUTO_INCREMENT, leaf_id BIGINT NOT NULL, KEY (leaf_id, id)) ENGINE=InnoDB"); err != nil {
 			return nil, err
 		}
+		const one = "onerow, 2 at once"
 		ways := []way{
 			{name: byHand, all: func(ctx context.Context) (int, time.Duration, error) { return byHandJobs(ctx, s, n) }},
-			{name: "onerow, 2 at once", all: func(ctx context.Context) (int, time.Duration, error) { return onerowJobs(ctx, s, n, 2) }},
-			{name: "onerow, 8 at once", all: func(ctx context.Context) (int, time.Duration, error) { return onerowJobs(ctx, s, n, 8) }},
+			{name: one, all: func(ctx context.Context) (int, time.Duration, error) { return onerowJobs(ctx, s, n, 1, 2) }},
+			{name: "onerow, 8 at once", all: func(ctx context.Context) (int, time.Duration, error) { return onerowJobs(ctx, s, n, 1, 8) }},
+			{name: "onerow, four workers, 2 at once each", aim: aim{one, 0.9}, all: func(ctx context.Context) (int, time.Duration, error) { return onerowJobs(ctx, s, n, 4, 2) }},
 			{name: "onerow, 2 at once, ten rows each", all: func(ctx context.Context) (int, time.Duration, error) {
-				return onerowJobs(ctx, s, n, 2, "INSERT INTO leaf SELECT resource_id FROM onerow_job", sqlVeins)
+				return onerowJobs(ctx, s, n, 1, 2, "INSERT INTO leaf SELECT resource_id FROM onerow_job", sqlVeins)
 			}},
 		}
 		if s.postgres != nil {
@@ -75,17 +79,24 @@ func byHandJobs(ctx context.Context, s *site, n int) (int, time.Duration, error)
 	return n, time.Since(begin), nil
 }
 
-func onerowJobs(ctx context.Context, s *site, n, parallel int, rows ...string) (int, time.Duration, error) {
+func onerowJobs(ctx context.Context, s *site, n, workers, parallel int, rows ...string) (int, time.Duration, error) {
 	if err := s.exec(ctx, append([]string{"DELETE FROM onerow_job", "DELETE FROM onerow_job_archive", fmt.Sprintf(sqlEmptyJobs, n)}, rows...)...); err != nil {
 		return 0, 0, err
 	}
-	w, err := cascade.NewWorker(s.db, leaves, cascade.Config{Parallel: parallel})
-	if err != nil {
-		return 0, 0, err
-	}
+	var wg sync.WaitGroup
+	errs := make([]error, workers)
 	begin := time.Now()
-	err = w.Drain(ctx)
-	return n, time.Since(begin), err
+	for i := range errs {
+		wg.Go(func() {
+			w, err := cascade.NewWorker(s.db, leaves, cascade.Config{Parallel: parallel})
+			if err == nil {
+				err = w.Drain(ctx)
+			}
+			errs[i] = err
+		})
+	}
+	wg.Wait()
+	return n, time.Since(begin), errors.Join(errs...)
 }
 
 // empty is a job of River's.

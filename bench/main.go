@@ -1,5 +1,5 @@
 // Command bench measures the toolkit beside what people would pick instead: the same statements by hand,
-// Redis, River on PostgreSQL, asynq.
+// Redis, River on PostgreSQL, asynq, pt-archiver.
 //
 //	make bench-peers                          # everything, on MariaDB and MySQL
 //	cd bench && go run . --help
@@ -26,7 +26,7 @@ import (
 // options are the command's flags.
 type options struct {
 	Server  []string      `placeholder:"PROGRAM" help:"A server program, mariadbd or mysqld; may be repeated. Default: the one that is found."`
-	Peers   string        `placeholder:"DIR" help:"The folder that scripts/get-peers prints. Without, Redis and PostgreSQL are left out, and it says so."`
+	Peers   string        `placeholder:"DIR" help:"The folder that scripts/get-peers prints. Without, they are left out, and it says so."`
 	Only    string        `placeholder:"REGEXP" help:"Only works with such names: --only 'replay|serial'."`
 	Rounds  int           `default:"3" help:"How many times each way is measured (3)."`
 	Period  time.Duration `default:"2s" help:"How long, each time (2s)."`

@@ -23,7 +23,8 @@ type way struct {
 	name string
 	// call does it once. n is another number for each call.
 	call func(ctx context.Context, client int, n int64) error
-	// all does very many at once, instead of call: as many as it returns, in the time that it returns.
+	// all does very many at once, instead of call: as many as it returns, in the time that it returns. Its
+	// latencies are those of its transactions.
 	all func(ctx context.Context) (int, time.Duration, error)
 	// aim is what is wanted of it: a share of another way's rate.
 	aim aim
@@ -55,7 +56,10 @@ func once(ctx context.Context, s *site, clients int, w way, period time.Duration
 	runtime.ReadMemStats(&before)
 	done, took := 0, time.Duration(0)
 	if w.all != nil {
-		done, took, err = w.all(ctx)
+		m.latencies, err = s.timed(func() (err error) {
+			done, took, err = w.all(ctx)
+			return err
+		})
 	} else {
 		done, took, err = s.clients(ctx, clients, w, period, next, &m)
 	}
@@ -123,6 +127,7 @@ type figures struct {
 	Ratio       float64       `json:"ratio"` // to the first way
 	P50         time.Duration `json:"p50_ns,omitempty"`
 	P99         time.Duration `json:"p99_ns,omitempty"`
+	Max         time.Duration `json:"max_ns,omitempty"`
 	Statements  float64       `json:"statements"`
 	Packets     float64       `json:"packets"`
 	Allocations float64       `json:"allocations"`
@@ -194,7 +199,7 @@ func summed(name string, samples []sample) figures {
 		f.Deadlocks, f.Starved = f.Deadlocks+m.deadlocks, f.Starved+m.starvation
 	}
 	if slices.Sort(latencies); len(latencies) > 0 {
-		f.P50, f.P99 = latencies[len(latencies)/2], latencies[len(latencies)*99/100]
+		f.P50, f.P99, f.Max = latencies[len(latencies)/2], latencies[len(latencies)*99/100], latencies[len(latencies)-1]
 	}
 	return f
 }

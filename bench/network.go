@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"net"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -16,6 +18,10 @@ type network struct {
 	delay time.Duration
 	// packets are what clients have sent: one for each round trip.
 	packets atomic.Int64
+
+	timing       atomic.Bool // transactions are timed
+	mutex        sync.Mutex
+	transactions []time.Duration
 }
 
 // overNetwork is the driver's name for it.
@@ -32,25 +38,65 @@ func (n *network) dial(ctx context.Context, kind, addr string) (net.Conn, error)
 	if err != nil {
 		return nil, err
 	}
-	c := counting{conn, n}
-	if n.delay == 0 {
-		return c, nil
+	if n.delay > 0 {
+		f := &far{Conn: conn, delay: n.delay, pieces: make(chan piece, 1024)}
+		go f.receive()
+		conn = f
 	}
-	f := &far{Conn: c, delay: n.delay, pieces: make(chan piece, 1024)}
-	go f.receive()
-	return f, nil
+	return &counting{Conn: conn, network: n}, nil
 }
 
-// counting counts what is sent.
+// counting counts what is sent, and times transactions.
 type counting struct {
 	net.Conn
 	network *network
+	begun   time.Time // the open transaction
+	ends    bool      // COMMIT was sent
+	heard   time.Time // the last of an answer
 }
 
-// Write sends what is one packet.
-func (c counting) Write(b []byte) (int, error) {
+// Write sends what is one packet. What was heard before it is all of the answer to the packet before.
+func (c *counting) Write(b []byte) (int, error) {
 	c.network.packets.Add(1)
+	if c.ends && !c.begun.IsZero() {
+		c.network.note(c.heard.Sub(c.begun))
+		c.begun = time.Time{}
+	}
+	if c.ends = false; c.network.timing.Load() {
+		if bytes.Contains(b, []byte("START TRANSACTION")) {
+			c.begun = time.Now()
+		}
+		c.ends = bytes.Contains(b, []byte("COMMIT"))
+	}
 	return c.Conn.Write(b)
+}
+
+// Read reads a piece of an answer.
+func (c *counting) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if c.ends {
+		c.heard = time.Now()
+	}
+	return n, err
+}
+
+// note keeps how long a transaction took.
+func (n *network) note(took time.Duration) {
+	n.mutex.Lock()
+	defer n.mutex.Unlock()
+	n.transactions = append(n.transactions, took)
+}
+
+// timed runs what measures itself, and returns how long each transaction took meanwhile.
+func (n *network) timed(run func() error) ([]time.Duration, error) {
+	n.timing.Store(true)
+	err := run()
+	n.timing.Store(false)
+	n.mutex.Lock()
+	defer n.mutex.Unlock()
+	took := n.transactions
+	n.transactions = nil
+	return took, err
 }
 
 // far is a connection on which everything arrives later: the last piece of a long answer, too.

@@ -22,6 +22,7 @@ type peers struct {
 	redis     *redis.Client
 	postgres  *pgxpool.Pool
 	dir       string // of their data
+	archiver  string // pt-archiver, a program
 	processes []*exec.Cmd
 }
 
@@ -40,6 +41,7 @@ func startPeers(ctx context.Context, programs string, n *network) (_ *peers, err
 	if p.dir, err = os.MkdirTemp("", "bench-peers-"); err != nil {
 		return nil, err
 	}
+	p.archiver = filepath.Join(programs, "pt-archiver")
 	user := &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 	if os.Getuid() == 0 { // PostgreSQL refuses to run as root
 		const nobody = 65534

@@ -57,13 +57,13 @@ func onServer(ctx context.Context, program string, p *peers, chosen []work, o op
 // String is the work as a table.
 func (m measured) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s, %d at once\n\n| | per second | ratio | p50 | p99 | statements | packets | allocations | deadlocks | starved | aim |\n|---|---|---|---|---|---|---|---|---|---|---|\n", m.Work, m.Clients)
+	fmt.Fprintf(&b, "\n%s, %d at once\n\n| | per second | ratio | p50 | p99 | longest | statements | packets | allocations | deadlocks | starved | aim |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n", m.Work, m.Clients)
 	for _, f := range m.Ways {
 		aim := ""
 		if f.Aim != "" {
 			aim = fmt.Sprintf("%s: %.2f%s", f.Aim, f.Reached, map[bool]string{true: "", false: ", missed"}[f.Met])
 		}
-		fmt.Fprintf(&b, "| %s | %.0f | %.2f | %s | %s | %.2f | %.2f | %.0f | %d | %d | %s |\n", f.Way, f.PerSecond, f.Ratio, short(f.P50), short(f.P99), f.Statements, f.Packets, f.Allocations, f.Deadlocks, f.Starved, aim)
+		fmt.Fprintf(&b, "| %s | %.0f | %.2f | %s | %s | %s | %.2f | %.2f | %.0f | %d | %d | %s |\n", f.Way, f.PerSecond, f.Ratio, short(f.P50), short(f.P99), short(f.Max), f.Statements, f.Packets, f.Allocations, f.Deadlocks, f.Starved, aim)
 	}
 	return b.String()
 }

@@ -4,8 +4,12 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"net"
+	"os/exec"
 	"strings"
 	"time"
+
+	"github.com/go-sql-driver/mysql"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
@@ -71,14 +75,49 @@ func trees(ctx context.Context, s *site) ([]way, error) {
 		}
 	}
 	const fenced = byHand + ", fenced batches of 1,000"
-	return []way{
+	ways := []way{
 		{name: "a foreign key's CASCADE", all: with("fk_", func(ctx context.Context) error {
 			return send(ctx, s.db, statement{text: "DELETE FROM fk_root WHERE id = 1"})
 		})},
 		{name: fenced, all: with("", s.treeByHand)},
 		{name: "onerow, as it comes", aim: aim{fenced, 0.9}, all: with("", drain(cascade.Config{}))},
 		{name: "onerow, batches of 1,000", aim: aim{fenced, 0.9}, all: with("", drain(cascade.Config{Batch: 1000, Target: -1}))},
-	}, nil
+	}
+	if s.archiver != "" {
+		ways = append(ways, way{name: "pt-archiver, started for each table", all: with("", s.treeByArchiver)})
+	}
+	return ways, nil
+}
+
+// treeByArchiver deletes from the leaves up, in batches of 1,000 by primary key.
+func (s *site) treeByArchiver(ctx context.Context) error {
+	c, err := mysql.ParseDSN(s.dsn)
+	if err != nil {
+		return err
+	}
+	host, port, err := net.SplitHostPort(c.Addr)
+	if err != nil {
+		return err
+	}
+	for _, part := range []struct{ table, key, where string }{
+		{"tip", "mid_id", "mid_id BETWEEN 1 AND 100"}, {"mid", "root_id", "root_id = 1"}, {"root", "PRIMARY", "id = 1"},
+	} {
+		source := fmt.Sprintf("h=%s,P=%s,u=%s,D=%s,t=%s,i=%s", host, port, c.User, c.DBName, part.table, part.key)
+		if c.Passwd != "" {
+			source += ",p=" + c.Passwd
+		}
+		cmd := exec.CommandContext(ctx, s.archiver, "--source", source, "--where", part.where, "--purge", "--bulk-delete", "--limit", "1000", //nolint:gosec // the folder that whoever runs it names
+			"--commit-each", "--primary-key-only", "--no-check-charset", "--no-safe-auto-increment")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("pt-archiver: %w: %s", err, out)
+		}
+	}
+	var left int
+	err = onerow.QueryRow(ctx, s.apart, "SELECT (SELECT COUNT(*) FROM root) + (SELECT COUNT(*) FROM mid) + (SELECT COUNT(*) FROM tip)", nil, &left)
+	if err == nil && left > 0 {
+		err = fmt.Errorf("pt-archiver has left %d rows", left)
+	}
+	return err
 }
 
 // treeByHand deletes the tips of ten rows at a time, then what they were below; each transaction proves a

@@ -35,11 +35,11 @@ func (r *Rule) Mark(ctx context.Context, tx onerow.DB, owner ...any) error {
 // plan, owner the values of its owner columns, of the tenant's first where there is one, as the columns hold
 // them: a string for CHAR, bytes for BINARY. An owner that cannot be a key is [onerow.ErrInvalidKey].
 func Mark(ctx context.Context, tx onerow.DB, resource string, owner ...any) error {
-	key, err := onerow.EncodeKey(owner...)
-	if err != nil {
-		return fmt.Errorf("quota: mark an owner of %s: %w", resource, err)
+	stmt, err := MarkStmt(resource, owner...)
+	if err == nil {
+		err = mark(ctx, tx, stmt)
 	}
-	return mark(ctx, tx, resource, key)
+	return err
 }
 
 // MarkStmt is [Mark] as a statement of [onerow.Tx.ExecLast], for it is the last of most mutations.
@@ -48,12 +48,16 @@ func MarkStmt(resource string, owner ...any) (onerow.Stmt, error) {
 	if err != nil {
 		return onerow.Stmt{}, fmt.Errorf("quota: mark an owner of %s: %w", resource, err)
 	}
-	return onerow.Stmt{Query: sqlMark, Args: []any{resource, key}}, nil
+	return markStmt(resource, key), nil
 }
 
-func mark(ctx context.Context, tx onerow.DB, resource, key string) error {
-	if _, err := tx.ExecContext(ctx, sqlMark, resource, key); err != nil {
-		return fmt.Errorf("quota: mark owner %s of %s: %w", key, resource, err)
+func markStmt(resource, key string) onerow.Stmt {
+	return onerow.Stmt{Query: sqlMark, Args: []any{resource, key}}
+}
+
+func mark(ctx context.Context, tx onerow.DB, stmt onerow.Stmt) error {
+	if _, err := tx.ExecContext(ctx, stmt.Query, stmt.Args...); err != nil {
+		return fmt.Errorf("quota: mark owner %s of %s: %w", stmt.Args[1], stmt.Args[0], err)
 	}
 	return nil
 }
