@@ -92,8 +92,8 @@ func TestRoundTrips(t *testing.T) {
 	})
 	expect("create with a request id", 1, slim("C", repo.RequestID("r")))
 	expect("create with a request id, again", 6, slim("C", repo.RequestID("r")))
-	expect("create, with fields of the database's", 3, func() error { return second(r.projects.Create(ctx, db, Project{UserID: 1, Name: "D"})) })
-	expect("create with a request id, with fields of the database's", 5, func() error {
+	expect("create, with fields of the database's", 2, func() error { return second(r.projects.Create(ctx, db, Project{UserID: 1, Name: "D"})) })
+	expect("create with a request id, with fields of the database's", 4, func() error {
 		return second(r.projects.Create(ctx, db, Project{UserID: 1, Name: "E"}, repo.RequestID("s")))
 	})
 	expect("create a screen", 3, func() error { return second(r.screens.Create(ctx, db, Screen{ProjectID: p.ID, Filename: "b.png"})) })

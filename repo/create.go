@@ -197,6 +197,9 @@ func (r *tables[T]) insertRow(ctx context.Context, tx *onerow.Tx, w newRow[T]) (
 		}
 		return res, err
 	}
+	if !r.makesIDs() && r.readsBack() {
+		return r.insertAndRead(ctx, tx, w)
+	}
 	done, err := tx.ExecContext(ctx, r.sql.insert, w.args...)
 	if err != nil {
 		return r.notInserted(ctx, tx, w, err)
@@ -225,6 +228,15 @@ func (r *tables[T]) insertRow(ctx context.Context, tx *onerow.Tx, w newRow[T]) (
 		return res, nil
 	}
 	return r.made(w, id)
+}
+
+// insertAndRead inserts a row whose id the database makes, and reads it: LAST_INSERT_ID() is its id.
+func (r *tables[T]) insertAndRead(ctx context.Context, tx *onerow.Tx, w newRow[T]) (onerow.Result[T], error) {
+	it, err := r.readAfter(ctx, tx, onerow.Stmt{Query: r.sql.insert, Args: w.args}, r.sql.readMade)
+	if err != nil {
+		return r.notInserted(ctx, tx, w, err)
+	}
+	return onerow.Result[T]{Row: it.row, Changed: true}, nil
 }
 
 // made is the row that was inserted, where nothing of it has to be read.

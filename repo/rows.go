@@ -42,10 +42,10 @@ func (r *tables[T]) read(ctx context.Context, db onerow.DB, query string, args .
 	return r.item(func(scan func(*sql.Rows) error) error { return onerow.Query(ctx, db, query, args, scan) })
 }
 
-// readAfter is read by the id, behind a write.
-func (r *tables[T]) readAfter(ctx context.Context, tx *onerow.Tx, query string, id any, write onerow.Stmt) (item[T], error) {
+// readAfter is read behind a write.
+func (r *tables[T]) readAfter(ctx context.Context, tx *onerow.Tx, write onerow.Stmt, query string, args ...any) (item[T], error) {
 	return r.item(func(scan func(*sql.Rows) error) error {
-		return tx.QueryAfter(ctx, []onerow.Stmt{write}, query, []any{id}, scan)
+		return tx.QueryAfter(ctx, []onerow.Stmt{write}, query, args, scan)
 	})
 }
 

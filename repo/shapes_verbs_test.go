@@ -81,7 +81,7 @@ func (o opened[T, M, ID, Owner]) verbs(t *testing.T) {
 	see("A2", "x", schema.Archived)
 	expect("archive again", 5, func() error { return second(o.tickets.Archive(ctx, db, id)) })
 	o.create(t, 5, o.owner(1), "a2")
-	expect("activate beside its name", 12, func() error { return second(o.tickets.Activate(ctx, db, id)) })
+	expect("activate beside its name", 7, func() error { return second(o.tickets.Activate(ctx, db, id)) })
 	see("A2 (Copy 1)", "x", schema.Active)
 	expect("delete with grace", 8, func() error { return second(o.tickets.Delete(ctx, db, id, repo.Grace(time.Hour))) })
 	if _, err := o.tickets.Get(ctx, db, id); !errors.Is(err, onerow.ErrNotFound) {

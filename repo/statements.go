@@ -25,7 +25,7 @@ type statements struct {
 	parentActive, parentArchived                 rung
 	renameArchived, updateArchived, readArchived string
 	madeBefore, madeBeforeCurrent                string
-	trash, readForUpdate                         string
+	trash, readForUpdate, readMade               string
 	anybody                                      string // where, whoever owns the row
 	moving                                       moving
 }
@@ -46,6 +46,7 @@ func (r *tables[T]) statements() statements {
 	q.readActive = q.get
 	q.getCurrent = r.getSQL(" LOCK IN SHARE MODE")
 	q.readForUpdate = q.get + " FOR UPDATE"
+	q.readMade = fmt.Sprintf("SELECT %s, version, 'active' FROM %s WHERE %s = LAST_INSERT_ID() FOR UPDATE", list, r.active.table, ident.Quote(r.res.ID))
 	if r.res.Archive != "" {
 		r.archiveStatements(&q)
 	}

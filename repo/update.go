@@ -80,7 +80,7 @@ func (r *tables[T]) updateTx(ctx context.Context, tx *onerow.Tx, id any, locked 
 	if !changed {
 		return onerow.Result[T]{Row: before.row}, nil
 	}
-	it, err := r.readAfter(ctx, tx, read, id, onerow.Stmt{Query: query, Args: append(write, id, before.version), One: true})
+	it, err := r.readAfter(ctx, tx, onerow.Stmt{Query: query, Args: append(write, id, before.version), One: true}, read, id)
 	switch {
 	case errors.Is(err, onerow.ErrNotOneRow):
 		return res, fmt.Errorf("%w: version %d is no longer there", errMoved, before.version)
