@@ -56,9 +56,10 @@ func Guard(c driver.Connector) driver.Connector {
 
 // Packets is [Guard] for a connector whose sessions take several statements at once and interpolate
 // arguments, as [Open] has them: of a mysql.Config with MultiStatements and InterpolateParams, with a
-// wrapper for traces around it perhaps. What may be sent together then is; a text of the caller's with a
-// semicolon in it is prepared, so that nothing can be slipped in. See [CanInterpolate]. Not for a node of
-// Galera, which Open finds out and [Check] refuses: see Round trips in the package documentation.
+// wrapper for traces around it perhaps, whose results are the driver's (mysql.Result) and whose rows have
+// further results (driver.RowsNextResultSet). What may be sent together then is; a text of the caller's
+// with a semicolon in it is prepared, so that nothing can be slipped in. See [CanInterpolate]. Not for a
+// node of Galera, which Open finds out and [Check] refuses: see Round trips in the package documentation.
 func Packets(c driver.Connector) driver.Connector { return guard{c, true} }
 
 type guard struct {
