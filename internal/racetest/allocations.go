@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Allocations fails the test if a call makes another number of them, by more than one and one in a hundred. What else
-// the process does meanwhile is in the measurement, so the least of some counts.
+// Allocations fails the test if a call makes another number of them, by more than one and one in a hundred.
+// What else the process does meanwhile is in the measurement, so the least of some counts.
 func Allocations(t *testing.T, what string, want int, call func() error) {
 	t.Helper()
 	var err error
