@@ -100,17 +100,25 @@ func (c *guardConn) flush(ctx context.Context) error {
 	return nil
 }
 
-// execBatch sends statements together, or has them wait for COMMIT.
-func (c *guardConn) execBatch(ctx context.Context, w *waiting) (driver.Result, error) {
+// forBatch makes the session ready for statements that write: what waits for COMMIT was not the last.
+func (c *guardConn) forBatch(ctx context.Context) error {
 	if err := c.usable(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	if c.last != nil {
 		if err := c.flush(ctx); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	c.writes++
+	return nil
+}
+
+// execBatch sends statements together, or has them wait for COMMIT.
+func (c *guardConn) execBatch(ctx context.Context, w *waiting) (driver.Result, error) {
+	if err := c.forBatch(ctx); err != nil {
+		return nil, err
+	}
 	if w.last && c.inTx {
 		c.last = w
 		return driver.RowsAffected(1), nil

@@ -10,15 +10,9 @@ import (
 // queryBatch sends a batch with a query behind it, and BEGIN before it if that waits. The rows that it
 // returns are the query's.
 func (c *guardConn) queryBatch(ctx context.Context, b *batch, args []driver.NamedValue) (driver.Rows, error) {
-	if err := c.usable(ctx); err != nil {
+	if err := c.forBatch(ctx); err != nil {
 		return nil, err
 	}
-	if c.last != nil {
-		if err := c.flush(ctx); err != nil {
-			return nil, err
-		}
-	}
-	c.writes++
 	head := ""
 	if c.pending {
 		head = sqlBegin + "; "

@@ -21,6 +21,7 @@ type network struct {
 
 	timing       atomic.Bool // transactions are timed
 	mutex        sync.Mutex
+	since        time.Time // they are
 	transactions []time.Duration
 }
 
@@ -59,7 +60,7 @@ type counting struct {
 func (c *counting) Write(b []byte) (int, error) {
 	c.network.packets.Add(1)
 	if c.ends && !c.begun.IsZero() {
-		c.network.note(c.heard.Sub(c.begun))
+		c.network.note(c.begun, c.heard)
 		c.begun = time.Time{}
 	}
 	if c.ends = false; c.network.timing.Load() {
@@ -80,15 +81,20 @@ func (c *counting) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// note keeps how long a transaction took.
-func (n *network) note(took time.Duration) {
+// note keeps how long a transaction took, unless it is one of what was timed before.
+func (n *network) note(begun, ended time.Time) {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
-	n.transactions = append(n.transactions, took)
+	if begun.After(n.since) {
+		n.transactions = append(n.transactions, ended.Sub(begun))
+	}
 }
 
 // timed runs what measures itself, and returns how long each transaction took meanwhile.
 func (n *network) timed(run func() error) ([]time.Duration, error) {
+	n.mutex.Lock()
+	n.since = time.Now()
+	n.mutex.Unlock()
 	n.timing.Store(true)
 	err := run()
 	n.timing.Store(false)

@@ -25,9 +25,9 @@ import (
 // [onerow.ErrOutcomeUnknown], after which it may simply be called again.
 //
 // Atomic: the move, the new name and the quota mark. Statements on a pool: BEGIN,
-// SELECT, INSERT, DELETE, SELECT, mark, COMMIT, and one for a parent. That a name is taken
-// is seen by the first SELECT; if it is taken only then, as is every further one, or in a
-// joined transaction, it costs a ROLLBACK, the look-up and another try.
+// SELECT, INSERT, DELETE, SELECT, mark, COMMIT, and one for a parent. The first SELECT sees
+// whether the name is taken. If it is taken after that, or in a joined transaction, each
+// conflict costs a ROLLBACK, the look-up and another try.
 func (r *Of[T, ID, Owner]) Activate(ctx context.Context, db onerow.DB, rowID ID) (onerow.Result[T], error) {
 	if r.res.Archive == "" {
 		return onerow.Result[T]{}, fmt.Errorf("%w: %q has no archive", ErrUnsupported, r.res.Name)
