@@ -6,6 +6,8 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+
+	"github.com/onerow/onerow/internal/sent"
 )
 
 // The optional interfaces of a session: where the wrapped one lacks one of them, database/sql hears what it
@@ -68,6 +70,7 @@ func (c *guardConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.
 	if err := c.usable(ctx); err != nil {
 		return nil, err
 	}
+	sent.Add(ctx, 2)
 	if c.packets != onePacketEach && opts == (driver.TxOptions{}) && !c.manual && ctx.Value(lazily{}) != nil {
 		return c.beginLater(), nil
 	}
@@ -115,6 +118,7 @@ func (c *guardConn) ExecContext(ctx context.Context, query string, args []driver
 	if done, err := c.savepoint(ctx, v, query); done {
 		return driver.RowsAffected(0), err
 	}
+	sent.Add(ctx, 1)
 	result, err := execer.ExecContext(ctx, head+query, args)
 	if err = c.sent(ctx, head, err); err != driver.ErrSkip { //nolint:errorlint // database/sql compares in this way
 		c.count(query, result, err)
@@ -145,6 +149,7 @@ func (c *guardConn) QueryContext(ctx context.Context, query string, args []drive
 	if done, err := c.savepoint(ctx, v, query); done {
 		return &answerRows{}, err
 	}
+	sent.Add(ctx, 1)
 	rows, err := queryer.QueryContext(ctx, head+query, args)
 	err = c.sent(ctx, head, err)
 	c.count(query, nil, err)

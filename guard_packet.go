@@ -12,6 +12,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/internal/sent"
 )
 
 // A session of [Open] takes several statements at once, so that BEGIN travels with the first statement of a
@@ -119,6 +120,7 @@ func (c *guardConn) execBatch(ctx context.Context, w *waiting) (driver.Result, e
 	if err := c.forBatch(ctx); err != nil {
 		return nil, err
 	}
+	sent.Add(ctx, w.count(true))
 	if w.last && c.inTx {
 		c.last = w
 		return driver.RowsAffected(1), nil

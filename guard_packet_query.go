@@ -5,6 +5,8 @@ import (
 	"database/sql/driver"
 	"errors"
 	"io"
+
+	"github.com/onerow/onerow/internal/sent"
 )
 
 // queryBatch sends a batch with a query behind it, and BEGIN before it if that waits. The rows that it
@@ -13,6 +15,7 @@ func (c *guardConn) queryBatch(ctx context.Context, b *batch, args []driver.Name
 	if err := c.forBatch(ctx); err != nil {
 		return nil, err
 	}
+	sent.Add(ctx, b.count(true)+1)
 	head := ""
 	if c.pending {
 		head = sqlBegin + "; "

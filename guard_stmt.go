@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"reflect"
+
+	"github.com/onerow/onerow/internal/sent"
 )
 
 // guardStmt is a prepared statement of a guarded session.
@@ -55,6 +57,7 @@ func (s *guardStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (
 	if err != nil {
 		return nil, err
 	}
+	sent.Add(ctx, 1)
 	result, err := s.exec(ctx, args)
 	s.conn.count(s.query, result, err)
 	return result, s.conn.done(v, err)
@@ -77,6 +80,7 @@ func (s *guardStmt) QueryContext(ctx context.Context, args []driver.NamedValue) 
 	if err != nil {
 		return nil, err
 	}
+	sent.Add(ctx, 1)
 	rows, err := s.doQuery(ctx, args)
 	s.conn.count(s.query, nil, err)
 	if err := s.conn.done(v, err); err != nil {

@@ -188,6 +188,17 @@ func (b *batch) proves(i int, more bool) bool {
 	return b.stmts[i].One && (more || i < len(b.stmts)-1)
 }
 
+// count is how many statements they are, with the proofs.
+func (b *batch) count(more bool) int {
+	n := len(b.stmts)
+	for i := range b.stmts {
+		if b.proves(i, more) {
+			n++
+		}
+	}
+	return n
+}
+
 // take looks at the results, of which those at from and later are the batch's.
 func (b *batch) take(affected, ids []int64, from int, more bool) error {
 	for i, s := range b.stmts {

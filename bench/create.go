@@ -48,11 +48,11 @@ func creates(clients int) func(ctx context.Context, s *site) ([]way, error) {
 				return send(ctx, s.packet, statement{"START TRANSACTION; " + i.text + "; " + sqlMark + "; COMMIT", i.args})
 			}},
 			{name: "GET_LOCK", call: func(ctx context.Context, _ int, n int64) error { return locked(ctx, s.db, insert("d", n), mark) }},
-			{name: "onerow", aim: aim{onePacket, 0.9}, call: func(ctx context.Context, _ int, n int64) error {
+			{name: "onerow", aim: aim{of: onePacket, share: 0.9}, call: func(ctx context.Context, _ int, n int64) error {
 				_, err := projects.Create(ctx, s.db, Project{UserID: 1, Name: name("e", n)})
 				return err
 			}},
-			{name: "onerow, with a request id", aim: aim{onePacket, 0.7}, call: func(ctx context.Context, _ int, n int64) error {
+			{name: "onerow, with a request id", aim: aim{of: onePacket, share: 0.7}, call: func(ctx context.Context, _ int, n int64) error {
 				_, err := projects.Create(ctx, s.db, Project{UserID: 1, Name: name("f", n)}, repo.RequestID(fmt.Sprint(n)))
 				return err
 			}},

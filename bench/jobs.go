@@ -46,7 +46,7 @@ func jobs(n int) func(ctx context.Context, s *site) ([]way, error) {
 			{name: byHand, all: func(ctx context.Context) (int, time.Duration, error) { return byHandJobs(ctx, s, n) }},
 			{name: one, all: func(ctx context.Context) (int, time.Duration, error) { return onerowJobs(ctx, s, n, 1, 2) }},
 			{name: "onerow, 8 at once", all: func(ctx context.Context) (int, time.Duration, error) { return onerowJobs(ctx, s, n, 1, 8) }},
-			{name: "onerow, four workers, 2 at once each", aim: aim{one, 0.9}, all: func(ctx context.Context) (int, time.Duration, error) { return onerowJobs(ctx, s, n, 4, 2) }},
+			{name: "onerow, four workers, 2 at once each", aim: aim{of: one, share: 0.9}, all: func(ctx context.Context) (int, time.Duration, error) { return onerowJobs(ctx, s, n, 4, 2) }},
 			{name: "onerow, 2 at once, ten rows each", all: func(ctx context.Context) (int, time.Duration, error) {
 				return onerowJobs(ctx, s, n, 1, 2, "INSERT INTO leaf SELECT resource_id FROM onerow_job", sqlVeins)
 			}},

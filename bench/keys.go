@@ -80,8 +80,8 @@ func effects(ctx context.Context, s *site) ([]way, error) {
 				return send(ctx, tx, statement{sqlOwnKey, []any{fmt.Sprint(n)}}, statement{text: sqlCharge}, statement{sqlOwnResult, []any{`{"id":1,"amount":7}`, fmt.Sprint(n)}})
 			})
 		}},
-		{name: "onerow, Do", aim: aim{byHand, 1}, call: do()},
-		{name: "onerow, Do with KeyLast", aim: aim{"a transaction with one INSERT", 0.75}, call: do(idempotency.KeyLast())},
+		{name: "onerow, Do", aim: aim{of: byHand, share: 1}, call: do()},
+		{name: "onerow, Do with KeyLast", aim: aim{of: "a transaction with one INSERT", share: 0.75}, call: do(idempotency.KeyLast())},
 	}
 	if s.redis != nil {
 		ways = append(ways, way{name: "Redis SET NX before the transaction, not atomic", call: func(ctx context.Context, c int, n int64) error {
@@ -153,8 +153,8 @@ func replays(ctx context.Context, s *site) ([]way, error) {
 			var text []byte
 			return prepared.QueryRowContext(ctx, fmt.Sprint(n%there)).Scan(&text)
 		}},
-		{name: "onerow, Do with LookFirst", aim: aim{look, 0.9}, call: again(idempotency.LookFirst())},
-		{name: "onerow, Do", aim: aim{look, 0.45}, call: again()},
+		{name: "onerow, Do with LookFirst", aim: aim{of: look, share: 0.9}, call: again(idempotency.LookFirst())},
+		{name: "onerow, Do", aim: aim{of: look, share: 0.45}, call: again()},
 	}
 	if s.redis != nil {
 		ways = append(ways, way{name: "Redis GET", call: func(ctx context.Context, _ int, n int64) error {
@@ -182,7 +182,7 @@ func records(ctx context.Context, s *site) ([]way, error) {
 			}
 			return send(ctx, s.db, statement{sqlOwnResult, []any{`{"id":1,"amount":7}`, fmt.Sprint(n)}})
 		}},
-		{name: "onerow, Begin and Complete", aim: aim{byHand, 1}, call: func(ctx context.Context, _ int, n int64) error {
+		{name: "onerow, Begin and Complete", aim: aim{of: byHand, share: 1}, call: func(ctx context.Context, _ int, n int64) error {
 			claim, _, err := idempotency.Begin[receipt](ctx, s.db, keys, newKey(n))
 			if err != nil {
 				return err

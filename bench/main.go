@@ -34,6 +34,7 @@ type options struct {
 	Jobs    int           `default:"4000" help:"How many jobs a queue works, each time (4000)."`
 	JSON    string        `name:"json" placeholder:"FILE" help:"Write the figures there, too."`
 	SVG     string        `name:"svg" placeholder:"FILE" help:"Write a chart of the ratios there, too."`
+	Spin    bool          `hidden:"" help:"Take a processor for 15 % of the time."`
 	List    bool          `help:"Print the names of the works, and end."`
 }
 
@@ -42,6 +43,9 @@ func main() {
 	parser := kong.Must(&o, kong.Name("bench"), kong.Description("Measures onerow beside the same work by hand and beside its peers."))
 	_, err := parser.Parse(os.Args[1:])
 	parser.FatalIfErrorf(err)
+	if o.Spin {
+		spin()
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err = run(ctx, o)
 	stop()

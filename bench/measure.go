@@ -26,14 +26,24 @@ type way struct {
 	// all does very many at once, instead of call: as many as it returns, in the time that it returns. Its
 	// latencies are those of its transactions.
 	all func(ctx context.Context) (int, time.Duration, error)
+	// ready is called before, each time.
+	ready func(ctx context.Context) error
+	// every is how often each client calls; 0: as soon as it has its answer. Then a latency counts from the
+	// moment at which the call was due.
+	every time.Duration
+	// beside goes on meanwhile, until its context ends. What is measured begins so long after it.
+	beside func(ctx context.Context) error
+	settle time.Duration
 	// aim is what is wanted of it: a share of another way's rate.
 	aim aim
 }
 
-// aim is a share of the rate of another way of the same work; the zero aim: none.
+// aim is a share of the rate of another way of the same work, or the most that its 99th percentile may be
+// multiplied by; the zero aim: none.
 type aim struct {
 	of    string
 	share float64
+	p99   float64
 }
 
 // sample is one measurement of a way.
@@ -47,6 +57,11 @@ type sample struct {
 
 // once measures a way for a time.
 func once(ctx context.Context, s *site, clients int, w way, period time.Duration, next *int64) (m sample, err error) {
+	if w.ready != nil {
+		if err := w.ready(ctx); err != nil {
+			return m, fmt.Errorf("%s: %w", w.name, err)
+		}
+	}
 	statements, deadlocks, err := s.status(ctx)
 	if err != nil {
 		return m, err
@@ -90,25 +105,35 @@ func (s *site) clients(ctx context.Context, clients int, w way, period time.Dura
 	base := *next
 	*next += int64(clients) * apartBy
 	latencies, errs := make([][]time.Duration, clients), make([]error, clients)
+	stop := start(ctx, w.beside)
 	begin := time.Now()
-	end := begin.Add(period)
+	settled := begin.Add(w.settle)
+	end := settled.Add(period)
 	var wg sync.WaitGroup
 	for c := range clients {
 		wg.Go(func() {
+			due := begin.Add(w.every * time.Duration(c) / time.Duration(clients))
 			for n := base + int64(c)*apartBy; ctx.Err() == nil; n++ {
 				at := time.Now()
+				if w.every > 0 {
+					nap(due.Sub(at))
+					at, due = due, due.Add(w.every)
+				}
 				if at.After(end) {
 					return
 				}
 				if errs[c] = w.call(ctx, c, n); errs[c] != nil {
 					return
 				}
-				latencies[c] = append(latencies[c], time.Since(at))
+				if at.After(settled) {
+					latencies[c] = append(latencies[c], time.Since(at))
+				}
 			}
 		})
 	}
 	wg.Wait()
-	took := time.Since(begin)
+	took := time.Since(settled)
+	err := stop()
 	for _, list := range latencies {
 		m.latencies = append(m.latencies, list...)
 	}
@@ -117,7 +142,21 @@ func (s *site) clients(ctx context.Context, clients int, w way, period time.Dura
 			m.starvation++
 		}
 	}
-	return len(m.latencies), took, errors.Join(append(errs, ctx.Err())...)
+	return len(m.latencies), took, errors.Join(append(errs, err, ctx.Err())...)
+}
+
+// start begins what goes on beside clients, and returns how to end it.
+func start(ctx context.Context, beside func(ctx context.Context) error) (stop func() error) {
+	if beside == nil {
+		return func() error { return nil }
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- beside(ctx) }()
+	return func() error {
+		cancel()
+		return <-ended
+	}
 }
 
 // figures are what a report says of a way.
@@ -164,23 +203,36 @@ func compare(ctx context.Context, s *site, w work, o options) ([]figures, error)
 	list := make([]figures, len(ways))
 	for i, this := range ways {
 		list[i] = summed(this.name, samples[i])
-		list[i].Ratio = ratio(samples[i], samples[0])
+		list[i].Ratio = ratio(samples[i], samples[0], func(m sample) float64 { return m.perSecond })
 		if at := slices.IndexFunc(ways, func(o way) bool { return o.name == this.aim.of }); at >= 0 {
 			list[i].Aim = fmt.Sprintf("≥ %.2f of %s", this.aim.share, this.aim.of)
-			list[i].Reached = ratio(samples[i], samples[at])
+			list[i].Reached = ratio(samples[i], samples[at], func(m sample) float64 { return m.perSecond })
 			list[i].Met = list[i].Reached >= this.aim.share
+			if this.aim.p99 > 0 {
+				list[i].Aim = fmt.Sprintf("p99 ≤ %.2f of %s", this.aim.p99, this.aim.of)
+				list[i].Reached = ratio(samples[i], samples[at], sample.p99)
+				list[i].Met = list[i].Reached <= this.aim.p99
+			}
 		}
 	}
 	return list, nil
 }
 
 // ratio is the median of the rounds' ratios: what a round has in common, both have.
-func ratio(a, b []sample) float64 {
+func ratio(a, b []sample, of func(sample) float64) float64 {
 	list := make([]float64, len(a))
 	for i := range a {
-		list[i] = a[i].perSecond / b[i].perSecond
+		list[i] = of(a[i]) / of(b[i])
 	}
 	return median(list)
+}
+
+func (m sample) p99() float64 {
+	if len(m.latencies) == 0 {
+		return 0
+	}
+	list := slices.Sorted(slices.Values(m.latencies))
+	return list[len(list)*99/100].Seconds()
 }
 
 func summed(name string, samples []sample) figures {

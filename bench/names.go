@@ -56,7 +56,7 @@ func contests(ctx context.Context, s *site) ([]way, error) {
 			i := name("c", c, n)
 			return asked(ctx, i, locked(ctx, s.db, insert(i), mark))
 		}},
-		{name: "onerow", aim: aim{byHand, 1}, call: func(ctx context.Context, c int, n int64) error {
+		{name: "onerow", aim: aim{of: byHand, share: 1}, call: func(ctx context.Context, c int, n int64) error {
 			_, err := projects.Create(ctx, s.db, Project{UserID: 1, Name: name("d", c, n)})
 			if errors.Is(err, repo.ErrNameTaken) {
 				return nil
@@ -114,7 +114,7 @@ func activations(ctx context.Context, s *site) ([]way, error) {
 		return send(ctx, s.db, statement{sqlProject, []any{name, name, name}})
 	})}, {name: byHand + ", a number that is free", all: beside(10, func(ctx context.Context, id int64) error { return s.activateByHand(ctx, id) })}}
 	for _, copies := range []int{10, 100, 1000, 10_000} {
-		ways = append(ways, way{name: fmt.Sprintf("onerow, beside %d copies", copies), aim: aim{one, 0.3}, all: beside(copies, onerowActivate)})
+		ways = append(ways, way{name: fmt.Sprintf("onerow, beside %d copies", copies), aim: aim{of: one, share: 0.3}, all: beside(copies, onerowActivate)})
 	}
 	return ways, nil
 }

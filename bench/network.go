@@ -131,8 +131,7 @@ func (f *far) receive() {
 	}
 }
 
-// Read waits until the next piece has come all the way. time.Sleep of less than a millisecond may take a
-// whole one.
+// Read waits until the next piece has come all the way.
 func (f *far) Read(b []byte) (int, error) {
 	if len(f.rest.data) == 0 && f.rest.err == nil {
 		next, ok := <-f.pieces
@@ -140,10 +139,7 @@ func (f *far) Read(b []byte) (int, error) {
 			return 0, net.ErrClosed
 		}
 		f.rest = next
-		if wait := time.Until(next.at); wait > 0 {
-			ts := syscall.NsecToTimespec(wait.Nanoseconds())
-			_ = syscall.Nanosleep(&ts, nil) //nolint:errcheck // a signal that ends it early does not matter
-		}
+		nap(time.Until(next.at))
 	}
 	n := copy(b, f.rest.data)
 	f.rest.data = f.rest.data[n:]
@@ -151,6 +147,14 @@ func (f *far) Read(b []byte) (int, error) {
 		return 0, f.rest.err
 	}
 	return n, nil
+}
+
+// nap sleeps so long. time.Sleep of less than a millisecond may take a whole one.
+func nap(d time.Duration) {
+	if d > 0 {
+		ts := syscall.NsecToTimespec(d.Nanoseconds())
+		_ = syscall.Nanosleep(&ts, nil) //nolint:errcheck // a signal that ends it early does not matter
+	}
 }
 
 // SetReadDeadline does nothing: receive always waits.

@@ -51,7 +51,7 @@ func quotas(ctx context.Context, s *site) ([]way, error) {
 		{name: byHand + ", resetting all", call: func(ctx context.Context, _ int, n int64) error {
 			return inTx(ctx, s.db, func(tx *sql.Tx) error { return send(ctx, tx, statement{sqlResetAll, []any{move(n)}}) })
 		}},
-		{name: "onerow", aim: aim{one, 0.4}, call: func(ctx context.Context, _ int, n int64) error {
+		{name: "onerow", aim: aim{of: one, share: 0.4}, call: func(ctx context.Context, _ int, n int64) error {
 			move(n)
 			res, err := rule.Recalculate(ctx, s.db, 1)
 			if err == nil && res.Changed > 2 { // the way before may have left one wrong

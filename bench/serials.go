@@ -64,7 +64,7 @@ func serials(ctx context.Context, s *site) ([]way, error) {
 		{name: onePacket, call: func(ctx context.Context, _ int, n int64) error {
 			return send(ctx, s.packet, statement{"START TRANSACTION; " + sqlNext + "; " + sqlInvoiceNext + "; COMMIT", []any{n}})
 		}},
-		{name: "onerow, ClaimWith", aim: aim{onePacket, 1}, call: claim(1)},
+		{name: "onerow, ClaimWith", aim: aim{of: onePacket, share: 1}, call: claim(1)},
 		{name: "onerow, Claim in a transaction", call: apart},
 		{name: "onerow, ten numbers a call", call: claim(10)},
 	}

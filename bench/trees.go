@@ -23,6 +23,8 @@ const (
 	sqlMids  = `INSERT INTO %[1]smid WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100) SELECT i, 1 FROM n`
 	sqlTips  = `INSERT INTO %[1]stip (mid_id, about) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 101)
 SELECT m.id, REPEAT('x', 40) FROM %[1]smid AS m JOIN n`
+	sqlTreeJob = `INSERT INTO onerow_job (resource, resource_id, deletion_id, state, due_at, created_at)
+VALUES ('root', '%d', 0, 'ready', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))`
 )
 
 var tree = schema.Plan{Tables: []schema.Table{
@@ -33,15 +35,8 @@ var tree = schema.Plan{Tables: []schema.Table{
 
 // trees delete one, row by row of it: by the engine's foreign keys, by hand, by a job.
 func trees(ctx context.Context, s *site) ([]way, error) {
-	for _, keys := range []bool{false, true} {
-		prefix, mid, tip := "", "", ""
-		if keys {
-			prefix, mid, tip = "fk_", ", FOREIGN KEY (root_id) REFERENCES fk_root (id) ON DELETE CASCADE", ", FOREIGN KEY (mid_id) REFERENCES fk_mid (id) ON DELETE CASCADE"
-		}
-		if err := s.exec(ctx, fmt.Sprintf("DROP TABLE IF EXISTS %[1]stip, %[1]smid, %[1]sroot", prefix),
-			fmt.Sprintf("CREATE TABLE %sroot (id BIGINT PRIMARY KEY) ENGINE=InnoDB", prefix),
-			fmt.Sprintf("CREATE TABLE %smid (id BIGINT PRIMARY KEY, root_id BIGINT NOT NULL, KEY (root_id, id)%s) ENGINE=InnoDB", prefix, mid),
-			fmt.Sprintf("CREATE TABLE %stip (id BIGINT PRIMARY KEY AUTO_INCREMENT, mid_id BIGINT NOT NULL, about VARCHAR(100) NOT NULL, KEY (mid_id, id)%s) ENGINE=InnoDB", prefix, tip)); err != nil {
+	for _, prefix := range []string{"", "fk_"} {
+		if err := newTree(ctx, s, prefix); err != nil {
 			return nil, err
 		}
 	}
@@ -64,7 +59,7 @@ func trees(ctx context.Context, s *site) ([]way, error) {
 	}
 	drain := func(c cascade.Config) func(ctx context.Context) error {
 		return func(ctx context.Context) error {
-			if err := s.exec(ctx, "INSERT INTO onerow_job (resource, resource_id, deletion_id, state, due_at, created_at) VALUES ('root', '1', 0, 'ready', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))"); err != nil {
+			if err := s.exec(ctx, fmt.Sprintf(sqlTreeJob, 1)); err != nil {
 				return err
 			}
 			w, err := cascade.NewWorker(s.db, tree, c)
@@ -80,13 +75,25 @@ func trees(ctx context.Context, s *site) ([]way, error) {
 			return send(ctx, s.db, statement{text: "DELETE FROM fk_root WHERE id = 1"})
 		})},
 		{name: fenced, all: with("", s.treeByHand)},
-		{name: "onerow, as it comes", aim: aim{fenced, 0.9}, all: with("", drain(cascade.Config{}))},
-		{name: "onerow, batches of 1,000", aim: aim{fenced, 0.9}, all: with("", drain(cascade.Config{Batch: 1000, Target: -1}))},
+		{name: "onerow, as it comes", aim: aim{of: fenced, share: 0.9}, all: with("", drain(cascade.Config{}))},
+		{name: "onerow, batches of 1,000", aim: aim{of: fenced, share: 0.9}, all: with("", drain(cascade.Config{Batch: 1000, Target: -1}))},
 	}
 	if s.archiver != "" {
 		ways = append(ways, way{name: "pt-archiver, started for each table", all: with("", s.treeByArchiver)})
 	}
 	return ways, nil
+}
+
+// newTree makes the tables, which have foreign keys if they have a prefix.
+func newTree(ctx context.Context, s *site, prefix string) error {
+	mid, tip := "", ""
+	if prefix != "" {
+		mid, tip = ", FOREIGN KEY (root_id) REFERENCES fk_root (id) ON DELETE CASCADE", ", FOREIGN KEY (mid_id) REFERENCES fk_mid (id) ON DELETE CASCADE"
+	}
+	return s.exec(ctx, fmt.Sprintf("DROP TABLE IF EXISTS %[1]stip, %[1]smid, %[1]sroot", prefix),
+		fmt.Sprintf("CREATE TABLE %sroot (id BIGINT PRIMARY KEY) ENGINE=InnoDB", prefix),
+		fmt.Sprintf("CREATE TABLE %smid (id BIGINT PRIMARY KEY, root_id BIGINT NOT NULL, KEY (root_id, id)%s) ENGINE=InnoDB", prefix, mid),
+		fmt.Sprintf("CREATE TABLE %stip (id BIGINT PRIMARY KEY AUTO_INCREMENT, mid_id BIGINT NOT NULL, about VARCHAR(100) NOT NULL, KEY (mid_id, id)%s) ENGINE=InnoDB", prefix, tip))
 }
 
 // treeByArchiver deletes from the leaves up, in batches of 1,000 by primary key.

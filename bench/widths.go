@@ -29,7 +29,7 @@ func manyOwners(ctx context.Context, s *site) ([]way, error) {
 	}
 	return []way{
 		{name: "onerow, one owner", call: of(1)},
-		{name: "onerow, 100,000 owners", aim: aim{"onerow, one owner", 0.9}, call: of(someOwners)},
+		{name: "onerow, 100,000 owners", aim: aim{of: "onerow, one owner", share: 0.9}, call: of(someOwners)},
 	}, nil
 }
 
@@ -53,6 +53,6 @@ func manySeries(ctx context.Context, s *site) ([]way, error) {
 	}
 	return []way{
 		{name: "onerow, one series", call: of(all[:1])},
-		{name: "onerow, 10,000 series", aim: aim{"onerow, one series", 0.9}, call: of(all)},
+		{name: "onerow, 10,000 series", aim: aim{of: "onerow, one series", share: 0.9}, call: of(all)},
 	}, nil
 }

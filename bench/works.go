@@ -28,6 +28,8 @@ func works(o options) []work {
 		{"serial numbers of one series", 16, serials},
 		{"jobs with nothing below", 8, jobs(o.Jobs)},
 		{"a tree of 10,201 rows", 1, trees},
+		{"users at a fifth of what the server can do", atOnce, users(o.Period)},
+		{"a cascade beside such users", atOnce, background(o.Period)},
 		{"width: create among owners", 16, manyOwners},
 		{"width: serial numbers among series", 16, manySeries},
 		{"effect once for each key, no index beside the primary key", 16, effectsUnindexed},

@@ -237,7 +237,7 @@ VALUES (%d, 7, 1, 'active', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)
 VALUES ('gone', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL 2 HOUR, 1)`); err != nil {
 			return err
 		}
-		return errors.Join(w.release(ctx, won, won.jobs), w.governor.Tidy(ctx), w.governor.Gone(ctx))
+		return errors.Join(w.release(ctx, won, won.jobs), second(w.governor.Fellows(ctx)), w.governor.Tidy(ctx), w.governor.Gone(ctx))
 	})
 }
 

@@ -143,6 +143,8 @@
 //   - A job that is paused ([PauseJob]) changes nothing after the batch under way; the jobs of a resource
 //     that is paused ([PauseResource]) go on for a second and a batch at most. Neither is a failure. [Set]
 //     changes load, target and parallel of workers as soon.
+//   - While others send statements to the server, the batches of all workers together have a fifth of the time,
+//     in batches of 10ms, but each worker has one a second; see Config.Load for who is felt.
 //   - While [Pause] is on or a throttle of Config.Throttles has a reason, workers claim nothing and keep the
 //     leases of the jobs that they have begun.
 //   - An unknown outcome of a batch (COMMIT sent, no answer) is harmless. It is run again: its fence waits
@@ -207,8 +209,9 @@
 //	            edge, or 1 for each root where rows are detached or more than a batch
 //	fail, give back                                  1; 5 when the job dies
 //	end of a turn                                    1, which looks whether others are due
-//	governor    1 per second, and what throttles ask; 1 each 5 seconds for the worker's row;
-//	            1 each 10 minutes, to tidy up, and 1 for each row that this finds
+//	governor    1 per second, and what throttles ask; 2 per second for what others do, 4 while they do
+//	            something, none if Config.Load is set; 1 each 5 seconds for the worker's row, each
+//	            second if it sends more than 20; 1 each 10 minutes, to tidy up, and 1 for each row that this finds
 //	catalog     10 each 10 seconds, less often where they take longer than 100ms; 2 more at the first
 //	            and each day, and when plan or tables have changed
 //

@@ -122,7 +122,7 @@ func (l *lease) wait(ctx context.Context, took time.Duration) error {
 }
 
 // Limit is how many leaf rows a batch may have now.
-func (l *lease) Limit() int { return l.pace.Limit(l.governor.Control().Target) }
+func (l *lease) Limit() int { return l.pace.Limit(l.governor.Target()) }
 
 // Parked tells of a row that was parked.
 func (l *lease) Parked(ctx context.Context, table, key, cause string) {

@@ -18,7 +18,7 @@ import (
 // and every job, or each that was claimed. What goes wrong with a job is stored with it. When ctx ends it
 // gives back what it has not finished, without an error.
 func (w *Worker) RunOnce(ctx context.Context) (worked int, err error) {
-	worked, _, err = w.round(ctx)
+	worked, _, err = w.round(w.governor.Count(ctx))
 	return worked, err
 }
 

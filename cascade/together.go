@@ -113,7 +113,7 @@ func (w *Worker) endTogether(ctx context.Context, g *graph.Graph, c *claim, jobs
 	var ended []bool
 	var begin time.Time
 	var spent time.Duration
-	limit := w.pace.Limit(w.governor.Control().Target)
+	limit := w.pace.Limit(w.governor.Target())
 	err = onerow.InTx(late, w.db, func(ctx context.Context, tx *onerow.Tx) error {
 		begin = time.Now()
 		ours, err := c.ours(ctx, tx, ids)

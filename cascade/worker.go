@@ -51,7 +51,9 @@ func NewWorker(db *sql.DB, plan schema.Plan, c Config) (*Worker, error) {
 	}
 	g := governor.New(db, c.Name, c.Lease, c.asked(), c.Load, c.Observer)
 	g.Log = c.Log
-	return &Worker{db: db, plan: plan, cfg: c, graphCache: &graphCache{plans: &plans{}}, pace: governor.NewPace(c.Target, c.Batch), governor: g}, nil
+	w := &Worker{db: db, plan: plan, cfg: c, graphCache: &graphCache{plans: &plans{}}, pace: governor.NewPace(c.Target, c.Batch), governor: g}
+	g.Loops = func() int { return int(w.loops.Load()) }
+	return w, nil
 }
 
 const (
@@ -73,6 +75,7 @@ func (w *Worker) Run(ctx context.Context) error {
 
 // parallel runs the loops and waits for all of them.
 func (w *Worker) parallel(ctx context.Context, loop func(ctx context.Context, surplus func() bool) error) error {
+	ctx = w.governor.Count(ctx)
 	// Another error is the loops' to meet: they wait until the server is there, and takes writes.
 	switch err := onerow.Check(ctx, w.db); {
 	case readOnly(err):

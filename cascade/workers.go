@@ -13,7 +13,7 @@ import (
 type WorkerStatus struct {
 	Name      string    `json:"name"`
 	StartedAt time.Time `json:"started_at"`
-	// SeenAt is its last sign of life: every 5 seconds while it works or is idle, a
+	// SeenAt is its last sign of life: every 5 seconds at least while it works or is idle, a
 	// batch that takes longer apart. A worker that ends cleanly is not listed; one that
 	// was killed is, for an hour.
 	SeenAt time.Time `json:"seen_at"`

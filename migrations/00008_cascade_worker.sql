@@ -46,7 +46,8 @@ CREATE TABLE IF NOT EXISTS onerow_switch (
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
 -- The workers that show signs of life. throttle says why one waits; beats grows with
--- every sign, so that it always changes the row. Nothing is decided by this table.
+-- every sign, so that it always changes the row, by the statements that the worker has
+-- sent. Nothing is decided by this table but whom a worker takes for users.
 CREATE TABLE IF NOT EXISTS onerow_worker (
   name       VARBINARY(255) NOT NULL,
   started_at DATETIME(6)    NOT NULL,

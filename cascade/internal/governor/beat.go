@@ -11,11 +11,11 @@ import (
 )
 
 // sqlBeat keeps the worker's row, by its primary key. The first beat of a process also
-// says when it started.
+// says when it started. beats grows by the statements that the worker has sent since, at least by one.
 const sqlBeat = `INSERT INTO onerow_worker (name, started_at, seen_at, throttle, job_id, beats)
 VALUES (?, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), ` + dbtext.Param + `, ?, 1)
 ON DUPLICATE KEY UPDATE started_at = IF(?, VALUES(started_at), started_at), seen_at = VALUES(seen_at), throttle = VALUES(throttle),
-  job_id = VALUES(job_id), beats = beats + 1`
+  job_id = VALUES(job_id), beats = beats + ?`
 
 // Beat shows that the worker lives. That it cannot is no reason to stop work: nothing is
 // decided by the row, and who looks at it sees that it is old. It is tried again when the
@@ -28,10 +28,12 @@ func (g *Governor) Beat(ctx context.Context, shown string) {
 	if shown != "" {
 		throttle = dbtext.Arg(shown)
 	}
-	if _, err := g.db.ExecContext(ctx, sqlBeat, []byte(g.name), throttle, g.job, !g.listed); err != nil {
+	own := g.others.own.Load()
+	more := max(1, own-g.others.told)
+	if _, err := g.db.ExecContext(ctx, sqlBeat, []byte(g.name), throttle, g.job, !g.listed, more); err != nil {
 		return
 	}
-	g.listed = true
+	g.listed, g.others.told, g.others.beats = true, own, g.others.beats+more
 	if time.Since(g.tidied) >= tidyEvery {
 		g.tidied = time.Now()
 		if g.Tidy(ctx) != nil {

@@ -3,6 +3,7 @@ package governor
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -83,10 +84,50 @@ func (g *Governor) Control() Control {
 	return Control{}
 }
 
-// share is the part of the time that batches may have now.
-func (g *Governor) share() float64 {
+// given is the share of the time that somebody has said that batches may have; 0: nobody has.
+func (g *Governor) given() float64 {
 	if c := g.Control(); c.Load > 0 {
 		return c.Load
 	}
 	return g.load
+}
+
+// yields says whether the worker gives way by itself.
+func (g *Governor) yields() bool { return g.given() == 0 && g.others.yields.Load() }
+
+// rest is how long others may have the server after a batch that took so long.
+func (g *Governor) rest(took time.Duration) time.Duration {
+	share := g.given()
+	if !g.yields() {
+		if share == 0 {
+			share = 1
+		}
+		return time.Duration(float64(took) * (1/share - 1))
+	}
+	return yielded(took, (1+int(g.others.crowd.Load()))*max(1, g.Loops()))
+}
+
+// yielded is how long others have the server after a batch of one of so many jobs: all jobs together have their
+// share, but each has a batch a second.
+func yielded(took time.Duration, jobs int) time.Duration {
+	return max(0, min(took*time.Duration(jobs)*(100-yieldPercent)/yieldPercent, time.Second-took))
+}
+
+// Target is how long a batch should take, if an operator has said it, and how long at most; 0: nobody has.
+func (g *Governor) Target() (target, most time.Duration) {
+	if g.yields() {
+		most = yieldBatch
+	}
+	return g.Control().Target, most
+}
+
+// shared says that batches do not have all of the time; "" if they do.
+func (g *Governor) shared() string {
+	switch share := g.given(); {
+	case g.yields():
+		return fmt.Sprintf("%s: others use the server, batches get %d%% of the time", kindLoad, yieldPercent)
+	case share > 0 && share < 1:
+		return fmt.Sprintf("%s: batches get %.3g%% of the time", kindLoad, 100*share)
+	}
+	return ""
 }

@@ -8,7 +8,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync/atomic"
 	"time"
@@ -25,6 +24,7 @@ const (
 	askTime    = 2 * time.Second // how long asking may take altogether, and a quarter of the lease
 	leastTime  = 100 * time.Millisecond
 	beatEvery  = 5 * time.Second  // the worker's row
+	busyEvery  = time.Second      // of a worker that sends much, for others want to know how much
 	tidyEvery  = 10 * time.Minute // the rows of workers that are gone
 	tidyAgain  = time.Minute      // if that failed
 	waitStep   = time.Second
@@ -39,10 +39,11 @@ type Governor struct {
 	db        *sql.DB
 	name      string
 	lease     time.Duration
-	load      float64
+	load      float64 // 0: by itself
 	throttles []Throttle
 	observer  Observer
 	Log       *slog.Logger // what it waits for; nothing by default
+	Loops     func() int   // how many jobs are worked at once
 
 	control atomic.Pointer[Control]
 
@@ -52,7 +53,7 @@ type Governor struct {
 
 	asked   time.Time
 	reason  string        // of the switch or a throttle, as it was asked last
-	rest    []time.Time   // until when a throttle that failed is not asked again
+	rests   []time.Time   // until when a throttle that failed is not asked again
 	failed  []string      // what it said then
 	told    string        // to the observer
 	worked  time.Time     // when a batch was last waited for
@@ -61,25 +62,24 @@ type Governor struct {
 	written string        // the reason then
 	listed  bool          // the row is there
 	tidied  time.Time
+	others  others
 }
 
-// New makes the governor of a worker. A load of 0 is 1: all of the time.
+// New makes the governor of a worker, which finds the share of the time by itself if load is 0.
 func New(db *sql.DB, name string, lease time.Duration, throttles []Throttle, load float64, observer Observer) *Governor {
-	if load <= 0 || load > 1 {
-		load = 1
-	}
 	g := &Governor{db: db, name: name, lease: max(lease, shortestIn), load: load, throttles: throttles, observer: observer,
-		Log: slog.New(slog.DiscardHandler), turn: make(chan struct{}, 1)}
-	g.rest, g.failed = make([]time.Time, len(throttles)), make([]string, len(throttles))
+		Log: slog.New(slog.DiscardHandler), Loops: func() int { return 1 }, turn: make(chan struct{}, 1)}
+	g.rests, g.failed = make([]time.Time, len(throttles)), make([]string, len(throttles))
 	g.turn <- struct{}{}
 	return g
 }
 
 // Wait is called after a batch that took so long. It returns when the next one may
-// begin: after the pause that Config.Load asks for, and when neither the switch nor a
+// begin: after the pause that Config.Load asks for, or the others who use the server, and when neither the switch nor a
 // throttle has a reason against it. While it waits it renews the lease of the job, three
 // times per lease. The error is renew's, or that of ctx. Usually it takes no statement;
-// 1 each second, and 1 for the worker's row each 5 seconds.
+// 1 each second, 2 each second for what others do, 4 if that is something, and 1 for the worker's row each 5
+// seconds, or each second if it sends much.
 func (g *Governor) Wait(ctx context.Context, job int64, took time.Duration, renew func(context.Context) error) error {
 	renewed := time.Now()
 	keep := func(d time.Duration) error {
@@ -100,8 +100,8 @@ func (g *Governor) Wait(ctx context.Context, job int64, took time.Duration, rene
 			backoff.Sleep(ctx, min(left, waitStep, g.lease/3))
 		}
 	}
-	if load := g.share(); load < 1 && took > 0 {
-		if err := keep(time.Duration(float64(took) * (1/load - 1))); err != nil {
+	if rest := g.rest(took); rest > 0 {
+		if err := keep(rest); err != nil {
 			return err
 		}
 	}
@@ -118,7 +118,7 @@ func (g *Governor) Wait(ctx context.Context, job int64, took time.Duration, rene
 
 // Idle is called by a worker before it claims jobs. paused says that it should not: the
 // switch is on, or a throttle has a reason, and what is claimed now would only be kept
-// from others. Two statements at most, as for Wait.
+// from others. Statements as for Wait.
 func (g *Governor) Idle(ctx context.Context) (paused bool, err error) {
 	reason, err := g.Look(ctx, sql.NullInt64{})
 	return reason != "", err
@@ -149,9 +149,10 @@ func (g *Governor) Look(ctx context.Context, job sql.NullInt64) (string, error) 
 		}
 		g.reason, g.asked = reason, time.Now()
 	}
+	g.feel(ctx)
 	shown := g.reason
-	if load := g.share(); shown == "" && load < 1 && job.Valid {
-		shown = fmt.Sprintf("%s: batches get %.3g%% of the time", kindLoad, 100*load)
+	if shown == "" && job.Valid {
+		shown = g.shared()
 	}
 	if shown != g.told {
 		g.observer.Throttled(shown)
@@ -164,7 +165,11 @@ func (g *Governor) Look(ctx context.Context, job sql.NullInt64) (string, error) 
 	if job.Valid {
 		g.worked = time.Now()
 	}
-	if g.beaten.IsZero() || g.reason != g.written || time.Since(g.beaten) >= beatEvery {
+	every := beatEvery
+	if g.others.busy {
+		every = busyEvery
+	}
+	if g.beaten.IsZero() || g.reason != g.written || time.Since(g.beaten) >= every {
 		g.Beat(ctx, shown)
 	}
 	return g.reason, nil
@@ -206,12 +211,12 @@ func (g *Governor) ask(ctx context.Context) string {
 		return kindPaused
 	}
 	for i, throttle := range g.throttles {
-		if time.Now().Before(g.rest[i]) {
+		if time.Now().Before(g.rests[i]) {
 			return g.failed[i]
 		}
 		reason, err := throttle.Reason(ctx, g.db)
 		if err != nil {
-			g.rest[i] = time.Now().Add(askAgain)
+			g.rests[i] = time.Now().Add(askAgain)
 			g.failed[i] = dbtext.Fit(kindOf(throttle)+": the throttle cannot be asked: "+fault.Redact(err), MaxReason)
 			return g.failed[i]
 		}
@@ -226,13 +231,13 @@ func (g *Governor) ask(ctx context.Context) string {
 func (g *Governor) Stale() {
 	<-g.turn
 	g.asked = time.Time{}
-	clear(g.rest)
+	clear(g.rests)
 	g.turn <- struct{}{}
 }
 
 // Quiet makes it neither ask nor write until then, as if it were not on the list of workers. For tests.
 func (g *Governor) Quiet(until time.Time) {
 	<-g.turn
-	g.asked, g.beaten, g.tidied, g.listed = until, until, until, false
+	g.asked, g.beaten, g.tidied, g.listed, g.others.at = until, until, until, false, until
 	g.turn <- struct{}{}
 }

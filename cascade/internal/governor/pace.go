@@ -34,12 +34,16 @@ func NewPace(target time.Duration, longest int) *Pace {
 	return p
 }
 
-// Limit is how many rows the next batch may have, which should take target; 0: as was given.
-func (p *Pace) Limit(target time.Duration) int {
+// Limit is how many rows the next batch may have, which should take target, or as long as was given if that is
+// 0, and at most so long, unless most is 0.
+func (p *Pace) Limit(target, most time.Duration) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if target == 0 {
 		target = p.given
+	}
+	if most > 0 {
+		target = min(target, most)
 	}
 	if target < 0 && p.target > 0 {
 		p.now = p.longest
