@@ -59,7 +59,7 @@ func (f *foreground) ready(ctx context.Context) error {
 	if err := f.exec(ctx, "TRUNCATE root", "TRUNCATE mid", "TRUNCATE tip", "DELETE FROM onerow_job", "DELETE FROM onerow_job_archive", "DELETE FROM onerow_job_count"); err != nil {
 		return err
 	}
-	for i := range int((settle + f.period).Seconds()*12) + 4 {
+	for i := range int((settle+f.period).Seconds()*12) + 4 {
 		if err := f.exec(ctx, fmt.Sprintf("INSERT INTO root VALUES (%d)", i), fmt.Sprintf("INSERT INTO mid WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 99) SELECT %[1]d * 100 + i, %[1]d FROM n", i)); err != nil {
 			return err
 		}
@@ -95,7 +95,8 @@ func spinning(ctx context.Context) error {
 	return errors.Join(errors.New("the process that spins has ended"), err)
 }
 
-// spin takes a processor for 15 % of the time, 5 ms at once, as a worker that yields does, but has no database.
+// spin takes a processor for 15 % of the time, 5 ms at once, as a worker that yields does, but has no
+// database.
 func spin() {
 	const long = 5 * time.Millisecond
 	for {

@@ -1,5 +1,5 @@
-// Package sent counts the statements that guarded pools, those of onerow.Open for instance, send for a context:
-// for who wants to know which part of a server's work is its own.
+// Package sent counts the statements that guarded pools, those of onerow.Open for instance, send for a
+// context: for who wants to know which part of a server's work is its own.
 package sent
 
 import (
@@ -14,7 +14,8 @@ func Count(ctx context.Context, n *atomic.Int64) context.Context {
 	return context.WithValue(ctx, counter{}, n)
 }
 
-// Add is called by who sends statements. A BEGIN counts for its COMMIT or ROLLBACK, too, which has no context.
+// Add is called by who sends statements. A BEGIN counts for its COMMIT or ROLLBACK, too, which has no
+// context.
 func Add(ctx context.Context, statements int) {
 	if n, ok := ctx.Value(counter{}).(*atomic.Int64); ok {
 		n.Add(int64(statements))

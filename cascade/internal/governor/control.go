@@ -107,8 +107,8 @@ func (g *Governor) rest(took time.Duration) time.Duration {
 	return yielded(took, (1+int(g.others.crowd.Load()))*max(1, g.Loops()))
 }
 
-// yielded is how long others have the server after a batch of one of so many jobs: all jobs together have their
-// share, but each has a batch a second.
+// yielded is how long others have the server after a batch of one of so many jobs: all jobs together have
+// their share, but each has a batch a second.
 func yielded(took time.Duration, jobs int) time.Duration {
 	return max(0, min(took*time.Duration(jobs)*(100-yieldPercent)/yieldPercent, time.Second-took))
 }

@@ -74,12 +74,11 @@ func New(db *sql.DB, name string, lease time.Duration, throttles []Throttle, loa
 	return g
 }
 
-// Wait is called after a batch that took so long. It returns when the next one may
-// begin: after the pause that Config.Load asks for, or the others who use the server, and when neither the switch nor a
-// throttle has a reason against it. While it waits it renews the lease of the job, three
-// times per lease. The error is renew's, or that of ctx. Usually it takes no statement;
-// 1 each second, 2 each second for what others do, 4 if that is something, and 1 for the worker's row each 5
-// seconds, or each second if it sends much.
+// Wait is called after a batch that took so long. It returns when the next one may begin: after the pause
+// that Config.Load asks for, or the others who use the server, and when neither the switch nor a throttle
+// has a reason against it. While it waits it renews the lease of the job, three times per lease. The error
+// is renew's, or that of ctx. Usually it takes no statement; 1 each second, 2 each second for what others
+// do, 4 if that is something, and 1 for the worker's row each 5 seconds, or each second if it sends much.
 func (g *Governor) Wait(ctx context.Context, job int64, took time.Duration, renew func(context.Context) error) error {
 	renewed := time.Now()
 	keep := func(d time.Duration) error {

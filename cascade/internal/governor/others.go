@@ -21,9 +21,10 @@ const (
 	alive        = 15 * time.Second      // a worker that was not seen for so long has ended
 )
 
-// others are those who use the server beside the workers, as the server's count of statements shows them: what
-// the workers have sent is subtracted. They are users, mostly, and the worker gives way to them: it cannot wait
-// for its own statements to become slow, for on a server with a processor to spare they never do.
+// others are those who use the server beside the workers, as the server's count of statements shows them:
+// what the workers have sent is subtracted. They are users, mostly, and the worker gives way to them: it
+// cannot wait for its own statements to become slow, for on a server with a processor to spare they never
+// do.
 type others struct {
 	own atomic.Int64 // of statements that this worker has sent
 
@@ -53,9 +54,9 @@ func (g *Governor) Count(ctx context.Context) context.Context { return sent.Coun
 // sqlQuestions touches no table.
 const sqlQuestions = `SHOW GLOBAL STATUS LIKE 'Questions'`
 
-// feel asks what the server has to do beside this worker and others of its kind, unless somebody has said what
-// share of the time the worker may have. One statement, two if that is something; none the first time, for many
-// a worker does not live that long. What is not known changes nothing.
+// feel asks what the server has to do beside this worker and others of its kind, unless somebody has said
+// what share of the time the worker may have. One statement, two if that is something; none the first time,
+// for many a worker does not live that long. What is not known changes nothing.
 func (g *Governor) feel(ctx context.Context) {
 	o := &g.others
 	switch {

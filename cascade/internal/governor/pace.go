@@ -34,8 +34,8 @@ func NewPace(target time.Duration, longest int) *Pace {
 	return p
 }
 
-// Limit is how many rows the next batch may have, which should take target, or as long as was given if that is
-// 0, and at most so long, unless most is 0.
+// Limit is how many rows the next batch may have, which should take target, or as long as was given if that
+// is 0, and at most so long, unless most is 0.
 func (p *Pace) Limit(target, most time.Duration) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -49,8 +49,8 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// TestYielded: a fifth of the time is four times as long for others, and a batch comes each second, however many
-// jobs there are and however long their batches take.
+// TestYielded: a fifth of the time is four times as long for others, and a batch comes each second, however
+// many jobs there are and however long their batches take.
 func TestYielded(t *testing.T) {
 	for _, took := range []time.Duration{time.Microsecond, 5 * time.Millisecond, 900 * time.Millisecond, time.Second, 3 * time.Second} {
 		if rest := yielded(took, 64); rest < 0 || took < time.Second && took+rest > time.Second {
