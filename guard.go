@@ -115,6 +115,8 @@ type guardConn struct {
 
 	timeoutEnds answer // innodb_rollback_on_timeout
 
+	kept map[string]driver.StmtQueryContext // queries that stay prepared; nil: sent once so far
+
 	packets packets  // what may be sent together
 	pending bool     // BEGIN, with the next statement
 	last    *waiting // goes with COMMIT

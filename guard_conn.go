@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/onerow/onerow/internal/kept"
 	"github.com/onerow/onerow/internal/sent"
 )
 
@@ -138,6 +139,11 @@ func (c *guardConn) QueryContext(ctx context.Context, query string, args []drive
 	v, err := c.admit(ctx, query)
 	if err != nil {
 		return nil, err
+	}
+	if kept.Asked(ctx) {
+		if rows, done, err := c.queryKept(ctx, query, args); done || err != nil {
+			return rows, err
+		}
 	}
 	head, skip, err := c.head(ctx, v, query)
 	if skip || err != nil {

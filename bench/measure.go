@@ -52,6 +52,7 @@ type sample struct {
 	latencies             []time.Duration
 	statements, packets   float64 // for each call
 	allocations           float64
+	clients, server       float64 // seconds of processors for each call
 	deadlocks, starvation int64
 }
 
@@ -63,6 +64,10 @@ func once(ctx context.Context, s *site, clients int, w way, period time.Duration
 		}
 	}
 	statements, deadlocks, err := s.status(ctx)
+	if err != nil {
+		return m, err
+	}
+	usedBefore, err := s.used(ctx)
 	if err != nil {
 		return m, err
 	}
@@ -82,6 +87,10 @@ func once(ctx context.Context, s *site, clients int, w way, period time.Duration
 		return m, fmt.Errorf("%s: %w", w.name, err)
 	}
 	runtime.ReadMemStats(&after)
+	usedAfter, err := s.used(ctx)
+	if err != nil {
+		return m, err
+	}
 	packets := s.packets.Load() - sent
 	nowStatements, nowDeadlocks, err := s.status(ctx)
 	if err != nil {
@@ -93,6 +102,8 @@ func once(ctx context.Context, s *site, clients int, w way, period time.Duration
 	n := float64(done)
 	m.perSecond = n / took.Seconds()
 	m.statements, m.packets, m.allocations = float64(nowStatements-statements-1)/n, float64(packets)/n, float64(after.Mallocs-before.Mallocs)/n
+	used := usedAfter.since(usedBefore)
+	m.clients, m.server = used.clients.Seconds()/n, used.server.Seconds()/n
 	m.deadlocks = nowDeadlocks - deadlocks
 	return m, nil
 }
@@ -170,6 +181,8 @@ type figures struct {
 	Statements  float64       `json:"statements"`
 	Packets     float64       `json:"packets"`
 	Allocations float64       `json:"allocations"`
+	Clients     time.Duration `json:"clients_ns"` // of processors, for each call
+	Server      time.Duration `json:"server_ns"`
 	Deadlocks   int64         `json:"deadlocks"`
 	Starved     int64         `json:"starved"`
 	Aim         string        `json:"aim,omitempty"`
@@ -244,7 +257,8 @@ func summed(name string, samples []sample) figures {
 		return median(list)
 	}
 	f := figures{Way: name, PerSecond: each(func(m sample) float64 { return m.perSecond }), Statements: each(func(m sample) float64 { return m.statements }),
-		Packets: each(func(m sample) float64 { return m.packets }), Allocations: each(func(m sample) float64 { return m.allocations })}
+		Packets: each(func(m sample) float64 { return m.packets }), Allocations: each(func(m sample) float64 { return m.allocations }),
+		Clients: seconds(each(func(m sample) float64 { return m.clients })), Server: seconds(each(func(m sample) float64 { return m.server }))}
 	var latencies []time.Duration
 	for _, m := range samples {
 		latencies = append(latencies, m.latencies...)
@@ -255,6 +269,8 @@ func summed(name string, samples []sample) figures {
 	}
 	return f
 }
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 func median(list []float64) float64 {
 	list = slices.Sorted(slices.Values(list))

@@ -57,16 +57,18 @@ func onServer(ctx context.Context, program string, p *peers, chosen []work, o op
 // String is the work as a table.
 func (m measured) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s, %d at once\n\n| | per second | ratio | p50 | p99 | longest | statements | packets | allocations | deadlocks | starved | aim |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n", m.Work, m.Clients)
+	fmt.Fprintf(&b, "\n%s, %d at once\n\n| | per second | ratio | p50 | p99 | longest | statements | packets | allocations | clients, µs | server, µs | deadlocks | starved | aim |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n", m.Work, m.Clients)
 	for _, f := range m.Ways {
 		aim := ""
 		if f.Aim != "" {
 			aim = fmt.Sprintf("%s: %.2f%s", f.Aim, f.Reached, map[bool]string{true: "", false: ", missed"}[f.Met])
 		}
-		fmt.Fprintf(&b, "| %s | %.0f | %.2f | %s | %s | %s | %.2f | %.2f | %.0f | %d | %d | %s |\n", f.Way, f.PerSecond, f.Ratio, short(f.P50), short(f.P99), short(f.Max), f.Statements, f.Packets, f.Allocations, f.Deadlocks, f.Starved, aim)
+		fmt.Fprintf(&b, "| %s | %.0f | %.2f | %s | %s | %s | %.2f | %.2f | %.0f | %.1f | %.1f | %d | %d | %s |\n", f.Way, f.PerSecond, f.Ratio, short(f.P50), short(f.P99), short(f.Max), f.Statements, f.Packets, f.Allocations, micros(f.Clients), micros(f.Server), f.Deadlocks, f.Starved, aim)
 	}
 	return b.String()
 }
+
+func micros(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1000 }
 
 func short(d time.Duration) string {
 	if d == 0 {

@@ -21,6 +21,7 @@ type site struct {
 	// db is as the toolkit opens it, packet takes several statements at once, apart is for what is not
 	// measured.
 	db, packet, apart *sql.DB
+	stat              string // the kernel's file about the server's process
 }
 
 // openSite starts a server.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/kept"
 )
 
 // sqlLook is a plain read by the primary key of a result that is final once it is seen, in one column, for a
@@ -44,7 +45,7 @@ func (k *Keys) readResult(ctx context.Context, db onerow.DB, c *call) (*row, err
 	codec := k.cfg.Codecs[0].Name()
 	r := row{asked: time.Now(), sinceEnd: longAgo}
 	r.Status, r.result.codec = Completed, codec
-	err := onerow.QueryRow(ctx, db, sqlLook, append([]any{codec, nullable(c.fingerprint)}, c.key.args()...), &r.result.data)
+	err := onerow.QueryRow(kept.Prepared(ctx), db, sqlLook, append([]any{codec, nullable(c.fingerprint)}, c.key.args()...), &r.result.data)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}

@@ -1,0 +1,55 @@
+package onerow
+
+import (
+	"context"
+	"database/sql/driver"
+
+	"github.com/onerow/onerow/internal/sent"
+)
+
+// Server error numbers with which a kept statement is of no use any more.
+const (
+	erUnknownStmt  = 1243 // a proxy has given the session another connection
+	erNeedReprep   = 1615 // its table changes all the time
+	erTooManyStmts = 1461 // max_prepared_stmt_count
+)
+
+// queryKept executes a query that the session keeps prepared, from the second time on: a session that sends it
+// once has nothing of it. done is false where it is to be sent as a text, as if nothing were kept: in a
+// transaction, and where the server does not prepare it, or not any more.
+func (c *guardConn) queryKept(ctx context.Context, query string, args []driver.NamedValue) (rows driver.Rows, done bool, err error) {
+	if c.open() {
+		return nil, false, nil
+	}
+	stmt, known := c.kept[query]
+	switch {
+	case !known:
+		if c.kept == nil {
+			c.kept = map[string]driver.StmtQueryContext{}
+		}
+		c.kept[query] = nil
+		return nil, false, nil
+	case stmt == nil:
+		prepared, err := c.prepare(ctx, query)
+		if errNumber(err) == erTooManyStmts {
+			return nil, false, nil
+		}
+		if err != nil {
+			return nil, true, c.note(err)
+		}
+		if stmt, known = prepared.(driver.StmtQueryContext); !known {
+			return nil, false, prepared.Close()
+		}
+		c.kept[query] = stmt
+	}
+	sent.Add(ctx, 1)
+	rows, err = stmt.QueryContext(ctx, args)
+	if n := errNumber(err); n == erUnknownStmt || n == erNeedReprep {
+		delete(c.kept, query)
+		return nil, false, nil
+	}
+	if err = c.done(verbOther, err); err != nil {
+		return nil, true, err
+	}
+	return rows, true, nil
+}
