@@ -22,6 +22,12 @@ const (
 	sqlOwnKey    = `INSERT INTO own_key (id) VALUES (?)`
 	sqlOwnResult = `UPDATE own_key SET result = ? WHERE id = ?`
 	sqlOwnLook   = `SELECT result FROM own_key WHERE id = ?`
+	sqlOwnLast   = `INSERT INTO own_key (id, result) VALUES (?, ?)`
+	// The same in the toolkit's table, which lists what is in progress, purges, and tells who does it.
+	sqlWideKey = `INSERT INTO onerow_key (tenant, operation, idem_key, status, token, call_token, locked_by, created_at, locked_at, expected_completion)
+VALUES ('7', 'own', ?, 'in_progress', 1, 'aaaaaaaaaaaaaaaa', 'me', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))`
+	sqlWideResult = `UPDATE onerow_key SET status = 'complete', version = version + 1, completed_at = UTC_TIMESTAMP(6), expires_at = UTC_TIMESTAMP(6) + INTERVAL 1 HOUR,
+  expected_completion = NULL, codec = 'json', result = ? WHERE tenant = '7' AND operation = 'own' AND idem_key = ?`
 )
 
 var chargeTables = []string{
@@ -80,6 +86,16 @@ func effects(ctx context.Context, s *site) ([]way, error) {
 				return send(ctx, tx, statement{sqlOwnKey, []any{fmt.Sprint(n)}}, statement{text: sqlCharge}, statement{sqlOwnResult, []any{`{"id":1,"amount":7}`, fmt.Sprint(n)}})
 			})
 		}},
+		{name: byHand + ", in the toolkit's table", call: func(ctx context.Context, _ int, n int64) error {
+			return inTx(ctx, s.db, func(tx *sql.Tx) error {
+				return send(ctx, tx, statement{sqlWideKey, []any{fmt.Sprint(n)}}, statement{text: sqlCharge}, statement{sqlWideResult, []any{`{"id":1,"amount":7}`, fmt.Sprint(n)}})
+			})
+		}},
+		{name: byHand + ", key last", call: func(ctx context.Context, _ int, n int64) error {
+			return inTx(ctx, s.db, func(tx *sql.Tx) error {
+				return send(ctx, tx, statement{text: sqlCharge}, statement{sqlOwnLast, []any{fmt.Sprint(n), `{"id":1,"amount":7}`}})
+			})
+		}},
 		{name: "onerow, Do", aim: aim{of: byHand, share: 1}, call: do()},
 		{name: "onerow, Do with KeyLast", aim: aim{of: "a transaction with one INSERT", share: 0.75}, call: do(idempotency.KeyLast())},
 	}
@@ -105,7 +121,7 @@ func effectsUnindexed(ctx context.Context, s *site) ([]way, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ways[:4], s.exec(ctx, "ALTER TABLE onerow_key DROP INDEX state, DROP INDEX expires_at")
+	return ways[:6], s.exec(ctx, "ALTER TABLE onerow_key DROP INDEX state, DROP INDEX expires_at")
 }
 
 // replays ask again for what is there.
@@ -181,6 +197,15 @@ func records(ctx context.Context, s *site) ([]way, error) {
 				return err
 			}
 			return send(ctx, s.db, statement{sqlOwnResult, []any{`{"id":1,"amount":7}`, fmt.Sprint(n)}})
+		}},
+		{name: byHand + ", in the toolkit's table", call: func(ctx context.Context, c int, n int64) error {
+			if err := send(ctx, s.db, statement{sqlWideKey, []any{fmt.Sprint(n)}}); err != nil {
+				return err
+			}
+			if err := one.call(ctx, c, n); err != nil {
+				return err
+			}
+			return send(ctx, s.db, statement{sqlWideResult, []any{`{"id":1,"amount":7}`, fmt.Sprint(n)}})
 		}},
 		{name: "onerow, Begin and Complete", aim: aim{of: byHand, share: 1}, call: func(ctx context.Context, _ int, n int64) error {
 			claim, _, err := idempotency.Begin[receipt](ctx, s.db, keys, newKey(n))

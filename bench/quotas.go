@@ -19,6 +19,9 @@ SELECT 1, CONCAT('p', k), CONCAT('p', k), CONCAT('p', k), 0, UTC_TIMESTAMP(6), U
 const sqlResetAll = `UPDATE project AS p JOIN (SELECT id, ROW_NUMBER() OVER (ORDER BY created_at, id) > ? AS flag FROM project WHERE user_id = 1) AS want ON want.id = p.id
 SET p.is_over_quota = want.flag WHERE p.is_over_quota <> want.flag`
 
+// sqlAtLimit walks the entries of an index, and no rows.
+const sqlAtLimit = `SELECT id FROM project FORCE INDEX (quota_order) WHERE user_id = 1 ORDER BY created_at, id LIMIT 1 OFFSET ?`
+
 // quotas move the limit of an owner of 10,000 rows up and down by one.
 func quotas(ctx context.Context, s *site) ([]way, error) {
 	if _, err := openShop(ctx, s); err != nil {
@@ -50,6 +53,10 @@ func quotas(ctx context.Context, s *site) ([]way, error) {
 		{name: one, call: func(ctx context.Context, _ int, _ int64) error { return send(ctx, s.db, set) }},
 		{name: byHand + ", resetting all", call: func(ctx context.Context, _ int, n int64) error {
 			return inTx(ctx, s.db, func(tx *sql.Tx) error { return send(ctx, tx, statement{sqlResetAll, []any{move(n)}}) })
+		}},
+		{name: byHand + ", only finding the row at the limit", call: func(ctx context.Context, _ int, n int64) error {
+			var id int64
+			return s.db.QueryRowContext(ctx, sqlAtLimit, move(n)).Scan(&id)
 		}},
 		{name: "onerow", aim: aim{of: one, share: 0.4}, call: func(ctx context.Context, _ int, n int64) error {
 			move(n)

@@ -14,14 +14,17 @@ const (
 	sqlInvoice = `INSERT INTO invoice (no, about) VALUES (?, ?)`
 	// Behind sqlNext, or as a statement of ClaimWith.
 	sqlInvoiceNext = `INSERT INTO invoice (no, about) VALUES (LAST_INSERT_ID(), ?)`
+	// So that who asks again is told the same number.
+	sqlOwnClaim = `INSERT INTO own_claim (id, no, claimed_at) VALUES (?, LAST_INSERT_ID(), UTC_TIMESTAMP(6))`
 )
 
 // serials give invoices the numbers of one series: by the engine, which leaves gaps, or without.
 func serials(ctx context.Context, s *site) ([]way, error) {
-	if err := s.exec(ctx, "DROP TABLE IF EXISTS invoice, numbered, own_counter", "DELETE FROM onerow_serial_claim", "DELETE FROM onerow_serial",
+	if err := s.exec(ctx, "DROP TABLE IF EXISTS invoice, numbered, own_counter, own_claim", "DELETE FROM onerow_serial_claim", "DELETE FROM onerow_serial",
 		"CREATE TABLE invoice (no BIGINT, about BIGINT NOT NULL, KEY (no)) ENGINE=InnoDB",
 		"CREATE TABLE numbered (no BIGINT AUTO_INCREMENT PRIMARY KEY, about BIGINT NOT NULL) ENGINE=InnoDB",
 		"CREATE TABLE own_counter (series VARCHAR(20) PRIMARY KEY, next_no BIGINT NOT NULL) ENGINE=InnoDB",
+		"CREATE TABLE own_claim (id VARCHAR(100) PRIMARY KEY, no BIGINT NOT NULL, claimed_at DATETIME(6) NOT NULL) ENGINE=InnoDB",
 		"INSERT INTO own_counter VALUES ('a', 1)"); err != nil {
 		return nil, err
 	}
@@ -63,6 +66,9 @@ func serials(ctx context.Context, s *site) ([]way, error) {
 		}},
 		{name: onePacket, call: func(ctx context.Context, _ int, n int64) error {
 			return send(ctx, s.packet, statement{"START TRANSACTION; " + sqlNext + "; " + sqlInvoiceNext + "; COMMIT", []any{n}})
+		}},
+		{name: onePacket + ", and who has claimed it", call: func(ctx context.Context, _ int, n int64) error {
+			return send(ctx, s.packet, statement{"START TRANSACTION; " + sqlNext + "; " + sqlInvoiceNext + "; " + sqlOwnClaim + "; COMMIT", []any{n, fmt.Sprint(n)}})
 		}},
 		{name: "onerow, ClaimWith", aim: aim{of: onePacket, share: 1}, call: claim(1)},
 		{name: "onerow, Claim in a transaction", call: apart},

@@ -58,12 +58,12 @@ func trees(ctx context.Context, s *site) ([]way, error) {
 		}
 	}
 	drain := func(c cascade.Config) func(ctx context.Context) error {
+		w, werr := cascade.NewWorker(s.db, tree, c) // one that runs all the time, and knows the tables
 		return func(ctx context.Context) error {
-			if err := s.exec(ctx, fmt.Sprintf(sqlTreeJob, 1)); err != nil {
-				return err
+			if werr != nil {
+				return werr
 			}
-			w, err := cascade.NewWorker(s.db, tree, c)
-			if err != nil {
+			if err := s.exec(ctx, fmt.Sprintf(sqlTreeJob, 1)); err != nil {
 				return err
 			}
 			return w.Drain(ctx)
