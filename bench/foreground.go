@@ -107,7 +107,7 @@ func spin() {
 }
 
 // settle is how long a worker has to feel that others are there.
-const settle = 4 * time.Second
+const settle = 3 * time.Second
 
 // ways are what users have beside them.
 func (f *foreground) ways() []way {

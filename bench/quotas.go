@@ -20,7 +20,7 @@ const sqlResetAll = `UPDATE project AS p JOIN (SELECT id, ROW_NUMBER() OVER (ORD
 SET p.is_over_quota = want.flag WHERE p.is_over_quota <> want.flag`
 
 // sqlAtLimit walks the entries of an index, and no rows.
-const sqlAtLimit = `SELECT id FROM project FORCE INDEX (quota_order) WHERE user_id = 1 ORDER BY created_at, id LIMIT 1 OFFSET ?`
+const sqlAtLimit = `SELECT id FROM project WHERE user_id = 1 ORDER BY id LIMIT 1 OFFSET ?`
 
 // quotas move the limit of an owner of 10,000 rows up and down by one.
 func quotas(ctx context.Context, s *site) ([]way, error) {

@@ -52,6 +52,7 @@ func trees(ctx context.Context, s *site) ([]way, error) {
 			if err := s.exec(ctx, plant...); err != nil {
 				return 0, 0, err
 			}
+			nap(time.Second) // what was planted is written, and what was deleted before is purged
 			begin := time.Now()
 			err := end(ctx)
 			return treeRows, time.Since(begin), err

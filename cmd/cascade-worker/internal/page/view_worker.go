@@ -28,7 +28,7 @@ func (p *Page) worker(b *board, w cascade.WorkerStatus) workerView {
 		v.Kind, v.Doing = "bad", "gone"
 	case b.Stats.Paused.On, cascade.ReasonKind(w.Throttle) == "paused":
 		v.Kind, v.Doing = "wait", "paused"
-	case cascade.ReasonKind(w.Throttle) == "load": // as somebody wanted it
+	case cascade.ReasonKind(w.Throttle) == "load": // as somebody wanted it, or for users
 		v.Kind, v.Doing, v.Note = "run", "deleting", strings.TrimPrefix(throttle, "load: ")
 	case throttle != "":
 		v.Kind, v.Doing = "warn", "held back: "+throttle
