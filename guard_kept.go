@@ -14,8 +14,8 @@ const (
 	erTooManyStmts = 1461 // max_prepared_stmt_count
 )
 
-// queryKept executes a query that the session keeps prepared, from the second time on: a session that sends it
-// once has nothing of it. done is false where it is to be sent as a text, as if nothing were kept: in a
+// queryKept executes a query that the session keeps prepared, from the second time on: a session that sends
+// it once has nothing of it. done is false where it is to be sent as a text, as if nothing were kept: in a
 // transaction, and where the server does not prepare it, or not any more.
 func (c *guardConn) queryKept(ctx context.Context, query string, args []driver.NamedValue) (rows driver.Rows, done bool, err error) {
 	if c.open() {

@@ -13,7 +13,8 @@ import (
 	"github.com/onerow/onerow"
 )
 
-// processors is how much time of processors was used: of this process, which is all clients, and of the server.
+// processors is how much time of processors was used: of this process, which is all clients, and of the
+// server.
 type processors struct{ clients, server time.Duration }
 
 func (p processors) since(before processors) processors {
@@ -47,7 +48,8 @@ func (s *site) used(ctx context.Context) (p processors, err error) {
 	if err != nil {
 		return p, err
 	}
-	// The name of the program, in brackets, may have spaces in it; utime and stime are the 12th and 13th field behind it.
+	// The name of the program, in brackets, may have spaces in it; utime and stime are the 12th and 13th
+	// field behind it.
 	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
 	for _, field := range fields[11:13] {
 		n, err := strconv.ParseInt(string(field), 10, 64)

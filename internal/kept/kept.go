@@ -1,5 +1,5 @@
-// Package kept marks queries that a guarded session keeps prepared, for they are sent again and again and take
-// the server longer to read than to answer.
+// Package kept marks queries that a guarded session keeps prepared, for they are sent again and again and
+// take the server longer to read than to answer.
 package kept
 
 import "context"
