@@ -14,6 +14,12 @@ const (
 	erTooManyStmts = 1461 // max_prepared_stmt_count
 )
 
+// keptStmt is a prepared statement of the driver.
+type keptStmt interface {
+	driver.Stmt
+	driver.StmtQueryContext
+}
+
 // queryKept executes a query that the session keeps prepared, from the second time on: a session that sends
 // it once has nothing of it. done is false where it is to be sent as a text, as if nothing were kept: in a
 // transaction, and where the server does not prepare it, or not any more.
@@ -25,7 +31,7 @@ func (c *guardConn) queryKept(ctx context.Context, query string, args []driver.N
 	switch {
 	case !known:
 		if c.kept == nil {
-			c.kept = map[string]driver.StmtQueryContext{}
+			c.kept = map[string]keptStmt{}
 		}
 		c.kept[query] = nil
 		return nil, false, nil
@@ -37,7 +43,8 @@ func (c *guardConn) queryKept(ctx context.Context, query string, args []driver.N
 		if err != nil {
 			return nil, true, c.note(err)
 		}
-		if stmt, known = prepared.(driver.StmtQueryContext); !known {
+		var ok bool
+		if stmt, ok = prepared.(keptStmt); !ok {
 			return nil, false, prepared.Close()
 		}
 		c.kept[query] = stmt
@@ -46,7 +53,7 @@ func (c *guardConn) queryKept(ctx context.Context, query string, args []driver.N
 	rows, err = stmt.QueryContext(ctx, args)
 	if n := errNumber(err); n == erUnknownStmt || n == erNeedReprep {
 		delete(c.kept, query)
-		return nil, false, nil
+		return nil, false, c.note(stmt.Close())
 	}
 	if err = c.done(verbOther, err); err != nil {
 		return nil, true, err
