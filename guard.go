@@ -115,7 +115,7 @@ type guardConn struct {
 
 	timeoutEnds answer // innodb_rollback_on_timeout
 
-	kept map[string]keptStmt // queries that stay prepared; nil: sent once so far
+	kept map[string]keptStmt // queries that stay prepared
 
 	packets packets  // what may be sent together
 	pending bool     // BEGIN, with the next statement

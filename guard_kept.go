@@ -20,22 +20,15 @@ type keptStmt interface {
 	driver.StmtQueryContext
 }
 
-// queryKept executes a query that the session keeps prepared, from the second time on: a session that sends
-// it once has nothing of it. done is false where it is to be sent as a text, as if nothing were kept: in a
-// transaction, and where the server does not prepare it, or not any more.
+// queryKept executes a query that the session keeps prepared, which the first time is a round trip more. done
+// is false where it is to be sent as a text: in a transaction, and where the server does not prepare it, or
+// not any more.
 func (c *guardConn) queryKept(ctx context.Context, query string, args []driver.NamedValue) (rows driver.Rows, done bool, err error) {
 	if c.open() {
 		return nil, false, nil
 	}
-	stmt, known := c.kept[query]
-	switch {
-	case !known:
-		if c.kept == nil {
-			c.kept = map[string]keptStmt{}
-		}
-		c.kept[query] = nil
-		return nil, false, nil
-	case stmt == nil:
+	stmt := c.kept[query]
+	if stmt == nil {
 		prepared, err := c.prepare(ctx, query)
 		if errNumber(err) == erTooManyStmts {
 			return nil, false, nil
@@ -46,6 +39,9 @@ func (c *guardConn) queryKept(ctx context.Context, query string, args []driver.N
 		var ok bool
 		if stmt, ok = prepared.(keptStmt); !ok {
 			return nil, false, prepared.Close()
+		}
+		if c.kept == nil {
+			c.kept = map[string]keptStmt{}
 		}
 		c.kept[query] = stmt
 	}

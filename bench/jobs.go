@@ -42,11 +42,12 @@ func jobs(n int) func(ctx context.Context, s *site) ([]way, error) {
 			return nil, err
 		}
 		const one = "onerow, 2 at once"
+		conflicts := &conflicts{site: s}
 		ways := []way{
 			{name: byHand, all: func(ctx context.Context) (int, time.Duration, error) { return byHandJobs(ctx, s, n) }},
 			{name: one, all: func(ctx context.Context) (int, time.Duration, error) { return onerowJobs(ctx, s, n, 1, 2) }},
 			{name: "onerow, 8 at once", all: func(ctx context.Context) (int, time.Duration, error) { return onerowJobs(ctx, s, n, 1, 8) }},
-			{name: "onerow, four workers, 2 at once each", aim: aim{of: one, share: 0.9}, all: func(ctx context.Context) (int, time.Duration, error) { return onerowJobs(ctx, s, n, 4, 2) }},
+			{name: "onerow, four workers, 2 at once each", aim: aim{of: one, share: 0.9}, note: conflicts.String, all: conflicts.counted(func(ctx context.Context) (int, time.Duration, error) { return onerowJobs(ctx, s, n, 4, 2) })},
 			{name: "onerow, 2 at once, ten rows each", all: func(ctx context.Context) (int, time.Duration, error) {
 				return onerowJobs(ctx, s, n, 1, 2, "INSERT INTO leaf SELECT resource_id FROM onerow_job", sqlVeins)
 			}},
@@ -57,6 +58,26 @@ func jobs(n int) func(ctx context.Context, s *site) ([]way, error) {
 		}
 		return ways, nil
 	}
+}
+
+// conflicts counts the jobs that a worker has tried to claim when another one had them already.
+type conflicts struct {
+	*site
+	tried, won int64
+}
+
+func (c *conflicts) counted(all func(context.Context) (int, time.Duration, error)) func(context.Context) (int, time.Duration, error) {
+	return func(ctx context.Context) (int, time.Duration, error) {
+		before := c.claims.Load()
+		n, took, err := all(ctx)
+		c.tried, c.won = c.tried+c.claims.Load()-before, c.won+int64(n)
+		return n, took, err
+	}
+}
+
+// String is their share of all that was tried.
+func (c *conflicts) String() string {
+	return fmt.Sprintf("claim conflicts %.1f %%", 100*float64(c.tried-c.won)/float64(c.tried))
 }
 
 // byHandJobs claims a hundred jobs by one statement and ends them by another one: there is no lease, no

@@ -34,6 +34,8 @@ type way struct {
 	// beside goes on meanwhile, until its context ends. What is measured begins so long after it.
 	beside func(ctx context.Context) error
 	settle time.Duration
+	// note is something else to say of it afterwards.
+	note func() string
 	// aim is what is wanted of it: a share of another way's rate.
 	aim aim
 }
@@ -188,6 +190,7 @@ type figures struct {
 	Aim         string        `json:"aim,omitempty"`
 	Reached     float64       `json:"reached,omitempty"` // of what the aim names, as a share of its rate
 	Met         bool          `json:"met,omitempty"`
+	Note        string        `json:"note,omitempty"`
 }
 
 // compare measures the ways of a work in turns.
@@ -217,6 +220,9 @@ func compare(ctx context.Context, s *site, w work, o options) ([]figures, error)
 	for i, this := range ways {
 		list[i] = summed(this.name, samples[i])
 		list[i].Ratio = ratio(samples[i], samples[0], func(m sample) float64 { return m.perSecond })
+		if this.note != nil {
+			list[i].Note = this.note()
+		}
 		if at := slices.IndexFunc(ways, func(o way) bool { return o.name == this.aim.of }); at >= 0 {
 			list[i].Aim = fmt.Sprintf("≥ %.2f of %s", this.aim.share, this.aim.of)
 			list[i].Reached = ratio(samples[i], samples[at], func(m sample) float64 { return m.perSecond })

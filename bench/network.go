@@ -18,6 +18,8 @@ type network struct {
 	delay time.Duration
 	// packets are what clients have sent: one for each round trip.
 	packets atomic.Int64
+	// claims are the jobs that workers have tried to claim.
+	claims atomic.Int64
 
 	timing       atomic.Bool // transactions are timed
 	mutex        sync.Mutex
@@ -69,8 +71,14 @@ func (c *counting) Write(b []byte) (int, error) {
 		}
 		c.ends = bytes.Contains(b, []byte("COMMIT"))
 	}
+	if at := bytes.LastIndex(b, claimedIDs); at >= 0 && bytes.Contains(b, claimsJobs) {
+		c.network.claims.Add(1 + int64(bytes.Count(b[at:], []byte(","))))
+	}
 	return c.Conn.Write(b)
 }
+
+// How a claim begins, and what its jobs stand behind.
+var claimsJobs, claimedIDs = []byte("UPDATE onerow_job FORCE INDEX (PRIMARY) SET state = 'running'"), []byte("AND id IN (")
 
 // Read reads a piece of an answer.
 func (c *counting) Read(b []byte) (int, error) {

@@ -63,6 +63,9 @@ func (m measured) String() string {
 		if f.Aim != "" {
 			aim = fmt.Sprintf("%s: %.2f%s", f.Aim, f.Reached, map[bool]string{true: "", false: ", missed"}[f.Met])
 		}
+		if f.Note != "" {
+			aim += "; " + f.Note
+		}
 		fmt.Fprintf(&b, "| %s | %.0f | %.2f | %s | %s | %s | %.2f | %.2f | %.0f | %.1f | %.1f | %d | %d | %s |\n", f.Way, f.PerSecond, f.Ratio, short(f.P50), short(f.P99), short(f.Max), f.Statements, f.Packets, f.Allocations, micros(f.Clients), micros(f.Server), f.Deadlocks, f.Starved, aim)
 	}
 	return b.String()

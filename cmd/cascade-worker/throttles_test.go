@@ -15,7 +15,7 @@ func TestPausedDaemon(t *testing.T) {
 	t.Parallel()
 	w := ready(t)
 	total := w.big()
-	d := w.start("run", "--batch", "1", "--name", "first", "--lease", "2s") // so small that the job lasts until it has noticed
+	d := w.start("run", "--batch", "1", "--load", "1", "--name", "first", "--lease", "2s") // so small that the job lasts until it has noticed
 	w.eventually("rows deleted", sqlDeleted, func(n int64) bool { return n > 0 })
 	w.want(0, "schema change", "pause", "schema", "change")
 	w.eventually("workers that wait", "SELECT COUNT(*) FROM onerow_worker WHERE throttle = 'paused: schema change' AND job_id IS NOT NULL", func(n int64) bool { return n == 1 })
