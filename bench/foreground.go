@@ -95,8 +95,7 @@ func spinning(ctx context.Context) error {
 	return errors.Join(errors.New("the process that spins has ended"), err)
 }
 
-// spin takes a processor for 15 % of the time, 5 ms at once, as a worker that yields does, but has no
-// database.
+// spin takes a processor for 15 % of the time, 5 ms at once, and has no database.
 func spin() {
 	const long = 5 * time.Millisecond
 	for {
@@ -114,7 +113,7 @@ func (f *foreground) ways() []way {
 	const alone = "alone"
 	list := []way{
 		{name: alone},
-		{name: "beside a process that spins for as long, without a database", beside: spinning},
+		{name: "beside a process that spins 15 % of the time, without a database", beside: spinning},
 		{name: "beside onerow's cascade", aim: aim{of: alone, p99: 1.5}, beside: f.cascade(cascade.Config{})},
 		{name: "beside onerow's cascade at full speed", beside: f.cascade(cascade.Config{Load: 1})},
 	}

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -14,20 +13,8 @@ func TestNotYetPromoted(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	server, err := devdb.Start(ctx, devdb.Options{Private: true}) // for it is switched
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := server.CreateDatabase(ctx, "app"); err != nil {
-		t.Fatal(err)
-	}
+	server := alone(t) // for it is switched
 	admin := dbtest.OpenDSN(t, server.DSN("app"))
-	plant(t, admin)
 	dbtest.Exec(t, admin, "CREATE USER app@'%' IDENTIFIED BY 'app'") // root writes whatever is set
 	dbtest.Exec(t, admin, "GRANT ALL ON app.* TO app@'%'")
 	config := server.Config("app")
