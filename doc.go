@@ -78,11 +78,12 @@
 //
 // On a pool of [Open] or [Packets] a transaction of [InTx] takes fewer round trips than it has statements.
 // BEGIN travels with the first one, those of [Tx.ExecAll] together, those of [Tx.QueryAfter] with the query
-// behind them, and those of [Tx.ExecLast] with COMMIT:
+// behind them, and those of [Tx.ExecLast], or the query of [Tx.QueryLast], with COMMIT:
 //
 //	n statements                            n + 1
 //	n statements, the last by ExecLast      n
 //	n statements, all of them by ExecLast   1
+//	n statements and a query by QueryLast   n + 1
 //
 // They are the same statements in the same order, and the server ends at the first that fails. What fails
 // in a text that ends with COMMIT is that statement's error ([ErrLast], nothing was committed) if COMMIT

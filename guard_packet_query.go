@@ -16,12 +16,15 @@ func (c *guardConn) queryBatch(ctx context.Context, b *batch, args []driver.Name
 		return nil, err
 	}
 	sent.Add(ctx, b.count(true)+1)
-	head := ""
+	head, tail := "", ""
 	if c.pending {
 		head = sqlBegin + "; "
 	}
-	rows, err := c.inner.(driver.QueryerContext).QueryContext(ctx, head+b.query, args) //nolint:forcetypeassert // as in send
-	if err == driver.ErrSkip {                                                         //nolint:errorlint // database/sql compares in this way
+	if b.last {
+		tail = "; " + sqlCommit
+	}
+	rows, err := c.inner.(driver.QueryerContext).QueryContext(ctx, head+b.query+tail, args) //nolint:forcetypeassert // as in send
+	if err == driver.ErrSkip {                                                              //nolint:errorlint // database/sql compares in this way
 		return nil, errNotInterpolated
 	}
 	c.pending = false
@@ -31,7 +34,34 @@ func (c *guardConn) queryBatch(ctx context.Context, b *batch, args []driver.Name
 	if err != nil {
 		return nil, c.note(notOne(err))
 	}
+	if b.last { // as at its begin, but that nobody writes COMMIT any more
+		c.pending = true
+		c.forget()
+		return endRows{&guardRows{rows, c}}, nil
+	}
 	return c.rows(rows), nil
+}
+
+// endRows are those of a query behind which the transaction ends. Without the answer to COMMIT it may be open
+// still: then the session ends.
+type endRows struct{ *guardRows }
+
+// Next reads a row.
+func (r endRows) Next(dest []driver.Value) error {
+	err := r.guardRows.Next(dest)
+	if err != nil && err != io.EOF { //nolint:errorlint // database/sql compares in this way
+		r.conn.kill()
+	}
+	return err
+}
+
+// Close reads the answer to COMMIT, too.
+func (r endRows) Close() error {
+	err := r.guardRows.Close()
+	if err != nil {
+		r.conn.kill()
+	}
+	return err
 }
 
 // errNotInterpolated: the driver cannot put the arguments in.

@@ -113,6 +113,28 @@ func seen(ctx context.Context, tx *onerow.Tx, id int, stmts ...onerow.Stmt) erro
 	return err
 }
 
+// refused is an error unless it is refused.
+func refused(id int) func(context.Context, *onerow.Tx) error {
+	return func(ctx context.Context, tx *onerow.Tx) error {
+		if err := put(id)(ctx, tx); number(err) != 1062 {
+			return fmt.Errorf("a second coin %d: %w", id, err)
+		}
+		return nil
+	}
+}
+
+// lookLast is an error unless a query that ends the transaction sees the coin.
+func lookLast(id int) func(context.Context, *onerow.Tx) error {
+	return func(ctx context.Context, tx *onerow.Tx) error {
+		n := 0
+		err := tx.QueryLast(ctx, "SELECT id FROM coin WHERE id = ?", []any{id}, func(rows *sql.Rows) error { return rows.Scan(&n) })
+		if err == nil && n != id {
+			err = fmt.Errorf("of %d the query has seen %d", id, n)
+		}
+		return err
+	}
+}
+
 func both(fns ...func(context.Context, *onerow.Tx) error) func(context.Context, *onerow.Tx) error {
 	return func(ctx context.Context, tx *onerow.Tx) error {
 		for _, fn := range fns {
@@ -160,6 +182,12 @@ func TestPackets(t *testing.T) {
 			return tx.ExecLast(ctx, coin(37), onerow.Stmt{Query: "INSERT INTO coin (id, text) VALUES (38, LEFT(?, 10))", Args: []any{strings.Repeat("x", 5_000)}})
 		}, 3, 2},
 		{"a part of another", func(ctx context.Context, tx *onerow.Tx) error { return onerow.InTx(ctx, tx, putLast(10)) }, 2, 1},
+		{"a query with COMMIT", lookLast(1), 1, 0},
+		{"two queries with COMMIT", both(lookLast(1), lookLast(1)), 2, 0},
+		{"a refused one, and a query with COMMIT", both(refused(1), lookLast(1)), 2, 0},
+		{"a query with COMMIT that was not the last", both(lookLast(1), put(39)), 3, 1},
+		{"a query with COMMIT, and one", both(lookLast(1), putLast(40)), 2, 1},
+		{"a query with COMMIT, a part of another", func(ctx context.Context, tx *onerow.Tx) error { return onerow.InTx(ctx, tx, lookLast(1)) }, 2, 0},
 		{"one and a query", putAndLook(41), 2, 1},
 		{"one, one and a query, and one with COMMIT", both(put(42), putAndLook(43), putLast(44)), 3, 3},
 		{"one that was not the last, one and a query", both(putLast(45), putAndLook(46)), 3, 2},
@@ -421,6 +449,62 @@ func TestPacketsKilled(t *testing.T) {
 	}
 	if n := coins(t, plain); n != 1 {
 		t.Errorf("there are %d coins", n)
+	}
+}
+
+// TestPacketsQueryLast: with the query the transaction is over, and its locks are gone; what fails in it, or while
+// its rows are read, leaves nothing open.
+func TestPacketsQueryLast(t *testing.T) {
+	db, plain := openCounted(t, "")
+	db.SetMaxOpenConns(1)
+	dbtest.Exec(t, plain, "INSERT INTO coin (id) VALUES (1), (2)")
+	free := func(what string) {
+		t.Helper()
+		if _, err := plain.ExecContext(t.Context(), "DELETE FROM coin WHERE id = 2"); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		dbtest.Exec(t, plain, "INSERT INTO coin (id) VALUES (2)")
+	}
+	dbtest.Exec(t, plain, "SET SESSION innodb_lock_wait_timeout = 1")
+	plain.SetMaxOpenConns(1)
+	err := onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
+		if err := both(refused(2), lookLast(2))(ctx, tx); err != nil {
+			return err
+		}
+		free("behind the query") // else it waits for the share lock of what was refused
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	undo := errors.New("undo")
+	err = onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
+		if err := both(lookLast(1), put(3))(ctx, tx); err != nil {
+			return err
+		}
+		return undo
+	})
+	if !errors.Is(err, undo) || coins(t, plain) != 2 {
+		t.Errorf("what is written behind it is a transaction, too: %v, %d coins", err, coins(t, plain))
+	}
+	for query, want := range map[string]uint16{
+		"SELECT id FROM nowhere": 1146, // before there are rows
+		"SELECT id, (SELECT c.id FROM coin AS c WHERE c.id <> coin.id OR coin.id = 2) FROM coin ORDER BY id": 1242, // in the second
+	} {
+		err := onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
+			if err := refused(2)(ctx, tx); err != nil {
+				return err
+			}
+			return tx.QueryLast(ctx, query, nil, func(*sql.Rows) error { return nil })
+		})
+		if number(err) != want {
+			t.Errorf("%s: %v", query, err)
+		}
+		free(query)
+		if err := onerow.InTx(t.Context(), db, both(put(3), lookLast(3))); err != nil {
+			t.Errorf("after %s: %v", query, err)
+		}
+		dbtest.Exec(t, plain, "DELETE FROM coin WHERE id = 3")
 	}
 }
 

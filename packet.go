@@ -67,6 +67,19 @@ func (tx *Tx) QueryAfter(ctx context.Context, stmts []Stmt, query string, args [
 	return Query(ctx, tx, query, args, scan)
 }
 
+// QueryLast is Query for what has read all that it wants, and has written nothing: in a transaction of [InTx]'s own
+// on a pool of [Open] the query travels with COMMIT. If the function goes on with other statements after all, they
+// are another transaction's.
+func (tx *Tx) QueryLast(ctx context.Context, query string, args []any, scan func(*sql.Rows) error) error {
+	if tx.packets && !tx.joined && !several(query) && verbOf(query) == verbOther {
+		b := &batch{query: query, last: true}
+		if err := Query(context.WithValue(ctx, batchKey{}, b), tx, query, args, scan); !errors.Is(err, errNotInterpolated) {
+			return err
+		}
+	}
+	return Query(ctx, tx, query, args, scan)
+}
+
 func (tx *Tx) execAll(ctx context.Context, last bool, stmts []Stmt) error {
 	b := &batch{stmts: stmts, last: last}
 	if len(stmts) == 0 || !tx.packets || !last && len(stmts) < 2 || !b.fits() {

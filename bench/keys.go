@@ -121,7 +121,7 @@ func effectsUnindexed(ctx context.Context, s *site) ([]way, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ways[:6], s.exec(ctx, "ALTER TABLE onerow_key DROP INDEX state, DROP INDEX expires_at")
+	return ways[:6], s.unindexed(ctx)
 }
 
 // replays ask again for what is there.

@@ -35,6 +35,7 @@ type options struct {
 	JSON    string        `name:"json" placeholder:"FILE" help:"Write the figures there, too."`
 	SVG     string        `name:"svg" placeholder:"FILE" help:"Write a chart of the ratios there, too."`
 	Spin    bool          `hidden:"" help:"Take a processor for 15 % of the time."`
+	Tried   bool          `help:"Measure what was tried instead, which docs/PERFORMANCE.md tells of."`
 	List    bool          `help:"Print the names of the works, and end."`
 }
 
@@ -63,7 +64,11 @@ func run(ctx context.Context, o options) (err error) {
 		return errors.New("--rounds is 1 or more, --period 100ms or more, --jobs 100 or more")
 	}
 	var chosen []work
-	for _, w := range works(o) {
+	all := works
+	if o.Tried {
+		all = tried
+	}
+	for _, w := range all(o) {
 		if only.MatchString(w.name) {
 			chosen = append(chosen, w)
 		}
@@ -89,13 +94,13 @@ func run(ctx context.Context, o options) (err error) {
 	if len(servers) == 0 {
 		servers = []string{""}
 	}
-	var all []report
+	var reports []report
 	for _, program := range servers {
 		r, err := onServer(ctx, program, p, chosen, o)
 		if err != nil {
 			return err
 		}
-		all = append(all, r)
+		reports = append(reports, r)
 	}
-	return errors.Join(writeJSON(o.JSON, all), writeSVG(o.SVG, all))
+	return errors.Join(writeJSON(o.JSON, reports), writeSVG(o.SVG, reports))
 }

@@ -43,46 +43,50 @@ func trees(ctx context.Context, s *site) ([]way, error) {
 	if err := s.exec(ctx, "DROP TABLE IF EXISTS own_fence", "CREATE TABLE own_fence (id INT PRIMARY KEY, token BIGINT NOT NULL) ENGINE=InnoDB", "INSERT INTO own_fence VALUES (1, 7)"); err != nil {
 		return nil, err
 	}
-	with := func(prefix string, end func(ctx context.Context) error) func(context.Context) (int, time.Duration, error) {
-		return func(ctx context.Context) (int, time.Duration, error) {
-			var plant []string
-			for _, text := range []string{sqlRoot, sqlMids, sqlTips} {
-				plant = append(plant, fmt.Sprintf(text, prefix))
-			}
-			if err := s.exec(ctx, plant...); err != nil {
-				return 0, 0, err
-			}
-			nap(time.Second) // what was planted is written, and what was deleted before is purged
-			begin := time.Now()
-			err := end(ctx)
-			return treeRows, time.Since(begin), err
-		}
-	}
-	drain := func(c cascade.Config) func(ctx context.Context) error {
-		w, werr := cascade.NewWorker(s.db, tree, c) // one that runs all the time, and knows the tables
-		return func(ctx context.Context) error {
-			if werr != nil {
-				return werr
-			}
-			if err := s.exec(ctx, fmt.Sprintf(sqlTreeJob, 1)); err != nil {
-				return err
-			}
-			return w.Drain(ctx)
-		}
-	}
 	const fenced = byHand + ", fenced batches of 1,000"
 	ways := []way{
-		{name: "a foreign key's CASCADE", all: with("fk_", func(ctx context.Context) error {
+		{name: "a foreign key's CASCADE", all: planted(s, "fk_", func(ctx context.Context) error {
 			return send(ctx, s.db, statement{text: "DELETE FROM fk_root WHERE id = 1"})
 		})},
-		{name: fenced, all: with("", s.treeByHand)},
-		{name: "onerow, as it comes", aim: aim{of: fenced, share: 0.9}, all: with("", drain(cascade.Config{}))},
-		{name: "onerow, batches of 1,000", aim: aim{of: fenced, share: 0.9}, all: with("", drain(cascade.Config{Batch: 1000, Target: -1}))},
+		{name: fenced, all: planted(s, "", func(ctx context.Context) error { return s.treeByHand(ctx, false) })},
+		{name: "onerow, as it comes", aim: aim{of: fenced, share: 0.9}, all: planted(s, "", drained(s, cascade.Config{}))},
+		{name: "onerow, batches of 1,000", aim: aim{of: fenced, share: 0.9}, all: planted(s, "", drained(s, cascade.Config{Batch: 1000, Target: -1}))},
 	}
 	if s.archiver != "" {
-		ways = append(ways, way{name: "pt-archiver, started for each table", all: with("", s.treeByArchiver)})
+		ways = append(ways, way{name: "pt-archiver, started for each table", all: planted(s, "", s.treeByArchiver)})
 	}
 	return ways, nil
+}
+
+// planted times the end of a tree that was planted before.
+func planted(s *site, prefix string, end func(ctx context.Context) error) func(context.Context) (int, time.Duration, error) {
+	return func(ctx context.Context) (int, time.Duration, error) {
+		var plant []string
+		for _, text := range []string{sqlRoot, sqlMids, sqlTips} {
+			plant = append(plant, fmt.Sprintf(text, prefix))
+		}
+		if err := s.exec(ctx, plant...); err != nil {
+			return 0, 0, err
+		}
+		nap(time.Second) // what was planted is written, and what was deleted before is purged
+		begin := time.Now()
+		err := end(ctx)
+		return treeRows, time.Since(begin), err
+	}
+}
+
+// drained has a worker delete the tree, one that runs all the time, and knows the tables.
+func drained(s *site, c cascade.Config) func(ctx context.Context) error {
+	w, werr := cascade.NewWorker(s.db, tree, c)
+	return func(ctx context.Context) error {
+		if werr != nil {
+			return werr
+		}
+		if err := s.exec(ctx, fmt.Sprintf(sqlTreeJob, 1)); err != nil {
+			return err
+		}
+		return w.Drain(ctx)
+	}
 }
 
 // newTree makes the tables, which have foreign keys if they have a prefix.
@@ -129,8 +133,8 @@ func (s *site) treeByArchiver(ctx context.Context) error {
 }
 
 // treeByHand deletes the tips of ten rows at a time, then what they were below; each transaction proves a
-// token.
-func (s *site) treeByHand(ctx context.Context) error {
+// token. byKeys: the tips' keys are read before.
+func (s *site) treeByHand(ctx context.Context, byKeys bool) error {
 	batch := func(text string, args ...any) error {
 		return inTx(ctx, s.db, func(tx *sql.Tx) error {
 			var token int64
@@ -140,19 +144,20 @@ func (s *site) treeByHand(ctx context.Context) error {
 			return send(ctx, tx, statement{text, args})
 		})
 	}
-	var mids []any
-	err := onerow.Query(ctx, s.db, "SELECT id FROM mid WHERE root_id = 1", nil, func(rows *sql.Rows) error {
-		var id int64
-		err := rows.Scan(&id)
-		mids = append(mids, id)
-		return err
-	})
+	mids, err := s.ids(ctx, "SELECT id FROM mid WHERE root_id = 1")
 	if err != nil {
 		return err
 	}
 	const some = 10
 	for ; len(mids) > 0; mids = mids[some:] {
-		if err := batch("DELETE FROM tip WHERE mid_id IN (?"+strings.Repeat(", ?", some-1)+")", mids[:some]...); err != nil {
+		column, ids := "mid_id", mids[:some]
+		if byKeys {
+			column = "id"
+			if ids, err = s.ids(ctx, "SELECT id FROM tip WHERE mid_id IN "+marks(some), mids[:some]...); err != nil {
+				return err
+			}
+		}
+		if err := batch("DELETE FROM tip WHERE "+column+" IN "+marks(len(ids)), ids...); err != nil {
 			return err
 		}
 	}
@@ -160,4 +165,16 @@ func (s *site) treeByHand(ctx context.Context) error {
 		return err
 	}
 	return batch("DELETE FROM root WHERE id = 1")
+}
+
+func marks(n int) string { return "(?" + strings.Repeat(", ?", n-1) + ")" }
+
+func (s *site) ids(ctx context.Context, query string, args ...any) (ids []any, err error) {
+	err = onerow.Query(ctx, s.db, query, args, func(rows *sql.Rows) error {
+		var id int64
+		err := rows.Scan(&id)
+		ids = append(ids, id)
+		return err
+	})
+	return ids, err
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -12,7 +13,6 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade/internal/fault"
 )
 
 // claim is what one claim won. Its value is in the worker column of its jobs, and
@@ -72,9 +72,8 @@ func (a waits) compare(x, y int64) int {
 	return cmp.Or(cmp.Compare(a.due[y], a.due[x]), cmp.Compare(x, y))
 }
 
-// sqlClaim decides who gets the jobs. It locks their rows by the primary key; who
-// comes second waits for the moment that the first one takes, finds due_at in the
-// future, and wins the rest. The token makes every batch of an earlier claim fail.
+// sqlClaim decides who gets the jobs, by the primary key: who comes second finds due_at in the future, and
+// wins the rest. The token makes every batch of an earlier claim fail.
 const sqlClaim = `UPDATE onerow_job FORCE INDEX (PRIMARY) SET state = 'running', token = token + 1, worker = ?, batch_seq = batch_seq + 1,
   started_at = COALESCE(started_at, UTC_TIMESTAMP(6)), due_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND
 WHERE due_at <= UTC_TIMESTAMP(6) AND id IN `
@@ -89,7 +88,7 @@ const sqlWon = `SELECT id, resource, resource_id, deletion_id, token, failures,
 
 // claim claims up to size due jobs of the plan's resources: it reads more candidates than it wants and
 // takes the one that is due longest, which so waits for nobody twice, and some at random, so that workers
-// seldom want the same ones. One statement when nothing is due, else 4, and 1 more for as many jobs
+// seldom want the same ones. One statement when nothing is due, else 6, and 1 more for as many jobs
 // that others hold. A claim whose outcome stays unknown leaves jobs that
 // are due again when the lease ends.
 func (w *Worker) claim(ctx context.Context, size int) (claim, error) {
@@ -105,17 +104,16 @@ func (w *Worker) claim(ctx context.Context, size int) (claim, error) {
 		rest := ids[1:]
 		rand.Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] }) //nolint:gosec // spreads workers, not a secret
 	}
-	if ids, err = w.free(ctx, ids, size, &c); err != nil || len(ids) == 0 {
-		return c, err
-	}
-	slices.Sort(ids) // all claims lock in one order
 	c.value = w.cfg.claimValue()
 	// From here on the context's end would leave jobs claimed by nobody.
 	ctx, cancel := finishing(ctx)
 	defer cancel()
-	won := w.take(ctx, c.value, ids)
-	if won != nil && !fault.Lost(won) {
+	ids, won := w.take(ctx, &c, ids, size)
+	if won != nil && !errors.Is(won, onerow.ErrOutcomeUnknown) {
 		return c, fmt.Errorf("cascade: claim: %w", won)
+	}
+	if len(ids) == 0 {
+		return c, nil
 	}
 	var twins []int64
 	err = onerow.Query(ctx, w.db, sqlWon+in(ids), []any{c.value}, func(rows *sql.Rows) error {
@@ -143,41 +141,33 @@ func (w *Worker) claim(ctx context.Context, size int) (claim, error) {
 	return c, nil
 }
 
-// sqlFree leaves out the jobs whose rows others hold: a batch that waits for a lock holds
-// its job past the end of the lease, and sqlClaim would wait with it, and all workers with
-// them. It locks by the primary key and, without a transaction, lets go at once; it decides
-// nothing. MariaDB refuses it (1020) where the session is SERIALIZABLE and a row moves under it.
-const sqlFree = `SELECT id FROM onerow_job FORCE INDEX (PRIMARY) WHERE id IN `
+// sqlFree locks, by the primary key, those of the jobs that are due still and whose rows nobody else holds, and so
+// waits for nobody: a batch that waits for a lock holds its job past the end of the lease, and sqlClaim would wait
+// with it, and all workers with them. It keeps sqlClaim from meeting what another claim has had in the meantime, and
+// decides nothing: on another node of a cluster its locks do not hold.
+const sqlFree = `SELECT id FROM onerow_job FORCE INDEX (PRIMARY) WHERE due_at <= UTC_TIMESTAMP(6) AND id IN `
 
-// free returns up to size of the jobs that nobody holds. Those that somebody holds do
-// not count as seen.
-func (w *Worker) free(ctx context.Context, ids []int64, size int, c *claim) (free []int64, err error) {
-	for part := range slices.Chunk(ids, size) {
-		err := onerow.Alone(ctx, w.db, func(ctx context.Context, db onerow.DB) error {
-			free = nil
-			return onerow.Query(ctx, db, sqlFree+in(part)+" FOR UPDATE SKIP LOCKED", nil, func(rows *sql.Rows) error {
+// take claims up to size of the jobs, of those that nobody holds, and returns which it tried; those that
+// somebody holds do not count as seen. One transaction.
+func (w *Worker) take(ctx context.Context, c *claim, ids []int64, size int) (free []int64, err error) {
+	seen := c.seen
+	return free, onerow.InTx(ctx, w.db, func(ctx context.Context, tx *onerow.Tx) error {
+		c.seen, free = seen, nil
+		for part := range slices.Chunk(ids, size) {
+			err := onerow.Query(ctx, tx, sqlFree+in(part)+" FOR UPDATE SKIP LOCKED", nil, func(rows *sql.Rows) error {
 				var id int64
 				err := rows.Scan(&id)
 				free = append(free, id)
 				return err
 			})
-		})
-		if err != nil {
-			return nil, fmt.Errorf("cascade: look which jobs nobody holds: %w", err)
+			if err != nil {
+				return fmt.Errorf("look which jobs nobody holds: %w", err)
+			}
+			if c.seen -= len(part) - len(free); len(free) > 0 {
+				return tx.ExecLast(ctx, onerow.Stmt{Query: sqlClaim + in(free), Args: []any{c.value, w.cfg.Lease.Microseconds()}})
+			}
 		}
-		if c.seen -= len(part) - len(free); len(free) > 0 {
-			return free, nil
-		}
-	}
-	return nil, nil
-}
-
-// take runs sqlClaim, again while the server refuses it: claims at REPEATABLE READ deadlock now and then. The
-// value tells what an attempt without an answer has claimed.
-func (w *Worker) take(ctx context.Context, value string, ids []int64) error {
-	return onerow.Alone(ctx, w.db, func(ctx context.Context, db onerow.DB) error {
-		_, err := db.ExecContext(ctx, sqlClaim+in(ids), value, w.cfg.Lease.Microseconds())
-		return err
+		return nil
 	})
 }
 

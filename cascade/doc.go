@@ -200,7 +200,7 @@
 //	PurgeDeletions 2 per 200; 1 per 200 that stay
 //	Retainer                                         see there; a job of it takes 5 more, 1 for all that go together
 //	RestoreRows, PurgeTrash, ListTrash, TrashOf      see there
-//	claim       1 when nothing is due, else 4, for Config.ClaimJobs jobs or more; 1 more per
+//	claim       1 when nothing is due, else 6, for Config.ClaimJobs jobs or more; 1 more per
 //	            so many that are due but held by batches that wait for a lock
 //	together    1, then a batch for up to 100 jobs of a resource that were claimed at once and have
 //	            nothing below their roots but rows that go unread: BEGIN, proof, plans, 2 that move the

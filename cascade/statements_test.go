@@ -63,9 +63,9 @@ func TestStatements(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	takes("a failure", 4+1, func() error { _, err := w.RunOnce(ctx); return err })
+	takes("a failure", 6+1, func() error { _, err := w.RunOnce(ctx); return err })
 	makeDue(t, db, bad.ID)
-	takes("the last failure", 4+5, func() error { _, err := w.RunOnce(ctx); return err })
+	takes("the last failure", 6+5, func() error { _, err := w.RunOnce(ctx); return err })
 	takes("Retry", 6, func() error { _, err := Retry(ctx, db, bad.ID); return err })
 	takes("Retry of what is not dead", 5, func() error {
 		if _, err := Retry(ctx, db, bad.ID); !errors.Is(err, ErrNotDead) {
@@ -84,10 +84,10 @@ func TestStatements(t *testing.T) {
 	// in one for widgets, then the last batch: BEGIN, fence, the plan, notes, look for
 	// others, copy the job, delete it, COMMIT.
 	condemn(t, db, 1, 0)
-	takes("an empty project", 4+1+3+8, func() error { _, err := w.RunOnce(ctx); return err })
+	takes("an empty project", 6+1+3+8, func() error { _, err := w.RunOnce(ctx); return err })
 	project(t, db, 1)
 	condemn(t, db, 1, 0)
-	takes("an empty project that is there", 4+1+1+3+8+3, func() error { _, err := w.RunOnce(ctx); return err })
+	takes("an empty project that is there", 6+1+1+3+8+3, func() error { _, err := w.RunOnce(ctx); return err })
 }
 
 // TestStatementsDoNotGrow: as long as it fits into a chunk and a batch, a tree takes

@@ -300,7 +300,7 @@ func TestTogetherStatements(t *testing.T) {
 		}
 	}
 	// The claim; where the roots are; BEGIN, the fence, the plans, copy the jobs, delete them, COMMIT.
-	if want := 4 + 1 + 6; !slices.Equal(takes, []int{want, want}) {
+	if want := 6 + 1 + 6; !slices.Equal(takes, []int{want, want}) {
 		t.Errorf("it takes %v statements, want %d", takes, want)
 	}
 }

@@ -75,7 +75,7 @@ type doCall[T any] struct {
 	elsewhere bool
 	// last: the last run came to the statement with which it ends.
 	last bool
-	// With the key last. sent: the last run came to its COMMIT. unsure: one before it did, and may be
+	// sent: with the key last, the last run came to its COMMIT. unsure: a run before this one did, and may be
 	// committed.
 	sent, unsure bool
 }
@@ -140,6 +140,7 @@ func (d *doCall[T]) firstTx(ctx context.Context, tx *onerow.Tx) error {
 }
 
 func (d *doCall[T]) firstWork(ctx context.Context, tx *onerow.Tx) error {
+	d.unsure = d.unsure || d.last || d.verdict != nil
 	d.out, d.failure, d.verdict, d.last = Outcome[T]{}, nil, nil, false
 	claimed, err := d.claim(ctx, tx)
 	if err != nil || !claimed {
@@ -196,7 +197,7 @@ func (d *doCall[T]) claim(ctx context.Context, tx *onerow.Tx) (claimed bool, err
 	if mysqlerr.Classify(err) != mysqlerr.Duplicate {
 		return false, &keyWait{err}
 	}
-	r, err := read(ctx, tx, sqlReadCurrent, d.call.key)
+	r, err := d.refusing(ctx, tx)
 	if err != nil {
 		return false, err
 	}

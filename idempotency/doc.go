@@ -117,7 +117,7 @@
 //
 // BEGIN, SAVEPOINT, ROLLBACK and COMMIT count; a pool is given.
 //
-//	Do                  4 and the function's   replay 4   failed for good 4   the row was free 8
+//	Do                  4 and the function's   replay 4   failed before, another payload 5   failed for good 4   the row was free 9
 //	Do in a transaction 4 and the function's   replay 3
 //	Do, LookFirst       5 and the function's   replay 1   failed for good, another payload 2
 //	Do, KeyLast         3 and the function's   replay 4 and the function's; 1 with LookFirst
@@ -130,7 +130,8 @@
 //	Operator's verbs    4   List, Find, Measure 1
 //
 // On a pool of onerow.Open BEGIN travels with the first statement, and the result of Do with COMMIT: two
-// round trips less, one more statement (the proof that the key's row was there).
+// round trips less, one more statement (the proof that the key's row was there). A replay is two round trips, for
+// its read travels with COMMIT; where the result is not all of the answer, the second read is a third.
 //
 // None grows with the number of keys. In a transaction of a pool that onerow.Open did not make Do is one more
 // on MySQL: see onerow.Tx.Savepoint.

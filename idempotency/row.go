@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
-	"errors"
 	"strings"
 	"time"
 
@@ -50,6 +49,11 @@ const sqlReadCurrent = sqlRead + ` LOCK IN SHARE MODE`
 
 // read returns the row, or nil if there is none. One statement.
 func read(ctx context.Context, db onerow.DB, query string, key Key) (*row, error) {
+	return scanRow(func(scan func(*sql.Rows) error) error { return onerow.Query(ctx, db, query, key.args(), scan) })
+}
+
+// scanRow returns the row that a query finds, or nil if there is none.
+func scanRow(query func(scan func(*sql.Rows) error) error) (*row, error) {
 	var r row
 	var codec sql.NullString
 	var reference bool
@@ -58,11 +62,12 @@ func read(ctx context.Context, db onerow.DB, query string, key Key) (*row, error
 	r.asked = time.Now()
 	fields := entryFields{e: &r.Entry}
 	dest := append(fields.dest(), &r.version, &r.callToken, &r.fingerprint, &r.free, &codec, &data, &reference, &sinceEnd)
-	err := onerow.QueryRow(ctx, db, query, key.args(), dest...)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	}
-	if err != nil {
+	found := false
+	err := query(func(rows *sql.Rows) error {
+		found = true
+		return rows.Scan(dest...)
+	})
+	if err != nil || !found {
 		return nil, err
 	}
 	fields.fill()
