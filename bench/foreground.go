@@ -38,7 +38,7 @@ func openForeground(ctx context.Context, s *site, period time.Duration) (*foregr
 	}
 	f := &foreground{site: s, period: period}
 	var next int64
-	done, took, err := s.clients(ctx, atOnce, way{call: f.call}, period, &next, new(sample))
+	done, took, err := s.clients(ctx, atOnce, way{call: f.call}, time.Second, &next, new(sample))
 	if err == nil {
 		f.every = took * 5 * atOnce / time.Duration(done)
 	}
@@ -67,7 +67,7 @@ func (f *foreground) ready(ctx context.Context) error {
 			return err
 		}
 	}
-	nap(time.Second) // what was planted is written
+	time.Sleep(time.Second) // what was planted is written
 	return nil
 }
 
@@ -97,16 +97,18 @@ func spinning(ctx context.Context) error {
 
 // spin takes a processor for 15 % of the time, 5 ms at once, and has no database.
 func spin() {
-	const long = 5 * time.Millisecond
+	const turn = 5 * time.Millisecond
 	for {
-		for begin := time.Now(); time.Since(begin) < long; { //nolint:revive // to do nothing is what it is for
+		for begin := time.Now(); time.Since(begin) < turn; { //nolint:revive // to do nothing is what it is for
 		}
-		nap(long * 85 / 15)
+		time.Sleep(turn * 85 / 15)
 	}
 }
 
-// settle is how long a worker has to feel that others are there.
-const settle = 3 * time.Second
+const (
+	settle = 3 * time.Second // in which a worker feels that others are there
+	long   = 5 * time.Second // in which there are enough calls for a 99th percentile
+)
 
 // ways are what users have beside them.
 func (f *foreground) ways() []way {
@@ -118,7 +120,7 @@ func (f *foreground) ways() []way {
 		{name: "beside onerow's cascade at full speed", beside: f.cascade(cascade.Config{Load: 1})},
 	}
 	for i := range list {
-		list[i].call, list[i].every, list[i].ready, list[i].settle = f.call, f.every, f.ready, settle
+		list[i].call, list[i].every, list[i].ready, list[i].settle, list[i].least = f.call, f.every, f.ready, settle, f.period
 	}
 	return list
 }
@@ -126,7 +128,7 @@ func (f *foreground) ways() []way {
 // users are those who have a cascade beside them.
 func users(period time.Duration) func(ctx context.Context, s *site) ([]way, error) {
 	return func(ctx context.Context, s *site) ([]way, error) {
-		f, err := openForeground(ctx, s, period)
+		f, err := openForeground(ctx, s, max(period, long))
 		if err != nil {
 			return nil, err
 		}

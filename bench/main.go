@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -81,6 +82,9 @@ func run(ctx context.Context, o options) (err error) {
 			fmt.Println(w.name)
 		}
 		return nil
+	}
+	if o.Network > 0 {
+		runtime.GOMAXPROCS(manyProcessors)
 	}
 	p, err := startPeers(ctx, o.Peers, newNetwork(o.Network))
 	if err != nil {

@@ -34,6 +34,8 @@ type way struct {
 	// beside goes on meanwhile, until its context ends. What is measured begins so long after it.
 	beside func(ctx context.Context) error
 	settle time.Duration
+	// least is how long it is measured at least: few calls have no 99th percentile.
+	least time.Duration
 	// note is something else to say of it afterwards.
 	note func() string
 	// aim is what is wanted of it: a share of another way's rate.
@@ -129,7 +131,7 @@ func (s *site) clients(ctx context.Context, clients int, w way, period time.Dura
 			for n := base + int64(c)*apartBy; ctx.Err() == nil; n++ {
 				at := time.Now()
 				if w.every > 0 {
-					nap(due.Sub(at))
+					time.Sleep(due.Sub(at))
 					at, due = due, due.Add(w.every)
 				}
 				if at.After(end) {
@@ -209,7 +211,7 @@ func compare(ctx context.Context, s *site, w work, o options) ([]figures, error)
 					return nil, err
 				}
 			}
-			m, err := once(ctx, s, w.clients, ways[at], o.Period, &next)
+			m, err := once(ctx, s, w.clients, ways[at], max(o.Period, ways[at].least), &next)
 			if err != nil {
 				return nil, err
 			}

@@ -147,7 +147,7 @@ func (f *far) Read(b []byte) (int, error) {
 			return 0, net.ErrClosed
 		}
 		f.rest = next
-		nap(time.Until(next.at))
+		late(time.Until(next.at))
 	}
 	n := copy(b, f.rest.data)
 	f.rest.data = f.rest.data[n:]
@@ -157,8 +157,11 @@ func (f *far) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// nap sleeps so long. time.Sleep of less than a millisecond may take a whole one.
-func nap(d time.Duration) {
+// manyProcessors is GOMAXPROCS where answers come late: each client takes one while it waits.
+const manyProcessors = 100
+
+// late sleeps so long. time.Sleep may take a millisecond more.
+func late(d time.Duration) {
 	if d > 0 {
 		ts := syscall.NsecToTimespec(d.Nanoseconds())
 		_ = syscall.Nanosleep(&ts, nil) //nolint:errcheck // a signal that ends it early does not matter

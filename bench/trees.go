@@ -49,8 +49,8 @@ func trees(ctx context.Context, s *site) ([]way, error) {
 			return send(ctx, s.db, statement{text: "DELETE FROM fk_root WHERE id = 1"})
 		})},
 		{name: fenced, all: planted(s, "", func(ctx context.Context) error { return s.treeByHand(ctx, false) })},
-		{name: "onerow, as it comes", aim: aim{of: fenced, share: 0.9}, all: planted(s, "", drained(s, cascade.Config{}))},
-		{name: "onerow, batches of 1,000", aim: aim{of: fenced, share: 0.9}, all: planted(s, "", drained(s, cascade.Config{Batch: 1000, Target: -1}))},
+		{name: "onerow, as it comes", aim: aim{of: fenced, share: 0.9}, all: drained(s, cascade.Config{})},
+		{name: "onerow, batches of 1,000", aim: aim{of: fenced, share: 0.9}, all: drained(s, cascade.Config{Batch: 1000, Target: -1})},
 	}
 	if s.archiver != "" {
 		ways = append(ways, way{name: "pt-archiver, started for each table", all: planted(s, "", s.treeByArchiver)})
@@ -60,6 +60,11 @@ func trees(ctx context.Context, s *site) ([]way, error) {
 
 // planted times the end of a tree that was planted before.
 func planted(s *site, prefix string, end func(ctx context.Context) error) func(context.Context) (int, time.Duration, error) {
+	return plantedBefore(s, prefix, func(context.Context) error { return nil }, end)
+}
+
+// plantedBefore calls idle before and after a second in which nobody does anything.
+func plantedBefore(s *site, prefix string, idle, end func(ctx context.Context) error) func(context.Context) (int, time.Duration, error) {
 	return func(ctx context.Context) (int, time.Duration, error) {
 		var plant []string
 		for _, text := range []string{sqlRoot, sqlMids, sqlTips} {
@@ -68,25 +73,32 @@ func planted(s *site, prefix string, end func(ctx context.Context) error) func(c
 		if err := s.exec(ctx, plant...); err != nil {
 			return 0, 0, err
 		}
-		nap(time.Second) // what was planted is written, and what was deleted before is purged
+		if err := idle(ctx); err != nil {
+			return 0, 0, err
+		}
+		time.Sleep(time.Second) // what was planted is written, and what was deleted before is purged
+		if err := idle(ctx); err != nil {
+			return 0, 0, err
+		}
 		begin := time.Now()
 		err := end(ctx)
 		return treeRows, time.Since(begin), err
 	}
 }
 
-// drained has a worker delete the tree, one that runs all the time, and knows the tables.
-func drained(s *site, c cascade.Config) func(ctx context.Context) error {
-	w, werr := cascade.NewWorker(s.db, tree, c)
-	return func(ctx context.Context) error {
-		if werr != nil {
-			return werr
-		}
+// drained has a worker delete the tree, one that runs all the time: it knows the tables, and that nobody else
+// is there.
+func drained(s *site, c cascade.Config) func(ctx context.Context) (int, time.Duration, error) {
+	w, err := cascade.NewWorker(s.db, tree, c)
+	if err != nil {
+		return func(context.Context) (int, time.Duration, error) { return 0, 0, err }
+	}
+	return plantedBefore(s, "", w.Drain, func(ctx context.Context) error {
 		if err := s.exec(ctx, fmt.Sprintf(sqlTreeJob, 1)); err != nil {
 			return err
 		}
 		return w.Drain(ctx)
-	}
+	})
 }
 
 // newTree makes the tables, which have foreign keys if they have a prefix.

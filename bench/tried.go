@@ -159,11 +159,11 @@ func triedTrees(ctx context.Context, s *site) ([]way, error) {
 	if err != nil {
 		return nil, err
 	}
-	const target = 15 * time.Millisecond
-	short := planted(s, "", drained(s, cascade.Config{Target: target}))
-	return append(ways[1:3:3],
-		way{name: byHand + ", by the primary key", all: planted(s, "", func(ctx context.Context) error { return s.treeByHand(ctx, true) })},
-		way{name: "onerow, batches of no more than 15 ms", all: short}), nil
+	ways = append(ways[1:3:3], way{name: byHand + ", by the primary key", all: planted(s, "", func(ctx context.Context) error { return s.treeByHand(ctx, true) })})
+	for _, target := range []time.Duration{10 * time.Millisecond, 15 * time.Millisecond, 50 * time.Millisecond} {
+		ways = append(ways, way{name: fmt.Sprint("onerow, batches of ", target), all: drained(s, cascade.Config{Target: target})})
+	}
+	return ways, nil
 }
 
 // throttled are workers whose share of the time was set by hand.
@@ -177,7 +177,7 @@ var throttled = []struct {
 
 func triedUsers(period time.Duration) func(ctx context.Context, s *site) ([]way, error) {
 	return func(ctx context.Context, s *site) ([]way, error) {
-		f, err := openForeground(ctx, s, period)
+		f, err := openForeground(ctx, s, max(period, long))
 		if err != nil {
 			return nil, err
 		}

@@ -141,10 +141,10 @@ func (w *Worker) claim(ctx context.Context, size int) (claim, error) {
 	return c, nil
 }
 
-// sqlFree locks, by the primary key, those of the jobs that are due still and whose rows nobody else holds, and so
-// waits for nobody: a batch that waits for a lock holds its job past the end of the lease, and sqlClaim would wait
-// with it, and all workers with them. It keeps sqlClaim from meeting what another claim has had in the meantime, and
-// decides nothing: on another node of a cluster its locks do not hold.
+// sqlFree locks, by the primary key, those of the jobs that are still due and that nobody holds, and waits
+// for nobody: a batch that waits for a lock holds its job past the end of the lease, and sqlClaim would
+// wait with it, and all workers with them. It spares sqlClaim the jobs that another claim was faster to
+// get, and decides nothing: its locks do not hold on another node of a cluster.
 const sqlFree = `SELECT id FROM onerow_job FORCE INDEX (PRIMARY) WHERE due_at <= UTC_TIMESTAMP(6) AND id IN `
 
 // take claims up to size of the jobs, of those that nobody holds, and returns which it tried; those that

@@ -60,9 +60,9 @@ func (k *Keys) readResult(ctx context.Context, db onerow.DB, c *call) (*row, err
 	return r, nil
 }
 
-// refusing reads the row that has refused the key. If it has ended, its result is all that is wanted, unless an
-// attempt of this call may have written it. What refuses a key is committed, so a transaction of Do's own ends
-// with the read. One statement, 2 as for look.
+// refusing reads the row that has refused the key. If it has ended, its result is all that is wanted,
+// unless an attempt of this call may have written it. What refuses a key is committed, so a transaction of
+// Do's own ends with the read. One statement, 2 as for look.
 func (d *doCall[T]) refusing(ctx context.Context, tx *onerow.Tx) (*row, error) {
 	if tx.Joined() { // it goes on, and its snapshot may be older
 		return read(ctx, tx, sqlReadCurrent, d.call.key)
