@@ -20,7 +20,8 @@ func (c *guardConn) queryBatch(ctx context.Context, b *batch, args []driver.Name
 	if c.pending {
 		head = sqlBegin + "; "
 	}
-	if b.last {
+	ends := b.last && c.writes == 1 // of forBatch
+	if ends {
 		tail = "; " + sqlCommit
 	}
 	rows, err := c.inner.(driver.QueryerContext).QueryContext(ctx, head+b.query+tail, args) //nolint:forcetypeassert // as in send
@@ -34,7 +35,7 @@ func (c *guardConn) queryBatch(ctx context.Context, b *batch, args []driver.Name
 	if err != nil {
 		return nil, c.note(notOne(err))
 	}
-	if b.last { // as at its begin, but that nobody writes COMMIT any more
+	if ends { // as at its begin, but that nobody writes COMMIT any more
 		c.pending = true
 		c.forget()
 		return endRows{&guardRows{rows, c}}, nil

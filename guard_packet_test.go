@@ -183,6 +183,7 @@ func TestPackets(t *testing.T) {
 		}, 3, 2},
 		{"a part of another", func(ctx context.Context, tx *onerow.Tx) error { return onerow.InTx(ctx, tx, putLast(10)) }, 2, 1},
 		{"a query with COMMIT", lookLast(1), 1, 0},
+		{"one, and a query that stays without COMMIT", both(put(60), lookLast(60)), 3, 1},
 		{"two queries with COMMIT", both(lookLast(1), lookLast(1)), 2, 0},
 		{"a refused one, and a query with COMMIT", both(refused(1), lookLast(1)), 2, 0},
 		{"a query with COMMIT that was not the last", both(lookLast(1), put(39)), 3, 1},

@@ -143,15 +143,17 @@ func background(period time.Duration) func(ctx context.Context, s *site) ([]way,
 		if err != nil {
 			return nil, err
 		}
-		with := func(users bool, c cascade.Config) func(ctx context.Context) (int, time.Duration, error) {
-			return func(ctx context.Context) (int, time.Duration, error) { return f.deleted(ctx, users, c) }
-		}
 		const alone = "onerow's cascade, alone"
 		return []way{
-			{name: alone, all: with(false, cascade.Config{})},
-			{name: "onerow's cascade, beside users", aim: aim{of: alone, share: 0.1}, all: with(true, cascade.Config{})},
+			{name: alone, all: f.deletes(false, cascade.Config{})},
+			{name: "onerow's cascade, beside users", aim: aim{of: alone, share: 0.1}, all: f.deletes(true, cascade.Config{})},
 		}, nil
 	}
+}
+
+// deletes has a worker delete, beside users or not.
+func (f *foreground) deletes(users bool, c cascade.Config) func(ctx context.Context) (int, time.Duration, error) {
+	return func(ctx context.Context) (int, time.Duration, error) { return f.deleted(ctx, users, c) }
 }
 
 // deleted is how many rows a worker deletes in a period.

@@ -198,12 +198,9 @@ func triedBackground(period time.Duration) func(ctx context.Context, s *site) ([
 		if err != nil {
 			return nil, err
 		}
-		with := func(users bool, c cascade.Config) func(ctx context.Context) (int, time.Duration, error) {
-			return func(ctx context.Context) (int, time.Duration, error) { return f.deleted(ctx, users, c) }
-		}
-		ways := []way{{name: "onerow's cascade, alone", all: with(false, cascade.Config{})}, {name: "onerow's cascade, beside users", all: with(true, cascade.Config{})}}
+		ways := []way{{name: "onerow's cascade, alone", all: f.deletes(false, cascade.Config{})}, {name: "onerow's cascade, beside users", all: f.deletes(true, cascade.Config{})}}
 		for _, c := range throttled {
-			ways = append(ways, way{name: "onerow's cascade, beside users, " + c.name, all: with(true, c.config)})
+			ways = append(ways, way{name: "onerow's cascade, beside users, " + c.name, all: f.deletes(true, c.config)})
 		}
 		return ways, nil
 	}

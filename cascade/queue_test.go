@@ -11,6 +11,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/fault"
+	"github.com/onerow/onerow/internal/cost"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -392,6 +393,39 @@ func TestClaimsAreDisjoint(t *testing.T) {
 				t.Errorf("job %d was claimed %d times", id, n)
 			}
 		}
+	})
+}
+
+// TestClaimsDoNotMeet: of the jobs that a claim tries another one has had none in the meantime.
+func TestClaimsDoNotMeet(t *testing.T) {
+	each(t, func(t *testing.T, db *sql.DB) {
+		dbtest.Exec(t, db, "INSERT INTO onerow_job (resource, resource_id, deletion_id, state, due_at, created_at) "+cost.Numbers(1000)+
+			"SELECT 'project', i, 1, 'ready', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM numbers WHERE i <= 400")
+		var wg sync.WaitGroup
+		for range 6 {
+			w := worker(t, db, Config{})
+			wg.Go(func() {
+				for range 30 {
+					ids, _, err := w.due(t.Context(), 40)
+					if err != nil || len(ids) == 0 {
+						if err != nil {
+							t.Error(err)
+						}
+						return
+					}
+					c := claim{value: w.cfg.claimValue(), seen: len(ids)}
+					tried, err := w.take(t.Context(), &c, ids, 20)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if won := count(t, db, "SELECT COUNT(*) FROM onerow_job WHERE worker = ?", c.value); won != int64(len(tried)) {
+						t.Errorf("%d jobs were tried, and %d won", len(tried), won)
+					}
+				}
+			})
+		}
+		wg.Wait()
 	})
 }
 

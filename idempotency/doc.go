@@ -117,7 +117,7 @@
 //
 // BEGIN, SAVEPOINT, ROLLBACK and COMMIT count; a pool is given.
 //
-//	Do                  4 and the function's   replay 4   failed before, another payload 5   failed for good 4   the row was free 9
+//	Do                  4 and the function's   replay 4, of a failure or for another payload 5   failed for good 4   the row was free 9
 //	Do in a transaction 4 and the function's   replay 3
 //	Do, LookFirst       5 and the function's   replay 1   failed for good, another payload 2
 //	Do, KeyLast         3 and the function's   replay 4 and the function's; 1 with LookFirst

@@ -123,3 +123,22 @@ func TestLastUnknown(t *testing.T) {
 		}
 	}
 }
+
+// TestUnknownIsFresh: an attempt that was committed without an answer is this call's own: the next attempt, which
+// the key refuses, answers with it, and not as a replay.
+func TestUnknownIsFresh(t *testing.T) {
+	db, dsn := open(t)
+	connector, err := mysql.MySQLDriver{}.OpenConnector(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := sql.OpenDB(&deaf{Connector: connector, refuse: func() error { return nil }})
+	t.Cleanup(func() { _ = pool.Close() })
+	keys := newKeys(t, idempotency.Config{})
+	for _, want := range []idempotency.How{idempotency.Fresh, idempotency.Replayed} {
+		out, err := idempotency.Do(t.Context(), pool, keys, key("k"), charge(3))
+		if err != nil || out.How != want || charges(t, db) != 1 {
+			t.Errorf("%+v, %v, %d charges; want %v", out, err, charges(t, db), want)
+		}
+	}
+}
