@@ -67,9 +67,9 @@ func (tx *Tx) QueryAfter(ctx context.Context, stmts []Stmt, query string, args [
 	return Query(ctx, tx, query, args, scan)
 }
 
-// QueryLast is [Query] for the end of a function: in a transaction of [InTx]'s own on a pool of [Open] in which
-// nothing was written the query travels with COMMIT. Statements that follow it after all are in another
-// transaction.
+// QueryLast is [Query] for the end of a function: in a transaction of [InTx]'s own on a pool of [Open] in
+// which nothing was written the query travels with COMMIT. Statements that follow it after all are in
+// another transaction.
 func (tx *Tx) QueryLast(ctx context.Context, query string, args []any, scan func(*sql.Rows) error) error {
 	if tx.packets && !tx.joined && !several(query) && verbOf(query) == verbOther {
 		b := &batch{query: query, last: true}
