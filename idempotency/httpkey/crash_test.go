@@ -52,9 +52,9 @@ func TestStatements(t *testing.T) {
 		path, key string
 		want      int
 	}{
-		{"one commit", one, "/", "a", 4}, {"replay", one, "/", "a", 4}, {"Tx", one, "/tx", "b", 4}, {"4xx", one, "/?status=404", "c", 4},
+		{"one commit", one, "/", "a", 4}, {"replay", one, "/", "a", 4}, {"Tx", one, "/tx", "b", 4}, {"4xx", one, "/?status=404", "c", 4}, {"its replay", one, "/?status=404", "c", 4},
 		{"4xx, Tx", one, "/tx?status=404", "d", 5}, {"5xx", one, "/?status=500", "e", 3}, {"5xx, Tx", one, "/tx?status=500", "f", 4},
-		{"no key", one, "/", "", 2}, {"no key, Tx", one, "/tx", "", 2}, {"no key, 4xx, Tx", one, "/tx?status=404", "", 3}, {"mismatch", one, "/?", "b", 4},
+		{"no key", one, "/", "", 2}, {"no key, Tx", one, "/tx", "", 2}, {"no key, 4xx, Tx", one, "/tx?status=404", "", 3}, {"mismatch", one, "/?", "b", 5},
 		{"two steps", two, "/", "g", 2}, {"replay", two, "/", "g", 2}, {"mismatch", two, "/x", "g", 2}, {"5xx", two, "/?status=500", "h", 2},
 		{"5xx, replay", two, "/?status=500", "h", 2},
 		{"a named wildcard", routed, "/one/1", "j", 5}, {"its replay", routed, "/one/1", "j", 5}, {"two steps, a named wildcard", routed, "/two/1", "k", 3}, {"its replay", routed, "/two/1", "k", 3},

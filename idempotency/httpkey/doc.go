@@ -110,7 +110,7 @@
 //
 // BEGIN, ROLLBACK and COMMIT count; the handler's own do not.
 //
-//	OneCommit  4   4xx after Tx 5   replay 4   not stored 3   not stored after Tx 4
+//	OneCommit  4   4xx after Tx 5   replay 4   mismatch 5   not stored 3   not stored after Tx 4
 //	OneCommit without a key  2   4xx after Tx 3
 //	TwoStep    2   replay, in flight, mismatch 2   without a key 0
 //	1 more for each name of Config.Formerly, so for a route with a named wildcard; after a wait in memory 1 more, a replay 1
