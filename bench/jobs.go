@@ -30,26 +30,39 @@ var leaves = schema.Plan{Tables: []schema.Table{
 	{Name: "vein", Key: []string{"id"}, Parents: []schema.Edge{{Table: "leaf", Columns: []string{"leaf_id"}}}},
 }}
 
-// sqlVeins makes leaves of ten rows each.
-const sqlVeins = `INSERT INTO vein (leaf_id) SELECT j.resource_id FROM onerow_job AS j JOIN (SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL
+var leafTables = []string{
+	"DROP TABLE IF EXISTS leaf, vein", "CREATE TABLE leaf (id BIGINT PRIMARY KEY) ENGINE=InnoDB",
+	"CREATE TABLE vein (id BIGINT PRIMARY KEY AUTO_INCREMENT, leaf_id BIGINT NOT NULL, KEY (leaf_id, id)) ENGINE=InnoDB",
+}
+
+// sqlLeaves and sqlVeins make leaves of ten rows each.
+const (
+	sqlLeaves = `INSERT INTO leaf SELECT resource_id FROM onerow_job`
+	sqlVeins  = `INSERT INTO vein (leaf_id) SELECT j.resource_id FROM onerow_job AS j JOIN (SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL
 SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9) AS nine`
+)
 
 // jobs has each queue work jobs that have nothing to do: what is measured is to claim them, and to end them.
 func jobs(n int) func(ctx context.Context, s *site) ([]way, error) {
 	return func(ctx context.Context, s *site) ([]way, error) {
-		if err := s.exec(ctx, "DROP TABLE IF EXISTS leaf, vein", "CREATE TABLE leaf (id BIGINT PRIMARY KEY) ENGINE=InnoDB",
-			"CREATE TABLE vein (id BIGINT PRIMARY KEY AUTO_INCREMENT, leaf_id BIGINT NOT NULL, KEY (leaf_id, id)) ENGINE=InnoDB"); err != nil {
+		if err := s.exec(ctx, leafTables...); err != nil {
 			return nil, err
 		}
 		const one = "onerow, 2 at once"
 		conflicts := &conflicts{site: s}
 		ways := []way{
 			{name: byHand, all: func(ctx context.Context) (int, time.Duration, error) { return byHandJobs(ctx, s, n) }},
-			{name: one, all: func(ctx context.Context) (int, time.Duration, error) { return onerowJobs(ctx, s, n, 1, 2) }},
-			{name: "onerow, 8 at once", all: func(ctx context.Context) (int, time.Duration, error) { return onerowJobs(ctx, s, n, 1, 8) }},
-			{name: "onerow, four workers, 2 at once each", aim: aim{of: one, share: 0.9}, note: conflicts.String, all: conflicts.counted(func(ctx context.Context) (int, time.Duration, error) { return onerowJobs(ctx, s, n, 4, 2) })},
+			{name: one, all: func(ctx context.Context) (int, time.Duration, error) {
+				return onerowJobs(ctx, s, n, 1, cascade.Config{Parallel: 2})
+			}},
+			{name: "onerow, 8 at once", all: func(ctx context.Context) (int, time.Duration, error) {
+				return onerowJobs(ctx, s, n, 1, cascade.Config{Parallel: 8})
+			}},
+			{name: "onerow, four workers, 2 at once each", aim: aim{of: one, share: 0.9}, note: conflicts.String, all: conflicts.counted(func(ctx context.Context) (int, time.Duration, error) {
+				return onerowJobs(ctx, s, n, 4, cascade.Config{Parallel: 2})
+			})},
 			{name: "onerow, 2 at once, ten rows each", all: func(ctx context.Context) (int, time.Duration, error) {
-				return onerowJobs(ctx, s, n, 1, 2, "INSERT INTO leaf SELECT resource_id FROM onerow_job", sqlVeins)
+				return onerowJobs(ctx, s, n, 1, cascade.Config{Parallel: 2}, sqlLeaves, sqlVeins)
 			}},
 		}
 		if s.postgres != nil {
@@ -100,7 +113,7 @@ func byHandJobs(ctx context.Context, s *site, n int) (int, time.Duration, error)
 	return n, time.Since(begin), nil
 }
 
-func onerowJobs(ctx context.Context, s *site, n, workers, parallel int, rows ...string) (int, time.Duration, error) {
+func onerowJobs(ctx context.Context, s *site, n, workers int, c cascade.Config, rows ...string) (int, time.Duration, error) {
 	if err := s.exec(ctx, append([]string{"DELETE FROM onerow_job", "DELETE FROM onerow_job_archive", fmt.Sprintf(sqlEmptyJobs, n)}, rows...)...); err != nil {
 		return 0, 0, err
 	}
@@ -109,7 +122,7 @@ func onerowJobs(ctx context.Context, s *site, n, workers, parallel int, rows ...
 	begin := time.Now()
 	for i := range errs {
 		wg.Go(func() {
-			w, err := cascade.NewWorker(s.db, leaves, cascade.Config{Parallel: parallel})
+			w, err := cascade.NewWorker(s.db, leaves, c)
 			if err == nil {
 				err = w.Drain(ctx)
 			}

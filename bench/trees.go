@@ -156,20 +156,20 @@ func (s *site) treeByHand(ctx context.Context, byKeys bool) error {
 			return send(ctx, tx, statement{text, args})
 		})
 	}
-	mids, err := s.ids(ctx, "SELECT id FROM mid WHERE root_id = 1")
+	mids, err := ids(ctx, s.db, "SELECT id FROM mid WHERE root_id = 1")
 	if err != nil {
 		return err
 	}
 	const some = 10
 	for ; len(mids) > 0; mids = mids[some:] {
-		column, ids := "mid_id", mids[:some]
+		column, keys := "mid_id", mids[:some]
 		if byKeys {
 			column = "id"
-			if ids, err = s.ids(ctx, "SELECT id FROM tip WHERE mid_id IN "+marks(some), mids[:some]...); err != nil {
+			if keys, err = ids(ctx, s.db, "SELECT id FROM tip WHERE mid_id IN "+marks(some), mids[:some]...); err != nil {
 				return err
 			}
 		}
-		if err := batch("DELETE FROM tip WHERE "+column+" IN "+marks(len(ids)), ids...); err != nil {
+		if err := batch("DELETE FROM tip WHERE "+column+" IN "+marks(len(keys)), keys...); err != nil {
 			return err
 		}
 	}
@@ -181,8 +181,8 @@ func (s *site) treeByHand(ctx context.Context, byKeys bool) error {
 
 func marks(n int) string { return "(?" + strings.Repeat(", ?", n-1) + ")" }
 
-func (s *site) ids(ctx context.Context, query string, args ...any) (ids []any, err error) {
-	err = onerow.Query(ctx, s.db, query, args, func(rows *sql.Rows) error {
+func ids(ctx context.Context, db onerow.DB, query string, args ...any) (ids []any, err error) {
+	err = onerow.Query(ctx, db, query, args, func(rows *sql.Rows) error {
 		var id int64
 		err := rows.Scan(&id)
 		ids = append(ids, id)

@@ -22,6 +22,8 @@ func tried(o options) []work {
 		{"effect once for each key, tried", 16, triedEffects},
 		{"replay of a key, tried", 16, triedReplays},
 		{"serial numbers of one series, tried", 16, triedSerials},
+		{"jobs with nothing below, tried", 8, triedJobs(o.Jobs)},
+		{"jobs of ten rows, tried", 8, triedSmallTrees(o.Jobs)},
 		{"a tree of 10,201 rows, tried", 1, triedTrees},
 		{"users at a fifth of what the server can do, tried", atOnce, triedUsers(o.Period)},
 		{"a cascade beside such users, tried", atOnce, triedBackground(o.Period)},

@@ -206,7 +206,7 @@
 //	            nothing below their roots but rows that go unread: BEGIN, proof, plans, 2 that move the
 //	            jobs to the archive, COMMIT, up to 2 for counts, 1 for those that do not end, up to 3
 //	            for each table of the root; where something is below, a look more, and 2 for each
-//	            edge, or 1 for each root where rows are detached or more than a batch
+//	            edge, 3 where there is more than a batch, or 1 for each root where rows are detached
 //	fail, give back                                  1; 5 when the job dies
 //	end of a turn                                    1, which looks whether others are due
 //	governor    1 per second, and what throttles ask; 2 per second for what others do, 4 while they do

@@ -1,6 +1,7 @@
 package cascade
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -41,20 +42,47 @@ func (w *Worker) together(ctx context.Context, c *claim) (worked int) {
 		}
 	}
 	for _, resource := range slices.Sorted(maps.Keys(small)) {
+		size := most
 		for rest := small[resource]; len(rest) > 1 && ctx.Err() == nil && (worked == 0 || time.Since(c.looked) < w.cfg.Lease/3); {
-			jobs := rest[:min(len(rest), most)]
-			ended, full, err := w.endTogether(ctx, g, c, jobs)
-			if err != nil && len(ended) == 0 && ctx.Err() == nil {
+			jobs := rest[:min(len(rest), size)]
+			done, err := w.endTogether(ctx, g, c, jobs)
+			if err != nil && len(done.ended) == 0 && ctx.Err() == nil {
 				w.cfg.Log.InfoContext(ctx, "cascade: jobs are worked one by one", "worker", w.cfg.Name, "resource", resource, "jobs", len(jobs), "error", fault.Redact(err))
 			}
-			worked += len(ended)
-			c.jobs = slices.DeleteFunc(c.jobs, func(job Job) bool { return ended[job.ID] })
-			if rest = rest[len(jobs):]; full && len(ended) > 0 {
-				rest = append(slices.DeleteFunc(jobs, func(job rooted) bool { return ended[job.ID] }), rest...)
+			worked += len(done.ended)
+			size = cmp.Or(done.fit, size)
+			c.jobs = slices.DeleteFunc(c.jobs, func(job Job) bool { return done.ended[job.ID] })
+			switch {
+			case !done.full: // what is left is special
+				rest = rest[len(jobs):]
+			case len(done.ended) == 0: // the first one has more than a batch takes
+				rest = rest[1:]
+			default:
+				rest = append(slices.DeleteFunc(jobs, func(job rooted) bool { return done.ended[job.ID] }), rest[len(jobs):]...)
 			}
 		}
 	}
 	return worked
+}
+
+// bundled is what a batch of many jobs did.
+type bundled struct {
+	ended map[int64]bool
+	full  bool // it was the limit of rows that kept others
+	fit   int  // how many jobs the next batch should take; 0 after an error
+}
+
+// fit is how many jobs like those that have ended have no more rows than the limit, with a tenth of it to
+// spare. A batch locks the roots of all of its jobs and looks below them, whatever it has room for.
+func fit(jobs, ended int, rows int64, full bool, limit int) int {
+	n := most
+	switch {
+	case ended > 0 && rows > 0:
+		n = int(int64(limit) * 9 / 10 * int64(ended) / rows)
+	case full:
+		n = jobs / 2
+	}
+	return max(2, min(n, most))
 }
 
 // rooted is a job with the key of its root.
@@ -94,9 +122,8 @@ FROM onerow_job FORCE INDEX (PRIMARY) WHERE id IN `
 // errNotAll: somebody has taken one of the jobs away.
 var errNotAll = errors.New("cascade: not all of the jobs are this claim's any more")
 
-// endTogether is the batch. It proves the claim of all jobs, or changes nothing. It says which have ended,
-// and whether it was the limit of rows that kept others.
-func (w *Worker) endTogether(ctx context.Context, g *graph.Graph, c *claim, jobs []rooted) (all map[int64]bool, full bool, err error) {
+// endTogether is the batch. It proves the claim of all jobs, or changes nothing.
+func (w *Worker) endTogether(ctx context.Context, g *graph.Graph, c *claim, jobs []rooted) (res bundled, err error) {
 	ids, targets := make([]int64, len(jobs)), make([]work.Target, len(jobs))
 	n := g.Nodes[jobs[0].Resource]
 	for i, job := range jobs {
@@ -107,7 +134,7 @@ func (w *Worker) endTogether(ctx context.Context, g *graph.Graph, c *claim, jobs
 	defer cancel()
 	bundle, err := work.NewBundle(late, w.db, n, targets)
 	if err != nil {
-		return nil, false, err
+		return res, err
 	}
 	var tallies []work.Tally
 	var ended []bool
@@ -124,7 +151,7 @@ func (w *Worker) endTogether(ctx context.Context, g *graph.Graph, c *claim, jobs
 			return err
 		}
 		proved := time.Now()
-		if tallies, ended, full, err = bundle.Drop(ctx, tx, int64(limit)); err != nil {
+		if tallies, ended, res.full, err = bundle.Drop(ctx, tx, int64(limit)); err != nil {
 			return err
 		}
 		var begun, done []int64 // begun, and not done
@@ -143,11 +170,12 @@ func (w *Worker) endTogether(ctx context.Context, g *graph.Graph, c *claim, jobs
 		return nil
 	})
 	if errors.Is(err, onerow.ErrOutcomeUnknown) {
-		all, err = w.gone(late, c, ids)
-		return all, false, err
+		res.full = false
+		res.ended, err = w.gone(late, c, ids)
+		return res, err
 	}
 	if err != nil {
-		return nil, false, err
+		return bundled{}, err
 	}
 	rows := int64(0)
 	for _, t := range tallies {
@@ -162,20 +190,21 @@ func (w *Worker) endTogether(ctx context.Context, g *graph.Graph, c *claim, jobs
 	took := time.Since(begin)
 	w.pace.Took(took, spent, rows)
 	w.cfg.Observer.Batch(took)
-	all = map[int64]bool{}
+	res.ended = map[int64]bool{}
 	for i, job := range jobs {
 		if !ended[i] {
 			continue
 		}
-		all[job.ID] = true
+		res.ended[job.ID] = true
 		w.setbacks.end(job.ID)
 		w.cfg.Observer.Ended(Done)
 		w.cfg.Log.InfoContext(ctx, "cascade: done", "worker", w.cfg.Name, "job", job.ID, "resource", job.Resource, "id", job.ResourceID)
 		if err := w.ended(late, job.Job); err != nil {
-			return all, full, err
+			return res, err
 		}
 	}
-	return all, full, w.governor.Wait(ctx, jobs[0].ID, took, func(context.Context) error { return nil })
+	res.fit = fit(len(jobs), len(res.ended), rows, res.full, w.pace.Limit(w.governor.Target()))
+	return res, w.governor.Wait(ctx, jobs[0].ID, took, func(context.Context) error { return nil })
 }
 
 // noteAll notes under which plan the jobs were begun and what was deleted for them, moves those that are

@@ -256,7 +256,7 @@ VALUES (?, 'project', ?, ?, 'ready', UTC_TIMESTAMP(6) - INTERVAL ? SECOND, UTC_T
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := w.together(t.Context(), &c); n != 11 || len(c.jobs) != 9 || c.jobs[0].ID != 10 {
+	if n := w.together(t.Context(), &c); n != 19 || len(c.jobs) != 1 || c.jobs[0].ID != 10 {
 		t.Errorf("%d have ended together, %d are left: %+v", n, len(c.jobs), c.jobs)
 	}
 	if n := count(t, db, "SELECT COUNT(*) FROM note WHERE project_id = 10"); n != 20 {

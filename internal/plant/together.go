@@ -16,4 +16,6 @@ var togetherBugs = []bug{
 		"` + TakenBack + ` AND a.resource_id IN", "` + TakenBack + ` AND a.id < 0 AND a.resource_id IN"}}},
 	{"rows that go together are all the first job's", "./cascade", "Together", []change{{"cascade/internal/work/together_leaves.go",
 		`counts[i]++`, `counts[min(i, roots[0])]++`}}},
+	{"a batch takes all jobs that wait, whatever it has room for", "./cascade", "Together", []change{{"cascade/together.go",
+		`size = cmp.Or(done.fit, size)`, `size = cmp.Or(size, done.fit)`}}},
 }

@@ -79,7 +79,7 @@ func NewBundle(ctx context.Context, db onerow.DB, n *graph.Node, targets []Targe
 //
 // All locks come first, as in lockAndDrop. Statements: one that locks roots, one that looks below them and
 // one that deletes them for each of the node's tables. Where something is below: another look, and for each
-// edge 2, or 1 for each root where there is more than the limit or rows are detached.
+// edge 2, 3 where there is more than the limit, or 1 for each root where rows are detached.
 func (b *Bundle) Drop(ctx context.Context, tx *onerow.Tx, limit int64) (tallies []Tally, ended []bool, full bool, err error) {
 	b.places, b.left = slices.Clone(b.seen), slices.Clone(b.odd)
 	for _, t := range b.node.Tables {

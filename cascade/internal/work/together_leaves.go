@@ -19,8 +19,8 @@ func (b *Bundle) dropBelowAll(ctx context.Context, tx *onerow.Tx, roots []int, l
 			continue
 		}
 		for _, s := range e.Sources {
-			fit, rows, err := b.dropFitting(ctx, tx, s, roots, limit, tallies)
-			if limit -= rows; fit < len(roots) || err != nil {
+			all, rows, err := b.dropFitting(ctx, tx, s, roots, limit, tallies)
+			if limit -= rows; !all || err != nil {
 				return true, err
 			}
 		}
@@ -28,24 +28,29 @@ func (b *Bundle) dropBelowAll(ctx context.Context, tx *onerow.Tx, roots []int, l
 	return false, nil
 }
 
-// dropFitting does so over one edge and says for how many of the roots, from the first on, it had room.
-func (b *Bundle) dropFitting(ctx context.Context, tx *onerow.Tx, s *graph.Source, roots []int, limit int64, tallies []Tally) (fit int, rows int64, err error) {
+// dropFitting does so over one edge, for as many of the roots as it has room for, and says whether that was
+// all of them. Rows come along the index of the edge, parent by parent, so those of all parents that were
+// seen are whole, but the last one's; should they come in another order, half as many are tried next.
+func (b *Bundle) dropFitting(ctx context.Context, tx *onerow.Tx, s *graph.Source, roots []int, limit int64, tallies []Tally) (all bool, rows int64, err error) {
 	if s.Edge.Detach {
-		for fit, i := range roots {
+		for _, i := range roots {
 			n, err := b.dropOf(ctx, tx, s, i, limit-rows, tallies[i])
 			if rows += n; rows >= limit || err != nil {
-				return fit, rows, err
+				return false, rows, err
 			}
 		}
-		return len(roots), rows, nil
+		return true, rows, nil
 	}
-	for fit := len(roots); fit > 0; fit /= 2 {
-		if rows, fits, err := b.dropLeaves(ctx, tx, s, roots[:fit], limit, tallies); fits || err != nil {
-			return fit, rows, err
+	some := roots
+	for try := 0; len(some) > 0; try++ {
+		rows, whole, err := b.dropLeaves(ctx, tx, s, some, limit, tallies)
+		if rows <= limit || err != nil {
+			return len(some) == len(roots), rows, err
 		}
+		some = whole[:len(whole)>>try]
 	}
 	rows, err = b.dropOf(ctx, tx, s, roots[0], limit, tallies[roots[0]])
-	return 0, rows, err
+	return false, rows, err
 }
 
 // dropOf is dropBelow for one root.
@@ -63,9 +68,9 @@ func (b *Bundle) dropOf(ctx context.Context, tx *onerow.Tx, s *graph.Source, roo
 	return rows, err
 }
 
-// dropLeaves locks and counts the leaves below all roots, and deletes them by another statement; they do
-// not fit where there are more than the limit: then none is deleted.
-func (b *Bundle) dropLeaves(ctx context.Context, tx *onerow.Tx, s *graph.Source, roots []int, limit int64, tallies []Tally) (rows int64, fits bool, err error) {
+// dropLeaves locks and counts the leaves below roots, and deletes them by another statement. Where there are
+// more than the limit it deletes none, and returns the roots whose leaves it has seen before the last one's.
+func (b *Bundle) dropLeaves(ctx context.Context, tx *onerow.Tx, s *graph.Source, roots []int, limit int64, tallies []Tally) (rows int64, whole []int, err error) {
 	at := map[rowkey.Key]int{}
 	for _, i := range roots {
 		for _, key := range s.Edge.Keys([]graph.Row{b.places[i].row}) {
@@ -73,7 +78,7 @@ func (b *Bundle) dropLeaves(ctx context.Context, tx *onerow.Tx, s *graph.Source,
 		}
 	}
 	if len(at) == 0 {
-		return 0, true, nil
+		return 0, nil, nil
 	}
 	keys := slices.Sorted(maps.Keys(at))
 	values := make([]sql.NullString, s.Columns.Width())
@@ -81,7 +86,7 @@ func (b *Bundle) dropLeaves(ctx context.Context, tx *onerow.Tx, s *graph.Source,
 	for i := range values {
 		dest[i] = &values[i]
 	}
-	counts := map[int]int64{}
+	counts, last := map[int]int64{}, 0
 	query := fmt.Sprintf("SELECT %s FROM %s%s WHERE %s%s LIMIT %d FOR UPDATE", s.Columns.Select(""), s.From, s.Index, s.When, s.Columns.In("", keys), limit+1)
 	err = onerow.Query(ctx, tx, query, nil, func(found *sql.Rows) error {
 		if err := found.Scan(dest...); err != nil {
@@ -94,10 +99,15 @@ func (b *Bundle) dropLeaves(ctx context.Context, tx *onerow.Tx, s *graph.Source,
 		}
 		counts[i]++
 		rows++
+		last = i
 		return nil
 	})
-	if err != nil || rows > limit || rows == 0 {
-		return 0, rows == 0, err
+	if err != nil || rows == 0 {
+		return 0, nil, err
+	}
+	if rows > limit {
+		delete(counts, last)
+		return rows, slices.Sorted(maps.Keys(counts)), nil
 	}
 	n, err := onerow.Affected(ctx, tx, leavesSQL(s, keys, rows+1))
 	if err == nil && n != rows { // somebody has added one
@@ -106,5 +116,5 @@ func (b *Bundle) dropLeaves(ctx context.Context, tx *onerow.Tx, s *graph.Source,
 	for i, n := range counts {
 		tallies[i].Deleted[s.Name] += n
 	}
-	return rows, true, err
+	return rows, nil, err
 }

@@ -1,0 +1,55 @@
+package cascade
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"testing"
+
+	"github.com/onerow/onerow/internal/cost"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+)
+
+// TestTogetherDoesNotGrow: where a batch has room for few of the jobs that were claimed, what is read and
+// locked for each does not depend on how many wait with it.
+func TestTogetherDoesNotGrow(t *testing.T) {
+	perJob := map[int][2]float64{}
+	for _, jobs := range []int{20, 100} {
+		dsn := dbtest.DSN(t)
+		db := dbtest.OpenDSN(t, dsn)
+		plant(t, db)
+		dbtest.Exec(t, db, "INSERT INTO project_archive (id, user_id, deletion_id, deleted_from, created_at, updated_at, archived_at) "+cost.Numbers(1000)+
+			"SELECT i, 7, i, 'active', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM numbers WHERE i <= ?", jobs)
+		for range 10 {
+			dbtest.Exec(t, db, "INSERT INTO note (project_id, created_at, updated_at) SELECT id, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM project_archive")
+		}
+		dbtest.Exec(t, db, "INSERT INTO onerow_job (id, resource, resource_id, deletion_id, state, due_at, created_at) "+
+			"SELECT id, 'project', id, id, 'ready', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM project_archive")
+		dbtest.Exec(t, db, "ANALYZE TABLE note, project_archive, onerow_job")
+		var read, locked int64
+		var all string
+		for _, s := range cost.Of(t, dsn, func(ctx context.Context, db *sql.DB) error {
+			w, err := NewWorker(db, forest, Config{ClaimJobs: 100, Batch: 40, Target: -1, Assets: &shelf{}})
+			if err != nil {
+				return err
+			}
+			worked, err := w.RunOnce(ctx)
+			if err == nil && worked != jobs {
+				err = fmt.Errorf("%d worked of %d", worked, jobs)
+			}
+			return err
+		}) {
+			read, locked, all = read+s.Read, locked+s.Locked, all+s.String()+"\n"
+		}
+		if n := count(t, db, "SELECT COUNT(*) FROM onerow_job_archive WHERE state = 'done' AND token = 1"); n != int64(jobs) {
+			t.Errorf("%d jobs have ended of %d", n, jobs)
+		}
+		perJob[jobs] = [2]float64{float64(read) / float64(jobs), float64(locked) / float64(jobs)}
+		t.Logf("%d jobs: %.0f read, %.0f locked for each\n%s", jobs, perJob[jobs][0], perJob[jobs][1], all)
+	}
+	for i, what := range []string{"read", "locked"} {
+		if few, many := perJob[20][i], perJob[100][i]; many > 1.3*few {
+			t.Errorf("%s for each of 20: %.0f, of 100: %.0f", what, few, many)
+		}
+	}
+}
