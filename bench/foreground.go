@@ -25,9 +25,10 @@ type foreground struct {
 	*site
 	period time.Duration
 	every  time.Duration // how often each of them calls
+	rate   float64       // how many rows a worker deletes in a second, alone
 }
 
-// openForeground finds out how many calls a fifth of what the server can do are.
+// openForeground finds out how many calls a fifth of what the server can do are, and how fast a worker is.
 func openForeground(ctx context.Context, s *site, period time.Duration) (*foreground, error) {
 	if err := s.exec(ctx, "DROP TABLE IF EXISTS visitor", "CREATE TABLE visitor (id BIGINT PRIMARY KEY, seen BIGINT NOT NULL) ENGINE=InnoDB",
 		fmt.Sprintf("INSERT INTO visitor WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 99) SELECT a.i * 100 + b.i, 0 FROM n AS a JOIN n AS b WHERE a.i * 100 + b.i < %d", visitors)); err != nil {
@@ -39,9 +40,12 @@ func openForeground(ctx context.Context, s *site, period time.Duration) (*foregr
 	f := &foreground{site: s, period: period}
 	var next int64
 	done, took, err := s.clients(ctx, atOnce, way{call: f.call}, time.Second, &next, new(sample))
-	if err == nil {
-		f.every = took * 5 * atOnce / time.Duration(done)
+	if err != nil {
+		return nil, err
 	}
+	f.every = took * 5 * atOnce / time.Duration(done)
+	rows, took, err := f.alone(ctx)
+	f.rate = float64(rows) / took.Seconds()
 	return f, err
 }
 
@@ -54,21 +58,54 @@ func (f *foreground) call(ctx context.Context, client int, n int64) error {
 	return send(ctx, f.apart, statement{sqlUserWrites, []any{id}})
 }
 
-// ready plants more trees than a worker can delete in a period.
-func (f *foreground) ready(ctx context.Context) error {
+// plant makes so many trees, and no jobs.
+func (f *foreground) plant(ctx context.Context, trees int) error {
 	if err := f.exec(ctx, "TRUNCATE root", "TRUNCATE mid", "TRUNCATE tip", "DELETE FROM onerow_job", "DELETE FROM onerow_job_archive", "DELETE FROM onerow_job_count"); err != nil {
 		return err
 	}
-	for i := range int((settle+f.period).Seconds()*12) + 4 {
+	for i := range trees {
 		if err := f.exec(ctx, fmt.Sprintf("INSERT INTO root VALUES (%d)", i), fmt.Sprintf("INSERT INTO mid WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 99) SELECT %[1]d * 100 + i, %[1]d FROM n", i)); err != nil {
 			return err
 		}
-		if err := f.exec(ctx, fmt.Sprintf(sqlTips, "")+fmt.Sprintf(" WHERE m.root_id = %d", i), fmt.Sprintf(sqlTreeJob, i)); err != nil {
+		if err := f.exec(ctx, fmt.Sprintf(sqlTips, "")+fmt.Sprintf(" WHERE m.root_id = %d", i)); err != nil {
 			return err
 		}
 	}
-	time.Sleep(time.Second) // what was planted is written
 	return nil
+}
+
+// ready plants more trees than a worker can delete while it is measured, if it has a share of the time.
+func (f *foreground) ready(share float64) func(ctx context.Context) error {
+	return func(ctx context.Context) error {
+		if err := f.plant(ctx, int(f.rate*share*(settle+f.period).Seconds()/treeRows)+4); err != nil {
+			return err
+		}
+		if err := f.exec(ctx, sqlTreeJobs); err != nil {
+			return err
+		}
+		time.Sleep(time.Second) // what was planted is written
+		return nil
+	}
+}
+
+// alone is a worker beside nobody, and it knows that.
+func (f *foreground) alone(ctx context.Context) (int, time.Duration, error) {
+	const trees = 16
+	w, err := cascade.NewWorker(f.db, tree, cascade.Config{})
+	if err != nil {
+		return 0, 0, err
+	}
+	err = f.plant(ctx, trees)
+	for range 2 {
+		err = errors.Join(err, w.Drain(ctx))
+		time.Sleep(time.Second)
+	}
+	if err = errors.Join(err, w.Drain(ctx), f.exec(ctx, sqlTreeJobs)); err != nil {
+		return 0, 0, err
+	}
+	begin := time.Now()
+	err = w.Drain(ctx)
+	return trees * treeRows, time.Since(begin), err
 }
 
 // cascade works meanwhile.
@@ -120,8 +157,9 @@ func (f *foreground) ways() []way {
 		{name: "beside onerow's cascade at full speed", beside: f.cascade(cascade.Config{Load: 1})},
 	}
 	for i := range list {
-		list[i].call, list[i].every, list[i].ready, list[i].settle, list[i].least = f.call, f.every, f.ready, settle, f.period
+		list[i].call, list[i].every, list[i].ready, list[i].settle, list[i].least = f.call, f.every, f.ready(0.5), settle, f.period
 	}
+	list[3].ready = f.ready(1)
 	return list
 }
 
@@ -145,32 +183,27 @@ func background(period time.Duration) func(ctx context.Context, s *site) ([]way,
 		}
 		const alone = "onerow's cascade, alone"
 		return []way{
-			{name: alone, all: f.deletes(false, cascade.Config{})},
-			{name: "onerow's cascade, beside users", aim: aim{of: alone, share: 0.1}, all: f.deletes(true, cascade.Config{})},
+			{name: alone, all: f.alone},
+			{name: "onerow's cascade, beside users", aim: aim{of: alone, share: 0.1}, all: f.deletes(cascade.Config{})},
 		}, nil
 	}
 }
 
-// deletes has a worker delete, beside users or not.
-func (f *foreground) deletes(users bool, c cascade.Config) func(ctx context.Context) (int, time.Duration, error) {
-	return func(ctx context.Context) (int, time.Duration, error) { return f.deleted(ctx, users, c) }
+// deletes is how many rows a worker deletes in a period, beside users.
+func (f *foreground) deletes(c cascade.Config) func(ctx context.Context) (int, time.Duration, error) {
+	return func(ctx context.Context) (int, time.Duration, error) { return f.deleted(ctx, c) }
 }
 
-// deleted is how many rows a worker deletes in a period.
-func (f *foreground) deleted(ctx context.Context, users bool, c cascade.Config) (int, time.Duration, error) {
-	if err := f.ready(ctx); err != nil {
+func (f *foreground) deleted(ctx context.Context, c cascade.Config) (int, time.Duration, error) {
+	if err := f.ready(0.5)(ctx); err != nil {
 		return 0, 0, err
-	}
-	call := f.call
-	if !users {
-		call = func(context.Context, int, int64) error { return nil }
 	}
 	var before, after int
 	var errBefore error
 	first := time.AfterFunc(settle, func() { before, errBefore = f.counted(ctx) })
 	defer first.Stop()
 	var next int64
-	_, took, err := f.clients(ctx, atOnce, way{call: call, every: f.every, beside: f.cascade(c), settle: settle}, f.period, &next, new(sample))
+	_, took, err := f.clients(ctx, atOnce, way{call: f.call, every: f.every, beside: f.cascade(c), settle: settle}, f.period, &next, new(sample))
 	if err == nil {
 		after, err = f.counted(ctx)
 	}

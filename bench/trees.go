@@ -23,8 +23,8 @@ const (
 	sqlMids  = `INSERT INTO %[1]smid WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100) SELECT i, 1 FROM n`
 	sqlTips  = `INSERT INTO %[1]stip (mid_id, about) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 101)
 SELECT m.id, REPEAT('x', 40) FROM %[1]smid AS m JOIN n`
-	sqlTreeJob = `INSERT INTO onerow_job (resource, resource_id, deletion_id, state, due_at, created_at)
-VALUES ('root', '%d', 0, 'ready', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))`
+	sqlTreeJobs = `INSERT INTO onerow_job (resource, resource_id, deletion_id, state, due_at, created_at)
+SELECT 'root', id, 0, 'ready', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM root`
 )
 
 var tree = schema.Plan{Tables: []schema.Table{
@@ -94,7 +94,7 @@ func drained(s *site, c cascade.Config) func(ctx context.Context) (int, time.Dur
 		return func(context.Context) (int, time.Duration, error) { return 0, 0, err }
 	}
 	return plantedBefore(s, "", w.Drain, func(ctx context.Context) error {
-		if err := s.exec(ctx, fmt.Sprintf(sqlTreeJob, 1)); err != nil {
+		if err := s.exec(ctx, sqlTreeJobs); err != nil {
 			return err
 		}
 		return w.Drain(ctx)

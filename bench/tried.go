@@ -173,6 +173,7 @@ var throttled = []struct {
 	name   string
 	config cascade.Config
 }{
+	{"a fifth of the time, batches of 3 ms", cascade.Config{Load: 0.2, Target: 3 * time.Millisecond}},
 	{"15 % of the time, batches of 5 ms", cascade.Config{Load: 0.15, Target: 5 * time.Millisecond}},
 	{"15 % of the time, batches of 8 ms", cascade.Config{Load: 0.15, Target: 8 * time.Millisecond}},
 }
@@ -200,9 +201,9 @@ func triedBackground(period time.Duration) func(ctx context.Context, s *site) ([
 		if err != nil {
 			return nil, err
 		}
-		ways := []way{{name: "onerow's cascade, alone", all: f.deletes(false, cascade.Config{})}, {name: "onerow's cascade, beside users", all: f.deletes(true, cascade.Config{})}}
+		ways := []way{{name: "onerow's cascade, alone", all: f.alone}, {name: "onerow's cascade, beside users", all: f.deletes(cascade.Config{})}}
 		for _, c := range throttled {
-			ways = append(ways, way{name: "onerow's cascade, beside users, " + c.name, all: f.deletes(true, c.config)})
+			ways = append(ways, way{name: "onerow's cascade, beside users, " + c.name, all: f.deletes(c.config)})
 		}
 		return ways, nil
 	}
