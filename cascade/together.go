@@ -53,6 +53,8 @@ func (w *Worker) together(ctx context.Context, c *claim) (worked int) {
 			size = cmp.Or(done.fit, size)
 			c.jobs = slices.DeleteFunc(c.jobs, func(job Job) bool { return done.ended[job.ID] })
 			switch {
+			case size == 1: // one has as much as a batch takes: they go their own ways
+				rest = nil
 			case !done.full: // what is left is special
 				rest = rest[len(jobs):]
 			case len(done.ended) == 0: // the first one has more than a batch takes
@@ -75,14 +77,13 @@ type bundled struct {
 // fit is how many jobs like those that have ended have no more rows than the limit, with a tenth of it to
 // spare. A batch locks the roots of all of its jobs and looks below them, whatever it has room for.
 func fit(jobs, ended int, rows int64, full bool, limit int) int {
-	n := most
 	switch {
 	case ended > 0 && rows > 0:
-		n = int(int64(limit) * 9 / 10 * int64(ended) / rows)
+		return int(max(1, min(most, int64(limit)*9/10*int64(ended)/rows)))
 	case full:
-		n = jobs / 2
+		return max(2, jobs/2)
 	}
-	return max(2, min(n, most))
+	return most
 }
 
 // rooted is a job with the key of its root.

@@ -53,3 +53,31 @@ func TestTogetherDoesNotGrow(t *testing.T) {
 		}
 	}
 }
+
+// TestTogetherLarge: jobs of which a batch has room for one go their own ways after the first.
+func TestTogetherLarge(t *testing.T) {
+	db := openForest(t)
+	for id := range int64(4) {
+		insert(t, db, "project_archive", map[string]any{"id": id + 1, "user_id": 7, "deletion_id": id + 1, "deleted_from": "active"})
+		for range 30 {
+			insert(t, db, "note", map[string]any{"project_id": id + 1})
+		}
+		dbtest.Exec(t, db, `INSERT INTO onerow_job (id, resource, resource_id, deletion_id, state, due_at, created_at)
+VALUES (?, 'project', ?, ?, 'ready', UTC_TIMESTAMP(6) - INTERVAL ? SECOND, UTC_TIMESTAMP(6))`, id+1, key(id+1), id+1, 100-id)
+	}
+	w := quiet(t, worker(t, db, Config{Batch: 40, Target: -1}))
+	c, err := w.claim(t.Context(), 50)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := w.together(t.Context(), &c); n != 1 || len(c.jobs) != 3 || count(t, db, "SELECT COUNT(*) FROM note") != 90 {
+		t.Errorf("%d have ended together, %d are left", n, len(c.jobs))
+	}
+	dbtest.Exec(t, db, "UPDATE onerow_job SET due_at = UTC_TIMESTAMP(6)")
+	drain(t, w)
+	for id := range int64(4) {
+		if job := get(t, db, id+1); job.DeletedRows != 30 || job.State != Done {
+			t.Errorf("%+v, want 30 rows", job)
+		}
+	}
+}
