@@ -173,7 +173,7 @@ var throttled = []struct {
 	name   string
 	config cascade.Config
 }{
-	{"a fifth of the time, batches of 3 ms", cascade.Config{Load: 0.2, Target: 3 * time.Millisecond}},
+	{"a fifth of the time, batches of 10 ms", cascade.Config{Load: 0.2, Target: 10 * time.Millisecond}},
 	{"15 % of the time, batches of 5 ms", cascade.Config{Load: 0.15, Target: 5 * time.Millisecond}},
 	{"15 % of the time, batches of 8 ms", cascade.Config{Load: 0.15, Target: 8 * time.Millisecond}},
 }

@@ -50,12 +50,13 @@ type Config struct {
 	Throttles []Throttle
 	// Load is the share of the time that is spent in batches, more than 0 and up to 1; the rest is waited
 	// between them. Default: all of it, and while others send more than 20 statements a second to the
-	// server, a fifth for all of its workers together, in batches of at most 10ms, one a second at least.
-	// The worker gives way within a second, and has all of the time again a second after they end. It asks
-	// the server how many statements it was sent ("Questions") and subtracts those of workers, which are
-	// known on pools that are guarded ([onerow.Open], [onerow.Guard]); on others the default is all of the
-	// time. A few long statements are not felt, nor what reaches another node of a cluster, while workers
-	// there are subtracted: for these set Load, or Throttles.
+	// server, a quarter for all of its workers together, in batches of 3ms, or of three times what BEGIN,
+	// fence and COMMIT take, one a second at least. The worker gives way within a second, and has all of
+	// the time again a second after they end. It asks the server how many statements it was sent
+	// ("Questions") and subtracts those of workers, which are known on pools that are guarded
+	// ([onerow.Open], [onerow.Guard]); on others the default is all of the time. A few long statements are
+	// not felt, nor what reaches another node of a cluster, while workers there are subtracted: for these
+	// set Load, or Throttles.
 	Load float64
 	// MaxParked is how many rows of a job may be parked before it dies; skipped ones do not
 	// count. Default 1000.

@@ -143,8 +143,8 @@
 //   - A job that is paused ([PauseJob]) changes nothing after the batch under way; the jobs of a resource
 //     that is paused ([PauseResource]) go on for a second and a batch at most. Neither is a failure. [Set]
 //     changes load, target and parallel of workers as soon.
-//   - While others send statements to the server, workers have a fifth of the time together, in batches of
-//     10ms, but each of them has one a second; see Config.Load for who is felt.
+//   - While others send statements to the server, workers have a quarter of the time together, in batches
+//     of about 3ms, but each of them has one a second; see Config.Load for who is felt.
 //   - While [Pause] is on or a throttle of Config.Throttles has a reason, workers claim nothing and keep the
 //     leases of the jobs that they have begun.
 //   - An unknown outcome of a batch (COMMIT sent, no answer) is harmless. It is run again: its fence waits

@@ -18,7 +18,7 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
-const yielding = "load: others use the server, batches get 20% of the time"
+const yielding = "load: others use the server, batches get 25% of the time"
 
 // alone starts a server that nobody else uses.
 func alone(t *testing.T) *devdb.Server {
@@ -138,7 +138,7 @@ func TestYields(t *testing.T) {
 		ended <- nil
 	}()
 	says(yielding)
-	if target, most := first.Target(); target != 0 || most != 10*time.Millisecond {
+	if target, most := first.Target(); target != 0 || most != 3*time.Millisecond {
 		t.Errorf("batches of %s, %s at most", target, most)
 	}
 	users.Store(false)

@@ -15,10 +15,10 @@ import (
 // How a worker gives way by itself.
 const (
 	feelEvery    = 500 * time.Millisecond
-	yieldPercent = 20                    // of the time, for the batches of all workers together
-	yieldBatch   = 10 * time.Millisecond // how long one should take then
-	leastPerS    = 20                    // statements in a second: what monitoring sends is less
-	alive        = 15 * time.Second      // a worker that was not seen for so long has ended
+	yieldPercent = 25                   // of the time, for the batches of all workers together
+	yieldBatch   = 3 * time.Millisecond // how long one should take then, but see Pace.Took
+	leastPerS    = 20                   // statements in a second: what monitoring sends is less
+	alive        = 15 * time.Second     // a worker that was not seen for so long has ended
 )
 
 // others are those who use the server beside the workers, as the server's count of statements shows them:

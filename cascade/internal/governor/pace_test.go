@@ -49,7 +49,7 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// TestYielded: a fifth of the time is four times as long for others, and a batch comes each second, however
+// TestYielded: a quarter of the time is three times as long for others, and a batch comes each second, however
 // many jobs there are and however long their batches take.
 func TestYielded(t *testing.T) {
 	for _, took := range []time.Duration{time.Microsecond, 5 * time.Millisecond, 900 * time.Millisecond, time.Second, 3 * time.Second} {
@@ -57,7 +57,7 @@ func TestYielded(t *testing.T) {
 			t.Errorf("after %s others have %s", took, rest)
 		}
 	}
-	for jobs, want := range map[int]time.Duration{1: 40 * time.Millisecond, 3: 120 * time.Millisecond} {
+	for jobs, want := range map[int]time.Duration{1: 30 * time.Millisecond, 3: 90 * time.Millisecond} {
 		if rest := yielded(10*time.Millisecond, jobs); rest != want {
 			t.Errorf("with %d jobs others have %s, want %s", jobs, rest, want)
 		}
