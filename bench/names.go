@@ -33,37 +33,66 @@ func contests(ctx context.Context, s *site) ([]way, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The clients' numbers lie so far apart; what is left names the turn and the way.
-	name := func(way string, client int, n int64) string { return fmt.Sprint(way, n-int64(client)*apartBy) }
-	insert := func(name string) statement { return statement{sqlProject, []any{name, name, name}} }
-	asked := func(ctx context.Context, name string, err error) error {
-		if err == nil || ignored(err) != nil {
-			return err
-		}
-		var id int64
-		return s.db.QueryRowContext(ctx, sqlHolder, name).Scan(&id)
-	}
 	mark := statement{text: sqlMark}
 	return []way{
 		{name: "one INSERT, refused or not", call: func(ctx context.Context, c int, n int64) error {
-			return ignored(send(ctx, s.db, insert(name("a", c, n))))
+			return ignored(send(ctx, s.db, inserted(named("a", c, n))))
 		}},
 		{name: byHand, call: func(ctx context.Context, c int, n int64) error {
-			i := name("b", c, n)
-			return asked(ctx, i, inTx(ctx, s.db, func(tx *sql.Tx) error { return send(ctx, tx, insert(i), mark) }))
+			i := named("b", c, n)
+			return s.asked(ctx, i, inTx(ctx, s.db, func(tx *sql.Tx) error { return send(ctx, tx, inserted(i), mark) }))
 		}},
 		{name: "GET_LOCK", call: func(ctx context.Context, c int, n int64) error {
-			i := name("c", c, n)
-			return asked(ctx, i, locked(ctx, s.db, insert(i), mark))
+			i := named("c", c, n)
+			return s.asked(ctx, i, locked(ctx, s.db, inserted(i), mark))
 		}},
 		{name: "onerow", aim: aim{of: byHand, share: 1}, call: func(ctx context.Context, c int, n int64) error {
-			_, err := projects.Create(ctx, s.db, Project{UserID: 1, Name: name("d", c, n)})
+			_, err := projects.Create(ctx, s.db, Project{UserID: 1, Name: named("d", c, n)})
 			if errors.Is(err, repo.ErrNameTaken) {
 				return nil
 			}
 			return err
 		}},
 	}, nil
+}
+
+// named is a name that all clients want: their numbers lie so far apart, and what is left says the turn and the way.
+func named(way string, client int, n int64) string { return fmt.Sprint(way, n-int64(client)*apartBy) }
+
+func inserted(name string) statement { return statement{sqlProject, []any{name, name, name}} }
+
+// asked finds out who has the name, if err is that it is taken.
+func (s *site) asked(ctx context.Context, name string, err error) error {
+	if err == nil || ignored(err) != nil {
+		return err
+	}
+	var id int64
+	return s.db.QueryRowContext(ctx, sqlHolder, name).Scan(&id)
+}
+
+// triedContests ask who has the name before they want it, and want it in one packet.
+func triedContests(ctx context.Context, s *site) ([]way, error) {
+	ways, err := contests(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	mark := statement{text: sqlMark}
+	byHandOf := func(ctx context.Context, i string) error {
+		return s.asked(ctx, i, inTx(ctx, s.db, func(tx *sql.Tx) error { return send(ctx, tx, inserted(i), mark) }))
+	}
+	look := func(ctx context.Context, i string) error {
+		var id int64
+		err := s.db.QueryRowContext(ctx, sqlHolder, i).Scan(&id)
+		if errors.Is(err, sql.ErrNoRows) {
+			err = byHandOf(ctx, i)
+		}
+		return err
+	}
+	return append(ways[:2:2], ways[3],
+		way{name: byHand + ", a look first", call: func(ctx context.Context, c int, n int64) error { return look(ctx, named("e", c, n)) }},
+		way{name: byHand + ", nobody else wants it", call: func(ctx context.Context, _ int, n int64) error { return byHandOf(ctx, fmt.Sprint("f", n)) }},
+		way{name: byHand + ", a look first, nobody else wants it", call: func(ctx context.Context, _ int, n int64) error { return look(ctx, fmt.Sprint("g", n)) }},
+	), nil
 }
 
 // ignored is err unless it is a duplicate's.

@@ -19,6 +19,7 @@ import (
 // them is measured here.
 func tried(o options) []work {
 	return []work{
+		{"create, all of one name, tried", 32, triedContests},
 		{"effect once for each key, tried", 16, triedEffects},
 		{"replay of a key, tried", 16, triedReplays},
 		{"serial numbers of one series, tried", 16, triedSerials},
