@@ -56,7 +56,8 @@ func contests(ctx context.Context, s *site) ([]way, error) {
 	}, nil
 }
 
-// named is a name that all clients want: their numbers lie so far apart, and what is left says the turn and the way.
+// named is a name that all clients want: their numbers lie so far apart, and what is left says the turn and
+// the way.
 func named(way string, client int, n int64) string { return fmt.Sprint(way, n-int64(client)*apartBy) }
 
 func inserted(name string) statement { return statement{sqlProject, []any{name, name, name}} }
