@@ -109,7 +109,7 @@ test-cluster:
 test-docker: cc chromium ## the same in a container: ONEROW_TEST_IMAGE=mariadb:11 make test-docker
 	@[[ -n "$${ONEROW_TEST_IMAGE:-}" ]] || { echo "set ONEROW_TEST_IMAGE to an image, for example mariadb:11 or mysql:9" >&2; exit 1; }
 	@mkdir -p $(BIN)
-	@go build -o $(BIN)/withcontainer ./internal/devdb/dbtest/withcontainer
+	@go build -o $(BIN)/withcontainer ./internal/devdb/cmd/withcontainer
 	go vet $(PKG)
 	env -u ONEROW_DSN $(BIN)/withcontainer -- $(GOTEST) -race $$(go list $(PKG) | grep -v '/internal/devdb$$')
 

@@ -88,7 +88,7 @@ func testPrivateServer(t *testing.T, p program) {
 	}
 	p = p.behindServer(t, filepath.Join(data, "server"))
 	server, err := devdb.Start(t.Context(), devdb.Options{})
-	if errors.Is(err, devdb.ErrNoServer) && os.Getenv(dbtest.EnvImage) != "" {
+	if errors.Is(err, devdb.ErrNoServer) && os.Getenv(devdb.EnvImage) != "" {
 		// The tests run on a container, and this machine has no server: it says so.
 		code, _, stderr := p.run(t, "-addr", "127.0.0.1:0", "-data", data)
 		if code != 1 || !strings.Contains(stderr, devdb.ErrNoServer.Error()) {

@@ -18,6 +18,9 @@ import (
 const (
 	EnvDSN    = "ONEROW_DSN"    // data source name of a running server, in go-sql-driver's form
 	EnvMysqld = "ONEROW_MYSQLD" // path or name of the server program to start
+
+	// EnvImage names the image of a server for make test-docker, see package container.
+	EnvImage = "ONEROW_TEST_IMAGE"
 )
 
 // Names of the environment variables with which internal/settings puts all tests under a setting.

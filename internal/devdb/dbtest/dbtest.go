@@ -27,8 +27,8 @@ var (
 	schemas     atomic.Int64
 )
 
-// startPatience covers a first initialisation and, for a container, the download of its image.
-const startPatience = 5 * time.Minute
+// startPatience covers a first initialisation.
+const startPatience = 2 * time.Minute
 
 // Main runs the tests of a package, closes the server if one was started, and exits. For TestMain. Sessions
 // on the server and goroutines that stay behind tests that have passed fail the package.
@@ -74,8 +74,9 @@ func Server(t testing.TB) *devdb.Server {
 }
 
 func start(ctx context.Context) (*devdb.Server, func() error, error) {
-	if image := os.Getenv(EnvImage); image != "" && os.Getenv(devdb.EnvDSN) == "" {
-		return StartContainer(ctx, image)
+	if image := os.Getenv(devdb.EnvImage); image != "" && os.Getenv(devdb.EnvDSN) == "" {
+		return nil, nil, fmt.Errorf("%s=%s is for make test-docker, which starts that container for all packages at once; unset it to use a server of this machine",
+			devdb.EnvImage, image)
 	}
 	s, err := devdb.Start(ctx, devdb.Options{})
 	if err != nil {

@@ -7,11 +7,10 @@
 //		…
 //	}
 //
-// The server is found once per test binary, when a test first asks for one: ONEROW_DSN, else a container of
-// the image named by ONEROW_TEST_IMAGE (through testcontainers-go, whose dependencies come in here and
-// nowhere else), else what package devdb finds and starts. Having no server fails the test; it is never
-// skipped. The engine and its version are printed once, for a green run on MariaDB is not a green run on
-// MySQL.
+// The server is found once per test binary, when a test first asks for one: ONEROW_DSN, as withserver and
+// withcontainer set it, else what package devdb finds and starts. Having no server fails the test; it is
+// never skipped. The engine and its version are printed once, for a green run on MariaDB is not a green run
+// on MySQL.
 //
 // Schemas are named onerow_t_PID_N and dropped when their test ends; a killed run leaves them on a server
 // that was only used. Several packages may use one server at once, so nothing in a test may depend on global

@@ -38,7 +38,7 @@ func goroutines() map[string]string {
 }
 
 // lasting are goroutines that packages of others start once and never end.
-var lasting = []string{"go.opencensus.io/stats/view.(*worker).start", "os/signal.loop", "testcontainers", "runtime.ensureSigM"}
+var lasting = []string{"go.opencensus.io/stats/view.(*worker).start", "os/signal.loop", "runtime.ensureSigM"}
 
 // stray are the goroutines that were not there before.
 func stray(before map[string]string) (stacks []string) {

@@ -1,4 +1,7 @@
-package dbtest
+// Package container runs a MariaDB or MySQL server in a container, through testcontainers-go. Only make
+// test-docker and this package's own test link it: its dependencies are 76 packages, which a test binary
+// that uses a server pays for at every change. Tests reach the server that it starts by ONEROW_DSN.
+package container
 
 import (
 	"context"
@@ -14,25 +17,22 @@ import (
 	"github.com/onerow/onerow/internal/devdb"
 )
 
-// EnvImage is the environment variable with the image of a MariaDB or MySQL server.
-const EnvImage = "ONEROW_TEST_IMAGE"
-
 const (
-	containerPort     = "3306/tcp"
-	containerPassword = "onerow" // of a throw-away server that listens on loopback
-	containerPatience = 2 * time.Minute
-	stopPatience      = 30 * time.Second
+	port          = "3306/tcp"
+	password      = "onerow" // of a throw-away server that listens on loopback
+	startPatience = 2 * time.Minute
+	stopPatience  = 30 * time.Second
 )
 
-// StartContainer starts a server in a container and returns it with the function that removes it. The image
+// Start starts a server in a container and returns it with the function that removes it. The image
 // must take a root password from MYSQL_ROOT_PASSWORD or MARIADB_ROOT_PASSWORD and the server's flags as its
 // command, as the official images of both engines do.
-func StartContainer(ctx context.Context, image string) (*devdb.Server, func() error, error) {
+func Start(ctx context.Context, image string) (*devdb.Server, func() error, error) {
 	container, err := testcontainers.Run(ctx, image,
-		testcontainers.WithExposedPorts(containerPort),
+		testcontainers.WithExposedPorts(port),
 		testcontainers.WithEnv(map[string]string{
-			"MYSQL_ROOT_PASSWORD":   containerPassword,
-			"MARIADB_ROOT_PASSWORD": containerPassword,
+			"MYSQL_ROOT_PASSWORD":   password,
+			"MARIADB_ROOT_PASSWORD": password,
 		}),
 		testcontainers.WithCmd("--max-connections=600", "--innodb-flush-log-at-trx-commit=0", "--innodb-doublewrite=OFF",
 			"--innodb-fast-shutdown=2", "--skip-log-bin", "--character-set-server=utf8mb4",
@@ -41,7 +41,7 @@ func StartContainer(ctx context.Context, image string) (*devdb.Server, func() er
 			// root in from anywhere.)
 			"--skip-name-resolve"),
 		// The port, not a log line: only the official images print the line that the mysql module waits for.
-		testcontainers.WithWaitStrategy(wait.ForListeningPort(containerPort).WithStartupTimeout(containerPatience).SkipInternalCheck()),
+		testcontainers.WithWaitStrategy(wait.ForListeningPort(port).WithStartupTimeout(startPatience).SkipInternalCheck()),
 	)
 	stop := func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), stopPatience)
@@ -49,7 +49,7 @@ func StartContainer(ctx context.Context, image string) (*devdb.Server, func() er
 		return testcontainers.TerminateContainer(container, testcontainers.StopContext(ctx))
 	}
 	if err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("dbtest: start a container of %s: %w", image, err), stop())
+		return nil, nil, errors.Join(fmt.Errorf("container: start a container of %s: %w", image, err), stop())
 	}
 	server, err := reach(ctx, container, image)
 	if err != nil {
@@ -61,27 +61,27 @@ func StartContainer(ctx context.Context, image string) (*devdb.Server, func() er
 // reach connects to the container's server. A listening port is not yet a server that answers: the proxy of
 // the container engine listens first, and the official images restart their server once.
 func reach(ctx context.Context, container testcontainers.Container, image string) (*devdb.Server, error) {
-	addr, err := container.PortEndpoint(ctx, containerPort, "")
+	addr, err := container.PortEndpoint(ctx, port, "")
 	if err != nil {
-		return nil, fmt.Errorf("dbtest: container of %s: %w", image, err)
+		return nil, fmt.Errorf("container: container of %s: %w", image, err)
 	}
 	cfg := mysql.NewConfig()
-	cfg.User, cfg.Passwd, cfg.Net, cfg.Addr = "root", containerPassword, "tcp", addr
+	cfg.User, cfg.Passwd, cfg.Net, cfg.Addr = "root", password, "tcp", addr
 	dsn := cfg.FormatDSN()
 	cfg.Logger = &mysql.NopLogger{} // cut connections are expected until it is ready
 	connector, err := mysql.NewConnector(cfg)
 	if err != nil {
-		return nil, fmt.Errorf("dbtest: container of %s: %w", image, err)
+		return nil, fmt.Errorf("container: container of %s: %w", image, err)
 	}
 	db := sql.OpenDB(connector)
 	if err := errors.Join(awaitPing(ctx, db), db.Close()); err != nil {
-		return nil, fmt.Errorf("dbtest: the container of %s does not answer: %w", image, err)
+		return nil, fmt.Errorf("container: the container of %s does not answer: %w", image, err)
 	}
-	return devdb.Use(ctx, dsn, EnvImage+"="+image)
+	return devdb.Use(ctx, dsn, devdb.EnvImage+"="+image)
 }
 
 func awaitPing(ctx context.Context, db *sql.DB) error {
-	ctx, cancel := context.WithTimeout(ctx, containerPatience)
+	ctx, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()

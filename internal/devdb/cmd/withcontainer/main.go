@@ -15,7 +15,8 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/devdb"
+	"github.com/onerow/onerow/internal/devdb/container"
 )
 
 func main() {
@@ -29,12 +30,12 @@ func main() {
 }
 
 func run(argv []string) (code int, err error) {
-	image := os.Getenv(dbtest.EnvImage)
+	image := os.Getenv(devdb.EnvImage)
 	if image == "" {
-		return 1, fmt.Errorf("%s is not set: it names the image, for example mariadb:11 or mysql:9", dbtest.EnvImage)
+		return 1, fmt.Errorf("%s is not set: it names the image, for example mariadb:11 or mysql:9", devdb.EnvImage)
 	}
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	server, stop, err := dbtest.StartContainer(ctx, image)
+	server, stop, err := container.Start(ctx, image)
 	cancel()
 	if err != nil {
 		return 1, err
