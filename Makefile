@@ -23,7 +23,7 @@ ENGINE ?=
 VERSION ?=
 FUZZTIME ?= 15s
 
-.PHONY: cc program chromium faketime help demo test test-race test-others test-explore test-clock test-clock-ahead test-clock-behind test-shapes test-mysql test-mariadb-11 test-settings test-galera test-group test-cluster test-docker lint fuzz bench bench-peers clean server withserver
+.PHONY: cc program chromium faketime help demo test test-race test-others test-explore test-clock test-clock-ahead test-clock-behind test-shapes test-mysql test-mariadb-11 test-settings test-galera test-group test-cluster test-docker nightly lint fuzz bench bench-peers clean server withserver
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,6 +62,8 @@ endif
 # Explorations run one statement at a time, tens of thousands of them: the race detector has nothing to find there, and
 # would take most of the time.
 EXPLORE := Crash|Survives|Interleave|RandomSchemas
+# Those of them that test-explore runs.
+EXPLORED ?= $(EXPLORE)
 # The longest begin first: one that begins last has a processor for itself at the end.
 LONGEST := ./cascade ./repo ./limit ./quota
 WITHSERVER = $(BIN)/withserver $(if $(ENGINE),-engine $(ENGINE)) $(if $(VERSION),-version $(VERSION))
@@ -69,7 +71,7 @@ PRIVATELY = $(WITHSERVER) --
 test-others:
 	$(PRIVATELY) bash -euc "$(GOTEST) $(RACE) -skip '$(EXPLORE)' $(PKG) $(if $(filter ./...,$(PKG)),; cd examples/layers; go vet ./...; go test -count=1 $(RACE) ./...)"
 test-explore:
-	$(PRIVATELY) $(GOTEST) -run '$(EXPLORE)' $(if $(filter ./...,$(PKG)),$(LONGEST) $(shell grep -rlE '^func Test\w*($(EXPLORE))' --include='*_test.go' . | xargs dirname | sort -u),$(PKG))
+	$(PRIVATELY) $(GOTEST) -run '$(EXPLORED)' $(if $(filter ./...,$(PKG)),$(LONGEST) $(shell grep -rlE '^func Test\w*($(EXPLORED))' --include='*_test.go' . | xargs dirname | sort -u),$(PKG))
 
 # What keeps times, on a server whose clock is an hour ahead, then an hour behind. Crashes, histories and models take
 # long and know no times; zones, pages and costs do not depend on the clock.
@@ -112,6 +114,9 @@ test-docker: cc chromium ## the same in a container: ONEROW_TEST_IMAGE=mariadb:1
 	@go build -o $(BIN)/withcontainer ./internal/devdb/cmd/withcontainer
 	go vet $(PKG)
 	env -u ONEROW_DSN $(BIN)/withcontainer -- $(GOTEST) -race $$(go list $(PKG) | grep -v '/internal/devdb$$')
+
+nightly: ## what takes hours: explorations at each level on each engine, planted bugs, soak; resumable; ARGS="-part 2/8", ARGS=-list
+	@scripts/nightly $(ARGS)
 
 lint: ## gofmt, comments of at most 110 columns, and golangci-lint, the version that scripts/get-lint pins
 	@unformatted=$$(git ls-files --cached --others --exclude-standard -- '*.go' | xargs -r gofmt -l); \

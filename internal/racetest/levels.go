@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// EnvLevel is the name of the environment variable with the only level that explorations run at. CI has one
-// half of them on each of two versions of MariaDB.
+// EnvLevel is the name of the environment variable with the only level that explorations run at, for a
+// push has one level on each engine.
 const EnvLevel = "ONEROW_LEVEL"
 
 // Levels are READ COMMITTED and REPEATABLE READ, or the one of them that [EnvLevel] names.

@@ -7,8 +7,8 @@ import (
 )
 
 // EnvFaults is the name of the environment variable that has the largest explorations make one half of the
-// faults only, first or second. CI has all of them on one engine at READ COMMITTED, and one half on each of
-// two others at REPEATABLE READ.
+// faults only, first or second. A push has one half on MariaDB at READ COMMITTED and the other on MySQL at
+// REPEATABLE READ; make nightly has all of them, at both levels, on each engine.
 const EnvFaults = "ONEROW_FAULTS"
 
 // Both halves have faults before a statement, during it, and after.
