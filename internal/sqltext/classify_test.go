@@ -1,0 +1,147 @@
+package sqltext
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+)
+
+var utf8Mode = Mode{Charset: UTF8}
+
+func TestClassify(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want Statement
+	}{
+		{"", Statement{}}, {";", Statement{}}, {"-- nothing", Statement{}}, {"/* nothing */", Statement{}},
+
+		{"BEGIN", Statement{Kind: Begin}}, {" begin work ; ", Statement{Kind: Begin}}, {"--\nBEGIN", Statement{Kind: Begin}}, {"# c\nBEGIN -- c", Statement{Kind: Begin}},
+		{"BEGIN NOT ATOMIC SELECT 1; END", Statement{}}, {"BEGIN\u00a0", Statement{}}, {"BEGIN x", Statement{}}, {"--BEGIN", Statement{}},
+		{"START/**/TRANSACTION", Statement{Kind: Begin}}, {"START TRANSACTION READ ONLY, WITH CONSISTENT SNAPSHOT", Statement{Kind: Begin, ReadOnly: true}},
+		{"START TRANSACTION READ WRITE", Statement{Kind: Begin}}, {"START TRANSACTION x", Statement{}}, {"START", Statement{}},
+		{"START SLAVE", Statement{Kind: Commits}}, {"START REPLICA", Statement{Kind: Commits}}, {"START GROUP_REPLICATION", Statement{}},
+		{"/*!50000 START TRANSACTION */", Statement{}}, {"/*M! START TRANSACTION */", Statement{}}, {"/*! BEGIN */", Statement{}}, {"SELECT 1 /*! ; COMMIT */", Statement{}},
+
+		{"commit;", Statement{Kind: Commit}}, {"COMMIT WORK AND CHAIN", Statement{Kind: Commit, Chain: true}}, {"COMMIT AND NO CHAIN NO RELEASE", Statement{Kind: Commit, NoChain: true, NoQuit: true}},
+		{"COMMIT RELEASE", Statement{Kind: Commit, Quits: true}}, {"COMMIT /* and chain */", Statement{Kind: Commit}}, {"COMMIT; SELECT 1", Statement{}}, {"COMMIT;;", Statement{}},
+		{"COMMIT AND", Statement{}}, {"COMMIT NO", Statement{}}, {"COMMIT 'x", Statement{}}, {"COMMIT\x00", Statement{}},
+		{"ROLLBACK", Statement{Kind: Rollback}}, {"ROLLBACK AND CHAIN", Statement{Kind: Rollback, Chain: true}},
+
+		{"ROLLBACK /*x*/ TO SAVEPOINT s", Statement{Kind: RollbackTo, Name: "s"}}, {"rollback work to `a``b`;", Statement{Kind: RollbackTo, Name: "a`b"}},
+		{"ROLLBACK TO SAVEPOINT", Statement{Kind: RollbackTo, Name: "SAVEPOINT"}}, {"ROLLBACK TO savepoint savepoint", Statement{Kind: RollbackTo, Name: "savepoint"}},
+		{"ROLLBACK TO", Statement{}}, {"SAVEPOINT S1", Statement{Kind: Savepoint, Name: "S1"}}, {"SAVEPOINT 1a", Statement{Kind: Savepoint, Name: "1a"}}, {"SAVEPOINT a b", Statement{}},
+		{"SAVEPOINT ä", Statement{Kind: Savepoint, Name: "ä"}}, {`SAVEPOINT "a"`, Statement{}}, {"RELEASE SAVEPOINT work", Statement{Kind: Release, Name: "work"}}, {"RELEASE x", Statement{}},
+
+		{"XA START 'a'", Statement{Kind: XABegin}}, {"xa begin 'a','b',1", Statement{Kind: XABegin}}, {"XA END 'a'", Statement{Kind: XAEnd}}, {"XA PREPARE x'41'", Statement{Kind: XAPrepare}},
+		{"XA COMMIT 'a' ONE PHASE", Statement{Kind: XACommit}}, {"XA ROLLBACK 'a'", Statement{Kind: XARollback}}, {"XA RECOVER", Statement{Kind: Read}}, {"XA", Statement{}},
+
+		{"SET autocommit=0", Statement{Kind: Set, Autocommit: Off, Sets: []Setting{{"autocommit", "0", true, false}}}},
+		{"SET /**/ `autocommit` := ON;", Statement{Kind: Set, Autocommit: On, Sets: []Setting{{"autocommit", "ON", true, false}}}},
+		{"SET @@session.autocommit := 'OFF'", Statement{Kind: Set, Autocommit: Off, Sets: []Setting{{"autocommit", "OFF", true, false}}}},
+		{"SET @@ autocommit = 0", Statement{Kind: Set, Autocommit: Off, Sets: []Setting{{"autocommit", "0", true, false}}}},
+		{"SET sql_mode='', LOCAL autocommit=TRUE", Statement{Kind: Set, Autocommit: On, Sets: []Setting{{"sql_mode", "", true, false}, {"autocommit", "TRUE", true, false}}}},
+		{"SET GLOBAL autocommit = 0", Statement{Kind: Set, Sets: []Setting{{"autocommit", "0", true, true}}}},
+		{"SET @@PERSIST.autocommit = @x", Statement{Kind: Set, Sets: []Setting{{"autocommit", "", false, true}}}},
+		{"SET autocommit = @o", Statement{}}, {"SET autocommit = DEFAULT", Statement{}}, {"SET autocommit = 1 - 1", Statement{}}, {"SET autocommit = ?", Statement{Placeholders: 1}},
+		{"SET autocommit = 'O' 'N'", Statement{}}, {"SET GLOBAL x = 1, autocommit = 0", Statement{}}, {"SET session.autocommit = 0", Statement{}}, {"SET autocommit", Statement{}}, {"SET", Statement{}},
+		{"SET @a = 'x', @b := (SELECT f(1, 2)), autocommit = 0", Statement{Kind: Set, Calls: true, Autocommit: Off, Sets: []Setting{{"@a", "x", true, false}, {"@b", "", false, false}, {"autocommit", "0", true, false}}}},
+		{"SET NAMES utf8mb4 COLLATE utf8mb4_bin, @@sql_mode = ?", Statement{Kind: Set, Placeholders: 1, Sets: []Setting{{Name: "names"}, {Name: "sql_mode"}}}},
+		{"SET CHARACTER SET latin1", Statement{Kind: Set, Sets: []Setting{{Name: "character set"}}}}, {"SET charset latin1", Statement{Kind: Set, Sets: []Setting{{Name: "character set"}}}},
+		{"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", Statement{Kind: Set, Sets: []Setting{{Name: "transaction"}}}},
+		{"SET GLOBAL TRANSACTION READ ONLY", Statement{Kind: Set, Sets: []Setting{{Name: "transaction", Global: true}}}},
+		{"SET completion_type=CHAIN", Statement{Kind: Set, Sets: []Setting{{"completion_type", "CHAIN", true, false}}}},
+		{"SET ROLE r", Statement{Kind: Set, Sets: []Setting{{Name: "role"}}}}, {"SET role = 1", Statement{Kind: Set, Sets: []Setting{{"role", "1", true, false}}}},
+		{"SET STATEMENT max_statement_time=1 FOR COMMIT", Statement{}}, {"SET PASSWORD = 'x'", Statement{}}, {"SET a.b = 1", Statement{}}, {"SET x = 1 2, y = 3", Statement{Kind: Set, Sets: []Setting{{Name: "x"}, {"y", "3", true, false}}}},
+		{"SET autocommit=0; COMMIT", Statement{}},
+
+		{"SELECT 1", Statement{Kind: Read, Travels: true}}, {"SELECT 1;", Statement{Kind: Read}}, {"((SELECT ?) UNION (SELECT ?))", Statement{Kind: Read, Placeholders: 2, Travels: true}},
+		{"SELECT COUNT(*), Count( DISTINCT a) FROM t WHERE a IN (?) AND (b OR NOT (c))", Statement{Kind: Read, Placeholders: 1, Travels: true}},
+		{"SELECT f(1)", Statement{Kind: Write, Calls: true, Travels: true}}, {"SELECT COUNT (1)", Statement{Kind: Write, Calls: true, Travels: true}}, {"SELECT db.COUNT(1)", Statement{Kind: Write, Calls: true, Travels: true}},
+		{"SELECT `count`(1)", Statement{Kind: Write, Calls: true, Travels: true}}, {"SELECT NEXT VALUE FOR s", Statement{Kind: Write, Calls: true, Travels: true}}, {"SELECT s.nextval", Statement{Kind: Write, Calls: true, Travels: true}},
+		{"SELECT 1 INTO OUTFILE '/x'", Statement{Kind: Read}}, {"SELECT 1 INTO @x", Statement{Kind: Read}}, {"SELECT '?'", Statement{Kind: Read}}, {"SELECT 1 /* ? */", Statement{Kind: Read}},
+		{"SELECT 1 -- x", Statement{Kind: Read}}, {"SELECT 1 -- x\n", Statement{Kind: Read, Travels: true}}, {"SELECT 1 # x", Statement{Kind: Read}}, {"SELECT 1 --", Statement{Kind: Read}}, {"SELECT 1 /* x", Statement{}},
+		{"SELECT 1--1", Statement{Kind: Read, Travels: true}}, {"SELECT 'a;b', `c;d`, \"e;f\" /* g;h */", Statement{Kind: Read, Travels: true}},
+		{"SELECT /*+ MAX_EXECUTION_TIME(1000) */ 1", Statement{Kind: Read, Travels: true}}, {"SELECT /*+ set_var(sort_buffer_size=1) */ 1", Statement{Kind: Read}}, {"SELECT /*+ x('*/') */ 1", Statement{}},
+		{"SELECT ?a", Statement{}}, {"SELECT :1", Statement{}}, {"SELECT $$ ; $$", Statement{}}, {"SELECT 1e5$$ ; $$", Statement{}}, {"SELECT @a := 1, @`b`, @'c', @@sql_mode, a$b", Statement{Kind: Read, Travels: true}},
+		{`SELECT 'it''s', 'it\'s', '\\'`, Statement{Kind: Read, Travels: true}}, {`SELECT '\'`, Statement{}}, {"SELECT \"a", Statement{}}, {"SELECT (1", Statement{Kind: Read}},
+		{"WITH a (x) AS (SELECT 1), b AS (SELECT 2) SELECT * FROM a", Statement{Kind: Read, Travels: true}}, {"WITH a AS (SELECT 1) UPDATE t SET x = 1", Statement{Kind: Write, Travels: true}},
+		{"WITH a AS (DELETE FROM t)", Statement{}}, {"VALUES ROW(1)", Statement{Kind: Read, Travels: true}}, {"TABLE t", Statement{Kind: Read, Travels: true}},
+		{"SHOW TABLES", Statement{Kind: Read}}, {"EXPLAIN SELECT 1", Statement{Kind: Read}}, {"EXPLAIN ANALYZE SELECT f()", Statement{}}, {"DO SLEEP(1)", Statement{Kind: Read}}, {"DO f(1)", Statement{Kind: Write, Calls: true}},
+
+		{"INSERT INTO t (a, b) VALUES (?, NOW(6)) ON DUPLICATE KEY UPDATE a = VALUES(a)", Statement{Kind: Write, Placeholders: 2 - 1, Travels: true}},
+		{"INSERT INTO db.`t` (a) SELECT f(1)", Statement{Kind: Write, Calls: true, Travels: true}}, {"INSERT t VALUES (f(1))", Statement{Kind: Write, Calls: true, Travels: true}},
+		{"INSERT INTO t (SELECT f())", Statement{Kind: Write, Calls: true, Travels: true}}, {"INSERT INTO t PARTITION (p) (a) VALUES (1) AS n(x)", Statement{Kind: Write, Travels: true}},
+		{"REPLACE t SET a = f(1)", Statement{Kind: Write, Calls: true, Travels: true}}, {"UPDATE t SET a = ?", Statement{Kind: Write, Placeholders: 1, Travels: true}}, {"DELETE FROM t;", Statement{Kind: Write}},
+
+		{"CREATE TABLE t (a INT)", Statement{Kind: Commits}}, {"CREATE TEMPORARY TABLE t (a INT)", Statement{Kind: Temporary}}, {"create or replace temporary table t as select 1", Statement{Kind: Temporary}},
+		{"DROP/**/TEMPORARY TABLE t", Statement{Kind: Temporary}}, {"DROP PREPARE s", Statement{}}, {"TRUNCATE t", Statement{Kind: Commits}}, {"ANALYZE TABLE t", Statement{Kind: Commits}}, {"ANALYZE UPDATE t SET a = 1", Statement{}},
+		{"LOCK TABLES t READ", Statement{Kind: Commits}}, {"UNLOCK TABLES", Statement{}}, {"USE `db`", Statement{Kind: Use, Name: "db"}},
+
+		{"CALL p()", Statement{}}, {"PREPARE s FROM 'COMMIT'", Statement{}}, {"EXECUTE s", Statement{}}, {"EXECUTE IMMEDIATE 'COMMIT'", Statement{}}, {"DEALLOCATE PREPARE s", Statement{}},
+		{"HANDLER t OPEN", Statement{}}, {"LOAD DATA INFILE 'x' INTO TABLE t", Statement{}}, {"FLIRT", Statement{}}, {"IF 1 THEN COMMIT; END IF", Statement{}},
+	} {
+		if got := Classify(c.text, utf8Mode); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%q:\n got %+v\nwant %+v", c.text, got, c.want)
+		}
+	}
+}
+
+// TestModes: what a session says of quotes and characters decides where a string ends.
+func TestModes(t *testing.T) {
+	ansi, plain := Mode{ANSIQuotes: true, Charset: UTF8}, Mode{NoBackslashEscapes: true, Charset: UTF8}
+	for _, c := range []struct {
+		text string
+		mode Mode
+		want bool
+	}{
+		{`SELECT '\'; COMMIT -- '`, utf8Mode, true}, {`SELECT '\'; COMMIT -- '`, plain, false}, {`SELECT '\''`, utf8Mode, true}, {`SELECT '\''`, plain, false}, {`SELECT '\'`, plain, true},
+		{`SELECT "\"`, ansi, true}, {`SELECT "\"`, utf8Mode, false}, {`SELECT "a"`, AnyMode, true}, {`SELECT "a\b"`, AnyMode, false}, {`SELECT 'a\b'`, AnyMode, false}, {`SELECT ''''`, AnyMode, true},
+		{`SELECT 'ä'`, Mode{}, false}, {`SELECT 'ä'`, Mode{Charset: SingleByte}, true}, {`SELECT ä`, Mode{Charset: SingleByte}, false}, {`SELECT ä`, utf8Mode, true}, {"SELECT \xff", utf8Mode, false}, {"SELECT '\xff'", utf8Mode, true},
+		{"SELECT 1 -- ä\n", Mode{}, false}, {"SELECT '\xbf\x5c'", Mode{}, false},
+	} {
+		if _, ok := Single(c.text, c.mode); ok != c.want {
+			t.Errorf("%s in %+v: %v", c.text, c.mode, ok)
+		}
+	}
+	if s := Classify(`SAVEPOINT "a"`, ansi); s.Kind != Savepoint || s.Name != "a" {
+		t.Error(s)
+	}
+	if m := ModeOf("STRICT_ALL_TABLES,ANSI_QUOTES,NO_BACKSLASH_ESCAPES", "utf8mb4"); m != (Mode{ANSIQuotes: true, NoBackslashEscapes: true, Charset: UTF8}) {
+		t.Error(m)
+	}
+}
+
+func TestSplit(t *testing.T) {
+	for _, c := range []struct {
+		text, want string
+		ok         bool
+	}{
+		{"BEGIN; INSERT INTO t VALUES (';') ; COMMIT", "BEGIN| INSERT INTO t VALUES (';') | COMMIT", true}, {"SELECT 1", "SELECT 1", true}, {"; ;", "", true}, {"SELECT '", "", false}, {"BEGIN; -- ;\n;", "BEGIN", true},
+	} {
+		if got, ok := Split(c.text, Mode{}); strings.Join(got, "|") != c.want || ok != c.ok {
+			t.Errorf("%q: %q %v", c.text, got, ok)
+		}
+	}
+}
+
+const benchSelect = "SELECT id, name, state FROM project WHERE user_id = ? AND name_key = ? FOR UPDATE"
+const benchInsert = "INSERT INTO project (user_id, name, name_key, created_at) VALUES (?, ?, ?, UTC_TIMESTAMP(6))"
+
+func BenchmarkClassify(b *testing.B) {
+	for _, c := range []struct{ name, text string }{{"select", benchSelect}, {"insert", benchInsert}, {"commit", "COMMIT"}} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				Classify(c.text, utf8Mode)
+			}
+		})
+	}
+}
+
+func TestAllocations(t *testing.T) {
+	for _, text := range []string{benchSelect, benchInsert, "COMMIT", "ROLLBACK TO `a`"} {
+		if n := testing.AllocsPerRun(100, func() { Classify(text, utf8Mode) }); n != 0 {
+			t.Errorf("%s: %v allocations", text, n)
+		}
+	}
+}

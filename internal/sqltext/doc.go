@@ -1,0 +1,19 @@
+// Package sqltext reads the text of an SQL statement as MySQL and MariaDB read it,
+// and says what it does to the session that it is sent to.
+//
+// [Classify] answers for the state of the session: whether a text begins, ends or
+// leaves a transaction, sets autocommit or the way in which further texts are
+// read, reads, or writes. What it does not understand for certain is [Unclear], the
+// zero [Kind]: CALL and PREPARE, several statements, executable comments, a quote
+// that is not closed, words that it does not know.
+//
+// [Single] answers for the packet: whether a text is one statement, with how many
+// placeholders, and with nothing behind it that could swallow what is appended.
+//
+// How a text falls into words depends on the session's sql_mode and on the
+// character set of its client, see [Mode]. A text that reads the same in all modes is
+// understood where nothing is known of them.
+//
+// What no text shows: a view can call a stored function, and a trigger runs behind
+// any write. Neither can commit.
+package sqltext

@@ -1,0 +1,289 @@
+package sqltext
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+type token uint8
+
+const (
+	end       token = iota
+	bad             // not understood, and nothing behind it is
+	word            // keyword, name without quotes, number
+	quoted          // name in quotes
+	literal         // string
+	param           // ?
+	semicolon       // ;
+	assign          // :=
+	other           // one byte
+)
+
+// scanner reads tokens. It follows sql_lex.cc of both servers, and is bad where they differ.
+type scanner struct {
+	text string
+	mode Mode
+
+	pos   int // behind the token
+	start int
+	tok   token
+	b     byte // of other
+	gap   bool // white space or a comment stands before the token
+
+	swallows bool // the last comment runs on into what is appended
+	hidden   bool // a ? that is no placeholder was met
+	setVar   bool // a hint that sets variables was met
+}
+
+// Classes of bytes.
+const (
+	blank uint8 = 1 << iota
+	control
+	digit
+	letter // or another byte of an ASCII word
+)
+
+//nolint:gochecknoglobals // a constant
+var class = func() (t [256]uint8) {
+	for b := range t {
+		switch c := byte(b); {
+		case c == ' ', c >= '\t' && c <= '\r':
+			t[b] = blank
+		case c < ' ', c == 0x7f:
+			t[b] = control
+		case c >= '0' && c <= '9':
+			t[b] = digit
+		case c|0x20 >= 'a' && c|0x20 <= 'z', c == '_':
+			t[b] = letter
+		}
+	}
+	return t
+}()
+
+func (s *scanner) fail() { s.tok, s.pos = bad, len(s.text) }
+
+// next reads a token. Behind bad there is only bad.
+func (s *scanner) next() {
+	if s.tok == bad {
+		return
+	}
+	if s.skip(); s.tok == bad {
+		return
+	}
+	s.start = s.pos
+	if s.pos == len(s.text) {
+		s.tok = end
+		return
+	}
+	c := s.text[s.pos]
+	switch {
+	case class[c]&(letter|digit) != 0 || c >= 0x80:
+		s.word()
+		return
+	case class[c]&control != 0:
+		s.fail()
+		return
+	}
+	s.pos++
+	s.tok, s.b = other, c
+	switch c {
+	case '\'', '"', '`':
+		s.quote(c)
+	case ';':
+		s.tok = semicolon
+	case '?':
+		s.tok = param
+		if c := s.at(s.pos); class[c]&(letter|digit) != 0 || c == '$' || c >= 0x80 { // then it is no placeholder
+			s.fail()
+		}
+	case ':': // elsewhere it is a placeholder of sql_mode=ORACLE
+		if s.at(s.pos) != '=' {
+			s.fail()
+			return
+		}
+		s.pos++
+		s.tok = assign
+	case '\\', '$': // $$ is a quote on MySQL 9
+		s.fail()
+	}
+}
+
+// at is a byte of the text, and NUL behind it.
+func (s *scanner) at(pos int) byte {
+	if pos < len(s.text) {
+		return s.text[pos]
+	}
+	return 0
+}
+
+// word reads a keyword, name or number.
+func (s *scanner) word() {
+	s.tok = word
+	number := class[s.text[s.pos]]&digit != 0
+	for s.pos < len(s.text) {
+		c := s.text[s.pos]
+		switch {
+		case class[c]&(letter|digit) != 0:
+			s.pos++
+		case c == '$' && !number: // behind a number it may begin a quote
+			s.pos++
+		case c >= 0x80:
+			r, size := utf8.DecodeRuneInString(s.text[s.pos:])
+			if s.mode.Charset != UTF8 || r == utf8.RuneError && size == 1 {
+				s.fail()
+				return
+			}
+			s.pos += size
+		default:
+			return
+		}
+	}
+}
+
+// quote reads to the end of what c began.
+func (s *scanner) quote(c byte) {
+	s.tok = literal
+	if c == '`' || c == '"' && s.mode.ANSIQuotes && !s.mode.Unknown {
+		s.tok = quoted
+	}
+	for s.pos < len(s.text) {
+		switch b := s.text[s.pos]; {
+		case b == c:
+			if s.at(s.pos+1) != c {
+				s.pos++
+				return
+			}
+			s.pos++
+		case b == '\\' && c != '`' && s.mode.Unknown:
+			s.fail()
+			return
+		case b == '\\' && s.tok == literal && !s.mode.NoBackslashEscapes:
+			s.pos++
+			if b := s.at(s.pos); b == '?' {
+				s.hidden = true
+			} else if b == 0 || b >= 0x80 && s.mode.Charset == OtherCharset {
+				s.fail()
+				return
+			}
+		case b == '?':
+			s.hidden = true
+		case b == 0, b >= 0x80 && s.mode.Charset == OtherCharset:
+			s.fail()
+			return
+		}
+		s.pos++
+	}
+	s.fail()
+}
+
+// skip goes over white space and comments.
+func (s *scanner) skip() {
+	s.gap = false
+	for s.pos < len(s.text) {
+		c := s.text[s.pos]
+		switch {
+		case class[c]&blank != 0:
+			s.pos++
+		case c == '#', c == '-' && s.at(s.pos+1) == '-' && (s.pos+2 >= len(s.text) || class[s.text[s.pos+2]]&(blank|control) != 0):
+			s.comment("\n", 0)
+		case c == '/' && s.at(s.pos+1) == '*':
+			b := s.at(s.pos + 2)
+			if b == '!' || b|0x20 == 'm' && s.at(s.pos+3) == '!' { // the server runs it, or not
+				s.fail()
+				return
+			}
+			s.comment("*/", 2)
+			if b == '+' {
+				s.hint(s.text[s.start:s.pos])
+			}
+		default:
+			return
+		}
+		s.gap = true
+	}
+}
+
+// comment goes over one whose end is searched after a number of bytes.
+func (s *scanner) comment(until string, after int) {
+	s.start = s.pos
+	n := strings.Index(s.text[s.pos+after:], until)
+	if n < 0 {
+		s.pos = len(s.text)
+		s.swallows = true
+	} else {
+		s.pos += after + n + len(until)
+	}
+	for i := s.start; i < s.pos; i++ {
+		switch c := s.text[i]; {
+		case c == '?':
+			s.hidden = true
+		case c == 0, c >= 0x80 && s.mode.Charset == OtherCharset:
+			s.fail()
+			return
+		}
+	}
+	if s.swallows && after > 0 { // not closed
+		s.fail()
+	}
+}
+
+// hint looks at one for the optimizer. MySQL reads quotes in it.
+func (s *scanner) hint(text string) {
+	if s.tok == bad || strings.ContainsAny(text, "'\"`\\") {
+		s.fail()
+		return
+	}
+	for i := 0; i+7 <= len(text); i++ {
+		s.setVar = s.setVar || strings.EqualFold(text[i:i+7], "SET_VAR")
+	}
+}
+
+// is says whether the token is a keyword, given in capitals.
+func (s *scanner) is(keyword string) bool {
+	return s.tok == word && len(keyword) == s.pos-s.start && strings.EqualFold(s.text[s.start:s.pos], keyword)
+}
+
+// accept reads on behind a keyword.
+func (s *scanner) accept(keyword string) bool {
+	if s.is(keyword) {
+		s.next()
+		return true
+	}
+	return false
+}
+
+func (s *scanner) isByte(b byte) bool { return s.tok == other && s.b == b }
+
+func (s *scanner) raw() string { return s.text[s.start:s.pos] }
+
+// upper is the word in capitals, in buf, or empty if it is too long for a keyword.
+func upper(buf *[maxWord]byte, text string) []byte {
+	if len(text) > maxWord {
+		return nil
+	}
+	for i := range len(text) {
+		c := text[i]
+		if c >= 'a' && c <= 'z' {
+			c -= 'a' - 'A'
+		}
+		buf[i] = c
+	}
+	return buf[:len(text)]
+}
+
+const maxWord = 24
+
+// unquote is the name or string in a token, without its quotes. plain is false where that needs knowledge of
+// escapes.
+func unquote(raw string) (value string, plain bool) {
+	if raw == "" || raw[0] != '\'' && raw[0] != '"' && raw[0] != '`' {
+		return raw, true
+	}
+	q := raw[:1]
+	value = raw[1 : len(raw)-1]
+	plain = q == "`" || !strings.Contains(value, `\`)
+	if strings.Contains(value, q) {
+		value = strings.ReplaceAll(value, q+q, q)
+	}
+	return value, plain
+}
