@@ -28,26 +28,29 @@ import (
 // SELECT, INSERT, DELETE, SELECT, mark, COMMIT, and one for a parent. The first SELECT sees
 // whether the name is taken. If it is taken after that, or in a joined transaction, each
 // conflict costs a ROLLBACK, the look-up and another try.
-func (r *Of[T, ID, Owner]) Activate(ctx context.Context, db onerow.DB, rowID ID) (onerow.Result[T], error) {
+func (r *Of[T, ID, Owner]) Activate(ctx context.Context, db onerow.DB, id ID) (onerow.Result[T], error) {
+	return answer[T](r.tables.activateRow(ctx, db, id))
+}
+
+func (r *tables) activateRow(ctx context.Context, db onerow.DB, rowID any) (res result, err error) {
 	if r.res.Archive == "" {
-		return onerow.Result[T]{}, fmt.Errorf("%w: %q has no archive", ErrUnsupported, r.res.Name)
+		return result{}, fmt.Errorf("%w: %q has no archive", ErrUnsupported, r.res.Name)
 	}
 	id, err := r.key("activate", rowID)
 	if err != nil {
-		return onerow.Result[T]{}, err
+		return result{}, err
 	}
-	var res onerow.Result[T]
 	err = r.follow(ctx, db, func() (err error) {
-		res, err = r.bringBack(ctx, db, "activate", id, func(ctx context.Context, tx *onerow.Tx) (back[T], error) {
+		res, err = r.bringBack(ctx, db, "activate", id, func(ctx context.Context, tx *onerow.Tx) (back, error) {
 			h, found, err := r.lockToActivate(ctx, tx, id)
 			if err != nil {
-				return back[T]{}, err
+				return back{}, err
 			}
 			if !found || h.deletionID != 0 {
 				res, err := r.alreadyIn(ctx, tx, r.active, id)
-				return back[T]{answer: &res}, err
+				return back{answer: &res}, err
 			}
-			return back[T]{held: h}, nil
+			return back{held: h}, nil
 		})
 		return err
 	})
@@ -56,16 +59,16 @@ func (r *Of[T, ID, Owner]) Activate(ctx context.Context, db onerow.DB, rowID ID)
 
 // back is what a verb that brings a row back found out first: the answer, if there
 // is nothing to do, or else the locked row.
-type back[T any] struct {
-	answer *onerow.Result[T]
-	held   held[T]
+type back struct {
+	answer *result
+	held   held
 }
 
 // bringBack moves the row that find locked to the active table, under its own name
 // or the next free copy of it.
-func (r *tables[T]) bringBack(ctx context.Context, db onerow.DB, verb string, id any,
-	find func(context.Context, *onerow.Tx) (back[T], error)) (onerow.Result[T], error) {
-	return r.untilNamed(ctx, db, verb, id, func(ctx context.Context, tx *onerow.Tx, copyNo int) (res onerow.Result[T], err error) {
+func (r *tables) bringBack(ctx context.Context, db onerow.DB, verb string, id any,
+	find func(context.Context, *onerow.Tx) (back, error)) (result, error) {
+	return r.untilNamed(ctx, db, verb, id, func(ctx context.Context, tx *onerow.Tx, copyNo int) (res result, err error) {
 		b, err := find(ctx, tx)
 		if err != nil {
 			return res, err
@@ -77,7 +80,7 @@ func (r *tables[T]) bringBack(ctx context.Context, db onerow.DB, verb string, id
 			return res, err
 		}
 		if b.held.deletionID == 0 { // what a deletion hid has kept its room
-			if err := r.take(ctx, tx, &b.held.row, b.held.owner, nil); err != nil {
+			if err := r.take(ctx, tx, b.held.row, b.held.owner, nil); err != nil {
 				return res, err
 			}
 		}
@@ -87,7 +90,7 @@ func (r *tables[T]) bringBack(ctx context.Context, db onerow.DB, verb string, id
 
 // lockToActivateSQL is lockArchived that also says whether an active row has the name, and the highest copy
 // number of its stem: each one entry of an index, read from a snapshot, without a lock.
-func (r *tables[T]) lockToActivateSQL() string {
+func (r *tables) lockToActivateSQL() string {
 	if !r.res.Named() {
 		return r.lockSQL(r.archive, "0", "0")
 	}
@@ -106,7 +109,7 @@ func (r *tables[T]) lockToActivateSQL() string {
 
 // lockToActivate locks an archived row and finds the copy number to try first. That is a hint, the index
 // decides. In the caller's transaction the snapshot may be old, so there its own name is tried first.
-func (r *tables[T]) lockToActivate(ctx context.Context, tx *onerow.Tx, id any) (held[T], bool, error) {
+func (r *tables) lockToActivate(ctx context.Context, tx *onerow.Tx, id any) (held, bool, error) {
 	var taken bool
 	var highest int
 	h, found, err := r.lockBy(ctx, tx, r.archive, r.sql.lockToActivate, id, nil, &taken, &highest)
@@ -118,7 +121,7 @@ func (r *tables[T]) lockToActivate(ctx context.Context, tx *onerow.Tx, id any) (
 
 // moveToActive copies a locked archived row to the active table under its own
 // name (copyNo 0) or as a copy, and removes it from the archive. It returns the row as it is then.
-func (r *tables[T]) moveToActive(ctx context.Context, tx *onerow.Tx, h held[T], id any, copyNo int) (res onerow.Result[T], err error) {
+func (r *tables) moveToActive(ctx context.Context, tx *onerow.Tx, h held, id any, copyNo int) (res result, err error) {
 	if err := r.single(ctx, tx, h, id); err != nil {
 		return res, err
 	}

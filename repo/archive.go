@@ -22,8 +22,11 @@ import (
 //
 // Atomic: the move and the quota mark. Statements on a pool: BEGIN, SELECT, INSERT,
 // DELETE, SELECT, mark, COMMIT, and one for a parent; 5 when the row is archived already.
-func (r *Of[T, ID, Owner]) Archive(ctx context.Context, db onerow.DB, rowID ID) (onerow.Result[T], error) {
-	var res onerow.Result[T]
+func (r *Of[T, ID, Owner]) Archive(ctx context.Context, db onerow.DB, id ID) (onerow.Result[T], error) {
+	return answer[T](r.tables.archiveRow(ctx, db, id))
+}
+
+func (r *tables) archiveRow(ctx context.Context, db onerow.DB, rowID any) (res result, err error) {
 	if r.res.Archive == "" {
 		return res, fmt.Errorf("%w: %q has no archive", ErrUnsupported, r.res.Name)
 	}
@@ -55,32 +58,32 @@ func (r *Of[T, ID, Owner]) Archive(ctx context.Context, db onerow.DB, rowID ID) 
 		return r.mark(ctx, tx, h.owner)
 	})
 	if err != nil {
-		return onerow.Result[T]{}, err
+		return result{}, err
 	}
 	return res, nil
 }
 
 // toArchive copies a locked active row to the archive. deletionID and from are nil for a row that is merely
 // archived.
-func (r *tables[T]) toArchive(id any, deletionID, from any) onerow.Stmt {
+func (r *tables) toArchive(id any, deletionID, from any) onerow.Stmt {
 	return onerow.Stmt{Query: r.sql.toArchive, Args: []any{deletionID, from, id}, One: true}
 }
 
 // across copies a locked row to the other side, removes it from its own, and returns it as it is then. That
 // each met one row is not counted: the look behind them finds the row, and sees whether it is still on the
 // first side ([tables.twinColumn]), for a transaction sees its own writes in any snapshot.
-func (r *tables[T]) across(ctx context.Context, tx *onerow.Tx, h held[T], to side, id any, move onerow.Stmt) (onerow.Result[T], error) {
+func (r *tables) across(ctx context.Context, tx *onerow.Tx, h held, to side, id any, move onerow.Stmt) (result, error) {
 	remove := r.remove(h, id)
 	move.One, remove.One = false, false
 	now, found, err := r.lock(ctx, tx, to, id, move, remove)
 	if err == nil && (!found || now.twin) {
 		err = errMoved
 	}
-	return onerow.Result[T]{Row: now.row, Changed: true}, err
+	return result{row: now.row, changed: true}, err
 }
 
 // twinFirst is the error of a move: where a row was in its way, the one of the same id on the other side.
-func (r *tables[T]) twinFirst(ctx context.Context, tx *onerow.Tx, from side, id any, err error) error {
+func (r *tables) twinFirst(ctx context.Context, tx *onerow.Tx, from side, id any, err error) error {
 	if mysqlerr.Classify(err) != mysqlerr.Duplicate {
 		return err
 	}
@@ -88,20 +91,20 @@ func (r *tables[T]) twinFirst(ctx context.Context, tx *onerow.Tx, from side, id 
 }
 
 // after runs the writes of a verb, and is its answer: the row as it is then, read by its key.
-func (r *tables[T]) after(ctx context.Context, tx *onerow.Tx, s side, id any, writes ...onerow.Stmt) (onerow.Result[T], error) {
+func (r *tables) after(ctx context.Context, tx *onerow.Tx, s side, id any, writes ...onerow.Stmt) (result, error) {
 	h, found, err := r.lock(ctx, tx, s, id, writes...)
 	if err == nil && !found {
 		err = errMoved
 	}
-	return onerow.Result[T]{Row: h.row, Changed: true}, err
+	return result{row: h.row, changed: true}, err
 }
 
 // alreadyIn answers a move whose source side does not have the row: it is where
 // it should go (a success that changes nothing), hidden, gone, or on its way.
-func (r *tables[T]) alreadyIn(ctx context.Context, tx *onerow.Tx, s side, id any) (onerow.Result[T], error) {
+func (r *tables) alreadyIn(ctx context.Context, tx *onerow.Tx, s side, id any) (result, error) {
 	place, err := r.where(ctx, tx, id)
 	if err != nil {
-		return onerow.Result[T]{}, err
+		return result{}, err
 	}
 	switch schema.State(place) {
 	case s.state:
@@ -109,9 +112,9 @@ func (r *tables[T]) alreadyIn(ctx context.Context, tx *onerow.Tx, s side, id any
 		if err == nil && (!found || h.deletionID != 0) {
 			err = errMoved
 		}
-		return onerow.Result[T]{Row: h.row}, err
+		return result{row: h.row}, err
 	case schema.Active, schema.Archived:
-		return onerow.Result[T]{}, errMoved
+		return result{}, errMoved
 	}
-	return onerow.Result[T]{}, onerow.ErrNotFound
+	return result{}, onerow.ErrNotFound
 }

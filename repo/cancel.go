@@ -29,16 +29,20 @@ import (
 //
 // Atomic: job, row and quota mark. Statements on a pool: BEGIN, SELECT, those of
 // cascade.Cancel, those of Activate, COMMIT.
-func (r *Of[T, ID, Owner]) CancelDelete(ctx context.Context, db onerow.DB, rowID ID) (onerow.Result[T], error) {
+func (r *Of[T, ID, Owner]) CancelDelete(ctx context.Context, db onerow.DB, id ID) (onerow.Result[T], error) {
+	return answer[T](r.tables.cancelDelete(ctx, db, id))
+}
+
+func (r *tables) cancelDelete(ctx context.Context, db onerow.DB, rowID any) (result, error) {
 	if r.res.Archive == "" {
-		return onerow.Result[T]{}, fmt.Errorf("%w: %q has no archive, so its deletions are final", ErrUnsupported, r.res.Name)
+		return result{}, fmt.Errorf("%w: %q has no archive, so its deletions are final", ErrUnsupported, r.res.Name)
 	}
 	id, err := r.key("cancel the deletion of", rowID)
 	if err != nil {
-		return onerow.Result[T]{}, err
+		return result{}, err
 	}
 	var c cancelling
-	res, err := r.bringBack(ctx, db, "cancel the deletion of", id, func(ctx context.Context, tx *onerow.Tx) (back[T], error) {
+	res, err := r.bringBack(ctx, db, "cancel the deletion of", id, func(ctx context.Context, tx *onerow.Tx) (back, error) {
 		return r.cancelTx(ctx, tx, id, &c)
 	})
 	return res, r.hold(ctx, db, c, err)
@@ -68,7 +72,7 @@ func lasts(err error) bool {
 // hold keeps a deletion from going on whose row could not come back, for its owner wants
 // it: in a transaction of its own on a pool, after the one that failed. A crash between the
 // two leaves what a crash before the call does.
-func (r *tables[T]) hold(ctx context.Context, db onerow.DB, c cancelling, err error) error {
+func (r *tables) hold(ctx context.Context, db onerow.DB, c cancelling, err error) error {
 	if c.deletionID == 0 || !lasts(err) {
 		return err
 	}
@@ -82,7 +86,7 @@ func (r *tables[T]) hold(ctx context.Context, db onerow.DB, c cancelling, err er
 	return fmt.Errorf("%w (its deletion is held: cancel it again, or delete or retry it)", err)
 }
 
-func (r *tables[T]) cancelTx(ctx context.Context, tx *onerow.Tx, id any, c *cancelling) (back[T], error) {
+func (r *tables) cancelTx(ctx context.Context, tx *onerow.Tx, id any, c *cancelling) (back, error) {
 	*c = cancelling{joined: tx.Joined()} // an earlier try may have met another deletion
 	var deletionID int64
 	var stored any
@@ -93,14 +97,14 @@ func (r *tables[T]) cancelTx(ctx context.Context, tx *onerow.Tx, id any, c *canc
 	err := onerow.QueryRow(ctx, tx, query, []any{id}, &deletionID, r.fields.id.into(&stored))
 	if isNoRows(err) {
 		res, err := r.notHidden(ctx, tx, id)
-		return back[T]{answer: &res}, err
+		return back{answer: &res}, err
 	}
 	if err != nil {
-		return back[T]{}, err
+		return back{}, err
 	}
 	c.deletionID = deletionID
 	if c.key, err = onerow.EncodeKey(stored); err != nil {
-		return back[T]{}, err
+		return back{}, err
 	}
 	err = cascade.Cancel(ctx, tx, r.res.Name, c.key, deletionID)
 	if errors.Is(err, cascade.ErrTooLate) {
@@ -108,43 +112,43 @@ func (r *tables[T]) cancelTx(ctx context.Context, tx *onerow.Tx, id any, c *canc
 		place, werr := r.where(ctx, tx, id)
 		switch {
 		case werr != nil: // and not errMoved as well: a refused transaction is not run again in part
-			return back[T]{}, werr
+			return back{}, werr
 		case place != "trash" && place != "":
-			return back[T]{}, errMoved
+			return back{}, errMoved
 		}
-		return back[T]{}, fmt.Errorf("%w: %w", ErrTooLate, err)
+		return back{}, fmt.Errorf("%w: %w", ErrTooLate, err)
 	}
 	if err != nil {
-		return back[T]{}, err
+		return back{}, err
 	}
 	h, found, err := r.lockToActivate(ctx, tx, id)
 	if err == nil && (!found || h.deletionID != deletionID) {
 		err = errMoved
 	}
 	if err != nil || h.deletedFrom == string(schema.Active) {
-		return back[T]{held: h}, err
+		return back{held: h}, err
 	}
 	res, err := r.after(ctx, tx, r.archive, id, onerow.Stmt{Query: r.sql.unhide, Args: []any{id, h.version}, One: true})
-	return back[T]{answer: &res}, err
+	return back{answer: &res}, err
 }
 
 // notHidden answers for a row that no deletion hides.
-func (r *tables[T]) notHidden(ctx context.Context, tx *onerow.Tx, id any) (onerow.Result[T], error) {
+func (r *tables) notHidden(ctx context.Context, tx *onerow.Tx, id any) (result, error) {
 	h, found, err := r.lockEither(ctx, tx, id)
 	switch {
 	case err != nil:
-		return onerow.Result[T]{}, err
+		return result{}, err
 	case found && h.deletionID != 0:
-		return onerow.Result[T]{}, errMoved
+		return result{}, errMoved
 	case found:
-		return onerow.Result[T]{Row: h.row}, nil
+		return result{row: h.row}, nil
 	}
-	var del Deleted[T]
+	var del deleted
 	if err := r.gone(ctx, tx, id, &del, false); err != nil {
-		return onerow.Result[T]{}, err
+		return result{}, err
 	}
-	if del.JobID == 0 {
-		return onerow.Result[T]{}, onerow.ErrNotFound
+	if del.jobID == 0 {
+		return result{}, onerow.ErrNotFound
 	}
-	return onerow.Result[T]{}, fmt.Errorf("%w: its cascade job %d has begun", ErrTooLate, del.JobID)
+	return result{}, fmt.Errorf("%w: its cascade job %d has begun", ErrTooLate, del.jobID)
 }

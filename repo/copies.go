@@ -32,9 +32,9 @@ func (e *nameBusy) Unwrap() error { return e.err }
 // while a unique index refuses that. After a conflict a transaction of our own is
 // begun anew: the refused one holds a lock on the name that refused it, and two
 // of these would wait for each other.
-func (r *tables[T]) untilNamed(ctx context.Context, db onerow.DB, verb string, id any,
-	try func(ctx context.Context, tx *onerow.Tx, copyNo int) (onerow.Result[T], error)) (onerow.Result[T], error) {
-	var res onerow.Result[T]
+func (r *tables) untilNamed(ctx context.Context, db onerow.DB, verb string, id any,
+	try func(ctx context.Context, tx *onerow.Tx, copyNo int) (result, error)) (result, error) {
+	var res result
 	copyNo, unseen := 0, 0 // unseen tries were refused, and nobody is seen to be in their way
 	for n := 1; ; n++ {
 		err := r.followRowAtomically(ctx, db, verb, id, func(ctx context.Context, tx *onerow.Tx) (err error) {
@@ -46,9 +46,9 @@ func (r *tables[T]) untilNamed(ctx context.Context, db onerow.DB, verb string, i
 		case err == nil:
 			return res, nil
 		case !errors.As(err, &busy):
-			return onerow.Result[T]{}, err
+			return result{}, err
 		case n == maxNames:
-			return onerow.Result[T]{}, fmt.Errorf("%w for %s %s after %d tries; try again when fewer are named at once: %w", ErrNoFreeName, r.res.Name, r.show(id), maxNames, busy.err)
+			return result{}, fmt.Errorf("%w for %s %s after %d tries; try again when fewer are named at once: %w", ErrNoFreeName, r.res.Name, r.show(id), maxNames, busy.err)
 		}
 		next, err := r.afterDuplicate(ctx, db, busy)
 		var refused *duplicateError
@@ -58,16 +58,16 @@ func (r *tables[T]) untilNamed(ctx context.Context, db onerow.DB, verb string, i
 		case errors.As(err, &refused) && unseen+1 < duplicates:
 			unseen++
 		case errors.As(err, &refused):
-			return onerow.Result[T]{}, r.wrap(verb, id, &ConflictError{Resource: r.res.Name, ID: r.errorID(id), Attempts: n, Err: refused.err})
+			return result{}, r.wrap(verb, id, &ConflictError{Resource: r.res.Name, ID: r.errorID(id), Attempts: n, Err: refused.err})
 		default:
-			return onerow.Result[T]{}, r.wrap(verb, id, err)
+			return result{}, r.wrap(verb, id, err)
 		}
 	}
 }
 
 // nameOf is the name of a locked row, or the copy of it, and the values of its columns; none where rows have
 // no names.
-func (r *tables[T]) nameOf(h held[T], copyNo int) (name names.Parsed, args []any, err error) {
+func (r *tables) nameOf(h held, copyNo int) (name names.Parsed, args []any, err error) {
 	if !r.res.Named() {
 		return name, nil, nil
 	}
@@ -78,7 +78,7 @@ func (r *tables[T]) nameOf(h held[T], copyNo int) (name names.Parsed, args []any
 }
 
 // busy is the refusal of a locked row that was to be written under the name of w, beside what else w says.
-func (r *tables[T]) busy(tx *onerow.Tx, w attempt, copyNo int, err error) error {
+func (r *tables) busy(tx *onerow.Tx, w attempt, copyNo int, err error) error {
 	b := &nameBusy{attempt: w, copyNo: copyNo, joined: tx.Joined(), err: err}
 	if !r.res.Named() {
 		return b
@@ -98,7 +98,7 @@ func (r *tables[T]) busy(tx *onerow.Tx, w attempt, copyNo int, err error) error 
 // statement over the index (owner, stem_key, copy_no), of which it reads one entry. If it
 // is not the name that is taken it is a [ConflictError], or a duplicateError where nobody
 // is in the way any more. In a joined transaction these are current reads.
-func (r *tables[T]) afterDuplicate(ctx context.Context, db onerow.DB, busy *nameBusy) (int, error) {
+func (r *tables) afterDuplicate(ctx context.Context, db onerow.DB, busy *nameBusy) (int, error) {
 	highest := busy.copyNo
 	if r.res.Named() {
 		query := r.sql.nextCopy

@@ -12,6 +12,10 @@ import (
 // [Of.List] lists and refuses what it refuses. One statement, which reads that many entries of the list's
 // index, with both states twice as many, and no row; see List for MariaDB.
 func (r *Of[T, ID, Owner]) Count(ctx context.Context, db onerow.DB, owner Owner, o PageOptions, most int) (int, error) {
+	return r.tables.countRows(ctx, db, owner, o, most)
+}
+
+func (r *tables) countRows(ctx context.Context, db onerow.DB, owner any, o PageOptions, most int) (int, error) {
 	if most <= 0 {
 		return 0, fmt.Errorf("%w: a count of at most %d", ErrUnsupported, most)
 	}

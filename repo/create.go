@@ -52,6 +52,11 @@ func RequestID(id string) CreateOption { return func(o *createOptions) { o.reque
 // each to lock a parent, to read back what the database filled in (if T has such fields), to see that an id
 // of the application's is new; two more with a request id.
 func (r *Of[T, ID, Owner]) Create(ctx context.Context, db onerow.DB, row T, opts ...CreateOption) (onerow.Result[T], error) {
+	return answer[T](r.tables.createRow(ctx, db, reflect.ValueOf(&row).Elem(), opts))
+}
+
+// createRow may write to row, which is a copy of the caller's.
+func (r *tables) createRow(ctx context.Context, db onerow.DB, row reflect.Value, opts []CreateOption) (res result, err error) {
 	var o createOptions
 	for _, opt := range opts {
 		opt(&o)
@@ -61,10 +66,9 @@ func (r *Of[T, ID, Owner]) Create(ctx context.Context, db onerow.DB, row T, opts
 		err = r.forOwner(w.owner)
 	}
 	if err != nil {
-		return onerow.Result[T]{}, r.wrap("create", nil, err)
+		return result{}, r.wrap("create", nil, err)
 	}
 	w.reserved = o.reserved
-	var res onerow.Result[T]
 	err = r.follow(ctx, db, func() (err error) {
 		switch {
 		case o.requestID != "":
@@ -80,7 +84,7 @@ func (r *Of[T, ID, Owner]) Create(ctx context.Context, db onerow.DB, row T, opts
 }
 
 // createNew is Create where nothing makes a repeat the same call.
-func (r *tables[T]) createNew(ctx context.Context, db onerow.DB, w newRow[T]) (onerow.Result[T], error) {
+func (r *tables) createNew(ctx context.Context, db onerow.DB, w newRow) (result, error) {
 	try := r.followRow
 	if r.res.Quota.Flag != "" || len(r.limits) > 0 { // a mark is a second write
 		try = r.followRowAtomically
@@ -91,8 +95,8 @@ func (r *tables[T]) createNew(ctx context.Context, db onerow.DB, w newRow[T]) (o
 }
 
 // newRow is a row that is to be inserted: its arguments were computed once.
-type newRow[T any] struct {
-	row   T
+type newRow struct {
+	row   reflect.Value
 	id    any // nil where the database makes it
 	owner []any
 	above any
@@ -102,28 +106,27 @@ type newRow[T any] struct {
 	reserved map[string]string
 }
 
-func (r *tables[T]) newRow(row T) (w newRow[T], err error) {
+func (r *tables) newRow(row reflect.Value) (w newRow, err error) {
 	w.row = row
-	v := reflect.ValueOf(&w.row).Elem()
-	if err := r.fillOwner(v); err != nil {
+	if err := r.fillOwner(row); err != nil {
 		return w, err
 	}
-	if w.owner, err = r.ownerOf(&w.row); err != nil {
+	if w.owner, err = r.ownerOf(row); err != nil {
 		return w, err
 	}
 	if r.makesIDs() {
-		if v.FieldByIndex(r.fields.id.index).IsZero() {
+		if row.FieldByIndex(r.fields.id.index).IsZero() {
 			return w, fmt.Errorf("%w: the field for %q is zero; the application makes the ids of %q, so that a create can be repeated",
 				onerow.ErrInvalidKey, r.res.ID, r.res.Name)
 		}
-		if w.id, err = r.fields.id.of(v); err != nil {
+		if w.id, err = r.fields.id.of(row); err != nil {
 			return w, err
 		}
 		w.args = append(w.args, w.id)
 	}
 	w.args = append(w.args, w.owner...)
 	if r.fields.above.index != nil {
-		if w.above, err = r.fields.above.of(v); err != nil {
+		if w.above, err = r.fields.above.of(row); err != nil {
 			return w, err
 		}
 		if !slices.Contains(r.res.Owners(), r.res.Parent.Column) {
@@ -131,18 +134,18 @@ func (r *tables[T]) newRow(row T) (w newRow[T], err error) {
 		}
 	}
 	if r.res.Named() {
-		if w.name, err = r.res.Label.Kind.Parse(r.label(&row)); err != nil {
+		if w.name, err = r.res.Label.Kind.Parse(r.label(row)); err != nil {
 			return w, err
 		}
 		w.args = append(w.args, nameArgs(w.name)...)
 	}
-	own, err := r.fields.args(v, r.fields.own)
+	own, err := r.fields.args(row, r.fields.own)
 	w.args = append(w.args, own...)
-	return w, cmp.Or(err, r.encodable(w), r.amounts(&w.row))
+	return w, cmp.Or(err, r.encodable(w), r.amounts(row))
 }
 
 // encodable says whether the toolkit's tables can hold the row's keys: else it could never be deleted.
-func (r *tables[T]) encodable(w newRow[T]) error {
+func (r *tables) encodable(w newRow) error {
 	if r.makesIDs() {
 		if _, err := onerow.EncodeKey(w.id); err != nil {
 			return err
@@ -153,7 +156,7 @@ func (r *tables[T]) encodable(w newRow[T]) error {
 }
 
 // fillOwner gives a row without an owner that of the repository.
-func (r *tables[T]) fillOwner(v reflect.Value) error {
+func (r *tables) fillOwner(v reflect.Value) error {
 	for i, f := range r.fields.owners {
 		if field := v.FieldByIndex(f.index); len(r.owner) > 0 && field.IsZero() {
 			if err := f.typ.Set(field, r.owner[i]); err != nil {
@@ -169,29 +172,29 @@ func nameArgs(name names.Parsed) []any {
 }
 
 // insert runs the statements that Create is made of.
-func (r *tables[T]) insert(ctx context.Context, tx *onerow.Tx, w newRow[T]) (res onerow.Result[T], err error) {
-	if res, err = r.insertUnmarked(ctx, tx, w); err == nil && res.Changed {
+func (r *tables) insert(ctx context.Context, tx *onerow.Tx, w newRow) (res result, err error) {
+	if res, err = r.insertUnmarked(ctx, tx, w); err == nil && res.changed {
 		err = r.mark(ctx, tx, w.owner)
 	}
 	return res, err
 }
 
 // insertUnmarked is insert without the mark, which comes last.
-func (r *tables[T]) insertUnmarked(ctx context.Context, tx *onerow.Tx, w newRow[T]) (res onerow.Result[T], err error) {
-	if res, err = r.insertRow(ctx, tx, w); err == nil && res.Changed {
-		err = r.take(ctx, tx, &w.row, w.owner, w.reserved)
+func (r *tables) insertUnmarked(ctx context.Context, tx *onerow.Tx, w newRow) (res result, err error) {
+	if res, err = r.insertRow(ctx, tx, w); err == nil && res.changed {
+		err = r.take(ctx, tx, w.row, w.owner, w.reserved)
 	}
 	return res, err
 }
 
-func (r *tables[T]) insertRow(ctx context.Context, tx *onerow.Tx, w newRow[T]) (res onerow.Result[T], err error) {
+func (r *tables) insertRow(ctx context.Context, tx *onerow.Tx, w newRow) (res result, err error) {
 	var tenant []any
 	if r.withTenant() {
 		tenant = w.owner[:1]
 	}
 	if err := r.lockParent(ctx, tx, w.above, false, tenant...); err != nil {
 		if r.makesIDs() && errors.Is(err, ErrParentNotFound) { // a repeat's row may be there, and need not care
-			if res, serr := r.sameRow(ctx, tx, w, false); serr != nil || res.Replayed {
+			if res, serr := r.sameRow(ctx, tx, w, false); serr != nil || res.replayed {
 				return res, serr
 			}
 		}
@@ -206,7 +209,7 @@ func (r *tables[T]) insertRow(ctx context.Context, tx *onerow.Tx, w newRow[T]) (
 	}
 	id := w.id
 	if r.makesIDs() {
-		if res, err = r.firstOfItsID(ctx, tx, w); err != nil || res.Replayed {
+		if res, err = r.firstOfItsID(ctx, tx, w); err != nil || res.replayed {
 			return res, err
 		}
 	} else {
@@ -219,42 +222,41 @@ func (r *tables[T]) insertRow(ctx context.Context, tx *onerow.Tx, w newRow[T]) (
 		}
 	}
 	if r.readsBack() {
-		res = onerow.Result[T]{Row: w.row, Changed: true}
+		res = result{row: w.row, changed: true}
 		it, err := r.read(ctx, tx, r.sql.readForUpdate, id)
 		if err != nil {
 			return res, err
 		}
-		res.Row = it.row
+		res.row = it.row
 		return res, nil
 	}
 	return r.made(w, id)
 }
 
 // insertAndRead inserts a row whose id the database makes, and reads it: LAST_INSERT_ID() is its id.
-func (r *tables[T]) insertAndRead(ctx context.Context, tx *onerow.Tx, w newRow[T]) (onerow.Result[T], error) {
+func (r *tables) insertAndRead(ctx context.Context, tx *onerow.Tx, w newRow) (result, error) {
 	it, err := r.readAfter(ctx, tx, onerow.Stmt{Query: r.sql.insert, Args: w.args}, r.sql.readMade)
 	if err != nil {
 		return r.notInserted(ctx, tx, w, err)
 	}
-	return onerow.Result[T]{Row: it.row, Changed: true}, nil
+	return result{row: it.row, changed: true}, nil
 }
 
 // made is the row that was inserted, where nothing of it has to be read.
-func (r *tables[T]) made(w newRow[T], id any) (onerow.Result[T], error) {
-	res := onerow.Result[T]{Row: w.row, Changed: true}
-	v := reflect.ValueOf(&res.Row).Elem()
-	if err := r.fields.id.typ.Set(v.FieldByIndex(r.fields.id.index), id); err != nil {
+func (r *tables) made(w newRow, id any) (result, error) {
+	res := result{row: copyOf(w.row), changed: true}
+	if err := r.fields.id.typ.Set(res.row.FieldByIndex(r.fields.id.index), id); err != nil {
 		return res, err
 	}
 	if r.res.Named() {
-		v.FieldByIndex(r.fields.label).SetString(w.name.Display)
+		res.row.FieldByIndex(r.fields.label).SetString(w.name.Display)
 	}
-	r.setState(&res.Row, schema.Active)
+	r.setState(res.row, schema.Active)
 	return res, nil
 }
 
 // generated is the id that AUTO_INCREMENT gave.
-func (r *tables[T]) generated(n int64) (any, error) {
+func (r *tables) generated(n int64) (any, error) {
 	if r.fields.id.typ.Unsigned {
 		return r.fields.id.typ.Value(uint64(n)) //nolint:gosec // what is above the largest int64 comes as a negative one
 	}
@@ -263,7 +265,7 @@ func (r *tables[T]) generated(n int64) (any, error) {
 
 // readsBack: T has fields that the INSERT does not determine (times, the flag,
 // the version), so the row is read once more, by its key.
-func (r *tables[T]) readsBack() bool {
+func (r *tables) readsBack() bool {
 	known := 1 + len(r.fields.own) + len(r.fields.owners) // the id
 	if r.fields.label != nil {
 		known++

@@ -13,7 +13,7 @@ import (
 
 // createByID is Create where the application makes the ids: the id is what a request id is elsewhere, so that
 // a COMMIT without an answer may simply be run again.
-func (r *tables[T]) createByID(ctx context.Context, db onerow.DB, w newRow[T]) (res onerow.Result[T], err error) {
+func (r *tables) createByID(ctx context.Context, db onerow.DB, w newRow) (res result, err error) {
 	f := r.follower(nil)
 	err = onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 		return f.note(tx.Savepoint(ctx, savepoint, func() (err error) {
@@ -22,7 +22,7 @@ func (r *tables[T]) createByID(ctx context.Context, db onerow.DB, w newRow[T]) (
 		}))
 	})
 	if err != nil {
-		return onerow.Result[T]{}, r.wrap("create", w.id, f.ended(ctx, err))
+		return result{}, r.wrap("create", w.id, f.ended(ctx, err))
 	}
 	return res, nil
 }
@@ -31,7 +31,7 @@ func (r *tables[T]) createByID(ctx context.Context, db onerow.DB, w newRow[T]) (
 // by its primary key, and whether a row of the id was deleted, by the audit's index (resource, resource_id).
 // The INSERT waited for whoever moved or deleted the row, so a snapshot that begins here is new enough; in a
 // joined transaction it is a current read.
-func (r *tables[T]) madeBeforeSQL(lock string) string {
+func (r *tables) madeBeforeSQL(lock string) string {
 	archived := "0"
 	if r.res.Archive != "" {
 		archived = fmt.Sprintf("COALESCE((SELECT 1 FROM %s WHERE %s = ?%s), 0)", r.archive.table, ident.Quote(r.res.ID), lock)
@@ -41,7 +41,7 @@ func (r *tables[T]) madeBeforeSQL(lock string) string {
 
 // firstOfItsID proves that the row that was just inserted has never been before, or takes it away again and
 // answers with the row that has its id. One statement.
-func (r *tables[T]) firstOfItsID(ctx context.Context, tx *onerow.Tx, w newRow[T]) (res onerow.Result[T], err error) {
+func (r *tables) firstOfItsID(ctx context.Context, tx *onerow.Tx, w newRow) (res result, err error) {
 	archived, deleted, err := r.madeBefore(ctx, tx, w)
 	if err != nil || !archived && !deleted {
 		return res, err
@@ -52,7 +52,7 @@ func (r *tables[T]) firstOfItsID(ctx context.Context, tx *onerow.Tx, w newRow[T]
 	return r.sameRow(ctx, tx, w, true)
 }
 
-func (r *tables[T]) madeBefore(ctx context.Context, tx *onerow.Tx, w newRow[T]) (archived, deleted bool, err error) {
+func (r *tables) madeBefore(ctx context.Context, tx *onerow.Tx, w newRow) (archived, deleted bool, err error) {
 	query, args := r.sql.madeBefore, []any(nil)
 	if tx.Joined() {
 		query = r.sql.madeBeforeCurrent
@@ -70,10 +70,10 @@ func (r *tables[T]) madeBefore(ctx context.Context, tx *onerow.Tx, w newRow[T]) 
 
 // notInserted is what a refused INSERT means. An id that the application made is looked for first: a repeat
 // meets its own row, by its id as well as by its name.
-func (r *tables[T]) notInserted(ctx context.Context, tx *onerow.Tx, w newRow[T], refused error) (res onerow.Result[T], err error) {
+func (r *tables) notInserted(ctx context.Context, tx *onerow.Tx, w newRow, refused error) (res result, err error) {
 	if r.makesIDs() && mysqlerr.Classify(refused) == mysqlerr.Duplicate {
 		res, err = r.sameRow(ctx, tx, w, false)
-		if err != nil || res.Replayed {
+		if err != nil || res.replayed {
 			return res, err
 		}
 		_, deleted, err := r.madeBefore(ctx, tx, w)
@@ -89,7 +89,7 @@ func (r *tables[T]) notInserted(ctx context.Context, tx *onerow.Tx, w newRow[T],
 
 // sameRow answers with the row that has the id of a new one, and nothing where there is none, unless it
 // must have been.
-func (r *tables[T]) sameRow(ctx context.Context, tx *onerow.Tx, w newRow[T], been bool) (res onerow.Result[T], err error) {
+func (r *tables) sameRow(ctx context.Context, tx *onerow.Tx, w newRow, been bool) (res result, err error) {
 	it, err := r.whoever(ctx, tx, w.id)
 	switch {
 	case errors.Is(err, onerow.ErrNotFound) && been:
@@ -99,7 +99,7 @@ func (r *tables[T]) sameRow(ctx context.Context, tx *onerow.Tx, w newRow[T], bee
 	case err != nil:
 		return res, err
 	}
-	owner, err := r.ownerOf(&it.row)
+	owner, err := r.ownerOf(it.row)
 	if err != nil {
 		return res, err
 	}
@@ -111,13 +111,13 @@ func (r *tables[T]) sameRow(ctx context.Context, tx *onerow.Tx, w newRow[T], bee
 	if theirs != mine {
 		return res, &ConflictError{Resource: r.res.Name, Index: "PRIMARY", Columns: []string{r.res.ID}, HolderID: r.typed(w.id)}
 	}
-	return onerow.Result[T]{Row: it.row, Replayed: true}, nil
+	return result{row: it.row, replayed: true}, nil
 }
 
 // whoever reads the row of an id, whoever owns it: from one snapshot, in which it is in one of the two
 // tables, as new as the INSERT that was refused; in a joined transaction by current reads, which a row may
 // pass that moves.
-func (r *tables[T]) whoever(ctx context.Context, tx *onerow.Tx, id any) (item[T], error) {
+func (r *tables) whoever(ctx context.Context, tx *onerow.Tx, id any) (item, error) {
 	anybody := *r
 	anybody.owned = false
 	if tx.Joined() {
@@ -130,12 +130,12 @@ func (r *tables[T]) whoever(ctx context.Context, tx *onerow.Tx, id any) (item[T]
 	return r.read(ctx, tx, anybody.getSQL(""), args...)
 }
 
-func (r *tables[T]) goneBefore(w newRow[T]) error {
+func (r *tables) goneBefore(w newRow) error {
 	return fmt.Errorf("%w: %s %s was deleted, or its deletion waits; use a new id for a new row", ErrGone, r.res.Name, r.show(w.id))
 }
 
 // getSQL reads the row of either table.
-func (r *tables[T]) getSQL(lock string) string {
+func (r *tables) getSQL(lock string) string {
 	list, key := r.fields.selectList(), r.byID()
 	query := fmt.Sprintf("SELECT %s, version, '%s' FROM %s WHERE %s%s", list, schema.Active, r.active.table, key, lock)
 	if r.res.Archive == "" {

@@ -38,6 +38,12 @@ type Deleted[T any] struct {
 	DeletionID int64
 }
 
+// deleted is a Deleted of any type.
+type deleted struct {
+	result
+	jobID, deletionID int64
+}
+
 // Delete deletes an active or an archived row. In one commit it logs the
 // deletion, queues the cascade that deletes everything below the row, removes
 // the row and marks the quota; if the cascade cannot be queued nothing is deleted.
@@ -55,32 +61,38 @@ type Deleted[T any] struct {
 // other; [onerow.ErrOutcomeUnknown], after which it may simply be called again. Statements on a pool, for
 // an active row: BEGIN, SELECT, log, queue, DELETE, mark, COMMIT; as many for an archived row, one more for
 // an active one with a grace period.
-func (r *Of[T, ID, Owner]) Delete(ctx context.Context, db onerow.DB, rowID ID, opts ...DeleteOption) (Deleted[T], error) {
+func (r *Of[T, ID, Owner]) Delete(ctx context.Context, db onerow.DB, id ID, opts ...DeleteOption) (Deleted[T], error) {
+	del, err := r.tables.deleteRow(ctx, db, id, opts)
+	res, err := answer[T](del.result, err)
+	return Deleted[T]{Result: res, JobID: del.jobID, DeletionID: del.deletionID}, err
+}
+
+func (r *tables) deleteRow(ctx context.Context, db onerow.DB, rowID any, opts []DeleteOption) (deleted, error) {
 	var o deleteOptions
 	for _, opt := range opts {
 		opt(&o)
 	}
 	switch {
 	case o.grace < 0:
-		return Deleted[T]{}, fmt.Errorf("%w: a grace period of %v", ErrUnsupported, o.grace)
+		return deleted{}, fmt.Errorf("%w: a grace period of %v", ErrUnsupported, o.grace)
 	case o.grace > 0 && r.res.Archive == "":
-		return Deleted[T]{}, fmt.Errorf("%w: %q has no archive to keep a row in during a grace period", ErrUnsupported, r.res.Name)
+		return deleted{}, fmt.Errorf("%w: %q has no archive to keep a row in during a grace period", ErrUnsupported, r.res.Name)
 	case r.res.Trash > 0 && !o.noTrash && r.res.Archive == "":
-		return Deleted[T]{}, fmt.Errorf("%w: deleted rows of %q are to be kept in the trash, and it has no archive to hide one in until then; delete for good with NoTrash, or give it an archive",
+		return deleted{}, fmt.Errorf("%w: deleted rows of %q are to be kept in the trash, and it has no archive to hide one in until then; delete for good with NoTrash, or give it an archive",
 			ErrUnsupported, r.res.Name)
 	case o.grace > 0 && r.publisher != nil:
-		return Deleted[T]{}, fmt.Errorf("%w: a published deletion cannot be cancelled, so it has no grace period", ErrUnsupported)
+		return deleted{}, fmt.Errorf("%w: a published deletion cannot be cancelled, so it has no grace period", ErrUnsupported)
 	}
 	id, err := r.key("delete", rowID)
 	if err != nil {
-		return Deleted[T]{}, err
+		return deleted{}, err
 	}
 	if r.publisher != nil {
 		return r.deletePublished(ctx, db, id, o)
 	}
-	var del Deleted[T]
+	var del deleted
 	err = r.followRowAtomically(ctx, db, "delete", id, func(ctx context.Context, tx *onerow.Tx) error {
-		del = Deleted[T]{}
+		del = deleted{}
 		h, found, err := r.lockEither(ctx, tx, id)
 		if err != nil {
 			return err
@@ -94,13 +106,13 @@ func (r *Of[T, ID, Owner]) Delete(ctx context.Context, db onerow.DB, rowID ID, o
 		return r.deleteTx(ctx, tx, h, id, o, &del)
 	})
 	if err != nil {
-		return Deleted[T]{}, err
+		return deleted{}, err
 	}
 	return del, nil
 }
 
 // lockEither locks the row in the table in which it is.
-func (r *tables[T]) lockEither(ctx context.Context, tx *onerow.Tx, id any) (h held[T], found bool, err error) {
+func (r *tables) lockEither(ctx context.Context, tx *onerow.Tx, id any) (h held, found bool, err error) {
 	if h, found, err = r.lock(ctx, tx, r.active, id); found || err != nil {
 		return h, found, err
 	}
@@ -108,7 +120,7 @@ func (r *tables[T]) lockEither(ctx context.Context, tx *onerow.Tx, id any) (h he
 }
 
 // deleteTx deletes a locked row and queues the cascade.
-func (r *tables[T]) deleteTx(ctx context.Context, tx *onerow.Tx, h held[T], id any, o deleteOptions, del *Deleted[T]) error {
+func (r *tables) deleteTx(ctx context.Context, tx *onerow.Tx, h held, id any, o deleteOptions, del *deleted) error {
 	d, err := r.deletion(h, o)
 	if err != nil {
 		return err
@@ -116,7 +128,7 @@ func (r *tables[T]) deleteTx(ctx context.Context, tx *onerow.Tx, h held[T], id a
 	if h.deletionID != 0 { // hidden already: the earlier of the two times counts
 		d.ID, d.From = h.deletionID, h.deletedFrom
 		job, err := cascade.Enqueue(ctx, tx, d)
-		*del = Deleted[T]{Result: onerow.Result[T]{Row: h.row}, JobID: job.ID, DeletionID: d.ID}
+		*del = deleted{result: result{row: h.row}, jobID: job.ID, deletionID: d.ID}
 		return err
 	}
 	if d.ID, err = cascade.Log(ctx, tx, d); err != nil {
@@ -136,18 +148,18 @@ func (r *tables[T]) deleteTx(ctx context.Context, tx *onerow.Tx, h held[T], id a
 	if err := r.takeAway(ctx, tx, h, id, job.DeletionID, keep); err != nil {
 		return err
 	}
-	*del = Deleted[T]{Result: onerow.Result[T]{Row: h.row, Changed: true}, JobID: job.ID, DeletionID: job.DeletionID}
+	*del = deleted{result: result{row: h.row, changed: true}, jobID: job.ID, deletionID: job.DeletionID}
 	return r.left(ctx, tx, &h, keep)
 }
 
 // keeps says whether a deleted row stays, hidden: for the grace period, until its asset is gone, until the
 // worker has put it into the trash.
-func (r *tables[T]) keeps(o deleteOptions) bool {
+func (r *tables) keeps(o deleteOptions) bool {
 	return o.grace > 0 || r.res.Asset != "" || r.res.Trash > 0 && !o.noTrash
 }
 
 // left follows from a deletion that took an active row away, or hid it.
-func (r *tables[T]) left(ctx context.Context, tx *onerow.Tx, h *held[T], keep bool) error {
+func (r *tables) left(ctx context.Context, tx *onerow.Tx, h *held, keep bool) error {
 	if h.state != schema.Active {
 		return nil
 	}
@@ -157,7 +169,7 @@ func (r *tables[T]) left(ctx context.Context, tx *onerow.Tx, h *held[T], keep bo
 	return r.give(ctx, tx, h)
 }
 
-func (r *tables[T]) deletion(h held[T], o deleteOptions) (d cascade.Deletion, err error) {
+func (r *tables) deletion(h held, o deleteOptions) (d cascade.Deletion, err error) {
 	d = cascade.Deletion{Resource: r.res.Name, From: string(h.state), Grace: o.grace, NoTrash: o.noTrash}
 	if d.ResourceID, err = onerow.EncodeKey(h.key); err != nil {
 		return d, err
@@ -170,7 +182,7 @@ func (r *tables[T]) deletion(h held[T], o deleteOptions) (d cascade.Deletion, er
 
 // takeAway removes the locked row, or hides it in the archive under the deletion:
 // see keeps.
-func (r *tables[T]) takeAway(ctx context.Context, tx *onerow.Tx, h held[T], id any, deletionID int64, keep bool) error {
+func (r *tables) takeAway(ctx context.Context, tx *onerow.Tx, h held, id any, deletionID int64, keep bool) error {
 	switch {
 	case !keep:
 		return moved(tx.ExecAll(ctx, r.remove(h, id)))
@@ -183,7 +195,7 @@ func (r *tables[T]) takeAway(ctx context.Context, tx *onerow.Tx, h held[T], id a
 
 // gone answers a delete of a row that is in neither table, with the job that it had.
 // revive: if that one is dead, a new one is queued for the same deletion.
-func (r *tables[T]) gone(ctx context.Context, tx *onerow.Tx, id any, del *Deleted[T], revive bool) error {
+func (r *tables) gone(ctx context.Context, tx *onerow.Tx, id any, del *deleted, revive bool) error {
 	place, err := r.where(ctx, tx, id)
 	if err != nil {
 		return err
@@ -212,6 +224,6 @@ func (r *tables[T]) gone(ctx context.Context, tx *onerow.Tx, id any, del *Delete
 	if err != nil {
 		return err
 	}
-	del.JobID, del.DeletionID = job.ID, job.DeletionID
+	del.jobID, del.deletionID = job.ID, job.DeletionID
 	return nil
 }

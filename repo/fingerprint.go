@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -23,7 +22,7 @@ const form = 2
 // for a retry may have made another one. NULL and Go's zero values are left out, for a struct without the
 // field means the same; a pointer to 0 and a valid sql.Null of 0 are values. A value is written as a column
 // takes it, so that its Go type may change. Name key, stem and copy number follow from the name.
-func (r *tables[T]) fingerprint(w newRow[T]) [sha256.Size]byte {
+func (r *tables) fingerprint(w newRow) [sha256.Size]byte {
 	type pair struct{ column, value string }
 	var pairs []pair
 	derived := r.nameColumns()
@@ -46,9 +45,9 @@ func (r *tables[T]) fingerprint(w newRow[T]) [sha256.Size]byte {
 }
 
 // isZero says whether the field of a column has Go's zero value.
-func (r *tables[T]) isZero(w newRow[T], column string) bool {
+func (r *tables) isZero(w newRow, column string) bool {
 	i := slices.IndexFunc(r.fields.all, func(f field) bool { return f.column == column })
-	v := reflectx.FieldByIndexesReadOnly(reflect.ValueOf(&w.row).Elem(), r.fields.all[i].index)
+	v := reflectx.FieldByIndexesReadOnly(w.row, r.fields.all[i].index)
 	if at, isTime := v.Interface().(time.Time); isTime {
 		return at.IsZero()
 	}

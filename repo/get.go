@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/onerow/onerow"
 )
@@ -13,7 +14,12 @@ import (
 // are asked in one statement, so a row that moves between them is not missed; an
 // empty answer is asked again before it counts. Statements: 1; 3 for a row that
 // is not there.
-func (r *Of[T, ID, Owner]) Get(ctx context.Context, db onerow.DB, id ID) (row T, err error) {
+func (r *Of[T, ID, Owner]) Get(ctx context.Context, db onerow.DB, id ID) (T, error) {
+	row, err := r.tables.getRow(ctx, db, id)
+	return rowOf[T](row), err
+}
+
+func (r *tables) getRow(ctx context.Context, db onerow.DB, id any) (row reflect.Value, err error) {
 	key, err := r.key("get", id)
 	if err != nil {
 		return row, err
@@ -23,7 +29,7 @@ func (r *Of[T, ID, Owner]) Get(ctx context.Context, db onerow.DB, id ID) (row T,
 }
 
 // get runs one of the statements that ask both tables.
-func (r *tables[T]) get(ctx context.Context, db onerow.DB, query string, id any) (it item[T], err error) {
+func (r *tables) get(ctx context.Context, db onerow.DB, query string, id any) (it item, err error) {
 	args := []any{id}
 	if r.res.Archive != "" {
 		args = append(args, id)
@@ -42,7 +48,11 @@ func (r *tables[T]) get(ctx context.Context, db onerow.DB, query string, id any)
 // names neither extension nor pixel density. [onerow.ErrNotFound] otherwise. One
 // statement, over the unique index.
 func (r *Of[T, ID, Owner]) Find(ctx context.Context, db onerow.DB, owner Owner, name string) (T, error) {
-	var none T
+	row, err := r.tables.findRow(ctx, db, owner, name)
+	return rowOf[T](row), err
+}
+
+func (r *tables) findRow(ctx context.Context, db onerow.DB, owner any, name string) (none reflect.Value, err error) {
 	if !r.res.Named() {
 		return none, fmt.Errorf("%w: %q has no names to find a row by", ErrUnsupported, r.res.Name)
 	}

@@ -40,14 +40,14 @@ func (f keyField) into(at *any) any {
 }
 
 // makesIDs says whether the application makes the ids, not AUTO_INCREMENT.
-func (r *tables[T]) makesIDs() bool { return !r.fields.id.typ.Auto }
+func (r *tables) makesIDs() bool { return !r.fields.id.typ.Auto }
 
 // ownerOf are the values of the row's owner columns.
-func (r *tables[T]) ownerOf(row *T) ([]any, error) {
+func (r *tables) ownerOf(row reflect.Value) ([]any, error) {
 	owner := make([]any, len(r.fields.owners))
 	for i, f := range r.fields.owners {
 		var err error
-		if owner[i], err = f.of(reflect.ValueOf(row).Elem()); err != nil {
+		if owner[i], err = f.of(row); err != nil {
 			return nil, err
 		}
 	}
@@ -63,7 +63,7 @@ func encodeOwner(owner []any) (string, error) {
 }
 
 // errorID is an id as an error holds it: the repository's ID, nil for a row that is to be made.
-func (r *tables[T]) errorID(id any) any {
+func (r *tables) errorID(id any) any {
 	if id == nil {
 		return nil
 	}
@@ -71,7 +71,7 @@ func (r *tables[T]) errorID(id any) any {
 }
 
 // show is an id for people.
-func (r *tables[T]) show(id any) string {
+func (r *tables) show(id any) string {
 	if named, ok := r.typed(id).(fmt.Stringer); ok {
 		return named.String()
 	}
@@ -79,7 +79,7 @@ func (r *tables[T]) show(id any) string {
 }
 
 // key is the id as its column holds it. What no row can have is not found.
-func (r *Of[T, ID, Owner]) key(verb string, id ID) (any, error) {
+func (r *tables) key(verb string, id any) (any, error) {
 	key, err := r.fields.id.typ.Value(id)
 	if err != nil {
 		return nil, fmt.Errorf("repo: %s %s %v: %w: %w", verb, r.res.Name, id, onerow.ErrNotFound, err)
@@ -87,17 +87,20 @@ func (r *Of[T, ID, Owner]) key(verb string, id ID) (any, error) {
 	return key, nil
 }
 
-// goID is the inverse of key.
-func (r *Of[T, ID, Owner]) goID(key any) any {
-	var id ID
-	if r.fields.id.typ.Set(reflect.ValueOf(&id).Elem(), key) != nil {
+// typed is the inverse of key: an id as the repository's ID.
+func (r *tables) typed(key any) any {
+	if r.idType == nil {
+		return key
+	}
+	id := reflect.New(r.idType).Elem()
+	if r.fields.id.typ.Set(id, key) != nil {
 		return key // of a row that somebody else wrote: it is no ID
 	}
-	return id
+	return id.Interface()
 }
 
 // ownerKey is the owner as its columns hold it.
-func (r *Of[T, ID, Owner]) ownerKey(owner Owner) ([]any, error) {
+func (r *tables) ownerKey(owner any) ([]any, error) {
 	v := reflect.ValueOf(owner)
 	var key []any
 	for _, f := range r.fields.owners {
@@ -115,11 +118,10 @@ func (r *Of[T, ID, Owner]) ownerKey(owner Owner) ([]any, error) {
 }
 
 // checkTypes says whether ID and Owner fit the columns.
-func (r *Of[T, ID, Owner]) checkTypes() error {
-	if err := r.fields.id.typ.Fits(reflect.TypeFor[ID]()); err != nil {
+func (r *tables) checkTypes(owner reflect.Type) error {
+	if err := r.fields.id.typ.Fits(r.idType); err != nil {
 		return fmt.Errorf("repo: the ids of %q are %s: %w; NewOf names the types", r.res.Name, r.res.IDType, err)
 	}
-	owner := reflect.TypeFor[Owner]()
 	if n := len(r.fields.owners); n > 1 && (owner.Kind() != reflect.Struct || owner.NumField() != n) {
 		return fmt.Errorf("repo: the owner of %q has the columns %s: name a struct of these with NewOf, with `db` tags",
 			r.res.Name, strings.Join(r.res.Owners(), ", "))

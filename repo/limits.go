@@ -43,7 +43,7 @@ type limited struct {
 }
 
 // withLimits finds the rule of each limit that the plan declares.
-func (r *tables[T]) withLimits(rules []*limit.Rule) (err error) {
+func (r *tables) withLimits(rules []*limit.Rule) (err error) {
 	for _, l := range r.res.Limits {
 		at := slices.IndexFunc(rules, func(rule *limit.Rule) bool { return rule.Name() == l.Name && rule.Resource() == r.res.Name })
 		if at < 0 {
@@ -52,7 +52,7 @@ func (r *tables[T]) withLimits(rules []*limit.Rule) (err error) {
 		one := limited{rule: rules[at], owners: len(r.res.LimitOwners(l)), column: l.Sum}
 		if l.Sum != "" {
 			field := slices.IndexFunc(r.fields.own, func(f field) bool { return f.column == l.Sum })
-			if field < 0 || !isInteger(reflect.TypeFor[T]().FieldByIndex(r.fields.own[field].index).Type.Kind()) {
+			if field < 0 || !isInteger(r.typ.FieldByIndex(r.fields.own[field].index).Type.Kind()) {
 				return fmt.Errorf("repo: the limit %q of %q sums %q, for which T needs an integer field", l.Name, r.res.Name, l.Sum)
 			}
 			one.sum = r.fields.own[field].index
@@ -71,18 +71,18 @@ func (r *tables[T]) withLimits(rules []*limit.Rule) (err error) {
 }
 
 // sums says whether an update may take room.
-func (r *tables[T]) sums() bool {
+func (r *tables) sums() bool {
 	return slices.ContainsFunc(r.limits, func(l limited) bool { return l.sum != nil })
 }
 
 func isInteger(k reflect.Kind) bool { return k >= reflect.Int && k <= reflect.Uint64 }
 
 // amount is what a row counts for.
-func (l limited) amount(row any) (int64, error) {
+func (l limited) amount(row reflect.Value) (int64, error) {
 	if l.sum == nil {
 		return 1, nil
 	}
-	v := reflectx.FieldByIndexesReadOnly(reflect.ValueOf(row).Elem(), l.sum)
+	v := reflectx.FieldByIndexesReadOnly(row, l.sum)
 	if n := l.value(v); n >= 0 && n <= l.most {
 		return n, nil
 	}
@@ -98,7 +98,7 @@ func (l limited) value(v reflect.Value) int64 {
 }
 
 // amounts refuses a row that counts for what no limit takes.
-func (r *tables[T]) amounts(row *T) error {
+func (r *tables) amounts(row reflect.Value) error {
 	for _, l := range r.limits {
 		if _, err := l.amount(row); err != nil {
 			return err
@@ -108,11 +108,11 @@ func (r *tables[T]) amounts(row *T) error {
 }
 
 // counted is what a stored row counts for: what no verb has written, as it is counted in SQL.
-func (l limited) counted(row any) int64 {
+func (l limited) counted(row reflect.Value) int64 {
 	if l.sum == nil {
 		return 1
 	}
-	return min(max(l.value(reflectx.FieldByIndexesReadOnly(reflect.ValueOf(row).Elem(), l.sum)), 0), limit.MaxAmount)
+	return min(max(l.value(reflectx.FieldByIndexesReadOnly(row, l.sum)), 0), limit.MaxAmount)
 }
 
 // mostOf is the largest amount that a column holds: a server that is not strict would cut a larger one.
@@ -134,7 +134,7 @@ func mostOf(res schema.Resource, column string) (int64, error) {
 
 // take takes the room that a row needs which has become active in this transaction: the last thing that a
 // verb locks, for all rows of the owner may want it.
-func (r *tables[T]) take(ctx context.Context, tx *onerow.Tx, row *T, owner []any, reserved map[string]string) error {
+func (r *tables) take(ctx context.Context, tx *onerow.Tx, row reflect.Value, owner []any, reserved map[string]string) error {
 	for name := range reserved {
 		if !slices.ContainsFunc(r.limits, func(l limited) bool { return l.rule.Name() == name }) {
 			return fmt.Errorf("%w: a reservation of the limit %q, which is not of %q", ErrUnsupported, name, r.res.Name)
@@ -158,9 +158,9 @@ func (r *tables[T]) take(ctx context.Context, tx *onerow.Tx, row *T, owner []any
 }
 
 // give gives back what an active row took that is not active any more. A row that a deletion hides keeps it.
-func (r *tables[T]) give(ctx context.Context, tx *onerow.Tx, h *held[T]) error {
+func (r *tables) give(ctx context.Context, tx *onerow.Tx, h *held) error {
 	for _, l := range r.limits {
-		if err := l.rule.Give(ctx, tx, l.counted(&h.row), h.owner[:l.owners]...); err != nil {
+		if err := l.rule.Give(ctx, tx, l.counted(h.row), h.owner[:l.owners]...); err != nil {
 			return err
 		}
 	}
@@ -169,7 +169,7 @@ func (r *tables[T]) give(ctx context.Context, tx *onerow.Tx, h *held[T]) error {
 
 // handOver gives back to the old owner what a moved active row needs of the new one's, in the order in which
 // two rows that are exchanged lock the same.
-func (r *tables[T]) handOver(ctx context.Context, tx *onerow.Tx, h *held[T], to []any) error {
+func (r *tables) handOver(ctx context.Context, tx *onerow.Tx, h *held, to []any) error {
 	for _, l := range r.limits {
 		old, err := onerow.EncodeKey(h.owner[:l.owners]...)
 		if err != nil {
@@ -182,7 +182,7 @@ func (r *tables[T]) handOver(ctx context.Context, tx *onerow.Tx, h *held[T], to 
 		case owner == old:
 			continue
 		}
-		n := l.counted(&h.row)
+		n := l.counted(h.row)
 		give := func() error { return l.rule.Give(ctx, tx, n, h.owner[:l.owners]...) }
 		take := func() error { return l.rule.Take(ctx, tx, n, to[:l.owners]...) }
 		first, second := give, take
@@ -200,7 +200,7 @@ func (r *tables[T]) handOver(ctx context.Context, tx *onerow.Tx, h *held[T], to 
 }
 
 // adjust takes or gives the difference that an update of an active row makes.
-func (r *tables[T]) adjust(ctx context.Context, tx *onerow.Tx, before, after *T, owner []any) error {
+func (r *tables) adjust(ctx context.Context, tx *onerow.Tx, before, after reflect.Value, owner []any) error {
 	for _, l := range r.limits {
 		if l.sum == nil {
 			continue
@@ -226,7 +226,7 @@ func (r *tables[T]) adjust(ctx context.Context, tx *onerow.Tx, before, after *T,
 }
 
 // follow runs a verb that takes room.
-func (r *tables[T]) follow(ctx context.Context, db onerow.DB, verb func() error) error {
+func (r *tables) follow(ctx context.Context, db onerow.DB, verb func() error) error {
 	if len(r.limits) == 0 {
 		return verb()
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"reflect"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/mysqlerr"
@@ -82,27 +83,31 @@ const (
 // where the database has it under another name than the plan's DDL that is one more, and MariaDB before 11
 // may then read all that is before the page.
 func (r *Of[T, ID, Owner]) List(ctx context.Context, db onerow.DB, owner Owner, o PageOptions) (Page[T], error) {
-	empty := Page[T]{Items: []T{}}
+	return pageOf[T](r.tables.listRows(ctx, db, owner, o))
+}
+
+func (r *tables) listRows(ctx context.Context, db onerow.DB, owner any, o PageOptions) (page, error) {
 	l, err := r.listing(owner, o)
 	if err != nil {
-		return empty, r.wrapList("list", err)
+		return page{}, r.wrapList("list", err)
 	}
 	after, err := r.position(l, o.After)
 	if err != nil {
-		return empty, err
+		return page{}, err
 	}
 	var value sql.NullString
 	more := []any{&value}
 	if len(l.parts) > 1 {
 		more = append(more, new(any), new(any)) // by which the server orders
 	}
-	page, limit := empty, o.limit()
+	var p page
+	limit := o.limit()
 	err = l.run(func(force bool) (err error) {
 		query, args := r.pageSQL(l, after, limit+1, force)
-		page, err = r.page(ctx, db, query, args, limit, more, func(row *T) (Cursor, error) { return r.cursor(l, row, value) })
+		p, err = r.page(ctx, db, query, args, limit, more, func(row reflect.Value) (Cursor, error) { return r.cursor(l, row, value) })
 		return err
 	})
-	return page, r.wrapList("list", err)
+	return p, r.wrapList("list", err)
 }
 
 // run calls a list's statement with the index forced, and again without where there is none of its name.
@@ -125,33 +130,43 @@ func (o PageOptions) limit() int {
 	return min(o.Limit, maxLimit)
 }
 
+// page is a Page of any type.
+type page struct {
+	items reflect.Value // a []T, invalid where there is none
+	next  Cursor
+}
+
 // page runs a list's statement, which reads one row more than the page has. cursor is called with the page's
 // last one, when more has what the statement says beside it.
-func (r *tables[T]) page(ctx context.Context, db onerow.DB, query string, args []any, limit int, more []any, cursor func(*T) (Cursor, error)) (Page[T], error) {
-	page := Page[T]{Items: []T{}}
+func (r *tables) page(ctx context.Context, db onerow.DB, query string, args []any, limit int, more []any, cursor func(row reflect.Value) (Cursor, error)) (page, error) {
+	p := page{items: reflect.New(reflect.SliceOf(r.typ)).Elem()}
 	var behind Cursor
-	err := onerow.Query(ctx, db, query, args, func(rows *sql.Rows) error {
-		var it item[T]
-		err := r.scanRow(rows, &it.row, append([]any{&it.version, &it.state}, more...)...)
-		switch {
-		case err != nil:
-			return err
-		case len(page.Items) == limit:
-			page.Next = behind
+	var version int64
+	var state schema.State
+	more = append([]any{&version, &state}, more...)
+	err := onerow.Query(ctx, db, query, args, func(rows *sql.Rows) (err error) {
+		n := p.items.Len()
+		if n == limit {
+			p.next = behind
 			return nil
 		}
-		r.setState(&it.row, it.state)
-		page.Items = append(page.Items, it.row)
-		if len(page.Items) == limit {
-			behind, err = cursor(&it.row)
+		p.items.Grow(1)
+		p.items.SetLen(n + 1)
+		row := p.items.Index(n)
+		if err := r.scanRow(rows, row, more...); err != nil {
+			return err
+		}
+		r.setState(row, state)
+		if n+1 == limit {
+			behind, err = cursor(row)
 		}
 		return err
 	})
-	return page, err
+	return p, err
 }
 
 // wrapList leaves errors as they are that name the list themselves.
-func (r *tables[T]) wrapList(verb string, err error) error {
+func (r *tables) wrapList(verb string, err error) error {
 	if errors.Is(err, ErrUnsupported) || errors.Is(err, ErrInvalidFilter) || errors.Is(err, ErrInvalidCursor) {
 		return err
 	}

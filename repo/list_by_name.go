@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -17,45 +18,48 @@ import (
 // page continues behind the last name (keyset). Archived rows are [ErrUnsupported]: several may have one name
 // there. One statement, over the unique index (owner, name key).
 func (r *Of[T, ID, Owner]) ListByName(ctx context.Context, db onerow.DB, owner Owner, prefix string, o PageOptions) (Page[T], error) {
-	page := Page[T]{Items: []T{}}
+	return pageOf[T](r.tables.listRowsByName(ctx, db, owner, prefix, o))
+}
+
+func (r *tables) listRowsByName(ctx context.Context, db onerow.DB, owner any, prefix string, o PageOptions) (p page, err error) {
 	switch {
 	case !r.res.Named():
-		return page, fmt.Errorf("%w: %q has no names to list by", ErrUnsupported, r.res.Name)
+		return p, fmt.Errorf("%w: %q has no names to list by", ErrUnsupported, r.res.Name)
 	case len(o.Where) > 0 || o.Sort != (Sort{}):
-		return page, fmt.Errorf("%w: a list of %q by name has no Where and no Sort", ErrUnsupported, r.res.Name)
+		return p, fmt.Errorf("%w: a list of %q by name has no Where and no Sort", ErrUnsupported, r.res.Name)
 	case o.State != schema.Active && o.State != "":
-		return page, fmt.Errorf("%w: only active rows of %q are in an index of names", ErrUnsupported, r.res.Name)
+		return p, fmt.Errorf("%w: only active rows of %q are in an index of names", ErrUnsupported, r.res.Name)
 	}
 	args, err := r.ownerKey(owner)
 	if err == nil {
 		err = r.forOwner(args)
 	}
 	if err != nil {
-		return page, r.wrap("list", nil, err)
+		return p, r.wrap("list", nil, err)
 	}
 	first := []byte{}
 	if prefix != "" {
 		name, err := r.res.Label.Kind.Parse(prefix)
 		if err != nil {
-			return page, r.wrap("list", nil, err)
+			return p, r.wrap("list", nil, err)
 		}
 		first = []byte(name.Key)
 	}
 	l := &listing{owner: args, state: schema.Active, sort: listColumn{name: r.res.Label.Key}}
 	from, err := r.nameFrom(l, o.After, first)
 	if err != nil {
-		return page, err
+		return p, err
 	}
 	limit := o.limit()
-	page, err = r.page(ctx, db, r.sql.listByName, append(slices.Clone(args), from, append(first, 0xff), limit+1), limit, nil,
-		func(row *T) (Cursor, error) { return r.nameCursor(l, row) })
-	return page, r.wrap("list", nil, err)
+	p, err = r.page(ctx, db, r.sql.listByName, append(slices.Clone(args), from, append(first, 0xff), limit+1), limit, nil,
+		func(row reflect.Value) (Cursor, error) { return r.nameCursor(l, row) })
+	return p, r.wrap("list", nil, err)
 }
 
 // byName begins the cursors of lists in the order of names.
 const byName = "name"
 
-func (r *tables[T]) nameCursor(l *listing, row *T) (Cursor, error) {
+func (r *tables) nameCursor(l *listing, row reflect.Value) (Cursor, error) {
 	name, err := r.res.Label.Kind.Parse(r.label(row))
 	if err != nil {
 		return "", err
@@ -66,7 +70,7 @@ func (r *tables[T]) nameCursor(l *listing, row *T) (Cursor, error) {
 // nameFrom is the key that a page begins with: the first of the prefix, or what comes right behind the
 // cursor's. Keys are UTF-8, so none has the byte 0xff: with it behind the prefix comes after all that begin
 // with it.
-func (r *tables[T]) nameFrom(l *listing, c Cursor, first []byte) ([]byte, error) {
+func (r *tables) nameFrom(l *listing, c Cursor, first []byte) ([]byte, error) {
 	if c == "" {
 		return bytes.Clone(first), nil
 	}

@@ -41,7 +41,7 @@ var (
 
 // listColumn reads the column's declared type. One that the server compares otherwise than it is ordered, or
 // by a setting of the session, is none: FLOAT, TIMESTAMP, JSON.
-func (r *tables[T]) listColumn(name string) (listColumn, error) {
+func (r *tables) listColumn(name string) (listColumn, error) {
 	c := listColumn{name: name, declared: r.res.ColumnType(name)}
 	c.null = !strings.Contains(strings.ToUpper(c.declared), "NOT NULL")
 	switch typeWord(c.declared) {

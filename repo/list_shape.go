@@ -65,7 +65,7 @@ func (l *listing) plain() bool {
 }
 
 // listing resolves what is wanted, or says why there is no such list.
-func (r *Of[T, ID, Owner]) listing(owner Owner, o PageOptions) (*listing, error) {
+func (r *tables) listing(owner any, o PageOptions) (*listing, error) {
 	sides, err := r.sides(o.State)
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (r *Of[T, ID, Owner]) listing(owner Owner, o PageOptions) (*listing, error)
 }
 
 // sides are the tables that have the rows of a state.
-func (r *tables[T]) sides(state schema.State) ([]side, error) {
+func (r *tables) sides(state schema.State) ([]side, error) {
 	switch {
 	case len(r.fields.owners) == 0:
 		return nil, fmt.Errorf("%w: %q has no owner to list by", ErrUnsupported, r.res.Name)
@@ -114,7 +114,7 @@ func (r *tables[T]) sides(state schema.State) ([]side, error) {
 	return nil, fmt.Errorf("%w: the state %q is none of %q, %q and %q", ErrUnsupported, state, schema.Active, schema.Archived, AnyState)
 }
 
-func (r *tables[T]) filters(l *listing, where Where) error {
+func (r *tables) filters(l *listing, where Where) error {
 	for _, name := range slices.Sorted(maps.Keys(where)) {
 		switch {
 		case name == r.res.ID:
@@ -136,7 +136,7 @@ func (r *tables[T]) filters(l *listing, where Where) error {
 }
 
 // order: rows that have one value of the column are in the order of their ids.
-func (r *tables[T]) order(l *listing, o PageOptions) (err error) {
+func (r *tables) order(l *listing, o PageOptions) (err error) {
 	name, bounded := o.Sort.Column, o.Sort.From != nil || o.Sort.To != nil
 	_, fixed := o.Where[name]
 	switch {

@@ -34,7 +34,7 @@ func (c *clause) and(term string, args ...any) {
 // takes the owner's entries one by one from the end where the order descends. A comparison of rows, (a, id)
 // > (?, ?), scans on either; OR is read as two ranges of one index. Both halves of a UNION are of one
 // snapshot. No locks.
-func (r *tables[T]) pageSQL(l *listing, after position, limit int, force bool) (string, []any) {
+func (r *tables) pageSQL(l *listing, after position, limit int, force bool) (string, []any) {
 	var halves []string
 	var args []any
 	for _, p := range l.parts {
@@ -56,7 +56,7 @@ func (r *tables[T]) pageSQL(l *listing, after position, limit int, force bool) (
 }
 
 // countSQL is the statement that counts a list's rows, at most so many of each state.
-func (r *tables[T]) countSQL(l *listing, most int, force bool) (string, []any) {
+func (r *tables) countSQL(l *listing, most int, force bool) (string, []any) {
 	var numbers []string
 	var args []any
 	for _, p := range l.parts {
@@ -67,7 +67,7 @@ func (r *tables[T]) countSQL(l *listing, most int, force bool) (string, []any) {
 }
 
 // partSQL reads one table, in the order of the list from a position on.
-func (r *tables[T]) partSQL(l *listing, p part, after position, columns string, limit int, force bool) (string, []any) {
+func (r *tables) partSQL(l *listing, p part, after position, columns string, limit int, force bool) (string, []any) {
 	where := clause{args: slices.Clone(l.owner)}
 	where.terms = append(where.terms, r.ownerIs())
 	for _, f := range l.where {
@@ -99,7 +99,7 @@ func (r *tables[T]) partSQL(l *listing, p part, after position, columns string, 
 }
 
 // behind leaves out what is not behind a position. NULL comes first.
-func (r *tables[T]) behind(l *listing, after position, where *clause) {
+func (r *tables) behind(l *listing, after position, where *clause) {
 	id, sort, beyond := ident.Quote(r.res.ID), ident.Quote(l.sort.name), " > "
 	if l.desc {
 		beyond = " < "
@@ -122,7 +122,7 @@ func (r *tables[T]) behind(l *listing, after position, where *clause) {
 
 // orderBy: behind the last NULL of a descending list there are only NULLs, of which MariaDB before 11 would
 // sort all.
-func (r *tables[T]) orderBy(l *listing, after position) string {
+func (r *tables) orderBy(l *listing, after position) string {
 	direction := ""
 	if l.desc {
 		direction = " DESC"

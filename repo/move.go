@@ -55,17 +55,20 @@ var ErrBeingDeleted = fmt.Errorf("repo: the row is being deleted, with what is a
 // for each level above, one where both are below the same row, and one to ask for open jobs; in a plan for a
 // cluster one more for each row above that is not a root. A taken name costs a ROLLBACK, a look-up and a
 // second try, and so does every further conflict.
-func (r *Of[T, ID, Owner]) Move(ctx context.Context, db onerow.DB, rowID ID, to func(row *T) error) (onerow.Result[T], error) {
+func (r *Of[T, ID, Owner]) Move(ctx context.Context, db onerow.DB, id ID, to func(row *T) error) (onerow.Result[T], error) {
+	return answer[T](r.tables.moveRow(ctx, db, id, onRow(to)))
+}
+
+func (r *tables) moveRow(ctx context.Context, db onerow.DB, rowID any, to func(row reflect.Value) error) (res result, err error) {
 	if len(r.fields.owners) == 0 && r.fields.above.index == nil {
-		return onerow.Result[T]{}, fmt.Errorf("%w: %q has neither an owner nor a parent", ErrUnsupported, r.res.Name)
+		return result{}, fmt.Errorf("%w: %q has neither an owner nor a parent", ErrUnsupported, r.res.Name)
 	}
 	id, err := r.key("move", rowID)
 	if err != nil {
-		return onerow.Result[T]{}, err
+		return result{}, err
 	}
-	var res onerow.Result[T]
 	err = r.follow(ctx, db, func() (err error) {
-		res, err = r.untilNamed(ctx, db, "move", id, func(ctx context.Context, tx *onerow.Tx, copyNo int) (onerow.Result[T], error) {
+		res, err = r.untilNamed(ctx, db, "move", id, func(ctx context.Context, tx *onerow.Tx, copyNo int) (result, error) {
 			return r.moveFrom(ctx, tx, id, to, copyNo)
 		})
 		return err
@@ -74,7 +77,7 @@ func (r *Of[T, ID, Owner]) Move(ctx context.Context, db onerow.DB, rowID ID, to 
 }
 
 // moveFrom moves a row from where it is found.
-func (r *tables[T]) moveFrom(ctx context.Context, tx *onerow.Tx, id any, to func(row *T) error, copyNo int) (res onerow.Result[T], err error) {
+func (r *tables) moveFrom(ctx context.Context, tx *onerow.Tx, id any, to func(row reflect.Value) error, copyNo int) (res result, err error) {
 	h, found, err := r.lock(ctx, tx, r.active, id)
 	if err == nil && !found && r.res.EditArchived {
 		h, found, err = r.lock(ctx, tx, r.archive, id)
@@ -89,9 +92,9 @@ func (r *tables[T]) moveFrom(ctx context.Context, tx *onerow.Tx, id any, to func
 	if err := r.single(ctx, tx, h, id); err != nil {
 		return res, err
 	}
-	m, err := r.moveOf(&h.row, to)
+	m, err := r.moveOf(h.row, to)
 	if err != nil || !m.changesOwner && !m.changesParent {
-		return onerow.Result[T]{Row: h.row}, err
+		return result{row: h.row}, err
 	}
 	return r.moveTx(ctx, tx, h, id, m, copyNo)
 }
@@ -109,23 +112,23 @@ type move struct {
 	columns                     []string // that change
 }
 
-func (r *tables[T]) homeOf(row *T) (h home, err error) {
+func (r *tables) homeOf(row reflect.Value) (h home, err error) {
 	if h.owner, err = r.ownerOf(row); err == nil && r.fields.above.index != nil {
-		h.parent, err = r.fields.above.of(reflect.ValueOf(row).Elem())
+		h.parent, err = r.fields.above.of(row)
 	}
 	return h, err
 }
 
 // moveOf asks to where the row goes.
-func (r *tables[T]) moveOf(row *T, to func(row *T) error) (m move, err error) {
+func (r *tables) moveOf(row reflect.Value, to func(row reflect.Value) error) (m move, err error) {
 	if m.from, err = r.homeOf(row); err != nil {
 		return m, err
 	}
-	after := *row
-	if err := to(&after); err != nil {
+	after := copyOf(row)
+	if err := to(after); err != nil {
 		return m, err
 	}
-	if m.to, err = r.homeOf(&after); err != nil {
+	if m.to, err = r.homeOf(after); err != nil {
 		return m, err
 	}
 	if err := r.forOwner(m.to.owner); err != nil {
@@ -157,7 +160,7 @@ type moving struct {
 // movingSQL: all find their row by the primary key; it is locked, and the version proves that it is the one
 // that was read. give writes owner, parent and name, over the unique index (owner, name key), below the
 // parent alone.
-func (r *tables[T]) movingSQL(q *statements) (m moving) {
+func (r *tables) movingSQL(q *statements) (m moving) {
 	write := func(s side, columns []string, more, condition string) string {
 		set := make([]string, len(columns))
 		for i, column := range columns {
@@ -184,7 +187,7 @@ func (r *tables[T]) movingSQL(q *statements) (m moving) {
 }
 
 // homeColumns are those of the owner and the parent.
-func (r *tables[T]) homeColumns() []string {
+func (r *tables) homeColumns() []string {
 	columns := r.res.Owners()
 	if r.res.Parent.Column != "" && !slices.Contains(columns, r.res.Parent.Column) {
 		columns = append(columns, r.res.Parent.Column)
@@ -193,7 +196,7 @@ func (r *tables[T]) homeColumns() []string {
 }
 
 // homeArgs are the values of these.
-func (r *tables[T]) homeArgs(h home) []any {
+func (r *tables) homeArgs(h home) []any {
 	args := slices.Clone(h.owner)
 	if len(r.homeColumns()) > len(args) {
 		args = append(args, h.parent)
@@ -202,7 +205,7 @@ func (r *tables[T]) homeArgs(h home) []any {
 }
 
 // moveTx moves a locked row.
-func (r *tables[T]) moveTx(ctx context.Context, tx *onerow.Tx, h held[T], id any, m move, copyNo int) (res onerow.Result[T], err error) {
+func (r *tables) moveTx(ctx context.Context, tx *onerow.Tx, h held, id any, m move, copyNo int) (res result, err error) {
 	if err := r.lockAbove(ctx, tx, h, m); err != nil {
 		return res, err
 	}
@@ -230,7 +233,7 @@ func (r *tables[T]) moveTx(ctx context.Context, tx *onerow.Tx, h held[T], id any
 
 // changedHands tells what counts the active rows of an owner that one has left the old owner and come to the
 // new one. It is the one place for that, in the transaction of the move, behind the write of the row.
-func (r *tables[T]) changedHands(ctx context.Context, tx *onerow.Tx, h held[T], m move) error {
+func (r *tables) changedHands(ctx context.Context, tx *onerow.Tx, h held, m move) error {
 	if !m.changesOwner {
 		if r.ordersBy(m.columns) {
 			return r.mark(ctx, tx, h.owner)

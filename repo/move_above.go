@@ -46,7 +46,7 @@ func (a above) upColumn() string {
 
 // aboveSQL are the statements that lock the rows above and read what they are below in turn: the old parent
 // may be archived, the new one must be as for a new row.
-func (r *tables[T]) aboveSQL(q *statements, m *moving) {
+func (r *tables) aboveSQL(q *statements, m *moving) {
 	for i, a := range r.above {
 		if i == 0 {
 			up := func(rungs ...rung) (list []rung) {
@@ -83,7 +83,7 @@ type branch struct {
 // worker locks a parent before it deletes it, behind the rows below; so what a cascade has to find is still
 // below its root, and nothing leaves that was found. Level by level and in the order of the keys, as workers
 // do. A row that stays below its parent needs that alone.
-func (r *tables[T]) lockAbove(ctx context.Context, tx *onerow.Tx, h held[T], m move) error {
+func (r *tables) lockAbove(ctx context.Context, tx *onerow.Tx, h held, m move) error {
 	var tenant []any
 	if r.withTenant() {
 		tenant = m.to.owner[:1]
@@ -134,7 +134,7 @@ func (r *tables[T]) lockAbove(ctx context.Context, tx *onerow.Tx, h held[T], m m
 
 // climb locks a row above and goes on to the one above that. One statement, up to two per try where the row
 // is not active; in a plan for a cluster one more below the root, to read what the row is below.
-func (r *tables[T]) climb(ctx context.Context, tx *onerow.Tx, level int, b *branch, rungs []rung, more ...any) error {
+func (r *tables) climb(ctx context.Context, tx *onerow.Tx, level int, b *branch, rungs []rung, more ...any) error {
 	args := append([]any{b.key}, more...)
 	for try := 0; try == 0 || try < asks && len(rungs) > 1; try++ {
 		for _, g := range rungs {
@@ -172,7 +172,7 @@ const sqlOpenJob = `(SELECT deletion_id FROM onerow_job WHERE resource = ? AND r
 
 // noOpenJob refuses to move a row out of a cascade, or into one, whose root nothing hides: an operator has
 // queued it. One statement.
-func (r *tables[T]) noOpenJob(ctx context.Context, tx *onerow.Tx, rows []openJob) error {
+func (r *tables) noOpenJob(ctx context.Context, tx *onerow.Tx, rows []openJob) error {
 	parts, args := make([]string, len(rows)), []any{}
 	for i, row := range rows {
 		key, err := onerow.EncodeKey(row.key)

@@ -72,7 +72,7 @@ func storedIn(plan schema.Plan, res schema.Resource, columns []string) (list []s
 }
 
 // storedBelow refuses to change columns that tables below store. No statement.
-func (r *tables[T]) storedBelow(columns []string) error {
+func (r *tables) storedBelow(columns []string) error {
 	e := &ChildrenError{Resource: r.res.Name}
 	for _, s := range r.stored {
 		if !slices.Contains(columns, s.column) {

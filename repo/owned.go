@@ -39,6 +39,10 @@ var ErrOtherOwner = errors.New("repo: the repository is another owner's")
 // CancelDelete of a row that is gone 1 more, 2 where its job is dead. OwnedBy sends nothing itself; call it
 // for each request.
 func (r *Of[T, ID, Owner]) OwnedBy(owner Owner) *Of[T, ID, Owner] {
+	return &Of[T, ID, Owner]{r.tables.scopedTo(owner)}
+}
+
+func (r *tables) scopedTo(owner any) *tables {
 	scoped := *r
 	key, err := r.ownerKey(owner)
 	scoped.owned, scoped.owner = true, key
@@ -54,7 +58,7 @@ func (r *Of[T, ID, Owner]) OwnedBy(owner Owner) *Of[T, ID, Owner] {
 }
 
 // byID is the condition that finds a row by its id, and only a row of the owner's.
-func (r *tables[T]) byID() string {
+func (r *tables) byID() string {
 	condition := ident.Quote(r.res.ID) + " = ?"
 	switch {
 	case !r.owned:
@@ -70,7 +74,7 @@ func (r *tables[T]) byID() string {
 
 // parentByID is the same for the row above a new one, whose tenant is a parameter. A row that is there may go
 // back to where it was.
-func (r *tables[T]) parentByID() string {
+func (r *tables) parentByID() string {
 	condition := ident.Quote(r.parent.ID) + " = ?"
 	if r.withTenant() {
 		condition += " AND " + ident.Quote(r.res.TenantColumn()) + " = ?"
@@ -85,12 +89,12 @@ func (r *tables[T]) parentByID() string {
 }
 
 // ownedBy has the value in its text: the statement's parameters stay the same for everybody.
-func (r *tables[T]) ownedBy(column string, i int) string {
+func (r *tables) ownedBy(column string, i int) string {
 	return " AND " + ident.Quote(column) + " = " + keytype.Literal(r.owner[i])
 }
 
 // forOwner refuses another owner than the repository's.
-func (r *tables[T]) forOwner(owner []any) error {
+func (r *tables) forOwner(owner []any) error {
 	if !r.owned {
 		return nil
 	}
@@ -109,7 +113,7 @@ func (r *tables[T]) forOwner(owner []any) error {
 const sqlDeletionOwner = `SELECT COALESCE(owner, '') FROM onerow_deletion WHERE id = ? LOCK IN SHARE MODE`
 
 // notMine is what a verb says of a row of which there is no trace.
-func (r *tables[T]) notMine() error {
+func (r *tables) notMine() error {
 	if !r.owned {
 		return nil
 	}
@@ -118,7 +122,7 @@ func (r *tables[T]) notMine() error {
 
 // notTheirs refuses to queue the rest of a deletion below an id that another owner's row has by now, see
 // [ErrIDReused]. One statement.
-func (r *tables[T]) notTheirs(ctx context.Context, tx *onerow.Tx, id any) error {
+func (r *tables) notTheirs(ctx context.Context, tx *onerow.Tx, id any) error {
 	if !r.owned {
 		return nil
 	}
@@ -130,7 +134,7 @@ func (r *tables[T]) notTheirs(ctx context.Context, tx *onerow.Tx, id any) error 
 }
 
 // wasMine refuses a row that is gone, unless the audit of its deletion says that it was the owner's.
-func (r *tables[T]) wasMine(ctx context.Context, tx *onerow.Tx, deletionID int64) error {
+func (r *tables) wasMine(ctx context.Context, tx *onerow.Tx, deletionID int64) error {
 	if !r.owned {
 		return nil
 	}

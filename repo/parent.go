@@ -73,7 +73,7 @@ func missed(ctx context.Context, tx *onerow.Tx, rungs []rung, args []any) error 
 // dying one. A new child needs an active parent, or an archived one where the plan says so; a child that
 // moves between its tables accepts both. The tenant of a new child is its parent's too. One statement, up to
 // two per try where the parent is not active.
-func (r *tables[T]) lockParent(ctx context.Context, tx *onerow.Tx, parent any, archivedToo bool, tenant ...any) error {
+func (r *tables) lockParent(ctx context.Context, tx *onerow.Tx, parent any, archivedToo bool, tenant ...any) error {
 	if r.parent.Name == "" {
 		return nil
 	}
@@ -103,7 +103,7 @@ func (r *tables[T]) lockParent(ctx context.Context, tx *onerow.Tx, parent any, a
 }
 
 // noParent says why the row above does not do. One statement, where it may be in the archive.
-func (r *tables[T]) noParent(ctx context.Context, tx *onerow.Tx, args []any, archivedToo bool) error {
+func (r *tables) noParent(ctx context.Context, tx *onerow.Tx, args []any, archivedToo bool) error {
 	if !archivedToo && r.parent.Archive != "" && !r.res.Parent.Archived {
 		err := onerow.QueryRow(ctx, tx, r.sql.parentCreateArchived.read, args, new(int))
 		if err == nil {
@@ -118,7 +118,7 @@ func (r *tables[T]) noParent(ctx context.Context, tx *onerow.Tx, args []any, arc
 }
 
 // withTenant says whether a new row and the row above it have the same tenant column.
-func (r *tables[T]) withTenant() bool {
+func (r *tables) withTenant() bool {
 	tenant := r.res.TenantColumn()
 	return tenant != "" && tenant == r.parent.TenantColumn() && tenant != r.res.Parent.Column
 }

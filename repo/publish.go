@@ -12,8 +12,8 @@ import (
 // deletion is logged, then published, and only then is the row removed. After a
 // crash in between the row is still there and the caller deletes it again; the
 // consumer's cascade also removes the root row.
-func (r *tables[T]) deletePublished(ctx context.Context, db onerow.DB, id any, o deleteOptions) (Deleted[T], error) {
-	var del Deleted[T]
+func (r *tables) deletePublished(ctx context.Context, db onerow.DB, id any, o deleteOptions) (deleted, error) {
+	var del deleted
 	var d cascade.Deletion
 	err := r.followRow(ctx, db, "delete", id, func(ctx context.Context, tx *onerow.Tx) error {
 		d = cascade.Deletion{}
@@ -41,27 +41,27 @@ func (r *tables[T]) deletePublished(ctx context.Context, db onerow.DB, id any, o
 		return del, err
 	}
 	if err := r.publisher.Publish(ctx, d); err != nil {
-		return Deleted[T]{}, fmt.Errorf("repo: delete %s %s: the cascade could not be published, so nothing was deleted: %w", r.res.Name, r.show(id), err)
+		return deleted{}, fmt.Errorf("repo: delete %s %s: the cascade could not be published, so nothing was deleted: %w", r.res.Name, r.show(id), err)
 	}
 	err = r.followRowAtomically(ctx, db, "delete", id, func(ctx context.Context, tx *onerow.Tx) error {
-		del = Deleted[T]{DeletionID: d.ID}
+		del = deleted{deletionID: d.ID}
 		h, found, err := r.lockEither(ctx, tx, id)
 		if err != nil || !found {
 			return err // somebody else was faster: gone is what was wanted
 		}
-		del.Row = h.row
+		del.row = h.row
 		if h.deletionID != 0 {
-			del.DeletionID = h.deletionID
+			del.deletionID = h.deletionID
 			return nil
 		}
-		del.Changed = true
+		del.changed = true
 		if err := r.takeAway(ctx, tx, h, id, d.ID, r.keeps(o)); err != nil {
 			return err
 		}
 		return r.left(ctx, tx, &h, r.keeps(o))
 	})
 	if err != nil {
-		return Deleted[T]{}, err
+		return deleted{}, err
 	}
 	return del, nil
 }

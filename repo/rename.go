@@ -17,8 +17,11 @@ import (
 // Atomic: the one guarded UPDATE. After an unanswered COMMIT it returns
 // [onerow.ErrOutcomeUnknown] and may simply be called again. Statements on a pool:
 // BEGIN, UPDATE, SELECT, COMMIT, and the mark where the quota is ordered by the name.
-func (r *Of[T, ID, Owner]) Rename(ctx context.Context, db onerow.DB, rowID ID, name string) (onerow.Result[T], error) {
-	var res onerow.Result[T]
+func (r *Of[T, ID, Owner]) Rename(ctx context.Context, db onerow.DB, id ID, name string) (onerow.Result[T], error) {
+	return answer[T](r.tables.renameRow(ctx, db, id, name))
+}
+
+func (r *tables) renameRow(ctx context.Context, db onerow.DB, rowID any, name string) (res result, err error) {
 	if !r.res.Named() {
 		return res, fmt.Errorf("%w: %q has no names", ErrUnsupported, r.res.Name)
 	}
@@ -58,21 +61,21 @@ func (r *Of[T, ID, Owner]) Rename(ctx context.Context, db onerow.DB, rowID ID, n
 		case n == 0 && h.label != parsed.Display: // it was not there for the UPDATE
 			return errMoved
 		}
-		res = onerow.Result[T]{Row: h.row, Changed: n == 1}
+		res = result{row: h.row, changed: n == 1}
 		if n == 1 && r.ordersBy(r.nameColumns()) {
 			return r.mark(ctx, tx, h.owner)
 		}
 		return nil
 	})
 	if err != nil {
-		return onerow.Result[T]{}, err
+		return result{}, err
 	}
 	return res, nil
 }
 
 // renameArchived gives an archived row another name, which others may have: activating it decides. Three
 // statements at most.
-func (r *tables[T]) renameArchived(ctx context.Context, tx *onerow.Tx, id any, name names.Parsed) (res onerow.Result[T], err error) {
+func (r *tables) renameArchived(ctx context.Context, tx *onerow.Tx, id any, name names.Parsed) (res result, err error) {
 	n, err := onerow.Affected(ctx, tx, r.sql.renameArchived, append(nameArgs(name), id, name.Display)...)
 	if err != nil {
 		return res, err
@@ -86,11 +89,11 @@ func (r *tables[T]) renameArchived(ctx context.Context, tx *onerow.Tx, id any, n
 	case n == 0 && h.label != name.Display: // it was not there for the UPDATE
 		return res, errMoved
 	}
-	return onerow.Result[T]{Row: h.row, Changed: n == 1}, nil
+	return result{row: h.row, changed: n == 1}, nil
 }
 
 // notActive says what it means that the active table does not have the row.
-func (r *tables[T]) notActive(ctx context.Context, tx *onerow.Tx, id any) error {
+func (r *tables) notActive(ctx context.Context, tx *onerow.Tx, id any) error {
 	place, err := r.where(ctx, tx, id)
 	switch {
 	case err != nil:

@@ -19,11 +19,14 @@ type Repo[T any] = Of[T, int64, int64]
 
 // Of holds the rows of one resource as values of the caller's struct T, which are named by an ID and are an
 // Owner's. It has no state but its declaration and is safe for concurrent use.
-type Of[T any, ID Key, Owner comparable] struct{ tables[T] }
+type Of[T any, ID Key, Owner comparable] struct{ tables *tables }
 
-// tables are the two tables of a resource, whatever the types of its keys are: here a key is what its column
-// holds, see package keytype; an owner is a list of them.
-type tables[T any] struct {
+// tables are the two tables of a resource, whatever the types of its rows and keys are, so that this package is
+// compiled once and not for each of them: a row is the reflect.Value of a T that can be set, invalid for none;
+// a key is what its column holds, see package keytype; an owner is a list of them.
+type tables struct {
+	typ       reflect.Type // T
+	idType    reflect.Type // ID, nil where keys stay as they are
 	res       schema.Resource
 	parent    schema.Resource // zero where there is none
 	above     []above         // from the parent to the root
@@ -31,7 +34,6 @@ type tables[T any] struct {
 	fields    fields
 	publisher Publisher
 	limits    []limited
-	typed     func(id any) any // as the repository's ID
 
 	owned bool // by OwnedBy
 	owner []any
@@ -89,6 +91,14 @@ func New[T any](plan schema.Plan, resource string, opts ...Option) (*Repo[T], er
 //
 // The error says what the plan, T or a type lacks. No statement is run.
 func NewOf[T any, ID Key, Owner comparable](plan schema.Plan, resource string, opts ...Option) (*Of[T, ID, Owner], error) {
+	t, err := newTables(plan, resource, reflect.TypeFor[T](), reflect.TypeFor[ID](), reflect.TypeFor[Owner](), opts)
+	if err != nil {
+		return nil, err
+	}
+	return &Of[T, ID, Owner]{t}, nil
+}
+
+func newTables(plan schema.Plan, resource string, row, id, owner reflect.Type, opts []Option) (*tables, error) {
 	if err := plan.Check(); err != nil {
 		return nil, err
 	}
@@ -96,7 +106,7 @@ func NewOf[T any, ID Key, Owner comparable](plan schema.Plan, resource string, o
 	if err != nil {
 		return nil, err
 	}
-	r := &Of[T, ID, Owner]{tables[T]{res: res}}
+	r := &tables{typ: row, idType: id, res: res}
 	if res.Parent.Resource != "" {
 		if r.parent, err = plan.Resource(res.Parent.Resource); err != nil {
 			return nil, err
@@ -109,10 +119,10 @@ func NewOf[T any, ID Key, Owner comparable](plan schema.Plan, resource string, o
 	if res.Asset != "" && res.Archive == "" {
 		return nil, fmt.Errorf("repo: %q has an asset and no archive table; a deleted row must stay, hidden, until its asset is gone", res.Name)
 	}
-	if r.fields, err = mapFields(reflect.TypeFor[T](), res); err != nil {
+	if r.fields, err = mapFields(row, res); err != nil {
 		return nil, err
 	}
-	if err := r.checkTypes(); err != nil {
+	if err := r.checkTypes(owner); err != nil {
 		return nil, err
 	}
 	var o options
@@ -123,7 +133,6 @@ func NewOf[T any, ID Key, Owner comparable](plan schema.Plan, resource string, o
 		return nil, err
 	}
 	r.publisher = o.publisher
-	r.typed = r.goID
 	r.active = side{ident.Quote(res.Active), schema.Active}
 	r.archive = side{ident.Quote(res.Archive), schema.Archived}
 	r.sql = r.statements()
@@ -132,7 +141,7 @@ func NewOf[T any, ID Key, Owner comparable](plan schema.Plan, resource string, o
 
 // mark appends the mark of a mutation that may move the owner's quota: one
 // INSERT in the mutation's transaction, or nothing where there is no quota.
-func (r *tables[T]) mark(ctx context.Context, tx *onerow.Tx, owners ...[]any) error {
+func (r *tables) mark(ctx context.Context, tx *onerow.Tx, owners ...[]any) error {
 	if r.res.Quota.Flag == "" {
 		return nil
 	}
@@ -149,14 +158,14 @@ func (r *tables[T]) mark(ctx context.Context, tx *onerow.Tx, owners ...[]any) er
 
 // ordersBy says whether the quota is ordered by one of the columns that a write to
 // an active row changes: the given ones, or those that every write changes.
-func (r *tables[T]) ordersBy(columns []string) bool {
+func (r *tables) ordersBy(columns []string) bool {
 	by := r.res.Quota.By
 	return r.res.Quota.Flag != "" && (by == schema.ColVersion || by == schema.ColUpdatedAt || slices.Contains(columns, by))
 }
 
 // wrap names the verb and the row in an error that is not one of a kind that
 // says so itself.
-func (r *tables[T]) wrap(verb string, id any, err error) error {
+func (r *tables) wrap(verb string, id any, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -25,7 +25,7 @@ type request struct {
 	token       [16]byte          // new for every call
 }
 
-func (r *tables[T]) newRequest(scope, id string, w newRow[T]) (request, error) {
+func (r *tables) newRequest(scope, id string, w newRow) (request, error) {
 	q := request{scope: scope, id: id, fingerprint: r.fingerprint(w), firstForm: firstForm(w.args)}
 	if id == "" || len(id) > maxRequestID {
 		return q, fmt.Errorf("%w: a request id has 1 to %d bytes, this one has %d", ErrRequestMismatch, maxRequestID, len(id))
@@ -49,8 +49,8 @@ const readRequest = `SELECT row_id, fingerprint, call_token FROM onerow_request
   WHERE resource = ? AND owner = ? AND request_id = ? LOCK IN SHARE MODE`
 
 // createOnce is Create with a request id.
-func (r *tables[T]) createOnce(ctx context.Context, db onerow.DB, w newRow[T], requestID string) (onerow.Result[T], error) {
-	var none onerow.Result[T]
+func (r *tables) createOnce(ctx context.Context, db onerow.DB, w newRow, requestID string) (result, error) {
+	var none result
 	scope, err := encodeOwner(w.owner)
 	if err != nil {
 		return none, err
@@ -64,7 +64,7 @@ func (r *tables[T]) createOnce(ctx context.Context, db onerow.DB, w newRow[T], r
 		return onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 			return f.note(tx.Savepoint(ctx, savepoint, func() error { return fn(ctx, tx) }))
 		})
-	}, func(ctx context.Context, tx *onerow.Tx, w newRow[T]) (onerow.Result[T], error) {
+	}, func(ctx context.Context, tx *onerow.Tx, w newRow) (result, error) {
 		return r.createTx(ctx, tx, w, q)
 	})
 	if err != nil {
@@ -77,7 +77,7 @@ func (q *request) args(resource string) []any {
 	return []any{resource, q.scope, q.id, q.fingerprint[:], q.token[:]}
 }
 
-func (r *tables[T]) createTx(ctx context.Context, tx *onerow.Tx, w newRow[T], q request) (res onerow.Result[T], err error) {
+func (r *tables) createTx(ctx context.Context, tx *onerow.Tx, w newRow, q request) (res result, err error) {
 	_, err = tx.ExecContext(ctx, insertRequest, q.args(r.res.Name)...)
 	if mysqlerr.Classify(err) == mysqlerr.Duplicate {
 		return r.replay(ctx, tx, q)
@@ -88,7 +88,7 @@ func (r *tables[T]) createTx(ctx context.Context, tx *onerow.Tx, w newRow[T], q 
 	if res, err = r.insertUnmarked(ctx, tx, w); err != nil {
 		return res, err
 	}
-	id, err := r.fields.id.of(reflect.ValueOf(&res.Row).Elem())
+	id, err := r.fields.id.of(res.row)
 	if err != nil {
 		return res, err
 	}
@@ -96,14 +96,14 @@ func (r *tables[T]) createTx(ctx context.Context, tx *onerow.Tx, w newRow[T], q 
 	if err != nil {
 		return res, err
 	}
-	if err := r.one(onerow.Affected(ctx, tx, setRequestRow, rowID, r.res.Name, q.scope, q.id)); err != nil || !res.Changed {
+	if err := r.one(onerow.Affected(ctx, tx, setRequestRow, rowID, r.res.Name, q.scope, q.id)); err != nil || !res.changed {
 		return res, err
 	}
 	return res, r.mark(ctx, tx, w.owner)
 }
 
 // replay answers a call whose request id is on record.
-func (r *tables[T]) replay(ctx context.Context, tx *onerow.Tx, q request) (res onerow.Result[T], err error) {
+func (r *tables) replay(ctx context.Context, tx *onerow.Tx, q request) (res result, err error) {
 	var rowID sql.NullString
 	var print, token []byte
 	err = onerow.QueryRow(ctx, tx, readRequest, []any{r.res.Name, q.scope, q.id}, &rowID, &print, &token)
@@ -131,17 +131,17 @@ func (r *tables[T]) replay(ctx context.Context, tx *onerow.Tx, q request) (res o
 		err = &IDReusedError{Resource: r.res.Name, ID: r.typed(id), Active: r.res.Active, Table: r.res.Archive}
 	}
 	if err == nil {
-		err = r.sameOwner(q, &it.row, id)
+		err = r.sameOwner(q, it.row, id)
 	}
 	if err != nil {
 		return res, err
 	}
 	mine := string(token) == string(q.token[:])
-	return onerow.Result[T]{Row: it.row, Changed: mine, Replayed: !mine}, nil
+	return result{row: it.row, changed: mine, replayed: !mine}, nil
 }
 
 // sameOwner: the row that a request made may be another's by now, see [Of.Move], or its id, [ErrIDReused].
-func (r *tables[T]) sameOwner(q request, row *T, id any) error {
+func (r *tables) sameOwner(q request, row reflect.Value, id any) error {
 	owner, err := r.ownerOf(row)
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func (r *tables[T]) sameOwner(q request, row *T, id any) error {
 }
 
 // decodeID is the id that an encoded key names.
-func (r *tables[T]) decodeID(key string) (any, error) {
+func (r *tables) decodeID(key string) (any, error) {
 	parts, err := onerow.DecodeKey(key)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
@@ -45,12 +46,12 @@ type anyRow struct {
 
 // anyRepo are the tables of a resource whose struct is not known here. It serves
 // the verbs that move rows, which copy all columns of the declaration in SQL.
-func anyRepo(plan schema.Plan, resource string) (*tables[anyRow], error) {
+func anyRepo(plan schema.Plan, resource string) (*tables, error) {
 	res, err := plan.Resource(resource)
 	if err != nil {
 		return nil, err
 	}
-	r := &tables[anyRow]{res: res, typed: func(id any) any { return id }}
+	r := &tables{typ: reflect.TypeFor[anyRow](), res: res}
 	if res.Parent.Resource != "" {
 		if r.parent, err = plan.Resource(res.Parent.Resource); err != nil {
 			return nil, err
@@ -146,20 +147,21 @@ func restoreRow(ctx context.Context, db onerow.DB, plan schema.Plan, want Restor
 	}
 	var out Restored
 	var c cancelling
-	res, err := r.bringBack(ctx, db, fmt.Sprintf("undo deletion %d of", want.DeletionID), id, func(ctx context.Context, tx *onerow.Tx) (b back[anyRow], err error) {
+	res, err := r.bringBack(ctx, db, fmt.Sprintf("undo deletion %d of", want.DeletionID), id, func(ctx context.Context, tx *onerow.Tx) (b back, err error) {
 		b, out, err = r.restoreTx(ctx, tx, id, want, &c)
 		return b, err
 	})
 	if err = r.hold(ctx, db, c, err); err != nil {
 		return Restored{}, err
 	}
-	out.Name, out.State = res.Row.Name, res.Row.State
+	row := rowOf[anyRow](res.row)
+	out.Name, out.State = row.Name, row.State
 	return out, nil
 }
 
 // restoreTx locks the row where a deletion would have hidden it, so that no other
 // deletion can take this one's place, and then does what CancelDelete does.
-func (r *tables[T]) restoreTx(ctx context.Context, tx *onerow.Tx, id any, want Restored, c *cancelling) (b back[T], out Restored, err error) {
+func (r *tables) restoreTx(ctx context.Context, tx *onerow.Tx, id any, want Restored, c *cancelling) (b back, out Restored, err error) {
 	out, *c = want, cancelling{}
 	h, found, err := r.lock(ctx, tx, r.archive, id)
 	switch {
@@ -186,7 +188,7 @@ func (r *tables[T]) restoreTx(ctx context.Context, tx *onerow.Tx, id any, want R
 		return b, out, jobErr
 	}
 	// Nothing hides the row, or it is gone by another deletion: this one is taken back.
-	return back[T]{answer: &res}, out, nil
+	return back{answer: &res}, out, nil
 }
 
 // cancelJob cancels the deletion's job and says whether that changed anything; an

@@ -43,7 +43,7 @@ func (e *IDReusedError) Unwrap() error { return e.Err }
 // twinColumn says of a row of one table whether the other has its id too. It locks
 // nothing, and may be read from a snapshot in which a row that has moved is still where
 // it was: it is a hint, which twin asks about.
-func (r *tables[T]) twinColumn(s side) string {
+func (r *tables) twinColumn(s side) string {
 	other, _ := r.other(s)
 	if other.table == "" {
 		return "0"
@@ -53,13 +53,13 @@ func (r *tables[T]) twinColumn(s side) string {
 }
 
 // twinSQL asks the other table, by its primary key, with a lock: at this moment.
-func (r *tables[T]) twinSQL(s side) string {
+func (r *tables) twinSQL(s side) string {
 	other, _ := r.other(s)
 	return fmt.Sprintf("SELECT 1 FROM %s WHERE %s = ? LOCK IN SHARE MODE", other.table, ident.Quote(r.res.ID))
 }
 
 // other is the other table and its name; both empty where a resource has but one.
-func (r *tables[T]) other(s side) (other side, name string) {
+func (r *tables) other(s side) (other side, name string) {
 	switch {
 	case r.res.Archive == "":
 		return other, ""
@@ -71,7 +71,7 @@ func (r *tables[T]) other(s side) (other side, name string) {
 
 // twin says whether the other table has another row of the id of a row that this
 // transaction has locked; refused is what made the caller ask. One statement.
-func (r *tables[T]) twin(ctx context.Context, tx *onerow.Tx, s side, id any, refused error) error {
+func (r *tables) twin(ctx context.Context, tx *onerow.Tx, s side, id any, refused error) error {
 	var one int
 	err := onerow.QueryRow(ctx, tx, r.twinSQL(s), []any{id}, &one)
 	switch {
@@ -86,14 +86,14 @@ func (r *tables[T]) twin(ctx context.Context, tx *onerow.Tx, s side, id any, ref
 
 // single refuses a locked row that shares its id with another. No statement, one where
 // the hint says so.
-func (r *tables[T]) single(ctx context.Context, tx *onerow.Tx, h held[T], id any) error {
+func (r *tables) single(ctx context.Context, tx *onerow.Tx, h held, id any) error {
 	if !h.twin {
 		return nil
 	}
 	return r.twin(ctx, tx, r.sideOf(h.state), id, nil)
 }
 
-func (r *tables[T]) sideOf(state schema.State) side {
+func (r *tables) sideOf(state schema.State) side {
 	if state == schema.Archived {
 		return r.archive
 	}

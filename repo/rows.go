@@ -12,25 +12,24 @@ import (
 )
 
 // scanRow reads one row of a statement that selects the struct and then more.
-func (r *tables[T]) scanRow(rows *sql.Rows, row *T, more ...any) error {
-	v := reflect.ValueOf(row).Elem()
-	return rows.Scan(append(r.fields.targets(v), more...)...)
+func (r *tables) scanRow(rows *sql.Rows, row reflect.Value, more ...any) error {
+	return rows.Scan(append(r.fields.targets(row), more...)...)
 }
 
 // setState fills the optional field for the state.
-func (r *tables[T]) setState(row *T, state schema.State) {
-	if r.fields.state != nil {
-		reflect.ValueOf(row).Elem().FieldByIndex(r.fields.state).SetString(string(state))
+func (r *tables) setState(row reflect.Value, state schema.State) {
+	if r.fields.state != nil && row.IsValid() {
+		row.FieldByIndex(r.fields.state).SetString(string(state))
 	}
 }
 
-func (r *tables[T]) label(row *T) string {
-	return reflect.ValueOf(row).Elem().FieldByIndex(r.fields.label).String()
+func (r *tables) label(row reflect.Value) string {
+	return row.FieldByIndex(r.fields.label).String()
 }
 
 // item is a row with what every read of it also tells.
-type item[T any] struct {
-	row     T
+type item struct {
+	row     reflect.Value
 	version int64
 	state   schema.State
 	more    bool // the statement has met another row as well
@@ -38,19 +37,19 @@ type item[T any] struct {
 
 // read runs a statement that selects the struct, the version and the state, and
 // returns its first row, or onerow.ErrNotFound.
-func (r *tables[T]) read(ctx context.Context, db onerow.DB, query string, args ...any) (item[T], error) {
+func (r *tables) read(ctx context.Context, db onerow.DB, query string, args ...any) (item, error) {
 	return r.item(func(scan func(*sql.Rows) error) error { return onerow.Query(ctx, db, query, args, scan) })
 }
 
 // readAfter is read behind a write.
-func (r *tables[T]) readAfter(ctx context.Context, tx *onerow.Tx, write onerow.Stmt, query string, args ...any) (item[T], error) {
+func (r *tables) readAfter(ctx context.Context, tx *onerow.Tx, write onerow.Stmt, query string, args ...any) (item, error) {
 	return r.item(func(scan func(*sql.Rows) error) error {
 		return tx.QueryAfter(ctx, []onerow.Stmt{write}, query, args, scan)
 	})
 }
 
 // item is the first row that a query calls scan for.
-func (r *tables[T]) item(query func(scan func(*sql.Rows) error) error) (it item[T], err error) {
+func (r *tables) item(query func(scan func(*sql.Rows) error) error) (it item, err error) {
 	found := false
 	err = query(func(rows *sql.Rows) error {
 		if found {
@@ -58,18 +57,19 @@ func (r *tables[T]) item(query func(scan func(*sql.Rows) error) error) (it item[
 			return nil
 		}
 		found = true
-		return r.scanRow(rows, &it.row, &it.version, &it.state)
+		it.row = reflect.New(r.typ).Elem()
+		return r.scanRow(rows, it.row, &it.version, &it.state)
 	})
 	if err == nil && !found {
 		err = onerow.ErrNotFound
 	}
-	r.setState(&it.row, it.state)
+	r.setState(it.row, it.state)
 	return it, err
 }
 
 // held is a row that this transaction has locked.
-type held[T any] struct {
-	item[T]
+type held struct {
+	item
 	key, parent any // as the row has them: a collation may take other spellings for the same
 	owner       []any
 	label       string
@@ -82,7 +82,7 @@ type held[T any] struct {
 
 // lock reads and locks the row of one side by its primary key, behind writes if there are any: one statement.
 // found is false where there is none.
-func (r *tables[T]) lock(ctx context.Context, tx *onerow.Tx, s side, id any, writes ...onerow.Stmt) (held[T], bool, error) {
+func (r *tables) lock(ctx context.Context, tx *onerow.Tx, s side, id any, writes ...onerow.Stmt) (held, bool, error) {
 	query := r.sql.lockActive
 	if s.state == schema.Archived {
 		query = r.sql.lockArchived
@@ -90,24 +90,25 @@ func (r *tables[T]) lock(ctx context.Context, tx *onerow.Tx, s side, id any, wri
 	return r.lockBy(ctx, tx, s, query, id, writes)
 }
 
-func (r *tables[T]) lockBy(ctx context.Context, tx *onerow.Tx, s side, query string, id any, writes []onerow.Stmt, more ...any) (h held[T], found bool, err error) {
+func (r *tables) lockBy(ctx context.Context, tx *onerow.Tx, s side, query string, id any, writes []onerow.Stmt, more ...any) (h held, found bool, err error) {
 	if query == "" {
 		return h, false, nil
 	}
 	err = tx.QueryAfter(ctx, writes, query, []any{id}, func(rows *sql.Rows) error {
 		found = true
-		targets := append([]any{&h.version, &h.label, &h.deletionID, &h.deletedFrom, &h.twin, &h.finished}, r.keyTargets(&h)...)
-		return r.scanRow(rows, &h.row, append(targets, more...)...)
+		h.row = reflect.New(r.typ).Elem()
+		targets := append(make([]any, 0, 16), &h.version, &h.label, &h.deletionID, &h.deletedFrom, &h.twin, &h.finished)
+		return r.scanRow(rows, h.row, append(r.keyTargets(targets, &h), more...)...)
 	})
 	h.state = s.state
-	r.setState(&h.row, s.state)
+	r.setState(h.row, s.state)
 	return h, found, moved(err)
 }
 
-// keyTargets are the Scan targets for the keys of a locked row, see lockSQL.
-func (r *tables[T]) keyTargets(h *held[T]) []any {
+// keyTargets appends the Scan targets for the keys of a locked row, see lockSQL.
+func (r *tables) keyTargets(targets []any, h *held) []any {
 	h.owner = make([]any, len(r.fields.owners))
-	targets := []any{r.fields.id.into(&h.key)}
+	targets = append(targets, r.fields.id.into(&h.key))
 	for i, f := range r.fields.owners {
 		targets = append(targets, f.into(&h.owner[i]))
 	}
@@ -124,12 +125,12 @@ const asks = 3
 
 // where asks both tables in one statement, by a current read, where the row is:
 // "active", "archived", "trash" (a deletion in its grace period), or "" for gone.
-func (r *tables[T]) where(ctx context.Context, db onerow.DB, id any) (string, error) {
+func (r *tables) where(ctx context.Context, db onerow.DB, id any) (string, error) {
 	return r.place(ctx, db, r.sql.where, id)
 }
 
 // place is where with one of its statements.
-func (r *tables[T]) place(ctx context.Context, db onerow.DB, query string, id any) (string, error) {
+func (r *tables) place(ctx context.Context, db onerow.DB, query string, id any) (string, error) {
 	args := []any{id}
 	if r.res.Archive != "" {
 		args = append(args, id)
@@ -148,7 +149,7 @@ func (r *tables[T]) place(ctx context.Context, db onerow.DB, query string, id an
 var errMoved = fmt.Errorf("repo: the row moves between its tables: %w", onerow.ErrMoved)
 
 // followRow runs fn in a transaction, and again while the row keeps moving.
-func (r *tables[T]) followRow(ctx context.Context, db onerow.DB, verb string, id any, fn func(context.Context, *onerow.Tx) error) error {
+func (r *tables) followRow(ctx context.Context, db onerow.DB, verb string, id any, fn func(context.Context, *onerow.Tx) error) error {
 	f := r.follower(id)
 	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error { return f.note(fn(ctx, tx)) })
 	return r.wrap(verb, id, f.ended(ctx, err))
@@ -157,7 +158,7 @@ func (r *tables[T]) followRow(ctx context.Context, db onerow.DB, verb string, id
 // follower makes the conflict of a row that moves in every run of its verb.
 type follower struct{ conflict ConflictError }
 
-func (r *tables[T]) follower(id any) *follower {
+func (r *tables) follower(id any) *follower {
 	return &follower{ConflictError{Resource: r.res.Name, ID: r.errorID(id)}}
 }
 
@@ -188,7 +189,7 @@ const savepoint = "onerow_repo"
 
 // followRowAtomically is followRow for a verb that writes more than once: in a joined transaction, whose
 // owner may commit after the error, what a try wrote before it failed is taken back.
-func (r *tables[T]) followRowAtomically(ctx context.Context, db onerow.DB, verb string, id any, fn func(context.Context, *onerow.Tx) error) error {
+func (r *tables) followRowAtomically(ctx context.Context, db onerow.DB, verb string, id any, fn func(context.Context, *onerow.Tx) error) error {
 	return r.followRow(ctx, db, verb, id, func(ctx context.Context, tx *onerow.Tx) error {
 		return tx.Savepoint(ctx, savepoint, func() error { return fn(ctx, tx) })
 	})
@@ -196,7 +197,7 @@ func (r *tables[T]) followRowAtomically(ctx context.Context, db onerow.DB, verb 
 
 // remove deletes the locked row; the version proves that it is the one that was
 // read.
-func (r *tables[T]) remove(h held[T], id any) onerow.Stmt {
+func (r *tables) remove(h held, id any) onerow.Stmt {
 	query := r.sql.deleteActive
 	if h.state == schema.Archived {
 		query = r.sql.deleteArchived
@@ -213,7 +214,7 @@ func moved(err error) error {
 }
 
 // one turns the count of a guarded write into an error unless it is 1.
-func (r *tables[T]) one(n int64, err error) error {
+func (r *tables) one(n int64, err error) error {
 	if err == nil && n != 1 {
 		err = fmt.Errorf("%w: a guarded write met %d rows", errMoved, n)
 	}

@@ -33,7 +33,7 @@ type statements struct {
 // shown is the condition on rows of the archive that no deletion hides.
 const shown = " AND deletion_id IS NULL"
 
-func (r *tables[T]) statements() statements {
+func (r *tables) statements() statements {
 	list, key := r.fields.selectList(), r.byID()
 	q := statements{
 		get:          fmt.Sprintf("SELECT %s, version, 'active' FROM %s WHERE %s", list, r.active.table, key),
@@ -64,7 +64,7 @@ func (r *tables[T]) statements() statements {
 }
 
 // archiveStatements are those of the archive, and the halves of those that ask both tables.
-func (r *tables[T]) archiveStatements(q *statements) {
+func (r *tables) archiveStatements(q *statements) {
 	list, key := r.fields.selectList(), r.byID()
 	archived := fmt.Sprintf("SELECT %s, version, 'archived' FROM %s WHERE %s AND deletion_id IS NULL", list, r.archive.table, key)
 	q.get += " UNION ALL " + archived
@@ -82,7 +82,7 @@ func (r *tables[T]) archiveStatements(q *statements) {
 }
 
 // nameStatements are those of rows with names.
-func (r *tables[T]) nameStatements(q *statements) {
+func (r *tables) nameStatements(q *statements) {
 	id, list, key := ident.Quote(r.res.ID), r.fields.selectList(), r.byID()
 	owner, nameKey, label := r.ownerIs(), ident.Quote(r.res.Label.Key), ident.Quote(r.res.Label.Column)
 	q.find = fmt.Sprintf("SELECT %s, version, 'active' FROM %s WHERE %s AND %s = ?", list, r.active.table, owner, nameKey)
@@ -105,7 +105,7 @@ func (r *tables[T]) nameStatements(q *statements) {
 }
 
 // parentStatements lock the row above.
-func (r *tables[T]) parentStatements(q *statements) {
+func (r *tables) parentStatements(q *statements) {
 	parent := ident.Quote(r.parent.ID) + " = ?"
 	q.parentCreate = rungOf(r.parent, r.parent.Active, "1", r.parentByID())
 	q.parentActive = rungOf(r.parent, r.parent.Active, "1", parent)
@@ -117,7 +117,7 @@ func (r *tables[T]) parentStatements(q *statements) {
 
 // lockSQL reads and locks the row of one side: the struct, then what the verbs
 // need to know of it (see held).
-func (r *tables[T]) lockSQL(s side, more ...string) string {
+func (r *tables) lockSQL(s side, more ...string) string {
 	cols := []string{r.fields.selectList(), "version"}
 	if r.res.Named() {
 		cols = append(cols, ident.Quote(r.res.Label.Column))
@@ -144,7 +144,7 @@ func (r *tables[T]) lockSQL(s side, more ...string) string {
 }
 
 // ownerIs is the condition on the owner, or "".
-func (r *tables[T]) ownerIs() string {
+func (r *tables) ownerIs() string {
 	var conditions []string
 	for _, column := range r.res.Owners() {
 		conditions = append(conditions, ident.Quote(column)+" = ?")
@@ -155,7 +155,7 @@ func (r *tables[T]) ownerIs() string {
 // insertSQL: the unique index (owner, name key) decides. Its parameters: the id where the
 // application makes it, owner, parent (where it is not the owner), name, name key, stem key, copy number, the
 // application's own columns.
-func (r *tables[T]) insertSQL() string {
+func (r *tables) insertSQL() string {
 	var cols, values []string
 	add := func(col, value string) { cols, values = append(cols, ident.Quote(col)), append(values, value) }
 	for _, col := range r.insertColumns() {
@@ -168,7 +168,7 @@ func (r *tables[T]) insertSQL() string {
 }
 
 // insertColumns are the columns whose values come with the statement.
-func (r *tables[T]) insertColumns() []string {
+func (r *tables) insertColumns() []string {
 	var cols []string
 	if r.makesIDs() {
 		cols = append(cols, r.res.ID)
@@ -181,7 +181,7 @@ func (r *tables[T]) insertColumns() []string {
 }
 
 // nameColumns are the columns that a name is stored in.
-func (r *tables[T]) nameColumns() []string {
+func (r *tables) nameColumns() []string {
 	if !r.res.Named() {
 		return nil
 	}
@@ -189,7 +189,7 @@ func (r *tables[T]) nameColumns() []string {
 }
 
 // updateColumns are the columns that an update writes, beside version and updated_at.
-func (r *tables[T]) updateColumns() []string {
+func (r *tables) updateColumns() []string {
 	cols := r.nameColumns()
 	for _, f := range r.fields.own {
 		cols = append(cols, f.column)
@@ -199,7 +199,7 @@ func (r *tables[T]) updateColumns() []string {
 
 // updateSQL writes the application's own columns and the name; the version that
 // was read guards it. The quota's flag is not among them.
-func (r *tables[T]) updateSQL(s side, condition string) string {
+func (r *tables) updateSQL(s side, condition string) string {
 	var set []string
 	for _, col := range r.updateColumns() {
 		set = append(set, ident.Quote(col)+" = ?")
@@ -213,7 +213,7 @@ func (r *tables[T]) updateSQL(s side, condition string) string {
 // deletion's id and origin (NULL, NULL: merely archived) and the id; toActive
 // takes the name's four columns, where there is a name, and the id. The flag
 // "over quota" is not copied: archived rows do not count.
-func (r *tables[T]) moveSQL() (toArchive, toActive string) {
+func (r *tables) moveSQL() (toArchive, toActive string) {
 	var cols, plain, named []string
 	for _, col := range r.res.Shared() {
 		value := ident.Quote(col)

@@ -10,7 +10,7 @@ import (
 )
 
 // goesTogether says whether nothing has to be looked at between the statements of a create.
-func (r *tables[T]) goesTogether(w newRow[T]) bool {
+func (r *tables) goesTogether(w newRow) bool {
 	return !r.makesIDs() && !r.readsBack() && r.parent.Name == "" && len(r.limits) == 0 && len(w.reserved) == 0
 }
 
@@ -23,9 +23,9 @@ const insertRequestMade = `INSERT INTO onerow_request
 // together runs a create in a transaction: in one packet with BEGIN and COMMIT, where the session takes that.
 // If it is refused there, and not for its name, the statements one by one find out why, in another
 // transaction.
-func (r *tables[T]) together(ctx context.Context, db onerow.DB, w newRow[T], q *request, inTx func(func(context.Context, *onerow.Tx) error) error,
-	apart func(context.Context, *onerow.Tx, newRow[T]) (onerow.Result[T], error),
-) (res onerow.Result[T], err error) {
+func (r *tables) together(ctx context.Context, db onerow.DB, w newRow, q *request, inTx func(func(context.Context, *onerow.Tx) error) error,
+	apart func(context.Context, *onerow.Tx, newRow) (result, error),
+) (res result, err error) {
 	var id int64
 	may, did := r.goesTogether(w), false
 	try := func(ctx context.Context, tx *onerow.Tx) (err error) {
@@ -39,14 +39,14 @@ func (r *tables[T]) together(ctx context.Context, db onerow.DB, w newRow[T], q *
 	if err != nil && did && ctx.Err() == nil && !onerow.Retryable(err) && !errors.Is(err, onerow.ErrOutcomeUnknown) {
 		if q == nil && mysqlerr.Classify(err) == mysqlerr.Duplicate {
 			if taken := r.nameTaken(ctx, db, w, errors.Unwrap(err)); taken != nil {
-				return onerow.Result[T]{}, r.wrap("create", nil, taken)
+				return result{}, r.wrap("create", nil, taken)
 			}
 		}
 		may = false
 		err = inTx(try)
 	}
 	if err != nil {
-		return onerow.Result[T]{}, err
+		return result{}, err
 	}
 	if !did {
 		return res, nil
@@ -59,7 +59,7 @@ func (r *tables[T]) together(ctx context.Context, db onerow.DB, w newRow[T], q *
 }
 
 // nameTaken asks who has the name of a row that was refused; nil if nobody has it, or that is not known.
-func (r *tables[T]) nameTaken(ctx context.Context, db onerow.DB, w newRow[T], refused error) error {
+func (r *tables) nameTaken(ctx context.Context, db onerow.DB, w newRow, refused error) error {
 	var holder any
 	err := onerow.Alone(ctx, db, func(ctx context.Context, db onerow.DB) (err error) {
 		holder, err = r.holder(ctx, db, w.owner, w.name)
@@ -71,7 +71,7 @@ func (r *tables[T]) nameTaken(ctx context.Context, db onerow.DB, w newRow[T], re
 	return &NameTakenError{Resource: r.res.Name, Name: w.name.Display, ID: r.typed(holder), Err: refused}
 }
 
-func (r *tables[T]) insertTogether(ctx context.Context, tx *onerow.Tx, w newRow[T], q *request, id *int64) error {
+func (r *tables) insertTogether(ctx context.Context, tx *onerow.Tx, w newRow, q *request, id *int64) error {
 	stmts := []onerow.Stmt{{Query: r.sql.insert, Args: w.args, ID: id}}
 	if q != nil {
 		stmts = append(stmts, onerow.Stmt{Query: insertRequestMade, Args: q.args(r.res.Name)})

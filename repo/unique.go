@@ -29,7 +29,7 @@ type attempt struct {
 // refused says what a failed write means. After a duplicate the table is asked, by
 // current reads, who has the name, and then who has the values of another unique index:
 // the text of the error differs between servers and contains the user's own value.
-func (r *tables[T]) refused(ctx context.Context, tx *onerow.Tx, w attempt, err error) error {
+func (r *tables) refused(ctx context.Context, tx *onerow.Tx, w attempt, err error) error {
 	if mysqlerr.Classify(err) != mysqlerr.Duplicate {
 		return err
 	}
@@ -44,7 +44,7 @@ func (r *tables[T]) refused(ctx context.Context, tx *onerow.Tx, w attempt, err e
 }
 
 // holder returns the id of the active row that has the name, or nil.
-func (r *tables[T]) holder(ctx context.Context, db onerow.DB, owner []any, name names.Parsed) (id any, err error) {
+func (r *tables) holder(ctx context.Context, db onerow.DB, owner []any, name names.Parsed) (id any, err error) {
 	if !r.res.Named() {
 		return nil, nil
 	}
@@ -67,7 +67,7 @@ type uniqueIndex struct {
 	columns []string
 }
 
-func (r *tables[T]) uniqueIndexes(ctx context.Context, db onerow.DB) (list []uniqueIndex, err error) {
+func (r *tables) uniqueIndexes(ctx context.Context, db onerow.DB) (list []uniqueIndex, err error) {
 	err = onerow.Query(ctx, db, sqlUnique, []any{r.res.Active}, func(rows *sql.Rows) error {
 		var index, column string
 		if err := rows.Scan(&index, &column); err != nil {
@@ -87,7 +87,7 @@ func (r *tables[T]) uniqueIndexes(ctx context.Context, db onerow.DB) (list []uni
 // with the row that has its values, or else a duplicateError. Two statements: the catalog,
 // and one look-up in each index whose values are known. In a transaction these are current
 // reads.
-func (r *tables[T]) taken(ctx context.Context, db onerow.DB, w attempt, current bool, err error) error {
+func (r *tables) taken(ctx context.Context, db onerow.DB, w attempt, current bool, err error) error {
 	indexes, ierr := r.uniqueIndexes(ctx, db)
 	if ierr != nil {
 		return ierr
@@ -124,7 +124,7 @@ func (r *tables[T]) taken(ctx context.Context, db onerow.DB, w attempt, current 
 // wrote, or that the row has already; it is empty where they are not known, where they
 // cannot be taken (NULL, an index with the primary key), and for the name's index, which
 // was asked before.
-func (r *tables[T]) holderOf(x uniqueIndex, w attempt) (from string, args []any) {
+func (r *tables) holderOf(x uniqueIndex, w attempt) (from string, args []any) {
 	if slices.Equal(x.columns, append(r.res.Owners(), r.res.Label.Key)) {
 		return "", nil
 	}
@@ -160,7 +160,7 @@ func (r *tables[T]) holderOf(x uniqueIndex, w attempt) (from string, args []any)
 }
 
 // stays are the columns that no verb changes beside what it writes.
-func (r *tables[T]) stays() []string {
+func (r *tables) stays() []string {
 	return slices.DeleteFunc(r.res.Shared(), func(c string) bool {
 		return c == r.res.Quota.Flag || c == r.res.Guard || c == schema.ColVersion || c == schema.ColUpdatedAt
 	})
@@ -173,7 +173,7 @@ func isNull(arg any) bool {
 
 // comparable is an argument in the form in which a column compares it over its index:
 // text as text, for bytes have another collation, and a number makes the column one.
-func (r *tables[T]) comparable(column string, arg any) any {
+func (r *tables) comparable(column string, arg any) any {
 	for _, c := range r.res.Columns {
 		if strings.EqualFold(c.Name, column) && isText(c.Type) {
 			return string(plainText(arg))

@@ -27,8 +27,11 @@ import (
 // the application's; [ErrNotActive]; [onerow.ErrNotFound]. Statements on a pool: BEGIN, SELECT,
 // UPDATE, SELECT, COMMIT, and the mark where the quota is ordered by a column that is
 // written; 1 more for an archived row; in a joined transaction the row is locked when it is read.
-func (r *Of[T, ID, Owner]) Update(ctx context.Context, db onerow.DB, rowID ID, change func(row *T) error) (onerow.Result[T], error) {
-	var res onerow.Result[T]
+func (r *Of[T, ID, Owner]) Update(ctx context.Context, db onerow.DB, id ID, change func(row *T) error) (onerow.Result[T], error) {
+	return answer[T](r.tables.updateRow(ctx, db, id, onRow(change)))
+}
+
+func (r *tables) updateRow(ctx context.Context, db onerow.DB, rowID any, change func(row reflect.Value) error) (res result, err error) {
 	id, err := r.key("update", rowID)
 	if err != nil {
 		return res, err
@@ -45,14 +48,14 @@ func (r *Of[T, ID, Owner]) Update(ctx context.Context, db onerow.DB, rowID ID, c
 		})
 	})
 	if err != nil {
-		return onerow.Result[T]{}, err
+		return result{}, err
 	}
 	return res, nil
 }
 
 // updateTx locks the row when it reads it if others change it as well, and in a joined
 // transaction, whose snapshot would not see who was faster.
-func (r *tables[T]) updateTx(ctx context.Context, tx *onerow.Tx, id any, locked bool, change func(row *T) error) (res onerow.Result[T], err error) {
+func (r *tables) updateTx(ctx context.Context, tx *onerow.Tx, id any, locked bool, change func(row reflect.Value) error) (res result, err error) {
 	before, err := r.readToWrite(ctx, tx, id, locked)
 	if err != nil {
 		return res, err
@@ -61,24 +64,24 @@ func (r *tables[T]) updateTx(ctx context.Context, tx *onerow.Tx, id any, locked 
 	if before.state == schema.Archived {
 		query, read = r.sql.updateArchived, r.sql.readArchived
 	}
-	was, err := r.ownArgs(&before.row) // change may write through the row's pointers and slices
+	was, err := r.ownArgs(before.row) // change may write through the row's pointers and slices
 	if err != nil {
 		return res, err
 	}
-	after := before.row
-	if err := change(&after); err != nil {
+	after := copyOf(before.row)
+	if err := change(after); err != nil {
 		return res, err
 	}
-	owner, err := r.ownerOf(&before.row)
+	owner, err := r.ownerOf(before.row)
 	if err != nil {
 		return res, err
 	}
-	write, name, changed, err := r.updateArgs(was, &before.row, &after)
+	write, name, changed, err := r.updateArgs(was, before.row, after)
 	if err != nil {
 		return res, err
 	}
 	if !changed {
-		return onerow.Result[T]{Row: before.row}, nil
+		return result{row: before.row}, nil
 	}
 	it, err := r.readAfter(ctx, tx, onerow.Stmt{Query: query, Args: append(write, id, before.version), One: true}, read, id)
 	switch {
@@ -88,21 +91,21 @@ func (r *tables[T]) updateTx(ctx context.Context, tx *onerow.Tx, id any, locked 
 		return res, r.refused(ctx, tx, attempt{id: id, from: r.active.table, owner: owner, name: name,
 			columns: r.updateColumns(), args: write}, err)
 	}
-	res = onerow.Result[T]{Row: it.row, Changed: true}
+	res = result{row: it.row, changed: true}
 	if before.state != schema.Active {
 		return res, nil
 	}
-	if err := r.adjust(ctx, tx, &before.row, &after, owner); err != nil {
+	if err := r.adjust(ctx, tx, before.row, after, owner); err != nil {
 		return res, err
 	}
-	if r.reorders(was, write[len(r.nameColumns()):], r.res.Named() && name.Display != r.label(&before.row)) {
+	if r.reorders(was, write[len(r.nameColumns()):], r.res.Named() && name.Display != r.label(before.row)) {
 		err = r.mark(ctx, tx, owner)
 	}
 	return res, err
 }
 
 // readToWrite reads the row that an update writes: an active one, or an archived one where the plan says so.
-func (r *tables[T]) readToWrite(ctx context.Context, tx *onerow.Tx, id any, locked bool) (item[T], error) {
+func (r *tables) readToWrite(ctx context.Context, tx *onerow.Tx, id any, locked bool) (item, error) {
 	queries := []string{r.sql.readActive}
 	if r.res.EditArchived {
 		queries = append(queries, r.sql.readArchived)
@@ -116,12 +119,12 @@ func (r *tables[T]) readToWrite(ctx context.Context, tx *onerow.Tx, id any, lock
 			return it, err
 		}
 	}
-	return item[T]{}, r.notActive(ctx, tx, id)
+	return item{}, r.notActive(ctx, tx, id)
 }
 
 // reorders says whether an update from the one to the other values of the
 // application's own columns may move the row in the order of its quota.
-func (r *tables[T]) reorders(was, own []any, renamed bool) bool {
+func (r *tables) reorders(was, own []any, renamed bool) bool {
 	var written []string
 	if renamed {
 		written = r.nameColumns()
@@ -136,8 +139,8 @@ func (r *tables[T]) reorders(was, own []any, renamed bool) bool {
 
 // ownArgs are the values of the application's own columns, sharing no memory with
 // the row.
-func (r *tables[T]) ownArgs(row *T) ([]any, error) {
-	args, err := r.fields.args(reflect.ValueOf(row).Elem(), r.fields.own)
+func (r *tables) ownArgs(row reflect.Value) ([]any, error) {
+	args, err := r.fields.args(row, r.fields.own)
 	for i, arg := range args {
 		switch raw := arg.(type) {
 		case []byte:
@@ -151,7 +154,7 @@ func (r *tables[T]) ownArgs(row *T) ([]any, error) {
 
 // updateArgs are the values of the columns that an update writes, and whether
 // any of them differs; was are the application's own columns before.
-func (r *tables[T]) updateArgs(was []any, before, after *T) (args []any, name names.Parsed, changed bool, err error) {
+func (r *tables) updateArgs(was []any, before, after reflect.Value) (args []any, name names.Parsed, changed bool, err error) {
 	own, err := r.ownArgs(after)
 	if err != nil {
 		return nil, name, false, err
