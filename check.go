@@ -203,7 +203,8 @@ func packs(ctx context.Context, db DB) bool {
 			return false
 		}
 		defer s.close()
-		return s.packets()
+		_, packets := s.guarded()
+		return packets
 	}
 	return false
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/internal/sqltext"
 )
 
 // Guard wraps a connector so that no session goes on behind a transaction that is lost. [Open] and
@@ -51,7 +52,7 @@ func Guard(c driver.Connector) driver.Connector {
 	if guarded, ok := c.(guard); ok {
 		return guarded
 	}
-	return guard{c, false}
+	return guard{c, false, new(leftSessions)}
 }
 
 // Packets is [Guard] for a connector whose sessions take several statements at once and interpolate
@@ -60,11 +61,12 @@ func Guard(c driver.Connector) driver.Connector {
 // further results (driver.RowsNextResultSet). What may be sent together then is; a text of the caller's
 // with a semicolon in it is prepared, so that nothing can be slipped in. See [CanInterpolate]. Not for a
 // node of Galera, which Open finds out and [Check] refuses: see Round trips in the package documentation.
-func Packets(c driver.Connector) driver.Connector { return guard{c, true} }
+func Packets(c driver.Connector) driver.Connector { return guard{c, true, new(leftSessions)} }
 
 type guard struct {
 	driver.Connector
 	packets bool // of Packets
+	left    *leftSessions
 }
 
 // Connect opens a guarded session.
@@ -74,24 +76,34 @@ func (g guard) Connect(ctx context.Context) (driver.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &guardConn{inner: conn, at: from, packets: h.packets(from)}, nil
+		return g.conn(conn, h.packets(from), from, from.as), nil
+	}
+	if r, ok := g.Connector.(recommended); ok {
+		conn, as, err := r.connect(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return g.conn(conn, r.packets(), stay{}, as), nil
 	}
 	conn, err := g.Connector.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c := &guardConn{inner: conn}
+	takes := onePacketEach
 	if g.packets {
-		c.packets = together
+		takes = together
 	}
-	if r, ok := g.Connector.(recommended); ok {
-		c.packets = r.packets()
-	}
-	return c, nil
+	return g.conn(conn, takes, stay{}, peer{}), nil
 }
 
-// Close closes the wrapped connector if it can be closed. sql.DB.Close calls it.
+func (g guard) conn(inner driver.Conn, takes packets, at stay, as peer) *guardConn {
+	return &guardConn{inner: inner, at: at, peer: as, left: g.left, packets: takes, several: takes == together, mode: anyMode()}
+}
+
+// Close closes the wrapped connector if it can be closed, and waits for the sessions that are being killed.
+// sql.DB.Close calls it.
 func (g guard) Close() error {
+	g.left.killing.Wait()
 	if closer, ok := g.Connector.(io.Closer); ok {
 		return closer.Close()
 	}
@@ -103,10 +115,20 @@ type guardConn struct {
 	inner driver.Conn
 	at    stay // where it is, if the pool has several hosts
 
-	inTx   bool // database/sql began a transaction
-	inText bool // a transaction was begun by text
-	manual bool // autocommit was switched off by text: every statement is in a transaction
-	reads  bool // the transaction that database/sql began is READ ONLY by its own wish
+	peer peer          // what its server calls it
+	left *leftSessions // of the pool
+
+	inTx   bool            // database/sql began a transaction
+	inText bool            // a transaction was begun by text
+	manual bool            // autocommit was switched off by text: every statement is in a transaction
+	reads  bool            // the transaction that database/sql began is READ ONLY by its own wish
+	call   context.Context // of the [InTx] that had it begun; nil: somebody else had
+
+	chain   bool         // completion_type was set: COMMIT begins the next transaction
+	mode    sqltext.Mode // how its texts are read
+	unsure  string       // a savepoint that was set before a statement that was not understood
+	alien   bool         // a text has changed how texts are read
+	reading int          // queries of the open transaction whose rows are not closed
 
 	lost   error // what ended the open transaction: only ROLLBACK may follow
 	waited error // a lock wait timed out, and whether that ended the transaction is not known yet
@@ -118,6 +140,7 @@ type guardConn struct {
 	kept map[string]keptStmt // queries that stay prepared
 
 	packets packets  // what may be sent together
+	several bool     // the guard may send several statements, and nobody else
 	pending bool     // BEGIN, with the next statement
 	last    *waiting // goes with COMMIT
 
@@ -158,20 +181,36 @@ func errNumber(err error) uint16 {
 func (c *guardConn) open() bool { return c.inTx || c.inText || c.manual }
 
 // admit says whether a statement may be sent, and what it will do to the transaction.
-func (c *guardConn) admit(ctx context.Context, query string) (verb, error) {
-	v := verbOf(query)
-	if c.closed {
-		return v, driver.ErrBadConn
+func (c *guardConn) admit(ctx context.Context, query string) (reading, error) {
+	r := read(query, c.mode)
+	switch {
+	case c.closed:
+		return r, driver.ErrBadConn
+	case c.call != nil && r.ends():
+		return r, r.refused()
+	case r.verb == verbRollback || r.verb == verbXAEnd && c.lost != nil:
+		return r, c.idle()
 	}
-	if v == verbRollback || v == verbXAEnd && c.lost != nil {
-		return v, nil
+	if err := c.usable(ctx); err != nil {
+		return r, err
 	}
-	return v, c.usable(ctx)
+	if r.verb == verbUnclear {
+		return r, c.unclear(ctx)
+	}
+	return r, nil
 }
 
 func (c *guardConn) usable(ctx context.Context) error {
 	if c.closed {
 		return driver.ErrBadConn
+	}
+	if err := c.idle(); err != nil {
+		return err
+	}
+	if c.lost == nil && c.unsure != "" {
+		if err := c.askSame(ctx); err != nil {
+			return err
+		}
 	}
 	if c.lost == nil && c.waited != nil {
 		ends, err := c.endsOnTimeout(ctx)
@@ -183,6 +222,9 @@ func (c *guardConn) usable(ctx context.Context) error {
 		}
 		c.waited = nil
 	}
+	if errors.Is(c.lost, ErrTxEnded) {
+		return c.lost
+	}
 	if c.lost != nil {
 		return fmt.Errorf("%w, this statement was not run; roll back, and run the whole transaction again: %w", ErrTxPoisoned, c.lost)
 	}
@@ -190,7 +232,12 @@ func (c *guardConn) usable(ctx context.Context) error {
 }
 
 // done notes what the answer to a statement means for the transaction, and returns it.
-func (c *guardConn) done(v verb, err error) error {
+func (c *guardConn) done(r reading, err error) error {
+	v := r.verb
+	if v == verbDDL && c.inTx && c.lost == nil && !errors.Is(err, driver.ErrSkip) { // it has committed, whatever it says
+		c.forget()
+		c.pending = true
+	}
 	if err != nil {
 		if !errors.Is(err, driver.ErrSkip) && (v == verbRollback || v == verbCommit && !refusedCommit(err)) {
 			c.kill()
@@ -201,11 +248,19 @@ func (c *guardConn) done(v verb, err error) error {
 	case verbBegin, verbCommit, verbRollback, verbAuto:
 		c.forget()
 	}
+	if r.ChangesMode() {
+		c.foreign()
+	}
+	c.chain = c.chain || r.chains()
+	c.worn = c.worn || r.Quits
 	switch v {
 	case verbBegin:
 		c.inText = true
-	case verbCommit, verbRollback:
+	case verbDDL:
 		c.inText = false
+	case verbCommit, verbRollback:
+		c.inText = c.chain && !r.NoChain
+		c.pending = c.inTx && !c.inText && c.lost == nil // what follows is for the COMMIT of database/sql
 	case verbManual:
 		c.manual = true
 	case verbAuto:
@@ -233,7 +288,9 @@ func (c *guardConn) note(err error) error {
 	case mysqlerr.RolledBack, mysqlerr.Overflowed, mysqlerr.ConnectionLost, mysqlerr.NotSent:
 		lost = true
 	default: // a context that ended under a statement: the driver has closed the session
-		lost = ended(err) && !c.alive()
+		if lost = ended(err) && !c.alive(); lost {
+			c.leave()
+		}
 	}
 	if lost && c.lost == nil && c.open() {
 		c.lost = err

@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/onerow/onerow/internal/kept"
 	"github.com/onerow/onerow/internal/sent"
@@ -72,16 +73,29 @@ func (c *guardConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.
 		return nil, err
 	}
 	sent.Add(ctx, 2)
-	if c.packets != onePacketEach && opts == (driver.TxOptions{}) && !c.manual && ctx.Value(lazily{}) != nil {
-		return c.beginLater(), nil
+	call, _ := ctx.Value(lazily{}).(context.Context)
+	if c.packets != onePacketEach && opts == (driver.TxOptions{}) && !c.manual && call != nil {
+		return c.beginLater(call), nil
 	}
 	inner, err := c.begin(ctx, opts)
 	if err != nil {
 		return nil, c.note(err)
 	}
-	c.inTx, c.inText, c.reads = true, false, opts.ReadOnly
-	c.forget()
+	c.begun(call, opts.ReadOnly)
 	return &guardTx{c, inner}, nil
+}
+
+// begun notes that database/sql has begun a transaction, for the call of InTx that has the context, if it is
+// one.
+func (c *guardConn) begun(call context.Context, reads bool) {
+	c.inTx, c.inText, c.reads, c.call = true, false, reads, call
+	c.forget()
+}
+
+// ended notes that it has ended.
+func (c *guardConn) ended() {
+	c.inTx, c.reads, c.pending, c.call, c.unsure, c.reading = false, false, false, nil, "", 0
+	c.forget()
 }
 
 // begin is what database/sql does, for drivers without BeginTx too.
@@ -108,23 +122,23 @@ func (c *guardConn) ExecContext(ctx context.Context, query string, args []driver
 	if b, ok := ctx.Value(batchKey{}).(*batch); ok {
 		return c.execBatch(ctx, &waiting{b, args})
 	}
-	v, err := c.admit(ctx, query)
+	r, err := c.admit(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	head, skip, err := c.head(ctx, v, query)
+	head, skip, err := c.head(ctx, r, query, args)
 	if skip || err != nil {
 		return nil, cmp.Or(err, driver.ErrSkip)
 	}
-	if done, err := c.savepoint(ctx, v, query); done {
+	if done, err := c.savepoint(ctx, r); done {
 		return driver.RowsAffected(0), err
 	}
 	sent.Add(ctx, 1)
 	result, err := execer.ExecContext(ctx, head+query, args)
 	if err = c.sent(ctx, head, err); err != driver.ErrSkip { //nolint:errorlint // database/sql compares in this way
-		c.count(query, result, err)
+		c.count(r, result, err)
 	}
-	return result, c.done(v, err)
+	return result, c.done(r, err)
 }
 
 // QueryContext runs a query, unless the transaction is lost.
@@ -136,7 +150,16 @@ func (c *guardConn) QueryContext(ctx context.Context, query string, args []drive
 	if b, ok := ctx.Value(batchKey{}).(*batch); ok && b.query == query {
 		return c.queryBatch(ctx, b, args)
 	}
-	v, err := c.admit(ctx, query)
+	if name, ok := marked(query); ok && c.open() { // of Tx.Savepoint
+		if err := c.usable(ctx); err != nil {
+			return nil, err
+		}
+		if err := c.flush(ctx); err != nil {
+			return nil, err
+		}
+		return &answerRows{[]string{"", guardMarked}}, c.mark(ctx, strings.Trim(name, "`"))
+	}
+	r, err := c.admit(ctx, query)
 	if err != nil {
 		return nil, err
 	}
@@ -145,21 +168,18 @@ func (c *guardConn) QueryContext(ctx context.Context, query string, args []drive
 			return rows, err
 		}
 	}
-	head, skip, err := c.head(ctx, v, query)
+	head, skip, err := c.head(ctx, r, query, args)
 	if skip || err != nil {
 		return nil, cmp.Or(err, driver.ErrSkip)
 	}
-	if name, ok := marked(query); ok && c.open() { // of Tx.Savepoint
-		return &answerRows{[]string{"", guardMarked}}, c.mark(ctx, name)
-	}
-	if done, err := c.savepoint(ctx, v, query); done {
+	if done, err := c.savepoint(ctx, r); done {
 		return &answerRows{}, err
 	}
 	sent.Add(ctx, 1)
 	rows, err := queryer.QueryContext(ctx, head+query, args)
 	err = c.sent(ctx, head, err)
-	c.count(query, nil, err)
-	if err := c.done(v, err); err != nil {
+	c.count(r, nil, err)
+	if err := c.done(r, err); err != nil {
 		return nil, err
 	}
 	return c.rows(rows), nil
@@ -233,8 +253,11 @@ func (t *guardTx) Commit() error {
 	}
 	err := c.commit(t.inner)
 	c.at.met(err)
-	c.inTx, c.reads, c.pending = false, false, false
-	c.forget()
+	c.ended()
+	if ended(err) && !c.alive() { // COMMIT was sent
+		c.leave()
+		err = &OutcomeUnknownError{Err: err}
+	}
 	var statement *statementError
 	if err != nil && !refusedCommit(err) && !errors.As(err, &statement) {
 		c.kill()
@@ -245,10 +268,18 @@ func (t *guardTx) Commit() error {
 // Rollback rolls back, or closes the session.
 func (t *guardTx) Rollback() error {
 	c := t.conn
-	err := c.rollback(t.inner)
+	var gone error
+	if c.unsure != "" && c.lost == nil && !c.closed {
+		gone = c.askSame(context.Background())
+		gone = cmp.Or(gone, c.lost)
+	}
+	if errors.Is(c.lost, ErrTxEnded) {
+		gone = c.lost
+	}
+	err := errors.Join(c.rollback(t.inner), gone)
 	c.at.met(err)
-	c.inTx, c.inText, c.reads, c.pending, c.lost, c.waited = false, false, false, false, nil, nil
-	c.forget()
+	c.inText, c.lost, c.waited = false, nil, nil
+	c.ended()
 	if err != nil {
 		c.kill()
 	}

@@ -51,7 +51,7 @@ func (c *guardConn) queryKept(ctx context.Context, query string, args []driver.N
 		delete(c.kept, query)
 		return nil, false, c.note(stmt.Close())
 	}
-	if err = c.done(verbOther, err); err != nil {
+	if err = c.done(understood(verbOther), err); err != nil {
 		return nil, true, err
 	}
 	return rows, true, nil

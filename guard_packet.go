@@ -30,8 +30,9 @@ const (
 	asTheNameSays         // several statements, for the data source name asks for that
 )
 
-// lazily marks the context of a BEGIN that may wait for the first statement. It is only for who runs a
-// transaction again whose session turns out to be dead.
+// lazily marks the context of a BEGIN that may wait for the first statement, and has the context of the call
+// ([InTx]), which the transaction's COMMIT obeys. It is only for who runs a transaction again whose session
+// turns out to be dead.
 type lazily struct{}
 
 const (
@@ -51,15 +52,15 @@ func several(query string) bool {
 	return strings.Contains(strings.TrimRight(query, " \t\r\n;"), ";")
 }
 
-// prepares says whether a text has to be prepared rather than sent.
-func (c *guardConn) prepares(query string) bool { return c.packets == together && several(query) }
+// prepares says whether a text has to be prepared rather than sent: the session takes several statements, of
+// which this may be one.
+func (c *guardConn) prepares(query string) bool { return c.several && several(query) }
 
 // head is what goes before the next statement: BEGIN, if it waits and may. What waits for COMMIT is sent
 // first, for it was not the last. skip: the statement is to be prepared.
-func (c *guardConn) head(ctx context.Context, v verb, query string) (head string, skip bool, err error) {
-	_, marks := marked(query)
-	prepares := c.prepares(query)
-	if c.last != nil || c.pending && (prepares || marks || v != verbOther) {
+func (c *guardConn) head(ctx context.Context, r reading, query string, args []driver.NamedValue) (head string, skip bool, err error) {
+	prepares := c.prepares(query) || c.alien && len(args) > 0
+	if c.last != nil || c.pending && (prepares || c.packets == onePacketEach || r.verb != verbOther) {
 		if err := c.flush(ctx); err != nil {
 			return "", false, err
 		}
@@ -133,6 +134,9 @@ func (c *guardConn) execBatch(ctx context.Context, w *waiting) (driver.Result, e
 
 // send sends a batch, BEGIN before it if that waits, and COMMIT after it if the transaction is to end.
 func (c *guardConn) send(ctx context.Context, w *waiting, commits bool) error {
+	if c.packets == onePacketEach { // since a text that was not understood
+		return c.apart(ctx, w, commits)
+	}
 	text, _ := w.text(commits)
 	from := 0
 	if c.pending {
@@ -149,11 +153,26 @@ func (c *guardConn) send(ctx context.Context, w *waiting, commits bool) error {
 	if err != nil {
 		return notOne(err)
 	}
+	results := from + w.count(commits)
+	if commits {
+		results++
+	}
 	all, ok := result.(mysql.Result)
 	if !ok {
-		return fmt.Errorf("onerow: a driver whose results are %T tells nothing of several statements", result)
+		return c.unproven(fmt.Errorf("onerow: a driver whose results are %T tells nothing of several statements", result))
 	}
-	return w.take(all.AllRowsAffected(), all.AllLastInsertIds(), from, commits)
+	affected, ids := all.AllRowsAffected(), all.AllLastInsertIds()
+	if len(affected) != results || len(ids) != results {
+		return c.unproven(fmt.Errorf("onerow: %d statements were sent in one packet, and the server answered %d", results, len(affected)))
+	}
+	return w.take(affected, ids, from, commits)
+}
+
+// unproven is for an answer that does not say what was asked: what the server made of the packet, nobody
+// knows, so the session ends, and with it what is open there.
+func (c *guardConn) unproven(err error) error {
+	c.kill()
+	return err
 }
 
 // erOutOfRange is how sqlOne fails.
@@ -216,22 +235,27 @@ func (c *guardConn) text(ctx context.Context, query string) error {
 }
 
 // beginLater begins a transaction of which nothing was sent yet.
-func (c *guardConn) beginLater() *guardTx {
-	c.inTx, c.inText, c.reads, c.pending, c.last = true, false, false, true, nil
-	c.forget()
+func (c *guardConn) beginLater(call context.Context) *guardTx {
+	c.begun(call, false)
+	c.pending, c.last = true, nil
 	return &guardTx{conn: c}
 }
 
 // commit ends the transaction, with the statements that waited for it. Of a transaction in which nothing was
 // sent nothing is.
 func (c *guardConn) commit(inner driver.Tx) error {
-	ctx := context.Background()
+	ctx := c.call
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	w := c.last
 	c.last = nil
 	switch {
 	case w == nil && c.pending:
 		return nil
-	case w == nil && inner != nil:
+	case ctx.Err() != nil: // of what waits nothing was sent
+		return errors.Join(ctx.Err(), c.rollback(inner))
+	case w == nil && inner != nil && c.call == nil:
 		return inner.Commit()
 	case w == nil:
 		return c.text(ctx, sqlCommit)

@@ -24,6 +24,9 @@ func (c *guardConn) queryBatch(ctx context.Context, b *batch, args []driver.Name
 	if ends {
 		tail = "; " + sqlCommit
 	}
+	if c.packets == onePacketEach {
+		return nil, errNotInterpolated
+	}
 	rows, err := c.inner.(driver.QueryerContext).QueryContext(ctx, head+b.query+tail, args) //nolint:forcetypeassert // as in send
 	if err == driver.ErrSkip {                                                              //nolint:errorlint // database/sql compares in this way
 		return nil, errNotInterpolated
@@ -38,32 +41,54 @@ func (c *guardConn) queryBatch(ctx context.Context, b *batch, args []driver.Name
 	if ends { // as at its begin, but that nobody writes COMMIT any more
 		c.pending = true
 		c.forget()
-		return endRows{&guardRows{rows, c}}, nil
 	}
-	return c.rows(rows), nil
+	return lastRows{c.rows(rows).(*guardRows), ends}, nil //nolint:forcetypeassert // a transaction is open
 }
 
-// endRows are those of a query behind which the transaction ends. Without the answer to COMMIT it may be open
-// still: then the session ends.
-type endRows struct{ *guardRows }
+// lastRows are those of the last query of a packet. Behind them comes the answer to COMMIT, if the transaction
+// ends with it, and nothing else: with any other answer the transaction may be open, or half of it elsewhere,
+// and the session ends.
+type lastRows struct {
+	*guardRows
+	ends bool
+}
 
-// Next reads a row.
-func (r endRows) Next(dest []driver.Value) error {
+// Next reads a row, and at the end what follows them.
+func (r lastRows) Next(dest []driver.Value) error {
 	err := r.guardRows.Next(dest)
-	if err != nil && err != io.EOF { //nolint:errorlint // database/sql compares in this way
+	switch {
+	case err == nil:
+	case err != io.EOF: //nolint:errorlint // database/sql compares in this way
+		if r.ends {
+			r.conn.kill()
+		}
+	case r.HasNextResultSet() != r.ends:
+		return r.conn.unproven(errAnswers)
+	case r.ends:
+		if err := r.guardRows.NextResultSet(); err != io.EOF { //nolint:errorlint // as drivers return it
+			r.conn.kill()
+			if err == nil {
+				err = errAnswers
+			}
+			return err
+		}
+	}
+	return err
+}
+
+// Close reads what was not read: the answer to COMMIT, too.
+func (r lastRows) Close() error {
+	err := r.guardRows.Close()
+	if err != nil && r.ends {
 		r.conn.kill()
 	}
 	return err
 }
 
-// Close reads the answer to COMMIT, too.
-func (r endRows) Close() error {
-	err := r.guardRows.Close()
-	if err != nil {
-		r.conn.kill()
-	}
-	return err
-}
+// HasNextResultSet says whether COMMIT was answered yet, and is not asked by database/sql before the rows end.
+func (r lastRows) HasNextResultSet() bool { return r.guardRows.HasNextResultSet() }
+
+var errAnswers = errors.New("onerow: the answers to a packet are not those of its statements")
 
 // errNotInterpolated: the driver cannot put the arguments in.
 var errNotInterpolated = errors.New("onerow: statements that were to travel together were not sent")

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
+
+	"github.com/onerow/onerow/internal/ident"
 )
 
 // savepoint is one that a session in a group remembers instead of the server.
@@ -21,11 +23,11 @@ type savepoint struct {
 const erNoSavepoint = 1305
 
 // savepoint does what a statement about a savepoint asks for; done is false where it is to be sent as it is.
-func (c *guardConn) savepoint(ctx context.Context, v verb, query string) (done bool, err error) {
+func (c *guardConn) savepoint(ctx context.Context, r reading) (done bool, err error) {
+	v, name := r.verb, r.Name
 	if !c.open() || v != verbSavepoint && v != verbUndo && v != verbRelease {
 		return false, nil
 	}
-	name := savepointName(query)
 	if v == verbSavepoint {
 		return true, c.mark(ctx, name)
 	}
@@ -77,13 +79,13 @@ func (c *guardConn) mark(ctx context.Context, name string) error {
 	if !ok {
 		return errors.New("onerow: the driver cannot set a savepoint")
 	}
-	_, err := execer.ExecContext(ctx, "SAVEPOINT "+name, nil)
-	return c.done(verbSavepoint, err)
+	_, err := execer.ExecContext(ctx, "SAVEPOINT "+ident.Quote(name), nil)
+	return c.done(understood(verbSavepoint), err)
 }
 
 // askGroup asks, and says whether the savepoint is set by that.
 func (c *guardConn) askGroup(ctx context.Context, name string) (set bool, err error) {
-	said, found, err := c.ask(ctx, markSQL(name))
+	said, found, err := c.ask(ctx, markSQL(ident.Quote(name)))
 	if errNumber(err) != 0 && c.lost == nil && c.waited == nil {
 		if said, found, err = c.ask(ctx, sqlGroup); err == nil && !found {
 			c.group = no
@@ -115,14 +117,14 @@ func (c *guardConn) ask(ctx context.Context, text string) (said string, found bo
 }
 
 // count notes whether a statement may have written.
-func (c *guardConn) count(query string, result driver.Result, err error) {
+func (c *guardConn) count(r reading, result driver.Result, err error) {
 	affected := int64(-1)
 	if result != nil && err == nil {
 		if n, err := result.RowsAffected(); err == nil {
 			affected = n
 		}
 	}
-	if c.open() && !errors.Is(err, driver.ErrSkip) && wrote(query, affected, err) {
+	if c.open() && !errors.Is(err, driver.ErrSkip) && r.wrote(affected, err) {
 		c.writes++
 	}
 }

@@ -43,24 +43,24 @@ func (s *guardStmt) Query([]driver.Value) (driver.Rows, error) { return nil, err
 var errContextOnly = errors.New("onerow: a guarded statement is executed with a context")
 
 // ready admits a statement that is prepared, and sends before it what waits.
-func (c *guardConn) ready(ctx context.Context, query string) (verb, error) {
-	v, err := c.admit(ctx, query)
+func (c *guardConn) ready(ctx context.Context, query string) (reading, error) {
+	r, err := c.admit(ctx, query)
 	if err == nil {
 		err = c.flush(ctx)
 	}
-	return v, err
+	return r, err
 }
 
 // ExecContext executes the statement, unless the transaction is lost.
 func (s *guardStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
-	v, err := s.conn.ready(ctx, s.query)
+	r, err := s.conn.ready(ctx, s.query)
 	if err != nil {
 		return nil, err
 	}
 	sent.Add(ctx, 1)
 	result, err := s.exec(ctx, args)
-	s.conn.count(s.query, result, err)
-	return result, s.conn.done(v, err)
+	s.conn.count(r, result, err)
+	return result, s.conn.done(r, err)
 }
 
 func (s *guardStmt) exec(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
@@ -76,14 +76,14 @@ func (s *guardStmt) exec(ctx context.Context, args []driver.NamedValue) (driver.
 
 // QueryContext executes the statement, unless the transaction is lost.
 func (s *guardStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
-	v, err := s.conn.ready(ctx, s.query)
+	r, err := s.conn.ready(ctx, s.query)
 	if err != nil {
 		return nil, err
 	}
 	sent.Add(ctx, 1)
 	rows, err := s.doQuery(ctx, args)
-	s.conn.count(s.query, nil, err)
-	if err := s.conn.done(v, err); err != nil {
+	s.conn.count(r, nil, err)
+	if err := s.conn.done(r, err); err != nil {
 		return nil, err
 	}
 	return s.conn.rows(rows), nil
@@ -125,13 +125,15 @@ func (c *guardConn) rows(inner driver.Rows) driver.Rows {
 	if !c.open() {
 		return inner
 	}
-	return &guardRows{inner, c}
+	c.reading++
+	return &guardRows{Rows: inner, conn: c}
 }
 
 // guardRows has all optional interfaces; those that the wrapped rows lack answer as database/sql would have.
 type guardRows struct {
 	driver.Rows
-	conn *guardConn
+	conn   *guardConn
+	closed bool
 }
 
 // Next reads a row.
@@ -144,7 +146,13 @@ func (r *guardRows) Next(dest []driver.Value) error {
 }
 
 // Close reads what was not read, and may meet an error there.
-func (r *guardRows) Close() error { return r.conn.note(r.Rows.Close()) }
+func (r *guardRows) Close() error {
+	if !r.closed && r.conn.reading > 0 {
+		r.conn.reading--
+	}
+	r.closed = true
+	return r.conn.note(r.Rows.Close())
+}
 
 // HasNextResultSet asks the wrapped rows.
 func (r *guardRows) HasNextResultSet() bool {

@@ -1,8 +1,25 @@
 package onerow
 
-import "strings"
+import (
+	"errors"
+	"fmt"
+	"strings"
 
-// verb is what a statement that is sent as text does to the transaction of its session.
+	"github.com/onerow/onerow/internal/sqltext"
+)
+
+// ErrEndsTx means: the statement would end the transaction that it was to be a part of. It was not run, and
+// the transaction is as it was. Leave BEGIN, COMMIT and ROLLBACK to [InTx], and change tables elsewhere: a
+// server commits what is open before CREATE, ALTER, DROP, TRUNCATE, LOCK TABLES and the like, and what follows
+// would be committed by itself.
+var ErrEndsTx = errors.New("onerow: the statement would end the transaction, and was not run")
+
+// ErrTxEnded means: a statement of which a text does not show what it does, CALL for one, has ended the
+// transaction. What was written before, and by it, may be committed; nothing was run after it. No call is run
+// again for that.
+var ErrTxEnded = errors.New("onerow: a statement has ended the transaction; what was written up to it may be committed")
+
+// verb is what a statement does to the transaction of its session.
 type verb int8
 
 const (
@@ -16,144 +33,87 @@ const (
 	verbSavepoint
 	verbUndo // ROLLBACK TO
 	verbRelease
+	verbDDL     // and what else commits before it does anything
+	verbUnclear // not understood: anything
 )
 
-// verbOf looks at the first words. A text of several statements is verbOther, whatever it begins with.
-func verbOf(query string) verb {
-	query = skipComments(query)
-	word, rest := firstWord(query)
-	v := verbOther
-	switch {
-	case strings.EqualFold(word, "BEGIN"):
-		if next, _ := firstWord(rest); !strings.EqualFold(next, "NOT") { // MariaDB's compound statement
-			v = verbBegin
-		}
-	case strings.EqualFold(word, "START"):
-		if next, _ := firstWord(rest); strings.EqualFold(next, "TRANSACTION") {
-			v = verbBegin
-		}
-	case strings.EqualFold(word, "COMMIT"):
-		v = chained(rest, verbCommit)
-	case strings.EqualFold(word, "ROLLBACK"):
-		if v = verbUndo; !toSavepoint(rest) {
-			v = chained(rest, verbRollback)
-		}
-	case strings.EqualFold(word, "SAVEPOINT"):
-		v = verbSavepoint
-	case strings.EqualFold(word, "RELEASE"):
-		v = verbRelease
-	case strings.EqualFold(word, "XA"):
-		v = xa(rest)
-	case strings.EqualFold(word, "SET"):
-		v = autocommit(rest)
-	}
-	if v != verbOther {
-		if _, more, several := strings.Cut(rest, ";"); several && strings.TrimSpace(more) != "" {
-			return verbOther
-		}
-	}
-	return v
+// reading is what is understood of a text.
+type reading struct {
+	sqltext.Statement
+	verb verb
 }
 
-// xa: the server itself refuses statements in a lost transaction of this kind, but only up to the first XA
-// that it refuses.
-func xa(rest string) verb {
-	switch next, _ := firstWord(rest); strings.ToUpper(next) {
-	case "START", "BEGIN":
-		return verbBegin
-	case "PREPARE", "COMMIT":
-		return verbCommit
-	case "ROLLBACK":
-		return verbRollback
-	case "END":
-		return verbXAEnd
-	}
-	return verbOther
-}
+// anyMode is how a text is read of whose session nothing is known but that its client writes UTF-8.
+func anyMode() sqltext.Mode { return sqltext.Mode{Unknown: true, Charset: sqltext.UTF8} }
 
-func toSavepoint(rest string) bool {
-	next, rest := firstWord(rest)
-	if strings.EqualFold(next, "WORK") {
-		next, _ = firstWord(rest)
-	}
-	return strings.EqualFold(next, "TO")
-}
-
-// savepointName is the name in SAVEPOINT, ROLLBACK TO and RELEASE SAVEPOINT.
-func savepointName(query string) string {
-	rest := skipComments(query)
-	for {
-		word, after := firstWord(rest)
-		switch strings.ToUpper(word) {
-		case "ROLLBACK", "WORK", "TO", "RELEASE", "SAVEPOINT":
-			if rest = skipComments(after); rest != "" && rest[0] != ';' {
-				continue
-			}
-			return word // a savepoint may be called so
+// read reads a text.
+func read(query string, mode sqltext.Mode) reading {
+	r := reading{Statement: sqltext.Classify(query, mode)}
+	switch r.Kind {
+	case sqltext.Unclear:
+		r.verb = verbUnclear
+	case sqltext.Begin, sqltext.XABegin:
+		r.verb = verbBegin
+	case sqltext.Commit, sqltext.XAPrepare, sqltext.XACommit:
+		r.verb = verbCommit
+	case sqltext.Rollback:
+		if r.verb = verbRollback; r.Chain { // not among what a lost transaction takes, for something would be open behind it
+			r.verb = verbOther
 		}
-		return strings.Trim(strings.TrimRight(rest, " \t\r\n;"), "`")
-	}
-}
-
-// chained: COMMIT AND CHAIN begins the next transaction at once. ROLLBACK AND CHAIN is not among what a lost
-// transaction takes, for something would be open behind it.
-func chained(rest string, v verb) verb {
-	text := strings.ToUpper(rest)
-	switch {
-	case !strings.Contains(text, "CHAIN"), strings.Contains(text, "NO CHAIN"):
-		return v
-	case v == verbCommit:
-		return verbBegin
-	}
-	return verbOther
-}
-
-// autocommit reads an assignment of the session's variable.
-func autocommit(rest string) verb {
-	text := strings.ToLower(rest)
-	before, after, found := strings.Cut(text, "autocommit")
-	before = strings.TrimRight(before, " \t\r\n.`@")
-	if !found || strings.HasSuffix(before, "global") || strings.HasSuffix(before, "persist") || strings.HasSuffix(before, "persist_only") {
-		return verbOther
-	}
-	after = strings.TrimLeft(after, " \t\r\n:=`'\"")
-	value := after[:len(after)-len(strings.TrimLeft(after, "abcdefghijklmnopqrstuvwxyz0123456789"))]
-	switch value {
-	case "1", "on", "true":
-		return verbAuto
-	case "0", "off", "false":
-		return verbManual
-	}
-	return verbOther
-}
-
-// firstWord is the letters that text begins with, after white space, and what follows them.
-func firstWord(text string) (word, rest string) {
-	text = strings.TrimLeft(text, " \t\r\n")
-	end := 0
-	for end < len(text) && (text[end]|0x20 >= 'a' && text[end]|0x20 <= 'z' || text[end] == '_') {
-		end++
-	}
-	return text[:end], text[end:]
-}
-
-// skipComments drops white space and comments in front of a statement; /*! is none, the server runs it.
-func skipComments(query string) string {
-	for {
-		query = strings.TrimLeft(query, " \t\r\n")
-		end := ""
-		switch {
-		case strings.HasPrefix(query, "/*") && !strings.HasPrefix(query, "/*!"):
-			end = "*/"
-		case strings.HasPrefix(query, "-- "), strings.HasPrefix(query, "#"):
-			end = "\n"
-		default:
-			return query
+	case sqltext.XARollback:
+		r.verb = verbRollback
+	case sqltext.XAEnd:
+		r.verb = verbXAEnd
+	case sqltext.Savepoint:
+		r.verb = verbSavepoint
+	case sqltext.RollbackTo:
+		r.verb = verbUndo
+	case sqltext.Release:
+		r.verb = verbRelease
+	case sqltext.Commits:
+		r.verb = verbDDL
+	case sqltext.Set:
+		switch r.Autocommit {
+		case sqltext.On:
+			r.verb = verbAuto
+		case sqltext.Off:
+			r.verb = verbManual
 		}
-		_, rest, found := strings.Cut(query, end)
-		if !found {
-			return ""
-		}
-		query = rest
 	}
+	if r.verb == verbCommit && r.Chain {
+		r.verb = verbBegin // the next one
+	}
+	return r
+}
+
+// ends says whether a statement ends the transaction that it is run in.
+func (r reading) ends() bool {
+	switch r.verb {
+	case verbBegin, verbCommit, verbRollback, verbXAEnd, verbManual, verbAuto, verbDDL:
+		return true
+	}
+	return r.Kind == sqltext.Rollback // AND CHAIN
+}
+
+// refused is the error of one that was not run for that.
+func (r reading) refused() error { return fmt.Errorf("%w: %s", ErrEndsTx, r.Kind) }
+
+// chains says whether COMMIT begins a transaction from now on, by completion_type.
+func (r reading) chains() bool {
+	v, found := r.Setting("completion_type")
+	return found && (!v.Known || v.Value != "0" && !strings.EqualFold(v.Value, "NO_CHAIN"))
+}
+
+// wrote says whether the statement may have written; affected is negative where it is not known, as for a
+// query. A write that changed no row is none. What a trigger does besides is not seen.
+func (r reading) wrote(affected int64, err error) bool {
+	switch r.Kind {
+	case sqltext.Read, sqltext.Savepoint, sqltext.RollbackTo, sqltext.Release, sqltext.Rollback, sqltext.Use:
+		return false
+	case sqltext.Set:
+		return r.Calls
+	case sqltext.Write:
+		return err == nil && affected != 0
+	}
+	return true
 }

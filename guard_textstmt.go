@@ -28,24 +28,24 @@ func (s textStmt) Query([]driver.Value) (driver.Rows, error) { return nil, errCo
 
 // ExecContext sends it.
 func (s textStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
-	v, err := s.conn.ready(ctx, s.query)
+	r, err := s.conn.ready(ctx, s.query)
 	if err != nil {
 		return nil, err
 	}
 	result, err := s.conn.inner.(driver.ExecerContext).ExecContext(ctx, s.query, args) //nolint:forcetypeassert // see text
-	s.conn.count(s.query, result, err)
-	return result, s.conn.done(v, err)
+	s.conn.count(r, result, err)
+	return result, s.conn.done(r, err)
 }
 
 // QueryContext sends it.
 func (s textStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
-	v, err := s.conn.ready(ctx, s.query)
+	r, err := s.conn.ready(ctx, s.query)
 	if err != nil {
 		return nil, err
 	}
 	rows, err := s.conn.inner.(driver.QueryerContext).QueryContext(ctx, s.query, args) //nolint:forcetypeassert // as above
-	s.conn.count(s.query, nil, err)
-	if err := s.conn.done(v, err); err != nil {
+	s.conn.count(r, nil, err)
+	if err := s.conn.done(r, err); err != nil {
 		return nil, err
 	}
 	return s.conn.rows(rows), nil

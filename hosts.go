@@ -201,13 +201,14 @@ func (h *host) connect(ctx context.Context, patience time.Duration) (driver.Conn
 		return nil, stay{}, err
 	}
 	began := time.Now()
-	at := stay{h, h.era.Load()}
+	at := stay{host: h, era: h.era.Load()}
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	conn, err := h.driver.Connect(limited)
 	if err == nil {
 		if err = h.ask(limited, conn); err == nil {
-			err = h.setUp.do(limited, conn)
+			at.as, err = h.setUp.do(limited, conn)
+			at.as.dial = h.driver
 		}
 		if err != nil {
 			_ = conn.Close() //nolint:errcheck // it was not used
@@ -239,6 +240,7 @@ func (h *hosts) packets(at stay) packets { return at.host.setUp.packets() }
 type stay struct {
 	host *host
 	era  int64
+	as   peer
 }
 
 // over says whether all sessions of that time were given up.

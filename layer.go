@@ -20,6 +20,9 @@ func (tx *Tx) PrepareContext(ctx context.Context, query string) (*sql.Stmt, erro
 	if err := ctx.Err(); err != nil {
 		return nil, err //nolint:wrapcheck // see ExecContext
 	}
+	if err := tx.admit(ctx, query); err != nil {
+		return nil, err
+	}
 	h, ok := tx.db.(interface {
 		PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
 	})
@@ -39,6 +42,9 @@ func (tx *Tx) QueryRowContext(ctx context.Context, query string, args ...any) *s
 		return failedRow(err)
 	}
 	if err := ctx.Err(); err != nil {
+		return failedRow(err)
+	}
+	if err := tx.admit(ctx, query); err != nil {
 		return failedRow(err)
 	}
 	h, ok := tx.db.(interface {

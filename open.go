@@ -97,15 +97,12 @@ func newConnector(cfg *mysql.Config, packets bool) (driver.Connector, error) {
 	texts, named := setUpTexts(cfg, isolation), cfg.MultiStatements
 	cfg.Params, cfg.MultiStatements = nil, named || packets && cfg.InterpolateParams
 	setUp := func() *setUp {
-		switch s := newSetUp(texts); {
-		case named:
-			s.named = true
-			return s
-		case cfg.MultiStatements:
+		s := newSetUp(texts)
+		s.known, s.named = true, named
+		if cfg.MultiStatements {
 			return s.probe()
-		default:
-			return s
 		}
+		return s
 	}
 	if list := Hosts(cfg); len(list) > 1 {
 		h, err := newHosts(cfg, list, setUp)

@@ -9,6 +9,9 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/onerow/onerow/internal/own"
+	"github.com/onerow/onerow/internal/sqltext"
 )
 
 // Stmt is a statement of [Tx.ExecAll], [Tx.ExecLast] and [Tx.QueryAfter].
@@ -53,7 +56,7 @@ func (tx *Tx) ExecLast(ctx context.Context, stmts ...Stmt) error {
 // that of any of them.
 func (tx *Tx) QueryAfter(ctx context.Context, stmts []Stmt, query string, args []any, scan func(*sql.Rows) error) error {
 	b := &batch{stmts: stmts}
-	if len(stmts) > 0 && tx.packets && b.fits() && !b.asks() && !several(query) && verbOf(query) == verbOther {
+	if len(stmts) > 0 && tx.packets && b.fits() && !b.asks() && single(query, len(args)) {
 		text, all := b.text(true)
 		b.query = text + "; " + query
 		err := Query(context.WithValue(ctx, batchKey{}, b), tx, b.query, append(all, args...), scan)
@@ -68,10 +71,11 @@ func (tx *Tx) QueryAfter(ctx context.Context, stmts []Stmt, query string, args [
 }
 
 // QueryLast is [Query] for the end of a function: in a transaction of [InTx]'s own on a pool of [Open] in
-// which nothing was written the query travels with COMMIT. Statements that follow it after all are in
-// another transaction.
+// which nothing was written a query of the toolkit's own travels with COMMIT. A query of the caller's does
+// not: a view or a function in it may write, and its function may still fail. Statements that follow it after
+// all are in another transaction.
 func (tx *Tx) QueryLast(ctx context.Context, query string, args []any, scan func(*sql.Rows) error) error {
-	if tx.packets && !tx.joined && !several(query) && verbOf(query) == verbOther {
+	if tx.packets && !tx.joined && own.Is(ctx) && single(query, len(args)) {
 		b := &batch{query: query, last: true}
 		if err := Query(context.WithValue(ctx, batchKey{}, b), tx, query, args, scan); !errors.Is(err, errNotInterpolated) {
 			return err
@@ -141,7 +145,7 @@ const largest = 4 << 10
 func (b *batch) fits() bool {
 	size := 0
 	for _, s := range b.stmts {
-		if several(s.Query) || verbOf(s.Query) != verbOther {
+		if !single(s.Query, len(s.Args)) {
 			return false
 		}
 		for _, arg := range s.Args {
@@ -149,6 +153,13 @@ func (b *batch) fits() bool {
 		}
 	}
 	return size <= largest
+}
+
+// single says whether a text is proved to be one statement, with as many placeholders as arguments, behind
+// which another may stand: in whatever sql_mode the session is.
+func single(query string, args int) bool {
+	n, ok := sqltext.Single(query, anyMode())
+	return ok && n == args
 }
 
 // sizeOf is the number of bytes of an argument that may have many.

@@ -66,7 +66,7 @@ func (g *guarded) count(query string, res sql.Result, err error) {
 			affected = n
 		}
 	}
-	if _, mark := marked(query); !mark && wrote(query, affected, err) {
+	if _, mark := marked(query); !mark && read(query, anyMode()).wrote(affected, err) {
 		g.writes++
 	}
 }

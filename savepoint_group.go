@@ -92,20 +92,3 @@ func (tx *Tx) dirty(writes int) bool {
 	}
 	return tx.writes != writes
 }
-
-// wrote says whether a statement that is done may have written; affected is negative where it is not known,
-// as for a query. A write that changed no row is none. What a stored function or a trigger does besides is
-// not seen.
-func wrote(query string, affected int64, err error) bool {
-	word, rest := firstWord(skipComments(query))
-	if _, more, several := strings.Cut(rest, ";"); several && strings.TrimSpace(more) != "" {
-		return true
-	}
-	switch strings.ToUpper(word) {
-	case "SELECT", "SHOW", "SET", "DO", "EXPLAIN", "DESCRIBE", "DESC", "SAVEPOINT", "RELEASE", "ROLLBACK":
-		return false
-	case "INSERT", "UPDATE", "DELETE", "REPLACE":
-		return err == nil && affected != 0
-	}
-	return true
-}

@@ -50,24 +50,24 @@ func (s *session) begin(ctx context.Context) (*sql.Tx, error) {
 	s.end = cancel
 	stop := context.AfterFunc(ctx, cancel)
 	defer stop()
-	tx, err := s.db.BeginTx(context.WithValue(alive, lazily{}, true), nil)
+	tx, err := s.db.BeginTx(context.WithValue(alive, lazily{}, ctx), nil)
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) { // alive has no deadline to tell of
 		err = context.Cause(ctx)
 	}
 	return tx, err
 }
 
-// packets says whether the session takes several statements at once.
-func (s *session) packets() (takes bool) {
+// guarded says whether the session is, and takes several statements at once.
+func (s *session) guarded() (watched, packets bool) {
 	if s.raw == nil {
-		return false
+		return false, false
 	}
 	_ = s.raw.Raw(func(driverConn any) error { //nolint:errcheck // it says that the session is gone, and the next statement does, too
 		c, ok := driverConn.(*guardConn)
-		takes = ok && c.packets != onePacketEach
+		watched, packets = ok, ok && c.packets != onePacketEach
 		return nil
 	})
-	return takes
+	return watched, packets
 }
 
 // discard closes the session; a pool opens a new one in its place.

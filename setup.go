@@ -99,6 +99,7 @@ type setUp struct {
 	texts  [][]string
 	from   atomic.Int32
 	probed int32        // the first so many are several statements at once
+	known  bool         // what the server calls a session is asked
 	named  bool         // the data source name asks for several statements at once
 	torn   atomic.Int32 // an answer: a packet may be torn apart by another node's transaction
 }
@@ -154,9 +155,9 @@ func newSetUp(texts [][]string) *setUp { return &setUp{texts: texts} }
 func (s *setUp) probe() *setUp {
 	var probing [][]string
 	for _, text := range s.texts {
-		probing = append(probing, append(slices.Clone(text[:len(text)-1]), text[len(text)-1]+"; DO 1"))
+		probing = append(probing, append(slices.Clone(text[:len(text)-1]), text[len(text)-1]+"; "+askPeer))
 	}
-	return &setUp{texts: append(probing, s.texts...), probed: int32(len(probing))} //nolint:gosec // there are three
+	return &setUp{texts: append(probing, s.texts...), probed: int32(len(probing)), known: s.known, named: s.named} //nolint:gosec // there are three
 }
 
 // packets says what a session takes that was set up.
@@ -174,35 +175,67 @@ func (s *setUp) packets() packets {
 
 // Connect opens a session and sets it up.
 func (r recommended) Connect(ctx context.Context) (driver.Conn, error) {
-	conn, err := r.Connector.Connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.do(ctx, conn); err != nil {
-		return nil, errors.Join(err, conn.Close())
-	}
-	return conn, nil
+	conn, _, err := r.connect(ctx)
+	return conn, err
 }
 
-func (s *setUp) do(ctx context.Context, conn driver.Conn) error {
+// connect also says what the server calls the session.
+func (r recommended) connect(ctx context.Context) (driver.Conn, peer, error) {
+	conn, err := r.Connector.Connect(ctx)
+	if err != nil {
+		return nil, peer{}, err
+	}
+	as, err := r.do(ctx, conn)
+	if err != nil {
+		return nil, peer{}, errors.Join(err, conn.Close())
+	}
+	as.dial = r.Connector
+	return conn, as, nil
+}
+
+// do sets a session up, and says what the server calls it.
+func (s *setUp) do(ctx context.Context, conn driver.Conn) (as peer, err error) {
 	execer, ok := conn.(driver.ExecerContext)
 	if !ok {
-		return errors.New("onerow: the driver cannot run a statement on a new connection")
+		return as, errNoText
 	}
-	var err error
 	for i := int(s.from.Load()); i < len(s.texts); i++ {
-		for _, text := range s.texts[i] {
-			if _, err = execer.ExecContext(ctx, text, nil); err != nil {
+		probes := i < int(s.probed)
+		for j, text := range s.texts[i] {
+			if probes && j == len(s.texts[i])-1 {
+				as, err = knownAs(ctx, conn, text)
+			} else {
+				_, err = execer.ExecContext(ctx, text, nil)
+			}
+			if err != nil {
 				break
 			}
 		}
 		if err == nil {
 			s.from.Store(int32(i)) //nolint:gosec // there are six
-			return s.ask(ctx, conn)
+			if !probes && s.known {
+				as, _ = knownAs(ctx, conn, askPeer) //nolint:errcheck // then it is not killed where its caller leaves it
+			}
+			return as, s.ask(ctx, conn)
 		}
-		if errNumber(err) == 0 || mysqlerr.MayRunAgain(err) { // it is not that the text is not understood
+		understood := errNumber(err) == 0 && !errors.Is(err, errOddAnswer)
+		if understood || mysqlerr.MayRunAgain(err) {
 			break
 		}
 	}
-	return fmt.Errorf("onerow: set up a connection: %w", err)
+	return as, fmt.Errorf("onerow: set up a connection: %w", err)
+}
+
+var errOddAnswer = errors.New("onerow: the server answered what was not asked")
+
+// knownAs is what the server calls the session. The text ends with askPeer.
+func knownAs(ctx context.Context, conn driver.Conn, text string) (as peer, err error) {
+	row, err := asked(ctx, conn, text)
+	if err == nil && (len(row) != 2 || !digits(row[0])) {
+		err = fmt.Errorf("%w: %q to %s", errOddAnswer, row, askPeer)
+	}
+	if err != nil {
+		return as, err
+	}
+	return peer{id: row[0], server: row[1]}, nil
 }

@@ -29,8 +29,8 @@ func TestSetUpStatements(t *testing.T) {
 		{plain, 2, 1 + group},
 		{plain + "?sql_mode=''&lock_wait_timeout=7", 2, 1 + group},
 		{plain + "?lock_wait_timeout=7&" + isolation + "='SERIALIZABLE'", 2, 1 + group},
-		{plain + "?multiStatements=false", 1, group},
-		{plain + "?multiStatements=true", 1, 1 + group},
+		{plain + "?multiStatements=false", 2, group},
+		{plain + "?multiStatements=true", 2, 1 + group},
 		{list, 3, 1 + group},
 	} {
 		db := opened(t, c.dsn)

@@ -34,6 +34,9 @@ type Tx struct {
 	joined  bool
 	group   answer // the server is in a replication group, see Savepoint; of the outermost
 	packets bool   // the session takes several statements at once
+	watched bool   // the session is guarded: what is not understood it looks after itself
+	unsure  string // a savepoint that was set before a statement that was not understood
+	rows    *sql.Rows
 }
 
 // Joined says whether the transaction belongs to the caller of the verb: then it
@@ -78,7 +81,7 @@ func inTx(ctx context.Context, db DB, fn func(context.Context, *Tx) error, token
 		return h.noteResult(follow(ctx, func() error { return fn(ctx, tx) }))
 	case committer:
 		tx := &Tx{guarded: guarded{db: db}, joined: true}
-		err := follow(ctx, func() error { return fn(ctx, tx) })
+		err := tx.same(ctx, follow(ctx, func() error { return fn(ctx, tx) }))
 		first := tx.poison.Load()
 		switch {
 		case err == nil:
@@ -137,8 +140,9 @@ func once(ctx context.Context, db beginner, fn func(context.Context, *Tx) error,
 			a.err = fmt.Errorf("%w (and ROLLBACK failed: %w)", a.err, noise)
 		}
 	}()
-	tx := &Tx{guarded: guarded{db: sqlTx}, packets: s.packets()}
-	if err := fn(ctx, tx); err != nil {
+	tx := &Tx{guarded: guarded{db: sqlTx}}
+	tx.watched, tx.packets = s.guarded()
+	if err := tx.same(ctx, fn(ctx, tx)); err != nil {
 		return tx.failed(ctx, s, err)
 	}
 	if err := tx.poisoned(); err != nil {
@@ -179,9 +183,12 @@ func (g *guarded) failed(ctx context.Context, s *session, err error) attempt {
 func commit(ctx context.Context, tx *sql.Tx) error {
 	err := tx.Commit()
 	var last *statementError
+	var unknown *OutcomeUnknownError
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &unknown): // of the guard, which knows that COMMIT was sent
+		return err
 	case errors.As(err, &last):
 		return err //nolint:wrapcheck // as if the function had returned it
 	case errors.Is(err, sql.ErrTxDone) && ctx.Err() == nil: // by Tx.SQL
@@ -189,7 +196,7 @@ func commit(ctx context.Context, tx *sql.Tx) error {
 	case errors.Is(err, sql.ErrTxDone), ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		// database/sql saw the context end first and rolled back; COMMIT was not sent.
 		return fmt.Errorf("onerow: rolled back before commit: %w", context.Cause(ctx))
-	case mysqlerr.RefusedCommit(err), errors.Is(err, ErrTxPoisoned): // the guard did not send it
+	case mysqlerr.RefusedCommit(err), errors.Is(err, ErrTxPoisoned), errors.Is(err, ErrTxEnded): // the guard did not send it
 		return fmt.Errorf("onerow: commit: %w", err)
 	}
 	return &OutcomeUnknownError{Err: err}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/kept"
+	"github.com/onerow/onerow/internal/own"
 )
 
 // sqlLook is a plain read by the primary key of a result that is final once it is seen, in one column, for a
@@ -70,13 +71,15 @@ func (d *doCall[T]) refusing(ctx context.Context, tx *onerow.Tx) (*row, error) {
 	if !d.unsure && len(d.call.former) == 0 {
 		r := d.k.endedRow()
 		var sinceEnd sql.NullInt64
-		err := tx.QueryLast(ctx, sqlReplay, d.k.endedArgs(d.call), func(rows *sql.Rows) error { return rows.Scan(&r.result.data, &sinceEnd) })
+		err := tx.QueryLast(own.Query(ctx), sqlReplay, d.k.endedArgs(d.call), func(rows *sql.Rows) error { return rows.Scan(&r.result.data, &sinceEnd) })
 		if err != nil || r.result.data != nil {
 			r.sinceEnd = duration(sinceEnd.Int64)
 			return r, err
 		}
 	}
-	return scanRow(func(scan func(*sql.Rows) error) error { return tx.QueryLast(ctx, sqlRead, d.call.key.args(), scan) })
+	return scanRow(func(scan func(*sql.Rows) error) error {
+		return tx.QueryLast(own.Query(ctx), sqlRead, d.call.key.args(), scan)
+	})
 }
 
 func (k *Keys) endedRow() *row {

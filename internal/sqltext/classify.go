@@ -26,7 +26,7 @@ func Classify(text string, mode Mode) Statement {
 	if p.st.Kind == Read && p.st.Calls {
 		p.st.Kind = Write
 	}
-	p.st.Travels = p.travels && !p.swallows && !p.hidden && !p.setVar
+	p.st.Travels = p.travels && !p.swallows && !p.executable && !p.hidden && !p.setVar
 	return p.st
 }
 

@@ -30,9 +30,10 @@ type scanner struct {
 	b     byte // of other
 	gap   bool // white space or a comment stands before the token
 
-	swallows bool // the last comment runs on into what is appended
-	hidden   bool // a ? that is no placeholder was met
-	setVar   bool // a hint that sets variables was met
+	swallows   bool // the last comment runs on into what is appended
+	hidden     bool // a ? that is no placeholder was met
+	executable bool // a comment was met that MariaDB runs
+	setVar     bool // a hint that sets variables was met
 }
 
 // Classes of bytes.
@@ -189,8 +190,11 @@ func (s *scanner) skip() {
 		case c == '/' && s.at(s.pos+1) == '*':
 			b := s.at(s.pos + 2)
 			if b == '!' || b|0x20 == 'm' && s.at(s.pos+3) == '!' { // the server runs it, or not
-				s.fail()
-				return
+				if content, _, closed := strings.Cut(s.text[s.pos:], "*/"); b == '!' || !closed || !plain(content[4:], s.pos == 0) {
+					s.fail()
+					return
+				}
+				s.executable = true
 			}
 			s.comment("*/", 2)
 			if b == '+' {
@@ -227,9 +231,9 @@ func (s *scanner) comment(until string, after int) {
 	}
 }
 
-// hint looks at one for the optimizer. MySQL reads quotes in it.
+// hint looks at one for the optimizer. MySQL reads quotes in it: each must end before it does.
 func (s *scanner) hint(text string) {
-	if s.tok == bad || strings.ContainsAny(text, "'\"`\\") {
+	if s.tok == bad || strings.ContainsAny(text, "\"`\\") || strings.Count(text, "'")%2 != 0 {
 		s.fail()
 		return
 	}

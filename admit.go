@@ -1,0 +1,100 @@
+package onerow
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+)
+
+// ExecContext runs a statement, unless the transaction is poisoned. What would end the transaction is not run
+// ([ErrEndsTx]), nor what finds the rows of a query open ([ErrRowsOpen]).
+func (tx *Tx) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	if err := tx.admit(ctx, query); err != nil {
+		return nil, err
+	}
+	return tx.guarded.ExecContext(ctx, query, args...)
+}
+
+// QueryContext runs a query, unless the transaction is poisoned, as ExecContext runs a statement. What Rows.Err
+// reports must be returned from the function that was given the transaction.
+func (tx *Tx) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	if err := tx.admit(ctx, query); err != nil {
+		return nil, err
+	}
+	rows, err := tx.guarded.QueryContext(ctx, query, args...)
+	tx.rows = rows
+	return rows, err
+}
+
+// admit says whether a statement may be sent.
+func (tx *Tx) admit(ctx context.Context, query string) error {
+	if _, nested := tx.db.(*Tx); nested || tx.poisoned() != nil || ctx.Err() != nil {
+		return nil // the outer one, or who sends it, says so
+	}
+	if tx.rows != nil {
+		if _, err := tx.rows.Columns(); err == nil { // an error says that they are closed
+			return ErrRowsOpen
+		}
+		tx.rows = nil
+	}
+	if err := tx.askSame(ctx); err != nil {
+		return err
+	}
+	if _, marks := marked(query); marks {
+		return nil
+	}
+	switch r := read(query, anyMode()); {
+	case r.ends():
+		return r.refused()
+	case r.verb == verbUnclear && !tx.watched:
+		return tx.unclear(ctx)
+	}
+	return nil
+}
+
+// unclear sets the savepoint that proves afterwards that the transaction is still the same one. A guarded
+// session does so itself.
+func (tx *Tx) unclear(ctx context.Context) error {
+	name := sameName()
+	real, err := tx.mark(ctx, name)
+	if err == nil && !real {
+		err = errUnclearInGroup
+	}
+	if err == nil {
+		tx.unsure = name
+	}
+	return err
+}
+
+// askSame asks, behind a statement that was not understood.
+func (tx *Tx) askSame(ctx context.Context) error {
+	if tx.unsure == "" {
+		return nil
+	}
+	name := tx.unsure
+	tx.unsure = ""
+	_, err := tx.guarded.ExecContext(ctx, "RELEASE SAVEPOINT "+name)
+	if errNumber(err) == erNoSavepoint {
+		err = ErrTxEnded
+		tx.lose(err)
+	}
+	return err
+}
+
+// same is err, or what is wrong with the transaction after its function.
+func (tx *Tx) same(ctx context.Context, err error) error {
+	if tx.unsure == "" || tx.poisoned() != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+	defer cancel()
+	switch serr := tx.askSame(ctx); {
+	case serr == nil || errors.Is(err, serr):
+		return err
+	case err == nil:
+		return serr
+	default:
+		return fmt.Errorf("%w (and %w)", err, serr)
+	}
+}
