@@ -4,8 +4,8 @@ package sqltext
 // packet with others: SELECT, INSERT, UPDATE, DELETE, REPLACE, WITH, VALUES or TABLE without INTO outside of
 // an INSERT, without a semicolon outside of quotes and comments, and with nothing behind it that runs on.
 // Where the server would see more, or less, than a text shows, it may not: executable comments, NUL, a comment
-// at the end without its own. Nor where a question mark stands in quotes or in a comment: a driver that
-// interpolates would put an argument there.
+// at the end without its own. Nor where a driver that puts arguments into the text could put them elsewhere:
+// with a question mark in quotes or in a comment, or in one piece with a word.
 func Single(text string, mode Mode) (placeholders int, ok bool) {
 	s := Classify(text, mode)
 	return s.Placeholders, s.Travels
@@ -26,7 +26,7 @@ func Classify(text string, mode Mode) Statement {
 	if p.st.Kind == Read && p.st.Calls {
 		p.st.Kind = Write
 	}
-	p.st.Travels = p.travels && !p.swallows && !p.executable && !p.hidden && !p.setVar
+	p.st.Travels = p.travels && !p.swallows && !p.executable && !p.differs && !p.setVar
 	return p.st
 }
 
@@ -283,7 +283,7 @@ func (p *parser) tokens(b body) {
 	var dotted, as, next bool // the token before is one; is NEXT
 	for ; ; p.next() {
 		called := ""
-		isDot, isAs, isNext := false, false, false
+		isDot, isAs, isNext := false, false, false // or what may have a name with columns behind it
 		switch p.tok {
 		case end, semicolon, bad:
 			p.travels = p.travels && depth == 0
@@ -308,6 +308,7 @@ func (p *parser) tokens(b body) {
 				depth++
 			case ')':
 				depth--
+				isAs = true
 			case ',':
 				if b.listed && depth == 0 {
 					p.st.Kind = b.kind

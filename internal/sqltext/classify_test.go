@@ -43,7 +43,7 @@ func TestClassify(t *testing.T) {
 		{"SET GLOBAL autocommit = 0", Statement{Kind: Set, Sets: []Setting{{"autocommit", "0", true, true}}}},
 		{"SET @@PERSIST.autocommit = @x", Statement{Kind: Set, Sets: []Setting{{"autocommit", "", false, true}}}},
 		{"SET autocommit = @o", Statement{}}, {"SET autocommit = DEFAULT", Statement{}}, {"SET autocommit = 1 - 1", Statement{}}, {"SET autocommit = ?", Statement{Placeholders: 1}},
-		{"SET autocommit = 'O' 'N'", Statement{}}, {"SET GLOBAL x = 1, autocommit = 0", Statement{}}, {"SET session.autocommit = 0", Statement{}}, {"SET autocommit", Statement{}}, {"SET", Statement{}},
+		{"SET autocommit = 'O' 'N'", Statement{}}, {"SET autocommit = 0, autocommit = 1", Statement{}}, {"SET GLOBAL x = 1, autocommit = 0", Statement{}}, {"SET session.autocommit = 0", Statement{}}, {"SET autocommit", Statement{}}, {"SET", Statement{}},
 		{"SET @a = 'x', @b := (SELECT f(1, 2)), autocommit = 0", Statement{Kind: Set, Calls: true, Autocommit: Off, Sets: []Setting{{"@a", "x", true, false}, {"@b", "", false, false}, {"autocommit", "0", true, false}}}},
 		{"SET NAMES utf8mb4 COLLATE utf8mb4_bin, @@sql_mode = ?", Statement{Kind: Set, Placeholders: 1, Sets: []Setting{{Name: "names"}, {Name: "sql_mode"}}}},
 		{"SET CHARACTER SET latin1", Statement{Kind: Set, Sets: []Setting{{Name: "character set"}}}}, {"SET charset latin1", Statement{Kind: Set, Sets: []Setting{{Name: "character set"}}}},
@@ -65,7 +65,7 @@ func TestClassify(t *testing.T) {
 		{"SELECT ?a", Statement{}}, {"SELECT :1", Statement{}}, {"SELECT $$ ; $$", Statement{}}, {"SELECT 1e5$$ ; $$", Statement{}}, {"SELECT @a := 1, @`b`, @'c', @@sql_mode, a$b", Statement{Kind: Read, Travels: true}},
 		{`SELECT 'it''s', 'it\'s', '\\'`, Statement{Kind: Read, Travels: true}}, {`SELECT '\'`, Statement{}}, {"SELECT \"a", Statement{}}, {"SELECT (1", Statement{Kind: Read}},
 		{"WITH a (x) AS (SELECT 1), b AS (SELECT 2) SELECT * FROM a", Statement{Kind: Read, Travels: true}}, {"WITH a AS (SELECT 1) UPDATE t SET x = 1", Statement{Kind: Write, Travels: true}},
-		{"WITH a AS (DELETE FROM t)", Statement{}}, {"VALUES ROW(1)", Statement{Kind: Read, Travels: true}}, {"TABLE t", Statement{Kind: Read, Travels: true}},
+		{"WITH a AS (DELETE FROM t)", Statement{}}, {"SELECT x FROM (SELECT 1) t(x) WHERE MATCH (x) AGAINST (?)", Statement{Kind: Read, Placeholders: 1, Travels: true}}, {"VALUES ROW(1)", Statement{Kind: Read, Travels: true}}, {"TABLE t", Statement{Kind: Read, Travels: true}},
 		{"SHOW TABLES", Statement{Kind: Read}}, {"EXPLAIN SELECT 1", Statement{Kind: Read}}, {"EXPLAIN ANALYZE SELECT f()", Statement{}}, {"DO SLEEP(1)", Statement{Kind: Read}}, {"DO f(1)", Statement{Kind: Write, Calls: true}},
 
 		{"INSERT INTO t (a, b) VALUES (?, NOW(6)) ON DUPLICATE KEY UPDATE a = VALUES(a)", Statement{Kind: Write, Placeholders: 2 - 1, Travels: true}},
@@ -95,7 +95,7 @@ func TestModes(t *testing.T) {
 		want bool
 	}{
 		{`SELECT '\'; COMMIT -- '`, utf8Mode, true}, {`SELECT '\'; COMMIT -- '`, plain, false}, {`SELECT '\''`, utf8Mode, true}, {`SELECT '\''`, plain, false}, {`SELECT '\'`, plain, true},
-		{`SELECT "\"`, ansi, true}, {`SELECT "\"`, utf8Mode, false}, {`SELECT "a"`, AnyMode, true}, {`SELECT "a\b"`, AnyMode, false}, {`SELECT 'a\b'`, AnyMode, false}, {`SELECT ''''`, AnyMode, true},
+		{`SELECT "\"`, ansi, false}, {`SELECT "a"`, ansi, true}, {"SELECT /*/ */ 1", utf8Mode, false}, {"SELECT 1 --\v\n", utf8Mode, false}, {"SELECT a FROM t LIMIT?", utf8Mode, false}, {`SELECT "\"`, utf8Mode, false}, {`SELECT "a"`, AnyMode, true}, {`SELECT "a\b"`, AnyMode, false}, {`SELECT 'a\b'`, AnyMode, false}, {`SELECT ''''`, AnyMode, true},
 		{`SELECT 'ä'`, Mode{}, false}, {`SELECT 'ä'`, Mode{Charset: SingleByte}, true}, {`SELECT ä`, Mode{Charset: SingleByte}, false}, {`SELECT ä`, utf8Mode, true}, {"SELECT \xff", utf8Mode, false}, {"SELECT '\xff'", utf8Mode, true},
 		{"SELECT 1 -- ä\n", Mode{}, false}, {"SELECT '\xbf\x5c'", Mode{}, false},
 	} {

@@ -31,7 +31,7 @@ type scanner struct {
 	gap   bool // white space or a comment stands before the token
 
 	swallows   bool // the last comment runs on into what is appended
-	hidden     bool // a ? that is no placeholder was met
+	differs    bool // a driver that puts arguments in may see other placeholders
 	executable bool // a comment was met that MariaDB runs
 	setVar     bool // a hint that sets variables was met
 }
@@ -86,17 +86,22 @@ func (s *scanner) next() {
 		return
 	}
 	s.pos++
-	s.tok, s.b = other, c
 	switch c {
 	case '\'', '"', '`':
 		s.quote(c)
 	case ';':
 		s.tok = semicolon
 	case '?':
-		s.tok = param
 		if c := s.at(s.pos); class[c]&(letter|digit) != 0 || c == '$' || c >= 0x80 { // then it is no placeholder
 			s.fail()
+			return
 		}
+		switch before := s.tok; { // an argument would become a part of it
+		case s.gap, s.start == 0:
+		case before == word, before == literal, before == quoted, before == other && (s.b == '@' || s.b == '.'):
+			s.differs = true
+		}
+		s.tok = param
 	case ':': // elsewhere it is a placeholder of sql_mode=ORACLE
 		if s.at(s.pos) != '=' {
 			s.fail()
@@ -106,6 +111,8 @@ func (s *scanner) next() {
 		s.tok = assign
 	case '\\', '$': // $$ is a quote on MySQL 9
 		s.fail()
+	default:
+		s.tok, s.b = other, c
 	}
 }
 
@@ -161,13 +168,13 @@ func (s *scanner) quote(c byte) {
 		case b == '\\' && s.tok == literal && !s.mode.NoBackslashEscapes:
 			s.pos++
 			if b := s.at(s.pos); b == '?' {
-				s.hidden = true
+				s.differs = true
 			} else if b == 0 || b >= 0x80 && s.mode.Charset == OtherCharset {
 				s.fail()
 				return
 			}
-		case b == '?':
-			s.hidden = true
+		case b == '?', b == '\\' && c == '"' && s.tok == quoted: // drivers do not ask for ANSI_QUOTES
+			s.differs = true
 		case b == 0, b >= 0x80 && s.mode.Charset == OtherCharset:
 			s.fail()
 			return
@@ -220,14 +227,17 @@ func (s *scanner) comment(until string, after int) {
 	for i := s.start; i < s.pos; i++ {
 		switch c := s.text[i]; {
 		case c == '?':
-			s.hidden = true
+			s.differs = true
 		case c == 0, c >= 0x80 && s.mode.Charset == OtherCharset:
 			s.fail()
 			return
 		}
 	}
-	if s.swallows && after > 0 { // not closed
+	switch b := s.at(s.start + 2); {
+	case s.swallows && after > 0: // not closed
 		s.fail()
+	case after > 0 && b == '/', after == 0 && s.text[s.start] == '-' && b != ' ' && b != '\t' && b != '\n' && b != '\r':
+		s.differs = true // go-sql-driver sees an end, or no comment
 	}
 }
 

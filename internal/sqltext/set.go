@@ -14,7 +14,7 @@ func (p *parser) set() {
 		p.st.Sets = append(p.st.Sets, v)
 		if v.Name == "autocommit" && !v.Global {
 			switch a := strings.ToLower(v.Value); {
-			case !v.Known:
+			case !v.Known, p.st.Autocommit != Unchanged: // off and on commits
 				p.st.Kind = Unclear
 				return
 			case a == "1", a == "on", a == "true":
