@@ -32,6 +32,7 @@ func (r *Of[T, ID, Owner]) Activate(ctx context.Context, db onerow.DB, id ID) (o
 	return answer[T](r.tables.activateRow(ctx, db, id))
 }
 
+// activateRow is Activate for rows of any type.
 func (r *tables) activateRow(ctx context.Context, db onerow.DB, rowID any) (res result, err error) {
 	if r.res.Archive == "" {
 		return result{}, fmt.Errorf("%w: %q has no archive", ErrUnsupported, r.res.Name)

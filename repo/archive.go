@@ -26,6 +26,7 @@ func (r *Of[T, ID, Owner]) Archive(ctx context.Context, db onerow.DB, id ID) (on
 	return answer[T](r.tables.archiveRow(ctx, db, id))
 }
 
+// archiveRow is Archive for rows of any type.
 func (r *tables) archiveRow(ctx context.Context, db onerow.DB, rowID any) (res result, err error) {
 	if r.res.Archive == "" {
 		return res, fmt.Errorf("%w: %q has no archive", ErrUnsupported, r.res.Name)

@@ -33,6 +33,7 @@ func (r *Of[T, ID, Owner]) CancelDelete(ctx context.Context, db onerow.DB, id ID
 	return answer[T](r.tables.cancelDelete(ctx, db, id))
 }
 
+// cancelDelete is CancelDelete for rows of any type.
 func (r *tables) cancelDelete(ctx context.Context, db onerow.DB, rowID any) (result, error) {
 	if r.res.Archive == "" {
 		return result{}, fmt.Errorf("%w: %q has no archive, so its deletions are final", ErrUnsupported, r.res.Name)

@@ -15,6 +15,7 @@ func (r *Of[T, ID, Owner]) Count(ctx context.Context, db onerow.DB, owner Owner,
 	return r.tables.countRows(ctx, db, owner, o, most)
 }
 
+// countRows is Count for rows of any type.
 func (r *tables) countRows(ctx context.Context, db onerow.DB, owner any, o PageOptions, most int) (int, error) {
 	if most <= 0 {
 		return 0, fmt.Errorf("%w: a count of at most %d", ErrUnsupported, most)

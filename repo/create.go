@@ -55,7 +55,7 @@ func (r *Of[T, ID, Owner]) Create(ctx context.Context, db onerow.DB, row T, opts
 	return answer[T](r.tables.createRow(ctx, db, reflect.ValueOf(&row).Elem(), opts))
 }
 
-// createRow may write to row, which is a copy of the caller's.
+// createRow is Create for rows of any type. It may write to row, which is a copy of the caller's.
 func (r *tables) createRow(ctx context.Context, db onerow.DB, row reflect.Value, opts []CreateOption) (res result, err error) {
 	var o createOptions
 	for _, opt := range opts {

@@ -67,6 +67,7 @@ func (r *Of[T, ID, Owner]) Delete(ctx context.Context, db onerow.DB, id ID, opts
 	return Deleted[T]{Result: res, JobID: del.jobID, DeletionID: del.deletionID}, err
 }
 
+// deleteRow is Delete for rows of any type.
 func (r *tables) deleteRow(ctx context.Context, db onerow.DB, rowID any, opts []DeleteOption) (deleted, error) {
 	var o deleteOptions
 	for _, opt := range opts {

@@ -19,6 +19,7 @@ func (r *Of[T, ID, Owner]) Get(ctx context.Context, db onerow.DB, id ID) (T, err
 	return rowOf[T](row), err
 }
 
+// getRow is Get for rows of any type.
 func (r *tables) getRow(ctx context.Context, db onerow.DB, id any) (row reflect.Value, err error) {
 	key, err := r.key("get", id)
 	if err != nil {
@@ -52,6 +53,7 @@ func (r *Of[T, ID, Owner]) Find(ctx context.Context, db onerow.DB, owner Owner, 
 	return rowOf[T](row), err
 }
 
+// findRow is Find for rows of any type.
 func (r *tables) findRow(ctx context.Context, db onerow.DB, owner any, name string) (none reflect.Value, err error) {
 	if !r.res.Named() {
 		return none, fmt.Errorf("%w: %q has no names to find a row by", ErrUnsupported, r.res.Name)

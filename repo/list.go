@@ -86,6 +86,7 @@ func (r *Of[T, ID, Owner]) List(ctx context.Context, db onerow.DB, owner Owner, 
 	return pageOf[T](r.tables.listRows(ctx, db, owner, o))
 }
 
+// listRows is List for rows of any type.
 func (r *tables) listRows(ctx context.Context, db onerow.DB, owner any, o PageOptions) (page, error) {
 	l, err := r.listing(owner, o)
 	if err != nil {

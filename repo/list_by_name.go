@@ -21,6 +21,7 @@ func (r *Of[T, ID, Owner]) ListByName(ctx context.Context, db onerow.DB, owner O
 	return pageOf[T](r.tables.listRowsByName(ctx, db, owner, prefix, o))
 }
 
+// listRowsByName is ListByName for rows of any type.
 func (r *tables) listRowsByName(ctx context.Context, db onerow.DB, owner any, prefix string, o PageOptions) (p page, err error) {
 	switch {
 	case !r.res.Named():

@@ -59,6 +59,7 @@ func (r *Of[T, ID, Owner]) Move(ctx context.Context, db onerow.DB, id ID, to fun
 	return answer[T](r.tables.moveRow(ctx, db, id, onRow(to)))
 }
 
+// moveRow is Move for rows of any type.
 func (r *tables) moveRow(ctx context.Context, db onerow.DB, rowID any, to func(row reflect.Value) error) (res result, err error) {
 	if len(r.fields.owners) == 0 && r.fields.above.index == nil {
 		return result{}, fmt.Errorf("%w: %q has neither an owner nor a parent", ErrUnsupported, r.res.Name)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/uuid"
+
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
@@ -15,20 +17,21 @@ func TestMoveTables(t *testing.T) {
 	s := scopedShape()
 	o := s.open(t)
 	ctx := t.Context()
-	id := o.create(t, 1, workspace(1), "A")
+	tickets := typed[Scoped, uuid.UUID, Workspace](o.tickets)
+	id := o.create(t, 1, workspace(1), "A").(uuid.UUID)
 	to := func(w Workspace) func(*Scoped) error {
 		return func(row *Scoped) error { row.TenantID, row.WorkspaceID = w.Tenant, w.ID; return nil }
 	}
 	var refused *repo.ChildrenError
-	_, err := o.tickets.Move(ctx, o.db, id, to(workspace(2)))
+	_, err := tickets.Move(ctx, o.db, id, to(workspace(2)))
 	if !errors.As(err, &refused) || !errors.Is(err, repo.ErrChildrenStoreOwner) || !slices.Equal(refused.Tables, []string{"message", "message_archive"}) ||
 		!slices.Equal(refused.Columns, []string{"tenant_id"}) {
 		t.Errorf("to another tenant: %v", err)
 	}
-	if row := must(o.tickets.Get(ctx, o.db, id)); row.TenantID != 1 {
+	if row := must(tickets.Get(ctx, o.db, id)); row.TenantID != 1 {
 		t.Errorf("it was moved: %+v", row)
 	}
-	res, err := o.tickets.Move(ctx, o.db, id, to(Workspace{1, uid(7)}))
+	res, err := tickets.Move(ctx, o.db, id, to(Workspace{1, uid(7)}))
 	if err != nil || !res.Changed || res.Row.WorkspaceID != uid(7) {
 		t.Errorf("within its tenant: %+v, %v", res, err)
 	}

@@ -12,10 +12,10 @@ import (
 )
 
 // moves: a ticket becomes another's, a message another ticket's, as often as it is called.
-func (o opened[T, M, ID, Owner]) moves(t *testing.T) {
+func (o opened) moves(t *testing.T) {
 	ctx, db := t.Context(), o.db
-	give := func(owner Owner) func(*T) error {
-		return func(row *T) error { o.give(row, owner); return nil }
+	give := func(owner any) func(any) error {
+		return func(row any) error { o.give(row, owner); return nil }
 	}
 	id, theirs := o.create(t, 1, o.owner(1), "A"), o.create(t, 2, o.other, "a")
 	must(db.ExecContext(ctx, "DELETE FROM onerow_quota_mark"))
@@ -50,8 +50,8 @@ func (o opened[T, M, ID, Owner]) moves(t *testing.T) {
 	}
 
 	message := must(o.messages.Create(ctx, db, o.message(o.id(3), id))).Row
-	below := func(ticket ID) func(*M) error {
-		return func(row *M) error { o.under(row, ticket); return nil }
+	below := func(ticket any) func(any) error {
+		return func(row any) error { o.under(row, ticket); return nil }
 	}
 	key := o.keyOf(message)
 	log, err := crashtest.Count(o.c, func() error { return second(o.messages.Move(ctx, db, key, below(theirs))) })
@@ -78,25 +78,26 @@ func (o opened[T, M, ID, Owner]) moves(t *testing.T) {
 func TestMoveArchived(t *testing.T) {
 	o := archiveDesk().open(t)
 	ctx, db := t.Context(), o.db
+	tickets := typed[Ticket[int64, int64], int64, int64](o.tickets)
 	give := func(owner int64) func(*Ticket[int64, int64]) error {
 		return func(row *Ticket[int64, int64]) error { row.UserID = owner; return nil }
 	}
-	id := o.create(t, 0, 1, "A")
-	o.create(t, 0, 2, "A")
-	must(o.tickets.Archive(ctx, db, id))
+	id := o.create(t, 0, int64(1), "A").(int64)
+	o.create(t, 0, int64(2), "A")
+	must(tickets.Archive(ctx, db, id))
 	log, err := crashtest.Count(o.c, func() error {
-		res, err := o.tickets.Move(ctx, db, id, give(2))
+		res, err := tickets.Move(ctx, db, id, give(2))
 		return errors.Join(err, onlyIf(!res.Changed || res.Row.UserID != 2 || res.Row.Name != "A" || res.Row.State != schema.Archived, "it is not there"))
 	})
 	if err != nil || len(log) != 6 {
 		t.Errorf("%d statements, doc.go says 6: %v\n%s", len(log), err, log)
 	}
-	if res := must(o.tickets.Activate(ctx, db, id)); res.Row.Name != "A (Copy 1)" {
+	if res := must(tickets.Activate(ctx, db, id)); res.Row.Name != "A (Copy 1)" {
 		t.Errorf("activated: %+v", res)
 	}
-	must(o.tickets.Archive(ctx, db, id))
-	must(o.tickets.Delete(ctx, db, id, repo.Grace(time.Hour)))
-	if _, err := o.tickets.Move(ctx, db, id, give(1)); !errors.Is(err, onerow.ErrNotFound) {
+	must(tickets.Archive(ctx, db, id))
+	must(tickets.Delete(ctx, db, id, repo.Grace(time.Hour)))
+	if _, err := tickets.Move(ctx, db, id, give(1)); !errors.Is(err, onerow.ErrNotFound) {
 		t.Errorf("a hidden row: %v", err)
 	}
 }

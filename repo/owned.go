@@ -42,6 +42,7 @@ func (r *Of[T, ID, Owner]) OwnedBy(owner Owner) *Of[T, ID, Owner] {
 	return &Of[T, ID, Owner]{r.tables.scopedTo(owner)}
 }
 
+// scopedTo is OwnedBy for rows of any type.
 func (r *tables) scopedTo(owner any) *tables {
 	scoped := *r
 	key, err := r.ownerKey(owner)

@@ -21,6 +21,7 @@ func (r *Of[T, ID, Owner]) Rename(ctx context.Context, db onerow.DB, id ID, name
 	return answer[T](r.tables.renameRow(ctx, db, id, name))
 }
 
+// renameRow is Rename for rows of any type.
 func (r *tables) renameRow(ctx context.Context, db onerow.DB, rowID any, name string) (res result, err error) {
 	if !r.res.Named() {
 		return res, fmt.Errorf("%w: %q has no names", ErrUnsupported, r.res.Name)

@@ -21,9 +21,9 @@ type Repo[T any] = Of[T, int64, int64]
 // Owner's. It has no state but its declaration and is safe for concurrent use.
 type Of[T any, ID Key, Owner comparable] struct{ tables *tables }
 
-// tables are the two tables of a resource, whatever the types of its rows and keys are, so that this package is
-// compiled once and not for each of them: a row is the reflect.Value of a T that can be set, invalid for none;
-// a key is what its column holds, see package keytype; an owner is a list of them.
+// tables are the two tables of a resource. They know the types of its rows and keys by reflection alone, and
+// so are compiled once: a row is the reflect.Value of a T that can be set, invalid where there is none; a key
+// is what its column holds, see package keytype; an owner is a list of them.
 type tables struct {
 	typ       reflect.Type // T
 	idType    reflect.Type // ID, nil where keys stay as they are
@@ -98,6 +98,7 @@ func NewOf[T any, ID Key, Owner comparable](plan schema.Plan, resource string, o
 	return &Of[T, ID, Owner]{t}, nil
 }
 
+// newTables is NewOf for the types row, id and owner.
 func newTables(plan schema.Plan, resource string, row, id, owner reflect.Type, opts []Option) (*tables, error) {
 	if err := plan.Check(); err != nil {
 		return nil, err

@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
@@ -24,18 +22,18 @@ import (
 )
 
 // made is a shape whose ids the application makes, with every verb on the row of the id 1.
-type made[T, M any, ID repo.Key, Owner comparable] struct{ opened[T, M, ID, Owner] }
+type made struct{ opened }
 
 type madeCall = func(ctx context.Context, db onerow.DB) error
 
-func (m made[T, M, ID, Owner]) create(n int, name string) madeCall {
+func (m made) create(n int, name string) madeCall {
 	return func(ctx context.Context, db onerow.DB) error {
 		return second(m.tickets.Create(ctx, db, m.ticket(m.id(n), m.owner(1), name)))
 	}
 }
 
 // calls are what can meet a create of the same id, by their names.
-func (m made[T, M, ID, Owner]) calls() map[string]madeCall {
+func (m made) calls() map[string]madeCall {
 	return map[string]madeCall{
 		"archive":         func(ctx context.Context, db onerow.DB) error { return second(m.tickets.Archive(ctx, db, m.id(1))) },
 		"activate":        func(ctx context.Context, db onerow.DB) error { return second(m.tickets.Activate(ctx, db, m.id(1))) },
@@ -70,7 +68,7 @@ var madeSetups = []struct {
 var madeTables = []string{"ticket", "ticket_archive", "message", "message_archive", "onerow_request", "onerow_quota_mark",
 	"onerow_quota_owner", "onerow_deletion", "onerow_job", "onerow_job_archive", "onerow_job_count"}
 
-func (m made[T, M, ID, Owner]) workflow(name, dsn string, before []string) crashtest.Workflow {
+func (m made) workflow(name, dsn string, before []string) crashtest.Workflow {
 	return crashtest.Workflow{
 		Name: name, DSN: dsn, Empty: madeTables, Tables: madeTables,
 		Setup: func(ctx context.Context, db *sql.DB) error {
@@ -100,7 +98,7 @@ func onePlace(ctx context.Context, db onerow.DB) error {
 }
 
 // asked is a call on a pool.
-func (m made[T, M, ID, Owner]) asked(call madeCall) func(ctx context.Context, db *sql.DB) error {
+func (m made) asked(call madeCall) func(ctx context.Context, db *sql.DB) error {
 	return func(ctx context.Context, db *sql.DB) error { return call(ctx, db) }
 }
 
@@ -119,9 +117,9 @@ func said(err error) error {
 }
 
 // madeShapes are the shapes that are explored: one, or with make test-shapes all whose ids the application makes.
-func madeShapes() map[string]tryShape {
+func madeShapes() map[string]shape {
 	all := shapes()
-	maps.DeleteFunc(all, func(name string, _ tryShape) bool {
+	maps.DeleteFunc(all, func(name string, _ shape) bool {
 		switch name {
 		case "composite owner":
 			return false
@@ -172,7 +170,7 @@ func TestMadeModel(t *testing.T) {
 
 // TestMadeOldSnapshot: a create in a caller's transaction knows of rows that went after its snapshot.
 func TestMadeOldSnapshot(t *testing.T) {
-	m := made[Scoped, ScopedMessage, uuid.UUID, Workspace]{scopedShape().open(t, dbtest.Isolation(sql.LevelRepeatableRead), dbtest.StaleWrites())}
+	m := made{scopedShape().open(t, dbtest.Isolation(sql.LevelRepeatableRead), dbtest.StaleWrites())}
 	for n, went := range []string{"delete", "delete with grace", "archive"} {
 		ctx := t.Context()
 		tx := must(m.db.BeginTx(ctx, nil))
@@ -200,7 +198,7 @@ func TestMadeOldSnapshot(t *testing.T) {
 }
 
 // each calls fn with every call that the row may meet in a state.
-func (m made[T, M, ID, Owner]) each(t *testing.T, fn func(t *testing.T, w crashtest.Workflow, call madeCall)) {
+func (m made) each(t *testing.T, fn func(t *testing.T, w crashtest.Workflow, call madeCall)) {
 	for _, setup := range madeSetups {
 		for name, call := range m.calls() {
 			if strings.Contains(", "+setup.met+",", ", "+name+",") {
@@ -212,8 +210,8 @@ func (m made[T, M, ID, Owner]) each(t *testing.T, fn func(t *testing.T, w crasht
 	}
 }
 
-func (s shape[T, M, ID, Owner]) crash(t *testing.T, level sql.IsolationLevel) {
-	m := made[T, M, ID, Owner]{s.open(t, dbtest.Isolation(level))}
+func (s shape) crash(t *testing.T, level sql.IsolationLevel) {
+	m := made{s.open(t, dbtest.Isolation(level))}
 	m.each(t, func(t *testing.T, w crashtest.Workflow, call madeCall) {
 		w.Call = answered(call)
 		if report := crashtest.Run(t, racetest.Share(w)); report.FaultPoints < racetest.Least(20) {
@@ -222,8 +220,8 @@ func (s shape[T, M, ID, Owner]) crash(t *testing.T, level sql.IsolationLevel) {
 	})
 }
 
-func (s shape[T, M, ID, Owner]) interleave(t *testing.T, level sql.IsolationLevel) {
-	m := made[T, M, ID, Owner]{s.open(t, dbtest.Isolation(level))}
+func (s shape) interleave(t *testing.T, level sql.IsolationLevel) {
+	m := made{s.open(t, dbtest.Isolation(level))}
 	m.each(t, func(t *testing.T, w crashtest.Workflow, call madeCall) {
 		race := crashtest.Race{Workflow: w, Preemptions: 2, Every: 60}
 		race.Calls = []func(context.Context, *sql.DB) error{m.asked(m.create(1, "A")), m.asked(call)} // answers are compared too
@@ -232,8 +230,8 @@ func (s shape[T, M, ID, Owner]) interleave(t *testing.T, level sql.IsolationLeve
 	})
 }
 
-func (s shape[T, M, ID, Owner]) model(t *testing.T) {
-	m := made[T, M, ID, Owner]{s.open(t)}
+func (s shape) model(t *testing.T) {
+	m := made{s.open(t)}
 	m.db.SetMaxOpenConns(16)
 	const ids, callers, steps = 12, 8, 150
 	var gone [ids]atomic.Bool
@@ -264,7 +262,7 @@ func (s shape[T, M, ID, Owner]) model(t *testing.T) {
 }
 
 // step is one call for the row of an id, which says so if a row came back that had been deleted before.
-func (m made[T, M, ID, Owner]) step(ctx context.Context, verb, n int, gone []atomic.Bool) error {
+func (m made) step(ctx context.Context, verb, n int, gone []atomic.Bool) error {
 	before := gone[n].Load()
 	switch verb {
 	case 0, 1, 2:

@@ -21,23 +21,24 @@ func TestSpellings(t *testing.T) {
 	s := ticketShape("VARCHAR(20) COLLATE utf8mb4_general_ci", "", func(n int) string { return strings.Repeat("aBc", n) }, numbers)
 	o := s.open(t)
 	ctx, db := t.Context(), o.db
-	o.create(t, 1, 1, "A")
+	tickets := typed[Ticket[string, int64], string, int64](o.tickets)
+	o.create(t, 1, int64(1), "A")
 	must(o.messages.Create(ctx, db, o.message("m", "ABC")))
-	must(o.tickets.Archive(ctx, db, "ABC"))
-	must(o.tickets.Activate(ctx, db, "abc"))
-	del := must(o.tickets.Delete(ctx, db, "ABC", repo.Grace(time.Hour)))
+	must(tickets.Archive(ctx, db, "ABC"))
+	must(tickets.Activate(ctx, db, "abc"))
+	del := must(tickets.Delete(ctx, db, "ABC", repo.Grace(time.Hour)))
 	if key := dbtest.Scan[string](t, db, "SELECT CONCAT(j.resource_id, d.resource_id) FROM onerow_job j JOIN onerow_deletion d ON d.id = j.deletion_id"); key != "'aBc'aBc" {
 		t.Errorf("the job and the audit name %s", key)
 	}
-	if row := must(o.tickets.CancelDelete(ctx, db, "abC")); row.Row.ID != "aBc" || !row.Changed {
+	if row := must(tickets.CancelDelete(ctx, db, "abC")); row.Row.ID != "aBc" || !row.Changed {
 		t.Errorf("cancelled: %+v", row)
 	}
-	del = must(o.tickets.Delete(ctx, db, "abc", repo.Grace(time.Hour)))
+	del = must(tickets.Delete(ctx, db, "abc", repo.Grace(time.Hour)))
 	must(repo.Restore(ctx, db, o.plan, del.DeletionID))
-	if res := must(o.tickets.Create(ctx, db, o.ticket("abc", 1, "A"))); !res.Replayed || res.Row.ID != "aBc" {
+	if res := must(tickets.Create(ctx, db, Ticket[string, int64]{ID: "abc", UserID: 1, Name: "A"})); !res.Replayed || res.Row.ID != "aBc" {
 		t.Errorf("created again: %+v", res)
 	}
-	must(o.tickets.Delete(ctx, db, "abC"))
+	must(tickets.Delete(ctx, db, "abC"))
 	o.drain(t)
 	if n := count(t, db, "SELECT COUNT(*) FROM message"); n != 0 {
 		t.Errorf("%d messages are left", n)
@@ -49,24 +50,22 @@ func TestHostileKeys(t *testing.T) {
 	ascii := ticketShape("CHAR(36) CHARACTER SET ascii", "", func(int) string { return "" }, numbers).open(t)
 	wide := ticketShape("VARCHAR(10)", "", func(int) string { return "" }, numbers).open(t)
 	for _, tt := range []struct {
-		tickets *repo.Of[Ticket[string, int64], string, int64]
-		o       opened[Ticket[string, int64], Message[string], string, int64]
-		id      string
+		o  opened
+		id string
 	}{
-		{ascii.tickets, ascii, strings.Repeat("a", 37)}, {ascii.tickets, ascii, "é"}, {ascii.tickets, ascii, "\xff"},
-		{wide.tickets, wide, strings.Repeat("🙂", 11)}, {wide.tickets, wide, "\xc3"},
+		{ascii, strings.Repeat("a", 37)}, {ascii, "é"}, {ascii, "\xff"}, {wide, strings.Repeat("🙂", 11)}, {wide, "\xc3"},
 	} {
-		if _, err := tt.tickets.Get(t.Context(), tt.o.db, tt.id); !errors.Is(err, onerow.ErrNotFound) || !errors.Is(err, onerow.ErrInvalidKey) {
+		if _, err := tt.o.tickets.Get(t.Context(), tt.o.db, tt.id); !errors.Is(err, onerow.ErrNotFound) || !errors.Is(err, onerow.ErrInvalidKey) {
 			t.Errorf("get %q: %v", tt.id, err)
 		}
-		if _, err := tt.tickets.Create(t.Context(), tt.o.db, tt.o.ticket(tt.id, 1, "A")); !errors.Is(err, onerow.ErrInvalidKey) {
+		if _, err := tt.o.tickets.Create(t.Context(), tt.o.db, tt.o.ticket(tt.id, int64(1), "A")); !errors.Is(err, onerow.ErrInvalidKey) {
 			t.Errorf("create %q: %v", tt.id, err)
 		}
 	}
 	for n, id := range []string{"a'b", "a\\", "\x00", "a,b%'", strings.Repeat("a", 36), "a b"} {
-		must(ascii.tickets.Create(t.Context(), ascii.db, ascii.ticket(id+"  ", 1, fmt.Sprint(n)))) // CHAR stores no spaces at the end
-		if row := must(ascii.tickets.OwnedBy(1).Get(t.Context(), ascii.db, id)); row.ID != id {
-			t.Errorf("%q is %q", id, row.ID)
+		must(ascii.tickets.Create(t.Context(), ascii.db, ascii.ticket(id+"  ", int64(1), fmt.Sprint(n)))) // CHAR stores no spaces at the end
+		if got := ascii.idOf(must(ascii.tickets.OwnedBy(int64(1)).Get(t.Context(), ascii.db, id))); got != id {
+			t.Errorf("%q is %q", id, got)
 		}
 		del := must(ascii.tickets.Delete(t.Context(), ascii.db, id, repo.Grace(time.Hour)))
 		if back := must(repo.Restore(t.Context(), ascii.db, ascii.plan, del.DeletionID)); !back.Changed {
@@ -80,24 +79,25 @@ func TestHostileKeys(t *testing.T) {
 func TestTenants(t *testing.T) {
 	o := scopedShape().open(t)
 	ctx, db := t.Context(), o.db
-	id := o.create(t, 1, workspace(1), "A")
+	tickets, messages := typed[Scoped, uuid.UUID, Workspace](o.tickets), typed[ScopedMessage, uuid.UUID, int64](o.messages)
+	id := o.create(t, 1, workspace(1), "A").(uuid.UUID)
 	for _, tenant := range []int64{2, 0} {
-		if _, err := o.messages.Create(ctx, db, ScopedMessage{ID: uid(9), TenantID: tenant, TicketID: id}); !errors.Is(err, repo.ErrParentNotFound) {
+		if _, err := messages.Create(ctx, db, ScopedMessage{ID: uid(9), TenantID: tenant, TicketID: id}); !errors.Is(err, repo.ErrParentNotFound) {
 			t.Errorf("below another tenant's: %v", err)
 		}
-		if _, err := o.messages.OwnedBy(tenant).Create(ctx, db, ScopedMessage{ID: uid(9), TicketID: id}); !errors.Is(err, repo.ErrParentNotFound) {
+		if _, err := messages.OwnedBy(tenant).Create(ctx, db, ScopedMessage{ID: uid(9), TicketID: id}); !errors.Is(err, repo.ErrParentNotFound) {
 			t.Errorf("below another tenant's, by its repository: %v", err)
 		}
 	}
-	made := must(o.messages.OwnedBy(1).Create(ctx, db, ScopedMessage{ID: uid(9), TicketID: id}))
+	made := must(messages.OwnedBy(1).Create(ctx, db, ScopedMessage{ID: uid(9), TicketID: id}))
 	if made.Row.TenantID != 1 {
 		t.Errorf("made for tenant %d", made.Row.TenantID)
 	}
 	for owner, want := range map[Workspace]bool{workspace(1): true, {1, uid(7)}: false, {2, uid(1001)}: false} {
-		if _, err := o.tickets.OwnedBy(owner).Get(ctx, db, id); (err == nil) != want {
+		if _, err := tickets.OwnedBy(owner).Get(ctx, db, id); (err == nil) != want {
 			t.Errorf("%v: %v", owner, err)
 		}
-		if page := must(o.tickets.List(ctx, db, owner, repo.PageOptions{})); len(page.Items) == 1 != want {
+		if page := must(tickets.List(ctx, db, owner, repo.PageOptions{})); len(page.Items) == 1 != want {
 			t.Errorf("%v has %d rows", owner, len(page.Items))
 		}
 	}
@@ -137,18 +137,19 @@ func TestNewOf(t *testing.T) {
 func TestRepeatBelow(t *testing.T) {
 	o := scopedShape().open(t)
 	ctx, db := t.Context(), o.db
-	above := o.create(t, 1, workspace(1), "A")
+	messages := typed[ScopedMessage, uuid.UUID, int64](o.messages)
+	above := o.create(t, 1, workspace(1), "A").(uuid.UUID)
 	message := ScopedMessage{ID: uid(9), TenantID: 1, TicketID: above, Body: "b"}
-	must(o.messages.Create(ctx, db, message))
+	must(messages.Create(ctx, db, message))
 	must(o.tickets.Archive(ctx, db, above))
 	for _, ticket := range []uuid.UUID{above, uid(404)} {
 		message.TicketID = ticket
-		if res, err := o.messages.Create(ctx, db, message); err != nil || !res.Replayed || res.Row.TicketID != above {
+		if res, err := messages.Create(ctx, db, message); err != nil || !res.Replayed || res.Row.TicketID != above {
 			t.Errorf("below %v: %+v, %v", ticket, res, err)
 		}
 	}
 	message.ID = uid(10)
-	if _, err := o.messages.Create(ctx, db, message); !errors.Is(err, repo.ErrParentNotFound) {
+	if _, err := messages.Create(ctx, db, message); !errors.Is(err, repo.ErrParentNotFound) {
 		t.Errorf("a new one: %v", err)
 	}
 }
@@ -159,12 +160,14 @@ func TestKeysThatServersCut(t *testing.T) {
 	dsn := dbtest.DSN(t)
 	ints.makeTables(t, dbtest.OpenDSN(t, dsn))
 	o := ints.on(t, dsn+"&sql_mode=%27%27")
-	for _, row := range []Ticket[int64, int64]{o.ticket(3e9, 1, "A"), o.ticket(1, 5e9, "A"), o.ticket(-3e9, 1, "A"), o.ticket(1, -1, "A")} {
-		if _, err := o.tickets.Create(t.Context(), o.db, row); !errors.Is(err, onerow.ErrInvalidKey) {
+	tickets := typed[Ticket[int64, int64], int64, int64](o.tickets)
+	for _, row := range []Ticket[int64, int64]{{ID: 3e9, UserID: 1}, {ID: 1, UserID: 5e9}, {ID: -3e9, UserID: 1}, {ID: 1, UserID: -1}} {
+		row.Name = "A"
+		if _, err := tickets.Create(t.Context(), o.db, row); !errors.Is(err, onerow.ErrInvalidKey) {
 			t.Errorf("%+v: %v", row, err)
 		}
 	}
-	if _, err := o.tickets.Get(t.Context(), o.db, 3e9); !errors.Is(err, onerow.ErrNotFound) {
+	if _, err := tickets.Get(t.Context(), o.db, 3e9); !errors.Is(err, onerow.ErrNotFound) {
 		t.Error(err)
 	}
 	chars := ticketShape("char(36) collate 'utf8mb4_bin'", "char(36) character set utf8mb4", func(n int) string { return strings.Repeat("x", n) }, func(n int) string { return strings.Repeat("o", n) })
@@ -173,7 +176,7 @@ func TestKeysThatServersCut(t *testing.T) {
 	c := chars.on(t, dsn+"&sql_mode=%27PAD_CHAR_TO_FULL_LENGTH%27")
 	ctx, db := t.Context(), c.db
 	c.create(t, 1, "o", "A")
-	if row := must(c.tickets.Get(ctx, db, "x")); row.ID != "x" || row.UserID != "o" {
+	if row := must(c.tickets.Get(ctx, db, "x")).(Ticket[string, string]); row.ID != "x" || row.UserID != "o" {
 		t.Errorf("%+v", row)
 	}
 	must(c.tickets.Delete(ctx, db, "x"))
@@ -188,7 +191,7 @@ func TestKeysThatServersCut(t *testing.T) {
 // TestLongOwners: a row that could never be deleted is not made.
 func TestLongOwners(t *testing.T) {
 	o := ticketShape("", "VARCHAR(200)", func(int) int64 { return 0 }, func(int) string { return strings.Repeat("語", 200) }).open(t)
-	if _, err := o.tickets.Create(t.Context(), o.db, o.ticket(0, o.owner(1), "A")); !errors.Is(err, onerow.ErrInvalidKey) {
+	if _, err := o.tickets.Create(t.Context(), o.db, o.ticket(int64(0), o.owner(1), "A")); !errors.Is(err, onerow.ErrInvalidKey) {
 		t.Error(err)
 	}
 }

@@ -54,42 +54,62 @@ func helpdesk(idType, ownerType string) schema.Plan {
 	}}
 }
 
-// shape is one kind of keys: T and M are the rows, which the functions make and look into.
-type shape[T, M any, ID repo.Key, Owner comparable] struct {
+// shape is one kind of keys. Ids, owners and rows are any here, whose types the functions know; setNote, give
+// and under take pointers to rows.
+type shape struct {
 	plan    schema.Plan
 	prepare []string // further statements
-	id      func(n int) ID
-	owner   func(n int) Owner
-	ticket  func(id ID, owner Owner, name string) T
-	message func(id, ticket ID) M
-	idOf    func(T) ID
-	see     func(T) (name, note string, over bool, state schema.State)
-	setNote func(*T, string)
-	values  func(Owner) []any // of the owner's columns, for the quota
-	give    func(*T, Owner)
-	under   func(*M, ID)
-	keyOf   func(M) ID
-	other   Owner // a ticket of the owner 1 may become this one's
+	repos   func(schema.Plan) (tickets, messages anyRepo, err error)
+	id      func(n int) any
+	owner   func(n int) any
+	ticket  func(id, owner any, name string) any
+	message func(id, ticket any) any
+	idOf    func(ticket any) any
+	see     func(ticket any) (name, note string, over bool, state schema.State)
+	setNote func(ticket any, note string)
+	values  func(owner any) []any // of its columns, for the quota
+	give    func(ticket, owner any)
+	under   func(message, ticket any)
+	keyOf   func(message any) any
+	other   any // a ticket of the owner 1 may become this one's
+	noID    any
+	noOwner any
 }
 
-func ticketShape[ID repo.Key, Owner comparable](idType, ownerType string, id func(n int) ID, owner func(n int) Owner) shape[Ticket[ID, Owner], Message[ID], ID, Owner] {
-	return shape[Ticket[ID, Owner], Message[ID], ID, Owner]{
-		plan: helpdesk(idType, ownerType), id: id, owner: owner,
-		ticket: func(id ID, owner Owner, name string) Ticket[ID, Owner] {
-			return Ticket[ID, Owner]{ID: id, UserID: owner, Name: name}
+func ticketShape[ID repo.Key, Owner comparable](idType, ownerType string, id func(n int) ID, owner func(n int) Owner) shape {
+	type ticket = Ticket[ID, Owner]
+	type message = Message[ID]
+	var noID ID
+	var noOwner Owner
+	return shape{
+		plan: helpdesk(idType, ownerType), repos: newRepositories[ticket, message, ID, Owner],
+		id: func(n int) any { return id(n) }, owner: func(n int) any { return owner(n) },
+		ticket: func(id, owner any, name string) any {
+			return ticket{ID: id.(ID), UserID: owner.(Owner), Name: name}
 		},
-		message: func(id, ticket ID) Message[ID] { return Message[ID]{ID: id, TicketID: ticket, Body: "b"} },
-		idOf:    func(t Ticket[ID, Owner]) ID { return t.ID },
-		see: func(t Ticket[ID, Owner]) (string, string, bool, schema.State) {
+		message: func(id, ticket any) any { return message{ID: id.(ID), TicketID: ticket.(ID), Body: "b"} },
+		idOf:    func(t any) any { return t.(ticket).ID },
+		see: func(row any) (string, string, bool, schema.State) {
+			t := row.(ticket)
 			return t.Name, t.Note, t.IsOverQuota, t.State
 		},
-		setNote: func(t *Ticket[ID, Owner], note string) { t.Note = note },
-		values:  func(o Owner) []any { return []any{o} },
-		give:    func(t *Ticket[ID, Owner], o Owner) { t.UserID = o },
-		under:   func(m *Message[ID], ticket ID) { m.TicketID = ticket },
-		keyOf:   func(m Message[ID]) ID { return m.ID },
-		other:   owner(9),
+		setNote: func(t any, note string) { t.(*ticket).Note = note },
+		values:  func(o any) []any { return []any{o} },
+		give:    func(t, o any) { t.(*ticket).UserID = o.(Owner) },
+		under:   func(m, ticket any) { m.(*message).TicketID = ticket.(ID) },
+		keyOf:   func(m any) any { return m.(message).ID },
+		other:   owner(9), noID: noID, noOwner: noOwner,
 	}
+}
+
+// newRepositories: messages have no owner, or the tenant.
+func newRepositories[T, M any, ID repo.Key, Owner comparable](plan schema.Plan) (tickets, messages anyRepo, err error) {
+	t, err := repo.NewOf[T, ID, Owner](plan, "ticket")
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := repo.NewOf[M, ID, int64](plan, "message")
+	return &untyped[T, ID, Owner]{t}, &untyped[M, ID, int64]{m}, err
 }
 
 func numbers(n int) int64 { return int64(n) }
@@ -126,40 +146,40 @@ type ScopedMessage struct {
 
 func workspace(n int) Workspace { return Workspace{int64(n), uid(1000 + n)} }
 
-func scopedShape() shape[Scoped, ScopedMessage, uuid.UUID, Workspace] {
+func scopedShape() shape {
 	p := helpdesk("BINARY(16)", "BINARY(16)")
 	p.Tenant = schema.Column{Name: "tenant_id"}
 	p.Resources[0].Owner = "workspace_id"
 	p.Resources[0].Indexes[0].Columns = []string{"workspace_id", "tenant_id", "note", "id"}
-	return shape[Scoped, ScopedMessage, uuid.UUID, Workspace]{
-		plan: p, id: uid, owner: workspace,
-		ticket: func(id uuid.UUID, w Workspace, name string) Scoped {
-			return Scoped{ID: id, TenantID: w.Tenant, WorkspaceID: w.ID, Name: name}
+	give := func(t *Scoped, w Workspace) { t.TenantID, t.WorkspaceID = w.Tenant, w.ID }
+	return shape{
+		plan: p, repos: newRepositories[Scoped, ScopedMessage, uuid.UUID, Workspace],
+		id: func(n int) any { return uid(n) }, owner: func(n int) any { return workspace(n) },
+		ticket: func(id, w any, name string) any {
+			t := Scoped{ID: id.(uuid.UUID), Name: name}
+			give(&t, w.(Workspace))
+			return t
 		},
-		message: func(id, ticket uuid.UUID) ScopedMessage {
-			return ScopedMessage{ID: id, TenantID: 1, TicketID: ticket, Body: "b"}
+		message: func(id, ticket any) any {
+			return ScopedMessage{ID: id.(uuid.UUID), TenantID: 1, TicketID: ticket.(uuid.UUID), Body: "b"}
 		},
-		idOf:    func(t Scoped) uuid.UUID { return t.ID },
-		see:     func(t Scoped) (string, string, bool, schema.State) { return t.Name, t.Note, t.IsOverQuota, t.State },
-		setNote: func(t *Scoped, note string) { t.Note = note },
-		values:  func(w Workspace) []any { return []any{w.Tenant, w.ID} },
-		give:    func(t *Scoped, w Workspace) { t.TenantID, t.WorkspaceID = w.Tenant, w.ID },
-		under:   func(m *ScopedMessage, ticket uuid.UUID) { m.TicketID = ticket },
-		keyOf:   func(m ScopedMessage) uuid.UUID { return m.ID },
+		idOf: func(t any) any { return t.(Scoped).ID },
+		see: func(row any) (string, string, bool, schema.State) {
+			t := row.(Scoped)
+			return t.Name, t.Note, t.IsOverQuota, t.State
+		},
+		setNote: func(t any, note string) { t.(*Scoped).Note = note },
+		values:  func(w any) []any { return []any{w.(Workspace).Tenant, w.(Workspace).ID} },
+		give:    func(t, w any) { give(t.(*Scoped), w.(Workspace)) },
+		under:   func(m, ticket any) { m.(*ScopedMessage).TicketID = ticket.(uuid.UUID) },
+		keyOf:   func(m any) any { return m.(ScopedMessage).ID },
 		other:   Workspace{1, uid(1009)}, // messages store the tenant
+		noID:    uuid.UUID{}, noOwner: Workspace{},
 	}
 }
 
-// tryShape is what one kind of keys must do.
-type tryShape interface {
-	test(t *testing.T)
-	crash(t *testing.T, level sql.IsolationLevel)
-	interleave(t *testing.T, level sql.IsolationLevel)
-	model(t *testing.T)
-}
-
 // shapes are the kinds of keys that tables have.
-func shapes() map[string]tryShape {
+func shapes() map[string]shape {
 	unsigned := ticketShape("BIGINT UNSIGNED NOT NULL AUTO_INCREMENT", "BIGINT UNSIGNED", func(int) uint64 { return 0 },
 		func(n int) uint64 { return math.MaxUint64 - uint64(n) })
 	for _, table := range []string{"ticket", "message"} {
@@ -170,7 +190,7 @@ func shapes() map[string]tryShape {
 	}
 	cluster := ticketShape("", "", func(int) int64 { return 0 }, numbers)
 	cluster.plan.Cluster = true
-	return map[string]tryShape{
+	return map[string]shape{
 		"for a cluster":   cluster,
 		"BIGINT":          ticketShape("", "", func(int) int64 { return 0 }, numbers),
 		"BIGINT UNSIGNED": unsigned,
@@ -184,18 +204,18 @@ func shapes() map[string]tryShape {
 }
 
 // opened is a shape with its tables and repositories.
-type opened[T, M any, ID repo.Key, Owner comparable] struct {
-	shape[T, M, ID, Owner]
+type opened struct {
+	shape
 	dsn      string
 	db       *sql.DB
 	c        *crashtest.Connector
-	tickets  *repo.Of[T, ID, Owner]
-	messages *repo.Of[M, ID, int64]
+	tickets  anyRepo
+	messages anyRepo
 	rule     *quota.Rule
 	made     bool // the application makes the ids
 }
 
-func (s shape[T, M, ID, Owner]) makeTables(t testing.TB, db *sql.DB) {
+func (s shape) makeTables(t testing.TB, db *sql.DB) {
 	t.Helper()
 	if err := migrations.Up(t.Context(), db); err != nil {
 		t.Fatal(err)
@@ -205,43 +225,34 @@ func (s shape[T, M, ID, Owner]) makeTables(t testing.TB, db *sql.DB) {
 	}
 }
 
-func (s shape[T, M, ID, Owner]) open(t testing.TB, opts ...dbtest.Option) opened[T, M, ID, Owner] {
+func (s shape) open(t testing.TB, opts ...dbtest.Option) opened {
 	t.Helper()
 	dsn := dbtest.DSN(t, opts...)
 	s.makeTables(t, dbtest.OpenDSN(t, dsn))
 	return s.on(t, dsn)
 }
 
-func (s shape[T, M, ID, Owner]) on(t testing.TB, dsn string) opened[T, M, ID, Owner] {
+func (s shape) on(t testing.TB, dsn string) opened {
 	t.Helper()
-	o := opened[T, M, ID, Owner]{shape: s, dsn: dsn}
+	o := opened{shape: s, dsn: dsn}
 	o.db, o.c = racetest.Counted(t, dsn)
 	if err := schema.Verify(t.Context(), o.db, s.plan); err != nil {
 		t.Fatal(err)
 	}
 	var err error
-	if o.tickets, err = repo.NewOf[T, ID, Owner](s.plan, "ticket"); err != nil {
-		t.Fatal(err)
-	}
-	if o.messages, err = newMessages[M, ID](s.plan); err != nil {
+	if o.tickets, o.messages, err = s.repos(s.plan); err != nil {
 		t.Fatal(err)
 	}
 	limit := func(context.Context, *onerow.Tx, any) (int, error) { return 2, nil }
 	if o.rule, err = quota.New(s.plan, "ticket", limit); err != nil {
 		t.Fatal(err)
 	}
-	var zero ID
-	o.made = s.id(7) != zero
+	o.made = s.id(7) != s.noID
 	return o
 }
 
-// newMessages: messages have no owner, or the tenant.
-func newMessages[M any, ID repo.Key](plan schema.Plan) (*repo.Of[M, ID, int64], error) {
-	return repo.NewOf[M, ID, int64](plan, "message")
-}
-
 // create makes a ticket and returns its id.
-func (o opened[T, M, ID, Owner]) create(t testing.TB, n int, owner Owner, name string) ID {
+func (o opened) create(t testing.TB, n int, owner any, name string) any {
 	t.Helper()
 	res, err := o.tickets.Create(t.Context(), o.db, o.ticket(o.id(n), owner, name))
 	if err != nil {
@@ -251,7 +262,7 @@ func (o opened[T, M, ID, Owner]) create(t testing.TB, n int, owner Owner, name s
 }
 
 // drain lets a worker do the open jobs.
-func (o opened[T, M, ID, Owner]) drain(t testing.TB) {
+func (o opened) drain(t testing.TB) {
 	t.Helper()
 	w, err := cascade.NewWorker(o.db, o.plan, cascade.Config{})
 	if err == nil {

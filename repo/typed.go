@@ -12,8 +12,8 @@ type result struct {
 	changed, replayed bool
 }
 
-// answer is a result in the caller's type. Like all that is generic it is compiled again for each type of rows,
-// so it converts and does nothing else.
+// answer is a result in the caller's type. What is generic is compiled again for each type of rows, so it
+// converts and does nothing else.
 func answer[T any](res result, err error) (onerow.Result[T], error) {
 	return onerow.Result[T]{Row: rowOf[T](res.row), Changed: res.changed, Replayed: res.replayed}, err
 }

@@ -31,6 +31,7 @@ func (r *Of[T, ID, Owner]) Update(ctx context.Context, db onerow.DB, id ID, chan
 	return answer[T](r.tables.updateRow(ctx, db, id, onRow(change)))
 }
 
+// updateRow is Update for rows of any type.
 func (r *tables) updateRow(ctx context.Context, db onerow.DB, rowID any, change func(row reflect.Value) error) (res result, err error) {
 	id, err := r.key("update", rowID)
 	if err != nil {
