@@ -252,7 +252,7 @@ func (c *guardConn) done(r reading, err error) error {
 		c.foreign()
 	}
 	c.chain = c.chain || r.chains()
-	c.worn = c.worn || r.Quits
+	c.worn = c.worn || r.Quits || r.Locks
 	switch v {
 	case verbBegin:
 		c.inText = true

@@ -148,9 +148,13 @@ func (p *parser) rarely(verb string) {
 		}
 	case "LOCK":
 		if p.is("TABLE") || p.is("TABLES") {
+			p.st.Locks = true
 			p.rest(Commits)
 		}
-	case "RENAME", "TRUNCATE", "GRANT", "REVOKE", "FLUSH", "OPTIMIZE", "REPAIR":
+	case "FLUSH":
+		p.st.Locks = true // WITH READ LOCK, FOR EXPORT
+		p.rest(Commits)
+	case "RENAME", "TRUNCATE", "GRANT", "REVOKE", "OPTIMIZE", "REPAIR":
 		p.rest(Commits)
 	case "STOP":
 		if p.is("SLAVE") || p.is("REPLICA") {

@@ -68,6 +68,8 @@ type Statement struct {
 	Chain, NoChain bool
 	// Quits: COMMIT or ROLLBACK closes the session (RELEASE).
 	Quits, NoQuit bool
+	// Locks: the session may hold locks of tables from now on, whatever becomes of its transaction.
+	Locks bool
 	// ReadOnly is that of a Begin.
 	ReadOnly   bool
 	Autocommit Autocommit
