@@ -95,7 +95,7 @@ func TestModes(t *testing.T) {
 		want bool
 	}{
 		{`SELECT '\'; COMMIT -- '`, utf8Mode, true}, {`SELECT '\'; COMMIT -- '`, plain, false}, {`SELECT '\''`, utf8Mode, true}, {`SELECT '\''`, plain, false}, {`SELECT '\'`, plain, true},
-		{`SELECT "\"`, ansi, false}, {`SELECT "a"`, ansi, true}, {"SELECT /*/ */ 1", utf8Mode, false}, {"SELECT 1 --\v\n", utf8Mode, false}, {"SELECT a FROM t LIMIT?", utf8Mode, false}, {`SELECT "\"`, utf8Mode, false}, {`SELECT "a"`, AnyMode, true}, {`SELECT "a\b"`, AnyMode, false}, {`SELECT 'a\b'`, AnyMode, false}, {`SELECT ''''`, AnyMode, true},
+		{`SELECT "\"`, ansi, false}, {`SELECT "a"`, ansi, true}, {"SELECT /*/ */ 1", utf8Mode, false}, {"SELECT 1 --\v\n", utf8Mode, false}, {"SELECT a FROM t LIMIT?", utf8Mode, false}, {"SELECT ??", utf8Mode, false}, {"SELECT ?'a'", utf8Mode, false}, {"SELECT 'a'?", utf8Mode, false}, {"SELECT ?,-?", utf8Mode, true}, {`SELECT "\"`, utf8Mode, false}, {`SELECT "a"`, AnyMode, true}, {`SELECT "a\b"`, AnyMode, false}, {`SELECT 'a\b'`, AnyMode, false}, {`SELECT ''''`, AnyMode, true},
 		{`SELECT 'ä'`, Mode{}, false}, {`SELECT 'ä'`, Mode{Charset: SingleByte}, true}, {`SELECT ä`, Mode{Charset: SingleByte}, false}, {`SELECT ä`, utf8Mode, true}, {"SELECT \xff", utf8Mode, false}, {"SELECT '\xff'", utf8Mode, true},
 		{"SELECT 1 -- ä\n", Mode{}, false}, {"SELECT '\xbf\x5c'", Mode{}, false},
 	} {

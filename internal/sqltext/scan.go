@@ -77,6 +77,10 @@ func (s *scanner) next() {
 		return
 	}
 	c := s.text[s.pos]
+	// A word, literal or argument would become one with an argument that it touches.
+	if s.tok == param && !s.gap && (c == '?' || c == '.' || c == '\'' || c == '"' || c == '`') {
+		s.differs = true
+	}
 	switch {
 	case class[c]&(letter|digit) != 0 || c >= 0x80:
 		s.word()
@@ -96,7 +100,7 @@ func (s *scanner) next() {
 			s.fail()
 			return
 		}
-		switch before := s.tok; { // an argument would become a part of it
+		switch before := s.tok; {
 		case s.gap, s.start == 0:
 		case before == word, before == literal, before == quoted, before == other && (s.b == '@' || s.b == '.'):
 			s.differs = true
