@@ -70,11 +70,14 @@ func (c *conn) withOptional() driver.Conn {
 func (c *conn) execute(ctx context.Context, kind Kind, query string, prepared bool,
 	run func(ctx context.Context, query string) error, discard func() error,
 ) error {
-	endsTx, begins, uncommitted := false, false, ""
-	if kind == Exec || kind == Query {
-		kind, endsTx = classify(query, kind)
+	left, begins, uncommitted := closed, false, ""
+	switch kind {
+	case Begin:
+		left = open
+	case Exec, Query:
+		kind, left = classify(query, kind)
 		if begins, uncommitted = split(query); uncommitted != "" {
-			kind = Commit
+			kind, left = Commit, closed
 		}
 	}
 	e := &execution{
@@ -88,12 +91,8 @@ func (c *conn) execute(ctx context.Context, kind Kind, query string, prepared bo
 	}
 	e.run = func(ctx context.Context) error {
 		err := e.part(ctx, query)
-		switch {
-		case err != nil:
-		case kind == Begin:
-			c.inTx = true
-		case kind == Commit, kind == Rollback, endsTx:
-			c.inTx = false
+		if err == nil && left != asBefore {
+			c.inTx = left == open
 		}
 		return err
 	}

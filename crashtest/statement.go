@@ -3,6 +3,8 @@ package crashtest
 import (
 	"fmt"
 	"strings"
+
+	"github.com/onerow/onerow/internal/sqltext"
 )
 
 // Kind says what an execution does to its session.
@@ -77,84 +79,54 @@ func Count(c *Connector, call func() error) (Log, error) {
 	return c.Statements(), err
 }
 
+// textMode is how texts are read: as go-sql-driver's sessions do unless they are told otherwise.
+var textMode = sqltext.Mode{Charset: sqltext.UTF8} //nolint:gochecknoglobals // a constant
+
 // split finds out whether a text of several statements begins a transaction first, and the text without the
 // COMMIT at its end, empty if it has none.
 func split(query string) (begins bool, uncommitted string) {
-	head, rest, several := strings.Cut(query, ";")
-	if !several || strings.TrimSpace(rest) == "" {
+	if !strings.Contains(query, ";") {
 		return false, ""
 	}
-	kind, _ := classify(head, Exec)
-	if at := strings.LastIndex(query, ";"); strings.EqualFold(strings.TrimSpace(query[at+1:]), "COMMIT") {
-		uncommitted = query[:at]
+	parts, ok := sqltext.Split(query, textMode)
+	if !ok || len(parts) < 2 {
+		return false, ""
 	}
-	return kind == Begin, uncommitted
+	last := len(parts) - 1
+	if end := sqltext.Classify(parts[last], textMode); end.Kind == sqltext.Commit && !end.Chain {
+		uncommitted = strings.Join(parts[:last], ";")
+	}
+	return sqltext.Classify(parts[0], textMode).Kind == sqltext.Begin, uncommitted
 }
 
-// classify finds the kind of a statement sent as text, and whether it ends an open transaction by itself, as
-// DDL does. It looks at the first words only: a packet of several statements is what its way in says
-// (fallback), see split.
-func classify(query string, fallback Kind) (kind Kind, endsTx bool) {
-	text := skipComments(query)
-	if head, rest, several := strings.Cut(text, ";"); several {
-		if strings.TrimSpace(rest) != "" {
-			return fallback, false
-		}
-		text = head
-	}
-	words := strings.Fields(strings.ToUpper(text))
-	word := func(i int) string {
-		if i < len(words) {
-			return words[i]
-		}
-		return ""
-	}
-	switch word(0) {
-	case "BEGIN":
-		if word(1) == "NOT" { // MariaDB's compound statement outside a procedure
-			return fallback, false
-		}
-		return Begin, false
-	case "START":
-		if strings.TrimSuffix(word(1), ",") == "TRANSACTION" {
-			return Begin, false
-		}
-	case "COMMIT":
-		return Commit, false
-	case "ROLLBACK":
-		if word(1) == "TO" || word(1) == "WORK" && word(2) == "TO" {
-			return fallback, false
-		}
-		return Rollback, false
-	case "CREATE", "DROP":
-		return fallback, word(1) != "TEMPORARY"
-	case "ALTER", "RENAME", "TRUNCATE":
-		return fallback, true
-	}
-	return fallback, false
-}
+// after is what a statement leaves of a transaction.
+type after int8
 
-// skipComments drops leading white space and comments. An unclosed comment leaves nothing.
-func skipComments(query string) string {
-	for {
-		query = strings.TrimLeft(query, " \t\r\n")
-		end := ""
-		switch {
-		case strings.HasPrefix(query, "/*!"): // executed by the server: not a comment
-			return query
-		case strings.HasPrefix(query, "/*"):
-			end = "*/"
-		case strings.HasPrefix(query, "-- "), strings.HasPrefix(query, "#"):
-			end = "\n"
-		default:
-			return query
-		}
-		_, rest, found := strings.Cut(query, end)
-		if !found {
-			return ""
-		}
-		query = rest
+const (
+	asBefore after = iota
+	open
+	closed
+)
+
+// classify finds the kind of a statement sent as text, and what it leaves: DDL, too, ends a transaction. A
+// packet of several statements is what its way in says (fallback), see split.
+func classify(query string, fallback Kind) (Kind, after) {
+	s := sqltext.Classify(query, textMode)
+	left := closed
+	if s.Chain {
+		left = open
 	}
+	switch s.Kind {
+	case sqltext.Begin:
+		return Begin, open
+	case sqltext.Commit:
+		return Commit, left
+	case sqltext.Rollback:
+		return Rollback, left
+	case sqltext.Commits:
+		return fallback, closed
+	}
+	return fallback, asBefore
 }
 
 // oneLine collapses white space and cuts the text to a number of characters.
