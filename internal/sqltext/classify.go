@@ -237,12 +237,12 @@ func (p *parser) savepoint(kind Kind, optional bool) {
 
 // name is the last word of a statement.
 func (p *parser) name(kind Kind) {
-	if p.tok != word && p.tok != quoted && !(p.tok == literal && p.mode.Unknown && p.text[p.start] == '"') {
-		return
+	either := p.tok == literal && p.mode.Unknown && p.text[p.start] == '"'
+	if p.tok == word || p.tok == quoted || either {
+		p.st.Name, _ = unquote(p.raw())
+		p.next()
+		p.ends(kind)
 	}
-	p.st.Name, _ = unquote(p.raw())
-	p.next()
-	p.ends(kind)
 }
 
 func (p *parser) xa() {

@@ -25,7 +25,7 @@ const (
 	Read      // writes nothing
 	Write     // writes, or calls what may
 	Temporary // creates or drops a temporary table, which ends no transaction
-	Commits   // DDL and whatever else ends an open transaction by itself
+	Commits   // DDL and whatever else ends an open transaction by itself, even if it then fails
 )
 
 var kinds = [...]string{ //nolint:gochecknoglobals // a constant
