@@ -20,6 +20,7 @@ import (
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/soak/load"
 	"github.com/onerow/onerow/internal/soak/tree"
+	"github.com/onerow/onerow/internal/soak/txfuzz"
 )
 
 // Exit codes.
@@ -39,11 +40,17 @@ func main() {
 		}
 		return
 	}
+	if len(os.Args) > 1 && fuzzes[os.Args[1]] != nil {
+		os.Exit(fuzzes[os.Args[1]](os.Args[2:]))
+	}
 	if len(os.Args) > 1 && tree.Modes()[os.Args[1]] != nil {
 		os.Exit(mode(os.Args[1:]))
 	}
 	os.Exit(parent())
 }
+
+// fuzzes are the random proofs, which draw what the soak's clients never do.
+var fuzzes = map[string]func(args []string) (code int){"transactions": txfuzz.Main}
 
 // mode is size or kill, or what they start.
 func mode(args []string) (code int) {
@@ -106,7 +113,7 @@ func parseOptions(args []string) (options, error) {
 	case o.engine != "" && o.engine != "mariadb" && o.engine != "mysql":
 		return o, fmt.Errorf("-engine must be mariadb or mysql, not %q", o.engine)
 	case flags.NArg() > 0:
-		return o, fmt.Errorf("there is no %q: it is cluster, size, kill, or flags alone", flags.Arg(0))
+		return o, fmt.Errorf("there is no %q: it is cluster, size, kill, trash, transactions, limits, or flags alone", flags.Arg(0))
 	}
 	err := several()
 	return o, err

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/internal/soak/check"
+	"github.com/onerow/onerow/internal/soak/fuzz"
 	"github.com/onerow/onerow/internal/soak/journal"
 	"github.com/onerow/onerow/internal/soak/load"
 )
@@ -106,7 +107,7 @@ func (s *soak) setUp(ctx context.Context) (err error) {
 	case group:
 		engine = "mysql"
 	}
-	if err := errors.Join(err, chooseEngine(ctx, engine)); err != nil {
+	if err := errors.Join(err, fuzz.ChooseEngine(ctx, engine)); err != nil {
 		return err
 	}
 	if s.site, err = s.newSite(); err != nil {

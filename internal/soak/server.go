@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -31,23 +30,6 @@ type server struct {
 	now    *devdb.Server
 
 	kills []time.Time // when it was killed; one at a time
-}
-
-// chooseEngine sets the environment so that devdb starts that engine privately.
-func chooseEngine(ctx context.Context, engine string) error {
-	if err := os.Unsetenv(devdb.EnvDSN); err != nil { // a server that is killed must be our own
-		return err
-	}
-	if engine != "mysql" || os.Getenv(devdb.EnvMysqld) != "" {
-		return nil
-	}
-	cmd := exec.CommandContext(ctx, "scripts/get-mysql")
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return fmt.Errorf("soak: scripts/get-mysql, run in the repository's root, or set %s to a mysqld: %w", devdb.EnvMysqld, err)
-	}
-	return os.Setenv(devdb.EnvMysqld, strings.TrimSpace(string(out)))
 }
 
 func (s *server) start(ctx context.Context) (err error) {

@@ -1,0 +1,89 @@
+package fuzz
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/onerow/onerow/internal/devdb"
+)
+
+// ChooseEngine sets the environment so that devdb starts that engine privately.
+func ChooseEngine(ctx context.Context, engine string) error {
+	if err := os.Unsetenv(devdb.EnvDSN); err != nil { // a server that is killed must be our own
+		return fmt.Errorf("soak: %w", err)
+	}
+	if engine != "mysql" || os.Getenv(devdb.EnvMysqld) != "" {
+		return nil
+	}
+	cmd := exec.CommandContext(ctx, "scripts/get-mysql")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("soak: scripts/get-mysql, run in the repository's root, or set %s to a mysqld: %w", devdb.EnvMysqld, err)
+	}
+	if err := os.Setenv(devdb.EnvMysqld, strings.TrimSpace(string(out))); err != nil {
+		return fmt.Errorf("soak: %w", err)
+	}
+	return nil
+}
+
+// Start starts a throw-away server of that engine, and says which it is.
+func Start(ctx context.Context, engine string, args ...string) (*devdb.Server, error) {
+	if err := ChooseEngine(ctx, engine); err != nil {
+		return nil, err
+	}
+	// The driver would report every broken connection, and breaking them is what this is about.
+	if err := mysql.SetLogger(&mysql.NopLogger{}); err != nil {
+		return nil, fmt.Errorf("soak: %w", err)
+	}
+	server, err := devdb.Start(ctx, devdb.Options{Private: true, Args: args})
+	if err != nil {
+		return nil, fmt.Errorf("soak: %w", err)
+	}
+	if engine != "" && !strings.EqualFold(server.Engine(), engine) {
+		return nil, errors.Join(fmt.Errorf("soak: the server that was found is %s, not %s; set %s to its program", server.Engine(), engine, devdb.EnvMysqld), server.Close())
+	}
+	fmt.Printf("soak: %s %s, private\n", server.Engine(), server.Version())
+	return server, nil
+}
+
+// Admin opens a pool of the plain driver, straight to the server, that nothing of the toolkit guards.
+func Admin(server *devdb.Server, database string) (*sql.DB, error) {
+	connector, err := mysql.NewConnector(server.Config(database))
+	if err != nil {
+		return nil, fmt.Errorf("soak: %w", err)
+	}
+	return sql.OpenDB(connector), nil
+}
+
+// Pause waits, and says whether ctx goes on.
+func Pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// Within asks until the answer is yes, for as long as patience.
+func Within(ctx context.Context, patience time.Duration, done func() (bool, error)) (bool, error) {
+	for begin := time.Now(); ; {
+		if ok, err := done(); ok || err != nil {
+			return ok, err
+		}
+		if time.Since(begin) > patience || !Pause(ctx, 50*time.Millisecond) {
+			return false, nil
+		}
+	}
+}

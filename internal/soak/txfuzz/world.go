@@ -1,0 +1,303 @@
+package txfuzz
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/devdb"
+	"github.com/onerow/onerow/internal/soak/fuzz"
+)
+
+// Databases: in one sessions are killed, in the other one not.
+const (
+	database = "fuzz"
+	quiet    = "calm"
+)
+
+// pool is what clients share: fewer sessions than clients, so that each session gets to others.
+type pool struct {
+	name string
+	db   *sql.DB
+}
+
+const poolSize = 4
+
+type counts struct {
+	acked, failed, unknown, replays, probes, deadlines atomic.Int64
+	worst                                              atomic.Int64 // overshoot of a deadline, in nanoseconds
+}
+
+// world is one run.
+type world struct {
+	*fuzz.Options
+	late    time.Duration
+	attacks []string
+
+	found   *fuzz.Findings
+	server  *devdb.Server
+	schema  string // of the tables that are attacked
+	mariadb bool
+	admin   *sql.DB // unguarded, straight to the server, in the quiet database
+	cutter  *fuzz.Cutter
+	killer  fuzz.Killer
+	pools   []*pool
+	counts  counts
+	ids     atomic.Int64
+
+	mu      sync.Mutex
+	records []*record
+}
+
+// Main is the command, with its exit code.
+func Main(args []string) int {
+	set := flag.NewFlagSet("transactions", flag.ExitOnError)
+	w := &world{Options: fuzz.NewOptions(set, 14), schema: database}
+	set.DurationVar(&w.late, "late", 2*time.Second, "how long after its deadline an answer may come")
+	list := set.String("attacks", "all", "what is drawn besides: all, none, or a list, see the package's documentation")
+	return fuzz.Main(w.Options, args, func(ctx context.Context, found *fuzz.Findings) (err error) {
+		w.found = found
+		if w.attacks, err = parseAttacks(*list); err != nil {
+			return err
+		}
+		return w.run(ctx)
+	})
+}
+
+func (w *world) run(ctx context.Context) (err error) {
+	if w.server, err = fuzz.Start(ctx, w.Engine, "--secure-file-priv="+os.TempDir(), "--log-bin-trust-function-creators=ON"); err != nil {
+		return err //nolint:wrapcheck // it says all
+	}
+	defer func() { err = errors.Join(err, w.server.Close()) }()
+	w.mariadb = w.server.Engine() == devdb.MariaDB
+	if err := w.setUp(ctx); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.admin.Close()) }()
+	before := w.goroutines()
+	if err := w.connect(); err != nil {
+		return err
+	}
+	if err := w.load(ctx); err != nil {
+		return err
+	}
+	ctx = context.WithoutCancel(ctx)
+	if err := w.settle(ctx, before); err != nil {
+		return err
+	}
+	if err := w.judge(ctx); err != nil {
+		return err
+	}
+	return w.shown()
+}
+
+// setUp makes the tables.
+func (w *world) setUp(ctx context.Context) (err error) {
+	for _, name := range []string{database, quiet} {
+		if err := w.server.CreateDatabase(ctx, name); err != nil {
+			return err //nolint:wrapcheck // it says all
+		}
+	}
+	first, err := fuzz.Admin(w.server, database)
+	if err != nil {
+		return err //nolint:wrapcheck // it says all
+	}
+	for _, query := range tables {
+		if _, err := first.ExecContext(ctx, query); err != nil {
+			return errors.Join(fmt.Errorf("%w: %s", err, query), first.Close())
+		}
+	}
+	if err := first.Close(); err != nil {
+		return fmt.Errorf("soak: %w", err)
+	}
+	w.admin, err = fuzz.Admin(w.server, quiet)
+	for _, query := range quietTables {
+		if err == nil {
+			_, err = w.admin.ExecContext(ctx, query)
+		}
+	}
+	return err
+}
+
+// goroutines counts those that run when the admin's sessions rest.
+func (w *world) goroutines() int {
+	w.admin.SetMaxIdleConns(-1)
+	defer w.admin.SetMaxIdleConns(8)
+	time.Sleep(20 * time.Millisecond) // those of closed sessions end
+	return runtime.NumGoroutine()
+}
+
+// longest is after how many bytes at most a connection is cut, if it is.
+const longest = 12_000
+
+// connect opens the pools, behind the cutter.
+func (w *world) connect() (err error) {
+	if w.cutter, err = fuzz.NewCutter(w.server.Config("").Addr, w.Rand(1), longest); err != nil {
+		return err //nolint:wrapcheck // it says all
+	}
+	w.pools, err = openPools(w.server, w.cutter.Addr(), database, 1)
+	return err
+}
+
+// openPools opens one of each kind, of which a lock wait ends after so many seconds.
+func openPools(server *devdb.Server, addr, database string, wait int) ([]*pool, error) {
+	user := server.Config(database)
+	dsn := fmt.Sprintf("%s:%s@tcp(%s)/%s?innodb_lock_wait_timeout=%d", user.User, user.Passwd, addr, database, wait)
+	opened, err := onerow.Open(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("soak: %w", err)
+	}
+	all := []*pool{{"Open", opened}}
+	for _, interpolates := range []bool{false, true} {
+		cfg, err := mysql.ParseDSN(dsn + "&interpolateParams=" + url.QueryEscape(fmt.Sprint(interpolates)))
+		if err != nil {
+			return nil, fmt.Errorf("soak: %w", err)
+		}
+		connector, err := mysql.NewConnector(cfg)
+		if err != nil {
+			return nil, fmt.Errorf("soak: %w", err)
+		}
+		name := map[bool]string{false: "Guard", true: "Guard, interpolating"}[interpolates]
+		all = append(all, &pool{name, sql.OpenDB(onerow.Guard(connector))})
+	}
+	for _, p := range all {
+		p.db.SetMaxOpenConns(poolSize)
+		p.db.SetMaxIdleConns(poolSize)
+	}
+	return all, nil
+}
+
+// patience is how long a client may take to end what he does. Longer is a hang: no context of his lasts so long.
+const patience = 90 * time.Second
+
+// load runs the clients and the trouble, until the time is over or ctx ends.
+func (w *world) load(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, w.Length)
+	defer cancel()
+	var clients, trouble sync.WaitGroup
+	errs := make(chan error, 3)
+	for i := range w.Clients {
+		r := w.Rand(100 + uint64(i)) //nolint:gosec // i is small
+		clients.Go(func() {
+			for ctx.Err() == nil {
+				w.client(context.WithoutCancel(ctx), r)
+			}
+		})
+	}
+	trouble.Go(func() { errs <- w.killer.Run(ctx, w.admin, database, w.Rand(2), 25*time.Millisecond) })
+	trouble.Go(func() { errs <- w.locks(ctx, w.Rand(3)) })
+	trouble.Go(func() {
+		for fuzz.Pause(ctx, 10*time.Second) {
+			fmt.Println("  ", w)
+		}
+		errs <- nil
+	})
+	trouble.Wait()
+	w.cutter.Stop()
+	ended := make(chan struct{})
+	go func() { clients.Wait(); close(ended) }()
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		stacks := make([]byte, 1<<20)
+		w.found.Add(brokenHang, "no end after %v:\n%s", patience, stacks[:runtime.Stack(stacks, true)])
+		return errors.New("clients hang, so nothing else can be judged")
+	}
+	return errors.Join(<-errs, <-errs, <-errs)
+}
+
+// String is the progress.
+func (w *world) String() string {
+	c := &w.counts
+	return fmt.Sprintf("%d transactions: %d acknowledged (%d of them replays), %d failed, %d unknown; %d sessions and %d queries killed, %d connections cut; %d looks at sessions, %d deadlines below a lock, the worst answer %v late",
+		c.acked.Load()+c.failed.Load()+c.unknown.Load(), c.acked.Load(), c.replays.Load(), c.failed.Load(), c.unknown.Load(),
+		w.killer.Kills.Load(), w.killer.Queries.Load(), w.cutter.Cuts.Load(), c.probes.Load(), c.deadlines.Load(), time.Duration(c.worst.Load()).Round(time.Millisecond))
+}
+
+// client runs one transaction, and looks at a session of the pool behind it.
+func (w *world) client(ctx context.Context, r *rand.Rand) {
+	o := &op{world: w, id: w.ids.Add(1), seed: r.Uint64(), pool: w.pools[r.IntN(len(w.pools))]}
+	if len(w.attacks) > 0 && r.IntN(3) == 0 {
+		if o.attack = w.attacks[r.IntN(len(w.attacks))]; o.attack == deadlines {
+			o.attack = "" // a loop of its own has it
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, w.draw(r))
+	kind := r.IntN(10)
+	var rec *record
+	switch {
+	case kind < 2 && o.attack == "" || o.attack == "texts":
+		rec = o.session(ctx)
+	case kind < 4 && o.attack != "ends":
+		rec = o.begun(ctx)
+	default:
+		o.idempotent = r.IntN(3) == 0 && o.attack != "ends" && o.attack != "drops" && o.attack != "outfile"
+		o.careful = o.idempotent || r.IntN(3) == 0 && o.attack != "drops"
+		rec = o.inTx(ctx)
+	}
+	cancel()
+	w.keep(rec)
+	if r.IntN(2) == 0 {
+		w.probe(context.WithoutCancel(ctx), o.pool.db, o.pool.name)
+	}
+}
+
+// draw is a deadline: a few come within the transaction.
+func (w *world) draw(r *rand.Rand) time.Duration {
+	switch r.IntN(12) {
+	case 0:
+		return time.Duration(r.Int64N(int64(30 * time.Millisecond)))
+	case 1:
+		return time.Duration(r.Int64N(int64(300 * time.Millisecond)))
+	}
+	return 30 * time.Second
+}
+
+// overshoot holds the time of an answer against the deadline.
+func (w *world) overshoot(ctx context.Context, err error) {
+	deadline, _ := ctx.Deadline()
+	over := time.Since(deadline)
+	for worst := w.counts.worst.Load(); int64(over) > worst && !w.counts.worst.CompareAndSwap(worst, int64(over)); {
+		worst = w.counts.worst.Load()
+	}
+	if over > w.late {
+		w.found.Add(brokenLate, "%v: %v", over.Round(time.Millisecond), err)
+	}
+}
+
+func (w *world) keep(rec *record) {
+	map[verdict]*atomic.Int64{acked: &w.counts.acked, failed: &w.counts.failed, unknown: &w.counts.unknown}[rec.verdict].Add(1)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.records = append(w.records, rec)
+}
+
+// probe writes in autocommit by some session, and has another one look: what was acknowledged is there.
+func (w *world) probe(ctx context.Context, db onerow.DB, name string) {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	id := w.ids.Add(1)
+	if _, err := db.ExecContext(ctx, "INSERT INTO probe (id) VALUES (?)", id); err != nil {
+		return // nothing was acknowledged
+	}
+	var n int
+	if err := w.admin.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+w.schema+".probe WHERE id = ?", id).Scan(&n); err != nil {
+		return // this says nothing of the session
+	}
+	w.counts.probes.Add(1)
+	if n == 0 {
+		w.found.Add(brokenOpen, "pool %s: an INSERT in autocommit was acknowledged, and another session does not see it (after transaction %d or so)", name, id-1)
+	}
+}
