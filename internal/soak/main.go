@@ -18,6 +18,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/onerow/onerow/internal/devdb"
+	"github.com/onerow/onerow/internal/soak/limitfuzz"
 	"github.com/onerow/onerow/internal/soak/load"
 	"github.com/onerow/onerow/internal/soak/tree"
 	"github.com/onerow/onerow/internal/soak/txfuzz"
@@ -50,7 +51,7 @@ func main() {
 }
 
 // fuzzes are the random proofs, which draw what the soak's clients never do.
-var fuzzes = map[string]func(args []string) (code int){"transactions": txfuzz.Main}
+var fuzzes = map[string]func(args []string) (code int){"transactions": txfuzz.Main, "limits": limitfuzz.Main}
 
 // mode is size or kill, or what they start.
 func mode(args []string) (code int) {

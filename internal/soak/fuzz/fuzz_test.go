@@ -41,7 +41,7 @@ func TestCutter(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := make([]byte, len(text))
-		n, _ := io.ReadFull(conn, got)
+		n, _ := io.ReadFull(conn, got) //nolint:errcheck // it is cut
 		if !bytes.HasPrefix(text, got[:n]) {
 			t.Fatalf("%q", got[:n])
 		}

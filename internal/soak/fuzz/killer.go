@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,6 +16,14 @@ import (
 // Killer ends sessions and queries of one database, those that work as well as those that wait for the client.
 type Killer struct {
 	Kills, Queries atomic.Int64 // KILL and KILL QUERY that found their session
+
+	rests sync.Mutex
+}
+
+// Rest kills nobody until the function that it returns is called, but for one whom it has in its sights.
+func (k *Killer) Rest() (again func()) {
+	k.rests.Lock()
+	return k.rests.Unlock
 }
 
 const sqlVictim = `SELECT id FROM information_schema.processlist WHERE db = ? AND id <> CONNECTION_ID() ORDER BY (info IS NULL) = ?, RAND() LIMIT 1`
@@ -25,6 +34,8 @@ const erNoSuchThread = 1094
 // Run kills until ctx ends. The pool must be in another database.
 func (k *Killer) Run(ctx context.Context, db *sql.DB, database string, r *rand.Rand, longest time.Duration) error {
 	for Pause(ctx, time.Duration(r.Int64N(int64(longest)))) {
+		k.rests.Lock()
+		k.rests.Unlock() //nolint:staticcheck // it only waits
 		idle, whole := r.IntN(2), r.IntN(3) == 0
 		var id int64
 		err := db.QueryRowContext(ctx, sqlVictim, database, idle).Scan(&id)

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/soak/fuzz"
@@ -19,24 +18,7 @@ func (w *world) settle(ctx context.Context, goroutines int) error {
 		errs = append(errs, p.db.Close())
 	}
 	errs = append(errs, w.cutter.Close())
-	for _, left := range []struct{ what, query string }{
-		{"sessions", "SELECT COUNT(*) FROM information_schema.processlist WHERE db = '" + database + "' AND id <> CONNECTION_ID()"},
-		{"open transactions", "SELECT COUNT(*) FROM information_schema.innodb_trx"},
-	} {
-		var n int
-		none, err := fuzz.Within(ctx, 15*time.Second, func() (bool, error) {
-			err := w.admin.QueryRowContext(ctx, left.query).Scan(&n)
-			return n == 0, err //nolint:wrapcheck // it says all
-		})
-		if errs = append(errs, err); err == nil && !none {
-			w.found.Add(brokenLeft, "%d %s in the server", n, left.what)
-		}
-	}
-	n := 0
-	if ended, _ := fuzz.Within(ctx, 10*time.Second, func() (bool, error) { n = w.goroutines(); return n <= goroutines, nil }); !ended { //nolint:errcheck // there is none
-		w.found.Add(brokenLeft, "%d goroutines, and there were %d before", n, goroutines)
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, fuzz.Left(ctx, w.admin, database, goroutines, w.found))...)
 }
 
 // probeAll takes all sessions that the pool has, so that each is looked at.

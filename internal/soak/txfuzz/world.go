@@ -86,7 +86,7 @@ func (w *world) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.admin.Close()) }()
-	before := w.goroutines()
+	before := fuzz.Goroutines(w.admin)
 	if err := w.connect(); err != nil {
 		return err
 	}
@@ -129,14 +129,6 @@ func (w *world) setUp(ctx context.Context) (err error) {
 		}
 	}
 	return err
-}
-
-// goroutines counts those that run when the admin's sessions rest.
-func (w *world) goroutines() int {
-	w.admin.SetMaxIdleConns(-1)
-	defer w.admin.SetMaxIdleConns(8)
-	time.Sleep(20 * time.Millisecond) // those of closed sessions end
-	return runtime.NumGoroutine()
 }
 
 // longest is after how many bytes at most a connection is cut, if it is.
