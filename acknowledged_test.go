@@ -73,7 +73,7 @@ func TestSessionsGoBackClean(t *testing.T) {
 					}
 				}
 				_, _ = conn.ExecContext(t.Context(), "UPDATE account SET balance = balance + 1 WHERE id = 1") //nolint:errcheck // in what was left open, or not
-				_ = conn.Close()                                                                             //nolint:errcheck // the session may be closed already
+				_ = conn.Close()                                                                              //nolint:errcheck // the session may be closed already
 				wantNoneOpen(t, db, plain)
 			})
 		}

@@ -35,6 +35,6 @@ func TestAllocations(t *testing.T) {
 	}
 	racetest.Allocations(t, "Do", 119, func() error { return do() })
 	racetest.Allocations(t, "Do, KeyLast", 93, func() error { return do(idempotency.KeyLast()) })
-	racetest.Allocations(t, "Do, replay", 111, func() error { return again() })
+	racetest.Allocations(t, "Do, replay", 115, func() error { return again() })
 	racetest.Allocations(t, "Do, LookFirst, replay", 45, func() error { return again(idempotency.LookFirst()) })
 }

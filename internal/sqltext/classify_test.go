@@ -75,7 +75,7 @@ func TestClassify(t *testing.T) {
 
 		{"CREATE TABLE t (a INT)", Statement{Kind: Commits}}, {"CREATE TEMPORARY TABLE t (a INT)", Statement{Kind: Temporary}}, {"create or replace temporary table t as select 1", Statement{Kind: Temporary}},
 		{"DROP/**/TEMPORARY TABLE t", Statement{Kind: Temporary}}, {"DROP PREPARE s", Statement{}}, {"TRUNCATE t", Statement{Kind: Commits}}, {"ANALYZE TABLE t", Statement{Kind: Commits}}, {"ANALYZE UPDATE t SET a = 1", Statement{}},
-		{"LOCK TABLES t READ", Statement{Kind: Commits}}, {"UNLOCK TABLES", Statement{}}, {"USE `db`", Statement{Kind: Use, Name: "db"}},
+		{"LOCK TABLES t READ", Statement{Kind: Commits, Locks: true}}, {"UNLOCK TABLES", Statement{}}, {"USE `db`", Statement{Kind: Use, Name: "db"}},
 
 		{"CALL p()", Statement{}}, {"PREPARE s FROM 'COMMIT'", Statement{}}, {"EXECUTE s", Statement{}}, {"EXECUTE IMMEDIATE 'COMMIT'", Statement{}}, {"DEALLOCATE PREPARE s", Statement{}},
 		{"HANDLER t OPEN", Statement{}}, {"LOAD DATA INFILE 'x' INTO TABLE t", Statement{}}, {"FLIRT", Statement{}}, {"IF 1 THEN COMMIT; END IF", Statement{}},

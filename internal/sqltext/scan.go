@@ -247,7 +247,7 @@ func (s *scanner) comment(until string, after int) {
 
 // hint looks at one for the optimizer. MySQL reads quotes in it: each must end before it does.
 func (s *scanner) hint(text string) {
-	if s.tok == bad || strings.ContainsAny(text, "\"`\\") || strings.Count(text, "'")%2 != 0 {
+	if s.tok == bad || strings.ContainsAny(text, "\"\\") || strings.Count(text, "'")%2 != 0 || strings.Count(text, "`")%2 != 0 {
 		s.fail()
 		return
 	}
