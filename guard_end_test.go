@@ -27,7 +27,7 @@ func (r *refusing) refuses(verb string) error {
 	if r.verb != verb {
 		return nil
 	}
-	return &mysql.MySQLError{Number: r.number, Message: "refused by the test"}
+	return &mysql.MySQLError{Number: r.number, Message: "refused by the test, as with --read-only"}
 }
 
 func (r *refusing) Connect(ctx context.Context) (driver.Conn, error) {

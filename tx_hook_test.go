@@ -124,7 +124,7 @@ func (t *hookedTx) Rollback() error {
 
 // serverError is what a server answers with the number.
 func serverError(number uint16) error {
-	return &mysql.MySQLError{Number: number, Message: "made by the test"}
+	return &mysql.MySQLError{Number: number, Message: "made by the test, as with --read-only"}
 }
 
 // lostCommit executes the first COMMIT of a pool and answers that the connection was lost.

@@ -30,7 +30,7 @@ func TestServerStates(t *testing.T) {
 			if err != nil || len(c.jobs) != 1 {
 				t.Fatal(c, err)
 			}
-			cause := fmt.Errorf("x: %w", &mysql.MySQLError{Number: number, Message: "whatever"})
+			cause := fmt.Errorf("x: %w", &mysql.MySQLError{Number: number, Message: "whatever, --read-only"})
 			if fault.OfRow(cause) {
 				t.Errorf("%d would park rows", number)
 			}
@@ -43,7 +43,7 @@ func TestServerStates(t *testing.T) {
 			}
 		}
 		for _, number := range fault.Numbers() {
-			refused := fault.ServerState(&mysql.MySQLError{Number: number})
+			refused := fault.ServerState(&mysql.MySQLError{Number: number, Message: "--read-only"})
 			got, err := attempt(number)
 			if got.State != Ready || got.Failures != 0 || !got.DueAt.After(time.Now().Add(-time.Minute)) || !strings.Contains(got.LastError, refused.Advice) {
 				t.Errorf("%d: %+v", number, got)
@@ -62,6 +62,9 @@ func TestServerStates(t *testing.T) {
 			if got, err := attempt(number); err != nil || i == 0 && got.Failures != 1 || i == 1 && got.State != Dead {
 				t.Errorf("%d: %+v, %v", number, got, err)
 			}
+		}
+		if err := error(&mysql.MySQLError{Number: 1290, Message: "--secure-file-priv"}); IsServerState(err) || fault.OfRow(err) {
+			t.Errorf("a file where the server writes none is no state of it: %v", err)
 		}
 		if err := error(&fault.Assets{Err: &mysql.MySQLError{Number: 1040}}); IsServerState(err) || !errors.Is(explained(err), err) || errors.Is(explained(err), ErrServerState) {
 			t.Errorf("an asset store's error passes for the server's: %v", err)

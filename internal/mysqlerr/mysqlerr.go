@@ -1,8 +1,9 @@
 // Package mysqlerr sorts what the driver reports into what a caller can do
 // about it: was it a duplicate, may the whole transaction run again, is the
-// connection gone, or is it final. It looks at numbers and types, never at the
+// connection gone, or is it final. It looks at numbers and types, and not at the
 // text of a message: texts differ between engines, are localized, and contain
-// the user's own values.
+// the user's own values. The one exception is 1290, whose text has nothing in it
+// but the name of an option, which no language translates.
 package mysqlerr
 
 import (
@@ -11,6 +12,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strings"
 
 	"github.com/go-sql-driver/mysql"
 )
@@ -38,10 +40,15 @@ const (
 	// Overflowed means that the server rolled all of the transaction back because it is too much
 	// for it (1206, more locks than its memory holds). It would be so again.
 	Overflowed
+	// Interrupted means that somebody, or a limit of time, has ended the statement (1317: KILL QUERY; 1969:
+	// max_statement_time; 3024: max_execution_time). It was undone, and the transaction is open without it: to
+	// commit that would commit a part. It does not run again by itself, for somebody wanted it to end, and
+	// what took too long would do so again.
+	Interrupted
 	// NotHere means that this server, or this node of a cluster, takes no writes or no sessions at present
-	// (1047, 1290, 1792, 1836, 3032, 6400; 1040, 1203; 3796, 3797), or [ErrElsewhere]. What becomes of a
-	// transaction that is open there is not known. It may run again, in another session, which may lead
-	// elsewhere.
+	// (1047, 1290 for an option that forbids writes, 1792, 1836, 3032, 6400; 1040, 1203; 3796, 3797), or
+	// [ErrElsewhere]. What becomes of a transaction that is open there is not known. It may run again, in
+	// another session, which may lead elsewhere.
 	NotHere
 	// TooLarge means that a statement is larger than the server (1153) or the driver takes.
 	// The server has closed the session. It would be so again.
@@ -64,7 +71,8 @@ const (
 	erPacketTooLarge        = 1153
 	erLockTableFull         = 1206
 	erTooManyOfUser         = 1203
-	erOptionPrevents        = 1290 // read_only, super_read_only among them
+	erOptionPrevents        = 1290 // see forbidsWrites
+	erQueryInterrupted      = 1317 // KILL QUERY
 	erReadOnlyTransaction   = 1792
 	erReadOnlyMode          = 1836
 	erNoSuchIndex           = 1176
@@ -72,6 +80,8 @@ const (
 	erLockWaitTimeout       = 1205
 	erDeadlock              = 1213
 	erConnectionKilled      = 1927 // MariaDB
+	erStatementTimeout      = 1969 // MariaDB: max_statement_time
+	erQueryTimeout          = 3024 // MySQL: max_execution_time
 	erTransactionRollbackGR = 3101 // Group Replication: the certifier said no
 	erConsistencyNotAllowed = 3796 // Group Replication: this member's state does not allow causal reads
 	erConsistencyBefore     = 3797 // Group Replication: the wait before a causal read failed, as when the member leaves
@@ -95,6 +105,9 @@ func Classify(err error) Class {
 	}
 	var my *mysql.MySQLError
 	if errors.As(err, &my) {
+		if my.Number == erOptionPrevents && !forbidsWrites(my.Message) {
+			return Fatal
+		}
 		return classifyNumber(my.Number)
 	}
 	if errors.Is(err, driver.ErrBadConn) {
@@ -117,6 +130,13 @@ func NoSuchIndex(err error) bool {
 	return errors.As(err, &my) && my.Number == erNoSuchIndex
 }
 
+// forbidsWrites says whether the option that the message of 1290 names is one that forbids writes:
+// --read-only or --super-read-only, and not --secure-file-priv or --skip-grant-tables, which are the
+// same on every server. A proxy may spell it as a variable.
+func forbidsWrites(message string) bool {
+	return strings.Contains(message, "read-only") || strings.Contains(message, "read_only")
+}
+
 func classifyNumber(number uint16) Class {
 	switch number {
 	case erDuplicateEntry:
@@ -125,6 +145,8 @@ func classifyNumber(number uint16) Class {
 		return RolledBack
 	case erLockWaitTimeout:
 		return TimedOut
+	case erQueryInterrupted, erStatementTimeout, erQueryTimeout:
+		return Interrupted
 	case erLockTableFull:
 		return Overflowed
 	case erUnknownCom, erOptionPrevents, erReadOnlyTransaction, erReadOnlyMode, erTooManyConnections, erTooManyOfUser,

@@ -16,6 +16,9 @@ import (
 
 func TestClassify(t *testing.T) {
 	number := func(n uint16) error { return &mysql.MySQLError{Number: n, Message: "x' for key 'PRIMARY'"} }
+	option := func(name string) error {
+		return &mysql.MySQLError{Number: 1290, Message: "Der MySQL-Server läuft mit der Option " + name + " und kann diese Anweisung deswegen nicht ausführen"}
+	}
 	for _, c := range []struct {
 		name     string
 		err      error
@@ -33,7 +36,11 @@ func TestClassify(t *testing.T) {
 		{"lock wait timeout", number(1205), TimedOut, true, true},
 		{"lock table full", number(1206), Overflowed, false, false},
 		{"node not ready", number(1047), NotHere, true, true},
-		{"read only", number(1290), NotHere, true, true},
+		{"read only", option("--read-only"), NotHere, true, true},
+		{"super read only, wrapped", fmt.Errorf("insert: %w", option("--super-read-only")), NotHere, true, true},
+		{"read only, by a variable's name", option("read_only"), NotHere, true, true},
+		{"a file below secure_file_priv", option("--secure-file-priv"), Fatal, false, false},
+		{"no privileges", option("--skip-grant-tables"), Fatal, false, false},
 		{"read only transaction", number(1792), NotHere, true, true},
 		{"read only mode", number(1836), NotHere, true, true},
 		{"too many connections", number(1040), NotHere, true, true},
@@ -47,7 +54,9 @@ func TestClassify(t *testing.T) {
 		{"shutdown", number(1053), ConnectionLost, true, false},
 		{"killed (MariaDB)", number(1927), ConnectionLost, true, false},
 		{"killed (MySQL)", number(3169), ConnectionLost, true, false},
-		{"query interrupted", number(1317), Fatal, false, false},
+		{"KILL QUERY", number(1317), Interrupted, false, false},
+		{"max_statement_time (MariaDB)", number(1969), Interrupted, false, false},
+		{"max_execution_time (MySQL)", fmt.Errorf("read: %w", number(3024)), Interrupted, false, false},
 		{"syntax", number(1064), Fatal, false, false},
 		{"bad connection", driver.ErrBadConn, NotSent, true, true},
 		{"invalid connection", mysql.ErrInvalidConn, ConnectionLost, true, false},
@@ -84,7 +93,7 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%v is an answer", err)
 		}
 	}
-	for _, err := range []error{&mysql.MySQLError{Number: 1045}, &mysql.MySQLError{Number: 1290}, &mysql.MySQLError{Number: 1213}, driver.ErrBadConn,
+	for _, err := range []error{&mysql.MySQLError{Number: 1045}, &mysql.MySQLError{Number: 1290, Message: "--read-only"}, &mysql.MySQLError{Number: 1290}, &mysql.MySQLError{Number: 1317}, &mysql.MySQLError{Number: 1213}, driver.ErrBadConn,
 		mysql.ErrInvalidConn, &net.OpError{Op: "dial"}, context.Canceled, fmt.Errorf("x: %w", context.DeadlineExceeded)} {
 		if Answers(err) {
 			t.Errorf("%v is no answer", err)

@@ -52,6 +52,7 @@ var notOfRows = []uint16{
 	1153, 1197, 1390, 1436, // too large for the server's settings
 	1267, 1270, 1271, // collations
 	1235, 1296, // versions
+	erOptionPrevents, // another option than one that forbids writes
 }
 
 // OfRow says whether an error of a batch may be about a single row of it: a foreign

@@ -6,9 +6,14 @@ import (
 	"slices"
 
 	"github.com/go-sql-driver/mysql"
+
+	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
-const erQueryInterrupted = 1317 // KILL QUERY
+const (
+	erOptionPrevents   = 1290
+	erQueryInterrupted = 1317 // KILL QUERY
+)
 
 const (
 	noSession  = "no more sessions are to be had; find what opens so many, or raise the limit"
@@ -45,12 +50,12 @@ var serverStates = map[uint16]string{
 	1206: noMemory, // locks
 	1637: noMemory, // undo slots
 
-	1290: noWrites, // read_only, super_read_only
-	1792: noWrites, // transaction_read_only
-	1836: noWrites, // read-only mode
-	1874: noWrites, // innodb_read_only
-	3032: noWrites, // MySQL: offline_mode
-	3100: noWrites, // MySQL: a member without its group
+	erOptionPrevents: noWrites, // read_only, super_read_only
+	1792:             noWrites, // transaction_read_only
+	1836:             noWrites, // read-only mode
+	1874:             noWrites, // innodb_read_only
+	3032:             noWrites, // MySQL: offline_mode
+	3100:             noWrites, // MySQL: a member without its group
 
 	1598: statements,
 	1665: statements,
@@ -88,7 +93,7 @@ func ServerState(err error) *State {
 		return nil
 	}
 	advice, ok := serverStates[my.Number]
-	if !ok {
+	if !ok || my.Number == erOptionPrevents && mysqlerr.Classify(my) != mysqlerr.NotHere { // secure_file_priv
 		return nil
 	}
 	return &State{Number: my.Number, Advice: advice, Err: err}

@@ -18,7 +18,7 @@ import (
 // is 500 without.
 func TestNotNow(t *testing.T) {
 	refused := func(n uint16) error {
-		return fmt.Errorf("store: make a project: %w", &mysql.MySQLError{Number: n, Message: "of user 'secret'"})
+		return fmt.Errorf("store: make a project: %w", &mysql.MySQLError{Number: n, Message: "of user 'secret', with --read-only"})
 	}
 	for name, c := range map[string]struct {
 		err   error
