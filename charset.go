@@ -56,11 +56,6 @@ func isSafe(charset string) bool {
 	return slices.Contains(safeCharsets, strings.ToLower(charset))
 }
 
-// saysCharset says whether a statement of the driver's sets the character set, and not the handshake alone.
-func saysCharset(cfg *mysql.Config) bool {
-	return len(charsets(cfg)) > 0 || len(charsetParams(cfg)) > 0
-}
-
 // handshakeCharset is what a collation's name begins with.
 func handshakeCharset(cfg *mysql.Config) string {
 	if cfg.Collation == "" {

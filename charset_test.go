@@ -85,7 +85,14 @@ func TestInjection(t *testing.T) {
 					params[i] = name + "=" + url.QueryEscape(strings.ReplaceAll(value, "+", " "))
 				}
 			}
-			db := opened(t, with(t, params...))
+			db, err := onerow.Open(with(t, params...))
+			if errors.Is(err, onerow.ErrSetting) { // a part of the three that say the character set
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close() //nolint:errcheck // the test is over
 			for _, name := range []string{wide, plain, quote, twice} {
 				if n := found(t, db, name); n != 0 {
 					t.Errorf("%q finds %d rows", name, n)
@@ -116,7 +123,7 @@ func TestInterpolationRefused(t *testing.T) {
 			}
 		}
 	}
-	for _, params := range []string{"charset=utf8mb4", "charset=latin1,utf8", "collation=latin1_swedish_ci", "character_set_client='utf8mb4'", "collation=binary"} {
+	for _, params := range []string{"charset=utf8mb4", "charset=latin1,utf8", "collation=latin1_swedish_ci", "character_set_client='utf8mb4'", "collation=ascii_bin"} {
 		db, err := onerow.Open("app@tcp(127.0.0.1:3306)/app?interpolateParams=true&" + params)
 		if err != nil {
 			t.Errorf("%s: %v", params, err)

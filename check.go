@@ -96,10 +96,16 @@ const RowLocks Need = 1
 //
 //   - autocommit = 0, and completion_type other than NO_CHAIN: writes are lost silently
 //   - READ UNCOMMITTED
-//   - unique_checks = 0
-//   - sql_safe_updates = 1
+//   - unique_checks = 0, foreign_key_checks = 0
+//   - sql_safe_updates = 1, and sql_big_selects = 0, which a max_join_size sets: statements are refused
+//   - sql_select_limit: results are cut off silently
+//   - sql_auto_is_null = 1, and MariaDB's EMPTY_STRING_IS_NULL in sql_mode: NULL means something else
+//   - sql_log_bin = 0 where there is a binary log; MariaDB's enforce_storage_engine, if it is not InnoDB
+//   - a timestamp of the session's own: leases and expiries are written with a clock that stands still
 //   - binlog_format = STATEMENT, where there is a binary log, at READ COMMITTED
 //   - a character set with which the driver's interpolateParams is an SQL injection, if it is on: see [Open]
+//   - character_set_client, character_set_connection and character_set_results that differ, as with SET
+//     CHARACTER SET: texts and bytes are converted, and what cannot be is a question mark; and binary
 //   - a node of a cluster without causal reads: fewer bits than 7 in wsrep_sync_wait where wsrep is on; a
 //     group_replication_consistency that does not wait. A pool of [Open] whose data source name sets the
 //     variable itself is taken at its word; so is a session of any other that has SET @onerow_routed = 1.
@@ -120,11 +126,16 @@ func Check(ctx context.Context, db DB, needs ...Need) error {
 		if err := rows.Scan(&name, &value); err != nil {
 			return err
 		}
-		variables[strings.ToLower(name)] = value
+		variables[strings.ToLower(narrow(name))] = narrow(value)
 		return nil
 	})
-	if err != nil {
+	switch {
+	case errNumber(err) == erTooBigSelect:
+		return bigSelects.of("sql_big_selects", "OFF")
+	case err != nil:
 		return fmt.Errorf("onerow: read the settings: %w", err)
+	case variables["sql_select_limit"] == "": // every server has it: MariaDB cuts this off as well
+		return selectLimit.of("sql_select_limit", strconv.Itoa(len(variables)))
 	}
 	if err := checkSession(variables); err != nil {
 		return err
@@ -133,6 +144,9 @@ func Check(ctx context.Context, db DB, needs ...Need) error {
 		if err := checkInterpolation(ctx, db, charset); err != nil {
 			return err
 		}
+	}
+	if err := checkCharsets(variables); err != nil {
+		return err
 	}
 	if stale := checkCausal(variables); stale != nil {
 		var chosen sql.NullString
@@ -159,11 +173,19 @@ const askRouted = `SELECT ` + routed
 
 // SHOW, and not SELECT @@…: each engine and version lacks some of these, and leaves them out here. It touches
 // no table of the application's and takes no lock.
-const readSettings = `SHOW SESSION VARIABLES WHERE Variable_name IN ('autocommit', 'completion_type', 'unique_checks', 'sql_safe_updates',
-'tx_isolation', 'transaction_isolation', 'log_bin', 'binlog_format', 'character_set_client',
+// The timestamp is told only where it is hours from now, for a wall clock that is put back has an hour twice.
+const readSettings = `SHOW SESSION VARIABLES WHERE Variable_name IN ('autocommit', 'completion_type', 'unique_checks', 'foreign_key_checks',
+'sql_safe_updates', 'sql_auto_is_null', 'sql_select_limit', 'sql_big_selects', 'sql_mode', 'sql_log_bin', 'enforce_storage_engine',
+'tx_isolation', 'transaction_isolation', 'log_bin', 'binlog_format', 'character_set_client', 'character_set_connection', 'character_set_results',
 'read_only', 'super_read_only', 'innodb_read_only', 'tx_read_only', 'transaction_read_only',
 'wsrep_on', 'wsrep_provider', 'wsrep_sync_wait',
-'group_replication_group_name', 'group_replication_consistency', 'group_replication_single_primary_mode')`
+'group_replication_group_name', 'group_replication_consistency', 'group_replication_single_primary_mode')
+OR Variable_name = 'timestamp' AND ABS(Value - UNIX_TIMESTAMP(SYSDATE())) > 9000`
+
+const erTooBigSelect = 1104
+
+// narrow reads ASCII in a character set of two or four bytes, which is what is to be found out here.
+func narrow(text string) string { return strings.ReplaceAll(text, "\x00", "") }
 
 func checkSession(is map[string]string) error {
 	isolation := "transaction_isolation"
@@ -173,18 +195,12 @@ func checkSession(is map[string]string) error {
 	switch {
 	case is["autocommit"] == "OFF":
 		return autocommitOff.of("autocommit", "OFF")
-	case is["completion_type"] != "NO_CHAIN" && is["completion_type"] != "":
-		return chainedCommits.of("completion_type", is["completion_type"])
 	case is[isolation] == "READ-UNCOMMITTED":
 		return readUncommitted.of(isolation, is[isolation])
-	case is["unique_checks"] == "OFF":
-		return uniqueUnchecked.of("unique_checks", "OFF")
-	case is["sql_safe_updates"] == "ON":
-		return safeUpdates.of("sql_safe_updates", "ON")
 	case is["log_bin"] == "ON" && is["binlog_format"] == "STATEMENT" && is[isolation] == "READ-COMMITTED":
 		return statementBinlog.of("binlog_format", "STATEMENT")
 	}
-	return nil
+	return checkRequired(is)
 }
 
 // isGalera: a MariaDB may have wsrep on and no cluster.

@@ -36,12 +36,29 @@ func TestCheck(t *testing.T) {
 		{"completion_type=1", "completion_type"},
 		{"completion_type='RELEASE'", "completion_type"},
 		{"unique_checks=0", "unique_checks"},
+		{"foreign_key_checks=0", "foreign_key_checks"},
+		{"sql_auto_is_null=1", "sql_auto_is_null"},
+		{"sql_select_limit=1", "sql_select_limit"},
+		{"max_join_size=1000&sql_big_selects=0", "sql_big_selects"},
+		{"timestamp=1", "timestamp"},
+		{"character_set_connection=utf16", "character_set_connection"},
+		{"character_set_connection=latin1", "character_set_connection"},
+		{"collation_connection=latin1_bin", "character_set_connection"},
+		{"character_set_results=utf16", "character_set_results"},
+		{"character_set_results=latin1", "character_set_results"},
+		{"character_set_results=NULL", "character_set_results"},
+		{"character_set_client=gbk&interpolateParams=false", "character_set_connection"},
+		{"charset=binary", "character_set_connection"},
 		{"sql_safe_updates=1", "sql_safe_updates"},
 		{readOnly + "=1", readOnly},
 		{"charset=gbk&interpolateParams=true", "character_set_client"},
 		{"character_set_client=sjis&interpolateParams=true", "character_set_client"},
 		{"charset=big5&interpolateParams=true", "character_set_client"},
 		{"charset=gbk", ""},
+		{"charset=utf8mb3", ""},
+		{"collation_connection=utf8mb4_bin", ""},
+		{"timestamp=0", ""},
+		{"sql_select_limit=18446744073709551615", ""},
 		{"charset=gbk&collation=gbk_bin", ""},
 		{"charset=latin1&interpolateParams=true", ""},
 		{"autocommit=1", ""},
@@ -82,13 +99,13 @@ func TestCheckServer(t *testing.T) {
 	wantSetting(t, onerow.Check(t.Context(), db), "autocommit")
 
 	// Open sets autocommit itself, whether the isolation level is said or not.
-	for _, own := range []string{dsn + "&unique_checks=0", dsn[:strings.IndexByte(dsn, '?')] + "?unique_checks=0"} {
+	for _, own := range []string{dsn + "&binlog_format='STATEMENT'", dsn[:strings.IndexByte(dsn, '?')] + "?binlog_format='STATEMENT'"} {
 		db := opened(t, own)
 		var on int
 		if err := onerow.QueryRow(t.Context(), db, "SELECT @@autocommit", nil, &on); err != nil || on != 1 {
 			t.Errorf("autocommit %d, %v", on, err)
 		}
-		wantSetting(t, onerow.Check(t.Context(), db), "unique_checks")
+		wantSetting(t, onerow.Check(t.Context(), db), "binlog_format")
 	}
 	admin := opened(t, dsn)
 	admin.SetMaxOpenConns(1)
@@ -101,11 +118,23 @@ func TestCheckServer(t *testing.T) {
 		t.Errorf("the refusal is for nothing: %v", err)
 	}
 	dbtest.Exec(t, admin, "SET binlog_format = ROW")
+	dbtest.Exec(t, admin, "SET sql_log_bin = 0")
+	wantSetting(t, onerow.Check(t.Context(), admin), "sql_log_bin")
+	dbtest.Exec(t, admin, "SET sql_log_bin = 1")
 	if err := onerow.Check(t.Context(), admin); err != nil {
 		t.Error(err)
 	}
 	dbtest.Exec(t, admin, "SET GLOBAL read_only = 1")
 	wantSetting(t, onerow.Check(t.Context(), admin), "read_only")
+	dbtest.Exec(t, admin, "SET GLOBAL read_only = 0")
+	if dbtest.Server(t).Engine() == devdb.MariaDB {
+		dbtest.Exec(t, admin, "SET enforce_storage_engine = 'InnoDB'")
+		if err := onerow.Check(t.Context(), admin); err != nil {
+			t.Error(err)
+		}
+		dbtest.Exec(t, admin, "SET enforce_storage_engine = 'MyISAM'")
+		wantSetting(t, onerow.Check(t.Context(), admin), "enforce_storage_engine")
+	}
 	if dbtest.Server(t).Engine() == devdb.MySQL {
 		dbtest.Exec(t, admin, "SET GLOBAL super_read_only = 1")
 		wantSetting(t, onerow.Check(t.Context(), admin), "super_read_only")
@@ -118,11 +147,31 @@ func TestOpenRefuses(t *testing.T) {
 		"autocommit=0": "autocommit", "autocommit=false": "autocommit", "@@session.autocommit='OFF'": "@@session.autocommit",
 		"transaction_isolation='READ-UNCOMMITTED'": "transaction_isolation", "tx_isolation=%27read-uncommitted%27": "tx_isolation",
 		"@@session.tx_isolation=0": "@@session.tx_isolation",
+		"completion_type=1":        "completion_type", "completion_type='RELEASE'": "completion_type", "session completion_type=CONCAT('CH','AIN')": "session completion_type",
+		"unique_checks=0": "unique_checks", "foreign_key_checks=OFF": "foreign_key_checks", "sql_safe_updates=1": "sql_safe_updates",
+		"sql_auto_is_null=ON": "sql_auto_is_null", "@@sql_select_limit=1": "@@sql_select_limit", "sql_big_selects=0": "sql_big_selects",
+		"sql_mode='ANSI,Empty_String_Is_Null'": "sql_mode", "sql_mode=4294967296": "sql_mode", "sql_log_bin=0": "sql_log_bin", "timestamp=1": "timestamp",
+		"character_set_connection=utf16": "character_set_connection", "character_set_results=latin1": "character_set_results", "character_set_results=NULL": "character_set_results",
+		"collation_connection=latin1_bin": "collation_connection", "lock_wait_timeout=7,character_set_client=latin1": "lock_wait_timeout",
+		"lock_wait_timeout=7,+names+latin1": "lock_wait_timeout", "charset=binary": "charset", "collation=binary": "charset",
+		"charset=latin1&character_set_results=utf8mb4": "character_set_results",
 	} {
 		_, err := onerow.Open("app:hunter2@tcp(127.0.0.1:3306)/app?" + param)
 		wantSetting(t, err, setting)
 		if err != nil && strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("the password is in %v", err)
+		}
+	}
+	for _, param := range []string{"completion_type='NO_CHAIN'", "completion_type=DEFAULT", "unique_checks=ON", "sql_safe_updates=false", "sql_select_limit=18446744073709551615",
+		"collation_connection=utf8mb4_bin", "character_set_connection=utf8mb4", "charset=latin1&character_set_results=latin1", "charset=utf8&character_set_results=utf8mb3",
+		"lc_time_names='de_DE'", "sql_mode='ANSI'", "sql_mode=4", "timestamp=DEFAULT", "sql_log_bin=1"} {
+		db, err := onerow.Open("app@tcp(127.0.0.1:3306)/app?" + param)
+		if err != nil {
+			t.Errorf("%s: %v", param, err)
+			continue
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -40,7 +40,7 @@
 //     0.2 seconds or more, by a read timeout perhaps, which leaves that session waiting in the
 //     server. Nothing is begun 30 seconds after the first attempt, but that what was refused is
 //     run again once. So the default lock wait timeout of 50 seconds is waited for once.
-//   - A server or node that takes no writes or no sessions now (1047, 1290, 1792, 1836, 3032;
+//   - A server or node that takes no writes or no sessions now (1047; 1290 for read_only; 1792, 1836, 3032;
 //     1040, 1203) may say so at any statement, BEGIN and COMMIT too. The session is closed, and the
 //     transaction run again in a new one, which leads to another server where the pool of [Open] has several
 //     hosts.
@@ -96,8 +96,9 @@
 // # Settings
 //
 // There are settings of a session or a server with which none of this holds, such as
-// autocommit=0. [Open] refuses a data source name that has them; [Check] asks any pool,
-// and the server behind it.
+// autocommit=0 or a sql_select_limit. [Open] refuses a data source name that has them, and sets in each
+// session what a session may set, so that the server's defaults do not matter; [Check] asks any pool, and the
+// server behind it, and its error says what to change.
 //
 // # Keys
 //

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
@@ -25,7 +26,12 @@ import (
 //     sends: a text of the caller's with a semicolon in it is prepared, three round trips instead of one,
 //     and refused (1064) if it is more than one statement, so none can be slipped in. multiStatements=true
 //     in the name lets texts of several through; multiStatements=false sends each statement by itself.
-//   - autocommit = 1, whatever the server's default. autocommit=0 is refused.
+//   - autocommit = 1, completion_type = NO_CHAIN, unique_checks = 1, foreign_key_checks = 1, sql_safe_updates
+//     = 0, sql_auto_is_null = 0, no sql_select_limit, sql_big_selects = 1 and no EMPTY_STRING_IS_NULL in
+//     sql_mode, whatever the server's defaults. Another value in the name is refused, and so are sql_log_bin=0
+//     and a timestamp.
+//   - One character set for what is sent, what the server makes of it and what it answers, whatever the
+//     server's init_connect says. Variables that say another one for a part of it, and binary, are refused.
 //   - [Guard]: behind a transaction that is lost nothing is written.
 //   - Causal reads on a cluster: a node answers when it has applied what was committed before on any other.
 //     wsrep_sync_wait has the bits of 7 where wsrep is on; group_replication_consistency is BEFORE where that
@@ -42,7 +48,7 @@ import (
 // Galera node that is not ready or not in the primary component, a member of a group that is not ONLINE or
 // does not see the majority (for this the user needs SELECT on performance_schema.replication_group_members;
 // without it such a member is recognized by super_read_only only). Hence a server that does not write gets no
-// verb and no locking read. A session that is told so later (1047, 1290, 1792, 1836) takes its host out as
+// verb and no locking read. A session that is told so later (1047; 1290 for read_only; 1792, 1836) takes its host out as
 // well, with all sessions to it, and [InTx] runs the transaction again on another. When none is left those
 // that are left out are tried as well, and the error is [ErrNoHost]. A host that is back gets new connections
 // only: SetConnMaxLifetime brings the others home.
@@ -126,11 +132,19 @@ func driverConnector(cfg *mysql.Config) (driver.Connector, error) {
 	return connector, nil
 }
 
+// variable is a parameter's name without its scope.
+func variable(param string) string {
+	return strings.ToLower(param[strings.LastIndexAny(param, ".@ ")+1:])
+}
+
 // refuseParams looks at the system variables of the configuration, and says whether the isolation level is
 // among them.
 func refuseParams(cfg *mysql.Config) (isolation bool, err error) {
+	if handshakeCharset(cfg) == "binary" || slices.Contains(charsets(cfg), "binary") {
+		return false, binaryCharset.of("charset", "binary")
+	}
 	for param, value := range cfg.Params {
-		name := strings.ToLower(param[strings.LastIndexAny(param, ".@ ")+1:])
+		name := variable(param)
 		value := strings.ToLower(strings.Trim(value, `'" `))
 		switch name {
 		case "autocommit":
@@ -141,6 +155,10 @@ func refuseParams(cfg *mysql.Config) (isolation bool, err error) {
 			isolation = true
 			if strings.Contains(value, "uncommitted") || value == "0" {
 				return false, readUncommitted.of(param, value)
+			}
+		default:
+			if err := refuseParam(cfg, param, name, value); err != nil {
+				return false, err
 			}
 		}
 	}

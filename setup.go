@@ -48,19 +48,25 @@ const (
 const routed = `@onerow_routed`
 
 // setUpTexts are the statements that set up a session of the configuration, in the ways in which it can be
-// done: what a server may not understand comes first. What the configuration says itself comes last in each,
-// so it wins.
+// done: what a server may not understand comes first. What the configuration says itself comes behind what it
+// may choose, so it wins, and before what has to be so.
 func setUpTexts(cfg *mysql.Config, isolation bool) [][]string {
 	more, causal := "", setSyncWait+setBefore
-	if cfg.InterpolateParams && !saysCharset(cfg) {
-		more = setClientCharset + handshakeCharset(cfg) // a server may be set to ignore the handshake's
+	if len(charsets(cfg)) == 0 { // else the driver sends SET NAMES
+		more = setCharsets(cfg)
 	}
 	if saysConsistency(cfg) {
 		more, causal = more+setRouted, ""
 	}
+	mode := setMode
 	for _, param := range slices.Sorted(maps.Keys(cfg.Params)) {
-		more += ", " + param + " = " + cfg.Params[param]
+		value := cfg.Params[param]
+		if variable(param) == "sql_mode" {
+			value, mode = modeWithoutEmpty(value), ""
+		}
+		more += ", " + param + " = " + value
 	}
+	more += setRequired() + mode
 	level := setIsolation
 	if isolation {
 		level = ""

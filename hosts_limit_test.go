@@ -1,0 +1,27 @@
+package onerow_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+)
+
+// TestLimitHidesNothing: a server that takes no writes is not used, although it answers with one row only, or
+// refuses joins.
+func TestLimitHidesNothing(t *testing.T) {
+	t.Parallel()
+	dsn := private(t)
+	admin := dbtest.OpenDSN(t, dsn)
+	dbtest.Exec(t, admin, "SET GLOBAL read_only = 1")
+	list := strings.Replace(dsn, ")/", ",127.0.0.1:1)/", 1)
+	for _, set := range []string{"sql_select_limit = 1", "sql_select_limit = 0", "max_join_size = 1"} {
+		dbtest.Exec(t, admin, "SET GLOBAL "+set)
+		err := opened(t, list).PingContext(t.Context())
+		if !errors.Is(err, onerow.ErrNoHost) || !strings.Contains(err.Error(), "read_only is ON") {
+			t.Errorf("%s: %v", set, err)
+		}
+	}
+}
