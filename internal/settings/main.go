@@ -126,6 +126,9 @@ func (s setting) try(ctx context.Context, bin string, full bool) (verdict string
 	if !strings.HasPrefix(server.Engine()+" "+server.Version(), s.on) {
 		return "", nil
 	}
+	if known, err := s.known(ctx, server); err != nil || !known {
+		return "", err
+	}
 	env := append(os.Environ(), devdb.EnvDSN+"="+server.DSN(""), devdb.EnvParams+"="+s.params, devdb.EnvSchema+"="+s.schema)
 	if s.refused != "" {
 		return s.check(ctx, server)
@@ -133,21 +136,57 @@ func (s setting) try(ctx context.Context, bin string, full bool) (verdict string
 	return s.test(ctx, bin, full, env)
 }
 
-// check sees that the setting is refused.
+// known says whether the server has the variable that it needs; the flag is --loose-….
+func (s setting) known(ctx context.Context, server *devdb.Server) (known bool, err error) {
+	if s.knows == "" {
+		return true, nil
+	}
+	db, err := sql.Open("mysql", server.DSN(""))
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	var name, value string
+	switch err := db.QueryRowContext(ctx, "SHOW GLOBAL VARIABLES LIKE '"+s.knows+"'").Scan(&name, &value); { //nolint:gosec // of the table
+	case errors.Is(err, sql.ErrNoRows):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	return true, nil
+}
+
+// check sees that the setting is refused, and, where the server has it for all its sessions, that a pool of
+// [onerow.Open] is right all the same.
 func (s setting) check(ctx context.Context, server *devdb.Server) (verdict string, err error) {
 	cfg := server.Config("")
 	cfg.Collation = "" // the setting may be another character set
-	db, err := sql.Open("mysql", cfg.FormatDSN()+"&"+s.params)
+	dsn := cfg.FormatDSN()
+	if s.params != "" {
+		dsn += "&" + s.params
+	}
+	db, err := sql.Open("mysql", dsn)
 	if err != nil {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	for _, assignment := range s.global {
+		if _, err := db.ExecContext(ctx, "SET GLOBAL "+assignment); err != nil {
+			return "", err
+		}
+	}
+	if len(s.global) > 0 {
+		db.SetMaxIdleConns(0) // the session that has set it does not have it
+	}
 	refusal := onerow.Check(ctx, db)
 	var setting *onerow.SettingError
 	if !errors.As(refusal, &setting) || setting.Setting != s.refused {
 		return "", fmt.Errorf("onerow.Check says %w, and should refuse %s", refusal, s.refused)
 	}
-	return "refused: " + refusal.Error(), nil
+	if len(s.global) > 0 {
+		verdict, err = s.opened(ctx, server)
+	}
+	return "refused: " + refusal.Error() + verdict, err
 }
 
 var failure = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)

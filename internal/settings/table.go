@@ -12,6 +12,11 @@ type setting struct {
 	server []string
 	params string
 	schema string
+	// knows is a variable that the server must have. Empty: none.
+	knows string
+	// global are assignments for all sessions, as in "sql_select_limit = 1". A pool of onerow.Open is right
+	// under them, where any other is refused.
+	global []string
 	// skip are tests that cannot run so for reasons of their own, and why says which; more are those that
 	// only the whole suites have.
 	skip, more, why string
@@ -65,5 +70,28 @@ var settings = []setting{
 	{name: "auto_increment_increment 3", params: "auto_increment_increment=3&auto_increment_offset=2",
 		more: "TestPublisher|TestTakenIndex|TestCosts|TestJobIDReused", why: "the test names rows by the ids that they have without it"},
 	{name: "sql_safe_updates=1", params: "sql_safe_updates=1", refused: "sql_safe_updates"},
+	{name: "innodb_native_foreign_keys", server: []string{"--loose-innodb-native-foreign-keys=ON"}, knows: "innodb_native_foreign_keys"},
+	{name: "innodb_native_foreign_keys off", server: []string{"--loose-innodb-native-foreign-keys=OFF"}, knows: "innodb_native_foreign_keys"},
+	{name: "completion_type CHAIN", global: []string{"completion_type = CHAIN"}, refused: "completion_type"},
+	{name: "completion_type RELEASE", global: []string{"completion_type = RELEASE"}, refused: "completion_type"},
+	{name: "sql_select_limit 1", global: []string{"sql_select_limit = 1"}, refused: "sql_select_limit"},
+	{name: "max_join_size 1", global: []string{"max_join_size = 1"}, refused: "sql_big_selects"},
+	{name: "sql_mode EMPTY_STRING_IS_NULL", on: "MariaDB", global: []string{"sql_mode = 'EMPTY_STRING_IS_NULL,STRICT_TRANS_TABLES'"}, refused: "sql_mode"},
+	{name: "sql_auto_is_null=1", global: []string{"sql_auto_is_null = 1"}, refused: "sql_auto_is_null"},
+	{name: "foreign_key_checks=0", global: []string{"foreign_key_checks = 0"}, refused: "foreign_key_checks"},
+	{name: "unique_checks=0", global: []string{"unique_checks = 0"}, refused: "unique_checks"},
+	{name: "sql_safe_updates=1, all", global: []string{"sql_safe_updates = 1"}, refused: "sql_safe_updates"},
+	{name: "character_set_connection utf16", params: "character_set_connection=utf16", refused: "character_set_connection"},
+	{name: "character_set_connection latin1", params: "character_set_connection=latin1", refused: "character_set_connection"},
+	{name: "character_set_results latin1", params: "character_set_results=latin1", refused: "character_set_results"},
+	{name: "charset binary", params: "charset=binary", refused: "character_set_connection"},
+	{name: "handshake ignored", on: "MariaDB", server: []string{"--skip-character-set-client-handshake", "--character-set-server=latin1"},
+		skip: "TestForeignSchema|TestOneName|TestKinds", why: textsAreUTF8},
+	{name: "a clock that stands", params: "timestamp=1", refused: "timestamp"},
+	{name: "sql_mode, the odd ones", params: "sql_mode='PIPES_AS_CONCAT,HIGH_NOT_PRECEDENCE,NO_UNSIGNED_SUBTRACTION,REAL_AS_FLOAT,IGNORE_SPACE,NO_AUTO_VALUE_ON_ZERO,PAD_CHAR_TO_FULL_LENGTH,STRICT_TRANS_TABLES'"},
+	{name: "sql_mode TIME_TRUNCATE_FRACTIONAL", on: "MySQL", params: "sql_mode='TIME_TRUNCATE_FRACTIONAL,STRICT_TRANS_TABLES'"},
+	{name: "sql_mode ORACLE", on: "MariaDB", params: "sql_mode='ORACLE,SIMULTANEOUS_ASSIGNMENT,TIME_ROUND_FRACTIONAL,STRICT_TRANS_TABLES'"},
+	{name: "small numbers", params: "group_concat_max_len=4&div_precision_increment=0&max_sort_length=8&max_error_count=0&lock_wait_timeout=5&eq_range_index_dive_limit=1"},
+	{name: "default_storage_engine MyISAM", params: "default_storage_engine=MyISAM&sql_notes=0&sql_quote_show_create=0&updatable_views_with_limit=0&big_tables=1&sql_buffer_result=1"},
 	{name: "readTimeout 2s", params: "readTimeout=2s&writeTimeout=2s"},
 }
