@@ -14,7 +14,7 @@ func TestDSNCharset(t *testing.T) {
 	t.Parallel()
 	base := dbtest.DSN(t)
 	base = base[:strings.IndexByte(base, '?')]
-	for _, params := range []string{"", "charset=gbk", "charset=utf8mb4,gbk", "charset=big5", "charset=latin1", "charset=utf8mb4", "character_set_client=gbk", "collation=gbk_bin"} {
+	for _, params := range []string{"", "charset=gbk", "charset=utf8mb4,gbk", "charset=big5", "charset=latin1", "charset=utf8mb4", "collation=gbk_bin"} {
 		t.Run(params, func(t *testing.T) {
 			a := &app{environment: environment{getenv: func(string) string { return "" }}, dsn: base + "?" + params}
 			db, err := a.open(t.Context())
@@ -42,6 +42,7 @@ func TestDSNSettings(t *testing.T) {
 	t.Parallel()
 	for params, want := range map[string]string{
 		"charset=gbk&interpolateParams=true": "charset=utf8mb4", "character_set_client=sjis&interpolateParams=true": "charset=utf8mb4",
+		"character_set_client=gbk": "charset=utf8mb4", "completion_type='CHAIN'": "NO_CHAIN", "sql_select_limit=1000": "18446744073709551615",
 		"autocommit=0": "autocommit", "tx_isolation='READ-UNCOMMITTED'": "READ-COMMITTED", "transaction_isolation=%27read-uncommitted%27": "READ-COMMITTED",
 	} {
 		for _, form := range []string{"mysql://app:hunter2@127.0.0.1:1/shop?", "app:hunter2@tcp(127.0.0.1:1)/shop?"} {
