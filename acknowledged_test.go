@@ -329,3 +329,58 @@ func TestDeadline(t *testing.T) {
 		})
 	}
 }
+
+// TestInterruptedPoisons: who drops the error of a statement that was killed does not commit the rest.
+func TestInterruptedPoisons(t *testing.T) {
+	dbs, plain := guardedPools(t)
+	dbs["plain"] = plain
+	for name, db := range dbs {
+		for _, savepoint := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, " ", savepoint), func(t *testing.T) {
+				dbtest.Exec(t, plain, "UPDATE account SET balance = 0")
+				held, err := dbs["plain"].BeginTx(t.Context(), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				dbtest.Exec(t, held, "UPDATE account SET balance = 9 WHERE id = 2")
+				runs := 0
+				err = onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
+					runs++
+					dbtest.Exec(t, tx, "UPDATE account SET balance = 1 WHERE id = 1")
+					id := dbtest.Scan[int64](t, tx, "SELECT CONNECTION_ID()")
+					ended := make(chan error, 1)
+					go func() {
+						time.Sleep(200 * time.Millisecond)
+						_, err := plain.ExecContext(ctx, fmt.Sprintf("KILL QUERY %d", id))
+						ended <- err
+					}()
+					write := func() error {
+						_, err := tx.ExecContext(ctx, "UPDATE account SET balance = 2 WHERE id = 2")
+						return err
+					}
+					if savepoint {
+						write = func() error {
+							return onerow.InTx(ctx, tx, func(ctx context.Context, tx *onerow.Tx) error {
+								return tx.Savepoint(ctx, "s", func() error { _, err := tx.ExecContext(ctx, "UPDATE account SET balance = 2 WHERE id = 2"); return err })
+							})
+						}
+					}
+					if err := write(); number(err) != 1317 {
+						t.Errorf("the one that was killed: %v", err)
+					}
+					if err := <-ended; err != nil {
+						t.Error(err)
+					}
+					return nil // drops it
+				})
+				if number(err) != 1317 || runs != 1 {
+					t.Errorf("%d runs, %v", runs, err)
+				}
+				if err := held.Rollback(); err != nil {
+					t.Fatal(err)
+				}
+				wantTwo(t, plain, "0,0")
+			})
+		}
+	}
+}

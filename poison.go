@@ -87,9 +87,10 @@ func (g *guarded) mayUndo(query string) bool {
 }
 
 // note poisons the transaction when err says that the server no longer has it, or may not have. A context
-// that ended under a statement is one: the driver has closed the session.
+// that ended under a statement is one: the driver has closed the session. A statement that was interrupted
+// leaves a part, which whoever drops the error would commit.
 func (g *guarded) note(err error, query string, args ...any) error {
-	if mysqlerr.EndsTransaction(err) || ended(err) {
+	if mysqlerr.EndsTransaction(err) || mysqlerr.Classify(err) == mysqlerr.Interrupted || ended(err) {
 		g.poison.CompareAndSwap(nil, &poison{err: err, large: large(err, query, args)})
 	}
 	return err
