@@ -1,0 +1,78 @@
+package acknowledged_test
+
+// notSQL says what the texts of the API are that are no SQL: package → what it is → names of parameters and
+// fields, or Type.Name where a name has two meanings. An answer is what the toolkit says to its caller; SQL in
+// it is its own. A name is quoted where it stands in SQL, and the identifiers that are none are refused.
+//
+// It goes by the package and the name, so a parameter that is called as one of them is not asked about anew:
+// query, statement, condition, expression, SQL and the like are in no list without their type.
+var notSQL = map[string]map[string]string{
+	"onerow": {
+		"key":    "key",
+		"answer": "Fix Host Setting Value Why",
+	},
+	"cascade": {
+		"name": "Name Prefix Worker encodedID name names prefix resource resourceID table worker OrphanOptions.Table",
+		"word": "State state",
+		"why":  "reason",
+		"page": "After Next",
+		"find": "text", // bound, as a pattern
+		"answer": "Action Actor Advice Capped CappedDetached Columns Detached Edge Error From ID Key Kind LastError Oldest Open Owner Parent Plan Reason " +
+			"ReportOnly Resource ResourceID Table Tables Throttle Unindexed Values Wait What Why PlanStatement.SQL",
+	},
+	"cascade/prommetrics": {"name": "table", "word": "reason state"},
+	"crashtest": {
+		"name":   "Empty Generated Ignore Name Refs Sets Tables",
+		"word":   "Without schedule",
+		"server": "DSN", // of a test, read by the driver
+		"answer": "Diff Engine Fault Isolation Kind Reason Schedule Table Workflow Statement.SQL",
+	},
+	"flow": {
+		"name":   "Flow RequestID Stage flow id name requestID step stepID",
+		"body":   "answer asked",
+		"answer": "Answer Asked By ID Name Outcome Owner Status",
+	},
+	"flow/sqs": {
+		"body": "Attributes Binary Body Subject Topic Type Value raw",
+		"name": "DeduplicationID MessageID RequestID",
+	},
+	"idempotency": {
+		"key":    "ID Operation Tenant",
+		"name":   "Name actor fields operation ref",
+		"word":   "What event gauge",
+		"why":    "reason",
+		"body":   "data",
+		"answer": "Action Actor Error Holder How Message Outcome Reason Seen Status",
+	},
+	"idempotency/httpkey":     {"request": "Formerly Headers Route Tenant h", "answer": "Body Detail Header Title Type"},
+	"idempotency/prommetrics": {"word": "event gauge operation"},
+	"limit":                   {"name": "name owner", "key": "key", "answer": "Limit Owner"},
+	"migrations":              {"name": "table", "answer": "Name"},
+	"names":                   {"name": "s", "answer": "Display Key Name Reason StemKey"},
+	"ordering": {
+		"name":   "At Consumer ID ByTime.Table column messageID queue stream Message.Stream What",
+		"body":   "payload Payload",
+		"answer": "Column MessageID Outcome Queue Reason Row Stream Table ColumnError.Type Wanted",
+	},
+	"quota": {"name": "resource"},
+	"repo": {
+		"name":   "Sort.Column id name prefix resource",
+		"key":    "key",
+		"word":   "State",
+		"page":   "After Next",
+		"values": "PageOptions.Where", // of columns, bound
+		"answer": "Active Columns Index Key Name OldName Resource Table Tables",
+	},
+	"schema": {
+		"name": "Active Archive Asset By Column Columns Flag Guard ID Key Name Owner Quota References Resource Sum Table Tables Tenant Triggers " +
+			"accepted column columns database equal grantee name resource roots sort table tables to user Text ParseSoft.text Index.Columns",
+		"word":   "Kind OnDelete Zone state Age.UnmarshalText.text Window.UnmarshalText.text",
+		"values": "Edge.When", // of columns, bound
+		"hash":   "before now description",
+		"answer": "Back Because Charset Collation Cost Database Difference.SQL Change.SQL Done Evidence Fix Full Index NotNull Notes Other OtherSQL " +
+			"Problem Refused Rights ColumnInfo.Type User What Writers",
+	},
+	"schema/adopt":    {"name": "resource Name Table", "page": "After", "answer": "File.Text"},
+	"schema/planfile": {"name": "name path", "plan": "r text"},
+	"serial":          {"name": "From Name Series To Voided name series", "key": "Key key", "why": "VoidReason reason", "page": "after", "answer": "Kind"},
+}
