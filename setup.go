@@ -64,6 +64,9 @@ func setUpTexts(cfg *mysql.Config, isolation bool) [][]string {
 		if variable(param) == "sql_mode" {
 			value, mode = modeWithoutEmpty(value), ""
 		}
+		if strings.Contains(value, "#") || strings.Contains(value, "--") {
+			value += "\n" // a comment in it ends here, not behind what follows
+		}
 		more += ", " + param + " = " + value
 	}
 	more += setRequired() + mode
