@@ -46,7 +46,7 @@ func ModeOf(sqlMode, charset string) Mode {
 	m := Mode{Charset: CharsetOf(charset)}
 	for name := range strings.SplitSeq(sqlMode, ",") {
 		switch strings.ToUpper(strings.TrimSpace(name)) {
-		case "ANSI_QUOTES", "ANSI", "ORACLE", "DB2", "MAXDB", "MSSQL", "POSTGRESQL": // the combinations bring it with them
+		case "ANSI_QUOTES", "ANSI", "ORACLE", "DB2", "MAXDB", "MSSQL", "POSTGRESQL": // all but the first bring it
 			m.ANSIQuotes = true
 		case "NO_BACKSLASH_ESCAPES":
 			m.NoBackslashEscapes = true
