@@ -2,10 +2,10 @@ package sqltext
 
 // Single returns how many placeholders a text has, and whether it is one statement that may be sent in one
 // packet with others: SELECT, INSERT, UPDATE, DELETE, REPLACE, WITH, VALUES or TABLE, into no file and no
-// variable, without a semicolon outside of quotes and comments, and with nothing behind it that runs on. Where
-// the server would see more, or less, than a text shows, it may not: executable comments, NUL, a comment at the
-// end that does not end. Nor where a driver that puts arguments into the text could put them elsewhere: with a
-// question mark in quotes or in a comment, or in one piece with a word.
+// variable, without a semicolon outside of quotes and comments, and with nothing behind it that runs on.
+// Where the server would see more, or less, than a text shows, it may not: executable comments, NUL, a
+// comment at the end that does not end. Nor where a driver that puts arguments into the text could put them
+// elsewhere: with a question mark in quotes or in a comment, or in one piece with a word.
 func Single(text string, mode Mode) (placeholders int, ok bool) {
 	s := Classify(text, mode)
 	return s.Placeholders, s.Travels
