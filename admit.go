@@ -16,8 +16,8 @@ func (tx *Tx) ExecContext(ctx context.Context, query string, args ...any) (sql.R
 	return tx.guarded.ExecContext(ctx, query, args...)
 }
 
-// QueryContext runs a query, unless the transaction is poisoned, as ExecContext runs a statement. What Rows.Err
-// reports must be returned from the function that was given the transaction.
+// QueryContext runs a query, unless the transaction is poisoned, as ExecContext runs a statement. What
+// Rows.Err reports must be returned from the function that was given the transaction.
 func (tx *Tx) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	if err := tx.admit(ctx, query); err != nil {
 		return nil, err

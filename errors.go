@@ -13,9 +13,9 @@ var (
 	// this toolkit leave the tables as if they had been called once.
 	ErrOutcomeUnknown = errors.New("onerow: the outcome of the transaction is unknown")
 
-	// ErrTxPoisoned means: the server has rolled this transaction back, or a statement of it was interrupted, and a
-	// statement was sent on it afterwards. The statement was not run. Return the first error
-	// from the function that was given to InTx.
+	// ErrTxPoisoned means: the server has rolled this transaction back, or a statement of it was interrupted,
+	// and a statement was sent on it afterwards. The statement was not run. Return the first error from the
+	// function that was given to InTx.
 	ErrTxPoisoned = errors.New("onerow: the server has rolled this transaction back")
 
 	// ErrNotUndone means: what a verb wrote in a caller's transaction before it failed cannot be taken back,

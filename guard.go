@@ -33,21 +33,21 @@ import (
 //     that is read only (1290, 1792, 1836). Such a session is also not used again by the pool, so that the
 //     next one may reach another server.
 //   - the connection is lost
-//   - somebody, or a limit of time, ended the statement (KILL QUERY, max_statement_time): who drops that error
-//     would commit a part
+//   - somebody, or a limit of time, ended the statement (KILL QUERY, max_statement_time): who drops that
+//     error would commit a part
 //
 // A lost transaction takes ROLLBACK only. Everything else fails with [ErrTxPoisoned], which wraps the first
 // error, and is not sent; COMMIT fails in that way as well, and rolls back. A session is closed, which ends
 // what is open on it, if ROLLBACK fails on it, or COMMIT in another way than by a conflict (1213, 3101), or
 // if it comes back to the pool with what was begun as text and not ended.
 //
-// What a text does to its session is read from it, comments, hints and sql_mode in mind. What is not understood
-// for certain (CALL, PREPARE, EXECUTE, several statements, comments that the server executes) may have done
-// anything: its session does not go back to the pool, and in a transaction a savepoint is set before it and
-// released behind it, two round trips, which proves that the transaction is still the same one; if it is not,
-// the error is [ErrTxEnded]. In a transaction of [InTx] what would end it is not run: [ErrEndsTx]. In one of
-// database/sql's what follows DDL, or COMMIT as text, is one transaction again. The rows of a query have to be
-// closed before the next statement: [ErrRowsOpen].
+// What a text does to its session is read from it, comments, hints and sql_mode in mind. What is not
+// understood for certain (CALL, PREPARE, EXECUTE, several statements, comments that the server executes) may
+// have done anything: its session does not go back to the pool, and in a transaction a savepoint is set
+// before it and released behind it, two round trips, which proves that the transaction is still the same one;
+// if it is not, the error is [ErrTxEnded]. In a transaction of [InTx] what would end it is not run:
+// [ErrEndsTx]. In one of database/sql's what follows DDL, or COMMIT as text, is one transaction again. The
+// rows of a query have to be closed before the next statement: [ErrRowsOpen].
 //
 // When the context of a call ends under a statement or COMMIT, the call returns at once, and the session that
 // waits on the server is killed over a new connection to the same host, within a second, by a goroutine for
@@ -60,9 +60,9 @@ import (
 // transactions of a query layer work as long as they do not have to be undone. What a stored function or a
 // trigger wrote is not seen, nor a SAVEPOINT in a stored procedure.
 //
-// It costs no further round trip, but for two: the first lock wait timeout of a session that is followed by anything
-// else than ROLLBACK asks for innodb_rollback_on_timeout, and on MySQL the first SAVEPOINT of a session asks
-// whether the server is in a group.
+// It costs no further round trip, but for two: the first lock wait timeout of a session that is followed by
+// anything else than ROLLBACK asks for innodb_rollback_on_timeout, and on MySQL the first SAVEPOINT of a
+// session asks whether the server is in a group.
 func Guard(c driver.Connector) driver.Connector {
 	if guarded, ok := c.(guard); ok {
 		return guarded

@@ -45,9 +45,9 @@ func (c *guardConn) queryBatch(ctx context.Context, b *batch, args []driver.Name
 	return lastRows{c.rows(rows).(*guardRows), ends}, nil //nolint:forcetypeassert // a transaction is open
 }
 
-// lastRows are those of the last query of a packet. Behind them comes the answer to COMMIT, if the transaction
-// ends with it, and nothing else: with any other answer the transaction may be open, or half of it elsewhere,
-// and the session ends.
+// lastRows are those of the last query of a packet. Behind them comes the answer to COMMIT, if the
+// transaction ends with it, and nothing else: with any other answer the transaction may be open, or half of
+// it elsewhere, and the session ends.
 type lastRows struct {
 	*guardRows
 	ends bool
@@ -65,7 +65,7 @@ func (r lastRows) Next(dest []driver.Value) error {
 	case r.HasNextResultSet() != r.ends:
 		return r.conn.unproven(errAnswers)
 	case r.ends:
-		if err := r.guardRows.NextResultSet(); err != io.EOF { //nolint:errorlint // as drivers return it
+		if err := r.NextResultSet(); err != io.EOF { //nolint:errorlint // as drivers return it
 			r.conn.kill()
 			if err == nil {
 				err = errAnswers
@@ -85,7 +85,8 @@ func (r lastRows) Close() error {
 	return err
 }
 
-// HasNextResultSet says whether COMMIT was answered yet, and is not asked by database/sql before the rows end.
+// HasNextResultSet says whether COMMIT was answered yet, and is not asked by database/sql before the rows
+// end.
 func (r lastRows) HasNextResultSet() bool { return r.guardRows.HasNextResultSet() }
 
 var errAnswers = errors.New("onerow: the answers to a packet are not those of its statements")

@@ -10,8 +10,8 @@ import (
 
 // ErrEndsTx means: the statement would end the transaction that it was to be a part of. It was not run, and
 // the transaction is as it was. Leave BEGIN, COMMIT and ROLLBACK to [InTx], and change tables elsewhere: a
-// server commits what is open before CREATE, ALTER, DROP, TRUNCATE, LOCK TABLES and the like, and what follows
-// would be committed by itself.
+// server commits what is open before CREATE, ALTER, DROP, TRUNCATE, LOCK TABLES and the like, and what
+// follows would be committed by itself.
 var ErrEndsTx = errors.New("onerow: the statement would end the transaction, and was not run")
 
 // ErrTxEnded means: a statement of which a text does not show what it does, CALL for one, has ended the

@@ -9,13 +9,14 @@ import (
 	"github.com/onerow/onerow/internal/sqltext"
 )
 
-// A text that is not understood (CALL, PREPARE, EXECUTE, several statements, comments that one engine executes)
-// may do anything to its session. So the session does not go back to the pool, and in a transaction a savepoint
-// is set before the text, which is released before anything follows: it is gone if the transaction is.
+// A text that is not understood (CALL, PREPARE, EXECUTE, several statements, comments that one engine
+// executes) may do anything to its session. So the session does not go back to the pool, and in a transaction
+// a savepoint is set before the text, which is released before anything follows: it is gone if the
+// transaction is.
 
 // ErrRowsOpen means: the rows of a query of this transaction are still being read, and a session answers one
-// thing at a time. The statement was not sent, and the transaction is as it was. Read the rows to their end or
-// close them first, or collect them.
+// thing at a time. The statement was not sent, and the transaction is as it was. Read the rows to their end
+// or close them first, or collect them.
 var ErrRowsOpen = errors.New("onerow: the rows of another query of this transaction are still open; close them before the next statement")
 
 // errUnclearInGroup: the server's savepoints prove nothing there, see Tx.Savepoint.

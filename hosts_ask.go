@@ -11,9 +11,9 @@ import (
 
 // Whether a server takes writes, and is with the majority of its cluster, in one round trip. Each engine
 // reads what is in its own kind of comment. All but the members may be read by every user; it takes no lock,
-// and is sent before causal reads are on, so a node that is cut off answers at once. Nor is the session set up
-// in anything else: a limit that the server has for all results would hide that it is read only, and one for
-// joins refuse the question.
+// and is sent before causal reads are on, so a node that is cut off answers at once. Nor is the session set
+// up in anything else: a limit that the server has for all results would hide that it is read only, and one
+// for joins refuse the question.
 const (
 	askHost = `/*M! SET STATEMENT sql_big_selects = 1, sql_select_limit = 1000 FOR */
  SELECT /*+ SET_VAR(sql_big_selects = 1) SET_VAR(sql_select_limit = 1000) */ LOWER(VARIABLE_NAME), VARIABLE_VALUE FROM /*!50701 performance_schema.global_variables */ /*M! information_schema.GLOBAL_VARIABLES */

@@ -26,10 +26,10 @@ import (
 //     sends: a text of the caller's with a semicolon in it is prepared, three round trips instead of one,
 //     and refused (1064) if it is more than one statement, so none can be slipped in. multiStatements=true
 //     in the name lets texts of several through; multiStatements=false sends each statement by itself.
-//   - autocommit = 1, completion_type = NO_CHAIN, unique_checks = 1, foreign_key_checks = 1, sql_safe_updates
-//     = 0, sql_auto_is_null = 0, no sql_select_limit, sql_big_selects = 1 and no EMPTY_STRING_IS_NULL in
-//     sql_mode, whatever the server's defaults. Another value in the name is refused, and so are sql_log_bin=0
-//     and a timestamp.
+//   - autocommit = 1, completion_type = NO_CHAIN, unique_checks = 1, foreign_key_checks = 1,
+//     sql_safe_updates = 0, sql_auto_is_null = 0, no sql_select_limit, sql_big_selects = 1 and no
+//     EMPTY_STRING_IS_NULL in sql_mode, whatever the server's defaults. Another value in the name is
+//     refused, and so are sql_log_bin=0 and a timestamp.
 //   - One character set for what is sent, what the server makes of it and what it answers, whatever the
 //     server's init_connect says. Variables that say another one for a part of it, and binary, are refused.
 //   - [Guard]: behind a transaction that is lost nothing is written.
@@ -48,10 +48,10 @@ import (
 // Galera node that is not ready or not in the primary component, a member of a group that is not ONLINE or
 // does not see the majority (for this the user needs SELECT on performance_schema.replication_group_members;
 // without it such a member is recognized by super_read_only only). Hence a server that does not write gets no
-// verb and no locking read. A session that is told so later (1047; 1290 for read_only; 1792, 1836) takes its host out as
-// well, with all sessions to it, and [InTx] runs the transaction again on another. When none is left those
-// that are left out are tried as well, and the error is [ErrNoHost]. A host that is back gets new connections
-// only: SetConnMaxLifetime brings the others home.
+// verb and no locking read. A session that is told so later (1047; 1290 for read_only; 1792, 1836) takes its
+// host out as well, with all sessions to it, and [InTx] runs the transaction again on another. When none is
+// left those that are left out are tried as well, and the error is [ErrNoHost]. A host that is back gets new
+// connections only: SetConnMaxLifetime brings the others home.
 //
 // How many connections there may be is the program's to say, with SetMaxOpenConns, and the same number to
 // SetMaxIdleConns: database/sql keeps two that nobody uses, and a program that serves more at a time opens

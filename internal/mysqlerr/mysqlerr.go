@@ -41,8 +41,8 @@ const (
 	// for it (1206, more locks than its memory holds). It would be so again.
 	Overflowed
 	// Interrupted means that somebody, or a limit of time, has ended the statement (1317: KILL QUERY; 1969:
-	// max_statement_time; 3024: max_execution_time). It was undone, and the transaction is open without it: to
-	// commit that would commit a part. It does not run again by itself, for somebody wanted it to end, and
+	// max_statement_time; 3024: max_execution_time). It was undone, and the transaction is open without it:
+	// to commit that would commit a part. It does not run again by itself, for somebody wanted it to end, and
 	// what took too long would do so again.
 	Interrupted
 	// NotHere means that this server, or this node of a cluster, takes no writes or no sessions at present

@@ -3,8 +3,8 @@ package sqltext
 import "strings"
 
 // plain says of what stands in an executable comment of MariaDB's whether it leaves the statement what it is
-// without it: an index that is named, anywhere, and variables that are set for the statement alone, before it.
-// It has no placeholder, and no quote that is not closed.
+// without it: an index that is named, anywhere, and variables that are set for the statement alone, before
+// it. It has no placeholder, and no quote that is not closed.
 func plain(content string, before bool) bool {
 	s := scanner{text: content, mode: AnyMode}
 	s.next()

@@ -15,8 +15,8 @@ import (
 //
 // Some end at a COMMIT, just behind it: it is run, and the answer is lost.
 //
-// The soak's toxics come and go for all connections of a process; here each connection has an end of its own, so
-// that there are always some that last and some that do not.
+// The soak's toxics come and go for all connections of a process; here each connection has an end of its own,
+// so that there are always some that last and some that do not.
 type Cutter struct {
 	Cuts atomic.Int64
 

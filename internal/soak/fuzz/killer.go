@@ -13,7 +13,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// Killer ends sessions and queries of one database, those that work as well as those that wait for the client.
+// Killer ends sessions and queries of one database, those that work as well as those that wait for the
+// client.
 type Killer struct {
 	Kills, Queries atomic.Int64 // KILL and KILL QUERY that found their session
 

@@ -19,8 +19,8 @@ func Goroutines(admin *sql.DB) int {
 	return runtime.NumGoroutine()
 }
 
-// Left finds what a run whose pools are closed has left: sessions of the database, transactions in the server,
-// goroutines beyond those that there were before.
+// Left finds what a run whose pools are closed has left: sessions of the database, transactions in the
+// server, goroutines beyond those that there were before.
 func Left(ctx context.Context, admin *sql.DB, database string, goroutines int, found *Findings) error {
 	var errs []error
 	for _, left := range []struct {

@@ -49,7 +49,8 @@ func (c *client) act(ctx context.Context) {
 	c.note(err)
 }
 
-// together is several verbs in a transaction. One that failed for good has written nothing, so the next may run.
+// together is several verbs in a transaction. One that failed for good has written nothing, so the next may
+// run.
 func (c *client) together(ctx context.Context, tx *onerow.Tx, seed uint64) error {
 	r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // not a secret
 	for range 1 + r.IntN(3) {

@@ -290,8 +290,8 @@ func (w *world) surely(ctx context.Context) (err error) {
 	return err
 }
 
-// take recounts an owner, and takes all that is left of the owner's room. What the worker frees meanwhile makes
-// more of it, never less.
+// take recounts an owner, and takes all that is left of the owner's room. What the worker frees meanwhile
+// makes more of it, never less.
 func (w *world) take(ctx context.Context, r *rand.Rand) error {
 	owner := r.Int64N(owners)
 	var left [limits]int64

@@ -1,21 +1,22 @@
-// Package txfuzz runs random transactions on guarded pools while sessions are killed and connections are cut, and
-// holds the tables against what the callers were told:
+// Package txfuzz runs random transactions on guarded pools while sessions are killed and connections are cut,
+// and holds the tables against what the callers were told:
 //
 //	go run ./internal/soak transactions -minutes 2 -seed 7 -attacks all
 //
-// Clients share a pool of onerow.Open and one of onerow.Guard around a plain connector, both behind a proxy that
-// cuts. They draw InTx, InIdempotentTx, transactions of their own by BeginTx with verbs that join them, and text
-// on a *sql.Conn; in these inserts in many spellings, prepared and as text, ExecAll, ExecLast, QueryAfter,
-// QueryLast, savepoints as text and of the Tx, nested InTx, Stmt.One that fails, duplicates, syntax errors,
-// deadlocks, lock waits, panics, and errors that are dropped.
+// Clients share a pool of onerow.Open and one of onerow.Guard around a plain connector, both behind a proxy
+// that cuts. They draw InTx, InIdempotentTx, transactions of their own by BeginTx with verbs that join them,
+// and text on a *sql.Conn; in these inserts in many spellings, prepared and as text, ExecAll, ExecLast,
+// QueryAfter, QueryLast, savepoints as text and of the Tx, nested InTx, Stmt.One that fails, duplicates,
+// syntax errors, deadlocks, lock waits, panics, and errors that are dropped.
 //
 // # What is judged
 //
-//   - acknowledged: everything is there, with the values that were sent. Failed: nothing is. Unknown: all or nothing.
+//   - acknowledged: everything is there, with the values that were sent. Failed: nothing is. Unknown: all or
+//     nothing.
 //   - Each query of a transaction sees what it wrote before, and nothing else.
 //   - The sum of the counters is that of the transactions that are there.
-//   - After a transaction somebody else writes in autocommit on the pool, and another session sees it at once: no
-//     session came back with a transaction open.
+//   - After a transaction somebody else writes in autocommit on the pool, and another session sees it at
+//     once: no session came back with a transaction open.
 //   - A function that is run again does not meet its own row, unless it is InIdempotentTx's.
 //   - An answer comes soon after a deadline (-late).
 //   - At the end no transaction is open in the server, and neither a session nor a goroutine is left.

@@ -91,7 +91,8 @@ func (o *op) begun(ctx context.Context) *record {
 	return o.committed(tx.Commit())
 }
 
-// committed is the record of a transaction that the client committed himself: what he did not drop is all of it.
+// committed is the record of a transaction that the client committed himself: what he did not drop is all of
+// it.
 func (o *op) committed(err error) *record {
 	o.done, o.lost = o.cur, nil
 	n := number(err)

@@ -171,7 +171,8 @@ func openPools(server *devdb.Server, addr, database string, wait int) ([]*pool, 
 	return all, nil
 }
 
-// patience is how long a client may take to end what he does. Longer is a hang: no context of his lasts so long.
+// patience is how long a client may take to end what he does. Longer is a hang: no context of his lasts so
+// long.
 const patience = 90 * time.Second
 
 // load runs the clients and the trouble, until the time is over or ctx ends.
