@@ -75,7 +75,13 @@ func (c *guardConn) askSame(ctx context.Context) error {
 	name := c.unsure
 	c.unsure = ""
 	err := c.text(ctx, "RELEASE SAVEPOINT "+name)
-	if errNumber(err) == erNoSavepoint {
+	switch {
+	case errNumber(err) != erNoSavepoint:
+	case c.inTx && c.call == nil: // of database/sql's, as behind DDL
+		c.forget()
+		c.pending = true
+		return nil
+	default:
 		c.lost = ErrTxEnded
 		return c.lost
 	}
