@@ -46,8 +46,8 @@ import (
 // have done anything: its session does not go back to the pool, and in a transaction a savepoint is set
 // before it and released behind it, two round trips, which proves that the transaction is still the same one;
 // if it is not, the error is [ErrTxEnded]. In a transaction of [InTx] what would end it is not run:
-// [ErrEndsTx]. In one of database/sql's what follows DDL, COMMIT as text, or a text that ended it otherwise, is
-// one transaction again. The rows of a query have to be closed before the next statement: [ErrRowsOpen].
+// [ErrEndsTx]. In one of database/sql's what follows DDL, COMMIT as text, or a text that ended it otherwise,
+// is one transaction again. The rows of a query have to be closed before the next statement: [ErrRowsOpen].
 //
 // When the context of a call ends under a statement or COMMIT, the call returns at once, and the session that
 // waits on the server is killed over a new connection to the same host, within a second, by a goroutine for

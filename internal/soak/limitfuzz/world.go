@@ -87,16 +87,17 @@ func (w *world) run(ctx context.Context) (err error) {
 		return err
 	}
 	ctx = context.WithoutCancel(ctx)
-	errs := []error{w.cutter.Close()}
 	for _, db := range append(w.pools, w.straight, w.admin) {
-		errs = append(errs, db.Close())
+		fuzz.Close(db)
 	}
-	errs = append(errs, fuzz.Left(ctx, w.killers, database, before, w.found))
+	if err := errors.Join(w.cutter.Close(), fuzz.Left(ctx, w.killers, database, before, w.found)); err != nil {
+		return err
+	}
 	fmt.Println("soak: limits:", w)
 	for text, n := range w.oddly {
 		fmt.Printf("   %d times: %s\n", n, text)
 	}
-	return errors.Join(append(errs, w.shown())...)
+	return w.shown()
 }
 
 // setUp makes the tables and the pool that kills.
@@ -179,7 +180,11 @@ func (w *world) load(ctx context.Context) error {
 		})
 	}
 	var killErr, quietErr error
-	trouble.Go(func() { killErr = w.killer.Run(limited, w.killers, database, w.Rand(2), killing) })
+	trouble.Go(func() {
+		if killErr = w.killer.Run(limited, w.killers, database, w.Rand(2), killing); killErr != nil {
+			cancel() // without trouble nothing is shown
+		}
+	})
 	trouble.Go(func() { w.watch(limited) })
 	trouble.Go(func() {
 		for r := w.Rand(3); quietErr == nil && fuzz.Pause(limited, between); {

@@ -98,7 +98,7 @@ var waits = []struct {
 
 // locks locks a row for longer than the deadline of a transaction that wants it, over and over, where nothing
 // is killed or cut. The answer must come soon after the deadline, and the session must not wait on.
-func (w *world) locks(ctx context.Context, r *rand.Rand) (err error) {
+func (w *world) locks(ctx context.Context, r *rand.Rand) error {
 	if !slices.Contains(w.attacks, deadlines) {
 		return nil
 	}
@@ -108,7 +108,7 @@ func (w *world) locks(ctx context.Context, r *rand.Rand) (err error) {
 	}
 	defer func() {
 		for _, p := range pools {
-			err = errors.Join(err, p.db.Close())
+			fuzz.Close(p.db)
 		}
 	}()
 	var all sync.WaitGroup

@@ -15,8 +15,8 @@
 //     nothing.
 //   - Each query of a transaction sees what it wrote before, and nothing else.
 //   - The sum of the counters is that of the transactions that are there.
-//   - After a transaction somebody else writes in autocommit on the pool, and another session sees it at
-//     once: no session came back with a transaction open.
+//    - After a transaction somebody else writes in autocommit on the pool, and another session sees it at
+//      once: no session came back with a transaction open.
 //   - A function that is run again does not meet its own row, unless it is InIdempotentTx's.
 //   - An answer comes soon after a deadline (-late).
 //   - At the end no transaction is open in the server, and neither a session nor a goroutine is left.
@@ -29,10 +29,10 @@
 //	comments    statements end with comments of every kind, with semicolons and with a ? in a comment
 //	arguments   statements that travel together have one argument too many and one too few
 //	drops       a refusal, a killed query and a lost session are dropped, and the function returns nil
-//	texts       transactions begin, go on and end in disguise: START/**/TRANSACTION, SET autocommit = @x, EXECUTE
+//	texts       transactions begin and go on in disguise: START/**/TRANSACTION, SET autocommit = @x
 //	ends        DDL, COMMIT and CALL end the transaction in the middle
 //	functions   a stored function writes in what looks like a query
 //	nested      a statement is run while the rows of a query are open
-//	outfile     INTO OUTFILE outside of where it may write: error 1290, which is not that the server is read only
+//	outfile     INTO OUTFILE where it may not write: error 1290, which is not that the server is read only
 //	deadlines   a row is locked for longer than the deadline, below each way to send a statement
 package txfuzz

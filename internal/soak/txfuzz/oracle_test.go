@@ -86,8 +86,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestTold: what a statement's error leaves in doubt, and that an acknowledged transaction in which a refusal was
-// dropped is found.
+// TestTold: what a statement's error leaves in doubt; an acknowledged transaction in which a refusal was dropped
+// is found.
 func TestTold(t *testing.T) {
 	killed, duplicate := &mysql.MySQLError{Number: erInterrupted}, &mysql.MySQLError{Number: erDuplicate}
 	begin := func(attack string) *op {

@@ -12,13 +12,11 @@ import (
 
 // settle looks at each session that is left in a pool, closes the pools, and counts what is left then.
 func (w *world) settle(ctx context.Context, goroutines int) error {
-	var errs []error
 	for _, p := range w.pools {
 		w.probeAll(ctx, p)
-		errs = append(errs, p.db.Close())
+		fuzz.Close(p.db)
 	}
-	errs = append(errs, w.cutter.Close())
-	return errors.Join(append(errs, fuzz.Left(ctx, w.admin, database, goroutines, w.found))...)
+	return errors.Join(w.cutter.Close(), fuzz.Left(ctx, w.admin, database, goroutines, w.found))
 }
 
 // probeAll takes all sessions that the pool has, so that each is looked at.

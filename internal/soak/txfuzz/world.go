@@ -189,8 +189,16 @@ func (w *world) load(ctx context.Context) error {
 			}
 		})
 	}
-	trouble.Go(func() { errs <- w.killer.Run(ctx, w.admin, database, w.Rand(2), 25*time.Millisecond) })
-	trouble.Go(func() { errs <- w.locks(ctx, w.Rand(3)) })
+	begin := func(run func() error) {
+		trouble.Go(func() {
+			err := run()
+			if errs <- err; err != nil {
+				cancel() // without trouble nothing is shown
+			}
+		})
+	}
+	begin(func() error { return w.killer.Run(ctx, w.admin, database, w.Rand(2), 25*time.Millisecond) })
+	begin(func() error { return w.locks(ctx, w.Rand(3)) })
 	trouble.Go(func() {
 		for fuzz.Pause(ctx, 10*time.Second) {
 			fmt.Println("  ", w)
