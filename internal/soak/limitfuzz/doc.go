@@ -10,12 +10,12 @@
 //
 // # What is judged
 //
-//    - In each of a watcher's snapshots, one after the other, the room is what the rows leave, unless it is
-//      noted that the owner is to be counted, and then it is no more.
-//    - Nothing was admitted above the maximum: from one snapshot to the next what is in use is not more than
-//      it was, or than a maximum between the two allowed.
+//   - In each of a watcher's snapshots, one after the other, the room is what the rows leave, unless it is
+//     noted that the owner is to be counted, and then it is no more.
+//   - Nothing was admitted above the maximum: from one snapshot to the next what is in use is not more than
+//     it was, or than a maximum between the two allowed.
 //   - A row is in one table.
-//    - At a quiet point, every two seconds, what is noted is counted soon, a count changes nothing, and what
-//      is left of an owner's room can be taken.
+//   - At a quiet point, every two seconds, what is noted is counted soon, a count changes nothing, and what
+//     is left of an owner's room can be taken.
 //   - At the end no session, transaction or goroutine is left.
 package limitfuzz

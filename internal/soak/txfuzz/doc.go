@@ -15,8 +15,8 @@
 //     nothing.
 //   - Each query of a transaction sees what it wrote before, and nothing else.
 //   - The sum of the counters is that of the transactions that are there.
-//    - After a transaction somebody else writes in autocommit on the pool, and another session sees it at
-//      once: no session came back with a transaction open.
+//   - After a transaction somebody else writes in autocommit on the pool, and another session sees it at
+//     once: no session came back with a transaction open.
 //   - A function that is run again does not meet its own row, unless it is InIdempotentTx's.
 //   - An answer comes soon after a deadline (-late).
 //   - At the end no transaction is open in the server, and neither a session nor a goroutine is left.
