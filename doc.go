@@ -60,11 +60,11 @@
 //     fail with [ErrTxPoisoned]; they would otherwise run in autocommit. That it may have is so
 //     after a lock wait timeout (1205, and NOWAIT on MariaDB), for innodb_rollback_on_timeout
 //     is not asked for: go back to a savepoint, or return.
-//   - A statement that was killed, or ran out of its time (1317, 1969, 3024), poisons its transaction too: who
-//     drops that error would commit the rest.
-//   - What would end the transaction (COMMIT, DDL) is not run: [ErrEndsTx]. Where a text does not show what it
-//     does, CALL for one, a savepoint proves behind it that the transaction is still the same one: [ErrTxEnded]
-//     says that it is not, and what was written up to there may be committed.
+//   - A statement that was killed, or ran out of its time (1317, 1969, 3024), poisons its transaction too:
+//     who drops that error would commit the rest.
+//   - What would end the transaction (COMMIT, DDL) is not run: [ErrEndsTx]. Where a text does not show what
+//     it does, CALL for one, a savepoint proves behind it that the transaction is still the same one:
+//     [ErrTxEnded] says that it is not, and what was written up to there may be committed.
 //   - A statement that finds the rows of a query open is not sent: [ErrRowsOpen].
 //   - A session whose ROLLBACK or COMMIT failed, or was left to database/sql because the context ended, may
 //     have its transaction open: the next BEGIN in it would commit that. It is closed and never goes back to
