@@ -144,6 +144,9 @@ func refuseParams(cfg *mysql.Config) (isolation bool, err error) {
 		return false, binaryCharset.of("charset", "binary")
 	}
 	for param, value := range cfg.Params {
+		if i := strings.LastIndex(value, "/*"); i >= 0 && !strings.Contains(value[i+2:], "*/") { // it would end in what Open sets
+			return false, fmt.Errorf("onerow: the system variable %s of the data source name begins a comment that it does not end", param)
+		}
 		name := variable(param)
 		value := strings.ToLower(strings.Trim(value, `'" `))
 		switch name {
