@@ -59,7 +59,7 @@ func (c *guardConn) prepares(query string) bool { return c.several && several(qu
 // head is what goes before the next statement: BEGIN, if it waits and may. What waits for COMMIT is sent
 // first, for it was not the last. skip: the statement is to be prepared.
 func (c *guardConn) head(ctx context.Context, r reading, query string, args []driver.NamedValue) (head string, skip bool, err error) {
-	prepares := c.prepares(query) || c.alien && len(args) > 0
+	prepares := c.prepares(query) || len(args) > 0 && (c.alien || r.Differs)
 	if c.last != nil || c.pending && (prepares || c.packets == onePacketEach || r.verb != verbOther) {
 		if err := c.flush(ctx); err != nil {
 			return "", false, err

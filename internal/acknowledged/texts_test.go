@@ -23,7 +23,7 @@ import (
 // endings are what a text ends with.
 var endings = []string{
 	"", " -- note", " -- note\n", " # note", " # note\n", " --", " /* note */", " /* note", "/*! note", " /*!50000 ;*/", "/*M!100000 , x = 1 */",
-	";", "; ", " ; ;", ";-- x", "; COMMIT", "; # x\n", "'", `"`, "`", `\`, "\x00", " ?", " -- ?", " /* ? */",
+	";", "; ", " ; ;", ";-- x", "; COMMIT", "; # x\n", "'", `"`, "`", `\`, "\x00", "?", " ?", " -- ?", " /* ? */",
 }
 
 // The statements that end so. Each has two placeholders.
@@ -48,7 +48,7 @@ func textsOf(kind string) (all []text) {
 	for _, end := range endings {
 		all = append(all, text{kind, end, func(tag int) []any { return []any{tag, 7} }, true})
 	}
-	for _, end := range []string{"", " ?", " -- ?", " /* ? */", ";", " /* note"} {
+	for _, end := range []string{"", "?", " ?", " -- ?", " /* ? */", ";", " /* note"} {
 		all = append(all,
 			text{kind, end, func(tag int) []any { return []any{tag} }, false},
 			text{kind, end, func(tag int) []any { return []any{tag, 7, 3} }, false},

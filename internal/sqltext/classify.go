@@ -26,6 +26,7 @@ func Classify(text string, mode Mode) Statement {
 	if p.st.Kind == Read && p.st.Calls {
 		p.st.Kind = Write
 	}
+	p.st.Differs = p.differs
 	p.st.Travels = p.travels && !p.swallows && !p.executable && !p.differs && !p.setVar
 	return p.st
 }

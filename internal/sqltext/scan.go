@@ -77,8 +77,9 @@ func (s *scanner) next() {
 		return
 	}
 	c := s.text[s.pos]
-	// A word, literal or argument would become one with an argument that it touches.
-	if s.tok == param && !s.gap && (c == '?' || c == '.' || c == '\'' || c == '"' || c == '`') {
+	// A word, literal or argument would become one with an argument that it touches, and strings do with white
+	// space between them.
+	if s.tok == param && (c == '?' || c == '\'' || c == '"' || !s.gap && (c == '.' || c == '`')) {
 		s.differs = true
 	}
 	switch {
@@ -101,8 +102,10 @@ func (s *scanner) next() {
 			return
 		}
 		switch before := s.tok; {
+		case before == literal:
+			s.differs = true
 		case s.gap, s.start == 0:
-		case before == word, before == literal, before == quoted, before == other && (s.b == '@' || s.b == '.'):
+		case before == word, before == quoted, before == other && (s.b == '@' || s.b == '.'):
 			s.differs = true
 		}
 		s.tok = param

@@ -60,6 +60,9 @@ type Statement struct {
 	Placeholders int
 	// Travels says that others may be sent in one packet with it, see [Single].
 	Travels bool
+	// Differs says that a driver that puts arguments into the text may make another one of it than the server
+	// that is given them: a = 7? becomes a = 73, and ? 'name' one string.
+	Differs bool
 	// Calls says that something is called that is no built-in function of both servers: it may write, but not
 	// commit. A SELECT with it is a Write.
 	Calls bool
