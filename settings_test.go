@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -86,33 +87,48 @@ func right(t *testing.T, dsn string) {
 	}
 }
 
-// TestChainedBegin: a Begin and its Complete are there when the pool is closed, and the migrations run where
-// a server answers with one row only.
-func TestChainedBegin(t *testing.T) {
+// TestHostileServer: a Begin and its Complete are there when the pool is closed, and migrations that have run
+// are found, where a COMMIT begins the next transaction, or a result has one row only.
+func TestHostileServer(t *testing.T) {
 	t.Parallel()
-	dsn := private(t)
-	admin := dbtest.OpenDSN(t, dsn)
-	for _, set := range []string{"completion_type = 1", "sql_select_limit = 1"} {
-		dbtest.Exec(t, admin, "SET GLOBAL "+set)
-	}
-	keys, err := idempotency.New(idempotency.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	bare, _, _ := strings.Cut(private(t), "?")
+	admin := dbtest.OpenDSN(t, bare)
 	key := idempotency.Key{Tenant: "7", Operation: "charge", ID: "a"}
-	db := opened(t, dsn)
-	if err := migrations.Up(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
-	claim, _, err := idempotency.Begin[string](t.Context(), db, keys, key)
-	if err == nil {
-		err = keys.Complete(t.Context(), db, claim, "done")
-	}
-	if err = errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if _, out, err := idempotency.Begin[string](t.Context(), opened(t, dsn), keys, key); err != nil || out == nil || out.Row != "done" {
-		t.Errorf("%+v, %v", out, err)
+	for i, c := range []struct{ set, back string }{{"completion_type = 1", "completion_type = 0"}, {"sql_select_limit = 1", "sql_select_limit = 18446744073709551615"}} {
+		t.Run(c.set, func(t *testing.T) {
+			dbtest.Exec(t, admin, "SET GLOBAL "+c.set)
+			defer dbtest.Exec(t, admin, "SET GLOBAL "+c.back)
+			keys, err := idempotency.New(idempotency.Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			dbtest.Exec(t, admin, fmt.Sprint("CREATE DATABASE hostile", i))
+			dsn := fmt.Sprint(strings.TrimSuffix(bare, "app"), "hostile", i)
+			db := opened(t, dsn)
+			db.SetMaxOpenConns(1)
+			for range 2 {
+				if err := migrations.Up(t.Context(), db); err != nil {
+					t.Error(err)
+				}
+			}
+			// Whatever committed last, in the one session.
+			err = onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
+				return onerow.QueryRow(ctx, tx, "SELECT 1", nil, new(int))
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			claim, _, err := idempotency.Begin[string](t.Context(), db, keys, key)
+			if err == nil {
+				err = keys.Complete(t.Context(), db, claim, "done")
+			}
+			if err = errors.Join(err, db.Close()); err != nil {
+				t.Fatal(err)
+			}
+			if _, out, err := idempotency.Begin[string](t.Context(), opened(t, dsn), keys, key); err != nil || out == nil || out.Row != "done" {
+				t.Errorf("%+v, %v", out, err)
+			}
+		})
 	}
 }
 

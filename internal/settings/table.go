@@ -73,7 +73,7 @@ var settings = []setting{
 	{name: "innodb_native_foreign_keys", server: []string{"--loose-innodb-native-foreign-keys=ON"}, knows: "innodb_native_foreign_keys"},
 	{name: "innodb_native_foreign_keys off", server: []string{"--loose-innodb-native-foreign-keys=OFF"}, knows: "innodb_native_foreign_keys"},
 	{name: "completion_type CHAIN", global: []string{"completion_type = CHAIN"}, refused: "completion_type"},
-	{name: "completion_type RELEASE", global: []string{"completion_type = RELEASE"}, refused: "completion_type"},
+	{name: "completion_type RELEASE", global: []string{"completion_type = 'RELEASE'"}, refused: "completion_type"},
 	{name: "sql_select_limit 1", global: []string{"sql_select_limit = 1"}, refused: "sql_select_limit"},
 	{name: "max_join_size 1", global: []string{"max_join_size = 1"}, refused: "sql_big_selects"},
 	{name: "sql_mode EMPTY_STRING_IS_NULL", on: "MariaDB", global: []string{"sql_mode = 'EMPTY_STRING_IS_NULL,STRICT_TRANS_TABLES'"}, refused: "sql_mode"},
@@ -91,7 +91,8 @@ var settings = []setting{
 	{name: "sql_mode, the odd ones", params: "sql_mode='PIPES_AS_CONCAT,HIGH_NOT_PRECEDENCE,NO_UNSIGNED_SUBTRACTION,REAL_AS_FLOAT,IGNORE_SPACE,NO_AUTO_VALUE_ON_ZERO,PAD_CHAR_TO_FULL_LENGTH,STRICT_TRANS_TABLES'"},
 	{name: "sql_mode TIME_TRUNCATE_FRACTIONAL", on: "MySQL", params: "sql_mode='TIME_TRUNCATE_FRACTIONAL,STRICT_TRANS_TABLES'"},
 	{name: "sql_mode ORACLE", on: "MariaDB", params: "sql_mode='ORACLE,SIMULTANEOUS_ASSIGNMENT,TIME_ROUND_FRACTIONAL,STRICT_TRANS_TABLES'"},
-	{name: "small numbers", params: "group_concat_max_len=4&div_precision_increment=0&max_sort_length=8&max_error_count=0&lock_wait_timeout=5&eq_range_index_dive_limit=1"},
+	{name: "small numbers", params: "group_concat_max_len=4&div_precision_increment=0&max_sort_length=8&max_error_count=0&lock_wait_timeout=5&eq_range_index_dive_limit=1",
+		skip: "TestRecheck", why: "the test compares what it has concatenated itself"},
 	{name: "default_storage_engine MyISAM", params: "default_storage_engine=MyISAM&sql_notes=0&sql_quote_show_create=0&updatable_views_with_limit=0&big_tables=1&sql_buffer_result=1"},
 	{name: "readTimeout 2s", params: "readTimeout=2s&writeTimeout=2s"},
 }
