@@ -85,7 +85,7 @@ var settings = []setting{
 	{name: "character_set_connection latin1", params: "character_set_connection=latin1", refused: "character_set_connection"},
 	{name: "character_set_results latin1", params: "character_set_results=latin1", refused: "character_set_results"},
 	{name: "charset binary", params: "charset=binary", refused: "character_set_connection"},
-	{name: "handshake ignored", on: "MariaDB", server: []string{"--skip-character-set-client-handshake", "--character-set-server=latin1"},
+	{name: "handshake ignored", on: "MariaDB", server: []string{"--loose-character-set-client-handshake=OFF", "--character-set-server=latin1"},
 		skip: "TestForeignSchema|TestOneName|TestKinds", why: textsAreUTF8},
 	{name: "a clock that stands", params: "timestamp=1", refused: "timestamp"},
 	{name: "sql_mode, the odd ones", params: "sql_mode='PIPES_AS_CONCAT,HIGH_NOT_PRECEDENCE,NO_UNSIGNED_SUBTRACTION,REAL_AS_FLOAT,IGNORE_SPACE,NO_AUTO_VALUE_ON_ZERO,PAD_CHAR_TO_FULL_LENGTH,STRICT_TRANS_TABLES'"},
