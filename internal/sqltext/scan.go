@@ -77,8 +77,8 @@ func (s *scanner) next() {
 		return
 	}
 	c := s.text[s.pos]
-	// A word, literal or argument would become one with an argument that it touches, and strings do with white
-	// space between them.
+	// A word, literal or argument would become one with an argument that it touches, and strings do with
+	// white space between them.
 	if s.tok == param && (c == '?' || c == '\'' || c == '"' || !s.gap && (c == '.' || c == '`')) {
 		s.differs = true
 	}
