@@ -11,6 +11,7 @@ import (
 // Kinds of findings.
 const (
 	brokenAck      = "acknowledged, but not as it was written"
+	brokenYet      = "acknowledged, but another session does not see it at once"
 	brokenFailed   = "failed, but something of it is there"
 	brokenUnknown  = "unknown, and neither whole nor absent"
 	brokenValue    = "a row has other values than were sent"

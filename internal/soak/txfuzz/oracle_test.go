@@ -145,6 +145,21 @@ func TestProbe(t *testing.T) {
 	if w.probe(t.Context(), conn, "open"); w.found.Count(brokenOpen) != 1 {
 		t.Errorf("%q", w.found.Report())
 	}
+	dbtest.Exec(t, admin, tables[0])
+	rec := &record{id: 7, want: newExpect()}
+	rec.want.wrote(atom{rows: []int{0}})
+	if _, err := conn.ExecContext(t.Context(), sqlInsert, 7, 0, valueOf(7, 0), ""); err != nil {
+		t.Fatal(err)
+	}
+	if w.visible(t.Context(), rec); w.found.Count(brokenYet) != 1 {
+		t.Errorf("%q", w.found.Report())
+	}
+	if _, err := conn.ExecContext(t.Context(), "COMMIT"); err != nil {
+		t.Fatal(err)
+	}
+	if w.visible(t.Context(), rec); w.found.Count(brokenYet) != 1 {
+		t.Errorf("%q", w.found.Report())
+	}
 	if err := conn.Close(); err != nil {
 		t.Error(err)
 	}

@@ -83,7 +83,7 @@ func (o *op) insertRow(n int) onerow.Stmt {
 
 // tail is nothing, but for the attack of that name.
 func (o *op) tail() string {
-	if o.attack != "comments" || o.one(2) {
+	if o.attack != "comments" || !o.one(3) { // most of the texts must be right
 		return ""
 	}
 	return tails[o.r.IntN(len(tails))]

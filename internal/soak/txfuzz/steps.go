@@ -106,7 +106,11 @@ func (o *op) own(ctx context.Context, tx *onerow.Tx) (replayed bool, err error) 
 
 // finish is how the function ends.
 func (o *op) finish(ctx context.Context, tx *onerow.Tx) error {
-	switch k := o.r.IntN(16); {
+	k := o.r.IntN(16)
+	if o.attack == "comments" && k >= 8 { // they did most harm in front of COMMIT
+		k = 0
+	}
+	switch {
 	case k < 4:
 		stmts, atoms := o.several(3)
 		if !o.idempotent && o.attack != "ends" && o.one(8) { // one that fails at COMMIT, which InTx tells

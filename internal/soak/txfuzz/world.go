@@ -250,6 +250,9 @@ func (w *world) client(ctx context.Context, r *rand.Rand) {
 	}
 	cancel()
 	w.keep(rec)
+	if rec.verdict == acked && (o.attack == "comments" || r.IntN(3) == 0) {
+		w.visible(context.WithoutCancel(ctx), rec)
+	}
 	if r.IntN(2) == 0 {
 		w.probe(context.WithoutCancel(ctx), o.pool.db, o.pool.name)
 	}
@@ -283,6 +286,22 @@ func (w *world) keep(rec *record) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.records = append(w.records, rec)
+}
+
+// visible has another session look at once for what was acknowledged: at the end it may be there because a later
+// BEGIN on the same session committed it.
+func (w *world) visible(ctx context.Context, rec *record) {
+	there := map[int]int64{}
+	err := onerow.Query(ctx, w.admin, "SELECT n, v FROM "+w.schema+".effect WHERE tx = ?", []any{rec.id}, func(rows *sql.Rows) error {
+		var n int
+		var v int64
+		err := rows.Scan(&n, &v)
+		there[n] = v
+		return err //nolint:wrapcheck // it is not looked at
+	})
+	if err == nil && !rec.whole(there) {
+		w.found.Add(brokenYet, "%s", rec.differs(there))
+	}
 }
 
 // probe writes in autocommit by some session, and has another one look: what was acknowledged is there.
