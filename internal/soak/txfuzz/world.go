@@ -288,8 +288,8 @@ func (w *world) keep(rec *record) {
 	w.records = append(w.records, rec)
 }
 
-// visible has another session look at once for what was acknowledged: at the end it may be there because a later
-// BEGIN on the same session committed it.
+// visible has another session look at once for what was acknowledged: at the end it may be there because a
+// later BEGIN on the same session committed it.
 func (w *world) visible(ctx context.Context, rec *record) {
 	there := map[int]int64{}
 	err := onerow.Query(ctx, w.admin, "SELECT n, v FROM "+w.schema+".effect WHERE tx = ?", []any{rec.id}, func(rows *sql.Rows) error {
