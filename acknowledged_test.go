@@ -61,6 +61,23 @@ func TestSessionsGoBackClean(t *testing.T) {
 		texts = append(texts, []string{"EXECUTE IMMEDIATE 'SET autocommit = 0'"}, []string{"/*M! START TRANSACTION */"}, []string{"SET STATEMENT lock_wait_timeout = 1 FOR BEGIN"})
 	}
 	for name, db := range dbs {
+		t.Run(name+"/completion_type and a transaction of database/sql's", func(t *testing.T) {
+			conn, err := db.Conn(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			dbtest.Exec(t, conn, "SET completion_type = 'CHAIN'")
+			tx, err := conn.BeginTx(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dbtest.Exec(t, tx, "UPDATE account SET balance = balance + 1 WHERE id = 1")
+			if err := tx.Commit(); err != nil {
+				t.Fatal(err)
+			}
+			_ = conn.Close() //nolint:errcheck // the session may be closed already
+			wantNoneOpen(t, db, plain)
+		})
 		for _, c := range texts {
 			t.Run(name+"/"+strings.Join(c, "|"), func(t *testing.T) {
 				conn, err := db.Conn(t.Context())
@@ -199,6 +216,31 @@ func TestDDLInATxOfTheCallers(t *testing.T) {
 			}
 			wantNoneOpen(t, db, plain)
 		})
+	}
+}
+
+// TestDDLThatFails: DDL that is refused may have committed before, or not. Either way nothing is left open, and
+// what follows is taken back.
+func TestDDLThatFails(t *testing.T) {
+	dbs, plain := guardedPools(t)
+	for name, db := range dbs {
+		for text, first := range map[string]int{"CREATE TABLE account (id INT)": 4, "DROP TABLE nothing_there": 4, "CREATE TABLE": 0, "ALTER TABLE account ADD": 0} {
+			dbtest.Exec(t, plain, "UPDATE account SET balance = 0")
+			tx, err := db.BeginTx(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dbtest.Exec(t, tx, "UPDATE account SET balance = 4 WHERE id = 1")
+			if _, err := tx.ExecContext(t.Context(), text); err == nil {
+				t.Errorf("%s: %s was taken", name, text)
+			}
+			dbtest.Exec(t, tx, "UPDATE account SET balance = 5 WHERE id = 2")
+			if err := tx.Rollback(); err != nil {
+				t.Errorf("%s: %s: %v", name, text, err)
+			}
+			wantTwo(t, plain, fmt.Sprintf("%d,0", first))
+			wantNoneOpen(t, db, plain)
+		}
 	}
 }
 

@@ -209,8 +209,11 @@ func (c *guardConn) admit(ctx context.Context, query string) (reading, error) {
 	if err := c.usable(ctx); err != nil {
 		return r, err
 	}
-	if r.verb == verbUnclear {
+	switch r.verb {
+	case verbUnclear:
 		return r, c.unclear(ctx)
+	case verbDDL: // what fails may have committed before, or not
+		return r, c.before(ctx)
 	}
 	return r, nil
 }
@@ -249,9 +252,11 @@ func (c *guardConn) usable(ctx context.Context) error {
 // done notes what the answer to a statement means for the transaction, and returns it.
 func (c *guardConn) done(r reading, err error) error {
 	v := r.verb
-	if v == verbDDL && c.inTx && c.lost == nil && !errors.Is(err, driver.ErrSkip) { // it has committed, whatever it says
+	if v == verbDDL && c.inTx && c.unsure == "" && c.lost == nil && !errors.Is(err, driver.ErrSkip) { // in a group
 		c.forget()
-		c.pending = true
+		if c.pending = err == nil; err != nil {
+			c.lost = err
+		}
 	}
 	if err != nil {
 		if !errors.Is(err, driver.ErrSkip) && (v == verbRollback || v == verbCommit && !refusedCommit(err)) {
@@ -267,7 +272,7 @@ func (c *guardConn) done(r reading, err error) error {
 		c.foreign()
 	}
 	c.chain = c.chain || r.chains()
-	c.worn = c.worn || r.Quits || r.Locks
+	c.worn = c.worn || c.chain || r.Quits || r.Locks
 	switch v {
 	case verbBegin:
 		c.inText = true

@@ -95,6 +95,7 @@ func (c *guardConn) begun(call context.Context, reads bool) {
 // ended notes that it has ended.
 func (c *guardConn) ended() {
 	c.inTx, c.reads, c.pending, c.call, c.unsure, c.reading = false, false, false, nil, "", 0
+	c.inText = c.inText || c.chain
 	c.forget()
 }
 

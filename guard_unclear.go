@@ -39,23 +39,33 @@ func (c *guardConn) idle() error {
 
 // unclear makes the session ready for a text that was not understood.
 func (c *guardConn) unclear(ctx context.Context) error {
-	if c.inTx || c.inText {
-		if err := c.flush(ctx); err != nil {
-			return err
-		}
-		name := sameName()
-		if err := c.mark(ctx, name); err != nil {
-			return err
-		}
-		switch {
-		case c.group != yes:
-			c.unsure = name
-		case c.call != nil:
-			c.savepoints = c.savepoints[:len(c.savepoints)-1]
-			return errUnclearInGroup
-		}
+	if err := c.before(ctx); err != nil {
+		return err
 	}
 	c.foreign()
+	return nil
+}
+
+// before sets a savepoint in an open transaction, before a text that may end it.
+func (c *guardConn) before(ctx context.Context) error {
+	if !c.inTx && !c.inText {
+		return nil
+	}
+	if err := c.flush(ctx); err != nil {
+		return err
+	}
+	name := sameName()
+	if err := c.mark(ctx, name); err != nil {
+		return err
+	}
+	if c.group != yes {
+		c.unsure = name
+		return nil
+	}
+	c.savepoints = c.savepoints[:len(c.savepoints)-1]
+	if c.call != nil {
+		return errUnclearInGroup
+	}
 	return nil
 }
 

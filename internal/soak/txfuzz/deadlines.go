@@ -161,7 +161,7 @@ func (l *lane) below(ctx context.Context, r *rand.Rand, p *pool) (err error) {
 	if err != nil {
 		return err //nolint:wrapcheck // it says all
 	}
-	if !gone {
+	if !gone && p.name == "Open" { // what its server calls a session of another connector, the guard does not know
 		l.found.Add(brokenWaiting, "%d, %v after the answer (%v): %s on %s", waiting, l.late, told, way.name, p.name)
 	}
 	if err := ignored(holder.Rollback()); err != nil {
