@@ -120,7 +120,7 @@ func causalGroup(t *testing.T) {
 	if err := onerow.Check(t.Context(), admin); err != nil {
 		t.Error(err)
 	}
-	if got := questionsOf(t, opened(t, dsn+"&multiStatements=false")); got != 1 {
+	if got := questionsOf(t, opened(t, dsn+"&multiStatements=false")); got != 2 { // the second asks what the session is called
 		t.Errorf("%d statements", got)
 	}
 }
