@@ -55,7 +55,7 @@ func TestSessionsGoBackClean(t *testing.T) {
 		{"BEGIN", "SAVEPOINT s", "ROLLBACK /*x*/ TO SAVEPOINT s"}, {"BEGIN", "SAVEPOINT s", "ROLLBACK--\nTO s"}, {"SET @o = 0", "SET autocommit = @o"},
 		{"--\nBEGIN"}, {"#\nBEGIN"}, {"BEGIN /* ; */"}, {"SET @a = 1, autocommit = 0"}, {"SET @@session.autocommit := OFF"}, {"SET @@autocommit = (SELECT 0)"},
 		{"CALL begins()"}, {"SET @s = 'SET autocommit = 0'", "PREPARE s FROM @s", "EXECUTE s"}, {"BEGIN", "COMMIT AND CHAIN"}, {"BEGIN", "ROLLBACK AND CHAIN"},
-		{"SET SESSION completion_type = 'CHAIN'", "BEGIN", "COMMIT"}, {"SET completion_type = 1", "BEGIN", "ROLLBACK"}, {"XA START 'x'"}, {"LOCK TABLES account WRITE"},
+		{"SET SESSION completion_type = 'CHAIN'", "BEGIN", "COMMIT"}, {"SET completion_type = 1", "BEGIN", "ROLLBACK"}, {"XA START 'x'"}, {"BEGIN", "SET autocommit = 1"}, {"SET autocommit = 0, autocommit = 1", "BEGIN"}, {"LOCK TABLES account WRITE"},
 	}
 	if dbtest.Server(t).Engine() == devdb.MariaDB {
 		texts = append(texts, []string{"EXECUTE IMMEDIATE 'SET autocommit = 0'"}, []string{"/*M! START TRANSACTION */"}, []string{"SET STATEMENT lock_wait_timeout = 1 FOR BEGIN"})

@@ -284,7 +284,8 @@ func (c *guardConn) done(r reading, err error) error {
 	case verbManual:
 		c.manual = true
 	case verbAuto:
-		c.manual, c.inText = false, false // it commits
+		c.inText = c.inText && !c.manual // it commits if autocommit was off, else it does nothing
+		c.manual = false
 	}
 	if v == verbRollback && !c.inTx {
 		c.lost, c.waited = nil, nil
