@@ -39,6 +39,7 @@ type oracle struct {
 	conn                session
 	connector           driver.Connector
 	mode                Mode
+	schema              string
 	sqlMode, charset    string
 	prepared, confirmed int
 }
@@ -80,7 +81,7 @@ func oracles(t testing.TB) []*oracle {
 	var all []*oracle
 	for _, charset := range []string{"utf8mb4", "gbk", "latin1"} {
 		for _, sqlMode := range []string{"", "ANSI_QUOTES", "NO_BACKSLASH_ESCAPES", "ANSI_QUOTES,NO_BACKSLASH_ESCAPES"} {
-			o := &oracle{connector: connector, mode: ModeOf(sqlMode, charset), sqlMode: sqlMode, charset: charset}
+			o := &oracle{connector: connector, schema: cfg.DBName, mode: ModeOf(sqlMode, charset), sqlMode: sqlMode, charset: charset}
 			if err := o.connect(t); err != nil {
 				t.Fatal(err)
 			}
@@ -103,7 +104,7 @@ func (o *oracle) connect(t testing.TB) error {
 
 // reset makes the session what it was.
 func (o *oracle) reset() error {
-	_, err := o.conn.ExecContext(context.Background(), fmt.Sprintf("ROLLBACK; UNLOCK TABLES; SET SESSION sql_mode = '%s', autocommit = 1, completion_type = 0, @w = 0, @o = 0; SET NAMES %s", o.sqlMode, o.charset), nil)
+	_, err := o.conn.ExecContext(context.Background(), fmt.Sprintf("ROLLBACK; UNLOCK TABLES; USE %s; SET SESSION sql_mode = '%s', autocommit = 1, completion_type = 0, @w = 0, @o = 0; SET NAMES %s", o.schema, o.sqlMode, o.charset), nil)
 	return err
 }
 
@@ -356,23 +357,24 @@ func (o *oracle) flags(t testing.TB) (inTx, auto bool) {
 	return status&1 != 0, status&2 != 0
 }
 
-// control is a statement about the session.
+// control is a statement about the session. Spoilt, too, it leaves the rest of the server alone, which others
+// use at the same time: nothing GLOBAL, no FLUSH, no KILL.
 func (w writer) control() string {
 	s := w.of(
 		"BEGIN", "BEGIN WORK", "START TRANSACTION", "START TRANSACTION READ ONLY", "START TRANSACTION WITH CONSISTENT SNAPSHOT , READ WRITE", "BEGIN", "START TRANSACTION", "BEGIN NOT ATOMIC COMMIT ; END",
 		"COMMIT", "COMMIT WORK", "COMMIT AND CHAIN", "COMMIT AND NO CHAIN", "COMMIT NO RELEASE", "ROLLBACK", "ROLLBACK WORK", "ROLLBACK AND CHAIN", "ROLLBACK AND NO CHAIN NO RELEASE",
 		"SAVEPOINT s", "SAVEPOINT `s`", "ROLLBACK TO s", "ROLLBACK TO SAVEPOINT s", "ROLLBACK WORK TO SAVEPOINT s", "RELEASE SAVEPOINT s", "SAVEPOINT savepoint", "ROLLBACK TO savepoint",
 		"SET autocommit = 0", "SET autocommit = 1", "SET autocommit := OFF", "SET SESSION autocommit = ON", "SET @@ autocommit = 'OFF'", "SET @@ session . autocommit = FALSE", "SET LOCAL `autocommit` = TRUE",
-		"SET @a = 1 , autocommit = 0", "SET autocommit = @o", "SET sql_mode = '' , autocommit = 0", "SET autocommit = DEFAULT", "SET @ o = 0", "SET autocommit = ( SELECT 0 )", "SET autocommit = 0 , autocommit = 1", "SET GLOBAL max_connections = 200 , autocommit = 0",
+		"SET @a = 1 , autocommit = 0", "SET autocommit = @o", "SET sql_mode = '' , autocommit = 0", "SET autocommit = DEFAULT", "SET @ o = 0", "SET autocommit = ( SELECT 0 )", "SET autocommit = 0 , autocommit = 1",
 		"SET NAMES utf8mb4", "SET @a = f ( 1 )", "SET @x := 'autocommit=0'", "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", "SET time_zone = '+00:00'", "SET completion_type = 1", "SET SESSION completion_type = 0",
 		"SELECT 1", "SELECT a FROM t", "SELECT f ( 1 )", "SELECT f( 1 )", "SELECT `f`( 1 )", "SELECT now ( )", "SELECT now( )", "SELECT count ( 1 )", "SELECT coalesce ( 1 )", "SELECT COUNT( * ) FROM t FOR UPDATE", "SELECT 'COMMIT'", "DO f( 1 )", "DO 1", "SHOW TABLES",
 		"EXPLAIN SELECT f( 1 )", "EXPLAIN ANALYZE SELECT f( 1 )", "WITH x AS ( SELECT f( 1 ) ) SELECT * FROM x", "VALUES ( f( 1 ) )", "TABLE t", "( SELECT f( 1 ) )",
 		"INSERT INTO c VALUES ( 1 )", "INSERT INTO c ( a ) VALUES ( f( 1 ) )", "UPDATE c SET a = 1", "DELETE FROM c", "REPLACE INTO c SELECT 1", "INSERT INTO nowhere VALUES ( 1 )",
 		"CREATE TEMPORARY TABLE tmp ( a INT )", "DROP TEMPORARY TABLE IF EXISTS tmp", "CREATE TABLE IF NOT EXISTS c ( a INT )", "DROP TABLE IF EXISTS nowhere", "ANALYZE TABLE c", "CREATE TEMPORARY TABLE IF NOT EXISTS tmp AS SELECT 1 AS x",
-		"TRUNCATE c", "ALTER TABLE c COMMENT 'x'", "FLUSH STATUS", "LOCK TABLES c READ", "UNLOCK TABLES", "CREATE OR REPLACE VIEW v AS SELECT 1 AS a", "OPTIMIZE TABLE c",
+		"TRUNCATE c", "ALTER TABLE c COMMENT 'x'", "LOCK TABLES c READ", "UNLOCK TABLES", "CREATE OR REPLACE VIEW v AS SELECT 1 AS a", "OPTIMIZE TABLE c",
 		"CALL p ( )", "PREPARE x FROM 'COMMIT'", "PREPARE x FROM 'SELECT 1'", "EXECUTE x", "DEALLOCATE PREPARE x", "EXECUTE IMMEDIATE 'COMMIT'", "EXECUTE IMMEDIATE 'SELECT 1'",
-		"/*! COMMIT */", "/*!50000 SET autocommit = 0 */", "/*M! BEGIN */", "SET STATEMENT max_statement_time = 10 FOR SELECT 1", "XA RECOVER", "SELECT 1 ; COMMIT", "SAVEPOINT s ; BEGIN", "HANDLER t OPEN", "KILL 0", "HELP 'x'",
-		"START SLAVE", "STOP SLAVE", "START x", "USE mysql", "CHECK TABLE c", "CHECKSUM TABLE c", "RESET QUERY CACHE",
+		"/*! COMMIT */", "/*!50000 SET autocommit = 0 */", "/*M! BEGIN */", "SET STATEMENT max_statement_time = 10 FOR SELECT 1", "XA RECOVER", "SELECT 1 ; COMMIT", "SAVEPOINT s ; BEGIN", "HANDLER t OPEN", "HELP 'x'",
+		"START x", "USE information_schema", "CHECK TABLE c", "CHECKSUM TABLE c",
 	)
 	var b strings.Builder
 	for i, word := range strings.Split(s, " ") {
