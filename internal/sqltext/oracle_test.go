@@ -403,11 +403,12 @@ func (o *oracle) state(t testing.TB, text string) (Statement, error) {
 	inTx, auto := o.flags(t)
 	s := Classify(text, o.mode)
 	_, err := o.conn.ExecContext(t.Context(), text, nil)
-	if number(err) == 0 && err != nil || s.Quits && err == nil {
-		if s.Quits {
-			err = nil
-		}
-		return s, errors.Join(err, o.connect(t))
+	if s.Quits && err == nil || s.Kind == Unclear && o.conn.(driver.Pinger).Ping(t.Context()) != nil { // COMMIT RELEASE
+		t.Logf("%q closes the session", text)
+		return s, o.connect(t)
+	}
+	if err != nil && number(err) == 0 {
+		return s, err
 	}
 	isTx, isAuto := o.flags(t)
 	wantTx, wantAuto := inTx, auto
