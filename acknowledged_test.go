@@ -219,6 +219,27 @@ func TestDDLInATxOfTheCallers(t *testing.T) {
 	}
 }
 
+// TestDDLInText: DDL ends a transaction that was begun as text, and what follows is in none, as on every server.
+func TestDDLInText(t *testing.T) {
+	dbs, plain := guardedPools(t)
+	for name, db := range dbs {
+		dbtest.Exec(t, plain, "UPDATE account SET balance = 0")
+		conn, err := db.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		dbtest.Exec(t, conn, "BEGIN")
+		dbtest.Exec(t, conn, "UPDATE account SET balance = 1 WHERE id = 1")
+		dbtest.Exec(t, conn, "CREATE TABLE text_"+strings.ToLower(name)+" (id INT)")
+		dbtest.Exec(t, conn, "UPDATE account SET balance = 2 WHERE id = 2")
+		wantTwo(t, plain, "1,2")
+		if err := conn.Close(); err != nil {
+			t.Error(err)
+		}
+		wantNoneOpen(t, db, plain)
+	}
+}
+
 // TestDDLThatFails: DDL that is refused may have committed before, or not. Either way nothing is left open, and
 // what follows is taken back.
 func TestDDLThatFails(t *testing.T) {

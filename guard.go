@@ -118,7 +118,7 @@ func (g guard) conn(inner driver.Conn, takes packets, at stay, as peer) *guardCo
 // Close closes the wrapped connector if it can be closed, and waits for the sessions that are being killed.
 // sql.DB.Close calls it.
 func (g guard) Close() error {
-	g.left.killing.Wait()
+	g.left.close()
 	if closer, ok := g.Connector.(io.Closer); ok {
 		return closer.Close()
 	}
@@ -212,8 +212,10 @@ func (c *guardConn) admit(ctx context.Context, query string) (reading, error) {
 	switch r.verb {
 	case verbUnclear:
 		return r, c.unclear(ctx)
-	case verbDDL: // what fails may have committed before, or not
-		return r, c.before(ctx)
+	case verbDDL:
+		if c.inTx { // what fails may have committed before, or not
+			return r, c.before(ctx)
+		}
 	}
 	return r, nil
 }

@@ -30,7 +30,28 @@ type peer struct {
 const askPeer = `SELECT CONNECTION_ID(), CONCAT_WS('/', @@hostname, @@port, @@server_id)`
 
 // leftSessions are the sessions of a pool that are being killed.
-type leftSessions struct{ killing sync.WaitGroup }
+type leftSessions struct {
+	mu      sync.Mutex
+	closed  bool
+	killing sync.WaitGroup
+}
+
+// begin starts to kill one, unless the pool is closed.
+func (l *leftSessions) begin(kill func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.closed {
+		l.killing.Go(kill)
+	}
+}
+
+// close waits for those that are being killed.
+func (l *leftSessions) close() {
+	l.mu.Lock()
+	l.closed = true
+	l.mu.Unlock()
+	l.killing.Wait()
+}
 
 // leave kills the session on its server, for its caller has gone. It does not wait: the caller has his answer
 // when his deadline is over. What it starts ends within killPatience, and the pool's Close waits for it.
@@ -40,7 +61,7 @@ func (c *guardConn) leave() {
 	}
 	p := c.peer
 	c.peer = peer{}
-	c.left.killing.Go(func() {
+	c.left.begin(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), killPatience)
 		defer cancel()
 		_ = p.kill(ctx) //nolint:errcheck // a host that cannot be reached ends the session by its own timeouts
