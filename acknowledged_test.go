@@ -411,12 +411,6 @@ func TestInterruptedPoisons(t *testing.T) {
 					runs++
 					dbtest.Exec(t, tx, "UPDATE account SET balance = 1 WHERE id = 1")
 					id := dbtest.Scan[int64](t, tx, "SELECT CONNECTION_ID()")
-					ended := make(chan error, 1)
-					go func() {
-						time.Sleep(200 * time.Millisecond)
-						_, err := plain.ExecContext(ctx, fmt.Sprintf("KILL QUERY %d", id))
-						ended <- err
-					}()
 					write := func() error {
 						_, err := tx.ExecContext(ctx, "UPDATE account SET balance = 2 WHERE id = 2")
 						return err
@@ -428,11 +422,12 @@ func TestInterruptedPoisons(t *testing.T) {
 							})
 						}
 					}
-					if err := write(); number(err) != 1317 {
+					ended := make(chan error, 1)
+					go func() { ended <- write() }()
+					dbtest.AwaitLock(t, plain)
+					dbtest.Exec(t, plain, fmt.Sprintf("KILL QUERY %d", id))
+					if err := <-ended; number(err) != 1317 {
 						t.Errorf("the one that was killed: %v", err)
-					}
-					if err := <-ended; err != nil {
-						t.Error(err)
 					}
 					return nil // drops it
 				})

@@ -41,9 +41,9 @@ import (
 // what is open on it, if ROLLBACK fails on it, or COMMIT in another way than by a conflict (1213, 3101), or
 // if it comes back to the pool with what was begun as text and not ended.
 //
-// What a text does to its session is read from it, comments, hints and sql_mode in mind. What is not
-// understood for certain (CALL, PREPARE, EXECUTE, several statements, comments that the server executes) may
-// have done anything: its session does not go back to the pool, and in a transaction a savepoint is set
+// Guard reads each text for what it does to its session, comments, hints and sql_mode in mind. A text that is
+// not understood for certain (CALL, PREPARE, EXECUTE, several statements, comments that the server executes)
+// may have done anything: its session does not go back to the pool, and in a transaction a savepoint is set
 // before it and released behind it, two round trips, which proves that the transaction is still the same one;
 // if it is not, the error is [ErrTxEnded]. In a transaction of [InTx] what would end it is not run:
 // [ErrEndsTx]. In one of database/sql's what follows DDL, COMMIT as text, or a text that ended it otherwise,

@@ -14,6 +14,6 @@
 // character set of its client, see [Mode]. A text that reads the same in all modes is
 // understood where nothing is known of them.
 //
-// What no text shows: a view can call a stored function, and a trigger runs behind
+// Two things no text shows: a view can call a stored function, and a trigger runs behind
 // any write. Neither can commit.
 package sqltext

@@ -23,7 +23,7 @@
 //
 // # Attacks
 //
-// What is known to have broken a promise once is drawn besides, each by name (-attacks, a list; none; default
+// Attacks that broke a promise once are drawn besides, each by name (-attacks, a list; none; default
 // all):
 //
 //	comments    statements end with comments of every kind, with semicolons and with a ? in a comment
