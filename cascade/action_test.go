@@ -15,6 +15,7 @@ import (
 	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 )
 
 // asAnn is what a middleware does.
@@ -143,7 +144,7 @@ func TestCrashActions(t *testing.T) {
 					return err
 				}
 			}
-			if report := crashtest.Run(t, w); report.FaultPoints < 30 {
+			if report := crashtest.Run(t, racetest.Share(w)); report.FaultPoints < racetest.Least(30) {
 				t.Errorf("only %d fault points", report.FaultPoints)
 			}
 		})

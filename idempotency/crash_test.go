@@ -220,7 +220,7 @@ func TestCrashTogether(t *testing.T) {
 	for _, v := range verbs(newKeys(t, idempotency.Config{})) {
 		if (strings.HasPrefix(v.name, "do") || strings.HasPrefix(v.name, "owned")) && v.name != "do, look first, replay" {
 			t.Run(v.name, func(t *testing.T) {
-				report := crashtest.Run(t, racetest.Together(workflow(v, dsn)))
+				report := crashtest.Run(t, racetest.Share(racetest.Together(workflow(v, dsn))))
 				racetest.HasPackets(t, report.Statements)
 			})
 		}
@@ -237,8 +237,8 @@ func TestCrash(t *testing.T) {
 			total := 0
 			for _, v := range verbs(keys) {
 				t.Run(v.name, func(t *testing.T) {
-					report := crashtest.Run(t, workflow(v, dsn))
-					if report.FaultPoints < v.points {
+					report := crashtest.Run(t, racetest.Share(workflow(v, dsn)))
+					if report.FaultPoints < racetest.Least(v.points) {
 						t.Errorf("%d fault points, want at least %d", report.FaultPoints, v.points)
 					}
 					total += report.FaultPoints

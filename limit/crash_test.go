@@ -12,6 +12,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/internal/zonetest"
 	"github.com/onerow/onerow/limit"
 	"github.com/onerow/onerow/repo"
@@ -175,9 +176,9 @@ func (s shop) survive(t *testing.T, level sql.IsolationLevel, some []fault) {
 		t.Run(name, func(t *testing.T) {
 			w := s.workflow(dsn, name, list(f.before)...)
 			w.Call = refusable(s.calls()[f.call])
-			report := crashtest.Run(t, w)
+			report := crashtest.Run(t, racetest.Share(w))
 			t.Logf("workflow %s: %d fault points (%s, %s)", w.Name, report.FaultPoints, report.Engine, level)
-			if report.FaultPoints < f.min {
+			if report.FaultPoints < racetest.Least(f.min) {
 				t.Errorf("only %d fault points", report.FaultPoints)
 			}
 		})

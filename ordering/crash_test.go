@@ -143,7 +143,7 @@ func TestSurvivesFaults(t *testing.T) {
 					if strings.HasPrefix(v.name, "hold") || v.g == hold && v.before != nil {
 						w = narrow(w)
 					}
-					if report := crashtest.Run(t, w); report.FaultPoints < v.min {
+					if report := crashtest.Run(t, racetest.Share(w)); report.FaultPoints < racetest.Least(v.min) {
 						t.Errorf("only %d fault points", report.FaultPoints)
 					}
 				})

@@ -60,7 +60,7 @@ func TestSurvivesFaults(t *testing.T) {
 						return errors.Join(flags(ctx, db, o, 7), noMarks(ctx, db))
 					}
 				}
-				if report := crashtest.Run(t, w); report.FaultPoints < c.min {
+				if report := crashtest.Run(t, racetest.Share(w)); report.FaultPoints < racetest.Least(c.min) {
 					t.Errorf("only %d fault points", report.FaultPoints)
 				}
 			})
@@ -77,7 +77,7 @@ func TestSurvivesFaultsTogether(t *testing.T) {
 	w.Check = func(ctx context.Context, db *sql.DB) error {
 		return errors.Join(flags(ctx, db, o, 7), noMarks(ctx, db))
 	}
-	log := crashtest.Run(t, w).Statements
+	log := crashtest.Run(t, racetest.Share(w)).Statements
 	racetest.HasPackets(t, log)
 	if last := log[len(log)-1]; last.Kind != crashtest.Commit || last.Begins {
 		t.Errorf("what it writes does not travel with COMMIT:\n%s", log)

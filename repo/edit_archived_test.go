@@ -10,6 +10,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
 )
@@ -147,7 +148,7 @@ func TestEditArchivedInterleave(t *testing.T) {
 							return second(o.messages.Create(ctx, db, o.message(int64(0), id), repo.RequestID("r")))
 						})
 					}
-					crashtest.Run(t, w)
+					crashtest.Run(t, racetest.Share(w))
 				})
 			}
 		})

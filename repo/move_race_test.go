@@ -13,6 +13,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/repo"
 )
 
@@ -152,7 +153,7 @@ func TestMoveCrash(t *testing.T) {
 			makeTables(t, dbtest.OpenDSN(t, dsn))
 			for _, v := range moves {
 				t.Run(v.name, func(t *testing.T) {
-					if report := crashtest.Run(t, workflow(v, r, dsn)); report.FaultPoints < v.points {
+					if report := crashtest.Run(t, racetest.Share(workflow(v, r, dsn))); report.FaultPoints < racetest.Least(v.points) {
 						t.Errorf("%d fault points, want at least %d", report.FaultPoints, v.points)
 					}
 				})

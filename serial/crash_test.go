@@ -62,7 +62,7 @@ func TestSurvivesFaultsTogether(t *testing.T) {
 	_, dsn := open(t, dbtest.Isolation(levels[0]))
 	for _, v := range faultyVerbs(series(t, "s")) {
 		t.Run(v.name, func(t *testing.T) {
-			report := crashtest.Run(t, racetest.Together(faulty(dsn, v.setup, v.call)))
+			report := crashtest.Run(t, racetest.Share(racetest.Together(faulty(dsn, v.setup, v.call))))
 			if v.name != "find and report" {
 				racetest.HasPackets(t, report.Statements)
 			}
@@ -78,7 +78,7 @@ func TestSurvivesFaults(t *testing.T) {
 			_, dsn := open(t, dbtest.Isolation(level))
 			for _, v := range faultyVerbs(series(t, "s")) {
 				t.Run(v.name, func(t *testing.T) {
-					if report := crashtest.Run(t, faulty(dsn, v.setup, v.call)); report.FaultPoints < v.min {
+					if report := crashtest.Run(t, racetest.Share(faulty(dsn, v.setup, v.call))); report.FaultPoints < racetest.Least(v.min) {
 						t.Errorf("only %d fault points", report.FaultPoints)
 					}
 				})

@@ -86,15 +86,15 @@ func TestCrash(t *testing.T) {
 		if f.two { // a process that stops between the two steps leaves its key in progress, for a human: that is what doc.go says
 			without = append(without, crashtest.Abandoned)
 		}
-		report := crashtest.Run(t, crashtest.Workflow{
+		report := crashtest.Run(t, racetest.Share(crashtest.Workflow{
 			DSN:       dsn,
 			Without:   without,
 			Empty:     []string{"effect", "onerow_key"},
 			Call:      func(ctx context.Context, db *sql.DB) error { return request(ctx, t, f, db) },
 			Ignore:    []string{"onerow_key.token", "onerow_key.version"},
 			Generated: []string{"onerow_key.call_token"},
-		})
-		if report.FaultPoints < least {
+		}))
+		if report.FaultPoints < racetest.Least(least) {
 			t.Errorf("only %d fault points", report.FaultPoints)
 		}
 	})

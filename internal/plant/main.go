@@ -2,6 +2,8 @@
 //
 //	.cache/bin/withserver -- go run ./internal/plant          all of them
 //	.cache/bin/withserver -- go run ./internal/plant token    those whose name contains "token"
+//	.cache/bin/withserver -- go run ./internal/plant -part 2/6
+//	                                                          the second sixth
 //	.cache/bin/withserver -- go run ./internal/plant -rules -part 1/8
 //	                                                          an eighth of what rules change in each statement and index
 //
@@ -54,7 +56,8 @@ func run(ctx context.Context, args []string) (err error) {
 	flags := flag.NewFlagSet("plant", flag.ContinueOnError)
 	byRules := flags.Bool("rules", false, "plant what rules change in each statement and index")
 	list := flags.Bool("list", false, "with -rules: name the mutants")
-	part := flags.String("part", "1/1", "with -rules: i/n, the i-th of n parts")
+	some := part{1, 1}
+	flags.Var(&some, "part", "i/n: the i-th of n parts")
 	first := flags.String("first", "", "with -rules: a pattern of tests to try first")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -62,7 +65,7 @@ func run(ctx context.Context, args []string) (err error) {
 	names := flags.Args()
 	var chosen []mutant
 	if *byRules || *list {
-		if chosen, err = choose(*part, names); err != nil {
+		if chosen, err = choose(some, names); err != nil {
 			return err
 		}
 	}
@@ -86,15 +89,32 @@ func run(ctx context.Context, args []string) (err error) {
 	if *byRules {
 		return plantMutants(ctx, garden, *first, chosen)
 	}
-	return plantBugs(ctx, garden, names)
+	return plantBugs(ctx, garden, some, names)
 }
 
-func plantBugs(ctx context.Context, garden string, names []string) error {
+// part is the i-th of n.
+type part struct{ i, n int }
+
+func (p *part) String() string { return fmt.Sprintf("%d/%d", p.i, p.n) }
+
+// Set reads it.
+func (p *part) Set(text string) error {
+	var i, n int
+	if _, err := fmt.Sscanf(text, "%d/%d", &i, &n); err != nil || i < 1 || i > n {
+		return errors.New("want i/n, for example 1/8")
+	}
+	*p = part{i, n}
+	return nil
+}
+
+func (p part) has(at int) bool { return at%p.n == p.i-1 }
+
+func plantBugs(ctx context.Context, garden string, some part, names []string) error {
 	chosen := 0
 	missed := 0
 	sound := map[string]bool{}
-	for _, b := range bugs {
-		if !matches(b.name, names) {
+	for at, b := range bugs {
+		if !some.has(at) || !matches(b.name, names) {
 			continue
 		}
 		chosen++

@@ -37,17 +37,13 @@ func reasons() map[string]string {
 }
 
 // choose makes the mutants of a part whose names contain one of some texts.
-func choose(part string, names []string) (chosen []mutant, err error) {
-	var i, n int
-	if _, err := fmt.Sscanf(part, "%d/%d", &i, &n); err != nil || i < 1 || i > n {
-		return nil, fmt.Errorf("-part %s: want i/n, for example 1/8", part)
-	}
+func choose(some part, names []string) (chosen []mutant, err error) {
 	all, err := mutants(".", libraries)
 	if err != nil {
 		return nil, err
 	}
 	for at, m := range all {
-		if at%n == i-1 && matches(m.name(), names) {
+		if some.has(at) && matches(m.name(), names) {
 			chosen = append(chosen, m)
 		}
 	}

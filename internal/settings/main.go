@@ -79,13 +79,18 @@ func run(ctx context.Context, full bool, part string, names []string) (err error
 			return fmt.Errorf("build the tests of %s: %w\n%s", pkg.name, err, out)
 		}
 	}
+	usual, err := devdb.Start(ctx, devdb.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, usual.Close()) }()
 	ran, failed := 0, 0
 	for k, s := range settings {
 		if k%n != i-1 || !s.named(names) {
 			continue
 		}
 		began := time.Now()
-		verdict, err := s.try(ctx, bin, full)
+		verdict, err := s.try(ctx, bin, full, usual)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -116,18 +121,21 @@ func (s setting) named(names []string) bool {
 	return len(names) == 0
 }
 
-// try starts a server with the setting. An empty verdict: it does not have it.
-func (s setting) try(ctx context.Context, bin string, full bool) (verdict string, err error) {
-	server, err := devdb.Start(ctx, devdb.Options{Args: s.server})
-	if err != nil {
-		return "", err
-	}
-	defer func() { err = errors.Join(err, server.Close()) }()
+// try starts a server with the setting, or takes the usual one for what only a session has. An empty verdict:
+// the engine does not have it.
+func (s setting) try(ctx context.Context, bin string, full bool, server *devdb.Server) (verdict string, err error) {
 	if !strings.HasPrefix(server.Engine()+" "+server.Version(), s.on) {
 		return "", nil
 	}
 	if known, err := s.known(ctx, server); err != nil || !known {
 		return "", err
+	}
+	if len(s.server)+len(s.global) > 0 {
+		server, err = devdb.Start(ctx, devdb.Options{Args: s.server})
+		if err != nil {
+			return "", err
+		}
+		defer func() { err = errors.Join(err, server.Close()) }()
 	}
 	env := append(os.Environ(), devdb.EnvDSN+"="+server.DSN(""), devdb.EnvParams+"="+s.params, devdb.EnvSchema+"="+s.schema)
 	if s.refused != "" {

@@ -12,6 +12,7 @@ import (
 	"github.com/onerow/onerow/examples/orders/internal/store"
 	"github.com/onerow/onerow/flow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/racetest"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
@@ -49,15 +50,15 @@ func TestSurvivesFaults(t *testing.T) {
 		}, change, 60},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			report := crashtest.Run(t, crashtest.Workflow{
+			report := crashtest.Run(t, racetest.Share(crashtest.Workflow{
 				DSN:    dsn,
 				Empty:  tables,
 				Setup:  func(ctx context.Context, db *sql.DB) error { return errors.Join(cart(ctx, db), tt.setup(ctx, db)) },
 				Call:   tt.call,
 				Tables: tables,
 				Ignore: ignore,
-			})
-			if report.FaultPoints < tt.min {
+			}))
+			if report.FaultPoints < racetest.Least(tt.min) {
 				t.Errorf("only %d fault points", report.FaultPoints)
 			}
 		})
