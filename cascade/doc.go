@@ -96,7 +96,8 @@
 //     jobs proves all of them, by a lock, or changes nothing; it deletes their rows, which is the fence.
 //   - Counts are written in the transaction of the batch that deleted the rows: [Job].DeletedRows is exactly
 //     the number of rows below the root that were deleted, however often workers were killed. The root's own
-//     row does not count; one that is detached and then deleted counts as both.
+//     row does not count. A row that is detached first and goes later counts as deleted only, and so does the
+//     root; what leads from it to the root is looked at when it is detached, 100 levels up beyond the walk.
 //   - Bottom-up: a row goes after everything below it, so a run that dies halfway leaves the relationships
 //     that the next one needs, and foreign keys allow every step.
 //   - No child slips in below a dying parent, at any level, if a foreign key or the code that inserts a child

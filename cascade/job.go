@@ -112,8 +112,8 @@ type Job struct {
 	DeletedRows int64 `json:"deleted_rows"`
 	// Tables is how many rows of each table were deleted.
 	Tables map[string]int64 `json:"tables"`
-	// DetachedRows is how many references to deleted rows were set NULL so far: the sum
-	// of Detached.
+	// DetachedRows is how many references to deleted rows were set NULL so far in rows that
+	// stay: the sum of Detached.
 	DetachedRows int64 `json:"detached_rows"`
 	// Detached is how many rows of each table were detached.
 	Detached map[string]int64 `json:"detached,omitempty"`

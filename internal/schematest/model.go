@@ -32,8 +32,8 @@ func (r Root) Table() string { return r.row.table }
 type Outcome struct {
 	// Deleted is how many rows of each table go; the root does not count.
 	Deleted map[string]int64
-	// Detached is how many rows of each table lose a reference and stay; what goes may
-	// lose references before, at most as many as AtMost says beside.
+	// Detached is how many rows of each table lose a reference and stay, AtMost how many
+	// references these are. What goes is not detached.
 	Detached, AtMost map[string]int64
 }
 
@@ -85,11 +85,6 @@ func (w *World) Delete(root Root) Outcome {
 				r.gone = true
 				if r != root.row {
 					o.Deleted[r.table]++
-				}
-				for _, e := range n.edges { // detached before it went, or where a loop was cut
-					if r.below(e, gone) && (e.action.Detaches() || e.parent == n) {
-						o.AtMost[r.table]++
-					}
 				}
 			default:
 				n.detach(r, gone, &o)

@@ -191,5 +191,24 @@ func ownerStays(n schema.Node) bool {
 	return len(deletes) != 1 || !slices.Equal(deletes[0].Columns, []string{n.Owner})
 }
 
+// Reach is the node and all whose rows may go with one of its rows, over edges that delete.
+func (n *Node) Reach() map[*Node]bool {
+	reached := map[*Node]bool{}
+	var visit func(n *Node)
+	visit = func(n *Node) {
+		if reached[n] {
+			return
+		}
+		reached[n] = true
+		for _, e := range n.Edges {
+			if !e.Detach {
+				visit(e.Child)
+			}
+		}
+	}
+	visit(n)
+	return reached
+}
+
 // MetTwice says whether a walk may come to a row of the node again: over another edge, or in a loop.
 func (n *Node) MetTwice() bool { return n.Above > 1 || n.Self }

@@ -195,14 +195,10 @@ func (r *run) detachRows(ctx context.Context, tx *onerow.Tx, s *graph.Source, li
 	if len(keys) == 0 {
 		return nil
 	}
-	if err := r.keepCut(ctx, tx, s, s.Key.In("", keys)+s.Left); err != nil {
-		return err
-	}
-	n, err := onerow.Affected(ctx, tx, detachRowsSQL(s, keys))
+	n, err := r.detachKeys(ctx, tx, s, keys, t)
 	if n == 0 && err == nil && !again { // they are locked, and are below something
 		err = fault.ErrEndedUnsaid
 	}
-	t.Detached[s.Name] += n
 	return err
 }
 

@@ -57,6 +57,8 @@
 //	leaves:  where a group has more than a batch of these, batches take as many of its rows as
 //	         have about a batch of them; below a row that has more, BEGIN, fence, 1 per leaf or
 //	         detached table, counts, COMMIT
+//	detach:  where rows that are detached may go themselves, they are locked and read (1), those
+//	         above them read (see run.going), and both kinds detached by their keys (1 each)
 //	trash:   where the plan keeps rows, leaves take 2 each (copy, delete what was copied), and
 //	         what is or may be detached is read. 1 per job to begin; 1 more per list of rows
 //	         that are deleted or detached by their keys; 1 per batch for the note

@@ -31,14 +31,18 @@ type Lease interface {
 }
 
 // Tally is what a batch has done: rows by table.
-type Tally struct{ Deleted, Detached map[string]int64 }
+type Tally struct {
+	// Deleted and Detached are told. Cut are rows that were detached and are to go themselves: each counts as
+	// deleted, when it goes.
+	Deleted, Detached, Cut map[string]int64
+}
 
 // NewTally is that of a batch that has done nothing yet.
-func NewTally() Tally { return Tally{map[string]int64{}, map[string]int64{}} }
+func NewTally() Tally { return Tally{map[string]int64{}, map[string]int64{}, map[string]int64{}} }
 
 // Rows is the sum.
 func (t Tally) Rows() (n int64) {
-	for _, c := range []map[string]int64{t.Deleted, t.Detached} {
+	for _, c := range []map[string]int64{t.Deleted, t.Detached, t.Cut} {
 		for _, rows := range c {
 			n += rows
 		}

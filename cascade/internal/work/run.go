@@ -55,6 +55,9 @@ type run struct {
 	loops    loops
 	parked   map[string]map[rowkey.Key]bool // by table
 	changes  int64                          // rows deleted, detached, cut or parked in this run
+	top      graph.Row                      // the root, as the pass has seen it
+	seen     map[who]mark                   // in the pass
+	goes     map[*graph.Node]bool           // whose rows may be below the root, over edges that delete
 }
 
 const (
@@ -75,6 +78,7 @@ const (
 func Do(ctx context.Context, db *sql.DB, g *graph.Graph, target Target, lease Lease, store Store, limits Limits) error {
 	r := &run{Target: target, db: db, lease: lease, graph: g, limits: limits, store: store, node: g.Nodes[target.Resource],
 		unread: newUnread(), widths: map[*graph.Node]int{}, loops: loops{met: map[*graph.Source]bool{}}, parked: map[string]map[rowkey.Key]bool{}}
+	r.goes = r.node.Reach()
 	if err := r.openTrash(ctx); err != nil {
 		return err
 	}
@@ -85,7 +89,8 @@ func Do(ctx context.Context, db *sql.DB, g *graph.Graph, target Target, lease Le
 	}
 	for fruitless := 0; fruitless < fruitlessPasses; {
 		before := r.changes
-		p := &pass{run: r, seen: map[who]mark{}}
+		r.seen = map[who]mark{}
+		p := &pass{run: r}
 		done, err := p.once(ctx)
 		if done || err != nil {
 			return err
@@ -113,10 +118,9 @@ type pass struct {
 	*run
 	place place // where the root row was seen
 
-	queue   []group // rows to be deleted, everything below them being gone or before them
-	waiting int     // how many rows that are
-	walking int     // how many rows are being walked below
-	seen    map[who]mark
+	queue   []group  // rows to be deleted, everything below them being gone or before them
+	waiting int      // how many rows that are
+	walking int      // how many rows are being walked below
 	skipped bool     // below the rows at hand the walk met one that is on its path
 	loop    *loopRow // a row of a loop that was met
 	held    bool     // a row stayed, because something was below it
@@ -130,7 +134,7 @@ func (p *pass) once(ctx context.Context) (done bool, err error) {
 	if ended, ready, err := p.due(ctx); ended || !ready || err != nil {
 		return ended, err
 	}
-	p.rootless = !p.place.found
+	p.rootless, p.top = !p.place.found, p.place.row
 	root := []graph.Row{p.place.row}
 	p.note(p.node, root, onPath)
 	if err := p.walk(ctx, p.node, root); err != nil {

@@ -47,6 +47,13 @@ func Statements(ctx context.Context, db onerow.DB, g *graph.Graph) ([]Statement,
 			switch {
 			case e.Detach && !kept:
 				say("detach, unread", detachSQL(s, parents, sampleLimit))
+				for _, root := range g.Nodes {
+					if goes := root.Reach(); goes[e.Parent] && goes[e.Child] {
+						say("lock what may go itself", belowSQL(s, parents, sampleLimit))
+						say("detach", detachRowsSQL(s, keys))
+						break
+					}
+				}
 			case e.Leaf && !kept:
 				say("delete, unread", leavesSQL(s, parents, sampleLimit))
 			case e.Leaf:

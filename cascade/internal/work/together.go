@@ -17,11 +17,12 @@ import (
 )
 
 // Small says whether jobs of the node may go together: what is special about one of them, an asset, a
-// trash, a row that is below itself, is not for a batch of many.
+// trash, a row that is below itself or may be detached before it goes, is not for a batch of many.
 func Small(n *graph.Node) bool {
 	kept := func(t *graph.Table) bool { return t.Trash != nil }
+	goes := n.Reach()
 	return n.Asset == "" && !n.Self && !n.Stays && !slices.ContainsFunc(n.Tables, kept) && !slices.ContainsFunc(n.Edges, func(e *graph.Edge) bool {
-		return slices.ContainsFunc(e.Sources, func(s *graph.Source) bool { return s.Trash != nil })
+		return e.Detach && goes[e.Child] || slices.ContainsFunc(e.Sources, func(s *graph.Source) bool { return s.Trash != nil })
 	})
 }
 

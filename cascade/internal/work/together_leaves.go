@@ -59,13 +59,7 @@ func (b *Bundle) dropOf(ctx context.Context, tx *onerow.Tx, s *graph.Source, roo
 	if len(keys) == 0 {
 		return 0, nil
 	}
-	rows, err := b.dropBelow(ctx, tx, s, keys, limit)
-	if s.Edge.Detach {
-		t.Detached[s.Name] += rows
-	} else {
-		t.Deleted[s.Name] += rows
-	}
-	return rows, err
+	return b.dropBelow(ctx, tx, s, keys, limit, t)
 }
 
 // dropLeaves locks and counts the leaves below roots, and deletes them by another statement. Where there are

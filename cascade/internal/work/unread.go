@@ -39,14 +39,9 @@ func (r *run) dropUnread(ctx context.Context, tx *onerow.Tx, n *graph.Node, pare
 		r.unread.none[e] = false
 		for keys := range slices.Chunk(e.Keys(parents), listLength) {
 			for _, s := range e.Sources {
-				rows, err := r.dropBelow(ctx, tx, s, keys, *budget)
+				rows, err := r.dropBelow(ctx, tx, s, keys, *budget, t)
 				if err != nil {
 					return false, failed(err, e, 0)
-				}
-				if e.Detach {
-					t.Detached[s.Name] += rows
-				} else {
-					t.Deleted[s.Name] += rows
 				}
 				r.unread.none[e] = r.unread.none[e] || rows == 0
 				if *budget -= rows; *budget <= 0 {
@@ -59,15 +54,22 @@ func (r *run) dropUnread(ctx context.Context, tx *onerow.Tx, n *graph.Node, pare
 }
 
 // dropBelow is dropUnread for the rows of one table below a list of parents. One statement, 2 where they are
-// kept.
-func (r *run) dropBelow(ctx context.Context, tx *onerow.Tx, s *graph.Source, parents []rowkey.Key, limit int64) (int64, error) {
+// kept; see detachLocked where they may go themselves.
+func (r *run) dropBelow(ctx context.Context, tx *onerow.Tx, s *graph.Source, parents []rowkey.Key, limit int64, t Tally) (rows int64, err error) {
 	switch {
+	case s.Edge.Detach && r.goes[s.Edge.Child]:
+		return r.detachLocked(ctx, tx, s, parents, limit, t)
 	case s.Edge.Detach:
-		return onerow.Affected(ctx, tx, detachSQL(s, parents, limit))
+		rows, err = onerow.Affected(ctx, tx, detachSQL(s, parents, limit))
+		t.Detached[s.Name] += rows
+		return rows, err
 	case r.trash.Keeps(s.Table):
-		return r.trash.Leaves(ctx, tx, s, parents, limit, r.lost(s.Edge))
+		rows, err = r.trash.Leaves(ctx, tx, s, parents, limit, r.lost(s.Edge))
+	default:
+		rows, err = onerow.Affected(ctx, tx, leavesSQL(s, parents, limit))
 	}
-	return onerow.Affected(ctx, tx, leavesSQL(s, parents, limit))
+	t.Deleted[s.Name] += rows
+	return rows, err
 }
 
 // clearUnread deletes and detaches what is read by nobody below the parents batch by batch,

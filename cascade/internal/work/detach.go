@@ -1,0 +1,205 @@
+package work
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/internal/rowkey"
+)
+
+// detachLocked is detachSQL for rows that may go themselves: they are locked and read first.
+func (r *run) detachLocked(ctx context.Context, tx *onerow.Tx, s *graph.Source, parents []rowkey.Key, limit int64, t Tally) (rows int64, err error) {
+	keys, err := readKeys(ctx, tx, belowSQL(s, parents, limit), s.Table, nil)
+	for part := range slices.Chunk(keys, listLength) {
+		n, err := r.detachKeys(ctx, tx, s, part, t)
+		if rows += n; err != nil {
+			return rows, err
+		}
+	}
+	return rows, err
+}
+
+// belowSQL locks rows below parents along the index of the edge.
+func belowSQL(s *graph.Source, parents []rowkey.Key, limit int64) string {
+	return "SELECT " + s.Key.Select("") + " FROM " + s.From + s.Index + " WHERE " + s.When + s.Columns.In("", parents) + " LIMIT " + strconv.FormatInt(limit, 10) + " FOR UPDATE"
+}
+
+// detachKeys keeps and detaches locked rows, and counts apart those that are to go themselves.
+func (r *run) detachKeys(ctx context.Context, tx *onerow.Tx, s *graph.Source, keys []rowkey.Key, t Tally) (rows int64, err error) {
+	if err := r.keepCut(ctx, tx, s, s.Key.In("", keys)+s.Left); err != nil {
+		return 0, err
+	}
+	goes, err := r.going(ctx, tx, s.Table, keys)
+	if err != nil {
+		return 0, err
+	}
+	var cut, detached []rowkey.Key
+	for _, k := range keys {
+		if goes[k] {
+			cut = append(cut, k)
+		} else {
+			detached = append(detached, k)
+		}
+	}
+	for _, some := range []struct {
+		keys  []rowkey.Key
+		count map[string]int64
+	}{{cut, t.Cut}, {detached, t.Detached}} {
+		if len(some.keys) == 0 {
+			continue
+		}
+		n, err := onerow.Affected(ctx, tx, detachRowsSQL(s, some.keys))
+		if err != nil {
+			return rows, err
+		}
+		some.count[s.Name] += n
+		rows += n
+	}
+	return rows, nil
+}
+
+// rowOf is a row of a table.
+type rowOf struct {
+	table *graph.Table
+	key   rowkey.Key
+}
+
+// maxClimb is how many levels are climbed at most from a row that is detached. Rows that the walk knows end
+// the climb, so it takes long chains beside the walk's path to come there; a row of these may count twice.
+const maxClimb = 100
+
+// going says which rows of a table are below the root over edges that delete. No row goes before those below
+// it, so what leads from a row up to the root is still there, whoever began the job: it is climbed, level by
+// level, up to the root or what the walk has met. 1 statement for each table and edge of a level, 2 below the
+// root's own table; none for rows that the walk knows or whose table nothing can delete.
+func (r *run) going(ctx context.Context, tx *onerow.Tx, t *graph.Table, keys []rowkey.Key) (map[rowkey.Key]bool, error) {
+	goes := map[rowOf]bool{}
+	below := map[rowOf][]rowOf{}
+	var mark func(v rowOf)
+	mark = func(v rowOf) {
+		if goes[v] {
+			return
+		}
+		goes[v] = true
+		for _, child := range below[v] {
+			mark(child)
+		}
+	}
+	level := map[*graph.Table][]rowkey.Key{}
+	met := map[rowOf]bool{}
+	meet := func(v rowOf) {
+		switch {
+		case r.seen[who{v.table.Node, v.key}] != 0 || v.table.Node == r.node && v.key == r.top.Key:
+			mark(v)
+		case !met[v] && r.goes[v.table.Node]:
+			level[v.table] = append(level[v.table], v.key)
+		}
+		met[v] = true
+	}
+	for _, k := range keys {
+		meet(rowOf{t, k})
+	}
+	for range maxClimb {
+		if len(level) == 0 {
+			break
+		}
+		from := level
+		level = map[*graph.Table][]rowkey.Key{}
+		for _, e := range r.graph.Edges {
+			if e.Detach || !r.goes[e.Parent] {
+				continue
+			}
+			for _, s := range e.Sources {
+				for part := range slices.Chunk(from[s.Table], listLength) {
+					if err := r.climb(ctx, tx, s, part, func(child, parent rowOf) {
+						below[parent] = append(below[parent], child)
+						if meet(parent); goes[parent] {
+							mark(child)
+						}
+					}); err != nil {
+						return nil, err
+					}
+				}
+			}
+		}
+	}
+	going := make(map[rowkey.Key]bool, len(keys))
+	for _, k := range keys {
+		going[k] = goes[rowOf{t, k}]
+	}
+	return going, nil
+}
+
+// climb tells what is above rows over an edge. Where it holds ids of other types as text only the root is
+// asked for: no index finds the others.
+func (r *run) climb(ctx context.Context, tx *onerow.Tx, s *graph.Source, rows []rowkey.Key, tell func(child, parent rowOf)) error {
+	if root := s.Edge.Keys([]graph.Row{r.top}); s.Edge.Parent == r.node && len(root) > 0 {
+		query := "SELECT " + s.Key.Select("") + " FROM " + s.From + " FORCE INDEX (PRIMARY) WHERE " + s.When + s.Key.In("", rows) + " AND " + s.Columns.In("", root)
+		below, err := readKeys(ctx, tx, query, s.Table, nil)
+		if err != nil {
+			return err
+		}
+		for _, k := range below {
+			tell(rowOf{s.Table, k}, rowOf{r.node.Tables[0], r.top.Key})
+		}
+	}
+	if s.AsText {
+		return nil
+	}
+	for _, t := range s.Edge.Parent.Tables {
+		_, err := readKeys(ctx, tx, climbSQL(s, t, rows), s.Table, func(child rowkey.Key, rest []sql.NullString) {
+			if parent, ok := t.Key.Key(rest); ok {
+				tell(rowOf{s.Table, child}, rowOf{t, parent})
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// climbSQL reads rows and those above them over an edge, by primary keys, or by the index of what the edge
+// refers to.
+func climbSQL(s *graph.Source, t *graph.Table, rows []rowkey.Key) string {
+	referred, index := s.Edge.Referred(t), ""
+	if slices.EqualFunc(referred.Names(), t.Key.Names(), strings.EqualFold) {
+		index = " FORCE INDEX (PRIMARY)"
+	}
+	return "SELECT " + s.Key.Select("c") + ", " + t.Key.Select("p") + " FROM " + s.From + " AS c FORCE INDEX (PRIMARY) STRAIGHT_JOIN " + t.From + " AS p" + index +
+		" ON " + referred.Equal("p", s.Columns, "c") + " WHERE " + s.Key.In("c", rows) + s.WhenC
+}
+
+// readKeys reads keys of a table, and what stands behind them.
+func readKeys(ctx context.Context, tx *onerow.Tx, query string, t *graph.Table, each func(k rowkey.Key, rest []sql.NullString)) (keys []rowkey.Key, err error) {
+	width := t.Key.Width()
+	err = onerow.Query(ctx, tx, query, nil, func(rows *sql.Rows) error {
+		names, err := rows.Columns()
+		if err != nil {
+			return err
+		}
+		values := make([]sql.NullString, len(names))
+		dest := make([]any, len(values))
+		for i := range values {
+			dest[i] = &values[i]
+		}
+		if err := rows.Scan(dest...); err != nil {
+			return err
+		}
+		k, ok := t.Key.Key(values[:width])
+		if !ok {
+			return graph.ErrNullKey
+		}
+		keys = append(keys, k)
+		if each != nil {
+			each(k, values[width:])
+		}
+		return nil
+	})
+	return keys, err
+}
