@@ -59,9 +59,25 @@ type Estimate struct {
 	CappedDetached map[string]bool
 	// Assets is how many of the rows name an external asset.
 	Assets int64
+	// Loops has a row of a loop that no job can delete, for each table that has any: rows that are below
+	// themselves over columns of which none may be NULL. The job deletes what else it can and fails there.
+	Loops []Loop
 	// Batches is about how many transactions a worker would need, at 500 rows each. The
 	// worker adapts its batches to the time that they take.
 	Batches int64
+}
+
+// Loop is a row that is below itself, by (Columns), of which none may be NULL.
+type Loop struct {
+	Table   string   `json:"table"`
+	Key     string   `json:"key"` // encoded
+	Columns []string `json:"columns"`
+}
+
+// String says why a job cannot delete the row, and what to do.
+func (l Loop) String() string {
+	return fmt.Sprintf("the job will fail: row %s of %s is below itself, by (%s), of which nothing may be NULL; change a row of the loop by hand first",
+		l.Key, l.Table, strings.Join(l.Columns, ", "))
 }
 
 // DryRun counts what a cascade from a row would delete and detach, and changes nothing.
@@ -72,7 +88,8 @@ type Estimate struct {
 // table are read, by index and in chunks of parents; a table without children of
 // which rows are reached over one edge only is counted without being read. Memory is the keys of
 // Limit rows per table. It is an estimate: rows that come, go or move meanwhile may
-// be missed or counted twice, and rows that a foreign key outside the plan reaches are not seen.
+// be missed or counted twice, and rows that a foreign key outside the plan reaches are not seen. Loops are
+// found among the rows that are read, over edges of a table to itself that nobody can cut.
 //
 // Statements: 10 of the catalog, 1 for the root, then, per edge and table of the child,
 // 1 for 200 parents. Errors: [schema.ErrInvalidPlan], [schema.ErrUnknownResource],
@@ -118,7 +135,9 @@ func dryRun(ctx context.Context, db onerow.DB, plan schema.Plan, resource, encod
 			return Estimate{}, err
 		}
 	}
-	return d.estimate(d.order), nil
+	estimate := d.estimate(d.order)
+	estimate.Loops, err = d.loops()
+	return estimate, err
 }
 
 // estimate draws up the balance. order is nil for an interim one.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -272,4 +273,44 @@ func handlerReads(t *testing.T, db onerow.DB) (n int64) {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// TestDryRunLoop: rows that are below themselves by a column that may not be NULL are named, as the job that
+// then fails names them; others are not, and their jobs end.
+func TestDryRunLoop(t *testing.T) {
+	db := openForest(t)
+	for _, stmt := range []string{
+		"CREATE TABLE shelf (id INT PRIMARY KEY)",
+		"CREATE TABLE topic (id INT PRIMARY KEY, up INT NOT NULL, shelf INT NULL, KEY (up), KEY (shelf))",
+		"INSERT INTO shelf VALUES (1), (2), (3)",
+		"INSERT INTO topic VALUES (1, 3, 1), (2, 1, 1), (3, 2, 1), (4, 1, 1), (5, 4, NULL)", // 1 → 2 → 3 → 1
+		"INSERT INTO topic VALUES (10, 0, 2), (11, 10, 2), (12, 12, 2), (13, 12, NULL)",     // no loop but a row below itself alone
+		"INSERT INTO topic VALUES (20, 0, 3), (21, 20, NULL), (22, 24, NULL), (23, 22, NULL), (24, 23, NULL)",
+	} {
+		dbtest.Exec(t, db, stmt)
+	}
+	plan := schema.Plan{Tables: []schema.Table{
+		{Name: "shelf", Key: []string{"id"}},
+		{Name: "topic", Key: []string{"id"}, Parents: []schema.Edge{{Table: "topic", Columns: []string{"up"}}, {Table: "shelf", Columns: []string{"shelf"}}}},
+	}}
+	for _, tt := range []struct {
+		resource, id, loop string
+		state              State
+	}{
+		{"topic", "24", "row 2[234] of topic ", Dead},
+		{"topic", "20", "", Done},
+		{"shelf", "2", "", Done},
+		{"shelf", "1", "row [123] of topic ", Dead},
+	} {
+		e := dryRunOf(t, db, plan, tt.resource, tt.id, 0)
+		job := finish(t, db, plan, Config{MaxFailures: 1}, begin(t, db, tt.resource, tt.id).ID)
+		if job.State != tt.state || (len(e.Loops) == 0) != (tt.loop == "") {
+			t.Errorf("%s %s: %+v, the job is %s: %s", tt.resource, tt.id, e.Loops, job.State, job.LastError)
+		}
+		for _, said := range e.Loops {
+			if !regexp.MustCompile(tt.loop).MatchString(said.String()) || !regexp.MustCompile(tt.loop).MatchString(job.LastError) {
+				t.Errorf("%s %s: %s\n%s", tt.resource, tt.id, said, job.LastError)
+			}
+		}
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -29,6 +30,14 @@ type dryNode struct {
 	goes    bool        // its rows may be deleted
 	touched int         // how many edges lead to it
 	rows    []graph.Row // known and not expanded yet
+	// below are the rows below each row of the node itself, over edges that cannot be cut.
+	below map[rowkey.Key][]dryBelow
+}
+
+// dryBelow is a row that was found over an edge.
+type dryBelow struct {
+	key rowkey.Key
+	src *graph.Source
 }
 
 // dryTable is what is known of a table: how many rows, and which, where they are read.
@@ -153,8 +162,9 @@ func (d *dry) expand(ctx context.Context, n *dryNode) error {
 			if len(parents) == 0 {
 				continue
 			}
+			above := aboveThemselves(e, chunk)
 			for _, s := range e.Sources {
-				if err := d.look(ctx, s, " FROM "+s.From+s.Index+" WHERE "+s.When+s.Columns.In("", parents)); err != nil {
+				if err := d.look(ctx, s, above, " FROM "+s.From+s.Index+" WHERE "+s.When+s.Columns.In("", parents)); err != nil {
 					return err
 				}
 				d.progress()
@@ -164,9 +174,24 @@ func (d *dry) expand(ctx context.Context, n *dryNode) error {
 	return nil
 }
 
+// aboveThemselves are rows by what those below refer to, over an edge from a table to itself that cannot be
+// cut; nil over others.
+func aboveThemselves(e *graph.Edge, parents []graph.Row) map[rowkey.Key]rowkey.Key {
+	if !e.Self || e.Cuttable() {
+		return nil
+	}
+	above := make(map[rowkey.Key]rowkey.Key, len(parents))
+	for _, p := range parents {
+		for _, k := range e.Keys([]graph.Row{p}) {
+			above[k] = p.Key
+		}
+	}
+	return above
+}
+
 // look counts the rows that one statement finds, along the index of the edge, reading one more than the
 // limit at most: the rows of one statement are different ones, so that many prove the cap.
-func (d *dry) look(ctx context.Context, s *graph.Source, from string) error {
+func (d *dry) look(ctx context.Context, s *graph.Source, above map[rowkey.Key]rowkey.Key, from string) error {
 	of := d.tables
 	if s.Edge.Detach {
 		of = d.detached
@@ -178,10 +203,20 @@ func (d *dry) look(ctx context.Context, s *graph.Source, from string) error {
 	case d.unread(s.Edge):
 		return d.count(ctx, known, from)
 	}
-	child, scanner := d.node(s.Edge.Child), s.Scanner(nil, 0)
-	query := fmt.Sprintf("SELECT %s%s LIMIT %d", s.Table.Columns(nil), from, d.o.Limit+1)
+	var edge *rowkey.Codec
+	if above != nil {
+		edge = &s.Columns
+	}
+	child, scanner := d.node(s.Edge.Child), s.Scanner(edge, 0)
+	query := fmt.Sprintf("SELECT %s%s LIMIT %d", s.Table.Columns(edge), from, d.o.Limit+1)
 	return onerow.Query(ctx, d.db, query, nil, func(rows *sql.Rows) error {
 		row, _, err := scanner.Scan(rows)
+		if parent, ok := above[row.Edge]; ok && err == nil && (parent != row.Key || s.Bound) {
+			if child.below == nil {
+				child.below = map[rowkey.Key][]dryBelow{}
+			}
+			child.below[parent] = append(child.below[parent], dryBelow{row.Key, s})
+		}
 		if err != nil || !d.add(known, row.Key) || s.Edge.Detach {
 			return err
 		}
@@ -205,4 +240,48 @@ func (d *dry) count(ctx context.Context, known *dryTable, from string) error {
 		known.count, known.capped = int64(d.o.Limit), true
 	}
 	return nil
+}
+
+// loops looks for rows that are below themselves: what is left when rows with nothing below them are taken
+// away, again and again, as the worker does, is in a loop or above one.
+func (d *dry) loops() (found []Loop, err error) {
+	for _, n := range d.order {
+		held, above := map[rowkey.Key]int{}, map[rowkey.Key][]rowkey.Key{}
+		for parent, children := range n.below {
+			held[parent] = len(children)
+			for _, c := range children {
+				above[c.key] = append(above[c.key], parent)
+			}
+		}
+		var free []rowkey.Key
+		for key := range above {
+			if held[key] == 0 {
+				free = append(free, key)
+			}
+		}
+		for len(free) > 0 {
+			key := free[0]
+			free = free[1:]
+			for _, parent := range above[key] {
+				if held[parent]--; held[parent] == 0 {
+					free = append(free, parent)
+				}
+			}
+		}
+		maps.DeleteFunc(held, func(_ rowkey.Key, rows int) bool { return rows == 0 })
+		if len(held) == 0 {
+			continue
+		}
+		at, seen := dryBelow{key: slices.Min(slices.Collect(maps.Keys(held)))}, map[rowkey.Key]bool{}
+		for !seen[at.key] {
+			seen[at.key] = true
+			at = n.below[at.key][slices.IndexFunc(n.below[at.key], func(c dryBelow) bool { return held[c.key] > 0 })]
+		}
+		l := Loop{Table: at.src.Name, Columns: at.src.Columns.Names()}
+		if l.Key, err = at.src.Key.Encode(at.key); err != nil {
+			return nil, err
+		}
+		found = append(found, l)
+	}
+	return found, nil
 }

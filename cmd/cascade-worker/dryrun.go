@@ -34,7 +34,8 @@ counts once. It is an estimate: rows come and go meanwhile, and a worker adapts 
 batches to the time that they take. The toolkit's own tables are not needed.
 
 With --json: {"root":true,"tables":{NAME:ROWS,…},"capped":[NAME,…],"detached":{…},
-"capped_detached":[…],"assets":N,"batches":N}. A table without rows is not in it.
+"capped_detached":[…],"assets":N,"batches":N,"loops":[{"table":NAME,"key":KEY,"columns":[…]}]}.
+A table without rows is not in it. Rows in a loop that no job can delete are named, one of each table.
 
 Examples:
 
@@ -54,6 +55,7 @@ type estimateJSON struct {
 	CappedDetached []string         `json:"capped_detached"`
 	Assets         int64            `json:"assets"`
 	Batches        int64            `json:"batches"`
+	Loops          []cascade.Loop   `json:"loops,omitempty"`
 }
 
 // Run prints the estimate.
@@ -99,7 +101,7 @@ func (c *planCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	if c.JSON {
-		return printJSON(a, estimateJSON{e.Root, e.Tables, sortedNames(e.Capped), e.Detached, sortedNames(e.CappedDetached), e.Assets, e.Batches})
+		return printJSON(a, estimateJSON{e.Root, e.Tables, sortedNames(e.Capped), e.Detached, sortedNames(e.CappedDetached), e.Assets, e.Batches, e.Loops})
 	}
 	_, err = fmt.Fprint(a.stdout, drawEstimate(plan, root, e))
 	return err
@@ -153,6 +155,9 @@ func drawEstimate(plan schema.Plan, root rootRow, e cascade.Estimate) string {
 		if e.Detached[name] == 0 {
 			fmt.Fprintf(&b, "to be detached: perhaps rows of %s\n", output.Printable(name))
 		}
+	}
+	for _, l := range e.Loops {
+		fmt.Fprintln(&b, output.Printable(l.String()))
 	}
 	return b.String()
 }
