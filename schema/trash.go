@@ -3,6 +3,7 @@ package schema
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -105,9 +106,11 @@ func (p Plan) Kept() (tables []string) {
 
 // TrashDDL returns a CREATE TABLE statement for each trash table that the plan asks for and the database does
 // not have. A trash table has the columns of its table, in their exact types, and none of its constraints, so
-// only the catalog knows what it is made of. Errors: [ErrInvalidPlan], where a table or its key is missing.
+// only the catalog knows what it is made of. Errors: [ErrInvalidPlan], where a table or its key is missing, or
+// where no server would take the trash tables; it names all of these.
 func (c *Catalog) TrashDDL(p Plan) ([]string, error) {
 	var all []string
+	var refused []error
 	for _, n := range p.Nodes() {
 		if n.Trash <= 0 {
 			continue
@@ -120,10 +123,71 @@ func (c *Catalog) TrashDDL(p Plan) ([]string, error) {
 			if have == nil || len(have.primary()) == 0 {
 				return nil, fmt.Errorf("%w: trash of %q: there is no such table, or it has no primary key", ErrInvalidPlan, name)
 			}
+			if problem := have.noTrash(); problem != "" {
+				refused = append(refused, noTrashError(name, problem))
+			}
 			all = append(all, have.trashDDL())
 		}
 	}
+	if len(refused) > 0 {
+		return nil, errors.Join(refused...)
+	}
 	return all, nil
+}
+
+func noTrashError(table, problem string) error {
+	return fmt.Errorf("%w: deleted rows of %q cannot be kept: %s; %s", ErrInvalidPlan, table, problem, sayNoTrash(table))
+}
+
+func sayNoTrash(table string) string {
+	return fmt.Sprintf("say trash: none for %q in the plan, and its deleted rows are gone for good", table)
+}
+
+// What InnoDB takes: columns of a table, bytes of a key, and columns of a key, of which MariaDB takes more.
+const (
+	mostColumns    = 1017
+	mostKeyBytes   = 3072
+	mostKeyColumns = 16
+)
+
+// noTrash says why no server takes a trash table for the table, or nothing.
+func (t *foundTable) noTrash() string {
+	columns := []string{ColTrashJob, ColTrashStep, ColTrashLost}
+	own := len(columns)
+	for i := range t.columns {
+		f := &t.columns[i]
+		switch {
+		case f.computed():
+		case containsFold(columns[:own], f.name):
+			return fmt.Sprintf("it has a column %q, which is the name of a column that each trash table has beside those of its table", f.name)
+		default:
+			columns = append(columns, f.name)
+		}
+	}
+	key, bytes := t.primary(), int64(16)
+	for _, name := range key {
+		bytes += t.column(name).keyBytes()
+	}
+	switch {
+	case len(columns) > mostColumns:
+		return fmt.Sprintf("it has %d columns, and a trash table has %d more and would have more than the %d that InnoDB takes", len(columns)-own, own, mostColumns)
+	case len(key)+2 > mostKeyColumns:
+		return fmt.Sprintf("its primary key has %d columns, and that of a trash table has 2 more and would have more than %d", len(key), mostKeyColumns)
+	case bytes > mostKeyBytes:
+		return fmt.Sprintf("its primary key is as wide as %d bytes, and that of a trash table is 16 bytes wider and would be wider than the %d that InnoDB takes", bytes-16, mostKeyBytes)
+	}
+	return ""
+}
+
+// keyBytes is how wide a column of text or bytes is in a key; 0 for others, which are narrow.
+func (c *foundColumn) keyBytes() int64 {
+	wide := map[string]int64{"utf8mb4": 4, "utf16": 4, "utf16le": 4, "utf32": 4, "gb18030": 4, "utf8mb3": 3, "utf8": 3, "ujis": 3, "eucjpms": 3,
+		"ucs2": 2, "big5": 2, "gbk": 2, "gb2312": 2, "sjis": 2, "cp932": 2, "euckr": 2}[c.charset]
+	switch c.data {
+	case "char", "varchar", "binary", "varbinary":
+		return c.length * max(wide, 1)
+	}
+	return 0
 }
 
 // trashDDL makes the trash table of a table.
@@ -162,6 +226,8 @@ func (c *Catalog) TrashColumns(table string) ([]string, error) {
 	switch {
 	case have == nil:
 		return nil, fmt.Errorf("%w: there is no table %q, or the user has no right on it", ErrInvalidPlan, table)
+	case trash == nil && have.noTrash() != "":
+		return nil, noTrashError(table, have.noTrash())
 	case trash == nil:
 		return nil, fmt.Errorf("%w: deleted rows of %q are to be kept, and there is no table %q; cascade-worker ddl --trash prints it", ErrInvalidPlan, table, TrashTable(table))
 	}
@@ -225,6 +291,10 @@ func (v *verifier) trash(nodes []Node) {
 				continue // said already
 			}
 			trash := v.found.table(TrashTable(name))
+			if problem := have.noTrash(); trash == nil && problem != "" {
+				v.say(tableMissing, Difference{Table: TrashTable(name), Problem: fmt.Sprintf("it does not exist and cannot be made, so no row of %q is deleted: %s", name, problem), Fix: sayNoTrash(name)}, "")
+				continue
+			}
 			if trash == nil {
 				v.say(tableMissing, Difference{Table: TrashTable(name), Problem: fmt.Sprintf("it does not exist; deleted rows of %q are kept in it, and until it is there none is deleted", name),
 					Fix: "run what cascade-worker ddl --trash prints"}, "")

@@ -2,6 +2,7 @@ package schema_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -95,4 +96,55 @@ func TestVerifyTrash(t *testing.T) {
 	plan.Tables[0].Trash = schema.NoTrash
 	dbtest.Exec(t, db, "DROP TABLE onerow_trash_a")
 	says()
+}
+
+// TestTrashTooMuch: a table of which no server takes a trash table is named with its reason and the way out,
+// by ddl, by Verify and to the worker; what is printed for others, at the very limits, the server takes.
+func TestTrashTooMuch(t *testing.T) {
+	db, ctx := dbtest.Open(t), t.Context()
+	if err := migrations.Up(ctx, db); err != nil {
+		t.Fatal(err)
+	}
+	numbered := func(n int, format, between string) string {
+		parts := make([]string, n)
+		for i := range parts {
+			parts[i] = fmt.Sprintf(format, i)
+		}
+		return strings.Join(parts, between)
+	}
+	for name, tt := range map[string]struct{ columns, key, why string }{
+		"step":    {"id INT, Onerow_Step INT", "id", "it has a column \"Onerow_Step\""},
+		"steps":   {"id INT, onerow_steps INT, onerow_job INT AS (id)", "id", ""},
+		"widest":  {"id INT, " + numbered(1013, "c%d INT", ", "), "id", ""},
+		"wider":   {"id INT, " + numbered(1014, "c%d INT", ", "), "id", "it has 1015 columns"},
+		"keyed":   {numbered(14, "k%d INT", ", "), numbered(14, "k%d", ", "), ""},
+		"morekey": {numbered(15, "k%d INT", ", "), numbered(15, "k%d", ", "), "its primary key has 15 columns"},
+		"fits":    {"id VARCHAR(764) CHARACTER SET utf8mb4", "id", ""},
+		"toolong": {"id VARCHAR(765) CHARACTER SET utf8mb4", "id", "its primary key is as wide as 3060 bytes"},
+	} {
+		dbtest.Exec(t, db, fmt.Sprintf("CREATE TABLE %s (%s, PRIMARY KEY (%s)) ENGINE=InnoDB ROW_FORMAT=DYNAMIC", name, tt.columns, tt.key))
+		plan := schema.Plan{Trash: schema.Age(time.Hour), Tables: []schema.Table{{Name: name, Key: strings.Split(tt.key, ", ")}}}
+		cat, err := schema.Inspect(ctx, db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ddl, err := cat.TrashDDL(plan)
+		if tt.why == "" {
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			dbtest.Exec(t, db, ddl[0])
+			if _, err := cat.TrashDDL(plan); err != nil {
+				t.Error(err)
+			}
+			continue
+		}
+		_, again := cat.TrashColumns(name)
+		for _, err := range []error{err, again, schema.Verify(ctx, db, plan)} {
+			if err == nil || !strings.Contains(err.Error(), tt.why) || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "trash: none") || strings.Contains(err.Error(), "ddl --trash") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
 }
