@@ -43,7 +43,8 @@ type Note struct {
 //   - a table that refers to itself keeps its edge.
 //
 // The same database gives the same plan. What no foreign key says, a person adds:
-// polymorphic children, soft references, archive tables, assets.
+// polymorphic children, of which a note names pairs of columns (object_type, object_id) that look so, soft
+// references, archive tables, assets.
 //
 // A user is shown no table on which it has no right: a note says so where the user has
 // rights on single tables only.

@@ -25,10 +25,10 @@ type Proposal struct {
 // below those that a person accepts is proposed, too.
 func (d *discovery) guess(p Plan, references []*reference) []Proposal {
 	var list []Proposal
-	planned, above := map[string]bool{}, []string{}
+	planned, stays, above := map[string]bool{}, map[string]bool{}, []string{}
 	for _, n := range p.Nodes() {
 		name := d.found.table(n.Tables[0]).name
-		planned[name] = true
+		planned[name], stays[name] = true, n.Stays
 		if !n.Stays {
 			above = append(above, name)
 		}
@@ -56,6 +56,13 @@ func (d *discovery) guess(p Plan, references []*reference) []Proposal {
 					continue
 				}
 				found := propose(t, &t.columns[c], to, key, why, planned[t.name])
+				if planned[t.name] && stays[t.name] {
+					found.Edge.OnDelete = OnDeleteKeep
+					if t.columns[c].nullable && !slices.Contains(t.primary(), strings.ToLower(t.columns[c].name)) {
+						found.Edge.OnDelete = OnDeleteDetach
+					}
+					found.Evidence = append(found.Evidence, "its rows stay, as the plan says")
+				}
 				found.Table, found.Edge.Table = d.called(found.Table), d.called(found.Edge.Table)
 				list = append(list, found)
 				if !slices.Contains(above, t.name) && !planned[t.name] {
@@ -103,13 +110,14 @@ type words struct {
 	tails map[string]int      // how many tables have this first word and this tail
 	ends  map[string]int      // how many tables have this tail, or are called so
 	first map[string]int      // how many tables have this first word
+	heads map[string]bool     // what tables are called, without a prefix that most of them have, in the plural, too
 }
 
 // generic are names of keys that say nothing about the table.
 var generic = []string{"id", "uuid", "guid", "key", "code", "name", "no", "nr", "oid", "pk", "rowid", "seq", "type"}
 
 func (d *discovery) wordsOf() words {
-	w := words{map[string][]string{}, map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}}
+	w := words{map[string][]string{}, map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}, map[string]bool{}}
 	prefix := d.prefix()
 	for _, t := range d.found.tables {
 		if key := t.primary(); len(key) == 1 {
@@ -129,6 +137,7 @@ func (d *discovery) wordsOf() words {
 				w.ends[form]++
 			}
 		}
+		w.heads[strings.TrimPrefix(base, prefix)] = true
 		for _, word := range []string{base, strings.TrimPrefix(base, prefix)} {
 			for _, form := range singular(word) {
 				if !slices.Contains(w.of[t.name], form) {

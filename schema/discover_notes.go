@@ -31,6 +31,7 @@ func (d *discovery) notes(p Plan) []Note {
 	if !d.guessed {
 		d.unbound(p)
 	}
+	d.polymorphic(p)
 	return d.remarks
 }
 
@@ -118,4 +119,41 @@ func (d *discovery) bound(table, column string) bool {
 		return true
 	}
 	return d.constrained(table, column)
+}
+
+// kinds are how a column ends that says to which table the id beside it refers.
+var kinds = []string{"_type", "_kind", "_class", "_model", "_table"}
+
+// polymorphic notes pairs of columns of which one seems to say to which table the other refers: no foreign key
+// says that. Not where the id refers to one table by a key, or the plan has an edge.
+func (d *discovery) polymorphic(p Plan) {
+	var pairs []string
+	for _, name := range d.tableNames() {
+		t := d.found.table(name)
+		if !t.isTable() || isToolkits(t.name) {
+			continue
+		}
+		for _, c := range t.columns {
+			stem, found := strings.CutSuffix(strings.ToLower(c.name), "_id")
+			if !found || d.constrained(t.name, c.name) || p.hasEdge(t.name, c.name) {
+				continue
+			}
+			for _, kind := range kinds {
+				if k := t.column(stem + kind); k != nil && !d.constrained(t.name, k.name) {
+					pairs = append(pairs, fmt.Sprintf("%s (%s, %s)", t.name, k.name, c.name))
+				}
+			}
+		}
+	}
+	if len(pairs) > 0 {
+		d.remark("", "Rows of several tables may be meant, which no foreign key can say: %s. Where such rows are to go with those above them, give the table an edge for each, "+
+			"as {table: T, columns: [THE ID], when: {THE TYPE: VALUE}}, with the values that the type column holds.", strings.Join(pairs, ", "))
+	}
+}
+
+// hasEdge says whether the plan has an edge of that column of a table.
+func (p Plan) hasEdge(table, column string) bool {
+	return slices.ContainsFunc(p.Nodes(), func(n Node) bool {
+		return containsFold(n.Tables, table) && slices.ContainsFunc(n.Parents, func(e Edge) bool { return containsFold(e.Columns, column) })
+	})
 }

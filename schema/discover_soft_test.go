@@ -10,7 +10,9 @@ import (
 	"testing"
 
 	"github.com/onerow/onerow/internal/cost"
+	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -205,5 +207,104 @@ func TestDiscoverNames(t *testing.T) {
 		if slices.Sort(got); !slices.Equal(got, want) {
 			t.Errorf("below %s:\n%s", root, strings.Join(got, "\n"))
 		}
+	}
+}
+
+// TestDiscoverShort: what a column's name is short for, where only one table can be meant.
+func TestDiscoverShort(t *testing.T) {
+	db := strange(t,
+		"CREATE TABLE organization (id INT PRIMARY KEY)", "CREATE TABLE organization_role (id INT PRIMARY KEY, org_id INT, role_id INT)",
+		"CREATE TABLE account (id INT PRIMARY KEY, org_id INT, org_parent_id INT)", "CREATE TABLE other (id INT PRIMARY KEY, org_id BIGINT, or_id INT)",
+		"CREATE TABLE component (id INT PRIMARY KEY)", "CREATE TABLE company (id INT PRIMARY KEY, com_id INT)")
+	for root, want := range map[string][]string{
+		"organization": {"account.org_id: its name may be short for organization", "organization_role.org_id: its name may be short for organization"},
+		"component":    nil, "company": nil,
+	} {
+		_, _, list, err := schema.Extend(t.Context(), db, schema.Plan{}, []string{root}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, p := range list {
+			got = append(got, fmt.Sprintf("%s.%s: %s", p.Table, p.Edge.Columns[0], p.Evidence[0]))
+		}
+		if slices.Sort(got); !slices.Equal(got, want) {
+			t.Errorf("%s: %q", root, got)
+		}
+	}
+}
+
+// TestDiscoverStays: what is proposed for a table whose rows stay, the plan may have.
+func TestDiscoverStays(t *testing.T) {
+	db := strange(t, "CREATE TABLE house (id INT PRIMARY KEY)", "CREATE TABLE letter (id INT PRIMARY KEY, house_id INT, old_house_id INT NOT NULL, KEY (house_id), KEY (old_house_id))")
+	plan := schema.Plan{Tables: []schema.Table{{Name: "house", Key: []string{"id"}}, {Name: "letter", Key: []string{"id"}, Stays: true}}}
+	_, _, list, err := schema.Extend(t.Context(), db, plan, nil, nil)
+	if err != nil || len(list) != 2 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	for i, want := range []schema.Action{schema.OnDeleteDetach, schema.OnDeleteKeep} {
+		if plan.Tables[1].Parents = append(plan.Tables[1].Parents, list[i].Edge); list[i].Edge.OnDelete != want {
+			t.Errorf("%+v", list[i])
+		}
+	}
+	if err := plan.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDiscoverPolymorphic: a pair of columns that may refer to several tables is named, once, and not where
+// a key or the plan says what is meant.
+func TestDiscoverPolymorphic(t *testing.T) {
+	db := strange(t, "CREATE TABLE post (id INT PRIMARY KEY)",
+		"CREATE TABLE remark (id INT PRIMARY KEY, object_id INT, object_type VARCHAR(20), post_id INT, post_type INT, KEY (object_type, object_id), FOREIGN KEY (post_id) REFERENCES post (id))",
+		"CREATE TABLE vote (id INT PRIMARY KEY, Target_ID INT, target_kind INT, other_id INT)")
+	said := func(plan schema.Plan) (texts []string) {
+		_, notes, _, err := schema.Extend(t.Context(), db, plan, []string{"post"}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range notes {
+			if strings.Contains(n.Text, "no foreign key can say") {
+				texts = append(texts, n.Text[:strings.Index(n.Text, ". ")])
+			}
+		}
+		return texts
+	}
+	const both = "Rows of several tables may be meant, which no foreign key can say: remark (object_type, object_id), vote (target_kind, Target_ID)"
+	if got := said(schema.Plan{}); !slices.Equal(got, []string{both}) {
+		t.Errorf("%q", got)
+	}
+	plan := schema.Plan{Tables: []schema.Table{{Name: "post", Key: []string{"id"}}, {Name: "remark", Key: []string{"id"},
+		Parents: []schema.Edge{{Table: "post", Columns: []string{"object_id"}, When: map[string]string{"object_type": "post"}}}}}}
+	if got := said(plan); !slices.Equal(got, []string{strings.Replace(both, "remark (object_type, object_id), ", "", 1)}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestDiscoverVersioned: the server puts its ROW END behind the keys of a table with system versioning; nobody
+// is told to change it, and the plan that is discovered fits.
+func TestDiscoverVersioned(t *testing.T) {
+	db := dbtest.Open(t)
+	versioning, period := " WITH SYSTEM VERSIONING", `, began TIMESTAMP(6) GENERATED ALWAYS AS ROW START, ended TIMESTAMP(6) GENERATED ALWAYS AS ROW END,
+  PERIOD FOR SYSTEM_TIME (began, ended)`
+	if dbtest.Server(t).Engine() != devdb.MariaDB { // which has no such thing
+		versioning, period = "", ", began TIMESTAMP(6) NULL, ended TIMESTAMP(6) NULL"
+	}
+	if err := migrations.Up(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	for _, stmt := range []string{
+		"CREATE TABLE house (id INT PRIMARY KEY)" + versioning,
+		"CREATE TABLE letter (id INT PRIMARY KEY, house_id INT NOT NULL, FOREIGN KEY (house_id) REFERENCES house (id)" + period + ")" + versioning,
+		"INSERT INTO house VALUES (1), (2)", "INSERT INTO letter (id, house_id) VALUES (1, 1), (2, 1), (3, 2)", "UPDATE letter SET house_id = 1 WHERE id = 3",
+	} {
+		dbtest.Exec(t, db, stmt)
+	}
+	plan, _, err := schema.Discover(t.Context(), db, []string{"house"})
+	if err != nil || len(plan.Tables) != 2 || !slices.Equal(plan.Tables[1].Key, []string{"id"}) {
+		t.Fatalf("%+v, %v", plan, err)
+	}
+	if err := schema.Verify(t.Context(), db, plan); err != nil {
+		t.Error(err)
 	}
 }

@@ -43,6 +43,7 @@ type foundTrigger struct {
 type foundColumn struct {
 	name, data, full, charset, collation, extra string
 	nullable, hasDefault                        bool
+	rowEnd                                      bool  // the server's own, of a table with system versioning
 	length, precision                           int64 // characters or bytes; digits of a second's fraction
 }
 
@@ -124,8 +125,8 @@ const (
 
 	// sqlColumns and sqlIndexes may be of some tables only.
 	sqlColumns = `SELECT table_name, column_name, data_type, column_type, COALESCE(character_set_name, ''), COALESCE(collation_name, ''), COALESCE(extra, ''),
- is_nullable = 'YES', column_default IS NOT NULL, COALESCE(character_maximum_length, 0), COALESCE(datetime_precision, 0)
- FROM information_schema.columns WHERE table_schema = DATABASE()%s ORDER BY table_name, ordinal_position`
+ is_nullable = 'YES', column_default IS NOT NULL, COALESCE(character_maximum_length, 0), COALESCE(datetime_precision, 0),
+ COALESCE(generation_expression, '') = 'ROW END' FROM information_schema.columns WHERE table_schema = DATABASE()%s ORDER BY table_name, ordinal_position`
 
 	sqlIndexes = `SELECT table_name, index_name, COALESCE(IF(sub_part IS NULL, column_name, NULL), ''), non_unique = 0, index_type = 'BTREE', COALESCE(collation, 'A') = 'D', %s
  FROM information_schema.statistics WHERE table_schema = DATABASE()%s ORDER BY table_name, index_name, seq_in_index`
@@ -223,7 +224,7 @@ func (d *database) in(table string) *foundTable {
 func (d *database) scanColumn(rows *sql.Rows) error {
 	var table string
 	var c foundColumn
-	err := rows.Scan(&table, &c.name, &c.data, &c.full, &c.charset, &c.collation, &c.extra, &c.nullable, &c.hasDefault, &c.length, &c.precision)
+	err := rows.Scan(&table, &c.name, &c.data, &c.full, &c.charset, &c.collation, &c.extra, &c.nullable, &c.hasDefault, &c.length, &c.precision, &c.rowEnd)
 	t := d.in(table)
 	t.columns = append(t.columns, c)
 	return err
@@ -238,6 +239,9 @@ func (d *database) scanIndex(rows *sql.Rows) error {
 	t := d.in(table)
 	if n := len(t.indexes); n == 0 || t.indexes[n-1].name != name {
 		t.indexes = append(t.indexes, foundIndex{name: name, unique: unique, btree: btree, off: off})
+	}
+	if c := t.column(column); c != nil && c.rowEnd && len(t.indexes[len(t.indexes)-1].columns) > 0 {
+		return nil // the server puts it behind each unique key, so that the history may have a row again
 	}
 	x := &t.indexes[len(t.indexes)-1]
 	x.columns = append(x.columns, strings.ToLower(column))
