@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/rowkey"
 )
 
 // SearchWindow is how many of the newest jobs, deletions and actions [Search] looks through for what no index
@@ -100,11 +102,14 @@ func search(ctx context.Context, db onerow.DB, text string, limit int) ([]Job, e
 }
 
 // searchedKeys are the two forms that a key may have whose text somebody has typed: as it is, for numbers,
-// bytes and what is encoded already, and as text.
+// bytes (those of a UUID may have its dashes) and what is encoded already, and as text.
 func searchedKeys(typed string) (plain, asText []byte) {
 	encoded, err := onerow.EncodeKey(typed)
 	if err != nil { // too long
 		encoded = typed
+	}
+	if raw, ok := rowkey.Bytes(typed); ok {
+		typed = "0x" + hex.EncodeToString(raw)
 	}
 	return []byte(typed), []byte(encoded)
 }

@@ -123,7 +123,11 @@ func Restore(ctx context.Context, db onerow.DB, plan schema.Plan, deletionID int
 		return Restored{}, fmt.Errorf("repo: undo deletion %d of %s %s: %w", deletionID, out.Resource, out.Key, err)
 	}
 	if node.Managed {
-		return restoreRow(ctx, db, plan, out)
+		back, err := restoreRow(ctx, db, plan, out)
+		if !errors.Is(err, onerow.ErrInvalidKey) {
+			return back, err
+		}
+		// No row can have this id, so none is hidden: there is a job alone.
 	}
 	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
 		out.Changed, err = cancelJob(ctx, tx, out)

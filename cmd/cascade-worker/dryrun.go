@@ -22,7 +22,7 @@ type planCmd struct {
 	Exact    bool   `help:"Count to the end, however long it takes, with progress; one key of each row is kept in memory."`
 	SQL      bool   `name:"sql" help:"Print the statements that workers send instead, to be explained by the server."`
 	Resource string `arg:"" optional:"" help:"The resource's or table's name in the plan, as in project."`
-	ID       string `arg:"" optional:"" name:"id" help:"The row's key: 42, or 101,1993-09-21 for several columns."`
+	ID       string `arg:"" optional:"" name:"id" help:"The row's key: 42, a UUID, 0x00ff, text, or 101,1993-09-21 for several columns."`
 }
 
 // Help is the command's longer description.
@@ -88,7 +88,7 @@ func (c *planCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if err := root.encode(ctx, db); err != nil {
+	if err := root.encode(ctx, db, plan); err != nil {
 		return explained(ctx, db, plan, err)
 	}
 	show, begin := newCounter(a), time.Now()

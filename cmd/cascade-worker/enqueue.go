@@ -10,27 +10,31 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
-	"github.com/onerow/onerow/schema"
 )
 
 type enqueueCmd struct {
 	planFlag
 	actorFlags
-	Resource string        `arg:"" optional:"" help:"The resource's or table's name in the plan, as in project."`
-	ID       string        `arg:"" optional:"" name:"id" help:"The row's key: 42, or 101,1993-09-21 for several columns."`
-	Where    string        `placeholder:"SQL" help:"Every row for which this condition holds; the row is t."`
-	Query    string        `placeholder:"SQL" help:"Every row whose key this SELECT returns."`
-	Grace    time.Duration `placeholder:"TIME" help:"Start no earlier than after this time, as in 30s."`
-	NoTrash  bool          `name:"no-trash" help:"Keep nothing of what is deleted, though the plan has a trash: erasure."`
-	DryRun   bool          `name:"dry-run" help:"Only say how many rows there are."`
+	Resource  string        `arg:"" optional:"" help:"The resource's or table's name in the plan, as in project."`
+	ID        string        `arg:"" optional:"" name:"id" help:"The row's key: 42, a UUID, 0x00ff, text, or 101,1993-09-21 for several columns."`
+	Where     string        `placeholder:"SQL" help:"Every row for which this condition holds; the row is t."`
+	Query     string        `placeholder:"SQL" help:"Every row whose key this SELECT returns."`
+	Grace     time.Duration `placeholder:"TIME" help:"Start no earlier than after this time, as in 30s."`
+	NoTrash   bool          `name:"no-trash" help:"Keep nothing of what is deleted, though the plan has a trash: erasure."`
+	MustExist bool          `name:"must-exist" help:"Fail where a row that is named is not there, instead of deleting what is left below it: for erasure."`
+	DryRun    bool          `name:"dry-run" help:"Only say how many rows there are."`
 }
 
 // Help is the command's longer description.
 func (enqueueCmd) Help() string {
 	return `Logs the deletion and queues the job in one transaction, and prints the job's
 number. The row itself stays visible until a worker has deleted everything below it:
-it goes last. If the row is gone already, what is left below it is deleted. If a job
+it goes last. If the row is not there that is said, and what is left below it is deleted;
+with --must-exist it is an error (exit code 1), and nothing is queued. If a job
 is open for the row, nothing new is queued.
+
+A key is typed as the table's column holds it: an integer, text, or bytes as 0x00ff; 16 bytes also as a
+UUID with dashes, in the order in which they are stored.
 
 A key of several columns is typed with commas between them. Text with a comma or a
 leading quote in it, and any other key, may also be given as jobs --json shows it:
@@ -47,6 +51,7 @@ Examples:
 
     cascade-worker enqueue project 42
     cascade-worker enqueue project 42 --grace 10m
+    cascade-worker enqueue book 01890a5d-ac96-774b-bcce-b302099a8057 --no-trash --must-exist
     cascade-worker enqueue job_history 101,1993-09-21
     cascade-worker enqueue project --where "t.user_id = 7 AND t.created_at < '2020-01-01'" --dry-run
     cascade-worker enqueue project --query "SELECT id FROM project ORDER BY created_at LIMIT 100"`
@@ -95,13 +100,13 @@ func (c *enqueueCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if err := root.encode(ctx, db); err != nil {
+	if err := root.encode(ctx, db, plan); err != nil {
 		return err
 	}
 	if c.DryRun {
-		return c.one(ctx, a, db, plan, root)
+		return c.one(ctx, a, db, root)
 	}
-	line, err := queue(ctx, db, plan, root, cascade.Deletion{Grace: c.Grace, NoTrash: c.NoTrash})
+	line, err := queue(ctx, db, root, cascade.Deletion{Grace: c.Grace, NoTrash: c.NoTrash}, c.MustExist)
 	if err != nil {
 		return err
 	}
@@ -110,11 +115,11 @@ func (c *enqueueCmd) Run(ctx context.Context, a *app) (err error) {
 }
 
 // queue queues one row and says what became of it.
-func queue(ctx context.Context, db *sql.DB, plan schema.Plan, root rootRow, want cascade.Deletion) (string, error) {
+func queue(ctx context.Context, db *sql.DB, root rootRow, want cascade.Deletion, mustExist bool) (string, error) {
 	var job cascade.Job
 	var logged cascade.Deletion
 	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
-		job, logged, err = enqueue(ctx, tx, plan, root, want)
+		job, logged, err = enqueue(ctx, tx, root, want, mustExist)
 		return err
 	})
 	switch {
@@ -127,14 +132,17 @@ func queue(ctx context.Context, db *sql.DB, plan schema.Plan, root rootRow, want
 }
 
 // one is the dry run of one row.
-func (c *enqueueCmd) one(ctx context.Context, a *app, db *sql.DB, plan schema.Plan, root rootRow) error {
-	d, err := place(ctx, db, plan, root)
+func (c *enqueueCmd) one(ctx context.Context, a *app, db *sql.DB, root rootRow) error {
+	d, err := root.place(ctx, db)
+	if err == nil && c.MustExist {
+		err = notThere([]cascade.Deletion{d})
+	}
 	if err != nil {
 		return err
 	}
-	what := fmt.Sprintf("%s would be queued", root)
+	what := fmt.Sprintf("%s would be queued", output.RowName(cascade.Job{Resource: d.Resource, ResourceID: d.ResourceID}))
 	if d.From == "" {
-		what += "; the row is gone already, only what is left below it would be deleted"
+		what += "; the row is not there, it is gone already or never was: only what is left below it would be deleted"
 	}
 	_, err = fmt.Fprintf(a.stdout, "%s (%s plan counts what is below it)\n", what, programName)
 	return err
@@ -143,8 +151,11 @@ func (c *enqueueCmd) one(ctx context.Context, a *app, db *sql.DB, plan schema.Pl
 // enqueue logs the deletion and queues its job. The row's place is read without a
 // lock, for it decides nothing: a delete that hides the row meanwhile queues a job of
 // its own, and the one that is open counts.
-func enqueue(ctx context.Context, tx *onerow.Tx, plan schema.Plan, root rootRow, want cascade.Deletion) (cascade.Job, cascade.Deletion, error) {
-	d, err := place(ctx, tx, plan, root)
+func enqueue(ctx context.Context, tx *onerow.Tx, root rootRow, want cascade.Deletion, mustExist bool) (cascade.Job, cascade.Deletion, error) {
+	d, err := root.place(ctx, tx)
+	if err == nil && mustExist {
+		err = notThere([]cascade.Deletion{d})
+	}
 	if err != nil {
 		return cascade.Job{}, d, err
 	}
@@ -158,22 +169,6 @@ func enqueue(ctx context.Context, tx *onerow.Tx, plan schema.Plan, root rootRow,
 	}
 	job, err := cascade.Enqueue(ctx, tx, d)
 	return job, d, err
-}
-
-// place looks where the row is: whose it is, from where it goes, and in ID the deletion
-// that hides it. Of a table that somebody else designed, only whether it is there.
-func place(ctx context.Context, db onerow.DB, plan schema.Plan, root rootRow) (cascade.Deletion, error) {
-	page := []cascade.Deletion{{Resource: root.node.Name, ResourceID: root.key}}
-	var err error
-	if root.node.Managed {
-		err = places(ctx, db, plan, root.node.Name, page)
-	} else {
-		err = there(ctx, db, root, &page[0])
-	}
-	if err != nil {
-		err = fmt.Errorf("look for %s: %w", root, err)
-	}
-	return page[0], err
 }
 
 // told says what was queued, or what was there.
@@ -191,7 +186,7 @@ func told(job cascade.Job, d cascade.Deletion) string {
 		line += fmt.Sprintf(", due in %s; %s undo %d takes it back until then", d.Grace, programName, d.ID)
 	}
 	if d.From == "" {
-		line += "; the row is gone already, only what is left below it will be deleted"
+		line += "; the row is not there, it is gone already or never was: only what is left below it will be deleted"
 	}
 	return line
 }

@@ -16,19 +16,17 @@ import (
 
 // selection reads the keys of many rows of a node.
 type selection struct {
-	node  schema.Node
-	key   rowkey.Codec
+	finder
 	order []rowkey.Codec // of its columns, as an index sorts them
 }
 
-func newSelection(ctx context.Context, db onerow.DB, node schema.Node) (s selection, err error) {
-	s.node = node
+func newSelection(ctx context.Context, db onerow.DB, plan schema.Plan, node schema.Node) (s selection, err error) {
 	cat, err := schema.Inspect(ctx, db)
+	if err == nil {
+		s.finder, err = finderOf(cat, plan, node)
+	}
 	if err != nil {
 		return s, err
-	}
-	if s.key, err = rowkey.New(cat, node.Tables[0], node.Key); err != nil {
-		return s, fmt.Errorf("the database does not fit the plan: %w; see %s verify", err, programName)
 	}
 	for _, column := range node.Key {
 		c, err := rowkey.New(cat, node.Tables[0], []string{column})

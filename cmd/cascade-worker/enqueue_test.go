@@ -15,7 +15,7 @@ func TestEnqueueAnyKey(t *testing.T) {
 	w.want(0, "region eu is queued\n", "enqueue", "region", "eu")
 	w.want(0, "was open for region eu already", "enqueue", "region", "'eu")
 	w.want(0, "city eu,1993-09-21 is queued\n", "enqueue", "city", "eu,1993-09-21")
-	w.want(0, "the row is gone already", "enqueue", "city", "eu,1993-09-22")
+	w.want(0, "the row is not there, it is gone already", "enqueue", "city", "eu,1993-09-22")
 	w.want(0, "is queued\n", "enqueue", "region", "x'); DROP TABLE note; -- ")
 	w.want(0, "is queued\n", "enqueue", "region", "'%27a%2Cb%25")
 	w.want(0, "is queued\n", "enqueue", "note", "18446744073709551615")

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/onerow/onerow"
@@ -19,6 +17,7 @@ type rootRow struct {
 	node  schema.Node
 	typed string
 	key   string // encoded, see onerow.EncodeKey
+	in    finder
 }
 
 // String is "project 42".
@@ -41,34 +40,18 @@ func typedNode(plan schema.Plan, name string) (schema.Node, error) {
 // typedRoot checks what can be checked without the database.
 func typedRoot(plan schema.Plan, resource, typed string) (rootRow, error) {
 	node, err := typedNode(plan, resource)
-	r := rootRow{node: node, typed: typed}
-	if err != nil || !node.Managed {
-		return r, err
-	}
-	id, err := strconv.ParseInt(typed, 10, 64)
-	if err != nil || id < 1 {
-		return r, usagef("%q is no id of a %s: ids are whole numbers from 1 to %d", typed, node.Name, int64(1<<63-1))
-	}
-	r.key, err = onerow.EncodeKey(id)
-	return r, err
+	return rootRow{node: node, typed: typed}, err
 }
 
-// encode reads the key as the table's columns say. A key in its encoded form, as jobs
+// encode reads the key as the table's columns say, not as the plan does. A key in its encoded form, as jobs
 // show it in JSON, counts as that.
-func (r *rootRow) encode(ctx context.Context, db onerow.DB) error {
-	if r.key != "" {
-		return nil
-	}
-	codec, err := keyCodec(ctx, db, r.node)
-	if err != nil {
+func (r *rootRow) encode(ctx context.Context, db onerow.DB, plan schema.Plan) (err error) {
+	if r.in, err = newFinder(ctx, db, plan, r.node); err != nil {
 		return err
 	}
-	key, err := codec.Decode(r.typed)
-	if err != nil {
-		key, err = codec.Parse(r.typed)
-	}
+	key, err := r.in.key.Typed(r.typed)
 	if err == nil {
-		r.key, err = codec.Encode(key)
+		r.key, err = r.in.key.Encode(key)
 	}
 	if err != nil {
 		typed := fmt.Sprintf("%q", r.typed)
@@ -81,15 +64,11 @@ func (r *rootRow) encode(ctx context.Context, db onerow.DB) error {
 	return nil
 }
 
-// keyCodec reads and writes the keys of a node.
-func keyCodec(ctx context.Context, db onerow.DB, node schema.Node) (rowkey.Codec, error) {
-	cat, err := schema.Inspect(ctx, db)
-	if err != nil {
-		return rowkey.Codec{}, err
+// place looks where the row is, see [finder.find].
+func (r rootRow) place(ctx context.Context, db onerow.DB) (cascade.Deletion, error) {
+	page := []cascade.Deletion{{Resource: r.node.Name, ResourceID: r.key}}
+	if err := r.in.find(ctx, db, page); err != nil {
+		return page[0], fmt.Errorf("look for %s: %w", r, err)
 	}
-	codec, err := rowkey.New(cat, node.Tables[0], node.Key)
-	if errors.Is(err, rowkey.ErrType) {
-		err = fmt.Errorf("the database does not fit the plan: %w; see %s verify", err, programName)
-	}
-	return codec, err
+	return page[0], nil
 }

@@ -97,8 +97,10 @@ func rowGone(ctx context.Context, db *sql.DB, plan schema.Plan, back repo.Restor
 	}
 	row := rootRow{node: node, key: back.Key}
 	if !node.Managed {
-		var found cascade.Deletion
-		if err := there(ctx, db, row, &found); err != nil || found.From != "" {
+		if row.in, err = newFinder(ctx, db, plan, node); err != nil {
+			return nil, err
+		}
+		if found, err := row.place(ctx, db); err != nil || found.From != "" {
 			return nil, err
 		}
 	}

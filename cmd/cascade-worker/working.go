@@ -95,7 +95,7 @@ func (w *working) onPage() page.Worker {
 			if err != nil {
 				return "", err
 			}
-			return queue(ctx, w.db, w.plan, root, d)
+			return queue(ctx, w.db, root, d, false)
 		}}
 }
 
@@ -103,7 +103,7 @@ func (w *working) onPage() page.Worker {
 func (w *working) root(ctx context.Context, resource, typed string) (rootRow, error) {
 	root, err := typedRoot(w.plan, resource, typed)
 	if err == nil {
-		err = root.encode(ctx, w.db)
+		err = root.encode(ctx, w.db, w.plan)
 	}
 	return root, err
 }

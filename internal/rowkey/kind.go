@@ -215,9 +215,8 @@ func (p part) parse(typed string, several bool) (any, error) {
 		}
 		return n, nil
 	case binary:
-		digits, ok := strings.CutPrefix(typed, "0x")
-		raw, err := hex.DecodeString(digits)
-		if !ok || err != nil {
+		raw, ok := Bytes(strings.TrimSpace(typed))
+		if !ok {
 			return nil, fmt.Errorf("%q is no bytes in hexadecimal", typed)
 		}
 		return raw, nil
@@ -228,6 +227,41 @@ func (p part) parse(typed string, several bool) (any, error) {
 		return typed, nil
 	}
 	return strings.Trim(strings.TrimSpace(typed), "'"), nil
+}
+
+// Bytes are bytes as somebody types them: 0x00ff, or a UUID with its dashes.
+func Bytes(typed string) ([]byte, bool) {
+	digits, ok := strings.CutPrefix(typed, "0x")
+	if dashed.MatchString(typed) {
+		digits, ok = strings.ReplaceAll(typed, "-", ""), true
+	}
+	raw, err := hex.DecodeString(digits)
+	return raw, ok && err == nil
+}
+
+var dashed = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
+
+// unfit says why no row has the literal in the column; empty: one may.
+func (p part) unfit(literal string) string {
+	if p.length == 0 {
+		return ""
+	}
+	raw, err := unhex(literal)
+	n, unit := len(raw), "byte"
+	if p.kind == text {
+		n, unit = utf8.RuneCount(raw), "character"
+	}
+	if err != nil || n <= p.length && (n == p.length || !p.fixed) {
+		return ""
+	}
+	return fmt.Sprintf("it has %d %s, %q has %d %ss", n, plural(n, unit), p.name, p.length, unit)
+}
+
+func plural(n int, unit string) string {
+	if n == 1 {
+		return unit
+	}
+	return unit + "s"
 }
 
 // unescape undoes what onerow.EncodeKey does to text.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/onerow/onerow"
@@ -36,6 +37,8 @@ type part struct {
 	kind     kind
 	unsigned bool
 	utf8     bool // its bytes are UTF-8 already
+	length   int  // how many characters or bytes fit, of text and bytes
+	fixed    bool // bytes are as many, always
 
 	charset, collation string // of text
 }
@@ -57,6 +60,11 @@ func New(cat *schema.Catalog, table string, columns []string) (Codec, error) {
 		}
 		p := part{name: info.Name, kind: kind, unsigned: strings.Contains(strings.ToLower(info.Full), "unsigned") || kind == year,
 			charset: info.Charset, collation: info.Collation}
+		if kind == text || kind == binary {
+			_, digits, _ := strings.Cut(strings.TrimSuffix(info.Full, ")"), "(")
+			p.length, _ = strconv.Atoi(digits) // what cannot be read is not checked
+			p.fixed = strings.EqualFold(info.Type, "binary")
+		}
 		switch strings.ToLower(info.Charset) {
 		case "utf8mb4", "utf8mb3", "utf8", "ascii":
 			p.utf8 = true

@@ -69,6 +69,24 @@ func (c Codec) Parse(text string) (Key, error) {
 	return join(literals), nil
 }
 
+// Typed reads a key that a person has typed, see [Codec.Parse], or in its encoded form, as jobs show it, and
+// refuses what no row of the table can have. Errors: [ErrInvalidKey], which says what is expected.
+func (c Codec) Typed(text string) (Key, error) {
+	key, err := c.Decode(text)
+	if err != nil {
+		key, err = c.Parse(text)
+	}
+	if err != nil {
+		return "", err
+	}
+	for i, literal := range c.Parts(key) {
+		if why := c.parts[i].unfit(literal); why != "" {
+			return "", fmt.Errorf("%w: %q: %s; %s", ErrInvalidKey, text, why, c.expected())
+		}
+	}
+	return key, nil
+}
+
 // Where is the predicate that holds for rows with the given text in each of some columns:
 // the condition of a polymorphic edge. It is empty without columns. Errors: [ErrType], [ErrInvalidKey].
 func Where(cat *schema.Catalog, table, alias string, values map[string]string) (string, error) {
@@ -96,6 +114,9 @@ func (c Codec) expected() string {
 	list := make([]string, len(c.parts))
 	for i, p := range c.parts {
 		list[i] = p.name + " " + p.kind.example()
+		if p.kind == binary && p.length == 16 {
+			list[i] = p.name + " (16 bytes like 0x00ff…, or a UUID)"
+		}
 	}
 	return fmt.Sprintf("the key of %s is %s", c.table, strings.Join(list, ", "))
 }
