@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pressly/goose/v3"
+
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/migrations"
@@ -91,9 +93,29 @@ func TestDDL(t *testing.T) {
 	if o.code != 0 || strings.Count(o.stdout, "CREATE TABLE") != 5 || strings.Count(o.stdout, ";\n") != 5 {
 		t.Error(o)
 	}
-	if o := w.runIn("tables: [{name: doc, key: [id]}]", "ddl", "--plan", "-"); o.code != 0 || !strings.HasPrefix(o.stdout, "-- ") || strings.Contains(o.stdout, "\n;") || strings.Count(o.stdout, "\n") != 1 {
+	if o := w.runIn("tables: [{name: doc, key: [id]}]", "ddl", "--plan", "-"); o.code != 0 || !strings.HasPrefix(o.stdout, gooseUp+"-- ") || strings.Contains(o.stdout, "\n;") || strings.Count(o.stdout, "\n") != 2 {
 		t.Error(o)
 	}
+}
+
+// TestDDLIsAMigration: goose runs what the examples of the help write, the second time too, when nothing is
+// missing any more.
+func TestDDLIsAMigration(t *testing.T) {
+	w := empty(t)
+	w.write(w.plan, "trash: 30d\n"+testPlan)
+	folder := t.TempDir()
+	for i, args := range [][]string{{"ddl"}, {"ddl", "--trash"}, {"ddl", "--trash"}} {
+		w.write(filepath.Join(folder, fmt.Sprintf("%04d_made.sql", i+7)), w.ok(args...))
+		p, err := goose.NewProvider(goose.DialectMySQL, w.db, os.DirFS(folder))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if done, err := p.Up(t.Context()); err != nil || len(done) != 1 {
+			t.Fatalf("%q: %v, %v", args, done, err)
+		}
+	}
+	w.ok("migrate", "up")
+	w.want(0, "ok: ", "verify")
 }
 
 // TestEnqueueAndJobs follows jobs from the command line to their ends.

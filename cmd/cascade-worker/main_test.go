@@ -81,7 +81,7 @@ func ready(t *testing.T) *world {
 
 func (w *world) createTables() {
 	w.t.Helper()
-	for _, statement := range strings.Split(w.ok("ddl"), ";\n") {
+	for _, statement := range strings.Split(strings.TrimPrefix(w.ok("ddl"), gooseUp), ";\n") {
 		statement = strings.TrimSpace(statement)
 		if strings.HasPrefix(statement, "CREATE TABLE `project` ") || strings.HasPrefix(statement, "CREATE TABLE `screen` ") {
 			statement += " AUTO_INCREMENT = 1000000000" // above the ids that tests choose

@@ -110,7 +110,7 @@ type ddlCmd struct {
 
 // Help is the command's longer description.
 func (ddlCmd) Help() string {
-	return `For a migration of the application's own; the worker never creates or alters these
+	return `A migration of the application's own, for goose; the worker never creates or alters these
 tables. Needs no database, but for --trash: a trash table has the columns of its table as the
 database has them.
 
@@ -129,7 +129,7 @@ func (c *ddlCmd) Run(ctx context.Context, a *app) error {
 	if c.Trash {
 		return c.trash(ctx, a, plan)
 	}
-	_, err = fmt.Fprintln(a.stdout, statements(plan))
+	_, err = fmt.Fprintln(a.stdout, gooseUp+statements(plan))
 	return err
 }
 
@@ -152,12 +152,16 @@ func (c *ddlCmd) trash(ctx context.Context, a *app, plan schema.Plan) (err error
 		return err
 	}
 	if len(ddl) == 0 {
-		_, err = fmt.Fprintln(a.stdout, "-- the trash tables are there; cascade-worker verify compares them")
+		_, err = fmt.Fprintln(a.stdout, gooseUp+"-- the trash tables are there; cascade-worker verify compares them")
 		return err
 	}
-	_, err = fmt.Fprintln(a.stdout, strings.Join(ddl, ";\n\n")+";")
+	_, err = fmt.Fprintln(a.stdout, gooseUp+strings.Join(ddl, ";\n\n")+";")
 	return err
 }
+
+// gooseUp makes a file that goose takes; to all others it is a comment. There is no part for Down: it would
+// drop the tables where somebody has mysql read the file.
+const gooseUp = "-- +goose Up\n"
 
 const noResources = "-- the plan has no resources; its tables exist already"
 

@@ -10,7 +10,7 @@ import (
 func (w *world) createTrash() {
 	w.t.Helper()
 	w.write(w.plan, "trash: 30d\n"+testPlan)
-	for _, statement := range strings.Split(w.ok("ddl", "--trash"), ";\n") {
+	for _, statement := range strings.Split(strings.TrimPrefix(w.ok("ddl", "--trash"), gooseUp), ";\n") {
 		if statement = strings.TrimSpace(statement); statement != "" {
 			w.exec(statement)
 		}
