@@ -232,7 +232,7 @@ func TestPageDeletes(t *testing.T) {
 	s.fill(1, 2, 3)
 	s.says(s.get("/delete"), http.StatusOK, "Delete a row", "<option>project</option>")
 	s.says(s.get("/delete?resource=nonsense&key=1"), http.StatusOK, "The plan has no resource")
-	s.says(s.get("/delete?resource=project&key=x"), http.StatusOK, "is no id of a project")
+	s.says(s.get("/delete?resource=project&key=x"), http.StatusOK, "No key of project")
 	s.says(s.get("/delete?resource=project&key=77"), http.StatusOK, "The row itself is gone already", "Nothing would be deleted")
 	s.says(s.get("/delete?resource=project&key=1"), http.StatusOK, "Delete project 1?", "6 rows of comment would be deleted", "erasure")
 	if n := s.number("SELECT COUNT(*) FROM onerow_job"); n != 0 {

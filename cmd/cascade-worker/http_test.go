@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -59,12 +61,51 @@ func TestPageToken(t *testing.T) {
 		t.Errorf("the cookie is %+v", cookie)
 	}
 	with := func(value string) change {
-		return func(r *http.Request) { r.AddCookie(&http.Cookie{Name: page.CookieName, Value: value}) }
+		return func(r *http.Request) { r.AddCookie(&http.Cookie{Name: cookie.Name, Value: value}) }
 	}
 	s.says(s.get("/", none, with(cookie.Value)), http.StatusOK, "db.example/shop")
-	until, mac, _ := strings.Cut(cookie.Value, ".")
-	for _, forged := range []string{"", ".", "9" + until + "." + mac, until + ".", page.Token{Secret: testToken}.Signed(time.Now().Add(-time.Second).Unix())} {
+	for _, forged := range []string{"", ".", cookie.Value[1:], strings.ToLower(cookie.Value), testToken} {
 		s.says(s.get("/", none, with(forged)), http.StatusUnauthorized)
+	}
+
+	// Another process knows nothing of it, nor does this one after the sign-out; others stay signed in.
+	again := s.do(http.MethodPost, "/login", url.Values{"token": {testToken}}, none).Cookies()[0]
+	s.says(s.world.serve(testToken, false).get("/", none, with(cookie.Value)), http.StatusUnauthorized)
+	s.says(s.do(http.MethodPost, "/logout", url.Values{}, none, with(cookie.Value)), http.StatusSeeOther)
+	s.says(s.get("/", none, with(cookie.Value)), http.StatusUnauthorized)
+	s.says(s.do(http.MethodPost, "/resume", url.Values{}, none, with(cookie.Value)), http.StatusUnauthorized)
+	s.says(s.get("/", none, with(again.Value)), http.StatusOK)
+}
+
+// TestPageWrongTokens: wrong tokens are answered slowly, in the form and as a bearer, and the right one at once
+// while they wait.
+func TestPageWrongTokens(t *testing.T) {
+	s := ready(t).serve(testToken, false)
+	none := func(r *http.Request) { r.Header.Del("Authorization") }
+	begin := time.Now()
+	var answered atomic.Int32
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			if i%2 == 0 {
+				s.says(s.do(http.MethodPost, "/login", url.Values{"token": {"guess"}}, none), http.StatusUnauthorized)
+			} else {
+				s.says(s.get("/", header("Authorization", "Bearer guess")), http.StatusUnauthorized)
+			}
+			answered.Add(1)
+		})
+	}
+	for answered.Load() == 0 { // they are at work
+		s.says(s.get("/healthz"), http.StatusOK)
+	}
+	s.says(s.do(http.MethodPost, "/login", url.Values{"token": {testToken}}, none), http.StatusSeeOther)
+	s.says(s.get("/"), http.StatusOK)
+	if n := answered.Load(); n == 8 {
+		t.Error("the right token has waited for the wrong ones")
+	}
+	all.Wait()
+	if took := time.Since(begin); took < 1500*time.Millisecond {
+		t.Errorf("8 wrong tokens took %s", took)
 	}
 }
 
@@ -86,6 +127,14 @@ func TestPageStrangers(t *testing.T) {
 	if n := s.number("SELECT COUNT(*) FROM onerow_switch WHERE is_on"); n != 0 {
 		t.Error("paused by another site")
 	}
+	// A program that was led to post here says nothing of where it comes from.
+	silent := func(r *http.Request) { r.Header.Del("Origin") }
+	for _, path := range []string{"/pause", "/resume", "/enqueue", "/jobs/1/cancel", "/parked/1/skip", "/login", "/logout"} {
+		s.says(s.do(http.MethodPost, path, url.Values{"reason": {"x"}}, silent), http.StatusForbidden, "did not say where it comes from", page.EnvToken)
+	}
+	if n := s.number("SELECT COUNT(*) FROM onerow_switch WHERE is_on"); n != 0 {
+		t.Error("paused by nobody in particular")
+	}
 	s.message(s.do(http.MethodPost, "/pause", url.Values{"reason": {"why"}}, header("Sec-Fetch-Site", "same-origin"), header("Origin", s.base)), "Paused")
 
 	// Nor may another site with the cookie or the token of somebody who is signed in.
@@ -96,6 +145,8 @@ func TestPageStrangers(t *testing.T) {
 		r.Header.Del("Authorization")
 		r.AddCookie(in.Cookies()[0])
 	}
+	signed.says(signed.do(http.MethodPost, "/pause", url.Values{"reason": {"x"}}, cookie, silent), http.StatusForbidden)
+	signed.message(signed.do(http.MethodPost, "/pause", url.Values{"reason": {"a program"}}, silent), "Paused") // by its bearer
 	for name, by := range map[string]change{"token": func(*http.Request) {}, "cookie": cookie} {
 		for _, path := range []string{"/pause", "/resume", "/login", "/logout"} {
 			got := signed.do(http.MethodPost, path, url.Values{"reason": {"x"}}, by, header("Sec-Fetch-Site", "cross-site"), header("Origin", "https://evil.example"))

@@ -84,6 +84,9 @@ func (s *site) do(method, path string, form url.Values, changes ...change) reply
 	if form != nil {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
+	if method == http.MethodPost {
+		r.Header.Set("Origin", s.base) // as browsers do
+	}
 	if s.token != "" {
 		r.Header.Set("Authorization", "Bearer "+s.token)
 	}

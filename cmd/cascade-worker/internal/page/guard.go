@@ -1,16 +1,12 @@
 package page
 
 import (
-	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/hex"
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
-	"time"
 )
 
 // Who may see and do what:
@@ -21,13 +17,8 @@ import (
 //	not set       other addresses   everybody           nobody
 //
 // /healthz and /readyz answer everybody and say nothing of the data. A post from another
-// site is refused in every case.
-
-const (
-	// CookieName is the cookie of whoever has given the token.
-	CookieName = "onerow_worker"
-	signedIn   = 12 * time.Hour
-)
+// site is refused in every case. So is one that does not say where it comes from, unless it has a
+// token: browsers say it, and a program that was led to post here has no token.
 
 // guard wraps everything: the headers, the body's limit, and who may come in.
 func (p *Page) guard(next http.Handler) http.Handler {
@@ -35,7 +26,7 @@ func (p *Page) guard(next http.Handler) http.Handler {
 	sameSite.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.fail(w, r, http.StatusForbidden, "This came from another site, so nothing was done. Use the buttons of this page.")
 	}))
-	inner := sameSite.Handler(next)
+	inner := p.fromHere(sameSite.Handler(next))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
 		header.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
@@ -94,21 +85,29 @@ func (p *Page) who(r *http.Request) (name string, in bool) {
 		t := p.token(bearer)
 		return t.Name, t.Secret != ""
 	}
-	cookie, err := r.Cookie(CookieName)
+	cookie, err := r.Cookie(p.sessions.cookie)
 	if err != nil {
 		return "", false
 	}
-	until, _, _ := strings.Cut(cookie.Value, ".")
-	unix, err := strconv.ParseInt(until, 10, 64)
-	if err != nil || time.Now().Unix() >= unix {
-		return "", false
-	}
-	for _, t := range p.Op.tokens {
-		if subtle.ConstantTimeCompare([]byte(cookie.Value), []byte(t.Signed(unix))) == 1 {
-			return t.Name, true
+	return p.sessions.who(cookie.Value)
+}
+
+// bearer says whether the request has a token of its own, which no browser sends by itself.
+func (p *Page) bearer(r *http.Request) bool {
+	given, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	return found && p.token(given).Secret != ""
+}
+
+// fromHere refuses a post that says nothing of where it comes from.
+func (p *Page) fromHere(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		said := r.Header.Get("Sec-Fetch-Site") != "" || r.Header.Get("Origin") != ""
+		if r.Method == http.MethodPost && !said && !p.bearer(r) {
+			p.fail(w, r, http.StatusForbidden, "This did not say where it comes from (no Origin, no Sec-Fetch-Site), so nothing was done. Use the buttons of this page; a program sends the worker's token as a bearer, "+EnvToken+".")
+			return
 		}
-	}
-	return "", false
+		next.ServeHTTP(w, r)
+	})
 }
 
 // token is the one that was given; its secret is "" if there is none. It compares in a time that tells
@@ -124,16 +123,11 @@ func (p *Page) token(given string) (found Token) {
 	return found
 }
 
-// Signed is the value of a cookie that lets in until then, with any worker that has the same token.
-func (t Token) Signed(until int64) string {
-	mac := hmac.New(sha256.New, []byte(t.Secret))
-	text := strconv.FormatInt(until, 10)
-	mac.Write([]byte("cascade-worker page until " + text))
-	return text + "." + hex.EncodeToString(mac.Sum(nil))
-}
-
 // askToken sends people to the form and tells programs what is missing.
 func (p *Page) askToken(w http.ResponseWriter, r *http.Request) {
+	if strings.HasPrefix(r.Header.Get("Authorization"), "Bearer ") {
+		p.wrongs.wait(r.Context())
+	}
 	if r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html") {
 		to := "/login"
 		if r.URL.Path != "/" {
@@ -164,11 +158,12 @@ func (p *Page) login(w http.ResponseWriter, r *http.Request) {
 	if len(p.Op.tokens) > 0 {
 		token := p.token(strings.TrimSpace(r.PostFormValue("token")))
 		if token.Secret == "" {
+			p.wrongs.wait(r.Context())
 			p.render(w, r, http.StatusUnauthorized, "login", loginView{To: to, Problem: "That is not the token of this worker."})
 			return
 		}
-		until := time.Now().Add(signedIn)
-		cookie := p.cookie(r, CookieName, token.Signed(until.Unix())) //nolint:gosec // Secure where the request is; a loopback page has no TLS
+		id, until := p.sessions.begin(token.Name)
+		cookie := p.cookie(r, p.sessions.cookie, id) //nolint:gosec // Secure where the request is; a loopback page has no TLS
 		cookie.Expires = until
 		http.SetCookie(w, cookie)
 	}
@@ -176,7 +171,10 @@ func (p *Page) login(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Page) logout(w http.ResponseWriter, r *http.Request) {
-	cookie := p.cookie(r, CookieName, "") //nolint:gosec // Secure where the request is; a loopback page has no TLS
+	if given, err := r.Cookie(p.sessions.cookie); err == nil {
+		p.sessions.end(given.Value)
+	}
+	cookie := p.cookie(r, p.sessions.cookie, "") //nolint:gosec // Secure where the request is; a loopback page has no TLS
 	cookie.MaxAge = -1
 	http.SetCookie(w, cookie)
 	http.Redirect(w, r, "/login", http.StatusSeeOther)

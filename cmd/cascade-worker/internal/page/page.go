@@ -36,6 +36,8 @@ type Page struct {
 	Health   *health
 	counts   *counts
 	restores *restores
+	sessions *sessions
+	wrongs   wrongs
 
 	CountBudget time.Duration // of a count that nobody has asked for
 }
@@ -50,7 +52,7 @@ var assetKinds = map[string]string{"css": "text/css; charset=utf-8", "js": "text
 
 // New makes the page; onLoopback says that only this machine can reach it.
 func New(w Worker, o *Server, onLoopback bool) (*Page, error) {
-	p := &Page{Op: o, work: w, loopback: onLoopback, assets: map[string]asset{}, Watch: newWatcher(w), Health: NewHealth(w), counts: newCounts(), restores: newRestores(), CountBudget: thoroughTime}
+	p := &Page{Op: o, work: w, loopback: onLoopback, assets: map[string]asset{}, Watch: newWatcher(w), Health: NewHealth(w), counts: newCounts(), restores: newRestores(), sessions: newSessions(w.Name), CountBudget: thoroughTime}
 	if err := o.Metrics.watch(w.DB); err != nil {
 		return nil, err
 	}
