@@ -27,7 +27,7 @@ ENGINE ?=
 VERSION ?=
 FUZZTIME ?= 15s
 
-.PHONY: cc program chromium faketime help demo test test-race test-others test-explore test-clock test-clock-ahead test-clock-behind test-shapes test-mysql test-mariadb-11 test-settings test-galera test-group test-cluster test-docker nightly lint fuzz bench bench-peers clean server withserver
+.PHONY: no-demo cc program chromium faketime help demo test test-race test-others test-explore test-clock test-clock-ahead test-clock-behind test-shapes test-mysql test-mariadb-11 test-settings test-galera test-group test-cluster test-docker nightly lint fuzz bench bench-peers clean server withserver
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,10 +35,14 @@ help: ## this list
 	@echo "  ONEROW_MYSQLD=/path/to/mysqld chooses the server program, ONEROW_DSN=… a server that runs already."
 
 # A server that runs already is used as ONEROW_DSN says, its database too.
-DEMO := projects
-demo: server withserver ## the web app on a server of its own, data in .data; ARGS="-addr :8080" are its flags, DEMO=orders another one
+DEMO ?= projects
+DEMOS := $(filter-out layers,$(patsubst examples/%/main.go,%,$(wildcard examples/*/main.go)))
+demo: $(if $(filter $(DEMO),$(DEMOS)),server withserver,no-demo) ## the web app on a server of its own, data in .data; ARGS="-addr :8080" are its flags, DEMO=orders another one
 	@go build -o $(BIN)/$(DEMO) ./examples/$(DEMO)
 	@exec $(if $(ONEROW_DSN),,$(BIN)/withserver $(if $(filter projects,$(DEMO)),-dir .data/server) --) $(BIN)/$(DEMO) $(ARGS)
+
+no-demo:
+	@echo "there is no demo $(DEMO); DEMO is one of: $(DEMOS)" >&2; exit 2
 
 test: server $(if $(RACE),cc program) chromium withserver ## vet and all tests, on private servers
 	go vet $(PKG)

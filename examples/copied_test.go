@@ -61,3 +61,16 @@ func TestCopied(t *testing.T) {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 }
+
+// TestDemoNames: a name that is no demo is answered with those there are, before anything is fetched or built.
+func TestDemoNames(t *testing.T) {
+	t.Parallel()
+	for _, way := range [][]string{{"demo", "DEMO=nope"}, {"demo"}, {"demo", "DEMO=layers"}} {
+		cmd := exec.CommandContext(t.Context(), "make", way...)
+		cmd.Dir, cmd.Env = "..", append(os.Environ(), "DEMO=nope")
+		out, err := cmd.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "there is no demo ") || !strings.Contains(string(out), "DEMO is one of: first helpdesk orders postcards projects runners") {
+			t.Errorf("%q: %v: %s", way, err, out)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -82,6 +83,9 @@ func TestCreateBelowArchived(t *testing.T) {
 		_, err := o.messages.Create(ctx, o.db, o.message(int64(0), id))
 		if may := o.plan.Resources[1].Parent.Archived; may && err != nil || !may && (!errors.Is(err, repo.ErrParentArchived) || !errors.Is(err, repo.ErrParentNotFound)) {
 			t.Errorf("below an archived row: %v", err)
+		}
+		if err != nil && (!strings.Contains(err.Error(), "the parent row is archived: ") || strings.Contains(err.Error(), "does not exist")) {
+			t.Errorf("an archived row is there: %v", err)
 		}
 		must(o.tickets.Delete(ctx, o.db, id, repo.Grace(time.Hour)))
 		if _, err := o.messages.Create(ctx, o.db, o.message(int64(0), id)); !errors.Is(err, repo.ErrParentNotFound) || errors.Is(err, repo.ErrParentArchived) {

@@ -25,7 +25,7 @@ var (
 	ErrTooLate = errors.New("repo: too late to cancel the deletion")
 	// ErrParentArchived means: the row above is archived, and the plan does not let rows be made there. It
 	// is an ErrParentNotFound too.
-	ErrParentArchived = fmt.Errorf("repo: the parent row is archived: %w", ErrParentNotFound)
+	ErrParentArchived error = parentError("repo: the parent row is archived")
 	// ErrConflict means: another unique index of the application's refused the row, or
 	// others kept moving it. errors.As with *[ConflictError] says which index, and who
 	// has the values.
@@ -35,6 +35,15 @@ var (
 	// ErrUnsupported means: the resource was not declared for this verb.
 	ErrUnsupported = errors.New("repo: not supported by the resource")
 )
+
+// parentError is an [ErrParentNotFound] of a kind, whose text contradicts that one's.
+type parentError string
+
+// Error says what is the matter.
+func (e parentError) Error() string { return string(e) }
+
+// Is makes errors.Is(err, ErrParentNotFound) true.
+func (e parentError) Is(target error) bool { return target == ErrParentNotFound }
 
 // NameTakenError is the detail of [ErrNameTaken].
 type NameTakenError struct {

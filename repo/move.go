@@ -16,7 +16,7 @@ import (
 
 // ErrBeingDeleted means: the row goes with a row above it, whose deletion has been committed, or an operator
 // has queued its cascade. It is an [ErrParentNotFound] too.
-var ErrBeingDeleted = fmt.Errorf("repo: the row is being deleted, with what is above it: %w", ErrParentNotFound)
+var ErrBeingDeleted error = parentError("repo: the row is being deleted, with what is above it")
 
 // Move gives an active row to another owner, puts it below another parent, or both:
 //

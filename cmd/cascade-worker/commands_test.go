@@ -3,10 +3,12 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"html"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/pressly/goose/v3"
@@ -248,6 +250,29 @@ func TestFailuresAndRetry(t *testing.T) {
 	w.want(0, "job "+id+" (project 1) is ready again", "retry", id)
 	w.want(1, "is ready: only a dead job", "retry", id)
 	w.want(0, "1 job done, 6 rows", "drain")
+}
+
+// TestTableGone: a job whose table is dropped while workers run waits for it, and says so where jobs are listed.
+func TestTableGone(t *testing.T) {
+	w := ready(t)
+	s := w.serve("", true)
+	w.fill(1, 1, 1)
+	d := w.start("run", "--poll", "100ms")
+	w.eventually("workers", "SELECT COUNT(*) FROM onerow_worker", func(n int64) bool { return n > 0 })
+	w.exec("DROP TABLE comment")
+	w.ok("enqueue", "project", "1")
+	w.eventually("jobs with an error", "SELECT COUNT(*) FROM onerow_job WHERE state = 'ready' AND last_error IS NOT NULL", func(n int64) bool { return n > 0 })
+	d.signal(syscall.SIGTERM)
+	d.wait(deadline)
+	w.want(0, "comment", "jobs")
+	var id, why string
+	if err := w.db.QueryRowContext(t.Context(), "SELECT id, last_error FROM onerow_job").Scan(&id, &why); err != nil {
+		t.Fatal(err)
+	}
+	t.Log(why)
+	why = html.EscapeString(output.OneLine(why)[:40])
+	s.eventually("/", why)
+	s.eventually("/jobs/"+id, why)
 }
 
 // TestAssets: files go before the rows that name them.

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -22,7 +23,12 @@ func TestPauseOne(t *testing.T) {
 		t.Error(o)
 	}
 	w.want(0, "asked the owner", "jobs", "--state", "paused")
-	w.want(0, "1 job done", "drain")
+	if o := w.want(0, "1 job done", "drain"); !strings.Contains(o.stdout, "1 for later (job "+job+" is paused: asked the owner)\n") {
+		t.Error(o)
+	}
+	if o := w.want(0, "0 jobs done", "drain"); !strings.Contains(o.stdout, "1 for later (job "+job+" is paused: asked the owner)\n") {
+		t.Error(o)
+	}
 	w.want(0, "job "+job+" (project 1) is ready", "resume", "--job", job) // it has not begun: due at once
 	w.want(0, "jobs of project are paused since ", "pause", "--resource", "project", "ticket", "7")
 	for _, command := range []string{"jobs", "workers", "drain"} {
@@ -33,6 +39,17 @@ func TestPauseOne(t *testing.T) {
 	if n := w.number("SELECT COUNT(*) FROM onerow_job"); n != 1 {
 		t.Errorf("%d jobs are open", n)
 	}
+	if o := w.run("drain"); !strings.Contains(o.stdout, "1 due, 0 for later (jobs of project are paused since ") || !strings.Contains(o.stdout, ": ticket 7)\n") {
+		t.Error(o)
+	}
+	w.ok("pause", "ticket", "8") // drain waits for the end of this one
+	d := w.start("drain")
+	w.eventually("workers that wait", "SELECT COUNT(*) FROM onerow_worker WHERE throttle LIKE 'paused%'", func(n int64) bool { return n > 0 })
+	d.signal(syscall.SIGINT)
+	if code, _ := d.wait(deadline); code != 1 || !strings.Contains(d.stdout.String(), "1 due, 0 for later (the workers are paused since ") || !strings.Contains(d.stdout.String(), ": ticket 8; jobs of ") {
+		t.Errorf("exit code %d: %s", code, d.stdout)
+	}
+	w.ok("resume")
 	w.want(0, "jobs of project are worked", "resume", "--resource", "project")
 	w.want(0, "1 job done", "drain")
 	w.want(1, "job "+job+" is done: no worker takes it", "pause", "--job", job)

@@ -49,7 +49,7 @@
 // and, but for verify, 1 or 2 to see which of the toolkit's tables are there. After that:
 //
 //	run, drain     schema.Verify once, then what package cascade documents; drain 2 more
-//	               statements, at its begin and its end
+//	               statements, at its begin and its end, and 4 where jobs are left
 //	run --http     a few per second while somebody looks at the page or asks for metrics
 //	discover       schema.Discover
 //	adopt          schema.Adopt; --backfill what package adopt documents

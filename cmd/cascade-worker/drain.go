@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
+	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
@@ -21,7 +23,7 @@ func (drainCmd) Help() string {
 for their next attempt and jobs of other workers are left. Exits with 1 if a job
 failed, is dead or ended with leftovers, or when it is interrupted; what was begun is
 given back and goes on later. While the workers are paused, or a throttle has a reason,
-it waits and says so, if there is work.
+it waits and says so, if there is work; what is paused when it ends is said with its reason.
 
 Examples:
 
@@ -43,7 +45,11 @@ func (c *drainCmd) Run(ctx context.Context, a *app) (err error) {
 		return errors.Join(err, show.end())
 	}
 	if due == 0 { // else it would wait for the end of a pause, to do nothing
-		_, err := fmt.Fprintln(a.stdout, show.sum().summary(0, due, later, true))
+		line := show.sum().summary(0, due, later, true)
+		if later > 0 {
+			line += standing(ctx, w.db)
+		}
+		_, err := fmt.Fprintln(a.stdout, line)
 		return errors.Join(err, show.end())
 	}
 	if err := notePause(ctx, w.db, a); err != nil {
@@ -58,7 +64,11 @@ func (c *drainCmd) Run(ctx context.Context, a *app) (err error) {
 	defer cancel()
 	due, later, counted := cascade.CountDue(after, w.db)
 	sum := show.sum()
-	if _, err := fmt.Fprintln(a.stdout, sum.summary(time.Since(begin), due, later, counted == nil)); err != nil {
+	line := sum.summary(time.Since(begin), due, later, counted == nil)
+	if counted == nil && due+later > 0 {
+		line += standing(after, w.db)
+	}
+	if _, err := fmt.Fprintln(a.stdout, line); err != nil {
 		return errors.Join(drained, err)
 	}
 	switch {
@@ -72,4 +82,29 @@ func (c *drainCmd) Run(ctx context.Context, a *app) (err error) {
 		return fmt.Errorf("%s ended with leftovers: see %s parked list", output.Plural(sum.left, "job"), programName)
 	}
 	return nil
+}
+
+// standing says what is paused, and why, behind the count of what was not worked; empty: nothing is. It is as
+// good as it can be had: what cannot be read is not worth an error.
+func standing(ctx context.Context, db onerow.DB) string {
+	var lines []string
+	if state, err := cascade.Paused(ctx, db); err == nil && state.On {
+		lines = append(lines, pauseLine(state))
+	}
+	if list, err := cascade.PausedResources(ctx, db); err == nil {
+		for _, p := range list {
+			lines = append(lines, resourceLine(p))
+		}
+	}
+	if jobs, err := cascade.List(ctx, db, cascade.ListOptions{State: cascade.OnPause, Limit: 1}); err == nil && len(jobs) > 0 {
+		line := fmt.Sprintf("job %d is paused", jobs[0].ID)
+		if jobs[0].LastError != "" {
+			line += ": " + output.Shorten(output.OneLine(jobs[0].LastError), 120)
+		}
+		lines = append(lines, line)
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(lines, "; ") + ")"
 }

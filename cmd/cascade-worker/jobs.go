@@ -146,7 +146,7 @@ func jobRow(j cascade.Job, waits map[string]string) []string {
 	case !j.State.Open():
 		when = "ended " + output.Moment(j.FinishedAt)
 	}
-	if j.Failures > 0 || j.State == cascade.Dead || j.State == cascade.Held || j.State == cascade.OnPause {
+	if output.Troubled(j) {
 		problem = output.Shorten(output.OneLine(j.LastError), 120)
 	}
 	return []string{fmt.Sprint(j.ID), jobState(j), output.RowName(j), output.Grouped(j.DeletedRows), output.Grouped(j.Failures), output.Moment(j.CreatedAt), when, problem}

@@ -106,14 +106,15 @@ type daemon struct {
 	w      *world
 	cmd    *exec.Cmd
 	ended  chan error
-	stderr *bytes.Buffer // only after the end
+	stdout *bytes.Buffer // only after the end, as stderr
+	stderr *bytes.Buffer
 	over   bool
 }
 
 func (w *world) start(args ...string) *daemon {
 	w.t.Helper()
-	d := &daemon{w: w, cmd: w.command(context.Background(), args...), ended: make(chan error, 1), stderr: &bytes.Buffer{}}
-	d.cmd.Stderr = d.stderr
+	d := &daemon{w: w, cmd: w.command(context.Background(), args...), ended: make(chan error, 1), stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}
+	d.cmd.Stdout, d.cmd.Stderr = d.stdout, d.stderr
 	if err := d.cmd.Start(); err != nil {
 		w.t.Fatal(err)
 	}

@@ -97,6 +97,9 @@ func yamlError(name string, err error) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	message := at.GetMessage()
+	if strings.Contains(message, "'\t'") || strings.Contains(message, "tab character") {
+		message = "a TAB stands here; YAML is indented by spaces only"
+	}
 	var kind *yaml.TypeError
 	if errors.As(err, &kind) {
 		message = fmt.Sprintf("%s does not fit here, it should be %s", yamlKind(kind.SrcType.String()), yamlKind(kind.DstType.String()))

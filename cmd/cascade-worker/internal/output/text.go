@@ -47,6 +47,16 @@ func Moment(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05")
 }
 
+// Troubled says that a job's last error tells why it is where it is. One that waits without a failure was
+// postponed: its table is gone, say, which is no fault of the job's.
+func Troubled(j cascade.Job) bool {
+	switch j.State {
+	case cascade.Ready, cascade.Dead, cascade.Leftovers, cascade.Held, cascade.OnPause:
+		return true
+	}
+	return j.Failures > 0
+}
+
 // RowName is "project 42". Text keys are shown without their encoding.
 func RowName(j cascade.Job) string {
 	return Shorten(Printable(j.Resource)+" "+RowKey(j.ResourceID), 48)

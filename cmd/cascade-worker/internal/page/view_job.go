@@ -50,7 +50,7 @@ type progressView struct {
 func (p *Page) job(b *board, j cascade.Job) jobView {
 	v := jobView{ID: j.ID, Row: output.RowName(j), State: string(j.State), Rows: j.DeletedRows, Worker: output.Shorten(output.Printable(j.Worker), 60),
 		Failures: j.Failures}
-	if j.Failures > 0 || j.State == cascade.Dead || j.State == cascade.Leftovers || j.State == cascade.Held || j.State == cascade.OnPause {
+	if output.Troubled(j) {
 		v.Error = output.Shorten(output.OneLine(j.LastError), 600)
 	}
 	at := j.DueAt
