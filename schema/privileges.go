@@ -63,7 +63,8 @@ func privilege(table string, rights ...right) Privilege {
 // Privileges are the least rights with which a worker works the jobs of a plan: to
 // read and delete the rows of its tables, to detach where the plan detaches, and to keep
 // its queue. Putting jobs into the queue, retrying, pausing and looking need no
-// more. Undoing a deletion does: INSERT on the tables to which rows return.
+// more. Undoing a deletion does: INSERT on the tables to which rows return; so does a restore, see
+// [RestorePrivileges].
 //
 // No right is needed to lock rows: SELECT … FOR UPDATE asks for one of UPDATE, DELETE
 // and LOCK TABLES on MySQL, and only those rows are locked that are deleted.
@@ -109,6 +110,40 @@ func Privileges(plan Plan) []Privilege {
 	}
 	if retains {
 		all = append(all, onToolkit(map[string][]string{"onerow_retention": {"SELECT", "INSERT", "UPDATE"}})...)
+	}
+	return append(all, toolkitPrivileges(marks, limits)...)
+}
+
+// RestorePrivileges are the rights with which an operator brings back what a job has deleted and the plan has
+// kept: rows return to their tables, references are set again, the row itself leaves the archive, and the job
+// is held and ended. A worker's are not enough: it puts nothing into the plan's tables.
+func RestorePrivileges(plan Plan) []Privilege {
+	var all []Privilege
+	nodes := plan.Nodes()
+	marks, limits := false, false
+	for _, n := range nodes {
+		marks, limits = marks || n.Quota != "", limits || len(n.Limits) > 0
+		read, returns := relevantColumns(nodes, n), n.Managed && len(n.Tables) > 1
+		for i, table := range n.Tables {
+			rights := []right{{"SELECT", read, false}}
+			if n.Trash > 0 || returns && i == 0 {
+				rights = append(rights, right{"INSERT", n.Key, false})
+			}
+			switch {
+			case returns && i > 0:
+				rights = append(rights, right{"UPDATE", []string{ColDeletionID}, false})
+			case n.Trash > 0 && len(n.Parents) > 0:
+				rights = append(rights, right{"UPDATE", n.Parents[0].Columns, false})
+			}
+			if returns { // it moves, and MySQL asks for this right to lock it
+				rights = append(rights, right{"DELETE", n.Key, false})
+			}
+			all = append(all, privilege(table, rights...))
+			if n.Trash > 0 {
+				kept := append([]string{ColTrashJob, ColTrashStep, ColTrashLost}, n.Key...)
+				all = append(all, privilege(TrashTable(table), right{"SELECT", kept, false}, right{"DELETE", kept, false}))
+			}
+		}
 	}
 	return append(all, toolkitPrivileges(marks, limits)...)
 }

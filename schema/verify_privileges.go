@@ -31,6 +31,7 @@ type Access struct {
 // Server error numbers that an EXPLAIN meets here.
 const (
 	erNoSuchTable        = 1146
+	erNoDefault          = 1364
 	erBadField           = 1054
 	erTableAccessDenied  = 1142
 	erColumnAccessDenied = 1143
@@ -51,13 +52,35 @@ func VerifyPrivileges(ctx context.Context, db onerow.DB, plan Plan) (Access, err
 		return Access{}, err
 	}
 	a := Access{Needs: Privileges(plan)}
-	g, err := readGrants(ctx, db, &a)
-	if err != nil {
-		return Access{}, fmt.Errorf("schema: verify privileges: %w", err)
-	}
 	moving, err := movingColumns(ctx, db, plan)
 	if err != nil {
 		return Access{}, err
+	}
+	g, err := a.prove(ctx, db, moving)
+	if err != nil {
+		return Access{}, err
+	}
+	a.Blind = g.blind(a, plan)
+	return a, nil
+}
+
+// VerifyRestorePrivileges proves as [VerifyPrivileges] does what [RestorePrivileges] says. Nothing is Blind.
+func VerifyRestorePrivileges(ctx context.Context, db onerow.DB, plan Plan) (Access, error) {
+	if err := plan.Check(); err != nil {
+		return Access{}, err
+	}
+	a := Access{Needs: RestorePrivileges(plan)}
+	if _, err := a.prove(ctx, db, nil); err != nil {
+		return Access{}, err
+	}
+	return a, nil
+}
+
+// prove has each right that is needed and that the user does not have in Missing.
+func (a *Access) prove(ctx context.Context, db onerow.DB, moving map[string][]string) (grants, error) {
+	g, err := readGrants(ctx, db, a)
+	if err != nil {
+		return g, fmt.Errorf("schema: verify privileges: %w", err)
 	}
 	for _, p := range a.Needs {
 		for i, r := range p.rights {
@@ -69,7 +92,7 @@ func VerifyPrivileges(ctx context.Context, db onerow.DB, plan Plan) (Access, err
 		for _, r := range p.rights {
 			denied, err := isDenied(ctx, db, explainSQL(p.Table, r))
 			if err != nil {
-				return Access{}, fmt.Errorf("schema: verify privileges: %s on %q: %w", r.text(), p.Table, err)
+				return g, fmt.Errorf("schema: verify privileges: %s on %q: %w", r.text(), p.Table, err)
 			}
 			if denied {
 				lacks = append(lacks, r)
@@ -82,8 +105,7 @@ func VerifyPrivileges(ctx context.Context, db onerow.DB, plan Plan) (Access, err
 				Fix:     missing.Grant(a.Database, a.User), SQL: missing.Grant(a.Database, a.User)})
 		}
 	}
-	a.Blind = g.blind(a, plan)
-	return a, nil
+	return g, nil
 }
 
 // explainSQL asks for the right in the way of the worker's statements, but for no row.
@@ -142,6 +164,8 @@ func isDenied(ctx context.Context, db onerow.DB, explain string) (bool, error) {
 		case isDenial(my.Number):
 			return true, nil
 		case my.Number == erNoSuchTable, my.Number == erBadField:
+			return false, nil
+		case my.Number == erNoDefault: // of an INSERT's other columns, which are looked at after the rights
 			return false, nil
 		}
 	}

@@ -569,3 +569,54 @@ func TestGrantsAreOfAll(t *testing.T) {
 		}
 	}
 }
+
+// TestGrantsOfRestore: who may not restore is told before the job is held, by the command and on the page, and
+// what verify --grants --restore prints is enough, for each way in which a row comes back.
+func TestGrantsOfRestore(t *testing.T) {
+	l := grantsReady(t)
+	l.write(l.plan, "trash: 30d\n"+grantsPlan)
+	for _, statement := range strings.Split(strings.TrimPrefix(l.ok("ddl", "--trash"), gooseUp), ";\n") {
+		if statement = strings.TrimSpace(statement); statement != "" {
+			l.exec(statement)
+		}
+	}
+	l.fill(1, 4, 3)
+	l.exec("INSERT INTO visit VALUES (1, 1, NULL)")
+	l.exec("INSERT INTO note VALUES (1, 1)")
+	all := func() int64 {
+		return l.rows() + l.number("SELECT (SELECT COUNT(*) FROM visit WHERE project_id = 1) + (SELECT COUNT(*) FROM note)")
+	}
+	before := all()
+	l.ok("enqueue", "project", "1")
+	l.ok("drain")
+	if n := all(); n != 0 {
+		t.Fatalf("%d rows are left: %s", n, l.ok("jobs"))
+	}
+	job := fmt.Sprint(l.number("SELECT MAX(id) FROM onerow_job_archive"))
+	grant := func(more ...string) {
+		t.Helper()
+		for _, line := range strings.Split(strings.TrimSpace(l.ok(append([]string{"verify", "--grants", l.asUser.cfg.User + "@%"}, more...)...)), "\n") {
+			l.exec(strings.TrimSuffix(line, ";"))
+		}
+	}
+	grant()
+	as := *l.world
+	as.db = dbtest.OpenDSN(t, l.user.Config().FormatDSN())
+	s := as.serve("", true)
+	const says = "may not restore by this plan, so nothing was changed: no INSERT"
+	s.message(s.post("/jobs/"+job+"/restore"), says)
+	if out, err := l.output(l.asUser, "restore", job); err == nil || !strings.Contains(out, says) || !isOneLine(out) || !strings.Contains(out, "--restore prints") {
+		t.Errorf("%v: %s", err, out)
+	}
+	if n := l.number("SELECT COUNT(*) FROM onerow_job"); n != 0 || all() != 0 {
+		t.Errorf("%d jobs are held, %d rows came back", n, all())
+	}
+	l.want(2, "--restore needs --grants", "verify", "--restore")
+	grant("--restore")
+	if out, err := l.output(l.asUser, "restore", job); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+	if n := all(); n != before {
+		t.Errorf("%d of %d rows are back", n, before)
+	}
+}

@@ -87,6 +87,9 @@ func jobOf(ctx context.Context, db onerow.DB, deletionID int64) (job int64, err 
 }
 
 func (c *restoreCmd) restore(ctx context.Context, a *app, db *sql.DB, plan schema.Plan) error {
+	if err := undo.MayRestore(ctx, db, plan); err != nil {
+		return err
+	}
 	show := newCounter(a)
 	pace := newPacer(a, db, c.Load, nil, show)
 	back, p, err := repo.RestoreJob(c.acting(ctx, a), db, plan, c.Job, cascade.RestoreOptions{Batch: c.Batch,

@@ -12,8 +12,9 @@ import (
 
 type verifyCmd struct {
 	planFlag
-	Grants string `placeholder:"USER@HOST" help:"Only print the GRANT statements that let this user run the worker by the plan."`
-	Purge  bool   `help:"With --grants: those for purging, too."`
+	Grants  string `placeholder:"USER@HOST" help:"Only print the GRANT statements that let this user run the worker by the plan."`
+	Purge   bool   `help:"With --grants: those for purging, too."`
+	Restore bool   `help:"With --grants: those for restore, too, which the worker itself does not need."`
 }
 
 // Help is the command's longer description.
@@ -27,7 +28,8 @@ Examples:
 
     cascade-worker verify --plan plan.yaml
     cascade-worker verify --plan plan.yaml && cascade-worker run --plan plan.yaml
-    cascade-worker verify --plan plan.yaml --grants worker@10.0.0.% --purge | mysql shop`
+    cascade-worker verify --plan plan.yaml --grants worker@10.0.0.% --purge | mysql shop
+    cascade-worker verify --plan plan.yaml --grants ann@10.0.0.% --restore | mysql shop`
 }
 
 // Run prints the differences, and what the worker needs.
@@ -41,6 +43,8 @@ func (c *verifyCmd) Run(ctx context.Context, a *app) (err error) {
 		return c.printGrants(a, plan)
 	case c.Purge:
 		return usagef("--purge needs --grants: whose rights?")
+	case c.Restore:
+		return usagef("--restore needs --grants: whose rights?")
 	}
 	db, err := a.open(ctx)
 	if err != nil {
@@ -130,6 +134,9 @@ func (c *verifyCmd) printGrants(a *app, plan schema.Plan) error {
 	needs := schema.Privileges(plan)
 	if c.Purge {
 		needs = append(needs, schema.PurgePrivileges()...)
+	}
+	if c.Restore {
+		needs = append(needs, schema.RestorePrivileges(plan)...)
 	}
 	for _, p := range needs {
 		fmt.Fprintf(&b, "%s;\n", output.OneLine(p.Grant(cfg.DBName, schema.Grantee(c.Grants))))

@@ -111,6 +111,9 @@ func (p *Page) askRestore(ctx context.Context, r *http.Request, id int64) (strin
 	if of, known := p.restores.get(id); known && !of.Ended {
 		return "", fmt.Errorf("job %d is being brought back already", id)
 	}
+	if err := undo.MayRestore(ctx, p.work.DB, p.work.Plan); err != nil {
+		return "", err
+	}
 	select {
 	case p.restores.asked <- restoreAsked{job, p.actor(r), reasonOf(r)}:
 		p.restores.set(id, restoring{Row: output.RowName(job)})
