@@ -234,7 +234,7 @@ func TestPageDeletes(t *testing.T) {
 	s.says(s.get("/delete?resource=nonsense&key=1"), http.StatusOK, "The plan has no resource")
 	s.says(s.get("/delete?resource=project&key=x"), http.StatusOK, "No key of project")
 	s.says(s.get("/delete?resource=project&key=77"), http.StatusOK, "The row itself is gone already", "Nothing would be deleted")
-	s.says(s.get("/delete?resource=project&key=1"), http.StatusOK, "Delete project 1?", "6 rows of comment would be deleted", "erasure")
+	s.says(s.get("/delete?resource=project&key=1"), http.StatusOK, "Delete <bdi>project 1</bdi>?", "6 rows of comment would be deleted", "erasure")
 	if n := s.number("SELECT COUNT(*) FROM onerow_job"); n != 0 {
 		t.Fatal("looking has queued it")
 	}
@@ -244,4 +244,30 @@ func TestPageDeletes(t *testing.T) {
 	s.says(s.get(fmt.Sprintf("/jobs/%d", job)), http.StatusOK, "account closed", "Undo…")
 	s.message(s.post("/enqueue", "resource", "project", "key", "1"), "was open for project 1 already")
 	s.message(s.post("/enqueue", "resource", "nonsense", "key", "1"), "no resource")
+}
+
+// TestPageIsolatesWhatWasTyped: a text that is written from the right reorders nothing beside it: it has an
+// element of its own that isolates. What would override the direction is not shown at all.
+func TestPageIsolatesWhatWasTyped(t *testing.T) {
+	w := ids(t)
+	s := w.serve("", true)
+	const word, override = "שלום", "\u202e"
+	w.exec("INSERT INTO tag VALUES (?)", word)
+	w.exec("INSERT INTO tag VALUES (?)", "a"+override)
+	w.ok("enqueue", "tag", "--where", "1 = 1")
+	w.ok("pause", "--job", fmt.Sprint(w.number("SELECT MAX(id) FROM onerow_job")), word+override)
+	w.ok("pause", "--resource", "shelf", word+override)
+	w.ok("pause", word+override)
+	first := w.number("SELECT MIN(id) FROM onerow_job WHERE resource_id LIKE ?", "%"+word)
+	s.park(first, "tag", word, word+" stays")
+	isolated := regexp.MustCompile(`<(\w+)(?: [^<>]*)? dir="auto"[^<>]*>[^<]*</(\w+)>|<bdi>[^<]*</bdi>|<(title|option)[^>]*>[^<]*<|<[^>]*>`)
+	s.page.Watch.Changed()
+	s.eventually("/", "tag "+word)
+	for path, n := range map[string]int{"/": 5, "/live": 5, fmt.Sprintf("/jobs/%d", first): 3, "/search?" + url.Values{"q": {word}}.Encode(): 2,
+		"/delete?" + url.Values{"resource": {"tag"}, "key": {word}}.Encode(): 1} {
+		body := s.get(path).body
+		if rest := isolated.ReplaceAllString(body, ""); strings.Contains(rest, word) || strings.Contains(body, override) || strings.Count(body, word) < n {
+			t.Errorf("%s is not isolated: %s", path, rest)
+		}
+	}
 }

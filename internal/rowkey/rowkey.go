@@ -62,7 +62,9 @@ func New(cat *schema.Catalog, table string, columns []string) (Codec, error) {
 			charset: info.Charset, collation: info.Collation}
 		if kind == text || kind == binary {
 			_, digits, _ := strings.Cut(strings.TrimSuffix(info.Full, ")"), "(")
-			p.length, _ = strconv.Atoi(digits) // what cannot be read is not checked
+			if n, err := strconv.Atoi(digits); err == nil { // else any length is taken
+				p.length = n
+			}
 			p.fixed = strings.EqualFold(info.Type, "binary")
 		}
 		switch strings.ToLower(info.Charset) {

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -83,17 +84,84 @@ func (b *browser) sees(status int, texts ...string) *browser {
 		b.t.Fatalf("%s: status %d, want %d: %s", b.at, b.status, status, b.text)
 	}
 	for _, text := range texts {
-		if !strings.Contains(b.text, text) {
+		if !strings.Contains(isolation.Replace(b.text), text) {
 			b.t.Fatalf("%s: no %q in %s", b.at, text, b.text)
 		}
 	}
 	return b
 }
 
+// isolation is what keeps texts of users apart; nobody sees it.
+var isolation = strings.NewReplacer("<bdi>", "", "</bdi>", "", "\u2068", "", "\u2069", "")
+
 func (b *browser) seesNot(text string) {
 	b.t.Helper()
 	if strings.Contains(b.text, text) {
 		b.t.Fatalf("%s: there is %q", b.at, text)
+	}
+}
+
+// TestDeletedInAnotherTab: the second tab shows the deletion of the first, which can be undone, and later what
+// became of it; nothing is deleted twice, and what has never been is not there.
+func TestDeletedInAnotherTab(t *testing.T) {
+	f := start(t)
+	first, second := newBrowser(t, f), newBrowser(t, f)
+	user := first.post("/users", "name", "Ada", "plan", "free").sees(200).at
+	first.post(user+"/projects", "name", "Mail").sees(200)
+	second.open(user).sees(200, "Mail")
+	first.post("/projects/1/delete").sees(200, "“Mail” is deleted", "Undo")
+	second.post("/projects/1/delete").sees(200, "“Mail” is deleted", "Undo", "It can be brought back until")
+	if second.at != first.at {
+		t.Errorf("the second tab is at %s, the first at %s", second.at, first.at)
+	}
+	second.post("/projects/1/undo").sees(200, "Brought back “Mail”")
+	first.post("/projects/1/delete").sees(200, "“Mail” is deleted")
+	if _, err := f.db.ExecContext(t.Context(), "UPDATE onerow_job SET due_at = UTC_TIMESTAMP(6)"); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.worker.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	second.post("/projects/1/delete").sees(200, "Deletion of project 1", "Gone, with 0 rows")
+	second.post("/projects/4711/delete").sees(404)
+}
+
+// TestTypedTextIsIsolated: what a user has typed reorders nothing but itself, on each page and in each message:
+// it stands in <bdi>, between isolates, or in an attribute.
+func TestTypedTextIsIsolated(t *testing.T) {
+	f := start(t)
+	b := newBrowser(t, f)
+	const mark = "\u202egnp"
+	inIsolation := regexp.MustCompile(`(?s)<bdi>[^<]*</bdi>|\x{2068}[^\x{2068}\x{2069}]*\x{2069}|<textarea[^>]*>[^<]*</textarea>|<[^>]*>`)
+	look := func(b *browser) {
+		t.Helper()
+		b.sees(200, mark)
+		if rest := inIsolation.ReplaceAllString(b.text, ""); strings.Contains(rest, mark) {
+			t.Errorf("%s: %q is not isolated", b.at, mark)
+		}
+	}
+	// \u2069 would end an isolation between controls.
+	user := b.post("/users", "name", "Ada\u2069"+mark, "plan", "free").at
+	look(b)
+	look(b.open("/"))
+	look(b.post(user+"/projects", "name", "Mail"+mark))
+	look(b.post("/projects/1/rename", "name", "Post\u2069"+mark))
+	look(b.open(user))
+	look(b.open("/projects/1"))
+	look(b.upload("/projects/1/screens", "home"+mark+".png", "x"))
+	look(b.open("/screens/1"))
+	look(b.post("/screens/1/comments", "body", "Nice\u2069"+mark))
+	look(b.post("/screens/1/archive"))
+	look(b.post("/screens/1/activate"))
+	look(b.post("/projects/1/archive"))
+	look(b.post("/projects/1/activate"))
+	look(b.post("/projects/1/delete"))
+	_, job, _ := strings.Cut(b.at, "job=")
+	look(b.open("/jobs/" + job))
+	look(b.post("/projects/1/undo"))
+	b.post(user+"/projects", "name", "Post"+mark)
+	if rest := inIsolation.ReplaceAllString(b.text, ""); strings.Contains(rest, mark) {
+		t.Errorf("a name that is refused is not isolated: %s", rest)
 	}
 }
 

@@ -11,5 +11,7 @@
 //	/jobs/{id}               how far a deletion is
 //
 // Every change is a POST that answers with a redirect (303), so that a reload
-// repeats nothing. Requests that other sites' pages make are refused by package web.
+// repeats nothing; nor does a Delete from a tab that is out of date: it shows what became of
+// the project. What a user has typed is isolated, so that it reorders nothing beside it.
+// Requests that other sites' pages make are refused by package web.
 package pages

@@ -55,5 +55,5 @@ func (p *Pages) createUser(w http.ResponseWriter, r *http.Request) error {
 		}
 		return p.showHome(w, r, what.Status, homeData{Name: name, Error: what.Detail})
 	}
-	return p.redirect(w, r, good("Welcome, "+u.Name+". Create your first project."), "/users/%d", u.ID)
+	return p.redirect(w, r, good("Welcome, "+isolated(u.Name)+". Create your first project."), "/users/%d", u.ID)
 }

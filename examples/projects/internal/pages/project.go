@@ -1,11 +1,13 @@
 package pages
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 
+	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/examples/projects/internal/problem"
 	"github.com/onerow/onerow/examples/projects/internal/store"
 	"github.com/onerow/onerow/repo"
@@ -57,7 +59,7 @@ func (p *Pages) rename(w http.ResponseWriter, r *http.Request) error {
 		}
 		return p.redirect(w, r, bad("Not renamed. "+what.Detail), "/users/%d", before.UserID)
 	}
-	return p.redirect(w, r, good("Renamed to “"+project.Name+"”."), "/users/%d", project.UserID)
+	return p.redirect(w, r, good("Renamed to “"+isolated(project.Name)+"”."), "/users/%d", project.UserID)
 }
 
 func (p *Pages) archive(w http.ResponseWriter, r *http.Request) error {
@@ -65,7 +67,7 @@ func (p *Pages) archive(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.redirect(w, r, good("Archived “"+project.Name+"”. Its name is free again."), "/users/%d", project.UserID)
+	return p.redirect(w, r, good("Archived “"+isolated(project.Name)+"”. Its name is free again."), "/users/%d", project.UserID)
 }
 
 func (p *Pages) activate(w http.ResponseWriter, r *http.Request) error {
@@ -82,9 +84,9 @@ func (p *Pages) activate(w http.ResponseWriter, r *http.Request) error {
 
 // back says under which name a row came back.
 func back(verb, name string, project store.Project) string {
-	text := verb + " “" + project.Name + "”."
+	text := verb + " “" + isolated(project.Name) + "”."
 	if name != "" && name != project.Name {
-		text = fmt.Sprintf("%s as “%s”, since another project is called “%s” now.", verb, project.Name, name)
+		text = fmt.Sprintf("%s as “%s”, since another project is called “%s” now.", verb, isolated(project.Name), isolated(name))
 	}
 	if project.IsOverQuota {
 		text += " It is over the quota of the plan."
@@ -93,15 +95,27 @@ func back(verb, name string, project store.Project) string {
 }
 
 func (p *Pages) delete(w http.ResponseWriter, r *http.Request) error {
-	project, err := move(r, p.store.Project)
+	del, err := move(r, func(ctx context.Context, id int64) (repo.Deleted[store.Project], error) {
+		return p.store.DeleteProject(ctx, id, p.opts.Grace)
+	})
 	if err != nil {
 		return err
 	}
-	del, err := p.store.DeleteProject(r.Context(), project.ID, p.opts.Grace)
-	if err != nil {
-		return err
+	if del.Row.UserID != 0 {
+		return p.redirect(w, r, nil, "/users/%d?job=%d", del.Row.UserID, del.JobID)
 	}
-	return p.redirect(w, r, nil, "/users/%d?job=%d", project.UserID, del.JobID)
+	// Another tab was faster: its deletion is shown, which can be undone as long as that one's.
+	if del.JobID == 0 {
+		return onerow.ErrNotFound
+	}
+	_, owner, err := p.readDeletion(r.Context(), del.JobID)
+	switch {
+	case err != nil:
+		return err
+	case owner == 0:
+		return p.redirect(w, r, nil, "/jobs/%d", del.JobID)
+	}
+	return p.redirect(w, r, nil, "/users/%d?job=%d", owner, del.JobID)
 }
 
 func (p *Pages) undo(w http.ResponseWriter, r *http.Request) error {
@@ -112,7 +126,7 @@ func (p *Pages) undo(w http.ResponseWriter, r *http.Request) error {
 	owner, name, trashErr := p.store.Trash(r.Context(), id)
 	project, err := p.store.CancelDelete(r.Context(), id)
 	if errors.Is(err, repo.ErrTooLate) && trashErr == nil {
-		return p.redirect(w, r, bad("Too late: “"+name+"” is being deleted."), "/users/%d", owner)
+		return p.redirect(w, r, bad("Too late: “"+isolated(name)+"” is being deleted."), "/users/%d", owner)
 	}
 	if err != nil {
 		return err
@@ -159,7 +173,7 @@ func (p *Pages) upload(w http.ResponseWriter, r *http.Request) error {
 			if what = problem.From(err); what.Status >= http.StatusInternalServerError {
 				return err
 			}
-			refused = append(refused, fmt.Sprintf("“%s” was not stored. %s", part.FileName(), what.Detail))
+			refused = append(refused, fmt.Sprintf("“%s” was not stored. %s", isolated(part.FileName()), what.Detail))
 		case created:
 			made++
 		default:

@@ -81,9 +81,9 @@ func (p *Pages) moveScreen(w http.ResponseWriter, r *http.Request, verb string, 
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf("%s “%s”.", verb, screen.Filename)
+	text := fmt.Sprintf("%s “%s”.", verb, isolated(screen.Filename))
 	if screen.Filename != before.Filename {
-		text = fmt.Sprintf("%s as “%s”, since another screen has the name now.", verb, screen.Filename)
+		text = fmt.Sprintf("%s as “%s”, since another screen has the name now.", verb, isolated(screen.Filename))
 	}
 	return p.redirect(w, r, good(text), "/projects/%d", screen.ProjectID)
 }

@@ -155,7 +155,7 @@ func (p *Pages) createProject(w http.ResponseWriter, r *http.Request) error {
 		}
 		return p.showUser(w, r, what.Status, userData{Name: name, Error: what.Detail, ExistingID: what.ExistingID, RequestID: requestID})
 	}
-	text := "Created “" + res.Row.Name + "”."
+	text := "Created “" + isolated(res.Row.Name) + "”."
 	if res.Row.IsOverQuota {
 		text += " It is over the quota of the plan."
 	}
