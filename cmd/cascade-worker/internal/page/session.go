@@ -65,9 +65,9 @@ func (s *sessions) end(id string) {
 	delete(s.of, sha256.Sum256([]byte(id)))
 }
 
-// wrongs has answers to wrong tokens wait, the longer the more there were of late: one after another about one
-// in a second, beside each other each for mostWait. A right token waits for nothing, however many wrong
-// ones do; an answer that waits holds up its own connection alone.
+// wrongs has answers to wrong tokens wait, the longer the more there were of late: one after another
+// about one in a second, beside each other each for mostWait. A right token waits for nothing, however
+// many wrong ones do; an answer that waits holds up its own connection alone.
 type wrongs struct {
 	mu sync.Mutex
 	n  float64 // those of late: one is forgotten each second

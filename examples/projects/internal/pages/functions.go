@@ -31,9 +31,9 @@ func functions(version string) template.FuncMap {
 	}
 }
 
-// isolated keeps what a user has typed from reordering the sentence that it stands in, as <bdi> does where there
-// is markup: a name may be of a script that is written from the right, so none of its characters is refused. Only
-// those that would end the isolation are left out.
+// isolated keeps what a user has typed from reordering the sentence that it stands in, as <bdi> does
+// where there is markup. A name may be of a script that is written from the right, so none of its
+// characters is refused; only those that would end the isolation are left out.
 func isolated(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r >= '\u2066' && r <= '\u2069' {
