@@ -142,7 +142,10 @@ func (it *identity) fingerprint() []uint64 {
 func (it *identity) numbers() map[id]int {
 	order := slices.Clone(it.nodes)
 	slices.SortStableFunc(order, func(a, b node) int {
-		return cmp.Or(boolCompare(b.start, a.start), cmp.Compare(a.table, b.table), it.compareRows(a, b))
+		if order := cmp.Or(boolCompare(b.start, a.start), cmp.Compare(a.table, b.table)); order != 0 {
+			return order // rows of two tables have other columns
+		}
+		return it.compareRows(a, b)
 	})
 	numbers, last := map[id]int{}, map[string]int{}
 	for _, n := range order {

@@ -265,6 +265,31 @@ func TestRunFailsTheTest(t *testing.T) {
 	}
 }
 
+// TestTablesOfAnyWidthAreShown: the difference of a table that is wider than the one before it, or narrower.
+func TestTablesOfAnyWidthAreShown(t *testing.T) {
+	dsn := dbtest.DSN(t)
+	mustExec(t, dbtest.OpenDSN(t, dsn), "CREATE TABLE a_narrow (x INT)", "CREATE TABLE b_wide (x INT, y INT, z INT)", "CREATE TABLE c_narrow (x INT)")
+	_, err := Explore(t.Context(), Workflow{
+		Name: "widths", DSN: dsn,
+		Setup: func(ctx context.Context, db *sql.DB) error {
+			for _, query := range []string{"DELETE FROM a_narrow", "DELETE FROM b_wide", "DELETE FROM c_narrow",
+				"INSERT INTO a_narrow VALUES (1)", "INSERT INTO b_wide VALUES (1, 1, 1)", "INSERT INTO c_narrow VALUES (1)"} {
+				if _, err := db.ExecContext(ctx, query); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		Call: func(ctx context.Context, db *sql.DB) error {
+			_, err := db.ExecContext(ctx, "UPDATE b_wide SET y = y + 1")
+			return err
+		},
+	})
+	if err == nil || !strings.Contains(err.Error(), "-  1  2  1") {
+		t.Errorf("the difference is not shown: %v", err)
+	}
+}
+
 // TestEmpty: the tables are emptied before each run, in place of a Setup or before it.
 func TestEmpty(t *testing.T) {
 	dsn, before := shopDSN(t), 0
