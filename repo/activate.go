@@ -8,6 +8,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/names"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -16,11 +17,12 @@ import (
 // "Name (Copy 2)" and so on, and the unique index decides each try. The next
 // number is the highest in use plus one, found by one look-up over the index
 // (owner, stem_key, copy_no); so the number of statements does not grow with the
-// number of copies. Activating what is active is a no-op.
+// number of copies. Where somebody has typed the last number, names.MaxCopy, it is the
+// highest below a number that is drawn. Activating what is active is a no-op.
 //
 // Errors means: [onerow.ErrNotFound], [ErrParentNotFound], [ErrIDReused] where the active
-// table has another row of this id, [ErrNoFreeName] after 100 conflicts, the name errors of
-// package schema when the copies are used up, [ErrConflict] where another unique index of
+// table has another row of this id, [ErrNoFreeName] after 100 conflicts, as where nearly
+// all 999,999 copies are used, [ErrConflict] where another unique index of
 // the application's refuses the row under any name,
 // [onerow.ErrOutcomeUnknown], after which it may simply be called again.
 //
@@ -77,7 +79,7 @@ func (r *tables) bringBack(ctx context.Context, db onerow.DB, verb string, id an
 		if b.answer != nil {
 			return *b.answer, nil
 		}
-		if res, err = r.moveToActive(ctx, tx, b.held, id, max(copyNo, b.held.copyNo)); err != nil {
+		if res, err = r.moveToActive(ctx, tx, b.held, id, b.held.copyToTry(copyNo)); err != nil {
 			return res, err
 		}
 		if b.held.deletionID == 0 { // what a deletion hid has kept its room
@@ -90,7 +92,7 @@ func (r *tables) bringBack(ctx context.Context, db onerow.DB, verb string, id an
 }
 
 // lockToActivateSQL is lockArchived that also says whether an active row has the name, and the highest copy
-// number of its stem: each one entry of an index, read from a snapshot, without a lock.
+// number of its stem below the last: one entry of an index and at most two, read from a snapshot, without a lock.
 func (r *tables) lockToActivateSQL() string {
 	if !r.res.Named() {
 		return r.lockSQL(r.archive, "0", "0")
@@ -104,8 +106,8 @@ func (r *tables) lockToActivateSQL() string {
 	}
 	return r.lockSQL(r.archive,
 		fmt.Sprintf("EXISTS (SELECT 1 FROM %s AS other WHERE %s%s)", r.active.table, owner.String(), same(r.res.Label.Key)),
-		fmt.Sprintf("COALESCE((SELECT other.copy_no FROM %s AS other WHERE %s%s ORDER BY other.copy_no DESC LIMIT 1), 0)",
-			r.active.table, owner.String(), same(schema.ColStemKey)))
+		fmt.Sprintf("COALESCE((SELECT other.copy_no FROM %s AS other WHERE %s%s AND other.copy_no < %d ORDER BY other.copy_no DESC LIMIT 1), 0)",
+			r.active.table, owner.String(), same(schema.ColStemKey), names.MaxCopy))
 }
 
 // lockToActivate locks an archived row and finds the copy number to try first. That is a hint, the index

@@ -17,8 +17,7 @@ import (
 //
 // The job decides: it is cancelled where it is still scheduled, or held, under the row's
 // deletion id, else it is [ErrTooLate]. Where the row cannot come back - another unique index
-// of the application's refuses it ([ErrConflict]), no name is free ([ErrNoFreeName], or
-// names.ErrTooManyCopies), the active table has another row of the id ([ErrIDReused]), or a
+// of the application's refuses it ([ErrConflict]), no name is free ([ErrNoFreeName]), the active table has another row of the id ([ErrIDReused]), or a
 // foreign key, a CHECK or a trigger refuses it - the deletion is held, also past its grace
 // period: until a later CancelDelete brings the row back, or a Delete or a retry of the job
 // lets it go on. In a caller's transaction that counts only if the caller commits. A deletion

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -94,24 +95,45 @@ func (r *tables) busy(tx *onerow.Tx, w attempt, copyNo int, err error) error {
 	return b
 }
 
+// copiesBelow is the number below which the highest copy in use is looked for. Behind the last one there is
+// none: where that is taken, anybody may have typed it, and the numbers below are as good as free. So a number
+// is drawn, and what follows the highest below it is free unless nearly all are used.
+func copiesBelow(tried int) int {
+	if tried < names.MaxCopy {
+		return names.MaxCopy
+	}
+	return 1 + rand.IntN(names.MaxCopy) //nolint:gosec // nobody gains by guessing it
+}
+
+// copyToTry is the copy number that was found free, or the one behind the highest that was seen with the row.
+func (h held) copyToTry(found int) int {
+	if found > 0 && h.copyNo == names.MaxCopy { // what was drawn is below the highest
+		return found
+	}
+	return max(found, h.copyNo)
+}
+
 // afterDuplicate returns the copy number to try next: the highest in use plus one, by one
 // statement over the index (owner, stem_key, copy_no), of which it reads one entry. If it
 // is not the name that is taken it is a [ConflictError], or a duplicateError where nobody
 // is in the way any more. In a joined transaction these are current reads.
 func (r *tables) afterDuplicate(ctx context.Context, db onerow.DB, busy *nameBusy) (int, error) {
-	highest := busy.copyNo
+	next, below := 0, copiesBelow(busy.copyNo)
 	if r.res.Named() {
 		query := r.sql.nextCopy
 		if busy.joined {
 			query = r.sql.nextCopyCurrent
 		}
 		var inUse, holder int64
-		args := slices.Concat(busy.owner, []any{[]byte(busy.stem)}, busy.owner, []any{[]byte(busy.name.Key)})
+		args := slices.Concat(busy.owner, []any{[]byte(busy.stem), below}, busy.owner, []any{[]byte(busy.name.Key)})
 		if err := onerow.QueryRow(ctx, db, query, args, &inUse, &holder); err != nil {
 			return 0, err
 		}
-		if highest = max(highest, int(inUse)); holder != 0 {
-			return highest + 1, nil
+		if next = int(inUse) + 1; busy.copyNo < names.MaxCopy {
+			next = max(next, busy.copyNo+1)
+		}
+		if holder != 0 {
+			return next, nil
 		}
 	}
 	err := r.taken(ctx, db, busy.attempt, busy.joined, busy.err)
@@ -120,7 +142,7 @@ func (r *tables) afterDuplicate(ctx context.Context, db onerow.DB, busy *nameBus
 		return slices.ContainsFunc(r.nameColumns(), func(c string) bool { return strings.EqualFold(c, column) })
 	}
 	if errors.As(err, &conflict) && slices.ContainsFunc(conflict.Columns, byName) {
-		return highest + 1, nil // another name may pass
+		return next, nil // another name may pass
 	}
 	return 0, err
 }

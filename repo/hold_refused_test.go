@@ -9,7 +9,6 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
-	"github.com/onerow/onerow/names"
 	"github.com/onerow/onerow/repo"
 )
 
@@ -31,12 +30,6 @@ func TestCancelRefused(t *testing.T) {
 		refuse, allow string
 		refusal       func(error) bool
 	}{
-		"the copies are used up": {
-			"INSERT INTO project (user_id, name, name_key, stem_key, copy_no, created_at, updated_at)" +
-				" VALUES (1, 'A', 'a', 'a', 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)), (1, 'A (Copy 999999)', 'a (copy 999999)', 'a', 999999, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))",
-			"DELETE FROM project",
-			func(err error) bool { return errors.Is(err, names.ErrTooManyCopies) },
-		},
 		"a trigger": {
 			"CREATE TRIGGER refuses BEFORE INSERT ON project FOR EACH ROW SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'not today'",
 			"DROP TRIGGER refuses",

@@ -268,10 +268,8 @@ func TestHostileNames(t *testing.T) {
 		}
 		must(p.Archive(ctx, db, res.Row.ID))
 		must(p.Create(ctx, db, Project{UserID: 1, Name: name}))
-		if res, err := p.Activate(ctx, db, res.Row.ID); err != nil && name != "x (Copy 999999)" {
+		if _, err := p.Activate(ctx, db, res.Row.ID); err != nil {
 			t.Errorf("activating %.30q: %v", name, err)
-		} else if name == "x (Copy 999999)" && err == nil {
-			t.Errorf("copy 1,000,000 was made: %q", res.Row.Name)
 		}
 	}
 	for name, want := range map[string]error{

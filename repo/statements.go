@@ -89,8 +89,8 @@ func (r *tables) nameStatements(q *statements) {
 	q.listByName = fmt.Sprintf("SELECT /*+ INDEX(%s %s) */ %s, version, 'active' FROM %[1]s IGNORE INDEX (PRIMARY) WHERE %[4]s AND %[5]s >= ? AND %[5]s < ? ORDER BY %[5]s LIMIT ?",
 		r.active.table, ident.Quote("one_name"), list, owner, nameKey)
 	q.holder = fmt.Sprintf("SELECT %s FROM %s WHERE %s AND %s = ? LOCK IN SHARE MODE", id, r.active.table, owner, nameKey)
-	nextCopy := func(lock string) string { // the highest copy number of the stem, and who has the name
-		return fmt.Sprintf("SELECT COALESCE((SELECT copy_no FROM %s WHERE %s AND stem_key = ? ORDER BY copy_no DESC LIMIT 1%s), 0), COALESCE((SELECT 1 FROM %[1]s WHERE %[2]s AND %[4]s = ?%[3]s), 0)",
+	nextCopy := func(lock string) string { // the highest copy number of the stem below one, and who has the name
+		return fmt.Sprintf("SELECT COALESCE((SELECT copy_no FROM %s WHERE %s AND stem_key = ? AND copy_no < ? ORDER BY copy_no DESC LIMIT 1%s), 0), COALESCE((SELECT 1 FROM %[1]s WHERE %[2]s AND %[4]s = ?%[3]s), 0)",
 			r.active.table, owner, lock, nameKey)
 	}
 	q.nextCopy, q.nextCopyCurrent = nextCopy(""), nextCopy(" LOCK IN SHARE MODE")

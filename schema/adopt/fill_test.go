@@ -73,6 +73,24 @@ func said(f *adopt.Filler, r adopt.Report) string {
 	return strings.Join(all, ", ")
 }
 
+// TestTakenBesideTheLastCopy: somebody has typed the last copy numbers; a copy gets another.
+func TestTakenBesideTheLastCopy(t *testing.T) {
+	t.Parallel()
+	db, _, f := expanded(t, 0)
+	for i, title := range []string{"Alpha", "alpha (Copy 999998)", "alpha (Copy 999999)", "ALPHA"} {
+		dbtest.Exec(t, db, ticket(i+1, 1, title))
+	}
+	report, err := f.Run(t.Context(), db, adopt.Options{Copies: true})
+	if err != nil || !report.Whole() || report.Copied != 1 {
+		t.Fatalf("%v, %d copied, left is %s", err, report.Copied, said(f, report))
+	}
+	const want = "1 Alpha=alpha/alpha/0; 2 alpha (Copy 999998)=alpha (copy 999998)/alpha/999998; " +
+		"3 alpha (Copy 999999)=alpha (copy 999999)/alpha/999999; 4 ALPHA (Copy 1)=alpha (copy 1)/alpha/1"
+	if got := keys(t, db); got != want {
+		t.Errorf("the rows are\n%s\nwant\n%s", got, want)
+	}
+}
+
 // TestTaken: of two rows whose names are the same the first has the key, the other is listed with it; with
 // copies it is renamed, and no name that another row has already, key or not, is given away. Names that
 // cannot have a key, and rows without a name, are listed. No time moves.

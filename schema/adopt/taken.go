@@ -4,12 +4,14 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/keytype"
 	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/names"
 )
 
 // maxNames is how many names one row tries; each is the highest copy number in use plus one.
@@ -96,9 +98,10 @@ func (f *Filler) rename(ctx context.Context, db onerow.DB, s *side, w, holder *r
 		return err
 	}
 	first, err := name.WithCopy(1)
-	for n := 0; err == nil && n < maxNames; {
+	n, below := 0, names.MaxCopy
+	for try := 0; err == nil && try < maxNames; try++ {
 		highest := 0
-		if highest, err = f.highest(ctx, db, s, w, first.StemKey); err != nil {
+		if highest, err = f.highest(ctx, db, s, w, first.StemKey, below); err != nil {
 			break
 		}
 		n = max(n, highest) + 1
@@ -112,6 +115,9 @@ func (f *Filler) rename(ctx context.Context, db onerow.DB, s *side, w, holder *r
 			keytype.Literal([]byte(copied.StemKey)), copied.Copy, s.keep, ident.Quote(f.res.ID)+" = "+keytype.Literal(w.id), keytype.Literal(w.label))
 		written, werr := onerow.Affected(ctx, db, query)
 		if mysqlerr.Classify(werr) == mysqlerr.Duplicate {
+			if n == names.MaxCopy { // anybody may have typed the last; what follows the highest below another is free
+				n, below = 0, 1+rand.IntN(names.MaxCopy) //nolint:gosec // nobody gains by guessing it
+			}
 			continue
 		}
 		p.Copied += int(written)
@@ -124,9 +130,9 @@ func (f *Filler) rename(ctx context.Context, db onerow.DB, s *side, w, holder *r
 	return nil
 }
 
-// highest reads the highest copy number of a stem: one entry of the index next_copy.
-func (f *Filler) highest(ctx context.Context, db onerow.DB, s *side, w *row, stem string) (n int, err error) {
-	query := fmt.Sprintf("SELECT copy_no FROM %s WHERE %s AND stem_key = %s ORDER BY copy_no DESC LIMIT 1", ident.Quote(s.name), f.own(w), keytype.Literal([]byte(stem)))
+// highest reads the highest copy number of a stem below one: one entry of the index next_copy.
+func (f *Filler) highest(ctx context.Context, db onerow.DB, s *side, w *row, stem string, below int) (n int, err error) {
+	query := fmt.Sprintf("SELECT copy_no FROM %s WHERE %s AND stem_key = %s AND copy_no < %d ORDER BY copy_no DESC LIMIT 1", ident.Quote(s.name), f.own(w), keytype.Literal([]byte(stem)), below)
 	err = onerow.Query(ctx, db, query, nil, func(r *sql.Rows) error { return r.Scan(&n) })
 	return n, err
 }
