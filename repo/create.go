@@ -45,11 +45,11 @@ func RequestID(id string) CreateOption { return func(o *createOptions) { o.reque
 // was deleted and its audit is kept. A COMMIT without an answer is survived too. An id that is zero, or that
 // the column cannot hold, is [onerow.ErrInvalidKey].
 //
-// Errors means: the name errors of package schema, [ErrParentNotFound], [ErrConflict] for
+// Errors means: the name errors of package schema, [ErrParentNotFound], of a further parent too, [ErrConflict] for
 // a unique index of the application's own, with the row that has its values.
 //
 // Atomic: row, quota mark and request record. Statements on a pool: BEGIN, INSERT, mark, COMMIT; one more
-// each to lock a parent, to read back what the database filled in (if T has such fields), to see that an id
+// each to lock a parent, and each further one that row has ([schema.Resource].Parents), to read back what the database filled in (if T has such fields), to see that an id
 // of the application's is new; two more with a request id.
 func (r *Of[T, ID, Owner]) Create(ctx context.Context, db onerow.DB, row T, opts ...CreateOption) (onerow.Result[T], error) {
 	return answer[T](r.tables.createRow(ctx, db, reflect.ValueOf(&row).Elem(), opts))
@@ -192,7 +192,11 @@ func (r *tables) insertRow(ctx context.Context, tx *onerow.Tx, w newRow) (res re
 	if r.withTenant() {
 		tenant = w.owner[:1]
 	}
-	if err := r.lockParent(ctx, tx, w.above, false, tenant...); err != nil {
+	err = r.lockParent(ctx, tx, w.above, false, tenant...)
+	if err == nil {
+		err = r.lockFurther(ctx, tx, w.id, w.row, nil)
+	}
+	if err != nil {
 		if r.makesIDs() && errors.Is(err, ErrParentNotFound) { // a repeat's row may be there, and need not care
 			if res, serr := r.sameRow(ctx, tx, w, false); serr != nil || res.replayed {
 				return res, serr

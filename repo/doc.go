@@ -42,7 +42,8 @@
 //   - The deletion of a row, its audit entry, its cascade job and its quota mark
 //     commit together.
 //   - No child is made below a row whose deletion has been committed, and none is
-//     archived or activated below one: these verbs lock the parent's row first.
+//     archived or activated below one: these verbs lock the parent's row first. Of further parents
+//     ([schema.Resource].Parents) Create does, and an Update that changes the reference.
 //   - Each verb works on a pool, in a transaction of its own that is run again
 //     when the server refuses it, and inside a caller's transaction, which it joins.
 //     There it answers by what is committed now, however old the snapshot is; an
@@ -97,7 +98,7 @@
 // # Statements
 //
 // On a pool, BEGIN and COMMIT included; one more each for a child (its parent is
-// locked), and without a quota one less for each mark that is written:
+// locked), for each further parent that a Create or an Update writes, and without a quota one less for each mark that is written:
 //
 //	Create          4, 5 if T has fields that the database fills in; 2 more with a request id;
 //	                1 more where the application makes the ids; 6 where a unique index refuses it

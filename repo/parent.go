@@ -68,6 +68,21 @@ func missed(ctx context.Context, tx *onerow.Tx, rungs []rung, args []any) error 
 	return nil
 }
 
+// lockOne locks a row that is in one of its tables. A row that moves may be passed: it is asked for again.
+func lockOne(ctx context.Context, tx *onerow.Tx, rungs []rung, args []any) (found bool, err error) {
+	for range asks {
+		for _, g := range rungs {
+			if found, err := g.lock(ctx, tx, args, nil); found || err != nil {
+				return found, err
+			}
+		}
+		if len(rungs) == 1 {
+			break
+		}
+	}
+	return false, missed(ctx, tx, rungs, args)
+}
+
 // lockParent locks the row above, so that it cannot be deleted before this transaction ends: with the
 // cascade, which locks a parent before it deletes it, this keeps children from slipping in below a
 // dying one. A new child needs an active parent, or an archived one where the plan says so; a child that
@@ -86,17 +101,7 @@ func (r *tables) lockParent(ctx context.Context, tx *onerow.Tx, parent any, arch
 	case r.res.Parent.Archived && r.parent.Archive != "":
 		rungs = append(rungs, r.sql.parentCreateArchived)
 	}
-	for range asks {
-		for _, g := range rungs {
-			if found, err := g.lock(ctx, tx, args, nil); found || err != nil {
-				return err
-			}
-		}
-		if len(rungs) == 1 {
-			break
-		}
-	}
-	if err := missed(ctx, tx, rungs, args); err != nil {
+	if found, err := lockOne(ctx, tx, rungs, args); found || err != nil {
 		return err
 	}
 	return r.noParent(ctx, tx, args, archivedToo)

@@ -30,6 +30,7 @@ type tables struct {
 	res       schema.Resource
 	parent    schema.Resource // zero where there is none
 	above     []above         // from the parent to the root
+	further   []further       // rows above, beside the parent
 	stored    []stored        // what tables below store of a row
 	fields    fields
 	publisher Publisher
@@ -123,6 +124,7 @@ func newTables(plan schema.Plan, resource string, row, id, owner reflect.Type, o
 	if r.fields, err = mapFields(row, res); err != nil {
 		return nil, err
 	}
+	r.further = furtherOf(plan, res, r.fields)
 	if err := r.checkTypes(owner); err != nil {
 		return nil, err
 	}

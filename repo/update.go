@@ -24,7 +24,8 @@ import (
 // The version decides. What change computes from the old row (add 5) is applied
 // once by each Update that returns nil; after [onerow.ErrOutcomeUnknown] it may
 // have been applied. Errors: [ErrNameTaken]; [ErrConflict] for another unique index of
-// the application's; [ErrNotActive]; [onerow.ErrNotFound]. Statements on a pool: BEGIN, SELECT,
+// the application's; [ErrNotActive]; [onerow.ErrNotFound]; [ErrParentNotFound] where a further parent that it
+// writes is not there, which costs a statement each. Statements on a pool: BEGIN, SELECT,
 // UPDATE, SELECT, COMMIT, and the mark where the quota is ordered by a column that is
 // written; 1 more for an archived row; in a joined transaction the row is locked when it is read.
 func (r *Of[T, ID, Owner]) Update(ctx context.Context, db onerow.DB, id ID, change func(row *T) error) (onerow.Result[T], error) {
@@ -69,6 +70,10 @@ func (r *tables) updateTx(ctx context.Context, tx *onerow.Tx, id any, locked boo
 	if err != nil {
 		return res, err
 	}
+	referred, err := r.refersTo(before.row)
+	if err != nil {
+		return res, err
+	}
 	after := copyOf(before.row)
 	if err := change(after); err != nil {
 		return res, err
@@ -83,6 +88,9 @@ func (r *tables) updateTx(ctx context.Context, tx *onerow.Tx, id any, locked boo
 	}
 	if !changed {
 		return result{row: before.row}, nil
+	}
+	if err := r.lockFurther(ctx, tx, id, after, referred); err != nil {
+		return res, err
 	}
 	it, err := r.readAfter(ctx, tx, onerow.Stmt{Query: query, Args: append(write, id, before.version), One: true}, read, id)
 	switch {
