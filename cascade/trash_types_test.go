@@ -1,7 +1,6 @@
 package cascade_test
 
 import (
-	"database/sql"
 	"errors"
 	"strings"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/schematest"
+	"github.com/onerow/onerow/internal/zonetest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
@@ -43,24 +43,6 @@ var typesDDL = []string{
 	"INSERT INTO beside VALUES (0, -7, '2000-01-01 00:00:00.5'), (1, 3, NULL)",
 }
 
-// autumnZone is a time zone whose clocks are set back from 03:00 to 02:00 on 2026-10-25, at 01:00 UTC: two
-// times in that hour read alike.
-const autumnZone = "Onerow/Autumn"
-
-// makeAutumn gives the server the zone, for it has none by name unless somebody has loaded them.
-func makeAutumn(t *testing.T, db *sql.DB) {
-	t.Helper()
-	const id = "60001"
-	for _, s := range []string{
-		"INSERT IGNORE INTO mysql.time_zone (Time_zone_id, Use_leap_seconds) VALUES (" + id + ", 'N')",
-		"INSERT IGNORE INTO mysql.time_zone_transition_type (Time_zone_id, Transition_type_id, `Offset`, Is_DST, Abbreviation) VALUES (" + id + ", 0, 7200, 1, 'S'), (" + id + ", 1, 3600, 0, 'W')",
-		"INSERT IGNORE INTO mysql.time_zone_transition (Time_zone_id, Transition_time, Transition_type_id) VALUES (" + id + ", -2000000000, 0), (" + id + ", 1792890000, 1)",
-		"INSERT IGNORE INTO mysql.time_zone_name (Name, Time_zone_id) VALUES ('" + autumnZone + "', " + id + ")",
-	} {
-		dbtest.Exec(t, db, s)
-	}
-}
-
 // TestTrashTypes: every value of every type comes back as it was, whatever the session's sql_mode and time
 // zone.
 func TestTrashTypes(t *testing.T) {
@@ -80,7 +62,7 @@ func TestTrashTypes(t *testing.T) {
 					t.Fatalf("%s: %v", statement, err)
 				}
 			}
-			makeAutumn(t, db)
+			autumn := zonetest.Clockwork(t, db)
 			if err := errors.Join(setup.Close(), migrations.Up(ctx, db)); err != nil {
 				t.Fatal(err)
 			}
@@ -103,7 +85,7 @@ func TestTrashTypes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			cfg.Params["sql_mode"], cfg.Params["time_zone"] = mode, "'"+autumnZone+"'"
+			cfg.Params["sql_mode"], cfg.Params["time_zone"] = mode, "'"+autumn+"'"
 			worker := dbtest.OpenDSN(t, cfg.FormatDSN())
 			w, err := cascade.NewWorker(worker, plan, cascade.Config{MaxFailures: 1})
 			if err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/keytype"
 	"github.com/onerow/onerow/schema"
 )
@@ -79,6 +80,9 @@ func statementsFor(r schema.Resource) statements {
 	s := statements{boundary: sqlBoundary, wrong: sqlWrong, all: sqlAll, flip: sqlFlip, flipListed: sqlFlipListed}
 	if r.Quota.By == r.ID {
 		s.wrong = sqlWrongByID
+	}
+	if strings.HasPrefix(strings.ToUpper(r.ColumnType(r.Quota.By)), "TIMESTAMP") { // else two of them are one in an hour of the year
+		s.wrong = ident.InUTC(s.wrong)
 	}
 	for _, text := range []*string{&s.boundary, &s.wrong, &s.all, &s.flip, &s.flipListed} {
 		*text = fill.Replace(*text)

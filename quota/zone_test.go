@@ -3,13 +3,18 @@ package quota_test
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/zonetest"
+	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/quota"
+	"github.com/onerow/onerow/schema"
 )
 
 // TestClocks: what the verbs write is UTC whatever the session's time zone.
@@ -53,4 +58,36 @@ func TestRecheckInEachZone(t *testing.T) {
 			t.Errorf("%+v, %v; want %+v", res, err, want)
 		}
 	})
+}
+
+// TestOrderedByTimestamp: rows are ordered by their moments, in an hour that the session's zone reads twice, too.
+func TestOrderedByTimestamp(t *testing.T) {
+	zone := zonetest.Clockwork(t, dbtest.Open(t))
+	plan := schema.Plan{Resources: []schema.Resource{{
+		Name: "project", Owner: "user_id", Quota: schema.Quota{Flag: "is_over_quota", By: "seen"},
+		Columns: []schema.Column{{Name: "seen", Type: "TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP"}},
+	}}}
+	db, ctx := dbtest.OpenDSN(t, dbtest.DSN(t, dbtest.Zone(zone))), t.Context()
+	if err := migrations.Up(ctx, db); err != nil {
+		t.Fatal(err)
+	}
+	for _, stmt := range plan.DDL() {
+		dbtest.Exec(t, db, stmt)
+	}
+	for _, at := range []string{"01:30", "00:30", "01:45", "00:15"} {
+		dbtest.Exec(t, db, ident.InUTC("INSERT INTO project (user_id, seen, created_at, updated_at) VALUES (1, ?, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))"), "2026-10-25 "+at)
+	}
+	for limit, want := range []string{"1,1,1,1", "1,1,1,0", "1,0,1,0", "0,0,1,0", "0,0,0,0"} {
+		r, err := quota.New(plan, "project", quota.LimitQuery(fmt.Sprintf("SELECT %d WHERE ? IS NOT NULL", limit)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Recalculate(ctx, db, 1); err != nil {
+			t.Fatal(err)
+		}
+		var got string
+		if err := onerow.QueryRow(ctx, db, "SELECT GROUP_CONCAT(is_over_quota ORDER BY id) FROM project", nil, &got); err != nil || got != want {
+			t.Errorf("limit %d: over are %s, want %s: %v", limit, got, want, err)
+		}
+	}
 }

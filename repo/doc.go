@@ -44,6 +44,8 @@
 //   - No child is made below a row whose deletion has been committed, and none is
 //     archived or activated below one: these verbs lock the parent's row first. Of further parents
 //     ([schema.Resource].Parents) Create does, and an Update that changes the reference.
+//   - Times are moments: UTC in a DATETIME, and in a TIMESTAMP that moment, whatever the session's time zone;
+//     other fields than times are refused there, and lists by it.
 //   - Each verb works on a pool, in a transaction of its own that is run again
 //     when the server refuses it, and inside a caller's transaction, which it joins.
 //     There it answers by what is committed now, however old the snapshot is; an

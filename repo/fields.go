@@ -25,6 +25,7 @@ type field struct {
 	column string
 	index  []int // path in the struct
 	time   timeKind
+	stamp  bool          // the column is declared TIMESTAMP
 	json   bool          // the column is declared JSON
 	key    *keytype.Type // of a column with a key that is not scanned as it is
 }
@@ -83,6 +84,10 @@ func mapFields(typ reflect.Type, res schema.Resource) (fields, error) {
 		if fl.time == notTime && timeBelow(info.Field.Type) {
 			return f, fmt.Errorf("repo: the field %s.%s is a %s; a time is a time.Time, *time.Time, sql.NullTime or sql.Null[time.Time]",
 				typ, info.Field.Name, info.Field.Type)
+		}
+		if fl.stamp = typeWord(declared(res, name)) == "timestamp"; fl.stamp && fl.time == notTime {
+			return f, fmt.Errorf("repo: the field %s.%s is a %s, which would be another moment in each session's time zone: the column %q is a TIMESTAMP, "+
+				"and its field a time.Time, *time.Time, sql.NullTime or sql.Null[time.Time]", typ, info.Field.Name, info.Field.Type, name)
 		}
 		if kind := res.KeyType(name); kind != "" {
 			t, err := keytype.Parse(kind)
@@ -193,7 +198,10 @@ func (f fields) selectList() string {
 	list := make([]string, len(f.all))
 	for i, fl := range f.all {
 		list[i] = ident.Quote(fl.column)
-		if fl.time != notTime {
+		switch {
+		case fl.stamp: // the moment itself, which no session's time zone has converted
+			list[i] = "CAST(NULLIF(UNIX_TIMESTAMP(" + list[i] + "), 0) * 1000000 AS SIGNED)"
+		case fl.time != notTime:
 			list[i] = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', " + list[i] + ")"
 		}
 	}

@@ -82,7 +82,8 @@ func New[T any](plan schema.Plan, resource string, opts ...Option) (*Repo[T], er
 // and never written from it, and for the application's own: of any type that the driver
 // takes, bytes for JSON columns too. A string field with
 // the tag `db:"state"` is filled with [schema.Active] or [schema.Archived]. Times
-// are UTC in DATETIME columns, whatever the driver's settings.
+// are UTC in DATETIME columns, and moments in TIMESTAMP columns, whatever the driver's settings and the
+// session's time zone; those that write a TIMESTAMP run in UTC, and the triggers with them.
 //
 // ID and Owner are what the verbs take, and fit the columns as the plan declares them: an integer; a string;
 // an array of bytes (a UUID), which a BINARY column holds as it is and a CHAR column as its MarshalText

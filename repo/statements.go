@@ -164,7 +164,7 @@ func (r *tables) insertSQL() string {
 	add(schema.ColVersion, "1")
 	add(schema.ColCreatedAt, "UTC_TIMESTAMP(6)")
 	add(schema.ColUpdatedAt, "UTC_TIMESTAMP(6)")
-	return fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", r.active.table, strings.Join(cols, ", "), strings.Join(values, ", "))
+	return r.inUTC(fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", r.active.table, strings.Join(cols, ", "), strings.Join(values, ", ")))
 }
 
 // insertColumns are the columns whose values come with the statement.
@@ -205,7 +205,7 @@ func (r *tables) updateSQL(s side, condition string) string {
 		set = append(set, ident.Quote(col)+" = ?")
 	}
 	set = append(set, "version = version + 1", "updated_at = UTC_TIMESTAMP(6)")
-	return fmt.Sprintf("UPDATE %s SET %s WHERE %s AND version = ?%s", s.table, strings.Join(set, ", "), r.byID(), condition)
+	return r.inUTC(fmt.Sprintf("UPDATE %s SET %s WHERE %s AND version = ?%s", s.table, strings.Join(set, ", "), r.byID(), condition))
 }
 
 // moveSQL copies a row, locked before, to the other table. Both are followed by
@@ -241,5 +241,14 @@ func (r *tables) moveSQL() (toArchive, toActive string) {
 		r.archive.table, strings.Join(cols, ", "), strings.Join(plain, ", "), r.active.table, r.byID())
 	toActive = fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM %s WHERE %s",
 		r.active.table, strings.Join(cols, ", "), strings.Join(named, ", "), r.archive.table, r.byID())
-	return toArchive, toActive
+	return r.inUTC(toArchive), r.inUTC(toActive)
+}
+
+// inUTC has a statement write times as UTC where the resource has a TIMESTAMP: MySQL copies one from table to
+// table by what the session's zone reads, too.
+func (r *tables) inUTC(statement string) string {
+	if !slices.ContainsFunc(r.res.Columns, func(c schema.Column) bool { return typeWord(c.Type) == "timestamp" }) {
+		return statement
+	}
+	return ident.InUTC(statement)
 }

@@ -110,7 +110,7 @@ func (r *tables) taken(ctx context.Context, db onerow.DB, w attempt, current boo
 	}
 	var n int
 	var holder any
-	herr := onerow.QueryRow(ctx, db, strings.Join(parts, " UNION ALL "), args, &n, r.fields.id.into(&holder))
+	herr := onerow.QueryRow(ctx, db, r.inUTC(strings.Join(parts, " UNION ALL ")), args, &n, r.fields.id.into(&holder))
 	switch {
 	case isNoRows(herr):
 		return &duplicateError{err}

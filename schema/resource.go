@@ -113,7 +113,8 @@ type Quota struct {
 type Column struct {
 	// Name of the column.
 	Name string `yaml:"name"`
-	// Type is what follows the name in CREATE TABLE: "VARCHAR(80) NOT NULL DEFAULT ''".
+	// Type is what follows the name in CREATE TABLE: "VARCHAR(80) NOT NULL DEFAULT ''". [Verify] refuses a
+	// TIMESTAMP that is declared as something else, and the reverse: it is written and read otherwise.
 	Type string `yaml:"type"`
 }
 

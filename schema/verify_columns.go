@@ -152,6 +152,11 @@ func (v *verifier) columns(r Resource, want table, have *foundTable) {
 	for _, c := range want.columns {
 		w, found := r.want(c), have.column(c.Name)
 		problem := w.problem(found)
+		if stamp := strings.HasPrefix(strings.ToUpper(c.Type), "TIMESTAMP"); found != nil && w.is == anyType && stamp != (found.data == "timestamp") {
+			v.say(columnWrong, Difference{Table: want.name, Column: c.Name,
+				Problem: fmt.Sprintf("it is %s, and the plan says %s; a TIMESTAMP is converted by the session's time zone, so it is written and read otherwise", found.full, c.Type),
+				Fix:     "say in the plan what it is"}, "")
+		}
 		if problem == "" {
 			continue
 		}

@@ -151,6 +151,31 @@ func TestVerifyTablesAllows(t *testing.T) {
 	}
 }
 
+// TestVerifyTimestamps: a TIMESTAMP that the plan takes for a DATETIME, or the reverse, is said.
+func TestVerifyTimestamps(t *testing.T) {
+	plan := schema.Plan{Resources: []schema.Resource{{Name: "visit", Archive: "visit_archive", Owner: "user_id",
+		Columns: []schema.Column{{Name: "seen", Type: "timestamp(6) NULL"}, {Name: "due", Type: "DATETIME NULL"}, {Name: "note", Type: "TEXT"}}}}}
+	db := strange(t)
+	for _, stmt := range plan.DDL() {
+		dbtest.Exec(t, db, stmt)
+	}
+	if err := schema.Verify(t.Context(), db, plan); err != nil {
+		t.Fatal(err)
+	}
+	dbtest.Exec(t, db, "ALTER TABLE visit MODIFY seen DATETIME(6) NULL, MODIFY due TIMESTAMP NULL")
+	dbtest.Exec(t, db, "ALTER TABLE visit_archive MODIFY seen DATETIME(6) NULL, MODIFY due TIMESTAMP NULL")
+	var said []string
+	for _, d := range differences(t, db, plan) {
+		if strings.Contains(d.Problem, "a TIMESTAMP is converted by the session's time zone") {
+			said = append(said, d.Table+"."+d.Column)
+		}
+	}
+	slices.Sort(said)
+	if want := []string{"visit.due", "visit.seen", "visit_archive.due", "visit_archive.seen"}; !slices.Equal(said, want) {
+		t.Errorf("said of %v, want %v", said, want)
+	}
+}
+
 // TestFurtherParents: the DDL of a resource has the indexes of its further edges, and Verify looks for them.
 func TestFurtherParents(t *testing.T) {
 	plan := schema.Plan{

@@ -1,4 +1,4 @@
-// Package ident checks and quotes SQL identifiers. They come from declarations
+// Package ident checks and quotes SQL identifiers, and has a statement run in UTC. Identifiers come from declarations
 // and plan files and cannot be bound as parameters.
 package ident
 

@@ -25,6 +25,24 @@ func Each(t *testing.T, test func(t *testing.T, zone dbtest.Option)) {
 	}
 }
 
+// Clockwork gives the server a time zone by name, for it has none unless somebody has loaded them. Its clocks
+// are put forward on 2026-03-29 and back on 2026-10-25, both at 01:00 UTC: one hour is not there, and two times
+// in another one read alike.
+func Clockwork(t testing.TB, db *sql.DB) (zone string) {
+	t.Helper()
+	const id = "60001"
+	zone = "Onerow/Clockwork"
+	for _, s := range []string{
+		"INSERT IGNORE INTO mysql.time_zone (Time_zone_id, Use_leap_seconds) VALUES (" + id + ", 'N')",
+		"INSERT IGNORE INTO mysql.time_zone_transition_type (Time_zone_id, Transition_type_id, `Offset`, Is_DST, Abbreviation) VALUES (" + id + ", 0, 7200, 1, 'S'), (" + id + ", 1, 3600, 0, 'W')",
+		"INSERT IGNORE INTO mysql.time_zone_transition (Time_zone_id, Transition_time, Transition_type_id) VALUES (" + id + ", -2000000000, 1), (" + id + ", 1774746000, 0), (" + id + ", 1792890000, 1)",
+		"INSERT IGNORE INTO mysql.time_zone_name (Name, Time_zone_id) VALUES ('" + zone + "', " + id + ")",
+	} {
+		dbtest.Exec(t, db, s)
+	}
+	return zone
+}
+
 // Clocks runs workflows, one after the other, in sessions of each zone, and fails where a column of times
 // says another time there than at +00:00. open makes a schema and workflows for it; each is set up and called
 // once. Columns of dates that the workflow itself writes must be UTC.

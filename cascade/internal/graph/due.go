@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
 )
@@ -130,13 +131,6 @@ type DuePlace struct {
 	Rest rowkey.Place
 }
 
-// utc has a statement run in a session of UTC, so that no TIMESTAMP is two instants. MariaDB reads the first
-// comment and MySQL the second one.
-const (
-	utc     = "/*M! SET STATEMENT time_zone = '+00:00' FOR */ "
-	utcHint = "/*+ SET_VAR(time_zone = '+00:00') */ "
-)
-
 // PageSQL reads a page of what is due, oldest first, from the place on: a range of the index, and no entry
 // behind the page. It locks nothing. Rows that a deletion hides are passed over. A session's time zone that
 // the server would not leave makes no row due, for what a TIMESTAMP says is asked as seconds as well. Its
@@ -150,7 +144,7 @@ func (d *Due) PageSQL(after *DuePlace, size int) string {
 			order += ", " + schema.Quote(name)
 		}
 	}
-	return utc + "SELECT " + utcHint + strings.Join(columns, ", ") + d.from(after) + fmt.Sprintf(" ORDER BY %s LIMIT %d", order, size)
+	return ident.InUTC("SELECT " + strings.Join(columns, ", ") + d.from(after) + fmt.Sprintf(" ORDER BY %s LIMIT %d", order, size))
 }
 
 // Args are the arguments of PageSQL and CountSQL.
@@ -164,7 +158,7 @@ func (d *Due) Args(cutoff string) []any {
 // CountSQL counts what is due, by entries of the index, so many at most, and reads the oldest. Its arguments
 // are [Due.Args].
 func (d *Due) CountSQL(most int) string {
-	return utc + "SELECT " + utcHint + "COUNT(*), COALESCE(MIN(age), '') FROM (SELECT " + d.Age() + " AS age" + d.from(nil) + fmt.Sprintf(" ORDER BY %s LIMIT %d) AS due", d.column, most)
+	return ident.InUTC("SELECT COUNT(*), COALESCE(MIN(age), '') FROM (SELECT " + d.Age() + " AS age" + d.from(nil) + fmt.Sprintf(" ORDER BY %s LIMIT %d) AS due", d.column, most))
 }
 
 func (d *Due) from(after *DuePlace) string {
