@@ -65,6 +65,16 @@ func handshakeCharset(cfg *mysql.Config) string {
 	return charset
 }
 
+// isUTF8MB4 says whether all that the configuration says is utf8mb4.
+func isUTF8MB4(cfg *mysql.Config) bool {
+	for _, charset := range append(charsets(cfg), handshakeCharset(cfg)) {
+		if !strings.EqualFold(charset, "utf8mb4") {
+			return false
+		}
+	}
+	return true
+}
+
 // charsets is the list charset=a,b of the data source name, which the configuration does not show otherwise.
 func charsets(cfg *mysql.Config) []string {
 	dsn := cfg.FormatDSN()

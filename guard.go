@@ -67,7 +67,7 @@ func Guard(c driver.Connector) driver.Connector {
 	if guarded, ok := c.(guard); ok {
 		return guarded
 	}
-	return guard{c, false, new(leftSessions)}
+	return guard{Connector: c, left: new(leftSessions)}
 }
 
 // Packets is [Guard] for a connector whose sessions take several statements at once and interpolate
@@ -76,11 +76,14 @@ func Guard(c driver.Connector) driver.Connector {
 // further results (driver.RowsNextResultSet). What may be sent together then is; a text of the caller's
 // with a semicolon in it is prepared, so that nothing can be slipped in. See [CanInterpolate]. Not for a
 // node of Galera, which Open finds out and [Check] refuses: see Round trips in the package documentation.
-func Packets(c driver.Connector) driver.Connector { return guard{c, true, new(leftSessions)} }
+func Packets(c driver.Connector) driver.Connector {
+	return guard{Connector: c, packets: true, left: new(leftSessions)}
+}
 
 type guard struct {
 	driver.Connector
 	packets bool // of Packets
+	utf8mb4 bool // is known to be the only character set of the sessions
 	left    *leftSessions
 }
 
@@ -112,7 +115,7 @@ func (g guard) Connect(ctx context.Context) (driver.Conn, error) {
 }
 
 func (g guard) conn(inner driver.Conn, takes packets, at stay, as peer) *guardConn {
-	return &guardConn{inner: inner, at: at, peer: as, left: g.left, packets: takes, several: takes == together, mode: anyMode()}
+	return &guardConn{inner: inner, at: at, peer: as, left: g.left, utf8mb4: g.utf8mb4, packets: takes, several: takes == together, mode: anyMode()}
 }
 
 // Close closes the wrapped connector if it can be closed, and waits for the sessions that are being killed.
@@ -141,6 +144,7 @@ type guardConn struct {
 
 	chain   bool         // completion_type was set: COMMIT begins the next transaction
 	mode    sqltext.Mode // how its texts are read
+	utf8mb4 bool         // as it was opened
 	unsure  string       // a savepoint that was set before a statement that was not understood
 	alien   bool         // a text has changed how texts are read
 	reading int          // queries of the open transaction whose rows are not closed

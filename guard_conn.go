@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"context"
 	"database/sql/driver"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/onerow/onerow/internal/kept"
 	"github.com/onerow/onerow/internal/sent"
+	"github.com/onerow/onerow/internal/sqltext"
 )
 
 // The optional interfaces of a session: where the wrapped one lacks one of them, database/sql hears what it
@@ -209,10 +212,22 @@ func (c *guardConn) CheckNamedValue(value *driver.NamedValue) error {
 }
 
 func (c *guardConn) check(value *driver.NamedValue) error {
-	if checker, ok := c.inner.(driver.NamedValueChecker); ok {
-		return checker.CheckNamedValue(value)
+	checker, ok := c.inner.(driver.NamedValueChecker)
+	if !ok {
+		return driver.ErrSkip
 	}
-	return driver.ErrSkip
+	err := checker.CheckNamedValue(value)
+	if raw, isBytes := value.Value.([]byte); isBytes && err == nil && c.readsJSON(raw) {
+		value.Value = json.RawMessage(raw)
+	}
+	return err
+}
+
+// readsJSON says whether bytes are JSON that the session may send as text. Interpolated, the driver calls all
+// other bytes binary, and of these MySQL makes no JSON. For columns of bytes it is the same: text goes there
+// byte by byte, from a session that has utf8mb4 for its only character set.
+func (c *guardConn) readsJSON(raw []byte) bool {
+	return c.utf8mb4 && c.mode.Charset == sqltext.UTF8 && json.Valid(raw) && utf8.Valid(raw)
 }
 
 // ResetSession is asked when the pool gives the session to its next user.

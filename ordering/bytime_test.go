@@ -3,6 +3,7 @@ package ordering_test
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"testing"
 	"time"
@@ -53,6 +54,24 @@ func TestByTime(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestByTimeJSON: bytes go into a JSON column, from a pool of Open.
+func TestByTimeJSON(t *testing.T) {
+	_, dsn := open(t)
+	db := must(onerow.Open(dsn))
+	t.Cleanup(func() { _ = db.Close() })
+	dbtest.Exec(t, db, "CREATE TABLE item (id BIGINT PRIMARY KEY, at BIGINT NULL, doc JSON NULL) ENGINE=InnoDB")
+	dbtest.Exec(t, db, "INSERT INTO item (id) VALUES (1)")
+	g := ordering.ByTime{Table: "item", ID: "id", At: "at"}
+	for i, doc := range []any{[]byte(`{"a": 1}`), json.RawMessage(`{"a": 2}`), []byte(`"é"`)} {
+		if out, err := g.Update(t.Context(), db, 1, now.Add(time.Duration(i)*time.Second), ordering.Set("doc", doc)); err != nil || out != ordering.Applied {
+			t.Errorf("%s: %s, %v", doc, out, err)
+		}
+	}
+	if got := dbtest.Scan[string](t, db, "SELECT doc FROM item"); got != `"é"` {
+		t.Error(got)
 	}
 }
 
