@@ -86,6 +86,8 @@ type DueRows struct {
 	// Due is how many rows are due, of each table so many at most as were to be counted; those that are not
 	// queued for the reasons that Retainer names are among them.
 	Due int64 `json:"due"`
+	// Undated are rows, of those that were counted, that stay: their date has no month or no day, as 2020-00-10.
+	Undated int64 `json:"undated,omitempty"`
 	// Oldest is the smallest value of the column that is due, as a clock in the policy's zone shows it; of a
 	// TIMESTAMP, in UTC. Empty: nothing is due.
 	Oldest string `json:"oldest,omitempty"`
@@ -113,15 +115,15 @@ func (r *Retainer) Due(ctx context.Context, resource string, most int) (DueRows,
 		rows.Next = time.Time{}
 	}
 	for _, d := range due {
-		var n int64
+		var n, undated int64
 		var oldest string
-		if err := onerow.QueryRow(ctx, r.db, d.CountSQL(most), d.Args(d.Cutoff(at)), &n, &oldest); err != nil {
+		if err := onerow.QueryRow(ctx, r.db, d.CountSQL(most), d.Args(d.Cutoff(at)), &n, &undated, &oldest); err != nil {
 			return DueRows{}, err
 		}
 		if oldest = d.Shown(oldest); oldest != "" && (rows.Oldest == "" || oldest < rows.Oldest) {
 			rows.Oldest = oldest
 		}
-		rows.Due += n
+		rows.Due, rows.Undated = rows.Due+n, rows.Undated+undated
 	}
 	return rows, nil
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -165,6 +166,55 @@ func TestRetention(t *testing.T) {
 			t.Errorf("%d deletions are in the audit", n)
 		}
 	})
+}
+
+// TestRetentionUndated: a date without a month or without a day makes no row due, whatever the sql_mode; the
+// report counts it, and a job that is there already says why it deletes nothing.
+func TestRetentionUndated(t *testing.T) {
+	for _, mode := range []string{"''", "'STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO'"} {
+		t.Run(mode, func(t *testing.T) {
+			dsn, ctx := dbtest.DSN(t, dbtest.Param("sql_mode", url.QueryEscape(mode))), t.Context()
+			db, plan := dbtest.OpenDSN(t, dsn), attic()
+			plantAttic(t, db)
+			lax, err := db.Conn(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, stmt := range []string{
+				"SET SESSION sql_mode = ''",
+				"INSERT INTO visit (id, seen_at) VALUES (1, '2020-00-10 01:02:03'), (2, '2020-10-00'), (3, '2020-00-00 00:00:00.5'), (4, '2020-02-29'), (5, '2020-01-01'), (6, '2020-01-01 00:00:00.000001')",
+				"INSERT INTO meal VALUES ('a', '2020-00-10'), ('b', '2020-10-00'), ('c', '2020-10-10'), ('d', '2019-00-00')",
+			} {
+				if _, err := lax.ExecContext(ctx, stmt); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := lax.Close(); err != nil {
+				t.Fatal(err)
+			}
+			r := retainer(t, db, plan)
+			for name, want := range map[string][2]int64{"visit": {3, 3}, "meal": {1, 3}} {
+				due, err := r.Due(ctx, name, 10)
+				if err != nil || due.Due != want[0] || due.Undated != want[1] || !strings.HasPrefix(due.Oldest, "2020-") || strings.Contains(due.Oldest, "-00") {
+					t.Errorf("%s: %+v, %v", name, due, err)
+				}
+				if done := retain(t, r, name); done.Queued != int(want[0]) {
+					t.Errorf("%s: %+v, want %d", name, done, want[0])
+				}
+			}
+			// An older program has queued this one.
+			if _, err := EnqueueMany(ctx, db, []Deletion{{Resource: "visit", ResourceID: "1", From: FromDue}}); err != nil {
+				t.Fatal(err)
+			}
+			drain(t, atticWorker(t, db, plan))
+			if visits, meals := left(t, db, "visit"), left(t, db, "meal"); visits != "1,2,3" || !strings.HasPrefix(meals, "a") || strings.Contains(meals, "c") {
+				t.Errorf("left are %s and %s", visits, meals)
+			}
+			if n := count(t, db, "SELECT COUNT(*) FROM onerow_job_archive WHERE state = 'cancelled' AND last_error LIKE '%2020-00-10 01:02:03%has no month or no day%'"); n != 1 {
+				t.Errorf("%d jobs say why they deleted nothing", n)
+			}
+		})
+	}
 }
 
 // TestRetentionLooksAgain: a row that was written between the look and the job stays, with all that is below

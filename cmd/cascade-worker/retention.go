@@ -112,11 +112,14 @@ func (p retained) row() []string {
 	if p.Error != "" {
 		return []string{output.Printable(p.Resource), "", "", "", "failed, see the error"}
 	}
-	due := output.Grouped(p.Due)
-	if p.Due > mostDue {
-		due = output.Grouped(mostDue) + "+"
+	due, policy := output.Grouped(min(p.Due, mostDue)), p.Policy
+	if p.Due+p.Undated > mostDue {
+		due += "+"
 	}
-	return []string{output.Printable(p.Resource), due, p.Oldest, windowWords(p.Open, p.Next), p.Policy}
+	if p.Undated > 0 {
+		policy += fmt.Sprintf("; %s stay, their date has no month or no day", output.Grouped(p.Undated))
+	}
+	return []string{output.Printable(p.Resource), due, p.Oldest, windowWords(p.Open, p.Next), policy}
 }
 
 // windowWords says whether rows may be queued, or when.

@@ -108,7 +108,21 @@ func (d *Due) IsDue(age sql.NullString, cutoff string) bool {
 		return ferr == nil && terr == nil && from >= 1e6 && from <= to
 	}
 	// Readings have a fixed width but for their fractions, of which the cutoff has all digits.
-	return age.String >= firstDay && age.String <= cutoff
+	return age.String >= firstDay && age.String <= cutoff && !d.Undated(age)
+}
+
+// Undated says whether a row has a date without a month or a day, "2020-00-10", with which others say that it
+// is not known: nobody knows since when the row is as old as it says.
+func (d *Due) Undated(age sql.NullString) bool {
+	return d.kind != "timestamp" && age.Valid && age.String >= firstDay && (age.String[5:7] == "00" || age.String[8:10] == "00")
+}
+
+// dated is the condition that a row has a whole date.
+func (d *Due) dated() string {
+	if d.kind == "timestamp" {
+		return "TRUE"
+	}
+	return "(MONTH(" + d.column + ") > 0 AND DAYOFMONTH(" + d.column + ") > 0)"
 }
 
 // micros reads seconds with up to six digits behind the point.
@@ -132,7 +146,7 @@ type DuePlace struct {
 }
 
 // PageSQL reads a page of what is due, oldest first, from the place on: a range of the index, and no entry
-// behind the page. It locks nothing. Rows that a deletion hides are passed over. A session's time zone that
+// behind the page. It locks nothing. Rows that a deletion hides, or whose date is not whole, are passed over. A session's time zone that
 // the server would not leave makes no row due, for what a TIMESTAMP says is asked as seconds as well. Its
 // arguments are [Due.Args].
 func (d *Due) PageSQL(after *DuePlace, size int) string {
@@ -144,7 +158,7 @@ func (d *Due) PageSQL(after *DuePlace, size int) string {
 			order += ", " + schema.Quote(name)
 		}
 	}
-	return ident.InUTC("SELECT " + strings.Join(columns, ", ") + d.from(after) + fmt.Sprintf(" ORDER BY %s LIMIT %d", order, size))
+	return ident.InUTC("SELECT " + strings.Join(columns, ", ") + d.from(after) + " AND " + d.dated() + fmt.Sprintf(" ORDER BY %s LIMIT %d", order, size))
 }
 
 // Args are the arguments of PageSQL and CountSQL.
@@ -155,10 +169,11 @@ func (d *Due) Args(cutoff string) []any {
 	return []any{cutoff}
 }
 
-// CountSQL counts what is due, by entries of the index, so many at most, and reads the oldest. Its arguments
-// are [Due.Args].
+// CountSQL counts what is due, by entries of the index, so many at most, and reads the oldest; and what of these
+// is passed over, for its date is not whole. Its arguments are [Due.Args].
 func (d *Due) CountSQL(most int) string {
-	return ident.InUTC("SELECT COUNT(*), COALESCE(MIN(age), '') FROM (SELECT " + d.Age() + " AS age" + d.from(nil) + fmt.Sprintf(" ORDER BY %s LIMIT %d) AS due", d.column, most))
+	return ident.InUTC("SELECT COUNT(IF(dated, 1, NULL)), COUNT(IF(dated, NULL, 1)), COALESCE(MIN(IF(dated, age, NULL)), '') FROM (SELECT " +
+		d.Age() + " AS age, " + d.dated() + " AS dated" + d.from(nil) + fmt.Sprintf(" ORDER BY %s LIMIT %d) AS due", d.column, most))
 }
 
 func (d *Due) from(after *DuePlace) string {

@@ -85,6 +85,8 @@ func (p *pass) spared(ctx context.Context, tx *onerow.Tx) (why string, err error
 	switch cutoff := d.Cutoff(at); {
 	case asked:
 		return "", nil
+	case d.Undated(age):
+		return "its date, " + age.String + ", has no month or no day, so nobody knows how old the row is", nil
 	case !d.IsDue(age, cutoff):
 		return "the row is not due any more, it was written since it was found", nil
 	case back > 0 && time.UnixMicro(back).Add(time.Duration(d.Policy.Keep)).After(at):
