@@ -101,16 +101,17 @@ func (k *Keys) Fail(ctx context.Context, db onerow.DB, claim Claim, cause error,
 }
 
 // Release says that the work was not done, nothing of it: the next Begin gets the key, with a larger token,
-// if it has the same payload or gives none. Everything else is as with [Keys.Complete]. Statements: 1, 2 when
-// it is lost or was released.
-func (k *Keys) Release(ctx context.Context, db onerow.DB, claim Claim) error {
-	if err := claim.Key.Check(); err != nil {
+// if it has the same payload or gives none. Everything else is as with [Keys.Complete]. Option: Keep, for how
+// long the key remembers its payload. Statements: 1, 2 when it is lost or was released.
+func (k *Keys) Release(ctx context.Context, db onerow.DB, claim Claim, opts ...Option) error {
+	c, err := k.newCall(claim.Key, releaseOptions, opts)
+	if err != nil {
 		return err
 	}
 	ctx, cancel := finishing(ctx, db)
 	defer cancel()
 	k.logOutcome(claim.Key, claim.Token, Released, nil)
-	err := k.finish(ctx, db, claim, Released, func(*row) bool { return true }, sqlRelease, micros(k.cfg.Keep))
+	err = k.finish(ctx, db, claim, Released, func(*row) bool { return true }, sqlRelease, micros(c.keep))
 	if err == nil {
 		k.event(EventReleased, claim.Key)
 	}

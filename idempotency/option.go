@@ -41,12 +41,14 @@ func Payload(v any) Option {
 	}}
 }
 
-// Fingerprint is [Payload] for a hash that the caller made of it.
-func Fingerprint(sum [sha256.Size]byte) Option {
-	return Option{"Fingerprint", func(c *call) error { c.fingerprint = sum[:]; return nil }}
+// Fingerprint is [Payload] for a hash that the caller made of it. formerly are hashes that were made of the
+// same payload before, by another rule: a key that has one of them is the payload's too. Such a replay takes
+// a statement more.
+func Fingerprint(sum [sha256.Size]byte, formerly ...[sha256.Size]byte) Option {
+	return Option{"Fingerprint", func(c *call) error { c.fingerprint, c.earlier = sum[:], formerly; return nil }}
 }
 
-// Keep replaces Config.Keep for a call of Do, Complete, Fail or Work; 0 is for ever.
+// Keep replaces Config.Keep for a call of Do, Complete, Fail, Release or Work; 0 is for ever.
 func Keep(d time.Duration) Option {
 	return Option{"Keep", func(c *call) error {
 		if d < 0 {
@@ -113,8 +115,9 @@ func Formerly(keys ...Key) Option {
 // call is one call of a verb.
 type call struct {
 	key         Key
-	token       [16]byte // new for every call, the same in each of its attempts
-	fingerprint []byte   // nil: none was given
+	token       [16]byte            // new for every call, the same in each of its attempts
+	fingerprint []byte              // nil: none was given
+	earlier     [][sha256.Size]byte // fingerprints that the same payload had
 	keep        time.Duration
 	expected    time.Duration
 	lease       time.Duration
@@ -134,6 +137,7 @@ const (
 	doOptions       = "KeyLast LookFirst Payload Fingerprint Keep Formerly"
 	beginOptions    = "LookFirst Payload Fingerprint Expect Lease Formerly"
 	completeOptions = "Keep"
+	releaseOptions  = "Keep"
 	failOptions     = "Keep Attention Result"
 	extendOptions   = "Expect Lease"
 )

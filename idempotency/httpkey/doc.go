@@ -13,12 +13,13 @@
 //
 //	BEGIN ─ key row ─ handler ─┬─ 2xx, 3xx, and 4xx without Tx ── answer stored ─ COMMIT ─ answer sent
 //	                           ├─ 4xx after Tx ─ ROLLBACK ─ answer stored anew, in a commit of its own ─ answer sent
-//	                           └─ refused, 5xx, panic, NotDone, no answer that can be stored ─ ROLLBACK: no key, no rows
+//	                           └─ refused, 307, 308, 5xx, panic, NotDone, no answer that can be stored ─ ROLLBACK: no key, no rows
 //
 // [Middleware.TwoStep] is idempotency.Begin, then Complete, Fail or Release, each committed by itself:
 //
 //	Begin ─ handler ─┬─ 2xx, 3xx, 4xx ─────── complete: answer stored ─────── answer sent
 //	                 ├─ refused, NotDone ──── released: the same request again does the work ─ answer sent
+//	                 ├─ 307, 308 ──────────── released, for any request: the client follows with the key ─ answer sent
 //	                 ├─ 5xx ───────────────── error, marked for attention, answer stored ─ answer sent
 //	                 ├─ no answer that can be stored ─ error, marked for attention ─ 500, or the answer
 //	                 └─ panic ─────────────── error, marked for attention ─── the panic goes on
@@ -28,6 +29,7 @@
 // once the work has begun; what fails validation or collides with another request is not). Refused is a 4xx
 // of [Refused], as 400, 401, 409, 422 and 429: a handler that answers so says that it has done nothing yet.
 // One that calls elsewhere and passes such a status on must not be wrapped without a Stored of its own.
+// A 307 or 308 sends the same request elsewhere and is no outcome either.
 //
 // [NotDone] is the handler's word that nothing was done; it counts before the status, a panic and a misuse
 // do.
@@ -44,7 +46,8 @@
 //	body that cannot be read                         400 ProblemRequestUnreadable        no
 //	new key                                          the handler's                       yes
 //	key that was answered                            the stored one, Idempotency-Replayed: true   no
-//	key with another method, path, query or body     422 ProblemMismatch                 no; also of a released key
+//	key with another method, host, path, query or body   422 ProblemMismatch             no; also of a released key
+//	a mux inside has no route, or a redirect         the mux's, the key is not looked at no
 //	key in flight, TwoStep                           409 ProblemInFlight, Retry-After    no
 //	key in flight, OneCommit                         waits for Config.Wait and gets the answer; then 409 as above
 //	key marked for attention, with a stored 5xx      that one, Idempotency-Replayed: true   no
@@ -62,8 +65,11 @@
 // A key is sent as a structured-field string, "8e03978e", or raw, 8e03978e: both are one key. It has 1 to 255
 // bytes; see [ParseKey]. It belongs to a tenant ([Config].Tenant) and to a method and route (the pattern of
 // http.ServeMux, where {id} counts as {}: a wildcard may be renamed): two tenants, or two routes, may use the
-// same key. Method, path, query and body, as they were sent, make the fingerprint. The body is read before
-// anything is done.
+// same key. The method, the host, the path (as it was sent, and as it is where the middleware runs, below
+// http.StripPrefix), the query and the body make the fingerprint; of a multipart form it is the parts, not the
+// boundary. The host is a name, without its port: an address says which machine answers. [Config].Fingerprint
+// replaces all but the method, where a service has aliases, or a client sends what changes with each try. The
+// body is read before anything is done.
 //
 // # Guarantees
 //
@@ -101,6 +107,11 @@
 //     and after a change of Config.Route, or of this package from the version in which the names of wildcards
 //     counted. A key that only one of them takes at a time goes on under its old name, see Config.Formerly.
 //     To be sure, let Config.Route give the old names until all processes are new.
+//   - That a process of the version before, whose fingerprints had no host, knows the request of a key that one
+//     of this version has stored: it answers 422, and nothing is done. What the version before has stored is
+//     answered, and there a key that was sent to two hosts, or below two stripped prefixes, is one.
+//   - That a redirect or a 404 of a router inside that is not asked (it has no method Handler, as http.ServeMux
+//     has) is told from the handlers': a 301 or 404 is stored, a 307 or 308 is not.
 //   - Slow request bodies are the server's matter (http.Server.ReadTimeout).
 //
 // Middleware that consumes the body (r.FormValue) must be inside of this one; authentication outside.
@@ -113,5 +124,6 @@
 //	OneCommit  4   4xx after Tx 5   replay 4   mismatch 5   not stored 3   not stored after Tx 4
 //	OneCommit without a key  2   4xx after Tx 3
 //	TwoStep    2   replay, in flight, mismatch 2   without a key 0
-//	1 more for each name of Config.Formerly, so for a route with a named wildcard; after a wait in memory 1 more, a replay 1
+//	1 more for each name of Config.Formerly, so for a route with a named wildcard; after a wait in memory 1 more, a replay 1;
+//	1 more for a replay of a key of the version before, whose fingerprints had no host
 package httpkey

@@ -74,7 +74,7 @@ func ask[T any](ctx context.Context, m *Middleware, q *request, verb func(opts [
 		return none, &idempotency.BusyError{Key: q.key, Waited: time.Since(start), Err: err}
 	}
 	defer leave()
-	opts := []idempotency.Option{idempotency.Fingerprint(q.sum), idempotency.Formerly(q.former...)}
+	opts := []idempotency.Option{idempotency.Fingerprint(q.sum, q.earlier...), idempotency.Formerly(q.former...)}
 	if waited { // probably there is an answer by now
 		opts = append(opts, idempotency.LookFirst())
 	}

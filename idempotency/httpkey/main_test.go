@@ -56,6 +56,11 @@ func TestMiddleware(t *testing.T) {
 		{"Unrecorded", testUnrecorded},
 		{"Renamed", testRenamed},
 		{"Formerly", testFormerly},
+		{"Mounted", testMounted},
+		{"OldFingerprints", testOldFingerprints},
+		{"Redirects", testRedirects},
+		{"FormsAnew", testFormsAnew},
+		{"OwnFingerprint", testOwnFingerprint},
 		{"Policy", testPolicy},
 		{"ReleasedPayload", testReleasedPayload},
 		{"Herd", testHerd},
@@ -172,8 +177,8 @@ func (l *logged) String() string {
 
 // call is a request of a test.
 type call struct {
-	method, path, key, body, user string
-	header                        http.Header
+	method, path, key, body, user, host string
+	header                              http.Header
 }
 
 // reply is an answer, read to its end.
@@ -219,6 +224,7 @@ func (c call) request(t testing.TB, ctx context.Context, base string) *http.Requ
 		r.Header.Set(httpkey.HeaderKey, c.key)
 	}
 	r.Header.Set("Test-User", c.user)
+	r.Host = c.host
 	return r
 }
 

@@ -2,8 +2,8 @@ package httpkey
 
 import "net/http"
 
-// StoredOneCommit is the default of [Config].Stored for [Middleware.OneCommit]: a success, a redirection, and
-// an error of the client's except a refusal, see [Refused]. What a 5xx has written is rolled back, so nothing
+// StoredOneCommit is the default of [Config].Stored for [Middleware.OneCommit]: a success, a redirection
+// to the outcome, and an error of the client's except a refusal, see [Refused]. What a 5xx has written is rolled back, so nothing
 // was done and the next request may try.
 func StoredOneCommit(status int) bool {
 	return status < http.StatusInternalServerError && !Refused(status)
@@ -21,7 +21,13 @@ func (m *Middleware) keeps(status int, standard func(int) bool) bool {
 // A 5xx is stored too: the handler had begun, and nobody knows how far it came.
 func StoredTwoStep(status int) bool { return !Refused(status) }
 
-// Refused says whether a status means that the request was turned away before its work began: it is not valid
+// sentElsewhere says whether a status asks the client to send the same request to another place.
+func sentElsewhere(status int) bool {
+	return status == http.StatusTemporaryRedirect || status == http.StatusPermanentRedirect
+}
+
+// Refused says whether a status means that the request was turned away before its work began: it is to be
+// sent to another place as it is (307, 308), it is not valid
 // (400, 405, 406, 411 to 417, 421, 422, 426, 431), the client is not known or not allowed to (401, 403, 407),
 // it collides with another one or came too early (408, 409, 423, 425, 428), or too often (429). Others, as
 // 402 Payment Required and 404 Not Found, are results.
@@ -31,5 +37,5 @@ func Refused(status int) bool {
 		http.StatusTooEarly, http.StatusUpgradeRequired, http.StatusPreconditionRequired, http.StatusTooManyRequests, http.StatusRequestHeaderFieldsTooLarge:
 		return true
 	}
-	return status >= http.StatusMethodNotAllowed && status <= http.StatusConflict || status >= http.StatusLengthRequired && status <= http.StatusExpectationFailed
+	return sentElsewhere(status) || status >= http.StatusMethodNotAllowed && status <= http.StatusConflict || status >= http.StatusLengthRequired && status <= http.StatusExpectationFailed
 }

@@ -14,7 +14,7 @@ import (
 // TestStored goes through every status of both defaults: where it begins to be stored, and where it ends, in
 // turns.
 func TestStored(t *testing.T) {
-	const refused = " 200 400 402 403 404 405 410 411 418 421 424 425 427 428 430 431 432"
+	const refused = " 200 307 309 400 402 403 404 405 410 411 418 421 424 425 427 428 430 431 432"
 	for want, stored := range map[string]func(int) bool{refused + " 500": httpkey.StoredOneCommit, refused + " ": httpkey.StoredTwoStep} {
 		got, was := "", false
 		for status := 200; status < 1000; status++ {

@@ -64,7 +64,7 @@ var (
 	unclear         = Problem{ProblemUnclear, "The outcome of the first request is not known", http.StatusConflict, "The first request with this key failed in a way that has to be looked at. Sending it with another key may do the work twice."}
 	unclearCommit   = Problem{ProblemUnclear, "The outcome of the request is not known", http.StatusInternalServerError, "It may have been processed. With an Idempotency-Key it could be sent again."}
 	requestTooLarge = Problem{ProblemRequestTooLarge, "The request is too large", http.StatusRequestEntityTooLarge, "Nothing was done."}
-	mismatch        = Problem{ProblemMismatch, "Idempotency-Key was used for another request", http.StatusUnprocessableEntity, "A key stands for one method, path, query and body. Use a new key for a new request."}
+	mismatch        = Problem{ProblemMismatch, "Idempotency-Key was used for another request", http.StatusUnprocessableEntity, "A key stands for one method, host, path, query and body. Use a new key for a new request."}
 	unstorable      = Problem{ProblemUnstorable, "The answer cannot be stored", http.StatusInternalServerError, ""}
 	internal        = Problem{ProblemInternal, "The request cannot be processed", http.StatusInternalServerError, ""}
 	storeDown       = Problem{ProblemStore, "The request cannot be processed now", http.StatusServiceUnavailable, "Send the same request with the same key again later."}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -20,8 +19,10 @@ type request struct {
 	key  idempotency.Key // the zero Key: it has none, and that is allowed
 	// former are the names that the key may have had.
 	former []idempotency.Key
-	sum    [sha256.Size]byte
-	body   []byte
+	// sum is the fingerprint, earlier are those that were stored for the same request before.
+	sum     [sha256.Size]byte
+	earlier [][sha256.Size]byte
+	body    []byte
 }
 
 // verdict is what is to be done with a request.
@@ -103,21 +104,11 @@ func (m *Middleware) read(w http.ResponseWriter, q *request) bool {
 		return false
 	}
 	q.body = body
-	q.sum = fingerprint(q.Request, body)
-	return true
-}
-
-// fingerprint hashes method, path, query and body as they were sent, each with its length, so that no two
-// requests share their bytes.
-func fingerprint(r *http.Request, body []byte) [sha256.Size]byte {
-	h := sha256.New()
-	for _, part := range [][]byte{[]byte("httpkey/1"), []byte(r.Method), []byte(r.URL.EscapedPath()), []byte(r.URL.RawQuery), body} {
-		var size [8]byte
-		binary.BigEndian.PutUint64(size[:], uint64(len(part))) //nolint:gosec // a length is not negative
-		h.Write(size[:])
-		h.Write(part)
+	if err := m.fingerprint(q); err != nil {
+		m.problem(w, q.Request, requestUnreadable, err)
+		return false
 	}
-	return [sha256.Size]byte(h.Sum(nil))
+	return true
 }
 
 // serve runs the handler with a request of its own, which has the whole body, so that it can be run again.

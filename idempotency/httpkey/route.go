@@ -2,12 +2,17 @@ package httpkey
 
 import (
 	"net/http"
+	"reflect"
 	"strings"
 
 	"github.com/onerow/onerow/idempotency"
 )
 
-// route is the pattern of a request; found is false where the mux has none.
+// redirects is the type of the handlers that do nothing but send a request elsewhere.
+var redirects = reflect.TypeOf(http.RedirectHandler("/", http.StatusTemporaryRedirect))
+
+// route is the pattern of a request; found is false where the mux has none, or sends the request elsewhere:
+// its answer is no outcome, and what the client sends there has the same key.
 func (m *Middleware) route(r *http.Request, next http.Handler) (pattern string, found bool) {
 	mux, isMux := next.(interface {
 		Handler(*http.Request) (http.Handler, string)
@@ -15,23 +20,20 @@ func (m *Middleware) route(r *http.Request, next http.Handler) (pattern string, 
 	if !isMux {
 		return r.Pattern, true
 	}
-	_, pattern = mux.Handler(r)
-	return pattern, pattern != ""
+	h, pattern := mux.Handler(r)
+	return pattern, pattern != "" && reflect.TypeOf(h) != redirects
 }
 
 // operations are the request's operation, a method and a route, and the names that it had before. found is
 // false where the mux has no route.
 func (m *Middleware) operations(r *http.Request, next http.Handler) (name string, former []string, found bool) {
-	route, earlier := "", []string(nil)
+	pattern, found := m.route(r, next)
+	if !found {
+		return "", nil, false
+	}
+	route, earlier := nameless(pattern), []string{pattern} // as it was named when wildcards counted with their names
 	if m.cfg.Route != nil {
-		route = m.cfg.Route(r)
-	} else {
-		pattern, found := m.route(r, next)
-		if !found {
-			return "", nil, false
-		}
-		route = nameless(pattern)
-		earlier = []string{pattern} // as it was named when wildcards counted with their names
+		route, earlier = m.cfg.Route(r), nil
 	}
 	if m.cfg.Formerly != nil {
 		earlier = m.cfg.Formerly(r)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/onerow/onerow/idempotency"
 )
@@ -105,7 +106,11 @@ func (m *Middleware) end(ctx context.Context, s *state, a answer, misuse error) 
 	claim := *s.claim
 	switch {
 	case s.saidNotDone(), misuse == nil && !m.keeps(a.status, StoredTwoStep):
-		return m.keys.Release(ctx, m.db, claim)
+		var opts []idempotency.Option
+		if misuse == nil && sentElsewhere(a.status) { // the same work, and another path
+			opts = append(opts, idempotency.Keep(time.Microsecond))
+		}
+		return m.keys.Release(ctx, m.db, claim, opts...)
 	case misuse != nil:
 		return m.keys.Fail(ctx, m.db, claim, misuse, idempotency.Attention())
 	}
