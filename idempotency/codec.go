@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/exactjson"
 )
 
 // maxCodecName is the length in bytes of the column for a codec's name.
@@ -24,14 +26,15 @@ type Codec interface {
 }
 
 // JSON is the default [Codec]: encoding/json. Unexported fields are not kept, and an interface
-// comes back as what encoding/json makes of it.
+// comes back as what encoding/json makes of it, for the first caller too.
 type JSON struct{}
 
 // Name is json/1.
 func (JSON) Name() string { return "json/1" }
 
-// Encode is json.Marshal.
-func (JSON) Encode(v any) ([]byte, error) { return json.Marshal(v) }
+// Encode is json.Marshal, and refuses what that would drop or change without a word: a text that is not
+// UTF-8, fields of one name, and those beside an embedded type that encodes itself, as time.Time.
+func (JSON) Encode(v any) ([]byte, error) { return exactjson.Marshal(v) }
 
 // Decode is json.Unmarshal.
 func (JSON) Decode(data []byte, v any) error { return json.Unmarshal(data, v) }
@@ -55,10 +58,15 @@ func (s stored) name() any {
 	return s.codec
 }
 
-// encode applies the size policy. db is where a reference may be kept.
-func (k *Keys) encode(ctx context.Context, db onerow.DB, key Key, v any) (stored, error) {
+// encode applies the size policy. db is where a reference may be kept. It fills what replay points to as
+// decode will, so that the first caller gets what all others get; what it cannot give back is [ErrCodec].
+// replay is nil where it is not known into what the result will be decoded.
+func (k *Keys) encode(ctx context.Context, db onerow.DB, key Key, v, replay any) (stored, error) {
 	codec := k.cfg.Codecs[0]
 	data, err := codec.Encode(v)
+	if err == nil {
+		err = again(codec, data, v, replay)
+	}
 	if err != nil {
 		return stored{}, fmt.Errorf("%w: codec %s, a %T of the key %s: %w", ErrCodec, codec.Name(), v, key, err)
 	}
@@ -79,6 +87,25 @@ func (k *Keys) encode(ctx context.Context, db onerow.DB, key Key, v any) (stored
 		return stored{}, fmt.Errorf("%w: the reference to the result of the key %s has %d bytes, %d fit", ErrInvalidConfig, key, len(ref), longestReference)
 	}
 	return stored{codec: codec.Name(), data: []byte(ref), reference: true}, nil
+}
+
+// again decodes what was encoded, and says what has been lost.
+func again(codec Codec, data []byte, v, replay any) error {
+	_, isJSON := codec.(JSON)
+	if replay != nil {
+		if err := codec.Decode(data, replay); err != nil {
+			return fmt.Errorf("it cannot be decoded again: %w", err)
+		}
+	} else if replay = new(any); v != nil && isJSON {
+		replay = reflect.New(reflect.TypeOf(v)).Interface()
+		if codec.Decode(data, replay) != nil { // its reader may have another type
+			return nil
+		}
+	}
+	if isJSON && v != nil {
+		return exactjson.Kept(data, replay)
+	}
+	return nil
 }
 
 // decode fills what v points to.

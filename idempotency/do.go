@@ -157,12 +157,13 @@ func (d *doCall[T]) firstWork(ctx context.Context, tx *onerow.Tx) error {
 	case verdict != nil && verdict.cause != nil:
 		return d.fail(ctx, tx, verdict.cause)
 	}
-	s, err := d.k.encode(ctx, tx, d.call.key, v)
+	var replay T
+	s, err := d.k.encode(ctx, tx, d.call.key, v, &replay)
 	if err != nil {
 		return err
 	}
 	d.log(Completed, nil)
-	d.out = outcome(v, Fresh)
+	d.out = outcome(replay, Fresh)
 	d.last = true
 	err = tx.ExecLast(ctx, onerow.Stmt{
 		Query: sqlStore, One: true,

@@ -58,7 +58,10 @@
 //
 //   - For a key the function of Do commits once, however often it is called, at the same
 //     time or after a crash at any statement. All callers get the same result, nil and
-//     empty results included. A crash before COMMIT leaves no row.
+//     empty results included: the first one, of Work too, gets what the codec gives back.
+//     What it cannot give back (with JSON a number in an interface that no float64 is, a
+//     text that is not UTF-8, fields of one name) is ErrCodec, and nothing was done; in two
+//     steps the work was done, and nothing is stored. A crash before COMMIT leaves no row.
 //   - Begin gives a key to one caller. A key in progress stays so until its holder
 //     ends it, an operator does, or, only if the holder asked for a lease, the lease has
 //     ended and another Begin takes over. expected_completion only raises an alarm.

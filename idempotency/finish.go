@@ -42,13 +42,18 @@ const sqlExtend = `UPDATE onerow_key SET version = version + 1,
 // is the caller's. In a transaction ([Keys.Owned]) it commits with that. Option: Keep.
 // Statements: 1, 2 when it is lost or was complete.
 func (k *Keys) Complete(ctx context.Context, db onerow.DB, claim Claim, result any, opts ...Option) error {
+	return k.complete(ctx, db, claim, result, nil, opts)
+}
+
+// complete fills what replay points to with what later calls get.
+func (k *Keys) complete(ctx context.Context, db onerow.DB, claim Claim, result, replay any, opts []Option) error {
 	c, err := k.newCall(claim.Key, completeOptions, opts)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := finishing(ctx, db)
 	defer cancel()
-	s, err := k.encode(ctx, db, claim.Key, result)
+	s, err := k.encode(ctx, db, claim.Key, result, replay)
 	switch {
 	case errors.Is(err, ErrTooLarge), errors.Is(err, ErrCodec), errors.Is(err, ErrInvalidConfig):
 		return err
@@ -83,7 +88,7 @@ func (k *Keys) Fail(ctx context.Context, db onerow.DB, claim Claim, cause error,
 	}
 	var s stored
 	if c.hasResult {
-		s, err = k.encode(ctx, db, claim.Key, c.result)
+		s, err = k.encode(ctx, db, claim.Key, c.result, nil)
 		switch {
 		case errors.Is(err, ErrTooLarge), errors.Is(err, ErrCodec), errors.Is(err, ErrInvalidConfig):
 			return err

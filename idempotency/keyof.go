@@ -5,13 +5,10 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"hash"
-	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // KeyOf makes a [Key].ID of the named fields of a message: 64 hexadecimal digits. What
@@ -51,17 +48,6 @@ func KeyOf(msg any, fields ...string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// hashOf is the fingerprint of a payload.
-func hashOf(v any) ([sha256.Size]byte, error) {
-	tree, err := treeOf(v)
-	if err != nil {
-		return [sha256.Size]byte{}, err
-	}
-	h := sha256.New()
-	err = writeTree(h, tree)
-	return [sha256.Size]byte(h.Sum(nil)), err
-}
-
 // field finds a field by its name, then by its path.
 func field(object map[string]any, name string) (any, bool) {
 	if v, found := object[name]; found {
@@ -74,37 +60,9 @@ func field(object map[string]any, name string) (any, bool) {
 	return nil, false
 }
 
-// treeOf is msg as encoding/json reads it, its numbers as they were written.
-func treeOf(msg any) (any, error) {
-	var data []byte
-	var err error
-	switch m := msg.(type) {
-	case json.RawMessage:
-		data = m
-	case []byte:
-		data = m
-	default:
-		if data, err = json.Marshal(msg); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrField, err)
-		}
-	}
-	if !utf8.Valid(data) {
-		return nil, fmt.Errorf("%w: its JSON is not valid UTF-8", ErrField)
-	}
-	var tree any
-	d := json.NewDecoder(strings.NewReader(string(data)))
-	d.UseNumber()
-	if err := d.Decode(&tree); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrField, err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) { // More is false before a stray bracket
-		return nil, fmt.Errorf("%w: its JSON is more than one value", ErrField)
-	}
-	return tree, nil
-}
-
 // writeTree hashes a value so that no two different values share their bytes: each
-// with its kind and length. It fails at a number with a hostile exponent only.
+// with its kind and length. It fails at a number with a hostile exponent, and at what is
+// unclear.
 func writeTree(h hash.Hash, v any) error {
 	switch v := v.(type) {
 	case nil:
@@ -119,6 +77,8 @@ func writeTree(h hash.Hash, v any) error {
 			return err
 		}
 		writeText(h, 'n', text)
+	case unclear:
+		return fmt.Errorf("%w: %s", ErrField, string(v))
 	case []any:
 		writeLength(h, 'a', len(v))
 		for _, item := range v {

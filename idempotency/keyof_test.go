@@ -85,7 +85,7 @@ func TestPayloadAfterDeploy(t *testing.T) {
 	}
 	hash := func(v any) [32]byte {
 		t.Helper()
-		sum, err := hashOf(v)
+		sum, _, err := hashOf(v)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -113,12 +113,13 @@ func (d *doCall[T]) lastWork(ctx context.Context, tx *onerow.Tx) error {
 		d.elsewhere = !mysqlerr.FromDriver(err)
 		return err
 	}
-	s, err := d.k.encode(ctx, tx, d.call.key, v)
+	var replay T
+	s, err := d.k.encode(ctx, tx, d.call.key, v, &replay)
 	if err != nil {
 		return err
 	}
 	d.log(Completed, nil)
-	d.out = outcome(v, Fresh)
+	d.out = outcome(replay, Fresh)
 	d.last = true
 	return d.notAppended(tx.ExecLast(ctx, d.appendStmt(Completed, s, nil)))
 }

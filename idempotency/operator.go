@@ -66,7 +66,7 @@ func (o *Operator) Release(ctx context.Context, db onerow.DB, seen Seen) error {
 // Complete ends a key that is in progress or failed with a result, encoded as that of Do and Begin is: the
 // work was done, says the operator, and this came of it.
 func (o *Operator) Complete(ctx context.Context, db onerow.DB, seen Seen, result any) error {
-	s, err := o.keys.encode(ctx, db, seen.Key, result)
+	s, err := o.keys.encode(ctx, db, seen.Key, result, nil)
 	if err != nil {
 		return err
 	}

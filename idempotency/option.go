@@ -26,17 +26,22 @@ func LookFirst() Option {
 	return Option{"LookFirst", func(c *call) error { c.look = true; return nil }}
 }
 
-// Payload is what the work of Do or Begin is done with: another payload under
-// the same key is [ErrMismatch]. It is hashed as JSON, where the order of fields does not matter. A field
-// that a later version of a struct adds counts, unless it is tagged omitzero or omitempty: else a retry
-// that crosses that deploy is another payload.
+// Payload is what the work of Do or Begin is done with: another payload under the same key is
+// [ErrMismatch]. It is hashed as JSON, where the order of fields does not matter. A field that a later
+// version of a struct adds counts, unless it is tagged omitzero or omitempty: else a retry that crosses
+// that deploy is another payload. A list or map of a Go value that is empty is as one that is nil; in a
+// json.RawMessage null and [] are two. What JSON does not keep is [ErrField]: a text that is not UTF-8,
+// fields that encoding/json drops because several have one name.
 func Payload(v any) Option {
 	return Option{"Payload", func(c *call) error {
-		sum, err := hashOf(v)
+		sum, earlier, err := hashOf(v)
 		if err != nil {
 			return fmt.Errorf("idempotency: the payload: %w", err)
 		}
-		c.fingerprint = sum[:]
+		c.fingerprint, c.earlier = sum[:], nil
+		if sum != earlier {
+			c.earlier = [][sha256.Size]byte{earlier}
+		}
 		return nil
 	}}
 }

@@ -45,8 +45,10 @@ func (d *doCall[T]) store(ctx context.Context, db onerow.DB) (out Outcome[T], er
 		return out, d.notStored(ctx, err)
 	}
 	d.log(Completed, nil)
+	var replay T
 	write := func(ctx context.Context, db onerow.DB) error {
-		s, err := d.k.encode(ctx, db, d.call.key, said.value)
+		replay = *new(T)
+		s, err := d.k.encode(ctx, db, d.call.key, said.value, &replay)
 		if err != nil {
 			return err
 		}
@@ -60,7 +62,7 @@ func (d *doCall[T]) store(ctx context.Context, db onerow.DB) (out Outcome[T], er
 	if err != nil {
 		return out, d.notStored(ctx, err)
 	}
-	return outcome(said.value, Fresh), nil
+	return outcome(replay, Fresh), nil
 }
 
 // notStored is an error of storing a verdict: a wait for somebody who came between is [ErrBusy].

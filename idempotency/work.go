@@ -42,8 +42,12 @@ func Work[T any](ctx context.Context, db onerow.DB, keys *Keys, claim Claim, fn 
 	if err != nil {
 		return none, keys.failWork(ctx, db, claim, err, opts)
 	}
-	out := outcome(v, Fresh)
-	err = keys.Complete(ctx, db, claim, v, opts...)
+	var replay T
+	err = keys.complete(ctx, db, claim, v, &replay, opts)
+	out := outcome(replay, Fresh)
+	if err != nil { // the work was done: its result is the caller's all the same
+		out = outcome(v, Fresh)
+	}
 	if errors.Is(err, ErrTooLarge) || errors.Is(err, ErrCodec) {
 		err = errors.Join(err, keys.Fail(ctx, db, claim, fmt.Errorf("the work was done, its result cannot be stored: %w", err), Attention()))
 	}

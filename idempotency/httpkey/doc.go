@@ -66,10 +66,10 @@
 // bytes; see [ParseKey]. It belongs to a tenant ([Config].Tenant) and to a method and route (the pattern of
 // http.ServeMux, where {id} counts as {}: a wildcard may be renamed): two tenants, or two routes, may use the
 // same key. The method, the host, the path (as it was sent, and as it is where the middleware runs, below
-// http.StripPrefix), the query and the body make the fingerprint; of a multipart form it is the parts, not the
-// boundary. The host is a name, without its port: an address says which machine answers. [Config].Fingerprint
-// replaces all but the method, where a service has aliases, or a client sends what changes with each try. The
-// body is read before anything is done.
+// http.StripPrefix), the query and the body make the fingerprint; of a multipart form it is the parts, not
+// the boundary. The host is a name, without its port: an address says which machine answers.
+// [Config].Fingerprint replaces all but the method, where a service has aliases, or a client sends what
+// changes with each try. The body is read before anything is done.
 //
 // # Guarantees
 //
@@ -107,11 +107,11 @@
 //     and after a change of Config.Route, or of this package from the version in which the names of wildcards
 //     counted. A key that only one of them takes at a time goes on under its old name, see Config.Formerly.
 //     To be sure, let Config.Route give the old names until all processes are new.
-//   - That a process of the version before, whose fingerprints had no host, knows the request of a key that one
-//     of this version has stored: it answers 422, and nothing is done. What the version before has stored is
-//     answered, and there a key that was sent to two hosts, or below two stripped prefixes, is one.
-//   - That a redirect or a 404 of a router inside that is not asked (it has no method Handler, as http.ServeMux
-//     has) is told from the handlers': a 301 or 404 is stored, a 307 or 308 is not.
+//   - That a process of the version before, whose fingerprints had no host, knows the request of a key that
+//     one of this version has stored: it answers 422, and nothing is done. What the version before has stored
+//     is answered, and there a key that was sent to two hosts, or below two stripped prefixes, is one.
+//   - That a redirect or a 404 of a router inside that is not asked (it has no method Handler, as
+//     http.ServeMux has) is told from the handlers': a 301 or 404 is stored, a 307 or 308 is not.
 //   - Slow request bodies are the server's matter (http.Server.ReadTimeout).
 //
 // Middleware that consumes the body (r.FormValue) must be inside of this one; authentication outside.

@@ -2,9 +2,9 @@ package httpkey
 
 import "net/http"
 
-// StoredOneCommit is the default of [Config].Stored for [Middleware.OneCommit]: a success, a redirection
-// to the outcome, and an error of the client's except a refusal, see [Refused]. What a 5xx has written is rolled back, so nothing
-// was done and the next request may try.
+// StoredOneCommit is the default of [Config].Stored for [Middleware.OneCommit]: a success, a redirection to
+// the outcome, and an error of the client's except a refusal, see [Refused]. What a 5xx has written is
+// rolled back, so nothing was done and the next request may try.
 func StoredOneCommit(status int) bool {
 	return status < http.StatusInternalServerError && !Refused(status)
 }

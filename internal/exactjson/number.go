@@ -1,4 +1,4 @@
-package idempotency
+package exactjson
 
 import (
 	"fmt"
@@ -11,9 +11,9 @@ import (
 // takes time that grows with the square of its length.
 const longestExponent = 18
 
-// canonicalNumber writes a JSON number in one way: its digits without zeros at either end, and the power of
+// Number writes a JSON number in one way: its digits without zeros at either end, and the power of
 // ten. It works on the text, in one pass, so it is exact for any length, and 1e999999999 costs nothing.
-func canonicalNumber(s string) (string, error) {
+func Number(s string) (string, error) {
 	sign := ""
 	if strings.HasPrefix(s, "-") {
 		sign, s = "-", s[1:]
@@ -43,7 +43,7 @@ func powerOf(exponent string) (int64, error) {
 		return 0, nil
 	}
 	if len(digits) > longestExponent {
-		return 0, fmt.Errorf("%w: a number has an exponent of %d digits, up to %d are compared", ErrField, len(digits), longestExponent)
+		return 0, fmt.Errorf("a number has an exponent of %d digits, up to %d are compared", len(digits), longestExponent)
 	}
 	if exponent[0] == '-' {
 		digits = "-" + digits
