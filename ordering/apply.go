@@ -81,7 +81,7 @@ func (g *Guard[S]) apply(ctx context.Context, tx *onerow.Tx, m Message, fn Func[
 		return res, err
 	}
 	c.Epoch, c.Last = m.Epoch, m.Sequence
-	if err := g.write(ctx, tx, m.Stream, c); err != nil {
+	if err := g.write(ctx, tx, m.Stream, &c); err != nil {
 		return res, err
 	}
 	res.Row, res.Changed, res.Outcome = c, true, Applied
@@ -140,11 +140,12 @@ func (g *Guard[S]) read(ctx context.Context, db onerow.DB, query, stream string)
 	return c, decodeState(stream, raw, &c.State)
 }
 
-func (g *Guard[S]) write(ctx context.Context, tx *onerow.Tx, stream string, c Context[S]) error {
-	raw, err := encodeState(stream, c.State)
+func (g *Guard[S]) write(ctx context.Context, tx *onerow.Tx, stream string, c *Context[S]) error {
+	raw, next, err := encodeState(stream, c.State)
 	if err != nil {
 		return err
 	}
+	c.State = next
 	if err := onerow.AffectOne(ctx, tx, sqlWrite, c.Epoch, c.Last, c.Held, raw, g.config.Consumer, stream); err != nil {
 		return fmt.Errorf("write the context: %w", err)
 	}

@@ -35,6 +35,10 @@
 //     time: the first statement locks the context row until COMMIT.
 //   - Mode Reject: the tables are those of an ordered run of the messages that raised
 //     the maximum. Mode Hold: those of an ordered run of all messages, each once.
+//   - The function gets the state as JSON gives it back, and so does the caller, in whatever
+//     transaction the message before was applied. A state that JSON would change (a number
+//     in an interface that no float64 is, a text that is not UTF-8, fields of one name) is
+//     [ErrState], and the message is not applied.
 //   - A refused message writes nothing (inside a caller's transaction perhaps an empty
 //     context row).
 //

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/exactjson"
 )
 
 // Mode says what becomes of a message that comes before its turn.
@@ -96,7 +97,7 @@ type Result[S any] struct {
 }
 
 // Guard applies the messages of streams in their order. S is the consumer's state,
-// stored as JSON. Safe for concurrent use.
+// stored as JSON: the function and the caller get it as it is stored. Safe for concurrent use.
 type Guard[S any] struct{ config Config }
 
 const (
@@ -136,15 +137,20 @@ func (g *Guard[S]) check(m Message) error {
 	return nil
 }
 
-func encodeState(stream string, state any) ([]byte, error) {
-	raw, err := json.Marshal(state)
+// encodeState returns the state as it is stored, and as the next message will find it.
+func encodeState[S any](stream string, state S) (raw []byte, next S, err error) {
+	if raw, err = exactjson.Marshal(state); err == nil {
+		if err = json.Unmarshal(raw, &next); err == nil {
+			err = exactjson.Kept(raw, &next)
+		}
+	}
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%w %q cannot be stored: %w", ErrState, stream, err)
+		return nil, next, fmt.Errorf("%w %q cannot be stored: %w", ErrState, stream, err)
 	case len(raw) > maxBlob:
-		return nil, fmt.Errorf("%w %q has %d bytes as JSON, %d fit", ErrState, stream, len(raw), maxBlob)
+		return nil, next, fmt.Errorf("%w %q has %d bytes as JSON, %d fit", ErrState, stream, len(raw), maxBlob)
 	}
-	return raw, nil
+	return raw, next, nil
 }
 
 func decodeState(stream string, raw []byte, state any) error {

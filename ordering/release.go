@@ -86,7 +86,11 @@ func (g *Guard[S]) releaseBatch(ctx context.Context, tx *onerow.Tx, stream strin
 	for i, m := range messages {
 		// Whatever kind of error it is: one of this database has InTx run the batch again, and one of
 		// elsewhere, which may look the same, must not take back those before it.
-		if err := fn(ctx, tx, m, &c.State); err != nil {
+		err := fn(ctx, tx, m, &c.State)
+		if err == nil { // the next one gets the state as if this one's transaction had ended
+			_, c.State, err = encodeState(stream, c.State)
+		}
+		if err != nil {
 			r.again = i
 			return r, &HeldError{Stream: stream, Sequence: m.Sequence, Err: err}
 		}
@@ -101,7 +105,7 @@ func (g *Guard[S]) releaseBatch(ctx context.Context, tx *onerow.Tx, stream strin
 		return r, fmt.Errorf("take messages out of the parked ones: %w", err)
 	}
 	c.Held -= n
-	if err := g.write(ctx, tx, stream, c); err != nil {
+	if err := g.write(ctx, tx, stream, &c); err != nil {
 		return r, err
 	}
 	r.context, r.applied = c, len(messages)
