@@ -44,7 +44,7 @@ var notSQL = map[string]map[string]string{
 		"body":   "data",
 		"answer": "Action Actor Error Holder How Message Outcome Reason Seen Status",
 	},
-	"idempotency/httpkey":     {"request": "Formerly Headers Route Tenant h", "answer": "Body Detail Header Title Type"},
+	"idempotency/httpkey":     {"request": "Fingerprint Formerly Headers Route Tenant h", "answer": "Body Detail Header Title Type"},
 	"idempotency/prommetrics": {"word": "event gauge operation"},
 	"limit":                   {"name": "name owner", "key": "key", "answer": "Limit Owner"},
 	"migrations":              {"name": "table", "answer": "Name"},
