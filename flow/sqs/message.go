@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/onerow/onerow/flow"
 )
@@ -137,6 +138,9 @@ func (m *Message) own() error {
 	for _, attributes := range []map[string]Attribute{m.Attributes, m.outer} {
 		delete(attributes, AttributeRequestID)
 		delete(attributes, AttributeRetry)
+	}
+	if strings.ContainsRune(m.RequestID, utf8.RuneError) { // what encoding/json makes of all that is no text
+		return fmt.Errorf("%w %s has a request id that is not UTF-8, or half of a surrogate pair, and would be that of others: %q", ErrMessage, m.MessageID, m.RequestID)
 	}
 	if len(m.RequestID) > maxRequest {
 		return fmt.Errorf("%w %s has a request id of %d bytes, %d fit", ErrMessage, m.MessageID, len(m.RequestID), maxRequest)

@@ -105,6 +105,8 @@ func TestOpenRefuses(t *testing.T) {
 		``, `[]`, `{}`, `{"messageId": "m"}`, `{"body": "b"}`,
 		`{"messageId": "m", "body": "b", "messageAttributes": {"onerow_retry": {"dataType": "Number", "stringValue": "-1"}}}`,
 		`{"messageId": "m", "body": "b", "messageAttributes": {"onerow_request_id": {"dataType": "String", "stringValue": "` + strings.Repeat("x", 256) + `"}}}`,
+		`{"messageId": "m", "body": "b", "messageAttributes": {"onerow_request_id": {"dataType": "String", "stringValue": "a\ud800"}}}`,
+		"{\"messageId\": \"m\xff\", \"body\": \"b\"}",
 		`{"messageId": "m", "body": "{\"Type\":\"Notification\",\"MessageId\":\"n\",\"TopicArn\":\"t\",\"Timestamp\":\"t\",\"Message\":\"m\",\"MessageAttributes\":{\"a\":{\"Type\":\"Binary\",\"Value\":\"!\"}}}"}`,
 	} {
 		_, err := sqs.Open([]byte(raw))
