@@ -64,6 +64,10 @@ var edgeBugs = []bug{
 
 	{"with a token another site may post", "./cmd/cascade-worker", "Strangers", []change{{"cmd/cascade-worker/internal/page/guard.go",
 		"\t\tinner.ServeHTTP(w, r)\n", "\t\tif len(p.Op.tokens) > 0 {\n\t\t\tnext.ServeHTTP(w, r)\n\t\t\treturn\n\t\t}\n\t\tinner.ServeHTTP(w, r)\n"}}},
+	{"who says nothing of where it comes from may post", "./cmd/cascade-worker", "Strangers", []change{{"cmd/cascade-worker/internal/page/guard.go",
+		"r.Method == http.MethodPost && !said", "r.Method == http.MethodPut && !said"}}},
+	{"a cookie lets in after the sign-out", "./cmd/cascade-worker", "PageToken", []change{{"cmd/cascade-worker/internal/page/guard.go",
+		"\t\tp.sessions.end(given.Value)\n", "\t\tp.sessions.end(given.Name)\n"}}},
 	{"the form for the token sends to another site", "./cmd/cascade-worker", "LocalPath", []change{{"cmd/cascade-worker/internal/page/guard.go",
 		`strings.ContainsAny(to, "\\\t\r\n")`, `strings.ContainsAny(to, "\t\r\n")`}}},
 	{"the form for the token takes what browsers drop", "./cmd/cascade-worker", "LocalPath", []change{{"cmd/cascade-worker/internal/page/guard.go",
