@@ -164,7 +164,7 @@ func (d *dry) expand(ctx context.Context, n *dryNode) error {
 			}
 			above := aboveThemselves(e, chunk)
 			for _, s := range e.Sources {
-				if err := d.look(ctx, s, above, " FROM "+s.From+s.Index+" WHERE "+s.When+s.Columns.In("", parents)); err != nil {
+				if err := d.look(ctx, s, above, " FROM "+s.From+s.Narrow+" WHERE "+s.When+s.Columns.In("", parents)); err != nil {
 					return err
 				}
 				d.progress()
@@ -208,7 +208,7 @@ func (d *dry) look(ctx context.Context, s *graph.Source, above map[rowkey.Key]ro
 		edge = &s.Columns
 	}
 	child, scanner := d.node(s.Edge.Child), s.Scanner(edge, 0)
-	query := fmt.Sprintf("SELECT %s%s LIMIT %d", s.Table.Columns(edge), from, d.o.Limit+1)
+	query := fmt.Sprintf("SELECT %s%s%s LIMIT %d", graph.Dive, s.Table.Columns(edge), from, d.o.Limit+1)
 	return onerow.Query(ctx, d.db, query, nil, func(rows *sql.Rows) error {
 		row, _, err := scanner.Scan(rows)
 		if parent, ok := above[row.Edge]; ok && err == nil && (parent != row.Key || s.Bound) {
@@ -231,7 +231,7 @@ func (d *dry) look(ctx context.Context, s *graph.Source, above map[rowkey.Key]ro
 // count counts entries of the index up to what is left of the limit.
 func (d *dry) count(ctx context.Context, known *dryTable, from string) error {
 	var n int64
-	query := fmt.Sprintf("SELECT COUNT(*) FROM (SELECT 1%s LIMIT %d) AS some_rows", from, int64(d.o.Limit)+1-known.count)
+	query := fmt.Sprintf("SELECT %sCOUNT(*) FROM (SELECT 1%s LIMIT %d) AS some_rows", graph.Dive, from, int64(d.o.Limit)+1-known.count)
 	if err := onerow.QueryRow(ctx, d.db, query, nil, &n); err != nil {
 		return err
 	}

@@ -32,10 +32,11 @@ type Source struct {
 	AsText  bool         // the edge's columns are text that holds keys of another type
 	Bound   bool         // a foreign key makes sure that the row above is there
 	Index   string       // " FORCE INDEX (…)", or empty
+	Narrow  string       // the same for statements that read nothing but what the index has, see narrow
 	Scan    *Scan        // of all of that index; nil where it lacks columns of the condition
 	order   rowkey.Codec // that of the rows along it
 	Sorted  bool         // the index delivers the rows in that order, whatever the engine
-	outside string       // a column that keeps the index from being read as a whole, or empty
+	Outside string       // a column that keeps the index from being read as a whole, or empty
 	Nulls   []string     // the columns that become NULL when a row is detached, or a loop cut; or the one that is marked
 	Now     string       // what marks a row; empty: the edge marks none
 	Left    string       // " AND " and the condition that a locked row is not detached yet: an earlier group may have done it

@@ -11,7 +11,7 @@ import (
 // key to these columns locks the parent's entry there and nothing else, so a lock on the
 // parent's row, which is in the primary key, does not keep children away.
 type Guard struct {
-	Index   string // " FORCE INDEX (…)"
+	Index   string // " FORCE INDEX (…)", or narrow
 	Outside string // as Source.outside
 }
 
@@ -23,8 +23,11 @@ func (t *Table) guard(columns []string, asText bool, cat *schema.Catalog, all in
 	}
 	for _, name := range cat.Indexes(t.Name, columns) {
 		if !strings.EqualFold(name, "PRIMARY") {
-			list = append(list, Guard{" FORCE INDEX (" + ident.Quote(name) + ")",
-				all.outside(t, [2]string{strings.ToLower(t.Name), strings.ToLower(name)})})
+			g := Guard{" FORCE INDEX (" + ident.Quote(name) + ")", all.outside(t, [2]string{strings.ToLower(t.Name), strings.ToLower(name)})}
+			if g.Outside == "" {
+				g.Index = narrow(name)
+			}
+			list = append(list, g)
 		}
 	}
 	return list

@@ -75,10 +75,10 @@ func readIndexes(ctx context.Context, db onerow.DB, tables []string) (indexes, e
 func (s *Source) walkBy(declared schema.Edge, cat *schema.Catalog, all indexes) (err error) {
 	var columns []string
 	if name, ok := cat.EdgeIndex(s.Name, declared); ok {
-		s.Index = " FORCE INDEX (" + ident.Quote(name) + ")"
+		s.Index, s.Narrow = " FORCE INDEX ("+ident.Quote(name)+")", narrow(name)
 		index := [2]string{strings.ToLower(s.Name), strings.ToLower(name)}
 		columns = all.ordered[index]
-		s.outside = all.outside(s.Table, index)
+		s.Outside = all.outside(s.Table, index)
 		if s.Scan, err = newScan(declared, cat, s.Name, all.all[index]); err != nil {
 			return err
 		}
@@ -110,11 +110,33 @@ func (s *Source) walkBy(declared schema.Edge, cat *schema.Catalog, all indexes) 
 	return err
 }
 
+// Dive is what a statement that has a list of keys says behind its first word: MySQL looks into the index for
+// each of them. Behind the limit of that, 200, both engines ask the statistics, and read and lock all of the
+// table where these are of when it was empty; so lists over an edge have at most EdgeList keys.
+const (
+	Dive     = "/*+ SET_VAR(eq_range_index_dive_limit=0) */ "
+	EdgeList = 150
+)
+
+// narrow names an index for statements that read nothing but what it has. MySQL does not look into an index
+// that it is forced to use, and takes what it then does not know for the price of a list of keys: it reads,
+// and locks, the whole index instead.
+func narrow(index string) string { return " USE INDEX (" + ident.Quote(index) + ")" }
+
+// Wide is the index for statements that read all columns: of a table of nothing but keys that may be no more
+// than the index has.
+func (s *Source) Wide() string {
+	if s.Outside == "" {
+		return s.Narrow
+	}
+	return s.Index
+}
+
 // outside is a column that is not in the index, quoted and behind a comma, or empty. MySQL
 // estimates badly how many rows a long list finds in an index that it was told to use, and
 // then reads the whole index, from its start, where that has all columns that are asked
 // for. It does not where it would have to look each row up. A table that has no other
-// column than those of keys and edges has none to offer; long lists may be slow there.
+// column than those of keys and edges has none to offer, see Wide.
 func (x indexes) outside(t *Table, index [2]string) string {
 	for _, column := range x.cheap[index[0]] {
 		if !containsAll(x.all[index], []string{column}) && !containsAll(t.Node.Key, []string{column}) {
@@ -155,8 +177,8 @@ func (s *Source) Place(values []sql.NullString) rowkey.Place { return s.order.Pl
 
 // ReadSQL reads the next children of the parents, whose keys for the edge are given.
 func (s *Source) ReadSQL(keys []rowkey.Key, after rowkey.Place, limit int) string {
-	query := "SELECT " + s.Table.Columns(&s.Columns) + ", " + s.order.Select("") + s.outside +
-		" FROM " + s.From + s.Index + " WHERE " + s.When + s.Columns.In("", keys)
+	query := "SELECT " + Dive + s.Table.Columns(&s.Columns) + ", " + s.order.Select("") + s.Outside +
+		" FROM " + s.From + s.Wide() + " WHERE " + s.When + s.Columns.In("", keys)
 	if after != nil {
 		query += " AND " + s.order.After("", after)
 	}

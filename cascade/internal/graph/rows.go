@@ -54,7 +54,7 @@ var ErrNullKey = errors.New("cascade: a column of a primary key is NULL")
 // Reader is the scanner of ReadSQL.
 func (s *Source) Reader() *RowScanner {
 	extra := s.order.Width()
-	if s.outside != "" {
+	if s.Outside != "" {
 		extra++
 	}
 	return s.Scanner(&s.Columns, extra)

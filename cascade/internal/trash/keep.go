@@ -24,7 +24,7 @@ const (
 
 const (
 	exactly       = "/*M! SET STATEMENT " + exactMode + ", " + exactZone + " FOR */ "
-	exactHint     = " /*+ SET_VAR(" + exactMode + ") SET_VAR(" + exactZone + ") */ "
+	exactHint     = " /*+ SET_VAR(" + exactMode + ") SET_VAR(" + exactZone + ") SET_VAR(eq_range_index_dive_limit=0) */ " // see graph.Dive
 	exactlyInsert = exactly + "INSERT" + exactHint + "INTO "
 	exactlyUpdate = exactly + "UPDATE" + exactHint
 )
@@ -86,7 +86,7 @@ func RowsSQL(t *graph.Table, where string) string {
 // LeavesSQL is two statements.
 func LeavesSQL(s *graph.Source, parents []rowkey.Key, limit int64) []string {
 	k := new(Keeper)
-	return []string{k.copySQL(s.Table, s.Index, leavesWhere(s, parents, limit), Via{Edge: s.Edge}), k.deleteSQL(s.Table)}
+	return []string{k.copySQL(s.Table, s.Wide(), leavesWhere(s, parents, limit), Via{Edge: s.Edge}), k.deleteSQL(s.Table)}
 }
 
 func leavesWhere(s *graph.Source, parents []rowkey.Key, limit int64) string {
@@ -115,7 +115,7 @@ func (k *Keeper) Rows(ctx context.Context, tx onerow.DB, t *graph.Table, where s
 // The first statement locks and copies along the index of the edge, and the second one deletes what was
 // copied, by the primary keys of both tables: a row that came between them stays.
 func (k *Keeper) Leaves(ctx context.Context, tx onerow.DB, s *graph.Source, parents []rowkey.Key, limit int64, lost bool) (int64, error) {
-	n, err := k.copy(ctx, tx, s.Table, s.Index, leavesWhere(s, parents, limit), nil, Via{Edge: s.Edge, Lost: lost})
+	n, err := k.copy(ctx, tx, s.Table, s.Wide(), leavesWhere(s, parents, limit), nil, Via{Edge: s.Edge, Lost: lost})
 	if err != nil || n == 0 {
 		return 0, err
 	}

@@ -26,7 +26,7 @@ func (r *run) detachLocked(ctx context.Context, tx *onerow.Tx, s *graph.Source, 
 
 // belowSQL locks rows below parents along the index of the edge.
 func belowSQL(s *graph.Source, parents []rowkey.Key, limit int64) string {
-	return "SELECT " + s.Key.Select("") + " FROM " + s.From + s.Index + " WHERE " + s.When + s.Columns.In("", parents) + " LIMIT " + strconv.FormatInt(limit, 10) + " FOR UPDATE"
+	return "SELECT " + graph.Dive + s.Key.Select("") + s.Outside + " FROM " + s.From + s.Wide() + " WHERE " + s.When + s.Columns.In("", parents) + " LIMIT " + strconv.FormatInt(limit, 10) + " FOR UPDATE"
 }
 
 // detachKeys keeps and detaches locked rows, and counts apart those that are to go themselves.

@@ -12,7 +12,7 @@ import (
 
 // guardSQL locks, by the index, the entries there of rows that are locked already.
 func guardSQL(t *graph.Table, ref int, g graph.Guard, keys []rowkey.Key) string {
-	return "SELECT 1" + g.Outside + " FROM " + t.From + g.Index + " WHERE " + t.Refs[ref].In("", keys) + " FOR UPDATE"
+	return "SELECT " + graph.Dive + "1" + g.Outside + " FROM " + t.From + g.Index + " WHERE " + t.Refs[ref].In("", keys) + " FOR UPDATE"
 }
 
 // lockGuards locks what foreign keys lock of rows that are about to be deleted. One

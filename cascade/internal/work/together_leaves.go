@@ -62,6 +62,11 @@ func (b *Bundle) dropOf(ctx context.Context, tx *onerow.Tx, s *graph.Source, roo
 	return b.dropBelow(ctx, tx, s, keys, limit, t)
 }
 
+// parentsBelowSQL locks rows below parents along the index of the edge, and says whose each of them is.
+func parentsBelowSQL(s *graph.Source, parents []rowkey.Key, limit int64) string {
+	return fmt.Sprintf("SELECT %s%s%s FROM %s%s WHERE %s%s LIMIT %d FOR UPDATE", graph.Dive, s.Columns.Select(""), s.Outside, s.From, s.Wide(), s.When, s.Columns.In("", parents), limit)
+}
+
 // dropLeaves locks and counts the leaves below roots, and deletes them by another statement. Where there are
 // more than the limit it deletes none, and returns the roots whose leaves it has seen before the last one's.
 func (b *Bundle) dropLeaves(ctx context.Context, tx *onerow.Tx, s *graph.Source, roots []int, limit int64, tallies []Tally) (rows int64, whole []int, err error) {
@@ -76,13 +81,15 @@ func (b *Bundle) dropLeaves(ctx context.Context, tx *onerow.Tx, s *graph.Source,
 	}
 	keys := slices.Sorted(maps.Keys(at))
 	values := make([]sql.NullString, s.Columns.Width())
-	dest := make([]any, len(values))
+	dest := make([]any, len(values), len(values)+1)
 	for i := range values {
 		dest[i] = &values[i]
 	}
+	if s.Outside != "" {
+		dest = append(dest, new(sql.RawBytes))
+	}
 	counts, last := map[int]int64{}, 0
-	query := fmt.Sprintf("SELECT %s FROM %s%s WHERE %s%s LIMIT %d FOR UPDATE", s.Columns.Select(""), s.From, s.Index, s.When, s.Columns.In("", keys), limit+1)
-	err = onerow.Query(ctx, tx, query, nil, func(found *sql.Rows) error {
+	err = onerow.Query(ctx, tx, parentsBelowSQL(s, keys, limit+1), nil, func(found *sql.Rows) error {
 		if err := found.Scan(dest...); err != nil {
 			return err
 		}

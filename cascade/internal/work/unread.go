@@ -15,13 +15,13 @@ import (
 // leavesSQL deletes along the index of the edge; the LIMIT also keeps the optimizer from
 // scanning the table. At REPEATABLE READ it holds the gaps there until the batch ends.
 func leavesSQL(s *graph.Source, parents []rowkey.Key, limit int64) string {
-	return "DELETE FROM " + s.From + " WHERE " + s.When + s.Columns.In("", parents) + " LIMIT " + strconv.FormatInt(limit, 10)
+	return "DELETE " + graph.Dive + "FROM " + s.From + " WHERE " + s.When + s.Columns.In("", parents) + " LIMIT " + strconv.FormatInt(limit, 10)
 }
 
 // detachSQL updates along the index of the edge. A row that it has updated is not below
 // the parents any more.
 func detachSQL(s *graph.Source, parents []rowkey.Key, limit int64) string {
-	return "UPDATE " + s.From + s.Index + " SET " + setNull(s) + " WHERE " + s.When + s.Columns.In("", parents) + " LIMIT " + strconv.FormatInt(limit, 10)
+	return "UPDATE " + graph.Dive + s.From + s.Index + " SET " + setNull(s) + " WHERE " + s.When + s.Columns.In("", parents) + " LIMIT " + strconv.FormatInt(limit, 10)
 }
 
 // detachRowsSQL updates by the primary key rows that are locked below their parents.
@@ -37,7 +37,7 @@ func (r *run) dropUnread(ctx context.Context, tx *onerow.Tx, n *graph.Node, pare
 			continue
 		}
 		r.unread.none[e] = false
-		for keys := range slices.Chunk(e.Keys(parents), listLength) {
+		for keys := range slices.Chunk(e.Keys(parents), graph.EdgeList) {
 			for _, s := range e.Sources {
 				rows, err := r.dropBelow(ctx, tx, s, keys, *budget, t)
 				if err != nil {
