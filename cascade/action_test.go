@@ -227,7 +227,7 @@ func TestReport(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, err := ReportJob(ctx, db, 1)
-		if err != nil || r.DeletionID != 5 || r.Owner != "7" || r.RequestedAt.IsZero() || r.Actor != "" || r.Job == nil || r.Job.State != Cancelled || r.Job.DeletedRows != 9 {
+		if err != nil || r.DeletionID != 5 || r.Owner != "7" || r.RequestedAt.IsZero() || r.Actor != "" || r.Job == nil || r.Job.State != Restored || r.Job.DeletedRows != 9 {
 			t.Fatalf("%+v, %v", r, err)
 		}
 		if len(r.Actions) != 2 || r.Actions[0].Action != ActionRestore || r.Actions[1].Action != ActionCancel || r.Actions[1].Actor != "ann" || r.Actions[1].Reason != "OPS-12" {

@@ -13,20 +13,22 @@ import (
 // sqlCancel decides between a cancel and a claim: both are conditional updates of
 // the job's row, which it locks by the unique key one_open. The index is forced, here and below: of few jobs
 // MariaDB would take those of a state, and wait for who cancels another one. A held job gets its own time
-// back, which is read before the state is written: assignments go from left to right.
-const sqlCancel = `UPDATE onerow_job FORCE INDEX (one_open) SET due_at = IF(state = 'scheduled', due_at, due_at - ` + heldFor + `), state = 'cancelled', batch_seq = batch_seq + 1
+// back, which is read before the state is written: assignments go from left to right. One that a restore has
+// held ends as restored.
+const sqlCancel = `UPDATE onerow_job FORCE INDEX (one_open) SET due_at = IF(state = 'scheduled', due_at, due_at - ` + heldFor + `), state = IF(state = 'held' AND last_error = '` + restoringText + `', 'restored', 'cancelled'),
+  last_error = IF(state = 'restored', NULL, last_error), batch_seq = batch_seq + 1
 WHERE resource = ? AND resource_id = ? AND deletion_id = ? AND ` + notBegun + ` AND due_at > UTC_TIMESTAMP(6)`
 
 // sqlMoveCancelled and sqlDropCancelled follow on the row that sqlCancel locked; so do, where
 // one of them fails in a transaction whose owner may commit, sqlUnmove and sqlUncancel. These
 // leave the job held: nothing is deleted that somebody wanted back.
 const (
-	sqlMoveCancelled = moveColumns + `UTC_TIMESTAMP(6) FROM onerow_job FORCE INDEX (one_open) WHERE resource = ? AND resource_id = ? AND state = 'cancelled'`
-	sqlDropCancelled = `DELETE j FROM onerow_job AS j FORCE INDEX (one_open) WHERE j.resource = ? AND j.resource_id = ? AND j.state = 'cancelled'`
+	sqlMoveCancelled = moveColumns + `UTC_TIMESTAMP(6) FROM onerow_job FORCE INDEX (one_open) WHERE resource = ? AND resource_id = ? AND state IN ('cancelled', 'restored')`
+	sqlDropCancelled = `DELETE j FROM onerow_job AS j FORCE INDEX (one_open) WHERE j.resource = ? AND j.resource_id = ? AND j.state IN ('cancelled', 'restored')`
 	sqlUnmove        = `DELETE a FROM onerow_job_archive AS a JOIN onerow_job AS j FORCE INDEX (one_open) ON j.id = a.id AND a.deletion_id = j.deletion_id
-WHERE j.resource = ? AND j.resource_id = ? AND j.state = 'cancelled'`
+WHERE j.resource = ? AND j.resource_id = ? AND j.state IN ('cancelled', 'restored')`
 	sqlUncancel = `UPDATE onerow_job FORCE INDEX (one_open) SET due_at = due_at + ` + heldFor + `, state = 'held', last_error = 'its cancel failed', batch_seq = batch_seq + 1
-WHERE resource = ? AND resource_id = ? AND state = 'cancelled'`
+WHERE resource = ? AND resource_id = ? AND state IN ('cancelled', 'restored')`
 )
 
 // sqlCancelled looks whether an earlier call has cancelled this deletion. It locks
@@ -111,7 +113,7 @@ func cancelledEarlier(ctx context.Context, tx *onerow.Tx, resource string, key [
 		return fmt.Errorf("%w: it is no longer scheduled, or never was", ErrTooLate)
 	case err != nil:
 		return err
-	case state != Cancelled:
+	case state != Cancelled && state != Restored:
 		return fmt.Errorf("%w: its job is %s", ErrTooLate, state)
 	}
 	return nil

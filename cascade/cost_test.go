@@ -39,7 +39,7 @@ func TestCosts(t *testing.T) {
 		}
 		maps := map[string]func(*Worker){}
 		for _, dsn := range []string{few, many} {
-			for _, plan := range []schema.Plan{forest, orchard, grove, attic()} {
+			for _, plan := range []schema.Plan{forest, orchard, grove, hedge, attic()} {
 				maps[nameOf(t, dbtest.OpenDSN(t, dsn))+plan.Names()[0]] = mapped(t, dsn, plan)
 			}
 		}

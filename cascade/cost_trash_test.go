@@ -21,6 +21,13 @@ var grove = schema.Plan{Trash: schema.Age(time.Hour), Tables: []schema.Table{
 	{Name: "label", Key: []string{"id"}, Parents: []schema.Edge{{Table: "pot", Columns: []string{"pot"}, OnDelete: schema.OnDeleteDetach}}},
 }}
 
+// hedge has three levels, of which some rows do not come back.
+var hedge = schema.Plan{Trash: schema.Age(time.Hour), Tables: []schema.Table{
+	{Name: "hedge", Key: []string{"id"}},
+	{Name: "twig", Key: []string{"id"}, Parents: []schema.Edge{{Table: "hedge", Columns: []string{"hedge"}}}},
+	{Name: "bud", Key: []string{"id"}, Parents: []schema.Edge{{Table: "twig", Columns: []string{"twig"}}}},
+}}
+
 // crowdTrash has as many rows of others in the grove and in its trash as rows says.
 func crowdTrash(t *testing.T, dsn string, rows int) {
 	t.Helper()
@@ -31,11 +38,17 @@ func crowdTrash(t *testing.T, dsn string, rows int) {
 		"CREATE TABLE soil (id BIGINT PRIMARY KEY, pot BIGINT NOT NULL, KEY pot (pot))",
 		"CREATE TABLE picture (id BIGINT PRIMARY KEY, pot BIGINT NOT NULL, blob_key VARCHAR(40) NOT NULL, KEY pot (pot), KEY blob_key (blob_key))",
 		"CREATE TABLE label (id BIGINT PRIMARY KEY, pot BIGINT NULL, KEY pot (pot))",
+		"CREATE TABLE hedge (id BIGINT PRIMARY KEY)",
+		"CREATE TABLE twig (id BIGINT PRIMARY KEY, hedge BIGINT NOT NULL, KEY hedge (hedge))",
+		"CREATE TABLE bud (id BIGINT PRIMARY KEY, twig BIGINT NOT NULL, KEY twig (twig))",
+		"INSERT INTO hedge " + from("i"), "INSERT INTO twig " + from("i, i"), "INSERT INTO bud " + from("i, i"),
 		"INSERT INTO pot " + from("i"), "INSERT INTO soil " + from("i, i"), "INSERT INTO picture " + from("i, i, i"), "INSERT INTO label " + from("i, i"),
 	} {
 		dbtest.Exec(t, db, stmt)
 	}
 	plantTrash(t, db, grove)
+	plantTrash(t, db, hedge)
+	dbtest.Exec(t, db, "ALTER TABLE onerow_trash_twig ADD COLUMN colour INT NULL")
 	for _, stmt := range []string{
 		"INSERT INTO onerow_trash_soil (onerow_job, onerow_step, id, pot) " + from("i, 1, i + 1000000, 1"),
 		"INSERT INTO onerow_trash_picture (onerow_job, onerow_step, id, pot, blob_key) " + from("i, 2, i + 1000000, 1, CONCAT('p', i)"),
@@ -43,7 +56,7 @@ func crowdTrash(t *testing.T, dsn string, rows int) {
 			from("i, 1, 'soil', '', 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) + INTERVAL 1 HOUR"),
 		"INSERT INTO onerow_trash (job_id, step, table_name, cut, kept_rows, kept_at, expires_at) " +
 			from("i, 2, 'picture', '', 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) + INTERVAL 1 HOUR"),
-		"ANALYZE TABLE pot, soil, picture, label, onerow_trash, onerow_trash_soil, onerow_trash_picture",
+		"ANALYZE TABLE pot, soil, picture, label, hedge, twig, bud, onerow_trash, onerow_trash_soil, onerow_trash_picture",
 	} {
 		dbtest.Exec(t, db, stmt)
 	}
@@ -94,6 +107,26 @@ func costsOfTrash(c *cost.Costs, work working) {
 			rerr = fmt.Errorf("%+v", p)
 		}
 		return errors.Join(err, rerr, execAll(ctx, db, "DELETE FROM soil WHERE id = 7"), second(Retry(ctx, db, job)), work(ctx, db, grove, Config{}, 1))
+	})
+	c.Call("restore what is not all there", func(ctx context.Context, db *sql.DB) error {
+		err := execAll(ctx, db, "INSERT INTO twig VALUES (2000007, 7), (2000008, 7)", "INSERT INTO bud VALUES (2000007, 2000007), (2000008, 2000008)")
+		some, serr := Enqueue(ctx, db, Deletion{Resource: "hedge", ResourceID: "7"})
+		root, rerr := Enqueue(ctx, db, Deletion{Resource: "hedge", ResourceID: "8"})
+		if err = errors.Join(err, serr, rerr, work(ctx, db, hedge, Config{}, 2), execAll(ctx, db,
+			fmt.Sprintf("DELETE FROM onerow_trash_twig WHERE onerow_job = %d AND id = 2000007", some.ID),
+			fmt.Sprintf("DELETE FROM onerow_trash_hedge WHERE onerow_job = %d", root.ID), "INSERT INTO hedge VALUES (8)", "INSERT INTO twig VALUES (2000007, 9)")); err != nil {
+			return err
+		}
+		_, err = DryRunRestore(ctx, db, hedge, some.ID)
+		p, serr := RestoreRows(ctx, db, hedge, some.ID, RestoreOptions{})
+		if serr == nil && (p.RootMissing != "" || p.Rows != 5 || p.Removed != 1 || p.Stuck != 1) {
+			serr = fmt.Errorf("%+v", p)
+		}
+		p, rerr = RestoreRows(ctx, db, hedge, root.ID, RestoreOptions{})
+		if rerr == nil && (p.RootMissing == "" || p.Rows != 0 || p.Removed != 1 || p.Stuck != 2) {
+			rerr = fmt.Errorf("%+v", p)
+		}
+		return errors.Join(err, serr, rerr)
 	})
 	c.Call("expire and purge", func(ctx context.Context, db *sql.DB) error {
 		if err := second(ExpireTrash(ctx, db, job)); err != nil {

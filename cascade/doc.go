@@ -45,18 +45,19 @@
 //
 // [HoldJob] holds a job that has begun, too, or is dead or has leftovers: repo.CancelJob then cancels it.
 //
-// A job whose rows come back from the trash, see [RestoreRows], is held, too, from wherever it was, and
-// cancelled at the end.
+// A job whose rows come back from the trash, see [RestoreRows], is held, too, from wherever it was. At the
+// end it is restored, a final state as cancelled is; it may be restored again.
 //
 // Open jobs live in onerow_job, where the unique key one_open (resource, id)
 // decides that a row has one; finished ones in onerow_job_archive. A job keeps its
 // id, its counts (onerow_job_count, onerow_job_detached) and its token counter when it
 // moves. Leftovers and dead jobs can be retried.
 //
-// Finished jobs are kept until [PurgeJobs] removes those that are done or cancelled and old enough, with
-// their counts and skipped rows; dead ones and leftovers stay. Audits are kept until [PurgeDeletions], as
-// long as their row has any job. cascade-worker does both, after 400 days. Of a row that has no job any more
-// nothing is known but that it is gone: Find does not find it, and its deletion cannot be undone.
+// Finished jobs are kept until [PurgeJobs] removes those that are done, cancelled or restored, and old
+// enough, with their counts and skipped rows; dead ones and leftovers stay. Audits are kept until
+// [PurgeDeletions], as long as their row has any job. cascade-worker does both, after 400 days. Of a row that
+// has no job any more nothing is known but that it is gone: Find does not find it, and its deletion cannot be
+// undone.
 //
 // One column says when a worker may take a job, due_at: the end of the grace
 // period, the next attempt, or the end of the running worker's lease; of a held job that
@@ -135,8 +136,10 @@
 //   - What the plan keeps ([schema.Plan].Trash) is copied and deleted by the same keys in the same
 //     transaction, or not deleted; so is a row whose reference is cut. [RestoreRows] puts it back byte by
 //     byte, parents first, each batch under the job's token, while others write. What is taken or has lost
-//     its row above meanwhile stays in the trash, with the reason. A row that referred to nothing before
-//     may do so again.
+//     its row above meanwhile stays in the trash, with the reason. A row comes back below what has come back,
+//     or what its job never took, and not below a row that has taken such a key since; where copies of rows
+//     above are gone from the trash, not below what may be one of those. A row that referred to nothing
+//     before may do so again. What is not back is held against what was deleted, and told by table.
 //   - What the plan's retention asks for is deleted only if it is due when its job begins: the look, under
 //     the row's lock, commits with the job's first batch. See [Retainer].
 //   - When the context of [Worker.Run] ends, the current batches are ended or rolled back, leases are given
@@ -202,7 +205,7 @@
 //	PurgeJobs   9 per 200, 1 more where rows were skipped; 1 per 200 that stay
 //	PurgeDeletions 2 per 200; 1 per 200 that stay
 //	Retainer                                         see there; a job of it takes 5 more, 1 for all that go together
-//	RestoreRows, PurgeTrash, ListTrash, TrashOf      see there
+//	RestoreRows, DryRunRestore, PurgeTrash, ListTrash, TrashOf      see there
 //	claim       1 when nothing is due, else 6, for Config.ClaimJobs jobs or more; 1 more per
 //	            so many that are due but held by batches that wait for a lock
 //	together    1, then a batch for up to 100 jobs of a resource that were claimed at once and have

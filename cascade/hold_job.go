@@ -16,8 +16,9 @@ const sqlForgetParked = `DELETE k FROM onerow_parked AS k FORCE INDEX (one_row) 
 // HoldJob takes a job from the workers for good, whatever it has done already, before a cancel: it is held,
 // the worker that has it changes nothing after its batch, and the rows that it parked are forgotten.
 // [Cancel] then ends it; what is gone stays gone, unless [RestoreRows] brings it back. [Retry] lets it go
-// on. A job that is dead or has leftovers is reopened for it. One that was cancelled is returned as it is.
-// Errors: [ErrNoJob]; [ErrNotOpen] when it is done; [ErrOpenJob] when its row was deleted again since.
+// on. A job that is dead or has leftovers is reopened for it. One that was cancelled or restored is returned
+// as it is. Errors: [ErrNoJob]; [ErrNotOpen] when it is done; [ErrOpenJob] when its row was deleted again
+// since.
 //
 // Five statements, 8 for a job that has ended; in a transaction of its own on a pool. Calling it again is
 // safe, also after [onerow.ErrOutcomeUnknown]. See repo.CancelJob, which does all of it.
@@ -44,7 +45,7 @@ func HoldJob(ctx context.Context, db onerow.DB, jobID int64, reason string) (Job
 				return err
 			}
 		}
-		if job, err = answer(ctx, tx, jobID); err == nil && job.State != Held && job.State != Cancelled {
+		if job, err = answer(ctx, tx, jobID); err == nil && job.State != Held && job.State != Cancelled && job.State != Restored {
 			err = fmt.Errorf("%w: it is %s", ErrNotOpen, job.State)
 		}
 		return err

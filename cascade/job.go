@@ -11,8 +11,8 @@ import (
 // State is where a job is in its life. See the package documentation.
 type State string
 
-// The states of a job. The last four are final, but for a job that is dead or has
-// leftovers and is retried.
+// The states of a job. The last five are final, but for a job that is dead or has
+// leftovers and is retried, and one that [RestoreRows] brings back.
 const (
 	Scheduled State = "scheduled" // in its grace period; it can be cancelled
 	Held      State = "held"      // a cancel that could not be done keeps it from being worked, see Hold
@@ -22,6 +22,7 @@ const (
 	Done      State = "done"      // nothing is left, or what was skipped
 	Leftovers State = "leftovers" // everything is gone but parked rows and what is above them
 	Cancelled State = "cancelled" // cancelled during its grace period; nothing was deleted
+	Restored  State = "restored"  // what was kept is back from the trash; Report.Restored says how many rows
 	Dead      State = "dead"      // failed too often; see Job.LastError
 )
 

@@ -21,7 +21,7 @@ const (
 // sqlOldJobs reads a page of the index finished_at, behind the last job of the page before, and without a
 // lock. Jobs that stay are passed by and not read again; a LIMIT on the others only would read all that stay
 // each time.
-const sqlOldJobs = `SELECT id, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', finished_at), state IN ('done', 'cancelled') FROM onerow_job_archive FORCE INDEX (finished_at)
+const sqlOldJobs = `SELECT id, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', finished_at), state IN ('done', 'cancelled', 'restored') FROM onerow_job_archive FORCE INDEX (finished_at)
 WHERE finished_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND AND (finished_at > CAST('1970-01-01' AS DATETIME(6)) + INTERVAL ? MICROSECOND
   OR finished_at = CAST('1970-01-01' AS DATETIME(6)) + INTERVAL ? MICROSECOND AND id > ?) ORDER BY finished_at, id LIMIT ?`
 
@@ -29,7 +29,7 @@ WHERE finished_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND AND (finished_at >
 // reopened one, which may have ended again. All that follows is by keys that begin with the job's id, but for
 // the skipped rows, whose ids are read first: of them a job may have very many.
 const (
-	sqlLockOld = `SELECT id FROM onerow_job_archive FORCE INDEX (PRIMARY) WHERE state IN ('done', 'cancelled')
+	sqlLockOld = `SELECT id FROM onerow_job_archive FORCE INDEX (PRIMARY) WHERE state IN ('done', 'cancelled', 'restored')
   AND finished_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND AND id IN (`
 	sqlSkipped     = `SELECT id FROM onerow_parked FORCE INDEX (one_row) WHERE job_id IN (`
 	sqlDropSkipped = `DELETE p FROM onerow_parked AS p FORCE INDEX (PRIMARY) WHERE p.id IN (`
@@ -42,11 +42,11 @@ var sqlDropOld = []string{
 	`DELETE a FROM onerow_job_archive AS a FORCE INDEX (PRIMARY) WHERE a.id IN (`,
 }
 
-// PurgeJobs removes jobs that ended more than age ago, by the database's clock, as done or cancelled, oldest
-// first, with their counts, plans and skipped rows: limit at most. It returns how many: less than limit when
-// no more are that old. Jobs that are dead or have leftovers wait for somebody, however old they are. [Find]
-// does not find a purged job, so a Delete of its row, which is gone, is a success without a job; and
-// [Orphans] takes rows that were skipped for any others.
+// PurgeJobs removes jobs that ended more than age ago, by the database's clock, as done, cancelled or
+// restored, oldest first, with their counts, plans and skipped rows: limit at most. It returns how many: less
+// than limit when no more are that old. Jobs that are dead or have leftovers wait for somebody, however old
+// they are. [Find] does not find a purged job, so a Delete of its row, which is gone, is a success without a
+// job; and [Orphans] takes rows that were skipped for any others.
 //
 // On a pool up to 200 jobs commit by themselves: 9 statements, 1 more where rows were skipped; and 1 for each
 // 200 that stay. It may run beside everything and beside itself, and be called again after any error.
@@ -130,7 +130,7 @@ func readIDs(ctx context.Context, db onerow.DB, query string, args []any) (ids [
 
 // sqlOldestJobs reads so many entries at the end of the index finished_at.
 const sqlOldestJobs = `SELECT COUNT(*) FROM (SELECT state FROM onerow_job_archive FORCE INDEX (finished_at)
-  WHERE finished_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND ORDER BY finished_at LIMIT ?) AS old WHERE state IN ('done', 'cancelled')`
+  WHERE finished_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND ORDER BY finished_at LIMIT ?) AS old WHERE state IN ('done', 'cancelled', 'restored')`
 
 // JobsToPurge is how many jobs PurgeJobs would remove, of the limit oldest. One statement.
 func JobsToPurge(ctx context.Context, db onerow.DB, age time.Duration, limit int) (n int64, err error) {

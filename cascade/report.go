@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/trash"
 )
 
 // ErrNoDeletion means that there is no deletion with this number: there never was, or its audit was purged.
@@ -35,10 +36,20 @@ type Report struct {
 	// Left are rows that could not be deleted, newest first, MaxReported at most: Job.Parked and
 	// Job.Skipped say how many there are.
 	Left []Parked `json:"left"`
+	// Restored is what has come back, by table, over all calls: the root's own row is among it.
+	Restored []RestoredTable `json:"restored,omitempty"`
 	// Trash is what can still come back, by table.
 	Trash []KeptTable `json:"trash"`
 	// Actions are all that are known, oldest first, MaxReported at most.
 	Actions []Action `json:"actions"`
+}
+
+// RestoredTable is what of one table has come back from the trash.
+type RestoredTable struct {
+	Table string `json:"table"`
+	// Rows were deleted, References were cut.
+	Rows       int64 `json:"rows"`
+	References int64 `json:"references,omitempty"`
 }
 
 // MaxReported is how many rows and actions a report lists at most.
@@ -55,8 +66,8 @@ const sqlJobOfDeletion = `SELECT id FROM (
   UNION ALL (SELECT id, deletion_id = ? FROM onerow_job_archive FORCE INDEX (resource) WHERE resource = ? AND resource_id = ? ORDER BY id DESC LIMIT 100)
 ) AS jobs ORDER BY own DESC, id DESC LIMIT 1`
 
-// ReadReport reports on a deletion, by its number: Deletion.ID. Errors: [ErrNoDeletion]. Six statements, not
-// of one snapshot.
+// ReadReport reports on a deletion, by its number: Deletion.ID. Errors: [ErrNoDeletion]. Seven statements,
+// not of one snapshot.
 func ReadReport(ctx context.Context, db onerow.DB, deletionID int64) (Report, error) {
 	r := Report{DeletionID: deletionID}
 	var resource, id, owner, from []byte
@@ -79,7 +90,7 @@ func ReadReport(ctx context.Context, db onerow.DB, deletionID int64) (Report, er
 }
 
 // ReportJob reports on the deletion of a job; where its audit is not known, on the job alone. Errors:
-// [ErrNoJob]. Seven statements, not of one snapshot.
+// [ErrNoJob]. Eight statements, not of one snapshot.
 func ReportJob(ctx context.Context, db onerow.DB, jobID int64) (Report, error) {
 	job, err := Get(ctx, db, jobID)
 	if err != nil {
@@ -107,6 +118,9 @@ func (r *Report) complete(ctx context.Context, db onerow.DB, jobID int64) error 
 		if err == nil {
 			r.Trash, err = TrashOf(ctx, db, jobID)
 		}
+		if err == nil {
+			r.Restored, err = restoredOf(ctx, db, jobID)
+		}
 		if err != nil && !errors.Is(err, ErrNoJob) { // purged this moment
 			return err
 		}
@@ -121,4 +135,23 @@ func (r *Report) complete(ctx context.Context, db onerow.DB, jobID int64) error 
 		}
 	}
 	return nil
+}
+
+// sqlRestoredOf reads the job's part of the primary key.
+const sqlRestoredOf = `SELECT table_name, SUM(IF(cut = '', kept_rows, 0)), SUM(IF(cut = '', 0, kept_rows)) FROM onerow_trash FORCE INDEX (PRIMARY)
+WHERE job_id = ? AND step < 0 AND step > ` + trash.StepEnded + ` GROUP BY table_name ORDER BY table_name`
+
+func restoredOf(ctx context.Context, db onerow.DB, jobID int64) (list []RestoredTable, err error) {
+	err = onerow.Query(ctx, db, sqlRestoredOf, []any{jobID}, func(rows *sql.Rows) error {
+		var t RestoredTable
+		var table []byte
+		err := rows.Scan(&table, &t.Rows, &t.References)
+		t.Table = string(table)
+		list = append(list, t)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cascade: what of job %d was restored: %w", jobID, err)
+	}
+	return list, nil
 }

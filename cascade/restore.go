@@ -10,6 +10,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/cascade/internal/restore"
+	"github.com/onerow/onerow/cascade/internal/trash"
 	"github.com/onerow/onerow/internal/dbtext"
 	"github.com/onerow/onerow/schema"
 )
@@ -32,12 +33,32 @@ type RestoreProgress struct {
 	// row is gone: they stay as they are.
 	Rows, References, Changed int64
 	// Stuck are what could not come back; it stays in the trash, and Why is the reason of one of them.
-	Stuck int64
-	Why   string
+	// Removed are what somebody has removed from the trash tables by hand.
+	Stuck, Removed int64
+	Why            string
+	// Missing is, at the end, what the job has deleted and what is not back, also of earlier calls; of
+	// [DryRunRestore] what a restore cannot bring back. RootMissing is why the root row itself is not there
+	// though the job has deleted it, or "".
+	Missing     []MissingRows
+	RootMissing string
+}
+
+// MissingRows is what of one table is not back, or does not come back.
+type MissingRows struct {
+	// Table is its name, or that of the resource.
+	Table string `json:"table"`
+	// Rows are deleted rows, References are references that were cut.
+	Rows       int64 `json:"rows"`
+	References int64 `json:"references,omitempty"`
+	// Column says that the rows come back without the values of this column.
+	Column string `json:"column,omitempty"`
+	Why    string `json:"why"`
 }
 
 // Seen is how many rows and references were tried.
-func (p RestoreProgress) Seen() int64 { return p.Rows + p.References + p.Changed + p.Stuck }
+func (p RestoreProgress) Seen() int64 {
+	return p.Rows + p.References + p.Changed + p.Stuck + p.Removed
+}
 
 // RestoreOptions say how a restore works.
 type RestoreOptions struct {
@@ -60,10 +81,16 @@ const defaultRestoreBatch = 1000
 // root is deleted again meanwhile. Other errors: [ErrNotKept]; [ErrNoJob]; [ErrOpenJob], where the root was
 // deleted again since, by another job; those of the plan.
 //
-// Statements: 11 of the catalog and 6 to begin, 7 with an actor; for each batch BEGIN, fence, steps,
-// COMMIT; for each step, which is what a statement has deleted, up to Config.Batch rows of a table: 1 for
-// each edge without a foreign key to a row above, INSERT … SELECT, the note. Where rows are refused or have
-// owners: 1 more for the keys, and INSERT … SELECT by 500 of them.
+// No row comes back below one that has taken the key of a deleted row since: what was above it must be back,
+// or never have been deleted. RestoreProgress.Missing says at the end what of all that the job has deleted is
+// not back: it is stuck, has expired or was not kept. That is no error.
+//
+// Statements: 11 of the catalog and 9 to begin, 11 with an actor; for each batch BEGIN, fence, steps, what
+// has become of others, the count, COMMIT; for each step, which is what a statement has deleted, up to
+// Config.Batch rows of a table: 1 for each edge without a foreign key to a row above, INSERT … SELECT, the
+// note. Where rows are refused or have owners: 1 more for the keys, and INSERT … SELECT by 500 of them; where
+// rows above are not back, 1 for each edge to them, 2 where their copies are gone. At the end 1, and 1 for
+// each table of the root that is not back.
 func RestoreRows(ctx context.Context, db *sql.DB, plan schema.Plan, jobID int64, o RestoreOptions) (RestoreProgress, error) {
 	if o.Batch <= 0 {
 		o.Batch = defaultRestoreBatch
@@ -80,12 +107,19 @@ func RestoreRows(ctx context.Context, db *sql.DB, plan schema.Plan, jobID int64,
 
 func restoreRows(ctx context.Context, db *sql.DB, g *graph.Graph, jobID int64, o RestoreOptions) (RestoreProgress, error) {
 	r := restoring{p: RestoreProgress{JobID: jobID}}
-	err := r.begin(ctx, db)
+	job, detached, err := &restore.Job{}, counts(nil), r.begin(ctx, db)
+	if err == nil {
+		job, detached, err = jobToRestore(ctx, db, g, jobID)
+	}
+	var dropped []restore.Missing
+	if err == nil {
+		dropped, err = restore.Dropped(ctx, db, g, jobID)
+	}
 	for before := int64(math.MaxInt64); before > 0 && err == nil; {
 		var turn restore.Turn
 		err = onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
 			if err = r.fence(ctx, tx); err == nil {
-				turn, err = restore.Batch(ctx, tx, g, jobID, before, o.Batch)
+				turn, err = restore.Batch(ctx, tx, g, job, before, o.Batch)
 			}
 			return err
 		})
@@ -98,8 +132,77 @@ func restoreRows(ctx context.Context, db *sql.DB, g *graph.Graph, jobID int64, o
 			err = o.OnBatch(ctx, r.p)
 		}
 	}
+	if err == nil {
+		err = r.look(ctx, db, g, job, detached, dropped, false)
+	}
 	if err != nil {
 		return r.p, fmt.Errorf("cascade: restore job %d: %w", jobID, err)
+	}
+	return r.p, nil
+}
+
+// look notes what is missing.
+func (r *restoring) look(ctx context.Context, db onerow.DB, g *graph.Graph, job *restore.Job, detached counts, dropped []restore.Missing, before bool) error {
+	missing, root, err := restore.Look(ctx, db, g, job, detached, before)
+	for _, m := range append(missing, dropped...) {
+		r.p.Missing = append(r.p.Missing, MissingRows(m))
+	}
+	r.p.RootMissing = root
+	return err
+}
+
+// jobToRestore reads a job, and how many rows of each table it has detached.
+func jobToRestore(ctx context.Context, db onerow.DB, g *graph.Graph, jobID int64) (*restore.Job, counts, error) {
+	job, err := Get(ctx, db, jobID)
+	if err != nil {
+		return nil, nil, err
+	}
+	j := &restore.Job{ID: jobID, Skipped: job.Skipped > 0, Deleted: job.Tables, Node: g.Nodes[job.Resource]}
+	if j.Node == nil {
+		return nil, nil, fmt.Errorf("%w: %q, whose row the job has deleted", schema.ErrUnknownResource, job.Resource)
+	}
+	if j.Root, err = j.Node.Tables[0].Key.Decode(job.ResourceID); err != nil {
+		return nil, nil, fmt.Errorf("the id of the row: %w", err)
+	}
+	if j.Ended = job.State == Done; !j.Ended {
+		j.Ended, err = trash.WasEnded(ctx, db, jobID)
+	}
+	return j, job.Detached, err
+}
+
+// DryRunRestore says what [RestoreRows] can bring back of a job, Total, and what it cannot, as far as that is
+// known before it is tried: Missing and RootMissing. What is taken meanwhile, or is below such a row, is not
+// among it. Errors: [ErrNotKept], [ErrNoJob], those of the plan. It writes nothing: 11 statements of the
+// catalog, and as many as RestoreRows sends before and after its batches.
+func DryRunRestore(ctx context.Context, db *sql.DB, plan schema.Plan, jobID int64) (RestoreProgress, error) {
+	r := restoring{p: RestoreProgress{JobID: jobID}}
+	if err := plan.Check(); err != nil {
+		return r.p, err
+	}
+	err := onerow.QueryRow(ctx, db, sqlTotal, []any{jobID}, &r.p.Total)
+	if err == nil && r.p.Total == 0 {
+		if _, err = Get(ctx, db, jobID); err == nil {
+			err = ErrNotKept
+		}
+	}
+	var g *graph.Graph
+	if err == nil {
+		g, err = graph.Read(ctx, db, plan)
+	}
+	var job *restore.Job
+	var detached counts
+	if err == nil {
+		job, detached, err = jobToRestore(ctx, db, g, jobID)
+	}
+	var dropped []restore.Missing
+	if err == nil {
+		dropped, err = restore.Dropped(ctx, db, g, jobID)
+	}
+	if err == nil {
+		err = r.look(ctx, db, g, job, detached, dropped, true)
+	}
+	if err != nil {
+		return r.p, fmt.Errorf("cascade: dry run of the restore of job %d: %w", jobID, err)
 	}
 	return r.p, nil
 }
@@ -113,6 +216,7 @@ func (r *restoring) add(t restore.Turn) {
 	r.p.Rows += t.Rows
 	r.p.References += t.References
 	r.p.Changed += t.Changed
+	r.p.Removed += t.Removed
 	if r.p.Stuck += t.Stuck; t.Why != "" {
 		r.p.Why = t.Why
 	}
@@ -129,6 +233,8 @@ const (
 	sqlTotal    = `SELECT COALESCE(SUM(kept_rows), 0) FROM onerow_trash WHERE job_id = ? AND step > 0 AND expires_at > UTC_TIMESTAMP(6)`
 )
 
+// restoringText is the error of a job that is held for a restore. By it Cancel tells what was restored from
+// what was cancelled.
 const restoringText = "its rows come back from the trash: run cascade-worker restore again if nobody does, or retry the job to let the deletion go on"
 
 // begin holds the job, out of the archive if it has ended.
@@ -148,6 +254,9 @@ func (r *restoring) begin(ctx context.Context, db *sql.DB) error {
 			}
 		}
 		if ended > 0 {
+			if err := trash.Ended(ctx, tx, id); err != nil {
+				return err
+			}
 			if err := reopen(ctx, tx, id, sqlUnarchive); err != nil {
 				return err
 			}

@@ -34,7 +34,7 @@ var jobStates = []struct {
 		dbtest.Exec(t, db, "UPDATE onerow_job SET state = 'running', token = 1, worker = 'w' WHERE id = ?", job.ID)
 		onPause(t, db, job.ID)
 	}},
-	{"done", archived(Done)}, {"dead", archived(Dead)}, {"leftovers", archived(Leftovers)}, {"cancelled", archived(Cancelled)},
+	{"done", archived(Done)}, {"dead", archived(Dead)}, {"leftovers", archived(Leftovers)}, {"cancelled", archived(Cancelled)}, {"restored", archived(Restored)},
 }
 
 func onPause(t *testing.T, db *sql.DB, id int64) {
@@ -71,6 +71,7 @@ func TestVerbsInEveryState(t *testing.T) {
 		"dead":          {late, late, "ready", late, late, same, same, notOpen, same, "held", notWaiting},
 		"leftovers":     {late, late, "ready", late, late, same, same, notOpen, same, "held", notWaiting},
 		"cancelled":     {same, late, notDead, late, late, same, same, notOpen, same, same, notWaiting},
+		"restored":      {same, late, notDead, late, late, same, same, notOpen, same, same, notWaiting},
 	}
 	verbs := []func(Job) error{
 		func(j Job) error { return Cancel(ctx, db, j.Resource, j.ResourceID, j.DeletionID) },

@@ -124,7 +124,7 @@ type TrashSize struct {
 
 // sqlTrashSize reads the newest entries of the primary key.
 const sqlTrashSize = `SELECT COUNT(*), COALESCE(SUM(IF(cut = '', kept_rows, 0)), 0), COALESCE(SUM(IF(cut = '', 0, kept_rows)), 0), COALESCE(SUM(IF(stuck, kept_rows, 0)), 0), COALESCE(SUM(IF(expired, kept_rows, 0)), 0)
-FROM (SELECT cut, kept_rows, error IS NOT NULL AS stuck, expires_at < UTC_TIMESTAMP(6) AS expired FROM onerow_trash FORCE INDEX (PRIMARY) ORDER BY job_id DESC, step DESC LIMIT ?) AS newest`
+FROM (SELECT cut, IF(step > 0, kept_rows, 0) AS kept_rows, error IS NOT NULL AS stuck, expires_at < UTC_TIMESTAMP(6) AS expired FROM onerow_trash FORCE INDEX (PRIMARY) ORDER BY job_id DESC, step DESC LIMIT ?) AS newest`
 
 // ReadTrashSize adds up the newest steps of the trash, limit at most; a step is what one statement has kept,
 // up to a batch of rows. One statement.

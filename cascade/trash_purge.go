@@ -17,7 +17,7 @@ import (
 
 // sqlExpired reads the head of the index expires_at, without a lock. What has expired does not come back, so
 // nobody writes it but who purges; what has come back has expired, with no rows left.
-const sqlExpired = `SELECT job_id, step, table_name, cut = '' AND kept_rows > 0 FROM onerow_trash FORCE INDEX (expires_at)
+const sqlExpired = `SELECT job_id, step, table_name, step > 0 AND cut = '' AND kept_rows > 0 FROM onerow_trash FORCE INDEX (expires_at)
 WHERE expires_at < UTC_TIMESTAMP(6) ORDER BY expires_at LIMIT ?`
 
 // sqlDropStep deletes by the primary key, and decides between two who purge.

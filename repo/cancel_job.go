@@ -30,8 +30,8 @@ func CancelJob(ctx context.Context, db *sql.DB, plan schema.Plan, jobID int64) (
 	switch {
 	case job.DeletionID == 0: // queued by SQL of the application's own
 		err = cascade.Cancel(ctx, db, job.Resource, job.ResourceID, 0)
-		back.Changed = err == nil && job.State != cascade.Cancelled
-	case job.State == cascade.Cancelled:
+		back.Changed = err == nil && job.State.Open()
+	case job.State == cascade.Cancelled, job.State == cascade.Restored:
 	default:
 		back, err = Restore(ctx, db, plan, job.DeletionID)
 	}

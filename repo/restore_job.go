@@ -13,7 +13,10 @@ import (
 // below the row, then the row itself, where it was and as [Restore] brings it back, under its name or as a
 // copy. Until then the row stays hidden, where the toolkit made its table. It may be called again after any
 // error or crash, and goes on; what could not come back, as RestoreProgress says, stays in the trash and is
-// tried again. A job that is at work is held first. Afterwards it is cancelled.
+// tried again by the next call. A job that is at work is held first. Afterwards it is cascade.Restored.
+//
+// RestoreProgress.Missing says what has not come back, and it is no error; nor is it one that the row itself
+// has not, see RootMissing: then its deletion is not taken back, and the job has ended nevertheless.
 //
 // Errors: those of [cascade.RestoreRows] and of [Restore]; where it is of Restore all else is back already.
 // A row that was deleted without a trace, by SQL of the application's own, does not come back, and so does
@@ -32,6 +35,13 @@ func RestoreJob(ctx context.Context, db *sql.DB, plan schema.Plan, jobID int64, 
 	back, err := Restore(ctx, db, plan, p.DeletionID)
 	if err != nil {
 		return back, p, fmt.Errorf("repo: what job %d has deleted is back, but for the row itself: %w", jobID, err)
+	}
+	switch {
+	case p.RootMissing == "":
+	case back.OldName != "": // the deletion hid it still
+		p.RootMissing = ""
+	default:
+		back.State, back.Name = "", "" // a row with its id is somebody else's
 	}
 	return back, p, nil
 }

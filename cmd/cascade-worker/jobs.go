@@ -14,7 +14,7 @@ import (
 
 type jobsCmd struct {
 	JSON   bool   `name:"json" help:"Print a JSON array."`
-	State  string `placeholder:"STATE" help:"Only jobs that are scheduled, held, paused, ready, running, done, leftovers, cancelled or dead."`
+	State  string `placeholder:"STATE" help:"Only jobs that are scheduled, held, paused, ready, running, done, leftovers, cancelled, restored or dead."`
 	Search string `placeholder:"TEXT" help:"Only jobs of this row (project 42), resource, key, owner, deletion, or asked for by somebody of this name."`
 	Limit  int    `default:"50" placeholder:"N" help:"How many jobs at most (50)."`
 }
@@ -42,7 +42,7 @@ func (c *jobsCmd) Run(ctx context.Context, a *app) (err error) {
 	if c.Limit < 1 {
 		return usagef("--limit is %d; it should be 1 or more", c.Limit)
 	}
-	states := []cascade.State{cascade.Scheduled, cascade.Held, cascade.OnPause, cascade.Ready, cascade.Running, cascade.Done, cascade.Leftovers, cascade.Cancelled, cascade.Dead}
+	states := []cascade.State{cascade.Scheduled, cascade.Held, cascade.OnPause, cascade.Ready, cascade.Running, cascade.Done, cascade.Leftovers, cascade.Cancelled, cascade.Restored, cascade.Dead}
 	if c.State != "" && !slices.Contains(states, cascade.State(c.State)) {
 		return usagef("--state is %q; it should be one of %q", c.State, states)
 	}

@@ -151,17 +151,26 @@ func reportJob(r cascade.Report, line func(title, format string, args ...any)) {
 	if j.LastError != "" {
 		line("last error", "%s", output.OneLine(j.LastError))
 	}
-	counted := func(title string, tables map[string]int64) {
+	rows, references := map[string]int64{}, map[string]int64{}
+	for _, t := range r.Restored {
+		rows[t.Table], references[t.Table] = t.Rows, t.References
+	}
+	counted := func(title string, tables, back map[string]int64) {
 		for _, table := range slices.Sorted(maps.Keys(tables)) {
-			line(title, "%s of %s", output.Plural(tables[table], "row"), output.Printable(table))
+			again := ""
+			if n := min(back[table], tables[table]); n > 0 {
+				again = fmt.Sprintf(", %s of them back", output.Grouped(n))
+			}
+			line(title, "%s of %s%s", output.Plural(tables[table], "row"), output.Printable(table), again)
 			title = ""
 		}
 	}
 	if j.DeletedRows == 0 {
 		line("deleted", "nothing below the row")
 	}
-	counted("deleted", j.Tables)
-	counted("detached", j.Detached)
+	counted("deleted", j.Tables, rows)
+	counted("detached", j.Detached, references)
+	reportRestored(r, line)
 	for i, p := range r.Left {
 		title, state := "", "parked"
 		if i == 0 {
@@ -175,6 +184,21 @@ func reportJob(r cascade.Report, line func(title, format string, args ...any)) {
 	if more := j.Parked + j.Skipped - int64(len(r.Left)); more > 0 && len(r.Left) == cascade.MaxReported {
 		line("", "and %s more: see %s parked list --job %d --skipped", output.Grouped(more), programName, j.ID)
 	}
+}
+
+func reportRestored(r cascade.Report, line func(title, format string, args ...any)) {
+	if len(r.Restored) == 0 {
+		return
+	}
+	var rows, references int64
+	for _, t := range r.Restored {
+		rows, references = rows+t.Rows, references+t.References
+	}
+	what := output.Plural(rows, "row")
+	if references > 0 {
+		what += " and " + output.Plural(references, "reference")
+	}
+	line("restored", "%s; the row's own, where it has come back, is among them", what)
 }
 
 func reportTrash(r cascade.Report, line func(title, format string, args ...any)) {

@@ -34,7 +34,7 @@ func TestReport(t *testing.T) {
 	if err := json.Unmarshal([]byte(w.ok("report", "--deletion", "1", "--json")), &r); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Actions) != 3 || r.Actions[1].Action != cascade.ActionRestore || r.Actions[1].Actor != "ben" || r.Actions[1].Reason != "a mistake" || len(r.Trash) != 0 || r.Job.State != cascade.Cancelled {
+	if len(r.Actions) != 3 || r.Actions[1].Action != cascade.ActionRestore || r.Actions[1].Actor != "ben" || r.Actions[1].Reason != "a mistake" || len(r.Trash) != 0 || r.Job.State != cascade.Restored {
 		t.Errorf("%+v", r)
 	}
 	w.fill(2, 1, 1)

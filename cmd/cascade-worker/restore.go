@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
@@ -19,7 +20,7 @@ type restoreCmd struct {
 	actorFlags
 	Job      int64   `arg:"" optional:"" name:"job" help:"The job's number, as trash list and jobs print it."`
 	Deletion int64   `placeholder:"DELETION" help:"Instead: the deletion's number, deletion_id in jobs --json."`
-	DryRun   bool    `name:"dry-run" help:"Only say what is in the trash."`
+	DryRun   bool    `name:"dry-run" help:"Only say what is in the trash, and what cannot come back."`
 	Batch    int     `default:"1000" placeholder:"N" help:"How many rows a transaction brings back, more or less (1000)."`
 	Load     float64 `default:"1" placeholder:"SHARE" help:"The share of the time that batches may take, from 0.01 to 1 (1)."`
 }
@@ -32,7 +33,11 @@ is held first. Until the row itself is back it stays hidden, where it has an arc
 
 May be interrupted at any time; the next call goes on. What cannot come back, because its row above
 is gone or a unique value is taken, stays in the trash with the reason, is
-said, and is tried again by the next call. References are set again that are still NULL.
+said, and is tried again by the next call. No row comes back below a row that took the place
+of one that could not. References are set again that are still NULL.
+
+What the job has deleted is held against what is back: what is not, as its time was over or the plan did
+not keep it, is named by table with the reason, and it exits with 1. --dry-run says that first.
 
 Examples:
 
@@ -69,9 +74,46 @@ func (c *restoreCmd) Run(ctx context.Context, a *app) (err error) {
 		}
 	}
 	if c.DryRun {
-		return showTrash(ctx, a, db, c.Job, false)
+		return c.dryRun(ctx, a, db, plan)
 	}
 	return c.restore(ctx, a, db, plan)
+}
+
+// dryRun says what is in the trash, and what cannot come back.
+func (c *restoreCmd) dryRun(ctx context.Context, a *app, db *sql.DB, plan schema.Plan) error {
+	p, err := cascade.DryRunRestore(ctx, db, plan, c.Job)
+	if err != nil {
+		return c.refused(err)
+	}
+	if err := showTrash(ctx, a, db, c.Job, false); err != nil {
+		return err
+	}
+	if p.RootMissing != "" {
+		if _, err := fmt.Fprintf(a.stdout, "the row itself does not come back: %s\n", output.OneLine(p.RootMissing)); err != nil {
+			return err
+		}
+	}
+	return tellMissing(a, "does not come back:", p)
+}
+
+// tellMissing prints what is missing.
+func tellMissing(a *app, title string, p cascade.RestoreProgress) error {
+	if len(p.Missing) == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintln(a.stdout, title+"\n  "+strings.Join(undo.Missing(p), "\n  "))
+	return err
+}
+
+// refused says what to do where a job cannot be restored at all.
+func (c *restoreCmd) refused(err error) error {
+	switch {
+	case errors.Is(err, cascade.ErrNoJob):
+		return output.Said(fmt.Sprintf("there is no job %d: see %s jobs", c.Job, programName), err)
+	case errors.Is(err, cascade.ErrNotKept):
+		return output.Said(fmt.Sprintf("nothing of job %d is in the trash, so nothing was changed: its plan kept nothing, its time is over, or it is back already", c.Job), err)
+	}
+	return err
 }
 
 // jobOf is the deletion's own job.
@@ -100,11 +142,8 @@ func (c *restoreCmd) restore(ctx context.Context, a *app, db *sql.DB, plan schem
 			return pace.wait(ctx)
 		}})
 	err = errors.Join(err, show.end())
-	switch {
-	case errors.Is(err, cascade.ErrNoJob):
-		return output.Said(fmt.Sprintf("there is no job %d: see %s jobs", c.Job, programName), err)
-	case errors.Is(err, cascade.ErrNotKept):
-		return output.Said(fmt.Sprintf("nothing of job %d is in the trash, so nothing was changed: its plan kept nothing, its time is over, or it is back already", c.Job), err)
+	if errors.Is(err, cascade.ErrNoJob) || errors.Is(err, cascade.ErrNotKept) {
+		return c.refused(err)
 	}
 	if told := restoredTold(p); told != "" {
 		if _, perr := fmt.Fprintln(a.stdout, told); perr != nil {
@@ -114,14 +153,22 @@ func (c *restoreCmd) restore(ctx context.Context, a *app, db *sql.DB, plan schem
 	switch {
 	case ctx.Err() != nil:
 		return stopped(ctx, fmt.Errorf("interrupted; %s restore %d goes on", programName, c.Job))
+	case errors.Is(err, schema.ErrInvalidPlan), errors.Is(err, schema.ErrUnknownResource):
+		return err
 	case err != nil:
 		return fmt.Errorf("%w; %s restore %d goes on", err, programName, c.Job)
 	}
-	if _, err := fmt.Fprintln(a.stdout, undo.Told(back)); err != nil {
+	if _, err := fmt.Fprintln(a.stdout, undo.ToldRestored(back, p)); err != nil {
 		return err
 	}
-	if p.Stuck > 0 {
+	if err := tellMissing(a, "not back:", p); err != nil {
+		return err
+	}
+	switch {
+	case p.Stuck > 0:
 		return fmt.Errorf("%s could not come back and stay in the trash (%s trash show %d), among them: %s", output.Plural(p.Stuck, "row"), programName, c.Job, output.OneLine(p.Why))
+	case len(p.Missing) > 0 || p.RootMissing != "":
+		return fmt.Errorf("not all that job %d has deleted is back", c.Job)
 	}
 	return nil
 }

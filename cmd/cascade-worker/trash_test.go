@@ -116,3 +116,44 @@ func TestRestoreStuck(t *testing.T) {
 		t.Errorf("%d rows", n)
 	}
 }
+
+// TestRestorePartial: what does not come back is named by table, before and after, and the exit code says it;
+// the job is restored, and the report has how many rows are back.
+func TestRestorePartial(t *testing.T) {
+	w := ready(t)
+	w.createTrash()
+	w.fill(1, 2, 2)
+	w.ok("enqueue", "project", "1")
+	w.ok("drain")
+	job := fmt.Sprint(w.number("SELECT MAX(id) FROM onerow_job_archive"))
+	w.exec("UPDATE onerow_trash SET expires_at = UTC_TIMESTAMP(6) WHERE table_name = 'comment'")
+	const gone = "4 rows of comment: their time in the trash is over"
+	w.want(0, gone, "restore", job, "--dry-run")
+	o := w.want(1, gone, "restore", job)
+	if !strings.Contains(o.stdout, "3 rows back") || !strings.Contains(o.stderr, "not all that job "+job+" has deleted is back") || strings.Contains(o.stderr, "goes on") {
+		t.Error(o)
+	}
+	w.want(0, "project 1", "jobs", "--state", "restored")
+	o = w.want(0, "job           "+job+", restored", "report", job)
+	for _, want := range []string{"4 rows of comment\n", "1 row of screen, 1 of them back", "restored      3 rows"} {
+		if !strings.Contains(o.stdout, want) {
+			t.Errorf("no %q in\n%s", want, o.stdout)
+		}
+	}
+	if strings.Contains(o.stdout, "restore again") {
+		t.Error(o)
+	}
+
+	// The root cannot come back.
+	w.fill(2, 1, 1)
+	w.ok("enqueue", "project", "2")
+	w.ok("drain")
+	job = fmt.Sprint(w.number("SELECT MAX(id) FROM onerow_job_archive"))
+	w.exec("DELETE FROM onerow_trash_project")
+	w.exec("DELETE FROM onerow_trash_project_archive")
+	o = w.want(1, "project 2 itself is not back: it is not in the trash", "restore", job)
+	if strings.Contains(o.stdout, "taken back") || strings.Contains(o.stderr, "goes on") {
+		t.Error(o)
+	}
+	w.want(0, "project 2", "jobs", "--state", "restored")
+}

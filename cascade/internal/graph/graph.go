@@ -62,8 +62,10 @@ type Table struct {
 
 // Trash is the table that keeps the deleted rows of a table.
 type Trash struct {
-	From    string // quoted
-	Columns string // that both have, quoted, with commas between
+	From    string   // quoted
+	Columns string   // that both have, quoted, with commas between
+	Dropped []string // that the table has no more, and its kept rows have still
+	names   []string
 	Keep    time.Duration
 	// Moves are times that change by themselves with each UPDATE (ON UPDATE CURRENT_TIMESTAMP), quoted. They
 	// stay when a reference is cut, as under a foreign key's SET NULL, and when it comes back.
@@ -71,6 +73,13 @@ type Trash struct {
 	// Lost are the conditions that a row, under the alias c, refers to a row that is not there, over an edge
 	// without a foreign key. It may do so again when it comes back.
 	Lost map[*Edge]string
+}
+
+// Has says whether the table has these columns still.
+func (t *Trash) Has(columns []string) bool {
+	return !slices.ContainsFunc(columns, func(c string) bool {
+		return !slices.ContainsFunc(t.names, func(name string) bool { return strings.EqualFold(name, c) })
+	})
 }
 
 // newGraph makes the graph of a plan that has passed its check.
@@ -160,10 +169,15 @@ func newTrash(declared schema.Node, table string, cat *schema.Catalog) (*Trash, 
 		return nil, fmt.Errorf("%w: the trigger %q would run again with each row of %q that comes back; accept it in the plan's triggers, or say trash: none",
 			schema.ErrInvalidPlan, trigger, table)
 	}
-	t := &Trash{From: schema.Quote(schema.TrashTable(table)), Columns: ident.Quotes(names...), Keep: time.Duration(declared.Trash), Lost: map[*Edge]string{}}
+	t := &Trash{From: schema.Quote(schema.TrashTable(table)), Columns: ident.Quotes(names...), names: names, Keep: time.Duration(declared.Trash), Lost: map[*Edge]string{}}
 	for _, column := range cat.Columns(table) {
 		if column.Moves {
 			t.Moves = append(t.Moves, schema.Quote(column.Name))
+		}
+	}
+	for _, column := range cat.Columns(schema.TrashTable(table)) {
+		if own := []string{schema.ColTrashJob, schema.ColTrashStep, schema.ColTrashLost}; !slices.Contains(own, column.Name) && !t.Has([]string{column.Name}) {
+			t.Dropped = append(t.Dropped, column.Name)
 		}
 	}
 	return t, nil

@@ -2,13 +2,10 @@ package restore
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema"
@@ -33,25 +30,9 @@ func (a *attempt) aboveSQL(s *graph.Source) string {
 // would be below nothing. Foreign keys say so themselves; an edge that holds ids of other types as text is
 // left to [cascade.Orphans].
 func (a *attempt) above(ctx context.Context, e *graph.Edge) error {
-	i := slices.IndexFunc(e.Sources, func(s *graph.Source) bool { return s.Table == a.table })
-	if i < 0 || !e.Sources[i].Soft() || a.step.Cut != nil && !slices.Equal(a.step.Cut, e.Sources[i].Nulls) {
+	s := a.source(e)
+	if s == nil || !s.Soft() {
 		return nil
 	}
-	codec := a.table.Key
-	values := make([]sql.NullString, codec.Width())
-	dest := make([]any, len(values))
-	for i := range values {
-		dest[i] = &values[i]
-	}
-	return onerow.Query(ctx, a.tx, a.aboveSQL(e.Sources[i]), nil, func(rows *sql.Rows) error {
-		if err := rows.Scan(dest...); err != nil {
-			return err
-		}
-		key, ok := codec.Key(values)
-		if !ok {
-			return graph.ErrNullKey
-		}
-		a.stay(key, fmt.Sprintf("the row of %s to which (%s) refers is not there", e.Parent.Name, strings.Join(e.Declared.Columns, ", ")))
-		return nil
-	})
+	return a.stayAll(ctx, a.aboveSQL(s), fmt.Sprintf("the row of %s to which (%s) refers is not there", e.Parent.Name, strings.Join(e.Declared.Columns, ", ")))
 }

@@ -1,10 +1,10 @@
 // Package restore brings back what package trash has kept: from the last step of a job to its first, so
 // parents before children, in batches.
 //
-// A batch is one transaction: the fence; the next steps, locked; for each of them the keys, the rows above
-// (locked, 1 for each edge), INSERT … SELECT, and the note that they are back; quotas and limits of
-// the owners. Whatever cuts it leaves the batch undone or done. Rows that cannot come back stay in the trash
-// with the reason, and the rest goes on.
+// A batch is one transaction: the fence; the next steps, locked, and what has become of the others; for each
+// of them the keys, the rows above (locked, 1 for each edge), INSERT … SELECT, and the note that they are
+// back; quotas and limits of the owners; how many are back. Whatever cuts it leaves the batch undone or done.
+// Rows that cannot come back stay in the trash with the reason, and the rest goes on.
 package restore
 
 import (
@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/fault"
@@ -30,6 +31,7 @@ type Turn struct {
 	References int64 // that are set again
 	Changed    int64 // references that somebody has set since, or whose row is gone: they stay as they are
 	Stuck      int64 // rows that stay in the trash
+	Removed    int64 // rows that were noted, and are not in the trash table any more
 	Why        string
 }
 
@@ -37,58 +39,102 @@ const mostSteps = 50
 
 // Batch brings the next rows of a job back, about most, that were kept in steps before one. The transaction
 // has proved that nobody else does, nor deletes.
-func Batch(ctx context.Context, tx *onerow.Tx, g *graph.Graph, job, before int64, most int) (Turn, error) {
-	steps, err := trash.Steps(ctx, tx, job, before, mostSteps)
+func Batch(ctx context.Context, tx *onerow.Tx, g *graph.Graph, job *Job, before int64, most int) (Turn, error) {
+	steps, err := trash.Steps(ctx, tx, job.ID, before, mostSteps)
+	if err != nil || len(steps) == 0 {
+		return Turn{}, err
+	}
+	p, err := readProgress(ctx, tx, job, before)
 	if err != nil {
 		return Turn{}, err
 	}
 	var turn Turn
+	var back []trash.Step
 	for _, s := range steps {
-		if err := turn.step(ctx, tx, g, s); err != nil {
+		n, err := turn.step(ctx, tx, g, p, s)
+		if err != nil {
 			return Turn{}, fmt.Errorf("%d rows of %s: %w", s.Rows, s.Table, err)
 		}
+		if n > 0 {
+			s.Rows = n
+			back = append(back, s)
+		}
 		turn.Before = s.Number
-		if turn.Rows+turn.References+turn.Changed+turn.Stuck >= int64(most) {
+		if turn.Rows+turn.References+turn.Changed+turn.Stuck+turn.Removed >= int64(most) {
 			break
 		}
 	}
-	return turn, nil
+	return turn, trash.NoteBack(ctx, tx, back)
 }
 
-func (turn *Turn) step(ctx context.Context, tx *onerow.Tx, g *graph.Graph, s trash.Step) error {
+// step returns how many rows or references of the step are done.
+func (turn *Turn) step(ctx context.Context, tx *onerow.Tx, g *graph.Graph, p *progress, s trash.Step) (int64, error) {
 	t := tableOf(g, s.Table)
-	if t == nil || t.Trash == nil {
-		turn.Stuck, turn.Why = turn.Stuck+s.Rows, "the plan does not keep rows of "+s.Table
-		return s.Stay(ctx, tx, s.Rows, turn.Why)
+	cannot := ""
+	switch {
+	case t == nil || t.Trash == nil:
+		cannot = "the plan does not keep rows of " + s.Table
+	case s.Cut != nil && !t.Trash.Has(s.Cut):
+		cannot = fmt.Sprintf("%s has no column %s any more, which referred to something", s.Table, strings.Join(s.Cut, ", "))
 	}
-	try := &attempt{tx: tx, graph: g, step: s, table: t, stuck: map[rowkey.Key]bool{}}
+	if cannot != "" {
+		turn.Stuck, turn.Why = turn.Stuck+s.Rows, cannot
+		if s.Cut == nil {
+			p.open[s.Table] = append(p.open[s.Table], s.Number)
+		}
+		return 0, s.Stay(ctx, tx, s.Rows, cannot)
+	}
+	try := &attempt{tx: tx, graph: g, step: s, table: t, progress: p, stuck: map[rowkey.Key]bool{}}
 	for _, e := range g.Edges {
-		if err := try.above(ctx, e); err != nil {
-			return err
+		err := try.below(ctx, e)
+		if err == nil {
+			err = try.above(ctx, e)
+		}
+		if err != nil {
+			return 0, err
 		}
 	}
 	back, err := try.all(ctx)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	stuck := slices.Sorted(maps.Keys(try.stuck))
-	err = s.Drop(ctx, tx, t, stuck, try.why)
-	switch left := s.Rows - int64(len(stuck)); {
-	case err != nil:
-		return err
-	case s.Cut == nil && try.written != left:
-		return fault.ErrEndedUnsaid
-	case s.Cut == nil:
+	left := s.Rows - int64(len(stuck))
+	if try.written != left { // changed, ended unsaid, or somebody has taken rows out of the trash table
+		there, err := s.Count(ctx, tx, t)
+		if err == nil && s.Cut == nil && there-int64(len(stuck)) != try.written {
+			err = fault.ErrEndedUnsaid
+		}
+		if err != nil {
+			return 0, err
+		}
+		if gone := s.Rows - there; gone > 0 {
+			turn.Removed, turn.Why = turn.Removed+gone, "somebody has removed rows from "+t.Trash.From
+			if s.Cut == nil {
+				p.left[s.Table] -= gone
+			}
+		}
+		s.Rows, left = there, there-int64(len(stuck))
+	}
+	if err := s.Drop(ctx, tx, t, stuck, try.why); err != nil {
+		return 0, err
+	}
+	if s.Cut == nil {
 		turn.Rows += left
+		p.left[s.Table] -= left
+		p.back[s.Table] += left
+		if len(stuck) > 0 {
+			p.open[s.Table] = append(p.open[s.Table], s.Number)
+		}
 		err = work.MarkOwners(ctx, tx, t, back)
-	default:
+	} else {
 		turn.References += try.written
 		turn.Changed += left - try.written
 	}
 	if turn.Stuck += int64(len(stuck)); len(stuck) > 0 {
 		turn.Why = try.why
 	}
-	return err
+	return left, err
 }
 
 func tableOf(g *graph.Graph, name string) *graph.Table {
@@ -107,13 +153,14 @@ const listLength = 500
 
 // attempt is what comes of one step.
 type attempt struct {
-	tx      *onerow.Tx
-	graph   *graph.Graph
-	step    trash.Step
-	table   *graph.Table
-	written int64
-	stuck   map[rowkey.Key]bool
-	why     string
+	tx       *onerow.Tx
+	graph    *graph.Graph
+	step     trash.Step
+	table    *graph.Table
+	progress *progress
+	written  int64
+	stuck    map[rowkey.Key]bool
+	why      string
 }
 
 // all brings the step back, all rows in one statement if that goes well and nobody asks whose they are.

@@ -5,4 +5,7 @@
 // Rows are kept under the job and a step, which grows with each statement that keeps some. Deletion goes
 // from the leaves to the root and no statement of it breaks a foreign key; so the steps, taken from the last
 // to the first, put each row below rows that are there. References that are cut are steps of their own.
+//
+// A step below 0 says how many rows of the step without the minus have come back, StepEnded that the job was
+// done when its restore began. They stay as long as jobs are remembered; a step goes when it is purged.
 package trash

@@ -47,7 +47,7 @@ type step struct {
 }
 
 // sqlLast reads the job's part of the primary key.
-const sqlLast = `SELECT COALESCE(MAX(step), 0), COALESCE(MIN(step) = 0, 0) FROM onerow_trash WHERE job_id = ?`
+const sqlLast = `SELECT COALESCE(MAX(step), 0), COALESCE(MAX(step = 0), 0) FROM onerow_trash WHERE job_id = ?`
 
 // Open is the keeper of a job. One statement.
 func Open(ctx context.Context, db onerow.DB, jobID int64) (*Keeper, error) {

@@ -67,6 +67,12 @@ func (s Step) Read(ctx context.Context, tx onerow.DB, t *graph.Table) (list []gr
 	})
 }
 
+// Count is how many rows of the step the trash table holds.
+func (s Step) Count(ctx context.Context, tx onerow.DB, t *graph.Table) (n int64, err error) {
+	query := "SELECT COUNT(*) FROM " + t.Trash.From + " AS k FORCE INDEX (PRIMARY) WHERE " + s.In("k") + " LOCK IN SHARE MODE"
+	return n, onerow.QueryRow(ctx, tx, query, nil, &n)
+}
+
 // InsertSQL puts rows of a step back, all of them where no keys are given.
 func (s Step) InsertSQL(t *graph.Table, keys []rowkey.Key) string {
 	query := exactlyInsert + t.From + " (" + t.Trash.Columns + ") SELECT " + t.Trash.Columns + " FROM " + t.Trash.From + " AS k FORCE INDEX (PRIMARY) WHERE " + s.In("k")
@@ -133,6 +139,58 @@ func (s Step) Drop(ctx context.Context, tx onerow.DB, t *graph.Table, stuck []ro
 		}
 	}
 	return s.Stay(ctx, tx, int64(len(stuck)), why)
+}
+
+// sqlNoteBack is followed by one list of values for each step: how many of its rows are back is noted under
+// the step with a minus, for as long as jobs are remembered, for the step itself goes when it is purged.
+const (
+	sqlNoteBack  = `INSERT INTO onerow_trash (job_id, step, table_name, cut, kept_rows, kept_at, expires_at) VALUES `
+	sqlBackAgain = ` ON DUPLICATE KEY UPDATE kept_rows = kept_rows + VALUES(kept_rows)`
+)
+
+// NoteBack notes how many rows of steps are back. One statement, none without steps.
+func NoteBack(ctx context.Context, tx onerow.DB, steps []Step) error {
+	if len(steps) == 0 {
+		return nil
+	}
+	var args []any
+	for _, s := range steps {
+		cut := []byte{}
+		if s.Cut != nil {
+			var err error
+			if cut, err = json.Marshal(s.Cut); err != nil {
+				return err
+			}
+		}
+		args = append(args, s.Job, -s.Number, []byte(s.Table), cut, s.Rows)
+	}
+	const values = ", (?, ?, ?, ?, ?, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) + INTERVAL 400 DAY)"
+	_, err := tx.ExecContext(ctx, sqlNoteBack+strings.TrimPrefix(strings.Repeat(values, len(steps)), ", ")+sqlBackAgain, args...)
+	return err
+}
+
+// StepEnded is the step under which a restore notes that the job was done before, and so has deleted its
+// root.
+const StepEnded = "-9223372036854775807"
+
+// sqlEnded follows on the job that the transaction has locked in the archive, by primary keys.
+const sqlEnded = `INSERT IGNORE INTO onerow_trash (job_id, step, table_name, cut, kept_rows, kept_at, expires_at)
+SELECT id, ` + StepEnded + `, '', '', 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) + INTERVAL 400 DAY FROM onerow_job_archive WHERE id = ? AND state = 'done'`
+
+// Ended notes that the job was done, if it was. One statement.
+func Ended(ctx context.Context, tx onerow.DB, jobID int64) error {
+	_, err := tx.ExecContext(ctx, sqlEnded, jobID)
+	return err
+}
+
+// sqlWasEnded reads by the primary key.
+const sqlWasEnded = `SELECT COUNT(*) FROM onerow_trash WHERE job_id = ? AND step = ` + StepEnded
+
+// WasEnded says whether that is noted. One statement.
+func WasEnded(ctx context.Context, db onerow.DB, jobID int64) (bool, error) {
+	var n int64
+	err := onerow.QueryRow(ctx, db, sqlWasEnded, []any{jobID}, &n)
+	return n > 0, err
 }
 
 // Stay notes why rows of a step stay in the trash. One statement.

@@ -16,7 +16,7 @@ const SparedPrefix = "retention: "
 
 // TakenBack holds for an archived job a whose deletion somebody has taken back: by an undo, a restore or a
 // cancel. A job that was spared is none.
-const TakenBack = `a.state = 'cancelled' AND COALESCE(a.last_error, '') NOT LIKE '` + SparedPrefix + `%'`
+const TakenBack = `a.state IN ('cancelled', 'restored') AND COALESCE(a.last_error, '') NOT LIKE '` + SparedPrefix + `%'`
 
 // dueMore is read beside the row's age: whether a person has asked for its deletion since, which then is this
 // job's, by the audit's index (resource, resource_id); when somebody has taken one back, in microseconds

@@ -137,7 +137,7 @@ func (c *checker) readJobs(ctx context.Context) error {
 		if err := rows.Scan(&j.id, &resource, &root, &j.deletion, &j.state, &lastError); err != nil {
 			return err
 		}
-		if j.state != "done" && j.state != "cancelled" {
+		if j.state != "done" && j.state != "cancelled" && j.state != "restored" {
 			c.add(Jobs, Stuck, "job %d of %s %s ended %s: %q", j.id, resource, root, j.state, lastError)
 		}
 		var err error

@@ -101,7 +101,7 @@ func (s *trash) thereAndBack(ctx context.Context, db *sql.DB, dsn string, rows i
 	}
 	back := func() (bool, error) {
 		job, err := cascade.Get(ctx, db, job.ID)
-		return job.State == cascade.Cancelled, err
+		return job.State == cascade.Restored, err
 	}
 	most, err := s.untilDone(ctx, "restored", below, back, dsn, "restore", "-job", strconv.FormatInt(job.ID, 10))
 	if err != nil {

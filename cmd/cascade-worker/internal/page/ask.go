@@ -73,7 +73,7 @@ func (p *Page) questionCancel(ctx context.Context, _ *http.Request, id int64) (a
 	if err != nil {
 		return askView{}, jobError(id, err)
 	}
-	if job.State == cascade.Done || job.State == cascade.Cancelled {
+	if job.State == cascade.Done || job.State == cascade.Cancelled || job.State == cascade.Restored {
 		return askView{}, cannotError(fmt.Sprintf("job %d is %s: there is nothing to cancel", id, job.State))
 	}
 	row := output.RowName(job)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 
 	"github.com/onerow/onerow/cascade"
@@ -93,7 +94,10 @@ func (p *Page) restoreOne(ctx context.Context, asked restoreAsked) {
 		state.Bad, state.Told = true, capital(fmt.Sprintf("%s, then it ended; restore again to go on: %s", rows, output.OneLine(err.Error())))
 	case progress.Stuck > 0:
 		state.Bad = true
-		state.Told = capital(fmt.Sprintf("%s. %s; %s could not come back and stay in the trash, among them: %s", undo.Told(back), rows, output.Plural(progress.Stuck, "row"), output.OneLine(progress.Why)))
+		state.Told = capital(fmt.Sprintf("%s. %s; %s could not come back and stay in the trash, among them: %s", undo.ToldRestored(back, progress), rows, output.Plural(progress.Stuck, "row"), output.OneLine(progress.Why)))
+	case len(progress.Missing) > 0 || progress.RootMissing != "":
+		state.Bad = true
+		state.Told = capital(fmt.Sprintf("%s. %s; not back: %s", undo.ToldRestored(back, progress), rows, strings.Join(undo.Missing(progress), "; ")))
 	default:
 		state.Told = capital(undo.Told(back)) + ": " + rows + "."
 	}

@@ -34,6 +34,32 @@ func Restore(ctx context.Context, db *sql.DB, plan schema.Plan, deletionID int64
 	return back, fmt.Errorf("nothing was changed: %w", err)
 }
 
+// ToldRestored is Told for what came back from the trash: whether the row itself has is a part of it.
+func ToldRestored(r repo.Restored, p cascade.RestoreProgress) string {
+	if p.RootMissing == "" {
+		return Told(r)
+	}
+	row := output.RowName(cascade.Job{Resource: p.Resource, ResourceID: p.ResourceID})
+	return fmt.Sprintf("%s itself is not back: %s", row, output.OneLine(p.RootMissing))
+}
+
+// Missing says what has not come back, or will not, a line for each table and reason.
+func Missing(p cascade.RestoreProgress) (lines []string) {
+	for _, m := range p.Missing {
+		what := output.Plural(m.Rows, "row") + " of " + output.Printable(m.Table)
+		switch {
+		case m.Column != "":
+			what += " without the values of " + output.Printable(m.Column)
+		case m.Rows == 0:
+			what = output.Plural(m.References, "reference") + " of " + output.Printable(m.Table)
+		case m.References > 0:
+			what += " and " + output.Plural(m.References, "reference")
+		}
+		lines = append(lines, what+": "+output.OneLine(m.Why))
+	}
+	return lines
+}
+
 // Told says which row came back, where and under which name.
 func Told(r repo.Restored) string {
 	row := output.RowName(cascade.Job{Resource: r.Resource, ResourceID: r.Key})

@@ -1,0 +1,239 @@
+package cascade_test
+
+import (
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/migrations"
+	"github.com/onerow/onerow/repo"
+	"github.com/onerow/onerow/schema"
+)
+
+// blogs have a key that people choose: somebody else may take it. Pages have a foreign key, notes have none,
+// and links are detached.
+var blogs = schema.Plan{Trash: schema.Age(time.Hour), Tables: []schema.Table{
+	{Name: "blog", Key: []string{"slug"}},
+	{Name: "page", Key: []string{"id"}, Parents: []schema.Edge{{Table: "blog", Columns: []string{"blog"}}}},
+	{Name: "note", Key: []string{"id"}, Parents: []schema.Edge{{Table: "page", Columns: []string{"page"}}}},
+	{Name: "link", Key: []string{"id"}, Parents: []schema.Edge{{Table: "blog", Columns: []string{"blog"}, OnDelete: schema.OnDeleteDetach}}},
+}}
+
+// deletedBlog deletes the blog a, with 2 pages of 3 notes each and 2 links, as the plan says.
+func deletedBlog(t *testing.T, plan schema.Plan) (*sql.DB, cascade.Job) {
+	t.Helper()
+	db, ctx := dbtest.Open(t), t.Context()
+	if err := migrations.Up(ctx, db); err != nil {
+		t.Fatal(err)
+	}
+	for _, stmt := range []string{
+		"CREATE TABLE blog (slug VARCHAR(20) PRIMARY KEY, title VARCHAR(20) NOT NULL)",
+		"CREATE TABLE page (id INT PRIMARY KEY, blog VARCHAR(20) NOT NULL, path VARCHAR(20) NOT NULL, body VARCHAR(20) NOT NULL DEFAULT 'x', UNIQUE KEY path (path), KEY blog (blog), FOREIGN KEY (blog) REFERENCES blog (slug))",
+		"CREATE TABLE note (id INT PRIMARY KEY, page INT NOT NULL, KEY page (page))",
+		"CREATE TABLE link (id INT PRIMARY KEY, blog VARCHAR(20) NULL, KEY blog (blog))",
+		"INSERT INTO blog VALUES ('a', 'mine'), ('b', 'other')",
+		"INSERT INTO page (id, blog, path) VALUES (1, 'a', '/1'), (2, 'a', '/2'), (9, 'b', '/9')",
+		"INSERT INTO note VALUES (10, 1), (11, 1), (12, 1), (20, 2), (21, 2), (22, 2), (90, 9)",
+		"INSERT INTO link VALUES (1, 'a'), (2, 'a'), (3, 'b')",
+	} {
+		dbtest.Exec(t, db, stmt)
+	}
+	if err := createTrash(ctx, db, plan); err != nil {
+		t.Fatal(err)
+	}
+	w, err := cascade.NewWorker(db, plan, cascade.Config{MaxFailures: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := onerow.EncodeKey("a")
+	var job cascade.Job
+	if err == nil {
+		job, err = cascade.Enqueue(ctx, db, cascade.Deletion{Resource: "blog", ResourceID: key})
+	}
+	if err == nil {
+		err = w.Drain(ctx)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := blogRows(t, db); got != "blog 1, page 1, note 1, link 3, of a 0" {
+		t.Fatalf("deleted: %s", got)
+	}
+	return db, job
+}
+
+// blogRows are how many rows there are, and how many links refer to the blog a.
+func blogRows(t *testing.T, db *sql.DB) string {
+	t.Helper()
+	var n [5]int
+	err := onerow.QueryRow(t.Context(), db, "SELECT (SELECT COUNT(*) FROM blog), (SELECT COUNT(*) FROM page), (SELECT COUNT(*) FROM note), (SELECT COUNT(*) FROM link), (SELECT COUNT(*) FROM link WHERE blog = 'a')",
+		nil, &n[0], &n[1], &n[2], &n[3], &n[4])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("blog %d, page %d, note %d, link %d, of a %d", n[0], n[1], n[2], n[3], n[4])
+}
+
+// missing are lines of what is missing.
+func missing(p cascade.RestoreProgress) (lines []string) {
+	for _, m := range p.Missing {
+		lines = append(lines, fmt.Sprintf("%s %d %d %s: %s", m.Table, m.Rows, m.References, m.Column, m.Why))
+	}
+	return lines
+}
+
+func wantMissing(t *testing.T, p cascade.RestoreProgress, root string, want ...string) {
+	t.Helper()
+	got := missing(p)
+	ok := slices.EqualFunc(got, want, func(line, part string) bool { return strings.Contains(line, part) })
+	if !ok || (root == "") != (p.RootMissing == "") || !strings.Contains(p.RootMissing, root) {
+		t.Errorf("missing: %q, root %q, why %q; want %q, root %q", got, p.RootMissing, p.Why, want, root)
+	}
+}
+
+func restored(t *testing.T, db *sql.DB, plan schema.Plan, job cascade.Job) cascade.RestoreProgress {
+	t.Helper()
+	_, p, err := repo.RestoreJob(t.Context(), db, plan, job.ID, cascade.RestoreOptions{Batch: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := cascade.Get(t.Context(), db, job.ID)
+	if err != nil || j.State != cascade.Restored || j.LastError != "" {
+		t.Errorf("%+v, %v", j, err)
+	}
+	return p
+}
+
+// TestRestoreBelowStranger: rows do not come back below a row that has taken the key of one that was deleted,
+// whether that one is in the trash still or not; what is below others comes back.
+func TestRestoreBelowStranger(t *testing.T) {
+	t.Run("the root", func(t *testing.T) {
+		db, job := deletedBlog(t, blogs)
+		dbtest.Exec(t, db, "INSERT INTO blog VALUES ('A', 'a stranger')") // as the key's collation compares
+		for range 2 {
+			p := restored(t, db, blogs, job)
+			wantMissing(t, p, "Duplicate entry", "blog 1 0 : row 'a", "link 0 2", "note 6 0 : row", "page 2 0 : row")
+			if !strings.Contains(strings.Join(missing(p), " "), "the row of blog to which (blog) refers has not come back") {
+				t.Errorf("%q", missing(p))
+			}
+			if got := blogRows(t, db); got != "blog 2, page 1, note 1, link 3, of a 0" {
+				t.Errorf("below a stranger's row: %s", got)
+			}
+		}
+		dbtest.Exec(t, db, "DELETE FROM blog WHERE title = 'a stranger'")
+		wantMissing(t, restored(t, db, blogs, job), "")
+		if got := blogRows(t, db); got != "blog 2, page 3, note 7, link 3, of a 2" {
+			t.Errorf("when it was free: %s", got)
+		}
+	})
+	t.Run("in between", func(t *testing.T) {
+		db, job := deletedBlog(t, blogs)
+		dbtest.Exec(t, db, "INSERT INTO page (id, blog, path) VALUES (1, 'b', 'a stranger')")
+		p := restored(t, db, blogs, job)
+		wantMissing(t, p, "", "note 3 0 : row", "page 1 0 : row 1: ")
+		if got := blogRows(t, db); got != "blog 2, page 3, note 4, link 3, of a 2" {
+			t.Errorf("%s", got)
+		}
+	})
+	for name, gone := range map[string]string{"expired": "UPDATE onerow_trash SET expires_at = UTC_TIMESTAMP(6) WHERE table_name = 'page' AND step > 0", "purged": "DELETE FROM onerow_trash WHERE table_name = 'page'"} {
+		t.Run(name, func(t *testing.T) {
+			db, job := deletedBlog(t, blogs)
+			dbtest.Exec(t, db, gone)
+			dbtest.Exec(t, db, "INSERT INTO page (id, blog, path) VALUES (1, 'b', '1'), (2, 'b', '2')")
+			dry, err := cascade.DryRunRestore(t.Context(), db, blogs, job.ID)
+			if err != nil || dry.Total != 9 {
+				t.Errorf("%+v, %v", dry, err)
+			}
+			why := map[string]string{"expired": "page 2 0 : their time in the trash is over", "purged": "page 2 0 : they are not in the trash"}[name]
+			wantMissing(t, dry, "", "note 6 0 : the rows of page above them do not come back", why)
+			p := restored(t, db, blogs, job)
+			wantMissing(t, p, "", "note 6 0 : row", why)
+			if got := blogRows(t, db); got != "blog 2, page 3, note 1, link 3, of a 2" {
+				t.Errorf("%s", got)
+			}
+		})
+	}
+}
+
+// TestRestorePartial: what does not come back is told by table with its reason, before and after.
+func TestRestorePartial(t *testing.T) {
+	t.Run("not kept", func(t *testing.T) {
+		plan := blogs
+		plan.Tables = slices.Clone(blogs.Tables)
+		plan.Tables[2].Trash, plan.Tables[3].Trash = schema.NoTrash, schema.NoTrash
+		db, job := deletedBlog(t, plan)
+		want := []string{"link 0 2 : the plan does not keep rows of link", "note 6 0 : the plan does not keep rows of note"}
+		dry, err := cascade.DryRunRestore(t.Context(), db, plan, job.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantMissing(t, dry, "", want...)
+		wantMissing(t, restored(t, db, plan, job), "", want...)
+		if got := blogRows(t, db); got != "blog 2, page 3, note 1, link 3, of a 0" {
+			t.Error(got)
+		}
+	})
+	t.Run("the root has expired", func(t *testing.T) {
+		db, job := deletedBlog(t, blogs)
+		dbtest.Exec(t, db, "UPDATE onerow_trash SET expires_at = UTC_TIMESTAMP(6) WHERE table_name = 'blog'")
+		dry, err := cascade.DryRunRestore(t.Context(), db, blogs, job.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantMissing(t, dry, "its time in the trash is over", "blog 1 0 : their time", "note 6 0 : the rows of page", "page 2 0 : the rows of blog")
+		wantMissing(t, restored(t, db, blogs, job), "its time in the trash is over", "blog 1 0 : their time", "link 0 2 : row", "note 6 0 : row", "page 2 0 : row")
+	})
+	t.Run("removed by hand", func(t *testing.T) {
+		db, job := deletedBlog(t, blogs)
+		dbtest.Exec(t, db, "DELETE FROM onerow_trash_note WHERE id IN (10, 21)")
+		dbtest.Exec(t, db, "TRUNCATE TABLE onerow_trash_link")
+		p := restored(t, db, blogs, job)
+		wantMissing(t, p, "", "link 0 2 : they are not in the trash", "note 2 0 : they are not in the trash")
+		if got := blogRows(t, db); got != "blog 2, page 3, note 5, link 3, of a 0" || p.Removed != 4 || p.Stuck+p.Changed != 0 {
+			t.Errorf("%s, %+v", got, p)
+		}
+	})
+	t.Run("columns dropped", func(t *testing.T) {
+		db, job := deletedBlog(t, blogs)
+		dbtest.Exec(t, db, "ALTER TABLE page DROP COLUMN body")
+		dbtest.Exec(t, db, "ALTER TABLE link DROP COLUMN blog, ADD COLUMN other INT NULL")
+		dbtest.Exec(t, db, "ALTER TABLE onerow_trash_link ADD COLUMN other INT NULL")
+		plan := blogs
+		plan.Tables = slices.Clone(blogs.Tables)
+		plan.Tables[3].Parents = nil
+		want := "page 2 0 body: page has no column body any more"
+		dry, err := cascade.DryRunRestore(t.Context(), db, plan, job.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantMissing(t, dry, "", "link 2 0 blog: link has no column blog any more", want)
+		p := restored(t, db, plan, job)
+		wantMissing(t, p, "", "link 0 2 : link has no column blog any more", "link 2 0 blog: link has no column", want)
+	})
+}
+
+// TestReportRestored: the report says how many rows are back, also when restored in several calls.
+func TestReportRestored(t *testing.T) {
+	db, job := deletedBlog(t, blogs)
+	dbtest.Exec(t, db, "INSERT INTO page (id, blog, path) VALUES (1, 'b', 'a stranger')")
+	restored(t, db, blogs, job)
+	if n, err := cascade.PurgeTrash(t.Context(), db, blogs, nil, 1000); err != nil || n == 0 {
+		t.Errorf("%d, %v", n, err)
+	}
+	dbtest.Exec(t, db, "DELETE FROM page WHERE path = 'a stranger'")
+	wantMissing(t, restored(t, db, blogs, job), "")
+	r, err := cascade.ReportJob(t.Context(), db, job.ID)
+	want := []cascade.RestoredTable{{Table: "blog", Rows: 1}, {Table: "link", References: 2}, {Table: "note", Rows: 6}, {Table: "page", Rows: 2}}
+	if err != nil || !slices.Equal(r.Restored, want) || r.Job.DeletedRows != 8 || len(r.Trash) > 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if got := blogRows(t, db); got != "blog 2, page 3, note 7, link 3, of a 2" {
+		t.Error(got)
+	}
+}
