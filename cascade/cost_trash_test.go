@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -131,6 +132,9 @@ func costsOfTrash(c *cost.Costs, work working) {
 	c.Call("expire and purge", func(ctx context.Context, db *sql.DB) error {
 		if err := second(ExpireTrash(ctx, db, job)); err != nil {
 			return err
+		}
+		if n, err := PurgeTrash(ctx, db, grove, &stubborn{stay: []string{"7"}}, 1000); err == nil || !strings.Contains(err.Error(), "7 cannot be deleted") {
+			return fmt.Errorf("%d rows purged, %w", n, err)
 		}
 		n, err := PurgeTrash(ctx, db, grove, &shelf{}, 1000)
 		if err == nil && n == 0 {
