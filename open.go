@@ -32,9 +32,9 @@ import (
 //     refused, and so are sql_log_bin=0 and a timestamp.
 //   - One character set for what is sent, what the server makes of it and what it answers, whatever the
 //     server's init_connect says. Variables that say another one for a part of it, and binary, are refused.
-//   - In utf8mb4, which is the default, bytes that are JSON travel as text, so a []byte goes into a JSON column
-//     of MySQL too, which makes no JSON of what the driver calls binary (error 3144). Elsewhere, and in a pool
-//     that has only [Guard], pass them as json.RawMessage. Columns of bytes get the same bytes.
+//   - In utf8mb4, which is the default, bytes that are JSON travel as text, so a []byte goes into a JSON
+//     column of MySQL too, which makes no JSON of what the driver calls binary (error 3144). Elsewhere,
+//     and in a pool that has only [Guard], pass them as json.RawMessage. Columns of bytes get the same bytes.
 //   - [Guard]: behind a transaction that is lost nothing is written.
 //   - Causal reads on a cluster: a node answers when it has applied what was committed before on any other.
 //     wsrep_sync_wait has the bits of 7 where wsrep is on; group_replication_consistency is BEFORE where that

@@ -81,7 +81,8 @@
 //
 // Rows that refer to each other in a loop, over edges from a table to itself, are cut apart at a column that
 // may be NULL. Rows that are below a third row and below each other may be, too; so a row that is left over
-// may have lost such a reference. A loop without such a column fails the job; the error, and [DryRun], name a row.
+// may have lost such a reference. A loop without such a column fails the job; the error, and [DryRun], name a
+// row.
 //
 // # Guarantees
 //

@@ -86,7 +86,8 @@ type DueRows struct {
 	// Due is how many rows are due, of each table so many at most as were to be counted; those that are not
 	// queued for the reasons that Retainer names are among them.
 	Due int64 `json:"due"`
-	// Undated are rows, of those that were counted, that stay: their date has no month or no day, as 2020-00-10.
+	// Undated are rows, of those that were counted, that stay: their date has no month or no day, as
+	// 2020-00-10.
 	Undated int64 `json:"undated,omitempty"`
 	// Oldest is the smallest value of the column that is due, as a clock in the policy's zone shows it; of a
 	// TIMESTAMP, in UTC. Empty: nothing is due.

@@ -30,8 +30,8 @@ type Change struct {
 	add    bool
 }
 
-// Set gives a column a value, which travels as in any statement of the caller's: a time as the driver writes it,
-// in its own loc, which has to be the session's time zone where the column is a TIMESTAMP.
+// Set gives a column a value, which travels as in any statement of the caller's: a time as the driver writes
+// it, in its own loc, which has to be the session's time zone where the column is a TIMESTAMP.
 func Set(column string, value any) Change { return Change{column: column, value: value} }
 
 // Add adds to a column. The guard makes its retry add nothing: it carries the same time.

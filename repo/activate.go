@@ -92,7 +92,8 @@ func (r *tables) bringBack(ctx context.Context, db onerow.DB, verb string, id an
 }
 
 // lockToActivateSQL is lockArchived that also says whether an active row has the name, and the highest copy
-// number of its stem below the last: one entry of an index and at most two, read from a snapshot, without a lock.
+// number of its stem below the last: one entry of an index and at most two, read from a snapshot, without a
+// lock.
 func (r *tables) lockToActivateSQL() string {
 	if !r.res.Named() {
 		return r.lockSQL(r.archive, "0", "0")

@@ -17,14 +17,14 @@ import (
 //
 // The job decides: it is cancelled where it is still scheduled, or held, under the row's
 // deletion id, else it is [ErrTooLate]. Where the row cannot come back - another unique index
-// of the application's refuses it ([ErrConflict]), no name is free ([ErrNoFreeName]), the active table has another row of the id ([ErrIDReused]), or a
-// foreign key, a CHECK or a trigger refuses it - the deletion is held, also past its grace
-// period: until a later CancelDelete brings the row back, or a Delete or a retry of the job
-// lets it go on. In a caller's transaction that counts only if the caller commits. A deletion
-// is not held, and goes on, where the row above is gone ([ErrParentNotFound]), and after an
-// error that a later call may not meet: one that is [onerow.Retryable], the end of ctx, a
-// state of the server. Other errors: [onerow.ErrNotFound] where there never was such a row,
-// those of Activate, and [onerow.ErrOutcomeUnknown], after which it may simply be called again.
+// of the application's refuses it ([ErrConflict]), no name is free ([ErrNoFreeName]), the active table has
+// another row of the id ([ErrIDReused]), or a foreign key, a CHECK or a trigger refuses it - the deletion is
+// held, also past its grace period: until a later CancelDelete brings the row back, or a Delete or a retry of
+// the job lets it go on. In a caller's transaction that counts only if the caller commits. A deletion is not
+// held, and goes on, where the row above is gone ([ErrParentNotFound]), and after an error that a later call
+// may not meet: one that is [onerow.Retryable], the end of ctx, a state of the server. Other errors:
+// [onerow.ErrNotFound] where there never was such a row, those of Activate, and [onerow.ErrOutcomeUnknown],
+// after which it may simply be called again.
 //
 // Atomic: job, row and quota mark. Statements on a pool: BEGIN, SELECT, those of
 // cascade.Cancel, those of Activate, COMMIT.

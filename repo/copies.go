@@ -96,8 +96,8 @@ func (r *tables) busy(tx *onerow.Tx, w attempt, copyNo int, err error) error {
 }
 
 // copiesBelow is the number below which the highest copy in use is looked for. Behind the last one there is
-// none: where that is taken, anybody may have typed it, and the numbers below are as good as free. So a number
-// is drawn, and what follows the highest below it is free unless nearly all are used.
+// none: where that is taken, anybody may have typed it, and the numbers below are as good as free. So a
+// number is drawn, and what follows the highest below it is free unless nearly all are used.
 func copiesBelow(tried int) int {
 	if tried < names.MaxCopy {
 		return names.MaxCopy

@@ -45,12 +45,13 @@ func RequestID(id string) CreateOption { return func(o *createOptions) { o.reque
 // was deleted and its audit is kept. A COMMIT without an answer is survived too. An id that is zero, or that
 // the column cannot hold, is [onerow.ErrInvalidKey].
 //
-// Errors means: the name errors of package schema, [ErrParentNotFound], of a further parent too, [ErrConflict] for
-// a unique index of the application's own, with the row that has its values.
+// Errors means: the name errors of package schema, [ErrParentNotFound], of a further parent too,
+// [ErrConflict] for a unique index of the application's own, with the row that has its values.
 //
 // Atomic: row, quota mark and request record. Statements on a pool: BEGIN, INSERT, mark, COMMIT; one more
-// each to lock a parent, and each further one that row has ([schema.Resource].Parents), to read back what the database filled in (if T has such fields), to see that an id
-// of the application's is new; two more with a request id.
+// each to lock a parent, and each further one that row has ([schema.Resource].Parents), to read back what the
+// database filled in (if T has such fields), to see that an id of the application's is new; two more with a
+// request id.
 func (r *Of[T, ID, Owner]) Create(ctx context.Context, db onerow.DB, row T, opts ...CreateOption) (onerow.Result[T], error) {
 	return answer[T](r.tables.createRow(ctx, db, reflect.ValueOf(&row).Elem(), opts))
 }

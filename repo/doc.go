@@ -100,7 +100,8 @@
 // # Statements
 //
 // On a pool, BEGIN and COMMIT included; one more each for a child (its parent is
-// locked), for each further parent that a Create or an Update writes, and without a quota one less for each mark that is written:
+// locked), for each further parent that a Create or an Update writes, and without a quota one less for each
+// mark that is written:
 //
 //	Create          4, 5 if T has fields that the database fills in; 2 more with a request id;
 //	                1 more where the application makes the ids; 6 where a unique index refuses it

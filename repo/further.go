@@ -68,8 +68,8 @@ func furtherOf(plan schema.Plan, res schema.Resource, f fields) (list []further)
 	return list
 }
 
-// of is what a row refers to, sharing no memory with it; nil where that is nothing: a column is NULL, or it is
-// another kind of row.
+// of is what a row refers to, sharing no memory with it; nil where that is nothing: a column is NULL, or it
+// is another kind of row.
 func (x further) of(f fields, row reflect.Value) ([]any, error) {
 	is, err := f.args(row, x.when)
 	if err != nil {
@@ -103,9 +103,9 @@ func (r *tables) refersTo(row reflect.Value) (list [][]any, err error) {
 	return list, err
 }
 
-// lockFurther locks the further rows above of a row that is to be written, each as [tables.lockParent] does, in
-// either of its tables; where the row was there before, those that it did not refer to. One statement for each,
-// up to two per try where that is not active.
+// lockFurther locks the further rows above of a row that is to be written, each as [tables.lockParent] does,
+// in either of its tables; where the row was there before, those that it did not refer to. One statement for
+// each, up to two per try where that is not active.
 func (r *tables) lockFurther(ctx context.Context, tx *onerow.Tx, id any, row reflect.Value, was [][]any) error {
 	list, err := r.refersTo(row)
 	if err != nil {

@@ -124,8 +124,8 @@ func (d *discovery) bound(table, column string) bool {
 // kinds are how a column ends that says to which table the id beside it refers.
 var kinds = []string{"_type", "_kind", "_class", "_model", "_table"}
 
-// polymorphic notes pairs of columns of which one seems to say to which table the other refers: no foreign key
-// says that. Not where the id refers to one table by a key, or the plan has an edge.
+// polymorphic notes pairs of columns of which one seems to say to which table the other refers: no foreign
+// key says that. Not where the id refers to one table by a key, or the plan has an edge.
 func (d *discovery) polymorphic(p Plan) {
 	var pairs []string
 	for _, name := range d.tableNames() {

@@ -12,8 +12,8 @@ import (
 
 // Retention says how long rows are kept: `retention: {column: created_at, keep: 90d}`. What is older is
 // deleted by the worker as if somebody had asked for it, with everything below it. An index must begin with
-// the column, a DATE, a DATETIME or a TIMESTAMP. NULL, zero dates and dates without a month or a day are never
-// due.
+// the column, a DATE, a DATETIME or a TIMESTAMP. NULL, zero dates and dates without a month or a day are
+// never due.
 type Retention struct {
 	// Column is the time from which a row's age counts. Of a resource with an archive archived_at may be it,
 	// too: then rows of the archive go, and those that are active stay.

@@ -1,5 +1,5 @@
-// Package ident checks and quotes SQL identifiers, and has a statement run in UTC. Identifiers come from declarations
-// and plan files and cannot be bound as parameters.
+// Package ident checks and quotes SQL identifiers, and has a statement run in UTC. Identifiers come from
+// declarations and plan files and cannot be bound as parameters.
 package ident
 
 import (

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// Allocations fails t unless call makes want allocations, give or take one in a hundred and one. It counts each of many
-// calls alone and takes the smallest count: what the process does beside, and pools that a garbage collection has
-// emptied, can only add.
+// Allocations fails t unless call makes want allocations, give or take one in a hundred and one. It counts
+// each of many calls alone and takes the smallest count: what the process does beside, and pools that a
+// garbage collection has emptied, can only add.
 func Allocations(t *testing.T, what string, want int, call func() error) {
 	t.Helper()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))

@@ -26,8 +26,8 @@ func Each(t *testing.T, test func(t *testing.T, zone dbtest.Option)) {
 }
 
 // Clockwork gives the server a time zone by name, for it has none unless somebody has loaded them. Its clocks
-// are put forward on 2026-03-29 and back on 2026-10-25, both at 01:00 UTC: one hour is not there, and two times
-// in another one read alike.
+// are put forward on 2026-03-29 and back on 2026-10-25, both at 01:00 UTC: one hour is not there, and two
+// times in another one read alike.
 func Clockwork(t testing.TB, db *sql.DB) (zone string) {
 	t.Helper()
 	const id = "60001"

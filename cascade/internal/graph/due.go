@@ -146,9 +146,9 @@ type DuePlace struct {
 }
 
 // PageSQL reads a page of what is due, oldest first, from the place on: a range of the index, and no entry
-// behind the page. It locks nothing. Rows that a deletion hides, or whose date is not whole, are passed over. A session's time zone that
-// the server would not leave makes no row due, for what a TIMESTAMP says is asked as seconds as well. Its
-// arguments are [Due.Args].
+// behind the page. It locks nothing. Rows that a deletion hides, or whose date is not whole, are passed over.
+// A session's time zone that the server would not leave makes no row due, for what a TIMESTAMP says is asked
+// as seconds as well. Its arguments are [Due.Args].
 func (d *Due) PageSQL(after *DuePlace, size int) string {
 	columns := []string{d.Age(), d.table.Key.Select("")}
 	order := d.column
@@ -169,8 +169,8 @@ func (d *Due) Args(cutoff string) []any {
 	return []any{cutoff}
 }
 
-// CountSQL counts what is due, by entries of the index, so many at most, and reads the oldest; and what of these
-// is passed over, for its date is not whole. Its arguments are [Due.Args].
+// CountSQL counts what is due, by entries of the index, so many at most, and reads the oldest; and what of
+// these is passed over, for its date is not whole. Its arguments are [Due.Args].
 func (d *Due) CountSQL(most int) string {
 	return ident.InUTC("SELECT COUNT(IF(dated, 1, NULL)), COUNT(IF(dated, NULL, 1)), COALESCE(MIN(IF(dated, age, NULL)), '') FROM (SELECT " +
 		d.Age() + " AS age, " + d.dated() + " AS dated" + d.from(nil) + fmt.Sprintf(" ORDER BY %s LIMIT %d) AS due", d.column, most))
