@@ -60,7 +60,7 @@ func TestStaleStatistics(t *testing.T) {
 				keys = append(keys, parents[i])
 			}
 			s.Nulls = []string{"visit"}
-			s.Table.Trash = &graph.Trash{From: "onerow_trash_" + s.Name, Columns: map[string]string{"bare": "id, visit", "wide": "id, visit, filler", "pair": "visit, no", "code": "id, visit, code"}[s.Name]}
+			s.Trash = &graph.Trash{From: "onerow_trash_" + s.Name, Columns: map[string]string{"bare": "id, visit", "wide": "id, visit, filler", "pair": "visit, no", "code": "id, visit, code"}[s.Name]}
 			statements := map[string]string{
 				"delete, unread": leavesSQL(s, parents, 1001), "lock below": belowSQL(s, parents, 1001), "lock below roots": parentsBelowSQL(s, parents, 1001),
 				"keep": trash.LeavesSQL(s, parents, 1001)[0],
