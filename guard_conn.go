@@ -1,6 +1,7 @@
 package onerow
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"database/sql/driver"
@@ -227,7 +228,16 @@ func (c *guardConn) check(value *driver.NamedValue) error {
 // other bytes binary, and of these MySQL makes no JSON. For columns of bytes it is the same: text goes there
 // byte by byte, from a session that has utf8mb4 for its only character set.
 func (c *guardConn) readsJSON(raw []byte) bool {
-	return c.utf8mb4 && c.mode.Charset == sqltext.UTF8 && json.Valid(raw) && utf8.Valid(raw)
+	const numbers, spaces = "-+.0123456789eE", " \t\r\n"
+	if !c.utf8mb4 || c.mode.Charset != sqltext.UTF8 || len(raw) == 0 {
+		return false
+	}
+	// To be told that something is no JSON costs memory, so keys and hashes are not read.
+	if !strings.ContainsRune(`{["`+spaces, rune(raw[0])) && len(bytes.Trim(raw, numbers+spaces)) > 0 {
+		word := string(bytes.TrimRight(raw, spaces))
+		return word == "null" || word == "true" || word == "false"
+	}
+	return json.Valid(raw) && utf8.Valid(raw)
 }
 
 // ResetSession is asked when the pool gives the session to its next user.

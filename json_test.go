@@ -12,8 +12,8 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
-// TestBytesOfJSON: a []byte goes into a JSON column as json.RawMessage does, from a pool of Open, on every way
-// that a statement takes; columns of bytes and of text get what they were given, JSON or not.
+// TestBytesOfJSON: a []byte goes into a JSON column as json.RawMessage does, from a pool of Open, on every
+// way that a statement takes; columns of bytes and of text get what they were given, JSON or not.
 func TestBytesOfJSON(t *testing.T) {
 	insert := "INSERT INTO doc (doc, raw, fixed, few, words) VALUES (?, ?, ?, ?, ?)"
 	args := func(doc any, raw []byte) []any {

@@ -60,7 +60,8 @@ func TestRecheckInEachZone(t *testing.T) {
 	})
 }
 
-// TestOrderedByTimestamp: rows are ordered by their moments, in an hour that the session's zone reads twice, too.
+// TestOrderedByTimestamp: rows are ordered by their moments, in an hour that the session's zone reads
+// twice, too.
 func TestOrderedByTimestamp(t *testing.T) {
 	zone := zonetest.Clockwork(t, dbtest.Open(t))
 	plan := schema.Plan{Resources: []schema.Resource{{

@@ -18,7 +18,8 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// library: a loan is a member's, and of a book; it may be in a folder, be about something, and follow another.
+// library: a loan is a member's, and of a book; it may be in a folder, be about something, and follow
+// another.
 func library() schema.Plan {
 	return schema.Plan{Resources: []schema.Resource{
 		{Name: "member", Owner: "user_id"},
@@ -71,8 +72,8 @@ func openLibrary(t *testing.T) (db *sql.DB, c *crashtest.Connector, books *repo.
 	return db, c, books, loans, member, must(books.Create(ctx, db, Book{UserID: 1})).Row.ID
 }
 
-// TestFurtherParents: a row is made below further rows that are there, active or archived, and below none that
-// is gone or hidden; an update that changes the reference looks, too.
+// TestFurtherParents: a row is made below further rows that are there, active or archived, and below none
+// that is gone or hidden; an update that changes the reference looks, too.
 func TestFurtherParents(t *testing.T) {
 	db, c, books, loans, member, book := openLibrary(t)
 	ctx := t.Context()
@@ -135,8 +136,8 @@ func TestFurtherParents(t *testing.T) {
 	}
 }
 
-// TestFurtherParentIsLocked: until the transaction ends that makes a row, or gives it another reference, nobody
-// can lock the further row above, as whoever deletes it does first.
+// TestFurtherParentIsLocked: until the transaction ends that makes a row, or gives it another reference,
+// nobody can lock the further row above, as whoever deletes it does first.
 func TestFurtherParentIsLocked(t *testing.T) {
 	db, _, books, loans, member, book := openLibrary(t)
 	ctx := t.Context()
