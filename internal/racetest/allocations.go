@@ -22,7 +22,7 @@ func Allocations(t *testing.T, what string, want int, call func() error) {
 			t.Errorf("%s: %v", what, err)
 			return
 		}
-		counts[i] = int(after.Mallocs - before.Mallocs)
+		counts[i] = int(after.Mallocs - before.Mallocs) //nolint:gosec // hundreds
 	}
 	if n := slices.Min(counts); n > want+want/100+1 || n < want-want/100-1 {
 		t.Errorf("%s: %d allocations, want %d", what, n, want)
