@@ -17,8 +17,8 @@ var notSQL = map[string]map[string]string{
 		"why":  "reason",
 		"page": "After Next",
 		"find": "text", // bound, as a pattern
-		"answer": "Action Actor Advice Capped CappedDetached Columns Detached Edge Error From ID Key Kind LastError Oldest Open Owner Parent Plan Reason " +
-			"ReportOnly Resource ResourceID Table Tables Throttle Unindexed Values Wait What Why PlanStatement.SQL",
+		"answer": "Action Actor Advice Capped CappedDetached Column Columns Detached Edge Error From ID Key Kind LastError Oldest Open Owner Parent Plan Reason " +
+			"ReportOnly Resource ResourceID RootMissing Table Tables Throttle Unindexed Values Wait What Why PlanStatement.SQL",
 	},
 	"cascade/prommetrics": {"name": "table", "word": "reason state"},
 	"crashtest": {
