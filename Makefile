@@ -72,12 +72,12 @@ endif
 EXPLORE := Crash|Survives|Interleave|RandomSchemas
 # Those of them that test-explore runs.
 EXPLORED ?= $(EXPLORE)
-# The longest begin first: one that begins last has a processor for itself at the end.
+# The longest begin first, and the command before them: one that begins last has a processor for itself at the end.
 LONGEST := ./cascade ./repo ./limit ./quota
 WITHSERVER = $(BIN)/withserver $(if $(ENGINE),-engine $(ENGINE)) $(if $(VERSION),-version $(VERSION))
 PRIVATELY = $(WITHSERVER) --
 test-others:
-	$(PRIVATELY) bash -euc "$(GOTEST) $(RACE) -skip '$(EXPLORE)' $(OTHERS) $(if $(filter ./...,$(OTHERS)),; cd examples/layers; go vet ./...; go test -count=1 $(RACE) ./...)"
+	$(PRIVATELY) bash -euc "$(GOTEST) $(RACE) -skip '$(EXPLORE)' $(if $(filter ./...,$(OTHERS)),./cmd/cascade-worker $(LONGEST)) $(OTHERS) $(if $(filter ./...,$(OTHERS)),; cd examples/layers; go vet ./...; go test -count=1 $(RACE) ./...)"
 test-explore:
 	$(PRIVATELY) $(GOTEST) -run '$(EXPLORED)' $(if $(filter ./...,$(PKG)),$(LONGEST) $(shell grep -rlE '^func Test\w*($(EXPLORED))' --include='*_test.go' . | xargs dirname | sort -u),$(PKG))
 

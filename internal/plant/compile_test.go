@@ -21,7 +21,8 @@ import (
 // TestBugsCompile: each package is still one with the bug in it. The packages that it imports are as they
 // were.
 func TestBugsCompile(t *testing.T) {
-	exports := exported(t)
+	set := token.NewFileSet()
+	imports := imported(t, set)
 	for _, b := range bugs {
 		changed := map[string]string{} // file → text
 		for _, c := range b.changes {
@@ -39,15 +40,15 @@ func TestBugsCompile(t *testing.T) {
 			if !strings.HasSuffix(file, ".go") {
 				continue
 			}
-			if err := compile(filepath.Dir(file), changed, exports); err != nil {
+			if err := compile(filepath.Dir(file), changed, set, imports); err != nil {
 				t.Errorf("%s: %v", b.name, err)
 			}
 		}
 	}
 }
 
-// exported are the files with the types of each package here and of those that they import.
-func exported(t *testing.T) map[string]string {
+// imported reads the types of each package here and of those that they import, each once.
+func imported(t *testing.T, set *token.FileSet) types.Importer {
 	t.Helper()
 	list := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-json=ImportPath,Export", "./...")
 	list.Dir = filepath.Join("..", "..")
@@ -59,7 +60,12 @@ func exported(t *testing.T) map[string]string {
 	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
 		var p struct{ ImportPath, Export string }
 		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
-			return files
+			return importer.ForCompiler(set, "gc", func(path string) (io.ReadCloser, error) {
+				if files[path] == "" {
+					return nil, fmt.Errorf("no types of %s", path)
+				}
+				return os.Open(files[path])
+			})
 		} else if err != nil {
 			t.Fatal(err)
 		}
@@ -68,12 +74,11 @@ func exported(t *testing.T) map[string]string {
 }
 
 // compile checks the types of the package in dir, with changed texts of its files.
-func compile(dir string, changed, exports map[string]string) error {
+func compile(dir string, changed map[string]string, set *token.FileSet, imports types.Importer) error {
 	pkg, err := build.ImportDir(filepath.Join("..", "..", dir), 0)
 	if err != nil {
 		return err
 	}
-	set := token.NewFileSet()
 	var files []*ast.File
 	for _, name := range pkg.GoFiles {
 		var text any // nil: as the file is
@@ -86,12 +91,6 @@ func compile(dir string, changed, exports map[string]string) error {
 		}
 		files = append(files, file)
 	}
-	imports := importer.ForCompiler(set, "gc", func(path string) (io.ReadCloser, error) {
-		if exports[path] == "" {
-			return nil, fmt.Errorf("no types of %s", path)
-		}
-		return os.Open(exports[path])
-	})
 	_, err = (&types.Config{Importer: imports}).Check(dir, set, files, nil)
 	return err
 }
