@@ -89,8 +89,9 @@ const defaultRestoreBatch = 1000
 // has become of others, the count, COMMIT; for each step, which is what a statement has deleted, up to
 // Config.Batch rows of a table: 1 for each edge without a foreign key to a row above, INSERT … SELECT, the
 // note. Where rows are refused or have owners: 1 more for the keys, and INSERT … SELECT by 500 of them; where
-// rows above are not back, 1 for each edge to them, 2 where their copies are gone. At the end 1, and 1 for
-// each table of the root that is not back.
+// rows above are not back, 1 for each edge to them, 2 where their copies are gone; as many where rows of a
+// table are not back of which references were cut. At the end 1, and 1 for each table of the root that is not
+// back, and 1 more.
 func RestoreRows(ctx context.Context, db *sql.DB, plan schema.Plan, jobID int64, o RestoreOptions) (RestoreProgress, error) {
 	if o.Batch <= 0 {
 		o.Batch = defaultRestoreBatch

@@ -1,7 +1,9 @@
 package cascade_test
 
 import (
+	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -235,5 +237,169 @@ func TestReportRestored(t *testing.T) {
 	}
 	if got := blogRows(t, db); got != "blog 2, page 3, note 7, link 3, of a 2" {
 		t.Error(got)
+	}
+}
+
+// shelves have slugs, and books refer to three rows, without foreign keys; a lender's row has a code that may be
+// NULL. Books of a shelf go with it, and lose what they refer to in others that go with it.
+var shelves = schema.Plan{Trash: schema.Age(time.Hour), Tables: []schema.Table{
+	{Name: "shelf", Key: []string{"slug"}},
+	{Name: "lender", Key: []string{"id"}, Parents: []schema.Edge{{Table: "lender", Columns: []string{"above"}, References: []string{"code"}}, {Table: "shelf", Columns: []string{"shelf"}}}},
+	{Name: "book", Key: []string{"id"}, Parents: []schema.Edge{
+		{Table: "shelf", Columns: []string{"shelf"}}, {Table: "lender", Columns: []string{"lender"}, OnDelete: schema.OnDeleteDetach},
+		{Table: "book", Columns: []string{"next"}, OnDelete: schema.OnDeleteDetach},
+	}},
+}}
+
+// deletedShelf deletes the shelf a with its books 1 to 3 and the lender 4, or another row. A book loses its
+// lender before it goes.
+func deletedShelf(t *testing.T) (*sql.DB, cascade.Job) {
+	t.Helper()
+	db, job := deletedOf(t, "shelf", "a")
+	if got := bookRows(t, db); got != "9 b 3 0" {
+		t.Fatalf("deleted: %s", got)
+	}
+	return db, job
+}
+
+func deletedOf(t *testing.T, resource string, id any) (*sql.DB, cascade.Job) {
+	t.Helper()
+	db, ctx := dbtest.Open(t), t.Context()
+	if err := migrations.Up(ctx, db); err != nil {
+		t.Fatal(err)
+	}
+	for _, stmt := range []string{
+		"CREATE TABLE shelf (slug VARCHAR(20) PRIMARY KEY)",
+		"CREATE TABLE lender (id INT PRIMARY KEY, code INT NULL, above INT NULL, shelf VARCHAR(20) NULL, UNIQUE KEY code (code), KEY above (above), KEY shelf (shelf))",
+		"CREATE TABLE book (id INT PRIMARY KEY, shelf VARCHAR(20) NOT NULL, lender INT NULL, next INT NULL, KEY shelf (shelf), KEY lender (lender), KEY next (next))",
+		"INSERT INTO shelf VALUES ('a'), ('b')",
+		"INSERT INTO lender VALUES (3, 30, NULL, NULL), (4, NULL, 30, 'a')",
+		"INSERT INTO book VALUES (1, 'a', 99, 2), (2, 'a', 99, 1), (3, 'a', 4, NULL), (9, 'b', 3, NULL)", // there is no lender 99
+	} {
+		dbtest.Exec(t, db, stmt)
+	}
+	if err := createTrash(ctx, db, shelves); err != nil {
+		t.Fatal(err)
+	}
+	w, err := cascade.NewWorker(db, shelves, cascade.Config{MaxFailures: 1, Batch: 1, Chunk: 1})
+	key, kerr := onerow.EncodeKey(id)
+	if err := errors.Join(err, kerr); err != nil {
+		t.Fatal(err)
+	}
+	job, err := cascade.Enqueue(ctx, db, cascade.Deletion{Resource: resource, ResourceID: key})
+	if err == nil {
+		err = w.Drain(ctx)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db, job
+}
+
+func bookRows(t *testing.T, db *sql.DB) (rows string) {
+	t.Helper()
+	err := onerow.QueryRow(t.Context(), db, "SELECT GROUP_CONCAT(CONCAT_WS(' ', id, shelf, COALESCE(lender, 0), COALESCE(next, 0)) ORDER BY id) FROM book", nil, &rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// TestRestoreAbove: that a row referred to nothing over one edge says nothing of its other edges; and that what is
+// referred to may be NULL hides nothing.
+func TestRestoreAbove(t *testing.T) {
+	t.Run("as it was", func(t *testing.T) {
+		db, job := deletedShelf(t)
+		wantMissing(t, restored(t, db, shelves, job), "")
+		if got := bookRows(t, db); got != "1 a 99 2,2 a 99 1,3 a 4 0,9 b 3 0" {
+			t.Error(got)
+		}
+	})
+	for name, gone := range map[string]string{"the root": "", "of which the copy is lost": "DELETE FROM onerow_trash WHERE table_name = 'shelf'"} {
+		t.Run(name, func(t *testing.T) {
+			db, job := deletedShelf(t)
+			dbtest.Exec(t, db, "INSERT INTO shelf VALUES ('A')")
+			if gone != "" {
+				dbtest.Exec(t, db, gone)
+			}
+			if p := restored(t, db, shelves, job); p.RootMissing == "" {
+				t.Errorf("%+v", p)
+			}
+			if got := bookRows(t, db); got != "9 b 3 0" {
+				t.Errorf("below a stranger's row: %s", got)
+			}
+		})
+	}
+	t.Run("nothing", func(t *testing.T) {
+		db, job := deletedShelf(t)
+		dbtest.Exec(t, db, "DELETE FROM lender")
+		wantMissing(t, restored(t, db, shelves, job), "", "book 0 1 : ", "lender 1 0 : row 4: the row of lender to which (above) refers is not there")
+	})
+}
+
+// TestRestoreCutStranger: a row that lost a reference, and then went, gets it back, not a stranger's that has its
+// key since.
+func TestRestoreCutStranger(t *testing.T) {
+	db, job := deletedShelf(t)
+	dbtest.Exec(t, db, "INSERT INTO book VALUES (3, 'b', NULL, NULL)")
+	wantMissing(t, restored(t, db, shelves, job), "", "book 1 1 : row 3: ")
+	if got := bookRows(t, db); got != "1 a 99 2,2 a 99 1,3 b 0 0,9 b 3 0" {
+		t.Errorf("a stranger's row was written: %s", got)
+	}
+}
+
+// TestRestoreRootPurged: where copies of rows of its table are lost, a root is not told as missing that is back and
+// whose copy was purged since.
+func TestRestoreRootPurged(t *testing.T) {
+	db, job := deletedOf(t, "lender", 3)
+	dbtest.Exec(t, db, "DELETE FROM onerow_trash_lender WHERE id = 4")
+	cut := errors.New("cut")
+	o := cascade.RestoreOptions{Batch: 1, OnBatch: func(context.Context, cascade.RestoreProgress) error { return cut }}
+	if _, _, err := repo.RestoreJob(t.Context(), db, shelves, job.ID, o); !errors.Is(err, cut) {
+		t.Fatal(err)
+	}
+	if n, err := cascade.PurgeTrash(t.Context(), db, shelves, nil, 1000); err != nil || n != 1 {
+		t.Fatal(n, err)
+	}
+	wantMissing(t, restored(t, db, shelves, job), "", "book 0 1 : row 3", "lender 1 0 : they are not in the trash")
+}
+
+// TestDryRunRestoreOpen: of a job that has not ended the dry run knows nothing of rows above, for they may be there.
+func TestDryRunRestoreOpen(t *testing.T) {
+	db, job := deletedBlog(t, blogs)
+	for _, stmt := range []string{
+		"INSERT INTO blog VALUES ('c', 'next')", "INSERT INTO page (id, blog, path) VALUES (5, 'c', '/5'), (6, 'c', '/6')", "INSERT INTO note VALUES (50, 6)",
+	} {
+		dbtest.Exec(t, db, stmt)
+	}
+	key, err := onerow.EncodeKey("c")
+	if err == nil {
+		job, err = cascade.Enqueue(t.Context(), db, cascade.Deletion{Resource: "blog", ResourceID: key})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	w, err := cascade.NewWorker(db, blogs, cascade.Config{MaxFailures: 1, Batch: 1, Chunk: 1, OnProgress: func(j cascade.Job) {
+		if j.Tables["page"] > 0 && j.Tables["note"] > 0 {
+			cancel()
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Drain(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatalf("it was not stopped: %v", err)
+	}
+	dbtest.Exec(t, db, "UPDATE onerow_trash SET expires_at = UTC_TIMESTAMP(6) WHERE job_id = ? AND table_name = 'page'", job.ID)
+	dry, err := cascade.DryRunRestore(t.Context(), db, blogs, job.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range dry.Missing {
+		if strings.Contains(m.Why, "above them") {
+			t.Errorf("%+v", m)
+		}
 	}
 }

@@ -73,7 +73,7 @@ func (a Age) or(plan Age) Age {
 const (
 	ColTrashJob  = "onerow_job"  // that has deleted the row
 	ColTrashStep = "onerow_step" // how many statements of the job had kept rows before
-	ColTrashLost = "onerow_lost" // whether the row referred to one that was not there
+	ColTrashLost = "onerow_lost" // over which edges the row referred to one that was not there; 0: over none
 )
 
 // trashPrefix begins the names of trash tables, and longestName is how many characters a table's name has.

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -182,4 +183,33 @@ func (s *Source) lost() string {
 		text += " AND NOT EXISTS (SELECT 1 FROM " + t.From + " AS p WHERE " + s.Edge.Referred(t).Equal("p", s.Columns, "c") + ")"
 	}
 	return text + ")"
+}
+
+// mostBits is how many edges a trash table tells apart; further ones are as the last.
+const mostBits = 7
+
+// LostSQL is over which edges a row, under the alias c, refers to what is not there: a sum of bits below 0,
+// or 0. Over via, an edge or nil, that is known. Before, a 1 was noted for any of them.
+func (t *Trash) LostSQL(via *Edge, viaLost bool) string {
+	conditions := map[int][]string{}
+	for e, condition := range t.lost {
+		if e != via {
+			conditions[t.bits[e]] = append(conditions[t.bits[e]], condition)
+		}
+	}
+	if viaLost {
+		conditions[t.bits[via]] = []string{"1 = 1"}
+	}
+	text := "0"
+	for _, bit := range slices.Sorted(maps.Keys(conditions)) {
+		text += fmt.Sprintf(" - IF(%s, %d, 0)", strings.Join(conditions[bit], " OR "), bit)
+	}
+	return text
+}
+
+// WasLost is the condition that the row in the trash, under the alias c, referred over the edge to what was
+// not there when it was deleted.
+func (s *Source) WasLost() string {
+	column := "c." + ident.Quote(schema.ColTrashLost)
+	return fmt.Sprintf("(%s = 1 OR %s < 0 AND (-%s DIV %d) %% 2 = 1)", column, column, column, s.Trash.bits[s.Edge])
 }

@@ -70,9 +70,10 @@ type Trash struct {
 	// Moves are times that change by themselves with each UPDATE (ON UPDATE CURRENT_TIMESTAMP), quoted. They
 	// stay when a reference is cut, as under a foreign key's SET NULL, and when it comes back.
 	Moves []string
-	// Lost are the conditions that a row, under the alias c, refers to a row that is not there, over an edge
-	// without a foreign key. It may do so again when it comes back.
-	Lost map[*Edge]string
+	// lost are the conditions that a row, under the alias c, refers to a row that is not there, over an edge
+	// without a foreign key. It may do so again when it comes back. bits are how each edge is noted.
+	lost map[*Edge]string
+	bits map[*Edge]int
 }
 
 // Has says whether the table has these columns still.
@@ -111,8 +112,11 @@ func newGraph(plan schema.Plan, cat *schema.Catalog, indexes indexes) (*Graph, e
 	}
 	for _, e := range g.Edges {
 		for _, s := range e.Sources {
+			if s.Trash != nil {
+				s.Trash.bits[e] = 1 << min(len(s.Trash.bits), mostBits-1)
+			}
 			if s.Trash != nil && s.Soft() {
-				s.Trash.Lost[e] = s.lost()
+				s.Trash.lost[e] = s.lost()
 			}
 		}
 	}
@@ -169,7 +173,7 @@ func newTrash(declared schema.Node, table string, cat *schema.Catalog) (*Trash, 
 		return nil, fmt.Errorf("%w: the trigger %q would run again with each row of %q that comes back; accept it in the plan's triggers, or say trash: none",
 			schema.ErrInvalidPlan, trigger, table)
 	}
-	t := &Trash{From: schema.Quote(schema.TrashTable(table)), Columns: ident.Quotes(names...), names: names, Keep: time.Duration(declared.Trash), Lost: map[*Edge]string{}}
+	t := &Trash{From: schema.Quote(schema.TrashTable(table)), Columns: ident.Quotes(names...), names: names, Keep: time.Duration(declared.Trash), lost: map[*Edge]string{}, bits: map[*Edge]int{}}
 	for _, column := range cat.Columns(table) {
 		if column.Moves {
 			t.Moves = append(t.Moves, schema.Quote(column.Name))

@@ -8,15 +8,14 @@ import (
 
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/internal/ident"
-	"github.com/onerow/onerow/schema"
 )
 
 // aboveSQL finds rows of a step whose row above is missing, and locks the rows above that are there against
 // whoever deletes them, by the index of what is referred to. The alias c is that of Source.WhenC.
 func (a *attempt) aboveSQL(s *graph.Source) string {
-	from, missing := a.table.Trash.From+" AS c FORCE INDEX (PRIMARY)", a.step.In("c")+" AND c."+schema.ColTrashLost+" = 0 AND "+s.Refers()
+	from, missing := a.table.Trash.From+" AS c FORCE INDEX (PRIMARY)", a.step.In("c")+" AND NOT "+s.WasLost()+" AND "+s.Refers()
 	if s.Edge.Self {
-		missing += " AND NOT (" + s.Columns.Equal("c", s.Edge.Referred(s.Table), "c") + ")"
+		missing += " AND NOT COALESCE(" + s.Columns.Equal("c", s.Edge.Referred(s.Table), "c") + ", 0)" // what it refers to may be NULL
 	}
 	for i, t := range s.Edge.Parent.Tables {
 		alias := "p" + strconv.Itoa(i)

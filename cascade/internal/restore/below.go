@@ -83,40 +83,89 @@ const stepsAtOnce = 1000
 // took.
 func (a *attempt) below(ctx context.Context, e *graph.Edge) error {
 	s := a.source(e)
-	if s == nil || a.progress.job.taken(e.Parent) == 0 {
+	if s == nil {
 		return nil
 	}
-	p, above := a.progress, e.Parent
+	columns := strings.Join(e.Declared.Columns, ", ")
+	return a.behind(ctx, needed{
+		node: e.Parent, refers: s.Refers(), unless: "NOT " + s.WasLost() + a.notRoot(),
+		equal: func(t *graph.Table) string {
+			if s.AsText {
+				return s.Columns.Equal("c", e.Referred(t), "k")
+			}
+			return e.Referred(t).Equal("k", s.Columns, "c")
+		},
+		only: e.Child.Above == 1 && !e.Detach,
+		open: fmt.Sprintf("the row of %s to which (%s) refers has not come back", e.Parent.Name, columns),
+		lost: fmt.Sprintf("rows of %s that went with it are not in the trash any more, and the one to which (%s) refers is one of them, or may be", e.Parent.Name, columns),
+	})
+}
+
+// itself notes the rows that were deleted after their references were cut and have not come back: a row that
+// has the key is somebody else's, whose reference nobody cut.
+func (a *attempt) itself(ctx context.Context) error {
+	n := a.table.Node
+	if a.step.Cut == nil {
+		return nil
+	}
+	return a.behind(ctx, needed{
+		node: n, refers: "1 = 1", unless: "1 = 1",
+		equal: func(t *graph.Table) string { return t.Key.Equal("k", a.table.Key, "c") },
+		open:  "it was deleted later and has not come back",
+		lost:  fmt.Sprintf("rows of %s that were deleted later are not in the trash any more, and it is one of them, or may be", n.Name),
+	})
+}
+
+// needed is what must be back before rows of a step.
+type needed struct {
+	node       *graph.Node
+	refers     string                      // which rows of the step, under the alias c, need one
+	unless     string                      // of these, those that need one that the job has taken
+	only       bool                        // the job has taken all that these need
+	equal      func(t *graph.Table) string // the row k, in the trash of a table of the node, is the one
+	open, lost string                      // why a row stays
+}
+
+// behind notes the rows of the step whose needed row has not come back, or may not have.
+func (a *attempt) behind(ctx context.Context, n needed) error {
+	p := a.progress
+	if p.job.taken(n.node) == 0 {
+		return nil
+	}
 	var open []int64
 	kept := true
-	for _, t := range above.Tables {
+	for _, t := range n.node.Tables {
 		open = append(open, p.open[t.Name]...)
 		kept = kept && (t.Trash != nil || p.left[t.Name]+p.back[t.Name] == 0)
 	}
-	columns := strings.Join(e.Declared.Columns, ", ")
-	why := fmt.Sprintf("the row of %s to which (%s) refers has not come back", above.Name, columns)
-	switch back := of(above, p.back); {
-	case !kept || p.job.taken(above) > of(above, p.left)+back:
-		// Nobody knows the keys of all that went: only below what is back for sure.
-		where := " AND c." + schema.ColTrashLost + " = 0" + a.notRoot()
-		why = fmt.Sprintf("rows of %s that went with it are not in the trash any more, and the one to which (%s) refers is one of them, or may be", above.Name, columns)
+	why, all := n.open, "" // the rows that stay whatever is in the steps that are open
+	switch back := of(n.node, p.back); {
+	case !kept || p.job.taken(n.node) > of(n.node, p.left)+back:
+		// Nobody knows the keys of all that went: only behind what is back for sure.
+		why, all = n.lost, n.unless
 		if back > 0 && kept {
-			steps, err := a.returned(ctx, above)
+			steps, err := a.returned(ctx, n.node)
 			if err != nil {
 				return err
 			}
 			if len(steps) > 0 {
-				where += " AND NOT " + a.inTrash(s, steps)
+				all += " AND NOT " + a.inTrash(n, steps)
 			}
 		}
-		return a.stayWhere(ctx, s, where, why)
 	case len(open) == 0:
 		return nil
-	case back == 0 && p.job.Ended && !p.job.Skipped && e.Child.Above == 1 && !e.Detach:
-		return a.stayWhere(ctx, s, " AND c."+schema.ColTrashLost+" = 0"+a.notRoot(), why) // its row above went with it, and none of those is back
+	case back == 0 && p.job.Ended && !p.job.Skipped && n.only:
+		all = n.unless
+	}
+	if len(open) == 0 {
+		return a.stayWhere(ctx, n.refers+" AND "+all, why)
 	}
 	for part := range slices.Chunk(open, stepsAtOnce) {
-		if err := a.stayWhere(ctx, s, " AND "+a.inTrash(s, part), why); err != nil {
+		where := a.inTrash(n, part)
+		if all != "" {
+			where = "(" + all + " OR " + where + ")"
+		}
+		if err := a.stayWhere(ctx, n.refers+" AND "+where, why); err != nil {
 			return err
 		}
 	}
@@ -140,24 +189,19 @@ func (a *attempt) notRoot() string {
 	return " AND NOT (" + a.table.Key.In("c", []rowkey.Key{a.progress.job.Root}) + ")"
 }
 
-// inTrash is the condition that the row to which a row under the alias c refers is one of those that some
-// steps have kept, by the primary key of the trash tables.
-func (a *attempt) inTrash(s *graph.Source, steps []int64) string {
+// inTrash is the condition that the row that a row under the alias c needs is one of those that some steps
+// have kept, by the primary key of the trash tables.
+func (a *attempt) inTrash(n needed, steps []int64) string {
 	list := make([]string, len(steps))
 	for i, step := range steps {
 		list[i] = strconv.FormatInt(step, 10)
 	}
 	var any []string
-	for _, t := range s.Edge.Parent.Tables {
-		if t.Trash == nil {
-			continue
+	for _, t := range n.node.Tables {
+		if t.Trash != nil {
+			any = append(any, fmt.Sprintf("EXISTS (SELECT 1 FROM %s AS k FORCE INDEX (PRIMARY) WHERE k.%s = %d AND k.%s IN (%s) AND %s)",
+				t.Trash.From, schema.ColTrashJob, a.step.Job, schema.ColTrashStep, strings.Join(list, ", "), n.equal(t)))
 		}
-		equal := s.Edge.Referred(t).Equal("k", s.Columns, "c")
-		if s.AsText {
-			equal = s.Columns.Equal("c", s.Edge.Referred(t), "k")
-		}
-		any = append(any, fmt.Sprintf("EXISTS (SELECT 1 FROM %s AS k FORCE INDEX (PRIMARY) WHERE k.%s = %d AND k.%s IN (%s) AND %s)",
-			t.Trash.From, schema.ColTrashJob, a.step.Job, schema.ColTrashStep, strings.Join(list, ", "), equal))
 	}
 	if len(any) == 0 {
 		return "(1 = 0)"
@@ -181,9 +225,9 @@ func (a *attempt) returned(ctx context.Context, n *graph.Node) (steps []int64, e
 	})
 }
 
-// stayWhere notes the rows of the step that refer to a row over an edge and meet a condition.
-func (a *attempt) stayWhere(ctx context.Context, s *graph.Source, where, why string) error {
-	return a.stayAll(ctx, "SELECT "+a.table.Key.Select("c")+" FROM "+a.table.Trash.From+" AS c FORCE INDEX (PRIMARY) WHERE "+a.step.In("c")+" AND "+s.Refers()+where+" LOCK IN SHARE MODE", why)
+// stayWhere notes the rows of the step that meet a condition.
+func (a *attempt) stayWhere(ctx context.Context, where, why string) error {
+	return a.stayAll(ctx, "SELECT "+a.table.Key.Select("c")+" FROM "+a.table.Trash.From+" AS c FORCE INDEX (PRIMARY) WHERE "+a.step.In("c")+" AND "+where+" LOCK IN SHARE MODE", why)
 }
 
 // stayAll notes the rows whose keys a statement reads.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -100,7 +101,10 @@ func Look(ctx context.Context, db onerow.DB, g *graph.Graph, job *Job, detached 
 			all = append(all, Missing{Table: name, Rows: max(n[rows], 0), References: max(n[references], 0), Why: why})
 		}
 	}
-	gone := nothingBack(g, accounts, unkept)
+	gone := map[string]string{}
+	if job.Ended && !job.Skipped { // else rows above may never have gone
+		gone = nothingBack(g, accounts, unkept)
+	}
 	for _, name := range slices.Sorted(maps.Keys(accounts)) {
 		a := accounts[name]
 		switch above := gone[name]; {
@@ -181,9 +185,28 @@ func rootMissing(ctx context.Context, db onerow.DB, job *Job, before, back bool)
 	case back && !found, back && why == "":
 		return "", nil
 	case !found:
+		if back, err = rootBack(ctx, db, job); err != nil || back {
+			return "", err
+		}
 		return "it is not in the trash", nil
 	}
 	return why, nil
+}
+
+// sqlLastBack reads from the end of the job's part of the primary key: whether the last of the steps that
+// came back is that of one row, after which the job has kept nothing.
+const sqlLastBack = `SELECT table_name, cut = '' AND kept_rows = 1 AND NOT EXISTS (SELECT 1 FROM onerow_trash AS l FORCE INDEX (PRIMARY) WHERE l.job_id = s.job_id AND l.step > -s.step)
+FROM onerow_trash AS s FORCE INDEX (PRIMARY) WHERE job_id = ? AND step < 0 AND step > ` + trash.StepEnded + ` ORDER BY step LIMIT 1`
+
+// rootBack says whether the root came back, of which the copy was purged since: it was the last to go.
+func rootBack(ctx context.Context, db onerow.DB, job *Job) (bool, error) {
+	var table []byte
+	var back bool
+	err := onerow.QueryRow(ctx, db, sqlLastBack, []any{job.ID}, &table, &back)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return back && slices.ContainsFunc(job.Node.Tables, func(t *graph.Table) bool { return t.Name == string(table) }), err
 }
 
 // Dropped are the values in the trash that a restore loses, for their columns are gone since. One statement

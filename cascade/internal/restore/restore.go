@@ -85,6 +85,9 @@ func (turn *Turn) step(ctx context.Context, tx *onerow.Tx, g *graph.Graph, p *pr
 		return 0, s.Stay(ctx, tx, s.Rows, cannot)
 	}
 	try := &attempt{tx: tx, graph: g, step: s, table: t, progress: p, stuck: map[rowkey.Key]bool{}}
+	if err := try.itself(ctx); err != nil {
+		return 0, err
+	}
 	for _, e := range g.Edges {
 		err := try.below(ctx, e)
 		if err == nil {

@@ -67,14 +67,8 @@ func (k *Keeper) Begin() {
 
 // copySQL copies rows on the server's side, along an index.
 func (k *Keeper) copySQL(t *graph.Table, index, where string, via Via) string {
-	lost := strconv.Itoa(map[bool]int{true: 1}[via.Lost])
-	for e, condition := range t.Trash.Lost {
-		if e != via.Edge {
-			lost += " OR " + condition
-		}
-	}
 	return exactlyInsert + t.Trash.From + " (" + ident.Quotes(schema.ColTrashJob, schema.ColTrashStep, schema.ColTrashLost) + ", " + t.Trash.Columns + ") SELECT " +
-		strconv.FormatInt(k.job, 10) + ", " + strconv.FormatInt(k.last, 10) + ", COALESCE(" + lost + ", 0), " + t.Trash.Columns +
+		strconv.FormatInt(k.job, 10) + ", " + strconv.FormatInt(k.last, 10) + ", " + t.Trash.LostSQL(via.Edge, via.Lost) + ", " + t.Trash.Columns +
 		" FROM " + t.From + " AS c" + index + " WHERE " + where
 }
 
