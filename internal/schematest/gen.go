@@ -194,16 +194,16 @@ func (w *World) act(n *node, e *edge) {
 	}
 }
 
-// markPrefix begins the names of the columns that an edge marks. [Read] has markValue for each time in one.
+// MarkPrefix begins the names of the columns that an edge marks. [Read] has markValue for each time in one.
 const (
-	markPrefix = "marked at "
+	MarkPrefix = "marked at "
 	markValue  = "a time"
 )
 
 // mark adds a column that an edge marks.
 func (w *World) mark(n *node) schema.Action {
 	w.columns++
-	c := &column{fmt.Sprint(markPrefix, w.columns), kind{ddl: []string{"DATETIME", "DATETIME(6)", "TIMESTAMP(3)"}[w.r.IntN(3)], value: func(int) any { return "2001-02-03 04:05:06" }}, true}
+	c := &column{fmt.Sprint(MarkPrefix, w.columns), kind{ddl: []string{"DATETIME", "DATETIME(6)", "TIMESTAMP(3)"}[w.r.IntN(3)], value: func(int) any { return "2001-02-03 04:05:06" }}, true}
 	n.columns = append(n.columns, c)
 	return schema.OnDeleteMark(c.name)
 }

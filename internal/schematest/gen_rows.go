@@ -37,7 +37,7 @@ func (w *World) fill(n *node) {
 		}
 		for k, c := range n.columns {
 			own := !slices.ContainsFunc(n.edges, func(e *edge) bool { return slices.Contains(e.columns, c.name) || e.when[c.name] != "" })
-			if strings.HasPrefix(c.name, markPrefix) && !w.chance(5) {
+			if strings.HasPrefix(c.name, MarkPrefix) && !w.chance(5) {
 				continue
 			}
 			if _, has := r.values[c.name]; own && !has && (!c.null || !w.chance(4)) {

@@ -103,7 +103,7 @@ func casts(alias string, columns []string) string {
 	parts := make([]string, len(columns))
 	for i, c := range columns {
 		parts[i] = "CAST(" + alias + "." + schema.Quote(c) + " AS BINARY)"
-		if strings.HasPrefix(c, markPrefix) {
+		if strings.HasPrefix(c, MarkPrefix) {
 			parts[i] = "IF(" + alias + "." + schema.Quote(c) + " IS NULL, NULL, '" + markValue + "')"
 		}
 	}

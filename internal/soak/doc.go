@@ -6,6 +6,7 @@
 //	go run ./internal/soak size | kill | trash     what hangs below one root, in millions: see package tree
 //	go run ./internal/soak transactions            random transactions under kills and cuts: see package txfuzz
 //	go run ./internal/soak limits                  every verb below limits, under kills and cuts: see limitfuzz
+//	go run ./internal/soak restores                random trees deleted and brought back: see restorefuzz
 //
 // It starts a private server with durable settings, and processes of its own program: two of web clients, two
 // of workers (the cascade and the quota's sweep), each behind a proxy of its own. The clients create, rename,

@@ -20,6 +20,7 @@ import (
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/soak/limitfuzz"
 	"github.com/onerow/onerow/internal/soak/load"
+	"github.com/onerow/onerow/internal/soak/restorefuzz"
 	"github.com/onerow/onerow/internal/soak/tree"
 	"github.com/onerow/onerow/internal/soak/txfuzz"
 )
@@ -51,7 +52,7 @@ func main() {
 }
 
 // fuzzes are the random proofs, which draw what the soak's clients never do.
-var fuzzes = map[string]func(args []string) (code int){"transactions": txfuzz.Main, "limits": limitfuzz.Main}
+var fuzzes = map[string]func(args []string) (code int){"transactions": txfuzz.Main, "limits": limitfuzz.Main, "restores": restorefuzz.Main}
 
 // mode is size or kill, or what they start.
 func mode(args []string) (code int) {
@@ -114,7 +115,7 @@ func parseOptions(args []string) (options, error) {
 	case o.engine != "" && o.engine != "mariadb" && o.engine != "mysql":
 		return o, fmt.Errorf("-engine must be mariadb or mysql, not %q", o.engine)
 	case flags.NArg() > 0:
-		return o, fmt.Errorf("there is no %q: it is cluster, size, kill, trash, transactions, limits, or flags alone", flags.Arg(0))
+		return o, fmt.Errorf("there is no %q: it is cluster, size, kill, trash, transactions, limits, restores, or flags alone", flags.Arg(0))
 	}
 	err := several()
 	return o, err
