@@ -6,7 +6,7 @@ var packetBugs = []bug{
 		`return b.stmts[i].One && (more || i < len(b.stmts)-1)`, `return b.stmts[i].One && i < len(b.stmts)-1`}}},
 	{"a caller's text of several statements is sent", ".", "Packets", []change{{"guard_packet.go",
 		`return c.several && several(query)`, `return c.several && several(query) && query == ""`}}},
-	{"arguments of a statement shift into its neighbour", "internal/acknowledged", "TestTexts", []change{{"packet.go",
+	{"arguments of a statement shift into its neighbour", "./internal/acknowledged", "TestTexts", []change{{"packet.go",
 		`return ok && n == args`, `return ok && n >= 0 && args >= 0`}}},
 	{"COMMIT does not obey the deadline of its call", ".", "TestDeadline", []change{{"guard_packet.go",
 		`ctx := c.call`, `ctx := context.Context(nil)`}}},

@@ -17,6 +17,9 @@ func TestBugsCanBePlanted(t *testing.T) {
 			t.Errorf("%q is there twice", b.name)
 		}
 		names[b.name] = true
+		if b.pkg != "." && !strings.HasPrefix(b.pkg, "./") {
+			t.Errorf("%s: %s is a package of the standard library", b.name, b.pkg)
+		}
 		for _, c := range b.changes {
 			text, err := os.ReadFile(filepath.Join("..", "..", c.file))
 			if err != nil {
