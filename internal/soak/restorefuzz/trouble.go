@@ -161,7 +161,12 @@ func (w *world) touch(ctx context.Context) error {
 				}
 				var set []string
 				for _, c := range ref.Columns {
-					set = append(set, "t."+schema.Quote(c)+" = o."+schema.Quote(c))
+					if !is.cells[c].Valid {
+						set = append(set, "t."+schema.Quote(c)+" = o."+schema.Quote(c))
+					}
+				}
+				if len(set) == 0 {
+					continue
 				}
 				query := "UPDATE " + schema.Quote(is.table) + " AS t JOIN " + schema.Quote(from.table) + " AS o ON t." + schematest.NumberColumn + " = " + n.Number +
 					" AND o." + schematest.NumberColumn + " = " + other.Number + " SET " + strings.Join(set, ", ")
