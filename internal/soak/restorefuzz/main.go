@@ -106,7 +106,7 @@ func (o options) run(ctx context.Context) (broken int64, err error) {
 					continue
 				}
 				found := false
-				errs[i] = Run(ctx, db, seed, func(kind, text string) {
+				errs[i] = Run(context.WithoutCancel(ctx), db, seed, func(kind, text string) {
 					found = true
 					fmt.Printf("BROKEN seed %d, %s: %s: %s\n", seed, levels[i], kind, text)
 				})
