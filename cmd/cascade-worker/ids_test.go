@@ -89,7 +89,7 @@ func TestIDsOfEveryType(t *testing.T) {
 		w.want(0, "is queued, due in", "enqueue", c.resource, "--grace", "1h", "--", c.typed)
 		w.want(0, "is cancelled", "cancel", fmt.Sprint(w.number("SELECT id FROM onerow_job")))
 
-		// What is not there is said, and with --must-exist nothing is queued.
+		// enqueue says which ids are not there, and queues nothing with --must-exist.
 		w.want(0, "is in no table", "plan", c.resource, "--", c.absent)
 		w.want(0, "is not there", "enqueue", c.resource, "--dry-run", "--", c.absent)
 		for _, more := range []string{"--dry-run", "--grace=1h"} {
