@@ -11,6 +11,9 @@ P ?= 2
 # What go test gets besides; RUN=TestName narrows it.
 PKG ?= ./...
 RUN ?=
+# The modules whose tests run: the libraries and the command, what only proves, the examples. PKG is below one of them:
+# make test MODULES=proof PKG=./soak/...
+MODULES ?= $(if $(filter ./...,$(PKG)),. proof examples examples/layers,.)
 # The packages whose tests run that explore nothing; OTHERS="$(LIBRARIES)" leaves out commands, examples and what only proves.
 OTHERS ?= $(PKG)
 LIBRARIES := . ./repo ./cascade/... ./limit ./quota ./idempotency/... ./flow/... ./ordering ./serial ./schema/... ./migrations ./names \
@@ -38,18 +41,18 @@ help: ## this list
 DEMO ?= projects
 DEMOS := $(filter-out layers,$(patsubst examples/%/main.go,%,$(wildcard examples/*/main.go)))
 demo: $(if $(filter $(DEMO),$(DEMOS)),server withserver,no-demo) ## the web app on a server of its own, data in .data; ARGS="-addr :8080" are its flags, DEMO=orders another one
-	@go build -o $(BIN)/$(DEMO) ./examples/$(DEMO)
+	@go build -C examples -o $(CURDIR)/$(BIN)/$(DEMO) ./$(DEMO)
 	@exec $(if $(ONEROW_DSN),,$(BIN)/withserver $(if $(filter projects,$(DEMO)),-dir .data/server) --) $(BIN)/$(DEMO) $(ARGS)
 
 no-demo:
 	@echo "there is no demo $(DEMO); DEMO is one of: $(DEMOS)" >&2; exit 2
 
 test: server $(if $(RACE),cc program) chromium withserver ## vet and all tests, on private servers
-	go vet $(PKG)
+	for module in $(MODULES); do go vet -C $$module $(PKG); done
 ifeq ($(RUN),)
 	@$(MAKE) -j3 test-others test-explore $(if $(filter ./...,$(PKG)),$(addprefix test-clock-,$(CLOCK)))
 else
-	$(PRIVATELY) $(GOTEST) $(RACE) $(PKG)
+	$(PRIVATELY) $(call in-modules,$(MODULES),$(GOTEST) $(RACE) $(PKG))
 endif
 
 test-race: ## the same with the race detector, but for explorations; twice the time
@@ -76,10 +79,12 @@ EXPLORED ?= $(EXPLORE)
 LONGEST := ./cascade ./repo ./limit ./quota
 WITHSERVER = $(BIN)/withserver $(if $(ENGINE),-engine $(ENGINE)) $(if $(VERSION),-version $(VERSION))
 PRIVATELY = $(WITHSERVER) --
+# in-modules runs a command in the folder of each of these modules, the others too where one fails.
+in-modules = bash -uo pipefail -c "failed=0; for module in $(1); do cd $(CURDIR)/\$$module && $(2) || failed=1; done; exit \$$failed"
 test-others:
-	$(PRIVATELY) bash -euc "$(GOTEST) $(RACE) -skip '$(EXPLORE)' $(if $(filter ./...,$(OTHERS)),./cmd/cascade-worker $(LONGEST)) $(OTHERS) $(if $(filter ./...,$(OTHERS)),; cd examples/layers; go vet ./...; go test -count=1 $(RACE) ./...)"
+	$(PRIVATELY) $(call in-modules,$(if $(filter ./...,$(OTHERS)),$(MODULES),.),$(GOTEST) $(RACE) -skip '$(EXPLORE)' \$$([[ \$$module != . || '$(OTHERS)' != ./... ]] || echo ./cmd/cascade-worker $(LONGEST)) $(OTHERS))
 test-explore:
-	$(PRIVATELY) $(GOTEST) -run '$(EXPLORED)' $(if $(filter ./...,$(PKG)),$(LONGEST) $(shell grep -rlE '^func Test\w*($(EXPLORED))' --include='*_test.go' . | xargs dirname | sort -u),$(PKG))
+	$(PRIVATELY) $(call in-modules,$(MODULES),$(CURDIR)/scripts/explorations '$(EXPLORED)' $(PKG) | xargs -r $(GOTEST) -run '$(EXPLORED)')
 
 # What keeps times, on a server whose clock is an hour ahead, then an hour behind. Crashes, histories and models take
 # long and know no times; zones, pages and costs do not depend on the clock.
@@ -103,17 +108,17 @@ test-mariadb-11: ## the same on MariaDB 11, which scripts/get-mariadb-11 fetches
 
 # Whole suites, in parts: make test-settings ARGS="-full -part 1/4".
 test-settings: server ## a few tests of each package under each setting that a server or a DSN may have
-	go run ./internal/settings $(ARGS)
+	go run -C proof ./settings $(ARGS)
 
 # The tests start the nodes by themselves.
-test-galera: ## the tests of internal/cluster on three nodes of MariaDB Galera, which scripts/get-galera fetches
+test-galera: ## the tests of proof/cluster on three nodes of MariaDB Galera, which scripts/get-galera fetches
 	@galera=$$(scripts/get-galera) && mysqld=$$(PATH="$$PATH:/usr/sbin:/usr/local/sbin:/usr/libexec" command -v mariadbd) && \
 	  ONEROW_MYSQLD="$$mysqld" ONEROW_GALERA="$$galera" $(MAKE) test-cluster KIND=galera
 test-group: ## the same on three primaries of MySQL Group Replication
 	@mysqld=$$(scripts/get-mysql) && ONEROW_MYSQLD="$$mysqld" $(MAKE) test-cluster KIND=group
 test-cluster:
-	go vet -tags cluster ./internal/cluster
-	ONEROW_CLUSTER=$(KIND) go test -count=1 -tags cluster -timeout 15m $(if $(RUN),-run '$(RUN)') $(ARGS) ./internal/cluster
+	go vet -C proof -tags cluster ./cluster
+	ONEROW_CLUSTER=$(KIND) go test -C proof -count=1 -tags cluster -timeout 15m $(if $(RUN),-run '$(RUN)') $(ARGS) ./cluster
 
 # devdb's own tests start local servers, so they prove nothing about a container and are left out.
 test-docker: cc chromium ## the same in a container: ONEROW_TEST_IMAGE=mariadb:11 make test-docker
@@ -133,7 +138,8 @@ lint: ## gofmt, comments of at most 110 columns, and golangci-lint, the version 
 	  -e 'if ($$l =~ m{^ *//( |   - |     )\S} && length($$l) > 111) { print STDERR "$$ARGV:$$.: a comment of more than 110 columns\n"; $$bad = 1 }' \
 	  -e 'close ARGV if eof; END { exit($$bad ? 1 : 0) }'
 	@cd .github && go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 workflows/*.yml
-	@lint=$$(scripts/get-lint) && "$$lint" run ./... && (cd examples/layers && "$$lint" run ./...) && cd bench && "$$lint" run ./...
+	@for module in . proof examples examples/layers bench; do go mod tidy -C $$module -diff; done
+	@lint=$$(scripts/get-lint); for module in . proof examples examples/layers bench; do (cd $$module; "$$lint" run ./...); done
 
 fuzz: server withserver ## each fuzz target for FUZZTIME (15s)
 	@$(BIN)/withserver -- scripts/fuzz-all $(FUZZTIME)

@@ -16,7 +16,7 @@ import (
 )
 
 // member is a connector of a real server that logs what is sent, and answers, if in is set, that the server
-// is in a group. Package internal/cluster has real groups.
+// is in a group. Package proof/cluster has real groups.
 type member struct {
 	driver.Connector
 	in   bool

@@ -1,7 +1,7 @@
 // Command first is the program on the README's first page; it wants an empty
 // database:
 //
-//	go run ./examples/first 'user:password@tcp(127.0.0.1:3306)/app'
+//	go run -C examples ./first 'user:password@tcp(127.0.0.1:3306)/app'
 package main
 
 import (

@@ -2,7 +2,7 @@
 // purchase event claims a range of numbers. Events are delivered several times at
 // once, processes die, a purchase is refunded.
 //
-//	make demo DEMO=postcards          or: go run ./examples/postcards [-dsn DSN] [-v]
+//	make demo DEMO=postcards          or: go run -C examples ./postcards [-dsn DSN] [-v]
 //
 // The same story is told twice. First with claims, in the transaction of the purchase: each
 // event has one range, the refunded range is voided, and the gap report finds nothing

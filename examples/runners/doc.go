@@ -8,7 +8,7 @@
 // then between two writes, or after COMMIT and before it has acknowledged the message,
 // which is then delivered again.
 //
-//	make demo DEMO=runners          or: go run ./examples/runners [-dsn DSN] [-seed 1] [-v]
+//	make demo DEMO=runners          or: go run -C examples ./runners [-dsn DSN] [-seed 1] [-v]
 //
 // What each leaves is compared with ordinary code without any guard that gets the
 // messages in their order, once each, and never dies:

@@ -23,7 +23,7 @@ const (
 	EnvImage = "ONEROW_TEST_IMAGE"
 )
 
-// Names of the environment variables with which internal/settings puts all tests under a setting.
+// Names of the environment variables with which proof/settings puts all tests under a setting.
 const (
 	// EnvParams are parameters for every data source name of package dbtest, as in
 	// "charset=latin1&autocommit=1". They win over the isolation level that a test asks for, and a test's own

@@ -1,7 +1,7 @@
 // Command atsize compares the verbs of a web app beside few rows and beside many:
 //
-//	go run ./internal/atsize                          10⁴ rows beside 10⁷; about 9 GB of disk, half an hour
-//	go run ./internal/atsize -large 100000 -rounds 5  a short form
+//	go run -C proof ./atsize                          10⁴ rows beside 10⁷; about 9 GB of disk, half an hour
+//	go run -C proof ./atsize -large 100000 -rounds 5  a short form
 //
 // It starts a server of its own, which package devdb finds, with a buffer pool of 4 GB, and fills two
 // schemas: so many projects, idempotency keys and request ids, and a tenth of it in the archive. Owners have

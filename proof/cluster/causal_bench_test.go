@@ -32,7 +32,7 @@ type call func(ctx context.Context, db *sql.DB, i int64) error
 // BenchmarkCausalReads measures calls with causal reads and without, turn by turn, by one client and by 16 that
 // are spread over all nodes:
 //
-//	ONEROW_CLUSTER=galera go test -tags cluster -run '^$' -bench Causal -benchtime 20x ./internal/cluster
+//	ONEROW_CLUSTER=galera go test -C proof -tags cluster -run '^$' -bench Causal -benchtime 20x ./cluster
 //
 // A turn is 50 calls of each client. Reported are the medians in milliseconds, and the statements of a call.
 func BenchmarkCausalReads(b *testing.B) {

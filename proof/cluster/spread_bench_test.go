@@ -23,7 +23,7 @@ import (
 // BenchmarkSpread lets 12 clients write through one, two and three nodes: all for one owner, each for an owner of his
 // own through all nodes, and each owner through a node of his own, as docs/CLUSTERS.md advises:
 //
-//	ONEROW_CLUSTER=galera go test -tags cluster -run '^$' -bench Spread -benchtime 3x ./internal/cluster
+//	ONEROW_CLUSTER=galera go test -C proof -tags cluster -run '^$' -bench Spread -benchtime 3x ./cluster
 //
 // A turn is 50 calls of each client. Reported are, for each call: the statements; the transactions that were run again;
 // what the nodes counted as conflicts. And calls per second, on whatever machine it is.

@@ -1,10 +1,10 @@
 // Command plant plants bugs, one at a time, in a copy of the code, and shows that the tests find each:
 //
-//	.cache/bin/withserver -- go run ./internal/plant          all of them
-//	.cache/bin/withserver -- go run ./internal/plant token    those whose name contains "token"
-//	.cache/bin/withserver -- go run ./internal/plant -part 2/6
+//	.cache/bin/withserver -- go run -C proof ./plant          all of them
+//	.cache/bin/withserver -- go run -C proof ./plant token    those whose name contains "token"
+//	.cache/bin/withserver -- go run -C proof ./plant -part 2/6
 //	                                                          the second sixth
-//	.cache/bin/withserver -- go run ./internal/plant -rules -part 1/8
+//	.cache/bin/withserver -- go run -C proof ./plant -rules -part 1/8
 //	                                                          an eighth of what rules change in each statement and index
 //
 // A suite that cannot fail proves nothing. Each bug is a change of a few words that a tired person could
@@ -29,6 +29,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/onerow/onerow/proof/internal/checkout"
 )
 
 // bug is a change that must be found.
@@ -60,6 +62,9 @@ func run(ctx context.Context, args []string) (err error) {
 	flags.Var(&some, "part", "i/n: the i-th of n parts")
 	first := flags.String("first", "", "with -rules: a pattern of tests to try first")
 	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if err := checkout.Enter(); err != nil {
 		return err
 	}
 	names := flags.Args()
@@ -230,8 +235,12 @@ func (c change) apply(garden string) (restore func() error, err error) {
 
 // test runs those tests that a pattern chooses, as -run or -skip.
 func (b bug) test(ctx context.Context, garden, which, pattern string) (string, error) {
-	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-timeout", "5m", "-failfast", which, pattern, b.pkg) //nolint:gosec // the list says what
-	cmd.Dir = garden
+	module, pkg, err := checkout.Module(garden, b.pkg)
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-timeout", "5m", "-failfast", which, pattern, "./"+pkg) //nolint:gosec // the list says what
+	cmd.Dir = filepath.Join(garden, module)
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }

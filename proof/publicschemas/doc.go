@@ -1,10 +1,10 @@
 // Command publicschemas has discover, deletion and restoring on trial with schemas that others designed,
 // which scripts/get-schemas gets from Debian's packages:
 //
-//	go run ./internal/publicschemas "$(scripts/get-schemas)"                all of them, a root of each table
-//	go run ./internal/publicschemas -schema kea -roots 5 -seed 7 DIR        more roots of one, other rows
-//	go run ./internal/publicschemas -part 2/4 DIR                           the second quarter of the roots
-//	go run ./internal/publicschemas -roots 0 -v DIR                         discover alone, and what it misses
+//	go run -C proof ./publicschemas "$(scripts/get-schemas)"                all of them, a root of each table
+//	go run -C proof ./publicschemas -schema kea -roots 5 -seed 7 DIR        more roots of one, other rows
+//	go run -C proof ./publicschemas -part 2/4 DIR                           the second quarter of the roots
+//	go run -C proof ./publicschemas -roots 0 -v DIR                         discover alone, and what it misses
 //
 // Each table is filled with random rows that NOT NULL, unique keys and the foreign keys allow, with circles
 // of rows and rows that refer to themselves. Triggers, routines, and the rows that a script brings are left

@@ -1,8 +1,8 @@
 // Command settings runs the suites under settings that are not the comfortable ones:
 //
-//	go run ./internal/settings                    a few tests of each package under each setting
-//	go run ./internal/settings -full -part 2/4    whole suites, without explorations; the second quarter of the settings
-//	go run ./internal/settings -full gbk latin1   the settings whose names contain one of these
+//	go run -C proof ./settings                    a few tests of each package under each setting
+//	go run -C proof ./settings -full -part 2/4    whole suites, without explorations; the second quarter of the settings
+//	go run -C proof ./settings -full gbk latin1   the settings whose names contain one of these
 //
 // Each setting either works, or is refused at once by [onerow.Check], with a message that names it. The
 // server is found as package devdb says, and started anew for each setting. It exits with 1 if one does
@@ -30,6 +30,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb"
+	"github.com/onerow/onerow/proof/internal/checkout"
 )
 
 // packages are those whose promises a setting could break, each with the tests of the short form: a few
@@ -66,6 +67,9 @@ func run(ctx context.Context, full bool, part string, names []string) (err error
 		return fmt.Errorf("-part %s: want i/n with 1 <= i <= n", part)
 	}
 	if err := os.Unsetenv(devdb.EnvDSN); err != nil { // a running server would not have the settings
+		return err
+	}
+	if err := checkout.Enter(); err != nil {
 		return err
 	}
 	bin, err := os.MkdirTemp("", "onerow-settings-")

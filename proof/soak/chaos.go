@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/onerow/onerow/internal/soak/load"
+	"github.com/onerow/onerow/proof/soak/load"
 )
 
 // chaos is what was done to the processes, the server and the connections.

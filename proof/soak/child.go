@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/onerow/onerow/internal/soak/load"
+	"github.com/onerow/onerow/proof/soak/load"
 )
 
 // envChild makes this program a process of clients or a worker, see load.Run.

@@ -18,7 +18,7 @@ import (
 	"github.com/onerow/onerow"
 
 	"github.com/onerow/onerow/internal/devdb"
-	"github.com/onerow/onerow/internal/soak/compare"
+	"github.com/onerow/onerow/proof/soak/compare"
 )
 
 // cluster is a site whose every node takes writes.
@@ -45,7 +45,7 @@ func chooseGalera(ctx context.Context) error {
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return fmt.Errorf("soak: scripts/get-galera, run in the repository's root, or set %s to its folder: %w", devdb.EnvGalera, err)
+		return fmt.Errorf("soak: scripts/get-galera; or set %s to its folder: %w", devdb.EnvGalera, err)
 	}
 	return os.Setenv(devdb.EnvGalera, strings.TrimSpace(string(out)))
 }

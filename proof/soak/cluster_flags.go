@@ -29,7 +29,7 @@ var troubles = []string{kill, freeze, cut}
 // everyNodeWrites says whether locks of rows do not reach all who write.
 func (o options) everyNodeWrites() bool { return o.kind == galera || o.kind == group }
 
-const clusterHelp = `usage: go run ./internal/soak cluster -kind galera|group|semisync|async [flags]
+const clusterHelp = `usage: go run -C proof ./soak cluster -kind galera|group|semisync|async [flags]
 
 The soak's load through all of several private servers, and then its check of all tables, on one of them; the
 tables of the others must have the same checksums.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onerow/onerow/internal/soak/check"
+	"github.com/onerow/onerow/proof/soak/check"
 )
 
 // TestClusterOptions: the flags of several servers, and the command that repeats a run with them.
@@ -15,7 +15,7 @@ func TestClusterOptions(t *testing.T) {
 		t.Errorf("%+v, %v", o, err)
 	}
 	t.Setenv("ONEROW_MYSQLD", "")
-	if got := o.command(); got != "go run ./internal/soak cluster -kind galera -minutes 0.5 -clients 9 -seed 7 -trouble kill,cut" {
+	if got := o.command(); got != "go run -C proof ./soak cluster -kind galera -minutes 0.5 -clients 9 -seed 7 -trouble kill,cut" {
 		t.Error(got)
 	}
 	if o, err := parseOptions(strings.Fields("-minutes 1 -seed 7")); err != nil || o.kind != "" || o.hosts || o.everyNodeWrites() {

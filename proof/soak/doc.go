@@ -1,12 +1,12 @@
 // Soak lets the toolkit work under chaos for some minutes and then holds the tables against what its users
 // were told.
 //
-//	go run ./internal/soak -minutes 10 -engine mariadb
-//	go run ./internal/soak cluster -kind galera    the same on several servers; or group, semisync, async
-//	go run ./internal/soak size | kill | trash     what hangs below one root, in millions: see package tree
-//	go run ./internal/soak transactions            random transactions under kills and cuts: see package txfuzz
-//	go run ./internal/soak limits                  every verb below limits, under kills and cuts: see limitfuzz
-//	go run ./internal/soak restores                random trees deleted and brought back: see restorefuzz
+//	go run -C proof ./soak -minutes 10 -engine mariadb
+//	go run -C proof ./soak cluster -kind galera    the same on several servers; or group, semisync, async
+//	go run -C proof ./soak size | kill | trash     what hangs below one root, in millions: see package tree
+//	go run -C proof ./soak transactions            random transactions under kills and cuts: see package txfuzz
+//	go run -C proof ./soak limits                  every verb below limits, under kills and cuts: see limitfuzz
+//	go run -C proof ./soak restores                random trees deleted and brought back: see restorefuzz
 //
 // It starts a private server with durable settings, and processes of its own program: two of web clients, two
 // of workers (the cascade and the quota's sweep), each behind a proxy of its own. The clients create, rename,

@@ -10,7 +10,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/idempotency"
 
-	"github.com/onerow/onerow/internal/soak/load"
+	"github.com/onerow/onerow/proof/soak/load"
 )
 
 // patience is how long what waits may still take; what is left then is stuck.

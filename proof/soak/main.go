@@ -18,11 +18,12 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/onerow/onerow/internal/devdb"
-	"github.com/onerow/onerow/internal/soak/limitfuzz"
-	"github.com/onerow/onerow/internal/soak/load"
-	"github.com/onerow/onerow/internal/soak/restorefuzz"
-	"github.com/onerow/onerow/internal/soak/tree"
-	"github.com/onerow/onerow/internal/soak/txfuzz"
+	"github.com/onerow/onerow/proof/internal/checkout"
+	"github.com/onerow/onerow/proof/soak/limitfuzz"
+	"github.com/onerow/onerow/proof/soak/load"
+	"github.com/onerow/onerow/proof/soak/restorefuzz"
+	"github.com/onerow/onerow/proof/soak/tree"
+	"github.com/onerow/onerow/proof/soak/txfuzz"
 )
 
 // Exit codes.
@@ -41,6 +42,10 @@ func main() {
 			os.Exit(exitFailed)
 		}
 		return
+	}
+	if err := checkout.Enter(); err != nil {
+		fmt.Fprintln(os.Stderr, "soak:", err)
+		os.Exit(exitFailed)
 	}
 	if len(os.Args) > 1 && fuzzes[os.Args[1]] != nil {
 		os.Exit(fuzzes[os.Args[1]](os.Args[2:]))
@@ -123,7 +128,7 @@ func parseOptions(args []string) (options, error) {
 
 // command is how to repeat the soak.
 func (o options) command() string {
-	command := "go run ./internal/soak "
+	command := "go run -C proof ./soak "
 	if o.kind != "" {
 		command += "cluster -kind " + o.kind + " "
 	}

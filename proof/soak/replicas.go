@@ -16,7 +16,7 @@ import (
 	"github.com/onerow/onerow"
 
 	"github.com/onerow/onerow/internal/devdb"
-	"github.com/onerow/onerow/internal/soak/compare"
+	"github.com/onerow/onerow/proof/soak/compare"
 )
 
 // replicas is a site of a primary and two replicas, in three places.

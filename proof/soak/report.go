@@ -13,9 +13,9 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/onerow/onerow/internal/soak/check"
-	"github.com/onerow/onerow/internal/soak/journal"
-	"github.com/onerow/onerow/internal/soak/load"
+	"github.com/onerow/onerow/proof/soak/check"
+	"github.com/onerow/onerow/proof/soak/journal"
+	"github.com/onerow/onerow/proof/soak/load"
 )
 
 // progress prints what goes on: one line that changes on a terminal, a line now and then otherwise.

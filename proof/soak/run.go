@@ -12,10 +12,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/onerow/onerow/internal/soak/check"
-	"github.com/onerow/onerow/internal/soak/fuzz"
-	"github.com/onerow/onerow/internal/soak/journal"
-	"github.com/onerow/onerow/internal/soak/load"
+	"github.com/onerow/onerow/proof/soak/check"
+	"github.com/onerow/onerow/proof/soak/fuzz"
+	"github.com/onerow/onerow/proof/soak/journal"
+	"github.com/onerow/onerow/proof/soak/load"
 )
 
 const owners = 8

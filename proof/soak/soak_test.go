@@ -11,8 +11,8 @@ import (
 	"github.com/Shopify/toxiproxy/v2/stream"
 	"github.com/Shopify/toxiproxy/v2/toxics"
 
-	"github.com/onerow/onerow/internal/soak/check"
-	"github.com/onerow/onerow/internal/soak/journal"
+	"github.com/onerow/onerow/proof/soak/check"
+	"github.com/onerow/onerow/proof/soak/journal"
 )
 
 func TestTable(t *testing.T) {

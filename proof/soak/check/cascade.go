@@ -4,7 +4,7 @@ import (
 	"context"
 	"database/sql"
 
-	"github.com/onerow/onerow/internal/soak/load"
+	"github.com/onerow/onerow/proof/soak/load"
 )
 
 // trees: nothing is left below a row that went, and what is below a row that stays is untouched (see states).

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onerow/onerow/internal/soak/check"
-	"github.com/onerow/onerow/internal/soak/journal"
-	"github.com/onerow/onerow/internal/soak/load"
+	"github.com/onerow/onerow/proof/soak/check"
+	"github.com/onerow/onerow/proof/soak/journal"
+	"github.com/onerow/onerow/proof/soak/load"
 )
 
 // plant is a violation, and where it must be found.

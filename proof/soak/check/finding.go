@@ -8,7 +8,7 @@ import (
 
 	"github.com/onerow/onerow"
 
-	"github.com/onerow/onerow/internal/soak/journal"
+	"github.com/onerow/onerow/proof/soak/journal"
 )
 
 // Column is a way to break a promise.

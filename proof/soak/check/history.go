@@ -1,7 +1,7 @@
 package check
 
 import (
-	"github.com/onerow/onerow/internal/soak/journal"
+	"github.com/onerow/onerow/proof/soak/journal"
 )
 
 // onRow names a row of a resource.

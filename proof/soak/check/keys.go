@@ -4,8 +4,8 @@ import (
 	"context"
 	"database/sql"
 
-	"github.com/onerow/onerow/internal/soak/journal"
-	"github.com/onerow/onerow/internal/soak/load"
+	"github.com/onerow/onerow/proof/soak/journal"
+	"github.com/onerow/onerow/proof/soak/load"
 )
 
 // key is an idempotency key's row with its effects.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/onerow/onerow/serial"
 
-	"github.com/onerow/onerow/internal/soak/journal"
-	"github.com/onerow/onerow/internal/soak/load"
+	"github.com/onerow/onerow/proof/soak/journal"
+	"github.com/onerow/onerow/proof/soak/load"
 )
 
 const (

@@ -6,8 +6,8 @@ import (
 	"database/sql"
 	"slices"
 
-	"github.com/onerow/onerow/internal/soak/journal"
-	"github.com/onerow/onerow/internal/soak/load"
+	"github.com/onerow/onerow/proof/soak/journal"
+	"github.com/onerow/onerow/proof/soak/load"
 )
 
 const (

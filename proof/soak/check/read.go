@@ -7,8 +7,8 @@ import (
 
 	"github.com/onerow/onerow"
 
-	"github.com/onerow/onerow/internal/soak/load"
 	"github.com/onerow/onerow/names"
+	"github.com/onerow/onerow/proof/soak/load"
 )
 
 // row is a row of a resource.

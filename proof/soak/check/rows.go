@@ -4,8 +4,8 @@ import (
 	"context"
 	"database/sql"
 
-	"github.com/onerow/onerow/internal/soak/journal"
-	"github.com/onerow/onerow/internal/soak/load"
+	"github.com/onerow/onerow/proof/soak/journal"
+	"github.com/onerow/onerow/proof/soak/load"
 )
 
 // creates: a request id makes one row or none, and always the same; every row was made by one.

@@ -14,8 +14,8 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/idempotency"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
-	"github.com/onerow/onerow/internal/soak/journal"
-	"github.com/onerow/onerow/internal/soak/load"
+	"github.com/onerow/onerow/proof/soak/journal"
+	"github.com/onerow/onerow/proof/soak/load"
 	"github.com/onerow/onerow/repo"
 )
 

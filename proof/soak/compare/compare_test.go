@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/internal/devdb/dbtest"
-	"github.com/onerow/onerow/internal/soak/compare"
+	"github.com/onerow/onerow/proof/soak/compare"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }

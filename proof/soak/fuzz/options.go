@@ -76,7 +76,7 @@ func (o *Options) Rand(part uint64) *rand.Rand {
 
 // command says how to repeat the run: with each flag that was given, and the seed.
 func (o *Options) command() string {
-	text := "go run ./internal/soak " + o.set.Name()
+	text := "go run -C proof ./soak " + o.set.Name()
 	o.set.Visit(func(f *flag.Flag) {
 		if f.Name != "seed" {
 			text += fmt.Sprintf(" -%s=%s", f.Name, f.Value)

@@ -27,7 +27,7 @@ func ChooseEngine(ctx context.Context, engine string) error {
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return fmt.Errorf("soak: scripts/get-mysql, run in the repository's root, or set %s to a mysqld: %w", devdb.EnvMysqld, err)
+		return fmt.Errorf("soak: scripts/get-mysql; or set %s to a mysqld: %w", devdb.EnvMysqld, err)
 	}
 	if err := os.Setenv(devdb.EnvMysqld, strings.TrimSpace(string(out))); err != nil {
 		return fmt.Errorf("soak: %w", err)

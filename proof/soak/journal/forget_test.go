@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onerow/onerow/internal/soak/journal"
+	"github.com/onerow/onerow/proof/soak/journal"
 )
 
 // TestForget: an answer that only told of another's work, about when the server was killed, is unknown. What

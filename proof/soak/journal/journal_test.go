@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/onerow/onerow/internal/soak/journal"
+	"github.com/onerow/onerow/proof/soak/journal"
 )
 
 func TestJournal(t *testing.T) {

@@ -1,7 +1,7 @@
 // Package limitfuzz runs every verb that takes and gives room below limits, by many clients on few owners,
 // while sessions are killed, connections are cut and contexts end:
 //
-//	go run ./internal/soak limits -minutes 2 -seed 7
+//	go run -C proof ./soak limits -minutes 2 -seed 7
 //
 // Drawn are Create, Archive, Activate, Delete with and without a grace period, CancelDelete, Update of the
 // amount, Move to another owner, Reserve with its use, its Cancel or neither, several of them in one

@@ -8,7 +8,7 @@ import (
 	"math"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/internal/soak/fuzz"
+	"github.com/onerow/onerow/proof/soak/fuzz"
 )
 
 // Kinds of findings.

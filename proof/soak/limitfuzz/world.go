@@ -17,8 +17,8 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/internal/devdb"
-	"github.com/onerow/onerow/internal/soak/fuzz"
 	"github.com/onerow/onerow/limit"
+	"github.com/onerow/onerow/proof/soak/fuzz"
 )
 
 // Databases: in one sessions are killed, in the other one not.

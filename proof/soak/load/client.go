@@ -19,7 +19,7 @@ import (
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/serial"
 
-	"github.com/onerow/onerow/internal/soak/journal"
+	"github.com/onerow/onerow/proof/soak/journal"
 )
 
 const (

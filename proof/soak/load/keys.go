@@ -8,7 +8,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/idempotency"
 
-	"github.com/onerow/onerow/internal/soak/journal"
+	"github.com/onerow/onerow/proof/soak/journal"
 )
 
 // The operations of the keys, and the kinds of their effects.

@@ -10,7 +10,7 @@ import (
 	"github.com/onerow/onerow/ordering"
 	"github.com/onerow/onerow/serial"
 
-	"github.com/onerow/onerow/internal/soak/journal"
+	"github.com/onerow/onerow/proof/soak/journal"
 )
 
 // Series are the series of serial numbers.

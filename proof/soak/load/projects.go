@@ -9,7 +9,7 @@ import (
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
 
-	"github.com/onerow/onerow/internal/soak/journal"
+	"github.com/onerow/onerow/proof/soak/journal"
 )
 
 // contested collide: some are the same in another spelling, some are copies of others.

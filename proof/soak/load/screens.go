@@ -8,7 +8,7 @@ import (
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
 
-	"github.com/onerow/onerow/internal/soak/journal"
+	"github.com/onerow/onerow/proof/soak/journal"
 )
 
 func (c *client) createScreen(ctx context.Context) error {

@@ -1,7 +1,7 @@
 // Package restorefuzz deletes one row of a random schema with a trash, has others change what they may
 // change, brings back what the trash has, and holds every row of every table against what was there before:
 //
-//	go run ./internal/soak restores -seeds 1000 -first 1
+//	go run -C proof ./soak restores -seeds 1000 -first 1
 //
 // The schemas, their rows and the references between these, as pointers, are those of package schematest:
 // keys of all types, people's own among them, edges with and without foreign keys, that delete, detach and

@@ -18,8 +18,8 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/schematest"
-	"github.com/onerow/onerow/internal/soak/fuzz"
 	"github.com/onerow/onerow/migrations"
+	"github.com/onerow/onerow/proof/soak/fuzz"
 )
 
 // Exit codes of Main.
@@ -38,7 +38,7 @@ type options struct {
 
 // again is the command that repeats one seed.
 func (o options) again(seed uint64) string {
-	text := fmt.Sprintf("go run ./internal/soak restores -seeds 1 -first %d", seed)
+	text := fmt.Sprintf("go run -C proof ./soak restores -seeds 1 -first %d", seed)
 	if o.engine != "" {
 		text += " -engine " + o.engine
 	}

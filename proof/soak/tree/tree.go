@@ -1,8 +1,8 @@
 // Package tree is what needs minutes and millions of rows to show, on a private server with durable settings:
 //
-//	go run ./internal/soak size            2 million rows below one root: memory, speed, and what a foreground feels
-//	go run ./internal/soak kill            eight workers, one of them killed each second for two minutes
-//	go run ./internal/soak trash           2 million rows kept, deleted and brought back by processes that are killed
+//	go run -C proof ./soak size            2 million rows below one root: memory, speed, and what a foreground feels
+//	go run -C proof ./soak kill            eight workers, one of them killed each second for two minutes
+//	go run -C proof ./soak trash           2 million rows kept, deleted and brought back by processes that are killed
 //
 // ONEROW_MYSQLD chooses the server program. It prints a table and fails if a promise is broken.
 package tree

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/internal/soak/fuzz"
+	"github.com/onerow/onerow/proof/soak/fuzz"
 )
 
 var quietTables = []string{

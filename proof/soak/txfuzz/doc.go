@@ -1,7 +1,7 @@
 // Package txfuzz runs random transactions on guarded pools while sessions are killed and connections are cut,
 // and holds the tables against what the callers were told:
 //
-//	go run ./internal/soak transactions -minutes 2 -seed 7 -attacks all
+//	go run -C proof ./soak transactions -minutes 2 -seed 7 -attacks all
 //
 // Clients share a pool of onerow.Open and one of onerow.Guard around a plain connector, both behind a proxy
 // that cuts. They draw InTx, InIdempotentTx, transactions of their own by BeginTx with verbs that join them,

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/onerow/onerow/internal/soak/fuzz"
+	"github.com/onerow/onerow/proof/soak/fuzz"
 )
 
 // Kinds of findings.

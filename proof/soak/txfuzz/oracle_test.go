@@ -13,7 +13,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
-	"github.com/onerow/onerow/internal/soak/fuzz"
+	"github.com/onerow/onerow/proof/soak/fuzz"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }

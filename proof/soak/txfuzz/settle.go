@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/internal/soak/fuzz"
+	"github.com/onerow/onerow/proof/soak/fuzz"
 )
 
 // settle looks at each session that is left in a pool, closes the pools, and counts what is left then.

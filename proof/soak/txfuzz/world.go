@@ -18,7 +18,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb"
-	"github.com/onerow/onerow/internal/soak/fuzz"
+	"github.com/onerow/onerow/proof/soak/fuzz"
 )
 
 // Databases: in one sessions are killed, in the other one not.

@@ -51,6 +51,6 @@ func migrationText() string {
 			down.WriteString("DROP TABLE IF EXISTS " + schema.Quote(table) + ";\n")
 		}
 	}
-	return "-- +goose NO TRANSACTION\n-- +goose Up\n-- Generated from the plan in plan.go: go test ./examples/projects/internal/store -run TestGenerated -update\n" +
+	return "-- +goose NO TRANSACTION\n-- +goose Up\n-- Generated from the plan in plan.go: go test -C examples ./projects/internal/store -run TestGenerated -update\n" +
 		up.String() + "-- +goose Down\n" + down.String()
 }

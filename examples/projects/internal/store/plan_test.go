@@ -15,7 +15,7 @@ import (
 var update = flag.Bool("update", false, "write plan.yaml and the migration anew from the plan")
 
 const planHead = "# The plan of the example, for cascade-worker --plan. Generated from internal/store/plan.go:\n" +
-	"#   go test ./examples/projects/internal/store -run TestGenerated -update\n"
+	"#   go test -C examples ./projects/internal/store -run TestGenerated -update\n"
 
 // plan.yaml and the migration are other spellings of the plan.
 func TestGenerated(t *testing.T) {

@@ -1,6 +1,6 @@
 -- +goose NO TRANSACTION
 -- +goose Up
--- Generated from the plan in plan.go: go test ./examples/projects/internal/store -run TestGenerated -update
+-- Generated from the plan in plan.go: go test -C examples ./projects/internal/store -run TestGenerated -update
 CREATE TABLE IF NOT EXISTS `project` (
   `id` BIGINT NOT NULL AUTO_INCREMENT,
   `user_id` BIGINT NOT NULL,
