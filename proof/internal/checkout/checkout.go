@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// Enter makes the repository's root the working directory, whose scripts and packages the proofs call: go run -C proof
-// starts them one folder below.
+// Enter makes the repository's root the working directory, whose scripts and packages the proofs call: go run
+// -C proof starts them one folder below.
 func Enter() error {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -28,7 +28,8 @@ func Enter() error {
 	}
 }
 
-// Module finds the folder of the module that has the package in dir, a path below the root: proof, examples, or the root.
+// Module finds the folder of the module that has the package in dir, a path below the root: proof, examples,
+// or the root.
 func Module(root, dir string) (module, rest string, err error) {
 	for module = filepath.Clean(dir); ; module = filepath.Dir(module) {
 		_, err := os.Stat(filepath.Join(root, module, "go.mod"))
