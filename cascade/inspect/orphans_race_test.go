@@ -1,4 +1,4 @@
-package cascade
+package inspect
 
 import (
 	"context"
@@ -17,13 +17,13 @@ import (
 // TestOrphansOfMovingParents: a row that moves between its tables all the time is never
 // taken for missing, neither by the search nor by what queues.
 func TestOrphansOfMovingParents(t *testing.T) {
-	each(t, func(t *testing.T, db *sql.DB) {
+	foresttest.Each(t, func(t *testing.T, db *sql.DB) {
 		const columns = "id, user_id, version, created_at, updated_at"
 		var claimed []Orphan
 		for id := range int64(20) {
-			project(t, db, id+1)
-			insert(t, db, "note", map[string]any{"project_id": id + 1})
-			claimed = append(claimed, Orphan{Resource: "project", ID: key(id + 1), Table: "note"})
+			foresttest.Project(t, db, id+1)
+			foresttest.Insert(t, db, "note", map[string]any{"project_id": id + 1})
+			claimed = append(claimed, Orphan{Resource: "project", ID: fmt.Sprint(id + 1), Table: "note"})
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		moved := make(chan error, 1)
@@ -79,7 +79,7 @@ func TestEnqueueOrphansCrash(t *testing.T) {
 	for _, level := range racetest.Levels() {
 		t.Run(level.String(), func(t *testing.T) {
 			dsn := dbtest.DSN(t, dbtest.Isolation(level))
-			plant(t, dbtest.OpenDSN(t, dsn))
+			foresttest.Plant(t, dbtest.OpenDSN(t, dsn))
 			found := []Orphan{{Resource: "project", ID: "1"}, {Resource: "project", ID: "2"}, {Resource: "project", ID: "3"}}
 			report := crashtest.Run(t, racetest.Share(crashtest.Workflow{
 				Name: "enqueue orphans", DSN: dsn,
@@ -89,7 +89,7 @@ func TestEnqueueOrphansCrash(t *testing.T) {
 						_, err := db.ExecContext(ctx, "DELETE FROM "+schema.Quote(table))
 						errs = append(errs, err)
 					}
-					return errors.Join(append(errs, insertRow(ctx, db, "project", map[string]any{"id": 2, "user_id": 7}))...)
+					return errors.Join(append(errs, foresttest.InsertRow(ctx, db, "project", map[string]any{"id": 2, "user_id": 7}))...)
 				},
 				Call: func(ctx context.Context, db *sql.DB) error {
 					_, err := EnqueueOrphans(ctx, db, forest, found)

@@ -1,4 +1,4 @@
-package cascade
+package inspect
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/schema"
 )
@@ -24,7 +25,7 @@ type Listing interface {
 
 // AssetStore is a store whose objects can be listed and deleted.
 type AssetStore interface {
-	Assets
+	cascade.Assets
 	Listing
 }
 
@@ -82,7 +83,7 @@ type Swept struct {
 const (
 	sweepChunk    = 500  // names in a question, by index
 	sweepBigChunk = 5000 // without an index, when every question reads a table
-	sweepDelete   = 100  // objects that are deleted at once: the promise of Assets.Delete
+	sweepDelete   = 100  // objects that are deleted at once: the promise of cascade.Assets
 )
 
 // Sweep compares the store with all asset columns of the plan, in both tables of each

@@ -1,4 +1,4 @@
-package cascade
+package inspect
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/internal/rowkey"
 )
@@ -21,6 +22,9 @@ const (
 WHERE a.resource = ? AND (a.state = 'dead' OR EXISTS (SELECT 1 FROM onerow_parked AS p WHERE p.job_id = a.id)) AND a.resource_id IN (`
 )
 
+// idsAtOnce is how many missing rows a statement, and a transaction that queues their cascades, has.
+const idsAtOnce = 500
+
 // standing is what stands for missing rows, by their ids.
 type standing struct {
 	open map[string]bool   // a job that will delete what is below
@@ -30,7 +34,7 @@ type standing struct {
 // stands asks what stands for missing rows. One statement per 500 ids.
 func stands(ctx context.Context, db onerow.DB, resource string, ids []string) (standing, error) {
 	found, newest := standing{map[string]bool{}, map[string]string{}}, map[string]int64{}
-	for chunk := range slices.Chunk(ids, enqueueManyAtOnce) {
+	for chunk := range slices.Chunk(ids, idsAtOnce) {
 		args := []any{resource}
 		for _, id := range chunk {
 			args = append(args, []byte(id))
@@ -51,7 +55,7 @@ func stands(ctx context.Context, db onerow.DB, resource string, ids []string) (s
 			}
 			newest[id] = job
 			found.kept[id] = fmt.Sprintf("job %d has left parked or skipped rows below it; see cascade-worker parked list --job %d, and retry there what should go", job, job)
-			if State(state) == Dead {
+			if cascade.State(state) == cascade.Dead {
 				found.kept[id] = fmt.Sprintf("job %d for it is dead; put right what stopped it, then retry that job", job)
 			}
 			return nil
@@ -67,7 +71,7 @@ func stands(ctx context.Context, db onerow.DB, resource string, ids []string) (s
 // the id that was asked for, though the row may spell it otherwise.
 func present(ctx context.Context, db onerow.DB, n *graph.Node, ids []string) (map[string]bool, error) {
 	there, c := map[string]bool{}, n.Tables[0].Key
-	for chunk := range slices.Chunk(ids, enqueueManyAtOnce) {
+	for chunk := range slices.Chunk(ids, idsAtOnce) {
 		keys, parts := make([]rowkey.Key, len(chunk)), make([]string, len(n.Tables))
 		for i, id := range chunk {
 			var err error

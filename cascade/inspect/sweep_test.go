@@ -1,4 +1,4 @@
-package cascade
+package inspect
 
 import (
 	"context"
@@ -71,12 +71,12 @@ func sweepOf(t *testing.T, db *sql.DB, plan schema.Plan, b *bucket, o SweepOptio
 func TestSweepResources(t *testing.T) {
 	for _, indexed := range []bool{false, true} {
 		t.Run(fmt.Sprint("indexed ", indexed), func(t *testing.T) {
-			each(t, func(t *testing.T, db *sql.DB) {
+			foresttest.Each(t, func(t *testing.T, db *sql.DB) {
 				if indexed {
 					dbtest.Exec(t, db, "ALTER TABLE screen ADD KEY (blob_key)")
 					dbtest.Exec(t, db, "ALTER TABLE screen_archive ADD KEY (blob_key)")
 				}
-				grow(t, db, 1, 6, 0, 0, 0)
+				foresttest.Grow(t, db, 1, 6, 0, 0, 0)
 				dbtest.Exec(t, db, "UPDATE screen SET updated_at = UTC_TIMESTAMP(6) - INTERVAL 2 DAY, blob_key = IF(id = 100004, '', blob_key)")
 				dbtest.Exec(t, db, "UPDATE screen_archive SET updated_at = UTC_TIMESTAMP(6) - INTERVAL 2 DAY, deletion_id = IF(id = 100003, 9, NULL)")
 				dbtest.Exec(t, db, "UPDATE screen_archive SET updated_at = UTC_TIMESTAMP(6) WHERE id = 100005")
@@ -116,7 +116,7 @@ func TestSweepResources(t *testing.T) {
 
 // TestSweepAsksAgain: a row that appears after its object was found without one wins.
 func TestSweepAsksAgain(t *testing.T) {
-	db := openForest(t)
+	db := foresttest.Open(t)
 	old := time.Now().Add(-48 * time.Hour)
 	b := &bucket{objects: map[string]time.Time{}}
 	for i := range 250 {
@@ -124,7 +124,7 @@ func TestSweepAsksAgain(t *testing.T) {
 	}
 	b.hook = func(context.Context, []string) error { // while the first hundred are deleted
 		for _, table := range []string{"screen", "screen_archive"} {
-			insert(t, db, table, map[string]any{"id": 1000 + len(table), "project_id": 1, "blob_key": "o" + fmt.Sprint(100+len(table))})
+			foresttest.Insert(t, db, table, map[string]any{"id": 1000 + len(table), "project_id": 1, "blob_key": "o" + fmt.Sprint(100+len(table))})
 		}
 		b.hook = nil
 		return nil

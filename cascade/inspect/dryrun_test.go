@@ -1,4 +1,4 @@
-package cascade
+package inspect
 
 import (
 	"database/sql"
@@ -148,14 +148,14 @@ func keyOf(t *testing.T, cat *schema.Catalog, s schematest.Snapshot, table strin
 
 // TestDryRunOfResources: pairs of tables, assets, and the same counts as the worker's.
 func TestDryRunOfResources(t *testing.T) {
-	each(t, func(t *testing.T, db *sql.DB) {
-		want := grow(t, db, 1, 4, 3, 5, 6)
-		grow(t, db, 2, 1, 1, 1, 1)
+	foresttest.Each(t, func(t *testing.T, db *sql.DB) {
+		want := foresttest.Grow(t, db, 1, 4, 3, 5, 6)
+		foresttest.Grow(t, db, 2, 1, 1, 1, 1)
 		gone := dryRunOf(t, db, forest, "project", "1", 0)
 		if gone.Root || !maps.Equal(gone.Tables, want) || gone.Assets != 4 {
 			t.Errorf("of a row that is not there: %+v\nwant %v", gone, want)
 		}
-		project(t, db, 1)
+		foresttest.Project(t, db, 1)
 		want["project"] = 1
 		var last Estimate
 		got, err := DryRun(t.Context(), db, forest, "project", "1", DryRunOptions{OnProgress: func(e Estimate) { last = e }})
@@ -237,9 +237,9 @@ func TestDryRunShapes(t *testing.T) {
 
 // TestDryRunCost: whatever is below a row, a dry run reads as many rows as its limit allows.
 func TestDryRunCost(t *testing.T) {
-	db := openForest(t)
-	insert(t, db, "project", map[string]any{"id": 1, "user_id": 7})
-	insert(t, db, "screen", map[string]any{"id": 1, "project_id": 1})
+	db := foresttest.Open(t)
+	foresttest.Insert(t, db, "project", map[string]any{"id": 1, "user_id": 7})
+	foresttest.Insert(t, db, "screen", map[string]any{"id": 1, "project_id": 1})
 	for range 12 { // 4096
 		dbtest.Exec(t, db, "INSERT INTO screen (project_id, created_at, updated_at) SELECT 1, created_at, updated_at FROM screen")
 	}
@@ -278,7 +278,7 @@ func handlerReads(t *testing.T, db onerow.DB) (n int64) {
 // TestDryRunLoop: rows that are below themselves by a column that may not be NULL are named, as the job that
 // then fails names them; others are not, and their jobs end.
 func TestDryRunLoop(t *testing.T) {
-	db := openForest(t)
+	db := foresttest.Open(t)
 	for _, stmt := range []string{
 		"CREATE TABLE shelf (id INT PRIMARY KEY)",
 		"CREATE TABLE topic (id INT PRIMARY KEY, up INT NOT NULL, shelf INT NULL, KEY (up), KEY (shelf))",
@@ -295,7 +295,7 @@ func TestDryRunLoop(t *testing.T) {
 	}}
 	for _, tt := range []struct {
 		resource, id, loop string
-		state              State
+		state              cascade.State
 	}{
 		{"topic", "24", "row 2[234] of topic ", Dead},
 		{"topic", "20", "", Done},

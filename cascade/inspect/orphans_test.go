@@ -1,4 +1,4 @@
-package cascade
+package inspect
 
 import (
 	"database/sql"
@@ -43,19 +43,19 @@ func orphansOf(t *testing.T, db onerow.DB, plan schema.Plan, o OrphanOptions) (l
 // TestOrphansOfResources: a parent may be in either table, hidden too, or be gone under
 // an open job; what is queued for the others takes their rows away.
 func TestOrphansOfResources(t *testing.T) {
-	each(t, func(t *testing.T, db *sql.DB) {
+	foresttest.Each(t, func(t *testing.T, db *sql.DB) {
 		if lines, _ := orphansOf(t, db, forest, OrphanOptions{}); lines != nil {
 			t.Errorf("in empty tables: %q", lines)
 		}
-		project(t, db, 1)
-		insert(t, db, "project_archive", map[string]any{"id": 2, "user_id": 8})
-		insert(t, db, "project_archive", map[string]any{"id": 3, "user_id": 8, "deletion_id": 1})
+		foresttest.Project(t, db, 1)
+		foresttest.Insert(t, db, "project_archive", map[string]any{"id": 2, "user_id": 8})
+		foresttest.Insert(t, db, "project_archive", map[string]any{"id": 3, "user_id": 8, "deletion_id": 1})
 		for id := range int64(5) {
-			grow(t, db, id+1, 2, 1, 1, 1) // 4 and 5 have no row
+			foresttest.Grow(t, db, id+1, 2, 1, 1, 1) // 4 and 5 have no row
 		}
-		condemn(t, db, 4, time.Hour)
-		insert(t, db, "reaction", map[string]any{"comment_id": 77})
-		insert(t, db, "tag", map[string]any{"screen_id": 77})
+		enqueue(t, db, "project", "4", time.Hour)
+		foresttest.Insert(t, db, "reaction", map[string]any{"comment_id": 77})
+		foresttest.Insert(t, db, "tag", map[string]any{"screen_id": 77})
 		want := []string{"project 5: 1 in screen", "project 5: 1 in screen_archive", "comment 77: 1 in reaction", "screen 77: 1 in tag",
 			"project 5: 1 in note", "project 5: 1 in widget"}
 		for _, page := range []int{0, 1, 2} {
@@ -69,9 +69,9 @@ func TestOrphansOfResources(t *testing.T) {
 		}
 		_, all := orphansOf(t, db, forest, OrphanOptions{})
 		dbtest.Exec(t, db, "DELETE FROM onerow_job")
-		project(t, db, 5) // it is there after all, by the time that it would be queued
+		foresttest.Project(t, db, 5) // it is there after all, by the time that it would be queued
 		done, err := EnqueueOrphans(t.Context(), db, forest, all)
-		if err != nil || done != (EnqueuedOrphans{EnqueuedMany: EnqueuedMany{Queued: 2}, Returned: 1}) {
+		if err != nil || done != (EnqueuedOrphans{EnqueuedMany: cascade.EnqueuedMany{Queued: 2}, Returned: 1}) {
 			t.Errorf("%+v, %v", done, err)
 		}
 		if done, err = EnqueueOrphans(t.Context(), db, forest, all); err != nil || done.Queued != 0 || done.Open != 2 {
@@ -81,15 +81,15 @@ func TestOrphansOfResources(t *testing.T) {
 		if _, err = EnqueueOrphans(t.Context(), db, forest, all); err != nil {
 			t.Fatal(err)
 		}
-		drain(t, worker(t, db, Config{}))
+		work(t, db, forest, cascade.Config{})
 		lines, rest := orphansOf(t, db, forest, OrphanOptions{}) // the job of 4 is gone
 		if len(lines) != 4 || rest[0].ID != "4" {
 			t.Errorf("left: %q", lines)
 		}
-		if left := rowsOf(t, db, 5); len(left) > 0 {
+		if left := foresttest.Rows(t, db, 5); len(left) > 0 {
 			t.Errorf("left: %v", left)
 		}
-		if left := rowsOf(t, db, 1); sum(left) == 0 {
+		if left := foresttest.Rows(t, db, 1); len(left) == 0 {
 			t.Error("rows below a row that is there went")
 		}
 	})
@@ -172,7 +172,7 @@ func TestOrphansOfTables(t *testing.T) {
 	_, all := orphansOf(t, db, plan, OrphanOptions{})
 	dbtest.Exec(t, db, "INSERT INTO region VALUES ('NoRtH', '2020-01-02')") // another spelling
 	done, err := EnqueueOrphans(t.Context(), db, plan, all)
-	if err != nil || done != (EnqueuedOrphans{EnqueuedMany: EnqueuedMany{Queued: 3}, Returned: 1, ReportOnly: 1}) {
+	if err != nil || done != (EnqueuedOrphans{EnqueuedMany: cascade.EnqueuedMany{Queued: 3}, Returned: 1, ReportOnly: 1}) {
 		t.Errorf("%+v, %v", done, err)
 	}
 	if lines, _ := orphansOf(t, db, plan, OrphanOptions{}); len(lines) != 1 {
@@ -211,10 +211,10 @@ func TestOrphansPolymorphicText(t *testing.T) {
 // TestOrphansPages: no page reads more than its size of the index, whatever is in the
 // table, and a search that was ended anywhere goes on behind that page.
 func TestOrphansPages(t *testing.T) {
-	db := openForest(t)
-	project(t, db, 1)
-	project(t, db, 40)
-	insert(t, db, "note", map[string]any{"project_id": 1})
+	db := foresttest.Open(t)
+	foresttest.Project(t, db, 1)
+	foresttest.Project(t, db, 40)
+	foresttest.Insert(t, db, "note", map[string]any{"project_id": 1})
 	for range 12 {
 		dbtest.Exec(t, db, "INSERT INTO note (project_id, created_at, updated_at) SELECT 1, created_at, updated_at FROM note")
 	}

@@ -1,4 +1,4 @@
-package cascade
+package inspect
 
 import (
 	"reflect"
@@ -7,8 +7,8 @@ import (
 
 // TestDryRunExact: it counts beyond every limit.
 func TestDryRunExact(t *testing.T) {
-	db := openForest(t)
-	grow(t, db, 1, 4, 3, 2, 5)
+	db := foresttest.Open(t)
+	foresttest.Grow(t, db, 1, 4, 3, 2, 5)
 	most, err := DryRun(t.Context(), db, forest, "project", "1", DryRunOptions{Limit: 1000})
 	if err != nil || len(most.Capped) > 0 {
 		t.Fatalf("%+v, %v", most, err)

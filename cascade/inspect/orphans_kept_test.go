@@ -1,4 +1,4 @@
-package cascade
+package inspect
 
 import (
 	"database/sql"
@@ -54,13 +54,13 @@ func TestOrphansNoReference(t *testing.T) {
 			if err != nil || done.Queued != c.queued || done.ReportOnly != len(found)-c.queued || !strings.Contains(fmt.Sprint(lines), "no reference at all") {
 				t.Fatalf("%+v, %v: %q", done, err, lines)
 			}
-			before := count(t, db, "SELECT COUNT(*) FROM post")
+			before := dbtest.Scan[int64](t, db, "SELECT COUNT(*) FROM post")
 			w, err := NewWorker(db, c.plan, Config{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			drain(t, w)
-			if left := count(t, db, "SELECT COUNT(*) FROM post"); left != before-1 {
+			if left := dbtest.Scan[int64](t, db, "SELECT COUNT(*) FROM post"); left != before-1 {
 				t.Errorf("%d of %d rows are left", left, before)
 			}
 		})
@@ -77,13 +77,13 @@ func TestOrphansLeftOnPurpose(t *testing.T) {
 		"CREATE TABLE hold (id INT, FOREIGN KEY (id) REFERENCES b (id))",
 		"INSERT INTO b VALUES (1, 7), (2, 8)", "INSERT INTO hold VALUES (1)")
 	_, early := orphansOf(t, db, plan, OrphanOptions{}) // before the jobs
-	job := begin(t, db, "a", "7")
+	job := enqueue(t, db, "a", "7", 0)
 	w, err := NewWorker(db, plan, Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	drain(t, w)
-	if got := get(t, db, job.ID); got.State != Leftovers {
+	if got := get(t, db, job.ID); got.State != cascade.Leftovers {
 		t.Fatalf("%+v", got)
 	}
 	dbtest.Exec(t, db, "DELETE FROM hold")
@@ -100,25 +100,25 @@ func TestOrphansLeftOnPurpose(t *testing.T) {
 		}
 	}
 	keeps("leftovers", "parked", early[0])
-	list, err := ListParked(t.Context(), db, ParkedOptions{})
+	list, err := cascade.ListParked(t.Context(), db, cascade.ParkedOptions{})
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%+v, %v", list, err)
 	}
-	if _, err := SkipParked(t.Context(), db, list[0].ID); err != nil {
+	if _, err := cascade.SkipParked(t.Context(), db, list[0].ID); err != nil {
 		t.Fatal(err)
 	}
 	keeps("skipped", "skipped", early[0])
 	dbtest.Exec(t, db, "UPDATE onerow_job_archive SET state = 'dead'")
 	dbtest.Exec(t, db, "DELETE FROM onerow_parked")
 	keeps("dead", "dead", early[0])
-	if _, err := Retry(t.Context(), db, job.ID); err != nil {
+	if _, err := cascade.Retry(t.Context(), db, job.ID); err != nil {
 		t.Fatal(err)
 	}
 	if done, err := EnqueueOrphans(t.Context(), db, plan, early); err != nil || done.Open != 1 || done.Queued != 1 {
 		t.Errorf("retried: %+v, %v", done, err)
 	}
 	drain(t, w)
-	if lines, _ := orphansOf(t, db, plan, OrphanOptions{}); lines != nil || count(t, db, "SELECT COUNT(*) FROM b") != 0 {
+	if lines, _ := orphansOf(t, db, plan, OrphanOptions{}); lines != nil || dbtest.Scan[int64](t, db, "SELECT COUNT(*) FROM b") != 0 {
 		t.Errorf("left: %q", lines)
 	}
 }

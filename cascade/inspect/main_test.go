@@ -1,0 +1,65 @@
+package inspect
+
+import (
+	"database/sql"
+	"testing"
+	"time"
+
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/internal/foresttest"
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/migrations"
+	"github.com/onerow/onerow/schema"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
+
+var forest = foresttest.Plan()
+
+// openWith is a database with the toolkit's tables and what the statements make.
+func openWith(t testing.TB, stmts ...string) *sql.DB {
+	t.Helper()
+	db := dbtest.Open(t)
+	if err := migrations.Up(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	for _, stmt := range stmts {
+		dbtest.Exec(t, db, stmt)
+	}
+	return db
+}
+
+// enqueue queues the cascade of a row.
+func enqueue(t testing.TB, db *sql.DB, resource, id string, grace time.Duration) cascade.Job {
+	t.Helper()
+	job, err := cascade.Enqueue(t.Context(), db, cascade.Deletion{Resource: resource, ResourceID: id, Grace: grace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return job
+}
+
+// work has a worker work all that is due.
+func work(t testing.TB, db *sql.DB, plan schema.Plan, c cascade.Config) {
+	t.Helper()
+	if c.Assets == nil {
+		c.Assets = &bucket{}
+	}
+	w, err := cascade.NewWorker(db, plan, c)
+	if err == nil {
+		err = w.Drain(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// get is a job as it is now.
+func get(t testing.TB, db *sql.DB, id int64) cascade.Job {
+	t.Helper()
+	job, err := cascade.Get(t.Context(), db, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return job
+}
