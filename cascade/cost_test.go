@@ -66,7 +66,6 @@ func TestCosts(t *testing.T) {
 		}
 		costsOfQueue(c, work, hired)
 		costsOfOperator(c, work)
-		costsOfSearch(c)
 		costsOfTrash(c, work)
 		costsOfRetention(c, work, graphs)
 		c.Source(".", map[string]string{
@@ -374,31 +373,5 @@ VALUES (%d, %d, 'note', '1', 'e', 'parked', UTC_TIMESTAMP(6))`, numbered, job.ID
 	})
 	c.Call("purge", func(ctx context.Context, db *sql.DB) error {
 		return errors.Join(second(PurgeJobs(ctx, db, year, 3)), second(JobsToPurge(ctx, db, year, 30)))
-	})
-}
-
-func costsOfSearch(c *cost.Costs) {
-	c.Call("dry run", func(ctx context.Context, db *sql.DB) error {
-		return second(DryRun(ctx, db, forest, "project", "4", DryRunOptions{}))
-	})
-	c.Call("sweep", func(ctx context.Context, db *sql.DB) error {
-		lost := &bucket{objects: map[string]time.Time{"b1": {}, "lost": {}}}
-		return second(Sweep(ctx, db, forest, lost, SweepOptions{Limit: 1}, func(Finding) error { return nil }))
-	})
-	c.Call("two pages of orphans", func(ctx context.Context, db *sql.DB) error {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		pages := 0
-		o := OrphanOptions{Table: "tag", Page: 10, OnPage: func(OrphanPage) {
-			if pages++; pages == 2 {
-				cancel()
-			}
-		}}
-		return is(Orphans(ctx, db, forest, o, func(Orphan) error { return nil }), context.Canceled)
-	})
-	c.Call("orphans", func(ctx context.Context, db *sql.DB) error {
-		enough := errors.New("enough")
-		o := OrphanOptions{Table: "leaf", Page: 10}
-		return is(Orphans(ctx, db, orchard, o, func(Orphan) error { return enough }), enough)
 	})
 }

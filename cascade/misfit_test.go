@@ -1,15 +1,29 @@
 package cascade
 
 import (
+	"database/sql"
 	"errors"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
 )
+
+// openWith is a database with the toolkit's tables and what the statements make.
+func openWith(t testing.TB, stmts ...string) *sql.DB {
+	t.Helper()
+	db := dbtest.Open(t)
+	if err := migrations.Up(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	for _, stmt := range stmts {
+		dbtest.Exec(t, db, stmt)
+	}
+	return db
+}
 
 // pair is b below a.
 var pair = schema.Plan{Tables: []schema.Table{{Name: "a", Key: []string{"id"}},
@@ -40,33 +54,6 @@ func TestJobOfAnotherPlan(t *testing.T) {
 	}
 	if n := count(t, w.db, "SELECT COUNT(*) FROM onerow_job WHERE state = 'ready' AND token = 0 AND failures = 0"); n != candidatesPerJob+1 {
 		t.Errorf("%d jobs of another plan are as they were", n)
-	}
-}
-
-// TestSearchesRefuseMisfits: what a worker would refuse is refused where nothing is deleted, too, with the
-// same words; the sweep looks at no table without assets.
-func TestSearchesRefuseMisfits(t *testing.T) {
-	db := openWith(t, append(pairDDL, "ALTER TABLE b CHANGE a_id a_ref INT")...)
-	lost := []Orphan{{Resource: "a", ID: "7", Table: "b"}}
-	_, enqueued := EnqueueOrphans(t.Context(), db, pair, lost)
-	_, counted := DryRun(t.Context(), db, pair, "a", "1", DryRunOptions{})
-	searched := Orphans(t.Context(), db, pair, OrphanOptions{}, func(Orphan) error { return nil })
-	for what, err := range map[string]error{"orphans": searched, "enqueue": enqueued, "dry run": counted} {
-		var mismatch *graph.MismatchError
-		if !errors.As(err, &mismatch) || !strings.Contains(err.Error(), "a_id") || !strings.Contains(err.Error(), "verify") {
-			t.Errorf("%s: %v", what, err)
-		}
-	}
-	if _, err := EnqueueOrphans(t.Context(), db, pair, []Orphan{{Resource: "z", ID: "7"}}); !errors.Is(err, schema.ErrUnknownResource) {
-		t.Error(err)
-	}
-	plan := schema.Plan{Tables: []schema.Table{pair.Tables[0], {Name: "b", Key: []string{"id"}, Parents: pair.Tables[1].Parents, Asset: "a_ref"}}}
-	if _, err := Sweep(t.Context(), db, plan, &bucket{}, SweepOptions{}, nil); err != nil {
-		t.Errorf("sweep: %v", err)
-	}
-	plan.Tables[1].Asset = "file"
-	if _, err := Sweep(t.Context(), db, plan, &bucket{}, SweepOptions{}, nil); !errors.Is(err, schema.ErrInvalidPlan) || !strings.Contains(err.Error(), "file") {
-		t.Errorf("sweep: %v", err)
 	}
 }
 

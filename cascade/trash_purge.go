@@ -185,6 +185,9 @@ func (p *trashPurge) drop(ctx context.Context, tx *onerow.Tx, s expiredStep, col
 	return rows, err
 }
 
+// assetsAtOnce is how many names Assets.Delete gets at most.
+const assetsAtOnce = 100
+
 // dropAssets deletes the assets of a step, and returns those that cannot be deleted.
 func (p *trashPurge) dropAssets(ctx context.Context, s expiredStep, column string) (stay []string, err error) {
 	var names []string
@@ -195,7 +198,7 @@ func (p *trashPurge) dropAssets(ctx context.Context, s expiredStep, column strin
 		names = append(names, name)
 		return err
 	})
-	for part := range slices.Chunk(names, sweepDelete) {
+	for part := range slices.Chunk(names, assetsAtOnce) {
 		if err != nil {
 			break
 		}

@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -12,15 +11,6 @@ import (
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/schema"
 )
-
-// ErrNoIndex means that rows cannot be found at bounded cost, because a table has no
-// index that begins with the columns of an edge. The text names both.
-var ErrNoIndex = errors.New("cascade: an index is missing")
-
-func noIndex(s *graph.Source) error {
-	return fmt.Errorf("%w: %q needs one that begins with (%s), or every row of it would be read; create it",
-		ErrNoIndex, s.Name, strings.Join(s.Columns.Names(), ", "))
-}
 
 // DryRunOptions say how far [DryRun] looks. The zero value is valid.
 type DryRunOptions struct {

@@ -3,6 +3,8 @@ package inspect
 import (
 	"reflect"
 	"testing"
+
+	"github.com/onerow/onerow/cascade/internal/foresttest"
 )
 
 // TestDryRunExact: it counts beyond every limit.

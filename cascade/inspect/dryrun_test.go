@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/internal/foresttest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/internal/schematest"
@@ -297,13 +299,15 @@ func TestDryRunLoop(t *testing.T) {
 		resource, id, loop string
 		state              cascade.State
 	}{
-		{"topic", "24", "row 2[234] of topic ", Dead},
-		{"topic", "20", "", Done},
-		{"shelf", "2", "", Done},
-		{"shelf", "1", "row [123] of topic ", Dead},
+		{"topic", "24", "row 2[234] of topic ", cascade.Dead},
+		{"topic", "20", "", cascade.Done},
+		{"shelf", "2", "", cascade.Done},
+		{"shelf", "1", "row [123] of topic ", cascade.Dead},
 	} {
 		e := dryRunOf(t, db, plan, tt.resource, tt.id, 0)
-		job := finish(t, db, plan, Config{MaxFailures: 1}, begin(t, db, tt.resource, tt.id).ID)
+		job := enqueue(t, db, tt.resource, tt.id, 0)
+		work(t, db, plan, cascade.Config{MaxFailures: 1})
+		job = get(t, db, job.ID)
 		if job.State != tt.state || (len(e.Loops) == 0) != (tt.loop == "") {
 			t.Errorf("%s %s: %+v, the job is %s: %s", tt.resource, tt.id, e.Loops, job.State, job.LastError)
 		}
@@ -312,5 +316,26 @@ func TestDryRunLoop(t *testing.T) {
 				t.Errorf("%s %s: %s\n%s", tt.resource, tt.id, said, job.LastError)
 			}
 		}
+	}
+}
+
+// TestDryRunMark: rows that a job would mark count as detached; those that are marked already do not.
+func TestDryRunMark(t *testing.T) {
+	db := openWith(t, "CREATE TABLE host (id BIGINT PRIMARY KEY)",
+		"CREATE TABLE event (id BIGINT PRIMARY KEY, host_id BIGINT NOT NULL, `gone at` DATETIME NULL, KEY host (host_id, `gone at`))",
+		"CREATE TABLE alarm (id BIGINT PRIMARY KEY, host_id BIGINT NOT NULL, host_deleted_at TIMESTAMP(6) NULL, KEY host (host_deleted_at, host_id))",
+		"CREATE TABLE note (id BIGINT PRIMARY KEY, kind VARCHAR(9) NOT NULL, about BIGINT NOT NULL, gone DATETIME(3) NULL, KEY about (kind, about, gone))",
+		"INSERT INTO host VALUES (1), (2)",
+		"INSERT INTO event VALUES (1, 1, NULL), (2, 1, '2001-02-03 04:05:06'), (3, 2, NULL)",
+		"INSERT INTO alarm VALUES (1, 1, NULL), (2, 1, NULL), (3, 2, NULL)",
+		"INSERT INTO note VALUES (1, 'host', 1, NULL), (2, 'user', 1, NULL), (3, 'host', 2, NULL)")
+	plan := schema.Plan{Tables: []schema.Table{
+		{Name: "host", Key: []string{"id"}},
+		{Name: "event", Key: []string{"id"}, Stays: true, Parents: []schema.Edge{{Table: "host", Columns: []string{"host_id"}, OnDelete: schema.OnDeleteMark("gone at")}}},
+		{Name: "alarm", Key: []string{"id"}, Parents: []schema.Edge{{Table: "host", Columns: []string{"host_id"}, OnDelete: schema.OnDeleteMark("host_deleted_at")}}},
+		{Name: "note", Key: []string{"id"}, Parents: []schema.Edge{{Table: "host", Columns: []string{"about"}, When: map[string]string{"kind": "host"}, OnDelete: schema.OnDeleteMark("gone")}}},
+	}}
+	if e := dryRunOf(t, db, plan, "host", "1", 0); !maps.Equal(e.Detached, map[string]int64{"event": 1, "alarm": 2, "note": 1}) {
+		t.Errorf("%+v", e)
 	}
 }

@@ -9,9 +9,6 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// ErrInvalidCursor means: a text is not a position that [Orphans] has given, or not one of this plan.
-var ErrInvalidCursor = errors.New("cascade: not a position of this search for orphans")
-
 // Orphan is a missing row that rows of a table refer to by an edge of the plan whose
 // rows go with the row above: it is in none of its tables, and no job is open for it.
 type Orphan struct {
@@ -90,9 +87,6 @@ func Orphans(ctx context.Context, db onerow.DB, plan schema.Plan, o OrphanOption
 	}
 	return nil
 }
-
-// errEnough ends a search at its limit.
-var errEnough = errors.New("enough")
 
 func orphans(ctx context.Context, db onerow.DB, plan schema.Plan, o OrphanOptions, fn func(Orphan) error) error {
 	scans, err := orphanScans(ctx, db, plan, o.Table)

@@ -1,28 +1,14 @@
 package inspect
 
 import (
-	"database/sql"
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
-	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
 )
-
-// openWith is a database with the toolkit's tables and what the statements make.
-func openWith(t testing.TB, stmts ...string) *sql.DB {
-	t.Helper()
-	db := dbtest.Open(t)
-	if err := migrations.Up(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
-	for _, stmt := range stmts {
-		dbtest.Exec(t, db, stmt)
-	}
-	return db
-}
 
 // TestOrphansNoReference: what schemas write for no reference at all is told, and no job is
 // queued that would delete rows which were never below anything.
@@ -55,11 +41,7 @@ func TestOrphansNoReference(t *testing.T) {
 				t.Fatalf("%+v, %v: %q", done, err, lines)
 			}
 			before := dbtest.Scan[int64](t, db, "SELECT COUNT(*) FROM post")
-			w, err := NewWorker(db, c.plan, Config{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			drain(t, w)
+			work(t, db, c.plan, cascade.Config{})
 			if left := dbtest.Scan[int64](t, db, "SELECT COUNT(*) FROM post"); left != before-1 {
 				t.Errorf("%d of %d rows are left", left, before)
 			}
@@ -78,11 +60,7 @@ func TestOrphansLeftOnPurpose(t *testing.T) {
 		"INSERT INTO b VALUES (1, 7), (2, 8)", "INSERT INTO hold VALUES (1)")
 	_, early := orphansOf(t, db, plan, OrphanOptions{}) // before the jobs
 	job := enqueue(t, db, "a", "7", 0)
-	w, err := NewWorker(db, plan, Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	drain(t, w)
+	work(t, db, plan, cascade.Config{})
 	if got := get(t, db, job.ID); got.State != cascade.Leftovers {
 		t.Fatalf("%+v", got)
 	}
@@ -117,7 +95,7 @@ func TestOrphansLeftOnPurpose(t *testing.T) {
 	if done, err := EnqueueOrphans(t.Context(), db, plan, early); err != nil || done.Open != 1 || done.Queued != 1 {
 		t.Errorf("retried: %+v, %v", done, err)
 	}
-	drain(t, w)
+	work(t, db, plan, cascade.Config{})
 	if lines, _ := orphansOf(t, db, plan, OrphanOptions{}); lines != nil || dbtest.Scan[int64](t, db, "SELECT COUNT(*) FROM b") != 0 {
 		t.Errorf("left: %q", lines)
 	}

@@ -67,15 +67,6 @@ func (s *orphanScan) page(ctx context.Context, db onerow.DB, after rowkey.Place,
 	return p, err
 }
 
-// texts are n values that a statement reads, and where it scans them and what stands behind them.
-func texts(n int, behind ...any) (values []sql.NullString, dest []any) {
-	values = make([]sql.NullString, n)
-	for i := range values {
-		dest = append(dest, &values[i])
-	}
-	return values, append(dest, behind...)
-}
-
 // orphan is the report for a value of the edge.
 func (s *orphanScan) orphan(value rowkey.Key, rows int64) Orphan {
 	e, parent := s.Edge.Declared, s.Edge.Parent

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/schema"
 )
@@ -25,7 +24,8 @@ type Listing interface {
 
 // AssetStore is a store whose objects can be listed and deleted.
 type AssetStore interface {
-	cascade.Assets
+	// Delete deletes what is there of the names, at most 100 at a time: a missing object is no error.
+	Delete(ctx context.Context, names []string) error
 	Listing
 }
 
@@ -83,7 +83,7 @@ type Swept struct {
 const (
 	sweepChunk    = 500  // names in a question, by index
 	sweepBigChunk = 5000 // without an index, when every question reads a table
-	sweepDelete   = 100  // objects that are deleted at once: the promise of cascade.Assets
+	sweepDelete   = 100  // objects that are deleted at once: the promise of AssetStore.Delete
 )
 
 // Sweep compares the store with all asset columns of the plan, in both tables of each

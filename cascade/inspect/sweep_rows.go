@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,9 +16,6 @@ import (
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
 )
-
-// ErrNoAssets means that no table of a plan names assets.
-var ErrNoAssets = errors.New("cascade: the plan names no assets")
 
 // sweep is a sweep under way.
 type sweep struct {

@@ -11,21 +11,29 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/internal/foresttest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/schema"
 )
 
-// bucket is a store in memory.
+// bucket is a store in memory, for one caller at a time.
 type bucket struct {
-	shelf
 	objects map[string]time.Time
+	deleted map[string]int
+	hook    func(ctx context.Context, names []string) error
 }
 
 func (b *bucket) Delete(ctx context.Context, names []string) error {
-	if err := b.shelf.Delete(ctx, names); err != nil {
-		return err
+	if b.hook != nil {
+		if err := b.hook(ctx, names); err != nil {
+			return err
+		}
+	}
+	if b.deleted == nil {
+		b.deleted = map[string]int{}
 	}
 	for _, name := range names {
+		b.deleted[name]++
 		delete(b.objects, name)
 	}
 	return nil

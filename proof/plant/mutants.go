@@ -15,7 +15,7 @@ import (
 )
 
 // libraries are the packages whose mutants are made.
-var libraries = []string{".", "repo", "quota", "idempotency", "flow", "ordering", "serial", "cascade", "cascade/internal/graph", "cascade/internal/work", "migrations"}
+var libraries = []string{".", "repo", "quota", "idempotency", "flow", "ordering", "serial", "cascade", "cascade/internal/graph", "cascade/internal/work", "cascade/inspect", "migrations"}
 
 // explorations take the longest, so they come last.
 const explorations = "Crash|Survives|Interleave|RandomSchemas"
