@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/inspect"
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/schematest"
@@ -146,7 +147,7 @@ func (m *modelled) orphans() error {
 		page = 1 + m.r.IntN(30)
 	}
 	want := m.w.Orphans()
-	err := cascade.Orphans(m.Context(), m.db, m.plan, cascade.OrphanOptions{Page: page}, func(o cascade.Orphan) error {
+	err := inspect.Orphans(m.Context(), m.db, m.plan, inspect.OrphanOptions{Page: page}, func(o inspect.Orphan) error {
 		key := schematest.Orphan(o.Table, o.Columns, o.Resource)
 		if want[key] -= o.Rows; o.AtLeast && page < 1000 {
 			want[key] = max(0, want[key])
@@ -220,7 +221,7 @@ func (m *modelled) together() error {
 
 // remove deletes a root in the database and in the model and compares.
 func (m *modelled) remove(root schematest.Root) error {
-	estimate, err := cascade.DryRun(m.Context(), m.db, m.plan, root.Resource, root.ID, cascade.DryRunOptions{})
+	estimate, err := inspect.DryRun(m.Context(), m.db, m.plan, root.Resource, root.ID, inspect.DryRunOptions{})
 	if err != nil {
 		return err
 	}
@@ -261,7 +262,7 @@ func (m *modelled) remove(root schematest.Root) error {
 }
 
 // estimated compares what a dry run said before, which counts the root's row.
-func estimated(e cascade.Estimate, root schematest.Root, want schematest.Outcome) error {
+func estimated(e inspect.Estimate, root schematest.Root, want schematest.Outcome) error {
 	deleted := maps.Clone(want.Deleted)
 	deleted[root.Table()]++
 	if !e.Root || !maps.Equal(e.Tables, deleted) || !maps.Equal(e.Detached, want.Detached) || len(e.Capped)+len(e.CappedDetached) > 0 {

@@ -28,7 +28,7 @@ import (
 	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/inspect"
 )
 
 // parallel is how many blobs are deleted at a time: object stores answer in tens of
@@ -38,8 +38,8 @@ const parallel = 8
 type assets struct{ bucket *blob.Bucket }
 
 // New returns the assets that are the blobs of a bucket, by their keys, for a worker
-// and for [cascade.Sweep]. The bucket stays the caller's to close, after these have ended.
-func New(bucket *blob.Bucket) cascade.AssetStore { return assets{bucket} }
+// and for [inspect.Sweep]. The bucket stays the caller's to close, after these have ended.
+func New(bucket *blob.Bucket) inspect.AssetStore { return assets{bucket} }
 
 // Delete deletes the blobs of these keys. It tries all of them and returns the
 // errors joined; its goroutines have ended when it returns.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/inspect"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/schema"
 )
@@ -55,7 +55,7 @@ type estimateJSON struct {
 	CappedDetached []string         `json:"capped_detached"`
 	Assets         int64            `json:"assets"`
 	Batches        int64            `json:"batches"`
-	Loops          []cascade.Loop   `json:"loops,omitempty"`
+	Loops          []inspect.Loop   `json:"loops,omitempty"`
 }
 
 // Run prints the estimate.
@@ -92,7 +92,7 @@ func (c *planCmd) Run(ctx context.Context, a *app) (err error) {
 		return explained(ctx, db, plan, err)
 	}
 	show, begin := newCounter(a), time.Now()
-	e, err := cascade.DryRun(ctx, db, plan, root.node.Name, root.key, cascade.DryRunOptions{Limit: max(c.Limit, 0), Exact: c.Exact, OnProgress: func(e cascade.Estimate) {
+	e, err := inspect.DryRun(ctx, db, plan, root.node.Name, root.key, inspect.DryRunOptions{Limit: max(c.Limit, 0), Exact: c.Exact, OnProgress: func(e inspect.Estimate) {
 		show.say(func() string {
 			return fmt.Sprintf("counted %s in %s, %s", output.Plural(output.SumRows(e.Tables), "row"), output.Plural(len(e.Tables), "table"), time.Since(begin).Round(time.Second))
 		})
@@ -131,7 +131,7 @@ func batches(n int64, capped bool) string {
 }
 
 // drawEstimate is the tree with its counts, and what else there is to say.
-func drawEstimate(plan schema.Plan, root rootRow, e cascade.Estimate) string {
+func drawEstimate(plan schema.Plan, root rootRow, e inspect.Estimate) string {
 	var b strings.Builder
 	capped := len(e.Capped)+len(e.CappedDetached) > 0
 	if !e.Root {
@@ -165,7 +165,7 @@ func drawEstimate(plan schema.Plan, root rootRow, e cascade.Estimate) string {
 // estimateTree draws the nodes of the plan that have rows to go.
 type estimateTree struct {
 	plan  schema.Plan
-	e     cascade.Estimate
+	e     inspect.Estimate
 	shown map[string]bool
 	lines [][2]string
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/inspect"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/schema"
 )
@@ -63,12 +63,12 @@ func (c *orphansCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 
-	list := &stream{a: a, json: c.JSON, line: func(v any) string { return orphanTold(v.(cascade.Orphan)) }}
+	list := &stream{a: a, json: c.JSON, line: func(v any) string { return orphanTold(v.(inspect.Orphan)) }}
 	queue := &orphanQueue{db: db, plan: plan, flushed: time.Now()}
 	// Where to go on: behind it are no rows that are only about to be queued.
 	show, position := newCounter(a), c.After
 	complete, pages, tables := false, 0, orphanTables{}
-	err = cascade.Orphans(ctx, db, plan, cascade.OrphanOptions{Table: c.Table, Limit: c.Limit, After: c.After, OnPage: func(p cascade.OrphanPage) {
+	err = inspect.Orphans(ctx, db, plan, inspect.OrphanOptions{Table: c.Table, Limit: c.Limit, After: c.After, OnPage: func(p inspect.OrphanPage) {
 		pages++
 		if time.Since(queue.flushed) >= flushEvery {
 			queue.refused = queue.flush(ctx)
@@ -79,7 +79,7 @@ func (c *orphansCmd) Run(ctx context.Context, a *app) (err error) {
 		show.say(func() string {
 			return fmt.Sprintf("%s missing; %s: %s, entry %s", output.Grouped(list.n), p.Table, p.Edge, output.Grouped(p.Entries))
 		})
-	}}, func(o cascade.Orphan) error {
+	}}, func(o inspect.Orphan) error {
 		if queue.refused != nil {
 			return queue.refused
 		}
@@ -101,7 +101,7 @@ func (c *orphansCmd) Run(ctx context.Context, a *app) (err error) {
 	switch {
 	case errors.Is(err, schema.ErrUnknownResource):
 		return usagef("--table: the plan has no resource or table %q; it has %s", c.Table, strings.Join(plan.Names(), ", "))
-	case errors.Is(err, cascade.ErrInvalidCursor):
+	case errors.Is(err, inspect.ErrInvalidCursor):
 		return usagef("--after is not a position that this command has printed for this plan and --table")
 	}
 	err = explained(ctx, db, plan, err)
@@ -118,13 +118,13 @@ func (c *orphansCmd) Run(ctx context.Context, a *app) (err error) {
 type orphanQueue struct {
 	db      *sql.DB
 	plan    schema.Plan
-	waiting []cascade.Orphan
-	done    cascade.EnqueuedOrphans
+	waiting []inspect.Orphan
+	done    inspect.EnqueuedOrphans
 	flushed time.Time
 	refused error // of the last flush: the next row ends the search
 }
 
-func (q *orphanQueue) add(ctx context.Context, o cascade.Orphan) error {
+func (q *orphanQueue) add(ctx context.Context, o inspect.Orphan) error {
 	if q.waiting = append(q.waiting, o); len(q.waiting) < rootsPerPage {
 		return nil
 	}
@@ -138,7 +138,7 @@ func (q *orphanQueue) flush(ctx context.Context) error {
 	if len(q.waiting) == 0 {
 		return nil
 	}
-	now, err := cascade.EnqueueOrphans(ctx, q.db, q.plan, q.waiting)
+	now, err := inspect.EnqueueOrphans(ctx, q.db, q.plan, q.waiting)
 	q.done.Queued += now.Queued
 	q.done.Open += now.Open
 	q.done.Returned += now.Returned

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/inspect"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/schema"
 )
@@ -34,7 +34,7 @@ func TestOrphans(t *testing.T) {
 	if !strings.Contains(o.stdout, "project 2 is missing: 2 rows of screen_archive\n") || strings.Contains(o.stdout, "project 3") || strings.Count(o.stdout, "\n") != 4 {
 		t.Error(o)
 	}
-	var list []cascade.Orphan
+	var list []inspect.Orphan
 	if err := json.Unmarshal([]byte(w.ok("orphans", "--json", "--table", "comment")), &list); err != nil || len(list) != 2 || list[0].ID != "77" || list[0].Resource != "screen" {
 		t.Errorf("%+v, %v", list, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/inspect"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
@@ -20,7 +21,7 @@ type orphanCount struct {
 	atLeast       bool
 }
 
-func (t orphanTables) add(o cascade.Orphan) {
+func (t orphanTables) add(o inspect.Orphan) {
 	n := t[o.Table]
 	t[o.Table] = orphanCount{n.missing + 1, n.rows + o.Rows, n.atLeast || o.AtLeast}
 }
@@ -37,7 +38,7 @@ func (t orphanTables) lines() (lines []string) {
 	return lines
 }
 
-// sqlText is text as [cascade.Orphan] has it in Values.
+// sqlText is text as [inspect.Orphan] has it in Values.
 var sqlText = regexp.MustCompile(`_utf8mb4 x'([0-9a-f]*)'`)
 
 // readable is SQL with its text as a person reads it.
@@ -52,7 +53,7 @@ func readable(sql string) string {
 }
 
 // orphanTold is the line of a missing row.
-func orphanTold(o cascade.Orphan) string {
+func orphanTold(o inspect.Orphan) string {
 	what := output.RowName(cascade.Job{Resource: o.Resource, ResourceID: o.ID})
 	if o.ID == "" {
 		what = output.Shorten(output.Printable(o.Resource+" with "+strings.Join(o.Columns, ", ")+" = "+readable(o.Values)), 80)
@@ -69,7 +70,7 @@ type orphansEnd struct {
 	n        int  // rows that were found
 	guarded  bool // there was no reference to search
 	tables   orphanTables
-	done     cascade.EnqueuedOrphans
+	done     inspect.EnqueuedOrphans
 	waiting  int // found, and not queued any more
 	enqueue  bool
 	cut      bool   // by an error

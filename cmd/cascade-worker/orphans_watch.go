@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/inspect"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/schema"
 )
@@ -80,13 +80,13 @@ func (o *orphanWatch) run(ctx context.Context) {
 }
 
 func (o *orphanWatch) search(ctx context.Context) (rows int, err error) {
-	options := cascade.OrphanOptions{Limit: mostOrphans, OnPage: func(cascade.OrphanPage) {
+	options := inspect.OrphanOptions{Limit: mostOrphans, OnPage: func(inspect.OrphanPage) {
 		select { // the next page tells of ctx
 		case <-ctx.Done():
 		case <-time.After(min(time.Second, o.every)):
 		}
 	}}
-	err = cascade.Orphans(ctx, o.db, o.plan, options, func(found cascade.Orphan) error {
+	err = inspect.Orphans(ctx, o.db, o.plan, options, func(found inspect.Orphan) error {
 		if rows++; rows == 1 {
 			o.log.WarnContext(ctx, "orphans: "+orphanTold(found)+"; all of them: "+programName+" orphans")
 		}

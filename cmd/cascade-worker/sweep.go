@@ -9,6 +9,7 @@ import (
 
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/blobassets"
+	"github.com/onerow/onerow/cascade/inspect"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
@@ -71,14 +72,14 @@ func (c *sweepCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 
-	list, show := &stream{a: a, json: c.JSON, line: func(v any) string { return findingTold(v.(cascade.Finding)) }}, newCounter(a)
-	seen, err := cascade.Sweep(ctx, db, plan, blobassets.New(bucket), cascade.SweepOptions{Prefix: c.Prefix, Grace: c.Grace, Delete: c.Delete, Limit: c.Limit},
-		func(f cascade.Finding) error {
+	list, show := &stream{a: a, json: c.JSON, line: func(v any) string { return findingTold(v.(inspect.Finding)) }}, newCounter(a)
+	seen, err := inspect.Sweep(ctx, db, plan, blobassets.New(bucket), inspect.SweepOptions{Prefix: c.Prefix, Grace: c.Grace, Delete: c.Delete, Limit: c.Limit},
+		func(f inspect.Finding) error {
 			show.say(func() string { return output.Plural(list.n, "finding") + ", now " + f.Name })
 			return list.add(f)
 		})
 	err = errors.Join(err, show.end(), list.end())
-	if errors.Is(err, cascade.ErrNoAssets) {
+	if errors.Is(err, inspect.ErrNoAssets) {
 		return usagef("no resource or table of the plan has an asset column, so every object would seem lost")
 	}
 	if _, perr := fmt.Fprintln(a.stderr, sweptTold(seen, c.Delete)); perr != nil {
@@ -87,9 +88,9 @@ func (c *sweepCmd) Run(ctx context.Context, a *app) (err error) {
 	return err
 }
 
-func findingTold(f cascade.Finding) string {
+func findingTold(f inspect.Finding) string {
 	name := output.Shorten(output.Printable(f.Name), 120)
-	if f.Kind == cascade.RowWithoutObject {
+	if f.Kind == inspect.RowWithoutObject {
 		return fmt.Sprintf("%s: no object %s", output.RowName(cascade.Job{Resource: f.Table, ResourceID: f.ID}), name)
 	}
 	line := fmt.Sprintf("no row names %s, written %s UTC", name, output.Moment(f.Modified))
@@ -99,7 +100,7 @@ func findingTold(f cascade.Finding) string {
 	return line
 }
 
-func sweptTold(s cascade.Swept, deleting bool) string {
+func sweptTold(s inspect.Swept, deleting bool) string {
 	line := fmt.Sprintf("%s, %s too young; %s without a row", output.Plural(s.Objects, "object"), output.Grouped(s.TooNew), output.Grouped(s.Unreferenced))
 	if deleting {
 		line += fmt.Sprintf(", %s of them deleted", output.Grouped(s.Deleted))

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/inspect"
 )
 
 // TestSweep: what is lost is listed first and deleted only when asked for.
@@ -45,7 +45,7 @@ resources:
 	if !strings.Contains(o.stdout, "no row names lost-1, written 20") || !strings.Contains(o.stdout, "photo 2: no object bare\n") || strings.Count(o.stdout, "\n") != 3 {
 		t.Error(o)
 	}
-	var found []cascade.Finding
+	var found []inspect.Finding
 	if err := json.Unmarshal([]byte(w.ok("sweep", assets, "--json", "--prefix", "lost")), &found); err != nil || len(found) != 2 || found[0].Name != "lost-1" || found[0].Deleted {
 		t.Errorf("%+v, %v", found, err)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/inspect"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
@@ -69,7 +70,7 @@ func TestOrphans(t *testing.T) {
 			}
 			w.run(t)
 			left := map[string]int{}
-			err = cascade.Orphans(t.Context(), w.db[0], w.plan, cascade.OrphanOptions{}, func(o cascade.Orphan) error {
+			err = inspect.Orphans(t.Context(), w.db[0], w.plan, inspect.OrphanOptions{}, func(o inspect.Orphan) error {
 				left[o.Table] += int(o.Rows)
 				return nil
 			})

@@ -27,7 +27,7 @@ func (a *attempt) aboveSQL(s *graph.Source) string {
 
 // above notes the rows whose row above over an edge is missing now and was not when they were deleted: they
 // would be below nothing. Foreign keys say so themselves; an edge that holds ids of other types as text is
-// left to [cascade.Orphans].
+// left to [inspect.Orphans].
 func (a *attempt) above(ctx context.Context, e *graph.Edge) error {
 	s := a.source(e)
 	if s == nil || !s.Soft() {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/inspect"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/schema"
 )
@@ -84,7 +85,7 @@ func (p *Page) count(ctx context.Context, thorough bool) {
 		case <-ctx.Done():
 			return
 		case job := <-asked:
-			p.countJob(ctx, job, cascade.DryRunOptions{Exact: true}, askedTime, askedKeys)
+			p.countJob(ctx, job, inspect.DryRunOptions{Exact: true}, askedTime, askedKeys)
 			continue
 		case <-tick.C:
 		}
@@ -92,9 +93,9 @@ func (p *Page) count(ctx context.Context, thorough bool) {
 			r, known := p.counts.get(job.ID)
 			switch {
 			case !thorough && !known:
-				p.countJob(ctx, job, cascade.DryRunOptions{Limit: quickRows}, p.CountBudget, thoroughKeys)
+				p.countJob(ctx, job, inspect.DryRunOptions{Limit: quickRows}, p.CountBudget, thoroughKeys)
 			case thorough && known && r.AtLeast && !r.Thorough:
-				p.countJob(ctx, job, cascade.DryRunOptions{Exact: true}, p.CountBudget, thoroughKeys)
+				p.countJob(ctx, job, inspect.DryRunOptions{Exact: true}, p.CountBudget, thoroughKeys)
 			default:
 				continue
 			}
@@ -104,7 +105,7 @@ func (p *Page) count(ctx context.Context, thorough bool) {
 }
 
 // countJob counts what is left below a job's row, and tells as it goes.
-func (p *Page) countJob(ctx context.Context, job cascade.Job, o cascade.DryRunOptions, budget time.Duration, keys int64) {
+func (p *Page) countJob(ctx context.Context, job cascade.Job, o inspect.DryRunOptions, budget time.Duration, keys int64) {
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
 	job, err := cascade.Get(ctx, p.work.DB, job.ID) // the board's is older
@@ -114,8 +115,8 @@ func (p *Page) countJob(ctx context.Context, job cascade.Job, o cascade.DryRunOp
 	before, _ := p.counts.get(job.ID)
 	found := remaining{Deleted: job.DeletedRows, Gone: job.Tables}
 	kept, last := KeptTables(p.work.Plan), time.Now()
-	var soFar cascade.Estimate
-	o.OnProgress = func(e cascade.Estimate) {
+	var soFar inspect.Estimate
+	o.OnProgress = func(e inspect.Estimate) {
 		soFar = e
 		if !o.Exact {
 			return
@@ -138,7 +139,7 @@ func (p *Page) countJob(ctx context.Context, job cascade.Job, o cascade.DryRunOp
 		}
 		last = time.Now()
 	}
-	e, err := cascade.DryRun(ctx, p.work.DB, p.work.Plan, job.Resource, job.ResourceID, o)
+	e, err := inspect.DryRun(ctx, p.work.DB, p.work.Plan, job.Resource, job.ResourceID, o)
 	cut := err != nil
 	if cut {
 		e = soFar
@@ -159,7 +160,7 @@ func (p *Page) countJob(ctx context.Context, job cascade.Job, o cascade.DryRunOp
 }
 
 // left takes an estimate into what is left. A job does not count its root's own row.
-func (p *Page) left(r remaining, job cascade.Job, e cascade.Estimate) remaining {
+func (p *Page) left(r remaining, job cascade.Job, e inspect.Estimate) remaining {
 	r.Tables = maps.Clone(e.Tables)
 	if root, err := p.work.Plan.Node(job.Resource); err == nil && e.Root {
 		for _, table := range root.Tables {

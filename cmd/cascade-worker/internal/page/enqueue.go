@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/inspect"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
@@ -52,7 +53,7 @@ func (p *Page) wouldGo(ctx context.Context, v *deleteView) error {
 	if err != nil {
 		return err
 	}
-	e, err := cascade.DryRun(ctx, p.work.DB, p.work.Plan, v.Resource, key, cascade.DryRunOptions{Limit: quickRows})
+	e, err := inspect.DryRun(ctx, p.work.DB, p.work.Plan, v.Resource, key, inspect.DryRunOptions{Limit: quickRows})
 	if err != nil {
 		return err
 	}
