@@ -81,8 +81,8 @@
 //
 // Rows that refer to each other in a loop, over edges from a table to itself, are cut apart at a column that
 // may be NULL. Rows that are below a third row and below each other may be, too; so a row that is left over
-// may have lost such a reference. A loop without such a column fails the job; the error, and [DryRun], name a
-// row.
+// may have lost such a reference. A loop without such a column fails the job; the error, and inspect.DryRun,
+// name a row.
 //
 // # Guarantees
 //
@@ -160,13 +160,13 @@
 //   - That assets are deleted once: [Assets] is called again after a crash, by a worker that lost its lease
 //     too, and where a batch is halved. It must be idempotent, and names of assets must never be used again.
 //   - That a row keeps its asset if something comes to hold it, or moves it to another parent, between the
-//     rehearsal and the batch: nothing is locked there. [Sweep] finds rows without their asset.
+//     rehearsal and the batch: nothing is locked there. inspect.Sweep finds rows without their asset.
 //   - That a job ends while others insert below its root without a pause. Hide the root first.
 //   - On clusters of several primaries row locks do not reach the other nodes. The queue is safe there
 //     (conditional updates decide), and so are rows that come by package repo, by a plan for a cluster
 //     ([schema.Plan].Cluster), or by a foreign key. Another child that is inserted on another node while its
-//     parent goes may be left below nothing; [Orphans] finds it. So may a row be left that is moved away from
-//     below a root which an operator has queued, and which stays meanwhile, what was below it gone.
+//     parent goes may be left below nothing; inspect.Orphans finds it. So may a row be left that is moved away
+//     from below a root which an operator has queued, and which stays meanwhile, what was below it gone.
 //   - A row that is given another parent while the job of the old one runs stays, but what is below it may
 //     go. Package repo refuses to move rows out of a job whose root is one of its resources.
 //   - Memory for depth: some 6 KB of stack for each level below the root, for each of Config.Parallel: 30 MB

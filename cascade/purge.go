@@ -46,7 +46,7 @@ var sqlDropOld = []string{
 // restored, oldest first, with their counts, plans and skipped rows: limit at most. It returns how many: less
 // than limit when no more are that old. Jobs that are dead or have leftovers wait for somebody, however old
 // they are. [Find] does not find a purged job, so a Delete of its row, which is gone, is a success without a
-// job; and [Orphans] takes rows that were skipped for any others.
+// job; and inspect.Orphans takes rows that were skipped for any others.
 //
 // On a pool up to 200 jobs commit by themselves: 9 statements, 1 more where rows were skipped; and 1 for each
 // 200 that stay. It may run beside everything and beside itself, and be called again after any error.
