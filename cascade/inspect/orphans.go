@@ -60,6 +60,10 @@ const (
 // Orphans reports missing rows that other rows hang below, by the delete-edges of the
 // plan that no foreign key guards: with one there can be none. It changes nothing.
 //
+// Two kinds of foreign keys guard nothing on MySQL 9.7, and are searched on every server: one from a table to
+// itself that shares a column with what it refers to, as (tenant, up) with (tenant, id); and one of which an
+// index has a further column that may be NULL, as (project_id, deleted_at).
+//
 // Each page reads at most Page entries of the child's index on the edge, in its order,
 // and looks each different value up in all tables of the parent in the same statement,
 // so that a row that moves between its tables is seen in one of them. Values that

@@ -38,7 +38,7 @@ func orphanScans(ctx context.Context, db onerow.DB, plan schema.Plan, only strin
 	var scans []orphanScan
 	for _, e := range g.Edges {
 		for _, s := range e.Sources {
-			if e.Detach || s.Bound || only != "" && e.Child.Name != only && s.Name != only {
+			if e.Detach || s.Held || only != "" && e.Child.Name != only && s.Name != only {
 				continue
 			}
 			scan, err := newOrphanScan(s)

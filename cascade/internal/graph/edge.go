@@ -31,7 +31,8 @@ type Source struct {
 	When    string       // its condition, or empty; " AND " follows
 	WhenC   string       // the same behind the alias c; " AND " stands before
 	AsText  bool         // the edge's columns are text that holds keys of another type
-	Bound   bool         // a foreign key makes sure that the row above is there
+	Bound   bool         // a foreign key says that the row above is there
+	Held    bool         // and every server makes sure of it
 	Index   string       // " FORCE INDEX (…)", or empty
 	Narrow  string       // the same for statements that read nothing but what the index has, see narrow
 	Scan    *Scan        // of all of that index; nil where it lacks columns of the condition
@@ -61,6 +62,7 @@ func (n *Node) addEdge(child *Node, declared schema.Edge, cat *schema.Catalog, i
 	for _, t := range child.Tables {
 		s := &Source{Table: t, Edge: e}
 		s.Bound = len(n.Tables) == 1 && len(declared.When) == 0 && cat.ForeignKey(t.Name, declared.Columns, n.Tables[0].Name)
+		s.Held = s.Bound && !e.sharesOwn() && !indexes.widened(cat, t.Name, declared.Columns)
 		if s.Columns, err = rowkey.New(cat, t.Name, declared.Columns); err != nil {
 			return nil, fmt.Errorf("cascade: the edge from %q to %q: %w", child.Name, n.Name, err)
 		}
@@ -163,14 +165,13 @@ func (e *Edge) Cuttable() bool {
 }
 
 // Soft says whether it is the application alone that sees to it that the row above is there, and whether that
-// can be asked by an index. Ids of other types that are held as text cannot. MySQL 9.7 holds nothing by a
-// foreign key from a table to itself that shares a column with what it refers to.
-func (s *Source) Soft() bool {
-	e := s.Edge
-	shares := e.Parent == e.Child && slices.ContainsFunc(e.Declared.Columns, func(c string) bool {
-		return slices.ContainsFunc(e.Declared.References, func(r string) bool { return strings.EqualFold(c, r) })
-	})
-	return (!s.Bound || shares) && !s.AsText
+// can be asked by an index. Ids of other types that are held as text cannot.
+func (s *Source) Soft() bool { return (!s.Bound || s.Edge.sharesOwn()) && !s.AsText }
+
+// sharesOwn says whether the edge leads from a table to itself and shares a column with what it refers to.
+// MySQL 9.7 takes a row by such a foreign key whose row above is not there.
+func (e *Edge) sharesOwn() bool {
+	return e.Parent == e.Child && overlap(e.Declared.Columns, e.Declared.References)
 }
 
 // Refers is the condition that a row, under the alias c, refers to a row over the edge.

@@ -172,6 +172,24 @@ func condition(e schema.Edge, column string) (text string, ok bool) {
 	return "", false
 }
 
+// widened says whether an index that begins with the columns has a further one that may be NULL. Where it is,
+// MySQL 9.7 takes a row by a foreign key on these columns whose row above is not there, if that index is the
+// one that the key uses, which the catalog does not tell.
+func (x indexes) widened(cat *schema.Catalog, table string, columns []string) bool {
+	for name, list := range x.all {
+		if name[0] != strings.ToLower(table) || len(list) <= len(columns) || !containsAll(list[:len(columns)], columns) {
+			continue
+		}
+		if slices.ContainsFunc(list[len(columns):], func(column string) bool {
+			info, ok := cat.Column(table, column)
+			return !ok || info.Nullable // an expression is no column
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
 // Place is where the index has a row, of which these values follow the others.
 func (s *Source) Place(values []sql.NullString) rowkey.Place { return s.order.Place(values) }
 
