@@ -49,9 +49,9 @@ func RequestID(id string) CreateOption { return func(o *createOptions) { o.reque
 // [ErrConflict] for a unique index of the application's own, with the row that has its values.
 //
 // Atomic: row, quota mark and request record. Statements on a pool: BEGIN, INSERT, mark, COMMIT; one more
-// each to lock a parent, and each further one that row has ([schema.Resource].Parents), to read back what the
-// database filled in (if T has such fields), to see that an id of the application's is new; two more with a
-// request id.
+// each to lock a parent, and each further one that row has ([schema.Resource].Parents), to read back the row
+// (where the database fills in fields of T, or makes other values of some, see the package), to see that an id
+// of the application's is new; two more with a request id.
 func (r *Of[T, ID, Owner]) Create(ctx context.Context, db onerow.DB, row T, opts ...CreateOption) (onerow.Result[T], error) {
 	return answer[T](r.tables.createRow(ctx, db, reflect.ValueOf(&row).Elem(), opts))
 }
@@ -104,6 +104,7 @@ type newRow struct {
 	name  names.Parsed
 	args  []any
 
+	answer   reflect.Value // see asStored
 	reserved map[string]string
 }
 
@@ -142,7 +143,13 @@ func (r *tables) newRow(row reflect.Value) (w newRow, err error) {
 	}
 	own, err := r.fields.args(row, r.fields.own)
 	w.args = append(w.args, own...)
-	return w, cmp.Or(err, r.encodable(w), r.amounts(row))
+	if err := cmp.Or(err, r.encodable(w), r.amounts(row)); err != nil {
+		return w, err
+	}
+	if !r.fillsIn() {
+		w.answer = r.asStored(w)
+	}
+	return w, nil
 }
 
 // encodable says whether the toolkit's tables can hold the row's keys: else it could never be deleted.
@@ -205,7 +212,7 @@ func (r *tables) insertRow(ctx context.Context, tx *onerow.Tx, w newRow) (res re
 		}
 		return res, err
 	}
-	if !r.makesIDs() && r.readsBack() {
+	if !r.makesIDs() && w.readsBack() {
 		return r.insertAndRead(ctx, tx, w)
 	}
 	done, err := tx.ExecContext(ctx, r.sql.insert, w.args...)
@@ -226,7 +233,7 @@ func (r *tables) insertRow(ctx context.Context, tx *onerow.Tx, w newRow) (res re
 			return res, fmt.Errorf("repo: the id of the new %s: %w", r.res.Name, err)
 		}
 	}
-	if r.readsBack() {
+	if w.readsBack() {
 		res = result{row: w.row, changed: true}
 		it, err := r.read(ctx, tx, r.sql.readForUpdate, id)
 		if err != nil {
@@ -249,7 +256,7 @@ func (r *tables) insertAndRead(ctx context.Context, tx *onerow.Tx, w newRow) (re
 
 // made is the row that was inserted, where nothing of it has to be read.
 func (r *tables) made(w newRow, id any) (result, error) {
-	res := result{row: copyOf(w.row), changed: true}
+	res := result{row: w.answer, changed: true}
 	if err := r.fields.id.typ.Set(res.row.FieldByIndex(r.fields.id.index), id); err != nil {
 		return res, err
 	}
@@ -268,9 +275,13 @@ func (r *tables) generated(n int64) (any, error) {
 	return n, nil
 }
 
-// readsBack: T has fields that the INSERT does not determine (times, the flag,
-// the version), so the row is read once more, by its key.
-func (r *tables) readsBack() bool {
+// readsBack: the row is read once more, by its key, for T has fields that the INSERT does not determine, or a
+// value that the server may make another of, see [tables.asStored].
+func (w newRow) readsBack() bool { return !w.answer.IsValid() }
+
+// fillsIn: T has fields that the INSERT does not determine: times, the flag, the version; or its keys are read
+// by methods of their own.
+func (r *tables) fillsIn() bool {
 	known := 1 + len(r.fields.own) + len(r.fields.owners) // the id
 	if r.fields.label != nil {
 		known++
@@ -278,5 +289,5 @@ func (r *tables) readsBack() bool {
 	if r.fields.above.index != nil && !slices.Contains(r.res.Owners(), r.res.Parent.Column) {
 		known++
 	}
-	return len(r.fields.all) > known
+	return len(r.fields.all) > known || r.fields.methods
 }

@@ -34,6 +34,12 @@
 //     has the id, active or archived, whatever the repeat says of it but its owner. An id that was deleted is
 //     [ErrGone] as long as the audit of its deletion is kept (cascade.PurgeDeletions); a row that went with
 //     the row above it leaves no audit.
+//   - What a Create answers is the row as [Of.Get] reads it, and so what a repeat answers: with microseconds,
+//     and without the spaces that fill up a CHAR. Where T has fields that the database fills in the row is
+//     read behind the INSERT, as every other verb reads it. Else it is read only where the declared types of
+//     the application's own columns do not tell what is stored: integers, bool, DOUBLE, DATETIME(6), and
+//     texts and bytes that fit are stored as they are sent; DECIMAL, FLOAT, JSON, ENUM, a DATETIME of fewer
+//     digits, a CHAR that is not filled, what does not fit and fields with methods of their own are read.
 //   - A row is of the tenant of the row above it, where both have the plan's tenant column.
 //   - Updates of one row wait for each other; each that returns nil was applied once.
 //   - What another row has in a unique index of the application's own is [ErrConflict]
@@ -80,6 +86,8 @@
 //   - A request that was recorded before version 2 of the fingerprint replays only while
 //     T is as it was then; and an older version of the toolkit that still runs beside this
 //     one answers [ErrRequestMismatch] to what this one recorded.
+//   - A Create that does not read its row back does not see what a trigger made of a value. With a field for the
+//     version it is read back.
 //   - A field with a Scan or Value method of its own gets and gives what the driver's
 //     settings make of it; only times that Value returns are made UTC.
 //   - The audit of deletions logs intents: a delete that is called again after an
@@ -103,7 +111,7 @@
 // locked), for each further parent that a Create or an Update writes, and without a quota one less for each
 // mark that is written:
 //
-//	Create          4, 5 if T has fields that the database fills in; 2 more with a request id;
+//	Create          4, 5 if the row is read back, see above; 2 more with a request id;
 //	                1 more where the application makes the ids; 6 where a unique index refuses it
 //	Get, Find       1
 //	List            1, by name too; 2 on MariaDB for a sorted or filtered one whose index has another name
@@ -121,10 +129,9 @@
 //
 // On a pool of onerow.Open BEGIN travels with the first statement, what a verb writes with the look at the
 // row that follows, and the quota's mark with COMMIT: Archive and Activate are 3 round trips. Create is one
-// packet where nothing has to be looked at in between: no parent, no limit, no field that the database
-// fills in, ids made by the database; then a request id costs one statement more, not two. If the name
-// refuses it, one statement more says whose that is; else the statements above follow in another
-// transaction and find out why.
+// packet where nothing has to be looked at in between: no parent, no limit, nothing to read back, ids made by
+// the database; then a request id costs one statement more, not two. If the name refuses it, one statement
+// more says whose that is; else the statements above follow in another transaction and find out why.
 //
 // One more with an owner ([Of.OwnedBy]) for a Delete or CancelDelete of a row that is gone, two if its job
 // is dead.

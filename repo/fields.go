@@ -27,6 +27,7 @@ type field struct {
 	time   timeKind
 	stamp  bool          // the column is declared TIMESTAMP
 	json   bool          // the column is declared JSON
+	stores storage       // what the column makes of a value
 	key    *keytype.Type // of a column with a key that is not scanned as it is
 }
 
@@ -52,6 +53,8 @@ type fields struct {
 	id     keyField
 	owners []keyField // in the order of the resource's columns
 	above  keyField   // the parent's column; its index is nil where there is none
+
+	methods bool // keys or names are read by methods of their own
 }
 
 func mapFields(typ reflect.Type, res schema.Resource) (fields, error) {
@@ -105,11 +108,14 @@ func mapFields(typ reflect.Type, res schema.Resource) (fields, error) {
 				fl.key = &t
 			}
 		}
+		if !slices.Contains(managed, name) {
+			fl.stores = storageOf(declared(res, name))
+			f.own = append(f.own, fl)
+		} else if name == res.Label.Column || res.KeyType(name) != "" {
+			f.methods = f.methods || !plainly(info.Field.Type)
+		}
 		f.all = append(f.all, fl)
 		indexes[name] = info.Index
-		if !slices.Contains(managed, name) {
-			f.own = append(f.own, fl)
-		}
 	}
 	f.label = indexes[res.Label.Column]
 	if err := complete(typ, res, indexes); err != nil {

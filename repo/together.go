@@ -11,7 +11,7 @@ import (
 
 // goesTogether says whether nothing has to be looked at between the statements of a create.
 func (r *tables) goesTogether(w newRow) bool {
-	return !r.makesIDs() && !r.readsBack() && r.parent.Name == "" && len(r.further) == 0 && len(r.limits) == 0 && len(w.reserved) == 0
+	return !r.makesIDs() && !w.readsBack() && r.parent.Name == "" && len(r.further) == 0 && len(r.limits) == 0 && len(w.reserved) == 0
 }
 
 // insertRequestMade is insertRequest behind the INSERT of the row, whose id is known then. The primary key
