@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
@@ -144,5 +146,36 @@ func TestOptimistic(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantError(t, second(o.Update(ctx, db, func(context.Context, runner) (runner, error) { return runner{}, errPoison })), errPoison)
+	}
+}
+
+// TestLosingTexts: what JSON does not keep is said in a losing version, and is no other text; the conflict
+// stays one, and can be parked.
+func TestLosingTexts(t *testing.T) {
+	type torn struct {
+		Name string          `json:"name"`
+		Raw  json.RawMessage `json:"raw,omitempty"`
+	}
+	for what, row := range map[string]torn{"text": {Name: "a\xffb"}, "raw": {Name: "a", Raw: json.RawMessage("\"\xff\"")}, "replacement": {Name: "\uFFFD"}} {
+		db, _ := open(t)
+		ctx := t.Context()
+		o := ordering.Optimistic[torn]{
+			Read:  func(context.Context, onerow.DB) (torn, int64, error) { return row, 7, nil },
+			Write: func(context.Context, onerow.DB, torn, int64) (int64, error) { return 0, nil },
+		}
+		_, err := o.Update(ctx, db, func(_ context.Context, r torn) (torn, error) { return torn{Name: "b"}, nil })
+		var conflict *ordering.ConflictError
+		if wantError(t, err, ordering.ErrConflict); !errors.As(err, &conflict) || len(conflict.Losing) == 0 {
+			t.Fatalf("%s: %v", what, err)
+		}
+		lost := conflict.Losing[0]
+		said := strings.Contains(lost.Row, "not UTF-8") && strings.Contains(lost.Row, `a\\xffb`)
+		if said != (what == "text") || lost.Wanted != `{"name":"b"}` || !utf8.ValidString(lost.Row) {
+			t.Errorf("%s: %+v", what, lost)
+		}
+		must(ordering.Park(ctx, db, "torn", what, nil, err))
+		if letters := must(ordering.DeadLetters(ctx, db, "torn", 0, 10)); len(letters) != 1 || letters[0].Losing[0] != lost {
+			t.Errorf("%s: parked is %+v", what, letters)
+		}
 	}
 }

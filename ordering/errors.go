@@ -65,7 +65,8 @@ func (e *HeldError) Unwrap() error { return e.Err }
 
 // Losing is a version of a row that an optimistic update decided on, in vain.
 type Losing struct {
-	// Version is what was read, Row the row as JSON, Wanted what was to be written.
+	// Version is what was read, Row the row as JSON, Wanted what was to be written. Where JSON would not keep
+	// one, as a text that is not UTF-8, it is an object of the "error" that says so, and of the value in Go.
 	Version int64  `json:"version"`
 	Row     string `json:"row"`
 	Wanted  string `json:"wanted"`

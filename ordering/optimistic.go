@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/exactjson"
 )
 
 // Optimistic updates a row without a lock: it reads the row and its version, decides, and
@@ -82,7 +84,17 @@ func (o Optimistic[T]) Update(ctx context.Context, db onerow.DB, decide func(ctx
 }
 
 func losing(row, wanted any, version int64) (Losing, error) {
-	before, berr := json.Marshal(row)
-	after, aerr := json.Marshal(wanted)
-	return Losing{Version: version, Row: string(before), Wanted: string(after)}, errors.Join(berr, aerr)
+	before, berr := textOf(row)
+	after, aerr := textOf(wanted)
+	return Losing{Version: version, Row: before, Wanted: after}, errors.Join(berr, aerr)
+}
+
+// textOf is a value for people. A conflict must not get lost because JSON does not keep it, nor be decided by
+// a text that says something else.
+func textOf(v any) (string, error) {
+	data, err := exactjson.Marshal(v)
+	if errors.Is(err, exactjson.ErrLost) {
+		data, err = json.Marshal(map[string]string{"error": err.Error(), "go": strings.ToValidUTF8(fmt.Sprintf("%#v", v), "\uFFFD")})
+	}
+	return strings.ToValidUTF8(string(data), "\uFFFD"), err // a json.RawMessage may have other bytes
 }

@@ -50,7 +50,7 @@ func Park(ctx context.Context, db onerow.DB, queue, messageID string, payload []
 	var losing any
 	var conflict *ConflictError
 	if errors.As(cause, &conflict) {
-		text, err := json.Marshal(conflict.Losing)
+		text, err := json.Marshal(conflict.Losing) // numbers, and texts that are UTF-8: see textOf
 		if err != nil {
 			return false, fmt.Errorf("ordering: park message %q of %s: %w", messageID, queue, err)
 		}
