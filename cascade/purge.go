@@ -35,9 +35,11 @@ const (
 	sqlDropSkipped = `DELETE p FROM onerow_parked AS p FORCE INDEX (PRIMARY) WHERE p.id IN (`
 )
 
+// Counts are found job by job, behind the jobs, which are locked: a list of the first column of a forced
+// index is a scan of all of it, which MySQL locks, where the statistics are of when the table was empty.
 var sqlDropOld = []string{
-	`DELETE c FROM onerow_job_count AS c FORCE INDEX (PRIMARY) WHERE c.job_id IN (`,
-	`DELETE d FROM onerow_job_detached AS d FORCE INDEX (PRIMARY) WHERE d.job_id IN (`,
+	`DELETE c FROM onerow_job_archive AS a FORCE INDEX (PRIMARY) STRAIGHT_JOIN onerow_job_count AS c FORCE INDEX (PRIMARY) ON c.job_id = a.id WHERE a.id IN (`,
+	`DELETE d FROM onerow_job_archive AS a FORCE INDEX (PRIMARY) STRAIGHT_JOIN onerow_job_detached AS d FORCE INDEX (PRIMARY) ON d.job_id = a.id WHERE a.id IN (`,
 	`DELETE p FROM onerow_job_plan AS p FORCE INDEX (PRIMARY) WHERE p.job_id IN (`,
 	`DELETE a FROM onerow_job_archive AS a FORCE INDEX (PRIMARY) WHERE a.id IN (`,
 }
