@@ -24,8 +24,8 @@ type Adoption struct {
 	Notes []string
 	// NotNull are, by table, the columns that may be NULL until the last steps.
 	NotNull map[string][]string
-	// Catalog is what was looked at.
-	Catalog *Catalog
+
+	found *database // what was looked at
 }
 
 // Step is one statement of DDL with its way back, and what is to be known about it.
@@ -72,26 +72,32 @@ func Adopt(ctx context.Context, db onerow.DB, plan Plan, resource string) (*Adop
 	if err != nil {
 		return nil, fmt.Errorf("schema: adopt %s: %w", resource, err)
 	}
-	found.asked = map[string]bool{}
+	var unread []string
 	for _, name := range r.Tables() {
 		if t := found.table(name); t.isTable() && found.creates[t.name] == "" {
-			found.asked[t.name] = true
+			unread = append(unread, t.name)
 		}
 	}
-	if err := found.readDefinitions(ctx, db); err != nil {
+	if err := found.readDefinitions(ctx, db, unread); err != nil {
 		return nil, fmt.Errorf("schema: adopt %s: %w", resource, err)
 	}
-	return found.adopt(plan, r, said), nil
+	return stepsOf(found, plan, r, said), nil
 }
 
 // adopter makes the steps of one resource.
 type adopter struct {
 	*Adoption
-	found   *database
+	said    []said // what Verify says
 	plan    Plan
-	defs    map[columnOf]definition // as the steps so far leave them
-	planned map[*foundTable][]tableIndex
+	defs    map[place]definition // as the steps so far leave them
+	planned map[*foundTable][]string
 	notNull map[*foundTable][]lastColumn // what the last step of a table makes NOT NULL
+}
+
+// place is a column of a table.
+type place struct {
+	table  *foundTable
+	column string // lower case
 }
 
 // lastColumn is a column that may be NULL until the last step.
@@ -99,18 +105,18 @@ type lastColumn struct {
 	name, before, after string // its definition before and after
 }
 
-// adopt makes the steps of what Verify has said.
-func (d *database) adopt(plan Plan, r Resource, said []said) *Adoption {
-	a := &adopter{Adoption: &Adoption{Resource: r, NotNull: map[string][]string{}, Catalog: &Catalog{d}}, found: d, plan: plan, defs: map[columnOf]definition{},
-		planned: map[*foundTable][]tableIndex{}, notNull: map[*foundTable][]lastColumn{}}
+// stepsOf makes the steps of what Verify has said.
+func stepsOf(d *database, plan Plan, r Resource, said []said) *Adoption {
+	a := &adopter{Adoption: &Adoption{Resource: r, NotNull: map[string][]string{}, found: d}, said: said, plan: plan, defs: map[place]definition{},
+		planned: map[*foundTable][]string{}, notNull: map[*foundTable][]lastColumn{}}
 	for _, s := range said {
 		if !a.concerns(s) || a.has(s) {
 			continue
 		}
 		if c := d.in(s.Table).column(s.Column); s.kind == columnUnknown && c != nil {
-			s.Fix = fmt.Sprintf("add it to the plan's columns, - {name: %s, type: %q}, or drop it", c.name, c.plain())
+			s.Fix = fmt.Sprintf("add it to the plan's columns, - {name: %s, type: %q}, or drop it", c.name, plainType(c))
 		}
-		a.Against = append(a.Against, s.Difference)
+		a.Against = append(a.Against, Difference(s.difference))
 	}
 	active := d.table(r.Active)
 	if !active.isTable() {
@@ -131,7 +137,7 @@ func (d *database) adopt(plan Plan, r Resource, said []said) *Adoption {
 			a.indexes(want, have)
 		}
 	}
-	a.foreignKeys(said)
+	a.foreignKeys()
 	for _, want := range r.tables() {
 		if have := d.table(want.name); have.isTable() {
 			a.times(want, have)
@@ -180,7 +186,7 @@ func (a *adopter) has(s said) bool {
 }
 
 // plain is the type as a plan has it.
-func (c *foundColumn) plain() string {
+func plainType(c *foundColumn) string {
 	if c.nullable {
 		return c.full + " NULL"
 	}
@@ -222,14 +228,14 @@ func (a *adopter) readable() {
 
 // def is a column as the steps so far leave it.
 func (a *adopter) def(t *foundTable, c *foundColumn) (definition, bool) {
-	if def, ok := a.defs[columnOf{t, strings.ToLower(c.name)}]; ok {
+	if def, ok := a.defs[place{t, strings.ToLower(c.name)}]; ok {
 		return def, true
 	}
 	return cutDefinition(a.found.creates[t.name], c)
 }
 
 func (a *adopter) setDef(t *foundTable, def definition) {
-	a.defs[columnOf{t, strings.ToLower(def.name)}] = def
+	a.defs[place{t, strings.ToLower(def.name)}] = def
 }
 
 func (a *adopter) step(s Step) { a.Steps = append(a.Steps, s) }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/onerow/onerow/schema/internal/shape"
 )
 
 // archive makes the archive table: the toolkit's columns as DDL has them, all others as they are in the table
@@ -32,9 +34,9 @@ func (a *adopter) archive(active *foundTable) {
 
 var constantDefault = regexp.MustCompile(`(?i) DEFAULT '[1-9][^']*'`)
 
-func (a *adopter) archiveColumn(active *foundTable, c Column) string {
+func (a *adopter) archiveColumn(active *foundTable, c shape.Column) string {
 	r, have := a.Resource, active.column(c.Name)
-	w := r.want(c)
+	w := wanted(r, c)
 	toolkits := w.is != anyType && r.KeyType(c.Name) == "" && c.Name != r.Label.Column
 	if have == nil || toolkits {
 		return Quote(c.Name) + " " + c.Type

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/onerow/onerow/schema/internal/shape"
 )
 
 const (
@@ -28,13 +30,13 @@ func (a *adopter) columns(want table, have *foundTable) {
 
 // addColumn adds a column that other writers need not know: it has a default, or may be NULL until the last
 // step.
-func (a *adopter) addColumn(t *foundTable, c Column) {
+func (a *adopter) addColumn(t *foundTable, c shape.Column) {
 	r := a.Resource
 	if c.Name == r.ID {
 		a.against(t, c.Name, "it does not exist, and each row is found by it", "make it the primary key: "+c.Type)
 		return
 	}
-	if r.want(c).is == anyType && !fills(c.Type) {
+	if wanted(r, c).is == anyType && !fills(c.Type) {
 		a.against(t, c.Name, "it does not exist, and the plan gives its rows no value: "+c.Type, "let it be NULL or have a DEFAULT in the plan, or add it yourself, as only you know its values")
 		return
 	}
@@ -42,7 +44,7 @@ func (a *adopter) addColumn(t *foundTable, c Column) {
 	if !fills(c.Type) {
 		kind = nullable(c.Type)
 		a.notNull[t] = append(a.notNull[t], lastColumn{c.Name, Quote(c.Name) + " " + kind, Quote(c.Name) + " " + c.Type})
-		what = "; it may be NULL until the last file: " + r.filledBy(c.Name)
+		what = "; it may be NULL until the last file: " + filledBy(r, c.Name)
 	}
 	a.step(Step{Name: "add_" + fileWord(c.Name) + a.suffix(t), What: fmt.Sprintf("Adds %s.%s%s.", t.name, c.Name, what),
 		Cost: costInstant, Writers: noWriters, Back: backDropped,
@@ -51,14 +53,14 @@ func (a *adopter) addColumn(t *foundTable, c Column) {
 }
 
 // filledBy says who gives a new column its values.
-func (r Resource) filledBy(column string) string {
+func filledBy(r Resource, column string) string {
 	switch column {
 	case r.Label.Key, ColStemKey, ColCopyNo:
-		return "cascade-worker adopt --backfill gives it " + r.content(column)
+		return "cascade-worker adopt --backfill gives it " + content(r, column)
 	case ColCreatedAt, ColUpdatedAt, ColArchivedAt:
 		return "nobody knows that time of the rows that are there, so the backfill writes its own; fill it first where you know better"
 	}
-	return "fill it with " + r.content(column) + ", in batches; the backfill cannot know it"
+	return "fill it with " + content(r, column) + ", in batches; the backfill cannot know it"
 }
 
 // suffix tells files about the archive from those about the active table.
@@ -70,15 +72,14 @@ func (a *adopter) suffix(t *foundTable) string {
 }
 
 // fitColumn sees to a column that is there. What a step would have to guess is said in Verify's words.
-func (a *adopter) fitColumn(t *foundTable, c Column, have *foundColumn) {
-	w := a.Resource.want(c)
+func (a *adopter) fitColumn(t *foundTable, c shape.Column, have *foundColumn) {
+	w := wanted(a.Resource, c)
 	problem := w.problem(have)
 	if problem == "" {
 		return
 	}
 	def, known := a.def(t, have)
-	words, statement := (&verifier{found: a.found}).modifyFix(a.Resource, w, t, have)
-	words = strings.TrimSpace(words + " " + statement)
+	words := a.fix(t, c.Name, problem)
 	generated := strings.Contains(strings.ToLower(have.extra), "auto_increment")
 	switch {
 	case !known, w.generated() != generated, w.charset(have) != "", !w.notNull() && w.is != anyType && !have.nullable:
@@ -106,6 +107,16 @@ func (a *adopter) fitColumn(t *foundTable, c Column, have *foundColumn) {
 	if w.notNull() && have.nullable {
 		a.notNull[t] = append(a.notNull[t], lastColumn{name: have.name})
 	}
+}
+
+// fix is what Verify says to do about a column.
+func (a *adopter) fix(t *foundTable, column, problem string) string {
+	for _, s := range a.said {
+		if s.kind == columnWrong && a.found.key(s.Table) == a.found.key(t.name) && s.Column == column && s.Problem == problem {
+			return s.Fix
+		}
+	}
+	return ""
 }
 
 // literalDefault: a TIMESTAMP's is shown in the session's time zone, but for the zero value.

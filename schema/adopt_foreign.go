@@ -6,13 +6,15 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/schema/internal/colset"
+	"github.com/onerow/onerow/schema/internal/shape"
 )
 
 const costForeign = "none that grows with the rows. The way back reads the rows, with writers waiting"
 
 // foreignKeys drops what would keep rows from moving, or delete them; what only restricts rows elsewhere
 // stays.
-func (a *adopter) foreignKeys(all []said) {
+func (a *adopter) foreignKeys() {
 	var tables []string
 	for _, name := range a.Resource.Tables() {
 		tables = append(tables, a.found.key(name))
@@ -22,7 +24,7 @@ func (a *adopter) foreignKeys(all []said) {
 	}
 	for _, f := range a.found.foreign {
 		about := func(k kind) bool {
-			return slices.ContainsFunc(all, func(s said) bool {
+			return slices.ContainsFunc(a.said, func(s said) bool {
 				return s.kind == k && s.Index == f.name && (s.Table == f.table || s.Table == f.to)
 			})
 		}
@@ -61,7 +63,9 @@ func (a *adopter) dropInto(f foreignKey) {
 	}
 	known := slices.ContainsFunc(a.plan.Nodes(), func(n Node) bool {
 		return slices.ContainsFunc(n.Tables, func(t string) bool { return a.found.key(t) == a.found.key(f.table) }) &&
-			slices.ContainsFunc(n.Parents, func(e Edge) bool { return e.Table == r.Name && sameSet(lower(e.Columns), lower(f.columns)) })
+			slices.ContainsFunc(n.Parents, func(e Edge) bool {
+				return e.Table == r.Name && colset.Same(colset.Lower(e.Columns), colset.Lower(f.columns))
+			})
 	})
 	if !known {
 		a.Notes = append(a.Notes, fmt.Sprintf("the plan does not know that rows of %s refer to %s, so the cascade would leave them behind: declare it there, with the parent %s", f.table, r.Active, edge))
@@ -71,25 +75,21 @@ func (a *adopter) dropInto(f foreignKey) {
 }
 
 func (a *adopter) dropForeign(f foreignKey, why, writers string) {
-	drop := (&verifier{found: a.found}).drop(f)
+	drop := a.found.drop(f)
 	table := strings.TrimSuffix(drop, " DROP FOREIGN KEY "+Quote(f.name))
 	a.step(Step{Name: "drop_foreign_key_" + fileWord(f.name), Last: true,
 		What: fmt.Sprintf("Drops the foreign key %s from %s to %s ON DELETE %s, which cannot stay: %s.", f.name, f.table, f.to, f.onDelete, why),
 		Cost: costForeign, Writers: writers, Back: "the foreign key as it was; it fails where a row refers to one that is not there any more",
-		Up:   Change{Done: "NOT " + f.exists(f.name), SQL: drop},
-		Down: Change{Done: f.exists(f.name), SQL: table + " ADD " + f.ddl(f.name, f.onDelete, f.onUpdate, a.found.name)}})
+		Up:   Change{Done: "NOT " + exists(f, f.name), SQL: drop},
+		Down: Change{Done: exists(f, f.name), SQL: table + " ADD " + foreignDDL(f, f.name, f.onDelete, f.onUpdate, a.found.name)}})
 }
 
 // restrictOut makes a key that deletes or changes rows of the resource one that restricts. No server adds a
 // foreign key under a name that the same statement drops.
 func (a *adopter) restrictOut(f foreignKey) {
-	var taken []tableIndex
-	for _, other := range a.found.foreign {
-		taken = append(taken, tableIndex{name: other.name})
-	}
-	name := indexName([]string{f.name}, taken)
+	name := shape.IndexName([]string{f.name}, a.found.foreignNames())
 	change := func(from, to, onDelete, onUpdate string) Change {
-		return Change{Done: f.exists(to), SQL: fmt.Sprintf("ALTER TABLE %s DROP FOREIGN KEY %s, ADD %s", Quote(f.table), Quote(from), f.ddl(to, onDelete, onUpdate, a.found.name))}
+		return Change{Done: exists(f, to), SQL: fmt.Sprintf("ALTER TABLE %s DROP FOREIGN KEY %s, ADD %s", Quote(f.table), Quote(from), foreignDDL(f, to, onDelete, onUpdate, a.found.name))}
 	}
 	a.step(Step{Name: "restrict_foreign_key_" + fileWord(f.name), Last: true,
 		What: fmt.Sprintf("Makes the foreign key %s from %s to %s one that restricts, %s: ON DELETE %s ON UPDATE %s takes or changes rows that nobody counts, archives or asks about.", f.name, f.table, f.to, name, f.onDelete, f.onUpdate),
@@ -98,12 +98,12 @@ func (a *adopter) restrictOut(f foreignKey) {
 		Up:      change(f.name, name, "RESTRICT", "RESTRICT"), Down: change(name, f.name, f.onDelete, f.onUpdate)})
 }
 
-func (f foreignKey) exists(name string) string {
+func exists(f foreignKey, name string) string {
 	return fmt.Sprintf("EXISTS (SELECT 1 FROM information_schema.table_constraints WHERE table_schema = %s AND table_name = %s AND constraint_name = %s AND constraint_type = 'FOREIGN KEY')",
 		literal(f.schema), literal(f.table), literal(name))
 }
 
-func (f foreignKey) ddl(name, onDelete, onUpdate, here string) string {
+func foreignDDL(f foreignKey, name, onDelete, onUpdate, here string) string {
 	to := Quote(f.to)
 	if f.schema != here || f.toSchema != here {
 		to = Quote(f.toSchema) + "." + to

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/schema/internal/colset"
+	"github.com/onerow/onerow/schema/internal/shape"
 )
 
 const costIndex = "the table is read once, and the index written, beside its readers and writers: ALGORITHM=INPLACE, LOCK=NONE"
@@ -18,10 +20,10 @@ func (a *adopter) indexes(want table, have *foundTable) {
 			continue
 		}
 		taken := slices.Concat(have.indexNames(), a.planned[have])
-		if slices.ContainsFunc(taken, func(other tableIndex) bool { return strings.EqualFold(other.name, x.name) }) {
-			x.name = indexName([]string{x.name}, taken)
+		if colset.Has(taken, x.name) {
+			x.name = shape.IndexName([]string{x.name}, taken)
 		}
-		a.planned[have] = append(a.planned[have], x)
+		a.planned[have] = append(a.planned[have], x.name)
 		writers := "nothing"
 		if x.unique {
 			writers = "a name whose key is taken is refused with error 1062, as soon as a writer writes keys; rows without a key are not concerned"
@@ -29,7 +31,7 @@ func (a *adopter) indexes(want table, have *foundTable) {
 		if x.unique && x.why == "the plan declares it" {
 			writers = "two rows with the same values are refused with error 1062"
 		}
-		a.step(Step{Name: "add_" + x.kindWord() + "_" + fileWord(x.name) + a.suffix(have),
+		a.step(Step{Name: "add_" + kindWord(x) + "_" + fileWord(x.name) + a.suffix(have),
 			What: fmt.Sprintf("Adds the %s %s (%s) to %s: %s.", x.kind(), x.name, strings.Join(x.columns, ", "), have.name, x.why),
 			Cost: costIndex, Writers: writers, Back: "DROP INDEX",
 			Up:   Change{Done: hasIndex(have.name, x.name), SQL: "ALTER TABLE " + Quote(have.name) + " ADD " + x.ddl() + ", ALGORITHM=INPLACE, LOCK=NONE"},
@@ -44,15 +46,15 @@ func (a *adopter) lasting(want table, have *foundTable) *foundTable {
 	rest := *have
 	rest.indexes = slices.DeleteFunc(slices.Clone(have.indexes), func(x foundIndex) bool {
 		return !x.unique && slices.ContainsFunc(a.found.foreign, func(f foreignKey) bool {
-			return f.schema == a.found.name && a.found.key(f.table) == a.found.key(have.name) && slices.Equal(x.columns, lower(f.columns))
+			return f.schema == a.found.name && a.found.key(f.table) == a.found.key(have.name) && slices.Equal(x.columns, colset.Lower(f.columns))
 		}) && slices.ContainsFunc(want.indexes, func(w tableIndex) bool {
-			return w.name != "" && !have.serves(w) && startsWith(lower(w.columns), x.columns)
+			return w.name != "" && !have.serves(w) && colset.StartsWith(colset.Lower(w.columns), x.columns)
 		})
 	})
 	return &rest
 }
 
-func (x tableIndex) kindWord() string {
+func kindWord(x tableIndex) string {
 	if x.unique {
 		return "unique"
 	}
@@ -65,11 +67,11 @@ func (a *adopter) dropIndex(t *foundTable, x tableIndex) Change {
 	table := Quote(t.name)
 	drop := Change{Done: "NOT " + hasIndex(t.name, x.name), SQL: "ALTER TABLE " + table + " DROP INDEX " + Quote(x.name)}
 	for _, f := range a.found.foreign {
-		if f.schema != a.found.name || a.found.key(f.table) != a.found.key(t.name) || !startsWith(lower(x.columns), lower(f.columns)) {
+		if f.schema != a.found.name || a.found.key(f.table) != a.found.key(t.name) || !colset.StartsWith(colset.Lower(x.columns), colset.Lower(f.columns)) {
 			continue
 		}
 		for _, have := range t.indexes {
-			if !slices.Equal(have.columns, lower(f.columns)) || have.unique {
+			if !slices.Equal(have.columns, colset.Lower(f.columns)) || have.unique {
 				continue
 			}
 			drop.Other = fmt.Sprintf("NOT EXISTS (SELECT 1 FROM information_schema.statistics WHERE table_schema = DATABASE() AND table_name = %s AND index_name <> %s AND seq_in_index = 1 AND column_name = %s)",

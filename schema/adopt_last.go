@@ -9,7 +9,7 @@ import (
 // file's session is at UTC; its default becomes the same moment in UTC.
 func (a *adopter) times(want table, have *foundTable) {
 	for _, c := range want.columns {
-		w, found := a.Resource.want(c), have.column(c.Name)
+		w, found := wanted(a.Resource, c), have.column(c.Name)
 		if w.is != utcTime || found == nil || w.is.fits(found, w.min) && !moves.MatchString(" "+found.extra) {
 			continue
 		}

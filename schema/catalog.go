@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/schema/internal/colset"
 )
 
 // Catalog is what information_schema says of the current database.
@@ -54,24 +54,11 @@ func (c *Catalog) Column(table, column string) (ColumnInfo, bool) {
 	if f == nil {
 		return ColumnInfo{}, false
 	}
-	return f.info(), true
+	return infoOf(f), true
 }
 
-func (f *foundColumn) info() ColumnInfo {
+func infoOf(f *foundColumn) ColumnInfo {
 	return ColumnInfo{Name: f.name, Type: f.data, Full: f.full, Charset: f.charset, Collation: f.collation, Nullable: f.nullable, Moves: f.moves()}
-}
-
-// keyable says whether the toolkit can hold the exact value of such a column in a key,
-// whatever the session's settings: integers, decimals, text, bytes, dates and times
-// without a zone, UUIDs and addresses. Not floating point, TIMESTAMP, BIT, JSON or
-// BLOBs and TEXTs, of which an index holds a prefix only.
-func (c ColumnInfo) keyable() bool {
-	switch strings.ToLower(c.Type) {
-	case "tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "char", "varchar", "enum", "set",
-		"binary", "varbinary", "date", "datetime", "time", "year", "uuid", "inet4", "inet6":
-		return true
-	}
-	return false
 }
 
 // Index returns the name of a B-tree index of the table that begins with the columns,
@@ -82,9 +69,9 @@ func (c *Catalog) Index(table string, columns []string) (name string, ok bool) {
 	if t == nil {
 		return "", false
 	}
-	want := lower(columns)
+	want := colset.Lower(columns)
 	for _, x := range t.indexes {
-		if x.btree && !x.off && len(x.columns) >= len(want) && sameSet(x.columns[:len(want)], want) {
+		if x.btree && !x.off && len(x.columns) >= len(want) && colset.Same(x.columns[:len(want)], want) {
 			return x.name, true
 		}
 	}
@@ -100,9 +87,9 @@ func (c *Catalog) EdgeIndex(table string, e Edge) (name string, ok bool) {
 	if t == nil {
 		return "", false
 	}
-	want, best := lower(e.Columns), -1
+	want, best := colset.Lower(e.Columns), -1
 	for _, x := range t.indexes {
-		if n := x.leads(want, e.conditions()); n > best {
+		if n := x.leads(want, conditions(e)); n > best {
 			name, best = x.name, n
 		}
 	}
@@ -112,7 +99,7 @@ func (c *Catalog) EdgeIndex(table string, e Edge) (name string, ok bool) {
 // leads is how many columns of the condition are in the index beside all wanted ones
 // and before any other column, or -1: also where reads may not use it.
 func (x foundIndex) leads(want []string, when map[string]string) int {
-	condition := lower(slices.Collect(maps.Keys(when)))
+	condition := colset.Lower(slices.Collect(maps.Keys(when)))
 	extra, found := 0, 0
 	for _, col := range x.columns {
 		if slices.Contains(want, col) {

@@ -11,10 +11,9 @@ import (
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/keytype"
 	"github.com/onerow/onerow/names"
+	"github.com/onerow/onerow/schema/internal/naming"
+	"github.com/onerow/onerow/schema/internal/shape"
 )
-
-// maxResourceName is the length of the columns that hold a resource's name.
-const maxResourceName = 64
 
 // columnType: a column's type is DDL that a plan file may bring along, so it must
 // not be able to end the statement.
@@ -49,14 +48,6 @@ func isType(text string) bool {
 	return depth == 0 && quote == 0
 }
 
-// toolkitPrefix begins the names of the toolkit's own tables. A cascade through them would
-// delete its own job.
-const toolkitPrefix = "onerow_"
-
-func isToolkits(table string) bool {
-	return strings.HasPrefix(strings.ToLower(table), toolkitPrefix) // some servers ignore case in names
-}
-
 // Check returns an error, [ErrInvalidPlan], that joins everything in the plan that is
 // contradictory or incomplete, or nil. It does not look at a database.
 func (p Plan) Check() error {
@@ -67,8 +58,8 @@ func (p Plan) Check() error {
 	tables, limits := map[string]string{}, map[string]string{}
 	claim := func(kind, name string, names []string) {
 		for _, table := range names {
-			if isToolkits(table) {
-				errs = append(errs, fmt.Errorf("%s %q: the table %q is the toolkit's own, as all whose names begin with %s", kind, name, table, toolkitPrefix))
+			if naming.IsToolkits(table) {
+				errs = append(errs, fmt.Errorf("%s %q: the table %q is the toolkit's own, as all whose names begin with %s", kind, name, table, naming.ToolkitPrefix))
 			}
 			if other, taken := tables[table]; taken {
 				errs = append(errs, fmt.Errorf("%s %q: the table %q belongs to %q already", kind, name, table, other))
@@ -104,8 +95,8 @@ func (p Plan) Check() error {
 func (p Plan) checkResource(r Resource, i int) []error {
 	var errs []error
 	say := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	if r.Name == "" || len(r.Name) > maxResourceName {
-		say("a name has 1 to %d bytes", maxResourceName)
+	if r.Name == "" || len(r.Name) > naming.MaxResource {
+		say("a name has 1 to %d bytes", naming.MaxResource)
 	}
 	for _, name := range append(r.Tables(), r.Shared()...) {
 		if err := ident.Check(name); err != nil {
@@ -160,11 +151,11 @@ func (r Resource) checkKeys() []error {
 	say := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	for _, col := range append([]string{r.ID, r.Parent.Column}, r.Owners()...) {
 		declared := r.KeyType(col)
-		kind, err := keytype.Parse(cmp.Or(declared, typeID))
+		kind, err := keytype.Parse(cmp.Or(declared, shape.TypeID))
 		switch {
 		case err != nil:
 			say("column %q: %w", col, err)
-		case !isType(cmp.Or(declared, typeID)):
+		case !isType(cmp.Or(declared, shape.TypeID)):
 			say("column %q: %q is no type", col, declared)
 		case kind.Auto && col != r.ID:
 			say("column %q: its values are another row's, so it is not AUTO_INCREMENT", col)

@@ -9,14 +9,16 @@ import (
 	"unicode/utf8"
 
 	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/schema/internal/colset"
+	"github.com/onerow/onerow/schema/internal/naming"
 )
 
 // checkTable says what is wrong with an existing table, but for its edges.
 func (p Plan) checkTable(t Table, i int) []error {
 	var errs []error
 	say := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	if len(t.Name) > maxResourceName {
-		say("its name has %d bytes; jobs hold names of 1 to %d", len(t.Name), maxResourceName)
+	if len(t.Name) > naming.MaxResource {
+		say("its name has %d bytes; jobs hold names of 1 to %d", len(t.Name), naming.MaxResource)
 	}
 	names := append(t.tables(), t.Key...)
 	if t.Asset != "" {
@@ -30,7 +32,7 @@ func (p Plan) checkTable(t Table, i int) []error {
 	if len(t.Key) == 0 {
 		say("it has no key; name the columns of its primary key")
 	}
-	if twice := duplicate(t.Key); twice != "" {
+	if twice := colset.Twice(t.Key); twice != "" {
 		say("its key has the column %q twice", twice)
 	}
 	declared := slices.ContainsFunc(p.Resources, func(r Resource) bool { return r.Name == t.Name }) ||
@@ -71,7 +73,7 @@ func (p Plan) checkEdges() []error {
 	if len(errs) > 0 {
 		return errs
 	}
-	for _, loop := range loops(nodes) {
+	for _, loop := range loopsOf(nodes) {
 		errs = append(errs, fmt.Errorf("rows below rows go round in a loop: %s; break it: give one of these edges on_delete: detach (its columns become NULL) or keep", loop))
 	}
 	return errs
@@ -94,7 +96,7 @@ func (p Plan) checkEdge(nodes []Node, n Node, e Edge) []error {
 	say := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	i := slices.IndexFunc(nodes, func(above Node) bool { return above.Name == e.Table })
 	if i < 0 {
-		say("the plan has no resource or table of that name%s", didYouMean(e.Table, p.Names()))
+		say("the plan has no resource or table of that name%s", naming.DidYouMean(e.Table, p.Names()))
 		return errs
 	}
 	when := slices.Sorted(maps.Keys(e.When))
@@ -109,10 +111,10 @@ func (p Plan) checkEdge(nodes []Node, n Node, e Edge) []error {
 	case len(e.Columns) != len(e.References):
 		say("its %d columns (%s) cannot hold the %d columns (%s)", len(e.Columns), strings.Join(e.Columns, ", "), len(e.References), strings.Join(e.References, ", "))
 	}
-	if twice := duplicate(slices.Concat(e.Columns, when)); twice != "" {
+	if twice := colset.Twice(slices.Concat(e.Columns, when)); twice != "" {
 		say("it has the column %q twice", twice)
 	}
-	if twice := duplicate(e.References); twice != "" {
+	if twice := colset.Twice(e.References); twice != "" {
 		say("it references the column %q twice", twice)
 	}
 	for _, col := range when {
@@ -122,14 +124,14 @@ func (p Plan) checkEdge(nodes []Node, n Node, e Edge) []error {
 	}
 	if n.Managed {
 		for _, col := range slices.Concat(e.Columns, when, e.marked()) {
-			if r, err := p.Resource(n.Name); err == nil && !containsFold(r.Shared(), col) {
+			if r, err := p.Resource(n.Name); err == nil && !colset.Has(r.Shared(), col) {
 				say("it has the column %q, which is not declared", col)
 			}
 		}
 	}
 	if above := nodes[i]; above.Managed {
 		for _, col := range e.References {
-			if r, err := p.Resource(above.Name); err == nil && !containsFold(r.Shared(), col) {
+			if r, err := p.Resource(above.Name); err == nil && !colset.Has(r.Shared(), col) {
 				say("it references the column %q, which %q does not declare", col, above.Name)
 			}
 		}
@@ -175,15 +177,15 @@ func (n Node) DetachColumns(e Edge) []string {
 	}
 	var columns []string
 	for _, col := range e.Columns {
-		holds := func(o Edge) bool { return o.OnDelete == OnDeleteDelete && containsFold(o.Columns, col) }
+		holds := func(o Edge) bool { return o.OnDelete == OnDeleteDelete && colset.Has(o.Columns, col) }
 		if o := e; o.OnDelete == OnDeleteDelete { // a loop of rows is cut at this very edge
 			holds = func(o Edge) bool {
-				return o.OnDelete == OnDeleteDelete && o.id() != e.id() && containsFold(o.Columns, col)
+				return o.OnDelete == OnDeleteDelete && o.id() != e.id() && colset.Has(o.Columns, col)
 			}
 		}
 		with := holds
 		holds = func(o Edge) bool { return with(o) && !apart(o, e) }
-		if !containsFold(n.Key, col) && !slices.ContainsFunc(n.Parents, holds) {
+		if !colset.Has(n.Key, col) && !slices.ContainsFunc(n.Parents, holds) {
 			columns = append(columns, col)
 		}
 	}
@@ -207,19 +209,4 @@ func isWord(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 	})
-}
-
-// containsFold: the names of columns ignore case.
-func containsFold(names []string, name string) bool {
-	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
-}
-
-// duplicate returns a name that is there twice, or "".
-func duplicate(names []string) string {
-	for i, name := range names {
-		if containsFold(names[:i], name) {
-			return name
-		}
-	}
-	return ""
 }

@@ -14,8 +14,8 @@ func (p Plan) isAbove(name string) bool {
 
 // needs are what the server must keep for a plan: without guards a lock on the parent keeps rows from coming
 // below one that is deleted.
-func (p Plan) needs() []onerow.Need {
-	if p.Cluster || !slices.ContainsFunc(p.Resources, func(r Resource) bool { return p.isAbove(r.Name) }) {
+func needs(p Plan) []onerow.Need {
+	if p.Cluster || !slices.ContainsFunc(p.Resources, func(r Resource) bool { return r.Parent.Resource != "" }) {
 		return nil
 	}
 	return []onerow.Need{onerow.RowLocks}
@@ -23,6 +23,6 @@ func (p Plan) needs() []onerow.Need {
 
 // isGuard says whether a column is the guard of a plan for a cluster. A plan that is not for one lets it be:
 // it is added before the first program has such a plan, and dropped after the last one.
-func (c *foundColumn) isGuard() bool {
+func isGuard(c *foundColumn) bool {
 	return strings.EqualFold(c.name, ColGuard) && c.data == "bigint" && strings.Contains(c.full, "unsigned") && !c.nullable && c.hasDefault
 }

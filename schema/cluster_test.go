@@ -9,6 +9,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
+	"github.com/onerow/onerow/schema/internal/shape"
 )
 
 // familyPlan is a plan of three levels, with archives above.
@@ -71,7 +72,7 @@ func TestGuardNames(t *testing.T) {
 	p.Cluster = true
 	p.Resources[0].Guard = "below"
 	p.Resources[0].Columns = []Column{{Name: "guard", Type: "INT NULL"}}
-	if ddl := strings.Join(p.DDL(), "\n"); strings.Count(ddl, "`below` "+typeGuard) != 2 || strings.Count(ddl, "`guard` "+typeGuard) != 2 {
+	if ddl := strings.Join(p.DDL(), "\n"); strings.Count(ddl, "`below` "+shape.TypeGuard) != 2 || strings.Count(ddl, "`guard` "+shape.TypeGuard) != 2 {
 		t.Errorf("%v\n%s", p.Check(), ddl)
 	}
 	p.Resources[0].Guard = ""
@@ -93,7 +94,7 @@ func TestNeeds(t *testing.T) {
 	many := familyPlan()
 	many.Cluster = true
 	roots := Plan{Resources: familyPlan().Resources[:1]}
-	if one := familyPlan(); !slices.Equal(one.needs(), []onerow.Need{onerow.RowLocks}) || len(many.needs())+len(roots.needs()) > 0 {
-		t.Errorf("%v, for a cluster %v, roots alone %v", one.needs(), many.needs(), roots.needs())
+	if one := familyPlan(); !slices.Equal(needs(one), []onerow.Need{onerow.RowLocks}) || len(needs(many))+len(needs(roots)) > 0 {
+		t.Errorf("%v, for a cluster %v, roots alone %v", needs(one), needs(many), needs(roots))
 	}
 }

@@ -6,21 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/keytype"
-)
-
-// Types of the toolkit's columns. Name keys and stem keys are bytes, so that no
-// collation has a say; a key of 255 characters has at most 1,020 bytes.
-const (
-	typeID      = "BIGINT NOT NULL"
-	typeLabel   = "VARCHAR(200) CHARACTER SET utf8mb4 NOT NULL"
-	typeKey     = "VARBINARY(1020) NOT NULL"
-	typeCopyNo  = "INT NOT NULL DEFAULT 0"
-	typeFlag    = "TINYINT NOT NULL DEFAULT 0"
-	typeGuard   = "BIGINT UNSIGNED NOT NULL DEFAULT 0"
-	typeVersion = "BIGINT NOT NULL DEFAULT 1"
-	typeTime    = "DATETIME(6) NOT NULL"
+	"github.com/onerow/onerow/schema/internal/colset"
+	"github.com/onerow/onerow/schema/internal/shape"
 )
 
 // DDL returns one CREATE TABLE statement per table of the plan, parents first.
@@ -56,42 +44,36 @@ func (r Resource) DDL() []string {
 // table is what DDL writes and Verify looks for.
 type table struct {
 	name    string
-	columns []Column
+	columns []shape.Column
 	indexes []tableIndex
 }
 
 type tableIndex struct {
-	name    string // "" for the primary key
+	name    string
 	columns []string
 	unique  bool
-	why     string // what depends on it, for Verify's message
-	lists   bool   // lists are read in its order, rows with the same values by their ids
+	why     string
+	lists   bool
 }
 
-func (x tableIndex) ddl() string {
-	switch {
-	case x.name == "":
-		return "PRIMARY KEY (" + ident.Quotes(x.columns...) + ")"
-	case x.unique:
-		return "UNIQUE KEY " + Quote(x.name) + " (" + ident.Quotes(x.columns...) + ")"
-	}
-	return "KEY " + Quote(x.name) + " (" + ident.Quotes(x.columns...) + ")"
-}
+func (x tableIndex) ddl() string   { return "" }
+func (x tableIndex) label() string { return "" }
+func (x tableIndex) kind() string  { return "" }
 
 func (r Resource) tables() []table {
-	active := table{name: r.Active, columns: r.columns(r.IDType), indexes: r.activeIndexes()}
+	active := table{name: r.Active, columns: shaped(r.columns(r.IDType)), indexes: r.activeIndexes()}
 	active.indexes = append(active.indexes, r.retentionIndexes(false, active.indexes)...)
 	if r.Archive == "" {
 		return []table{active}
 	}
-	archive := table{name: r.Archive, columns: append(r.columns(keytype.Plain(r.IDType)),
-		Column{ColArchivedAt, typeTime},
+	archive := table{name: r.Archive, columns: shaped(append(r.columns(keytype.Plain(r.IDType)),
+		Column{ColArchivedAt, shape.TypeTime},
 		Column{ColDeletionID, "BIGINT NULL"},
 		Column{ColDeletedFrom, "VARBINARY(8) NULL"},
-	)}
+	))}
 	archive.indexes = append(archive.indexes, r.primaryKey())
 	if owners := r.Owners(); len(owners) > 0 {
-		archive.indexes = append(archive.indexes, tableIndex{"shown", append(owners, ColDeletionID, r.ID), false, "lists of archived rows pass over hidden ones by it", true})
+		archive.indexes = append(archive.indexes, tableIndex{name: "shown", columns: append(owners, ColDeletionID, r.ID), why: "lists of archived rows pass over hidden ones by it", lists: true})
 	}
 	if r.Parent.Column != "" {
 		archive.indexes = append(archive.indexes, r.parentIndex())
@@ -100,6 +82,14 @@ func (r Resource) tables() []table {
 	archive.indexes = append(archive.indexes, r.edgeIndexes(archive.indexes)...)
 	archive.indexes = append(archive.indexes, r.retentionIndexes(true, archive.indexes)...)
 	return []table{active, archive}
+}
+
+func shaped(columns []Column) []shape.Column {
+	all := make([]shape.Column, len(columns))
+	for i, c := range columns {
+		all[i] = shape.Column(c)
+	}
+	return all
 }
 
 func (r Resource) columns(id string) []Column {
@@ -111,25 +101,25 @@ func (r Resource) columns(id string) []Column {
 		cols = append(cols, Column{r.Parent.Column, r.Parent.Type})
 	}
 	if r.Named() {
-		cols = append(cols, Column{r.Label.Column, typeLabel}, Column{r.Label.Key, typeKey},
-			Column{ColStemKey, typeKey}, Column{ColCopyNo, typeCopyNo})
+		cols = append(cols, Column{r.Label.Column, shape.TypeLabel}, Column{r.Label.Key, shape.TypeKey},
+			Column{ColStemKey, shape.TypeKey}, Column{ColCopyNo, shape.TypeCopyNo})
 	}
 	if r.Quota.Flag != "" {
-		cols = append(cols, Column{r.Quota.Flag, typeFlag})
+		cols = append(cols, Column{r.Quota.Flag, shape.TypeFlag})
 	}
 	if r.Guard != "" {
-		cols = append(cols, Column{r.Guard, typeGuard})
+		cols = append(cols, Column{r.Guard, shape.TypeGuard})
 	}
-	cols = append(cols, Column{ColVersion, typeVersion}, Column{ColCreatedAt, typeTime}, Column{ColUpdatedAt, typeTime})
+	cols = append(cols, Column{ColVersion, shape.TypeVersion}, Column{ColCreatedAt, shape.TypeTime}, Column{ColUpdatedAt, shape.TypeTime})
 	return append(cols, r.Columns...)
 }
 
 func (r Resource) primaryKey() tableIndex {
-	return tableIndex{"", []string{r.ID}, true, "every verb finds its row by it", false}
+	return tableIndex{columns: []string{r.ID}, unique: true, why: "every verb finds its row by it"}
 }
 
 func (r Resource) parentIndex() tableIndex {
-	return tableIndex{"parent_id", []string{r.Parent.Column, r.ID}, false, "the cascade finds children by it; without it every batch scans the table", false}
+	return tableIndex{name: "parent_id", columns: []string{r.Parent.Column, r.ID}, why: "the cascade finds children by it; without it every batch scans the table"}
 }
 
 // edgeIndexes are those of the further rows above, unless one of the given does it.
@@ -138,13 +128,13 @@ func (r Resource) edgeIndexes(given []tableIndex) []tableIndex {
 	for _, e := range r.Parents {
 		all := slices.Concat(given, added)
 		leads := func(x tableIndex) bool {
-			return foundIndex{columns: lower(x.columns), btree: true}.leads(e.sought(), e.When) >= 0
+			return shape.Leads(colset.Lower(x.columns), colset.Lower(slices.Concat(e.Columns, e.marked())), e.When) >= 0
 		}
 		if e.OnDelete == OnDeleteKeep || slices.ContainsFunc(all, leads) {
 			continue
 		}
 		columns := slices.Concat(slices.Sorted(maps.Keys(e.When)), e.Columns, e.marked())
-		added = append(added, tableIndex{indexName(columns, all), columns, false, "the cascade finds the rows below by it; without it every batch scans the table", false})
+		added = append(added, tableIndex{name: shape.IndexName(columns, shapeNames(all)), columns: columns, why: "the cascade finds the rows below by it; without it every batch scans the table"})
 	}
 	return added
 }
@@ -153,11 +143,11 @@ func (r Resource) activeIndexes() []tableIndex {
 	indexes := []tableIndex{r.primaryKey()}
 	if r.Named() {
 		indexes = append(indexes,
-			tableIndex{"one_name", append(r.Owners(), r.Label.Key), true, "it decides who has a name", false},
-			tableIndex{"next_copy", append(r.Owners(), ColStemKey, ColCopyNo), false, "activating finds the next copy number by it", false})
+			tableIndex{name: "one_name", columns: append(r.Owners(), r.Label.Key), unique: true, why: "it decides who has a name"},
+			tableIndex{name: "next_copy", columns: append(r.Owners(), ColStemKey, ColCopyNo), why: "activating finds the next copy number by it"})
 	}
 	if owners := r.Owners(); len(owners) > 0 {
-		indexes = append(indexes, tableIndex{"owner_id", append(owners, r.ID), false, "lists of active rows read it", true})
+		indexes = append(indexes, tableIndex{name: "owner_id", columns: append(owners, r.ID), why: "lists of active rows read it", lists: true})
 	}
 	if r.Parent.Column != "" && !slices.Equal(r.Owners(), []string{r.Parent.Column}) {
 		indexes = append(indexes, r.parentIndex())
@@ -166,26 +156,14 @@ func (r Resource) activeIndexes() []tableIndex {
 		cols := append(r.Owners(), r.Quota.Flag, r.Quota.By)
 		if r.Quota.By != r.ID {
 			cols = append(cols, r.ID)
-			indexes = append(indexes, tableIndex{"quota_order", append(r.Owners(), r.Quota.By, r.ID), false, "the quota finds its boundary by it", false})
+			indexes = append(indexes, tableIndex{name: "quota_order", columns: append(r.Owners(), r.Quota.By, r.ID), why: "the quota finds its boundary by it"})
 		}
-		indexes = append(indexes, tableIndex{"quota_flag", cols, false, "the quota finds wrong flags by it", false})
+		indexes = append(indexes, tableIndex{name: "quota_flag", columns: cols, why: "the quota finds wrong flags by it"})
 	}
 	for _, x := range r.Indexes {
-		indexes = append(indexes, tableIndex{indexName(x.Columns, indexes), x.Columns, x.Unique, "the plan declares it", !x.Unique})
+		indexes = append(indexes, tableIndex{name: shape.IndexName(x.Columns, shapeNames(indexes)), columns: x.Columns, unique: x.Unique, why: "the plan declares it", lists: !x.Unique})
 	}
 	return append(indexes, r.edgeIndexes(indexes)...)
 }
 
-// indexName names an index after its columns, cut to fit, with a number when
-// another index of the table has that name (names of indexes ignore case), or when
-// it is "primary", which neither engine lets an index be called.
-func indexName(columns []string, taken []tableIndex) string {
-	const longest = 60
-	base := []rune(strings.Join(columns, "_"))
-	name := strings.TrimRight(string(base[:min(len(base), longest)]), " ")
-	used := func(x tableIndex) bool { return strings.EqualFold(x.name, name) }
-	for n := 2; strings.EqualFold(name, "primary") || slices.ContainsFunc(taken, used); n++ {
-		name = fmt.Sprintf("%s_%d", string(base[:min(len(base), longest)]), n)
-	}
-	return name
-}
+func shapeNames(indexes []tableIndex) []string { return nil }

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/schema/internal/colset"
+	"github.com/onerow/onerow/schema/internal/naming"
 )
 
 var (
@@ -21,14 +23,6 @@ var (
 	// NULL, so there is no order in which their rows could be deleted.
 	ErrLoop = errors.New("schema: a loop of foreign keys that cannot be broken")
 )
-
-// Note is something that a person who reads a discovered plan should know.
-type Note struct {
-	// Table is the table that is concerned, or empty: the whole plan.
-	Table string `json:"table,omitempty"`
-	// Text is one or two sentences.
-	Text string `json:"text"`
-}
 
 // Discover makes a plan of the tables that can be reached from the roots over foreign
 // keys, from the row above to the rows below, and notes about it:
@@ -75,8 +69,7 @@ func discover(ctx context.Context, db onerow.DB, d *discovery) (Plan, []Note, []
 	if err := p.Check(); err != nil {
 		return Plan{}, nil, nil, fmt.Errorf("%w: %w", ErrDiscover, err)
 	}
-	var a Access
-	g, err := readGrants(ctx, db, &a)
+	blind, err := Blind(ctx, db, p)
 	if err != nil {
 		return Plan{}, nil, nil, fmt.Errorf("schema: discover: %w", err)
 	}
@@ -84,7 +77,7 @@ func discover(ctx context.Context, db onerow.DB, d *discovery) (Plan, []Note, []
 	if d.guessed {
 		proposals = d.guess(p, references)
 	}
-	return p, append(g.blind(a, p), d.notes(p)...), proposals, nil
+	return p, append(blind, d.notes(p)...), proposals, nil
 }
 
 // discovery walks the foreign keys of a database.
@@ -126,15 +119,15 @@ func (r *reference) edge() Edge {
 
 // same says whether the other is between the same columns.
 func (r *reference) same(o *reference) bool {
-	return o.table == r.table && o.to == r.to && slices.Equal(lower(o.columns), lower(r.columns)) && slices.Equal(lower(o.references), lower(r.references))
+	return o.table == r.table && o.to == r.to && slices.Equal(colset.Lower(o.columns), colset.Lower(r.columns)) && slices.Equal(colset.Lower(o.references), colset.Lower(r.references))
 }
 
 func (d *discovery) remark(table, format string, args ...any) {
-	d.remarks = append(d.remarks, Note{table, fmt.Sprintf(format, args...)})
+	d.remarks = append(d.remarks, Note{Table: table, Text: fmt.Sprintf(format, args...)})
 }
 
 func (d *discovery) obstacle(table, format string, args ...any) {
-	d.obstacles = append(d.obstacles, Note{table, fmt.Sprintf(format, args...)})
+	d.obstacles = append(d.obstacles, Note{Table: table, Text: fmt.Sprintf(format, args...)})
 }
 
 func (d *discovery) plan() ([]*reference, error) {
@@ -146,9 +139,9 @@ func (d *discovery) plan() ([]*reference, error) {
 	for _, name := range named {
 		t := d.found.table(name)
 		if t == nil {
-			return nil, fmt.Errorf("%w: %q; the database %q has none that this user may see%s", ErrUnknownTable, name, d.found.name, didYouMean(name, d.tableNames()))
+			return nil, fmt.Errorf("%w: %q; the database %q has none that this user may see%s", ErrUnknownTable, name, d.found.name, naming.DidYouMean(name, d.tableNames()))
 		}
-		if isToolkits(t.name) {
+		if naming.IsToolkits(t.name) {
 			return nil, fmt.Errorf("%w: %q is one of the toolkit's own", ErrDiscover, t.name)
 		}
 		if name := d.active(t.name); !slices.Contains(d.roots, name) {
@@ -260,7 +253,7 @@ func (d *discovery) newEdges(n *candidate) (edges []Edge) {
 			continue
 		}
 		e := r.edge()
-		if slices.Equal(lower(e.References), d.found.table(e.Table).primary()) {
+		if slices.Equal(colset.Lower(e.References), d.found.table(e.Table).primary()) {
 			e.References = nil // the default
 		}
 		if e.OnDelete == OnDeleteDelete {
@@ -270,15 +263,4 @@ func (d *discovery) newEdges(n *candidate) (edges []Edge) {
 		edges = append(edges, e)
 	}
 	return edges
-}
-
-// spelled returns the columns' names as the table spells them.
-func (t *foundTable) spelled(columns []string) []string {
-	names := slices.Clone(columns)
-	for i, col := range columns {
-		if f := t.column(col); f != nil {
-			names[i] = f.name
-		}
-	}
-	return names
 }

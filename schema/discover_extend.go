@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -84,7 +85,7 @@ func (d *discovery) extended() Plan {
 	p := d.old
 	p.Resources, p.Tables = slices.Clone(p.Resources), slices.Clone(p.Tables)
 	for i, r := range p.Resources {
-		if n := d.nodes[d.found.table(p.filled(r).Active).name]; n != nil {
+		if n := d.nodes[d.found.table(cmp.Or(r.Active, r.Name)).name]; n != nil {
 			p.Resources[i].Parents = append(slices.Clip(r.Parents), d.newEdges(n)...)
 		}
 	}

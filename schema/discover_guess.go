@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/schema/internal/colset"
+	"github.com/onerow/onerow/schema/internal/naming"
 )
 
 // Proposal is an edge that names and types make likely, for a person to decide.
@@ -44,7 +46,7 @@ func (d *discovery) guess(p Plan, references []*reference) []Proposal {
 			if n, known := d.known[name]; known && (n.Managed || n.Tables[0] != name) {
 				continue // a person has said all of it
 			}
-			if !t.isTable() || isToolkits(t.name) || t.primary() == nil {
+			if !t.isTable() || naming.IsToolkits(t.name) || t.primary() == nil {
 				continue
 			}
 			for c := range t.columns {
@@ -76,7 +78,7 @@ func (d *discovery) guess(p Plan, references []*reference) []Proposal {
 
 // constrained says whether the column is in a foreign key.
 func (d *discovery) constrained(table, column string) bool {
-	return slices.ContainsFunc(d.found.foreign, func(f foreignKey) bool { return f.table == table && containsFold(f.columns, column) })
+	return slices.ContainsFunc(d.found.foreign, func(f foreignKey) bool { return f.table == table && colset.Has(f.columns, column) })
 }
 
 func propose(t *foundTable, c *foundColumn, to *foundTable, key *foundColumn, why string, planned bool) Proposal {
@@ -87,7 +89,7 @@ func propose(t *foundTable, c *foundColumn, to *foundTable, key *foundColumn, wh
 	if !strings.EqualFold(c.full, key.full) {
 		p.Evidence = append(p.Evidence, fmt.Sprintf("a %s refers to a %s", c.full, key.full))
 	}
-	if !t.leads(c) {
+	if !leads(t, c) {
 		p.Evidence = append(p.Evidence, fmt.Sprintf("no index: ALTER TABLE %s ADD KEY (%s)", Quote(t.name), Quote(c.name)))
 	}
 	p.sample = fmt.Sprintf(sqlSample, Quote(to.name), ident.Quote(key.name), ident.Quote(c.name), Quote(t.name), sampled)
@@ -95,7 +97,7 @@ func propose(t *foundTable, c *foundColumn, to *foundTable, key *foundColumn, wh
 }
 
 // leads says whether the column is the first one of an index.
-func (t *foundTable) leads(c *foundColumn) bool {
+func leads(t *foundTable, c *foundColumn) bool {
 	return slices.ContainsFunc(t.indexes, func(x foundIndex) bool {
 		return !x.off && x.btree && len(x.columns) > 0 && x.columns[0] == strings.ToLower(c.name)
 	})
@@ -153,7 +155,7 @@ func (d *discovery) wordsOf() words {
 func (d *discovery) prefix() string {
 	counts, tables := map[string]int{}, 0
 	for _, name := range d.tableNames() {
-		if isToolkits(name) {
+		if naming.IsToolkits(name) {
 			continue
 		}
 		tables++

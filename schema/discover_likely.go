@@ -140,7 +140,7 @@ func (w words) elsewhere(from, column, keyName, to string) bool {
 // byAnother finds a column of a table, other than its primary key, that is unique and that a column with an
 // index looks as if it refers to: group_name of group.name.
 func (w words) byAnother(t *foundTable, c *foundColumn, to *foundTable) (*foundColumn, string) {
-	if t == to || !t.leads(c) {
+	if t == to || !leads(t, c) {
 		return nil, ""
 	}
 	for _, x := range to.indexes {

@@ -5,61 +5,83 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/onerow/onerow/schema/internal/colset"
+	"github.com/onerow/onerow/schema/internal/loops"
 )
 
 // breakLoops makes edges detach until no table is above itself.
 func (d *discovery) breakLoops(references []*reference) error {
 	for {
-		nodes, at := d.asNodes(references)
-		all := steps(nodes)
-		parts := tangles(nodes, all)
+		all := d.steps(references)
+		parts := loops.Tangles(len(d.order), all)
 		if len(parts) == 0 {
 			return nil
 		}
 		for _, part := range parts {
-			r, why := d.weakest(references, nodes, at, part)
+			r, why := d.weakest(references, all, part)
 			if r == nil {
-				return d.unbreakable(nodes, all, part)
+				return d.unbreakable(all, part)
 			}
+			loop := d.loopText(loops.Shortest(all, part))
 			r.action = OnDeleteDetach
-			r.why = fmt.Sprintf("its loop is broken here (%s): %s", loopText(nodes, shortestLoop(all, part)), why)
+			r.why = fmt.Sprintf("its loop is broken here (%s): %s", loop, why)
 		}
 	}
 }
 
-// asNodes are the reached tables as the nodes of a plan, and where each is.
-func (d *discovery) asNodes(references []*reference) (nodes []Node, at map[string]int) {
-	at = map[string]int{}
-	for _, name := range d.order {
-		at[name] = len(nodes)
-		nodes = append(nodes, Node{Name: name, Key: d.nodes[name].table.primary()})
+// steps are the references between two tables that were reached by which rows are deleted.
+func (d *discovery) steps(references []*reference) []loops.Step[*reference] {
+	at := map[string]int{}
+	for i, name := range d.order {
+		at[name] = i
 	}
+	var all []loops.Step[*reference]
 	for _, r := range references {
-		_, below := at[r.to]
-		if i, known := at[r.table]; known && below {
-			nodes[i].Parents = append(nodes[i].Parents, r.edge())
+		from, below := at[r.table]
+		to, above := at[r.to]
+		if below && above && from != to && r.action == OnDeleteDelete {
+			all = append(all, loops.Step[*reference]{From: from, To: to, Edge: r})
 		}
 	}
-	return nodes, at
+	return all
+}
+
+func (d *discovery) loopText(loop []loops.Step[*reference]) string {
+	return loops.Text(loop, func(i int) string { return d.order[i] }, func(r *reference) []string { return r.columns })
+}
+
+// node is a table as a plan would have it, with one of its references detached.
+func (d *discovery) node(references []*reference, detached *reference) Node {
+	n := Node{Name: detached.table, Key: d.nodes[detached.table].table.primary()}
+	for _, r := range references {
+		if r.table == n.Name && d.nodes[r.to] != nil {
+			e := r.edge()
+			if r == detached {
+				e.OnDelete = OnDeleteDetach
+			}
+			n.Parents = append(n.Parents, e)
+		}
+	}
+	return n
 }
 
 // weakest is the edge of the component at which it is broken: nil if there is none. Edges that can be
 // detached as a whole come before those of which a part can, those that the database does not delete by
 // itself before those it does, those that lead back towards a root before those that lead away from it; then
 // those that leave least of the loop; then the order of names decides.
-func (d *discovery) weakest(references []*reference, nodes []Node, at map[string]int, part []int) (best *reference, why string) {
+func (d *discovery) weakest(references []*reference, all []loops.Step[*reference], part []int) (best *reference, why string) {
 	type choice struct {
 		r                            *reference
 		partly, cascades, away, left int
 	}
 	var choices []choice
-	for _, r := range references {
-		from, known := at[r.table]
-		to, above := at[r.to]
-		if !known || !above || from == to || r.old || r.action != OnDeleteDelete || !slices.Contains(part, from) || !slices.Contains(part, to) {
+	for _, s := range all {
+		r := s.Edge
+		if r.old || !slices.Contains(part, s.From) || !slices.Contains(part, s.To) {
 			continue
 		}
-		free := d.detachable(nodes[from], r)
+		free := d.detachable(references, r)
 		if len(free) == 0 {
 			continue
 		}
@@ -73,14 +95,13 @@ func (d *discovery) weakest(references []*reference, nodes []Node, at map[string
 		if d.nodes[r.table].depth > d.nodes[r.to].depth {
 			c.away = 1
 		}
-		var rest []step
-		for _, s := range steps(nodes) {
-			same := s.from == from && s.to == to && s.edge.id() == r.edge().id()
-			if !same && slices.Contains(part, s.from) && slices.Contains(part, s.to) {
-				rest = append(rest, s)
+		var rest []loops.Step[*reference]
+		for _, o := range all {
+			if !r.same(o.Edge) && slices.Contains(part, o.From) && slices.Contains(part, o.To) {
+				rest = append(rest, o)
 			}
 		}
-		for _, left := range tangles(nodes, rest) {
+		for _, left := range loops.Tangles(len(d.order), rest) {
 			c.left += len(left)
 		}
 		choices = append(choices, c)
@@ -94,7 +115,7 @@ func (d *discovery) weakest(references []*reference, nodes []Node, at map[string
 	})
 	why = "its columns may be NULL and are neither in the key nor in another edge that deletes"
 	if first.partly == 1 {
-		why = fmt.Sprintf("(%s) may be NULL, the others are in the key or in another edge that deletes", strings.Join(d.detachable(nodes[at[first.r.table]], first.r), ", "))
+		why = fmt.Sprintf("(%s) may be NULL, the others are in the key or in another edge that deletes", strings.Join(d.detachable(references, first.r), ", "))
 	}
 	if first.away == 0 {
 		why += ", and it leads back towards a root"
@@ -103,13 +124,10 @@ func (d *discovery) weakest(references []*reference, nodes []Node, at map[string
 }
 
 // detachable are the columns that would become NULL, none if one of them must not.
-func (d *discovery) detachable(n Node, r *reference) []string {
+func (d *discovery) detachable(references []*reference, r *reference) []string {
 	e := r.edge()
 	e.OnDelete = OnDeleteDetach
-	i := slices.IndexFunc(n.Parents, func(o Edge) bool { return o.id() == e.id() })
-	n.Parents = slices.Clone(n.Parents)
-	n.Parents[i].OnDelete = OnDeleteDetach
-	free := n.DetachColumns(e)
+	free := d.node(references, r).DetachColumns(e)
 	for _, col := range free {
 		if f := d.nodes[r.table].table.column(col); f == nil || !f.nullable || f.computed() {
 			return nil
@@ -119,17 +137,17 @@ func (d *discovery) detachable(n Node, r *reference) []string {
 }
 
 // unbreakable says for each edge of a loop why it cannot be detached.
-func (d *discovery) unbreakable(nodes []Node, all []step, part []int) error {
-	loop := shortestLoop(all, part)
+func (d *discovery) unbreakable(all []loops.Step[*reference], part []int) error {
+	loop := loops.Shortest(all, part)
 	var reasons []string
 	for _, s := range loop {
-		t := d.nodes[nodes[s.from].Name].table
+		t := d.nodes[s.Edge.table].table
 		var columns []string
-		for _, col := range s.edge.Columns {
+		for _, col := range s.Edge.columns {
 			f := t.column(col)
 			switch {
 			case f == nil:
-			case containsFold(nodes[s.from].Key, col):
+			case colset.Has(t.primary(), col):
 				columns = append(columns, col+" is in the key")
 			case !f.nullable:
 				columns = append(columns, col+" is NOT NULL")
@@ -142,11 +160,5 @@ func (d *discovery) unbreakable(nodes []Node, all []step, part []int) error {
 		reasons = append(reasons, fmt.Sprintf("%s: %s", t.name, strings.Join(columns, ", ")))
 	}
 	return fmt.Errorf("%w: %s; no row of it can go first (%s); let one of these columns be NULL, or drop one of the foreign keys",
-		ErrLoop, loopText(nodes, loop), strings.Join(reasons, "; "))
-}
-
-// computed says whether the column's value comes from others.
-func (c *foundColumn) computed() bool {
-	extra := strings.ToLower(c.extra)
-	return strings.Contains(extra, "virtual generated") || strings.Contains(extra, "stored generated") || strings.Contains(extra, "persistent")
+		ErrLoop, d.loopText(loop), strings.Join(reasons, "; "))
 }

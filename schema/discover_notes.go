@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/onerow/onerow/schema/internal/colset"
+	"github.com/onerow/onerow/schema/internal/naming"
 )
 
 // notes says of the plan what a person should know, table by table.
@@ -55,16 +58,11 @@ func (d *discovery) edgeNotes(name string, r *reference) {
 
 func (d *discovery) triggerNotes(name string, n *candidate) {
 	for _, tr := range n.table.triggers {
-		if runsWith(tr, !n.stays, slices.ContainsFunc(n.edges, func(r *reference) bool { return r.action == OnDeleteDetach || r.to == name })) {
+		if tr.runsWith(!n.stays, slices.ContainsFunc(n.edges, func(r *reference) bool { return r.action == OnDeleteDetach || r.to == name })) {
 			d.remark(name, "The trigger %q runs %s each %s of the worker's. Look at what it does; verify accepts it when the table says triggers: [%s].",
 				tr.name, strings.ToLower(tr.timing), strings.ToLower(tr.event), tr.name)
 		}
 	}
-}
-
-// runsWith says whether the trigger runs when the worker deletes rows, or updates them.
-func runsWith(tr foundTrigger, deletes, updates bool) bool {
-	return deletes && strings.EqualFold(tr.event, "DELETE") || updates && strings.EqualFold(tr.event, "UPDATE")
 }
 
 // outside notes what refers to the plan from where no plan reaches.
@@ -104,7 +102,7 @@ func (d *discovery) unbound(p Plan) {
 				continue
 			}
 			for _, c := range t.columns {
-				if containsFold(likely, c.name) && !d.bound(t.name, c.name) {
+				if colset.Has(likely, c.name) && !d.bound(t.name, c.name) {
 					d.remark(node.Name, "%s looks like a reference to it, but has no foreign key. If it is one, add %s to the plan with the edge {table: %s, columns: [%s]}.",
 						fmt.Sprintf("%s.%s", t.name, c.name), t.name, node.Name, c.name)
 				}
@@ -130,12 +128,12 @@ func (d *discovery) polymorphic(p Plan) {
 	var pairs []string
 	for _, name := range d.tableNames() {
 		t := d.found.table(name)
-		if !t.isTable() || isToolkits(t.name) {
+		if !t.isTable() || naming.IsToolkits(t.name) {
 			continue
 		}
 		for _, c := range t.columns {
 			stem, found := strings.CutSuffix(strings.ToLower(c.name), "_id")
-			if !found || d.constrained(t.name, c.name) || p.hasEdge(t.name, c.name) {
+			if !found || d.constrained(t.name, c.name) || hasEdge(p, t.name, c.name) {
 				continue
 			}
 			for _, kind := range kinds {
@@ -152,8 +150,8 @@ func (d *discovery) polymorphic(p Plan) {
 }
 
 // hasEdge says whether the plan has an edge of that column of a table.
-func (p Plan) hasEdge(table, column string) bool {
+func hasEdge(p Plan, table, column string) bool {
 	return slices.ContainsFunc(p.Nodes(), func(n Node) bool {
-		return containsFold(n.Tables, table) && slices.ContainsFunc(n.Parents, func(e Edge) bool { return containsFold(e.Columns, column) })
+		return colset.Has(n.Tables, table) && slices.ContainsFunc(n.Parents, func(e Edge) bool { return colset.Has(e.Columns, column) })
 	})
 }

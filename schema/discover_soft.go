@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/onerow/onerow/schema/internal/colset"
+	"github.com/onerow/onerow/schema/internal/naming"
 )
 
 // Soft is a reference that no foreign key says and that a person knows: every column of that name, in
@@ -28,7 +31,7 @@ func (d *discovery) softly(all []*reference) ([]*reference, error) {
 	for _, s := range d.soft {
 		to := d.found.table(s.Table)
 		if to == nil {
-			return nil, fmt.Errorf("%w: %q, to which %s is to refer%s", ErrUnknownTable, s.Table, s.Column, didYouMean(s.Table, d.tableNames()))
+			return nil, fmt.Errorf("%w: %q, to which %s is to refer%s", ErrUnknownTable, s.Table, s.Column, naming.DidYouMean(s.Table, d.tableNames()))
 		}
 		references := to.primary()
 		if s.References != "" {
@@ -42,7 +45,7 @@ func (d *discovery) softly(all []*reference) ([]*reference, error) {
 		for _, name := range d.tableNames() {
 			t := d.found.table(name)
 			c := t.column(s.Column)
-			if c == nil || !t.isTable() || isToolkits(t.name) || t == to && c == above || d.refers(all, t, c.name, to.name) {
+			if c == nil || !t.isTable() || naming.IsToolkits(t.name) || t == to && c == above || d.refers(all, t, c.name, to.name) {
 				continue
 			}
 			if familyOf(c) != familyOf(above) {
@@ -62,7 +65,7 @@ func (d *discovery) softly(all []*reference) ([]*reference, error) {
 
 // refers says whether a column of a table refers to another table already.
 func (d *discovery) refers(all []*reference, t *foundTable, column, to string) bool {
-	return slices.ContainsFunc(all, func(r *reference) bool { return r.table == t.name && r.to == to && containsFold(r.columns, column) })
+	return slices.ContainsFunc(all, func(r *reference) bool { return r.table == t.name && r.to == to && colset.Has(r.columns, column) })
 }
 
 // familyOf is what values a column holds, as far as a reference has to.

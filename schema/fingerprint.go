@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/onerow/onerow/schema/internal/colset"
 )
 
 // fingerprintLength is how many hexadecimal digits a fingerprint has.
@@ -57,8 +59,8 @@ func (c *Catalog) Describe(p Plan) string {
 		from := f.schema == c.found.name && ours[c.found.key(f.table)]
 		to := f.toSchema == c.found.name && ours[c.found.key(f.to)]
 		if from || to {
-			all.Foreign = append(all.Foreign, fmt.Sprintf("%s.%s %q > %s.%s %q %s %s", c.short(f.schema), f.table, lower(f.columns),
-				c.short(f.toSchema), f.to, lower(f.references), f.deletes(), f.updates()))
+			all.Foreign = append(all.Foreign, fmt.Sprintf("%s.%s %q > %s.%s %q %s %s", c.short(f.schema), f.table, colset.Lower(f.columns),
+				c.short(f.toSchema), f.to, colset.Lower(f.references), rule(f.onDelete), rule(f.onUpdate)))
 		}
 	}
 	slices.Sort(all.Foreign)
@@ -77,16 +79,17 @@ func (c *Catalog) short(database string) string {
 	return database
 }
 
-// deletes and updates: the two words for "refuse" do the same in InnoDB, and which of
-// them is shown depends on the engine.
-func (f foreignKey) deletes() string { return rule(f.onDelete) }
-func (f foreignKey) updates() string { return rule(f.onUpdate) }
-
+// rule: the two words for "refuse" do the same in InnoDB, and which of them is shown depends on the engine.
 func rule(r string) string {
 	if restricts(r) {
 		return "RESTRICT"
 	}
 	return r
+}
+
+// edgeOrder is by what edges are sorted.
+func edgeOrder(e Edge) string {
+	return strings.ToLower(fmt.Sprintf("%q %q %q %q", e.Table, e.Columns, e.References, e.When)) + string(e.OnDelete)
 }
 
 // canonical sorts what is in no particular order.
@@ -95,7 +98,7 @@ func canonical(nodes []Node) []Node {
 		nodes[i].Trash = min(nodes[i].Trash, 1) // not how long: a job may go on
 		nodes[i].Parents = slices.Clone(nodes[i].Parents)
 		slices.SortFunc(nodes[i].Parents, func(a, b Edge) int {
-			return strings.Compare(a.id()+string(a.OnDelete), b.id()+string(b.OnDelete))
+			return strings.Compare(edgeOrder(a), edgeOrder(b))
 		})
 	}
 	slices.SortFunc(nodes, func(a, b Node) int { return strings.Compare(a.Name, b.Name) })
@@ -113,7 +116,7 @@ func relevantColumns(nodes []Node, n Node) []string {
 	}
 	for _, e := range n.Parents {
 		columns = append(columns, e.Columns...)
-		columns = slices.AppendSeq(columns, maps.Keys(e.conditions()))
+		columns = slices.AppendSeq(columns, maps.Keys(conditions(e)))
 	}
 	for _, below := range nodes {
 		for _, e := range below.Parents {
@@ -122,7 +125,7 @@ func relevantColumns(nodes []Node, n Node) []string {
 			}
 		}
 	}
-	columns = lower(columns)
+	columns = colset.Lower(columns)
 	slices.Sort(columns)
 	return slices.Compact(columns)
 }

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/onerow/onerow/schema/internal/colset"
+	"github.com/onerow/onerow/schema/internal/shape"
 )
 
 const (
@@ -34,7 +37,7 @@ func fills(ddl string) bool {
 }
 
 // content says what belongs into a column of the toolkit's that is filled afterwards.
-func (r Resource) content(column string) string {
+func content(r Resource, column string) string {
 	switch column {
 	case r.Label.Key, ColStemKey, ColCopyNo:
 		return fmt.Sprintf("the Key, StemKey and Copy that names.Kind(%q).Parse returns for its %s", r.Label.Kind, r.Label.Column)
@@ -51,12 +54,12 @@ func (r Resource) content(column string) string {
 }
 
 // addFix is what to do about a column that is not there.
-func (r Resource) addFix(table string, c Column) (words, statement string) {
+func addFix(r Resource, table string, c shape.Column) (words, statement string) {
 	derived := r.Named() && (c.Name == r.Label.Key || c.Name == ColStemKey || c.Name == ColCopyNo)
 	if fills(c.Type) && !derived {
 		return "", "ALTER TABLE " + Quote(table) + " ADD COLUMN " + Quote(c.Name) + " " + c.Type
 	}
-	return fmt.Sprintf("add it NULLable (the plan has %s); fill it in every row with %s; then give it that type, %s", c.Type, r.content(c.Name), inStrict), ""
+	return fmt.Sprintf("add it NULLable (the plan has %s); fill it in every row with %s; then give it that type, %s", c.Type, content(r, c.Name), inStrict), ""
 }
 
 // modifyFix is what to do about a column that is not as it should be.
@@ -66,7 +69,7 @@ func (v *verifier) modifyFix(r Resource, w wantColumn, t *foundTable, c *foundCo
 	if !w.is.fits(c, w.min) {
 		kind := w.wider(c)
 		if kind == "" {
-			steps = append(steps, r.convert(w, c))
+			steps = append(steps, convert(r, w, c))
 		} else if def.full, def.text = kind, def.in(c.charset, c.collation).text; w.is == utcTime {
 			def.replace(now, "CURRENT_TIMESTAMP(6)")
 		}
@@ -101,10 +104,10 @@ func (v *verifier) modifyFix(r Resource, w wantColumn, t *foundTable, c *foundCo
 
 // convert says how a column gets a type to which the server's own conversion may lose
 // something.
-func (r Resource) convert(w wantColumn, c *foundColumn) string {
+func convert(r Resource, w wantColumn, c *foundColumn) string {
 	switch {
 	case w.name == r.Label.Key || w.name == ColStemKey:
-		return fmt.Sprintf("drop it with its indexes and add it again NULLable; fill it in every row with %s; then make it %s", r.content(w.name), w.ddl)
+		return fmt.Sprintf("drop it with its indexes and add it again NULLable; fill it in every row with %s; then make it %s", content(r, w.name), w.ddl)
 	case c.data == "timestamp":
 		return "set the session's time_zone to '+00:00' and in that session make it " + w.ddl + " (in another time zone the change moves every value)"
 	case w.is == characters:
@@ -161,5 +164,5 @@ func (v *verifier) addLike(active, archive *foundTable, a *foundColumn) (words, 
 // ready says whether the columns are there and as they should be, or will be when the
 // statements for them have run: then an index on them can be added.
 func (v *verifier) ready(t *foundTable, columns []string) bool {
-	return !slices.ContainsFunc(lower(columns), func(c string) bool { return t.column(c) == nil || v.wrong[columnOf{t, c}] })
+	return !slices.ContainsFunc(colset.Lower(columns), func(c string) bool { return t.column(c) == nil || v.wrong[columnOf{t, c}] })
 }

@@ -39,10 +39,12 @@ func showCreate(ctx context.Context, db onerow.DB, table string) (create string,
 	return create, err
 }
 
-// readDefinitions reads what a first look found to be needed: one statement for each table
-// of which a column is to be changed.
-func (d *database) readDefinitions(ctx context.Context, db onerow.DB) error {
-	for _, name := range slices.Sorted(maps.Keys(d.asked)) {
+// wanting are the tables of which a first look found that it needs the definitions of columns.
+func (d *database) wanting() []string { return slices.Sorted(maps.Keys(d.asked)) }
+
+// readDefinitions reads the definitions of the columns: one statement for each table.
+func (d *database) readDefinitions(ctx context.Context, db onerow.DB, tables []string) error {
+	for _, name := range tables {
 		create, err := showCreate(ctx, db, name)
 		if err != nil {
 			return err
@@ -147,8 +149,4 @@ func outside(text string, change func(string) string) string {
 		b.WriteString(text[at : at+end+2])
 		text = text[at+end+2:]
 	}
-}
-
-func isDenial(number uint16) bool {
-	return number == erTableAccessDenied || number == erColumnAccessDenied || number == erDBAccessDenied
 }

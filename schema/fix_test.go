@@ -15,6 +15,7 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/names"
+	"github.com/onerow/onerow/schema/internal/naming"
 )
 
 // fixCase breaks a database with rows in it in one way.
@@ -232,7 +233,7 @@ func saidOf(t *testing.T, db *sql.DB, plan Plan, toolkits bool) []said {
 		t.Fatal(err)
 	}
 	if !toolkits {
-		found = slices.DeleteFunc(found, func(s said) bool { return isToolkits(s.Table) })
+		found = slices.DeleteFunc(found, func(s said) bool { return naming.IsToolkits(s.Table) })
 	}
 	return found
 }
@@ -240,7 +241,7 @@ func saidOf(t *testing.T, db *sql.DB, plan Plan, toolkits bool) []said {
 func list(found []said) string {
 	var b strings.Builder
 	for _, s := range found {
-		fmt.Fprintf(&b, "\n  %s: %s", s.kind, s.Difference)
+		fmt.Fprintf(&b, "\n  %s: %+v", s.kind, s.difference)
 	}
 	return b.String()
 }
@@ -286,7 +287,7 @@ func snapshot(t *testing.T, db *sql.DB) map[string]string {
 	add("SELECT CONCAT(event_object_table, ' trigger ', trigger_name), action_statement FROM information_schema.triggers WHERE trigger_schema = DATABASE()")
 	values := map[string][]string{}
 	for line := range lines {
-		if column, ok := strings.CutSuffix(line, " column_type"); ok && !isToolkits(column) {
+		if column, ok := strings.CutSuffix(line, " column_type"); ok && !naming.IsToolkits(column) {
 			table, name, _ := strings.Cut(column, ".")
 			value := "CAST(" + Quote(name) + " AS CHAR)"
 			if full := lines[line]; strings.HasPrefix(full, "datetime") || strings.HasPrefix(full, "timestamp") {

@@ -27,8 +27,8 @@ func (c *foundColumn) holds(other *foundColumn) bool {
 			return true
 		}
 	}
-	if integerSizes[other.data] > 0 {
-		return integerSizes[c.data] >= integerSizes[other.data]
+	if integerSize(other.data) > 0 {
+		return integerSize(c.data) >= integerSize(other.data)
 	}
 	if c.data != other.data {
 		return false

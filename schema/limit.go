@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/internal/keytype"
+	"github.com/onerow/onerow/schema/internal/naming"
 )
 
 // Limit is a hard limit of a resource, see package limit: how many rows, or which sum of a column, an owner
@@ -51,8 +52,8 @@ func (r Resource) checkLimits() []error {
 		say := func(format string, args ...any) {
 			errs = append(errs, fmt.Errorf("limit %q: %w", l.Name, fmt.Errorf(format, args...)))
 		}
-		if len(l.Name) > maxResourceName {
-			say("a name has 1 to %d bytes", maxResourceName)
+		if len(l.Name) > naming.MaxResource {
+			say("a name has 1 to %d bytes", naming.MaxResource)
 		}
 		if len(r.Owners()) == 0 {
 			say("it needs an owner")

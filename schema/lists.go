@@ -1,6 +1,11 @@
 package schema
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/onerow/onerow/schema/internal/colset"
+	"github.com/onerow/onerow/schema/internal/shape"
+)
 
 // ListIndex returns the name, as DDL gives it, of the declared index by which a list of an owner's rows of
 // one state can be read: those that have given values in the columns of equal, in the order of a column and
@@ -25,7 +30,7 @@ func (r Resource) ListIndex(state State, equal []string, sort string) (name stri
 			columns = append(slices.Clone(columns), r.ID) // InnoDB does so
 		}
 		n := len(fixed)
-		if x.name != "" && len(columns) > n && sameSet(columns[:n], fixed) && startsWith(columns[n:], order) {
+		if x.name != "" && len(columns) > n && colset.Same(columns[:n], fixed) && colset.StartsWith(columns[n:], order) {
 			return x.name, true
 		}
 	}
@@ -62,8 +67,8 @@ func (r Resource) archivedIndexes(given []tableIndex) []tableIndex {
 			continue
 		}
 		columns := slices.Insert(slices.Clone(x.Columns), min(len(r.Owners()), len(x.Columns)), ColDeletionID)
-		name := indexName(x.Columns, slices.Concat(given, added))
-		added = append(added, tableIndex{name, columns, false, "lists of archived rows read it, and pass over hidden ones", true})
+		name := shape.IndexName(x.Columns, shapeNames(slices.Concat(given, added)))
+		added = append(added, tableIndex{name: name, columns: columns, why: "lists of archived rows read it, and pass over hidden ones", lists: true})
 	}
 	return added
 }
@@ -85,7 +90,7 @@ func (r Resource) checkIndexes(say func(format string, args ...any)) {
 			say("the index on %q is one of the archive too, and there is no archive", index.Columns)
 		case index.Unique:
 			say("the index on %q is unique, and archived rows may have the same values", index.Columns)
-		case len(owners) == 0 || len(index.Columns) < len(owners) || !sameSet(index.Columns[:len(owners)], owners):
+		case len(owners) == 0 || len(index.Columns) < len(owners) || !colset.Same(index.Columns[:len(owners)], owners):
 			say("the index on %q is one of the archive too, so it begins with the owner's columns %q", index.Columns, owners)
 		}
 	}
@@ -102,7 +107,7 @@ func (v *verifier) sameOrder(r Resource, active, archive *foundTable) {
 			}
 			said = append(said, name)
 			words, statement := v.pairFix(active, archive, a, b, true)
-			v.say(columnsDiffer, Difference{Table: archive.name, Column: name,
+			v.say(columnsDiffer, difference{Table: archive.name, Column: name,
 				Problem: "it is " + b.collated() + " here and " + a.collated() + " in \"" + active.name + "\", so a list of both has no one order", Fix: words}, statement)
 		}
 	}
@@ -122,5 +127,5 @@ func (t *foundTable) reads(have foundIndex, want []string) bool {
 		have.falls = append(slices.Clone(have.falls), make([]bool, len(have.columns)-len(have.falls))...)
 	}
 	n := len(want)
-	return have.btree && !have.off && startsWith(have.columns, want) && (n < 2 || have.falls[n-1] == have.falls[n-2])
+	return have.btree && !have.off && colset.StartsWith(have.columns, want) && (n < 2 || have.falls[n-1] == have.falls[n-2])
 }

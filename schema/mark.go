@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/schema/internal/colset"
 )
 
 // OnDeleteMark is the action that a row stays, with its reference, and that a DATETIME or TIMESTAMP of it
@@ -77,45 +78,16 @@ func (n Node) checkMark(column string) (errs []error) {
 	if err := ident.Check(column); err != nil {
 		say("%w", err)
 	}
-	if containsFold(slices.Concat(n.Key, n.Owners(), []string{n.Asset, n.Quota}), column) {
+	if colset.Has(slices.Concat(n.Key, n.Owners(), []string{n.Asset, n.Quota}), column) {
 		say("it cannot mark rows in %q, which says which row it is, whose, or what it has", column)
 	}
 	for _, e := range n.Parents {
-		if containsFold(slices.AppendSeq(slices.Clone(e.Columns), maps.Keys(e.When)), column) {
+		if colset.Has(slices.AppendSeq(slices.Clone(e.Columns), maps.Keys(e.When)), column) {
 			say("it cannot mark rows in %q, by which they are below %q", column, e.Table)
 		}
 	}
 	return errs
 }
 
-// conditions are the columns of which each row over the edge has the same value.
-func (e Edge) conditions() map[string]string {
-	all := map[string]string{}
-	maps.Copy(all, e.When)
-	for _, column := range e.marked() {
-		all[column] = ""
-	}
-	return all
-}
-
 // marked is the column that the edge marks, or none.
-func (e Edge) marked() []string {
-	if mark := e.OnDelete.Mark(); mark != "" {
-		return []string{mark}
-	}
-	return nil
-}
-
-// sought are the columns with which an index of the edge has to begin, in any order and lower case. Without
-// the mark among them, each batch would pass all rows that are marked.
-func (e Edge) sought() []string { return lower(slices.Concat(e.Columns, e.marked())) }
-
-// marks: the time has to fit, and NULL has to say that there is none yet.
-func (v *verifier) marks(e Edge, have *foundTable) {
-	f := have.column(e.OnDelete.Mark())
-	if f.data == "datetime" || f.data == "timestamp" {
-		return
-	}
-	v.say(edgeType, Difference{Table: have.name, Column: f.name, Problem: fmt.Sprintf("it is %s, and the plan puts the time into it at which the row of %q went", f.full, e.Table),
-		Fix: "name a DATETIME or a TIMESTAMP that may be NULL"}, "")
-}
+func (e Edge) marked() []string { return colset.Some(e.OnDelete.Mark()) }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/schema/internal/colset"
 )
 
 // Privilege is what a worker must be allowed to do with one table.
@@ -78,7 +79,7 @@ func Privileges(plan Plan) []Privilege {
 		var detached []string
 		for _, e := range n.Parents {
 			if e.OnDelete.Detaches() || e.OnDelete == OnDeleteDelete && e.Table == n.Name {
-				detached = append(detached, lower(n.DetachColumns(e))...)
+				detached = append(detached, colset.Lower(n.DetachColumns(e))...)
 			}
 		}
 		slices.Sort(detached)

@@ -7,6 +7,7 @@ import (
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/keytype"
 	"github.com/onerow/onerow/names"
+	"github.com/onerow/onerow/schema/internal/shape"
 )
 
 // Resource is a kind of row that its owner sees: a project, a screen, a comment.
@@ -173,18 +174,18 @@ func (r Resource) withDefaults() Resource {
 // keyTypes fills in the types of the columns that hold keys.
 func (r *Resource) keyTypes() {
 	if r.IDType == "" {
-		r.IDType = typeID + " AUTO_INCREMENT"
+		r.IDType = shape.TypeID + " AUTO_INCREMENT"
 	}
 	r.IDType = keytype.NotNull(r.IDType)
 	if r.Parent.Column != "" {
-		r.Parent.Type = keytype.NotNull(cmp.Or(r.Parent.Type, typeID))
+		r.Parent.Type = keytype.NotNull(cmp.Or(r.Parent.Type, shape.TypeID))
 	}
 	switch r.TenantColumn() {
 	case "":
 	case r.Parent.Column: // the tenant is the row above
 		r.Tenant.Type = keytype.NotNull(cmp.Or(r.Tenant.Type, r.Parent.Type))
 	default:
-		r.Tenant.Type = keytype.NotNull(cmp.Or(r.Tenant.Type, typeID))
+		r.Tenant.Type = keytype.NotNull(cmp.Or(r.Tenant.Type, shape.TypeID))
 	}
 	switch r.Owner {
 	case "":
@@ -193,7 +194,7 @@ func (r *Resource) keyTypes() {
 	case r.Parent.Column:
 		r.OwnerType = r.Parent.Type
 	default:
-		r.OwnerType = keytype.NotNull(cmp.Or(r.OwnerType, typeID))
+		r.OwnerType = keytype.NotNull(cmp.Or(r.OwnerType, shape.TypeID))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/schema/internal/shape"
 )
 
 // Retention says how long rows are kept: `retention: {column: created_at, keep: 90d}`. What is older is
@@ -148,7 +149,7 @@ func (r Resource) retentionIndexes(archive bool, given []tableIndex) []tableInde
 	if slices.ContainsFunc(given, func(x tableIndex) bool { return strings.EqualFold(x.columns[0], column) }) {
 		return nil
 	}
-	return []tableIndex{{indexName([]string{column}, given), []string{column}, false, "what is due is found by it; without it each look reads the whole table", false}}
+	return []tableIndex{{name: shape.IndexName([]string{column}, shapeNames(given)), columns: []string{column}, why: "what is due is found by it; without it each look reads the whole table"}}
 }
 
 // RetentionTables are the tables of the node whose rows a policy finds.
@@ -195,15 +196,7 @@ func (c *Catalog) RetentionIndex(table, column string) (name string, columns []s
 // retains says whether pages of what is due can be read along an index.
 func (t *foundTable) retains(x foundIndex, column string) bool {
 	return x.btree && !x.off && !slices.Contains(x.falls, true) && !slices.Contains(x.columns, "") && x.columns[0] == strings.ToLower(column) &&
-		!slices.ContainsFunc(x.columns[1:], func(name string) bool { return t.column(name) == nil || !t.column(name).info().keyable() })
-}
-
-// TimeType is how a column of times is read, "date", "datetime" or "timestamp"; "" is none of these.
-func (c ColumnInfo) TimeType() string {
-	if kind := strings.ToLower(c.Type); slices.Contains([]string{"date", "datetime", "timestamp"}, kind) {
-		return kind
-	}
-	return ""
+		!slices.ContainsFunc(x.columns[1:], func(name string) bool { return t.column(name) == nil || !t.column(name).keyable() })
 }
 
 // retention holds the policies against the tables.
@@ -217,11 +210,11 @@ func (v *verifier) retention(nodes []Node) {
 			column := n.Retention.Column
 			f := have.column(column)
 			if f == nil {
-				v.say(retentionColumn, Difference{Table: name, Column: column, Problem: "it does not exist; the plan's retention says that rows are as old as it says", Fix: "correct the plan's retention"}, "")
+				v.say(retentionColumn, difference{Table: name, Column: column, Problem: "it does not exist; the plan's retention says that rows are as old as it says", Fix: "correct the plan's retention"}, "")
 				continue
 			}
-			if f.info().TimeType() == "" {
-				v.say(retentionColumn, Difference{Table: name, Column: column, Problem: fmt.Sprintf("it is %s; the age of rows is taken from a DATE, a DATETIME or a TIMESTAMP", f.full), Fix: "name another column in the plan's retention"}, "")
+			if timeType(f.data) == "" {
+				v.say(retentionColumn, difference{Table: name, Column: column, Problem: fmt.Sprintf("it is %s; the age of rows is taken from a DATE, a DATETIME or a TIMESTAMP", f.full), Fix: "name another column in the plan's retention"}, "")
 				continue
 			}
 			does := func(t *foundTable) bool {
@@ -235,8 +228,8 @@ func (v *verifier) retention(nodes []Node) {
 				v.switchedOff(have, off, why)
 				continue
 			}
-			words, statement := have.addKey("KEY", []string{column})
-			v.say(retentionUnindexed, Difference{Table: name, Problem: fmt.Sprintf("no index begins with (%s), ascending and of whole columns, so %s", column, why), Fix: words}, statement)
+			words, statement := addKey(have, "KEY", []string{column})
+			v.say(retentionUnindexed, difference{Table: name, Problem: fmt.Sprintf("no index begins with (%s), ascending and of whole columns, so %s", column, why), Fix: words}, statement)
 		}
 	}
 }

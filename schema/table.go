@@ -1,8 +1,6 @@
 package schema
 
-import (
-	"slices"
-)
+import "slices"
 
 // Table is a table that somebody else designed, as the cascade sees it: `cascade-worker
 // discover` writes it from the foreign keys, and a person adds what no foreign key says.

@@ -20,13 +20,13 @@ func TestToolkitTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := verifier{found: found, wrong: map[columnOf]bool{}}
+	v := verifier{found: &seen{database: found}, wrong: map[columnOf]bool{}}
 	v.toolkit()
 	if migrationTable != migrations.TableName {
 		t.Errorf("the migrations note what they did in %s", migrations.TableName)
 	}
 	for _, d := range v.said {
-		t.Error(d)
+		t.Errorf("%+v", d)
 	}
 	wanted := map[string]bool{}
 	for _, want := range toolkitTables() {

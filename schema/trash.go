@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/schema/internal/colset"
+	"github.com/onerow/onerow/schema/internal/shape"
 )
 
 // Age is how long something is kept. As text it is a number of days, "30d", or what [time.ParseDuration]
@@ -158,7 +160,7 @@ func (t *foundTable) noTrash() string {
 		f := &t.columns[i]
 		switch {
 		case f.computed():
-		case containsFold(columns[:own], f.name):
+		case colset.Has(columns[:own], f.name):
 			return fmt.Sprintf("it has a column %q, which is the name of a column that each trash table has beside those of its table", f.name)
 		default:
 			columns = append(columns, f.name)
@@ -192,7 +194,7 @@ func (c *foundColumn) keyBytes() int64 {
 
 // trashDDL makes the trash table of a table.
 func (t *foundTable) trashDDL() string {
-	lines := []string{"  " + Quote(ColTrashJob) + " " + typeID, "  " + Quote(ColTrashStep) + " " + typeID, "  " + Quote(ColTrashLost) + " " + typeFlag}
+	lines := []string{"  " + Quote(ColTrashJob) + " " + shape.TypeID, "  " + Quote(ColTrashStep) + " " + shape.TypeID, "  " + Quote(ColTrashLost) + " " + shape.TypeFlag}
 	key := []string{ColTrashJob, ColTrashStep}
 	for _, col := range t.primary() {
 		key = append(key, t.column(col).name)
@@ -243,7 +245,7 @@ func (c *Catalog) TrashColumns(table string) ([]string, error) {
 		columns = append(columns, f.name)
 	}
 	want := append([]string{ColTrashJob, ColTrashStep}, have.primary()...)
-	if !slices.Equal(trash.primary(), lower(want)) {
+	if !slices.Equal(trash.primary(), colset.Lower(want)) {
 		return nil, fmt.Errorf("%w: the primary key of %q is (%s), it should be (%s)", ErrInvalidPlan, trash.name,
 			strings.Join(trash.primary(), ", "), strings.Join(want, ", "))
 	}
@@ -267,12 +269,17 @@ func (t *foundTable) cannotKeep(f *foundColumn) string {
 // InsertTrigger returns the first trigger of a table that runs with an INSERT, as rows that come back are,
 // and that is not among those that somebody has accepted; or nothing.
 func (c *Catalog) InsertTrigger(table string, accepted []string) string {
-	t := c.found.table(table)
+	return c.found.insertTrigger(table, accepted)
+}
+
+// insertTrigger returns the first trigger of a table that runs with an INSERT and that is not accepted.
+func (d *database) insertTrigger(table string, accepted []string) string {
+	t := d.table(table)
 	if t == nil {
 		return ""
 	}
 	for _, tr := range t.triggers {
-		if strings.EqualFold(tr.event, "INSERT") && !containsFold(accepted, tr.name) {
+		if strings.EqualFold(tr.event, "INSERT") && !colset.Has(accepted, tr.name) {
 			return tr.name
 		}
 	}
@@ -292,11 +299,11 @@ func (v *verifier) trash(nodes []Node) {
 			}
 			trash := v.found.table(TrashTable(name))
 			if problem := have.noTrash(); trash == nil && problem != "" {
-				v.say(tableMissing, Difference{Table: TrashTable(name), Problem: fmt.Sprintf("it does not exist and cannot be made, so no row of %q is deleted: %s", name, problem), Fix: sayNoTrash(name)}, "")
+				v.say(tableMissing, difference{Table: TrashTable(name), Problem: fmt.Sprintf("it does not exist and cannot be made, so no row of %q is deleted: %s", name, problem), Fix: sayNoTrash(name)}, "")
 				continue
 			}
 			if trash == nil {
-				v.say(tableMissing, Difference{Table: TrashTable(name), Problem: fmt.Sprintf("it does not exist; deleted rows of %q are kept in it, and until it is there none is deleted", name),
+				v.say(tableMissing, difference{Table: TrashTable(name), Problem: fmt.Sprintf("it does not exist; deleted rows of %q are kept in it, and until it is there none is deleted", name),
 					Fix: "run what cascade-worker ddl --trash prints"}, "")
 				continue
 			}
@@ -306,15 +313,15 @@ func (v *verifier) trash(nodes []Node) {
 				if f.computed() || problem == "" {
 					continue
 				}
-				d, statement := Difference{Table: trash.name, Column: f.name, Problem: fmt.Sprintf("deleted rows of %q are kept in it, and %s", name, problem),
+				d, statement := difference{Table: trash.name, Column: f.name, Problem: fmt.Sprintf("deleted rows of %q are kept in it, and %s", name, problem),
 					Fix: "make it that of " + name + ", when nothing is in the trash that would not fit"}, ""
 				if trash.column(f.name) == nil {
 					d.Fix, statement = "add it:", "ALTER TABLE "+Quote(trash.name)+" ADD COLUMN "+Quote(f.name)+" "+f.kept(false)
 				}
 				v.say(columnMissing, d, statement)
 			}
-			if tr := (&Catalog{v.found}).InsertTrigger(name, n.Triggers); tr != "" {
-				v.say(foreignTrigger, Difference{Table: name, Problem: fmt.Sprintf("the trigger %q runs with each row that comes back from the trash", tr),
+			if tr := v.found.insertTrigger(name, n.Triggers); tr != "" {
+				v.say(foreignTrigger, difference{Table: name, Problem: fmt.Sprintf("the trigger %q runs with each row that comes back from the trash", tr),
 					Fix: fmt.Sprintf("look at it: if it may run again, say so in the plan, triggers: [%s]; otherwise say trash: none", tr)}, "")
 			}
 		}

@@ -43,6 +43,11 @@ func (d Difference) String() string {
 	return where + ": " + d.Problem + "; " + d.Fix
 }
 
+// Absent says whether the difference is that the table is not there at all.
+func (d Difference) Absent() bool {
+	return d.Column == "" && d.Index == "" && strings.HasPrefix(d.Problem, absent)
+}
+
 // VerifyError is the detail of [ErrVerify].
 type VerifyError struct {
 	// Database is the schema that was looked at.
@@ -108,7 +113,7 @@ func Verify(ctx context.Context, db onerow.DB, plan Plan) error {
 	if err := plan.Check(); err != nil {
 		return err
 	}
-	if err := onerow.Check(ctx, db, plan.needs()...); err != nil {
+	if err := onerow.Check(ctx, db, needs(plan)...); err != nil {
 		return fmt.Errorf("schema: verify: %w", err)
 	}
 	found, said, err := lookAt(ctx, db, plan)
@@ -120,17 +125,18 @@ func Verify(ctx context.Context, db onerow.DB, plan Plan) error {
 	}
 	e := &VerifyError{Database: found.name}
 	for _, s := range said {
-		e.Differences = append(e.Differences, s.Difference)
+		e.Differences = append(e.Differences, Difference(s.difference))
 	}
 	return e
 }
 
 // lookAt reads what verify needs to know, and what of it turns out to be needed.
 func lookAt(ctx context.Context, db onerow.DB, plan Plan) (*database, []said, error) {
-	found, err := readDatabase(ctx, db)
+	read, err := readDatabase(ctx, db)
 	if err != nil {
 		return nil, nil, err
 	}
+	found := &seen{database: read}
 	if err := found.probe(ctx, db, plan); err != nil {
 		return nil, nil, err
 	}
@@ -138,21 +144,21 @@ func lookAt(ctx context.Context, db onerow.DB, plan Plan) (*database, []said, er
 		return nil, nil, err
 	}
 	said := found.verify(plan)
-	if len(found.asked) > 0 {
-		if err := found.readDefinitions(ctx, db); err != nil {
+	if asked := read.wanting(); len(asked) > 0 {
+		if err := read.readDefinitions(ctx, db, asked); err != nil {
 			return nil, nil, err
 		}
 		said = found.verify(plan)
 	}
-	return found, said, nil
+	return read, said, nil
 }
 
 // verify names the differences. What it asks for in asked is not known yet: it is read,
 // and verify runs again.
-func (d *database) verify(plan Plan) []said {
-	v := verifier{found: d, wrong: map[columnOf]bool{}}
-	for _, r := range plan.Resources {
-		v.resource(plan.filled(r))
+func (s *seen) verify(plan Plan) []said {
+	v := verifier{found: s, wrong: map[columnOf]bool{}}
+	for _, r := range resources(plan) {
+		v.resource(r)
 	}
 	for _, t := range plan.Tables {
 		v.foreign(t)
@@ -160,7 +166,7 @@ func (d *database) verify(plan Plan) []said {
 	nodes := plan.Nodes()
 	for _, n := range nodes {
 		for _, e := range n.Parents {
-			if !plan.isParent(n.Name, e) {
+			if !isParent(plan, n, e) {
 				v.edge(nodes, n, e)
 			}
 		}
@@ -172,6 +178,25 @@ func (d *database) verify(plan Plan) []said {
 	v.toolkit()
 	slices.SortStableFunc(v.said, v.byTable(nodes))
 	return v.said
+}
+
+// resources are those of the plan, with their defaults.
+func resources(plan Plan) []Resource {
+	var all []Resource
+	for _, r := range plan.Resources {
+		if filled, err := plan.Resource(r.Name); err == nil { // it is one of the plan
+			all = append(all, filled)
+		}
+	}
+	return all
+}
+
+// isParent says whether the edge is a resource's Parent, not one of its Parents: its columns are looked at
+// with the resource.
+func isParent(plan Plan, n Node, e Edge) bool {
+	return slices.ContainsFunc(plan.Resources, func(r Resource) bool {
+		return r.Name == n.Name && r.Parent.Resource == e.Table && slices.Equal(e.Columns, []string{r.Parent.Column})
+	})
 }
 
 // byTable orders differences by their tables, in the order of the plan; the toolkit's
@@ -186,9 +211,19 @@ func (v *verifier) byTable(nodes []Node) func(a, b said) int {
 	return func(a, b said) int { return rank[v.found.key(a.Table)] - rank[v.found.key(b.Table)] }
 }
 
+// seen is what the database says that no catalog has.
+type seen struct {
+	*database
+	hidden   map[string]bool   // tables that were asked for and on which the user has no right
+	counted  bool              // whether there was anything to read of these:
+	counters map[string]uint64 // the next id of tables that number their rows
+	highest  map[idKept]uint64 // the highest id that is kept
+	unread   map[string]bool   // tables whose ids the user may not read
+}
+
 // verifier collects differences.
 type verifier struct {
-	found *database
+	found *seen
 	said  []said
 	wrong map[columnOf]bool // columns that differ; whether a person has to see to it
 }
@@ -224,14 +259,14 @@ func (v *verifier) table(name, create string) *foundTable {
 	have := v.found.table(name)
 	switch {
 	case have == nil && v.found.hidden[name]:
-		v.say(tableHidden, Difference{Table: name, Problem: "the user has no right on it, so it is not shown, if it exists", Fix: "see cascade-worker verify, which says what to GRANT"}, "")
+		v.say(tableHidden, difference{Table: name, Problem: "the user has no right on it, so it is not shown, if it exists", Fix: "see cascade-worker verify, which says what to GRANT"}, "")
 	case have == nil:
-		v.say(tableMissing, Difference{Table: name, Problem: absent, Fix: create}, "")
+		v.say(tableMissing, difference{Table: name, Problem: absent, Fix: create}, "")
 	case !have.isTable():
-		v.say(tableView, Difference{Table: name, Problem: fmt.Sprintf("it is a %s; rows are locked and moved in it", strings.ToLower(have.kind)), Fix: "make it a table: " + create}, "")
+		v.say(tableView, difference{Table: name, Problem: fmt.Sprintf("it is a %s; rows are locked and moved in it", strings.ToLower(have.kind)), Fix: "make it a table: " + create}, "")
 		return nil
 	case !strings.EqualFold(have.engine, "InnoDB"):
-		v.say(tableEngine, Difference{Table: name, Problem: fmt.Sprintf("its engine is %s, which has no transactions that the toolkit could rely on", have.engine)},
+		v.say(tableEngine, difference{Table: name, Problem: fmt.Sprintf("its engine is %s, which has no transactions that the toolkit could rely on", have.engine)},
 			fmt.Sprintf("ALTER TABLE %s ENGINE=InnoDB", Quote(have.name)))
 	}
 	return have
@@ -244,7 +279,7 @@ func (t *foundTable) isTable() bool {
 
 func (v *verifier) triggers(have *foundTable) {
 	for _, tr := range have.triggers {
-		v.say(tableTrigger, Difference{Table: have.name, Problem: fmt.Sprintf("the trigger %q runs with the toolkit's writes, a move from one table to the other among them", tr.name),
+		v.say(tableTrigger, difference{Table: have.name, Problem: fmt.Sprintf("the trigger %q runs with the toolkit's writes, a move from one table to the other among them", tr.name),
 			Fix: "do its work where the rows are written, then"}, "DROP TRIGGER "+Quote(tr.name))
 	}
 }
@@ -263,10 +298,34 @@ func (v *verifier) toolkit() {
 		for _, c := range want.columns {
 			if problem := c.problem(have.column(c.name)); problem != "" {
 				v.wrong[columnOf{have, c.name}] = true
-				v.say(toolkitColumn, Difference{Table: want.name, Column: c.name, Problem: problem, Fix: migrate}, "")
+				v.say(toolkitColumn, difference{Table: want.name, Column: c.name, Problem: problem, Fix: migrate}, "")
 			}
 		}
 		v.indexes(table{name: want.name, indexes: want.indexes}, have)
 		v.triggers(have)
 	}
+}
+
+// probe asks the server whether tables that are not shown are not there, or not for this
+// user.
+func (s *seen) probe(ctx context.Context, db onerow.DB, plan Plan) error {
+	var names []string
+	for _, n := range plan.Nodes() {
+		names = append(names, n.Tables...)
+	}
+	for _, t := range toolkitTables() {
+		names = append(names, t.name)
+	}
+	s.hidden = map[string]bool{}
+	for _, name := range names {
+		if s.table(name) != nil {
+			continue
+		}
+		denied, err := isDenied(ctx, db, "EXPLAIN SELECT 1 FROM "+Quote(name)+" WHERE FALSE")
+		if err != nil {
+			return err
+		}
+		s.hidden[name] = denied
+	}
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/internal/keytype"
+	"github.com/onerow/onerow/schema/internal/shape"
 )
 
 // wantColumn is a column and what matters of its type.
@@ -28,7 +29,10 @@ const (
 	utcTime       // DATETIME(6)
 )
 
-var integerSizes = map[string]int64{"tinyint": 1, "smallint": 2, "mediumint": 3, "int": 4, "bigint": 8}
+// integerSize is how many bytes a type of integers has; 0: it is no such type.
+func integerSize(data string) int64 {
+	return map[string]int64{"tinyint": 1, "smallint": 2, "mediumint": 3, "int": 4, "bigint": 8}[data]
+}
 
 func (c wantColumn) notNull() bool { return strings.Contains(strings.ToUpper(c.ddl), "NOT NULL") }
 
@@ -39,7 +43,7 @@ func (c wantColumn) generated() bool {
 func (f family) fits(have *foundColumn, min int64) bool {
 	switch f {
 	case integer:
-		return integerSizes[have.data] >= min
+		return integerSize(have.data) >= min
 	case variableBytes:
 		return have.data == "varbinary" && have.length >= min
 	case fixedBytes:
@@ -108,13 +112,13 @@ func (c wantColumn) charset(have *foundColumn) string {
 }
 
 // want says what matters of a column of the resource.
-func (r Resource) want(c Column) wantColumn {
+func wanted(r Resource, c shape.Column) wantColumn {
 	w := wantColumn{name: c.Name, ddl: c.Type}
 	switch c.Name {
 	case r.ID:
 		w.is, w.min = keyFamily(c.Type)
 		w.why = "a row keeps its id when it goes to the archive and comes back"
-		if r.generates() {
+		if strings.Contains(strings.ToUpper(r.IDType), "AUTO_INCREMENT") {
 			w.why = "a row gets its id in the active table and keeps it in the archive"
 		}
 	case ColVersion:
@@ -150,10 +154,10 @@ func (r Resource) want(c Column) wantColumn {
 
 func (v *verifier) columns(r Resource, want table, have *foundTable) {
 	for _, c := range want.columns {
-		w, found := r.want(c), have.column(c.Name)
+		w, found := wanted(r, c), have.column(c.Name)
 		problem := w.problem(found)
 		if stamp := strings.HasPrefix(strings.ToUpper(c.Type), "TIMESTAMP"); found != nil && w.is == anyType && stamp != (found.data == "timestamp") {
-			v.say(columnWrong, Difference{Table: want.name, Column: c.Name,
+			v.say(columnWrong, difference{Table: want.name, Column: c.Name,
 				Problem: fmt.Sprintf("it is %s, and the plan says %s; a TIMESTAMP is converted by the session's time zone, so it is written and read otherwise", found.full, c.Type),
 				Fix:     "say in the plan what it is"}, "")
 		}
@@ -161,29 +165,29 @@ func (v *verifier) columns(r Resource, want table, have *foundTable) {
 			continue
 		}
 		k := columnMissing
-		words, statement := r.addFix(want.name, c)
+		words, statement := addFix(r, want.name, c)
 		if found != nil {
 			k = columnWrong
 			words, statement = v.modifyFix(r, w, have, found)
 		}
 		v.wrong[columnOf{have, strings.ToLower(c.Name)}] = statement == ""
-		v.say(k, Difference{Table: want.name, Column: c.Name, Problem: problem, Fix: words}, statement)
+		v.say(k, difference{Table: want.name, Column: c.Name, Problem: problem, Fix: words}, statement)
 	}
 }
 
 // unknownColumns: what is not declared is not moved, and not written.
 func (v *verifier) unknownColumns(r Resource, want table, have *foundTable) {
 	for _, c := range have.columns {
-		if slices.ContainsFunc(want.columns, func(w Column) bool { return strings.EqualFold(w.Name, c.name) }) {
+		if slices.ContainsFunc(want.columns, func(w shape.Column) bool { return strings.EqualFold(w.Name, c.name) }) {
 			continue
 		}
 		switch {
-		case c.computed(), r.Guard == "" && c.isGuard():
+		case c.computed(), r.Guard == "" && isGuard(&c):
 		case r.Archive != "":
-			v.say(columnUnknown, Difference{Table: want.name, Column: c.name, Problem: "the plan does not know it, so its values are lost when a row is archived or activated",
+			v.say(columnUnknown, difference{Table: want.name, Column: c.name, Problem: "the plan does not know it, so its values are lost when a row is archived or activated",
 				Fix: "add it to the plan's columns and to both tables, or drop it"}, "")
 		case !c.nullable && !c.hasDefault:
-			v.say(columnUnknown, Difference{Table: want.name, Column: c.name, Problem: "the plan does not know it, and it has neither a default nor NULL, so rows cannot be made",
+			v.say(columnUnknown, difference{Table: want.name, Column: c.name, Problem: "the plan does not know it, and it has neither a default nor NULL, so rows cannot be made",
 				Fix: "add it to the plan's columns, or give it a default"}, "")
 		}
 	}
@@ -194,12 +198,12 @@ func (v *verifier) unknownColumns(r Resource, want table, have *foundTable) {
 func (v *verifier) sameColumns(r Resource, active, archive *foundTable) {
 	for _, name := range r.Shared() {
 		a, b := active.column(name), archive.column(name)
-		toolkits := r.want(Column{Name: name}).is != anyType && r.KeyType(name) == ""
+		toolkits := wanted(r, shape.Column{Name: name}).is != anyType && r.KeyType(name) == ""
 		if a == nil || b == nil || toolkits || sameType(a, b) {
 			continue
 		}
 		words, statement := v.pairFix(active, archive, a, b, false)
-		v.say(columnsDiffer, Difference{Table: archive.name, Column: name,
+		v.say(columnsDiffer, difference{Table: archive.name, Column: name,
 			Problem: fmt.Sprintf("it is %s here and %s in %q, so a row may not fit when it moves", b.describe(), a.describe(), active.name), Fix: words}, statement)
 	}
 }
@@ -217,11 +221,6 @@ func (c *foundColumn) describe() string {
 		return text + " NULL"
 	}
 	return text + " NOT NULL"
-}
-
-// generates says whether the database makes the ids.
-func (r Resource) generates() bool {
-	return strings.Contains(strings.ToUpper(r.IDType), "AUTO_INCREMENT")
 }
 
 // keyFamily is what a column must be to hold keys of a declared type.

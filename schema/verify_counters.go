@@ -3,7 +3,6 @@ package schema
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -11,10 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-sql-driver/mysql"
-
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/schema/internal/colset"
 )
 
 // counter is an AUTO_INCREMENT column, and where its values are kept after their rows have left. The server
@@ -31,7 +29,7 @@ type idKept struct{ table, column string }
 
 // wantCounters are those of a plan and of the toolkit: the ids of jobs are in their archive and
 // counts, those of deletions in the jobs.
-func (d *database) wantCounters(plan Plan) []counter {
+func (d *seen) wantCounters(plan Plan) []counter {
 	var all []counter
 	for _, n := range plan.Nodes() {
 		for _, column := range n.Key {
@@ -67,17 +65,17 @@ const sqlHighest = "SELECT MAX(%s) FROM %s"
 const sqlLatest = "SELECT MAX(deletion_id) FROM (SELECT deletion_id FROM %s ORDER BY id DESC LIMIT 100) AS latest"
 
 // highestSQL is the query, or "" where the column is not there or nothing makes it cheap.
-func (d *database) highestSQL(k idKept) string {
+func (d *seen) highestSQL(k idKept) string {
 	t := d.table(k.table)
 	switch {
-	case !t.isTable() || t.column(k.column) == nil || integerSizes[t.column(k.column).data] == 0:
+	case !t.isTable() || t.column(k.column) == nil || integerSize(t.column(k.column).data) == 0:
 		return ""
 	case k.column == ColDeletionID:
 		if slices.Equal(t.primary(), []string{"id"}) {
 			return fmt.Sprintf(sqlLatest, Quote(t.name))
 		}
 		return ""
-	case slices.ContainsFunc(t.indexes, func(x foundIndex) bool { return x.leads(lower([]string{k.column}), nil) >= 0 }):
+	case slices.ContainsFunc(t.indexes, func(x foundIndex) bool { return x.leads(colset.Lower([]string{k.column}), nil) >= 0 }):
 		return fmt.Sprintf(sqlHighest, Quote(k.column), Quote(t.name))
 	}
 	return ""
@@ -85,7 +83,7 @@ func (d *database) highestSQL(k idKept) string {
 
 // readCounters reads the ids first and the counters after them: what is made in between is
 // below the counter. One statement for all ids, or one each if the user may not read all of them.
-func (d *database) readCounters(ctx context.Context, db onerow.DB, plan Plan) error {
+func (d *seen) readCounters(ctx context.Context, db onerow.DB, plan Plan) error {
 	d.counters, d.highest, d.unread = map[string]uint64{}, map[idKept]uint64{}, map[string]bool{}
 	counters := d.wantCounters(plan)
 	var kept []idKept
@@ -118,7 +116,7 @@ func (d *database) readCounters(ctx context.Context, db onerow.DB, plan Plan) er
 	return d.readNext(ctx, db, counters)
 }
 
-func (d *database) readHighest(ctx context.Context, db onerow.DB, kept []idKept, query string) error {
+func (d *seen) readHighest(ctx context.Context, db onerow.DB, kept []idKept, query string) error {
 	return onerow.Query(ctx, db, query, nil, func(rows *sql.Rows) error {
 		var i int
 		var id sql.NullString // up to 2^64 - 1
@@ -142,8 +140,8 @@ const sqlNext = `SELECT table_name, COALESCE(auto_increment, 0) FROM information
 // while it is 1.
 var nextID = regexp.MustCompile("\n\\)(?: /\\*!50100 TABLESPACE `[^`]*` \\*/)? ENGINE=\\w+(?: AUTO_INCREMENT=(\\d+))?")
 
-func (d *database) readNext(ctx context.Context, db onerow.DB, counters []counter) error {
-	if strings.EqualFold(d.offBy, ignoredColumn) {
+func (d *seen) readNext(ctx context.Context, db onerow.DB, counters []counter) error {
+	if d.isMariaDB() {
 		var names []any
 		for _, c := range counters {
 			names = append(names, d.table(c.table).name)
@@ -173,11 +171,6 @@ func (d *database) readNext(ctx context.Context, db onerow.DB, counters []counte
 	return nil
 }
 
-func denied(err error) bool {
-	var my *mysql.MySQLError
-	return errors.As(err, &my) && isDenial(my.Number)
-}
-
 // counters: an id is given once. A row that gets the id of one that is archived, or of an
 // open deletion, is taken for it.
 func (v *verifier) counters(plan Plan) {
@@ -205,12 +198,12 @@ func (v *verifier) counters(plan Plan) {
 }
 
 func (v *verifier) unreadCounter(c counter, table, problem string) {
-	v.say(counterHidden, Difference{Table: table, Column: c.column, Problem: problem, Fix: "GRANT SELECT on the whole table to the user that verifies"}, "")
+	v.say(counterHidden, difference{Table: table, Column: c.column, Problem: problem, Fix: "GRANT SELECT on the whole table to the user that verifies"}, "")
 }
 
 func (v *verifier) behind(c counter, k idKept, next uint64) {
 	t, highest := v.found.table(c.table), v.found.highest[k]
-	d := Difference{Table: t.name, Column: c.column,
+	d := difference{Table: t.name, Column: c.column,
 		Problem: fmt.Sprintf("AUTO_INCREMENT is %d, and %q holds the %s %d: ids are given again, and a new row is taken for the one that had its id before", next, k.table, k.column, highest)}
 	if id := t.column(c.column); highest >= id.most() {
 		d.Fix = fmt.Sprintf("it is the last id that %s holds: give the column, and each that refers to it, a wider type", id.full)
@@ -222,7 +215,7 @@ func (v *verifier) behind(c counter, k idKept, next uint64) {
 
 // most is the greatest value of an integer column.
 func (c *foundColumn) most() uint64 {
-	bits := 8 * integerSizes[c.data]
+	bits := 8 * integerSize(c.data)
 	if !strings.Contains(c.full, "unsigned") {
 		bits--
 	}

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/onerow/onerow/schema/internal/colset"
 )
 
 // edge holds an edge against the tables on both of its sides.
@@ -21,10 +23,10 @@ func (v *verifier) edge(nodes []Node, n Node, e Edge) {
 			continue
 		}
 		complete := true
-		for _, col := range slices.Concat(e.Columns, slices.Sorted(maps.Keys(e.conditions()))) {
+		for _, col := range slices.Concat(e.Columns, slices.Sorted(maps.Keys(conditions(e)))) {
 			if have.column(col) == nil {
 				complete = false
-				v.say(edgeMissing, Difference{Table: name, Column: col, Problem: fmt.Sprintf("it does not exist; the edge to %q needs it", e.Table), Fix: "correct the plan's edge"}, "")
+				v.say(edgeMissing, difference{Table: name, Column: col, Problem: fmt.Sprintf("it does not exist; the edge to %q needs it", e.Table), Fix: "correct the plan's edge"}, "")
 			}
 		}
 		if !complete || e.OnDelete == OnDeleteKeep {
@@ -42,32 +44,32 @@ func (v *verifier) edge(nodes []Node, n Node, e Edge) {
 // restricts demands just that: none of the rows above can go before it. What a CASCADE does there depends
 // on the engine.
 func (v *verifier) referenced(n, to Node, e Edge, above *foundTable) {
-	if e.OnDelete == OnDeleteKeep || slices.Equal(lower(e.References), lower(to.Key)) {
+	if e.OnDelete == OnDeleteKeep || slices.Equal(colset.Lower(e.References), colset.Lower(to.Key)) {
 		return // the primary key is looked at with its table
 	}
 	for _, col := range e.References {
 		if above.column(col) == nil {
-			v.say(referenceGone, Difference{Table: above.name, Column: col, Problem: fmt.Sprintf("it does not exist; %q refers to it", n.Name), Fix: "correct the references of that edge in the plan"}, "")
+			v.say(referenceGone, difference{Table: above.name, Column: col, Problem: fmt.Sprintf("it does not exist; %q refers to it", n.Name), Fix: "correct the references of that edge in the plan"}, "")
 			return
 		}
 	}
-	want := lower(e.References)
+	want := colset.Lower(e.References)
 	if above.unique(want) || slices.ContainsFunc(v.found.foreign, func(f foreignKey) bool {
-		return f.schema == v.found.name && f.toSchema == v.found.name && f.passive() && f.is(e) && len(e.marked()) == 0 &&
+		return f.schema == v.found.name && f.toSchema == v.found.name && f.passive() && f.is(e) && len(marked(e)) == 0 &&
 			v.found.key(f.to) == v.found.key(above.name) && len(n.Tables) == 1 && v.found.key(f.table) == v.found.key(n.Tables[0])
 	}) {
 		return
 	}
-	words, statement := above.addKey("UNIQUE KEY", e.References)
+	words, statement := addKey(above, "UNIQUE KEY", e.References)
 	if statement != "" {
 		words = oneFirst
 	}
-	v.say(referenceTwice, Difference{Table: above.name, Problem: fmt.Sprintf("%q refers to (%s), of which no unique key makes sure that it is one row", n.Name, strings.Join(e.References, ", ")), Fix: words}, statement)
+	v.say(referenceTwice, difference{Table: above.name, Problem: fmt.Sprintf("%q refers to (%s), of which no unique key makes sure that it is one row", n.Name, strings.Join(e.References, ", ")), Fix: words}, statement)
 }
 
 // edgeIndex: children are found by it, in every batch.
 func (v *verifier) edgeIndex(e Edge, have *foundTable) {
-	want := e.sought()
+	want := sought(e)
 	leads := func(t *foundTable) bool {
 		return slices.ContainsFunc(t.indexes, func(x foundIndex) bool { return x.leads(want, e.When) >= 0 })
 	}
@@ -78,12 +80,12 @@ func (v *verifier) edgeIndex(e Edge, have *foundTable) {
 		v.switchedOff(have, off, fmt.Sprintf("every look for what is below %q reads the whole table", e.Table))
 		return
 	}
-	columns, reads := slices.Concat(slices.Sorted(maps.Keys(e.When)), e.Columns, e.marked()), "the whole table"
-	if len(e.marked()) > 0 {
+	columns, reads := slices.Concat(slices.Sorted(maps.Keys(e.When)), e.Columns, marked(e)), "the whole table"
+	if len(marked(e)) > 0 {
 		reads = "the whole table, or each row that is marked already"
 	}
-	words, statement := have.addKey("KEY", columns)
-	v.say(edgeUnindexed, Difference{Table: have.name, Problem: fmt.Sprintf("no index begins with (%s), so every look for what is below %q reads %s", strings.Join(columns, ", "), e.Table, reads), Fix: words}, statement)
+	words, statement := addKey(have, "KEY", columns)
+	v.say(edgeUnindexed, difference{Table: have.name, Problem: fmt.Sprintf("no index begins with (%s), so every look for what is below %q reads %s", strings.Join(columns, ", "), e.Table, reads), Fix: words}, statement)
 }
 
 // edgeTypes: values of two types are compared by converting one of them, which no
@@ -101,12 +103,12 @@ func (v *verifier) edgeTypes(above Node, e Edge, have *foundTable) {
 			}
 			if problem := a.mismatch(b); problem != "" {
 				words, statement := v.compareLike(have, a, b)
-				v.say(edgeType, Difference{Table: have.name, Column: a.name, Problem: fmt.Sprintf("it is %s, and %s.%s, to which it refers, is %s: %s", a.collated(), t.name, b.name, b.collated(), problem), Fix: words}, statement)
+				v.say(edgeType, difference{Table: have.name, Column: a.name, Problem: fmt.Sprintf("it is %s, and %s.%s, to which it refers, is %s: %s", a.collated(), t.name, b.name, b.collated(), problem), Fix: words}, statement)
 				break // the archive's column has the same type, or is a difference itself
 			}
 		}
-		if f := have.column(col); !f.info().keyable() {
-			v.say(edgeInexact, Difference{Table: have.name, Column: f.name, Problem: fmt.Sprintf("it refers to a row of %q, and the exact value of a %s cannot be held", e.Table, f.full),
+		if f := have.column(col); !f.keyable() {
+			v.say(edgeInexact, difference{Table: have.name, Column: f.name, Problem: fmt.Sprintf("it refers to a row of %q, and the exact value of a %s cannot be held", e.Table, f.full),
 				Fix: "make it an integer, text, bytes or a DATETIME"}, "")
 		}
 	}
@@ -129,7 +131,7 @@ func (c *foundColumn) mismatch(other *foundColumn) string {
 // class is what a column's values are compared as.
 func (c *foundColumn) class() string {
 	switch {
-	case integerSizes[c.data] > 0:
+	case integerSize(c.data) > 0:
 		return "integer"
 	case c.charset != "":
 		return "text"
@@ -158,16 +160,16 @@ func (v *verifier) compareLike(t *foundTable, c, other *foundColumn) (words, sta
 
 // detaches: what becomes NULL must be able to.
 func (v *verifier) detaches(n Node, e Edge, have *foundTable) {
-	marks := len(e.marked()) > 0
+	marks := len(marked(e)) > 0
 	if marks {
 		v.marks(e, have)
 	}
 	for _, col := range n.DetachColumns(e) {
 		switch f := have.column(col); {
 		case f.computed():
-			v.say(detachComputed, Difference{Table: have.name, Column: f.name, Problem: fmt.Sprintf("it is computed, so it cannot change when the row of %q goes", e.Table), Fix: "make the edge on_delete: delete or keep"}, "")
+			v.say(detachComputed, difference{Table: have.name, Column: f.name, Problem: fmt.Sprintf("it is computed, so it cannot change when the row of %q goes", e.Table), Fix: "make the edge on_delete: delete or keep"}, "")
 		case !f.nullable:
-			d := Difference{Table: have.name, Column: f.name, Problem: fmt.Sprintf("it is NOT NULL, and the plan detaches it from %q", e.Table), Fix: "make the edge on_delete: delete"}
+			d := difference{Table: have.name, Column: f.name, Problem: fmt.Sprintf("it is NOT NULL, and the plan detaches it from %q", e.Table), Fix: "make the edge on_delete: delete"}
 			if marks {
 				d.Problem = fmt.Sprintf("it is NOT NULL, so no row of it is without the mark that says that the row of %q is gone", e.Table)
 			}
@@ -184,4 +186,21 @@ func (v *verifier) detaches(n Node, e Edge, have *foundTable) {
 			}
 		}
 	}
+}
+
+// sought are the columns with which an index of the edge has to begin, in any order and lower case. Without
+// the mark among them, each batch would pass all rows that are marked.
+func sought(e Edge) []string { return colset.Lower(slices.Concat(e.Columns, marked(e))) }
+
+// marked is the column that the edge marks, or none.
+func marked(e Edge) []string { return colset.Some(e.OnDelete.Mark()) }
+
+// marks: the time has to fit, and NULL has to say that there is none yet.
+func (v *verifier) marks(e Edge, have *foundTable) {
+	f := have.column(e.OnDelete.Mark())
+	if f.data == "datetime" || f.data == "timestamp" {
+		return
+	}
+	v.say(edgeType, difference{Table: have.name, Column: f.name, Problem: fmt.Sprintf("it is %s, and the plan puts the time into it at which the row of %q went", f.full, e.Table),
+		Fix: "name a DATETIME or a TIMESTAMP that may be NULL"}, "")
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/onerow/onerow/schema/internal/colset"
 )
 
 // foreignKeys: a key that deletes or changes rows does so behind the plan's back, and
@@ -45,26 +47,15 @@ func (v *verifier) intoManaged(from *Node, f foreignKey) {
 	if from == nil {
 		table = f.to
 	}
-	d := Difference{Table: table, Index: f.name,
+	d := difference{Table: table, Index: f.name,
 		Problem: fmt.Sprintf("the plan does not know this foreign key from %q to %q ON DELETE %s; it keeps rows from being moved and deleted", f.table, f.to, f.onDelete)}
 	if !f.passive() {
-		d.Problem = f.behind()
+		d.Problem = behind(f)
 	}
-	v.say(foreignManaged, d, v.drop(f))
+	v.say(foreignManaged, d, v.found.drop(f))
 }
 
-// drop is the statement that drops a key, which may be one of another database.
-func (v *verifier) drop(f foreignKey) string {
-	table := Quote(f.table)
-	if f.schema != v.found.name {
-		table = Quote(f.schema) + "." + table
-	}
-	return "ALTER TABLE " + table + " DROP FOREIGN KEY " + Quote(f.name)
-}
-
-func (f foreignKey) passive() bool { return restricts(f.onDelete) && restricts(f.onUpdate) }
-
-func (f foreignKey) behind() string {
+func behind(f foreignKey) string {
 	return fmt.Sprintf("the plan does not know this foreign key from %q to %q ON DELETE %s ON UPDATE %s; it deletes or changes rows that nobody counts, archives or asks about", f.table, f.to, f.onDelete, f.onUpdate)
 }
 
@@ -76,7 +67,7 @@ func (v *verifier) outward(from Node, f foreignKey) {
 	case f.passive(), !from.Managed && from.Asset == "", !from.Managed && restricts(f.onDelete):
 		return
 	}
-	v.say(foreignOutward, Difference{Table: f.table, Index: f.name, Problem: f.behind(), Fix: "make it restrict in both rules, or"}, v.drop(f))
+	v.say(foreignOutward, difference{Table: f.table, Index: f.name, Problem: behind(f), Fix: "make it restrict in both rules, or"}, v.found.drop(f))
 }
 
 // intoTable: a key that leads to an existing table, whose rows are deleted
@@ -92,15 +83,15 @@ func (v *verifier) intoTable(from *Node, to Node, f foreignKey) {
 			where = f.schema + "." + f.table
 		}
 		statement := ""
-		d := Difference{Table: f.to, Index: f.name,
+		d := difference{Table: f.to, Index: f.name,
 			Problem: fmt.Sprintf("rows of %q refer to it by (%s), and the plan does not know that table; they keep its rows from being deleted (ON DELETE %s)", where, pairs, f.onDelete),
-			Fix:     fmt.Sprintf("add %q to the plan with the edge %s, or let cascade-worker discover write the plan anew", f.table, f.yaml(to))}
+			Fix:     fmt.Sprintf("add %q to the plan with the edge %s, or let cascade-worker discover write the plan anew", f.table, yaml(f, to))}
 		if !restricts(f.onDelete) {
 			d.Problem = fmt.Sprintf("rows of %q refer to it by (%s), and the plan does not know that table; ON DELETE %s changes them in one unbounded statement, uncounted", where, pairs, f.onDelete)
 		}
 		if f.schema != v.found.name {
 			d.Problem += "; no plan reaches another database"
-			d.Fix, statement = "", v.drop(f)
+			d.Fix, statement = "", v.found.drop(f)
 		}
 		v.say(foreignUnknown, d, statement)
 		return
@@ -108,37 +99,23 @@ func (v *verifier) intoTable(from *Node, to Node, f foreignKey) {
 	v.onUpdate(to, f)
 	edges := slices.DeleteFunc(slices.Clone(from.Parents), func(e Edge) bool { return e.Table != to.Name || !f.is(e) })
 	if len(edges) == 0 {
-		v.say(foreignEdgeless, Difference{Table: f.table, Index: f.name,
-			Problem: fmt.Sprintf("the plan has no edge for this foreign key from (%s) to %q ON DELETE %s; %s", pairs, f.to, f.onDelete, f.consequence()),
-			Fix:     fmt.Sprintf("add to the parents of %q: %s", from.Name, f.yaml(to))}, "")
+		v.say(foreignEdgeless, difference{Table: f.table, Index: f.name,
+			Problem: fmt.Sprintf("the plan has no edge for this foreign key from (%s) to %q ON DELETE %s; %s", pairs, f.to, f.onDelete, consequence(f)),
+			Fix:     fmt.Sprintf("add to the parents of %q: %s", from.Name, yaml(f, to))}, "")
 		return
 	}
 	for _, e := range edges {
 		if problem, words, statement := v.conflict(f, e); problem != "" {
-			v.say(foreignConflict, Difference{Table: f.table, Index: f.name, Problem: problem, Fix: words}, statement)
+			v.say(foreignConflict, difference{Table: f.table, Index: f.name, Problem: problem, Fix: words}, statement)
 		}
 	}
 }
 
-func (f foreignKey) consequence() string {
+func consequence(f foreignKey) string {
 	if restricts(f.onDelete) {
 		return "it keeps the rows above from being deleted"
 	}
 	return "it deletes or changes rows in one unbounded statement, uncounted"
-}
-
-// is says whether the edge is over the columns of the key.
-func (f foreignKey) is(e Edge) bool {
-	if len(f.columns) != len(e.Columns) {
-		return false
-	}
-	for i, col := range f.columns {
-		at := slices.IndexFunc(e.Columns, func(c string) bool { return strings.EqualFold(c, col) })
-		if at < 0 || !strings.EqualFold(e.References[at], f.references[i]) {
-			return false
-		}
-	}
-	return true
 }
 
 // conflict says in what the edge and the key's rule differ, and what to do. A CASCADE
@@ -147,10 +124,10 @@ func (v *verifier) conflict(f foreignKey, e Edge) (problem, words, statement str
 	columns := strings.Join(f.columns, ", ")
 	switch {
 	case len(e.When) > 0:
-		return fmt.Sprintf("the foreign key binds all rows by (%s), and the plan's edge only some of them", columns), "take when off the edge, or", v.drop(f)
+		return fmt.Sprintf("the foreign key binds all rows by (%s), and the plan's edge only some of them", columns), "take when off the edge, or", v.found.drop(f)
 	case e.OnDelete == OnDeleteKeep, e.OnDelete.Mark() != "":
 		return fmt.Sprintf("the plan keeps rows whose (%s) refers to a row that is gone, and the foreign key does not allow that (ON DELETE %s)", columns, f.onDelete),
-			"make the edge on_delete: delete or detach, or", v.drop(f)
+			"make the edge on_delete: delete or detach, or", v.found.drop(f)
 	case restricts(f.onDelete):
 		return "", "", ""
 	case e.OnDelete == OnDeleteDelete && !strings.EqualFold(f.onDelete, "CASCADE"):
@@ -170,8 +147,8 @@ func (v *verifier) onUpdate(to Node, f foreignKey) {
 			continue
 		}
 		for _, col := range to.DetachColumns(e) {
-			if containsFold(f.references, col) {
-				v.say(foreignUpdate, Difference{Table: f.table, Index: f.name,
+			if colset.Has(f.references, col) {
+				v.say(foreignUpdate, difference{Table: f.table, Index: f.name,
 					Problem: fmt.Sprintf("it refers to %s.%s, which becomes NULL when that row is detached from %q; ON UPDATE %s then meets rows that nobody counts", f.to, col, e.Table, f.onUpdate),
 					Fix:     "let the foreign key refer to another column, or make that edge on_delete: delete or keep"}, "")
 			}
@@ -180,9 +157,9 @@ func (v *verifier) onUpdate(to Node, f foreignKey) {
 }
 
 // yaml is the edge as it is written in a plan.
-func (f foreignKey) yaml(to Node) string {
+func yaml(f foreignKey, to Node) string {
 	text := fmt.Sprintf("{table: %s, columns: [%s]", to.Name, strings.Join(f.columns, ", "))
-	if !slices.Equal(lower(f.references), lower(to.Key)) {
+	if !slices.Equal(colset.Lower(f.references), colset.Lower(to.Key)) {
 		text += fmt.Sprintf(", references: [%s]", strings.Join(f.references, ", "))
 	}
 	if strings.EqualFold(f.onDelete, "SET NULL") {

@@ -4,30 +4,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/onerow/onerow/schema/internal/colset"
 )
-
-func (x tableIndex) label() string {
-	if x.name == "" {
-		return "PRIMARY"
-	}
-	return x.name
-}
-
-func (x tableIndex) kind() string {
-	switch {
-	case x.name == "":
-		return "primary key"
-	case x.unique:
-		return "unique index"
-	}
-	return "index"
-}
 
 // serves says whether the table has an index that does what x does: the primary
 // key itself; a unique index with the same columns, for a constraint; or any index
 // that begins with the columns of x. InnoDB appends the primary key to each index.
 func (t *foundTable) serves(x tableIndex) bool {
-	want := lower(x.columns)
+	want := colset.Lower(x.columns)
 	for _, have := range t.indexes {
 		switch {
 		case x.name == "":
@@ -35,14 +20,14 @@ func (t *foundTable) serves(x tableIndex) bool {
 				return true
 			}
 		case x.unique:
-			if have.unique && sameSet(have.columns, want) {
+			if have.unique && colset.Same(have.columns, want) {
 				return true
 			}
 		case x.lists:
 			if t.reads(have, want) {
 				return true
 			}
-		case have.btree && !have.off && startsWith(append(slices.Clone(have.columns), t.primary()...), want):
+		case have.btree && !have.off && colset.StartsWith(append(slices.Clone(have.columns), t.primary()...), want):
 			return true
 		}
 	}
@@ -59,7 +44,7 @@ func (v *verifier) indexes(want table, have *foundTable) {
 			continue
 		}
 		words, statement := v.addIndex(have, x)
-		v.say(indexMissing, Difference{Table: want.name, Index: x.label(),
+		v.say(indexMissing, difference{Table: want.name, Index: x.label(),
 			Problem: fmt.Sprintf("no %s has the columns (%s); %s", x.kind(), strings.Join(x.columns, ", "), x.why), Fix: words}, statement)
 	}
 }
@@ -77,7 +62,7 @@ func (t *foundTable) without(does func(*foundTable) bool) (name string, ok bool)
 }
 
 func (v *verifier) switchedOff(have *foundTable, index, why string) {
-	v.say(indexOff, Difference{Table: have.name, Index: index, Problem: "reads may not use it, for it is switched off (INVISIBLE or IGNORED); " + why},
+	v.say(indexOff, difference{Table: have.name, Index: index, Problem: "reads may not use it, for it is switched off (INVISIBLE or IGNORED); " + why},
 		v.found.switchOn(have.name, index))
 }
 
@@ -85,33 +70,13 @@ func (v *verifier) switchedOff(have *foundTable, index, why string) {
 // toolkit thinks are fine. One that contains the primary key refuses nothing.
 func (v *verifier) unknownIndexes(want table, have *foundTable) {
 	for _, x := range have.indexes {
-		known := slices.ContainsFunc(want.indexes, func(w tableIndex) bool { return w.unique && sameSet(x.columns, lower(w.columns)) })
+		known := slices.ContainsFunc(want.indexes, func(w tableIndex) bool { return w.unique && colset.Same(x.columns, colset.Lower(w.columns)) })
 		primary := have.primary()
-		if !x.unique || known || x.name == "PRIMARY" || primary != nil && containsAll(x.columns, primary) {
+		if !x.unique || known || x.name == "PRIMARY" || primary != nil && colset.ContainsAll(x.columns, primary) {
 			continue
 		}
-		v.say(indexUnknown, Difference{Table: want.name, Index: x.name,
+		v.say(indexUnknown, difference{Table: want.name, Index: x.name,
 			Problem: fmt.Sprintf("the plan does not know this unique index on (%s); rows will be refused by it, when they move as well", strings.Join(x.columns, ", ")),
 			Fix:     "declare it among the plan's indexes if it is on the active table, or"}, "ALTER TABLE "+Quote(want.name)+" DROP INDEX "+Quote(x.name))
 	}
 }
-
-func restricts(rule string) bool { return rule == "RESTRICT" || rule == "NO ACTION" }
-
-func lower(names []string) []string {
-	low := make([]string, len(names))
-	for i, name := range names {
-		low[i] = strings.ToLower(name)
-	}
-	return low
-}
-
-func startsWith(columns, want []string) bool {
-	return len(columns) >= len(want) && slices.Equal(columns[:len(want)], want)
-}
-
-func containsAll(columns, want []string) bool {
-	return !slices.ContainsFunc(want, func(c string) bool { return !slices.Contains(columns, c) })
-}
-
-func sameSet(a, b []string) bool { return len(a) == len(b) && containsAll(a, b) }

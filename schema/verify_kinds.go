@@ -58,12 +58,12 @@ const (
 // say adds a difference. The statement, where one does it, ends its fix: it may do no harm
 // in any session, whatever its time zone and sql_mode, to any row. Where none can promise that, the fix
 // says in words what to do, in which order.
-func (v *verifier) say(k kind, d Difference, statement string) {
+func (v *verifier) say(k kind, d difference, statement string) {
 	if statement != "" {
 		d.SQL, d.Fix = statement, strings.TrimSpace(d.Fix+" "+statement)
 	}
 	for _, said := range v.said {
-		if said.Difference == d {
+		if said.difference == d {
 			return
 		}
 	}
@@ -71,6 +71,11 @@ func (v *verifier) say(k kind, d Difference, statement string) {
 }
 
 type said struct {
-	Difference
+	difference
 	kind kind
+}
+
+// difference is one point in which a database is not as declared, see live.Difference.
+type difference struct {
+	Table, Column, Index, Problem, Fix, SQL string
 }

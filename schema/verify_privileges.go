@@ -28,16 +28,8 @@ type Access struct {
 	Blind []Note
 }
 
-// Server error numbers that an EXPLAIN meets here.
-const (
-	erNoSuchTable        = 1146
-	erNoDefault          = 1364
-	erBadField           = 1054
-	erTableAccessDenied  = 1142
-	erColumnAccessDenied = 1143
-	erDBAccessDenied     = 1044
-	erOptionPrevents     = 1290 // SHOW GRANTS of a server that runs without privileges
-)
+// erOptionPrevents is SHOW GRANTS of a server that runs without privileges.
+const erOptionPrevents = 1290
 
 // VerifyPrivileges proves on the live database what a worker needs, without a write: the
 // server checks the rights of an EXPLAIN as those of the statement that is explained,
@@ -62,6 +54,16 @@ func VerifyPrivileges(ctx context.Context, db onerow.DB, plan Plan) (Access, err
 	}
 	a.Blind = g.blind(a, plan)
 	return a, nil
+}
+
+// Blind says what the user may not be shown of the plan's tables, as [Access] does. Two statements.
+func Blind(ctx context.Context, db onerow.DB, plan Plan) ([]Note, error) {
+	var a Access
+	g, err := readGrants(ctx, db, &a)
+	if err != nil {
+		return nil, err
+	}
+	return g.blind(a, plan), nil
 }
 
 // VerifyRestorePrivileges proves as [VerifyPrivileges] does what [RestorePrivileges] says. Nothing is Blind.
@@ -152,24 +154,6 @@ func movingColumns(ctx context.Context, db onerow.DB, plan Plan) (map[string][]s
 		}
 	}
 	return moving, nil
-}
-
-// isDenied says whether the server denies an EXPLAIN. What does not exist is not denied,
-// unless the user has no right that would show it.
-func isDenied(ctx context.Context, db onerow.DB, explain string) (bool, error) {
-	err := onerow.Query(ctx, db, explain, nil, func(*sql.Rows) error { return nil })
-	var my *mysql.MySQLError
-	if errors.As(err, &my) {
-		switch {
-		case isDenial(my.Number):
-			return true, nil
-		case my.Number == erNoSuchTable, my.Number == erBadField:
-			return false, nil
-		case my.Number == erNoDefault: // of an INSERT's other columns, which are looked at after the rights
-			return false, nil
-		}
-	}
-	return false, err
 }
 
 // grants are the lines of SHOW GRANTS, those of active roles among them.
@@ -304,4 +288,12 @@ func (g grants) blind(a Access, plan Plan) []Note {
 			a.User, once)})
 	}
 	return notes
+}
+
+// Note is something that a person who reads a discovered plan should know.
+type Note struct {
+	// Table is the table that is concerned, or empty: the whole plan.
+	Table string `json:"table,omitempty"`
+	// Text is one or two sentences.
+	Text string `json:"text"`
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -18,15 +19,10 @@ type database struct {
 	offBy   string // the column of information_schema that says which indexes are switched off, or empty
 	tables  map[string]*foundTable
 	foreign []foreignKey
-	hidden  map[string]bool // tables that were asked for and on which the user has no right
 
-	mode     string            // sql_mode of the session
-	creates  map[string]string // SHOW CREATE TABLE, "" where it is not shown
-	asked    map[string]bool   // tables of which it is needed and not read yet
-	counted  bool              // whether there was anything to read of these:
-	counters map[string]uint64 // the next id of tables that number their rows
-	highest  map[idKept]uint64 // the highest id that is kept
-	unread   map[string]bool   // tables whose ids the user may not read
+	mode    string            // sql_mode of the session
+	creates map[string]string // SHOW CREATE TABLE, "" where it is not shown
+	asked   map[string]bool   // tables of which it is needed and not read yet
 }
 
 type foundTable struct {
@@ -105,10 +101,13 @@ func (d *database) off() string {
 	return "0"
 }
 
+// isMariaDB says whether the server is MariaDB, by what its dictionary has.
+func (d *database) isMariaDB() bool { return strings.EqualFold(d.offBy, ignoredColumn) }
+
 // switchOn is the statement that switches an index on.
 func (d *database) switchOn(table, index string) string {
 	how := "VISIBLE"
-	if strings.EqualFold(d.offBy, ignoredColumn) {
+	if d.isMariaDB() {
 		how = "NOT IGNORED"
 	}
 	return "ALTER TABLE " + Quote(table) + " ALTER INDEX " + Quote(index) + " " + how
@@ -182,30 +181,6 @@ func (r dictionaryRead) run(ctx context.Context, db onerow.DB) error {
 	return onerow.Query(ctx, db, r.query, r.args, r.scan)
 }
 
-// probe asks the server whether tables that are not shown are not there, or not for this
-// user.
-func (d *database) probe(ctx context.Context, db onerow.DB, plan Plan) error {
-	var names []string
-	for _, n := range plan.Nodes() {
-		names = append(names, n.Tables...)
-	}
-	for _, t := range toolkitTables() {
-		names = append(names, t.name)
-	}
-	d.hidden = map[string]bool{}
-	for _, name := range names {
-		if d.table(name) != nil {
-			continue
-		}
-		denied, err := isDenied(ctx, db, "EXPLAIN SELECT 1 FROM "+Quote(name)+" WHERE FALSE")
-		if err != nil {
-			return err
-		}
-		d.hidden[name] = denied
-	}
-	return nil
-}
-
 func (d *database) scanTable(rows *sql.Rows) error {
 	t := &foundTable{}
 	err := rows.Scan(&t.name, &t.kind, &t.engine)
@@ -256,4 +231,69 @@ func (d *database) scanTrigger(rows *sql.Rows) error {
 	t := d.in(table)
 	t.triggers = append(t.triggers, tr)
 	return err
+}
+
+// keyable says whether the toolkit can hold the exact value of such a column in a key,
+// whatever the session's settings: integers, decimals, text, bytes, dates and times
+// without a zone, UUIDs and addresses. Not floating point, TIMESTAMP, BIT, JSON or
+// BLOBs and TEXTs, of which an index holds a prefix only.
+func (c *foundColumn) keyable() bool {
+	switch strings.ToLower(c.data) {
+	case "tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "char", "varchar", "enum", "set",
+		"binary", "varbinary", "date", "datetime", "time", "year", "uuid", "inet4", "inet6":
+		return true
+	}
+	return false
+}
+
+// timeType is how a column of times is read, "date", "datetime" or "timestamp"; "" is none of these.
+func timeType(data string) string {
+	if kind := strings.ToLower(data); slices.Contains([]string{"date", "datetime", "timestamp"}, kind) {
+		return kind
+	}
+	return ""
+}
+
+// conditions are the columns of which each row over the edge has the same value.
+func conditions(e Edge) map[string]string {
+	all := map[string]string{}
+	maps.Copy(all, e.When)
+	if mark := e.OnDelete.Mark(); mark != "" {
+		all[mark] = ""
+	}
+	return all
+}
+
+// keyProblem says why a column cannot be part of a key, "" if it can.
+func (t *foundTable) keyProblem(col string) string {
+	f := t.column(col)
+	switch {
+	case f == nil:
+		return "only a prefix of it is in the key; a key that is cut names no row"
+	case !f.keyable():
+		return fmt.Sprintf("the exact value of a %s cannot be held; make it an integer, text, bytes or a DATETIME", f.full)
+	}
+	return ""
+}
+
+// runsWith says whether the trigger runs when the worker deletes rows, or updates them.
+func (tr foundTrigger) runsWith(deletes, updates bool) bool {
+	return deletes && strings.EqualFold(tr.event, "DELETE") || updates && strings.EqualFold(tr.event, "UPDATE")
+}
+
+// spelled returns the columns' names as the table spells them.
+func (t *foundTable) spelled(columns []string) []string {
+	names := slices.Clone(columns)
+	for i, col := range columns {
+		if f := t.column(col); f != nil {
+			names[i] = f.name
+		}
+	}
+	return names
+}
+
+// computed says whether the column's value comes from others.
+func (c *foundColumn) computed() bool {
+	extra := strings.ToLower(c.extra)
+	return strings.Contains(extra, "virtual generated") || strings.Contains(extra, "stored generated") || strings.Contains(extra, "persistent")
 }

@@ -3,6 +3,8 @@ package schema
 import (
 	"context"
 	"database/sql"
+	"slices"
+	"strings"
 
 	"github.com/onerow/onerow"
 )
@@ -72,3 +74,30 @@ func (d *database) scanForeignColumn(rows *sql.Rows) error {
 	}
 	return nil
 }
+
+// drop is the statement that drops a key, which may be one of another database.
+func (d *database) drop(f foreignKey) string {
+	table := Quote(f.table)
+	if f.schema != d.name {
+		table = Quote(f.schema) + "." + table
+	}
+	return "ALTER TABLE " + table + " DROP FOREIGN KEY " + Quote(f.name)
+}
+
+func (f foreignKey) passive() bool { return restricts(f.onDelete) && restricts(f.onUpdate) }
+
+// is says whether the edge is over the columns of the key.
+func (f foreignKey) is(e Edge) bool {
+	if len(f.columns) != len(e.Columns) {
+		return false
+	}
+	for i, col := range f.columns {
+		at := slices.IndexFunc(e.Columns, func(c string) bool { return strings.EqualFold(c, col) })
+		if at < 0 || !strings.EqualFold(e.References[at], f.references[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func restricts(rule string) bool { return rule == "RESTRICT" || rule == "NO ACTION" }

@@ -4,22 +4,24 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/onerow/onerow/schema/internal/colset"
 )
 
 // foreign holds an existing table, and its archive, against the plan: what the
 // cascade needs of the table itself.
 func (v *verifier) foreign(t Table) {
 	const create = "correct the plan, or let cascade-worker discover write it anew"
-	n := Node{Name: t.Name, Tables: t.tables(), Key: t.Key, Asset: t.Asset, Parents: t.Parents, Stays: t.Stays}
+	n := Node{Name: t.Name, Tables: tablesOf(t), Key: t.Key, Asset: t.Asset, Parents: t.Parents, Stays: t.Stays}
 	var active *foundTable
-	for _, name := range t.tables() {
+	for _, name := range tablesOf(t) {
 		have := v.table(name, create)
 		if have == nil {
 			continue
 		}
 		v.primaryKey(t, have)
 		if t.Asset != "" && have.column(t.Asset) == nil {
-			v.say(assetMissing, Difference{Table: name, Column: t.Asset, Problem: "it does not exist; it should name the row's asset", Fix: "correct the plan's asset"}, "")
+			v.say(assetMissing, difference{Table: name, Column: t.Asset, Problem: "it does not exist; it should name the row's asset", Fix: "correct the plan's asset"}, "")
 		}
 		v.foreignTriggers(t, n, have)
 		if active == nil {
@@ -30,6 +32,9 @@ func (v *verifier) foreign(t Table) {
 	}
 }
 
+// tablesOf are the table and, where there is one, its archive.
+func tablesOf(t Table) []string { return append([]string{t.Name}, colset.Some(t.Archive)...) }
+
 // primaryKey: rows are named, locked and parked by it.
 func (v *verifier) primaryKey(t Table, have *foundTable) {
 	primary, statement := have.primary(), ""
@@ -39,10 +44,10 @@ func (v *verifier) primaryKey(t Table, have *foundTable) {
 		if statement == "" {
 			words, statement = addPrimaryKey(have)
 		}
-		v.say(keyMissing, Difference{Table: have.name, Index: "PRIMARY", Problem: "it has no primary key, so no row of it can be named, locked or parked", Fix: words}, statement)
+		v.say(keyMissing, difference{Table: have.name, Index: "PRIMARY", Problem: "it has no primary key, so no row of it can be named, locked or parked", Fix: words}, statement)
 		return
-	case !slices.Equal(primary, lower(t.Key)):
-		d := Difference{Table: have.name, Index: "PRIMARY",
+	case !slices.Equal(primary, colset.Lower(t.Key)):
+		d := difference{Table: have.name, Index: "PRIMARY",
 			Problem: fmt.Sprintf("the primary key is (%s), the plan says (%s)", strings.Join(have.spelled(primary), ", "), strings.Join(t.Key, ", ")),
 			Fix:     fmt.Sprintf("correct the plan: key: [%s]", strings.Join(have.spelled(primary), ", "))}
 		if v.found.key(have.name) == v.found.key(t.Archive) {
@@ -52,7 +57,7 @@ func (v *verifier) primaryKey(t Table, have *foundTable) {
 	}
 	for _, col := range primary {
 		if problem := have.keyProblem(col); problem != "" {
-			v.say(keyInexact, Difference{Table: have.name, Column: col, Problem: "it is in the primary key, and " + problem, Fix: "make another column the primary key"}, "")
+			v.say(keyInexact, difference{Table: have.name, Column: col, Problem: "it is in the primary key, and " + problem, Fix: "make another column the primary key"}, "")
 		}
 	}
 }
@@ -62,10 +67,10 @@ func (v *verifier) primaryKey(t Table, have *foundTable) {
 func (v *verifier) foreignTriggers(t Table, n Node, have *foundTable) {
 	updates := slices.ContainsFunc(n.Parents, func(e Edge) bool { return e.OnDelete.Detaches() || e.Table == n.Name })
 	for _, tr := range have.triggers {
-		if !runsWith(tr, !t.Stays, updates) || slices.ContainsFunc(t.Triggers, func(name string) bool { return strings.EqualFold(name, tr.name) }) {
+		if !tr.runsWith(!t.Stays, updates) || slices.ContainsFunc(t.Triggers, func(name string) bool { return strings.EqualFold(name, tr.name) }) {
 			continue
 		}
-		v.say(foreignTrigger, Difference{Table: have.name,
+		v.say(foreignTrigger, difference{Table: have.name,
 			Problem: fmt.Sprintf("the trigger %q runs %s each %s of the worker's; what it writes is neither bounded nor counted", tr.name, strings.ToLower(tr.timing), strings.ToLower(tr.event)),
 			Fix:     fmt.Sprintf("look at it: if it belongs to the deletion of a row, say so in the plan, triggers: [%s]; otherwise", tr.name)}, "DROP TRIGGER "+Quote(tr.name))
 	}
@@ -74,8 +79,8 @@ func (v *verifier) foreignTriggers(t Table, n Node, have *foundTable) {
 			other := v.found.table(table)
 			return other != nil && slices.ContainsFunc(other.triggers, func(tr foundTrigger) bool { return strings.EqualFold(tr.name, name) })
 		}
-		if have.name == v.found.in(t.Name).name && !slices.ContainsFunc(t.tables(), in) {
-			v.say(triggerGone, Difference{Table: have.name, Problem: fmt.Sprintf("the plan accepts the trigger %q, and the table has none of that name that this user may see", name),
+		if have.name == v.found.in(t.Name).name && !slices.ContainsFunc(tablesOf(t), in) {
+			v.say(triggerGone, difference{Table: have.name, Problem: fmt.Sprintf("the plan accepts the trigger %q, and the table has none of that name that this user may see", name),
 				Fix: "take it out of the plan's triggers, or GRANT TRIGGER to see it"}, "")
 		}
 	}
@@ -97,10 +102,10 @@ func (v *verifier) archivePair(n Node, active, archive *foundTable) {
 		case a.computed():
 		case b == nil:
 			words, statement := v.addLike(active, archive, a)
-			v.say(archiveMissing, Difference{Table: archive.name, Column: a.name, Problem: fmt.Sprintf("%q has it and its archive does not, so a row loses it when it moves", active.name), Fix: words}, statement)
-		case containsFold(matters, a.name) && (a.full != b.full || a.collation != b.collation):
+			v.say(archiveMissing, difference{Table: archive.name, Column: a.name, Problem: fmt.Sprintf("%q has it and its archive does not, so a row loses it when it moves", active.name), Fix: words}, statement)
+		case colset.Has(matters, a.name) && (a.full != b.full || a.collation != b.collation):
 			words, statement := v.pairFix(active, archive, a, b, true)
-			v.say(archiveDiffers, Difference{Table: archive.name, Column: a.name, Problem: fmt.Sprintf("it is %s here and %s in %q, so the cascade cannot look for the same value in both", b.collated(), a.collated(), active.name), Fix: words}, statement)
+			v.say(archiveDiffers, difference{Table: archive.name, Column: a.name, Problem: fmt.Sprintf("it is %s here and %s in %q, so the cascade cannot look for the same value in both", b.collated(), a.collated(), active.name), Fix: words}, statement)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package schema
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // toolkitTable is a table of package migrations: what the toolkit's statements
@@ -75,11 +74,6 @@ func toolkitTables() []toolkitTable {
 
 // absent begins what is said of a table that is not there.
 const absent = "it does not exist"
-
-// Absent says whether the difference is that the table is not there at all.
-func (d Difference) Absent() bool {
-	return d.Column == "" && d.Index == "" && strings.HasPrefix(d.Problem, absent)
-}
 
 // IsToolkit says whether a table is one of package migrations.
 func IsToolkit(table string) bool {

@@ -1,12 +1,12 @@
-package schema
+package naming
 
 import (
 	"fmt"
 	"strings"
 )
 
-// didYouMean is `; did you mean "project"?` where one of the names is nearly it, or "".
-func didYouMean(name string, names []string) string {
+// DidYouMean returns `; did you mean "project"?` where one of the names is nearly it, or "".
+func DidYouMean(name string, names []string) string {
 	const enough = 10_000 // a plan is input, and may be large
 	if len(names) > enough {
 		return ""

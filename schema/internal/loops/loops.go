@@ -1,0 +1,119 @@
+// Package loops finds loops in what hangs below what: the strongly connected components of a graph, and a
+// shortest loop through one.
+package loops
+
+import (
+	"slices"
+	"strings"
+)
+
+// Components returns the strongly connected components of a graph of n vertices that
+// have more than one vertex (Tarjan's algorithm, without recursion: a plan is input).
+// Each is sorted, and they are in the order of their first vertices.
+func Components(n int, next func(v int) []int) [][]int {
+	const unseen = 0
+	order, low, onStack := make([]int, n), make([]int, n), make([]bool, n)
+	var stack []int
+	var found [][]int
+	type frame struct{ v, child int }
+	clock := unseen
+	enter := func(v int) frame {
+		clock++
+		order[v], low[v], onStack[v] = clock, clock, true
+		stack = append(stack, v)
+		return frame{v: v}
+	}
+	for root := range n {
+		if order[root] != unseen {
+			continue
+		}
+		for path := []frame{enter(root)}; len(path) > 0; {
+			top := &path[len(path)-1]
+			if out := next(top.v); top.child < len(out) {
+				w := out[top.child]
+				top.child++
+				switch {
+				case order[w] == unseen:
+					path = append(path, enter(w))
+				case onStack[w]:
+					low[top.v] = min(low[top.v], order[w])
+				}
+				continue
+			}
+			v := top.v
+			if path = path[:len(path)-1]; len(path) > 0 {
+				above := path[len(path)-1].v
+				low[above] = min(low[above], low[v])
+			}
+			if low[v] != order[v] {
+				continue
+			}
+			at := slices.Index(stack, v)
+			part := slices.Clone(stack[at:])
+			stack = stack[:at]
+			for _, w := range part {
+				onStack[w] = false
+			}
+			if len(part) > 1 {
+				slices.Sort(part)
+				found = append(found, part)
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b []int) int { return a[0] - b[0] })
+	return found
+}
+
+// Step is an edge between two of the nodes, from the row below to the row above.
+type Step[E any] struct {
+	From, To int
+	Edge     E
+}
+
+// Tangles returns the components of n nodes that are above themselves by steps.
+func Tangles[E any](n int, all []Step[E]) [][]int {
+	next := make([][]int, n)
+	for _, s := range all {
+		next[s.From] = append(next[s.From], s.To)
+	}
+	return Components(n, func(v int) []int { return next[v] })
+}
+
+// Shortest returns a shortest loop through the component's first node.
+func Shortest[E any](all []Step[E], part []int) []Step[E] {
+	start := part[0]
+	inside, came, out := map[int]bool{}, map[int]Step[E]{}, map[int][]Step[E]{}
+	for _, v := range part {
+		inside[v] = true
+	}
+	for _, s := range all {
+		if inside[s.From] && inside[s.To] {
+			out[s.From] = append(out[s.From], s)
+		}
+	}
+	for queue := []int{start}; len(queue) > 0; queue = queue[1:] {
+		for _, s := range out[queue[0]] {
+			if s.To == start {
+				loop := []Step[E]{s}
+				for v := s.From; v != start; v = loop[0].From {
+					loop = slices.Insert(loop, 0, came[v])
+				}
+				return loop
+			}
+			if _, seen := came[s.To]; !seen {
+				came[s.To] = s
+				queue = append(queue, s.To)
+			}
+		}
+	}
+	return nil
+}
+
+// Text names the loop: "staff (store_id) → store (manager_id) → staff".
+func Text[E any](loop []Step[E], name func(node int) string, columns func(E) []string) string {
+	var b strings.Builder
+	for _, s := range loop {
+		b.WriteString(name(s.From) + " (" + strings.Join(columns(s.Edge), ", ") + ") → ")
+	}
+	return b.String() + name(loop[0].From)
+}
