@@ -1,5 +1,7 @@
 package schema
 
+import "time"
+
 func pairFixes() []fixCase {
 	archive := func(name, column, change, sql string, may ...string) fixCase {
 		c := fixCase{kind: columnsDiffer, name: name, broken: []string{"ALTER TABLE project_archive MODIFY " + column + " " + change}, sql: sql}
@@ -90,10 +92,10 @@ func edgeFixes() []fixCase {
 		{other: true, kind: edgeUnindexed, name: "TEXT", broken: []string{"ALTER TABLE grade DROP KEY pupil, MODIFY pupil TEXT COLLATE utf8mb4_unicode_ci NOT NULL"}},
 		{other: true, kind: edgeUnindexed, name: "long", broken: []string{"ALTER TABLE grade DROP KEY pupil, MODIFY pupil VARCHAR(1000) COLLATE utf8mb4_unicode_ci NOT NULL"}},
 		{other: true, kind: retentionUnindexed, name: "leaf", broken: []string{"ALTER TABLE grade ADD COLUMN given_at DATETIME NULL"}, sql: "ADD KEY (`given_at`)", plan: func(p *Plan) {
-			p.Tables[2].Retention = &Retention{Column: "given_at", Keep: Age(day)}
+			p.Tables[2].Retention = &Retention{Column: "given_at", Keep: Age(24 * time.Hour)}
 		}},
 		{other: true, kind: retentionColumn, name: "type", broken: []string{"ALTER TABLE grade ADD COLUMN given_at VARCHAR(20) NULL"}, says: "the age of rows", plan: func(p *Plan) {
-			p.Tables[2].Retention = &Retention{Column: "given_at", Keep: Age(day)}
+			p.Tables[2].Retention = &Retention{Column: "given_at", Keep: Age(24 * time.Hour)}
 		}},
 		{other: true, kind: edgeType, name: "collation", broken: []string{"ALTER TABLE grade MODIFY pupil VARCHAR(60) COLLATE utf8mb4_bin NOT NULL DEFAULT 'n''o' COMMENT 'whose'"}, sql: "`pupil` varchar(60) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci NOT NULL DEFAULT", may: []string{"grade.pupil collation_name"}},
 		{other: true, kind: edgeType, name: "character set", broken: []string{"ALTER TABLE grade MODIFY pupil VARCHAR(40) CHARACTER SET latin1 NOT NULL"}},

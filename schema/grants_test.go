@@ -1,6 +1,10 @@
 package schema
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/onerow/onerow/migrations"
+)
 
 // TestGrantPatterns: what SHOW GRANTS says, with the patterns that grants on databases are.
 func TestGrantPatterns(t *testing.T) {
@@ -37,5 +41,12 @@ func TestGrantPatterns(t *testing.T) {
 	}
 	if g := Grantee("app"); g != "'app'@'%'" {
 		t.Error(g)
+	}
+}
+
+// TestMigrationTable: the right to look at it is for the table that there is.
+func TestMigrationTable(t *testing.T) {
+	if migrationTable != migrations.TableName {
+		t.Errorf("the migrations note what they did in %s", migrations.TableName)
 	}
 }
