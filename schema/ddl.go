@@ -27,61 +27,42 @@ func (p Plan) DDL() []string {
 func (r Resource) DDL() []string {
 	r = r.withDefaults()
 	var stmts []string
-	for _, t := range r.tables() {
+	for _, t := range r.Shape() {
 		var lines []string
-		for _, c := range t.columns {
+		for _, c := range t.Columns {
 			lines = append(lines, "  "+Quote(c.Name)+" "+c.Type)
 		}
-		for _, index := range t.indexes {
-			lines = append(lines, "  "+index.ddl())
+		for _, index := range t.Indexes {
+			lines = append(lines, "  "+index.DDL())
 		}
 		stmts = append(stmts, fmt.Sprintf("CREATE TABLE %s (\n%s\n) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4",
-			Quote(t.name), strings.Join(lines, ",\n")))
+			Quote(t.Name), strings.Join(lines, ",\n")))
 	}
 	return stmts
 }
 
-// table is what DDL writes and Verify looks for.
-type table struct {
-	name    string
-	columns []shape.Column
-	indexes []tableIndex
-}
-
-type tableIndex struct {
-	name    string
-	columns []string
-	unique  bool
-	why     string
-	lists   bool
-}
-
-func (x tableIndex) ddl() string   { return "" }
-func (x tableIndex) label() string { return "" }
-func (x tableIndex) kind() string  { return "" }
-
-func (r Resource) tables() []table {
-	active := table{name: r.Active, columns: shaped(r.columns(r.IDType)), indexes: r.activeIndexes()}
-	active.indexes = append(active.indexes, r.retentionIndexes(false, active.indexes)...)
+func (r Resource) Shape() []shape.Table {
+	active := shape.Table{Name: r.Active, Columns: shaped(r.columns(r.IDType)), Indexes: r.activeIndexes()}
+	active.Indexes = append(active.Indexes, r.retentionIndexes(false, active.Indexes)...)
 	if r.Archive == "" {
-		return []table{active}
+		return []shape.Table{active}
 	}
-	archive := table{name: r.Archive, columns: shaped(append(r.columns(keytype.Plain(r.IDType)),
+	archive := shape.Table{Name: r.Archive, Columns: shaped(append(r.columns(keytype.Plain(r.IDType)),
 		Column{ColArchivedAt, shape.TypeTime},
 		Column{ColDeletionID, "BIGINT NULL"},
 		Column{ColDeletedFrom, "VARBINARY(8) NULL"},
 	))}
-	archive.indexes = append(archive.indexes, r.primaryKey())
+	archive.Indexes = append(archive.Indexes, r.primaryKey())
 	if owners := r.Owners(); len(owners) > 0 {
-		archive.indexes = append(archive.indexes, tableIndex{name: "shown", columns: append(owners, ColDeletionID, r.ID), why: "lists of archived rows pass over hidden ones by it", lists: true})
+		archive.Indexes = append(archive.Indexes, shape.Index{Name: "shown", Columns: append(owners, ColDeletionID, r.ID), Why: "lists of archived rows pass over hidden ones by it", Lists: true})
 	}
 	if r.Parent.Column != "" {
-		archive.indexes = append(archive.indexes, r.parentIndex())
+		archive.Indexes = append(archive.Indexes, r.parentIndex())
 	}
-	archive.indexes = append(archive.indexes, r.archivedIndexes(archive.indexes)...)
-	archive.indexes = append(archive.indexes, r.edgeIndexes(archive.indexes)...)
-	archive.indexes = append(archive.indexes, r.retentionIndexes(true, archive.indexes)...)
-	return []table{active, archive}
+	archive.Indexes = append(archive.Indexes, r.archivedIndexes(archive.Indexes)...)
+	archive.Indexes = append(archive.Indexes, r.edgeIndexes(archive.Indexes)...)
+	archive.Indexes = append(archive.Indexes, r.retentionIndexes(true, archive.Indexes)...)
+	return []shape.Table{active, archive}
 }
 
 func shaped(columns []Column) []shape.Column {
@@ -114,40 +95,40 @@ func (r Resource) columns(id string) []Column {
 	return append(cols, r.Columns...)
 }
 
-func (r Resource) primaryKey() tableIndex {
-	return tableIndex{columns: []string{r.ID}, unique: true, why: "every verb finds its row by it"}
+func (r Resource) primaryKey() shape.Index {
+	return shape.Index{Columns: []string{r.ID}, Unique: true, Why: "every verb finds its row by it"}
 }
 
-func (r Resource) parentIndex() tableIndex {
-	return tableIndex{name: "parent_id", columns: []string{r.Parent.Column, r.ID}, why: "the cascade finds children by it; without it every batch scans the table"}
+func (r Resource) parentIndex() shape.Index {
+	return shape.Index{Name: "parent_id", Columns: []string{r.Parent.Column, r.ID}, Why: "the cascade finds children by it; without it every batch scans the table"}
 }
 
 // edgeIndexes are those of the further rows above, unless one of the given does it.
-func (r Resource) edgeIndexes(given []tableIndex) []tableIndex {
-	var added []tableIndex
+func (r Resource) edgeIndexes(given []shape.Index) []shape.Index {
+	var added []shape.Index
 	for _, e := range r.Parents {
 		all := slices.Concat(given, added)
-		leads := func(x tableIndex) bool {
-			return shape.Leads(colset.Lower(x.columns), colset.Lower(slices.Concat(e.Columns, e.marked())), e.When) >= 0
+		leads := func(x shape.Index) bool {
+			return shape.Leads(colset.Lower(x.Columns), colset.Lower(slices.Concat(e.Columns, e.marked())), e.When) >= 0
 		}
 		if e.OnDelete == OnDeleteKeep || slices.ContainsFunc(all, leads) {
 			continue
 		}
 		columns := slices.Concat(slices.Sorted(maps.Keys(e.When)), e.Columns, e.marked())
-		added = append(added, tableIndex{name: shape.IndexName(columns, shapeNames(all)), columns: columns, why: "the cascade finds the rows below by it; without it every batch scans the table"})
+		added = append(added, shape.Index{Name: shape.IndexName(columns, shape.Names(all)), Columns: columns, Why: "the cascade finds the rows below by it; without it every batch scans the table"})
 	}
 	return added
 }
 
-func (r Resource) activeIndexes() []tableIndex {
-	indexes := []tableIndex{r.primaryKey()}
+func (r Resource) activeIndexes() []shape.Index {
+	indexes := []shape.Index{r.primaryKey()}
 	if r.Named() {
 		indexes = append(indexes,
-			tableIndex{name: "one_name", columns: append(r.Owners(), r.Label.Key), unique: true, why: "it decides who has a name"},
-			tableIndex{name: "next_copy", columns: append(r.Owners(), ColStemKey, ColCopyNo), why: "activating finds the next copy number by it"})
+			shape.Index{Name: "one_name", Columns: append(r.Owners(), r.Label.Key), Unique: true, Why: "it decides who has a name"},
+			shape.Index{Name: "next_copy", Columns: append(r.Owners(), ColStemKey, ColCopyNo), Why: "activating finds the next copy number by it"})
 	}
 	if owners := r.Owners(); len(owners) > 0 {
-		indexes = append(indexes, tableIndex{name: "owner_id", columns: append(owners, r.ID), why: "lists of active rows read it", lists: true})
+		indexes = append(indexes, shape.Index{Name: "owner_id", Columns: append(owners, r.ID), Why: "lists of active rows read it", Lists: true})
 	}
 	if r.Parent.Column != "" && !slices.Equal(r.Owners(), []string{r.Parent.Column}) {
 		indexes = append(indexes, r.parentIndex())
@@ -156,14 +137,12 @@ func (r Resource) activeIndexes() []tableIndex {
 		cols := append(r.Owners(), r.Quota.Flag, r.Quota.By)
 		if r.Quota.By != r.ID {
 			cols = append(cols, r.ID)
-			indexes = append(indexes, tableIndex{name: "quota_order", columns: append(r.Owners(), r.Quota.By, r.ID), why: "the quota finds its boundary by it"})
+			indexes = append(indexes, shape.Index{Name: "quota_order", Columns: append(r.Owners(), r.Quota.By, r.ID), Why: "the quota finds its boundary by it"})
 		}
-		indexes = append(indexes, tableIndex{name: "quota_flag", columns: cols, why: "the quota finds wrong flags by it"})
+		indexes = append(indexes, shape.Index{Name: "quota_flag", Columns: cols, Why: "the quota finds wrong flags by it"})
 	}
 	for _, x := range r.Indexes {
-		indexes = append(indexes, tableIndex{name: shape.IndexName(x.Columns, shapeNames(indexes)), columns: x.Columns, unique: x.Unique, why: "the plan declares it", lists: !x.Unique})
+		indexes = append(indexes, shape.Index{Name: shape.IndexName(x.Columns, shape.Names(indexes)), Columns: x.Columns, Unique: x.Unique, Why: "the plan declares it", Lists: !x.Unique})
 	}
 	return append(indexes, r.edgeIndexes(indexes)...)
 }
-
-func shapeNames(indexes []tableIndex) []string { return nil }

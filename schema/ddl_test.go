@@ -7,7 +7,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/schematest/livetest"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // TestDDLText is the whole of it, once: what an application puts into its migration.
@@ -53,7 +55,7 @@ func TestDDLText(t *testing.T) {
 		"  PRIMARY KEY (`id`),\n" +
 		"  KEY `shown` (`user_id`, `deletion_id`, `id`)\n" +
 		") ENGINE=InnoDB DEFAULT CHARSET=utf8mb4"
-	if diff := cmp.Diff(want, strings.Join(plain().Resources[0].DDL(), "\n")); diff != "" {
+	if diff := cmp.Diff(want, strings.Join(livetest.Plain().Resources[0].DDL(), "\n")); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -63,7 +65,7 @@ func TestDDLText(t *testing.T) {
 func TestDDLRuns(t *testing.T) {
 	long := func(c string) string { return strings.Repeat(c, 64) }
 	plans := map[string]schema.Plan{
-		"every kind": plain(),
+		"every kind": livetest.Plain(),
 		"index names": {Resources: []schema.Resource{{
 			Name: "t", Owner: "owner", Label: schema.Label{Column: "one"}, Quota: schema.Quota{Flag: "quota"},
 			Columns: []schema.Column{{Name: "owner_id", Type: "INT NULL"}, {Name: "One_Name", Type: "INT NULL"}, {Name: "primary", Type: "INT NULL"}},
@@ -82,8 +84,8 @@ func TestDDLRuns(t *testing.T) {
 				if err := plan.Check(); err != nil {
 					t.Fatal(err)
 				}
-				db := open(t, plan)
-				if err := schema.Verify(t.Context(), db, plan); err != nil {
+				db := livetest.Open(t, plan)
+				if err := live.Verify(t.Context(), db, plan); err != nil {
 					t.Error(err)
 				}
 				if mode == "" {

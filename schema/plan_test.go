@@ -6,17 +6,18 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onerow/onerow/internal/schematest/livetest"
 	"github.com/onerow/onerow/names"
 	"github.com/onerow/onerow/schema"
 )
 
 // TestCheck: each contradiction has its own line, which names the resource.
 func TestCheck(t *testing.T) {
-	if err := plain().Check(); err != nil {
+	if err := livetest.Plain().Check(); err != nil {
 		t.Fatal(err)
 	}
 	project := func(change func(*schema.Resource)) schema.Plan {
-		plan := plain()
+		plan := livetest.Plain()
 		change(&plan.Resources[0])
 		return plan
 	}
@@ -28,7 +29,7 @@ func TestCheck(t *testing.T) {
 		{"no resource", schema.Plan{}, "it declares no resource"},
 		{"no name", project(func(r *schema.Resource) { r.Name = "" }), "a name has 1 to 64 bytes"},
 		{"long name", project(func(r *schema.Resource) { r.Name = strings.Repeat("ä", 33) }), "a name has 1 to 64 bytes"},
-		{"backtick", fullPlan(), `resource "comment": not an SQL identifier`},
+		{"backtick", livetest.FullPlan(), `resource "comment": not an SQL identifier`},
 		{"long table", project(func(r *schema.Resource) { r.Active = strings.Repeat("x", 65) }), "65 characters, 64 fit"},
 		{"table twice", project(func(r *schema.Resource) { r.Archive = "screen" }), `resource "screen": the table "screen" belongs to "project" already`},
 		{"archive is the active table", project(func(r *schema.Resource) { r.Archive = "project" }), `the table "project" belongs to "project" already`},
@@ -48,7 +49,7 @@ func TestCheck(t *testing.T) {
 		{"statement in a type", project(func(r *schema.Resource) { r.Columns[0].Type = "INT); DROP TABLE user; --" }), "is no type"},
 		{"comment in a type", project(func(r *schema.Resource) { r.Columns[0].Type = "INT /* */" }), "is no type"},
 		{"declared twice", func() schema.Plan {
-			plan := plain()
+			plan := livetest.Plain()
 			plan.Resources[1].Name, plan.Resources[2].Parent = "project", schema.Parent{}
 			return plan
 		}(), "it is declared twice"},
@@ -71,7 +72,7 @@ func TestCheck(t *testing.T) {
 }
 
 func TestResource(t *testing.T) {
-	plan := plain()
+	plan := livetest.Plain()
 	r, err := plan.Resource("project")
 	if err != nil {
 		t.Fatal(err)

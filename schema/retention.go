@@ -141,15 +141,15 @@ func checkRetention(r *Retention, stays bool, column func(string) bool) (errs []
 
 // retentionIndexes are those that the policy needs in one of the resource's tables, unless one of the given
 // does it.
-func (r Resource) retentionIndexes(archive bool, given []tableIndex) []tableIndex {
+func (r Resource) retentionIndexes(archive bool, given []shape.Index) []shape.Index {
 	if r.Retention == nil || r.Retention.Column == ColArchivedAt && !archive {
 		return nil
 	}
 	column := r.Retention.Column
-	if slices.ContainsFunc(given, func(x tableIndex) bool { return strings.EqualFold(x.columns[0], column) }) {
+	if slices.ContainsFunc(given, func(x shape.Index) bool { return strings.EqualFold(x.Columns[0], column) }) {
 		return nil
 	}
-	return []tableIndex{{name: shape.IndexName([]string{column}, shapeNames(given)), columns: []string{column}, why: "what is due is found by it; without it each look reads the whole table"}}
+	return []shape.Index{{Name: shape.IndexName([]string{column}, shape.Names(given)), Columns: []string{column}, Why: "what is due is found by it; without it each look reads the whole table"}}
 }
 
 // RetentionTables are the tables of the node whose rows a policy finds.
@@ -169,67 +169,4 @@ func (n Node) RetentionZone() (*time.Location, error) {
 		return time.UTC, nil
 	}
 	return n.Retention.Location()
-}
-
-// RetentionIndex returns an index of the table that begins with a column of times, and its columns with those
-// of the primary key, in which InnoDB orders its entries. false: there is none.
-func (c *Catalog) RetentionIndex(table, column string) (name string, columns []string, ok bool) {
-	t := c.found.table(table)
-	if t == nil {
-		return "", nil, false
-	}
-	for _, x := range t.indexes {
-		if !t.retains(x, column) {
-			continue
-		}
-		columns = slices.Clone(x.columns)
-		for _, key := range t.primary() {
-			if !slices.Contains(columns, key) {
-				columns = append(columns, key)
-			}
-		}
-		return x.name, columns, true
-	}
-	return "", nil, false
-}
-
-// retains says whether pages of what is due can be read along an index.
-func (t *foundTable) retains(x foundIndex, column string) bool {
-	return x.btree && !x.off && !slices.Contains(x.falls, true) && !slices.Contains(x.columns, "") && x.columns[0] == strings.ToLower(column) &&
-		!slices.ContainsFunc(x.columns[1:], func(name string) bool { return t.column(name) == nil || !t.column(name).keyable() })
-}
-
-// retention holds the policies against the tables.
-func (v *verifier) retention(nodes []Node) {
-	for _, n := range nodes {
-		for _, name := range n.RetentionTables() {
-			have := v.found.table(name)
-			if have == nil {
-				continue // said already
-			}
-			column := n.Retention.Column
-			f := have.column(column)
-			if f == nil {
-				v.say(retentionColumn, difference{Table: name, Column: column, Problem: "it does not exist; the plan's retention says that rows are as old as it says", Fix: "correct the plan's retention"}, "")
-				continue
-			}
-			if timeType(f.data) == "" {
-				v.say(retentionColumn, difference{Table: name, Column: column, Problem: fmt.Sprintf("it is %s; the age of rows is taken from a DATE, a DATETIME or a TIMESTAMP", f.full), Fix: "name another column in the plan's retention"}, "")
-				continue
-			}
-			does := func(t *foundTable) bool {
-				return slices.ContainsFunc(t.indexes, func(x foundIndex) bool { return have.retains(x, column) })
-			}
-			if does(have) || n.Managed && !have.serves(tableIndex{name: column, columns: []string{column}}) {
-				continue // of a resource it is said that there is none
-			}
-			const why = "each look for what is due reads the whole table"
-			if off, ok := have.without(does); ok {
-				v.switchedOff(have, off, why)
-				continue
-			}
-			words, statement := addKey(have, "KEY", []string{column})
-			v.say(retentionUnindexed, difference{Table: name, Problem: fmt.Sprintf("no index begins with (%s), ascending and of whole columns, so %s", column, why), Fix: words}, statement)
-		}
-	}
 }

@@ -12,14 +12,14 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
-	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-func inspect(t testing.TB, db *sql.DB) *schema.Catalog {
+func inspect(t testing.TB, db *sql.DB) *live.Catalog {
 	t.Helper()
-	cat, err := schema.Inspect(t.Context(), db)
+	cat, err := live.Inspect(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
 	}

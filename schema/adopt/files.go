@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
-
-	"github.com/onerow/onerow/schema"
 )
 
 // File is a goose migration.
@@ -23,7 +21,7 @@ type File struct {
 // for long behind a lock that it waits for (a copy waits for rows too, which its foreign keys check), and
 // sets them back, but where it fails. Its statements need one session:
 // goose gives them one, for the files run in a transaction.
-func Files(a *schema.Adoption, first int64) []File {
+func Files(a *Adoption, first int64) []File {
 	var files []File
 	for i, s := range a.Steps {
 		files = append(files, File{
@@ -36,7 +34,7 @@ func Files(a *schema.Adoption, first int64) []File {
 
 const width = 106
 
-func text(a *schema.Adoption, s schema.Step, i int) string {
+func text(a *Adoption, s Step, i int) string {
 	var b strings.Builder
 	comment := func(text string) {
 		for _, line := range wrap(text, width) {
@@ -54,7 +52,7 @@ func text(a *schema.Adoption, s schema.Step, i int) string {
 	comment("Back: " + s.Back + ".")
 	for _, part := range []struct {
 		direction string
-		change    schema.Change
+		change    Change
 	}{{"Up", s.Up}, {"Down", s.Down}} {
 		b.WriteString("\n-- +goose " + part.direction + "\n")
 		for _, stmt := range Statements(part.change) {
@@ -76,7 +74,7 @@ const (
 )
 
 // Statements are those of a change, for one session. Only the last EXECUTE changes anything.
-func Statements(c schema.Change) []string {
+func Statements(c Change) []string {
 	run := []string{"PREPARE onerow_ddl FROM @onerow_ddl", "EXECUTE onerow_ddl", "DEALLOCATE PREPARE onerow_ddl"}
 	all := []string{begin, set, "SET @onerow_done = " + c.Done + ", @onerow_refused = 0"}
 	what := quoted(c.SQL)

@@ -14,6 +14,7 @@ import (
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/adopt"
+	"github.com/onerow/onerow/schema/live"
 )
 
 var counter = regexp.MustCompile(` AUTO_INCREMENT=\d+`)
@@ -31,7 +32,7 @@ func rank(line string) int {
 // clean fails the test unless Verify has nothing to say of the plan's resources.
 func clean(t *testing.T, db *sql.DB, p schema.Plan) {
 	t.Helper()
-	if err := schema.Verify(t.Context(), db, p); err != nil {
+	if err := live.Verify(t.Context(), db, p); err != nil {
 		t.Error(err)
 	}
 }
@@ -65,7 +66,7 @@ func TestFiles(t *testing.T) {
 	for i, s := range a.Steps {
 		if s.Last && !back {
 			back = true
-			for _, s := range []schema.Step{s, a.Steps[len(a.Steps)-1]} {
+			for _, s := range []adopt.Step{s, a.Steps[len(a.Steps)-1]} {
 				was := shown(t, db)
 				if err := send(t.Context(), db, adopt.Statements(s.Up)); err == nil || !strings.Contains(err.Error(), lacking) || differ(was, shown(t, db)) != "" {
 					t.Fatalf("%s before the backfill: %v", s.Name, err)
@@ -95,9 +96,9 @@ func TestFiles(t *testing.T) {
 }
 
 // both goes up, down and up again, each cut behind each statement first.
-func both(t *testing.T, db *sql.DB, s schema.Step, before string) {
+func both(t *testing.T, db *sql.DB, s adopt.Step, before string) {
 	t.Helper()
-	run := func(c schema.Change) string {
+	run := func(c adopt.Change) string {
 		all := adopt.Statements(c)
 		for cut := range all {
 			if err := send(t.Context(), db, all[:cut]); err != nil {
@@ -152,7 +153,7 @@ func TestGoose(t *testing.T) {
 	_, err = p.Up(t.Context())
 	var partial *goose.PartialError
 	if !errors.As(err, &partial) || !strings.Contains(err.Error(), lacking) ||
-		partial.Failed.Source.Path != list[slices.IndexFunc(a.Steps, func(s schema.Step) bool { return s.Last })].Name {
+		partial.Failed.Source.Path != list[slices.IndexFunc(a.Steps, func(s adopt.Step) bool { return s.Last })].Name {
 		t.Fatalf("the files without a backfill: %v", err)
 	}
 	report := filled(t, db, plan())

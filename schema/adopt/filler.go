@@ -47,9 +47,9 @@ type side struct {
 
 type moment struct{ column, now string }
 
-// New looks at the tables. Errors: [ErrNotReady], those of [schema.Adopt].
+// New looks at the tables. Errors: [ErrNotReady], those of [Prepare].
 func New(ctx context.Context, db onerow.DB, plan schema.Plan, resource string) (*Filler, error) {
-	a, err := schema.Adopt(ctx, db, plan, resource)
+	a, err := Prepare(ctx, db, plan, resource)
 	if err != nil {
 		return nil, err
 	}
@@ -79,16 +79,15 @@ func New(ctx context.Context, db onerow.DB, plan schema.Plan, resource string) (
 }
 
 // side makes what is known of a table into its statements.
-func (f *Filler) side(a *schema.Adoption, table string, active bool) *side {
-	s := &side{name: table, active: active}
+func (f *Filler) side(a *Adoption, table string, active bool) *side {
+	s, found := &side{name: table, active: active}, a.found.In(table)
 	filled := []string{f.res.Label.Key, schema.ColStemKey, schema.ColCopyNo}
 	var lacks []string
 	for _, name := range a.NotNull[table] {
-		c, _ := a.Catalog.Column(table, name)
 		switch name {
 		case schema.ColCreatedAt, schema.ColUpdatedAt, schema.ColArchivedAt:
 			now := "UTC_TIMESTAMP(6)"
-			if c.Type == "timestamp" {
+			if c := found.Column(name); c != nil && c.Data == "timestamp" {
 				now = "CURRENT_TIMESTAMP(6)" // it is the session's, and stored as the moment that it is
 			}
 			s.times = append(s.times, moment{name, now})
@@ -100,8 +99,8 @@ func (f *Filler) side(a *schema.Adoption, table string, active bool) *side {
 			}
 		}
 	}
-	for _, c := range a.Catalog.Columns(table) {
-		if c.Moves {
+	for _, c := range found.Columns {
+		if c.Moves() {
 			s.keep += fmt.Sprintf(", %s = %[1]s", ident.Quote(c.Name))
 		}
 	}

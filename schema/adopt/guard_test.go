@@ -7,6 +7,8 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/adopt"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // TestGuard: tables of one server become those of a cluster by one file for each table of a parent, which
@@ -27,7 +29,7 @@ func TestGuard(t *testing.T) {
 	many := one
 	many.Cluster = true
 	for resource, want := range map[string][]string{"project": {"add_guard", "add_guard_archive"}, "screen": nil} {
-		a, err := schema.Adopt(t.Context(), db, many, resource)
+		a, err := adopt.Prepare(t.Context(), db, many, resource)
 		if err != nil || len(a.Against) > 0 {
 			t.Fatalf("%s: %v, %v", resource, a, err)
 		}
@@ -41,7 +43,7 @@ func TestGuard(t *testing.T) {
 		}
 	}
 	for _, p := range []schema.Plan{one, many} {
-		if err := schema.Verify(t.Context(), db, p); err != nil {
+		if err := live.Verify(t.Context(), db, p); err != nil {
 			t.Errorf("cluster: %t: %v", p.Cluster, err)
 		}
 	}

@@ -78,9 +78,9 @@ func old(t testing.TB, n int) (db *sql.DB, dsn string) {
 	return db, dsn
 }
 
-func planned(t testing.TB, db *sql.DB, p schema.Plan) *schema.Adoption {
+func planned(t testing.TB, db *sql.DB, p schema.Plan) *adopt.Adoption {
 	t.Helper()
-	a, err := schema.Adopt(t.Context(), db, p, "ticket")
+	a, err := adopt.Prepare(t.Context(), db, p, "ticket")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func TestAgainst(t *testing.T) {
 				dbtest.Exec(t, db, stmt)
 			}
 			plan := schema.Plan{Resources: []schema.Resource{{Name: "t", Archive: "t_archive", Owner: "owner", Label: schema.Label{Column: "name"}}}}
-			a, err := schema.Adopt(t.Context(), db, plan, "t")
+			a, err := adopt.Prepare(t.Context(), db, plan, "t")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package schema
+package adopt
 
 import (
 	"context"
@@ -8,24 +8,28 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/internal/catalog"
+	"github.com/onerow/onerow/schema/internal/verify"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // Adoption is how a table with rows and other writers becomes a resource: a list of steps, each one statement
 // of DDL, which are printed as migrations and never run here. See [Adopt].
 type Adoption struct {
 	// Resource is the resource of the plan, its defaults filled in.
-	Resource Resource
+	Resource schema.Resource
 	// Steps in their order. Those that are Last come after the keys of names have been filled in.
 	Steps []Step
 	// Against is what no step may see to: a person does, and asks again. While there is any, there are no
 	// steps.
-	Against []Difference
+	Against []live.Difference
 	// Notes say what stays, such as foreign keys, and what the plan should know.
 	Notes []string
 	// NotNull are, by table, the columns that may be NULL until the last steps.
 	NotNull map[string][]string
 
-	found *database // what was looked at
+	found *catalog.Database // what was looked at
 }
 
 // Step is one statement of DDL with its way back, and what is to be known about it.
@@ -52,7 +56,7 @@ type Change struct {
 	SQL, Other, OtherSQL string
 }
 
-// Adopt compares the tables of a resource with the plan, as [Verify] does, and says how the tables that are
+// Prepare compares the tables of a resource with the plan, as [Verify] does, and says how the tables that are
 // there become the resource while others write: columns that may be NULL, the archive, indexes; then, once
 // the keys are filled in, what those writers notice: foreign keys, times, NOT NULL. Types, defaults,
 // collations and comments of the application's columns stay. What is done is not in the list, so an empty one
@@ -60,7 +64,7 @@ type Change struct {
 //
 // As many statements as [Verify], and one for each of the two tables; it only reads. Errors:
 // [ErrUnknownResource], [ErrInvalidPlan], and the driver's.
-func Adopt(ctx context.Context, db onerow.DB, plan Plan, resource string) (*Adoption, error) {
+func Prepare(ctx context.Context, db onerow.DB, plan schema.Plan, resource string) (*Adoption, error) {
 	if err := plan.Check(); err != nil {
 		return nil, err
 	}
@@ -68,17 +72,17 @@ func Adopt(ctx context.Context, db onerow.DB, plan Plan, resource string) (*Adop
 	if err != nil {
 		return nil, err
 	}
-	found, said, err := lookAt(ctx, db, plan)
+	found, said, err := verify.Look(ctx, db, plan)
 	if err != nil {
 		return nil, fmt.Errorf("schema: adopt %s: %w", resource, err)
 	}
 	var unread []string
 	for _, name := range r.Tables() {
-		if t := found.table(name); t.isTable() && found.creates[t.name] == "" {
-			unread = append(unread, t.name)
+		if t := found.Table(name); t.IsTable() && found.Creates[t.Name] == "" {
+			unread = append(unread, t.Name)
 		}
 	}
-	if err := found.readDefinitions(ctx, db, unread); err != nil {
+	if err := found.ReadDefinitions(ctx, db, unread); err != nil {
 		return nil, fmt.Errorf("schema: adopt %s: %w", resource, err)
 	}
 	return stepsOf(found, plan, r, said), nil
@@ -87,16 +91,16 @@ func Adopt(ctx context.Context, db onerow.DB, plan Plan, resource string) (*Adop
 // adopter makes the steps of one resource.
 type adopter struct {
 	*Adoption
-	said    []said // what Verify says
-	plan    Plan
-	defs    map[place]definition // as the steps so far leave them
-	planned map[*foundTable][]string
-	notNull map[*foundTable][]lastColumn // what the last step of a table makes NOT NULL
+	said    []verify.Said // what Verify says
+	plan    schema.Plan
+	defs    map[place]catalog.Definition // as the steps so far leave them
+	planned map[*catalog.Table][]string
+	notNull map[*catalog.Table][]lastColumn // what the last step of a table makes NOT NULL
 }
 
 // place is a column of a table.
 type place struct {
-	table  *foundTable
+	table  *catalog.Table
 	column string // lower case
 }
 
@@ -106,45 +110,45 @@ type lastColumn struct {
 }
 
 // stepsOf makes the steps of what Verify has said.
-func stepsOf(d *database, plan Plan, r Resource, said []said) *Adoption {
-	a := &adopter{Adoption: &Adoption{Resource: r, NotNull: map[string][]string{}, found: d}, said: said, plan: plan, defs: map[place]definition{},
-		planned: map[*foundTable][]string{}, notNull: map[*foundTable][]lastColumn{}}
+func stepsOf(d *catalog.Database, plan schema.Plan, r schema.Resource, said []verify.Said) *Adoption {
+	a := &adopter{Adoption: &Adoption{Resource: r, NotNull: map[string][]string{}, found: d}, said: said, plan: plan, defs: map[place]catalog.Definition{},
+		planned: map[*catalog.Table][]string{}, notNull: map[*catalog.Table][]lastColumn{}}
 	for _, s := range said {
 		if !a.concerns(s) || a.has(s) {
 			continue
 		}
-		if c := d.in(s.Table).column(s.Column); s.kind == columnUnknown && c != nil {
-			s.Fix = fmt.Sprintf("add it to the plan's columns, - {name: %s, type: %q}, or drop it", c.name, plainType(c))
+		if c := d.In(s.Table).Column(s.Column); s.Kind == verify.ColumnUnknown && c != nil {
+			s.Fix = fmt.Sprintf("add it to the plan's columns, - {name: %s, type: %q}, or drop it", c.Name, plainType(c))
 		}
-		a.Against = append(a.Against, Difference(s.difference))
+		a.Against = append(a.Against, live.Difference(s.Difference))
 	}
-	active := d.table(r.Active)
-	if !active.isTable() {
+	active := d.Table(r.Active)
+	if !active.IsTable() {
 		return a.Adoption
 	}
 	a.unmoved(active)
 	a.readable()
-	for _, want := range r.tables() {
-		if have := d.table(want.name); have.isTable() {
+	for _, want := range r.Shape() {
+		if have := d.Table(want.Name); have.IsTable() {
 			a.columns(want, have)
 		}
 	}
-	if r.Archive != "" && d.table(r.Archive) == nil {
+	if r.Archive != "" && d.Table(r.Archive) == nil {
 		a.archive(active)
 	}
-	for _, want := range r.tables() {
-		if have := d.table(want.name); have.isTable() {
+	for _, want := range r.Shape() {
+		if have := d.Table(want.Name); have.IsTable() {
 			a.indexes(want, have)
 		}
 	}
 	a.foreignKeys()
-	for _, want := range r.tables() {
-		if have := d.table(want.name); have.isTable() {
+	for _, want := range r.Shape() {
+		if have := d.Table(want.Name); have.IsTable() {
 			a.times(want, have)
 		}
 	}
-	for _, want := range slices.Backward(r.tables()) {
-		if have := d.table(want.name); have.isTable() {
+	for _, want := range slices.Backward(r.Shape()) {
+		if have := d.Table(want.Name); have.IsTable() {
 			a.last(have)
 		}
 	}
@@ -168,45 +172,45 @@ func (a *adopter) wait() {
 }
 
 // concerns says whether a difference is about the resource's tables.
-func (a *adopter) concerns(s said) bool {
-	return slices.ContainsFunc(a.Resource.Tables(), func(name string) bool { return a.found.key(name) == a.found.key(s.Table) })
+func (a *adopter) concerns(s verify.Said) bool {
+	return slices.ContainsFunc(a.Resource.Tables(), func(name string) bool { return a.found.Key(name) == a.found.Key(s.Table) })
 }
 
 // has says whether steps see to such a difference, or find out for themselves that they cannot.
-func (a *adopter) has(s said) bool {
-	switch s.kind {
-	case tableMissing:
-		return a.found.key(s.Table) != a.found.key(a.Resource.Active)
-	case indexMissing:
+func (a *adopter) has(s verify.Said) bool {
+	switch s.Kind {
+	case verify.TableMissing:
+		return a.found.Key(s.Table) != a.found.Key(a.Resource.Active)
+	case verify.IndexMissing:
 		return s.Index != "PRIMARY"
-	case columnMissing, columnWrong, foreignManaged, foreignOutward, edgeMissing, edgeUnindexed:
+	case verify.ColumnMissing, verify.ColumnWrong, verify.ForeignManaged, verify.ForeignOutward, verify.EdgeMissing, verify.EdgeUnindexed:
 		return true
 	}
 	return false
 }
 
 // plain is the type as a plan has it.
-func plainType(c *foundColumn) string {
-	if c.nullable {
-		return c.full + " NULL"
+func plainType(c *catalog.Column) string {
+	if c.Nullable {
+		return c.Full + " NULL"
 	}
-	return c.full + " NOT NULL"
+	return c.Full + " NOT NULL"
 }
 
 // against adds what a person has to see to.
-func (a *adopter) against(t *foundTable, column, problem, fix string) {
-	a.Against = append(a.Against, Difference{Table: t.name, Column: column, Problem: problem, Fix: fix})
+func (a *adopter) against(t *catalog.Table, column, problem, fix string) {
+	a.Against = append(a.Against, live.Difference{Table: t.Name, Column: column, Problem: problem, Fix: fix})
 }
 
 // unmoved: a computed column is not written, neither by a verb nor by a move.
-func (a *adopter) unmoved(t *foundTable) {
+func (a *adopter) unmoved(t *catalog.Table) {
 	for _, name := range a.Resource.Shared() {
-		if c := t.column(name); c != nil && c.computed() {
+		if c := t.Column(name); c != nil && c.Computed() {
 			a.against(t, name, "it is generated, and the toolkit writes each column of the plan", "take it out of the plan; tables may have generated columns that the plan does not know")
 		}
 	}
-	if primary := t.primary(); len(primary) > 1 {
-		a.against(t, "", fmt.Sprintf("its primary key has %d columns (%s), and a resource has one id", len(primary), strings.Join(t.spelled(primary), ", ")),
+	if primary := t.Primary(); len(primary) > 1 {
+		a.against(t, "", fmt.Sprintf("its primary key has %d columns (%s), and a resource has one id", len(primary), strings.Join(t.Spelled(primary), ", ")),
 			"let the cascade walk it as it is, among the plan's tables: see cascade-worker discover; or give it an id of one column")
 	}
 }
@@ -214,28 +218,28 @@ func (a *adopter) unmoved(t *foundTable) {
 // readable: what cannot be read cannot be repeated.
 func (a *adopter) readable() {
 	for _, name := range a.Resource.Tables() {
-		if t := a.found.table(name); t.isTable() && a.found.creates[t.name] == "" {
-			a.Against = append(a.Against, Difference{Table: name, Problem: "SHOW CREATE TABLE does not show it to this user, so its columns cannot be repeated", Fix: "GRANT SELECT on the whole table"})
+		if t := a.found.Table(name); t.IsTable() && a.found.Creates[t.Name] == "" {
+			a.Against = append(a.Against, live.Difference{Table: name, Problem: "SHOW CREATE TABLE does not show it to this user, so its columns cannot be repeated", Fix: "GRANT SELECT on the whole table"})
 		}
 	}
 	for _, mode := range []string{"ANSI_QUOTES", "NO_BACKSLASH_ESCAPES", "NO_FIELD_OPTIONS"} {
-		if strings.Contains(a.found.mode, mode) && len(a.found.creates) > 0 {
-			a.Against = append(a.Against, Difference{Table: slices.Sorted(maps.Keys(a.found.creates))[0],
+		if strings.Contains(a.found.Mode, mode) && len(a.found.Creates) > 0 {
+			a.Against = append(a.Against, live.Difference{Table: slices.Sorted(maps.Keys(a.found.Creates))[0],
 				Problem: "the session's sql_mode has " + mode + ", so what SHOW CREATE TABLE shows is not the whole of a column, or means something else", Fix: "connect with another sql_mode"})
 		}
 	}
 }
 
 // def is a column as the steps so far leave it.
-func (a *adopter) def(t *foundTable, c *foundColumn) (definition, bool) {
-	if def, ok := a.defs[place{t, strings.ToLower(c.name)}]; ok {
+func (a *adopter) def(t *catalog.Table, c *catalog.Column) (catalog.Definition, bool) {
+	if def, ok := a.defs[place{t, strings.ToLower(c.Name)}]; ok {
 		return def, true
 	}
-	return cutDefinition(a.found.creates[t.name], c)
+	return catalog.CutDefinition(a.found.Creates[t.Name], c)
 }
 
-func (a *adopter) setDef(t *foundTable, def definition) {
-	a.defs[place{t, strings.ToLower(def.name)}] = def
+func (a *adopter) setDef(t *catalog.Table, def catalog.Definition) {
+	a.defs[place{t, strings.ToLower(def.Name)}] = def
 }
 
 func (a *adopter) step(s Step) { a.Steps = append(a.Steps, s) }

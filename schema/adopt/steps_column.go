@@ -1,11 +1,14 @@
-package schema
+package adopt
 
 import (
 	"fmt"
 	"regexp"
 	"strings"
 
+	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/internal/catalog"
 	"github.com/onerow/onerow/schema/internal/shape"
+	"github.com/onerow/onerow/schema/internal/verify"
 )
 
 const (
@@ -17,9 +20,9 @@ const (
 )
 
 // columns adds what is missing and widens what is too narrow, and says what it cannot do.
-func (a *adopter) columns(want table, have *foundTable) {
-	for _, c := range want.columns {
-		found := have.column(c.Name)
+func (a *adopter) columns(want shape.Table, have *catalog.Table) {
+	for _, c := range want.Columns {
+		found := have.Column(c.Name)
 		if found == nil {
 			a.addColumn(have, c)
 			continue
@@ -30,89 +33,89 @@ func (a *adopter) columns(want table, have *foundTable) {
 
 // addColumn adds a column that other writers need not know: it has a default, or may be NULL until the last
 // step.
-func (a *adopter) addColumn(t *foundTable, c shape.Column) {
+func (a *adopter) addColumn(t *catalog.Table, c shape.Column) {
 	r := a.Resource
 	if c.Name == r.ID {
 		a.against(t, c.Name, "it does not exist, and each row is found by it", "make it the primary key: "+c.Type)
 		return
 	}
-	if wanted(r, c).is == anyType && !fills(c.Type) {
+	if verify.Wanted(r, c).Is == verify.AnyType && !verify.Fills(c.Type) {
 		a.against(t, c.Name, "it does not exist, and the plan gives its rows no value: "+c.Type, "let it be NULL or have a DEFAULT in the plan, or add it yourself, as only you know its values")
 		return
 	}
 	kind, what := c.Type, ""
-	if !fills(c.Type) {
+	if !verify.Fills(c.Type) {
 		kind = nullable(c.Type)
-		a.notNull[t] = append(a.notNull[t], lastColumn{c.Name, Quote(c.Name) + " " + kind, Quote(c.Name) + " " + c.Type})
+		a.notNull[t] = append(a.notNull[t], lastColumn{c.Name, schema.Quote(c.Name) + " " + kind, schema.Quote(c.Name) + " " + c.Type})
 		what = "; it may be NULL until the last file: " + filledBy(r, c.Name)
 	}
-	a.step(Step{Name: "add_" + fileWord(c.Name) + a.suffix(t), What: fmt.Sprintf("Adds %s.%s%s.", t.name, c.Name, what),
+	a.step(Step{Name: "add_" + fileWord(c.Name) + a.suffix(t), What: fmt.Sprintf("Adds %s.%s%s.", t.Name, c.Name, what),
 		Cost: costInstant, Writers: noWriters, Back: backDropped,
-		Up:   Change{Done: hasColumn(t.name, c.Name), SQL: "ALTER TABLE " + Quote(t.name) + " ADD COLUMN " + Quote(c.Name) + " " + kind + ", ALGORITHM=INSTANT"},
-		Down: Change{Done: "NOT " + hasColumn(t.name, c.Name), SQL: "ALTER TABLE " + Quote(t.name) + " DROP COLUMN " + Quote(c.Name)}})
+		Up:   Change{Done: hasColumn(t.Name, c.Name), SQL: "ALTER TABLE " + schema.Quote(t.Name) + " ADD COLUMN " + schema.Quote(c.Name) + " " + kind + ", ALGORITHM=INSTANT"},
+		Down: Change{Done: "NOT " + hasColumn(t.Name, c.Name), SQL: "ALTER TABLE " + schema.Quote(t.Name) + " DROP COLUMN " + schema.Quote(c.Name)}})
 }
 
 // filledBy says who gives a new column its values.
-func filledBy(r Resource, column string) string {
+func filledBy(r schema.Resource, column string) string {
 	switch column {
-	case r.Label.Key, ColStemKey, ColCopyNo:
-		return "cascade-worker adopt --backfill gives it " + content(r, column)
-	case ColCreatedAt, ColUpdatedAt, ColArchivedAt:
+	case r.Label.Key, schema.ColStemKey, schema.ColCopyNo:
+		return "cascade-worker adopt --backfill gives it " + verify.Content(r, column)
+	case schema.ColCreatedAt, schema.ColUpdatedAt, schema.ColArchivedAt:
 		return "nobody knows that time of the rows that are there, so the backfill writes its own; fill it first where you know better"
 	}
-	return "fill it with " + content(r, column) + ", in batches; the backfill cannot know it"
+	return "fill it with " + verify.Content(r, column) + ", in batches; the backfill cannot know it"
 }
 
 // suffix tells files about the archive from those about the active table.
-func (a *adopter) suffix(t *foundTable) string {
-	if a.found.key(t.name) == a.found.key(a.Resource.Active) {
+func (a *adopter) suffix(t *catalog.Table) string {
+	if a.found.Key(t.Name) == a.found.Key(a.Resource.Active) {
 		return ""
 	}
 	return "_archive"
 }
 
 // fitColumn sees to a column that is there. What a step would have to guess is said in Verify's words.
-func (a *adopter) fitColumn(t *foundTable, c shape.Column, have *foundColumn) {
-	w := wanted(a.Resource, c)
-	problem := w.problem(have)
+func (a *adopter) fitColumn(t *catalog.Table, c shape.Column, have *catalog.Column) {
+	w := verify.Wanted(a.Resource, c)
+	problem := w.Problem(have)
 	if problem == "" {
 		return
 	}
 	def, known := a.def(t, have)
 	words := a.fix(t, c.Name, problem)
-	generated := strings.Contains(strings.ToLower(have.extra), "auto_increment")
+	generated := strings.Contains(strings.ToLower(have.Extra), "auto_increment")
 	switch {
-	case !known, w.generated() != generated, w.charset(have) != "", !w.notNull() && w.is != anyType && !have.nullable:
+	case !known, w.Generated() != generated, w.Charset(have) != "", !w.NotNull() && w.Is != verify.AnyType && !have.Nullable:
 		a.against(t, c.Name, problem, words)
 		return
-	case w.is == utcTime && (have.data == "timestamp" || have.data == "datetime"):
-		if have.data == "timestamp" && literalDefault.MatchString(def.rest) {
+	case w.Is == verify.UTCTime && (have.Data == "timestamp" || have.Data == "datetime"):
+		if have.Data == "timestamp" && literalDefault.MatchString(def.Rest) {
 			a.against(t, c.Name, "its default is a constant that the server shows in the session's time zone", "drop that default, or "+words)
 			return
 		}
 		// its type is seen to at last: until then its readers know it as it is
-	case !w.is.fits(have, w.min):
-		kind := w.wider(have)
+	case !w.Is.Fits(have, w.Min):
+		kind := w.Wider(have)
 		if kind == "" {
 			a.against(t, c.Name, problem, words)
 			return
 		}
-		wide := def.in(have.charset, have.collation)
-		wide.full = kind
+		wide := def.In(have.Charset, have.Collation)
+		wide.Full = kind
 		a.setDef(t, wide)
-		a.step(Step{Name: "widen_" + fileWord(c.Name) + a.suffix(t), What: fmt.Sprintf("Makes %s.%s %s instead of %s; %s.", t.name, c.Name, kind, have.full, w.why),
+		a.step(Step{Name: "widen_" + fileWord(c.Name) + a.suffix(t), What: fmt.Sprintf("Makes %s.%s %s instead of %s; %s.", t.Name, c.Name, kind, have.Full, w.Why),
 			Cost: costCopy, Writers: "nothing", Back: "the type that it had; it fails where a value does not fit any more",
-			Up: modify(t.name, def, wide), Down: modify(t.name, wide, def)})
+			Up: modify(t.Name, def, wide), Down: modify(t.Name, wide, def)})
 	}
-	if w.notNull() && have.nullable {
-		a.notNull[t] = append(a.notNull[t], lastColumn{name: have.name})
+	if w.NotNull() && have.Nullable {
+		a.notNull[t] = append(a.notNull[t], lastColumn{name: have.Name})
 	}
 }
 
 // fix is what Verify says to do about a column.
-func (a *adopter) fix(t *foundTable, column, problem string) string {
+func (a *adopter) fix(t *catalog.Table, column, problem string) string {
 	for _, s := range a.said {
-		if s.kind == columnWrong && a.found.key(s.Table) == a.found.key(t.name) && s.Column == column && s.Problem == problem {
+		if s.Kind == verify.ColumnWrong && a.found.Key(s.Table) == a.found.Key(t.Name) && s.Column == column && s.Problem == problem {
 			return s.Fix
 		}
 	}
@@ -124,18 +127,18 @@ var literalDefault = regexp.MustCompile(`(?i) DEFAULT '[1-9]`)
 
 // modify changes a column's type. Whether it was is seen by the type and by ON UPDATE, which both ways differ
 // in.
-func modify(table string, from, to definition) Change {
-	condition := fmt.Sprintf("column_type = %s", literal(to.full))
-	if moves.MatchString(from.rest) != moves.MatchString(to.rest) {
+func modify(table string, from, to catalog.Definition) Change {
+	condition := fmt.Sprintf("column_type = %s", literal(to.Full))
+	if catalog.Moves.MatchString(from.Rest) != catalog.Moves.MatchString(to.Rest) {
 		not := "NOT "
-		if moves.MatchString(to.rest) {
+		if catalog.Moves.MatchString(to.Rest) {
 			not = ""
 		}
 		condition += " AND extra " + not + "LIKE '%on update%'"
 	}
 	return Change{Done: fmt.Sprintf("EXISTS (SELECT 1 FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = %s AND column_name = %s AND %s)",
-		literal(table), literal(to.name), condition),
-		SQL: "ALTER TABLE " + Quote(table) + " MODIFY COLUMN " + to.String()}
+		literal(table), literal(to.Name), condition),
+		SQL: "ALTER TABLE " + schema.Quote(table) + " MODIFY COLUMN " + to.String()}
 }
 
 // hasColumn, hasIndex and hasTable are conditions on the catalog.
@@ -160,20 +163,5 @@ var isNotNull = regexp.MustCompile(`(?i)\s+NOT\s+NULL\b`)
 
 // nullable is a type that may be NULL.
 func nullable(kind string) string {
-	return outside(kind, func(part string) string { return isNotNull.ReplaceAllString(part, "") }) + " NULL"
-}
-
-var (
-	isNull      = regexp.MustCompile(`(?i)^ NULL\b`)
-	defaultNull = regexp.MustCompile(`(?i) DEFAULT NULL\b`)
-)
-
-// bind makes it NOT NULL.
-func (d *definition) bind() {
-	if strings.HasPrefix(d.rest, " NOT NULL") {
-		return
-	}
-	d.rest = isNull.ReplaceAllString(d.rest, "")
-	d.replace(defaultNull, "")
-	d.rest = " NOT NULL" + d.rest
+	return catalog.Outside(kind, func(part string) string { return isNotNull.ReplaceAllString(part, "") }) + " NULL"
 }

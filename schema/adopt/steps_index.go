@@ -1,4 +1,4 @@
-package schema
+package adopt
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/internal/catalog"
 	"github.com/onerow/onerow/schema/internal/colset"
 	"github.com/onerow/onerow/schema/internal/shape"
 )
@@ -13,28 +15,28 @@ import (
 const costIndex = "the table is read once, and the index written, beside its readers and writers: ALGORITHM=INPLACE, LOCK=NONE"
 
 // indexes adds each index that nothing does the work of yet.
-func (a *adopter) indexes(want table, have *foundTable) {
+func (a *adopter) indexes(want shape.Table, have *catalog.Table) {
 	lasting := a.lasting(want, have)
-	for _, x := range want.indexes {
-		if x.name == "" || lasting.serves(x) {
+	for _, x := range want.Indexes {
+		if x.Name == "" || lasting.Serves(x) {
 			continue
 		}
-		taken := slices.Concat(have.indexNames(), a.planned[have])
-		if colset.Has(taken, x.name) {
-			x.name = shape.IndexName([]string{x.name}, taken)
+		taken := slices.Concat(have.IndexNames(), a.planned[have])
+		if colset.Has(taken, x.Name) {
+			x.Name = shape.IndexName([]string{x.Name}, taken)
 		}
-		a.planned[have] = append(a.planned[have], x.name)
+		a.planned[have] = append(a.planned[have], x.Name)
 		writers := "nothing"
-		if x.unique {
+		if x.Unique {
 			writers = "a name whose key is taken is refused with error 1062, as soon as a writer writes keys; rows without a key are not concerned"
 		}
-		if x.unique && x.why == "the plan declares it" {
+		if x.Unique && x.Why == "the plan declares it" {
 			writers = "two rows with the same values are refused with error 1062"
 		}
-		a.step(Step{Name: "add_" + kindWord(x) + "_" + fileWord(x.name) + a.suffix(have),
-			What: fmt.Sprintf("Adds the %s %s (%s) to %s: %s.", x.kind(), x.name, strings.Join(x.columns, ", "), have.name, x.why),
+		a.step(Step{Name: "add_" + kindWord(x) + "_" + fileWord(x.Name) + a.suffix(have),
+			What: fmt.Sprintf("Adds the %s %s (%s) to %s: %s.", x.Kind(), x.Name, strings.Join(x.Columns, ", "), have.Name, x.Why),
 			Cost: costIndex, Writers: writers, Back: "DROP INDEX",
-			Up:   Change{Done: hasIndex(have.name, x.name), SQL: "ALTER TABLE " + Quote(have.name) + " ADD " + x.ddl() + ", ALGORITHM=INPLACE, LOCK=NONE"},
+			Up:   Change{Done: hasIndex(have.Name, x.Name), SQL: "ALTER TABLE " + schema.Quote(have.Name) + " ADD " + x.DDL() + ", ALGORITHM=INPLACE, LOCK=NONE"},
 			Down: a.dropIndex(have, x)})
 	}
 }
@@ -42,20 +44,20 @@ func (a *adopter) indexes(want table, have *foundTable) {
 // lasting is the table without an index that may have been made by the server for a foreign key, and goes by
 // itself when one of the missing indexes begins with its columns: nothing shows whether somebody asked for
 // it.
-func (a *adopter) lasting(want table, have *foundTable) *foundTable {
+func (a *adopter) lasting(want shape.Table, have *catalog.Table) *catalog.Table {
 	rest := *have
-	rest.indexes = slices.DeleteFunc(slices.Clone(have.indexes), func(x foundIndex) bool {
-		return !x.unique && slices.ContainsFunc(a.found.foreign, func(f foreignKey) bool {
-			return f.schema == a.found.name && a.found.key(f.table) == a.found.key(have.name) && slices.Equal(x.columns, colset.Lower(f.columns))
-		}) && slices.ContainsFunc(want.indexes, func(w tableIndex) bool {
-			return w.name != "" && !have.serves(w) && colset.StartsWith(colset.Lower(w.columns), x.columns)
+	rest.Indexes = slices.DeleteFunc(slices.Clone(have.Indexes), func(x catalog.Index) bool {
+		return !x.Unique && slices.ContainsFunc(a.found.Foreign, func(f catalog.ForeignKey) bool {
+			return f.Schema == a.found.Name && a.found.Key(f.Table) == a.found.Key(have.Name) && slices.Equal(x.Columns, colset.Lower(f.Columns))
+		}) && slices.ContainsFunc(want.Indexes, func(w shape.Index) bool {
+			return w.Name != "" && !have.Serves(w) && colset.StartsWith(colset.Lower(w.Columns), x.Columns)
 		})
 	})
 	return &rest
 }
 
-func kindWord(x tableIndex) string {
-	if x.unique {
+func kindWord(x shape.Index) string {
+	if x.Unique {
 		return "unique"
 	}
 	return "index"
@@ -63,20 +65,20 @@ func kindWord(x tableIndex) string {
 
 // dropIndex is the way back. A server drops the index that it made for a foreign key when another one begins
 // with the same column; then the way back makes it again, for the foreign key needs one.
-func (a *adopter) dropIndex(t *foundTable, x tableIndex) Change {
-	table := Quote(t.name)
-	drop := Change{Done: "NOT " + hasIndex(t.name, x.name), SQL: "ALTER TABLE " + table + " DROP INDEX " + Quote(x.name)}
-	for _, f := range a.found.foreign {
-		if f.schema != a.found.name || a.found.key(f.table) != a.found.key(t.name) || !colset.StartsWith(colset.Lower(x.columns), colset.Lower(f.columns)) {
+func (a *adopter) dropIndex(t *catalog.Table, x shape.Index) Change {
+	table := schema.Quote(t.Name)
+	drop := Change{Done: "NOT " + hasIndex(t.Name, x.Name), SQL: "ALTER TABLE " + table + " DROP INDEX " + schema.Quote(x.Name)}
+	for _, f := range a.found.Foreign {
+		if f.Schema != a.found.Name || a.found.Key(f.Table) != a.found.Key(t.Name) || !colset.StartsWith(colset.Lower(x.Columns), colset.Lower(f.Columns)) {
 			continue
 		}
-		for _, have := range t.indexes {
-			if !slices.Equal(have.columns, colset.Lower(f.columns)) || have.unique {
+		for _, have := range t.Indexes {
+			if !slices.Equal(have.Columns, colset.Lower(f.Columns)) || have.Unique {
 				continue
 			}
 			drop.Other = fmt.Sprintf("NOT EXISTS (SELECT 1 FROM information_schema.statistics WHERE table_schema = DATABASE() AND table_name = %s AND index_name <> %s AND seq_in_index = 1 AND column_name = %s)",
-				literal(t.name), literal(x.name), literal(f.columns[0]))
-			drop.OtherSQL = drop.SQL + ", ADD KEY " + Quote(have.name) + " (" + ident.Quotes(f.columns...) + ")"
+				literal(t.Name), literal(x.Name), literal(f.Columns[0]))
+			drop.OtherSQL = drop.SQL + ", ADD KEY " + schema.Quote(have.Name) + " (" + ident.Quotes(f.Columns...) + ")"
 			return drop
 		}
 	}

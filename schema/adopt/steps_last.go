@@ -1,75 +1,80 @@
-package schema
+package adopt
 
 import (
 	"fmt"
 	"strings"
+
+	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/internal/catalog"
+	"github.com/onerow/onerow/schema/internal/shape"
+	"github.com/onerow/onerow/schema/internal/verify"
 )
 
 // times makes times UTC in microseconds that nobody but a writer moves. A TIMESTAMP keeps its moment, for the
 // file's session is at UTC; its default becomes the same moment in UTC.
-func (a *adopter) times(want table, have *foundTable) {
-	for _, c := range want.columns {
-		w, found := wanted(a.Resource, c), have.column(c.Name)
-		if w.is != utcTime || found == nil || w.is.fits(found, w.min) && !moves.MatchString(" "+found.extra) {
+func (a *adopter) times(want shape.Table, have *catalog.Table) {
+	for _, c := range want.Columns {
+		w, found := verify.Wanted(a.Resource, c), have.Column(c.Name)
+		if w.Is != verify.UTCTime || found == nil || w.Is.Fits(found, w.Min) && !catalog.Moves.MatchString(" "+found.Extra) {
 			continue
 		}
 		old, known := a.def(have, found)
-		if !known || found.data != "timestamp" && found.data != "datetime" {
+		if !known || found.Data != "timestamp" && found.Data != "datetime" {
 			continue // said
 		}
 		def := old
-		def.full = "datetime(6)"
-		def.replace(moves, "")
+		def.Full = "datetime(6)"
+		def.Replace(catalog.Moves, "")
 		writers, what := []string{"it writes " + c.Name + " itself, as UTC_TIMESTAMP(6)"}, "Its values stay what they are, and are taken for UTC"
-		if found.data == "timestamp" {
-			def.replace(now, "(UTC_TIMESTAMP(6))")
+		if found.Data == "timestamp" {
+			def.Replace(catalog.Now, "(UTC_TIMESTAMP(6))")
 			what = "Each value stays the moment that it is, and is UTC from now on"
 			writers = append(writers, "it reads UTC, not the time of its session")
 		} else {
-			def.replace(now, "CURRENT_TIMESTAMP(6)")
+			def.Replace(catalog.Now, "CURRENT_TIMESTAMP(6)")
 		}
 		a.setDef(have, def)
-		if moves.MatchString(old.rest) {
+		if catalog.Moves.MatchString(old.Rest) {
 			writers = append(writers, "nothing moves it with an UPDATE any more (ON UPDATE would do so with each change of a flag, too)")
 		}
 		a.step(Step{Name: "time_" + fileWord(c.Name) + a.suffix(have), Last: true,
-			What: fmt.Sprintf("Makes %s.%s a DATETIME(6) without ON UPDATE. %s.", have.name, c.Name, what),
+			What: fmt.Sprintf("Makes %s.%s a DATETIME(6) without ON UPDATE. %s.", have.Name, c.Name, what),
 			Cost: costCopy, Writers: strings.Join(writers, "; "), Back: "the type that it had, with fractions of a second rounded to it",
-			Up: modify(have.name, old, def), Down: modify(have.name, def, old)})
+			Up: modify(have.Name, old, def), Down: modify(have.Name, def, old)})
 	}
 }
 
 // last makes NOT NULL what was NULL until here, in one statement, and refuses while a row has no value: the
 // ALTER itself does, for the session is strict, and the condition says it in words before the table is
 // rebuilt.
-func (a *adopter) last(t *foundTable) {
+func (a *adopter) last(t *catalog.Table) {
 	var names, empty, up, down, columns []string
 	for _, c := range a.notNull[t] {
-		if found := t.column(c.name); found != nil {
+		if found := t.Column(c.name); found != nil {
 			def, _ := a.def(t, found)
 			c.before = def.String()
-			def.bind()
+			def.Bind()
 			c.after = def.String()
 		}
 		names, columns = append(names, c.name), append(columns, literal(c.name))
-		empty = append(empty, Quote(c.name)+" IS NULL")
+		empty = append(empty, schema.Quote(c.name)+" IS NULL")
 		up, down = append(up, "MODIFY COLUMN "+c.after), append(down, "MODIFY COLUMN "+c.before)
 	}
 	if len(names) == 0 {
 		return
 	}
-	a.NotNull[t.name] = names
+	a.NotNull[t.Name] = names
 	nulls := func(word string) string {
 		return fmt.Sprintf("NOT EXISTS (SELECT 1 FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = %s AND column_name IN (%s) AND is_nullable = '%s')",
-			literal(t.name), strings.Join(columns, ", "), word)
+			literal(t.Name), strings.Join(columns, ", "), word)
 	}
-	alter := "ALTER TABLE " + Quote(t.name) + " "
+	alter := "ALTER TABLE " + schema.Quote(t.Name) + " "
 	a.step(Step{Name: "not_null" + a.suffix(t), Last: true,
-		What:    fmt.Sprintf("Makes %s of %s NOT NULL, and refuses while a row lacks one. Run cascade-worker adopt %s --backfill before it, until it finds nothing to do.", strings.Join(names, ", "), t.name, a.Resource.Name),
+		What:    fmt.Sprintf("Makes %s of %s NOT NULL, and refuses while a row lacks one. Run cascade-worker adopt %s --backfill before it, until it finds nothing to do.", strings.Join(names, ", "), t.Name, a.Resource.Name),
 		Cost:    "the table is rebuilt beside its readers and writers: ALGORITHM=INPLACE, LOCK=NONE",
 		Writers: "it writes all of these columns with each row, and the keys of names with each new name; who cannot stops before this file",
 		Back:    "the columns may be NULL again; nothing is lost",
-		Up: Change{Done: nulls("YES"), Refused: "EXISTS (SELECT 1 FROM " + Quote(t.name) + " WHERE " + strings.Join(empty, " OR ") + ")",
+		Up: Change{Done: nulls("YES"), Refused: "EXISTS (SELECT 1 FROM " + schema.Quote(t.Name) + " WHERE " + strings.Join(empty, " OR ") + ")",
 			Because: "rows lack values: run cascade-worker adopt --backfill first", SQL: alter + strings.Join(up, ", ") + ", ALGORITHM=INPLACE, LOCK=NONE"},
 		Down: Change{Done: nulls("NO"), SQL: alter + strings.Join(down, ", ")}})
 }

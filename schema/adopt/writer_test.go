@@ -9,8 +9,8 @@ import (
 
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/names"
-	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/adopt"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // kept is what a row must have at the end.
@@ -196,7 +196,7 @@ func TestOldWriter(t *testing.T) {
 	filled(t, migrating, plan()) // what the old one has left behind
 	w.db = db
 	w.beside(t, w.taught, func() { up(true) })
-	if err := schema.Verify(t.Context(), db, plan()); err != nil {
+	if err := live.Verify(t.Context(), db, plan()); err != nil {
 		t.Error(err)
 	}
 	if again := filled(t, db, plan()); again.Written != 0 {

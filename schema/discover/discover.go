@@ -1,4 +1,4 @@
-package schema
+package discover
 
 import (
 	"context"
@@ -8,14 +8,17 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/internal/catalog"
 	"github.com/onerow/onerow/schema/internal/colset"
 	"github.com/onerow/onerow/schema/internal/naming"
+	"github.com/onerow/onerow/schema/live"
 )
 
 var (
-	// ErrDiscover means: no plan can be made from the foreign keys. The text names each
+	// ErrNoPlan means: no plan can be made from the foreign keys. The text names each
 	// obstacle and what to do about it; nothing is planned halfway.
-	ErrDiscover = errors.New("schema: no plan can be made of these tables")
+	ErrNoPlan = errors.New("schema: no plan can be made of these tables")
 	// ErrUnknownTable means: the database has no table of that name, or none that the
 	// user may see.
 	ErrUnknownTable = errors.New("schema: unknown table")
@@ -24,7 +27,7 @@ var (
 	ErrLoop = errors.New("schema: a loop of foreign keys that cannot be broken")
 )
 
-// Discover makes a plan of the tables that can be reached from the roots over foreign
+// Plan makes a plan of the tables that can be reached from the roots over foreign
 // keys, from the row above to the rows below, and notes about it:
 //
 //   - ON DELETE CASCADE, RESTRICT and NO ACTION become edges that delete;
@@ -48,30 +51,30 @@ var (
 // table, a table without a primary key, with a key of a type that cannot be held exactly,
 // of an engine without transactions, or a name that cannot be in a plan; and the
 // driver's.
-func Discover(ctx context.Context, db onerow.DB, roots []string) (Plan, []Note, error) {
+func Plan(ctx context.Context, db onerow.DB, roots []string) (schema.Plan, []live.Note, error) {
 	p, notes, _, err := discover(ctx, db, &discovery{roots: roots})
 	return p, notes, err
 }
 
-func discover(ctx context.Context, db onerow.DB, d *discovery) (Plan, []Note, []Proposal, error) {
+func discover(ctx context.Context, db onerow.DB, d *discovery) (schema.Plan, []live.Note, []Proposal, error) {
 	var err error
-	if d.found, err = readDatabase(ctx, db); err != nil {
-		return Plan{}, nil, nil, fmt.Errorf("schema: discover: %w", err)
+	if d.found, err = catalog.Read(ctx, db); err != nil {
+		return schema.Plan{}, nil, nil, fmt.Errorf("schema: discover: %w", err)
 	}
 	if err := d.keepOld(); err != nil {
-		return Plan{}, nil, nil, err
+		return schema.Plan{}, nil, nil, err
 	}
 	references, err := d.plan()
 	if err != nil {
-		return Plan{}, nil, nil, err
+		return schema.Plan{}, nil, nil, err
 	}
 	p := d.extended()
 	if err := p.Check(); err != nil {
-		return Plan{}, nil, nil, fmt.Errorf("%w: %w", ErrDiscover, err)
+		return schema.Plan{}, nil, nil, fmt.Errorf("%w: %w", ErrNoPlan, err)
 	}
-	blind, err := Blind(ctx, db, p)
+	blind, err := live.Blind(ctx, db, p)
 	if err != nil {
-		return Plan{}, nil, nil, fmt.Errorf("schema: discover: %w", err)
+		return schema.Plan{}, nil, nil, fmt.Errorf("schema: discover: %w", err)
 	}
 	var proposals []Proposal
 	if d.guessed {
@@ -82,9 +85,9 @@ func discover(ctx context.Context, db onerow.DB, d *discovery) (Plan, []Note, []
 
 // discovery walks the foreign keys of a database.
 type discovery struct {
-	found *database
-	old   Plan            // that is extended
-	known map[string]Node // of the old plan, by each of its tables
+	found *catalog.Database
+	old   schema.Plan            // that is extended
+	known map[string]schema.Node // of the old plan, by each of its tables
 	roots []string
 	nodes map[string]*candidate
 	order []string // in which they were found
@@ -93,12 +96,12 @@ type discovery struct {
 	restricted []string
 	guessed    bool // proposals are made of what only looks like a reference
 	remarks,
-	obstacles []Note
+	obstacles []live.Note
 }
 
 // candidate is a table that was reached.
 type candidate struct {
-	table *foundTable
+	table *catalog.Table
 	depth int // edges to the nearest root
 	edges []*reference
 	stays bool
@@ -106,50 +109,50 @@ type candidate struct {
 
 // reference is a foreign key on its way to become an edge.
 type reference struct {
-	foreignKey
-	action Action
+	catalog.ForeignKey
+	action schema.Action
 	soft   bool   // a person says so, and no foreign key
 	old    bool   // the plan has it
 	why    string // for the note, where the action is not what the rule says
 }
 
-func (r *reference) edge() Edge {
-	return Edge{Table: r.to, Columns: r.columns, References: r.references, OnDelete: r.action}
+func (r *reference) edge() schema.Edge {
+	return schema.Edge{Table: r.To, Columns: r.Columns, References: r.References, OnDelete: r.action}
 }
 
 // same says whether the other is between the same columns.
 func (r *reference) same(o *reference) bool {
-	return o.table == r.table && o.to == r.to && slices.Equal(colset.Lower(o.columns), colset.Lower(r.columns)) && slices.Equal(colset.Lower(o.references), colset.Lower(r.references))
+	return o.Table == r.Table && o.To == r.To && slices.Equal(colset.Lower(o.Columns), colset.Lower(r.Columns)) && slices.Equal(colset.Lower(o.References), colset.Lower(r.References))
 }
 
 func (d *discovery) remark(table, format string, args ...any) {
-	d.remarks = append(d.remarks, Note{Table: table, Text: fmt.Sprintf(format, args...)})
+	d.remarks = append(d.remarks, live.Note{Table: table, Text: fmt.Sprintf(format, args...)})
 }
 
 func (d *discovery) obstacle(table, format string, args ...any) {
-	d.obstacles = append(d.obstacles, Note{Table: table, Text: fmt.Sprintf(format, args...)})
+	d.obstacles = append(d.obstacles, live.Note{Table: table, Text: fmt.Sprintf(format, args...)})
 }
 
 func (d *discovery) plan() ([]*reference, error) {
 	named := d.roots
 	if len(named)+len(d.known) == 0 {
-		return nil, fmt.Errorf("%w: name at least one table to begin with", ErrDiscover)
+		return nil, fmt.Errorf("%w: name at least one table to begin with", ErrNoPlan)
 	}
 	d.roots = nil
 	for _, name := range named {
-		t := d.found.table(name)
+		t := d.found.Table(name)
 		if t == nil {
-			return nil, fmt.Errorf("%w: %q; the database %q has none that this user may see%s", ErrUnknownTable, name, d.found.name, naming.DidYouMean(name, d.tableNames()))
+			return nil, fmt.Errorf("%w: %q; the database %q has none that this user may see%s", ErrUnknownTable, name, d.found.Name, naming.DidYouMean(name, d.tableNames()))
 		}
-		if naming.IsToolkits(t.name) {
-			return nil, fmt.Errorf("%w: %q is one of the toolkit's own", ErrDiscover, t.name)
+		if naming.IsToolkits(t.Name) {
+			return nil, fmt.Errorf("%w: %q is one of the toolkit's own", ErrNoPlan, t.Name)
 		}
-		if name := d.active(t.name); !slices.Contains(d.roots, name) {
+		if name := d.active(t.Name); !slices.Contains(d.roots, name) {
 			d.roots = append(d.roots, name)
 		}
 	}
 	for _, n := range d.old.Nodes() {
-		if name := d.found.table(n.Tables[0]).name; !n.Stays && !slices.Contains(d.roots, name) {
+		if name := d.found.Table(n.Tables[0]).Name; !n.Stays && !slices.Contains(d.roots, name) {
 			d.roots = append(d.roots, name)
 		}
 	}
@@ -174,13 +177,13 @@ func (d *discovery) plan() ([]*reference, error) {
 	for _, o := range d.obstacles {
 		errs = append(errs, fmt.Errorf("table %q: %s", o.Table, o.Text))
 	}
-	return nil, fmt.Errorf("%w: %w", ErrDiscover, errors.Join(errs...))
+	return nil, fmt.Errorf("%w: %w", ErrNoPlan, errors.Join(errs...))
 }
 
 func (d *discovery) tableNames() []string {
 	var names []string
-	for _, t := range d.found.tables {
-		names = append(names, t.name)
+	for _, t := range d.found.Tables {
+		names = append(names, t.Name)
 	}
 	slices.Sort(names)
 	return names
@@ -190,25 +193,25 @@ func (d *discovery) tableNames() []string {
 // the one that deletes counts.
 func (d *discovery) references() []*reference {
 	var all []*reference
-	for _, f := range d.found.foreign {
-		if f.schema != d.found.name || f.toSchema != d.found.name {
+	for _, f := range d.found.Foreign {
+		if f.Schema != d.found.Name || f.ToSchema != d.found.Name {
 			continue
 		}
-		child, parent := d.found.table(f.table), d.found.table(f.to)
-		if child == nil || parent == nil || len(f.columns) == 0 {
+		child, parent := d.found.Table(f.Table), d.found.Table(f.To)
+		if child == nil || parent == nil || len(f.Columns) == 0 {
 			continue
 		}
-		f.table, f.to = d.active(child.name), d.active(parent.name)
-		r := &reference{foreignKey: f, action: OnDeleteDelete}
-		if strings.EqualFold(f.onDelete, "SET NULL") {
-			r.action = OnDeleteDetach
+		f.Table, f.To = d.active(child.Name), d.active(parent.Name)
+		r := &reference{ForeignKey: f, action: schema.OnDeleteDelete}
+		if strings.EqualFold(f.OnDelete, "SET NULL") {
+			r.action = schema.OnDeleteDetach
 		}
 		twin := slices.IndexFunc(all, r.same)
 		switch {
 		case twin < 0:
 			all = append(all, r)
-		case r.action == OnDeleteDelete:
-			all[twin].action = OnDeleteDelete
+		case r.action == schema.OnDeleteDelete:
+			all[twin].action = schema.OnDeleteDelete
 		}
 	}
 	return all
@@ -218,7 +221,7 @@ func (d *discovery) references() []*reference {
 func (d *discovery) reach(references []*reference) {
 	d.nodes, d.order = map[string]*candidate{}, nil
 	add := func(name string, depth int) *candidate {
-		n := &candidate{table: d.found.table(name), depth: depth}
+		n := &candidate{table: d.found.Table(name), depth: depth}
 		d.nodes[name] = n
 		d.order = append(d.order, name)
 		return n
@@ -229,34 +232,34 @@ func (d *discovery) reach(references []*reference) {
 	for i := 0; i < len(d.order); i++ {
 		above := d.nodes[d.order[i]]
 		for _, r := range references {
-			if r.to == above.table.name && r.action == OnDeleteDelete && d.nodes[r.table] == nil {
-				add(r.table, above.depth+1)
+			if r.To == above.table.Name && r.action == schema.OnDeleteDelete && d.nodes[r.Table] == nil {
+				add(r.Table, above.depth+1)
 			}
 		}
 	}
 	followed := slices.Clone(d.order)
 	for _, r := range references {
-		if !slices.Contains(followed, r.to) || r.action == OnDeleteKeep {
+		if !slices.Contains(followed, r.To) || r.action == schema.OnDeleteKeep {
 			continue
 		}
-		if d.nodes[r.table] == nil {
-			add(r.table, d.nodes[r.to].depth+1).stays = true
+		if d.nodes[r.Table] == nil {
+			add(r.Table, d.nodes[r.To].depth+1).stays = true
 		}
-		d.nodes[r.table].edges = append(d.nodes[r.table].edges, r)
+		d.nodes[r.Table].edges = append(d.nodes[r.Table].edges, r)
 	}
 }
 
 // newEdges are the edges of a table that the old plan has not.
-func (d *discovery) newEdges(n *candidate) (edges []Edge) {
+func (d *discovery) newEdges(n *candidate) (edges []schema.Edge) {
 	for _, r := range n.edges {
 		if r.old {
 			continue
 		}
 		e := r.edge()
-		if slices.Equal(colset.Lower(e.References), d.found.table(e.Table).primary()) {
+		if slices.Equal(colset.Lower(e.References), d.found.Table(e.Table).Primary()) {
 			e.References = nil // the default
 		}
-		if e.OnDelete == OnDeleteDelete {
+		if e.OnDelete == schema.OnDeleteDelete {
 			e.OnDelete = ""
 		}
 		e.Table = d.called(e.Table)

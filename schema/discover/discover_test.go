@@ -1,7 +1,6 @@
-package schema_test
+package discover_test
 
 import (
-	"database/sql"
 	"errors"
 	"slices"
 	"strings"
@@ -10,55 +9,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onerow/onerow/internal/devdb/dbtest"
-	"github.com/onerow/onerow/migrations"
+	"github.com/onerow/onerow/internal/schematest/livetest"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/discover"
+	"github.com/onerow/onerow/schema/live"
 )
 
-// strange makes a database with the toolkit's tables and those of the statements.
-func strange(t testing.TB, stmts ...string) *sql.DB {
-	t.Helper()
-	db := bare(t, stmts...)
-	if err := migrations.Up(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
-	return db
-}
-
-// bare makes a database with the tables of the statements only: the toolkit's take their time.
-func bare(t testing.TB, stmts ...string) *sql.DB {
-	t.Helper()
-	db := dbtest.Open(t)
-	for _, stmt := range stmts {
-		dbtest.Exec(t, db, stmt)
-	}
-	return db
-}
-
-// own are the differences of the plan's tables, those of the toolkit left out.
-func own(t testing.TB, db *sql.DB, plan schema.Plan) []schema.Difference {
-	t.Helper()
-	return slices.DeleteFunc(differences(t, db, plan), func(d schema.Difference) bool { return strings.HasPrefix(d.Table, "onerow_") })
-}
-
-// shop has a loop of staff and stores, a table that refers to itself, keys of two columns, of text and of
-// bytes, a reference that is no primary key, and every rule.
-var shop = []string{
-	"CREATE TABLE country (code CHAR(2) PRIMARY KEY)",
-	"CREATE TABLE staff (staff_id INT UNSIGNED PRIMARY KEY, Store_ID INT UNSIGNED NOT NULL, boss_id INT UNSIGNED NULL, country CHAR(2), FOREIGN KEY (boss_id) REFERENCES staff (staff_id), FOREIGN KEY (country) REFERENCES country (code) ON DELETE CASCADE)",
-	"CREATE TABLE store (store_id INT UNSIGNED PRIMARY KEY, manager_id INT UNSIGNED NULL, FOREIGN KEY (manager_id) REFERENCES staff (staff_id))",
-	"ALTER TABLE staff ADD CONSTRAINT works_in FOREIGN KEY (Store_ID) REFERENCES store (store_id) ON DELETE CASCADE ON UPDATE CASCADE",
-	"CREATE TABLE film (sku VARCHAR(20) PRIMARY KEY, store_id INT UNSIGNED NOT NULL, tag VARBINARY(16) NOT NULL UNIQUE, FOREIGN KEY (store_id) REFERENCES store (store_id))",
-	"CREATE TABLE copy (sku VARCHAR(20), no INT, PRIMARY KEY (sku, no), FOREIGN KEY (sku) REFERENCES film (sku))",
-	"CREATE TABLE rental (id BINARY(16) PRIMARY KEY, sku VARCHAR(20) NOT NULL, no INT NOT NULL, FOREIGN KEY (sku, no) REFERENCES copy (sku, no))",
-	"CREATE TABLE scan (id BIGINT PRIMARY KEY, tag VARBINARY(16) NOT NULL, FOREIGN KEY (tag) REFERENCES film (tag))",
-	"CREATE TABLE audit (id BIGINT PRIMARY KEY, rental BINARY(16) NULL, FOREIGN KEY (rental) REFERENCES rental (id) ON DELETE SET NULL)",
-	"CREATE TABLE audit_line (id BIGINT PRIMARY KEY, audit_id BIGINT NOT NULL, FOREIGN KEY (audit_id) REFERENCES audit (id) ON DELETE CASCADE)",
-	"CREATE TABLE soft (id INT PRIMARY KEY, staff_id INT UNSIGNED NOT NULL, KEY (staff_id))",
-}
-
 func TestDiscover(t *testing.T) {
-	db := strange(t, shop...)
-	plan, notes, err := schema.Discover(t.Context(), db, []string{"store"})
+	db := livetest.Migrated(t, livetest.Shop()...)
+	plan, notes, err := discover.Plan(t.Context(), db, []string{"store"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +37,7 @@ func TestDiscover(t *testing.T) {
 	if diff := cmp.Diff(want, plan); diff != "" {
 		t.Error(diff)
 	}
-	if err := schema.Verify(t.Context(), db, plan); err != nil {
+	if err := live.Verify(t.Context(), db, plan); err != nil {
 		t.Error(err)
 	}
 	for _, n := range []struct{ table, says string }{
@@ -86,19 +45,19 @@ func TestDiscover(t *testing.T) {
 		{"", "staff (boss_id) → staff"}, {"staff", "refers to the table itself"}, {"audit", "ON DELETE SET NULL"}, {"audit", "Only detached"},
 		{"staff", "soft.staff_id looks like a reference"},
 	} {
-		if !slices.ContainsFunc(notes, func(note schema.Note) bool { return note.Table == n.table && strings.Contains(note.Text, n.says) }) {
+		if !slices.ContainsFunc(notes, func(note live.Note) bool { return note.Table == n.table && strings.Contains(note.Text, n.says) }) {
 			t.Errorf("no note on %s says %q:\n%+v", n.table, n.says, notes)
 		}
 	}
 	// A root of its own is more than a table that stays; a case that the server ignores is no other root.
-	plan, _, err = schema.Discover(t.Context(), db, []string{"audit", "store", "audit"})
+	plan, _, err = discover.Plan(t.Context(), db, []string{"audit", "store", "audit"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if a := plan.Tables[0]; a.Name != "audit" || a.Stays || len(plan.Tables) != 8 {
 		t.Errorf("%+v", plan)
 	}
-	if err := schema.Verify(t.Context(), db, plan); err != nil {
+	if err := live.Verify(t.Context(), db, plan); err != nil {
 		t.Error(err)
 	}
 }
@@ -144,10 +103,10 @@ func TestDiscoverLoops(t *testing.T) {
 			"ALTER TABLE a ADD FOREIGN KEY (b_id) REFERENCES b (id)"}, "a", "a.b_id", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			db := bare(t, c.tables...)
-			plan, _, err := schema.Discover(t.Context(), db, []string{c.root})
+			db := livetest.Bare(t, c.tables...)
+			plan, _, err := discover.Plan(t.Context(), db, []string{c.root})
 			if c.refuse != "" {
-				if !errors.Is(err, schema.ErrLoop) || !strings.Contains(err.Error(), c.refuse) {
+				if !errors.Is(err, discover.ErrLoop) || !strings.Contains(err.Error(), c.refuse) {
 					t.Error(err)
 				}
 				return
@@ -166,7 +125,7 @@ func TestDiscoverLoops(t *testing.T) {
 			if strings.Join(broken, " ") != c.broken {
 				t.Errorf("broken at %q: %+v", broken, plan)
 			}
-			if found := own(t, db, plan); len(found) > 0 {
+			if found := livetest.Own(t, db, plan); len(found) > 0 {
 				t.Error(found)
 			}
 		})
@@ -175,7 +134,7 @@ func TestDiscoverLoops(t *testing.T) {
 
 // TestDiscoverObstacles: no plan is made halfway, and each obstacle has its remedy.
 func TestDiscoverObstacles(t *testing.T) {
-	db := bare(t,
+	db := livetest.Bare(t,
 		"CREATE TABLE a (id INT PRIMARY KEY, UNIQUE KEY (id))",
 		"CREATE TABLE nokey (a_id INT NOT NULL, code INT NOT NULL UNIQUE, FOREIGN KEY (a_id) REFERENCES a (id))",
 		"CREATE TABLE nothing (a_id INT NOT NULL, id INT NULL, FOREIGN KEY (a_id) REFERENCES a (id))",
@@ -183,8 +142,8 @@ func TestDiscoverObstacles(t *testing.T) {
 		"CREATE TABLE cut (name TEXT NOT NULL, a_id INT NOT NULL, PRIMARY KEY (name(20)), FOREIGN KEY (a_id) REFERENCES a (id))",
 		"CREATE TABLE `line\nbreak` (id INT PRIMARY KEY, a_id INT NOT NULL, FOREIGN KEY (a_id) REFERENCES a (id))",
 		"CREATE VIEW seen AS SELECT * FROM a", "CREATE TABLE isam (id INT PRIMARY KEY) ENGINE=MyISAM")
-	_, _, err := schema.Discover(t.Context(), db, []string{"a", "seen", "isam"})
-	if !errors.Is(err, schema.ErrDiscover) {
+	_, _, err := discover.Plan(t.Context(), db, []string{"a", "seen", "isam"})
+	if !errors.Is(err, discover.ErrNoPlan) {
 		t.Fatal(err)
 	}
 	for _, says := range []string{
@@ -202,11 +161,11 @@ func TestDiscoverObstacles(t *testing.T) {
 		is    error
 		says  string
 	}{
-		{nil, schema.ErrDiscover, "at least one table"},
-		{[]string{"nokeys"}, schema.ErrUnknownTable, `did you mean "nokey"?`},
-		{[]string{"a", "`; DROP TABLE a; --"}, schema.ErrUnknownTable, "has none that this user may see"},
+		{nil, discover.ErrNoPlan, "at least one table"},
+		{[]string{"nokeys"}, discover.ErrUnknownTable, `did you mean "nokey"?`},
+		{[]string{"a", "`; DROP TABLE a; --"}, discover.ErrUnknownTable, "has none that this user may see"},
 	} {
-		if _, _, err := schema.Discover(t.Context(), db, c.roots); !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.says) {
+		if _, _, err := discover.Plan(t.Context(), db, c.roots); !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%q: %v", c.roots, err)
 		}
 	}
@@ -214,33 +173,33 @@ func TestDiscoverObstacles(t *testing.T) {
 
 // TestOtherDatabases: a plan does not reach into another database, and says so.
 func TestOtherDatabases(t *testing.T) {
-	db := bare(t, "CREATE TABLE a (id INT PRIMARY KEY)")
+	db := livetest.Bare(t, "CREATE TABLE a (id INT PRIMARY KEY)")
 	var name string
 	if err := db.QueryRowContext(t.Context(), "SELECT DATABASE()").Scan(&name); err != nil {
 		t.Fatal(err)
 	}
 	other := dbtest.Open(t)
 	dbtest.Exec(t, other, "CREATE TABLE below (id INT PRIMARY KEY, a_id INT, CONSTRAINT far FOREIGN KEY (a_id) REFERENCES `"+name+"`.a (id) ON DELETE CASCADE)")
-	plan, notes, err := schema.Discover(t.Context(), db, []string{"a"})
+	plan, notes, err := discover.Plan(t.Context(), db, []string{"a"})
 	if err != nil || len(plan.Tables) != 1 || len(notes) != 1 || !strings.Contains(notes[0].Text, `"far"`) || !strings.Contains(notes[0].Text, "from another database") {
 		t.Errorf("%+v, %+v, %v", plan, notes, err)
 	}
-	found := own(t, db, plan)
+	found := livetest.Own(t, db, plan)
 	if len(found) != 1 || found[0].Table != "a" || found[0].Index != "far" || !strings.Contains(found[0].Fix, "DROP FOREIGN KEY `far`") {
 		t.Fatalf("%+v", found)
 	}
 	dbtest.Exec(t, db, found[0].SQL)
-	if found := own(t, db, plan); len(found) > 0 {
+	if found := livetest.Own(t, db, plan); len(found) > 0 {
 		t.Error(found)
 	}
 }
 
 // TestDiscoverAsAReader: a user who sees a part of the tables is told that it is a part.
 func TestDiscoverAsAReader(t *testing.T) {
-	db := bare(t, "CREATE TABLE a (id INT PRIMARY KEY)", "CREATE TABLE below (id INT PRIMARY KEY, a_id INT, FOREIGN KEY (a_id) REFERENCES a (id))")
-	as, _, _ := user(t, db, "d", "GRANT SELECT ON %d.a TO %u")
-	plan, notes, err := schema.Discover(t.Context(), as, []string{"a"})
-	if err != nil || len(plan.Tables) != 1 || !slices.ContainsFunc(notes, func(n schema.Note) bool {
+	db := livetest.Bare(t, "CREATE TABLE a (id INT PRIMARY KEY)", "CREATE TABLE below (id INT PRIMARY KEY, a_id INT, FOREIGN KEY (a_id) REFERENCES a (id))")
+	as, _, _ := livetest.User(t, db, "d", "GRANT SELECT ON %d.a TO %u")
+	plan, notes, err := discover.Plan(t.Context(), as, []string{"a"})
+	if err != nil || len(plan.Tables) != 1 || !slices.ContainsFunc(notes, func(n live.Note) bool {
 		return n.Table == "" && strings.Contains(n.Text, "rights on single tables only")
 	}) {
 		t.Errorf("%+v, %+v, %v", plan, notes, err)

@@ -1,4 +1,4 @@
-package schema
+package discover
 
 import (
 	"cmp"
@@ -7,6 +7,9 @@ import (
 	"slices"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/internal/catalog"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // Extend is [Discover] with references that a person declares, as if they were foreign keys that restrict,
@@ -15,10 +18,10 @@ import (
 // The plan's own tables are roots, too, and its edges decide what becomes of rows, even where a foreign key
 // says otherwise. The notes are about what is new, and say to which columns a declared reference was applied;
 // one that applies to none is an error.
-func Extend(ctx context.Context, db onerow.DB, plan Plan, roots []string, soft []Soft) (Plan, []Note, []Proposal, error) {
+func Extend(ctx context.Context, db onerow.DB, plan schema.Plan, roots []string, soft []Soft) (schema.Plan, []live.Note, []Proposal, error) {
 	if len(plan.Resources)+len(plan.Tables) > 0 {
 		if err := plan.Check(); err != nil {
-			return Plan{}, nil, nil, err
+			return schema.Plan{}, nil, nil, err
 		}
 	}
 	return discover(ctx, db, &discovery{old: plan, roots: roots, soft: soft, guessed: true})
@@ -26,14 +29,14 @@ func Extend(ctx context.Context, db onerow.DB, plan Plan, roots []string, soft [
 
 // keepOld learns the tables of the old plan.
 func (d *discovery) keepOld() error {
-	d.known = map[string]Node{}
+	d.known = map[string]schema.Node{}
 	for _, n := range d.old.Nodes() {
 		for i, name := range n.Tables {
-			t := d.found.table(name)
+			t := d.found.Table(name)
 			if t == nil {
-				return fmt.Errorf("%w: %q, of %s in the plan; the database %q has none that this user may see", ErrUnknownTable, name, n.Name, d.found.name)
+				return fmt.Errorf("%w: %q, of %s in the plan; the database %q has none that this user may see", ErrUnknownTable, name, n.Name, d.found.Name)
 			}
-			n.Tables[i] = t.name
+			n.Tables[i] = t.Name
 		}
 		for _, name := range n.Tables {
 			d.known[name] = n
@@ -64,11 +67,11 @@ func (d *discovery) withOld(all []*reference) []*reference {
 	nodes := d.old.Nodes()
 	for _, n := range nodes {
 		for _, e := range n.Parents {
-			i := slices.IndexFunc(nodes, func(o Node) bool { return o.Name == e.Table })
-			f := foreignKey{schema: d.found.name, table: d.found.table(n.Tables[0]).name, toSchema: d.found.name, to: d.found.table(nodes[i].Tables[0]).name,
-				onDelete: "NO ACTION", columns: e.Columns, references: e.References}
-			r := &reference{foreignKey: f, soft: true}
-			twin := slices.IndexFunc(all, func(o *reference) bool { return o.table == f.table && o.to == f.to && o.is(e) })
+			i := slices.IndexFunc(nodes, func(o schema.Node) bool { return o.Name == e.Table })
+			f := catalog.ForeignKey{Schema: d.found.Name, Table: d.found.Table(n.Tables[0]).Name, ToSchema: d.found.Name, To: d.found.Table(nodes[i].Tables[0]).Name,
+				OnDelete: "NO ACTION", Columns: e.Columns, References: e.References}
+			r := &reference{ForeignKey: f, soft: true}
+			twin := slices.IndexFunc(all, func(o *reference) bool { return o.Table == f.Table && o.To == f.To && o.Is(e) })
 			if twin >= 0 && len(e.When) == 0 {
 				r = all[twin]
 			} else {
@@ -81,23 +84,23 @@ func (d *discovery) withOld(all []*reference) []*reference {
 }
 
 // extended is the old plan with what is new behind it.
-func (d *discovery) extended() Plan {
+func (d *discovery) extended() schema.Plan {
 	p := d.old
 	p.Resources, p.Tables = slices.Clone(p.Resources), slices.Clone(p.Tables)
 	for i, r := range p.Resources {
-		if n := d.nodes[d.found.table(cmp.Or(r.Active, r.Name)).name]; n != nil {
+		if n := d.nodes[d.found.Table(cmp.Or(r.Active, r.Name)).Name]; n != nil {
 			p.Resources[i].Parents = append(slices.Clip(r.Parents), d.newEdges(n)...)
 		}
 	}
 	for i, t := range p.Tables {
-		if n := d.nodes[d.found.table(t.Name).name]; n != nil {
+		if n := d.nodes[d.found.Table(t.Name).Name]; n != nil {
 			p.Tables[i].Parents = append(slices.Clip(t.Parents), d.newEdges(n)...)
 		}
 	}
 	for _, name := range d.order {
 		if _, known := d.known[name]; !known {
 			n := d.nodes[name]
-			p.Tables = append(p.Tables, Table{Name: name, Key: n.table.spelled(n.table.primary()), Stays: n.stays, Parents: d.newEdges(n)})
+			p.Tables = append(p.Tables, schema.Table{Name: name, Key: n.table.Spelled(n.table.Primary()), Stays: n.stays, Parents: d.newEdges(n)})
 		}
 	}
 	return p

@@ -1,4 +1,4 @@
-package schema
+package discover
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/internal/catalog"
 	"github.com/onerow/onerow/schema/internal/colset"
 	"github.com/onerow/onerow/schema/internal/naming"
 )
@@ -16,7 +18,7 @@ type Proposal struct {
 	Table   string
 	Key     []string
 	Planned bool
-	Edge    Edge
+	Edge    schema.Edge
 	// Evidence is what speaks for it, and what is missing: in a line.
 	Evidence []string
 
@@ -25,11 +27,11 @@ type Proposal struct {
 
 // guess finds columns that look as if they refer to a table of the plan, or of another proposal: what hangs
 // below those that a person accepts is proposed, too.
-func (d *discovery) guess(p Plan, references []*reference) []Proposal {
+func (d *discovery) guess(p schema.Plan, references []*reference) []Proposal {
 	var list []Proposal
 	planned, stays, above := map[string]bool{}, map[string]bool{}, []string{}
 	for _, n := range p.Nodes() {
-		name := d.found.table(n.Tables[0]).name
+		name := d.found.Table(n.Tables[0]).Name
 		planned[name], stays[name] = true, n.Stays
 		if !n.Stays {
 			above = append(above, name)
@@ -37,38 +39,38 @@ func (d *discovery) guess(p Plan, references []*reference) []Proposal {
 	}
 	names := d.wordsOf()
 	for i := 0; i < len(above); i++ {
-		to := d.found.table(above[i])
-		if len(to.primary()) != 1 {
+		to := d.found.Table(above[i])
+		if len(to.Primary()) != 1 {
 			continue
 		}
 		for _, name := range d.tableNames() {
-			t := d.found.table(name)
+			t := d.found.Table(name)
 			if n, known := d.known[name]; known && (n.Managed || n.Tables[0] != name) {
 				continue // a person has said all of it
 			}
-			if !t.isTable() || naming.IsToolkits(t.name) || t.primary() == nil {
+			if !t.IsTable() || naming.IsToolkits(t.Name) || t.Primary() == nil {
 				continue
 			}
-			for c := range t.columns {
-				key, why := to.column(to.primary()[0]), names.likely(t, &t.columns[c], to)
+			for c := range t.Columns {
+				key, why := to.Column(to.Primary()[0]), names.likely(t, &t.Columns[c], to)
 				if why == "" {
-					key, why = names.byAnother(t, &t.columns[c], to)
+					key, why = names.byAnother(t, &t.Columns[c], to)
 				}
-				if why == "" || d.refers(references, t, t.columns[c].name, to.name) || d.constrained(t.name, t.columns[c].name) {
+				if why == "" || d.refers(references, t, t.Columns[c].Name, to.Name) || d.constrained(t.Name, t.Columns[c].Name) {
 					continue
 				}
-				found := propose(t, &t.columns[c], to, key, why, planned[t.name])
-				if planned[t.name] && stays[t.name] {
-					found.Edge.OnDelete = OnDeleteKeep
-					if t.columns[c].nullable && !slices.Contains(t.primary(), strings.ToLower(t.columns[c].name)) {
-						found.Edge.OnDelete = OnDeleteDetach
+				found := propose(t, &t.Columns[c], to, key, why, planned[t.Name])
+				if planned[t.Name] && stays[t.Name] {
+					found.Edge.OnDelete = schema.OnDeleteKeep
+					if t.Columns[c].Nullable && !slices.Contains(t.Primary(), strings.ToLower(t.Columns[c].Name)) {
+						found.Edge.OnDelete = schema.OnDeleteDetach
 					}
 					found.Evidence = append(found.Evidence, "its rows stay, as the plan says")
 				}
 				found.Table, found.Edge.Table = d.called(found.Table), d.called(found.Edge.Table)
 				list = append(list, found)
-				if !slices.Contains(above, t.name) && !planned[t.name] {
-					above = append(above, t.name)
+				if !slices.Contains(above, t.Name) && !planned[t.Name] {
+					above = append(above, t.Name)
 				}
 			}
 		}
@@ -78,28 +80,28 @@ func (d *discovery) guess(p Plan, references []*reference) []Proposal {
 
 // constrained says whether the column is in a foreign key.
 func (d *discovery) constrained(table, column string) bool {
-	return slices.ContainsFunc(d.found.foreign, func(f foreignKey) bool { return f.table == table && colset.Has(f.columns, column) })
+	return slices.ContainsFunc(d.found.Foreign, func(f catalog.ForeignKey) bool { return f.Table == table && colset.Has(f.Columns, column) })
 }
 
-func propose(t *foundTable, c *foundColumn, to *foundTable, key *foundColumn, why string, planned bool) Proposal {
-	p := Proposal{Table: t.name, Key: t.spelled(t.primary()), Planned: planned, Edge: Edge{Table: to.name, Columns: []string{c.name}}, Evidence: []string{why}}
-	if !strings.EqualFold(key.name, to.primary()[0]) {
-		p.Edge.References = []string{key.name}
+func propose(t *catalog.Table, c *catalog.Column, to *catalog.Table, key *catalog.Column, why string, planned bool) Proposal {
+	p := Proposal{Table: t.Name, Key: t.Spelled(t.Primary()), Planned: planned, Edge: schema.Edge{Table: to.Name, Columns: []string{c.Name}}, Evidence: []string{why}}
+	if !strings.EqualFold(key.Name, to.Primary()[0]) {
+		p.Edge.References = []string{key.Name}
 	}
-	if !strings.EqualFold(c.full, key.full) {
-		p.Evidence = append(p.Evidence, fmt.Sprintf("a %s refers to a %s", c.full, key.full))
+	if !strings.EqualFold(c.Full, key.Full) {
+		p.Evidence = append(p.Evidence, fmt.Sprintf("a %s refers to a %s", c.Full, key.Full))
 	}
 	if !leads(t, c) {
-		p.Evidence = append(p.Evidence, fmt.Sprintf("no index: ALTER TABLE %s ADD KEY (%s)", Quote(t.name), Quote(c.name)))
+		p.Evidence = append(p.Evidence, fmt.Sprintf("no index: ALTER TABLE %s ADD KEY (%s)", schema.Quote(t.Name), schema.Quote(c.Name)))
 	}
-	p.sample = fmt.Sprintf(sqlSample, Quote(to.name), ident.Quote(key.name), ident.Quote(c.name), Quote(t.name), sampled)
+	p.sample = fmt.Sprintf(sqlSample, schema.Quote(to.Name), ident.Quote(key.Name), ident.Quote(c.Name), schema.Quote(t.Name), sampled)
 	return p
 }
 
 // leads says whether the column is the first one of an index.
-func leads(t *foundTable, c *foundColumn) bool {
-	return slices.ContainsFunc(t.indexes, func(x foundIndex) bool {
-		return !x.off && x.btree && len(x.columns) > 0 && x.columns[0] == strings.ToLower(c.name)
+func leads(t *catalog.Table, c *catalog.Column) bool {
+	return slices.ContainsFunc(t.Indexes, func(x catalog.Index) bool {
+		return !x.Off && x.Btree && len(x.Columns) > 0 && x.Columns[0] == strings.ToLower(c.Name)
 	})
 }
 
@@ -121,14 +123,14 @@ var generic = []string{"id", "uuid", "guid", "key", "code", "name", "no", "nr", 
 func (d *discovery) wordsOf() words {
 	w := words{map[string][]string{}, map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}, map[string]bool{}}
 	prefix := d.prefix()
-	for _, t := range d.found.tables {
-		if key := t.primary(); len(key) == 1 {
+	for _, t := range d.found.Tables {
+		if key := t.Primary(); len(key) == 1 {
 			w.keys[strings.ToLower(key[0])]++
 			if !extends(t) {
 				w.own[strings.ToLower(key[0])]++
 			}
 		}
-		base := strings.ToLower(t.name)
+		base := strings.ToLower(t.Name)
 		first, _, _ := strings.Cut(base, "_")
 		w.first[first]++
 		for _, tail := range tails(base) {
@@ -142,8 +144,8 @@ func (d *discovery) wordsOf() words {
 		w.heads[strings.TrimPrefix(base, prefix)] = true
 		for _, word := range []string{base, strings.TrimPrefix(base, prefix)} {
 			for _, form := range singular(word) {
-				if !slices.Contains(w.of[t.name], form) {
-					w.of[t.name] = append(w.of[t.name], form)
+				if !slices.Contains(w.of[t.Name], form) {
+					w.of[t.Name] = append(w.of[t.Name], form)
 				}
 			}
 		}

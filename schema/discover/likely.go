@@ -1,38 +1,40 @@
-package schema
+package discover
 
 import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/onerow/onerow/schema/internal/catalog"
 )
 
 // suffixes are what stands behind a table's name in a column that refers to it.
 var suffixes = []string{"_id", "id", "_uuid", "_guid", "_key", "_no", "_nr", "_code", "_ref", "_fk"}
 
 // likely says why a column looks as if it refers to a table's key, or nothing.
-func (w words) likely(t *foundTable, c *foundColumn, to *foundTable) string {
-	key := to.column(to.primary()[0])
+func (w words) likely(t *catalog.Table, c *catalog.Column, to *catalog.Table) string {
+	key := to.Column(to.Primary()[0])
 	if key == nil || familyOf(c) != familyOf(key) {
 		return ""
 	}
-	name, keyName := strings.ToLower(c.name), strings.ToLower(key.name)
+	name, keyName := strings.ToLower(c.Name), strings.ToLower(key.Name)
 	if t == to {
 		return w.itself(t, name, keyName)
 	}
-	own := len(t.primary()) == 1 && strings.EqualFold(t.primary()[0], c.name)
+	own := len(t.Primary()) == 1 && strings.EqualFold(t.Primary()[0], c.Name)
 	best, by := "", ""
-	for _, word := range w.between(t.name, to.name) {
+	for _, word := range w.between(t.Name, to.Name) {
 		for _, ending := range append([]string{"_" + keyName, keyName}, suffixes...) {
 			if full := word + ending; len(full) > len(best) && (name == full || strings.HasSuffix(name, "_"+full) && !own) {
 				best, by = full, word
 			}
 		}
 		same := name == word || strings.Contains(word, "_") && strings.HasSuffix(name, "_"+word)
-		if (name == "id_"+word || name == "fk_"+word || same && !own && strings.EqualFold(c.full, key.full)) && len(word) > len(best) {
+		if (name == "id_"+word || name == "fk_"+word || same && !own && strings.EqualFold(c.Full, key.Full)) && len(word) > len(best) {
 			best, by = name, word
 		}
 	}
-	if best != "" && !w.longer(t.name, name, best, to.name) {
+	if best != "" && !w.longer(t.Name, name, best, to.Name) {
 		return fmt.Sprintf("its name says %s", by)
 	}
 	switch {
@@ -40,10 +42,10 @@ func (w words) likely(t *foundTable, c *foundColumn, to *foundTable) string {
 		return "it is called as the key"
 	case !own && w.role(name, keyName, to):
 		return "its name begins with the key's"
-	case !own && w.elsewhere(t.name, name, keyName, to.name):
+	case !own && w.elsewhere(t.Name, name, keyName, to.Name):
 		return "no other table's name ends so"
-	case !own && strings.EqualFold(c.full, key.full):
-		if word := w.short(name, keyName, to.name); word != "" {
+	case !own && strings.EqualFold(c.Full, key.Full):
+		if word := w.short(name, keyName, to.Name); word != "" {
 			return "its name may be short for " + word
 		}
 	}
@@ -73,8 +75,8 @@ func (w words) short(column, keyName, to string) string {
 const leastShort = 3
 
 // itself says why a column refers to a row of the same table.
-func (w words) itself(t *foundTable, name, keyName string) string {
-	named := w.named(t.name, keyName)
+func (w words) itself(t *catalog.Table, name, keyName string) string {
+	named := w.named(t.Name, keyName)
 	switch parents := []string{"parent", "parent_id", "parentid", "parent_" + keyName, "parent" + keyName}; {
 	case name == keyName:
 	case slices.Contains(parents, name) && (slices.Contains(generic, keyName) || named):
@@ -86,37 +88,37 @@ func (w words) itself(t *foundTable, name, keyName string) string {
 }
 
 // called says whether a column is called as the key of one table only, of which it says more than "id".
-func (w words) called(t *foundTable, c *foundColumn, to *foundTable, key *foundColumn) bool {
-	name, keyName := strings.ToLower(c.name), strings.ToLower(key.name)
+func (w words) called(t *catalog.Table, c *catalog.Column, to *catalog.Table, key *catalog.Column) bool {
+	name, keyName := strings.ToLower(c.Name), strings.ToLower(key.Name)
 	if name != keyName || familyOf(c) == "text" || slices.Contains(generic, keyName) {
 		return false
 	}
-	own := len(t.primary()) == 1 && strings.EqualFold(t.primary()[0], c.name)
+	own := len(t.Primary()) == 1 && strings.EqualFold(t.Primary()[0], c.Name)
 	one := w.keys[keyName] == 1 || w.own[keyName] == 1 && !extends(to)
 	if slices.ContainsFunc(suffixes, func(ending string) bool { return strings.HasSuffix(keyName, ending) }) {
-		return one || !own && w.named(to.name, keyName)
+		return one || !own && w.named(to.Name, keyName)
 	}
 	// A word like "state" is a key's where the table is one of states.
-	says := strings.Contains(keyName, "_") || slices.ContainsFunc(w.of[to.name], func(word string) bool { return strings.HasSuffix(word, "_"+keyName) })
-	return one && !own && says && strings.EqualFold(c.full, key.full)
+	says := strings.Contains(keyName, "_") || slices.ContainsFunc(w.of[to.Name], func(word string) bool { return strings.HasSuffix(word, "_"+keyName) })
+	return one && !own && says && strings.EqualFold(c.Full, key.Full)
 }
 
 // extends says whether a table's rows are parts of another table's, with its key: user_options with the key
 // user_id.
-func extends(t *foundTable) bool {
-	key := t.primary()
+func extends(t *catalog.Table) bool {
+	key := t.Primary()
 	if len(key) != 1 {
 		return false
 	}
 	return slices.ContainsFunc(suffixes, func(ending string) bool {
 		stem, found := strings.CutSuffix(strings.ToLower(key[0]), ending)
-		return found && stem != "" && strings.HasPrefix(strings.ToLower(t.name), stem+"_")
+		return found && stem != "" && strings.HasPrefix(strings.ToLower(t.Name), stem+"_")
 	})
 }
 
 // role says whether a column is called as the key and what the row above is to the row below: userid_from,
 // nodeid2.
-func (w words) role(name, keyName string, to *foundTable) bool {
+func (w words) role(name, keyName string, to *catalog.Table) bool {
 	after, found := strings.CutPrefix(name, keyName)
 	if !found || after == "" || slices.Contains(generic, keyName) || w.own[keyName] != 1 || extends(to) ||
 		!slices.ContainsFunc(suffixes, func(ending string) bool { return strings.HasSuffix(keyName, ending) }) {
@@ -139,21 +141,21 @@ func (w words) elsewhere(from, column, keyName, to string) bool {
 
 // byAnother finds a column of a table, other than its primary key, that is unique and that a column with an
 // index looks as if it refers to: group_name of group.name.
-func (w words) byAnother(t *foundTable, c *foundColumn, to *foundTable) (*foundColumn, string) {
+func (w words) byAnother(t *catalog.Table, c *catalog.Column, to *catalog.Table) (*catalog.Column, string) {
 	if t == to || !leads(t, c) {
 		return nil, ""
 	}
-	for _, x := range to.indexes {
-		if !x.unique || x.off || len(x.columns) != 1 || slices.Equal(x.columns, to.primary()) {
+	for _, x := range to.Indexes {
+		if !x.Unique || x.Off || len(x.Columns) != 1 || slices.Equal(x.Columns, to.Primary()) {
 			continue
 		}
-		key := to.column(x.columns[0])
-		if key == nil || key.nullable || !strings.EqualFold(key.full, c.full) {
+		key := to.Column(x.Columns[0])
+		if key == nil || key.Nullable || !strings.EqualFold(key.Full, c.Full) {
 			continue
 		}
-		for _, word := range w.between(t.name, to.name) {
-			if strings.EqualFold(c.name, word+"_"+key.name) && !w.longer(t.name, strings.ToLower(c.name), c.name, to.name) {
-				return key, fmt.Sprintf("its name says %s and its unique %s", word, key.name)
+		for _, word := range w.between(t.Name, to.Name) {
+			if strings.EqualFold(c.Name, word+"_"+key.Name) && !w.longer(t.Name, strings.ToLower(c.Name), c.Name, to.Name) {
+				return key, fmt.Sprintf("its name says %s and its unique %s", word, key.Name)
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package schema
+package discover
 
 import (
 	"cmp"
@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/internal/catalog"
 	"github.com/onerow/onerow/schema/internal/colset"
 	"github.com/onerow/onerow/schema/internal/loops"
 )
@@ -24,7 +26,7 @@ func (d *discovery) breakLoops(references []*reference) error {
 				return d.unbreakable(all, part)
 			}
 			loop := d.loopText(loops.Shortest(all, part))
-			r.action = OnDeleteDetach
+			r.action = schema.OnDeleteDetach
 			r.why = fmt.Sprintf("its loop is broken here (%s): %s", loop, why)
 		}
 	}
@@ -38,9 +40,9 @@ func (d *discovery) steps(references []*reference) []loops.Step[*reference] {
 	}
 	var all []loops.Step[*reference]
 	for _, r := range references {
-		from, below := at[r.table]
-		to, above := at[r.to]
-		if below && above && from != to && r.action == OnDeleteDelete {
+		from, below := at[r.Table]
+		to, above := at[r.To]
+		if below && above && from != to && r.action == schema.OnDeleteDelete {
 			all = append(all, loops.Step[*reference]{From: from, To: to, Edge: r})
 		}
 	}
@@ -48,17 +50,17 @@ func (d *discovery) steps(references []*reference) []loops.Step[*reference] {
 }
 
 func (d *discovery) loopText(loop []loops.Step[*reference]) string {
-	return loops.Text(loop, func(i int) string { return d.order[i] }, func(r *reference) []string { return r.columns })
+	return loops.Text(loop, func(i int) string { return d.order[i] }, func(r *reference) []string { return r.Columns })
 }
 
 // node is a table as a plan would have it, with one of its references detached.
-func (d *discovery) node(references []*reference, detached *reference) Node {
-	n := Node{Name: detached.table, Key: d.nodes[detached.table].table.primary()}
+func (d *discovery) node(references []*reference, detached *reference) schema.Node {
+	n := schema.Node{Name: detached.Table, Key: d.nodes[detached.Table].table.Primary()}
 	for _, r := range references {
-		if r.table == n.Name && d.nodes[r.to] != nil {
+		if r.Table == n.Name && d.nodes[r.To] != nil {
 			e := r.edge()
 			if r == detached {
-				e.OnDelete = OnDeleteDetach
+				e.OnDelete = schema.OnDeleteDetach
 			}
 			n.Parents = append(n.Parents, e)
 		}
@@ -86,13 +88,13 @@ func (d *discovery) weakest(references []*reference, all []loops.Step[*reference
 			continue
 		}
 		c := choice{r: r}
-		if len(free) < len(r.columns) {
+		if len(free) < len(r.Columns) {
 			c.partly = 1
 		}
-		if !restricts(r.onDelete) {
+		if !catalog.Restricts(r.OnDelete) {
 			c.cascades = 1
 		}
-		if d.nodes[r.table].depth > d.nodes[r.to].depth {
+		if d.nodes[r.Table].depth > d.nodes[r.To].depth {
 			c.away = 1
 		}
 		var rest []loops.Step[*reference]
@@ -110,8 +112,8 @@ func (d *discovery) weakest(references []*reference, all []loops.Step[*reference
 		return nil, ""
 	}
 	first := slices.MinFunc(choices, func(a, b choice) int {
-		return cmp.Or(a.partly-b.partly, a.cascades-b.cascades, a.away-b.away, a.left-b.left, strings.Compare(a.r.table, b.r.table),
-			slices.Compare(a.r.columns, b.r.columns), strings.Compare(a.r.to, b.r.to), slices.Compare(a.r.references, b.r.references))
+		return cmp.Or(a.partly-b.partly, a.cascades-b.cascades, a.away-b.away, a.left-b.left, strings.Compare(a.r.Table, b.r.Table),
+			slices.Compare(a.r.Columns, b.r.Columns), strings.Compare(a.r.To, b.r.To), slices.Compare(a.r.References, b.r.References))
 	})
 	why = "its columns may be NULL and are neither in the key nor in another edge that deletes"
 	if first.partly == 1 {
@@ -126,10 +128,10 @@ func (d *discovery) weakest(references []*reference, all []loops.Step[*reference
 // detachable are the columns that would become NULL, none if one of them must not.
 func (d *discovery) detachable(references []*reference, r *reference) []string {
 	e := r.edge()
-	e.OnDelete = OnDeleteDetach
+	e.OnDelete = schema.OnDeleteDetach
 	free := d.node(references, r).DetachColumns(e)
 	for _, col := range free {
-		if f := d.nodes[r.table].table.column(col); f == nil || !f.nullable || f.computed() {
+		if f := d.nodes[r.Table].table.Column(col); f == nil || !f.Nullable || f.Computed() {
 			return nil
 		}
 	}
@@ -141,23 +143,23 @@ func (d *discovery) unbreakable(all []loops.Step[*reference], part []int) error 
 	loop := loops.Shortest(all, part)
 	var reasons []string
 	for _, s := range loop {
-		t := d.nodes[s.Edge.table].table
+		t := d.nodes[s.Edge.Table].table
 		var columns []string
-		for _, col := range s.Edge.columns {
-			f := t.column(col)
+		for _, col := range s.Edge.Columns {
+			f := t.Column(col)
 			switch {
 			case f == nil:
-			case colset.Has(t.primary(), col):
+			case colset.Has(t.Primary(), col):
 				columns = append(columns, col+" is in the key")
-			case !f.nullable:
+			case !f.Nullable:
 				columns = append(columns, col+" is NOT NULL")
-			case f.computed():
+			case f.Computed():
 				columns = append(columns, col+" is computed")
 			default:
 				columns = append(columns, col+" is in another edge that deletes")
 			}
 		}
-		reasons = append(reasons, fmt.Sprintf("%s: %s", t.name, strings.Join(columns, ", ")))
+		reasons = append(reasons, fmt.Sprintf("%s: %s", t.Name, strings.Join(columns, ", ")))
 	}
 	return fmt.Errorf("%w: %s; no row of it can go first (%s); let one of these columns be NULL, or drop one of the foreign keys",
 		ErrLoop, d.loopText(loop), strings.Join(reasons, "; "))

@@ -1,16 +1,19 @@
-package schema
+package discover
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/internal/catalog"
 	"github.com/onerow/onerow/schema/internal/colset"
 	"github.com/onerow/onerow/schema/internal/naming"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // notes says of the plan what a person should know, table by table.
-func (d *discovery) notes(p Plan) []Note {
+func (d *discovery) notes(p schema.Plan) []live.Note {
 	for _, name := range d.order {
 		n := d.nodes[name]
 		_, known := d.known[name]
@@ -39,54 +42,54 @@ func (d *discovery) notes(p Plan) []Note {
 }
 
 func (d *discovery) edgeNotes(name string, r *reference) {
-	columns := strings.Join(r.columns, ", ")
+	columns := strings.Join(r.Columns, ", ")
 	switch {
 	case r.why != "":
-		d.remark(name, "(%s) → %s: ON DELETE %s, but %s.", columns, r.to, r.onDelete, r.why)
-		if !restricts(r.onDelete) {
-			d.remark(name, "verify will refuse this ON DELETE %s (%q), which would delete the rows that are detached; make it RESTRICT.", r.onDelete, r.name)
+		d.remark(name, "(%s) → %s: ON DELETE %s, but %s.", columns, r.To, r.OnDelete, r.why)
+		if !catalog.Restricts(r.OnDelete) {
+			d.remark(name, "verify will refuse this ON DELETE %s (%q), which would delete the rows that are detached; make it RESTRICT.", r.OnDelete, r.Name)
 		}
-	case r.action == OnDeleteDetach:
-		d.remark(name, "(%s) → %s: ON DELETE SET NULL, so its rows are detached, not deleted.", columns, r.to)
-	case restricts(strings.ToUpper(r.onDelete)) && !r.soft:
-		d.restricted = append(d.restricted, fmt.Sprintf("%s (%s) → %s", name, columns, r.to))
+	case r.action == schema.OnDeleteDetach:
+		d.remark(name, "(%s) → %s: ON DELETE SET NULL, so its rows are detached, not deleted.", columns, r.To)
+	case catalog.Restricts(strings.ToUpper(r.OnDelete)) && !r.soft:
+		d.restricted = append(d.restricted, fmt.Sprintf("%s (%s) → %s", name, columns, r.To))
 	}
-	if r.to == name && r.action == OnDeleteDelete {
+	if r.To == name && r.action == schema.OnDeleteDelete {
 		d.remark(name, "(%s) refers to the table itself: with a row, all rows below it go.", columns)
 	}
 }
 
 func (d *discovery) triggerNotes(name string, n *candidate) {
-	for _, tr := range n.table.triggers {
-		if tr.runsWith(!n.stays, slices.ContainsFunc(n.edges, func(r *reference) bool { return r.action == OnDeleteDetach || r.to == name })) {
+	for _, tr := range n.table.Triggers {
+		if tr.RunsWith(!n.stays, slices.ContainsFunc(n.edges, func(r *reference) bool { return r.action == schema.OnDeleteDetach || r.To == name })) {
 			d.remark(name, "The trigger %q runs %s each %s of the worker's. Look at what it does; verify accepts it when the table says triggers: [%s].",
-				tr.name, strings.ToLower(tr.timing), strings.ToLower(tr.event), tr.name)
+				tr.Name, strings.ToLower(tr.Timing), strings.ToLower(tr.Event), tr.Name)
 		}
 	}
 }
 
 // outside notes what refers to the plan from where no plan reaches.
 func (d *discovery) outside() {
-	for _, f := range d.found.foreign {
-		if f.toSchema != d.found.name || f.schema == d.found.name {
+	for _, f := range d.found.Foreign {
+		if f.ToSchema != d.found.Name || f.Schema == d.found.Name {
 			continue
 		}
-		t := d.found.table(f.to)
+		t := d.found.Table(f.To)
 		if t == nil {
 			continue
 		}
-		if _, known := d.known[t.name]; known {
+		if _, known := d.known[t.Name]; known {
 			continue
 		}
-		if n := d.nodes[t.name]; n != nil && !n.stays {
-			d.remark(t.name, "The foreign key %q of %s.%s refers to it from another database, which no plan reaches; verify will refuse it.", f.name, f.schema, f.table)
+		if n := d.nodes[t.Name]; n != nil && !n.stays {
+			d.remark(t.Name, "The foreign key %q of %s.%s refers to it from another database, which no plan reaches; verify will refuse it.", f.Name, f.Schema, f.Table)
 		}
 	}
 }
 
 // unbound notes columns that look like references to tables of the plan and have no
 // foreign key: only a person knows.
-func (d *discovery) unbound(p Plan) {
+func (d *discovery) unbound(p schema.Plan) {
 	names := d.tableNames()
 	for _, node := range p.Tables {
 		if node.Stays || len(node.Key) != 1 {
@@ -97,14 +100,14 @@ func (d *discovery) unbound(p Plan) {
 			likely = append(likely, key)
 		}
 		for _, name := range names {
-			t := d.found.table(name)
-			if t.name == node.Name || t.kind != "BASE TABLE" || strings.HasPrefix(t.name, "onerow_") {
+			t := d.found.Table(name)
+			if t.Name == node.Name || t.Kind != "BASE TABLE" || strings.HasPrefix(t.Name, "onerow_") {
 				continue
 			}
-			for _, c := range t.columns {
-				if colset.Has(likely, c.name) && !d.bound(t.name, c.name) {
+			for _, c := range t.Columns {
+				if colset.Has(likely, c.Name) && !d.bound(t.Name, c.Name) {
 					d.remark(node.Name, "%s looks like a reference to it, but has no foreign key. If it is one, add %s to the plan with the edge {table: %s, columns: [%s]}.",
-						fmt.Sprintf("%s.%s", t.name, c.name), t.name, node.Name, c.name)
+						fmt.Sprintf("%s.%s", t.Name, c.Name), t.Name, node.Name, c.Name)
 				}
 			}
 		}
@@ -113,7 +116,7 @@ func (d *discovery) unbound(p Plan) {
 
 // bound says whether the column is in a foreign key, or is a key that nothing refers by.
 func (d *discovery) bound(table, column string) bool {
-	if p := d.found.table(table).primary(); len(p) == 1 && strings.EqualFold(p[0], column) {
+	if p := d.found.Table(table).Primary(); len(p) == 1 && strings.EqualFold(p[0], column) {
 		return true
 	}
 	return d.constrained(table, column)
@@ -124,21 +127,21 @@ var kinds = []string{"_type", "_kind", "_class", "_model", "_table"}
 
 // polymorphic notes pairs of columns of which one seems to say to which table the other refers: no foreign
 // key says that. Not where the id refers to one table by a key, or the plan has an edge.
-func (d *discovery) polymorphic(p Plan) {
+func (d *discovery) polymorphic(p schema.Plan) {
 	var pairs []string
 	for _, name := range d.tableNames() {
-		t := d.found.table(name)
-		if !t.isTable() || naming.IsToolkits(t.name) {
+		t := d.found.Table(name)
+		if !t.IsTable() || naming.IsToolkits(t.Name) {
 			continue
 		}
-		for _, c := range t.columns {
-			stem, found := strings.CutSuffix(strings.ToLower(c.name), "_id")
-			if !found || d.constrained(t.name, c.name) || hasEdge(p, t.name, c.name) {
+		for _, c := range t.Columns {
+			stem, found := strings.CutSuffix(strings.ToLower(c.Name), "_id")
+			if !found || d.constrained(t.Name, c.Name) || hasEdge(p, t.Name, c.Name) {
 				continue
 			}
 			for _, kind := range kinds {
-				if k := t.column(stem + kind); k != nil && !d.constrained(t.name, k.name) {
-					pairs = append(pairs, fmt.Sprintf("%s (%s, %s)", t.name, k.name, c.name))
+				if k := t.Column(stem + kind); k != nil && !d.constrained(t.Name, k.Name) {
+					pairs = append(pairs, fmt.Sprintf("%s (%s, %s)", t.Name, k.Name, c.Name))
 				}
 			}
 		}
@@ -150,8 +153,8 @@ func (d *discovery) polymorphic(p Plan) {
 }
 
 // hasEdge says whether the plan has an edge of that column of a table.
-func hasEdge(p Plan, table, column string) bool {
-	return slices.ContainsFunc(p.Nodes(), func(n Node) bool {
-		return colset.Has(n.Tables, table) && slices.ContainsFunc(n.Parents, func(e Edge) bool { return colset.Has(e.Columns, column) })
+func hasEdge(p schema.Plan, table, column string) bool {
+	return slices.ContainsFunc(p.Nodes(), func(n schema.Node) bool {
+		return colset.Has(n.Tables, table) && slices.ContainsFunc(n.Parents, func(e schema.Edge) bool { return colset.Has(e.Columns, column) })
 	})
 }

@@ -1,4 +1,4 @@
-package schema
+package discover
 
 import (
 	"context"
@@ -19,10 +19,10 @@ const sampleTime = 5 * time.Second
 const sqlSample = `SELECT COUNT(*), COUNT(s.v), COUNT(IF(EXISTS (SELECT 1 FROM %s AS p WHERE p.%s = s.v), 1, NULL))
 FROM (SELECT %s AS v FROM %s LIMIT %d) AS s`
 
-// SampleProposals adds to the evidence how many of the first values are there above. One statement for each
+// Sample adds to the evidence how many of the first values are there above. One statement for each
 // proposal, of 2,000 rows at most, and of five seconds; what cannot be read in time, or may not be, is said
 // to be unknown.
-func SampleProposals(ctx context.Context, db onerow.DB, list []Proposal) error {
+func Sample(ctx context.Context, db onerow.DB, list []Proposal) error {
 	for i := range list {
 		p := &list[i]
 		said, err := p.look(ctx, db)

@@ -1,10 +1,12 @@
-package schema
+package discover
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/internal/catalog"
 	"github.com/onerow/onerow/schema/internal/colset"
 	"github.com/onerow/onerow/schema/internal/naming"
 )
@@ -21,7 +23,7 @@ func ParseSoft(text string) (Soft, error) {
 	table, references, _ := strings.Cut(to, ".")
 	s := Soft{strings.TrimSpace(column), strings.TrimSpace(table), strings.TrimSpace(references)}
 	if !found || s.Column == "" || s.Table == "" || strings.ContainsAny(text, "*%") || strings.Contains(to, ".") && s.References == "" {
-		return s, fmt.Errorf("%w: %q is no soft reference; write column=table or column=table.column, as in host_id=hosts.id", ErrDiscover, text)
+		return s, fmt.Errorf("%w: %q is no soft reference; write column=table or column=table.column, as in host_id=hosts.id", ErrNoPlan, text)
 	}
 	return s, nil
 }
@@ -29,48 +31,48 @@ func ParseSoft(text string) (Soft, error) {
 // softly adds the declared references.
 func (d *discovery) softly(all []*reference) ([]*reference, error) {
 	for _, s := range d.soft {
-		to := d.found.table(s.Table)
+		to := d.found.Table(s.Table)
 		if to == nil {
 			return nil, fmt.Errorf("%w: %q, to which %s is to refer%s", ErrUnknownTable, s.Table, s.Column, naming.DidYouMean(s.Table, d.tableNames()))
 		}
-		references := to.primary()
+		references := to.Primary()
 		if s.References != "" {
 			references = []string{s.References}
 		}
-		if len(references) != 1 || to.column(references[0]) == nil {
-			return nil, fmt.Errorf("%w: %s=%s: the table has no such column, or a key of %d; name one column of it", ErrDiscover, s.Column, s.Table, len(references))
+		if len(references) != 1 || to.Column(references[0]) == nil {
+			return nil, fmt.Errorf("%w: %s=%s: the table has no such column, or a key of %d; name one column of it", ErrNoPlan, s.Column, s.Table, len(references))
 		}
-		above := to.column(references[0])
+		above := to.Column(references[0])
 		var applied []string
 		for _, name := range d.tableNames() {
-			t := d.found.table(name)
-			c := t.column(s.Column)
-			if c == nil || !t.isTable() || naming.IsToolkits(t.name) || t == to && c == above || d.refers(all, t, c.name, to.name) {
+			t := d.found.Table(name)
+			c := t.Column(s.Column)
+			if c == nil || !t.IsTable() || naming.IsToolkits(t.Name) || t == to && c == above || d.refers(all, t, c.Name, to.Name) {
 				continue
 			}
 			if familyOf(c) != familyOf(above) {
-				d.remark(t.name, "(%s) is a %s and %s.%s a %s, so --soft %s=%s does not apply to it.", c.name, c.full, to.name, above.name, above.full, s.Column, s.Table)
+				d.remark(t.Name, "(%s) is a %s and %s.%s a %s, so --soft %s=%s does not apply to it.", c.Name, c.Full, to.Name, above.Name, above.Full, s.Column, s.Table)
 				continue
 			}
-			f := foreignKey{schema: d.found.name, table: t.name, toSchema: d.found.name, to: to.name, onDelete: "NO ACTION", columns: []string{c.name}, references: []string{above.name}}
-			all, applied = append(all, &reference{foreignKey: f, action: OnDeleteDelete, soft: true}), append(applied, t.name+"."+c.name)
+			f := catalog.ForeignKey{Schema: d.found.Name, Table: t.Name, ToSchema: d.found.Name, To: to.Name, OnDelete: "NO ACTION", Columns: []string{c.Name}, References: []string{above.Name}}
+			all, applied = append(all, &reference{ForeignKey: f, action: schema.OnDeleteDelete, soft: true}), append(applied, t.Name+"."+c.Name)
 		}
 		if len(applied) == 0 {
-			return nil, fmt.Errorf("%w: no table has a column %q that could refer to %s", ErrDiscover, s.Column, to.name)
+			return nil, fmt.Errorf("%w: no table has a column %q that could refer to %s", ErrNoPlan, s.Column, to.Name)
 		}
-		d.remark("", "Declared, without a foreign key: %s → %s.", strings.Join(applied, ", "), to.name)
+		d.remark("", "Declared, without a foreign key: %s → %s.", strings.Join(applied, ", "), to.Name)
 	}
 	return all, nil
 }
 
 // refers says whether a column of a table refers to another table already.
-func (d *discovery) refers(all []*reference, t *foundTable, column, to string) bool {
-	return slices.ContainsFunc(all, func(r *reference) bool { return r.table == t.name && r.to == to && colset.Has(r.columns, column) })
+func (d *discovery) refers(all []*reference, t *catalog.Table, column, to string) bool {
+	return slices.ContainsFunc(all, func(r *reference) bool { return r.Table == t.Name && r.To == to && colset.Has(r.Columns, column) })
 }
 
 // familyOf is what values a column holds, as far as a reference has to.
-func familyOf(c *foundColumn) string {
-	switch data := strings.ToLower(c.data); data {
+func familyOf(c *catalog.Column) string {
+	switch data := strings.ToLower(c.Data); data {
 	case "tinyint", "smallint", "mediumint", "int", "bigint":
 		return "integer"
 	case "char", "varchar", "tinytext", "text", "mediumtext", "longtext":

@@ -1,4 +1,4 @@
-package schema_test
+package discover_test
 
 import (
 	"context"
@@ -12,8 +12,11 @@ import (
 	"github.com/onerow/onerow/internal/cost"
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/schematest/livetest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/discover"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // legacy has no foreign key; its tables refer to each other in the styles that there are, and have columns
@@ -34,13 +37,13 @@ var legacy = []string{
 }
 
 func TestDiscoverSoft(t *testing.T) {
-	db, ctx := strange(t, legacy...), t.Context()
+	db, ctx := livetest.Migrated(t, legacy...), t.Context()
 	dbtest.Exec(t, db, "INSERT INTO wp_users VALUES (1, 1, 1), (2, 1, 1)")
 	dbtest.Exec(t, db, "INSERT INTO wp_posts VALUES (1, 1, 1, NULL), (2, 1, 2, NULL), (3, 1, 9, NULL), (4, 1, NULL, NULL)")
 	guessed := func(roots ...string) (texts []string) {
-		_, _, list, err := schema.Extend(ctx, db, schema.Plan{}, roots, nil)
+		_, _, list, err := discover.Extend(ctx, db, schema.Plan{}, roots, nil)
 		if err == nil {
-			err = schema.SampleProposals(ctx, db, list)
+			err = discover.Sample(ctx, db, list)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -80,10 +83,10 @@ func TestDiscoverSoft(t *testing.T) {
 
 // TestDiscoverDeclared: a person says what refers to what.
 func TestDiscoverDeclared(t *testing.T) {
-	db, ctx := strange(t, legacy...), t.Context()
-	soft := func(texts ...string) (list []schema.Soft) {
+	db, ctx := livetest.Migrated(t, legacy...), t.Context()
+	soft := func(texts ...string) (list []discover.Soft) {
 		for _, text := range texts {
-			s, err := schema.ParseSoft(text)
+			s, err := discover.ParseSoft(text)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -91,14 +94,14 @@ func TestDiscoverDeclared(t *testing.T) {
 		}
 		return list
 	}
-	plan, notes, _, err := schema.Extend(ctx, db, schema.Plan{}, []string{"wp_users"}, soft("user_id=wp_users", "userid = wp_users.id", "box_uuid=wp_boxes"))
+	plan, notes, _, err := discover.Extend(ctx, db, schema.Plan{}, []string{"wp_users"}, soft("user_id=wp_users", "userid = wp_users.id", "box_uuid=wp_boxes"))
 	if err != nil {
 		// wp_log has no primary key, and says so.
-		if !errors.Is(err, schema.ErrDiscover) || !strings.Contains(err.Error(), `table "wp_log": it has no primary key`) {
+		if !errors.Is(err, discover.ErrNoPlan) || !strings.Contains(err.Error(), `table "wp_log": it has no primary key`) {
 			t.Fatal(err)
 		}
 		dbtest.Exec(t, db, "DROP TABLE wp_log")
-		plan, notes, _, err = schema.Extend(ctx, db, schema.Plan{}, []string{"wp_users"}, soft("user_id=wp_users", "userid = wp_users.id", "box_uuid=wp_boxes"))
+		plan, notes, _, err = discover.Extend(ctx, db, schema.Plan{}, []string{"wp_users"}, soft("user_id=wp_users", "userid = wp_users.id", "box_uuid=wp_boxes"))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -118,12 +121,12 @@ func TestDiscoverDeclared(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{"user_id=nobody": "unknown table", "nothing=wp_users": `no table has a column "nothing"`, "user_id=wp_users.age": "no such column"} {
-		if _, _, _, err := schema.Extend(ctx, db, schema.Plan{}, []string{"wp_users"}, soft(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, _, err := discover.Extend(ctx, db, schema.Plan{}, []string{"wp_users"}, soft(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
 	for _, text := range []string{"", "a", "a=", "=b", "a=b.", "*_id=b"} {
-		if _, err := schema.ParseSoft(text); !errors.Is(err, schema.ErrDiscover) {
+		if _, err := discover.ParseSoft(text); !errors.Is(err, discover.ErrNoPlan) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -137,11 +140,11 @@ func TestDiscoverSampleCost(t *testing.T) {
 	dbtest.Exec(t, db, "CREATE TABLE thing (id INT PRIMARY KEY, owner_id INT NULL, filler VARCHAR(20))")
 	dbtest.Exec(t, db, "INSERT INTO owner "+cost.Numbers(20_000)+"SELECT i FROM numbers")
 	dbtest.Exec(t, db, "INSERT INTO thing "+cost.Numbers(20_000)+"SELECT i, i, 'x' FROM numbers")
-	_, _, list, err := schema.Extend(t.Context(), db, schema.Plan{}, []string{"owner"}, nil)
+	_, _, list, err := discover.Extend(t.Context(), db, schema.Plan{}, []string{"owner"}, nil)
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%+v, %v", list, err)
 	}
-	for _, s := range cost.Of(t, dsn, func(ctx context.Context, db *sql.DB) error { return schema.SampleProposals(ctx, db, list) }) {
+	for _, s := range cost.Of(t, dsn, func(ctx context.Context, db *sql.DB) error { return discover.Sample(ctx, db, list) }) {
 		if t.Log(s); s.Read > 4000 {
 			t.Error("it reads more than the sample")
 		}
@@ -173,7 +176,7 @@ var office = []string{
 
 // TestDiscoverNames: what a name says that is not a table's.
 func TestDiscoverNames(t *testing.T) {
-	db := strange(t, office...)
+	db := livetest.Migrated(t, office...)
 	for root, want := range map[string][]string{
 		"app_label":   {"house_note.label_id → app_label[]: no other table's name ends so"},
 		"app_note":    nil, // there is a house_note, too
@@ -188,9 +191,9 @@ func TestDiscoverNames(t *testing.T) {
 		"doors":       {"house_note.door_kind → doors[]: it is called as the key"},
 		"trip_status": {"trip.status_id → trip_status[]: its name says status"},
 	} {
-		_, _, list, err := schema.Extend(t.Context(), db, schema.Plan{}, []string{root}, nil)
+		_, _, list, err := discover.Extend(t.Context(), db, schema.Plan{}, []string{root}, nil)
 		if err == nil {
-			err = schema.SampleProposals(t.Context(), db, list)
+			err = discover.Sample(t.Context(), db, list)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -212,7 +215,7 @@ func TestDiscoverNames(t *testing.T) {
 
 // TestDiscoverShort: what a column's name is short for, where only one table can be meant.
 func TestDiscoverShort(t *testing.T) {
-	db := strange(t,
+	db := livetest.Migrated(t,
 		"CREATE TABLE organization (id INT PRIMARY KEY)", "CREATE TABLE organization_role (id INT PRIMARY KEY, org_id INT, role_id INT)",
 		"CREATE TABLE account (id INT PRIMARY KEY, org_id INT, org_parent_id INT)", "CREATE TABLE other (id INT PRIMARY KEY, org_id BIGINT, or_id INT)",
 		"CREATE TABLE component (id INT PRIMARY KEY)", "CREATE TABLE company (id INT PRIMARY KEY, com_id INT)")
@@ -220,7 +223,7 @@ func TestDiscoverShort(t *testing.T) {
 		"organization": {"account.org_id: its name may be short for organization", "organization_role.org_id: its name may be short for organization"},
 		"component":    nil, "company": nil,
 	} {
-		_, _, list, err := schema.Extend(t.Context(), db, schema.Plan{}, []string{root}, nil)
+		_, _, list, err := discover.Extend(t.Context(), db, schema.Plan{}, []string{root}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -236,9 +239,9 @@ func TestDiscoverShort(t *testing.T) {
 
 // TestDiscoverStays: what is proposed for a table whose rows stay, the plan may have.
 func TestDiscoverStays(t *testing.T) {
-	db := strange(t, "CREATE TABLE house (id INT PRIMARY KEY)", "CREATE TABLE letter (id INT PRIMARY KEY, house_id INT, old_house_id INT NOT NULL, KEY (house_id), KEY (old_house_id))")
+	db := livetest.Migrated(t, "CREATE TABLE house (id INT PRIMARY KEY)", "CREATE TABLE letter (id INT PRIMARY KEY, house_id INT, old_house_id INT NOT NULL, KEY (house_id), KEY (old_house_id))")
 	plan := schema.Plan{Tables: []schema.Table{{Name: "house", Key: []string{"id"}}, {Name: "letter", Key: []string{"id"}, Stays: true}}}
-	_, _, list, err := schema.Extend(t.Context(), db, plan, nil, nil)
+	_, _, list, err := discover.Extend(t.Context(), db, plan, nil, nil)
 	if err != nil || len(list) != 2 {
 		t.Fatalf("%+v, %v", list, err)
 	}
@@ -255,11 +258,11 @@ func TestDiscoverStays(t *testing.T) {
 // TestDiscoverPolymorphic: a pair of columns that may refer to several tables is named, once, and not where
 // a key or the plan says what is meant.
 func TestDiscoverPolymorphic(t *testing.T) {
-	db := strange(t, "CREATE TABLE post (id INT PRIMARY KEY)",
+	db := livetest.Migrated(t, "CREATE TABLE post (id INT PRIMARY KEY)",
 		"CREATE TABLE remark (id INT PRIMARY KEY, object_id INT, object_type VARCHAR(20), post_id INT, post_type INT, KEY (object_type, object_id), FOREIGN KEY (post_id) REFERENCES post (id))",
 		"CREATE TABLE vote (id INT PRIMARY KEY, Target_ID INT, target_kind INT, other_id INT)")
 	said := func(plan schema.Plan) (texts []string) {
-		_, notes, _, err := schema.Extend(t.Context(), db, plan, []string{"post"}, nil)
+		_, notes, _, err := discover.Extend(t.Context(), db, plan, []string{"post"}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -300,11 +303,11 @@ func TestDiscoverVersioned(t *testing.T) {
 	} {
 		dbtest.Exec(t, db, stmt)
 	}
-	plan, _, err := schema.Discover(t.Context(), db, []string{"house"})
+	plan, _, err := discover.Plan(t.Context(), db, []string{"house"})
 	if err != nil || len(plan.Tables) != 2 || !slices.Equal(plan.Tables[1].Key, []string{"id"}) {
 		t.Fatalf("%+v, %v", plan, err)
 	}
-	if err := schema.Verify(t.Context(), db, plan); err != nil {
+	if err := live.Verify(t.Context(), db, plan); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,17 +1,15 @@
-package schema
+package live
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/go-sql-driver/mysql"
-
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/internal/catalog"
 )
 
 // Access is what the user of a connection may do, as far as a worker needs it.
@@ -28,9 +26,6 @@ type Access struct {
 	Blind []Note
 }
 
-// erOptionPrevents is SHOW GRANTS of a server that runs without privileges.
-const erOptionPrevents = 1290
-
 // VerifyPrivileges proves on the live database what a worker needs, without a write: the
 // server checks the rights of an EXPLAIN as those of the statement that is explained,
 // whether they come from the user, a role, or a grant on the database, the table or
@@ -39,7 +34,7 @@ const erOptionPrevents = 1290
 // Two statements, and one for each right, and those of [InspectTables] where a plan with a trash
 // detaches rows; none of them locks or reads a row. What does not exist is left to [Verify].
 // Errors: [ErrInvalidPlan] and the driver's.
-func VerifyPrivileges(ctx context.Context, db onerow.DB, plan Plan) (Access, error) {
+func VerifyPrivileges(ctx context.Context, db onerow.DB, plan schema.Plan) (Access, error) {
 	if err := plan.Check(); err != nil {
 		return Access{}, err
 	}
@@ -57,7 +52,7 @@ func VerifyPrivileges(ctx context.Context, db onerow.DB, plan Plan) (Access, err
 }
 
 // Blind says what the user may not be shown of the plan's tables, as [Access] does. Two statements.
-func Blind(ctx context.Context, db onerow.DB, plan Plan) ([]Note, error) {
+func Blind(ctx context.Context, db onerow.DB, plan schema.Plan) ([]Note, error) {
 	var a Access
 	g, err := readGrants(ctx, db, &a)
 	if err != nil {
@@ -67,7 +62,7 @@ func Blind(ctx context.Context, db onerow.DB, plan Plan) ([]Note, error) {
 }
 
 // VerifyRestorePrivileges proves as [VerifyPrivileges] does what [RestorePrivileges] says. Nothing is Blind.
-func VerifyRestorePrivileges(ctx context.Context, db onerow.DB, plan Plan) (Access, error) {
+func VerifyRestorePrivileges(ctx context.Context, db onerow.DB, plan schema.Plan) (Access, error) {
 	if err := plan.Check(); err != nil {
 		return Access{}, err
 	}
@@ -92,7 +87,7 @@ func (a *Access) prove(ctx context.Context, db onerow.DB, moving map[string][]st
 		}
 		var lacks []right
 		for _, r := range p.rights {
-			denied, err := isDenied(ctx, db, explainSQL(p.Table, r))
+			denied, err := catalog.IsDenied(ctx, db, explainSQL(p.Table, r))
 			if err != nil {
 				return g, fmt.Errorf("schema: verify privileges: %s on %q: %w", r.text(), p.Table, err)
 			}
@@ -112,7 +107,7 @@ func (a *Access) prove(ctx context.Context, db onerow.DB, moving map[string][]st
 
 // explainSQL asks for the right in the way of the worker's statements, but for no row.
 func explainSQL(table string, r right) string {
-	t, columns := Quote(table), ident.Quotes(r.columns...)
+	t, columns := schema.Quote(table), ident.Quotes(r.columns...)
 	switch r.verb {
 	case "SELECT":
 		return "EXPLAIN SELECT " + columns + " FROM " + t + " WHERE FALSE"
@@ -124,17 +119,17 @@ func explainSQL(table string, r right) string {
 	}
 	same := make([]string, len(r.columns))
 	for i, col := range r.columns {
-		same[i] = Quote(col) + " = NULL" // its own value would ask for SELECT as well
+		same[i] = schema.Quote(col) + " = NULL" // its own value would ask for SELECT as well
 	}
 	return "EXPLAIN UPDATE " + t + " SET " + strings.Join(same, ", ") + " WHERE FALSE"
 }
 
 // movingColumns are, by table, the columns that change by themselves with each UPDATE, of tables that lose
 // references and keep what they were.
-func movingColumns(ctx context.Context, db onerow.DB, plan Plan) (map[string][]string, error) {
+func movingColumns(ctx context.Context, db onerow.DB, plan schema.Plan) (map[string][]string, error) {
 	var tables []string
 	for _, n := range plan.Nodes() {
-		if n.Trash > 0 && slices.ContainsFunc(n.Parents, func(e Edge) bool { return e.OnDelete.Detaches() || e.Table == n.Name }) {
+		if n.Trash > 0 && slices.ContainsFunc(n.Parents, func(e schema.Edge) bool { return e.OnDelete.Detaches() || e.Table == n.Name }) {
 			tables = append(tables, n.Tables...)
 		}
 	}
@@ -154,140 +149,6 @@ func movingColumns(ctx context.Context, db onerow.DB, plan Plan) (map[string][]s
 		}
 	}
 	return moving, nil
-}
-
-// grants are the lines of SHOW GRANTS, those of active roles among them.
-type grants struct {
-	all     bool // the server checks nothing
-	revoked bool // MySQL has taken a part of a grant away: better blind than wrong
-	given   []grant
-}
-
-type grant struct {
-	rights []string
-	on     string // as the server writes it: *.*, `shop`.*, `shop`.`project`
-}
-
-const sqlCurrentUser = `SELECT CURRENT_USER(), DATABASE()`
-
-func readGrants(ctx context.Context, db onerow.DB, a *Access) (grants, error) {
-	var g grants
-	var user string
-	var database sql.NullString
-	if err := onerow.QueryRow(ctx, db, sqlCurrentUser, nil, &user, &database); err != nil {
-		return g, err
-	}
-	if !database.Valid {
-		return g, errNoDatabase
-	}
-	a.Database, a.User = database.String, Grantee(user)
-	err := onerow.Query(ctx, db, "SHOW GRANTS", nil, func(rows *sql.Rows) error {
-		var line string
-		if err := rows.Scan(&line); err != nil {
-			return err
-		}
-		g.add(line)
-		return nil
-	})
-	var my *mysql.MySQLError
-	if errors.As(err, &my) && my.Number == erOptionPrevents {
-		return grants{all: true}, nil
-	}
-	return g, err
-}
-
-// add understands "GRANT rights ON object TO …".
-func (g *grants) add(line string) {
-	g.revoked = g.revoked || strings.HasPrefix(line, "REVOKE ")
-	rest, ok := strings.CutPrefix(line, "GRANT ")
-	if !ok {
-		return
-	}
-	rights, rest, ok := strings.Cut(rest, " ON ")
-	at := strings.LastIndex(rest, " TO ")
-	if !ok || at < 0 || strings.HasPrefix(rights, "PROXY") {
-		return
-	}
-	if strings.Contains(rights, "(") { // of columns: it shows the table, but not its triggers
-		return
-	}
-	g.given = append(g.given, grant{strings.Split(rights, ", "), rest[:at]})
-}
-
-// may says whether one of the rights is given on the whole database, or on the table if
-// one is named.
-func (g grants) may(database, table string, rights ...string) bool {
-	return g.all || !g.revoked && slices.ContainsFunc(g.given, func(x grant) bool {
-		return slices.ContainsFunc(append(rights, "ALL PRIVILEGES", "ALL"), func(r string) bool { return slices.Contains(x.rights, r) }) &&
-			covers(x.on, database, table)
-	})
-}
-
-// covers: the name of a database in a grant is a pattern of LIKE, that of a table is not.
-func covers(on, database, table string) bool {
-	if on == "*.*" {
-		return true
-	}
-	for _, q := range []string{"`", `"`} {
-		twice := q + q
-		inner, ok := strings.CutPrefix(on, q)
-		if !ok {
-			continue
-		}
-		if pattern, ok := strings.CutSuffix(inner, q+".*"); ok {
-			return like(strings.ReplaceAll(pattern, twice, q), database)
-		}
-		if table != "" {
-			return on == q+strings.ReplaceAll(database, q, twice)+q+"."+q+strings.ReplaceAll(table, q, twice)+q
-		}
-	}
-	return false
-}
-
-// like is LIKE for the patterns of grants, letter by letter.
-func like(pattern, name string) bool {
-	p, n := []rune(pattern), []rune(name)
-	var match func(i, j int) bool
-	match = func(i, j int) bool {
-		switch {
-		case i == len(p):
-			return j == len(n)
-		case p[i] == '%':
-			return match(i+1, j) || j < len(n) && match(i, j+1)
-		case j == len(n):
-			return false
-		case p[i] == '_':
-			return match(i+1, j+1)
-		case p[i] == '\\' && i+1 < len(p):
-			i++
-		}
-		return p[i] == n[j] && match(i+1, j+1)
-	}
-	return match(0, 0)
-}
-
-// blind says what the user may not be shown.
-func (g grants) blind(a Access, plan Plan) []Note {
-	var notes []Note
-	var hidden []string
-	for _, n := range plan.Nodes() {
-		for _, table := range n.Tables {
-			if !g.may(a.Database, table, "TRIGGER") {
-				hidden = append(hidden, table)
-			}
-		}
-	}
-	once := fmt.Sprintf("verify once as a user who may: GRANT TRIGGER ON %s.* TO …", Quote(a.Database))
-	if len(hidden) > 0 {
-		notes = append(notes, Note{Text: fmt.Sprintf("%s has no right TRIGGER on %s, so triggers there may not be shown, and were not looked for; %s",
-			a.User, strings.Join(hidden, ", "), once)})
-	}
-	// A table is shown to those who may do something with it; MariaDB does not count SELECT.
-	if !g.may(a.Database, "", "TRIGGER", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "ALTER", "INDEX", "REFERENCES") {
-		notes = append(notes, Note{Text: fmt.Sprintf("%s has rights on single tables only, so foreign keys of other tables that refer to the plan's, a hidden ON DELETE CASCADE among them, are not shown; %s",
-			a.User, once)})
-	}
-	return notes
 }
 
 // Note is something that a person who reads a discovered plan should know.

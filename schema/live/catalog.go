@@ -1,23 +1,21 @@
-package schema
+package live
 
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/schema/internal/colset"
+	"github.com/onerow/onerow/schema/internal/catalog"
 )
 
 // Catalog is what information_schema says of the current database.
-type Catalog struct{ found *database }
+type Catalog struct{ found *catalog.Database }
 
 // Inspect reads the catalog: seven plain reads, however many tables there are. It has what
 // the user of db may see: a table on which the user has no right is not in it, nor are
 // triggers without the right TRIGGER.
 func Inspect(ctx context.Context, db onerow.DB) (*Catalog, error) {
-	found, err := readDatabase(ctx, db)
+	found, err := catalog.Read(ctx, db)
 	if err != nil {
 		return nil, fmt.Errorf("schema: inspect: %w", err)
 	}
@@ -27,7 +25,7 @@ func Inspect(ctx context.Context, db onerow.DB) (*Catalog, error) {
 // InspectTables is [Inspect] without the columns and indexes of other tables, for who asks
 // often: of these the result has what is said of them elsewhere, such as foreign keys.
 func InspectTables(ctx context.Context, db onerow.DB, tables []string) (*Catalog, error) {
-	found, err := readTables(ctx, db, tables)
+	found, err := catalog.ReadTables(ctx, db, tables)
 	if err != nil {
 		return nil, fmt.Errorf("schema: inspect %d tables: %w", len(tables), err)
 	}
@@ -46,81 +44,36 @@ type ColumnInfo struct {
 
 // Column returns the column of a table, and whether there is one.
 func (c *Catalog) Column(table, column string) (ColumnInfo, bool) {
-	t := c.found.table(table)
+	t := c.found.Table(table)
 	if t == nil {
 		return ColumnInfo{}, false
 	}
-	f := t.column(column)
+	f := t.Column(column)
 	if f == nil {
 		return ColumnInfo{}, false
 	}
 	return infoOf(f), true
 }
 
-func infoOf(f *foundColumn) ColumnInfo {
-	return ColumnInfo{Name: f.name, Type: f.data, Full: f.full, Charset: f.charset, Collation: f.collation, Nullable: f.nullable, Moves: f.moves()}
+func infoOf(f *catalog.Column) ColumnInfo {
+	return ColumnInfo{Name: f.Name, Type: f.Data, Full: f.Full, Charset: f.Charset, Collation: f.Collation, Nullable: f.Nullable, Moves: f.Moves()}
 }
 
-// Index returns the name of a B-tree index of the table that begins with the columns,
-// in any order, and whether there is one. It is none that is INVISIBLE or IGNORED, which no
-// statement may name.
-func (c *Catalog) Index(table string, columns []string) (name string, ok bool) {
-	t := c.found.table(table)
-	if t == nil {
-		return "", false
-	}
-	want := colset.Lower(columns)
-	for _, x := range t.indexes {
-		if x.btree && !x.off && len(x.columns) >= len(want) && colset.Same(x.columns[:len(want)], want) {
-			return x.name, true
+// Columns returns the columns of a table in their order; none where it is not there.
+func (c *Catalog) Columns(table string) (all []ColumnInfo) {
+	if t := c.found.Table(table); t != nil {
+		for i := range t.Columns {
+			all = append(all, infoOf(&t.Columns[i]))
 		}
 	}
-	return "", false
+	return all
 }
 
-// EdgeIndex returns the name of a B-tree index of the table by which rows are found
-// that hold the edge: it begins with the edge's columns, in any order, among which
-// may be columns of the edge's condition. Of several it is the one with the most
-// columns of the condition. It is none that is INVISIBLE or IGNORED.
-func (c *Catalog) EdgeIndex(table string, e Edge) (name string, ok bool) {
-	t := c.found.table(table)
-	if t == nil {
-		return "", false
-	}
-	want, best := colset.Lower(e.Columns), -1
-	for _, x := range t.indexes {
-		if n := x.leads(want, conditions(e)); n > best {
-			name, best = x.name, n
-		}
-	}
-	return name, best >= 0
-}
+// TimeType is how a column of times is read, "date", "datetime" or "timestamp"; "" is none of these.
+func (c ColumnInfo) TimeType() string { return catalog.TimeType(c.Type) }
 
-// leads is how many columns of the condition are in the index beside all wanted ones
-// and before any other column, or -1: also where reads may not use it.
-func (x foundIndex) leads(want []string, when map[string]string) int {
-	condition := colset.Lower(slices.Collect(maps.Keys(when)))
-	extra, found := 0, 0
-	for _, col := range x.columns {
-		if slices.Contains(want, col) {
-			found++
-		} else if slices.Contains(condition, col) {
-			extra++
-		} else {
-			break
-		}
-	}
-	if !x.btree || x.off || found < len(want) {
-		return -1
-	}
-	return extra
-}
-
-// PrimaryKey returns the columns of a table's primary key, in its order and in lower
-// case; none where the table has none.
-func (c *Catalog) PrimaryKey(table string) []string {
-	if t := c.found.table(table); t != nil {
-		return t.primary()
-	}
-	return nil
+// InsertTrigger returns the first trigger of a table that runs with an INSERT, as rows that come back are,
+// and that is not among those that somebody has accepted; or nothing.
+func (c *Catalog) InsertTrigger(table string, accepted []string) string {
+	return c.found.InsertTrigger(table, accepted)
 }

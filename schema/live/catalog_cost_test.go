@@ -1,4 +1,4 @@
-package schema
+package live
 
 import (
 	"database/sql"
@@ -46,7 +46,7 @@ func TestTablesOfOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := cat.found.foreign; len(f) != 1 || f[0].schema != "other" || f[0].table != "t7" || f[0].onDelete != "CASCADE" || f[0].columns[0] != "p" || f[0].to != "p" {
+	if f := cat.found.Foreign; len(f) != 1 || f[0].Schema != "other" || f[0].Table != "t7" || f[0].OnDelete != "CASCADE" || f[0].Columns[0] != "p" || f[0].To != "p" {
 		t.Errorf("what refers to a table from another schema: %+v", f)
 	}
 }

@@ -1,4 +1,4 @@
-package schema
+package live
 
 import (
 	"encoding/json"
@@ -6,11 +6,13 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/onerow/onerow/schema"
 )
 
 // described is what [Catalog.Describe] writes down.
 type described struct {
-	Nodes   []Node
+	Nodes   []schema.Node
 	Tables  []describedTable
 	Foreign []string
 }
@@ -31,7 +33,7 @@ func Changes(before, now string) []string {
 	}
 	var all []string
 	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
-	byName(was.Nodes, is.Nodes, func(n Node) string { return n.Name }, func(name string, a, b *Node) {
+	byName(was.Nodes, is.Nodes, func(n schema.Node) string { return n.Name }, func(name string, a, b *schema.Node) {
 		switch {
 		case a == nil:
 			say("the plan: %s is new", name)
@@ -73,15 +75,15 @@ func byName[T any](was, is []T, name func(T) string, fn func(name string, a, b *
 	}
 }
 
-func nodeChanges(a, b Node, say func(string, ...any)) {
-	edge := func(e Edge) string {
+func nodeChanges(a, b schema.Node, say func(string, ...any)) {
+	edge := func(e schema.Edge) string {
 		text := fmt.Sprintf("%s (%s) → %s (%s)", a.Name, strings.Join(e.Columns, ", "), e.Table, strings.Join(e.References, ", "))
 		for _, column := range slices.Sorted(maps.Keys(e.When)) {
 			text += fmt.Sprintf(" where %s is %q", column, e.When[column])
 		}
 		return text
 	}
-	byName(a.Parents, b.Parents, edge, func(name string, x, y *Edge) {
+	byName(a.Parents, b.Parents, edge, func(name string, x, y *schema.Edge) {
 		switch {
 		case x == nil:
 			say("the plan: the edge %s is new", name)
@@ -91,7 +93,7 @@ func nodeChanges(a, b Node, say func(string, ...any)) {
 			say("the plan: on_delete of the edge %s is now %s, was %s", name, y.OnDelete, x.OnDelete)
 		}
 	})
-	trash := func(n Node) string { return map[bool]string{true: "kept", false: "none"}[n.Trash > 0] }
+	trash := func(n schema.Node) string { return map[bool]string{true: "kept", false: "none"}[n.Trash > 0] }
 	for _, f := range []struct {
 		what     string
 		was, now any

@@ -1,4 +1,4 @@
-package schema
+package live
 
 import (
 	"crypto/sha256"
@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/internal/catalog"
 	"github.com/onerow/onerow/schema/internal/colset"
 )
 
@@ -23,7 +25,7 @@ const fingerprintLength = 32
 //
 // What the user may not see is not part of it (see [Inspect]), so all who work on
 // one queue need the same rights.
-func (c *Catalog) Fingerprint(p Plan) string { return FingerprintOf(c.Describe(p)) }
+func (c *Catalog) Fingerprint(p schema.Plan) string { return FingerprintOf(c.Describe(p)) }
 
 // FingerprintOf is the fingerprint of a text of [Catalog.Describe].
 func FingerprintOf(description string) string {
@@ -32,35 +34,35 @@ func FingerprintOf(description string) string {
 }
 
 // Describe is the text whose sum is the fingerprint, for [Changes].
-func (c *Catalog) Describe(p Plan) string {
+func (c *Catalog) Describe(p schema.Plan) string {
 	var all described
 	all.Nodes = canonical(p.Nodes())
 	ours := map[string]bool{}
 	for _, n := range all.Nodes {
 		columns := relevantColumns(all.Nodes, n)
 		for _, name := range n.Tables {
-			ours[c.found.key(name)] = true
+			ours[c.found.Key(name)] = true
 			s := describedTable{Name: name}
-			if t := c.found.table(name); t != nil {
-				s.Kind, s.Engine, s.Primary = t.kind, strings.ToLower(t.engine), t.primary()
+			if t := c.found.Table(name); t != nil {
+				s.Kind, s.Engine, s.Primary = t.Kind, strings.ToLower(t.Engine), t.Primary()
 				for _, col := range columns {
-					if f := t.column(col); f != nil {
-						s.Columns = append(s.Columns, fmt.Sprintf("%s %s %s %s %v", strings.ToLower(f.name), f.full, f.charset, f.collation, f.nullable))
+					if f := t.Column(col); f != nil {
+						s.Columns = append(s.Columns, fmt.Sprintf("%s %s %s %s %v", strings.ToLower(f.Name), f.Full, f.Charset, f.Collation, f.Nullable))
 					}
 				}
-				for _, tr := range t.triggers {
-					s.Triggers = append(s.Triggers, tr.name+" "+tr.timing+" "+tr.event)
+				for _, tr := range t.Triggers {
+					s.Triggers = append(s.Triggers, tr.Name+" "+tr.Timing+" "+tr.Event)
 				}
 			}
 			all.Tables = append(all.Tables, s)
 		}
 	}
-	for _, f := range c.found.foreign {
-		from := f.schema == c.found.name && ours[c.found.key(f.table)]
-		to := f.toSchema == c.found.name && ours[c.found.key(f.to)]
+	for _, f := range c.found.Foreign {
+		from := f.Schema == c.found.Name && ours[c.found.Key(f.Table)]
+		to := f.ToSchema == c.found.Name && ours[c.found.Key(f.To)]
 		if from || to {
-			all.Foreign = append(all.Foreign, fmt.Sprintf("%s.%s %q > %s.%s %q %s %s", c.short(f.schema), f.table, colset.Lower(f.columns),
-				c.short(f.toSchema), f.to, colset.Lower(f.references), rule(f.onDelete), rule(f.onUpdate)))
+			all.Foreign = append(all.Foreign, fmt.Sprintf("%s.%s %q > %s.%s %q %s %s", c.short(f.Schema), f.Table, colset.Lower(f.Columns),
+				c.short(f.ToSchema), f.To, colset.Lower(f.References), rule(f.OnDelete), rule(f.OnUpdate)))
 		}
 	}
 	slices.Sort(all.Foreign)
@@ -73,7 +75,7 @@ func (c *Catalog) Describe(p Plan) string {
 
 // short leaves the name of the current database out: a restored copy of it is the same.
 func (c *Catalog) short(database string) string {
-	if database == c.found.name {
+	if database == c.found.Name {
 		return ""
 	}
 	return database
@@ -81,33 +83,33 @@ func (c *Catalog) short(database string) string {
 
 // rule: the two words for "refuse" do the same in InnoDB, and which of them is shown depends on the engine.
 func rule(r string) string {
-	if restricts(r) {
+	if catalog.Restricts(r) {
 		return "RESTRICT"
 	}
 	return r
 }
 
 // edgeOrder is by what edges are sorted.
-func edgeOrder(e Edge) string {
+func edgeOrder(e schema.Edge) string {
 	return strings.ToLower(fmt.Sprintf("%q %q %q %q", e.Table, e.Columns, e.References, e.When)) + string(e.OnDelete)
 }
 
 // canonical sorts what is in no particular order.
-func canonical(nodes []Node) []Node {
+func canonical(nodes []schema.Node) []schema.Node {
 	for i := range nodes {
 		nodes[i].Trash = min(nodes[i].Trash, 1) // not how long: a job may go on
 		nodes[i].Parents = slices.Clone(nodes[i].Parents)
-		slices.SortFunc(nodes[i].Parents, func(a, b Edge) int {
+		slices.SortFunc(nodes[i].Parents, func(a, b schema.Edge) int {
 			return strings.Compare(edgeOrder(a), edgeOrder(b))
 		})
 	}
-	slices.SortFunc(nodes, func(a, b Node) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(nodes, func(a, b schema.Node) int { return strings.Compare(a.Name, b.Name) })
 	return nodes
 }
 
 // relevantColumns are the columns of a node that a cascade reads or writes, in lower case,
 // sorted, each once.
-func relevantColumns(nodes []Node, n Node) []string {
+func relevantColumns(nodes []schema.Node, n schema.Node) []string {
 	columns := slices.Clone(n.Key)
 	for _, col := range []string{n.Asset, n.Tenant, n.Owner, n.Quota} {
 		if col != "" {
@@ -116,7 +118,7 @@ func relevantColumns(nodes []Node, n Node) []string {
 	}
 	for _, e := range n.Parents {
 		columns = append(columns, e.Columns...)
-		columns = slices.AppendSeq(columns, maps.Keys(conditions(e)))
+		columns = slices.AppendSeq(columns, maps.Keys(catalog.Conditions(e)))
 	}
 	for _, below := range nodes {
 		for _, e := range below.Parents {

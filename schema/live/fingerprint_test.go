@@ -1,4 +1,4 @@
-package schema_test
+package live_test
 
 import (
 	"database/sql"
@@ -7,12 +7,15 @@ import (
 	"testing"
 
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/schematest/livetest"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/discover"
+	"github.com/onerow/onerow/schema/live"
 )
 
 func fingerprint(t testing.TB, db *sql.DB, plan schema.Plan) string {
 	t.Helper()
-	cat, err := schema.Inspect(t.Context(), db)
+	cat, err := live.Inspect(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,8 +24,8 @@ func fingerprint(t testing.TB, db *sql.DB, plan schema.Plan) string {
 
 // TestFingerprint: it changes with what a cascade relies on, and with nothing else.
 func TestFingerprint(t *testing.T) {
-	db := bare(t, shop...)
-	plan, _, err := schema.Discover(t.Context(), db, []string{"store"})
+	db := livetest.Bare(t, livetest.Shop()...)
+	plan, _, err := discover.Plan(t.Context(), db, []string{"store"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,11 +86,11 @@ func TestFingerprint(t *testing.T) {
 // TestInspectTables: what is left out is what belongs to other tables only.
 func TestInspectTables(t *testing.T) {
 	plan, tables := school()
-	db := open(t, schema.Plan{})
+	db := livetest.Open(t, schema.Plan{})
 	for _, stmt := range append(tables, "CREATE TABLE other (id INT PRIMARY KEY, grade INT, FOREIGN KEY (grade) REFERENCES grade (id))") {
 		dbtest.Exec(t, db, stmt)
 	}
-	whole, err := schema.Inspect(t.Context(), db)
+	whole, err := live.Inspect(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +98,7 @@ func TestInspectTables(t *testing.T) {
 	for _, n := range plan.Nodes() {
 		names = append(names, n.Tables...)
 	}
-	some, err := schema.InspectTables(t.Context(), db, names)
+	some, err := live.InspectTables(t.Context(), db, names)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,21 +1,67 @@
-package schema
+package live
 
 import (
 	"slices"
 
+	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/internal/catalog"
 	"github.com/onerow/onerow/schema/internal/colset"
 )
 
+// Index returns the name of a B-tree index of the table that begins with the columns,
+// in any order, and whether there is one. It is none that is INVISIBLE or IGNORED, which no
+// statement may name.
+func (c *Catalog) Index(table string, columns []string) (name string, ok bool) {
+	t := c.found.Table(table)
+	if t == nil {
+		return "", false
+	}
+	want := colset.Lower(columns)
+	for _, x := range t.Indexes {
+		if x.Btree && !x.Off && len(x.Columns) >= len(want) && colset.Same(x.Columns[:len(want)], want) {
+			return x.Name, true
+		}
+	}
+	return "", false
+}
+
+// EdgeIndex returns the name of a B-tree index of the table by which rows are found
+// that hold the edge: it begins with the edge's columns, in any order, among which
+// may be columns of the edge's condition. Of several it is the one with the most
+// columns of the condition. It is none that is INVISIBLE or IGNORED.
+func (c *Catalog) EdgeIndex(table string, e schema.Edge) (name string, ok bool) {
+	t := c.found.Table(table)
+	if t == nil {
+		return "", false
+	}
+	want, best := colset.Lower(e.Columns), -1
+	for _, x := range t.Indexes {
+		if n := x.Leads(want, catalog.Conditions(e)); n > best {
+			name, best = x.Name, n
+		}
+	}
+	return name, best >= 0
+}
+
+// PrimaryKey returns the columns of a table's primary key, in its order and in lower
+// case; none where the table has none.
+func (c *Catalog) PrimaryKey(table string) []string {
+	if t := c.found.Table(table); t != nil {
+		return t.Primary()
+	}
+	return nil
+}
+
 // Indexes returns the names of all indexes that [Catalog.Index] may choose from.
 func (c *Catalog) Indexes(table string, columns []string) (names []string) {
-	t := c.found.table(table)
+	t := c.found.Table(table)
 	if t == nil {
 		return nil
 	}
 	want := colset.Lower(columns)
-	for _, x := range t.indexes {
-		if x.leads(want, nil) >= 0 {
-			names = append(names, x.name)
+	for _, x := range t.Indexes {
+		if x.Leads(want, nil) >= 0 {
+			names = append(names, x.Name)
 		}
 	}
 	return names
@@ -23,18 +69,36 @@ func (c *Catalog) Indexes(table string, columns []string) (names []string) {
 
 // Unique says whether an index lets no two rows have the same values in these columns.
 func (c *Catalog) Unique(table string, columns []string) bool {
-	t := c.found.table(table)
-	return t != nil && t.unique(colset.Lower(columns))
-}
-
-func (t *foundTable) unique(columns []string) bool {
-	return slices.ContainsFunc(t.indexes, func(x foundIndex) bool { return x.unique && colset.ContainsAll(columns, x.columns) })
+	t := c.found.Table(table)
+	return t != nil && t.Unique(colset.Lower(columns))
 }
 
 // ForeignKey says whether a foreign key on these columns of a table, in any order, refers to the table to.
 func (c *Catalog) ForeignKey(table string, columns []string, to string) bool {
-	return slices.ContainsFunc(c.found.foreign, func(f foreignKey) bool {
-		return f.schema == c.found.name && f.toSchema == c.found.name && c.found.key(f.table) == c.found.key(table) &&
-			c.found.key(f.to) == c.found.key(to) && colset.Same(colset.Lower(f.columns), colset.Lower(columns))
+	return slices.ContainsFunc(c.found.Foreign, func(f catalog.ForeignKey) bool {
+		return f.Schema == c.found.Name && f.ToSchema == c.found.Name && c.found.Key(f.Table) == c.found.Key(table) &&
+			c.found.Key(f.To) == c.found.Key(to) && colset.Same(colset.Lower(f.Columns), colset.Lower(columns))
 	})
+}
+
+// RetentionIndex returns an index of the table that begins with a column of times, and its columns with those
+// of the primary key, in which InnoDB orders its entries. false: there is none.
+func (c *Catalog) RetentionIndex(table, column string) (name string, columns []string, ok bool) {
+	t := c.found.Table(table)
+	if t == nil {
+		return "", nil, false
+	}
+	for _, x := range t.Indexes {
+		if !t.Retains(x, column) {
+			continue
+		}
+		columns = slices.Clone(x.Columns)
+		for _, key := range t.Primary() {
+			if !slices.Contains(columns, key) {
+				columns = append(columns, key)
+			}
+		}
+		return x.Name, columns, true
+	}
+	return "", nil, false
 }

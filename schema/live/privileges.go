@@ -1,4 +1,4 @@
-package schema
+package live
 
 import (
 	"fmt"
@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/internal/colset"
+	"github.com/onerow/onerow/schema/internal/verify"
 )
 
 // Privilege is what a worker must be allowed to do with one table.
@@ -39,7 +41,7 @@ func (p Privilege) String() string { return strings.Join(p.Rights, ", ") + " on 
 // Grant is the statement that gives the privilege on the table of a database to a
 // grantee in SQL's words, see [Grantee].
 func (p Privilege) Grant(database, grantee string) string {
-	return fmt.Sprintf("GRANT %s ON %s.%s TO %s", strings.Join(p.Rights, ", "), Quote(database), Quote(p.Table), grantee)
+	return fmt.Sprintf("GRANT %s ON %s.%s TO %s", strings.Join(p.Rights, ", "), schema.Quote(database), schema.Quote(p.Table), grantee)
 }
 
 // Grantee is a user in SQL's words: 'app'@'10.0.0.%' for "app@10.0.0.%". Without a host
@@ -69,7 +71,7 @@ func privilege(table string, rights ...right) Privilege {
 //
 // No right is needed to lock rows: SELECT … FOR UPDATE asks for one of UPDATE, DELETE
 // and LOCK TABLES on MySQL, and only those rows are locked that are deleted.
-func Privileges(plan Plan) []Privilege {
+func Privileges(plan schema.Plan) []Privilege {
 	var all []Privilege
 	nodes := plan.Nodes()
 	marks, limits, retains := false, false, false
@@ -78,7 +80,7 @@ func Privileges(plan Plan) []Privilege {
 		read := relevantColumns(nodes, n)
 		var detached []string
 		for _, e := range n.Parents {
-			if e.OnDelete.Detaches() || e.OnDelete == OnDeleteDelete && e.Table == n.Name {
+			if e.OnDelete.Detaches() || e.OnDelete == schema.OnDeleteDelete && e.Table == n.Name {
 				detached = append(detached, colset.Lower(n.DetachColumns(e))...)
 			}
 		}
@@ -87,10 +89,10 @@ func Privileges(plan Plan) []Privilege {
 		for i, table := range n.Tables {
 			columns := slices.Clone(read)
 			if n.Managed {
-				columns = append(columns, ColCreatedAt)
+				columns = append(columns, schema.ColCreatedAt)
 			}
 			if n.Managed && i > 0 {
-				columns = append(columns, ColDeletionID)
+				columns = append(columns, schema.ColDeletionID)
 			}
 			if slices.Contains(n.RetentionTables(), table) {
 				columns, retains = append(columns, n.Retention.Column), true
@@ -104,8 +106,8 @@ func Privileges(plan Plan) []Privilege {
 			}
 			all = append(all, privilege(table, rights...))
 			if n.Trash > 0 {
-				kept := append([]string{ColTrashJob, ColTrashStep, ColTrashLost}, n.Key...)
-				all = append(all, privilege(TrashTable(table), right{"SELECT", kept, false}, right{"INSERT", kept, false}, right{"DELETE", kept, false}))
+				kept := append([]string{schema.ColTrashJob, schema.ColTrashStep, schema.ColTrashLost}, n.Key...)
+				all = append(all, privilege(schema.TrashTable(table), right{"SELECT", kept, false}, right{"INSERT", kept, false}, right{"DELETE", kept, false}))
 			}
 		}
 	}
@@ -118,7 +120,7 @@ func Privileges(plan Plan) []Privilege {
 // RestorePrivileges are the rights with which an operator brings back what a job has deleted and the plan has
 // kept: rows return to their tables, references are set again, the row itself leaves the archive, and the job
 // is held and ended. A worker's are not enough: it puts nothing into the plan's tables.
-func RestorePrivileges(plan Plan) []Privilege {
+func RestorePrivileges(plan schema.Plan) []Privilege {
 	var all []Privilege
 	nodes := plan.Nodes()
 	marks, limits := false, false
@@ -132,7 +134,7 @@ func RestorePrivileges(plan Plan) []Privilege {
 			}
 			switch {
 			case returns && i > 0:
-				rights = append(rights, right{"UPDATE", []string{ColDeletionID}, false})
+				rights = append(rights, right{"UPDATE", []string{schema.ColDeletionID}, false})
 			case n.Trash > 0 && len(n.Parents) > 0:
 				rights = append(rights, right{"UPDATE", n.Parents[0].Columns, false})
 			}
@@ -141,8 +143,8 @@ func RestorePrivileges(plan Plan) []Privilege {
 			}
 			all = append(all, privilege(table, rights...))
 			if n.Trash > 0 {
-				kept := append([]string{ColTrashJob, ColTrashStep, ColTrashLost}, n.Key...)
-				all = append(all, privilege(TrashTable(table), right{"SELECT", kept, false}, right{"DELETE", kept, false}))
+				kept := append([]string{schema.ColTrashJob, schema.ColTrashStep, schema.ColTrashLost}, n.Key...)
+				all = append(all, privilege(schema.TrashTable(table), right{"SELECT", kept, false}, right{"DELETE", kept, false}))
 			}
 		}
 	}
@@ -190,19 +192,19 @@ func PurgePrivileges() []Privilege {
 // onToolkit are rights on tables of the toolkit.
 func onToolkit(verbs map[string][]string) []Privilege {
 	var all []Privilege
-	for _, t := range toolkitTables() {
+	for _, t := range verify.ToolkitTables() {
 		var columns []string
-		for _, c := range t.columns {
-			if !c.generated() {
-				columns = append(columns, c.name)
+		for _, c := range t.Columns {
+			if !c.Generated() {
+				columns = append(columns, c.Name)
 			}
 		}
 		var rights []right
-		for _, verb := range verbs[t.name] {
+		for _, verb := range verbs[t.Name] {
 			rights = append(rights, right{verb, columns, false})
 		}
 		if len(rights) > 0 {
-			all = append(all, privilege(t.name, rights...))
+			all = append(all, privilege(t.Name, rights...))
 		}
 	}
 	return all

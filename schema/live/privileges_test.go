@@ -1,7 +1,6 @@
-package schema_test
+package live_test
 
 import (
-	"context"
 	"database/sql"
 	"slices"
 	"strings"
@@ -9,38 +8,15 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/schematest/livetest"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/discover"
+	"github.com/onerow/onerow/schema/live"
 )
 
-// user makes a user of that name in the way of the statements (%u is the user, %d the database) and returns a
-// pool of its connections, with the database's name.
-func user(t testing.TB, db *sql.DB, suffix string, stmts ...string) (*sql.DB, string, string) {
+func access(t testing.TB, db *sql.DB, plan schema.Plan) live.Access {
 	t.Helper()
-	var database string
-	if err := db.QueryRowContext(t.Context(), "SELECT DATABASE()").Scan(&database); err != nil {
-		t.Fatal(err)
-	}
-	name := suffix + strings.TrimPrefix(database, "onerow_t")
-	cfg := dbtest.Server(t).Config(database)
-	words := strings.NewReplacer("%u", "'"+name+"'@'%'", "%r", "'"+name+"_role'", "%d", "`"+database+"`")
-	dbtest.Exec(t, db, words.Replace("CREATE USER %u IDENTIFIED BY 'only some'"))
-	t.Cleanup(func() {
-		root := dbtest.OpenDSN(t, cfg.FormatDSN())
-		for _, stmt := range []string{"DROP USER %u", "DROP ROLE IF EXISTS %r"} {
-			if _, err := root.ExecContext(context.Background(), words.Replace(stmt)); err != nil {
-				t.Error(err)
-			}
-		}
-	})
-	for _, stmt := range stmts {
-		dbtest.Exec(t, db, words.Replace(stmt))
-	}
-	return reopen(t, name, database), name, database
-}
-
-func access(t testing.TB, db *sql.DB, plan schema.Plan) schema.Access {
-	t.Helper()
-	a, err := schema.VerifyPrivileges(t.Context(), db, plan)
+	a, err := live.VerifyPrivileges(t.Context(), db, plan)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,19 +26,19 @@ func access(t testing.TB, db *sql.DB, plan schema.Plan) schema.Access {
 // TestPrivileges: a user without any is told the GRANT statements, and with them nothing is missing; taking
 // any one away is seen.
 func TestPrivileges(t *testing.T) {
-	db := strange(t, shop...)
-	for _, stmt := range plain().DDL() {
+	db := livetest.Migrated(t, livetest.Shop()...)
+	for _, stmt := range livetest.Plain().DDL() {
 		dbtest.Exec(t, db, stmt)
 	}
-	plan, _, err := schema.Discover(t.Context(), db, []string{"store"})
+	plan, _, err := discover.Plan(t.Context(), db, []string{"store"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan.Resources = plain().Resources
-	if a := access(t, db, plan); len(a.Missing) != 0 || len(a.Blind) != 0 || len(a.Needs) != len(schema.Privileges(plan)) {
+	plan.Resources = livetest.Plain().Resources
+	if a := access(t, db, plan); len(a.Missing) != 0 || len(a.Blind) != 0 || len(a.Needs) != len(live.Privileges(plan)) {
 		t.Fatalf("as root: %+v", a)
 	}
-	worker, name, database := user(t, db, "w", "GRANT SELECT ON %d.country TO %u")
+	worker, name, database := livetest.User(t, db, "w", "GRANT SELECT ON %d.country TO %u")
 	a := access(t, worker, plan)
 	if len(a.Missing) != len(a.Needs) || a.User != "'"+name+"'@'%'" || a.Database != database {
 		t.Fatalf("%d of %d: %+v", len(a.Missing), len(a.Needs), a)
@@ -73,7 +49,7 @@ func TestPrivileges(t *testing.T) {
 	if a = access(t, worker, plan); len(a.Missing) != 0 {
 		t.Fatal(a.Missing)
 	}
-	if err := schema.Verify(t.Context(), worker, plan); err != nil {
+	if err := live.Verify(t.Context(), worker, plan); err != nil {
 		t.Error(err)
 	}
 	// It sees neither triggers nor tables on which it has no right, and says so.
@@ -92,25 +68,17 @@ func TestPrivileges(t *testing.T) {
 		}
 	}
 	dbtest.Exec(t, db, "GRANT TRIGGER ON `"+database+"`.* TO "+a.User)
-	if a := access(t, reopen(t, name, database), plan); len(a.Blind) != 0 {
+	if a := access(t, livetest.Reopen(t, name, database), plan); len(a.Blind) != 0 {
 		t.Error(a.Blind)
 	}
 }
 
-// reopen: rights on a database count from the next connection.
-func reopen(t testing.TB, name, database string) *sql.DB {
-	t.Helper()
-	as := dbtest.Server(t).Config(database)
-	as.User, as.Passwd, as.AllowNativePasswords = name, "only some", true
-	return dbtest.OpenDSN(t, as.FormatDSN())
-}
-
 // TestPrivilegesByOtherWays: rights come from grants on columns, from a role, from the database.
 func TestPrivilegesByOtherWays(t *testing.T) {
-	db := bare(t,
+	db := livetest.Bare(t,
 		"CREATE TABLE a (id INT PRIMARY KEY, note TEXT)",
 		"CREATE TABLE b (id INT PRIMARY KEY, a_id INT NULL, more TEXT, FOREIGN KEY (a_id) REFERENCES a (id) ON DELETE SET NULL)")
-	plan, _, err := schema.Discover(t.Context(), db, []string{"a"})
+	plan, _, err := discover.Plan(t.Context(), db, []string{"a"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +111,7 @@ func TestPrivilegesByOtherWays(t *testing.T) {
 					grants[i] = strings.ReplaceAll(grants[i], "SET DEFAULT ROLE %r FOR %u", "SET DEFAULT ROLE %r TO %u")
 				}
 			}
-			as, _, _ := user(t, db, strings.ReplaceAll(c.name[:3], " ", ""), grants...)
+			as, _, _ := livetest.User(t, db, strings.ReplaceAll(c.name[:3], " ", ""), grants...)
 			if got := missing(as); !slices.Equal(got, c.want) {
 				t.Errorf("%q, want %q", got, c.want)
 			}
@@ -153,15 +121,15 @@ func TestPrivilegesByOtherWays(t *testing.T) {
 
 // TestHiddenFromTheUser: what a worker's user is not shown is said, not passed over.
 func TestHiddenFromTheUser(t *testing.T) {
-	db := bare(t,
+	db := livetest.Bare(t,
 		"CREATE TABLE a (id INT PRIMARY KEY)",
 		"CREATE TABLE hidden (id INT PRIMARY KEY, a_id INT, FOREIGN KEY (a_id) REFERENCES a (id) ON DELETE CASCADE)",
 		"CREATE TRIGGER tr BEFORE DELETE ON a FOR EACH ROW SET @x = 1")
 	plan := schema.Plan{Tables: []schema.Table{{Name: "a", Key: []string{"id"}}}}
-	if found := own(t, db, plan); len(found) != 2 {
+	if found := livetest.Own(t, db, plan); len(found) != 2 {
 		t.Error(found)
 	}
-	as, _, _ := user(t, db, "h", "GRANT SELECT, DELETE ON %d.a TO %u")
+	as, _, _ := livetest.User(t, db, "h", "GRANT SELECT, DELETE ON %d.a TO %u")
 	if a := access(t, as, plan); len(a.Blind) != 2 {
 		t.Errorf("%+v", a)
 	}
@@ -170,10 +138,10 @@ func TestHiddenFromTheUser(t *testing.T) {
 // TestPrivilegesOfMovingTimes: who keeps what rows were may also hold their times that change by themselves; without a
 // trash a right on the reference is enough.
 func TestPrivilegesOfMovingTimes(t *testing.T) {
-	db := bare(t,
+	db := livetest.Bare(t,
 		"CREATE TABLE a (id INT PRIMARY KEY)",
 		"CREATE TABLE b (id INT PRIMARY KEY, a_id INT NULL, moved TIMESTAMP NULL ON UPDATE CURRENT_TIMESTAMP, FOREIGN KEY (a_id) REFERENCES a (id) ON DELETE SET NULL)")
-	plan, _, err := schema.Discover(t.Context(), db, []string{"a"})
+	plan, _, err := discover.Plan(t.Context(), db, []string{"a"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +153,7 @@ func TestPrivilegesOfMovingTimes(t *testing.T) {
 		}
 		return fixes
 	}
-	worker, _, _ := user(t, db, "w", "GRANT SELECT, DELETE, UPDATE (a_id) ON %d.b TO %u")
+	worker, _, _ := livetest.User(t, db, "w", "GRANT SELECT, DELETE, UPDATE (a_id) ON %d.b TO %u")
 	if got := ofB(worker); len(got) != 0 {
 		t.Errorf("without a trash it is told %q", got)
 	}

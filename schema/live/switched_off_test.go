@@ -1,4 +1,4 @@
-package schema_test
+package live_test
 
 import (
 	"database/sql"
@@ -7,7 +7,9 @@ import (
 
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/schematest/livetest"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // switchOff makes an index INVISIBLE, as MySQL calls it, or IGNORED, as MariaDB does.
@@ -25,18 +27,18 @@ func switchOff(t *testing.T, db *sql.DB, table, index string) (on string) {
 // may name it, and is no help to anybody; what it refuses, it refuses still.
 func TestSwitchedOffIndexes(t *testing.T) {
 	plan, tables := school()
-	db := open(t, schema.Plan{})
+	db := livetest.Open(t, schema.Plan{})
 	for _, stmt := range tables {
 		dbtest.Exec(t, db, stmt)
 	}
 	dbtest.Exec(t, db, "ALTER TABLE grade ADD COLUMN x INT, ADD KEY z_new (pupil, x)")
-	if got := differences(t, db, plan); len(got) > 0 {
+	if got := livetest.Differences(t, db, plan); len(got) > 0 {
 		t.Fatalf("%+v", got)
 	}
 	edge := schema.Edge{Table: "pupil", Columns: []string{"pupil"}}
 	chosen := func() [2]string {
 		t.Helper()
-		cat, err := schema.Inspect(t.Context(), db)
+		cat, err := live.Inspect(t.Context(), db)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,19 +53,19 @@ func TestSwitchedOffIndexes(t *testing.T) {
 	if got := chosen(); got != [2]string{"z_new", "z_new"} {
 		t.Errorf("with another one: %q", got)
 	}
-	if got := differences(t, db, plan); len(got) > 0 {
+	if got := livetest.Differences(t, db, plan); len(got) > 0 {
 		t.Errorf("with another one: %+v", got)
 	}
 	on := switchOff(t, db, "grade", "z_new")
 	if got := chosen(); got != [2]string{} {
 		t.Errorf("with none: %q", got)
 	}
-	got := differences(t, db, plan)
+	got := livetest.Differences(t, db, plan)
 	if len(got) != 1 || got[0].Index != "pupil" || !strings.HasSuffix(got[0].Fix, on) || !strings.Contains(got[0].Problem, "switched off") {
 		t.Fatalf("with none: %+v", got)
 	}
 	dbtest.Exec(t, db, got[0].SQL)
-	if got := differences(t, db, plan); len(got) > 0 {
+	if got := livetest.Differences(t, db, plan); len(got) > 0 {
 		t.Errorf("put right: %+v", got)
 	}
 }

@@ -1,4 +1,4 @@
-package schema_test
+package live_test
 
 import (
 	"context"
@@ -11,16 +11,17 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
-	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/internal/schematest/livetest"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // TestVerifySeesIDsThatAreGivenAgain: a table that was rebuilt by a copy numbers its rows from those that it
 // has, not from those that its archive has. MySQL shows the next id of a table from a cache that is up to a
 // day old; neither that nor the handle matters.
 func TestVerifySeesIDsThatAreGivenAgain(t *testing.T) {
-	plan := plain()
+	plan := livetest.Plain()
 	plan.Resources = plan.Resources[:1]
-	db := open(t, plan)
+	db := livetest.Open(t, plan)
 	cached := func() {
 		t.Helper()
 		dbtest.Exec(t, db, "DO (SELECT COUNT(auto_increment) FROM information_schema.tables WHERE table_schema = DATABASE())")
@@ -38,7 +39,7 @@ func TestVerifySeesIDsThatAreGivenAgain(t *testing.T) {
 	}
 	dbtest.Exec(t, db, "INSERT INTO project_archive SELECT *, NOW(6), NULL, NULL FROM project WHERE id > 3")
 	dbtest.Exec(t, db, "DELETE FROM project WHERE id > 3")
-	everyHandle(t, db, func(db onerow.DB) error { return schema.Verify(t.Context(), db, plan) })
+	everyHandle(t, db, func(db onerow.DB) error { return live.Verify(t.Context(), db, plan) })
 
 	for _, rows := range []string{"three rows", "none"} {
 		t.Run(rows, func(t *testing.T) {
@@ -49,8 +50,8 @@ func TestVerifySeesIDsThatAreGivenAgain(t *testing.T) {
 			rebuild()
 			fix := ""
 			everyHandle(t, db, func(db onerow.DB) error {
-				err := schema.Verify(t.Context(), db, plan)
-				var detail *schema.VerifyError
+				err := live.Verify(t.Context(), db, plan)
+				var detail *live.VerifyError
 				if !errors.As(err, &detail) || len(detail.Differences) != 1 || !strings.Contains(detail.Error(), `"project_archive" holds the id 5`) {
 					return fmt.Errorf("want one difference: %w", err)
 				}
@@ -58,7 +59,7 @@ func TestVerifySeesIDsThatAreGivenAgain(t *testing.T) {
 				return nil
 			})
 			dbtest.Exec(t, db, fix)
-			everyHandle(t, db, func(db onerow.DB) error { return schema.Verify(t.Context(), db, plan) })
+			everyHandle(t, db, func(db onerow.DB) error { return live.Verify(t.Context(), db, plan) })
 		})
 	}
 	dbtest.Exec(t, db, "INSERT INTO project (user_id, name, name_key, stem_key, created_at, updated_at) VALUES (1, 'n', 'n', 'n', NOW(6), NOW(6))")
@@ -97,9 +98,9 @@ func everyHandle(t *testing.T, db *sql.DB, look func(onerow.DB) error) {
 
 // TestVerifyCountersOfSteps: an id of a cluster's node, one of every ten, is no other case.
 func TestVerifyCountersOfSteps(t *testing.T) {
-	plan := plain()
+	plan := livetest.Plain()
 	plan.Resources = plan.Resources[:1]
-	db := open(t, plan)
+	db := livetest.Open(t, plan)
 	db.SetMaxOpenConns(1)
 	dbtest.Exec(t, db, "SET SESSION auto_increment_increment = 10, SESSION auto_increment_offset = 3")
 	for range 3 {
@@ -107,16 +108,16 @@ func TestVerifyCountersOfSteps(t *testing.T) {
 	}
 	dbtest.Exec(t, db, "INSERT INTO project_archive SELECT *, NOW(6), NULL, NULL FROM project WHERE id = 23")
 	dbtest.Exec(t, db, "DELETE FROM project WHERE id = 23")
-	if found := differences(t, db, plan); found != nil {
+	if found := livetest.Differences(t, db, plan); found != nil {
 		t.Errorf("%v", found)
 	}
 	dbtest.Exec(t, db, "ALTER TABLE project AUTO_INCREMENT = 1") // behind the rows that there are, it cannot go
-	found := differences(t, db, plan)
+	found := livetest.Differences(t, db, plan)
 	if len(found) != 1 || found[0].SQL != "ALTER TABLE `project` AUTO_INCREMENT = 24" {
 		t.Fatalf("%v", found)
 	}
 	dbtest.Exec(t, db, found[0].SQL)
-	if found := differences(t, db, plan); found != nil {
+	if found := livetest.Differences(t, db, plan); found != nil {
 		t.Errorf("%v", found)
 	}
 }

@@ -1,4 +1,4 @@
-package schema_test
+package live_test
 
 import (
 	"slices"
@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/schematest/livetest"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // school is a plan that a person wrote: an archive, an edge with a condition, soft references, one that is
@@ -91,10 +93,10 @@ func TestVerifyTables(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			plan, stmts := school()
-			db := bare(t, append(stmts, c.broken...)...)
+			db := livetest.Bare(t, append(stmts, c.broken...)...)
 			c.plan(&plan)
-			found := own(t, db, plan)
-			i := slices.IndexFunc(found, func(d schema.Difference) bool {
+			found := livetest.Own(t, db, plan)
+			i := slices.IndexFunc(found, func(d live.Difference) bool {
 				return d.Table == c.table && d.Column+d.Index == c.what && strings.Contains(d.Problem, c.says)
 			})
 			if i < 0 || len(found) != max(1, more[c.name]) {
@@ -108,7 +110,7 @@ func TestVerifyTables(t *testing.T) {
 				t.Errorf("the fix is %q, want %q", found[i].Fix, c.fix)
 			}
 			dbtest.Exec(t, db, found[i].SQL)
-			for _, d := range own(t, db, plan) {
+			for _, d := range livetest.Own(t, db, plan) {
 				if d == found[i] {
 					t.Errorf("after the fix: %v", d)
 				}
@@ -120,7 +122,7 @@ func TestVerifyTables(t *testing.T) {
 // TestVerifyTablesAllows: what does no harm, and what matches the plan.
 func TestVerifyTablesAllows(t *testing.T) {
 	plan, stmts := school()
-	db := strange(t, append(stmts,
+	db := livetest.Migrated(t, append(stmts,
 		"ALTER TABLE grade ADD FOREIGN KEY (pupil) REFERENCES pupil (name) ON DELETE CASCADE ON UPDATE CASCADE",
 		"ALTER TABLE class ADD UNIQUE KEY (no, school)",
 		"ALTER TABLE pupil ADD FOREIGN KEY (class_no, school) REFERENCES class (no, school)",
@@ -135,18 +137,18 @@ func TestVerifyTablesAllows(t *testing.T) {
 	)...)
 	plan.Tables[2].Triggers = []string{"del"}
 	plan.Tables[3].Parents = append(plan.Tables[3].Parents, schema.Edge{Table: "grade", Columns: []string{"about"}, When: map[string]string{"kind": "grade"}})
-	if err := schema.Verify(t.Context(), db, plan); err != nil {
+	if err := live.Verify(t.Context(), db, plan); err != nil {
 		t.Fatal(err)
 	}
 	// Rows that stay are not deleted, so nothing keeps them.
 	dbtest.Exec(t, db, "CREATE TABLE kept (id INT PRIMARY KEY, grade_id INT NULL, FOREIGN KEY (grade_id) REFERENCES grade (id) ON DELETE SET NULL)")
 	dbtest.Exec(t, db, "CREATE TABLE below (id INT PRIMARY KEY, kept_id INT NULL, FOREIGN KEY (kept_id) REFERENCES kept (id) ON DELETE CASCADE)")
 	plan.Tables = append(plan.Tables, schema.Table{Name: "kept", Key: []string{"id"}, Stays: true, Parents: []schema.Edge{{Table: "grade", Columns: []string{"grade_id"}, OnDelete: schema.OnDeleteDetach}}})
-	if err := schema.Verify(t.Context(), db, plan); err != nil {
+	if err := live.Verify(t.Context(), db, plan); err != nil {
 		t.Fatal(err)
 	}
 	plan.Tables[4].Stays = false
-	if found := differences(t, db, plan); len(found) != 1 || found[0].Table != "kept" {
+	if found := livetest.Differences(t, db, plan); len(found) != 1 || found[0].Table != "kept" {
 		t.Error(found)
 	}
 }
@@ -155,17 +157,17 @@ func TestVerifyTablesAllows(t *testing.T) {
 func TestVerifyTimestamps(t *testing.T) {
 	plan := schema.Plan{Resources: []schema.Resource{{Name: "visit", Archive: "visit_archive", Owner: "user_id",
 		Columns: []schema.Column{{Name: "seen", Type: "timestamp(6) NULL"}, {Name: "due", Type: "DATETIME NULL"}, {Name: "note", Type: "TEXT"}}}}}
-	db := strange(t)
+	db := livetest.Migrated(t)
 	for _, stmt := range plan.DDL() {
 		dbtest.Exec(t, db, stmt)
 	}
-	if err := schema.Verify(t.Context(), db, plan); err != nil {
+	if err := live.Verify(t.Context(), db, plan); err != nil {
 		t.Fatal(err)
 	}
 	dbtest.Exec(t, db, "ALTER TABLE visit MODIFY seen DATETIME(6) NULL, MODIFY due TIMESTAMP NULL")
 	dbtest.Exec(t, db, "ALTER TABLE visit_archive MODIFY seen DATETIME(6) NULL, MODIFY due TIMESTAMP NULL")
 	var said []string
-	for _, d := range differences(t, db, plan) {
+	for _, d := range livetest.Differences(t, db, plan) {
 		if strings.Contains(d.Problem, "a TIMESTAMP is converted by the session's time zone") {
 			said = append(said, d.Table+"."+d.Column)
 		}
@@ -186,20 +188,20 @@ func TestFurtherParents(t *testing.T) {
 				{Table: "team", Columns: []string{"team_id"}}}}},
 		Tables: []schema.Table{{Name: "team", Key: []string{"id"}}},
 	}
-	db := strange(t, "CREATE TABLE team (id INT PRIMARY KEY)")
+	db := livetest.Migrated(t, "CREATE TABLE team (id INT PRIMARY KEY)")
 	for _, stmt := range plan.DDL() {
 		dbtest.Exec(t, db, stmt)
 	}
 	dbtest.Exec(t, db, "ALTER TABLE folder ADD FOREIGN KEY (team_id) REFERENCES team (id)")
-	if err := schema.Verify(t.Context(), db, plan); err != nil {
+	if err := live.Verify(t.Context(), db, plan); err != nil {
 		t.Fatal(err)
 	}
 	for _, stmt := range []string{"ALTER TABLE folder_archive DROP KEY kind_about", "ALTER TABLE folder DROP KEY in_id", "ALTER TABLE folder_archive DROP KEY team_id", "ALTER TABLE folder MODIFY about BIGINT NOT NULL"} {
 		dbtest.Exec(t, db, stmt)
 	}
-	found := differences(t, db, plan)
+	found := livetest.Differences(t, db, plan)
 	for _, says := range []string{"no index has the columns (kind, about)", "no index has the columns (in_id)", "no index has the columns (team_id)", "it is NOT NULL, and the plan detaches it"} {
-		if !slices.ContainsFunc(found, func(d schema.Difference) bool { return strings.Contains(d.Problem, says) }) {
+		if !slices.ContainsFunc(found, func(d live.Difference) bool { return strings.Contains(d.Problem, says) }) {
 			t.Errorf("nothing says %q: %v", says, found)
 		}
 	}

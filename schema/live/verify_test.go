@@ -1,4 +1,4 @@
-package schema_test
+package live_test
 
 import (
 	"context"
@@ -12,26 +12,10 @@ import (
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
+	"github.com/onerow/onerow/internal/schematest/livetest"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
 )
-
-func differences(t testing.TB, db *sql.DB, plan schema.Plan) []schema.Difference {
-	t.Helper()
-	err := schema.Verify(t.Context(), db, plan)
-	if err == nil {
-		return nil
-	}
-	var detail *schema.VerifyError
-	if !errors.As(err, &detail) || !errors.Is(err, schema.ErrVerify) || len(detail.Differences) == 0 {
-		t.Fatal(err)
-	}
-	for _, d := range detail.Differences {
-		if !strings.Contains(err.Error(), "\n  "+d.String()) || d.Table == "" || d.Problem == "" || d.Fix == "" {
-			t.Errorf("%+v is not in\n%v", d, err)
-		}
-	}
-	return detail.Differences
-}
 
 // TestVerifyNamesEachDifference breaks a database in one way, wants exactly the difference that comes of it,
 // and, where the fix is a statement, that running it mends the database.
@@ -87,11 +71,11 @@ func TestVerifyNamesEachDifference(t *testing.T) {
 		{"toolkit's constraint missing", []string{"ALTER TABLE onerow_job DROP INDEX one_open"}, "onerow_job", "one_open", "no unique index", "ADD UNIQUE KEY `one_open`", 0},
 		{"toolkit's type", []string{"ALTER TABLE onerow_request MODIFY request_id VARCHAR(255) NOT NULL"}, "onerow_request", "request_id", "not VARBINARY", byHand, 0},
 	}
-	plan := plain()
+	plan := livetest.Plain()
 	var db *sql.DB // the same again after a fix has mended it
 	for _, c := range cases {
 		if db == nil {
-			db = open(t, plan)
+			db = livetest.Open(t, plan)
 		}
 		t.Run(c.name, func(t *testing.T) {
 			mended := false
@@ -100,19 +84,19 @@ func TestVerifyNamesEachDifference(t *testing.T) {
 					db = nil
 				}
 			}()
-			if found := differences(t, db, plan); found != nil {
+			if found := livetest.Differences(t, db, plan); found != nil {
 				t.Fatalf("before: %v", found)
 			}
 			for _, stmt := range c.broken {
 				dbtest.Exec(t, db, stmt)
 			}
-			found := differences(t, db, plan)
-			i := slices.IndexFunc(found, func(d schema.Difference) bool {
+			found := livetest.Differences(t, db, plan)
+			i := slices.IndexFunc(found, func(d live.Difference) bool {
 				return d.Table == c.table && (c.what == "" && d.Column+d.Index == "" || c.what != "" && (d.Column == c.what || d.Index == c.what)) &&
 					strings.Contains(d.Problem, c.says)
 			})
 			if i < 0 || len(found) != 1+c.others {
-				t.Fatalf("%d differences:\n%v", len(found), schema.Verify(t.Context(), db, plan))
+				t.Fatalf("%d differences:\n%v", len(found), live.Verify(t.Context(), db, plan))
 			}
 			t.Log(found[i])
 			if strings.HasPrefix(c.table, "onerow_") && c.fix == byHand && !strings.Contains(found[i].Fix, "cascade-worker migrate up") {
@@ -125,7 +109,7 @@ func TestVerifyNamesEachDifference(t *testing.T) {
 				t.Errorf("the fix is %q, want %q", found[i].Fix, c.fix)
 			}
 			dbtest.Exec(t, db, found[i].SQL)
-			found = differences(t, db, plan)
+			found = livetest.Differences(t, db, plan)
 			if mended = found == nil; !mended {
 				t.Errorf("after the fix: %v", found)
 			}
@@ -135,8 +119,8 @@ func TestVerifyNamesEachDifference(t *testing.T) {
 
 // TestVerifyAllows: what does the same under another name, and what is none of the plan's business.
 func TestVerifyAllows(t *testing.T) {
-	plan := plain()
-	db := open(t, plan)
+	plan := livetest.Plain()
+	db := livetest.Open(t, plan)
 	for _, stmt := range []string{
 		"ALTER TABLE project RENAME INDEX one_name TO nur_einer, RENAME INDEX next_copy TO kopie",
 		"ALTER TABLE project DROP INDEX owner_id, ADD INDEX only_owner (user_id)", // InnoDB adds the id
@@ -162,7 +146,7 @@ func TestVerifyAllows(t *testing.T) {
 	for _, table := range []string{"screen", "screen_archive"} {
 		dbtest.Exec(t, db, "ALTER TABLE "+table+" MODIFY project_id VARBINARY(36) NOT NULL, MODIFY `blob` TEXT NULL")
 	}
-	if err := schema.Verify(t.Context(), db, plan); err != nil {
+	if err := live.Verify(t.Context(), db, plan); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -170,11 +154,11 @@ func TestVerifyAllows(t *testing.T) {
 // TestVerifyAnEmptyDatabase names every table once, and asks for the migrations.
 func TestVerifyAnEmptyDatabase(t *testing.T) {
 	db := dbtest.Open(t)
-	found := differences(t, db, plain())
+	found := livetest.Differences(t, db, livetest.Plain())
 	if len(found) != 5+30 {
 		t.Errorf("%d differences: %v", len(found), found)
 	}
-	if err := schema.Verify(t.Context(), db, schema.Plan{}); !errors.Is(err, schema.ErrInvalidPlan) || errors.Is(err, schema.ErrVerify) {
+	if err := live.Verify(t.Context(), db, schema.Plan{}); !errors.Is(err, schema.ErrInvalidPlan) || errors.Is(err, live.ErrVerify) {
 		t.Error(err)
 	}
 }
@@ -182,13 +166,13 @@ func TestVerifyAnEmptyDatabase(t *testing.T) {
 // TestVerifyCosts eight statements and one for each table that is missing, only reads, and needs a database
 // and the right to read.
 func TestVerifyCosts(t *testing.T) {
-	plan := plain()
+	plan := livetest.Plain()
 	plan.Resources = plan.Resources[:2]
 	db, c := racetest.Counted(t, dbtest.DSN(t))
 	counters := 0
 	for _, missing := range []int{4 + 30, 2 + 30} { // tables, each of which is asked for
-		log, err := crashtest.Count(c, func() error { return schema.Verify(t.Context(), db, plan) })
-		if !errors.Is(err, schema.ErrVerify) || len(log) != 9+missing+counters {
+		log, err := crashtest.Count(c, func() error { return live.Verify(t.Context(), db, plan) })
+		if !errors.Is(err, live.ErrVerify) || len(log) != 9+missing+counters {
 			t.Fatalf("%v, %d statements:\n%s", err, len(log), log)
 		}
 		for _, s := range log {
@@ -204,7 +188,7 @@ func TestVerifyCosts(t *testing.T) {
 		counters = 2 // the highest id in the archive, and the next one
 	}
 	nowhere := dbtest.OpenDSN(t, dbtest.Server(t).DSN(""))
-	if err := schema.Verify(t.Context(), nowhere, plan); err == nil || errors.Is(err, schema.ErrVerify) {
+	if err := live.Verify(t.Context(), nowhere, plan); err == nil || errors.Is(err, live.ErrVerify) {
 		t.Error(err)
 	}
 }
@@ -212,15 +196,15 @@ func TestVerifyCosts(t *testing.T) {
 // TestVerifyRefusesSettings before it looks at a table.
 func TestVerifyRefusesSettings(t *testing.T) {
 	db := dbtest.Open(t, dbtest.Param("autocommit", "0"))
-	if err := schema.Verify(t.Context(), db, plain()); !errors.Is(err, onerow.ErrSetting) || errors.Is(err, schema.ErrVerify) {
+	if err := live.Verify(t.Context(), db, livetest.Plain()); !errors.Is(err, onerow.ErrSetting) || errors.Is(err, live.ErrVerify) {
 		t.Error(err)
 	}
 }
 
 // TestVerifyAsAReader: SELECT is enough for a clean answer and for most of the differences.
 func TestVerifyAsAReader(t *testing.T) {
-	plan := plain()
-	db := open(t, plan)
+	plan := livetest.Plain()
+	db := livetest.Open(t, plan)
 	var name string
 	if err := db.QueryRowContext(t.Context(), "SELECT DATABASE()").Scan(&name); err != nil {
 		t.Fatal(err)
@@ -237,11 +221,11 @@ func TestVerifyAsAReader(t *testing.T) {
 	asReader := dbtest.Server(t).Config(name)
 	asReader.User, asReader.Passwd, asReader.AllowNativePasswords = user, "only reads", true
 	reader := dbtest.OpenDSN(t, asReader.FormatDSN())
-	if err := schema.Verify(t.Context(), reader, plan); err != nil {
+	if err := live.Verify(t.Context(), reader, plan); err != nil {
 		t.Fatal(err)
 	}
 	dbtest.Exec(t, db, "ALTER TABLE project DROP INDEX one_name, MODIFY name_key VARCHAR(200) NOT NULL")
-	if found := differences(t, reader, plan); len(found) != 2 {
+	if found := livetest.Differences(t, reader, plan); len(found) != 2 {
 		t.Errorf("%v", found)
 	}
 }

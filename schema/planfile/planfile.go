@@ -8,7 +8,7 @@
 //	plan, err := planfile.Parse("plan.yaml", text)
 //
 // The fields are those of the structs of package schema, in lower case with underscores; the Go value and
-// the file say the same. It sends nothing to a database: [schema.Verify] compares a plan with one.
+// the file say the same. It sends nothing to a database: [live.Verify] compares a plan with one.
 package planfile
 
 import (

@@ -1,4 +1,4 @@
-package schema
+package catalog
 
 import (
 	"context"
@@ -13,22 +13,38 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/schema"
 )
 
-// definition is a column as SHOW CREATE TABLE has it: what MODIFY does not repeat is lost.
-type definition struct {
-	name, full, text, rest string // the column; its type; its character set and collation; NULL, DEFAULT, COMMENT and all else
+var (
+	isNull      = regexp.MustCompile(`(?i)^ NULL\b`)
+	defaultNull = regexp.MustCompile(`(?i) DEFAULT NULL\b`)
+)
+
+// Bind makes it NOT NULL.
+func (d *Definition) Bind() {
+	if strings.HasPrefix(d.Rest, " NOT NULL") {
+		return
+	}
+	d.Rest = isNull.ReplaceAllString(d.Rest, "")
+	d.Replace(defaultNull, "")
+	d.Rest = " NOT NULL" + d.Rest
 }
 
-func (d definition) String() string { return Quote(d.name) + " " + d.full + d.text + d.rest }
+// Definition is a column as SHOW CREATE TABLE has it: what MODIFY does not repeat is lost.
+type Definition struct {
+	Name, Full, Text, Rest string // the column; its type; its character set and collation; NULL, DEFAULT, COMMENT and all else
+}
+
+func (d Definition) String() string { return schema.Quote(d.Name) + " " + d.Full + d.Text + d.Rest }
 
 // sqlShowCreate needs SELECT on the whole table. Of information_schema no column says all
 // that a column is: MariaDB's CHECK and MySQL's INVISIBLE, for example, are in it alone.
 const sqlShowCreate = "SHOW CREATE TABLE "
 
-// showCreate returns the statement, or "" where the user may not see it.
-func showCreate(ctx context.Context, db onerow.DB, table string) (create string, err error) {
-	err = onerow.Query(ctx, db, sqlShowCreate+Quote(table), nil, func(rows *sql.Rows) error {
+// ShowCreate returns the statement, or "" where the user may not see it.
+func ShowCreate(ctx context.Context, db onerow.DB, table string) (create string, err error) {
+	err = onerow.Query(ctx, db, sqlShowCreate+schema.Quote(table), nil, func(rows *sql.Rows) error {
 		var name string
 		return rows.Scan(&name, &create)
 	})
@@ -39,53 +55,53 @@ func showCreate(ctx context.Context, db onerow.DB, table string) (create string,
 	return create, err
 }
 
-// wanting are the tables of which a first look found that it needs the definitions of columns.
-func (d *database) wanting() []string { return slices.Sorted(maps.Keys(d.asked)) }
+// Wanting are the tables of which a first look found that it needs the definitions of columns.
+func (d *Database) Wanting() []string { return slices.Sorted(maps.Keys(d.asked)) }
 
-// readDefinitions reads the definitions of the columns: one statement for each table.
-func (d *database) readDefinitions(ctx context.Context, db onerow.DB, tables []string) error {
+// ReadDefinitions reads the definitions of the columns: one statement for each table.
+func (d *Database) ReadDefinitions(ctx context.Context, db onerow.DB, tables []string) error {
 	for _, name := range tables {
-		create, err := showCreate(ctx, db, name)
+		create, err := ShowCreate(ctx, db, name)
 		if err != nil {
 			return err
 		}
-		d.creates[name] = create
+		d.Creates[name] = create
 	}
 	return nil
 }
 
-// definition returns the column's whole definition, if it can be repeated in a statement
+// Definition returns the column's whole definition, if it can be repeated in a statement
 // that means the same in every session. That is not so of a backslash (NO_BACKSLASH_ESCAPES), of a
 // double quote (ANSI_QUOTES), and of a TIMESTAMP, whose default is shown in the session's zone.
-func (d *database) definition(t *foundTable, c *foundColumn) (definition, bool) {
-	create, read := d.creates[t.name]
+func (d *Database) Definition(t *Table, c *Column) (Definition, bool) {
+	create, read := d.Creates[t.Name]
 	if !read {
-		d.asked[t.name] = true
-		return definition{}, false
+		d.asked[t.Name] = true
+		return Definition{}, false
 	}
-	hidesOptions := strings.Contains(d.mode, "NO_FIELD_OPTIONS") // of MariaDB: AUTO_INCREMENT and others are left out
-	if hidesOptions || c.computed() || c.data == "timestamp" {
-		return definition{}, false
+	hidesOptions := strings.Contains(d.Mode, "NO_FIELD_OPTIONS") // of MariaDB: AUTO_INCREMENT and others are left out
+	if hidesOptions || c.Computed() || c.Data == "timestamp" {
+		return Definition{}, false
 	}
-	def, ok := cutDefinition(create, c)
-	if !ok || strings.ContainsFunc(def.full+def.text+def.rest, ambiguous) {
-		return definition{}, false
+	def, ok := CutDefinition(create, c)
+	if !ok || strings.ContainsFunc(def.Full+def.Text+def.Rest, ambiguous) {
+		return Definition{}, false
 	}
 	return def, true
 }
 
-// cutDefinition finds the column in what SHOW CREATE TABLE shows.
-func cutDefinition(create string, c *foundColumn) (definition, bool) {
+// CutDefinition finds the column in what SHOW CREATE TABLE shows.
+func CutDefinition(create string, c *Column) (Definition, bool) {
 	for line := range strings.Lines(create) {
-		rest, ok := cutColumn(strings.TrimSpace(line), c.name)
+		rest, ok := cutColumn(strings.TrimSpace(line), c.Name)
 		if !ok {
 			continue
 		}
-		rest, ok = strings.CutPrefix(strings.TrimSuffix(rest, ","), c.full)
+		rest, ok = strings.CutPrefix(strings.TrimSuffix(rest, ","), c.Full)
 		text := textOptions.FindString(rest)
-		return definition{c.name, c.full, text, rest[len(text):]}, ok
+		return Definition{c.Name, c.Full, text, rest[len(text):]}, ok
 	}
-	return definition{}, false
+	return Definition{}, false
 }
 
 // ambiguous: it means something else under another sql_mode, or cannot be shown.
@@ -95,7 +111,7 @@ var textOptions = regexp.MustCompile(`^(?: CHARACTER SET \w+)?(?: COLLATE \w+)?`
 
 // cutColumn: names are quoted, but for sql_quote_show_create = 0.
 func cutColumn(line, name string) (rest string, ok bool) {
-	for _, quoted := range []string{Quote(name), `"` + strings.ReplaceAll(name, `"`, `""`) + `"`, name} {
+	for _, quoted := range []string{schema.Quote(name), `"` + strings.ReplaceAll(name, `"`, `""`) + `"`, name} {
 		if rest, ok = strings.CutPrefix(line, quoted+" "); ok {
 			return rest, true
 		}
@@ -103,38 +119,38 @@ func cutColumn(line, name string) (rest string, ok bool) {
 	return "", false
 }
 
-// in names the character set and the collation, which are the table's own where the
+// In names the character set and the collation, which are the table's own where the
 // definition leaves them out.
-func (d definition) in(charset, collation string) definition {
+func (d Definition) In(charset, collation string) Definition {
 	if charset != "" {
-		d.text = " CHARACTER SET " + charset + " COLLATE " + collation
+		d.Text = " CHARACTER SET " + charset + " COLLATE " + collation
 	}
 	return d
 }
 
-// free lets it be NULL.
-func (d *definition) free() bool {
-	rest, ok := strings.CutPrefix(d.rest, " NOT NULL")
+// Free lets it be NULL.
+func (d *Definition) Free() bool {
+	rest, ok := strings.CutPrefix(d.Rest, " NOT NULL")
 	if ok {
-		d.rest = " NULL" + rest
+		d.Rest = " NULL" + rest
 	}
 	return ok
 }
 
 var (
-	generates = regexp.MustCompile(`(?i) AUTO_INCREMENT\b`)
-	moves     = regexp.MustCompile(`(?i) ON UPDATE CURRENT_TIMESTAMP(?:\(\d*\))?`)
-	now       = regexp.MustCompile(`(?i)\bCURRENT_TIMESTAMP(?:\(\d*\))?`)
+	Generates = regexp.MustCompile(`(?i) AUTO_INCREMENT\b`)
+	Moves     = regexp.MustCompile(`(?i) ON UPDATE CURRENT_TIMESTAMP(?:\(\d*\))?`)
+	Now       = regexp.MustCompile(`(?i)\bCURRENT_TIMESTAMP(?:\(\d*\))?`)
 )
 
-// replace changes what stands outside of quotes.
-func (d *definition) replace(what *regexp.Regexp, with string) {
-	d.rest = outside(d.rest, func(part string) string { return what.ReplaceAllString(part, with) })
+// Replace changes what stands outside of quotes.
+func (d *Definition) Replace(what *regexp.Regexp, with string) {
+	d.Rest = Outside(d.Rest, func(part string) string { return what.ReplaceAllString(part, with) })
 }
 
-// outside applies change to the parts of the text that no quote encloses. There is no
+// Outside applies change to the parts of the text that no quote encloses. There is no
 // backslash in it.
-func outside(text string, change func(string) string) string {
+func Outside(text string, change func(string) string) string {
 	var b strings.Builder
 	for {
 		at := strings.IndexAny(text, "'`")

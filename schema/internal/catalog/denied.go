@@ -1,4 +1,4 @@
-package schema
+package catalog
 
 import (
 	"context"
@@ -20,9 +20,9 @@ const (
 	erDBAccessDenied     = 1044
 )
 
-// isDenied says whether the server denies an EXPLAIN. What does not exist is not denied,
+// IsDenied says whether the server denies an EXPLAIN. What does not exist is not denied,
 // unless the user has no right that would show it.
-func isDenied(ctx context.Context, db onerow.DB, explain string) (bool, error) {
+func IsDenied(ctx context.Context, db onerow.DB, explain string) (bool, error) {
 	err := onerow.Query(ctx, db, explain, nil, func(*sql.Rows) error { return nil })
 	var my *mysql.MySQLError
 	if errors.As(err, &my) {
@@ -42,7 +42,7 @@ func isDenial(number uint16) bool {
 	return number == erTableAccessDenied || number == erColumnAccessDenied || number == erDBAccessDenied
 }
 
-func denied(err error) bool {
+func Denied(err error) bool {
 	var my *mysql.MySQLError
 	return errors.As(err, &my) && isDenial(my.Number)
 }

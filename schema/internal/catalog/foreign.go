@@ -1,4 +1,4 @@
-package schema
+package catalog
 
 import (
 	"context"
@@ -7,7 +7,22 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/schema"
 )
+
+// ForeignNames are those of all foreign keys, which no other may have.
+func (d *Database) ForeignNames() []string {
+	var taken []string
+	for _, f := range d.Foreign {
+		taken = append(taken, f.Name)
+	}
+	return taken
+}
+
+type ForeignKey struct {
+	Name, Schema, Table, ToSchema, To, OnDelete, OnUpdate string
+	Columns, References                                   []string // as they are declared, in one order
+}
 
 const (
 	// sqlForeignSchemas is where tables refer to ours. MariaDB opens every table of the server for it, so it
@@ -29,8 +44,8 @@ const (
 
 // readForeign reads the foreign keys of the tables, and those of other schemas that refer to them: three
 // statements, and two for each such schema.
-func (d *database) readForeign(ctx context.Context, db onerow.DB) error {
-	schemas := []any{d.name}
+func (d *Database) readForeign(ctx context.Context, db onerow.DB) error {
+	schemas := []any{d.Name}
 	others := dictionaryRead{sqlForeignSchemas, nil, func(rows *sql.Rows) error {
 		var name string
 		err := rows.Scan(&name)
@@ -51,53 +66,53 @@ func (d *database) readForeign(ctx context.Context, db onerow.DB) error {
 	return nil
 }
 
-func (d *database) scanForeignKey(rows *sql.Rows) error {
-	var f foreignKey
-	err := rows.Scan(&f.name, &f.schema, &f.table, &f.toSchema, &f.to, &f.onDelete, &f.onUpdate)
-	d.foreign = append(d.foreign, f)
+func (d *Database) scanForeignKey(rows *sql.Rows) error {
+	var f ForeignKey
+	err := rows.Scan(&f.Name, &f.Schema, &f.Table, &f.ToSchema, &f.To, &f.OnDelete, &f.OnUpdate)
+	d.Foreign = append(d.Foreign, f)
 	return err
 }
 
 // scanForeignColumn: a key that was made since sqlForeignKeys ran is no matter.
-func (d *database) scanForeignColumn(rows *sql.Rows) error {
+func (d *Database) scanForeignColumn(rows *sql.Rows) error {
 	var schema, table, name, column, reference, toSchema, to string
 	if err := rows.Scan(&schema, &table, &name, &column, &reference, &toSchema, &to); err != nil {
 		return err
 	}
-	for i := range d.foreign {
-		if f := &d.foreign[i]; f.schema == schema && f.table == table && f.name == name {
-			f.columns, f.references = append(f.columns, column), append(f.references, reference)
-			if f.to == "" {
-				f.toSchema, f.to = toSchema, to
+	for i := range d.Foreign {
+		if f := &d.Foreign[i]; f.Schema == schema && f.Table == table && f.Name == name {
+			f.Columns, f.References = append(f.Columns, column), append(f.References, reference)
+			if f.To == "" {
+				f.ToSchema, f.To = toSchema, to
 			}
 		}
 	}
 	return nil
 }
 
-// drop is the statement that drops a key, which may be one of another database.
-func (d *database) drop(f foreignKey) string {
-	table := Quote(f.table)
-	if f.schema != d.name {
-		table = Quote(f.schema) + "." + table
+// Drop is the statement that drops a key, which may be one of another database.
+func (d *Database) Drop(f ForeignKey) string {
+	table := schema.Quote(f.Table)
+	if f.Schema != d.Name {
+		table = schema.Quote(f.Schema) + "." + table
 	}
-	return "ALTER TABLE " + table + " DROP FOREIGN KEY " + Quote(f.name)
+	return "ALTER TABLE " + table + " DROP FOREIGN KEY " + schema.Quote(f.Name)
 }
 
-func (f foreignKey) passive() bool { return restricts(f.onDelete) && restricts(f.onUpdate) }
+func (f ForeignKey) Passive() bool { return Restricts(f.OnDelete) && Restricts(f.OnUpdate) }
 
-// is says whether the edge is over the columns of the key.
-func (f foreignKey) is(e Edge) bool {
-	if len(f.columns) != len(e.Columns) {
+// Is says whether the edge is over the columns of the key.
+func (f ForeignKey) Is(e schema.Edge) bool {
+	if len(f.Columns) != len(e.Columns) {
 		return false
 	}
-	for i, col := range f.columns {
+	for i, col := range f.Columns {
 		at := slices.IndexFunc(e.Columns, func(c string) bool { return strings.EqualFold(c, col) })
-		if at < 0 || !strings.EqualFold(e.References[at], f.references[i]) {
+		if at < 0 || !strings.EqualFold(e.References[at], f.References[i]) {
 			return false
 		}
 	}
 	return true
 }
 
-func restricts(rule string) bool { return rule == "RESTRICT" || rule == "NO ACTION" }
+func Restricts(rule string) bool { return rule == "RESTRICT" || rule == "NO ACTION" }

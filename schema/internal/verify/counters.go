@@ -1,10 +1,9 @@
-package schema
+package verify
 
 import (
 	"context"
 	"database/sql"
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -12,6 +11,8 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/internal/catalog"
 	"github.com/onerow/onerow/schema/internal/colset"
 )
 
@@ -29,12 +30,12 @@ type idKept struct{ table, column string }
 
 // wantCounters are those of a plan and of the toolkit: the ids of jobs are in their archive and
 // counts, those of deletions in the jobs.
-func (d *seen) wantCounters(plan Plan) []counter {
+func (d *seen) wantCounters(plan schema.Plan) []counter {
 	var all []counter
 	for _, n := range plan.Nodes() {
 		for _, column := range n.Key {
-			t := d.table(n.Tables[0])
-			if len(n.Tables) > 1 && t.isTable() && t.column(column).numbers() && d.table(n.Tables[1]).isTable() {
+			t := d.Table(n.Tables[0])
+			if len(n.Tables) > 1 && t.IsTable() && t.Column(column).Numbers() && d.Table(n.Tables[1]).IsTable() {
 				all = append(all, counter{n.Tables[0], column, false, []idKept{{n.Tables[1], column}}})
 			}
 		}
@@ -45,15 +46,11 @@ func (d *seen) wantCounters(plan Plan) []counter {
 	}
 	deletions := counter{"onerow_deletion", "id", true, []idKept{{"onerow_job", "deletion_id"}, {"onerow_job_archive", "deletion_id"}}}
 	for _, c := range []counter{jobs, deletions} {
-		if t := d.table(c.table); t.isTable() && t.column(c.column).numbers() {
+		if t := d.Table(c.table); t.IsTable() && t.Column(c.column).Numbers() {
 			all = append(all, c)
 		}
 	}
 	return all
-}
-
-func (c *foundColumn) numbers() bool {
-	return c != nil && strings.Contains(strings.ToLower(c.extra), "auto_increment")
 }
 
 // sqlHighest reads one row at the end of an index that begins with the column; a counter's
@@ -66,24 +63,24 @@ const sqlLatest = "SELECT MAX(deletion_id) FROM (SELECT deletion_id FROM %s ORDE
 
 // highestSQL is the query, or "" where the column is not there or nothing makes it cheap.
 func (d *seen) highestSQL(k idKept) string {
-	t := d.table(k.table)
+	t := d.Table(k.table)
 	switch {
-	case !t.isTable() || t.column(k.column) == nil || integerSize(t.column(k.column).data) == 0:
+	case !t.IsTable() || t.Column(k.column) == nil || catalog.IntegerSize(t.Column(k.column).Data) == 0:
 		return ""
-	case k.column == ColDeletionID:
-		if slices.Equal(t.primary(), []string{"id"}) {
-			return fmt.Sprintf(sqlLatest, Quote(t.name))
+	case k.column == schema.ColDeletionID:
+		if slices.Equal(t.Primary(), []string{"id"}) {
+			return fmt.Sprintf(sqlLatest, schema.Quote(t.Name))
 		}
 		return ""
-	case slices.ContainsFunc(t.indexes, func(x foundIndex) bool { return x.leads(colset.Lower([]string{k.column}), nil) >= 0 }):
-		return fmt.Sprintf(sqlHighest, Quote(k.column), Quote(t.name))
+	case slices.ContainsFunc(t.Indexes, func(x catalog.Index) bool { return x.Leads(colset.Lower([]string{k.column}), nil) >= 0 }):
+		return fmt.Sprintf(sqlHighest, schema.Quote(k.column), schema.Quote(t.Name))
 	}
 	return ""
 }
 
 // readCounters reads the ids first and the counters after them: what is made in between is
 // below the counter. One statement for all ids, or one each if the user may not read all of them.
-func (d *seen) readCounters(ctx context.Context, db onerow.DB, plan Plan) error {
+func (d *seen) readCounters(ctx context.Context, db onerow.DB, plan schema.Plan) error {
 	d.counters, d.highest, d.unread = map[string]uint64{}, map[idKept]uint64{}, map[string]bool{}
 	counters := d.wantCounters(plan)
 	var kept []idKept
@@ -100,9 +97,9 @@ func (d *seen) readCounters(ctx context.Context, db onerow.DB, plan Plan) error 
 		return nil
 	}
 	err := d.readHighest(ctx, db, kept, strings.Join(queries, " UNION ALL "))
-	if denied(err) {
+	if catalog.Denied(err) {
 		for i, query := range queries {
-			if err = d.readHighest(ctx, db, kept, query); denied(err) {
+			if err = d.readHighest(ctx, db, kept, query); catalog.Denied(err) {
 				d.unread[kept[i].table], err = true, nil
 			}
 			if err != nil {
@@ -141,30 +138,30 @@ const sqlNext = `SELECT table_name, COALESCE(auto_increment, 0) FROM information
 var nextID = regexp.MustCompile("\n\\)(?: /\\*!50100 TABLESPACE `[^`]*` \\*/)? ENGINE=\\w+(?: AUTO_INCREMENT=(\\d+))?")
 
 func (d *seen) readNext(ctx context.Context, db onerow.DB, counters []counter) error {
-	if d.isMariaDB() {
+	if d.IsMariaDB() {
 		var names []any
 		for _, c := range counters {
-			names = append(names, d.table(c.table).name)
+			names = append(names, d.Table(c.table).Name)
 		}
 		return onerow.Query(ctx, db, sqlNext+ident.Params(len(names))+")", names, func(rows *sql.Rows) error {
 			var table string
 			var next uint64
 			err := rows.Scan(&table, &next)
-			d.counters[d.key(table)] = next
+			d.counters[d.Key(table)] = next
 			return err
 		})
 	}
 	for _, c := range counters {
-		name := d.table(c.table).name
-		create, err := showCreate(ctx, db, name)
+		name := d.Table(c.table).Name
+		create, err := catalog.ShowCreate(ctx, db, name)
 		if err != nil {
 			return err
 		}
-		d.creates[name] = create
+		d.Creates[name] = create
 		if found := nextID.FindStringSubmatch(create); found != nil {
-			d.counters[d.key(name)] = 1
+			d.counters[d.Key(name)] = 1
 			if n, err := strconv.ParseUint(found[1], 10, 64); err == nil {
-				d.counters[d.key(name)] = n
+				d.counters[d.Key(name)] = n
 			}
 		}
 	}
@@ -173,12 +170,12 @@ func (d *seen) readNext(ctx context.Context, db onerow.DB, counters []counter) e
 
 // counters: an id is given once. A row that gets the id of one that is archived, or of an
 // open deletion, is taken for it.
-func (v *verifier) counters(plan Plan) {
+func (v *verifier) counters(plan schema.Plan) {
 	if !v.found.counted {
 		return
 	}
 	for _, c := range v.found.wantCounters(plan) {
-		next, read := v.found.counters[v.found.key(c.table)]
+		next, read := v.found.counters[v.found.Key(c.table)]
 		var top idKept
 		for _, k := range c.kept {
 			if v.found.unread[k.table] && !c.toolkits {
@@ -198,26 +195,17 @@ func (v *verifier) counters(plan Plan) {
 }
 
 func (v *verifier) unreadCounter(c counter, table, problem string) {
-	v.say(counterHidden, difference{Table: table, Column: c.column, Problem: problem, Fix: "GRANT SELECT on the whole table to the user that verifies"}, "")
+	v.say(CounterHidden, Difference{Table: table, Column: c.column, Problem: problem, Fix: "GRANT SELECT on the whole table to the user that verifies"}, "")
 }
 
 func (v *verifier) behind(c counter, k idKept, next uint64) {
-	t, highest := v.found.table(c.table), v.found.highest[k]
-	d := difference{Table: t.name, Column: c.column,
+	t, highest := v.found.Table(c.table), v.found.highest[k]
+	d := Difference{Table: t.Name, Column: c.column,
 		Problem: fmt.Sprintf("AUTO_INCREMENT is %d, and %q holds the %s %d: ids are given again, and a new row is taken for the one that had its id before", next, k.table, k.column, highest)}
-	if id := t.column(c.column); highest >= id.most() {
-		d.Fix = fmt.Sprintf("it is the last id that %s holds: give the column, and each that refers to it, a wider type", id.full)
-		v.say(counterSpent, d, "")
+	if id := t.Column(c.column); highest >= id.Most() {
+		d.Fix = fmt.Sprintf("it is the last id that %s holds: give the column, and each that refers to it, a wider type", id.Full)
+		v.say(CounterSpent, d, "")
 		return
 	}
-	v.say(counterBehind, d, fmt.Sprintf("ALTER TABLE %s AUTO_INCREMENT = %d", Quote(t.name), highest+1))
-}
-
-// most is the greatest value of an integer column.
-func (c *foundColumn) most() uint64 {
-	bits := 8 * integerSize(c.data)
-	if !strings.Contains(c.full, "unsigned") {
-		bits--
-	}
-	return math.MaxUint64 >> (64 - bits)
+	v.say(CounterBehind, d, fmt.Sprintf("ALTER TABLE %s AUTO_INCREMENT = %d", schema.Quote(t.Name), highest+1))
 }

@@ -1,32 +1,34 @@
-package schema
+package verify
 
 import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/onerow/onerow/schema"
 )
 
 // parseNames is a step of a recipe: a program fills the keys of names.
 const parseNames = "what a program computes for each row"
 
 // fixPlan has a resource with all that one can have, and tables of somebody else's.
-func fixPlan() Plan {
-	return Plan{
-		Resources: []Resource{{
-			Name: "project", Archive: "project_archive", Owner: "user_id", Label: Label{Column: "name"},
-			Quota: Quota{Flag: "is_over_quota", By: "position"},
-			Columns: []Column{{"position", "INT NOT NULL DEFAULT 0"}, {"note", "VARCHAR(80) NOT NULL DEFAULT 'a, b'"}, {"plain", "VARCHAR(20) NOT NULL"},
-				{"seen", "TIMESTAMP NULL"}, {"cost", "DECIMAL(10,2) NULL"}, {"color", "ENUM('red','green') NULL"}, {"story", "TEXT NULL"}, {"the_row", "INT NULL"}},
-			Indexes: []Index{{Columns: []string{"position", "note"}}},
+func fixPlan() schema.Plan {
+	return schema.Plan{
+		Resources: []schema.Resource{{
+			Name: "project", Archive: "project_archive", Owner: "user_id", Label: schema.Label{Column: "name"},
+			Quota: schema.Quota{Flag: "is_over_quota", By: "position"},
+			Columns: []schema.Column{{Name: "position", Type: "INT NOT NULL DEFAULT 0"}, {Name: "note", Type: "VARCHAR(80) NOT NULL DEFAULT 'a, b'"}, {Name: "plain", Type: "VARCHAR(20) NOT NULL"},
+				{Name: "seen", Type: "TIMESTAMP NULL"}, {Name: "cost", Type: "DECIMAL(10,2) NULL"}, {Name: "color", Type: "ENUM('red','green') NULL"}, {Name: "story", Type: "TEXT NULL"}, {Name: "the_row", Type: "INT NULL"}},
+			Indexes: []schema.Index{{Columns: []string{"position", "note"}}},
 		}},
-		Tables: []Table{
+		Tables: []schema.Table{
 			{Name: "class", Key: []string{"school", "no"}},
-			{Name: "pupil", Key: []string{"name"}, Archive: "old_pupil", Parents: []Edge{
-				{Table: "class", Columns: []string{"school", "class_no"}}, {Table: "pupil", Columns: []string{"friend"}, OnDelete: OnDeleteDetach}}},
-			{Name: "grade", Key: []string{"id"}, Parents: []Edge{{Table: "pupil", Columns: []string{"pupil"}}}},
-			{Name: "note", Key: []string{"id"}, Asset: "file", Parents: []Edge{
+			{Name: "pupil", Key: []string{"name"}, Archive: "old_pupil", Parents: []schema.Edge{
+				{Table: "class", Columns: []string{"school", "class_no"}}, {Table: "pupil", Columns: []string{"friend"}, OnDelete: schema.OnDeleteDetach}}},
+			{Name: "grade", Key: []string{"id"}, Parents: []schema.Edge{{Table: "pupil", Columns: []string{"pupil"}}}},
+			{Name: "note", Key: []string{"id"}, Asset: "file", Parents: []schema.Edge{
 				{Table: "pupil", Columns: []string{"about"}, When: map[string]string{"kind": "pupil"}},
-				{Table: "grade", Columns: []string{"grade_id"}, OnDelete: OnDeleteKeep}}},
+				{Table: "grade", Columns: []string{"grade_id"}, OnDelete: schema.OnDeleteKeep}}},
 			{Name: "ticket", Key: []string{"id"}, Archive: "old_ticket"},
 		},
 	}
@@ -84,17 +86,17 @@ func fixCases() []fixCase {
 func tableFixes() []fixCase {
 	archive := fixPlan().Resources[0].DDL()[1]
 	return []fixCase{
-		{kind: tableMissing, name: "archive", broken: []string{"DROP TABLE project_archive"}, recipe: []string{archive}},
-		{kind: tableMissing, name: "active", broken: []string{"DROP TABLE project"}, recipe: []string{fixPlan().Resources[0].DDL()[0]}, left: []kind{counterBehind}},
-		{kind: tableView, name: "view", broken: []string{"DROP TABLE project_archive", "CREATE VIEW project_archive AS SELECT * FROM project"},
+		{kind: TableMissing, name: "archive", broken: []string{"DROP TABLE project_archive"}, recipe: []string{archive}},
+		{kind: TableMissing, name: "active", broken: []string{"DROP TABLE project"}, recipe: []string{fixPlan().Resources[0].DDL()[0]}, left: []Kind{CounterBehind}},
+		{kind: TableView, name: "view", broken: []string{"DROP TABLE project_archive", "CREATE VIEW project_archive AS SELECT * FROM project"},
 			recipe: []string{"DROP VIEW project_archive", archive}, may: []string{"project_archive"}},
-		{kind: tableEngine, name: "resource", broken: []string{"ALTER TABLE project DROP KEY one_name, DROP KEY next_copy", "ALTER TABLE project ENGINE=MyISAM"}, sql: "ENGINE=InnoDB", may: []string{"project engine"}},
-		{other: true, kind: tableEngine, name: "table", broken: []string{"ALTER TABLE old_ticket ENGINE=MyISAM"}, sql: "ENGINE=InnoDB", may: []string{"old_ticket engine"}},
-		{kind: tableTrigger, name: "trigger", broken: []string{"CREATE TRIGGER tr BEFORE DELETE ON project FOR EACH ROW SET @x = 1"}, sql: "DROP TRIGGER `tr`", may: []string{"trigger tr"}},
-		{other: true, kind: foreignTrigger, name: "trigger", broken: []string{"CREATE TRIGGER tr BEFORE DELETE ON grade FOR EACH ROW SET @x = 1"}, sql: "DROP TRIGGER `tr`", may: []string{"trigger tr"}},
-		{other: true, kind: triggerGone, name: "accepted", plan: func(p *Plan) { p.Tables[2].Triggers = []string{"tr"} }},
-		{kind: tableHidden, name: "no right", rights: []string{"GRANT SELECT ON THIS.project TO USER"}, recipe: []string{"GRANT SELECT ON THIS.project_archive TO USER"}},
-		{kind: counterHidden, name: "no SELECT", rights: []string{"GRANT SELECT ON THIS.* TO USER", "GRANT INSERT ON THIS.* TO USER", "REVOKE SELECT ON THIS.* FROM USER",
+		{kind: TableEngine, name: "resource", broken: []string{"ALTER TABLE project DROP KEY one_name, DROP KEY next_copy", "ALTER TABLE project ENGINE=MyISAM"}, sql: "ENGINE=InnoDB", may: []string{"project engine"}},
+		{other: true, kind: TableEngine, name: "table", broken: []string{"ALTER TABLE old_ticket ENGINE=MyISAM"}, sql: "ENGINE=InnoDB", may: []string{"old_ticket engine"}},
+		{kind: TableTrigger, name: "trigger", broken: []string{"CREATE TRIGGER tr BEFORE DELETE ON project FOR EACH ROW SET @x = 1"}, sql: "DROP TRIGGER `tr`", may: []string{"trigger tr"}},
+		{other: true, kind: ForeignTrigger, name: "trigger", broken: []string{"CREATE TRIGGER tr BEFORE DELETE ON grade FOR EACH ROW SET @x = 1"}, sql: "DROP TRIGGER `tr`", may: []string{"trigger tr"}},
+		{other: true, kind: TriggerGone, name: "accepted", plan: func(p *schema.Plan) { p.Tables[2].Triggers = []string{"tr"} }},
+		{kind: TableHidden, name: "no right", rights: []string{"GRANT SELECT ON THIS.project TO USER"}, recipe: []string{"GRANT SELECT ON THIS.project_archive TO USER"}},
+		{kind: CounterHidden, name: "no SELECT", rights: []string{"GRANT SELECT ON THIS.* TO USER", "GRANT INSERT ON THIS.* TO USER", "REVOKE SELECT ON THIS.* FROM USER",
 			"GRANT SELECT ON THIS.project TO USER"},
 			says: "may not be read", recipe: []string{"GRANT SELECT ON THIS.project_archive TO USER"}},
 	}
@@ -102,7 +104,7 @@ func tableFixes() []fixCase {
 
 func columnFixes() []fixCase {
 	project := func(name, column, change, says, sql string, may ...string) fixCase {
-		c := fixCase{kind: columnWrong, name: name, broken: []string{"ALTER TABLE project MODIFY " + column + " " + change}, says: says, sql: sql}
+		c := fixCase{kind: ColumnWrong, name: name, broken: []string{"ALTER TABLE project MODIFY " + column + " " + change}, says: says, sql: sql}
 		for _, property := range may {
 			c.may = append(c.may, "project."+column+" "+property)
 		}
@@ -115,21 +117,21 @@ func columnFixes() []fixCase {
 	const noted = " COMMENT 'it''s kept'"
 	keys := []string{"ALTER TABLE project ADD COLUMN name_key VARBINARY(1020) NULL", parseNames, "ALTER TABLE project MODIFY name_key VARBINARY(1020) NOT NULL, ADD UNIQUE KEY one_name (user_id, name_key)"}
 	return []fixCase{
-		{kind: columnMissing, name: "name key", broken: []string{"ALTER TABLE project DROP KEY one_name, DROP COLUMN name_key"}, recipe: keys},
-		{kind: columnMissing, name: "stem", broken: []string{"ALTER TABLE project DROP KEY next_copy, DROP COLUMN stem_key, DROP COLUMN copy_no"},
+		{kind: ColumnMissing, name: "name key", broken: []string{"ALTER TABLE project DROP KEY one_name, DROP COLUMN name_key"}, recipe: keys},
+		{kind: ColumnMissing, name: "stem", broken: []string{"ALTER TABLE project DROP KEY next_copy, DROP COLUMN stem_key, DROP COLUMN copy_no"},
 			recipe: []string{"ALTER TABLE project ADD COLUMN stem_key VARBINARY(1020) NULL, ADD COLUMN copy_no INT NULL", parseNames,
 				"ALTER TABLE project MODIFY stem_key VARBINARY(1020) NOT NULL, MODIFY copy_no INT NOT NULL DEFAULT 0, ADD KEY next_copy (user_id, stem_key, copy_no)"}},
-		{kind: columnMissing, name: "time", broken: []string{"ALTER TABLE project DROP COLUMN created_at"},
+		{kind: ColumnMissing, name: "time", broken: []string{"ALTER TABLE project DROP COLUMN created_at"},
 			recipe: []string{"ALTER TABLE project ADD COLUMN created_at DATETIME(6) NULL", "UPDATE project SET created_at = UTC_TIMESTAMP(6)", "ALTER TABLE project MODIFY created_at DATETIME(6) NOT NULL"}},
-		{kind: columnMissing, name: "owner", broken: []string{"ALTER TABLE project_archive DROP KEY shown, DROP COLUMN user_id"},
+		{kind: ColumnMissing, name: "owner", broken: []string{"ALTER TABLE project_archive DROP KEY shown, DROP COLUMN user_id"},
 			recipe: []string{"ALTER TABLE project_archive ADD COLUMN user_id BIGINT NULL", "UPDATE project_archive SET user_id = 7", "ALTER TABLE project_archive MODIFY user_id BIGINT NOT NULL, ADD KEY (user_id, deletion_id)"}},
-		{kind: columnMissing, name: "version", broken: []string{"ALTER TABLE project DROP COLUMN version"}, sql: "ADD COLUMN `version` BIGINT NOT NULL DEFAULT 1"},
-		{kind: columnMissing, name: "flag", broken: []string{"ALTER TABLE project DROP KEY quota_flag, DROP COLUMN is_over_quota"}, sql: "ADD COLUMN `is_over_quota` TINYINT NOT NULL DEFAULT 0", left: []kind{indexMissing}},
-		{kind: columnMissing, name: "deletion", broken: []string{"ALTER TABLE project_archive DROP COLUMN deletion_id, DROP COLUMN deleted_from"}, sql: "ADD COLUMN `deletion_id` BIGINT NULL", left: []kind{indexMissing}},
-		{kind: columnMissing, name: "own with a default", broken: []string{"ALTER TABLE project_archive DROP COLUMN loud, DROP COLUMN note"}, sql: "ADD COLUMN `note` VARCHAR(80)"},
-		{kind: columnMissing, name: "own without", broken: []string{"ALTER TABLE project_archive DROP COLUMN plain"},
+		{kind: ColumnMissing, name: "version", broken: []string{"ALTER TABLE project DROP COLUMN version"}, sql: "ADD COLUMN `version` BIGINT NOT NULL DEFAULT 1"},
+		{kind: ColumnMissing, name: "flag", broken: []string{"ALTER TABLE project DROP KEY quota_flag, DROP COLUMN is_over_quota"}, sql: "ADD COLUMN `is_over_quota` TINYINT NOT NULL DEFAULT 0", left: []Kind{IndexMissing}},
+		{kind: ColumnMissing, name: "deletion", broken: []string{"ALTER TABLE project_archive DROP COLUMN deletion_id, DROP COLUMN deleted_from"}, sql: "ADD COLUMN `deletion_id` BIGINT NULL", left: []Kind{IndexMissing}},
+		{kind: ColumnMissing, name: "own with a default", broken: []string{"ALTER TABLE project_archive DROP COLUMN loud, DROP COLUMN note"}, sql: "ADD COLUMN `note` VARCHAR(80)"},
+		{kind: ColumnMissing, name: "own without", broken: []string{"ALTER TABLE project_archive DROP COLUMN plain"},
 			recipe: []string{"ALTER TABLE project_archive ADD COLUMN plain VARCHAR(20) NULL", "UPDATE project_archive SET plain = 'unknown'", "ALTER TABLE project_archive MODIFY plain VARCHAR(20) NOT NULL"}},
-		{kind: columnMissing, name: "own TIMESTAMP", broken: []string{"ALTER TABLE project_archive DROP COLUMN seen"}, recipe: []string{"ALTER TABLE project_archive ADD COLUMN seen TIMESTAMP NULL"}},
+		{kind: ColumnMissing, name: "own TIMESTAMP", broken: []string{"ALTER TABLE project_archive DROP COLUMN seen"}, recipe: []string{"ALTER TABLE project_archive ADD COLUMN seen TIMESTAMP NULL"}},
 
 		project("version too small", "version", "TINYINT UNSIGNED NOT NULL DEFAULT 9"+noted, "tinyint", "bigint unsigned NOT NULL DEFAULT", "column_type"),
 		project("copy number too small", "copy_no", "SMALLINT NOT NULL DEFAULT 0"+noted, "smallint", "`copy_no` int NOT NULL", "column_type"),
@@ -148,14 +150,14 @@ func columnFixes() []fixCase {
 		words(project("owner may be NULL", "user_id", "BIGINT NULL DEFAULT NULL COMMENT 'who'", "may be NULL", "", "is_nullable", "column_default"), "ALTER TABLE project MODIFY user_id BIGINT NOT NULL COMMENT 'who'"),
 		words(project("order may be NULL", "position", "INT NULL DEFAULT 0", "orders rows by it", "", "is_nullable"), "UPDATE project SET position = 0 WHERE position IS NULL", "ALTER TABLE project MODIFY position INT NOT NULL DEFAULT 0"),
 		words(project("not generated", "id", "BIGINT NOT NULL", "not AUTO_INCREMENT", "", "extra"), "SET sql_mode = CONCAT(@@sql_mode, ',NO_AUTO_VALUE_ON_ZERO')", "ALTER TABLE project MODIFY id BIGINT NOT NULL AUTO_INCREMENT, AUTO_INCREMENT = 6"),
-		{kind: columnWrong, name: "generated in the archive", broken: []string{"ALTER TABLE project_archive MODIFY id BIGINT NOT NULL AUTO_INCREMENT COMMENT 'it''s AUTO_INCREMENT'"},
+		{kind: ColumnWrong, name: "generated in the archive", broken: []string{"ALTER TABLE project_archive MODIFY id BIGINT NOT NULL AUTO_INCREMENT COMMENT 'it''s AUTO_INCREMENT'"},
 			says: "is AUTO_INCREMENT, but", sql: "`id` bigint", may: []string{"project_archive.id extra"}},
-		{kind: columnWrong, name: "must not be NULL", broken: []string{"UPDATE project_archive SET deletion_id = 3", "ALTER TABLE project_archive MODIFY deletion_id BIGINT NOT NULL DEFAULT 3 COMMENT 'NOT NULL'"},
+		{kind: ColumnWrong, name: "must not be NULL", broken: []string{"UPDATE project_archive SET deletion_id = 3", "ALTER TABLE project_archive MODIFY deletion_id BIGINT NOT NULL DEFAULT 3 COMMENT 'NOT NULL'"},
 			says: "must not be NULL", sql: "`deletion_id` bigint", may: []string{"deletion_id is_nullable"}},
-		{kind: columnWrong, name: "with a backslash", broken: []string{"ALTER TABLE project MODIFY copy_no SMALLINT NOT NULL DEFAULT 0 COMMENT 'a\\\\b'"}, says: "smallint",
+		{kind: ColumnWrong, name: "with a backslash", broken: []string{"ALTER TABLE project MODIFY copy_no SMALLINT NOT NULL DEFAULT 0 COMMENT 'a\\\\b'"}, says: "smallint",
 			recipe: []string{"ALTER TABLE project MODIFY copy_no INT NOT NULL DEFAULT 0 COMMENT 'a\\\\b'"}, may: []string{"copy_no column_type"}},
-		{kind: columnUnknown, name: "of a pair", broken: []string{"ALTER TABLE project ADD COLUMN size INT NULL"}},
-		{kind: columnUnknown, name: "without a default", broken: []string{"ALTER TABLE project ADD COLUMN size INT NOT NULL"},
-			plan: func(p *Plan) { p.Resources[0].Archive = "" }, says: "rows cannot be made"},
+		{kind: ColumnUnknown, name: "of a pair", broken: []string{"ALTER TABLE project ADD COLUMN size INT NULL"}},
+		{kind: ColumnUnknown, name: "without a default", broken: []string{"ALTER TABLE project ADD COLUMN size INT NOT NULL"},
+			plan: func(p *schema.Plan) { p.Resources[0].Archive = "" }, says: "rows cannot be made"},
 	}
 }

@@ -1,10 +1,12 @@
-package schema
+package verify
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/internal/catalog"
 	"github.com/onerow/onerow/schema/internal/colset"
 	"github.com/onerow/onerow/schema/internal/shape"
 )
@@ -24,9 +26,9 @@ func unquoted(ddl string) string {
 	return b.String()
 }
 
-// fills says whether a column of this type can be added to a table with rows: it is NULL in
+// Fills says whether a column of this type can be added to a table with rows: it is NULL in
 // them, or has its default.
-func fills(ddl string) bool {
+func Fills(ddl string) bool {
 	text := unquoted(ddl)
 	for _, word := range []string{"AUTO_INCREMENT", "UNIQUE", "KEY", "TIMESTAMP"} {
 		if strings.Contains(text, word) {
@@ -36,16 +38,16 @@ func fills(ddl string) bool {
 	return strings.Contains(text, " DEFAULT ") || !strings.Contains(text, "NOT NULL")
 }
 
-// content says what belongs into a column of the toolkit's that is filled afterwards.
-func content(r Resource, column string) string {
+// Content says what belongs into a column of the toolkit's that is filled afterwards.
+func Content(r schema.Resource, column string) string {
 	switch column {
-	case r.Label.Key, ColStemKey, ColCopyNo:
+	case r.Label.Key, schema.ColStemKey, schema.ColCopyNo:
 		return fmt.Sprintf("the Key, StemKey and Copy that names.Kind(%q).Parse returns for its %s", r.Label.Kind, r.Label.Column)
 	case r.Owner, r.TenantColumn():
 		return "whose row it is"
 	case r.Parent.Column:
 		return "the id of the row above"
-	case ColCreatedAt, ColUpdatedAt, ColArchivedAt:
+	case schema.ColCreatedAt, schema.ColUpdatedAt, schema.ColArchivedAt:
 		return "a time in UTC"
 	case r.ID:
 		return "a number that no row of the active table and of the archive has"
@@ -54,115 +56,115 @@ func content(r Resource, column string) string {
 }
 
 // addFix is what to do about a column that is not there.
-func addFix(r Resource, table string, c shape.Column) (words, statement string) {
-	derived := r.Named() && (c.Name == r.Label.Key || c.Name == ColStemKey || c.Name == ColCopyNo)
-	if fills(c.Type) && !derived {
-		return "", "ALTER TABLE " + Quote(table) + " ADD COLUMN " + Quote(c.Name) + " " + c.Type
+func addFix(r schema.Resource, table string, c shape.Column) (words, statement string) {
+	derived := r.Named() && (c.Name == r.Label.Key || c.Name == schema.ColStemKey || c.Name == schema.ColCopyNo)
+	if Fills(c.Type) && !derived {
+		return "", "ALTER TABLE " + schema.Quote(table) + " ADD COLUMN " + schema.Quote(c.Name) + " " + c.Type
 	}
-	return fmt.Sprintf("add it NULLable (the plan has %s); fill it in every row with %s; then give it that type, %s", c.Type, content(r, c.Name), inStrict), ""
+	return fmt.Sprintf("add it NULLable (the plan has %s); fill it in every row with %s; then give it that type, %s", c.Type, Content(r, c.Name), inStrict), ""
 }
 
 // modifyFix is what to do about a column that is not as it should be.
-func (v *verifier) modifyFix(r Resource, w wantColumn, t *foundTable, c *foundColumn) (words, statement string) {
-	def, known := v.found.definition(t, c)
+func (v *verifier) modifyFix(r schema.Resource, w WantColumn, t *catalog.Table, c *catalog.Column) (words, statement string) {
+	def, known := v.found.Definition(t, c)
 	var steps []string
-	if !w.is.fits(c, w.min) {
-		kind := w.wider(c)
+	if !w.Is.Fits(c, w.Min) {
+		kind := w.Wider(c)
 		if kind == "" {
 			steps = append(steps, convert(r, w, c))
-		} else if def.full, def.text = kind, def.in(c.charset, c.collation).text; w.is == utcTime {
-			def.replace(now, "CURRENT_TIMESTAMP(6)")
+		} else if def.Full, def.Text = kind, def.In(c.Charset, c.Collation).Text; w.Is == UTCTime {
+			def.Replace(catalog.Now, "CURRENT_TIMESTAMP(6)")
 		}
 	}
-	if set := w.charset(c); set != "" {
+	if set := w.Charset(c); set != "" {
 		steps = append(steps, "say so in the plan: CHARACTER SET "+set)
 	}
-	generated := strings.Contains(strings.ToLower(c.extra), "auto_increment")
+	generated := strings.Contains(strings.ToLower(c.Extra), "auto_increment")
 	switch {
-	case w.generated() && !generated:
+	case w.Generated() && !generated:
 		steps = append(steps, "make it AUTO_INCREMENT in a session whose sql_mode has NO_AUTO_VALUE_ON_ZERO (in another one a row with the id 0 gets another id)")
-	case generated && !w.generated():
-		def.replace(generates, "")
+	case generated && !w.Generated():
+		def.Replace(catalog.Generates, "")
 	}
-	if w.is == utcTime {
-		def.replace(moves, "")
+	if w.Is == UTCTime {
+		def.Replace(catalog.Moves, "")
 	}
 	switch {
-	case w.notNull() && c.nullable:
+	case w.NotNull() && c.Nullable:
 		steps = append(steps, "fill the rows in which it is NULL, then make it NOT NULL "+inStrict)
-	case !w.notNull() && w.is != anyType && !c.nullable && !def.free():
+	case !w.NotNull() && w.Is != AnyType && !c.Nullable && !def.Free():
 		steps = append(steps, "let it be NULL")
 	}
 	switch {
 	case len(steps) > 0:
 		return strings.Join(steps, "; ") + "; keep " + theRest, ""
 	case !known:
-		return fmt.Sprintf("make it %s; keep %s", w.ddl, theRest), ""
+		return fmt.Sprintf("make it %s; keep %s", w.DDL, theRest), ""
 	}
-	return "", "ALTER TABLE " + Quote(t.name) + " MODIFY COLUMN " + def.String()
+	return "", "ALTER TABLE " + schema.Quote(t.Name) + " MODIFY COLUMN " + def.String()
 }
 
 // convert says how a column gets a type to which the server's own conversion may lose
 // something.
-func convert(r Resource, w wantColumn, c *foundColumn) string {
+func convert(r schema.Resource, w WantColumn, c *catalog.Column) string {
 	switch {
-	case w.name == r.Label.Key || w.name == ColStemKey:
-		return fmt.Sprintf("drop it with its indexes and add it again NULLable; fill it in every row with %s; then make it %s", content(r, w.name), w.ddl)
-	case c.data == "timestamp":
-		return "set the session's time_zone to '+00:00' and in that session make it " + w.ddl + " (in another time zone the change moves every value)"
-	case w.is == characters:
-		return fmt.Sprintf("make it %s %s, with the collation that you want (bytes that are UTF-8 already go through VARBINARY first)", w.ddl, inStrict)
+	case w.Name == r.Label.Key || w.Name == schema.ColStemKey:
+		return fmt.Sprintf("drop it with its indexes and add it again NULLable; fill it in every row with %s; then make it %s", Content(r, w.Name), w.DDL)
+	case c.Data == "timestamp":
+		return "set the session's time_zone to '+00:00' and in that session make it " + w.DDL + " (in another time zone the change moves every value)"
+	case w.Is == Characters:
+		return fmt.Sprintf("make it %s %s, with the collation that you want (bytes that are UTF-8 already go through VARBINARY first)", w.DDL, inStrict)
 	}
-	return fmt.Sprintf("make it %s %s, and compare the values before and after", w.ddl, inStrict)
+	return fmt.Sprintf("make it %s %s, and compare the values before and after", w.DDL, inStrict)
 }
 
 // pairFix makes a column of an active table and that of its archive the same.
-func (v *verifier) pairFix(active, archive *foundTable, a, b *foundColumn, collation bool) (words, statement string) {
+func (v *verifier) pairFix(active, archive *catalog.Table, a, b *catalog.Column, collation bool) (words, statement string) {
 	words = fmt.Sprintf("give the two the same type %s; look first whether every value fits, and keep %s", inStrict, theRest)
-	for _, c := range []columnOf{{active, strings.ToLower(a.name)}, {archive, strings.ToLower(b.name)}} {
+	for _, c := range []columnOf{{active, strings.ToLower(a.Name)}, {archive, strings.ToLower(b.Name)}} {
 		if _, wrong := v.wrong[c]; wrong {
 			return "see first to what else is said of the two; then verify says what is left", ""
 		}
 	}
-	if a.computed() || b.computed() || a.charset != b.charset || !a.nullable && b.nullable {
+	if a.Computed() || b.Computed() || a.Charset != b.Charset || !a.Nullable && b.Nullable {
 		return words, ""
 	}
-	t, c, kind := archive, b, a.full
-	if !a.holds(b) { // it would not fit into the active table's type
-		t, c, kind = active, a, b.full
-		if !b.holds(a) || a.nullable != b.nullable || collation && a.collation != b.collation {
+	t, c, kind := archive, b, a.Full
+	if !a.Holds(b) { // it would not fit into the active table's type
+		t, c, kind = active, a, b.Full
+		if !b.Holds(a) || a.Nullable != b.Nullable || collation && a.Collation != b.Collation {
 			return words, ""
 		}
 	}
-	def, known := v.found.definition(t, c)
-	if !known || t == archive && a.nullable && !b.nullable && !def.free() {
+	def, known := v.found.Definition(t, c)
+	if !known || t == archive && a.Nullable && !b.Nullable && !def.Free() {
 		return words, ""
 	}
-	def.full = kind
-	if collation && a.collation != b.collation {
-		def = def.in(a.charset, a.collation)
+	def.Full = kind
+	if collation && a.Collation != b.Collation {
+		def = def.In(a.Charset, a.Collation)
 	}
-	return "make the two the same:", "ALTER TABLE " + Quote(t.name) + " MODIFY COLUMN " + def.String()
+	return "make the two the same:", "ALTER TABLE " + schema.Quote(t.Name) + " MODIFY COLUMN " + def.String()
 }
 
 // addLike adds a column to the archive that is as the active table's, if rows can be
 // without a value.
-func (v *verifier) addLike(active, archive *foundTable, a *foundColumn) (words, statement string) {
-	words = fmt.Sprintf("add it as %q has it, NULLable first; fill it in every row; then make it %s %s", active.name, a.describe(), inStrict)
-	def, known := v.found.definition(active, a)
+func (v *verifier) addLike(active, archive *catalog.Table, a *catalog.Column) (words, statement string) {
+	words = fmt.Sprintf("add it as %q has it, NULLable first; fill it in every row; then make it %s %s", active.Name, a.Describe(), inStrict)
+	def, known := v.found.Definition(active, a)
 	if !known {
 		return words, ""
 	}
-	def = def.in(a.charset, a.collation)
-	def.replace(generates, "")
-	if !fills(def.full + def.text + def.rest) {
+	def = def.In(a.Charset, a.Collation)
+	def.Replace(catalog.Generates, "")
+	if !Fills(def.Full + def.Text + def.Rest) {
 		return words, ""
 	}
-	return "", "ALTER TABLE " + Quote(archive.name) + " ADD COLUMN " + def.String()
+	return "", "ALTER TABLE " + schema.Quote(archive.Name) + " ADD COLUMN " + def.String()
 }
 
 // ready says whether the columns are there and as they should be, or will be when the
 // statements for them have run: then an index on them can be added.
-func (v *verifier) ready(t *foundTable, columns []string) bool {
-	return !slices.ContainsFunc(colset.Lower(columns), func(c string) bool { return t.column(c) == nil || v.wrong[columnOf{t, c}] })
+func (v *verifier) ready(t *catalog.Table, columns []string) bool {
+	return !slices.ContainsFunc(colset.Lower(columns), func(c string) bool { return t.Column(c) == nil || v.wrong[columnOf{t, c}] })
 }

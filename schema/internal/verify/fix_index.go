@@ -1,4 +1,4 @@
-package schema
+package verify
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/internal/catalog"
 	"github.com/onerow/onerow/schema/internal/colset"
 	"github.com/onerow/onerow/schema/internal/shape"
 )
@@ -15,53 +17,35 @@ const (
 	oneFirst = "if two rows have the same values, which it then says, change one of them first:"
 )
 
-// indexNames are those of the table, which no other index may have.
-func (t *foundTable) indexNames() []string {
-	var taken []string
-	for _, x := range t.indexes {
-		taken = append(taken, x.name)
-	}
-	return taken
-}
-
-// foreignNames are those of all foreign keys, which no other may have.
-func (d *database) foreignNames() []string {
-	var taken []string
-	for _, f := range d.foreign {
-		taken = append(taken, f.name)
-	}
-	return taken
-}
-
 // addIndex adds what the plan wants of a resource's table.
-func (v *verifier) addIndex(t *foundTable, x tableIndex) (words, statement string) {
+func (v *verifier) addIndex(t *catalog.Table, x shape.Index) (words, statement string) {
 	switch {
-	case !v.ready(t, x.columns):
+	case !v.ready(t, x.Columns):
 		return "see to its columns first; then verify says what is left", ""
-	case !t.indexable(x.columns):
+	case !t.Indexable(x.Columns):
 		return fewer, ""
-	case x.name == "":
-		return v.replaceKey(t, x.columns)
+	case x.Name == "":
+		return v.replaceKey(t, x.Columns)
 	}
-	taken := t.indexNames()
-	if colset.Has(taken, x.name) {
-		x.name = shape.IndexName([]string{x.name}, taken)
+	taken := t.IndexNames()
+	if colset.Has(taken, x.Name) {
+		x.Name = shape.IndexName([]string{x.Name}, taken)
 	}
-	if x.unique {
+	if x.Unique {
 		words = oneFirst
 	}
-	return words, "ALTER TABLE " + Quote(t.name) + " ADD " + x.ddl()
+	return words, "ALTER TABLE " + schema.Quote(t.Name) + " ADD " + x.DDL()
 }
 
 // replaceKey makes the columns the primary key. What the old one made sure of stays sure.
-func (v *verifier) replaceKey(t *foundTable, columns []string) (words, statement string) {
-	old := t.primary()
+func (v *verifier) replaceKey(t *catalog.Table, columns []string) (words, statement string) {
+	old := t.Primary()
 	for _, name := range columns {
-		if c := t.column(name); c == nil || c.nullable || !c.keyable() {
+		if c := t.Column(name); c == nil || c.Nullable || !c.Keyable() {
 			return fmt.Sprintf("make (%s) the primary key, once each of its columns is NOT NULL and of a type that a key can hold", strings.Join(columns, ", ")), ""
 		}
 	}
-	statement = "ALTER TABLE " + Quote(t.name)
+	statement = "ALTER TABLE " + schema.Quote(t.Name)
 	if old != nil {
 		statement += " DROP PRIMARY KEY,"
 	}
@@ -72,45 +56,45 @@ func (v *verifier) replaceKey(t *foundTable, columns []string) (words, statement
 	if slices.Contains(old, "") {
 		return fmt.Sprintf("make (%s) the primary key, and keep what the old one makes sure of", strings.Join(columns, ", ")), ""
 	}
-	kept := t.spelled(old)
-	return oneFirst, statement + ", ADD UNIQUE KEY " + Quote(shape.IndexName(kept, t.indexNames())) + " (" + ident.Quotes(kept...) + ")"
+	kept := t.Spelled(old)
+	return oneFirst, statement + ", ADD UNIQUE KEY " + schema.Quote(shape.IndexName(kept, t.IndexNames())) + " (" + ident.Quotes(kept...) + ")"
 }
 
 // addKey adds an index to an existing table; the server names it.
-func addKey(t *foundTable, kind string, columns []string) (words, statement string) {
-	if !t.indexable(columns) {
+func addKey(t *catalog.Table, kind string, columns []string) (words, statement string) {
+	if !t.Indexable(columns) {
 		return fewer, ""
 	}
-	return "", "ALTER TABLE " + Quote(t.name) + " ADD " + kind + " (" + ident.Quotes(columns...) + ")"
+	return "", "ALTER TABLE " + schema.Quote(t.Name) + " ADD " + kind + " (" + ident.Quotes(columns...) + ")"
 }
 
 // restrict makes a foreign key one that only restricts. No server adds a foreign key under
 // a name that the same statement drops.
-func (v *verifier) restrict(f foreignKey) string {
+func (v *verifier) restrict(f catalog.ForeignKey) string {
 	return fmt.Sprintf("ALTER TABLE %s DROP FOREIGN KEY %s, ADD CONSTRAINT %s FOREIGN KEY (%s) REFERENCES %s (%s) ON DELETE RESTRICT ON UPDATE %s",
-		Quote(f.table), Quote(f.name), Quote(shape.IndexName([]string{f.name}, v.found.foreignNames())), ident.Quotes(f.columns...), Quote(f.to), ident.Quotes(f.references...), f.onUpdate)
+		schema.Quote(f.Table), schema.Quote(f.Name), schema.Quote(shape.IndexName([]string{f.Name}, v.found.ForeignNames())), ident.Quotes(f.Columns...), schema.Quote(f.To), ident.Quotes(f.References...), f.OnUpdate)
 }
 
-// addPrimaryKey is what to do about a table without one: a unique key that could be it,
+// AddPrimaryKey is what to do about a table without one: a unique key that could be it,
 // the column that the server numbers already, or a new one.
-func addPrimaryKey(t *foundTable) (words, statement string) {
-	for _, x := range t.indexes {
-		fits := x.unique && !slices.ContainsFunc(x.columns, func(col string) bool {
-			f := t.column(col)
-			return f == nil || f.nullable || !f.keyable()
+func AddPrimaryKey(t *catalog.Table) (words, statement string) {
+	for _, x := range t.Indexes {
+		fits := x.Unique && !slices.ContainsFunc(x.Columns, func(col string) bool {
+			f := t.Column(col)
+			return f == nil || f.Nullable || !f.Keyable()
 		})
 		if fits {
-			return "", fmt.Sprintf("ALTER TABLE %s ADD PRIMARY KEY (%s)", Quote(t.name), ident.Quotes(t.spelled(x.columns)...))
+			return "", fmt.Sprintf("ALTER TABLE %s ADD PRIMARY KEY (%s)", schema.Quote(t.Name), ident.Quotes(t.Spelled(x.Columns)...))
 		}
 	}
-	for _, c := range t.columns {
-		if strings.Contains(strings.ToLower(c.extra), "auto_increment") { // a table has one at most
-			return oneFirst, fmt.Sprintf("ALTER TABLE %s ADD PRIMARY KEY (%s)", Quote(t.name), Quote(c.name))
+	for _, c := range t.Columns {
+		if strings.Contains(strings.ToLower(c.Extra), "auto_increment") { // a table has one at most
+			return oneFirst, fmt.Sprintf("ALTER TABLE %s ADD PRIMARY KEY (%s)", schema.Quote(t.Name), schema.Quote(c.Name))
 		}
 	}
 	name := "id"
-	for n := 2; t.column(name) != nil; n++ {
+	for n := 2; t.Column(name) != nil; n++ {
 		name = fmt.Sprintf("id_%d", n)
 	}
-	return "", fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY", Quote(t.name), Quote(name))
+	return "", fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY", schema.Quote(t.Name), schema.Quote(name))
 }

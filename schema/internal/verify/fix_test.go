@@ -1,4 +1,4 @@
-package schema
+package verify
 
 import (
 	"context"
@@ -15,22 +15,23 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/names"
+	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/internal/naming"
 )
 
 // fixCase breaks a database with rows in it in one way.
 type fixCase struct {
-	kind   kind
+	kind   Kind
 	name   string
 	broken []string
-	plan   func(*Plan)
+	plan   func(*schema.Plan)
 	says   string   // a part of the problem
 	sql    string   // a part of the statement that is printed, "" where there must be none
 	recipe []string // what the words say, where there is no statement
 	// may are what may change, each a part of a line of the snapshot: the property of a column that the
 	// difference is about.
 	may  []string
-	left []kind // what is said next, after the statements
+	left []Kind // what is said next, after the statements
 	tool bool   // with the toolkit's tables
 	// other: in the tables of somebody else's, not in those of the resource.
 	other bool
@@ -43,7 +44,7 @@ type fixCase struct {
 // collation or key changes but the one that the difference is about, and Verify is content, or says what is
 // next.
 func TestFixes(t *testing.T) {
-	tried := map[kind]bool{}
+	tried := map[Kind]bool{}
 	kinds := declaredKinds(t)
 	for _, c := range fixCases() {
 		tried[c.kind] = true
@@ -73,13 +74,13 @@ func TestFixes(t *testing.T) {
 }
 
 // declaredKinds are those of the source: none can be forgotten.
-func declaredKinds(t *testing.T) (kinds []kind) {
+func declaredKinds(t *testing.T) (kinds []Kind) {
 	source, err := os.ReadFile("verify_kinds.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, match := range regexp.MustCompile(`kind = "(.*)"`).FindAllSubmatch(source, -1) {
-		kinds = append(kinds, kind(match[1]))
+		kinds = append(kinds, Kind(match[1]))
 	}
 	if len(kinds) < 30 {
 		t.Fatalf("only %d kinds in verify_kinds.go", len(kinds))
@@ -93,14 +94,14 @@ var isSQL = regexp.MustCompile(`ALTER TABLE|MODIFY|CHANGE COLUMN|(DROP|ADD) [A-Z
 func tryFix(t *testing.T, c fixCase, session map[string]string) {
 	plan, tables := fixPlan(), resourceTables()
 	if plan.Tables = nil; c.other {
-		plan, tables = Plan{Tables: fixPlan().Tables}, otherTables()
+		plan, tables = schema.Plan{Tables: fixPlan().Tables}, otherTables()
 	}
 	if c.plan != nil {
 		c.plan(&plan)
 	}
 	db, person, looks := world(t, c, tables, session)
 	found := saidOf(t, looks, plan, c.tool)
-	at := slices.IndexFunc(found, func(s said) bool { return s.kind == c.kind && strings.Contains(s.Problem, c.says) })
+	at := slices.IndexFunc(found, func(s Said) bool { return s.Kind == c.kind && strings.Contains(s.Problem, c.says) })
 	if at < 0 {
 		t.Fatalf("nothing says %q:\n%s", c.says, list(found))
 	}
@@ -131,9 +132,9 @@ func tryFix(t *testing.T, c fixCase, session map[string]string) {
 			t.Errorf("%s was\n  %s\nand is\n  %s\nafter %s", line, before[line], after[line], list(found))
 		}
 	}
-	var left []kind
+	var left []Kind
 	for _, s := range saidOf(t, looks, plan, c.tool) {
-		left = append(left, s.kind)
+		left = append(left, s.Kind)
 	}
 	if c.sql == "" && c.recipe == nil {
 		return // a person decides
@@ -226,22 +227,22 @@ func run(t *testing.T, db *sql.DB, stmt string) {
 }
 
 // saidOf is Verify with the kinds.
-func saidOf(t *testing.T, db *sql.DB, plan Plan, toolkits bool) []said {
+func saidOf(t *testing.T, db *sql.DB, plan schema.Plan, toolkits bool) []Said {
 	t.Helper()
-	_, found, err := lookAt(t.Context(), db, plan)
+	_, found, err := Look(t.Context(), db, plan)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !toolkits {
-		found = slices.DeleteFunc(found, func(s said) bool { return naming.IsToolkits(s.Table) })
+		found = slices.DeleteFunc(found, func(s Said) bool { return naming.IsToolkits(s.Table) })
 	}
 	return found
 }
 
-func list(found []said) string {
+func list(found []Said) string {
 	var b strings.Builder
 	for _, s := range found {
-		fmt.Fprintf(&b, "\n  %s: %+v", s.kind, s.difference)
+		fmt.Fprintf(&b, "\n  %s: %+v", s.Kind, s.Difference)
 	}
 	return b.String()
 }
@@ -289,11 +290,11 @@ func snapshot(t *testing.T, db *sql.DB) map[string]string {
 	for line := range lines {
 		if column, ok := strings.CutSuffix(line, " column_type"); ok && !naming.IsToolkits(column) {
 			table, name, _ := strings.Cut(column, ".")
-			value := "CAST(" + Quote(name) + " AS CHAR)"
+			value := "CAST(" + schema.Quote(name) + " AS CHAR)"
 			if full := lines[line]; strings.HasPrefix(full, "datetime") || strings.HasPrefix(full, "timestamp") {
-				value = "CAST(" + Quote(name) + " AS DATETIME(6))"
+				value = "CAST(" + schema.Quote(name) + " AS DATETIME(6))"
 			}
-			values[table] = append(values[table], "SELECT '"+column+" value', "+value+", the_row FROM "+Quote(table))
+			values[table] = append(values[table], "SELECT '"+column+" value', "+value+", the_row FROM "+schema.Quote(table))
 		}
 	}
 	for _, selects := range values {

@@ -1,34 +1,36 @@
-package schema
+package verify
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/internal/catalog"
 	"github.com/onerow/onerow/schema/internal/colset"
 )
 
 // foreignKeys: a key that deletes or changes rows does so behind the plan's back, and
 // one that restricts keeps rows from moving or going. Each key that leads to a table of
 // the plan must be an edge of the plan that does the same.
-func (v *verifier) foreignKeys(nodes []Node) {
-	ours := map[string]*Node{}
+func (v *verifier) foreignKeys(nodes []schema.Node) {
+	ours := map[string]*schema.Node{}
 	for i := range nodes {
 		for _, name := range nodes[i].Tables {
-			ours[v.found.key(name)] = &nodes[i]
+			ours[v.found.Key(name)] = &nodes[i]
 		}
 	}
-	for _, t := range toolkitTables() {
-		ours[v.found.key(t.name)] = &Node{Name: t.name, Managed: true}
+	for _, t := range ToolkitTables() {
+		ours[v.found.Key(t.Name)] = &schema.Node{Name: t.Name, Managed: true}
 	}
-	here := func(schema, table string) *Node {
-		if schema != v.found.name {
+	here := func(schema, table string) *schema.Node {
+		if schema != v.found.Name {
 			return nil
 		}
-		return ours[v.found.key(table)]
+		return ours[v.found.Key(table)]
 	}
-	for _, f := range v.found.foreign {
-		from, to := here(f.schema, f.table), here(f.toSchema, f.to)
+	for _, f := range v.found.Foreign {
+		from, to := here(f.Schema, f.Table), here(f.ToSchema, f.To)
 		switch {
 		case to != nil && to.Managed:
 			v.intoManaged(from, f)
@@ -42,77 +44,77 @@ func (v *verifier) foreignKeys(nodes []Node) {
 
 // intoManaged: rows leave a resource's table when they are archived, and the root goes
 // before what is below it.
-func (v *verifier) intoManaged(from *Node, f foreignKey) {
-	table := f.table
+func (v *verifier) intoManaged(from *schema.Node, f catalog.ForeignKey) {
+	table := f.Table
 	if from == nil {
-		table = f.to
+		table = f.To
 	}
-	d := difference{Table: table, Index: f.name,
-		Problem: fmt.Sprintf("the plan does not know this foreign key from %q to %q ON DELETE %s; it keeps rows from being moved and deleted", f.table, f.to, f.onDelete)}
-	if !f.passive() {
+	d := Difference{Table: table, Index: f.Name,
+		Problem: fmt.Sprintf("the plan does not know this foreign key from %q to %q ON DELETE %s; it keeps rows from being moved and deleted", f.Table, f.To, f.OnDelete)}
+	if !f.Passive() {
 		d.Problem = behind(f)
 	}
-	v.say(foreignManaged, d, v.found.drop(f))
+	v.say(ForeignManaged, d, v.found.Drop(f))
 }
 
-func behind(f foreignKey) string {
-	return fmt.Sprintf("the plan does not know this foreign key from %q to %q ON DELETE %s ON UPDATE %s; it deletes or changes rows that nobody counts, archives or asks about", f.table, f.to, f.onDelete, f.onUpdate)
+func behind(f catalog.ForeignKey) string {
+	return fmt.Sprintf("the plan does not know this foreign key from %q to %q ON DELETE %s ON UPDATE %s; it deletes or changes rows that nobody counts, archives or asks about", f.Table, f.To, f.OnDelete, f.OnUpdate)
 }
 
 // outward: a key from the plan to elsewhere. What happens when a row over there goes is
 // no cascade of this plan; but rows of a resource, and rows with an asset, must not
 // go by themselves.
-func (v *verifier) outward(from Node, f foreignKey) {
+func (v *verifier) outward(from schema.Node, f catalog.ForeignKey) {
 	switch {
-	case f.passive(), !from.Managed && from.Asset == "", !from.Managed && restricts(f.onDelete):
+	case f.Passive(), !from.Managed && from.Asset == "", !from.Managed && catalog.Restricts(f.OnDelete):
 		return
 	}
-	v.say(foreignOutward, difference{Table: f.table, Index: f.name, Problem: behind(f), Fix: "make it restrict in both rules, or"}, v.found.drop(f))
+	v.say(ForeignOutward, Difference{Table: f.Table, Index: f.Name, Problem: behind(f), Fix: "make it restrict in both rules, or"}, v.found.Drop(f))
 }
 
 // intoTable: a key that leads to an existing table, whose rows are deleted
 // after all that is below them.
-func (v *verifier) intoTable(from *Node, to Node, f foreignKey) {
+func (v *verifier) intoTable(from *schema.Node, to schema.Node, f catalog.ForeignKey) {
 	if to.Stays {
 		return // its rows are not deleted
 	}
-	pairs := strings.Join(f.columns, ", ")
+	pairs := strings.Join(f.Columns, ", ")
 	if from == nil {
-		where := f.table
-		if f.schema != v.found.name {
-			where = f.schema + "." + f.table
+		where := f.Table
+		if f.Schema != v.found.Name {
+			where = f.Schema + "." + f.Table
 		}
 		statement := ""
-		d := difference{Table: f.to, Index: f.name,
-			Problem: fmt.Sprintf("rows of %q refer to it by (%s), and the plan does not know that table; they keep its rows from being deleted (ON DELETE %s)", where, pairs, f.onDelete),
-			Fix:     fmt.Sprintf("add %q to the plan with the edge %s, or let cascade-worker discover write the plan anew", f.table, yaml(f, to))}
-		if !restricts(f.onDelete) {
-			d.Problem = fmt.Sprintf("rows of %q refer to it by (%s), and the plan does not know that table; ON DELETE %s changes them in one unbounded statement, uncounted", where, pairs, f.onDelete)
+		d := Difference{Table: f.To, Index: f.Name,
+			Problem: fmt.Sprintf("rows of %q refer to it by (%s), and the plan does not know that table; they keep its rows from being deleted (ON DELETE %s)", where, pairs, f.OnDelete),
+			Fix:     fmt.Sprintf("add %q to the plan with the edge %s, or let cascade-worker discover write the plan anew", f.Table, yaml(f, to))}
+		if !catalog.Restricts(f.OnDelete) {
+			d.Problem = fmt.Sprintf("rows of %q refer to it by (%s), and the plan does not know that table; ON DELETE %s changes them in one unbounded statement, uncounted", where, pairs, f.OnDelete)
 		}
-		if f.schema != v.found.name {
+		if f.Schema != v.found.Name {
 			d.Problem += "; no plan reaches another database"
-			d.Fix, statement = "", v.found.drop(f)
+			d.Fix, statement = "", v.found.Drop(f)
 		}
-		v.say(foreignUnknown, d, statement)
+		v.say(ForeignUnknown, d, statement)
 		return
 	}
 	v.onUpdate(to, f)
-	edges := slices.DeleteFunc(slices.Clone(from.Parents), func(e Edge) bool { return e.Table != to.Name || !f.is(e) })
+	edges := slices.DeleteFunc(slices.Clone(from.Parents), func(e schema.Edge) bool { return e.Table != to.Name || !f.Is(e) })
 	if len(edges) == 0 {
-		v.say(foreignEdgeless, difference{Table: f.table, Index: f.name,
-			Problem: fmt.Sprintf("the plan has no edge for this foreign key from (%s) to %q ON DELETE %s; %s", pairs, f.to, f.onDelete, consequence(f)),
+		v.say(ForeignEdgeless, Difference{Table: f.Table, Index: f.Name,
+			Problem: fmt.Sprintf("the plan has no edge for this foreign key from (%s) to %q ON DELETE %s; %s", pairs, f.To, f.OnDelete, consequence(f)),
 			Fix:     fmt.Sprintf("add to the parents of %q: %s", from.Name, yaml(f, to))}, "")
 		return
 	}
 	for _, e := range edges {
 		if problem, words, statement := v.conflict(f, e); problem != "" {
-			v.say(foreignConflict, difference{Table: f.table, Index: f.name, Problem: problem, Fix: words}, statement)
+			v.say(ForeignConflict, Difference{Table: f.Table, Index: f.Name, Problem: problem, Fix: words}, statement)
 		}
 	}
 }
 
-func consequence(f foreignKey) string {
-	if restricts(f.onDelete) {
+func consequence(f catalog.ForeignKey) string {
+	if catalog.Restricts(f.OnDelete) {
 		return "it keeps the rows above from being deleted"
 	}
 	return "it deletes or changes rows in one unbounded statement, uncounted"
@@ -120,20 +122,20 @@ func consequence(f foreignKey) string {
 
 // conflict says in what the edge and the key's rule differ, and what to do. A CASCADE
 // where the plan deletes, and a SET NULL where it detaches, find nothing left to do.
-func (v *verifier) conflict(f foreignKey, e Edge) (problem, words, statement string) {
-	columns := strings.Join(f.columns, ", ")
+func (v *verifier) conflict(f catalog.ForeignKey, e schema.Edge) (problem, words, statement string) {
+	columns := strings.Join(f.Columns, ", ")
 	switch {
 	case len(e.When) > 0:
-		return fmt.Sprintf("the foreign key binds all rows by (%s), and the plan's edge only some of them", columns), "take when off the edge, or", v.found.drop(f)
-	case e.OnDelete == OnDeleteKeep, e.OnDelete.Mark() != "":
-		return fmt.Sprintf("the plan keeps rows whose (%s) refers to a row that is gone, and the foreign key does not allow that (ON DELETE %s)", columns, f.onDelete),
-			"make the edge on_delete: delete or detach, or", v.found.drop(f)
-	case restricts(f.onDelete):
+		return fmt.Sprintf("the foreign key binds all rows by (%s), and the plan's edge only some of them", columns), "take when off the edge, or", v.found.Drop(f)
+	case e.OnDelete == schema.OnDeleteKeep, e.OnDelete.Mark() != "":
+		return fmt.Sprintf("the plan keeps rows whose (%s) refers to a row that is gone, and the foreign key does not allow that (ON DELETE %s)", columns, f.OnDelete),
+			"make the edge on_delete: delete or detach, or", v.found.Drop(f)
+	case catalog.Restricts(f.OnDelete):
 		return "", "", ""
-	case e.OnDelete == OnDeleteDelete && !strings.EqualFold(f.onDelete, "CASCADE"):
-		return fmt.Sprintf("the plan deletes what the database would detach (ON DELETE %s on (%s))", f.onDelete, columns), "make the edge on_delete: detach, or the key one that restricts:", v.restrict(f)
-	case e.OnDelete == OnDeleteDetach && !strings.EqualFold(f.onDelete, "SET NULL"):
-		return fmt.Sprintf("the plan detaches what the database would delete (ON DELETE %s on (%s)); a row that comes in between would be lost", f.onDelete, columns),
+	case e.OnDelete == schema.OnDeleteDelete && !strings.EqualFold(f.OnDelete, "CASCADE"):
+		return fmt.Sprintf("the plan deletes what the database would detach (ON DELETE %s on (%s))", f.OnDelete, columns), "make the edge on_delete: detach, or the key one that restricts:", v.restrict(f)
+	case e.OnDelete == schema.OnDeleteDetach && !strings.EqualFold(f.OnDelete, "SET NULL"):
+		return fmt.Sprintf("the plan detaches what the database would delete (ON DELETE %s on (%s)); a row that comes in between would be lost", f.OnDelete, columns),
 			"make the edge on_delete: delete, or the key one that restricts:", v.restrict(f)
 	}
 	return "", "", ""
@@ -141,15 +143,15 @@ func (v *verifier) conflict(f foreignKey, e Edge) (problem, words, statement str
 
 // onUpdate: the worker changes nothing but the columns that it detaches. Where those are
 // referred to themselves, the rule for updates counts.
-func (v *verifier) onUpdate(to Node, f foreignKey) {
+func (v *verifier) onUpdate(to schema.Node, f catalog.ForeignKey) {
 	for _, e := range to.Parents {
-		if e.OnDelete == OnDeleteKeep || e.OnDelete == OnDeleteDelete && e.Table != to.Name {
+		if e.OnDelete == schema.OnDeleteKeep || e.OnDelete == schema.OnDeleteDelete && e.Table != to.Name {
 			continue
 		}
 		for _, col := range to.DetachColumns(e) {
-			if colset.Has(f.references, col) {
-				v.say(foreignUpdate, difference{Table: f.table, Index: f.name,
-					Problem: fmt.Sprintf("it refers to %s.%s, which becomes NULL when that row is detached from %q; ON UPDATE %s then meets rows that nobody counts", f.to, col, e.Table, f.onUpdate),
+			if colset.Has(f.References, col) {
+				v.say(ForeignUpdate, Difference{Table: f.Table, Index: f.Name,
+					Problem: fmt.Sprintf("it refers to %s.%s, which becomes NULL when that row is detached from %q; ON UPDATE %s then meets rows that nobody counts", f.To, col, e.Table, f.OnUpdate),
 					Fix:     "let the foreign key refer to another column, or make that edge on_delete: delete or keep"}, "")
 			}
 		}
@@ -157,12 +159,12 @@ func (v *verifier) onUpdate(to Node, f foreignKey) {
 }
 
 // yaml is the edge as it is written in a plan.
-func yaml(f foreignKey, to Node) string {
-	text := fmt.Sprintf("{table: %s, columns: [%s]", to.Name, strings.Join(f.columns, ", "))
-	if !slices.Equal(colset.Lower(f.references), colset.Lower(to.Key)) {
-		text += fmt.Sprintf(", references: [%s]", strings.Join(f.references, ", "))
+func yaml(f catalog.ForeignKey, to schema.Node) string {
+	text := fmt.Sprintf("{table: %s, columns: [%s]", to.Name, strings.Join(f.Columns, ", "))
+	if !slices.Equal(colset.Lower(f.References), colset.Lower(to.Key)) {
+		text += fmt.Sprintf(", references: [%s]", strings.Join(f.References, ", "))
 	}
-	if strings.EqualFold(f.onDelete, "SET NULL") {
+	if strings.EqualFold(f.OnDelete, "SET NULL") {
 		text += ", on_delete: detach"
 	}
 	return text + "}"

@@ -1,81 +1,81 @@
-package schema
+package verify
 
 import "strings"
 
-// kind is what a difference is about. Each has a fix that a test has tried on tables with
+// Kind is what a difference is about. Each has a fix that a test has tried on tables with
 // rows, see TestFixes: a new one fails there until it has a case of its own.
-type kind string
+type Kind string
 
 const (
-	tableHidden  kind = "table hidden"
-	tableMissing kind = "table missing"
-	tableView    kind = "not a table"
-	tableEngine  kind = "engine"
-	tableTrigger kind = "trigger of a resource"
+	TableHidden  Kind = "table hidden"
+	TableMissing Kind = "table missing"
+	TableView    Kind = "not a table"
+	TableEngine  Kind = "engine"
+	TableTrigger Kind = "trigger of a resource"
 
-	columnMissing kind = "column missing"
-	columnWrong   kind = "column wrong"
-	columnUnknown kind = "column unknown"
-	columnsDiffer kind = "columns of a pair differ"
+	ColumnMissing Kind = "column missing"
+	ColumnWrong   Kind = "column wrong"
+	ColumnUnknown Kind = "column unknown"
+	ColumnsDiffer Kind = "columns of a pair differ"
 
-	indexMissing kind = "index missing"
-	indexOff     kind = "index switched off"
-	indexUnknown kind = "unique index unknown"
+	IndexMissing Kind = "index missing"
+	IndexOff     Kind = "index switched off"
+	IndexUnknown Kind = "unique index unknown"
 
-	counterBehind kind = "counter behind"
-	counterSpent  kind = "counter spent"
-	counterHidden kind = "counter hidden"
+	CounterBehind Kind = "counter behind"
+	CounterSpent  Kind = "counter spent"
+	CounterHidden Kind = "counter hidden"
 
-	keyMissing      kind = "no primary key"
-	keyOther        kind = "another primary key"
-	keyInexact      kind = "key not exact"
-	assetMissing    kind = "asset missing"
-	foreignTrigger  kind = "trigger of a table"
-	triggerGone     kind = "accepted trigger gone"
-	archiveMissing  kind = "archive's column missing"
-	archiveDiffers  kind = "archive's column differs"
-	edgeMissing     kind = "edge's column missing"
-	referenceGone   kind = "reference missing"
-	referenceTwice  kind = "reference not unique"
-	edgeUnindexed   kind = "edge without an index"
-	edgeType        kind = "edge of another type"
-	edgeInexact     kind = "edge not exact"
-	detachComputed  kind = "detach a computed column"
-	detachNotNull   kind = "detach NOT NULL"
-	foreignManaged  kind = "foreign key to a resource"
-	foreignOutward  kind = "foreign key to elsewhere"
-	foreignUnknown  kind = "foreign key of an unknown table"
-	foreignEdgeless kind = "foreign key without an edge"
-	foreignConflict kind = "foreign key against the edge"
-	foreignUpdate   kind = "foreign key to what is detached"
+	KeyMissing      Kind = "no primary key"
+	KeyOther        Kind = "another primary key"
+	KeyInexact      Kind = "key not exact"
+	AssetMissing    Kind = "asset missing"
+	ForeignTrigger  Kind = "trigger of a table"
+	TriggerGone     Kind = "accepted trigger gone"
+	ArchiveMissing  Kind = "archive's column missing"
+	ArchiveDiffers  Kind = "archive's column differs"
+	EdgeMissing     Kind = "edge's column missing"
+	ReferenceGone   Kind = "reference missing"
+	ReferenceTwice  Kind = "reference not unique"
+	EdgeUnindexed   Kind = "edge without an index"
+	EdgeType        Kind = "edge of another type"
+	EdgeInexact     Kind = "edge not exact"
+	DetachComputed  Kind = "detach a computed column"
+	DetachNotNull   Kind = "detach NOT NULL"
+	ForeignManaged  Kind = "foreign key to a resource"
+	ForeignOutward  Kind = "foreign key to elsewhere"
+	ForeignUnknown  Kind = "foreign key of an unknown table"
+	ForeignEdgeless Kind = "foreign key without an edge"
+	ForeignConflict Kind = "foreign key against the edge"
+	ForeignUpdate   Kind = "foreign key to what is detached"
 
-	retentionColumn    kind = "retention by another column"
-	retentionUnindexed kind = "retention without an index"
+	RetentionColumn    Kind = "retention by another column"
+	RetentionUnindexed Kind = "retention without an index"
 
-	toolkitColumn kind = "toolkit's column"
+	ToolkitColumn Kind = "toolkit's column"
 )
 
 // say adds a difference. The statement, where one does it, ends its fix: it may do no harm
 // in any session, whatever its time zone and sql_mode, to any row. Where none can promise that, the fix
 // says in words what to do, in which order.
-func (v *verifier) say(k kind, d difference, statement string) {
+func (v *verifier) say(k Kind, d Difference, statement string) {
 	if statement != "" {
 		d.SQL, d.Fix = statement, strings.TrimSpace(d.Fix+" "+statement)
 	}
 	for _, said := range v.said {
-		if said.difference == d {
+		if said.Difference == d {
 			return
 		}
 	}
-	v.said = append(v.said, said{d, k})
+	v.said = append(v.said, Said{d, k})
 }
 
-type said struct {
-	difference
-	kind kind
+type Said struct {
+	Difference
+	Kind Kind
 }
 
-// difference is one point in which a database is not as declared, see live.Difference.
-type difference struct {
+// Difference is one point in which a database is not as declared, see live.Difference.
+type Difference struct {
 	Table, Column, Index, Problem, Fix, SQL string
 }

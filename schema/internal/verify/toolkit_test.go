@@ -1,4 +1,4 @@
-package schema
+package verify
 
 import (
 	"database/sql"
@@ -7,6 +7,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
+	"github.com/onerow/onerow/schema/internal/catalog"
 )
 
 // TestToolkitTables holds what Verify wants of the toolkit's tables against what the migrations make: neither
@@ -16,38 +17,38 @@ func TestToolkitTables(t *testing.T) {
 	if err := migrations.Up(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	found, err := readDatabase(t.Context(), db)
+	found, err := catalog.Read(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := verifier{found: &seen{database: found}, wrong: map[columnOf]bool{}}
+	v := verifier{found: &seen{Database: found}, wrong: map[columnOf]bool{}}
 	v.toolkit()
 	for _, d := range v.said {
 		t.Errorf("%+v", d)
 	}
 	wanted := map[string]bool{}
-	for _, want := range toolkitTables() {
-		for _, c := range want.columns {
-			wanted[want.name+"."+c.name] = true
+	for _, want := range ToolkitTables() {
+		for _, c := range want.Columns {
+			wanted[want.Name+"."+c.Name] = true
 		}
-		wanted[want.name] = true
+		wanted[want.Name] = true
 		indexes := 0
 		err := onerow.Query(t.Context(), db, "SELECT COUNT(DISTINCT index_name) FROM information_schema.statistics WHERE table_schema = DATABASE() AND table_name = ?",
-			[]any{want.name}, func(rows *sql.Rows) error { return rows.Scan(&indexes) })
+			[]any{want.Name}, func(rows *sql.Rows) error { return rows.Scan(&indexes) })
 		if err != nil {
 			t.Fatal(err)
 		}
-		if indexes != len(want.indexes) {
-			t.Errorf("%s has %d indexes, Verify wants %d", want.name, indexes, len(want.indexes))
+		if indexes != len(want.Indexes) {
+			t.Errorf("%s has %d indexes, Verify wants %d", want.Name, indexes, len(want.Indexes))
 		}
 	}
-	for name, table := range found.tables {
+	for name, table := range found.Tables {
 		if !wanted[name] && name != migrations.TableName {
 			t.Errorf("Verify does not look for %s", name)
 		}
-		for _, c := range table.columns {
-			if wanted[name] && !wanted[name+"."+c.name] {
-				t.Errorf("Verify does not look for %s.%s", name, c.name)
+		for _, c := range table.Columns {
+			if wanted[name] && !wanted[name+"."+c.Name] {
+				t.Errorf("Verify does not look for %s.%s", name, c.Name)
 			}
 		}
 	}

@@ -1,0 +1,95 @@
+package catalog
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/internal/colset"
+	"github.com/onerow/onerow/schema/internal/shape"
+)
+
+func SayNoTrash(table string) string {
+	return fmt.Sprintf("say trash: none for %q in the plan, and its deleted rows are gone for good", table)
+}
+
+// What InnoDB takes: columns of a table, bytes of a key, and columns of a key, of which MariaDB takes more.
+const (
+	mostColumns    = 1017
+	mostKeyBytes   = 3072
+	mostKeyColumns = 16
+)
+
+// NoTrash says why no server takes a trash table for the table, or nothing.
+func (t *Table) NoTrash() string {
+	columns := []string{schema.ColTrashJob, schema.ColTrashStep, schema.ColTrashLost}
+	own := len(columns)
+	for i := range t.Columns {
+		f := &t.Columns[i]
+		switch {
+		case f.Computed():
+		case colset.Has(columns[:own], f.Name):
+			return fmt.Sprintf("it has a column %q, which is the name of a column that each trash table has beside those of its table", f.Name)
+		default:
+			columns = append(columns, f.Name)
+		}
+	}
+	key, bytes := t.Primary(), int64(16)
+	for _, name := range key {
+		bytes += t.Column(name).keyBytes()
+	}
+	switch {
+	case len(columns) > mostColumns:
+		return fmt.Sprintf("it has %d columns, and a trash table has %d more and would have more than the %d that InnoDB takes", len(columns)-own, own, mostColumns)
+	case len(key)+2 > mostKeyColumns:
+		return fmt.Sprintf("its primary key has %d columns, and that of a trash table has 2 more and would have more than %d", len(key), mostKeyColumns)
+	case bytes > mostKeyBytes:
+		return fmt.Sprintf("its primary key is as wide as %d bytes, and that of a trash table is 16 bytes wider and would be wider than the %d that InnoDB takes", bytes-16, mostKeyBytes)
+	}
+	return ""
+}
+
+// TrashDDL makes the trash table of a table.
+func (t *Table) TrashDDL() string {
+	lines := []string{"  " + schema.Quote(schema.ColTrashJob) + " " + shape.TypeID, "  " + schema.Quote(schema.ColTrashStep) + " " + shape.TypeID, "  " + schema.Quote(schema.ColTrashLost) + " " + shape.TypeFlag}
+	key := []string{schema.ColTrashJob, schema.ColTrashStep}
+	for _, col := range t.Primary() {
+		key = append(key, t.Column(col).Name)
+	}
+	for i := range t.Columns {
+		if f := &t.Columns[i]; !f.Computed() {
+			lines = append(lines, "  "+schema.Quote(f.Name)+" "+f.Kept(slices.Contains(key, f.Name)))
+		}
+	}
+	lines = append(lines, "  PRIMARY KEY ("+ident.Quotes(key...)+")")
+	return fmt.Sprintf("CREATE TABLE %s (\n%s\n) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4", schema.Quote(schema.TrashTable(t.Name)), strings.Join(lines, ",\n"))
+}
+
+// Kept is the definition of the column in the trash table. What is not in the key may be NULL: it is never
+// refused there.
+func (f *Column) Kept(key bool) string {
+	text := f.Full
+	if f.Collation != "" {
+		text += " CHARACTER SET " + f.Charset + " COLLATE " + f.Collation
+	}
+	if key {
+		return text + " NOT NULL"
+	}
+	return text + " NULL DEFAULT NULL"
+}
+
+// CannotKeep says what keeps a trash table from holding every value of a column, or nothing.
+func (t *Table) CannotKeep(f *Column) string {
+	have := t.Column(f.Name)
+	switch {
+	case have == nil:
+		return fmt.Sprintf("it has no column %q", f.Name)
+	case have.Full != f.Full || have.Collation != f.Collation:
+		return fmt.Sprintf("its column %q is %s, not %s", f.Name, have.Collated(), f.Collated())
+	case f.Nullable && !have.Nullable:
+		return fmt.Sprintf("its column %q may not be NULL", f.Name)
+	}
+	return ""
+}

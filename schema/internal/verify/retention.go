@@ -1,0 +1,45 @@
+package verify
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/internal/catalog"
+	"github.com/onerow/onerow/schema/internal/shape"
+)
+
+// retention holds the policies against the tables.
+func (v *verifier) retention(nodes []schema.Node) {
+	for _, n := range nodes {
+		for _, name := range n.RetentionTables() {
+			have := v.found.Table(name)
+			if have == nil {
+				continue // said already
+			}
+			column := n.Retention.Column
+			f := have.Column(column)
+			if f == nil {
+				v.say(RetentionColumn, Difference{Table: name, Column: column, Problem: "it does not exist; the plan's retention says that rows are as old as it says", Fix: "correct the plan's retention"}, "")
+				continue
+			}
+			if catalog.TimeType(f.Data) == "" {
+				v.say(RetentionColumn, Difference{Table: name, Column: column, Problem: fmt.Sprintf("it is %s; the age of rows is taken from a DATE, a DATETIME or a TIMESTAMP", f.Full), Fix: "name another column in the plan's retention"}, "")
+				continue
+			}
+			does := func(t *catalog.Table) bool {
+				return slices.ContainsFunc(t.Indexes, func(x catalog.Index) bool { return have.Retains(x, column) })
+			}
+			if does(have) || n.Managed && !have.Serves(shape.Index{Name: column, Columns: []string{column}}) {
+				continue // of a resource it is said that there is none
+			}
+			const why = "each look for what is due reads the whole table"
+			if off, ok := have.Without(does); ok {
+				v.switchedOff(have, off, why)
+				continue
+			}
+			words, statement := addKey(have, "KEY", []string{column})
+			v.say(RetentionUnindexed, Difference{Table: name, Problem: fmt.Sprintf("no index begins with (%s), ascending and of whole columns, so %s", column, why), Fix: words}, statement)
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package verify
+
+import (
+	"fmt"
+
+	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/internal/catalog"
+)
+
+// trash holds the trash tables against the tables whose rows they keep.
+func (v *verifier) trash(nodes []schema.Node) {
+	for _, n := range nodes {
+		if n.Trash <= 0 {
+			continue
+		}
+		for _, name := range n.Tables {
+			have := v.found.Table(name)
+			if have == nil || len(have.Primary()) == 0 {
+				continue // said already
+			}
+			trash := v.found.Table(schema.TrashTable(name))
+			if problem := have.NoTrash(); trash == nil && problem != "" {
+				v.say(TableMissing, Difference{Table: schema.TrashTable(name), Problem: fmt.Sprintf("it does not exist and cannot be made, so no row of %q is deleted: %s", name, problem), Fix: catalog.SayNoTrash(name)}, "")
+				continue
+			}
+			if trash == nil {
+				v.say(TableMissing, Difference{Table: schema.TrashTable(name), Problem: fmt.Sprintf("it does not exist; deleted rows of %q are kept in it, and until it is there none is deleted", name),
+					Fix: "run what cascade-worker ddl --trash prints"}, "")
+				continue
+			}
+			for i := range have.Columns {
+				f := &have.Columns[i]
+				problem := trash.CannotKeep(f)
+				if f.Computed() || problem == "" {
+					continue
+				}
+				d, statement := Difference{Table: trash.Name, Column: f.Name, Problem: fmt.Sprintf("deleted rows of %q are kept in it, and %s", name, problem),
+					Fix: "make it that of " + name + ", when nothing is in the trash that would not fit"}, ""
+				if trash.Column(f.Name) == nil {
+					d.Fix, statement = "add it:", "ALTER TABLE "+schema.Quote(trash.Name)+" ADD COLUMN "+schema.Quote(f.Name)+" "+f.Kept(false)
+				}
+				v.say(ColumnMissing, d, statement)
+			}
+			if tr := v.found.InsertTrigger(name, n.Triggers); tr != "" {
+				v.say(ForeignTrigger, Difference{Table: name, Problem: fmt.Sprintf("the trigger %q runs with each row that comes back from the trash", tr),
+					Fix: fmt.Sprintf("look at it: if it may run again, say so in the plan, triggers: [%s]; otherwise say trash: none", tr)}, "")
+			}
+		}
+	}
+}

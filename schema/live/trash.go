@@ -1,0 +1,78 @@
+package live
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/internal/catalog"
+	"github.com/onerow/onerow/schema/internal/colset"
+)
+
+// TrashDDL returns a CREATE TABLE statement for each trash table that the plan asks for and the database does
+// not have. A trash table has the columns of its table, in their exact types, and none of its constraints, so
+// only the catalog knows what it is made of. Errors: [ErrInvalidPlan], where a table or its key is missing,
+// or where no server would take the trash tables; it names all of these.
+func (c *Catalog) TrashDDL(p schema.Plan) ([]string, error) {
+	var all []string
+	var refused []error
+	for _, n := range p.Nodes() {
+		if n.Trash <= 0 {
+			continue
+		}
+		for _, name := range n.Tables {
+			if c.found.Table(schema.TrashTable(name)) != nil {
+				continue
+			}
+			have := c.found.Table(name)
+			if have == nil || len(have.Primary()) == 0 {
+				return nil, fmt.Errorf("%w: trash of %q: there is no such table, or it has no primary key", schema.ErrInvalidPlan, name)
+			}
+			if problem := have.NoTrash(); problem != "" {
+				refused = append(refused, noTrashError(name, problem))
+			}
+			all = append(all, have.TrashDDL())
+		}
+	}
+	if len(refused) > 0 {
+		return nil, errors.Join(refused...)
+	}
+	return all, nil
+}
+
+func noTrashError(table, problem string) error {
+	return fmt.Errorf("%w: deleted rows of %q cannot be kept: %s; %s", schema.ErrInvalidPlan, table, problem, catalog.SayNoTrash(table))
+}
+
+// TrashColumns returns the columns of a table that its trash table keeps, which are all that somebody can
+// write, or says why the trash table cannot keep them.
+func (c *Catalog) TrashColumns(table string) ([]string, error) {
+	have, trash := c.found.Table(table), c.found.Table(schema.TrashTable(table))
+	switch {
+	case have == nil:
+		return nil, fmt.Errorf("%w: there is no table %q, or the user has no right on it", schema.ErrInvalidPlan, table)
+	case trash == nil && have.NoTrash() != "":
+		return nil, noTrashError(table, have.NoTrash())
+	case trash == nil:
+		return nil, fmt.Errorf("%w: deleted rows of %q are to be kept, and there is no table %q; cascade-worker ddl --trash prints it", schema.ErrInvalidPlan, table, schema.TrashTable(table))
+	}
+	var columns []string
+	for i := range have.Columns {
+		f := &have.Columns[i]
+		if f.Computed() {
+			continue
+		}
+		if problem := trash.CannotKeep(f); problem != "" {
+			return nil, fmt.Errorf("%w: deleted rows of %q are to be kept in %q, and %s; see cascade-worker verify", schema.ErrInvalidPlan, table, trash.Name, problem)
+		}
+		columns = append(columns, f.Name)
+	}
+	want := append([]string{schema.ColTrashJob, schema.ColTrashStep}, have.Primary()...)
+	if !slices.Equal(trash.Primary(), colset.Lower(want)) {
+		return nil, fmt.Errorf("%w: the primary key of %q is (%s), it should be (%s)", schema.ErrInvalidPlan, trash.Name,
+			strings.Join(trash.Primary(), ", "), strings.Join(want, ", "))
+	}
+	return columns, nil
+}
