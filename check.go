@@ -110,13 +110,13 @@ const RowLocks Need = 1
 //     group_replication_consistency that does not wait. A pool of [Open] whose data source name sets the
 //     variable itself is taken at its word; so is a session of any other that has SET @onerow_routed = 1.
 //   - a pool of [Packets] on a node of Galera
-//   - with [RowLocks], which schema.Verify needs for a plan with parents that is not for a cluster: a server
+//   - with [RowLocks], which live.Verify needs for a plan with parents that is not for a cluster: a server
 //     of a cluster whose other nodes take writes
 //   - a server or session that is read only (read_only, super_read_only, innodb_read_only,
 //     transaction_read_only)
 //
 // It looks at one session; those of a pool are alike, unless the program sets them up on its own.
-// schema.Verify and the cascade's worker begin with it; the worker waits where only the last is in the way.
+// live.Verify and the cascade's worker begin with it; the worker waits where only the last is in the way.
 // One statement; one more if the character set is none of the safe ones, or there are no causal reads. It
 // writes nothing. Other errors: the driver's.
 func Check(ctx context.Context, db DB, needs ...Need) error {

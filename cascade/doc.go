@@ -182,7 +182,7 @@
 // # Indexes
 //
 // The columns of an edge need an index in each table of the child that begins with them,
-// in any order, and for a resource's parent (parent, id); [schema.Verify] checks that. The
+// in any order, and for a resource's parent (parent, id); [live.Verify] checks that. The
 // walk follows the index. Tables of nothing but keys are read less well by MySQL.
 // Statistics of when a table was empty do no harm until the server starts again or closes the table: MySQL
 // then takes it for empty, and a batch may lock all of it. Run ANALYZE TABLE where STATS_AUTO_RECALC is off.

@@ -13,6 +13,7 @@ import (
 	"github.com/onerow/onerow/cascade/internal/backoff"
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // graphTTL is how long the catalog is taken for true: a hundred times as long as it took to
@@ -86,7 +87,7 @@ const mostChanges = 8
 
 // drifted is the error of a job that was begun under what is described, or under what nobody knows any more.
 func (l *lease) drifted(begun, before string, now *graph.Graph) error {
-	changes := schema.Changes(before, now.Description)
+	changes := live.Changes(before, now.Description)
 	what := fmt.Sprintf("it was begun under the fingerprint %s, now it is %s", begun, now.Fingerprint)
 	if n := len(changes); n > mostChanges {
 		changes = append(changes[:mostChanges:mostChanges], fmt.Sprintf("and %d more", n-mostChanges))

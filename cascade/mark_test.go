@@ -11,6 +11,7 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // monitored marks the events of a host that goes, in each type of time.
@@ -47,7 +48,7 @@ func plantMarks(t *testing.T, db *sql.DB) {
 func TestMark(t *testing.T) {
 	db, ctx := dbtest.Open(t, dbtest.Zone("+09:00")), t.Context()
 	plantMarks(t, db)
-	if err := schema.Verify(ctx, db, monitored); err != nil {
+	if err := live.Verify(ctx, db, monitored); err != nil {
 		t.Fatal(err)
 	}
 	w, err := NewWorker(db, monitored, Config{})

@@ -21,6 +21,8 @@ import (
 	"github.com/onerow/onerow/internal/schematest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/discover"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // A failure is replayed with the seed that it prints; more schemas are tried with the number.
@@ -110,14 +112,14 @@ func (m *modelled) run() error {
 	}
 	if m.plan = m.w.Plan(); !m.w.Declared {
 		tops := m.w.Tops()
-		if m.plan, _, err = schema.Discover(ctx, m.db, tops); err != nil {
+		if m.plan, _, err = discover.Plan(ctx, m.db, tops); err != nil {
 			return fmt.Errorf("discover from %q: %w", tops, err)
 		}
 		if err := m.w.Adopt(m.plan, tops...); err != nil {
 			return fmt.Errorf("discovered from %q: %w", tops, err)
 		}
 	}
-	if err := schema.Verify(ctx, m.db, m.plan); err != nil {
+	if err := live.Verify(ctx, m.db, m.plan); err != nil {
 		return fmt.Errorf("verify: %w", err)
 	}
 	if err := m.orphans(); err != nil {

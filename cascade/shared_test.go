@@ -10,6 +10,7 @@ import (
 	"github.com/onerow/onerow/internal/schematest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // TestSharedReference: rows below a column that several rows above have the same value in go with the first
@@ -66,7 +67,7 @@ func TestSharedReference(t *testing.T) {
 				}
 			}
 			plantTrash(t, db, plan)
-			if err := schema.Verify(ctx, db, plan); err != nil {
+			if err := live.Verify(ctx, db, plan); err != nil {
 				t.Fatal(err)
 			}
 			before, err := schematest.Read(ctx, db)
@@ -107,8 +108,8 @@ func TestSharedReference(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			var differs *schema.VerifyError
-			if err := schema.Verify(ctx, db, plan); !errors.As(err, &differs) || !strings.Contains(err.Error(), "of which no unique key makes sure that it is one row") {
+			var differs *live.VerifyError
+			if err := live.Verify(ctx, db, plan); !errors.As(err, &differs) || !strings.Contains(err.Error(), "of which no unique key makes sure that it is one row") {
 				t.Errorf("a key that cascades is accepted: %v", err)
 			}
 		})

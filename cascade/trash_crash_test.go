@@ -14,6 +14,7 @@ import (
 	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/internal/schematest"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // keptForest is the forest with a trash.
@@ -51,7 +52,7 @@ func plantKept(t *testing.T, dsn string) *graph.Graph {
 // plantTrash makes the trash tables.
 func plantTrash(t testing.TB, db *sql.DB, plan schema.Plan) {
 	t.Helper()
-	cat, err := schema.Inspect(t.Context(), db)
+	cat, err := live.Inspect(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
 	}

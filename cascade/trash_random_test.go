@@ -17,6 +17,7 @@ import (
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // envTrashSchemas is the name of the environment variable with the number of schemas, 40 by default.
@@ -71,7 +72,7 @@ func (m *trashed) run() error {
 	if err := createTrash(ctx, m.db, m.plan); err != nil {
 		return err
 	}
-	if err := schema.Verify(ctx, m.db, m.plan); err != nil {
+	if err := live.Verify(ctx, m.db, m.plan); err != nil {
 		return fmt.Errorf("verify: %w", err)
 	}
 	for range rootsPerSchema {
@@ -141,7 +142,7 @@ func (m *trashed) back(job int64, before schematest.Snapshot) error {
 }
 
 func createTrash(ctx context.Context, db *sql.DB, plan schema.Plan) error {
-	cat, err := schema.Inspect(ctx, db)
+	cat, err := live.Inspect(ctx, db)
 	if err != nil {
 		return err
 	}

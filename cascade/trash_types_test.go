@@ -15,6 +15,7 @@ import (
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // typesDDL has a column of every kind that a row can lose something of.
@@ -74,7 +75,7 @@ func TestTrashTypes(t *testing.T) {
 			if err := createTrash(ctx, db, plan); err != nil {
 				t.Fatal(err)
 			}
-			if err := schema.Verify(ctx, db, plan); err != nil {
+			if err := live.Verify(ctx, db, plan); err != nil {
 				t.Fatal(err)
 			}
 			before, err := schematest.Read(ctx, db)

@@ -14,6 +14,7 @@ import (
 	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // forCluster is the plan for a cluster. It adds the columns to the tables that are there, by what Verify says.
@@ -21,15 +22,15 @@ func forCluster(t testing.TB, db *sql.DB) schema.Plan {
 	t.Helper()
 	p := plan()
 	p.Cluster = true
-	var differs *schema.VerifyError
-	if err := schema.Verify(t.Context(), db, p); !errors.As(err, &differs) || len(differs.Differences) != 4 {
+	var differs *live.VerifyError
+	if err := live.Verify(t.Context(), db, p); !errors.As(err, &differs) || len(differs.Differences) != 4 {
 		t.Fatalf("the guards of two parents and their archives are not asked for: %v", err)
 	}
 	for _, d := range differs.Differences {
 		dbtest.Exec(t, db, d.SQL)
 	}
 	for _, p := range []schema.Plan{p, plan()} { // a program with the old plan may start again meanwhile
-		if err := schema.Verify(t.Context(), db, p); err != nil {
+		if err := live.Verify(t.Context(), db, p); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // Task has a column of each kind that a list can be by.
@@ -146,7 +147,7 @@ func TestListSorted(t *testing.T) {
 	db := dbtest.OpenDSN(t, dsn)
 	makeTables(t, db)
 	fillTasks(t, db, tasks, 90)
-	if err := schema.Verify(t.Context(), db, agenda()); err != nil {
+	if err := live.Verify(t.Context(), db, agenda()); err != nil {
 		t.Fatal(err)
 	}
 	for name, params := range map[string]map[string]string{

@@ -18,6 +18,7 @@ import (
 	"github.com/onerow/onerow/quota"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // Ticket is a row named by an ID, of an Owner's.
@@ -236,7 +237,7 @@ func (s shape) on(t testing.TB, dsn string) opened {
 	t.Helper()
 	o := opened{shape: s, dsn: dsn}
 	o.db, o.c = racetest.Counted(t, dsn)
-	if err := schema.Verify(t.Context(), o.db, s.plan); err != nil {
+	if err := live.Verify(t.Context(), o.db, s.plan); err != nil {
 		t.Fatal(err)
 	}
 	var err error

@@ -12,6 +12,7 @@ import (
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // stays is a store whose assets must not be deleted.
@@ -26,11 +27,11 @@ func keeping(t *testing.T, db *sql.DB) (schema.Plan, func() int64) {
 	t.Helper()
 	p := plan()
 	p.Trash = schema.Age(time.Hour)
-	cat := must(schema.Inspect(t.Context(), db))
+	cat := must(live.Inspect(t.Context(), db))
 	for _, statement := range must(cat.TrashDDL(p)) {
 		must(db.ExecContext(t.Context(), statement))
 	}
-	if err := schema.Verify(t.Context(), db, p); err != nil {
+	if err := live.Verify(t.Context(), db, p); err != nil {
 		t.Fatal(err)
 	}
 	return p, func() int64 { // works the queue

@@ -18,6 +18,7 @@ import (
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // TestClocks: what the verbs write is UTC whatever the session's time zone.
@@ -80,7 +81,7 @@ func TestTimestampsInEachZone(t *testing.T) {
 				dbtest.Exec(t, db, stmt)
 			}
 			r := must(repo.New[Visit](visits(), "visit"))
-			if err := schema.Verify(ctx, db, visits()); err != nil {
+			if err := live.Verify(ctx, db, visits()); err != nil {
 				t.Error(err)
 			}
 			stored := func(what, table string, id int64, want Visit) {

@@ -10,6 +10,7 @@ import (
 	"github.com/onerow/onerow/cascade/internal/foresttest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // TestSweepTrash: an object keeps its place as long as its row is in the trash.
@@ -17,7 +18,7 @@ func TestSweepTrash(t *testing.T) {
 	foresttest.Each(t, func(t *testing.T, db *sql.DB) {
 		plan := foresttest.Plan()
 		plan.Trash = schema.Age(time.Hour)
-		cat, err := schema.Inspect(t.Context(), db)
+		cat, err := live.Inspect(t.Context(), db)
 		if err != nil {
 			t.Fatal(err)
 		}

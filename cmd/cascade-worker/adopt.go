@@ -59,7 +59,7 @@ func (c *adoptCmd) Run(ctx context.Context, a *app) (err error) {
 	if c.Backfill {
 		return c.backfill(ctx, a, db, plan)
 	}
-	found, err := schema.Adopt(ctx, db, plan, c.Resource)
+	found, err := adopt.Prepare(ctx, db, plan, c.Resource)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (c *adoptCmd) check(a *app, plan schema.Plan) error {
 }
 
 // files prints or writes the files, or says what stands against them.
-func (c *adoptCmd) files(a *app, found *schema.Adoption) error {
+func (c *adoptCmd) files(a *app, found *adopt.Adoption) error {
 	var b strings.Builder
 	for _, d := range found.Against {
 		fmt.Fprintf(&b, "  - %s\n      %s\n", output.OneLine(d.Table+": "+part(d)+d.Problem), output.OneLine(fix(d)))

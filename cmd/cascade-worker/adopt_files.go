@@ -9,12 +9,11 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
-	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/adopt"
 )
 
 // write makes the files in --out, all or none.
-func (c *adoptCmd) write(a *app, found *schema.Adoption) error {
+func (c *adoptCmd) write(a *app, found *adopt.Adoption) error {
 	list, err := os.ReadDir(c.Out)
 	if err != nil {
 		return usagef("--out: %w", err)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/discover"
+	"github.com/onerow/onerow/schema/live"
 	"github.com/onerow/onerow/schema/planfile"
 )
 
@@ -54,9 +56,9 @@ func (c *discoverCmd) Run(ctx context.Context, a *app) (err error) {
 	if len(roots) == 0 && c.Plan == "" {
 		return usagef("--root names no table")
 	}
-	var soft []schema.Soft
+	var soft []discover.Soft
 	for _, text := range c.Soft {
-		s, err := schema.ParseSoft(text)
+		s, err := discover.ParseSoft(text)
 		if err != nil {
 			return usage(err)
 		}
@@ -77,14 +79,14 @@ func (c *discoverCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	plan, notes, proposals, err := schema.Extend(ctx, db, old, roots, soft)
+	plan, notes, proposals, err := discover.Extend(ctx, db, old, roots, soft)
 	switch {
-	case errors.Is(err, schema.ErrUnknownTable):
+	case errors.Is(err, discover.ErrUnknownTable):
 		return usage(err)
 	case err != nil:
 		return err
 	}
-	if err := schema.SampleProposals(ctx, db, proposals); err != nil {
+	if err := discover.Sample(ctx, db, proposals); err != nil {
 		return err
 	}
 	if c.Plan != "" {
@@ -99,7 +101,7 @@ func (c *discoverCmd) Run(ctx context.Context, a *app) (err error) {
 }
 
 // extended prints the old plan with what is new, and says what that is.
-func (c *discoverCmd) extended(a *app, text string, old, plan schema.Plan, notes []schema.Note, proposals []schema.Proposal) error {
+func (c *discoverCmd) extended(a *app, text string, old, plan schema.Plan, notes []live.Note, proposals []discover.Proposal) error {
 	printed, err := extendedText(c.Plan, text, old, plan, notes, proposals)
 	if err != nil {
 		return err

@@ -13,6 +13,8 @@ import (
 
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/discover"
+	"github.com/onerow/onerow/schema/live"
 	"github.com/onerow/onerow/schema/planfile"
 )
 
@@ -30,7 +32,7 @@ type planFileText struct {
 }
 
 // extendedText is the text of the old plan with what only the new one has, and with the proposals.
-func extendedText(name, text string, old, plan schema.Plan, notes []schema.Note, proposals []schema.Proposal) (string, error) {
+func extendedText(name, text string, old, plan schema.Plan, notes []live.Note, proposals []discover.Proposal) (string, error) {
 	var f planFileText
 	for _, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
 		if !strings.HasPrefix(line, proposalMark) { // of an earlier discover: what is still one is proposed again
@@ -103,7 +105,7 @@ func entry(list ast.Node, i int) *ast.MappingNode {
 }
 
 // node puts edges into a table or a resource.
-func (f *planFileText) node(m *ast.MappingNode, edges []schema.Edge, proposals []schema.Proposal) {
+func (f *planFileText) node(m *ast.MappingNode, edges []schema.Edge, proposals []discover.Proposal) {
 	if m == nil || len(m.Values) == 0 || len(edges)+len(proposals) == 0 {
 		return
 	}
@@ -151,7 +153,7 @@ func (f *planFileText) node(m *ast.MappingNode, edges []schema.Edge, proposals [
 
 // remark writes proposals behind a table whose list is within brackets, where taking a mark away does not add
 // to it: without the mark each is a comment.
-func (f *planFileText) remark(m *ast.MappingNode, proposals []schema.Proposal) {
+func (f *planFileText) remark(m *ast.MappingNode, proposals []discover.Proposal) {
 	for _, p := range proposals {
 		f.behind(lastLine(m), fmt.Sprintf(proposalMark+" # for parents of %s: %s # %s", scalar(p.Table), edgeText(p.Edge), output.OneLine(strings.Join(p.Evidence, "; "))))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
 	"github.com/onerow/onerow/schema/planfile"
 )
 
@@ -170,7 +171,7 @@ func TestPlanText(t *testing.T) {
 	for _, name := range []string{"a", "null", "Yes", "1", "1e3", "a b", "a: b", "#a", "- a", "{a}", `"a"`, `a\b`, "ä€", "'", "true", "~", "a#b", "*a", "&a", "!a", "%a", "@a", "[", "?", "<<", "="} {
 		plan.Tables = append(plan.Tables, schema.Table{Name: name, Key: []string{name, "x" + name}, Parents: []schema.Edge{{Table: name, Columns: []string{name + "y", name + "z"}}}})
 	}
-	text := planText(plan, []string{"a\nb"}, []schema.Note{{Table: "a b", Text: "one\ntables: [] " + strings.Repeat("word ", 60)}, {Text: "- name: x"}}, nil)
+	text := planText(plan, []string{"a\nb"}, []live.Note{{Table: "a b", Text: "one\ntables: [] " + strings.Repeat("word ", 60)}, {Text: "- name: x"}}, nil)
 	got, err := planfile.Parse("printed", []byte(text))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)

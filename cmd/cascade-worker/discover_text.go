@@ -9,10 +9,12 @@ import (
 
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/discover"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // planText is a plan in YAML with its notes as comments.
-func planText(plan schema.Plan, roots []string, notes []schema.Note, proposals []schema.Proposal) string {
+func planText(plan schema.Plan, roots []string, notes []live.Note, proposals []discover.Proposal) string {
 	var b strings.Builder
 	edges := 0
 	for _, t := range plan.Tables {
@@ -38,7 +40,7 @@ func planText(plan schema.Plan, roots []string, notes []schema.Note, proposals [
 }
 
 // writeTable writes a table with its notes and proposals.
-func writeTable(b *strings.Builder, indent string, t schema.Table, notes []schema.Note, proposals []schema.Proposal) {
+func writeTable(b *strings.Builder, indent string, t schema.Table, notes []live.Note, proposals []discover.Proposal) {
 	for _, n := range notes {
 		if n.Table == t.Name {
 			yamlComment(b, indent, n.Text)
@@ -58,9 +60,9 @@ func writeTable(b *strings.Builder, indent string, t schema.Table, notes []schem
 }
 
 // writeUnplanned writes the proposals for tables that the plan has not.
-func writeUnplanned(b *strings.Builder, indent string, proposals []schema.Proposal) {
+func writeUnplanned(b *strings.Builder, indent string, proposals []discover.Proposal) {
 	for i, p := range proposals {
-		if p.Planned || slices.ContainsFunc(proposals[:i], func(o schema.Proposal) bool { return o.Table == p.Table }) {
+		if p.Planned || slices.ContainsFunc(proposals[:i], func(o discover.Proposal) bool { return o.Table == p.Table }) {
 			continue
 		}
 		fmt.Fprintf(b, proposalMark+"%s- name: %s\n"+proposalMark+"%s  key: %s\n", indent, scalar(p.Table), indent, flowList(p.Key))
@@ -68,7 +70,7 @@ func writeUnplanned(b *strings.Builder, indent string, proposals []schema.Propos
 	}
 }
 
-func proposalsFor(proposals []schema.Proposal, table string) (list []schema.Proposal) {
+func proposalsFor(proposals []discover.Proposal, table string) (list []discover.Proposal) {
 	for _, p := range proposals {
 		if p.Table == table {
 			list = append(list, p)
@@ -93,7 +95,7 @@ func edgeText(e schema.Edge) string {
 const proposalMark = "#~"
 
 // writeProposed writes the proposals for a table, the first of its edges with the key of their list.
-func writeProposed(b *strings.Builder, indent string, first bool, proposals []schema.Proposal) {
+func writeProposed(b *strings.Builder, indent string, first bool, proposals []discover.Proposal) {
 	for _, p := range proposals {
 		if first {
 			fmt.Fprintf(b, proposalMark+"%sparents:\n", strings.TrimSuffix(indent, "  "))

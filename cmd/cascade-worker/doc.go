@@ -48,12 +48,12 @@
 // Each command but ddl sends 1 statement per connection, to set it up
 // and, but for verify, 1 or 2 to see which of the toolkit's tables are there. After that:
 //
-//	run, drain     schema.Verify once, then what package cascade documents; drain 2 more
+//	run, drain     live.Verify once, then what package cascade documents; drain 2 more
 //	               statements, at its begin and its end, and 4 where jobs are left
 //	run --http     a few per second while somebody looks at the page or asks for metrics
-//	discover       schema.Discover
-//	adopt          schema.Adopt; --backfill what package adopt documents
-//	verify         schema.Verify and schema.VerifyPrivileges
+//	discover       discover.Plan
+//	adopt          adopt.Prepare; --backfill what package adopt documents
+//	verify         live.Verify and live.VerifyPrivileges
 //	plan, orphans, sweep   what package cascade documents; plan and sweep need no tables
 //	               of the toolkit
 //	enqueue        the catalog, 1 to look for the row, 2 to log and queue (1 more when a job

@@ -12,6 +12,7 @@ import (
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // selection reads the keys of many rows of a node.
@@ -21,7 +22,7 @@ type selection struct {
 }
 
 func newSelection(ctx context.Context, db onerow.DB, plan schema.Plan, node schema.Node) (s selection, err error) {
-	cat, err := schema.Inspect(ctx, db)
+	cat, err := live.Inspect(ctx, db)
 	if err == nil {
 		s.finder, err = finderOf(cat, plan, node)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // fromTable is what the audit says of a row of a table that somebody else designed.
@@ -26,14 +27,14 @@ type finder struct {
 
 // newFinder reads the catalog.
 func newFinder(ctx context.Context, db onerow.DB, plan schema.Plan, node schema.Node) (finder, error) {
-	cat, err := schema.Inspect(ctx, db)
+	cat, err := live.Inspect(ctx, db)
 	if err != nil {
 		return finder{node: node}, err
 	}
 	return finderOf(cat, plan, node)
 }
 
-func finderOf(cat *schema.Catalog, plan schema.Plan, node schema.Node) (f finder, err error) {
+func finderOf(cat *live.Catalog, plan schema.Plan, node schema.Node) (f finder, err error) {
 	f.node = node
 	if f.key, err = rowkey.New(cat, node.Tables[0], node.Key); err == nil && node.Managed {
 		var r schema.Resource

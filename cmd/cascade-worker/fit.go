@@ -8,6 +8,7 @@ import (
 
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // unfit says why a database is none to work on.
@@ -21,7 +22,7 @@ func fit(ctx context.Context, db *sql.DB, plan schema.Plan) error {
 	if err := declared(ctx, db, plan); err != nil {
 		return err
 	}
-	access, err := schema.VerifyPrivileges(ctx, db, plan)
+	access, err := live.VerifyPrivileges(ctx, db, plan)
 	if err == nil && len(access.Missing) > 0 {
 		return unfit(fmt.Sprintf("the database user %s lacks rights on %s", access.User, output.Plural(len(access.Missing), "table")))
 	}
@@ -30,15 +31,15 @@ func fit(ctx context.Context, db *sql.DB, plan schema.Plan) error {
 
 // declared refuses a database that is not as the plan declares it.
 func declared(ctx context.Context, db *sql.DB, plan schema.Plan) error {
-	err := schema.Verify(ctx, db, plan)
-	var differs *schema.VerifyError
+	err := live.Verify(ctx, db, plan)
+	var differs *live.VerifyError
 	if errors.As(err, &differs) {
 		return unfit("the database is not as the plan declares it, in " + output.Plural(len(differs.Differences), "point"))
 	}
 	return err
 }
 
-// unready says why a worker cannot work. It sends what schema.Verify and migrations.Status document.
+// unready says why a worker cannot work. It sends what live.Verify and migrations.Status document.
 func unready(ctx context.Context, db *sql.DB, plan schema.Plan) []string {
 	missing, err := pending(ctx, db)
 	switch {

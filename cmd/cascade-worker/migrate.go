@@ -9,6 +9,7 @@ import (
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
 )
 
 type migrateCmd struct {
@@ -143,7 +144,7 @@ func (c *ddlCmd) trash(ctx context.Context, a *app, plan schema.Plan) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	cat, err := schema.Inspect(ctx, db)
+	cat, err := live.Inspect(ctx, db)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/names"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
 	"github.com/onerow/onerow/schema/planfile"
 )
 
@@ -93,7 +94,7 @@ func FuzzPlan(f *testing.F) {
 				}
 			}
 		}
-		for _, p := range schema.Privileges(plan) {
+		for _, p := range live.Privileges(plan) {
 			if strings.Count(p.Grant("d", "'u'@'%'"), "`")%2 != 0 {
 				t.Fatalf("quotes are open in %s", p)
 			}
@@ -103,7 +104,7 @@ func FuzzPlan(f *testing.F) {
 			tables.Tables[i].Archive, tables.Tables[i].Asset, tables.Tables[i].Triggers = "", "", nil
 		}
 		if tables.Check() == nil && !slices.ContainsFunc(tables.Nodes(), conditional) {
-			again, err := planfile.Parse("printed", []byte(planText(tables, []string{"a\nb"}, []schema.Note{{Table: tables.Tables[0].Name, Text: "x\n- name: y"}}, nil)))
+			again, err := planfile.Parse("printed", []byte(planText(tables, []string{"a\nb"}, []live.Note{{Table: tables.Tables[0].Name, Text: "x\n- name: y"}}, nil)))
 			if err != nil || cmp.Diff(tables.Nodes(), again.Nodes()) != "" {
 				t.Fatalf("printed and read again: %v, %s", err, cmp.Diff(tables.Nodes(), again.Nodes()))
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
 )
 
 type verifyCmd struct {
@@ -51,14 +52,14 @@ func (c *verifyCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	var found []schema.Difference
-	var differs *schema.VerifyError
-	if err = schema.Verify(ctx, db, plan); errors.As(err, &differs) {
+	var found []live.Difference
+	var differs *live.VerifyError
+	if err = live.Verify(ctx, db, plan); errors.As(err, &differs) {
 		found = differs.Differences
 	} else if err != nil {
 		return err
 	}
-	access, err := schema.VerifyPrivileges(ctx, db, plan)
+	access, err := live.VerifyPrivileges(ctx, db, plan)
 	if err != nil {
 		return err
 	}
@@ -100,7 +101,7 @@ func planSize(plan schema.Plan) string {
 
 // printAccess prints what the worker needs, as far as it was proved, and what this
 // user may not be shown.
-func printAccess(a *app, access schema.Access, lacks map[string]bool) error {
+func printAccess(a *app, access live.Access, lacks map[string]bool) error {
 	lacks["onerow_goose_version"] = lacks["onerow_job"] // made together; a right that the database gives says nothing
 	for _, d := range access.Missing {
 		lacks[d.Table] = true
@@ -131,22 +132,22 @@ func (c *verifyCmd) printGrants(a *app, plan schema.Plan) error {
 		return usagef("--grants %q names no user; it should be like worker@10.0.0.%%", c.Grants)
 	}
 	var b strings.Builder
-	needs := schema.Privileges(plan)
+	needs := live.Privileges(plan)
 	if c.Purge {
-		needs = append(needs, schema.PurgePrivileges()...)
+		needs = append(needs, live.PurgePrivileges()...)
 	}
 	if c.Restore {
-		needs = append(needs, schema.RestorePrivileges(plan)...)
+		needs = append(needs, live.RestorePrivileges(plan)...)
 	}
 	for _, p := range needs {
-		fmt.Fprintf(&b, "%s;\n", output.OneLine(p.Grant(cfg.DBName, schema.Grantee(c.Grants))))
+		fmt.Fprintf(&b, "%s;\n", output.OneLine(p.Grant(cfg.DBName, live.Grantee(c.Grants))))
 	}
 	_, err = fmt.Fprint(a.stdout, b.String())
 	return err
 }
 
 // printDifferences prints what differs, table by table, and what to do about it.
-func printDifferences(a *app, found []schema.Difference) error {
+func printDifferences(a *app, found []live.Difference) error {
 	var b strings.Builder
 	table := ""
 	for _, d := range found {
@@ -164,12 +165,12 @@ func printDifferences(a *app, found []schema.Difference) error {
 }
 
 // fix is what to do, in the words of this program.
-func fix(d schema.Difference) string {
+func fix(d live.Difference) string {
 	return strings.ReplaceAll(d.Fix, "Plan.DDL returns", programName+" ddl prints")
 }
 
 // part names what of the table differs.
-func part(d schema.Difference) string {
+func part(d live.Difference) string {
 	switch {
 	case d.Column != "" && d.Index != "":
 		return fmt.Sprintf("column %s, index %s: ", d.Column, d.Index)

@@ -7,10 +7,11 @@ import (
 
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // absent are the tables that are not there at all, about which nothing else is to be said.
-func absent(found []schema.Difference) map[string]bool {
+func absent(found []live.Difference) map[string]bool {
 	tables := map[string]bool{}
 	for _, d := range found {
 		if d.Absent() {
@@ -22,7 +23,7 @@ func absent(found []schema.Difference) map[string]bool {
 
 // inOneLine says what a database lacks that has no table of the plan, or none of the toolkit, and returns the
 // other differences.
-func inOneLine(plan schema.Plan, database string, found []schema.Difference) (lines []string, rest []schema.Difference) {
+func inOneLine(plan schema.Plan, database string, found []live.Difference) (lines []string, rest []live.Difference) {
 	gone := absent(found)
 	var ours []string
 	for _, n := range plan.Nodes() {
@@ -39,7 +40,7 @@ func inOneLine(plan schema.Plan, database string, found []schema.Difference) (li
 	}
 	for _, d := range found {
 		switch {
-		case toolkit && schema.IsToolkit(d.Table), nothing && slices.Contains(ours, d.Table): // said
+		case toolkit && live.IsToolkit(d.Table), nothing && slices.Contains(ours, d.Table): // said
 		case gone[d.Table] && !d.Absent(): // such as rights on what is not there
 		default:
 			rest = append(rest, d)

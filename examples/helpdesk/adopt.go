@@ -15,6 +15,7 @@ import (
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/adopt"
+	"github.com/onerow/onerow/schema/live"
 	"github.com/onerow/onerow/schema/planfile"
 )
 
@@ -40,7 +41,7 @@ func files(ctx context.Context, db *sql.DB, last bool, next int64) (fstest.MapFS
 	}
 	all := fstest.MapFS{}
 	for _, r := range plan.Resources {
-		a, err := schema.Adopt(ctx, db, plan, r.Name)
+		a, err := adopt.Prepare(ctx, db, plan, r.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -50,7 +51,7 @@ func files(ctx context.Context, db *sql.DB, last bool, next int64) (fstest.MapFS
 		if err != nil {
 			return nil, err
 		}
-		a.Steps = slices.DeleteFunc(a.Steps, func(s schema.Step) bool { return s.Last != last })
+		a.Steps = slices.DeleteFunc(a.Steps, func(s adopt.Step) bool { return s.Last != last })
 		for _, f := range adopt.Files(a, next) {
 			all[f.Name] = &fstest.MapFile{Data: []byte(f.Text)}
 			next++
@@ -146,5 +147,5 @@ func Contract(ctx context.Context, db *sql.DB, say func(format string, args ...a
 	if err != nil {
 		return err
 	}
-	return schema.Verify(ctx, db, plan)
+	return live.Verify(ctx, db, plan)
 }

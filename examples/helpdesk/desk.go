@@ -16,6 +16,7 @@ import (
 	"github.com/onerow/onerow/quota"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
 	"github.com/onerow/onerow/serial"
 )
 
@@ -83,7 +84,7 @@ func NewDesk(ctx context.Context, db *sql.DB, files Folder) (*Desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := schema.Verify(ctx, db, plan); err != nil {
+	if err := live.Verify(ctx, db, plan); err != nil {
 		return nil, err
 	}
 	d := &Desk{db: db, files: files}

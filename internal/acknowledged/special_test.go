@@ -18,6 +18,7 @@ import (
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/quota"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // special are the cases whose texts are of another kind.
@@ -259,7 +260,7 @@ func (w *world) columnType(end string) {
 			err = errors.Join(err, xerr)
 		}
 		var refused *mysql.MySQLError
-		if verr := schema.Verify(w.t.Context(), w.plain, p); err == nil && verr != nil || err != nil && !errors.As(err, &refused) || end == "" && err != nil {
+		if verr := live.Verify(w.t.Context(), w.plain, p); err == nil && verr != nil || err != nil && !errors.As(err, &refused) || end == "" && err != nil {
 			w.t.Errorf("column type %d %q: %v, then %v", i, end, err, verr)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/repo"
-	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // What one node acknowledged is used on the next one at once: nothing is "not there".
@@ -66,7 +66,7 @@ func TestMigrations(t *testing.T) {
 		dbtest.Exec(t, s.db[0], stmt)
 	}
 	for i, db := range s.db {
-		if err := schema.Verify(t.Context(), db, plan); err != nil {
+		if err := live.Verify(t.Context(), db, plan); err != nil {
 			t.Errorf("node %d: %v", i, err)
 		}
 	}

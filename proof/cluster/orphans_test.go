@@ -20,6 +20,7 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
 )
 
 type orphanProject struct {
@@ -64,7 +65,7 @@ func TestOrphans(t *testing.T) {
 	for _, cluster := range []bool{true, false} {
 		t.Run(map[bool]string{true: "guards", false: "none"}[cluster], func(t *testing.T) {
 			w := newOrphanWorld(t, cluster)
-			err := schema.Verify(t.Context(), w.db[1], w.plan)
+			err := live.Verify(t.Context(), w.db[1], w.plan)
 			if cluster && err != nil || !cluster && !errors.Is(err, onerow.ErrSetting) {
 				t.Errorf("Verify: %v", err)
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/onerow/onerow/internal/schematest"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/discover"
 )
 
 // quality is how well proposals meet the references that a schema has.
@@ -31,11 +32,11 @@ func ratio(a, b int) float64 {
 // those do not count of which a look at the rows found a value that is not there: a person would take them
 // away.
 func proposals(ctx context.Context, db *sql.DB, roots []string) (refs []string, err error) {
-	plan, _, list, err := schema.Extend(ctx, db, schema.Plan{}, roots, nil)
+	plan, _, list, err := discover.Extend(ctx, db, schema.Plan{}, roots, nil)
 	if err != nil {
 		return nil, err
 	}
-	if err := schema.SampleProposals(ctx, db, list); err != nil {
+	if err := discover.Sample(ctx, db, list); err != nil {
 		return nil, err
 	}
 	for _, p := range list {

@@ -16,6 +16,8 @@ import (
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/discover"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // trial deletes rows of a database and brings them back.
@@ -50,7 +52,7 @@ func newTrial(ctx context.Context, db *sql.DB, c *catalog, roots []string, seed 
 	if err != nil {
 		return nil, err
 	}
-	cat, err := schema.Inspect(ctx, db)
+	cat, err := live.Inspect(ctx, db)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +74,7 @@ func newTrial(ctx context.Context, db *sql.DB, c *catalog, roots []string, seed 
 
 // discovered is what somebody does who wants to delete rows of these tables.
 func discovered(ctx context.Context, db *sql.DB, roots []string) (schema.Plan, error) {
-	plan, _, err := schema.Discover(ctx, db, roots)
+	plan, _, err := discover.Plan(ctx, db, roots)
 	if err == nil {
 		err = plan.Trash.UnmarshalText([]byte("30d"))
 	}
@@ -85,7 +87,7 @@ func (t *trial) planned(ctx context.Context, roots []string) (*planned, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := schema.Verify(ctx, t.db, plan); err != nil {
+	if err := live.Verify(ctx, t.db, plan); err != nil {
 		return nil, fmt.Errorf("verify: %w", err)
 	}
 	o, err := newOracle(t.before, t.c.keys, plan)

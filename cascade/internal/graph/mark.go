@@ -6,10 +6,11 @@ import (
 
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // marks has the source find rows that are not marked yet, where its edge marks them.
-func (s *Source) marks(cat *schema.Catalog) error {
+func (s *Source) marks(cat *live.Catalog) error {
 	mark := s.Edge.Declared.OnDelete.Mark()
 	if mark == "" {
 		return nil

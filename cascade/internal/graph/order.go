@@ -12,6 +12,7 @@ import (
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // indexes are the columns of each index, by table and index, as far as an index scan
@@ -69,10 +70,10 @@ func readIndexes(ctx context.Context, db onerow.DB, tables []string) (indexes, e
 // that of the index's columns and then of the key's, as InnoDB appends them. A scan of
 // the index then reads only the rows that it returns. Columns of the condition are
 // constant and left out. Without a fitting index, or where its columns cannot be keys,
-// the rows are sorted each time; [schema.Verify] warns of that. MySQL does not see that an
+// the rows are sorted each time; [live.Verify] warns of that. MySQL does not see that an
 // index that has some of the key's columns has the rest of them behind it, and sorts,
 // unless one parent is asked for.
-func (s *Source) walkBy(declared schema.Edge, cat *schema.Catalog, all indexes) (err error) {
+func (s *Source) walkBy(declared schema.Edge, cat *live.Catalog, all indexes) (err error) {
 	var columns []string
 	if name, ok := cat.EdgeIndex(s.Name, declared); ok {
 		s.Index, s.Narrow = " FORCE INDEX ("+ident.Quote(name)+")", narrow(name)
@@ -175,7 +176,7 @@ func condition(e schema.Edge, column string) (text string, ok bool) {
 // widened says whether an index that begins with the columns has a further one that may be NULL. Where it is,
 // MySQL 9.7 takes a row by a foreign key on these columns whose row above is not there, if that index is the
 // one that the key uses, which the catalog does not tell.
-func (x indexes) widened(cat *schema.Catalog, table string, columns []string) bool {
+func (x indexes) widened(cat *live.Catalog, table string, columns []string) bool {
 	for name, list := range x.all {
 		if name[0] != strings.ToLower(table) || len(list) <= len(columns) || !containsAll(list[:len(columns)], columns) {
 			continue

@@ -9,6 +9,7 @@ import (
 	"github.com/onerow/onerow/names"
 	"github.com/onerow/onerow/quota"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // The resources of the soak.
@@ -81,7 +82,7 @@ func CreateTables(ctx context.Context, db *sql.DB, cluster bool, owners int) err
 			return fmt.Errorf("soak: %w", err)
 		}
 	}
-	return schema.Verify(ctx, db, Plan(cluster))
+	return live.Verify(ctx, db, Plan(cluster))
 }
 
 // Rule is the quota of projects.

@@ -15,6 +15,7 @@ import (
 	"github.com/onerow/onerow/internal/schematest"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // world is the schema of one seed.
@@ -118,7 +119,7 @@ func (w *world) unkeep(verb string) {
 }
 
 func (w *world) trashTables(ctx context.Context) error {
-	cat, err := schema.Inspect(ctx, w.db)
+	cat, err := live.Inspect(ctx, w.db)
 	var ddl []string
 	if err == nil {
 		ddl, err = cat.TrashDDL(w.plan)

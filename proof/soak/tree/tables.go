@@ -12,6 +12,7 @@ import (
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // account ── project ── item ── event (a leaf), with foreign keys: existing tables.
@@ -78,7 +79,7 @@ func makeTables(ctx context.Context, db *sql.DB) error {
 			return err
 		}
 	}
-	return schema.Verify(ctx, db, plan)
+	return live.Verify(ctx, db, plan)
 }
 
 // plant makes an account with about that many rows below it, and returns its id and

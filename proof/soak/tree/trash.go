@@ -16,6 +16,7 @@ import (
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // trash deletes millions of rows below one root, which are kept, and brings them back, by processes of which
@@ -39,7 +40,7 @@ func (s *trash) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close(), server.Close()) }()
-	cat, err := schema.Inspect(ctx, db)
+	cat, err := live.Inspect(ctx, db)
 	if err != nil {
 		return err
 	}
@@ -50,7 +51,7 @@ func (s *trash) run(ctx context.Context) (err error) {
 		}
 	}
 	if err == nil {
-		err = schema.Verify(ctx, db, kept())
+		err = live.Verify(ctx, db, kept())
 	}
 	if err != nil {
 		return err

@@ -8,11 +8,12 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // MayRestore asks, before a job is held for it, whether the user may do what a restore by the plan does.
 func MayRestore(ctx context.Context, db onerow.DB, plan schema.Plan) error {
-	access, err := schema.VerifyRestorePrivileges(ctx, db, plan)
+	access, err := live.VerifyRestorePrivileges(ctx, db, plan)
 	if err != nil || len(access.Missing) == 0 {
 		return err
 	}

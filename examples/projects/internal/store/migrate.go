@@ -10,6 +10,7 @@ import (
 
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
 )
 
 // VersionTable is where goose remembers the application's own migrations, beside
@@ -36,7 +37,7 @@ func Migrate(ctx context.Context, db *sql.DB) error {
 	if err := migrations.Apply(ctx, db, files, VersionTable); err != nil {
 		return fmt.Errorf("store: migrate: %w", err)
 	}
-	return schema.Verify(ctx, db, Plan())
+	return live.Verify(ctx, db, Plan())
 }
 
 // migrationText is migrations/00002_resources.sql: the plan's tables. DDL commits
