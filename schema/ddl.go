@@ -41,6 +41,7 @@ func (r Resource) DDL() []string {
 	return stmts
 }
 
+// Shape returns the tables that DDL writes, for the rooms that compare a database with them.
 func (r Resource) Shape() []shape.Table {
 	active := shape.Table{Name: r.Active, Columns: shaped(r.columns(r.IDType)), Indexes: r.activeIndexes()}
 	active.Indexes = append(active.Indexes, r.retentionIndexes(false, active.Indexes)...)

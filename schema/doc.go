@@ -4,10 +4,14 @@
 // constraints makes them fast and true, but hard to see; so
 //
 //   - the DDL of the tables comes from the declaration ([Plan.DDL]),
-//   - [Verify] holds the declaration against information_schema and names each
-//     difference and a tried way to mend it, so that a program refuses to start on a database where the
+//   - live.Verify holds the declaration against information_schema and names each
+//     difference and a tested fix, so that a program refuses to start on a database where the
 //     constraint that it relies on is missing,
 //   - repositories, quotas and the cascade read the same value.
+//
+// This package is data: it needs no database and links no driver. What asks a live server stands above it:
+// package live (the catalog, Verify, rights), package discover (a plan from foreign keys), package adopt (a
+// table with rows becomes a resource).
 //
 // A [Plan] is a list of [Resource] and [Table] values; YAML is another spelling of it, see planfile. A
 // resource of the plan is found by its name:
@@ -77,10 +81,8 @@
 //	       │ discover                        {set: {gone_at: now}}: it is marked with the time, and refers on;
 //	information_schema: foreign keys         no foreign key may say otherwise
 //
-// [Discover] makes such a plan from the foreign keys below some roots; [Plan.Check]
-// refuses loops of edges that delete, by their strongly connected components; [Verify]
-// holds the plan against the database; [Catalog.Fingerprint] tells whether either has
-// changed since.
+// Package discover makes such a plan from the foreign keys below some roots; [Plan.Check] refuses loops of
+// edges that delete, by their strongly connected components; live.Verify holds the plan against the database.
 //
 // Root first or root last: nothing holds a row of a [Resource], for its tables have no
 // foreign keys between them, so its row goes at once and what is below it follows. A
@@ -88,23 +90,6 @@
 // Verify refuses a foreign key that leads to a resource, and, of those that lead to a
 // table, each that is no edge of the plan.
 //
-// A table with rows and other writers becomes a resource by the steps of [Adopt], see package adopt.
-//
-// # Rights
-//
-// [Privileges] are the least rights of a worker, [VerifyPrivileges] proves them on the
-// live database, without a write.
-//
-//	Inspect                     8 statements
-//	Verify                      11, on MySQL 10 and 1 for each table that numbers its rows and has an archive;
-//	                            1 more for each table that is not shown, or of which a column is to be changed
-//	Discover                    10
-//	Adopt                       those of Verify, and 1 for each of the two tables
-//	VerifyPrivileges            2, and 1 for each right
-//
-// What this package does not do: change a table. It never runs DDL; an
-// application puts [Plan.DDL] into a migration of its own. Of rows it reads the highest id
-// only, so it does not know rows that refer to nothing. It sees what its user is shown: not triggers
-// without the right TRIGGER, not tables without any right, not what has changed since it
-// looked. Foreign keys between databases are refused, not followed.
+// What this package does not do: change a table, or look at one. An application puts [Plan.DDL] into a migration
+// of its own. Foreign keys between databases are refused, not followed.
 package schema

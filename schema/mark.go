@@ -16,7 +16,7 @@ import (
 // becomes the time of the deletion: on_delete: {set: {host_deleted_at: now}}. A row in which the column is
 // not NULL is below nothing by that edge any more. The time is the database's, in UTC if it is a DATETIME.
 // No foreign key may be on the edge's columns, for it would keep the row above. An index of the edge's
-// columns and this one finds the rows, so [Verify] demands it.
+// columns and this one finds the rows, so live.Verify demands it.
 func OnDeleteMark(column string) Action {
 	if strings.ContainsFunc(column, func(r rune) bool { return r != '_' && r != '$' && !isWord(string(r)) }) {
 		column = strconv.Quote(column)

@@ -8,11 +8,6 @@ import (
 	"github.com/onerow/onerow/internal/keytype"
 )
 
-// isAbove says whether the resource is the parent of another one.
-func (p Plan) isAbove(name string) bool {
-	return slices.ContainsFunc(p.Resources, func(r Resource) bool { return r.Parent.Resource == name })
-}
-
 var (
 	// ErrInvalidPlan means: a plan contradicts itself. The text says where.
 	ErrInvalidPlan = errors.New("schema: invalid plan")
@@ -94,4 +89,9 @@ func (p Plan) Names() []string {
 		names = append(names, t.Name)
 	}
 	return names
+}
+
+// isAbove says whether the resource is the parent of another one.
+func (p Plan) isAbove(name string) bool {
+	return slices.ContainsFunc(p.Resources, func(r Resource) bool { return r.Parent.Resource == name })
 }

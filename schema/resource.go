@@ -83,7 +83,7 @@ type Label struct {
 	Column string `yaml:"column"`
 	// Key holds the name key, which is unique per owner. Default: Column + "_key".
 	Key string `yaml:"key,omitempty"`
-	// Kind says which names are the same: [KindName] (the default) or [KindFilename].
+	// Kind says which names are the same: [names.KindName] (the default) or [names.KindFilename].
 	Kind names.Kind `yaml:"kind,omitempty"`
 }
 
@@ -114,7 +114,7 @@ type Quota struct {
 type Column struct {
 	// Name of the column.
 	Name string `yaml:"name"`
-	// Type is what follows the name in CREATE TABLE: "VARCHAR(80) NOT NULL DEFAULT ''". [Verify] refuses a
+	// Type is what follows the name in CREATE TABLE: "VARCHAR(80) NOT NULL DEFAULT ''". live.Verify refuses a
 	// TIMESTAMP that is declared as something else, and the reverse: it is written and read otherwise.
 	Type string `yaml:"type"`
 }

@@ -65,14 +65,21 @@ var notSQL = map[string]map[string]string{
 	},
 	"schema": {
 		"name": "Active Archive Asset By Column Columns Flag Guard ID Key Name Owner Quota References Resource Sum Table Tables Tenant Triggers " +
-			"accepted column columns database equal grantee name resource roots sort table tables to user Text ParseSoft.text Index.Columns",
+			"column equal name sort table Index.Columns",
 		"word":   "Kind OnDelete Zone state Age.UnmarshalText.text Window.UnmarshalText.text",
 		"values": "Edge.When", // of columns, bound
-		"hash":   "before now description",
-		"answer": "Back Because Charset Collation Cost Database Difference.SQL Change.SQL Done Evidence Fix Full Index NotNull Notes Other OtherSQL " +
-			"Problem Refused Rights ColumnInfo.Type User What Writers",
 	},
-	"schema/adopt":    {"name": "resource Name Table", "page": "After", "answer": "File.Text"},
+	"schema/adopt": {
+		"name":   "resource Name Table",
+		"page":   "After",
+		"answer": "File.Text Back Because Change.SQL Cost Done NotNull Notes Other OtherSQL Refused What Writers",
+	},
+	"schema/discover": {"name": "Column Key References Table roots text", "answer": "Evidence"},
+	"schema/live": {
+		"name":   "Index Table User accepted column columns database grantee table tables to user",
+		"hash":   "before now description",
+		"answer": "Charset Collation Column Database Fix Full Name Problem Rights SQL Text Type",
+	},
 	"schema/planfile": {"name": "name path", "plan": "r text"},
 	"serial":          {"name": "From Name Series To Voided name series", "key": "Key key", "why": "VoidReason reason", "page": "after", "answer": "Kind"},
 }

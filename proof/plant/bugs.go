@@ -19,8 +19,8 @@ var floorBugs = []bug{
 
 	{"upper and lower case are two names", "./names", ".", []change{{"names/normalize.go",
 		`c += 'a' - 'A'`, `c += 0`}}},
-	{"any index will do for a unique one", "./schema", ".", []change{{"schema/verify_indexes.go",
-		`if have.unique && sameSet(have.columns, want) {`, `if sameSet(have.columns, want) {`}}},
+	{"any index will do for a unique one", "./schema/live", ".", []change{{"schema/internal/catalog/index.go",
+		`if have.Unique && colset.Same(have.Columns, want) {`, `if colset.Same(have.Columns, want) {`}}},
 
 	{"the archive's DELETE without the row's version and count", "./repo", ".", []change{
 		{"repo/statements.go", `fmt.Sprintf("DELETE FROM %s WHERE %s AND version = ?", r.active.table, key)`, `fmt.Sprintf("DELETE FROM %s WHERE %s AND version > ? - version - 1", r.active.table, key)`},

@@ -25,7 +25,7 @@ var cascadeBugs = []bug{
 		"func (l *lease) drift(ctx context.Context) error {", "func (l *lease) drift(ctx context.Context) error {\n\tif l != nil {\n\t\treturn nil\n\t}"}}},
 	{"the open job of a row is not unique", "./cascade", "EnqueueOneOpenJob|EnqueueMany", []change{{"migrations/00003_cascade.sql",
 		"UNIQUE KEY one_open (resource, resource_id)", "KEY one_open (resource, resource_id)"}}},
-	{"a loop of two tables passes the plan's check", "./schema", "Components|Loop|Check", []change{{"schema/scc.go",
+	{"a loop of two tables passes the plan's check", "./schema/internal/loops", "Components", []change{{"schema/internal/loops/loops.go",
 		"if len(part) > 1 {", "if len(part) > 2 {"}}},
 	{"the bytes of a key are read in lower case and digits alone", "./internal/rowkey", ".", []change{{"internal/rowkey/kind.go",
 		`return "x'" + strings.ToLower(read) + "'"`, `return "x'" + strings.ToLower(strings.Trim(read, "0")) + "'"`}}},

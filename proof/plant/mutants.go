@@ -91,11 +91,14 @@ func plantMutants(ctx context.Context, garden, first string, chosen []mutant) er
 // errInvalid is a mutant that is no program.
 var errInvalid = errors.New("does not compile")
 
-// tests is the package that is to find the mutant: cascade tests its rooms, and what an index of a migration
-// is for the schema's Verify knows.
+// tests is the package that is to find the mutant: cascade and schema/live test their rooms, and what an index
+// of a migration is for Verify knows.
 func (m mutant) tests() string {
 	if strings.HasSuffix(m.file, ".sql") {
-		return "./schema"
+		return "./schema/internal/verify"
+	}
+	if strings.HasPrefix(m.file, "schema/internal/") {
+		return "./schema/live"
 	}
 	pkg, _, _ := strings.Cut(filepath.Dir(m.file), "/internal/")
 	return "./" + pkg

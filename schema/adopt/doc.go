@@ -1,9 +1,9 @@
 // Package adopt makes a resource of a table that has rows, defaults, foreign keys and other writers:
 //
-//	a, err := Prepare(ctx, db, plan, "ticket")    // what is missing, step by step; changes nothing
+//	a, err := adopt.Prepare(ctx, db, plan, "ticket")   // what is missing, step by step; changes nothing
 //	files := adopt.Files(a, 7)                         // 00007_adopt_ticket_add_title_key.sql, …, for goose
 //	f, err := adopt.New(ctx, db, plan, "ticket")       // when the files before the backfill have run
-//	report, err := f.Run(ctx, db, adopt.Options{})      // keys of names, computed in Go
+//	report, err := f.Run(ctx, db, adopt.Options{})     // keys of names, computed in Go
 //	                                                   // then the other files
 //
 //	expand                           backfill                           contract
@@ -34,9 +34,10 @@
 //
 // # Statements
 //
-//	New     those of Prepare
-//	Page    1 for each 500 rows, by the primary key; 1 for each 100 rows that are behind; 1 for each column of
-//	        times in which a row of the page is NULL. Where a name is taken, 1 for each of those 100 rows and
-//	        up to 5 for one whose name is taken; with copies 2 more for each name that is tried.
-//	Run     its pages: once to write, once to see that nothing is behind, once more while others write
+//	Prepare   those of live.Verify, and 1 for each of the two tables
+//	New       those of Prepare
+//	Page      1 for each 500 rows, by the primary key; 1 for each 100 rows that are behind; 1 for each column of
+//	          times in which a row of the page is NULL. Where a name is taken, 1 for each of those 100 rows and
+//	          up to 5 for one whose name is taken; with copies 2 more for each name that is tried.
+//	Run       its pages: once to write, once to see that nothing is behind, once more while others write
 package adopt

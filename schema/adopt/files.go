@@ -77,22 +77,17 @@ const (
 func Statements(c Change) []string {
 	run := []string{"PREPARE onerow_ddl FROM @onerow_ddl", "EXECUTE onerow_ddl", "DEALLOCATE PREPARE onerow_ddl"}
 	all := []string{begin, set, "SET @onerow_done = " + c.Done + ", @onerow_refused = 0"}
-	what := quoted(c.SQL)
+	what := literal(c.SQL)
 	if c.Other != "" {
-		what = fmt.Sprintf("IF(%s,\n%s,\n%s)", c.Other, quoted(c.OtherSQL), what)
+		what = fmt.Sprintf("IF(%s,\n%s,\n%s)", c.Other, literal(c.OtherSQL), what)
 	}
 	if c.Refused != "" {
-		all = append(all, "SET @onerow_ddl = IF(@onerow_done, 'DO 0', "+quoted("SET @onerow_refused = "+c.Refused)+")")
+		all = append(all, "SET @onerow_ddl = IF(@onerow_done, 'DO 0', "+literal("SET @onerow_refused = "+c.Refused)+")")
 		all = append(all, run...)
 		what = fmt.Sprintf("IF(@onerow_refused, 'SELECT `%s`',\n%s)", c.Because, what)
 	}
 	all = append(all, "SET @onerow_ddl = IF(@onerow_done, 'DO 0',\n"+what+")")
 	return append(append(all, run...), end)
-}
-
-// quoted is a text as SQL, under the sql_mode that the file sets.
-func quoted(text string) string {
-	return "'" + strings.NewReplacer(`\`, `\\`, "'", "''").Replace(text) + "'"
 }
 
 // word is a name in a form for the name of a file.
@@ -104,6 +99,9 @@ func word(name string) string {
 		return '_'
 	}, strings.ToLower(name))
 }
+
+// trimmed is such a word without what would only be in the way at its ends.
+func trimmed(name string) string { return strings.Trim(word(name), "_") }
 
 // wrap breaks a text into lines. Names in it are the database's, so what cannot be shown is a space.
 func wrap(text string, width int) (lines []string) {

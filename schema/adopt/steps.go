@@ -15,7 +15,7 @@ import (
 )
 
 // Adoption is how a table with rows and other writers becomes a resource: a list of steps, each one statement
-// of DDL, which are printed as migrations and never run here. See [Adopt].
+// of DDL, which are printed as migrations and never run here. See [Prepare].
 type Adoption struct {
 	// Resource is the resource of the plan, its defaults filled in.
 	Resource schema.Resource
@@ -56,14 +56,14 @@ type Change struct {
 	SQL, Other, OtherSQL string
 }
 
-// Prepare compares the tables of a resource with the plan, as [Verify] does, and says how the tables that are
+// Prepare compares the tables of a resource with the plan, as [live.Verify] does, and says how the tables that are
 // there become the resource while others write: columns that may be NULL, the archive, indexes; then, once
 // the keys are filled in, what those writers notice: foreign keys, times, NOT NULL. Types, defaults,
 // collations and comments of the application's columns stay. What is done is not in the list, so an empty one
 // means that the tables are the resource's.
 //
-// As many statements as [Verify], and one for each of the two tables; it only reads. Errors:
-// [ErrUnknownResource], [ErrInvalidPlan], and the driver's.
+// As many statements as [live.Verify], and one for each of the two tables; it only reads. Errors:
+// [schema.ErrUnknownResource], [schema.ErrInvalidPlan], and the driver's.
 func Prepare(ctx context.Context, db onerow.DB, plan schema.Plan, resource string) (*Adoption, error) {
 	if err := plan.Check(); err != nil {
 		return nil, err
@@ -243,13 +243,3 @@ func (a *adopter) setDef(t *catalog.Table, def catalog.Definition) {
 }
 
 func (a *adopter) step(s Step) { a.Steps = append(a.Steps, s) }
-
-// fileWord is a name in a form for the name of a file.
-func fileWord(name string) string {
-	return strings.Trim(strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return '_'
-	}, strings.ToLower(name)), "_")
-}

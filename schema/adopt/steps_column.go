@@ -49,7 +49,7 @@ func (a *adopter) addColumn(t *catalog.Table, c shape.Column) {
 		a.notNull[t] = append(a.notNull[t], lastColumn{c.Name, schema.Quote(c.Name) + " " + kind, schema.Quote(c.Name) + " " + c.Type})
 		what = "; it may be NULL until the last file: " + filledBy(r, c.Name)
 	}
-	a.step(Step{Name: "add_" + fileWord(c.Name) + a.suffix(t), What: fmt.Sprintf("Adds %s.%s%s.", t.Name, c.Name, what),
+	a.step(Step{Name: "add_" + trimmed(c.Name) + a.suffix(t), What: fmt.Sprintf("Adds %s.%s%s.", t.Name, c.Name, what),
 		Cost: costInstant, Writers: noWriters, Back: backDropped,
 		Up:   Change{Done: hasColumn(t.Name, c.Name), SQL: "ALTER TABLE " + schema.Quote(t.Name) + " ADD COLUMN " + schema.Quote(c.Name) + " " + kind + ", ALGORITHM=INSTANT"},
 		Down: Change{Done: "NOT " + hasColumn(t.Name, c.Name), SQL: "ALTER TABLE " + schema.Quote(t.Name) + " DROP COLUMN " + schema.Quote(c.Name)}})
@@ -103,7 +103,7 @@ func (a *adopter) fitColumn(t *catalog.Table, c shape.Column, have *catalog.Colu
 		wide := def.In(have.Charset, have.Collation)
 		wide.Full = kind
 		a.setDef(t, wide)
-		a.step(Step{Name: "widen_" + fileWord(c.Name) + a.suffix(t), What: fmt.Sprintf("Makes %s.%s %s instead of %s; %s.", t.Name, c.Name, kind, have.Full, w.Why),
+		a.step(Step{Name: "widen_" + trimmed(c.Name) + a.suffix(t), What: fmt.Sprintf("Makes %s.%s %s instead of %s; %s.", t.Name, c.Name, kind, have.Full, w.Why),
 			Cost: costCopy, Writers: "nothing", Back: "the type that it had; it fails where a value does not fit any more",
 			Up: modify(t.Name, def, wide), Down: modify(t.Name, wide, def)})
 	}

@@ -80,7 +80,7 @@ func (a *adopter) dropInto(f catalog.ForeignKey) {
 func (a *adopter) dropForeign(f catalog.ForeignKey, why, writers string) {
 	drop := a.found.Drop(f)
 	table := strings.TrimSuffix(drop, " DROP FOREIGN KEY "+schema.Quote(f.Name))
-	a.step(Step{Name: "drop_foreign_key_" + fileWord(f.Name), Last: true,
+	a.step(Step{Name: "drop_foreign_key_" + trimmed(f.Name), Last: true,
 		What: fmt.Sprintf("Drops the foreign key %s from %s to %s ON DELETE %s, which cannot stay: %s.", f.Name, f.Table, f.To, f.OnDelete, why),
 		Cost: costForeign, Writers: writers, Back: "the foreign key as it was; it fails where a row refers to one that is not there any more",
 		Up:   Change{Done: "NOT " + exists(f, f.Name), SQL: drop},
@@ -94,7 +94,7 @@ func (a *adopter) restrictOut(f catalog.ForeignKey) {
 	change := func(from, to, onDelete, onUpdate string) Change {
 		return Change{Done: exists(f, to), SQL: fmt.Sprintf("ALTER TABLE %s DROP FOREIGN KEY %s, ADD %s", schema.Quote(f.Table), schema.Quote(from), foreignDDL(f, to, onDelete, onUpdate, a.found.Name))}
 	}
-	a.step(Step{Name: "restrict_foreign_key_" + fileWord(f.Name), Last: true,
+	a.step(Step{Name: "restrict_foreign_key_" + trimmed(f.Name), Last: true,
 		What: fmt.Sprintf("Makes the foreign key %s from %s to %s one that restricts, %s: ON DELETE %s ON UPDATE %s takes or changes rows that nobody counts, archives or asks about.", f.Name, f.Table, f.To, name, f.OnDelete, f.OnUpdate),
 		Cost: "the rows are read, and the table copied, with writers waiting: try it on a copy of the table to know how long", Back: "the foreign key as it was",
 		Writers: fmt.Sprintf("a row of %s goes only after its rows in %s are gone: delete those through the toolkit first", f.To, f.Table),

@@ -33,7 +33,7 @@ func (a *adopter) indexes(want shape.Table, have *catalog.Table) {
 		if x.Unique && x.Why == "the plan declares it" {
 			writers = "two rows with the same values are refused with error 1062"
 		}
-		a.step(Step{Name: "add_" + kindWord(x) + "_" + fileWord(x.Name) + a.suffix(have),
+		a.step(Step{Name: "add_" + kindWord(x) + "_" + trimmed(x.Name) + a.suffix(have),
 			What: fmt.Sprintf("Adds the %s %s (%s) to %s: %s.", x.Kind(), x.Name, strings.Join(x.Columns, ", "), have.Name, x.Why),
 			Cost: costIndex, Writers: writers, Back: "DROP INDEX",
 			Up:   Change{Done: hasIndex(have.Name, x.Name), SQL: "ALTER TABLE " + schema.Quote(have.Name) + " ADD " + x.DDL() + ", ALGORITHM=INPLACE, LOCK=NONE"},

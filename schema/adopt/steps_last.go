@@ -37,7 +37,7 @@ func (a *adopter) times(want shape.Table, have *catalog.Table) {
 		if catalog.Moves.MatchString(old.Rest) {
 			writers = append(writers, "nothing moves it with an UPDATE any more (ON UPDATE would do so with each change of a flag, too)")
 		}
-		a.step(Step{Name: "time_" + fileWord(c.Name) + a.suffix(have), Last: true,
+		a.step(Step{Name: "time_" + trimmed(c.Name) + a.suffix(have), Last: true,
 			What: fmt.Sprintf("Makes %s.%s a DATETIME(6) without ON UPDATE. %s.", have.Name, c.Name, what),
 			Cost: costCopy, Writers: strings.Join(writers, "; "), Back: "the type that it had, with fractions of a second rounded to it",
 			Up: modify(have.Name, old, def), Down: modify(have.Name, def, old)})

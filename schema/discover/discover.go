@@ -32,7 +32,7 @@ var (
 //
 //   - ON DELETE CASCADE, RESTRICT and NO ACTION become edges that delete;
 //   - ON DELETE SET NULL becomes one that detaches: such a table is in the plan, but
-//     nothing below it ([Table.Stays]);
+//     nothing below it ([schema.Table.Stays]);
 //   - tables that refer to each other in a loop are found by strongly connected
 //     components, and a loop is broken by detaching at an edge whose columns may all be
 //     NULL and are neither in the key nor in another edge that deletes; of several it is
@@ -47,7 +47,7 @@ var (
 // rights on single tables only.
 //
 // Nine plain reads. Errors: [ErrUnknownTable]; [ErrLoop] with the loop, its columns
-// and why none can be detached; [ErrDiscover] with each obstacle: a root that is no
+// and why none can be detached; [ErrNoPlan] with each obstacle: a root that is no
 // table, a table without a primary key, with a key of a type that cannot be held exactly,
 // of an engine without transactions, or a name that cannot be in a plan; and the
 // driver's.

@@ -12,7 +12,7 @@ import (
 	"github.com/onerow/onerow/schema/live"
 )
 
-// Extend is [Discover] with references that a person declares, as if they were foreign keys that restrict,
+// Extend is [Plan] with references that a person declares, as if they were foreign keys that restrict,
 // with [Proposal]s for others that names and types make likely. It starts from a plan, which may be empty,
 // and returns it with the tables and edges that it lacks; what the plan has stays as it is, and comes first.
 // The plan's own tables are roots, too, and its edges decide what becomes of rows, even where a foreign key

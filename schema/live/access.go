@@ -33,7 +33,7 @@ type Access struct {
 //
 // Two statements, and one for each right, and those of [InspectTables] where a plan with a trash
 // detaches rows; none of them locks or reads a row. What does not exist is left to [Verify].
-// Errors: [ErrInvalidPlan] and the driver's.
+// Errors: [schema.ErrInvalidPlan] and the driver's.
 func VerifyPrivileges(ctx context.Context, db onerow.DB, plan schema.Plan) (Access, error) {
 	if err := plan.Check(); err != nil {
 		return Access{}, err

@@ -12,15 +12,6 @@ import (
 	"github.com/onerow/onerow/schema/internal/verify"
 )
 
-// needs are what the server must keep for a plan: without guards a lock on the parent keeps rows from coming
-// below one that is deleted.
-func needs(p schema.Plan) []onerow.Need {
-	if p.Cluster || !slices.ContainsFunc(p.Resources, func(r schema.Resource) bool { return r.Parent.Resource != "" }) {
-		return nil
-	}
-	return []onerow.Need{onerow.RowLocks}
-}
-
 // ErrVerify says that the database is not as the plan declares it. [VerifyError] says in
 // which points.
 var ErrVerify = errors.New("schema: the database is not as the plan declares it")
@@ -92,7 +83,7 @@ func (e *VerifyError) Is(target error) bool { return target == ErrVerify }
 // Allowed is a foreign key from a table of the plan to one outside that only
 // restricts. Defaults, collations and the order of columns are not looked at.
 //
-// Of a [Table] and of further parents it looks at less and more: the primary key and
+// Of a [schema.Table] and of further parents it looks at less and more: the primary key and
 // whether its values can be held; for each edge its columns, their types and
 // collations against those above, an index that begins with them, a unique key
 // above, NULL where it detaches; an archive that holds all columns; triggers that run
@@ -103,7 +94,7 @@ func (e *VerifyError) Is(target error) bool { return target == ErrVerify }
 //
 // It begins with [onerow.Check] and refuses settings of the session or the server under which a promise
 // cannot hold, with [onerow.ErrSetting]. So it does with a server of Galera, or of Group Replication with
-// several primaries, where the plan has parents and does not say [Plan.Cluster].
+// several primaries, where the plan has parents and does not say [schema.Plan.Cluster].
 //
 // An id is given once: an AUTO_INCREMENT at or below the highest id in the archive, or in what the toolkit
 // keeps of its jobs and deletions, is a difference. Tools that rebuild a table by a copy, and restores of
@@ -119,7 +110,7 @@ func (e *VerifyError) Is(target error) bool { return target == ErrVerify }
 // for each of which a column is to be changed; no writes. SELECT on the tables is enough to read what is
 // there; but information_schema shows a user no table on which it has no right, so neither its foreign keys,
 // and no triggers without the right TRIGGER: [VerifyPrivileges] says whether that is so. Toolkit tables on
-// which the user has no right are left out. Other errors: [ErrInvalidPlan], and the driver's.
+// which the user has no right are left out. Other errors: [schema.ErrInvalidPlan], and the driver's.
 func Verify(ctx context.Context, db onerow.DB, plan schema.Plan) error {
 	if err := plan.Check(); err != nil {
 		return err
@@ -139,4 +130,13 @@ func Verify(ctx context.Context, db onerow.DB, plan schema.Plan) error {
 		e.Differences = append(e.Differences, Difference(s.Difference))
 	}
 	return e
+}
+
+// needs are what the server must keep for a plan: without guards a lock on the parent keeps rows from coming
+// below one that is deleted.
+func needs(p schema.Plan) []onerow.Need {
+	if p.Cluster || !slices.ContainsFunc(p.Resources, func(r schema.Resource) bool { return r.Parent.Resource != "" }) {
+		return nil
+	}
+	return []onerow.Need{onerow.RowLocks}
 }

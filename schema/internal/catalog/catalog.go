@@ -1,3 +1,5 @@
+// Package catalog reads what information_schema says of the current database, and answers what its tables,
+// columns, indexes and foreign keys are good for. It compares nothing with a plan, and changes nothing.
 package catalog
 
 import (
@@ -7,25 +9,6 @@ import (
 
 	"github.com/onerow/onerow/schema/internal/colset"
 )
-
-// InsertTrigger returns the first trigger of a table that runs with an INSERT and that is not accepted.
-func (d *Database) InsertTrigger(table string, accepted []string) string {
-	t := d.Table(table)
-	if t == nil {
-		return ""
-	}
-	for _, tr := range t.Triggers {
-		if strings.EqualFold(tr.Event, "INSERT") && !colset.Has(accepted, tr.Name) {
-			return tr.Name
-		}
-	}
-	return ""
-}
-
-// IsTable says whether it is there and rows are kept in it.
-func (t *Table) IsTable() bool {
-	return t != nil && (t.Kind == "BASE TABLE" || t.Kind == "SYSTEM VERSIONED")
-}
 
 // Database is what information_schema says of the current database.
 type Database struct {
@@ -40,6 +23,7 @@ type Database struct {
 	asked   map[string]bool   // tables of which it is needed and not read yet
 }
 
+// Table is a table, or a view, as the dictionary has it.
 type Table struct {
 	Name, Kind, Engine string
 	Columns            []Column
@@ -47,10 +31,12 @@ type Table struct {
 	Triggers           []Trigger
 }
 
+// Trigger is a trigger of a table.
 type Trigger struct {
 	Name, Timing, Event string // BEFORE or AFTER; INSERT, UPDATE or DELETE
 }
 
+// Key returns the name by which a table is found, whatever its case where the server ignores that.
 func (d *Database) Key(table string) string {
 	if d.Fold {
 		return strings.ToLower(table)
@@ -58,8 +44,10 @@ func (d *Database) Key(table string) string {
 	return table
 }
 
+// Table returns the table of that name, or nil.
 func (d *Database) Table(name string) *Table { return d.Tables[d.Key(name)] }
 
+// Column returns the column of that name, in whatever case, or nil.
 func (t *Table) Column(name string) *Column {
 	i := slices.IndexFunc(t.Columns, func(c Column) bool { return strings.EqualFold(c.Name, name) })
 	if i < 0 {
@@ -68,6 +56,7 @@ func (t *Table) Column(name string) *Column {
 	return &t.Columns[i]
 }
 
+// Primary returns the columns of the primary key, in lower case; none: it has none.
 func (t *Table) Primary() []string {
 	for _, x := range t.Indexes {
 		if x.Name == "PRIMARY" {
@@ -75,6 +64,22 @@ func (t *Table) Primary() []string {
 		}
 	}
 	return nil
+}
+
+// IsTable says whether it is there and rows are kept in it.
+func (t *Table) IsTable() bool {
+	return t != nil && (t.Kind == "BASE TABLE" || t.Kind == "SYSTEM VERSIONED")
+}
+
+// Spelled returns the columns' names as the table spells them.
+func (t *Table) Spelled(columns []string) []string {
+	names := slices.Clone(columns)
+	for i, col := range columns {
+		if f := t.Column(col); f != nil {
+			names[i] = f.Name
+		}
+	}
+	return names
 }
 
 // KeyProblem says why a column cannot be part of a key, "" if it can.
@@ -94,13 +99,16 @@ func (tr Trigger) RunsWith(deletes, updates bool) bool {
 	return deletes && strings.EqualFold(tr.Event, "DELETE") || updates && strings.EqualFold(tr.Event, "UPDATE")
 }
 
-// Spelled returns the columns' names as the table spells them.
-func (t *Table) Spelled(columns []string) []string {
-	names := slices.Clone(columns)
-	for i, col := range columns {
-		if f := t.Column(col); f != nil {
-			names[i] = f.Name
+// InsertTrigger returns the first trigger of a table that runs with an INSERT and that is not accepted.
+func (d *Database) InsertTrigger(table string, accepted []string) string {
+	t := d.Table(table)
+	if t == nil {
+		return ""
+	}
+	for _, tr := range t.Triggers {
+		if strings.EqualFold(tr.Event, "INSERT") && !colset.Has(accepted, tr.Name) {
+			return tr.Name
 		}
 	}
-	return names
+	return ""
 }

@@ -8,7 +8,114 @@ import (
 	"strings"
 )
 
+// Column is a column of a table.
+type Column struct {
+	Name, Data, Full, Charset, Collation, Extra string
+	Nullable, HasDefault                        bool
+	RowEnd                                      bool  // the server's own, of a table with system versioning
+	Length, Precision                           int64 // characters or bytes; digits of a second's fraction
+}
+
+// Keyable says whether the toolkit can hold the exact value of such a column in a key,
+// whatever the session's settings: integers, decimals, text, bytes, dates and times
+// without a zone, UUIDs and addresses. Not floating point, TIMESTAMP, BIT, JSON or
+// BLOBs and TEXTs, of which an index holds a prefix only.
+func (c *Column) Keyable() bool {
+	switch strings.ToLower(c.Data) {
+	case "tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "char", "varchar", "enum", "set",
+		"binary", "varbinary", "date", "datetime", "time", "year", "uuid", "inet4", "inet6":
+		return true
+	}
+	return false
+}
+
+// Computed says whether the column's value comes from others.
+func (c *Column) Computed() bool {
+	extra := strings.ToLower(c.Extra)
+	return strings.Contains(extra, "virtual generated") || strings.Contains(extra, "stored generated") || strings.Contains(extra, "persistent")
+}
+
+// Moves says whether it is a time that changes by itself with each UPDATE.
 func (f *Column) Moves() bool { return strings.Contains(strings.ToLower(f.Extra), "on update") }
+
+// Numbers says whether the server gives it its values. It may be nil.
+func (c *Column) Numbers() bool {
+	return c != nil && strings.Contains(strings.ToLower(c.Extra), "auto_increment")
+}
+
+// IntegerSize is how many bytes a type of integers has; 0: it is no such type.
+func IntegerSize(data string) int64 {
+	return map[string]int64{"tinyint": 1, "smallint": 2, "mediumint": 3, "int": 4, "bigint": 8}[data]
+}
+
+// Most is the greatest value of an integer column.
+func (c *Column) Most() uint64 {
+	bits := 8 * IntegerSize(c.Data)
+	if !strings.Contains(c.Full, "unsigned") {
+		bits--
+	}
+	return math.MaxUint64 >> (64 - bits)
+}
+
+// TimeType is how a column of times is read, "date", "datetime" or "timestamp"; "" is none of these.
+func TimeType(data string) string {
+	if kind := strings.ToLower(data); slices.Contains([]string{"date", "datetime", "timestamp"}, kind) {
+		return kind
+	}
+	return ""
+}
+
+// SameType says whether two columns hold the same values.
+func SameType(a, b *Column) bool {
+	return a.Full == b.Full && a.Charset == b.Charset && a.Nullable == b.Nullable
+}
+
+// Describe returns the type as a definition has it.
+func (c *Column) Describe() string {
+	text := c.Full
+	if c.Charset != "" {
+		text += " CHARACTER SET " + c.Charset
+	}
+	if c.Nullable {
+		return text + " NULL"
+	}
+	return text + " NOT NULL"
+}
+
+// Collated returns the type with its collation.
+func (c *Column) Collated() string {
+	if c.Collation != "" {
+		return c.Full + " " + c.Collation
+	}
+	return c.Full
+}
+
+// Class is what a column's values are compared as.
+func (c *Column) Class() string {
+	switch {
+	case IntegerSize(c.Data) > 0:
+		return "integer"
+	case c.Charset != "":
+		return "text"
+	case c.Data == "binary" || c.Data == "varbinary":
+		return "bytes"
+	}
+	return c.Data
+}
+
+// Mismatch says why values of the two columns cannot be compared as they are.
+func (c *Column) Mismatch(other *Column) string {
+	unsigned := func(c *Column) bool { return strings.Contains(strings.ToLower(c.Full), "unsigned") }
+	switch {
+	case c.Class() != other.Class():
+		return "the values are converted before they are compared, and no index is used"
+	case c.Class() == "integer" && unsigned(c) != unsigned(other):
+		return "one of them is unsigned, so one holds values that the other cannot"
+	case c.Charset != other.Charset || c.Collation != other.Collation:
+		return "they are compared by different rules, and no index is used"
+	}
+	return ""
+}
 
 var sizes = regexp.MustCompile(`^decimal\((\d+),(\d+)\)`)
 
@@ -65,105 +172,4 @@ func (c *Column) keyBytes() int64 {
 		return c.Length * max(wide, 1)
 	}
 	return 0
-}
-
-// IntegerSize is how many bytes a type of integers has; 0: it is no such type.
-func IntegerSize(data string) int64 {
-	return map[string]int64{"tinyint": 1, "smallint": 2, "mediumint": 3, "int": 4, "bigint": 8}[data]
-}
-
-func SameType(a, b *Column) bool {
-	return a.Full == b.Full && a.Charset == b.Charset && a.Nullable == b.Nullable
-}
-
-func (c *Column) Describe() string {
-	text := c.Full
-	if c.Charset != "" {
-		text += " CHARACTER SET " + c.Charset
-	}
-	if c.Nullable {
-		return text + " NULL"
-	}
-	return text + " NOT NULL"
-}
-
-func (c *Column) Numbers() bool {
-	return c != nil && strings.Contains(strings.ToLower(c.Extra), "auto_increment")
-}
-
-// Most is the greatest value of an integer column.
-func (c *Column) Most() uint64 {
-	bits := 8 * IntegerSize(c.Data)
-	if !strings.Contains(c.Full, "unsigned") {
-		bits--
-	}
-	return math.MaxUint64 >> (64 - bits)
-}
-
-// Mismatch says why values of the two columns cannot be compared as they are.
-func (c *Column) Mismatch(other *Column) string {
-	unsigned := func(c *Column) bool { return strings.Contains(strings.ToLower(c.Full), "unsigned") }
-	switch {
-	case c.Class() != other.Class():
-		return "the values are converted before they are compared, and no index is used"
-	case c.Class() == "integer" && unsigned(c) != unsigned(other):
-		return "one of them is unsigned, so one holds values that the other cannot"
-	case c.Charset != other.Charset || c.Collation != other.Collation:
-		return "they are compared by different rules, and no index is used"
-	}
-	return ""
-}
-
-// Class is what a column's values are compared as.
-func (c *Column) Class() string {
-	switch {
-	case IntegerSize(c.Data) > 0:
-		return "integer"
-	case c.Charset != "":
-		return "text"
-	case c.Data == "binary" || c.Data == "varbinary":
-		return "bytes"
-	}
-	return c.Data
-}
-
-func (c *Column) Collated() string {
-	if c.Collation != "" {
-		return c.Full + " " + c.Collation
-	}
-	return c.Full
-}
-
-type Column struct {
-	Name, Data, Full, Charset, Collation, Extra string
-	Nullable, HasDefault                        bool
-	RowEnd                                      bool  // the server's own, of a table with system versioning
-	Length, Precision                           int64 // characters or bytes; digits of a second's fraction
-}
-
-// Keyable says whether the toolkit can hold the exact value of such a column in a key,
-// whatever the session's settings: integers, decimals, text, bytes, dates and times
-// without a zone, UUIDs and addresses. Not floating point, TIMESTAMP, BIT, JSON or
-// BLOBs and TEXTs, of which an index holds a prefix only.
-func (c *Column) Keyable() bool {
-	switch strings.ToLower(c.Data) {
-	case "tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "char", "varchar", "enum", "set",
-		"binary", "varbinary", "date", "datetime", "time", "year", "uuid", "inet4", "inet6":
-		return true
-	}
-	return false
-}
-
-// TimeType is how a column of times is read, "date", "datetime" or "timestamp"; "" is none of these.
-func TimeType(data string) string {
-	if kind := strings.ToLower(data); slices.Contains([]string{"date", "datetime", "timestamp"}, kind) {
-		return kind
-	}
-	return ""
-}
-
-// Computed says whether the column's value comes from others.
-func (c *Column) Computed() bool {
-	extra := strings.ToLower(c.Extra)
-	return strings.Contains(extra, "virtual generated") || strings.Contains(extra, "stored generated") || strings.Contains(extra, "persistent")
 }

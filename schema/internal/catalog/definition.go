@@ -16,26 +16,12 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-var (
-	isNull      = regexp.MustCompile(`(?i)^ NULL\b`)
-	defaultNull = regexp.MustCompile(`(?i) DEFAULT NULL\b`)
-)
-
-// Bind makes it NOT NULL.
-func (d *Definition) Bind() {
-	if strings.HasPrefix(d.Rest, " NOT NULL") {
-		return
-	}
-	d.Rest = isNull.ReplaceAllString(d.Rest, "")
-	d.Replace(defaultNull, "")
-	d.Rest = " NOT NULL" + d.Rest
-}
-
 // Definition is a column as SHOW CREATE TABLE has it: what MODIFY does not repeat is lost.
 type Definition struct {
 	Name, Full, Text, Rest string // the column; its type; its character set and collation; NULL, DEFAULT, COMMENT and all else
 }
 
+// String returns the definition as ALTER TABLE has it.
 func (d Definition) String() string { return schema.Quote(d.Name) + " " + d.Full + d.Text + d.Rest }
 
 // sqlShowCreate needs SELECT on the whole table. Of information_schema no column says all
@@ -136,6 +122,21 @@ func (d *Definition) Free() bool {
 	}
 	return ok
 }
+
+// Bind makes it NOT NULL.
+func (d *Definition) Bind() {
+	if strings.HasPrefix(d.Rest, " NOT NULL") {
+		return
+	}
+	d.Rest = isNull.ReplaceAllString(d.Rest, "")
+	d.Replace(defaultNull, "")
+	d.Rest = " NOT NULL" + d.Rest
+}
+
+var (
+	isNull      = regexp.MustCompile(`(?i)^ NULL\b`)
+	defaultNull = regexp.MustCompile(`(?i) DEFAULT NULL\b`)
+)
 
 var (
 	Generates = regexp.MustCompile(`(?i) AUTO_INCREMENT\b`)

@@ -42,6 +42,7 @@ func isDenial(number uint16) bool {
 	return number == erTableAccessDenied || number == erColumnAccessDenied || number == erDBAccessDenied
 }
 
+// Denied says whether the server refused a statement for want of a right.
 func Denied(err error) bool {
 	var my *mysql.MySQLError
 	return errors.As(err, &my) && isDenial(my.Number)

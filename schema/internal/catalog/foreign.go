@@ -10,15 +10,7 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// ForeignNames are those of all foreign keys, which no other may have.
-func (d *Database) ForeignNames() []string {
-	var taken []string
-	for _, f := range d.Foreign {
-		taken = append(taken, f.Name)
-	}
-	return taken
-}
-
+// ForeignKey is a foreign key from or to a table of the database.
 type ForeignKey struct {
 	Name, Schema, Table, ToSchema, To, OnDelete, OnUpdate string
 	Columns, References                                   []string // as they are declared, in one order
@@ -90,15 +82,7 @@ func (d *Database) scanForeignColumn(rows *sql.Rows) error {
 	return nil
 }
 
-// Drop is the statement that drops a key, which may be one of another database.
-func (d *Database) Drop(f ForeignKey) string {
-	table := schema.Quote(f.Table)
-	if f.Schema != d.Name {
-		table = schema.Quote(f.Schema) + "." + table
-	}
-	return "ALTER TABLE " + table + " DROP FOREIGN KEY " + schema.Quote(f.Name)
-}
-
+// Passive says whether the key only restricts.
 func (f ForeignKey) Passive() bool { return Restricts(f.OnDelete) && Restricts(f.OnUpdate) }
 
 // Is says whether the edge is over the columns of the key.
@@ -115,4 +99,23 @@ func (f ForeignKey) Is(e schema.Edge) bool {
 	return true
 }
 
+// Restricts says whether a rule refuses: the two words do the same in InnoDB.
 func Restricts(rule string) bool { return rule == "RESTRICT" || rule == "NO ACTION" }
+
+// ForeignNames are those of all foreign keys, which no other may have.
+func (d *Database) ForeignNames() []string {
+	var taken []string
+	for _, f := range d.Foreign {
+		taken = append(taken, f.Name)
+	}
+	return taken
+}
+
+// Drop is the statement that drops a key, which may be one of another database.
+func (d *Database) Drop(f ForeignKey) string {
+	table := schema.Quote(f.Table)
+	if f.Schema != d.Name {
+		table = schema.Quote(f.Schema) + "." + table
+	}
+	return "ALTER TABLE " + table + " DROP FOREIGN KEY " + schema.Quote(f.Name)
+}

@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -10,26 +9,26 @@ import (
 	"github.com/onerow/onerow/schema/internal/shape"
 )
 
-// Leads is how many columns of the condition are in the index beside all wanted ones
-// and before any other column, or -1: also where reads may not use it.
-func (x Index) Leads(want []string, when map[string]string) int {
-	condition := colset.Lower(slices.Collect(maps.Keys(when)))
-	extra, found := 0, 0
-	for _, col := range x.Columns {
-		if slices.Contains(want, col) {
-			found++
-		} else if slices.Contains(condition, col) {
-			extra++
-		} else {
-			break
-		}
-	}
-	if !x.Btree || x.Off || found < len(want) {
-		return -1
-	}
-	return extra
+// Index is an index of a table.
+type Index struct {
+	Name    string
+	Columns []string // lower case; "" for an expression or a prefix
+	Unique  bool
+	Btree   bool
+	Falls   []bool // the columns that are descending
+	Off     bool   // INVISIBLE (MySQL) or IGNORED (MariaDB): it still refuses rows, but no read may use or name it
 }
 
+// Leads returns how many columns of the condition are in the index beside all wanted ones and before any
+// other column, or -1: also where reads may not use it.
+func (x Index) Leads(want []string, when map[string]string) int {
+	if !x.Btree || x.Off {
+		return -1
+	}
+	return shape.Leads(x.Columns, want, when)
+}
+
+// Unique says whether an index lets no two rows have the same values in these columns.
 func (t *Table) Unique(columns []string) bool {
 	return slices.ContainsFunc(t.Indexes, func(x Index) bool { return x.Unique && colset.ContainsAll(columns, x.Columns) })
 }
@@ -125,15 +124,6 @@ func (t *Table) Without(does func(*Table) bool) (name string, ok bool) {
 	return "", false
 }
 
-type Index struct {
-	Name    string
-	Columns []string // lower case; "" for an expression or a prefix
-	Unique  bool
-	Btree   bool
-	Falls   []bool // the columns that are descending
-	Off     bool   // INVISIBLE (MySQL) or IGNORED (MariaDB): it still refuses rows, but no read may use or name it
-}
-
 // What says that an index is switched off: is_visible on MySQL since 8.0, ignored on
 // MariaDB since 10.6.
 const (
@@ -160,3 +150,6 @@ func (d *Database) SwitchOn(table, index string) string {
 	}
 	return "ALTER TABLE " + schema.Quote(table) + " ALTER INDEX " + schema.Quote(index) + " " + how
 }
+
+// IsMariaDB says whether the server is MariaDB, by what its dictionary has.
+func (d *Database) IsMariaDB() bool { return strings.EqualFold(d.OffBy, ignoredColumn) }

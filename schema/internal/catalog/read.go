@@ -10,9 +10,6 @@ import (
 	"github.com/onerow/onerow"
 )
 
-// IsMariaDB says whether the server is MariaDB, by what its dictionary has.
-func (d *Database) IsMariaDB() bool { return strings.EqualFold(d.OffBy, ignoredColumn) }
-
 // MySQL returns the columns' names of information_schema in upper case, so
 // everything is read by position. All statements are plain reads of the dictionary.
 const (
@@ -34,8 +31,10 @@ const (
  WHERE event_object_schema = DATABASE() ORDER BY event_object_table, trigger_name`
 )
 
+// ErrNoDatabase means: the connection has no current database.
 var ErrNoDatabase = errors.New("the connection has no current database; name one in the DSN")
 
+// Read reads the whole catalog of the current database.
 func Read(ctx context.Context, db onerow.DB) (*Database, error) {
 	return ReadTables(ctx, db, nil)
 }

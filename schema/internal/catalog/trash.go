@@ -11,6 +11,7 @@ import (
 	"github.com/onerow/onerow/schema/internal/shape"
 )
 
+// SayNoTrash says how a plan lets the deleted rows of a table go.
 func SayNoTrash(table string) string {
 	return fmt.Sprintf("say trash: none for %q in the plan, and its deleted rows are gone for good", table)
 }

@@ -70,6 +70,7 @@ func (v *verifier) say(k Kind, d Difference, statement string) {
 	v.said = append(v.said, Said{d, k})
 }
 
+// Said is a difference with its kind.
 type Said struct {
 	Difference
 	Kind Kind

@@ -1,3 +1,5 @@
+// Package verify compares a database with a plan: each difference has its kind, and a fix that a test has tried.
+// live.Verify tells a program of the differences, package adopt makes steps of them.
 package verify
 
 import (
@@ -33,6 +35,28 @@ func Look(ctx context.Context, db onerow.DB, plan schema.Plan) (*catalog.Databas
 		said = found.verify(plan)
 	}
 	return read, said, nil
+}
+
+// seen is what the database says that no catalog has.
+type seen struct {
+	*catalog.Database
+	hidden   map[string]bool   // tables that were asked for and on which the user has no right
+	counted  bool              // whether there was anything to read of these:
+	counters map[string]uint64 // the next id of tables that number their rows
+	highest  map[idKept]uint64 // the highest id that is kept
+	unread   map[string]bool   // tables whose ids the user may not read
+}
+
+// verifier collects differences.
+type verifier struct {
+	found *seen
+	said  []Said
+	wrong map[columnOf]bool // columns that differ; whether a person has to see to it
+}
+
+type columnOf struct {
+	table  *catalog.Table
+	column string // lower case
 }
 
 // verify names the differences. What it asks for in asked is not known yet: it is read,
@@ -91,28 +115,6 @@ func (v *verifier) byTable(nodes []schema.Node) func(a, b Said) int {
 		}
 	}
 	return func(a, b Said) int { return rank[v.found.Key(a.Table)] - rank[v.found.Key(b.Table)] }
-}
-
-// seen is what the database says that no catalog has.
-type seen struct {
-	*catalog.Database
-	hidden   map[string]bool   // tables that were asked for and on which the user has no right
-	counted  bool              // whether there was anything to read of these:
-	counters map[string]uint64 // the next id of tables that number their rows
-	highest  map[idKept]uint64 // the highest id that is kept
-	unread   map[string]bool   // tables whose ids the user may not read
-}
-
-// verifier collects differences.
-type verifier struct {
-	found *seen
-	said  []Said
-	wrong map[columnOf]bool // columns that differ; whether a person has to see to it
-}
-
-type columnOf struct {
-	table  *catalog.Table
-	column string // lower case
 }
 
 // resource holds the resource's tables against what DDL would make.

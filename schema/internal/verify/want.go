@@ -10,12 +10,6 @@ import (
 	"github.com/onerow/onerow/schema/internal/shape"
 )
 
-// isGuard says whether a column is the guard of a plan for a cluster. A plan that is not for one lets it be:
-// it is added before the first program has such a plan, and dropped after the last one.
-func isGuard(c *catalog.Column) bool {
-	return strings.EqualFold(c.Name, schema.ColGuard) && c.Data == "bigint" && strings.Contains(c.Full, "unsigned") && !c.Nullable && c.HasDefault
-}
-
 // WantColumn is a column and what matters of its type.
 type WantColumn struct {
 	Name, DDL string
@@ -24,6 +18,7 @@ type WantColumn struct {
 	Why       string // what depends on it
 }
 
+// Family is the types that do the same for the toolkit.
 type Family int
 
 const (
@@ -36,12 +31,15 @@ const (
 	UTCTime       // DATETIME(6)
 )
 
+// NotNull says whether the column must not be NULL.
 func (c WantColumn) NotNull() bool { return strings.Contains(strings.ToUpper(c.DDL), "NOT NULL") }
 
+// Generated says whether the server gives the column its values.
 func (c WantColumn) Generated() bool {
 	return strings.Contains(strings.ToUpper(c.DDL), "AUTO_INCREMENT")
 }
 
+// Fits says whether the column is of the family, and wide enough.
 func (f Family) Fits(have *catalog.Column, min int64) bool {
 	switch f {
 	case Integer:
@@ -113,7 +111,7 @@ func (c WantColumn) Charset(have *catalog.Column) string {
 	return have.Charset
 }
 
-// want says what matters of a column of the resource.
+// Wanted says what matters of a column of the resource.
 func Wanted(r schema.Resource, c shape.Column) WantColumn {
 	w := WantColumn{Name: c.Name, DDL: c.Type}
 	switch c.Name {
@@ -166,4 +164,10 @@ func keyFamily(declared string) (Family, int64) {
 		return FixedBytes, int64(t.Length)
 	}
 	return VariableBytes, int64(t.Length)
+}
+
+// isGuard says whether a column is the guard of a plan for a cluster. A plan that is not for one lets it be:
+// it is added before the first program has such a plan, and dropped after the last one.
+func isGuard(c *catalog.Column) bool {
+	return strings.EqualFold(c.Name, schema.ColGuard) && c.Data == "bigint" && strings.Contains(c.Full, "unsigned") && !c.Nullable && c.HasDefault
 }
