@@ -1,19 +1,12 @@
 package onerow
 
-import (
-	"encoding/hex"
-	"errors"
-	"fmt"
-	"reflect"
-	"strconv"
-	"strings"
-)
+import "github.com/onerow/onerow/internal/key"
 
 // MaxKeyLen is the length in bytes of the columns that hold encoded keys.
-const MaxKeyLen = 512
+const MaxKeyLen = key.MaxLen
 
 // ErrInvalidKey means: a value cannot be a key, or text is not an encoded key.
-var ErrInvalidKey = errors.New("onerow: not a key")
+var ErrInvalidKey = key.ErrInvalid
 
 // EncodeKey writes the value of a primary key, or of an owner, in the one form
 // in which the toolkit's tables hold it, readable in a database shell:
@@ -26,89 +19,9 @@ var ErrInvalidKey = errors.New("onerow: not a key")
 // Two different keys never have the same form. Types that are based on an
 // integer, a string or bytes count as these. A nil, an empty list, another type
 // or more than [MaxKeyLen] bytes is [ErrInvalidKey].
-func EncodeKey(parts ...any) (string, error) {
-	if len(parts) == 0 {
-		return "", fmt.Errorf("%w: it has no parts", ErrInvalidKey)
-	}
-	var b strings.Builder
-	for i, part := range parts {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		if err := encodePart(&b, part); err != nil {
-			return "", err
-		}
-	}
-	if b.Len() > MaxKeyLen {
-		return "", fmt.Errorf("%w: its encoded form has %d bytes, %d fit", ErrInvalidKey, b.Len(), MaxKeyLen)
-	}
-	return b.String(), nil
-}
-
-func encodePart(b *strings.Builder, part any) error {
-	v := reflect.ValueOf(part)
-	switch {
-	case !v.IsValid():
-		return fmt.Errorf("%w: a part is nil", ErrInvalidKey)
-	case v.CanInt():
-		b.WriteString(strconv.FormatInt(v.Int(), 10))
-	case v.CanUint():
-		b.WriteString(strconv.FormatUint(v.Uint(), 10))
-	case v.Kind() == reflect.String:
-		b.WriteByte('\'')
-		b.WriteString(escapeText.Replace(v.String()))
-	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8:
-		b.WriteString("0x" + hex.EncodeToString(v.Bytes()))
-	case v.Kind() == reflect.Array && v.Type().Elem().Kind() == reflect.Uint8:
-		raw := make([]byte, v.Len())
-		reflect.Copy(reflect.ValueOf(raw), v)
-		b.WriteString("0x" + hex.EncodeToString(raw))
-	default:
-		return fmt.Errorf("%w: a part is a %T, not an integer, text or bytes", ErrInvalidKey, part)
-	}
-	return nil
-}
-
-var (
-	escapeText   = strings.NewReplacer("%", "%25", ",", "%2C", "'", "%27")
-	unescapeText = strings.NewReplacer("%25", "%", "%2C", ",", "%27", "'")
-)
+func EncodeKey(parts ...any) (string, error) { return key.Encode(parts...) }
 
 // DecodeKey is the inverse of [EncodeKey]: the parts as int64, uint64 (only above
 // the largest int64), string or []byte. Anything that EncodeKey would not have
 // written is [ErrInvalidKey].
-func DecodeKey(key string) ([]any, error) {
-	var parts []any
-	for _, text := range strings.Split(key, ",") {
-		part, err := decodePart(text)
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, part)
-	}
-	if again, err := EncodeKey(parts...); err != nil || again != key {
-		return nil, fmt.Errorf("%w: %q is not the canonical form", ErrInvalidKey, key)
-	}
-	return parts, nil
-}
-
-func decodePart(text string) (any, error) {
-	switch {
-	case strings.HasPrefix(text, "'"):
-		return unescapeText.Replace(text[1:]), nil
-	case strings.HasPrefix(text, "0x"):
-		raw, err := hex.DecodeString(text[2:])
-		if err != nil {
-			return nil, fmt.Errorf("%w: %q: %w", ErrInvalidKey, text, err)
-		}
-		return raw, nil
-	}
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return n, nil
-	}
-	n, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %q: %w", ErrInvalidKey, text, err)
-	}
-	return n, nil
-}
+func DecodeKey(encoded string) ([]any, error) { return key.Decode(encoded) }

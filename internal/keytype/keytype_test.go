@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/key"
 	"github.com/onerow/onerow/internal/keytype"
 )
 
@@ -95,7 +95,7 @@ func TestIntegers(t *testing.T) {
 		if _, err := column.Value(most); err != nil {
 			t.Errorf("%s: %d: %v", declared, most, err)
 		}
-		if _, err := column.Value(most + 1); most != math.MaxUint64 && !errors.Is(err, onerow.ErrInvalidKey) {
+		if _, err := column.Value(most + 1); most != math.MaxUint64 && !errors.Is(err, key.ErrInvalid) {
 			t.Errorf("%s: %d: %v", declared, most+1, err)
 		}
 		least := -int64(most) - 1 //nolint:gosec // wraps for the largest, which is unsigned
@@ -105,7 +105,7 @@ func TestIntegers(t *testing.T) {
 		if _, err := column.Value(least); err != nil {
 			t.Errorf("%s: %d: %v", declared, least, err)
 		}
-		if _, err := column.Value(least - 1); least != math.MinInt64 && !errors.Is(err, onerow.ErrInvalidKey) {
+		if _, err := column.Value(least - 1); least != math.MinInt64 && !errors.Is(err, key.ErrInvalid) {
 			t.Errorf("%s: %d: %v", declared, least-1, err)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/key"
 )
 
 // Fits says whether values of a Go type can be a key in the column.
@@ -41,7 +41,7 @@ func (t Type) Fits(typ reflect.Type) error {
 }
 
 // Value is a Go value as the column holds it: int64, uint64 above the largest int64, string or []byte. What
-// no row of the column can have is [onerow.ErrInvalidKey]: so no server cuts it, or compares it without the
+// no row of the column can have is [key.ErrInvalid]: so no server cuts it, or compares it without the
 // index because its characters are not the column's.
 func (t Type) Value(v any) (any, error) {
 	if n, isInt := v.(int64); isInt && t.Class == Integer {
@@ -50,7 +50,7 @@ func (t Type) Value(v any) (any, error) {
 	rv := reflect.ValueOf(v)
 	switch {
 	case !rv.IsValid():
-		return nil, fmt.Errorf("%w: it is nil", onerow.ErrInvalidKey)
+		return nil, fmt.Errorf("%w: it is nil", key.ErrInvalid)
 	case t.Class == Integer && rv.CanInt():
 		return t.integer(rv.Int())
 	case t.Class == Integer && rv.CanUint():
@@ -59,7 +59,7 @@ func (t Type) Value(v any) (any, error) {
 		case n <= math.MaxInt64:
 			return t.integer(int64(n)) //nolint:gosec // it fits
 		case !t.Unsigned || t.Length < 8:
-			return nil, fmt.Errorf("%w: %d is more than the column holds", onerow.ErrInvalidKey, n)
+			return nil, fmt.Errorf("%w: %d is more than the column holds", key.ErrInvalid, n)
 		}
 		return n, nil
 	case t.Class == Text && rv.Kind() == reflect.String:
@@ -68,7 +68,7 @@ func (t Type) Value(v any) (any, error) {
 		if m, ok := v.(encoding.TextMarshaler); ok {
 			text, err := m.MarshalText()
 			if err != nil {
-				return nil, fmt.Errorf("%w: %w", onerow.ErrInvalidKey, err)
+				return nil, fmt.Errorf("%w: %w", key.ErrInvalid, err)
 			}
 			return t.text(string(text))
 		}
@@ -77,19 +77,19 @@ func (t Type) Value(v any) (any, error) {
 			return t.raw(raw)
 		}
 	}
-	return nil, fmt.Errorf("%w: a %T is not what the column holds", onerow.ErrInvalidKey, v)
+	return nil, fmt.Errorf("%w: a %T is not what the column holds", key.ErrInvalid, v)
 }
 
 func (t Type) integer(n int64) (any, error) {
 	bits := 8*t.Length - 1
 	switch {
 	case n < 0 && t.Unsigned:
-		return nil, fmt.Errorf("%w: %d is negative, the column is UNSIGNED", onerow.ErrInvalidKey, n)
+		return nil, fmt.Errorf("%w: %d is negative, the column is UNSIGNED", key.ErrInvalid, n)
 	case t.Unsigned:
 		bits++
 	}
 	if bits < 63 && (n >= 1<<bits || n < -1<<bits) {
-		return nil, fmt.Errorf("%w: %d is more than the column holds", onerow.ErrInvalidKey, n)
+		return nil, fmt.Errorf("%w: %d is more than the column holds", key.ErrInvalid, n)
 	}
 	return n, nil
 }
@@ -101,18 +101,18 @@ func (t Type) text(s string) (any, error) {
 	ascii := strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 	switch {
 	case !utf8.ValidString(s):
-		return nil, fmt.Errorf("%w: it is not UTF-8", onerow.ErrInvalidKey)
+		return nil, fmt.Errorf("%w: it is not UTF-8", key.ErrInvalid)
 	case !ascii && t.Charset != "utf8mb4":
-		return nil, fmt.Errorf("%w: the column is %s, so only ASCII is a key here", onerow.ErrInvalidKey, t.Charset)
+		return nil, fmt.Errorf("%w: the column is %s, so only ASCII is a key here", key.ErrInvalid, t.Charset)
 	case utf8.RuneCountInString(s) > t.Length:
-		return nil, fmt.Errorf("%w: it has %d characters, the column %d", onerow.ErrInvalidKey, utf8.RuneCountInString(s), t.Length)
+		return nil, fmt.Errorf("%w: it has %d characters, the column %d", key.ErrInvalid, utf8.RuneCountInString(s), t.Length)
 	}
 	return s, nil
 }
 
 func (t Type) raw(b []byte) (any, error) {
 	if len(b) > t.Length || t.Fixed && len(b) != t.Length {
-		return nil, fmt.Errorf("%w: it has %d bytes, the column %d", onerow.ErrInvalidKey, len(b), t.Length)
+		return nil, fmt.Errorf("%w: it has %d bytes, the column %d", key.ErrInvalid, len(b), t.Length)
 	}
 	return b, nil
 }

@@ -1,4 +1,4 @@
-package onerow_test
+package key_test
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/key"
 )
 
 type (
@@ -18,7 +18,7 @@ type (
 	raw    []byte
 )
 
-func TestEncodeKey(t *testing.T) {
+func TestEncode(t *testing.T) {
 	for _, c := range []struct {
 		parts []any
 		want  string
@@ -29,32 +29,32 @@ func TestEncodeKey(t *testing.T) {
 		{[]any{[]byte{0, 255}}, "0x00ff"}, {[]any{[]byte{}}, "0x"}, {[]any{raw("A")}, "0x41"}, {[]any{[2]byte{1, 2}}, "0x0102"},
 		{[]any{7, "en"}, "7,'en"}, {[]any{"", "", []byte(nil)}, "',',0x"}, {[]any{"ä\x00\xff"}, "'ä\x00\xff"},
 	} {
-		got, err := onerow.EncodeKey(c.parts...)
+		got, err := key.Encode(c.parts...)
 		if err != nil || got != c.want {
 			t.Errorf("%v: %q, %v; want %q", c.parts, got, err, c.want)
 		}
 	}
-	if got, err := onerow.EncodeKey(strings.Repeat("x", onerow.MaxKeyLen-1)); err != nil || len(got) != onerow.MaxKeyLen {
+	if got, err := key.Encode(strings.Repeat("x", key.MaxLen-1)); err != nil || len(got) != key.MaxLen {
 		t.Error(got, err)
 	}
 	var nilPointer *int
 	for _, parts := range [][]any{nil, {nil}, {1, nil}, {nilPointer}, {1.5}, {true}, {struct{}{}}, {[]int{1}}, {errors.New("x")},
-		{strings.Repeat("x", onerow.MaxKeyLen)}, {strings.Repeat(",", 171)}} {
-		if got, err := onerow.EncodeKey(parts...); !errors.Is(err, onerow.ErrInvalidKey) {
+		{strings.Repeat("x", key.MaxLen)}, {strings.Repeat(",", 171)}} {
+		if got, err := key.Encode(parts...); !errors.Is(err, key.ErrInvalid) {
 			t.Errorf("%v: %q, %v", parts, got, err)
 		}
 	}
 }
 
-func TestDecodeKey(t *testing.T) {
-	got, err := onerow.DecodeKey("7,'a%2Cb,0x00ff,18446744073709551615,-3,',0x")
+func TestDecode(t *testing.T) {
+	got, err := key.Decode("7,'a%2Cb,0x00ff,18446744073709551615,-3,',0x")
 	if want := []any{int64(7), "a,b", []byte{0, 255}, uint64(math.MaxUint64), int64(-3), "", []byte{}}; err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%#v, %v", got, err)
 	}
-	for _, key := range []string{"", ",", "7,", "007", "+7", "-0", "0X00", "0xAB", "0xabc", "0xzz", "abc", "'a'b", "'a%", "'a%2c", "'%41", "1.5", " 7", "18446744073709551616",
-		"'" + strings.Repeat("x", onerow.MaxKeyLen)} {
-		if got, err := onerow.DecodeKey(key); !errors.Is(err, onerow.ErrInvalidKey) {
-			t.Errorf("%q: %v, %v", key, got, err)
+	for _, encoded := range []string{"", ",", "7,", "007", "+7", "-0", "0X00", "0xAB", "0xabc", "0xzz", "abc", "'a'b", "'a%", "'a%2c", "'%41", "1.5", " 7", "18446744073709551616",
+		"'" + strings.Repeat("x", key.MaxLen)} {
+		if got, err := key.Decode(encoded); !errors.Is(err, key.ErrInvalid) {
+			t.Errorf("%q: %v, %v", encoded, got, err)
 		}
 	}
 }
@@ -70,40 +70,40 @@ func FuzzKey(f *testing.F) {
 		keys := [][]any{{values[order%7]}, {values[order/7%7]}, {values[order%7], values[order/7%7]}, {values[order/7%7], values[order%7]}, {fmt.Sprint(i, ",", s)}}
 		seen := map[string][]any{}
 		for _, parts := range keys {
-			key, err := onerow.EncodeKey(parts...)
+			encoded, err := key.Encode(parts...)
 			if err != nil {
-				if !errors.Is(err, onerow.ErrInvalidKey) {
+				if !errors.Is(err, key.ErrInvalid) {
 					t.Fatal(err)
 				}
 				continue
 			}
-			decoded, err := onerow.DecodeKey(key)
+			decoded, err := key.Decode(encoded)
 			if err != nil || !same(decoded, parts) {
-				t.Fatalf("%v became %q, which is %v, %v", parts, key, decoded, err)
+				t.Fatalf("%v became %q, which is %v, %v", parts, encoded, decoded, err)
 			}
-			if before, taken := seen[key]; taken && !same(before, parts) {
-				t.Fatalf("%v and %v are both %q", before, parts, key)
+			if before, taken := seen[encoded]; taken && !same(before, parts) {
+				t.Fatalf("%v and %v are both %q", before, parts, encoded)
 			}
-			seen[key] = parts
+			seen[encoded] = parts
 		}
 	})
 }
 
-// FuzzDecodeKey: any text either is what its parts are encoded as, or no key.
-func FuzzDecodeKey(f *testing.F) {
+// FuzzDecode: any text either is what its parts are encoded as, or no key.
+func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{"7", "'a%2C", "0x00,7", "", "'%", "-0"} {
 		f.Add(seed)
 	}
-	f.Fuzz(func(t *testing.T, key string) {
-		parts, err := onerow.DecodeKey(key)
+	f.Fuzz(func(t *testing.T, encoded string) {
+		parts, err := key.Decode(encoded)
 		if err != nil {
-			if !errors.Is(err, onerow.ErrInvalidKey) {
+			if !errors.Is(err, key.ErrInvalid) {
 				t.Fatal(err)
 			}
 			return
 		}
-		if again, err := onerow.EncodeKey(parts...); err != nil || again != key {
-			t.Fatalf("%q became %v and %q, %v", key, parts, again, err)
+		if again, err := key.Encode(parts...); err != nil || again != encoded {
+			t.Fatalf("%q became %v and %q, %v", encoded, parts, again, err)
 		}
 	})
 }
