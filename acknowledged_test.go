@@ -12,6 +12,8 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/packet"
+	"github.com/onerow/onerow/pool"
 )
 
 // guardedPools are a pool of Open's and a guarded one, each with one session, so that what one caller leaves in
@@ -19,11 +21,11 @@ import (
 func guardedPools(t *testing.T) (dbs map[string]*sql.DB, plain *sql.DB) {
 	t.Helper()
 	plain, dsn := accounts(t)
-	opened, err := onerow.Open(dsn)
+	opened, err := pool.Open(dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
-	dbs = map[string]*sql.DB{"Open": opened, "Guard": sql.OpenDB(onerow.Guard(connector(t, dsn)))}
+	dbs = map[string]*sql.DB{"Open": opened, "Guard": sql.OpenDB(pool.Guard(connector(t, dsn)))}
 	for name, db := range dbs {
 		db.SetMaxOpenConns(1)
 		t.Cleanup(func() {
@@ -321,7 +323,7 @@ func TestQueryLastOfTheCallers(t *testing.T) {
 			dbtest.Exec(t, plain, "UPDATE account SET balance = 0")
 			err := onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
 				var n int
-				if err := tx.QueryLast(ctx, query, nil, func(rows *sql.Rows) error { return rows.Scan(&n) }); err != nil || n != 1 {
+				if err := packet.QueryLast(ctx, tx, query, nil, func(rows *sql.Rows) error { return rows.Scan(&n) }); err != nil || n != 1 {
 					t.Errorf("%s: %s: %d, %v", name, query, n, err)
 				}
 				return stop
@@ -344,21 +346,23 @@ func TestDeadline(t *testing.T) {
 		call    func(ctx context.Context, tx *onerow.Tx) error
 		unknown bool
 	}{
-		"with COMMIT": {func(ctx context.Context, tx *onerow.Tx) error { return tx.ExecLast(ctx, onerow.Stmt{Query: write}) }, true},
+		"with COMMIT": {func(ctx context.Context, tx *onerow.Tx) error {
+			return packet.ExecLast(ctx, tx, onerow.Stmt{Query: write})
+		}, true},
 		"with COMMIT, behind another": {func(ctx context.Context, tx *onerow.Tx) error {
 			dbtest.Exec(t, tx, "SELECT 1")
-			return tx.ExecLast(ctx, onerow.Stmt{Query: write})
+			return packet.ExecLast(ctx, tx, onerow.Stmt{Query: write})
 		}, true},
 		"together": {func(ctx context.Context, tx *onerow.Tx) error {
-			return tx.ExecAll(ctx, onerow.Stmt{Query: write}, onerow.Stmt{Query: write})
+			return packet.ExecAll(ctx, tx, onerow.Stmt{Query: write}, onerow.Stmt{Query: write})
 		}, false},
 		"with a query": {func(ctx context.Context, tx *onerow.Tx) error {
-			return tx.QueryAfter(ctx, []onerow.Stmt{{Query: write}}, "SELECT 1", nil, func(*sql.Rows) error { return nil })
+			return packet.QueryAfter(ctx, tx, []onerow.Stmt{{Query: write}}, "SELECT 1", nil, func(*sql.Rows) error { return nil })
 		}, false},
 		"alone": {func(ctx context.Context, tx *onerow.Tx) error { _, err := tx.ExecContext(ctx, write); return err }, false},
 	} {
 		ok := t.Run(name, func(t *testing.T) {
-			db, err := onerow.Open(dsn + "&innodb_lock_wait_timeout=600") // longer than a test is patient: no wait ends by itself
+			db, err := pool.Open(dsn + "&innodb_lock_wait_timeout=600") // longer than a test is patient: no wait ends by itself
 			if err != nil {
 				t.Fatal(err)
 			}

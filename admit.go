@@ -5,6 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+
+	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/internal/sqltext"
+	"github.com/onerow/onerow/internal/wire"
 )
 
 // ExecContext runs a statement, unless the transaction is poisoned. What would end the transaction is not run
@@ -41,13 +45,13 @@ func (tx *Tx) admit(ctx context.Context, query string) error {
 	if err := tx.askSame(ctx); err != nil {
 		return err
 	}
-	if _, marks := marked(query); marks {
+	if _, marks := wire.Marked(query); marks {
 		return nil
 	}
-	switch r := read(query, anyMode()); {
-	case r.ends():
-		return r.refused()
-	case r.verb == verbUnclear && !tx.watched:
+	switch s := sqltext.Classify(query, sqltext.AnyUTF8); {
+	case s.EndsTx():
+		return fmt.Errorf("%w: %s", ErrEndsTx, s.Kind)
+	case s.Kind == sqltext.Unclear && !tx.watched:
 		return tx.unclear(ctx)
 	}
 	return nil
@@ -56,10 +60,10 @@ func (tx *Tx) admit(ctx context.Context, query string) error {
 // unclear sets the savepoint that proves afterwards that the transaction is still the same one. A guarded
 // session does so itself.
 func (tx *Tx) unclear(ctx context.Context) error {
-	name := sameName()
+	name := wire.SameName()
 	real, err := tx.mark(ctx, name)
 	if err == nil && !real {
-		err = errUnclearInGroup
+		err = wire.ErrUnclearInGroup
 	}
 	if err == nil {
 		tx.unsure = name
@@ -75,7 +79,7 @@ func (tx *Tx) askSame(ctx context.Context) error {
 	name := tx.unsure
 	tx.unsure = ""
 	_, err := tx.guarded.ExecContext(ctx, "RELEASE SAVEPOINT "+name)
-	if errNumber(err) == erNoSavepoint {
+	if mysqlerr.NoSuchSavepoint(err) {
 		err = ErrTxEnded
 		tx.lose(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/pool"
 )
 
 // with is a data source name for a fresh schema with no parameters but these.
@@ -37,7 +38,7 @@ func with(t testing.TB, params ...string) string {
 
 func opened(t testing.TB, dsn string) *sql.DB {
 	t.Helper()
-	db, err := onerow.Open(dsn)
+	db, err := pool.Open(dsn)
 	if err != nil {
 		t.Fatalf("%s: %v", dsn, err)
 	}
@@ -85,8 +86,8 @@ func TestInjection(t *testing.T) {
 					params[i] = name + "=" + url.QueryEscape(strings.ReplaceAll(value, "+", " "))
 				}
 			}
-			db, err := onerow.Open(with(t, params...))
-			if errors.Is(err, onerow.ErrSetting) { // a part of the three that say the character set
+			db, err := pool.Open(with(t, params...))
+			if errors.Is(err, pool.ErrSetting) { // a part of the three that say the character set
 				return
 			}
 			if err != nil {
@@ -113,9 +114,9 @@ func TestInterpolationRefused(t *testing.T) {
 		"charset=swe7": "charset", "character_set_client=sjis": "character_set_client", "charset=unheard_of": "charset",
 	} {
 		for _, asked := range []string{"true", "1", "TRUE"} {
-			_, err := onerow.Open("app:hunter2@tcp(127.0.0.1:3306)/app?" + params + "&interpolateParams=" + asked) //nolint:sqlclosecheck // there is none
-			var detail *onerow.SettingError
-			if !errors.Is(err, onerow.ErrSetting) || !errors.As(err, &detail) || detail.Setting != setting || detail.Value == "" || detail.Fix == "" {
+			_, err := pool.Open("app:hunter2@tcp(127.0.0.1:3306)/app?" + params + "&interpolateParams=" + asked) //nolint:sqlclosecheck // there is none
+			var detail *pool.SettingError
+			if !errors.Is(err, pool.ErrSetting) || !errors.As(err, &detail) || detail.Setting != setting || detail.Value == "" || detail.Fix == "" {
 				t.Errorf("%s: %v", params, err)
 			}
 			if err != nil && strings.Contains(err.Error(), "hunter2") {
@@ -124,7 +125,7 @@ func TestInterpolationRefused(t *testing.T) {
 		}
 	}
 	for _, params := range []string{"charset=utf8mb4", "charset=latin1,utf8", "collation=latin1_swedish_ci", "character_set_client='utf8mb4'", "collation=ascii_bin"} {
-		db, err := onerow.Open("app@tcp(127.0.0.1:3306)/app?interpolateParams=true&" + params)
+		db, err := pool.Open("app@tcp(127.0.0.1:3306)/app?interpolateParams=true&" + params)
 		if err != nil {
 			t.Errorf("%s: %v", params, err)
 			continue
@@ -168,7 +169,7 @@ func TestSafeCharsets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		can := onerow.CanInterpolate(cfg)
+		can := pool.CanInterpolate(cfg)
 		forced := dbtest.OpenDSN(t, cfg.FormatDSN()+"&interpolateParams=true")
 		var got string
 		err = onerow.QueryRow(t.Context(), forced, query, args, &got)

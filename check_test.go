@@ -9,12 +9,14 @@ import (
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/hosts"
+	"github.com/onerow/onerow/pool"
 )
 
 func wantSetting(t *testing.T, err error, setting string) {
 	t.Helper()
-	var detail *onerow.SettingError
-	if !errors.Is(err, onerow.ErrSetting) || !errors.As(err, &detail) {
+	var detail *pool.SettingError
+	if !errors.Is(err, pool.ErrSetting) || !errors.As(err, &detail) {
 		t.Errorf("%s: %v", setting, err)
 		return
 	}
@@ -68,7 +70,7 @@ func TestCheck(t *testing.T) {
 	} {
 		t.Run(c.param, func(t *testing.T) {
 			db := dbtest.OpenDSN(t, with(t, c.param))
-			err := onerow.Check(t.Context(), db)
+			err := pool.Check(t.Context(), db)
 			if c.setting == "" {
 				if err != nil {
 					t.Error(err)
@@ -78,14 +80,14 @@ func TestCheck(t *testing.T) {
 			wantSetting(t, err, c.setting)
 		})
 	}
-	if err := onerow.Check(t.Context(), opened(t, with(t))); err != nil {
+	if err := pool.Check(t.Context(), opened(t, with(t))); err != nil {
 		t.Error(err)
 	}
 	closed := opened(t, with(t))
 	if err := closed.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := onerow.Check(t.Context(), closed); err == nil || errors.Is(err, onerow.ErrSetting) {
+	if err := pool.Check(t.Context(), closed); err == nil || errors.Is(err, pool.ErrSetting) {
 		t.Error(err)
 	}
 }
@@ -96,7 +98,7 @@ func TestCheckServer(t *testing.T) {
 	isolation := dbtest.Server(t).IsolationVariable()
 	dsn := private(t, "--log-bin=binlog", "--binlog-format=STATEMENT", "--server-id=1", "--autocommit=OFF")
 	db := dbtest.OpenDSN(t, dsn)
-	wantSetting(t, onerow.Check(t.Context(), db), "autocommit")
+	wantSetting(t, pool.Check(t.Context(), db), "autocommit")
 
 	// Open sets autocommit itself, whether the isolation level is said or not.
 	for _, own := range []string{dsn + "&binlog_format='STATEMENT'", dsn[:strings.IndexByte(dsn, '?')] + "?binlog_format='STATEMENT'"} {
@@ -105,12 +107,12 @@ func TestCheckServer(t *testing.T) {
 		if err := onerow.QueryRow(t.Context(), db, "SELECT @@autocommit", nil, &on); err != nil || on != 1 {
 			t.Errorf("autocommit %d, %v", on, err)
 		}
-		wantSetting(t, onerow.Check(t.Context(), db), "binlog_format")
+		wantSetting(t, pool.Check(t.Context(), db), "binlog_format")
 	}
 	admin := opened(t, dsn)
 	admin.SetMaxOpenConns(1)
-	wantSetting(t, onerow.Check(t.Context(), admin), "binlog_format")
-	if err := onerow.Check(t.Context(), opened(t, dsn+"&"+isolation+"='REPEATABLE-READ'")); err != nil {
+	wantSetting(t, pool.Check(t.Context(), admin), "binlog_format")
+	if err := pool.Check(t.Context(), opened(t, dsn+"&"+isolation+"='REPEATABLE-READ'")); err != nil {
 		t.Error(err)
 	}
 	dbtest.Exec(t, admin, "CREATE TABLE account (id INT PRIMARY KEY, balance INT NOT NULL) ENGINE=InnoDB")
@@ -119,25 +121,25 @@ func TestCheckServer(t *testing.T) {
 	}
 	dbtest.Exec(t, admin, "SET binlog_format = ROW")
 	dbtest.Exec(t, admin, "SET sql_log_bin = 0")
-	wantSetting(t, onerow.Check(t.Context(), admin), "sql_log_bin")
+	wantSetting(t, pool.Check(t.Context(), admin), "sql_log_bin")
 	dbtest.Exec(t, admin, "SET sql_log_bin = 1")
-	if err := onerow.Check(t.Context(), admin); err != nil {
+	if err := pool.Check(t.Context(), admin); err != nil {
 		t.Error(err)
 	}
 	dbtest.Exec(t, admin, "SET GLOBAL read_only = 1")
-	wantSetting(t, onerow.Check(t.Context(), admin), "read_only")
+	wantSetting(t, pool.Check(t.Context(), admin), "read_only")
 	dbtest.Exec(t, admin, "SET GLOBAL read_only = 0")
 	if dbtest.Server(t).Engine() == devdb.MariaDB {
 		dbtest.Exec(t, admin, "SET enforce_storage_engine = 'InnoDB'")
-		if err := onerow.Check(t.Context(), admin); err != nil {
+		if err := pool.Check(t.Context(), admin); err != nil {
 			t.Error(err)
 		}
 		dbtest.Exec(t, admin, "SET enforce_storage_engine = 'MyISAM'")
-		wantSetting(t, onerow.Check(t.Context(), admin), "enforce_storage_engine")
+		wantSetting(t, pool.Check(t.Context(), admin), "enforce_storage_engine")
 	}
 	if dbtest.Server(t).Engine() == devdb.MySQL {
 		dbtest.Exec(t, admin, "SET GLOBAL super_read_only = 1")
-		wantSetting(t, onerow.Check(t.Context(), admin), "super_read_only")
+		wantSetting(t, pool.Check(t.Context(), admin), "super_read_only")
 	}
 }
 
@@ -156,7 +158,7 @@ func TestOpenRefuses(t *testing.T) {
 		"lock_wait_timeout=7,+names+latin1": "lock_wait_timeout", "charset=binary": "charset", "collation=binary": "charset",
 		"charset=latin1&character_set_results=utf8mb4": "character_set_results",
 	} {
-		_, err := onerow.Open("app:hunter2@tcp(127.0.0.1:3306)/app?" + param)
+		_, err := pool.Open("app:hunter2@tcp(127.0.0.1:3306)/app?" + param)
 		wantSetting(t, err, setting)
 		if err != nil && strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("the password is in %v", err)
@@ -165,7 +167,7 @@ func TestOpenRefuses(t *testing.T) {
 	for _, param := range []string{"completion_type='NO_CHAIN'", "completion_type=DEFAULT", "unique_checks=ON", "sql_safe_updates=false", "sql_select_limit=18446744073709551615",
 		"collation_connection=utf8mb4_bin", "character_set_connection=utf8mb4", "charset=latin1&character_set_results=latin1", "charset=utf8&character_set_results=utf8mb3",
 		"lc_time_names='de_DE'", "sql_mode='ANSI'", "sql_mode=4", "timestamp=DEFAULT", "sql_log_bin=1"} {
-		db, err := onerow.Open("app@tcp(127.0.0.1:3306)/app?" + param)
+		db, err := pool.Open("app@tcp(127.0.0.1:3306)/app?" + param)
 		if err != nil {
 			t.Errorf("%s: %v", param, err)
 			continue
@@ -179,7 +181,7 @@ func TestOpenRefuses(t *testing.T) {
 // TestSessionStatements: setting up a connection takes one statement.
 func TestSessionStatements(t *testing.T) {
 	counted := crashtest.Wrap(connector(t, with(t)))
-	db := dbOf(t, onerow.ReadCommitted(counted), true)
+	db := dbOf(t, hosts.ReadCommitted(counted), true)
 	log, err := crashtest.Count(counted, func() error { return db.PingContext(t.Context()) })
 	if err != nil || len(log) != 1 {
 		t.Errorf("%v:\n%s", err, log)
@@ -201,8 +203,8 @@ func TestSessionFallback(t *testing.T) {
 	for _, refused := range []uint16{1064, 1193} {
 		isolation := dbtest.Server(t).IsolationVariable()
 		r := &refusing{Connector: connector(t, with(t, "autocommit=0", isolation+"=%27SERIALIZABLE%27")), verb: one, number: refused}
-		db := dbOf(t, onerow.ReadCommitted(r), true)
-		if err := onerow.Check(t.Context(), db); err != nil {
+		db := dbOf(t, hosts.ReadCommitted(r), true)
+		if err := pool.Check(t.Context(), db); err != nil {
 			t.Error(err)
 		}
 		var level string

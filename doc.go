@@ -2,7 +2,7 @@
 // MySQL and MariaDB: one row wins. A unique index, a conditional update or a
 // fencing token decides, so no distributed lock is needed.
 //
-// The packages above it hold the workflows:
+// Package pool opens the database, and guards its sessions. The packages above hold the workflows:
 //
 //   - repo: rows in an active and an archive table; create, rename, archive,
 //     activate, delete, with an undo window
@@ -42,8 +42,8 @@
 //     run again once. So the default lock wait timeout of 50 seconds is waited for once.
 //   - A server or node that takes no writes or no sessions now (1047; 1290 for read_only; 1792, 1836, 3032;
 //     1040, 1203) may say so at any statement, BEGIN and COMMIT too. The session is closed, and the
-//     transaction run again in a new one, which leads to another server where the pool of [Open] has several
-//     hosts.
+//     transaction run again in a new one, which leads to another server where the pool of pool.Open has
+//     several hosts.
 //   - Once COMMIT was sent and no answer came, the outcome is unknown. InTx says
 //     so with [ErrOutcomeUnknown]; only [InIdempotentTx] runs it again, because there a
 //     token of the call, inserted first under a unique key, tells the two apart. It stays unknown
@@ -71,7 +71,7 @@
 //     the pool, whoever made the pool (*sql.DB, *sqlx.DB, or what else has their Conn; a *sql.Conn is closed
 //     for its owner as well).
 //
-// On a pool of [Open], [NewConnector] or [Guard] the last two hold below the Tx, for every transaction of the
+// On a pool of package pool the last two hold below the Tx, for every transaction of the
 // pool, the caller's own too: the sessions themselves see each error, those that come with the rows as well,
 // and take nothing but ROLLBACK then. There innodb_rollback_on_timeout is asked for, so a caller's own
 // transaction may go on after a lock wait timeout if it is OFF. On another pool the Tx does what it can:
@@ -82,33 +82,19 @@
 //
 // # Round trips
 //
-// On a pool of [Open] or [Packets] a transaction of [InTx] takes fewer round trips than it has statements.
-// BEGIN travels with the first one, those of [Tx.ExecAll] together, those of [Tx.QueryAfter] with the query
-// behind them, and those of [Tx.ExecLast], or the query of [Tx.QueryLast], with COMMIT:
-//
-//	n statements                            n + 1
-//	n statements, the last by ExecLast      n
-//	n statements, all of them by ExecLast   1
-//	n statements and a query by QueryLast   n + 1
-//
-// Only what is proved to be one statement, with as many placeholders as arguments and nothing behind it,
-// travels with others; all else travels alone. As many answers are demanded as statements were sent, COMMIT's
-// among them.
-//
-// They are the same statements in the same order, and the server ends at the first that fails. What fails
-// in a text that ends with COMMIT is that statement's error ([ErrLast], nothing was committed) if COMMIT
-// itself never answers so: errors of data, constraints, rights and syntax, a SIGNAL, a lock wait timeout. A
-// refusal is run again, and all else is [ErrOutcomeUnknown], as at a COMMIT by itself. On any other pool,
-// in a *sql.Tx of the caller's, and on a node of Galera each statement travels by itself: where another
-// node's transaction aborts this one, Galera may run the rest of a packet outside of it, and answer that
-// all was committed.
+// On a pool of pool.Open a transaction of [InTx] takes as many round trips as it has statements, and one for
+// COMMIT: BEGIN travels with the first of them. The verbs of the toolkit send several of their statements in
+// one round trip, the last ones with COMMIT; each says how many it takes. [Tx.Together] says whether the
+// session is one of those. On any other pool, in a *sql.Tx of the caller's, and on a node of Galera each
+// statement travels by itself: where another node's transaction aborts this one, Galera may run the rest of a
+// packet outside of it, and answer that all was committed.
 //
 // # Settings
 //
-// There are settings of a session or a server with which none of this holds, such as
-// autocommit=0 or a sql_select_limit. [Open] refuses a data source name that has them, and sets in each
-// session what a session may set, so that the server's defaults do not matter; [Check] asks any pool, and the
-// server behind it, and its error says what to change.
+// There are settings of a session or a server with which none of this holds, such as autocommit=0 or a
+// sql_select_limit. pool.Open refuses a data source name that has them, and sets in each session what a
+// session may set, so that the server's defaults do not matter; pool.Check asks any pool, and the server
+// behind it, and its error says what to change.
 //
 // # Keys
 //

@@ -2,25 +2,45 @@ package onerow
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/internal/wire"
 )
 
 var (
 	// ErrOutcomeUnknown means: COMMIT was sent and no answer came back, so the
 	// transaction happened wholly or not at all. Call the verb again: the verbs of
 	// this toolkit leave the tables as if they had been called once.
-	ErrOutcomeUnknown = errors.New("onerow: the outcome of the transaction is unknown")
+	ErrOutcomeUnknown = wire.ErrOutcomeUnknown
 
 	// ErrTxPoisoned means: the server has rolled this transaction back, or a statement of it was interrupted,
 	// and a statement was sent on it afterwards. The statement was not run. Return the first error from the
 	// function that was given to InTx.
-	ErrTxPoisoned = errors.New("onerow: the server has rolled this transaction back")
+	ErrTxPoisoned = wire.ErrTxPoisoned
 
 	// ErrNotUndone means: what a verb wrote in a caller's transaction before it failed cannot be taken back,
 	// so nothing of that transaction may be committed. Roll it back.
-	ErrNotUndone = errors.New("onerow: what was written before cannot be taken back, roll the whole transaction back")
+	ErrNotUndone = wire.ErrNotUndone
+
+	// ErrEndsTx means: the statement would end the transaction that it was to be a part of. It was not run,
+	// and the transaction is as it was. Leave BEGIN, COMMIT and ROLLBACK to [InTx], and change tables
+	// elsewhere: a server commits what is open before CREATE, ALTER, DROP, TRUNCATE, LOCK TABLES and the
+	// like, and what follows would be committed by itself.
+	ErrEndsTx = wire.ErrEndsTx
+
+	// ErrTxEnded means: a statement of which a text does not show what it does, CALL for one, has ended the
+	// transaction. What was written before, and by it, may be committed; nothing was run after it. No call is
+	// run again for that.
+	ErrTxEnded = wire.ErrTxEnded
+
+	// ErrRowsOpen means: the rows of a query of this transaction are still being read, and a session answers
+	// one thing at a time. The statement was not sent, and the transaction is as it was. Read the rows to
+	// their end or close them first, or collect them.
+	ErrRowsOpen = wire.ErrRowsOpen
+
+	// ErrNotOneRow means: a statement that had to affect one row ([Stmt].One) affected none, or several. It
+	// did what it did.
+	ErrNotOneRow = wire.ErrNotOneRow
 
 	// ErrTooLarge means: a statement, with its values, is larger than what the server takes in one
 	// packet. The transaction was rolled back; to run it again is of no use.
@@ -38,22 +58,8 @@ var (
 	ErrNotFound = errors.New("onerow: no such row")
 )
 
-// OutcomeUnknownError is the detail of [ErrOutcomeUnknown].
-type OutcomeUnknownError struct {
-	// Err is what the driver answered to COMMIT.
-	Err error
-}
-
-// Error says what is unknown and what to do.
-func (e *OutcomeUnknownError) Error() string {
-	return fmt.Sprintf("onerow: COMMIT was sent and not answered, the outcome is unknown; call again to find out: %v", e.Err)
-}
-
-// Is makes errors.Is(err, ErrOutcomeUnknown) true.
-func (e *OutcomeUnknownError) Is(target error) bool { return target == ErrOutcomeUnknown }
-
-// Unwrap returns the driver's error.
-func (e *OutcomeUnknownError) Unwrap() error { return e.Err }
+// OutcomeUnknownError is the detail of [ErrOutcomeUnknown]. Its Err is what the driver answered to COMMIT.
+type OutcomeUnknownError = wire.OutcomeUnknownError
 
 // Retryable says whether the transaction in which err occurred may be run again
 // from its first statement: the server refused it, the connection was lost

@@ -9,12 +9,13 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
-	"github.com/onerow/onerow/internal/kept"
+	"github.com/onerow/onerow/internal/wire"
+	"github.com/onerow/onerow/pool"
 )
 
 // textOf reads a coin by a query that the session keeps.
 func textOf(ctx context.Context, db onerow.DB, id int) (text sql.NullString, err error) {
-	err = onerow.QueryRow(kept.Prepared(ctx), db, "SELECT text FROM coin WHERE id = ?", []any{id}, &text)
+	err = onerow.QueryRow(wire.KeepPrepared(ctx), db, "SELECT text FROM coin WHERE id = ?", []any{id}, &text)
 	return text, err
 }
 
@@ -80,7 +81,7 @@ func TestGuardKept(t *testing.T) {
 // TestGuardKeptNowhere: where the server prepares nothing, the query is a text each time.
 func TestGuardKeptNowhere(t *testing.T) {
 	t.Parallel()
-	db, err := onerow.Open(private(t, "--max-prepared-stmt-count=0"))
+	db, err := pool.Open(private(t, "--max-prepared-stmt-count=0"))
 	if err != nil {
 		t.Fatal(err)
 	}

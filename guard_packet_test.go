@@ -15,7 +15,10 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
-	"github.com/onerow/onerow/internal/own"
+	"github.com/onerow/onerow/internal/guard"
+	"github.com/onerow/onerow/internal/packet"
+	"github.com/onerow/onerow/internal/wire"
+	"github.com/onerow/onerow/pool"
 )
 
 // packets counts what goes over the network "counted": one for each round trip.
@@ -45,7 +48,7 @@ func openCounted(t *testing.T, params string) (db, plain *sql.DB) {
 	if over == dsn {
 		t.Fatalf("the server is at %s, which is no TCP port", dsn)
 	}
-	db, err := onerow.Open(over + params)
+	db, err := pool.Open(over + params)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +81,7 @@ func put(id int) func(context.Context, *onerow.Tx) error {
 
 func putLast(id int) func(context.Context, *onerow.Tx) error {
 	return func(ctx context.Context, tx *onerow.Tx) error {
-		return tx.ExecLast(ctx, onerow.Stmt{Query: "INSERT INTO coin (id, text) VALUES (?, ?)", Args: []any{id, "; -- '"}})
+		return packet.ExecLast(ctx, tx, onerow.Stmt{Query: "INSERT INTO coin (id, text) VALUES (?, ?)", Args: []any{id, "; -- '"}})
 	}
 }
 
@@ -92,12 +95,12 @@ func putAll(ids ...int) func(context.Context, *onerow.Tx) error {
 		for _, id := range ids {
 			stmts = append(stmts, coin(id))
 		}
-		return tx.ExecAll(ctx, stmts...)
+		return packet.ExecAll(ctx, tx, stmts...)
 	}
 }
 
 func putAllLast(a, b int) func(context.Context, *onerow.Tx) error {
-	return func(ctx context.Context, tx *onerow.Tx) error { return tx.ExecLast(ctx, coin(a), coin(b)) }
+	return func(ctx context.Context, tx *onerow.Tx) error { return packet.ExecLast(ctx, tx, coin(a), coin(b)) }
 }
 
 // putAndLook is an error unless the query sees what the statement before it has put.
@@ -107,7 +110,7 @@ func putAndLook(id int) func(context.Context, *onerow.Tx) error {
 
 func seen(ctx context.Context, tx *onerow.Tx, id int, stmts ...onerow.Stmt) error {
 	n := 0
-	err := tx.QueryAfter(ctx, stmts, "SELECT id FROM coin WHERE id = ?", []any{id}, func(rows *sql.Rows) error { return rows.Scan(&n) })
+	err := packet.QueryAfter(ctx, tx, stmts, "SELECT id FROM coin WHERE id = ?", []any{id}, func(rows *sql.Rows) error { return rows.Scan(&n) })
 	if err == nil && n != id {
 		err = fmt.Errorf("of %d the query has seen %d", id, n)
 	}
@@ -128,7 +131,7 @@ func refused(id int) func(context.Context, *onerow.Tx) error {
 func lookLast(id int) func(context.Context, *onerow.Tx) error {
 	return func(ctx context.Context, tx *onerow.Tx) error {
 		n := 0
-		err := tx.QueryLast(own.Query(ctx), "SELECT id FROM coin WHERE id = ?", []any{id}, func(rows *sql.Rows) error { return rows.Scan(&n) })
+		err := packet.QueryLast(wire.OwnQueries(ctx), tx, "SELECT id FROM coin WHERE id = ?", []any{id}, func(rows *sql.Rows) error { return rows.Scan(&n) })
 		if err == nil && n != id {
 			err = fmt.Errorf("of %d the query has seen %d", id, n)
 		}
@@ -180,7 +183,7 @@ func TestPackets(t *testing.T) {
 		{"two that were not the last", both(putAllLast(31, 32), putAllLast(33, 34)), 2, 4},
 		{"two together, a part of another", func(ctx context.Context, tx *onerow.Tx) error { return onerow.InTx(ctx, tx, putAllLast(35, 36)) }, 2, 2},
 		{"two of which one has many bytes", func(ctx context.Context, tx *onerow.Tx) error {
-			return tx.ExecLast(ctx, coin(37), onerow.Stmt{Query: "INSERT INTO coin (id, text) VALUES (38, LEFT(?, 10))", Args: []any{strings.Repeat("x", 5_000)}})
+			return packet.ExecLast(ctx, tx, coin(37), onerow.Stmt{Query: "INSERT INTO coin (id, text) VALUES (38, LEFT(?, 10))", Args: []any{strings.Repeat("x", 5_000)}})
 		}, 3, 2},
 		{"a part of another", func(ctx context.Context, tx *onerow.Tx) error { return onerow.InTx(ctx, tx, putLast(10)) }, 2, 1},
 		{"a query with COMMIT", lookLast(1), 1, 0},
@@ -269,7 +272,7 @@ func TestPacketsFail(t *testing.T) {
 			return seen(ctx, tx, 2, coin(2), coin(1), coin(3))
 		}, "the last, which was not": both(putLast(1), put(3)),
 		"its text": func(ctx context.Context, tx *onerow.Tx) error {
-			return tx.ExecLast(ctx, onerow.Stmt{Query: "INSERT INTO nowhere VALUES (1)"})
+			return packet.ExecLast(ctx, tx, onerow.Stmt{Query: "INSERT INTO nowhere VALUES (1)"})
 		},
 	} {
 		err := onerow.InTx(t.Context(), db, fn)
@@ -297,7 +300,7 @@ func TestPacketsFail(t *testing.T) {
 // that affects not one row is the last that is run.
 func TestPacketsAnswer(t *testing.T) {
 	together, plain := openCounted(t, "")
-	apart, err := onerow.Open(dbtest.DSN(t) + "&multiStatements=false")
+	apart, err := pool.Open(dbtest.DSN(t) + "&multiStatements=false")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -313,7 +316,7 @@ func TestPacketsAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	prepared := sql.OpenDB(onerow.Packets(connector))
+	prepared := sql.OpenDB(guard.Packets(connector))
 	t.Cleanup(func() {
 		if err := prepared.Close(); err != nil {
 			t.Error(err)
@@ -329,9 +332,9 @@ func TestPacketsAnswer(t *testing.T) {
 			run := func(stmts ...onerow.Stmt) error {
 				return onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
 					if last {
-						return tx.ExecLast(ctx, stmts...)
+						return packet.ExecLast(ctx, tx, stmts...)
 					}
-					return tx.ExecAll(ctx, stmts...)
+					return packet.ExecAll(ctx, tx, stmts...)
 				})
 			}
 			err := run(insert(&first), onerow.Stmt{Query: "UPDATE answered SET n = LAST_INSERT_ID(100 + LAST_INSERT_ID()) WHERE id = LAST_INSERT_ID()", One: true, ID: &second}, insert(&third))
@@ -360,7 +363,7 @@ func TestPacketsAnswer(t *testing.T) {
 		} {
 			before := sum(t, db)
 			err := onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
-				return tx.QueryAfter(ctx, stmts, "SELECT 1", nil, func(*sql.Rows) error { return errors.New("a row") })
+				return packet.QueryAfter(ctx, tx, stmts, "SELECT 1", nil, func(*sql.Rows) error { return errors.New("a row") })
 			})
 			if after := sum(t, db); !errors.Is(err, onerow.ErrNotOneRow) || after != before {
 				t.Errorf("%s, %d statements before a query: %v, %s, was %s", name, len(stmts), err, after, before)
@@ -372,7 +375,7 @@ func TestPacketsAnswer(t *testing.T) {
 	}
 	// Behind a failure inside a transaction that goes on nothing was run.
 	err = onerow.InTx(t.Context(), together, func(ctx context.Context, tx *onerow.Tx) error {
-		err := tx.ExecAll(ctx, onerow.Stmt{Query: "UPDATE answered SET n = 1 WHERE id = -1", One: true}, onerow.Stmt{Query: "DELETE FROM answered"})
+		err := packet.ExecAll(ctx, tx, onerow.Stmt{Query: "UPDATE answered SET n = 1 WHERE id = -1", One: true}, onerow.Stmt{Query: "DELETE FROM answered"})
 		if !errors.Is(err, onerow.ErrNotOneRow) {
 			t.Errorf("inside: %v", err)
 		}
@@ -438,7 +441,7 @@ func TestPacketsKilled(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
-			return tx.ExecLast(ctx, coin(50), onerow.Stmt{Query: "UPDATE coin SET text = 'mine' WHERE id = 100"}, coin(51))
+			return packet.ExecLast(ctx, tx, coin(50), onerow.Stmt{Query: "UPDATE coin SET text = 'mine' WHERE id = 100"}, coin(51))
 		})
 	}()
 	dbtest.AwaitLock(t, plain)
@@ -497,7 +500,7 @@ func TestPacketsQueryLast(t *testing.T) {
 			if err := refused(2)(ctx, tx); err != nil {
 				return err
 			}
-			return tx.QueryLast(own.Query(ctx), query, nil, func(*sql.Rows) error { return nil })
+			return packet.QueryLast(wire.OwnQueries(ctx), tx, query, nil, func(*sql.Rows) error { return nil })
 		})
 		if number(err) != want {
 			t.Errorf("%s: %v", query, err)
@@ -537,7 +540,9 @@ func TestPacketsInjection(t *testing.T) {
 	}
 	for name, call := range map[string]func(ctx context.Context, tx *onerow.Tx) error{
 		"first": func(ctx context.Context, tx *onerow.Tx) error { _, err := tx.ExecContext(ctx, evil); return err },
-		"last":  func(ctx context.Context, tx *onerow.Tx) error { return tx.ExecLast(ctx, onerow.Stmt{Query: evil}) },
+		"last": func(ctx context.Context, tx *onerow.Tx) error {
+			return packet.ExecLast(ctx, tx, onerow.Stmt{Query: evil})
+		},
 	} {
 		if err := onerow.InTx(ctx, db, call); number(err) != 1064 {
 			t.Errorf("%s: %v", name, err)

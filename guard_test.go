@@ -13,12 +13,13 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/pool"
 )
 
 // pools opens the schema of dsn with the guard and, as a control, without.
 func pools(t testing.TB, dsn string) map[string]*sql.DB {
 	t.Helper()
-	guarded, err := onerow.Open(dsn)
+	guarded, err := pool.Open(dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +202,7 @@ func connector(t testing.TB, dsn string) driver.Connector {
 func dbOf(t testing.TB, c driver.Connector, guarded bool) *sql.DB {
 	t.Helper()
 	if guarded {
-		c = onerow.Guard(c)
+		c = pool.Guard(c)
 	}
 	db := sql.OpenDB(c)
 	t.Cleanup(func() {

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/pool"
 )
 
 // TestLimitHidesNothing: a server that takes no writes is not used, although it answers with one row only, or
@@ -20,7 +20,7 @@ func TestLimitHidesNothing(t *testing.T) {
 	for _, set := range []string{"sql_select_limit = 1", "sql_select_limit = 0", "max_join_size = 1"} {
 		dbtest.Exec(t, admin, "SET GLOBAL "+set)
 		err := opened(t, list).PingContext(t.Context())
-		if !errors.Is(err, onerow.ErrNoHost) || !strings.Contains(err.Error(), "read_only is ON") {
+		if !errors.Is(err, pool.ErrNoHost) || !strings.Contains(err.Error(), "read_only is ON") {
 			t.Errorf("%s: %v", set, err)
 		}
 	}

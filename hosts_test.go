@@ -13,6 +13,8 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/hosts"
+	"github.com/onerow/onerow/pool"
 )
 
 // TestHosts: what the driver makes of a list, and what it says.
@@ -35,19 +37,19 @@ func TestHosts(t *testing.T) {
 		made := mysql.NewConfig()
 		made.Addr = addr
 		if len(want) > 1 {
-			if got := onerow.Hosts(made); !slices.Equal(got, want) {
+			if got := hosts.Addresses(made); !slices.Equal(got, want) {
 				t.Errorf("%s made in Go: %q", addr, got)
 			}
 		} else {
 			want = []string{parsed.Addr}
 		}
-		if got := onerow.Hosts(parsed); !slices.Equal(got, want) {
+		if got := hosts.Addresses(parsed); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, of %q", addr, got, parsed.Addr)
 		}
 	}
 	socket := mysql.NewConfig()
 	socket.Net, socket.Addr = "unix", "/run/a,b"
-	if got := onerow.Hosts(socket); len(got) != 1 {
+	if got := hosts.Addresses(socket); len(got) != 1 {
 		t.Error(got)
 	}
 }
@@ -164,8 +166,8 @@ func closedHosts(t *testing.T, db *sql.DB, a, b *machine) {
 
 func wantNoHost(t *testing.T, err error, parts ...string) {
 	t.Helper()
-	var detail *onerow.NoHostError
-	if !errors.Is(err, onerow.ErrNoHost) || !errors.As(err, &detail) || len(detail.Hosts) != 2 || !onerow.Retryable(err) || strings.Contains(err.Error(), "secret") {
+	var detail *pool.NoHostError
+	if !errors.Is(err, pool.ErrNoHost) || !errors.As(err, &detail) || len(detail.Hosts) != 2 || !onerow.Retryable(err) || strings.Contains(err.Error(), "secret") {
 		t.Errorf("%v", err)
 		return
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/packet"
 )
 
 // TestBytesOfJSON: a []byte goes into a JSON column as json.RawMessage does, from a pool of Open, on every
@@ -44,7 +45,7 @@ func TestBytesOfJSON(t *testing.T) {
 		},
 		"with COMMIT": func(db *sql.DB, args []any) error {
 			return inTx(db, func(ctx context.Context, tx *onerow.Tx) error {
-				return tx.ExecLast(ctx, onerow.Stmt{Query: insert, Args: args})
+				return packet.ExecLast(ctx, tx, onerow.Stmt{Query: insert, Args: args})
 			})
 		},
 		"a query": func(db *sql.DB, args []any) error {

@@ -12,7 +12,7 @@ import (
 // IConn of bun and ExecQuerier of ent.
 
 // PrepareContext prepares a statement, unless the transaction is poisoned. What the statement meets later
-// does not poison the Tx: on a pool of [Open] the session sees it, on another pool return its error.
+// does not poison the Tx: on a pool of package pool the session sees it, on another pool return its error.
 func (tx *Tx) PrepareContext(ctx context.Context, query string) (*sql.Stmt, error) {
 	if err := tx.poisoned(); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (tx *Tx) QueryRowContext(ctx context.Context, query string, args ...any) *s
 
 // SQL is the *sql.Tx below, for a query layer that takes nothing else, as sqlx and squirrel do; nil where the
 // transaction that was joined neither is one nor embeds one. Leave BEGIN, COMMIT and ROLLBACK to [InTx]. It
-// knows nothing of what the Tx met: on a pool of [Open] the session does.
+// knows nothing of what the Tx met: on a pool of package pool the session does.
 func (tx *Tx) SQL() *sql.Tx {
 	tx.escaped = true
 	return within(tx.db)

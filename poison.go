@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 
 	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/internal/sqltext"
+	"github.com/onerow/onerow/internal/wire"
 )
 
 // guarded is a handle on which nothing more is run after an error that ended its transaction,
@@ -66,7 +68,7 @@ func (g *guarded) count(query string, res sql.Result, err error) {
 			affected = n
 		}
 	}
-	if _, mark := marked(query); !mark && read(query, anyMode()).wrote(affected, err) {
+	if _, mark := wire.Marked(query); !mark && sqltext.Classify(query, sqltext.AnyUTF8).Wrote(affected, err) {
 		g.writes++
 	}
 }
@@ -90,7 +92,7 @@ func (g *guarded) mayUndo(query string) bool {
 // that ended under a statement is one: the driver has closed the session. A statement that was interrupted
 // leaves a part, which whoever drops the error would commit.
 func (g *guarded) note(err error, query string, args ...any) error {
-	if mysqlerr.EndsTransaction(err) || mysqlerr.Classify(err) == mysqlerr.Interrupted || ended(err) {
+	if mysqlerr.EndsTransaction(err) || mysqlerr.Classify(err) == mysqlerr.Interrupted || mysqlerr.IsContext(err) {
 		g.poison.CompareAndSwap(nil, &poison{err: err, large: large(err, query, args)})
 	}
 	return err
@@ -110,10 +112,5 @@ func (g *guarded) noteResult(err error) error {
 
 // unanswered says of the error of a statement that writes whether it may have been executed.
 func unanswered(err error) bool {
-	return mysqlerr.Classify(err) == mysqlerr.ConnectionLost || ended(err)
-}
-
-// ended says whether err is that of a context.
-func ended(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	return mysqlerr.Classify(err) == mysqlerr.ConnectionLost || mysqlerr.IsContext(err)
 }

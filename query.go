@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+
+	"github.com/onerow/onerow/internal/wire"
 )
 
 // QueryRow runs a query of which at most one row is wanted and scans it into
@@ -51,6 +53,12 @@ func Query(ctx context.Context, db DB, query string, args []any, scan func(*sql.
 	}
 	return note(rows.Err())
 }
+
+// Stmt is a statement that a verb sends beside its own, with its Args. One says that it affects exactly one
+// row: else nothing behind it is run, and the error is [ErrNotOneRow]. Rows, if not nil, is set to the number
+// of rows that were affected, and ID to what LastInsertId says of its result: the id that was generated, or
+// what LAST_INSERT_ID(expression) was given.
+type Stmt = wire.Stmt
 
 // AffectOne runs a statement that changes a row which this transaction has locked. That it
 // affects no row is an error: MariaDB answers a DELETE of one table, and 11.8 an UPDATE, that

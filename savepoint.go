@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/internal/wire"
 )
 
 // undoTime is how long taking back may last when the context of the call has ended.
@@ -25,9 +26,9 @@ const undoTime = 2 * time.Second
 // write from another member has pushed away, and so does COMMIT then: what was written before is lost on this
 // member, and not on the others. A verb that fails there before it has written leaves the transaction as it
 // was; one that fails later cannot be taken back, see above. Whether the server is in a group is asked by the
-// first savepoint: once for a session of a pool of [Open], where the session keeps to this for every query
-// layer; on another pool in MySQL once for a transaction, or a verb in a *sql.Tx, which is a statement more.
-// MariaDB is not asked.
+// first savepoint: once for a session of a pool of package pool, where the session keeps to this for every
+// query layer; on another pool in MySQL once for a transaction, or a verb in a *sql.Tx, which is a statement
+// more. MariaDB is not asked.
 func (tx *Tx) Savepoint(ctx context.Context, name string, fn func() error) (err error) {
 	if !tx.joined {
 		return fn()
@@ -43,8 +44,8 @@ func (tx *Tx) Savepoint(ctx context.Context, name string, fn func() error) (err 
 		case real:
 			err = tx.takeBack(ctx, name, err)
 		case tx.poisoned() == nil && tx.dirty(writes):
-			tx.lose(errGrouped)
-			err = notUndone(err, errGrouped)
+			tx.lose(wire.ErrGrouped)
+			err = notUndone(err, wire.ErrGrouped)
 		}
 	}()
 	err = fn()
@@ -82,4 +83,54 @@ func (tx *Tx) lose(err error) {
 		tx.poison.CompareAndSwap(nil, &poison{err: err})
 		tx, _ = tx.db.(*Tx)
 	}
+}
+
+// mark sets a savepoint in a joined transaction, and says whether it is one that the server has.
+func (tx *Tx) mark(ctx context.Context, name string) (real bool, err error) {
+	outer := tx
+	for above, ok := outer.db.(*Tx); ok; above, ok = outer.db.(*Tx) {
+		outer = above
+	}
+	if outer.group == wire.NotAsked {
+		var set bool
+		if outer.group, set, err = tx.askGroup(ctx, name); set || err != nil {
+			return set, err
+		}
+	}
+	if outer.group == wire.Yes {
+		return false, nil
+	}
+	_, err = tx.ExecContext(ctx, "SAVEPOINT "+name)
+	return true, err
+}
+
+// askGroup asks whether the server is in a group, and sets the savepoint where the answer is one that it is
+// set.
+func (tx *Tx) askGroup(ctx context.Context, name string) (group wire.Answer, set bool, err error) {
+	var what, value string
+	err = QueryRow(ctx, tx, wire.Mark(name), nil, &what, &value)
+	if mysqlerr.Number(err) != 0 && !mysqlerr.EndsTransaction(err) {
+		if err = QueryRow(ctx, tx, wire.SQLGroup, nil, &what, &value); errors.Is(err, sql.ErrNoRows) {
+			return wire.No, false, nil
+		}
+	}
+	switch {
+	case errors.Is(err, sql.ErrNoRows), err == nil && value == wire.MarkedByGuard:
+		return wire.No, true, nil // from now on as plain text
+	case err != nil:
+		return wire.NotAsked, false, err
+	case value == "0", value == "":
+		return wire.No, false, nil
+	}
+	return wire.Yes, false, nil
+}
+
+// dirty says whether something may have been written since there were so many writes.
+func (tx *Tx) dirty(writes int) bool {
+	for t, ok := tx, true; ok; t, ok = t.db.(*Tx) {
+		if t.escaped {
+			return true
+		}
+	}
+	return tx.writes != writes
 }

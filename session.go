@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/internal/wire"
 )
 
 // session is the connection on which an attempt runs. Where the handle is a pool it is taken out
@@ -50,7 +51,7 @@ func (s *session) begin(ctx context.Context) (*sql.Tx, error) {
 	s.end = cancel
 	stop := context.AfterFunc(ctx, cancel)
 	defer stop()
-	tx, err := s.db.BeginTx(context.WithValue(alive, lazily{}, ctx), nil)
+	tx, err := s.db.BeginTx(wire.WithCall(alive, ctx), nil)
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) { // alive has no deadline to tell of
 		err = context.Cause(ctx)
 	}
@@ -63,8 +64,8 @@ func (s *session) guarded() (watched, packets bool) {
 		return false, false
 	}
 	_ = s.raw.Raw(func(driverConn any) error { //nolint:errcheck // it says that the session is gone, and the next statement does, too
-		c, ok := driverConn.(*guardConn)
-		watched, packets = ok, ok && c.packets != onePacketEach
+		c, ok := driverConn.(wire.Session)
+		watched, packets = ok, ok && c.TakesPackets()
 		return nil
 	})
 	return watched, packets
@@ -125,5 +126,5 @@ func (s *session) rollback(ctx context.Context, tx *sql.Tx, err error) (noise er
 
 // gone: the driver closes a session whose context ended, and says so at ROLLBACK.
 func gone(err error) bool {
-	return errors.Is(err, sql.ErrTxDone) || ended(err) || mysqlerr.MayRunAgain(err)
+	return errors.Is(err, sql.ErrTxDone) || mysqlerr.IsContext(err) || mysqlerr.MayRunAgain(err)
 }

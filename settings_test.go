@@ -16,6 +16,7 @@ import (
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
+	"github.com/onerow/onerow/pool"
 )
 
 // TestServersDefaults: whatever the server has for all sessions, a pool of Open is right and Check passes it,
@@ -42,7 +43,7 @@ func TestServersDefaults(t *testing.T) {
 					dbtest.Exec(t, admin, "SET GLOBAL max_join_size = 1")
 					defer dbtest.Exec(t, admin, "SET GLOBAL max_join_size = 18446744073709551615")
 				}
-				wantSetting(t, onerow.Check(t.Context(), admin), name)
+				wantSetting(t, pool.Check(t.Context(), admin), name)
 				for _, own := range []string{bare, dsn, bare + "?sql_mode=DEFAULT", bare + "?sql_mode=CONCAT(@@sql_mode,',ANSI_QUOTES')", bare + "?multiStatements=false",
 					bare + "?lock_wait_timeout=7,@@session.completion_type=1", strings.Replace(bare, ")/", ",127.0.0.1:1)/", 1)} {
 					right(t, own)
@@ -58,7 +59,7 @@ func right(t *testing.T, dsn string) {
 	ctx := t.Context()
 	db := opened(t, dsn)
 	db.SetMaxOpenConns(1)
-	if err := onerow.Check(ctx, db); err != nil {
+	if err := pool.Check(ctx, db); err != nil {
 		t.Errorf("%s: %v", dsn, err)
 	}
 	for _, statement := range []string{"DROP TABLE IF EXISTS account", "CREATE TABLE account (id INT PRIMARY KEY, note VARCHAR(9) NOT NULL) ENGINE=InnoDB"} {
@@ -152,7 +153,7 @@ func TestForcedCharsets(t *testing.T) {
 			bare, _, _ := strings.Cut(strings.Replace(dsn, "root", "app", 1), "?")
 			for i, params := range []string{"", "?interpolateParams=false", "?collation=utf8mb4_bin", "?charset=utf8mb4"} {
 				db := opened(t, bare+params)
-				if err := onerow.Check(t.Context(), db); err != nil {
+				if err := pool.Check(t.Context(), db); err != nil {
 					t.Errorf("%s: %v", params, err)
 				}
 				want, name := []byte{0, 0xff, '\'', 0xc3}, "ü😀"
@@ -163,7 +164,7 @@ func TestForcedCharsets(t *testing.T) {
 					t.Errorf("%s: %x, %q, %v", params, got, back, err)
 				}
 			}
-			if err := onerow.Check(t.Context(), dbtest.OpenDSN(t, bare+"?interpolateParams=true")); errors.Is(err, onerow.ErrSetting) != mixed {
+			if err := pool.Check(t.Context(), dbtest.OpenDSN(t, bare+"?interpolateParams=true")); errors.Is(err, pool.ErrSetting) != mixed {
 				t.Errorf("another pool: %v", err)
 			}
 		})

@@ -8,6 +8,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/pool"
 )
 
 // TestSetUpStatements: one packet sets up a session, whatever the data source name says, of one statement and
@@ -103,11 +104,11 @@ func causalGroup(t *testing.T) {
 		wantVariable(t, dsn, consistency, c.want)
 		wantVariable(t, dsn+own, consistency, "EVENTUAL")
 		for _, opened := range []*sql.DB{opened(t, dsn), opened(t, dsn+own)} {
-			if err := onerow.Check(t.Context(), opened); err != nil {
+			if err := pool.Check(t.Context(), opened); err != nil {
 				t.Errorf("%+v: %v", c, err)
 			}
 		}
-		if err := onerow.Check(t.Context(), admin); c.refused != "" {
+		if err := pool.Check(t.Context(), admin); c.refused != "" {
 			wantSetting(t, err, c.refused)
 		} else if err != nil {
 			t.Errorf("%+v: %v", c, err)
@@ -117,7 +118,7 @@ func causalGroup(t *testing.T) {
 	admin.SetMaxOpenConns(1)
 	admin.SetMaxIdleConns(1)
 	dbtest.Exec(t, admin, "SET @onerow_routed = 1")
-	if err := onerow.Check(t.Context(), admin); err != nil {
+	if err := pool.Check(t.Context(), admin); err != nil {
 		t.Error(err)
 	}
 	if got := questionsOf(t, opened(t, dsn+"&multiStatements=false")); got != 2 { // the second asks what the session is called

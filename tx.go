@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/internal/wire"
 )
 
 // DB is what every verb takes: *sql.DB, *sql.Conn, *sqlx.DB, which begin a
@@ -32,16 +33,20 @@ type committer interface{ Commit() error }
 type Tx struct {
 	guarded
 	joined  bool
-	group   answer // the server is in a replication group, see Savepoint; of the outermost
-	packets bool   // the session takes several statements at once
-	watched bool   // the session is guarded: what is not understood it looks after itself
-	unsure  string // a savepoint that was set before a statement that was not understood
+	group   wire.Answer // the server is in a replication group, see Savepoint; of the outermost
+	packets bool        // the session takes several statements at once
+	watched bool        // the session is guarded: what is not understood it looks after itself
+	unsure  string      // a savepoint that was set before a statement that was not understood
 	rows    *sql.Rows
 }
 
 // Joined says whether the transaction belongs to the caller of the verb: then it
 // is neither committed nor run again here.
 func (tx *Tx) Joined() bool { return tx.joined }
+
+// Together says whether the session takes several statements in one round trip: BEGIN travels with the first
+// one then. It does on a pool of package pool.
+func (tx *Tx) Together() bool { return tx.packets }
 
 // Err is nil, or [ErrTxPoisoned] with the error that ended the transaction. Nothing is sent.
 func (tx *Tx) Err() error { return tx.poisoned() }
@@ -155,8 +160,7 @@ func once(ctx context.Context, db beginner, fn func(context.Context, *Tx) error,
 	if err = commit(ctx, sqlTx); err == nil {
 		return attempt{}
 	}
-	var last *statementError
-	if errors.As(err, &last) {
+	if errors.Is(err, wire.ErrLast) {
 		return tx.failed(ctx, s, err)
 	}
 	s.discard() // a COMMIT that was refused leaves the transaction open
@@ -182,14 +186,13 @@ func (g *guarded) failed(ctx context.Context, s *session, err error) attempt {
 
 func commit(ctx context.Context, tx *sql.Tx) error {
 	err := tx.Commit()
-	var last *statementError
 	var unknown *OutcomeUnknownError
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &unknown): // of the guard, which knows that COMMIT was sent
 		return err
-	case errors.As(err, &last):
+	case errors.Is(err, wire.ErrLast):
 		return err //nolint:wrapcheck // as if the function had returned it
 	case errors.Is(err, sql.ErrTxDone) && ctx.Err() == nil: // by Tx.SQL
 		return fmt.Errorf("onerow: the function that was given the transaction ended it itself; leave COMMIT and ROLLBACK to InTx: %w", err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/pool"
 )
 
 // dbtx is what sqlc generates as DBTX, and gorm calls a ConnPool.
@@ -137,7 +138,7 @@ func TestLayerPoisoned(t *testing.T) {
 // TestLayerGuarded: what comes past the Tx is stopped below it, on a pool of Open.
 func TestLayerGuarded(t *testing.T) {
 	_, dsn := accounts(t)
-	db, err := onerow.Open(dsn)
+	db, err := pool.Open(dsn)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/pool"
 )
 
 // accounts is a pool on a fresh table with two accounts.
@@ -440,7 +441,7 @@ func TestOpenKeeps(t *testing.T) {
 			}
 			dsn += sep + variable + "=%27SERIALIZABLE%27"
 		}
-		db, err := onerow.Open(dsn)
+		db, err := pool.Open(dsn)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -80,8 +80,11 @@ func walk(t *testing.T) []place {
 	return w.places
 }
 
-// libraries are the packages of the module that others may import. What is in the parts of an examples' or of
-// a command's is theirs.
+// packets is the one room inside whose functions take the texts that the libraries send.
+const packets = module + "/internal/packet"
+
+// libraries are the packages of the module that others may import, and packets. What is in the parts of an
+// examples' or of a command's is theirs.
 func libraries(t *testing.T) (list []*types.Package) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-json=ImportPath,Export,Name,Module", "./...")
@@ -103,7 +106,7 @@ func libraries(t *testing.T) (list []*types.Package) {
 			t.Fatal(err)
 		}
 		exports[p.ImportPath] = p.Export
-		inside := strings.Contains(p.ImportPath+"/", "/internal/") || strings.HasPrefix(p.ImportPath, module+"/examples/")
+		inside := strings.Contains(p.ImportPath+"/", "/internal/") && p.ImportPath != packets || strings.HasPrefix(p.ImportPath, module+"/examples/")
 		empty := p.Export == "" // it has only tests
 		if p.Module != nil && p.Module.Main && p.Name != "main" && !inside && !empty {
 			paths = append(paths, p.ImportPath)
@@ -190,7 +193,7 @@ func (w *walker) signature(of string, s *types.Signature) {
 }
 
 // carriers are types that hold SQL text, or may, of which the text is no field here.
-var carriers = []string{module + ".Stmt", "io/fs.FS", "embed.FS", "io.Reader", "strings.Builder", "bytes.Buffer", "text/template.Template"}
+var carriers = []string{module + "/internal/wire.Stmt", "io/fs.FS", "embed.FS", "io.Reader", "strings.Builder", "bytes.Buffer", "text/template.Template"}
 
 // hasText says whether a value of the type is, has or returns a text, but for the fields of a struct with a
 // name, which are places of their own. Values of type any are none: they go where placeholders are.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/packet"
 	"github.com/onerow/onerow/serial"
 )
 
@@ -36,8 +37,8 @@ type op struct {
 
 // The marks of a packet, and those of statements before and after it.
 const (
-	packet = "one=3,two=3"
-	around = "after=5,before=6"
+	between = "one=3,two=3"
+	around  = "after=5,before=6"
 )
 
 var ops = []op{
@@ -87,51 +88,51 @@ var ops = []op{
 			_, err := tx.SQL().ExecContext(ctx, c.query, c.args...)
 			return err
 		}},
-	{name: "ExecAll", takes: []string{"onerow.Tx.ExecAll stmts", "onerow.Stmt Query"}, writes: true,
-		tx: func(c *call, ctx context.Context, tx *onerow.Tx) error { return tx.ExecAll(ctx, c.stmt()) }},
-	{name: "ExecAll in company", takes: []string{"onerow.Tx.ExecAll stmts", "onerow.Stmt Query"}, writes: true, marks: packet,
+	{name: "ExecAll", takes: []string{"internal/packet.ExecAll stmts", "onerow.Stmt Query"}, writes: true,
+		tx: func(c *call, ctx context.Context, tx *onerow.Tx) error { return packet.ExecAll(ctx, tx, c.stmt()) }},
+	{name: "ExecAll in company", takes: []string{"internal/packet.ExecAll stmts", "onerow.Stmt Query"}, writes: true, marks: between,
 		tx: func(c *call, ctx context.Context, tx *onerow.Tx) error {
-			return tx.ExecAll(ctx, c.mark("one"), c.stmt(), c.mark("two"))
+			return packet.ExecAll(ctx, tx, c.mark("one"), c.stmt(), c.mark("two"))
 		}},
-	{name: "ExecAll with results", takes: []string{"onerow.Tx.ExecAll stmts", "onerow.Stmt Query"}, writes: true, marks: packet,
+	{name: "ExecAll with results", takes: []string{"internal/packet.ExecAll stmts", "onerow.Stmt Query"}, writes: true, marks: between,
 		tx: func(c *call, ctx context.Context, tx *onerow.Tx) error {
 			var rows, id int64
 			s, p := c.stmt(), c.mark("one")
 			s.One, s.Rows, s.ID, p.One = true, &rows, &id, true
-			if err := tx.ExecAll(ctx, p, s, c.mark("two")); err != nil {
+			if err := packet.ExecAll(ctx, tx, p, s, c.mark("two")); err != nil {
 				return err
 			}
 			return one(rows, nil)
 		}},
-	{name: "ExecLast", takes: []string{"onerow.Tx.ExecLast stmts", "onerow.Stmt Query"}, writes: true,
-		tx: func(c *call, ctx context.Context, tx *onerow.Tx) error { return tx.ExecLast(ctx, c.stmt()) }},
-	{name: "ExecLast, first of two", takes: []string{"onerow.Tx.ExecLast stmts"}, writes: true, marks: "two=3",
+	{name: "ExecLast", takes: []string{"internal/packet.ExecLast stmts", "onerow.Stmt Query"}, writes: true,
+		tx: func(c *call, ctx context.Context, tx *onerow.Tx) error { return packet.ExecLast(ctx, tx, c.stmt()) }},
+	{name: "ExecLast, first of two", takes: []string{"internal/packet.ExecLast stmts"}, writes: true, marks: "two=3",
 		tx: func(c *call, ctx context.Context, tx *onerow.Tx) error {
-			return tx.ExecLast(ctx, c.stmt(), c.mark("two"))
+			return packet.ExecLast(ctx, tx, c.stmt(), c.mark("two"))
 		}},
-	{name: "ExecLast, last of two", takes: []string{"onerow.Tx.ExecLast stmts"}, writes: true, marks: "one=3",
+	{name: "ExecLast, last of two", takes: []string{"internal/packet.ExecLast stmts"}, writes: true, marks: "one=3",
 		tx: func(c *call, ctx context.Context, tx *onerow.Tx) error {
-			return tx.ExecLast(ctx, c.mark("one"), c.stmt())
+			return packet.ExecLast(ctx, tx, c.mark("one"), c.stmt())
 		}},
-	{name: "ExecLast in company, one each", takes: []string{"onerow.Tx.ExecLast stmts"}, writes: true, marks: packet,
+	{name: "ExecLast in company, one each", takes: []string{"internal/packet.ExecLast stmts"}, writes: true, marks: between,
 		tx: func(c *call, ctx context.Context, tx *onerow.Tx) error {
 			s, p := c.stmt(), c.mark("one")
 			s.One, p.One = true, true
-			return tx.ExecLast(ctx, p, s, c.mark("two"))
+			return packet.ExecLast(ctx, tx, p, s, c.mark("two"))
 		}},
-	{name: "QueryAfter", takes: []string{"onerow.Tx.QueryAfter stmts"}, writes: true,
+	{name: "QueryAfter", takes: []string{"internal/packet.QueryAfter stmts"}, writes: true,
 		tx: func(c *call, ctx context.Context, tx *onerow.Tx) error {
-			err := tx.QueryAfter(ctx, []onerow.Stmt{c.stmt()}, "SELECT ?", []any{9}, scanInto(&c.got))
+			err := packet.QueryAfter(ctx, tx, []onerow.Stmt{c.stmt()}, "SELECT ?", []any{9}, scanInto(&c.got))
 			return only(c, 9, err)
 		}},
-	{name: "QueryAfter in company", takes: []string{"onerow.Tx.QueryAfter stmts"}, writes: true, marks: packet,
+	{name: "QueryAfter in company", takes: []string{"internal/packet.QueryAfter stmts"}, writes: true, marks: between,
 		tx: func(c *call, ctx context.Context, tx *onerow.Tx) error {
-			err := tx.QueryAfter(ctx, []onerow.Stmt{c.mark("one"), c.stmt(), c.mark("two")}, "SELECT ?", []any{9}, scanInto(&c.got))
+			err := packet.QueryAfter(ctx, tx, []onerow.Stmt{c.mark("one"), c.stmt(), c.mark("two")}, "SELECT ?", []any{9}, scanInto(&c.got))
 			return only(c, 9, err)
 		}},
 	{name: "ClaimWith", takes: []string{"serial.Series.ClaimWith use"}, writes: true, claims: true, pool: true,
 		run: func(c *call, ctx context.Context, db onerow.DB) error { return claim(c, ctx, db, c.stmt()) }},
-	{name: "ClaimWith in company", takes: []string{"serial.Series.ClaimWith use"}, writes: true, claims: true, pool: true, marks: packet,
+	{name: "ClaimWith in company", takes: []string{"serial.Series.ClaimWith use"}, writes: true, claims: true, pool: true, marks: between,
 		run: func(c *call, ctx context.Context, db onerow.DB) error {
 			return claim(c, ctx, db, c.mark("one"), c.stmt(), c.mark("two"))
 		}},
@@ -166,15 +167,15 @@ var ops = []op{
 			rows, err := stmt.QueryContext(ctx, c.args...) //nolint:rowserrcheck // drained does
 			return drained(c, rows, err)
 		}},
-	{name: "the query of QueryAfter", takes: []string{"onerow.Tx.QueryAfter query"}, marks: packet,
+	{name: "the query of QueryAfter", takes: []string{"internal/packet.QueryAfter query"}, marks: between,
 		tx: func(c *call, ctx context.Context, tx *onerow.Tx) error {
 			c.got = nil
-			return tx.QueryAfter(ctx, []onerow.Stmt{c.mark("one"), c.mark("two")}, c.query, c.args, scanInto(&c.got))
+			return packet.QueryAfter(ctx, tx, []onerow.Stmt{c.mark("one"), c.mark("two")}, c.query, c.args, scanInto(&c.got))
 		}},
-	{name: "QueryLast", takes: []string{"onerow.Tx.QueryLast query"},
+	{name: "QueryLast", takes: []string{"internal/packet.QueryLast query"},
 		tx: func(c *call, ctx context.Context, tx *onerow.Tx) error {
 			c.got = nil
-			return tx.QueryLast(ctx, c.query, c.args, scanInto(&c.got))
+			return packet.QueryLast(ctx, tx, c.query, c.args, scanInto(&c.got))
 		}},
 }
 

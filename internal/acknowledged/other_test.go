@@ -7,10 +7,7 @@ package acknowledged_test
 // It goes by the package and the name, so a parameter that is called as one of them is not asked about anew:
 // query, statement, condition, expression, SQL and the like are in no list without their type.
 var notSQL = map[string]map[string]string{
-	"onerow": {
-		"key":    "key",
-		"answer": "Fix Host Setting Value Why",
-	},
+	"onerow": {"key": "encoded"},
 	"cascade": {
 		"name": "Name Prefix Worker encodedID name names prefix resource resourceID table worker OrphanOptions.Table",
 		"word": "State state",
@@ -54,6 +51,7 @@ var notSQL = map[string]map[string]string{
 		"body":   "payload Payload",
 		"answer": "Column MessageID Outcome Queue Reason Row Stream Table ColumnError.Type Wanted",
 	},
+	"pool":  {"answer": "Fix Setting Value Why"},
 	"quota": {"name": "resource"},
 	"repo": {
 		"name":   "Sort.Column id name prefix resource",

@@ -15,7 +15,9 @@ import (
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/packet"
 	"github.com/onerow/onerow/migrations"
+	"github.com/onerow/onerow/pool"
 	"github.com/onerow/onerow/quota"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/live"
@@ -26,7 +28,7 @@ var special = []struct {
 	acase
 	test func(w *world, end string)
 }{
-	{acase{name: "system variables", takes: []string{"onerow.Open dsn"}}, (*world).variable},
+	{acase{name: "system variables", takes: []string{"pool.Open dsn"}}, (*world).variable},
 	{acase{name: "savepoint", takes: []string{"onerow.Tx.Savepoint name"}}, (*world).savepoint},
 	{acase{name: "limit", takes: []string{"quota.LimitQuery query"}}, (*world).limit},
 	{acase{name: "throttle", takes: []string{"cascade.QueryThrottle query"}}, (*world).throttle},
@@ -84,22 +86,22 @@ func (w *world) variable(end string) {
 	if !strings.HasPrefix(w.name, "Open") {
 		return
 	}
-	pool, err := onerow.Open(w.dsn + "&sort_buffer_size=" + url.QueryEscape("400000"+end))
+	db, err := pool.Open(w.dsn + "&sort_buffer_size=" + url.QueryEscape("400000"+end))
 	if err != nil {
 		return
 	}
-	defer pool.Close() //nolint:errcheck // in a moment
-	pool.SetMaxOpenConns(1)
+	defer db.Close() //nolint:errcheck // in a moment
+	db.SetMaxOpenConns(1)
 	write := func(ctx context.Context, tx *onerow.Tx) error {
-		return tx.ExecLast(ctx, onerow.Stmt{Query: writes, Args: []any{w.tag, 7}})
+		return packet.ExecLast(ctx, tx, onerow.Stmt{Query: writes, Args: []any{w.tag, 7}})
 	}
-	if err := onerow.InTx(w.t.Context(), pool, write); err != nil {
+	if err := onerow.InTx(w.t.Context(), db, write); err != nil {
 		if end == "" || errors.Is(err, onerow.ErrOutcomeUnknown) || w.count("SELECT COUNT(*) FROM note WHERE tag = ?", w.tag) != 0 {
 			w.t.Errorf("variable %q: %v", end, err)
 		}
 		return
 	}
-	dbtest.Exec(w.t, pool, writes, w.tag, 8)
+	dbtest.Exec(w.t, db, writes, w.tag, 8)
 	if n := w.count("SELECT COUNT(*) FROM note WHERE tag = ?", w.tag); n != 2 {
 		w.t.Errorf("variable %q: of two rows that were acknowledged %d are there", end, n)
 	}
@@ -108,7 +110,7 @@ func (w *world) variable(end string) {
 	if dbtest.Server(w.t).Engine() != devdb.MariaDB {
 		isolation = "transaction_isolation"
 	}
-	got := dbtest.Scan[string](w.t, pool, "SELECT CONCAT_WS(' ', @@autocommit = 1, @@sort_buffer_size, @@time_zone, @@"+isolation+")")
+	got := dbtest.Scan[string](w.t, db, "SELECT CONCAT_WS(' ', @@autocommit = 1, @@sort_buffer_size, @@time_zone, @@"+isolation+")")
 	if got != "1 400000 +00:00 READ-COMMITTED" {
 		w.t.Errorf("variable %q: the session has %s", end, got)
 	}

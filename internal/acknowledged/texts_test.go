@@ -17,7 +17,10 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/guard"
+	"github.com/onerow/onerow/internal/packet"
 	"github.com/onerow/onerow/migrations"
+	"github.com/onerow/onerow/pool"
 )
 
 // endings are what a text ends with.
@@ -132,11 +135,11 @@ func newPool(t *testing.T, name, dsn string) *sql.DB {
 		if more != "" {
 			dsn += "&multiStatements=true"
 		}
-		pool, err := onerow.Open(dsn)
+		db, err := pool.Open(dsn)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return pool
+		return db
 	}
 	cfg, err := mysql.ParseDSN(dsn)
 	if err != nil {
@@ -148,9 +151,9 @@ func newPool(t *testing.T, name, dsn string) *sql.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wrap := onerow.Guard
+	wrap := pool.Guard
 	if name == "Packets" {
-		wrap = func(c driver.Connector) driver.Connector { return onerow.Packets(c) }
+		wrap = func(c driver.Connector) driver.Connector { return guard.Packets(c) }
 	}
 	return sql.OpenDB(wrap(connector))
 }
@@ -250,7 +253,7 @@ func (w *world) try(c acase, x text) {
 	}
 	w.tally = l.tally
 	next := onerow.InTx(w.t.Context(), w.pool, func(ctx context.Context, tx *onerow.Tx) error {
-		return tx.ExecLast(ctx, onerow.Stmt{Query: "UPDATE tally SET n = n + ?", Args: []any{1}})
+		return packet.ExecLast(ctx, tx, onerow.Stmt{Query: "UPDATE tally SET n = n + ?", Args: []any{1}})
 	})
 	if w.tally++; next != nil {
 		w.t.Errorf("%s: %s: the next call: %v", c.name, x, next)

@@ -61,6 +61,9 @@ const (
 	NotSent
 )
 
+// NumberNoSavepoint is the server's "SAVEPOINT … does not exist".
+const NumberNoSavepoint = 1305
+
 // Server error numbers; the client's own (2006, 2013) never come from this driver.
 const (
 	erDuplicateEntry        = 1062
@@ -118,17 +121,27 @@ func Classify(err error) Class {
 	}
 	var network net.Error
 	if errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.Is(err, net.ErrClosed) || errors.As(err, &network) && !isContext(err) {
+		errors.Is(err, net.ErrClosed) || errors.As(err, &network) && !onlyContext(err) {
 		return ConnectionLost
 	}
 	return Fatal
 }
 
-// NoSuchIndex says whether a statement named an index that its table does not have. It has done nothing.
-func NoSuchIndex(err error) bool {
+// Number returns the server's number of err, 0 if it is not the server's.
+func Number(err error) uint16 {
 	var my *mysql.MySQLError
-	return errors.As(err, &my) && my.Number == erNoSuchIndex
+	if errors.As(err, &my) {
+		return my.Number
+	}
+	return 0
 }
+
+// NoSuchIndex says whether a statement named an index that its table does not have. It has done nothing.
+func NoSuchIndex(err error) bool { return Number(err) == erNoSuchIndex }
+
+// NoSuchSavepoint says whether a statement named a savepoint that its transaction does not have. It has done
+// nothing.
+func NoSuchSavepoint(err error) bool { return Number(err) == NumberNoSavepoint }
 
 // forbidsWrites says whether the option that the message of 1290 names is one that forbids writes:
 // --read-only or --super-read-only, and not --secure-file-priv or --skip-grant-tables, which are the
@@ -190,10 +203,15 @@ func EndsTransaction(err error) bool {
 // Answers says whether err is what a function found out, and not that the server, the connection
 // or the context kept it from doing so. A duplicate is a find.
 func Answers(err error) bool {
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if IsContext(err) {
 		return false
 	}
 	return !FromDriver(err) && !MayRunAgain(err) || Classify(err) == Duplicate
+}
+
+// IsContext says whether err is that of a context that has ended.
+func IsContext(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // RefusedCommit says whether err, the answer to a COMMIT, proves that nothing
@@ -206,13 +224,10 @@ func RefusedCommit(err error) bool {
 	return false
 }
 
-// isContext: context.DeadlineExceeded has a Timeout method and so passes for a
+// onlyContext: context.DeadlineExceeded has a Timeout method and so passes for a
 // net.Error; the end of a context says nothing about the connection's peer. A network
 // operation that timed out also answers to that name, and does say something.
-func isContext(err error) bool {
+func onlyContext(err error) bool {
 	var operation *net.OpError
-	if errors.As(err, &operation) {
-		return false
-	}
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+	return !errors.As(err, &operation) && IsContext(err)
 }

@@ -15,6 +15,9 @@ type Mode struct {
 // AnyMode is that of a session of which nothing is known.
 var AnyMode = Mode{Unknown: true} //nolint:gochecknoglobals // a constant
 
+// AnyUTF8 is that of a session of which nothing is known but that its client writes UTF-8.
+var AnyUTF8 = Mode{Unknown: true, Charset: UTF8} //nolint:gochecknoglobals // a constant
+
 // Charset says what bytes above 0x7F are in a text: character_set_client.
 type Charset int8
 

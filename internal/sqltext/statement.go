@@ -1,5 +1,7 @@
 package sqltext
 
+import "strings"
+
 // Kind is what a text does to its session.
 type Kind int8
 
@@ -117,4 +119,35 @@ func (s Statement) Setting(name string) (Setting, bool) {
 		}
 	}
 	return Setting{}, false
+}
+
+// EndsTx says whether the statement ends the transaction that it is run in.
+func (s Statement) EndsTx() bool {
+	switch s.Kind {
+	case Begin, Commit, Rollback, XABegin, XAEnd, XAPrepare, XACommit, XARollback, Commits:
+		return true
+	case Set:
+		return s.Autocommit != Unchanged
+	}
+	return false
+}
+
+// SetsChain says whether COMMIT begins a transaction from now on, by completion_type.
+func (s Statement) SetsChain() bool {
+	v, found := s.Setting("completion_type")
+	return found && (!v.Known || v.Value != "0" && !strings.EqualFold(v.Value, "NO_CHAIN"))
+}
+
+// Wrote says whether the statement may have written; affected is negative where it is not known, as for a
+// query. A write that changed no row is none. What a trigger does besides is not seen.
+func (s Statement) Wrote(affected int64, err error) bool {
+	switch s.Kind {
+	case Read, Savepoint, RollbackTo, Release, Rollback, Use:
+		return false
+	case Set:
+		return s.Calls
+	case Write:
+		return err == nil && affected != 0
+	}
+	return true
 }

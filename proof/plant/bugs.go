@@ -14,8 +14,8 @@ var floorBugs = []bug{
 		`if first := g.poison.Load(); first != nil {`,
 		`if first := g.poison.Load(); first != nil && false {`}}},
 	{"a lock wait timeout at COMMIT leaves the outcome unknown", "./internal/mysqlerr", ".", []change{{"internal/mysqlerr/mysqlerr.go",
-		"case RolledBack, TimedOut, NotHere, NotSent:\n\t\treturn true\n\t}\n\treturn false\n}\n\n// isContext",
-		"case RolledBack, NotHere, NotSent:\n\t\treturn true\n\t}\n\treturn false\n}\n\n// isContext"}}},
+		"case RolledBack, TimedOut, NotHere, NotSent:\n\t\treturn true\n\t}\n\treturn false\n}\n\n// onlyContext",
+		"case RolledBack, NotHere, NotSent:\n\t\treturn true\n\t}\n\treturn false\n}\n\n// onlyContext"}}},
 
 	{"upper and lower case are two names", "./names", ".", []change{{"names/normalize.go",
 		`c += 'a' - 'A'`, `c += 0`}}},
@@ -61,12 +61,12 @@ var floorBugs = []bug{
 		`" IS NULL OR " + column + " < " + g.time() + ")"`, `" IS NULL OR " + column + " <= " + g.time() + ")"`}}},
 
 	{"the same claim key draws numbers again", "./serial", ".", []change{{"serial/claim.go",
-		`return c.replay(ctx, tx)`, `return c.drawn(ctx, tx, tx.ExecAll(ctx, c.draw()...))`},
+		`return c.replay(ctx, tx)`, `return c.drawn(ctx, tx, packet.ExecAll(ctx, tx, c.draw()...))`},
 		{"serial/claim.go", "WHERE series = ? AND claim_key = ? AND from_no IS NULL`", "WHERE series = ? AND claim_key = ?`"}}},
 	{"a series' counter moves outside of the transaction", "./serial", ".", []change{
 		{"serial/claim.go", "c := &call{s: s,", `c := &call{pool: db, s: s,`},
 		{"serial/claim.go", "type call struct {", "type call struct {\n\tpool onerow.DB"},
-		{"serial/claim.go", "err := tx.ExecAll(ctx, append([]onerow.Stmt{insert}, c.draw()...)...)",
+		{"serial/claim.go", "err := packet.ExecAll(ctx, tx, append([]onerow.Stmt{insert}, c.draw()...)...)",
 			"if _, err := c.pool.ExecContext(ctx, \"INSERT INTO onerow_serial (series, first_no, next_no) VALUES (?, ?, ? + ?) ON DUPLICATE KEY UPDATE next_no = next_no + ?\", c.s.name, c.s.first, c.s.first, c.amount, c.amount); err != nil {\n\t\treturn c.res, err\n\t}\n\t" +
-				"err := tx.ExecAll(ctx, append([]onerow.Stmt{insert}, c.draw()...)...)"}}},
+				"err := packet.ExecAll(ctx, tx, append([]onerow.Stmt{insert}, c.draw()...)...)"}}},
 }

@@ -1,0 +1,76 @@
+package guard
+
+import (
+	"context"
+	"database/sql/driver"
+	"io"
+
+	"github.com/onerow/onerow/internal/hosts"
+	"github.com/onerow/onerow/internal/sqltext"
+)
+
+// New wraps a connector so that no session goes on behind a transaction that is lost. One that is wrapped is
+// returned as it is.
+func New(c driver.Connector) driver.Connector {
+	if guarded, ok := c.(connector); ok {
+		return guarded
+	}
+	return connector{Connector: c, left: new(leftSessions)}
+}
+
+// Packets is [New] for a connector whose sessions take several statements at once and interpolate
+// arguments, as pool.Open has them: of a mysql.Config with MultiStatements and InterpolateParams, with a
+// wrapper for traces around it perhaps, whose results are the driver's (mysql.Result) and whose rows have
+// further results (driver.RowsNextResultSet). What may be sent together then is; a text of the caller's
+// with a semicolon in it is prepared, so that nothing can be slipped in. Not for a node of Galera, which
+// pool.Open finds out and pool.Check refuses.
+func Packets(c driver.Connector) driver.Connector {
+	return connector{Connector: c, packets: true, left: new(leftSessions)}
+}
+
+// Opened is [New] for sessions of which more is known. utf8mb4 says that it is their only character set.
+func Opened(o hosts.Opener, utf8mb4 bool) driver.Connector {
+	return connector{Connector: o, utf8mb4: utf8mb4, left: new(leftSessions)}
+}
+
+type connector struct {
+	driver.Connector
+	packets bool // of Packets
+	utf8mb4 bool // is known to be the only character set of the sessions
+	left    *leftSessions
+}
+
+// Connect opens a guarded session.
+func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
+	if o, ok := c.Connector.(hosts.Opener); ok {
+		conn, at, err := o.Open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return c.session(conn, at), nil
+	}
+	conn, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var at hosts.Stay
+	if c.packets {
+		at.Takes = hosts.Together
+	}
+	return c.session(conn, at), nil
+}
+
+func (c connector) session(inner driver.Conn, at hosts.Stay) *session {
+	return &session{inner: inner, at: at, peer: at.Peer, left: c.left, utf8mb4: c.utf8mb4,
+		packets: at.Takes, several: at.Takes == hosts.Together, mode: sqltext.AnyUTF8}
+}
+
+// Close closes the wrapped connector if it can be closed, and waits for the sessions that are being killed.
+// sql.DB.Close calls it.
+func (c connector) Close() error {
+	c.left.close()
+	if closer, ok := c.Connector.(io.Closer); ok {
+		return closer.Close()
+	}
+	return nil
+}

@@ -1,0 +1,16 @@
+// Package guard watches sessions, so that none goes on behind a transaction that is lost, whoever began it
+// and whatever query layer sends. package pool says what a program may rely on, at pool.Guard.
+
+// A file for each question:
+//
+//   - connector: what is wrapped, and how
+//   - session: what ends a transaction, and what may be sent then
+//   - conn, stmt, textstmt: the interfaces of a driver, forwarded
+//   - text: what a text does to the transaction; unclear: a text that is not understood
+//   - savepoint: savepoints where the server's are not safe
+//   - packet, packet_query: statements that travel together, with BEGIN and COMMIT
+//   - kept: queries that stay prepared
+//   - leave: sessions whose caller has gone
+//
+// Statements of its own: none, but a ROLLBACK or COMMIT that waited, and those that pool.Guard names.
+package guard

@@ -1,0 +1,215 @@
+package guard
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"io"
+	"reflect"
+
+	"github.com/onerow/onerow/internal/wire"
+)
+
+// statement is a prepared statement of a guarded session.
+type statement struct {
+	conn  *session
+	inner driver.Stmt
+	query string
+}
+
+// columnConverter is driver.ColumnConverter, which is deprecated and still asked for by database/sql. Its
+// presence changes how arguments are converted, so only the statements that have it get it.
+type columnConverter interface {
+	ColumnConverter(column int) driver.ValueConverter
+}
+
+type convertingStmt struct {
+	*statement
+	columnConverter
+}
+
+// Close closes the statement.
+func (s *statement) Close() error { return s.inner.Close() }
+
+// NumInput is the number of the statement's parameters.
+func (s *statement) NumInput() int { return s.inner.NumInput() }
+
+// Exec and Query are there for the interface only: database/sql takes the context forms.
+func (s *statement) Exec([]driver.Value) (driver.Result, error) { return nil, errContextOnly }
+
+// Query is there for the interface only.
+func (s *statement) Query([]driver.Value) (driver.Rows, error) { return nil, errContextOnly }
+
+var errContextOnly = errors.New("onerow: a guarded statement is executed with a context")
+
+// ready admits a statement that is prepared, and sends before it what waits.
+func (c *session) ready(ctx context.Context, query string) (reading, error) {
+	r, err := c.admit(ctx, query)
+	if err == nil {
+		err = c.flush(ctx)
+	}
+	return r, err
+}
+
+// ExecContext executes the statement, unless the transaction is lost.
+func (s *statement) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	r, err := s.conn.ready(ctx, s.query)
+	if err != nil {
+		return nil, err
+	}
+	wire.Sent(ctx, 1)
+	result, err := s.exec(ctx, args)
+	s.conn.count(r, result, err)
+	return result, s.conn.done(r, err)
+}
+
+func (s *statement) exec(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	if execer, ok := s.inner.(driver.StmtExecContext); ok {
+		return execer.ExecContext(ctx, args)
+	}
+	values, err := plainValues(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	return s.inner.Exec(values) //nolint:staticcheck // what old drivers have
+}
+
+// QueryContext executes the statement, unless the transaction is lost.
+func (s *statement) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	r, err := s.conn.ready(ctx, s.query)
+	if err != nil {
+		return nil, err
+	}
+	wire.Sent(ctx, 1)
+	rows, err := s.doQuery(ctx, args)
+	s.conn.count(r, nil, err)
+	if err := s.conn.done(r, err); err != nil {
+		return nil, err
+	}
+	return s.conn.rows(rows), nil
+}
+
+func (s *statement) doQuery(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	if queryer, ok := s.inner.(driver.StmtQueryContext); ok {
+		return queryer.QueryContext(ctx, args)
+	}
+	values, err := plainValues(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	return s.inner.Query(values) //nolint:staticcheck // what old drivers have
+}
+
+// CheckNamedValue asks the statement, else the session, as database/sql does.
+func (s *statement) CheckNamedValue(value *driver.NamedValue) error {
+	if checker, ok := s.inner.(driver.NamedValueChecker); ok {
+		return checker.CheckNamedValue(value)
+	}
+	return s.conn.check(value)
+}
+
+// plainValues is what database/sql does with arguments for drivers without the context forms.
+func plainValues(ctx context.Context, args []driver.NamedValue) ([]driver.Value, error) {
+	values := make([]driver.Value, len(args))
+	for i, arg := range args {
+		if arg.Name != "" {
+			return nil, errors.New("onerow: the driver does not support named parameters")
+		}
+		values[i] = arg.Value
+	}
+	return values, ctx.Err()
+}
+
+// rows guards the rows of a query in a transaction: some errors come only while they are read, or closed.
+func (c *session) rows(inner driver.Rows) driver.Rows {
+	if !c.open() {
+		return inner
+	}
+	c.reading++
+	return &watchedRows{Rows: inner, conn: c}
+}
+
+// watchedRows has all optional interfaces; those that the wrapped rows lack answer as database/sql would
+// have.
+type watchedRows struct {
+	driver.Rows
+	conn   *session
+	closed bool
+}
+
+// Next reads a row.
+func (r *watchedRows) Next(dest []driver.Value) error {
+	err := r.Rows.Next(dest)
+	if err != nil && err != io.EOF { //nolint:errorlint // database/sql compares in this way
+		return r.conn.note(err)
+	}
+	return err
+}
+
+// Close reads what was not read, and may meet an error there.
+func (r *watchedRows) Close() error {
+	if !r.closed && r.conn.reading > 0 {
+		r.conn.reading--
+	}
+	r.closed = true
+	return r.conn.note(r.Rows.Close())
+}
+
+// HasNextResultSet asks the wrapped rows.
+func (r *watchedRows) HasNextResultSet() bool {
+	next, ok := r.Rows.(driver.RowsNextResultSet)
+	return ok && next.HasNextResultSet()
+}
+
+// NextResultSet goes on to the next result of a text of several statements.
+func (r *watchedRows) NextResultSet() error {
+	next, ok := r.Rows.(driver.RowsNextResultSet)
+	if !ok {
+		return io.EOF
+	}
+	err := next.NextResultSet()
+	if err != nil && err != io.EOF { //nolint:errorlint // database/sql compares in this way
+		return r.conn.note(err)
+	}
+	return err
+}
+
+// ColumnTypeScanType asks the wrapped rows.
+func (r *watchedRows) ColumnTypeScanType(i int) reflect.Type {
+	if t, ok := r.Rows.(driver.RowsColumnTypeScanType); ok {
+		return t.ColumnTypeScanType(i)
+	}
+	return reflect.TypeFor[any]()
+}
+
+// ColumnTypeDatabaseTypeName asks the wrapped rows.
+func (r *watchedRows) ColumnTypeDatabaseTypeName(i int) string {
+	if t, ok := r.Rows.(driver.RowsColumnTypeDatabaseTypeName); ok {
+		return t.ColumnTypeDatabaseTypeName(i)
+	}
+	return ""
+}
+
+// ColumnTypeLength asks the wrapped rows.
+func (r *watchedRows) ColumnTypeLength(i int) (length int64, ok bool) {
+	if t, has := r.Rows.(driver.RowsColumnTypeLength); has {
+		return t.ColumnTypeLength(i)
+	}
+	return 0, false
+}
+
+// ColumnTypeNullable asks the wrapped rows.
+func (r *watchedRows) ColumnTypeNullable(i int) (nullable, ok bool) {
+	if t, has := r.Rows.(driver.RowsColumnTypeNullable); has {
+		return t.ColumnTypeNullable(i)
+	}
+	return false, false
+}
+
+// ColumnTypePrecisionScale asks the wrapped rows.
+func (r *watchedRows) ColumnTypePrecisionScale(i int) (precision, scale int64, ok bool) {
+	if t, has := r.Rows.(driver.RowsColumnTypePrecisionScale); has {
+		return t.ColumnTypePrecisionScale(i)
+	}
+	return 0, 0, false
+}

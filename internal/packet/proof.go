@@ -1,0 +1,61 @@
+package packet
+
+import (
+	"database/sql/driver"
+	"reflect"
+	"slices"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/sqltext"
+	"github.com/onerow/onerow/internal/wire"
+)
+
+// largest is what a statement of a batch may have in its arguments: an error about a packet that is too large
+// belongs to one statement.
+const largest = 4 << 10
+
+// fits says whether the statements may travel together.
+func fits(b *wire.Batch) bool {
+	size := 0
+	for _, s := range b.Stmts {
+		if !single(s.Query, len(s.Args)) {
+			return false
+		}
+		for _, arg := range s.Args {
+			size += sizeOf(arg)
+		}
+	}
+	return size <= largest
+}
+
+// single says whether a text is proved to be one statement, with as many placeholders as arguments, behind
+// which another may stand: in whatever sql_mode the session is.
+func single(query string, args int) bool {
+	n, ok := sqltext.Single(query, sqltext.AnyUTF8)
+	return ok && n == args
+}
+
+// sizeOf is the number of bytes of an argument that may have many.
+func sizeOf(arg any) int {
+	if valuer, ok := arg.(driver.Valuer); ok {
+		v, err := driver.DefaultParameterConverter.ConvertValue(valuer)
+		if err != nil {
+			return 0 // the driver says so
+		}
+		arg = v
+	}
+	v := reflect.ValueOf(arg)
+	for v.Kind() == reflect.Pointer {
+		v = v.Elem()
+	}
+	switch v.Kind() {
+	case reflect.Slice, reflect.String:
+		return v.Len()
+	}
+	return 0
+}
+
+// asks says whether the results of executions are asked for, which those of queries are not.
+func asks(b *wire.Batch) bool {
+	return slices.ContainsFunc(b.Stmts, func(s onerow.Stmt) bool { return s.ID != nil || s.Rows != nil })
+}

@@ -1,0 +1,48 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+)
+
+// The errors that a transaction and a guarded session both make or look for. Package onerow has those that a
+// caller meets, and says what they mean.
+var (
+	ErrOutcomeUnknown = errors.New("onerow: the outcome of the transaction is unknown")
+	ErrTxPoisoned     = errors.New("onerow: the server has rolled this transaction back")
+	ErrNotUndone      = errors.New("onerow: what was written before cannot be taken back, roll the whole transaction back")
+	ErrEndsTx         = errors.New("onerow: the statement would end the transaction, and was not run")
+	ErrTxEnded        = errors.New("onerow: a statement has ended the transaction; what was written up to it may be committed")
+	ErrRowsOpen       = errors.New("onerow: the rows of another query of this transaction are still open; close them before the next statement")
+
+	// ErrLast marks the error of a statement that travelled with COMMIT: nothing was committed.
+	ErrLast = errors.New("onerow: a statement that travelled with COMMIT failed")
+	// ErrNotOneRow means: a statement that had to affect one row affected none, or several. It did what it
+	// did.
+	ErrNotOneRow = errors.New("onerow: not exactly one row was affected")
+	// ErrNotInterpolated means: the driver cannot put the arguments of a batch in, and nothing was sent.
+	ErrNotInterpolated = errors.New("onerow: statements that were to travel together were not sent")
+	// ErrGrouped is why what was written in a group stays.
+	ErrGrouped = errors.New("onerow: there is no savepoint to go back to, for on a member of a replication group the server's are not safe")
+	// ErrUnclearInGroup means: the server's savepoints prove nothing there, see onerow.Tx.Savepoint.
+	ErrUnclearInGroup = errors.New("onerow: on a member of a replication group a statement of which the text does not show what it does (CALL, PREPARE, " +
+		"EXECUTE, a comment that the server executes, several at once) is not run in a transaction, for nothing proves that it leaves the transaction open; " +
+		"the statement was not run")
+)
+
+// OutcomeUnknownError is the detail of [ErrOutcomeUnknown].
+type OutcomeUnknownError struct {
+	// Err is what the driver answered to COMMIT.
+	Err error
+}
+
+// Error says what is unknown and what to do.
+func (e *OutcomeUnknownError) Error() string {
+	return fmt.Sprintf("onerow: COMMIT was sent and not answered, the outcome is unknown; call again to find out: %v", e.Err)
+}
+
+// Is makes errors.Is(err, ErrOutcomeUnknown) true.
+func (e *OutcomeUnknownError) Is(target error) bool { return target == ErrOutcomeUnknown }
+
+// Unwrap returns the driver's error.
+func (e *OutcomeUnknownError) Unwrap() error { return e.Err }

@@ -1,0 +1,104 @@
+package pool
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// safeCharsets are the character sets in which a quote or a backslash is never a part of another character:
+// UTF-8, and those of one byte a character that contain ASCII. In others a backslash that the driver puts
+// before a quote may become the second half of a character, and the quote ends the literal. (swe7 has a
+// letter in the backslash's place.)
+var safeCharsets = []string{
+	"utf8mb4", "utf8mb3", "utf8", "ascii", "binary",
+	"latin1", "latin2", "latin5", "latin7", "cp1250", "cp1251", "cp1256", "cp1257", "cp850", "cp852", "cp866", "koi8r", "koi8u",
+	"greek", "hebrew", "macroman", "macce", "armscii8", "dec8", "hp8", "geostd8", "keybcs2", "tis620",
+}
+
+// defaultCharset is the driver's, when the configuration says nothing.
+const defaultCharset = "utf8mb4"
+
+// CanInterpolate says whether InterpolateParams is safe with the character sets that the configuration names:
+// its charset, each of a list of them, its collation, and the system variables among its Params.
+func CanInterpolate(cfg *mysql.Config) bool {
+	setting, _ := unsafeCharset(cfg)
+	return setting == ""
+}
+
+func unsafeInterpolation(setting, value string) error {
+	return refusal{
+		"with interpolateParams an argument could end its quotes in this character set and be run as SQL",
+		"set charset=utf8mb4, or interpolateParams=false, in the data source name",
+	}.of(setting, value)
+}
+
+// unsafeCharset is the first setting with another character set than the safe ones.
+func unsafeCharset(cfg *mysql.Config) (setting, value string) {
+	for _, charset := range charsets(cfg) {
+		if !isSafe(charset) {
+			return "charset", charset
+		}
+	}
+	if !isSafe(handshakeCharset(cfg)) {
+		return "collation", cfg.Collation
+	}
+	for _, param := range charsetParams(cfg) {
+		if value := cfg.Params[param]; !isSafe(strings.Trim(value, `'" `)) {
+			return param, value
+		}
+	}
+	return "", ""
+}
+
+func isSafe(charset string) bool {
+	return slices.Contains(safeCharsets, strings.ToLower(charset))
+}
+
+// handshakeCharset is what a collation's name begins with.
+func handshakeCharset(cfg *mysql.Config) string {
+	if cfg.Collation == "" {
+		return defaultCharset
+	}
+	charset, _, _ := strings.Cut(strings.ToLower(cfg.Collation), "_")
+	return charset
+}
+
+// isUTF8MB4 says whether all that the configuration says is utf8mb4.
+func isUTF8MB4(cfg *mysql.Config) bool {
+	for _, charset := range append(charsets(cfg), handshakeCharset(cfg)) {
+		if !strings.EqualFold(charset, "utf8mb4") {
+			return false
+		}
+	}
+	return true
+}
+
+// charsets is the list charset=a,b of the data source name, which the configuration does not show otherwise.
+func charsets(cfg *mysql.Config) []string {
+	dsn := cfg.FormatDSN()
+	_, params, _ := strings.Cut(dsn[strings.LastIndexByte(dsn, '/')+1:], "?")
+	for param := range strings.SplitSeq(params, "&") {
+		if list, ok := strings.CutPrefix(param, "charset="); ok {
+			return strings.Split(list, ",")
+		}
+	}
+	return nil
+}
+
+// charsetParams are the system variables in Params that name a character set for what the client sends, or
+// could: a value is sent as it is, so it may hold a second assignment.
+func charsetParams(cfg *mysql.Config) (names []string) {
+	for param, value := range cfg.Params {
+		text := strings.ToLower(param + "=" + value)
+		for _, part := range []string{"character_set_client", "character_set_connection", "charset", "character set", "names"} {
+			if strings.Contains(text, part) {
+				names = append(names, param)
+				break
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,75 @@
+package pool
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/onerow/onerow/internal/hosts"
+)
+
+const setClientCharset = `, SESSION character_set_client = `
+
+// Causal reads. A MariaDB that was built without wsrep lacks its variables, and MySQL those of a plugin that
+// it has not loaded (error 1193). Neither asks for more than a session of one's own.
+const (
+	setSyncWait = ` /*M! , SESSION wsrep_sync_wait = @@wsrep_sync_wait | IF(@@wsrep_on, 7, 0) */`
+	setBefore   = ` /*!80014 , SESSION group_replication_consistency = IF(@@group_replication_consistency IN ('EVENTUAL', 'BEFORE_ON_PRIMARY_FAILOVER'),
+ IF(@@group_replication_single_primary_mode, 'BEFORE_ON_PRIMARY_FAILOVER', 'BEFORE'), @@group_replication_consistency) */`
+	setRouted = `, ` + routed + ` = 1`
+)
+
+// routed is the session's variable for who reads a cluster without waiting, and knows it: [Check] asks for
+// it, for a server does not tell a value that was chosen from its default.
+const routed = `@onerow_routed`
+
+// setUpTexts are the statements that set up a session of the configuration, in the ways in which it can be
+// done: what a server may not understand comes first. What the configuration says itself comes behind what it
+// may choose, so it wins, and before what has to be so.
+func setUpTexts(cfg *mysql.Config, isolation bool) [][]string {
+	more, causal := "", setSyncWait+setBefore
+	if len(charsets(cfg)) == 0 { // else the driver sends SET NAMES
+		more = setCharsets(cfg)
+	}
+	if saysConsistency(cfg) {
+		more, causal = more+setRouted, ""
+	}
+	mode := setMode
+	for _, param := range slices.Sorted(maps.Keys(cfg.Params)) {
+		value := cfg.Params[param]
+		if variable(param) == "sql_mode" {
+			value, mode = modeWithoutEmpty(value), ""
+		}
+		if strings.Contains(value, "#") || strings.Contains(value, "--") {
+			value += "\n" // a comment in it ends here, not behind what follows
+		}
+		more += ", " + param + " = " + value
+	}
+	more += setRequired() + mode
+	level := hosts.SetIsolation
+	if isolation {
+		level = ""
+	}
+	texts := [][]string{{hosts.SetAutocommit + level + causal + more}}
+	if causal != "" {
+		texts = append(texts, []string{hosts.SetAutocommit + level + more})
+	}
+	if !isolation {
+		texts = append(texts, []string{hosts.SetReadCommitted, hosts.SetAutocommit + more})
+	}
+	return texts
+}
+
+// saysConsistency says whether the configuration itself says how causal reads are. A value is sent as it is,
+// so it may hold a second assignment.
+func saysConsistency(cfg *mysql.Config) bool {
+	for param, value := range cfg.Params {
+		text := strings.ToLower(param + "=" + value)
+		if strings.Contains(text, "wsrep_sync_wait") || strings.Contains(text, "group_replication_consistency") {
+			return true
+		}
+	}
+	return false
+}
