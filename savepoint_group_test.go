@@ -13,6 +13,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/floortest"
 )
 
 // member is a connector of a real server that logs what is sent, and answers, if in is set, that the server
@@ -67,8 +68,8 @@ func (r *oneRow) Next(dest []driver.Value) error {
 
 func memberPool(t *testing.T, dsn string, in, guarded bool) (*sql.DB, *member) {
 	t.Helper()
-	m := &member{Connector: connector(t, dsn), in: in}
-	db := dbOf(t, m, guarded)
+	m := &member{Connector: floortest.Connector(t, dsn), in: in}
+	db := floortest.PoolOf(t, m, guarded)
 	db.SetMaxOpenConns(1)
 	return db, m
 }
@@ -91,7 +92,7 @@ func (m *member) savepoints() (real, asked int) {
 func TestGuardInAGroup(t *testing.T) {
 	const one, none, twice = "UPDATE account SET balance = balance + 1 WHERE id = 1", "UPDATE account SET balance = 7 WHERE id = 99", "INSERT INTO account VALUES (1, 5)"
 	const lost = -1
-	plain, dsn := accounts(t)
+	plain, dsn := floortest.Accounts(t)
 	db, m := memberPool(t, dsn, true, true)
 	for _, c := range []struct {
 		name    string
@@ -128,7 +129,7 @@ func TestGuardInAGroup(t *testing.T) {
 			default:
 				t.Errorf("%v, COMMIT %v", err, cerr)
 			}
-			wantTwo(t, plain, c.balance)
+			floortest.WantTwo(t, plain, c.balance)
 		})
 	}
 	if real, asked := m.savepoints(); real != 0 || asked != 1 {
@@ -139,7 +140,7 @@ func TestGuardInAGroup(t *testing.T) {
 // TestSavepointInAGroup: a verb that fails in a caller's transaction there. Before its first write its owner
 // may commit; behind it the owner must not.
 func TestSavepointInAGroup(t *testing.T) {
-	plain, dsn := accounts(t)
+	plain, dsn := floortest.Accounts(t)
 	errNo := errors.New("no")
 	for name, guarded := range map[string]bool{"guarded": true, "plain": false} {
 		for _, writes := range []bool{false, true} {
@@ -147,12 +148,12 @@ func TestSavepointInAGroup(t *testing.T) {
 				dbtest.Exec(t, plain, "UPDATE account SET balance = 0")
 				db, m := memberPool(t, dsn, true, guarded)
 				err := onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
-					dbtest.Exec(t, tx, add, 1)
+					dbtest.Exec(t, tx, floortest.Add, 1)
 					for range 2 {
 						verr := onerow.InTx(ctx, tx, func(ctx context.Context, tx *onerow.Tx) error {
 							return tx.Savepoint(ctx, "verb", func() error {
 								if writes {
-									dbtest.Exec(t, tx, add, 2)
+									dbtest.Exec(t, tx, floortest.Add, 2)
 								}
 								return errNo
 							})
@@ -176,7 +177,7 @@ func TestSavepointInAGroup(t *testing.T) {
 				if errors.Is(err, onerow.ErrTxPoisoned) != writes || onerow.Retryable(err) {
 					t.Errorf("writes %v: %v", writes, err)
 				}
-				wantTwo(t, plain, want)
+				floortest.WantTwo(t, plain, want)
 				if real, asked := m.savepoints(); real != 0 || asked != 1 {
 					t.Errorf("%d savepoints sent, asked %d times: %q", real, asked, m.sent)
 				}
@@ -188,7 +189,7 @@ func TestSavepointInAGroup(t *testing.T) {
 // TestSavepointAlone: a server that is in no group is asked with the first savepoint, which costs nothing on
 // MariaDB; what was written is taken back.
 func TestSavepointAlone(t *testing.T) {
-	plain, dsn := accounts(t)
+	plain, dsn := floortest.Accounts(t)
 	mariaDB := strings.Contains(dbtest.Scan[string](t, plain, "SELECT VERSION()"), "MariaDB")
 	for name, guarded := range map[string]bool{"guarded": true, "plain": false} {
 		t.Run(name, func(t *testing.T) {
@@ -196,10 +197,10 @@ func TestSavepointAlone(t *testing.T) {
 			db, m := memberPool(t, dsn, false, guarded)
 			for range 2 {
 				err := onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
-					dbtest.Exec(t, tx, add, 1)
+					dbtest.Exec(t, tx, floortest.Add, 1)
 					for range 2 {
 						_ = onerow.InTx(ctx, tx, func(ctx context.Context, tx *onerow.Tx) error { //nolint:errcheck // its own
-							return tx.Savepoint(ctx, "verb", func() error { dbtest.Exec(t, tx, add, 2); return errors.New("no") })
+							return tx.Savepoint(ctx, "verb", func() error { dbtest.Exec(t, tx, floortest.Add, 2); return errors.New("no") })
 						})
 					}
 					return nil
@@ -208,7 +209,7 @@ func TestSavepointAlone(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			wantTwo(t, plain, "2,0")
+			floortest.WantTwo(t, plain, "2,0")
 			asks := 2 // a transaction
 			if guarded {
 				asks = 1 // a session

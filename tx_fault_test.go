@@ -14,24 +14,13 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/floortest"
 )
-
-// transfer is a workflow for crashtest: without a token its COMMIT may be lost.
-func transfer(ctx context.Context, db *sql.DB) error {
-	return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-		for id := 1; id <= 2; id++ {
-			if _, err := tx.ExecContext(ctx, add, id); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
 
 // TestInTxUnderFaults: whatever fails where, both rows change or none; nil means that they did, once;
 // ErrOutcomeUnknown is said when COMMIT was not answered and at no other time.
 func TestInTxUnderFaults(t *testing.T) {
-	plain, dsn := accounts(t) // looks on without faults
+	plain, dsn := floortest.Accounts(t) // looks on without faults
 	var unknown, failed, ok int
 	report := crashtest.Run(t, crashtest.Workflow{
 		DSN:     dsn,
@@ -41,7 +30,7 @@ func TestInTxUnderFaults(t *testing.T) {
 			return err
 		},
 		Call: func(ctx context.Context, db *sql.DB) error {
-			err := transfer(ctx, db)
+			err := floortest.Transfer(ctx, db)
 			var one, two int
 			if qerr := onerow.QueryRow(t.Context(), plain, "SELECT MIN(balance), MAX(balance) FROM account", nil, &one, &two); qerr != nil {
 				return qerr
@@ -77,7 +66,7 @@ func TestInTxUnderFaults(t *testing.T) {
 // TestTokenTx: with a token the lost COMMIT is told from a lost attempt, so a call never says that it does
 // not know.
 func TestTokenTx(t *testing.T) {
-	db, dsn := accounts(t)
+	db, dsn := floortest.Accounts(t)
 	dbtest.Exec(t, db, "CREATE TABLE token (id VARBINARY(16) PRIMARY KEY) ENGINE=InnoDB")
 	n := 0
 	crashtest.Run(t, crashtest.Workflow{
@@ -101,7 +90,7 @@ func TestTokenTx(t *testing.T) {
 					return nil // that was me
 				}
 				if err == nil {
-					_, err = tx.ExecContext(ctx, add, 1)
+					_, err = tx.ExecContext(ctx, floortest.Add, 1)
 				}
 				return err
 			})
@@ -116,16 +105,16 @@ func TestTokenTx(t *testing.T) {
 
 // TestCancelled: nothing is left behind, nothing runs again, and the cause is in the error.
 func TestCancelled(t *testing.T) {
-	db, _ := accounts(t)
+	db, _ := floortest.Accounts(t)
 	cause := errors.New("the user went home")
 	for name, when := range map[string]func(ctx context.Context, tx *onerow.Tx, cancel func()) error{
 		"before a statement": func(ctx context.Context, tx *onerow.Tx, cancel func()) error {
 			cancel()
-			_, err := tx.ExecContext(ctx, add, 1)
+			_, err := tx.ExecContext(ctx, floortest.Add, 1)
 			return err
 		},
 		"before COMMIT": func(ctx context.Context, tx *onerow.Tx, cancel func()) error {
-			_, err := tx.ExecContext(ctx, add, 1)
+			_, err := tx.ExecContext(ctx, floortest.Add, 1)
 			cancel()
 			return err
 		},
@@ -147,7 +136,7 @@ func TestCancelled(t *testing.T) {
 			if strings.Contains(err.Error(), "ROLLBACK failed") {
 				t.Errorf("noise: %v", err)
 			}
-			wantBalances(t, db, "0,0")
+			floortest.WantBalances(t, db, "0,0")
 		})
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -159,17 +148,17 @@ func TestCancelled(t *testing.T) {
 
 // TestWaitIsCancelled: a deadline ends a wait for a lock.
 func TestWaitIsCancelled(t *testing.T) {
-	db, _ := accounts(t)
+	db, _ := floortest.Accounts(t)
 	other, err := db.BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	dbtest.Exec(t, other, add, 1)
+	dbtest.Exec(t, other, floortest.Add, 1)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	begin := time.Now()
 	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-		_, err := tx.ExecContext(ctx, add, 1)
+		_, err := tx.ExecContext(ctx, floortest.Add, 1)
 		return err
 	})
 	if !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) > 10*time.Second {
@@ -179,8 +168,8 @@ func TestWaitIsCancelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	dbtest.Eventually(t, 10*time.Second, func() (bool, string) {
-		_, err := db.ExecContext(t.Context(), add, 1)
+		_, err := db.ExecContext(t.Context(), floortest.Add, 1)
 		return err == nil, fmt.Sprint(err)
 	})
-	wantBalances(t, db, "1,0")
+	floortest.WantBalances(t, db, "1,0")
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/floortest"
 	"github.com/onerow/onerow/pool"
 )
 
@@ -61,7 +62,7 @@ func eachTx(t *testing.T, db *sql.DB, fn func(t *testing.T, ctx context.Context,
 
 // TestLayer: a query layer's statements, prepared or not, are part of the transaction.
 func TestLayer(t *testing.T) {
-	db, _ := accounts(t)
+	db, _ := floortest.Accounts(t)
 	eachTx(t, db, func(t *testing.T, ctx context.Context, tx *onerow.Tx) error {
 		stmt, err := tx.PrepareContext(ctx, "UPDATE account SET balance = 7 WHERE id = ?")
 		if err != nil {
@@ -82,7 +83,7 @@ func TestLayer(t *testing.T) {
 		}
 		return errors.Join(stmt.Close(), onerow.AffectOne(ctx, tx, "UPDATE account SET balance = 0 WHERE id = 1"))
 	})
-	wantBalances(t, db, "0,0")
+	floortest.WantBalances(t, db, "0,0")
 }
 
 // TestLayerPoisoned: after a refusal nothing is sent, whoever asks, and the row that says so costs no
@@ -91,7 +92,7 @@ func TestLayerPoisoned(t *testing.T) {
 	t.Parallel()
 	for name, meet := range map[string]func(context.Context, *onerow.Tx) error{
 		"ExecContext": func(ctx context.Context, tx *onerow.Tx) error {
-			_, err := tx.ExecContext(ctx, add, 2)
+			_, err := tx.ExecContext(ctx, floortest.Add, 2)
 			return err
 		},
 		"QueryRowContext": func(ctx context.Context, tx *onerow.Tx) error {
@@ -100,12 +101,12 @@ func TestLayerPoisoned(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			db, _ := accounts(t, dbtest.Param("innodb_lock_wait_timeout", "1"))
+			db, _ := floortest.Accounts(t, dbtest.Param("innodb_lock_wait_timeout", "1"))
 			other, err := db.BeginTx(t.Context(), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			dbtest.Exec(t, other, add, 2)
+			dbtest.Exec(t, other, floortest.Add, 2)
 			err = onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
 				err := meet(ctx, tx)
 				var my *mysql.MySQLError
@@ -120,7 +121,7 @@ func TestLayerPoisoned(t *testing.T) {
 				if err := row.Scan(&n); !errors.Is(err, onerow.ErrTxPoisoned) {
 					t.Errorf("its Scan: %v", err)
 				}
-				if _, err := tx.PrepareContext(ctx, add); !errors.Is(err, onerow.ErrTxPoisoned) {
+				if _, err := tx.PrepareContext(ctx, floortest.Add); !errors.Is(err, onerow.ErrTxPoisoned) {
 					t.Errorf("a statement: %v", err)
 				}
 				return nil
@@ -137,7 +138,7 @@ func TestLayerPoisoned(t *testing.T) {
 
 // TestLayerGuarded: what comes past the Tx is stopped below it, on a pool of Open.
 func TestLayerGuarded(t *testing.T) {
-	_, dsn := accounts(t)
+	_, dsn := floortest.Accounts(t)
 	db, err := pool.Open(dsn)
 	if err != nil {
 		t.Fatal(err)
@@ -145,7 +146,7 @@ func TestLayerGuarded(t *testing.T) {
 	t.Cleanup(func() { db.Close() }) //nolint:errcheck // the test is over
 	eachPast := map[string]func(context.Context, *onerow.Tx) error{
 		"statement": func(ctx context.Context, tx *onerow.Tx) error {
-			stmt, err := tx.PrepareContext(ctx, add)
+			stmt, err := tx.PrepareContext(ctx, floortest.Add)
 			if err != nil {
 				return err
 			}
@@ -155,9 +156,9 @@ func TestLayerGuarded(t *testing.T) {
 			return errors.Join(first, err)
 		},
 		"SQL": func(ctx context.Context, tx *onerow.Tx) error {
-			_, first := tx.SQL().ExecContext(ctx, add, 1)
+			_, first := tx.SQL().ExecContext(ctx, floortest.Add, 1)
 			lose(t, db, tx)
-			_, err := tx.SQL().ExecContext(ctx, add, 2)
+			_, err := tx.SQL().ExecContext(ctx, floortest.Add, 2)
 			return errors.Join(first, err)
 		},
 	}
@@ -176,7 +177,7 @@ func TestLayerGuarded(t *testing.T) {
 			if err != nil || runs != 2 {
 				t.Errorf("%d runs: %v", runs, err)
 			}
-			wantBalances(t, db, "0,0")
+			floortest.WantBalances(t, db, "0,0")
 		})
 	}
 }
@@ -189,7 +190,7 @@ func lose(t *testing.T, db *sql.DB, tx *onerow.Tx) {
 
 // TestLayerEnds: whoever commits by himself is told so, and nothing is run again.
 func TestLayerEnds(t *testing.T) {
-	db, _ := accounts(t)
+	db, _ := floortest.Accounts(t)
 	for name, end := range map[string]func(*sql.Tx) error{"COMMIT": (*sql.Tx).Commit, "ROLLBACK": (*sql.Tx).Rollback} {
 		runs := 0
 		err := onerow.InTx(t.Context(), db, func(_ context.Context, tx *onerow.Tx) error {
@@ -209,7 +210,7 @@ func (only) Commit() error { return nil }
 
 // TestLayerLacks: a handle that has no more than a DB needs.
 func TestLayerLacks(t *testing.T) {
-	db, _ := accounts(t)
+	db, _ := floortest.Accounts(t)
 	err := onerow.InTx(t.Context(), only{db}, func(ctx context.Context, tx *onerow.Tx) error {
 		if tx.SQL() != nil {
 			t.Error("a *sql.Tx from nowhere")

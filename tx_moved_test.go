@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/floortest"
 )
 
 // TestMoved: what others changed meanwhile is tried again in a transaction of its own, each time from BEGIN;
 // in a joined one, a few times for all verbs that are nested together.
 func TestMoved(t *testing.T) {
 	t.Parallel()
-	db, _ := accounts(t)
+	db, _ := floortest.Accounts(t)
 	ctx := t.Context()
 	moved := fmt.Errorf("somebody: %w", onerow.ErrMoved)
 	runs := 0
@@ -22,7 +23,7 @@ func TestMoved(t *testing.T) {
 		runs = 0
 		return func(ctx context.Context, tx *onerow.Tx) error {
 			runs++
-			if _, err := tx.ExecContext(ctx, add, 1); err != nil || runs >= often {
+			if _, err := tx.ExecContext(ctx, floortest.Add, 1); err != nil || runs >= often {
 				return err
 			}
 			return moved
@@ -36,16 +37,16 @@ func TestMoved(t *testing.T) {
 	}
 	wantRuns(3, onerow.InTx(ctx, db, write(3)), nil)
 	wantRuns(3, onerow.InIdempotentTx(ctx, db, write(3)), nil)
-	wantBalances(t, db, "2,0")
+	floortest.WantBalances(t, db, "2,0")
 	wantRuns(20, onerow.InTx(ctx, db, write(1000)), onerow.ErrMoved)
-	wantBalances(t, db, "2,0")
+	floortest.WantBalances(t, db, "2,0")
 	runs = 0
 	wantRuns(20, onerow.Alone(ctx, db, func(context.Context, onerow.DB) error { runs++; return moved }), onerow.ErrMoved)
 }
 
 // TestMovedJoined: verbs within verbs do not multiply their tries, and a context that has ended ends them.
 func TestMovedJoined(t *testing.T) {
-	db, _ := accounts(t)
+	db, _ := floortest.Accounts(t)
 	ctx := t.Context()
 	runs := 0
 	verb := func(db onerow.DB) error {

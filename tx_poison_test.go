@@ -12,6 +12,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/floortest"
 )
 
 // TestTimeoutPoisons: after a lock wait timeout nobody can tell whether the first half of the transaction is
@@ -19,21 +20,21 @@ import (
 // not believed. What goes back to a savepoint is let through: its owner may commit.
 func TestTimeoutPoisons(t *testing.T) {
 	t.Parallel()
-	db, _ := accounts(t, dbtest.Param("innodb_lock_wait_timeout", "1"))
+	db, _ := floortest.Accounts(t, dbtest.Param("innodb_lock_wait_timeout", "1"))
 	other, err := db.BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	dbtest.Exec(t, other, add, 2)
+	dbtest.Exec(t, other, floortest.Add, 2)
 	half := func(ctx context.Context, tx *onerow.Tx) error {
 		dbtest.Exec(t, tx, "SAVEPOINT half")
-		dbtest.Exec(t, tx, add, 1)
-		_, err := tx.ExecContext(ctx, add, 2)
+		dbtest.Exec(t, tx, floortest.Add, 1)
+		_, err := tx.ExecContext(ctx, floortest.Add, 2)
 		var my *mysql.MySQLError
 		if !errors.As(err, &my) || my.Number != 1205 || !onerow.Retryable(err) {
 			t.Errorf("no lock wait timeout: %v", err)
 		}
-		if _, err := tx.ExecContext(ctx, add, 1); !errors.Is(err, onerow.ErrTxPoisoned) || !onerow.Retryable(err) {
+		if _, err := tx.ExecContext(ctx, floortest.Add, 1); !errors.Is(err, onerow.ErrTxPoisoned) || !onerow.Retryable(err) {
 			t.Errorf("the second half: %v", err)
 		}
 		return nil
@@ -41,7 +42,7 @@ func TestTimeoutPoisons(t *testing.T) {
 	if err := onerow.InTx(t.Context(), db, half); !onerow.Retryable(err) {
 		t.Errorf("it was believed: %v", err)
 	}
-	wantBalances(t, db, "0,0")
+	floortest.WantBalances(t, db, "0,0")
 
 	own, err := db.BeginTx(t.Context(), nil)
 	if err != nil {
@@ -52,7 +53,7 @@ func TestTimeoutPoisons(t *testing.T) {
 			return err
 		}
 		dbtest.Exec(t, tx, "ROLLBACK TO SAVEPOINT half")
-		if _, err := tx.ExecContext(ctx, add, 1); !errors.Is(err, onerow.ErrTxPoisoned) {
+		if _, err := tx.ExecContext(ctx, floortest.Add, 1); !errors.Is(err, onerow.ErrTxPoisoned) {
 			t.Errorf("after going back: %v", err)
 		}
 		return nil
@@ -63,15 +64,15 @@ func TestTimeoutPoisons(t *testing.T) {
 	if err := errors.Join(own.Commit(), other.Rollback()); err != nil {
 		t.Fatal(err)
 	}
-	wantBalances(t, db, "0,0")
+	floortest.WantBalances(t, db, "0,0")
 }
 
 // TestOverflowPoisons: 1206 rolls all of the transaction back, and would do so again.
 func TestOverflowPoisons(t *testing.T) {
-	plain, dsn := accounts(t)
+	plain, dsn := floortest.Accounts(t)
 	sent := 0
 	db := hookedPool(t, dsn, &hooked{before: func(ctx context.Context, _ int, statement string, conn driver.ExecerContext) error {
-		if statement != add {
+		if statement != floortest.Add {
 			return nil
 		}
 		if sent++; sent != 2 {
@@ -83,9 +84,9 @@ func TestOverflowPoisons(t *testing.T) {
 	runs := 0
 	err := onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
 		runs++
-		dbtest.Exec(t, tx, add, 1)
-		_, first := tx.ExecContext(ctx, add, 1)
-		if _, err := tx.ExecContext(ctx, add, 2); !errors.Is(err, onerow.ErrTxPoisoned) {
+		dbtest.Exec(t, tx, floortest.Add, 1)
+		_, first := tx.ExecContext(ctx, floortest.Add, 1)
+		if _, err := tx.ExecContext(ctx, floortest.Add, 2); !errors.Is(err, onerow.ErrTxPoisoned) {
 			t.Errorf("the second half: %v", err)
 		}
 		return first
@@ -94,7 +95,7 @@ func TestOverflowPoisons(t *testing.T) {
 	if !errors.As(err, &my) || my.Number != 1206 || onerow.Retryable(err) || runs != 1 {
 		t.Errorf("%v after %d runs", err, runs)
 	}
-	wantBalances(t, plain, "0,0")
+	floortest.WantBalances(t, plain, "0,0")
 }
 
 // TestSnapshotConflict: what a server with innodb_snapshot_isolation (ON by default from MariaDB 11.6 on)
@@ -108,15 +109,15 @@ func TestSnapshotConflict(t *testing.T) {
 	if has {
 		opts = append(opts, dbtest.Param("innodb_snapshot_isolation", "ON"))
 	}
-	db, _ := accounts(t, opts...)
+	db, _ := floortest.Accounts(t, opts...)
 	runs := 0
 	conflict := func(ctx context.Context, tx *onerow.Tx) error {
-		balances(t, tx) // the snapshot
-		dbtest.Exec(t, tx, add, 1)
+		floortest.Balances(t, tx) // the snapshot
+		dbtest.Exec(t, tx, floortest.Add, 1)
 		if runs++; runs == 1 {
-			dbtest.Exec(t, db, add, 2)
+			dbtest.Exec(t, db, floortest.Add, 2)
 		}
-		_, err := tx.ExecContext(ctx, add, 2)
+		_, err := tx.ExecContext(ctx, floortest.Add, 2)
 		if runs > 1 || !has {
 			return err
 		}
@@ -124,7 +125,7 @@ func TestSnapshotConflict(t *testing.T) {
 		if !errors.As(err, &my) || my.Number != 1020 || !onerow.Retryable(err) {
 			t.Errorf("no conflict: %v", err)
 		}
-		if _, err := tx.ExecContext(ctx, add, 1); !errors.Is(err, onerow.ErrTxPoisoned) {
+		if _, err := tx.ExecContext(ctx, floortest.Add, 1); !errors.Is(err, onerow.ErrTxPoisoned) {
 			t.Errorf("after it: %v", err)
 		}
 		return err
@@ -135,14 +136,14 @@ func TestSnapshotConflict(t *testing.T) {
 	if has != (runs == 2) {
 		t.Errorf("%d runs, snapshot isolation %v", runs, has)
 	}
-	wantBalances(t, db, "1,2")
+	floortest.WantBalances(t, db, "1,2")
 
 	runs = 0
 	own, err := db.BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	dbtest.Exec(t, own, add, 1)
+	dbtest.Exec(t, own, floortest.Add, 1)
 	err = onerow.InTx(t.Context(), own, conflict)
 	if has != onerow.Retryable(err) || has != (err != nil) {
 		t.Errorf("joined: %v", err)
@@ -152,12 +153,12 @@ func TestSnapshotConflict(t *testing.T) {
 		if err := onerow.QueryRow(t.Context(), own, "SELECT @@in_transaction", nil, &open); err != nil || open != 0 {
 			t.Errorf("in a transaction: %d, %v", open, err)
 		}
-		wantBalances(t, db, "1,3")
+		floortest.WantBalances(t, db, "1,3")
 	}
 	if err := own.Rollback(); err != nil {
 		t.Fatal(err)
 	}
-	wantBalances(t, db, "1,3")
+	floortest.WantBalances(t, db, "1,3")
 }
 
 // TestTooLarge: a statement that does not fit into the server's packet looks like a lost connection. It is
@@ -175,7 +176,7 @@ func TestTooLarge(t *testing.T) {
 	} {
 		for _, interpolate := range []string{"true", "false"} {
 			t.Run(c.name+", interpolateParams="+interpolate, func(t *testing.T) {
-				db, _ := accounts(t, dbtest.Param("interpolateParams", interpolate), dbtest.Param("maxAllowedPacket", "268435456"))
+				db, _ := floortest.Accounts(t, dbtest.Param("interpolateParams", interpolate), dbtest.Param("maxAllowedPacket", "268435456"))
 				dbtest.Exec(t, db, "CREATE TABLE document (id INT PRIMARY KEY, body LONGBLOB) ENGINE=InnoDB")
 				var limit int
 				if err := onerow.QueryRow(t.Context(), db, "SELECT @@max_allowed_packet", nil, &limit); err != nil {

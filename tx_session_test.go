@@ -11,6 +11,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/floortest"
 )
 
 // failing answers the statement of one session with a server's error, without sending it.
@@ -39,8 +40,8 @@ func TestServerDoesNotWrite(t *testing.T) {
 		}}},
 		{"BEGIN, 1047", hooked{before: failing(1, "BEGIN", 1047)}},
 		{"BEGIN, 1290", hooked{before: failing(1, "BEGIN", 1290)}},
-		{"a statement, 1290", hooked{before: failing(1, add, 1290)}},
-		{"a statement, 1836", hooked{before: failing(1, add, 1836)}},
+		{"a statement, 1290", hooked{before: failing(1, floortest.Add, 1290)}},
+		{"a statement, 1836", hooked{before: failing(1, floortest.Add, 1836)}},
 		{"COMMIT, 1290", hooked{before: failing(1, "COMMIT", 1290)}},
 		{"COMMIT, 1047", hooked{before: failing(1, "COMMIT", 1047)}},
 		{"a session, 1040", hooked{connect: func(session int) error {
@@ -51,22 +52,22 @@ func TestServerDoesNotWrite(t *testing.T) {
 		}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			plain, dsn := accounts(t)
+			plain, dsn := floortest.Accounts(t)
 			db := hookedPool(t, dsn, &c.hook)
-			if err := transfer(t.Context(), db); err != nil {
+			if err := floortest.Transfer(t.Context(), db); err != nil {
 				t.Error(err)
 			}
 			if c.hook.sessions < 2 {
 				t.Error("it stayed in the session")
 			}
-			wantBalances(t, plain, "1,1")
+			floortest.WantBalances(t, plain, "1,1")
 		})
 	}
 }
 
 // TestServerDoesNotWriteAlone: a statement that stands alone leaves such a session as well.
 func TestServerDoesNotWriteAlone(t *testing.T) {
-	plain, dsn := accounts(t)
+	plain, dsn := floortest.Accounts(t)
 	h := &hooked{opened: func(ctx context.Context, session int, conn driver.ExecerContext) error {
 		if session > 1 {
 			return nil
@@ -75,12 +76,12 @@ func TestServerDoesNotWriteAlone(t *testing.T) {
 	}}
 	db := hookedPool(t, dsn, h)
 	if err := onerow.Alone(t.Context(), db, func(ctx context.Context, db onerow.DB) error {
-		_, err := db.ExecContext(ctx, add, 1)
+		_, err := db.ExecContext(ctx, floortest.Add, 1)
 		return err
 	}); err != nil {
 		t.Error(err)
 	}
-	wantBalances(t, plain, "1,0")
+	floortest.WantBalances(t, plain, "1,0")
 }
 
 // TestRollbackFailed: a session whose ROLLBACK or COMMIT was refused has its transaction open. The next BEGIN
@@ -88,7 +89,7 @@ func TestServerDoesNotWriteAlone(t *testing.T) {
 func TestRollbackFailed(t *testing.T) {
 	fail := func(fail error) func(context.Context, *onerow.Tx) error {
 		return func(ctx context.Context, tx *onerow.Tx) error {
-			if _, err := tx.ExecContext(ctx, add, 1); err != nil {
+			if _, err := tx.ExecContext(ctx, floortest.Add, 1); err != nil {
 				return err
 			}
 			return fail
@@ -105,7 +106,7 @@ func TestRollbackFailed(t *testing.T) {
 	} {
 		for _, kind := range []string{"sql.DB", "sqlx.DB", "sql.Conn"} {
 			t.Run(c.name+", "+kind, func(t *testing.T) {
-				plain, dsn := accounts(t)
+				plain, dsn := floortest.Accounts(t)
 				pool := hookedPool(t, dsn, &hooked{before: c.before})
 				var db onerow.DB = pool
 				switch kind {
@@ -125,12 +126,12 @@ func TestRollbackFailed(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // the pool has one session
 				defer cancel()
 				if err := onerow.InTx(ctx, pool, func(ctx context.Context, tx *onerow.Tx) error {
-					_, err := tx.ExecContext(ctx, add, 2)
+					_, err := tx.ExecContext(ctx, floortest.Add, 2)
 					return err
 				}); err != nil {
 					t.Error(err)
 				}
-				wantBalances(t, plain, "0,1")
+				floortest.WantBalances(t, plain, "0,1")
 			})
 		}
 	}
@@ -139,7 +140,7 @@ func TestRollbackFailed(t *testing.T) {
 // TestContextEnds: a transaction whose context has ended answers at once, though the network does not answer
 // its ROLLBACK, and what was open in its session is not the next one's.
 func TestContextEnds(t *testing.T) {
-	plain, dsn := accounts(t)
+	plain, dsn := floortest.Accounts(t)
 	db := hookedPool(t, dsn, &hooked{before: func(_ context.Context, session int, statement string, conn driver.ExecerContext) error {
 		for session == 1 && statement == "ROLLBACK" && conn.(driver.Validator).IsValid() { // until it is cut
 			time.Sleep(time.Millisecond)
@@ -150,7 +151,7 @@ func TestContextEnds(t *testing.T) {
 	answer := make(chan error, 1)
 	go func() {
 		answer <- onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-			dbtest.Exec(t, tx, add, 1)
+			dbtest.Exec(t, tx, floortest.Add, 1)
 			cancel()
 			return nil
 		})
@@ -164,18 +165,18 @@ func TestContextEnds(t *testing.T) {
 		t.Fatal("it waits for ROLLBACK")
 	}
 	if err := onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
-		_, err := tx.ExecContext(ctx, add, 2)
+		_, err := tx.ExecContext(ctx, floortest.Add, 2)
 		return err
 	}); err != nil {
 		t.Error(err)
 	}
-	wantBalances(t, plain, "0,1")
+	floortest.WantBalances(t, plain, "0,1")
 }
 
 // TestBeginContext: a BEGIN that nobody answers ends with its context, and says which end that was.
 func TestBeginContext(t *testing.T) {
 	t.Parallel()
-	_, dsn := accounts(t)
+	_, dsn := floortest.Accounts(t)
 	db := hookedPool(t, dsn, &hooked{before: func(ctx context.Context, _ int, statement string, _ driver.ExecerContext) error {
 		if statement != "BEGIN" {
 			return nil
@@ -185,12 +186,12 @@ func TestBeginContext(t *testing.T) {
 	}})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := transfer(ctx, db); !errors.Is(err, context.DeadlineExceeded) {
+	if err := floortest.Transfer(ctx, db); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
 	ctx, cancel = context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
-	if err := transfer(ctx, db); !errors.Is(err, context.Canceled) {
+	if err := floortest.Transfer(ctx, db); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -199,10 +200,10 @@ func TestBeginContext(t *testing.T) {
 // not that the outcome of a COMMIT is unknown, which was never sent.
 func TestStatementsContext(t *testing.T) {
 	t.Parallel()
-	plain, dsn := accounts(t)
-	for name, db := range pools(t, dsn) {
+	plain, dsn := floortest.Accounts(t)
+	for name, db := range floortest.Pools(t, dsn) {
 		fn := func(ctx context.Context, tx *onerow.Tx) error {
-			dbtest.Exec(t, tx, add, 1)
+			dbtest.Exec(t, tx, floortest.Add, 1)
 			short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
 			defer cancel()
 			if _, err := tx.ExecContext(short, "DO SLEEP(1)"); !errors.Is(err, context.DeadlineExceeded) {
@@ -224,16 +225,16 @@ func TestStatementsContext(t *testing.T) {
 			t.Error(name, err)
 		}
 	}
-	wantBalances(t, plain, "0,0")
+	floortest.WantBalances(t, plain, "0,0")
 }
 
 // TestTransactionOnAlone: a transaction on a session of Alone throws that session away as on any other.
 func TestTransactionOnAlone(t *testing.T) {
-	plain, dsn := accounts(t)
+	plain, dsn := floortest.Accounts(t)
 	pool := hookedPool(t, dsn, &hooked{before: failing(1, "ROLLBACK", 1317)})
 	err := onerow.Alone(t.Context(), pool, func(ctx context.Context, db onerow.DB) error {
 		return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-			dbtest.Exec(t, tx, add, 1)
+			dbtest.Exec(t, tx, floortest.Add, 1)
 			return errBusiness
 		})
 	})
@@ -241,10 +242,10 @@ func TestTransactionOnAlone(t *testing.T) {
 		t.Error(err)
 	}
 	if err := onerow.InTx(t.Context(), pool, func(ctx context.Context, tx *onerow.Tx) error {
-		_, err := tx.ExecContext(ctx, add, 2)
+		_, err := tx.ExecContext(ctx, floortest.Add, 2)
 		return err
 	}); err != nil {
 		t.Error(err)
 	}
-	wantBalances(t, plain, "0,1")
+	floortest.WantBalances(t, plain, "0,1")
 }

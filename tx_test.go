@@ -18,43 +18,16 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/floortest"
 	"github.com/onerow/onerow/pool"
 )
-
-// accounts is a pool on a fresh table with two accounts.
-func accounts(t testing.TB, opts ...dbtest.Option) (*sql.DB, string) {
-	t.Helper()
-	dsn := dbtest.DSN(t, opts...)
-	db := dbtest.OpenDSN(t, dsn)
-	dbtest.Exec(t, db, "CREATE TABLE account (id INT PRIMARY KEY, balance INT NOT NULL) ENGINE=InnoDB")
-	dbtest.Exec(t, db, "INSERT INTO account VALUES (1, 0), (2, 0)")
-	return db, dsn
-}
-
-const add = "UPDATE account SET balance = balance + 1 WHERE id = ?"
-
-func balances(t testing.TB, db onerow.DB) string {
-	t.Helper()
-	var all string
-	if err := onerow.QueryRow(t.Context(), db, "SELECT GROUP_CONCAT(balance ORDER BY id) FROM account", nil, &all); err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
-
-func wantBalances(t testing.TB, db onerow.DB, want string) {
-	t.Helper()
-	if got := balances(t, db); got != want {
-		t.Fatalf("balances %s, want %s", got, want)
-	}
-}
 
 var errBusiness = errors.New("no")
 
 // TestHandles: what can begin gets a transaction of its own, committed or rolled back here; what is a
 // transaction is joined.
 func TestHandles(t *testing.T) {
-	db, _ := accounts(t)
+	db, _ := floortest.Accounts(t)
 	ctx := t.Context()
 	conn, err := db.Conn(ctx)
 	if err != nil {
@@ -78,16 +51,16 @@ func TestHandles(t *testing.T) {
 					if tx.Joined() {
 						t.Error("joined")
 					}
-					dbtest.Exec(t, tx, add, 1)
+					dbtest.Exec(t, tx, floortest.Add, 1)
 					if want == nil {
-						wantBalances(t, db, "0,0") // it is not in autocommit
+						floortest.WantBalances(t, db, "0,0") // it is not in autocommit
 					}
 					return want
 				})
 				if !errors.Is(err, want) {
 					t.Fatal(err)
 				}
-				wantBalances(t, db, "1,0")
+				floortest.WantBalances(t, db, "1,0")
 			}
 		})
 	}
@@ -116,7 +89,7 @@ func TestHandles(t *testing.T) {
 					if !tx.Joined() {
 						t.Error("not joined")
 					}
-					dbtest.Exec(t, tx, add, 1)
+					dbtest.Exec(t, tx, floortest.Add, 1)
 					return want
 				})
 				if !errors.Is(err, want) || want == nil && err != nil {
@@ -126,26 +99,26 @@ func TestHandles(t *testing.T) {
 			if runs != 3 {
 				t.Errorf("%d runs: a joined transaction was run again", runs)
 			}
-			wantBalances(t, h, "3,0")
-			wantBalances(t, db, "0,0")
+			floortest.WantBalances(t, h, "3,0")
+			floortest.WantBalances(t, db, "0,0")
 			if err := end.Rollback(); err != nil {
 				t.Fatal(err)
 			}
-			wantBalances(t, db, "0,0")
+			floortest.WantBalances(t, db, "0,0")
 		})
 	}
 
 	t.Run("onerow.Tx", func(t *testing.T) {
 		dbtest.Exec(t, db, "UPDATE account SET balance = 0")
 		err := onerow.InTx(ctx, db, func(ctx context.Context, outer *onerow.Tx) error {
-			dbtest.Exec(t, outer, add, 1)
+			dbtest.Exec(t, outer, floortest.Add, 1)
 			err := onerow.InTx(ctx, outer, func(ctx context.Context, inner *onerow.Tx) error {
-				dbtest.Exec(t, inner, add, 2)
+				dbtest.Exec(t, inner, floortest.Add, 2)
 				if !inner.Joined() || outer.Joined() {
 					t.Error("who is joined?")
 				}
 				return onerow.InTx(ctx, inner, func(ctx context.Context, innermost *onerow.Tx) error {
-					dbtest.Exec(t, innermost, add, 2)
+					dbtest.Exec(t, innermost, floortest.Add, 2)
 					return errBusiness
 				})
 			})
@@ -157,7 +130,7 @@ func TestHandles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantBalances(t, db, "1,2")
+		floortest.WantBalances(t, db, "1,2")
 	})
 
 	if err := onerow.InTx(ctx, neither{db}, nil); !errors.Is(err, onerow.ErrNoTransaction) {
@@ -171,7 +144,7 @@ type neither struct{ onerow.DB }
 // TestRealDeadlock: two transactions that lock two rows in opposite orders. The server rolls one of them
 // back; it runs again, and both are there in the end.
 func TestRealDeadlock(t *testing.T) {
-	db, _ := accounts(t)
+	db, _ := floortest.Accounts(t)
 	var both sync.WaitGroup
 	both.Add(2)
 	runs := make(chan int, 100)
@@ -181,11 +154,11 @@ func TestRealDeadlock(t *testing.T) {
 			var once sync.Once
 			errs <- onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
 				runs <- first
-				if _, err := tx.ExecContext(ctx, add, first); err != nil {
+				if _, err := tx.ExecContext(ctx, floortest.Add, first); err != nil {
 					return err
 				}
 				once.Do(func() { both.Done(); both.Wait() }) // each has its first row
-				_, err := tx.ExecContext(ctx, add, 3-first)
+				_, err := tx.ExecContext(ctx, floortest.Add, 3-first)
 				return err
 			})
 		}()
@@ -198,14 +171,14 @@ func TestRealDeadlock(t *testing.T) {
 	if len(runs) < 3 {
 		t.Errorf("%d runs: there was no deadlock", len(runs))
 	}
-	wantBalances(t, db, "2,2")
+	floortest.WantBalances(t, db, "2,2")
 }
 
 // TestPoisoned: after a real 1213 the transaction is gone, and a statement on it would be committed at once.
 // The Tx refuses, on every level, whatever the function makes of the error; a joined transaction is told that
 // it may run again.
 func TestPoisoned(t *testing.T) {
-	db, _ := accounts(t)
+	db, _ := floortest.Accounts(t)
 	ctx := t.Context()
 	attempts := 0
 	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
@@ -217,7 +190,7 @@ func TestPoisoned(t *testing.T) {
 		if !onerow.Retryable(first) {
 			t.Errorf("%v: not retryable", first)
 		}
-		_, err := tx.ExecContext(ctx, add, 1)
+		_, err := tx.ExecContext(ctx, floortest.Add, 1)
 		if !errors.Is(err, onerow.ErrTxPoisoned) || !errors.Is(err, first) || !onerow.Retryable(err) {
 			t.Errorf("%v", err)
 		}
@@ -242,7 +215,7 @@ func TestPoisoned(t *testing.T) {
 	defer tx.Rollback() //nolint:errcheck // the server has rolled it back
 	err = onerow.InTx(ctx, tx, func(ctx context.Context, outer *onerow.Tx) error {
 		err := onerow.InTx(ctx, outer, func(ctx context.Context, inner *onerow.Tx) error { return deadlock(t, db, inner) })
-		if _, again := outer.ExecContext(ctx, add, 1); !errors.Is(again, onerow.ErrTxPoisoned) {
+		if _, again := outer.ExecContext(ctx, floortest.Add, 1); !errors.Is(again, onerow.ErrTxPoisoned) {
 			t.Errorf("%v", again)
 		}
 		return err
@@ -264,14 +237,14 @@ func deadlock(t *testing.T, db *sql.DB, tx *onerow.Tx) error {
 		t.Fatal(err)
 	}
 	dbtest.Exec(t, other, "UPDATE account SET balance = balance + 1 WHERE id > 1")
-	dbtest.Exec(t, tx, add, 1)
+	dbtest.Exec(t, tx, floortest.Add, 1)
 	done := make(chan error, 1)
 	go func() {
-		_, err := other.ExecContext(ctx, add, 1) // waits for tx
+		_, err := other.ExecContext(ctx, floortest.Add, 1) // waits for tx
 		done <- errors.Join(err, other.Rollback())
 	}()
 	// Whoever closes the circle is told, or is the cheaper one; in either order tx is the victim.
-	_, err = tx.ExecContext(ctx, add, 2)
+	_, err = tx.ExecContext(ctx, floortest.Add, 2)
 	if otherErr := <-done; otherErr != nil {
 		t.Fatalf("the other one was the victim: %v", otherErr)
 	}
@@ -284,7 +257,7 @@ func deadlock(t *testing.T, db *sql.DB, tx *onerow.Tx) error {
 
 // TestRowsPoison: a refusal that arrives with the rows counts as well.
 func TestRowsPoison(t *testing.T) {
-	db, _ := accounts(t, dbtest.Param("innodb_lock_wait_timeout", "1"))
+	db, _ := floortest.Accounts(t, dbtest.Param("innodb_lock_wait_timeout", "1"))
 	attempts := 0
 	err := onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
 		if attempts++; attempts > 1 {
@@ -299,7 +272,7 @@ func TestRowsPoison(t *testing.T) {
 		if err == nil || !onerow.Retryable(err) {
 			t.Errorf("%v", err)
 		}
-		if _, err := tx.ExecContext(ctx, add, 1); !errors.Is(err, onerow.ErrTxPoisoned) {
+		if _, err := tx.ExecContext(ctx, floortest.Add, 1); !errors.Is(err, onerow.ErrTxPoisoned) {
 			t.Errorf("%v", err)
 		}
 		return err
@@ -312,12 +285,12 @@ func TestRowsPoison(t *testing.T) {
 // TestRowsPoisonAfterTheFirst: a refusal that arrives behind rows counts too, though the caller has what it
 // wanted and swallows it; what follows would be in autocommit if the server had rolled back.
 func TestRowsPoisonAfterTheFirst(t *testing.T) {
-	db, _ := accounts(t, dbtest.Param("innodb_lock_wait_timeout", "1"))
+	db, _ := floortest.Accounts(t, dbtest.Param("innodb_lock_wait_timeout", "1"))
 	other, err := db.BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := other.ExecContext(t.Context(), add, 2); err != nil {
+	if _, err := other.ExecContext(t.Context(), floortest.Add, 2); err != nil {
 		t.Fatal(err)
 	}
 	err = onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
@@ -326,7 +299,7 @@ func TestRowsPoisonAfterTheFirst(t *testing.T) {
 		if err == nil || read != 1 {
 			t.Errorf("%d rows, %v: the second row is locked, the first is not", read, err)
 		}
-		if _, err := tx.ExecContext(ctx, add, 1); !errors.Is(err, onerow.ErrTxPoisoned) {
+		if _, err := tx.ExecContext(ctx, floortest.Add, 1); !errors.Is(err, onerow.ErrTxPoisoned) {
 			t.Errorf("behind an error of the rows: %v", err)
 		}
 		return errBusiness
@@ -337,22 +310,22 @@ func TestRowsPoisonAfterTheFirst(t *testing.T) {
 	if err := other.Rollback(); err != nil {
 		t.Fatal(err)
 	}
-	wantBalances(t, db, "0,0")
+	floortest.WantBalances(t, db, "0,0")
 }
 
 // TestLockWaitTimeout runs again until the other one is gone, and does not go on for ever.
 func TestLockWaitTimeout(t *testing.T) {
 	t.Parallel()
-	db, _ := accounts(t, dbtest.Param("innodb_lock_wait_timeout", "1"))
+	db, _ := floortest.Accounts(t, dbtest.Param("innodb_lock_wait_timeout", "1"))
 	other, err := db.BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	dbtest.Exec(t, other, add, 1)
+	dbtest.Exec(t, other, floortest.Add, 1)
 	attempts := 0
 	err = onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
 		attempts++
-		_, err := tx.ExecContext(ctx, add, 1)
+		_, err := tx.ExecContext(ctx, floortest.Add, 1)
 		if attempts == 1 {
 			err = errors.Join(err, other.Rollback())
 		}
@@ -361,7 +334,7 @@ func TestLockWaitTimeout(t *testing.T) {
 	if err != nil || attempts != 2 {
 		t.Fatalf("%v, %d attempts", err, attempts)
 	}
-	wantBalances(t, db, "1,0")
+	floortest.WantBalances(t, db, "1,0")
 
 	attempts = 0
 	refused := &mysql.MySQLError{Number: 1213, Message: "always"}
@@ -374,7 +347,7 @@ func TestLockWaitTimeout(t *testing.T) {
 // TestForeignErrors: an error of a file or of a call to elsewhere is no reason to run the function again, and
 // no reason for a transaction that it is a part of to count as rolled back.
 func TestForeignErrors(t *testing.T) {
-	db, _ := accounts(t)
+	db, _ := floortest.Accounts(t)
 	for _, foreign := range []error{io.EOF, io.ErrUnexpectedEOF, &net.OpError{Op: "dial", Net: "tcp", Err: errBusiness}} {
 		runs := 0
 		err := onerow.InTx(t.Context(), db, func(context.Context, *onerow.Tx) error { runs++; return foreign })
@@ -388,20 +361,20 @@ func TestForeignErrors(t *testing.T) {
 			if err := onerow.Query(ctx, tx, "SELECT id FROM account", nil, func(*sql.Rows) error { return foreign }); !errors.Is(err, foreign) {
 				t.Errorf("scan: %v", err)
 			}
-			_, err := tx.ExecContext(ctx, add, 1)
+			_, err := tx.ExecContext(ctx, floortest.Add, 1)
 			return err
 		})
 		if err != nil {
 			t.Errorf("after %v in a part of it: %v", foreign, err)
 		}
 	}
-	wantBalances(t, db, "3,0")
+	floortest.WantBalances(t, db, "3,0")
 }
 
 // TestSwallowed: a function that returns nil after the server rolled the caller's transaction back is not
 // believed.
 func TestSwallowed(t *testing.T) {
-	db, _ := accounts(t)
+	db, _ := floortest.Accounts(t)
 	own, err := db.BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -457,7 +430,7 @@ func TestOpenKeeps(t *testing.T) {
 
 // TestPanic: it passes, and the transaction is rolled back and its connection returned.
 func TestPanic(t *testing.T) {
-	db, _ := accounts(t)
+	db, _ := floortest.Accounts(t)
 	db.SetMaxOpenConns(1)
 	func() {
 		defer func() {
@@ -466,19 +439,19 @@ func TestPanic(t *testing.T) {
 			}
 		}()
 		err := onerow.InTx(t.Context(), db, func(_ context.Context, tx *onerow.Tx) error {
-			dbtest.Exec(t, tx, add, 1)
+			dbtest.Exec(t, tx, floortest.Add, 1)
 			panic("ouch")
 		})
 		t.Errorf("it returned %v", err)
 	}()
-	wantBalances(t, db, "0,0")
+	floortest.WantBalances(t, db, "0,0")
 }
 
 // TestQuery holds the helpers: no row, one row, a scan that fails, the number of rows with either meaning of
 // the driver.
 func TestQuery(t *testing.T) {
 	for _, found := range []string{"true", "false"} {
-		db, _ := accounts(t, dbtest.Param("clientFoundRows", found))
+		db, _ := floortest.Accounts(t, dbtest.Param("clientFoundRows", found))
 		db.SetMaxOpenConns(1) // whoever keeps rows open hangs here
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
@@ -498,7 +471,7 @@ func TestQuery(t *testing.T) {
 		if err := onerow.Query(ctx, db, "SELECT nonsense", nil, nil); err == nil {
 			t.Error("nonsense")
 		}
-		if n, err := onerow.Affected(ctx, db, add+" OR id = ?", 1, 2); err != nil || n != 2 {
+		if n, err := onerow.Affected(ctx, db, floortest.Add+" OR id = ?", 1, 2); err != nil || n != 2 {
 			t.Error(n, err)
 		}
 		if _, err := onerow.Affected(ctx, db, "nonsense"); err == nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/floortest"
 )
 
 // TestUnknownStaysUnknown: when the COMMIT of one attempt is not answered and the next
@@ -32,10 +33,10 @@ func TestUnknownStaysUnknown(t *testing.T) {
 		"no rights":  {opened: elsewhereFrom(2), number: 1044, or: 1109}, // and so is this
 	} {
 		t.Run(name, func(t *testing.T) {
-			plain, dsn := accounts(t)
+			plain, dsn := floortest.Accounts(t)
 			db := hookedPool(t, dsn, &hooked{before: lostCommit(), connect: c.connect, opened: c.opened})
 			err := onerow.InIdempotentTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
-				_, err := tx.ExecContext(ctx, add, 1)
+				_, err := tx.ExecContext(ctx, floortest.Add, 1)
 				return err
 			})
 			if !errors.Is(err, onerow.ErrOutcomeUnknown) || !errors.Is(err, mysql.ErrInvalidConn) {
@@ -48,7 +49,7 @@ func TestUnknownStaysUnknown(t *testing.T) {
 			if onerow.Retryable(err) {
 				t.Error("it says that it may be run again")
 			}
-			wantBalances(t, plain, "1,0")
+			floortest.WantBalances(t, plain, "1,0")
 		})
 	}
 }
@@ -86,14 +87,14 @@ func elsewhereFrom(first int) func(context.Context, int, driver.ExecerContext) e
 // left unknown.
 func TestUnknownIsSettled(t *testing.T) {
 	for name, answer := range map[string]error{"a business error": errBusiness, "a duplicate": serverError(1062)} {
-		_, dsn := accounts(t)
+		_, dsn := floortest.Accounts(t)
 		db := hookedPool(t, dsn, &hooked{before: lostCommit()})
 		runs := 0
 		err := onerow.InIdempotentTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
 			if runs++; runs > 1 {
 				return answer
 			}
-			_, err := tx.ExecContext(ctx, add, 1)
+			_, err := tx.ExecContext(ctx, floortest.Add, 1)
 			return err
 		})
 		if !errors.Is(err, answer) || errors.Is(err, onerow.ErrOutcomeUnknown) || runs != 2 {

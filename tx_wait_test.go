@@ -8,6 +8,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/floortest"
 )
 
 // TestWaitsAreFew: what is behind a lock is tried three times, not twenty: with a lock wait timeout that is
@@ -20,16 +21,16 @@ func TestWaitsAreFew(t *testing.T) {
 		"read timeout":      dbtest.Param("readTimeout", "300ms"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			db, _ := accounts(t, param)
+			db, _ := floortest.Accounts(t, param)
 			other, err := db.BeginTx(t.Context(), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			dbtest.Exec(t, other, add, 1)
+			dbtest.Exec(t, other, floortest.Add, 1)
 			runs := 0
 			err = onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
 				runs++
-				_, err := tx.ExecContext(ctx, add, 1)
+				_, err := tx.ExecContext(ctx, floortest.Add, 1)
 				return err
 			})
 			if !onerow.Retryable(err) || runs != 3 {
@@ -45,7 +46,7 @@ func TestWaitsAreFew(t *testing.T) {
 				waiting := dbtest.Executing(t, db, "UPDATE account")
 				return len(waiting) == 0, fmt.Sprint(waiting)
 			})
-			wantBalances(t, db, "0,0")
+			floortest.WantBalances(t, db, "0,0")
 		})
 	}
 }

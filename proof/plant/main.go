@@ -235,12 +235,16 @@ func (c change) apply(garden string) (restore func() error, err error) {
 
 // test runs those tests that a pattern chooses, as -run or -skip.
 func (b bug) test(ctx context.Context, garden, which, pattern string) (string, error) {
-	module, pkg, err := checkout.Module(garden, b.pkg)
-	if err != nil {
-		return "", err
+	args, dir := []string{"test", "-count=1", "-timeout", "5m", "-failfast", which, pattern}, ""
+	for name := range strings.FieldsSeq(b.pkg) {
+		module, pkg, err := checkout.Module(garden, name)
+		if err != nil {
+			return "", err
+		}
+		args, dir = append(args, "./"+pkg), filepath.Join(garden, module) // all in one module
 	}
-	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-timeout", "5m", "-failfast", which, pattern, "./"+pkg) //nolint:gosec // the list says what
-	cmd.Dir = filepath.Join(garden, module)
+	cmd := exec.CommandContext(ctx, "go", args...) //nolint:gosec // the list says what
+	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }

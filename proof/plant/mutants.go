@@ -15,7 +15,7 @@ import (
 )
 
 // libraries are the packages whose mutants are made.
-var libraries = []string{".", "repo", "quota", "idempotency", "flow", "ordering", "serial", "cascade", "cascade/internal/graph", "cascade/internal/work", "cascade/inspect", "migrations"}
+var libraries = []string{".", "pool", "internal/guard", "internal/hosts", "repo", "quota", "idempotency", "flow", "ordering", "serial", "cascade", "cascade/internal/graph", "cascade/internal/work", "cascade/inspect", "migrations"}
 
 // explorations take the longest, so they come last.
 const explorations = "Crash|Survives|Interleave|RandomSchemas"
@@ -91,14 +91,16 @@ func plantMutants(ctx context.Context, garden, first string, chosen []mutant) er
 // errInvalid is a mutant that is no program.
 var errInvalid = errors.New("does not compile")
 
-// tests is the package that is to find the mutant: cascade and schema/live test their rooms, and what an index
-// of a migration is for Verify knows.
+// tests are the packages that are to find the mutant: cascade and schema/live test their rooms, pool and guard those
+// who open sessions, and what an index of a migration is for Verify knows.
 func (m mutant) tests() string {
-	if strings.HasSuffix(m.file, ".sql") {
+	switch {
+	case strings.HasSuffix(m.file, ".sql"):
 		return "./schema/internal/verify"
-	}
-	if strings.HasPrefix(m.file, "schema/internal/") {
+	case strings.HasPrefix(m.file, "schema/internal/"):
 		return "./schema/live"
+	case strings.HasPrefix(m.file, "internal/hosts/"):
+		return "./pool ./internal/guard"
 	}
 	pkg, _, _ := strings.Cut(filepath.Dir(m.file), "/internal/")
 	return "./" + pkg

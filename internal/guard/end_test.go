@@ -1,4 +1,4 @@
-package onerow_test
+package guard_test
 
 import (
 	"context"
@@ -8,79 +8,12 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/go-sql-driver/mysql"
-
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/floortest"
+	"github.com/onerow/onerow/internal/mysqlerr"
 )
-
-// refusing is a connector whose sessions answer one statement with an error of the server's, and do not send
-// it.
-type refusing struct {
-	driver.Connector
-	verb   string // BEGIN, COMMIT, ROLLBACK, or the text of a statement
-	number uint16
-}
-
-func (r *refusing) refuses(verb string) error {
-	if r.verb != verb {
-		return nil
-	}
-	return &mysql.MySQLError{Number: r.number, Message: "refused by the test, as with --read-only"}
-}
-
-func (r *refusing) Connect(ctx context.Context) (driver.Conn, error) {
-	conn, err := r.Connector.Connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &refusingConn{conn, r}, nil
-}
-
-type refusingConn struct {
-	driver.Conn
-	r *refusing
-}
-
-func (c *refusingConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	if err := c.r.refuses(query); err != nil {
-		return nil, err
-	}
-	return c.Conn.(driver.ExecerContext).ExecContext(ctx, query, args)
-}
-
-func (c *refusingConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
-	if err := c.r.refuses("BEGIN"); err != nil {
-		return nil, err
-	}
-	tx, err := c.Conn.(driver.ConnBeginTx).BeginTx(ctx, opts)
-	return refusingTx{tx, c.r}, err
-}
-
-func (c *refusingConn) IsValid() bool { return c.Conn.(driver.Validator).IsValid() }
-func (c *refusingConn) ResetSession(ctx context.Context) error {
-	return c.Conn.(driver.SessionResetter).ResetSession(ctx)
-}
-
-type refusingTx struct {
-	driver.Tx
-	r *refusing
-}
-
-func (tx refusingTx) Commit() error {
-	if err := tx.r.refuses("COMMIT"); err != nil {
-		return err
-	}
-	return tx.Tx.Commit()
-}
-
-func (tx refusingTx) Rollback() error {
-	if err := tx.r.refuses("ROLLBACK"); err != nil {
-		return err
-	}
-	return tx.Tx.Rollback()
-}
 
 // TestGuardRefusedEnd: a session that refuses ROLLBACK, as a Galera node outside of the primary component
 // does, or refuses COMMIT, as a read-only server does, keeps its transaction, and the next BEGIN on it would
@@ -90,9 +23,9 @@ func TestGuardRefusedEnd(t *testing.T) {
 		for _, guarded := range []bool{true, false} {
 			for _, kind := range []string{"pool", "conn"} {
 				t.Run(fmt.Sprint(verb, " ", kind, " guarded ", guarded), func(t *testing.T) {
-					plain, dsn := accounts(t)
-					r := &refusing{Connector: connector(t, dsn), verb: verb, number: refusal}
-					db := dbOf(t, r, guarded)
+					plain, dsn := floortest.Accounts(t)
+					r := &floortest.Refusing{Connector: floortest.Connector(t, dsn), Verb: verb, Number: refusal}
+					db := floortest.PoolOf(t, r, guarded)
 					db.SetMaxOpenConns(1)
 					var session interface {
 						onerow.DB
@@ -110,15 +43,15 @@ func TestGuardRefusedEnd(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					dbtest.Exec(t, tx, add, 1)
+					dbtest.Exec(t, tx, floortest.Add, 1)
 					end := tx.Rollback
 					if verb == "COMMIT" {
 						end = tx.Commit
 					}
-					if err := end(); number(err) != refusal {
+					if err := end(); mysqlerr.Number(err) != refusal {
 						t.Errorf("%s: %v", verb, err)
 					}
-					r.verb = ""
+					r.Verb = ""
 					again, err := session.BeginTx(t.Context(), nil)
 					switch {
 					case err == nil:
@@ -133,7 +66,7 @@ func TestGuardRefusedEnd(t *testing.T) {
 					if !guarded {
 						want = "1,0" // the control: half a transaction was committed
 					}
-					wantBalances(t, plain, want)
+					floortest.WantBalances(t, plain, want)
 				})
 			}
 		}
@@ -143,48 +76,48 @@ func TestGuardRefusedEnd(t *testing.T) {
 // TestGuardUnendedText: what was begun as text on a session, and not ended or not with the server's consent,
 // is not there for the next one.
 func TestGuardUnendedText(t *testing.T) {
-	plain, dsn := accounts(t)
+	plain, dsn := floortest.Accounts(t)
 	for name, texts := range map[string][]string{
 		"COMMIT is refused": {"BEGIN", "COMMIT"},
 		"forgotten":         {"START TRANSACTION"},
 		"autocommit":        {"SET autocommit = 0"},
 	} {
-		r := &refusing{Connector: connector(t, dsn), verb: "COMMIT", number: 1317}
-		db := dbOf(t, r, true)
+		r := &floortest.Refusing{Connector: floortest.Connector(t, dsn), Verb: "COMMIT", Number: 1317}
+		db := floortest.PoolOf(t, r, true)
 		db.SetMaxOpenConns(1)
 		conn, err := db.Conn(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		dbtest.Exec(t, conn, texts[0])
-		dbtest.Exec(t, conn, add, 1)
+		dbtest.Exec(t, conn, floortest.Add, 1)
 		for _, text := range texts[1:] {
-			if _, err := conn.ExecContext(t.Context(), text); number(err) != 1317 {
+			if _, err := conn.ExecContext(t.Context(), text); mysqlerr.Number(err) != 1317 {
 				t.Error(name, err)
 			}
 		}
 		_ = conn.Close() //nolint:errcheck // it may be closed already, which is the point
-		r.verb = ""
+		r.Verb = ""
 		tx, err := db.BeginTx(t.Context(), nil)
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		dbtest.Exec(t, tx, add, 2)
+		dbtest.Exec(t, tx, floortest.Add, 2)
 		if err := tx.Rollback(); err != nil {
 			t.Fatal(name, err)
 		}
-		wantBalances(t, plain, "0,0")
+		floortest.WantBalances(t, plain, "0,0")
 	}
 }
 
 // TestGuardOtherServer: a session of a server that does not take writes any more does nothing but ROLLBACK,
 // and is not used again; in autocommit too.
 func TestGuardOtherServer(t *testing.T) {
-	plain, dsn := accounts(t)
+	plain, dsn := floortest.Accounts(t)
 	for _, refusal := range []uint16{1047, 1290, 1792, 1836} {
 		t.Run(fmt.Sprint(refusal), func(t *testing.T) {
-			r := &refusing{Connector: connector(t, dsn), number: refusal}
-			db := dbOf(t, r, true)
+			r := &floortest.Refusing{Connector: floortest.Connector(t, dsn), Number: refusal}
+			db := floortest.PoolOf(t, r, true)
 			db.SetMaxOpenConns(1)
 			ctx := t.Context()
 			session := func() (id int) {
@@ -198,34 +131,34 @@ func TestGuardOtherServer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			dbtest.Exec(t, tx, add, 1)
-			r.verb = "DO 1"
-			if _, err := tx.ExecContext(ctx, "DO 1"); number(err) != refusal {
+			dbtest.Exec(t, tx, floortest.Add, 1)
+			r.Verb = "DO 1"
+			if _, err := tx.ExecContext(ctx, "DO 1"); mysqlerr.Number(err) != refusal {
 				t.Fatal(err)
 			}
-			r.verb = ""
-			_, err = tx.ExecContext(ctx, add, 2)
+			r.Verb = ""
+			_, err = tx.ExecContext(ctx, floortest.Add, 2)
 			wantLost(t, "Exec", err, refusal)
 			wantLost(t, "Commit", tx.Commit(), refusal)
-			wantBalances(t, plain, "0,0")
+			floortest.WantBalances(t, plain, "0,0")
 			inBetween := session()
-			r.verb = "DO 1"
-			if _, err := db.ExecContext(ctx, "DO 1"); number(err) != refusal {
+			r.Verb = "DO 1"
+			if _, err := db.ExecContext(ctx, "DO 1"); mysqlerr.Number(err) != refusal {
 				t.Fatal(err)
 			}
-			r.verb = ""
+			r.Verb = ""
 			if after := session(); before == inBetween || inBetween == after {
 				t.Errorf("sessions %d, %d, %d: one was used again", before, inBetween, after)
 			}
 		})
 	}
 	// A real one.
-	db := pools(t, dsn)["guarded"]
+	db := floortest.Pools(t, dsn)["guarded"]
 	tx, err := db.BeginTx(t.Context(), &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tx.ExecContext(t.Context(), add, 1); number(err) != 1792 {
+	if _, err := tx.ExecContext(t.Context(), floortest.Add, 1); mysqlerr.Number(err) != 1792 {
 		t.Errorf("%v", err)
 	}
 	wantLost(t, "Commit", tx.Commit(), 1792)
@@ -234,11 +167,11 @@ func TestGuardOtherServer(t *testing.T) {
 // TestGuardCosts: the same statements with and without the guard, on the way that goes well and with an error
 // that ends nothing.
 func TestGuardCosts(t *testing.T) {
-	_, dsn := accounts(t)
+	_, dsn := floortest.Accounts(t)
 	logs := map[bool]crashtest.Log{}
 	for _, guarded := range []bool{true, false} {
-		counted := crashtest.Wrap(connector(t, dsn))
-		db := dbOf(t, counted, guarded)
+		counted := crashtest.Wrap(floortest.Connector(t, dsn))
+		db := floortest.PoolOf(t, counted, guarded)
 		db.SetMaxOpenConns(1)
 		log, err := crashtest.Count(counted, func() error {
 			ctx := t.Context()
@@ -246,11 +179,11 @@ func TestGuardCosts(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			dbtest.Exec(t, tx, add, 1)
-			if _, err := tx.ExecContext(ctx, "INSERT INTO account VALUES (1, 0)"); number(err) != 1062 {
+			dbtest.Exec(t, tx, floortest.Add, 1)
+			if _, err := tx.ExecContext(ctx, "INSERT INTO account VALUES (1, 0)"); mysqlerr.Number(err) != 1062 {
 				t.Errorf("%v", err)
 			}
-			stmt, err := tx.PrepareContext(ctx, add)
+			stmt, err := tx.PrepareContext(ctx, floortest.Add)
 			if err != nil {
 				return err
 			}

@@ -1,4 +1,4 @@
-package onerow_test
+package pool_test
 
 import (
 	"context"
@@ -7,14 +7,16 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/floortest"
+	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
 // TestOtherOptions: a file where the server writes none is the statement's fault. It is not run again, and
 // the server stays in use.
 func TestOtherOptions(t *testing.T) {
 	t.Parallel()
-	dsn := strings.Replace(private(t, "--secure-file-priv="+t.TempDir()), ")/", ",127.0.0.1:1)/", 1)
-	db := opened(t, dsn)
+	dsn := strings.Replace(floortest.Private(t, "--secure-file-priv="+t.TempDir()), ")/", ",127.0.0.1:1)/", 1)
+	db := floortest.Opened(t, dsn)
 	db.SetMaxOpenConns(1)
 	session := dbtest.Scan[int64](t, db, "SELECT CONNECTION_ID()")
 	runs := 0
@@ -23,7 +25,7 @@ func TestOtherOptions(t *testing.T) {
 		_, err := tx.ExecContext(ctx, "SELECT 1 INTO OUTFILE '/nowhere/x'")
 		return err
 	})
-	if runs != 1 || number(err) != 1290 || onerow.Retryable(err) {
+	if runs != 1 || mysqlerr.Number(err) != 1290 || onerow.Retryable(err) {
 		t.Errorf("%d runs, %v", runs, err)
 	}
 	if got := dbtest.Scan[int64](t, db, "SELECT CONNECTION_ID()"); got != session {

@@ -1,4 +1,4 @@
-package onerow_test
+package pool_test
 
 import (
 	"database/sql"
@@ -8,6 +8,8 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/floortest"
+	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/pool"
 )
 
@@ -20,7 +22,7 @@ func TestSetUpStatements(t *testing.T) {
 		group = 1
 	}
 	isolation := dbtest.Server(t).IsolationVariable()
-	plain := with(t)
+	plain := floortest.Bare(t)
 	list := strings.Replace(plain, ")/", ",127.0.0.1:1)/", 1) // which is never asked
 	for _, c := range []struct {
 		dsn    string
@@ -34,7 +36,7 @@ func TestSetUpStatements(t *testing.T) {
 		{plain + "?multiStatements=true", 2, 1 + group},
 		{list, 3, 1 + group},
 	} {
-		db := opened(t, c.dsn)
+		db := floortest.Opened(t, c.dsn)
 		db.SetMaxIdleConns(0)
 		for i := range 3 {
 			want := c.each
@@ -63,12 +65,12 @@ func questionsOf(t *testing.T, db *sql.DB) int {
 func TestSetUpKeeps(t *testing.T) {
 	isolation := dbtest.Server(t).IsolationVariable()
 	var mode, level, wait string
-	db := opened(t, with(t, "sql_mode='ANSI'", "@@session.lock_wait_timeout=7", isolation+"='SERIALIZABLE'"))
+	db := floortest.Opened(t, floortest.Bare(t, "sql_mode='ANSI'", "@@session.lock_wait_timeout=7", isolation+"='SERIALIZABLE'"))
 	if err := onerow.QueryRow(t.Context(), db, "SELECT @@sql_mode, @@lock_wait_timeout, @@"+isolation, nil, &mode, &wait, &level); err != nil ||
 		!strings.Contains(mode, "ANSI_QUOTES") || wait != "7" || level != "SERIALIZABLE" {
 		t.Error(mode, wait, level, err)
 	}
-	if err := opened(t, with(t, "nonsense=1")).PingContext(t.Context()); number(err) != 1193 {
+	if err := floortest.Opened(t, floortest.Bare(t, "nonsense=1")).PingContext(t.Context()); mysqlerr.Number(err) != 1193 {
 		t.Error(err)
 	}
 }
@@ -86,7 +88,7 @@ func TestCausalReads(t *testing.T) {
 // causalGroup is TestCausalReads where the plugin is active.
 func causalGroup(t *testing.T) {
 	const consistency, own = "group_replication_consistency", "&group_replication_consistency='EVENTUAL'"
-	dsn := private(t, "--plugin-load-add=group_replication.so", "--loose-group-replication-start-on-boot=OFF",
+	dsn := floortest.Private(t, "--plugin-load-add=group_replication.so", "--loose-group-replication-start-on-boot=OFF",
 		"--loose-group-replication-single-primary-mode=OFF", "--loose-group-replication-group-name=aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa")
 	admin := dbtest.OpenDSN(t, dsn)
 	admin.SetMaxIdleConns(0)
@@ -103,7 +105,7 @@ func causalGroup(t *testing.T) {
 		dbtest.Exec(t, admin, "SET GLOBAL group_replication_single_primary_mode = "+c.mode)
 		wantVariable(t, dsn, consistency, c.want)
 		wantVariable(t, dsn+own, consistency, "EVENTUAL")
-		for _, opened := range []*sql.DB{opened(t, dsn), opened(t, dsn+own)} {
+		for _, opened := range []*sql.DB{floortest.Opened(t, dsn), floortest.Opened(t, dsn+own)} {
 			if err := pool.Check(t.Context(), opened); err != nil {
 				t.Errorf("%+v: %v", c, err)
 			}
@@ -121,7 +123,7 @@ func causalGroup(t *testing.T) {
 	if err := pool.Check(t.Context(), admin); err != nil {
 		t.Error(err)
 	}
-	if got := questionsOf(t, opened(t, dsn+"&multiStatements=false")); got != 2 { // the second asks what the session is called
+	if got := questionsOf(t, floortest.Opened(t, dsn+"&multiStatements=false")); got != 2 { // the second asks what the session is called
 		t.Errorf("%d statements", got)
 	}
 }
@@ -129,7 +131,7 @@ func causalGroup(t *testing.T) {
 func wantVariable(t *testing.T, dsn, name, want string) {
 	t.Helper()
 	var got string
-	if err := onerow.QueryRow(t.Context(), opened(t, dsn), "SELECT @@"+name, nil, &got); err != nil || got != want {
+	if err := onerow.QueryRow(t.Context(), floortest.Opened(t, dsn), "SELECT @@"+name, nil, &got); err != nil || got != want {
 		t.Errorf("%s: %s is %q, want %q: %v", dsn, name, got, want, err)
 	}
 }

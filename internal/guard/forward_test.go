@@ -1,4 +1,4 @@
-package onerow_test
+package guard_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/floortest"
 )
 
 // TestGuardForwards: what the driver offers beside the least is there with the guard, in a transaction and
@@ -22,7 +23,7 @@ func TestGuardForwards(t *testing.T) {
 	for _, params := range []string{"multiStatements=true", "multiStatements=true&interpolateParams=true"} {
 		said := map[bool]string{}
 		for _, guarded := range []bool{true, false} {
-			db := dbOf(t, connector(t, with(t, params)), guarded)
+			db := floortest.PoolOf(t, floortest.Connector(t, floortest.Bare(t, params)), guarded)
 			dbtest.Exec(t, db, "CREATE TABLE account (id BIGINT UNSIGNED PRIMARY KEY, balance DECIMAL(9,2) NULL, note VARCHAR(20)) ENGINE=InnoDB")
 			dbtest.Exec(t, db, "INSERT INTO account VALUES (?, 1.5, 'x')", ^uint64(0))
 			tx, err := db.BeginTx(t.Context(), nil)
@@ -81,9 +82,9 @@ func describe(t *testing.T, db onerow.DB) string {
 // TestGuardNeverSent: COMMIT is not sent when the rows of a query said that the connection is lost, so InTx
 // knows that nothing was committed, though its function said nothing.
 func TestGuardNeverSent(t *testing.T) {
-	plain, dsn := accounts(t)
+	plain, dsn := floortest.Accounts(t)
 	dbtest.Exec(t, plain, "INSERT INTO account VALUES (3, 0)"+rowsFrom(4, highest, "(%d, 0)"))
-	db := pools(t, dsn)["guarded"]
+	db := floortest.Pools(t, dsn)["guarded"]
 	holder, err := plain.BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +96,7 @@ func TestGuardNeverSent(t *testing.T) {
 		if attempts++; attempts > 1 {
 			return nil
 		}
-		dbtest.Exec(t, tx, add, 1)
+		dbtest.Exec(t, tx, floortest.Add, 1)
 		var session int64
 		if err := onerow.QueryRow(ctx, tx, "SELECT CONNECTION_ID()", nil, &session); err != nil {
 			return err
@@ -115,19 +116,19 @@ func TestGuardNeverSent(t *testing.T) {
 	if err != nil || attempts != 2 {
 		t.Errorf("%v after %d attempts", err, attempts)
 	}
-	wantTwo(t, plain, "0,0")
+	floortest.WantTwo(t, plain, "0,0")
 }
 
 // BenchmarkGuard is a transaction of two statements, with the guard and without.
 func BenchmarkGuard(b *testing.B) {
-	_, dsn := accounts(b)
+	_, dsn := floortest.Accounts(b)
 	for _, guarded := range []bool{false, true} {
 		b.Run(fmt.Sprintf("guarded=%v", guarded), func(b *testing.B) {
 			cfg, err := mysql.ParseDSN(dsn)
 			if err != nil {
 				b.Fatal(err)
 			}
-			db := dbOf(b, connector(b, cfg.FormatDSN()), guarded)
+			db := floortest.PoolOf(b, floortest.Connector(b, cfg.FormatDSN()), guarded)
 			b.ReportAllocs()
 			for b.Loop() {
 				if err := twoStatements(b.Context(), db); err != nil {
@@ -147,7 +148,7 @@ func twoStatements(ctx context.Context, db *sql.DB) (err error) {
 	if err := tx.QueryRowContext(ctx, "SELECT balance FROM account WHERE id = ?", 1).Scan(new(int)); err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, add, 1)
+	_, err = tx.ExecContext(ctx, floortest.Add, 1)
 	return err
 }
 
@@ -199,11 +200,11 @@ func (c oldConnector) Connect(ctx context.Context) (driver.Conn, error) {
 // TestGuardOldDriver: where the context ends while such a driver prepares or begins, what it made is closed,
 // not left on a session that goes back to the pool.
 func TestGuardOldDriver(t *testing.T) {
-	plain, dsn := accounts(t)
+	plain, dsn := floortest.Accounts(t)
 	var cancel context.CancelFunc
 	var open atomic.Int64
 	after := func(driver.Conn) { cancel() }
-	db := dbOf(t, oldConnector{connector(t, dsn), func(c driver.Conn) { after(c) }, &open}, true)
+	db := floortest.PoolOf(t, oldConnector{floortest.Connector(t, dsn), func(c driver.Conn) { after(c) }, &open}, true)
 	db.SetMaxOpenConns(1)
 	var ctx context.Context
 	ctx, cancel = context.WithCancel(t.Context())

@@ -1,16 +1,17 @@
-package onerow_test
+package guard_test
 
 import (
 	"testing"
 
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/floortest"
 )
 
 // TestGuardText: a transaction that was begun by text on a *sql.Conn is guarded too, until ROLLBACK is sent
 // as text. A statement in autocommit has no second half.
 func TestGuardText(t *testing.T) {
-	plain, dsn := accounts(t)
-	db := pools(t, dsn)["guarded"]
+	plain, dsn := floortest.Accounts(t)
+	db := floortest.Pools(t, dsn)["guarded"]
 	for _, c := range []struct {
 		begin string
 		first uint16 // 0: the session goes on
@@ -32,15 +33,15 @@ func TestGuardText(t *testing.T) {
 					_, err := conn.ExecContext(ctx, "UPDATE account SET balance = balance + 1 WHERE id <= 2 ORDER BY id")
 					return err
 				})
-				dbtest.Exec(t, conn, add, 2)
-				wantTwo(t, plain, "0,1")
+				dbtest.Exec(t, conn, floortest.Add, 2)
+				floortest.WantTwo(t, plain, "0,1")
 				return
 			}
-			dbtest.Exec(t, conn, add, 1)
-			victim(t, plain, func() error { _, err := conn.ExecContext(ctx, add, 2); return err }) //nolint:errcheck // it has looked at it
-			for _, query := range []string{add, "COMMIT", "BEGIN", "ROLLBACK TO SAVEPOINT s", "SET autocommit = 1", "ROLLBACK; SELECT 1", "ROLLBACK AND CHAIN"} {
+			dbtest.Exec(t, conn, floortest.Add, 1)
+			victim(t, plain, func() error { _, err := conn.ExecContext(ctx, floortest.Add, 2); return err }) //nolint:errcheck // it has looked at it
+			for _, query := range []string{floortest.Add, "COMMIT", "BEGIN", "ROLLBACK TO SAVEPOINT s", "SET autocommit = 1", "ROLLBACK; SELECT 1", "ROLLBACK AND CHAIN"} {
 				var args []any
-				if query == add {
+				if query == floortest.Add {
 					args = []any{2}
 				}
 				_, err := conn.ExecContext(ctx, query, args...)
@@ -49,13 +50,13 @@ func TestGuardText(t *testing.T) {
 			_, err = conn.BeginTx(ctx, nil)
 			wantLost(t, "BeginTx", err, 1213)
 			dbtest.Exec(t, conn, "ROLLBACK")
-			dbtest.Exec(t, conn, add, 1)
+			dbtest.Exec(t, conn, floortest.Add, 1)
 			dbtest.Exec(t, conn, "COMMIT")
 			dbtest.Exec(t, conn, "SET autocommit = 1")
 			if err := conn.Close(); err != nil {
 				t.Fatal(err)
 			}
-			wantTwo(t, plain, "1,0")
+			floortest.WantTwo(t, plain, "1,0")
 		})
 	}
 }
@@ -63,19 +64,19 @@ func TestGuardText(t *testing.T) {
 // TestGuardReturned: a session with a lost transaction on it that was begun by text is not given to the next
 // user.
 func TestGuardReturned(t *testing.T) {
-	plain, dsn := accounts(t)
-	db := pools(t, dsn)["guarded"]
+	plain, dsn := floortest.Accounts(t)
+	db := floortest.Pools(t, dsn)["guarded"]
 	db.SetMaxOpenConns(1)
 	conn, err := db.Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	dbtest.Exec(t, conn, "BEGIN")
-	dbtest.Exec(t, conn, add, 1)
-	victim(t, plain, func() error { _, err := conn.ExecContext(t.Context(), add, 2); return err }) //nolint:errcheck // it has looked at it
+	dbtest.Exec(t, conn, floortest.Add, 1)
+	victim(t, plain, func() error { _, err := conn.ExecContext(t.Context(), floortest.Add, 2); return err }) //nolint:errcheck // it has looked at it
 	if err := conn.Close(); err != nil {
 		t.Fatal(err)
 	}
-	dbtest.Exec(t, db, add, 2)
-	wantBalances(t, plain, "0,1")
+	dbtest.Exec(t, db, floortest.Add, 2)
+	floortest.WantBalances(t, plain, "0,1")
 }

@@ -1,4 +1,4 @@
-package onerow_test
+package pool_test
 
 import (
 	"context"

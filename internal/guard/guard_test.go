@@ -1,35 +1,18 @@
-package onerow_test
+package guard_test
 
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/go-sql-driver/mysql"
-
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
-	"github.com/onerow/onerow/pool"
+	"github.com/onerow/onerow/internal/floortest"
+	"github.com/onerow/onerow/internal/mysqlerr"
 )
-
-// pools opens the schema of dsn with the guard and, as a control, without.
-func pools(t testing.TB, dsn string) map[string]*sql.DB {
-	t.Helper()
-	guarded, err := pool.Open(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := guarded.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return map[string]*sql.DB{"guarded": guarded, "bare": dbtest.OpenDSN(t, dsn)}
-}
 
 // victim makes the transaction, in which account 1 is locked already, the victim of a deadlock: last waits
 // for the account with the highest id, which another transaction has locked that has written more, and which
@@ -46,12 +29,12 @@ func victim(t *testing.T, plain *sql.DB, last func() error) error {
 	answer := make(chan error, 1)
 	go func() { answer <- last() }()
 	dbtest.AwaitLock(t, plain)
-	dbtest.Exec(t, other, add, 1)
+	dbtest.Exec(t, other, floortest.Add, 1)
 	err = <-answer
 	if rerr := other.Rollback(); rerr != nil {
 		t.Fatal(rerr)
 	}
-	if number(err) != 1213 {
+	if mysqlerr.Number(err) != 1213 {
 		t.Fatalf("no deadlock: %v", err)
 	}
 	return err
@@ -66,17 +49,9 @@ func rowsFrom(first, last int, row string) string {
 	return b.String()
 }
 
-func number(err error) uint16 {
-	var my *mysql.MySQLError
-	if errors.As(err, &my) {
-		return my.Number
-	}
-	return 0
-}
-
 func wantLost(t *testing.T, what string, err error, first uint16) {
 	t.Helper()
-	if !errors.Is(err, onerow.ErrTxPoisoned) || number(err) != first {
+	if !errors.Is(err, onerow.ErrTxPoisoned) || mysqlerr.Number(err) != first {
 		t.Errorf("%s: %v", what, err)
 	}
 }
@@ -86,12 +61,15 @@ const highest = 102
 
 // ways are the ways in which the last statement of a transaction can meet the error that ends it.
 var ways = map[string]func(ctx context.Context, tx *sql.Tx) error{
-	"Exec": func(ctx context.Context, tx *sql.Tx) error { _, err := tx.ExecContext(ctx, add, highest); return err },
+	"Exec": func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, floortest.Add, highest)
+		return err
+	},
 	"Query": func(ctx context.Context, tx *sql.Tx) error {
 		return onerow.QueryRow(ctx, tx, "SELECT id FROM account WHERE id = ? FOR UPDATE", []any{highest}, new(int))
 	},
 	"Stmt": func(ctx context.Context, tx *sql.Tx) (err error) {
-		stmt, err := tx.PrepareContext(ctx, add)
+		stmt, err := tx.PrepareContext(ctx, floortest.Add)
 		if err != nil {
 			return err
 		}
@@ -133,9 +111,9 @@ var ways = map[string]func(ctx context.Context, tx *sql.Tx) error{
 // the caller goes on and commits. Without the guard its second half is.
 func TestGuardLost(t *testing.T) {
 	for way, last := range ways {
-		plain, dsn := accounts(t)
+		plain, dsn := floortest.Accounts(t)
 		dbtest.Exec(t, plain, "INSERT INTO account VALUES (3, 0)"+rowsFrom(4, highest, "(%d, 0)"))
-		for name, db := range pools(t, dsn) {
+		for name, db := range floortest.Pools(t, dsn) {
 			t.Run(way+" "+name, func(t *testing.T) {
 				ctx := t.Context()
 				db.SetMaxOpenConns(1)
@@ -145,14 +123,14 @@ func TestGuardLost(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer tx.Rollback() //nolint:errcheck // after COMMIT it is done
-				dbtest.Exec(t, tx, add, 1)
+				dbtest.Exec(t, tx, floortest.Add, 1)
 				first := victim(t, plain, func() error { return last(ctx, tx) })
-				_, err = tx.ExecContext(ctx, add, 2)
+				_, err = tx.ExecContext(ctx, floortest.Add, 2)
 				if name == "bare" {
 					if err := errors.Join(err, tx.Commit()); err != nil {
 						t.Errorf("the control: %v", err)
 					}
-					wantTwo(t, plain, "0,1")
+					floortest.WantTwo(t, plain, "0,1")
 					return
 				}
 				wantLost(t, "Exec", err, 1213)
@@ -169,46 +147,10 @@ func TestGuardLost(t *testing.T) {
 				if !onerow.Retryable(err) {
 					t.Errorf("not retryable: %v", err)
 				}
-				wantTwo(t, plain, "0,0")
-				dbtest.Exec(t, db, add, 1) // the session is free for the next one
-				wantTwo(t, plain, "1,0")
+				floortest.WantTwo(t, plain, "0,0")
+				dbtest.Exec(t, db, floortest.Add, 1) // the session is free for the next one
+				floortest.WantTwo(t, plain, "1,0")
 			})
 		}
 	}
-}
-
-// wantTwo looks at the accounts 1 and 2.
-func wantTwo(t *testing.T, db onerow.DB, want string) {
-	t.Helper()
-	var got string
-	if err := onerow.QueryRow(t.Context(), db, "SELECT GROUP_CONCAT(balance ORDER BY id) FROM account WHERE id <= 2", nil, &got); err != nil || got != want {
-		t.Errorf("balances %s, want %s: %v", got, want, err)
-	}
-}
-
-func connector(t testing.TB, dsn string) driver.Connector {
-	t.Helper()
-	cfg, err := mysql.ParseDSN(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := mysql.NewConnector(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
-func dbOf(t testing.TB, c driver.Connector, guarded bool) *sql.DB {
-	t.Helper()
-	if guarded {
-		c = pool.Guard(c)
-	}
-	db := sql.OpenDB(c)
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return db
 }

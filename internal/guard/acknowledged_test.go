@@ -1,4 +1,4 @@
-package onerow_test
+package guard_test
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/floortest"
+	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/internal/packet"
 	"github.com/onerow/onerow/pool"
 )
@@ -20,12 +22,12 @@ import (
 // it the next one meets.
 func guardedPools(t *testing.T) (dbs map[string]*sql.DB, plain *sql.DB) {
 	t.Helper()
-	plain, dsn := accounts(t)
+	plain, dsn := floortest.Accounts(t)
 	opened, err := pool.Open(dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
-	dbs = map[string]*sql.DB{"Open": opened, "Guard": sql.OpenDB(pool.Guard(connector(t, dsn)))}
+	dbs = map[string]*sql.DB{"Open": opened, "Guard": sql.OpenDB(pool.Guard(floortest.Connector(t, dsn)))}
 	for name, db := range dbs {
 		db.SetMaxOpenConns(1)
 		t.Cleanup(func() {
@@ -87,7 +89,7 @@ func TestSessionsGoBackClean(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, text := range c {
-					if _, err := conn.ExecContext(t.Context(), text); err != nil && number(err) != 1064 && number(err) != 1295 {
+					if _, err := conn.ExecContext(t.Context(), text); err != nil && mysqlerr.Number(err) != 1064 && mysqlerr.Number(err) != 1295 {
 						t.Logf("%s: %v", text, err)
 					}
 				}
@@ -133,7 +135,7 @@ func TestEndsTx(t *testing.T) {
 				if !errors.Is(err, stop) || runs != 1 {
 					t.Errorf("%d runs, %v", runs, err)
 				}
-				wantTwo(t, plain, "0,0")
+				floortest.WantTwo(t, plain, "0,0")
 			})
 		}
 	}
@@ -187,7 +189,7 @@ func TestTxEnded(t *testing.T) {
 						}
 						want = fmt.Sprintf("%d,%d", c.then, second)
 					}
-					wantTwo(t, plain, want)
+					floortest.WantTwo(t, plain, want)
 					wantNoneOpen(t, db, plain)
 				})
 			}
@@ -209,7 +211,7 @@ func TestDDLInATxOfTheCallers(t *testing.T) {
 				}
 				dbtest.Exec(t, tx, "CREATE TABLE IF NOT EXISTS more_"+strings.ToLower(name)+" (id INT)")
 				dbtest.Exec(t, tx, "UPDATE account SET balance = 5 WHERE id = 1")
-				wantTwo(t, plain, "0,0")
+				floortest.WantTwo(t, plain, "0,0")
 				end := tx.Rollback
 				if commits {
 					end = tx.Commit
@@ -217,7 +219,7 @@ func TestDDLInATxOfTheCallers(t *testing.T) {
 				if err := end(); err != nil {
 					t.Fatal(err)
 				}
-				wantTwo(t, plain, map[bool]string{false: "0,0", true: "5,0"}[commits])
+				floortest.WantTwo(t, plain, map[bool]string{false: "0,0", true: "5,0"}[commits])
 			}
 			wantNoneOpen(t, db, plain)
 		})
@@ -237,7 +239,7 @@ func TestDDLInText(t *testing.T) {
 		dbtest.Exec(t, conn, "UPDATE account SET balance = 1 WHERE id = 1")
 		dbtest.Exec(t, conn, "CREATE TABLE text_"+strings.ToLower(name)+" (id INT)")
 		dbtest.Exec(t, conn, "UPDATE account SET balance = 2 WHERE id = 2")
-		wantTwo(t, plain, "1,2")
+		floortest.WantTwo(t, plain, "1,2")
 		if err := conn.Close(); err != nil {
 			t.Error(err)
 		}
@@ -264,7 +266,7 @@ func TestDDLThatFails(t *testing.T) {
 			if err := tx.Rollback(); err != nil {
 				t.Errorf("%s: %s: %v", name, text, err)
 			}
-			wantTwo(t, plain, fmt.Sprintf("%d,0", first))
+			floortest.WantTwo(t, plain, fmt.Sprintf("%d,0", first))
 			wantNoneOpen(t, db, plain)
 		}
 	}
@@ -306,7 +308,7 @@ func TestRowsOpen(t *testing.T) {
 			if err != nil || runs != 1 {
 				t.Errorf("%d runs, %v", runs, err)
 			}
-			wantTwo(t, plain, "3,0")
+			floortest.WantTwo(t, plain, "3,0")
 		})
 	}
 }
@@ -331,7 +333,7 @@ func TestQueryLastOfTheCallers(t *testing.T) {
 			if !errors.Is(err, stop) {
 				t.Errorf("%s: %s: %v", name, query, err)
 			}
-			wantTwo(t, plain, "0,0")
+			floortest.WantTwo(t, plain, "0,0")
 		}
 	}
 }
@@ -339,7 +341,7 @@ func TestQueryLastOfTheCallers(t *testing.T) {
 // TestDeadline: the caller has his answer when his deadline is over, whatever the statement travels with, and
 // the session that still waits is killed on the server.
 func TestDeadline(t *testing.T) {
-	_, dsn := accounts(t)
+	_, dsn := floortest.Accounts(t)
 	plain := dbtest.OpenDSN(t, dsn)
 	const write = "UPDATE account SET balance = balance + 1 WHERE id = 1"
 	for name, c := range map[string]struct {
@@ -398,7 +400,7 @@ func TestDeadline(t *testing.T) {
 			if err := held.Rollback(); err != nil {
 				t.Fatal(err)
 			}
-			wantTwo(t, plain, "0,0")
+			floortest.WantTwo(t, plain, "0,0")
 		})
 		if !ok {
 			return // each of the others would wait as long
@@ -439,18 +441,18 @@ func TestInterruptedPoisons(t *testing.T) {
 					go func() { ended <- write() }()
 					dbtest.AwaitLock(t, plain)
 					dbtest.Exec(t, plain, fmt.Sprintf("KILL QUERY %d", id))
-					if err := <-ended; number(err) != 1317 {
+					if err := <-ended; mysqlerr.Number(err) != 1317 {
 						t.Errorf("the one that was killed: %v", err)
 					}
 					return nil // drops it
 				})
-				if number(err) != 1317 || runs != 1 {
+				if mysqlerr.Number(err) != 1317 || runs != 1 {
 					t.Errorf("%d runs, %v", runs, err)
 				}
 				if err := held.Rollback(); err != nil {
 					t.Fatal(err)
 				}
-				wantTwo(t, plain, "0,0")
+				floortest.WantTwo(t, plain, "0,0")
 			})
 		}
 	}

@@ -1,36 +1,15 @@
-package onerow_test
+package guard_test
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/onerow/onerow/crashtest"
-	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/floortest"
+	"github.com/onerow/onerow/internal/mysqlerr"
 )
-
-// private starts a server with flags of its own, and returns the data source name of a schema on it.
-func private(t *testing.T, args ...string) string {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	defer cancel()
-	server, err := devdb.Start(ctx, devdb.Options{Private: true, Args: args})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := server.CreateDatabase(ctx, "app"); err != nil {
-		t.Fatal(err)
-	}
-	return server.DSN("app")
-}
 
 // TestGuardTimeout: with innodb_rollback_on_timeout=ON a lock wait timeout takes the whole transaction with
 // it, and what follows would be committed alone. With OFF, the default, the transaction goes on. The server
@@ -41,7 +20,7 @@ func TestGuardTimeout(t *testing.T) {
 		t.Run(setting, func(t *testing.T) {
 			var dsn string
 			if setting == "ON" {
-				dsn = private(t, "--innodb-rollback-on-timeout=ON")
+				dsn = floortest.Private(t, "--innodb-rollback-on-timeout=ON")
 			} else {
 				dsn = dbtest.DSN(t)
 			}
@@ -49,8 +28,8 @@ func TestGuardTimeout(t *testing.T) {
 			plain := dbtest.OpenDSN(t, dsn)
 			dbtest.Exec(t, plain, "CREATE TABLE account (id INT PRIMARY KEY, balance INT NOT NULL) ENGINE=InnoDB")
 			dbtest.Exec(t, plain, "INSERT INTO account VALUES (1, 0), (2, 0), (3, 0)")
-			counted := crashtest.Wrap(connector(t, dsn))
-			db := dbOf(t, counted, true)
+			counted := crashtest.Wrap(floortest.Connector(t, dsn))
+			db := floortest.PoolOf(t, counted, true)
 			db.SetMaxOpenConns(1)
 			holder, err := plain.BeginTx(t.Context(), nil)
 			if err != nil {
@@ -64,8 +43,8 @@ func TestGuardTimeout(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				dbtest.Exec(t, tx, add, 1)
-				if _, err := tx.ExecContext(t.Context(), add, 2); number(err) != 1205 {
+				dbtest.Exec(t, tx, floortest.Add, 1)
+				if _, err := tx.ExecContext(t.Context(), floortest.Add, 2); mysqlerr.Number(err) != 1205 {
 					t.Fatalf("no timeout: %v", err)
 				}
 				return tx
@@ -78,7 +57,7 @@ func TestGuardTimeout(t *testing.T) {
 			}
 			counted.Reset()
 			tx := begin()
-			_, err = tx.ExecContext(t.Context(), add, 3)
+			_, err = tx.ExecContext(t.Context(), floortest.Add, 3)
 			cerr := tx.Commit()
 			want := "1,0,1"
 			if setting == "ON" {
@@ -88,7 +67,7 @@ func TestGuardTimeout(t *testing.T) {
 			} else if err := errors.Join(err, cerr); err != nil {
 				t.Errorf("a transaction that is whole does not go on: %v", err)
 			}
-			wantBalances(t, plain, want)
+			floortest.WantBalances(t, plain, want)
 			if err := begin().Commit(); (err != nil) != (setting == "ON") {
 				t.Errorf("COMMIT right after: %v", err)
 			}

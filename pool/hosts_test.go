@@ -1,4 +1,4 @@
-package onerow_test
+package pool_test
 
 import (
 	"context"
@@ -13,7 +13,9 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/floortest"
 	"github.com/onerow/onerow/internal/hosts"
+	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/pool"
 )
 
@@ -60,12 +62,12 @@ func TestSeveralHosts(t *testing.T) {
 	t.Parallel()
 	ms := machines(t, 2)
 	a, b := ms[0], ms[1]
-	db := opened(t, hostsDSN(a, b))
+	db := floortest.Opened(t, hostsDSN(a, b))
 	db.SetMaxIdleConns(0) // every use is a new session
 	if got := at(t, db); got != a.addr {
 		t.Errorf("at %s, want the first, %s", got, a.addr)
 	}
-	if got := at(t, opened(t, hostsDSN(b, a))); got != b.addr {
+	if got := at(t, floortest.Opened(t, hostsDSN(b, a))); got != b.addr {
 		t.Errorf("at %s, want the first, %s", got, b.addr)
 	}
 	t.Run("read only", func(t *testing.T) { readOnlyHosts(t, db, a, b) })
@@ -84,15 +86,15 @@ func readOnlyHosts(t *testing.T, db *sql.DB, a, b *machine) {
 	}
 	soon(t, db, a.addr)
 
-	kept := opened(t, hostsDSN(a, b))
+	kept := floortest.Opened(t, hostsDSN(a, b))
 	kept.SetMaxIdleConns(50)
 	idle(t, kept, 30) // more than a transaction has attempts
 	dbtest.Exec(t, a.admin, "SET GLOBAL read_only = 1")
-	if err := transfer(t.Context(), kept); err != nil {
+	if err := floortest.Transfer(t.Context(), kept); err != nil {
 		t.Error(err)
 	}
-	wantBalances(t, a.admin, "0,0")
-	wantBalances(t, b.admin, "1,1")
+	floortest.WantBalances(t, a.admin, "0,0")
+	floortest.WantBalances(t, b.admin, "1,1")
 	dbtest.Exec(t, b.admin, "SET GLOBAL read_only = 1")
 	wantNoHost(t, db.PingContext(t.Context()), a.addr+": ", b.addr+": ", "read_only is ON")
 	dbtest.Exec(t, b.admin, "SET GLOBAL read_only = 0")
@@ -108,7 +110,7 @@ func readOnlyHosts(t *testing.T, db *sql.DB, a, b *machine) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := reader.ExecContext(t.Context(), add, 1); number(err) != 1792 {
+	if _, err := reader.ExecContext(t.Context(), floortest.Add, 1); mysqlerr.Number(err) != 1792 {
 		t.Errorf("a write in a transaction that reads: %v", err)
 	}
 	if err := reader.Rollback(); err != nil {
@@ -121,19 +123,19 @@ func readOnlyHosts(t *testing.T, db *sql.DB, a, b *machine) {
 
 // stoppedHost: a host that does not answer is left after the timeout, with all sessions to it.
 func stoppedHost(t *testing.T, a, b *machine) {
-	db := opened(t, hostsDSN(a, b)+"?timeout=3s&readTimeout=3s")
+	db := floortest.Opened(t, hostsDSN(a, b)+"?timeout=3s&readTimeout=3s")
 	db.SetMaxIdleConns(10)
 	idle(t, db, 5)
 	if got := at(t, db); got != a.addr {
 		t.Fatalf("at %s", got)
 	}
 	resume := a.stop(t)
-	if err := transfer(t.Context(), db); err != nil {
+	if err := floortest.Transfer(t.Context(), db); err != nil {
 		t.Error(err)
 	}
-	wantBalances(t, b.admin, "2,2")
+	floortest.WantBalances(t, b.admin, "2,2")
 
-	fresh := opened(t, hostsDSN(a, b)+"?timeout=3s")
+	fresh := floortest.Opened(t, hostsDSN(a, b)+"?timeout=3s")
 	fresh.SetMaxIdleConns(0)
 	short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
@@ -146,7 +148,7 @@ func stoppedHost(t *testing.T, a, b *machine) {
 	}
 	resume()
 	soon(t, fresh, a.addr)
-	wantBalances(t, a.admin, "0,0")
+	floortest.WantBalances(t, a.admin, "0,0")
 }
 
 func closedHosts(t *testing.T, db *sql.DB, a, b *machine) {
@@ -154,10 +156,10 @@ func closedHosts(t *testing.T, db *sql.DB, a, b *machine) {
 	if err := a.server.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := transfer(t.Context(), db); err != nil {
+	if err := floortest.Transfer(t.Context(), db); err != nil {
 		t.Error(err)
 	}
-	wantBalances(t, b.admin, "3,3")
+	floortest.WantBalances(t, b.admin, "3,3")
 	if err := b.server.Close(); err != nil {
 		t.Fatal(err)
 	}

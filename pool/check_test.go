@@ -1,4 +1,4 @@
-package onerow_test
+package pool_test
 
 import (
 	"errors"
@@ -9,7 +9,9 @@ import (
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/floortest"
 	"github.com/onerow/onerow/internal/hosts"
+	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/pool"
 )
 
@@ -69,7 +71,7 @@ func TestCheck(t *testing.T) {
 		{"sql_mode='ANSI,STRICT_ALL_TABLES,NO_BACKSLASH_ESCAPES'&interpolateParams=true", ""},
 	} {
 		t.Run(c.param, func(t *testing.T) {
-			db := dbtest.OpenDSN(t, with(t, c.param))
+			db := dbtest.OpenDSN(t, floortest.Bare(t, c.param))
 			err := pool.Check(t.Context(), db)
 			if c.setting == "" {
 				if err != nil {
@@ -80,10 +82,10 @@ func TestCheck(t *testing.T) {
 			wantSetting(t, err, c.setting)
 		})
 	}
-	if err := pool.Check(t.Context(), opened(t, with(t))); err != nil {
+	if err := pool.Check(t.Context(), floortest.Opened(t, floortest.Bare(t))); err != nil {
 		t.Error(err)
 	}
-	closed := opened(t, with(t))
+	closed := floortest.Opened(t, floortest.Bare(t))
 	if err := closed.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -96,27 +98,27 @@ func TestCheck(t *testing.T) {
 func TestCheckServer(t *testing.T) {
 	t.Parallel()
 	isolation := dbtest.Server(t).IsolationVariable()
-	dsn := private(t, "--log-bin=binlog", "--binlog-format=STATEMENT", "--server-id=1", "--autocommit=OFF")
+	dsn := floortest.Private(t, "--log-bin=binlog", "--binlog-format=STATEMENT", "--server-id=1", "--autocommit=OFF")
 	db := dbtest.OpenDSN(t, dsn)
 	wantSetting(t, pool.Check(t.Context(), db), "autocommit")
 
 	// Open sets autocommit itself, whether the isolation level is said or not.
 	for _, own := range []string{dsn + "&binlog_format='STATEMENT'", dsn[:strings.IndexByte(dsn, '?')] + "?binlog_format='STATEMENT'"} {
-		db := opened(t, own)
+		db := floortest.Opened(t, own)
 		var on int
 		if err := onerow.QueryRow(t.Context(), db, "SELECT @@autocommit", nil, &on); err != nil || on != 1 {
 			t.Errorf("autocommit %d, %v", on, err)
 		}
 		wantSetting(t, pool.Check(t.Context(), db), "binlog_format")
 	}
-	admin := opened(t, dsn)
+	admin := floortest.Opened(t, dsn)
 	admin.SetMaxOpenConns(1)
 	wantSetting(t, pool.Check(t.Context(), admin), "binlog_format")
-	if err := pool.Check(t.Context(), opened(t, dsn+"&"+isolation+"='REPEATABLE-READ'")); err != nil {
+	if err := pool.Check(t.Context(), floortest.Opened(t, dsn+"&"+isolation+"='REPEATABLE-READ'")); err != nil {
 		t.Error(err)
 	}
 	dbtest.Exec(t, admin, "CREATE TABLE account (id INT PRIMARY KEY, balance INT NOT NULL) ENGINE=InnoDB")
-	if _, err := admin.ExecContext(t.Context(), "INSERT INTO account VALUES (1, 0)"); number(err) != 1665 {
+	if _, err := admin.ExecContext(t.Context(), "INSERT INTO account VALUES (1, 0)"); mysqlerr.Number(err) != 1665 {
 		t.Errorf("the refusal is for nothing: %v", err)
 	}
 	dbtest.Exec(t, admin, "SET binlog_format = ROW")
@@ -180,8 +182,8 @@ func TestOpenRefuses(t *testing.T) {
 
 // TestSessionStatements: setting up a connection takes one statement.
 func TestSessionStatements(t *testing.T) {
-	counted := crashtest.Wrap(connector(t, with(t)))
-	db := dbOf(t, hosts.ReadCommitted(counted), true)
+	counted := crashtest.Wrap(floortest.Connector(t, floortest.Bare(t)))
+	db := floortest.PoolOf(t, hosts.ReadCommitted(counted), true)
 	log, err := crashtest.Count(counted, func() error { return db.PingContext(t.Context()) })
 	if err != nil || len(log) != 1 {
 		t.Errorf("%v:\n%s", err, log)
@@ -202,8 +204,8 @@ func TestSessionFallback(t *testing.T) {
 	const one = `SET SESSION autocommit = 1, SESSION /*!50701 transaction_isolation */ /*M! tx_isolation */ = 'READ-COMMITTED'`
 	for _, refused := range []uint16{1064, 1193} {
 		isolation := dbtest.Server(t).IsolationVariable()
-		r := &refusing{Connector: connector(t, with(t, "autocommit=0", isolation+"=%27SERIALIZABLE%27")), verb: one, number: refused}
-		db := dbOf(t, hosts.ReadCommitted(r), true)
+		r := &floortest.Refusing{Connector: floortest.Connector(t, floortest.Bare(t, "autocommit=0", isolation+"=%27SERIALIZABLE%27")), Verb: one, Number: refused}
+		db := floortest.PoolOf(t, hosts.ReadCommitted(r), true)
 		if err := pool.Check(t.Context(), db); err != nil {
 			t.Error(err)
 		}

@@ -1,4 +1,4 @@
-package onerow_test
+package guard_test
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/guard"
+	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/internal/packet"
 	"github.com/onerow/onerow/internal/wire"
 	"github.com/onerow/onerow/pool"
@@ -120,7 +121,7 @@ func seen(ctx context.Context, tx *onerow.Tx, id int, stmts ...onerow.Stmt) erro
 // refused is an error unless it is refused.
 func refused(id int) func(context.Context, *onerow.Tx) error {
 	return func(ctx context.Context, tx *onerow.Tx) error {
-		if err := put(id)(ctx, tx); number(err) != 1062 {
+		if err := put(id)(ctx, tx); mysqlerr.Number(err) != 1062 {
 			return fmt.Errorf("a second coin %d: %w", id, err)
 		}
 		return nil
@@ -280,7 +281,7 @@ func TestPacketsFail(t *testing.T) {
 		if name == "its text" {
 			want = 1146
 		}
-		if number(err) != want || errors.Is(err, onerow.ErrOutcomeUnknown) {
+		if mysqlerr.Number(err) != want || errors.Is(err, onerow.ErrOutcomeUnknown) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if n := coins(t, plain); n != 1 {
@@ -502,7 +503,7 @@ func TestPacketsQueryLast(t *testing.T) {
 			}
 			return packet.QueryLast(wire.OwnQueries(ctx), tx, query, nil, func(*sql.Rows) error { return nil })
 		})
-		if number(err) != want {
+		if mysqlerr.Number(err) != want {
 			t.Errorf("%s: %v", query, err)
 		}
 		free(query)
@@ -525,13 +526,13 @@ func TestPacketsInjection(t *testing.T) {
 	}
 	for name, db := range map[string]onerow.DB{"a session": conn} {
 		_, err := db.ExecContext(ctx, evil)
-		if number(err) != 1064 {
+		if mysqlerr.Number(err) != 1064 {
 			t.Errorf("%s: %v", name, err)
 		}
 		if rows, err := db.QueryContext(ctx, "SELECT 1; SELECT 2"); err == nil {
 			t.Errorf("%s: a query: %v", name, rows.Close())
 		}
-		if _, err := db.ExecContext(ctx, "INSERT INTO coin (id) VALUES (?); DELETE FROM coin", 5); number(err) != 1064 {
+		if _, err := db.ExecContext(ctx, "INSERT INTO coin (id) VALUES (?); DELETE FROM coin", 5); mysqlerr.Number(err) != 1064 {
 			t.Errorf("%s, with an argument: %v", name, err)
 		}
 	}
@@ -544,12 +545,12 @@ func TestPacketsInjection(t *testing.T) {
 			return packet.ExecLast(ctx, tx, onerow.Stmt{Query: evil})
 		},
 	} {
-		if err := onerow.InTx(ctx, db, call); number(err) != 1064 {
+		if err := onerow.InTx(ctx, db, call); mysqlerr.Number(err) != 1064 {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, query := range []string{"CREATE PROCEDURE q() SELECT 1; DELETE FROM coin", "/* ; */ SELECT 1; DELETE FROM coin", "SELECT ';'; DELETE FROM coin"} {
-		if _, err := db.ExecContext(ctx, query); number(err) != 1064 {
+		if _, err := db.ExecContext(ctx, query); mysqlerr.Number(err) != 1064 {
 			t.Errorf("%s: %v", query, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package onerow_test
+package pool_test
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"github.com/onerow/onerow/idempotency"
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/floortest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/pool"
 )
@@ -23,7 +24,7 @@ import (
 // with one host and with several. Check refuses any other pool there, and says what to change.
 func TestServersDefaults(t *testing.T) {
 	t.Parallel()
-	dsn := private(t)
+	dsn := floortest.Private(t)
 	bare, _, _ := strings.Cut(dsn, "?")
 	admin := dbtest.OpenDSN(t, bare)
 	admin.SetMaxIdleConns(0)
@@ -57,7 +58,7 @@ func TestServersDefaults(t *testing.T) {
 func right(t *testing.T, dsn string) {
 	t.Helper()
 	ctx := t.Context()
-	db := opened(t, dsn)
+	db := floortest.Opened(t, dsn)
 	db.SetMaxOpenConns(1)
 	if err := pool.Check(ctx, db); err != nil {
 		t.Errorf("%s: %v", dsn, err)
@@ -80,7 +81,7 @@ func right(t *testing.T, dsn string) {
 		t.Error(err)
 	}
 	n := 0
-	if err := onerow.Query(ctx, opened(t, dsn), "SELECT id FROM account WHERE note <> 'y'", nil, func(*sql.Rows) error {
+	if err := onerow.Query(ctx, floortest.Opened(t, dsn), "SELECT id FROM account WHERE note <> 'y'", nil, func(*sql.Rows) error {
 		n++
 		return nil
 	}); err != nil || n != 3 {
@@ -92,7 +93,7 @@ func right(t *testing.T, dsn string) {
 // are found, where a COMMIT begins the next transaction, or a result has one row only.
 func TestHostileServer(t *testing.T) {
 	t.Parallel()
-	bare, _, _ := strings.Cut(private(t), "?")
+	bare, _, _ := strings.Cut(floortest.Private(t), "?")
 	admin := dbtest.OpenDSN(t, bare)
 	key := idempotency.Key{Tenant: "7", Operation: "charge", ID: "a"}
 	for i, c := range []struct{ set, back string }{{"completion_type = 1", "completion_type = 0"}, {"sql_select_limit = 1", "sql_select_limit = 18446744073709551615"}} {
@@ -105,7 +106,7 @@ func TestHostileServer(t *testing.T) {
 			}
 			dbtest.Exec(t, admin, fmt.Sprint("CREATE DATABASE hostile", i))
 			dsn := fmt.Sprint(strings.TrimSuffix(bare, "app"), "hostile", i)
-			db := opened(t, dsn)
+			db := floortest.Opened(t, dsn)
 			db.SetMaxOpenConns(1)
 			for range 2 {
 				if err := migrations.Up(t.Context(), db); err != nil {
@@ -126,7 +127,7 @@ func TestHostileServer(t *testing.T) {
 			if err = errors.Join(err, db.Close()); err != nil {
 				t.Fatal(err)
 			}
-			if _, out, err := idempotency.Begin[string](t.Context(), opened(t, dsn), keys, key); err != nil || out == nil || out.Row != "done" {
+			if _, out, err := idempotency.Begin[string](t.Context(), floortest.Opened(t, dsn), keys, key); err != nil || out == nil || out.Row != "done" {
 				t.Errorf("%+v, %v", out, err)
 			}
 		})
@@ -145,14 +146,14 @@ func TestForcedCharsets(t *testing.T) {
 	for _, args := range servers {
 		mixed := strings.Contains(args[0], "_") // what puts all three into one is fit for what can be written in it
 		t.Run(args[0], func(t *testing.T) {
-			dsn := private(t, args...)
+			dsn := floortest.Private(t, args...)
 			admin := dbtest.OpenDSN(t, dsn)
 			dbtest.Exec(t, admin, "CREATE USER app@'%'") // init_connect is not for root
 			dbtest.Exec(t, admin, "GRANT ALL ON app.* TO app@'%'")
 			dbtest.Exec(t, admin, "CREATE TABLE text (id INT PRIMARY KEY, bytes VARBINARY(9), name VARCHAR(9)) ENGINE=InnoDB CHARACTER SET utf8mb4")
 			bare, _, _ := strings.Cut(strings.Replace(dsn, "root", "app", 1), "?")
 			for i, params := range []string{"", "?interpolateParams=false", "?collation=utf8mb4_bin", "?charset=utf8mb4"} {
-				db := opened(t, bare+params)
+				db := floortest.Opened(t, bare+params)
 				if err := pool.Check(t.Context(), db); err != nil {
 					t.Errorf("%s: %v", params, err)
 				}

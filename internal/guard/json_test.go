@@ -1,4 +1,4 @@
-package onerow_test
+package guard_test
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/floortest"
 	"github.com/onerow/onerow/internal/packet"
 )
 
@@ -60,7 +61,7 @@ func TestBytesOfJSON(t *testing.T) {
 	}
 	values := []string{`{"a": 1, "b": [null, true]}`, `[]`, `"it's \"quoted\" \\ here"`, `12`, `null`, `{"é": "ü😀", "e": "é"}`, "{\"tab\":\t\"\\n\"}\r\n"}
 	for _, params := range [][]string{nil, {"interpolateParams=false"}, {"multiStatements=false"}, {"sql_mode=%27NO_BACKSLASH_ESCAPES%27"}, {"charset=utf8mb4,utf8"}} {
-		db := opened(t, with(t, params...))
+		db := floortest.Opened(t, floortest.Bare(t, params...))
 		dbtest.Exec(t, db, "CREATE TABLE doc (id BIGINT PRIMARY KEY AUTO_INCREMENT, doc JSON, raw BLOB, fixed BINARY(16), few VARBINARY(200), words TEXT CHARACTER SET utf8mb4) ENGINE=InnoDB")
 		for way, run := range ways {
 			for _, value := range values {
@@ -90,7 +91,7 @@ func TestBytesOfJSON(t *testing.T) {
 			}
 		}
 	}
-	db := opened(t, with(t))
+	db := floortest.Opened(t, floortest.Bare(t))
 	for _, raw := range [][]byte{{0xff, 0, '{'}, []byte("\"\xff\""), []byte("{"), {}, nil} { // no JSON: bytes as ever
 		var charset string
 		if err := db.QueryRowContext(t.Context(), "SELECT COALESCE(CHARSET(?), '')", raw).Scan(&charset); err != nil || charset != "binary" {

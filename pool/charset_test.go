@@ -1,4 +1,4 @@
-package onerow_test
+package pool_test
 
 import (
 	"database/sql"
@@ -12,43 +12,10 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/floortest"
+	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/pool"
 )
-
-// with is a data source name for a fresh schema with no parameters but these.
-func with(t testing.TB, params ...string) string {
-	t.Helper()
-	cfg, err := mysql.ParseDSN(dbtest.DSN(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	bare := mysql.NewConfig()
-	bare.User, bare.Passwd, bare.Net, bare.Addr, bare.DBName, bare.TLSConfig = cfg.User, cfg.Passwd, cfg.Net, cfg.Addr, cfg.DBName, cfg.TLSConfig
-	dsn := bare.FormatDSN()
-	sep := "?"
-	if strings.Contains(dsn, "?") {
-		sep = "&"
-	}
-	for _, p := range params {
-		dsn += sep + p
-		sep = "&"
-	}
-	return dsn
-}
-
-func opened(t testing.TB, dsn string) *sql.DB {
-	t.Helper()
-	db, err := pool.Open(dsn)
-	if err != nil {
-		t.Fatalf("%s: %v", dsn, err)
-	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return db
-}
 
 // found is how many rows an attacker's name finds, where no row has it.
 func found(t testing.TB, db *sql.DB, name string) int {
@@ -56,7 +23,7 @@ func found(t testing.TB, db *sql.DB, name string) int {
 	dbtest.Exec(t, db, "CREATE TABLE IF NOT EXISTS secret (id INT PRIMARY KEY, name VARCHAR(50)) ENGINE=InnoDB CHARACTER SET utf8mb4")
 	dbtest.Exec(t, db, "REPLACE INTO secret VALUES (1, 'ada'), (2, 'bob')")
 	var n int
-	if err := onerow.QueryRow(t.Context(), db, "SELECT COUNT(*) FROM secret WHERE name = ?", []any{name}, &n); err != nil && number(err) == 1064 {
+	if err := onerow.QueryRow(t.Context(), db, "SELECT COUNT(*) FROM secret WHERE name = ?", []any{name}, &n); err != nil && mysqlerr.Number(err) == 1064 {
 		t.Errorf("the argument was read as SQL: %v", err)
 	}
 	return n
@@ -86,7 +53,7 @@ func TestInjection(t *testing.T) {
 					params[i] = name + "=" + url.QueryEscape(strings.ReplaceAll(value, "+", " "))
 				}
 			}
-			db, err := pool.Open(with(t, params...))
+			db, err := pool.Open(floortest.Bare(t, params...))
 			if errors.Is(err, pool.ErrSetting) { // a part of the three that say the character set
 				return
 			}
@@ -102,7 +69,7 @@ func TestInjection(t *testing.T) {
 		})
 	}
 	// The control: what the attack does without Open.
-	if n := found(t, dbtest.OpenDSN(t, with(t, "charset=gbk", "interpolateParams=true")), wide); n != 2 {
+	if n := found(t, dbtest.OpenDSN(t, floortest.Bare(t, "charset=gbk", "interpolateParams=true")), wide); n != 2 {
 		t.Errorf("the attack finds %d rows: it proves nothing", n)
 	}
 }
@@ -140,7 +107,7 @@ func TestInterpolationRefused(t *testing.T) {
 // interpolates, every byte before a backslash or a quote stays an argument. The unsafe ones fail that, so it
 // can be failed.
 func TestSafeCharsets(t *testing.T) {
-	admin := dbtest.OpenDSN(t, with(t))
+	admin := dbtest.OpenDSN(t, floortest.Bare(t))
 	var all []string
 	err := onerow.Query(t.Context(), admin, "SELECT CHARACTER_SET_NAME FROM information_schema.CHARACTER_SETS", nil, func(rows *sql.Rows) error {
 		var name string
@@ -165,7 +132,7 @@ func TestSafeCharsets(t *testing.T) {
 		if slices.Contains([]string{"ucs2", "utf16", "utf16le", "utf32"}, charset) {
 			continue // not for clients, the server says
 		}
-		cfg, err := mysql.ParseDSN(with(t, "charset="+charset))
+		cfg, err := mysql.ParseDSN(floortest.Bare(t, "charset="+charset))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +159,7 @@ func TestSafeCharsets(t *testing.T) {
 // interpolated text in it.
 func TestForcedCharset(t *testing.T) {
 	t.Parallel()
-	dsn := private(t, "--init-connect=SET NAMES gbk")
+	dsn := floortest.Private(t, "--init-connect=SET NAMES gbk")
 	admin := dbtest.OpenDSN(t, dsn)
 	for _, host := range []string{"localhost", "127.0.0.1"} {
 		dbtest.Exec(t, admin, "CREATE USER app@'"+host+"'") // init_connect is not for root
@@ -207,7 +174,7 @@ func TestForcedCharset(t *testing.T) {
 	for _, collation := range []string{"", "utf8mb4_general_ci", "latin1_swedish_ci"} {
 		for _, params := range []map[string]string{nil, isolation} {
 			cfg.Collation, cfg.InterpolateParams, cfg.Params = collation, false, params
-			if n := found(t, opened(t, cfg.FormatDSN()), wide); n != 0 {
+			if n := found(t, floortest.Opened(t, cfg.FormatDSN()), wide); n != 0 {
 				t.Errorf("%s %v: %d rows", collation, params, n)
 			}
 		}

@@ -1,4 +1,4 @@
-package onerow_test
+package guard_test
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/floortest"
+	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/internal/wire"
 	"github.com/onerow/onerow/pool"
 )
@@ -69,7 +71,7 @@ func TestGuardKept(t *testing.T) {
 		t.Errorf("in a transaction %d were executed: %v", n, err)
 	}
 	dbtest.Exec(t, plain, "RENAME TABLE coin TO away")
-	if _, err := textOf(ctx, db, 1); number(err) != 1146 {
+	if _, err := textOf(ctx, db, 1); mysqlerr.Number(err) != 1146 {
 		t.Error(err)
 	}
 	dbtest.Exec(t, plain, "RENAME TABLE away TO coin")
@@ -81,7 +83,7 @@ func TestGuardKept(t *testing.T) {
 // TestGuardKeptNowhere: where the server prepares nothing, the query is a text each time.
 func TestGuardKeptNowhere(t *testing.T) {
 	t.Parallel()
-	db, err := pool.Open(private(t, "--max-prepared-stmt-count=0"))
+	db, err := pool.Open(floortest.Private(t, "--max-prepared-stmt-count=0"))
 	if err != nil {
 		t.Fatal(err)
 	}

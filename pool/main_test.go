@@ -1,0 +1,9 @@
+package pool_test
+
+import (
+	"testing"
+
+	"github.com/onerow/onerow/internal/devdb/dbtest"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
