@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/packet"
 	"github.com/onerow/onerow/serial"
 )
 
@@ -44,7 +45,7 @@ func serials(ctx context.Context, s *site) ([]way, error) {
 			if err != nil {
 				return err
 			}
-			return tx.ExecLast(ctx, onerow.Stmt{Query: sqlInvoice, Args: []any{got.Row.From, n}})
+			return packet.ExecLast(ctx, tx, onerow.Stmt{Query: sqlInvoice, Args: []any{got.Row.From, n}})
 		})
 	}
 	ways := []way{

@@ -11,6 +11,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/migrations"
+	"github.com/onerow/onerow/pool"
 )
 
 // site is a server with the toolkit's tables and the application's, and its peers.
@@ -53,7 +54,7 @@ func openSite(ctx context.Context, program string, p *peers, clients int) (_ *si
 		db  **sql.DB
 		dsn string
 	}{{&s.db, over}, {&s.packet, over + "&multiStatements=true"}, {&s.apart, s.dsn + "&multiStatements=true"}} {
-		if *o.db, err = onerow.Open(o.dsn); err != nil {
+		if *o.db, err = pool.Open(o.dsn); err != nil {
 			return nil, err
 		}
 		(*o.db).SetMaxOpenConns(clients)

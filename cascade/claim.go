@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/packet"
 )
 
 // claim is what one claim won. Its value is in the worker column of its jobs, and
@@ -164,7 +165,7 @@ func (w *Worker) take(ctx context.Context, c *claim, ids []int64, size int) (fre
 				return fmt.Errorf("look which jobs nobody holds: %w", err)
 			}
 			if c.seen -= len(part) - len(free); len(free) > 0 {
-				return tx.ExecLast(ctx, onerow.Stmt{Query: sqlClaim + in(free), Args: []any{c.value, w.cfg.Lease.Microseconds()}})
+				return packet.ExecLast(ctx, tx, onerow.Stmt{Query: sqlClaim + in(free), Args: []any{c.value, w.cfg.Lease.Microseconds()}})
 			}
 		}
 		return nil

@@ -54,7 +54,7 @@ type Config struct {
 	// fence and COMMIT take, one a second at least. The worker gives way within a second, and has all of
 	// the time again a second after they end. It asks the server how many statements it was sent
 	// ("Questions") and subtracts those of workers, which are known on pools that are guarded
-	// ([onerow.Open], [onerow.Guard]); on others the default is all of the time. A few long statements are
+	// ([pool.Open], [pool.Guard]); on others the default is all of the time. A few long statements are
 	// not felt, nor what reaches another node of a cluster, while workers there are subtracted: for these
 	// set Load, or Throttles.
 	Load float64

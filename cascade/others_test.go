@@ -11,11 +11,11 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/governor"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/pool"
 )
 
 const yielding = "load: others use the server, batches get 25% of the time"
@@ -80,7 +80,7 @@ func TestYields(t *testing.T) {
 	t.Parallel()
 	server := alone(t)
 	open := func() *sql.DB {
-		db, err := onerow.Open(server.DSN("app"))
+		db, err := pool.Open(server.DSN("app"))
 		if err != nil {
 			t.Fatal(err)
 		}

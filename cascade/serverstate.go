@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/pool"
 )
 
 // ErrServerState means that the server refused for a state that it is in, whatever the job is about: its
@@ -53,10 +53,10 @@ type turnError struct{ error }
 
 func (e *turnError) Unwrap() error { return e.error }
 
-// readOnly says whether err is [onerow.Check]'s of a server that takes no writes, which a job would meet as
+// readOnly says whether err is [pool.Check]'s of a server that takes no writes, which a job would meet as
 // [ErrServerState].
 func readOnly(err error) bool {
-	var setting *onerow.SettingError
+	var setting *pool.SettingError
 	return errors.As(err, &setting) && slices.Contains([]string{"read_only", "super_read_only", "innodb_read_only", "transaction_read_only", "tx_read_only"}, setting.Setting)
 }
 

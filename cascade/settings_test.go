@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/pool"
 )
 
 // TestRefusesSettings: a worker that would lose what it writes does not start.
@@ -17,7 +17,7 @@ func TestRefusesSettings(t *testing.T) {
 	defer cancel()
 	w := worker(t, db, Config{})
 	for name, run := range map[string]func(context.Context) error{"Run": w.Run, "Drain": w.Drain} {
-		if err := run(ctx); !errors.Is(err, onerow.ErrSetting) {
+		if err := run(ctx); !errors.Is(err, pool.ErrSetting) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

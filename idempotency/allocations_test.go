@@ -6,16 +6,16 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/idempotency"
 	"github.com/onerow/onerow/internal/racetest"
+	"github.com/onerow/onerow/pool"
 )
 
 // TestAllocations holds how many calls make. The race detector makes others. Six of Do decode the result
 // that was encoded, for the first caller; a few more make text of bytes that are JSON.
 func TestAllocations(t *testing.T) {
 	_, dsn := open(t)
-	db, err := onerow.Open(dsn)
+	db, err := pool.Open(dsn)
 	if err != nil {
 		t.Fatal(err)
 	}

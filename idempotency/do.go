@@ -8,6 +8,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/dbtext"
 	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/internal/packet"
 )
 
 // Do runs fn once for the key and commits its result with it; a later or concurrent
@@ -165,7 +166,7 @@ func (d *doCall[T]) firstWork(ctx context.Context, tx *onerow.Tx) error {
 	d.log(Completed, nil)
 	d.out = outcome(replay, Fresh)
 	d.last = true
-	err = tx.ExecLast(ctx, onerow.Stmt{
+	err = packet.ExecLast(ctx, tx, onerow.Stmt{
 		Query: sqlStore, One: true,
 		Args: append([]any{s.codec, s.reference, s.data, micros(d.call.keep)}, d.call.key.args(d.call.token[:])...),
 	})

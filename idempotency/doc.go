@@ -132,10 +132,10 @@
 //	Purge               2 per 200 rows; 1 for each of 2 tables in which nothing is expired
 //	Operator's verbs    4   List, Find, Measure 1
 //
-// On a pool of onerow.Open BEGIN travels with the first statement, and the result of Do with COMMIT: two
+// On a pool of pool.Open BEGIN travels with the first statement, and the result of Do with COMMIT: two
 // round trips less, one more statement (the proof that the key's row was there). A replay is two round trips,
 // for its read travels with COMMIT; where the result is not all of the answer, the second read is a third.
 //
-// None grows with the number of keys. In a transaction of a pool that onerow.Open did not make Do is one more
+// None grows with the number of keys. In a transaction of a pool that pool.Open did not make Do is one more
 // on MySQL: see onerow.Tx.Savepoint.
 package idempotency

@@ -8,6 +8,8 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/dbtext"
 	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/internal/packet"
+	"github.com/onerow/onerow/internal/wire"
 )
 
 // maxMoves is how often a key may be taken by others while the function runs, and be free again.
@@ -38,7 +40,7 @@ func (d *doCall[T]) runKeyLast(ctx context.Context, db onerow.DB) (Outcome[T], e
 		if err == nil {
 			return d.out, nil
 		}
-		if d.last && errors.Is(err, onerow.ErrLast) {
+		if d.last && errors.Is(err, wire.ErrLast) {
 			err = d.notAppended(err)
 		}
 		again, err := d.call.busy(ctx, err)
@@ -121,7 +123,7 @@ func (d *doCall[T]) lastWork(ctx context.Context, tx *onerow.Tx) error {
 	d.log(Completed, nil)
 	d.out = outcome(replay, Fresh)
 	d.last = true
-	return d.notAppended(tx.ExecLast(ctx, d.appendStmt(Completed, s, nil)))
+	return d.notAppended(packet.ExecLast(ctx, tx, d.appendStmt(Completed, s, nil)))
 }
 
 // append writes the finished key, with text as an argument of dbtext.Param or nil; errTaken if somebody else

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/internal/kept"
-	"github.com/onerow/onerow/internal/own"
+	"github.com/onerow/onerow/internal/packet"
+	"github.com/onerow/onerow/internal/wire"
 )
 
 // sqlLook is a plain read by the primary key of a result that is final once it is seen, in one column, for a
@@ -51,7 +51,7 @@ func look[T any](ctx context.Context, db onerow.DB, k *Keys, c *call) (out Outco
 // statement.
 func (k *Keys) readResult(ctx context.Context, db onerow.DB, c *call) (*row, error) {
 	r, found := k.endedRow(), false
-	err := onerow.Query(kept.Prepared(ctx), db, sqlLook, k.endedArgs(c), func(rows *sql.Rows) error {
+	err := onerow.Query(wire.KeepPrepared(ctx), db, sqlLook, k.endedArgs(c), func(rows *sql.Rows) error {
 		found = true
 		return rows.Scan(&r.result.data)
 	})
@@ -71,14 +71,14 @@ func (d *doCall[T]) refusing(ctx context.Context, tx *onerow.Tx) (*row, error) {
 	if !d.unsure && len(d.call.former) == 0 {
 		r := d.k.endedRow()
 		var sinceEnd sql.NullInt64
-		err := tx.QueryLast(own.Query(ctx), sqlReplay, d.k.endedArgs(d.call), func(rows *sql.Rows) error { return rows.Scan(&r.result.data, &sinceEnd) })
+		err := packet.QueryLast(wire.OwnQueries(ctx), tx, sqlReplay, d.k.endedArgs(d.call), func(rows *sql.Rows) error { return rows.Scan(&r.result.data, &sinceEnd) })
 		if err != nil || r.result.data != nil {
 			r.sinceEnd = duration(sinceEnd.Int64)
 			return r, err
 		}
 	}
 	return scanRow(func(scan func(*sql.Rows) error) error {
-		return tx.QueryLast(own.Query(ctx), sqlRead, d.call.key.args(), scan)
+		return packet.QueryLast(wire.OwnQueries(ctx), tx, sqlRead, d.call.key.args(), scan)
 	})
 }
 

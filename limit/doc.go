@@ -55,7 +55,7 @@
 //   - At REPEATABLE READ with innodb_snapshot_isolation, MariaDB 11.8's default, the server refuses whoever
 //     waited for an owner's room while another transaction changed it (error 1020). The call is run again; of
 //     dozens at once for one owner some give up after 20 attempts, having written nothing
-//     ([onerow.Retryable]). READ COMMITTED, which [onerow.Open] asks for, has none of it.
+//     ([onerow.Retryable]). READ COMMITTED, which [pool.Open] asks for, has none of it.
 //   - In a transaction of the caller's nothing runs in a transaction of its own: there the maximum that was
 //     last seen counts, and the first take of an owner counts with locks on its rows.
 //   - An owner in text is one owner in one spelling, as in package quota: where a collation takes "Bob" and

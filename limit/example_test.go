@@ -18,7 +18,7 @@ import (
 // Uploads of at most 100 bytes for each user: room is reserved while the bytes are on their way.
 func Example() {
 	ctx := context.Background()
-	db, done := dbtest.ExampleDB(ctx) // onerow.Open("user:password@tcp(host:3306)/app")
+	db, done := dbtest.ExampleDB(ctx) // pool.Open("user:password@tcp(host:3306)/app")
 	defer done()
 
 	type Upload struct {

@@ -13,6 +13,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/ordering"
+	"github.com/onerow/onerow/pool"
 )
 
 var (
@@ -62,7 +63,7 @@ func TestByTime(t *testing.T) {
 // TestByTimeJSON: bytes go into a JSON column, from a pool of Open.
 func TestByTimeJSON(t *testing.T) {
 	_, dsn := open(t)
-	db := must(onerow.Open(dsn))
+	db := must(pool.Open(dsn))
 	t.Cleanup(func() { _ = db.Close() })
 	dbtest.Exec(t, db, "CREATE TABLE item (id BIGINT PRIMARY KEY, at BIGINT NULL, doc JSON NULL) ENGINE=InnoDB")
 	dbtest.Exec(t, db, "INSERT INTO item (id) VALUES (1)")

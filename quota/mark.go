@@ -42,7 +42,7 @@ func Mark(ctx context.Context, tx onerow.DB, resource string, owner ...any) erro
 	return err
 }
 
-// MarkStmt is [Mark] as a statement of [onerow.Tx.ExecLast], for it is the last of most mutations.
+// MarkStmt is [Mark] as a statement of [packet.ExecLast], for it is the last of most mutations.
 func MarkStmt(resource string, owner ...any) (onerow.Stmt, error) {
 	key, err := onerow.EncodeKey(owner...)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/packet"
 )
 
 const (
@@ -47,7 +48,7 @@ type Result struct {
 // marks, the limit's, one or two to find wrong flags; then one for each 1,000
 // flags, one for each 1,000 marks, and one more if there was either. On a
 // transaction one more, first. The first two travel together on a pool of
-// [onerow.Open], as those that write do, with COMMIT, unless they are long.
+// [pool.Open], as those that write do, with COMMIT, unless they are long.
 func (r *Rule) Recalculate(ctx context.Context, db onerow.DB, owner ...any) (Result, error) {
 	o, err := r.encodeOwner(owner)
 	if err != nil {
@@ -156,7 +157,7 @@ func (r *Rule) recalculate(ctx context.Context, tx *onerow.Tx, o ownerKey) (s st
 		writes = append(writes, onerow.Stmt{Query: sqlTouch, Args: []any{r.resource, o.key}})
 	}
 	s.again, s.postponed = again && !tx.Joined(), again && tx.Joined()
-	if err := tx.ExecLast(ctx, writes...); err != nil {
+	if err := packet.ExecLast(ctx, tx, writes...); err != nil {
 		return s, fmt.Errorf("write flags and settle marks: %w", err)
 	}
 	return s, nil
@@ -188,7 +189,7 @@ const sqlReadMarks = `SELECT 0, CAST(LAST_INSERT_ID() AS SIGNED)
 
 func (r *Rule) bump(ctx context.Context, tx *onerow.Tx, o ownerKey) (generation int64, marks []int64, err error) {
 	bump := onerow.Stmt{Query: sqlBump, Args: []any{r.resource, o.key}}
-	err = tx.QueryAfter(ctx, []onerow.Stmt{bump}, sqlReadMarks, []any{r.resource, o.key, maxRows}, func(rows *sql.Rows) error {
+	err = packet.QueryAfter(ctx, tx, []onerow.Stmt{bump}, sqlReadMarks, []any{r.resource, o.key, maxRows}, func(rows *sql.Rows) error {
 		var isMark bool
 		var n int64
 		if err := rows.Scan(&isMark, &n); err != nil {

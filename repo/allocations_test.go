@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
+	"github.com/onerow/onerow/pool"
 	"github.com/onerow/onerow/repo"
 )
 
@@ -16,7 +16,7 @@ import (
 func TestAllocations(t *testing.T) {
 	dsn := dbtest.DSN(t)
 	makeTables(t, dbtest.OpenDSN(t, dsn))
-	db := must(onerow.Open(dsn))
+	db := must(pool.Open(dsn))
 	defer func() { must(0, db.Close()) }()
 	r, ctx, n := newRepos(t), t.Context(), 0
 	p := must(r.projects.Create(ctx, db, Project{UserID: 1, Name: "A"})).Row

@@ -8,6 +8,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/internal/packet"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -186,9 +187,9 @@ func (r *tables) deletion(h held, o deleteOptions) (d cascade.Deletion, err erro
 func (r *tables) takeAway(ctx context.Context, tx *onerow.Tx, h held, id any, deletionID int64, keep bool) error {
 	switch {
 	case !keep:
-		return moved(tx.ExecAll(ctx, r.remove(h, id)))
+		return moved(packet.ExecAll(ctx, tx, r.remove(h, id)))
 	case h.state == schema.Active:
-		err := tx.ExecAll(ctx, r.toArchive(id, deletionID, string(schema.Active)), r.remove(h, id))
+		err := packet.ExecAll(ctx, tx, r.toArchive(id, deletionID, string(schema.Active)), r.remove(h, id))
 		return r.twinFirst(ctx, tx, r.active, id, moved(err))
 	}
 	return r.one(onerow.Affected(ctx, tx, r.sql.hide, deletionID, id, h.version))

@@ -127,7 +127,7 @@
 //	Delete          7, of an archived row too; 8 of an active one with a grace period
 //	CancelDelete    11
 //
-// On a pool of onerow.Open BEGIN travels with the first statement, what a verb writes with the look at the
+// On a pool of pool.Open BEGIN travels with the first statement, what a verb writes with the look at the
 // row that follows, and the quota's mark with COMMIT: Archive and Activate are 3 round trips. Create is one
 // packet where nothing has to be looked at in between: no parent, no limit, nothing to read back, ids made by
 // the database; then a request id costs one statement more, not two. If the name refuses it, one statement
@@ -141,6 +141,6 @@
 //
 // In a caller's transaction there is no BEGIN and no COMMIT, but a SAVEPOINT for Archive,
 // Activate, Move, Delete, CancelDelete, and for Create with a request id or a quota; on MySQL one
-// statement more before it on a pool that onerow.Open did not make, see onerow.Tx.Savepoint. None of
+// statement more before it on a pool that pool.Open did not make, see onerow.Tx.Savepoint. None of
 // these grows with the data.
 package repo

@@ -15,7 +15,7 @@ import (
 // What a page of a search shows: how many there are, up to a bound, and those whose names begin so.
 func ExampleOf_ListByName() {
 	ctx := context.Background()
-	db, done := dbtest.ExampleDB(ctx) // onerow.Open("user:password@tcp(host:3306)/app")
+	db, done := dbtest.ExampleDB(ctx) // pool.Open("user:password@tcp(host:3306)/app")
 	defer done()
 
 	type Project struct {
@@ -67,7 +67,7 @@ func ExampleOf_ListByName() {
 // A page of what is open, the latest first, archived rows among the others: the plan declares the index.
 func ExampleOf_List() {
 	ctx := context.Background()
-	db, done := dbtest.ExampleDB(ctx) // onerow.Open("user:password@tcp(host:3306)/app")
+	db, done := dbtest.ExampleDB(ctx) // pool.Open("user:password@tcp(host:3306)/app")
 	defer done()
 
 	type Ticket struct {

@@ -16,7 +16,7 @@ import (
 // is locked then.
 func ExampleOf_Move() {
 	ctx := context.Background()
-	db, done := dbtest.ExampleDB(ctx) // onerow.Open("user:password@tcp(host:3306)/app")
+	db, done := dbtest.ExampleDB(ctx) // pool.Open("user:password@tcp(host:3306)/app")
 	defer done()
 
 	type Project struct {

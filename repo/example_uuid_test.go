@@ -17,7 +17,7 @@ import (
 // Tickets with UUIDs that the application makes: to repeat a create it takes no more than the id.
 func ExampleNewOf() {
 	ctx := context.Background()
-	db, done := dbtest.ExampleDB(ctx) // onerow.Open("user:password@tcp(host:3306)/app")
+	db, done := dbtest.ExampleDB(ctx) // pool.Open("user:password@tcp(host:3306)/app")
 	defer done()
 
 	type Ticket struct {

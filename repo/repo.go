@@ -9,6 +9,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/internal/packet"
 	"github.com/onerow/onerow/limit"
 	"github.com/onerow/onerow/quota"
 	"github.com/onerow/onerow/schema"
@@ -157,7 +158,7 @@ func (r *tables) mark(ctx context.Context, tx *onerow.Tx, owners ...[]any) error
 		}
 		marks = append(marks, mark)
 	}
-	return tx.ExecLast(ctx, marks...)
+	return packet.ExecLast(ctx, tx, marks...)
 }
 
 // ordersBy says whether the quota is ordered by one of the columns that a write to

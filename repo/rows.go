@@ -8,6 +8,7 @@ import (
 	"reflect"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/packet"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -44,7 +45,7 @@ func (r *tables) read(ctx context.Context, db onerow.DB, query string, args ...a
 // readAfter is read behind a write.
 func (r *tables) readAfter(ctx context.Context, tx *onerow.Tx, write onerow.Stmt, query string, args ...any) (item, error) {
 	return r.item(func(scan func(*sql.Rows) error) error {
-		return tx.QueryAfter(ctx, []onerow.Stmt{write}, query, args, scan)
+		return packet.QueryAfter(ctx, tx, []onerow.Stmt{write}, query, args, scan)
 	})
 }
 
@@ -94,7 +95,7 @@ func (r *tables) lockBy(ctx context.Context, tx *onerow.Tx, s side, query string
 	if query == "" {
 		return h, false, nil
 	}
-	err = tx.QueryAfter(ctx, writes, query, []any{id}, func(rows *sql.Rows) error {
+	err = packet.QueryAfter(ctx, tx, writes, query, []any{id}, func(rows *sql.Rows) error {
 		found = true
 		h.row = reflect.New(r.typ).Elem()
 		targets := append(make([]any, 0, 16), &h.version, &h.label, &h.deletionID, &h.deletedFrom, &h.twin, &h.finished)

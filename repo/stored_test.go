@@ -17,6 +17,7 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/migrations"
+	"github.com/onerow/onerow/pool"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
 )
@@ -161,7 +162,7 @@ func TestCreateAnswersAsStored(t *testing.T) {
 	for _, stmt := range plan.DDL() {
 		dbtest.Exec(t, plain, stmt)
 	}
-	together := must(onerow.Open(dsn))
+	together := must(pool.Open(dsn))
 	defer func() { must(0, together.Close()) }()
 	counted, counts := racetest.Counted(t, dsn)
 	for i, c := range list {

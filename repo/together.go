@@ -6,6 +6,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/internal/packet"
 	"github.com/onerow/onerow/quota"
 )
 
@@ -83,5 +84,5 @@ func (r *tables) insertTogether(ctx context.Context, tx *onerow.Tx, w newRow, q 
 		}
 		stmts = append(stmts, mark)
 	}
-	return tx.ExecLast(ctx, stmts...)
+	return packet.ExecLast(ctx, tx, stmts...)
 }

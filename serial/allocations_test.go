@@ -6,14 +6,14 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/racetest"
+	"github.com/onerow/onerow/pool"
 )
 
 // TestAllocations holds how many a claim makes. The race detector makes others.
 func TestAllocations(t *testing.T) {
 	_, dsn := open(t)
-	db := must(onerow.Open(dsn))
+	db := must(pool.Open(dsn))
 	defer func() { must(0, db.Close()) }()
 	ctx, s, n := t.Context(), series(t, "s"), 0
 	racetest.Allocations(t, "Claim", 61, func() error {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/internal/packet"
 )
 
 // sqlInsertClaim decides: of two calls with one key the primary key lets one in, and
@@ -42,7 +43,7 @@ const sqlInsertRange = `INSERT INTO onerow_serial_claim (series, claim_key, amou
 // COMMIT is lost.
 //
 // Three statements, two for a replay; on a pool BEGIN and COMMIT besides, or two of
-// them in one packet where the pool is of [onerow.Open].
+// them in one packet where the pool is of [pool.Open].
 // Errors: [ErrInvalidArgument], [ErrMismatch], [ErrVoided].
 func (s *Series) Claim(ctx context.Context, db onerow.DB, key string, amount int64) (onerow.Result[Claim], error) {
 	return s.ClaimWith(ctx, db, key, amount)
@@ -54,7 +55,7 @@ func (s *Series) Claim(ctx context.Context, db onerow.DB, key string, amount int
 //
 //	INSERT INTO invoice (no, about) VALUES (LAST_INSERT_ID(), ?)
 //
-// On a pool of [onerow.Open] all of it is one packet, and the series is held for no
+// On a pool of [pool.Open] all of it is one packet, and the series is held for no
 // round trip.
 func (s *Series) ClaimWith(ctx context.Context, db onerow.DB, key string, amount int64, use ...onerow.Stmt) (onerow.Result[Claim], error) {
 	var res onerow.Result[Claim]
@@ -98,7 +99,7 @@ type call struct {
 
 func (c *call) run(ctx context.Context, tx *onerow.Tx) (err error) {
 	if c.did = c.together && tx.Together() && !tx.Joined(); c.did {
-		return tx.ExecLast(ctx, append([]onerow.Stmt{c.advance(), {
+		return packet.ExecLast(ctx, tx, append([]onerow.Stmt{c.advance(), {
 			Query: sqlInsertRange, Args: []any{c.s.name, c.key, c.amount, c.token[:], c.amount - 1},
 		}}, c.use...)...)
 	}
@@ -114,7 +115,7 @@ func (c *call) run(ctx context.Context, tx *onerow.Tx) (err error) {
 // claim inserts the claim first, so that one that is refused has written nothing.
 func (c *call) claim(ctx context.Context, tx *onerow.Tx) (onerow.Result[Claim], error) {
 	insert := onerow.Stmt{Query: sqlInsertClaim, Args: []any{c.s.name, c.key, c.amount, c.token[:]}}
-	err := tx.ExecAll(ctx, append([]onerow.Stmt{insert}, c.draw()...)...)
+	err := packet.ExecAll(ctx, tx, append([]onerow.Stmt{insert}, c.draw()...)...)
 	if mysqlerr.Classify(err) == mysqlerr.Duplicate {
 		return c.replay(ctx, tx)
 	}
@@ -138,7 +139,7 @@ func (c *call) drawn(ctx context.Context, tx *onerow.Tx, err error) (res onerow.
 	case err != nil:
 		return res, fmt.Errorf("draw the numbers: %w", err)
 	}
-	if err := tx.ExecLast(ctx, c.use...); err != nil {
+	if err := packet.ExecLast(ctx, tx, c.use...); err != nil {
 		return res, fmt.Errorf("use the numbers: %w", err)
 	}
 	return c.claimed(), nil
@@ -175,7 +176,7 @@ func (c *call) replay(ctx context.Context, tx *onerow.Tx) (res onerow.Result[Cla
 	case !from.Valid:
 		// A caller committed its transaction although Claim had failed in it: the claim
 		// has no numbers yet.
-		return c.drawn(ctx, tx, tx.ExecAll(ctx, c.draw()...))
+		return c.drawn(ctx, tx, packet.ExecAll(ctx, tx, c.draw()...))
 	}
 	// The token is this call's own: it is an earlier attempt of the same call.
 	mine := string(owner) == string(c.token[:])

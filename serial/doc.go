@@ -70,7 +70,7 @@
 //	Find               1
 //	Gaps               1
 //
-// On a pool of onerow.Open a Claim or ClaimWith of its own is 2 statements with BEGIN and
+// On a pool of pool.Open a Claim or ClaimWith of its own is 2 statements with BEGIN and
 // COMMIT in one packet; where that is refused, for the key has its numbers perhaps, the
 // statements above follow. In a transaction of onerow.InTx the 3 of a Claim are one packet.
 package serial

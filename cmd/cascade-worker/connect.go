@@ -14,8 +14,8 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/migrations"
+	"github.com/onerow/onerow/pool"
 )
 
 // connectTimeout is how long the first connection may take altogether.
@@ -27,8 +27,8 @@ func (a *app) open(ctx context.Context) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	connector, err := onerow.NewConnector(cfg)
-	var setting *onerow.SettingError
+	connector, err := pool.NewConnector(cfg)
+	var setting *pool.SettingError
 	switch {
 	case errors.As(err, &setting):
 		return nil, usagef("the DSN's setting %s = %q cannot be used: %s; %s", setting.Setting, setting.Value, setting.Why, setting.Fix)

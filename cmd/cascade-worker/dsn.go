@@ -11,8 +11,9 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
+	"github.com/onerow/onerow/internal/hosts"
+	"github.com/onerow/onerow/pool"
 )
 
 const (
@@ -147,8 +148,8 @@ func finish(cfg *mysql.Config) (*mysql.Config, error) {
 		cfg.Collation = "utf8mb4_general_ci" // known to all versions of both engines
 	}
 	// One round trip per statement instead of two, where that is safe. If the DSN asks for it elsewhere,
-	// onerow.NewConnector refuses it.
-	cfg.InterpolateParams = cfg.InterpolateParams || onerow.CanInterpolate(cfg)
+	// pool.NewConnector refuses it.
+	cfg.InterpolateParams = cfg.InterpolateParams || pool.CanInterpolate(cfg)
 	// What the driver would write to stderr comes back as an error as well.
 	cfg.Logger = &mysql.NopLogger{}
 	return cfg, nil
@@ -157,5 +158,5 @@ func finish(cfg *mysql.Config) (*mysql.Config, error) {
 // address says where the database is, for messages. It is no part of the password:
 // parseDSN refuses every DSN that could be read in two ways.
 func address(cfg *mysql.Config) string {
-	return output.Printable(strings.Join(onerow.Hosts(cfg), ","))
+	return output.Printable(strings.Join(hosts.Addresses(cfg), ","))
 }

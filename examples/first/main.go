@@ -11,8 +11,8 @@ import (
 	"log"
 	"os"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/migrations"
+	"github.com/onerow/onerow/pool"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
 )
@@ -29,7 +29,7 @@ var plan = schema.Plan{Resources: []schema.Resource{{
 
 func main() {
 	ctx := context.Background()
-	db, err := onerow.Open(os.Args[1]) // user:password@tcp(127.0.0.1:3306)/app
+	db, err := pool.Open(os.Args[1]) // user:password@tcp(127.0.0.1:3306)/app
 	check(err)
 	check(migrations.Up(ctx, db))      // onerow's own tables, onerow_…
 	for _, table := range plan.DDL() { // yours, from the declaration

@@ -15,6 +15,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/migrations"
+	"github.com/onerow/onerow/pool"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
 )
@@ -79,7 +80,7 @@ func main() {
 }
 
 func run(ctx context.Context, dsn string) error {
-	db, err := onerow.Open(dsn)
+	db, err := pool.Open(dsn)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb"
+	"github.com/onerow/onerow/pool"
 	"github.com/onerow/onerow/repo"
 )
 
@@ -39,7 +40,7 @@ func TestLayers(t *testing.T) {
 	if err := run(ctx, dsn); err != nil {
 		t.Fatal(err)
 	}
-	db, err := onerow.Open(dsn)
+	db, err := pool.Open(dsn)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,15 +7,15 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/crashtest"
+	"github.com/onerow/onerow/internal/guard"
 )
 
-// Together has a workflow's sessions send together what may be, as those of onerow.Open do.
+// Together has a workflow's sessions send together what may be, as those of pool.Open do.
 func Together(w crashtest.Workflow) crashtest.Workflow {
 	w.Name = strings.TrimPrefix(w.Name+", together", ", ")
 	w.DSN += "&multiStatements=true&interpolateParams=true"
-	w.Wrap = onerow.Packets
+	w.Wrap = guard.Packets
 	return w
 }
 
@@ -27,7 +27,7 @@ func CountedTogether(t testing.TB, dsn string) (*sql.DB, *crashtest.Connector) {
 		t.Fatal(err)
 	}
 	connector := crashtest.Wrap(inner)
-	db := sql.OpenDB(onerow.Packets(connector))
+	db := sql.OpenDB(guard.Packets(connector))
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			t.Error(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/onerow/onerow/idempotency"
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/migrations"
+	"github.com/onerow/onerow/pool"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
 )
@@ -62,7 +63,7 @@ func newSize(ctx context.Context, server *devdb.Server, rows, owners int) (s *si
 	if err := server.CreateDatabase(ctx, name); err != nil {
 		return nil, err
 	}
-	db, err := onerow.Open(server.DSN(name))
+	db, err := pool.Open(server.DSN(name))
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/pool"
 )
 
 // stale are the data source names' parameters that switch causal reads off.
@@ -21,14 +22,14 @@ func stale() string {
 	return "?group_replication_consistency='EVENTUAL'"
 }
 
-// pools are one of [onerow.Open] for each node, on a site's schema, that say nothing but params.
+// pools are one of [pool.Open] for each node, on a site's schema, that say nothing but params.
 func pools(s *site, params string) []*sql.DB {
 	t := s.TB
 	t.Helper()
 	all := make([]*sql.DB, nodes.Nodes())
 	for i := range all {
 		cfg := nodes.Server(i).Config("")
-		db, err := onerow.Open(fmt.Sprintf("%s:%s@tcp(%s)/%s%s", cfg.User, cfg.Passwd, cfg.Addr, s.name, params))
+		db, err := pool.Open(fmt.Sprintf("%s:%s@tcp(%s)/%s%s", cfg.User, cfg.Passwd, cfg.Addr, s.name, params))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,14 +80,14 @@ func TestCausalReads(t *testing.T) {
 				t.Errorf("%d of 300 rows were not there", missing)
 			}
 			for _, db := range db {
-				if err := onerow.Check(t.Context(), db); err != nil {
+				if err := pool.Check(t.Context(), db); err != nil {
 					t.Error(err)
 				}
 			}
 		})
 	}
 	bare := dbtest.OpenDSN(t, nodes.Server(0).DSN(""))
-	if err := onerow.Check(t.Context(), bare); err == nil {
+	if err := pool.Check(t.Context(), bare); err == nil {
 		t.Error("a pool that does not wait is not refused")
 	}
 }

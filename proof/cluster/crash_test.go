@@ -169,7 +169,7 @@ func pay(ctx context.Context, tx *onerow.Tx) (int, error) {
 
 func answered[T any](_ T, err error) error { return err }
 
-// causal is what onerow.Open sets, for the pools that crashtest opens.
+// causal is what pool.Open sets, for the pools that crashtest opens.
 func causal() (name, value string) {
 	if nodes.Kind() == devdb.Galera {
 		return "wsrep_sync_wait", "7"

@@ -20,7 +20,7 @@ const (
 
 // A node that leaves the others between two statements of a transaction refuses ROLLBACK (Galera, 1047): the session is
 // back in its pool with the first statement in it, and the next transaction commits that. Not so on a pool of
-// onerow.Open, in transactions of the toolkit's and of the caller's own.
+// pool.Open, in transactions of the toolkit's and of the caller's own.
 func TestHalf(t *testing.T) {
 	last := nodes.Nodes() - 1
 	for name, c := range map[string]struct {

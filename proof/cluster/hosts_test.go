@@ -14,6 +14,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/pool"
 )
 
 // A pool with all nodes leaves the one that is out of the cluster; without a majority nobody writes, and the caller
@@ -33,7 +34,7 @@ func TestHosts(t *testing.T) {
 		hosts = append(hosts, cfg.Addr)
 	}
 	cfg.Addr = strings.Join(hosts, ",")
-	db := must[*sql.DB](t)(onerow.Open(cfg.FormatDSN()))
+	db := must[*sql.DB](t)(pool.Open(cfg.FormatDSN()))
 	t.Cleanup(func() { _ = db.Close() })
 	write := func(id int, patience time.Duration) (port int, err error) {
 		ctx, cancel := context.WithTimeout(t.Context(), patience)

@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/inspect"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/pool"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/live"
@@ -66,7 +66,7 @@ func TestOrphans(t *testing.T) {
 		t.Run(map[bool]string{true: "guards", false: "none"}[cluster], func(t *testing.T) {
 			w := newOrphanWorld(t, cluster)
 			err := live.Verify(t.Context(), w.db[1], w.plan)
-			if cluster && err != nil || !cluster && !errors.Is(err, onerow.ErrSetting) {
+			if cluster && err != nil || !cluster && !errors.Is(err, pool.ErrSetting) {
 				t.Errorf("Verify: %v", err)
 			}
 			w.run(t)

@@ -10,14 +10,15 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/guard"
+	"github.com/onerow/onerow/pool"
 )
 
 // TestTornPacket: what becomes of a packet whose transaction another node's has aborted between two of its
-// statements. Galera may run the rest outside of it, so nothing travels together there on a pool of onerow.Open,
-// and onerow.Check refuses one of onerow.Packets. Group Replication refuses it.
+// statements. Galera may run the rest outside of it, so nothing travels together there on a pool of pool.Open,
+// and pool.Check refuses one of guard.Packets. Group Replication refuses it.
 func TestTornPacket(t *testing.T) {
 	s := emptySite(t)
 	dbtest.Exec(t, s.db[0], "CREATE TABLE torn (id INT NOT NULL PRIMARY KEY, n INT NOT NULL) ENGINE=InnoDB")
@@ -33,7 +34,7 @@ func TestTornPacket(t *testing.T) {
 		t.Fatal(err)
 	}
 	raw := sql.OpenDB(connector)
-	packets := sql.OpenDB(onerow.Packets(connector))
+	packets := sql.OpenDB(guard.Packets(connector))
 	defer func() {
 		if err := errors.Join(raw.Close(), packets.Close()); err != nil {
 			t.Error(err)
@@ -53,9 +54,9 @@ func TestTornPacket(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("the packet is answered with %v; n is %d, and there are %d rows", err, n, rows)
-	checked := onerow.Check(t.Context(), packets)
+	checked := pool.Check(t.Context(), packets)
 	if nodes.Kind() == devdb.Galera {
-		if !errors.Is(checked, onerow.ErrSetting) {
+		if !errors.Is(checked, pool.ErrSetting) {
 			t.Errorf("Check says %v", checked)
 		}
 		return

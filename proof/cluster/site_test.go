@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
+	"github.com/onerow/onerow/pool"
 )
 
 // site is a schema of one test's own, with a pool for each node.
@@ -61,10 +61,10 @@ func emptySite(t testing.TB) *site {
 	return s
 }
 
-// open is a pool of the recommended settings on one node; onerow.Open makes its reads causal.
+// open is a pool of the recommended settings on one node; pool.Open makes its reads causal.
 func open(t testing.TB, node int, database string) *sql.DB {
 	t.Helper()
-	db, err := onerow.Open(nodes.DSN(node, database))
+	db, err := pool.Open(nodes.DSN(node, database))
 	if err != nil {
 		t.Fatal(err)
 	}

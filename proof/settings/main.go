@@ -4,7 +4,7 @@
 //	go run -C proof ./settings -full -part 2/4    whole suites, without explorations; the second quarter of the settings
 //	go run -C proof ./settings -full gbk latin1   the settings whose names contain one of these
 //
-// Each setting either works, or is refused at once by [onerow.Check], with a message that names it. The
+// Each setting either works, or is refused at once by [pool.Check], with a message that names it. The
 // server is found as package devdb says, and started anew for each setting. It exits with 1 if one does
 // neither.
 package main
@@ -28,8 +28,8 @@ import (
 
 	_ "github.com/go-sql-driver/mysql" // the driver
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb"
+	"github.com/onerow/onerow/pool"
 	"github.com/onerow/onerow/proof/internal/checkout"
 )
 
@@ -169,7 +169,7 @@ func (s setting) known(ctx context.Context, server *devdb.Server) (known bool, e
 }
 
 // check sees that the setting is refused, and, where the server has it for all its sessions, that a pool of
-// [onerow.Open] is right all the same.
+// [pool.Open] is right all the same.
 func (s setting) check(ctx context.Context, server *devdb.Server) (verdict string, err error) {
 	cfg := server.Config("")
 	cfg.Collation = "" // the setting may be another character set
@@ -190,8 +190,8 @@ func (s setting) check(ctx context.Context, server *devdb.Server) (verdict strin
 	if len(s.global) > 0 {
 		db.SetMaxIdleConns(0) // the session that has set it does not have it
 	}
-	refusal := onerow.Check(ctx, db)
-	var setting *onerow.SettingError
+	refusal := pool.Check(ctx, db)
+	var setting *pool.SettingError
 	if !errors.As(refusal, &setting) || setting.Setting != s.refused {
 		return "", fmt.Errorf("onerow.Check says %w, and should refuse %s", refusal, s.refused)
 	}

@@ -12,13 +12,14 @@ import (
 	"github.com/onerow/onerow/idempotency"
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/migrations"
+	"github.com/onerow/onerow/pool"
 	"github.com/onerow/onerow/quota"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/serial"
 )
 
-// opened sees that [onerow.Open] makes a pool that is right where any other is refused: each verb works, and
+// opened sees that [pool.Open] makes a pool that is right where any other is refused: each verb works, and
 // what it has said is there when the pool is closed.
 func (s setting) opened(ctx context.Context, server *devdb.Server) (verdict string, err error) {
 	if err := server.CreateDatabase(ctx, "opened"); err != nil {
@@ -26,12 +27,12 @@ func (s setting) opened(ctx context.Context, server *devdb.Server) (verdict stri
 	}
 	dsn, _, _ := strings.Cut(server.DSN("opened"), "?") // nothing that the setting could be hidden by
 	for i, verbs := range []func(context.Context, *sql.DB) error{first, then} {
-		db, err := onerow.Open(dsn)
+		db, err := pool.Open(dsn)
 		if err != nil {
 			return "", err
 		}
 		db.SetMaxOpenConns(1) // so that a verb meets what the one before has left in its session
-		if err := errors.Join(onerow.Check(ctx, db), verbs(ctx, db), db.Close()); err != nil {
+		if err := errors.Join(pool.Check(ctx, db), verbs(ctx, db), db.Close()); err != nil {
 			return "", fmt.Errorf("a pool of onerow.Open, part %d: %w", i+1, err)
 		}
 	}

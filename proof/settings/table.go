@@ -14,13 +14,13 @@ type setting struct {
 	schema string
 	// knows is a variable that the server must have. Empty: none.
 	knows string
-	// global are assignments for all sessions, as in "sql_select_limit = 1". A pool of onerow.Open is right
+	// global are assignments for all sessions, as in "sql_select_limit = 1". A pool of pool.Open is right
 	// under them, where any other is refused.
 	global []string
 	// skip are tests that cannot run so for reasons of their own, and why says which; more are those that
 	// only the whole suites have.
 	skip, more, why string
-	// refused is the setting that onerow.Check must name. Empty: everything works.
+	// refused is the setting that pool.Check must name. Empty: everything works.
 	refused string
 }
 

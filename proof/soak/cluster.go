@@ -15,9 +15,8 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/onerow/onerow"
-
 	"github.com/onerow/onerow/internal/devdb"
+	"github.com/onerow/onerow/pool"
 	"github.com/onerow/onerow/proof/soak/compare"
 )
 
@@ -84,7 +83,7 @@ func (c *cluster) deaths() []time.Time      { return nil } // the others have it
 
 func (c *cluster) config() *mysql.Config { return c.now.Server(0).Config(database) }
 
-func (c *cluster) open() (*sql.DB, error) { return onerow.Open(c.now.DSN(0, database)) }
+func (c *cluster) open() (*sql.DB, error) { return pool.Open(c.now.DSN(0, database)) }
 
 // How many members a node sees; tables in memory.
 const (

@@ -34,7 +34,7 @@
 //
 // # Several servers
 //
-// The load of cluster is the same, with a pool of onerow.Open that knows all servers in each of six
+// The load of cluster is the same, with a pool of pool.Open that knows all servers in each of six
 // processes, and so is the check; then the tables of all servers must have the same checksums. What happens
 // to servers, one at a time, in turn, each undone before the next:
 //

@@ -13,9 +13,8 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/onerow/onerow"
-
 	"github.com/onerow/onerow/internal/devdb"
+	"github.com/onerow/onerow/pool"
 	"github.com/onerow/onerow/proof/soak/compare"
 )
 
@@ -171,7 +170,7 @@ func (c *replicas) upstream(node int) string {
 }
 
 func (c *replicas) open() (*sql.DB, error) {
-	return onerow.Open(c.servers[c.primary].now.DSN(database))
+	return pool.Open(c.servers[c.primary].now.DSN(database))
 }
 
 // deaths: with AFTER_SYNC nobody reads what no replica has.

@@ -15,8 +15,8 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb"
+	"github.com/onerow/onerow/pool"
 )
 
 const database = "soak"
@@ -106,7 +106,7 @@ func (s single) name() string                             { return s.now.Engine(
 func (s single) nodes() int                               { return 1 }
 func (s single) config() *mysql.Config                    { return s.now.Config(database) }
 func (s single) upstream(int) string                      { return s.addr() }
-func (s single) open() (*sql.DB, error)                   { return onerow.Open(s.now.DSN(database)) }
+func (s single) open() (*sql.DB, error)                   { return pool.Open(s.now.DSN(database)) }
 func (s single) differ(context.Context) ([]string, error) { return nil, nil }
 func (s single) keep(context.Context, string) error       { return nil } // its data is there
 func (s single) deaths() []time.Time                      { return s.kills }

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
+	"github.com/onerow/onerow/pool"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -71,7 +71,7 @@ func TestNeeds(t *testing.T) {
 	many := familyPlan()
 	many.Cluster = true
 	roots := schema.Plan{Resources: familyPlan().Resources[:1]}
-	if one := familyPlan(); !slices.Equal(needs(one), []onerow.Need{onerow.RowLocks}) || len(needs(many))+len(needs(roots)) > 0 {
+	if one := familyPlan(); !slices.Equal(needs(one), []pool.Need{pool.RowLocks}) || len(needs(many))+len(needs(roots)) > 0 {
 		t.Errorf("%v, for a cluster %v, roots alone %v", needs(one), needs(many), needs(roots))
 	}
 }

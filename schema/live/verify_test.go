@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/internal/schematest/livetest"
+	"github.com/onerow/onerow/pool"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/live"
 )
@@ -196,7 +196,7 @@ func TestVerifyCosts(t *testing.T) {
 // TestVerifyRefusesSettings before it looks at a table.
 func TestVerifyRefusesSettings(t *testing.T) {
 	db := dbtest.Open(t, dbtest.Param("autocommit", "0"))
-	if err := live.Verify(t.Context(), db, livetest.Plain()); !errors.Is(err, onerow.ErrSetting) || errors.Is(err, live.ErrVerify) {
+	if err := live.Verify(t.Context(), db, livetest.Plain()); !errors.Is(err, pool.ErrSetting) || errors.Is(err, live.ErrVerify) {
 		t.Error(err)
 	}
 }

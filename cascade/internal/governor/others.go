@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/internal/sent"
+	"github.com/onerow/onerow/internal/wire"
 )
 
 // How a worker gives way by itself.
@@ -49,7 +49,9 @@ type beaten struct {
 }
 
 // Count returns a context whose statements are known to be the worker's own. Only guarded pools count them.
-func (g *Governor) Count(ctx context.Context) context.Context { return sent.Count(ctx, &g.others.own) }
+func (g *Governor) Count(ctx context.Context) context.Context {
+	return wire.CountSent(ctx, &g.others.own)
+}
 
 // sqlQuestions touches no table.
 const sqlQuestions = `SHOW GLOBAL STATUS LIKE 'Questions'`

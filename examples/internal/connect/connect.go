@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/pool"
 )
 
 // EnvDSN names the data source where the command line does not.
@@ -54,7 +54,7 @@ func Open(ctx context.Context, dsn, name string, fresh bool, conns int) (*Databa
 	case cfg.DBName == "":
 		cfg.DBName = name
 	}
-	cfg.InterpolateParams, cfg.ParseTime = onerow.CanInterpolate(cfg), true
+	cfg.InterpolateParams, cfg.ParseTime = pool.CanInterpolate(cfg), true
 	d := &Database{Name: cfg.DBName, cfg: cfg, fresh: fresh}
 	if err := d.open(conns); err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func Open(ctx context.Context, dsn, name string, fresh bool, conns int) (*Databa
 const connLife = 10 * time.Minute
 
 func (d *Database) open(conns int) error {
-	connector, err := onerow.NewConnector(d.cfg)
+	connector, err := pool.NewConnector(d.cfg)
 	if err != nil {
 		return err
 	}

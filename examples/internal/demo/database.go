@@ -9,9 +9,9 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/examples/internal/connect"
 	"github.com/onerow/onerow/migrations"
+	"github.com/onerow/onerow/pool"
 )
 
 // maxConns is how many deliveries can be in transactions at once.
@@ -26,7 +26,7 @@ type Database struct {
 
 // Open connects to a database that is there and gives it the toolkit's tables.
 func Open(ctx context.Context, cfg *mysql.Config) (*Database, error) {
-	connector, err := onerow.NewConnector(cfg)
+	connector, err := pool.NewConnector(cfg)
 	if err != nil {
 		return nil, err
 	}

@@ -14,10 +14,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/limit"
+	"github.com/onerow/onerow/pool"
 	"github.com/onerow/onerow/proof/soak/fuzz"
 )
 
@@ -46,7 +46,7 @@ type world struct {
 	shop     *shop
 	admin    *sql.DB // unguarded, straight to the server
 	killers  *sql.DB // the same, in the quiet database
-	straight *sql.DB // of onerow.Open, straight to the server
+	straight *sql.DB // of pool.Open, straight to the server
 	pools    []*sql.DB
 	cutter   *fuzz.Cutter
 	killer   fuzz.Killer
@@ -138,7 +138,7 @@ func (w *world) connect() (err error) {
 	w.admin.SetMaxIdleConns(poolSize)
 	user := w.server.Config(database)
 	open := func(addr, params string) *sql.DB {
-		db, oerr := onerow.Open(fmt.Sprintf("%s:%s@tcp(%s)/%s?innodb_lock_wait_timeout=5%s", user.User, user.Passwd, addr, database, params))
+		db, oerr := pool.Open(fmt.Sprintf("%s:%s@tcp(%s)/%s?innodb_lock_wait_timeout=5%s", user.User, user.Passwd, addr, database, params))
 		if oerr != nil {
 			err = errors.Join(err, oerr)
 			return nil

@@ -14,7 +14,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/pool"
 )
 
 // The roles of a process.
@@ -31,7 +31,7 @@ type Config struct {
 	Name string
 	// DSN leads through a proxy, or several.
 	DSN string
-	// Several says that there are several servers: the pool is then one of onerow.Open.
+	// Several says that there are several servers: the pool is then one of pool.Open.
 	Several bool
 	// Cluster says that all of them take writes.
 	Cluster bool
@@ -86,11 +86,11 @@ func Run(in io.Reader, out io.Writer) (err error) {
 	return fmt.Errorf("soak: there is no role %q", cfg.Role)
 }
 
-// open is a pool that counts the connections it makes, or, for several servers, one of onerow.Open. One
+// open is a pool that counts the connections it makes, or, for several servers, one of pool.Open. One
 // process in two sends together what may be, the others each statement by itself.
 func open(c Config, connections *atomic.Int64) (*sql.DB, error) {
 	if c.Several {
-		return onerow.Open(c.DSN)
+		return pool.Open(c.DSN)
 	}
 	cfg, err := mysql.ParseDSN(c.DSN)
 	if err != nil {
@@ -105,7 +105,7 @@ func open(c Config, connections *atomic.Int64) (*sql.DB, error) {
 	}
 	var connector driver.Connector
 	if c.Seed>>40&1 == 0 { // the seeds of two processes next to each other differ there
-		connector, err = onerow.NewConnector(cfg)
+		connector, err = pool.NewConnector(cfg)
 	} else {
 		connector, err = mysql.NewConnector(cfg)
 	}

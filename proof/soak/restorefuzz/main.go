@@ -15,10 +15,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/schematest"
 	"github.com/onerow/onerow/migrations"
+	"github.com/onerow/onerow/pool"
 	"github.com/onerow/onerow/proof/soak/fuzz"
 )
 
@@ -140,7 +140,7 @@ func open(ctx context.Context, server *devdb.Server, level int) (*sql.DB, error)
 		return nil, err //nolint:wrapcheck // it says all
 	}
 	c := server.Config(database)
-	db, err := onerow.Open(fmt.Sprintf("%s:%s@tcp(%s)/%s?%s=%s", c.User, c.Passwd, c.Addr, database, server.IsolationVariable(), url.QueryEscape("'"+levels[level]+"'")))
+	db, err := pool.Open(fmt.Sprintf("%s:%s@tcp(%s)/%s?%s=%s", c.User, c.Passwd, c.Addr, database, server.IsolationVariable(), url.QueryEscape("'"+levels[level]+"'")))
 	if err == nil {
 		err = migrations.Up(ctx, db)
 	}

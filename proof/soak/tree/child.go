@@ -14,8 +14,8 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/internal/hosts"
 )
 
 // child is a worker in a process of its own.
@@ -39,7 +39,7 @@ func (c *child) run(ctx context.Context) error {
 	if c.tokens {
 		connector = logging{connector}
 	}
-	db := sql.OpenDB(onerow.ReadCommitted(connector))
+	db := sql.OpenDB(hosts.ReadCommitted(connector))
 	plan := plan
 	if c.trash {
 		plan = kept()

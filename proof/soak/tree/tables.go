@@ -11,6 +11,7 @@ import (
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/migrations"
+	"github.com/onerow/onerow/pool"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/live"
 )
@@ -53,7 +54,7 @@ func begin(ctx context.Context) (*devdb.Server, *sql.DB, error) {
 	if err := server.CreateDatabase(ctx, database); err != nil {
 		return nil, nil, errors.Join(err, server.Close())
 	}
-	db, err := onerow.Open(server.DSN(database))
+	db, err := pool.Open(server.DSN(database))
 	if err == nil {
 		db.SetMaxOpenConns(connections)
 		db.SetMaxIdleConns(connections) // database/sql keeps two, and the foreground would open connections all the time

@@ -14,6 +14,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/pool"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/live"
@@ -210,7 +211,7 @@ func peakOf(pid int) (n int64, err error) {
 type restorer struct{ job int64 }
 
 func (r *restorer) run(ctx context.Context) error {
-	db, err := onerow.Open(os.Getenv(envDSN))
+	db, err := pool.Open(os.Getenv(envDSN))
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/packet"
 )
 
 // attackNames are all of them. Those without a step change what other parts do.
@@ -52,14 +53,14 @@ func shift(o *op, ctx context.Context, tx *onerow.Tx) error {
 	switch o.r.IntN(3) {
 	case 0:
 		o.tell("by ExecAll")
-		err = tx.ExecAll(ctx, one, two)
+		err = packet.ExecAll(ctx, tx, one, two)
 	case 1:
 		o.tell("by QueryAfter")
-		err = tx.QueryAfter(ctx, []onerow.Stmt{one, two}, sqlCount, []any{o.id}, func(*sql.Rows) error { return nil })
+		err = packet.QueryAfter(ctx, tx, []onerow.Stmt{one, two}, sqlCount, []any{o.id}, func(*sql.Rows) error { return nil })
 	case 2:
 		o.tell("by QueryAfter, the query's")
 		two = onerow.Stmt{Query: sqlCount, Args: nil}
-		err = tx.QueryAfter(ctx, []onerow.Stmt{one}, two.Query, two.Args, func(*sql.Rows) error { return nil })
+		err = packet.QueryAfter(ctx, tx, []onerow.Stmt{one}, two.Query, two.Args, func(*sql.Rows) error { return nil })
 	}
 	if err == nil {
 		o.found.Add(brokenShifted, "transaction %d: %v", o.id, o.story)
@@ -105,7 +106,7 @@ func function(o *op, ctx context.Context, tx *onerow.Tx) error {
 	case 1:
 		o.tell("QueryAfter(, %q)", query)
 		s, first := o.insert()
-		err = tx.QueryAfter(ctx, []onerow.Stmt{s}, query, args, none)
+		err = packet.QueryAfter(ctx, tx, []onerow.Stmt{s}, query, args, none)
 		if err == nil {
 			o.cur.wrote(first)
 		} else {
@@ -114,7 +115,7 @@ func function(o *op, ctx context.Context, tx *onerow.Tx) error {
 	case 2:
 		o.tell("Query(%q); QueryLast(count)", query)
 		if err = onerow.Query(ctx, tx, query, args, none); err == nil {
-			err = tx.QueryLast(ctx, sqlCount, []any{o.id}, none)
+			err = packet.QueryLast(ctx, tx, sqlCount, []any{o.id}, none)
 		}
 		if err == nil && o.one(2) {
 			o.tell("return an error")
@@ -136,7 +137,7 @@ func (o *op) quietly(ctx context.Context, tx *onerow.Tx) error {
 	o.tell("Query(writes); QueryLast(count)")
 	err := onerow.Query(ctx, tx, "SELECT writes(?, ?, ?)", []any{o.id, n, valueOf(o.id, n)}, none)
 	if err == nil {
-		err = tx.QueryLast(ctx, sqlCount, []any{o.id}, none)
+		err = packet.QueryLast(ctx, tx, sqlCount, []any{o.id}, none)
 	}
 	if err != nil {
 		return err

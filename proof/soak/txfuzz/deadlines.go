@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/packet"
 	"github.com/onerow/onerow/proof/soak/fuzz"
 )
 
@@ -52,13 +53,13 @@ var waits = []struct {
 	fn   func(ctx context.Context, tx *onerow.Tx, row, held onerow.Stmt, locked string) error
 }{
 	{"ExecLast of both", func(ctx context.Context, tx *onerow.Tx, row, held onerow.Stmt, _ string) error {
-		return tx.ExecLast(ctx, row, held)
+		return packet.ExecLast(ctx, tx, row, held)
 	}},
 	{"Exec, then ExecLast", func(ctx context.Context, tx *onerow.Tx, row, held onerow.Stmt, _ string) error {
 		if _, err := tx.ExecContext(ctx, row.Query, row.Args...); err != nil {
 			return err //nolint:wrapcheck // of the function
 		}
-		return tx.ExecLast(ctx, held)
+		return packet.ExecLast(ctx, tx, held)
 	}},
 	{"Exec", func(ctx context.Context, tx *onerow.Tx, row, held onerow.Stmt, _ string) error {
 		_, err := tx.ExecContext(ctx, held.Query)
@@ -68,13 +69,13 @@ var waits = []struct {
 		return err //nolint:wrapcheck // of the function
 	}},
 	{"ExecAll", func(ctx context.Context, tx *onerow.Tx, row, held onerow.Stmt, _ string) error {
-		return tx.ExecAll(ctx, row, held)
+		return packet.ExecAll(ctx, tx, row, held)
 	}},
 	{"QueryAfter", func(ctx context.Context, tx *onerow.Tx, row, held onerow.Stmt, _ string) error {
-		return tx.QueryAfter(ctx, []onerow.Stmt{row, held}, "SELECT 1", nil, func(*sql.Rows) error { return nil })
+		return packet.QueryAfter(ctx, tx, []onerow.Stmt{row, held}, "SELECT 1", nil, func(*sql.Rows) error { return nil })
 	}},
 	{"QueryLast", func(ctx context.Context, tx *onerow.Tx, _, _ onerow.Stmt, locked string) error {
-		return tx.QueryLast(ctx, locked, nil, func(*sql.Rows) error { return nil })
+		return packet.QueryLast(ctx, tx, locked, nil, func(*sql.Rows) error { return nil })
 	}},
 	{"a prepared statement", func(ctx context.Context, tx *onerow.Tx, row, held onerow.Stmt, _ string) error {
 		if _, err := tx.ExecContext(ctx, row.Query, row.Args...); err != nil {

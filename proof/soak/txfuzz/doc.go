@@ -3,7 +3,7 @@
 //
 //	go run -C proof ./soak transactions -minutes 2 -seed 7 -attacks all
 //
-// Clients share a pool of onerow.Open and one of onerow.Guard around a plain connector, both behind a proxy
+// Clients share a pool of pool.Open and one of pool.Guard around a plain connector, both behind a proxy
 // that cuts. They draw InTx, InIdempotentTx, transactions of their own by BeginTx with verbs that join them,
 // and text on a *sql.Conn; in these inserts in many spellings, prepared and as text, ExecAll, ExecLast,
 // QueryAfter, QueryLast, savepoints as text and of the Tx, nested InTx, Stmt.One that fails, duplicates,

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/packet"
 )
 
 // step is something that a function does in its transaction.
@@ -69,7 +70,7 @@ func (o *op) atOnce(ctx context.Context, tx *onerow.Tx) error {
 	stmts, atoms := o.several(2)
 	stmts, atoms = append([]onerow.Stmt{first}, stmts...), append([]atom{a}, atoms...)
 	o.tell("ExecLast(%s)", texts(stmts))
-	if err := o.told(ctx, tx.ExecLast(ctx, stmts...), atoms...); err != nil {
+	if err := o.told(ctx, packet.ExecLast(ctx, tx, stmts...), atoms...); err != nil {
 		return err
 	}
 	return o.end()
@@ -83,7 +84,7 @@ func (o *op) own(ctx context.Context, tx *onerow.Tx) (replayed bool, err error) 
 		more, ma := o.any()
 		stmts, atoms = append(stmts, more), append(atoms, ma)
 		o.tell("ExecAll(%s)", texts(stmts))
-		err = tx.ExecAll(ctx, stmts...)
+		err = packet.ExecAll(ctx, tx, stmts...)
 	} else {
 		o.tell("Exec(%s)", texts(stmts))
 		_, err = tx.ExecContext(ctx, s.Query, s.Args...)
@@ -118,7 +119,7 @@ func (o *op) finish(ctx context.Context, tx *onerow.Tx) error {
 			atoms = append(atoms, atom{})
 		}
 		o.tell("ExecLast(%s)", texts(stmts))
-		if err := o.told(ctx, tx.ExecLast(ctx, stmts...), atoms...); err != nil {
+		if err := o.told(ctx, packet.ExecLast(ctx, tx, stmts...), atoms...); err != nil {
 			return err
 		}
 		if o.one(4) {
@@ -130,7 +131,7 @@ func (o *op) finish(ctx context.Context, tx *onerow.Tx) error {
 	case k < 6:
 		query := sqlCount + o.tail()
 		o.tell("QueryLast(%q)", query)
-		if err := o.told(ctx, tx.QueryLast(ctx, query, []any{o.id}, o.sees)); err != nil {
+		if err := o.told(ctx, packet.QueryLast(ctx, tx, query, []any{o.id}, o.sees)); err != nil {
 			return err
 		}
 	case k == 6 && !o.idempotent:
@@ -171,7 +172,7 @@ func (o *op) exec(ctx context.Context, db onerow.DB) error {
 func all(o *op, ctx context.Context, tx *onerow.Tx) error {
 	stmts, atoms := o.several(3)
 	o.tell("ExecAll(%s)", texts(stmts))
-	return o.told(ctx, tx.ExecAll(ctx, stmts...), atoms...)
+	return o.told(ctx, packet.ExecAll(ctx, tx, stmts...), atoms...)
 }
 
 // planted: the last of several fails, those before it are done.
@@ -187,7 +188,7 @@ func planted(o *op, ctx context.Context, tx *onerow.Tx) error {
 		stmts = append(stmts, s)
 	}
 	o.tell("ExecAll(%s)", texts(stmts))
-	err := tx.ExecAll(ctx, stmts...)
+	err := packet.ExecAll(ctx, tx, stmts...)
 	if err == nil {
 		o.found.Add(brokenDisguise, "ExecAll has no error: transaction %d: %v", o.id, o.story)
 		return errBusiness
@@ -211,7 +212,7 @@ func after(o *op, ctx context.Context, tx *onerow.Tx) error {
 	}
 	was := o.cur
 	o.cur = want // what the query sees
-	err := tx.QueryAfter(ctx, stmts, query, []any{o.id}, o.sees)
+	err := packet.QueryAfter(ctx, tx, stmts, query, []any{o.id}, o.sees)
 	o.cur = was
 	if err != nil { // of any of them
 		return o.unsure(ctx, err, atoms)
@@ -340,7 +341,7 @@ func nest(o *op, ctx context.Context, tx *onerow.Tx) error {
 		}
 		stmts, atoms := o.several(2)
 		o.tell("ExecLast(%s)", texts(stmts)) // of a joined transaction: ExecAll
-		return o.told(ctx, tx.ExecLast(ctx, stmts...), atoms...)
+		return o.told(ctx, packet.ExecLast(ctx, tx, stmts...), atoms...)
 	})
 	o.tell("}")
 	return err //nolint:wrapcheck // what it wrote stays, so it cannot be dropped

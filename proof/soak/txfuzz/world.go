@@ -18,6 +18,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb"
+	"github.com/onerow/onerow/pool"
 	"github.com/onerow/onerow/proof/soak/fuzz"
 )
 
@@ -147,7 +148,7 @@ func (w *world) connect() (err error) {
 func openPools(server *devdb.Server, addr, database string, wait int) ([]*pool, error) {
 	user := server.Config(database)
 	dsn := fmt.Sprintf("%s:%s@tcp(%s)/%s?innodb_lock_wait_timeout=%d", user.User, user.Passwd, addr, database, wait)
-	opened, err := onerow.Open(dsn)
+	opened, err := pool.Open(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("soak: %w", err)
 	}
@@ -162,7 +163,7 @@ func openPools(server *devdb.Server, addr, database string, wait int) ([]*pool, 
 			return nil, fmt.Errorf("soak: %w", err)
 		}
 		name := map[bool]string{false: "Guard", true: "Guard, interpolating"}[interpolates]
-		all = append(all, &pool{name, sql.OpenDB(onerow.Guard(connector))})
+		all = append(all, &pool{name, sql.OpenDB(pool.Guard(connector))})
 	}
 	for _, p := range all {
 		p.db.SetMaxOpenConns(poolSize)
