@@ -31,7 +31,7 @@ const sqlWaiting = "SELECT COUNT(*) FROM information_schema.processlist WHERE db
 type lane struct {
 	*world
 	row   int
-	pools []*pool
+	pools []*shared
 }
 
 func (l *lane) held() string { return fmt.Sprintf("UPDATE held SET v = v + 1 WHERE id = %d", l.row) }
@@ -128,7 +128,7 @@ func (w *world) locks(ctx context.Context, r *rand.Rand) error {
 }
 
 // below runs one transaction below a lock.
-func (l *lane) below(ctx context.Context, r *rand.Rand, p *pool) (err error) {
+func (l *lane) below(ctx context.Context, r *rand.Rand, p *shared) (err error) {
 	id := l.ids.Add(1)
 	holder, err := l.admin.BeginTx(ctx, nil)
 	if err != nil {

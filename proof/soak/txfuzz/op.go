@@ -17,7 +17,7 @@ type op struct {
 	*world
 	id     int64
 	seed   uint64
-	pool   *pool
+	pool   *shared
 	attack string // "" or the one that it draws
 
 	idempotent bool // by InIdempotentTx: it returns each error, and takes its own row for an answer

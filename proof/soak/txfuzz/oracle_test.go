@@ -91,7 +91,7 @@ func TestJudge(t *testing.T) {
 func TestTold(t *testing.T) {
 	killed, duplicate := &mysql.MySQLError{Number: erInterrupted}, &mysql.MySQLError{Number: erDuplicate}
 	begin := func(attack string) *op {
-		o := &op{world: &world{found: fuzz.NewFindings(1)}, id: 7, pool: &pool{name: "none"}, attack: attack}
+		o := &op{world: &world{found: fuzz.NewFindings(1)}, id: 7, pool: &shared{name: "none"}, attack: attack}
 		o.attempt()
 		return o
 	}

@@ -20,7 +20,7 @@ func (w *world) settle(ctx context.Context, goroutines int) error {
 }
 
 // probeAll takes all sessions that the pool has, so that each is looked at.
-func (w *world) probeAll(ctx context.Context, p *pool) {
+func (w *world) probeAll(ctx context.Context, p *shared) {
 	var conns []*sql.Conn
 	for range p.db.Stats().Idle {
 		conn, err := p.db.Conn(ctx)

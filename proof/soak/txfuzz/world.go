@@ -28,8 +28,8 @@ const (
 	quiet    = "calm"
 )
 
-// pool is what clients share: fewer sessions than clients, so that each session gets to others.
-type pool struct {
+// shared is a pool that clients share: fewer sessions than clients, so that each session gets to others.
+type shared struct {
 	name string
 	db   *sql.DB
 }
@@ -54,7 +54,7 @@ type world struct {
 	admin   *sql.DB // unguarded, straight to the server, in the quiet database
 	cutter  *fuzz.Cutter
 	killer  fuzz.Killer
-	pools   []*pool
+	pools   []*shared
 	counts  counts
 	ids     atomic.Int64
 
@@ -145,14 +145,14 @@ func (w *world) connect() (err error) {
 }
 
 // openPools opens one of each kind, of which a lock wait ends after so many seconds.
-func openPools(server *devdb.Server, addr, database string, wait int) ([]*pool, error) {
+func openPools(server *devdb.Server, addr, database string, wait int) ([]*shared, error) {
 	user := server.Config(database)
 	dsn := fmt.Sprintf("%s:%s@tcp(%s)/%s?innodb_lock_wait_timeout=%d", user.User, user.Passwd, addr, database, wait)
 	opened, err := pool.Open(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("soak: %w", err)
 	}
-	all := []*pool{{"Open", opened}}
+	all := []*shared{{"Open", opened}}
 	for _, interpolates := range []bool{false, true} {
 		cfg, err := mysql.ParseDSN(dsn + "&interpolateParams=" + url.QueryEscape(fmt.Sprint(interpolates)))
 		if err != nil {
@@ -163,7 +163,7 @@ func openPools(server *devdb.Server, addr, database string, wait int) ([]*pool, 
 			return nil, fmt.Errorf("soak: %w", err)
 		}
 		name := map[bool]string{false: "Guard", true: "Guard, interpolating"}[interpolates]
-		all = append(all, &pool{name, sql.OpenDB(pool.Guard(connector))})
+		all = append(all, &shared{name, sql.OpenDB(pool.Guard(connector))})
 	}
 	for _, p := range all {
 		p.db.SetMaxOpenConns(poolSize)
