@@ -1,14 +1,16 @@
 package cascade
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/dbtime"
+	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/internal/dbtext"
-	"github.com/onerow/onerow/internal/purge"
 )
 
 // The actions.
@@ -56,19 +58,21 @@ SELECT ?, d.resource, d.resource_id, d.id, ` + dbtext.Param + `, ` + dbtext.Para
 WHERE d.id BETWEEN ? AND ? + ? * @@auto_increment_increment AND (d.id - ?) % @@auto_increment_increment = 0`
 )
 
-// act notes an action, at the end of its transaction, if somebody acts. One statement, or none.
+// act notes an action, at the end of its transaction, if somebody acts; the action's own reason where the
+// actor gives none. One statement, or none.
 func act(ctx context.Context, tx onerow.DB, a Action) error {
 	who, known := actorOf(ctx)
 	if !known {
 		return nil
 	}
-	_, err := tx.ExecContext(ctx, sqlAct, a.Action, []byte(a.Resource), []byte(a.ResourceID), a.DeletionID, a.JobID, dbtext.Arg(who.name), dbtext.Arg(who.reason))
+	reason := cmp.Or(who.reason, dbtext.Fit(a.Reason, fault.MaxText))
+	_, err := tx.ExecContext(ctx, sqlAct, a.Action, []byte(a.Resource), []byte(a.ResourceID), a.DeletionID, a.JobID, dbtext.Arg(who.name), dbtext.Arg(reason))
 	return err
 }
 
 // actOnJob is act for a job that was read.
-func actOnJob(ctx context.Context, tx onerow.DB, action string, job Job) error {
-	return act(ctx, tx, Action{Action: action, Resource: job.Resource, ResourceID: job.ResourceID, DeletionID: job.DeletionID, JobID: job.ID})
+func actOnJob(ctx context.Context, tx onerow.DB, action string, job Job, reason string) error {
+	return act(ctx, tx, Action{Action: action, Reason: reason, Resource: job.Resource, ResourceID: job.ResourceID, DeletionID: job.DeletionID, JobID: job.ID})
 }
 
 // actOnRow is act for a parked row, before it changes.
@@ -114,8 +118,8 @@ func ListActions(ctx context.Context, db onerow.DB, limit int) ([]Action, error)
 	return list, nil
 }
 
-// actionsOf are those on a deletion and on its job, oldest first, most of each.
-func actionsOf(ctx context.Context, db onerow.DB, deletionID, jobID int64, most int) ([]Action, error) {
+// ActionsOf returns those on a deletion and on its job, oldest first, most of each. One statement.
+func ActionsOf(ctx context.Context, db onerow.DB, deletionID, jobID int64, most int) ([]Action, error) {
 	return readActions(ctx, db, sqlActions, deletionID, most, jobID, most)
 }
 
@@ -125,38 +129,8 @@ func readActions(ctx context.Context, db onerow.DB, query string, args ...any) (
 		var action, resource, id, table, key []byte
 		var when sql.NullInt64
 		err := rows.Scan(&a.ID, &action, &a.Actor, &a.Reason, &when, &resource, &id, &a.DeletionID, &a.JobID, &table, &key)
-		a.Action, a.Resource, a.ResourceID, a.Table, a.Key, a.At = string(action), string(resource), string(id), string(table), string(key), at(when)
+		a.Action, a.Resource, a.ResourceID, a.Table, a.Key, a.At = string(action), string(resource), string(id), string(table), string(key), dbtime.At(when)
 		list = append(list, a)
 		return err
 	})
-}
-
-// The index acted_at leads to the old ones.
-var oldActions = purge.Table{
-	Find:   `SELECT id FROM onerow_action FORCE INDEX (acted_at) WHERE acted_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND ORDER BY acted_at LIMIT ?`,
-	Delete: `DELETE a FROM onerow_action AS a FORCE INDEX (PRIMARY) WHERE a.acted_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND AND (`,
-	Key:    `a.id = ?`,
-}
-
-// PurgeActions removes actions of more than age ago, by the database's clock, oldest first: limit at most. It
-// returns how many: less than limit when no more are that old. It may run beside everything and beside
-// itself, and be called again after any error. Two statements per 200.
-func PurgeActions(ctx context.Context, db onerow.DB, age time.Duration, limit int) (int64, error) {
-	if age <= 0 || limit <= 0 {
-		return 0, fmt.Errorf("%w: older than %s, %d at most", ErrInvalidConfig, age, limit)
-	}
-	n, err := oldActions.Purge(ctx, db, limit, age.Microseconds())
-	if err != nil {
-		return n, fmt.Errorf("cascade: purge actions: %w", err)
-	}
-	return n, nil
-}
-
-// ActionsToPurge is how many PurgeActions would remove, limit at most. One statement.
-func ActionsToPurge(ctx context.Context, db onerow.DB, age time.Duration, limit int) (int64, error) {
-	n, err := oldActions.Waiting(ctx, db, limit, age.Microseconds())
-	if err != nil {
-		return 0, fmt.Errorf("cascade: count old actions: %w", err)
-	}
-	return n, nil
 }

@@ -33,18 +33,18 @@ func actorOf(ctx context.Context) (a actor, known bool) {
 	return a, a.name != ""
 }
 
-// saying takes a reason from a call that has one, where the actor gives none.
-func saying(ctx context.Context, reason string) context.Context {
-	if who, known := actorOf(ctx); known && who.reason == "" {
-		return WithActor(ctx, who.name, reason)
-	}
-	return ctx
-}
-
-// acting runs what is one statement without an actor, and a transaction with one.
-func acting(ctx context.Context, db onerow.DB, fn func(ctx context.Context, db onerow.DB) error) error {
+// Noted runs fn, and notes the action that it returns, unless that is the zero value: without an actor fn is
+// all there is, with one both are in one transaction.
+func Noted(ctx context.Context, db onerow.DB, fn func(ctx context.Context, db onerow.DB) (Action, error)) error {
 	if _, known := actorOf(ctx); !known {
-		return fn(ctx, db)
+		_, err := fn(ctx, db)
+		return err
 	}
-	return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error { return fn(ctx, tx) })
+	return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+		a, err := fn(ctx, tx)
+		if err != nil || a.Action == "" {
+			return err
+		}
+		return act(ctx, tx, a)
+	})
 }

@@ -46,7 +46,7 @@ func (l *lease) Batch(ctx context.Context, fn func(ctx context.Context, tx *oner
 				return err
 			}
 			spent = time.Since(fenced)
-			return l.count(ctx, tx, t)
+			return Count(ctx, tx, Counted{JobID: l.job.ID, Deleted: t.Deleted, Detached: t.Detached})
 		})
 		switch {
 		case err == nil:

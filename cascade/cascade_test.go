@@ -251,11 +251,11 @@ func TestNames(t *testing.T) {
 	if err != nil || len(c.Name) > longestName {
 		t.Fatal(len(c.Name), err)
 	}
-	first := c.claimValue()
+	first := claimValue(c.Name)
 	if workerName(first) != c.Name || len(first) > 255 {
 		t.Errorf("%q", first)
 	}
-	if second := c.claimValue(); second == first {
+	if second := claimValue(c.Name); second == first {
 		t.Errorf("%q twice", second)
 	}
 	for n, want := range map[int]time.Duration{1: time.Second, 4: 8 * time.Second, 1000: 5 * time.Minute} {

@@ -2,13 +2,10 @@ package cascade
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
-	"encoding/hex"
 	"fmt"
 	"log/slog"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/onerow/onerow/cascade/internal/governor"
@@ -174,22 +171,4 @@ func (c Config) asked() []governor.Throttle {
 		list[i] = t
 	}
 	return list
-}
-
-// A claim writes the worker's name and a value that no other claim has, so that
-// what was won can be read back.
-const claimMark = "#"
-
-func (c Config) claimValue() string {
-	var nonce [8]byte
-	rand.Read(nonce[:]) // never an error
-	return c.Name + claimMark + hex.EncodeToString(nonce[:])
-}
-
-// workerName is the name in a claim value.
-func workerName(claim string) string {
-	if i := strings.LastIndex(claim, claimMark); i >= 0 {
-		return claim[:i]
-	}
-	return claim
 }

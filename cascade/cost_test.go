@@ -126,8 +126,8 @@ func costsOfQueue(c *cost.Costs, work working, hired func(db *sql.DB, plan schem
 		if err != nil {
 			return err
 		}
-		due, _, err := w.due(ctx, 100)
-		if err == nil && len(due) == 0 {
+		due, err := w.due(ctx, 100)
+		if err == nil && len(due.IDs) == 0 {
 			err = errors.New("none is due")
 		}
 		return err
@@ -137,7 +137,7 @@ func costsOfQueue(c *cost.Costs, work working, hired func(db *sql.DB, plan schem
 		if err != nil {
 			return err
 		}
-		return second(w.gone(ctx, &claim{value: "nobody's"}, []int64{1, 2}))
+		return second(w.gone(ctx, &Claim{}, []int64{1, 2}))
 	})
 	c.Call("delete", func(ctx context.Context, db *sql.DB) error { return remove(ctx, db, 3, 0) })
 	c.Call("delete again", func(ctx context.Context, db *sql.DB) error { return remove(ctx, db, 3, 0) })
@@ -225,8 +225,8 @@ VALUES (%d, 7, 1, 'active', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)
 			return err
 		}
 		won, err := w.claim(ctx, w.cfg.ClaimJobs)
-		if err == nil && len(won.jobs) != 1 {
-			err = fmt.Errorf("claimed %d jobs", len(won.jobs))
+		if err == nil && len(won.Jobs) != 1 {
+			err = fmt.Errorf("claimed %d jobs", len(won.Jobs))
 		}
 		if err != nil {
 			return err
@@ -236,7 +236,7 @@ VALUES (%d, 7, 1, 'active', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)
 VALUES ('gone', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL 2 HOUR, 1)`); err != nil {
 			return err
 		}
-		return errors.Join(w.release(ctx, won, won.jobs), second(w.governor.Fellows(ctx)), w.governor.Tidy(ctx), w.governor.Gone(ctx))
+		return errors.Join(w.release(ctx, won, won.Jobs), second(w.governor.Fellows(ctx)), w.governor.Tidy(ctx), w.governor.Gone(ctx))
 	})
 }
 

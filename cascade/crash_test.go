@@ -245,8 +245,8 @@ func TestCrashHoldJob(t *testing.T) {
 						return Cancel(ctx, db, "project", "1", 5)
 					},
 					Check: func(ctx context.Context, db *sql.DB) error {
-						l := lease{Worker: &Worker{}, job: Job{ID: 1, Token: 1}}
-						if err := l.fence(ctx, db); !errors.Is(err, errLeaseLost) {
+						l := lease{Worker: &Worker{}, job: Claimed{Job: Job{ID: 1, Token: 1}}}
+						if err := l.fence(ctx, db); !errors.Is(err, ErrLeaseLost) {
 							return fmt.Errorf("the worker that had it may go on: %w", err)
 						}
 						job, err := Get(ctx, db, 1)

@@ -98,30 +98,24 @@ func (l *lease) drifted(begun, before string, now *graph.Graph) error {
 	return fmt.Errorf("%w: job %d: %s. Run cascade-worker verify, adapt the plan if need be, restart the workers with it, then retry the job", errDrift, l.job.ID, what)
 }
 
-// sqlPlan reads, and sqlStorePlan writes, by the primary key.
-const (
-	sqlPlan      = `SELECT fingerprint FROM onerow_job_plan WHERE job_id = ?`
-	sqlStorePlan = `INSERT INTO onerow_job_plan (job_id, fingerprint, stored_at) VALUES `
-	sqlOnePlan   = `(?, ?, UTC_TIMESTAMP(6))`
-	sqlPlanAgain = ` ON DUPLICATE KEY UPDATE stored_at = VALUES(stored_at)`
-)
-
 // resume reads under which plan earlier attempts have begun the job, which must be the present one. One
 // statement, none at the first attempt.
 func (l *lease) resume(ctx context.Context) error {
 	if l.job.Token <= 1 {
 		return nil
 	}
-	var begun []byte
-	err := backoff.Read(ctx, func() error { return onerow.QueryRow(ctx, l.db, sqlPlan, []any{l.job.ID}, &begun) })
+	var begun string
+	err := backoff.Read(ctx, func() (err error) {
+		begun, err = PlanOf(ctx, l.db, l.job.ID)
+		return err
+	})
 	switch {
-	case errors.Is(err, sql.ErrNoRows):
 	case err != nil:
 		return fmt.Errorf("cascade: read the plan of job %d: %w", l.job.ID, err)
-	case string(begun) != l.graph.Fingerprint:
-		return l.drifted(string(begun), readPlan(ctx, l.db, string(begun)), l.graph)
-	default:
+	case begun == l.graph.Fingerprint:
 		l.planned = true
+	case begun != "":
+		return l.drifted(begun, readPlan(ctx, l.db, begun), l.graph)
 	}
 	return nil
 }
@@ -131,15 +125,5 @@ func (l *lease) storePlan(ctx context.Context, tx *onerow.Tx) error {
 	if l.planned {
 		return nil
 	}
-	return storePlans(ctx, tx, l.graph, l.job.ID)
-}
-
-func storePlans(ctx context.Context, tx *onerow.Tx, g *graph.Graph, jobs ...int64) error {
-	var rows []string
-	var args []any
-	for _, id := range jobs {
-		rows, args = append(rows, sqlOnePlan), append(args, id, []byte(g.Fingerprint))
-	}
-	_, err := tx.ExecContext(ctx, sqlStorePlan+strings.Join(rows, ", ")+sqlPlanAgain, args...)
-	return err
+	return StorePlan(ctx, tx, l.graph.Fingerprint, l.job.ID)
 }

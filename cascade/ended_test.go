@@ -22,21 +22,21 @@ func TestEndedByAnother(t *testing.T) {
 	seen := &endings{}
 	w, job := pairWorker(t, Config{Observer: seen, MaxFailures: 2})
 	c, err := w.claim(t.Context(), w.cfg.ClaimJobs)
-	if err != nil || len(c.jobs) != 1 {
+	if err != nil || len(c.Jobs) != 1 {
 		t.Fatalf("%+v, %v", c, err)
 	}
 	dbtest.Exec(t, w.db, "UPDATE onerow_job SET token = token + 1")
 	for range 2 {
-		if err := w.fail(t.Context(), c.jobs[0], errors.New("slow")); err != nil {
+		if err := w.fail(t.Context(), c.Jobs[0], errors.New("slow")); err != nil {
 			t.Fatal(err)
 		}
-		c.jobs[0].Failures++
+		c.Jobs[0].Failures++
 	}
 	if got := get(t, w.db, job.ID); got.State != Running || got.Failures != 0 || fmt.Sprint(seen.list) != "[lost lost]" {
 		t.Errorf("%q: %+v", seen.list, got)
 	}
 	dbtest.Exec(t, w.db, "UPDATE onerow_job SET token = token - 1")
-	if err := w.fail(t.Context(), c.jobs[0], errors.New("slow")); err != nil || fmt.Sprint(seen.list) != "[lost lost dead]" {
+	if err := w.fail(t.Context(), c.Jobs[0], errors.New("slow")); err != nil || fmt.Sprint(seen.list) != "[lost lost dead]" {
 		t.Errorf("%q, %v", seen.list, err)
 	}
 }

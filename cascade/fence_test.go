@@ -31,10 +31,11 @@ func TestZombie(t *testing.T) {
 			return nil
 		}}})
 		result := make(chan error)
+		var its Claim
 		go func() {
-			c, err := zombie.claim(t.Context(), 10)
-			if err == nil {
-				err = zombie.work(t.Context(), c.jobs[0], false)
+			var err error
+			if its, err = zombie.claim(t.Context(), 10); err == nil {
+				err = zombie.work(t.Context(), its.Jobs[0], false)
 			}
 			result <- err
 		}()
@@ -44,13 +45,13 @@ func TestZombie(t *testing.T) {
 		// The successor works a part of the job, the zombie wakes up in the middle.
 		second := worker(t, db, Config{Chunk: 1, Name: "second"})
 		c, err := second.claim(t.Context(), 10)
-		if err != nil || len(c.jobs) != 1 || c.jobs[0].Token != 2 {
+		if err != nil || len(c.Jobs) != 1 || c.Jobs[0].Token != 2 {
 			t.Fatal(c, err)
 		}
 		before := rowsOf(t, db, 1)
 		counted := get(t, db, job.ID).DeletedRows
 		close(proceed)
-		if err := <-result; !errors.Is(err, errLeaseLost) {
+		if err := <-result; !errors.Is(err, ErrLeaseLost) {
 			t.Errorf("the zombie's answer: %v", err)
 		}
 		if after := rowsOf(t, db, 1); !maps.Equal(before, after) {
@@ -59,18 +60,18 @@ func TestZombie(t *testing.T) {
 		if got := get(t, db, job.ID); got.DeletedRows != counted || got.Token != 2 || got.State != Running {
 			t.Errorf("the zombie changed the job: %+v", got)
 		}
-		old := c.jobs[0]
+		old := c.Jobs[0]
 		old.Token = 1
 		for name, write := range map[string]error{
 			"fail":     zombie.fail(t.Context(), old, errors.New("x")),
 			"postpone": zombie.postpone(t.Context(), old, errors.New("x")),
-			"release":  zombie.release(t.Context(), claim{value: "zombie#1"}, []Job{old}),
+			"release":  zombie.release(t.Context(), its, []Claimed{old}),
 		} {
 			if got := get(t, db, job.ID); write != nil || got.State != Running || got.Failures != 0 || got.Worker != "second" {
 				t.Errorf("%s: %v, %+v", name, write, got)
 			}
 		}
-		if err := second.settle(t.Context(), c, c.jobs[0], second.work(t.Context(), c.jobs[0], false)); err != nil {
+		if err := second.settle(t.Context(), c, c.Jobs[0], second.work(t.Context(), c.Jobs[0], false)); err != nil {
 			t.Error(err)
 		}
 		if got := get(t, db, job.ID); got.State != Done || !maps.Equal(got.Tables, want) {

@@ -1,16 +1,14 @@
 package cascade
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/dbtime"
 )
 
 // A job is read together with its figures, from both tables, in one statement and so
@@ -128,78 +126,6 @@ func Find(ctx context.Context, db onerow.DB, resource, resourceID string) (Job, 
 	return jobs[0], nil
 }
 
-// ListOptions says which jobs [List] returns. The zero value means the newest 100.
-type ListOptions struct {
-	// State limits the list to jobs that are shown in this state. "": all.
-	State State
-	// After is the id of the last job of the previous page. 0: from the newest.
-	After int64
-	// Limit is how many jobs are returned at most. Default 100, maximum 1000.
-	Limit int
-}
-
-const (
-	defaultLimit = 100
-	maxLimit     = 1000
-)
-
-// Pages of a list, newest first: of all jobs by the primary keys, of one state by the index (state, id). Jobs
-// that are ready because their grace period is over are looked for among all that are scheduled, and so are
-// those that are still scheduled.
-const (
-	sqlPage        = ` ORDER BY j.id DESC LIMIT ?`
-	sqlInState     = ` FORCE INDEX (state) WHERE j.id < ? AND j.state = `
-	sqlList        = `(` + openColumns + ` WHERE j.id < ?` + sqlPage + `) UNION ALL (` + archiveColumns + ` WHERE j.id < ?` + sqlPage + `)`
-	sqlListOpen    = openColumns + sqlInState + `?` + sqlPage
-	sqlListDue     = `(` + sqlListOpen + `) UNION ALL (` + openColumns + sqlInState + `'scheduled' AND j.due_at <= UTC_TIMESTAMP(6)` + sqlPage + `)`
-	sqlListWaiting = openColumns + sqlInState + `'scheduled' AND j.due_at > UTC_TIMESTAMP(6)` + sqlPage
-	sqlListEnded   = archiveColumns + sqlInState + `?` + sqlPage
-)
-
-// list is the statement for jobs of a state, and its arguments.
-func (o ListOptions) list(after int64, limit int) (query string, args []any) {
-	ofState := []any{after, []byte(o.State), limit}
-	switch {
-	case o.State == "":
-		return sqlList, []any{after, limit, after, limit}
-	case o.State == Ready:
-		return sqlListDue, append(ofState, after, limit)
-	case o.State == Scheduled:
-		return sqlListWaiting, []any{after, limit}
-	case o.State.Open():
-		return sqlListOpen, ofState
-	}
-	return sqlListEnded, ofState
-}
-
-// List returns jobs, open and finished, newest first, with their counts. Two
-// statements: the counts of a job that is running may be newer than the rest.
-func List(ctx context.Context, db onerow.DB, o ListOptions) ([]Job, error) {
-	limit := o.Limit
-	if limit <= 0 {
-		limit = defaultLimit
-	}
-	limit = min(limit, maxLimit)
-	after := o.After
-	if after <= 0 {
-		after = math.MaxInt64
-	}
-	query, args := o.list(after, limit)
-	jobs, err := readJobs(ctx, db, query, args...)
-	if err != nil {
-		return nil, fmt.Errorf("cascade: list jobs: %w", err)
-	}
-	slices.SortFunc(jobs, func(a, b Job) int { return cmp.Compare(b.ID, a.ID) })
-	jobs = jobs[:min(limit, len(jobs))]
-	if len(jobs) == 0 {
-		return nil, nil
-	}
-	if err := readFigures(ctx, db, jobs); err != nil {
-		return nil, fmt.Errorf("cascade: list jobs: %w", err)
-	}
-	return jobs, nil
-}
-
 // readFigures fills in the figures of jobs. They are read by the keys that sqlFigure names.
 func readFigures(ctx context.Context, db onerow.DB, jobs []Job) error {
 	place, ids := map[int64]*Job{}, make([]int64, len(jobs))
@@ -267,7 +193,7 @@ func readJobs(ctx context.Context, db onerow.DB, query string, args ...any) ([]J
 			return nil
 		}
 		job.Resource, job.ResourceID, job.DeletionID, job.State = resource.String, id.String, deletion.Int64, State(state.String)
-		job.DueAt, job.CreatedAt, job.StartedAt, job.FinishedAt = at(due), at(created), at(started), at(finished)
+		job.DueAt, job.CreatedAt, job.StartedAt, job.FinishedAt = dbtime.At(due), dbtime.At(created), dbtime.At(started), dbtime.At(finished)
 		job.Worker, job.Token, job.Failures, job.LastError = workerName(worker.String), token.Int64, int(failures.Int64), lastError.String
 		job.Tables, job.Detached = map[string]int64{}, map[string]int64{}
 		jobs = append(jobs, job)
@@ -288,12 +214,4 @@ func readJobs(ctx context.Context, db onerow.DB, query string, args ...any) ([]J
 		return 1
 	})
 	return jobs, err
-}
-
-// at is the time that the database wrote as microseconds since 1970.
-func at(micros sql.NullInt64) time.Time {
-	if !micros.Valid {
-		return time.Time{}
-	}
-	return time.UnixMicro(micros.Int64).UTC()
 }

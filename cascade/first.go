@@ -47,7 +47,7 @@ func PutFirst(ctx context.Context, db onerow.DB, jobID int64) (Job, error) {
 		if err != nil || n == 0 {
 			return err
 		}
-		return actOnJob(ctx, tx, ActionFirst, job)
+		return actOnJob(ctx, tx, ActionFirst, job, "")
 	})
 	if err != nil {
 		return Job{}, fmt.Errorf("cascade: put job %d first: %w", jobID, err)

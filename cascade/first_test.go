@@ -34,11 +34,11 @@ func TestPutFirst(t *testing.T) {
 	w := worker(t, db, Config{ClaimJobs: 1, Name: "w"})
 	for range jobs {
 		c, err := w.claim(ctx, w.cfg.ClaimJobs)
-		if err != nil || len(c.jobs) != 1 {
+		if err != nil || len(c.Jobs) != 1 {
 			t.Fatal(c, err)
 		}
-		order = append(order, c.jobs[0].ID)
-		if err := w.store(ctx, c.jobs[0], Scheduled, 1, errors.New("x"), time.Hour); err != nil {
+		order = append(order, c.Jobs[0].ID)
+		if err := w.store(ctx, c.Jobs[0], Scheduled, 1, errors.New("x"), time.Hour); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -58,7 +58,7 @@ func TestPutFirstAlone(t *testing.T) {
 	if got, err := PutFirst(t.Context(), db, job.ID); err != nil || time.Until(got.DueAt) > time.Minute || got.Failures != 3 {
 		t.Error(got, err)
 	}
-	if c, err := worker(t, db, Config{}).claim(context.WithoutCancel(t.Context()), 10); err != nil || len(c.jobs) != 1 {
+	if c, err := worker(t, db, Config{}).claim(context.WithoutCancel(t.Context()), 10); err != nil || len(c.Jobs) != 1 {
 		t.Error(c, err)
 	}
 }

@@ -179,13 +179,13 @@ func TestPauseWhileReading(t *testing.T) {
 	condemn(t, db, 1, 0)
 	w := worker(t, db, Config{Lease: time.Hour})
 	c, err := w.claim(t.Context(), w.cfg.ClaimJobs)
-	if err != nil || len(c.jobs) != 1 {
+	if err != nil || len(c.Jobs) != 1 {
 		t.Fatalf("%+v, %v", c, err)
 	}
 	if err := Pause(t.Context(), db, "stop"); err != nil {
 		t.Fatal(err)
 	}
-	l := &lease{Worker: w, job: c.jobs[0], fenced: time.Now()}
+	l := &lease{Worker: w, job: c.Jobs[0], fenced: time.Now()}
 	ended := make(chan error, 1)
 	go func() { ended <- l.Keep(t.Context()) }()
 	dbtest.Eventually(t, time.Minute, func() (bool, string) {

@@ -29,7 +29,7 @@ func TestClaimPassesByHeldJobs(t *testing.T) {
 		late, cancel := context.WithTimeout(t.Context(), 20*time.Second) // else it waits for innodb_lock_wait_timeout, 50s
 		defer cancel()
 		w := worker(t, db, Config{ClaimJobs: 1})
-		if c, err := w.claim(late, 1); err != nil || len(c.jobs) != 0 || c.seen != 0 {
+		if c, err := w.claim(late, 1); err != nil || len(c.Jobs) != 0 || c.Seen != 0 {
 			t.Errorf("%+v, %v", c, err)
 		}
 		free := condemn(t, db, 4, 0)

@@ -1,12 +1,6 @@
 package cascade
 
-import (
-	"fmt"
-	"time"
-
-	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade/internal/work"
-)
+import "time"
 
 // State is where a job is in its life. See the package documentation.
 type State string
@@ -29,55 +23,6 @@ const (
 // Open says whether a job in this state is still to be worked.
 func (s State) Open() bool {
 	return s == Scheduled || s == Held || s == OnPause || s == Ready || s == Running
-}
-
-// Deletion is somebody's intent to delete a row and everything below it.
-type Deletion struct {
-	// ID is what [Log] returned; the job and the hidden root row carry it. 0: the
-	// deletion was not logged.
-	ID int64
-	// Resource is the resource's name in the plan.
-	Resource string
-	// ResourceID is the root row's id, see [onerow.EncodeKey].
-	ResourceID string
-	// Owner is whose row it is, see [onerow.EncodeKey]; "" for none. Only logged.
-	Owner string
-	// From is where the row was deleted from, "active" or "archived", or [FromOperator].
-	From string
-	// Grace is how long the deletion can be cancelled, in whole microseconds.
-	Grace time.Duration
-	// NoTrash has the job keep nothing of what it deletes, whatever the plan says of trash: erasure.
-	NoTrash bool
-}
-
-// FromOperator is what [Deletion].From says where an operator has a row deleted that no
-// delete has hidden or removed: the job may take it away wherever it is. Without it an
-// archived row goes only if its job's own deletion hides it.
-const FromOperator = work.FromOperator
-
-// FromDue is what [Deletion].From says where the plan's retention asks for the deletion, see [Retainer]. Its
-// job takes the row away wherever it is, if it is due still when the job begins.
-const FromDue = work.FromDue
-
-const (
-	maxResource = 64
-	maxFrom     = 8
-)
-
-func (d Deletion) check() error {
-	switch {
-	case d.Resource == "" || len(d.Resource) > maxResource:
-		return fmt.Errorf("%w: the resource %q must have 1 to %d bytes", ErrInvalidDeletion, d.Resource, maxResource)
-	case d.ResourceID == "" || len(d.ResourceID) > onerow.MaxKeyLen:
-		return fmt.Errorf("%w: the id %q of a %s must have 1 to %d bytes", ErrInvalidDeletion, d.ResourceID, d.Resource, onerow.MaxKeyLen)
-	case len(d.Owner) > onerow.MaxKeyLen:
-		return fmt.Errorf("%w: the owner has %d bytes, %d fit", ErrInvalidDeletion, len(d.Owner), onerow.MaxKeyLen)
-	case len(d.From) > maxFrom:
-		return fmt.Errorf("%w: it is from %q, which has more than 8 bytes", ErrInvalidDeletion, d.From)
-	case d.Grace < 0:
-		return fmt.Errorf("%w: the grace period %s is negative", ErrInvalidDeletion, d.Grace)
-	}
-	return nil
 }
 
 // Job is the cascade of one deletion, as it was when it was read. Times are UTC, by
@@ -125,6 +70,4 @@ type Job struct {
 	// Plan is the fingerprint of the plan that the job was begun under; "" before its
 	// first batch.
 	Plan string `json:"plan,omitempty"`
-
-	from string // as its deletion was logged, of a job that was claimed
 }

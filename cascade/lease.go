@@ -16,7 +16,7 @@ import (
 // lease is a job that this worker has claimed: what it may do under its token, and what has come of it.
 type lease struct {
 	*Worker
-	job   Job
+	job   Claimed
 	graph *graph.Graph // that it was begun under
 	root  rowkey.Key
 
@@ -31,7 +31,7 @@ type lease struct {
 
 // begin takes up a job: under the plan and the tables as they are, which must be those that an earlier
 // attempt has begun it under.
-func (w *Worker) begin(ctx context.Context, job Job) (*lease, error) {
+func (w *Worker) begin(ctx context.Context, job Claimed) (*lease, error) {
 	l := &lease{Worker: w, job: job, counts: counts{}, detached: counts{}, fenced: time.Now(), stale: w.cfg.OnProgress != nil}
 	err := backoff.Read(ctx, func() (err error) {
 		l.graph, err = w.current(ctx)
@@ -53,19 +53,10 @@ func (w *Worker) begin(ctx context.Context, job Job) (*lease, error) {
 	return l, l.resume(ctx)
 }
 
-// sqlFence proves the lease token, by the primary key, and renews the lease. It
-// changes the row always, so no affected row means that the token is superseded. It
-// holds the row's lock to the end of the batch: claims of others wait for it.
-const sqlFence = `UPDATE onerow_job SET batch_seq = batch_seq + 1, due_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND
-WHERE id = ? AND token = ? AND state = 'running'`
-
+// fence proves the lease token and renews the lease, at the beginning of a batch.
 func (l *lease) fence(ctx context.Context, db onerow.DB) error {
-	n, err := onerow.Affected(ctx, db, sqlFence, l.cfg.Lease.Microseconds(), l.job.ID, l.job.Token)
-	if err != nil {
+	if err := l.claimed().Renew(ctx, db, l.cfg.Lease); err != nil {
 		return err
-	}
-	if n == 0 {
-		return fmt.Errorf("%w: job %d, token %d", errLeaseLost, l.job.ID, l.job.Token)
 	}
 	l.fenced = time.Now()
 	return nil

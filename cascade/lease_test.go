@@ -19,10 +19,10 @@ func TestLeaseIsRenewedWhileReading(t *testing.T) {
 			job := condemn(t, db, 1, 0)
 			w := quiet(t, worker(t, db, Config{Lease: c.lease}))
 			won, err := w.claim(t.Context(), w.cfg.ClaimJobs)
-			if err != nil || len(won.jobs) != 1 {
+			if err != nil || len(won.Jobs) != 1 {
 				t.Fatal(won, err)
 			}
-			l := &lease{Worker: w, job: won.jobs[0], fenced: time.Now().Add(-c.ago)}
+			l := &lease{Worker: w, job: won.Jobs[0], fenced: time.Now().Add(-c.ago)}
 			if l.graph, err = w.current(t.Context()); err != nil {
 				t.Fatal(err)
 			}

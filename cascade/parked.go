@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/dbtime"
 )
 
 // Parked is a row that a job could not delete, with what is wrong with it. Its job goes
@@ -79,7 +80,7 @@ func ListParked(ctx context.Context, db onerow.DB, o ParkedOptions) ([]Parked, e
 		if err := rows.Scan(&p.ID, &p.JobID, &resource, &id, &table, &key, &p.Error, &p.Skipped, &parked); err != nil {
 			return err
 		}
-		p.Resource, p.ResourceID, p.Table, p.Key, p.ParkedAt = string(resource), string(id), string(table), string(key), at(parked)
+		p.Resource, p.ResourceID, p.Table, p.Key, p.ParkedAt = string(resource), string(id), string(table), string(key), dbtime.At(parked)
 		list = append(list, p)
 		return nil
 	})

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/dbtime"
 	"github.com/onerow/onerow/cascade/internal/governor"
 	"github.com/onerow/onerow/internal/dbtext"
 )
@@ -35,11 +36,9 @@ ON DUPLICATE KEY UPDATE changed_at = IF(is_on, changed_at, VALUES(changed_at)), 
 //
 // One statement, 2 in a transaction with an actor. Calling it again is safe.
 func Pause(ctx context.Context, db onerow.DB, reason string) error {
-	err := acting(saying(ctx, reason), db, func(ctx context.Context, db onerow.DB) error {
-		if _, err := db.ExecContext(ctx, sqlPause, dbtext.Arg(dbtext.Fit(reason, governor.MaxReason))); err != nil {
-			return err
-		}
-		return act(ctx, db, Action{Action: ActionPause})
+	err := Noted(ctx, db, func(ctx context.Context, db onerow.DB) (Action, error) {
+		_, err := db.ExecContext(ctx, sqlPause, dbtext.Arg(dbtext.Fit(reason, governor.MaxReason)))
+		return Action{Action: ActionPause, Reason: reason}, err
 	})
 	if err != nil {
 		return fmt.Errorf("cascade: pause: %w", err)
@@ -50,12 +49,12 @@ func Pause(ctx context.Context, db onerow.DB, reason string) error {
 // Resume lets the workers go on. It is a no-op when they are not paused. One statement, 2 in a transaction
 // with an actor.
 func Resume(ctx context.Context, db onerow.DB) error {
-	err := acting(ctx, db, func(ctx context.Context, db onerow.DB) error {
+	err := Noted(ctx, db, func(ctx context.Context, db onerow.DB) (Action, error) {
 		n, err := onerow.Affected(ctx, db, sqlResume)
 		if err != nil || n == 0 {
-			return err
+			return Action{}, err
 		}
-		return act(ctx, db, Action{Action: ActionResume})
+		return Action{Action: ActionResume}, nil
 	})
 	if err != nil {
 		return fmt.Errorf("cascade: resume: %w", err)
@@ -69,5 +68,5 @@ func Paused(ctx context.Context, db onerow.DB) (PauseState, error) {
 	if err != nil {
 		return PauseState{}, fmt.Errorf("cascade: read whether workers are paused: %w", err)
 	}
-	return PauseState{On: on, Reason: reason, Since: at(since)}, nil
+	return PauseState{On: on, Reason: reason, Since: dbtime.At(since)}, nil
 }

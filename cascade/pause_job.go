@@ -45,7 +45,7 @@ func PauseJob(ctx context.Context, db onerow.DB, jobID int64, reason string) (Jo
 		if err != nil {
 			return err
 		}
-		return actOnJob(saying(ctx, reason), tx, ActionPause, job)
+		return actOnJob(ctx, tx, ActionPause, job, reason)
 	})
 	if err != nil {
 		return Job{}, fmt.Errorf("cascade: pause job %d: %w", jobID, err)
@@ -66,7 +66,7 @@ func ResumeJob(ctx context.Context, db onerow.DB, jobID int64) (Job, error) {
 		if err != nil || n == 0 {
 			return err
 		}
-		return actOnJob(ctx, tx, ActionResume, job)
+		return actOnJob(ctx, tx, ActionResume, job, "")
 	})
 	if err != nil {
 		return Job{}, fmt.Errorf("cascade: resume job %d: %w", jobID, err)

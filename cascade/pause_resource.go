@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/dbtime"
 	"github.com/onerow/onerow/cascade/internal/governor"
 	"github.com/onerow/onerow/internal/dbtext"
 )
@@ -35,15 +36,13 @@ ON DUPLICATE KEY UPDATE changed_at = IF(kind = 'pause', changed_at, VALUES(chang
 //
 // One statement, 2 in a transaction with an actor. Calling it again is safe.
 func PauseResource(ctx context.Context, db onerow.DB, resource, reason string) error {
-	if resource == "" || len(resource) > maxResource {
-		return fmt.Errorf("%w: the resource %q must have 1 to %d bytes", ErrInvalidDeletion, resource, maxResource)
+	if resource == "" || len(resource) > MaxResource {
+		return fmt.Errorf("%w: the resource %q must have 1 to %d bytes", ErrInvalidDeletion, resource, MaxResource)
 	}
 	value := []byte(dbtext.Fit(reason, governor.MaxReason))
-	err := acting(saying(ctx, reason), db, func(ctx context.Context, db onerow.DB) error {
-		if _, err := db.ExecContext(ctx, sqlControlSet, governor.KindPause, []byte(resource), value); err != nil {
-			return err
-		}
-		return act(ctx, db, Action{Action: ActionPause, Resource: resource})
+	err := Noted(ctx, db, func(ctx context.Context, db onerow.DB) (Action, error) {
+		_, err := db.ExecContext(ctx, sqlControlSet, governor.KindPause, []byte(resource), value)
+		return Action{Action: ActionPause, Resource: resource, Reason: reason}, err
 	})
 	if err != nil {
 		return fmt.Errorf("cascade: pause %s: %w", resource, err)
@@ -54,12 +53,12 @@ func PauseResource(ctx context.Context, db onerow.DB, resource, reason string) e
 // ResumeResource lets workers work the jobs of a resource again. It is a no-op when it is not paused. One
 // statement, 2 in a transaction with an actor.
 func ResumeResource(ctx context.Context, db onerow.DB, resource string) error {
-	err := acting(ctx, db, func(ctx context.Context, db onerow.DB) error {
+	err := Noted(ctx, db, func(ctx context.Context, db onerow.DB) (Action, error) {
 		n, err := onerow.Affected(ctx, db, sqlControlDrop, governor.KindPause, []byte(resource))
 		if err != nil || n == 0 {
-			return err
+			return Action{}, err
 		}
-		return act(ctx, db, Action{Action: ActionResume, Resource: resource})
+		return Action{Action: ActionResume, Resource: resource}, nil
 	})
 	if err != nil {
 		return fmt.Errorf("cascade: resume %s: %w", resource, err)
@@ -74,7 +73,7 @@ func PausedResources(ctx context.Context, db onerow.DB) ([]ResourcePause, error)
 		var p ResourcePause
 		var since sql.NullInt64
 		err := rows.Scan(&p.Resource, &p.Reason, &since)
-		p.Since = at(since)
+		p.Since = dbtime.At(since)
 		list = append(list, p)
 		return err
 	})

@@ -79,14 +79,14 @@ func TestDeleteDuringGraceTakesTheEarlierTime(t *testing.T) {
 		}
 		w := worker(t, db, Config{})
 		c, err := w.claim(t.Context(), w.cfg.ClaimJobs)
-		if err != nil || len(c.jobs) != 1 {
+		if err != nil || len(c.Jobs) != 1 {
 			t.Fatalf("%+v, %v", c, err)
 		}
 		running := condemn(t, db, 1, 0)
 		if running.ID != first.ID || running.State != Running || running.Token != 1 || !running.DueAt.After(at) {
 			t.Errorf("a deletion while the job runs: %+v", running)
 		}
-		if err := w.settle(t.Context(), c, c.jobs[0], w.work(t.Context(), c.jobs[0], false)); err != nil {
+		if err := w.settle(t.Context(), c, c.Jobs[0], w.work(t.Context(), c.Jobs[0], false)); err != nil {
 			t.Error(err)
 		}
 		if job := condemn(t, db, 1, 0); job.ID == first.ID || job.State != Ready {
@@ -172,7 +172,7 @@ func TestCancelAgainstClaim(t *testing.T) {
 					if err != nil {
 						t.Error(err)
 					}
-					if won += len(c.jobs); won > 0 {
+					if won += len(c.Jobs); won > 0 {
 						return
 					}
 				}
@@ -370,11 +370,11 @@ func TestClaimsAreDisjoint(t *testing.T) {
 						t.Error(err)
 						return
 					}
-					if c.seen == 0 {
+					if c.Seen == 0 {
 						return
 					}
 					mu.Lock()
-					for _, job := range c.jobs {
+					for _, job := range c.Jobs {
 						claimed[job.ID]++
 						if job.Token != 1 {
 							t.Errorf("%+v", job)
@@ -406,15 +406,15 @@ func TestClaimsDoNotMeet(t *testing.T) {
 			w := worker(t, db, Config{})
 			wg.Go(func() {
 				for range 30 {
-					ids, _, err := w.due(t.Context(), 40)
-					if err != nil || len(ids) == 0 {
+					due, err := w.due(t.Context(), 40)
+					if err != nil || len(due.IDs) == 0 {
 						if err != nil {
 							t.Error(err)
 						}
 						return
 					}
-					c := claim{value: w.cfg.claimValue(), seen: len(ids)}
-					tried, err := w.take(t.Context(), &c, ids, 20)
+					c := Claim{value: claimValue(w.cfg.Name), Seen: len(due.IDs)}
+					tried, err := c.take(t.Context(), db, w.cfg.Lease, due.IDs, 20)
 					if err != nil {
 						t.Error(err)
 						return
@@ -434,11 +434,11 @@ func TestTransientErrorsDoNotCount(t *testing.T) {
 		job := condemn(t, db, 1, 0)
 		w := worker(t, db, Config{})
 		c, err := w.claim(t.Context(), w.cfg.ClaimJobs)
-		if err != nil || len(c.jobs) != 1 {
+		if err != nil || len(c.Jobs) != 1 {
 			t.Fatal(c, err)
 		}
 		lost := &onerow.OutcomeUnknownError{Err: errors.New("no answer from mysql://root:hunter2@db/x?password=hunter3&x=1")}
-		if err := w.settle(t.Context(), c, c.jobs[0], lost); err != nil {
+		if err := w.settle(t.Context(), c, c.Jobs[0], lost); err != nil {
 			t.Fatal(err)
 		}
 		got := get(t, db, job.ID)

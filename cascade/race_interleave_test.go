@@ -70,12 +70,12 @@ func duels(ready func(*Worker)) []duel {
 	successor := func(ctx context.Context, db *sql.DB) error {
 		return errors.Join(execAll(ctx, db, "UPDATE onerow_job SET due_at = UTC_TIMESTAMP(6)"), round(ctx, db))
 	}
-	zombie := forgive(errLeaseLost, func(ctx context.Context, db *sql.DB) error {
+	zombie := forgive(ErrLeaseLost, func(ctx context.Context, db *sql.DB) error {
 		w, err := worker(db, Config{Batch: 1, Chunk: 1}) // several batches, each of which may be the first without the lease
 		if err != nil {
 			return err
 		}
-		return w.work(ctx, Job{ID: 1, Resource: "project", ResourceID: "1", DeletionID: 5, Token: 1, State: Running}, false)
+		return w.work(ctx, Claimed{Job: Job{ID: 1, Resource: "project", ResourceID: "1", DeletionID: 5, Token: 1, State: Running}}, false)
 	})
 	// child is inserted below row 1 of a table, as package repo does it.
 	child := func(table, above string) call {

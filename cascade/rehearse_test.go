@@ -78,7 +78,7 @@ func TestAssetsOfOthersRows(t *testing.T) {
 		does string
 		err  error
 	}{
-		"the job":    {"UPDATE onerow_job SET token = token + 1, worker = 'other', due_at = due_at + INTERVAL 1 HOUR", errLeaseLost},
+		"the job":    {"UPDATE onerow_job SET token = token + 1, worker = 'other', due_at = due_at + INTERVAL 1 HOUR", ErrLeaseLost},
 		"the row":    {"UPDATE photo SET album_id = 2 WHERE album_id = 1", nil},
 		"the schema": {"CREATE TABLE keeper (id INT, FOREIGN KEY (id) REFERENCES photo (id))", errDrift},
 	} {
@@ -103,7 +103,7 @@ func TestAssetsOfOthersRows(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := w.work(t.Context(), won.jobs[0], false); !errors.Is(err, c.err) {
+				if err := w.work(t.Context(), won.Jobs[0], false); !errors.Is(err, c.err) {
 					t.Errorf("%v, want %v", err, c.err)
 				}
 				want := "[]"
@@ -139,7 +139,7 @@ func TestFenceBeforeAssets(t *testing.T) {
 			dbtest.Exec(t, db, "UPDATE onerow_job SET token = token + 1 WHERE id = ?", job.ID)
 			return nil
 		}
-		if err := w.work(t.Context(), won.jobs[0], false); !errors.Is(err, errLeaseLost) || store.names() != 100 {
+		if err := w.work(t.Context(), won.Jobs[0], false); !errors.Is(err, ErrLeaseLost) || store.names() != 100 {
 			t.Errorf("%v, deleted %d, want the 100 of the first call", err, store.names())
 		}
 	})

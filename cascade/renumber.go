@@ -79,22 +79,3 @@ func renumber(ctx context.Context, tx *onerow.Tx, jobID int64) (fresh int64, err
 	}
 	return fresh, err
 }
-
-// apart renumbers a job that was claimed and has the id of a finished one, so that it neither
-// goes on with that one's counts, plan and parked rows nor finds its place in the archive
-// taken. The fence's row lock proves that it is still this worker's.
-func (w *Worker) apart(ctx context.Context, job *Job) error {
-	l := lease{Worker: w, job: *job}
-	err := onerow.InTx(ctx, w.db, func(ctx context.Context, tx *onerow.Tx) (err error) {
-		if err := l.fence(ctx, tx); err != nil {
-			return err
-		}
-		job.ID, err = renumber(ctx, tx, l.job.ID)
-		return err
-	})
-	if err == nil {
-		w.cfg.Log.WarnContext(ctx, "cascade: a job had the id of a finished one and got another; AUTO_INCREMENT of onerow_job has been raised",
-			"worker", w.cfg.Name, "job", job.ID, "had", l.job.ID)
-	}
-	return err
-}

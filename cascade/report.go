@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/dbtime"
 	"github.com/onerow/onerow/cascade/internal/trash"
 )
 
@@ -80,7 +81,7 @@ func ReadReport(ctx context.Context, db onerow.DB, deletionID int64) (Report, er
 	if err != nil {
 		return Report{}, fmt.Errorf("cascade: report on deletion %d: %w", deletionID, err)
 	}
-	r.Resource, r.ResourceID, r.Owner, r.From, r.Grace, r.RequestedAt = string(resource), string(id), string(owner), string(from), time.Duration(grace)*time.Microsecond, at(when)
+	r.Resource, r.ResourceID, r.Owner, r.From, r.Grace, r.RequestedAt = string(resource), string(id), string(owner), string(from), time.Duration(grace)*time.Microsecond, dbtime.At(when)
 	var job int64
 	err = onerow.QueryRow(ctx, db, sqlJobOfDeletion, []any{deletionID, r.Resource, []byte(r.ResourceID), deletionID, r.Resource, []byte(r.ResourceID)}, &job)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
@@ -126,7 +127,7 @@ func (r *Report) complete(ctx context.Context, db onerow.DB, jobID int64) error 
 		}
 	}
 	var err error
-	if r.Actions, err = actionsOf(ctx, db, r.DeletionID, jobID, MaxReported); err != nil {
+	if r.Actions, err = ActionsOf(ctx, db, r.DeletionID, jobID, MaxReported); err != nil {
 		return fmt.Errorf("cascade: read what was done about deletion %d: %w", r.DeletionID, err)
 	}
 	for _, a := range r.Actions {

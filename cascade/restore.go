@@ -11,17 +11,12 @@ import (
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/cascade/internal/restore"
 	"github.com/onerow/onerow/cascade/internal/trash"
-	"github.com/onerow/onerow/internal/dbtext"
 	"github.com/onerow/onerow/schema"
 )
 
-var (
-	// ErrNotKept means that nothing of a job is in the trash: its plan kept nothing, its time is over, or it
-	// has come back already.
-	ErrNotKept = errors.New("cascade: nothing of the job is in the trash")
-	// ErrRestoreLost means that somebody else brings the rows back, or that the row is being deleted again.
-	ErrRestoreLost = errors.New("cascade: the restore was overtaken")
-)
+// ErrNotKept means that nothing of a job is in the trash: its plan kept nothing, its time is over, or it has
+// come back already.
+var ErrNotKept = errors.New("cascade: nothing of the job is in the trash")
 
 // RestoreProgress is how far a restore is.
 type RestoreProgress struct {
@@ -119,7 +114,7 @@ func restoreRows(ctx context.Context, db *sql.DB, g *graph.Graph, jobID int64, o
 	for before := int64(math.MaxInt64); before > 0 && err == nil; {
 		var turn restore.Turn
 		err = onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
-			if err = r.fence(ctx, tx); err == nil {
+			if err = r.held.Fence(ctx, tx); err == nil {
 				turn, err = restore.Batch(ctx, tx, g, job, before, o.Batch)
 			}
 			return err
@@ -209,8 +204,8 @@ func DryRunRestore(ctx context.Context, db *sql.DB, plan schema.Plan, jobID int6
 }
 
 type restoring struct {
-	p     RestoreProgress
-	token int64
+	p    RestoreProgress
+	held Restoring
 }
 
 func (r *restoring) add(t restore.Turn) {
@@ -223,26 +218,14 @@ func (r *restoring) add(t restore.Turn) {
 	}
 }
 
-// sqlLockEnded locks a finished job by its key. sqlHoldRestored takes an open one from whoever has it: its
-// token is superseded, and no worker sees it as due. Assignments go from left to right: due_at still sees
-// the old state. sqlRestored reads what it has written, and sqlTotal the job's part of the primary key.
-const (
-	sqlLockEnded    = `UPDATE onerow_job_archive SET batch_seq = batch_seq + 1 WHERE id = ?`
-	sqlHoldRestored = `UPDATE onerow_job SET due_at = IF(state IN ('held', 'paused'), due_at, due_at + ` + heldFor + `), state = 'held', token = token + 1, worker = NULL,
-  last_error = ` + dbtext.Param + `, batch_seq = batch_seq + 1 WHERE id = ?`
-	sqlRestored = `SELECT resource, resource_id, deletion_id, token FROM onerow_job WHERE id = ?`
-	sqlTotal    = `SELECT COALESCE(SUM(kept_rows), 0) FROM onerow_trash WHERE job_id = ? AND step > 0 AND expires_at > UTC_TIMESTAMP(6)`
-)
-
-// restoringText is the error of a job that is held for a restore. By it Cancel tells what was restored from
-// what was cancelled.
-const restoringText = "its rows come back from the trash: run cascade-worker restore again if nobody does, or retry the job to let the deletion go on"
+// sqlTotal reads the job's part of the primary key.
+const sqlTotal = `SELECT COALESCE(SUM(kept_rows), 0) FROM onerow_trash WHERE job_id = ? AND step > 0 AND expires_at > UTC_TIMESTAMP(6)`
 
 // begin holds the job, out of the archive if it has ended.
 func (r *restoring) begin(ctx context.Context, db *sql.DB) error {
 	return onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 		id := r.p.JobID
-		ended, err := onerow.Affected(ctx, tx, sqlLockEnded, id)
+		ended, err := LockEnded(ctx, tx, id)
 		if err != nil {
 			return err
 		}
@@ -254,27 +237,14 @@ func (r *restoring) begin(ctx context.Context, db *sql.DB) error {
 				return err
 			}
 		}
-		if ended > 0 {
+		if ended {
 			if err := trash.Ended(ctx, tx, id); err != nil {
 				return err
 			}
-			if err := reopen(ctx, tx, id, sqlUnarchive); err != nil {
-				return err
-			}
 		}
-		n, err := onerow.Affected(ctx, tx, sqlHoldRestored, dbtext.Arg(restoringText), id)
-		if err == nil && n == 0 {
-			err = ErrNoJob
-		}
-		if err != nil {
-			return err
-		}
-		var resource, key []byte
-		err = onerow.QueryRow(ctx, tx, sqlRestored, []any{id}, &resource, &key, &r.p.DeletionID, &r.token)
-		if r.p.Resource, r.p.ResourceID = string(resource), string(key); err != nil {
-			return err
-		}
-		return act(ctx, tx, Action{Action: ActionRestore, Resource: r.p.Resource, ResourceID: r.p.ResourceID, DeletionID: r.p.DeletionID, JobID: id})
+		r.held, err = HoldForRestore(ctx, tx, id, ended)
+		r.p.Resource, r.p.ResourceID, r.p.DeletionID = r.held.Resource, r.held.ResourceID, r.held.DeletionID
+		return err
 	})
 }
 
@@ -294,17 +264,6 @@ func mayBeEmpty(ctx context.Context, tx *onerow.Tx, jobID int64) error {
 	}
 	if err == nil && state != Held && state != Scheduled {
 		err = fmt.Errorf("%w: it is %s", ErrNotKept, state)
-	}
-	return err
-}
-
-// sqlRestoreFence proves the token, by the primary key. It changes the row always.
-const sqlRestoreFence = `UPDATE onerow_job SET batch_seq = batch_seq + 1 WHERE id = ? AND token = ? AND state = 'held'`
-
-func (r *restoring) fence(ctx context.Context, tx *onerow.Tx) error {
-	n, err := onerow.Affected(ctx, tx, sqlRestoreFence, r.p.JobID, r.token)
-	if err == nil && n == 0 {
-		err = fmt.Errorf("%w: by another restore, a retry, or a new deletion of %s %s", ErrRestoreLost, r.p.Resource, r.p.ResourceID)
 	}
 	return err
 }

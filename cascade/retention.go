@@ -98,7 +98,7 @@ const (
 
 const (
 	// retentionPage is how many rows are read, and queued, at once.
-	retentionPage = enqueueManyAtOnce
+	retentionPage = 500
 	// retentionOpen is how many jobs may be due where the rate is low.
 	retentionOpen = 100
 	// retentionTurn is how long a turn is at least, for which the rate is counted.
@@ -217,7 +217,7 @@ func (r *Retainer) queue(ctx context.Context, resource string, deletions []Delet
 				return err
 			}
 		}
-		queued, err = enqueueChunk(ctx, tx, deletions, enqueueDueEnd)
+		queued, err = EnqueueDue(ctx, tx, deletions)
 		return err
 	})
 	return queued, got, err

@@ -62,7 +62,7 @@ func Retry(ctx context.Context, db onerow.DB, jobID int64) (Job, error) {
 			if err != nil {
 				return err
 			}
-			return actOnJob(ctx, tx, ActionRetry, job)
+			return actOnJob(ctx, tx, ActionRetry, job, "")
 		}
 		if err := reopen(ctx, tx, jobID, sqlUnarchiveAll); err != nil {
 			return err
@@ -70,7 +70,7 @@ func Retry(ctx context.Context, db onerow.DB, jobID int64) (Job, error) {
 		if job, err = answer(ctx, tx, jobID); err != nil {
 			return err
 		}
-		return actOnJob(ctx, tx, ActionRetry, job)
+		return actOnJob(ctx, tx, ActionRetry, job, "")
 	})
 	if err != nil {
 		return Job{}, fmt.Errorf("cascade: retry job %d: %w", jobID, err)

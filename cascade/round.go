@@ -30,22 +30,22 @@ func (w *Worker) round(ctx context.Context) (worked, seen int, err error) {
 	if err != nil {
 		if ctx.Err() != nil {
 			w.cfg.Log.InfoContext(ctx, "cascade: nothing claimed", "worker", w.cfg.Name, "error", fault.Redact(err))
-			return 0, c.seen, nil
+			return 0, c.Seen, nil
 		}
-		return 0, c.seen, explained(err)
+		return 0, c.Seen, explained(err)
 	}
 	worked = w.together(ctx, &c)
-	w.claimMore(size, worked, len(c.jobs))
+	w.claimMore(size, worked, len(c.Jobs))
 	var refused *turnError
 	passed := worked > 0
-	for i, job := range c.jobs {
+	for i, job := range c.Jobs {
 		// What waits too long would lose its lease while others are idle.
 		if err != nil || ctx.Err() != nil || i > 0 && time.Since(begin) > w.cfg.Lease/3 {
-			return worked, c.seen, errors.Join(err, w.release(ctx, c, c.jobs[i:]))
+			return worked, c.Seen, errors.Join(err, w.release(ctx, c, c.Jobs[i:]))
 		}
 		worked++
-		delete(c.due, job.ID)
-		if err = w.settle(ctx, c, job, w.work(ctx, job, i+1 < len(c.jobs))); errors.As(err, &refused) {
+		c.Begin(job.ID)
+		if err = w.settle(ctx, c, job, w.work(ctx, job, i+1 < len(c.Jobs))); errors.As(err, &refused) {
 			err = nil
 			continue
 		}
@@ -54,7 +54,7 @@ func (w *Worker) round(ctx context.Context) (worked, seen int, err error) {
 	if refused != nil && !passed {
 		err = refused.error // all of them: it may be no job's own, so the worker pauses
 	}
-	return worked, c.seen, err
+	return worked, c.Seen, err
 }
 
 // claimMore has the next claim take twice as many jobs if all of this one were small.
@@ -67,19 +67,19 @@ func (w *Worker) claimMore(size, worked, left int) {
 
 // work works one job to its end, or to that of its turn. The error is nil when the job is done, or done but
 // for leftovers. others says that some wait that the worker has claimed with it.
-func (w *Worker) work(ctx context.Context, job Job, others bool) error {
+func (w *Worker) work(ctx context.Context, job Claimed, others bool) error {
 	l, err := w.begin(ctx, job)
 	if err != nil {
 		return err
 	}
 	l.turn = turn{begun: time.Now(), others: others}
 	target := work.Target{JobID: job.ID, Resource: job.Resource, ResourceID: job.ResourceID, Root: l.root, DeletionID: job.DeletionID, Begun: job.Token > 1,
-		Due: job.from == FromDue && !l.planned}
+		Due: job.From == FromDue && !l.planned}
 	return work.Do(ctx, w.db, l.graph, target, l, w.cfg.Assets, work.Limits{Chunk: w.cfg.Chunk, MaxParked: w.cfg.MaxParked})
 }
 
 // settle stores what came of a job. The error ends the round, unless it is a [turnError].
-func (w *Worker) settle(ctx context.Context, c claim, job Job, err error) error {
+func (w *Worker) settle(ctx context.Context, c Claim, job Claimed, err error) error {
 	refused, err := fault.ServerState(err), explained(err)
 	if refused == nil {
 		w.setbacks.end(job.ID)
@@ -88,18 +88,18 @@ func (w *Worker) settle(ctx context.Context, c claim, job Job, err error) error 
 	switch {
 	case err == nil:
 		log.InfoContext(ctx, "cascade: done")
-	case errors.Is(err, errLeaseLost):
+	case errors.Is(err, ErrLeaseLost):
 		w.lost(ctx, log, job)
 		return nil
 	case errors.Is(err, errPaused):
 		log.InfoContext(ctx, "cascade: given back, its resource is paused")
-		return w.release(ctx, c, []Job{job})
+		return w.release(ctx, c, []Claimed{job})
 	case errors.Is(err, errTurn):
 		log.InfoContext(ctx, "cascade: gives way to others that are due")
-		return w.release(ctx, c, []Job{job})
+		return w.release(ctx, c, []Claimed{job})
 	case ctx.Err() != nil:
 		log.InfoContext(ctx, "cascade: given back")
-		return w.release(ctx, c, []Job{job})
+		return w.release(ctx, c, []Claimed{job})
 	case refused != nil && refused.Everybodys():
 		log.WarnContext(ctx, "cascade: postponed", "error", fault.Redact(err))
 		return errors.Join(w.postpone(ctx, job, err), err)
@@ -124,11 +124,11 @@ func (w *Worker) settle(ctx context.Context, c claim, job Job, err error) error 
 			return err
 		}
 	}
-	return w.ended(ctx, job)
+	return w.ended(ctx, job.Job)
 }
 
 // lost says who has the job now. That an operator has taken it away is not a lease that was too short.
-func (w *Worker) lost(ctx context.Context, log *slog.Logger, job Job) {
+func (w *Worker) lost(ctx context.Context, log *slog.Logger, job Claimed) {
 	if stored, err := Get(ctx, w.db, job.ID); err == nil && (stored.State == OnPause || stored.State == Held) {
 		log.InfoContext(ctx, "cascade: taken away by an operator", "state", stored.State)
 		return

@@ -1,12 +1,10 @@
 package cascade
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"encoding/hex"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -17,6 +15,9 @@ import (
 // SearchWindow is how many of the newest jobs, deletions and actions [Search] looks through for what no index
 // leads to.
 const SearchWindow = 10_000
+
+// mostFound is how many jobs a search returns at most.
+const mostFound = 1000
 
 // A search is the union of its parts. The first reads the primary keys, the second the unique key one_open
 // and the archive's index (resource, resource_id, id): they find jobs of any age. The others read the newest
@@ -54,7 +55,7 @@ func Search(ctx context.Context, db onerow.DB, text string, limit int) ([]Job, e
 	if text == "" || limit <= 0 {
 		return nil, nil
 	}
-	jobs, err := search(ctx, db, text, min(limit, maxLimit))
+	jobs, err := search(ctx, db, text, min(limit, mostFound))
 	if err != nil {
 		return nil, fmt.Errorf("cascade: search: %w", err)
 	}
@@ -95,10 +96,7 @@ func search(ctx context.Context, db onerow.DB, text string, limit int) ([]Job, e
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
-	where := ` WHERE j.id IN ` + in(ids)
-	jobs, err := withFigures(ctx, db, `(`+openColumns+where+`) UNION ALL (`+archiveColumns+where+`)`)
-	slices.SortFunc(jobs, func(a, b Job) int { return cmp.Compare(b.ID, a.ID) })
-	return jobs, err
+	return GetMany(ctx, db, ids)
 }
 
 // searchedKeys are the two forms that a key may have whose text somebody has typed: as it is, for numbers,

@@ -27,14 +27,14 @@ func TestServerStates(t *testing.T) {
 			t.Helper()
 			makeDue(t, db, job.ID)
 			c, err := w.claim(t.Context(), w.cfg.ClaimJobs)
-			if err != nil || len(c.jobs) != 1 {
+			if err != nil || len(c.Jobs) != 1 {
 				t.Fatal(c, err)
 			}
 			cause := fmt.Errorf("x: %w", &mysql.MySQLError{Number: number, Message: "whatever, --read-only"})
 			if fault.OfRow(cause) {
 				t.Errorf("%d would park rows", number)
 			}
-			err = w.settle(t.Context(), c, c.jobs[0], cause)
+			err = w.settle(t.Context(), c, c.Jobs[0], cause)
 			return get(t, db, job.ID), err
 		}
 		for _, number := range []uint16{1040, 1114, 1317, 1969} { // what applications have met

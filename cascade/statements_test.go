@@ -77,7 +77,7 @@ func TestStatements(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	takes("giving a job back", 1, func() error { return w.release(ctx, c, c.jobs) })
+	takes("giving a job back", 1, func() error { return w.release(ctx, c, c.Jobs) })
 	dbtest.Exec(t, db, "DELETE FROM onerow_job")
 
 	// An empty project: claim, look for the root and, in both tables, for screens and

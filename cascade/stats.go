@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/dbtime"
 )
 
 // Stats are figures about the whole queue, for metrics and pages.
@@ -62,14 +63,14 @@ func ReadStats(ctx context.Context, db onerow.DB) (Stats, error) {
 		case "workers":
 			s.Workers = n.Int64
 		case "switch":
-			s.Paused = PauseState{On: true, Reason: text.String, Since: at(n)}
+			s.Paused = PauseState{On: true, Reason: text.String, Since: dbtime.At(n)}
 		case string(Dead):
 			s.Dead = n.Int64
 		case string(Leftovers):
 			s.Leftovers = n.Int64
 		default:
 			if resource, ok := strings.CutPrefix(what, "resource "); ok {
-				s.Resources = append(s.Resources, ResourcePause{Resource: resource, Reason: text.String, Since: at(n)})
+				s.Resources = append(s.Resources, ResourcePause{Resource: resource, Reason: text.String, Since: dbtime.At(n)})
 				break
 			}
 			s.Open[State(what)] = n.Int64

@@ -33,7 +33,7 @@ func TestTextsOfOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.store(t.Context(), Job{ID: id, Token: 7}, Ready, 1, errors.New(text), time.Second); err != nil {
+	if err := w.store(t.Context(), Claimed{Job: Job{ID: id, Token: 7}}, Ready, 1, errors.New(text), time.Second); err != nil {
 		t.Fatal(err)
 	}
 	var got []byte
@@ -59,7 +59,7 @@ func TestTextsOfOthers(t *testing.T) {
 		t.Errorf("%+v, %v", found, err)
 	}
 	dbtest.Exec(t, db, "UPDATE onerow_job SET state = 'running' WHERE id = ?", id)
-	if w.cfg.MaxFailures = 1; w.fail(t.Context(), Job{ID: id, Token: 7}, errors.New(text)) != nil {
+	if w.cfg.MaxFailures = 1; w.fail(t.Context(), Claimed{Job: Job{ID: id, Token: 7}}, errors.New(text)) != nil {
 		t.Fatal("the job cannot die")
 	}
 	list, err := List(t.Context(), db, ListOptions{})

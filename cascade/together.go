@@ -3,7 +3,6 @@ package cascade
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"errors"
 	"maps"
 	"slices"
@@ -22,8 +21,8 @@ const most = 100
 // together ends, in one batch for many, those of the claimed jobs that have little or nothing to delete, and
 // takes them off the claim. Each of the others goes its own way afterwards, and so do all of them after an
 // error: it is met there again, by the job that it is about.
-func (w *Worker) together(ctx context.Context, c *claim) (worked int) {
-	if len(c.jobs) < 2 {
+func (w *Worker) together(ctx context.Context, c *Claim) (worked int) {
+	if len(c.Jobs) < 2 {
 		return 0
 	}
 	g, err := w.current(ctx)
@@ -32,7 +31,7 @@ func (w *Worker) together(ctx context.Context, c *claim) (worked int) {
 	}
 	paused := w.governor.Control().Paused
 	small := map[string][]rooted{}
-	for _, job := range c.jobs {
+	for _, job := range c.Jobs {
 		n, ok := g.Nodes[job.Resource]
 		if !ok || job.Token != 1 || paused[job.Resource] || !work.Small(n) {
 			continue
@@ -43,7 +42,7 @@ func (w *Worker) together(ctx context.Context, c *claim) (worked int) {
 	}
 	for _, resource := range slices.Sorted(maps.Keys(small)) {
 		size := most
-		for rest := small[resource]; len(rest) > 1 && ctx.Err() == nil && (worked == 0 || time.Since(c.looked) < w.cfg.Lease/3); {
+		for rest := small[resource]; len(rest) > 1 && ctx.Err() == nil && (worked == 0 || time.Since(c.Looked()) < w.cfg.Lease/3); {
 			jobs := rest[:min(len(rest), size)]
 			done, err := w.endTogether(ctx, g, c, jobs)
 			if err != nil && len(done.ended) == 0 && ctx.Err() == nil {
@@ -51,7 +50,7 @@ func (w *Worker) together(ctx context.Context, c *claim) (worked int) {
 			}
 			worked += len(done.ended)
 			size = cmp.Or(done.fit, size)
-			c.jobs = slices.DeleteFunc(c.jobs, func(job Job) bool { return done.ended[job.ID] })
+			c.Jobs = slices.DeleteFunc(c.Jobs, func(job Claimed) bool { return done.ended[job.ID] })
 			switch {
 			case size == 1: // one has as much as a batch takes: they go their own ways
 				rest = nil
@@ -88,48 +87,20 @@ func fit(jobs, ended int, rows int64, full bool, limit int) int {
 
 // rooted is a job with the key of its root.
 type rooted struct {
-	Job
+	Claimed
 	root rowkey.Key
 }
-
-// sqlOurs proves that jobs are the claim's and that nobody has claimed them before, by the primary key, and
-// holds their rows to the end of the batch. The batch deletes them, or fences them: on a cluster it is a
-// write that decides.
-const (
-	sqlOurs     = `SELECT id FROM onerow_job FORCE INDEX (PRIMARY) WHERE worker = ? AND token = 1 AND state = 'running' AND id IN `
-	sqlFenceAll = `UPDATE onerow_job FORCE INDEX (PRIMARY) SET batch_seq = batch_seq + 1, due_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND WHERE id IN `
-)
-
-// ours locks those of the jobs that are the claim's still.
-func (c *claim) ours(ctx context.Context, db onerow.DB, ids []int64) (ours map[int64]bool, err error) {
-	ours = map[int64]bool{}
-	return ours, onerow.Query(ctx, db, sqlOurs+in(ids)+" FOR UPDATE", []any{c.value}, func(rows *sql.Rows) error {
-		var id int64
-		err := rows.Scan(&id)
-		ours[id] = true
-		return err
-	})
-}
-
-// sqlArchiveAll and sqlDropAll follow on the rows that sqlOurs has locked.
-const (
-	sqlArchiveAll = `INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, worker, batch_seq,
-  failures, last_error, created_at, started_at, finished_at)
-SELECT id, resource, resource_id, deletion_id, 'done', due_at, token, ?, batch_seq, failures, last_error, created_at, started_at, UTC_TIMESTAMP(6)
-FROM onerow_job FORCE INDEX (PRIMARY) WHERE id IN `
-	sqlDropAll = `DELETE j FROM onerow_job AS j FORCE INDEX (PRIMARY) WHERE j.id IN `
-)
 
 // errNotAll: somebody has taken one of the jobs away.
 var errNotAll = errors.New("cascade: not all of the jobs are this claim's any more")
 
 // endTogether is the batch. It proves the claim of all jobs, or changes nothing.
-func (w *Worker) endTogether(ctx context.Context, g *graph.Graph, c *claim, jobs []rooted) (res bundled, err error) {
+func (w *Worker) endTogether(ctx context.Context, g *graph.Graph, c *Claim, jobs []rooted) (res bundled, err error) {
 	ids, targets := make([]int64, len(jobs)), make([]work.Target, len(jobs))
 	n := g.Nodes[jobs[0].Resource]
 	for i, job := range jobs {
 		ids[i] = job.ID
-		targets[i] = work.Target{JobID: job.ID, Resource: job.Resource, ResourceID: job.ResourceID, Root: job.root, DeletionID: job.DeletionID, Due: job.from == FromDue}
+		targets[i] = work.Target{JobID: job.ID, Resource: job.Resource, ResourceID: job.ResourceID, Root: job.root, DeletionID: job.DeletionID, Due: job.From == FromDue}
 	}
 	late, cancel := finishing(ctx)
 	defer cancel()
@@ -144,7 +115,7 @@ func (w *Worker) endTogether(ctx context.Context, g *graph.Graph, c *claim, jobs
 	limit := w.pace.Limit(w.governor.Target())
 	err = onerow.InTx(late, w.db, func(ctx context.Context, tx *onerow.Tx) error {
 		begin = time.Now()
-		ours, err := c.ours(ctx, tx, ids)
+		ours, err := c.Lock(ctx, tx, ids)
 		if err == nil && len(ours) != len(ids) {
 			err = errNotAll
 		}
@@ -164,7 +135,7 @@ func (w *Worker) endTogether(ctx context.Context, g *graph.Graph, c *claim, jobs
 				begun = append(begun, job.ID)
 			}
 		}
-		if err := w.noteAll(ctx, tx, g, jobs, tallies, begun, done); err != nil {
+		if err := w.noteAll(ctx, tx, g, c, jobs, tallies, begun, done); err != nil {
 			return err
 		}
 		spent = time.Since(proved)
@@ -210,43 +181,32 @@ func (w *Worker) endTogether(ctx context.Context, g *graph.Graph, c *claim, jobs
 
 // noteAll notes under which plan the jobs were begun and what was deleted for them, moves those that are
 // done to the archive and fences the others. Up to six statements.
-func (w *Worker) noteAll(ctx context.Context, tx *onerow.Tx, g *graph.Graph, jobs []rooted, tallies []work.Tally, begun, done []int64) error {
+func (w *Worker) noteAll(ctx context.Context, tx *onerow.Tx, g *graph.Graph, c *Claim, jobs []rooted, tallies []work.Tally, begun, done []int64) error {
 	if len(begun)+len(done) == 0 {
 		return nil
 	}
-	if err := storePlans(ctx, tx, g, append(slices.Clone(begun), done...)...); err != nil {
+	if err := StorePlan(ctx, tx, g.Fingerprint, append(slices.Clone(begun), done...)...); err != nil {
 		return err
 	}
-	if len(begun) > 0 {
-		if _, err := tx.ExecContext(ctx, sqlFenceAll+in(begun), w.cfg.Lease.Microseconds()); err != nil {
-			return err
-		}
+	if err := c.RenewAll(ctx, tx, w.claimant(), begun); err != nil {
+		return err
 	}
-	if len(done) > 0 {
-		if _, err := tx.ExecContext(ctx, sqlArchiveAll+in(done), w.cfg.Name); err != nil {
-			return err
-		}
-		if _, err := tx.ExecContext(ctx, sqlDropAll+in(done)); err != nil {
-			return err
-		}
+	if err := c.EndAll(ctx, tx, w.claimant(), done); err != nil {
+		return err
 	}
-	var deleted, detached tables
+	counted := make([]Counted, len(jobs))
 	for i, t := range tallies {
-		deleted.add(jobs[i].ID, t.Deleted)
-		detached.add(jobs[i].ID, t.Detached)
+		counted[i] = Counted{JobID: jobs[i].ID, Deleted: t.Deleted, Detached: t.Detached}
 	}
-	if err := deleted.write(ctx, tx, sqlCount, sqlCountMore); err != nil {
-		return err
-	}
-	return detached.write(ctx, tx, sqlCountDetached, sqlCountMoreDetached)
+	return Count(ctx, tx, counted...)
 }
 
 // gone says which jobs of a claim have ended in a batch without an answer: those that are not the claim's any
 // more, when a lost attempt has ended.
-func (w *Worker) gone(ctx context.Context, c *claim, ids []int64) (map[int64]bool, error) {
+func (w *Worker) gone(ctx context.Context, c *Claim, ids []int64) (map[int64]bool, error) {
 	var ours map[int64]bool
 	err := onerow.Alone(ctx, w.db, func(ctx context.Context, db onerow.DB) (err error) {
-		ours, err = c.ours(ctx, db, ids)
+		ours, err = c.Lock(ctx, db, ids)
 		return err
 	})
 	if err != nil {

@@ -155,13 +155,13 @@ func TestTogetherTaken(t *testing.T) {
 	}
 	w := quiet(t, worker(t, db, Config{}))
 	c, err := w.claim(t.Context(), w.cfg.ClaimJobs)
-	if err != nil || len(c.jobs) != 3 {
-		t.Fatalf("%d, %v", len(c.jobs), err)
+	if err != nil || len(c.Jobs) != 3 {
+		t.Fatalf("%d, %v", len(c.Jobs), err)
 	}
 	if _, err := PauseJob(t.Context(), db, 3, ""); err != nil {
 		t.Fatal(err)
 	}
-	if n := w.together(t.Context(), &c); n != 0 || len(c.jobs) != 3 {
+	if n := w.together(t.Context(), &c); n != 0 || len(c.Jobs) != 3 {
 		t.Errorf("%d ended, of a claim that is not whole", n)
 	}
 	if n := count(t, db, "SELECT COUNT(*) FROM note WHERE project_id = 3"); n != 3 {
@@ -182,12 +182,12 @@ func TestTogetherMoved(t *testing.T) {
 	w := quiet(t, worker(t, db, Config{}))
 	dbtest.Exec(t, db, "DELETE FROM onerow_job WHERE id NOT IN (1, 3)")
 	c, err := w.claim(t.Context(), w.cfg.ClaimJobs)
-	if err != nil || len(c.jobs) != 2 {
-		t.Fatalf("%d, %v", len(c.jobs), err)
+	if err != nil || len(c.Jobs) != 2 {
+		t.Fatalf("%d, %v", len(c.Jobs), err)
 	}
 	dbtest.Exec(t, db, "UPDATE project_archive SET deletion_id = NULL, deleted_from = NULL WHERE id = 1") // as undo does
 	insert(t, db, "screen", map[string]any{"id": 99, "project_id": 3})
-	if n := w.together(t.Context(), &c); n != 0 || len(c.jobs) != 2 {
+	if n := w.together(t.Context(), &c); n != 0 || len(c.Jobs) != 2 {
 		t.Errorf("%d ended", n)
 	}
 	if n := count(t, db, "SELECT COUNT(*) FROM project_archive WHERE id IN (1, 3)"); n != 2 {
@@ -256,8 +256,8 @@ VALUES (?, 'project', ?, ?, 'ready', UTC_TIMESTAMP(6) - INTERVAL ? SECOND, UTC_T
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := w.together(t.Context(), &c); n != 19 || len(c.jobs) != 1 || c.jobs[0].ID != 10 {
-		t.Errorf("%d have ended together, %d are left: %+v", n, len(c.jobs), c.jobs)
+	if n := w.together(t.Context(), &c); n != 19 || len(c.Jobs) != 1 || c.Jobs[0].ID != 10 {
+		t.Errorf("%d have ended together, %d are left: %+v", n, len(c.Jobs), c.Jobs)
 	}
 	if n := count(t, db, "SELECT COUNT(*) FROM note WHERE project_id = 10"); n != 20 {
 		t.Errorf("%d notes are left of the large one", n)

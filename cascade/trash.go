@@ -98,11 +98,11 @@ const sqlExpire = `UPDATE onerow_trash SET expires_at = UTC_TIMESTAMP(6) - INTER
 // [PurgeTrash] removes it. It returns how many steps these were. One statement, 2 with an actor.
 func ExpireTrash(ctx context.Context, db onerow.DB, jobID int64) (int64, error) {
 	var n int64
-	err := acting(ctx, db, func(ctx context.Context, db onerow.DB) (err error) {
+	err := Noted(ctx, db, func(ctx context.Context, db onerow.DB) (_ Action, err error) {
 		if n, err = onerow.Affected(ctx, db, sqlExpire, jobID); err != nil || n == 0 {
-			return err
+			return Action{}, err
 		}
-		return act(ctx, db, Action{Action: ActionExpire, JobID: jobID})
+		return Action{Action: ActionExpire, JobID: jobID}, nil
 	})
 	if err != nil {
 		return 0, fmt.Errorf("cascade: expire the trash of job %d: %w", jobID, err)

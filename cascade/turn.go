@@ -36,8 +36,8 @@ func (l *lease) giveWay(ctx context.Context, changed bool) error {
 	if t.others {
 		return errTurn
 	}
-	ids, _, err := l.due(ctx, 2)
-	for _, id := range ids {
+	waiting, err := l.due(ctx, 2)
+	for _, id := range waiting.IDs {
 		if err == nil && id != l.job.ID { // its own lease may have ended, if it is a short one
 			return errTurn
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/dbtime"
 )
 
 // WorkerStatus is a worker's last sign of life. Times are UTC, by the database's clock.
@@ -43,7 +44,7 @@ func Workers(ctx context.Context, db onerow.DB) ([]WorkerStatus, error) {
 		if err := rows.Scan(&name, &started, &seen, &ago, &throttle, &job); err != nil {
 			return err
 		}
-		w.Name, w.StartedAt, w.SeenAt, w.Ago = string(name), at(started), at(seen), time.Duration(ago)*time.Microsecond
+		w.Name, w.StartedAt, w.SeenAt, w.Ago = string(name), dbtime.At(started), dbtime.At(seen), time.Duration(ago)*time.Microsecond
 		w.Throttle, w.JobID = throttle.String, job.Int64
 		list = append(list, w)
 		return nil

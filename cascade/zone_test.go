@@ -73,8 +73,8 @@ func TestClocks(t *testing.T) {
 				}
 				ready(w)
 				c, err := w.claim(ctx, w.cfg.ClaimJobs)
-				if err == nil && len(c.jobs) != 1 {
-					err = fmt.Errorf("claimed %+v", c.jobs)
+				if err == nil && len(c.Jobs) != 1 {
+					err = fmt.Errorf("claimed %+v", c.Jobs)
 				}
 				return err
 			}},
@@ -119,8 +119,8 @@ SELECT name, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL minutes MINUTE, '', N
 			}
 		}
 		c, err := w.claim(ctx, w.cfg.ClaimJobs)
-		if err != nil || len(c.jobs) != 1 || c.jobs[0].ID != late.ID {
-			t.Errorf("claimed %+v, %v", c.jobs, err)
+		if err != nil || len(c.Jobs) != 1 || c.Jobs[0].ID != late.ID {
+			t.Errorf("claimed %+v, %v", c.Jobs, err)
 		}
 		if err := Cancel(ctx, db, "project", "1", early.DeletionID); err != nil {
 			t.Errorf("before the grace period's end: %v", err)

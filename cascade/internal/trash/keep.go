@@ -164,13 +164,3 @@ func (k *Keeper) Note(ctx context.Context, tx onerow.DB) error {
 	_, err := tx.ExecContext(ctx, sqlNote+strings.TrimPrefix(strings.Repeat(values, len(k.taken)), ", "), args...)
 	return err
 }
-
-// sqlNone marks a job that is to keep nothing, for as long as jobs are remembered.
-const sqlNone = `INSERT INTO onerow_trash (job_id, step, table_name, cut, kept_rows, kept_at, expires_at)
-VALUES (?, 0, '', '', 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) + INTERVAL 400 DAY) ON DUPLICATE KEY UPDATE expires_at = VALUES(expires_at)`
-
-// None has a job keep nothing from now on: what it deletes is gone. One statement.
-func None(ctx context.Context, tx onerow.DB, jobID int64) error {
-	_, err := tx.ExecContext(ctx, sqlNone, jobID)
-	return err
-}

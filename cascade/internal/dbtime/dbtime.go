@@ -1,0 +1,15 @@
+// Package dbtime reads times as package cascade has them read: as microseconds since 1970, in UTC.
+package dbtime
+
+import (
+	"database/sql"
+	"time"
+)
+
+// At returns the time that the database wrote as microseconds since 1970; the zero time for NULL.
+func At(micros sql.NullInt64) time.Time {
+	if !micros.Valid {
+		return time.Time{}
+	}
+	return time.UnixMicro(micros.Int64).UTC()
+}
