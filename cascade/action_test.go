@@ -13,13 +13,15 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/fault"
+	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/cascade/recover"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
 )
 
 // asAnn is what a middleware does.
-func asAnn(ctx context.Context) context.Context { return WithActor(ctx, "ann", "OPS-12") }
+func asAnn(ctx context.Context) context.Context { return queue.WithActor(ctx, "ann", "OPS-12") }
 
 // allActions are those of everything, oldest first, as "ann: retry project 1 deletion 5 job 1 OPS-12".
 func allActions(ctx context.Context, db *sql.DB) (list []string, err error) {
@@ -44,28 +46,28 @@ var actions = map[string]struct {
 		return remove(ctx, db, 1, time.Hour)
 	}, "ann: delete project 1 deletion 1 OPS-12", nil},
 	"cancel": {[]string{putJob("project", "scheduled", "1 HOUR")}, func(ctx context.Context, db *sql.DB) error {
-		return Cancel(ctx, db, "project", "1", 5)
+		return queue.Cancel(ctx, db, "project", "1", 5)
 	}, "ann: cancel project 1 deletion 5 OPS-12", nil},
 	"retry": {[]string{putJob("project", "dead", "0 SECOND"), moveColumns + "UTC_TIMESTAMP(6) FROM onerow_job", "DELETE FROM onerow_job"}, func(ctx context.Context, db *sql.DB) error {
-		return second(Retry(ctx, db, 1))
-	}, "ann: retry project 1 deletion 5 job 1 OPS-12", ErrNotDead},
+		return second(queue.Retry(ctx, db, 1))
+	}, "ann: retry project 1 deletion 5 job 1 OPS-12", queue.ErrNotDead},
 	"let go": {[]string{putJob("project", "held", "365000 DAY + INTERVAL 1 HOUR")}, func(ctx context.Context, db *sql.DB) error {
-		return second(Retry(ctx, db, 1))
-	}, "ann: retry project 1 deletion 5 job 1 OPS-12", ErrNotDead},
+		return second(queue.Retry(ctx, db, 1))
+	}, "ann: retry project 1 deletion 5 job 1 OPS-12", queue.ErrNotDead},
 	"skip row": {[]string{putJob("project", "ready", "0 SECOND"), parkNote}, func(ctx context.Context, db *sql.DB) error {
-		return second(SkipParked(ctx, db, 1))
+		return second(queue.SkipParked(ctx, db, 1))
 	}, "ann: skip row note 7 job 1 OPS-12", nil},
 	"retry row": {[]string{putJob("project", "ready", "0 SECOND"), parkNote}, func(ctx context.Context, db *sql.DB) error {
-		return second(RetryParked(ctx, db, 1))
-	}, "ann: retry row note 7 job 1 OPS-12", ErrNoParked},
+		return second(queue.RetryParked(ctx, db, 1))
+	}, "ann: retry row note 7 job 1 OPS-12", queue.ErrNoParked},
 	"expire": {[]string{"INSERT INTO onerow_trash VALUES (1, 1, 'note', '', 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) + INTERVAL 1 HOUR, NULL)"}, func(ctx context.Context, db *sql.DB) error {
 		return second(ExpireTrash(ctx, db, 1))
 	}, "ann: expire job 1 OPS-12", nil},
 	"resume what is not paused": {[]string{putJob("project", "ready", "0 SECOND")}, func(ctx context.Context, db *sql.DB) error {
-		return second(ResumeJob(ctx, db, 1)) // not paused: nothing to note
+		return second(queue.ResumeJob(ctx, db, 1)) // not paused: nothing to note
 	}, "", nil},
-	"resume job": {[]string{putJob("project", "ready", "0 SECOND"), "UPDATE onerow_job SET state = 'paused', due_at = due_at + " + heldFor}, func(ctx context.Context, db *sql.DB) error {
-		return second(ResumeJob(ctx, db, 1))
+	"resume job": {[]string{putJob("project", "ready", "0 SECOND"), "UPDATE onerow_job SET state = 'paused', due_at = due_at + INTERVAL 365000 DAY"}, func(ctx context.Context, db *sql.DB) error {
+		return second(queue.ResumeJob(ctx, db, 1))
 	}, "ann: resume project 1 deletion 5 job 1 OPS-12", nil},
 	"resume resource": {[]string{"INSERT INTO onerow_control (kind, name, value, changed_at) VALUES ('pause', 'project', 'x', UTC_TIMESTAMP(6))"}, func(ctx context.Context, db *sql.DB) error {
 		return ResumeResource(ctx, db, "project")
@@ -155,16 +157,16 @@ func TestCrashActions(t *testing.T) {
 func TestActionsOfMany(t *testing.T) {
 	for _, increment := range []string{"1", "7"} {
 		db, ctx := openForest(t, dbtest.Param("auto_increment_increment", increment)), t.Context()
-		logged, err := Log(ctx, db, Deletion{Resource: "project", ResourceID: "9"})
+		logged, err := queue.Log(ctx, db, queue.Deletion{Resource: "project", ResourceID: "9"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		var list []Deletion
+		var list []queue.Deletion
 		for id := range 700 {
-			list = append(list, Deletion{Resource: "project", ResourceID: key(int64(id + 100))})
+			list = append(list, queue.Deletion{Resource: "project", ResourceID: key(int64(id + 100))})
 		}
 		list[3].ID = logged
-		if _, err := EnqueueMany(asAnn(ctx), db, list); err != nil {
+		if _, err := queue.EnqueueMany(asAnn(ctx), db, list); err != nil {
 			t.Fatal(err)
 		}
 		var actions, right int
@@ -179,7 +181,7 @@ func TestActionsOfMany(t *testing.T) {
 func TestActorHostile(t *testing.T) {
 	db, ctx := openForest(t, dbtest.Param("charset", "latin1"), dbtest.Param("collation", "latin1_swedish_ci")), t.Context()
 	for i, name := range []string{"a'b\"c\\", "line\nline\x00\x1b[31m", "\xff\xfe", strings.Repeat("😀", 3000), "名前"} {
-		id, err := Log(WithActor(ctx, name, name), db, Deletion{Resource: "project", ResourceID: fmt.Sprint(i)})
+		id, err := queue.Log(queue.WithActor(ctx, name, name), db, queue.Deletion{Resource: "project", ResourceID: fmt.Sprint(i)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,14 +193,14 @@ func TestActorHostile(t *testing.T) {
 			t.Errorf("%q became %q, %q", name, r.Actor, r.Reason)
 		}
 	}
-	if err := Pause(WithActor(ctx, "ann", ""), db, "schema change"); err != nil {
+	if err := Pause(queue.WithActor(ctx, "ann", ""), db, "schema change"); err != nil {
 		t.Fatal(err)
 	}
 	if state, err := Paused(ctx, db); err != nil || state.Reason != "schema change" {
 		t.Errorf("%+v, %v", state, err)
 	}
-	list, err := ListActions(ctx, db, 2)
-	if err != nil || len(list) != 2 || list[0].Action != ActionPause || list[0].Actor != "ann" || list[0].Reason != "schema change" || list[1].Action != ActionDelete {
+	list, err := queue.ListActions(ctx, db, 2)
+	if err != nil || len(list) != 2 || list[0].Action != queue.ActionPause || list[0].Actor != "ann" || list[0].Reason != "schema change" || list[1].Action != queue.ActionDelete {
 		t.Errorf("%+v, %v", list, err)
 	}
 }
@@ -220,17 +222,17 @@ func TestReport(t *testing.T) {
 		if err := w.Drain(ctx); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := RestoreRows(ctx, db, plan, 1, RestoreOptions{}); err != nil {
+		if _, err := recover.Rows(ctx, db, plan, 1, recover.Options{}); err != nil {
 			t.Fatal(err)
 		}
-		if err := Cancel(ctx, db, "project", "1", 5); err != nil {
+		if err := queue.Cancel(ctx, db, "project", "1", 5); err != nil {
 			t.Fatal(err)
 		}
 		r, err := ReportJob(ctx, db, 1)
-		if err != nil || r.DeletionID != 5 || r.Owner != "7" || r.RequestedAt.IsZero() || r.Actor != "" || r.Job == nil || r.Job.State != Restored || r.Job.DeletedRows != 9 {
+		if err != nil || r.DeletionID != 5 || r.Owner != "7" || r.RequestedAt.IsZero() || r.Actor != "" || r.Job == nil || r.Job.State != queue.Restored || r.Job.DeletedRows != 9 {
 			t.Fatalf("%+v, %v", r, err)
 		}
-		if len(r.Actions) != 2 || r.Actions[0].Action != ActionRestore || r.Actions[1].Action != ActionCancel || r.Actions[1].Actor != "ann" || r.Actions[1].Reason != "OPS-12" {
+		if len(r.Actions) != 2 || r.Actions[0].Action != queue.ActionRestore || r.Actions[1].Action != queue.ActionCancel || r.Actions[1].Actor != "ann" || r.Actions[1].Reason != "OPS-12" {
 			t.Errorf("%+v", r.Actions)
 		}
 		if len(r.Left) != 1 || r.Left[0].Table != "note" || !r.Left[0].Skipped || len(r.Trash) > 1 {
@@ -238,11 +240,11 @@ func TestReport(t *testing.T) {
 		}
 
 		// A later deletion of a row whose job is open, and one whose job was purged.
-		if err := errors.Join(remove(ctx, db, 2, time.Hour), remove(WithActor(ctx, "ben", "again"), db, 2, time.Hour)); err != nil {
+		if err := errors.Join(remove(ctx, db, 2, time.Hour), remove(queue.WithActor(ctx, "ben", "again"), db, 2, time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 		r, err = ReadReport(ctx, db, 7)
-		if err != nil || r.Actor != "ben" || r.Reason != "again" || r.Job == nil || r.Job.DeletionID != 6 || r.Job.State != Scheduled {
+		if err != nil || r.Actor != "ben" || r.Reason != "again" || r.Job == nil || r.Job.DeletionID != 6 || r.Job.State != queue.Scheduled {
 			t.Errorf("%+v, %v", r, err)
 		}
 		dbtest.Exec(t, db, "DELETE FROM onerow_job")
@@ -252,7 +254,7 @@ func TestReport(t *testing.T) {
 		if _, err = ReadReport(ctx, db, 8); !errors.Is(err, ErrNoDeletion) {
 			t.Error(err)
 		}
-		if _, err = ReportJob(ctx, db, 8); !errors.Is(err, ErrNoJob) {
+		if _, err = ReportJob(ctx, db, 8); !errors.Is(err, queue.ErrNoJob) {
 			t.Error(err)
 		}
 		dbtest.Exec(t, db, "DELETE FROM onerow_deletion")
@@ -260,7 +262,7 @@ func TestReport(t *testing.T) {
 			t.Errorf("without its audit: %+v, %v", r, err)
 		}
 		for _, want := range []int64{3, 1, 0} {
-			if n, err := PurgeActions(ctx, db, time.Microsecond, 3); n != want || err != nil {
+			if n, err := queue.PurgeActions(ctx, db, time.Microsecond, 3); n != want || err != nil {
 				t.Errorf("%d actions purged, %v; want %d", n, err, want)
 			}
 		}

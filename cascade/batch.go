@@ -8,6 +8,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/work"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
@@ -46,7 +47,7 @@ func (l *lease) Batch(ctx context.Context, fn func(ctx context.Context, tx *oner
 				return err
 			}
 			spent = time.Since(fenced)
-			return Count(ctx, tx, Counted{JobID: l.job.ID, Deleted: t.Deleted, Detached: t.Detached})
+			return queue.Count(ctx, tx, queue.Counted{JobID: l.job.ID, Deleted: t.Deleted, Detached: t.Detached})
 		})
 		switch {
 		case err == nil:

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
@@ -69,7 +70,7 @@ func BenchmarkCascade(b *testing.B) {
 		drain(b, w)
 		b.StopTimer()
 		cascade += time.Since(begin)
-		if got := get(b, db, job.ID); got.State != Done || got.DeletedRows != benchScreens*(benchComments+1) {
+		if got := get(b, db, job.ID); got.State != queue.Done || got.DeletedRows != benchScreens*(benchComments+1) {
 			b.Fatalf("%+v", got)
 		}
 		b.StartTimer()
@@ -86,7 +87,7 @@ func BenchmarkQueue(b *testing.B) {
 		b.Fatal(err)
 	}
 	for i := range int64(b.N) {
-		if _, err := Enqueue(b.Context(), db, Deletion{Resource: "project", ResourceID: key(i)}); err != nil {
+		if _, err := queue.Enqueue(b.Context(), db, queue.Deletion{Resource: "project", ResourceID: key(i)}); err != nil {
 			b.Fatal(err)
 		}
 	}

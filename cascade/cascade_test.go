@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade/internal/backoff"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/quota"
 	"github.com/onerow/onerow/schema"
@@ -29,7 +30,7 @@ func TestWholeTree(t *testing.T) {
 				store := &shelf{}
 				c.Assets, c.Name = store, "tester"
 				var progress []int64
-				c.OnProgress = func(job Job) {
+				c.OnProgress = func(job queue.Job) {
 					if sum(job.Tables) != job.DeletedRows {
 						t.Errorf("progress %+v", job)
 					}
@@ -38,7 +39,7 @@ func TestWholeTree(t *testing.T) {
 				job := condemn(t, db, 1, 0)
 				drain(t, worker(t, db, c))
 				got := get(t, db, job.ID)
-				if got.State != Done || !maps.Equal(got.Tables, want) || got.DeletedRows != sum(want) {
+				if got.State != queue.Done || !maps.Equal(got.Tables, want) || got.DeletedRows != sum(want) {
 					t.Errorf("%+v\nwant %v", got, want)
 				}
 				if got.Worker != "tester" || got.StartedAt.IsZero() || got.FinishedAt.Before(got.StartedAt) || got.Failures != 0 {
@@ -82,24 +83,24 @@ func TestRootRow(t *testing.T) {
 		hidden := condemn(t, db, 2, 0)
 		insert(t, db, "project_archive", map[string]any{"id": 2, "user_id": 8, "deletion_id": hidden.DeletionID, "deleted_from": "active"})
 		insert(t, db, "project_archive", map[string]any{"id": 3, "user_id": 8})
-		archived := condemnFrom(t, db, 3, 0, FromOperator)
+		archived := condemnFrom(t, db, 3, 0, queue.FromOperator)
 		foreign := condemn(t, db, 4, 0)
 		insert(t, db, "project_archive", map[string]any{"id": 4, "user_id": 8, "deletion_id": foreign.DeletionID + 1})
 		below := grow(t, db, 4, 1, 1, 1, 1)
 		w := worker(t, db, Config{MaxFailures: 1})
 		drain(t, w)
-		if got := get(t, db, live.ID); got.State != Done || !maps.Equal(got.Tables, want) { // the root does not count
+		if got := get(t, db, live.ID); got.State != queue.Done || !maps.Equal(got.Tables, want) { // the root does not count
 			t.Errorf("%+v", got)
 		}
 		for _, id := range []int64{hidden.ID, archived.ID} {
-			if got := get(t, db, id); got.State != Done || got.DeletedRows != 0 {
+			if got := get(t, db, id); got.State != queue.Done || got.DeletedRows != 0 {
 				t.Errorf("%+v", got)
 			}
 		}
 		if n := count(t, db, "SELECT COUNT(*) FROM project"); n != 0 {
 			t.Errorf("%d active projects", n)
 		}
-		if got := get(t, db, foreign.ID); got.State != Dead || !strings.Contains(got.LastError, "another deletion") || got.DeletedRows != 0 {
+		if got := get(t, db, foreign.ID); got.State != queue.Dead || !strings.Contains(got.LastError, "another deletion") || got.DeletedRows != 0 {
 			t.Errorf("%+v", got)
 		}
 		if left := rowsOf(t, db, 4); !maps.Equal(left, below) {
@@ -174,7 +175,7 @@ func TestAssets(t *testing.T) {
 		}
 		job := condemn(t, db, 1, 0)
 		drain(t, worker(t, db, Config{Assets: store, Lease: time.Millisecond}))
-		if got := get(t, db, job.ID); got.State != Done || !maps.Equal(got.Tables, want) {
+		if got := get(t, db, job.ID); got.State != queue.Done || !maps.Equal(got.Tables, want) {
 			t.Errorf("%+v, want %v", got, want)
 		}
 		if store.names() < 230-23 || calls < 3 { // some screens name none
@@ -200,18 +201,18 @@ func TestAssetStoreFails(t *testing.T) {
 			makeDue(t, db, job.ID)
 		}
 		got := get(t, db, job.ID)
-		if got.State != Dead || got.Failures != 2 || strings.Contains(got.LastError, "hunter") || !strings.Contains(got.LastError, "delete 5 assets") {
+		if got.State != queue.Dead || got.Failures != 2 || strings.Contains(got.LastError, "hunter") || !strings.Contains(got.LastError, "delete 5 assets") {
 			t.Fatalf("%+v", got)
 		}
 		if n := count(t, db, "SELECT COUNT(*) FROM screen WHERE project_id = 1"); n != 3 {
 			t.Errorf("%d screens are left", n)
 		}
 		store.hook = nil
-		if _, err := Retry(t.Context(), db, job.ID); err != nil {
+		if _, err := queue.Retry(t.Context(), db, job.ID); err != nil {
 			t.Fatal(err)
 		}
 		drain(t, w)
-		if got := get(t, db, job.ID); got.State != Done || !maps.Equal(got.Tables, want) {
+		if got := get(t, db, job.ID); got.State != queue.Done || !maps.Equal(got.Tables, want) {
 			t.Errorf("%+v, want %v", got, want)
 		}
 	})
@@ -220,12 +221,12 @@ func TestAssetStoreFails(t *testing.T) {
 func TestBadJobsFail(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
 		for id, says := range map[string]string{"'text": "not an integer", "1,2": "2 parts", "nonsense": "not a key", "18446744073709551615": "too great"} {
-			job, err := Enqueue(t.Context(), db, Deletion{Resource: "project", ResourceID: id})
+			job, err := queue.Enqueue(t.Context(), db, queue.Deletion{Resource: "project", ResourceID: id})
 			if err != nil {
 				t.Fatal(err)
 			}
 			drain(t, worker(t, db, Config{MaxFailures: 1}))
-			if got := get(t, db, job.ID); got.State != Dead || !strings.Contains(got.LastError, says) {
+			if got := get(t, db, job.ID); got.State != queue.Dead || !strings.Contains(got.LastError, says) {
 				t.Errorf("%s: %+v", id, got)
 			}
 		}
@@ -250,13 +251,6 @@ func TestNames(t *testing.T) {
 	c, err := Config{Name: strings.Repeat("é#", 200)}.withDefaults()
 	if err != nil || len(c.Name) > longestName {
 		t.Fatal(len(c.Name), err)
-	}
-	first := claimValue(c.Name)
-	if workerName(first) != c.Name || len(first) > 255 {
-		t.Errorf("%q", first)
-	}
-	if second := claimValue(c.Name); second == first {
-		t.Errorf("%q twice", second)
 	}
 	for n, want := range map[int]time.Duration{1: time.Second, 4: 8 * time.Second, 1000: 5 * time.Minute} {
 		if d := backoff.After(n); d < want/2 || d > want*3/2 {

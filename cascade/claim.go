@@ -3,6 +3,7 @@ package cascade
 import (
 	"context"
 	"fmt"
+	"github.com/onerow/onerow/cascade/queue"
 	"math/rand/v2"
 )
 
@@ -13,7 +14,7 @@ const (
 
 // due returns up to limit jobs of the plan's resources that are due, those that are due longest first, but
 // for resources that are paused. One statement, none if all of them are.
-func (w *Worker) due(ctx context.Context, limit int) (DueJobs, error) {
+func (w *Worker) due(ctx context.Context, limit int) (queue.DueJobs, error) {
 	var resources []string
 	paused := w.governor.Control().Paused
 	for _, name := range w.plan.Names() {
@@ -21,24 +22,26 @@ func (w *Worker) due(ctx context.Context, limit int) (DueJobs, error) {
 			resources = append(resources, name)
 		}
 	}
-	return Due(ctx, w.db, resources, limit)
+	return queue.Due(ctx, w.db, resources, limit)
 }
 
 // claimant is the worker as it claims.
-func (w *Worker) claimant() Claimant { return Claimant{Name: w.cfg.Name, Lease: w.cfg.Lease} }
+func (w *Worker) claimant() queue.Claimant {
+	return queue.Claimant{Name: w.cfg.Name, Lease: w.cfg.Lease}
+}
 
 // claim claims up to size due jobs of the plan's resources: it reads more candidates than it wants and
 // takes the one that is due longest, which so waits for nobody twice, and some at random, so that workers
 // seldom want the same ones. One statement when nothing is due, else 6, and 1 more for as many jobs
 // that others hold. A claim whose outcome stays unknown leaves jobs that
 // are due again when the lease ends.
-func (w *Worker) claim(ctx context.Context, size int) (Claim, error) {
+func (w *Worker) claim(ctx context.Context, size int) (queue.Claim, error) {
 	waiting, err := w.due(ctx, min(size*candidatesPerJob, max(maxCandidates, size)))
 	if err != nil {
-		return Claim{}, fmt.Errorf("cascade: look for due jobs: %w", err)
+		return queue.Claim{}, fmt.Errorf("cascade: look for due jobs: %w", err)
 	}
 	if len(waiting.IDs) == 0 {
-		return Claim{}, nil
+		return queue.Claim{}, nil
 	}
 	if len(waiting.IDs) > size {
 		rest := waiting.IDs[1:]
@@ -47,7 +50,7 @@ func (w *Worker) claim(ctx context.Context, size int) (Claim, error) {
 	// From here on the context's end would leave jobs claimed by nobody.
 	ctx, cancel := finishing(ctx)
 	defer cancel()
-	c, err := Take(ctx, w.db, w.claimant(), waiting, size)
+	c, err := queue.Take(ctx, w.db, w.claimant(), waiting, size)
 	for _, job := range c.Jobs {
 		if job.Had != 0 {
 			w.cfg.Log.WarnContext(ctx, "cascade: a job had the id of a finished one and got another; AUTO_INCREMENT of onerow_job has been raised",
@@ -58,7 +61,7 @@ func (w *Worker) claim(ctx context.Context, size int) (Claim, error) {
 }
 
 // release gives jobs back at once, also when ctx has ended. One statement.
-func (w *Worker) release(ctx context.Context, c Claim, jobs []Claimed) error {
+func (w *Worker) release(ctx context.Context, c queue.Claim, jobs []queue.Claimed) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
 	defer cancel()
 	return c.Release(ctx, w.db, jobs)

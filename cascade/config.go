@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade/internal/governor"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/dbtext"
 )
 
@@ -87,7 +88,7 @@ type Config struct {
 	Observer Observer
 	// OnProgress is called on the worker's goroutines, one call at a time, after each batch,
 	// and when a job ends, with the job as the worker knows it. It costs 2 statements per job.
-	OnProgress func(Job)
+	OnProgress func(queue.Job)
 	// Chore is called by Run between its rounds, once a second at most and by one goroutine at a time, while
 	// neither the switch nor a throttle has a reason against work: for something small, which ends when ctx
 	// does. Default: nothing.

@@ -11,11 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
 // twoRooms makes rooms 1 and 2, each with many sheets, and a job for each.
-func twoRooms(t *testing.T) (db *sql.DB, first, second Job) {
+func twoRooms(t *testing.T) (db *sql.DB, first, second queue.Job) {
 	t.Helper()
 	db = dbtest.Open(t)
 	fillArchive(t, db, []int{50, 50, 50, 50})
@@ -39,8 +40,8 @@ func TestPauseOneJob(t *testing.T) {
 	var told losses
 	var batches int
 	cfg := Config{Batch: 10, Target: -1, Chunk: 10, ClaimJobs: 1, Observer: &told}
-	cfg.OnProgress = func(job Job) {
-		if job.ID != first.ID || job.State != Running {
+	cfg.OnProgress = func(job queue.Job) {
+		if job.ID != first.ID || job.State != queue.Running {
 			return
 		}
 		if batches++; batches == 2 {
@@ -49,32 +50,32 @@ func TestPauseOneJob(t *testing.T) {
 	}
 	finish(t, db, archive, cfg, other.ID)
 	paused := get(t, db, first.ID)
-	if paused.State != OnPause || paused.Failures != 0 || paused.DeletedRows != 20 || batches != 2 || told.lost.Load() != 0 {
+	if paused.State != queue.OnPause || paused.Failures != 0 || paused.DeletedRows != 20 || batches != 2 || told.lost.Load() != 0 {
 		t.Errorf("%+v after %d batches, %d leases lost", paused, batches, told.lost.Load())
 	}
-	if job := get(t, db, other.ID); job.State != Done || job.DeletedRows != 102 {
+	if job := get(t, db, other.ID); job.State != queue.Done || job.DeletedRows != 102 {
 		t.Errorf("%+v", job)
 	}
-	if same, err := Enqueue(t.Context(), db, Deletion{Resource: "room", ResourceID: "1"}); err != nil || same.ID != first.ID || same.State != OnPause {
+	if same, err := queue.Enqueue(t.Context(), db, queue.Deletion{Resource: "room", ResourceID: "1"}); err != nil || same.ID != first.ID || same.State != queue.OnPause {
 		t.Errorf("enqueued again: %+v, %v", same, err)
 	}
-	if list, err := List(t.Context(), db, ListOptions{State: OnPause}); err != nil || len(list) != 1 {
+	if list, err := queue.List(t.Context(), db, queue.ListOptions{State: queue.OnPause}); err != nil || len(list) != 1 {
 		t.Errorf("%+v, %v", list, err)
 	}
-	if s, err := ReadStats(t.Context(), db); err != nil || s.Open[OnPause] != 1 || s.Paused.On || s.OldestAge != 0 {
+	if s, err := ReadStats(t.Context(), db); err != nil || s.Open[queue.OnPause] != 1 || s.Paused.On || s.OldestAge != 0 {
 		t.Errorf("%+v, %v", s, err)
 	}
-	if list, err := OpenJobs(t.Context(), db, 5, 5); err != nil || len(list) != 1 || list[0].State != OnPause {
+	if list, err := queue.OpenJobs(t.Context(), db, 5, 5); err != nil || len(list) != 1 || list[0].State != queue.OnPause {
 		t.Errorf("%+v, %v", list, err)
 	}
-	if job, err := ResumeJob(t.Context(), db, first.ID); err != nil || job.State != Ready {
+	if job, err := queue.ResumeJob(t.Context(), db, first.ID); err != nil || job.State != queue.Ready {
 		t.Errorf("%+v, %v", job, err)
 	}
-	if job := finish(t, db, archive, Config{}, first.ID); job.State != Done || job.DeletedRows != 102 {
+	if job := finish(t, db, archive, Config{}, first.ID); job.State != queue.Done || job.DeletedRows != 102 {
 		t.Errorf("%+v", job)
 	}
-	for _, verb := range []error{second(PauseJob(t.Context(), db, 4711, "")), second(ResumeJob(t.Context(), db, 4711))} {
-		if !errors.Is(verb, ErrNoJob) {
+	for _, verb := range []error{second(queue.PauseJob(t.Context(), db, 4711, "")), second(queue.ResumeJob(t.Context(), db, 4711))} {
+		if !errors.Is(verb, queue.ErrNoJob) {
 			t.Error(verb)
 		}
 	}
@@ -91,15 +92,15 @@ func TestPauseKeepsTheTime(t *testing.T) {
 		if got := get(t, db, job.ID).DueAt; !got.Equal(due) {
 			t.Errorf("due %s, was %s", got, due)
 		}
-		if got, err := ResumeJob(t.Context(), db, job.ID); err != nil || !got.DueAt.Equal(due) || got.State != Scheduled {
+		if got, err := queue.ResumeJob(t.Context(), db, job.ID); err != nil || !got.DueAt.Equal(due) || got.State != queue.Scheduled {
 			t.Errorf("%+v, %v, was due %s", got, err, due)
 		}
 		makeDue(t, db, job.ID)
 		onPause(t, db, job.ID)
-		if err := Cancel(t.Context(), db, "project", "1", job.DeletionID); err != nil {
+		if err := queue.Cancel(t.Context(), db, "project", "1", job.DeletionID); err != nil {
 			t.Error(err)
 		}
-		if got := get(t, db, job.ID); got.State != Cancelled || time.Since(got.DueAt).Abs() > time.Hour {
+		if got := get(t, db, job.ID); got.State != queue.Cancelled || time.Since(got.DueAt).Abs() > time.Hour {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -113,7 +114,7 @@ func TestPauseResource(t *testing.T) {
 	var w *Worker
 	batches := 0
 	cfg := Config{Batch: 10, Target: -1, Chunk: 10, ClaimJobs: 1}
-	cfg.OnProgress = func(job Job) {
+	cfg.OnProgress = func(job queue.Job) {
 		if batches++; batches == 2 {
 			if err := PauseResource(t.Context(), db, "room", "moving house"); err != nil {
 				t.Error(err)
@@ -129,7 +130,7 @@ func TestPauseResource(t *testing.T) {
 	if n := count(t, db, "SELECT COUNT(*) FROM onerow_job WHERE resource = 'room' AND state = 'ready' AND failures = 0 AND due_at <= UTC_TIMESTAMP(6)"); n != 2 {
 		t.Errorf("%d of two rooms wait", n)
 	}
-	if job := get(t, db, box.ID); job.State != Done {
+	if job := get(t, db, box.ID); job.State != queue.Done {
 		t.Errorf("%+v", job)
 	}
 	if n := count(t, db, "SELECT SUM(deleted_rows) FROM onerow_job_count WHERE job_id = ?", first.ID); n != 20 {
@@ -151,7 +152,7 @@ func TestPauseResource(t *testing.T) {
 		t.Errorf("%d rows and jobs are left", n)
 	}
 	for _, bad := range []string{"", strings.Repeat("x", 65)} {
-		if err := PauseResource(t.Context(), db, bad, ""); !errors.Is(err, ErrInvalidDeletion) {
+		if err := PauseResource(t.Context(), db, bad, ""); !errors.Is(err, queue.ErrInvalidDeletion) {
 			t.Error(bad, err)
 		}
 	}

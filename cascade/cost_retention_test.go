@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/cost"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
@@ -59,7 +60,7 @@ func costsOfRetention(c *cost.Costs, work working, graphs map[string]*Retainer) 
 	})
 	c.Call("work what is due", func(ctx context.Context, db *sql.DB) error { return work(ctx, db, attic(), Config{}, 5+5) })
 	c.Call("spare what is not due any more", func(ctx context.Context, db *sql.DB) error {
-		_, err := EnqueueMany(ctx, db, []Deletion{{Resource: "visit", ResourceID: "20", From: FromDue}})
+		_, err := queue.EnqueueMany(ctx, db, []queue.Deletion{{Resource: "visit", ResourceID: "20", From: queue.FromDue}})
 		return errors.Join(err, work(ctx, db, attic(), Config{}, 1))
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/governor"
 	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/cost"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
@@ -69,14 +70,16 @@ func TestCosts(t *testing.T) {
 		costsOfTrash(c, work)
 		costsOfRetention(c, work, graphs)
 		c.Source(".", map[string]string{
-			"'scheduled' AND j.due_at <= UTC": "List looks for jobs whose grace period is over among all that are scheduled",
-			"SELECT COALESCE(SUM(due_at":      "CountDue counts every open job, by an entry of an index for each",
 			"FORCE INDEX (due) GROUP BY what": "ReadStats counts every open job, by an entry of an index for each",
-			"onerow_deletion AS d":            "TestPurgeCost measures the purge of audits",
 			"ORDER BY id DESC LIMIT ?) AS":    "Search looks through the newest of a table: TestSearchIsBounded",
 			"AND resource_id IN (?, ?)":       "TestSearchIsBounded",
 			"id FROM onerow_job WHERE id = ?": "TestSearchIsBounded",
 			"SELECT DISTINCT id FROM (":       "TestSearchIsBounded",
+		})
+		c.Source("queue", map[string]string{
+			"'scheduled' AND j.due_at <= UTC": "List looks for jobs whose grace period is over among all that are scheduled",
+			"SELECT COALESCE(SUM(due_at":      "CountDue counts every open job, by an entry of an index for each",
+			"onerow_deletion AS d":            "TestPurgeCost measures the purge of audits",
 		})
 		c.Source("internal/graph", nil)
 		c.Source("internal/work", nil)
@@ -108,12 +111,12 @@ type working func(ctx context.Context, db *sql.DB, plan schema.Plan, cfg Config,
 // remove deletes project id.
 func remove(ctx context.Context, db *sql.DB, id int64, grace time.Duration) error {
 	return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-		d := Deletion{Resource: "project", ResourceID: key(id), Owner: "7", From: "active", Grace: grace}
+		d := queue.Deletion{Resource: "project", ResourceID: key(id), Owner: "7", From: "active", Grace: grace}
 		var err error
-		if d.ID, err = Log(ctx, tx, d); err != nil {
+		if d.ID, err = queue.Log(ctx, tx, d); err != nil {
 			return err
 		}
-		return second(Enqueue(ctx, tx, d))
+		return second(queue.Enqueue(ctx, tx, d))
 	})
 }
 
@@ -137,20 +140,20 @@ func costsOfQueue(c *cost.Costs, work working, hired func(db *sql.DB, plan schem
 		if err != nil {
 			return err
 		}
-		return second(w.gone(ctx, &Claim{}, []int64{1, 2}))
+		return second(w.gone(ctx, &queue.Claim{}, []int64{1, 2}))
 	})
 	c.Call("delete", func(ctx context.Context, db *sql.DB) error { return remove(ctx, db, 3, 0) })
 	c.Call("delete again", func(ctx context.Context, db *sql.DB) error { return remove(ctx, db, 3, 0) })
 	c.Call("work", func(ctx context.Context, db *sql.DB) error { return work(ctx, db, forest, Config{}, 1) })
 	c.Call("schedule", func(ctx context.Context, db *sql.DB) error { return remove(ctx, db, 4, time.Hour) })
 	c.Call("hold", func(ctx context.Context, db *sql.DB) error {
-		return Hold(ctx, db, "project", "4", audit+2, "name taken")
+		return queue.Hold(ctx, db, "project", "4", audit+2, "name taken")
 	})
-	c.Call("let go", func(ctx context.Context, db *sql.DB) error { return second(Retry(ctx, db, 2*numbered+2)) })
-	c.Call("cancel", func(ctx context.Context, db *sql.DB) error { return Cancel(ctx, db, "project", "4", audit+2) })
-	c.Call("cancel again", func(ctx context.Context, db *sql.DB) error { return Cancel(ctx, db, "project", "4", audit+2) })
+	c.Call("let go", func(ctx context.Context, db *sql.DB) error { return second(queue.Retry(ctx, db, 2*numbered+2)) })
+	c.Call("cancel", func(ctx context.Context, db *sql.DB) error { return queue.Cancel(ctx, db, "project", "4", audit+2) })
+	c.Call("cancel again", func(ctx context.Context, db *sql.DB) error { return queue.Cancel(ctx, db, "project", "4", audit+2) })
 	c.Call("cancel too late", func(ctx context.Context, db *sql.DB) error {
-		return is(Cancel(ctx, db, "project", "3", audit), ErrTooLate)
+		return is(queue.Cancel(ctx, db, "project", "3", audit), queue.ErrTooLate)
 	})
 	c.Call("cancel under a finished job's id", func(ctx context.Context, db *sql.DB) error {
 		if err := remove(ctx, db, 9, time.Hour); err != nil {
@@ -159,29 +162,29 @@ func costsOfQueue(c *cost.Costs, work working, hired func(db *sql.DB, plan schem
 		if err := execAll(ctx, db, fmt.Sprintf("UPDATE onerow_job SET id = %d WHERE resource = 'project' AND resource_id = '9'", numbered/2+9)); err != nil {
 			return err
 		}
-		return Cancel(ctx, db, "project", "9", audit+3)
+		return queue.Cancel(ctx, db, "project", "9", audit+3)
 	})
 	c.Call("a cancel that fails, joined", func(ctx context.Context, db *sql.DB) error {
-		d := Deletion{ID: 1, Resource: "project", ResourceID: "stuck", Grace: time.Hour}
-		if err := second(Enqueue(ctx, db, d)); err != nil {
+		d := queue.Deletion{ID: 1, Resource: "project", ResourceID: "stuck", Grace: time.Hour}
+		if err := second(queue.Enqueue(ctx, db, d)); err != nil {
 			return err
 		}
 		return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-			if err := Cancel(ctx, tx, d.Resource, d.ResourceID, d.ID); err == nil {
+			if err := queue.Cancel(ctx, tx, d.Resource, d.ResourceID, d.ID); err == nil {
 				return errors.New("cancelled")
 			}
 			return nil
 		})
 	})
 	c.Call("many", func(ctx context.Context, db *sql.DB) error {
-		return second(EnqueueMany(ctx, db, []Deletion{
+		return second(queue.EnqueueMany(ctx, db, []queue.Deletion{
 			{Resource: "project", ResourceID: "x", Grace: time.Hour}, {Resource: "project", ResourceID: "y", Grace: time.Hour}}))
 	})
 	c.Call("renumber", func(ctx context.Context, db *sql.DB) error {
 		if err := execAll(ctx, db, fmt.Sprintf("UPDATE onerow_job SET id = %d WHERE resource = 'project' AND resource_id = 'x'", numbered/2+7)); err != nil {
 			return err
 		}
-		return second(Renumber(ctx, db, numbered/2+7))
+		return second(queue.Renumber(ctx, db, numbered/2+7))
 	})
 	c.Call("jobs together, of which one does not end", func(ctx context.Context, db *sql.DB) error {
 		const one, two = 1 << 40, 1<<40 + 1
@@ -203,21 +206,21 @@ VALUES (%d, 7, 1, 'active', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)
 		if err := execAll(ctx, db, "INSERT INTO project (id, user_id, created_at, updated_at) VALUES (987654321, 7, UTC_TIMESTAMP(6) - INTERVAL 1 DAY, UTC_TIMESTAMP(6))"); err != nil {
 			return err
 		}
-		d := Deletion{Resource: "project", ResourceID: key(987654321), Owner: "7", From: FromOperator}
-		id, err := Log(ctx, db, d)
+		d := queue.Deletion{Resource: "project", ResourceID: key(987654321), Owner: "7", From: queue.FromOperator}
+		id, err := queue.Log(ctx, db, d)
 		if d.ID = id; err != nil {
 			return err
 		}
-		return errors.Join(second(Enqueue(ctx, db, d)), work(ctx, db, forest, Config{}, 1))
+		return errors.Join(second(queue.Enqueue(ctx, db, d)), work(ctx, db, forest, Config{}, 1))
 	})
 	c.Call("trees", func(ctx context.Context, db *sql.DB) error {
-		if err := second(Enqueue(ctx, db, Deletion{Resource: "tree", ResourceID: "7,1"})); err != nil {
+		if err := second(queue.Enqueue(ctx, db, queue.Deletion{Resource: "tree", ResourceID: "7,1"})); err != nil {
 			return err
 		}
 		return work(ctx, db, orchard, Config{}, 1)
 	})
 	c.Call("give back", func(ctx context.Context, db *sql.DB) error {
-		if err := second(Enqueue(ctx, db, Deletion{Resource: "tree", ResourceID: "8,1"})); err != nil {
+		if err := second(queue.Enqueue(ctx, db, queue.Deletion{Resource: "tree", ResourceID: "8,1"})); err != nil {
 			return err
 		}
 		w, err := hired(db, orchard, Config{})
@@ -250,73 +253,73 @@ func costsOfOperator(c *cost.Costs, work working) {
 		return work(ctx, db, forest, Config{Assets: broken, MaxFailures: 1}, 1)
 	})
 	c.Call("find", func(ctx context.Context, db *sql.DB) error {
-		job, err := Find(ctx, db, "project", "5")
-		if dead = job.ID; err == nil && job.State != Dead {
+		job, err := queue.Find(ctx, db, "project", "5")
+		if dead = job.ID; err == nil && job.State != queue.Dead {
 			err = fmt.Errorf("%+v", job)
 		}
 		return err
 	})
-	c.Call("get", func(ctx context.Context, db *sql.DB) error { return second(Get(ctx, db, dead)) })
-	c.Call("retry", func(ctx context.Context, db *sql.DB) error { return second(Retry(ctx, db, dead)) })
+	c.Call("get", func(ctx context.Context, db *sql.DB) error { return second(queue.Get(ctx, db, dead)) })
+	c.Call("retry", func(ctx context.Context, db *sql.DB) error { return second(queue.Retry(ctx, db, dead)) })
 	c.Call("retry what was deleted again", func(ctx context.Context, db *sql.DB) error {
-		return errors.Join(remove(ctx, db, 100, time.Hour), is(second(Retry(ctx, db, numbered/2+100)), ErrOpenJob))
+		return errors.Join(remove(ctx, db, 100, time.Hour), is(second(queue.Retry(ctx, db, numbered/2+100)), queue.ErrOpenJob))
 	})
 	c.Call("go on", func(ctx context.Context, db *sql.DB) error { return work(ctx, db, forest, Config{}, 1) })
 	c.Call("find none", func(ctx context.Context, db *sql.DB) error {
-		return is(second(Find(ctx, db, "project", "nobody")), ErrNoJob)
+		return is(second(queue.Find(ctx, db, "project", "nobody")), queue.ErrNoJob)
 	})
-	for _, state := range []State{"", Scheduled, Held, Running, Done, Cancelled, Dead, Leftovers} {
+	for _, state := range []queue.State{"", queue.Scheduled, queue.Held, queue.Running, queue.Done, queue.Cancelled, queue.Dead, queue.Leftovers} {
 		c.Call("list "+string(state), func(ctx context.Context, db *sql.DB) error {
-			return second(List(ctx, db, ListOptions{State: state, Limit: 5}))
+			return second(queue.List(ctx, db, queue.ListOptions{State: state, Limit: 5}))
 		})
 	}
-	c.Call("the open jobs that matter now", func(ctx context.Context, db *sql.DB) error { return second(OpenJobs(ctx, db, 10, 20)) })
-	c.Call("those that ended last", func(ctx context.Context, db *sql.DB) error { return second(EndedJobs(ctx, db, 15)) })
+	c.Call("the open jobs that matter now", func(ctx context.Context, db *sql.DB) error { return second(queue.OpenJobs(ctx, db, 10, 20)) })
+	c.Call("those that ended last", func(ctx context.Context, db *sql.DB) error { return second(queue.EndedJobs(ctx, db, 15)) })
 	c.Call("parked", func(ctx context.Context, db *sql.DB) error {
-		return second(ListParked(ctx, db, ParkedOptions{Limit: 5}))
+		return second(queue.ListParked(ctx, db, queue.ParkedOptions{Limit: 5}))
 	})
-	c.Call("skip", func(ctx context.Context, db *sql.DB) error { return second(SkipParked(ctx, db, 7)) })
-	c.Call("retry parked", func(ctx context.Context, db *sql.DB) error { return second(RetryParked(ctx, db, 8)) })
+	c.Call("skip", func(ctx context.Context, db *sql.DB) error { return second(queue.SkipParked(ctx, db, 7)) })
+	c.Call("retry parked", func(ctx context.Context, db *sql.DB) error { return second(queue.RetryParked(ctx, db, 8)) })
 	c.Call("retry parked, joined", func(ctx context.Context, db *sql.DB) error {
-		return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error { return second(RetryParked(ctx, tx, 9)) })
+		return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error { return second(queue.RetryParked(ctx, tx, 9)) })
 	})
 	c.Call("retry what is not parked, joined", func(ctx context.Context, db *sql.DB) error {
 		return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-			return is(second(RetryParked(ctx, tx, 9)), ErrNoParked)
+			return is(second(queue.RetryParked(ctx, tx, 9)), queue.ErrNoParked)
 		})
 	})
 	c.Call("skip while the job is open", func(ctx context.Context, db *sql.DB) error {
-		job, err := Find(ctx, db, "project", "y")
+		job, err := queue.Find(ctx, db, "project", "y")
 		if err == nil {
 			err = execAll(ctx, db, fmt.Sprintf(`INSERT INTO onerow_parked (id, job_id, table_name, row_key, error, state, parked_at)
 VALUES (%d, %d, 'note', '1', 'e', 'parked', UTC_TIMESTAMP(6))`, numbered, job.ID))
 		}
-		return errors.Join(err, second(SkipParked(ctx, db, numbered)))
+		return errors.Join(err, second(queue.SkipParked(ctx, db, numbered)))
 	})
 	c.Call("park", func(ctx context.Context, db *sql.DB) error {
-		if err := second(Enqueue(ctx, db, Deletion{Resource: "tree", ResourceID: "9,1"})); err != nil {
+		if err := second(queue.Enqueue(ctx, db, queue.Deletion{Resource: "tree", ResourceID: "9,1"})); err != nil {
 			return err
 		}
 		return work(ctx, db, orchard, Config{}, 2) // and the one that was given back
 	})
 	c.Call("retry leftovers", func(ctx context.Context, db *sql.DB) error {
-		job, err := Find(ctx, db, "tree", "9,1")
+		job, err := queue.Find(ctx, db, "tree", "9,1")
 		if err != nil {
 			return err
 		}
 		if err := execAll(ctx, db, "DELETE FROM nail", "DELETE FROM leaf WHERE id IN (9, -9)"); err != nil {
 			return err
 		}
-		_, err = RetryParked(ctx, db, 2*numbered)
-		return errors.Join(err, second(Get(ctx, db, job.ID)), work(ctx, db, orchard, Config{}, 1))
+		_, err = queue.RetryParked(ctx, db, 2*numbered)
+		return errors.Join(err, second(queue.Get(ctx, db, job.ID)), work(ctx, db, orchard, Config{}, 1))
 	})
 	c.Call("act", func(ctx context.Context, db *sql.DB) error {
-		ctx = WithActor(ctx, "ann", "why")
-		_, err := EnqueueMany(ctx, db, []Deletion{{Resource: "project", ResourceID: "acted", Grace: time.Hour}})
-		return errors.Join(err, remove(ctx, db, 6_000_001, time.Hour), second(SkipParked(ctx, db, 11)))
+		ctx = queue.WithActor(ctx, "ann", "why")
+		_, err := queue.EnqueueMany(ctx, db, []queue.Deletion{{Resource: "project", ResourceID: "acted", Grace: time.Hour}})
+		return errors.Join(err, remove(ctx, db, 6_000_001, time.Hour), second(queue.SkipParked(ctx, db, 11)))
 	})
 	c.Call("report", func(ctx context.Context, db *sql.DB) error {
-		job, err := Find(ctx, db, "project", key(6_000_001))
+		job, err := queue.Find(ctx, db, "project", key(6_000_001))
 		if err != nil {
 			return err
 		}
@@ -326,36 +329,36 @@ VALUES (%d, %d, 'note', '1', 'e', 'parked', UTC_TIMESTAMP(6))`, numbered, job.ID
 		}
 		return err
 	})
-	c.Call("last actions", func(ctx context.Context, db *sql.DB) error { return second(ListActions(ctx, db, 5)) })
+	c.Call("last actions", func(ctx context.Context, db *sql.DB) error { return second(queue.ListActions(ctx, db, 5)) })
 	c.Call("purge actions", func(ctx context.Context, db *sql.DB) error {
-		n, err := PurgeActions(ctx, db, year, 5)
+		n, err := queue.PurgeActions(ctx, db, year, 5)
 		if err == nil && n != 5 {
 			err = fmt.Errorf("%d actions purged", n)
 		}
-		return errors.Join(err, second(ActionsToPurge(ctx, db, year, 30)))
+		return errors.Join(err, second(queue.ActionsToPurge(ctx, db, year, 30)))
 	})
 	c.Call("workers", func(ctx context.Context, db *sql.DB) error { return second(Workers(ctx, db)) })
 	c.Call("pause", func(ctx context.Context, db *sql.DB) error { return Pause(ctx, db, "x") })
 	c.Call("paused", func(ctx context.Context, db *sql.DB) error { return second(Paused(ctx, db)) })
 	c.Call("resume", func(ctx context.Context, db *sql.DB) error { return Resume(ctx, db) })
 	c.Call("pause and resume a job", func(ctx context.Context, db *sql.DB) error {
-		job, err := Find(ctx, db, "project", "y")
-		return errors.Join(err, second(PauseJob(ctx, db, job.ID, "x")), second(ResumeJob(ctx, db, job.ID)))
+		job, err := queue.Find(ctx, db, "project", "y")
+		return errors.Join(err, second(queue.PauseJob(ctx, db, job.ID, "x")), second(queue.ResumeJob(ctx, db, job.ID)))
 	})
 	c.Call("put a job first", func(ctx context.Context, db *sql.DB) error {
-		jobs, err := OpenJobs(ctx, db, 2, 0)
+		jobs, err := queue.OpenJobs(ctx, db, 2, 0)
 		if err == nil && len(jobs) < 2 {
 			err = fmt.Errorf("%d jobs are due", len(jobs))
 		}
-		return errors.Join(err, second(PutFirst(ctx, db, jobs[len(jobs)-1].ID)))
+		return errors.Join(err, second(queue.PutFirst(ctx, db, jobs[len(jobs)-1].ID)))
 	})
 	c.Call("pause and resume a resource, and settings", func(ctx context.Context, db *sql.DB) error {
 		return errors.Join(PauseResource(ctx, db, "screen", "x"), second(PausedResources(ctx, db)), ResumeResource(ctx, db, "screen"),
 			Set(ctx, db, Settings{Worker: "w", Load: 0.5, Target: 1e9, Parallel: 2}), second(ReadSettings(ctx, db)), SetDefault(ctx, db, "w"))
 	})
 	c.Call("hold a job, and let it go on", func(ctx context.Context, db *sql.DB) error {
-		job, err := Find(ctx, db, "project", "y")
-		return errors.Join(err, second(HoldJob(ctx, db, job.ID, "x")), second(Retry(ctx, db, job.ID)))
+		job, err := queue.Find(ctx, db, "project", "y")
+		return errors.Join(err, second(queue.HoldJob(ctx, db, job.ID, "x")), second(queue.Retry(ctx, db, job.ID)))
 	})
 	c.Call("the statements of a plan", func(ctx context.Context, db *sql.DB) error { return second(PlanSQL(ctx, db, forest)) })
 	c.Call("descriptions of plans", func(ctx context.Context, db *sql.DB) error {
@@ -372,6 +375,6 @@ VALUES (%d, %d, 'note', '1', 'e', 'parked', UTC_TIMESTAMP(6))`, numbered, job.ID
 		return errors.Join(err, g.Gone(ctx))
 	})
 	c.Call("purge", func(ctx context.Context, db *sql.DB) error {
-		return errors.Join(second(PurgeJobs(ctx, db, year, 3)), second(JobsToPurge(ctx, db, year, 30)))
+		return errors.Join(second(queue.PurgeJobs(ctx, db, year, 3)), second(queue.JobsToPurge(ctx, db, year, 30)))
 	})
 }

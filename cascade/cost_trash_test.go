@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/cascade/recover"
 	"github.com/onerow/onerow/internal/cost"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/schema"
@@ -67,13 +69,13 @@ func costsOfTrash(c *cost.Costs, work working) {
 	var job int64
 	c.Call("keep", func(ctx context.Context, db *sql.DB) error {
 		err := execAll(ctx, db, "INSERT INTO soil VALUES (2000007, 7)")
-		j, jerr := Enqueue(ctx, db, Deletion{Resource: "pot", ResourceID: "7"})
+		j, jerr := queue.Enqueue(ctx, db, queue.Deletion{Resource: "pot", ResourceID: "7"})
 		job = j.ID
 		return errors.Join(err, jerr, work(ctx, db, grove, Config{}, 1))
 	})
 	c.Call("keep nothing", func(ctx context.Context, db *sql.DB) error {
-		_, err := EnqueueMany(ctx, db, []Deletion{{Resource: "pot", ResourceID: "8", NoTrash: true}})
-		_, again := Enqueue(ctx, db, Deletion{Resource: "pot", ResourceID: "8", NoTrash: true})
+		_, err := queue.EnqueueMany(ctx, db, []queue.Deletion{{Resource: "pot", ResourceID: "8", NoTrash: true}})
+		_, again := queue.Enqueue(ctx, db, queue.Deletion{Resource: "pot", ResourceID: "8", NoTrash: true})
 		return errors.Join(err, again, work(ctx, db, grove, Config{}, 1))
 	})
 	c.Call("the trash", func(ctx context.Context, db *sql.DB) error {
@@ -89,7 +91,7 @@ func costsOfTrash(c *cost.Costs, work working) {
 	})
 	back := func(want error, rows int64) func(ctx context.Context, db *sql.DB) error {
 		return func(ctx context.Context, db *sql.DB) error {
-			p, err := RestoreRows(ctx, db, grove, job, RestoreOptions{})
+			p, err := recover.Rows(ctx, db, grove, job, recover.Options{})
 			if err == nil && p.Seen() != rows {
 				err = fmt.Errorf("%+v", p)
 			}
@@ -99,31 +101,31 @@ func costsOfTrash(c *cost.Costs, work working) {
 	c.Call("restore", back(nil, 5))
 	c.Call("restore again", back(nil, 0))
 	c.Call("let the deletion go on", func(ctx context.Context, db *sql.DB) error {
-		return errors.Join(second(Retry(ctx, db, job)), work(ctx, db, grove, Config{}, 1))
+		return errors.Join(second(queue.Retry(ctx, db, job)), work(ctx, db, grove, Config{}, 1))
 	})
 	c.Call("restore what is in the way", func(ctx context.Context, db *sql.DB) error {
 		err := execAll(ctx, db, "INSERT INTO soil VALUES (7, 1)")
-		p, rerr := RestoreRows(ctx, db, grove, job, RestoreOptions{})
+		p, rerr := recover.Rows(ctx, db, grove, job, recover.Options{})
 		if rerr == nil && p.Stuck != 1 {
 			rerr = fmt.Errorf("%+v", p)
 		}
-		return errors.Join(err, rerr, execAll(ctx, db, "DELETE FROM soil WHERE id = 7"), second(Retry(ctx, db, job)), work(ctx, db, grove, Config{}, 1))
+		return errors.Join(err, rerr, execAll(ctx, db, "DELETE FROM soil WHERE id = 7"), second(queue.Retry(ctx, db, job)), work(ctx, db, grove, Config{}, 1))
 	})
 	c.Call("restore what is not all there", func(ctx context.Context, db *sql.DB) error {
 		err := execAll(ctx, db, "INSERT INTO twig VALUES (2000007, 7), (2000008, 7)", "INSERT INTO bud VALUES (2000007, 2000007), (2000008, 2000008)")
-		some, serr := Enqueue(ctx, db, Deletion{Resource: "hedge", ResourceID: "7"})
-		root, rerr := Enqueue(ctx, db, Deletion{Resource: "hedge", ResourceID: "8"})
+		some, serr := queue.Enqueue(ctx, db, queue.Deletion{Resource: "hedge", ResourceID: "7"})
+		root, rerr := queue.Enqueue(ctx, db, queue.Deletion{Resource: "hedge", ResourceID: "8"})
 		if err = errors.Join(err, serr, rerr, work(ctx, db, hedge, Config{}, 2), execAll(ctx, db,
 			fmt.Sprintf("DELETE FROM onerow_trash_twig WHERE onerow_job = %d AND id = 2000007", some.ID),
 			fmt.Sprintf("DELETE FROM onerow_trash_hedge WHERE onerow_job = %d", root.ID), "INSERT INTO hedge VALUES (8)", "INSERT INTO twig VALUES (2000007, 9)")); err != nil {
 			return err
 		}
-		_, err = DryRunRestore(ctx, db, hedge, some.ID)
-		p, serr := RestoreRows(ctx, db, hedge, some.ID, RestoreOptions{})
+		_, err = recover.DryRun(ctx, db, hedge, some.ID)
+		p, serr := recover.Rows(ctx, db, hedge, some.ID, recover.Options{})
 		if serr == nil && (p.RootMissing != "" || p.Rows != 5 || p.Removed != 1 || p.Stuck != 1) {
 			serr = fmt.Errorf("%+v", p)
 		}
-		p, rerr = RestoreRows(ctx, db, hedge, root.ID, RestoreOptions{})
+		p, rerr = recover.Rows(ctx, db, hedge, root.ID, recover.Options{})
 		if rerr == nil && (p.RootMissing == "" || p.Rows != 0 || p.Removed != 1 || p.Stuck != 2) {
 			rerr = fmt.Errorf("%+v", p)
 		}
@@ -140,6 +142,6 @@ func costsOfTrash(c *cost.Costs, work working) {
 		if err == nil && n == 0 {
 			err = errors.New("nothing purged")
 		}
-		return errors.Join(err, is(second(RestoreRows(ctx, db, grove, job, RestoreOptions{})), ErrNotKept))
+		return errors.Join(err, is(second(recover.Rows(ctx, db, grove, job, recover.Options{})), recover.ErrNotKept))
 	})
 }

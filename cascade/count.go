@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade/internal/work"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 // counts is a number of rows by table.
@@ -41,7 +42,7 @@ func (l *lease) committed(ctx context.Context, t work.Tally, took, spent time.Du
 // tell reports the job. What was counted before this run is read once.
 func (l *lease) tell(ctx context.Context) error {
 	if l.stale {
-		stored, err := Get(ctx, l.db, l.job.ID)
+		stored, err := queue.Get(ctx, l.db, l.job.ID)
 		if err != nil {
 			return err
 		}
@@ -64,7 +65,7 @@ func (l *lease) tell(ctx context.Context) error {
 
 // withToken is the stored job under the token that this worker holds: the stored
 // one may be a successor's by now, and the fence must not pass for it.
-func withToken(stored Job, token int64) Job {
+func withToken(stored queue.Job, token int64) queue.Job {
 	stored.Token, stored.DeletedRows, stored.DetachedRows = token, 0, 0
 	return stored
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/backoff"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
@@ -83,12 +84,12 @@ func TestCrashEnqueue(t *testing.T) {
 	crash(t, 30, func(*shelf) crashtest.Workflow {
 		return crashtest.Workflow{Call: func(ctx context.Context, db *sql.DB) error {
 			return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
-				d := Deletion{Resource: "project", ResourceID: "1", Owner: "7", From: "active", Grace: time.Hour}
+				d := queue.Deletion{Resource: "project", ResourceID: "1", Owner: "7", From: "active", Grace: time.Hour}
 				var err error
-				if d.ID, err = Log(ctx, tx, d); err != nil {
+				if d.ID, err = queue.Log(ctx, tx, d); err != nil {
 					return err
 				}
-				_, err = Enqueue(ctx, tx, d)
+				_, err = queue.Enqueue(ctx, tx, d)
 				return err
 			})
 		}}
@@ -102,8 +103,8 @@ func TestCrashEnqueueOpen(t *testing.T) {
 				return execAll(ctx, db, putJob("project", "scheduled", "1 HOUR"))
 			},
 			Call: func(ctx context.Context, db *sql.DB) error {
-				job, err := Enqueue(ctx, db, Deletion{Resource: "project", ResourceID: "1"})
-				if err == nil && (job.ID != 1 || job.State != Ready) {
+				job, err := queue.Enqueue(ctx, db, queue.Deletion{Resource: "project", ResourceID: "1"})
+				if err == nil && (job.ID != 1 || job.State != queue.Ready) {
 					return fmt.Errorf("%+v", job)
 				}
 				return err
@@ -118,7 +119,7 @@ func TestCrashCancel(t *testing.T) {
 			Setup: func(ctx context.Context, db *sql.DB) error {
 				return execAll(ctx, db, putJob("project", "scheduled", "1 HOUR"))
 			},
-			Call: func(ctx context.Context, db *sql.DB) error { return Cancel(ctx, db, "project", "1", 5) },
+			Call: func(ctx context.Context, db *sql.DB) error { return queue.Cancel(ctx, db, "project", "1", 5) },
 		}
 	})
 }
@@ -130,8 +131,8 @@ func TestCrashRetry(t *testing.T) {
 				return execAll(ctx, db, putJob("project", "dead", "0 SECOND"), moveColumns+"UTC_TIMESTAMP(6) FROM onerow_job", "DELETE FROM onerow_job")
 			},
 			Call: func(ctx context.Context, db *sql.DB) error {
-				_, err := Retry(ctx, db, 1)
-				if errors.Is(err, ErrNotDead) { // an earlier call did it
+				_, err := queue.Retry(ctx, db, 1)
+				if errors.Is(err, queue.ErrNotDead) { // an earlier call did it
 					return nil
 				}
 				return err
@@ -142,7 +143,7 @@ func TestCrashRetry(t *testing.T) {
 
 // until runs rounds until the job is in a state. A claim passes by a job that a process
 // holds which has stopped; crashtest ends that process when somebody waits for it.
-func until(ctx context.Context, db *sql.DB, w *Worker, state State) error {
+func until(ctx context.Context, db *sql.DB, w *Worker, state queue.State) error {
 	for ctx.Err() == nil {
 		worked, err := w.RunOnce(ctx)
 		if err == nil && worked == 0 {
@@ -151,7 +152,7 @@ func until(ctx context.Context, db *sql.DB, w *Worker, state State) error {
 		if err != nil {
 			return err
 		}
-		job, err := Get(ctx, db, 1)
+		job, err := queue.Get(ctx, db, 1)
 		if err != nil {
 			return err
 		}
@@ -176,7 +177,7 @@ func TestCrashFailure(t *testing.T) {
 				}
 				still(w)
 				ready(w)
-				return until(ctx, db, w, Dead)
+				return until(ctx, db, w, queue.Dead)
 			},
 		}
 	})
@@ -212,11 +213,11 @@ func smallForest(ctx context.Context, db *sql.DB) error {
 
 // smallCounts is what the job of smallForest must have counted.
 func smallCounts(ctx context.Context, db *sql.DB) error {
-	job, err := Get(ctx, db, 1)
+	job, err := queue.Get(ctx, db, 1)
 	if err != nil {
 		return err
 	}
-	if want := "map[comment:1 note:1 reaction:2 reaction_archive:1 screen:1 screen_archive:1 tag:1 widget:1]"; fmt.Sprint(job.Tables) != want || job.State != Done || job.Failures != 0 {
+	if want := "map[comment:1 note:1 reaction:2 reaction_archive:1 screen:1 screen_archive:1 tag:1 widget:1]"; fmt.Sprint(job.Tables) != want || job.State != queue.Done || job.Failures != 0 {
 		return fmt.Errorf("%+v, want %s", job, want)
 	}
 	return nil
@@ -225,7 +226,7 @@ func smallCounts(ctx context.Context, db *sql.DB) error {
 // TestCrashHoldJob: a job that has begun is cancelled. What is gone and counted stays so, what it has
 // parked is forgotten, the worker that had it changes nothing any more, and the rest stays.
 func TestCrashHoldJob(t *testing.T) {
-	for _, state := range []State{Running, Dead} {
+	for _, state := range []queue.State{queue.Running, queue.Dead} {
 		t.Run(string(state), func(t *testing.T) {
 			crash(t, 60, func(*shelf) crashtest.Workflow {
 				return crashtest.Workflow{
@@ -233,24 +234,24 @@ func TestCrashHoldJob(t *testing.T) {
 						err := errors.Join(smallForest(ctx, db), execAll(ctx, db, "DELETE FROM note", "INSERT INTO onerow_job_count VALUES (1, 'note', 1)",
 							"UPDATE onerow_job SET state = 'running', token = 1, worker = 'w#1', due_at = UTC_TIMESTAMP(6) + INTERVAL 1 MINUTE",
 							"INSERT INTO onerow_parked (id, job_id, table_name, row_key, error, state, parked_at) VALUES (1, 1, 'tag', '41', 'e', 'parked', UTC_TIMESTAMP(6))"))
-						if state == Dead && err == nil {
+						if state == queue.Dead && err == nil {
 							err = execAll(ctx, db, "UPDATE onerow_job SET state = 'dead'", moveColumns+"UTC_TIMESTAMP(6) FROM onerow_job", "DELETE FROM onerow_job")
 						}
 						return err
 					},
 					Call: func(ctx context.Context, db *sql.DB) error {
-						if _, err := HoldJob(ctx, db, 1, "cancelled"); err != nil {
+						if _, err := queue.HoldJob(ctx, db, 1, "cancelled"); err != nil {
 							return err
 						}
-						return Cancel(ctx, db, "project", "1", 5)
+						return queue.Cancel(ctx, db, "project", "1", 5)
 					},
 					Check: func(ctx context.Context, db *sql.DB) error {
-						l := lease{Worker: &Worker{}, job: Claimed{Job: Job{ID: 1, Token: 1}}}
-						if err := l.fence(ctx, db); !errors.Is(err, ErrLeaseLost) {
+						l := lease{Worker: &Worker{}, job: queue.Claimed{Job: queue.Job{ID: 1, Token: 1}}}
+						if err := l.fence(ctx, db); !errors.Is(err, queue.ErrLeaseLost) {
 							return fmt.Errorf("the worker that had it may go on: %w", err)
 						}
-						job, err := Get(ctx, db, 1)
-						if err == nil && (job.State != Cancelled || fmt.Sprint(job.Tables) != "map[note:1]" || job.Parked > 0 || time.Since(job.DueAt).Abs() > time.Hour) {
+						job, err := queue.Get(ctx, db, 1)
+						if err == nil && (job.State != queue.Cancelled || fmt.Sprint(job.Tables) != "map[note:1]" || job.Parked > 0 || time.Since(job.DueAt).Abs() > time.Hour) {
 							err = fmt.Errorf("%+v", job)
 						}
 						return err
@@ -277,7 +278,7 @@ func TestCrashCascade(t *testing.T) {
 					return err
 				}
 				ready(w)
-				return until(ctx, db, w, Done)
+				return until(ctx, db, w, queue.Done)
 			},
 			Check: func(ctx context.Context, db *sql.DB) error {
 				if store.names() != 2 {
@@ -304,11 +305,11 @@ func TestCrashCatalog(t *testing.T) {
 				return err
 			}
 			still(w)
-			return until(ctx, db, w, Done)
+			return until(ctx, db, w, queue.Done)
 		},
 		Check: func(ctx context.Context, db *sql.DB) error {
-			job, err := Get(ctx, db, 1)
-			if err == nil && (job.State != Done || job.Failures > 0) {
+			job, err := queue.Get(ctx, db, 1)
+			if err == nil && (job.State != queue.Done || job.Failures > 0) {
 				err = fmt.Errorf("%+v", job)
 			}
 			return err
@@ -332,9 +333,9 @@ ON DUPLICATE KEY UPDATE deleted_rows = deleted_rows + VALUES(deleted_rows)`, n)
 		return err
 	},
 	"parents first": func(ctx context.Context, db *sql.DB) error {
-		var comments []int64
+		var comments []string
 		err := onerow.Query(ctx, db, "SELECT id FROM comment WHERE screen_id = 11", nil, func(rows *sql.Rows) error {
-			var id int64
+			var id string
 			err := rows.Scan(&id)
 			comments = append(comments, id)
 			return err
@@ -342,7 +343,7 @@ ON DUPLICATE KEY UPDATE deleted_rows = deleted_rows + VALUES(deleted_rows)`, n)
 		if err != nil || len(comments) == 0 {
 			return err
 		}
-		return execAll(ctx, db, "DELETE FROM comment WHERE screen_id = 11", "DELETE FROM reaction WHERE comment_id IN "+in(comments))
+		return execAll(ctx, db, "DELETE FROM comment WHERE screen_id = 11", "DELETE FROM reaction WHERE comment_id IN ("+strings.Join(comments, ", ")+")")
 	},
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade/internal/work"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
@@ -46,7 +47,7 @@ func TestDeepTree(t *testing.T) {
 			}
 			begun := time.Now()
 			got := finish(t, db, thread, Config{}, begin(t, db, "post", "1").ID)
-			if got.State != Done || got.DeletedRows != depth {
+			if got.State != queue.Done || got.DeletedRows != depth {
 				t.Errorf("%+v", got)
 			}
 			t.Logf("%s", time.Since(begun).Round(time.Millisecond))
@@ -65,13 +66,13 @@ func TestLoops(t *testing.T) {
 		dbtest.Exec(t, db, "UPDATE comment SET answers = 3 WHERE id = 1")
 		dbtest.Exec(t, db, "UPDATE comment SET answers = 5 WHERE id = 4")
 		got := finish(t, db, thread, Config{}, begin(t, db, "post", "1").ID)
-		if got.State != Done || got.DeletedRows != 5 || count(t, db, "SELECT COUNT(*) FROM comment") != 1 {
+		if got.State != queue.Done || got.DeletedRows != 5 || count(t, db, "SELECT COUNT(*) FROM comment") != 1 {
 			t.Errorf("%+v", got)
 		}
 		// A root in a loop with what is below it.
 		dbtest.Exec(t, db, "INSERT INTO comment VALUES (11, NULL, NULL), (12, NULL, 11)")
 		dbtest.Exec(t, db, "UPDATE comment SET answers = 12 WHERE id = 11")
-		if got := finish(t, db, thread, Config{}, begin(t, db, "comment", "11").ID); got.State != Done || got.DeletedRows != 1 {
+		if got := finish(t, db, thread, Config{}, begin(t, db, "comment", "11").ID); got.State != queue.Done || got.DeletedRows != 1 {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -87,18 +88,18 @@ func TestLoops(t *testing.T) {
 		}
 		drain(t, w)
 		got := get(t, db, job.ID)
-		if got.State != Dead || !strings.Contains(got.LastError, work.ErrLoop.Error()) || !strings.Contains(got.LastError, "row 1 of comment") {
+		if got.State != queue.Dead || !strings.Contains(got.LastError, work.ErrLoop.Error()) || !strings.Contains(got.LastError, "row 1 of comment") {
 			t.Errorf("%+v", got)
 		}
 		if n := count(t, db, "SELECT COUNT(*) FROM comment"); n != 2 {
 			t.Errorf("%d comments, want the two of the loop", n)
 		}
 		dbtest.Exec(t, db, "UPDATE comment SET answers = 0 WHERE id = 1")
-		if _, err := Retry(t.Context(), db, job.ID); err != nil {
+		if _, err := queue.Retry(t.Context(), db, job.ID); err != nil {
 			t.Fatal(err)
 		}
 		drain(t, w)
-		if got := get(t, db, job.ID); got.State != Done || got.DeletedRows != 4 {
+		if got := get(t, db, job.ID); got.State != queue.Done || got.DeletedRows != 4 {
 			t.Errorf("%+v", got)
 		}
 	})

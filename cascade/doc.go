@@ -1,67 +1,11 @@
 // Package cascade deletes everything below a row that was deleted, in the
-// background and bottom-up: a queue of jobs in the same database, and the worker
-// that works them.
+// background and bottom-up: the worker that works the jobs of package cascade/queue.
 //
-//	// in the transaction that removes or hides the row
-//	d := cascade.Deletion{Resource: "project", ResourceID: "42", From: "active", Grace: 15 * time.Second}
-//	d.ID, err = cascade.Log(ctx, tx, d)
-//	job, err := cascade.Enqueue(ctx, tx, d)
-//
-//	// in the program that works the queue
 //	w, err := cascade.NewWorker(db, plan, cascade.Config{})
 //	err = w.Run(ctx)
 //
-// Package repo does the first for its resources, cmd/cascade-worker is the second. The user who deletes does
-// not wait for the children.
-//
-// # The states of a job
-//
-//	            Enqueue                     Enqueue, no grace period
-//	               │                                  │
-//	               ▼        grace period ends         ▼    claim: token+1
-//	           scheduled ───────────────────────► ready ◄──────────────┐
-//	               │                               │  ▲                │
-//	        Cancel │                         claim │  │ failed, backoff│ Retry, RetryParked
-//	               │                               ▼  │ or given back  │
-//	               │                              running ◄─┐ lease ended: claimed
-//	               │           nothing is left   │ │ │ └────┘ by another, token+1
-//	               │              ┌──────────────┘ │ └───────────────┐
-//	               │              │     all but parked rows and      │ failed MaxFailures times,
-//	               │              │     what is above them is gone   │ or the schema drifted, or
-//	- - - - - - - -│- - - - - - - │- - - - - - - - │- - - - - - - - -│ too many rows are parked
-//	 archive       ▼              ▼                ▼                 ▼
-//	           cancelled        done ◄──────── leftovers           dead
-//	                                SkipParked
-//
-// A scheduled job is held by [Hold] when its deletion was cancelled and the row could not come
-// back. It stays held past its grace period, until one of these:
-//
-//	scheduled ── Hold ──► held ──┬─ Cancel ───────────────────► cancelled
-//	    ▲                        ├─ Enqueue, the earlier time ─► scheduled, or ready
-//	    └────────────────────────┴─ Retry, its own time ──────► scheduled, or ready
-//
-// [PauseJob] takes an open job that is not held from the workers. It is paused until [ResumeJob], and then
-// scheduled, or ready if it has begun; before it has begun it can be cancelled and held as a scheduled one.
-//
-// [HoldJob] holds a job that has begun, too, or is dead or has leftovers: repo.CancelJob then cancels it.
-//
-// A job whose rows come back from the trash, see [RestoreRows], is held, too, from wherever it was. At the
-// end it is restored, a final state as cancelled is; it may be restored again.
-//
-// Open jobs live in onerow_job, where the unique key one_open (resource, id)
-// decides that a row has one; finished ones in onerow_job_archive. A job keeps its
-// id, its counts (onerow_job_count, onerow_job_detached) and its token counter when it
-// moves. Leftovers and dead jobs can be retried.
-//
-// Finished jobs are kept until [PurgeJobs] removes those that are done, cancelled or restored, and old
-// enough, with their counts and skipped rows; dead ones and leftovers stay. Audits are kept until
-// [PurgeDeletions], as long as their row has any job. cascade-worker does both, after 400 days. Of a row that
-// has no job any more nothing is known but that it is gone: Find does not find it, and its deletion cannot be
-// undone.
-//
-// One column says when a worker may take a job, due_at: the end of the grace
-// period, the next attempt, or the end of the running worker's lease; of a held job that
-// is a thousand years away. All times are the database's clock.
+// cmd/cascade-worker does that. Package repo queues the jobs of its resources. The user who deletes does not
+// wait for the children.
 //
 // # What a job does
 //
@@ -90,13 +34,13 @@
 //     grace period of an earlier one takes the earlier of the two times.
 //   - Cancel and the claim of a job exclude each other: one conditional update wins.
 //   - A job takes its root row away only if its deletion hides it, or it is in the active table and older
-//     than the deletion, or an operator had it queued ([FromOperator]): ids are used again where
-//     AUTO_INCREMENT has fallen back. Else it dies with [ErrOtherDeletion]. It never has the id of a finished
-//     job when it is worked, see [Renumber].
+//     than the deletion, or an operator had it queued ([queue.FromOperator]): ids are used again where
+//     AUTO_INCREMENT has fallen back. Else it dies with [queue.ErrOtherDeletion]. It never has the id of a finished
+//     job when it is worked, see [queue.Renumber].
 //   - The first statement of every batch is the fence: it proves the lease token and renews the lease. A
 //     worker whose job was claimed by another changes nothing any more, and learns it. A batch that ends many
 //     jobs proves all of them, by a lock, or changes nothing; it deletes their rows, which is the fence.
-//   - Counts are written in the transaction of the batch that deleted the rows: [Job].DeletedRows is exactly
+//   - Counts are written in the transaction of the batch that deleted the rows: [queue.Job].DeletedRows is exactly
 //     the number of rows below the root that were deleted, however often workers were killed. The root's own
 //     row does not count. A row that is detached first and goes later counts as deleted only, and so does the
 //     root; what leads from it to the root is looked at when it is detached, 100 levels up beyond the walk.
@@ -116,10 +60,10 @@
 //     rolled back, has shown that the row can go: a row that is parked keeps its asset, and so do those above
 //     it. The fence is asked before each call, and the row goes only if it still names that asset.
 //   - A batch that fails because of a row is halved until the row is found; it is parked with its error
-//     ([ListParked]) and the job goes on without it. It ends with [Leftovers] when only parked rows and what
+//     ([queue.ListParked]) and the job goes on without it. It ends with [queue.Leftovers] when only parked rows and what
 //     is above them are left. Errors that are not about rows, such as a missing table, park nothing.
 //   - A job that fails is tried again with growing pauses, and after Config.MaxFailures attempts kept as
-//     dead, with its error, until [Retry]. A refused transaction, a database that cannot be reached and the
+//     dead, with its error, until [queue.Retry]. A refused transaction, a database that cannot be reached and the
 //     server's own state ([ErrServerState]) are no failures: the job is due again later, with the error and
 //     what to do stored with it. Where every job would meet the same, it is due again within two seconds, the
 //     others are given back, and the worker pauses, 0.1 to 10 seconds, growing. Else only this job rests, for
@@ -135,7 +79,7 @@
 //     (Config.Turn), and due again behind them. It waits for a turn of each job that was due before it.
 //   - Memory for rows is bounded: some ten thousand keys, however many rows there are. The stack is not.
 //   - What the plan keeps ([schema.Plan].Trash) is copied and deleted by the same keys in the same
-//     transaction, or not deleted; so is a row whose reference is cut. [RestoreRows] puts it back byte by
+//     transaction, or not deleted; so is a row whose reference is cut. [recover.Rows] puts it back byte by
 //     byte, parents first, each batch under the job's token, while others write. What is taken or has lost
 //     its row above meanwhile stays in the trash, with the reason. A row comes back below what has come back,
 //     or what its job never took, and not below a row that has taken such a key since; where copies of rows
@@ -145,7 +89,7 @@
 //     the row's lock, commits with the job's first batch. See [Retainer].
 //   - When the context of [Worker.Run] ends, the current batches are ended or rolled back, leases are given
 //     back, and Run returns within two seconds.
-//   - A job that is paused ([PauseJob]) changes nothing after the batch under way; the jobs of a resource
+//   - A job that is paused ([queue.PauseJob]) changes nothing after the batch under way; the jobs of a resource
 //     that is paused ([PauseResource]) go on for a second and a batch at most. Neither is a failure. [Set]
 //     changes load, target and parallel of workers as soon.
 //   - While others send statements to the server, workers have a quarter of the time together, in batches
@@ -191,22 +135,9 @@
 //
 // BEGIN and COMMIT count as statements here.
 //
-//	Log         1
-//	Enqueue     1; 2 when a job is open already      on a pool +2
-//	EnqueueMany 2 per 500                            on a pool +2
-//	Cancel      3; 2 when it is too late             on a pool +2
-//	Hold        1                                    on a pool +2
-//	Retry       4; 3 when it is neither dead nor has leftovers   on a pool +2
-//	Find, Get                                        1
-//	List                                             2
-//	HoldJob                                          5; 8 where it has ended      on a pool +2
-//	PauseJob, ResumeJob                              2 on a pool +2
-//	PutFirst    up to 5                              on a pool +2
 //	PauseResource, ResumeResource, PausedResources, ReadSettings 1; Set up to 3, SetDefault 3
-//	PurgeJobs   9 per 200, 1 more where rows were skipped; 1 per 200 that stay
-//	PurgeDeletions 2 per 200; 1 per 200 that stay
 //	Retainer                                         see there; a job of it takes 5 more, 1 for all that go together
-//	RestoreRows, DryRunRestore, PurgeTrash, ListTrash, TrashOf      see there
+//	recover.Rows, recover.DryRun, PurgeTrash, ListTrash, TrashOf      see there
 //	claim       1 when nothing is due, else 6, for Config.ClaimJobs jobs or more; 1 more per
 //	            so many that are due but held by batches that wait for a lock
 //	together    1, then a batch for up to 100 jobs of a resource that were claimed at once and have

@@ -12,6 +12,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/backoff"
 	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/live"
 )
@@ -106,7 +107,7 @@ func (l *lease) resume(ctx context.Context) error {
 	}
 	var begun string
 	err := backoff.Read(ctx, func() (err error) {
-		begun, err = PlanOf(ctx, l.db, l.job.ID)
+		begun, err = queue.PlanOf(ctx, l.db, l.job.ID)
 		return err
 	})
 	switch {
@@ -125,5 +126,5 @@ func (l *lease) storePlan(ctx context.Context, tx *onerow.Tx) error {
 	if l.planned {
 		return nil
 	}
-	return StorePlan(ctx, tx, l.graph.Fingerprint, l.job.ID)
+	return queue.StorePlan(ctx, tx, l.graph.Fingerprint, l.job.ID)
 }

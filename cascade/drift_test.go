@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -19,7 +20,7 @@ func TestDrift(t *testing.T) {
 		job := begin(t, db, "firm", firmOfNord)
 		var w *Worker
 		once := false
-		w, err := NewWorker(db, office, Config{Batch: 1, Chunk: 1, OnProgress: func(Job) {
+		w, err := NewWorker(db, office, Config{Batch: 1, Chunk: 1, OnProgress: func(queue.Job) {
 			if !once {
 				once = true
 				dbtest.Exec(t, db, "ALTER TABLE staff DROP FOREIGN KEY staff_boss")
@@ -31,14 +32,14 @@ func TestDrift(t *testing.T) {
 		}
 		drain(t, w)
 		got := get(t, db, job.ID)
-		if got.State != Dead || got.Failures != 1 || !strings.Contains(got.LastError, errDrift.Error()) || !strings.Contains(got.LastError, "verify") ||
+		if got.State != queue.Dead || got.Failures != 1 || !strings.Contains(got.LastError, errDrift.Error()) || !strings.Contains(got.LastError, "verify") ||
 			!strings.Contains(got.LastError, "the foreign key .staff") || !strings.Contains(got.LastError, "is gone. Run") {
 			t.Fatalf("%+v", got)
 		}
-		if _, err := Retry(t.Context(), db, job.ID); err != nil {
+		if _, err := queue.Retry(t.Context(), db, job.ID); err != nil {
 			t.Fatal(err)
 		}
-		if got := finish(t, db, office, Config{}, job.ID); got.State != Done || fmt.Sprint(got.Tables) != officeGone {
+		if got := finish(t, db, office, Config{}, job.ID); got.State != queue.Done || fmt.Sprint(got.Tables) != officeGone {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -49,7 +50,7 @@ func TestDrift(t *testing.T) {
 		job := begin(t, db, "firm", "'x,1")
 		dbtest.Exec(t, db, "UPDATE onerow_job SET token = 1")
 		dbtest.Exec(t, db, "INSERT INTO onerow_job_plan VALUES (?, 'another', UTC_TIMESTAMP(6))", job.ID)
-		if got := finish(t, db, office, Config{}, job.ID); got.State != Dead || !strings.Contains(got.LastError, errDrift.Error()) {
+		if got := finish(t, db, office, Config{}, job.ID); got.State != queue.Dead || !strings.Contains(got.LastError, errDrift.Error()) {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -70,7 +71,7 @@ func TestDriftSaysWhat(t *testing.T) {
 			dbtest.Exec(t, db, "ALTER TABLE box ADD CONSTRAINT in_room FOREIGN KEY (room_id) REFERENCES room (id)")
 			dbtest.Exec(t, db, "ALTER TABLE box DROP FOREIGN KEY box_ibfk_1")
 			job := begin(t, db, "room", "1")
-			w, err := NewWorker(db, archive, Config{Batch: 1, Target: -1, OnProgress: func(Job) { onPause(t, db, job.ID) }})
+			w, err := NewWorker(db, archive, Config{Batch: 1, Target: -1, OnProgress: func(queue.Job) { onPause(t, db, job.ID) }})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -82,10 +83,10 @@ func TestDriftSaysWhat(t *testing.T) {
 			if c.name == "forgotten" {
 				dbtest.Exec(t, db, "DELETE FROM onerow_plan")
 			}
-			if _, err := ResumeJob(t.Context(), db, job.ID); err != nil {
+			if _, err := queue.ResumeJob(t.Context(), db, job.ID); err != nil {
 				t.Fatal(err)
 			}
-			if got := finish(t, db, archive, Config{}, job.ID); got.State != Dead || !strings.Contains(got.LastError, c.want) {
+			if got := finish(t, db, archive, Config{}, job.ID); got.State != queue.Dead || !strings.Contains(got.LastError, c.want) {
 				t.Errorf("%+v, want %q", got, c.want)
 			}
 		})
@@ -96,7 +97,7 @@ func TestDriftSaysWhat(t *testing.T) {
 func TestCatalogCosts(t *testing.T) {
 	w, job := pairWorker(t, Config{})
 	drain(t, w)
-	if got := get(t, w.db, job.ID); got.State != Done || w.graphCache.took <= 0 || !w.graphCache.fresh() {
+	if got := get(t, w.db, job.ID); got.State != queue.Done || w.graphCache.took <= 0 || !w.graphCache.fresh() {
 		t.Errorf("%s, %+v", w.graphCache.took, got)
 	}
 	for _, c := range []struct {

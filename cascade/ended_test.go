@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -14,8 +15,8 @@ type endings struct {
 	list []string
 }
 
-func (e *endings) Ended(state State) { e.list = append(e.list, string(state)) }
-func (e *endings) LeaseLost()        { e.list = append(e.list, "lost") }
+func (e *endings) Ended(state queue.State) { e.list = append(e.list, string(state)) }
+func (e *endings) LeaseLost()              { e.list = append(e.list, "lost") }
 
 // TestEndedByAnother: what came of an attempt is told by the worker that has the job.
 func TestEndedByAnother(t *testing.T) {
@@ -32,7 +33,7 @@ func TestEndedByAnother(t *testing.T) {
 		}
 		c.Jobs[0].Failures++
 	}
-	if got := get(t, w.db, job.ID); got.State != Running || got.Failures != 0 || fmt.Sprint(seen.list) != "[lost lost]" {
+	if got := get(t, w.db, job.ID); got.State != queue.Running || got.Failures != 0 || fmt.Sprint(seen.list) != "[lost lost]" {
 		t.Errorf("%q: %+v", seen.list, got)
 	}
 	dbtest.Exec(t, w.db, "UPDATE onerow_job SET token = token - 1")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -106,7 +107,7 @@ func TestEndedUnsaid(t *testing.T) {
 		project(t, db, id)
 		insert(t, db, "note", map[string]any{"project_id": id})
 		job := condemn(t, db, id, 0)
-		for try := 0; get(t, db, job.ID).State != Done && try < 100; try++ {
+		for try := 0; get(t, db, job.ID).State != queue.Done && try < 100; try++ {
 			makeDue(t, db, job.ID)
 			_, _ = w.RunOnce(t.Context()) // many are killed
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
@@ -18,14 +19,14 @@ func TestEnqueueMany(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
 		ctx := t.Context()
 		open := condemn(t, db, 3, time.Hour)
-		many := make([]Deletion, 1203)
+		many := make([]queue.Deletion, 1203)
 		for i := range many {
-			many[i] = Deletion{Resource: "project", ResourceID: key(int64(i)), Owner: key(int64(i % 7)), From: "active", Grace: time.Duration(i%2) * time.Minute}
+			many[i] = queue.Deletion{Resource: "project", ResourceID: key(int64(i)), Owner: key(int64(i % 7)), From: "active", Grace: time.Duration(i%2) * time.Minute}
 		}
 		many[1201].ResourceID = "1200" // twice in one call
 		many[1202].ID = 7777777        // logged by somebody else
-		got, err := EnqueueMany(ctx, db, many)
-		if want := (EnqueuedMany{Queued: 1201, Open: 2}); got != want || err != nil {
+		got, err := queue.EnqueueMany(ctx, db, many)
+		if want := (queue.EnqueuedMany{Queued: 1201, Open: 2}); got != want || err != nil {
 			t.Fatalf("%+v, %v", got, err)
 		}
 		for query, want := range map[string]int64{
@@ -44,26 +45,26 @@ func TestEnqueueMany(t *testing.T) {
 		if got := get(t, db, open.ID); got.DeletionID != open.DeletionID || got.DueAt.After(time.Now().Add(2*time.Minute)) {
 			t.Errorf("the job that was open: %+v", got)
 		}
-		if got, err := EnqueueMany(ctx, db, many); got != (EnqueuedMany{Open: 1203}) || err != nil {
+		if got, err := queue.EnqueueMany(ctx, db, many); got != (queue.EnqueuedMany{Open: 1203}) || err != nil {
 			t.Errorf("again: %+v, %v", got, err)
 		}
-		if got, err := EnqueueMany(ctx, db, nil); got != (EnqueuedMany{}) || err != nil {
+		if got, err := queue.EnqueueMany(ctx, db, nil); got != (queue.EnqueuedMany{}) || err != nil {
 			t.Errorf("none: %+v, %v", got, err)
 		}
-		if _, err := EnqueueMany(ctx, db, append(many[:1:1], Deletion{})); !errors.Is(err, ErrInvalidDeletion) {
+		if _, err := queue.EnqueueMany(ctx, db, append(many[:1:1], queue.Deletion{})); !errors.Is(err, queue.ErrInvalidDeletion) {
 			t.Error(err)
 		}
 		tx, err := db.BeginTx(ctx, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := EnqueueMany(ctx, tx, []Deletion{{Resource: "project", ResourceID: "9999"}}); got.Queued != 1 || err != nil {
+		if got, err := queue.EnqueueMany(ctx, tx, []queue.Deletion{{Resource: "project", ResourceID: "9999"}}); got.Queued != 1 || err != nil {
 			t.Errorf("%+v, %v", got, err)
 		}
 		if err := tx.Rollback(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Find(ctx, db, "project", "9999"); !errors.Is(err, ErrNoJob) {
+		if _, err := queue.Find(ctx, db, "project", "9999"); !errors.Is(err, queue.ErrNoJob) {
 			t.Errorf("after a rollback: %v", err)
 		}
 	})
@@ -72,11 +73,11 @@ func TestEnqueueMany(t *testing.T) {
 // TestEnqueueManyStep: ids of a cluster's nodes are not consecutive.
 func TestEnqueueManyStep(t *testing.T) {
 	db := openForest(t, dbtest.Param("auto_increment_increment", "3"), dbtest.Param("auto_increment_offset", "2"))
-	many := make([]Deletion, 700)
+	many := make([]queue.Deletion, 700)
 	for i := range many {
-		many[i] = Deletion{Resource: "project", ResourceID: key(int64(i))}
+		many[i] = queue.Deletion{Resource: "project", ResourceID: key(int64(i))}
 	}
-	if got, err := EnqueueMany(t.Context(), db, many); got.Queued != 700 || err != nil {
+	if got, err := queue.EnqueueMany(t.Context(), db, many); got.Queued != 700 || err != nil {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	if n := count(t, db, "SELECT COUNT(*) FROM onerow_job j JOIN onerow_deletion d ON d.id = j.deletion_id AND d.resource_id = j.resource_id"); n != 700 {
@@ -91,11 +92,11 @@ func TestEnqueueManyInParallel(t *testing.T) {
 		var queued atomic.Int64
 		for caller := range int64(6) {
 			wg.Go(func() {
-				many := make([]Deletion, 300)
+				many := make([]queue.Deletion, 300)
 				for i := range many {
-					many[i] = Deletion{Resource: "project", ResourceID: key(caller*50 + int64(i*7%300))}
+					many[i] = queue.Deletion{Resource: "project", ResourceID: key(caller*50 + int64(i*7%300))}
 				}
-				got, err := EnqueueMany(t.Context(), db, many)
+				got, err := queue.EnqueueMany(t.Context(), db, many)
 				if err != nil {
 					t.Error(err)
 				}
@@ -116,7 +117,7 @@ func TestCrashEnqueueMany(t *testing.T) {
 				return execAll(ctx, db, putJob("project", "scheduled", "1 HOUR"), "UPDATE onerow_job SET deletion_id = 7777777")
 			},
 			Call: func(ctx context.Context, db *sql.DB) error {
-				got, err := EnqueueMany(ctx, db, []Deletion{{Resource: "project", ResourceID: "1"}, {Resource: "project", ResourceID: "2"}, {Resource: "screen", ResourceID: "2"}})
+				got, err := queue.EnqueueMany(ctx, db, []queue.Deletion{{Resource: "project", ResourceID: "1"}, {Resource: "project", ResourceID: "2"}, {Resource: "screen", ResourceID: "2"}})
 				if err == nil && got.Queued+got.Open != 3 {
 					return fmt.Errorf("%+v", got)
 				}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -19,18 +20,18 @@ var plan = schema.Plan{Resources: []schema.Resource{
 // The audit, the job and the row's own removal commit together. (Package repo does
 // this for its resources.)
 func Example_delete() {
-	remove := func(ctx context.Context, db *sql.DB, id int64) (cascade.Job, error) {
-		var job cascade.Job
+	remove := func(ctx context.Context, db *sql.DB, id int64) (queue.Job, error) {
+		var job queue.Job
 		err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 			key, err := onerow.EncodeKey(id)
 			if err != nil {
 				return err
 			}
-			d := cascade.Deletion{Resource: "project", ResourceID: key, From: "active"}
-			if d.ID, err = cascade.Log(ctx, tx, d); err != nil {
+			d := queue.Deletion{Resource: "project", ResourceID: key, From: "active"}
+			if d.ID, err = queue.Log(ctx, tx, d); err != nil {
 				return err
 			}
-			if job, err = cascade.Enqueue(ctx, tx, d); err != nil {
+			if job, err = queue.Enqueue(ctx, tx, d); err != nil {
 				return err
 			}
 			_, err = tx.ExecContext(ctx, "DELETE FROM project WHERE id = ?", id)
@@ -46,7 +47,7 @@ func ExampleWorker_Run() {
 	serve := func(ctx context.Context, db *sql.DB) error {
 		worker, err := cascade.NewWorker(db, plan, cascade.Config{
 			Lease:      5 * time.Second,
-			OnProgress: func(job cascade.Job) { fmt.Println(job.ResourceID, job.State, job.DeletedRows) },
+			OnProgress: func(job queue.Job) { fmt.Println(job.ResourceID, job.State, job.DeletedRows) },
 		})
 		if err != nil {
 			return err

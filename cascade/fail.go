@@ -9,29 +9,30 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/backoff"
 	"github.com/onerow/onerow/cascade/internal/work"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 // postponement is the pause of a job that could not be worked for want of the database.
 const postponement = time.Second
 
 // leaseOf is what the worker may write about a job that it has claimed.
-func (w *Worker) leaseOf(job Claimed) Lease {
-	return Lease{JobID: job.ID, Token: job.Token, Worker: w.cfg.Name}
+func (w *Worker) leaseOf(job queue.Claimed) queue.Lease {
+	return queue.Lease{JobID: job.ID, Token: job.Token, Worker: w.cfg.Name}
 }
 
-func (l *lease) claimed() Lease { return l.leaseOf(l.job) }
+func (l *lease) claimed() queue.Lease { return l.leaseOf(l.job) }
 
 // postpone makes the job due a little later. It is no failure. One statement.
-func (w *Worker) postpone(ctx context.Context, job Claimed, cause error) error {
-	return w.store(ctx, job, Ready, 0, cause, backoff.Jitter(postponement))
+func (w *Worker) postpone(ctx context.Context, job queue.Claimed, cause error) error {
+	return w.store(ctx, job, queue.Ready, 0, cause, backoff.Jitter(postponement))
 }
 
 // fail counts a failure: the job is due again after a pause, or dead. One statement,
 // 5 when it is dead.
-func (w *Worker) fail(ctx context.Context, job Claimed, cause error) error {
+func (w *Worker) fail(ctx context.Context, job queue.Claimed, cause error) error {
 	failures := job.Failures + 1
 	if failures < w.cfg.MaxFailures && !hopeless(cause) {
-		return w.store(ctx, job, Ready, 1, cause, backoff.After(failures))
+		return w.store(ctx, job, queue.Ready, 1, cause, backoff.After(failures))
 	}
 	ctx, cancel := finishing(ctx)
 	defer cancel()
@@ -39,11 +40,11 @@ func (w *Worker) fail(ctx context.Context, job Claimed, cause error) error {
 	if err != nil {
 		return fmt.Errorf("cascade: job %d is dead, which could not be stored: %w", job.ID, err)
 	}
-	w.tellEnded(Dead, ours)
+	w.tellEnded(queue.Dead, ours)
 	return nil
 }
 
-func (w *Worker) store(ctx context.Context, job Claimed, state State, failures int, cause error, pause time.Duration) error {
+func (w *Worker) store(ctx context.Context, job queue.Claimed, state queue.State, failures int, cause error, pause time.Duration) error {
 	ctx, cancel := finishing(ctx)
 	defer cancel()
 	ours, err := w.leaseOf(job).Return(ctx, w.db, state, failures, cause, pause)
@@ -55,7 +56,7 @@ func (w *Worker) store(ctx context.Context, job Claimed, state State, failures i
 }
 
 // tellEnded tells of the end of an attempt, or that it was another worker's by then.
-func (w *Worker) tellEnded(state State, ours bool) {
+func (w *Worker) tellEnded(state queue.State, ours bool) {
 	if ours {
 		w.cfg.Observer.Ended(state)
 		return
@@ -64,7 +65,7 @@ func (w *Worker) tellEnded(state State, ours bool) {
 }
 
 // archive moves the job, whose lease this transaction has renewed, to the archive.
-func (l *lease) archive(ctx context.Context, tx *onerow.Tx, state State) error {
+func (l *lease) archive(ctx context.Context, tx *onerow.Tx, state queue.State) error {
 	l.state = state
 	return l.claimed().End(ctx, tx, state)
 }
@@ -72,14 +73,14 @@ func (l *lease) archive(ctx context.Context, tx *onerow.Tx, state State) error {
 // End moves the job to the archive, in its last batch.
 func (l *lease) End(ctx context.Context, tx *onerow.Tx, leftovers bool) error {
 	if leftovers {
-		return l.archive(ctx, tx, Leftovers)
+		return l.archive(ctx, tx, queue.Leftovers)
 	}
-	return l.archive(ctx, tx, Done)
+	return l.archive(ctx, tx, queue.Done)
 }
 
 // Spare moves a job that is not to delete anything to the archive, in its only batch.
 func (l *lease) Spare(ctx context.Context, tx *onerow.Tx, why string) error {
-	l.state = Cancelled
+	l.state = queue.Cancelled
 	return l.claimed().Spare(ctx, tx, why)
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade/internal/fault"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -31,7 +32,7 @@ func TestZombie(t *testing.T) {
 			return nil
 		}}})
 		result := make(chan error)
-		var its Claim
+		var its queue.Claim
 		go func() {
 			var err error
 			if its, err = zombie.claim(t.Context(), 10); err == nil {
@@ -51,13 +52,13 @@ func TestZombie(t *testing.T) {
 		before := rowsOf(t, db, 1)
 		counted := get(t, db, job.ID).DeletedRows
 		close(proceed)
-		if err := <-result; !errors.Is(err, ErrLeaseLost) {
+		if err := <-result; !errors.Is(err, queue.ErrLeaseLost) {
 			t.Errorf("the zombie's answer: %v", err)
 		}
 		if after := rowsOf(t, db, 1); !maps.Equal(before, after) {
 			t.Errorf("the zombie deleted rows: %v, were %v", after, before)
 		}
-		if got := get(t, db, job.ID); got.DeletedRows != counted || got.Token != 2 || got.State != Running {
+		if got := get(t, db, job.ID); got.DeletedRows != counted || got.Token != 2 || got.State != queue.Running {
 			t.Errorf("the zombie changed the job: %+v", got)
 		}
 		old := c.Jobs[0]
@@ -65,16 +66,16 @@ func TestZombie(t *testing.T) {
 		for name, write := range map[string]error{
 			"fail":     zombie.fail(t.Context(), old, errors.New("x")),
 			"postpone": zombie.postpone(t.Context(), old, errors.New("x")),
-			"release":  zombie.release(t.Context(), its, []Claimed{old}),
+			"release":  zombie.release(t.Context(), its, []queue.Claimed{old}),
 		} {
-			if got := get(t, db, job.ID); write != nil || got.State != Running || got.Failures != 0 || got.Worker != "second" {
+			if got := get(t, db, job.ID); write != nil || got.State != queue.Running || got.Failures != 0 || got.Worker != "second" {
 				t.Errorf("%s: %v, %+v", name, write, got)
 			}
 		}
 		if err := second.settle(t.Context(), c, c.Jobs[0], second.work(t.Context(), c.Jobs[0], false)); err != nil {
 			t.Error(err)
 		}
-		if got := get(t, db, job.ID); got.State != Done || !maps.Equal(got.Tables, want) {
+		if got := get(t, db, job.ID); got.State != queue.Done || !maps.Equal(got.Tables, want) {
 			t.Errorf("%+v, want %v", got, want)
 		}
 	})
@@ -109,7 +110,7 @@ func TestManyWorkers(t *testing.T) {
 		for id, want := range wants {
 			got := get(t, db, id)
 			claims += got.Token
-			if got.State != Done || !maps.Equal(got.Tables, want) || got.Failures != 0 {
+			if got.State != queue.Done || !maps.Equal(got.Tables, want) || got.Failures != 0 {
 				t.Errorf("%+v, want %v", got, want)
 			}
 		}
@@ -179,7 +180,7 @@ func TestRowsMoveMeanwhile(t *testing.T) {
 		stop()
 		wg.Wait()
 		got := get(t, db, job.ID)
-		if got.State != Done || got.DeletedRows != sum(want) || got.Failures > 0 {
+		if got.State != queue.Done || got.DeletedRows != sum(want) || got.Failures > 0 {
 			t.Errorf("%+v, want %d rows", got, sum(want))
 		}
 		if left := rowsOf(t, db, 1); len(left) > 0 {
@@ -256,7 +257,7 @@ func TestChildrenAppearMeanwhile(t *testing.T) {
 		})
 		wg.Wait()
 		stop()
-		if got := get(t, db, job.ID); got.State != Done || got.DeletedRows != want+made.Load() {
+		if got := get(t, db, job.ID); got.State != queue.Done || got.DeletedRows != want+made.Load() {
 			t.Errorf("%+v, want %d rows and %d created meanwhile", got, want, made.Load())
 		}
 		for _, r := range belowProject(t) {

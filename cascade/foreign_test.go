@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
@@ -88,9 +89,9 @@ func eachOffice(t *testing.T, test func(t *testing.T, db *sql.DB)) {
 }
 
 // begin queues the cascade of a row.
-func begin(t testing.TB, db *sql.DB, resource, id string) Job {
+func begin(t testing.TB, db *sql.DB, resource, id string) queue.Job {
 	t.Helper()
-	job, err := Enqueue(t.Context(), db, Deletion{Resource: resource, ResourceID: id})
+	job, err := queue.Enqueue(t.Context(), db, queue.Deletion{Resource: resource, ResourceID: id})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +99,7 @@ func begin(t testing.TB, db *sql.DB, resource, id string) Job {
 }
 
 // finish drains until the job has ended.
-func finish(t testing.TB, db *sql.DB, plan schema.Plan, c Config, id int64) Job {
+func finish(t testing.TB, db *sql.DB, plan schema.Plan, c Config, id int64) queue.Job {
 	t.Helper()
 	w, err := NewWorker(db, plan, c)
 	if err != nil {
@@ -118,7 +119,7 @@ func TestForeignSchema(t *testing.T) {
 					dbtest.Exec(t, db, stmt)
 				}
 				got := finish(t, db, office, c, begin(t, db, "firm", firmOfNord).ID)
-				if got.State != Done || fmt.Sprint(got.Tables) != officeGone || fmt.Sprint(got.Detached) != officeLoose || got.Failures > 0 {
+				if got.State != queue.Done || fmt.Sprint(got.Tables) != officeGone || fmt.Sprint(got.Detached) != officeLoose || got.Failures > 0 {
 					t.Errorf("%+v", got)
 				}
 				for query, want := range map[string]int64{
@@ -160,11 +161,11 @@ func TestCrashForeign(t *testing.T) {
 						return err
 					}
 					ready(w)
-					return until(ctx, db, w, Done)
+					return until(ctx, db, w, queue.Done)
 				},
 				Check: func(ctx context.Context, db *sql.DB) error {
-					job, err := Get(ctx, db, 1)
-					if err == nil && (fmt.Sprint(job.Tables) != officeGone || fmt.Sprint(job.Detached) != officeLoose || job.State != Done || job.Failures > 0) {
+					job, err := queue.Get(ctx, db, 1)
+					if err == nil && (fmt.Sprint(job.Tables) != officeGone || fmt.Sprint(job.Detached) != officeLoose || job.State != queue.Done || job.Failures > 0) {
 						err = fmt.Errorf("%+v", job)
 					}
 					return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
@@ -48,7 +49,7 @@ func TestGoneRoot(t *testing.T) {
 					{Name: "part", Key: []string{"id"}, Parents: []schema.Edge{{Table: "att", Columns: []string{"att_id"}}}},
 				}}
 				got := finish(t, db, plan, Config{}, begin(t, db, "top", c.id).ID)
-				if got.State != Done || got.DeletedRows != 3 {
+				if got.State != queue.Done || got.DeletedRows != 3 {
 					t.Errorf("%+v", got)
 				}
 				if n := count(t, db, "SELECT COUNT(*) FROM att"); n != 2 {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -14,7 +15,7 @@ import (
 // seen, so that Drain does not turn on it.
 func TestClaimPassesByHeldJobs(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
-		var held []Job
+		var held []queue.Job
 		for id := range int64(3) {
 			held = append(held, condemn(t, db, id+1, 0))
 		}
@@ -36,7 +37,7 @@ func TestClaimPassesByHeldJobs(t *testing.T) {
 		if err := w.Drain(late); err != nil {
 			t.Fatal(err)
 		}
-		if got := get(t, db, free.ID); got.State != Done {
+		if got := get(t, db, free.ID); got.State != queue.Done {
 			t.Errorf("%+v", got)
 		}
 		if err := batch.Commit(); err != nil {
@@ -44,7 +45,7 @@ func TestClaimPassesByHeldJobs(t *testing.T) {
 		}
 		drain(t, w)
 		for _, job := range held {
-			if got := get(t, db, job.ID); got.State != Done || got.Token != 1 {
+			if got := get(t, db, job.ID); got.State != queue.Done || got.Token != 1 {
 				t.Errorf("%+v", got)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/schema"
 )
@@ -20,7 +21,7 @@ func TestIndexSwitchedOff(t *testing.T) {
 	plan := schema.Plan{Tables: []schema.Table{{Name: "top", Key: []string{"id"}},
 		{Name: "mid", Key: []string{"id"}, Parents: []schema.Edge{{Table: "top", Columns: []string{"top_id"}}}},
 		{Name: "low", Key: []string{"id"}, Parents: []schema.Edge{{Table: "mid", Columns: []string{"mid_id"}}}}}}
-	if got := finish(t, db, plan, Config{}, begin(t, db, "top", "1").ID); got.State != Done || fmt.Sprint(got.Tables) != "map[low:1 mid:2]" {
+	if got := finish(t, db, plan, Config{}, begin(t, db, "top", "1").ID); got.State != queue.Done || fmt.Sprint(got.Tables) != "map[low:1 mid:2]" {
 		t.Errorf("%+v", got)
 	}
 }

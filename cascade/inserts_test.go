@@ -12,6 +12,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/onerow/onerow/cascade/internal/fault"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -91,7 +92,7 @@ func TestInsertsMeanwhile(t *testing.T) {
 		if late.Load() != 8*3 {
 			t.Errorf("%d of 24 inserts below what was gone were refused", late.Load())
 		}
-		if want := 120 + acknowledged.Load(); got.State != Done || got.DeletedRows != want || got.Parked > 0 {
+		if want := 120 + acknowledged.Load(); got.State != queue.Done || got.DeletedRows != want || got.Parked > 0 {
 			t.Errorf("%+v, want %d rows", got, want)
 		}
 		for _, table := range []string{"staff", "paper", "remark"} {

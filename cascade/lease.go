@@ -9,6 +9,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/backoff"
 	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
 )
@@ -16,22 +17,22 @@ import (
 // lease is a job that this worker has claimed: what it may do under its token, and what has come of it.
 type lease struct {
 	*Worker
-	job   Claimed
+	job   queue.Claimed
 	graph *graph.Graph // that it was begun under
 	root  rowkey.Key
 
 	counts   counts
 	detached counts
-	stale    bool      // an outcome was unknown, so counts are to be read again
-	planned  bool      // the plan's fingerprint is stored with the job
-	state    State     // where the job went
-	fenced   time.Time // when the lease was renewed last
+	stale    bool        // an outcome was unknown, so counts are to be read again
+	planned  bool        // the plan's fingerprint is stored with the job
+	state    queue.State // where the job went
+	fenced   time.Time   // when the lease was renewed last
 	turn     turn
 }
 
 // begin takes up a job: under the plan and the tables as they are, which must be those that an earlier
 // attempt has begun it under.
-func (w *Worker) begin(ctx context.Context, job Claimed) (*lease, error) {
+func (w *Worker) begin(ctx context.Context, job queue.Claimed) (*lease, error) {
 	l := &lease{Worker: w, job: job, counts: counts{}, detached: counts{}, fenced: time.Now(), stale: w.cfg.OnProgress != nil}
 	err := backoff.Read(ctx, func() (err error) {
 		l.graph, err = w.current(ctx)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/migrations"
@@ -104,6 +105,11 @@ func insertRow(ctx context.Context, db onerow.DB, table string, values map[strin
 	return err
 }
 
+// moveColumns copies a job into the archive; the time of its end follows.
+const moveColumns = `INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, worker, batch_seq,
+  failures, last_error, created_at, started_at, finished_at)
+SELECT id, resource, resource_id, deletion_id, state, due_at, token, worker, batch_seq, failures, last_error, created_at, started_at, `
+
 // either is the active table of a pair for even i, the archive for odd i.
 func either(table string, i int64) string {
 	if i%2 == 1 {
@@ -193,19 +199,19 @@ func sum(rows map[string]int64) (n int64) {
 func key(id int64) string { return fmt.Sprint(id) }
 
 // condemn queues the cascade of a project.
-func condemn(t testing.TB, db onerow.DB, id int64, grace time.Duration) Job {
+func condemn(t testing.TB, db onerow.DB, id int64, grace time.Duration) queue.Job {
 	t.Helper()
 	return condemnFrom(t, db, id, grace, "active")
 }
 
-func condemnFrom(t testing.TB, db onerow.DB, id int64, grace time.Duration, from string) Job {
+func condemnFrom(t testing.TB, db onerow.DB, id int64, grace time.Duration, from string) queue.Job {
 	t.Helper()
-	d := Deletion{Resource: "project", ResourceID: key(id), Owner: "7", From: from, Grace: grace}
+	d := queue.Deletion{Resource: "project", ResourceID: key(id), Owner: "7", From: from, Grace: grace}
 	var err error
-	if d.ID, err = Log(t.Context(), db, d); err != nil {
+	if d.ID, err = queue.Log(t.Context(), db, d); err != nil {
 		t.Fatal(err)
 	}
-	job, err := Enqueue(t.Context(), db, d)
+	job, err := queue.Enqueue(t.Context(), db, d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,9 +223,9 @@ func project(t testing.TB, db onerow.DB, id int64) {
 	insert(t, db, "project", map[string]any{"id": id, "user_id": 7})
 }
 
-func get(t testing.TB, db onerow.DB, id int64) Job {
+func get(t testing.TB, db onerow.DB, id int64) queue.Job {
 	t.Helper()
-	job, err := Get(t.Context(), db, id)
+	job, err := queue.Get(t.Context(), db, id)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/cascade/recover"
 	"github.com/onerow/onerow/internal/cost"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
@@ -55,14 +57,14 @@ func TestMark(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	job, err := Enqueue(ctx, db, Deletion{Resource: "host", ResourceID: "1"})
+	job, err := queue.Enqueue(ctx, db, queue.Deletion{Resource: "host", ResourceID: "1"})
 	if err == nil {
 		err = w.Drain(ctx)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if job = get(t, db, job.ID); job.State != Done || job.Detached["event"] != 1 || job.Detached["alarm"] != 2 || job.Detached["note"] != 1 {
+	if job = get(t, db, job.ID); job.State != queue.Done || job.Detached["event"] != 1 || job.Detached["alarm"] != 2 || job.Detached["note"] != 1 {
 		t.Errorf("%+v", job)
 	}
 	state := func(table, mark, now string) string {
@@ -79,7 +81,7 @@ func TestMark(t *testing.T) {
 	check("1 now,2 before,3 not", "1 now,2 now,3 not", "1 now,2 not,3 not")
 	dbtest.Exec(t, db, "UPDATE alarm SET host_id = 2 WHERE id = 2")
 	dbtest.Exec(t, db, "UPDATE note SET kind = 'user' WHERE id = 1")
-	p, err := RestoreRows(ctx, db, monitored, job.ID, RestoreOptions{})
+	p, err := recover.Rows(ctx, db, monitored, job.ID, recover.Options{})
 	if err != nil || p.References != 1 || p.Changed != 2 || p.Stuck > 0 {
 		t.Errorf("%+v, %v", p, err)
 	}
@@ -101,7 +103,7 @@ func TestMarkCost(t *testing.T) {
 	cost.Flat(t, planted(cost.Few), planted(cost.Many(t)), func(ctx context.Context, db *sql.DB) error {
 		w, err := NewWorker(db, monitored, Config{})
 		if err == nil {
-			_, err = Enqueue(ctx, db, Deletion{Resource: "host", ResourceID: "1"})
+			_, err = queue.Enqueue(ctx, db, queue.Deletion{Resource: "host", ResourceID: "1"})
 		}
 		return errors.Join(err, w.Drain(ctx))
 	})

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
@@ -31,7 +33,7 @@ var pair = schema.Plan{Tables: []schema.Table{{Name: "a", Key: []string{"id"}},
 
 var pairDDL = []string{"CREATE TABLE a (id INT PRIMARY KEY)", "CREATE TABLE b (id INT PRIMARY KEY, a_id INT, KEY (a_id))", "INSERT INTO a VALUES (1)"}
 
-func pairWorker(t *testing.T, c Config) (*Worker, Job) {
+func pairWorker(t *testing.T, c Config) (*Worker, queue.Job) {
 	t.Helper()
 	db := openWith(t, pairDDL...)
 	w, err := NewWorker(db, pair, c)
@@ -49,7 +51,7 @@ func TestJobOfAnotherPlan(t *testing.T) {
 		dbtest.Exec(t, w.db, "INSERT INTO onerow_job (resource, resource_id, deletion_id, state, due_at, created_at) SELECT 'z', COUNT(*), 0, 'ready', '2001-01-01', '2001-01-01' FROM onerow_job")
 	}
 	drain(t, w)
-	if got := get(t, w.db, job.ID); got.State != Done {
+	if got := get(t, w.db, job.ID); got.State != queue.Done {
 		t.Errorf("%+v", got)
 	}
 	if n := count(t, w.db, "SELECT COUNT(*) FROM onerow_job WHERE state = 'ready' AND token = 0 AND failures = 0"); n != candidatesPerJob+1 {
@@ -67,13 +69,13 @@ func TestPlanDoesNotFit(t *testing.T) {
 		if _, err := w.RunOnce(t.Context()); err == nil || !strings.Contains(err.Error(), "verify") || errors.Is(err, errDrift) {
 			t.Errorf("the round: %v", err)
 		}
-		if got := get(t, w.db, job.ID); got.State != Ready || got.Failures != 0 || !strings.Contains(got.LastError, "a_id") {
+		if got := get(t, w.db, job.ID); got.State != queue.Ready || got.Failures != 0 || !strings.Contains(got.LastError, "a_id") {
 			t.Errorf("%+v", got)
 		}
 		dbtest.Exec(t, w.db, "ALTER TABLE b CHANGE a_ref a_id INT")
 		makeDue(t, w.db, job.ID)
 		drain(t, w)
-		if got := get(t, w.db, job.ID); got.State != Done {
+		if got := get(t, w.db, job.ID); got.State != queue.Done {
 			t.Errorf("put right: %+v", got)
 		}
 	})
@@ -81,17 +83,17 @@ func TestPlanDoesNotFit(t *testing.T) {
 		t.Parallel()
 		var w *Worker
 		c := Config{Chunk: 1, Batch: 1}
-		c.OnProgress = func(job Job) {
+		c.OnProgress = func(job queue.Job) {
 			if job.State.Open() && w.graphCache.read != (time.Time{}) {
 				dbtest.Exec(t, w.db, "ALTER TABLE b CHANGE a_id a_ref INT")
 				w.graphCache.read = time.Time{}
 			}
 		}
-		var job Job
+		var job queue.Job
 		w, job = pairWorker(t, c)
 		dbtest.Exec(t, w.db, "INSERT INTO b VALUES (1, 1), (2, 1), (3, 1)")
 		drain(t, w)
-		if got := get(t, w.db, job.ID); got.State != Dead || !strings.Contains(got.LastError, errDrift.Error()) || !strings.Contains(got.LastError, "a_id") || got.DeletedRows != 1 {
+		if got := get(t, w.db, job.ID); got.State != queue.Dead || !strings.Contains(got.LastError, errDrift.Error()) || !strings.Contains(got.LastError, "a_id") || got.DeletedRows != 1 {
 			t.Errorf("%+v", got)
 		}
 	})

@@ -16,6 +16,7 @@ import (
 
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/inspect"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/schematest"
@@ -200,7 +201,7 @@ func (m *modelled) together() error {
 	}
 	dbtest.Eventually(m.T, time.Minute, func() (bool, string) {
 		for _, id := range jobs {
-			if job, err := cascade.Get(m.Context(), m.db, id); err != nil || job.State.Open() {
+			if job, err := queue.Get(m.Context(), m.db, id); err != nil || job.State.Open() {
 				return false, fmt.Sprintf("several at once: %+v, %v\n%s", job, err, m.w)
 			}
 		}
@@ -214,7 +215,7 @@ func (m *modelled) together() error {
 		}
 	}
 	for _, id := range jobs {
-		if job, err := cascade.Get(m.Context(), m.db, id); err != nil || job.State != cascade.Done {
+		if job, err := queue.Get(m.Context(), m.db, id); err != nil || job.State != queue.Done {
 			return errors.Join(fmt.Errorf("%+v", job), err)
 		}
 	}
@@ -273,14 +274,14 @@ func estimated(e inspect.Estimate, root schematest.Root, want schematest.Outcome
 	return nil
 }
 
-func (m *modelled) enqueue(root schematest.Root) (cascade.Job, error) {
-	d := cascade.Deletion{Resource: root.Resource, ResourceID: root.ID}
-	id, err := cascade.Log(m.Context(), m.db, d)
+func (m *modelled) enqueue(root schematest.Root) (queue.Job, error) {
+	d := queue.Deletion{Resource: root.Resource, ResourceID: root.ID}
+	id, err := queue.Log(m.Context(), m.db, d)
 	if err != nil {
-		return cascade.Job{}, err
+		return queue.Job{}, err
 	}
 	d.ID = id
-	return cascade.Enqueue(m.Context(), m.db, d)
+	return queue.Enqueue(m.Context(), m.db, d)
 }
 
 // drain runs workers one after another; each but the last is stopped after some batches.
@@ -292,7 +293,7 @@ func (m *modelled) drain() error {
 			c.Batch, c.Chunk = 0, 0 // as users have it
 		}
 		if left := 1 + m.r.IntN(4); stops > 0 {
-			c.OnProgress = func(cascade.Job) {
+			c.OnProgress = func(queue.Job) {
 				if left--; left == 0 {
 					cancel()
 				}
@@ -314,14 +315,14 @@ func (m *modelled) drain() error {
 
 // ended compares the job's state and counts, which are exact whatever interrupted it.
 func (m *modelled) ended(id int64, want schematest.Outcome) error {
-	job, err := cascade.Get(m.Context(), m.db, id)
+	job, err := queue.Get(m.Context(), m.db, id)
 	if err != nil {
 		return err
 	}
 	deleted := maps.Clone(job.Tables)
 	maps.DeleteFunc(deleted, func(_ string, n int64) bool { return n == 0 })
-	if job.State != cascade.Done || !maps.Equal(deleted, want.Deleted) && len(deleted)+len(want.Deleted) > 0 {
-		parked, err := cascade.ListParked(m.Context(), m.db, cascade.ParkedOptions{JobID: id})
+	if job.State != queue.Done || !maps.Equal(deleted, want.Deleted) && len(deleted)+len(want.Deleted) > 0 {
+		parked, err := queue.ListParked(m.Context(), m.db, queue.ParkedOptions{JobID: id})
 		return errors.Join(fmt.Errorf("the job is %s, failures %d, %q; it deleted %v, want %v; parked: %+v", job.State, job.Failures, job.LastError, job.Tables, want.Deleted, parked), err)
 	}
 	for table, n := range job.Detached {

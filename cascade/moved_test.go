@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
@@ -87,10 +88,10 @@ func TestMovedAway(t *testing.T) {
 		return nil
 	}
 	enqueue := func(ctx context.Context, db *sql.DB) error {
-		d := Deletion{Resource: "project", ResourceID: "1", From: FromOperator}
+		d := queue.Deletion{Resource: "project", ResourceID: "1", From: queue.FromOperator}
 		var err error
-		if d.ID, err = Log(ctx, db, d); err == nil {
-			_, err = Enqueue(ctx, db, d)
+		if d.ID, err = queue.Log(ctx, db, d); err == nil {
+			_, err = queue.Enqueue(ctx, db, d)
 		}
 		return err
 	}
@@ -196,7 +197,7 @@ func TestKindMoved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Enqueue(ctx, db, Deletion{Resource: "host", ResourceID: "1"}); err != nil {
+	if _, err := queue.Enqueue(ctx, db, queue.Deletion{Resource: "host", ResourceID: "1"}); err != nil {
 		t.Fatal(err)
 	}
 	drain(t, w)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade/internal/governor"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 // Observer is told what workers do, for metrics: package cascade/prommetrics implements
@@ -26,7 +27,7 @@ type Observer interface {
 	// [ReasonKind].
 	Throttled(reason string)
 	// Ended an attempt to work a job: it is in that state now.
-	Ended(state State)
+	Ended(state queue.State)
 }
 
 // unobserved is the observer of a worker that has none.
@@ -38,7 +39,7 @@ func (unobserved) Detached(string, int64) {}
 func (unobserved) Parked(string)          {}
 func (unobserved) LeaseLost()             {}
 func (unobserved) Throttled(string)       {}
-func (unobserved) Ended(State)            {}
+func (unobserved) Ended(queue.State)      {}
 
 // ReasonKinds are all that [ReasonKind] returns, but "".
 func ReasonKinds() []string { return governor.Kinds() }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -34,33 +35,33 @@ func TestOverview(t *testing.T) {
 		{1, 3, "[1 7 3 4]"},
 		{10, 1, "[1 7 3 2 5]"},
 	} {
-		jobs, err := OpenJobs(ctx, db, c.due, c.later)
+		jobs, err := queue.OpenJobs(ctx, db, c.due, c.later)
 		if got := ids(jobs); err != nil || got != c.want {
 			t.Errorf("%d due, %d later: %s, %v, want %s", c.due, c.later, got, err, c.want)
 		}
 		for _, j := range jobs {
-			if j.ID == 2 && j.DeletedRows != 3 || j.ID == 5 && j.State != Ready {
+			if j.ID == 2 && j.DeletedRows != 3 || j.ID == 5 && j.State != queue.Ready {
 				t.Errorf("%+v", j)
 			}
 		}
 	}
-	if due, later, err := CountDue(ctx, db); due != 4 || later != 3 || err != nil {
+	if due, later, err := queue.CountDue(ctx, db); due != 4 || later != 3 || err != nil {
 		t.Errorf("%d due, %d later, %v", due, later, err)
 	}
 	dbtest.Exec(t, db, `INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, batch_seq, failures, created_at, finished_at)
  SELECT 10 + id, resource, resource_id, deletion_id, IF(id % 2, 'done', 'dead'), due_at, 1, 1, 0, created_at, UTC_TIMESTAMP(6) - INTERVAL id % 3 HOUR FROM onerow_job`)
 	for limit, want := range map[int]string{3: "[16 13 17]", 100: "[16 13 17 14 11 15 12]"} {
-		if jobs, err := EndedJobs(ctx, db, limit); err != nil || ids(jobs) != want {
+		if jobs, err := queue.EndedJobs(ctx, db, limit); err != nil || ids(jobs) != want {
 			t.Errorf("the last %d: %s, %v, want %s", limit, ids(jobs), err, want)
 		}
 	}
 	dbtest.Exec(t, db, "DELETE FROM onerow_job")
-	if jobs, err := OpenJobs(ctx, db, 5, 5); len(jobs) > 0 || err != nil {
+	if jobs, err := queue.OpenJobs(ctx, db, 5, 5); len(jobs) > 0 || err != nil {
 		t.Errorf("%v, %v", jobs, err)
 	}
 }
 
-func ids(jobs []Job) string {
+func ids(jobs []queue.Job) string {
 	var list []int64
 	for _, j := range jobs {
 		list = append(list, j.ID)

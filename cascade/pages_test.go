@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -14,17 +15,17 @@ import (
 func TestListPages(t *testing.T) {
 	db, ctx := openForest(t), t.Context()
 	dbtest.Exec(t, db, "ALTER TABLE onerow_job AUTO_INCREMENT = 2147483643")
-	want := map[State][]int64{}
+	want := map[queue.State][]int64{}
 	for i := range int64(14) {
 		job := condemn(t, db, i+1, time.Duration(i%2)*time.Hour)
 		state := job.State
 		if i%7 > 2 {
-			state = []State{Done, Dead, Leftovers, Cancelled}[i%4]
+			state = []queue.State{queue.Done, queue.Dead, queue.Leftovers, queue.Cancelled}[i%4]
 			dbtest.Exec(t, db, moveColumns+"UTC_TIMESTAMP(6) FROM onerow_job WHERE id = ?", job.ID)
 			dbtest.Exec(t, db, "UPDATE onerow_job_archive SET state = ? WHERE id = ?", string(state), job.ID)
 			dbtest.Exec(t, db, "DELETE FROM onerow_job WHERE id = ?", job.ID)
 		}
-		for _, s := range []State{"", state} {
+		for _, s := range []queue.State{"", state} {
 			want[s] = append(want[s], job.ID)
 		}
 	}
@@ -34,7 +35,7 @@ func TestListPages(t *testing.T) {
 	for state, ids := range want {
 		slices.Reverse(ids)
 		dbtest.Pages(t, ids, func(after int64, limit int) (page []int64) {
-			jobs, err := List(ctx, db, ListOptions{State: state, After: after, Limit: limit})
+			jobs, err := queue.List(ctx, db, queue.ListOptions{State: state, After: after, Limit: limit})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -56,8 +57,8 @@ func TestParkedPages(t *testing.T) {
 		parkRows(t, db, second.ID, "screen", key(i))
 	}
 	dbtest.Exec(t, db, "UPDATE onerow_parked SET state = 'skipped' WHERE row_key IN ('2', '3', '5')")
-	for _, o := range []ParkedOptions{{}, {JobID: second.ID}, {State: ParkedOpen}, {State: ParkedSkipped}, {JobID: first.ID, State: ParkedSkipped}} {
-		all, err := ListParked(ctx, db, o)
+	for _, o := range []queue.ParkedOptions{{}, {JobID: second.ID}, {State: queue.ParkedOpen}, {State: queue.ParkedSkipped}, {JobID: first.ID, State: queue.ParkedSkipped}} {
+		all, err := queue.ListParked(ctx, db, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +72,7 @@ func TestParkedPages(t *testing.T) {
 		}
 		dbtest.Pages(t, ids, func(after int64, limit int) (page []int64) {
 			o.After, o.Limit = after, limit
-			list, err := ListParked(ctx, db, o)
+			list, err := queue.ListParked(ctx, db, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,7 +95,7 @@ func TestGreatIDs(t *testing.T) {
 	project(t, db, id+1)
 	job := condemn(t, db, id, 0)
 	drain(t, worker(t, db, Config{Batch: 5, Target: -1}))
-	if got := get(t, db, job.ID); got.State != Done || len(rowsOf(t, db, id)) != 0 || !maps.Equal(rowsOf(t, db, id+1), beside) {
+	if got := get(t, db, job.ID); got.State != queue.Done || len(rowsOf(t, db, id)) != 0 || !maps.Equal(rowsOf(t, db, id+1), beside) {
 		t.Errorf("%+v, want %v; left %v, beside %v", got, want, rowsOf(t, db, id), rowsOf(t, db, id+1))
 	}
 }

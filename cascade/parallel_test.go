@@ -2,6 +2,7 @@ package cascade
 
 import (
 	"context"
+	"github.com/onerow/onerow/cascade/queue"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -35,7 +36,7 @@ func TestParallel(t *testing.T) {
 		t.Fatal(err)
 	}
 	for id, rows := range want {
-		if got := get(t, db, id); got.State != Done || got.DeletedRows != rows {
+		if got := get(t, db, id); got.State != queue.Done || got.DeletedRows != rows {
 			t.Errorf("%+v, want %d", got, rows)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/work"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
@@ -34,7 +35,7 @@ func parkRows(t testing.TB, db onerow.DB, jobID int64, table string, keys ...str
 }
 
 // end ends an open job as a worker's last batch does: the fence, what is parked, the archive.
-func end(ctx context.Context, db onerow.DB, jobID int64) (state State, err error) {
+func end(ctx context.Context, db onerow.DB, jobID int64) (state queue.State, err error) {
 	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 		n, err := onerow.Affected(ctx, tx, "UPDATE onerow_job SET batch_seq = batch_seq + 1 WHERE id = ?", jobID)
 		if err != nil || n == 0 {
@@ -45,16 +46,16 @@ func end(ctx context.Context, db onerow.DB, jobID int64) (state State, err error
 		if err != nil {
 			return err
 		}
-		state = Done
+		state = queue.Done
 		if parked > 0 {
-			state = Leftovers
+			state = queue.Leftovers
 		}
 		return archiveAs(ctx, tx, jobID, state)
 	})
 	return state, err
 }
 
-func archiveAs(ctx context.Context, tx *onerow.Tx, jobID int64, state State) error {
+func archiveAs(ctx context.Context, tx *onerow.Tx, jobID int64, state queue.State) error {
 	for _, step := range []struct {
 		query string
 		args  []any
@@ -72,15 +73,15 @@ func archiveAs(ctx context.Context, tx *onerow.Tx, jobID int64, state State) err
 
 // leftovers is a job that has ended but for rows of a table, by their keys, and the ids
 // under which those are parked, in order.
-func leftovers(t testing.TB, db onerow.DB, root int64, keys ...string) (Job, []int64) {
+func leftovers(t testing.TB, db onerow.DB, root int64, keys ...string) (queue.Job, []int64) {
 	t.Helper()
 	job := condemn(t, db, root, 0)
 	dbtest.Exec(t, db, "INSERT INTO onerow_job_plan VALUES (?, 'print', UTC_TIMESTAMP(6))", job.ID)
 	parkRows(t, db, job.ID, "note", keys...)
-	if state, err := end(t.Context(), db, job.ID); state != Leftovers || err != nil {
+	if state, err := end(t.Context(), db, job.ID); state != queue.Leftovers || err != nil {
 		t.Fatal(state, err)
 	}
-	list := listParked(t, db, ParkedOptions{JobID: job.ID})
+	list := listParked(t, db, queue.ParkedOptions{JobID: job.ID})
 	ids := make([]int64, len(list))
 	for i, p := range list {
 		ids[len(ids)-1-i] = p.ID
@@ -88,9 +89,9 @@ func leftovers(t testing.TB, db onerow.DB, root int64, keys ...string) (Job, []i
 	return get(t, db, job.ID), ids
 }
 
-func listParked(t testing.TB, db onerow.DB, o ParkedOptions) []Parked {
+func listParked(t testing.TB, db onerow.DB, o queue.ParkedOptions) []queue.Parked {
 	t.Helper()
-	list, err := ListParked(t.Context(), db, o)
+	list, err := queue.ListParked(t.Context(), db, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,15 +109,15 @@ func TestPark(t *testing.T) {
 		dbtest.Exec(t, db, "INSERT INTO onerow_job_detached VALUES (?, 'b', 3), (?, 'c', 4)", job.ID, job.ID)
 		dbtest.Exec(t, db, "INSERT INTO onerow_job_plan VALUES (?, 'print', UTC_TIMESTAMP(6))", job.ID)
 		dbtest.Exec(t, db, "UPDATE onerow_parked SET state = 'skipped' WHERE table_name = 'tag'")
-		found, err := Find(t.Context(), db, "project", "1")
+		found, err := queue.Find(t.Context(), db, "project", "1")
 		if err != nil {
 			t.Fatal(err)
 		}
-		list, err := List(t.Context(), db, ListOptions{})
+		list, err := queue.List(t.Context(), db, queue.ListOptions{})
 		if err != nil || len(list) != 1 {
 			t.Fatal(list, err)
 		}
-		for _, got := range []Job{get(t, db, job.ID), found, list[0]} {
+		for _, got := range []queue.Job{get(t, db, job.ID), found, list[0]} {
 			if got.Parked != 2 || got.Skipped != 1 || got.DetachedRows != 7 || got.Detached["c"] != 4 || got.DeletedRows != 2 || got.Plan != "print" || len(got.Tables) != 1 {
 				t.Errorf("%+v", got)
 			}
@@ -136,24 +137,24 @@ func TestPark(t *testing.T) {
 
 func TestListParked(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
-		if list := listParked(t, db, ParkedOptions{}); len(list) != 0 {
+		if list := listParked(t, db, queue.ParkedOptions{}); len(list) != 0 {
 			t.Error(list)
 		}
 		one, ids := leftovers(t, db, 1, "1", "2", "3", "4", "5")
 		two := condemn(t, db, 2, 0)
 		parkRows(t, db, two.ID, "tag", "'a;b'", string(make([]byte, 512)))
-		if _, err := SkipParked(t.Context(), db, ids[1]); err != nil {
+		if _, err := queue.SkipParked(t.Context(), db, ids[1]); err != nil {
 			t.Fatal(err)
 		}
-		for want, o := range map[int]ParkedOptions{7: {}, 5: {JobID: one.ID}, 4: {JobID: one.ID, State: ParkedOpen}, 1: {State: ParkedSkipped},
-			6: {State: ParkedOpen, Limit: 5000}, 3: {Limit: 3}, 0: {JobID: 99}, 2: {JobID: two.ID}} {
+		for want, o := range map[int]queue.ParkedOptions{7: {}, 5: {JobID: one.ID}, 4: {JobID: one.ID, State: queue.ParkedOpen}, 1: {State: queue.ParkedSkipped},
+			6: {State: queue.ParkedOpen, Limit: 5000}, 3: {Limit: 3}, 0: {JobID: 99}, 2: {JobID: two.ID}} {
 			if list := listParked(t, db, o); len(list) != want {
 				t.Errorf("%+v: %+v", o, list)
 			}
 		}
 		var got []int64
 		for after := int64(0); ; {
-			page := listParked(t, db, ParkedOptions{JobID: one.ID, After: after, Limit: 2})
+			page := listParked(t, db, queue.ParkedOptions{JobID: one.ID, After: after, Limit: 2})
 			for _, p := range page {
 				got = append(got, p.ID)
 				if p.Resource != "project" || p.ResourceID != "1" || p.Table != "note" || p.Error != "it is referred to" || time.Since(p.ParkedAt).Abs() > time.Minute ||
@@ -180,28 +181,28 @@ func TestSkipParked(t *testing.T) {
 		if job.Parked != 2 || job.Plan != "print" {
 			t.Errorf("%+v", job)
 		}
-		if got, err := SkipParked(ctx, db, ids[0]); err != nil || got.State != Leftovers || got.Parked != 1 || got.Skipped != 1 {
+		if got, err := queue.SkipParked(ctx, db, ids[0]); err != nil || got.State != queue.Leftovers || got.Parked != 1 || got.Skipped != 1 {
 			t.Errorf("%+v, %v", got, err)
 		}
 		for range 2 {
-			if got, err := SkipParked(ctx, db, ids[1]); err != nil || got.State != Done || got.Parked != 0 || got.Skipped != 2 || got.ID != job.ID {
+			if got, err := queue.SkipParked(ctx, db, ids[1]); err != nil || got.State != queue.Done || got.Parked != 0 || got.Skipped != 2 || got.ID != job.ID {
 				t.Errorf("%+v, %v", got, err)
 			}
 		}
-		if _, err := SkipParked(ctx, db, 4711); !errors.Is(err, ErrNoParked) {
+		if _, err := queue.SkipParked(ctx, db, 4711); !errors.Is(err, queue.ErrNoParked) {
 			t.Error(err)
 		}
 		open := condemn(t, db, 2, 0)
 		parkRows(t, db, open.ID, "note", "9")
-		id := listParked(t, db, ParkedOptions{JobID: open.ID})[0].ID
-		if got, err := SkipParked(ctx, db, id); err != nil || got.State != Ready || got.Parked != 0 || got.Skipped != 1 {
+		id := listParked(t, db, queue.ParkedOptions{JobID: open.ID})[0].ID
+		if got, err := queue.SkipParked(ctx, db, id); err != nil || got.State != queue.Ready || got.Parked != 0 || got.Skipped != 1 {
 			t.Errorf("%+v, %v", got, err)
 		}
-		if state, err := end(ctx, db, open.ID); state != Done || err != nil {
+		if state, err := end(ctx, db, open.ID); state != queue.Done || err != nil {
 			t.Error(state, err)
 		}
 		dbtest.Exec(t, db, "DELETE FROM onerow_job_archive WHERE id = ?", open.ID)
-		if _, err := SkipParked(ctx, db, id); !errors.Is(err, ErrNoJob) {
+		if _, err := queue.SkipParked(ctx, db, id); !errors.Is(err, queue.ErrNoJob) {
 			t.Error(err)
 		}
 	})
@@ -212,34 +213,34 @@ func TestRetryParked(t *testing.T) {
 		ctx := t.Context()
 		job, ids := leftovers(t, db, 1, "1", "2")
 		dbtest.Exec(t, db, "UPDATE onerow_job_archive SET token = 7, failures = 3")
-		got, err := RetryParked(ctx, db, ids[0])
-		if err != nil || got.State != Ready || got.Parked != 1 || got.Token != 7 || got.Failures != 0 || got.Plan != "" || got.ID != job.ID {
+		got, err := queue.RetryParked(ctx, db, ids[0])
+		if err != nil || got.State != queue.Ready || got.Parked != 1 || got.Token != 7 || got.Failures != 0 || got.Plan != "" || got.ID != job.ID {
 			t.Errorf("%+v, %v", got, err)
 		}
-		if _, err := RetryParked(ctx, db, ids[0]); !errors.Is(err, ErrNoParked) {
+		if _, err := queue.RetryParked(ctx, db, ids[0]); !errors.Is(err, queue.ErrNoParked) {
 			t.Error(err)
 		}
-		if got, err := RetryParked(ctx, db, ids[1]); err != nil || got.State != Ready || got.Parked != 0 { // of an open job
+		if got, err := queue.RetryParked(ctx, db, ids[1]); err != nil || got.State != queue.Ready || got.Parked != 0 { // of an open job
 			t.Errorf("%+v, %v", got, err)
 		}
 
 		// That a row was skipped can be taken back, too.
 		done, ids := leftovers(t, db, 2, "1")
-		if got, err := SkipParked(ctx, db, ids[0]); err != nil || got.State != Done {
+		if got, err := queue.SkipParked(ctx, db, ids[0]); err != nil || got.State != queue.Done {
 			t.Fatal(got, err)
 		}
-		if got, err := RetryParked(ctx, db, ids[0]); err != nil || got.State != Ready || got.ID != done.ID || got.Skipped != 0 {
+		if got, err := queue.RetryParked(ctx, db, ids[0]); err != nil || got.State != queue.Ready || got.ID != done.ID || got.Skipped != 0 {
 			t.Errorf("%+v, %v", got, err)
 		}
 
 		// Another deletion of the same row is open: nothing changes.
 		old, ids := leftovers(t, db, 3, "1")
 		newer := condemn(t, db, 3, 0)
-		var open *OpenJobError
-		if _, err := RetryParked(ctx, db, ids[0]); !errors.As(err, &open) || open.Open != newer.ID || open.JobID != old.ID {
+		var open *queue.OpenJobError
+		if _, err := queue.RetryParked(ctx, db, ids[0]); !errors.As(err, &open) || open.Open != newer.ID || open.JobID != old.ID {
 			t.Error(err)
 		}
-		if got := get(t, db, old.ID); got.State != Leftovers || got.Parked != 1 || got.Plan != "print" {
+		if got := get(t, db, old.ID); got.State != queue.Leftovers || got.Parked != 1 || got.Plan != "print" {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -249,14 +250,14 @@ func TestRetryLeftovers(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
 		ctx := t.Context()
 		job, ids := leftovers(t, db, 1, "1", "2", "3")
-		if _, err := SkipParked(ctx, db, ids[1]); err != nil {
+		if _, err := queue.SkipParked(ctx, db, ids[1]); err != nil {
 			t.Fatal(err)
 		}
-		if list, err := List(ctx, db, ListOptions{State: Leftovers}); err != nil || len(list) != 1 || list[0].Parked != 2 {
+		if list, err := queue.List(ctx, db, queue.ListOptions{State: queue.Leftovers}); err != nil || len(list) != 1 || list[0].Parked != 2 {
 			t.Errorf("%+v, %v", list, err)
 		}
-		got, err := Retry(ctx, db, job.ID)
-		if err != nil || got.State != Ready || got.Parked != 0 || got.Skipped != 1 || got.Plan != "" {
+		got, err := queue.Retry(ctx, db, job.ID)
+		if err != nil || got.State != queue.Ready || got.Parked != 0 || got.Skipped != 1 || got.Plan != "" {
 			t.Errorf("%+v, %v", got, err)
 		}
 		if keys, err := work.ParkedKeys(ctx, db, job.ID); err != nil || fmt.Sprint(keys) != "map[note:[2]]" {
@@ -285,16 +286,16 @@ func TestParkedRaces(t *testing.T) {
 				})
 			}
 			for _, id := range ids {
-				call("skip", func() error { _, err := SkipParked(t.Context(), db, id); return err }, ErrNoParked)
-				call("retry parked", func() error { _, err := RetryParked(t.Context(), db, id); return err }, ErrNoParked)
+				call("skip", func() error { _, err := queue.SkipParked(t.Context(), db, id); return err }, queue.ErrNoParked)
+				call("retry parked", func() error { _, err := queue.RetryParked(t.Context(), db, id); return err }, queue.ErrNoParked)
 			}
-			call("retry", func() error { _, err := Retry(t.Context(), db, job.ID); return err }, ErrNotDead)
+			call("retry", func() error { _, err := queue.Retry(t.Context(), db, job.ID); return err }, queue.ErrNotDead)
 			for range 2 {
 				call("end", func() error { _, err := end(t.Context(), db, job.ID); return err })
 			}
 			wg.Wait()
 			got := get(t, db, job.ID)
-			if (got.State == Leftovers) != (got.Parked > 0 && !got.State.Open()) {
+			if (got.State == queue.Leftovers) != (got.Parked > 0 && !got.State.Open()) {
 				t.Fatalf("round %d: %+v", round, got)
 			}
 			if n := count(t, db, "SELECT (SELECT COUNT(*) FROM onerow_job WHERE id = ?) + (SELECT COUNT(*) FROM onerow_job_archive WHERE id = ?)", job.ID, job.ID); n != 1 {
@@ -316,26 +317,26 @@ func TestParkedStatements(t *testing.T) {
 		}
 	}
 	job, ids := leftovers(t, db, 1, "1", "2", "3")
-	takes("ListParked", 1, func() error { _, err := ListParked(ctx, db, ParkedOptions{}); return err })
-	takes("SkipParked", 5+2, func() error { _, err := SkipParked(ctx, db, ids[0]); return err })
-	takes("RetryParked", 6+2, func() error { _, err := RetryParked(ctx, db, ids[1]); return err })
-	takes("SkipParked of an open job", 4+2, func() error { _, err := SkipParked(ctx, db, ids[2]); return err })
-	takes("RetryParked of an open job", 4+2, func() error { _, err := RetryParked(ctx, db, ids[2]); return err })
+	takes("ListParked", 1, func() error { _, err := queue.ListParked(ctx, db, queue.ParkedOptions{}); return err })
+	takes("SkipParked", 5+2, func() error { _, err := queue.SkipParked(ctx, db, ids[0]); return err })
+	takes("RetryParked", 6+2, func() error { _, err := queue.RetryParked(ctx, db, ids[1]); return err })
+	takes("SkipParked of an open job", 4+2, func() error { _, err := queue.SkipParked(ctx, db, ids[2]); return err })
+	takes("RetryParked of an open job", 4+2, func() error { _, err := queue.RetryParked(ctx, db, ids[2]); return err })
 	takes("parkedKeys", 1, func() error { _, err := work.ParkedKeys(ctx, db, job.ID); return err })
 	job, ids = leftovers(t, db, 2, "1")
-	takes("SkipParked of the last", 5+2, func() error { _, err := SkipParked(ctx, db, ids[0]); return err })
+	takes("SkipParked of the last", 5+2, func() error { _, err := queue.SkipParked(ctx, db, ids[0]); return err })
 	job, _ = leftovers(t, db, 3, "1", "2")
-	takes("Retry", 4+2, func() error { _, err := Retry(ctx, db, job.ID); return err })
+	takes("Retry", 4+2, func() error { _, err := queue.Retry(ctx, db, job.ID); return err })
 	takes("ReadStats", 1, func() error { _, err := ReadStats(ctx, db); return err })
 	takes("Workers", 1, func() error { _, err := Workers(ctx, db); return err })
 	takes("Pause", 1, func() error { return Pause(ctx, db, "") })
 	takes("Paused", 1, func() error { _, err := Paused(ctx, db); return err })
 	takes("Resume", 1, func() error { return Resume(ctx, db) })
-	many := make([]Deletion, 501)
+	many := make([]queue.Deletion, 501)
 	for i := range many {
-		many[i] = Deletion{Resource: "project", ResourceID: key(int64(i + 1000))}
+		many[i] = queue.Deletion{Resource: "project", ResourceID: key(int64(i + 1000))}
 	}
-	takes("EnqueueMany", 2*(2+2), func() error { _, err := EnqueueMany(ctx, db, many); return err })
+	takes("EnqueueMany", 2*(2+2), func() error { _, err := queue.EnqueueMany(ctx, db, many); return err })
 }
 
 // crashParked runs an operator's call against a job that left rows 1 and 2, and fails it
@@ -373,8 +374,8 @@ func crashParked(t *testing.T, points int, done error, call func(ctx context.Con
 
 func TestCrashSkipParked(t *testing.T) {
 	crashParked(t, 60, nil, func(ctx context.Context, db *sql.DB) error {
-		job, err := SkipParked(ctx, db, 1)
-		if err == nil && (job.State != Done || job.Skipped != 2) {
+		job, err := queue.SkipParked(ctx, db, 1)
+		if err == nil && (job.State != queue.Done || job.Skipped != 2) {
 			return fmt.Errorf("%+v", job)
 		}
 		return err
@@ -382,9 +383,9 @@ func TestCrashSkipParked(t *testing.T) {
 }
 
 func TestCrashRetryParked(t *testing.T) {
-	crashParked(t, 60, ErrNoParked, func(ctx context.Context, db *sql.DB) error {
-		job, err := RetryParked(ctx, db, 1)
-		if err == nil && (job.State != Ready || job.Parked != 0 || job.Skipped != 1) {
+	crashParked(t, 60, queue.ErrNoParked, func(ctx context.Context, db *sql.DB) error {
+		job, err := queue.RetryParked(ctx, db, 1)
+		if err == nil && (job.State != queue.Ready || job.Parked != 0 || job.Skipped != 1) {
 			return fmt.Errorf("%+v", job)
 		}
 		return err
@@ -392,8 +393,8 @@ func TestCrashRetryParked(t *testing.T) {
 }
 
 func TestCrashRetryLeftovers(t *testing.T) {
-	crashParked(t, 50, ErrNotDead, func(ctx context.Context, db *sql.DB) error {
-		_, err := Retry(ctx, db, 1)
+	crashParked(t, 50, queue.ErrNotDead, func(ctx context.Context, db *sql.DB) error {
+		_, err := queue.Retry(ctx, db, 1)
 		return err
 	})
 }
@@ -413,7 +414,8 @@ func TestCrashCatchesTheNaiveSkip(t *testing.T) {
 			if err != nil || n == 0 {
 				return err
 			}
-			_, err = db.ExecContext(ctx, sqlSettled, 1, 1)
+			_, err = db.ExecContext(ctx, `UPDATE onerow_job_archive SET state = 'done', batch_seq = batch_seq + 1
+WHERE id = 1 AND state = 'leftovers' AND NOT EXISTS (SELECT 1 FROM onerow_parked WHERE job_id = 1 AND state = 'parked')`)
 			return err
 		},
 	}, dsn)

@@ -8,6 +8,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/dbtime"
 	"github.com/onerow/onerow/cascade/internal/governor"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/dbtext"
 )
 
@@ -36,9 +37,9 @@ ON DUPLICATE KEY UPDATE changed_at = IF(is_on, changed_at, VALUES(changed_at)), 
 //
 // One statement, 2 in a transaction with an actor. Calling it again is safe.
 func Pause(ctx context.Context, db onerow.DB, reason string) error {
-	err := Noted(ctx, db, func(ctx context.Context, db onerow.DB) (Action, error) {
+	err := queue.Noted(ctx, db, func(ctx context.Context, db onerow.DB) (queue.Action, error) {
 		_, err := db.ExecContext(ctx, sqlPause, dbtext.Arg(dbtext.Fit(reason, governor.MaxReason)))
-		return Action{Action: ActionPause, Reason: reason}, err
+		return queue.Action{Action: queue.ActionPause, Reason: reason}, err
 	})
 	if err != nil {
 		return fmt.Errorf("cascade: pause: %w", err)
@@ -49,12 +50,12 @@ func Pause(ctx context.Context, db onerow.DB, reason string) error {
 // Resume lets the workers go on. It is a no-op when they are not paused. One statement, 2 in a transaction
 // with an actor.
 func Resume(ctx context.Context, db onerow.DB) error {
-	err := Noted(ctx, db, func(ctx context.Context, db onerow.DB) (Action, error) {
+	err := queue.Noted(ctx, db, func(ctx context.Context, db onerow.DB) (queue.Action, error) {
 		n, err := onerow.Affected(ctx, db, sqlResume)
 		if err != nil || n == 0 {
-			return Action{}, err
+			return queue.Action{}, err
 		}
-		return Action{Action: ActionResume}, nil
+		return queue.Action{Action: queue.ActionResume}, nil
 	})
 	if err != nil {
 		return fmt.Errorf("cascade: resume: %w", err)

@@ -9,6 +9,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/dbtime"
 	"github.com/onerow/onerow/cascade/internal/governor"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/dbtext"
 )
 
@@ -32,17 +33,17 @@ ON DUPLICATE KEY UPDATE changed_at = IF(kind = 'pause', changed_at, VALUES(chang
 // PauseResource makes all workers of the database leave the jobs of a resource: they claim none, and give
 // back those that they have, within a second and the rest of their batch; meanwhile they work others. It is
 // no failure of the jobs. The reason is shown; it is cut to 255 bytes. Pausing again gives another reason.
-// The error is [ErrInvalidDeletion] for what cannot be a resource's name; no plan is asked for it.
+// The error is [queue.ErrInvalidDeletion] for what cannot be a resource's name; no plan is asked for it.
 //
 // One statement, 2 in a transaction with an actor. Calling it again is safe.
 func PauseResource(ctx context.Context, db onerow.DB, resource, reason string) error {
-	if resource == "" || len(resource) > MaxResource {
-		return fmt.Errorf("%w: the resource %q must have 1 to %d bytes", ErrInvalidDeletion, resource, MaxResource)
+	if resource == "" || len(resource) > queue.MaxResource {
+		return fmt.Errorf("%w: the resource %q must have 1 to %d bytes", queue.ErrInvalidDeletion, resource, queue.MaxResource)
 	}
 	value := []byte(dbtext.Fit(reason, governor.MaxReason))
-	err := Noted(ctx, db, func(ctx context.Context, db onerow.DB) (Action, error) {
+	err := queue.Noted(ctx, db, func(ctx context.Context, db onerow.DB) (queue.Action, error) {
 		_, err := db.ExecContext(ctx, sqlControlSet, governor.KindPause, []byte(resource), value)
-		return Action{Action: ActionPause, Resource: resource, Reason: reason}, err
+		return queue.Action{Action: queue.ActionPause, Resource: resource, Reason: reason}, err
 	})
 	if err != nil {
 		return fmt.Errorf("cascade: pause %s: %w", resource, err)
@@ -53,12 +54,12 @@ func PauseResource(ctx context.Context, db onerow.DB, resource, reason string) e
 // ResumeResource lets workers work the jobs of a resource again. It is a no-op when it is not paused. One
 // statement, 2 in a transaction with an actor.
 func ResumeResource(ctx context.Context, db onerow.DB, resource string) error {
-	err := Noted(ctx, db, func(ctx context.Context, db onerow.DB) (Action, error) {
+	err := queue.Noted(ctx, db, func(ctx context.Context, db onerow.DB) (queue.Action, error) {
 		n, err := onerow.Affected(ctx, db, sqlControlDrop, governor.KindPause, []byte(resource))
 		if err != nil || n == 0 {
-			return Action{}, err
+			return queue.Action{}, err
 		}
-		return Action{Action: ActionResume, Resource: resource}, nil
+		return queue.Action{Action: queue.ActionResume, Resource: resource}, nil
 	})
 	if err != nil {
 		return fmt.Errorf("cascade: resume %s: %w", resource, err)

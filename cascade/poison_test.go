@@ -11,6 +11,7 @@ import (
 
 	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/cascade/internal/work"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
@@ -32,10 +33,10 @@ func TestPoison(t *testing.T) {
 		got := finish(t, db, office, Config{}, job.ID)
 		// Left: staff 117, 333, 4 and 2 above the last, which was taken off 1; remark 4 and 3, 2
 		// and 1 above it, and papers 2 and 1 above those.
-		if got.State != Leftovers || got.Parked != 4 || got.Failures != 0 || got.Tables["staff"] != 301+6-4 {
+		if got.State != queue.Leftovers || got.Parked != 4 || got.Failures != 0 || got.Tables["staff"] != 301+6-4 {
 			t.Errorf("%+v", got)
 		}
-		list, err := ListParked(t.Context(), db, ParkedOptions{JobID: job.ID})
+		list, err := queue.ListParked(t.Context(), db, queue.ParkedOptions{JobID: job.ID})
 		if err != nil || len(list) != 4 {
 			t.Fatal(list, err)
 		}
@@ -48,20 +49,20 @@ func TestPoison(t *testing.T) {
 			t.Errorf("%d staff are left", n)
 		}
 		dbtest.Exec(t, db, "DELETE FROM hold_staff WHERE id = 117")
-		if _, err := Retry(t.Context(), db, job.ID); err != nil {
+		if _, err := queue.Retry(t.Context(), db, job.ID); err != nil {
 			t.Fatal(err)
 		}
 		got = finish(t, db, office, Config{}, job.ID)
-		if got.State != Leftovers || got.Parked != 3 || got.Tables["staff"] != 301+6-3 {
+		if got.State != queue.Leftovers || got.Parked != 3 || got.Tables["staff"] != 301+6-3 {
 			t.Errorf("%+v", got)
 		}
 		dbtest.Exec(t, db, "DELETE FROM hold_staff")
 		dbtest.Exec(t, db, "DELETE FROM hold_remark")
-		if _, err := Retry(t.Context(), db, job.ID); err != nil {
+		if _, err := queue.Retry(t.Context(), db, job.ID); err != nil {
 			t.Fatal(err)
 		}
 		got = finish(t, db, office, Config{}, job.ID)
-		if got.State != Done || got.Parked != 0 || got.Tables["staff"] != 301+6 || got.Tables["remark"] != 5 {
+		if got.State != queue.Done || got.Parked != 0 || got.Tables["staff"] != 301+6 || got.Tables["remark"] != 5 {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -97,19 +98,19 @@ func TestPoisonousLeaves(t *testing.T) {
 		db := plantTop(t)
 		job := begin(t, db, "top", "1")
 		got := finish(t, db, plan, Config{}, job.ID)
-		if got.State != Leftovers || got.Parked != 4 || got.Tables["leaf"] != 297 || got.Detached["loose"] != 299 {
+		if got.State != queue.Leftovers || got.Parked != 4 || got.Tables["leaf"] != 297 || got.Detached["loose"] != 299 {
 			t.Errorf("%+v", got)
 		}
-		list, err := ListParked(t.Context(), db, ParkedOptions{JobID: job.ID})
+		list, err := queue.ListParked(t.Context(), db, queue.ParkedOptions{JobID: job.ID})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, p := range list {
-			if _, err := SkipParked(t.Context(), db, p.ID); err != nil {
+			if _, err := queue.SkipParked(t.Context(), db, p.ID); err != nil {
 				t.Error(err)
 			}
 		}
-		if got := get(t, db, job.ID); got.State != Done || got.Skipped != 4 || count(t, db, "SELECT COUNT(*) FROM top") != 1 {
+		if got := get(t, db, job.ID); got.State != queue.Done || got.Skipped != 4 || count(t, db, "SELECT COUNT(*) FROM top") != 1 {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -118,22 +119,22 @@ func TestPoisonousLeaves(t *testing.T) {
 		db := plantTop(t)
 		job := begin(t, db, "top", "1")
 		got := finish(t, db, plan, Config{MaxParked: 2}, job.ID)
-		if got.State != Dead || got.Parked != 2 || got.Failures != 1 || !strings.Contains(got.LastError, work.ErrParked.Error()) || !strings.Contains(got.LastError, "MaxParked") || !strings.Contains(got.LastError, "the next would be") {
+		if got.State != queue.Dead || got.Parked != 2 || got.Failures != 1 || !strings.Contains(got.LastError, work.ErrParked.Error()) || !strings.Contains(got.LastError, "MaxParked") || !strings.Contains(got.LastError, "the next would be") {
 			t.Errorf("%+v", got)
 		}
-		list, err := ListParked(t.Context(), db, ParkedOptions{JobID: job.ID})
+		list, err := queue.ListParked(t.Context(), db, queue.ParkedOptions{JobID: job.ID})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, p := range list {
-			if _, err := SkipParked(t.Context(), db, p.ID); err != nil {
+			if _, err := queue.SkipParked(t.Context(), db, p.ID); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if _, err := Retry(t.Context(), db, job.ID); err != nil {
+		if _, err := queue.Retry(t.Context(), db, job.ID); err != nil {
 			t.Fatal(err)
 		}
-		if got := finish(t, db, plan, Config{MaxParked: 2}, job.ID); got.State != Leftovers || got.Parked != 2 || got.Skipped != 2 {
+		if got := finish(t, db, plan, Config{MaxParked: 2}, job.ID); got.State != queue.Leftovers || got.Parked != 2 || got.Skipped != 2 {
 			t.Errorf("with two skipped: %+v", got)
 		}
 	})
@@ -144,7 +145,7 @@ func TestPoisonousLeaves(t *testing.T) {
 		dbtest.Exec(t, db, "DELETE FROM loose WHERE id = 77")
 		dbtest.Exec(t, db, "CREATE TABLE hold_top (id INT, FOREIGN KEY (id) REFERENCES top (id)) ENGINE=InnoDB")
 		dbtest.Exec(t, db, "INSERT INTO hold_top VALUES (1)")
-		if got := finish(t, db, plan, Config{}, begin(t, db, "top", "1").ID); got.State != Leftovers || got.Parked != 1 || got.Tables["leaf"] != 300 || got.Detached["loose"] != 299 {
+		if got := finish(t, db, plan, Config{}, begin(t, db, "top", "1").ID); got.State != queue.Leftovers || got.Parked != 1 || got.Tables["leaf"] != 300 || got.Detached["loose"] != 299 {
 			t.Errorf("%+v", got)
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
@@ -55,12 +56,12 @@ func TestManyLeaves(t *testing.T) {
 	sheets := fillArchive(t, plain, boxes)
 	db, connector := racetest.Counted(t, dsn)
 	job := begin(t, plain, "room", "1")
-	var got Job
+	var got queue.Job
 	log, err := crashtest.Count(connector, func() error {
 		got = finish(t, db, archive, Config{Batch: 50, Target: -1, Chunk: 60}, job.ID)
 		return nil
 	})
-	if err != nil || got.State != Done || got.Tables["sheet"] != sheets || got.Tables["box"] != 60 {
+	if err != nil || got.State != queue.Done || got.Tables["sheet"] != sheets || got.Tables["box"] != 60 {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	statements, listed := 0, 0

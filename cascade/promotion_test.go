@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -33,13 +34,13 @@ func TestNotYetPromoted(t *testing.T) {
 			t.Fatalf("%d ended while the server was read-only: %v", id, err)
 		case <-time.After(time.Second):
 		}
-		if got := get(t, admin, job.ID); got.State != Ready {
+		if got := get(t, admin, job.ID); got.State != queue.Ready {
 			t.Errorf("%d: %+v", id, got)
 		}
 		dbtest.Exec(t, admin, "SET GLOBAL read_only = 0")
 		dbtest.Eventually(t, time.Minute, func() (bool, string) {
 			got := get(t, admin, job.ID)
-			return got.State == Done, string(got.State) + " " + got.LastError
+			return got.State == queue.Done, string(got.State) + " " + got.LastError
 		})
 		if id == 2 { // Run goes on until it is told to end
 			stop()

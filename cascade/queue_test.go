@@ -11,18 +11,18 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/fault"
-	"github.com/onerow/onerow/internal/cost"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
 func TestEnqueueOneOpenJob(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
 		var wg sync.WaitGroup
-		jobs := make([]Job, 32)
+		jobs := make([]queue.Job, 32)
 		for i := range jobs {
 			wg.Go(func() {
 				var err error
-				if jobs[i], err = Enqueue(t.Context(), db, Deletion{ID: int64(i + 1), Resource: "project", ResourceID: "1"}); err != nil {
+				if jobs[i], err = queue.Enqueue(t.Context(), db, queue.Deletion{ID: int64(i + 1), Resource: "project", ResourceID: "1"}); err != nil {
 					t.Error(err)
 				}
 			})
@@ -30,7 +30,7 @@ func TestEnqueueOneOpenJob(t *testing.T) {
 		wg.Wait()
 		made := 0
 		for i, job := range jobs {
-			if job.ID != jobs[0].ID || job.ID == 0 || job.State != Ready || job.DeletionID != jobs[0].DeletionID {
+			if job.ID != jobs[0].ID || job.ID == 0 || job.State != queue.Ready || job.DeletionID != jobs[0].DeletionID {
 				t.Errorf("call %d: %+v, the first: %+v", i, job, jobs[0])
 			}
 			if job.CreatedAt.IsZero() {
@@ -40,13 +40,13 @@ func TestEnqueueOneOpenJob(t *testing.T) {
 		if n := count(t, db, "SELECT COUNT(*) FROM onerow_job"); n != 1 || made != 1 {
 			t.Errorf("%d jobs, %d calls made one", n, made)
 		}
-		for _, d := range []Deletion{{}, {Resource: "project"}, {ResourceID: "1"}, {Resource: "project", ResourceID: "1", Grace: -1},
+		for _, d := range []queue.Deletion{{}, {Resource: "project"}, {ResourceID: "1"}, {Resource: "project", ResourceID: "1", Grace: -1},
 			{Resource: string(make([]byte, 65)), ResourceID: "1"}, {Resource: "project", ResourceID: "1", From: "elsewhere"},
 			{Resource: "project", ResourceID: string(make([]byte, 513))}, {Resource: "project", ResourceID: "1", Owner: string(make([]byte, 513))}} {
-			if _, err := Enqueue(t.Context(), db, d); !errors.Is(err, ErrInvalidDeletion) {
+			if _, err := queue.Enqueue(t.Context(), db, d); !errors.Is(err, queue.ErrInvalidDeletion) {
 				t.Errorf("Enqueue(%+v): %v", d, err)
 			}
-			if _, err := Log(t.Context(), db, d); !errors.Is(err, ErrInvalidDeletion) {
+			if _, err := queue.Log(t.Context(), db, d); !errors.Is(err, queue.ErrInvalidDeletion) {
 				t.Errorf("Log(%+v): %v", d, err)
 			}
 		}
@@ -56,15 +56,15 @@ func TestEnqueueOneOpenJob(t *testing.T) {
 func TestDeleteDuringGraceTakesTheEarlierTime(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
 		first := condemn(t, db, 1, time.Hour)
-		if first.State != Scheduled {
+		if first.State != queue.Scheduled {
 			t.Fatalf("%+v", first)
 		}
 		at := get(t, db, first.ID).DueAt
 		for _, c := range []struct {
 			grace time.Duration
 			moves bool
-			state State
-		}{{2 * time.Hour, false, Scheduled}, {time.Minute, true, Scheduled}, {time.Hour, false, Scheduled}, {0, true, Ready}, {time.Hour, false, Ready}} {
+			state queue.State
+		}{{2 * time.Hour, false, queue.Scheduled}, {time.Minute, true, queue.Scheduled}, {time.Hour, false, queue.Scheduled}, {0, true, queue.Ready}, {time.Hour, false, queue.Ready}} {
 			job := condemn(t, db, 1, c.grace)
 			if job.ID != first.ID || job.DeletionID != first.DeletionID || job.State != c.state {
 				t.Errorf("grace %s: %+v", c.grace, job)
@@ -83,13 +83,13 @@ func TestDeleteDuringGraceTakesTheEarlierTime(t *testing.T) {
 			t.Fatalf("%+v, %v", c, err)
 		}
 		running := condemn(t, db, 1, 0)
-		if running.ID != first.ID || running.State != Running || running.Token != 1 || !running.DueAt.After(at) {
+		if running.ID != first.ID || running.State != queue.Running || running.Token != 1 || !running.DueAt.After(at) {
 			t.Errorf("a deletion while the job runs: %+v", running)
 		}
 		if err := w.settle(t.Context(), c, c.Jobs[0], w.work(t.Context(), c.Jobs[0], false)); err != nil {
 			t.Error(err)
 		}
-		if job := condemn(t, db, 1, 0); job.ID == first.ID || job.State != Ready {
+		if job := condemn(t, db, 1, 0); job.ID == first.ID || job.State != queue.Ready {
 			t.Errorf("a deletion after the job: %+v", job)
 		}
 		if n := count(t, db, "SELECT COUNT(*) FROM onerow_deletion WHERE resource_id = '1' AND owner = '7' AND deleted_from = 'active'"); n != 8 {
@@ -108,10 +108,10 @@ func TestEnqueueInACallersTransaction(t *testing.T) {
 		if err := tx.Rollback(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Find(t.Context(), db, "project", "1"); !errors.Is(err, ErrNoJob) {
+		if _, err := queue.Find(t.Context(), db, "project", "1"); !errors.Is(err, queue.ErrNoJob) {
 			t.Errorf("after a rollback: %v", err)
 		}
-		if _, err := Get(t.Context(), db, 99); !errors.Is(err, ErrNoJob) {
+		if _, err := queue.Get(t.Context(), db, 99); !errors.Is(err, queue.ErrNoJob) {
 			t.Errorf("an unknown job: %v", err)
 		}
 	})
@@ -120,30 +120,30 @@ func TestEnqueueInACallersTransaction(t *testing.T) {
 func TestCancel(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
 		job := condemn(t, db, 1, time.Hour)
-		if err := Cancel(t.Context(), db, "project", "1", job.DeletionID+1); !errors.Is(err, ErrTooLate) {
+		if err := queue.Cancel(t.Context(), db, "project", "1", job.DeletionID+1); !errors.Is(err, queue.ErrTooLate) {
 			t.Errorf("another deletion: %v", err)
 		}
 		for range 2 { // the second is a no-op
-			if err := Cancel(t.Context(), db, "project", "1", job.DeletionID); err != nil {
+			if err := queue.Cancel(t.Context(), db, "project", "1", job.DeletionID); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if got := get(t, db, job.ID); got.State != Cancelled || got.FinishedAt.IsZero() || got.DeletionID != job.DeletionID {
+		if got := get(t, db, job.ID); got.State != queue.Cancelled || got.FinishedAt.IsZero() || got.DeletionID != job.DeletionID {
 			t.Errorf("%+v", got)
 		}
 		again := condemn(t, db, 1, time.Hour)
 		makeDue(t, db, again.ID)
-		if got := get(t, db, again.ID); got.State != Ready {
+		if got := get(t, db, again.ID); got.State != queue.Ready {
 			t.Errorf("a scheduled job whose time has come is shown as %s", got.State)
 		}
-		if err := Cancel(t.Context(), db, "project", "1", again.DeletionID); !errors.Is(err, ErrTooLate) {
+		if err := queue.Cancel(t.Context(), db, "project", "1", again.DeletionID); !errors.Is(err, queue.ErrTooLate) {
 			t.Errorf("after the grace period: %v", err)
 		}
 		drain(t, worker(t, db, Config{}))
-		if err := Cancel(t.Context(), db, "project", "1", again.DeletionID); !errors.Is(err, ErrTooLate) {
+		if err := queue.Cancel(t.Context(), db, "project", "1", again.DeletionID); !errors.Is(err, queue.ErrTooLate) {
 			t.Errorf("after the job: %v", err)
 		}
-		if found, err := Find(t.Context(), db, "project", "1"); err != nil || found.ID != again.ID || found.State != Done {
+		if found, err := queue.Find(t.Context(), db, "project", "1"); err != nil || found.ID != again.ID || found.State != queue.Done {
 			t.Errorf("Find: %+v, %v", found, err)
 		}
 	})
@@ -159,7 +159,7 @@ func TestCancelAgainstClaim(t *testing.T) {
 			var err error
 			wg.Go(func() {
 				for n := range 50 {
-					if err = Cancel(t.Context(), db, "project", key(i), job.DeletionID); err == nil || !errors.Is(err, ErrTooLate) || n > int(i%5) {
+					if err = queue.Cancel(t.Context(), db, "project", key(i), job.DeletionID); err == nil || !errors.Is(err, queue.ErrTooLate) || n > int(i%5) {
 						return
 					}
 				}
@@ -180,9 +180,9 @@ func TestCancelAgainstClaim(t *testing.T) {
 			wg.Wait()
 			state := get(t, db, job.ID).State
 			switch {
-			case err == nil && won == 0 && state == Cancelled:
+			case err == nil && won == 0 && state == queue.Cancelled:
 				cancelled++
-			case errors.Is(err, ErrTooLate) && won == 1 && state == Running:
+			case errors.Is(err, queue.ErrTooLate) && won == 1 && state == queue.Running:
 				claimed++
 			default:
 				t.Fatalf("round %d: cancel said %v, %d claims won, the job is %s", i, err, won, state)
@@ -195,17 +195,17 @@ func TestCancelAgainstClaim(t *testing.T) {
 func TestFindPrefersTheOpenJob(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
 		job := condemn(t, db, 1, time.Hour)
-		if err := Cancel(t.Context(), db, "project", "1", job.DeletionID); err != nil {
+		if err := queue.Cancel(t.Context(), db, "project", "1", job.DeletionID); err != nil {
 			t.Fatal(err)
 		}
 		open := condemn(t, db, 1, time.Hour)
-		if found, err := Find(t.Context(), db, "project", "1"); err != nil || found.ID != open.ID {
+		if found, err := queue.Find(t.Context(), db, "project", "1"); err != nil || found.ID != open.ID {
 			t.Errorf("%+v, %v", found, err)
 		}
-		if err := Cancel(t.Context(), db, "project", "1", open.DeletionID); err != nil {
+		if err := queue.Cancel(t.Context(), db, "project", "1", open.DeletionID); err != nil {
 			t.Fatal(err)
 		}
-		if found, err := Find(t.Context(), db, "project", "1"); err != nil || found.ID != open.ID || found.State != Cancelled {
+		if found, err := queue.Find(t.Context(), db, "project", "1"); err != nil || found.ID != open.ID || found.State != queue.Cancelled {
 			t.Errorf("the newest of the finished: %+v, %v", found, err)
 		}
 	})
@@ -213,8 +213,8 @@ func TestFindPrefersTheOpenJob(t *testing.T) {
 
 func TestList(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
-		want := map[State][]int64{}
-		add := func(s State, id int64) {
+		want := map[queue.State][]int64{}
+		add := func(s queue.State, id int64) {
 			want[s] = append(want[s], id)
 			want[""] = append(want[""], id)
 		}
@@ -222,19 +222,19 @@ func TestList(t *testing.T) {
 			job := condemn(t, db, i, time.Duration(i%2)*time.Hour)
 			switch i % 4 {
 			case 1:
-				if err := Cancel(t.Context(), db, "project", key(i), job.DeletionID); err != nil {
+				if err := queue.Cancel(t.Context(), db, "project", key(i), job.DeletionID); err != nil {
 					t.Fatal(err)
 				}
-				add(Cancelled, job.ID)
+				add(queue.Cancelled, job.ID)
 			case 3:
 				if i > 10 {
 					makeDue(t, db, job.ID)
-					add(Ready, job.ID)
+					add(queue.Ready, job.ID)
 				} else {
-					add(Scheduled, job.ID)
+					add(queue.Scheduled, job.ID)
 				}
 			default:
-				add(Ready, job.ID)
+				add(queue.Ready, job.ID)
 			}
 			dbtest.Exec(t, db, "INSERT INTO onerow_job_count VALUES (?, 'a', 2), (?, 'b', 3)", job.ID, job.ID)
 		}
@@ -242,7 +242,7 @@ func TestList(t *testing.T) {
 			slices.Reverse(ids)
 			var got []int64
 			for after := int64(0); ; {
-				page, err := List(t.Context(), db, ListOptions{State: state, After: after, Limit: 3})
+				page, err := queue.List(t.Context(), db, queue.ListOptions{State: state, After: after, Limit: 3})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -267,7 +267,7 @@ func TestList(t *testing.T) {
 func TestRetry(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
 		ctx := t.Context()
-		job, err := Enqueue(ctx, db, Deletion{ID: 5, Resource: "project", ResourceID: "nonsense"})
+		job, err := queue.Enqueue(ctx, db, queue.Deletion{ID: 5, Resource: "project", ResourceID: "nonsense"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -278,31 +278,31 @@ func TestRetry(t *testing.T) {
 				t.Fatal(worked, err)
 			}
 			got := get(t, db, job.ID)
-			want := Ready
+			want := queue.Ready
 			if n == 3 {
-				want = Dead
+				want = queue.Dead
 			}
 			if got.State != want || got.Failures != n || got.Token != int64(n) || got.LastError == "" {
 				t.Fatalf("after failure %d: %+v", n, got)
 			}
-			if pause := time.Until(got.DueAt); want == Ready && (pause < 100*time.Millisecond || pause > time.Minute) {
+			if pause := time.Until(got.DueAt); want == queue.Ready && (pause < 100*time.Millisecond || pause > time.Minute) {
 				t.Errorf("after failure %d the next attempt is in %s", n, pause)
 			}
-			if _, err := Retry(ctx, db, job.ID); n < 3 && !errors.Is(err, ErrNotDead) {
+			if _, err := queue.Retry(ctx, db, job.ID); n < 3 && !errors.Is(err, queue.ErrNotDead) {
 				t.Errorf("retry of a ready job: %v", err)
 			} else if n == 3 && err != nil {
 				t.Errorf("retry of a dead job: %v", err)
 			}
 		}
 		got := get(t, db, job.ID)
-		if got.State != Ready || got.Failures != 0 || got.Token != 3 || !got.FinishedAt.IsZero() || got.DeletionID != 5 {
+		if got.State != queue.Ready || got.Failures != 0 || got.Token != 3 || !got.FinishedAt.IsZero() || got.DeletionID != 5 {
 			t.Errorf("retried: %+v", got)
 		}
-		var notDead *NotDeadError
-		if _, err := Retry(ctx, db, job.ID); !errors.As(err, &notDead) || notDead.State != Ready || notDead.JobID != job.ID {
+		var notDead *queue.NotDeadError
+		if _, err := queue.Retry(ctx, db, job.ID); !errors.As(err, &notDead) || notDead.State != queue.Ready || notDead.JobID != job.ID {
 			t.Errorf("retried twice: %v", err)
 		}
-		if _, err := Retry(ctx, db, 12345); !errors.Is(err, ErrNoJob) {
+		if _, err := queue.Retry(ctx, db, 12345); !errors.Is(err, queue.ErrNoJob) {
 			t.Errorf("unknown: %v", err)
 		}
 		// Dead again, and a new deletion of the same row.
@@ -310,15 +310,15 @@ func TestRetry(t *testing.T) {
 		if _, err := w.RunOnce(ctx); err != nil {
 			t.Fatal(err)
 		}
-		next, err := Enqueue(ctx, db, Deletion{ID: 6, Resource: "project", ResourceID: "nonsense"})
+		next, err := queue.Enqueue(ctx, db, queue.Deletion{ID: 6, Resource: "project", ResourceID: "nonsense"})
 		if err != nil || next.ID == job.ID {
 			t.Fatalf("%+v, %v", next, err)
 		}
-		var open *OpenJobError
-		if _, err := Retry(ctx, db, job.ID); !errors.Is(err, ErrOpenJob) || !errors.As(err, &open) || open.Open != next.ID {
+		var open *queue.OpenJobError
+		if _, err := queue.Retry(ctx, db, job.ID); !errors.Is(err, queue.ErrOpenJob) || !errors.As(err, &open) || open.Open != next.ID {
 			t.Errorf("with a newer job: %v", err)
 		}
-		if got := get(t, db, job.ID); got.State != Dead || got.Failures != 3 {
+		if got := get(t, db, job.ID); got.State != queue.Dead || got.Failures != 3 {
 			t.Errorf("after the refused retry: %+v", got)
 		}
 	})
@@ -326,7 +326,7 @@ func TestRetry(t *testing.T) {
 
 func TestParallelRetries(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
-		job, err := Enqueue(t.Context(), db, Deletion{Resource: "project", ResourceID: "nonsense"})
+		job, err := queue.Enqueue(t.Context(), db, queue.Deletion{Resource: "project", ResourceID: "nonsense"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -334,14 +334,14 @@ func TestParallelRetries(t *testing.T) {
 		var wg sync.WaitGroup
 		errs := make([]error, 8)
 		for i := range errs {
-			wg.Go(func() { _, errs[i] = Retry(t.Context(), db, job.ID) })
+			wg.Go(func() { _, errs[i] = queue.Retry(t.Context(), db, job.ID) })
 		}
 		wg.Wait()
 		won := 0
 		for _, err := range errs {
 			if err == nil {
 				won++
-			} else if !errors.Is(err, ErrNotDead) {
+			} else if !errors.Is(err, queue.ErrNotDead) {
 				t.Error(err)
 			}
 		}
@@ -396,39 +396,6 @@ func TestClaimsAreDisjoint(t *testing.T) {
 	})
 }
 
-// TestClaimsDoNotMeet: of the jobs that a claim tries another one has had none in the meantime.
-func TestClaimsDoNotMeet(t *testing.T) {
-	each(t, func(t *testing.T, db *sql.DB) {
-		dbtest.Exec(t, db, "INSERT INTO onerow_job (resource, resource_id, deletion_id, state, due_at, created_at) "+cost.Numbers(1000)+
-			"SELECT 'project', i, 1, 'ready', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM numbers WHERE i <= 400")
-		var wg sync.WaitGroup
-		for range 6 {
-			w := worker(t, db, Config{})
-			wg.Go(func() {
-				for range 30 {
-					due, err := w.due(t.Context(), 40)
-					if err != nil || len(due.IDs) == 0 {
-						if err != nil {
-							t.Error(err)
-						}
-						return
-					}
-					c := Claim{value: claimValue(w.cfg.Name), Seen: len(due.IDs)}
-					tried, err := c.take(t.Context(), db, w.cfg.Lease, due.IDs, 20)
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					if won := count(t, db, "SELECT COUNT(*) FROM onerow_job WHERE worker = ?", c.value); won != int64(len(tried)) {
-						t.Errorf("%d jobs were tried, and %d won", len(tried), won)
-					}
-				}
-			})
-		}
-		wg.Wait()
-	})
-}
-
 func TestTransientErrorsDoNotCount(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
 		job := condemn(t, db, 1, 0)
@@ -442,7 +409,7 @@ func TestTransientErrorsDoNotCount(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := get(t, db, job.ID)
-		if got.State != Ready || got.Failures != 0 || !time.Now().Before(got.DueAt.Add(time.Minute)) || got.LastError == "" {
+		if got.State != queue.Ready || got.Failures != 0 || !time.Now().Before(got.DueAt.Add(time.Minute)) || got.LastError == "" {
 			t.Errorf("%+v", got)
 		}
 		if want := "onerow: COMMIT was sent and not answered, the outcome is unknown; call again to find out: no answer from mysql://…@db/x?password=…&x=1"; got.LastError != want {

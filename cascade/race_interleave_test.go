@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
@@ -42,12 +43,12 @@ func forgive(right error, c call) call {
 
 func duels(ready func(*Worker)) []duel {
 	enqueue := func(ctx context.Context, db *sql.DB) error {
-		_, err := Enqueue(ctx, db, Deletion{ID: 5, Resource: "project", ResourceID: "1"})
+		_, err := queue.Enqueue(ctx, db, queue.Deletion{ID: 5, Resource: "project", ResourceID: "1"})
 		return err
 	}
-	cancel := func(ctx context.Context, db *sql.DB) error { return Cancel(ctx, db, "project", "1", 5) }
-	retry := forgive(ErrNotDead, func(ctx context.Context, db *sql.DB) error {
-		_, err := Retry(ctx, db, 1)
+	cancel := func(ctx context.Context, db *sql.DB) error { return queue.Cancel(ctx, db, "project", "1", 5) }
+	retry := forgive(queue.ErrNotDead, func(ctx context.Context, db *sql.DB) error {
+		_, err := queue.Retry(ctx, db, 1)
 		return err
 	})
 	// The lease ends when a duel says so, not by the clock.
@@ -70,12 +71,12 @@ func duels(ready func(*Worker)) []duel {
 	successor := func(ctx context.Context, db *sql.DB) error {
 		return errors.Join(execAll(ctx, db, "UPDATE onerow_job SET due_at = UTC_TIMESTAMP(6)"), round(ctx, db))
 	}
-	zombie := forgive(ErrLeaseLost, func(ctx context.Context, db *sql.DB) error {
+	zombie := forgive(queue.ErrLeaseLost, func(ctx context.Context, db *sql.DB) error {
 		w, err := worker(db, Config{Batch: 1, Chunk: 1}) // several batches, each of which may be the first without the lease
 		if err != nil {
 			return err
 		}
-		return w.work(ctx, Claimed{Job: Job{ID: 1, Resource: "project", ResourceID: "1", DeletionID: 5, Token: 1, State: Running}}, false)
+		return w.work(ctx, queue.Claimed{Job: queue.Job{ID: 1, Resource: "project", ResourceID: "1", DeletionID: 5, Token: 1, State: queue.Running}}, false)
 	})
 	// child is inserted below row 1 of a table, as package repo does it.
 	child := func(table, above string) call {
@@ -116,8 +117,8 @@ func duels(ready func(*Worker)) []duel {
 		return errors.Join(given(1)(ctx, db), execAll(ctx, db, "UPDATE onerow_job SET state = 'running', token = 1, worker = 'w#1', started_at = UTC_TIMESTAMP(6)"))
 	}
 	exact := func(ctx context.Context, db *sql.DB) error {
-		job, err := Get(ctx, db, 1)
-		if err == nil && (job.State != Done || job.DeletedRows != 3) {
+		job, err := queue.Get(ctx, db, 1)
+		if err == nil && (job.State != queue.Done || job.DeletedRows != 3) {
 			err = fmt.Errorf("%s with %d rows counted", job.State, job.DeletedRows)
 		}
 		return err
@@ -138,11 +139,11 @@ func duels(ready func(*Worker)) []duel {
 			"INSERT INTO onerow_job_count (job_id, table_name, deleted_rows) VALUES (1, 'note', 3)",
 			"INSERT INTO onerow_parked (id, job_id, table_name, row_key, error, state, parked_at) VALUES (1, 1, 'note', '1', 'in use', '"+row+"', UTC_TIMESTAMP(6))")
 	}
-	purge := func(ctx context.Context, db *sql.DB) error { return second(PurgeJobs(ctx, db, year, 10)) }
-	purgeAudits := func(ctx context.Context, db *sql.DB) error { return second(PurgeDeletions(ctx, db, year, 10)) }
+	purge := func(ctx context.Context, db *sql.DB) error { return second(queue.PurgeJobs(ctx, db, year, 10)) }
+	purgeAudits := func(ctx context.Context, db *sql.DB) error { return second(queue.PurgeDeletions(ctx, db, year, 10)) }
 	audit := "INSERT INTO onerow_deletion (id, resource, resource_id, deleted_from, grace_us, requested_at) VALUES (5, 'project', '1', 'active', 0, UTC_TIMESTAMP(6) - INTERVAL 400 DAY)"
-	retryRow := forgive(ErrNoJob, forgive(ErrNoParked, func(ctx context.Context, db *sql.DB) error { return second(RetryParked(ctx, db, 1)) }))
-	skipRow := forgive(ErrNoJob, forgive(ErrNoParked, func(ctx context.Context, db *sql.DB) error { return second(SkipParked(ctx, db, 1)) }))
+	retryRow := forgive(queue.ErrNoJob, forgive(queue.ErrNoParked, func(ctx context.Context, db *sql.DB) error { return second(queue.RetryParked(ctx, db, 1)) }))
+	skipRow := forgive(queue.ErrNoJob, forgive(queue.ErrNoParked, func(ctx context.Context, db *sql.DB) error { return second(queue.SkipParked(ctx, db, 1)) }))
 	takeover, unchanged := takeOver(new(string))
 	return []duel{
 		{"purge, twice", ended("done", "skipped"), purge, nil, nil, nil, 2},
@@ -155,37 +156,37 @@ func duels(ready func(*Worker)) []duel {
 		{"purge audits, enqueue", does(audit), purgeAudits, enqueue, nil, nil, 2},
 		{"enqueue, twice", nil, enqueue, nil, nil, nil, 2},
 		{"enqueue, enqueue with grace", nil, enqueue, func(ctx context.Context, db *sql.DB) error {
-			_, err := Enqueue(ctx, db, Deletion{ID: 5, Resource: "project", ResourceID: "1", Grace: time.Hour})
+			_, err := queue.Enqueue(ctx, db, queue.Deletion{ID: 5, Resource: "project", ResourceID: "1", Grace: time.Hour})
 			return err
 		}, nil, nil, 2},
 		{"cancel, twice", does(putJob("project", "scheduled", "1 HOUR")), cancel, nil, nil, nil, 2},
-		{"cancel, enqueue", does(putJob("project", "scheduled", "1 HOUR")), forgive(ErrTooLate, cancel), enqueue, nil, nil, 2},
+		{"cancel, enqueue", does(putJob("project", "scheduled", "1 HOUR")), forgive(queue.ErrTooLate, cancel), enqueue, nil, nil, 2},
 		{"retry, twice", dead, retry, nil, nil, nil, 2},
-		{"retry, enqueue", dead, forgive(ErrOpenJob, retry), enqueue, nil, nil, 2},
+		{"retry, enqueue", dead, forgive(queue.ErrOpenJob, retry), enqueue, nil, nil, 2},
 		{"a round, a round", given(0), round, round, exact, nil, 1},
 		{"a round, another one when its lease is over", given(0), round, successor, exact, nil, 1},
 		{"a worker that loses its lease, its successor", taken, zombie, successor, exact, nil, 1},
 		{"a worker that loses its lease changes nothing", taken, zombie, takeover, nil, unchanged, 1},
 		{"a round, the job is paused", given(0), round, func(ctx context.Context, db *sql.DB) error {
-			err := second(PauseJob(ctx, db, 1, "why"))
-			if errors.Is(err, ErrNotOpen) {
+			err := second(queue.PauseJob(ctx, db, 1, "why"))
+			if errors.Is(err, queue.ErrNotOpen) {
 				return nil // the round was done
 			}
-			return errors.Join(err, round(ctx, db), second(ResumeJob(ctx, db, 1)), round(ctx, db))
+			return errors.Join(err, round(ctx, db), second(queue.ResumeJob(ctx, db, 1)), round(ctx, db))
 		}, exact, nil, 1},
 		{"a round, the job is cancelled", given(0), round, func(ctx context.Context, db *sql.DB) error {
-			err := second(HoldJob(ctx, db, 1, "why"))
-			if errors.Is(err, ErrNotOpen) {
+			err := second(queue.HoldJob(ctx, db, 1, "why"))
+			if errors.Is(err, queue.ErrNotOpen) {
 				return nil // the round was done
 			}
-			return errors.Join(err, Cancel(ctx, db, "project", "1", 5))
+			return errors.Join(err, queue.Cancel(ctx, db, "project", "1", 5))
 		}, func(ctx context.Context, db *sql.DB) error {
-			job, err := Get(ctx, db, 1)
+			job, err := queue.Get(ctx, db, 1)
 			var left int64
 			if err == nil {
 				err = onerow.QueryRow(ctx, db, "SELECT COUNT(*) FROM note", nil, &left)
 			}
-			if err == nil && (job.State != Done && job.State != Cancelled || job.DeletedRows+left != 3 || job.State == Done && left > 0) {
+			if err == nil && (job.State != queue.Done && job.State != queue.Cancelled || job.DeletedRows+left != 3 || job.State == queue.Done && left > 0) {
 				err = fmt.Errorf("%s with %d rows counted and %d left", job.State, job.DeletedRows, left)
 			}
 			return err

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/schema"
 )
@@ -50,16 +51,16 @@ func TestAssetsOfRowsThatStay(t *testing.T) {
 					cfg.Assets = store
 					job := begin(t, db, "album", "1")
 					for range 2 { // the second attempt knows from the start what is parked
-						if got := finish(t, db, gallery, cfg, job.ID); got.State != Leftovers || got.Parked != 1 || store.list() != c.gone {
+						if got := finish(t, db, gallery, cfg, job.ID); got.State != queue.Leftovers || got.Parked != 1 || store.list() != c.gone {
 							t.Errorf("%+v, deleted %s", got, store.list())
 						}
-						if _, err := Retry(t.Context(), db, job.ID); err != nil {
+						if _, err := queue.Retry(t.Context(), db, job.ID); err != nil {
 							t.Fatal(err)
 						}
 					}
 					dbtest.Exec(t, db, "DELETE FROM hold")
 					dbtest.Exec(t, db, "DELETE FROM onerow_parked")
-					if got := finish(t, db, gallery, cfg, job.ID); got.State != Done || got.DeletedRows != 9 || store.list() != "[cover 1 file 1 file 2]" {
+					if got := finish(t, db, gallery, cfg, job.ID); got.State != queue.Done || got.DeletedRows != 9 || store.list() != "[cover 1 file 1 file 2]" {
 						t.Errorf("%+v, deleted %s", got, store.list())
 					}
 					if n := count(t, db, "SELECT COUNT(*) FROM album JOIN photo ON album_id = album.id"); n != 1 {
@@ -78,7 +79,7 @@ func TestAssetsOfOthersRows(t *testing.T) {
 		does string
 		err  error
 	}{
-		"the job":    {"UPDATE onerow_job SET token = token + 1, worker = 'other', due_at = due_at + INTERVAL 1 HOUR", ErrLeaseLost},
+		"the job":    {"UPDATE onerow_job SET token = token + 1, worker = 'other', due_at = due_at + INTERVAL 1 HOUR", queue.ErrLeaseLost},
 		"the row":    {"UPDATE photo SET album_id = 2 WHERE album_id = 1", nil},
 		"the schema": {"CREATE TABLE keeper (id INT, FOREIGN KEY (id) REFERENCES photo (id))", errDrift},
 	} {
@@ -86,7 +87,7 @@ func TestAssetsOfOthersRows(t *testing.T) {
 			eachOf(t, galleryRows, func(t *testing.T, db *sql.DB) {
 				store, done := &shelf{}, false
 				var w *Worker
-				w, err := NewWorker(db, gallery, Config{Assets: store, Chunk: 1, OnProgress: func(Job) {
+				w, err := NewWorker(db, gallery, Config{Assets: store, Chunk: 1, OnProgress: func(queue.Job) {
 					if !done {
 						done = true
 						dbtest.Exec(t, db, c.does)
@@ -139,7 +140,7 @@ func TestFenceBeforeAssets(t *testing.T) {
 			dbtest.Exec(t, db, "UPDATE onerow_job SET token = token + 1 WHERE id = ?", job.ID)
 			return nil
 		}
-		if err := w.work(t.Context(), won.Jobs[0], false); !errors.Is(err, ErrLeaseLost) || store.names() != 100 {
+		if err := w.work(t.Context(), won.Jobs[0], false); !errors.Is(err, queue.ErrLeaseLost) || store.names() != 100 {
 			t.Errorf("%v, deleted %d, want the 100 of the first call", err, store.names())
 		}
 	})

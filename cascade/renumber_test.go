@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -27,7 +28,7 @@ func fallBack(t *testing.T, db *sql.DB) {
 func TestJobIDReused(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
 		ctx := t.Context()
-		var old []Job
+		var old []queue.Job
 		for id := int64(1); id <= 4; id++ {
 			grow(t, db, id, 1, 1, 1, 1)
 			condemn(t, db, id, 0)
@@ -44,7 +45,7 @@ func TestJobIDReused(t *testing.T) {
 
 		want := grow(t, db, 10, 2, 1, 1, 1)
 		done := condemn(t, db, 10, 0)
-		bad, err := Enqueue(ctx, db, Deletion{Resource: "project", ResourceID: "nonsense"})
+		bad, err := queue.Enqueue(ctx, db, queue.Deletion{Resource: "project", ResourceID: "nonsense"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,10 +54,10 @@ func TestJobIDReused(t *testing.T) {
 			t.Fatalf("the jobs have the ids %d, %d, %d: nothing is tested", done.ID, bad.ID, later.ID)
 		}
 		drain(t, w)
-		if err := Cancel(ctx, db, "project", "11", later.DeletionID); err != nil {
+		if err := queue.Cancel(ctx, db, "project", "11", later.DeletionID); err != nil {
 			t.Error(err)
 		}
-		if err := Cancel(ctx, db, "project", "11", later.DeletionID); err != nil {
+		if err := queue.Cancel(ctx, db, "project", "11", later.DeletionID); err != nil {
 			t.Error(err)
 		}
 		for i, was := range old {
@@ -64,8 +65,8 @@ func TestJobIDReused(t *testing.T) {
 				t.Errorf("the older job %d was\n%+v and is\n%+v", i+1, was, now)
 			}
 		}
-		for id, state := range map[string]State{"10": Done, "nonsense": Dead, "11": Cancelled} {
-			got, err := Find(ctx, db, "project", id)
+		for id, state := range map[string]queue.State{"10": queue.Done, "nonsense": queue.Dead, "11": queue.Cancelled} {
+			got, err := queue.Find(ctx, db, "project", id)
 			if err != nil || got.State != state || got.ID <= 4 || id == "10" && !maps.Equal(got.Tables, want) || id != "10" && got.DeletedRows != 0 {
 				t.Errorf("%s: %+v, %v", id, got, err)
 			}
@@ -80,7 +81,7 @@ func TestJobIDReused(t *testing.T) {
 func TestRetryOfReusedJobID(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
 		ctx := t.Context()
-		bad, err := Enqueue(ctx, db, Deletion{Resource: "project", ResourceID: "nonsense"})
+		bad, err := queue.Enqueue(ctx, db, queue.Deletion{Resource: "project", ResourceID: "nonsense"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,10 +90,10 @@ func TestRetryOfReusedJobID(t *testing.T) {
 		if other := condemn(t, db, 5, time.Hour); other.ID != bad.ID {
 			t.Fatalf("the job has the id %d: nothing is tested", other.ID)
 		}
-		if got, err := Retry(ctx, db, bad.ID); err != nil || got.ResourceID != "nonsense" || got.State != Ready {
+		if got, err := queue.Retry(ctx, db, bad.ID); err != nil || got.ResourceID != "nonsense" || got.State != queue.Ready {
 			t.Errorf("%+v, %v", got, err)
 		}
-		if got, err := Find(ctx, db, "project", "5"); err != nil || got.ID == bad.ID || got.State != Scheduled {
+		if got, err := queue.Find(ctx, db, "project", "5"); err != nil || got.ID == bad.ID || got.State != queue.Scheduled {
 			t.Errorf("%+v, %v", got, err)
 		}
 	})
@@ -104,61 +105,61 @@ func TestHold(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
 		ctx := t.Context()
 		w := worker(t, db, Config{})
-		held := func(id int64, grace time.Duration) (Job, time.Time) {
+		held := func(id int64, grace time.Duration) (queue.Job, time.Time) {
 			t.Helper()
 			job := condemn(t, db, id, grace)
 			was := get(t, db, job.ID).DueAt
 			for range 2 { // the second hold gives another reason
-				if err := Hold(ctx, db, "project", key(id), job.DeletionID, "why"); err != nil {
+				if err := queue.Hold(ctx, db, "project", key(id), job.DeletionID, "why"); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if got := get(t, db, job.ID); got.State != Held || !got.DueAt.Equal(was) || got.LastError != "why" || !got.State.Open() {
+			if got := get(t, db, job.ID); got.State != queue.Held || !got.DueAt.Equal(was) || got.LastError != "why" || !got.State.Open() {
 				t.Fatalf("held: %+v, was due %s", got, was)
 			}
 			return job, was
 		}
 		job, due := held(1, time.Hour)
-		if got, err := Retry(ctx, db, job.ID); err != nil || got.State != Scheduled || !got.DueAt.Equal(due) {
+		if got, err := queue.Retry(ctx, db, job.ID); err != nil || got.State != queue.Scheduled || !got.DueAt.Equal(due) {
 			t.Errorf("retried: %+v, %v, was due %s", got, err, due)
 		}
 		job, due = held(2, time.Hour)
-		if got, err := Enqueue(ctx, db, Deletion{Resource: "project", ResourceID: "2", Grace: 2 * time.Hour}); err != nil || got.ID != job.ID || got.State != Scheduled || !got.DueAt.Equal(due) {
+		if got, err := queue.Enqueue(ctx, db, queue.Deletion{Resource: "project", ResourceID: "2", Grace: 2 * time.Hour}); err != nil || got.ID != job.ID || got.State != queue.Scheduled || !got.DueAt.Equal(due) {
 			t.Errorf("deleted with a longer grace period: %+v, %v, was due %s", got, err, due)
 		}
 		job, due = held(3, time.Hour)
-		if n, err := EnqueueMany(ctx, db, []Deletion{{Resource: "project", ResourceID: "3", Grace: time.Minute}}); err != nil || n.Open != 1 {
+		if n, err := queue.EnqueueMany(ctx, db, []queue.Deletion{{Resource: "project", ResourceID: "3", Grace: time.Minute}}); err != nil || n.Open != 1 {
 			t.Errorf("%+v, %v", n, err)
 		}
-		if got := get(t, db, job.ID); got.State != Scheduled || !got.DueAt.Before(due) {
+		if got := get(t, db, job.ID); got.State != queue.Scheduled || !got.DueAt.Before(due) {
 			t.Errorf("deleted with a shorter grace period: %+v", got)
 		}
 		// The grace period of these ends while they are held.
 		job, _ = held(4, time.Hour)
 		dbtest.Exec(t, db, "UPDATE onerow_job SET due_at = due_at - INTERVAL 2 HOUR WHERE id = ?", job.ID)
 		drain(t, w)
-		if stats, err := ReadStats(ctx, db); err != nil || stats.Open[Held] != 1 || stats.OldestAge != 0 {
+		if stats, err := ReadStats(ctx, db); err != nil || stats.Open[queue.Held] != 1 || stats.OldestAge != 0 {
 			t.Errorf("%+v, %v", stats, err)
 		}
-		if err := Hold(ctx, db, "project", "4", job.DeletionID+1, "x"); !errors.Is(err, ErrTooLate) {
+		if err := queue.Hold(ctx, db, "project", "4", job.DeletionID+1, "x"); !errors.Is(err, queue.ErrTooLate) {
 			t.Errorf("of another deletion: %v", err)
 		}
-		if err := Cancel(ctx, db, "project", "4", job.DeletionID); err != nil {
+		if err := queue.Cancel(ctx, db, "project", "4", job.DeletionID); err != nil {
 			t.Error(err)
 		}
-		if got := get(t, db, job.ID); got.State != Cancelled || got.DueAt.After(time.Now().Add(time.Hour)) {
+		if got := get(t, db, job.ID); got.State != queue.Cancelled || got.DueAt.After(time.Now().Add(time.Hour)) {
 			t.Errorf("cancelled: %+v", got)
 		}
 		job, _ = held(5, time.Hour)
 		dbtest.Exec(t, db, "UPDATE onerow_job SET due_at = due_at - INTERVAL 2 HOUR WHERE id = ?", job.ID)
-		if got, err := Retry(ctx, db, job.ID); err != nil || got.State != Ready {
+		if got, err := queue.Retry(ctx, db, job.ID); err != nil || got.State != queue.Ready {
 			t.Errorf("retried after its grace period: %+v, %v", got, err)
 		}
 		drain(t, w)
-		if got := get(t, db, job.ID); got.State != Done {
+		if got := get(t, db, job.ID); got.State != queue.Done {
 			t.Errorf("%+v", got)
 		}
-		if err := Hold(ctx, db, "project", "5", job.DeletionID, "x"); !errors.Is(err, ErrTooLate) {
+		if err := queue.Hold(ctx, db, "project", "5", job.DeletionID, "x"); !errors.Is(err, queue.ErrTooLate) {
 			t.Errorf("of a job that has ended: %v", err)
 		}
 	})

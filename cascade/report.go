@@ -10,39 +10,40 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/dbtime"
 	"github.com/onerow/onerow/cascade/internal/trash"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 // ErrNoDeletion means that there is no deletion with this number: there never was, or its audit was purged.
 var ErrNoDeletion = errors.New("cascade: there is no such deletion")
 
 // Report says what became of a deletion: who asked for it and why, what went and what is left. What was
-// purged since is not in it, see [PurgeJobs].
+// purged since is not in it, see [queue.PurgeJobs].
 type Report struct {
 	DeletionID int64 `json:"deletion_id,omitempty"`
-	// Resource, ResourceID and Owner are encoded as in [Job].
+	// Resource, ResourceID and Owner are encoded as in [queue.Job].
 	Resource   string `json:"resource"`
 	ResourceID string `json:"resource_id"`
 	Owner      string `json:"owner,omitempty"`
-	// From is where the row was deleted from, see [Deletion]; RequestedAt when, and Grace how long it could
+	// From is where the row was deleted from, see [queue.Deletion]; RequestedAt when, and Grace how long it could
 	// be taken back. Of a job without an audit nothing of this is known.
 	From        string        `json:"from,omitempty"`
 	RequestedAt time.Time     `json:"requested_at,omitzero"`
 	Grace       time.Duration `json:"grace_ns,omitempty"`
-	// Actor and Reason are those of the delete; "" where it did not say, see [WithActor].
+	// Actor and Reason are those of the delete; "" where it did not say, see [queue.WithActor].
 	Actor  string `json:"actor,omitempty"`
 	Reason string `json:"reason,omitempty"`
 	// Job is the deletion's job, with what it has deleted and detached; nil where none is known. It may
 	// belong to an earlier deletion of the same row, whose job was still open.
-	Job *Job `json:"job"`
+	Job *queue.Job `json:"job"`
 	// Left are rows that could not be deleted, newest first, MaxReported at most: Job.Parked and
 	// Job.Skipped say how many there are.
-	Left []Parked `json:"left"`
+	Left []queue.Parked `json:"left"`
 	// Restored is what has come back, by table, over all calls: the root's own row is among it.
 	Restored []RestoredTable `json:"restored,omitempty"`
 	// Trash is what can still come back, by table.
 	Trash []KeptTable `json:"trash"`
 	// Actions are all that are known, oldest first, MaxReported at most.
-	Actions []Action `json:"actions"`
+	Actions []queue.Action `json:"actions"`
 }
 
 // RestoredTable is what of one table has come back from the trash.
@@ -91,9 +92,9 @@ func ReadReport(ctx context.Context, db onerow.DB, deletionID int64) (Report, er
 }
 
 // ReportJob reports on the deletion of a job; where its audit is not known, on the job alone. Errors:
-// [ErrNoJob]. Eight statements, not of one snapshot.
+// [queue.ErrNoJob]. Eight statements, not of one snapshot.
 func ReportJob(ctx context.Context, db onerow.DB, jobID int64) (Report, error) {
-	job, err := Get(ctx, db, jobID)
+	job, err := queue.Get(ctx, db, jobID)
 	if err != nil {
 		return Report{}, err
 	}
@@ -109,12 +110,12 @@ func ReportJob(ctx context.Context, db onerow.DB, jobID int64) (Report, error) {
 
 // complete reads what is known of the job, 0 for none, and what was done.
 func (r *Report) complete(ctx context.Context, db onerow.DB, jobID int64) error {
-	r.Left, r.Trash, r.Actions = []Parked{}, []KeptTable{}, []Action{}
+	r.Left, r.Trash, r.Actions = []queue.Parked{}, []KeptTable{}, []queue.Action{}
 	if jobID != 0 {
-		job, err := Get(ctx, db, jobID)
+		job, err := queue.Get(ctx, db, jobID)
 		if err == nil {
 			r.Job = &job
-			r.Left, err = ListParked(ctx, db, ParkedOptions{JobID: jobID, Limit: MaxReported})
+			r.Left, err = queue.ListParked(ctx, db, queue.ParkedOptions{JobID: jobID, Limit: MaxReported})
 		}
 		if err == nil {
 			r.Trash, err = TrashOf(ctx, db, jobID)
@@ -122,16 +123,16 @@ func (r *Report) complete(ctx context.Context, db onerow.DB, jobID int64) error 
 		if err == nil {
 			r.Restored, err = restoredOf(ctx, db, jobID)
 		}
-		if err != nil && !errors.Is(err, ErrNoJob) { // purged this moment
+		if err != nil && !errors.Is(err, queue.ErrNoJob) { // purged this moment
 			return err
 		}
 	}
 	var err error
-	if r.Actions, err = ActionsOf(ctx, db, r.DeletionID, jobID, MaxReported); err != nil {
+	if r.Actions, err = queue.ActionsOf(ctx, db, r.DeletionID, jobID, MaxReported); err != nil {
 		return fmt.Errorf("cascade: read what was done about deletion %d: %w", r.DeletionID, err)
 	}
 	for _, a := range r.Actions {
-		if a.Action == ActionDelete && a.DeletionID == r.DeletionID {
+		if a.Action == queue.ActionDelete && a.DeletionID == r.DeletionID {
 			r.Actor, r.Reason = a.Actor, a.Reason
 		}
 	}

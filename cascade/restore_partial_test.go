@@ -12,9 +12,10 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/cascade/recover"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
-	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -28,7 +29,7 @@ var blogs = schema.Plan{Trash: schema.Age(time.Hour), Tables: []schema.Table{
 }}
 
 // deletedBlog deletes the blog a, with 2 pages of 3 notes each and 2 links, as the plan says.
-func deletedBlog(t *testing.T, plan schema.Plan) (*sql.DB, cascade.Job) {
+func deletedBlog(t *testing.T, plan schema.Plan) (*sql.DB, queue.Job) {
 	t.Helper()
 	db, ctx := dbtest.Open(t), t.Context()
 	if err := migrations.Up(ctx, db); err != nil {
@@ -54,9 +55,9 @@ func deletedBlog(t *testing.T, plan schema.Plan) (*sql.DB, cascade.Job) {
 		t.Fatal(err)
 	}
 	key, err := onerow.EncodeKey("a")
-	var job cascade.Job
+	var job queue.Job
 	if err == nil {
-		job, err = cascade.Enqueue(ctx, db, cascade.Deletion{Resource: "blog", ResourceID: key})
+		job, err = queue.Enqueue(ctx, db, queue.Deletion{Resource: "blog", ResourceID: key})
 	}
 	if err == nil {
 		err = w.Drain(ctx)
@@ -83,14 +84,14 @@ func blogRows(t *testing.T, db *sql.DB) string {
 }
 
 // missing are lines of what is missing.
-func missing(p cascade.RestoreProgress) (lines []string) {
+func missing(p recover.Progress) (lines []string) {
 	for _, m := range p.Missing {
 		lines = append(lines, fmt.Sprintf("%s %d %d %s: %s", m.Table, m.Rows, m.References, m.Column, m.Why))
 	}
 	return lines
 }
 
-func wantMissing(t *testing.T, p cascade.RestoreProgress, root string, want ...string) {
+func wantMissing(t *testing.T, p recover.Progress, root string, want ...string) {
 	t.Helper()
 	got := missing(p)
 	ok := slices.EqualFunc(got, want, func(line, part string) bool { return strings.Contains(line, part) })
@@ -99,14 +100,14 @@ func wantMissing(t *testing.T, p cascade.RestoreProgress, root string, want ...s
 	}
 }
 
-func restored(t *testing.T, db *sql.DB, plan schema.Plan, job cascade.Job) cascade.RestoreProgress {
+func restored(t *testing.T, db *sql.DB, plan schema.Plan, job queue.Job) recover.Progress {
 	t.Helper()
-	_, p, err := repo.RestoreJob(t.Context(), db, plan, job.ID, cascade.RestoreOptions{Batch: 2})
+	_, p, err := recover.Job(t.Context(), db, plan, job.ID, recover.Options{Batch: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := cascade.Get(t.Context(), db, job.ID)
-	if err != nil || j.State != cascade.Restored || j.LastError != "" {
+	j, err := queue.Get(t.Context(), db, job.ID)
+	if err != nil || j.State != queue.Restored || j.LastError != "" {
 		t.Errorf("%+v, %v", j, err)
 	}
 	return p
@@ -148,7 +149,7 @@ func TestRestoreBelowStranger(t *testing.T) {
 			db, job := deletedBlog(t, blogs)
 			dbtest.Exec(t, db, gone)
 			dbtest.Exec(t, db, "INSERT INTO page (id, blog, path) VALUES (1, 'b', '1'), (2, 'b', '2')")
-			dry, err := cascade.DryRunRestore(t.Context(), db, blogs, job.ID)
+			dry, err := recover.DryRun(t.Context(), db, blogs, job.ID)
 			if err != nil || dry.Total != 9 {
 				t.Errorf("%+v, %v", dry, err)
 			}
@@ -171,7 +172,7 @@ func TestRestorePartial(t *testing.T) {
 		plan.Tables[2].Trash, plan.Tables[3].Trash = schema.NoTrash, schema.NoTrash
 		db, job := deletedBlog(t, plan)
 		want := []string{"link 0 2 : the plan does not keep rows of link", "note 6 0 : the plan does not keep rows of note"}
-		dry, err := cascade.DryRunRestore(t.Context(), db, plan, job.ID)
+		dry, err := recover.DryRun(t.Context(), db, plan, job.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +185,7 @@ func TestRestorePartial(t *testing.T) {
 	t.Run("the root has expired", func(t *testing.T) {
 		db, job := deletedBlog(t, blogs)
 		dbtest.Exec(t, db, "UPDATE onerow_trash SET expires_at = UTC_TIMESTAMP(6) WHERE table_name = 'blog'")
-		dry, err := cascade.DryRunRestore(t.Context(), db, blogs, job.ID)
+		dry, err := recover.DryRun(t.Context(), db, blogs, job.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -210,7 +211,7 @@ func TestRestorePartial(t *testing.T) {
 		plan.Tables = slices.Clone(blogs.Tables)
 		plan.Tables[3].Parents = nil
 		want := "page 2 0 body: page has no column body any more"
-		dry, err := cascade.DryRunRestore(t.Context(), db, plan, job.ID)
+		dry, err := recover.DryRun(t.Context(), db, plan, job.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -253,7 +254,7 @@ var shelves = schema.Plan{Trash: schema.Age(time.Hour), Tables: []schema.Table{
 
 // deletedShelf deletes the shelf a with its books 1 to 3 and the lender 4, or another row. A book loses its
 // lender before it goes.
-func deletedShelf(t *testing.T) (*sql.DB, cascade.Job) {
+func deletedShelf(t *testing.T) (*sql.DB, queue.Job) {
 	t.Helper()
 	db, job := deletedOf(t, "shelf", "a")
 	if got := bookRows(t, db); got != "9 b 3 0" {
@@ -262,7 +263,7 @@ func deletedShelf(t *testing.T) (*sql.DB, cascade.Job) {
 	return db, job
 }
 
-func deletedOf(t *testing.T, resource string, id any) (*sql.DB, cascade.Job) {
+func deletedOf(t *testing.T, resource string, id any) (*sql.DB, queue.Job) {
 	t.Helper()
 	db, ctx := dbtest.Open(t), t.Context()
 	if err := migrations.Up(ctx, db); err != nil {
@@ -286,7 +287,7 @@ func deletedOf(t *testing.T, resource string, id any) (*sql.DB, cascade.Job) {
 	if err := errors.Join(err, kerr); err != nil {
 		t.Fatal(err)
 	}
-	job, err := cascade.Enqueue(ctx, db, cascade.Deletion{Resource: resource, ResourceID: key})
+	job, err := queue.Enqueue(ctx, db, queue.Deletion{Resource: resource, ResourceID: key})
 	if err == nil {
 		err = w.Drain(ctx)
 	}
@@ -357,7 +358,7 @@ func TestRestoreAboveTenant(t *testing.T) {
 	if err := errors.Join(err, kerr); err != nil {
 		t.Fatal(err)
 	}
-	job, err := cascade.Enqueue(ctx, db, cascade.Deletion{Resource: "part", ResourceID: key})
+	job, err := queue.Enqueue(ctx, db, queue.Deletion{Resource: "part", ResourceID: key})
 	if err == nil {
 		err = w.Drain(ctx)
 	}
@@ -386,8 +387,8 @@ func TestRestoreRootPurged(t *testing.T) {
 	db, job := deletedOf(t, "lender", 3)
 	dbtest.Exec(t, db, "DELETE FROM onerow_trash_lender WHERE id = 4")
 	cut := errors.New("cut")
-	o := cascade.RestoreOptions{Batch: 1, OnBatch: func(context.Context, cascade.RestoreProgress) error { return cut }}
-	if _, _, err := repo.RestoreJob(t.Context(), db, shelves, job.ID, o); !errors.Is(err, cut) {
+	o := recover.Options{Batch: 1, OnBatch: func(context.Context, recover.Progress) error { return cut }}
+	if _, _, err := recover.Job(t.Context(), db, shelves, job.ID, o); !errors.Is(err, cut) {
 		t.Fatal(err)
 	}
 	if n, err := cascade.PurgeTrash(t.Context(), db, shelves, nil, 1000); err != nil || n != 1 {
@@ -407,14 +408,14 @@ func TestDryRunRestoreOpen(t *testing.T) {
 	}
 	key, err := onerow.EncodeKey("c")
 	if err == nil {
-		job, err = cascade.Enqueue(t.Context(), db, cascade.Deletion{Resource: "blog", ResourceID: key})
+		job, err = queue.Enqueue(t.Context(), db, queue.Deletion{Resource: "blog", ResourceID: key})
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	w, err := cascade.NewWorker(db, blogs, cascade.Config{MaxFailures: 1, Batch: 1, Chunk: 1, OnProgress: func(j cascade.Job) {
+	w, err := cascade.NewWorker(db, blogs, cascade.Config{MaxFailures: 1, Batch: 1, Chunk: 1, OnProgress: func(j queue.Job) {
 		if j.Tables["page"] > 0 && j.Tables["note"] > 0 {
 			cancel()
 		}
@@ -426,7 +427,7 @@ func TestDryRunRestoreOpen(t *testing.T) {
 		t.Fatalf("it was not stopped: %v", err)
 	}
 	dbtest.Exec(t, db, "UPDATE onerow_trash SET expires_at = UTC_TIMESTAMP(6) WHERE job_id = ? AND table_name = 'page'", job.ID)
-	dry, err := cascade.DryRunRestore(t.Context(), db, blogs, job.ID)
+	dry, err := recover.DryRun(t.Context(), db, blogs, job.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

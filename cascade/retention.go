@@ -13,6 +13,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -20,7 +21,7 @@ import (
 var ErrNoRetention = errors.New("cascade: the plan has no retention for it")
 
 // Retainer queues the deletion of rows that are old enough, as [schema.Retention] of the plan says. A worker
-// deletes them with everything below them, as any other row; the audit says [FromDue].
+// deletes them with everything below them, as any other row; the audit says [queue.FromDue].
 //
 // What is due is read page by page along an index that begins with the column, never by a scan, and queued at
 // the policy's rate, which all who do so keep together by the table onerow_retention. While as many jobs of
@@ -29,11 +30,11 @@ var ErrNoRetention = errors.New("cascade: the plan has no retention for it")
 //
 // The unique key one_open decides that a row has one job. A row goes only if it is due when its job begins,
 // by a look under the row's lock that commits with the job's first batch: one that was written since it was
-// found stays, with all that is below it; its job ends as [Cancelled]. From then on it is deleted whatever is
+// found stays, with all that is below it; its job ends as [queue.Cancelled]. From then on it is deleted whatever is
 // written. Nor is a row queued
 //   - of which a job is dead, or has parked or skipped rows: that a person decides, by a retry;
 //   - of which somebody has taken a deletion back, by undo, restore or cancel, less than Keep ago: it counts
-//     as new from then on, as long as that job is kept (400 days, see [PurgeJobs]).
+//     as new from then on, as long as that job is kept (400 days, see [queue.PurgeJobs]).
 //
 // Times are the database's clock. A DATETIME or DATE is read in the policy's zone; in an hour that the clock
 // repeats it counts as the second time, so a row may go an hour late there, never early. A DATE is the
@@ -208,7 +209,7 @@ func (r *Retainer) step(ctx context.Context, resource string, always bool) (done
 }
 
 // queue takes the turn, if it is not this step's already, and queues deletions, in one transaction.
-func (r *Retainer) queue(ctx context.Context, resource string, deletions []Deletion, every time.Duration, mine bool) (queued int, got bool, err error) {
+func (r *Retainer) queue(ctx context.Context, resource string, deletions []queue.Deletion, every time.Duration, mine bool) (queued int, got bool, err error) {
 	err = onerow.InTx(ctx, r.db, func(ctx context.Context, tx *onerow.Tx) error {
 		queued, got = 0, mine
 		if !mine {
@@ -217,7 +218,7 @@ func (r *Retainer) queue(ctx context.Context, resource string, deletions []Delet
 				return err
 			}
 		}
-		queued, err = EnqueueDue(ctx, tx, deletions)
+		queued, err = queue.EnqueueDue(ctx, tx, deletions)
 		return err
 	})
 	return queued, got, err

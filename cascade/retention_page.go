@@ -9,15 +9,16 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/cascade/internal/work"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/schema"
 )
 
 // duePage is a page of what is due.
 type duePage struct {
-	deletions []Deletion      // of the rows that are to be queued
-	ages      []string        // theirs
-	passed    int             // rows that are not
-	last      *graph.DuePlace // nil: nothing is behind it
+	deletions []queue.Deletion // of the rows that are to be queued
+	ages      []string         // theirs
+	passed    int              // rows that are not
+	last      *graph.DuePlace  // nil: nothing is behind it
 }
 
 // page reads a page of what is due. Two statements, one where nothing is.
@@ -42,7 +43,7 @@ func (r *Retainer) page(ctx context.Context, n *graph.Node, d *graph.Due, at tim
 			page.passed++
 			continue
 		}
-		page.deletions, page.ages = append(page.deletions, Deletion{Resource: n.Name, ResourceID: id, From: FromDue}), append(page.ages, ages[i])
+		page.deletions, page.ages = append(page.deletions, queue.Deletion{Resource: n.Name, ResourceID: id, From: queue.FromDue}), append(page.ages, ages[i])
 	}
 	if len(ids) < size {
 		page.last = nil

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/cascade/recover"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/zonetest"
 	"github.com/onerow/onerow/migrations"
@@ -203,7 +205,7 @@ func TestRetentionUndated(t *testing.T) {
 				}
 			}
 			// An older program has queued this one.
-			if _, err := EnqueueMany(ctx, db, []Deletion{{Resource: "visit", ResourceID: "1", From: FromDue}}); err != nil {
+			if _, err := queue.EnqueueMany(ctx, db, []queue.Deletion{{Resource: "visit", ResourceID: "1", From: queue.FromDue}}); err != nil {
 				t.Fatal(err)
 			}
 			drain(t, atticWorker(t, db, plan))
@@ -235,7 +237,7 @@ func TestRetentionLooksAgain(t *testing.T) {
 		t.Errorf("left are %s", got)
 	}
 	job := get(t, db, 1)
-	if job.State != Cancelled || !strings.Contains(job.LastError, "not due any more") || job.DeletedRows != 0 {
+	if job.State != queue.Cancelled || !strings.Contains(job.LastError, "not due any more") || job.DeletedRows != 0 {
 		t.Errorf("%+v", job)
 	}
 	dbtest.Exec(t, db, "UPDATE visit SET seen_at = UTC_TIMESTAMP(6) - INTERVAL 91 DAY WHERE id = 1")
@@ -291,10 +293,10 @@ func TestRetentionOfThePlan(t *testing.T) {
 		"longer":  {func(p *schema.Plan, _ *sql.DB) { p.Tables[0].Retention.Keep *= 2 }, "1"},
 		"gone, and asked for": {func(p *schema.Plan, db *sql.DB) {
 			p.Tables[0].Retention.Keep *= 2
-			d := Deletion{Resource: "visit", ResourceID: "1", From: FromOperator}
-			id, err := Log(t.Context(), db, d)
+			d := queue.Deletion{Resource: "visit", ResourceID: "1", From: queue.FromOperator}
+			id, err := queue.Log(t.Context(), db, d)
 			d.ID = id
-			if job, jerr := Enqueue(t.Context(), db, d); err != nil || jerr != nil || job.DeletionID == id {
+			if job, jerr := queue.Enqueue(t.Context(), db, d); err != nil || jerr != nil || job.DeletionID == id {
 				t.Fatalf("%+v, %v, %v", job, err, jerr)
 			}
 		}, ""},
@@ -342,23 +344,23 @@ VALUES (?, 'visit', ?, 1, ?, UTC_TIMESTAMP(6), 1, 1, 0, ?, UTC_TIMESTAMP(6), UTC
 	}
 	// What comes back from the trash stays, when its job is the one that looks, too.
 	job := count(t, db, "SELECT id FROM onerow_job_archive WHERE resource_id = '6'")
-	if _, err := RestoreRows(t.Context(), db, plan, job, RestoreOptions{}); err != nil {
+	if _, err := recover.Rows(t.Context(), db, plan, job, recover.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if done := retain(t, r, "visit"); done.Queued != 0 { // the job is held
 		t.Errorf("while rows come back: %+v", done)
 	}
-	if got := get(t, db, job); got.State != Held {
+	if got := get(t, db, job); got.State != queue.Held {
 		t.Errorf("%+v", got)
 	}
-	if err := Cancel(t.Context(), db, "visit", "6", get(t, db, job).DeletionID); err != nil {
+	if err := queue.Cancel(t.Context(), db, "visit", "6", get(t, db, job).DeletionID); err != nil {
 		t.Fatal(err)
 	}
 	if done := retain(t, r, "visit"); done.Queued != 0 || done.Passed != 4 {
 		t.Errorf("after it came back: %+v", done)
 	}
 	// A look that was too early does not matter: the job looks itself.
-	if _, err := EnqueueMany(t.Context(), db, []Deletion{{Resource: "visit", ResourceID: "6", From: FromDue}}); err != nil {
+	if _, err := queue.EnqueueMany(t.Context(), db, []queue.Deletion{{Resource: "visit", ResourceID: "6", From: queue.FromDue}}); err != nil {
 		t.Fatal(err)
 	}
 	drain(t, w)
@@ -484,7 +486,7 @@ func TestRetentionTurns(t *testing.T) {
 		t.Error(err)
 	}
 	visit(t, db, 9, 0)
-	if _, err := EnqueueMany(t.Context(), db, []Deletion{{Resource: "visit", ResourceID: "9", From: FromOperator}}); err != nil {
+	if _, err := queue.EnqueueMany(t.Context(), db, []queue.Deletion{{Resource: "visit", ResourceID: "9", From: queue.FromOperator}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := atticWorker(t, db, plan).RunOnce(context.WithoutCancel(t.Context())); err != nil || strings.Contains(left(t, db, "visit"), "9") {

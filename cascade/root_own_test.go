@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -27,9 +28,9 @@ func TestReusedRoot(t *testing.T) {
 		"another's archived row":               {"active", []func(*testing.T, *sql.DB){archived}, nil, "no deletion hides it"},
 		"archived, deleted before":             {"archived", []func(*testing.T, *sql.DB){archived}, nil, "no deletion hides it"},
 		"made since":                           {"active", nil, []func(*testing.T, *sql.DB){active}, "made after"},
-		"made since, of an operator's":         {FromOperator, nil, []func(*testing.T, *sql.DB){archived}, "made after"},
+		"made since, of an operator's":         {queue.FromOperator, nil, []func(*testing.T, *sql.DB){archived}, "made after"},
 		"hidden, and the id was given again":   {"active", []func(*testing.T, *sql.DB){active}, []func(*testing.T, *sql.DB){hidden}, "in both of its tables"},
-		"an operator's, and there are two":     {FromOperator, []func(*testing.T, *sql.DB){active, archived}, nil, "in both of its tables"},
+		"an operator's, and there are two":     {queue.FromOperator, []func(*testing.T, *sql.DB){active, archived}, nil, "in both of its tables"},
 		"not logged, and it is in the archive": {"", []func(*testing.T, *sql.DB){archived}, nil, "no deletion hides it"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -46,7 +47,7 @@ func TestReusedRoot(t *testing.T) {
 					put(t, db)
 				}
 				drain(t, worker(t, db, Config{MaxFailures: 1}))
-				if got := get(t, db, job.ID); got.State != Dead || !strings.Contains(got.LastError, c.says) || got.DeletedRows != 0 {
+				if got := get(t, db, job.ID); got.State != queue.Dead || !strings.Contains(got.LastError, c.says) || got.DeletedRows != 0 {
 					t.Errorf("%+v", got)
 				}
 				if left := rowsOf(t, db, 1); !maps.Equal(left, below) {

@@ -9,6 +9,7 @@ import (
 	"github.com/onerow/onerow/cascade/internal/backoff"
 	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/cascade/internal/work"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 // RunOnce claims jobs that are due ([Config].ClaimJobs), ends those together that have little to delete,
@@ -67,19 +68,19 @@ func (w *Worker) claimMore(size, worked, left int) {
 
 // work works one job to its end, or to that of its turn. The error is nil when the job is done, or done but
 // for leftovers. others says that some wait that the worker has claimed with it.
-func (w *Worker) work(ctx context.Context, job Claimed, others bool) error {
+func (w *Worker) work(ctx context.Context, job queue.Claimed, others bool) error {
 	l, err := w.begin(ctx, job)
 	if err != nil {
 		return err
 	}
 	l.turn = turn{begun: time.Now(), others: others}
 	target := work.Target{JobID: job.ID, Resource: job.Resource, ResourceID: job.ResourceID, Root: l.root, DeletionID: job.DeletionID, Begun: job.Token > 1,
-		Due: job.From == FromDue && !l.planned}
+		Due: job.From == queue.FromDue && !l.planned}
 	return work.Do(ctx, w.db, l.graph, target, l, w.cfg.Assets, work.Limits{Chunk: w.cfg.Chunk, MaxParked: w.cfg.MaxParked})
 }
 
 // settle stores what came of a job. The error ends the round, unless it is a [turnError].
-func (w *Worker) settle(ctx context.Context, c Claim, job Claimed, err error) error {
+func (w *Worker) settle(ctx context.Context, c queue.Claim, job queue.Claimed, err error) error {
 	refused, err := fault.ServerState(err), explained(err)
 	if refused == nil {
 		w.setbacks.end(job.ID)
@@ -88,18 +89,18 @@ func (w *Worker) settle(ctx context.Context, c Claim, job Claimed, err error) er
 	switch {
 	case err == nil:
 		log.InfoContext(ctx, "cascade: done")
-	case errors.Is(err, ErrLeaseLost):
+	case errors.Is(err, queue.ErrLeaseLost):
 		w.lost(ctx, log, job)
 		return nil
 	case errors.Is(err, errPaused):
 		log.InfoContext(ctx, "cascade: given back, its resource is paused")
-		return w.release(ctx, c, []Claimed{job})
+		return w.release(ctx, c, []queue.Claimed{job})
 	case errors.Is(err, errTurn):
 		log.InfoContext(ctx, "cascade: gives way to others that are due")
-		return w.release(ctx, c, []Claimed{job})
+		return w.release(ctx, c, []queue.Claimed{job})
 	case ctx.Err() != nil:
 		log.InfoContext(ctx, "cascade: given back")
-		return w.release(ctx, c, []Claimed{job})
+		return w.release(ctx, c, []queue.Claimed{job})
 	case refused != nil && refused.Everybodys():
 		log.WarnContext(ctx, "cascade: postponed", "error", fault.Redact(err))
 		return errors.Join(w.postpone(ctx, job, err), err)
@@ -108,7 +109,7 @@ func (w *Worker) settle(ctx context.Context, c Claim, job Claimed, err error) er
 		if refused.Statement() {
 			w.pace.Slower()
 		}
-		if failed := w.store(ctx, job, Ready, 0, err, backoff.After(w.setbacks.another(job.ID))); failed != nil {
+		if failed := w.store(ctx, job, queue.Ready, 0, err, backoff.After(w.setbacks.another(job.ID))); failed != nil {
 			return errors.Join(failed, err)
 		}
 		return &turnError{err}
@@ -128,8 +129,8 @@ func (w *Worker) settle(ctx context.Context, c Claim, job Claimed, err error) er
 }
 
 // lost says who has the job now. That an operator has taken it away is not a lease that was too short.
-func (w *Worker) lost(ctx context.Context, log *slog.Logger, job Claimed) {
-	if stored, err := Get(ctx, w.db, job.ID); err == nil && (stored.State == OnPause || stored.State == Held) {
+func (w *Worker) lost(ctx context.Context, log *slog.Logger, job queue.Claimed) {
+	if stored, err := queue.Get(ctx, w.db, job.ID); err == nil && (stored.State == queue.OnPause || stored.State == queue.Held) {
 		log.InfoContext(ctx, "cascade: taken away by an operator", "state", stored.State)
 		return
 	}
@@ -146,13 +147,13 @@ func unreachable(err error) error {
 }
 
 // ended reports the job as it is stored now.
-func (w *Worker) ended(ctx context.Context, job Job) error {
+func (w *Worker) ended(ctx context.Context, job queue.Job) error {
 	if w.cfg.OnProgress == nil {
 		return nil
 	}
 	ctx, cancel := finishing(ctx)
 	defer cancel()
-	stored, err := Get(ctx, w.db, job.ID)
+	stored, err := queue.Get(ctx, w.db, job.ID)
 	if err != nil {
 		return err
 	}
@@ -161,7 +162,7 @@ func (w *Worker) ended(ctx context.Context, job Job) error {
 }
 
 // report calls OnProgress.
-func (w *Worker) report(job Job) {
+func (w *Worker) report(job queue.Job) {
 	w.progress.Lock()
 	defer w.progress.Unlock()
 	w.cfg.OnProgress(job)

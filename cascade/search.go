@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/rowkey"
 )
 
@@ -46,11 +47,11 @@ WHERE a.job_id IS NULL AND LOCATE(?, LOWER(CAST(a.actor AS CHAR CHARACTER SET ut
 
 // Search finds jobs by what somebody knows of them, newest first, with their counts: by the number of the
 // job or of its deletion; by the row, as in "project 42"; by the resource or the key alone; by the owner; or
-// by a part of the name of who has acted, see [WithActor]. By its number and by its row a job is found
+// by a part of the name of who has acted, see [queue.WithActor]. By its number and by its row a job is found
 // whatever its age, else among the newest [SearchWindow]. Nothing is found by an empty text.
 //
 // At most limit jobs, 1000 for more. Two statements, 1 if nothing is found.
-func Search(ctx context.Context, db onerow.DB, text string, limit int) ([]Job, error) {
+func Search(ctx context.Context, db onerow.DB, text string, limit int) ([]queue.Job, error) {
 	text = strings.Join(strings.Fields(text), " ")
 	if text == "" || limit <= 0 {
 		return nil, nil
@@ -62,7 +63,7 @@ func Search(ctx context.Context, db onerow.DB, text string, limit int) ([]Job, e
 	return jobs, nil
 }
 
-func search(ctx context.Context, db onerow.DB, text string, limit int) ([]Job, error) {
+func search(ctx context.Context, db onerow.DB, text string, limit int) ([]queue.Job, error) {
 	plain, asText := searchedKeys(text)
 	number, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
@@ -96,7 +97,7 @@ func search(ctx context.Context, db onerow.DB, text string, limit int) ([]Job, e
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
-	return GetMany(ctx, db, ids)
+	return queue.GetMany(ctx, db, ids)
 }
 
 // searchedKeys are the two forms that a key may have whose text somebody has typed: as it is, for numbers,

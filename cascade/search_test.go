@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/cost"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
@@ -18,34 +19,34 @@ func TestSearch(t *testing.T) {
 	plant(t, db)
 	dbtest.Exec(t, db, "ALTER TABLE onerow_job AUTO_INCREMENT = 600")
 	dbtest.Exec(t, db, "ALTER TABLE onerow_deletion AUTO_INCREMENT = 900")
-	ann := WithActor(t.Context(), "Ann Ødegård", "why")
-	queue := func(ctx context.Context, d Deletion) Job {
+	ann := queue.WithActor(t.Context(), "Ann Ødegård", "why")
+	enqueued := func(ctx context.Context, d queue.Deletion) queue.Job {
 		t.Helper()
 		var err error
-		if d.ID, err = Log(ctx, db, d); err != nil {
+		if d.ID, err = queue.Log(ctx, db, d); err != nil {
 			t.Fatal(err)
 		}
-		job, err := Enqueue(ctx, db, d)
+		job, err := queue.Enqueue(ctx, db, d)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return job
 	}
-	first := queue(ann, Deletion{Resource: "project", ResourceID: "42", Owner: "7", From: "active", Grace: time.Hour})
-	text := queue(t.Context(), Deletion{Resource: "screen", ResourceID: "'so long", Owner: "'acme", From: "active", Grace: time.Hour})
-	ended := queue(t.Context(), Deletion{Resource: "screen", ResourceID: "42", Owner: "7", From: "active"})
+	first := enqueued(ann, queue.Deletion{Resource: "project", ResourceID: "42", Owner: "7", From: "active", Grace: time.Hour})
+	text := enqueued(t.Context(), queue.Deletion{Resource: "screen", ResourceID: "'so long", Owner: "'acme", From: "active", Grace: time.Hour})
+	ended := enqueued(t.Context(), queue.Deletion{Resource: "screen", ResourceID: "42", Owner: "7", From: "active"})
 	for i := range 40 { // no search takes the newest for what was searched
-		queue(t.Context(), Deletion{Resource: "filler", ResourceID: fmt.Sprint(i + 5000), Owner: "9", From: "active"})
+		enqueued(t.Context(), queue.Deletion{Resource: "filler", ResourceID: fmt.Sprint(i + 5000), Owner: "9", From: "active"})
 	}
 	if _, err := db.ExecContext(t.Context(), `INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, batch_seq, failures, created_at, finished_at)
 SELECT id, resource, resource_id, deletion_id, 'dead', due_at, 0, 0, 0, created_at, created_at FROM onerow_job WHERE id = ?`, ended.ID); err != nil {
 		t.Fatal(err)
 	}
 	dbtest.Exec(t, db, fmt.Sprintf("DELETE FROM onerow_job WHERE id = %d", ended.ID))
-	if _, err := PauseJob(WithActor(t.Context(), "ben", "later"), db, text.ID, "later"); err != nil {
+	if _, err := queue.PauseJob(queue.WithActor(t.Context(), "ben", "later"), db, text.ID, "later"); err != nil {
 		t.Fatal(err)
 	}
-	for typed, want := range map[string][]Job{
+	for typed, want := range map[string][]queue.Job{
 		fmt.Sprint(first.ID): {first}, fmt.Sprint(first.DeletionID): {first}, fmt.Sprint(ended.ID): {ended},
 		"project 42": {first}, " project   42 ": {first}, "screen so long": {text}, "screen 'so long": {text}, "screen 42": {ended},
 		"42": {ended, first}, "so long": {text}, "project": {first}, "screen": {ended, text},

@@ -33,10 +33,6 @@ func (e *ServerStateError) Is(target error) bool { return target == ErrServerSta
 // Unwrap returns what the driver reported.
 func (e *ServerStateError) Unwrap() error { return e.Err }
 
-// IsServerState says whether err, of whatever verb, is about the state of the server ([ErrServerState]): what
-// it refused then it may take later.
-func IsServerState(err error) bool { return fault.ServerState(err) != nil }
-
 // explained is err, with its explanation if it is about the state of the server. What an asset store says is
 // not meant.
 func explained(err error) error {

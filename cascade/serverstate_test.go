@@ -12,6 +12,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/onerow/onerow/cascade/internal/fault"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
@@ -23,7 +24,7 @@ func TestServerStates(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
 		job := condemn(t, db, 1, 0)
 		w := worker(t, db, Config{MaxFailures: 2})
-		attempt := func(number uint16) (Job, error) {
+		attempt := func(number uint16) (queue.Job, error) {
 			t.Helper()
 			makeDue(t, db, job.ID)
 			c, err := w.claim(t.Context(), w.cfg.ClaimJobs)
@@ -45,7 +46,7 @@ func TestServerStates(t *testing.T) {
 		for _, number := range fault.Numbers() {
 			refused := fault.ServerState(&mysql.MySQLError{Number: number, Message: "--read-only"})
 			got, err := attempt(number)
-			if got.State != Ready || got.Failures != 0 || !got.DueAt.After(time.Now().Add(-time.Minute)) || !strings.Contains(got.LastError, refused.Advice) {
+			if got.State != queue.Ready || got.Failures != 0 || !got.DueAt.After(time.Now().Add(-time.Minute)) || !strings.Contains(got.LastError, refused.Advice) {
 				t.Errorf("%d: %+v", number, got)
 			}
 			var state *ServerStateError
@@ -59,14 +60,14 @@ func TestServerStates(t *testing.T) {
 			}
 		}
 		for i, number := range []uint16{1146, 1142} { // a table or a right is missing
-			if got, err := attempt(number); err != nil || i == 0 && got.Failures != 1 || i == 1 && got.State != Dead {
+			if got, err := attempt(number); err != nil || i == 0 && got.Failures != 1 || i == 1 && got.State != queue.Dead {
 				t.Errorf("%d: %+v, %v", number, got, err)
 			}
 		}
-		if err := error(&mysql.MySQLError{Number: 1290, Message: "--secure-file-priv"}); IsServerState(err) || fault.OfRow(err) {
+		if err := error(&mysql.MySQLError{Number: 1290, Message: "--secure-file-priv"}); queue.IsServerState(err) || fault.OfRow(err) {
 			t.Errorf("a file where the server writes none is no state of it: %v", err)
 		}
-		if err := error(&fault.Assets{Err: &mysql.MySQLError{Number: 1040}}); IsServerState(err) || !errors.Is(explained(err), err) || errors.Is(explained(err), ErrServerState) {
+		if err := error(&fault.Assets{Err: &mysql.MySQLError{Number: 1040}}); queue.IsServerState(err) || !errors.Is(explained(err), err) || errors.Is(explained(err), ErrServerState) {
 			t.Errorf("an asset store's error passes for the server's: %v", err)
 		}
 	})
@@ -106,13 +107,13 @@ func TestFullTable(t *testing.T) {
 				t.Fatalf("%v; %+v", err, get(t, db, job.ID))
 			}
 		}
-		if got := get(t, db, job.ID); got.State != Ready || got.Failures != 0 || got.Parked != 0 || !strings.Contains(got.LastError, "1114") {
+		if got := get(t, db, job.ID); got.State != queue.Ready || got.Failures != 0 || got.Parked != 0 || !strings.Contains(got.LastError, "1114") {
 			t.Errorf("%+v", got)
 		}
 		dbtest.Exec(t, db, "DROP TRIGGER no_room")
 		makeDue(t, db, job.ID)
 		drain(t, w)
-		if got := get(t, db, job.ID); got.State != Done {
+		if got := get(t, db, job.ID); got.State != queue.Done {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -148,7 +149,7 @@ func TestKilledStatement(t *testing.T) {
 				t.Fatalf("%v; %d notes; %+v", err, count(t, db, "SELECT COUNT(*) FROM note"), get(t, db, job.ID))
 			}
 		}
-		if got := get(t, db, job.ID); got.State != Ready || got.Failures != 0 || got.Parked != 0 || !strings.Contains(got.LastError, "1317") {
+		if got := get(t, db, job.ID); got.State != queue.Ready || got.Failures != 0 || got.Parked != 0 || !strings.Contains(got.LastError, "1317") {
 			t.Errorf("%+v", got)
 		}
 		if err := holder.Rollback(); err != nil {
@@ -156,7 +157,7 @@ func TestKilledStatement(t *testing.T) {
 		}
 		makeDue(t, db, job.ID)
 		drain(t, w)
-		if got := get(t, db, job.ID); got.State != Done {
+		if got := get(t, db, job.ID); got.State != queue.Done {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -185,7 +186,7 @@ func TestStatementTime(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := get(t, db, job.ID); got.State != Done || got.Failures != 0 || got.Parked != 0 {
+	if got := get(t, db, job.ID); got.State != queue.Done || got.Failures != 0 || got.Parked != 0 {
 		t.Errorf("%+v", got)
 	}
 }

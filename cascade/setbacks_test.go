@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade/internal/backoff"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -27,8 +28,8 @@ func TestServerStateOfOneJob(t *testing.T) {
 		if n, err := w.RunOnce(t.Context()); n != 3 || err != nil {
 			t.Fatal(n, err)
 		}
-		for _, job := range []Job{second, third} {
-			if got := get(t, db, job.ID); got.State != Done || got.Token != 1 {
+		for _, job := range []queue.Job{second, third} {
+			if got := get(t, db, job.ID); got.State != queue.Done || got.Token != 1 {
 				t.Errorf("%+v", got)
 			}
 		}
@@ -43,13 +44,13 @@ func TestServerStateOfOneJob(t *testing.T) {
 				t.Errorf("the %d. rest is %s, want about %s", n, got, want)
 			}
 		}
-		if got := get(t, db, bad.ID); got.State != Ready || got.Failures != 0 || got.Parked != 0 || !strings.Contains(got.LastError, "1114") {
+		if got := get(t, db, bad.ID); got.State != queue.Ready || got.Failures != 0 || got.Parked != 0 || !strings.Contains(got.LastError, "1114") {
 			t.Errorf("%+v", got)
 		}
 		dbtest.Exec(t, db, "DROP TRIGGER no_room")
 		makeDue(t, db, bad.ID)
 		drain(t, w)
-		if got := get(t, db, bad.ID); got.State != Done || len(w.setbacks.of) != 0 {
+		if got := get(t, db, bad.ID); got.State != queue.Done || len(w.setbacks.of) != 0 {
 			t.Errorf("%+v, %v", got, w.setbacks.of)
 		}
 	})

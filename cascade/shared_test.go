@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/cascade/recover"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/schematest"
 	"github.com/onerow/onerow/migrations"
@@ -78,21 +80,21 @@ func TestSharedReference(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			job, err := Enqueue(ctx, db, Deletion{Resource: c.root, ResourceID: c.id})
+			job, err := queue.Enqueue(ctx, db, queue.Deletion{Resource: c.root, ResourceID: c.id})
 			if err == nil {
 				err = w.Drain(ctx)
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			if job = get(t, db, job.ID); job.State != Done || job.DeletedRows != c.deleted || job.Detached["note"] == 0 {
+			if job = get(t, db, job.ID); job.State != queue.Done || job.DeletedRows != c.deleted || job.Detached["note"] == 0 {
 				t.Errorf("%+v", job)
 			}
 			left := dbtest.Scan[string](t, db, "SELECT CONCAT_WS(' ', (SELECT COUNT(*) FROM host), (SELECT COUNT(*) FROM item), (SELECT COUNT(*) FROM part), (SELECT COUNT(pool) FROM note))")
 			if left != c.left {
 				t.Errorf("left are %s, want %s", left, c.left)
 			}
-			p, err := RestoreRows(ctx, db, plan, job.ID, RestoreOptions{})
+			p, err := recover.Rows(ctx, db, plan, job.ID, recover.Options{})
 			if err != nil || p.Stuck+p.Changed > 0 {
 				t.Errorf("%+v, %v", p, err)
 			}

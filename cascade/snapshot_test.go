@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -29,33 +30,33 @@ func TestOldSnapshot(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for root, verb := range []func(context.Context, onerow.DB, int64) (Job, error){SkipParked, RetryParked} {
-		var job Job
+	for root, verb := range []func(context.Context, onerow.DB, int64) (queue.Job, error){queue.SkipParked, queue.RetryParked} {
+		var job queue.Job
 		var ids []int64
 		in(func() { job, ids = leftovers(t, db, int64(root), "1", "2") }, func(tx *sql.Tx) {
 			if got, err := verb(ctx, tx, ids[0]); err != nil || got.ID != job.ID || got.Parked != 1 || got.Skipped != int64(1-root) {
 				t.Errorf("a row that was parked since: %+v, %v", got, err)
 			}
-			if _, err := verb(ctx, tx, ids[1]+1); !errors.Is(err, ErrNoParked) {
+			if _, err := verb(ctx, tx, ids[1]+1); !errors.Is(err, queue.ErrNoParked) {
 				t.Errorf("a row that was never parked: %v", err)
 			}
 		})
 	}
 
-	var not *NotDeadError
-	var job Job
+	var not *queue.NotDeadError
+	var job queue.Job
 	in(func() { job = condemn(t, db, 10, time.Hour) }, func(tx *sql.Tx) {
-		if _, err := Retry(ctx, tx, job.ID); !errors.As(err, &not) || not.State != Scheduled {
+		if _, err := queue.Retry(ctx, tx, job.ID); !errors.As(err, &not) || not.State != queue.Scheduled {
 			t.Errorf("a job that was queued since: %v", err)
 		}
 	})
 	job, _ = leftovers(t, db, 11, "1")
 	in(func() {
-		if _, err := Retry(ctx, db, job.ID); err != nil {
+		if _, err := queue.Retry(ctx, db, job.ID); err != nil {
 			t.Fatal(err)
 		}
 	}, func(tx *sql.Tx) {
-		if _, err := Retry(ctx, tx, job.ID); !errors.As(err, &not) || not.State != Ready {
+		if _, err := queue.Retry(ctx, tx, job.ID); !errors.As(err, &not) || not.State != queue.Ready {
 			t.Errorf("a job that was retried since: %v", err)
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
@@ -30,22 +31,22 @@ func TestStatements(t *testing.T) {
 			t.Errorf("%s takes %d statements, want %d; it said %v\n%s", what, len(log), want, err, log)
 		}
 	}
-	d := Deletion{Resource: "project", ResourceID: "1", From: "active", Grace: time.Hour}
+	d := queue.Deletion{Resource: "project", ResourceID: "1", From: "active", Grace: time.Hour}
 	w := quiet(t, worker(t, db, Config{MaxFailures: 2}))
-	var job Job
-	takes("Log", 1, func() (err error) { d.ID, err = Log(ctx, db, d); return err })
-	takes("Enqueue", 3, func() (err error) { job, err = Enqueue(ctx, db, d); return err })
-	takes("Enqueue of an open job", 4, func() error { _, err := Enqueue(ctx, db, d); return err })
-	takes("Find", 1, func() error { _, err := Find(ctx, db, "project", "1"); return err })
-	takes("Get", 1, func() error { _, err := Get(ctx, db, job.ID); return err })
-	takes("List", 2, func() error { _, err := List(ctx, db, ListOptions{}); return err })
-	takes("OpenJobs", 4, func() error { _, err := OpenJobs(ctx, db, 5, 5); return err })
-	takes("EndedJobs, of which there is none", 1, func() error { _, err := EndedJobs(ctx, db, 5); return err })
-	takes("CountDue", 1, func() error { _, _, err := CountDue(ctx, db); return err })
+	var job queue.Job
+	takes("Log", 1, func() (err error) { d.ID, err = queue.Log(ctx, db, d); return err })
+	takes("Enqueue", 3, func() (err error) { job, err = queue.Enqueue(ctx, db, d); return err })
+	takes("Enqueue of an open job", 4, func() error { _, err := queue.Enqueue(ctx, db, d); return err })
+	takes("Find", 1, func() error { _, err := queue.Find(ctx, db, "project", "1"); return err })
+	takes("Get", 1, func() error { _, err := queue.Get(ctx, db, job.ID); return err })
+	takes("List", 2, func() error { _, err := queue.List(ctx, db, queue.ListOptions{}); return err })
+	takes("OpenJobs", 4, func() error { _, err := queue.OpenJobs(ctx, db, 5, 5); return err })
+	takes("EndedJobs, of which there is none", 1, func() error { _, err := queue.EndedJobs(ctx, db, 5); return err })
+	takes("CountDue", 1, func() error { _, _, err := queue.CountDue(ctx, db); return err })
 	takes("a round with nothing due", 1, func() error { _, err := w.RunOnce(ctx); return err })
-	takes("Cancel", 5, func() error { return Cancel(ctx, db, "project", "1", d.ID) })
+	takes("Cancel", 5, func() error { return queue.Cancel(ctx, db, "project", "1", d.ID) })
 	takes("Cancel too late", 4, func() error {
-		if err := Cancel(ctx, db, "project", "1", d.ID+1); !errors.Is(err, ErrTooLate) {
+		if err := queue.Cancel(ctx, db, "project", "1", d.ID+1); !errors.Is(err, queue.ErrTooLate) {
 			return errors.Join(errors.New("not too late"), err)
 		}
 		return nil
@@ -55,20 +56,20 @@ func TestStatements(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.Grace = 0
-	takes("Enqueue in a transaction", 1, func() error { _, err := Enqueue(ctx, tx, d); return err })
+	takes("Enqueue in a transaction", 1, func() error { _, err := queue.Enqueue(ctx, tx, d); return err })
 	if err := tx.Rollback(); err != nil {
 		t.Fatal(err)
 	}
-	bad, err := Enqueue(ctx, db, Deletion{Resource: "project", ResourceID: "nonsense"})
+	bad, err := queue.Enqueue(ctx, db, queue.Deletion{Resource: "project", ResourceID: "nonsense"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	takes("a failure", 6+1, func() error { _, err := w.RunOnce(ctx); return err })
 	makeDue(t, db, bad.ID)
 	takes("the last failure", 6+5, func() error { _, err := w.RunOnce(ctx); return err })
-	takes("Retry", 6, func() error { _, err := Retry(ctx, db, bad.ID); return err })
+	takes("Retry", 6, func() error { _, err := queue.Retry(ctx, db, bad.ID); return err })
 	takes("Retry of what is not dead", 5, func() error {
-		if _, err := Retry(ctx, db, bad.ID); !errors.Is(err, ErrNotDead) {
+		if _, err := queue.Retry(ctx, db, bad.ID); !errors.Is(err, queue.ErrNotDead) {
 			return errors.Join(errors.New("it was dead"), err)
 		}
 		return nil

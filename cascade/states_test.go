@@ -8,44 +8,45 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
 // jobStates are all states that a job can be in, and how it gets there from its grace period.
 var jobStates = []struct {
 	name string
-	make func(t *testing.T, db *sql.DB, job Job)
+	make func(t *testing.T, db *sql.DB, job queue.Job)
 }{
-	{"scheduled", func(*testing.T, *sql.DB, Job) {}},
-	{"due", func(t *testing.T, db *sql.DB, job Job) { makeDue(t, db, job.ID) }},
-	{"held", func(t *testing.T, db *sql.DB, job Job) {
-		if err := Hold(t.Context(), db, job.Resource, job.ResourceID, job.DeletionID, "first"); err != nil {
+	{"scheduled", func(*testing.T, *sql.DB, queue.Job) {}},
+	{"due", func(t *testing.T, db *sql.DB, job queue.Job) { makeDue(t, db, job.ID) }},
+	{"held", func(t *testing.T, db *sql.DB, job queue.Job) {
+		if err := queue.Hold(t.Context(), db, job.Resource, job.ResourceID, job.DeletionID, "first"); err != nil {
 			t.Fatal(err)
 		}
 	}},
-	{"ready", func(t *testing.T, db *sql.DB, job Job) {
+	{"ready", func(t *testing.T, db *sql.DB, job queue.Job) {
 		dbtest.Exec(t, db, "UPDATE onerow_job SET state = 'ready' WHERE id = ?", job.ID)
 	}},
-	{"running", func(t *testing.T, db *sql.DB, job Job) {
+	{"running", func(t *testing.T, db *sql.DB, job queue.Job) {
 		dbtest.Exec(t, db, "UPDATE onerow_job SET state = 'running', worker = 'w' WHERE id = ?", job.ID)
 	}},
-	{"paused", func(t *testing.T, db *sql.DB, job Job) { onPause(t, db, job.ID) }},
-	{"paused, begun", func(t *testing.T, db *sql.DB, job Job) {
+	{"paused", func(t *testing.T, db *sql.DB, job queue.Job) { onPause(t, db, job.ID) }},
+	{"paused, begun", func(t *testing.T, db *sql.DB, job queue.Job) {
 		dbtest.Exec(t, db, "UPDATE onerow_job SET state = 'running', token = 1, worker = 'w' WHERE id = ?", job.ID)
 		onPause(t, db, job.ID)
 	}},
-	{"done", archived(Done)}, {"dead", archived(Dead)}, {"leftovers", archived(Leftovers)}, {"cancelled", archived(Cancelled)}, {"restored", archived(Restored)},
+	{"done", archived(queue.Done)}, {"dead", archived(queue.Dead)}, {"leftovers", archived(queue.Leftovers)}, {"cancelled", archived(queue.Cancelled)}, {"restored", archived(queue.Restored)},
 }
 
 func onPause(t *testing.T, db *sql.DB, id int64) {
 	t.Helper()
-	if job, err := PauseJob(t.Context(), db, id, "why"); err != nil || job.State != OnPause || job.LastError != "why" || job.DueAt.After(time.Now().Add(25*time.Hour)) {
+	if job, err := queue.PauseJob(t.Context(), db, id, "why"); err != nil || job.State != queue.OnPause || job.LastError != "why" || job.DueAt.After(time.Now().Add(25*time.Hour)) {
 		t.Fatal(job, err)
 	}
 }
 
-func archived(state State) func(*testing.T, *sql.DB, Job) {
-	return func(t *testing.T, db *sql.DB, job Job) {
+func archived(state queue.State) func(*testing.T, *sql.DB, queue.Job) {
+	return func(t *testing.T, db *sql.DB, job queue.Job) {
 		if err := onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error { return archiveAs(ctx, tx, job.ID, state) }); err != nil {
 			t.Fatal(err)
 		}
@@ -73,18 +74,25 @@ func TestVerbsInEveryState(t *testing.T) {
 		"cancelled":     {same, late, notDead, late, late, same, same, notOpen, same, same, notWaiting},
 		"restored":      {same, late, notDead, late, late, same, same, notOpen, same, same, notWaiting},
 	}
-	verbs := []func(Job) error{
-		func(j Job) error { return Cancel(ctx, db, j.Resource, j.ResourceID, j.DeletionID) },
-		func(j Job) error { return Hold(ctx, db, j.Resource, j.ResourceID, j.DeletionID, "second") },
-		func(j Job) error { _, err := Retry(ctx, db, j.ID); return err },
-		func(j Job) error { return Cancel(ctx, db, j.Resource, j.ResourceID, j.DeletionID+1) },
-		func(j Job) error { return Hold(ctx, db, j.Resource, j.ResourceID, j.DeletionID+1, "second") },
-		func(j Job) error { return w.store(ctx, Claimed{Job: j}, Scheduled, 1, errors.New("x"), time.Hour) },
-		func(j Job) error { j.Token++; return w.store(ctx, Claimed{Job: j}, Scheduled, 1, errors.New("x"), time.Hour) },
-		func(j Job) error { _, err := PauseJob(ctx, db, j.ID, "again"); return err },
-		func(j Job) error { _, err := ResumeJob(ctx, db, j.ID); return err },
-		func(j Job) error { _, err := HoldJob(ctx, db, j.ID, "third"); return err },
-		func(j Job) error { _, err := PutFirst(ctx, db, j.ID); return err },
+	verbs := []func(queue.Job) error{
+		func(j queue.Job) error { return queue.Cancel(ctx, db, j.Resource, j.ResourceID, j.DeletionID) },
+		func(j queue.Job) error { return queue.Hold(ctx, db, j.Resource, j.ResourceID, j.DeletionID, "second") },
+		func(j queue.Job) error { _, err := queue.Retry(ctx, db, j.ID); return err },
+		func(j queue.Job) error { return queue.Cancel(ctx, db, j.Resource, j.ResourceID, j.DeletionID+1) },
+		func(j queue.Job) error {
+			return queue.Hold(ctx, db, j.Resource, j.ResourceID, j.DeletionID+1, "second")
+		},
+		func(j queue.Job) error {
+			return w.store(ctx, queue.Claimed{Job: j}, queue.Scheduled, 1, errors.New("x"), time.Hour)
+		},
+		func(j queue.Job) error {
+			j.Token++
+			return w.store(ctx, queue.Claimed{Job: j}, queue.Scheduled, 1, errors.New("x"), time.Hour)
+		},
+		func(j queue.Job) error { _, err := queue.PauseJob(ctx, db, j.ID, "again"); return err },
+		func(j queue.Job) error { _, err := queue.ResumeJob(ctx, db, j.ID); return err },
+		func(j queue.Job) error { _, err := queue.HoldJob(ctx, db, j.ID, "third"); return err },
+		func(j queue.Job) error { _, err := queue.PutFirst(ctx, db, j.ID); return err },
 	}
 	id := int64(0)
 	for _, state := range jobStates {
@@ -96,13 +104,13 @@ func TestVerbsInEveryState(t *testing.T) {
 			err := verb(get(t, db, job.ID))
 			got, after := "", jobRow(t, db, job.ID)
 			switch {
-			case errors.Is(err, ErrTooLate):
+			case errors.Is(err, queue.ErrTooLate):
 				got = late
-			case errors.Is(err, ErrNotOpen):
+			case errors.Is(err, queue.ErrNotOpen):
 				got = notOpen
-			case errors.Is(err, ErrNotDead):
+			case errors.Is(err, queue.ErrNotDead):
 				got = notDead
-			case errors.Is(err, ErrNotWaiting):
+			case errors.Is(err, queue.ErrNotWaiting):
 				got = notWaiting
 			case err != nil:
 				got = err.Error()

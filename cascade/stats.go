@@ -9,12 +9,13 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/dbtime"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 // Stats are figures about the whole queue, for metrics and pages.
 type Stats struct {
 	// Open is how many jobs are scheduled, held, paused, ready and running.
-	Open map[State]int64 `json:"open"`
+	Open map[queue.State]int64 `json:"open"`
 	// OldestAge is for how long the job has been due that is due longest and that no
 	// worker has; 0 if none is.
 	OldestAge time.Duration `json:"oldest_age"`
@@ -47,7 +48,7 @@ UNION ALL SELECT CONCAT('resource ', name), TIMESTAMPDIFF(MICROSECOND, '1970-01-
 // ReadStats reads the figures. The cost grows with the number of open jobs and of parked
 // rows, not with that of finished jobs. One statement.
 func ReadStats(ctx context.Context, db onerow.DB) (Stats, error) {
-	s := Stats{Open: map[State]int64{Scheduled: 0, Held: 0, OnPause: 0, Ready: 0, Running: 0}}
+	s := Stats{Open: map[queue.State]int64{queue.Scheduled: 0, queue.Held: 0, queue.OnPause: 0, queue.Ready: 0, queue.Running: 0}}
 	err := onerow.Query(ctx, db, sqlStats, nil, func(rows *sql.Rows) error {
 		var what string
 		var n sql.NullInt64
@@ -64,16 +65,16 @@ func ReadStats(ctx context.Context, db onerow.DB) (Stats, error) {
 			s.Workers = n.Int64
 		case "switch":
 			s.Paused = PauseState{On: true, Reason: text.String, Since: dbtime.At(n)}
-		case string(Dead):
+		case string(queue.Dead):
 			s.Dead = n.Int64
-		case string(Leftovers):
+		case string(queue.Leftovers):
 			s.Leftovers = n.Int64
 		default:
 			if resource, ok := strings.CutPrefix(what, "resource "); ok {
 				s.Resources = append(s.Resources, ResourcePause{Resource: resource, Reason: text.String, Since: dbtime.At(n)})
 				break
 			}
-			s.Open[State(what)] = n.Int64
+			s.Open[queue.State(what)] = n.Int64
 		}
 		return nil
 	})

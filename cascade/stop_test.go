@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -48,12 +49,12 @@ func TestStop(t *testing.T) {
 			t.Errorf("it took %s", took)
 		}
 		for _, id := range []int64{first.ID, second.ID} {
-			if got := get(t, db, id); got.State == Running || got.State == Ready && got.Failures != 0 {
+			if got := get(t, db, id); got.State == queue.Running || got.State == queue.Ready && got.Failures != 0 {
 				t.Errorf("%+v", got)
 			}
 		}
 		drain(t, worker(t, db, Config{}))
-		if got := get(t, db, first.ID); got.State != Done || !maps.Equal(got.Tables, want) {
+		if got := get(t, db, first.ID); got.State != queue.Done || !maps.Equal(got.Tables, want) {
 			t.Errorf("%+v, want %v", got, want)
 		}
 	})
@@ -87,7 +88,7 @@ func TestStopWhileBlocked(t *testing.T) {
 			makeDue(t, db, job.ID) // where the server was too slow to give the lease back
 			drain(t, worker(t, db, Config{}))
 			state := get(t, db, job.ID).State
-			return state == Done, string(state)
+			return state == queue.Done, string(state)
 		})
 		if got := get(t, db, job.ID); !maps.Equal(got.Tables, want) || got.Failures != 0 {
 			t.Errorf("%+v, want %v", got, want)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/work"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -33,7 +34,7 @@ func TestTextsOfOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.store(t.Context(), Claimed{Job: Job{ID: id, Token: 7}}, Ready, 1, errors.New(text), time.Second); err != nil {
+	if err := w.store(t.Context(), queue.Claimed{Job: queue.Job{ID: id, Token: 7}}, queue.Ready, 1, errors.New(text), time.Second); err != nil {
 		t.Fatal(err)
 	}
 	var got []byte
@@ -43,7 +44,7 @@ func TestTextsOfOthers(t *testing.T) {
 	if err := onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error { return work.Park(ctx, tx, id, "user", "k", text) }); err != nil {
 		t.Error(err)
 	}
-	if list, err := ListParked(t.Context(), db, ParkedOptions{}); err != nil || len(list) != 1 || list[0].Error != text {
+	if list, err := queue.ListParked(t.Context(), db, queue.ParkedOptions{}); err != nil || len(list) != 1 || list[0].Error != text {
 		t.Errorf("%+v, %v", list, err)
 	}
 	if stats, err := ReadStats(t.Context(), db); err != nil || stats.Paused.Reason != text {
@@ -51,19 +52,19 @@ func TestTextsOfOthers(t *testing.T) {
 	}
 
 	held := condemn(t, db, 1, time.Hour)
-	if err := Hold(t.Context(), db, held.Resource, held.ResourceID, held.DeletionID, text); err != nil {
+	if err := queue.Hold(t.Context(), db, held.Resource, held.ResourceID, held.DeletionID, text); err != nil {
 		t.Fatal(err)
 	}
-	found, err := Find(t.Context(), db, held.Resource, held.ResourceID)
-	if err != nil || found.State != Held || found.LastError != text {
+	found, err := queue.Find(t.Context(), db, held.Resource, held.ResourceID)
+	if err != nil || found.State != queue.Held || found.LastError != text {
 		t.Errorf("%+v, %v", found, err)
 	}
 	dbtest.Exec(t, db, "UPDATE onerow_job SET state = 'running' WHERE id = ?", id)
-	if w.cfg.MaxFailures = 1; w.fail(t.Context(), Claimed{Job: Job{ID: id, Token: 7}}, errors.New(text)) != nil {
+	if w.cfg.MaxFailures = 1; w.fail(t.Context(), queue.Claimed{Job: queue.Job{ID: id, Token: 7}}, errors.New(text)) != nil {
 		t.Fatal("the job cannot die")
 	}
-	list, err := List(t.Context(), db, ListOptions{})
-	if err != nil || len(list) != 2 || list[0].LastError != text || list[1].State != Dead || list[1].LastError != text {
+	list, err := queue.List(t.Context(), db, queue.ListOptions{})
+	if err != nil || len(list) != 2 || list[0].LastError != text || list[1].State != queue.Dead || list[1].LastError != text {
 		t.Errorf("%+v, %v", list, err)
 	}
 	for _, j := range []int64{held.ID, id} {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade/internal/governor"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/dbtext"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
@@ -155,7 +156,7 @@ func TestReadStats(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
 		ctx := t.Context()
 		empty, err := ReadStats(ctx, db)
-		if err != nil || fmt.Sprint(empty) != fmt.Sprint(Stats{Open: map[State]int64{Scheduled: 0, Ready: 0, Running: 0, Held: 0, OnPause: 0}}) {
+		if err != nil || fmt.Sprint(empty) != fmt.Sprint(Stats{Open: map[queue.State]int64{queue.Scheduled: 0, queue.Ready: 0, queue.Running: 0, queue.Held: 0, queue.OnPause: 0}}) {
 			t.Errorf("%+v, %v", empty, err)
 		}
 		for id := range int64(6) {
@@ -167,7 +168,7 @@ func TestReadStats(t *testing.T) {
 		dbtest.Exec(t, db, "UPDATE onerow_job SET state = 'held' WHERE resource_id = '11'")
 		_, ids := leftovers(t, db, 1, "1", "2")
 		leftovers(t, db, 2, "1")
-		if _, err := SkipParked(ctx, db, ids[0]); err != nil {
+		if _, err := queue.SkipParked(ctx, db, ids[0]); err != nil {
 			t.Fatal(err)
 		}
 		dbtest.Exec(t, db, `INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, batch_seq, failures, created_at, finished_at)
@@ -187,7 +188,7 @@ VALUES (999, 'project', '999', 1, 'dead', UTC_TIMESTAMP(6), 1, 1, 0, UTC_TIMESTA
 			t.Errorf("%+v", s.Paused)
 		}
 		s.OldestAge, s.Paused = 0, PauseState{}
-		want := Stats{Open: map[State]int64{Scheduled: 2, Ready: 3, Running: 1, Held: 1, OnPause: 0}, Dead: 1, Leftovers: 2, Parked: 2, Workers: 1}
+		want := Stats{Open: map[queue.State]int64{queue.Scheduled: 2, queue.Ready: 3, queue.Running: 1, queue.Held: 1, queue.OnPause: 0}, Dead: 1, Leftovers: 2, Parked: 2, Workers: 1}
 		if fmt.Sprint(s) != fmt.Sprint(want) {
 			t.Errorf("%+v, want %+v", s, want)
 		}
@@ -215,7 +216,7 @@ func TestThrottlesWithoutEscapes(t *testing.T) {
 	if err := worker(t, db, Config{Throttles: throttles}).Drain(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if got := get(t, db, job.ID); got.State != Done || got.DeletedRows != sum(rows) {
+	if got := get(t, db, job.ID); got.State != queue.Done || got.DeletedRows != sum(rows) {
 		t.Errorf("%+v", got)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/cascade/internal/work"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/rowkey"
 )
 
@@ -21,7 +22,7 @@ const most = 100
 // together ends, in one batch for many, those of the claimed jobs that have little or nothing to delete, and
 // takes them off the claim. Each of the others goes its own way afterwards, and so do all of them after an
 // error: it is met there again, by the job that it is about.
-func (w *Worker) together(ctx context.Context, c *Claim) (worked int) {
+func (w *Worker) together(ctx context.Context, c *queue.Claim) (worked int) {
 	if len(c.Jobs) < 2 {
 		return 0
 	}
@@ -50,7 +51,7 @@ func (w *Worker) together(ctx context.Context, c *Claim) (worked int) {
 			}
 			worked += len(done.ended)
 			size = cmp.Or(done.fit, size)
-			c.Jobs = slices.DeleteFunc(c.Jobs, func(job Claimed) bool { return done.ended[job.ID] })
+			c.Jobs = slices.DeleteFunc(c.Jobs, func(job queue.Claimed) bool { return done.ended[job.ID] })
 			switch {
 			case size == 1: // one has as much as a batch takes: they go their own ways
 				rest = nil
@@ -87,7 +88,7 @@ func fit(jobs, ended int, rows int64, full bool, limit int) int {
 
 // rooted is a job with the key of its root.
 type rooted struct {
-	Claimed
+	queue.Claimed
 	root rowkey.Key
 }
 
@@ -95,12 +96,12 @@ type rooted struct {
 var errNotAll = errors.New("cascade: not all of the jobs are this claim's any more")
 
 // endTogether is the batch. It proves the claim of all jobs, or changes nothing.
-func (w *Worker) endTogether(ctx context.Context, g *graph.Graph, c *Claim, jobs []rooted) (res bundled, err error) {
+func (w *Worker) endTogether(ctx context.Context, g *graph.Graph, c *queue.Claim, jobs []rooted) (res bundled, err error) {
 	ids, targets := make([]int64, len(jobs)), make([]work.Target, len(jobs))
 	n := g.Nodes[jobs[0].Resource]
 	for i, job := range jobs {
 		ids[i] = job.ID
-		targets[i] = work.Target{JobID: job.ID, Resource: job.Resource, ResourceID: job.ResourceID, Root: job.root, DeletionID: job.DeletionID, Due: job.From == FromDue}
+		targets[i] = work.Target{JobID: job.ID, Resource: job.Resource, ResourceID: job.ResourceID, Root: job.root, DeletionID: job.DeletionID, Due: job.From == queue.FromDue}
 	}
 	late, cancel := finishing(ctx)
 	defer cancel()
@@ -169,7 +170,7 @@ func (w *Worker) endTogether(ctx context.Context, g *graph.Graph, c *Claim, jobs
 		}
 		res.ended[job.ID] = true
 		w.setbacks.end(job.ID)
-		w.cfg.Observer.Ended(Done)
+		w.cfg.Observer.Ended(queue.Done)
 		w.cfg.Log.InfoContext(ctx, "cascade: done", "worker", w.cfg.Name, "job", job.ID, "resource", job.Resource, "id", job.ResourceID)
 		if err := w.ended(late, job.Job); err != nil {
 			return res, err
@@ -181,11 +182,11 @@ func (w *Worker) endTogether(ctx context.Context, g *graph.Graph, c *Claim, jobs
 
 // noteAll notes under which plan the jobs were begun and what was deleted for them, moves those that are
 // done to the archive and fences the others. Up to six statements.
-func (w *Worker) noteAll(ctx context.Context, tx *onerow.Tx, g *graph.Graph, c *Claim, jobs []rooted, tallies []work.Tally, begun, done []int64) error {
+func (w *Worker) noteAll(ctx context.Context, tx *onerow.Tx, g *graph.Graph, c *queue.Claim, jobs []rooted, tallies []work.Tally, begun, done []int64) error {
 	if len(begun)+len(done) == 0 {
 		return nil
 	}
-	if err := StorePlan(ctx, tx, g.Fingerprint, append(slices.Clone(begun), done...)...); err != nil {
+	if err := queue.StorePlan(ctx, tx, g.Fingerprint, append(slices.Clone(begun), done...)...); err != nil {
 		return err
 	}
 	if err := c.RenewAll(ctx, tx, w.claimant(), begun); err != nil {
@@ -194,16 +195,16 @@ func (w *Worker) noteAll(ctx context.Context, tx *onerow.Tx, g *graph.Graph, c *
 	if err := c.EndAll(ctx, tx, w.claimant(), done); err != nil {
 		return err
 	}
-	counted := make([]Counted, len(jobs))
+	counted := make([]queue.Counted, len(jobs))
 	for i, t := range tallies {
-		counted[i] = Counted{JobID: jobs[i].ID, Deleted: t.Deleted, Detached: t.Detached}
+		counted[i] = queue.Counted{JobID: jobs[i].ID, Deleted: t.Deleted, Detached: t.Detached}
 	}
-	return Count(ctx, tx, counted...)
+	return queue.Count(ctx, tx, counted...)
 }
 
 // gone says which jobs of a claim have ended in a batch without an answer: those that are not the claim's any
 // more, when a lost attempt has ended.
-func (w *Worker) gone(ctx context.Context, c *Claim, ids []int64) (map[int64]bool, error) {
+func (w *Worker) gone(ctx context.Context, c *queue.Claim, ids []int64) (map[int64]bool, error) {
 	var ours map[int64]bool
 	err := onerow.Alone(ctx, w.db, func(ctx context.Context, db onerow.DB) (err error) {
 		ours, err = c.Lock(ctx, db, ids)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/cost"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
@@ -76,7 +77,7 @@ VALUES (?, 'project', ?, ?, 'ready', UTC_TIMESTAMP(6) - INTERVAL ? SECOND, UTC_T
 	dbtest.Exec(t, db, "UPDATE onerow_job SET due_at = UTC_TIMESTAMP(6)")
 	drain(t, w)
 	for id := range int64(4) {
-		if job := get(t, db, id+1); job.DeletedRows != 30 || job.State != Done {
+		if job := get(t, db, id+1); job.DeletedRows != 30 || job.State != queue.Done {
 			t.Errorf("%+v, want 30 rows", job)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/cost"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
@@ -158,7 +159,7 @@ func TestTogetherTaken(t *testing.T) {
 	if err != nil || len(c.Jobs) != 3 {
 		t.Fatalf("%d, %v", len(c.Jobs), err)
 	}
-	if _, err := PauseJob(t.Context(), db, 3, ""); err != nil {
+	if _, err := queue.PauseJob(t.Context(), db, 3, ""); err != nil {
 		t.Fatal(err)
 	}
 	if n := w.together(t.Context(), &c); n != 0 || len(c.Jobs) != 3 {
@@ -225,7 +226,7 @@ func TestCrashTogether(t *testing.T) {
 			},
 			Check: func(ctx context.Context, db *sql.DB) error {
 				for id, want := range []string{"map[]", "map[note:2]", "map[note:3]"} {
-					if job, err := Get(ctx, db, int64(id)+1); err != nil || fmt.Sprint(job.Tables) != want || job.State != Done || job.Failures != 0 {
+					if job, err := queue.Get(ctx, db, int64(id)+1); err != nil || fmt.Sprint(job.Tables) != want || job.State != queue.Done || job.Failures != 0 {
 						return fmt.Errorf("%+v, want %s, %w", job, want, err)
 					}
 				}
@@ -265,7 +266,7 @@ VALUES (?, 'project', ?, ?, 'ready', UTC_TIMESTAMP(6) - INTERVAL ? SECOND, UTC_T
 	dbtest.Exec(t, db, "UPDATE onerow_job SET due_at = UTC_TIMESTAMP(6)")
 	drain(t, w)
 	for id, want := range notes {
-		if job := get(t, db, id); job.DeletedRows != want || job.State != Done {
+		if job := get(t, db, id); job.DeletedRows != want || job.State != queue.Done {
 			t.Errorf("%+v, want %d rows", job, want)
 		}
 	}

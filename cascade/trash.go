@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 // Kept is what of a job is in the trash.
@@ -98,11 +99,11 @@ const sqlExpire = `UPDATE onerow_trash SET expires_at = UTC_TIMESTAMP(6) - INTER
 // [PurgeTrash] removes it. It returns how many steps these were. One statement, 2 with an actor.
 func ExpireTrash(ctx context.Context, db onerow.DB, jobID int64) (int64, error) {
 	var n int64
-	err := Noted(ctx, db, func(ctx context.Context, db onerow.DB) (_ Action, err error) {
+	err := queue.Noted(ctx, db, func(ctx context.Context, db onerow.DB) (_ queue.Action, err error) {
 		if n, err = onerow.Affected(ctx, db, sqlExpire, jobID); err != nil || n == 0 {
-			return Action{}, err
+			return queue.Action{}, err
 		}
-		return Action{Action: ActionExpire, JobID: jobID}, nil
+		return queue.Action{Action: queue.ActionExpire, JobID: jobID}, nil
 	})
 	if err != nil {
 		return 0, fmt.Errorf("cascade: expire the trash of job %d: %w", jobID, err)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/recover"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -52,7 +53,7 @@ func TestTrashAssets(t *testing.T) {
 			t.Errorf("%d rows purged, %v", n, err)
 		}
 		dbtest.Exec(t, db, "UPDATE onerow_trash SET expires_at = UTC_TIMESTAMP(6) - INTERVAL 1 SECOND WHERE table_name LIKE 'screen%' OR table_name LIKE 'reaction%'")
-		p, err := RestoreRows(ctx, db, plan, 1, RestoreOptions{})
+		p, err := recover.Rows(ctx, db, plan, 1, recover.Options{})
 		if err != nil || p.Rows != 3 || p.Stuck != 2 || !strings.Contains(p.Why, "the row of screen to which (screen_id) refers is not there") {
 			t.Errorf("a comment and a tag have lost their screens: %+v, %v", p, err)
 		}

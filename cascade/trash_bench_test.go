@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/cascade/recover"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/schema"
 )
@@ -63,11 +65,11 @@ func benchTrash(b *testing.B, screens int64) {
 		plantScreens(b, db, screens)
 		job := condemn(b, db, 1, 0)
 		measure(&with, func() { drain(b, keeping) })
-		if got := get(b, db, job.ID); got.State != Done || got.DeletedRows != rows {
+		if got := get(b, db, job.ID); got.State != queue.Done || got.DeletedRows != rows {
 			b.Fatalf("%+v", got)
 		}
 		measure(&back, func() {
-			p, err := RestoreRows(ctx, db, kept, job.ID, RestoreOptions{})
+			p, err := recover.Rows(ctx, db, kept, job.ID, recover.Options{})
 			if err != nil || p.Rows != rows {
 				b.Fatalf("%+v, %v", p, err)
 			}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/cascade/recover"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
@@ -91,7 +93,7 @@ func TestCrashTrash(t *testing.T) {
 				return err
 			}
 			ready(w)
-			return until(ctx, db, w, Done)
+			return until(ctx, db, w, queue.Done)
 		},
 		Check: func(ctx context.Context, db *sql.DB) error {
 			if store.names() != 0 {
@@ -144,15 +146,15 @@ func TestCrashRestore(t *testing.T) {
 			}
 			still(w)
 			w.graphCache.graph, w.graphCache.read = g, time.Now()
-			return until(ctx, db, w, Done)
+			return until(ctx, db, w, queue.Done)
 		},
 		Call: func(ctx context.Context, db *sql.DB) error {
-			_, err := restoreRows(ctx, db, g, 1, RestoreOptions{Batch: 6})
+			_, err := recover.Rows(ctx, db, keptForest(), 1, recover.Options{Batch: 6})
 			return err
 		},
 		Check: func(ctx context.Context, db *sql.DB) error {
-			job, err := Get(ctx, db, 1)
-			if err == nil && job.State != Held {
+			job, err := queue.Get(ctx, db, 1)
+			if err == nil && job.State != queue.Held {
 				err = fmt.Errorf("the job is %s", job.State)
 			}
 			if err != nil {

@@ -11,11 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/recover"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/schematest"
 	"github.com/onerow/onerow/migrations"
-	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/live"
 )
@@ -117,13 +116,13 @@ func (m *trashed) back(job int64, before schematest.Snapshot) error {
 	cut := errors.New("cut")
 	for cuts := m.r.IntN(4); ; cuts-- {
 		left := m.r.IntN(3)
-		o := cascade.RestoreOptions{Batch: 1 + m.r.IntN(30), OnBatch: func(context.Context, cascade.RestoreProgress) error {
+		o := recover.Options{Batch: 1 + m.r.IntN(30), OnBatch: func(context.Context, recover.Progress) error {
 			if left--; cuts > 0 && left < 0 {
 				return cut
 			}
 			return nil
 		}}
-		_, p, err := repo.RestoreJob(m.Context(), m.db, m.plan, job, o)
+		_, p, err := recover.Job(m.Context(), m.db, m.plan, job, o)
 		if errors.Is(err, cut) {
 			continue
 		}

@@ -9,11 +9,12 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/cascade/recover"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/schematest"
 	"github.com/onerow/onerow/internal/zonetest"
 	"github.com/onerow/onerow/migrations"
-	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/live"
 )
@@ -92,17 +93,17 @@ func TestTrashTypes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			job, err := cascade.Enqueue(ctx, db, cascade.Deletion{Resource: "root", ResourceID: "-7"})
+			job, err := queue.Enqueue(ctx, db, queue.Deletion{Resource: "root", ResourceID: "-7"})
 			if err == nil {
 				err = w.Drain(ctx)
 			}
 			if err == nil {
-				job, err = cascade.Get(ctx, db, job.ID)
+				job, err = queue.Get(ctx, db, job.ID)
 			}
-			if err != nil || job.State != cascade.Done || job.DeletedRows != 5 {
+			if err != nil || job.State != queue.Done || job.DeletedRows != 5 {
 				t.Fatalf("%+v, %v", job, err)
 			}
-			_, p, err := repo.RestoreJob(ctx, worker, plan, job.ID, cascade.RestoreOptions{})
+			_, p, err := recover.Job(ctx, worker, plan, job.ID, recover.Options{})
 			if err != nil || p.Rows != 6 || p.References != 1 || p.Stuck > 0 {
 				t.Fatalf("%+v, %v", p, err)
 			}

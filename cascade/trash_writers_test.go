@@ -17,10 +17,11 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/cascade/recover"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/migrations"
-	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -114,22 +115,22 @@ func thereAndBack(ctx context.Context, db *sql.DB, folder string) error {
 	if err != nil {
 		return err
 	}
-	job, err := cascade.Enqueue(ctx, db, cascade.Deletion{Resource: "folder", ResourceID: folder, From: cascade.FromOperator})
+	job, err := queue.Enqueue(ctx, db, queue.Deletion{Resource: "folder", ResourceID: folder, From: queue.FromOperator})
 	if err != nil {
 		return err
 	}
-	for job.State != cascade.Done {
+	for job.State != queue.Done {
 		if _, err := w.RunOnce(ctx); err != nil {
 			return err
 		}
-		if job, err = cascade.Get(ctx, db, job.ID); err == nil && job.State == cascade.Dead {
+		if job, err = queue.Get(ctx, db, job.ID); err == nil && job.State == queue.Dead {
 			err = fmt.Errorf("the job is dead: %s", job.LastError)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	_, p, err := repo.RestoreJob(ctx, db, drawer, job.ID, cascade.RestoreOptions{Batch: 15})
+	_, p, err := recover.Job(ctx, db, drawer, job.ID, recover.Options{Batch: 15})
 	if err == nil && (p.Stuck > 0 || p.Changed > 0 || p.Rows == 0) {
 		err = fmt.Errorf("%+v", p)
 	}

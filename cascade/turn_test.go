@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -36,11 +37,11 @@ func TestASmallJobPassesHugeOnes(t *testing.T) {
 			var small int64
 			var ended []string // the rooms
 			cfg := Config{Parallel: c.parallel, ClaimJobs: c.claim, Batch: 20, Target: -1, Chunk: 20, Turn: 1}
-			cfg.OnProgress = func(job Job) {
+			cfg.OnProgress = func(job queue.Job) {
 				if small == 0 {
 					small = begin(t, db, "room", "1000").ID
 				}
-				if job.State == Done {
+				if job.State == queue.Done {
 					ended = append(ended, job.ResourceID)
 				}
 			}
@@ -64,8 +65,8 @@ func TestATurnAlone(t *testing.T) {
 	db := dbtest.Open(t)
 	fillArchive(t, db, []int{100, 100, 100})
 	job := begin(t, db, "room", "1")
-	for _, d := range []Deletion{{Resource: "elsewhere", ResourceID: "1"}, {Resource: "room", ResourceID: "2", Grace: 1e15}} {
-		if _, err := Enqueue(t.Context(), db, d); err != nil {
+	for _, d := range []queue.Deletion{{Resource: "elsewhere", ResourceID: "1"}, {Resource: "room", ResourceID: "2", Grace: 1e15}} {
+		if _, err := queue.Enqueue(t.Context(), db, d); err != nil {
 			t.Fatal(err)
 		}
 	}

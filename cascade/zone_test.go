@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/zonetest"
@@ -35,10 +37,10 @@ func TestClocks(t *testing.T) {
 			}
 		}
 		broken := put("project", "ready", "UPDATE onerow_job SET resource_id = 'nonsense'")
-		d := Deletion{ID: 5, Resource: "project", ResourceID: "1", Owner: "7", From: "active", Grace: 2 * time.Hour}
+		d := queue.Deletion{ID: 5, Resource: "project", ResourceID: "1", Owner: "7", From: "active", Grace: 2 * time.Hour}
 		enqueued := func(ctx context.Context, db *sql.DB) error {
-			_, lerr := Log(ctx, db, d)
-			_, err := Enqueue(ctx, db, d)
+			_, lerr := queue.Log(ctx, db, d)
+			_, err := queue.Enqueue(ctx, db, d)
 			return errors.Join(lerr, err)
 		}
 		all := []crashtest.Workflow{
@@ -46,15 +48,15 @@ func TestClocks(t *testing.T) {
 			{Name: "enqueue an earlier one", Setup: enqueued, Call: func(ctx context.Context, db *sql.DB) error {
 				earlier := d
 				earlier.Grace = time.Hour
-				_, err := Enqueue(ctx, db, earlier)
+				_, err := queue.Enqueue(ctx, db, earlier)
 				return err
 			}},
 			{Name: "enqueue many", Call: func(ctx context.Context, db *sql.DB) error {
-				_, err := EnqueueMany(ctx, db, []Deletion{d})
+				_, err := queue.EnqueueMany(ctx, db, []queue.Deletion{d})
 				return err
 			}},
-			{Name: "cancel", Setup: enqueued, Call: func(ctx context.Context, db *sql.DB) error { return Cancel(ctx, db, "project", "1", 5) }},
-			{Name: "hold", Setup: enqueued, Call: func(ctx context.Context, db *sql.DB) error { return Hold(ctx, db, "project", "1", 5, "why") }},
+			{Name: "cancel", Setup: enqueued, Call: func(ctx context.Context, db *sql.DB) error { return queue.Cancel(ctx, db, "project", "1", 5) }},
+			{Name: "hold", Setup: enqueued, Call: func(ctx context.Context, db *sql.DB) error { return queue.Hold(ctx, db, "project", "1", 5, "why") }},
 			{Name: "pause", Call: func(ctx context.Context, db *sql.DB) error { return Pause(ctx, db, "why") }},
 			{Name: "resume", Setup: func(ctx context.Context, db *sql.DB) error { return Pause(ctx, db, "why") },
 				Call: func(ctx context.Context, db *sql.DB) error { return Resume(ctx, db) }},
@@ -62,7 +64,7 @@ func TestClocks(t *testing.T) {
 			{Name: "the last failure", Setup: broken, Call: func(ctx context.Context, db *sql.DB) error { return work(ctx, db, 1) }},
 			{Name: "retry", Setup: put("project", "dead", moveColumns+"UTC_TIMESTAMP(6) FROM onerow_job", "DELETE FROM onerow_job"),
 				Call: func(ctx context.Context, db *sql.DB) error {
-					_, err := Retry(ctx, db, 1)
+					_, err := queue.Retry(ctx, db, 1)
 					return err
 				}},
 			{Name: "a cascade", Setup: smallForest, Call: func(ctx context.Context, db *sql.DB) error { return work(ctx, db, 5) }, Check: smallCounts},
@@ -93,7 +95,7 @@ func TestTimesInEachZone(t *testing.T) {
 		w := quiet(t, worker(t, db, Config{Name: "w"}))
 		early, late := condemn(t, db, 1, time.Minute), condemn(t, db, 2, time.Hour)
 		dbtest.Exec(t, db, "UPDATE onerow_job SET due_at = due_at - INTERVAL 61 MINUTE WHERE id = ?", late.ID)
-		for id, want := range map[int64]State{early.ID: Scheduled, late.ID: Ready} {
+		for id, want := range map[int64]queue.State{early.ID: queue.Scheduled, late.ID: queue.Ready} {
 			if got := get(t, db, id); got.State != want {
 				t.Errorf("%+v, want %s", got, want)
 			}
@@ -101,7 +103,7 @@ func TestTimesInEachZone(t *testing.T) {
 		dbtest.Exec(t, db, `INSERT INTO onerow_worker (name, started_at, seen_at, throttle, job_id, beats)
 SELECT name, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL minutes MINUTE, '', NULL, 1 FROM (SELECT 'here' AS name, 0 AS minutes UNION ALL SELECT 'away', 59 UNION ALL SELECT 'gone', 61) AS x`)
 		stats, err := ReadStats(ctx, db)
-		if err != nil || stats.Open[Scheduled] != 1 || stats.Open[Ready] != 1 || stats.OldestAge < time.Minute || stats.OldestAge > 10*time.Minute || stats.Workers != 1 {
+		if err != nil || stats.Open[queue.Scheduled] != 1 || stats.Open[queue.Ready] != 1 || stats.OldestAge < time.Minute || stats.OldestAge > 10*time.Minute || stats.Workers != 1 {
 			t.Errorf("%+v, %v", stats, err)
 		}
 		if err := w.governor.Tidy(ctx); err != nil {
@@ -110,11 +112,11 @@ SELECT name, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL minutes MINUTE, '', N
 		if n := count(t, db, "SELECT COUNT(*) FROM onerow_worker WHERE name IN ('here', 'away')"); n != 2 || count(t, db, "SELECT COUNT(*) FROM onerow_worker") != 2 {
 			t.Errorf("%d workers stay of the two that were seen", n)
 		}
-		for _, act := range []func(deletion Job) error{
-			func(j Job) error { return Cancel(ctx, db, j.Resource, j.ResourceID, j.DeletionID) },
-			func(j Job) error { return Hold(ctx, db, j.Resource, j.ResourceID, j.DeletionID, "why") },
+		for _, act := range []func(deletion queue.Job) error{
+			func(j queue.Job) error { return queue.Cancel(ctx, db, j.Resource, j.ResourceID, j.DeletionID) },
+			func(j queue.Job) error { return queue.Hold(ctx, db, j.Resource, j.ResourceID, j.DeletionID, "why") },
 		} {
-			if err := act(get(t, db, late.ID)); !errors.Is(err, ErrTooLate) {
+			if err := act(get(t, db, late.ID)); !errors.Is(err, queue.ErrTooLate) {
 				t.Errorf("after its grace period: %v", err)
 			}
 		}
@@ -122,7 +124,7 @@ SELECT name, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL minutes MINUTE, '', N
 		if err != nil || len(c.Jobs) != 1 || c.Jobs[0].ID != late.ID {
 			t.Errorf("claimed %+v, %v", c.Jobs, err)
 		}
-		if err := Cancel(ctx, db, "project", "1", early.DeletionID); err != nil {
+		if err := queue.Cancel(ctx, db, "project", "1", early.DeletionID); err != nil {
 			t.Errorf("before the grace period's end: %v", err)
 		}
 	})

@@ -18,6 +18,14 @@ var notSQL = map[string]map[string]string{
 			"ReportOnly Resource ResourceID RootMissing Table Tables Throttle Unindexed Values Wait What Why PlanStatement.SQL",
 	},
 	"cascade/prommetrics": {"name": "table", "word": "reason state"},
+	"cascade/queue": {
+		"name":   "ResourceID Resource Worker name resource resourceID",
+		"word":   "State state",
+		"why":    "reason why",
+		"answer": "Action Actor Detached Error From ID Key LastError Owner Plan Reason Table Tables",
+		"print":  "fingerprint",
+	},
+	"cascade/recover": {"answer": "Column Resource ResourceID RootMissing Table Why"},
 	"crashtest": {
 		"name":   "Empty Generated Ignore Name Refs Sets Tables",
 		"word":   "Without schedule",

@@ -2,9 +2,9 @@ package main
 
 // The cascade's bugs.
 var cascadeBugs = []bug{
-	{"a batch does not check the lease token", "./cascade", "Zombie|Fence|Crash", []change{{"cascade/lease.go",
+	{"a batch does not check the lease token", "./cascade", "Zombie|Fence|Crash", []change{{"cascade/queue/lease.go",
 		"MICROSECOND\nWHERE id = ? AND token = ? AND state = 'running'`", "MICROSECOND\nWHERE id = ? AND token > ? - token AND state = 'running'`"}}},
-	{"a batch does not check the lease token, found by stepping", "./cascade", "Interleave", []change{{"cascade/lease.go",
+	{"a batch does not check the lease token, found by stepping", "./cascade", "Interleave", []change{{"cascade/queue/lease.go",
 		"MICROSECOND\nWHERE id = ? AND token = ? AND state = 'running'`", "MICROSECOND\nWHERE id = ? AND token > ? - token AND state = 'running'`"}}},
 	{"parents are not locked before their rows go", "./cascade", "Inserts|Appear|Interleave", []change{{"cascade/internal/work/batch.go",
 		`s.Key.In("", keys) + " FOR UPDATE"`, `s.Key.In("", keys)`}}},
@@ -16,10 +16,10 @@ var cascadeBugs = []bug{
 		`still = append(still, "t."+name+" <=> k."+name)`, `still = append(still, "t."+name+" <=> t."+name)`}}},
 	{"a mark is the time of the session's zone", "./cascade", "TestMark$", []change{{"cascade/internal/graph/mark.go",
 		`s.Now = "UTC_TIMESTAMP"`, `s.Now = "CURRENT_TIMESTAMP"`}}},
-	{"a job is claimed by everybody who sees it", "./cascade", "Claim|ManyWorkers|Crash", []change{{"cascade/claim.go",
-		"\nWHERE due_at <= UTC_TIMESTAMP(6) AND id IN `", "\nWHERE id IN `"}, {"cascade/claim.go",
+	{"a job is claimed by everybody who sees it", "./cascade", "Claim|ManyWorkers|Crash", []change{{"cascade/queue/claim.go",
+		"\nWHERE due_at <= UTC_TIMESTAMP(6) AND id IN `", "\nWHERE id IN `"}, {"cascade/queue/claim.go",
 		"(PRIMARY) WHERE due_at <= UTC_TIMESTAMP(6) AND id IN `", "(PRIMARY) WHERE id IN `"}}},
-	{"any deletion's cancel takes the job back", "./cascade", "Cancel|Crash", []change{{"cascade/cancel.go",
+	{"any deletion's cancel takes the job back", "./cascade", "Cancel|Crash", []change{{"cascade/queue/cancel.go",
 		"AND deletion_id = ? AND ` + notBegun + ` AND due_at", "AND deletion_id >= ? - deletion_id AND ` + notBegun + ` AND due_at"}}},
 	{"a change of the schema under a job goes unseen", "./cascade", "Drift", []change{{"cascade/drift.go",
 		"func (l *lease) drift(ctx context.Context) error {", "func (l *lease) drift(ctx context.Context) error {\n\tif l != nil {\n\t\treturn nil\n\t}"}}},

@@ -5,7 +5,7 @@ var retentionBugs = []bug{
 	{"what was due when it was found goes, whatever was written since", "./cascade", "TestRetentionLooksAgain", []change{{"cascade/internal/work/due.go", "if !p.Due {", "if true {"}}},
 	{"a row that is due is looked at without its lock", "./cascade", "TestRetentionWaitsForWriters", []change{{"cascade/internal/graph/due.go", `" FOR UPDATE"`, `""`}}},
 	{"what somebody brought back goes again at once", "./cascade", "TestRetentionPassesBy", []change{{"cascade/internal/work/due.go", "case back > 0 &&", "case back < 0 &&"}}},
-	{"a row that comes back from the trash is queued again", "./cascade", "TestInterleaveRetention", []change{{"cascade/enqueue.go",
+	{"a row that comes back from the trash is queued again", "./cascade", "TestInterleaveRetention", []change{{"cascade/queue/enqueue_many.go",
 		"enqueueDueEnd = ` ON DUPLICATE KEY UPDATE batch_seq = batch_seq + 1`", "enqueueDueEnd = enqueueManyEnd"}}},
 	{"each worker has a rate of its own", "./cascade", "TestInterleaveRetention", []change{{"cascade/retention.go", "WHERE resource = ? AND next_at <= UTC_TIMESTAMP(6)`", "WHERE resource = ? AND 1 = 1`"}}},
 	{"rows of the same time are passed over behind a page", "./cascade", "TestRetentionPages", []change{{"cascade/internal/graph/due.go",

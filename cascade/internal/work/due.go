@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 // SparedPrefix begins what is noted with a job that the plan's retention asked for and that has deleted
@@ -21,7 +22,7 @@ const TakenBack = `a.state IN ('cancelled', 'restored') AND COALESCE(a.last_erro
 // dueMore is read beside the row's age: whether a person has asked for its deletion since, which then is this
 // job's, by the audit's index (resource, resource_id); when somebody has taken one back, in microseconds
 // since 1970, by the archive's index (resource, resource_id); and the clock. Neither is locked.
-const dueMore = `EXISTS (SELECT 1 FROM onerow_deletion AS d FORCE INDEX (resource) WHERE d.resource = ? AND d.resource_id = ? AND d.id > ? AND d.deleted_from <> '` + FromDue + `'),
+const dueMore = `EXISTS (SELECT 1 FROM onerow_deletion AS d FORCE INDEX (resource) WHERE d.resource = ? AND d.resource_id = ? AND d.id > ? AND d.deleted_from <> '` + queue.FromDue + `'),
   (SELECT COALESCE(MAX(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', a.finished_at)), 0) FROM onerow_job_archive AS a FORCE INDEX (resource)
    WHERE a.resource = ? AND a.resource_id = ? AND ` + TakenBack + `), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))`
 

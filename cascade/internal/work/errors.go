@@ -8,8 +8,6 @@ var (
 	ErrParked = errors.New("cascade: too many rows are parked")
 	// ErrLoop: rows refer to each other in a loop in which no reference can be cut.
 	ErrLoop = errors.New("cascade: rows refer to each other in a loop")
-	// ErrOtherDeletion is documented by package cascade.
-	ErrOtherDeletion = errors.New("cascade: the row belongs to another deletion")
 	// ErrStuck: rows below the root are left that several passes could not delete.
 	ErrStuck = errors.New("cascade: rows are left that several passes could not delete; retry the job when nobody moves or adds rows there")
 )

@@ -8,15 +8,10 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
 )
-
-// FromOperator is how an operator's deletion is logged.
-const FromOperator = "operator"
-
-// FromDue is how a deletion is logged that the plan's retention asks for.
-const FromDue = "due"
 
 // ownSQL reads the root row and the log of the job's deletion by their primary keys. It locks the root row,
 // for a moment: whoever takes a row away from below it holds a share lock, and looks for jobs behind that; so
@@ -42,7 +37,7 @@ func (r *run) own(ctx context.Context, db onerow.DB, t *graph.Table) error {
 		return err
 	case younger:
 		return r.foreign("was made after the job's deletion was logged, so it is another row of this id")
-	case !t.Active && from != FromOperator && from != FromDue:
+	case !t.Active && from != queue.FromOperator && from != queue.FromDue:
 		return r.foreign("is archived and no deletion hides it; if it is to go, delete it, or queue it with cascade-worker enqueue")
 	}
 	return nil
@@ -55,5 +50,5 @@ func (r *run) foreign(why string) error {
 	if r.changes > 0 {
 		did = fmt.Sprintf("before that, this attempt of job %d had deleted or changed %d rows below it", r.JobID, r.changes)
 	}
-	return fmt.Errorf("%w: %s %s %s; %s", ErrOtherDeletion, r.Resource, r.ResourceID, why, did)
+	return fmt.Errorf("%w: %s %s %s; %s", queue.ErrOtherDeletion, r.Resource, r.ResourceID, why, did)
 }

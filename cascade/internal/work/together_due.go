@@ -9,6 +9,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -32,7 +33,7 @@ func agedColumns(t *graph.Table) string {
 // jobs' deletions were logged, by the primary key. Nothing is locked.
 func sqlDueOnes(marks string) string {
 	return `SELECT DISTINCT 'left', d.resource_id, 0 FROM onerow_deletion AS d FORCE INDEX (resource)
- WHERE d.resource = ? AND d.deleted_from <> '` + FromDue + `' AND d.resource_id IN (` + marks + `)
+ WHERE d.resource = ? AND d.deleted_from <> '` + queue.FromDue + `' AND d.resource_id IN (` + marks + `)
 UNION ALL SELECT 'left', a.resource_id, 0 FROM onerow_job_archive AS a FORCE INDEX (resource)
  WHERE a.resource = ? AND ` + TakenBack + ` AND a.resource_id IN (` + marks + `)
 UNION ALL SELECT 'now', '', TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))

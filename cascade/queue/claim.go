@@ -1,0 +1,232 @@
+package queue
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/onerow/onerow"
+)
+
+// DueJobs are jobs that were due when somebody looked.
+type DueJobs struct {
+	IDs    []int64 // those that were due longest first
+	looked time.Time
+	due    map[int64]time.Duration // for how long they had been due
+}
+
+// sqlDue reads, for one resource, the head of its part of the index due (resource, due_at, state), in the
+// index's own order, to which InnoDB appends the id, and nothing of the jobs of other plans that use the
+// queue; it locks nothing. A job's resource never changes.
+const sqlDue = `(SELECT id, TIMESTAMPDIFF(MICROSECOND, due_at, UTC_TIMESTAMP(6)) FROM onerow_job FORCE INDEX (due) WHERE resource = ? AND due_at <= UTC_TIMESTAMP(6)
+ORDER BY due_at, state, id LIMIT %d)`
+
+// Due returns up to limit jobs of the resources that are due, those that are due longest. It decides nothing,
+// see [Take]. One statement, none without resources.
+func Due(ctx context.Context, db onerow.DB, resources []string, limit int) (DueJobs, error) {
+	w := DueJobs{looked: time.Now(), due: map[int64]time.Duration{}}
+	if len(resources) == 0 {
+		return w, nil
+	}
+	parts, args := make([]string, len(resources)), make([]any, len(resources))
+	for i, name := range resources {
+		parts[i], args[i] = fmt.Sprintf(sqlDue, limit), []byte(name)
+	}
+	err := onerow.Query(ctx, db, strings.Join(parts, " UNION ALL "), args, func(rows *sql.Rows) error {
+		var id, age int64
+		err := rows.Scan(&id, &age)
+		w.IDs, w.due[id] = append(w.IDs, id), time.Duration(age)*time.Microsecond
+		return err
+	})
+	slices.SortFunc(w.IDs, w.compare)
+	w.IDs = w.IDs[:min(limit, len(w.IDs))]
+	return w, err
+}
+
+// compare has what is due longest first.
+func (w DueJobs) compare(x, y int64) int {
+	return cmp.Or(cmp.Compare(w.due[y], w.due[x]), cmp.Compare(x, y))
+}
+
+// Claimant is who claims jobs.
+type Claimant struct {
+	Name  string        // shown as the job's worker
+	Lease time.Duration // for how long a job is kept from others, from the claim on and from each [Lease.Renew]
+}
+
+// Claim is what one claim won.
+type Claim struct {
+	Jobs    []Claimed // those that were due longest first
+	Seen    int       // due jobs that nobody was seen to hold, before the race for them
+	value   string    // in the worker column of its jobs; no other claim has it
+	waiting DueJobs   // and were not begun yet
+}
+
+// Claimed is a job as it was when it was claimed, without its figures.
+type Claimed struct {
+	Job
+	From string // where its deletion is from, see [Deletion].From; "" where that was not logged
+	Had  int64  // the id that it had until now, which a finished job has too, see [Renumber]; else 0
+}
+
+// Looked is when the jobs were seen to be due.
+func (c *Claim) Looked() time.Time { return c.waiting.looked }
+
+// Begin says that a job is begun: when it is released, it is due from then on.
+func (c *Claim) Begin(jobID int64) { delete(c.waiting.due, jobID) }
+
+// sqlClaim decides who gets the jobs, by the primary key: who comes second finds due_at in the future, and
+// wins the rest. The token makes every batch of an earlier claim fail.
+const sqlClaim = `UPDATE onerow_job FORCE INDEX (PRIMARY) SET state = 'running', token = token + 1, worker = ?, batch_seq = batch_seq + 1,
+  started_at = COALESCE(started_at, UTC_TIMESTAMP(6)), due_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND
+WHERE due_at <= UTC_TIMESTAMP(6) AND id IN `
+
+// sqlWon reads back by the primary key what the claim won. The value is the claim's own, so the answer is
+// right whatever the driver counts as affected, and also when the UPDATE was not answered. It looks for
+// finished jobs of the same ids by the archive's primary key, see apart, and reads how each deletion was
+// logged by the audit's.
+const sqlWon = `SELECT id, resource, resource_id, deletion_id, token, failures,
+  EXISTS (SELECT 1 FROM onerow_job_archive AS a WHERE a.id = onerow_job.id),
+  COALESCE((SELECT d.deleted_from FROM onerow_deletion AS d WHERE d.id = onerow_job.deletion_id), '') FROM onerow_job WHERE worker = ? AND state = 'running' AND id IN `
+
+// Take claims up to size of the jobs, in the order of their ids there, of those that nobody holds. Five
+// statements, and 1 more for as many jobs that others hold. A claim whose outcome stays unknown leaves jobs
+// that are due again when the lease ends, and so does the end of ctx.
+func Take(ctx context.Context, db onerow.DB, by Claimant, w DueJobs, size int) (Claim, error) {
+	c := Claim{Seen: len(w.IDs), value: claimValue(by.Name), waiting: w}
+	ids, won := c.take(ctx, db, by.Lease, w.IDs, size)
+	if won != nil && !errors.Is(won, onerow.ErrOutcomeUnknown) {
+		return c, fmt.Errorf("cascade: claim: %w", won)
+	}
+	if len(ids) == 0 {
+		return c, nil
+	}
+	var twins []int64
+	err := onerow.Query(ctx, db, sqlWon+in(ids), []any{c.value}, func(rows *sql.Rows) error {
+		job := Claimed{Job: Job{State: Running, Worker: by.Name}}
+		var twin bool
+		err := rows.Scan(&job.ID, &job.Resource, &job.ResourceID, &job.DeletionID, &job.Token, &job.Failures, &twin, &job.From)
+		if c.Jobs = append(c.Jobs, job); twin {
+			twins = append(twins, job.ID)
+		}
+		return err
+	})
+	slices.SortFunc(c.Jobs, func(a, b Claimed) int { return w.compare(a.ID, b.ID) })
+	for i := range c.Jobs {
+		if err == nil && slices.Contains(twins, c.Jobs[i].ID) {
+			err = apart(ctx, db, by, &c.Jobs[i])
+		}
+	}
+	if err != nil {
+		c.Jobs = nil
+		return c, fmt.Errorf("cascade: read what was claimed: %w", err)
+	}
+	if won != nil && len(c.Jobs) == 0 {
+		return c, fmt.Errorf("cascade: claim: %w", won)
+	}
+	return c, nil
+}
+
+// sqlFree locks, by the primary key, those of the jobs that are still due and that nobody holds, and waits
+// for nobody: a batch that waits for a lock holds its job past the end of the lease, and sqlClaim would
+// wait with it, and all workers with them. It spares sqlClaim the jobs that another claim was faster to
+// get, and decides nothing: its locks do not hold on another node of a cluster.
+const sqlFree = `SELECT id FROM onerow_job FORCE INDEX (PRIMARY) WHERE due_at <= UTC_TIMESTAMP(6) AND id IN `
+
+// take claims up to size of the jobs, of those that nobody holds, and returns which it tried; those that
+// somebody holds do not count as seen. One transaction.
+func (c *Claim) take(ctx context.Context, db onerow.DB, lease time.Duration, ids []int64, size int) (free []int64, err error) {
+	seen := c.Seen
+	return free, onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+		c.Seen, free = seen, nil
+		for part := range slices.Chunk(ids, size) {
+			err := onerow.Query(ctx, tx, sqlFree+in(part)+" FOR UPDATE SKIP LOCKED", nil, func(rows *sql.Rows) error {
+				var id int64
+				err := rows.Scan(&id)
+				free = append(free, id)
+				return err
+			})
+			if err != nil {
+				return fmt.Errorf("look which jobs nobody holds: %w", err)
+			}
+			if c.Seen -= len(part) - len(free); len(free) > 0 {
+				return tx.ExecLast(ctx, onerow.Stmt{Query: sqlClaim + in(free), Args: []any{c.value, lease.Microseconds()}})
+			}
+		}
+		return nil
+	})
+}
+
+// sqlRelease gives jobs back, by the primary key and only while they are still this
+// claim's.
+const sqlRelease = `UPDATE onerow_job SET state = 'ready', due_at = UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND, worker = NULL, batch_seq = batch_seq + 1
+WHERE worker = ? AND state = 'running' AND id IN `
+
+// Release gives jobs back. Those that were not begun are due for as long as before, the others from now on.
+// If it fails they are due when their lease ends. One statement.
+func (c *Claim) Release(ctx context.Context, db onerow.DB, jobs []Claimed) error {
+	ids, waited := make([]int64, len(jobs)), time.Duration(0)
+	for i, job := range jobs {
+		ids[i] = job.ID
+		if age, ok := c.waiting.due[job.ID]; ok {
+			waited = max(waited, age+time.Since(c.waiting.looked))
+		}
+	}
+	if _, err := db.ExecContext(ctx, sqlRelease+in(ids), waited.Microseconds(), c.value); err != nil {
+		return fmt.Errorf("cascade: give %d jobs back, which are due when their lease ends: %w", len(jobs), err)
+	}
+	return nil
+}
+
+// apart renumbers a job that was claimed and has the id of a finished one, so that it neither
+// goes on with that one's counts, plan and parked rows nor finds its place in the archive
+// taken. The fence's row lock proves that it is still this claimant's.
+func apart(ctx context.Context, db onerow.DB, by Claimant, job *Claimed) error {
+	had := job.ID
+	return onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+		if err := (Lease{JobID: had, Token: job.Token}).Renew(ctx, tx, by.Lease); err != nil {
+			return err
+		}
+		id, err := renumber(ctx, tx, had)
+		job.ID, job.Had = id, had
+		return err
+	})
+}
+
+// A claim writes the worker's name and a value that no other claim has, so that
+// what was won can be read back.
+const claimMark = "#"
+
+func claimValue(worker string) string {
+	var nonce [8]byte
+	rand.Read(nonce[:]) // never an error
+	return worker + claimMark + hex.EncodeToString(nonce[:])
+}
+
+// workerName is the name in a claim value.
+func workerName(claim string) string {
+	if i := strings.LastIndex(claim, claimMark); i >= 0 {
+		return claim[:i]
+	}
+	return claim
+}
+
+// in is the list of an IN predicate. Numbers are written into the text: a list has
+// another length each time, so there is nothing to prepare once.
+func in(ids []int64) string {
+	var b strings.Builder
+	for i, id := range ids {
+		b.WriteByte("(,"[min(i, 1)])
+		b.WriteString(strconv.FormatInt(id, 10))
+	}
+	b.WriteByte(')')
+	return b.String()
+}

@@ -1,0 +1,90 @@
+package queue
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/ident"
+)
+
+// sqlOldAudits reads a page of the primary key, whose ids grow with the time, and for each row one entry of
+// the keys (resource, resource_id) of the open and of the finished jobs. No lock: a deletion of which no job
+// is left never gets one again. As EXISTS, MariaDB could read all jobs to answer it.
+const sqlOldAudits = `SELECT d.id, d.requested_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND,
+  (SELECT j.id FROM onerow_job AS j WHERE j.resource = d.resource AND j.resource_id = d.resource_id LIMIT 1) IS NULL
+  AND (SELECT a.id FROM onerow_job_archive AS a WHERE a.resource = d.resource AND a.resource_id = d.resource_id LIMIT 1) IS NULL
+FROM onerow_deletion AS d FORCE INDEX (PRIMARY) WHERE d.id > ? ORDER BY d.id LIMIT ?`
+
+// sqlDropAudits deletes by the primary key.
+const sqlDropAudits = `DELETE d FROM onerow_deletion AS d FORCE INDEX (PRIMARY) WHERE d.id IN (`
+
+// PurgeDeletions removes audits of deletions that were asked for more than age ago, by the database's clock,
+// oldest first: limit at most. It returns how many: less than limit when no more are that old. An audit stays
+// as long as a job of its row does, of this deletion or of another: open, held, dead or not purged yet. A
+// deletion without its audit cannot be undone, which it could not before.
+//
+// On a pool up to 200 commit by themselves: 2 statements; 1 for each 200 that stay. It may run beside
+// everything and beside itself, and be called again after any error.
+func PurgeDeletions(ctx context.Context, db onerow.DB, age time.Duration, limit int) (int64, error) {
+	purged, err := purgeDeletions(ctx, db, age, limit)
+	if err != nil {
+		return purged, fmt.Errorf("cascade: purge audits of deletions: %w", err)
+	}
+	return purged, nil
+}
+
+func purgeDeletions(ctx context.Context, db onerow.DB, age time.Duration, limit int) (purged int64, err error) {
+	if age <= 0 || limit <= 0 {
+		return 0, fmt.Errorf("%w: older than %s, %d at most", ErrInvalidConfig, age, limit)
+	}
+	for after := int64(0); ; {
+		var ids []any
+		found, olds := 0, 0
+		err := onerow.Query(ctx, db, sqlOldAudits, []any{age.Microseconds(), after, purgeBatch}, func(rows *sql.Rows) error {
+			var old, alone bool
+			err := rows.Scan(&after, &old, &alone)
+			found++
+			if old {
+				olds++
+			}
+			if old && alone {
+				ids = append(ids, after)
+			}
+			return err
+		})
+		if err != nil {
+			return purged, err
+		}
+		if ids = ids[:min(len(ids), limit-int(purged))]; len(ids) > 0 {
+			var n int64
+			err := onerow.Alone(ctx, db, func(ctx context.Context, db onerow.DB) (err error) {
+				n, err = onerow.Affected(ctx, db, sqlDropAudits+ident.Params(len(ids))+`)`, ids...)
+				return err
+			})
+			purged += n
+			if err != nil {
+				return purged, err
+			}
+		}
+		if found < purgeBatch || olds == 0 || purged == int64(limit) { // a page of young ones: those behind it are younger
+			return purged, nil
+		}
+	}
+}
+
+// sqlOldestAudits reads so many rows at the end of the primary key.
+const sqlOldestAudits = `SELECT COUNT(*) FROM (SELECT d.id, d.resource, d.resource_id, d.requested_at FROM onerow_deletion AS d FORCE INDEX (PRIMARY) ORDER BY d.id LIMIT ?) AS d
+WHERE d.requested_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND
+  AND (SELECT j.id FROM onerow_job AS j WHERE j.resource = d.resource AND j.resource_id = d.resource_id LIMIT 1) IS NULL
+  AND (SELECT a.id FROM onerow_job_archive AS a WHERE a.resource = d.resource AND a.resource_id = d.resource_id LIMIT 1) IS NULL`
+
+// DeletionsToPurge is how many audits PurgeDeletions would remove, of the limit oldest. One statement.
+func DeletionsToPurge(ctx context.Context, db onerow.DB, age time.Duration, limit int) (n int64, err error) {
+	if err = onerow.QueryRow(ctx, db, sqlOldestAudits, []any{limit, age.Microseconds()}, &n); err != nil {
+		return 0, fmt.Errorf("cascade: count old audits of deletions: %w", err)
+	}
+	return n, nil
+}

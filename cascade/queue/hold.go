@@ -1,0 +1,49 @@
+package queue
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/fault"
+	"github.com/onerow/onerow/internal/dbtext"
+)
+
+// heldFor is added to due_at while a job is held: no worker of any version sees it as due,
+// and its own time is kept. 365,000 days are exact in both directions, unlike years.
+const heldFor = `INTERVAL 365000 DAY`
+
+// notBegun is a job that can be cancelled, unless its time has come. One that is paused may have begun.
+const notBegun = `state IN ('scheduled', 'held', IF(token = 0, 'paused', 'held'))`
+
+// sqlHold decides between a hold and a claim, as sqlCancel does, on the job's row, which it locks by the
+// unique key one_open: where there are few jobs an optimizer may take another index, and others' rows.
+// sqlUnhold locks it by the primary key. Assignments go from left to right: due_at still sees the old state.
+const (
+	sqlHold = `UPDATE onerow_job FORCE INDEX (one_open) SET due_at = IF(state = 'scheduled', due_at + ` + heldFor + `, due_at), state = 'held', last_error = ` + dbtext.Param + `, batch_seq = batch_seq + 1
+WHERE resource = ? AND resource_id = ? AND deletion_id = ? AND ` + notBegun + ` AND due_at > UTC_TIMESTAMP(6)`
+	sqlUnhold = `UPDATE onerow_job SET due_at = due_at - ` + heldFor + `, state = 'scheduled', batch_seq = batch_seq + 1 WHERE id = ? AND state = 'held'`
+)
+
+// Hold keeps the job of a deletion from being worked: somebody wants the row back before
+// the grace period has ended, and it cannot come back as things are. It lasts, also past the
+// end of the grace period, until [Cancel], until [Enqueue] for the row, or until [Retry],
+// which lets the grace period go on or, when that has ended meanwhile, makes the job due. The
+// reason is shown as [Job].LastError. Holding what is held gives another reason. The error is
+// [ErrTooLate] when the job is neither scheduled nor held under that deletion.
+//
+// One statement; in a transaction of its own on a pool. Calling it again is safe, also after
+// [onerow.ErrOutcomeUnknown].
+func Hold(ctx context.Context, db onerow.DB, resource, resourceID string, deletionID int64, reason string) error {
+	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+		n, err := onerow.Affected(ctx, tx, sqlHold, dbtext.Arg(dbtext.Fit(reason, fault.MaxText)), resource, []byte(resourceID), deletionID)
+		if err == nil && n == 0 {
+			err = fmt.Errorf("%w: it is no longer scheduled, or never was", ErrTooLate)
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("cascade: hold deletion %d of %s %s: %w", deletionID, resource, resourceID, err)
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+package queue
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/ident"
+)
+
+// purgeBatch is how many jobs, or audits, are looked at by a statement and go in a transaction, and
+// skippedBatch how many skipped rows of jobs do.
+const (
+	purgeBatch   = 200
+	skippedBatch = 1000
+)
+
+// sqlOldJobs reads a page of the index finished_at, behind the last job of the page before, and without a
+// lock. Jobs that stay are passed by and not read again; a LIMIT on the others only would read all that stay
+// each time.
+const sqlOldJobs = `SELECT id, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', finished_at), state IN ('done', 'cancelled', 'restored') FROM onerow_job_archive FORCE INDEX (finished_at)
+WHERE finished_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND AND (finished_at > CAST('1970-01-01' AS DATETIME(6)) + INTERVAL ? MICROSECOND
+  OR finished_at = CAST('1970-01-01' AS DATETIME(6)) + INTERVAL ? MICROSECOND AND id > ?) ORDER BY finished_at, id LIMIT ?`
+
+// sqlLockOld decides, by the primary key, which of these jobs are still to go: [RetryParked] may have
+// reopened one, which may have ended again. All that follows is by keys that begin with the job's id, but for
+// the skipped rows, whose ids are read first: of them a job may have very many.
+const (
+	sqlLockOld = `SELECT id FROM onerow_job_archive FORCE INDEX (PRIMARY) WHERE state IN ('done', 'cancelled', 'restored')
+  AND finished_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND AND id IN (`
+	sqlSkipped     = `SELECT id FROM onerow_parked FORCE INDEX (one_row) WHERE job_id IN (`
+	sqlDropSkipped = `DELETE p FROM onerow_parked AS p FORCE INDEX (PRIMARY) WHERE p.id IN (`
+)
+
+// Counts are found job by job, behind the jobs, which are locked: a list of the first column of a forced
+// index is a scan of all of it, which MySQL locks, where the statistics are of when the table was empty.
+var sqlDropOld = []string{
+	`DELETE c FROM onerow_job_archive AS a FORCE INDEX (PRIMARY) STRAIGHT_JOIN onerow_job_count AS c FORCE INDEX (PRIMARY) ON c.job_id = a.id WHERE a.id IN (`,
+	`DELETE d FROM onerow_job_archive AS a FORCE INDEX (PRIMARY) STRAIGHT_JOIN onerow_job_detached AS d FORCE INDEX (PRIMARY) ON d.job_id = a.id WHERE a.id IN (`,
+	`DELETE p FROM onerow_job_plan AS p FORCE INDEX (PRIMARY) WHERE p.job_id IN (`,
+	`DELETE a FROM onerow_job_archive AS a FORCE INDEX (PRIMARY) WHERE a.id IN (`,
+}
+
+// PurgeJobs removes jobs that ended more than age ago, by the database's clock, as done, cancelled or
+// restored, oldest first, with their counts, plans and skipped rows: limit at most. It returns how many: less
+// than limit when no more are that old. Jobs that are dead or have leftovers wait for somebody, however old
+// they are. [Find] does not find a purged job, so a Delete of its row, which is gone, is a success without a
+// job; and inspect.Orphans takes rows that were skipped for any others.
+//
+// On a pool up to 200 jobs commit by themselves: 9 statements, 1 more where rows were skipped; and 1 for each
+// 200 that stay. It may run beside everything and beside itself, and be called again after any error.
+func PurgeJobs(ctx context.Context, db onerow.DB, age time.Duration, limit int) (int64, error) {
+	purged, err := purgeJobs(ctx, db, age, limit)
+	if err != nil {
+		return purged, fmt.Errorf("cascade: purge jobs: %w", err)
+	}
+	return purged, nil
+}
+
+func purgeJobs(ctx context.Context, db onerow.DB, age time.Duration, limit int) (purged int64, err error) {
+	if age <= 0 || limit <= 0 {
+		return 0, fmt.Errorf("%w: older than %s, %d at most", ErrInvalidConfig, age, limit)
+	}
+	var lastTime, lastID int64
+	for {
+		var ids []any
+		found := 0
+		err := onerow.Query(ctx, db, sqlOldJobs, []any{age.Microseconds(), lastTime, lastTime, lastID, purgeBatch}, func(rows *sql.Rows) error {
+			var goes bool
+			err := rows.Scan(&lastID, &lastTime, &goes)
+			if found++; goes {
+				ids = append(ids, lastID)
+			}
+			return err
+		})
+		if err != nil {
+			return purged, err
+		}
+		ids = ids[:min(len(ids), limit-int(purged))]
+		for more := len(ids) > 0; more; {
+			var n int
+			if n, more, err = dropJobs(ctx, db, age, ids); err != nil {
+				return purged, err
+			}
+			purged += int64(n)
+		}
+		if found < purgeBatch || purged == int64(limit) {
+			return purged, nil
+		}
+	}
+}
+
+// dropJobs removes jobs, or so many of their skipped rows as fit into a transaction; then there is more to
+// do.
+func dropJobs(ctx context.Context, db onerow.DB, age time.Duration, ids []any) (n int, more bool, err error) {
+	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+		n, more = 0, false
+		locked, err := readIDs(ctx, tx, sqlLockOld+ident.Params(len(ids))+`) FOR UPDATE`, append([]any{age.Microseconds()}, ids...))
+		if err != nil || len(locked) == 0 {
+			return err
+		}
+		skipped, err := readIDs(ctx, tx, sqlSkipped+ident.Params(len(locked))+`) LIMIT ?`, append(slices.Clone(locked), skippedBatch))
+		if err == nil && len(skipped) > 0 {
+			_, err = tx.ExecContext(ctx, sqlDropSkipped+ident.Params(len(skipped))+`)`, skipped...)
+		}
+		if more = len(skipped) == skippedBatch; more || err != nil {
+			return err
+		}
+		for _, query := range sqlDropOld {
+			if _, err := tx.ExecContext(ctx, query+ident.Params(len(locked))+`)`, locked...); err != nil {
+				return err
+			}
+		}
+		n = len(locked)
+		return nil
+	})
+	return n, more, err
+}
+
+func readIDs(ctx context.Context, db onerow.DB, query string, args []any) (ids []any, err error) {
+	err = onerow.Query(ctx, db, query, args, func(rows *sql.Rows) error {
+		var id int64
+		err := rows.Scan(&id)
+		ids = append(ids, id)
+		return err
+	})
+	return ids, err
+}
+
+// sqlOldestJobs reads so many entries at the end of the index finished_at.
+const sqlOldestJobs = `SELECT COUNT(*) FROM (SELECT state FROM onerow_job_archive FORCE INDEX (finished_at)
+  WHERE finished_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND ORDER BY finished_at LIMIT ?) AS old WHERE state IN ('done', 'cancelled', 'restored')`
+
+// JobsToPurge is how many jobs PurgeJobs would remove, of the limit oldest. One statement.
+func JobsToPurge(ctx context.Context, db onerow.DB, age time.Duration, limit int) (n int64, err error) {
+	if err = onerow.QueryRow(ctx, db, sqlOldestJobs, []any{age.Microseconds(), limit}, &n); err != nil {
+		return 0, fmt.Errorf("cascade: count old jobs: %w", err)
+	}
+	return n, nil
+}

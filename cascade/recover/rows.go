@@ -1,0 +1,270 @@
+package recover
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/cascade/internal/restore"
+	"github.com/onerow/onerow/cascade/internal/trash"
+	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/schema"
+)
+
+// ErrNotKept means that nothing of a job is in the trash: its plan kept nothing, its time is over, or it has
+// come back already.
+var ErrNotKept = errors.New("cascade: nothing of the job is in the trash")
+
+// Progress is how far a restore is.
+type Progress struct {
+	JobID, DeletionID    int64
+	Resource, ResourceID string
+	// Total is how many rows and cut references were in the trash when it began.
+	Total int64
+	// Rows are back, References are set again. Changed are references that somebody has set since, or whose
+	// row is gone: they stay as they are.
+	Rows, References, Changed int64
+	// Stuck are what could not come back; it stays in the trash, and Why is the reason of one of them.
+	// Removed are what somebody has removed from the trash tables by hand.
+	Stuck, Removed int64
+	Why            string
+	// Missing is, at the end, what the job has deleted and what is not back, also of earlier calls; of
+	// [DryRun] what a restore cannot bring back. RootMissing is why the root row itself is not there
+	// though the job has deleted it, or "".
+	Missing     []Missing
+	RootMissing string
+}
+
+// Missing is what of one table is not back, or does not come back.
+type Missing struct {
+	// Table is its name, or that of the resource.
+	Table string `json:"table"`
+	// Rows are deleted rows, References are references that were cut.
+	Rows       int64 `json:"rows"`
+	References int64 `json:"references,omitempty"`
+	// Column says that the rows come back without the values of this column.
+	Column string `json:"column,omitempty"`
+	Why    string `json:"why"`
+}
+
+// Seen is how many rows and references were tried.
+func (p Progress) Seen() int64 {
+	return p.Rows + p.References + p.Changed + p.Stuck + p.Removed
+}
+
+// Options say how a restore works.
+type Options struct {
+	// Batch is how many rows a transaction brings back, more or less. Default 1000.
+	Batch int
+	// OnBatch is called after each batch: to show progress, or to wait. Its error ends the restore, which
+	// can be called again.
+	OnBatch func(ctx context.Context, p Progress) error
+}
+
+const defaultBatch = 1000
+
+// Rows brings back what a job has put into the trash, see [schema.Plan].Trash: parents first, each
+// batch in a transaction that proves the job's token. The job may have ended, or be at work: it is held
+// first, and its worker changes nothing any more. It stays held until who called has dealt with the root
+// row: see [Job], which does both. Retry lets the deletion go on.
+//
+// It may be called again after any error and any crash, and goes on where it was; what was stuck is tried
+// again. Of two at the same time the later one goes on, the other gets [queue.ErrRestoreLost]. So does one whose
+// root is deleted again meanwhile. Other errors: [ErrNotKept]; [queue.ErrNoJob]; [queue.ErrOpenJob], where the root was
+// deleted again since, by another job; those of the plan.
+//
+// No row comes back below one that has taken the key of a deleted row since: what was above it must be back,
+// or never have been deleted. Progress.Missing says at the end what of all that the job has deleted is
+// not back: it is stuck, has expired or was not kept. That is no error.
+//
+// Statements: 11 of the catalog and 9 to begin, 11 with an actor; for each batch BEGIN, fence, steps, what
+// has become of others, the count, COMMIT; for each step, which is what a statement has deleted, up to
+// Config.Batch rows of a table: 1 for each edge without a foreign key to a row above, INSERT … SELECT, the
+// note. Where rows are refused or have owners: 1 more for the keys, and INSERT … SELECT by 500 of them; where
+// rows above are not back, 1 for each edge to them, 2 where their copies are gone; as many where rows of a
+// table are not back of which references were cut. At the end 1, and 1 for each table of the root that is not
+// back, and 1 more.
+func Rows(ctx context.Context, db *sql.DB, plan schema.Plan, jobID int64, o Options) (Progress, error) {
+	if o.Batch <= 0 {
+		o.Batch = defaultBatch
+	}
+	if err := plan.Check(); err != nil {
+		return Progress{}, err
+	}
+	g, err := graph.Read(ctx, db, plan)
+	if err != nil {
+		return Progress{}, fmt.Errorf("cascade: restore job %d: %w", jobID, err)
+	}
+	return rows(ctx, db, g, jobID, o)
+}
+
+func rows(ctx context.Context, db *sql.DB, g *graph.Graph, jobID int64, o Options) (Progress, error) {
+	r := restoring{p: Progress{JobID: jobID}}
+	job, detached, err := &restore.Job{}, map[string]int64(nil), r.begin(ctx, db)
+	if err == nil {
+		job, detached, err = jobToRestore(ctx, db, g, jobID)
+	}
+	var dropped []restore.Missing
+	if err == nil {
+		dropped, err = restore.Dropped(ctx, db, g, jobID)
+	}
+	for before := int64(math.MaxInt64); before > 0 && err == nil; {
+		var turn restore.Turn
+		err = onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
+			if err = r.held.Fence(ctx, tx); err == nil {
+				turn, err = restore.Batch(ctx, tx, g, job, before, o.Batch)
+			}
+			return err
+		})
+		if err != nil {
+			break
+		}
+		before = turn.Before
+		r.add(turn)
+		if o.OnBatch != nil {
+			err = o.OnBatch(ctx, r.p)
+		}
+	}
+	if err == nil {
+		err = r.look(ctx, db, g, job, detached, dropped, false)
+	}
+	if err != nil {
+		return r.p, fmt.Errorf("cascade: restore job %d: %w", jobID, err)
+	}
+	return r.p, nil
+}
+
+// look notes what is missing.
+func (r *restoring) look(ctx context.Context, db onerow.DB, g *graph.Graph, job *restore.Job, detached map[string]int64, dropped []restore.Missing, before bool) error {
+	missing, root, err := restore.Look(ctx, db, g, job, detached, before)
+	for _, m := range append(missing, dropped...) {
+		r.p.Missing = append(r.p.Missing, Missing(m))
+	}
+	r.p.RootMissing = root
+	return err
+}
+
+// jobToRestore reads a job, and how many rows of each table it has detached.
+func jobToRestore(ctx context.Context, db onerow.DB, g *graph.Graph, jobID int64) (*restore.Job, map[string]int64, error) {
+	job, err := queue.Get(ctx, db, jobID)
+	if err != nil {
+		return nil, nil, err
+	}
+	j := &restore.Job{ID: jobID, Skipped: job.Skipped > 0, Deleted: job.Tables, Node: g.Nodes[job.Resource]}
+	if j.Node == nil {
+		return nil, nil, fmt.Errorf("%w: %q, whose row the job has deleted", schema.ErrUnknownResource, job.Resource)
+	}
+	if j.Root, err = j.Node.Tables[0].Key.Decode(job.ResourceID); err != nil {
+		return nil, nil, fmt.Errorf("the id of the row: %w", err)
+	}
+	if j.Ended = job.State == queue.Done; !j.Ended {
+		j.Ended, err = trash.WasEnded(ctx, db, jobID)
+	}
+	return j, job.Detached, err
+}
+
+// DryRun says what [Rows] can bring back of a job, Total, and what it cannot, as far as that is
+// known before it is tried: Missing and RootMissing. What is taken meanwhile, or is below such a row, is not
+// among it. Errors: [ErrNotKept], [queue.ErrNoJob], those of the plan. It writes nothing: 11 statements of the
+// catalog, and as many as Rows sends before and after its batches.
+func DryRun(ctx context.Context, db *sql.DB, plan schema.Plan, jobID int64) (Progress, error) {
+	r := restoring{p: Progress{JobID: jobID}}
+	if err := plan.Check(); err != nil {
+		return r.p, err
+	}
+	err := onerow.QueryRow(ctx, db, sqlTotal, []any{jobID}, &r.p.Total)
+	if err == nil && r.p.Total == 0 {
+		if _, err = queue.Get(ctx, db, jobID); err == nil {
+			err = ErrNotKept
+		}
+	}
+	var g *graph.Graph
+	if err == nil {
+		g, err = graph.Read(ctx, db, plan)
+	}
+	var job *restore.Job
+	var detached map[string]int64
+	if err == nil {
+		job, detached, err = jobToRestore(ctx, db, g, jobID)
+	}
+	var dropped []restore.Missing
+	if err == nil {
+		dropped, err = restore.Dropped(ctx, db, g, jobID)
+	}
+	if err == nil {
+		err = r.look(ctx, db, g, job, detached, dropped, true)
+	}
+	if err != nil {
+		return r.p, fmt.Errorf("cascade: dry run of the restore of job %d: %w", jobID, err)
+	}
+	return r.p, nil
+}
+
+type restoring struct {
+	p    Progress
+	held queue.Restoring
+}
+
+func (r *restoring) add(t restore.Turn) {
+	r.p.Rows += t.Rows
+	r.p.References += t.References
+	r.p.Changed += t.Changed
+	r.p.Removed += t.Removed
+	if r.p.Stuck += t.Stuck; t.Why != "" {
+		r.p.Why = t.Why
+	}
+}
+
+// sqlTotal reads the job's part of the primary key.
+const sqlTotal = `SELECT COALESCE(SUM(kept_rows), 0) FROM onerow_trash WHERE job_id = ? AND step > 0 AND expires_at > UTC_TIMESTAMP(6)`
+
+// begin holds the job, out of the archive if it has ended.
+func (r *restoring) begin(ctx context.Context, db *sql.DB) error {
+	return onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
+		id := r.p.JobID
+		ended, err := queue.LockEnded(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if err := onerow.QueryRow(ctx, tx, sqlTotal, []any{id}, &r.p.Total); err != nil {
+			return err
+		}
+		if r.p.Total == 0 {
+			if err := mayBeEmpty(ctx, tx, id); err != nil {
+				return err
+			}
+		}
+		if ended {
+			if err := trash.Ended(ctx, tx, id); err != nil {
+				return err
+			}
+		}
+		r.held, err = queue.HoldForRestore(ctx, tx, id, ended)
+		r.p.Resource, r.p.ResourceID, r.p.DeletionID = r.held.Resource, r.held.ResourceID, r.held.DeletionID
+		return err
+	})
+}
+
+// sqlEmpty reads the job's state by the primary key, and locks it.
+const sqlEmpty = `SELECT state FROM onerow_job WHERE id = ? FOR UPDATE`
+
+// mayBeEmpty: a job of which nothing is in the trash is not held, unless it has not begun, or a restore was
+// cut after its last row had come back.
+func mayBeEmpty(ctx context.Context, tx *onerow.Tx, jobID int64) error {
+	var state queue.State
+	err := onerow.QueryRow(ctx, tx, sqlEmpty, []any{jobID}, &state)
+	if errors.Is(err, sql.ErrNoRows) {
+		if _, err = queue.Get(ctx, tx, jobID); err == nil {
+			err = ErrNotKept
+		}
+		return err
+	}
+	if err == nil && state != queue.Held && state != queue.Scheduled {
+		err = fmt.Errorf("%w: it is %s", ErrNotKept, state)
+	}
+	return err
+}
