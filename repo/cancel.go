@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -27,7 +27,7 @@ import (
 // after which it may simply be called again.
 //
 // Atomic: job, row and quota mark. Statements on a pool: BEGIN, SELECT, those of
-// cascade.Cancel, those of Activate, COMMIT.
+// queue.Cancel, those of Activate, COMMIT.
 func (r *Of[T, ID, Owner]) CancelDelete(ctx context.Context, db onerow.DB, id ID) (onerow.Result[T], error) {
 	return answer[T](r.tables.cancelDelete(ctx, db, id))
 }
@@ -59,14 +59,14 @@ type cancelling struct {
 // rather than passing by itself. Where the row above is gone there is nothing to come back to.
 func lasts(err error) bool {
 	for _, other := range []error{
-		ErrTooLate, onerow.ErrNotFound, ErrParentNotFound, cascade.ErrOtherDeletion, onerow.ErrOutcomeUnknown, onerow.ErrTxPoisoned,
+		ErrTooLate, onerow.ErrNotFound, ErrParentNotFound, queue.ErrOtherDeletion, onerow.ErrOutcomeUnknown, onerow.ErrTxPoisoned,
 		context.Canceled, context.DeadlineExceeded,
 	} {
 		if errors.Is(err, other) {
 			return false
 		}
 	}
-	return err != nil && !onerow.Retryable(err) && !cascade.IsServerState(err)
+	return err != nil && !onerow.Retryable(err) && !queue.IsServerState(err)
 }
 
 // hold keeps a deletion from going on whose row could not come back, for its owner wants
@@ -76,7 +76,7 @@ func (r *tables) hold(ctx context.Context, db onerow.DB, c cancelling, err error
 	if c.deletionID == 0 || !lasts(err) {
 		return err
 	}
-	herr := cascade.Hold(ctx, db, r.res.Name, c.key, c.deletionID, "cancelled, and it cannot come back: "+err.Error())
+	herr := queue.Hold(ctx, db, r.res.Name, c.key, c.deletionID, "cancelled, and it cannot come back: "+err.Error())
 	switch {
 	case herr != nil:
 		return fmt.Errorf("%w (and its deletion could not be held: %w)", err, herr)
@@ -106,8 +106,8 @@ func (r *tables) cancelTx(ctx context.Context, tx *onerow.Tx, id any, c *cancell
 	if c.key, err = onerow.EncodeKey(stored); err != nil {
 		return back{}, err
 	}
-	err = cascade.Cancel(ctx, tx, r.res.Name, c.key, deletionID)
-	if errors.Is(err, cascade.ErrTooLate) {
+	err = queue.Cancel(ctx, tx, r.res.Name, c.key, deletionID)
+	if errors.Is(err, queue.ErrTooLate) {
 		// Too late, or somebody else has just cancelled the same deletion.
 		place, werr := r.where(ctx, tx, id)
 		switch {

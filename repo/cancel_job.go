@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -16,28 +16,28 @@ const cancellingText = "somebody cancels it: run cascade-worker cancel again if 
 // [Restore]. It is for operators: what is below the row is a part of what was. The job says what is gone,
 // by table; see also cascade.TrashOf. A job that was cancelled before is a success that changes nothing.
 //
-// Errors: those of [cascade.HoldJob] and of [Restore]; after one of Restore the job is held, no worker
+// Errors: those of [queue.HoldJob] and of [Restore]; after one of Restore the job is held, no worker
 // takes it, and CancelJob may be called again.
 //
 // Atomic are the hold, and the return of the row with the job's end and its quota mark. It may be called
 // again after any error or crash.
-func CancelJob(ctx context.Context, db *sql.DB, plan schema.Plan, jobID int64) (Restored, cascade.Job, error) {
-	job, err := cascade.HoldJob(ctx, db, jobID, cancellingText)
+func CancelJob(ctx context.Context, db *sql.DB, plan schema.Plan, jobID int64) (Restored, queue.Job, error) {
+	job, err := queue.HoldJob(ctx, db, jobID, cancellingText)
 	if err != nil {
 		return Restored{}, job, err
 	}
 	back := Restored{DeletionID: job.DeletionID, Resource: job.Resource, Key: job.ResourceID}
 	switch {
 	case job.DeletionID == 0: // queued by SQL of the application's own
-		err = cascade.Cancel(ctx, db, job.Resource, job.ResourceID, 0)
+		err = queue.Cancel(ctx, db, job.Resource, job.ResourceID, 0)
 		back.Changed = err == nil && job.State.Open()
-	case job.State == cascade.Cancelled, job.State == cascade.Restored:
+	case job.State == queue.Cancelled, job.State == queue.Restored:
 	default:
 		back, err = Restore(ctx, db, plan, job.DeletionID)
 	}
 	if err != nil {
 		return back, job, fmt.Errorf("repo: job %d is held, but could not be cancelled: %w", jobID, err)
 	}
-	job, err = cascade.Get(ctx, db, jobID)
+	job, err = queue.Get(ctx, db, jobID)
 	return back, job, err
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/cascade/recover"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
 )
@@ -23,9 +25,9 @@ func TestCancelJob(t *testing.T) {
 	del := must(r.projects.Delete(ctx, db, project.ID))
 	begun := func(id int64) {
 		t.Helper()
-		w := must(cascade.NewWorker(db, kept, cascade.Config{Batch: 1, Chunk: 1, Target: -1, Assets: stays{}, OnProgress: func(job cascade.Job) {
-			if job.State == cascade.Running && job.DeletedRows == 2 {
-				must(cascade.PauseJob(ctx, db, id, "wait"))
+		w := must(cascade.NewWorker(db, kept, cascade.Config{Batch: 1, Chunk: 1, Target: -1, Assets: stays{}, OnProgress: func(job queue.Job) {
+			if job.State == queue.Running && job.DeletedRows == 2 {
+				must(queue.PauseJob(ctx, db, id, "wait"))
 			}
 		}}))
 		if err := w.Drain(ctx); err != nil {
@@ -41,7 +43,7 @@ func TestCancelJob(t *testing.T) {
 	}
 	for call := range 2 {
 		back, job, err := repo.CancelJob(ctx, db, kept, del.JobID)
-		if err != nil || job.State != cascade.Cancelled || job.Tables["screen"] != 2 || back.Changed != (call == 0) || call == 0 && (back.State != schema.Active || back.Name != "Summer") {
+		if err != nil || job.State != queue.Cancelled || job.Tables["screen"] != 2 || back.Changed != (call == 0) || call == 0 && (back.State != schema.Active || back.Name != "Summer") {
 			t.Fatalf("call %d: %+v, %+v, %v", call, back, job, err)
 		}
 	}
@@ -51,7 +53,7 @@ func TestCancelJob(t *testing.T) {
 	if row := must(r.projects.Get(ctx, db, project.ID)); row.Name != "Summer" {
 		t.Errorf("%+v", row)
 	}
-	if _, p, err := repo.RestoreJob(ctx, db, kept, del.JobID, cascade.RestoreOptions{}); err != nil || p.Rows != 2 || p.Stuck > 0 {
+	if _, p, err := recover.Job(ctx, db, kept, del.JobID, recover.Options{}); err != nil || p.Rows != 2 || p.Stuck > 0 {
 		t.Errorf("%+v, %v", p, err)
 	}
 	if n := count(t, db, "SELECT COUNT(*) FROM screen"); n != 5 {
@@ -62,17 +64,17 @@ func TestCancelJob(t *testing.T) {
 	if _, _, err := repo.CancelJob(ctx, db, kept, del.JobID); err != nil {
 		t.Error(err) // the earlier one was cancelled
 	}
-	if _, job, err := repo.CancelJob(ctx, db, kept, again.JobID); err != nil || job.State != cascade.Cancelled {
+	if _, job, err := repo.CancelJob(ctx, db, kept, again.JobID); err != nil || job.State != queue.Cancelled {
 		t.Error(job, err)
 	}
 	last := must(r.projects.Delete(ctx, db, project.ID))
 	if n := work(); n != 0 {
 		t.Errorf("%d rows are left", n)
 	}
-	if _, _, err := repo.CancelJob(ctx, db, kept, last.JobID); !errors.Is(err, cascade.ErrNotOpen) {
+	if _, _, err := repo.CancelJob(ctx, db, kept, last.JobID); !errors.Is(err, queue.ErrNotOpen) {
 		t.Errorf("a job that is done was cancelled: %v", err)
 	}
-	if _, _, err := repo.CancelJob(ctx, db, kept, 4711); !errors.Is(err, cascade.ErrNoJob) {
+	if _, _, err := repo.CancelJob(ctx, db, kept, 4711); !errors.Is(err, queue.ErrNoJob) {
 		t.Error(err)
 	}
 }

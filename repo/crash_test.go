@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
@@ -140,7 +140,7 @@ var verbs = []verb{
 			return err
 		}
 		_, job, err := repo.CancelJob(ctx, db, plan(), id)
-		if err == nil && (job.State != cascade.Cancelled || job.Tables["screen"] != 2) {
+		if err == nil && (job.State != queue.Cancelled || job.Tables["screen"] != 2) {
 			err = fmt.Errorf("%+v", job)
 		}
 		return err

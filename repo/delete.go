@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/packet"
 	"github.com/onerow/onerow/schema"
 )
@@ -129,19 +129,19 @@ func (r *tables) deleteTx(ctx context.Context, tx *onerow.Tx, h held, id any, o 
 	}
 	if h.deletionID != 0 { // hidden already: the earlier of the two times counts
 		d.ID, d.From = h.deletionID, h.deletedFrom
-		job, err := cascade.Enqueue(ctx, tx, d)
+		job, err := queue.Enqueue(ctx, tx, d)
 		*del = deleted{result: result{row: h.row}, jobID: job.ID, deletionID: d.ID}
 		return err
 	}
-	if d.ID, err = cascade.Log(ctx, tx, d); err != nil {
+	if d.ID, err = queue.Log(ctx, tx, d); err != nil {
 		return err
 	}
-	job, err := cascade.Enqueue(ctx, tx, d)
+	job, err := queue.Enqueue(ctx, tx, d)
 	if err != nil {
 		return fmt.Errorf("the cascade could not be queued, so nothing was deleted: %w", err)
 	}
-	if job.ID <= h.finished { // see cascade.Renumber
-		if job.ID, err = cascade.Renumber(ctx, tx, job.ID); err != nil {
+	if job.ID <= h.finished { // see queue.Renumber
+		if job.ID, err = queue.Renumber(ctx, tx, job.ID); err != nil {
 			return err
 		}
 	}
@@ -171,8 +171,8 @@ func (r *tables) left(ctx context.Context, tx *onerow.Tx, h *held, keep bool) er
 	return r.give(ctx, tx, h)
 }
 
-func (r *tables) deletion(h held, o deleteOptions) (d cascade.Deletion, err error) {
-	d = cascade.Deletion{Resource: r.res.Name, From: string(h.state), Grace: o.grace, NoTrash: o.noTrash}
+func (r *tables) deletion(h held, o deleteOptions) (d queue.Deletion, err error) {
+	d = queue.Deletion{Resource: r.res.Name, From: string(h.state), Grace: o.grace, NoTrash: o.noTrash}
 	if d.ResourceID, err = onerow.EncodeKey(h.key); err != nil {
 		return d, err
 	}
@@ -209,19 +209,19 @@ func (r *tables) gone(ctx context.Context, tx *onerow.Tx, id any, del *deleted, 
 	if err != nil {
 		return err
 	}
-	job, err := cascade.Find(ctx, tx, r.res.Name, key)
-	if errors.Is(err, cascade.ErrNoJob) {
+	job, err := queue.Find(ctx, tx, r.res.Name, key)
+	if errors.Is(err, queue.ErrNoJob) {
 		return r.notMine()
 	}
 	if err == nil {
 		err = r.wasMine(ctx, tx, job.DeletionID)
 	}
-	if err == nil && job.State == cascade.Dead && revive {
+	if err == nil && job.State == queue.Dead && revive {
 		if err := r.notTheirs(ctx, tx, id); err != nil {
 			return err
 		}
 		// Rows below may be left, and only a job finds them.
-		job, err = cascade.Enqueue(ctx, tx, cascade.Deletion{ID: job.DeletionID, Resource: r.res.Name, ResourceID: key})
+		job, err = queue.Enqueue(ctx, tx, queue.Deletion{ID: job.DeletionID, Resource: r.res.Name, ResourceID: key})
 	}
 	if err != nil {
 		return err

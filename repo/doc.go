@@ -32,7 +32,7 @@
 //     requests what they were, as long as the values are the same and new fields zero.
 //   - So is a row whose id the application made, without a record: Create answers a repeat with the row that
 //     has the id, active or archived, whatever the repeat says of it but its owner. An id that was deleted is
-//     [ErrGone] as long as the audit of its deletion is kept (cascade.PurgeDeletions); a row that went with
+//     [ErrGone] as long as the audit of its deletion is kept (queue.PurgeDeletions); a row that went with
 //     the row above it leaves no audit.
 //   - What a Create answers is the row as [Of.Get] reads it, and so what a repeat answers: with microseconds,
 //     and without the spaces that fill up a CHAR. Where T has fields that the database fills in the row is
@@ -98,7 +98,7 @@
 //   - A row whose values change between two pages of a list that is by them may come twice, or in none.
 //   - Where a collation takes several spellings for one id, all verbs find the row by any of them, and its
 //     job and audit have the spelling of the row; of a row that is gone only that spelling is known.
-//   - When the job of a deletion has been purged (cascade.PurgeJobs), a Delete of its row, which is gone, is
+//   - When the job of a deletion has been purged (queue.PurgeJobs), a Delete of its row, which is gone, is
 //     a success without a job, and a CancelDelete is [onerow.ErrNotFound] instead of [ErrTooLate].
 //   - On a cluster of several primaries row locks do not reach the other nodes. There the plan has to say
 //     [schema.Plan].Cluster: who locks a parent writes its guard instead, so rows below one parent are made

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/repo"
@@ -13,10 +13,10 @@ import (
 )
 
 // topic stands for a message broker, which keeps what is published until somebody has taken it.
-type topic chan cascade.Deletion
+type topic chan queue.Deletion
 
 // Publish is called after the deletion was logged and before the row goes: with an error nothing is deleted.
-func (t topic) Publish(_ context.Context, d cascade.Deletion) error {
+func (t topic) Publish(_ context.Context, d queue.Deletion) error {
 	t <- d
 	return nil
 }
@@ -58,7 +58,7 @@ func ExampleWithPublisher() {
 
 	d := <-deletions
 	for range 2 { // delivered twice
-		job, err := cascade.Enqueue(ctx, db, d)
+		job, err := queue.Enqueue(ctx, db, d)
 		fmt.Println(job.State, d.Resource, err)
 	}
 	// Output:

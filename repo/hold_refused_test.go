@@ -8,7 +8,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/repo"
 )
 
@@ -55,12 +55,12 @@ func TestCancelRefused(t *testing.T) {
 				"cancel":  func(db onerow.DB) error { return second(p.CancelDelete(ctx, db, id)) },
 				"restore": func(db onerow.DB) error { return second(repo.Restore(ctx, db, plan(), del.DeletionID)) },
 			}
-			state := func() cascade.State { return must(cascade.Get(ctx, db, del.JobID)).State }
+			state := func() queue.State { return must(queue.Get(ctx, db, del.JobID)).State }
 			for verb, cancel := range cancels {
 				if err := cancel(db); !tt.refusal(err) {
 					t.Fatalf("%s: %v", verb, err)
 				}
-				if got := state(); got != cascade.Held {
+				if got := state(); got != queue.Held {
 					t.Errorf("%s: the job is %s", verb, got)
 				}
 				must(db.ExecContext(ctx, "UPDATE onerow_job SET due_at = UTC_TIMESTAMP(6) + INTERVAL 1 HOUR, state = 'scheduled'"))
@@ -71,12 +71,12 @@ func TestCancelRefused(t *testing.T) {
 				if err := tx.Commit(); err != nil {
 					t.Fatal(err)
 				}
-				if got := state(); got != cascade.Held {
+				if got := state(); got != queue.Held {
 					t.Errorf("%s, joined: the job is %s", verb, got)
 				}
 			}
 			must(db.ExecContext(ctx, tt.allow))
-			if err := cancels["cancel"](db); err != nil || state() != cascade.Cancelled {
+			if err := cancels["cancel"](db); err != nil || state() != queue.Cancelled {
 				t.Errorf("then: %v, the job is %s", err, state())
 			}
 		})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
@@ -36,7 +37,7 @@ func TestCancelThatCannotBe(t *testing.T) {
 			id := must(p.Create(ctx, db, Project{UserID: 1, Name: "A", Code: &code})).Row.ID
 			del := must(p.Delete(ctx, db, id, repo.Grace(time.Hour)))
 			other := must(p.Create(ctx, db, Project{UserID: 1, Name: "B", Code: &code})).Row.ID
-			state := func() cascade.Job { return must(cascade.Get(ctx, db, del.JobID)) }
+			state := func() queue.Job { return must(queue.Get(ctx, db, del.JobID)) }
 
 			tx := must(db.BeginTx(ctx, nil))
 			if err := cancel(ctx, tx, p, del); !errors.Is(err, repo.ErrConflict) || !strings.Contains(err.Error(), "committed") {
@@ -45,7 +46,7 @@ func TestCancelThatCannotBe(t *testing.T) {
 			if err := tx.Rollback(); err != nil {
 				t.Fatal(err)
 			}
-			if job := state(); job.State != cascade.Scheduled {
+			if job := state(); job.State != queue.Scheduled {
 				t.Errorf("after a rollback: %+v", job)
 			}
 			for range 2 {
@@ -53,21 +54,21 @@ func TestCancelThatCannotBe(t *testing.T) {
 					t.Errorf("%v", err)
 				}
 			}
-			if job := state(); job.State != cascade.Held || !strings.Contains(job.LastError, "cancelled") {
+			if job := state(); job.State != queue.Held || !strings.Contains(job.LastError, "cancelled") {
 				t.Errorf("%+v", job)
 			}
 			must(db.ExecContext(ctx, "UPDATE onerow_job SET due_at = due_at - INTERVAL 2 HOUR"))
 			if err := w.Drain(ctx); err != nil {
 				t.Fatal(err)
 			}
-			if job := state(); job.State != cascade.Held {
+			if job := state(); job.State != queue.Held {
 				t.Errorf("after its grace period: %+v", job)
 			}
 			must(p.Archive(ctx, db, other))
 			if err := cancel(ctx, db, p, del); err != nil {
 				t.Error(err)
 			}
-			if row := must(p.Get(ctx, db, id)); row.Name != "A" || state().State != cascade.Cancelled {
+			if row := must(p.Get(ctx, db, id)); row.Name != "A" || state().State != queue.Cancelled {
 				t.Errorf("%+v, %+v", row, state())
 			}
 		})
@@ -90,7 +91,7 @@ func TestDeleteOfHeld(t *testing.T) {
 	if err := must(cascade.NewWorker(db, onlyProjects(), cascade.Config{})).Drain(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if job := must(cascade.Get(ctx, db, del.JobID)); job.State != cascade.Done {
+	if job := must(queue.Get(ctx, db, del.JobID)); job.State != queue.Done {
 		t.Errorf("%+v", job)
 	}
 }
@@ -109,7 +110,7 @@ func TestDeleteWithReusedJobID(t *testing.T) {
 	}
 	rebuild(t, db, "onerow_job")
 	del := must(p.Delete(ctx, db, ids[1]))
-	if job := must(cascade.Get(ctx, db, del.JobID)); del.JobID == first.JobID || job.DeletionID != del.DeletionID {
+	if job := must(queue.Get(ctx, db, del.JobID)); del.JobID == first.JobID || job.DeletionID != del.DeletionID {
 		t.Errorf("%+v, %+v; the first %+v", del, job, first)
 	}
 }

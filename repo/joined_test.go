@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/repo"
 )
@@ -89,7 +89,7 @@ func TestCancelLeavesNothing(t *testing.T) {
 	if err := tx.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	if job := must(cascade.Get(ctx, db, del.JobID)); job.State != cascade.Scheduled {
+	if job := must(queue.Get(ctx, db, del.JobID)); job.State != queue.Scheduled {
 		t.Errorf("the job of a row that stays hidden is %s", job.State)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/names"
@@ -89,7 +89,7 @@ type Slim struct {
 // elsewhere is that queue: it takes every deletion.
 type elsewhere struct{}
 
-func (elsewhere) Publish(context.Context, cascade.Deletion) error { return nil }
+func (elsewhere) Publish(context.Context, queue.Deletion) error { return nil }
 
 func newRepos(t testing.TB) repos { return newReposOf(t, plan()) }
 

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
@@ -200,9 +200,9 @@ func TestMoveOfOperators(t *testing.T) {
 	other := must(r.screens.Create(ctx, db, Screen{ProjectID: b, Filename: "b.png"})).Row.ID
 	comment := must(r.comments.Create(ctx, db, Comment{ScreenID: screen, Body: "b"})).Row.ID
 	for resource, id := range map[string]int64{"project": a, "screen": screen, "comment": comment} {
-		d := cascade.Deletion{Resource: resource, ResourceID: must(onerow.EncodeKey(id)), From: cascade.FromOperator, Grace: time.Hour}
-		d.ID = must(cascade.Log(ctx, db, d))
-		must(cascade.Enqueue(ctx, db, d))
+		d := queue.Deletion{Resource: resource, ResourceID: must(onerow.EncodeKey(id)), From: queue.FromOperator, Grace: time.Hour}
+		d.ID = must(queue.Log(ctx, db, d))
+		must(queue.Enqueue(ctx, db, d))
 		if _, err := r.comments.Move(ctx, db, comment, onScreen(other)); !errors.Is(err, repo.ErrBeingDeleted) {
 			t.Errorf("below %s %d: %v", resource, id, err)
 		}
@@ -211,7 +211,7 @@ func TestMoveOfOperators(t *testing.T) {
 				t.Errorf("to below %s %d: %v", resource, id, err)
 			}
 		}
-		if err := cascade.Cancel(ctx, db, resource, d.ResourceID, d.ID); err != nil {
+		if err := queue.Cancel(ctx, db, resource, d.ResourceID, d.ID); err != nil {
 			t.Fatal(err)
 		}
 	}

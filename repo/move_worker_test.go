@@ -11,6 +11,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/repo"
 )
@@ -98,10 +99,10 @@ func TestMoveOutOfADeletion(t *testing.T) {
 					return err
 				}
 			} else { // an operator, who hides nothing
-				d := cascade.Deletion{Resource: "project", ResourceID: must(onerow.EncodeKey(project)), From: cascade.FromOperator}
+				d := queue.Deletion{Resource: "project", ResourceID: must(onerow.EncodeKey(project)), From: queue.FromOperator}
 				err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
-					if d.ID, err = cascade.Log(ctx, tx, d); err == nil {
-						_, err = cascade.Enqueue(ctx, tx, d)
+					if d.ID, err = queue.Log(ctx, tx, d); err == nil {
+						_, err = queue.Enqueue(ctx, tx, d)
 					}
 					return err
 				})

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/repo"
@@ -286,7 +286,7 @@ func TestOwnedStatements(t *testing.T) {
 	if m := len(c.Statements()); m != n+1 {
 		t.Errorf("a row that is gone: %d statements, %d with an owner", n, m)
 	}
-	if _, err := cascade.Find(ctx, plain, "project", must(onerow.EncodeKey(id))); err != nil {
+	if _, err := queue.Find(ctx, plain, "project", must(onerow.EncodeKey(id))); err != nil {
 		t.Error(err)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 // deletePublished is Delete with a queue elsewhere. The order protects: the
@@ -14,9 +14,9 @@ import (
 // consumer's cascade also removes the root row.
 func (r *tables) deletePublished(ctx context.Context, db onerow.DB, id any, o deleteOptions) (deleted, error) {
 	var del deleted
-	var d cascade.Deletion
+	var d queue.Deletion
 	err := r.followRow(ctx, db, "delete", id, func(ctx context.Context, tx *onerow.Tx) error {
-		d = cascade.Deletion{}
+		d = queue.Deletion{}
 		h, found, err := r.lockEither(ctx, tx, id)
 		if err != nil {
 			return err
@@ -34,7 +34,7 @@ func (r *tables) deletePublished(ctx context.Context, db onerow.DB, id any, o de
 			d.ID, d.From = h.deletionID, h.deletedFrom
 			return nil
 		}
-		d.ID, err = cascade.Log(ctx, tx, d)
+		d.ID, err = queue.Log(ctx, tx, d)
 		return err
 	})
 	if err != nil || d.ID == 0 {

@@ -5,17 +5,17 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/repo"
 )
 
 // queue remembers what was published, or refuses.
 type queue struct {
 	down error
-	got  []cascade.Deletion
+	got  []queue.Deletion
 }
 
-func (q *queue) Publish(_ context.Context, d cascade.Deletion) error {
+func (q *queue) Publish(_ context.Context, d queue.Deletion) error {
 	if q.down == nil {
 		q.got = append(q.got, d)
 	}

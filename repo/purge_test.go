@@ -9,6 +9,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/zonetest"
 	"github.com/onerow/onerow/repo"
@@ -74,10 +75,10 @@ func TestDeleteAfterPurge(t *testing.T) {
 	must(db.ExecContext(ctx, "UPDATE onerow_job_archive SET finished_at = finished_at - INTERVAL 401 DAY"))
 	must(db.ExecContext(ctx, "UPDATE onerow_deletion SET requested_at = requested_at - INTERVAL 401 DAY"))
 	const age = 400 * 24 * time.Hour
-	if n := must(cascade.PurgeJobs(ctx, db, age, 10)); n != 1 {
+	if n := must(queue.PurgeJobs(ctx, db, age, 10)); n != 1 {
 		t.Errorf("%d jobs are purged", n)
 	}
-	if n := must(cascade.PurgeDeletions(ctx, db, age, 10)); n != 1 {
+	if n := must(queue.PurgeDeletions(ctx, db, age, 10)); n != 1 {
 		t.Errorf("%d audits are purged, want that of the row that is gone", n)
 	}
 	again, err := p.Delete(ctx, db, gone)

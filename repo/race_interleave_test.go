@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
@@ -205,16 +205,16 @@ func pairs() []pair {
 	restore := restoreOf(plan())
 	// A row of a table that the toolkit did not make: nothing but its job decides.
 	queued := func(ctx context.Context, _ repos, db *sql.DB) (err error) {
-		d := cascade.Deletion{Resource: "invoice", ResourceID: "x", Grace: time.Hour}
-		if d.ID, err = cascade.Log(ctx, db, d); err == nil {
-			_, err = cascade.Enqueue(ctx, db, d)
+		d := queue.Deletion{Resource: "invoice", ResourceID: "x", Grace: time.Hour}
+		if d.ID, err = queue.Log(ctx, db, d); err == nil {
+			_, err = queue.Enqueue(ctx, db, d)
 		}
 		hiding.Store(d.ID)
 		return err
 	}
 	restoreInvoice := restoreOf(withTable())
 	cancelInvoice := func(ctx context.Context, _ repos, db *sql.DB) error {
-		return cascade.Cancel(ctx, db, "invoice", "x", hiding.Load())
+		return queue.Cancel(ctx, db, "invoice", "x", hiding.Load())
 	}
 	claimInvoice := func(ctx context.Context, _ repos, db *sql.DB) error { // as a worker does when the grace period is over
 		return second(db.ExecContext(ctx, "UPDATE onerow_job SET state = 'running', token = token + 1, due_at = UTC_TIMESTAMP(6) WHERE state = 'scheduled'"))

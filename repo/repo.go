@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/packet"
 	"github.com/onerow/onerow/limit"
@@ -53,7 +53,7 @@ type side struct {
 // Publisher queues a cascade elsewhere than in this database. It must be safe to
 // call twice with the same deletion.
 type Publisher interface {
-	Publish(ctx context.Context, d cascade.Deletion) error
+	Publish(ctx context.Context, d queue.Deletion) error
 }
 
 // Option configures a Repo.

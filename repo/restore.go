@@ -8,7 +8,7 @@ import (
 	"reflect"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/keytype"
 	"github.com/onerow/onerow/schema"
@@ -103,7 +103,7 @@ const sqlLockJob = `SELECT deletion_id FROM onerow_job WHERE resource = ? AND re
 // nothing.
 //
 // Errors: [ErrNoDeletion]; [ErrTooLate] when a worker has the job, or had it;
-// [cascade.ErrOtherDeletion] when another deletion hides the row or has the open job;
+// [queue.ErrOtherDeletion] when another deletion hides the row or has the open job;
 // [schema.ErrUnknownResource]; those of [Of.Activate], and
 // [onerow.ErrOutcomeUnknown], after which it may simply be called again.
 //
@@ -176,10 +176,10 @@ func (r *tables) restoreTx(ctx context.Context, tx *onerow.Tx, id any, want Rest
 		b, err = r.cancelTx(ctx, tx, id, c)
 		return b, out, err
 	case found && h.deletionID != 0:
-		return b, out, fmt.Errorf("%w: deletion %d hides it; undo that one", cascade.ErrOtherDeletion, h.deletionID)
+		return b, out, fmt.Errorf("%w: deletion %d hides it; undo that one", queue.ErrOtherDeletion, h.deletionID)
 	}
 	changed, jobErr := cancelJob(ctx, tx, want)
-	if jobErr != nil && !errors.Is(jobErr, ErrTooLate) && !errors.Is(jobErr, cascade.ErrOtherDeletion) {
+	if jobErr != nil && !errors.Is(jobErr, ErrTooLate) && !errors.Is(jobErr, queue.ErrOtherDeletion) {
 		return b, out, jobErr
 	}
 	out.Changed = changed
@@ -204,13 +204,13 @@ func cancelJob(ctx context.Context, tx *onerow.Tx, d Restored) (changed bool, er
 		return false, err
 	}
 	changed = open == d.DeletionID
-	err = cascade.Cancel(ctx, tx, d.Resource, d.Key, d.DeletionID)
+	err = queue.Cancel(ctx, tx, d.Resource, d.Key, d.DeletionID)
 	switch {
 	case err == nil:
 		return changed, nil
-	case errors.Is(err, cascade.ErrTooLate) && open != 0 && !changed:
-		return false, fmt.Errorf("%w: the open job of %s %s belongs to deletion %d; undo that one", cascade.ErrOtherDeletion, d.Resource, d.Key, open)
-	case errors.Is(err, cascade.ErrTooLate):
+	case errors.Is(err, queue.ErrTooLate) && open != 0 && !changed:
+		return false, fmt.Errorf("%w: the open job of %s %s belongs to deletion %d; undo that one", queue.ErrOtherDeletion, d.Resource, d.Key, open)
+	case errors.Is(err, queue.ErrTooLate):
 		return false, fmt.Errorf("%w: %w", ErrTooLate, err)
 	}
 	return false, err

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
@@ -50,7 +50,7 @@ func TestRestore(t *testing.T) {
 			// Its name is taken meanwhile.
 			second := must(r.projects.Delete(ctx, db, p.ID, repo.Grace(time.Hour)))
 			must(r.projects.Create(ctx, db, Project{UserID: 1, Name: "a"}))
-			if _, err = repo.Restore(ctx, db, plan(), first.DeletionID); !errors.Is(err, cascade.ErrOtherDeletion) {
+			if _, err = repo.Restore(ctx, db, plan(), first.DeletionID); !errors.Is(err, queue.ErrOtherDeletion) {
 				t.Errorf("the earlier deletion of a row that another hides: %v", err)
 			}
 			marks := count(t, db, "SELECT COUNT(*) FROM onerow_quota_mark WHERE resource = 'project' AND owner = '1'")
@@ -101,10 +101,10 @@ func TestRestoreVisible(t *testing.T) {
 		resource, key string
 		state         schema.State
 	}{{"project", fmt.Sprint(p.ID), schema.Active}, {"invoice", must(onerow.EncodeKey("x,y")), ""}} {
-		queue := func() cascade.Job {
-			d := cascade.Deletion{Resource: root.resource, ResourceID: root.key, Grace: time.Hour}
-			d.ID = must(cascade.Log(ctx, db, d))
-			return must(cascade.Enqueue(ctx, db, d))
+		queue := func() queue.Job {
+			d := queue.Deletion{Resource: root.resource, ResourceID: root.key, Grace: time.Hour}
+			d.ID = must(queue.Log(ctx, db, d))
+			return must(queue.Enqueue(ctx, db, d))
 		}
 		job := queue()
 		for _, changed := range []bool{true, false} {
@@ -112,7 +112,7 @@ func TestRestoreVisible(t *testing.T) {
 			if err != nil || got.Changed != changed || got.State != root.state || got.Resource != root.resource {
 				t.Errorf("%+v, %v", got, err)
 			}
-			if after := must(cascade.Get(ctx, db, job.ID)); after.State != cascade.Cancelled {
+			if after := must(queue.Get(ctx, db, job.ID)); after.State != queue.Cancelled {
 				t.Errorf("%+v", after)
 			}
 		}
@@ -183,12 +183,12 @@ func TestRestoreCrash(t *testing.T) {
 							return err
 						}
 						if c.name == "a row that nothing hides" {
-							d := cascade.Deletion{Resource: "project", ResourceID: "1", Grace: time.Hour}
-							if d.ID, err = cascade.Log(ctx, db, d); err != nil {
+							d := queue.Deletion{Resource: "project", ResourceID: "1", Grace: time.Hour}
+							if d.ID, err = queue.Log(ctx, db, d); err != nil {
 								return err
 							}
 							deletion = d.ID
-							_, err = cascade.Enqueue(ctx, db, d)
+							_, err = queue.Enqueue(ctx, db, d)
 							return err
 						}
 						del, err := r.projects.Delete(ctx, db, 1, repo.Grace(time.Hour))

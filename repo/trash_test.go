@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/cascade/recover"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/live"
@@ -63,7 +65,7 @@ func TestRestoreJob(t *testing.T) {
 			t.Errorf("%+v", again)
 		}
 		must(db.ExecContext(ctx, "DELETE FROM onerow_quota_mark"))
-		back, p, err := repo.RestoreJob(ctx, db, kept, del.JobID, cascade.RestoreOptions{})
+		back, p, err := recover.Job(ctx, db, kept, del.JobID, recover.Options{})
 		if err != nil || !back.Changed || back.State != from || back.Name != "Summer" || p.Rows != 3 || p.Stuck > 0 {
 			t.Fatalf("%+v, %+v, %v", back, p, err)
 		}
@@ -76,7 +78,7 @@ func TestRestoreJob(t *testing.T) {
 		if marks := count(t, db, "SELECT COUNT(*) FROM onerow_quota_mark"); (marks > 0) != (from == schema.Active) {
 			t.Errorf("%s: %d marks", from, marks)
 		}
-		if _, _, err := repo.RestoreJob(ctx, db, kept, del.JobID, cascade.RestoreOptions{}); !errors.Is(err, cascade.ErrNotKept) {
+		if _, _, err := recover.Job(ctx, db, kept, del.JobID, recover.Options{}); !errors.Is(err, recover.ErrNotKept) {
 			t.Error(err)
 		}
 	}
@@ -86,20 +88,20 @@ func TestRestoreJob(t *testing.T) {
 	del := must(r.projects.Delete(ctx, db, project.ID))
 	work()
 	must(r.projects.Create(ctx, db, Project{UserID: 1, Name: "summer"}))
-	back, _, err := repo.RestoreJob(ctx, db, kept, del.JobID, cascade.RestoreOptions{})
+	back, _, err := recover.Job(ctx, db, kept, del.JobID, recover.Options{})
 	if err != nil || back.Name != "Summer (Copy 1)" || !back.Renamed() {
 		t.Errorf("%+v, %v", back, err)
 	}
 
 	// What is due and has kept nothing yet is left alone; in its grace period it is an undo.
 	del = must(r.projects.Delete(ctx, db, project.ID))
-	if back, p, err := repo.RestoreJob(ctx, db, kept, del.JobID, cascade.RestoreOptions{}); !errors.Is(err, cascade.ErrNotKept) {
+	if back, p, err := recover.Job(ctx, db, kept, del.JobID, recover.Options{}); !errors.Is(err, recover.ErrNotKept) {
 		t.Errorf("a job that is due: %+v, %+v, %v", back, p, err)
 	}
 	work()
 	other := must(r.projects.Create(ctx, db, Project{UserID: 1, Name: "Winter"})).Row
 	del = must(r.projects.Delete(ctx, db, other.ID, repo.Grace(time.Hour)))
-	if back, _, err := repo.RestoreJob(ctx, db, kept, del.JobID, cascade.RestoreOptions{}); err != nil || back.State != schema.Active {
+	if back, _, err := recover.Job(ctx, db, kept, del.JobID, recover.Options{}); err != nil || back.State != schema.Active {
 		t.Errorf("%+v, %v", back, err)
 	}
 }
@@ -115,19 +117,19 @@ func TestRestoreOvertaken(t *testing.T) {
 	}
 	del := must(r.projects.Delete(ctx, db, project.ID))
 	work()
-	_, _, err := repo.RestoreJob(ctx, db, kept, del.JobID, cascade.RestoreOptions{Batch: 1, OnBatch: func(ctx context.Context, p cascade.RestoreProgress) error {
+	_, _, err := recover.Job(ctx, db, kept, del.JobID, recover.Options{Batch: 1, OnBatch: func(ctx context.Context, p recover.Progress) error {
 		if p.Seen() == 1 { // the root is there again, hidden
 			must(r.projects.Delete(ctx, db, project.ID))
 		}
 		return nil
 	}})
-	if !errors.Is(err, cascade.ErrRestoreLost) {
+	if !errors.Is(err, queue.ErrRestoreLost) {
 		t.Error(err)
 	}
 	if n := work(); n != 0 {
 		t.Errorf("%d rows are left", n)
 	}
-	back, p, err := repo.RestoreJob(ctx, db, kept, del.JobID, cascade.RestoreOptions{})
+	back, p, err := recover.Job(ctx, db, kept, del.JobID, recover.Options{})
 	if err != nil || back.State != schema.Active || p.Stuck > 0 {
 		t.Errorf("%+v, %+v, %v", back, p, err)
 	}
@@ -160,7 +162,7 @@ func TestNoTrash(t *testing.T) {
 			t.Errorf("%d rows of %s are in the trash", n, table)
 		}
 	}
-	if _, _, err := repo.RestoreJob(ctx, db, kept, del.JobID, cascade.RestoreOptions{}); !errors.Is(err, cascade.ErrNotKept) {
+	if _, _, err := recover.Job(ctx, db, kept, del.JobID, recover.Options{}); !errors.Is(err, recover.ErrNotKept) {
 		t.Error(err)
 	}
 }

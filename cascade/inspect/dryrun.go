@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -84,7 +84,7 @@ func (l Loop) String() string {
 //
 // Statements: 10 of the catalog, 1 for the root, then, per edge and table of the child,
 // 1 for 200 parents. Errors: [schema.ErrInvalidPlan], [schema.ErrUnknownResource],
-// [onerow.ErrInvalidKey], [cascade.ErrInvalidDeletion] for a table whose rows stay, [ErrNoIndex].
+// [onerow.ErrInvalidKey], [queue.ErrInvalidDeletion] for a table whose rows stay, [ErrNoIndex].
 func DryRun(ctx context.Context, db onerow.DB, plan schema.Plan, resource, encodedID string, o DryRunOptions) (Estimate, error) {
 	if o.Limit <= 0 {
 		o.Limit = defaultDryRunLimit
@@ -108,7 +108,7 @@ func dryRun(ctx context.Context, db onerow.DB, plan schema.Plan, resource, encod
 	case err != nil:
 		return Estimate{}, err
 	case node.Stays:
-		return Estimate{}, fmt.Errorf("%w: the plan says that rows of %q stay", cascade.ErrInvalidDeletion, resource)
+		return Estimate{}, fmt.Errorf("%w: the plan says that rows of %q stay", queue.ErrInvalidDeletion, resource)
 	}
 	g, err := graph.Read(ctx, db, plan)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/foresttest"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/internal/schematest"
@@ -298,12 +299,12 @@ func TestDryRunLoop(t *testing.T) {
 	}}
 	for _, tt := range []struct {
 		resource, id, loop string
-		state              cascade.State
+		state              queue.State
 	}{
-		{"topic", "24", "row 2[234] of topic ", cascade.Dead},
-		{"topic", "20", "", cascade.Done},
-		{"shelf", "2", "", cascade.Done},
-		{"shelf", "1", "row [123] of topic ", cascade.Dead},
+		{"topic", "24", "row 2[234] of topic ", queue.Dead},
+		{"topic", "20", "", queue.Done},
+		{"shelf", "2", "", queue.Done},
+		{"shelf", "1", "row [123] of topic ", queue.Dead},
 	} {
 		e := dryRunOf(t, db, plan, tt.resource, tt.id, 0)
 		job := enqueue(t, db, tt.resource, tt.id, 0)

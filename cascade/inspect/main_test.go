@@ -7,6 +7,7 @@ import (
 
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/foresttest"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
@@ -30,9 +31,9 @@ func openWith(t testing.TB, stmts ...string) *sql.DB {
 }
 
 // enqueue queues the cascade of a row.
-func enqueue(t testing.TB, db *sql.DB, resource, id string, grace time.Duration) cascade.Job {
+func enqueue(t testing.TB, db *sql.DB, resource, id string, grace time.Duration) queue.Job {
 	t.Helper()
-	job, err := cascade.Enqueue(t.Context(), db, cascade.Deletion{Resource: resource, ResourceID: id, Grace: grace})
+	job, err := queue.Enqueue(t.Context(), db, queue.Deletion{Resource: resource, ResourceID: id, Grace: grace})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,9 +56,9 @@ func work(t testing.TB, db *sql.DB, plan schema.Plan, c cascade.Config) {
 }
 
 // get is a job as it is now.
-func get(t testing.TB, db *sql.DB, id int64) cascade.Job {
+func get(t testing.TB, db *sql.DB, id int64) queue.Job {
 	t.Helper()
-	job, err := cascade.Get(t.Context(), db, id)
+	job, err := queue.Get(t.Context(), db, id)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,14 +6,14 @@ import (
 	"slices"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/schema"
 )
 
 // EnqueuedOrphans is what [EnqueueOrphans] did.
 type EnqueuedOrphans struct {
-	cascade.EnqueuedMany
+	queue.EnqueuedMany
 	// Returned is how many of the rows are there after all; nothing was queued for them.
 	Returned int `json:"returned"`
 	// ReportOnly is how many cannot be queued, see [Orphan].
@@ -34,7 +34,7 @@ type EnqueuedOrphans struct {
 // deletes both. Do not queue orphans while such a load runs.
 //
 // Statements on a pool: 10 of the catalog, then 6 per 500 rows of a resource: BEGIN, look for
-// the rows, look for their jobs, those of [cascade.EnqueueMany], COMMIT; up to 500 more where a
+// the rows, look for their jobs, those of [queue.EnqueueMany], COMMIT; up to 500 more where a
 // collation takes keys for each other. Calling it again is safe.
 func EnqueueOrphans(ctx context.Context, db onerow.DB, plan schema.Plan, orphans []Orphan) (EnqueuedOrphans, error) {
 	var done EnqueuedOrphans
@@ -103,7 +103,7 @@ func enqueueMissing(ctx context.Context, db onerow.DB, n *graph.Node, ids []stri
 		if err != nil {
 			return err
 		}
-		var deletions []cascade.Deletion
+		var deletions []queue.Deletion
 		for _, id := range ids {
 			switch {
 			case there[id]:
@@ -111,10 +111,10 @@ func enqueueMissing(ctx context.Context, db onerow.DB, n *graph.Node, ids []stri
 			case found.kept[id] != "" && !found.open[id]:
 				done.ReportOnly++
 			default:
-				deletions = append(deletions, cascade.Deletion{Resource: n.Name, ResourceID: id})
+				deletions = append(deletions, queue.Deletion{Resource: n.Name, ResourceID: id})
 			}
 		}
-		done.EnqueuedMany, err = cascade.EnqueueMany(ctx, tx, deletions)
+		done.EnqueuedMany, err = queue.EnqueueMany(ctx, tx, deletions)
 		return err
 	})
 	return done, err

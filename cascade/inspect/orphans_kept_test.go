@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/schema"
 )
@@ -61,7 +62,7 @@ func TestOrphansLeftOnPurpose(t *testing.T) {
 	_, early := orphansOf(t, db, plan, OrphanOptions{}) // before the jobs
 	job := enqueue(t, db, "a", "7", 0)
 	work(t, db, plan, cascade.Config{})
-	if got := get(t, db, job.ID); got.State != cascade.Leftovers {
+	if got := get(t, db, job.ID); got.State != queue.Leftovers {
 		t.Fatalf("%+v", got)
 	}
 	dbtest.Exec(t, db, "DELETE FROM hold")
@@ -78,18 +79,18 @@ func TestOrphansLeftOnPurpose(t *testing.T) {
 		}
 	}
 	keeps("leftovers", "parked", early[0])
-	list, err := cascade.ListParked(t.Context(), db, cascade.ParkedOptions{})
+	list, err := queue.ListParked(t.Context(), db, queue.ParkedOptions{})
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%+v, %v", list, err)
 	}
-	if _, err := cascade.SkipParked(t.Context(), db, list[0].ID); err != nil {
+	if _, err := queue.SkipParked(t.Context(), db, list[0].ID); err != nil {
 		t.Fatal(err)
 	}
 	keeps("skipped", "skipped", early[0])
 	dbtest.Exec(t, db, "UPDATE onerow_job_archive SET state = 'dead'")
 	dbtest.Exec(t, db, "DELETE FROM onerow_parked")
 	keeps("dead", "dead", early[0])
-	if _, err := cascade.Retry(t.Context(), db, job.ID); err != nil {
+	if _, err := queue.Retry(t.Context(), db, job.ID); err != nil {
 		t.Fatal(err)
 	}
 	if done, err := EnqueueOrphans(t.Context(), db, plan, early); err != nil || done.Open != 1 || done.Queued != 1 {

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/graph"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/rowkey"
 )
 
@@ -55,7 +55,7 @@ func stands(ctx context.Context, db onerow.DB, resource string, ids []string) (s
 			}
 			newest[id] = job
 			found.kept[id] = fmt.Sprintf("job %d has left parked or skipped rows below it; see cascade-worker parked list --job %d, and retry there what should go", job, job)
-			if cascade.State(state) == cascade.Dead {
+			if queue.State(state) == queue.Dead {
 				found.kept[id] = fmt.Sprintf("job %d for it is dead; put right what stopped it, then retry that job", job)
 			}
 			return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/foresttest"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/live"
@@ -35,7 +36,7 @@ func TestSweepTrash(t *testing.T) {
 		b := &bucket{objects: map[string]time.Time{"blob-100000": old, "blob-100001": old, "lost": old}}
 		job := enqueue(t, db, "project", "1", 0)
 		work(t, db, plan, cascade.Config{Assets: b})
-		if got := get(t, db, job.ID); got.State != cascade.Done || len(b.deleted) > 0 {
+		if got := get(t, db, job.ID); got.State != queue.Done || len(b.deleted) > 0 {
 			t.Fatalf("%+v, %v deleted", got, b.deleted)
 		}
 		if _, found := sweepOf(t, db, plan, b, SweepOptions{Delete: true}); !slices.Equal(found, []string{"lost deleted"}) {

@@ -42,6 +42,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 // Metrics implements cascade.Observer. It may be used from many goroutines and by
@@ -98,7 +99,7 @@ func New(reg prometheus.Registerer) (*Metrics, error) {
 	for _, kind := range cascade.ReasonKinds() {
 		m.throttled.WithLabelValues(kind).Set(0)
 	}
-	for _, state := range []cascade.State{cascade.Ready, cascade.Done, cascade.Leftovers, cascade.Dead} {
+	for _, state := range []queue.State{queue.Ready, queue.Done, queue.Leftovers, queue.Dead} {
 		m.ended.WithLabelValues(string(state)).Add(0)
 	}
 	return m, nil
@@ -124,7 +125,7 @@ func (m *Metrics) Parked(table string) { m.parked.WithLabelValues(table).Inc() }
 func (m *Metrics) LeaseLost() { m.leases.Inc() }
 
 // Ended counts an attempt.
-func (m *Metrics) Ended(state cascade.State) { m.ended.WithLabelValues(string(state)).Inc() }
+func (m *Metrics) Ended(state queue.State) { m.ended.WithLabelValues(string(state)).Inc() }
 
 // Throttled sets the gauge of the reason's kind, and the others to 0.
 func (m *Metrics) Throttled(reason string) {
@@ -144,8 +145,8 @@ func (m *Metrics) Measure(ctx context.Context, db onerow.DB) error {
 	for state, n := range s.Open {
 		m.jobs.WithLabelValues(string(state)).Set(float64(n))
 	}
-	m.jobs.WithLabelValues(string(cascade.Dead)).Set(float64(s.Dead))
-	m.jobs.WithLabelValues(string(cascade.Leftovers)).Set(float64(s.Leftovers))
+	m.jobs.WithLabelValues(string(queue.Dead)).Set(float64(s.Dead))
+	m.jobs.WithLabelValues(string(queue.Leftovers)).Set(float64(s.Leftovers))
 	m.oldest.Set(s.OldestAge.Seconds())
 	m.waiting.Set(float64(s.Parked))
 	m.paused.Set(number(s.Paused.On))

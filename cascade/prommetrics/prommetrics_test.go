@@ -14,6 +14,7 @@ import (
 
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/prommetrics"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
@@ -71,7 +72,7 @@ func TestMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 4 {
-		if _, err := cascade.Enqueue(ctx, db, cascade.Deletion{Resource: "unheard of", ResourceID: fmt.Sprint(i), Grace: time.Duration(i/3) * time.Hour}); err != nil {
+		if _, err := queue.Enqueue(ctx, db, queue.Deletion{Resource: "unheard of", ResourceID: fmt.Sprint(i), Grace: time.Duration(i/3) * time.Hour}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -106,7 +107,7 @@ FROM (SELECT 11 AS id UNION ALL SELECT 12 UNION ALL SELECT 13) AS x`,
 	metrics.Detached("b", 7)
 	metrics.Parked("a")
 	metrics.LeaseLost()
-	metrics.Ended(cascade.Leftovers)
+	metrics.Ended(queue.Leftovers)
 	for _, reason := range []string{"paused: maintenance", "made up by the application", "threads: 99", "lag: replica 1 does not replicate"} {
 		metrics.Throttled(reason)
 	}
@@ -148,7 +149,7 @@ func TestWorker(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, id := range []string{"1", "nonsense"} {
-		if _, err := cascade.Enqueue(ctx, db, cascade.Deletion{Resource: "thing", ResourceID: id}); err != nil {
+		if _, err := queue.Enqueue(ctx, db, queue.Deletion{Resource: "thing", ResourceID: id}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/packet"
 )
 
 // DueJobs are jobs that were due when somebody looked.
@@ -158,7 +159,7 @@ func (c *Claim) take(ctx context.Context, db onerow.DB, lease time.Duration, ids
 				return fmt.Errorf("look which jobs nobody holds: %w", err)
 			}
 			if c.Seen -= len(part) - len(free); len(free) > 0 {
-				return tx.ExecLast(ctx, onerow.Stmt{Query: sqlClaim + in(free), Args: []any{c.value, lease.Microseconds()}})
+				return packet.ExecLast(ctx, tx, onerow.Stmt{Query: sqlClaim + in(free), Args: []any{c.value, lease.Microseconds()}})
 			}
 		}
 		return nil

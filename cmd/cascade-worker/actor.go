@@ -5,7 +5,7 @@ import (
 	"context"
 	"os"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
@@ -23,11 +23,11 @@ type actorFlags struct {
 }
 
 func (f actorFlags) acting(ctx context.Context, a *app) context.Context {
-	return cascade.WithActor(ctx, f.who(a), output.Printable(f.Reason))
+	return queue.WithActor(ctx, f.who(a), output.Printable(f.Reason))
 }
 
 func (f byFlag) acting(ctx context.Context, a *app) context.Context {
-	return cascade.WithActor(ctx, f.who(a), "")
+	return queue.WithActor(ctx, f.who(a), "")
 }
 
 // who is always somebody.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/pressly/goose/v3"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/migrations"
 )
@@ -158,7 +158,7 @@ VALUES (3, 8, 'old', 'old', 'old', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), UTC_TIMES
 	if !strings.Contains(o.stdout, "1 for later") || strings.Count(o.stdout, "\n") != 1 {
 		t.Error(o)
 	}
-	var jobs []cascade.Job
+	var jobs []queue.Job
 	if err := json.Unmarshal([]byte(w.ok("jobs", "--json", "--state", "done")), &jobs); err != nil || len(jobs) != 3 {
 		t.Fatalf("%v %+v", err, jobs)
 	}

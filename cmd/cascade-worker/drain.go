@@ -10,6 +10,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
@@ -40,7 +41,7 @@ func (c *drainCmd) Run(ctx context.Context, a *app) (err error) {
 		return errors.Join(err, show.end())
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
-	due, later, err := cascade.CountDue(ctx, w.db)
+	due, later, err := queue.CountDue(ctx, w.db)
 	if err != nil {
 		return errors.Join(err, show.end())
 	}
@@ -62,7 +63,7 @@ func (c *drainCmd) Run(ctx context.Context, a *app) (err error) {
 
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	due, later, counted := cascade.CountDue(after, w.db)
+	due, later, counted := queue.CountDue(after, w.db)
 	sum := show.sum()
 	line := sum.summary(time.Since(begin), due, later, counted == nil)
 	if counted == nil && due+later > 0 {
@@ -96,7 +97,7 @@ func standing(ctx context.Context, db onerow.DB) string {
 			lines = append(lines, resourceLine(p))
 		}
 	}
-	if jobs, err := cascade.List(ctx, db, cascade.ListOptions{State: cascade.OnPause, Limit: 1}); err == nil && len(jobs) > 0 {
+	if jobs, err := queue.List(ctx, db, queue.ListOptions{State: queue.OnPause, Limit: 1}); err == nil && len(jobs) > 0 {
 		line := fmt.Sprintf("job %d is paused", jobs[0].ID)
 		if jobs[0].LastError != "" {
 			line += ": " + output.Shorten(output.OneLine(jobs[0].LastError), 120)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
@@ -106,7 +106,7 @@ func (c *enqueueCmd) Run(ctx context.Context, a *app) (err error) {
 	if c.DryRun {
 		return c.one(ctx, a, db, root)
 	}
-	line, err := queue(ctx, db, root, cascade.Deletion{Grace: c.Grace, NoTrash: c.NoTrash}, c.MustExist)
+	line, err := queue(ctx, db, root, queue.Deletion{Grace: c.Grace, NoTrash: c.NoTrash}, c.MustExist)
 	if err != nil {
 		return err
 	}
@@ -115,9 +115,9 @@ func (c *enqueueCmd) Run(ctx context.Context, a *app) (err error) {
 }
 
 // queue queues one row and says what became of it.
-func queue(ctx context.Context, db *sql.DB, root rootRow, want cascade.Deletion, mustExist bool) (string, error) {
-	var job cascade.Job
-	var logged cascade.Deletion
+func queue(ctx context.Context, db *sql.DB, root rootRow, want queue.Deletion, mustExist bool) (string, error) {
+	var job queue.Job
+	var logged queue.Deletion
 	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
 		job, logged, err = enqueue(ctx, tx, root, want, mustExist)
 		return err
@@ -135,12 +135,12 @@ func queue(ctx context.Context, db *sql.DB, root rootRow, want cascade.Deletion,
 func (c *enqueueCmd) one(ctx context.Context, a *app, db *sql.DB, root rootRow) error {
 	d, err := root.place(ctx, db)
 	if err == nil && c.MustExist {
-		err = notThere([]cascade.Deletion{d})
+		err = notThere([]queue.Deletion{d})
 	}
 	if err != nil {
 		return err
 	}
-	what := fmt.Sprintf("%s would be queued", output.RowName(cascade.Job{Resource: d.Resource, ResourceID: d.ResourceID}))
+	what := fmt.Sprintf("%s would be queued", output.RowName(queue.Job{Resource: d.Resource, ResourceID: d.ResourceID}))
 	if d.From == "" {
 		what += "; the row is not there, it is gone already or never was: only what is left below it would be deleted"
 	}
@@ -151,34 +151,34 @@ func (c *enqueueCmd) one(ctx context.Context, a *app, db *sql.DB, root rootRow) 
 // enqueue logs the deletion and queues its job. The row's place is read without a
 // lock, for it decides nothing: a delete that hides the row meanwhile queues a job of
 // its own, and the one that is open counts.
-func enqueue(ctx context.Context, tx *onerow.Tx, root rootRow, want cascade.Deletion, mustExist bool) (cascade.Job, cascade.Deletion, error) {
+func enqueue(ctx context.Context, tx *onerow.Tx, root rootRow, want queue.Deletion, mustExist bool) (queue.Job, queue.Deletion, error) {
 	d, err := root.place(ctx, tx)
 	if err == nil && mustExist {
-		err = notThere([]cascade.Deletion{d})
+		err = notThere([]queue.Deletion{d})
 	}
 	if err != nil {
-		return cascade.Job{}, d, err
+		return queue.Job{}, d, err
 	}
 	d.Grace, d.NoTrash = want.Grace, want.NoTrash
 	hidden := d.ID
-	if d.ID, err = cascade.Log(ctx, tx, d); err != nil {
-		return cascade.Job{}, d, err
+	if d.ID, err = queue.Log(ctx, tx, d); err != nil {
+		return queue.Job{}, d, err
 	}
 	if hidden != 0 { // deleted already: a job may take it away only under that deletion
 		d.ID = hidden
 	}
-	job, err := cascade.Enqueue(ctx, tx, d)
+	job, err := queue.Enqueue(ctx, tx, d)
 	return job, d, err
 }
 
 // told says what was queued, or what was there.
-func told(job cascade.Job, d cascade.Deletion) string {
+func told(job queue.Job, d queue.Deletion) string {
 	line := fmt.Sprintf("job %d: %s is queued", job.ID, output.RowName(job))
 	switch {
 	case !job.CreatedAt.IsZero():
 		// Only a job that was read from the database has its times.
 		line = fmt.Sprintf("job %d was open for %s already and is %s", job.ID, output.RowName(job), job.State)
-		if job.State == cascade.Scheduled {
+		if job.State == queue.Scheduled {
 			line += ", due " + output.Moment(job.DueAt) + " UTC"
 		}
 		return line

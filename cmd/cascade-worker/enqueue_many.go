@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/schema"
 )
@@ -36,7 +36,7 @@ func (c *enqueueCmd) many(ctx context.Context, a *app, plan schema.Plan) (err er
 	}
 	text = strings.TrimRight(strings.TrimSpace(text), "; \t\r\n")
 	// A resource's rows are looked for, to know whose they are; a query may name rows that are gone.
-	look := func(page []cascade.Deletion) error {
+	look := func(page []queue.Deletion) error {
 		if !node.Managed && c.Query == "" {
 			return nil
 		}
@@ -63,16 +63,16 @@ func (c *enqueueCmd) many(ctx context.Context, a *app, plan schema.Plan) (err er
 		_, err = fmt.Fprintf(a.stdout, "%s of %s; nothing was queued\n", output.Plural(n, "row"), node.Name)
 		return err
 	}
-	var done cascade.EnqueuedMany
+	var done queue.EnqueuedMany
 	show := newCounter(a)
-	queue := func(page []cascade.Deletion) error {
+	queue := func(page []queue.Deletion) error {
 		if err := look(page); err != nil {
 			return err
 		}
 		for i := range page {
 			page[i].Grace, page[i].NoTrash = c.Grace, c.NoTrash
 		}
-		now, err := cascade.EnqueueMany(ctx, db, page)
+		now, err := queue.EnqueueMany(ctx, db, page)
 		done.Queued += now.Queued
 		done.Open += now.Open
 		show.say(func() string { return manyTold(done) })
@@ -90,7 +90,7 @@ func (c *enqueueCmd) many(ctx context.Context, a *app, plan schema.Plan) (err er
 	return err
 }
 
-func manyTold(done cascade.EnqueuedMany) string {
+func manyTold(done queue.EnqueuedMany) string {
 	line := output.Plural(done.Queued, "job") + " queued"
 	if done.Open > 0 {
 		line += fmt.Sprintf(", %s open already", output.Grouped(done.Open))

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/live"
@@ -69,7 +69,7 @@ func (s selection) behind(last []string) string {
 
 // where reads pages along the primary key of each table. The condition stands on lines
 // of its own, so that a comment in it ends with it. Nothing is locked.
-func (s selection) where(ctx context.Context, db onerow.DB, condition string, fn func([]cascade.Deletion) error) error {
+func (s selection) where(ctx context.Context, db onerow.DB, condition string, fn func([]queue.Deletion) error) error {
 	for _, table := range s.node.Tables {
 		var last []string
 		for {
@@ -78,10 +78,10 @@ func (s selection) where(ctx context.Context, db onerow.DB, condition string, fn
 				query += " AND " + s.behind(last)
 			}
 			query += fmt.Sprintf(" ORDER BY %s LIMIT %d", s.columns(), rootsPerPage)
-			var page []cascade.Deletion
+			var page []queue.Deletion
 			before := last
 			err := onerow.Query(ctx, db, query, nil, func(rows *sql.Rows) (err error) {
-				var d cascade.Deletion
+				var d queue.Deletion
 				d, last, err = s.scan(rows)
 				page = append(page, d)
 				return err
@@ -112,8 +112,8 @@ func (s selection) keysOf(query string) string {
 
 // query reads the result of one query as it comes, so that each row is looked at once
 // and none that appears meanwhile.
-func (s selection) query(ctx context.Context, db onerow.DB, query string, fn func([]cascade.Deletion) error) error {
-	var page []cascade.Deletion
+func (s selection) query(ctx context.Context, db onerow.DB, query string, fn func([]queue.Deletion) error) error {
+	var page []queue.Deletion
 	seen := map[string]bool{} // in the page
 	flush := func() error {
 		if len(page) == 0 {
@@ -146,7 +146,7 @@ func (s selection) query(ctx context.Context, db onerow.DB, query string, fn fun
 var errNullKey = errors.New("a part of the key is NULL")
 
 // scan reads a key, and its literals in the order of the index.
-func (s selection) scan(rows *sql.Rows) (d cascade.Deletion, last []string, err error) {
+func (s selection) scan(rows *sql.Rows) (d queue.Deletion, last []string, err error) {
 	width := s.key.Width()
 	values, targets := make([]sql.NullString, 2*width), []any{}
 	for i := range values {
@@ -163,7 +163,7 @@ func (s selection) scan(rows *sql.Rows) (d cascade.Deletion, last []string, err 
 		part, _ := c.Key(values[width+i:][:1])
 		last = append(last, string(part))
 	}
-	d = cascade.Deletion{Resource: s.node.Name}
+	d = queue.Deletion{Resource: s.node.Name}
 	if !s.node.Managed {
 		d.From = fromTable
 	}

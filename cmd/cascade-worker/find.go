@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
@@ -50,11 +50,11 @@ func finderOf(cat *live.Catalog, plan schema.Plan, node schema.Node) (f finder, 
 
 // find looks for the rows of a page in the node's tables by their primary keys, in one statement: where each
 // is, whose it is, and in ID which deletion hides it. A row that none hides goes on an operator's word, see
-// [cascade.FromOperator]: an active one may be archived before the job comes to it. From stays empty where no
+// [queue.FromOperator]: an active one may be archived before the job comes to it. From stays empty where no
 // row is there. A row that the key's collation finds under another spelling gives the deletion its own: the
 // worker and all others call it so. That is one more statement for each.
-func (f finder) find(ctx context.Context, db onerow.DB, page []cascade.Deletion) error {
-	at, keys := map[string]*cascade.Deletion{}, make([]rowkey.Key, len(page))
+func (f finder) find(ctx context.Context, db onerow.DB, page []queue.Deletion) error {
+	at, keys := map[string]*queue.Deletion{}, make([]rowkey.Key, len(page))
 	for i := range page {
 		var err error
 		if keys[i], err = f.key.Decode(page[i].ResourceID); err != nil {
@@ -63,7 +63,7 @@ func (f finder) find(ctx context.Context, db onerow.DB, page []cascade.Deletion)
 		at[page[i].ResourceID], page[i].From = &page[i], ""
 	}
 	others := false
-	err := f.read(ctx, db, keys, func(row cascade.Deletion) {
+	err := f.read(ctx, db, keys, func(row queue.Deletion) {
 		d := at[row.ResourceID]
 		if d == nil {
 			others = true
@@ -73,7 +73,7 @@ func (f finder) find(ctx context.Context, db onerow.DB, page []cascade.Deletion)
 	})
 	for i := range page {
 		if d := &page[i]; err == nil && others && d.From == "" {
-			err = f.read(ctx, db, keys[i:i+1], func(row cascade.Deletion) {
+			err = f.read(ctx, db, keys[i:i+1], func(row queue.Deletion) {
 				d.ResourceID, d.From, d.ID, d.Owner = row.ResourceID, row.From, row.ID, row.Owner
 			})
 		}
@@ -82,7 +82,7 @@ func (f finder) find(ctx context.Context, db onerow.DB, page []cascade.Deletion)
 }
 
 // read reads by the primary key, and locks nothing.
-func (f finder) read(ctx context.Context, db onerow.DB, keys []rowkey.Key, row func(cascade.Deletion)) error {
+func (f finder) read(ctx context.Context, db onerow.DB, keys []rowkey.Key, row func(queue.Deletion)) error {
 	if len(keys) == 0 {
 		return nil
 	}
@@ -95,14 +95,14 @@ func (f finder) read(ctx context.Context, db onerow.DB, keys []rowkey.Key, row f
 		from := "'" + fromTable + "', NULL"
 		switch {
 		case f.node.Managed && i == 0:
-			from = "'" + cascade.FromOperator + "', NULL"
+			from = "'" + queue.FromOperator + "', NULL"
 		case f.node.Managed:
-			from = fmt.Sprintf("IF(%s IS NULL, '"+cascade.FromOperator+"', 'archive'), %[1]s", schema.Quote(schema.ColDeletionID))
+			from = fmt.Sprintf("IF(%s IS NULL, '"+queue.FromOperator+"', 'archive'), %[1]s", schema.Quote(schema.ColDeletionID))
 		}
 		parts[i] = fmt.Sprintf("SELECT %s, %s FROM %s AS t WHERE %s", list, from, schema.Quote(table), f.key.In("t", keys))
 	}
 	return onerow.Query(ctx, db, strings.Join(parts, " UNION ALL "), nil, func(rows *sql.Rows) (err error) {
-		var d cascade.Deletion
+		var d queue.Deletion
 		var hidden sql.NullInt64
 		width := f.key.Width()
 		values, targets := make([]sql.NullString, width+f.owner.Width()), []any{}
@@ -128,10 +128,10 @@ func (f finder) read(ctx context.Context, db onerow.DB, keys []rowkey.Key, row f
 }
 
 // notThere is an error that names the first row of a page that is not there; nil: all are.
-func notThere(page []cascade.Deletion) error {
+func notThere(page []queue.Deletion) error {
 	for _, d := range page {
 		if d.From == "" {
-			return fmt.Errorf("%s is not there: it is gone already, or never was", output.RowName(cascade.Job{Resource: d.Resource, ResourceID: d.ResourceID}))
+			return fmt.Errorf("%s is not there: it is gone already, or never was", output.RowName(queue.Job{Resource: d.Resource, ResourceID: d.ResourceID}))
 		}
 	}
 	return nil

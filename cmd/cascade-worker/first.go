@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
@@ -35,12 +35,12 @@ func (c *firstCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	job, err := cascade.PutFirst(c.acting(ctx, a), db, c.Job)
+	job, err := queue.PutFirst(c.acting(ctx, a), db, c.Job)
 	switch {
-	case errors.Is(err, cascade.ErrNoJob):
+	case errors.Is(err, queue.ErrNoJob):
 		return output.Said(fmt.Sprintf("there is no job %d: see %s jobs", c.Job, programName), err)
-	case errors.Is(err, cascade.ErrNotWaiting):
-		return output.Said(fmt.Sprintf("job %d cannot be put first: %s", c.Job, output.Detail(err, cascade.ErrNotWaiting)), err)
+	case errors.Is(err, queue.ErrNotWaiting):
+		return output.Said(fmt.Sprintf("job %d cannot be put first: %s", c.Job, output.Detail(err, queue.ErrNotWaiting)), err)
 	case err != nil:
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -83,11 +83,11 @@ func TestPageGroups(t *testing.T) {
 	s := ready(t).serve("", true)
 	for id := 1; id <= 3; id++ {
 		s.fill(id, 1, 1)
-		s.end(s.enqueue(id, 0).ID, cascade.Dead, fmt.Sprintf("cascade: job %d is refused for 'x%d'", id, id))
+		s.end(s.enqueue(id, 0).ID, queue.Dead, fmt.Sprintf("cascade: job %d is refused for 'x%d'", id, id))
 	}
 	s.fill(4, 1, 1)
 	other := s.enqueue(4, 0)
-	s.end(other.ID, cascade.Dead, "cascade: another error")
+	s.end(other.ID, queue.Dead, "cascade: another error")
 	body := s.get("/").body
 	for _, text := range []string{"3 jobs of project", "Retry all", fmt.Sprintf(`id="job-%d"`, other.ID), "Nothing is due.", "4 jobs above need somebody"} {
 		if !strings.Contains(body, text) {

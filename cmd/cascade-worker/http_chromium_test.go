@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -173,12 +174,12 @@ func TestPageInChromium(t *testing.T) {
 	// A job in trouble, a parked row of another one with a name that wants to be a program, and one in grace.
 	s.fill(2, 3, 4)
 	dead := s.enqueue(2, 0)
-	s.end(dead.ID, cascade.Dead, "cascade: the plan or the schema has changed under the job: run cascade-worker verify, adapt the plan, retry")
+	s.end(dead.ID, queue.Dead, "cascade: the plan or the schema has changed under the job: run cascade-worker verify, adapt the plan, retry")
 	hostile := `<img src=x onerror="document.title='owned'">`
 	s.fill(3, 1, 1)
 	left := s.enqueue(3, 0)
 	row := s.park(left.ID, "comment", hostile, "Error 1451 (23000): Cannot delete or update a parent row: a foreign key constraint fails (`shop`.`report`, CONSTRAINT `fk`)")
-	s.end(left.ID, cascade.Leftovers, "")
+	s.end(left.ID, queue.Leftovers, "")
 	s.fill(4, 1, 1)
 	grace := s.enqueue(4, time.Hour)
 	// All of them appear in the page that is open, without a reload.
@@ -191,7 +192,7 @@ func TestPageInChromium(t *testing.T) {
 	job := s.enqueue(1, 0)
 	steps := make(chan struct{})
 	free := sync.OnceFunc(func() { close(steps) })
-	stop := s.working(cascade.Config{Name: "tester:1", Batch: 5, Lease: time.Hour, Poll: 20 * time.Millisecond, OnProgress: func(cascade.Job) { <-steps }})
+	stop := s.working(cascade.Config{Name: "tester:1", Batch: 5, Lease: time.Hour, Poll: 20 * time.Millisecond, OnProgress: func(queue.Job) { <-steps }})
 	t.Cleanup(free)
 	var seen []int64
 	dbtest.Eventually(t, 60*time.Second, func() (bool, string) {

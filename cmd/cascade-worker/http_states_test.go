@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 // open goes to an address of the page.
@@ -69,14 +69,14 @@ func TestStatesInChromium(t *testing.T) {
 	for id := 10; id < 14; id++ {
 		w.fill(id, 1, 1)
 		dead := s.enqueue(id, 0)
-		s.end(dead.ID, cascade.Dead, fmt.Sprintf("cascade: batch 3: Error 1205 (HY000): Lock wait timeout exceeded; try restarting transaction (job %d)", dead.ID))
+		s.end(dead.ID, queue.Dead, fmt.Sprintf("cascade: batch 3: Error 1205 (HY000): Lock wait timeout exceeded; try restarting transaction (job %d)", dead.ID))
 	}
 	w.fill(20, 1, 1)
 	left := s.enqueue(20, 0)
 	for i := range 5 {
 		s.park(left.ID, "comment", i, "Error 1451 (23000): Cannot delete or update a parent row: a foreign key constraint fails (`shop`.`report`, CONSTRAINT `fk`)")
 	}
-	s.end(left.ID, cascade.Leftovers, "")
+	s.end(left.ID, queue.Leftovers, "")
 	b.waits("#trouble", "4 jobs of project")
 	b.waits("#parked", "5 rows of comment")
 	b.do(chromedp.Click("#parked summary"))
@@ -126,7 +126,7 @@ func TestKeyboardInChromium(t *testing.T) {
 	s := ready(t).serve("", true)
 	for id := 1; id <= 2; id++ {
 		s.fill(id, 1, 1)
-		s.end(s.enqueue(id, 0).ID, cascade.Dead, "cascade: refused")
+		s.end(s.enqueue(id, 0).ID, queue.Dead, "cascade: refused")
 	}
 	b := newBrowser(t)
 	b.open(s, "/")

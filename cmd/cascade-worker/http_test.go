@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/page"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
@@ -274,7 +274,7 @@ func TestPageActs(t *testing.T) {
 
 	s.fill(1, 2, 3)
 	dead := s.enqueue(1, 0)
-	s.end(dead.ID, cascade.Dead, hostile)
+	s.end(dead.ID, queue.Dead, hostile)
 	page := s.get("/")
 	s.says(page, http.StatusOK, "&lt;script&gt;alert(1)", "Needs somebody")
 	if strings.Contains(page.body, "<script>") || strings.Contains(page.body, "\u202e") {
@@ -287,7 +287,7 @@ func TestPageActs(t *testing.T) {
 	s.fill(2, 1, 1)
 	left := s.enqueue(2, 0)
 	first, second := s.park(left.ID, "comment", 1, hostile), s.park(left.ID, "comment", hostile, "e")
-	s.end(left.ID, cascade.Leftovers, "")
+	s.end(left.ID, queue.Leftovers, "")
 	s.says(s.get("/"), http.StatusOK, "comment &lt;script&gt;")
 	s.message(post("/parked/%d/skip", first), "is leftovers")
 	s.message(post("/parked/%d/skip", second), "is done")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/page"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/planfile"
@@ -137,17 +138,17 @@ func (s *site) message(got reply, text string) {
 }
 
 // enqueue queues the deletion of a project.
-func (s *site) enqueue(id int, grace time.Duration) cascade.Job {
+func (s *site) enqueue(id int, grace time.Duration) queue.Job {
 	s.t.Helper()
 	key, err := onerow.EncodeKey(id)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	d := cascade.Deletion{Resource: "project", ResourceID: key, From: "active", Grace: grace}
-	if d.ID, err = cascade.Log(s.t.Context(), s.db, d); err != nil {
+	d := queue.Deletion{Resource: "project", ResourceID: key, From: "active", Grace: grace}
+	if d.ID, err = queue.Log(s.t.Context(), s.db, d); err != nil {
 		s.t.Fatal(err)
 	}
-	job, err := cascade.Enqueue(s.t.Context(), s.db, d)
+	job, err := queue.Enqueue(s.t.Context(), s.db, d)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -156,7 +157,7 @@ func (s *site) enqueue(id int, grace time.Duration) cascade.Job {
 
 // end moves an open job into the archive as a worker does whose attempts failed, or that
 // could not delete every row.
-func (s *site) end(id int64, state cascade.State, problem string) {
+func (s *site) end(id int64, state queue.State, problem string) {
 	s.t.Helper()
 	s.exec(`INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, worker, batch_seq,
   failures, last_error, created_at, started_at, finished_at)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
@@ -42,8 +43,8 @@ func (c *jobsCmd) Run(ctx context.Context, a *app) (err error) {
 	if c.Limit < 1 {
 		return usagef("--limit is %d; it should be 1 or more", c.Limit)
 	}
-	states := []cascade.State{cascade.Scheduled, cascade.Held, cascade.OnPause, cascade.Ready, cascade.Running, cascade.Done, cascade.Leftovers, cascade.Cancelled, cascade.Restored, cascade.Dead}
-	if c.State != "" && !slices.Contains(states, cascade.State(c.State)) {
+	states := []queue.State{queue.Scheduled, queue.Held, queue.OnPause, queue.Ready, queue.Running, queue.Done, queue.Leftovers, queue.Cancelled, queue.Restored, queue.Dead}
+	if c.State != "" && !slices.Contains(states, queue.State(c.State)) {
 		return usagef("--state is %q; it should be one of %q", c.State, states)
 	}
 	if c.Search != "" && c.State != "" {
@@ -87,20 +88,20 @@ func (c *jobsCmd) Run(ctx context.Context, a *app) (err error) {
 	return output.Table(a.stdout, titles, rows)
 }
 
-func (c *jobsCmd) jobs(ctx context.Context, db onerow.DB) ([]cascade.Job, error) {
+func (c *jobsCmd) jobs(ctx context.Context, db onerow.DB) ([]queue.Job, error) {
 	if c.Search != "" {
 		return cascade.Search(ctx, db, c.Search, c.Limit)
 	}
-	return list(ctx, db, cascade.State(c.State), c.Limit)
+	return list(ctx, db, queue.State(c.State), c.Limit)
 }
 
 // list pages through the jobs, newest first.
-func list(ctx context.Context, db onerow.DB, state cascade.State, limit int) ([]cascade.Job, error) {
-	jobs := []cascade.Job{}
+func list(ctx context.Context, db onerow.DB, state queue.State, limit int) ([]queue.Job, error) {
+	jobs := []queue.Job{}
 	var after int64
 	for len(jobs) < limit {
 		page := min(limit-len(jobs), 1000)
-		more, err := cascade.List(ctx, db, cascade.ListOptions{State: state, After: after, Limit: page})
+		more, err := queue.List(ctx, db, queue.ListOptions{State: state, After: after, Limit: page})
 		if err != nil {
 			return nil, err
 		}
@@ -126,22 +127,22 @@ func waiting(ctx context.Context, db onerow.DB) (map[string]string, error) {
 }
 
 // jobState is the state, with what waits for somebody.
-func jobState(j cascade.Job) string {
+func jobState(j queue.Job) string {
 	if j.Parked > 0 {
 		return fmt.Sprintf("%s, %s parked", j.State, output.Grouped(j.Parked))
 	}
 	return string(j.State)
 }
 
-func jobRow(j cascade.Job, waits map[string]string) []string {
+func jobRow(j queue.Job, waits map[string]string) []string {
 	when, problem := "due "+output.Moment(j.DueAt), ""
 	switch {
-	case j.State == cascade.Running:
+	case j.State == queue.Running:
 		when = "leased until " + output.Moment(j.DueAt) + " by " + output.Shorten(output.Printable(j.Worker), 32)
 		if reason := waits[j.Worker]; reason != "" {
 			when += ", who waits (" + output.Shorten(output.OneLine(reason), 80) + ")"
 		}
-	case j.State == cascade.Held || j.State == cascade.OnPause:
+	case j.State == queue.Held || j.State == queue.OnPause:
 		when = string(j.State) + ", else " + when
 	case !j.State.Open():
 		when = "ended " + output.Moment(j.FinishedAt)
@@ -200,11 +201,11 @@ func (c *retryCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	job, err := cascade.Retry(c.acting(ctx, a), db, c.Job)
-	var not *cascade.NotDeadError
-	var open *cascade.OpenJobError
+	job, err := queue.Retry(c.acting(ctx, a), db, c.Job)
+	var not *queue.NotDeadError
+	var open *queue.OpenJobError
 	switch {
-	case errors.Is(err, cascade.ErrNoJob):
+	case errors.Is(err, queue.ErrNoJob):
 		return fmt.Errorf("there is no job %d: see %s jobs", c.Job, programName)
 	case errors.As(err, &not):
 		return fmt.Errorf("job %d is %s: only a dead job, a held one, or one with leftovers can be retried", not.JobID, not.State)

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/inspect"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
@@ -54,7 +54,7 @@ func readable(sql string) string {
 
 // orphanTold is the line of a missing row.
 func orphanTold(o inspect.Orphan) string {
-	what := output.RowName(cascade.Job{Resource: o.Resource, ResourceID: o.ID})
+	what := output.RowName(queue.Job{Resource: o.Resource, ResourceID: o.ID})
 	if o.ID == "" {
 		what = output.Shorten(output.Printable(o.Resource+" with "+strings.Join(o.Columns, ", ")+" = "+readable(o.Values)), 80)
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
@@ -62,7 +62,7 @@ func (c *parkedListCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if c.Job > 0 {
-		if _, err := cascade.Get(ctx, db, c.Job); errors.Is(err, cascade.ErrNoJob) {
+		if _, err := queue.Get(ctx, db, c.Job); errors.Is(err, queue.ErrNoJob) {
 			return fmt.Errorf("there is no job %d: see %s jobs", c.Job, programName)
 		} else if err != nil {
 			return err
@@ -90,21 +90,21 @@ func (c *parkedListCmd) Run(ctx context.Context, a *app) (err error) {
 			state = "skipped"
 		}
 		rows[i] = []string{fmt.Sprint(p.ID), state, output.Shorten(output.Printable(p.Table), 40) + " " + output.RowKey(p.Key), fmt.Sprint(p.JobID),
-			output.RowName(cascade.Job{Resource: p.Resource, ResourceID: p.ResourceID}), output.Moment(p.ParkedAt), output.Shorten(output.OneLine(p.Error), 160)}
+			output.RowName(queue.Job{Resource: p.Resource, ResourceID: p.ResourceID}), output.Moment(p.ParkedAt), output.Shorten(output.OneLine(p.Error), 160)}
 	}
 	return output.Table(a.stdout, []string{">PARKED", "STATE", "ROW", ">JOB", "OF", "SINCE", "ERROR"}, rows)
 }
 
 // list pages through the rows, newest first.
-func (c *parkedListCmd) list(ctx context.Context, db onerow.DB) ([]cascade.Parked, error) {
-	o := cascade.ParkedOptions{JobID: c.Job, State: cascade.ParkedOpen}
+func (c *parkedListCmd) list(ctx context.Context, db onerow.DB) ([]queue.Parked, error) {
+	o := queue.ParkedOptions{JobID: c.Job, State: queue.ParkedOpen}
 	if c.Skipped {
 		o.State = ""
 	}
-	list := []cascade.Parked{}
+	list := []queue.Parked{}
 	for len(list) < c.Limit {
 		o.Limit = min(c.Limit-len(list), 1000)
-		more, err := cascade.ListParked(ctx, db, o)
+		more, err := queue.ListParked(ctx, db, o)
 		if err != nil {
 			return nil, err
 		}
@@ -138,7 +138,7 @@ Examples:
 
 // Run retries the rows.
 func (c *parkedRetryCmd) Run(ctx context.Context, a *app) error {
-	return c.each(ctx, a, "will be tried again", cascade.RetryParked)
+	return c.each(ctx, a, "will be tried again", queue.RetryParked)
 }
 
 type parkedSkipCmd struct{ parkedArgs }
@@ -157,11 +157,11 @@ Examples:
 
 // Run skips the rows.
 func (c *parkedSkipCmd) Run(ctx context.Context, a *app) error {
-	return c.each(ctx, a, "stays, with what is above it", cascade.SkipParked)
+	return c.each(ctx, a, "stays, with what is above it", queue.SkipParked)
 }
 
 // each does one row after another. What cannot be done is said, and the others are done.
-func (c parkedArgs) each(ctx context.Context, a *app, done string, verb func(context.Context, onerow.DB, int64) (cascade.Job, error)) (err error) {
+func (c parkedArgs) each(ctx context.Context, a *app, done string, verb func(context.Context, onerow.DB, int64) (queue.Job, error)) (err error) {
 	for _, id := range c.Parked {
 		if id < 1 {
 			return usagef("%d is no parked row's number: see %s parked list", id, programName)
@@ -191,11 +191,11 @@ func (c parkedArgs) each(ctx context.Context, a *app, done string, verb func(con
 
 // parkedError says in the words of this program why nothing was done.
 func parkedError(id int64, err error) error {
-	var open *cascade.OpenJobError
+	var open *queue.OpenJobError
 	switch {
-	case errors.Is(err, cascade.ErrNoParked):
+	case errors.Is(err, queue.ErrNoParked):
 		return fmt.Errorf("there is no parked row %d, or it is being tried again already: see %s parked list", id, programName)
-	case errors.Is(err, cascade.ErrNoJob):
+	case errors.Is(err, queue.ErrNoJob):
 		return fmt.Errorf("the job of parked row %d is gone", id)
 	case errors.As(err, &open):
 		return fmt.Errorf("parked row %d: job %d is not needed any more: the newer job %d for the same row is open and does its work", id, open.JobID, open.Open)

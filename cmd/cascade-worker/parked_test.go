@@ -8,6 +8,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 // leave makes a finished job with leftovers, of project id, and returns its number and
@@ -59,7 +60,7 @@ func TestParked(t *testing.T) {
 		t.Error(o)
 	}
 	w.want(0, "no parked rows", "parked", "list")
-	var list []cascade.Parked
+	var list []queue.Parked
 	if err := json.Unmarshal([]byte(w.ok("parked", "list", "--skipped", "--json")), &list); err != nil || len(list) != 3 || !list[0].Skipped || list[0].JobID != job {
 		t.Errorf("%v %+v", err, list)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
@@ -28,15 +29,15 @@ func (c *pauseCmd) pauseOne(ctx context.Context, db onerow.DB, a *app, reason st
 		}
 		return noteResource(ctx, db, a, c.Resource)
 	}
-	job, err := cascade.PauseJob(ctx, db, *c.Job, reason)
+	job, err := queue.PauseJob(ctx, db, *c.Job, reason)
 	switch {
-	case errors.Is(err, cascade.ErrNotOpen):
-		stored, gerr := cascade.Get(ctx, db, *c.Job)
+	case errors.Is(err, queue.ErrNotOpen):
+		stored, gerr := queue.Get(ctx, db, *c.Job)
 		if gerr != nil {
 			return gerr
 		}
 		return fmt.Errorf("job %d is %s: no worker takes it", *c.Job, stored.State)
-	case errors.Is(err, cascade.ErrNoJob):
+	case errors.Is(err, queue.ErrNoJob):
 		return fmt.Errorf("there is no job %d: see %s jobs", *c.Job, programName)
 	case err != nil:
 		return err
@@ -54,8 +55,8 @@ func (c *resumeCmd) resumeOne(ctx context.Context, db onerow.DB, a *app) error {
 		_, err := fmt.Fprintf(a.stdout, "jobs of %s are worked\n", output.Printable(c.Resource))
 		return err
 	}
-	job, err := cascade.ResumeJob(ctx, db, *c.Job)
-	if errors.Is(err, cascade.ErrNoJob) {
+	job, err := queue.ResumeJob(ctx, db, *c.Job)
+	if errors.Is(err, queue.ErrNoJob) {
 		return fmt.Errorf("there is no job %d: see %s jobs", *c.Job, programName)
 	}
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
@@ -26,7 +26,7 @@ type progress struct {
 
 	mu    sync.Mutex // not held while the bar is told anything: drawing takes it, too
 	total int        // jobs, as far as they are known
-	jobs  map[int64]cascade.Job
+	jobs  map[int64]queue.Job
 	rows  int64     // deleted by this drain
 	now   string    // which job is being worked
 	last  time.Time // of the last plain line
@@ -34,7 +34,7 @@ type progress struct {
 }
 
 func newProgress(out io.Writer, terminal bool) *progress {
-	p := &progress{out: out, jobs: map[int64]cascade.Job{}}
+	p := &progress{out: out, jobs: map[int64]queue.Job{}}
 	if terminal {
 		p.bars = mpb.New(mpb.WithOutput(out), mpb.WithAutoRefresh(), mpb.WithRefreshRate(100*time.Millisecond))
 	}
@@ -64,7 +64,7 @@ func (p *progress) begin(total int) {
 }
 
 // job is told of each batch and of each job's end, by the worker's goroutine.
-func (p *progress) job(j cascade.Job) {
+func (p *progress) job(j queue.Job) {
 	p.mu.Lock()
 	p.jobs[j.ID] = j
 	p.now = output.RowName(j)
@@ -101,7 +101,7 @@ func (*progress) Detached(string, int64) {}
 func (*progress) Parked(string)          {}
 func (*progress) LeaseLost()             {}
 func (*progress) Throttled(string)       {} // it is logged
-func (*progress) Ended(cascade.State)    {}
+func (*progress) Ended(queue.State)      {}
 
 // end removes the bar, so that the summary stands alone. The error says that progress
 // could not be written.
@@ -123,13 +123,13 @@ func (p *progress) sum() (s tally) {
 	s.total, s.now, s.rows = p.total, p.now, p.rows
 	for _, j := range p.jobs {
 		switch {
-		case j.State == cascade.Done:
+		case j.State == queue.Done:
 			s.done++
-		case j.State == cascade.Leftovers:
+		case j.State == queue.Leftovers:
 			s.left++
-		case j.State == cascade.Dead:
+		case j.State == queue.Dead:
 			s.dead++
-		case j.State == cascade.Ready && j.Failures > 0:
+		case j.State == queue.Ready && j.Failures > 0:
 			s.failed++
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
@@ -62,7 +63,7 @@ func (c *reportCmd) Run(ctx context.Context, a *app) (err error) {
 }
 
 func (c *reportCmd) recent(ctx context.Context, a *app, db onerow.DB) error {
-	list, err := cascade.ListActions(ctx, db, c.Recent)
+	list, err := queue.ListActions(ctx, db, c.Recent)
 	switch {
 	case err != nil:
 		return err
@@ -75,7 +76,7 @@ func (c *reportCmd) recent(ctx context.Context, a *app, db onerow.DB) error {
 	for _, act := range list {
 		what := ""
 		if act.Resource != "" {
-			what = " (" + output.RowName(cascade.Job{Resource: act.Resource, ResourceID: act.ResourceID}) + ")"
+			what = " (" + output.RowName(queue.Job{Resource: act.Resource, ResourceID: act.ResourceID}) + ")"
 		}
 		if _, err := fmt.Fprintln(a.stdout, actionLine(act)+what); err != nil {
 			return err
@@ -91,7 +92,7 @@ func readReport(ctx context.Context, db onerow.DB, job, deletion int64) (r casca
 		r, err = cascade.ReadReport(ctx, db, deletion)
 	}
 	switch {
-	case errors.Is(err, cascade.ErrNoJob):
+	case errors.Is(err, queue.ErrNoJob):
 		err = output.Said(fmt.Sprintf("there is no job %d, or it was purged: see %s jobs", job, programName), err)
 	case errors.Is(err, cascade.ErrNoDeletion):
 		err = output.Said(fmt.Sprintf("there is no deletion %d, or its audit was purged: see deletion_id in %s jobs --json", deletion, programName), err)
@@ -105,7 +106,7 @@ func reportText(r cascade.Report) string {
 	line := func(title, format string, args ...any) {
 		fmt.Fprintf(&b, "%-13s %s\n", title, fmt.Sprintf(format, args...))
 	}
-	row := output.RowName(cascade.Job{Resource: r.Resource, ResourceID: r.ResourceID})
+	row := output.RowName(queue.Job{Resource: r.Resource, ResourceID: r.ResourceID})
 	line("row", "%s", row)
 	if r.Owner != "" {
 		line("owner", "%s", output.RowKey(r.Owner))
@@ -179,7 +180,7 @@ func reportJob(r cascade.Report, line func(title, format string, args ...any)) {
 		if p.Skipped {
 			state = "skipped"
 		}
-		line(title, "%s, %s: %s", output.RowName(cascade.Job{Resource: p.Table, ResourceID: p.Key}), state, output.OneLine(p.Error))
+		line(title, "%s, %s: %s", output.RowName(queue.Job{Resource: p.Table, ResourceID: p.Key}), state, output.OneLine(p.Error))
 	}
 	if more := j.Parked + j.Skipped - int64(len(r.Left)); more > 0 && len(r.Left) == cascade.MaxReported {
 		line("", "and %s more: see %s parked list --job %d --skipped", output.Grouped(more), programName, j.ID)
@@ -222,10 +223,10 @@ func reportTrash(r cascade.Report, line func(title, format string, args ...any))
 	}
 }
 
-func actionLine(act cascade.Action) string {
+func actionLine(act queue.Action) string {
 	line := output.Moment(act.At) + " " + act.Action
 	if act.Table != "" {
-		line += " " + output.RowName(cascade.Job{Resource: act.Table, ResourceID: act.Key})
+		line += " " + output.RowName(queue.Job{Resource: act.Table, ResourceID: act.Key})
 	}
 	line += " by " + orUnknown(act.Actor)
 	if act.Reason != "" {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 // TestReport: what became of a deletion, and by whom, in words and as JSON.
@@ -34,7 +35,7 @@ func TestReport(t *testing.T) {
 	if err := json.Unmarshal([]byte(w.ok("report", "--deletion", "1", "--json")), &r); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Actions) != 3 || r.Actions[1].Action != cascade.ActionRestore || r.Actions[1].Actor != "ben" || r.Actions[1].Reason != "a mistake" || len(r.Trash) != 0 || r.Job.State != cascade.Restored {
+	if len(r.Actions) != 3 || r.Actions[1].Action != queue.ActionRestore || r.Actions[1].Actor != "ben" || r.Actions[1].Reason != "a mistake" || len(r.Trash) != 0 || r.Job.State != queue.Restored {
 		t.Errorf("%+v", r)
 	}
 	w.fill(2, 1, 1)

@@ -9,9 +9,10 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/cascade/recover"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/undo"
-	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -81,7 +82,7 @@ func (c *restoreCmd) Run(ctx context.Context, a *app) (err error) {
 
 // dryRun says what is in the trash, and what cannot come back.
 func (c *restoreCmd) dryRun(ctx context.Context, a *app, db *sql.DB, plan schema.Plan) error {
-	p, err := cascade.DryRunRestore(ctx, db, plan, c.Job)
+	p, err := recover.DryRun(ctx, db, plan, c.Job)
 	if err != nil {
 		return c.refused(err)
 	}
@@ -97,7 +98,7 @@ func (c *restoreCmd) dryRun(ctx context.Context, a *app, db *sql.DB, plan schema
 }
 
 // tellMissing prints what is missing.
-func tellMissing(a *app, title string, p cascade.RestoreProgress) error {
+func tellMissing(a *app, title string, p recover.Progress) error {
 	if len(p.Missing) == 0 {
 		return nil
 	}
@@ -108,9 +109,9 @@ func tellMissing(a *app, title string, p cascade.RestoreProgress) error {
 // refused says what to do where a job cannot be restored at all.
 func (c *restoreCmd) refused(err error) error {
 	switch {
-	case errors.Is(err, cascade.ErrNoJob):
+	case errors.Is(err, queue.ErrNoJob):
 		return output.Said(fmt.Sprintf("there is no job %d: see %s jobs", c.Job, programName), err)
-	case errors.Is(err, cascade.ErrNotKept):
+	case errors.Is(err, recover.ErrNotKept):
 		return output.Said(fmt.Sprintf("nothing of job %d is in the trash, so nothing was changed: its plan kept nothing, its time is over, or it is back already", c.Job), err)
 	}
 	return err
@@ -134,15 +135,15 @@ func (c *restoreCmd) restore(ctx context.Context, a *app, db *sql.DB, plan schem
 	}
 	show := newCounter(a)
 	pace := newPacer(a, db, c.Load, nil, show)
-	back, p, err := repo.RestoreJob(c.acting(ctx, a), db, plan, c.Job, cascade.RestoreOptions{Batch: c.Batch,
-		OnBatch: func(ctx context.Context, p cascade.RestoreProgress) error {
+	back, p, err := recover.Job(c.acting(ctx, a), db, plan, c.Job, recover.Options{Batch: c.Batch,
+		OnBatch: func(ctx context.Context, p recover.Progress) error {
 			show.say(func() string {
 				return fmt.Sprintf("%s of %s", output.Grouped(p.Seen()), output.Plural(p.Total, "row"))
 			})
 			return pace.wait(ctx)
 		}})
 	err = errors.Join(err, show.end())
-	if errors.Is(err, cascade.ErrNoJob) || errors.Is(err, cascade.ErrNotKept) {
+	if errors.Is(err, queue.ErrNoJob) || errors.Is(err, recover.ErrNotKept) {
 		return c.refused(err)
 	}
 	if told := restoredTold(p); told != "" {
@@ -174,7 +175,7 @@ func (c *restoreCmd) restore(ctx context.Context, a *app, db *sql.DB, plan schem
 }
 
 // restoredTold says what is back.
-func restoredTold(p cascade.RestoreProgress) string {
+func restoredTold(p recover.Progress) string {
 	if p.Seen() == 0 {
 		return ""
 	}

@@ -9,6 +9,7 @@ import (
 	_ "time/tzdata" // a plan's zones, wherever the program runs
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
@@ -187,7 +188,7 @@ func (c *retentionRunCmd) show(ctx context.Context, a *app, r *cascade.Retainer,
 	counter := newCounter(a)
 	passed, err := r.DryRun(ctx, name, func(id, age string) error {
 		if n++; n <= shownRows {
-			rows = append(rows, []string{output.RowName(cascade.Job{Resource: name, ResourceID: id}), age})
+			rows = append(rows, []string{output.RowName(queue.Job{Resource: name, ResourceID: id}), age})
 		}
 		counter.say(func() string { return name + ": " + output.Grouped(n) + " due" })
 		return ctx.Err()

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
@@ -22,7 +22,7 @@ type rootRow struct {
 
 // String is "project 42".
 func (r rootRow) String() string {
-	return output.RowName(cascade.Job{Resource: r.node.Name, ResourceID: r.key})
+	return output.RowName(queue.Job{Resource: r.node.Name, ResourceID: r.key})
 }
 
 // typedNode checks the name of a resource or table.
@@ -65,8 +65,8 @@ func (r *rootRow) encode(ctx context.Context, db onerow.DB, plan schema.Plan) (e
 }
 
 // place looks where the row is, see [finder.find].
-func (r rootRow) place(ctx context.Context, db onerow.DB) (cascade.Deletion, error) {
-	page := []cascade.Deletion{{Resource: r.node.Name, ResourceID: r.key}}
+func (r rootRow) place(ctx context.Context, db onerow.DB) (queue.Deletion, error) {
+	page := []queue.Deletion{{Resource: r.node.Name, ResourceID: r.key}}
 	if err := r.in.find(ctx, db, page); err != nil {
 		return page[0], fmt.Errorf("look for %s: %w", r, err)
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/schematest"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/planfile"
@@ -162,14 +162,14 @@ func (w *world) remove(d deletion) {
 	if below[d.resource]--; below[d.resource] == 0 {
 		delete(below, d.resource)
 	}
-	if jobs := w.jobs(); len(jobs) != 1 || jobs[0].State != cascade.Done || !maps.Equal(jobs[0].Tables, below) {
+	if jobs := w.jobs(); len(jobs) != 1 || jobs[0].State != queue.Done || !maps.Equal(jobs[0].Tables, below) {
 		t.Errorf("%s %q: the job says %+v, the checker %v", d.resource, key, jobs, below)
 	}
 	t.Logf("%s %q: deleted %v, detached %v", d.resource, key, want.Deleted, want.Detached)
 }
 
 // jobs is the last job.
-func (w *world) jobs() (jobs []cascade.Job) {
+func (w *world) jobs() (jobs []queue.Job) {
 	w.t.Helper()
 	if err := json.Unmarshal([]byte(w.ok("jobs", "--json", "--limit", "1")), &jobs); err != nil {
 		w.t.Fatal(err)

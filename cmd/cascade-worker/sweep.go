@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/blobassets"
 	"github.com/onerow/onerow/cascade/inspect"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
@@ -91,7 +91,7 @@ func (c *sweepCmd) Run(ctx context.Context, a *app) (err error) {
 func findingTold(f inspect.Finding) string {
 	name := output.Shorten(output.Printable(f.Name), 120)
 	if f.Kind == inspect.RowWithoutObject {
-		return fmt.Sprintf("%s: no object %s", output.RowName(cascade.Job{Resource: f.Table, ResourceID: f.ID}), name)
+		return fmt.Sprintf("%s: no object %s", output.RowName(queue.Job{Resource: f.Table, ResourceID: f.ID}), name)
 	}
 	line := fmt.Sprintf("no row names %s, written %s UTC", name, output.Moment(f.Modified))
 	if f.Deleted {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/schema"
 )
@@ -73,12 +74,12 @@ func (c *trashListCmd) Run(ctx context.Context, a *app) (err error) {
 	for i, k := range kept {
 		all[i].Kept = k
 		name, state := "(its job was purged)", ""
-		job, err := cascade.Get(ctx, db, k.JobID)
+		job, err := queue.Get(ctx, db, k.JobID)
 		switch {
 		case err == nil:
 			name, state = output.RowName(job), string(job.State)
 			all[i].Resource, all[i].ResourceID, all[i].State = job.Resource, job.ResourceID, state
-		case !errors.Is(err, cascade.ErrNoJob):
+		case !errors.Is(err, queue.ErrNoJob):
 			return err
 		}
 		stuck := ""

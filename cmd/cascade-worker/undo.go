@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/undo"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
@@ -77,8 +77,8 @@ func notBack(ctx context.Context, db *sql.DB, plan schema.Plan, back repo.Restor
 	if err != nil {
 		return nil, err
 	}
-	job, err := cascade.Find(ctx, db, back.Resource, back.Key)
-	if errors.Is(err, cascade.ErrNoJob) || err == nil && job.DeletionID != back.DeletionID {
+	job, err := queue.Find(ctx, db, back.Resource, back.Key)
+	if errors.Is(err, queue.ErrNoJob) || err == nil && job.DeletionID != back.DeletionID {
 		return lines, nil
 	}
 	if err != nil {

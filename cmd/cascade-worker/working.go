@@ -7,6 +7,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/page"
 	"github.com/onerow/onerow/internal/retention"
@@ -90,7 +91,7 @@ func roomFor(db *sql.DB, jobs int) {
 // onPage is the worker as its page shows it.
 func (w *working) onPage() page.Worker {
 	return page.Worker{DB: w.db, Plan: w.plan, Name: w.name, Database: w.database, Unready: func(ctx context.Context) []string { return unready(ctx, w.db, w.plan) },
-		Key: w.key, Enqueue: func(ctx context.Context, resource, typed string, d cascade.Deletion) (string, error) {
+		Key: w.key, Enqueue: func(ctx context.Context, resource, typed string, d queue.Deletion) (string, error) {
 			root, err := w.root(ctx, resource, typed)
 			if err != nil {
 				return "", err

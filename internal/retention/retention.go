@@ -19,7 +19,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/flow"
 	"github.com/onerow/onerow/idempotency"
 	"github.com/onerow/onerow/ordering"
@@ -72,9 +72,9 @@ func (k Keep) Kinds() ([]Kind, error) {
 		}
 		kinds = append(kinds, Kind{name, tables, age, with(purge), with(waiting)})
 	}
-	add("jobs", "onerow_job_archive and what is a job's", k.Jobs, cascade.PurgeJobs, cascade.JobsToPurge)
-	add("deletions", "onerow_deletion", k.Jobs, cascade.PurgeDeletions, cascade.DeletionsToPurge)
-	add("actions", "onerow_action", k.Jobs, cascade.PurgeActions, cascade.ActionsToPurge)
+	add("jobs", "onerow_job_archive and what is a job's", k.Jobs, queue.PurgeJobs, queue.JobsToPurge)
+	add("deletions", "onerow_deletion", k.Jobs, queue.PurgeDeletions, queue.DeletionsToPurge)
+	add("actions", "onerow_action", k.Jobs, queue.PurgeActions, queue.ActionsToPurge)
 	add("key audits", "onerow_key_audit", k.Jobs, idempotency.PurgeAudits, idempotency.AuditsToPurge)
 	add("requests", "onerow_request", k.Requests, repo.PurgeRequests, repo.RequestsToPurge)
 	kinds = append(kinds, Kind{"keys", "onerow_key, onerow_admission", 0,

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/repo"
@@ -27,8 +28,8 @@ func (c *counted) Detached(string, int64) {}
 func (c *counted) Parked(string)          {}
 func (c *counted) LeaseLost()             { c.lost.Add(1) }
 func (c *counted) Throttled(string)       {}
-func (c *counted) Ended(state cascade.State) {
-	if state == cascade.Done {
+func (c *counted) Ended(state queue.State) {
+	if state == queue.Done {
 		c.done.Add(1)
 	}
 }
@@ -54,7 +55,7 @@ func TestWorkers(t *testing.T) {
 	})
 	for i, db := range s.db {
 		stats := must[cascade.Stats](t)(cascade.ReadStats(t.Context(), db))
-		if stats.Workers != int64(len(s.db)) || len(stats.Open) > 0 && stats.Open[cascade.Running] != 0 || stats.Dead+stats.Leftovers+stats.Parked != 0 {
+		if stats.Workers != int64(len(s.db)) || len(stats.Open) > 0 && stats.Open[queue.Running] != 0 || stats.Dead+stats.Leftovers+stats.Parked != 0 {
 			t.Errorf("node %d tells %+v", i, stats)
 		}
 	}

@@ -12,9 +12,10 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/cascade/recover"
 	"github.com/onerow/onerow/internal/schematest"
 	"github.com/onerow/onerow/migrations"
-	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/discover"
 	"github.com/onerow/onerow/schema/live"
@@ -129,11 +130,11 @@ func (t *trial) run(ctx context.Context, p *planned, root place, sum *tally) ([]
 		return nil, err
 	}
 	want := p.oracle.of(root)
-	d := cascade.Deletion{Resource: root.table, ResourceID: key}
-	if d.ID, err = cascade.Log(ctx, t.db, d); err != nil {
+	d := queue.Deletion{Resource: root.table, ResourceID: key}
+	if d.ID, err = queue.Log(ctx, t.db, d); err != nil {
 		return nil, err
 	}
-	queued, err := cascade.Enqueue(ctx, t.db, d)
+	queued, err := queue.Enqueue(ctx, t.db, d)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +145,7 @@ func (t *trial) run(ctx context.Context, p *planned, root place, sum *tally) ([]
 	if err != nil {
 		return nil, err
 	}
-	job, err := cascade.Get(ctx, t.db, queued.ID)
+	job, err := queue.Get(ctx, t.db, queued.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +153,7 @@ func (t *trial) run(ctx context.Context, p *planned, root place, sum *tally) ([]
 	want.deleted[root.table]-- // a job does not count its root
 	maps.DeleteFunc(want.deleted, func(_ string, n int64) bool { return n == 0 })
 	maps.DeleteFunc(job.Tables, func(_ string, n int64) bool { return n == 0 })
-	if job.State != cascade.Done || !maps.Equal(job.Tables, want.deleted) {
+	if job.State != queue.Done || !maps.Equal(job.Tables, want.deleted) {
 		lines = append(lines, fmt.Sprintf("the job is %s (%s) and says that it has deleted %v, the oracle %v", job.State, job.LastError, job.Tables, want.deleted))
 	}
 	more, err := t.differs(ctx, want.after)
@@ -175,7 +176,7 @@ func (t *trial) run(ctx context.Context, p *planned, root place, sum *tally) ([]
 }
 
 func (t *trial) restore(ctx context.Context, plan schema.Plan, job int64) (lines []string, err error) {
-	_, p, err := repo.RestoreJob(ctx, t.db, plan, job, cascade.RestoreOptions{Batch: 1 + t.r.IntN(100)})
+	_, p, err := recover.Job(ctx, t.db, plan, job, recover.Options{Batch: 1 + t.r.IntN(100)})
 	if err != nil {
 		return nil, fmt.Errorf("restore: %w", err)
 	}

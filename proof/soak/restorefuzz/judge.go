@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/cascade/recover"
 	"github.com/onerow/onerow/internal/schematest"
 )
 
@@ -68,7 +70,7 @@ type trial struct {
 	copies                    copies
 	dropped                   map[string]int64 // values in the trash, by table
 
-	dry, told cascade.RestoreProgress
+	dry, told recover.Progress
 	cut       bool // in several calls
 	report    cascade.Report
 }
@@ -97,7 +99,7 @@ func (t *trial) judge(found func(kind, format string, args ...any)) {
 	t.accounts(lacking, found)
 	t.dryRun(found)
 	job := t.report.Job
-	if job == nil || job.State != cascade.Restored || job.LastError != "" {
+	if job == nil || job.State != queue.Restored || job.LastError != "" {
 		found(brokenJob, "%+v", job)
 	}
 }
@@ -271,7 +273,7 @@ func (t *trial) accounts(lacking map[string]int64, found func(kind, format strin
 			found(brokenDry, "%d rows of %s have expired, %d are missing at the end: %+v", a.expired, node, a.missing, t.dry.Missing)
 		}
 	}
-	if whole && len(t.copies.cutLost) == 0 && slices.ContainsFunc(t.told.Missing, func(m cascade.MissingRows) bool { return m.Column == "" }) {
+	if whole && len(t.copies.cutLost) == 0 && slices.ContainsFunc(t.told.Missing, func(m recover.Missing) bool { return m.Column == "" }) {
 		found(brokenTold, "all is back: %+v", t.told.Missing)
 	}
 	for _, r := range t.report.Restored {
@@ -317,7 +319,7 @@ func (t *trial) dryRun(found func(kind, format string, args ...any)) {
 	if t.dry.RootMissing != "" && t.told.RootMissing == "" {
 		found(brokenDry, "the root is back, told was %q", t.dry.RootMissing)
 	}
-	for what, p := range map[string]cascade.RestoreProgress{"dry run": t.dry, "restore": t.told} {
+	for what, p := range map[string]recover.Progress{"dry run": t.dry, "restore": t.told} {
 		dropped := map[string]int64{}
 		for _, m := range p.Missing {
 			if m.Column != "" {

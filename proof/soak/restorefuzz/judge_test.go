@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/cascade/recover"
 	"github.com/onerow/onerow/internal/schematest"
 	"github.com/onerow/onerow/schema"
 )
@@ -31,15 +33,15 @@ func good() *trial {
 		root: root, refs: map[schematest.Name][]schematest.Ref{leaf: up(schema.OnDeleteDelete), loose: up(schema.OnDeleteDetach)},
 		before: before, after: after, start: after, end: maps.Clone(before), taken: map[schematest.Name]bool{}, unkept: map[string]bool{},
 		copies: copies{rows: map[schematest.Name]bool{root: true, leaf: true}, live: 3},
-		dry:    cascade.RestoreProgress{Total: 3}, told: cascade.RestoreProgress{Rows: 2, References: 1},
-		report: cascade.Report{Job: &cascade.Job{State: cascade.Restored}, Restored: []cascade.RestoredTable{{Table: "t", Rows: 2}}},
+		dry:    recover.Progress{Total: 3}, told: recover.Progress{Rows: 2, References: 1},
+		report: cascade.Report{Job: &queue.Job{State: queue.Restored}, Restored: []cascade.RestoredTable{{Table: "t", Rows: 2}}},
 	}
 }
 
 // TestJudge plants what each kind of finding is about; nothing is found where nothing is broken.
 func TestJudge(t *testing.T) {
-	missing := func(p *cascade.RestoreProgress, table string, rows int64, why string) {
-		p.Missing = append(p.Missing, cascade.MissingRows{Table: table, Rows: rows, Why: why})
+	missing := func(p *recover.Progress, table string, rows int64, why string) {
+		p.Missing = append(p.Missing, recover.Missing{Table: table, Rows: rows, Why: why})
 	}
 	for name, c := range map[string]struct {
 		plant func(t *trial)
@@ -60,7 +62,7 @@ func TestJudge(t *testing.T) {
 			t.taken[root] = true
 			delete(t.end, root)
 			t.end[loose] = cells("")
-			t.told = cascade.RestoreProgress{Rows: 1, Stuck: 2, RootMissing: "taken", Missing: []cascade.MissingRows{{Table: "a", Rows: 1, Why: "taken"}, {Table: "c", References: 1, Why: "taken"}}}
+			t.told = recover.Progress{Rows: 1, Stuck: 2, RootMissing: "taken", Missing: []recover.Missing{{Table: "a", Rows: 1, Why: "taken"}, {Table: "c", References: 1, Why: "taken"}}}
 			t.report.Restored[0].Rows = 1
 		}, []string{brokenBelow}},
 		"it stays":          {func(t *trial) { delete(t.end, leaf); missing(&t.told, "b", 1, "no"); t.report.Restored[0].Rows = 1 }, []string{brokenStays}},
@@ -74,7 +76,7 @@ func TestJudge(t *testing.T) {
 		}, []string{brokenTold}},
 		"the report is wrong":  {func(t *trial) { t.report.Restored = nil }, []string{brokenCounts}},
 		"the root is wrong":    {func(t *trial) { t.told.RootMissing = "no" }, []string{brokenRoot}},
-		"the job is wrong":     {func(t *trial) { t.report.Job.State = cascade.Cancelled }, []string{brokenJob}},
+		"the job is wrong":     {func(t *trial) { t.report.Job.State = queue.Cancelled }, []string{brokenJob}},
 		"the dry run is wrong": {func(t *trial) { missing(&t.dry, "b", 1, "no") }, []string{brokenDry}},
 		"another number":       {func(t *trial) { t.dry.Total = 4 }, []string{brokenDry}},
 	} {

@@ -12,8 +12,9 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/cascade/recover"
 	"github.com/onerow/onerow/internal/schematest"
-	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/live"
 )
@@ -134,14 +135,14 @@ func (w *world) trashTables(ctx context.Context) error {
 
 // delete deletes the root with what is below it, or a part of that.
 func (w *world) delete(ctx context.Context) error {
-	d := cascade.Deletion{Resource: w.root.Resource, ResourceID: w.root.ID}
+	d := queue.Deletion{Resource: w.root.Resource, ResourceID: w.root.ID}
 	var err error
 	if w.r.IntN(2) == 0 {
-		d.ID, err = cascade.Log(ctx, w.db, d)
+		d.ID, err = queue.Log(ctx, w.db, d)
 	}
-	var job cascade.Job
+	var job queue.Job
 	if err == nil {
-		job, err = cascade.Enqueue(ctx, w.db, d)
+		job, err = queue.Enqueue(ctx, w.db, d)
 	}
 	if err != nil {
 		return err //nolint:wrapcheck // it says all
@@ -154,7 +155,7 @@ func (w *world) delete(ctx context.Context) error {
 	if w.r.IntN(6) == 0 {
 		left = 1 + w.r.IntN(4)
 	}
-	c.OnProgress = func(cascade.Job) {
+	c.OnProgress = func(queue.Job) {
 		if left--; left == 0 {
 			cancel()
 		}
@@ -167,9 +168,9 @@ func (w *world) delete(ctx context.Context) error {
 		err = nil
 	}
 	if err == nil {
-		job, err = cascade.Get(context.WithoutCancel(ctx), w.db, w.job)
+		job, err = queue.Get(context.WithoutCancel(ctx), w.db, w.job)
 	}
-	w.trial.done = job.State == cascade.Done
+	w.trial.done = job.State == queue.Done
 	w.say("%s was deleted with batches of %d, chunks of %d: job %d is %s", w.root, c.Batch, c.Chunk, w.job, job.State)
 	return err //nolint:wrapcheck // it says all
 }
@@ -183,14 +184,14 @@ func (w *world) try(ctx context.Context) (err error) {
 	if err := w.look(ctx); err != nil {
 		return err
 	}
-	t.dry, err = cascade.DryRunRestore(ctx, w.db, w.plan, w.job)
-	kept := !errors.Is(err, cascade.ErrNotKept)
+	t.dry, err = recover.DryRun(ctx, w.db, w.plan, w.job)
+	kept := !errors.Is(err, recover.ErrNotKept)
 	if err != nil && kept {
 		w.found(brokenError, "dry run: %v", err)
 	}
 	t.told, err = w.restore(ctx)
 	switch {
-	case errors.Is(err, cascade.ErrNotKept) && !kept:
+	case errors.Is(err, recover.ErrNotKept) && !kept:
 	case err != nil:
 		w.found(brokenError, "restore: %v", err)
 		return nil
@@ -223,17 +224,17 @@ func sameRows(a, b state) bool {
 var errCut = errors.New("cut")
 
 // restore restores, perhaps in several calls.
-func (w *world) restore(ctx context.Context) (cascade.RestoreProgress, error) {
+func (w *world) restore(ctx context.Context) (recover.Progress, error) {
 	cuts := max(0, w.r.IntN(6)-3)
 	for w.trial.cut = false; ; cuts-- {
 		left := w.r.IntN(3)
-		o := cascade.RestoreOptions{Batch: 1 + w.r.IntN(30), OnBatch: func(context.Context, cascade.RestoreProgress) error {
+		o := recover.Options{Batch: 1 + w.r.IntN(30), OnBatch: func(context.Context, recover.Progress) error {
 			if left--; cuts > 0 && left < 0 {
 				return errCut
 			}
 			return nil
 		}}
-		_, p, err := repo.RestoreJob(ctx, w.db, w.plan, w.job, o)
+		_, p, err := recover.Job(ctx, w.db, w.plan, w.job, o)
 		if !errors.Is(err, errCut) {
 			w.say("restored with batches of %d", o.Batch)
 			return p, err

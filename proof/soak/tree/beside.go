@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 // beside deletes the rows with these settings while the foreground asks, for as long as
@@ -64,7 +64,7 @@ func (s *size) beside(ctx context.Context, fg *foreground, db *sql.DB, dsn strin
 	if s.spin {
 		return 0, max(all, median), nil
 	}
-	if job, err = cascade.Get(ctx, db, job.ID); err != nil {
+	if job, err = queue.Get(ctx, db, job.ID); err != nil {
 		return 0, 0, err
 	}
 	perSecond = float64(job.DeletedRows) / spent.Seconds()

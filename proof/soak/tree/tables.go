@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/pool"
@@ -122,26 +122,26 @@ FROM item AS i JOIN digit AS d ON d.n < ? WHERE i.project_id = ?`, perItem, proj
 }
 
 // condemn queues the deletion of an account.
-func condemn(ctx context.Context, db *sql.DB, account int64) (cascade.Job, error) {
-	var job cascade.Job
-	d := cascade.Deletion{Resource: "account", ResourceID: fmt.Sprint(account)}
+func condemn(ctx context.Context, db *sql.DB, account int64) (queue.Job, error) {
+	var job queue.Job
+	d := queue.Deletion{Resource: "account", ResourceID: fmt.Sprint(account)}
 	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
-		if d.ID, err = cascade.Log(ctx, tx, d); err != nil {
+		if d.ID, err = queue.Log(ctx, tx, d); err != nil {
 			return err
 		}
-		job, err = cascade.Enqueue(ctx, tx, d)
+		job, err = queue.Enqueue(ctx, tx, d)
 		return err
 	})
 	return job, err
 }
 
 // took is a job's time from its first claim to its end.
-func took(ctx context.Context, db *sql.DB, id int64) (time.Duration, cascade.Job, error) {
-	job, err := cascade.Get(ctx, db, id)
+func took(ctx context.Context, db *sql.DB, id int64) (time.Duration, queue.Job, error) {
+	job, err := queue.Get(ctx, db, id)
 	if err != nil {
 		return 0, job, err
 	}
-	if job.State != cascade.Done {
+	if job.State != queue.Done {
 		return 0, job, fmt.Errorf("job %d is %s: %s", id, job.State, job.LastError)
 	}
 	return job.FinishedAt.Sub(job.StartedAt), job, nil

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/cascade/recover"
 	"github.com/onerow/onerow/pool"
-	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/live"
 )
@@ -95,15 +95,15 @@ func (s *trash) thereAndBack(ctx context.Context, db *sql.DB, dsn string, rows i
 	if err != nil {
 		return 0, err
 	}
-	if job, err = cascade.Get(ctx, db, job.ID); err == nil && (job.State != cascade.Done || job.DeletedRows != below) {
+	if job, err = queue.Get(ctx, db, job.ID); err == nil && (job.State != queue.Done || job.DeletedRows != below) {
 		err = fmt.Errorf("the job is %s and has deleted %d rows of %d: %s", job.State, job.DeletedRows, below, job.LastError)
 	}
 	if err != nil {
 		return 0, err
 	}
 	back := func() (bool, error) {
-		job, err := cascade.Get(ctx, db, job.ID)
-		return job.State == cascade.Restored, err
+		job, err := queue.Get(ctx, db, job.ID)
+		return job.State == queue.Restored, err
 	}
 	most, err := s.untilDone(ctx, "restored", below, back, dsn, "restore", "-job", strconv.FormatInt(job.ID, 10))
 	if err != nil {
@@ -215,7 +215,7 @@ func (r *restorer) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, p, err := repo.RestoreJob(ctx, db, kept(), r.job, cascade.RestoreOptions{})
+	_, p, err := recover.Job(ctx, db, kept(), r.job, recover.Options{})
 	if err == nil && p.Stuck > 0 {
 		err = fmt.Errorf("%d rows could not come back: %s", p.Stuck, p.Why)
 	}

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 // Grouped writes a number with a comma at each thousand.
@@ -49,16 +49,16 @@ func Moment(t time.Time) string {
 
 // Troubled says that a job's last error tells why it is where it is. One that waits without a failure was
 // postponed: its table is gone, say, which is no fault of the job's.
-func Troubled(j cascade.Job) bool {
+func Troubled(j queue.Job) bool {
 	switch j.State {
-	case cascade.Ready, cascade.Dead, cascade.Leftovers, cascade.Held, cascade.OnPause:
+	case queue.Ready, queue.Dead, queue.Leftovers, queue.Held, queue.OnPause:
 		return true
 	}
 	return j.Failures > 0
 }
 
 // RowName is "project 42". Text keys are shown without their encoding.
-func RowName(j cascade.Job) string {
+func RowName(j queue.Job) string {
 	return Shorten(Printable(j.Resource)+" "+RowKey(j.ResourceID), 48)
 }
 

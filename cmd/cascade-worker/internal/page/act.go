@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
@@ -45,7 +46,7 @@ func (p *Page) act(do deed) http.HandlerFunc {
 				return
 			}
 		}
-		ctx, cancel := context.WithTimeout(cascade.WithActor(r.Context(), p.actor(r), reasonOf(r)), actTimeout)
+		ctx, cancel := context.WithTimeout(queue.WithActor(r.Context(), p.actor(r), reasonOf(r)), actTimeout)
 		defer cancel()
 		done, err := do(ctx, r, id)
 		p.Watch.Changed()
@@ -113,7 +114,7 @@ func (p *Page) resume(ctx context.Context, _ *http.Request, _ int64) (string, er
 }
 
 func (p *Page) retryJob(ctx context.Context, _ *http.Request, id int64) (string, error) {
-	job, err := cascade.Retry(ctx, p.work.DB, id)
+	job, err := queue.Retry(ctx, p.work.DB, id)
 	if err != nil {
 		return "", jobError(id, err)
 	}
@@ -122,10 +123,10 @@ func (p *Page) retryJob(ctx context.Context, _ *http.Request, id int64) (string,
 
 // jobError says in the page's words why a job cannot be retried.
 func jobError(id int64, err error) error {
-	var not *cascade.NotDeadError
-	var open *cascade.OpenJobError
+	var not *queue.NotDeadError
+	var open *queue.OpenJobError
 	switch {
-	case errors.Is(err, cascade.ErrNoJob):
+	case errors.Is(err, queue.ErrNoJob):
 		return goneError(fmt.Sprintf("There is no job %d.", id))
 	case errors.As(err, &not):
 		return fmt.Errorf("job %d is %s, so there is nothing to retry: somebody was faster", not.JobID, not.State)
@@ -136,7 +137,7 @@ func jobError(id int64, err error) error {
 }
 
 func (p *Page) retryRow(ctx context.Context, _ *http.Request, id int64) (string, error) {
-	job, err := cascade.RetryParked(ctx, p.work.DB, id)
+	job, err := queue.RetryParked(ctx, p.work.DB, id)
 	if err != nil {
 		return "", rowError(id, err)
 	}
@@ -144,7 +145,7 @@ func (p *Page) retryRow(ctx context.Context, _ *http.Request, id int64) (string,
 }
 
 func (p *Page) skipRow(ctx context.Context, _ *http.Request, id int64) (string, error) {
-	job, err := cascade.SkipParked(ctx, p.work.DB, id)
+	job, err := queue.SkipParked(ctx, p.work.DB, id)
 	if err != nil {
 		return "", rowError(id, err)
 	}
@@ -153,7 +154,7 @@ func (p *Page) skipRow(ctx context.Context, _ *http.Request, id int64) (string, 
 
 // rowError says in the page's words why nothing was done about a parked row.
 func rowError(id int64, err error) error {
-	if errors.Is(err, cascade.ErrNoParked) {
+	if errors.Is(err, queue.ErrNoParked) {
 		return goneError(fmt.Sprintf("There is no parked row %d; perhaps its job was retried meanwhile.", id))
 	}
 	return jobError(id, err)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
@@ -61,7 +62,7 @@ func (p *Page) questionUndo(ctx context.Context, _ *http.Request, id int64) (ask
 		return askView{}, err
 	}
 	row, note := output.RowName(job), ""
-	if job.State == cascade.Scheduled {
+	if job.State == queue.Scheduled {
 		note = fmt.Sprintf("The worker begins %s (%s UTC); after that it is too late.", until(now, job.DueAt), output.Moment(job.DueAt))
 	}
 	return askView{Title: "Bring " + row + " back?", Action: jobPath(id) + "/undo", Yes: "Yes, bring it back", No: "No, leave it", Back: "/", Note: note,
@@ -69,11 +70,11 @@ func (p *Page) questionUndo(ctx context.Context, _ *http.Request, id int64) (ask
 }
 
 func (p *Page) questionCancel(ctx context.Context, _ *http.Request, id int64) (askView, error) {
-	job, err := cascade.Get(ctx, p.work.DB, id)
+	job, err := queue.Get(ctx, p.work.DB, id)
 	if err != nil {
 		return askView{}, jobError(id, err)
 	}
-	if job.State == cascade.Done || job.State == cascade.Cancelled || job.State == cascade.Restored {
+	if job.State == queue.Done || job.State == queue.Cancelled || job.State == queue.Restored {
 		return askView{}, cannotError(fmt.Sprintf("job %d is %s: there is nothing to cancel", id, job.State))
 	}
 	row := output.RowName(job)
@@ -131,8 +132,8 @@ func (p *Page) questionSkip(ctx context.Context, r *http.Request, _ int64) (askV
 }
 
 // inTrash is a job of which something is in the trash.
-func (p *Page) inTrash(ctx context.Context, id int64) (cascade.Job, []cascade.KeptTable, error) {
-	job, err := cascade.Get(ctx, p.work.DB, id)
+func (p *Page) inTrash(ctx context.Context, id int64) (queue.Job, []cascade.KeptTable, error) {
+	job, err := queue.Get(ctx, p.work.DB, id)
 	if err != nil {
 		return job, nil, jobError(id, err)
 	}

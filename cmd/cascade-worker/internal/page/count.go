@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/inspect"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/schema"
 )
@@ -51,10 +51,10 @@ type remaining struct {
 type counts struct {
 	mu    sync.Mutex
 	of    map[int64]remaining
-	asked chan cascade.Job
+	asked chan queue.Job
 }
 
-func newCounts() *counts { return &counts{of: map[int64]remaining{}, asked: make(chan cascade.Job, 8)} }
+func newCounts() *counts { return &counts{of: map[int64]remaining{}, asked: make(chan queue.Job, 8)} }
 
 func (c *counts) get(job int64) (remaining, bool) {
 	c.mu.Lock()
@@ -76,7 +76,7 @@ func (c *counts) set(job int64, r remaining) {
 func (p *Page) count(ctx context.Context, thorough bool) {
 	tick := time.NewTicker(countPause)
 	defer tick.Stop()
-	var asked <-chan cascade.Job
+	var asked <-chan queue.Job
 	if thorough {
 		asked = p.counts.asked
 	}
@@ -105,10 +105,10 @@ func (p *Page) count(ctx context.Context, thorough bool) {
 }
 
 // countJob counts what is left below a job's row, and tells as it goes.
-func (p *Page) countJob(ctx context.Context, job cascade.Job, o inspect.DryRunOptions, budget time.Duration, keys int64) {
+func (p *Page) countJob(ctx context.Context, job queue.Job, o inspect.DryRunOptions, budget time.Duration, keys int64) {
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
-	job, err := cascade.Get(ctx, p.work.DB, job.ID) // the board's is older
+	job, err := queue.Get(ctx, p.work.DB, job.ID) // the board's is older
 	if err != nil {
 		return // it is purged, or the board says what is wrong with the database
 	}
@@ -147,7 +147,7 @@ func (p *Page) countJob(ctx context.Context, job cascade.Job, o inspect.DryRunOp
 			p.Op.log.InfoContext(ctx, "page: what is left of a job cannot be counted", "job", job.ID, "error", output.OneLine(err.Error()))
 		}
 	}
-	if after, err := cascade.Get(ctx, p.work.DB, job.ID); err == nil {
+	if after, err := queue.Get(ctx, p.work.DB, job.ID); err == nil {
 		found.meanwhile(after)
 	}
 	found = p.left(found, job, e)
@@ -160,7 +160,7 @@ func (p *Page) countJob(ctx context.Context, job cascade.Job, o inspect.DryRunOp
 }
 
 // left takes an estimate into what is left. A job does not count its root's own row.
-func (p *Page) left(r remaining, job cascade.Job, e inspect.Estimate) remaining {
+func (p *Page) left(r remaining, job queue.Job, e inspect.Estimate) remaining {
 	r.Tables = maps.Clone(e.Tables)
 	if root, err := p.work.Plan.Node(job.Resource); err == nil && e.Root {
 		for _, table := range root.Tables {
@@ -175,7 +175,7 @@ func (p *Page) left(r remaining, job cascade.Job, e inspect.Estimate) remaining 
 }
 
 // meanwhile takes what went during the count for half counted.
-func (r *remaining) meanwhile(after cascade.Job) {
+func (r *remaining) meanwhile(after queue.Job) {
 	gone := map[string]int64{}
 	for table, n := range after.Tables {
 		gone[table] = (n + r.Gone[table]) / 2
@@ -185,7 +185,7 @@ func (r *remaining) meanwhile(after cascade.Job) {
 
 // askCount has a job counted to the end.
 func (p *Page) askCount(ctx context.Context, _ *http.Request, id int64) (string, error) {
-	job, err := cascade.Get(ctx, p.work.DB, id)
+	job, err := queue.Get(ctx, p.work.DB, id)
 	switch {
 	case err != nil:
 		return "", jobError(id, err)

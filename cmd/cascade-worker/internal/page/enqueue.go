@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/inspect"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
@@ -57,7 +57,7 @@ func (p *Page) wouldGo(ctx context.Context, v *deleteView) error {
 	if err != nil {
 		return err
 	}
-	v.Row, v.Sure = output.RowName(cascade.Job{Resource: v.Resource, ResourceID: key}), true
+	v.Row, v.Sure = output.RowName(queue.Job{Resource: v.Resource, ResourceID: key}), true
 	if !e.Root {
 		v.Lines = append(v.Lines, "The row itself is gone already: only what is left below it would be deleted.")
 	}
@@ -85,7 +85,7 @@ func (p *Page) enqueue(ctx context.Context, r *http.Request, _ int64) (string, e
 		return "", err
 	}
 	told, err := p.work.Enqueue(ctx, r.PostFormValue("resource"), r.PostFormValue("key"),
-		cascade.Deletion{Grace: time.Duration(minutes) * time.Minute, NoTrash: r.PostFormValue("no-trash") != ""})
+		queue.Deletion{Grace: time.Duration(minutes) * time.Minute, NoTrash: r.PostFormValue("no-trash") != ""})
 	if err != nil {
 		return "", err
 	}

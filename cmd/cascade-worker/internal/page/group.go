@@ -10,7 +10,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
@@ -32,10 +32,10 @@ func digest(kind, text string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-func jobDigest(j cascade.Job) string {
+func jobDigest(j queue.Job) string {
 	return digest("job "+j.Resource+" "+string(j.State), j.LastError)
 }
-func rowDigest(r cascade.Parked) string { return digest("row "+r.Table, r.Error) }
+func rowDigest(r queue.Parked) string { return digest("row "+r.Table, r.Error) }
 
 // groups puts what is equal together, in the order of the first of each.
 func groups[T any](all []T, name func(T) string) (list [][]T) {
@@ -53,10 +53,10 @@ func groups[T any](all []T, name func(T) string) (list [][]T) {
 
 // equalJobs are the jobs in trouble of one digest, newest first, mostOfThem at most; more says that there may
 // be others.
-func (p *Page) equalJobs(ctx context.Context, of string) (jobs []cascade.Job, more bool, err error) {
-	for _, state := range []cascade.State{cascade.Dead, cascade.Leftovers} {
+func (p *Page) equalJobs(ctx context.Context, of string) (jobs []queue.Job, more bool, err error) {
+	for _, state := range []queue.State{queue.Dead, queue.Leftovers} {
 		for before := int64(0); ; {
-			list, err := cascade.List(ctx, p.work.DB, cascade.ListOptions{State: state, After: before, Limit: 500})
+			list, err := queue.List(ctx, p.work.DB, queue.ListOptions{State: state, After: before, Limit: 500})
 			if err != nil || len(list) == 0 {
 				if err != nil {
 					return nil, false, err
@@ -76,9 +76,9 @@ func (p *Page) equalJobs(ctx context.Context, of string) (jobs []cascade.Job, mo
 }
 
 // equalRows are the parked rows of one digest, newest first, likewise.
-func (p *Page) equalRows(ctx context.Context, of string) (rows []cascade.Parked, more bool, err error) {
+func (p *Page) equalRows(ctx context.Context, of string) (rows []queue.Parked, more bool, err error) {
 	for after := int64(0); ; {
-		list, err := cascade.ListParked(ctx, p.work.DB, cascade.ParkedOptions{State: cascade.ParkedOpen, After: after, Limit: 500})
+		list, err := queue.ListParked(ctx, p.work.DB, queue.ParkedOptions{State: queue.ParkedOpen, After: after, Limit: 500})
 		if err != nil || len(list) == 0 {
 			return rows, false, err
 		}
@@ -105,11 +105,11 @@ func (p *Page) retryAll(ctx context.Context, r *http.Request, _ int64) (string, 
 	}
 	var all tally
 	for _, j := range jobs {
-		_, err := cascade.Retry(ctx, p.work.DB, j.ID)
+		_, err := queue.Retry(ctx, p.work.DB, j.ID)
 		all.add(err)
 	}
 	for _, row := range rows {
-		_, err := cascade.RetryParked(ctx, p.work.DB, row.ID)
+		_, err := queue.RetryParked(ctx, p.work.DB, row.ID)
 		all.add(err)
 	}
 	what := "job"
@@ -127,7 +127,7 @@ func (p *Page) skipAll(ctx context.Context, r *http.Request, _ int64) (string, e
 	}
 	var all tally
 	for _, row := range rows {
-		_, err := cascade.SkipParked(ctx, p.work.DB, row.ID)
+		_, err := queue.SkipParked(ctx, p.work.DB, row.ID)
 		all.add(err)
 	}
 	return all.told("row", "skipped", more)
@@ -144,7 +144,7 @@ func (t *tally) add(err error) {
 	switch {
 	case err == nil:
 		t.done++
-	case errors.Is(err, cascade.ErrNoJob), errors.Is(err, cascade.ErrNoParked), errors.Is(err, cascade.ErrNotDead), errors.Is(err, cascade.ErrOpenJob):
+	case errors.Is(err, queue.ErrNoJob), errors.Is(err, queue.ErrNoParked), errors.Is(err, queue.ErrNotDead), errors.Is(err, queue.ErrOpenJob):
 		t.gone++
 	default:
 		if t.failures++; t.failed == nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
@@ -44,7 +45,7 @@ func (p *Page) jobPage(w http.ResponseWriter, r *http.Request, template string) 
 	b, _, problem := p.Watch.read(ctx)
 	report, err := cascade.ReportJob(ctx, p.work.DB, id)
 	switch {
-	case errors.Is(err, cascade.ErrNoJob), err == nil && report.Job == nil:
+	case errors.Is(err, queue.ErrNoJob), err == nil && report.Job == nil:
 		p.fail(w, r, http.StatusNotFound, fmt.Sprintf("There is no job %d, or it was purged.", id))
 	case err != nil || problem != nil || b == nil:
 		p.Op.log.WarnContext(r.Context(), "page: a job cannot be read", "job", id, "error", errors.Join(err, problem))
@@ -91,7 +92,7 @@ func (p *Page) report(b *board, r cascade.Report) reportView {
 	if j.Skipped > 0 {
 		add("Skipped", "%s", output.Plural(j.Skipped, "row"))
 	}
-	open := slices.DeleteFunc(slices.Clone(r.Left), func(row cascade.Parked) bool { return row.Skipped })
+	open := slices.DeleteFunc(slices.Clone(r.Left), func(row queue.Parked) bool { return row.Skipped })
 	v.Left, v.MoreRow = p.rowGroups(b, open), max(0, j.Parked-int64(len(open)))
 	for _, k := range r.Trash {
 		kept := keptView{Table: output.Printable(k.Table), Rows: k.Rows, References: k.References, Until: moment(k.Expires)}
@@ -103,7 +104,7 @@ func (p *Page) report(b *board, r cascade.Report) reportView {
 	for _, act := range slices.Backward(r.Actions) {
 		text := act.Action
 		if act.Table != "" {
-			text += " " + output.RowName(cascade.Job{Resource: act.Table, ResourceID: act.Key})
+			text += " " + output.RowName(queue.Job{Resource: act.Table, ResourceID: act.Key})
 		}
 		text += " by " + orUnknown(act.Actor)
 		if act.Reason != "" {

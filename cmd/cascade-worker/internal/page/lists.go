@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
@@ -84,8 +85,8 @@ func (p *Page) readTrash(ctx context.Context) (v trashView, err error) {
 	v.More = len(kept) == mostTrash
 	for _, k := range kept {
 		t := trashJob{ID: k.JobID, Row: "a job that was purged", Since: output.Moment(k.Since), Until: output.Moment(k.Expires), Rows: k.Rows, References: k.References, Stuck: k.Stuck}
-		job, err := cascade.Get(ctx, p.work.DB, k.JobID)
-		if err != nil && !errors.Is(err, cascade.ErrNoJob) {
+		job, err := queue.Get(ctx, p.work.DB, k.JobID)
+		if err != nil && !errors.Is(err, queue.ErrNoJob) {
 			return v, err
 		}
 		if err == nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 // How much the page reads at most, however much there is.
@@ -30,11 +30,11 @@ func databaseClock(ctx context.Context, db onerow.DB) (time.Time, error) {
 }
 
 // troubledJobs are the dead ones, then those with leftovers: 2 statements each.
-func troubledJobs(ctx context.Context, db onerow.DB) ([]cascade.Job, error) {
-	dead, err := cascade.List(ctx, db, cascade.ListOptions{State: cascade.Dead, Limit: showTrouble})
+func troubledJobs(ctx context.Context, db onerow.DB) ([]queue.Job, error) {
+	dead, err := queue.List(ctx, db, queue.ListOptions{State: queue.Dead, Limit: showTrouble})
 	if err != nil {
 		return nil, err
 	}
-	left, err := cascade.List(ctx, db, cascade.ListOptions{State: cascade.Leftovers, Limit: showTrouble})
+	left, err := queue.List(ctx, db, queue.ListOptions{State: queue.Leftovers, Limit: showTrouble})
 	return append(dead, left...), err
 }

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/cascade/recover"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/undo"
-	"github.com/onerow/onerow/repo"
 )
 
 // restores are what this process brings back for those who have asked on its page, one job after another.
@@ -23,13 +23,13 @@ type restores struct {
 }
 
 type restoreAsked struct {
-	job           cascade.Job
+	job           queue.Job
 	actor, reason string
 }
 
 // restoring is how far one is.
 type restoring struct {
-	cascade.RestoreProgress
+	recover.Progress
 	Row   string
 	Ended bool
 	Told  string // when it has ended
@@ -79,8 +79,8 @@ func (p *Page) restore(ctx context.Context) {
 
 func (p *Page) restoreOne(ctx context.Context, asked restoreAsked) {
 	id, state := asked.job.ID, restoring{Row: output.RowName(asked.job)}
-	back, progress, err := repo.RestoreJob(cascade.WithActor(ctx, asked.actor, asked.reason), p.work.DB, p.work.Plan, id, cascade.RestoreOptions{
-		OnBatch: func(_ context.Context, progress cascade.RestoreProgress) error {
+	back, progress, err := recover.Job(queue.WithActor(ctx, asked.actor, asked.reason), p.work.DB, p.work.Plan, id, recover.Options{
+		OnBatch: func(_ context.Context, progress recover.Progress) error {
 			state.RestoreProgress = progress
 			p.restores.set(id, state)
 			return nil
@@ -88,7 +88,7 @@ func (p *Page) restoreOne(ctx context.Context, asked restoreAsked) {
 	state.RestoreProgress, state.Ended = progress, true
 	rows := output.Plural(progress.Rows, "row") + " back"
 	switch {
-	case errors.Is(err, cascade.ErrNotKept):
+	case errors.Is(err, recover.ErrNotKept):
 		state.Bad, state.Told = true, "Nothing of this job is in the trash, so nothing was changed."
 	case err != nil:
 		state.Bad, state.Told = true, capital(fmt.Sprintf("%s, then it ended; restore again to go on: %s", rows, output.OneLine(err.Error())))
@@ -108,7 +108,7 @@ func (p *Page) restoreOne(ctx context.Context, asked restoreAsked) {
 
 // askRestore queues a restore.
 func (p *Page) askRestore(ctx context.Context, r *http.Request, id int64) (string, error) {
-	job, err := cascade.Get(ctx, p.work.DB, id)
+	job, err := queue.Get(ctx, p.work.DB, id)
 	if err != nil {
 		return "", jobError(id, err)
 	}

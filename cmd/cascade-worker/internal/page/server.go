@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -48,7 +48,7 @@ type Worker struct {
 	Unready func(ctx context.Context) []string
 	// Key reads a key that a person has typed; Enqueue queues that row's deletion and says what became of it.
 	Key     func(ctx context.Context, resource, typed string) (string, error)
-	Enqueue func(ctx context.Context, resource, typed string, d cascade.Deletion) (string, error)
+	Enqueue func(ctx context.Context, resource, typed string, d queue.Deletion) (string, error)
 }
 
 // The times and sizes that a client gets. No client can hold up anything but its own

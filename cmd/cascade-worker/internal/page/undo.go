@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/undo"
 	"github.com/onerow/onerow/repo"
@@ -15,12 +16,12 @@ import (
 
 // inGrace is a job whose deletion can still be taken back, as far as one can see; what
 // decides is the conditional update in repo.Restore.
-func (p *Page) inGrace(ctx context.Context, id int64) (cascade.Job, error) {
-	job, err := cascade.Get(ctx, p.work.DB, id)
+func (p *Page) inGrace(ctx context.Context, id int64) (queue.Job, error) {
+	job, err := queue.Get(ctx, p.work.DB, id)
 	switch {
 	case err != nil:
 		return job, jobError(id, err)
-	case job.State != cascade.Scheduled && job.State != cascade.Held && job.State != cascade.OnPause:
+	case job.State != queue.Scheduled && job.State != queue.Held && job.State != queue.OnPause:
 		return job, cannotError(fmt.Sprintf("job %d is %s: its deletion cannot be taken back any more", id, job.State))
 	case job.DeletionID == 0:
 		return job, cannotError(fmt.Sprintf("job %d belongs to no logged deletion, so it cannot be taken back", id))
@@ -41,7 +42,7 @@ func (p *Page) undoJob(ctx context.Context, _ *http.Request, id int64) (string, 
 }
 
 // gone is what a job that was ended had done, to be said behind the rest; empty: nothing.
-func (p *Page) gone(ctx context.Context, job cascade.Job) string {
+func (p *Page) gone(ctx context.Context, job queue.Job) string {
 	lines, err := undo.Gone(ctx, p.work.DB, p.work.Plan, job)
 	switch {
 	case err != nil:
@@ -56,7 +57,7 @@ func (p *Page) gone(ctx context.Context, job cascade.Job) string {
 func (p *Page) cancelJob(ctx context.Context, _ *http.Request, id int64) (string, error) {
 	back, job, err := repo.CancelJob(ctx, p.work.DB, p.work.Plan, id)
 	switch {
-	case errors.Is(err, cascade.ErrNotOpen):
+	case errors.Is(err, queue.ErrNotOpen):
 		return "", fmt.Errorf("job %d is done: what it has deleted can be restored, where the plan keeps it", id)
 	case err != nil:
 		return "", jobError(id, err)
@@ -69,8 +70,8 @@ func (p *Page) cancelJob(ctx context.Context, _ *http.Request, id int64) (string
 }
 
 func (p *Page) pauseJob(ctx context.Context, r *http.Request, id int64) (string, error) {
-	job, err := cascade.PauseJob(ctx, p.work.DB, id, reasonOf(r))
-	if errors.Is(err, cascade.ErrNotOpen) {
+	job, err := queue.PauseJob(ctx, p.work.DB, id, reasonOf(r))
+	if errors.Is(err, queue.ErrNotOpen) {
 		return "", fmt.Errorf("job %d is not open: no worker takes it", id)
 	}
 	if err != nil {
@@ -81,8 +82,8 @@ func (p *Page) pauseJob(ctx context.Context, r *http.Request, id int64) (string,
 
 // putFirst has a job worked before all others that are due.
 func (p *Page) putFirst(ctx context.Context, _ *http.Request, id int64) (string, error) {
-	job, err := cascade.PutFirst(ctx, p.work.DB, id)
-	if errors.Is(err, cascade.ErrNotWaiting) {
+	job, err := queue.PutFirst(ctx, p.work.DB, id)
+	if errors.Is(err, queue.ErrNotWaiting) {
 		return "", fmt.Errorf("job %d does not wait for a worker any more", id)
 	}
 	if err != nil {
@@ -92,7 +93,7 @@ func (p *Page) putFirst(ctx context.Context, _ *http.Request, id int64) (string,
 }
 
 func (p *Page) resumeJob(ctx context.Context, _ *http.Request, id int64) (string, error) {
-	job, err := cascade.ResumeJob(ctx, p.work.DB, id)
+	job, err := queue.ResumeJob(ctx, p.work.DB, id)
 	if err != nil {
 		return "", jobError(id, err)
 	}

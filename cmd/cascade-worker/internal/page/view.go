@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
@@ -87,9 +87,9 @@ func (p *Page) view(b *board, since time.Time, problem error) boardView {
 	for _, job := range b.Open {
 		view := p.job(b, job)
 		switch job.State {
-		case cascade.Running:
+		case queue.Running:
 			v.Running = append(v.Running, view)
-		case cascade.Scheduled, cascade.Held, cascade.OnPause:
+		case queue.Scheduled, queue.Held, queue.OnPause:
 			v.Grace = append(v.Grace, view)
 		default:
 			v.Waiting = append(v.Waiting, view)
@@ -124,7 +124,7 @@ func (p *Page) view(b *board, since time.Time, problem error) boardView {
 
 // says puts into words what is not there.
 func (v *boardView) says(b *board, alive bool) {
-	due := b.Stats.Open[cascade.Running] + b.Stats.Open[cascade.Ready]
+	due := b.Stats.Open[queue.Running] + b.Stats.Open[queue.Ready]
 	trouble := b.Stats.Dead + b.Stats.Leftovers
 	switch {
 	case due > 0 && !v.Paused && !alive:
@@ -144,7 +144,7 @@ func (v *boardView) says(b *board, alive bool) {
 
 // tiles are the figures at the top; they count everything, the lists below do not.
 func (v *boardView) tiles(b *board) {
-	running, waiting, grace := b.Stats.Open[cascade.Running], b.Stats.Open[cascade.Ready], b.Stats.Open[cascade.Scheduled]+b.Stats.Open[cascade.Held]+b.Stats.Open[cascade.OnPause]
+	running, waiting, grace := b.Stats.Open[queue.Running], b.Stats.Open[queue.Ready], b.Stats.Open[queue.Scheduled]+b.Stats.Open[queue.Held]+b.Stats.Open[queue.OnPause]
 	v.MoreOpen = max(0, waiting-int64(len(v.Waiting)))
 	v.MoreGrace = max(0, grace-int64(len(v.Grace)))
 	v.MoreDead = max(0, b.Stats.Dead+b.Stats.Leftovers-int64(len(b.Trouble)))

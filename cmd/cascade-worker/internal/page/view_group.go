@@ -3,7 +3,7 @@ package page
 import (
 	"fmt"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
@@ -33,7 +33,7 @@ type parkedView struct {
 	Exact   string
 }
 
-func (p *Page) jobGroups(b *board, all []cascade.Job) (list []groupView) {
+func (p *Page) jobGroups(b *board, all []queue.Job) (list []groupView) {
 	for _, group := range groups(all, jobDigest) {
 		first := p.job(b, group[0])
 		v := groupView{Digest: jobDigest(group[0]), N: len(group), State: first.State, Kind: first.Kind, Error: first.Error, When: first.When, Act: p.mayAct(),
@@ -47,7 +47,7 @@ func (p *Page) jobGroups(b *board, all []cascade.Job) (list []groupView) {
 	return list
 }
 
-func (p *Page) rowGroups(b *board, all []cascade.Parked) (list []groupView) {
+func (p *Page) rowGroups(b *board, all []queue.Parked) (list []groupView) {
 	for _, group := range groups(all, rowDigest) {
 		v := groupView{Digest: rowDigest(group[0]), N: len(group), Kind: "warn", Error: output.Shorten(output.OneLine(group[0].Error), 400), When: "parked " + ago(b.At, group[0].ParkedAt), Act: p.mayAct(),
 			Title: fmt.Sprintf("%s of %s", output.Plural(len(group), "row"), output.Printable(group[0].Table))}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
@@ -47,7 +47,7 @@ type progressView struct {
 
 // job puts a job into words. Every text of a row or of an error is made printable here;
 // the templates escape it.
-func (p *Page) job(b *board, j cascade.Job) jobView {
+func (p *Page) job(b *board, j queue.Job) jobView {
 	v := jobView{ID: j.ID, Row: output.RowName(j), State: string(j.State), Rows: j.DeletedRows, Worker: output.Shorten(output.Printable(j.Worker), 60),
 		Failures: j.Failures}
 	if output.Troubled(j) {
@@ -55,29 +55,29 @@ func (p *Page) job(b *board, j cascade.Job) jobView {
 	}
 	at := j.DueAt
 	switch paused := b.paused(j); {
-	case j.State == cascade.Running && paused != "":
+	case j.State == queue.Running && paused != "":
 		v.State, v.Kind, at, v.When = "paused", "wait", j.StartedAt, paused
-	case j.State == cascade.Running && !b.At.Before(j.DueAt):
+	case j.State == queue.Running && !b.At.Before(j.DueAt):
 		v.State, v.Kind, v.When = "lost", "warn", "its worker’s lease ended "+ago(b.At, j.DueAt)+"; the next worker goes on"
-	case j.State == cascade.Running:
+	case j.State == queue.Running:
 		v.Kind, at, v.When = "run", j.StartedAt, "began "+ago(b.At, j.StartedAt)
-	case j.State == cascade.Scheduled:
+	case j.State == queue.Scheduled:
 		v.State, v.Kind, v.When = "in grace", "wait", "goes "+until(b.At, j.DueAt)
-	case j.State == cascade.Held:
+	case j.State == queue.Held:
 		v.Kind, v.When = "warn", "cancelled, and cannot come back"
-	case j.State == cascade.OnPause:
+	case j.State == queue.OnPause:
 		v.Kind, v.When = "wait", "until somebody resumes it"
-	case j.State == cascade.Ready && j.Failures > 0:
+	case j.State == queue.Ready && j.Failures > 0:
 		v.State, v.Kind, v.When = "failed", "warn", "next try "+until(b.At, j.DueAt)
-	case j.State == cascade.Ready && paused != "":
+	case j.State == queue.Ready && paused != "":
 		v.State, v.Kind, v.When = "paused", "wait", paused
-	case j.State == cascade.Ready && j.DeletedRows > 0:
+	case j.State == queue.Ready && j.DeletedRows > 0:
 		v.State, v.Kind, v.When = "takes turns", "run", "began "+ago(b.At, j.StartedAt)
-	case j.State == cascade.Ready:
+	case j.State == queue.Ready:
 		v.State, v.Kind, v.When = "waiting", "wait", "due "+until(b.At, j.DueAt)
 	default:
 		at, v.When = j.FinishedAt, "ended "+ago(b.At, j.FinishedAt)
-		v.Kind = map[cascade.State]string{cascade.Done: "good", cascade.Dead: "bad", cascade.Leftovers: "warn"}[j.State]
+		v.Kind = map[queue.State]string{queue.Done: "good", queue.Dead: "bad", queue.Leftovers: "warn"}[j.State]
 	}
 	v.Exact = output.Moment(at)
 	if rate, known := b.Rates[j.ID]; known && b.underWay(j) {
@@ -98,19 +98,19 @@ func (p *Page) job(b *board, j cascade.Job) jobView {
 }
 
 // may says which buttons there are.
-func (v *jobView) may(j cascade.Job, c remaining) {
-	open, trouble := j.State.Open(), j.State == cascade.Dead || j.State == cascade.Leftovers
-	v.Retry = trouble || j.State == cascade.Held
-	v.Undo = j.DeletionID != 0 && (j.State == cascade.Scheduled || j.State == cascade.Held || j.State == cascade.OnPause && j.DeletedRows == 0)
-	v.Count = (j.State == cascade.Running || j.State == cascade.Ready) && c.Thorough && c.AtLeast && !c.Counting
-	v.Pause = open && j.State != cascade.OnPause && j.State != cascade.Held
-	v.Resume = j.State == cascade.OnPause
-	v.First = j.State == cascade.Ready
+func (v *jobView) may(j queue.Job, c remaining) {
+	open, trouble := j.State.Open(), j.State == queue.Dead || j.State == queue.Leftovers
+	v.Retry = trouble || j.State == queue.Held
+	v.Undo = j.DeletionID != 0 && (j.State == queue.Scheduled || j.State == queue.Held || j.State == queue.OnPause && j.DeletedRows == 0)
+	v.Count = (j.State == queue.Running || j.State == queue.Ready) && c.Thorough && c.AtLeast && !c.Counting
+	v.Pause = open && j.State != queue.OnPause && j.State != queue.Held
+	v.Resume = j.State == queue.OnPause
+	v.First = j.State == queue.Ready
 	v.Cancel = !v.Undo && (open || trouble)
 }
 
 // tables are what went, and of how many.
-func (v *jobView) tables(j cascade.Job, c remaining, counted bool) {
+func (v *jobView) tables(j queue.Job, c remaining, counted bool) {
 	all := map[string]int64{}
 	maps.Copy(all, j.Tables)
 	for table, left := range c.Tables {
@@ -137,7 +137,7 @@ func (v *jobView) tables(j cascade.Job, c remaining, counted bool) {
 // progressOf says how far a job is: from what was counted below the row at one time, and deleted since.
 // Rows that came later are not in it. While a count goes on, or where it was cut, the share is at most what
 // is said.
-func progressOf(b *board, j cascade.Job, c remaining) *progressView {
+func progressOf(b *board, j queue.Job, c remaining) *progressView {
 	total, gone := c.Deleted+c.Left, j.DeletedRows
 	left := total - gone
 	v := &progressView{Label: fmt.Sprintf("Progress of job %d", j.ID)}
@@ -169,7 +169,7 @@ func progressOf(b *board, j cascade.Job, c remaining) *progressView {
 
 // keyText is a row's key as a person reads it.
 func keyText(encoded string) string {
-	return strings.TrimSpace(output.RowName(cascade.Job{ResourceID: encoded}))
+	return strings.TrimSpace(output.RowName(queue.Job{ResourceID: encoded}))
 }
 
 func seconds(s float64) time.Duration {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
@@ -16,7 +17,7 @@ func (p *Page) worker(b *board, w cascade.WorkerStatus) workerView {
 	v := workerView{Name: output.Shorten(output.Printable(w.Name), 80), This: w.Name == p.work.Name, Seen: ago(b.At, w.SeenAt)}
 	var lease time.Time // of the job that it has, until when
 	for _, job := range b.Open {
-		if job.State == cascade.Running && job.Worker == w.Name && job.DueAt.After(lease) {
+		if job.State == queue.Running && job.Worker == w.Name && job.DueAt.After(lease) {
 			v.Job, lease = job.ID, job.DueAt
 		}
 	}

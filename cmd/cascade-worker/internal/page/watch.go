@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 )
 
@@ -21,10 +22,10 @@ type board struct {
 	At       time.Time // by the database's clock
 	Stats    cascade.Stats
 	Workers  []cascade.WorkerStatus
-	Open     []cascade.Job
-	Trouble  []cascade.Job
-	Ended    []cascade.Job
-	Parked   []cascade.Parked
+	Open     []queue.Job
+	Trouble  []queue.Job
+	Ended    []queue.Job
+	Parked   []queue.Parked
 	Settings []cascade.Settings
 	Rates    map[int64]float64 // rows per second, of the jobs under way for which it is known
 }
@@ -86,7 +87,7 @@ func (w *watcher) Changed() {
 
 // underWay are the jobs of the last board that a worker has, or had a moment ago: none when nobody has looked
 // for a while, or nothing is worked.
-func (w *watcher) underWay() (jobs []cascade.Job) {
+func (w *watcher) underWay() (jobs []queue.Job) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.last == nil || w.problem != nil || time.Since(w.looked) > lookedFor {
@@ -101,12 +102,12 @@ func (w *watcher) underWay() (jobs []cascade.Job) {
 }
 
 // underWay says whether a job moves: a worker has it, or gave it back to take its turn with others.
-func (b *board) underWay(j cascade.Job) bool {
-	return b.paused(j) == "" && (j.State == cascade.Running && b.At.Before(j.DueAt) || j.State == cascade.Ready && j.DeletedRows > 0 && j.Failures == 0)
+func (b *board) underWay(j queue.Job) bool {
+	return b.paused(j) == "" && (j.State == queue.Running && b.At.Before(j.DueAt) || j.State == queue.Ready && j.DeletedRows > 0 && j.Failures == 0)
 }
 
 // paused says what keeps workers from a job, if anything does.
-func (b *board) paused(j cascade.Job) string {
+func (b *board) paused(j queue.Job) string {
 	if b.Stats.Paused.On {
 		return "all workers are paused"
 	}
@@ -134,13 +135,13 @@ func (w *watcher) load(ctx context.Context) (*board, error) {
 	if b.Settings, err = cascade.ReadSettings(ctx, db); err != nil {
 		return nil, err
 	}
-	if b.Parked, err = cascade.ListParked(ctx, db, cascade.ParkedOptions{State: cascade.ParkedOpen, Limit: showParked}); err != nil {
+	if b.Parked, err = queue.ListParked(ctx, db, queue.ParkedOptions{State: queue.ParkedOpen, Limit: showParked}); err != nil {
 		return nil, err
 	}
-	if b.Open, err = cascade.OpenJobs(ctx, db, showDue, showLater); err != nil {
+	if b.Open, err = queue.OpenJobs(ctx, db, showDue, showLater); err != nil {
 		return nil, err
 	}
-	if b.Ended, err = cascade.EndedJobs(ctx, db, showEnded); err != nil {
+	if b.Ended, err = queue.EndedJobs(ctx, db, showEnded); err != nil {
 		return nil, err
 	}
 	b.Trouble, err = troubledJobs(ctx, db)

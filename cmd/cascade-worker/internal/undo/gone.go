@@ -8,13 +8,14 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/schema"
 )
 
 // Gone says what a job had done before it was ended, and whether that can come back. It says nothing where
 // the job had done nothing.
-func Gone(ctx context.Context, db onerow.DB, plan schema.Plan, job cascade.Job) ([]string, error) {
+func Gone(ctx context.Context, db onerow.DB, plan schema.Plan, job queue.Job) ([]string, error) {
 	if job.DeletedRows+job.DetachedRows == 0 {
 		return nil, nil
 	}

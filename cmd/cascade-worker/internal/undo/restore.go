@@ -8,7 +8,8 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/cascade/recover"
 	"github.com/onerow/onerow/cmd/cascade-worker/internal/output"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
@@ -23,8 +24,8 @@ func Restore(ctx context.Context, db *sql.DB, plan schema.Plan, deletionID int64
 	case errors.Is(err, repo.ErrNoDeletion):
 		return back, output.Said(fmt.Sprintf("there is no deletion %d", deletionID), err)
 	case errors.Is(err, repo.ErrTooLate):
-		return back, fmt.Errorf("too late, nothing was changed: %w", output.Detail(err, repo.ErrTooLate, cascade.ErrTooLate))
-	case errors.Is(err, cascade.ErrOtherDeletion), errors.Is(err, schema.ErrUnknownResource):
+		return back, fmt.Errorf("too late, nothing was changed: %w", output.Detail(err, repo.ErrTooLate, queue.ErrTooLate))
+	case errors.Is(err, queue.ErrOtherDeletion), errors.Is(err, schema.ErrUnknownResource):
 		return back, fmt.Errorf("nothing was changed: %w", err)
 	case errors.Is(err, repo.ErrParentNotFound):
 		return back, fmt.Errorf("nothing was changed, the row above is deleted or in its own grace period, so undo that deletion first: %w", err)
@@ -35,16 +36,16 @@ func Restore(ctx context.Context, db *sql.DB, plan schema.Plan, deletionID int64
 }
 
 // ToldRestored is Told for what came back from the trash: whether the row itself has is a part of it.
-func ToldRestored(r repo.Restored, p cascade.RestoreProgress) string {
+func ToldRestored(r repo.Restored, p recover.Progress) string {
 	if p.RootMissing == "" {
 		return Told(r)
 	}
-	row := output.RowName(cascade.Job{Resource: p.Resource, ResourceID: p.ResourceID})
+	row := output.RowName(queue.Job{Resource: p.Resource, ResourceID: p.ResourceID})
 	return fmt.Sprintf("%s itself is not back: %s", row, output.OneLine(p.RootMissing))
 }
 
 // Missing says what has not come back, or will not, a line for each table and reason.
-func Missing(p cascade.RestoreProgress) (lines []string) {
+func Missing(p recover.Progress) (lines []string) {
 	for _, m := range p.Missing {
 		what := output.Plural(m.Rows, "row") + " of " + output.Printable(m.Table)
 		switch {
@@ -62,7 +63,7 @@ func Missing(p cascade.RestoreProgress) (lines []string) {
 
 // Told says which row came back, where and under which name.
 func Told(r repo.Restored) string {
-	row := output.RowName(cascade.Job{Resource: r.Resource, ResourceID: r.Key})
+	row := output.RowName(queue.Job{Resource: r.Resource, ResourceID: r.Key})
 	if r.Name != "" {
 		row += fmt.Sprintf(" %q", output.Shorten(output.Printable(r.Name), 80))
 	}

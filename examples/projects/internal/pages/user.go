@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/examples/projects/internal/problem"
 	"github.com/onerow/onerow/examples/projects/internal/store"
 	"github.com/onerow/onerow/quota"
@@ -74,7 +74,7 @@ func state(r *http.Request) schema.State {
 
 // deletion is what the bar about a deletion shows.
 type deletion struct {
-	Job       cascade.Job
+	Job       queue.Job
 	ProjectID int64
 	Name      string // empty when the row is gone
 	Undoable  bool
@@ -88,7 +88,7 @@ func (p *Pages) deletion(ctx context.Context, text string, userID int64) (*delet
 		return nil, nil //nolint:nilerr,nilnil // no such job: nothing to show
 	}
 	d, owner, err := p.readDeletion(ctx, jobID)
-	if errors.Is(err, cascade.ErrNoJob) || err == nil && owner != 0 && owner != userID {
+	if errors.Is(err, queue.ErrNoJob) || err == nil && owner != 0 && owner != userID {
 		return nil, nil //nolint:nilnil // as above
 	}
 	return d, err
@@ -100,7 +100,7 @@ func (p *Pages) readDeletion(ctx context.Context, jobID int64) (d *deletion, own
 	if err != nil {
 		return nil, 0, err
 	}
-	d = &deletion{Job: job, Undoable: (job.State == cascade.Scheduled || job.State == cascade.Held) && job.Resource == store.ResourceProject}
+	d = &deletion{Job: job, Undoable: (job.State == queue.Scheduled || job.State == queue.Held) && job.Resource == store.ResourceProject}
 	parts, err := onerow.DecodeKey(job.ResourceID)
 	if err != nil {
 		return nil, 0, err

@@ -9,7 +9,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/examples/projects/internal/store"
 	"github.com/onerow/onerow/names"
 	"github.com/onerow/onerow/repo"
@@ -53,7 +53,7 @@ func classify(err error) *Problem {
 		return of(http.StatusConflict, "archived", "It is archived", "It is archived. Activate it first.")
 	case errors.Is(err, store.ErrArchived):
 		return of(http.StatusConflict, "archived", "The project is archived", "The project is archived, so it takes nothing new. Activate it first.")
-	case errors.Is(err, onerow.ErrNotFound), errors.Is(err, repo.ErrParentNotFound), errors.Is(err, cascade.ErrNoJob):
+	case errors.Is(err, onerow.ErrNotFound), errors.Is(err, repo.ErrParentNotFound), errors.Is(err, queue.ErrNoJob):
 		return New(http.StatusNotFound, "There is nothing under this address, or it has been deleted.")
 	}
 	if p := input(err); p != nil {

@@ -10,7 +10,7 @@ import (
 	"gocloud.dev/blob"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/quota"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
@@ -94,9 +94,9 @@ func (s *Store) settled(ctx context.Context, res onerow.Result[Project], err err
 	return res, nil
 }
 
-// Job returns a cascade job, or cascade.ErrNoJob. One statement.
-func (s *Store) Job(ctx context.Context, id int64) (cascade.Job, error) {
-	return cascade.Get(ctx, s.db, id)
+// Job returns a cascade job, or queue.ErrNoJob. One statement.
+func (s *Store) Job(ctx context.Context, id int64) (queue.Job, error) {
+	return queue.Get(ctx, s.db, id)
 }
 
 // readTrash is by primary key: the name of a project while its row is hidden.
