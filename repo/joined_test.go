@@ -173,7 +173,7 @@ func TestOrderMarks(t *testing.T) {
 // deletion when it is deleted again, so that the cascade that runs may take it away.
 func TestPublishedTwice(t *testing.T) {
 	db, r, ctx := open(t), newRepos(t), t.Context()
-	q := &queue{}
+	q := &broker{}
 	screens := must(repo.New[Screen](plan(), "screen", repo.WithPublisher(q)))
 	id := must(r.projects.Create(ctx, db, Project{UserID: 1, Name: "A"})).Row.ID
 	s := must(screens.Create(ctx, db, Screen{ProjectID: id, Filename: "a.png", BlobKey: "k"})).Row.ID

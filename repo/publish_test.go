@@ -9,13 +9,13 @@ import (
 	"github.com/onerow/onerow/repo"
 )
 
-// queue remembers what was published, or refuses.
-type queue struct {
+// broker remembers what was published, or refuses.
+type broker struct {
 	down error
 	got  []queue.Deletion
 }
 
-func (q *queue) Publish(_ context.Context, d queue.Deletion) error {
+func (q *broker) Publish(_ context.Context, d queue.Deletion) error {
 	if q.down == nil {
 		q.got = append(q.got, d)
 	}
@@ -26,7 +26,7 @@ func (q *queue) Publish(_ context.Context, d queue.Deletion) error {
 // queued, the audit says who tried, and what is gone is published no more.
 func TestPublisher(t *testing.T) {
 	db, ctx := open(t), t.Context()
-	q := &queue{down: errors.New("broker is down")}
+	q := &broker{down: errors.New("broker is down")}
 	p := must(repo.New[Project](plan(), "project", repo.WithPublisher(q)))
 	id := must(p.Create(ctx, db, Project{UserID: 1, Name: "A"})).Row.ID
 	if _, err := p.Delete(ctx, db, id); !errors.Is(err, q.down) {

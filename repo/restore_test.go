@@ -101,12 +101,12 @@ func TestRestoreVisible(t *testing.T) {
 		resource, key string
 		state         schema.State
 	}{{"project", fmt.Sprint(p.ID), schema.Active}, {"invoice", must(onerow.EncodeKey("x,y")), ""}} {
-		queue := func() queue.Job {
+		enqueued := func() queue.Job {
 			d := queue.Deletion{Resource: root.resource, ResourceID: root.key, Grace: time.Hour}
 			d.ID = must(queue.Log(ctx, db, d))
 			return must(queue.Enqueue(ctx, db, d))
 		}
-		job := queue()
+		job := enqueued()
 		for _, changed := range []bool{true, false} {
 			got, err := repo.Restore(ctx, db, withTable(), job.DeletionID)
 			if err != nil || got.Changed != changed || got.State != root.state || got.Resource != root.resource {
@@ -116,7 +116,7 @@ func TestRestoreVisible(t *testing.T) {
 				t.Errorf("%+v", after)
 			}
 		}
-		again := queue()
+		again := enqueued()
 		must(db.ExecContext(ctx, "UPDATE onerow_job SET state = 'running', token = 1"))
 		if _, err := repo.Restore(ctx, db, withTable(), again.DeletionID); !errors.Is(err, repo.ErrTooLate) {
 			t.Errorf("while it runs: %v", err)

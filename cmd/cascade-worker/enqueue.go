@@ -106,7 +106,7 @@ func (c *enqueueCmd) Run(ctx context.Context, a *app) (err error) {
 	if c.DryRun {
 		return c.one(ctx, a, db, root)
 	}
-	line, err := queue(ctx, db, root, queue.Deletion{Grace: c.Grace, NoTrash: c.NoTrash}, c.MustExist)
+	line, err := enqueueRow(ctx, db, root, queue.Deletion{Grace: c.Grace, NoTrash: c.NoTrash}, c.MustExist)
 	if err != nil {
 		return err
 	}
@@ -114,8 +114,8 @@ func (c *enqueueCmd) Run(ctx context.Context, a *app) (err error) {
 	return err
 }
 
-// queue queues one row and says what became of it.
-func queue(ctx context.Context, db *sql.DB, root rootRow, want queue.Deletion, mustExist bool) (string, error) {
+// enqueueRow queues one row and says what became of it.
+func enqueueRow(ctx context.Context, db *sql.DB, root rootRow, want queue.Deletion, mustExist bool) (string, error) {
 	var job queue.Job
 	var logged queue.Deletion
 	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {

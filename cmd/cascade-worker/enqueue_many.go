@@ -65,7 +65,7 @@ func (c *enqueueCmd) many(ctx context.Context, a *app, plan schema.Plan) (err er
 	}
 	var done queue.EnqueuedMany
 	show := newCounter(a)
-	queue := func(page []queue.Deletion) error {
+	add := func(page []queue.Deletion) error {
 		if err := look(page); err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ func (c *enqueueCmd) many(ctx context.Context, a *app, plan schema.Plan) (err er
 		show.say(func() string { return manyTold(done) })
 		return err
 	}
-	err = killable(ctx, db, func(conn *sql.Conn) error { return run(ctx, conn, text, queue) })
+	err = killable(ctx, db, func(conn *sql.Conn) error { return run(ctx, conn, text, add) })
 	err = errors.Join(err, show.end())
 	switch {
 	case errors.Is(err, errUsage):

@@ -96,7 +96,7 @@ func (w *working) onPage() page.Worker {
 			if err != nil {
 				return "", err
 			}
-			return queue(ctx, w.db, root, d, false)
+			return enqueueRow(ctx, w.db, root, d, false)
 		}}
 }
 

@@ -38,7 +38,7 @@ func (c *counted) Ended(state queue.State) {
 func TestWorkers(t *testing.T) {
 	s := newSite(t, plan.DDL()...)
 	const jobs = 45
-	queue(s, jobs)
+	putJobs(s, jobs)
 	var told counted
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -77,8 +77,8 @@ func TestWorkers(t *testing.T) {
 	s.same()
 }
 
-// queue makes projects with two screens each, and deletes the projects.
-func queue(s *site, jobs int) {
+// putJobs makes projects with two screens each, and deletes the projects.
+func putJobs(s *site, jobs int) {
 	projects := must[*repo.Repo[project]](s)(repo.New[project](plan, "project"))
 	screens := must[*repo.Repo[screen]](s)(repo.New[screen](plan, "screen"))
 	s.crowd(1, func(ctx context.Context, db *sql.DB, caller int) error {
@@ -122,7 +122,7 @@ func TestIncrements(t *testing.T) {
 			if len(page.Items) != 5*len(s.db) {
 				t.Errorf("a list of %d rows", len(page.Items))
 			}
-			queue(s, 6)
+			putJobs(s, 6)
 			w := must[*cascade.Worker](t)(cascade.NewWorker(s.db[1], plan, cascade.Config{}))
 			if err := w.Drain(t.Context()); err != nil {
 				t.Fatal(err)

@@ -81,11 +81,11 @@ func (p *Page) restoreOne(ctx context.Context, asked restoreAsked) {
 	id, state := asked.job.ID, restoring{Row: output.RowName(asked.job)}
 	back, progress, err := recover.Job(queue.WithActor(ctx, asked.actor, asked.reason), p.work.DB, p.work.Plan, id, recover.Options{
 		OnBatch: func(_ context.Context, progress recover.Progress) error {
-			state.RestoreProgress = progress
+			state.Progress = progress
 			p.restores.set(id, state)
 			return nil
 		}})
-	state.RestoreProgress, state.Ended = progress, true
+	state.Progress, state.Ended = progress, true
 	rows := output.Plural(progress.Rows, "row") + " back"
 	switch {
 	case errors.Is(err, recover.ErrNotKept):
