@@ -33,7 +33,7 @@ var zoneBugs = []bug{
 		"WHERE expires_at <= UTC_TIMESTAMP(6) ORDER BY"),
 	clock("ended windows are found by the session's clock", "./idempotency", "InEachZone", "idempotency/purge.go",
 		"WHERE until_at <= UTC_TIMESTAMP(6) ORDER BY"),
-	clock("a failed job is due again by the session's clock", "./cascade", "Clocks|InEachZone", "cascade/queue/lease.go",
+	clock("a failed job is due again by the session's clock", "./cascade", "Clocks|InEachZone", "cascade/queue/end.go",
 		"due_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND\nWHERE id = ? AND token = ? AND state = 'running'`"),
 	clock("a deletion is taken back by the session's clock", "./cascade", "InEachZone", "cascade/queue/cancel.go",
 		"` + notBegun + ` AND due_at > UTC_TIMESTAMP(6)"),
