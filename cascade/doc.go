@@ -35,15 +35,16 @@
 //   - Cancel and the claim of a job exclude each other: one conditional update wins.
 //   - A job takes its root row away only if its deletion hides it, or it is in the active table and older
 //     than the deletion, or an operator had it queued ([queue.FromOperator]): ids are used again where
-//     AUTO_INCREMENT has fallen back. Else it dies with [queue.ErrOtherDeletion]. It never has the id of a finished
-//     job when it is worked, see [queue.Renumber].
+//     AUTO_INCREMENT has fallen back. Else it dies with [queue.ErrOtherDeletion]. It never has the id of a
+//     finished job when it is worked, see [queue.Renumber].
 //   - The first statement of every batch is the fence: it proves the lease token and renews the lease. A
 //     worker whose job was claimed by another changes nothing any more, and learns it. A batch that ends many
 //     jobs proves all of them, by a lock, or changes nothing; it deletes their rows, which is the fence.
-//   - Counts are written in the transaction of the batch that deleted the rows: [queue.Job].DeletedRows is exactly
-//     the number of rows below the root that were deleted, however often workers were killed. The root's own
-//     row does not count. A row that is detached first and goes later counts as deleted only, and so does the
-//     root; what leads from it to the root is looked at when it is detached, 100 levels up beyond the walk.
+//   - Counts are written in the transaction of the batch that deleted the rows: [queue.Job].DeletedRows is
+//     exactly the number of rows below the root that were deleted, however often workers were killed. The
+//     root's own row does not count. A row that is detached first and goes later counts as deleted only, and
+//     so does the root; what leads from it to the root is looked at when it is detached, 100 levels up beyond
+//     the walk.
 //   - Bottom-up: a row goes after everything below it, so a run that dies halfway leaves the relationships
 //     that the next one needs, and foreign keys allow every step.
 //   - No child slips in below a dying parent, at any level, if a foreign key or the code that inserts a child
@@ -60,15 +61,16 @@
 //     rolled back, has shown that the row can go: a row that is parked keeps its asset, and so do those above
 //     it. The fence is asked before each call, and the row goes only if it still names that asset.
 //   - A batch that fails because of a row is halved until the row is found; it is parked with its error
-//     ([queue.ListParked]) and the job goes on without it. It ends with [queue.Leftovers] when only parked rows and what
-//     is above them are left. Errors that are not about rows, such as a missing table, park nothing.
+//     ([queue.ListParked]) and the job goes on without it. It ends with [queue.Leftovers] when only parked
+//     rows and what is above them are left. Errors that are not about rows, such as a missing table, park
+//     nothing.
 //   - A job that fails is tried again with growing pauses, and after Config.MaxFailures attempts kept as
-//     dead, with its error, until [queue.Retry]. A refused transaction, a database that cannot be reached and the
-//     server's own state ([ErrServerState]) are no failures: the job is due again later, with the error and
-//     what to do stored with it. Where every job would meet the same, it is due again within two seconds, the
-//     others are given back, and the worker pauses, 0.1 to 10 seconds, growing. Else only this job rests, for
-//     a second and twice as long each time until it deletes something, up to 5 minutes. Pauses are give or
-//     take a half.
+//     dead, with its error, until [queue.Retry]. A refused transaction, a database that cannot be reached and
+//     the server's own state ([ErrServerState]) are no failures: the job is due again later, with the error
+//     and what to do stored with it. Where every job would meet the same, it is due again within two seconds,
+//     the others are given back, and the worker pauses, 0.1 to 10 seconds, growing. Else only this job rests,
+//     for a second and twice as long each time until it deletes something, up to 5 minutes. Pauses are give
+//     or take a half.
 //   - Batches adapt to the time that they take (Config.Target), also where the server ends them for it.
 //   - A job is begun under the fingerprint of the plan and of its tables, and dies with an error before the
 //     first batch after these were seen to have changed; the catalog is read again every ten seconds, less
@@ -89,9 +91,9 @@
 //     the row's lock, commits with the job's first batch. See [Retainer].
 //   - When the context of [Worker.Run] ends, the current batches are ended or rolled back, leases are given
 //     back, and Run returns within two seconds.
-//   - A job that is paused ([queue.PauseJob]) changes nothing after the batch under way; the jobs of a resource
-//     that is paused ([PauseResource]) go on for a second and a batch at most. Neither is a failure. [Set]
-//     changes load, target and parallel of workers as soon.
+//   - A job that is paused ([queue.PauseJob]) changes nothing after the batch under way; the jobs of a
+//     resource that is paused ([PauseResource]) go on for a second and a batch at most. Neither is a failure.
+//     [Set] changes load, target and parallel of workers as soon.
 //   - While others send statements to the server, workers have a quarter of the time together, in batches
 //     of about 3ms, but each of them has one a second; see Config.Load for who is felt.
 //   - While [Pause] is on or a throttle of Config.Throttles has a reason, workers claim nothing and keep the

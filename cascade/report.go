@@ -24,8 +24,8 @@ type Report struct {
 	Resource   string `json:"resource"`
 	ResourceID string `json:"resource_id"`
 	Owner      string `json:"owner,omitempty"`
-	// From is where the row was deleted from, see [queue.Deletion]; RequestedAt when, and Grace how long it could
-	// be taken back. Of a job without an audit nothing of this is known.
+	// From is where the row was deleted from, see [queue.Deletion]; RequestedAt when, and Grace how long it
+	// could be taken back. Of a job without an audit nothing of this is known.
 	From        string        `json:"from,omitempty"`
 	RequestedAt time.Time     `json:"requested_at,omitzero"`
 	Grace       time.Duration `json:"grace_ns,omitempty"`

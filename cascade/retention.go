@@ -30,8 +30,8 @@ var ErrNoRetention = errors.New("cascade: the plan has no retention for it")
 //
 // The unique key one_open decides that a row has one job. A row goes only if it is due when its job begins,
 // by a look under the row's lock that commits with the job's first batch: one that was written since it was
-// found stays, with all that is below it; its job ends as [queue.Cancelled]. From then on it is deleted whatever is
-// written. Nor is a row queued
+// found stays, with all that is below it; its job ends as [queue.Cancelled]. From then on it is deleted
+// whatever is written. Nor is a row queued
 //   - of which a job is dead, or has parked or skipped rows: that a person decides, by a retry;
 //   - of which somebody has taken a deletion back, by undo, restore or cancel, less than Keep ago: it counts
 //     as new from then on, as long as that job is kept (400 days, see [queue.PurgeJobs]).

@@ -12,7 +12,7 @@ import (
 const cancellingText = "somebody cancels it: run cascade-worker cancel again if nobody does, or retry the job to let the deletion go on"
 
 // CancelJob ends a deletion that has begun, or not yet: what its job has deleted stays gone, unless
-// [RestoreJob] brings it back, what is left stays, and the row itself returns to where it was, as by
+// recover.Job brings it back, what is left stays, and the row itself returns to where it was, as by
 // [Restore]. It is for operators: what is below the row is a part of what was. The job says what is gone,
 // by table; see also cascade.TrashOf. A job that was cancelled before is a success that changes nothing.
 //

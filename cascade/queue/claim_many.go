@@ -15,8 +15,8 @@ const (
 	sqlFenceAll = `UPDATE onerow_job FORCE INDEX (PRIMARY) SET batch_seq = batch_seq + 1, due_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND WHERE id IN `
 )
 
-// Lock locks those of the jobs that are the claim's still, and were never claimed before, and says which these
-// are. One statement.
+// Lock locks those of the jobs that are the claim's still, and were never claimed before, and says which
+// these are. One statement.
 func (c *Claim) Lock(ctx context.Context, db onerow.DB, ids []int64) (ours map[int64]bool, err error) {
 	ours = map[int64]bool{}
 	return ours, onerow.Query(ctx, db, sqlOurs+in(ids)+" FOR UPDATE", []any{c.value}, func(rows *sql.Rows) error {

@@ -31,8 +31,8 @@ type Deletion struct {
 // archived row goes only if its job's own deletion hides it.
 const FromOperator = "operator"
 
-// FromDue is what [Deletion].From says where the plan's retention asks for the deletion, see [cascade.Retainer]. Its
-// job takes the row away wherever it is, if it is due still when the job begins.
+// FromDue is what [Deletion].From says where the plan's retention asks for the deletion, see
+// cascade.Retainer. Its job takes the row away wherever it is, if it is due still when the job begins.
 const FromDue = "due"
 
 // MaxResource is how many bytes the name of a resource may have, and maxFrom how many [Deletion].From.

@@ -1,6 +1,6 @@
-// Package queue does all that is written about jobs, deletions and actions: who deletes a row logs the deletion
-// and queues a job in the same transaction, an operator cancels, holds, pauses and retries it, and a worker,
-// package cascade, claims it, renews its lease and ends it. No other package writes these tables.
+// Package queue does all that is written about jobs, deletions and actions: who deletes a row logs the
+// deletion and queues a job in the same transaction, an operator cancels, holds, pauses and retries it, and a
+// worker, package cascade, claims it, renews its lease and ends it. No other package writes these tables.
 //
 //	// in the transaction that removes or hides the row
 //	d := queue.Deletion{Resource: "project", ResourceID: "42", From: "active", Grace: 15 * time.Second}
@@ -28,19 +28,19 @@
 //	           cancelled        done ◄──────── leftovers           dead
 //	                                SkipParked
 //
-// A scheduled job is held by [queue.Hold] when its deletion was cancelled and the row could not come
+// A scheduled job is held by [Hold] when its deletion was cancelled and the row could not come
 // back. It stays held past its grace period, until one of these:
 //
 //	scheduled ── Hold ──► held ──┬─ Cancel ───────────────────► cancelled
 //	    ▲                        ├─ Enqueue, the earlier time ─► scheduled, or ready
 //	    └────────────────────────┴─ Retry, its own time ──────► scheduled, or ready
 //
-// [queue.PauseJob] takes an open job that is not held from the workers. It is paused until [queue.ResumeJob], and then
+// [PauseJob] takes an open job that is not held from the workers. It is paused until [ResumeJob], and then
 // scheduled, or ready if it has begun; before it has begun it can be cancelled and held as a scheduled one.
 //
-// [queue.HoldJob] holds a job that has begun, too, or is dead or has leftovers: repo.CancelJob then cancels it.
+// [HoldJob] holds a job that has begun, too, or is dead or has leftovers: repo.CancelJob then cancels it.
 //
-// A job whose rows come back from the trash, see [recover.Rows], is held, too, from wherever it was. At the
+// A job whose rows come back from the trash, see recover.Rows, is held, too, from wherever it was. At the
 // end it is restored, a final state as cancelled is; it may be restored again.
 //
 // Open jobs live in onerow_job, where the unique key one_open (resource, id)
@@ -48,9 +48,9 @@
 // id, its counts (onerow_job_count, onerow_job_detached) and its token counter when it
 // moves. Leftovers and dead jobs can be retried.
 //
-// Finished jobs are kept until [queue.PurgeJobs] removes those that are done, cancelled or restored, and old
+// Finished jobs are kept until [PurgeJobs] removes those that are done, cancelled or restored, and old
 // enough, with their counts and skipped rows; dead ones and leftovers stay. Audits are kept until
-// [queue.PurgeDeletions], as long as their row has any job. cascade-worker does both, after 400 days. Of a row that
+// [PurgeDeletions], as long as their row has any job. cascade-worker does both, after 400 days. Of a row that
 // has no job any more nothing is known but that it is gone: Find does not find it, and its deletion cannot be
 // undone.
 //
@@ -63,8 +63,8 @@
 //   - A row has at most one open job, however often and by whomever it is enqueued. A deletion during the
 //     grace period of an earlier one takes the earlier of the two times.
 //   - Cancel and the claim of a job exclude each other: one conditional update wins.
-//   - Who has claimed a job writes under the token of that claim, see [Lease]: it changes nothing any more once
-//     the job was claimed by another, paused or held.
+//   - Who has claimed a job writes under the token of that claim, see [Lease]: it changes nothing any more
+//     once the job was claimed by another, paused or held.
 //   - A job never has the id of a finished one when it is worked, see [Renumber].
 //   - What an actor does is noted in the transaction that does it, see [WithActor].
 //

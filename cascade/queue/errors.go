@@ -56,6 +56,6 @@ func (e *OpenJobError) Error() string {
 // Is makes errors.Is(err, ErrOpenJob) true.
 func (e *OpenJobError) Is(target error) bool { return target == ErrOpenJob }
 
-// IsServerState says whether err, of whatever verb, is about the state of the server, as cascade.ErrServerState
-// is: what it refused then it may take later.
+// IsServerState says whether err, of whatever verb, is about the state of the server, as
+// cascade.ErrServerState is: what it refused then it may take later.
 func IsServerState(err error) bool { return fault.ServerState(err) != nil }

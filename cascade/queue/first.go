@@ -19,8 +19,8 @@ WHERE id = ? AND (state = 'ready' OR state = 'scheduled' AND due_at <= UTC_TIMES
 
 // PutFirst has a job that is due, or waits for its next attempt, worked before all that are due now: it
 // counts as due for a second longer than the one that was due longest. Jobs that a worker has keep it until
-// their turn ends, see [cascade.Config].Turn. Of a job that is first already nothing changes. Errors: [ErrNoJob],
-// [ErrNotWaiting].
+// their turn ends, see cascade.Config.Turn. Of a job that is first already nothing changes. Errors:
+// [ErrNoJob], [ErrNotWaiting].
 //
 // Up to five statements, one more with an actor; in a transaction of its own on a pool. Calling it again is
 // safe, also after [onerow.ErrOutcomeUnknown].

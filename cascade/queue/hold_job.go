@@ -15,7 +15,7 @@ const sqlForgetParked = `DELETE k FROM onerow_parked AS k FORCE INDEX (one_row) 
 
 // HoldJob takes a job from the workers for good, whatever it has done already, before a cancel: it is held,
 // the worker that has it changes nothing after its batch, and the rows that it parked are forgotten.
-// [Cancel] then ends it; what is gone stays gone, unless [recover.Rows] brings it back. [Retry] lets it go
+// [Cancel] then ends it; what is gone stays gone, unless recover.Rows brings it back. [Retry] lets it go
 // on. A job that is dead or has leftovers is reopened for it. One that was cancelled or restored is returned
 // as it is. Errors: [ErrNoJob]; [ErrNotOpen] when it is done; [ErrOpenJob] when its row was deleted again
 // since.

@@ -6,7 +6,7 @@ import "time"
 type State string
 
 // The states of a job. The last five are final, but for a job that is dead or has
-// leftovers and is retried, and one that [recover.Rows] brings back.
+// leftovers and is retried, and one that recover.Rows brings back.
 const (
 	Scheduled State = "scheduled" // in its grace period; it can be cancelled
 	Held      State = "held"      // a cancel that could not be done keeps it from being worked, see Hold

@@ -9,8 +9,8 @@ import (
 	"github.com/onerow/onerow"
 )
 
-// Lease is a job that was claimed, under the token of that claim. What a worker writes about its job it writes
-// under the token, so it changes nothing any more once another one has claimed the job.
+// Lease is a job that was claimed, under the token of that claim. What a worker writes about its job it
+// writes under the token, so it changes nothing any more once another one has claimed the job.
 type Lease struct {
 	JobID, Token int64
 	Worker       string // the name that a finished job shows

@@ -11,10 +11,10 @@ import (
 )
 
 // Job brings back what a job has deleted and its plan has kept, see [schema.Plan].Trash: everything
-// below the row, then the row itself, where it was and as [repo.Restore] brings it back, under its name or as a
-// copy. Until then the row stays hidden, where the toolkit made its table. It may be called again after any
-// error or crash, and goes on; what could not come back, as Progress says, stays in the trash and is
-// tried again by the next call. A job that is at work is held first. Afterwards it is [queue.Restored].
+// below the row, then the row itself, where it was and as [repo.Restore] brings it back, under its name or as
+// a copy. Until then the row stays hidden, where the toolkit made its table. It may be called again after any
+// error or crash, and goes on; what could not come back, as Progress says, stays in the trash and is tried
+// again by the next call. A job that is at work is held first. Afterwards it is [queue.Restored].
 //
 // Progress.Missing says what has not come back, and it is no error; nor is it one that the row itself
 // has not, see RootMissing: then its deletion is not taken back, and the job has ended nevertheless.

@@ -73,9 +73,9 @@ const defaultBatch = 1000
 // row: see [Job], which does both. Retry lets the deletion go on.
 //
 // It may be called again after any error and any crash, and goes on where it was; what was stuck is tried
-// again. Of two at the same time the later one goes on, the other gets [queue.ErrRestoreLost]. So does one whose
-// root is deleted again meanwhile. Other errors: [ErrNotKept]; [queue.ErrNoJob]; [queue.ErrOpenJob], where the root was
-// deleted again since, by another job; those of the plan.
+// again. Of two at the same time the later one goes on, the other gets [queue.ErrRestoreLost]. So does one
+// whose root is deleted again meanwhile. Other errors: [ErrNotKept]; [queue.ErrNoJob]; [queue.ErrOpenJob],
+// where the root was deleted again since, by another job; those of the plan.
 //
 // No row comes back below one that has taken the key of a deleted row since: what was above it must be back,
 // or never have been deleted. Progress.Missing says at the end what of all that the job has deleted is
@@ -169,8 +169,8 @@ func jobToRestore(ctx context.Context, db onerow.DB, g *graph.Graph, jobID int64
 
 // DryRun says what [Rows] can bring back of a job, Total, and what it cannot, as far as that is
 // known before it is tried: Missing and RootMissing. What is taken meanwhile, or is below such a row, is not
-// among it. Errors: [ErrNotKept], [queue.ErrNoJob], those of the plan. It writes nothing: 11 statements of the
-// catalog, and as many as Rows sends before and after its batches.
+// among it. Errors: [ErrNotKept], [queue.ErrNoJob], those of the plan. It writes nothing: 11 statements of
+// the catalog, and as many as Rows sends before and after its batches.
 func DryRun(ctx context.Context, db *sql.DB, plan schema.Plan, jobID int64) (Progress, error) {
 	r := restoring{p: Progress{JobID: jobID}}
 	if err := plan.Check(); err != nil {

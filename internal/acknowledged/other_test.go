@@ -1,8 +1,8 @@
 package acknowledged_test
 
 // notSQL says what the texts of the API are that are no SQL: package → what it is → names of parameters and
-// fields, or Type.Name where a name has two meanings. An answer is what the toolkit says to its caller; SQL in
-// it is its own. A name is quoted where it stands in SQL, and the identifiers that are none are refused.
+// fields, or Type.Name where a name has two meanings. An answer is what the toolkit says to its caller; SQL
+// in it is its own. A name is quoted where it stands in SQL, and the identifiers that are none are refused.
 //
 // It goes by the package and the name, so a parameter that is called as one of them is not asked about anew:
 // query, statement, condition, expression, SQL and the like are in no list without their type.

@@ -27,9 +27,9 @@ var floorBugs = []bug{
 		{"repo/statements.go", `return fmt.Sprintf("SELECT %s FROM %s WHERE %s FOR UPDATE"`, `return fmt.Sprintf("SELECT %s FROM %s WHERE %s"`},
 		{"repo/archive.go", `if err == nil && (!found || now.twin) {`, `if err == nil && !found {`}}},
 	{"the cascade is queued in a transaction after the delete's commit", "./repo", ".", []change{
-		{"repo/delete.go", "\tjob, err := queue.Enqueue(ctx, tx, d)\n\tif err != nil {\n\t\treturn fmt.Errorf(\"the cascade", "\tjob := cascade.Job{DeletionID: d.ID}\n\tif err != nil {\n\t\treturn fmt.Errorf(\"the cascade"},
+		{"repo/delete.go", "\tjob, err := queue.Enqueue(ctx, tx, d)\n\tif err != nil {\n\t\treturn fmt.Errorf(\"the cascade", "\tjob := queue.Job{DeletionID: d.ID}\n\tif err != nil {\n\t\treturn fmt.Errorf(\"the cascade"},
 		{"repo/delete.go", "\tif err != nil {\n\t\treturn deleted{}, err\n\t}\n\treturn del, nil\n}\n\n// lockEither",
-			"\tif err != nil {\n\t\treturn deleted{}, err\n\t}\n\tif del.changed {\n\t\tjob, err := queue.Enqueue(ctx, db, cascade.Deletion{ID: del.deletionID, Resource: r.res.Name, ResourceID: fmt.Sprint(id), Grace: o.grace})\n" +
+			"\tif err != nil {\n\t\treturn deleted{}, err\n\t}\n\tif del.changed {\n\t\tjob, err := queue.Enqueue(ctx, db, queue.Deletion{ID: del.deletionID, Resource: r.res.Name, ResourceID: fmt.Sprint(id), Grace: o.grace})\n" +
 				"\t\tif err != nil {\n\t\t\treturn deleted{}, err\n\t\t}\n\t\tdel.jobID = job.ID\n\t}\n\treturn del, nil\n}\n\n// lockEither"}}},
 	{"a child is created without the lock on its parent", "./repo", "Parent", []change{{"repo/parent.go",
 		`g.read += " LOCK IN SHARE MODE"`, `g.read += ""`}}},
