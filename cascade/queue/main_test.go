@@ -15,12 +15,17 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// each runs a test at each isolation level.
+// each runs a test under the sessions under which everything must hold, at each of racetest.Levels.
 func each(t *testing.T, test func(t *testing.T, db *sql.DB)) {
 	for _, level := range racetest.Levels() {
-		t.Run(level.String(), func(t *testing.T) {
+		name, opts := "read committed", []dbtest.Option{dbtest.Isolation(level)}
+		if level == sql.LevelRepeatableRead {
+			name, opts = "repeatable read, clientFoundRows", append(opts, dbtest.Param("clientFoundRows", "true"),
+				dbtest.Param("interpolateParams", "false"), dbtest.Param("parseTime", "true"), dbtest.Param("loc", "Asia%2FTokyo"))
+		}
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test(t, open(t, dbtest.Isolation(level)))
+			test(t, open(t, opts...))
 		})
 	}
 }
