@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"

@@ -7,13 +7,14 @@ import (
 
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
 // createTrash makes the trash tables of a plan.
 func createTrash(ctx context.Context, db *sql.DB, plan schema.Plan) error {
-	cat, err := schema.Inspect(ctx, db)
+	cat, err := live.Inspect(ctx, db)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package cascade
+package queue
 
 import (
 	"context"
@@ -20,7 +20,7 @@ func TestPurgeStaleStatistics(t *testing.T) {
 	mariadb := dbtest.Server(t).Engine() == devdb.MariaDB
 	tables := []string{"onerow_job_archive", "onerow_job_count", "onerow_job_detached", "onerow_job_plan", "onerow_parked", "onerow_deletion"}
 	for _, old := range []int{20, purgeBatch} {
-		db, ctx := openForest(t, dbtest.Isolation(sql.LevelRepeatableRead)), t.Context()
+		db, ctx := open(t, dbtest.Isolation(sql.LevelRepeatableRead)), t.Context()
 		for _, table := range tables {
 			dbtest.Exec(t, db, "ALTER TABLE "+table+" STATS_PERSISTENT=1, STATS_AUTO_RECALC=0")
 			dbtest.Exec(t, db, "ANALYZE TABLE "+table)
