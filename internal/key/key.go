@@ -1,6 +1,6 @@
-// Package key writes the value of a primary key, or of an owner, in the one form in which the toolkit's tables
-// hold it, and reads it back. Two different keys never have the same form, and one key has only one. It knows
-// nothing of a database.
+// Package key writes the value of a primary key, or of an owner, in the one form in which the toolkit's
+// tables hold it, and reads it back. Two different keys never have the same form, and one key has only one.
+// It knows nothing of a database.
 package key
 
 import (
