@@ -1,3 +1,3 @@
-// Package floortest is what the tests of onerow, pool and internal/guard share: accounts between which nothing may
-// get lost, pools, and servers with settings of their own.
+// Package floortest is what the tests of onerow, pool and internal/guard share: accounts between which
+// nothing may get lost, pools, and servers with settings of their own.
 package floortest

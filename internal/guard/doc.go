@@ -1,6 +1,6 @@
-// Package guard watches sessions, so that none goes on behind a transaction that is lost, whoever began it
-// and whatever query layer sends. package pool says what a program may rely on, at pool.Guard.
-
+// Package guard watches sessions, so that none goes on behind a transaction that is lost, whoever began it and
+// whatever query layer sends. At pool.Guard stands what a program may rely on.
+//
 // A file for each question:
 //
 //   - connector: what is wrapped, and how
