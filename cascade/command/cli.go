@@ -1,0 +1,204 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+const programName = "cascade-worker"
+
+// Environment variables that stand in for flags.
+const (
+	envDSN    = "ONEROW_DSN"
+	envPlan   = "ONEROW_PLAN"
+	envAssets = "ONEROW_ASSETS"
+)
+
+// commandLine is what kong parses.
+type commandLine struct {
+	DSN     string      `name:"dsn" placeholder:"DSN" help:"Database: mysql://user:password@host:3306/name or user:password@tcp(host:3306)/name. Better in the environment, where ps does not show it ($$ONEROW_DSN)."`
+	Version versionFlag `name:"version" help:"Print the version and exit."`
+
+	Run      runCmd      `cmd:"" help:"Work the queue until SIGTERM: the daemon."`
+	Drain    drainCmd    `cmd:"" help:"Work until no job is due, with progress, and exit."`
+	Enqueue  enqueueCmd  `cmd:"" help:"Delete a row and everything below it: queue the job."`
+	Undo     undoCmd     `cmd:"" help:"Take back a deletion that is in its grace period."`
+	Cancel   cancelCmd   `cmd:"" help:"End a deletion that has begun: the row and the rest stay."`
+	Restore  restoreCmd  `cmd:"" help:"Bring back what a job has deleted and kept."`
+	Trash    trashCmd    `cmd:"" help:"List what can be brought back, or remove it for good."`
+	Retain   retainCmd   `cmd:"" name:"retention" help:"Show which rows the plan's retention finds, or queue them now."`
+	DryRun   planCmd     `cmd:"" name:"plan" help:"Count what would be deleted below a row: a dry run."`
+	Orphans  orphansCmd  `cmd:"" help:"Find rows whose row above is gone, and queue what is below."`
+	Sweep    sweepCmd    `cmd:"" help:"Find assets without rows and rows without assets."`
+	Jobs     jobsCmd     `cmd:"" help:"List jobs, open and finished, newest first."`
+	Report   reportCmd   `cmd:"" help:"Say what became of a deletion: by whom, when, why, what went and what is left."`
+	Retry    retryCmd    `cmd:"" help:"Make a job that is dead or has leftovers ready again."`
+	Parked   parkedCmd   `cmd:"" help:"List rows that could not be deleted, retry or skip them."`
+	Pause    pauseCmd    `cmd:"" help:"Make all workers wait, or leave one job or one resource."`
+	Resume   resumeCmd   `cmd:"" help:"Let the workers go on."`
+	First    firstCmd    `cmd:"" help:"Have a job worked before all others that are due."`
+	Set      setCmd      `cmd:"" help:"Change load, target and parallel of workers while they run."`
+	Workers  workersCmd  `cmd:"" help:"List the workers, and why they wait."`
+	Discover discoverCmd `cmd:"" help:"Read the foreign keys of a database and print a plan."`
+	Adopt    adoptCmd    `cmd:"" help:"Make a resource of a table that has rows: print migrations, fill in keys."`
+	Verify   verifyCmd   `cmd:"" help:"Compare the database with the plan and name each difference."`
+	DDL      ddlCmd      `cmd:"" name:"ddl" help:"Print the CREATE TABLE statements of the plan's tables."`
+	Migrate  migrateCmd  `cmd:"" help:"Create, remove or list the toolkit's own tables (onerow_*)."`
+	Purge    purgeCmd    `cmd:"" help:"Remove what the toolkit's own tables keep for a while only: old jobs, audits, request ids, keys."`
+	Keys     keysCmd     `cmd:"" help:"Look at idempotency keys, release, complete, expire or purge them."`
+	Serials  serialsCmd  `cmd:"" help:"List series of numbers, find their gaps and overlaps."`
+}
+
+// planFlag is part of every command that needs the plan.
+type planFlag struct {
+	Plan string `placeholder:"FILE" help:"The plan, a YAML file; - for standard input ($$ONEROW_PLAN)."`
+}
+
+const description = `Deletes everything below a deleted row, bottom-up, in the background.
+
+Examples:
+  export ONEROW_DSN='mysql://app:password@127.0.0.1:3306/shop' ONEROW_PLAN=plan.yaml
+  cascade-worker migrate up
+  cascade-worker verify
+  cascade-worker run
+  cascade-worker enqueue project 42
+  cascade-worker drain
+  cascade-worker jobs --state dead
+  cascade-worker keys list --overdue
+  cascade-worker serials gaps invoices-2026
+
+plan.yaml:
+  resources:
+    - name: project
+      archive: project_archive
+      owner: user_id
+      label: {column: name}
+    - name: comment
+      parent: {resource: project, column: project_id}
+      columns: [{name: body, type: TEXT NOT NULL}]`
+
+// app is what a command gets when it runs.
+type app struct {
+	environment
+	dsn string
+}
+
+// printed is what a flag like --help panics with inside kong, which would exit.
+type printed struct{ code int }
+
+// dispatch parses the command line and runs the command.
+func dispatch(ctx context.Context, s environment) error {
+	var g commandLine
+	parser, err := kong.New(&g,
+		kong.Name(programName),
+		kong.Description(description),
+		kong.Writers(s.stdout, s.stderr),
+		kong.Exit(func(code int) { panic(printed{code}) }),
+		kong.ConfigureHelp(kong.HelpOptions{NoAppDescFormat: true, Compact: true, WrapUpperBound: 100}),
+		kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.Bind(s),
+	)
+	if err != nil {
+		return err
+	}
+	command, err := parse(parser, s.args)
+	switch {
+	case err != nil:
+		return err
+	case command == nil:
+		return nil // --help or --version
+	}
+	a := &app{environment: s, dsn: g.DSN}
+	if a.dsn == "" {
+		a.dsn = s.getenv(envDSN)
+	}
+	return command.Run(a)
+}
+
+// parse returns nil, nil when a flag has printed what was asked for.
+func parse(parser *kong.Kong, args []string) (command *kong.Context, err error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case printed:
+			command, err = nil, nil
+		default:
+			err = usagef("the command line cannot be understood: %v", p)
+		}
+	}()
+	command, err = parser.Parse(args)
+	var wrong *kong.ParseError
+	if !errors.As(err, &wrong) {
+		return command, err
+	}
+	if negative.MatchString(err.Error()) {
+		return nil, usagef("a number below 0 looks like a flag; an id goes behind --, as in %s enqueue account -- -1", programName)
+	}
+	return nil, usagef("%s (see %s --help)", missing(err.Error()), helpFor(wrong.Context))
+}
+
+// negative is what kong says of an id below 0.
+var negative = regexp.MustCompile(`^unknown flag -[0-9]`)
+
+// missing makes kong's `expected one of "a", "b"` say of what.
+func missing(message string) string {
+	if _, list, found := strings.Cut(message, "expected one of "); found {
+		return "a command is missing: one of " + strings.ReplaceAll(list, `"`, "")
+	}
+	if list, found := strings.CutPrefix(message, "expected "); found {
+		return "missing: " + strings.Trim(list, `"`)
+	}
+	if flag, _, found := strings.Cut(message, ": expected "); found && strings.Contains(message, "<EOL>") {
+		return flag + " needs a value"
+	}
+	return message
+}
+
+// helpFor names the command, as far as it was understood.
+func helpFor(c *kong.Context) string {
+	if c != nil && c.Selected() != nil {
+		return c.Selected().FullPath()
+	}
+	return programName
+}
+
+type versionFlag bool
+
+// BeforeReset prints the version before anything else is looked at, so that
+// --version needs no command.
+func (versionFlag) BeforeReset(k *kong.Kong, s environment) error {
+	if _, err := fmt.Fprintln(k.Stdout, s.versionLine()); err != nil {
+		return err
+	}
+	k.Exit(exitOK)
+	return nil
+}
+
+func (s environment) versionLine() string {
+	name := cmp.Or(s.version, "(unknown)")
+	if info, ok := debug.ReadBuildInfo(); ok && s.version == "" && info.Main.Version != "" {
+		name = info.Main.Version
+	}
+	return fmt.Sprintf("%s %s (%s)", programName, name, runtime.Version())
+}
+
+// workerName is the given one, else host and process, as the library would say.
+func workerName(given string) string {
+	if given != "" {
+		return given
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown host"
+	}
+	return fmt.Sprintf("%s:%d", host, os.Getpid())
+}

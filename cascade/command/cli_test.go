@@ -1,0 +1,124 @@
+package command
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestHelp: every command says what it does, with examples, on standard output.
+func TestHelp(t *testing.T) {
+	w := &world{t: t}
+	for _, command := range []string{"", "run", "drain", "enqueue", "jobs", "retry", "verify", "ddl", "migrate", "adopt"} {
+		out := w.ok(append(strings.Fields(command), "--help")...)
+		if !strings.HasPrefix(out, "Usage: cascade-worker") || !strings.Contains(out, "Examples:") {
+			t.Errorf("%s --help:\n%s", command, out)
+		}
+	}
+	for _, command := range []string{"migrate up", "migrate down", "migrate status"} {
+		if out := w.ok(append(strings.Fields(command), "--help")...); !strings.Contains(out, "--dsn") {
+			t.Errorf("%s --help:\n%s", command, out)
+		}
+	}
+	if out := w.ok("--version"); !strings.HasPrefix(out, "cascade-worker ") || strings.Count(out, "\n") != 1 {
+		t.Errorf("--version: %q", out)
+	}
+}
+
+// TestWrongInput: one clear line on standard error, nothing on standard output, and the
+// exit code 2 for what the user can put right, 1 for a failure.
+func TestWrongInput(t *testing.T) {
+	t.Parallel()
+	w := empty(t)
+	dir := t.TempDir()
+	withAssets := dir + "/assets.yaml"
+	w.write(withAssets, "resources: [{name: file, asset: blob, columns: [{name: blob, type: VARCHAR(80) NOT NULL}]}]")
+	unknown := dir + "/unknown.yaml"
+	w.write(unknown, "resources:\n  - name: project\n    ownr: user_id\n")
+	wrong := dir + "/wrong.yaml"
+	w.write(wrong, "resources:\n  - name: a\n    parent: {resource: b, column: b_id}\n  - name: a\n")
+	server := w.cfg.Addr
+	for _, c := range []struct {
+		args string
+		env  []string // besides DSN and plan
+		code int
+		says []string
+	}{
+		{"", nil, 2, []string{"a command is missing", "run", "--help"}},
+		{"frobnicate", nil, 2, []string{"frobnicate"}},
+		{"migrate", nil, 2, []string{"up, down, status"}},
+		{"migrate sideways", nil, 2, []string{"sideways"}},
+		{"migrate down", nil, 2, []string{"--yes"}},
+		{"run --nosuch", nil, 2, []string{"--nosuch", "run --help"}},
+		{"run --batch -5", nil, 2, []string{"--batch"}},
+		{"run --batch 0", nil, 2, []string{"--batch is 0", "1 or more rows"}},
+		{"run --target 1h", nil, 2, []string{"--target is 1h", "to 5s"}},
+		{"run --target 0", nil, 2, []string{"--target"}},
+		{"drain --parallel 0", nil, 2, []string{"--parallel is 0", "from 1 to 64"}},
+		{"enqueue account -1", nil, 2, []string{"behind --", "enqueue account -- -1"}},
+		{"run --batch many", nil, 2, []string{"--batch"}},
+		{"run --lease 5", nil, 2, []string{"--lease", "unit"}},
+		{"run --lease=-5s", nil, 2, []string{"--lease"}},
+		{"run --lease 1ms", nil, 2, []string{"--lease", "100ms or more"}},
+		{"run --poll=-5s", nil, 2, []string{"--poll"}},
+		{"run --poll 1ns", nil, 2, []string{"--poll", "10ms or more"}},
+		{"run --http abc", nil, 2, []string{"--http", "127.0.0.1:9090"}},
+		{"run --http 127.0.0.1", nil, 2, []string{"--http", "127.0.0.1:9090"}},
+		{"run --http :99999", nil, 2, []string{"--http", "127.0.0.1:9090"}},
+		{"run --log-format xml", nil, 2, []string{"--log-format"}},
+		{"jobs --state lost", nil, 2, []string{"--state", "scheduled"}},
+		{"jobs --limit 0", nil, 2, []string{"--limit"}},
+		{"retry", nil, 2, []string{"<job>"}},
+		{"retry seven", nil, 2, []string{"seven"}},
+		{"retry 0", nil, 2, []string{"0 is no job's number"}},
+		{"enqueue", nil, 2, []string{"<resource>", "<id>"}},
+		{"enqueue folder 1", nil, 2, []string{"folder", "project, screen, comment"}},
+		{"adopt", nil, 2, []string{"<resource>"}},
+		{"adopt folder", nil, 2, []string{`"folder"`, "project, screen, comment"}},
+		{"adopt project --copies", nil, 2, []string{"--backfill"}},
+		{"adopt project --load 0.5", nil, 2, []string{"--backfill"}},
+		{"adopt project --backfill --out " + dir, nil, 2, []string{"--out"}},
+		{"adopt project --backfill --load 3", nil, 2, []string{"--load"}},
+		{"adopt project --number=-1", nil, 2, []string{"--number"}},
+		{"adopt project --backfill", nil, 1, []string{"not ready", `"project"`, "it does not exist"}},
+		{"enqueue project 1 --grace=-1s", nil, 2, []string{"--grace"}},
+		{"verify --plan " + dir + "/none.yaml", nil, 2, []string{"none.yaml", "no such file"}},
+		{"verify --plan " + dir, nil, 2, []string{"directory"}},
+		{"verify --plan " + unknown, nil, 2, []string{"unknown.yaml:3:", `unknown field "ownr"`}},
+		{"verify --plan " + wrong, nil, 2, []string{"3 mistakes", `"b"`, "declared twice"}},
+		{"verify", []string{envPlan + "="}, 2, []string{"--plan", envPlan}},
+		{"run --plan " + withAssets, nil, 2, []string{`"file"`, `"blob"`, "--assets"}},
+		{"drain --plan " + withAssets, []string{envAssets + "=s3://bucket"}, 2, []string{"file:///"}},
+		{"drain --plan " + withAssets + " --assets file://data", nil, 2, []string{"three slashes"}},
+		{"drain --plan " + withAssets + " --assets file:///no/such/folder", nil, 2, []string{"/no/such/folder"}},
+		{"jobs", []string{envDSN + "="}, 2, []string{"--dsn", envDSN}},
+		{"jobs", []string{envDSN + "=postgres://u:p@h/db"}, 2, []string{"mysql://"}},
+		{"jobs", []string{envDSN + "=mysql://root@" + server}, 2, []string{"names no database"}},
+		{"jobs", []string{envDSN + "=root@localhost/db"}, 2, []string{"tcp(host:3306)"}},
+		{"jobs", []string{envDSN + "=root@tcp(localhost)"}, 2, []string{"no '/'"}},
+		{"jobs", nil, 1, []string{"lacks the toolkit's tables", "cascade-worker migrate up"}},
+		{"run", nil, 1, []string{"cascade-worker migrate up"}},
+		{"drain", nil, 1, []string{"cascade-worker migrate up"}},
+		{"retry 1", nil, 1, []string{"cascade-worker migrate up"}},
+		{"enqueue project 1", nil, 1, []string{"cascade-worker migrate up"}},
+		{"jobs", []string{envDSN + "=mysql://root@127.0.0.1:1/db"}, 1, []string{"cannot reach", "127.0.0.1:1", "connection refused"}},
+		{"jobs", []string{envDSN + "=root@unix(/no/such.sock)/db"}, 1, []string{"cannot reach", "/no/such.sock"}},
+		{"jobs", []string{envDSN + "=mysql://root@no-such-host.invalid/db"}, 1, []string{"cannot reach", "no-such-host.invalid:3306"}},
+		{"jobs", []string{envDSN + "=" + strings.Replace(w.url(), "/"+w.cfg.DBName, "/onerow_t_no_such", 1)}, 1, []string{"no database", "onerow_t_no_such"}},
+		{"jobs", []string{envDSN + "=mysql://nobody:x@" + server + "/" + w.cfg.DBName}, 1, []string{`the user "nobody"`, "check user and password"}},
+		{"jobs", []string{envDSN + "=" + w.url() + "?no_such_variable=1"}, 1, []string{"no_such_variable"}},
+	} {
+		o := (&world{t: t, env: append(append([]string{}, w.env...), c.env...)}).run(strings.Fields(c.args)...)
+		if o.code != c.code || o.stdout != "" || !isOneLine(o.stderr) {
+			t.Errorf("%s %q: %s", c.args, c.env, o)
+		}
+		for _, text := range c.says {
+			if !strings.Contains(o.stderr, text) {
+				t.Errorf("%s %q does not say %q: %s", c.args, c.env, text, o.stderr)
+			}
+		}
+	}
+}
+
+func isOneLine(stderr string) bool {
+	return strings.HasPrefix(stderr, programName+": ") && strings.Count(stderr, "\n") == 1 && strings.HasSuffix(stderr, "\n")
+}

@@ -1,0 +1,138 @@
+package command
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/internal/rowkey"
+	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
+)
+
+// fromTable is what the audit says of a row of a table that somebody else designed.
+const fromTable = "table"
+
+// finder looks for rows of a node, whatever the type of its key: the database says which that is.
+type finder struct {
+	node  schema.Node
+	key   rowkey.Codec
+	owner rowkey.Codec // of no column: rows have no owner that the plan knows
+}
+
+// newFinder reads the catalog.
+func newFinder(ctx context.Context, db onerow.DB, plan schema.Plan, node schema.Node) (finder, error) {
+	cat, err := live.Inspect(ctx, db)
+	if err != nil {
+		return finder{node: node}, err
+	}
+	return finderOf(cat, plan, node)
+}
+
+func finderOf(cat *live.Catalog, plan schema.Plan, node schema.Node) (f finder, err error) {
+	f.node = node
+	if f.key, err = rowkey.New(cat, node.Tables[0], node.Key); err == nil && node.Managed {
+		var r schema.Resource
+		if r, err = plan.Resource(node.Name); err == nil && len(r.Owners()) > 0 {
+			f.owner, err = rowkey.New(cat, node.Tables[0], r.Owners())
+		}
+	}
+	if errors.Is(err, rowkey.ErrType) {
+		err = fmt.Errorf("the database does not fit the plan: %w; see %s verify", err, programName)
+	}
+	return f, err
+}
+
+// find looks for the rows of a page in the node's tables by their primary keys, in one statement: where each
+// is, whose it is, and in ID which deletion hides it. A row that none hides goes on an operator's word, see
+// [queue.FromOperator]: an active one may be archived before the job comes to it. From stays empty where no
+// row is there. A row that the key's collation finds under another spelling gives the deletion its own: the
+// worker and all others call it so. That is one more statement for each.
+func (f finder) find(ctx context.Context, db onerow.DB, page []queue.Deletion) error {
+	at, keys := map[string]*queue.Deletion{}, make([]rowkey.Key, len(page))
+	for i := range page {
+		var err error
+		if keys[i], err = f.key.Decode(page[i].ResourceID); err != nil {
+			return err
+		}
+		at[page[i].ResourceID], page[i].From = &page[i], ""
+	}
+	others := false
+	err := f.read(ctx, db, keys, func(row queue.Deletion) {
+		d := at[row.ResourceID]
+		if d == nil {
+			others = true
+			return
+		}
+		d.From, d.ID, d.Owner = row.From, row.ID, row.Owner
+	})
+	for i := range page {
+		if d := &page[i]; err == nil && others && d.From == "" {
+			err = f.read(ctx, db, keys[i:i+1], func(row queue.Deletion) {
+				d.ResourceID, d.From, d.ID, d.Owner = row.ResourceID, row.From, row.ID, row.Owner
+			})
+		}
+	}
+	return err
+}
+
+// read reads by the primary key, and locks nothing.
+func (f finder) read(ctx context.Context, db onerow.DB, keys []rowkey.Key, row func(queue.Deletion)) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	list := f.key.Select("t")
+	if f.owner.Width() > 0 {
+		list += ", " + f.owner.Select("t")
+	}
+	parts := make([]string, len(f.node.Tables))
+	for i, table := range f.node.Tables {
+		from := "'" + fromTable + "', NULL"
+		switch {
+		case f.node.Managed && i == 0:
+			from = "'" + queue.FromOperator + "', NULL"
+		case f.node.Managed:
+			from = fmt.Sprintf("IF(%s IS NULL, '"+queue.FromOperator+"', 'archive'), %[1]s", schema.Quote(schema.ColDeletionID))
+		}
+		parts[i] = fmt.Sprintf("SELECT %s, %s FROM %s AS t WHERE %s", list, from, schema.Quote(table), f.key.In("t", keys))
+	}
+	return onerow.Query(ctx, db, strings.Join(parts, " UNION ALL "), nil, func(rows *sql.Rows) (err error) {
+		var d queue.Deletion
+		var hidden sql.NullInt64
+		width := f.key.Width()
+		values, targets := make([]sql.NullString, width+f.owner.Width()), []any{}
+		for i := range values {
+			targets = append(targets, &values[i])
+		}
+		if err := rows.Scan(append(targets, &d.From, &hidden)...); err != nil {
+			return err
+		}
+		key, _ := f.key.Key(values[:width])
+		if d.ResourceID, err = f.key.Encode(key); err != nil {
+			return err
+		}
+		if owner, ok := f.owner.Key(values[width:]); ok && f.owner.Width() > 0 {
+			if d.Owner, err = f.owner.Encode(owner); err != nil {
+				return err
+			}
+		}
+		d.ID = hidden.Int64
+		row(d)
+		return nil
+	})
+}
+
+// notThere is an error that names the first row of a page that is not there; nil: all are.
+func notThere(page []queue.Deletion) error {
+	for _, d := range page {
+		if d.From == "" {
+			return fmt.Errorf("%s is not there: it is gone already, or never was", output.RowName(queue.Job{Resource: d.Resource, ResourceID: d.ResourceID}))
+		}
+	}
+	return nil
+}

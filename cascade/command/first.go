@@ -1,0 +1,49 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/internal/output"
+)
+
+type firstCmd struct {
+	actorFlags
+	Job int64 `arg:"" name:"job" help:"The job's number, as jobs lists it."`
+}
+
+// Help is the command's longer description.
+func (firstCmd) Help() string {
+	return `Has a job that is due, or waits for its next attempt, worked before all others that are due
+now. Workers finish the batches and turns that they are in. What is put first after it goes
+before it.
+
+Examples:
+
+    cascade-worker first 17 --reason 'erasure, due today'`
+}
+
+// Run puts the job first.
+func (c *firstCmd) Run(ctx context.Context, a *app) (err error) {
+	if c.Job < 1 {
+		return usagef("%d is no job's number: see %s jobs", c.Job, programName)
+	}
+	db, err := a.openMigrated(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	job, err := queue.PutFirst(c.acting(ctx, a), db, c.Job)
+	switch {
+	case errors.Is(err, queue.ErrNoJob):
+		return output.Said(fmt.Sprintf("there is no job %d: see %s jobs", c.Job, programName), err)
+	case errors.Is(err, queue.ErrNotWaiting):
+		return output.Said(fmt.Sprintf("job %d cannot be put first: %s", c.Job, output.Detail(err, queue.ErrNotWaiting)), err)
+	case err != nil:
+		return err
+	}
+	_, err = fmt.Fprintf(a.stdout, "job %d (%s) is first\n", job.ID, output.RowName(job))
+	return err
+}

@@ -1,0 +1,96 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/internal/output"
+)
+
+func (f pausedFlags) check() error {
+	if f.Job != nil && *f.Job < 1 {
+		return usagef("--job is %d, which is no job's number: see %s jobs", *f.Job, programName)
+	}
+	if len(f.Resource) > 64 {
+		return usagef("--resource has %d bytes; a resource's name has at most 64", len(f.Resource))
+	}
+	return nil
+}
+
+// pauseOne pauses one job or one resource.
+func (c *pauseCmd) pauseOne(ctx context.Context, db onerow.DB, a *app, reason string) error {
+	if c.Job == nil {
+		if err := cascade.PauseResource(ctx, db, c.Resource, reason); err != nil {
+			return err
+		}
+		return noteResource(ctx, db, a, c.Resource)
+	}
+	job, err := queue.PauseJob(ctx, db, *c.Job, reason)
+	switch {
+	case errors.Is(err, queue.ErrNotOpen):
+		stored, gerr := queue.Get(ctx, db, *c.Job)
+		if gerr != nil {
+			return gerr
+		}
+		return fmt.Errorf("job %d is %s: no worker takes it", *c.Job, stored.State)
+	case errors.Is(err, queue.ErrNoJob):
+		return fmt.Errorf("there is no job %d: see %s jobs", *c.Job, programName)
+	case err != nil:
+		return err
+	}
+	_, err = fmt.Fprintf(a.stdout, "job %d (%s) is paused\n", job.ID, output.RowName(job))
+	return err
+}
+
+// resumeOne lets it go on.
+func (c *resumeCmd) resumeOne(ctx context.Context, db onerow.DB, a *app) error {
+	if c.Job == nil {
+		if err := cascade.ResumeResource(ctx, db, c.Resource); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(a.stdout, "jobs of %s are worked\n", output.Printable(c.Resource))
+		return err
+	}
+	job, err := queue.ResumeJob(ctx, db, *c.Job)
+	if errors.Is(err, queue.ErrNoJob) {
+		return fmt.Errorf("there is no job %d: see %s jobs", *c.Job, programName)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.stdout, "job %d (%s) is %s\n", job.ID, output.RowName(job), job.State)
+	return err
+}
+
+func resourceLine(p cascade.ResourcePause) string {
+	line := "jobs of " + output.Printable(p.Resource) + " are paused since " + output.Moment(p.Since) + " UTC"
+	if p.Reason != "" {
+		line += ": " + output.OneLine(p.Reason)
+	}
+	return line
+}
+
+// noteResource says that a resource is paused, as it is stored now.
+func noteResource(ctx context.Context, db onerow.DB, a *app, resource string) error {
+	list, err := cascade.PausedResources(ctx, db)
+	for _, p := range list {
+		if err == nil && p.Resource == resource {
+			_, err = fmt.Fprintln(a.stdout, resourceLine(p))
+		}
+	}
+	return err
+}
+
+// noteResources says on standard error which resources are paused.
+func noteResources(ctx context.Context, db onerow.DB, a *app) error {
+	list, err := cascade.PausedResources(ctx, db)
+	for _, p := range list {
+		if err == nil {
+			_, err = fmt.Fprintf(a.stderr, "%s; %s resume --resource %s lets them go on\n", resourceLine(p), programName, output.Printable(p.Resource))
+		}
+	}
+	return err
+}

@@ -1,0 +1,160 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/internal/output"
+)
+
+// askView is the question before what cannot be taken back, or takes long. Asking changes nothing.
+type askView struct {
+	Title   string
+	Lines   []string
+	Note    string
+	Action  string // where the form goes
+	Yes, No string
+	Back    string // where No leads, and Yes in the end
+	Danger  bool
+}
+
+// question finds out what there is to ask, or why there is nothing.
+type question func(ctx context.Context, r *http.Request, id int64) (askView, error)
+
+func (p *Page) ask(about question) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		view, err := about(r.Context(), r, jobID(r))
+		switch {
+		case !p.mayAct():
+			p.fail(w, r, http.StatusForbidden, "This page only shows: without a token nobody but this machine itself may act.")
+		case errors.Is(err, errGone):
+			p.fail(w, r, http.StatusNotFound, err.Error())
+		case errors.Is(err, errCannot):
+			p.fail(w, r, http.StatusConflict, capital(output.OneLine(err.Error()))+".")
+		case err != nil:
+			p.Op.log.WarnContext(r.Context(), "page: cannot ask", "path", r.URL.Path, "error", output.OneLine(err.Error()))
+			p.fail(w, r, http.StatusServiceUnavailable, "The database cannot be read just now.")
+		default:
+			p.render(w, r, http.StatusOK, "ask", view)
+		}
+	}
+}
+
+// errCannot: what is asked for cannot be done to what is there.
+var errCannot = errors.New("not possible")
+
+type cannotError string
+
+func (e cannotError) Error() string        { return string(e) }
+func (e cannotError) Is(target error) bool { return target == errCannot }
+
+func (p *Page) questionUndo(ctx context.Context, _ *http.Request, id int64) (askView, error) {
+	job, err := p.inGrace(ctx, id)
+	if err != nil {
+		return askView{}, err
+	}
+	now, err := databaseClock(ctx, p.work.DB)
+	if err != nil {
+		return askView{}, err
+	}
+	row, note := output.RowName(job), ""
+	if job.State == queue.Scheduled {
+		note = fmt.Sprintf("The worker begins %s (%s UTC); after that it is too late.", until(now, job.DueAt), output.Moment(job.DueAt))
+	}
+	return askView{Title: "Bring " + row + " back?", Action: jobPath(id) + "/undo", Yes: "Yes, bring it back", No: "No, leave it", Back: "/", Note: note,
+		Lines: []string{fmt.Sprintf("The deletion of %s (job %d) is undone: the row is back where it was, with everything below it. Nothing was deleted yet.", row, id)}}, nil
+}
+
+func (p *Page) questionCancel(ctx context.Context, _ *http.Request, id int64) (askView, error) {
+	job, err := queue.Get(ctx, p.work.DB, id)
+	if err != nil {
+		return askView{}, jobError(id, err)
+	}
+	if job.State == queue.Done || job.State == queue.Cancelled || job.State == queue.Restored {
+		return askView{}, cannotError(fmt.Sprintf("job %d is %s: there is nothing to cancel", id, job.State))
+	}
+	row := output.RowName(job)
+	lines := []string{fmt.Sprintf("The job stops after its batch, %s returns to where it was, and what is left below it stays.", row)}
+	kept, err := cascade.TrashOf(ctx, p.work.DB, id)
+	if err != nil {
+		return askView{}, err
+	}
+	switch rows := keptRows(kept); {
+	case job.DeletedRows == 0:
+		lines = append(lines, "Nothing below it was deleted so far.")
+	case rows > 0:
+		lines = append(lines, fmt.Sprintf("%s gone so far; %s of that are in the trash and can be restored.", rowsAre(job.DeletedRows), output.Grouped(rows)))
+	default:
+		lines = append(lines, fmt.Sprintf("%s gone so far, for good: nothing of that is in the trash.", rowsAre(job.DeletedRows)))
+	}
+	return askView{Title: "Cancel the deletion of " + row + "?", Lines: lines, Action: jobPath(id) + "/cancel", Yes: "Yes, cancel it", No: "No, go on deleting", Back: jobPath(id), Danger: true}, nil
+}
+
+func (p *Page) questionRestore(ctx context.Context, _ *http.Request, id int64) (askView, error) {
+	job, kept, err := p.inTrash(ctx, id)
+	if err != nil {
+		return askView{}, err
+	}
+	row := output.RowName(job)
+	return askView{Title: "Restore " + row + "?", Action: jobPath(id) + "/restore", Yes: "Yes, restore it", No: "No, leave it", Back: jobPath(id),
+		Lines: []string{fmt.Sprintf("%s come back from the trash, parents first, then %s itself, under its name or as a copy.", output.Plural(keptRows(kept), "row"), row),
+			"It goes on in the background, beside everything else. What cannot come back, because its place is taken, stays in the trash with the reason."}}, nil
+}
+
+func (p *Page) questionExpire(ctx context.Context, _ *http.Request, id int64) (askView, error) {
+	job, kept, err := p.inTrash(ctx, id)
+	if err != nil {
+		return askView{}, err
+	}
+	return askView{Title: "Empty the trash of " + output.RowName(job) + "?", Action: jobPath(id) + "/expire", Yes: "Yes, for good", No: "No, keep it", Back: jobPath(id), Danger: true,
+		Lines: []string{fmt.Sprintf("%s cannot be restored from that moment on. Workers remove them in small batches.", output.Plural(keptRows(kept), "row"))}}, nil
+}
+
+func (p *Page) questionSkip(ctx context.Context, r *http.Request, _ int64) (askView, error) {
+	of := r.PathValue("digest")
+	rows, more, err := p.equalRows(ctx, of)
+	switch {
+	case err != nil:
+		return askView{}, err
+	case len(rows) == 0:
+		return askView{}, goneError("None of these rows is parked any more.")
+	}
+	n := output.Plural(len(rows), "row")
+	if more {
+		n = "the newest " + n
+	}
+	return askView{Title: "Skip " + n + " of " + output.Printable(rows[0].Table) + "?", Action: "/errors/" + of + "/skip", Yes: "Yes, leave them", No: "No", Back: "/", Danger: true,
+		Lines: []string{"They stay, and so does what is above them, for good. Their jobs end.", "The first: " + output.Shorten(output.OneLine(rows[0].Error), 300)}}, nil
+}
+
+// inTrash is a job of which something is in the trash.
+func (p *Page) inTrash(ctx context.Context, id int64) (queue.Job, []cascade.KeptTable, error) {
+	job, err := queue.Get(ctx, p.work.DB, id)
+	if err != nil {
+		return job, nil, jobError(id, err)
+	}
+	kept, err := cascade.TrashOf(ctx, p.work.DB, id)
+	if err == nil && len(kept) == 0 {
+		err = cannotError(fmt.Sprintf("nothing of job %d is in the trash", id))
+	}
+	return job, kept, err
+}
+
+func keptRows(kept []cascade.KeptTable) (rows int64) {
+	for _, k := range kept {
+		rows += k.Rows
+	}
+	return rows
+}
+
+func jobPath(id int64) string { return fmt.Sprintf("/jobs/%d", id) }
+
+func rowsAre(n int64) string {
+	if n == 1 {
+		return "1 row is"
+	}
+	return output.Plural(n, "row") + " are"
+}

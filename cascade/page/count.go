@@ -1,0 +1,217 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/schema"
+)
+
+// A page says how far a job is, so somebody has to count what is left: this process, while somebody looks. A
+// quick count comes first, and is all that a small job needs. Of a larger one a thorough count follows that
+// waits as long as it works, and ends at limits; a button has it begin again without them, nearly. The job
+// goes on meanwhile, so a figure is about right.
+const (
+	quickRows  = 2000             // of each table
+	lookedFor  = 10 * time.Second // since somebody has looked, nothing is counted any more
+	countPause = 500 * time.Millisecond
+	countsKept = 1000
+)
+
+// Rows whose keys have to be kept are those that others hang below, or that can be reached in two ways: the
+// memory of a worker is for its work.
+const (
+	thoroughTime = 2 * time.Minute
+	thoroughKeys = 500_000
+	askedTime    = time.Hour
+	askedKeys    = 5_000_000
+)
+
+// remaining is what a job had before it when it was counted, and had deleted until then.
+type remaining struct {
+	Left     int64 // rows that were found
+	Tables   map[string]int64
+	Deleted  int64
+	Gone     map[string]int64
+	AtLeast  bool // there are more than were counted
+	Counting bool // just now
+	Thorough bool // there is no better count to be had, unless somebody asks
+}
+
+// counts is what was counted, of all jobs.
+type counts struct {
+	mu    sync.Mutex
+	of    map[int64]remaining
+	asked chan queue.Job
+}
+
+func newCounts() *counts { return &counts{of: map[int64]remaining{}, asked: make(chan queue.Job, 8)} }
+
+func (c *counts) get(job int64) (remaining, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r, known := c.of[job]
+	return r, known
+}
+
+func (c *counts) set(job int64, r remaining) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, known := c.of[job]; !known && len(c.of) >= countsKept {
+		delete(c.of, slices.Min(slices.Collect(maps.Keys(c.of))))
+	}
+	c.of[job] = r
+}
+
+// count counts quickly, or thoroughly, until ctx ends.
+func (p *Page) count(ctx context.Context, thorough bool) {
+	tick := time.NewTicker(countPause)
+	defer tick.Stop()
+	var asked <-chan queue.Job
+	if thorough {
+		asked = p.counts.asked
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case job := <-asked:
+			p.countJob(ctx, job, inspect.DryRunOptions{Exact: true}, askedTime, askedKeys)
+			continue
+		case <-tick.C:
+		}
+		for _, job := range p.Watch.underWay() {
+			r, known := p.counts.get(job.ID)
+			switch {
+			case !thorough && !known:
+				p.countJob(ctx, job, inspect.DryRunOptions{Limit: quickRows}, p.CountBudget, thoroughKeys)
+			case thorough && known && r.AtLeast && !r.Thorough:
+				p.countJob(ctx, job, inspect.DryRunOptions{Exact: true}, p.CountBudget, thoroughKeys)
+			default:
+				continue
+			}
+			break // others may have come, and nobody may look any more
+		}
+	}
+}
+
+// countJob counts what is left below a job's row, and tells as it goes.
+func (p *Page) countJob(ctx context.Context, job queue.Job, o inspect.DryRunOptions, budget time.Duration, keys int64) {
+	ctx, cancel := context.WithTimeout(ctx, budget)
+	defer cancel()
+	job, err := queue.Get(ctx, p.work.DB, job.ID) // the board's is older
+	if err != nil {
+		return // it is purged, or the board says what is wrong with the database
+	}
+	before, _ := p.counts.get(job.ID)
+	found := remaining{Deleted: job.DeletedRows, Gone: job.Tables}
+	kept, last := KeptTables(p.work.Plan), time.Now()
+	var soFar inspect.Estimate
+	o.OnProgress = func(e inspect.Estimate) {
+		soFar = e
+		if !o.Exact {
+			return
+		}
+		if now := p.left(found, job, e); now.Left > before.Left {
+			now.AtLeast, now.Counting = true, true
+			p.counts.set(job.ID, now)
+		}
+		held := int64(0)
+		for _, table := range kept {
+			held += e.Tables[table]
+		}
+		if held > keys {
+			cancel()
+			return
+		}
+		select { // as long as the statement took: half the time is others'
+		case <-ctx.Done():
+		case <-time.After(time.Since(last)):
+		}
+		last = time.Now()
+	}
+	e, err := inspect.DryRun(ctx, p.work.DB, p.work.Plan, job.Resource, job.ResourceID, o)
+	cut := err != nil
+	if cut {
+		e = soFar
+		if ctx.Err() == nil {
+			p.Op.log.InfoContext(ctx, "page: what is left of a job cannot be counted", "job", job.ID, "error", output.OneLine(err.Error()))
+		}
+	}
+	if after, err := queue.Get(ctx, p.work.DB, job.ID); err == nil {
+		found.meanwhile(after)
+	}
+	found = p.left(found, job, e)
+	if cut && before.Left > found.Left {
+		found = before
+	}
+	found.AtLeast, found.Counting = cut || len(e.Capped) > 0, false
+	found.Thorough = o.Exact || !found.AtLeast
+	p.counts.set(job.ID, found)
+}
+
+// left takes an estimate into what is left. A job does not count its root's own row.
+func (p *Page) left(r remaining, job queue.Job, e inspect.Estimate) remaining {
+	r.Tables = maps.Clone(e.Tables)
+	if root, err := p.work.Plan.Node(job.Resource); err == nil && e.Root {
+		for _, table := range root.Tables {
+			if r.Tables[table] > 0 {
+				r.Tables[table]--
+				break
+			}
+		}
+	}
+	r.Left = output.SumRows(r.Tables)
+	return r
+}
+
+// meanwhile takes what went during the count for half counted.
+func (r *remaining) meanwhile(after queue.Job) {
+	gone := map[string]int64{}
+	for table, n := range after.Tables {
+		gone[table] = (n + r.Gone[table]) / 2
+	}
+	r.Gone, r.Deleted = gone, output.SumRows(gone)
+}
+
+// askCount has a job counted to the end.
+func (p *Page) askCount(ctx context.Context, _ *http.Request, id int64) (string, error) {
+	job, err := queue.Get(ctx, p.work.DB, id)
+	switch {
+	case err != nil:
+		return "", jobError(id, err)
+	case !job.State.Open():
+		return "", fmt.Errorf("job %d is %s, so there is nothing to count", id, job.State)
+	}
+	select {
+	case p.counts.asked <- job:
+		return fmt.Sprintf("What is left below %s is counted to the end; its progress shows how far that is.", output.RowName(job)), nil
+	default:
+		return "", errors.New("eight others wait to be counted: try again later")
+	}
+}
+
+// KeptTables are those of which a dry run keeps the keys of the rows that it has counted.
+func KeptTables(plan schema.Plan) (tables []string) {
+	nodes := plan.Nodes()
+	above := map[string]bool{}
+	for _, n := range nodes {
+		for _, e := range n.Parents {
+			above[e.Table] = true
+		}
+	}
+	for _, n := range nodes {
+		if above[n.Name] || len(n.Parents) > 1 {
+			tables = append(tables, n.Tables...)
+		}
+	}
+	return tables
+}

@@ -1,0 +1,92 @@
+package page
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/internal/output"
+)
+
+// maxTyped is how much of a key is read, in bytes.
+const maxTyped = 3000
+
+// deleteView is the form that has a row deleted: first which one, then whether it is meant.
+type deleteView struct {
+	Names         []string
+	Resource, Key string
+	Problem       string
+	Sure          bool // it was found out what would go
+	Row           string
+	Lines         []string
+	Trash         bool // the plan keeps something
+}
+
+// showDelete asks which row, and says what hangs below it: nothing is queued.
+func (p *Page) showDelete(w http.ResponseWriter, r *http.Request) {
+	v := deleteView{Resource: r.URL.Query().Get("resource"), Key: strings.TrimSpace(r.URL.Query().Get("key"))}
+	for _, n := range p.work.Plan.Nodes() {
+		if !n.Stays {
+			v.Names = append(v.Names, n.Name)
+		}
+		v.Trash = v.Trash || n.Trash > 0
+	}
+	if v.Key != "" && len(v.Key) <= maxTyped {
+		ctx, cancel := context.WithTimeout(r.Context(), readBudget)
+		defer cancel()
+		if err := p.wouldGo(ctx, &v); err != nil {
+			v.Problem = capital(output.Shorten(output.OneLine(err.Error()), 400)) + "."
+		}
+	}
+	p.render(w, r, http.StatusOK, "delete", v)
+}
+
+// wouldGo counts what a deletion would take away, as far as that is quick.
+func (p *Page) wouldGo(ctx context.Context, v *deleteView) error {
+	key, err := p.work.Key(ctx, v.Resource, v.Key)
+	if err != nil {
+		return err
+	}
+	e, err := inspect.DryRun(ctx, p.work.DB, p.work.Plan, v.Resource, key, inspect.DryRunOptions{Limit: quickRows})
+	if err != nil {
+		return err
+	}
+	v.Row, v.Sure = output.RowName(queue.Job{Resource: v.Resource, ResourceID: key}), true
+	if !e.Root {
+		v.Lines = append(v.Lines, "The row itself is gone already: only what is left below it would be deleted.")
+	}
+	list := func(rows map[string]int64, capped map[string]bool, what string) {
+		for _, table := range slices.Sorted(maps.Keys(rows)) {
+			least := map[bool]string{true: "at least "}[capped[table]]
+			v.Lines = append(v.Lines, fmt.Sprintf("%s%s of %s %s.", least, output.Plural(rows[table], "row"), output.Printable(table), what))
+		}
+	}
+	list(e.Tables, e.Capped, "would be deleted")
+	list(e.Detached, e.CappedDetached, "would stay and lose a reference")
+	for _, l := range e.Loops {
+		v.Lines = append(v.Lines, capital(output.Printable(l.String()))+".")
+	}
+	if len(e.Tables)+len(e.Detached) == 0 {
+		v.Lines = append(v.Lines, "Nothing would be deleted.")
+	}
+	return nil
+}
+
+// enqueue queues the deletion of a row.
+func (p *Page) enqueue(ctx context.Context, r *http.Request, _ int64) (string, error) {
+	minutes, err := number(r, "grace", "The grace period", 0, 60*24*365)
+	if err != nil {
+		return "", err
+	}
+	told, err := p.work.Enqueue(ctx, r.PostFormValue("resource"), r.PostFormValue("key"),
+		queue.Deletion{Grace: time.Duration(minutes) * time.Minute, NoTrash: r.PostFormValue("no-trash") != ""})
+	if err != nil {
+		return "", err
+	}
+	return capital(told) + ".", nil
+}

@@ -1,0 +1,45 @@
+package page
+
+import (
+	"encoding/base64"
+	"net/http"
+
+	"github.com/onerow/onerow/cascade/internal/output"
+)
+
+const (
+	flashCookie  = "onerow_message"
+	flashSeconds = 60
+)
+
+// flash is what the page says after a post. It travels in a cookie through the
+// redirect, so that a reload does not say it again and any worker can show it.
+type flash struct {
+	Bad  bool
+	Text string
+}
+
+func (p *Page) setFlash(w http.ResponseWriter, r *http.Request, f flash) {
+	kind := "+"
+	if f.Bad {
+		kind = "-"
+	}
+	cookie := p.cookie(r, flashCookie, base64.RawURLEncoding.EncodeToString([]byte(kind+output.Shorten(f.Text, 600)))) //nolint:gosec // Secure where the request is; a loopback page has no TLS
+	cookie.MaxAge = flashSeconds
+	http.SetCookie(w, cookie)
+}
+
+func (p *Page) takeFlash(w http.ResponseWriter, r *http.Request) *flash {
+	cookie, err := r.Cookie(flashCookie)
+	if err != nil {
+		return nil
+	}
+	gone := p.cookie(r, flashCookie, "") //nolint:gosec // Secure where the request is; a loopback page has no TLS
+	gone.MaxAge = -1
+	http.SetCookie(w, gone)
+	text, err := base64.RawURLEncoding.DecodeString(cookie.Value)
+	if err != nil || len(text) < 2 {
+		return nil
+	}
+	return &flash{Bad: text[0] == '-', Text: output.Printable(string(text[1:]))}
+}

@@ -1,0 +1,125 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/internal/output"
+)
+
+// reportView is the page of one job: what became of the deletion, for whoever asked for it.
+type reportView struct {
+	jobView
+	At      string
+	Problem string
+	Facts   []fact
+	Left    []groupView
+	MoreRow int64
+	Trash   []keptView
+	Actions []fact
+}
+
+// fact is a line of the report.
+type fact struct{ Name, Text string }
+
+type keptView struct {
+	Table            string
+	Rows, References int64
+	Until, Stuck     string
+}
+
+// showJob is the page of one job, liveJob what of it is kept up to date.
+func (p *Page) showJob(w http.ResponseWriter, r *http.Request) { p.jobPage(w, r, "jobreport") }
+func (p *Page) liveJob(w http.ResponseWriter, r *http.Request) { p.jobPage(w, r, "jobboard") }
+
+func (p *Page) jobPage(w http.ResponseWriter, r *http.Request, template string) {
+	id := jobID(r)
+	ctx, cancel := context.WithTimeout(r.Context(), readBudget)
+	defer cancel()
+	b, _, problem := p.Watch.read(ctx)
+	report, err := cascade.ReportJob(ctx, p.work.DB, id)
+	switch {
+	case errors.Is(err, queue.ErrNoJob), err == nil && report.Job == nil:
+		p.fail(w, r, http.StatusNotFound, fmt.Sprintf("There is no job %d, or it was purged.", id))
+	case err != nil || problem != nil || b == nil:
+		p.Op.log.WarnContext(r.Context(), "page: a job cannot be read", "job", id, "error", errors.Join(err, problem))
+		p.fail(w, r, http.StatusServiceUnavailable, "The database cannot be read just now.")
+	case template == "jobreport":
+		p.render(w, r, http.StatusOK, template, p.report(b, report))
+	default:
+		p.send(w, r, http.StatusOK, template, p.report(b, report))
+	}
+}
+
+func (p *Page) report(b *board, r cascade.Report) reportView {
+	j := *r.Job
+	v := reportView{jobView: p.job(b, j), At: output.Moment(b.At)}
+	add := func(name, format string, args ...any) {
+		v.Facts = append(v.Facts, fact{name, fmt.Sprintf(format, args...)})
+	}
+	if r.Owner != "" {
+		add("Owner", "%s", output.Printable(output.RowKey(r.Owner)))
+	}
+	switch {
+	case r.RequestedAt.IsZero():
+		add("Asked for", "unknown: the deletion was not logged, or its audit was purged")
+	default:
+		add("Asked for", "%s by %s", moment(r.RequestedAt), orUnknown(r.Actor))
+		if r.Reason != "" {
+			add("Why", "%s", output.OneLine(r.Reason))
+		}
+	}
+	for _, t := range []struct {
+		name string
+		at   time.Time
+	}{{"Queued", j.CreatedAt}, {"Begun", j.StartedAt}, {"Ended", j.FinishedAt}} {
+		if !t.at.IsZero() {
+			add(t.name, "%s", moment(t.at))
+		}
+	}
+	if r.DeletionID != 0 {
+		add("Deletion", "%d", r.DeletionID)
+	}
+	if j.Plan != "" {
+		add("Plan", "%s", j.Plan)
+	}
+	if j.Skipped > 0 {
+		add("Skipped", "%s", output.Plural(j.Skipped, "row"))
+	}
+	open := slices.DeleteFunc(slices.Clone(r.Left), func(row queue.Parked) bool { return row.Skipped })
+	v.Left, v.MoreRow = p.rowGroups(b, open), max(0, j.Parked-int64(len(open)))
+	for _, k := range r.Trash {
+		kept := keptView{Table: output.Printable(k.Table), Rows: k.Rows, References: k.References, Until: moment(k.Expires)}
+		if k.Stuck > 0 {
+			kept.Stuck = fmt.Sprintf("%s could not come back: %s", output.Grouped(k.Stuck), output.Shorten(output.OneLine(k.Why), 300))
+		}
+		v.Trash = append(v.Trash, kept)
+	}
+	for _, act := range slices.Backward(r.Actions) {
+		text := act.Action
+		if act.Table != "" {
+			text += " " + output.RowName(queue.Job{Resource: act.Table, ResourceID: act.Key})
+		}
+		text += " by " + orUnknown(act.Actor)
+		if act.Reason != "" {
+			text += ": " + output.OneLine(act.Reason)
+		}
+		v.Actions = append(v.Actions, fact{moment(act.At), text})
+	}
+	v.Restore = p.mayAct() && len(v.Trash) > 0 && v.Restoring == ""
+	return v
+}
+
+func moment(t time.Time) string { return output.Moment(t) + " UTC" }
+
+func orUnknown(text string) string {
+	if text = output.OneLine(text); text == "" {
+		return "unknown (the call did not say)"
+	}
+	return text
+}

@@ -1,0 +1,100 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/internal/output"
+)
+
+// How many are listed.
+const (
+	mostFound = 100
+	mostTrash = 100
+	maxSearch = 200 // bytes of what is searched for
+)
+
+type searchView struct {
+	Query string
+	Jobs  []jobView
+	More  bool
+}
+
+// search lists the jobs that somebody knows something of.
+func (p *Page) search(w http.ResponseWriter, r *http.Request) {
+	text := output.Shorten(strings.TrimSpace(output.Printable(r.URL.Query().Get("q"))), maxSearch)
+	if text == "" {
+		http.Redirect(w, r, "/", http.StatusSeeOther)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), readBudget)
+	defer cancel()
+	b, _, problem := p.Watch.read(ctx)
+	jobs, err := cascade.Search(ctx, p.work.DB, text, mostFound)
+	if err = errors.Join(err, problem); err != nil || b == nil {
+		p.Op.log.WarnContext(r.Context(), "page: cannot search", "error", err)
+		p.fail(w, r, http.StatusServiceUnavailable, "The database cannot be read just now.")
+		return
+	}
+	v := searchView{Query: text, More: len(jobs) == mostFound}
+	for _, j := range jobs {
+		v.Jobs = append(v.Jobs, p.job(b, j))
+	}
+	p.render(w, r, http.StatusOK, "search", v)
+}
+
+type trashView struct {
+	cascade.TrashSize
+	Jobs []trashJob
+	More bool
+}
+
+type trashJob struct {
+	ID                      int64
+	Row, Since, Until       string
+	Rows, References, Stuck int64
+	Restoring               string
+	Restore                 bool
+}
+
+// trash lists what can still come back, job by job.
+func (p *Page) trash(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), readBudget)
+	defer cancel()
+	v, err := p.readTrash(ctx)
+	if err != nil {
+		p.Op.log.WarnContext(r.Context(), "page: the trash cannot be read", "error", output.OneLine(err.Error()))
+		p.fail(w, r, http.StatusServiceUnavailable, "The database cannot be read just now.")
+		return
+	}
+	p.render(w, r, http.StatusOK, "trash", v)
+}
+
+func (p *Page) readTrash(ctx context.Context) (v trashView, err error) {
+	kept, err := cascade.ListTrash(ctx, p.work.DB, 0, mostTrash)
+	if err != nil {
+		return v, err
+	}
+	if v.TrashSize, err = cascade.ReadTrashSize(ctx, p.work.DB, mostSteps); err != nil {
+		return v, err
+	}
+	v.More = len(kept) == mostTrash
+	for _, k := range kept {
+		t := trashJob{ID: k.JobID, Row: "a job that was purged", Since: output.Moment(k.Since), Until: output.Moment(k.Expires), Rows: k.Rows, References: k.References, Stuck: k.Stuck}
+		job, err := queue.Get(ctx, p.work.DB, k.JobID)
+		if err != nil && !errors.Is(err, queue.ErrNoJob) {
+			return v, err
+		}
+		if err == nil {
+			t.Row, t.Restore = output.RowName(job), p.mayAct()
+		}
+		if of, known := p.restores.get(k.JobID); known {
+			t.Restoring, t.Restore = restoreText(of), t.Restore && of.Ended
+		}
+		v.Jobs = append(v.Jobs, t)
+	}
+	return v, nil
+}

@@ -1,0 +1,176 @@
+package page
+
+import (
+	"slices"
+	"time"
+
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/internal/output"
+)
+
+// boardView is a board in words.
+type boardView struct {
+	At        string // UTC, by the database's clock
+	Known     bool   // there is a board to show
+	Problem   string // what is shown is old, and why
+	Since     string
+	MayAct    bool
+	Paused    bool
+	PausedFor string
+	Reason    string
+	Rate      string
+	Tiles     []tile
+	Resources []pausedView
+	Trouble   []groupView
+	MoreDead  int64 // that are not listed
+	Parked    []groupView
+	MoreRows  int64
+	Running   []jobView
+	Waiting   []jobView
+	MoreOpen  int64
+	Grace     []jobView
+	MoreGrace int64
+	Ended     []jobView
+	Restoring []restoringView
+	Workers   []workerView
+	Settings  []string
+	Names     []string // of the plan's resources
+	Empty     fact     // what is said when no job is open
+	Notice    string   // why nothing goes on although there is something to do
+}
+
+type pausedView struct{ Name, Reason, Since string }
+
+type restoringView struct {
+	ID        int64
+	Row, Text string
+	Bad       bool
+}
+
+type tile struct {
+	Label, Value, Note string
+	Kind               string // good, warn, bad or nothing
+}
+
+type workerView struct {
+	Name  string
+	This  bool
+	Kind  string
+	Doing string
+	Note  string // how it is set
+	Job   int64
+	Seen  string
+}
+
+// view makes words of what was read.
+func (p *Page) view(b *board, since time.Time, problem error) boardView {
+	v := boardView{MayAct: p.mayAct(), Known: b != nil}
+	if problem != nil {
+		v.Problem = output.Shorten(output.OneLine(problem.Error()), 300)
+		v.Since = output.Moment(since)
+	}
+	if b == nil {
+		return v
+	}
+	v.At = output.Moment(b.At)
+	if b.Stats.Paused.On {
+		v.Paused, v.Reason, v.PausedFor = true, output.Printable(b.Stats.Paused.Reason), ago(b.At, b.Stats.Paused.Since)
+	}
+	for _, r := range b.Stats.Resources {
+		v.Resources = append(v.Resources, pausedView{output.Printable(r.Resource), output.Printable(r.Reason), ago(b.At, r.Since)})
+	}
+	var rate float64
+	for _, r := range b.Rates {
+		rate += r
+	}
+	v.Rate = perSecond(rate)
+	for _, job := range b.Open {
+		view := p.job(b, job)
+		switch job.State {
+		case queue.Running:
+			v.Running = append(v.Running, view)
+		case queue.Scheduled, queue.Held, queue.OnPause:
+			v.Grace = append(v.Grace, view)
+		default:
+			v.Waiting = append(v.Waiting, view)
+		}
+	}
+	v.Trouble, v.Parked = p.jobGroups(b, b.Trouble), p.rowGroups(b, b.Parked)
+	for _, job := range b.Ended {
+		v.Ended = append(v.Ended, p.job(b, job))
+	}
+	alive := false
+	for _, worker := range b.Workers {
+		view := p.worker(b, worker)
+		v.Workers = append(v.Workers, view)
+		alive = alive || view.Kind != "bad"
+	}
+	for _, s := range b.Settings {
+		v.Settings = append(v.Settings, "Set for "+whose(s.Worker)+": "+settingText(s))
+	}
+	for _, n := range p.work.Plan.Nodes() {
+		if n.Managed {
+			v.Names = append(v.Names, n.Name)
+		}
+	}
+	for _, id := range slices.Sorted(slices.Values(p.restores.atWork())) {
+		of, _ := p.restores.get(id)
+		v.Restoring = append(v.Restoring, restoringView{ID: id, Row: of.Row, Text: restoreText(of)})
+	}
+	v.tiles(b)
+	v.says(b, alive)
+	return v
+}
+
+// says puts into words what is not there.
+func (v *boardView) says(b *board, alive bool) {
+	due := b.Stats.Open[queue.Running] + b.Stats.Open[queue.Ready]
+	trouble := b.Stats.Dead + b.Stats.Leftovers
+	switch {
+	case due > 0 && !v.Paused && !alive:
+		v.Notice = "No worker is running, so nothing of this is worked. Start one: cascade-worker run"
+	case trouble > 0:
+		v.Empty = fact{"Nothing is due.", capital(output.Plural(trouble, "job")) + " above " + map[bool]string{true: "needs", false: "need"}[trouble == 1] + " somebody."}
+	case len(b.Open)+len(b.Ended) == 0:
+		v.Empty = fact{"No job yet.", "Queue one: cascade-worker enqueue RESOURCE ID"}
+	case v.Paused:
+		v.Empty = fact{"Nothing is due.", "All workers are paused: what comes due waits."}
+	case !alive:
+		v.Empty = fact{"Nothing is due.", "No worker is running: what comes due waits for one."}
+	default:
+		v.Empty = fact{"Nothing to do.", "Every job that was due is worked."}
+	}
+}
+
+// tiles are the figures at the top; they count everything, the lists below do not.
+func (v *boardView) tiles(b *board) {
+	running, waiting, grace := b.Stats.Open[queue.Running], b.Stats.Open[queue.Ready], b.Stats.Open[queue.Scheduled]+b.Stats.Open[queue.Held]+b.Stats.Open[queue.OnPause]
+	v.MoreOpen = max(0, waiting-int64(len(v.Waiting)))
+	v.MoreGrace = max(0, grace-int64(len(v.Grace)))
+	v.MoreDead = max(0, b.Stats.Dead+b.Stats.Leftovers-int64(len(b.Trouble)))
+	v.MoreRows = max(0, b.Stats.Parked-int64(len(b.Parked)))
+	oldest := tile{Label: "Oldest due", Value: "none"}
+	if b.Stats.OldestAge > 0 {
+		oldest.Value = span(b.Stats.OldestAge)
+	}
+	note := v.Rate
+	if v.Paused && running > 0 {
+		note = "paused"
+	}
+	v.Tiles = []tile{
+		{Label: "Running", Value: output.Grouped(running), Note: note},
+		{Label: "Waiting", Value: output.Grouped(waiting)},
+		oldest,
+		{Label: "In grace", Value: output.Grouped(grace)},
+		bad(tile{Label: "Dead", Value: output.Grouped(b.Stats.Dead)}, b.Stats.Dead, "bad"),
+		bad(tile{Label: "With leftovers", Value: output.Grouped(b.Stats.Leftovers)}, b.Stats.Leftovers, "warn"),
+		bad(tile{Label: "Parked rows", Value: output.Grouped(b.Stats.Parked)}, b.Stats.Parked, "warn"),
+	}
+}
+
+func bad(t tile, n int64, kind string) tile {
+	if n > 0 {
+		t.Kind = kind
+	}
+	return t
+}

@@ -1,0 +1,167 @@
+package page
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/internal/output"
+)
+
+const (
+	freshFor    = 900 * time.Millisecond // what was read is shown to everybody who asks meanwhile
+	readBudget  = 4 * time.Second        // for all statements together
+	rateWindow  = 20 * time.Second
+	rateAtLeast = 2 * time.Second // a rate over less than this would jump
+)
+
+// board is what the page shows, as it was read at one time.
+type board struct {
+	At       time.Time // by the database's clock
+	Stats    cascade.Stats
+	Workers  []cascade.WorkerStatus
+	Open     []queue.Job
+	Trouble  []queue.Job
+	Ended    []queue.Job
+	Parked   []queue.Parked
+	Settings []cascade.Settings
+	Rates    map[int64]float64 // rows per second, of the jobs under way for which it is known
+}
+
+// watcher reads boards when somebody looks, at most one per second for everybody, and
+// remembers what a rate needs. It has no goroutine of its own.
+type watcher struct {
+	work Worker
+
+	mu      sync.Mutex
+	last    *board    // the last one that could be read
+	readAt  time.Time // when it was tried
+	problem error     // of the last try
+	since   time.Time // when trying began to fail
+	samples map[int64][]sample
+	looked  time.Time // when somebody did last
+}
+
+// sample is how far a job was.
+type sample struct {
+	at   time.Time
+	rows int64
+}
+
+func newWatcher(w Worker) *watcher { return &watcher{work: w, samples: map[int64][]sample{}} }
+
+// read returns the board, or the last one there was with since when what is wrong. The
+// board is nil when there never was one.
+func (w *watcher) read(ctx context.Context) (*board, time.Time, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.looked = time.Now()
+	if time.Since(w.readAt) >= freshFor {
+		// Others wait for this board, so the client that hangs up does not end it.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readBudget)
+		defer cancel()
+		b, err := w.load(ctx)
+		w.readAt = time.Now()
+		switch {
+		case err == nil:
+			w.remember(b)
+			w.last, w.problem, w.since = b, nil, time.Time{}
+		case w.problem == nil:
+			w.since = w.readAt
+			fallthrough
+		default:
+			w.problem = err
+		}
+	}
+	return w.last, w.since, w.problem
+}
+
+// Changed makes the next read a new one, after a post.
+func (w *watcher) Changed() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.readAt = time.Time{}
+}
+
+// underWay are the jobs of the last board that a worker has, or had a moment ago: none when nobody has looked
+// for a while, or nothing is worked.
+func (w *watcher) underWay() (jobs []queue.Job) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.last == nil || w.problem != nil || time.Since(w.looked) > lookedFor {
+		return nil
+	}
+	for _, job := range w.last.Open {
+		if w.last.underWay(job) {
+			jobs = append(jobs, job)
+		}
+	}
+	return jobs
+}
+
+// underWay says whether a job moves: a worker has it, or gave it back to take its turn with others.
+func (b *board) underWay(j queue.Job) bool {
+	return b.paused(j) == "" && (j.State == queue.Running && b.At.Before(j.DueAt) || j.State == queue.Ready && j.DeletedRows > 0 && j.Failures == 0)
+}
+
+// paused says what keeps workers from a job, if anything does.
+func (b *board) paused(j queue.Job) string {
+	if b.Stats.Paused.On {
+		return "all workers are paused"
+	}
+	for _, r := range b.Stats.Resources {
+		if r.Resource == j.Resource {
+			return "jobs of " + output.Printable(r.Resource) + " are paused"
+		}
+	}
+	return ""
+}
+
+// load sends 10 statements; 2 more if any job is open, and 1 for each other kind of job that there is.
+func (w *watcher) load(ctx context.Context) (*board, error) {
+	b, db := &board{Rates: map[int64]float64{}}, w.work.DB
+	var err error
+	if b.At, err = databaseClock(ctx, db); err != nil {
+		return nil, err
+	}
+	if b.Stats, err = cascade.ReadStats(ctx, db); err != nil {
+		return nil, err
+	}
+	if b.Workers, err = cascade.Workers(ctx, db); err != nil {
+		return nil, err
+	}
+	if b.Settings, err = cascade.ReadSettings(ctx, db); err != nil {
+		return nil, err
+	}
+	if b.Parked, err = queue.ListParked(ctx, db, queue.ParkedOptions{State: queue.ParkedOpen, Limit: showParked}); err != nil {
+		return nil, err
+	}
+	if b.Open, err = queue.OpenJobs(ctx, db, showDue, showLater); err != nil {
+		return nil, err
+	}
+	if b.Ended, err = queue.EndedJobs(ctx, db, showEnded); err != nil {
+		return nil, err
+	}
+	b.Trouble, err = troubledJobs(ctx, db)
+	return b, err
+}
+
+// remember keeps the samples of the jobs under way, and no others.
+func (w *watcher) remember(b *board) {
+	samples := map[int64][]sample{}
+	for _, job := range b.Open {
+		if !b.underWay(job) {
+			continue
+		}
+		all := append(w.samples[job.ID], sample{b.At, job.DeletedRows})
+		for len(all) > 2 && b.At.Sub(all[1].at) >= rateWindow {
+			all = all[1:]
+		}
+		samples[job.ID] = all
+		if took := b.At.Sub(all[0].at); took >= rateAtLeast {
+			b.Rates[job.ID] = float64(job.DeletedRows-all[0].rows) / took.Seconds()
+		}
+	}
+	w.samples = samples
+}
