@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/adopt"
 )
@@ -72,16 +73,16 @@ func (c *adoptCmd) check(a *app, plan schema.Plan) error {
 		for _, r := range plan.Resources {
 			names = append(names, r.Name)
 		}
-		return usagef("the plan has no resource %q; it has %s", c.Resource, strings.Join(names, ", "))
+		return usage.Errorf("the plan has no resource %q; it has %s", c.Resource, strings.Join(names, ", "))
 	}
 	throttled := c.Load != 0 || c.MaxLag != 0 || c.MaxThreadsRunning != 0 || len(c.Replica)+len(c.ThrottleQuery) > 0
 	switch {
 	case !c.Backfill && (c.Copies || c.After != "" || throttled):
-		return usagef("--copies, --after and throttles are for --backfill; printing files changes nothing")
+		return usage.Errorf("--copies, --after and throttles are for --backfill; printing files changes nothing")
 	case c.Backfill && (c.Out != "" || c.Number != 0):
-		return usagef("--out and --number are for files, which --backfill does not write")
+		return usage.Errorf("--out and --number are for files, which --backfill does not write")
 	case c.Number < 0:
-		return usagef("--number is %d; it should be 1 or more", c.Number)
+		return usage.Errorf("--number is %d; it should be 1 or more", c.Number)
 	}
 	return c.throttleFlags.check(a)
 }
@@ -99,7 +100,7 @@ func (c *adoptCmd) files(a *app, found *adopt.Adoption) error {
 		return errReported
 	}
 	if len(found.Steps) == 0 {
-		_, err := fmt.Fprintf(a.stdout, "nothing to do: %s has all that the resource %s needs; %s verify looks at the rest\n", found.Resource.Active, c.Resource, programName)
+		_, err := fmt.Fprintf(a.stdout, "nothing to do: %s has all that the resource %s needs; %s verify looks at the rest\n", found.Resource.Active, c.Resource, output.ProgramName)
 		return err
 	}
 	if c.Out != "" {
@@ -126,7 +127,7 @@ func are(n int) string {
 func (c *adoptCmd) backfill(ctx context.Context, a *app, db *sql.DB, plan schema.Plan) (err error) {
 	f, err := adopt.New(ctx, db, plan, c.Resource)
 	if errors.Is(err, adopt.ErrNotReady) {
-		return output.Said(fmt.Sprintf("%s is not ready for the backfill: %s; see %s adopt %s", c.Resource, output.Detail(err, adopt.ErrNotReady), programName, c.Resource), err)
+		return output.Said(fmt.Sprintf("%s is not ready for the backfill: %s; see %s adopt %s", c.Resource, output.Detail(err, adopt.ErrNotReady), output.ProgramName, c.Resource), err)
 	}
 	if err != nil {
 		return err
@@ -151,7 +152,7 @@ func (c *adoptCmd) backfill(ctx context.Context, a *app, db *sql.DB, plan schema
 		return pace.wait(ctx)
 	}})
 	if errors.Is(err, adopt.ErrInvalidPosition) {
-		return usagef("--after %q is no id of %s", c.After, c.Resource)
+		return usage.Errorf("--after %q is no id of %s", c.After, c.Resource)
 	}
 	err = errors.Join(err, show.end())
 	if err != nil {

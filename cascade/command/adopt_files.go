@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/adopt"
 )
@@ -17,7 +18,7 @@ import (
 func (c *adoptCmd) write(a *app, found *adopt.Adoption) error {
 	list, err := os.ReadDir(c.Out)
 	if err != nil {
-		return usagef("--out: %w", err)
+		return usage.Errorf("--out: %w", err)
 	}
 	last, there := int64(0), map[string]string{} // by what stands behind the number
 	for _, entry := range list {
@@ -36,7 +37,7 @@ func (c *adoptCmd) write(a *app, found *adopt.Adoption) error {
 	for _, f := range files {
 		_, rest, _ := strings.Cut(f.Name, "_")
 		if other := there[rest]; other != "" {
-			return usagef("--out has %s already, which the database has not run: run it, or remove it, before more are written", other)
+			return usage.Errorf("--out has %s already, which the database has not run: run it, or remove it, before more are written", other)
 		}
 	}
 	var b strings.Builder
@@ -49,7 +50,7 @@ func (c *adoptCmd) write(a *app, found *adopt.Adoption) error {
 		}
 		mark := ""
 		if found.Steps[i].Last && (i == 0 || !found.Steps[i-1].Last) {
-			mark = fmt.Sprintf("  (before this one: %s adopt %s --backfill)", programName, c.Resource)
+			mark = fmt.Sprintf("  (before this one: %s adopt %s --backfill)", output.ProgramName, c.Resource)
 		}
 		fmt.Fprintf(&b, "%s%s\n", f.Name, mark)
 	}

@@ -1,14 +1,11 @@
 package command
 
 import (
+	"cmp"
 	"context"
-	"net/url"
-
-	"gocloud.dev/blob"
-	"gocloud.dev/blob/fileblob"
 
 	"github.com/onerow/onerow/cascade"
-	"github.com/onerow/onerow/cascade/blobassets"
+	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -17,43 +14,39 @@ type assetsFlag struct {
 	Assets string `placeholder:"URL" help:"Where the assets are that the plan's asset columns name: file:///folder ($$ONEROW_ASSETS)."`
 }
 
-// assets opens the bucket of the plan's assets. Without asset columns it is nil, and
+// assets opens the place of the plan's assets. Without asset columns it is nil, and
 // closing does nothing.
 func (a *app) assets(ctx context.Context, flag assetsFlag, plan schema.Plan) (cascade.Assets, func() error, error) {
-	where := flag.Assets
-	if where == "" {
-		where = a.getenv(envAssets)
-	}
 	for _, n := range plan.Nodes() { // existing tables may name assets, too
 		if n.Asset == "" {
 			continue
 		}
-		if where == "" {
-			return nil, nil, usagef("%q of the plan names its assets in the column %q: say where they are with --assets file:///folder or %s",
+		if !a.knowsAssets(flag) {
+			return nil, nil, usage.Errorf("%q of the plan names its assets in the column %q: say where they are with --assets file:///folder or %s",
 				n.Name, n.Asset, envAssets)
 		}
-		bucket, err := openBucket(ctx, where)
-		if err != nil {
-			return nil, nil, err
-		}
-		return blobassets.New(bucket), bucket.Close, nil
+		return a.openStore(ctx, flag)
 	}
 	return nil, func() error { return nil }, nil
 }
 
-// openBucket opens a folder. Its errors quote no more of the address than its path,
-// because addresses of other stores may carry keys.
-func openBucket(ctx context.Context, where string) (*blob.Bucket, error) {
-	u, err := url.Parse(where)
-	if err != nil || u.Scheme != fileblob.Scheme {
-		return nil, usagef("the assets' address is not of the form file:///folder, the only one that this program is built with")
+// knowsAssets says whether a place was named, or is the program's own.
+func (a *app) knowsAssets(flag assetsFlag) bool {
+	return a.ownAssets != nil || flag.Assets != "" || a.getenv(envAssets) != ""
+}
+
+// openStore opens the place that was named, or the program's own.
+func (a *app) openStore(ctx context.Context, flag assetsFlag) (cascade.AssetStore, func() error, error) {
+	where := cmp.Or(flag.Assets, a.getenv(envAssets))
+	switch {
+	case a.ownAssets != nil:
+		return a.ownAssets, func() error { return nil }, nil
+	case a.openAssets == nil:
+		return nil, nil, usage.Errorf("this program is built without places for assets: --assets and %s name none", envAssets)
 	}
-	if u.Host != "" && u.Host != "." && u.Host != "localhost" {
-		return nil, usagef("the assets' address needs three slashes, as in file:///folder (or file://./folder for a relative one)")
-	}
-	bucket, err := blob.OpenBucket(ctx, where)
+	store, closeStore, err := a.openAssets(ctx, where)
 	if err != nil {
-		return nil, usagef("the assets at %s cannot be opened: is it a folder that this user may write to, and is the address right?", u.Path)
+		return nil, nil, usage.Mark(err)
 	}
-	return bucket, nil
+	return store, closeStore, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/undo"
+	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/repo"
 )
 
@@ -37,7 +38,7 @@ Examples:
 // Run cancels the job.
 func (c *cancelCmd) Run(ctx context.Context, a *app) (err error) {
 	if c.Job < 1 {
-		return usagef("%d is no job's number: see %s jobs", c.Job, programName)
+		return usage.Errorf("%d is no job's number: see %s jobs", c.Job, output.ProgramName)
 	}
 	plan, err := a.plan(c.planFlag)
 	if err != nil {
@@ -50,14 +51,14 @@ func (c *cancelCmd) Run(ctx context.Context, a *app) (err error) {
 	defer func() { err = errors.Join(err, db.Close()) }()
 	back, job, err := repo.CancelJob(c.acting(ctx, a), db, plan, c.Job)
 	switch {
-	case errors.Is(err, queue.ErrNoJob):
-		return output.Said(fmt.Sprintf("there is no job %d: see %s jobs", c.Job, programName), err)
-	case errors.Is(err, queue.ErrNotOpen):
-		return output.Said(fmt.Sprintf("job %d is done: what it has deleted comes back with %s restore %d, where the plan keeps it", c.Job, programName, c.Job), err)
-	case errors.Is(err, queue.ErrOpenJob):
+	case errors.Is(err, cascade.ErrNoJob):
+		return output.Said(fmt.Sprintf("there is no job %d: see %s jobs", c.Job, output.ProgramName), err)
+	case errors.Is(err, cascade.ErrNotOpen):
+		return output.Said(fmt.Sprintf("job %d is done: what it has deleted comes back with %s restore %d, where the plan keeps it", c.Job, output.ProgramName, c.Job), err)
+	case errors.Is(err, cascade.ErrOpenJob):
 		return output.Said(fmt.Sprintf("job %d has a newer one for the same row, which is open: cancel that one", c.Job), err)
 	case err != nil:
-		return fmt.Errorf("%w; %s cancel %d may be run again", err, programName, c.Job)
+		return fmt.Errorf("%w; %s cancel %d may be run again", err, output.ProgramName, c.Job)
 	}
 	lines := []string{fmt.Sprintf("job %d (%s) is cancelled", job.ID, output.RowName(job))}
 	if back.Changed {

@@ -1,26 +1,16 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"regexp"
-	"runtime"
-	"runtime/debug"
 	"strings"
 
 	"github.com/alecthomas/kong"
-)
 
-const programName = "cascade-worker"
-
-// Environment variables that stand in for flags.
-const (
-	envDSN    = "ONEROW_DSN"
-	envPlan   = "ONEROW_PLAN"
-	envAssets = "ONEROW_ASSETS"
+	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
 )
 
 // commandLine is what kong parses.
@@ -58,11 +48,6 @@ type commandLine struct {
 	Serials  serialsCmd  `cmd:"" help:"List series of numbers, find their gaps and overlaps."`
 }
 
-// planFlag is part of every command that needs the plan.
-type planFlag struct {
-	Plan string `placeholder:"FILE" help:"The plan, a YAML file; - for standard input ($$ONEROW_PLAN)."`
-}
-
 const description = `Deletes everything below a deleted row, bottom-up, in the background.
 
 Examples:
@@ -86,12 +71,6 @@ plan.yaml:
       parent: {resource: project, column: project_id}
       columns: [{name: body, type: TEXT NOT NULL}]`
 
-// app is what a command gets when it runs.
-type app struct {
-	environment
-	dsn string
-}
-
 // printed is what a flag like --help panics with inside kong, which would exit.
 type printed struct{ code int }
 
@@ -99,7 +78,7 @@ type printed struct{ code int }
 func dispatch(ctx context.Context, s environment) error {
 	var g commandLine
 	parser, err := kong.New(&g,
-		kong.Name(programName),
+		kong.Name(output.ProgramName),
 		kong.Description(description),
 		kong.Writers(s.stdout, s.stderr),
 		kong.Exit(func(code int) { panic(printed{code}) }),
@@ -132,7 +111,7 @@ func parse(parser *kong.Kong, args []string) (command *kong.Context, err error) 
 		case printed:
 			command, err = nil, nil
 		default:
-			err = usagef("the command line cannot be understood: %v", p)
+			err = usage.Errorf("the command line cannot be understood: %v", p)
 		}
 	}()
 	command, err = parser.Parse(args)
@@ -141,9 +120,9 @@ func parse(parser *kong.Kong, args []string) (command *kong.Context, err error) 
 		return command, err
 	}
 	if negative.MatchString(err.Error()) {
-		return nil, usagef("a number below 0 looks like a flag; an id goes behind --, as in %s enqueue account -- -1", programName)
+		return nil, usage.Errorf("a number below 0 looks like a flag; an id goes behind --, as in %s enqueue account -- -1", output.ProgramName)
 	}
-	return nil, usagef("%s (see %s --help)", missing(err.Error()), helpFor(wrong.Context))
+	return nil, usage.Errorf("%s (see %s --help)", missing(err.Error()), helpFor(wrong.Context))
 }
 
 // negative is what kong says of an id below 0.
@@ -168,7 +147,7 @@ func helpFor(c *kong.Context) string {
 	if c != nil && c.Selected() != nil {
 		return c.Selected().FullPath()
 	}
-	return programName
+	return output.ProgramName
 }
 
 type versionFlag bool
@@ -181,24 +160,4 @@ func (versionFlag) BeforeReset(k *kong.Kong, s environment) error {
 	}
 	k.Exit(exitOK)
 	return nil
-}
-
-func (s environment) versionLine() string {
-	name := cmp.Or(s.version, "(unknown)")
-	if info, ok := debug.ReadBuildInfo(); ok && s.version == "" && info.Main.Version != "" {
-		name = info.Main.Version
-	}
-	return fmt.Sprintf("%s %s (%s)", programName, name, runtime.Version())
-}
-
-// workerName is the given one, else host and process, as the library would say.
-func workerName(given string) string {
-	if given != "" {
-		return given
-	}
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown host"
-	}
-	return fmt.Sprintf("%s:%d", host, os.Getpid())
 }

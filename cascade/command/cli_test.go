@@ -3,6 +3,8 @@ package command
 import (
 	"strings"
 	"testing"
+
+	"github.com/onerow/onerow/cascade/internal/output"
 )
 
 // TestHelp: every command says what it does, with examples, on standard output.
@@ -120,5 +122,5 @@ func TestWrongInput(t *testing.T) {
 }
 
 func isOneLine(stderr string) bool {
-	return strings.HasPrefix(stderr, programName+": ") && strings.Count(stderr, "\n") == 1 && strings.HasSuffix(stderr, "\n")
+	return strings.HasPrefix(stderr, output.ProgramName+": ") && strings.Count(stderr, "\n") == 1 && strings.HasSuffix(stderr, "\n")
 }

@@ -14,8 +14,10 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/onerow/onerow/migrations"
-	"github.com/onerow/onerow/pool"
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/fit"
+	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
 )
 
 // connectTimeout is how long the first connection may take altogether.
@@ -31,9 +33,9 @@ func (a *app) open(ctx context.Context) (*sql.DB, error) {
 	var setting *pool.SettingError
 	switch {
 	case errors.As(err, &setting):
-		return nil, usagef("the DSN's setting %s = %q cannot be used: %s; %s", setting.Setting, setting.Value, setting.Why, setting.Fix)
+		return nil, usage.Errorf("the DSN's setting %s = %q cannot be used: %s; %s", setting.Setting, setting.Value, setting.Why, setting.Fix)
 	case err != nil:
-		return nil, usagef("the DSN's settings contradict each other; it should be %s", dsnForms)
+		return nil, usage.Errorf("the DSN's settings contradict each other; it should be %s", dsnForms)
 	}
 	db := sql.OpenDB(connector)
 	db.SetMaxOpenConns(8)
@@ -52,26 +54,14 @@ func (a *app) openMigrated(ctx context.Context) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	missing, err := pending(ctx, db)
+	missing, err := fit.Pending(ctx, db)
 	if err == nil && missing > 0 {
-		err = fmt.Errorf("the database lacks the toolkit's tables (%d of its migrations), or does not show them to this user: run %s migrate up, or verify for the rights", missing, programName)
+		err = fmt.Errorf("the database lacks the toolkit's tables (%d of its migrations), or does not show them to this user: run %s migrate up, or verify for the rights", missing, output.ProgramName)
 	}
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
-}
-
-// pending is how many migrations the database lacks.
-func pending(ctx context.Context, db *sql.DB) (int, error) {
-	all, err := migrations.Status(ctx, db)
-	missing := 0
-	for _, m := range all {
-		if !m.Applied {
-			missing++
-		}
-	}
-	return missing, err
 }
 
 // Server error numbers that a first connection meets.
@@ -129,4 +119,13 @@ func refused(cfg *mysql.Config, my *mysql.MySQLError, hasParams bool) error {
 			where, my.Number, slices.Sorted(maps.Keys(cfg.Params)))
 	}
 	return fmt.Errorf("the database at %s refused the connection: %w", where, my)
+}
+
+// database says where the worker works, without a password.
+func (a *app) database() string {
+	cfg, err := parseDSN(a.dsn)
+	if err != nil {
+		return ""
+	}
+	return address(cfg) + "/" + output.Printable(cfg.DBName)
 }

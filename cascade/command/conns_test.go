@@ -17,7 +17,7 @@ func TestKeepsItsConnections(t *testing.T) {
 		w.ok("enqueue", "project", fmt.Sprint(id))
 	}
 	a := &app{environment: environment{getenv: func(string) string { return "" }}, dsn: w.url()}
-	worker, err := a.worker(t.Context(), workFlags{planFlag: planFlag{Plan: w.plan}, Batch: 5000, Target: 50 * time.Millisecond, Parallel: 6, Lease: 10 * time.Second}, cascade.Config{})
+	worker, err := newWorker(t.Context(), a, workFlags{planFlag: planFlag{Plan: w.plan}, Batch: 5000, Target: 50 * time.Millisecond, Parallel: 6, Lease: 10 * time.Second}, cascade.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

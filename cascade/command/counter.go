@@ -11,6 +11,9 @@ import (
 // drawEvery is how often a line on a terminal is drawn anew.
 const drawEvery = 100 * time.Millisecond
 
+// plainEvery is how often progress gets a line where it cannot be redrawn.
+const plainEvery = 2 * time.Second
+
 // counter shows how long work goes on, on stderr: on a terminal as one line that is
 // drawn over itself, else as a line now and then.
 type counter struct {

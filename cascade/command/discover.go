@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/discover"
 	"github.com/onerow/onerow/schema/live"
@@ -54,13 +55,13 @@ func (c *discoverCmd) Run(ctx context.Context, a *app) (err error) {
 		}
 	}
 	if len(roots) == 0 && c.Plan == "" {
-		return usagef("--root names no table")
+		return usage.Errorf("--root names no table")
 	}
 	var soft []discover.Soft
 	for _, text := range c.Soft {
 		s, err := discover.ParseSoft(text)
 		if err != nil {
-			return usage(err)
+			return usage.Mark(err)
 		}
 		soft = append(soft, s)
 	}
@@ -68,10 +69,10 @@ func (c *discoverCmd) Run(ctx context.Context, a *app) (err error) {
 	var text []byte
 	if c.Plan != "" {
 		if text, err = os.ReadFile(c.Plan); err != nil {
-			return usagef("--plan: %w", err)
+			return usage.Errorf("--plan: %w", err)
 		}
 		if old, err = planfile.Parse(c.Plan, text); err != nil {
-			return usage(err)
+			return usage.Mark(err)
 		}
 	}
 	db, err := a.open(ctx)
@@ -81,8 +82,8 @@ func (c *discoverCmd) Run(ctx context.Context, a *app) (err error) {
 	defer func() { err = errors.Join(err, db.Close()) }()
 	plan, notes, proposals, err := discover.Extend(ctx, db, old, roots, soft)
 	switch {
-	case errors.Is(err, discover.ErrUnknownTable):
-		return usage(err)
+	case errors.Is(err, schema.ErrUnknownTable):
+		return usage.Mark(err)
 	case err != nil:
 		return err
 	}

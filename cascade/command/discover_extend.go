@@ -12,6 +12,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/discover"
 	"github.com/onerow/onerow/schema/live"
@@ -72,7 +73,7 @@ func extendedText(name, text string, old, plan schema.Plan, notes []live.Note, p
 	}
 	extended := f.String()
 	if again, err := planfile.Parse("the extended plan", []byte(extended)); err != nil || !samePlan(again, plan) {
-		return "", errors.Join(usagef("%s is written in a form that cannot be extended; write its lists with one entry on a line, as discover does", name), err)
+		return "", errors.Join(usage.Errorf("%s is written in a form that cannot be extended; write its lists with one entry on a line, as discover does", name), err)
 	}
 	return extended, nil
 }

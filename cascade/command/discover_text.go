@@ -21,7 +21,7 @@ func planText(plan schema.Plan, roots []string, notes []live.Note, proposals []d
 		edges += len(t.Parents)
 	}
 	yamlComment(&b, "", fmt.Sprintf("A plan for rows of %s: %s, %s. Made by %s discover; look it over.",
-		strings.Join(roots, ", "), output.Plural(len(plan.Tables), "table"), output.Plural(edges, "edge"), programName))
+		strings.Join(roots, ", "), output.Plural(len(plan.Tables), "table"), output.Plural(edges, "edge"), output.ProgramName))
 	yamlComment(&b, "", "A foreign key keeps a row above until all below are gone, so the root's row goes last.")
 	for _, n := range notes {
 		if n.Table == "" {

@@ -35,7 +35,7 @@ Examples:
 // Run works until no job is due.
 func (c *drainCmd) Run(ctx context.Context, a *app) (err error) {
 	show := newProgress(a.stderr, a.terminal)
-	w, err := a.worker(ctx, c.workFlags, cascade.Config{Log: logger(show, c.LogFormat, slog.LevelWarn), OnProgress: show.job, Observer: show})
+	w, err := newWorker(ctx, a, c.workFlags, cascade.Config{Log: logger(show, c.LogFormat, slog.LevelWarn), OnProgress: show.job, Observer: show})
 	if err != nil {
 		return errors.Join(err, show.end())
 	}
@@ -77,9 +77,9 @@ func (c *drainCmd) Run(ctx context.Context, a *app) (err error) {
 	case counted != nil:
 		return counted
 	case sum.dead+sum.failed > 0:
-		return fmt.Errorf("%s could not be worked: see %s jobs", output.Plural(sum.dead+sum.failed, "job"), programName)
+		return fmt.Errorf("%s could not be worked: see %s jobs", output.Plural(sum.dead+sum.failed, "job"), output.ProgramName)
 	case sum.left > 0:
-		return fmt.Errorf("%s ended with leftovers: see %s parked list", output.Plural(sum.left, "job"), programName)
+		return fmt.Errorf("%s ended with leftovers: see %s parked list", output.Plural(sum.left, "job"), output.ProgramName)
 	}
 	return nil
 }

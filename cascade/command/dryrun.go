@@ -10,7 +10,10 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/internal/fit"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/target"
+	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -66,20 +69,20 @@ func (c *planCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 	switch {
 	case c.SQL && (c.Resource != "" || c.Exact):
-		return usagef("--sql is about the whole plan, and counts nothing")
+		return usage.Errorf("--sql is about the whole plan, and counts nothing")
 	case c.SQL:
 		return c.statements(ctx, a, plan)
 	case c.Resource == "":
-		return usagef("missing: <resource> <id> (see %s plan --help)", programName)
+		return usage.Errorf("missing: <resource> <id> (see %s plan --help)", output.ProgramName)
 	case c.ID == "":
-		return usagef("missing: <id> (see %s plan --help)", programName)
+		return usage.Errorf("missing: <id> (see %s plan --help)", output.ProgramName)
 	}
 	if c.Exact {
 		c.Limit = -1
 	} else if c.Limit < 1 || c.Limit > 1_000_000 {
-		return usagef("--limit is %d; it should be from 1 to 1000000", c.Limit)
+		return usage.Errorf("--limit is %d; it should be from 1 to 1000000", c.Limit)
 	}
-	root, err := typedRoot(plan, c.Resource, c.ID)
+	root, err := target.New(plan, c.Resource, c.ID)
 	if err != nil {
 		return err
 	}
@@ -88,16 +91,16 @@ func (c *planCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if err := root.encode(ctx, db, plan); err != nil {
-		return explained(ctx, db, plan, err)
+	if err := root.Encode(ctx, db, plan); err != nil {
+		return fit.Explained(ctx, db, plan, err)
 	}
 	show, begin := newCounter(a), time.Now()
-	e, err := inspect.DryRun(ctx, db, plan, root.node.Name, root.key, inspect.DryRunOptions{Limit: max(c.Limit, 0), Exact: c.Exact, OnProgress: func(e inspect.Estimate) {
+	e, err := cascade.DryRun(ctx, db, plan, root.Node.Name, root.Key, cascade.DryRunOptions{Limit: max(c.Limit, 0), Exact: c.Exact, OnProgress: func(e cascade.Estimate) {
 		show.say(func() string {
 			return fmt.Sprintf("counted %s in %s, %s", output.Plural(output.SumRows(e.Tables), "row"), output.Plural(len(e.Tables), "table"), time.Since(begin).Round(time.Second))
 		})
 	}})
-	if err = errors.Join(explained(ctx, db, plan, err), show.end()); err != nil {
+	if err = errors.Join(fit.Explained(ctx, db, plan, err), show.end()); err != nil {
 		return err
 	}
 	if c.JSON {
@@ -111,34 +114,22 @@ func sortedNames(set map[string]bool) []string {
 	return append([]string{}, slices.Sorted(maps.Keys(set))...)
 }
 
-// atLeast is a count with a mark where it was capped.
-func atLeast(n int64, capped bool, noun string) string {
-	text := output.Grouped(n)
-	if noun != "" {
-		text = output.Plural(n, noun)
-	}
-	if capped {
-		return "≥ " + text
-	}
-	return text
-}
-
 func batches(n int64, capped bool) string {
 	if n == 1 {
-		return atLeast(n, capped, "batch")
+		return output.AtLeast(n, capped, "batch")
 	}
-	return atLeast(n, capped, "") + " batches"
+	return output.AtLeast(n, capped, "") + " batches"
 }
 
 // drawEstimate is the tree with its counts, and what else there is to say.
-func drawEstimate(plan schema.Plan, root rootRow, e inspect.Estimate) string {
+func drawEstimate(plan schema.Plan, root target.Row, e cascade.Estimate) string {
 	var b strings.Builder
 	capped := len(e.Capped)+len(e.CappedDetached) > 0
 	if !e.Root {
 		fmt.Fprintf(&b, "%s is in no table; what is left below it:\n", root)
 	}
 	t := estimateTree{plan: plan, e: e, shown: map[string]bool{}}
-	t.add(root.node.Name, "", "")
+	t.add(root.Node.Name, "", "")
 	width := 0
 	for _, l := range t.lines {
 		width = max(width, len([]rune(l[0])))
@@ -146,10 +137,10 @@ func drawEstimate(plan schema.Plan, root rootRow, e inspect.Estimate) string {
 	for _, l := range t.lines {
 		fmt.Fprintf(&b, "%s%s  %s\n", l[0], strings.Repeat(" ", width-len([]rune(l[0]))), l[1])
 	}
-	fmt.Fprintf(&b, "\nto be deleted: %s in %s, %s, in about %s\n", atLeast(output.SumRows(e.Tables), capped, "row"), output.Plural(len(e.Tables), "table"),
-		atLeast(e.Assets, capped, "asset"), batches(e.Batches, capped))
+	fmt.Fprintf(&b, "\nto be deleted: %s in %s, %s, in about %s\n", output.AtLeast(output.SumRows(e.Tables), capped, "row"), output.Plural(len(e.Tables), "table"),
+		output.AtLeast(e.Assets, capped, "asset"), batches(e.Batches, capped))
 	for _, name := range slices.Sorted(maps.Keys(e.Detached)) {
-		fmt.Fprintf(&b, "to be detached: %s of %s\n", atLeast(e.Detached[name], e.CappedDetached[name], "row"), output.Printable(name))
+		fmt.Fprintf(&b, "to be detached: %s of %s\n", output.AtLeast(e.Detached[name], e.CappedDetached[name], "row"), output.Printable(name))
 	}
 	for _, name := range sortedNames(e.CappedDetached) {
 		if e.Detached[name] == 0 {
@@ -194,7 +185,7 @@ func (t *estimateTree) add(name, first, rest string) {
 		}
 	}
 	rows, capped := t.rows(n)
-	line := [2]string{first + output.Printable(name), atLeast(rows, capped, "")}
+	line := [2]string{first + output.Printable(name), output.AtLeast(rows, capped, "")}
 	if t.shown[name] {
 		t.lines = append(t.lines, [2]string{line[0], "(counted above)"})
 		return
@@ -204,7 +195,7 @@ func (t *estimateTree) add(name, first, rest string) {
 		var parts []string
 		for _, table := range n.Tables {
 			if count, more := t.e.Tables[table], t.e.Capped[table]; count > 0 || more {
-				parts = append(parts, fmt.Sprintf("%s %s", output.Printable(table), atLeast(count, more, "")))
+				parts = append(parts, fmt.Sprintf("%s %s", output.Printable(table), output.AtLeast(count, more, "")))
 			}
 		}
 		if len(parts) > 0 {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
 )
 
 const (
@@ -34,7 +35,7 @@ var (
 // a '(' makes them stumble within it.
 func parseDSN(dsn string) (*mysql.Config, error) {
 	if strings.TrimSpace(dsn) == "" {
-		return nil, usagef("no database was given: set ONEROW_DSN or --dsn to %s", dsnForms)
+		return nil, usage.Errorf("no database was given: set ONEROW_DSN or --dsn to %s", dsnForms)
 	}
 	// In the driver's form a password may begin with "//"; then an address in
 	// parentheses follows.
@@ -42,17 +43,17 @@ func parseDSN(dsn string) (*mysql.Config, error) {
 	isURL := scheme != nil && !strings.Contains(dsn, ")/")
 	if isURL {
 		if !slices.Contains([]string{"mysql", "mariadb"}, strings.ToLower(scheme[1])) {
-			return nil, usagef("the DSN is a URL of another kind than mysql:// or mariadb://; it should be %s", dsnForms)
+			return nil, usage.Errorf("the DSN is a URL of another kind than mysql:// or mariadb://; it should be %s", dsnForms)
 		}
 		rewritten, err := fromURL(dsn)
 		if err != nil {
-			return nil, usage(err)
+			return nil, usage.Mark(err)
 		}
 		return finish(rewritten)
 	}
 	cfg, err := driverParse(dsn)
 	if err != nil {
-		return nil, usagef("the DSN cannot be understood%s; it should be %s", hint(dsn), dsnForms)
+		return nil, usage.Errorf("the DSN cannot be understood%s; it should be %s", hint(dsn), dsnForms)
 	}
 	return finish(cfg)
 }
@@ -122,22 +123,22 @@ func fromURL(dsn string) (*mysql.Config, error) {
 // finish refuses what can only be a mistake and adds the recommended settings.
 func finish(cfg *mysql.Config) (*mysql.Config, error) {
 	if !slices.Contains([]string{"tcp", "tcp4", "tcp6", "unix"}, cfg.Net) {
-		return nil, usagef("the DSN's network is neither tcp nor unix; it should be %s", dsnForms)
+		return nil, usage.Errorf("the DSN's network is neither tcp nor unix; it should be %s", dsnForms)
 	}
 	if cfg.DBName == "" {
-		return nil, usagef("the DSN names no database; it should be %s", dsnForms)
+		return nil, usage.Errorf("the DSN names no database; it should be %s", dsnForms)
 	}
 	for name := range cfg.Params {
 		if !variableName.MatchString(name) {
-			return nil, usagef("the DSN has a parameter whose name is neither one of the driver's nor a system variable")
+			return nil, usage.Errorf("the DSN has a parameter whose name is neither one of the driver's nor a system variable")
 		}
 		switch strings.ToLower(name) {
 		case "password", "passwd", "pwd", "user", "username":
-			return nil, usagef("the DSN has a parameter %q; user and password belong before the '@'", name)
+			return nil, usage.Errorf("the DSN has a parameter %q; user and password belong before the '@'", name)
 		}
 	}
 	if cfg.Collation != "" && !variableName.MatchString(cfg.Collation) {
-		return nil, usagef("the DSN's collation is no collation's name")
+		return nil, usage.Errorf("the DSN's collation is no collation's name")
 	}
 	if cfg.Timeout == 0 {
 		cfg.Timeout = dialTimeout

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -48,7 +49,7 @@ func TestDSNSettings(t *testing.T) {
 		for _, form := range []string{"mysql://app:hunter2@127.0.0.1:1/shop?", "app:hunter2@tcp(127.0.0.1:1)/shop?"} {
 			a := &app{environment: environment{getenv: func(string) string { return "" }}, dsn: form + params}
 			_, err := a.open(t.Context()) //nolint:sqlclosecheck // there is none
-			if !errors.Is(err, errUsage) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
+			if !errors.Is(err, usage.Err) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
 				t.Errorf("%s: %v", form+params, err)
 			}
 		}

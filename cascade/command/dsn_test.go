@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/onerow/onerow/cascade/internal/usage"
 )
 
 func TestParseDSN(t *testing.T) {
@@ -77,7 +79,7 @@ func TestHostileDSN(t *testing.T) {
 				}
 				continue
 			}
-			if !errors.Is(err, errUsage) {
+			if !errors.Is(err, usage.Err) {
 				t.Errorf("%q: not a mistake of the user's: %v", dsn, err)
 			}
 			if text := strings.NewReplacer("%2F", "", "3306", "").Replace(err.Error()); strings.Contains(text, secret) {

@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/target"
+	"github.com/onerow/onerow/cascade/internal/usage"
 )
 
 type enqueueCmd struct {
@@ -67,13 +68,13 @@ func (c *enqueueCmd) check() error {
 	}
 	switch {
 	case c.Resource == "":
-		return usagef("missing: <resource> and <id> (see %s enqueue --help)", programName)
+		return usage.Errorf("missing: <resource> and <id> (see %s enqueue --help)", output.ProgramName)
 	case ways == 0:
-		return usagef("missing: <id>, --where or --query, which say what to delete (see %s enqueue --help)", programName)
+		return usage.Errorf("missing: <id>, --where or --query, which say what to delete (see %s enqueue --help)", output.ProgramName)
 	case ways > 1:
-		return usagef("<id>, --where and --query exclude each other: give one of them")
+		return usage.Errorf("<id>, --where and --query exclude each other: give one of them")
 	case c.Grace < 0:
-		return usagef("--grace is %s; it should be a time like 30s", c.Grace)
+		return usage.Errorf("--grace is %s; it should be a time like 30s", c.Grace)
 	}
 	return nil
 }
@@ -91,7 +92,7 @@ func (c *enqueueCmd) Run(ctx context.Context, a *app) (err error) {
 	if c.ID == "" {
 		return c.many(ctx, a, plan)
 	}
-	root, err := typedRoot(plan, c.Resource, c.ID)
+	root, err := target.New(plan, c.Resource, c.ID)
 	if err != nil {
 		return err
 	}
@@ -100,13 +101,13 @@ func (c *enqueueCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if err := root.encode(ctx, db, plan); err != nil {
+	if err := root.Encode(ctx, db, plan); err != nil {
 		return err
 	}
 	if c.DryRun {
 		return c.one(ctx, a, db, root)
 	}
-	line, err := enqueueRow(ctx, db, root, queue.Deletion{Grace: c.Grace, NoTrash: c.NoTrash}, c.MustExist)
+	line, err := target.Queue(ctx, db, root, cascade.Deletion{Grace: c.Grace, NoTrash: c.NoTrash}, c.MustExist)
 	if err != nil {
 		return err
 	}
@@ -114,28 +115,11 @@ func (c *enqueueCmd) Run(ctx context.Context, a *app) (err error) {
 	return err
 }
 
-// enqueueRow queues one row and says what became of it.
-func enqueueRow(ctx context.Context, db *sql.DB, root rootRow, want queue.Deletion, mustExist bool) (string, error) {
-	var job queue.Job
-	var logged queue.Deletion
-	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
-		job, logged, err = enqueue(ctx, tx, root, want, mustExist)
-		return err
-	})
-	switch {
-	case errors.Is(err, onerow.ErrOutcomeUnknown):
-		return "", fmt.Errorf("%w; enqueue again is safe: at most one job is open for a row", err)
-	case err != nil:
-		return "", fmt.Errorf("nothing was queued: %w", err)
-	}
-	return told(job, logged), nil
-}
-
 // one is the dry run of one row.
-func (c *enqueueCmd) one(ctx context.Context, a *app, db *sql.DB, root rootRow) error {
-	d, err := root.place(ctx, db)
+func (c *enqueueCmd) one(ctx context.Context, a *app, db *sql.DB, root target.Row) error {
+	d, err := root.Place(ctx, db)
 	if err == nil && c.MustExist {
-		err = notThere([]queue.Deletion{d})
+		err = target.NotThere([]cascade.Deletion{d})
 	}
 	if err != nil {
 		return err
@@ -144,49 +128,6 @@ func (c *enqueueCmd) one(ctx context.Context, a *app, db *sql.DB, root rootRow) 
 	if d.From == "" {
 		what += "; the row is not there, it is gone already or never was: only what is left below it would be deleted"
 	}
-	_, err = fmt.Fprintf(a.stdout, "%s (%s plan counts what is below it)\n", what, programName)
+	_, err = fmt.Fprintf(a.stdout, "%s (%s plan counts what is below it)\n", what, output.ProgramName)
 	return err
-}
-
-// enqueue logs the deletion and queues its job. The row's place is read without a
-// lock, for it decides nothing: a delete that hides the row meanwhile queues a job of
-// its own, and the one that is open counts.
-func enqueue(ctx context.Context, tx *onerow.Tx, root rootRow, want queue.Deletion, mustExist bool) (queue.Job, queue.Deletion, error) {
-	d, err := root.place(ctx, tx)
-	if err == nil && mustExist {
-		err = notThere([]queue.Deletion{d})
-	}
-	if err != nil {
-		return queue.Job{}, d, err
-	}
-	d.Grace, d.NoTrash = want.Grace, want.NoTrash
-	hidden := d.ID
-	if d.ID, err = queue.Log(ctx, tx, d); err != nil {
-		return queue.Job{}, d, err
-	}
-	if hidden != 0 { // deleted already: a job may take it away only under that deletion
-		d.ID = hidden
-	}
-	job, err := queue.Enqueue(ctx, tx, d)
-	return job, d, err
-}
-
-// told says what was queued, or what was there.
-func told(job queue.Job, d queue.Deletion) string {
-	line := fmt.Sprintf("job %d: %s is queued", job.ID, output.RowName(job))
-	switch {
-	case !job.CreatedAt.IsZero():
-		// Only a job that was read from the database has its times.
-		line = fmt.Sprintf("job %d was open for %s already and is %s", job.ID, output.RowName(job), job.State)
-		if job.State == queue.Scheduled {
-			line += ", due " + output.Moment(job.DueAt) + " UTC"
-		}
-		return line
-	case d.Grace > 0:
-		line += fmt.Sprintf(", due in %s; %s undo %d takes it back until then", d.Grace, programName, d.ID)
-	}
-	if d.From == "" {
-		line += "; the row is not there, it is gone already or never was: only what is left below it will be deleted"
-	}
-	return line
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/target"
+	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -17,7 +19,7 @@ const rootsPerPage = 500
 
 // many queues the rows of a condition or a query.
 func (c *enqueueCmd) many(ctx context.Context, a *app, plan schema.Plan) (err error) {
-	node, err := typedNode(plan, c.Resource)
+	node, err := target.Node(plan, c.Resource)
 	if err != nil {
 		return err
 	}
@@ -40,9 +42,9 @@ func (c *enqueueCmd) many(ctx context.Context, a *app, plan schema.Plan) (err er
 		if !node.Managed && c.Query == "" {
 			return nil
 		}
-		err := s.find(ctx, db, page)
+		err := s.Find(ctx, db, page)
 		if err == nil && c.MustExist {
-			err = notThere(page)
+			err = target.NotThere(page)
 		}
 		return err
 	}
@@ -81,7 +83,7 @@ func (c *enqueueCmd) many(ctx context.Context, a *app, plan schema.Plan) (err er
 	err = killable(ctx, db, func(conn *sql.Conn) error { return run(ctx, conn, text, add) })
 	err = errors.Join(err, show.end())
 	switch {
-	case errors.Is(err, errUsage):
+	case errors.Is(err, usage.Err):
 		return fmt.Errorf("%s: %w", manyTold(done), err)
 	case err != nil:
 		return fmt.Errorf("%s; it is safe to run the same command again: %w", manyTold(done), err)

@@ -9,7 +9,9 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/internal/target"
+	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/live"
@@ -17,14 +19,14 @@ import (
 
 // selection reads the keys of many rows of a node.
 type selection struct {
-	finder
+	target.Finder
 	order []rowkey.Codec // of its columns, as an index sorts them
 }
 
 func newSelection(ctx context.Context, db onerow.DB, plan schema.Plan, node schema.Node) (s selection, err error) {
 	cat, err := live.Inspect(ctx, db)
 	if err == nil {
-		s.finder, err = finderOf(cat, plan, node)
+		s.Finder, err = target.FinderOf(cat, plan, node)
 	}
 	if err != nil {
 		return s, err
@@ -41,15 +43,15 @@ func newSelection(ctx context.Context, db onerow.DB, plan schema.Plan, node sche
 
 // columns are the key's columns under the alias t.
 func (s selection) columns() string {
-	list := make([]string, len(s.node.Key))
-	for i, column := range s.node.Key {
+	list := make([]string, len(s.Node.Key))
+	for i, column := range s.Node.Key {
 		list[i] = "t." + schema.Quote(column)
 	}
 	return strings.Join(list, ", ")
 }
 
 func (s selection) list() string {
-	list := []string{s.key.Select("t")}
+	list := []string{s.Key.Select("t")}
 	for _, c := range s.order {
 		list = append(list, c.Select("t"))
 	}
@@ -60,7 +62,7 @@ func (s selection) list() string {
 func (s selection) behind(last []string) string {
 	var ways []string
 	same := ""
-	for i, column := range s.node.Key {
+	for i, column := range s.Node.Key {
 		ways = append(ways, fmt.Sprintf("%st.%s > %s", same, schema.Quote(column), last[i]))
 		same += fmt.Sprintf("t.%s = %s AND ", schema.Quote(column), last[i])
 	}
@@ -69,8 +71,8 @@ func (s selection) behind(last []string) string {
 
 // where reads pages along the primary key of each table. The condition stands on lines
 // of its own, so that a comment in it ends with it. Nothing is locked.
-func (s selection) where(ctx context.Context, db onerow.DB, condition string, fn func([]queue.Deletion) error) error {
-	for _, table := range s.node.Tables {
+func (s selection) where(ctx context.Context, db onerow.DB, condition string, fn func([]cascade.Deletion) error) error {
+	for _, table := range s.Node.Tables {
 		var last []string
 		for {
 			query := fmt.Sprintf("SELECT %s FROM %s AS t WHERE (\n%s\n)", s.list(), schema.Quote(table), condition)
@@ -88,7 +90,7 @@ func (s selection) where(ctx context.Context, db onerow.DB, condition string, fn
 			})
 			if err == nil && len(page) == rootsPerPage && slices.Equal(before, last) {
 				// Each page is the first one then.
-				return usagef("the condition of --where does not stand for itself, as in 1=1) OR (1=1: put it between parentheses, and balance those in it")
+				return usage.Errorf("the condition of --where does not stand for itself, as in 1=1) OR (1=1: put it between parentheses, and balance those in it")
 			}
 			if err == nil && len(page) > 0 {
 				err = fn(page)
@@ -107,7 +109,7 @@ func (s selection) where(ctx context.Context, db onerow.DB, condition string, fn
 // keysOf makes a query's columns the key's: the empty part before gives them their
 // names and types.
 func (s selection) keysOf(query string) string {
-	return fmt.Sprintf("(SELECT %s FROM %s AS t WHERE 1 = 0 UNION ALL (\n%s\n)) AS t", s.columns(), schema.Quote(s.node.Tables[0]), query)
+	return fmt.Sprintf("(SELECT %s FROM %s AS t WHERE 1 = 0 UNION ALL (\n%s\n)) AS t", s.columns(), schema.Quote(s.Node.Tables[0]), query)
 }
 
 // query reads the result of one query as it comes, so that each row is looked at once
@@ -146,8 +148,8 @@ func (s selection) query(ctx context.Context, db onerow.DB, query string, fn fun
 var errNullKey = errors.New("a part of the key is NULL")
 
 // scan reads a key, and its literals in the order of the index.
-func (s selection) scan(rows *sql.Rows) (d queue.Deletion, last []string, err error) {
-	width := s.key.Width()
+func (s selection) scan(rows *sql.Rows) (d cascade.Deletion, last []string, err error) {
+	width := s.Key.Width()
 	values, targets := make([]sql.NullString, 2*width), []any{}
 	for i := range values {
 		targets = append(targets, &values[i])
@@ -155,7 +157,7 @@ func (s selection) scan(rows *sql.Rows) (d queue.Deletion, last []string, err er
 	if err := rows.Scan(targets...); err != nil {
 		return d, nil, err
 	}
-	key, ok := s.key.Key(values[:width])
+	key, ok := s.Key.Key(values[:width])
 	if !ok {
 		return d, nil, errNullKey
 	}
@@ -163,14 +165,14 @@ func (s selection) scan(rows *sql.Rows) (d queue.Deletion, last []string, err er
 		part, _ := c.Key(values[width+i:][:1])
 		last = append(last, string(part))
 	}
-	d = queue.Deletion{Resource: s.node.Name}
-	if !s.node.Managed {
-		d.From = fromTable
+	d = cascade.Deletion{Resource: s.Node.Name}
+	if !s.Node.Managed {
+		d.From = target.FromTable
 	}
-	if d.ResourceID, err = s.key.Encode(key); err != nil {
+	if d.ResourceID, err = s.Key.Encode(key); err != nil {
 		return d, nil, err
 	}
-	_, err = s.key.Decode(d.ResourceID) // what a query returned may not be of the column's type
+	_, err = s.Key.Decode(d.ResourceID) // what a query returned may not be of the column's type
 	return d, last, err
 }
 
@@ -179,7 +181,7 @@ func (s selection) count(ctx context.Context, db onerow.DB, text string, isQuery
 	from := []string{s.keysOf(text)}
 	if !isQuery {
 		from = nil
-		for _, table := range s.node.Tables {
+		for _, table := range s.Node.Tables {
 			from = append(from, fmt.Sprintf("%s AS t WHERE (\n%s\n)", schema.Quote(table), text))
 		}
 	}

@@ -7,22 +7,8 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/cascade/internal/output"
-	"github.com/onerow/onerow/cascade/page"
+	"github.com/onerow/onerow/cascade/internal/usage"
 )
-
-// errUsage marks what the user can put right on the command line, in the
-// environment or in a file that was named there.
-var errUsage = errors.New("usage")
-
-type usageError struct{ err error }
-
-func (e *usageError) Error() string        { return e.err.Error() }
-func (e *usageError) Unwrap() error        { return e.err }
-func (e *usageError) Is(target error) bool { return target == errUsage }
-
-func usage(err error) error { return &usageError{err} }
-
-func usagef(format string, args ...any) error { return usage(fmt.Errorf(format, args...)) }
 
 // errReported: what went wrong was the command's result and is printed already.
 var errReported = errors.New("reported")
@@ -33,12 +19,12 @@ func report(s environment, err error) int {
 	switch {
 	case errors.Is(err, errReported):
 		return code
-	case errors.Is(err, errUsage):
+	case errors.Is(err, usage.Err):
 		code = exitUsage
 	case errors.Is(err, context.Canceled):
 		line = "interrupted: " + line
 	}
-	if _, err := fmt.Fprintf(s.stderr, "%s: %s\n", programName, output.OneLine(s.hide(line))); err != nil {
+	if _, err := fmt.Fprintf(s.stderr, "%s: %s\n", output.ProgramName, output.OneLine(s.hide(line))); err != nil {
 		return max(code, exitFailure)
 	}
 	return code
@@ -48,7 +34,7 @@ func report(s environment, err error) int {
 // written so that none is in them; this is for those that quote what the user typed,
 // because the user may have typed a DSN in the wrong place.
 func (s environment) hide(text string) string {
-	if token := s.getenv(page.EnvToken); len(token) >= shortestToken {
+	if token := s.getenv(output.EnvToken); len(token) >= shortestToken {
 		text = strings.ReplaceAll(text, token, "(hidden: it is the page's token)")
 	}
 	given := append([]string{s.getenv(envDSN), s.getenv(envPlan), s.getenv(envAssets)}, strings.Fields(s.getenv(envReplicas))...)
@@ -74,4 +60,15 @@ func (s environment) hide(text string) string {
 func looksSecret(value string) bool {
 	before, after, found := strings.Cut(value, ":")
 	return found && len(before) > 1 && after != "" && strings.Trim(value, "0123456789:.") != ""
+}
+
+// shortestToken is what nobody guesses, if it is random.
+const shortestToken = 16
+
+// stopped is err, but nil after a signal: one before the first job is a clean stop as well.
+func stopped(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return nil
+	}
+	return err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
 )
 
 type firstCmd struct {
@@ -28,7 +29,7 @@ Examples:
 // Run puts the job first.
 func (c *firstCmd) Run(ctx context.Context, a *app) (err error) {
 	if c.Job < 1 {
-		return usagef("%d is no job's number: see %s jobs", c.Job, programName)
+		return usage.Errorf("%d is no job's number: see %s jobs", c.Job, output.ProgramName)
 	}
 	db, err := a.openMigrated(ctx)
 	if err != nil {
@@ -37,10 +38,10 @@ func (c *firstCmd) Run(ctx context.Context, a *app) (err error) {
 	defer func() { err = errors.Join(err, db.Close()) }()
 	job, err := queue.PutFirst(c.acting(ctx, a), db, c.Job)
 	switch {
-	case errors.Is(err, queue.ErrNoJob):
-		return output.Said(fmt.Sprintf("there is no job %d: see %s jobs", c.Job, programName), err)
-	case errors.Is(err, queue.ErrNotWaiting):
-		return output.Said(fmt.Sprintf("job %d cannot be put first: %s", c.Job, output.Detail(err, queue.ErrNotWaiting)), err)
+	case errors.Is(err, cascade.ErrNoJob):
+		return output.Said(fmt.Sprintf("there is no job %d: see %s jobs", c.Job, output.ProgramName), err)
+	case errors.Is(err, cascade.ErrNotWaiting):
+		return output.Said(fmt.Sprintf("job %d cannot be put first: %s", c.Job, output.Detail(err, cascade.ErrNotWaiting)), err)
 	case err != nil:
 		return err
 	}

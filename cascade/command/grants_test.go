@@ -16,6 +16,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/onerow/onerow/cascade/fileassets"
+	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/security"
 )
@@ -113,7 +115,7 @@ func (l *least) output(as *world, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(l.t.Context(), time.Minute)
 	defer cancel()
 	var out bytes.Buffer
-	code := execute(ctx, environment{args: args, stdin: strings.NewReader(""), stdout: &out, stderr: &out, getenv: func(name string) string {
+	code := execute(ctx, environment{openAssets: fileassets.Open, args: args, stdin: strings.NewReader(""), stdout: &out, stderr: &out, getenv: func(name string) string {
 		for _, variable := range as.env {
 			if value, found := strings.CutPrefix(variable, name+"="); found {
 				return value
@@ -542,13 +544,13 @@ func TestGrantsAreOfAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parser, err := kong.New(&commandLine{}, kong.Name(programName))
+	parser, err := kong.New(&commandLine{}, kong.Name(output.ProgramName))
 	if err != nil {
 		t.Fatal(err)
 	}
 	commands := map[string]bool{}
 	for _, leaf := range parser.Model.Leaves(true) {
-		commands[strings.TrimPrefix(leaf.FullPath(), programName+" ")] = false
+		commands[strings.TrimPrefix(leaf.FullPath(), output.ProgramName+" ")] = false
 	}
 	for _, row := range document {
 		for _, name := range row.Names {

@@ -7,11 +7,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/cascade/page"
 )
-
-// shortestToken is what nobody guesses, if it is random.
-const shortestToken = 16
 
 // httpFlags are run's flags for its page and its endpoints.
 type httpFlags struct {
@@ -20,14 +19,14 @@ type httpFlags struct {
 }
 
 // operator checks the flags. It is nil when no page was asked for.
-func (a *app) operator(f httpFlags, log *slog.Logger) (*page.Server, error) {
+func operator(a *app, f httpFlags, log *slog.Logger) (*server, error) {
 	given := f.HTTPToken
 	if len(given) == 0 {
-		given = strings.Fields(a.getenv(page.EnvToken))
+		given = strings.Fields(a.getenv(output.EnvToken))
 	}
 	if f.HTTP == "" {
 		if len(f.HTTPToken) > 0 {
-			return nil, usagef("--http-token needs --http: without an address nothing is served")
+			return nil, usage.Errorf("--http-token needs --http: without an address nothing is served")
 		}
 		return nil, nil
 	}
@@ -38,10 +37,10 @@ func (a *app) operator(f httpFlags, log *slog.Logger) (*page.Server, error) {
 	tokens := make([]page.Token, len(given))
 	for i, text := range given {
 		if tokens[i] = namedToken(text); len(tokens[i].Secret) < shortestToken {
-			return nil, usagef("a token of --http-token or %s is shorter than %d characters: make one with openssl rand -hex 16", page.EnvToken, shortestToken)
+			return nil, usage.Errorf("a token of --http-token or %s is shorter than %d characters: make one with openssl rand -hex 16", output.EnvToken, shortestToken)
 		}
 	}
-	return page.NewServer(addr, tokens, log)
+	return newServer(addr, tokens, log)
 }
 
 // tokenName is what a name may be; a token with another colon in it has none.
@@ -62,7 +61,7 @@ func listenAddress(given string) (string, error) {
 	}
 	host, port, err := net.SplitHostPort(given)
 	if _, wrong := strconv.ParseUint(port, 10, 16); err != nil || wrong != nil {
-		return "", usagef("--http is %q; it should be like 127.0.0.1:9090, or :9090 for this machine only", given)
+		return "", usage.Errorf("--http is %q; it should be like 127.0.0.1:9090, or :9090 for this machine only", given)
 	}
 	if host == "" {
 		host = "127.0.0.1"

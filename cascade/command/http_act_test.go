@@ -36,7 +36,7 @@ func (s *site) lease(job int64, worker string, until time.Duration) {
 	s.t.Helper()
 	s.exec(`UPDATE onerow_job SET state = 'running', started_at = UTC_TIMESTAMP(6), due_at = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, worker = ?, token = token + 1 WHERE id = ?`,
 		until.Microseconds(), worker, job)
-	s.page.Watch.Changed()
+	s.changed()
 }
 
 // reported makes a worker have reported some time ago.
@@ -44,7 +44,7 @@ func (s *site) reported(worker string, ago time.Duration, throttle any) {
 	s.t.Helper()
 	s.exec(`INSERT INTO onerow_worker (name, started_at, seen_at, beats, throttle) VALUES (?, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND, 1, ?)
 ON DUPLICATE KEY UPDATE seen_at = VALUES(seen_at), throttle = VALUES(throttle)`, worker, ago.Microseconds(), throttle)
-	s.page.Watch.Changed()
+	s.changed()
 }
 
 // TestPageNamesWhoActs: by the token's name, with the reason; the report of the job says it.
@@ -261,7 +261,7 @@ func TestPageIsolatesWhatWasTyped(t *testing.T) {
 	first := w.number("SELECT MIN(id) FROM onerow_job WHERE resource_id LIKE ?", "%"+word)
 	s.park(first, "tag", word, word+" stays")
 	isolated := regexp.MustCompile(`<(\w+)(?: [^<>]*)? dir="auto"[^<>]*>[^<]*</(\w+)>|<bdi>[^<]*</bdi>|<(title|option)[^>]*>[^<]*<|<[^>]*>`)
-	s.page.Watch.Changed()
+	s.changed()
 	s.eventually("/", "tag "+word)
 	for path, n := range map[string]int{"/": 5, "/live": 5, fmt.Sprintf("/jobs/%d", first): 3, "/search?" + url.Values{"q": {word}}.Encode(): 2,
 		"/delete?" + url.Values{"resource": {"tag"}, "key": {word}}.Encode(): 1} {

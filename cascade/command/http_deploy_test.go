@@ -37,7 +37,7 @@ func TestAlerts(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := ready(t).serve("", true)
-	s.page.Op.Metrics.Deleted("comment", 1)
+	s.metrics.Deleted("comment", 1)
 	metrics := s.get("/metrics").body
 	operations := readProject(t, "docs/OPERATIONS.md")
 	names := regexp.MustCompile(`onerow_\w+`)

@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -130,7 +129,7 @@ func TestPageStrangers(t *testing.T) {
 	// A program that was led to post here says nothing of where it comes from.
 	silent := func(r *http.Request) { r.Header.Del("Origin") }
 	for _, path := range []string{"/pause", "/resume", "/enqueue", "/jobs/1/cancel", "/parked/1/skip", "/login", "/logout"} {
-		s.says(s.do(http.MethodPost, path, url.Values{"reason": {"x"}}, silent), http.StatusForbidden, "did not say where it comes from", page.EnvToken)
+		s.says(s.do(http.MethodPost, path, url.Values{"reason": {"x"}}, silent), http.StatusForbidden, "did not say where it comes from", output.EnvToken)
 	}
 	if n := s.number("SELECT COUNT(*) FROM onerow_switch WHERE is_on"); n != 0 {
 		t.Error("paused by nobody in particular")
@@ -167,30 +166,18 @@ func TestPageStrangers(t *testing.T) {
 	public := w.serve("", false)
 	public.says(public.get("/", func(r *http.Request) { r.Host = "worker.internal" }), http.StatusOK, "why")
 	for _, path := range []string{"/pause", "/resume", "/jobs/1/retry", "/jobs/1/cancel", "/jobs/1/restore", "/enqueue", "/settings", "/errors/0/skip", "/parked/1/skip"} {
-		public.says(public.do(http.MethodPost, path, url.Values{}), http.StatusForbidden, page.EnvToken)
+		public.says(public.do(http.MethodPost, path, url.Values{}), http.StatusForbidden, output.EnvToken)
 	}
 	if body := public.get("/").body; strings.Contains(body, `method="post"`) || strings.Contains(body, "/delete") {
 		t.Error("the page has buttons that nobody may press")
 	}
 }
 
-// TestLocalPath: the form sends nobody away. To a browser \\ is a /, and it drops tabs and ends of lines.
-func TestLocalPath(t *testing.T) {
-	for to, want := range map[string]string{"": "/", "/": "/", "/jobs/1/undo": "/jobs/1/undo", "/a?b=c": "/a?b=c", "jobs": "/", "//evil.example": "/",
-		`/\evil.example`: "/", `\\evil.example`: "/", `\/evil.example`: "/", "/\t/evil.example": "/", "\t//evil.example": "/", "/\r\n/evil.example": "/",
-		"https://evil.example": "/", "javascript:alert(1)": "/"} {
-		if got := page.LocalPath(to); got != want {
-			t.Errorf("%q: %q, want %q", to, got, want)
-		}
-	}
-}
-
 // TestReadyAsksTheDatabase: what was found is believed for a while, but not that the database still answers.
 func TestReadyAsksTheDatabase(t *testing.T) {
 	w := ready(t)
-	s := w.serve("", true)
 	db := dbtest.OpenDSN(t, w.cfg.FormatDSN())
-	s.page.Health = page.NewHealth((&working{db: db, plan: s.plan}).onPage())
+	s := w.serveWith("", func(o *page.Options) { o.Local, o.DB = true, db })
 	s.says(s.get("/readyz"), http.StatusOK, "ready")
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
@@ -201,12 +188,12 @@ func TestReadyAsksTheDatabase(t *testing.T) {
 // TestMetricsAreMeasuredNowAndThen: scrapes that come thick and fast count the queue once a second.
 func TestMetricsAreMeasuredNowAndThen(t *testing.T) {
 	s := ready(t).serve("", true)
-	at := s.page.Op.Metrics.MeasuredAt
+	at := s.metrics.MeasuredAt
 	dbtest.Eventually(t, time.Minute, func() (bool, string) {
 		s.says(s.get("/metrics"), http.StatusOK)
 		measured := at()
 		s.says(s.get("/metrics"), http.StatusOK)
-		if time.Since(measured) >= page.MeasureEvery {
+		if time.Since(measured) >= MeasureEvery {
 			return false, "a scrape takes a second"
 		}
 		if !at().Equal(measured) {
@@ -215,7 +202,7 @@ func TestMetricsAreMeasuredNowAndThen(t *testing.T) {
 		return true, ""
 	})
 	// And once it is a second old, again.
-	time.Sleep(page.MeasureEvery)
+	time.Sleep(MeasureEvery)
 	s.enqueue(1, time.Hour)
 	s.says(s.get("/metrics"), http.StatusOK, `onerow_cascade_jobs{state="scheduled"} 1`)
 }
@@ -235,7 +222,7 @@ func TestPageRequests(t *testing.T) {
 	}
 	s.says(s.get("/nowhere", asHTML), http.StatusNotFound, "There is nothing at this address", "Back to the jobs")
 	s.says(s.get("/static/layout.html"), http.StatusNotFound)
-	s.says(s.do(post, "/pause", url.Values{"reason": {strings.Repeat("x", page.MaxBody)}}), http.StatusRequestEntityTooLarge)
+	s.says(s.do(post, "/pause", url.Values{"reason": {strings.Repeat("x", 8<<10)}}), http.StatusRequestEntityTooLarge)
 	s.says(s.do(post, "/pause", url.Values{}, func(r *http.Request) { r.URL.RawQuery = "a=%zz" }), http.StatusBadRequest)
 	for path, method := range map[string]string{"/pause": http.MethodGet, "/jobs/1/retry": http.MethodGet, "/": http.MethodPost, "/live": http.MethodDelete, "/healthz": http.MethodPut} {
 		got := s.do(method, path, nil)
@@ -349,7 +336,7 @@ func TestRunServes(t *testing.T) {
 	w.exec("CREATE TABLE visit (id BIGINT PRIMARY KEY, seen_at DATETIME, KEY (seen_at))")
 	w.exec("INSERT INTO visit VALUES (1, '2020-01-01'), (2, '2020-01-02')")
 	cmd := w.command(t.Context(), "run", "--http", ":0", "--poll", "20ms", "--log-format", "text")
-	cmd.Env = append(cmd.Env, page.EnvToken+"="+testToken)
+	cmd.Env = append(cmd.Env, output.EnvToken+"="+testToken)
 	lines, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -413,7 +400,6 @@ func TestRunServes(t *testing.T) {
 // counted until the time was over is told as "at least", and can be counted to the end.
 func TestCountsWhatIsLeft(t *testing.T) {
 	s := ready(t).serve("", true)
-	s.page.CountBudget = 3 * time.Second
 	s.fill(1, 2, 3)
 	job := s.enqueue(1, 0)
 	live := func(text string) {
@@ -450,7 +436,4 @@ func TestCountsWhatIsLeft(t *testing.T) {
 		body := s.get("/live").body
 		return strings.Count(body, "~0 % · 0 of about 8 rows") == 2, body
 	})
-	if got := page.KeptTables(s.plan); !slices.Equal(got, []string{"project", "project_archive", "screen", "screen_archive"}) {
-		t.Errorf("%q", got)
-	}
 }

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/onerow/onerow"
@@ -23,15 +25,21 @@ const testToken = "0123456789abcdef-token"
 // site is a page in this process, on a real database.
 type site struct {
 	*world
-	page   *page.Page
-	plan   schema.Plan
-	base   string       // its address
-	client *http.Client // follows no redirect and keeps no cookie
-	token  string       // sent as a bearer
+	metrics *Metrics
+	plan    schema.Plan
+	base    string       // its address
+	client  *http.Client // follows no redirect and keeps no cookie
+	token   string       // sent as a bearer
 }
 
 // serve makes the page of a worker that does not run yet.
 func (w *world) serve(token string, onLoopback bool) *site {
+	w.t.Helper()
+	return w.serveWith(token, func(o *page.Options) { o.Local = onLoopback })
+}
+
+// serveWith is serve with other options.
+func (w *world) serveWith(token string, other func(*page.Options)) *site {
 	w.t.Helper()
 	text, err := os.ReadFile(w.plan)
 	if err != nil {
@@ -42,25 +50,34 @@ func (w *world) serve(token string, onLoopback bool) *site {
 		w.t.Fatal(err)
 	}
 	a := &app{environment: environment{getenv: func(string) string { return "" }}}
-	op, err := a.operator(httpFlags{HTTP: ":0", HTTPToken: strings.Fields(token)}, slog.New(slog.NewTextHandler(w.t.Output(), nil)))
+	op, err := operator(a, httpFlags{HTTP: ":0", HTTPToken: strings.Fields(token)}, slog.New(slog.NewTextHandler(w.t.Output(), nil)))
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	p, err := page.New((&working{db: w.db, plan: plan, name: "tester:1", database: "db.example/shop"}).onPage(), op, onLoopback)
-	if err != nil {
+	options := op.page(&working{db: w.db, plan: plan, name: "tester:1", database: "db.example/shop"}, false)
+	other(&options)
+	p, err := page.New(options)
+	if err = errors.Join(err, op.metrics.Watch(w.db)); err != nil {
 		w.t.Fatal(err)
 	}
-	server := httptest.NewServer(p.Handler())
+	server := httptest.NewServer(p)
 	ctx, stop := context.WithCancel(context.Background())
-	ended := p.Beside(ctx)
+	var beside sync.WaitGroup
+	beside.Go(func() { p.Run(ctx) })
 	w.t.Cleanup(func() {
 		server.Close()
 		stop()
-		ended()
+		beside.Wait()
 	})
-	s := &site{world: w, page: p, plan: plan, base: server.URL, token: token}
+	s := &site{world: w, metrics: op.metrics, plan: plan, base: server.URL, token: token}
 	s.client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return s
+}
+
+// changed makes the page read the database when it is next looked at, as any button does.
+func (s *site) changed() {
+	s.t.Helper()
+	s.says(s.do(http.MethodPost, "/parked/4711000/retry", url.Values{}), http.StatusNotFound)
 }
 
 // reply is a response, read to its end.
@@ -163,7 +180,7 @@ func (s *site) end(id int64, state queue.State, problem string) {
 SELECT id, resource, resource_id, deletion_id, ?, due_at, token, worker, batch_seq, 10, ?, created_at, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)
 FROM onerow_job WHERE id = ?`, state, problem, id)
 	s.exec(`DELETE FROM onerow_job WHERE id = ?`, id)
-	s.page.Watch.Changed()
+	s.changed()
 }
 
 // park parks a row of a job and returns its number.
@@ -175,7 +192,7 @@ func (s *site) park(job int64, table string, key any, problem string) int64 {
 	}
 	s.exec(`INSERT INTO onerow_parked (job_id, table_name, row_key, error, state, parked_at) VALUES (?, ?, ?, ?, 'parked', UTC_TIMESTAMP(6))`,
 		job, table, []byte(encoded), problem)
-	s.page.Watch.Changed()
+	s.changed()
 	return s.number(`SELECT MAX(id) FROM onerow_parked`)
 }
 

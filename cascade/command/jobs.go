@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
 )
 
 type jobsCmd struct {
@@ -40,14 +40,14 @@ Examples:
 // Run prints the jobs.
 func (c *jobsCmd) Run(ctx context.Context, a *app) (err error) {
 	if c.Limit < 1 {
-		return usagef("--limit is %d; it should be 1 or more", c.Limit)
+		return usage.Errorf("--limit is %d; it should be 1 or more", c.Limit)
 	}
-	states := []queue.State{queue.Scheduled, queue.Held, queue.OnPause, queue.Ready, queue.Running, queue.Done, queue.Leftovers, queue.Cancelled, queue.Restored, queue.Dead}
-	if c.State != "" && !slices.Contains(states, queue.State(c.State)) {
-		return usagef("--state is %q; it should be one of %q", c.State, states)
+	states := []cascade.State{cascade.Scheduled, cascade.Held, cascade.OnPause, cascade.Ready, cascade.Running, cascade.Done, cascade.Leftovers, cascade.Cancelled, cascade.Restored, cascade.Dead}
+	if c.State != "" && !slices.Contains(states, cascade.State(c.State)) {
+		return usage.Errorf("--state is %q; it should be one of %q", c.State, states)
 	}
 	if c.Search != "" && c.State != "" {
-		return usagef("--search and --state exclude each other: give one of them")
+		return usage.Errorf("--search and --state exclude each other: give one of them")
 	}
 	db, err := a.openMigrated(ctx)
 	if err != nil {
@@ -152,24 +152,6 @@ func jobRow(j queue.Job, waits map[string]string) []string {
 	return []string{fmt.Sprint(j.ID), jobState(j), output.RowName(j), output.Grouped(j.DeletedRows), output.Grouped(j.Failures), output.Moment(j.CreatedAt), when, problem}
 }
 
-// withError leaves the last column out when it is empty throughout.
-func withError(titles []string, rows [][]string) ([]string, [][]string) {
-	last := len(titles) - 1
-	if slices.ContainsFunc(rows, func(row []string) bool { return row[last] != "" }) {
-		return titles, rows
-	}
-	for i := range rows {
-		rows[i] = rows[i][:last]
-	}
-	return titles[:last], rows
-}
-
-func printJSON(a *app, value any) error {
-	encoder := json.NewEncoder(output.JSONWriter{Out: a.stdout})
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(value)
-}
-
 type retryCmd struct {
 	actorFlags
 	Job int64 `arg:"" name:"job" help:"The job's number, as jobs lists it."`
@@ -193,7 +175,7 @@ Examples:
 // Run retries the job.
 func (c *retryCmd) Run(ctx context.Context, a *app) (err error) {
 	if c.Job < 1 {
-		return usagef("%d is no job's number: see %s jobs", c.Job, programName)
+		return usage.Errorf("%d is no job's number: see %s jobs", c.Job, output.ProgramName)
 	}
 	db, err := a.openMigrated(ctx)
 	if err != nil {
@@ -204,8 +186,8 @@ func (c *retryCmd) Run(ctx context.Context, a *app) (err error) {
 	var not *queue.NotDeadError
 	var open *queue.OpenJobError
 	switch {
-	case errors.Is(err, queue.ErrNoJob):
-		return fmt.Errorf("there is no job %d: see %s jobs", c.Job, programName)
+	case errors.Is(err, cascade.ErrNoJob):
+		return fmt.Errorf("there is no job %d: see %s jobs", c.Job, output.ProgramName)
 	case errors.As(err, &not):
 		return fmt.Errorf("job %d is %s: only a dead job, a held one, or one with leftovers can be retried", not.JobID, not.State)
 	case errors.As(err, &open):

@@ -12,6 +12,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/idempotency"
 )
 
@@ -79,7 +80,7 @@ func (c *keysListCmd) lists() []idempotency.Listed {
 // Run prints the keys.
 func (c *keysListCmd) Run(ctx context.Context, a *app) (err error) {
 	if c.Limit < 1 {
-		return usagef("--limit is %d; it should be 1 or more", c.Limit)
+		return usage.Errorf("--limit is %d; it should be 1 or more", c.Limit)
 	}
 	keys, err := idempotency.New(idempotency.Config{})
 	if err != nil {

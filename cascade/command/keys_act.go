@@ -11,6 +11,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/idempotency"
 )
 
@@ -24,7 +25,7 @@ type keyArgs struct {
 func (k keyArgs) key() (idempotency.Key, error) {
 	key := idempotency.Key{Tenant: k.Tenant, Operation: k.Operation, ID: k.ID}
 	if err := key.Check(); err != nil {
-		return key, usagef("a key has an operation and an id, and tenant, operation and id have at most %d bytes each", idempotency.MaxKey)
+		return key, usage.Errorf("a key has an operation and an id, and tenant, operation and id have at most %d bytes each", idempotency.MaxKey)
 	}
 	return key, nil
 }
@@ -44,9 +45,9 @@ func (f actFlags) act(ctx context.Context, a *app, k keyArgs, keep time.Duration
 	case err != nil:
 		return err
 	case f.Token < 1:
-		return usagef("--token is %d; it should be the number that keys show prints", f.Token)
+		return usage.Errorf("--token is %d; it should be the number that keys show prints", f.Token)
 	case f.By == "" || f.Reason == "":
-		return usagef("--by and --reason are for the audit and cannot be empty")
+		return usage.Errorf("--by and --reason are for the audit and cannot be empty")
 	}
 	keys, err := idempotency.New(idempotency.Config{Keep: keep})
 	if err != nil {
@@ -82,13 +83,13 @@ func notDone(err error) error {
 	case is.Token == 0:
 		return errors.New("nothing was changed: there is no such key, or it is purged")
 	case is.Token != was.Token:
-		return fmt.Errorf("nothing was changed: the key's token is %d by now, not %d; look again with %s keys show", is.Token, was.Token, programName)
+		return fmt.Errorf("nothing was changed: the key's token is %d by now, not %d; look again with %s keys show", is.Token, was.Token, output.ProgramName)
 	case is.Status != was.Status:
 		return fmt.Errorf("nothing was changed: the key is %s, not %s; if that is right, say --status %s where the command takes it", is.Status, was.Status, is.Status)
 	case is.Expired:
 		return errors.New("nothing was changed: the key is expired already")
 	}
-	return fmt.Errorf("nothing was changed: that does not fit a key that is %s; look again with %s keys show", is.Status, programName)
+	return fmt.Errorf("nothing was changed: that does not fit a key that is %s; look again with %s keys show", is.Status, output.ProgramName)
 }
 
 // openStatus is what release and complete act on.
@@ -145,7 +146,7 @@ Examples:
 // Run completes the key.
 func (c *keysCompleteCmd) Run(ctx context.Context, a *app) error {
 	if c.Keep < 0 {
-		return usagef("--keep is %s; it should be a time like 720h", c.Keep)
+		return usage.Errorf("--keep is %s; it should be a time like 720h", c.Keep)
 	}
 	raw := []byte(c.Result)
 	if c.Result == "-" {
@@ -156,14 +157,14 @@ func (c *keysCompleteCmd) Run(ctx context.Context, a *app) error {
 	}
 	result := json.RawMessage(bytes.TrimSpace(raw))
 	if !json.Valid(result) {
-		return usagef(`--result is no JSON; text needs quotes inside the shell's: '"text"'`)
+		return usage.Errorf(`--result is no JSON; text needs quotes inside the shell's: '"text"'`)
 	}
 	err := c.act(ctx, a, c.keyArgs, c.Keep, idempotency.Status(c.Status), fmt.Sprintf("is complete, token %d: the next callers get the result", c.Token),
 		func(ctx context.Context, o *idempotency.Operator, db onerow.DB, seen idempotency.Seen) error {
 			return o.Complete(ctx, db, seen, result)
 		})
 	if errors.Is(err, idempotency.ErrTooLarge) {
-		return usagef("--result has %s; that does not fit", output.Plural(len(result), "byte"))
+		return usage.Errorf("--result has %s; that does not fit", output.Plural(len(result), "byte"))
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/idempotency"
 )
 
@@ -133,7 +134,7 @@ Examples:
 // Run purges.
 func (c *keysPurgeCmd) Run(ctx context.Context, a *app) (err error) {
 	if c.Limit < 0 {
-		return usagef("--limit is %d; it should be 1 or more", c.Limit)
+		return usage.Errorf("--limit is %d; it should be 1 or more", c.Limit)
 	}
 	keys, err := idempotency.New(idempotency.Config{})
 	if err != nil {

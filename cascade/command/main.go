@@ -2,30 +2,47 @@ package command
 
 import (
 	"context"
-	"io"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/schema"
 )
 
-// Main runs the command line of this process and returns its exit code. version is what --version says, "" for
-// that of the build.
-func Main(version string) int {
+// Options are what a program gives its command line beside the plan. The zero value is valid.
+type Options struct {
+	// Version is what --version and the log say; the version of the build's module by default.
+	Version string
+	// Assets is the place of the plan's assets, if the program knows it.
+	Assets cascade.AssetStore
+	// OpenAssets opens the place that --assets or ONEROW_ASSETS names, and returns how to close it. Its error is
+	// printed, with the exit code 2; it should not quote the address, which may carry keys. Without it, and without
+	// Assets, there is no place for assets.
+	OpenAssets func(ctx context.Context, address string) (cascade.AssetStore, func() error, error)
+}
+
+// Main runs the command line of this process and returns its exit code, for [os.Exit]. plan is the program's own;
+// without one --plan names a file.
+func Main(plan *schema.Plan, o Options) int {
 	// The first signal asks for a clean stop; a second one ends the process at once. It counts
 	// only after a moment: timeout(1) and others signal a process and its group.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() { time.AfterFunc(secondSignal, stop) })
 	return execute(ctx, environment{ // still deaf to the second signal
-		version:  version,
-		args:     os.Args[1:],
-		stdin:    os.Stdin,
-		stdout:   os.Stdout,
-		stderr:   os.Stderr,
-		getenv:   os.Getenv,
-		terminal: drawable(os.Stderr),
+		version:    o.Version,
+		ownPlan:    plan,
+		ownAssets:  o.Assets,
+		openAssets: o.OpenAssets,
+		args:       os.Args[1:],
+		stdin:      os.Stdin,
+		stdout:     os.Stdout,
+		stderr:     os.Stderr,
+		getenv:     os.Getenv,
+		terminal:   drawable(os.Stderr),
 	})
 }
 
@@ -38,23 +55,6 @@ func drawable(f *os.File) bool {
 	width, height, err := term.GetSize(int(f.Fd())) //nolint:gosec // a descriptor fits
 	return err == nil && width > 0 && height > 0 && os.Getenv("TERM") != "dumb"
 }
-
-// environment is everything that the command takes from its process.
-type environment struct {
-	version        string
-	args           []string
-	stdin          io.Reader
-	stdout, stderr io.Writer
-	getenv         func(string) string
-	terminal       bool // stderr is a terminal, so progress may be drawn there
-}
-
-// The exit codes.
-const (
-	exitOK      = 0
-	exitFailure = 1
-	exitUsage   = 2
-)
 
 // execute runs one command line and returns the exit code. The end of ctx asks for a
 // clean stop. It prints the error, if there is one, and is the only one to do so.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/onerow/onerow/cascade/fileassets"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -23,7 +24,7 @@ const envProgram = "ONEROW_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(envMain) != "" {
-		os.Exit(Main(""))
+		os.Exit(Main(nil, Options{OpenAssets: fileassets.Open}))
 	}
 	dbtest.Main(m)
 }

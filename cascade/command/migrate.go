@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/onerow/onerow/cascade/internal/fit"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/live"
@@ -39,7 +41,7 @@ func (migrateUpCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	missing, err := pending(ctx, db)
+	missing, err := fit.Pending(ctx, db)
 	if err != nil {
 		return err
 	}
@@ -61,7 +63,7 @@ type migrateDownCmd struct {
 // Run removes the tables.
 func (c *migrateDownCmd) Run(ctx context.Context, a *app) (err error) {
 	if !c.Yes {
-		return usagef("migrate down removes the toolkit's tables with all jobs, open ones too, and the audit of deletions: add --yes to do it")
+		return usage.Errorf("migrate down removes the toolkit's tables with all jobs, open ones too, and the audit of deletions: add --yes to do it")
 	}
 	db, err := a.open(ctx)
 	if err != nil {
@@ -95,7 +97,7 @@ func (c *migrateStatusCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 	rows := make([][]string, len(all))
 	for i, m := range all {
-		at := "missing: run " + programName + " migrate up"
+		at := "missing: run " + output.ProgramName + " migrate up"
 		if m.Applied {
 			at = output.Moment(m.AppliedAt) + " UTC"
 		}
@@ -137,7 +139,7 @@ func (c *ddlCmd) Run(ctx context.Context, a *app) error {
 // trash prints the trash tables that are missing.
 func (c *ddlCmd) trash(ctx context.Context, a *app, plan schema.Plan) (err error) {
 	if len(plan.Kept()) == 0 {
-		return usagef("the plan keeps no deleted rows: say trash: 30d in it")
+		return usage.Errorf("the plan keeps no deleted rows: say trash: 30d in it")
 	}
 	db, err := a.open(ctx)
 	if err != nil {

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/internal/fit"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -44,6 +46,9 @@ Examples:
     cascade-worker orphans --enqueue`
 }
 
+// orphansPerPage is how many jobs are queued in a transaction.
+const orphansPerPage = 500
+
 // flushEvery is how long a row that was found waits at most until it is queued, but for
 // the time that a page takes.
 const flushEvery = time.Second
@@ -55,7 +60,7 @@ func (c *orphansCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	if c.Limit < 0 {
-		return usagef("--limit is %d; it should be 1 or more", c.Limit)
+		return usage.Errorf("--limit is %d; it should be 1 or more", c.Limit)
 	}
 	db, err := a.openMigrated(ctx)
 	if err != nil {
@@ -100,11 +105,11 @@ func (c *orphansCmd) Run(ctx context.Context, a *app) (err error) {
 	err = errors.Join(err, show.end(), list.end())
 	switch {
 	case errors.Is(err, schema.ErrUnknownResource):
-		return usagef("--table: the plan has no resource or table %q; it has %s", c.Table, strings.Join(plan.Names(), ", "))
-	case errors.Is(err, inspect.ErrInvalidCursor):
-		return usagef("--after is not a position that this command has printed for this plan and --table")
+		return usage.Errorf("--table: the plan has no resource or table %q; it has %s", c.Table, strings.Join(plan.Names(), ", "))
+	case errors.Is(err, cascade.ErrInvalidCursor):
+		return usage.Errorf("--after is not a position that this command has printed for this plan and --table")
 	}
-	err = explained(ctx, db, plan, err)
+	err = fit.Explained(ctx, db, plan, err)
 	if _, perr := fmt.Fprintln(a.stderr, end.summary()); perr != nil {
 		return errors.Join(err, perr)
 	}
@@ -124,8 +129,8 @@ type orphanQueue struct {
 	refused error // of the last flush: the next row ends the search
 }
 
-func (q *orphanQueue) add(ctx context.Context, o inspect.Orphan) error {
-	if q.waiting = append(q.waiting, o); len(q.waiting) < rootsPerPage {
+func (q *orphanQueue) add(ctx context.Context, o cascade.Orphan) error {
+	if q.waiting = append(q.waiting, o); len(q.waiting) < orphansPerPage {
 		return nil
 	}
 	q.refused = q.flush(ctx)

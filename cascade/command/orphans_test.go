@@ -9,7 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onerow/onerow/cascade/inspect"
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/schema"
 )
@@ -18,7 +19,7 @@ import (
 func TestOrphans(t *testing.T) {
 	w := ready(t)
 	o := w.want(0, "no row is missing", "orphans")
-	if o.stdout != "" || !isOneLine(programName+": "+o.stderr) {
+	if o.stdout != "" || !isOneLine(output.ProgramName+": "+o.stderr) {
 		t.Error(o)
 	}
 	if out := w.ok("orphans", "--json"); out != "[]\n" {
@@ -125,7 +126,7 @@ func TestOrphansWatched(t *testing.T) {
 	w.fill(1, 2, 2)
 	w.exec("DELETE FROM project WHERE id = 1")
 	var log strings.Builder
-	metrics := s.page.Op.Metrics
+	metrics := s.metrics
 	watch := &orphanWatch{db: w.db, plan: s.plan, log: slog.New(slog.NewTextHandler(&log, nil)), every: 20 * time.Millisecond, found: metrics.Orphans}
 	err := watch.beside(func(ctx context.Context) error {
 		tells := func(line string) {

@@ -32,7 +32,7 @@ func (t orphanTables) lines() (lines []string) {
 	}
 	for _, table := range slices.Sorted(maps.Keys(t)) {
 		n := t[table]
-		lines = append(lines, fmt.Sprintf("%s: %s, referred to by %s", output.Printable(table), output.Plural(n.missing, "missing row"), atLeast(n.rows, n.atLeast, "row")))
+		lines = append(lines, fmt.Sprintf("%s: %s, referred to by %s", output.Printable(table), output.Plural(n.missing, "missing row"), output.AtLeast(n.rows, n.atLeast, "row")))
 	}
 	return lines
 }
@@ -57,7 +57,7 @@ func orphanTold(o inspect.Orphan) string {
 	if o.ID == "" {
 		what = output.Shorten(output.Printable(o.Resource+" with "+strings.Join(o.Columns, ", ")+" = "+readable(o.Values)), 80)
 	}
-	line := fmt.Sprintf("%s is missing: %s of %s", what, atLeast(o.Rows, o.AtLeast, "row"), output.Printable(o.Table))
+	line := fmt.Sprintf("%s is missing: %s of %s", what, output.AtLeast(o.Rows, o.AtLeast, "row"), output.Printable(o.Table))
 	if o.ReportOnly != "" {
 		line += "; nothing can be queued: " + output.Printable(o.ReportOnly)
 	}

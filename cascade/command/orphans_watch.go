@@ -9,6 +9,7 @@ import (
 
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -33,7 +34,7 @@ func (f orphansFlag) every(plan schema.Plan) time.Duration {
 
 func (f orphansFlag) check() error {
 	if f.OrphansEvery != 0 && f.OrphansEvery < shortestPoll {
-		return usagef("--orphans-every is %s; it should be a time like 24h, %s or more", f.OrphansEvery, shortestPoll)
+		return usage.Errorf("--orphans-every is %s; it should be a time like 24h, %s or more", f.OrphansEvery, shortestPoll)
 	}
 	return nil
 }
@@ -88,7 +89,7 @@ func (o *orphanWatch) search(ctx context.Context) (rows int, err error) {
 	}}
 	err = inspect.Orphans(ctx, o.db, o.plan, options, func(found inspect.Orphan) error {
 		if rows++; rows == 1 {
-			o.log.WarnContext(ctx, "orphans: "+orphanTold(found)+"; all of them: "+programName+" orphans")
+			o.log.WarnContext(ctx, "orphans: "+orphanTold(found)+"; all of them: "+output.ProgramName+" orphans")
 		}
 		return nil
 	})

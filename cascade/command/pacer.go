@@ -14,6 +14,9 @@ const (
 	askPatient = 2 * time.Second // how long asking may take altogether
 )
 
+// shortestPoll: a shorter one would ask the database all the time.
+const shortestPoll = 10 * time.Millisecond
+
 // pacer makes work that is no job of a worker's wait between its pages: for its share of the time, and for
 // what is more important.
 type pacer struct {

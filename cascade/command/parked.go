@@ -8,6 +8,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
 )
 
 type parkedCmd struct {
@@ -52,9 +53,9 @@ Examples:
 func (c *parkedListCmd) Run(ctx context.Context, a *app) (err error) {
 	switch {
 	case c.Limit < 1:
-		return usagef("--limit is %d; it should be 1 or more", c.Limit)
+		return usage.Errorf("--limit is %d; it should be 1 or more", c.Limit)
 	case c.Job < 0:
-		return usagef("--job is %d, which is no job's number: see %s jobs", c.Job, programName)
+		return usage.Errorf("--job is %d, which is no job's number: see %s jobs", c.Job, output.ProgramName)
 	}
 	db, err := a.openMigrated(ctx)
 	if err != nil {
@@ -62,8 +63,8 @@ func (c *parkedListCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if c.Job > 0 {
-		if _, err := queue.Get(ctx, db, c.Job); errors.Is(err, queue.ErrNoJob) {
-			return fmt.Errorf("there is no job %d: see %s jobs", c.Job, programName)
+		if _, err := cascade.Get(ctx, db, c.Job); errors.Is(err, cascade.ErrNoJob) {
+			return fmt.Errorf("there is no job %d: see %s jobs", c.Job, output.ProgramName)
 		} else if err != nil {
 			return err
 		}
@@ -164,7 +165,7 @@ func (c *parkedSkipCmd) Run(ctx context.Context, a *app) error {
 func (c parkedArgs) each(ctx context.Context, a *app, done string, verb func(context.Context, onerow.DB, int64) (queue.Job, error)) (err error) {
 	for _, id := range c.Parked {
 		if id < 1 {
-			return usagef("%d is no parked row's number: see %s parked list", id, programName)
+			return usage.Errorf("%d is no parked row's number: see %s parked list", id, output.ProgramName)
 		}
 	}
 	db, err := a.openMigrated(ctx)
@@ -193,9 +194,9 @@ func (c parkedArgs) each(ctx context.Context, a *app, done string, verb func(con
 func parkedError(id int64, err error) error {
 	var open *queue.OpenJobError
 	switch {
-	case errors.Is(err, queue.ErrNoParked):
-		return fmt.Errorf("there is no parked row %d, or it is being tried again already: see %s parked list", id, programName)
-	case errors.Is(err, queue.ErrNoJob):
+	case errors.Is(err, cascade.ErrNoParked):
+		return fmt.Errorf("there is no parked row %d, or it is being tried again already: see %s parked list", id, output.ProgramName)
+	case errors.Is(err, cascade.ErrNoJob):
 		return fmt.Errorf("the job of parked row %d is gone", id)
 	case errors.As(err, &open):
 		return fmt.Errorf("parked row %d: job %d is not needed any more: the newer job %d for the same row is open and does its work", id, open.JobID, open.Open)

@@ -10,6 +10,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
 )
 
 // pausedFlags say what is paused, if not everything.
@@ -52,11 +53,11 @@ func (c *pauseCmd) Run(ctx context.Context, a *app) (err error) {
 	reason := strings.TrimSpace(output.Printable(strings.Join(c.Reason, " ")))
 	switch {
 	case c.Check && reason != "":
-		return usagef("--check changes nothing, so it takes no reason")
+		return usage.Errorf("--check changes nothing, so it takes no reason")
 	case c.Check && (c.Job != nil || c.Resource != ""):
-		return usagef("--check is about all workers; jobs --state paused lists the jobs")
+		return usage.Errorf("--check is about all workers; jobs --state paused lists the jobs")
 	case len(reason) > maxPauseReason:
-		return usagef("the reason has %d bytes; at most %d are kept", len(reason), maxPauseReason)
+		return usage.Errorf("the reason has %d bytes; at most %d are kept", len(reason), maxPauseReason)
 	}
 	if err := c.check(); err != nil {
 		return err
@@ -189,12 +190,12 @@ func (c *workersCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	for _, line := range lines {
-		if _, err := fmt.Fprintf(a.stderr, "%s (%s set --default takes it back)\n", line, programName); err != nil {
+		if _, err := fmt.Fprintf(a.stderr, "%s (%s set --default takes it back)\n", line, output.ProgramName); err != nil {
 			return err
 		}
 	}
 	if len(list) == 0 {
-		_, err := fmt.Fprintf(a.stderr, "no worker was seen in the last hour: start one with %s run\n", programName)
+		_, err := fmt.Fprintf(a.stderr, "no worker was seen in the last hour: start one with %s run\n", output.ProgramName)
 		return err
 	}
 	rows := make([][]string, len(list))
@@ -224,6 +225,6 @@ func notePause(ctx context.Context, db onerow.DB, a *app) error {
 	if err != nil || !state.On {
 		return err
 	}
-	_, err = fmt.Fprintf(a.stderr, "%s; %s resume lets them go on\n", pauseLine(state), programName)
+	_, err = fmt.Fprintf(a.stderr, "%s; %s resume lets them go on\n", pauseLine(state), output.ProgramName)
 	return err
 }

@@ -8,14 +8,15 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
 )
 
 func (f pausedFlags) check() error {
 	if f.Job != nil && *f.Job < 1 {
-		return usagef("--job is %d, which is no job's number: see %s jobs", *f.Job, programName)
+		return usage.Errorf("--job is %d, which is no job's number: see %s jobs", *f.Job, output.ProgramName)
 	}
 	if len(f.Resource) > 64 {
-		return usagef("--resource has %d bytes; a resource's name has at most 64", len(f.Resource))
+		return usage.Errorf("--resource has %d bytes; a resource's name has at most 64", len(f.Resource))
 	}
 	return nil
 }
@@ -36,8 +37,8 @@ func (c *pauseCmd) pauseOne(ctx context.Context, db onerow.DB, a *app, reason st
 			return gerr
 		}
 		return fmt.Errorf("job %d is %s: no worker takes it", *c.Job, stored.State)
-	case errors.Is(err, queue.ErrNoJob):
-		return fmt.Errorf("there is no job %d: see %s jobs", *c.Job, programName)
+	case errors.Is(err, cascade.ErrNoJob):
+		return fmt.Errorf("there is no job %d: see %s jobs", *c.Job, output.ProgramName)
 	case err != nil:
 		return err
 	}
@@ -54,9 +55,9 @@ func (c *resumeCmd) resumeOne(ctx context.Context, db onerow.DB, a *app) error {
 		_, err := fmt.Fprintf(a.stdout, "jobs of %s are worked\n", output.Printable(c.Resource))
 		return err
 	}
-	job, err := queue.ResumeJob(ctx, db, *c.Job)
-	if errors.Is(err, queue.ErrNoJob) {
-		return fmt.Errorf("there is no job %d: see %s jobs", *c.Job, programName)
+	job, err := cascade.ResumeJob(ctx, db, *c.Job)
+	if errors.Is(err, cascade.ErrNoJob) {
+		return fmt.Errorf("there is no job %d: see %s jobs", *c.Job, output.ProgramName)
 	}
 	if err != nil {
 		return err
@@ -89,7 +90,7 @@ func noteResources(ctx context.Context, db onerow.DB, a *app) error {
 	list, err := cascade.PausedResources(ctx, db)
 	for _, p := range list {
 		if err == nil {
-			_, err = fmt.Fprintf(a.stderr, "%s; %s resume --resource %s lets them go on\n", resourceLine(p), programName, output.Printable(p.Resource))
+			_, err = fmt.Fprintf(a.stderr, "%s; %s resume --resource %s lets them go on\n", resourceLine(p), output.ProgramName, output.Printable(p.Resource))
 		}
 	}
 	return err

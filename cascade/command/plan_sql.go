@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/internal/fit"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/schema"
 )
@@ -20,7 +21,7 @@ func (c *planCmd) statements(ctx context.Context, a *app, plan schema.Plan) (err
 	defer func() { err = errors.Join(err, db.Close()) }()
 	list, err := cascade.PlanSQL(ctx, db, plan)
 	if err != nil {
-		return explained(ctx, db, plan, err)
+		return fit.Explained(ctx, db, plan, err)
 	}
 	if c.JSON {
 		return printJSON(a, append([]cascade.PlanStatement{}, list...))

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/onerow/onerow/cascade/internal/output"
 )
 
 // outcome is what a finished command left.
@@ -86,7 +88,7 @@ func exitCode(t *testing.T, err error) int {
 // build makes the real binary, under the race detector if this test is.
 func (w *world) build() {
 	w.t.Helper()
-	w.bin = filepath.Join(w.t.TempDir(), programName)
+	w.bin = filepath.Join(w.t.TempDir(), output.ProgramName)
 	args := []string{"build", "-o", w.bin}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {

@@ -13,9 +13,6 @@ import (
 	"github.com/onerow/onerow/cascade/internal/output"
 )
 
-// plainEvery is how often progress gets a line where it cannot be redrawn.
-const plainEvery = 2 * time.Second
-
 // progress shows how a drain goes on: as a bar on a terminal, else as a line now and
 // then. It is a writer too, for logs, which must not be written into the bar, and an
 // observer, because what a job counts includes the rows that earlier runs have deleted.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/internal/retention"
 )
 
@@ -23,7 +24,7 @@ type keepFlags struct {
 func (f keepFlags) kinds() ([]retention.Kind, error) {
 	for flag, keep := range map[string]time.Duration{"jobs": f.KeepJobs, "requests": f.KeepRequests, "flows": f.KeepFlows, "messages": f.KeepMessages} {
 		if keep < 0 {
-			return nil, usagef("--keep-%s is %s; it should be a time like 720h, or 0 for ever", flag, keep)
+			return nil, usage.Errorf("--keep-%s is %s; it should be a time like 720h, or 0 for ever", flag, keep)
 		}
 	}
 	return retention.Keep{Jobs: f.KeepJobs, Requests: f.KeepRequests, Flows: f.KeepFlows, Messages: f.KeepMessages}.Kinds()
@@ -79,7 +80,7 @@ func (c *purgeCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	if c.Load < 0.01 || c.Load > 1 {
-		return usagef("--load is %g; it should be a share from 0.01 to 1", c.Load)
+		return usage.Errorf("--load is %g; it should be a share from 0.01 to 1", c.Load)
 	}
 	db, err := a.openMigrated(ctx)
 	if err != nil {

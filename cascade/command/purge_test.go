@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onerow/onerow/cascade/page"
 	"github.com/onerow/onerow/internal/cost"
 	"github.com/onerow/onerow/internal/retention"
 )
@@ -174,7 +173,7 @@ func TestPurgeMetrics(t *testing.T) {
 	w.exec("INSERT INTO onerow_request (resource, owner, request_id, fingerprint, call_token, created_at) " + cost.Numbers(2000) +
 		"SELECT 'project', '2', i, '', '', UTC_TIMESTAMP(6) - INTERVAL 1 YEAR FROM numbers")
 	w.exec("DROP TABLE onerow_key_audit")
-	m, err := page.NewMetrics()
+	m, err := NewMetrics()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +196,7 @@ func TestPurgeMetrics(t *testing.T) {
 		t.Error("a figure of a table that is not there")
 	}
 	w.exec("DELETE FROM onerow_key")
-	time.Sleep(page.MeasureEvery)
+	time.Sleep(MeasureEvery)
 	if again := scrape(); !strings.Contains(again, `waiting{what="keys"} 450`) {
 		t.Error("it is counted at each scrape")
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
 )
 
 type reportCmd struct {
@@ -38,9 +39,9 @@ Examples:
 func (c *reportCmd) Run(ctx context.Context, a *app) (err error) {
 	switch {
 	case c.Job < 0, c.Deletion < 0, c.Recent < 0, c.Job == 0 && c.Deletion == 0 && c.Recent == 0:
-		return usagef("say which job or deletion, by its number: see %s jobs", programName)
+		return usage.Errorf("say which job or deletion, by its number: see %s jobs", output.ProgramName)
 	case c.Job > 0 && c.Deletion > 0, c.Recent > 0 && c.Job+c.Deletion > 0:
-		return usagef("give a job, a deletion or --recent, not more than one of them")
+		return usage.Errorf("give a job, a deletion or --recent, not more than one of them")
 	}
 	db, err := a.openMigrated(ctx)
 	if err != nil {
@@ -91,10 +92,10 @@ func readReport(ctx context.Context, db onerow.DB, job, deletion int64) (r casca
 		r, err = cascade.ReadReport(ctx, db, deletion)
 	}
 	switch {
-	case errors.Is(err, queue.ErrNoJob):
-		err = output.Said(fmt.Sprintf("there is no job %d, or it was purged: see %s jobs", job, programName), err)
+	case errors.Is(err, cascade.ErrNoJob):
+		err = output.Said(fmt.Sprintf("there is no job %d, or it was purged: see %s jobs", job, output.ProgramName), err)
 	case errors.Is(err, cascade.ErrNoDeletion):
-		err = output.Said(fmt.Sprintf("there is no deletion %d, or its audit was purged: see deletion_id in %s jobs --json", deletion, programName), err)
+		err = output.Said(fmt.Sprintf("there is no deletion %d, or its audit was purged: see deletion_id in %s jobs --json", deletion, output.ProgramName), err)
 	}
 	return r, err
 }
@@ -182,7 +183,7 @@ func reportJob(r cascade.Report, line func(title, format string, args ...any)) {
 		line(title, "%s, %s: %s", output.RowName(queue.Job{Resource: p.Table, ResourceID: p.Key}), state, output.OneLine(p.Error))
 	}
 	if more := j.Parked + j.Skipped - int64(len(r.Left)); more > 0 && len(r.Left) == cascade.MaxReported {
-		line("", "and %s more: see %s parked list --job %d --skipped", output.Grouped(more), programName, j.ID)
+		line("", "and %s more: see %s parked list --job %d --skipped", output.Grouped(more), output.ProgramName, j.ID)
 	}
 }
 

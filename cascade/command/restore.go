@@ -11,6 +11,7 @@ import (
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/undo"
+	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
 )
@@ -51,13 +52,13 @@ Examples:
 func (c *restoreCmd) Run(ctx context.Context, a *app) (err error) {
 	switch {
 	case c.Job < 0, c.Deletion < 0, c.Job == 0 && c.Deletion == 0:
-		return usagef("say which job, by its number: see %s trash list", programName)
+		return usage.Errorf("say which job, by its number: see %s trash list", output.ProgramName)
 	case c.Job > 0 && c.Deletion > 0:
-		return usagef("give a job or a deletion, not both")
+		return usage.Errorf("give a job or a deletion, not both")
 	case c.Batch < 1:
-		return usagef("--batch is %d; it should be 1 or more", c.Batch)
+		return usage.Errorf("--batch is %d; it should be 1 or more", c.Batch)
 	case c.Load < 0.01 || c.Load > 1:
-		return usagef("--load is %g; it should be a share from 0.01 to 1", c.Load)
+		return usage.Errorf("--load is %g; it should be a share from 0.01 to 1", c.Load)
 	}
 	plan, err := a.plan(c.planFlag)
 	if err != nil {
@@ -108,9 +109,9 @@ func tellMissing(a *app, title string, p recover.Progress) error {
 // refused says what to do where a job cannot be restored at all.
 func (c *restoreCmd) refused(err error) error {
 	switch {
-	case errors.Is(err, queue.ErrNoJob):
-		return output.Said(fmt.Sprintf("there is no job %d: see %s jobs", c.Job, programName), err)
-	case errors.Is(err, recover.ErrNotKept):
+	case errors.Is(err, cascade.ErrNoJob):
+		return output.Said(fmt.Sprintf("there is no job %d: see %s jobs", c.Job, output.ProgramName), err)
+	case errors.Is(err, cascade.ErrNotKept):
 		return output.Said(fmt.Sprintf("nothing of job %d is in the trash, so nothing was changed: its plan kept nothing, its time is over, or it is back already", c.Job), err)
 	}
 	return err
@@ -152,11 +153,11 @@ func (c *restoreCmd) restore(ctx context.Context, a *app, db *sql.DB, plan schem
 	}
 	switch {
 	case ctx.Err() != nil:
-		return stopped(ctx, fmt.Errorf("interrupted; %s restore %d goes on", programName, c.Job))
+		return stopped(ctx, fmt.Errorf("interrupted; %s restore %d goes on", output.ProgramName, c.Job))
 	case errors.Is(err, schema.ErrInvalidPlan), errors.Is(err, schema.ErrUnknownResource):
 		return err
 	case err != nil:
-		return fmt.Errorf("%w; %s restore %d goes on", err, programName, c.Job)
+		return fmt.Errorf("%w; %s restore %d goes on", err, output.ProgramName, c.Job)
 	}
 	if _, err := fmt.Fprintln(a.stdout, undo.ToldRestored(back, p)); err != nil {
 		return err
@@ -166,7 +167,7 @@ func (c *restoreCmd) restore(ctx context.Context, a *app, db *sql.DB, plan schem
 	}
 	switch {
 	case p.Stuck > 0:
-		return fmt.Errorf("%s could not come back and stay in the trash (%s trash show %d), among them: %s", output.Plural(p.Stuck, "row"), programName, c.Job, output.OneLine(p.Why))
+		return fmt.Errorf("%s could not come back and stay in the trash (%s trash show %d), among them: %s", output.Plural(p.Stuck, "row"), output.ProgramName, c.Job, output.OneLine(p.Why))
 	case len(p.Missing) > 0 || p.RootMissing != "":
 		return fmt.Errorf("not all that job %d has deleted is back", c.Job)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
 )
 
 type retainCmd struct {
@@ -62,7 +63,7 @@ type retained struct {
 }
 
 // retainer is that of a command.
-func (a *app) retainer(ctx context.Context, f planFlag) (*cascade.Retainer, *sql.DB, error) {
+func retainer(ctx context.Context, a *app, f planFlag) (*cascade.Retainer, *sql.DB, error) {
 	plan, err := a.plan(f)
 	if err != nil {
 		return nil, nil, err
@@ -76,14 +77,14 @@ func (a *app) retainer(ctx context.Context, f planFlag) (*cascade.Retainer, *sql
 		return nil, nil, errors.Join(err, db.Close())
 	}
 	if len(r.Names()) == 0 {
-		return nil, nil, errors.Join(usagef("the plan has no retention; see %s retention --help", programName), db.Close())
+		return nil, nil, errors.Join(usage.Errorf("the plan has no retention; see %s retention --help", output.ProgramName), db.Close())
 	}
 	return r, db, nil
 }
 
 // Run prints the policies.
 func (c *retentionListCmd) Run(ctx context.Context, a *app) (err error) {
-	r, db, err := a.retainer(ctx, c.planFlag)
+	r, db, err := retainer(ctx, a, c.planFlag)
 	if err != nil {
 		return err
 	}
@@ -156,7 +157,7 @@ Examples:
 
 // Run goes through the policies.
 func (c *retentionRunCmd) Run(ctx context.Context, a *app) (err error) {
-	r, db, err := a.retainer(ctx, c.planFlag)
+	r, db, err := retainer(ctx, a, c.planFlag)
 	if err != nil {
 		return err
 	}

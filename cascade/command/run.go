@@ -10,6 +10,7 @@ import (
 
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/internal/retention"
 )
 
@@ -26,28 +27,19 @@ type workFlags struct {
 	LogFormat string        `enum:"text,json" default:"text" placeholder:"FORMAT" help:"text or json."`
 }
 
-// What is shorter would ask the database all the time, or lose every job.
-const (
-	shortestLease = 100 * time.Millisecond
-	shortestPoll  = 10 * time.Millisecond
-)
-
-// longestTarget is the longest time that a batch may be meant to take; a lease is renewed between two.
-const longestTarget = 5 * time.Second
-
-// maxParallel jobs in one process; there may be more processes.
-const maxParallel = 64
+// shortestLease: a shorter one would lose every job.
+const shortestLease = 100 * time.Millisecond
 
 func (f workFlags) check(a *app) error {
 	switch {
 	case f.Batch < 1:
-		return usagef("--batch is %d; it should be 1 or more rows", f.Batch)
+		return usage.Errorf("--batch is %d; it should be 1 or more rows", f.Batch)
 	case f.Target < time.Millisecond || f.Target > longestTarget:
-		return usagef("--target is %s; it should be a time like 50ms, from 1ms to %s: a batch holds its locks for so long", f.Target, longestTarget)
+		return usage.Errorf("--target is %s; it should be a time like 50ms, from 1ms to %s: a batch holds its locks for so long", f.Target, longestTarget)
 	case f.Parallel < 1 || f.Parallel > maxParallel:
-		return usagef("--parallel is %d; it should be from 1 to %d jobs", f.Parallel, maxParallel)
+		return usage.Errorf("--parallel is %d; it should be from 1 to %d jobs", f.Parallel, maxParallel)
 	case f.Lease < shortestLease:
-		return usagef("--lease is %s; it should be a time like 10s, %s or more", f.Lease, shortestLease)
+		return usage.Errorf("--lease is %s; it should be a time like 10s, %s or more", f.Lease, shortestLease)
 	}
 	return f.throttleFlags.check(a)
 }
@@ -93,7 +85,7 @@ Examples:
 // Run works until ctx ends.
 func (c *runCmd) Run(ctx context.Context, a *app) (err error) {
 	if c.Poll != 0 && c.Poll < shortestPoll {
-		return usagef("--poll is %s; it should be a time like 1s, %s or more", c.Poll, shortestPoll)
+		return usage.Errorf("--poll is %s; it should be a time like 1s, %s or more", c.Poll, shortestPoll)
 	}
 	if err := c.orphansFlag.check(); err != nil {
 		return err
@@ -103,7 +95,7 @@ func (c *runCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	log := logger(a.stderr, c.LogFormat, slog.LevelInfo)
-	op, err := a.operator(c.httpFlags, log)
+	op, err := operator(a, c.httpFlags, log)
 	if err != nil {
 		return err
 	}
@@ -112,9 +104,9 @@ func (c *runCmd) Run(ctx context.Context, a *app) (err error) {
 	orphans := &orphanWatch{log: log, found: func(int) {}}
 	retained := func(string, cascade.Retained) {}
 	if op != nil {
-		config.Observer = op.Metrics
-		op.Metrics.Kinds, slowly.Purged, orphans.found = kinds, op.Metrics.PurgedRows, op.Metrics.Orphans
-		retained = op.Metrics.Retained
+		config.Observer = op.metrics
+		op.metrics.Kinds, slowly.Purged, orphans.found = kinds, op.metrics.PurgedRows, op.metrics.Orphans
+		retained = op.metrics.Retained
 	}
 	var retainer *cascade.Retainer
 	config.Chore = func(ctx context.Context, db *sql.DB) {
@@ -123,7 +115,7 @@ func (c *runCmd) Run(ctx context.Context, a *app) (err error) {
 		}
 		retainer.Chore(ctx, log, retained)
 	}
-	w, err := a.worker(ctx, c.workFlags, config)
+	w, err := newWorker(ctx, a, c.workFlags, config)
 	if err != nil {
 		return stopped(ctx, err)
 	}
@@ -134,19 +126,11 @@ func (c *runCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	orphans.db, orphans.plan, orphans.every = w.db, w.plan, c.every(w.plan)
-	if err := op.Run(ctx, w.onPage(), orphans.beside(w.Run)); err != nil {
+	if err := op.run(ctx, w, orphans.beside(w.Run)); err != nil {
 		return err
 	}
 	log.Info("stopped", "worker", w.name)
 	return nil
-}
-
-// stopped: a signal before the first job is a clean stop as well.
-func stopped(ctx context.Context, err error) error {
-	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		return nil
-	}
-	return err
 }
 
 func logger(w io.Writer, format string, level slog.Level) *slog.Logger {

@@ -17,7 +17,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/onerow/onerow/cascade/page"
+	"github.com/onerow/onerow/cascade/fileassets"
+	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -147,7 +148,7 @@ VALUES (?, ?, ?, 0, 'ready', UTC_TIMESTAMP(6) + INTERVAL 1 HOUR, LEFT(?, 255), ?
 			500+i, []byte(text)[:min(len(text), 64)], key, key)
 	}
 	s.exec("INSERT INTO onerow_switch VALUES ('pause', 1, ?, UTC_TIMESTAMP(6), 1)", strings.Join(hostileTexts[:9], ""))
-	s.page.Watch.Changed()
+	s.changed()
 	for _, path := range []string{"/", "/live", "/metrics", "/readyz", "/?x=<script>", "/jobs/10/undo"} {
 		body := s.get(path, asHTML).body
 		for _, never := range []string{"<script>alert", "<img src=x", "\x1b", "\u202e", `href="javascript:`, "\x00"} {
@@ -203,14 +204,14 @@ func TestSlowAndGreedyClients(t *testing.T) {
 		asked := time.Now()
 		s.says(s.get("/healthz"), http.StatusOK)
 		s.says(s.get("/"), http.StatusOK)
-		if took := time.Since(asked); took > page.HeaderTimeout {
+		if took := time.Since(asked); took > headerTimeout {
 			t.Errorf("an honest client waits for %s", took)
 		}
 	}
 	for name, request := range map[string]string{
-		"a long header": "GET / HTTP/1.1\r\nHost: localhost\r\nX: " + strings.Repeat("x", 4*page.MaxHeader) + "\r\n\r\n",
-		"many headers":  "GET / HTTP/1.1\r\nHost: localhost\r\n" + strings.Repeat("X-Y: z\r\n", page.MaxHeader) + "\r\n",
-		"a long line":   "GET /" + strings.Repeat("x", 4*page.MaxHeader) + " HTTP/1.1\r\nHost: localhost\r\n\r\n",
+		"a long header": "GET / HTTP/1.1\r\nHost: localhost\r\nX: " + strings.Repeat("x", 4*maxHeader) + "\r\n\r\n",
+		"many headers":  "GET / HTTP/1.1\r\nHost: localhost\r\n" + strings.Repeat("X-Y: z\r\n", maxHeader) + "\r\n",
+		"a long line":   "GET /" + strings.Repeat("x", 4*maxHeader) + " HTTP/1.1\r\nHost: localhost\r\n\r\n",
 	} {
 		answer, err := exchange(t.Context(), address, request)
 		if err == nil && !strings.HasPrefix(answer, "HTTP/1.1 431") && answer != "" {
@@ -220,14 +221,14 @@ func TestSlowAndGreedyClients(t *testing.T) {
 	big := s.do(http.MethodPost, "/pause", url.Values{"reason": {strings.Repeat("x", 1<<20)}})
 	s.says(big, http.StatusRequestEntityTooLarge)
 	for i, c := range slow {
-		if err := c.SetReadDeadline(begin.Add(page.ReadTimeout + 20*time.Second)); err != nil {
+		if err := c.SetReadDeadline(begin.Add(readTimeout + 20*time.Second)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := io.Copy(io.Discard, c); err != nil && errors.Is(err, context.DeadlineExceeded) {
 			t.Fatalf("the slow client %d is still connected after %s", i, time.Since(begin))
 		}
 	}
-	if took := time.Since(begin); took > page.ReadTimeout+15*time.Second {
+	if took := time.Since(begin); took > readTimeout+15*time.Second {
 		t.Errorf("slow clients are kept for %s", took)
 	}
 	if n := w.number("SELECT COUNT(*) FROM onerow_switch WHERE is_on"); n != 0 {
@@ -266,8 +267,8 @@ func (w *world) daemonPage() *site {
 	ended := make(chan int, 1)
 	var log bytes.Buffer
 	go func() {
-		ended <- execute(ctx, environment{args: []string{"run", "--http", address, "--poll", "100ms"}, stdin: strings.NewReader(""), stdout: io.Discard, stderr: &log, getenv: func(name string) string {
-			return map[string]string{envDSN: w.url(), envPlan: w.plan, page.EnvToken: testToken}[name]
+		ended <- execute(ctx, environment{openAssets: fileassets.Open, args: []string{"run", "--http", address, "--poll", "100ms"}, stdin: strings.NewReader(""), stdout: io.Discard, stderr: &log, getenv: func(name string) string {
+			return map[string]string{envDSN: w.url(), envPlan: w.plan, output.EnvToken: testToken}[name]
 		}})
 	}()
 	w.t.Cleanup(func() {
@@ -294,14 +295,14 @@ func TestNoCommandPrintsAPassword(t *testing.T) {
 	arguments := map[string]string{"enqueue": "project 1", "undo": "900", "plan": "project 1", "retry": "900071", "parked retry": "20", "parked skip": "20", "pause": "why",
 		"migrate down": "--yes", "keys show": "t op runs", "keys release": "t op runs --token 5 --by a --reason b", "keys complete": "t op runs --token 5 --by a --reason b --result 1",
 		"keys expire": "t op done --token 5 --by a --reason b", "serials gaps": "s", "discover": "--root project", "run": "--max-lag 10s --http 127.0.0.1:0"}
-	parser, err := kong.New(&commandLine{}, kong.Name(programName))
+	parser, err := kong.New(&commandLine{}, kong.Name(output.ProgramName))
 	if err != nil {
 		t.Fatal(err)
 	}
 	proxy := cutting(t, l.cfg.Addr)
 	user := strings.Split(l.user.Grantee(), "'")[1]
 	for _, leaf := range parser.Model.Leaves(true) {
-		command := strings.TrimPrefix(leaf.FullPath(), programName+" ")
+		command := strings.TrimPrefix(leaf.FullPath(), output.ProgramName+" ")
 		args := append(strings.Fields(command), strings.Fields(arguments[command])...)
 		for way, dsn := range map[string]string{
 			"unreachable":      "mysql://root:" + secret + "@127.0.0.1:1/x",
@@ -313,8 +314,8 @@ func TestNoCommandPrintsAPassword(t *testing.T) {
 		} {
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			var out bytes.Buffer
-			code := execute(ctx, environment{args: args, stdin: strings.NewReader(""), stdout: &out, stderr: &out, getenv: func(name string) string {
-				return map[string]string{envDSN: dsn, envPlan: l.plan, envAssets: "file://" + l.photos, page.EnvToken: "token-" + secret, envReplicas: dsn + " mysql://r:" + secret + "@127.0.0.1:1/x"}[name]
+			code := execute(ctx, environment{openAssets: fileassets.Open, args: args, stdin: strings.NewReader(""), stdout: &out, stderr: &out, getenv: func(name string) string {
+				return map[string]string{envDSN: dsn, envPlan: l.plan, envAssets: "file://" + l.photos, output.EnvToken: "token-" + secret, envReplicas: dsn + " mysql://r:" + secret + "@127.0.0.1:1/x"}[name]
 			}})
 			cancel()
 			if strings.Contains(out.String(), "hunter2") {

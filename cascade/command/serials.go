@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/serial"
 )
 
@@ -96,7 +97,7 @@ Examples:
 func (c *serialsGapsCmd) Run(ctx context.Context, a *app) (err error) {
 	series, err := serial.New(c.Series)
 	if err != nil {
-		return usagef("a series has a name of 1 to 255 bytes; this one has %d", len(c.Series))
+		return usage.Errorf("a series has a name of 1 to 255 bytes; this one has %d", len(c.Series))
 	}
 	db, err := a.openMigrated(ctx)
 	if err != nil {
@@ -114,7 +115,7 @@ func (c *serialsGapsCmd) Run(ctx context.Context, a *app) (err error) {
 			return err
 		}
 		if !known {
-			return fmt.Errorf("there is no such series, nothing was ever claimed in it: see %s serials list", programName)
+			return fmt.Errorf("there is no such series, nothing was ever claimed in it: see %s serials list", output.ProgramName)
 		}
 	}
 	if err := c.print(a, found); err != nil || serial.Complete(found) {

@@ -10,6 +10,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
 )
 
 type setCmd struct {
@@ -35,19 +36,25 @@ Examples:
     cascade-worker set --default`
 }
 
+// longestTarget is the longest time that a batch may be meant to take; a lease is renewed between two.
+const longestTarget = 5 * time.Second
+
+// maxParallel jobs in one process; there may be more processes.
+const maxParallel = 64
+
 func (c *setCmd) check() error {
 	given := c.Load != nil || c.Target != nil || c.Parallel != nil
 	switch {
 	case c.Default && given:
-		return usagef("--default takes back what was set, so nothing can be set with it")
+		return usage.Errorf("--default takes back what was set, so nothing can be set with it")
 	case c.Load != nil && !(*c.Load > 0 && *c.Load <= 100):
-		return usagef("--load is %g; it should be a share like 0.3, or 30 percent, more than 0 and at most 100", *c.Load)
+		return usage.Errorf("--load is %g; it should be a share like 0.3, or 30 percent, more than 0 and at most 100", *c.Load)
 	case c.Target != nil && (*c.Target < time.Millisecond || *c.Target > longestTarget):
-		return usagef("--target is %s; it should be a time like 50ms, from 1ms to %s: a batch holds its locks for so long", *c.Target, longestTarget)
+		return usage.Errorf("--target is %s; it should be a time like 50ms, from 1ms to %s: a batch holds its locks for so long", *c.Target, longestTarget)
 	case c.Parallel != nil && (*c.Parallel < 1 || *c.Parallel > maxParallel):
-		return usagef("--parallel is %d; it should be from 1 to %d jobs", *c.Parallel, maxParallel)
+		return usage.Errorf("--parallel is %d; it should be from 1 to %d jobs", *c.Parallel, maxParallel)
 	case c.Worker != "" && !given && !c.Default:
-		return usagef("--worker says for whom; say what with --load, --target, --parallel or --default")
+		return usage.Errorf("--worker says for whom; say what with --load, --target, --parallel or --default")
 	}
 	return nil
 }

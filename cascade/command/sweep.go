@@ -7,8 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onerow/onerow/cascade/blobassets"
+	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
 )
 
 type sweepCmd struct {
@@ -46,39 +47,35 @@ func (c *sweepCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 	switch {
 	case c.Limit < 0:
-		return usagef("--limit is %d; it should be 1 or more", c.Limit)
+		return usage.Errorf("--limit is %d; it should be 1 or more", c.Limit)
 	case c.Grace < 0:
-		return usagef("--grace is %s; it should be a time like 24h, or 0s", c.Grace)
+		return usage.Errorf("--grace is %s; it should be a time like 24h, or 0s", c.Grace)
 	case c.Grace == 0:
 		c.Grace = -1
 	}
-	where := c.Assets
-	if where == "" {
-		where = a.getenv(envAssets)
+	if !a.knowsAssets(c.assetsFlag) {
+		return usage.Errorf("say where the assets are with --assets file:///folder or %s", envAssets)
 	}
-	if where == "" {
-		return usagef("say where the assets are with --assets file:///folder or %s", envAssets)
-	}
-	bucket, err := openBucket(ctx, where)
+	store, closeStore, err := a.openStore(ctx, c.assetsFlag)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, bucket.Close()) }()
+	defer func() { err = errors.Join(err, closeStore()) }()
 	db, err := a.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 
-	list, show := &stream{a: a, json: c.JSON, line: func(v any) string { return findingTold(v.(inspect.Finding)) }}, newCounter(a)
-	seen, err := inspect.Sweep(ctx, db, plan, blobassets.New(bucket), inspect.SweepOptions{Prefix: c.Prefix, Grace: c.Grace, Delete: c.Delete, Limit: c.Limit},
-		func(f inspect.Finding) error {
+	list, show := &stream{a: a, json: c.JSON, line: func(v any) string { return findingTold(v.(cascade.Finding)) }}, newCounter(a)
+	seen, err := cascade.Sweep(ctx, db, plan, store, cascade.SweepOptions{Prefix: c.Prefix, Grace: c.Grace, Delete: c.Delete, Limit: c.Limit},
+		func(f cascade.Finding) error {
 			show.say(func() string { return output.Plural(list.n, "finding") + ", now " + f.Name })
 			return list.add(f)
 		})
 	err = errors.Join(err, show.end(), list.end())
-	if errors.Is(err, inspect.ErrNoAssets) {
-		return usagef("no resource or table of the plan has an asset column, so every object would seem lost")
+	if errors.Is(err, cascade.ErrNoAssets) {
+		return usage.Errorf("no resource or table of the plan has an asset column, so every object would seem lost")
 	}
 	if _, perr := fmt.Fprintln(a.stderr, sweptTold(seen, c.Delete)); perr != nil {
 		return errors.Join(err, perr)

@@ -11,7 +11,6 @@ import (
 	"unicode"
 
 	"github.com/onerow/onerow/cascade/internal/output"
-	"github.com/onerow/onerow/cascade/page"
 )
 
 // FuzzHide: whatever a DSN, a token or a replica's DSN that this process was given is
@@ -26,7 +25,7 @@ func FuzzHide(f *testing.F) {
 		}
 		dsn, replica, token := "root:hunter2"+more+"@tcp(h)/db", "mysql://root:hunter3"+more+"@h/db", "hunter4-"+strings.Repeat("x", shortestToken)
 		s := environment{args: []string{"run", "--dsn=" + dsn}, getenv: func(name string) string {
-			return map[string]string{envReplicas: "mysql://a:b@c/d " + replica, page.EnvToken: token, envDSN: dsn}[name]
+			return map[string]string{envReplicas: "mysql://a:b@c/d " + replica, output.EnvToken: token, envDSN: dsn}[name]
 		}}
 		for _, given := range []string{dsn, replica, token} {
 			if text := output.OneLine(s.hide(before + given + after)); strings.Contains(text, "hunter2") || strings.Contains(text, "hunter3") || strings.Contains(text, "hunter4") {

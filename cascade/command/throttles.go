@@ -10,6 +10,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/internal/usage"
 )
 
 // envReplicas stands in for --replica: DSNs, with spaces between them.
@@ -35,21 +36,21 @@ func (f throttleFlags) replicas(a *app) []string {
 func (f throttleFlags) check(a *app) error {
 	switch replicas := f.replicas(a); {
 	case f.MaxThreadsRunning < 0:
-		return usagef("--max-threads-running is %d; it should be 1 or more", f.MaxThreadsRunning)
+		return usage.Errorf("--max-threads-running is %d; it should be 1 or more", f.MaxThreadsRunning)
 	case f.MaxLag < 0:
-		return usagef("--max-lag is %s; it should be a time like 10s", f.MaxLag)
+		return usage.Errorf("--max-lag is %s; it should be a time like 10s", f.MaxLag)
 	case f.MaxLag > 0 && f.MaxLag < time.Second:
-		return usagef("--max-lag is %s; servers measure whole seconds, so it should be 1s or more", f.MaxLag)
+		return usage.Errorf("--max-lag is %s; servers measure whole seconds, so it should be 1s or more", f.MaxLag)
 	case f.MaxLag > 0 && len(replicas) == 0:
-		return usagef("--max-lag needs a replica to ask: set --replica or %s", envReplicas)
+		return usage.Errorf("--max-lag needs a replica to ask: set --replica or %s", envReplicas)
 	case f.MaxLag == 0 && len(f.Replica) > 0:
-		return usagef("--replica needs --max-lag: how far may it be behind?")
+		return usage.Errorf("--replica needs --max-lag: how far may it be behind?")
 	case f.Load != 0 && (f.Load < 0.01 || f.Load > 1):
-		return usagef("--load is %g; it should be a share from 0.01 to 1", f.Load)
+		return usage.Errorf("--load is %g; it should be a share from 0.01 to 1", f.Load)
 	}
 	for _, query := range f.ThrottleQuery {
 		if strings.TrimSpace(query) == "" {
-			return usagef("--throttle-query is empty")
+			return usage.Errorf("--throttle-query is empty")
 		}
 	}
 	return nil
@@ -61,7 +62,7 @@ func (f throttleFlags) ask(ctx context.Context, db *sql.DB) error {
 	defer cancel()
 	for _, query := range f.ThrottleQuery {
 		if _, err := cascade.QueryThrottle(query).Reason(ctx, db); err != nil && ctx.Err() == nil {
-			return usagef("--throttle-query %q: %w", query, err)
+			return usage.Errorf("--throttle-query %q: %w", query, err)
 		}
 	}
 	return nil
@@ -104,11 +105,11 @@ func (a *app) throttles(f throttleFlags) (list []cascade.Throttle, closeAll func
 func openReplica(dsn string) (*sql.DB, error) {
 	cfg, err := parseDSN(dsn)
 	if err != nil {
-		return nil, usagef("a replica's DSN (--replica or %s): %w", envReplicas, err)
+		return nil, usage.Errorf("a replica's DSN (--replica or %s): %w", envReplicas, err)
 	}
 	connector, err := mysql.NewConnector(cfg)
 	if err != nil {
-		return nil, usagef("a replica's DSN (--replica or %s) has settings that contradict each other; it should be %s", envReplicas, dsnForms)
+		return nil, usage.Errorf("a replica's DSN (--replica or %s) has settings that contradict each other; it should be %s", envReplicas, dsnForms)
 	}
 	db := sql.OpenDB(connector)
 	db.SetMaxOpenConns(2)

@@ -9,6 +9,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -58,7 +59,7 @@ type keptJob struct {
 // Run prints the jobs.
 func (c *trashListCmd) Run(ctx context.Context, a *app) (err error) {
 	if c.Limit < 1 {
-		return usagef("--limit is %d; it should be 1 or more", c.Limit)
+		return usage.Errorf("--limit is %d; it should be 1 or more", c.Limit)
 	}
 	db, err := a.openMigrated(ctx)
 	if err != nil {
@@ -115,7 +116,7 @@ Examples:
 // Run prints the tables.
 func (c *trashShowCmd) Run(ctx context.Context, a *app) (err error) {
 	if c.Job < 1 {
-		return usagef("%d is no job's number: see %s trash list", c.Job, programName)
+		return usage.Errorf("%d is no job's number: see %s trash list", c.Job, output.ProgramName)
 	}
 	db, err := a.openMigrated(ctx)
 	if err != nil {
@@ -170,7 +171,7 @@ const purgeTrashRows = 5000
 // Run purges.
 func (c *trashPurgeCmd) Run(ctx context.Context, a *app) (err error) {
 	if c.Job < 0 {
-		return usagef("--job is %d, which is no job's number: see %s trash list", c.Job, programName)
+		return usage.Errorf("--job is %d, which is no job's number: see %s trash list", c.Job, output.ProgramName)
 	}
 	plan, err := a.plan(c.planFlag)
 	if err != nil {

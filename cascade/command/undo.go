@@ -7,7 +7,10 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/target"
 	"github.com/onerow/onerow/cascade/internal/undo"
+	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
 )
@@ -44,7 +47,7 @@ func (c *undoCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	if c.Deletion < 1 {
-		return usagef("%d is no deletion's number: see deletion_id in %s jobs --json", c.Deletion, programName)
+		return usage.Errorf("%d is no deletion's number: see deletion_id in %s jobs --json", c.Deletion, output.ProgramName)
 	}
 	db, err := a.openMigrated(ctx)
 	if err != nil {
@@ -95,14 +98,14 @@ func rowGone(ctx context.Context, db *sql.DB, plan schema.Plan, back repo.Restor
 	if err != nil || back.State != "" {
 		return nil, err
 	}
-	row := rootRow{node: node, key: back.Key}
 	if !node.Managed {
-		if row.in, err = newFinder(ctx, db, plan, node); err != nil {
+		row, err := target.Stored(ctx, db, plan, node, back.Key)
+		if err != nil {
 			return nil, err
 		}
-		if found, err := row.place(ctx, db); err != nil || found.From != "" {
+		if found, err := row.Place(ctx, db); err != nil || found.From != "" {
 			return nil, err
 		}
 	}
-	return []string{fmt.Sprintf("%s itself is gone and does not come back: it was not hidden, but deleted by the application; what is below it refers to nothing (%s orphans)", row, programName)}, nil
+	return []string{fmt.Sprintf("%s itself is gone and does not come back: it was not hidden, but deleted by the application; what is below it refers to nothing (%s orphans)", output.RowName(cascade.Job{Resource: node.Name, ResourceID: back.Key}), output.ProgramName)}, nil
 }

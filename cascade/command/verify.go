@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/live"
 )
@@ -43,9 +44,9 @@ func (c *verifyCmd) Run(ctx context.Context, a *app) (err error) {
 	case c.Grants != "":
 		return c.printGrants(a, plan)
 	case c.Purge:
-		return usagef("--purge needs --grants: whose rights?")
+		return usage.Errorf("--purge needs --grants: whose rights?")
 	case c.Restore:
-		return usagef("--restore needs --grants: whose rights?")
+		return usage.Errorf("--restore needs --grants: whose rights?")
 	}
 	db, err := a.open(ctx)
 	if err != nil {
@@ -129,7 +130,7 @@ func (c *verifyCmd) printGrants(a *app, plan schema.Plan) error {
 		return err
 	}
 	if name, _, _ := strings.Cut(c.Grants, "@"); name == "" {
-		return usagef("--grants %q names no user; it should be like worker@10.0.0.%%", c.Grants)
+		return usage.Errorf("--grants %q names no user; it should be like worker@10.0.0.%%", c.Grants)
 	}
 	var b strings.Builder
 	needs := live.Privileges(plan)
@@ -165,8 +166,8 @@ func printDifferences(a *app, found []live.Difference) error {
 }
 
 // fix is what to do, in the words of this program.
-func fix(d live.Difference) string {
-	return strings.ReplaceAll(d.Fix, "Plan.DDL returns", programName+" ddl prints")
+func fix(d schema.Difference) string {
+	return strings.ReplaceAll(d.Fix, "Plan.DDL returns", output.ProgramName+" ddl prints")
 }
 
 // part names what of the table differs.

@@ -31,12 +31,12 @@ func inOneLine(plan schema.Plan, database string, found []live.Difference) (line
 	}
 	toolkit := !slices.ContainsFunc([]string{"onerow_job", "onerow_worker", "onerow_deletion"}, func(name string) bool { return !gone[name] })
 	if toolkit {
-		lines = append(lines, fmt.Sprintf("the toolkit's tables are not there: run %s migrate up", programName))
+		lines = append(lines, fmt.Sprintf("the toolkit's tables are not there: run %s migrate up", output.ProgramName))
 	}
 	nothing := !slices.ContainsFunc(ours, func(name string) bool { return !gone[name] })
 	if nothing {
 		lines = append(lines, output.OneLine(fmt.Sprintf("none of the plan's tables is in the database %s (%s): is it the wrong one? If it is new: %s ddl prints them",
-			database, strings.Join(ours, ", "), programName)))
+			database, strings.Join(ours, ", "), output.ProgramName)))
 	}
 	for _, d := range found {
 		switch {

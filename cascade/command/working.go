@@ -4,11 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
+	"os"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
-	"github.com/onerow/onerow/cascade/internal/output"
-	"github.com/onerow/onerow/cascade/page"
+	"github.com/onerow/onerow/cascade/internal/fit"
+	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/internal/retention"
 	"github.com/onerow/onerow/schema"
 )
@@ -41,8 +43,8 @@ const (
 	otherConns  = 6
 )
 
-// worker makes the worker of run and drain, and sees that the database is fit for it.
-func (a *app) worker(ctx context.Context, f workFlags, c cascade.Config) (*working, error) {
+// newWorker makes the worker of run and drain, and sees that the database is fit for it.
+func newWorker(ctx context.Context, a *app, f workFlags, c cascade.Config) (*working, error) {
 	if err := f.check(a); err != nil {
 		return nil, err
 	}
@@ -68,10 +70,10 @@ func (a *app) worker(ctx context.Context, f workFlags, c cascade.Config) (*worki
 	w.close = func() error { return errors.Join(closeAssets(), closeReplicas(), db.Close()) }
 	c.Batch, c.Lease, c.Name, c.Assets = f.Batch, f.Lease, w.name, assets
 	c.Target, c.Parallel, c.Load, c.Throttles = f.Target, f.Parallel, f.Load, throttles
-	if err = errors.Join(fit(ctx, db, plan), f.ask(ctx, db)); err == nil {
+	if err = errors.Join(fit.Check(ctx, db, plan), f.ask(ctx, db)); err == nil {
 		w.Worker, err = cascade.NewWorker(db, plan, c)
 		if errors.Is(err, cascade.ErrInvalidConfig) {
-			err = usage(err)
+			err = usage.Mark(err)
 		}
 	}
 	if err != nil {
@@ -87,37 +89,14 @@ func roomFor(db *sql.DB, jobs int) {
 	db.SetMaxIdleConns(conns) // of those that batches come back to, database/sql would keep two and open the others each time
 }
 
-// onPage is the worker as its page shows it.
-func (w *working) onPage() page.Worker {
-	return page.Worker{DB: w.db, Plan: w.plan, Name: w.name, Database: w.database, Unready: func(ctx context.Context) []string { return unready(ctx, w.db, w.plan) },
-		Key: w.key, Enqueue: func(ctx context.Context, resource, typed string, d queue.Deletion) (string, error) {
-			root, err := w.root(ctx, resource, typed)
-			if err != nil {
-				return "", err
-			}
-			return enqueueRow(ctx, w.db, root, d, false)
-		}}
-}
-
-// root is a row that somebody has typed on the page.
-func (w *working) root(ctx context.Context, resource, typed string) (rootRow, error) {
-	root, err := typedRoot(w.plan, resource, typed)
-	if err == nil {
-		err = root.encode(ctx, w.db, w.plan)
+// workerName is the given one, else host and process, as the library would say.
+func workerName(given string) string {
+	if given != "" {
+		return given
 	}
-	return root, err
-}
-
-func (w *working) key(ctx context.Context, resource, typed string) (string, error) {
-	root, err := w.root(ctx, resource, typed)
-	return root.key, err
-}
-
-// database says where the worker works, without a password.
-func (a *app) database() string {
-	cfg, err := parseDSN(a.dsn)
+	host, err := os.Hostname()
 	if err != nil {
-		return ""
+		host = "unknown host"
 	}
-	return address(cfg) + "/" + output.Printable(cfg.DBName)
+	return fmt.Sprintf("%s:%d", host, os.Getpid())
 }

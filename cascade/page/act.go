@@ -31,7 +31,7 @@ type deed func(ctx context.Context, r *http.Request, id int64) (string, error)
 func (p *Page) act(do deed) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !p.mayAct() {
-			p.fail(w, r, http.StatusForbidden, "This page only shows: without a token nobody but this machine itself may act. Start the worker with "+EnvToken+".")
+			p.fail(w, r, http.StatusForbidden, "This page only shows: without a token nobody but this machine itself may act. Start the worker with "+output.EnvToken+".")
 			return
 		}
 		if !p.form(w, r) {
@@ -48,19 +48,19 @@ func (p *Page) act(do deed) http.HandlerFunc {
 		ctx, cancel := context.WithTimeout(queue.WithActor(r.Context(), p.actor(r), reasonOf(r)), actTimeout)
 		defer cancel()
 		done, err := do(ctx, r, id)
-		p.Watch.Changed()
+		p.watch.changed()
 		switch {
 		case errors.Is(err, errGone):
 			p.fail(w, r, http.StatusNotFound, err.Error())
 			return
 		case err != nil:
-			p.Op.log.WarnContext(r.Context(), "page: not done", "path", r.URL.Path, "error", output.OneLine(err.Error()))
+			p.log.WarnContext(r.Context(), "page: not done", "path", r.URL.Path, "error", output.OneLine(err.Error()))
 			p.setFlash(w, r, flash{Bad: true, Text: capital(output.OneLine(err.Error()))})
 		default:
-			p.Op.log.InfoContext(r.Context(), "page: done", "path", r.URL.Path, "from", r.RemoteAddr)
+			p.log.InfoContext(r.Context(), "page: done", "path", r.URL.Path, "from", r.RemoteAddr)
 			p.setFlash(w, r, flash{Text: done})
 		}
-		http.Redirect(w, r, LocalPath(r.PostFormValue("to")), http.StatusSeeOther) //nolint:gosec // LocalPath keeps it on this page
+		http.Redirect(w, r, p.prefix+localPath(r.PostFormValue("to")), http.StatusSeeOther) //nolint:gosec // localPath keeps it on this page
 	}
 }
 
@@ -99,21 +99,21 @@ func (p *Page) pause(ctx context.Context, r *http.Request, _ int64) (string, err
 	if reason == "" {
 		reason = "paused on the page"
 	}
-	if err := cascade.Pause(ctx, p.work.DB, reason); err != nil {
+	if err := cascade.Pause(ctx, p.db, reason); err != nil {
 		return "", err
 	}
 	return "Paused: every worker on this database stops after its batch, within a second or so.", nil
 }
 
 func (p *Page) resume(ctx context.Context, _ *http.Request, _ int64) (string, error) {
-	if err := cascade.Resume(ctx, p.work.DB); err != nil {
+	if err := cascade.Resume(ctx, p.db); err != nil {
 		return "", err
 	}
 	return "Resumed: the workers go on.", nil
 }
 
 func (p *Page) retryJob(ctx context.Context, _ *http.Request, id int64) (string, error) {
-	job, err := queue.Retry(ctx, p.work.DB, id)
+	job, err := cascade.Retry(ctx, p.db, id)
 	if err != nil {
 		return "", jobError(id, err)
 	}
@@ -136,7 +136,7 @@ func jobError(id int64, err error) error {
 }
 
 func (p *Page) retryRow(ctx context.Context, _ *http.Request, id int64) (string, error) {
-	job, err := queue.RetryParked(ctx, p.work.DB, id)
+	job, err := cascade.RetryParked(ctx, p.db, id)
 	if err != nil {
 		return "", rowError(id, err)
 	}
@@ -144,7 +144,7 @@ func (p *Page) retryRow(ctx context.Context, _ *http.Request, id int64) (string,
 }
 
 func (p *Page) skipRow(ctx context.Context, _ *http.Request, id int64) (string, error) {
-	job, err := queue.SkipParked(ctx, p.work.DB, id)
+	job, err := cascade.SkipParked(ctx, p.db, id)
 	if err != nil {
 		return "", rowError(id, err)
 	}

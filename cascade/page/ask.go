@@ -35,7 +35,7 @@ func (p *Page) ask(about question) http.HandlerFunc {
 		case errors.Is(err, errCannot):
 			p.fail(w, r, http.StatusConflict, capital(output.OneLine(err.Error()))+".")
 		case err != nil:
-			p.Op.log.WarnContext(r.Context(), "page: cannot ask", "path", r.URL.Path, "error", output.OneLine(err.Error()))
+			p.log.WarnContext(r.Context(), "page: cannot ask", "path", r.URL.Path, "error", output.OneLine(err.Error()))
 			p.fail(w, r, http.StatusServiceUnavailable, "The database cannot be read just now.")
 		default:
 			p.render(w, r, http.StatusOK, "ask", view)
@@ -56,7 +56,7 @@ func (p *Page) questionUndo(ctx context.Context, _ *http.Request, id int64) (ask
 	if err != nil {
 		return askView{}, err
 	}
-	now, err := databaseClock(ctx, p.work.DB)
+	now, err := databaseClock(ctx, p.db)
 	if err != nil {
 		return askView{}, err
 	}
@@ -69,7 +69,7 @@ func (p *Page) questionUndo(ctx context.Context, _ *http.Request, id int64) (ask
 }
 
 func (p *Page) questionCancel(ctx context.Context, _ *http.Request, id int64) (askView, error) {
-	job, err := queue.Get(ctx, p.work.DB, id)
+	job, err := cascade.Get(ctx, p.db, id)
 	if err != nil {
 		return askView{}, jobError(id, err)
 	}
@@ -78,7 +78,7 @@ func (p *Page) questionCancel(ctx context.Context, _ *http.Request, id int64) (a
 	}
 	row := output.RowName(job)
 	lines := []string{fmt.Sprintf("The job stops after its batch, %s returns to where it was, and what is left below it stays.", row)}
-	kept, err := cascade.TrashOf(ctx, p.work.DB, id)
+	kept, err := cascade.TrashOf(ctx, p.db, id)
 	if err != nil {
 		return askView{}, err
 	}
@@ -131,12 +131,12 @@ func (p *Page) questionSkip(ctx context.Context, r *http.Request, _ int64) (askV
 }
 
 // inTrash is a job of which something is in the trash.
-func (p *Page) inTrash(ctx context.Context, id int64) (queue.Job, []cascade.KeptTable, error) {
-	job, err := queue.Get(ctx, p.work.DB, id)
+func (p *Page) inTrash(ctx context.Context, id int64) (cascade.Job, []cascade.KeptTable, error) {
+	job, err := cascade.Get(ctx, p.db, id)
 	if err != nil {
 		return job, nil, jobError(id, err)
 	}
-	kept, err := cascade.TrashOf(ctx, p.work.DB, id)
+	kept, err := cascade.TrashOf(ctx, p.db, id)
 	if err == nil && len(kept) == 0 {
 		err = cannotError(fmt.Sprintf("nothing of job %d is in the trash", id))
 	}

@@ -5,12 +5,13 @@ import (
 	"sync"
 )
 
-// Beside starts what goes on beside the requests, until ctx ends: two counts of what is left, and the
-// restores that were asked for. The function that it returns waits until they have ended.
-func (p *Page) Beside(ctx context.Context) (ended func()) {
+// Run does what goes on beside the requests: it counts what is left of the jobs that somebody looks at, and brings
+// back what was asked for. It returns when ctx has ended and all that is left as it may be left: a restore ends
+// after its batch.
+func (p *Page) Run(ctx context.Context) {
 	var all sync.WaitGroup
 	all.Go(func() { p.count(ctx, false) })
 	all.Go(func() { p.count(ctx, true) })
 	all.Go(func() { p.restore(ctx) })
-	return all.Wait
+	all.Wait()
 }

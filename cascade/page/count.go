@@ -88,13 +88,13 @@ func (p *Page) count(ctx context.Context, thorough bool) {
 			continue
 		case <-tick.C:
 		}
-		for _, job := range p.Watch.underWay() {
+		for _, job := range p.watch.underWay() {
 			r, known := p.counts.get(job.ID)
 			switch {
 			case !thorough && !known:
-				p.countJob(ctx, job, inspect.DryRunOptions{Limit: quickRows}, p.CountBudget, thoroughKeys)
+				p.countJob(ctx, job, cascade.DryRunOptions{Limit: quickRows}, p.countBudget, thoroughKeys)
 			case thorough && known && r.AtLeast && !r.Thorough:
-				p.countJob(ctx, job, inspect.DryRunOptions{Exact: true}, p.CountBudget, thoroughKeys)
+				p.countJob(ctx, job, cascade.DryRunOptions{Exact: true}, p.countBudget, thoroughKeys)
 			default:
 				continue
 			}
@@ -107,15 +107,15 @@ func (p *Page) count(ctx context.Context, thorough bool) {
 func (p *Page) countJob(ctx context.Context, job queue.Job, o inspect.DryRunOptions, budget time.Duration, keys int64) {
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
-	job, err := queue.Get(ctx, p.work.DB, job.ID) // the board's is older
+	job, err := cascade.Get(ctx, p.db, job.ID) // the board's is older
 	if err != nil {
 		return // it is purged, or the board says what is wrong with the database
 	}
 	before, _ := p.counts.get(job.ID)
 	found := remaining{Deleted: job.DeletedRows, Gone: job.Tables}
-	kept, last := KeptTables(p.work.Plan), time.Now()
-	var soFar inspect.Estimate
-	o.OnProgress = func(e inspect.Estimate) {
+	kept, last := keptTables(p.plan), time.Now()
+	var soFar cascade.Estimate
+	o.OnProgress = func(e cascade.Estimate) {
 		soFar = e
 		if !o.Exact {
 			return
@@ -138,15 +138,15 @@ func (p *Page) countJob(ctx context.Context, job queue.Job, o inspect.DryRunOpti
 		}
 		last = time.Now()
 	}
-	e, err := inspect.DryRun(ctx, p.work.DB, p.work.Plan, job.Resource, job.ResourceID, o)
+	e, err := cascade.DryRun(ctx, p.db, p.plan, job.Resource, job.ResourceID, o)
 	cut := err != nil
 	if cut {
 		e = soFar
 		if ctx.Err() == nil {
-			p.Op.log.InfoContext(ctx, "page: what is left of a job cannot be counted", "job", job.ID, "error", output.OneLine(err.Error()))
+			p.log.InfoContext(ctx, "page: what is left of a job cannot be counted", "job", job.ID, "error", output.OneLine(err.Error()))
 		}
 	}
-	if after, err := queue.Get(ctx, p.work.DB, job.ID); err == nil {
+	if after, err := cascade.Get(ctx, p.db, job.ID); err == nil {
 		found.meanwhile(after)
 	}
 	found = p.left(found, job, e)
@@ -161,7 +161,7 @@ func (p *Page) countJob(ctx context.Context, job queue.Job, o inspect.DryRunOpti
 // left takes an estimate into what is left. A job does not count its root's own row.
 func (p *Page) left(r remaining, job queue.Job, e inspect.Estimate) remaining {
 	r.Tables = maps.Clone(e.Tables)
-	if root, err := p.work.Plan.Node(job.Resource); err == nil && e.Root {
+	if root, err := p.plan.Node(job.Resource); err == nil && e.Root {
 		for _, table := range root.Tables {
 			if r.Tables[table] > 0 {
 				r.Tables[table]--
@@ -184,7 +184,7 @@ func (r *remaining) meanwhile(after queue.Job) {
 
 // askCount has a job counted to the end.
 func (p *Page) askCount(ctx context.Context, _ *http.Request, id int64) (string, error) {
-	job, err := queue.Get(ctx, p.work.DB, id)
+	job, err := cascade.Get(ctx, p.db, id)
 	switch {
 	case err != nil:
 		return "", jobError(id, err)
@@ -199,8 +199,8 @@ func (p *Page) askCount(ctx context.Context, _ *http.Request, id int64) (string,
 	}
 }
 
-// KeptTables are those of which a dry run keeps the keys of the rows that it has counted.
-func KeptTables(plan schema.Plan) (tables []string) {
+// keptTables are those of which a dry run keeps the keys of the rows that it has counted.
+func keptTables(plan schema.Plan) (tables []string) {
 	nodes := plan.Nodes()
 	above := map[string]bool{}
 	for _, n := range nodes {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/target"
 )
 
 // maxTyped is how much of a key is read, in bytes.
@@ -30,7 +31,7 @@ type deleteView struct {
 // showDelete asks which row, and says what hangs below it: nothing is queued.
 func (p *Page) showDelete(w http.ResponseWriter, r *http.Request) {
 	v := deleteView{Resource: r.URL.Query().Get("resource"), Key: strings.TrimSpace(r.URL.Query().Get("key"))}
-	for _, n := range p.work.Plan.Nodes() {
+	for _, n := range p.plan.Nodes() {
 		if !n.Stays {
 			v.Names = append(v.Names, n.Name)
 		}
@@ -48,15 +49,15 @@ func (p *Page) showDelete(w http.ResponseWriter, r *http.Request) {
 
 // wouldGo counts what a deletion would take away, as far as that is quick.
 func (p *Page) wouldGo(ctx context.Context, v *deleteView) error {
-	key, err := p.work.Key(ctx, v.Resource, v.Key)
+	row, err := target.Typed(ctx, p.db, p.plan, v.Resource, v.Key)
 	if err != nil {
 		return err
 	}
-	e, err := inspect.DryRun(ctx, p.work.DB, p.work.Plan, v.Resource, key, inspect.DryRunOptions{Limit: quickRows})
+	e, err := cascade.DryRun(ctx, p.db, p.plan, v.Resource, row.Key, cascade.DryRunOptions{Limit: quickRows})
 	if err != nil {
 		return err
 	}
-	v.Row, v.Sure = output.RowName(queue.Job{Resource: v.Resource, ResourceID: key}), true
+	v.Row, v.Sure = output.RowName(cascade.Job{Resource: v.Resource, ResourceID: row.Key}), true
 	if !e.Root {
 		v.Lines = append(v.Lines, "The row itself is gone already: only what is left below it would be deleted.")
 	}
@@ -83,8 +84,12 @@ func (p *Page) enqueue(ctx context.Context, r *http.Request, _ int64) (string, e
 	if err != nil {
 		return "", err
 	}
-	told, err := p.work.Enqueue(ctx, r.PostFormValue("resource"), r.PostFormValue("key"),
-		queue.Deletion{Grace: time.Duration(minutes) * time.Minute, NoTrash: r.PostFormValue("no-trash") != ""})
+	row, err := target.Typed(ctx, p.db, p.plan, r.PostFormValue("resource"), r.PostFormValue("key"))
+	if err != nil {
+		return "", err
+	}
+	told, err := target.Queue(ctx, p.db, row,
+		cascade.Deletion{Grace: time.Duration(minutes) * time.Minute, NoTrash: r.PostFormValue("no-trash") != ""}, false)
 	if err != nil {
 		return "", err
 	}

@@ -7,18 +7,23 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/onerow/onerow/cascade/internal/output"
 )
 
-// Who may see and do what:
+// Who may see and do what, by [Options]:
 //
-//	--http-token  listens on        page, /metrics      posts
-//	set           anywhere          with the token      with the token
-//	not set       this machine      everybody on it     everybody on it
-//	not set       other addresses   everybody           nobody
+//	Tokens   Local    page, /metrics      posts
+//	some              with a token        with a token
+//	none     true     everybody on it     everybody on it
+//	none     false    everybody           nobody
 //
 // /healthz and /readyz answer everybody and say nothing of the data. A post from another
 // site is refused in every case. So is one that does not say where it comes from, unless it has a
 // token: browsers say it, and a program that was led to post here has no token.
+
+// maxBody is what a form may have, in bytes.
+const maxBody = 8 << 10
 
 // guard wraps everything: the headers, the body's limit, and who may come in.
 func (p *Page) guard(next http.Handler) http.Handler {
@@ -35,7 +40,7 @@ func (p *Page) guard(next http.Handler) http.Handler {
 		// Not no-referrer: browsers would send "Origin: null" with the page's own posts.
 		header.Set("Referrer-Policy", "same-origin")
 		header.Set("Cache-Control", "no-store")
-		r.Body = http.MaxBytesReader(w, r.Body, MaxBody)
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		if !p.knownHost(r) {
 			p.fail(w, r, http.StatusMisdirectedRequest, "Open this page by its address, such as http://127.0.0.1, or start the worker with a token.")
 			return
@@ -56,7 +61,7 @@ func open(path string) bool {
 // knownHost guards a page without a token against names of other sites that resolve to
 // this machine: to the browser such a page would be of the other site.
 func (p *Page) knownHost(r *http.Request) bool {
-	if len(p.Op.tokens) > 0 || !p.loopback {
+	if len(p.tokens) > 0 || !p.local {
 		return true
 	}
 	host := r.Host
@@ -68,7 +73,7 @@ func (p *Page) knownHost(r *http.Request) bool {
 }
 
 // mayAct says whether posts are taken at all.
-func (p *Page) mayAct() bool { return len(p.Op.tokens) > 0 || p.loopback }
+func (p *Page) mayAct() bool { return len(p.tokens) > 0 || p.local }
 
 // entitled says whether the request has a token, as a bearer or in the cookie.
 func (p *Page) entitled(r *http.Request) bool {
@@ -78,7 +83,7 @@ func (p *Page) entitled(r *http.Request) bool {
 
 // who has sent the request, by the name of the token; in is false for nobody who may look.
 func (p *Page) who(r *http.Request) (name string, in bool) {
-	if len(p.Op.tokens) == 0 {
+	if len(p.tokens) == 0 {
 		return "", true
 	}
 	if bearer, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); found {
@@ -103,7 +108,7 @@ func (p *Page) fromHere(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		said := r.Header.Get("Sec-Fetch-Site") != "" || r.Header.Get("Origin") != ""
 		if r.Method == http.MethodPost && !said && !p.bearer(r) {
-			p.fail(w, r, http.StatusForbidden, "This did not say where it comes from (no Origin, no Sec-Fetch-Site), so nothing was done. Use the buttons of this page; a program sends the worker's token as a bearer, "+EnvToken+".")
+			p.fail(w, r, http.StatusForbidden, "This did not say where it comes from (no Origin, no Sec-Fetch-Site), so nothing was done. Use the buttons of this page; a program sends the worker's token as a bearer, "+output.EnvToken+".")
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -113,7 +118,7 @@ func (p *Page) fromHere(next http.Handler) http.Handler {
 // token is the one that was given; its secret is "" if there is none. It compares in a time that tells
 // nothing, not even the length.
 func (p *Page) token(given string) (found Token) {
-	for _, t := range p.Op.tokens {
+	for _, t := range p.tokens {
 		a := sha256.Sum256([]byte(strings.TrimPrefix(given, t.Name+":"))) // or with its name, as it was set
 		b := sha256.Sum256([]byte(t.Secret))
 		if subtle.ConstantTimeCompare(a[:], b[:]) == 1 {
@@ -129,7 +134,7 @@ func (p *Page) askToken(w http.ResponseWriter, r *http.Request) {
 		p.wrongs.wait(r.Context())
 	}
 	if r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html") {
-		to := "/login"
+		to := p.prefix + "/login"
 		if r.URL.Path != "/" {
 			to += "?" + url.Values{"to": {r.URL.Path}}.Encode()
 		}
@@ -142,10 +147,10 @@ func (p *Page) askToken(w http.ResponseWriter, r *http.Request) {
 
 func (p *Page) showLogin(w http.ResponseWriter, r *http.Request) {
 	if p.entitled(r) {
-		http.Redirect(w, r, "/", http.StatusSeeOther)
+		http.Redirect(w, r, p.prefix+"/", http.StatusSeeOther)
 		return
 	}
-	p.render(w, r, http.StatusOK, "login", loginView{To: LocalPath(r.URL.Query().Get("to"))})
+	p.render(w, r, http.StatusOK, "login", loginView{To: localPath(r.URL.Query().Get("to"))})
 }
 
 type loginView struct{ To, Problem string }
@@ -154,8 +159,8 @@ func (p *Page) login(w http.ResponseWriter, r *http.Request) {
 	if !p.form(w, r) {
 		return
 	}
-	to := LocalPath(r.PostFormValue("to"))
-	if len(p.Op.tokens) > 0 {
+	to := localPath(r.PostFormValue("to"))
+	if len(p.tokens) > 0 {
 		token := p.token(strings.TrimSpace(r.PostFormValue("token")))
 		if token.Secret == "" {
 			p.wrongs.wait(r.Context())
@@ -167,7 +172,7 @@ func (p *Page) login(w http.ResponseWriter, r *http.Request) {
 		cookie.Expires = until
 		http.SetCookie(w, cookie)
 	}
-	http.Redirect(w, r, to, http.StatusSeeOther) //nolint:gosec // LocalPath keeps it on this page
+	http.Redirect(w, r, p.prefix+to, http.StatusSeeOther) //nolint:gosec // localPath keeps it on this page
 }
 
 func (p *Page) logout(w http.ResponseWriter, r *http.Request) {
@@ -177,19 +182,19 @@ func (p *Page) logout(w http.ResponseWriter, r *http.Request) {
 	cookie := p.cookie(r, p.sessions.cookie, "") //nolint:gosec // Secure where the request is; a loopback page has no TLS
 	cookie.MaxAge = -1
 	http.SetCookie(w, cookie)
-	http.Redirect(w, r, "/login", http.StatusSeeOther)
+	http.Redirect(w, r, p.prefix+"/login", http.StatusSeeOther)
 }
 
 // cookie is one that no script gets and no post of another site carries. (Lax, so that the
 // link in an alert finds an operator who is signed in.)
 func (p *Page) cookie(r *http.Request, name, value string) *http.Cookie {
 	secure := r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https"
-	return &http.Cookie{Name: name, Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: secure} //nolint:gosec // Secure where the request is; a loopback page has no TLS
+	return &http.Cookie{Name: name, Value: value, Path: p.prefix + "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: secure} //nolint:gosec // Secure where the request is; a loopback page has no TLS
 }
 
-// LocalPath keeps a redirect on this page. Browsers read \ as /, and drop tabs and ends of lines:
+// localPath keeps a redirect on this page. Browsers read \ as /, and drop tabs and ends of lines:
 // /⇥/elsewhere leads away.
-func LocalPath(to string) string {
+func localPath(to string) string {
 	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsAny(to, "\\\t\r\n") {
 		return "/"
 	}

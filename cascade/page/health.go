@@ -2,11 +2,15 @@ package page
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/onerow/onerow/cascade/internal/fit"
+	"github.com/onerow/onerow/schema"
 )
 
 const (
@@ -18,15 +22,13 @@ const (
 // health answers probes. What it found is believed for a while, so that probes cost a
 // busy database next to nothing.
 type health struct {
-	work Worker
+	db   *sql.DB
+	plan schema.Plan
 
 	mu      sync.Mutex
 	reasons []string
 	checked time.Time
 }
-
-// NewHealth has found nothing yet.
-func NewHealth(w Worker) *health { return &health{work: w} }
 
 // unready says why the worker cannot work; nothing when it can. The reasons say nothing
 // of the data, for anybody may ask.
@@ -54,15 +56,15 @@ func (h *health) unready(ctx context.Context) []string {
 func (h *health) ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeTimeout)
 	defer cancel()
-	return h.work.DB.PingContext(ctx)
+	return h.db.PingContext(ctx)
 }
 
-// ask sends a ping, and what the worker's own question takes.
+// ask sends a ping, and what fit.Unready documents.
 func (h *health) ask(ctx context.Context) []string {
-	if err := h.work.DB.PingContext(ctx); err != nil {
+	if err := h.db.PingContext(ctx); err != nil {
 		return []string{"the database cannot be reached"}
 	}
-	return h.work.Unready(ctx)
+	return fit.Unready(ctx, h.db, h.plan)
 }
 
 // healthz: the process answers.
@@ -70,7 +72,7 @@ func (p *Page) healthz(w http.ResponseWriter, r *http.Request) { p.plain(w, r, h
 
 // readyz: the worker can work, or why it cannot.
 func (p *Page) readyz(w http.ResponseWriter, r *http.Request) {
-	reasons := p.Health.unready(r.Context())
+	reasons := p.health.unready(r.Context())
 	if len(reasons) > 0 {
 		p.plain(w, r, http.StatusServiceUnavailable, "not ready: "+strings.Join(reasons, "; "))
 		return
@@ -82,6 +84,6 @@ func (p *Page) plain(w http.ResponseWriter, r *http.Request, status int, text st
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(status)
 	if _, err := fmt.Fprintln(w, text); err != nil {
-		p.Op.log.DebugContext(r.Context(), "probe: the client is gone", "error", err)
+		p.log.DebugContext(r.Context(), "probe: the client is gone", "error", err)
 	}
 }

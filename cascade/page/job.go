@@ -41,13 +41,13 @@ func (p *Page) jobPage(w http.ResponseWriter, r *http.Request, template string) 
 	id := jobID(r)
 	ctx, cancel := context.WithTimeout(r.Context(), readBudget)
 	defer cancel()
-	b, _, problem := p.Watch.read(ctx)
-	report, err := cascade.ReportJob(ctx, p.work.DB, id)
+	b, _, problem := p.watch.read(ctx)
+	report, err := cascade.ReportJob(ctx, p.db, id)
 	switch {
 	case errors.Is(err, queue.ErrNoJob), err == nil && report.Job == nil:
 		p.fail(w, r, http.StatusNotFound, fmt.Sprintf("There is no job %d, or it was purged.", id))
 	case err != nil || problem != nil || b == nil:
-		p.Op.log.WarnContext(r.Context(), "page: a job cannot be read", "job", id, "error", errors.Join(err, problem))
+		p.log.WarnContext(r.Context(), "page: a job cannot be read", "job", id, "error", errors.Join(err, problem))
 		p.fail(w, r, http.StatusServiceUnavailable, "The database cannot be read just now.")
 	case template == "jobreport":
 		p.render(w, r, http.StatusOK, template, p.report(b, report))

@@ -14,7 +14,8 @@ import (
 const (
 	mostFound = 100
 	mostTrash = 100
-	maxSearch = 200 // bytes of what is searched for
+	maxSearch = 200     // bytes of what is searched for
+	mostSteps = 100_000 // of the trash that are added up
 )
 
 type searchView struct {
@@ -27,15 +28,15 @@ type searchView struct {
 func (p *Page) search(w http.ResponseWriter, r *http.Request) {
 	text := output.Shorten(strings.TrimSpace(output.Printable(r.URL.Query().Get("q"))), maxSearch)
 	if text == "" {
-		http.Redirect(w, r, "/", http.StatusSeeOther)
+		http.Redirect(w, r, p.prefix+"/", http.StatusSeeOther)
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), readBudget)
 	defer cancel()
-	b, _, problem := p.Watch.read(ctx)
-	jobs, err := cascade.Search(ctx, p.work.DB, text, mostFound)
+	b, _, problem := p.watch.read(ctx)
+	jobs, err := cascade.Search(ctx, p.db, text, mostFound)
 	if err = errors.Join(err, problem); err != nil || b == nil {
-		p.Op.log.WarnContext(r.Context(), "page: cannot search", "error", err)
+		p.log.WarnContext(r.Context(), "page: cannot search", "error", err)
 		p.fail(w, r, http.StatusServiceUnavailable, "The database cannot be read just now.")
 		return
 	}
@@ -66,7 +67,7 @@ func (p *Page) trash(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	v, err := p.readTrash(ctx)
 	if err != nil {
-		p.Op.log.WarnContext(r.Context(), "page: the trash cannot be read", "error", output.OneLine(err.Error()))
+		p.log.WarnContext(r.Context(), "page: the trash cannot be read", "error", output.OneLine(err.Error()))
 		p.fail(w, r, http.StatusServiceUnavailable, "The database cannot be read just now.")
 		return
 	}
@@ -74,18 +75,18 @@ func (p *Page) trash(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Page) readTrash(ctx context.Context) (v trashView, err error) {
-	kept, err := cascade.ListTrash(ctx, p.work.DB, 0, mostTrash)
+	kept, err := cascade.ListTrash(ctx, p.db, 0, mostTrash)
 	if err != nil {
 		return v, err
 	}
-	if v.TrashSize, err = cascade.ReadTrashSize(ctx, p.work.DB, mostSteps); err != nil {
+	if v.TrashSize, err = cascade.ReadTrashSize(ctx, p.db, mostSteps); err != nil {
 		return v, err
 	}
 	v.More = len(kept) == mostTrash
 	for _, k := range kept {
 		t := trashJob{ID: k.JobID, Row: "a job that was purged", Since: output.Moment(k.Since), Until: output.Moment(k.Expires), Rows: k.Rows, References: k.References, Stuck: k.Stuck}
-		job, err := queue.Get(ctx, p.work.DB, k.JobID)
-		if err != nil && !errors.Is(err, queue.ErrNoJob) {
+		job, err := cascade.Get(ctx, p.db, k.JobID)
+		if err != nil && !errors.Is(err, cascade.ErrNoJob) {
 			return v, err
 		}
 		if err == nil {

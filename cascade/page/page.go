@@ -1,45 +1,50 @@
-// Package page is the operator's page of one worker process, with its metrics and probes. [Server] serves
-// them beside the work; guard.go says who may look and who may press, watch.go reads what is shown, at most
-// once a second for everybody, view.go puts it into words, act.go and its like do what was pressed, and
-// count.go and restore.go go on beside it.
 package page
 
 import (
 	"bytes"
 	"crypto/sha256"
+	"database/sql"
 	"embed"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"html/template"
 	"io/fs"
+	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/schema"
 )
 
 //go:embed web
 var webFiles embed.FS
 
-// Page is the operator's page of one worker process.
+// Page is the operator's page, an [http.Handler].
 type Page struct {
-	Op       *Server
-	work     Worker
-	loopback bool // only this machine can reach it
+	db             *sql.DB
+	plan           schema.Plan
+	name, database string
+	prefix         string
+	local          bool
+	tokens         []Token
+	log            *slog.Logger
+	countBudget    time.Duration
+	handler        http.Handler
+
 	pages    *template.Template
 	assets   map[string]asset
 	version  string // of the assets
-	Watch    *watcher
-	Health   *health
+	watch    *watcher
+	health   *health
 	counts   *counts
 	restores *restores
 	sessions *sessions
 	wrongs   wrongs
-
-	CountBudget time.Duration // of a count that nobody has asked for
 }
 
 // asset is a static file. There is none from elsewhere.
@@ -50,18 +55,28 @@ type asset struct {
 
 var assetKinds = map[string]string{"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}
 
-// New makes the page; onLoopback says that only this machine can reach it.
-func New(w Worker, o *Server, onLoopback bool) (*Page, error) {
-	p := &Page{Op: o, work: w, loopback: onLoopback, assets: map[string]asset{}, Watch: newWatcher(w), Health: NewHealth(w), counts: newCounts(), restores: newRestores(), sessions: newSessions(w.Name), CountBudget: thoroughTime}
-	if err := o.Metrics.watch(w.DB); err != nil {
+// New makes the page. Errors: [ErrInvalidOptions].
+func New(o Options) (*Page, error) {
+	if err := o.check(); err != nil {
 		return nil, err
 	}
-	var err error
-	if p.pages, err = template.New("").Funcs(template.FuncMap{"grouped": output.Grouped[int64], "plural": output.Plural[int64], "span": span}).ParseFS(webFiles, "web/*.html"); err != nil {
+	p := &Page{db: o.DB, plan: o.Plan, name: o.Name, database: o.Database, prefix: o.Prefix, local: o.Local, tokens: slices.Clone(o.Tokens), log: o.Log, countBudget: o.CountBudget,
+		assets: map[string]asset{}, watch: newWatcher(o.DB), health: &health{db: o.DB, plan: o.Plan}, counts: newCounts(), restores: newRestores(), sessions: newSessions(o.Name)}
+	if err := p.read(); err != nil {
 		return nil, err
+	}
+	p.handler = p.routes(o.Metrics)
+	return p, nil
+}
+
+// read reads the templates and the static files, which are part of the program.
+func (p *Page) read() (err error) {
+	functions := template.FuncMap{"root": func() string { return p.prefix }, "grouped": output.Grouped[int64], "plural": output.Plural[int64], "span": span}
+	if p.pages, err = template.New("").Funcs(functions).ParseFS(webFiles, "web/*.html"); err != nil {
+		return err
 	}
 	sum := sha256.New()
-	return p, fs.WalkDir(webFiles, "web", func(path string, entry fs.DirEntry, err error) error {
+	return fs.WalkDir(webFiles, "web", func(path string, entry fs.DirEntry, err error) error {
 		name := strings.TrimPrefix(path, "web/")
 		_, ending, _ := strings.Cut(name, ".")
 		kind, static := assetKinds[ending]
@@ -76,12 +91,17 @@ func New(w Worker, o *Server, onLoopback bool) (*Page, error) {
 	})
 }
 
-// Handler has every route.
-func (p *Page) Handler() http.Handler {
+// ServeHTTP answers a request.
+func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.handler.ServeHTTP(w, r) }
+
+// routes has every route.
+func (p *Page) routes(metrics http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", p.healthz)
 	mux.HandleFunc("GET /readyz", p.readyz)
-	mux.Handle("GET /metrics", p.Op.Metrics.Handler(p.work.DB, p.Op.log))
+	if metrics != nil {
+		mux.Handle("GET /metrics", metrics)
+	}
 	mux.HandleFunc("GET /static/{name}", p.static)
 	mux.HandleFunc("GET /{$}", p.home)
 	mux.HandleFunc("GET /live", p.live)
@@ -158,9 +178,9 @@ type layout struct {
 // render sends a page in one piece, so that neither an error in a template nor a slow
 // client meets a half one.
 func (p *Page) render(w http.ResponseWriter, r *http.Request, status int, name string, content any) {
-	l := layout{Version: p.version, Token: len(p.Op.tokens) > 0, In: p.entitled(r), Act: p.mayAct(), Path: r.URL.Path, Content: content}
+	l := layout{Version: p.version, Token: len(p.tokens) > 0, In: p.entitled(r), Act: p.mayAct(), Path: r.URL.Path, Content: content}
 	if l.In {
-		l.Database, l.Worker = p.work.Database, output.Printable(p.work.Name)
+		l.Database, l.Worker = p.database, output.Printable(p.name)
 	}
 	switch c := content.(type) {
 	case boardView:
@@ -181,7 +201,7 @@ func (p *Page) render(w http.ResponseWriter, r *http.Request, status int, name s
 func (p *Page) send(w http.ResponseWriter, r *http.Request, status int, name string, content any) {
 	var text bytes.Buffer
 	if err := p.pages.ExecuteTemplate(&text, name, content); err != nil {
-		p.Op.log.ErrorContext(r.Context(), "page: template", "name", name, "error", err)
+		p.log.ErrorContext(r.Context(), "page: template", "name", name, "error", err)
 		http.Error(w, "The page cannot be shown: see the worker's log.", http.StatusInternalServerError)
 		return
 	}
@@ -198,7 +218,7 @@ func (p *Page) send(w http.ResponseWriter, r *http.Request, status int, name str
 	w.Header().Set("Content-Length", strconv.Itoa(text.Len()))
 	w.WriteHeader(status)
 	if _, err := w.Write(text.Bytes()); err != nil {
-		p.Op.log.DebugContext(r.Context(), "page: the client is gone", "error", err)
+		p.log.DebugContext(r.Context(), "page: the client is gone", "error", err)
 	}
 }
 
@@ -234,7 +254,7 @@ func (p *Page) form(w http.ResponseWriter, r *http.Request) bool {
 	var tooBig *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooBig):
-		p.fail(w, r, http.StatusRequestEntityTooLarge, fmt.Sprintf("That was more than %d bytes.", MaxBody))
+		p.fail(w, r, http.StatusRequestEntityTooLarge, fmt.Sprintf("That was more than %d bytes.", maxBody))
 	case err != nil:
 		p.fail(w, r, http.StatusBadRequest, "That form cannot be read.")
 	}

@@ -79,9 +79,9 @@ func (p *Page) restore(ctx context.Context) {
 
 func (p *Page) restoreOne(ctx context.Context, asked restoreAsked) {
 	id, state := asked.job.ID, restoring{Row: output.RowName(asked.job)}
-	back, progress, err := recover.Job(queue.WithActor(ctx, asked.actor, asked.reason), p.work.DB, p.work.Plan, id, recover.Options{
-		OnBatch: func(_ context.Context, progress recover.Progress) error {
-			state.Progress = progress
+	back, progress, err := repo.RestoreJob(cascade.WithActor(ctx, asked.actor, asked.reason), p.db, p.plan, id, cascade.RestoreOptions{
+		OnBatch: func(_ context.Context, progress cascade.RestoreProgress) error {
+			state.RestoreProgress = progress
 			p.restores.set(id, state)
 			return nil
 		}})
@@ -101,21 +101,21 @@ func (p *Page) restoreOne(ctx context.Context, asked restoreAsked) {
 	default:
 		state.Told = capital(undo.Told(back)) + ": " + rows + "."
 	}
-	p.Op.log.InfoContext(ctx, "page: restored", "job", id, "rows", progress.Rows, "stuck", progress.Stuck, "error", err)
+	p.log.InfoContext(ctx, "page: restored", "job", id, "rows", progress.Rows, "stuck", progress.Stuck, "error", err)
 	p.restores.set(id, state)
-	p.Watch.Changed()
+	p.watch.changed()
 }
 
 // askRestore queues a restore.
 func (p *Page) askRestore(ctx context.Context, r *http.Request, id int64) (string, error) {
-	job, err := queue.Get(ctx, p.work.DB, id)
+	job, err := cascade.Get(ctx, p.db, id)
 	if err != nil {
 		return "", jobError(id, err)
 	}
 	if of, known := p.restores.get(id); known && !of.Ended {
 		return "", fmt.Errorf("job %d is being brought back already", id)
 	}
-	if err := undo.MayRestore(ctx, p.work.DB, p.work.Plan); err != nil {
+	if err := undo.MayRestore(ctx, p.db, p.plan); err != nil {
 		return "", err
 	}
 	select {

@@ -34,7 +34,7 @@ func (p *Page) set(ctx context.Context, r *http.Request, _ int64) (string, error
 	if s.Load == 0 && s.Target == 0 && s.Parallel == 0 {
 		return "", errors.New("nothing was set: fill in a load, a target, or how many jobs at once")
 	}
-	if err := cascade.Set(ctx, p.work.DB, s); err != nil {
+	if err := cascade.Set(ctx, p.db, s); err != nil {
 		return "", err
 	}
 	return "Set for " + whose(s.Worker) + ": " + settingText(s) + ".", nil
@@ -42,7 +42,7 @@ func (p *Page) set(ctx context.Context, r *http.Request, _ int64) (string, error
 
 func (p *Page) setDefault(ctx context.Context, r *http.Request, _ int64) (string, error) {
 	worker := r.PostFormValue("worker")
-	if err := cascade.SetDefault(ctx, p.work.DB, worker); err != nil {
+	if err := cascade.SetDefault(ctx, p.db, worker); err != nil {
 		return "", err
 	}
 	return capital(whose(worker)) + " work as the flags say, again.", nil
@@ -87,7 +87,7 @@ func (p *Page) pauseResource(ctx context.Context, r *http.Request, _ int64) (str
 	if err != nil {
 		return "", err
 	}
-	if err := cascade.PauseResource(ctx, p.work.DB, resource, reasonOf(r)); err != nil {
+	if err := cascade.PauseResource(ctx, p.db, resource, reasonOf(r)); err != nil {
 		return "", err
 	}
 	return "Jobs of " + output.Printable(resource) + " are paused.", nil
@@ -96,7 +96,7 @@ func (p *Page) pauseResource(ctx context.Context, r *http.Request, _ int64) (str
 // resumeResource takes any name: a plan may have lost a resource that is paused.
 func (p *Page) resumeResource(ctx context.Context, r *http.Request, _ int64) (string, error) {
 	resource := r.PostFormValue("resource")
-	if err := cascade.ResumeResource(ctx, p.work.DB, resource); err != nil {
+	if err := cascade.ResumeResource(ctx, p.db, resource); err != nil {
 		return "", err
 	}
 	return "Jobs of " + output.Printable(resource) + " are worked.", nil
@@ -105,7 +105,7 @@ func (p *Page) resumeResource(ctx context.Context, r *http.Request, _ int64) (st
 // resource is one of the plan's.
 func (p *Page) resource(r *http.Request) (string, error) {
 	name := r.PostFormValue("resource")
-	if _, err := p.work.Plan.Node(name); err != nil {
+	if _, err := p.plan.Node(name); err != nil {
 		return "", err
 	}
 	return name, nil

@@ -15,8 +15,8 @@ import (
 
 // inGrace is a job whose deletion can still be taken back, as far as one can see; what
 // decides is the conditional update in repo.Restore.
-func (p *Page) inGrace(ctx context.Context, id int64) (queue.Job, error) {
-	job, err := queue.Get(ctx, p.work.DB, id)
+func (p *Page) inGrace(ctx context.Context, id int64) (cascade.Job, error) {
+	job, err := cascade.Get(ctx, p.db, id)
 	switch {
 	case err != nil:
 		return job, jobError(id, err)
@@ -33,7 +33,7 @@ func (p *Page) undoJob(ctx context.Context, _ *http.Request, id int64) (string, 
 	if err != nil {
 		return "", err
 	}
-	back, err := undo.Restore(ctx, p.work.DB, p.work.Plan, job.DeletionID)
+	back, err := undo.Restore(ctx, p.db, p.plan, job.DeletionID)
 	if err != nil {
 		return "", err
 	}
@@ -41,8 +41,8 @@ func (p *Page) undoJob(ctx context.Context, _ *http.Request, id int64) (string, 
 }
 
 // gone is what a job that was ended had done, to be said behind the rest; empty: nothing.
-func (p *Page) gone(ctx context.Context, job queue.Job) string {
-	lines, err := undo.Gone(ctx, p.work.DB, p.work.Plan, job)
+func (p *Page) gone(ctx context.Context, job cascade.Job) string {
+	lines, err := undo.Gone(ctx, p.db, p.plan, job)
 	switch {
 	case err != nil:
 		return " What it had deleted cannot be read: " + output.OneLine(err.Error()) + "."
@@ -54,7 +54,7 @@ func (p *Page) gone(ctx context.Context, job queue.Job) string {
 
 // cancelJob ends a deletion that may have begun.
 func (p *Page) cancelJob(ctx context.Context, _ *http.Request, id int64) (string, error) {
-	back, job, err := repo.CancelJob(ctx, p.work.DB, p.work.Plan, id)
+	back, job, err := repo.CancelJob(ctx, p.db, p.plan, id)
 	switch {
 	case errors.Is(err, queue.ErrNotOpen):
 		return "", fmt.Errorf("job %d is done: what it has deleted can be restored, where the plan keeps it", id)
@@ -69,8 +69,8 @@ func (p *Page) cancelJob(ctx context.Context, _ *http.Request, id int64) (string
 }
 
 func (p *Page) pauseJob(ctx context.Context, r *http.Request, id int64) (string, error) {
-	job, err := queue.PauseJob(ctx, p.work.DB, id, reasonOf(r))
-	if errors.Is(err, queue.ErrNotOpen) {
+	job, err := cascade.PauseJob(ctx, p.db, id, reasonOf(r))
+	if errors.Is(err, cascade.ErrNotOpen) {
 		return "", fmt.Errorf("job %d is not open: no worker takes it", id)
 	}
 	if err != nil {
@@ -81,8 +81,8 @@ func (p *Page) pauseJob(ctx context.Context, r *http.Request, id int64) (string,
 
 // putFirst has a job worked before all others that are due.
 func (p *Page) putFirst(ctx context.Context, _ *http.Request, id int64) (string, error) {
-	job, err := queue.PutFirst(ctx, p.work.DB, id)
-	if errors.Is(err, queue.ErrNotWaiting) {
+	job, err := cascade.PutFirst(ctx, p.db, id)
+	if errors.Is(err, cascade.ErrNotWaiting) {
 		return "", fmt.Errorf("job %d does not wait for a worker any more", id)
 	}
 	if err != nil {
@@ -92,7 +92,7 @@ func (p *Page) putFirst(ctx context.Context, _ *http.Request, id int64) (string,
 }
 
 func (p *Page) resumeJob(ctx context.Context, _ *http.Request, id int64) (string, error) {
-	job, err := queue.ResumeJob(ctx, p.work.DB, id)
+	job, err := cascade.ResumeJob(ctx, p.db, id)
 	if err != nil {
 		return "", jobError(id, err)
 	}
@@ -101,7 +101,7 @@ func (p *Page) resumeJob(ctx context.Context, _ *http.Request, id int64) (string
 
 // expireTrash has what a job has put into the trash go.
 func (p *Page) expireTrash(ctx context.Context, _ *http.Request, id int64) (string, error) {
-	steps, err := cascade.ExpireTrash(ctx, p.work.DB, id)
+	steps, err := cascade.ExpireTrash(ctx, p.db, id)
 	if err != nil {
 		return "", err
 	}

@@ -108,7 +108,7 @@ func (p *Page) view(b *board, since time.Time, problem error) boardView {
 	for _, s := range b.Settings {
 		v.Settings = append(v.Settings, "Set for "+whose(s.Worker)+": "+settingText(s))
 	}
-	for _, n := range p.work.Plan.Nodes() {
+	for _, n := range p.plan.Nodes() {
 		if n.Managed {
 			v.Names = append(v.Names, n.Name)
 		}

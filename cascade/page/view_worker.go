@@ -13,7 +13,7 @@ const silentAfter = 12 * time.Second
 
 // worker puts a worker into words. One that was killed holds its job until the lease ends, and is gone then.
 func (p *Page) worker(b *board, w cascade.WorkerStatus) workerView {
-	v := workerView{Name: output.Shorten(output.Printable(w.Name), 80), This: w.Name == p.work.Name, Seen: ago(b.At, w.SeenAt)}
+	v := workerView{Name: output.Shorten(output.Printable(w.Name), 80), This: w.Name == p.name, Seen: ago(b.At, w.SeenAt)}
 	var lease time.Time // of the job that it has, until when
 	for _, job := range b.Open {
 		if job.State == queue.Running && job.Worker == w.Name && job.DueAt.After(lease) {

@@ -2,6 +2,7 @@ package page
 
 import (
 	"context"
+	"database/sql"
 	"sync"
 	"time"
 
@@ -32,7 +33,7 @@ type board struct {
 // watcher reads boards when somebody looks, at most one per second for everybody, and
 // remembers what a rate needs. It has no goroutine of its own.
 type watcher struct {
-	work Worker
+	db *sql.DB
 
 	mu      sync.Mutex
 	last    *board    // the last one that could be read
@@ -49,7 +50,7 @@ type sample struct {
 	rows int64
 }
 
-func newWatcher(w Worker) *watcher { return &watcher{work: w, samples: map[int64][]sample{}} }
+func newWatcher(db *sql.DB) *watcher { return &watcher{db: db, samples: map[int64][]sample{}} }
 
 // read returns the board, or the last one there was with since when what is wrong. The
 // board is nil when there never was one.
@@ -77,8 +78,8 @@ func (w *watcher) read(ctx context.Context) (*board, time.Time, error) {
 	return w.last, w.since, w.problem
 }
 
-// Changed makes the next read a new one, after a post.
-func (w *watcher) Changed() {
+// changed makes the next read a new one, after a post.
+func (w *watcher) changed() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.readAt = time.Time{}
@@ -120,7 +121,7 @@ func (b *board) paused(j queue.Job) string {
 
 // load sends 10 statements; 2 more if any job is open, and 1 for each other kind of job that there is.
 func (w *watcher) load(ctx context.Context) (*board, error) {
-	b, db := &board{Rates: map[int64]float64{}}, w.work.DB
+	b, db := &board{Rates: map[int64]float64{}}, w.db
 	var err error
 	if b.At, err = databaseClock(ctx, db); err != nil {
 		return nil, err

@@ -39,6 +39,18 @@ func Plural[N int | int64](n N, noun string) string {
 	return Grouped(n) + " " + noun + "s"
 }
 
+// AtLeast is a count with a mark where it was capped.
+func AtLeast(n int64, capped bool, noun string) string {
+	text := Grouped(n)
+	if noun != "" {
+		text = Plural(n, noun)
+	}
+	if capped {
+		return "≥ " + text
+	}
+	return text
+}
+
 // Moment is a time of the database's clock, UTC, to the second.
 func Moment(t time.Time) string {
 	if t.IsZero() {

@@ -1,4 +1,4 @@
-package page
+package command
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/onerow/onerow/cascade"
-	"github.com/onerow/onerow/cascade/prommetrics"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/prommetrics"
 	"github.com/onerow/onerow/internal/retention"
 )
 
@@ -71,13 +71,16 @@ func NewMetrics() (*Metrics, error) {
 	return &Metrics{Metrics: m, registry: registry, trash: trash, waiting: waiting, purged: purged, retained: retained, looked: looked, orphans: orphans, searched: searched}, nil
 }
 
-// watch adds the figures of the connection pool.
-func (m *Metrics) watch(db *sql.DB) error {
+// Watch adds the figures of the connection pool.
+func (m *Metrics) Watch(db *sql.DB) error {
 	return m.registry.Register(collectors.NewDBStatsCollector(db, "worker"))
 }
 
 // MeasureEvery is how long the figures of the whole queue are used for further scrapes.
 const MeasureEvery = time.Second
+
+// measureTimeout is what a scrape may take of the database's time.
+const measureTimeout = 3 * time.Second
 
 // Handler measures the queue and answers with everything. While the database does not
 // answer, the counts of the process are still told, and the old figures of the queue with
@@ -107,7 +110,7 @@ func (m *Metrics) measure(ctx context.Context, db *sql.DB) error {
 	if time.Since(m.measured) < MeasureEvery {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, measureTimeout)
 	defer cancel()
 	err := m.Measure(ctx, db)
 	m.measured = time.Now()

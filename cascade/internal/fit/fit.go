@@ -1,4 +1,5 @@
-package command
+// Package fit says whether a database is fit for a worker by a plan, and why not.
+package fit
 
 import (
 	"context"
@@ -7,6 +8,8 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
+	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/live"
 )
@@ -14,11 +17,11 @@ import (
 // unfit says why a database is none to work on.
 type unfit string
 
-func (u unfit) Error() string { return string(u) + ": run " + programName + " verify" }
+func (u unfit) Error() string { return string(u) + ": run " + output.ProgramName + " verify" }
 
-// fit refuses a database that is not as the plan declares it, or that does not let the
+// Check refuses a database that is not as the plan declares it, or that does not let the
 // worker do what it will have to.
-func fit(ctx context.Context, db *sql.DB, plan schema.Plan) error {
+func Check(ctx context.Context, db *sql.DB, plan schema.Plan) error {
 	if err := declared(ctx, db, plan); err != nil {
 		return err
 	}
@@ -39,14 +42,14 @@ func declared(ctx context.Context, db *sql.DB, plan schema.Plan) error {
 	return err
 }
 
-// unready says why a worker cannot work. It sends what live.Verify and migrations.Status document.
-func unready(ctx context.Context, db *sql.DB, plan schema.Plan) []string {
-	missing, err := pending(ctx, db)
+// Unready says why a worker cannot work. It sends what schema.Verify and migrations.Status document.
+func Unready(ctx context.Context, db *sql.DB, plan schema.Plan) []string {
+	missing, err := Pending(ctx, db)
 	switch {
 	case err != nil:
 		return []string{"the toolkit's tables cannot be read"}
 	case missing > 0:
-		return []string{fmt.Sprintf("%s not applied: run %s migrate up", output.Plural(missing, "migration"), programName)}
+		return []string{fmt.Sprintf("%s not applied: run %s migrate up", output.Plural(missing, "migration"), output.ProgramName)}
 	}
 	err = declared(ctx, db, plan)
 	var why unfit
@@ -59,11 +62,23 @@ func unready(ctx context.Context, db *sql.DB, plan schema.Plan) []string {
 	return nil
 }
 
-// explained puts before an error why the database is not as the plan declares it, if that
+// Pending is how many migrations the database lacks.
+func Pending(ctx context.Context, db *sql.DB) (int, error) {
+	all, err := migrations.Status(ctx, db)
+	missing := 0
+	for _, m := range all {
+		if !m.Applied {
+			missing++
+		}
+	}
+	return missing, err
+}
+
+// Explained puts before an error why the database is not as the plan declares it, if that
 // is so: what fails then, and how, says little about what to do.
-func explained(ctx context.Context, db *sql.DB, plan schema.Plan, err error) error {
+func Explained(ctx context.Context, db *sql.DB, plan schema.Plan, err error) error {
 	var why unfit
-	if err == nil || ctx.Err() != nil || errors.Is(err, errUsage) || !errors.As(declared(ctx, db, plan), &why) {
+	if err == nil || ctx.Err() != nil || errors.Is(err, usage.Err) || !errors.As(declared(ctx, db, plan), &why) {
 		return err
 	}
 	return errors.Join(why, err)

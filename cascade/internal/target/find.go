@@ -1,4 +1,4 @@
-package command
+package target
 
 import (
 	"context"
@@ -15,49 +15,49 @@ import (
 	"github.com/onerow/onerow/schema/live"
 )
 
-// fromTable is what the audit says of a row of a table that somebody else designed.
-const fromTable = "table"
+// FromTable is what the audit says of a row of a table that somebody else designed.
+const FromTable = "table"
 
-// finder looks for rows of a node, whatever the type of its key: the database says which that is.
-type finder struct {
-	node  schema.Node
-	key   rowkey.Codec
+// Finder looks for rows of a node, whatever the type of its key: the database says which that is.
+type Finder struct {
+	Node  schema.Node
+	Key   rowkey.Codec
 	owner rowkey.Codec // of no column: rows have no owner that the plan knows
 }
 
 // newFinder reads the catalog.
-func newFinder(ctx context.Context, db onerow.DB, plan schema.Plan, node schema.Node) (finder, error) {
-	cat, err := live.Inspect(ctx, db)
+func newFinder(ctx context.Context, db onerow.DB, plan schema.Plan, node schema.Node) (Finder, error) {
+	cat, err := schema.Inspect(ctx, db)
 	if err != nil {
-		return finder{node: node}, err
+		return Finder{Node: node}, err
 	}
-	return finderOf(cat, plan, node)
+	return FinderOf(cat, plan, node)
 }
 
-func finderOf(cat *live.Catalog, plan schema.Plan, node schema.Node) (f finder, err error) {
-	f.node = node
-	if f.key, err = rowkey.New(cat, node.Tables[0], node.Key); err == nil && node.Managed {
+func FinderOf(cat *schema.Catalog, plan schema.Plan, node schema.Node) (f Finder, err error) {
+	f.Node = node
+	if f.Key, err = rowkey.New(cat, node.Tables[0], node.Key); err == nil && node.Managed {
 		var r schema.Resource
 		if r, err = plan.Resource(node.Name); err == nil && len(r.Owners()) > 0 {
 			f.owner, err = rowkey.New(cat, node.Tables[0], r.Owners())
 		}
 	}
 	if errors.Is(err, rowkey.ErrType) {
-		err = fmt.Errorf("the database does not fit the plan: %w; see %s verify", err, programName)
+		err = fmt.Errorf("the database does not fit the plan: %w; see %s verify", err, output.ProgramName)
 	}
 	return f, err
 }
 
-// find looks for the rows of a page in the node's tables by their primary keys, in one statement: where each
+// Find looks for the rows of a page in the node's tables by their primary keys, in one statement: where each
 // is, whose it is, and in ID which deletion hides it. A row that none hides goes on an operator's word, see
 // [queue.FromOperator]: an active one may be archived before the job comes to it. From stays empty where no
 // row is there. A row that the key's collation finds under another spelling gives the deletion its own: the
 // worker and all others call it so. That is one more statement for each.
-func (f finder) find(ctx context.Context, db onerow.DB, page []queue.Deletion) error {
-	at, keys := map[string]*queue.Deletion{}, make([]rowkey.Key, len(page))
+func (f Finder) Find(ctx context.Context, db onerow.DB, page []cascade.Deletion) error {
+	at, keys := map[string]*cascade.Deletion{}, make([]rowkey.Key, len(page))
 	for i := range page {
 		var err error
-		if keys[i], err = f.key.Decode(page[i].ResourceID); err != nil {
+		if keys[i], err = f.Key.Decode(page[i].ResourceID); err != nil {
 			return err
 		}
 		at[page[i].ResourceID], page[i].From = &page[i], ""
@@ -82,29 +82,29 @@ func (f finder) find(ctx context.Context, db onerow.DB, page []queue.Deletion) e
 }
 
 // read reads by the primary key, and locks nothing.
-func (f finder) read(ctx context.Context, db onerow.DB, keys []rowkey.Key, row func(queue.Deletion)) error {
+func (f Finder) read(ctx context.Context, db onerow.DB, keys []rowkey.Key, row func(cascade.Deletion)) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	list := f.key.Select("t")
+	list := f.Key.Select("t")
 	if f.owner.Width() > 0 {
 		list += ", " + f.owner.Select("t")
 	}
-	parts := make([]string, len(f.node.Tables))
-	for i, table := range f.node.Tables {
-		from := "'" + fromTable + "', NULL"
+	parts := make([]string, len(f.Node.Tables))
+	for i, table := range f.Node.Tables {
+		from := "'" + FromTable + "', NULL"
 		switch {
-		case f.node.Managed && i == 0:
-			from = "'" + queue.FromOperator + "', NULL"
-		case f.node.Managed:
-			from = fmt.Sprintf("IF(%s IS NULL, '"+queue.FromOperator+"', 'archive'), %[1]s", schema.Quote(schema.ColDeletionID))
+		case f.Node.Managed && i == 0:
+			from = "'" + cascade.FromOperator + "', NULL"
+		case f.Node.Managed:
+			from = fmt.Sprintf("IF(%s IS NULL, '"+cascade.FromOperator+"', 'archive'), %[1]s", schema.Quote(schema.ColDeletionID))
 		}
-		parts[i] = fmt.Sprintf("SELECT %s, %s FROM %s AS t WHERE %s", list, from, schema.Quote(table), f.key.In("t", keys))
+		parts[i] = fmt.Sprintf("SELECT %s, %s FROM %s AS t WHERE %s", list, from, schema.Quote(table), f.Key.In("t", keys))
 	}
 	return onerow.Query(ctx, db, strings.Join(parts, " UNION ALL "), nil, func(rows *sql.Rows) (err error) {
 		var d queue.Deletion
 		var hidden sql.NullInt64
-		width := f.key.Width()
+		width := f.Key.Width()
 		values, targets := make([]sql.NullString, width+f.owner.Width()), []any{}
 		for i := range values {
 			targets = append(targets, &values[i])
@@ -112,8 +112,8 @@ func (f finder) read(ctx context.Context, db onerow.DB, keys []rowkey.Key, row f
 		if err := rows.Scan(append(targets, &d.From, &hidden)...); err != nil {
 			return err
 		}
-		key, _ := f.key.Key(values[:width])
-		if d.ResourceID, err = f.key.Encode(key); err != nil {
+		key, _ := f.Key.Key(values[:width])
+		if d.ResourceID, err = f.Key.Encode(key); err != nil {
 			return err
 		}
 		if owner, ok := f.owner.Key(values[width:]); ok && f.owner.Width() > 0 {
@@ -127,8 +127,8 @@ func (f finder) read(ctx context.Context, db onerow.DB, keys []rowkey.Key, row f
 	})
 }
 
-// notThere is an error that names the first row of a page that is not there; nil: all are.
-func notThere(page []queue.Deletion) error {
+// NotThere is an error that names the first row of a page that is not there; nil: all are.
+func NotThere(page []cascade.Deletion) error {
 	for _, d := range page {
 		if d.From == "" {
 			return fmt.Errorf("%s is not there: it is gone already, or never was", output.RowName(queue.Job{Resource: d.Resource, ResourceID: d.ResourceID}))

@@ -3,6 +3,7 @@ package command
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/onerow/onerow/cascade/internal/output"
 )
@@ -43,4 +44,23 @@ func (s *stream) end() error {
 	}
 	_, err := fmt.Fprint(s.a.stdout, text)
 	return err
+}
+
+// withError leaves the last column out when it is empty throughout.
+func withError(titles []string, rows [][]string) ([]string, [][]string) {
+	last := len(titles) - 1
+	if slices.ContainsFunc(rows, func(row []string) bool { return row[last] != "" }) {
+		return titles, rows
+	}
+	for i := range rows {
+		rows[i] = rows[i][:last]
+	}
+	return titles[:last], rows
+}
+
+// printJSON prints a value, indented.
+func printJSON(a *app, value any) error {
+	encoder := json.NewEncoder(output.JSONWriter{Out: a.stdout})
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
 }

@@ -1,71 +1,55 @@
-package page
+package command
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"syscall"
 	"time"
 
-	"github.com/onerow/onerow/cascade/queue"
-	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/cascade/page"
 )
 
-// EnvToken stands in for --http-token; several are set apart by spaces.
-const EnvToken = "ONEROW_HTTP_TOKEN" //nolint:gosec // a name, no credential
-
-// Server serves the operator's page and the endpoints of one process. Nil serves
-// nothing.
-type Server struct {
+// server serves the operator's page and the endpoints of one process. Nil serves nothing.
+type server struct {
 	addr    string
-	tokens  []Token
+	tokens  []page.Token
 	log     *slog.Logger
-	Metrics *Metrics
+	metrics *Metrics
 }
 
-// Token lets in who has the secret. Its name is who acts then; "" for nobody in particular.
-type Token struct{ Name, Secret string }
-
-// NewServer makes the server; without tokens none is asked for.
-func NewServer(addr string, tokens []Token, log *slog.Logger) (*Server, error) {
+// newServer makes the server; without tokens none is asked for.
+func newServer(addr string, tokens []page.Token, log *slog.Logger) (*server, error) {
 	m, err := NewMetrics()
 	if err != nil {
 		return nil, err
 	}
-	return &Server{addr: addr, tokens: tokens, log: log, Metrics: m}, nil
-}
-
-// Worker is whose page it is.
-type Worker struct {
-	DB             *sql.DB
-	Plan           schema.Plan
-	Name, Database string
-	// Unready says why it cannot work, in a few words that say nothing of the data; nothing when it can.
-	Unready func(ctx context.Context) []string
-	// Key reads a key that a person has typed; Enqueue queues that row's deletion and says what became of it.
-	Key     func(ctx context.Context, resource, typed string) (string, error)
-	Enqueue func(ctx context.Context, resource, typed string, d queue.Deletion) (string, error)
+	return &server{addr: addr, tokens: tokens, log: log, metrics: m}, nil
 }
 
 // The times and sizes that a client gets. No client can hold up anything but its own
 // connection: an answer is rendered before its first byte is sent.
 const (
-	HeaderTimeout = 5 * time.Second
-	ReadTimeout   = 10 * time.Second
+	headerTimeout = 5 * time.Second
+	readTimeout   = 10 * time.Second
 	writeTimeout  = 30 * time.Second
 	idleTimeout   = 2 * time.Minute
 	closeTimeout  = 300 * time.Millisecond // for answers under way when the process stops
-	MaxHeader     = 16 << 10
-	MaxBody       = 8 << 10
+	maxHeader     = 16 << 10
 )
 
-// Run serves while work runs and returns when both have ended. When the page cannot be
+// page is the worker's page; local says that only this machine can reach it.
+func (o *server) page(w *working, local bool) page.Options {
+	return page.Options{DB: w.db, Plan: w.plan, Name: w.name, Database: w.database, Tokens: o.tokens, Local: local, Log: o.log, Metrics: o.metrics.Handler(w.db, o.log)}
+}
+
+// run serves while work runs and returns when both have ended. When the page cannot be
 // served, work does not begin, or its context ends.
-func (o *Server) Run(ctx context.Context, w Worker, work func(context.Context) error) error {
+func (o *server) run(ctx context.Context, w *working, work func(context.Context) error) error {
 	if o == nil {
 		return work(ctx)
 	}
@@ -74,17 +58,18 @@ func (o *Server) Run(ctx context.Context, w Worker, work func(context.Context) e
 		return cannotListen(o.addr, err)
 	}
 	bound := listener.Addr().String()
-	p, err := New(w, o, loopback(bound))
-	if err != nil {
+	local := loopback(bound)
+	p, err := page.New(o.page(w, local))
+	if err = errors.Join(err, o.metrics.Watch(w.db)); err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	web := &http.Server{
-		Handler:           p.Handler(),
-		ReadHeaderTimeout: HeaderTimeout, ReadTimeout: ReadTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
-		MaxHeaderBytes: MaxHeader,
+		Handler:           p,
+		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
+		MaxHeaderBytes: maxHeader,
 		ErrorLog:       slog.NewLogLogger(o.log.Handler(), slog.LevelWarn),
 	}
-	o.log.Info("serving", "url", "http://"+bound+"/", "token", len(o.tokens) > 0, "actions", p.mayAct())
+	o.log.Info("serving", "url", "http://"+bound+"/", "token", len(o.tokens) > 0, "actions", len(o.tokens) > 0 || local)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	closed := make(chan error, 1)
@@ -107,10 +92,11 @@ func (o *Server) Run(ctx context.Context, w Worker, work func(context.Context) e
 		}
 		served <- err
 	}()
-	ended := p.Beside(ctx)
+	var beside sync.WaitGroup
+	beside.Go(func() { p.Run(ctx) })
 	err = work(ctx)
 	stop()
-	ended()
+	beside.Wait()
 	return errors.Join(err, <-served, <-closed)
 }
 

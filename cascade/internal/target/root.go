@@ -1,0 +1,93 @@
+// Package target finds the row that somebody has named, on the command line or on the page, and queues its deletion:
+// root.go reads the name and the key, find.go looks where the row is, queue.go queues it.
+package target
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
+	"github.com/onerow/onerow/internal/rowkey"
+	"github.com/onerow/onerow/schema"
+)
+
+// Row is the row that somebody has named.
+type Row struct {
+	Node  schema.Node
+	typed string
+	Key   string // encoded, see onerow.EncodeKey
+	in    Finder
+}
+
+// String is "project 42".
+func (r Row) String() string {
+	return output.RowName(cascade.Job{Resource: r.Node.Name, ResourceID: r.Key})
+}
+
+// Node checks the name of a resource or table.
+func Node(plan schema.Plan, name string) (schema.Node, error) {
+	node, err := plan.Node(name)
+	if err != nil {
+		return node, usage.Errorf("the plan has no resource %q; it has %s", name, strings.Join(plan.Names(), ", "))
+	}
+	if node.Stays {
+		return node, usage.Errorf("the plan says that rows of %q stay, so none of them can be deleted", name)
+	}
+	return node, nil
+}
+
+// New is [Typed] as far as that goes without the database; [Row.Encode] does the rest.
+func New(plan schema.Plan, resource, typed string) (Row, error) {
+	node, err := Node(plan, resource)
+	return Row{Node: node, typed: typed}, err
+}
+
+// Typed reads the name of a resource or table and a key that somebody has typed.
+func Typed(ctx context.Context, db onerow.DB, plan schema.Plan, resource, typed string) (Row, error) {
+	row, err := New(plan, resource, typed)
+	if err == nil {
+		err = row.Encode(ctx, db, plan)
+	}
+	return row, err
+}
+
+// Stored makes a row whose encoded key is known.
+func Stored(ctx context.Context, db onerow.DB, plan schema.Plan, node schema.Node, key string) (row Row, err error) {
+	row = Row{Node: node, Key: key}
+	row.in, err = newFinder(ctx, db, plan, node)
+	return row, err
+}
+
+// Encode reads the key as the table's columns say, not as the plan does. A key in its encoded form, as jobs
+// show it in JSON, counts as that.
+func (r *Row) Encode(ctx context.Context, db onerow.DB, plan schema.Plan) (err error) {
+	if r.in, err = newFinder(ctx, db, plan, r.Node); err != nil {
+		return err
+	}
+	key, err := r.in.Key.Typed(r.typed)
+	if err == nil {
+		r.Key, err = r.in.Key.Encode(key)
+	}
+	if err != nil {
+		typed := fmt.Sprintf("%q", r.typed)
+		why := output.Detail(err, rowkey.ErrInvalidKey).Error()
+		if once := strings.TrimPrefix(why, typed+": "); strings.HasPrefix(once, typed) {
+			why = once
+		}
+		return usage.Mark(output.Said(fmt.Sprintf("no key of %s: %s", r.Node.Name, why), err))
+	}
+	return nil
+}
+
+// Place looks where the row is, see [Finder.Find].
+func (r Row) Place(ctx context.Context, db onerow.DB) (cascade.Deletion, error) {
+	page := []cascade.Deletion{{Resource: r.Node.Name, ResourceID: r.Key}}
+	if err := r.in.Find(ctx, db, page); err != nil {
+		return page[0], fmt.Errorf("look for %s: %w", r, err)
+	}
+	return page[0], nil
+}

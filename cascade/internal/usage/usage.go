@@ -1,0 +1,24 @@
+// Package usage marks the errors that a user can put right himself: the command ends with the exit code 2 for them, and
+// with 1 for all others.
+package usage
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Err marks what the user can put right on the command line, in the
+// environment or in a file that was named there.
+var Err = errors.New("usage")
+
+type usageError struct{ err error }
+
+func (e *usageError) Error() string        { return e.err.Error() }
+func (e *usageError) Unwrap() error        { return e.err }
+func (e *usageError) Is(target error) bool { return target == Err }
+
+// Mark marks an error.
+func Mark(err error) error { return &usageError{err} }
+
+// Errorf makes a marked error, as [fmt.Errorf] does.
+func Errorf(format string, args ...any) error { return Mark(fmt.Errorf(format, args...)) }
