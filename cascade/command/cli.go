@@ -9,6 +9,14 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/onerow/onerow/cascade/command/internal/daemon"
+	"github.com/onerow/onerow/cascade/command/internal/deletion"
+	"github.com/onerow/onerow/cascade/command/internal/lost"
+	"github.com/onerow/onerow/cascade/command/internal/operate"
+	"github.com/onerow/onerow/cascade/command/internal/records"
+	"github.com/onerow/onerow/cascade/command/internal/retain"
+	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/command/internal/tables"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
 )
@@ -18,34 +26,34 @@ type commandLine struct {
 	DSN     string      `name:"dsn" placeholder:"DSN" help:"Database: mysql://user:password@host:3306/name or user:password@tcp(host:3306)/name. Better in the environment, where ps does not show it ($$ONEROW_DSN)."`
 	Version versionFlag `name:"version" help:"Print the version and exit."`
 
-	Run      runCmd      `cmd:"" help:"Work the queue until SIGTERM: the daemon."`
-	Drain    drainCmd    `cmd:"" help:"Work until no job is due, with progress, and exit."`
-	Enqueue  enqueueCmd  `cmd:"" help:"Delete a row and everything below it: queue the job."`
-	Undo     undoCmd     `cmd:"" help:"Take back a deletion that is in its grace period."`
-	Cancel   cancelCmd   `cmd:"" help:"End a deletion that has begun: the row and the rest stay."`
-	Restore  restoreCmd  `cmd:"" help:"Bring back what a job has deleted and kept."`
-	Trash    trashCmd    `cmd:"" help:"List what can be brought back, or remove it for good."`
-	Retain   retainCmd   `cmd:"" name:"retention" help:"Show which rows the plan's retention finds, or queue them now."`
-	DryRun   planCmd     `cmd:"" name:"plan" help:"Count what would be deleted below a row: a dry run."`
-	Orphans  orphansCmd  `cmd:"" help:"Find rows whose row above is gone, and queue what is below."`
-	Sweep    sweepCmd    `cmd:"" help:"Find assets without rows and rows without assets."`
-	Jobs     jobsCmd     `cmd:"" help:"List jobs, open and finished, newest first."`
-	Report   reportCmd   `cmd:"" help:"Say what became of a deletion: by whom, when, why, what went and what is left."`
-	Retry    retryCmd    `cmd:"" help:"Make a job that is dead or has leftovers ready again."`
-	Parked   parkedCmd   `cmd:"" help:"List rows that could not be deleted, retry or skip them."`
-	Pause    pauseCmd    `cmd:"" help:"Make all workers wait, or leave one job or one resource."`
-	Resume   resumeCmd   `cmd:"" help:"Let the workers go on."`
-	First    firstCmd    `cmd:"" help:"Have a job worked before all others that are due."`
-	Set      setCmd      `cmd:"" help:"Change load, target and parallel of workers while they run."`
-	Workers  workersCmd  `cmd:"" help:"List the workers, and why they wait."`
-	Discover discoverCmd `cmd:"" help:"Read the foreign keys of a database and print a plan."`
-	Adopt    adoptCmd    `cmd:"" help:"Make a resource of a table that has rows: print migrations, fill in keys."`
-	Verify   verifyCmd   `cmd:"" help:"Compare the database with the plan and name each difference."`
-	DDL      ddlCmd      `cmd:"" name:"ddl" help:"Print the CREATE TABLE statements of the plan's tables."`
-	Migrate  migrateCmd  `cmd:"" help:"Create, remove or list the toolkit's own tables (onerow_*)."`
-	Purge    purgeCmd    `cmd:"" help:"Remove what the toolkit's own tables keep for a while only: old jobs, audits, request ids, keys."`
-	Keys     keysCmd     `cmd:"" help:"Look at idempotency keys, release, complete, expire or purge them."`
-	Serials  serialsCmd  `cmd:"" help:"List series of numbers, find their gaps and overlaps."`
+	Run      daemon.Run       `cmd:"" help:"Work the queue until SIGTERM: the daemon."`
+	Drain    daemon.Drain     `cmd:"" help:"Work until no job is due, with progress, and exit."`
+	Enqueue  deletion.Enqueue `cmd:"" help:"Delete a row and everything below it: queue the job."`
+	Undo     deletion.Undo    `cmd:"" help:"Take back a deletion that is in its grace period."`
+	Cancel   deletion.Cancel  `cmd:"" help:"End a deletion that has begun: the row and the rest stay."`
+	Restore  deletion.Restore `cmd:"" help:"Bring back what a job has deleted and kept."`
+	Trash    deletion.Trash   `cmd:"" help:"List what can be brought back, or remove it for good."`
+	Retain   retain.Retention `cmd:"" name:"retention" help:"Show which rows the plan's retention finds, or queue them now."`
+	DryRun   deletion.Plan    `cmd:"" name:"plan" help:"Count what would be deleted below a row: a dry run."`
+	Orphans  lost.Orphans     `cmd:"" help:"Find rows whose row above is gone, and queue what is below."`
+	Sweep    lost.Sweep       `cmd:"" help:"Find assets without rows and rows without assets."`
+	Jobs     operate.Jobs     `cmd:"" help:"List jobs, open and finished, newest first."`
+	Report   operate.Report   `cmd:"" help:"Say what became of a deletion: by whom, when, why, what went and what is left."`
+	Retry    operate.Retry    `cmd:"" help:"Make a job that is dead or has leftovers ready again."`
+	Parked   operate.Parked   `cmd:"" help:"List rows that could not be deleted, retry or skip them."`
+	Pause    operate.Pause    `cmd:"" help:"Make all workers wait, or leave one job or one resource."`
+	Resume   operate.Resume   `cmd:"" help:"Let the workers go on."`
+	First    operate.First    `cmd:"" help:"Have a job worked before all others that are due."`
+	Set      operate.Set      `cmd:"" help:"Change load, target and parallel of workers while they run."`
+	Workers  operate.Workers  `cmd:"" help:"List the workers, and why they wait."`
+	Discover tables.Discover  `cmd:"" help:"Read the foreign keys of a database and print a plan."`
+	Adopt    tables.Adopt     `cmd:"" help:"Make a resource of a table that has rows: print migrations, fill in keys."`
+	Verify   tables.Verify    `cmd:"" help:"Compare the database with the plan and name each difference."`
+	DDL      tables.DDL       `cmd:"" name:"ddl" help:"Print the CREATE TABLE statements of the plan's tables."`
+	Migrate  tables.Migrate   `cmd:"" help:"Create, remove or list the toolkit's own tables (onerow_*)."`
+	Purge    retain.Purge     `cmd:"" help:"Remove what the toolkit's own tables keep for a while only: old jobs, audits, request ids, keys."`
+	Keys     records.Keys     `cmd:"" help:"Look at idempotency keys, release, complete, expire or purge them."`
+	Serials  records.Serials  `cmd:"" help:"List series of numbers, find their gaps and overlaps."`
 }
 
 const description = `Deletes everything below a deleted row, bottom-up, in the background.
@@ -75,12 +83,12 @@ plan.yaml:
 type printed struct{ code int }
 
 // dispatch parses the command line and runs the command.
-func dispatch(ctx context.Context, s environment) error {
+func dispatch(ctx context.Context, s shell.Environment) error {
 	var g commandLine
 	parser, err := kong.New(&g,
 		kong.Name(output.ProgramName),
 		kong.Description(description),
-		kong.Writers(s.stdout, s.stderr),
+		kong.Writers(s.Stdout, s.Stderr),
 		kong.Exit(func(code int) { panic(printed{code}) }),
 		kong.ConfigureHelp(kong.HelpOptions{NoAppDescFormat: true, Compact: true, WrapUpperBound: 100}),
 		kong.BindTo(ctx, (*context.Context)(nil)),
@@ -89,16 +97,16 @@ func dispatch(ctx context.Context, s environment) error {
 	if err != nil {
 		return err
 	}
-	command, err := parse(parser, s.args)
+	command, err := parse(parser, s.Args)
 	switch {
 	case err != nil:
 		return err
 	case command == nil:
 		return nil // --help or --version
 	}
-	a := &app{environment: s, dsn: g.DSN}
-	if a.dsn == "" {
-		a.dsn = s.getenv(envDSN)
+	a := &shell.App{Environment: s, DSN: g.DSN}
+	if a.DSN == "" {
+		a.DSN = s.Getenv(shell.EnvDSN)
 	}
 	return command.Run(a)
 }
@@ -154,10 +162,10 @@ type versionFlag bool
 
 // BeforeReset prints the version before anything else is looked at, so that
 // --version needs no command.
-func (versionFlag) BeforeReset(k *kong.Kong, s environment) error {
-	if _, err := fmt.Fprintln(k.Stdout, s.versionLine()); err != nil {
+func (versionFlag) BeforeReset(k *kong.Kong, s shell.Environment) error {
+	if _, err := fmt.Fprintln(k.Stdout, s.VersionLine()); err != nil {
 		return err
 	}
-	k.Exit(exitOK)
+	k.Exit(shell.ExitOK)
 	return nil
 }

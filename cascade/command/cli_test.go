@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 )
 
@@ -87,27 +88,27 @@ func TestWrongInput(t *testing.T) {
 		{"verify --plan " + dir, nil, 2, []string{"directory"}},
 		{"verify --plan " + unknown, nil, 2, []string{"unknown.yaml:3:", `unknown field "ownr"`}},
 		{"verify --plan " + wrong, nil, 2, []string{"3 mistakes", `"b"`, "declared twice"}},
-		{"verify", []string{envPlan + "="}, 2, []string{"--plan", envPlan}},
+		{"verify", []string{shell.EnvPlan + "="}, 2, []string{"--plan", shell.EnvPlan}},
 		{"run --plan " + withAssets, nil, 2, []string{`"file"`, `"blob"`, "--assets"}},
-		{"drain --plan " + withAssets, []string{envAssets + "=s3://bucket"}, 2, []string{"file:///"}},
+		{"drain --plan " + withAssets, []string{shell.EnvAssets + "=s3://bucket"}, 2, []string{"file:///"}},
 		{"drain --plan " + withAssets + " --assets file://data", nil, 2, []string{"three slashes"}},
 		{"drain --plan " + withAssets + " --assets file:///no/such/folder", nil, 2, []string{"/no/such/folder"}},
-		{"jobs", []string{envDSN + "="}, 2, []string{"--dsn", envDSN}},
-		{"jobs", []string{envDSN + "=postgres://u:p@h/db"}, 2, []string{"mysql://"}},
-		{"jobs", []string{envDSN + "=mysql://root@" + server}, 2, []string{"names no database"}},
-		{"jobs", []string{envDSN + "=root@localhost/db"}, 2, []string{"tcp(host:3306)"}},
-		{"jobs", []string{envDSN + "=root@tcp(localhost)"}, 2, []string{"no '/'"}},
+		{"jobs", []string{shell.EnvDSN + "="}, 2, []string{"--dsn", shell.EnvDSN}},
+		{"jobs", []string{shell.EnvDSN + "=postgres://u:p@h/db"}, 2, []string{"mysql://"}},
+		{"jobs", []string{shell.EnvDSN + "=mysql://root@" + server}, 2, []string{"names no database"}},
+		{"jobs", []string{shell.EnvDSN + "=root@localhost/db"}, 2, []string{"tcp(host:3306)"}},
+		{"jobs", []string{shell.EnvDSN + "=root@tcp(localhost)"}, 2, []string{"no '/'"}},
 		{"jobs", nil, 1, []string{"lacks the toolkit's tables", "cascade-worker migrate up"}},
 		{"run", nil, 1, []string{"cascade-worker migrate up"}},
 		{"drain", nil, 1, []string{"cascade-worker migrate up"}},
 		{"retry 1", nil, 1, []string{"cascade-worker migrate up"}},
 		{"enqueue project 1", nil, 1, []string{"cascade-worker migrate up"}},
-		{"jobs", []string{envDSN + "=mysql://root@127.0.0.1:1/db"}, 1, []string{"cannot reach", "127.0.0.1:1", "connection refused"}},
-		{"jobs", []string{envDSN + "=root@unix(/no/such.sock)/db"}, 1, []string{"cannot reach", "/no/such.sock"}},
-		{"jobs", []string{envDSN + "=mysql://root@no-such-host.invalid/db"}, 1, []string{"cannot reach", "no-such-host.invalid:3306"}},
-		{"jobs", []string{envDSN + "=" + strings.Replace(w.url(), "/"+w.cfg.DBName, "/onerow_t_no_such", 1)}, 1, []string{"no database", "onerow_t_no_such"}},
-		{"jobs", []string{envDSN + "=mysql://nobody:x@" + server + "/" + w.cfg.DBName}, 1, []string{`the user "nobody"`, "check user and password"}},
-		{"jobs", []string{envDSN + "=" + w.url() + "?no_such_variable=1"}, 1, []string{"no_such_variable"}},
+		{"jobs", []string{shell.EnvDSN + "=mysql://root@127.0.0.1:1/db"}, 1, []string{"cannot reach", "127.0.0.1:1", "connection refused"}},
+		{"jobs", []string{shell.EnvDSN + "=root@unix(/no/such.sock)/db"}, 1, []string{"cannot reach", "/no/such.sock"}},
+		{"jobs", []string{shell.EnvDSN + "=mysql://root@no-such-host.invalid/db"}, 1, []string{"cannot reach", "no-such-host.invalid:3306"}},
+		{"jobs", []string{shell.EnvDSN + "=" + strings.Replace(w.url(), "/"+w.cfg.DBName, "/onerow_t_no_such", 1)}, 1, []string{"no database", "onerow_t_no_such"}},
+		{"jobs", []string{shell.EnvDSN + "=mysql://nobody:x@" + server + "/" + w.cfg.DBName}, 1, []string{`the user "nobody"`, "check user and password"}},
+		{"jobs", []string{shell.EnvDSN + "=" + w.url() + "?no_such_variable=1"}, 1, []string{"no_such_variable"}},
 	} {
 		o := (&world{t: t, env: append(append([]string{}, w.env...), c.env...)}).run(strings.Fields(c.args)...)
 		if o.code != c.code || o.stdout != "" || !isOneLine(o.stderr) {

@@ -14,6 +14,7 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/command/internal/tables"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/migrations"
 )
@@ -95,7 +96,7 @@ func TestDDL(t *testing.T) {
 	if o.code != 0 || strings.Count(o.stdout, "CREATE TABLE") != 5 || strings.Count(o.stdout, ";\n") != 5 {
 		t.Error(o)
 	}
-	if o := w.runIn("tables: [{name: doc, key: [id]}]", "ddl", "--plan", "-"); o.code != 0 || !strings.HasPrefix(o.stdout, gooseUp+"-- ") || strings.Contains(o.stdout, "\n;") || strings.Count(o.stdout, "\n") != 2 {
+	if o := w.runIn("tables: [{name: doc, key: [id]}]", "ddl", "--plan", "-"); o.code != 0 || !strings.HasPrefix(o.stdout, tables.GooseUp+"-- ") || strings.Contains(o.stdout, "\n;") || strings.Count(o.stdout, "\n") != 2 {
 		t.Error(o)
 	}
 }

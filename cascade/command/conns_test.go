@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/command/internal/daemon"
+	"github.com/onerow/onerow/cascade/command/internal/shell"
 )
 
 // TestKeepsItsConnections: a worker of several jobs comes back to its connections, and opens none in their
@@ -16,18 +18,18 @@ func TestKeepsItsConnections(t *testing.T) {
 		w.fill(id, 2, 3)
 		w.ok("enqueue", "project", fmt.Sprint(id))
 	}
-	a := &app{environment: environment{getenv: func(string) string { return "" }}, dsn: w.url()}
-	worker, err := newWorker(t.Context(), a, workFlags{planFlag: planFlag{Plan: w.plan}, Batch: 5000, Target: 50 * time.Millisecond, Parallel: 6, Lease: 10 * time.Second}, cascade.Config{})
+	a := &shell.App{Environment: shell.Environment{Getenv: func(string) string { return "" }}, DSN: w.url()}
+	worker, err := daemon.NewWorker(t.Context(), a, daemon.WorkFlags{PlanFlag: shell.PlanFlag{Plan: w.plan}, Batch: 5000, Target: 50 * time.Millisecond, Parallel: 6, Lease: 10 * time.Second}, cascade.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := worker.Drain(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if n := worker.db.Stats().MaxIdleClosed; n > 0 {
+	if n := worker.DB.Stats().MaxIdleClosed; n > 0 {
 		t.Errorf("%d connections were closed because too many were idle", n)
 	}
-	if err := worker.close(); err != nil {
+	if err := worker.Close(); err != nil {
 		t.Error(err)
 	}
 	if n := w.rows(); n != 0 {

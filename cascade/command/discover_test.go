@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/command/internal/tables"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/live"
@@ -110,7 +112,7 @@ func TestGrants(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	asWorker := &world{t: t, cfg: w.cfg, plan: w.plan, env: append(append([]string{}, w.env...), envDSN+"="+fmt.Sprintf("mysql://%s:least@%s/%s", name, w.cfg.Addr, w.cfg.DBName))}
+	asWorker := &world{t: t, cfg: w.cfg, plan: w.plan, env: append(append([]string{}, w.env...), shell.EnvDSN+"="+fmt.Sprintf("mysql://%s:least@%s/%s", name, w.cfg.Addr, w.cfg.DBName))}
 	w.exec("GRANT SELECT ON audit TO " + user)
 	if o := asWorker.run("verify"); o.code != 1 || !strings.Contains(o.stdout, "GRANT SELECT, DELETE ON `"+w.cfg.DBName+"`.`on` TO "+user) {
 		t.Fatal(o)
@@ -171,7 +173,7 @@ func TestPlanText(t *testing.T) {
 	for _, name := range []string{"a", "null", "Yes", "1", "1e3", "a b", "a: b", "#a", "- a", "{a}", `"a"`, `a\b`, "ä€", "'", "true", "~", "a#b", "*a", "&a", "!a", "%a", "@a", "[", "?", "<<", "="} {
 		plan.Tables = append(plan.Tables, schema.Table{Name: name, Key: []string{name, "x" + name}, Parents: []schema.Edge{{Table: name, Columns: []string{name + "y", name + "z"}}}})
 	}
-	text := planText(plan, []string{"a\nb"}, []live.Note{{Table: "a b", Text: "one\ntables: [] " + strings.Repeat("word ", 60)}, {Text: "- name: x"}}, nil)
+	text := tables.PlanText(plan, []string{"a\nb"}, []schema.Note{{Table: "a b", Text: "one\ntables: [] " + strings.Repeat("word ", 60)}, {Text: "- name: x"}}, nil)
 	got, err := planfile.Parse("printed", []byte(text))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onerow/onerow/cascade/command/internal/deletion"
 	"github.com/onerow/onerow/cascade/internal/output"
 )
 
@@ -49,7 +50,7 @@ func designed(t *testing.T) *world {
 }
 
 // estimate runs plan --json.
-func (w *world) estimate(args ...string) (e estimateJSON) {
+func (w *world) estimate(args ...string) (e deletion.EstimateJSON) {
 	w.t.Helper()
 	if err := json.Unmarshal([]byte(w.ok(append(append([]string{"plan"}, args...), "--json")...)), &e); err != nil {
 		w.t.Fatal(err)

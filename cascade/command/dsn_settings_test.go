@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
@@ -17,8 +18,8 @@ func TestDSNCharset(t *testing.T) {
 	base = base[:strings.IndexByte(base, '?')]
 	for _, params := range []string{"", "charset=gbk", "charset=utf8mb4,gbk", "charset=big5", "charset=latin1", "charset=utf8mb4", "collation=gbk_bin"} {
 		t.Run(params, func(t *testing.T) {
-			a := &app{environment: environment{getenv: func(string) string { return "" }}, dsn: base + "?" + params}
-			db, err := a.open(t.Context())
+			a := &shell.App{Environment: shell.Environment{Getenv: func(string) string { return "" }}, DSN: base + "?" + params}
+			db, err := a.Open(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -47,8 +48,8 @@ func TestDSNSettings(t *testing.T) {
 		"autocommit=0": "autocommit", "tx_isolation='READ-UNCOMMITTED'": "READ-COMMITTED", "transaction_isolation=%27read-uncommitted%27": "READ-COMMITTED",
 	} {
 		for _, form := range []string{"mysql://app:hunter2@127.0.0.1:1/shop?", "app:hunter2@tcp(127.0.0.1:1)/shop?"} {
-			a := &app{environment: environment{getenv: func(string) string { return "" }}, dsn: form + params}
-			_, err := a.open(t.Context()) //nolint:sqlclosecheck // there is none
+			a := &shell.App{Environment: shell.Environment{Getenv: func(string) string { return "" }}, DSN: form + params}
+			_, err := a.Open(t.Context()) //nolint:sqlclosecheck // there is none
 			if !errors.Is(err, usage.Err) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
 				t.Errorf("%s: %v", form+params, err)
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/usage"
 )
 
@@ -29,7 +30,7 @@ func TestParseDSN(t *testing.T) {
 		{"app:pw@/shop", "app", "pw", "tcp", "127.0.0.1:3306", "shop"},
 		{"/shop", "", "", "tcp", "127.0.0.1:3306", "shop"},
 	} {
-		cfg, err := parseDSN(c.dsn)
+		cfg, err := shell.ParseDSN(c.dsn)
 		if err != nil {
 			t.Errorf("%s: %v", c.dsn, err)
 			continue
@@ -72,7 +73,7 @@ func TestHostileDSN(t *testing.T) {
 	for _, form := range hostileDSNs {
 		for _, secret := range []string{"hunter2", "7", "Pa$$w0rd"} {
 			dsn := strings.ReplaceAll(form, "SECRET", secret)
-			cfg, err := parseDSN(dsn)
+			cfg, err := shell.ParseDSN(dsn)
 			if err == nil {
 				if form != "root:SECRET@@@@@/" || cfg.DBName != "" {
 					t.Errorf("%q is accepted: %s %s/%s", dsn, cfg.Net, cfg.Addr, cfg.DBName)
@@ -101,15 +102,15 @@ func FuzzParseDSN(f *testing.F) {
 	f.Fuzz(func(t *testing.T, before, after string) {
 		const secret = "hunter2secret"
 		dsn := before + secret + after
-		cfg, err := parseDSN(dsn)
+		cfg, err := shell.ParseDSN(dsn)
 		if err != nil {
 			if strings.Contains(strings.ToLower(err.Error()), secret) {
 				t.Fatalf("%q: the error contains the secret: %v", dsn, err)
 			}
 			return
 		}
-		if cfg.DBName == "" || cfg.Logger == nil || strings.ContainsAny(address(cfg), "\n\x1b") {
-			t.Fatalf("%q: %q %q", dsn, cfg.DBName, address(cfg))
+		if cfg.DBName == "" || cfg.Logger == nil || strings.ContainsAny(shell.Address(cfg), "\n\x1b") {
+			t.Fatalf("%q: %q %q", dsn, cfg.DBName, shell.Address(cfg))
 		}
 	})
 }
@@ -120,15 +121,15 @@ func TestHide(t *testing.T) {
 		"mysql://root:hunter2@h/db", "root:hunter2@tcp(h)/db", "--dns=mysql://root:hunter2@h/db", "--plan=root:hunter2@tcp(h)/db",
 		"s3://bucket?secret=hunter2", "mysql://root:hunter2\"@h/db",
 	} {
-		s := environment{args: []string{"run", arg}, getenv: func(string) string { return "" }}
+		s := shell.Environment{Args: []string{"run", arg}, Getenv: func(string) string { return "" }}
 		for _, text := range []string{"unexpected argument " + arg, fmt.Sprintf("open %q: no such file", arg), strings.TrimPrefix(arg, "--plan=")} {
-			if got := s.hide(text); strings.Contains(got, "hunter2") {
+			if got := s.Hide(text); strings.Contains(got, "hunter2") {
 				t.Errorf("%q became %q", text, got)
 			}
 		}
 	}
-	s := environment{args: []string{"enqueue", "project", "12:30", "plan.yaml"}, getenv: func(string) string { return "" }}
-	if got := s.hide("project 12:30 plan.yaml"); got != "project 12:30 plan.yaml" {
+	s := shell.Environment{Args: []string{"enqueue", "project", "12:30", "plan.yaml"}, Getenv: func(string) string { return "" }}
+	if got := s.Hide("project 12:30 plan.yaml"); got != "project 12:30 plan.yaml" {
 		t.Errorf("too much is hidden: %q", got)
 	}
 }

@@ -16,6 +16,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/command/internal/tables"
 	"github.com/onerow/onerow/cascade/fileassets"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
@@ -61,7 +63,7 @@ func grantsWorld(t *testing.T) *least {
 	l := &least{world: w, user: security.NewUser(t, w.db, w.cfg), photos: t.TempDir()}
 	as := *w
 	as.cfg = l.user.Config()
-	as.env = []string{envDSN + "=" + as.cfg.FormatDSN(), envPlan + "=" + w.plan, envAssets + "=file://" + l.photos}
+	as.env = []string{shell.EnvDSN + "=" + as.cfg.FormatDSN(), shell.EnvPlan + "=" + w.plan, shell.EnvAssets + "=file://" + l.photos}
 	l.asUser = &as
 	var err error
 	if l.document, err = security.Read(grantsDocument); err != nil {
@@ -115,7 +117,7 @@ func (l *least) output(as *world, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(l.t.Context(), time.Minute)
 	defer cancel()
 	var out bytes.Buffer
-	code := execute(ctx, environment{openAssets: fileassets.Open, args: args, stdin: strings.NewReader(""), stdout: &out, stderr: &out, getenv: func(name string) string {
+	code := execute(ctx, shell.Environment{OpenAssets: fileassets.Open, Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Getenv: func(name string) string {
 		for _, variable := range as.env {
 			if value, found := strings.CutPrefix(variable, name+"="); found {
 				return value
@@ -123,7 +125,7 @@ func (l *least) output(as *world, args ...string) (string, error) {
 		}
 		return ""
 	}})
-	if code != exitOK {
+	if code != shell.ExitOK {
 		return out.String(), fmt.Errorf("exit code %d", code)
 	}
 	return out.String(), nil
@@ -577,7 +579,7 @@ func TestGrantsAreOfAll(t *testing.T) {
 func TestGrantsOfRestore(t *testing.T) {
 	l := grantsReady(t)
 	l.write(l.plan, "trash: 30d\n"+grantsPlan)
-	for _, statement := range strings.Split(strings.TrimPrefix(l.ok("ddl", "--trash"), gooseUp), ";\n") {
+	for _, statement := range strings.Split(strings.TrimPrefix(l.ok("ddl", "--trash"), tables.GooseUp), ";\n") {
 		if statement = strings.TrimSpace(statement); statement != "" {
 			l.exec(statement)
 		}

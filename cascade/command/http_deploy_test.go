@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/onerow/onerow/cascade/command/internal/shell"
 )
 
 func readProject(t *testing.T, path string) string {
@@ -97,8 +99,8 @@ func TestOperations(t *testing.T) {
 			return text
 		}
 		var out strings.Builder
-		code := execute(context.Background(), environment{args: append(words, "--help"), stdin: strings.NewReader(""), stdout: &out, stderr: io.Discard,
-			getenv: func(string) string { return "" }})
+		code := execute(context.Background(), shell.Environment{Args: append(words, "--help"), Stdin: strings.NewReader(""), Stdout: &out, Stderr: io.Discard,
+			Getenv: func(string) string { return "" }})
 		if code != 0 {
 			t.Errorf("there is no command %q", key)
 		}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/command/internal/metrics"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/page"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
@@ -193,7 +194,7 @@ func TestMetricsAreMeasuredNowAndThen(t *testing.T) {
 		s.says(s.get("/metrics"), http.StatusOK)
 		measured := at()
 		s.says(s.get("/metrics"), http.StatusOK)
-		if time.Since(measured) >= MeasureEvery {
+		if time.Since(measured) >= metrics.MeasureEvery {
 			return false, "a scrape takes a second"
 		}
 		if !at().Equal(measured) {
@@ -202,7 +203,7 @@ func TestMetricsAreMeasuredNowAndThen(t *testing.T) {
 		return true, ""
 	})
 	// And once it is a second old, again.
-	time.Sleep(MeasureEvery)
+	time.Sleep(metrics.MeasureEvery)
 	s.enqueue(1, time.Hour)
 	s.says(s.get("/metrics"), http.StatusOK, `onerow_cascade_jobs{state="scheduled"} 1`)
 }

@@ -15,6 +15,9 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/command/internal/daemon"
+	"github.com/onerow/onerow/cascade/command/internal/metrics"
+	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/page"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/planfile"
@@ -25,7 +28,7 @@ const testToken = "0123456789abcdef-token"
 // site is a page in this process, on a real database.
 type site struct {
 	*world
-	metrics *Metrics
+	metrics *metrics.Metrics
 	plan    schema.Plan
 	base    string       // its address
 	client  *http.Client // follows no redirect and keeps no cookie
@@ -49,15 +52,15 @@ func (w *world) serveWith(token string, other func(*page.Options)) *site {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	a := &app{environment: environment{getenv: func(string) string { return "" }}}
-	op, err := operator(a, httpFlags{HTTP: ":0", HTTPToken: strings.Fields(token)}, slog.New(slog.NewTextHandler(w.t.Output(), nil)))
+	a := &shell.App{Environment: shell.Environment{Getenv: func(string) string { return "" }}}
+	op, err := daemon.Operator(a, daemon.HTTPFlags{HTTP: ":0", HTTPToken: strings.Fields(token)}, slog.New(slog.NewTextHandler(w.t.Output(), nil)))
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	options := op.page(&working{db: w.db, plan: plan, name: "tester:1", database: "db.example/shop"}, false)
+	options := op.Page(&daemon.Working{DB: w.db, Plan: plan, Name: "tester:1", Database: "db.example/shop"}, false)
 	other(&options)
 	p, err := page.New(options)
-	if err = errors.Join(err, op.metrics.Watch(w.db)); err != nil {
+	if err = errors.Join(err, op.Metrics.Watch(w.db)); err != nil {
 		w.t.Fatal(err)
 	}
 	server := httptest.NewServer(p)
@@ -69,7 +72,7 @@ func (w *world) serveWith(token string, other func(*page.Options)) *site {
 		stop()
 		beside.Wait()
 	})
-	s := &site{world: w, metrics: op.metrics, plan: plan, base: server.URL, token: token}
+	s := &site{world: w, metrics: op.Metrics, plan: plan, base: server.URL, token: token}
 	s.client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return s
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/command/internal/records"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/idempotency"
 )
@@ -91,12 +92,12 @@ func TestKeysPaste(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, id := range []string{"", "a-b_c.d/e:f", "it's", "a b", oddID, "~x", "$HOME`id`", "\xff\x00"[:1], "naïve 😀", "\u202egnirts", "*", "!1", `\n`, "\n"} {
-		out, err := exec.CommandContext(t.Context(), bash, "-c", "printf %s "+shellWord(id)).Output()
+		out, err := exec.CommandContext(t.Context(), bash, "-c", "printf %s "+records.ShellWord(id)).Output()
 		if err != nil || string(out) != id {
-			t.Errorf("%q is printed as %s, which bash takes for %q, %v", id, shellWord(id), out, err)
+			t.Errorf("%q is printed as %s, which bash takes for %q, %v", id, records.ShellWord(id), out, err)
 		}
-		if output.Printable(shellWord(id)) != shellWord(id) {
-			t.Errorf("%q is printed as %q", id, shellWord(id))
+		if output.Printable(records.ShellWord(id)) != records.ShellWord(id) {
+			t.Errorf("%q is printed as %q", id, records.ShellWord(id))
 		}
 	}
 }
@@ -151,7 +152,7 @@ func TestKeysAct(t *testing.T) {
 			t.Errorf("%q is missing", want)
 		}
 	}
-	var s shown
+	var s records.Shown
 	if err := json.Unmarshal([]byte(w.ok("keys", "show", "acme", "charge", "late", "--json")), &s); err != nil ||
 		s.Key.Status != idempotency.Completed || len(s.Audit) != 1 || s.Audit[0].Seen != idempotency.InProgress {
 		t.Errorf("%+v, %v", s, err)

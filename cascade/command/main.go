@@ -10,6 +10,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -32,17 +33,17 @@ func Main(plan *schema.Plan, o Options) int {
 	// only after a moment: timeout(1) and others signal a process and its group.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() { time.AfterFunc(secondSignal, stop) })
-	return execute(ctx, environment{ // still deaf to the second signal
-		version:    o.Version,
-		ownPlan:    plan,
-		ownAssets:  o.Assets,
-		openAssets: o.OpenAssets,
-		args:       os.Args[1:],
-		stdin:      os.Stdin,
-		stdout:     os.Stdout,
-		stderr:     os.Stderr,
-		getenv:     os.Getenv,
-		terminal:   drawable(os.Stderr),
+	return execute(ctx, shell.Environment{ // still deaf to the second signal
+		Version:    o.Version,
+		OwnPlan:    plan,
+		OwnAssets:  o.Assets,
+		OpenAssets: o.OpenAssets,
+		Args:       os.Args[1:],
+		Stdin:      os.Stdin,
+		Stdout:     os.Stdout,
+		Stderr:     os.Stderr,
+		Getenv:     os.Getenv,
+		Terminal:   drawable(os.Stderr),
 	})
 }
 
@@ -58,10 +59,10 @@ func drawable(f *os.File) bool {
 
 // execute runs one command line and returns the exit code. The end of ctx asks for a
 // clean stop. It prints the error, if there is one, and is the only one to do so.
-func execute(ctx context.Context, s environment) int {
+func execute(ctx context.Context, s shell.Environment) int {
 	err := dispatch(ctx, s)
 	if err == nil {
-		return exitOK
+		return shell.ExitOK
 	}
-	return report(s, err)
+	return shell.Report(s, err)
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/command/internal/tables"
 	"github.com/onerow/onerow/cascade/fileassets"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
@@ -67,7 +69,7 @@ func empty(t *testing.T) *world {
 	}
 	w := &world{t: t, db: dbtest.OpenDSN(t, dsn), cfg: cfg, plan: filepath.Join(t.TempDir(), "plan.yaml")}
 	w.write(w.plan, testPlan)
-	w.env = []string{envDSN + "=" + w.url(), envPlan + "=" + w.plan}
+	w.env = []string{shell.EnvDSN + "=" + w.url(), shell.EnvPlan + "=" + w.plan}
 	return w
 }
 
@@ -82,7 +84,7 @@ func ready(t *testing.T) *world {
 
 func (w *world) createTables() {
 	w.t.Helper()
-	for _, statement := range strings.Split(strings.TrimPrefix(w.ok("ddl"), gooseUp), ";\n") {
+	for _, statement := range strings.Split(strings.TrimPrefix(w.ok("ddl"), tables.GooseUp), ";\n") {
 		statement = strings.TrimSpace(statement)
 		if strings.HasPrefix(statement, "CREATE TABLE `project` ") || strings.HasPrefix(statement, "CREATE TABLE `screen` ") {
 			statement += " AUTO_INCREMENT = 1000000000" // above the ids that tests choose

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/command/internal/lost"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/schema"
@@ -127,8 +128,8 @@ func TestOrphansWatched(t *testing.T) {
 	w.exec("DELETE FROM project WHERE id = 1")
 	var log strings.Builder
 	metrics := s.metrics
-	watch := &orphanWatch{db: w.db, plan: s.plan, log: slog.New(slog.NewTextHandler(&log, nil)), every: 20 * time.Millisecond, found: metrics.Orphans}
-	err := watch.beside(func(ctx context.Context) error {
+	watch := &lost.Watch{DB: w.db, Plan: s.plan, Log: slog.New(slog.NewTextHandler(&log, nil)), Every: 20 * time.Millisecond, Found: metrics.Orphans}
+	err := watch.Beside(func(ctx context.Context) error {
 		tells := func(line string) {
 			t.Helper()
 			dbtest.Eventually(t, time.Minute, func() (bool, string) {
@@ -147,7 +148,7 @@ func TestOrphansWatched(t *testing.T) {
 		t.Error(log.String())
 	}
 	w.want(2, "it should be a time like 24h", "run", "--orphans-every", "1ms")
-	if daily := (orphansFlag{}).every(schema.Plan{Cluster: true}); daily != 24*time.Hour || (orphansFlag{}).every(s.plan) != 0 {
+	if daily := (lost.WatchFlag{}).Every(schema.Plan{Cluster: true}); daily != 24*time.Hour || (lost.WatchFlag{}).Every(s.plan) != 0 {
 		t.Errorf("every %s on a cluster", daily)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onerow/onerow/cascade/command/internal/tables"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/names"
@@ -99,17 +100,17 @@ func FuzzPlan(f *testing.F) {
 				t.Fatalf("quotes are open in %s", p)
 			}
 		}
-		tables := schema.Plan{Tables: slices.Clone(plan.Tables)}
-		for i := range tables.Tables { // what discover prints has neither
-			tables.Tables[i].Archive, tables.Tables[i].Asset, tables.Tables[i].Triggers = "", "", nil
+		existing := schema.Plan{Tables: slices.Clone(plan.Tables)}
+		for i := range existing.Tables { // what discover prints has neither
+			existing.Tables[i].Archive, existing.Tables[i].Asset, existing.Tables[i].Triggers = "", "", nil
 		}
-		if tables.Check() == nil && !slices.ContainsFunc(tables.Nodes(), conditional) {
-			again, err := planfile.Parse("printed", []byte(planText(tables, []string{"a\nb"}, []live.Note{{Table: tables.Tables[0].Name, Text: "x\n- name: y"}}, nil)))
-			if err != nil || cmp.Diff(tables.Nodes(), again.Nodes()) != "" {
-				t.Fatalf("printed and read again: %v, %s", err, cmp.Diff(tables.Nodes(), again.Nodes()))
+		if existing.Check() == nil && !slices.ContainsFunc(existing.Nodes(), conditional) {
+			again, err := planfile.Parse("printed", []byte(tables.PlanText(existing, []string{"a\nb"}, []schema.Note{{Table: existing.Tables[0].Name, Text: "x\n- name: y"}}, nil)))
+			if err != nil || cmp.Diff(existing.Nodes(), again.Nodes()) != "" {
+				t.Fatalf("printed and read again: %v, %s", err, cmp.Diff(existing.Nodes(), again.Nodes()))
 			}
 		}
-		if strings.ContainsAny(output.OneLine(statements(plan)), "\x1b\x00") {
+		if strings.ContainsAny(output.OneLine(tables.Statements(plan)), "\x1b\x00") {
 			t.Fatal("control characters in the DDL")
 		}
 	})

@@ -103,8 +103,8 @@ func (w *world) build() {
 	}
 }
 
-// daemon is a command that runs beside the test.
-type daemon struct {
+// running is a command that runs beside the test.
+type running struct {
 	w      *world
 	cmd    *exec.Cmd
 	ended  chan error
@@ -113,9 +113,9 @@ type daemon struct {
 	over   bool
 }
 
-func (w *world) start(args ...string) *daemon {
+func (w *world) start(args ...string) *running {
 	w.t.Helper()
-	d := &daemon{w: w, cmd: w.command(context.Background(), args...), ended: make(chan error, 1), stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}
+	d := &running{w: w, cmd: w.command(context.Background(), args...), ended: make(chan error, 1), stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}
 	d.cmd.Stdout, d.cmd.Stderr = d.stdout, d.stderr
 	if err := d.cmd.Start(); err != nil {
 		w.t.Fatal(err)
@@ -130,7 +130,7 @@ func (w *world) start(args ...string) *daemon {
 	return d
 }
 
-func (d *daemon) signal(s syscall.Signal) {
+func (d *running) signal(s syscall.Signal) {
 	d.w.t.Helper()
 	if err := d.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		d.w.t.Fatal(err)
@@ -138,7 +138,7 @@ func (d *daemon) signal(s syscall.Signal) {
 }
 
 // wait returns the exit code, and how long it took.
-func (d *daemon) wait(atMost time.Duration) (code int, took time.Duration) {
+func (d *running) wait(atMost time.Duration) (code int, took time.Duration) {
 	d.w.t.Helper()
 	begin := time.Now()
 	select {

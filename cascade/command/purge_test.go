@@ -12,6 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/command/internal/metrics"
+	"github.com/onerow/onerow/cascade/command/internal/retain"
+	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/internal/cost"
 	"github.com/onerow/onerow/internal/retention"
 )
@@ -70,7 +73,7 @@ func TestPurge(t *testing.T) {
 	w.exec("DROP TABLE onerow_request")
 	w.exec("CREATE TABLE onerow_request SELECT 1 AS one")
 	out = w.run("purge", "--json", "--load", "1").stdout
-	var got []purged
+	var got []retain.Purged
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatalf("%v:\n%s", err, out)
 	}
@@ -100,8 +103,8 @@ func TestPurgeInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var out bytes.Buffer
-	a := &app{environment: environment{stdout: &out, stderr: &out}, dsn: w.url()}
-	c := purgeCmd{keepFlags: keepFlags{KeepJobs: retention.Jobs}, Load: 0.01}
+	a := &shell.App{Environment: shell.Environment{Stdout: &out, Stderr: &out}, DSN: w.url()}
+	c := retain.Purge{KeepFlags: retain.KeepFlags{KeepJobs: retention.Jobs}, Load: 0.01}
 	go func() { // between two batches, as the rest after the first is long
 		for w.number("SELECT COUNT(*) FROM onerow_job_archive") == 1000 {
 		}
@@ -153,9 +156,9 @@ func TestRunPurges(t *testing.T) {
 	d, idle := w.start("run", "--poll", "10ms"), off.start("run", "--no-purge", "--poll", "10ms")
 	for end := time.Now().Add(2 * deadline); w.number("SELECT COUNT(*) FROM onerow_key") > 550 && time.Now().Before(end); {
 	}
-	for _, daemon := range []*daemon{d, idle} {
-		daemon.signal(syscall.SIGTERM)
-		if code, took := daemon.wait(deadline); code != 0 || took > soon {
+	for _, r := range []*running{d, idle} {
+		r.signal(syscall.SIGTERM)
+		if code, took := r.wait(deadline); code != 0 || took > soon {
 			t.Errorf("exit code %d after %s", code, took)
 		}
 	}
@@ -173,11 +176,11 @@ func TestPurgeMetrics(t *testing.T) {
 	w.exec("INSERT INTO onerow_request (resource, owner, request_id, fingerprint, call_token, created_at) " + cost.Numbers(2000) +
 		"SELECT 'project', '2', i, '', '', UTC_TIMESTAMP(6) - INTERVAL 1 YEAR FROM numbers")
 	w.exec("DROP TABLE onerow_key_audit")
-	m, err := NewMetrics()
+	m, err := metrics.New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Kinds, err = (keepFlags{KeepJobs: retention.Jobs, KeepRequests: retention.Requests}).kinds(); err != nil {
+	if m.Kinds, err = (retain.KeepFlags{KeepJobs: retention.Jobs, KeepRequests: retention.Requests}).Kinds(); err != nil {
 		t.Fatal(err)
 	}
 	m.PurgedRows("keys", 7)
@@ -196,7 +199,7 @@ func TestPurgeMetrics(t *testing.T) {
 		t.Error("a figure of a table that is not there")
 	}
 	w.exec("DELETE FROM onerow_key")
-	time.Sleep(MeasureEvery)
+	time.Sleep(metrics.MeasureEvery)
 	if again := scrape(); !strings.Contains(again, `waiting{what="keys"} 450`) {
 		t.Error("it is counted at each scrape")
 	}

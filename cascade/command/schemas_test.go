@@ -16,12 +16,12 @@ import (
 	"github.com/onerow/onerow/schema/planfile"
 )
 
-// deletion is a root as a person names it: the resource, and the key, which is that of the
+// namedRoot is a root as a person names it: the resource, and the key, which is that of the
 // row where a column has a value.
-type deletion struct{ resource, column, value string }
+type namedRoot struct{ resource, column, value string }
 
 // deletions of each schema, small ones first, for each is made on what the last one left.
-var deletions = map[string][]deletion{
+var deletions = map[string][]namedRoot{
 	"dvd": {
 		{"film_actor", "film_id", "9"},
 		{"rental", "rental_id", "17"},
@@ -124,7 +124,7 @@ func (w *world) planned() schema.Plan {
 }
 
 // remove deletes a row and what is below it, and compares each step with the checker.
-func (w *world) remove(d deletion) {
+func (w *world) remove(d namedRoot) {
 	t := w.t
 	t.Helper()
 	before, err := schematest.Read(t.Context(), w.db)

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -37,10 +38,10 @@ func TestThePasswordIsNeverPrinted(t *testing.T) {
 		}
 		command := strings.Fields(commands[i%len(commands)])
 		runs := []outcome{
-			(&world{t: t, env: []string{envPlan + "=" + w.plan}}).run(append(command, "--dsn="+dsn)...), // the command line
-			(&world{t: t, env: []string{envPlan + "=" + dsn, envAssets + "=" + dsn}}).run("run", dsn, "--dns", dsn),
-			(&world{t: t, env: []string{envPlan + "=" + dsn}}).run("verify"),
-			(&world{t: t, env: []string{envPlan + "=" + w.plan, envDSN + "=" + dsn}}).run(command...),
+			(&world{t: t, env: []string{shell.EnvPlan + "=" + w.plan}}).run(append(command, "--dsn="+dsn)...), // the command line
+			(&world{t: t, env: []string{shell.EnvPlan + "=" + dsn, shell.EnvAssets + "=" + dsn}}).run("run", dsn, "--dns", dsn),
+			(&world{t: t, env: []string{shell.EnvPlan + "=" + dsn}}).run("verify"),
+			(&world{t: t, env: []string{shell.EnvPlan + "=" + w.plan, shell.EnvDSN + "=" + dsn}}).run(command...),
 		}
 		for _, o := range runs {
 			if o.code == 0 || !isOneLine(o.stderr) {
@@ -69,7 +70,7 @@ func TestThePasswordIsNotLogged(t *testing.T) {
 	total := w.fill(1, 60, 50)
 	w.ok("enqueue", "project", "1")
 
-	w.env = append(w.env, fmt.Sprintf("%s=mysql://%s@%s/%s", envDSN, url.UserPassword(user, secret), w.cfg.Addr, w.cfg.DBName))
+	w.env = append(w.env, fmt.Sprintf("%s=mysql://%s@%s/%s", shell.EnvDSN, url.UserPassword(user, secret), w.cfg.Addr, w.cfg.DBName))
 	w.want(0, "project 1", "jobs")
 	d := w.start("run", "--batch", "5", "--lease", "300ms", "--poll", "50ms")
 	// Before it works, a lost connection ends it.

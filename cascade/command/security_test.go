@@ -17,6 +17,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/onerow/onerow/cascade/command/internal/daemon"
+	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/command/internal/tables"
 	"github.com/onerow/onerow/cascade/fileassets"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
@@ -67,12 +70,12 @@ func TestHostilePlans(t *testing.T) {
 				}
 				out, err := l.output(w, append(strings.Fields(args), "--plan", file)...)
 				if args == "ddl" && err == nil {
-					out = strings.TrimPrefix(strings.ReplaceAll(out, "\u202e", ""), gooseUp) // SQL has names as they are
+					out = strings.TrimPrefix(strings.ReplaceAll(out, "\u202e", ""), tables.GooseUp) // SQL has names as they are
 				}
 				if strings.ContainsAny(out, "\x1b\u202e\x00") || strings.Contains(out, "panic") || strings.Contains(out, "Error 1064") {
 					t.Fatalf("%s: %q: %q", args, text, out)
 				}
-				if args == "ddl" && err == nil && strings.TrimSpace(out) != noResources {
+				if args == "ddl" && err == nil && strings.TrimSpace(out) != tables.NoResources {
 					for i, piece := range strings.Split(strings.ReplaceAll(out, "``", ""), "`") {
 						if i%2 == 0 && (strings.Contains(piece, "DROP") || strings.Contains(piece, "--")) {
 							t.Errorf("%q is in the statements: %s", text, out)
@@ -204,14 +207,14 @@ func TestSlowAndGreedyClients(t *testing.T) {
 		asked := time.Now()
 		s.says(s.get("/healthz"), http.StatusOK)
 		s.says(s.get("/"), http.StatusOK)
-		if took := time.Since(asked); took > headerTimeout {
+		if took := time.Since(asked); took > daemon.HeaderTimeout {
 			t.Errorf("an honest client waits for %s", took)
 		}
 	}
 	for name, request := range map[string]string{
-		"a long header": "GET / HTTP/1.1\r\nHost: localhost\r\nX: " + strings.Repeat("x", 4*maxHeader) + "\r\n\r\n",
-		"many headers":  "GET / HTTP/1.1\r\nHost: localhost\r\n" + strings.Repeat("X-Y: z\r\n", maxHeader) + "\r\n",
-		"a long line":   "GET /" + strings.Repeat("x", 4*maxHeader) + " HTTP/1.1\r\nHost: localhost\r\n\r\n",
+		"a long header": "GET / HTTP/1.1\r\nHost: localhost\r\nX: " + strings.Repeat("x", 4*daemon.MaxHeader) + "\r\n\r\n",
+		"many headers":  "GET / HTTP/1.1\r\nHost: localhost\r\n" + strings.Repeat("X-Y: z\r\n", daemon.MaxHeader) + "\r\n",
+		"a long line":   "GET /" + strings.Repeat("x", 4*daemon.MaxHeader) + " HTTP/1.1\r\nHost: localhost\r\n\r\n",
 	} {
 		answer, err := exchange(t.Context(), address, request)
 		if err == nil && !strings.HasPrefix(answer, "HTTP/1.1 431") && answer != "" {
@@ -221,14 +224,14 @@ func TestSlowAndGreedyClients(t *testing.T) {
 	big := s.do(http.MethodPost, "/pause", url.Values{"reason": {strings.Repeat("x", 1<<20)}})
 	s.says(big, http.StatusRequestEntityTooLarge)
 	for i, c := range slow {
-		if err := c.SetReadDeadline(begin.Add(readTimeout + 20*time.Second)); err != nil {
+		if err := c.SetReadDeadline(begin.Add(daemon.ReadTimeout + 20*time.Second)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := io.Copy(io.Discard, c); err != nil && errors.Is(err, context.DeadlineExceeded) {
 			t.Fatalf("the slow client %d is still connected after %s", i, time.Since(begin))
 		}
 	}
-	if took := time.Since(begin); took > readTimeout+15*time.Second {
+	if took := time.Since(begin); took > daemon.ReadTimeout+15*time.Second {
 		t.Errorf("slow clients are kept for %s", took)
 	}
 	if n := w.number("SELECT COUNT(*) FROM onerow_switch WHERE is_on"); n != 0 {
@@ -267,13 +270,13 @@ func (w *world) daemonPage() *site {
 	ended := make(chan int, 1)
 	var log bytes.Buffer
 	go func() {
-		ended <- execute(ctx, environment{openAssets: fileassets.Open, args: []string{"run", "--http", address, "--poll", "100ms"}, stdin: strings.NewReader(""), stdout: io.Discard, stderr: &log, getenv: func(name string) string {
-			return map[string]string{envDSN: w.url(), envPlan: w.plan, output.EnvToken: testToken}[name]
+		ended <- execute(ctx, shell.Environment{OpenAssets: fileassets.Open, Args: []string{"run", "--http", address, "--poll", "100ms"}, Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: &log, Getenv: func(name string) string {
+			return map[string]string{shell.EnvDSN: w.url(), shell.EnvPlan: w.plan, output.EnvToken: testToken}[name]
 		}})
 	}()
 	w.t.Cleanup(func() {
 		stop()
-		if code := <-ended; code != exitOK || strings.Contains(log.String(), testToken) {
+		if code := <-ended; code != shell.ExitOK || strings.Contains(log.String(), testToken) {
 			w.t.Errorf("exit code %d: %s", code, log.String())
 		}
 	})
@@ -314,14 +317,14 @@ func TestNoCommandPrintsAPassword(t *testing.T) {
 		} {
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			var out bytes.Buffer
-			code := execute(ctx, environment{openAssets: fileassets.Open, args: args, stdin: strings.NewReader(""), stdout: &out, stderr: &out, getenv: func(name string) string {
-				return map[string]string{envDSN: dsn, envPlan: l.plan, envAssets: "file://" + l.photos, output.EnvToken: "token-" + secret, envReplicas: dsn + " mysql://r:" + secret + "@127.0.0.1:1/x"}[name]
+			code := execute(ctx, shell.Environment{OpenAssets: fileassets.Open, Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Getenv: func(name string) string {
+				return map[string]string{shell.EnvDSN: dsn, shell.EnvPlan: l.plan, shell.EnvAssets: "file://" + l.photos, output.EnvToken: "token-" + secret, shell.EnvReplicas: dsn + " mysql://r:" + secret + "@127.0.0.1:1/x"}[name]
 			}})
 			cancel()
 			if strings.Contains(out.String(), "hunter2") {
 				t.Errorf("%s, %s: the password is printed: %s", command, way, out.String())
 			}
-			if code == exitOK && command != "ddl" {
+			if code == shell.ExitOK && command != "ddl" {
 				t.Errorf("%s, %s: it worked: %s", command, way, out.String())
 			}
 		}

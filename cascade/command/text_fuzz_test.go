@@ -10,6 +10,9 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/onerow/onerow/cascade/command/internal/daemon"
+	"github.com/onerow/onerow/cascade/command/internal/records"
+	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 )
 
@@ -23,12 +26,12 @@ func FuzzHide(f *testing.F) {
 		if strings.ContainsAny(more, " \t\n\v\f\r") || len(strings.Fields("x"+more)) != 1 || strings.IndexFunc(more, unicode.IsSpace) >= 0 {
 			return // in $ONEROW_REPLICAS a space ends a DSN
 		}
-		dsn, replica, token := "root:hunter2"+more+"@tcp(h)/db", "mysql://root:hunter3"+more+"@h/db", "hunter4-"+strings.Repeat("x", shortestToken)
-		s := environment{args: []string{"run", "--dsn=" + dsn}, getenv: func(name string) string {
-			return map[string]string{envReplicas: "mysql://a:b@c/d " + replica, output.EnvToken: token, envDSN: dsn}[name]
+		dsn, replica, token := "root:hunter2"+more+"@tcp(h)/db", "mysql://root:hunter3"+more+"@h/db", "hunter4-"+strings.Repeat("x", shell.ShortestToken)
+		s := shell.Environment{Args: []string{"run", "--dsn=" + dsn}, Getenv: func(name string) string {
+			return map[string]string{shell.EnvReplicas: "mysql://a:b@c/d " + replica, output.EnvToken: token, shell.EnvDSN: dsn}[name]
 		}}
 		for _, given := range []string{dsn, replica, token} {
-			if text := output.OneLine(s.hide(before + given + after)); strings.Contains(text, "hunter2") || strings.Contains(text, "hunter3") || strings.Contains(text, "hunter4") {
+			if text := output.OneLine(s.Hide(before + given + after)); strings.Contains(text, "hunter2") || strings.Contains(text, "hunter3") || strings.Contains(text, "hunter4") {
 				t.Fatalf("%q is printed: %q", given, text)
 			}
 		}
@@ -58,7 +61,7 @@ func FuzzJSON(f *testing.F) {
 			t.Errorf("%q becomes %q: %v", text, got, err)
 		}
 		var log bytes.Buffer
-		logger(&log, "json", slog.LevelInfo).Info(text, "worker", text)
+		daemon.Logger(&log, "json", slog.LevelInfo).Info(text, "worker", text)
 		if !json.Valid(log.Bytes()) || bytes.ContainsFunc(bytes.TrimSpace(log.Bytes()), unicode.IsControl) {
 			t.Errorf("%q is logged as %q", text, log.String())
 		}
@@ -71,7 +74,7 @@ func FuzzOneLine(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, line := range []string{output.OneLine(text), output.Printable(text), shellWord(text)} {
+		for _, line := range []string{output.OneLine(text), output.Printable(text), records.ShellWord(text)} {
 			if strings.IndexFunc(line, func(r rune) bool { return r != ' ' && !unicode.IsGraphic(r) || unicode.Is(unicode.Bidi_Control, r) }) >= 0 {
 				t.Fatalf("%q becomes %q", text, line)
 			}

@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/onerow/onerow/cascade/command/internal/tables"
 )
 
 // createTrash has the plan keep what is deleted.
 func (w *world) createTrash() {
 	w.t.Helper()
 	w.write(w.plan, "trash: 30d\n"+testPlan)
-	for _, statement := range strings.Split(strings.TrimPrefix(w.ok("ddl", "--trash"), gooseUp), ";\n") {
+	for _, statement := range strings.Split(strings.TrimPrefix(w.ok("ddl", "--trash"), tables.GooseUp), ";\n") {
 		if statement = strings.TrimSpace(statement); statement != "" {
 			w.exec(statement)
 		}

@@ -74,7 +74,7 @@ var edgeBugs = []bug{
 		`strings.ContainsAny(to, "\\\t\r\n")`, `strings.ContainsAny(to, "\\\r\n")`}}},
 	{"a worker is ready without a database", "./cascade/command", "ReadyAsks", []change{{"cascade/page/health.go",
 		"if len(h.reasons) > 0 || h.ping(ctx) == nil {", "if len(h.reasons) > 0 || h.db != nil {"}}},
-	{"the queue is measured at every scrape", "./cascade/command", "MetricsAreMeasured", []change{{"cascade/command/metrics.go",
+	{"the queue is measured at every scrape", "./cascade/command", "MetricsAreMeasured", []change{{"cascade/command/internal/metrics/metrics.go",
 		"if time.Since(m.measured) < MeasureEvery {", "if time.Since(m.measured) < MeasureEvery-time.Hour {"}}},
 
 	{"an upload is given up with the context that has ended", "./examples/projects/internal/store", "BrokenOff", []change{{"examples/projects/internal/store/intent.go",

@@ -1,0 +1,113 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/command/internal/operate"
+	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/internal/output"
+)
+
+// Drain works until no job is due.
+type Drain struct {
+	WorkFlags
+}
+
+// Help is the command's longer description.
+func (Drain) Help() string {
+	return `Works every job that is due and exits. Jobs in their grace period, jobs that wait
+for their next attempt and jobs of other workers are left. Exits with 1 if a job
+failed, is dead or ended with leftovers, or when it is interrupted; what was begun is
+given back and goes on later. While the workers are paused, or a throttle has a reason,
+it waits and says so, if there is work; what is paused when it ends is said with its reason.
+
+Examples:
+
+    cascade-worker drain --plan plan.yaml
+    cascade-worker drain --plan plan.yaml --batch 5000
+    cascade-worker drain --plan plan.yaml --load 0.2 --max-threads-running 20`
+}
+
+// Run works until no job is due.
+func (c *Drain) Run(ctx context.Context, a *shell.App) (err error) {
+	show := newProgress(a.Stderr, a.Terminal)
+	w, err := NewWorker(ctx, a, c.WorkFlags, cascade.Config{Log: Logger(show, c.LogFormat, slog.LevelWarn), OnProgress: show.job, Observer: show})
+	if err != nil {
+		return errors.Join(err, show.end())
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	due, later, err := cascade.CountDue(ctx, w.DB)
+	if err != nil {
+		return errors.Join(err, show.end())
+	}
+	if due == 0 { // else it would wait for the end of a pause, to do nothing
+		line := show.sum().summary(0, due, later, true)
+		if later > 0 {
+			line += standing(ctx, w.DB)
+		}
+		_, err := fmt.Fprintln(a.Stdout, line)
+		return errors.Join(err, show.end())
+	}
+	if err := operate.NotePause(ctx, w.DB, a); err != nil {
+		return errors.Join(err, show.end())
+	}
+	begin := time.Now()
+	show.begin(due)
+	drained := w.Drain(ctx)
+	drained = errors.Join(drained, show.end())
+
+	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	due, later, counted := cascade.CountDue(after, w.DB)
+	sum := show.sum()
+	line := sum.summary(time.Since(begin), due, later, counted == nil)
+	if counted == nil && due+later > 0 {
+		line += standing(after, w.DB)
+	}
+	if _, err := fmt.Fprintln(a.Stdout, line); err != nil {
+		return errors.Join(drained, err)
+	}
+	switch {
+	case drained != nil:
+		return errors.Join(drained, counted)
+	case counted != nil:
+		return counted
+	case sum.dead+sum.failed > 0:
+		return fmt.Errorf("%s could not be worked: see %s jobs", output.Plural(sum.dead+sum.failed, "job"), output.ProgramName)
+	case sum.left > 0:
+		return fmt.Errorf("%s ended with leftovers: see %s parked list", output.Plural(sum.left, "job"), output.ProgramName)
+	}
+	return nil
+}
+
+// standing says what is paused, and why, behind the count of what was not worked; empty: nothing is. It is as
+// good as it can be had: what cannot be read is not worth an error.
+func standing(ctx context.Context, db onerow.DB) string {
+	var lines []string
+	if state, err := cascade.Paused(ctx, db); err == nil && state.On {
+		lines = append(lines, operate.PauseLine(state))
+	}
+	if list, err := cascade.PausedResources(ctx, db); err == nil {
+		for _, p := range list {
+			lines = append(lines, operate.ResourceLine(p))
+		}
+	}
+	if jobs, err := queue.List(ctx, db, queue.ListOptions{State: queue.OnPause, Limit: 1}); err == nil && len(jobs) > 0 {
+		line := fmt.Sprintf("job %d is paused", jobs[0].ID)
+		if jobs[0].LastError != "" {
+			line += ": " + output.Shorten(output.OneLine(jobs[0].LastError), 120)
+		}
+		lines = append(lines, line)
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(lines, "; ") + ")"
+}

@@ -1,0 +1,103 @@
+package daemon
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/internal/fit"
+	"github.com/onerow/onerow/cascade/internal/usage"
+	"github.com/onerow/onerow/internal/retention"
+	"github.com/onerow/onerow/schema"
+)
+
+// Working is a worker and what it was made from.
+type Working struct {
+	*cascade.Worker
+	DB       *sql.DB
+	Plan     schema.Plan
+	Name     string
+	Database string
+	assets   cascade.Assets
+	Close    func() error
+}
+
+// trashKind is what has expired in the trash, where the plan keeps any.
+func (w *Working) trashKind() []retention.Kind {
+	if len(w.Plan.Kept()) == 0 {
+		return nil
+	}
+	return []retention.Kind{{Name: "trash", Tables: "onerow_trash, onerow_trash_…", Purge: func(ctx context.Context, db onerow.DB, limit int) (int64, error) {
+		return cascade.PurgeTrash(ctx, db, w.Plan, w.assets, limit)
+	}}}
+}
+
+// Connections of a worker: for each job it works, and for its throttles, its sign of life
+// and the page.
+const (
+	connsPerJob = 2
+	otherConns  = 6
+)
+
+// NewWorker makes the worker of run and drain, and sees that the database is fit for it.
+func NewWorker(ctx context.Context, a *shell.App, f WorkFlags, c cascade.Config) (*Working, error) {
+	if err := f.check(a); err != nil {
+		return nil, err
+	}
+	plan, err := a.Plan(f.PlanFlag)
+	if err != nil {
+		return nil, err
+	}
+	assets, closeAssets, err := a.Assets(ctx, f.AssetsFlag, plan)
+	if err != nil {
+		return nil, err
+	}
+	throttles, closeReplicas, err := a.Throttles(f.ThrottleFlags)
+	if err != nil {
+		return nil, errors.Join(err, closeAssets())
+	}
+	db, err := a.OpenMigrated(ctx)
+	if err != nil {
+		return nil, errors.Join(err, closeReplicas(), closeAssets())
+	}
+	roomFor(db, max(f.Parallel, 1))
+	c.OnParallel = func(n int) { roomFor(db, n) }
+	w := &Working{DB: db, Plan: plan, Name: workerName(f.Name), Database: a.Database(), assets: assets}
+	w.Close = func() error { return errors.Join(closeAssets(), closeReplicas(), db.Close()) }
+	c.Batch, c.Lease, c.Name, c.Assets = f.Batch, f.Lease, w.Name, assets
+	c.Target, c.Parallel, c.Load, c.Throttles = f.Target, f.Parallel, f.Load, throttles
+	if err = errors.Join(fit.Check(ctx, db, plan), f.Ask(ctx, db)); err == nil {
+		w.Worker, err = cascade.NewWorker(db, plan, c)
+		if errors.Is(err, cascade.ErrInvalidConfig) {
+			err = usage.Mark(err)
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	return w, nil
+}
+
+// roomFor makes the pool large enough for so many jobs at once.
+func roomFor(db *sql.DB, jobs int) {
+	conns := otherConns + connsPerJob*jobs
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(conns) // of those that batches come back to, database/sql would keep two and open the others each time
+}
+
+// workerName is the given one, else host and process, as the library would say.
+func workerName(given string) string {
+	if given != "" {
+		return given
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown host"
+	}
+	return fmt.Sprintf("%s:%d", host, os.Getpid())
+}

@@ -1,0 +1,83 @@
+package deletion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/undo"
+	"github.com/onerow/onerow/cascade/internal/usage"
+	"github.com/onerow/onerow/repo"
+)
+
+// Cancel ends a deletion that may have begun.
+type Cancel struct {
+	shell.PlanFlag
+	shell.ActorFlags
+	Job int64 `arg:"" name:"job" help:"The job's number, as jobs lists it."`
+}
+
+// Help is the command's longer description.
+func (Cancel) Help() string {
+	return `Ends a deletion, also one that has begun, is dead or has leftovers: the worker that has the
+job stops after its batch, the row itself returns to where it was, and what is left below it
+stays. What is gone stays gone, and is listed; where the plan keeps it (trash: 30d) the
+command restore brings it back. Rows that the job has parked are forgotten.
+
+A job that has not begun is better taken back with undo, which refuses one that has. If
+the row cannot come back the job is held, and the command can be run again.
+
+Examples:
+
+    cascade-worker cancel 17
+    cascade-worker restore 17`
+}
+
+// Run cancels the job.
+func (c *Cancel) Run(ctx context.Context, a *shell.App) (err error) {
+	if c.Job < 1 {
+		return usage.Errorf("%d is no job's number: see %s jobs", c.Job, output.ProgramName)
+	}
+	plan, err := a.Plan(c.PlanFlag)
+	if err != nil {
+		return err
+	}
+	db, err := a.OpenMigrated(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	back, job, err := repo.CancelJob(c.Acting(ctx, a), db, plan, c.Job)
+	switch {
+	case errors.Is(err, cascade.ErrNoJob):
+		return output.Said(fmt.Sprintf("there is no job %d: see %s jobs", c.Job, output.ProgramName), err)
+	case errors.Is(err, cascade.ErrNotOpen):
+		return output.Said(fmt.Sprintf("job %d is done: what it has deleted comes back with %s restore %d, where the plan keeps it", c.Job, output.ProgramName, c.Job), err)
+	case errors.Is(err, cascade.ErrOpenJob):
+		return output.Said(fmt.Sprintf("job %d has a newer one for the same row, which is open: cancel that one", c.Job), err)
+	case err != nil:
+		return fmt.Errorf("%w; %s cancel %d may be run again", err, output.ProgramName, c.Job)
+	}
+	lines := []string{fmt.Sprintf("job %d (%s) is cancelled", job.ID, output.RowName(job))}
+	if back.Changed {
+		lines[0] += "; " + undo.Told(back)
+		more, err := rowGone(ctx, db, plan, back)
+		if err != nil {
+			return fmt.Errorf("job %d is cancelled; whether its row is there cannot be read: %w", job.ID, err)
+		}
+		lines = append(lines, more...)
+	}
+	gone, err := undo.Gone(ctx, db, plan, job)
+	if err != nil {
+		return err
+	}
+	if len(gone) == 0 {
+		gone = []string{"nothing below it had been deleted"}
+	}
+	_, err = fmt.Fprintln(a.Stdout, strings.Join(append(lines, gone...), "\n"))
+	return err
+}

@@ -1,0 +1,214 @@
+package deletion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/internal/fit"
+	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/target"
+	"github.com/onerow/onerow/cascade/internal/usage"
+	"github.com/onerow/onerow/schema"
+)
+
+// Plan is the dry run: `plan` as in what would happen.
+type Plan struct {
+	shell.PlanFlag
+	JSON     bool   `name:"json" help:"Print a JSON object."`
+	Limit    int    `default:"10000" placeholder:"N" help:"Count at most N rows of each table (10000)."`
+	Exact    bool   `help:"Count to the end, however long it takes, with progress; one key of each row is kept in memory."`
+	SQL      bool   `name:"sql" help:"Print the statements that workers send instead, to be explained by the server."`
+	Resource string `arg:"" optional:"" help:"The resource's or table's name in the plan, as in project."`
+	ID       string `arg:"" optional:"" name:"id" help:"The row's key: 42, a UUID, 0x00ff, text, or 101,1993-09-21 for several columns."`
+}
+
+// Help is the command's longer description.
+func (Plan) Help() string {
+	return `A dry run: counts what enqueue and the worker would delete and detach, and changes
+nothing. The row's own table counts the row itself. Of each table at most --limit rows
+are counted; where there are more the count is "≥". A row that is reached in two ways
+counts once. It is an estimate: rows come and go meanwhile, and a worker adapts its
+batches to the time that they take. The toolkit's own tables are not needed.
+
+With --json: {"root":true,"tables":{NAME:ROWS,…},"capped":[NAME,…],"detached":{…},
+"capped_detached":[…],"assets":N,"batches":N,"loops":[{"table":NAME,"key":KEY,"columns":[…]}]}.
+A table without rows is not in it. Rows in a loop that no job can delete are named, one of each table.
+
+Examples:
+
+    cascade-worker plan project 42
+    cascade-worker plan job_history 101,1993-09-21
+    cascade-worker plan project 42 --json --limit 1000000 | jq .tables
+    cascade-worker plan project 42 --exact
+    cascade-worker plan --sql`
+}
+
+// EstimateJSON is an estimate as it is printed.
+type EstimateJSON struct {
+	Root           bool             `json:"root"`
+	Tables         map[string]int64 `json:"tables"`
+	Capped         []string         `json:"capped"`
+	Detached       map[string]int64 `json:"detached"`
+	CappedDetached []string         `json:"capped_detached"`
+	Assets         int64            `json:"assets"`
+	Batches        int64            `json:"batches"`
+	Loops          []inspect.Loop   `json:"loops,omitempty"`
+}
+
+// Run prints the estimate.
+func (c *Plan) Run(ctx context.Context, a *shell.App) (err error) {
+	plan, err := a.Plan(c.PlanFlag)
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.SQL && (c.Resource != "" || c.Exact):
+		return usage.Errorf("--sql is about the whole plan, and counts nothing")
+	case c.SQL:
+		return c.statements(ctx, a, plan)
+	case c.Resource == "":
+		return usage.Errorf("missing: <resource> <id> (see %s plan --help)", output.ProgramName)
+	case c.ID == "":
+		return usage.Errorf("missing: <id> (see %s plan --help)", output.ProgramName)
+	}
+	if c.Exact {
+		c.Limit = -1
+	} else if c.Limit < 1 || c.Limit > 1_000_000 {
+		return usage.Errorf("--limit is %d; it should be from 1 to 1000000", c.Limit)
+	}
+	root, err := target.New(plan, c.Resource, c.ID)
+	if err != nil {
+		return err
+	}
+	db, err := a.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := root.Encode(ctx, db, plan); err != nil {
+		return fit.Explained(ctx, db, plan, err)
+	}
+	show, begin := shell.NewCounter(a), time.Now()
+	e, err := cascade.DryRun(ctx, db, plan, root.Node.Name, root.Key, cascade.DryRunOptions{Limit: max(c.Limit, 0), Exact: c.Exact, OnProgress: func(e cascade.Estimate) {
+		show.Say(func() string {
+			return fmt.Sprintf("counted %s in %s, %s", output.Plural(output.SumRows(e.Tables), "row"), output.Plural(len(e.Tables), "table"), time.Since(begin).Round(time.Second))
+		})
+	}})
+	if err = errors.Join(fit.Explained(ctx, db, plan, err), show.End()); err != nil {
+		return err
+	}
+	if c.JSON {
+		return shell.PrintJSON(a, EstimateJSON{e.Root, e.Tables, sortedNames(e.Capped), e.Detached, sortedNames(e.CappedDetached), e.Assets, e.Batches, e.Loops})
+	}
+	_, err = fmt.Fprint(a.Stdout, drawEstimate(plan, root, e))
+	return err
+}
+
+func sortedNames(set map[string]bool) []string {
+	return append([]string{}, slices.Sorted(maps.Keys(set))...)
+}
+
+func batches(n int64, capped bool) string {
+	if n == 1 {
+		return output.AtLeast(n, capped, "batch")
+	}
+	return output.AtLeast(n, capped, "") + " batches"
+}
+
+// drawEstimate is the tree with its counts, and what else there is to say.
+func drawEstimate(plan schema.Plan, root target.Row, e cascade.Estimate) string {
+	var b strings.Builder
+	capped := len(e.Capped)+len(e.CappedDetached) > 0
+	if !e.Root {
+		fmt.Fprintf(&b, "%s is in no table; what is left below it:\n", root)
+	}
+	t := estimateTree{plan: plan, e: e, shown: map[string]bool{}}
+	t.add(root.Node.Name, "", "")
+	width := 0
+	for _, l := range t.lines {
+		width = max(width, len([]rune(l[0])))
+	}
+	for _, l := range t.lines {
+		fmt.Fprintf(&b, "%s%s  %s\n", l[0], strings.Repeat(" ", width-len([]rune(l[0]))), l[1])
+	}
+	fmt.Fprintf(&b, "\nto be deleted: %s in %s, %s, in about %s\n", output.AtLeast(output.SumRows(e.Tables), capped, "row"), output.Plural(len(e.Tables), "table"),
+		output.AtLeast(e.Assets, capped, "asset"), batches(e.Batches, capped))
+	for _, name := range slices.Sorted(maps.Keys(e.Detached)) {
+		fmt.Fprintf(&b, "to be detached: %s of %s\n", output.AtLeast(e.Detached[name], e.CappedDetached[name], "row"), output.Printable(name))
+	}
+	for _, name := range sortedNames(e.CappedDetached) {
+		if e.Detached[name] == 0 {
+			fmt.Fprintf(&b, "to be detached: perhaps rows of %s\n", output.Printable(name))
+		}
+	}
+	for _, l := range e.Loops {
+		fmt.Fprintln(&b, output.Printable(l.String()))
+	}
+	return b.String()
+}
+
+// estimateTree draws the nodes of the plan that have rows to go.
+type estimateTree struct {
+	plan  schema.Plan
+	e     inspect.Estimate
+	shown map[string]bool
+	lines [][2]string
+}
+
+// rows is how many rows of a node go, and whether it is at least as many.
+func (t *estimateTree) rows(n schema.Node) (rows int64, capped bool) {
+	for _, table := range n.Tables {
+		rows += t.e.Tables[table]
+		capped = capped || t.e.Capped[table]
+	}
+	return rows, capped
+}
+
+func (t *estimateTree) add(name, first, rest string) {
+	var n schema.Node
+	var below []string
+	for _, node := range t.plan.Nodes() {
+		if node.Name == name {
+			n = node
+		}
+		for _, e := range node.Parents {
+			rows, capped := t.rows(node)
+			if e.Table == name && node.Name != name && e.OnDelete == schema.OnDeleteDelete && (rows > 0 || capped) && !slices.Contains(below, node.Name) {
+				below = append(below, node.Name)
+			}
+		}
+	}
+	rows, capped := t.rows(n)
+	line := [2]string{first + output.Printable(name), output.AtLeast(rows, capped, "")}
+	if t.shown[name] {
+		t.lines = append(t.lines, [2]string{line[0], "(counted above)"})
+		return
+	}
+	t.shown[name] = true
+	if len(n.Tables) > 1 {
+		var parts []string
+		for _, table := range n.Tables {
+			if count, more := t.e.Tables[table], t.e.Capped[table]; count > 0 || more {
+				parts = append(parts, fmt.Sprintf("%s %s", output.Printable(table), output.AtLeast(count, more, "")))
+			}
+		}
+		if len(parts) > 0 {
+			line[1] += " (" + strings.Join(parts, ", ") + ")"
+		}
+	}
+	t.lines = append(t.lines, line)
+	for i, child := range below {
+		if i+1 < len(below) {
+			t.add(child, rest+"├─ ", rest+"│  ")
+		} else {
+			t.add(child, rest+"└─ ", rest+"   ")
+		}
+	}
+}

@@ -1,0 +1,137 @@
+// Package deletion has the commands about one deletion: what would go (plan), that it goes (enqueue), that it does not
+// (undo, cancel), and what comes back (restore, trash).
+package deletion
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/target"
+	"github.com/onerow/onerow/cascade/internal/usage"
+)
+
+// Enqueue queues the deletion of a row, or of many.
+type Enqueue struct {
+	shell.PlanFlag
+	shell.ActorFlags
+	Resource  string        `arg:"" optional:"" help:"The resource's or table's name in the plan, as in project."`
+	ID        string        `arg:"" optional:"" name:"id" help:"The row's key: 42, a UUID, 0x00ff, text, or 101,1993-09-21 for several columns."`
+	Where     string        `placeholder:"SQL" help:"Every row for which this condition holds; the row is t."`
+	Query     string        `placeholder:"SQL" help:"Every row whose key this SELECT returns."`
+	Grace     time.Duration `placeholder:"TIME" help:"Start no earlier than after this time, as in 30s."`
+	NoTrash   bool          `name:"no-trash" help:"Keep nothing of what is deleted, though the plan has a trash: erasure."`
+	MustExist bool          `name:"must-exist" help:"Fail where a row that is named is not there, instead of deleting what is left below it: for erasure."`
+	DryRun    bool          `name:"dry-run" help:"Only say how many rows there are."`
+}
+
+// Help is the command's longer description.
+func (Enqueue) Help() string {
+	return `Logs the deletion and queues the job in one transaction, and prints the job's
+number. The row itself stays visible until a worker has deleted everything below it:
+it goes last. If the row is not there that is said, and what is left below it is deleted;
+with --must-exist it is an error (exit code 1), and nothing is queued. If a job
+is open for the row, nothing new is queued.
+
+A key is typed as the table's column holds it: an integer, text, or bytes as 0x00ff; 16 bytes also as a
+UUID with dashes, in the order in which they are stored.
+
+A key of several columns is typed with commas between them. Text with a comma or a
+leading quote in it, and any other key, may also be given as jobs --json shows it:
+'a%2Cb or 0x00ff or 7,'en.
+
+--where and --query queue many rows, 500 in a transaction, and say how many were queued
+and how many had an open job. Run the same command again after an interruption.
+Both are SQL of yours and run as it stands with the rights of the DSN's user; a column is
+named as in t.created_at. --where looks at rows that are there, in both tables of a
+resource, along the primary key; the condition is asked again for each page. --query
+runs once and may name rows that are gone; its columns are those of the key, in their order.
+
+Examples:
+
+    cascade-worker enqueue project 42
+    cascade-worker enqueue project 42 --grace 10m
+    cascade-worker enqueue book 01890a5d-ac96-774b-bcce-b302099a8057 --no-trash --must-exist
+    cascade-worker enqueue job_history 101,1993-09-21
+    cascade-worker enqueue project --where "t.user_id = 7 AND t.created_at < '2020-01-01'" --dry-run
+    cascade-worker enqueue project --query "SELECT id FROM project ORDER BY created_at LIMIT 100"`
+}
+
+// check tells one root from many.
+func (c *Enqueue) check() error {
+	ways := 0
+	for _, way := range []string{c.ID, c.Where, c.Query} {
+		if way != "" {
+			ways++
+		}
+	}
+	switch {
+	case c.Resource == "":
+		return usage.Errorf("missing: <resource> and <id> (see %s enqueue --help)", output.ProgramName)
+	case ways == 0:
+		return usage.Errorf("missing: <id>, --where or --query, which say what to delete (see %s enqueue --help)", output.ProgramName)
+	case ways > 1:
+		return usage.Errorf("<id>, --where and --query exclude each other: give one of them")
+	case c.Grace < 0:
+		return usage.Errorf("--grace is %s; it should be a time like 30s", c.Grace)
+	}
+	return nil
+}
+
+// Run queues the job, or the jobs.
+func (c *Enqueue) Run(ctx context.Context, a *shell.App) (err error) {
+	plan, err := a.Plan(c.PlanFlag)
+	if err != nil {
+		return err
+	}
+	if err := c.check(); err != nil {
+		return err
+	}
+	ctx = c.Acting(ctx, a)
+	if c.ID == "" {
+		return c.many(ctx, a, plan)
+	}
+	root, err := target.New(plan, c.Resource, c.ID)
+	if err != nil {
+		return err
+	}
+	db, err := a.OpenMigrated(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := root.Encode(ctx, db, plan); err != nil {
+		return err
+	}
+	if c.DryRun {
+		return c.one(ctx, a, db, root)
+	}
+	line, err := target.Queue(ctx, db, root, cascade.Deletion{Grace: c.Grace, NoTrash: c.NoTrash}, c.MustExist)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(a.Stdout, line)
+	return err
+}
+
+// one is the dry run of one row.
+func (c *Enqueue) one(ctx context.Context, a *shell.App, db *sql.DB, root target.Row) error {
+	d, err := root.Place(ctx, db)
+	if err == nil && c.MustExist {
+		err = target.NotThere([]cascade.Deletion{d})
+	}
+	if err != nil {
+		return err
+	}
+	what := fmt.Sprintf("%s would be queued", output.RowName(queue.Job{Resource: d.Resource, ResourceID: d.ResourceID}))
+	if d.From == "" {
+		what += "; the row is not there, it is gone already or never was: only what is left below it would be deleted"
+	}
+	_, err = fmt.Fprintf(a.Stdout, "%s (%s plan counts what is below it)\n", what, output.ProgramName)
+	return err
+}

@@ -1,0 +1,43 @@
+package deletion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/internal/fit"
+	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/schema"
+)
+
+// statements prints what workers send, as a file of SQL.
+func (c *Plan) statements(ctx context.Context, a *shell.App, plan schema.Plan) (err error) {
+	db, err := a.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	list, err := cascade.PlanSQL(ctx, db, plan)
+	if err != nil {
+		return fit.Explained(ctx, db, plan, err)
+	}
+	if c.JSON {
+		return shell.PrintJSON(a, append([]cascade.PlanStatement{}, list...))
+	}
+	var b strings.Builder
+	b.WriteString("-- What workers send for the rows of each table, in the order of a batch, with keys of rows that are there,\n" +
+		"-- or ?. Put EXPLAIN before a statement; run none of them by itself.\n")
+	last := ""
+	for _, s := range list {
+		if title := fmt.Sprintf("\n-- %s, below %s\n", output.Printable(s.Table), output.Printable(s.Parent)); title != last {
+			b.WriteString(title)
+			last = title
+		}
+		fmt.Fprintf(&b, "-- %s\n%s;\n", s.What, s.SQL)
+	}
+	_, err = fmt.Fprint(a.Stdout, b.String())
+	return err
+}

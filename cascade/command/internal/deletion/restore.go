@@ -1,0 +1,192 @@
+package deletion
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/undo"
+	"github.com/onerow/onerow/cascade/internal/usage"
+	"github.com/onerow/onerow/repo"
+	"github.com/onerow/onerow/schema"
+)
+
+// Restore brings back what a job has deleted and kept.
+type Restore struct {
+	shell.PlanFlag
+	shell.ActorFlags
+	Job      int64   `arg:"" optional:"" name:"job" help:"The job's number, as trash list and jobs print it."`
+	Deletion int64   `placeholder:"DELETION" help:"Instead: the deletion's number, deletion_id in jobs --json."`
+	DryRun   bool    `name:"dry-run" help:"Only say what is in the trash, and what cannot come back."`
+	Batch    int     `default:"1000" placeholder:"N" help:"How many rows a transaction brings back, more or less (1000)."`
+	Load     float64 `default:"1" placeholder:"SHARE" help:"The share of the time that batches may take, from 0.01 to 1 (1)."`
+}
+
+// Help is the command's longer description.
+func (Restore) Help() string {
+	return `Brings back what a job has deleted and the plan has kept (trash: 30d): everything below the
+row, parents first, then the row itself, under its name or as a copy. A job that is at work
+is held first. Until the row itself is back it stays hidden, where it has an archive.
+
+May be interrupted at any time; the next call goes on. What cannot come back, because its row above
+is gone or a unique value is taken, stays in the trash with the reason, is
+said, and is tried again by the next call. No row comes back below a row that took the place
+of one that could not. References are set again that are still NULL.
+
+What the job has deleted is held against what is back: what is not, as its time was over or the plan did
+not keep it, is named by table with the reason, and it exits with 1. --dry-run says that first.
+
+Examples:
+
+    cascade-worker trash list
+    cascade-worker restore 17 --dry-run
+    cascade-worker restore 17
+    cascade-worker restore --deletion 42 --load 0.3`
+}
+
+// Run brings the rows back.
+func (c *Restore) Run(ctx context.Context, a *shell.App) (err error) {
+	switch {
+	case c.Job < 0, c.Deletion < 0, c.Job == 0 && c.Deletion == 0:
+		return usage.Errorf("say which job, by its number: see %s trash list", output.ProgramName)
+	case c.Job > 0 && c.Deletion > 0:
+		return usage.Errorf("give a job or a deletion, not both")
+	case c.Batch < 1:
+		return usage.Errorf("--batch is %d; it should be 1 or more", c.Batch)
+	case c.Load < 0.01 || c.Load > 1:
+		return usage.Errorf("--load is %g; it should be a share from 0.01 to 1", c.Load)
+	}
+	plan, err := a.Plan(c.PlanFlag)
+	if err != nil {
+		return err
+	}
+	db, err := a.OpenMigrated(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if c.Job == 0 {
+		if c.Job, err = jobOf(ctx, db, c.Deletion); err != nil {
+			return err
+		}
+	}
+	if c.DryRun {
+		return c.dryRun(ctx, a, db, plan)
+	}
+	return c.restore(ctx, a, db, plan)
+}
+
+// dryRun says what is in the trash, and what cannot come back.
+func (c *Restore) dryRun(ctx context.Context, a *shell.App, db *sql.DB, plan schema.Plan) error {
+	p, err := cascade.DryRunRestore(ctx, db, plan, c.Job)
+	if err != nil {
+		return c.refused(err)
+	}
+	if err := showTrash(ctx, a, db, c.Job, false); err != nil {
+		return err
+	}
+	if p.RootMissing != "" {
+		if _, err := fmt.Fprintf(a.Stdout, "the row itself does not come back: %s\n", output.OneLine(p.RootMissing)); err != nil {
+			return err
+		}
+	}
+	return tellMissing(a, "does not come back:", p)
+}
+
+// tellMissing prints what is missing.
+func tellMissing(a *shell.App, title string, p cascade.RestoreProgress) error {
+	if len(p.Missing) == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintln(a.Stdout, title+"\n  "+strings.Join(undo.Missing(p), "\n  "))
+	return err
+}
+
+// refused says what to do where a job cannot be restored at all.
+func (c *Restore) refused(err error) error {
+	switch {
+	case errors.Is(err, cascade.ErrNoJob):
+		return output.Said(fmt.Sprintf("there is no job %d: see %s jobs", c.Job, output.ProgramName), err)
+	case errors.Is(err, cascade.ErrNotKept):
+		return output.Said(fmt.Sprintf("nothing of job %d is in the trash, so nothing was changed: its plan kept nothing, its time is over, or it is back already", c.Job), err)
+	}
+	return err
+}
+
+// jobOf is the deletion's own job.
+func jobOf(ctx context.Context, db onerow.DB, deletionID int64) (job int64, err error) {
+	r, err := cascade.ReadReport(ctx, db, deletionID)
+	switch {
+	case err != nil && !errors.Is(err, cascade.ErrNoDeletion):
+		return 0, err
+	case r.Job == nil || r.Job.DeletionID != deletionID:
+		return 0, fmt.Errorf("there is no job of a deletion %d", deletionID)
+	}
+	return r.Job.ID, nil
+}
+
+func (c *Restore) restore(ctx context.Context, a *shell.App, db *sql.DB, plan schema.Plan) error {
+	if err := undo.MayRestore(ctx, db, plan); err != nil {
+		return err
+	}
+	show := shell.NewCounter(a)
+	pace := shell.NewPacer(a, db, c.Load, nil, show)
+	back, p, err := repo.RestoreJob(c.Acting(ctx, a), db, plan, c.Job, cascade.RestoreOptions{Batch: c.Batch,
+		OnBatch: func(ctx context.Context, p cascade.RestoreProgress) error {
+			show.Say(func() string {
+				return fmt.Sprintf("%s of %s", output.Grouped(p.Seen()), output.Plural(p.Total, "row"))
+			})
+			return pace.Wait(ctx)
+		}})
+	err = errors.Join(err, show.End())
+	if errors.Is(err, cascade.ErrNoJob) || errors.Is(err, cascade.ErrNotKept) {
+		return c.refused(err)
+	}
+	if told := restoredTold(p); told != "" {
+		if _, perr := fmt.Fprintln(a.Stdout, told); perr != nil {
+			return errors.Join(err, perr)
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return shell.Stopped(ctx, fmt.Errorf("interrupted; %s restore %d goes on", output.ProgramName, c.Job))
+	case errors.Is(err, schema.ErrInvalidPlan), errors.Is(err, schema.ErrUnknownResource):
+		return err
+	case err != nil:
+		return fmt.Errorf("%w; %s restore %d goes on", err, output.ProgramName, c.Job)
+	}
+	if _, err := fmt.Fprintln(a.Stdout, undo.ToldRestored(back, p)); err != nil {
+		return err
+	}
+	if err := tellMissing(a, "not back:", p); err != nil {
+		return err
+	}
+	switch {
+	case p.Stuck > 0:
+		return fmt.Errorf("%s could not come back and stay in the trash (%s trash show %d), among them: %s", output.Plural(p.Stuck, "row"), output.ProgramName, c.Job, output.OneLine(p.Why))
+	case len(p.Missing) > 0 || p.RootMissing != "":
+		return fmt.Errorf("not all that job %d has deleted is back", c.Job)
+	}
+	return nil
+}
+
+// restoredTold says what is back.
+func restoredTold(p recover.Progress) string {
+	if p.Seen() == 0 {
+		return ""
+	}
+	line := output.Plural(p.Rows, "row") + " back"
+	if p.References > 0 {
+		line += fmt.Sprintf(", %s set again", output.Plural(p.References, "reference"))
+	}
+	if p.Changed > 0 {
+		line += fmt.Sprintf(", %s left as somebody has changed them since", output.Plural(p.Changed, "reference"))
+	}
+	return line
+}

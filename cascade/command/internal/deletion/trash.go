@@ -1,0 +1,220 @@
+package deletion
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
+	"github.com/onerow/onerow/schema"
+)
+
+// Trash lists what can be brought back, or removes it.
+type Trash struct {
+	List  trashListCmd  `cmd:"" help:"List what can be brought back, newest first."`
+	Show  trashShowCmd  `cmd:"" help:"Show what a job has kept, and what could not come back."`
+	Purge trashPurgeCmd `cmd:"" help:"Remove for good what has expired, or what a job has kept."`
+}
+
+// Help is the command's longer description.
+func (Trash) Help() string {
+	return `A plan that says trash: 30d keeps the rows that the cascade deletes in tables of their own
+(onerow_trash_…, see ddl --trash) for that time. restore brings them back; run removes what
+has expired.
+
+Examples:
+
+    cascade-worker trash list
+    cascade-worker trash show 17
+    cascade-worker restore 17
+    cascade-worker trash purge --job 17`
+}
+
+type trashListCmd struct {
+	JSON  bool `name:"json" help:"Print a JSON array."`
+	Limit int  `default:"50" placeholder:"N" help:"How many jobs at most (50)."`
+}
+
+// Help is the command's longer description.
+func (trashListCmd) Help() string {
+	return `Times are UTC, by the database's clock.
+
+Examples:
+
+    cascade-worker trash list
+    cascade-worker trash list --json | jq '.[] | select(.stuck)'`
+}
+
+// keptJob is what trash list prints.
+type keptJob struct {
+	cascade.Kept
+	Resource   string `json:"resource,omitempty"`
+	ResourceID string `json:"resource_id,omitempty"`
+	State      string `json:"state,omitempty"`
+}
+
+// Run prints the jobs.
+func (c *trashListCmd) Run(ctx context.Context, a *shell.App) (err error) {
+	if c.Limit < 1 {
+		return usage.Errorf("--limit is %d; it should be 1 or more", c.Limit)
+	}
+	db, err := a.OpenMigrated(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	kept, err := cascade.ListTrash(ctx, db, 0, c.Limit)
+	if err != nil {
+		return err
+	}
+	all, rows := make([]keptJob, len(kept)), make([][]string, len(kept))
+	for i, k := range kept {
+		all[i].Kept = k
+		name, state := "(its job was purged)", ""
+		job, err := queue.Get(ctx, db, k.JobID)
+		switch {
+		case err == nil:
+			name, state = output.RowName(job), string(job.State)
+			all[i].Resource, all[i].ResourceID, all[i].State = job.Resource, job.ResourceID, state
+		case !errors.Is(err, queue.ErrNoJob):
+			return err
+		}
+		stuck := ""
+		if k.Stuck > 0 {
+			stuck = output.Grouped(k.Stuck)
+		}
+		rows[i] = []string{fmt.Sprint(k.JobID), name, state, output.Grouped(k.Rows), output.Grouped(k.References), stuck, output.Moment(k.Since), output.Moment(k.Expires)}
+	}
+	if c.JSON {
+		return shell.PrintJSON(a, all)
+	}
+	if len(rows) == 0 {
+		_, err := fmt.Fprintln(a.Stderr, "the trash is empty")
+		return err
+	}
+	return output.Table(a.Stdout, []string{">JOB", "ROW", "STATE", ">ROWS", ">REFERENCES", ">STUCK", "SINCE", "EXPIRES"}, rows)
+}
+
+type trashShowCmd struct {
+	Job  int64 `arg:"" name:"job" help:"The job's number, as trash list prints it."`
+	JSON bool  `name:"json" help:"Print a JSON array."`
+}
+
+// Help is the command's longer description.
+func (trashShowCmd) Help() string {
+	return `Table by table: how many rows and cut references are kept, when they expire, and why some
+could not come back.
+
+Examples:
+
+    cascade-worker trash show 17`
+}
+
+// Run prints the tables.
+func (c *trashShowCmd) Run(ctx context.Context, a *shell.App) (err error) {
+	if c.Job < 1 {
+		return usage.Errorf("%d is no job's number: see %s trash list", c.Job, output.ProgramName)
+	}
+	db, err := a.OpenMigrated(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return showTrash(ctx, a, db, c.Job, c.JSON)
+}
+
+// showTrash prints what of a job is in the trash.
+func showTrash(ctx context.Context, a *shell.App, db onerow.DB, job int64, asJSON bool) error {
+	kept, err := cascade.TrashOf(ctx, db, job)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return shell.PrintJSON(a, kept)
+	}
+	if len(kept) == 0 {
+		_, err := fmt.Fprintf(a.Stderr, "nothing of job %d is in the trash\n", job)
+		return err
+	}
+	rows := make([][]string, len(kept))
+	for i, k := range kept {
+		rows[i] = []string{output.Shorten(output.Printable(k.Table), 64), output.Grouped(k.Rows), output.Grouped(k.References), output.Grouped(k.Stuck),
+			output.Moment(k.Since), output.Moment(k.Expires), output.Shorten(output.OneLine(k.Why), 160)}
+	}
+	return output.Table(a.Stdout, []string{"TABLE", ">ROWS", ">REFERENCES", ">STUCK", "SINCE", "EXPIRES", "WHY STUCK"}, rows)
+}
+
+type trashPurgeCmd struct {
+	shell.PlanFlag
+	shell.AssetsFlag
+	shell.ActorFlags
+	Job int64 `placeholder:"JOB" help:"Also what this job has kept, though its time is not over."`
+}
+
+// Help is the command's longer description.
+func (trashPurgeCmd) Help() string {
+	return `Removes what has expired, in batches, and the assets of those rows. run does so in the
+background. With --job what that job has kept goes too, for good: it cannot be restored from
+that moment on.
+
+Examples:
+
+    cascade-worker trash purge
+    cascade-worker trash purge --job 17`
+}
+
+const purgeTrashRows = 5000
+
+// Run purges.
+func (c *trashPurgeCmd) Run(ctx context.Context, a *shell.App) (err error) {
+	if c.Job < 0 {
+		return usage.Errorf("--job is %d, which is no job's number: see %s trash list", c.Job, output.ProgramName)
+	}
+	plan, err := a.Plan(c.PlanFlag)
+	if err != nil {
+		return err
+	}
+	assets, closeAssets, err := a.Assets(ctx, c.AssetsFlag, plan)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeAssets()) }()
+	db, err := a.OpenMigrated(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if c.Job > 0 {
+		n, err := cascade.ExpireTrash(c.Acting(ctx, a), db, c.Job)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			if _, err := fmt.Fprintf(a.Stderr, "nothing of job %d is in the trash\n", c.Job); err != nil {
+				return err
+			}
+		}
+	}
+	return purgeTrash(ctx, a, db, plan, assets)
+}
+
+func purgeTrash(ctx context.Context, a *shell.App, db *sql.DB, plan schema.Plan, assets cascade.Assets) error {
+	show, removed := shell.NewCounter(a), int64(0)
+	for {
+		n, err := cascade.PurgeTrash(ctx, db, plan, assets, purgeTrashRows)
+		removed += n
+		if err != nil || n < purgeTrashRows {
+			err = errors.Join(err, show.End())
+			if _, perr := fmt.Fprintf(a.Stdout, "%s removed from the trash, copies of rows that are back included\n", output.Plural(removed, "row")); perr != nil {
+				err = errors.Join(err, perr)
+			}
+			return shell.Stopped(ctx, err)
+		}
+		show.Say(func() string { return output.Plural(removed, "row") + " removed" })
+	}
+}

@@ -1,0 +1,113 @@
+package deletion
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/target"
+	"github.com/onerow/onerow/cascade/internal/undo"
+	"github.com/onerow/onerow/cascade/internal/usage"
+	"github.com/onerow/onerow/repo"
+	"github.com/onerow/onerow/schema"
+)
+
+// Undo takes back a deletion in its grace period.
+type Undo struct {
+	shell.PlanFlag
+	shell.ActorFlags
+	Deletion int64 `arg:"" name:"deletion" help:"The deletion's number, deletion_id in jobs --json."`
+}
+
+// Help is the command's longer description.
+func (Undo) Help() string {
+	return `Takes back a deletion whose grace period has not ended: its job is cancelled and the
+row returns to where it was, in one transaction. If its name is taken meanwhile it comes
+back as a copy, as in "Summer (Copy 1)". Its owner's quota is marked, and the application's
+next recalculation counts the row again. A deletion that was already taken back is a no-op.
+A row that was queued by enqueue --grace has not moved: only its job is cancelled. undo says
+what does not come back: a row of a table that the application has deleted itself, and what
+a held job had deleted before.
+
+Too late means that a worker has begun: what it has deleted comes back from the trash only,
+with restore.
+
+Examples:
+
+    cascade-worker jobs --state scheduled --json | jq '.[] | {resource, resource_id, deletion_id}'
+    cascade-worker undo 17`
+}
+
+// Run takes the deletion back.
+func (c *Undo) Run(ctx context.Context, a *shell.App) (err error) {
+	plan, err := a.Plan(c.PlanFlag)
+	if err != nil {
+		return err
+	}
+	if c.Deletion < 1 {
+		return usage.Errorf("%d is no deletion's number: see deletion_id in %s jobs --json", c.Deletion, output.ProgramName)
+	}
+	db, err := a.OpenMigrated(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	back, err := undo.Restore(c.Acting(ctx, a), db, plan, c.Deletion)
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(a.Stdout, undo.Told(back)); err != nil {
+		return err
+	}
+	lines, err := notBack(ctx, db, plan, back)
+	if err != nil {
+		return fmt.Errorf("the deletion is taken back; what does not come back with it cannot be read: %w", err)
+	}
+	for _, line := range lines {
+		if _, err := fmt.Fprintln(a.Stdout, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// notBack says what did not come back with a deletion: the row itself, where nobody has hidden it, and what
+// its job has done, if that had begun and was held. A job of a later deletion of the row says nothing.
+func notBack(ctx context.Context, db *sql.DB, plan schema.Plan, back repo.Restored) ([]string, error) {
+	lines, err := rowGone(ctx, db, plan, back)
+	if err != nil {
+		return nil, err
+	}
+	job, err := queue.Find(ctx, db, back.Resource, back.Key)
+	if errors.Is(err, queue.ErrNoJob) || err == nil && job.DeletionID != back.DeletionID {
+		return lines, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	more, err := undo.Gone(ctx, db, plan, job)
+	return append(lines, more...), err
+}
+
+// rowGone says that a row is not there. Of a resource the answer has said it already; of a table it is looked
+// for.
+func rowGone(ctx context.Context, db *sql.DB, plan schema.Plan, back repo.Restored) ([]string, error) {
+	node, err := plan.Node(back.Resource)
+	if err != nil || back.State != "" {
+		return nil, err
+	}
+	if !node.Managed {
+		row, err := target.Stored(ctx, db, plan, node, back.Key)
+		if err != nil {
+			return nil, err
+		}
+		if found, err := row.Place(ctx, db); err != nil || found.From != "" {
+			return nil, err
+		}
+	}
+	return []string{fmt.Sprintf("%s itself is gone and does not come back: it was not hidden, but deleted by the application; what is below it refers to nothing (%s orphans)", output.RowName(cascade.Job{Resource: node.Name, ResourceID: back.Key}), output.ProgramName)}, nil
+}

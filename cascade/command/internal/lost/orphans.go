@@ -1,0 +1,159 @@
+// Package lost has the commands that find what belongs to nothing: orphans, rows whose row above is gone, also beside a
+// worker, and sweep, assets without rows and rows without assets.
+package lost
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/internal/fit"
+	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
+	"github.com/onerow/onerow/schema"
+)
+
+// Orphans finds rows whose row above is gone.
+type Orphans struct {
+	shell.PlanFlag
+	Check   bool   `help:"Exit with 1 if a row is missing, for a cron job or a timer with an alarm."`
+	Enqueue bool   `help:"Queue a job for each missing row, so that a worker deletes what is below it."`
+	Table   string `placeholder:"NAME" help:"Only rows of this table or resource."`
+	Limit   int    `placeholder:"N" help:"Stop after N missing rows."`
+	After   string `placeholder:"POSITION" help:"Go on where a search was ended."`
+	JSON    bool   `name:"json" help:"Print a JSON array."`
+}
+
+// Help is the command's longer description.
+func (Orphans) Help() string {
+	return `Looks for rows whose row above is in neither of its tables and has no open job, by
+the delete-edges of the plan that no foreign key guards. A line is a missing row: how
+many rows of the table refer to it ("≥": at least). Each statement reads at most 1000
+entries of an index, so that the search can run beside production; when it is ended
+early it prints the position for --after.
+
+--enqueue queues a job for each missing row, if it is still missing in the transaction
+that queues it. Do not use it while something loads children before their parents. No
+job is queued where the rows hold what many schemas write for no reference, such as 0,
+nor where an earlier job is dead or has left parked or skipped rows: the line says so.
+
+Examples:
+
+    cascade-worker orphans
+    cascade-worker orphans --table comment --limit 100 --json
+    cascade-worker orphans --check --limit 1
+    cascade-worker orphans --enqueue`
+}
+
+// orphansPerPage is how many jobs are queued in a transaction.
+const orphansPerPage = 500
+
+// flushEvery is how long a row that was found waits at most until it is queued, but for
+// the time that a page takes.
+const flushEvery = time.Second
+
+// Run prints the missing rows.
+func (c *Orphans) Run(ctx context.Context, a *shell.App) (err error) {
+	plan, err := a.Plan(c.PlanFlag)
+	if err != nil {
+		return err
+	}
+	if c.Limit < 0 {
+		return usage.Errorf("--limit is %d; it should be 1 or more", c.Limit)
+	}
+	db, err := a.OpenMigrated(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+
+	list := shell.NewStream(a, c.JSON, func(v any) string { return orphanTold(v.(cascade.Orphan)) })
+	queue := &orphanQueue{db: db, plan: plan, flushed: time.Now()}
+	// Where to go on: behind it are no rows that are only about to be queued.
+	show, position := shell.NewCounter(a), c.After
+	complete, pages, tables := false, 0, orphanTables{}
+	err = inspect.Orphans(ctx, db, plan, inspect.OrphanOptions{Table: c.Table, Limit: c.Limit, After: c.After, OnPage: func(p inspect.OrphanPage) {
+		pages++
+		if time.Since(queue.flushed) >= flushEvery {
+			queue.refused = queue.flush(ctx)
+		}
+		if complete = p.Next == ""; len(queue.waiting) == 0 {
+			position = p.Next
+		}
+		show.Say(func() string {
+			return fmt.Sprintf("%s missing; %s: %s, entry %s", output.Grouped(list.Count), p.Table, p.Edge, output.Grouped(p.Entries))
+		})
+	}}, func(o inspect.Orphan) error {
+		if queue.refused != nil {
+			return queue.refused
+		}
+		if err := list.Add(o); err != nil {
+			return err
+		}
+		tables.add(o)
+		if !c.Enqueue {
+			return nil
+		}
+		return queue.add(ctx, o)
+	})
+	if ctx.Err() == nil && (err == nil || queue.refused == nil) {
+		err = errors.Join(err, queue.flush(ctx))
+	}
+	end := orphansEnd{n: list.Count, guarded: pages == 0 && err == nil && c.After == "", tables: tables, done: queue.done, enqueue: c.Enqueue, waiting: len(queue.waiting),
+		cut: err != nil, full: c.Limit > 0 && list.Count >= c.Limit && !complete, after: c.After, position: position}
+	err = errors.Join(err, show.End(), list.End())
+	switch {
+	case errors.Is(err, schema.ErrUnknownResource):
+		return usage.Errorf("--table: the plan has no resource or table %q; it has %s", c.Table, strings.Join(plan.Names(), ", "))
+	case errors.Is(err, cascade.ErrInvalidCursor):
+		return usage.Errorf("--after is not a position that this command has printed for this plan and --table")
+	}
+	err = fit.Explained(ctx, db, plan, err)
+	if _, perr := fmt.Fprintln(a.Stderr, end.summary()); perr != nil {
+		return errors.Join(err, perr)
+	}
+	if err == nil && c.Check && list.Count > 0 {
+		return shell.ErrReported
+	}
+	return err
+}
+
+// orphanQueue is what --enqueue queues, a page at a time.
+type orphanQueue struct {
+	db      *sql.DB
+	plan    schema.Plan
+	waiting []inspect.Orphan
+	done    inspect.EnqueuedOrphans
+	flushed time.Time
+	refused error // of the last flush: the next row ends the search
+}
+
+func (q *orphanQueue) add(ctx context.Context, o cascade.Orphan) error {
+	if q.waiting = append(q.waiting, o); len(q.waiting) < orphansPerPage {
+		return nil
+	}
+	q.refused = q.flush(ctx)
+	return q.refused
+}
+
+// flush queues what waits; what is refused goes on waiting.
+func (q *orphanQueue) flush(ctx context.Context) error {
+	q.flushed = time.Now()
+	if len(q.waiting) == 0 {
+		return nil
+	}
+	now, err := inspect.EnqueueOrphans(ctx, q.db, q.plan, q.waiting)
+	q.done.Queued += now.Queued
+	q.done.Open += now.Open
+	q.done.Returned += now.Returned
+	q.done.ReportOnly += now.ReportOnly
+	if err == nil {
+		q.waiting = nil
+	}
+	return err
+}

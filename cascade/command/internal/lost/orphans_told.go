@@ -1,0 +1,115 @@
+package lost
+
+import (
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/internal/output"
+)
+
+// orphanTables counts what was found by the table that refers to it.
+type orphanTables map[string]orphanCount
+
+type orphanCount struct {
+	missing, rows int64
+	atLeast       bool
+}
+
+func (t orphanTables) add(o inspect.Orphan) {
+	n := t[o.Table]
+	t[o.Table] = orphanCount{n.missing + 1, n.rows + o.Rows, n.atLeast || o.AtLeast}
+}
+
+// lines are one for each table, if there are several.
+func (t orphanTables) lines() (lines []string) {
+	if len(t) < 2 {
+		return nil
+	}
+	for _, table := range slices.Sorted(maps.Keys(t)) {
+		n := t[table]
+		lines = append(lines, fmt.Sprintf("%s: %s, referred to by %s", output.Printable(table), output.Plural(n.missing, "missing row"), output.AtLeast(n.rows, n.atLeast, "row")))
+	}
+	return lines
+}
+
+// sqlText is text as [inspect.Orphan] has it in Values.
+var sqlText = regexp.MustCompile(`_utf8mb4 x'([0-9a-f]*)'`)
+
+// readable is SQL with its text as a person reads it.
+func readable(sql string) string {
+	return sqlText.ReplaceAllStringFunc(sql, func(literal string) string {
+		text, err := hex.DecodeString(sqlText.FindStringSubmatch(literal)[1])
+		if err != nil {
+			return literal
+		}
+		return "'" + string(text) + "'"
+	})
+}
+
+// orphanTold is the line of a missing row.
+func orphanTold(o inspect.Orphan) string {
+	what := output.RowName(queue.Job{Resource: o.Resource, ResourceID: o.ID})
+	if o.ID == "" {
+		what = output.Shorten(output.Printable(o.Resource+" with "+strings.Join(o.Columns, ", ")+" = "+readable(o.Values)), 80)
+	}
+	line := fmt.Sprintf("%s is missing: %s of %s", what, output.AtLeast(o.Rows, o.AtLeast, "row"), output.Printable(o.Table))
+	if o.ReportOnly != "" {
+		line += "; nothing can be queued: " + output.Printable(o.ReportOnly)
+	}
+	return line
+}
+
+// orphansEnd is how a search has ended.
+type orphansEnd struct {
+	n        int  // rows that were found
+	guarded  bool // there was no reference to search
+	tables   orphanTables
+	done     inspect.EnqueuedOrphans
+	waiting  int // found, and not queued any more
+	enqueue  bool
+	cut      bool   // by an error
+	full     bool   // by --limit
+	after    string // where it began
+	position string // where to go on; empty: at the begin, or nowhere
+}
+
+// summary is a line for each table where there are several, and one for all.
+func (e orphansEnd) summary() string {
+	line := "no row is missing"
+	switch {
+	case e.n > 0:
+		line = output.Plural(e.n, "missing row")
+	case e.cut:
+		line = "no missing row found so far"
+	case e.guarded:
+		line += ": foreign keys guard every reference that this command looks at; there was nothing to search"
+	}
+	if e.enqueue && e.n > 0 {
+		line += fmt.Sprintf("; %s queued", output.Plural(e.done.Queued, "job"))
+		for _, part := range []struct {
+			n    int
+			what string
+		}{{e.done.Open, "open already"}, {e.done.Returned, "there after all"}, {e.done.ReportOnly, "that cannot be queued"}, {e.waiting, "not queued yet"}} {
+			if part.n > 0 {
+				line += fmt.Sprintf(", %s %s", output.Grouped(part.n), part.what)
+			}
+		}
+	}
+	switch {
+	case !e.cut && !e.full:
+	case e.position != "" && (e.cut || e.position != e.after):
+		line += "; go on with --after " + e.position
+	case e.full && e.enqueue && !e.cut: // what was queued is not found again
+		line += "; there may be more: run it again"
+	case e.full:
+		line += "; there may be more: raise --limit"
+	case e.n > 0:
+		line += "; there may be more: run it again"
+	}
+	return strings.Join(append(e.tables.lines(), line), "\n")
+}

@@ -1,0 +1,113 @@
+package lost
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
+)
+
+// Sweep compares the assets with the rows that name them.
+type Sweep struct {
+	shell.PlanFlag
+	shell.AssetsFlag
+	Delete bool          `help:"Delete the objects that no row names. Without it nothing is changed."`
+	Grace  time.Duration `default:"24h" placeholder:"TIME" help:"Leave objects and rows alone that are younger (24h)."`
+	Prefix string        `placeholder:"TEXT" help:"Only objects whose names begin with it."`
+	Limit  int           `placeholder:"N" help:"Stop after N findings."`
+	JSON   bool          `name:"json" help:"Print a JSON array."`
+}
+
+// Help is the command's longer description.
+func (Sweep) Help() string {
+	return `Compares the assets with the plan's asset columns, in both tables of each resource:
+objects that no row names, and rows whose object is not there. Rows are only reported.
+Look at what it prints before you add --delete: an object that something outside the
+plan names is taken for lost, too. Before objects are deleted the tables are asked again.
+
+An index on the asset's column makes it fast; without one the table is read once for
+every 5,000 objects.
+
+Examples:
+
+    cascade-worker sweep --assets file:///var/lib/app/blobs
+    cascade-worker sweep --prefix screens/ --grace 168h --json
+    cascade-worker sweep --delete`
+}
+
+// Run prints what it finds.
+func (c *Sweep) Run(ctx context.Context, a *shell.App) (err error) {
+	plan, err := a.Plan(c.PlanFlag)
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.Limit < 0:
+		return usage.Errorf("--limit is %d; it should be 1 or more", c.Limit)
+	case c.Grace < 0:
+		return usage.Errorf("--grace is %s; it should be a time like 24h, or 0s", c.Grace)
+	case c.Grace == 0:
+		c.Grace = -1
+	}
+	if !a.KnowsAssets(c.AssetsFlag) {
+		return usage.Errorf("say where the assets are with --assets file:///folder or %s", shell.EnvAssets)
+	}
+	store, closeStore, err := a.OpenStore(ctx, c.AssetsFlag)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeStore()) }()
+	db, err := a.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+
+	list, show := shell.NewStream(a, c.JSON, func(v any) string { return findingTold(v.(cascade.Finding)) }), shell.NewCounter(a)
+	seen, err := cascade.Sweep(ctx, db, plan, store, cascade.SweepOptions{Prefix: c.Prefix, Grace: c.Grace, Delete: c.Delete, Limit: c.Limit},
+		func(f cascade.Finding) error {
+			show.Say(func() string { return output.Plural(list.Count, "finding") + ", now " + f.Name })
+			return list.Add(f)
+		})
+	err = errors.Join(err, show.End(), list.End())
+	if errors.Is(err, cascade.ErrNoAssets) {
+		return usage.Errorf("no resource or table of the plan has an asset column, so every object would seem lost")
+	}
+	if _, perr := fmt.Fprintln(a.Stderr, sweptTold(seen, c.Delete)); perr != nil {
+		return errors.Join(err, perr)
+	}
+	return err
+}
+
+func findingTold(f inspect.Finding) string {
+	name := output.Shorten(output.Printable(f.Name), 120)
+	if f.Kind == inspect.RowWithoutObject {
+		return fmt.Sprintf("%s: no object %s", output.RowName(queue.Job{Resource: f.Table, ResourceID: f.ID}), name)
+	}
+	line := fmt.Sprintf("no row names %s, written %s UTC", name, output.Moment(f.Modified))
+	if f.Deleted {
+		line += ": deleted"
+	}
+	return line
+}
+
+func sweptTold(s inspect.Swept, deleting bool) string {
+	line := fmt.Sprintf("%s, %s too young; %s without a row", output.Plural(s.Objects, "object"), output.Grouped(s.TooNew), output.Grouped(s.Unreferenced))
+	if deleting {
+		line += fmt.Sprintf(", %s of them deleted", output.Grouped(s.Deleted))
+	}
+	line += fmt.Sprintf("; %s, %s without an object", output.Plural(s.Rows, "row"), output.Grouped(s.MissingObject))
+	if !s.Complete {
+		line += "; there may be more"
+	}
+	if len(s.Unindexed) > 0 {
+		line += "; an index on the asset's column would help in " + strings.Join(s.Unindexed, ", ")
+	}
+	return output.Printable(line)
+}

@@ -1,0 +1,180 @@
+// Package metrics is what GET /metrics of run tells: the queue, the worker, the process and its connections.
+package metrics
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/prommetrics"
+	"github.com/onerow/onerow/internal/retention"
+)
+
+// Metrics are this process's, in a registry of their own: nothing that a library
+// registers by itself gets in.
+type Metrics struct {
+	*prommetrics.Metrics
+	registry *prometheus.Registry
+
+	waiting, trash    *prometheus.GaugeVec
+	looked            *prometheus.GaugeVec
+	purged, retained  *prometheus.CounterVec
+	orphans, searched prometheus.Gauge
+	Kinds             []retention.Kind
+
+	mu       sync.Mutex
+	measured time.Time
+	counted  time.Time // what waits for the purge
+}
+
+// New registers them.
+func New() (*Metrics, error) {
+	registry := prometheus.NewRegistry()
+	for _, c := range []prometheus.Collector{
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		collectors.NewBuildInfoCollector(),
+	} {
+		if err := registry.Register(c); err != nil {
+			return nil, err
+		}
+	}
+	m, err := prommetrics.New(registry)
+	if err != nil {
+		return nil, err
+	}
+	waiting := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "onerow_purge_waiting",
+		Help: "Rows of the toolkit's own tables that are to be purged, 1000 meaning that many or more, as of the last minute."}, []string{"what"})
+	purged := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "onerow_purged_rows_total", Help: "Rows of the toolkit's own tables that this process has purged."}, []string{"what"})
+	orphans := prometheus.NewGauge(prometheus.GaugeOpts{Name: "onerow_cascade_orphans",
+		Help: "Missing rows, one for each table that refers to it, as this process's last search found them; 1000: that many or more."})
+	searched := prometheus.NewGauge(prometheus.GaugeOpts{Name: "onerow_cascade_orphans_searched_timestamp_seconds",
+		Help: "When this process's last search for missing rows ended, by its clock; 0: none has."})
+	trash := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "onerow_cascade_trash_rows",
+		Help: "What is in the trash, as of the last minute: deleted rows, references that were cut; of both, what is stuck since a restore and what has expired."}, []string{"what"})
+	retained := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "onerow_cascade_retention_queued_rows_total",
+		Help: "Rows that this process has queued because the plan's retention asks for it."}, []string{"resource"})
+	looked := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "onerow_cascade_retention_done_timestamp_seconds",
+		Help: "When this process had last queued everything that was due by the plan's retention, by its clock."}, []string{"resource"})
+	if err := errors.Join(registry.Register(retained), registry.Register(looked), registry.Register(trash), registry.Register(waiting), registry.Register(purged), registry.Register(orphans), registry.Register(searched)); err != nil {
+		return nil, err
+	}
+	return &Metrics{Metrics: m, registry: registry, trash: trash, waiting: waiting, purged: purged, retained: retained, looked: looked, orphans: orphans, searched: searched}, nil
+}
+
+// Watch adds the figures of the connection pool.
+func (m *Metrics) Watch(db *sql.DB) error {
+	return m.registry.Register(collectors.NewDBStatsCollector(db, "worker"))
+}
+
+// MeasureEvery is how long the figures of the whole queue are used for further scrapes.
+const MeasureEvery = time.Second
+
+// measureTimeout is what a scrape may take of the database's time.
+const measureTimeout = 3 * time.Second
+
+// Handler measures the queue and answers with everything. While the database does not
+// answer, the counts of the process are still told, and the old figures of the queue with
+// the time they are from.
+func (m *Metrics) Handler(db *sql.DB, log *slog.Logger) http.Handler {
+	serve := promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn), ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: 4,
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := m.measure(r.Context(), db); err != nil {
+			log.WarnContext(r.Context(), "metrics: the queue cannot be measured", "error", output.OneLine(err.Error()))
+		}
+		serve.ServeHTTP(w, r)
+	})
+}
+
+// MeasuredAt is when the queue was last measured.
+func (m *Metrics) MeasuredAt() time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.measured
+}
+
+func (m *Metrics) measure(ctx context.Context, db *sql.DB) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if time.Since(m.measured) < MeasureEvery {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, measureTimeout)
+	defer cancel()
+	err := m.Measure(ctx, db)
+	m.measured = time.Now()
+	return errors.Join(err, m.count(ctx, db))
+}
+
+// countEvery is for how long the figures of the purge are used, and mostWaiting where they end: each reads so
+// many entries of an index at most.
+const (
+	countEvery  = time.Minute
+	mostWaiting = 1000
+)
+
+// count counts what waits for the purge. What cannot be counted, for want of a right or of a table, has no
+// figure.
+func (m *Metrics) count(ctx context.Context, db *sql.DB) error {
+	if time.Since(m.counted) < countEvery {
+		return nil
+	}
+	m.counted = time.Now()
+	for _, kind := range m.Kinds {
+		n, err := kind.Waiting(ctx, db, mostWaiting)
+		if ctx.Err() != nil {
+			return err
+		}
+		if m.waiting.DeleteLabelValues(kind.Name); err == nil {
+			m.waiting.WithLabelValues(kind.Name).Set(float64(n))
+		}
+	}
+	m.weigh(ctx, db)
+	return nil
+}
+
+// mostSteps is how many steps of the trash are added up at most.
+const mostSteps = 100_000
+
+// weigh says how much there is in the trash; where it cannot be read there is no figure.
+func (m *Metrics) weigh(ctx context.Context, db *sql.DB) {
+	m.trash.Reset()
+	size, err := cascade.ReadTrashSize(ctx, db, mostSteps)
+	if err != nil {
+		return
+	}
+	for what, n := range map[string]int64{"rows": size.Rows, "references": size.References, "stuck": size.Stuck, "expired": size.Expired} {
+		m.trash.WithLabelValues(what).Set(float64(n))
+	}
+}
+
+// PurgedRows counts what was purged.
+func (m *Metrics) PurgedRows(kind string, rows int64) {
+	m.purged.WithLabelValues(kind).Add(float64(rows))
+}
+
+// Retained counts what a retention has queued.
+func (m *Metrics) Retained(resource string, done cascade.Retained) {
+	m.retained.WithLabelValues(resource).Add(float64(done.Queued))
+	if done.End {
+		m.looked.WithLabelValues(resource).SetToCurrentTime()
+	}
+}
+
+// Orphans says how many missing rows a search has found.
+func (m *Metrics) Orphans(rows int) {
+	m.orphans.Set(float64(rows))
+	m.searched.SetToCurrentTime()
+}

@@ -1,0 +1,205 @@
+// Package operate has the commands of whoever operates the queue: jobs, report, retry, parked, pause, resume, first, set
+// and workers.
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
+)
+
+// Jobs lists jobs, newest first.
+type Jobs struct {
+	JSON   bool   `name:"json" help:"Print a JSON array."`
+	State  string `placeholder:"STATE" help:"Only jobs that are scheduled, held, paused, ready, running, done, leftovers, cancelled, restored or dead."`
+	Search string `placeholder:"TEXT" help:"Only jobs of this row (project 42), resource, key, owner, deletion, or asked for by somebody of this name."`
+	Limit  int    `default:"50" placeholder:"N" help:"How many jobs at most (50)."`
+}
+
+// Help is the command's longer description.
+func (Jobs) Help() string {
+	return `Times are UTC, by the database's clock. "Ready" is also the state of a job that
+failed and waits for its next attempt; its error is shown. A job is "held" when its
+deletion was cancelled and the row cannot come back: no worker takes it. ROWS counts what was
+deleted below the row. A job ends as "leftovers" when rows could not be deleted: see
+the command parked. That a worker waits is shown with the job that it has. --search finds jobs
+of any age by their number or their row, by anything else among the newest 10,000.
+
+Examples:
+
+    cascade-worker jobs
+    cascade-worker jobs --state dead --limit 1000
+    cascade-worker jobs --state leftovers
+    cascade-worker jobs --search 'project 42'
+    cascade-worker jobs --json | jq '.[] | select(.failures > 0)'`
+}
+
+// Run prints the jobs.
+func (c *Jobs) Run(ctx context.Context, a *shell.App) (err error) {
+	if c.Limit < 1 {
+		return usage.Errorf("--limit is %d; it should be 1 or more", c.Limit)
+	}
+	states := []cascade.State{cascade.Scheduled, cascade.Held, cascade.OnPause, cascade.Ready, cascade.Running, cascade.Done, cascade.Leftovers, cascade.Cancelled, cascade.Restored, cascade.Dead}
+	if c.State != "" && !slices.Contains(states, cascade.State(c.State)) {
+		return usage.Errorf("--state is %q; it should be one of %q", c.State, states)
+	}
+	if c.Search != "" && c.State != "" {
+		return usage.Errorf("--search and --state exclude each other: give one of them")
+	}
+	db, err := a.OpenMigrated(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	jobs, err := c.jobs(ctx, db)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return shell.PrintJSON(a, jobs)
+	}
+	if err := NotePause(ctx, db, a); err != nil {
+		return err
+	}
+	if len(jobs) == 0 {
+		what := "no jobs"
+		switch {
+		case c.State != "":
+			what = "no jobs that are " + c.State
+		case c.Search != "":
+			what = "no jobs found"
+		}
+		_, err := fmt.Fprintln(a.Stderr, what)
+		return err
+	}
+	waits, err := waiting(ctx, db)
+	if err != nil {
+		return err
+	}
+	rows := make([][]string, len(jobs))
+	for i, j := range jobs {
+		rows[i] = jobRow(j, waits)
+	}
+	titles, rows := shell.WithError([]string{">JOB", "STATE", "ROW", ">ROWS", ">FAILURES", "CREATED", "DUE OR ENDED", "ERROR"}, rows)
+	return output.Table(a.Stdout, titles, rows)
+}
+
+func (c *Jobs) jobs(ctx context.Context, db onerow.DB) ([]cascade.Job, error) {
+	if c.Search != "" {
+		return cascade.Search(ctx, db, c.Search, c.Limit)
+	}
+	return list(ctx, db, queue.State(c.State), c.Limit)
+}
+
+// list pages through the jobs, newest first.
+func list(ctx context.Context, db onerow.DB, state queue.State, limit int) ([]queue.Job, error) {
+	jobs := []queue.Job{}
+	var after int64
+	for len(jobs) < limit {
+		page := min(limit-len(jobs), 1000)
+		more, err := queue.List(ctx, db, queue.ListOptions{State: state, After: after, Limit: page})
+		if err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, more...)
+		if len(more) < page {
+			break
+		}
+		after = more[len(more)-1].ID
+	}
+	return jobs, nil
+}
+
+// waiting is why workers wait, by name.
+func waiting(ctx context.Context, db onerow.DB) (map[string]string, error) {
+	workers, err := cascade.Workers(ctx, db)
+	waits := map[string]string{}
+	for _, w := range workers {
+		if w.Ago <= overdue && cascade.ReasonKind(w.Throttle) != "load" {
+			waits[w.Name] = w.Throttle
+		}
+	}
+	return waits, err
+}
+
+// jobState is the state, with what waits for somebody.
+func jobState(j queue.Job) string {
+	if j.Parked > 0 {
+		return fmt.Sprintf("%s, %s parked", j.State, output.Grouped(j.Parked))
+	}
+	return string(j.State)
+}
+
+func jobRow(j queue.Job, waits map[string]string) []string {
+	when, problem := "due "+output.Moment(j.DueAt), ""
+	switch {
+	case j.State == queue.Running:
+		when = "leased until " + output.Moment(j.DueAt) + " by " + output.Shorten(output.Printable(j.Worker), 32)
+		if reason := waits[j.Worker]; reason != "" {
+			when += ", who waits (" + output.Shorten(output.OneLine(reason), 80) + ")"
+		}
+	case j.State == queue.Held || j.State == queue.OnPause:
+		when = string(j.State) + ", else " + when
+	case !j.State.Open():
+		when = "ended " + output.Moment(j.FinishedAt)
+	}
+	if output.Troubled(j) {
+		problem = output.Shorten(output.OneLine(j.LastError), 120)
+	}
+	return []string{fmt.Sprint(j.ID), jobState(j), output.RowName(j), output.Grouped(j.DeletedRows), output.Grouped(j.Failures), output.Moment(j.CreatedAt), when, problem}
+}
+
+// Retry makes a job that is dead or has leftovers ready again.
+type Retry struct {
+	shell.ActorFlags
+	Job int64 `arg:"" name:"job" help:"The job's number, as jobs lists it."`
+}
+
+// Help is the command's longer description.
+func (Retry) Help() string {
+	return `A job is dead when it failed ten times in a row, or cannot go on as things are; it ends
+as "leftovers" when rows could not be deleted. Retry makes such a job due at once, under
+the same number, with the plan that the workers have now; its counts go on, and the rows
+that it parked are tried again. Those that were skipped are not. A job that is held goes
+on, in its grace period if that has not ended. Nothing else can be retried: other open jobs are tried again by themselves.
+
+Examples:
+
+    cascade-worker jobs --state dead
+    cascade-worker retry 17
+    cascade-worker parked retry 12    # one row only`
+}
+
+// Run retries the job.
+func (c *Retry) Run(ctx context.Context, a *shell.App) (err error) {
+	if c.Job < 1 {
+		return usage.Errorf("%d is no job's number: see %s jobs", c.Job, output.ProgramName)
+	}
+	db, err := a.OpenMigrated(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	job, err := cascade.Retry(c.Acting(ctx, a), db, c.Job)
+	var not *cascade.NotDeadError
+	var open *cascade.OpenJobError
+	switch {
+	case errors.Is(err, cascade.ErrNoJob):
+		return fmt.Errorf("there is no job %d: see %s jobs", c.Job, output.ProgramName)
+	case errors.As(err, &not):
+		return fmt.Errorf("job %d is %s: only a dead job, a held one, or one with leftovers can be retried", not.JobID, not.State)
+	case errors.As(err, &open):
+		return fmt.Errorf("job %d is not needed any more: the newer job %d for the same row is open and does its work", open.JobID, open.Open)
+	case err != nil:
+		return err
+	}
+	_, err = fmt.Fprintf(a.Stdout, "job %d (%s) is %s again\n", job.ID, output.RowName(job), job.State)
+	return err
+}

@@ -1,0 +1,209 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
+)
+
+// Parked lists the rows that could not be deleted, retries or skips them.
+type Parked struct {
+	List  parkedListCmd  `cmd:"" help:"List rows that could not be deleted, newest first."`
+	Retry parkedRetryCmd `cmd:"" help:"Have rows tried again."`
+	Skip  parkedSkipCmd  `cmd:"" help:"Decide that rows stay."`
+}
+
+// Help is the command's longer description.
+func (Parked) Help() string {
+	return `A row that cannot be deleted is parked with its error, and its job goes on without it.
+What is above it stays too, and the job ends as "leftovers". Then a person removes what
+is in the way and has the row tried again, or decides that it stays.
+
+Examples:
+
+    cascade-worker parked list
+    cascade-worker parked retry 12 13
+    cascade-worker parked skip 14
+    cascade-worker retry 7      # all parked rows of job 7`
+}
+
+type parkedListCmd struct {
+	JSON    bool  `name:"json" help:"Print a JSON array."`
+	Job     int64 `placeholder:"JOB" help:"Only rows of this job."`
+	Skipped bool  `help:"Also rows that were skipped."`
+	Limit   int   `default:"50" placeholder:"N" help:"How many rows at most (50)."`
+}
+
+// Help is the command's longer description.
+func (parkedListCmd) Help() string {
+	return `PARKED is the number that retry and skip take. Times are UTC, by the database's clock.
+
+Examples:
+
+    cascade-worker parked list
+    cascade-worker parked list --job 7 --skipped
+    cascade-worker parked list --json | jq -r '.[] | select(.table == "payment").id' | xargs cascade-worker parked retry`
+}
+
+// Run prints the rows.
+func (c *parkedListCmd) Run(ctx context.Context, a *shell.App) (err error) {
+	switch {
+	case c.Limit < 1:
+		return usage.Errorf("--limit is %d; it should be 1 or more", c.Limit)
+	case c.Job < 0:
+		return usage.Errorf("--job is %d, which is no job's number: see %s jobs", c.Job, output.ProgramName)
+	}
+	db, err := a.OpenMigrated(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if c.Job > 0 {
+		if _, err := cascade.Get(ctx, db, c.Job); errors.Is(err, cascade.ErrNoJob) {
+			return fmt.Errorf("there is no job %d: see %s jobs", c.Job, output.ProgramName)
+		} else if err != nil {
+			return err
+		}
+	}
+	list, err := c.list(ctx, db)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return shell.PrintJSON(a, list)
+	}
+	if len(list) == 0 {
+		what := "no parked rows"
+		if c.Job > 0 {
+			what += fmt.Sprintf(" of job %d", c.Job)
+		}
+		_, err := fmt.Fprintln(a.Stderr, what)
+		return err
+	}
+	rows := make([][]string, len(list))
+	for i, p := range list {
+		state := "parked"
+		if p.Skipped {
+			state = "skipped"
+		}
+		rows[i] = []string{fmt.Sprint(p.ID), state, output.Shorten(output.Printable(p.Table), 40) + " " + output.RowKey(p.Key), fmt.Sprint(p.JobID),
+			output.RowName(queue.Job{Resource: p.Resource, ResourceID: p.ResourceID}), output.Moment(p.ParkedAt), output.Shorten(output.OneLine(p.Error), 160)}
+	}
+	return output.Table(a.Stdout, []string{">PARKED", "STATE", "ROW", ">JOB", "OF", "SINCE", "ERROR"}, rows)
+}
+
+// list pages through the rows, newest first.
+func (c *parkedListCmd) list(ctx context.Context, db onerow.DB) ([]queue.Parked, error) {
+	o := queue.ParkedOptions{JobID: c.Job, State: queue.ParkedOpen}
+	if c.Skipped {
+		o.State = ""
+	}
+	list := []queue.Parked{}
+	for len(list) < c.Limit {
+		o.Limit = min(c.Limit-len(list), 1000)
+		more, err := queue.ListParked(ctx, db, o)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, more...)
+		if len(more) < o.Limit {
+			break
+		}
+		o.After = more[len(more)-1].ID
+	}
+	return list, nil
+}
+
+// parkedArgs are the rows that a verb is about.
+type parkedArgs struct {
+	shell.ActorFlags
+	Parked []int64 `arg:"" name:"parked" help:"Numbers of parked rows, as parked list prints them."`
+}
+
+type parkedRetryCmd struct{ parkedArgs }
+
+// Help is the command's longer description.
+func (parkedRetryCmd) Help() string {
+	return `Has rows tried again, parked or skipped ones. A job that has ended is due again at once,
+under the same number; its other parked rows stay parked.
+
+Examples:
+
+    cascade-worker parked retry 12
+    cascade-worker parked retry 12 13 14`
+}
+
+// Run retries the rows.
+func (c *parkedRetryCmd) Run(ctx context.Context, a *shell.App) error {
+	return c.each(ctx, a, "will be tried again", cascade.RetryParked)
+}
+
+type parkedSkipCmd struct{ parkedArgs }
+
+// Help is the command's longer description.
+func (parkedSkipCmd) Help() string {
+	return `Decides that rows stay, and with them what is above them, the row that was to be deleted
+among it. Nobody is reminded of them any more: a job with leftovers becomes done with the
+last one. parked retry takes it back.
+
+Examples:
+
+    cascade-worker parked skip 12
+    cascade-worker parked list --skipped`
+}
+
+// Run skips the rows.
+func (c *parkedSkipCmd) Run(ctx context.Context, a *shell.App) error {
+	return c.each(ctx, a, "stays, with what is above it", cascade.SkipParked)
+}
+
+// each does one row after another. What cannot be done is said, and the others are done.
+func (c parkedArgs) each(ctx context.Context, a *shell.App, done string, verb func(context.Context, onerow.DB, int64) (cascade.Job, error)) (err error) {
+	for _, id := range c.Parked {
+		if id < 1 {
+			return usage.Errorf("%d is no parked row's number: see %s parked list", id, output.ProgramName)
+		}
+	}
+	db, err := a.OpenMigrated(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	var failed []error
+	for _, id := range c.Parked {
+		job, err := verb(c.Acting(ctx, a), db, id)
+		if err != nil {
+			failed = append(failed, parkedError(id, err))
+			if ctx.Err() != nil {
+				break
+			}
+			continue
+		}
+		if _, err := fmt.Fprintf(a.Stdout, "parked row %d %s; job %d (%s) is %s\n", id, done, job.ID, output.RowName(job), jobState(job)); err != nil {
+			return errors.Join(append(failed, err)...)
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// parkedError says in the words of this program why nothing was done.
+func parkedError(id int64, err error) error {
+	var open *queue.OpenJobError
+	switch {
+	case errors.Is(err, cascade.ErrNoParked):
+		return fmt.Errorf("there is no parked row %d, or it is being tried again already: see %s parked list", id, output.ProgramName)
+	case errors.Is(err, cascade.ErrNoJob):
+		return fmt.Errorf("the job of parked row %d is gone", id)
+	case errors.As(err, &open):
+		return fmt.Errorf("parked row %d: job %d is not needed any more: the newer job %d for the same row is open and does its work", id, open.JobID, open.Open)
+	case errors.Is(err, onerow.ErrOutcomeUnknown):
+		return fmt.Errorf("%w; the same command again is safe", err)
+	}
+	return err
+}

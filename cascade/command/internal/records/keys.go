@@ -1,0 +1,187 @@
+// Package records has the commands about what other packages than cascade have stored: keys of idempotency, series of
+// numbers.
+package records
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
+	"github.com/onerow/onerow/idempotency"
+)
+
+// Keys looks at idempotency keys and acts on them.
+type Keys struct {
+	List     keysListCmd     `cmd:"" help:"List keys that wait for a human, failed, or are in progress."`
+	Show     keysShowCmd     `cmd:"" help:"Show one key and what operators did to it."`
+	Release  keysReleaseCmd  `cmd:"" help:"Free a key: its work was not done."`
+	Complete keysCompleteCmd `cmd:"" help:"End a key with a result: its work was done."`
+	Expire   keysExpireCmd   `cmd:"" help:"Make a finished key absent: its work may be done anew."`
+	Purge    keysPurgeCmd    `cmd:"" help:"Remove expired keys and ended admissions, in small batches."`
+}
+
+// Help is the command's longer description.
+func (Keys) Help() string {
+	return `Idempotency keys are of a tenant (perhaps none, ""), an operation and an id. Whoever
+claims a key gets a token that grows with each claim; release, complete and expire
+name the token and the status that you saw, change nothing if the key has moved on, and
+write an audit row with --by and --reason.
+
+Examples:
+
+    cascade-worker keys list
+    cascade-worker keys show acme charge 4711
+    cascade-worker keys release acme charge 4711 --token 12 --by ann --reason 'OPS-12: never sent'
+    cascade-worker keys purge`
+}
+
+type keysListCmd struct {
+	Overdue    bool `xor:"what" help:"In progress for longer than was expected."`
+	Errored    bool `xor:"what" help:"With an error that is marked for attention."`
+	Failed     bool `xor:"what" help:"With an error, marked or not."`
+	InProgress bool `xor:"what" help:"In progress, overdue or not."`
+	JSON       bool `name:"json" help:"Print a JSON array."`
+	Limit      int  `default:"100" placeholder:"N" help:"How many keys at most (100)."`
+}
+
+// Help is the command's longer description.
+func (keysListCmd) Help() string {
+	return `Without a flag: what waits for a human, the overdue keys and then the errored ones.
+What was expected first comes first. Times are UTC, by the database's clock. What a shell would not
+take as it is stands in quotes that bash takes. Found keys are no failure: the exit code is 0.
+
+Examples:
+
+    cascade-worker keys list
+    cascade-worker keys list --in-progress --limit 1000
+    cascade-worker keys list --json | jq length`
+}
+
+// lists are what is to be listed, one after the other.
+func (c *keysListCmd) lists() []idempotency.Listed {
+	switch {
+	case c.Overdue:
+		return []idempotency.Listed{idempotency.ListOverdue}
+	case c.Errored:
+		return []idempotency.Listed{idempotency.ListErrored}
+	case c.Failed:
+		return []idempotency.Listed{idempotency.ListFailed}
+	case c.InProgress:
+		return []idempotency.Listed{idempotency.ListInProgress}
+	}
+	return []idempotency.Listed{idempotency.ListOverdue, idempotency.ListErrored}
+}
+
+// Run prints the keys.
+func (c *keysListCmd) Run(ctx context.Context, a *shell.App) (err error) {
+	if c.Limit < 1 {
+		return usage.Errorf("--limit is %d; it should be 1 or more", c.Limit)
+	}
+	keys, err := idempotency.New(idempotency.Config{})
+	if err != nil {
+		return err
+	}
+	db, err := a.OpenMigrated(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	entries := []idempotency.Entry{}
+	for _, what := range c.lists() {
+		more, err := listKeys(ctx, db, keys, what, c.Limit-len(entries))
+		if err != nil {
+			return err
+		}
+		entries = append(entries, more...)
+	}
+	if c.JSON {
+		return shell.PrintJSON(a, entries)
+	}
+	if len(entries) == 0 {
+		_, err := fmt.Fprintln(a.Stderr, "no such keys")
+		return err
+	}
+	return printKeys(a, entries)
+}
+
+// listKeys pages through one list.
+func listKeys(ctx context.Context, db onerow.DB, keys *idempotency.Keys, what idempotency.Listed, limit int) ([]idempotency.Entry, error) {
+	var entries []idempotency.Entry
+	var after idempotency.Entry
+	for len(entries) < limit {
+		page := min(limit-len(entries), 1000)
+		more, err := keys.List(ctx, db, idempotency.ListOptions{What: what, After: after, Limit: page})
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, more...)
+		if len(more) < page {
+			break
+		}
+		after = more[len(more)-1]
+	}
+	return entries, nil
+}
+
+func printKeys(a *shell.App, entries []idempotency.Entry) error {
+	rows := make([][]string, len(entries))
+	for i, e := range entries {
+		rows[i] = []string{ShellWord(e.Key.Tenant), ShellWord(e.Key.Operation), ShellWord(e.Key.ID), strconv.FormatInt(e.Token, 10), string(e.Status),
+			remark(e), output.Moment(e.Since), briefly(e.Age), output.Shorten(output.Printable(e.Holder), 32), output.Shorten(output.OneLine(e.Error), 120)}
+	}
+	titles, rows := shell.WithError([]string{"TENANT", "OPERATION", "ID", ">TOKEN", "STATUS", "NOTE", "SINCE", ">AGE", "HOLDER", "ERROR"}, rows)
+	return output.Table(a.Stdout, titles, rows)
+}
+
+// remark is what is remarkable about a key beside its status.
+func remark(e idempotency.Entry) string {
+	switch {
+	case e.Expired:
+		return "expired"
+	case e.Overdue:
+		return "overdue since " + output.Moment(e.ExpectedCompletion)
+	case e.Attention:
+		return "attention"
+	case e.Status == idempotency.InProgress:
+		return "expected " + output.Moment(e.ExpectedCompletion)
+	}
+	return "-"
+}
+
+// briefly is a duration to the second.
+func briefly(d time.Duration) string { return d.Truncate(time.Second).String() }
+
+// plainWord: no shell sees anything in these but letters.
+const plainWord = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@%+,="
+
+// ShellWord writes a part of a key so that it can be pasted into a command: as it is, in
+// quotes, or with bash's escapes where it has bytes that a terminal cannot show.
+func ShellWord(part string) string {
+	switch {
+	case part != "" && strings.Trim(part, plainWord) == "":
+		return part
+	case utf8.ValidString(part) && output.Printable(part) == part && !strings.ContainsFunc(part, func(r rune) bool { return r != ' ' && unicode.IsSpace(r) }):
+		return "'" + strings.ReplaceAll(part, "'", `'\''`) + "'"
+	}
+	var b strings.Builder
+	for _, c := range []byte(part) {
+		switch {
+		case c == '\'' || c == '\\':
+			b.WriteString(`\` + string(rune(c)))
+		case c < ' ' || c > '~':
+			fmt.Fprintf(&b, `\x%02x`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return "$'" + b.String() + "'"
+}

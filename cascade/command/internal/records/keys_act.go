@@ -1,0 +1,197 @@
+package records
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
+	"github.com/onerow/onerow/idempotency"
+)
+
+// keyArgs name a key on the command line.
+type keyArgs struct {
+	Tenant    string `arg:"" help:"The key's tenant, \"\" for none."`
+	Operation string `arg:"" help:"The key's operation."`
+	ID        string `arg:"" name:"id" help:"The key's id."`
+}
+
+func (k keyArgs) key() (idempotency.Key, error) {
+	key := idempotency.Key{Tenant: k.Tenant, Operation: k.Operation, ID: k.ID}
+	if err := key.Check(); err != nil {
+		return key, usage.Errorf("a key has an operation and an id, and tenant, operation and id have at most %d bytes each", idempotency.MaxKey)
+	}
+	return key, nil
+}
+
+// actFlags are what an operator's verb needs: what was seen, who acts, and why.
+type actFlags struct {
+	Token  int64  `required:"" placeholder:"N" help:"The key's token, as keys list and keys show print it."`
+	By     string `required:"" placeholder:"WHO" help:"Who acts, for the audit."`
+	Reason string `required:"" placeholder:"TEXT" help:"Why, for the audit."`
+}
+
+// act runs an operator's verb and prints what it did.
+func (f actFlags) act(ctx context.Context, a *shell.App, k keyArgs, keep time.Duration, status idempotency.Status, told string,
+	verb func(ctx context.Context, o *idempotency.Operator, db onerow.DB, seen idempotency.Seen) error) (err error) {
+	key, err := k.key()
+	switch {
+	case err != nil:
+		return err
+	case f.Token < 1:
+		return usage.Errorf("--token is %d; it should be the number that keys show prints", f.Token)
+	case f.By == "" || f.Reason == "":
+		return usage.Errorf("--by and --reason are for the audit and cannot be empty")
+	}
+	keys, err := idempotency.New(idempotency.Config{Keep: keep})
+	if err != nil {
+		return err
+	}
+	operator, err := keys.Operator(f.By, f.Reason)
+	if err != nil {
+		return err
+	}
+	db, err := a.OpenMigrated(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := verb(ctx, operator, db, idempotency.Seen{Key: key, Token: f.Token, Status: status}); err != nil {
+		return notDone(err)
+	}
+	_, err = fmt.Fprintf(a.Stdout, "%s %s %s %s\n", ShellWord(key.Tenant), ShellWord(key.Operation), ShellWord(key.ID), told)
+	return err
+}
+
+// notDone says why an operator's verb changed nothing, in the words of this program.
+func notDone(err error) error {
+	var changed *idempotency.ChangedError
+	switch {
+	case errors.Is(err, onerow.ErrOutcomeUnknown):
+		return fmt.Errorf("%w; the same command again is safe", err)
+	case !errors.As(err, &changed):
+		return err
+	}
+	was, is := changed.Seen, changed.Current
+	switch {
+	case is.Token == 0:
+		return errors.New("nothing was changed: there is no such key, or it is purged")
+	case is.Token != was.Token:
+		return fmt.Errorf("nothing was changed: the key's token is %d by now, not %d; look again with %s keys show", is.Token, was.Token, output.ProgramName)
+	case is.Status != was.Status:
+		return fmt.Errorf("nothing was changed: the key is %s, not %s; if that is right, say --status %s where the command takes it", is.Status, was.Status, is.Status)
+	case is.Expired:
+		return errors.New("nothing was changed: the key is expired already")
+	}
+	return fmt.Errorf("nothing was changed: that does not fit a key that is %s; look again with %s keys show", is.Status, output.ProgramName)
+}
+
+// openStatus is what release and complete act on.
+type openStatus struct {
+	Status string `enum:"in_progress,error" default:"in_progress" placeholder:"STATUS" help:"The status that you saw: in_progress (the default) or error."`
+}
+
+type keysReleaseCmd struct {
+	keyArgs
+	actFlags
+	openStatus
+}
+
+// Help is the command's longer description.
+func (keysReleaseCmd) Help() string {
+	return `Say that the work of a key that is in progress or failed was not done, nothing of it:
+the next caller with the same payload does it. The one who has the key, should it still
+run, can write nothing more through it. For another payload, expire the key then.
+
+Examples:
+
+    cascade-worker keys release acme charge 4711 --token 12 --by ann --reason 'OPS-12: never sent'
+    cascade-worker keys release '' import 7 --token 3 --status error --by ann --reason 'file is repaired'`
+}
+
+// Run releases the key.
+func (c *keysReleaseCmd) Run(ctx context.Context, a *shell.App) error {
+	return c.act(ctx, a, c.keyArgs, 0, idempotency.Status(c.Status), fmt.Sprintf("is released, token %d: the next caller does the work", c.Token),
+		func(ctx context.Context, o *idempotency.Operator, db onerow.DB, seen idempotency.Seen) error {
+			return o.Release(ctx, db, seen)
+		})
+}
+
+type keysCompleteCmd struct {
+	keyArgs
+	actFlags
+	openStatus
+	Result string        `required:"" placeholder:"JSON" help:"What came of the work, as JSON; null for nothing, - for standard input."`
+	Keep   time.Duration `placeholder:"TIME" help:"For how long the key answers, as in 720h; for ever by default."`
+}
+
+// Help is the command's longer description.
+func (keysCompleteCmd) Help() string {
+	return `Say that the work of a key that is in progress or failed was done, and what came of
+it: the next callers get the result. It is stored as the toolkit's own codec stores it
+(json/1); an application with another codec completes its keys itself.
+
+Examples:
+
+    cascade-worker keys complete acme charge 4711 --token 12 --result '{"receipt":"R-9"}' \
+        --by ann --reason 'OPS-12: the bank has it'`
+}
+
+// Run completes the key.
+func (c *keysCompleteCmd) Run(ctx context.Context, a *shell.App) error {
+	if c.Keep < 0 {
+		return usage.Errorf("--keep is %s; it should be a time like 720h", c.Keep)
+	}
+	raw := []byte(c.Result)
+	if c.Result == "-" {
+		var err error
+		if raw, err = io.ReadAll(a.Stdin); err != nil {
+			return fmt.Errorf("read the result from standard input: %w", err)
+		}
+	}
+	result := json.RawMessage(bytes.TrimSpace(raw))
+	if !json.Valid(result) {
+		return usage.Errorf(`--result is no JSON; text needs quotes inside the shell's: '"text"'`)
+	}
+	err := c.act(ctx, a, c.keyArgs, c.Keep, idempotency.Status(c.Status), fmt.Sprintf("is complete, token %d: the next callers get the result", c.Token),
+		func(ctx context.Context, o *idempotency.Operator, db onerow.DB, seen idempotency.Seen) error {
+			return o.Complete(ctx, db, seen, result)
+		})
+	if errors.Is(err, idempotency.ErrTooLarge) {
+		return usage.Errorf("--result has %s; that does not fit", output.Plural(len(result), "byte"))
+	}
+	return err
+}
+
+type keysExpireCmd struct {
+	keyArgs
+	actFlags
+	Status string `enum:"complete,error,released" default:"complete" placeholder:"STATUS" help:"The status that you saw: complete (the default), error or released."`
+}
+
+// Help is the command's longer description.
+func (keysExpireCmd) Help() string {
+	return `Makes a finished or released key absent now, although it should answer for longer: the
+next caller does the work anew, with whatever payload it has. A key in progress does not
+expire; release it first.
+
+Examples:
+
+    cascade-worker keys show acme charge 4711
+    cascade-worker keys expire acme charge 4711 --token 12 --by ann --reason 'OPS-13: charge again'`
+}
+
+// Run expires the key.
+func (c *keysExpireCmd) Run(ctx context.Context, a *shell.App) error {
+	return c.act(ctx, a, c.keyArgs, 0, idempotency.Status(c.Status), fmt.Sprintf("is expired, token %d: the next caller does the work anew", c.Token),
+		func(ctx context.Context, o *idempotency.Operator, db onerow.DB, seen idempotency.Seen) error {
+			return o.Expire(ctx, db, seen)
+		})
+}

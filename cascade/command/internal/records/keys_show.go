@@ -1,0 +1,165 @@
+package records
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
+	"github.com/onerow/onerow/idempotency"
+)
+
+type keysShowCmd struct {
+	keyArgs
+	JSON bool `name:"json" help:"Print a JSON object."`
+}
+
+// Help is the command's longer description.
+func (keysShowCmd) Help() string {
+	return `Prints the key as it is now and the audit of what operators did to it, which outlives
+the key. The stored result is not shown: only its application can read it.
+
+Examples:
+
+    cascade-worker keys show acme charge 4711
+    cascade-worker keys show '' import 7 --json | jq .key.token`
+}
+
+// Shown is what keys show prints as JSON. Key is null when only the audit is left.
+type Shown struct {
+	Key   *idempotency.Entry    `json:"key"`
+	Audit []idempotency.Audited `json:"audit"`
+}
+
+// Run prints the key.
+func (c *keysShowCmd) Run(ctx context.Context, a *shell.App) (err error) {
+	key, err := c.key()
+	if err != nil {
+		return err
+	}
+	keys, err := idempotency.New(idempotency.Config{})
+	if err != nil {
+		return err
+	}
+	db, err := a.OpenMigrated(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	s := Shown{Audit: []idempotency.Audited{}}
+	entry, err := keys.Find(ctx, db, key)
+	switch {
+	case errors.Is(err, idempotency.ErrNoKey):
+	case err != nil:
+		return err
+	default:
+		s.Key = &entry
+	}
+	audit, err := keys.Audit(ctx, db, key)
+	if err != nil {
+		return err
+	}
+	s.Audit = append(s.Audit, audit...)
+	switch {
+	case s.Key == nil && len(audit) == 0:
+		return errors.New("there is no such key: tenant, operation and id are compared byte by byte")
+	case c.JSON:
+		return shell.PrintJSON(a, s)
+	}
+	return s.print(a)
+}
+
+// print writes a line for each of the key's properties, then the audit.
+func (s Shown) print(a *shell.App) error {
+	lines := [][]string{{"key", "purged; only its audit is left"}}
+	if e := s.Key; e != nil {
+		lines = [][]string{
+			{"key", ShellWord(e.Key.Tenant) + " " + ShellWord(e.Key.Operation) + " " + ShellWord(e.Key.ID)},
+			{"token", strconv.FormatInt(e.Token, 10)},
+			{"status", string(e.Status)},
+			{"note", remark(*e)},
+			{"holder", output.Printable(e.Holder)},
+			{"since", output.Moment(e.Since) + " UTC, " + briefly(e.Age) + " ago"},
+		}
+		if !e.LeaseUntil.IsZero() {
+			lines = append(lines, []string{"leased until", output.Moment(e.LeaseUntil) + " UTC"})
+		}
+		if !e.CompletedAt.IsZero() {
+			lines = append(lines, []string{"ended", output.Moment(e.CompletedAt) + " UTC"})
+		}
+		switch {
+		case !e.ExpiresAt.IsZero():
+			lines = append(lines, []string{"answers until", output.Moment(e.ExpiresAt) + " UTC"})
+		case !e.CompletedAt.IsZero():
+			lines = append(lines, []string{"answers until", "for ever"})
+		}
+		if e.Error != "" {
+			lines = append(lines, []string{"error", output.OneLine(e.Error)})
+		}
+	}
+	if err := output.Table(a.Stdout, lines[0], lines[1:]); err != nil || len(s.Audit) == 0 {
+		return err
+	}
+	if _, err := fmt.Fprintln(a.Stdout); err != nil {
+		return err
+	}
+	rows := make([][]string, len(s.Audit))
+	for i, d := range s.Audit {
+		rows[i] = []string{output.Moment(d.At), d.Action, strconv.FormatInt(d.Token, 10), string(d.Seen), output.Shorten(output.Printable(d.Actor), 32), output.OneLine(d.Reason)}
+	}
+	return output.Table(a.Stdout, []string{"AT", "ACTION", ">TOKEN", "SAW", "BY", "REASON"}, rows)
+}
+
+// purgeStep is how much is removed between two looks at the limit.
+const purgeStep = 10_000
+
+type keysPurgeCmd struct {
+	Limit int `placeholder:"N" help:"How many at most; all that are expired by default."`
+}
+
+// Help is the command's longer description.
+func (keysPurgeCmd) Help() string {
+	return `Removes keys that are expired and admissions that have ended, oldest first, 200 rows in a
+transaction. May run beside everything, from cron as well as by hand, and may be
+stopped at any time. Keys in progress are never removed, and the audit is kept.
+
+Examples:
+
+    cascade-worker keys purge
+    cascade-worker keys purge --limit 100000`
+}
+
+// Run purges.
+func (c *keysPurgeCmd) Run(ctx context.Context, a *shell.App) (err error) {
+	if c.Limit < 0 {
+		return usage.Errorf("--limit is %d; it should be 1 or more", c.Limit)
+	}
+	keys, err := idempotency.New(idempotency.Config{})
+	if err != nil {
+		return err
+	}
+	db, err := a.OpenMigrated(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	total := 0
+	for {
+		step := purgeStep
+		if c.Limit > 0 {
+			step = min(step, c.Limit-total)
+		}
+		n, err := keys.Purge(ctx, db, step)
+		total += n
+		switch {
+		case err != nil:
+			return fmt.Errorf("%s removed, then: %w", output.Plural(total, "row"), err)
+		case n < step || total == c.Limit:
+			_, err := fmt.Fprintf(a.Stdout, "%s removed\n", output.Plural(total, "expired row"))
+			return err
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package retain
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
+	"github.com/onerow/onerow/internal/retention"
+)
+
+// KeepFlags say how long the toolkit keeps its own rows.
+type KeepFlags struct {
+	KeepJobs     time.Duration `default:"9600h" placeholder:"TIME" help:"Finished jobs with their counts, and audits (9600h, 400 days). 0, here and below: for ever."`
+	KeepRequests time.Duration `default:"720h" placeholder:"TIME" help:"Request ids of creates (720h, 30 days)."`
+	KeepFlows    time.Duration `placeholder:"TIME" help:"Requests of flows that have ended, longer than any queue keeps a message (for ever)."`
+	KeepMessages time.Duration `placeholder:"TIME" help:"Applied messages of streams (for ever)."`
+}
+
+// Kinds are what is to be purged.
+func (f KeepFlags) Kinds() ([]retention.Kind, error) {
+	for flag, keep := range map[string]time.Duration{"jobs": f.KeepJobs, "requests": f.KeepRequests, "flows": f.KeepFlows, "messages": f.KeepMessages} {
+		if keep < 0 {
+			return nil, usage.Errorf("--keep-%s is %s; it should be a time like 720h, or 0 for ever", flag, keep)
+		}
+	}
+	return retention.Keep{Jobs: f.KeepJobs, Requests: f.KeepRequests, Flows: f.KeepFlows, Messages: f.KeepMessages}.Kinds()
+}
+
+// Purge removes what the toolkit keeps for a while only.
+type Purge struct {
+	KeepFlags
+	Load   float64 `default:"0.5" placeholder:"SHARE" help:"The share of the time that batches may take, from 0.01 to 1 (0.5)."`
+	DryRun bool    `help:"Only count what would be removed."`
+	JSON   bool    `name:"json" help:"Print a JSON array."`
+}
+
+// Help is the command's longer description.
+func (Purge) Help() string {
+	return `Removes what the toolkit's own tables (onerow_*) keep for a while only: finished jobs with
+their counts, audits, request ids, expired keys; ended flows and applied messages if you say
+for how long they are needed. 200 rows in a transaction, oldest first, with a rest after each.
+run does the same in the background, slowly, and not while it is paused; this command does not
+ask whether it is. May run beside everything, from cron as well, and be interrupted at any
+time: the next call goes on.
+
+Jobs that are dead or have leftovers stay, and audits as long as their row has a job. When its
+job is purged, a deletion of a row that is gone succeeds without a job; a create with a
+purged request id makes a new row. Claims of numbers are kept for ever. --dry-run counts 100,000
+of each kind at most.
+
+Examples:
+
+    cascade-worker purge --dry-run
+    cascade-worker purge
+    cascade-worker purge --keep-flows 720h --keep-messages 720h --load 0.1
+    cascade-worker purge --json | jq '.[] | select(.error)'`
+}
+
+// Purged is what became of a kind.
+type Purged struct {
+	What    string `json:"what"`
+	Tables  string `json:"tables"`
+	Keep    string `json:"keep,omitempty"`
+	Removed int64  `json:"removed"`
+	Waiting int64  `json:"waiting,omitempty"` // of a dry run
+	Note    string `json:"note,omitempty"`
+	Error   string `json:"error,omitempty"`
+}
+
+// mostCounted is how many rows of a kind a dry run counts.
+const mostCounted = 100_000
+
+// Run purges kind after kind. What one is refused, a right or a lock, keeps the others from nothing.
+func (c *Purge) Run(ctx context.Context, a *shell.App) (err error) {
+	kinds, err := c.Kinds()
+	if err != nil {
+		return err
+	}
+	if c.Load < 0.01 || c.Load > 1 {
+		return usage.Errorf("--load is %g; it should be a share from 0.01 to 1", c.Load)
+	}
+	db, err := a.OpenMigrated(ctx)
+	if err != nil {
+		return shell.Stopped(ctx, err)
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	all := make([]Purged, len(kinds))
+	show := shell.NewCounter(a)
+	var errs []error
+	for i, kind := range kinds {
+		p := &all[i]
+		p.What, p.Tables = kind.Name, kind.Tables
+		if kind.Age > 0 {
+			p.Keep = kind.Age.String()
+		}
+		err := c.one(ctx, db, kind, p, show)
+		switch {
+		case ctx.Err() != nil:
+			p.Note = "interrupted: the next call goes on"
+		case retention.NoTable(err):
+			p.Note = "there is no such table"
+		case err != nil:
+			p.Error = output.OneLine(err.Error())
+			errs = append(errs, fmt.Errorf("%s: %w", kind.Name, err))
+		}
+	}
+	return errors.Join(show.End(), c.print(a, all), errors.Join(errs...))
+}
+
+// one purges one kind.
+func (c *Purge) one(ctx context.Context, db *sql.DB, kind retention.Kind, p *Purged, show *shell.Counter) (err error) {
+	if c.DryRun {
+		p.Waiting, err = kind.Waiting(ctx, db, mostCounted)
+		return err
+	}
+	for {
+		begin := time.Now()
+		n, err := kind.Purge(ctx, db, retention.Batch)
+		p.Removed += n
+		if err != nil || n < retention.Batch {
+			return err
+		}
+		show.Say(func() string { return fmt.Sprintf("%s: %s removed", kind.Name, output.Grouped(p.Removed)) })
+		rest := time.NewTimer(time.Duration(float64(time.Since(begin)) * (1/c.Load - 1)))
+		select {
+		case <-ctx.Done():
+			rest.Stop()
+			return ctx.Err()
+		case <-rest.C:
+		}
+	}
+}
+
+func (c *Purge) print(a *shell.App, all []Purged) error {
+	if c.JSON {
+		return shell.PrintJSON(a, all)
+	}
+	rows := make([][]string, len(all))
+	for i, p := range all {
+		n := output.Grouped(p.Removed)
+		if c.DryRun {
+			n = output.Grouped(p.Waiting)
+		}
+		note := p.Note
+		if p.Error != "" {
+			note = "failed, see the error"
+		}
+		rows[i] = []string{p.What, n, p.Tables, note}
+	}
+	title := ">REMOVED"
+	if c.DryRun {
+		title = ">TO REMOVE"
+	}
+	return output.Table(a.Stdout, []string{"WHAT", title, "TABLES", "NOTE"}, rows)
+}

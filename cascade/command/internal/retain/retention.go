@@ -1,0 +1,239 @@
+// Package retain has the commands about age: retention queues the rows that are old by the plan, purge removes what the
+// toolkit's own tables keep for a while only.
+package retain
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+	_ "time/tzdata" // a plan's zones, wherever the program runs
+
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
+)
+
+// Retention shows the rows that are old by the plan, or queues them.
+type Retention struct {
+	List retentionListCmd `cmd:"" help:"Show each policy of the plan: how many rows are due, the oldest, the next window."`
+	Run  retentionRunCmd  `cmd:"" help:"Queue now what is due, or show it with --dry-run."`
+}
+
+// Help is the command's longer description.
+func (Retention) Help() string {
+	return `A plan that says retention: {column: created_at, keep: 90d} of a resource or a table has run
+delete the rows that are older, with everything below them, at a rate and in windows of time:
+
+    tables:
+      - name: visit
+        key: [id]
+        retention: {column: seen_at, keep: 90d, rate: 50, windows: ["Sat 02:00-06:00"], zone: Europe/Berlin}
+
+Examples:
+
+    cascade-worker retention list
+    cascade-worker retention run --dry-run
+    cascade-worker retention run visit`
+}
+
+type retentionListCmd struct {
+	shell.PlanFlag
+	JSON bool `name:"json" help:"Print a JSON array."`
+}
+
+// mostDue is how many rows of a table are counted.
+const mostDue = 10_000
+
+// Help is the command's longer description.
+func (retentionListCmd) Help() string {
+	return `Counts 10,000 rows of each table at most. Rows of which a job is dead or has parked or skipped rows,
+and those whose deletion somebody took back, are counted and stay. The oldest is as the column
+has it, of a TIMESTAMP in UTC.
+
+Examples:
+
+    cascade-worker retention list
+    cascade-worker retention list --json | jq '.[] | select(.due > 0)'`
+}
+
+// retained is what retention list prints of a policy.
+type retained struct {
+	cascade.DueRows
+	Policy string `json:"policy"`
+	Error  string `json:"error,omitempty"`
+}
+
+// retainer is that of a command.
+func retainer(ctx context.Context, a *shell.App, f shell.PlanFlag) (*cascade.Retainer, *sql.DB, error) {
+	plan, err := a.Plan(f)
+	if err != nil {
+		return nil, nil, err
+	}
+	db, err := a.OpenMigrated(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := cascade.NewRetainer(db, plan)
+	if err != nil {
+		return nil, nil, errors.Join(err, db.Close())
+	}
+	if len(r.Names()) == 0 {
+		return nil, nil, errors.Join(usage.Errorf("the plan has no retention; see %s retention --help", output.ProgramName), db.Close())
+	}
+	return r, db, nil
+}
+
+// Run prints the policies.
+func (c *retentionListCmd) Run(ctx context.Context, a *shell.App) (err error) {
+	r, db, err := retainer(ctx, a, c.PlanFlag)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	var all []retained
+	var rows [][]string
+	var errs []error
+	for _, name := range r.Names() {
+		due, err := r.Due(ctx, name, mostDue+1)
+		p := retained{DueRows: due, Policy: due.Policy.String()}
+		p.Resource = name
+		if err != nil {
+			p.Policy, p.Error = "", output.OneLine(err.Error())
+			errs = append(errs, fmt.Errorf("%s: %w", name, err))
+		}
+		all = append(all, p)
+		rows = append(rows, p.row())
+	}
+	if c.JSON {
+		return errors.Join(append(errs, shell.PrintJSON(a, all))...)
+	}
+	return errors.Join(append(errs, output.Table(a.Stdout, []string{"RESOURCE", ">DUE", "OLDEST", "WINDOW", "POLICY"}, rows))...)
+}
+
+func (p retained) row() []string {
+	if p.Error != "" {
+		return []string{output.Printable(p.Resource), "", "", "", "failed, see the error"}
+	}
+	due, policy := output.Grouped(min(p.Due, mostDue)), p.Policy
+	if p.Due+p.Undated > mostDue {
+		due += "+"
+	}
+	if p.Undated > 0 {
+		policy += fmt.Sprintf("; %s stay, their date has no month or no day", output.Grouped(p.Undated))
+	}
+	return []string{output.Printable(p.Resource), due, p.Oldest, windowWords(p.Open, p.Next), policy}
+}
+
+// windowWords says whether rows may be queued, or when.
+func windowWords(open bool, next time.Time) string {
+	switch {
+	case open:
+		return "open"
+	case next.IsZero():
+		return "not within 8 days"
+	}
+	return "from " + output.Moment(next)
+}
+
+type retentionRunCmd struct {
+	shell.PlanFlag
+	Resource string `arg:"" optional:"" help:"The resource or table; all that have a policy, if none is named."`
+	DryRun   bool   `help:"Only show what would be queued: the number, and the ten oldest rows."`
+}
+
+// Help is the command's longer description.
+func (retentionRunCmd) Help() string {
+	return `Goes through what is due once and queues it, at the policy's rate, also outside of its windows, and
+while workers are paused. It ends early where many jobs are due: let a worker (run, drain) work
+them, and call it again. It may run beside workers and beside itself. The worker looks again at
+each row, under lock, before it deletes anything: one that was written meanwhile stays.
+
+--dry-run reads all that is due, page by page, and queues nothing.
+
+Examples:
+
+    cascade-worker retention run --dry-run
+    cascade-worker retention run visit && cascade-worker drain`
+}
+
+// Run goes through the policies.
+func (c *retentionRunCmd) Run(ctx context.Context, a *shell.App) (err error) {
+	r, db, err := retainer(ctx, a, c.PlanFlag)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	names := r.Names()
+	if c.Resource != "" {
+		names = []string{c.Resource}
+	}
+	var errs []error
+	for _, name := range names {
+		do := c.queue
+		if c.DryRun {
+			do = c.show
+		}
+		if err := do(ctx, a, r, name); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return shell.Stopped(ctx, errors.Join(errs...))
+}
+
+// shownRows is how many rows a dry run names.
+const shownRows = 10
+
+func (c *retentionRunCmd) show(ctx context.Context, a *shell.App, r *cascade.Retainer, name string) error {
+	var rows [][]string
+	n := int64(0)
+	counter := shell.NewCounter(a)
+	passed, err := r.DryRun(ctx, name, func(id, age string) error {
+		if n++; n <= shownRows {
+			rows = append(rows, []string{output.RowName(queue.Job{Resource: name, ResourceID: id}), age})
+		}
+		counter.Say(func() string { return name + ": " + output.Grouped(n) + " due" })
+		return ctx.Err()
+	})
+	if err = errors.Join(err, counter.End()); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(a.Stdout, "%s: %s would be queued%s\n", output.Printable(name), output.Plural(n, "row"), passedWords(passed)); err != nil || n == 0 {
+		return err
+	}
+	return output.Table(a.Stdout, []string{"ROW", "OLD SINCE"}, rows)
+}
+
+func passedWords(passed int) string {
+	if passed == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %s more stay: of them a job is open, dead or has parked rows, or a deletion was taken back", output.Grouped(int64(passed)))
+}
+
+func (c *retentionRunCmd) queue(ctx context.Context, a *shell.App, r *cascade.Retainer, name string) error {
+	queued, passed, why := int64(0), 0, ""
+	counter := shell.NewCounter(a)
+	for {
+		done, err := r.Step(ctx, name, true)
+		queued, passed = queued+int64(done.Queued), passed+done.Passed
+		if done.Wait == cascade.WaitQueue {
+			why = "; more may be due: enough jobs wait for a worker, run this again after it"
+		}
+		if err != nil || done.End || done.Wait == cascade.WaitQueue {
+			if err = errors.Join(err, counter.End()); err != nil && queued == 0 {
+				return err
+			}
+			_, perr := fmt.Fprintf(a.Stdout, "%s: %s queued%s%s\n", output.Printable(name), output.Plural(queued, "row"), passedWords(passed), why)
+			return errors.Join(err, perr)
+		}
+		counter.Say(func() string { return name + ": " + output.Plural(queued, "row") + " queued" })
+		if done.Wait == cascade.WaitRate {
+			if err := shell.Rest(ctx, time.Second/10); err != nil {
+				return errors.Join(err, counter.End())
+			}
+		}
+	}
+}

@@ -1,0 +1,64 @@
+// Package shell is what each command is given: the process (app.go), the database (connect.go, dsn.go), the plan, the
+// assets, the throttles and who acts, as flags and the environment say; and how it tells what it did: print.go,
+// counter.go for what goes on, fail.go for what went wrong. It knows no command.
+package shell
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/schema"
+)
+
+// Environment variables that stand in for flags.
+const (
+	EnvDSN    = "ONEROW_DSN"
+	EnvPlan   = "ONEROW_PLAN"
+	EnvAssets = "ONEROW_ASSETS"
+)
+
+// App is what a command gets when it runs.
+type App struct {
+	Environment
+	DSN string
+}
+
+// Environment is everything that the command takes from its process.
+type Environment struct {
+	Version        string
+	OwnPlan        *schema.Plan       // nil: a file says it
+	OwnAssets      cascade.AssetStore // nil: an address says it
+	OpenAssets     func(ctx context.Context, address string) (cascade.AssetStore, func() error, error)
+	Args           []string
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Getenv         func(string) string
+	Terminal       bool // stderr is a terminal, so progress may be drawn there
+}
+
+// VersionLine is what --version says.
+func (s Environment) VersionLine() string {
+	name := cmp.Or(s.Version, "(unknown)")
+	if info, ok := debug.ReadBuildInfo(); ok && s.Version == "" && info.Main.Version != "" {
+		name = info.Main.Version
+	}
+	return fmt.Sprintf("%s %s (%s)", output.ProgramName, name, runtime.Version())
+}
+
+// The exit codes.
+const (
+	ExitOK      = 0
+	exitFailure = 1
+	exitUsage   = 2
+)
+
+// PlanFlag is part of every command that needs the plan.
+type PlanFlag struct {
+	Plan string `placeholder:"FILE" help:"The plan, a YAML file; - for standard input ($$ONEROW_PLAN)."`
+}

@@ -1,0 +1,74 @@
+package shell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
+)
+
+// ErrReported: what went wrong was the command's result and is printed already.
+var ErrReported = errors.New("reported")
+
+// Report prints err as one line and returns the exit code.
+func Report(s Environment, err error) int {
+	code, line := exitFailure, err.Error()
+	switch {
+	case errors.Is(err, ErrReported):
+		return code
+	case errors.Is(err, usage.Err):
+		code = exitUsage
+	case errors.Is(err, context.Canceled):
+		line = "interrupted: " + line
+	}
+	if _, err := fmt.Fprintf(s.Stderr, "%s: %s\n", output.ProgramName, output.OneLine(s.Hide(line))); err != nil {
+		return max(code, exitFailure)
+	}
+	return code
+}
+
+// Hide takes every DSN that this process was given, and the page's token, out of a text. Messages are
+// written so that none is in them; this is for those that quote what the user typed,
+// because the user may have typed a DSN in the wrong place.
+func (s Environment) Hide(text string) string {
+	if token := s.Getenv(output.EnvToken); len(token) >= ShortestToken {
+		text = strings.ReplaceAll(text, token, "(hidden: it is the page's token)")
+	}
+	given := append([]string{s.Getenv(EnvDSN), s.Getenv(EnvPlan), s.Getenv(EnvAssets)}, strings.Fields(s.Getenv(EnvReplicas))...)
+	for _, arg := range s.Args {
+		given = append(given, arg)
+		if _, value, found := strings.Cut(arg, "="); found && strings.HasPrefix(arg, "-") {
+			given = append(append(given, value), strings.Fields(value)...) // several DSNs in one
+		}
+	}
+	for _, value := range given {
+		if !looksSecret(value) {
+			continue
+		}
+		for _, form := range []string{value, fmt.Sprintf("%q", value), strings.Trim(fmt.Sprintf("%q", value), `"`)} {
+			text = strings.ReplaceAll(text, form, "(hidden: it looks like a DSN)")
+		}
+	}
+	return text
+}
+
+// looksSecret says whether a value may carry credentials: it has a colon that is neither
+// a drive's nor within a time.
+func looksSecret(value string) bool {
+	before, after, found := strings.Cut(value, ":")
+	return found && len(before) > 1 && after != "" && strings.Trim(value, "0123456789:.") != ""
+}
+
+// ShortestToken is what nobody guesses, if it is random.
+const ShortestToken = 16
+
+// Stopped is err, but nil after a signal: one before the first job is a clean stop as well.
+func Stopped(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,86 @@
+package shell
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/onerow/onerow/cascade"
+)
+
+const (
+	askEvery   = time.Second     // the throttles
+	askPatient = 2 * time.Second // how long asking may take altogether
+)
+
+// ShortestPoll: a shorter one would ask the database all the time.
+const ShortestPoll = 10 * time.Millisecond
+
+// Pacer makes work that is no job of a worker's wait between its pages: for its share of the time, and for
+// what is more important.
+type Pacer struct {
+	a         *App
+	db        *sql.DB
+	load      float64
+	throttles []cascade.Throttle
+	show      *Counter
+	begun     time.Time // the page
+	asked     time.Time
+}
+
+// NewPacer makes a pacer for pages that begin now; a load of 0 is all of the time.
+func NewPacer(a *App, db *sql.DB, load float64, throttles []cascade.Throttle, show *Counter) *Pacer {
+	if load == 0 {
+		load = 1
+	}
+	return &Pacer{a: a, db: db, load: load, throttles: throttles, show: show, begun: time.Now()}
+}
+
+// Wait returns when the next page may begin. The error is that of ctx.
+func (p *Pacer) Wait(ctx context.Context) error {
+	defer func() { p.begun = time.Now() }()
+	if err := Rest(ctx, time.Duration(float64(time.Since(p.begun))*(1/p.load-1))); err != nil {
+		return err
+	}
+	for time.Since(p.asked) >= askEvery {
+		p.asked = time.Now()
+		reason := p.reason(ctx)
+		if reason == "" {
+			break
+		}
+		p.show.Say(func() string { return "waits: " + p.a.Hide(reason) })
+		if err := Rest(ctx, askEvery); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// reason is the first reason of a throttle; one that cannot be asked is a reason, too.
+func (p *Pacer) reason(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, askPatient)
+	defer cancel()
+	for _, throttle := range p.throttles {
+		reason, err := throttle.Reason(ctx, p.db)
+		if err != nil {
+			return fmt.Sprintf("a throttle cannot be asked: %v", err)
+		}
+		if reason != "" {
+			return reason
+		}
+	}
+	return ""
+}
+
+// Rest sleeps; the error is that of ctx.
+func Rest(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}

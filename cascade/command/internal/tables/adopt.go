@@ -1,0 +1,208 @@
+package tables
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
+	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/adopt"
+)
+
+// Adopt prints the migrations that make a resource of a table, or fills in its keys.
+type Adopt struct {
+	shell.PlanFlag
+	shell.ThrottleFlags
+	Resource string `arg:"" help:"The resource of the plan that your table is to become."`
+	Out      string `placeholder:"DIR" help:"Write the files into this folder instead of printing them; none is overwritten."`
+	Number   int64  `placeholder:"N" help:"The number of the first file (1, or the one behind the last in --out)."`
+	Backfill bool   `help:"Fill in the keys of names, instead of printing files: between the files before it and those behind it."`
+	Copies   bool   `help:"With --backfill: rename rows whose name is taken to \"Name (Copy 1)\", as activating them would."`
+	After    string `placeholder:"ID" help:"With --backfill: begin behind this row, where an earlier run has ended."`
+}
+
+// Help is the command's longer description.
+func (Adopt) Help() string {
+	return `For a table with rows and other writers that is to become a resource of the plan:
+compares the two and prints what is missing as goose files, one statement of DDL each,
+safe to run again, with the way back, what each costs and what other writers must know.
+It runs none of them. docs/ADOPTING.md goes through it step by step.
+
+--backfill computes the keys of names, 500 rows at a time by the primary key, while others
+write. It may be ended and run again at any time. It exits with 0 when each row has all
+that it needs, and else lists the rows that a person has to see to and exits with 1.
+
+Examples:
+
+    cascade-worker adopt ticket                        # look at the files
+    cascade-worker adopt ticket --out migrations       # 00007_adopt_ticket_add_title_key.sql, …
+    cascade-worker adopt ticket --backfill --load 0.5
+    cascade-worker adopt ticket --backfill --copies`
+}
+
+// Run prints files, or fills in keys.
+func (c *Adopt) Run(ctx context.Context, a *shell.App) (err error) {
+	plan, err := a.Plan(c.PlanFlag)
+	if err != nil {
+		return err
+	}
+	if err := c.check(a, plan); err != nil {
+		return err
+	}
+	db, err := a.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if c.Backfill {
+		return c.backfill(ctx, a, db, plan)
+	}
+	found, err := adopt.Prepare(ctx, db, plan, c.Resource)
+	if err != nil {
+		return err
+	}
+	return c.files(a, found)
+}
+
+func (c *Adopt) check(a *shell.App, plan schema.Plan) error {
+	if _, err := plan.Resource(c.Resource); err != nil {
+		var names []string
+		for _, r := range plan.Resources {
+			names = append(names, r.Name)
+		}
+		return usage.Errorf("the plan has no resource %q; it has %s", c.Resource, strings.Join(names, ", "))
+	}
+	throttled := c.Load != 0 || c.MaxLag != 0 || c.MaxThreadsRunning != 0 || len(c.Replica)+len(c.ThrottleQuery) > 0
+	switch {
+	case !c.Backfill && (c.Copies || c.After != "" || throttled):
+		return usage.Errorf("--copies, --after and throttles are for --backfill; printing files changes nothing")
+	case c.Backfill && (c.Out != "" || c.Number != 0):
+		return usage.Errorf("--out and --number are for files, which --backfill does not write")
+	case c.Number < 0:
+		return usage.Errorf("--number is %d; it should be 1 or more", c.Number)
+	}
+	return c.ThrottleFlags.Check(a)
+}
+
+// files prints or writes the files, or says what stands against them.
+func (c *Adopt) files(a *shell.App, found *schema.Adoption) error {
+	var b strings.Builder
+	for _, d := range found.Against {
+		fmt.Fprintf(&b, "  - %s\n      %s\n", output.OneLine(d.Table+": "+part(d)+d.Problem), output.OneLine(fix(d)))
+	}
+	if b.Len() > 0 {
+		if _, err := fmt.Fprintf(a.Stdout, "before %s can be adopted:\n%s\nno file is printed before %s seen to\n", c.Resource, b.String(), are(len(found.Against))); err != nil {
+			return err
+		}
+		return shell.ErrReported
+	}
+	if len(found.Steps) == 0 {
+		_, err := fmt.Fprintf(a.Stdout, "nothing to do: %s has all that the resource %s needs; %s verify looks at the rest\n", found.Resource.Active, c.Resource, output.ProgramName)
+		return err
+	}
+	if c.Out != "" {
+		return c.write(a, found)
+	}
+	for _, note := range found.Notes {
+		fmt.Fprintf(&b, "-- note: %s\n", output.OneLine(note))
+	}
+	for _, f := range adopt.Files(found, max(c.Number, 1)) {
+		fmt.Fprintf(&b, "\n-- %s %s\n%s", strings.Repeat("=", 8), f.Name, f.Text)
+	}
+	_, err := fmt.Fprint(a.Stdout, strings.TrimPrefix(b.String(), "\n"))
+	return err
+}
+
+func are(n int) string {
+	if n == 1 {
+		return "this is"
+	}
+	return fmt.Sprintf("these %d are", n)
+}
+
+// backfill fills in what no DDL can.
+func (c *Adopt) backfill(ctx context.Context, a *shell.App, db *sql.DB, plan schema.Plan) (err error) {
+	f, err := adopt.New(ctx, db, plan, c.Resource)
+	if errors.Is(err, adopt.ErrNotReady) {
+		return output.Said(fmt.Sprintf("%s is not ready for the backfill: %s; see %s adopt %s", c.Resource, output.Detail(err, adopt.ErrNotReady), output.ProgramName, c.Resource), err)
+	}
+	if err != nil {
+		return err
+	}
+	throttles, closeAll, err := a.Throttles(c.ThrottleFlags)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeAll()) }()
+	show := shell.NewCounter(a)
+	pace := shell.NewPacer(a, db, c.Load, throttles, show)
+	var rows, written int64
+	last := c.After
+	report, err := f.Run(ctx, db, adopt.Options{Copies: c.Copies, After: c.After, OnPage: func(ctx context.Context, p adopt.Page) error {
+		rows, written = rows+int64(p.Rows), written+int64(p.Written+p.Copied)
+		if p.Last != nil && p.Table == f.Table() {
+			last = f.Show(p.Last)
+		}
+		show.Say(func() string {
+			return fmt.Sprintf("%s: %s read, %s, now %s", p.Table, output.Plural(int(rows), "row"), output.Plural(int(written), "write"), last)
+		})
+		return pace.Wait(ctx)
+	}})
+	if errors.Is(err, adopt.ErrInvalidPosition) {
+		return usage.Errorf("--after %q is no id of %s", c.After, c.Resource)
+	}
+	err = errors.Join(err, show.End())
+	if err != nil {
+		line := output.Plural(int(written), "write")
+		if last != "" {
+			line += "; go on with --after " + output.Printable(last) + ", or from the begin"
+		}
+		_, perr := fmt.Fprintln(a.Stderr, line)
+		return errors.Join(err, perr)
+	}
+	return c.told(a, f, report)
+}
+
+// told prints the rows that were left, and how it ended.
+func (c *Adopt) told(a *shell.App, f *adopt.Filler, r adopt.Report) error {
+	var b strings.Builder
+	for _, l := range r.Left {
+		line := output.Printable(fmt.Sprintf("%s %s", l.Table, f.Show(l.ID)))
+		for _, owner := range l.Owner {
+			if owner != nil {
+				line += " of " + output.Printable(f.Show(owner))
+			}
+		}
+		if l.Name != "" {
+			line += fmt.Sprintf(", %q", output.Shorten(output.Printable(l.Name), 60))
+		}
+		fmt.Fprintf(&b, "%s: %s\n", line, output.OneLine(strings.TrimPrefix(l.Err.Error(), "adopt: ")))
+	}
+	fmt.Fprintf(&b, "%s read, %s, %s renamed", output.Plural(int(r.Rows), "row"), output.Plural(int(r.Written), "write"), output.Grouped(r.Copied))
+	switch {
+	case r.LeftRows > int64(len(r.Left)):
+		fmt.Fprintf(&b, "; of %s left the first %d are listed", output.Grouped(r.LeftRows), len(r.Left))
+	case r.LeftRows > 0:
+		fmt.Fprintf(&b, "; %s left", output.Grouped(r.LeftRows))
+	}
+	switch {
+	case r.LeftRows > 0:
+		b.WriteString(": see to them and run it again (--copies renames those whose name is taken)")
+	case r.Behind > 0:
+		fmt.Fprintf(&b, "; %s behind in the last pass: others write names without keys, run it again when they have stopped", output.Grouped(r.Behind))
+	default:
+		b.WriteString("; each row has all that it needs")
+	}
+	if _, err := fmt.Fprintln(a.Stdout, b.String()); err != nil {
+		return err
+	}
+	if !r.Whole() {
+		return shell.ErrReported
+	}
+	return nil
+}

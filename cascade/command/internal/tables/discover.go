@@ -1,0 +1,137 @@
+package tables
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
+	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/discover"
+	"github.com/onerow/onerow/schema/live"
+	"github.com/onerow/onerow/schema/planfile"
+)
+
+// Discover prints a plan of the foreign keys of a database.
+type Discover struct {
+	Root []string `sep:"," placeholder:"TABLE" help:"Tables whose rows are to be deleted with all that is below them."`
+	Soft []string `sep:"," placeholder:"COLUMN=TABLE" help:"References without a foreign key: every column of that name refers to the table's key, or to TABLE.COLUMN."`
+	Plan string   `placeholder:"FILE" help:"Extend this plan: what a person has written stays, what is new comes behind it."`
+}
+
+// Help is the command's longer description.
+func (Discover) Help() string {
+	return `Reads the foreign keys of the database and prints a plan: the tables that can be
+reached from the roots, their keys, and what becomes of their rows. Comments say what a
+person should know. It only reads.
+
+What only looks like a reference, by its name and type, is proposed in lines that begin with
+#~, with what speaks for it: how many of up to 1,000 values are there, whether there is an
+index. Take the #~ away where you agree, or declare it with --soft and run discover again.
+Add what no name says either: rows that belong to one of several tables (when), archive
+tables, assets.
+
+When the schema has grown, --plan prints your plan with the tables and edges that it lacks, and
+says how many there are. Your lines stay as they are; only those that begin with #~ are made
+anew. The plan's tables are roots already.
+
+Examples:
+
+    cascade-worker discover --root customer > plan.yaml
+    cascade-worker discover --root hosts --soft 'hostid=hosts,itemid=items.itemid'
+    cascade-worker discover --root store,film > plan.yaml && cascade-worker verify --plan plan.yaml
+    cascade-worker discover --plan plan.yaml > new.yaml && diff plan.yaml new.yaml`
+}
+
+// Run prints the plan.
+func (c *Discover) Run(ctx context.Context, a *shell.App) (err error) {
+	var roots []string
+	for _, name := range c.Root {
+		if name = strings.TrimSpace(name); name != "" && !slices.Contains(roots, name) {
+			roots = append(roots, name)
+		}
+	}
+	if len(roots) == 0 && c.Plan == "" {
+		return usage.Errorf("--root names no table")
+	}
+	var soft []discover.Soft
+	for _, text := range c.Soft {
+		s, err := discover.ParseSoft(text)
+		if err != nil {
+			return usage.Mark(err)
+		}
+		soft = append(soft, s)
+	}
+	var old schema.Plan
+	var text []byte
+	if c.Plan != "" {
+		if text, err = os.ReadFile(c.Plan); err != nil {
+			return usage.Errorf("--plan: %w", err)
+		}
+		if old, err = planfile.Parse(c.Plan, text); err != nil {
+			return usage.Mark(err)
+		}
+	}
+	db, err := a.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	plan, notes, proposals, err := discover.Extend(ctx, db, old, roots, soft)
+	switch {
+	case errors.Is(err, schema.ErrUnknownTable):
+		return usage.Mark(err)
+	case err != nil:
+		return err
+	}
+	if err := discover.Sample(ctx, db, proposals); err != nil {
+		return err
+	}
+	if c.Plan != "" {
+		return c.extended(a, string(text), old, plan, notes, proposals)
+	}
+	printed := PlanText(plan, roots, notes, proposals)
+	if _, err := planfile.Parse("the discovered plan", []byte(printed)); err != nil {
+		return err
+	}
+	_, err = fmt.Fprint(a.Stdout, printed)
+	return err
+}
+
+// extended prints the old plan with what is new, and says what that is.
+func (c *Discover) extended(a *shell.App, text string, old, plan schema.Plan, notes []schema.Note, proposals []schema.Proposal) error {
+	printed, err := extendedText(c.Plan, text, old, plan, notes, proposals)
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprint(a.Stdout, printed); err != nil {
+		return err
+	}
+	tables, edges := len(plan.Tables)-len(old.Tables), edgesOf(plan)-edgesOf(old)
+	said := fmt.Sprintf("new: %s, %s", output.Plural(tables, "table"), output.Plural(edges, "edge"))
+	if tables+edges == 0 {
+		said = "nothing is new: the plan has every foreign key"
+	}
+	if len(proposals) > 0 {
+		said += fmt.Sprintf("; %s proposed, in the lines with %s", output.Plural(len(proposals), "edge"), proposalMark)
+	}
+	for _, n := range notes {
+		if n.Table == "" {
+			said += "\n" + n.Text
+		}
+	}
+	_, err = fmt.Fprintln(a.Stderr, said)
+	return err
+}
+
+func edgesOf(p schema.Plan) (n int) {
+	for _, node := range p.Nodes() {
+		n += len(node.Parents)
+	}
+	return n
+}

@@ -1,0 +1,182 @@
+package tables
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/internal/fit"
+	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
+	"github.com/onerow/onerow/migrations"
+	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
+)
+
+// Migrate creates, removes or lists the toolkit's own tables.
+type Migrate struct {
+	Up     migrateUpCmd     `cmd:"" help:"Create what is missing of the toolkit's tables."`
+	Down   migrateDownCmd   `cmd:"" help:"Remove the toolkit's tables and what is in them."`
+	Status migrateStatusCmd `cmd:"" help:"List the migrations and which of them the database has."`
+}
+
+// Help is the command's longer description.
+func (Migrate) Help() string {
+	return `The toolkit's tables begin with onerow_ and live beside the application's own
+migrations. The tables of the plan are not touched: see the command ddl.
+
+Examples:
+
+    cascade-worker migrate up
+    cascade-worker migrate status
+    cascade-worker migrate down --yes`
+}
+
+type migrateUpCmd struct{}
+
+// Run applies what is missing; it may be run twice, and by several at once.
+func (migrateUpCmd) Run(ctx context.Context, a *shell.App) (err error) {
+	db, err := a.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	missing, err := fit.Pending(ctx, db)
+	if err != nil {
+		return err
+	}
+	if err := migrations.Up(ctx, db); err != nil {
+		return err
+	}
+	line := "the toolkit's tables are up to date"
+	if missing > 0 {
+		line += fmt.Sprintf(": %s applied", output.Plural(missing, "migration"))
+	}
+	_, err = fmt.Fprintln(a.Stdout, line)
+	return err
+}
+
+type migrateDownCmd struct {
+	Yes bool `help:"Do it: jobs, audit, request ids and quota marks are lost."`
+}
+
+// Run removes the tables.
+func (c *migrateDownCmd) Run(ctx context.Context, a *shell.App) (err error) {
+	if !c.Yes {
+		return usage.Errorf("migrate down removes the toolkit's tables with all jobs, open ones too, and the audit of deletions: add --yes to do it")
+	}
+	db, err := a.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := migrations.Down(ctx, db); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(a.Stdout, "the toolkit's tables are removed")
+	return err
+}
+
+type migrateStatusCmd struct {
+	JSON bool `name:"json" help:"Print a JSON array."`
+}
+
+// Run lists the migrations. It only reads, and missing migrations are no failure.
+func (c *migrateStatusCmd) Run(ctx context.Context, a *shell.App) (err error) {
+	db, err := a.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	all, err := migrations.Status(ctx, db)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return shell.PrintJSON(a, all)
+	}
+	rows := make([][]string, len(all))
+	for i, m := range all {
+		at := "missing: run " + output.ProgramName + " migrate up"
+		if m.Applied {
+			at = output.Moment(m.AppliedAt) + " UTC"
+		}
+		rows[i] = []string{fmt.Sprint(m.Version), m.Name, at}
+	}
+	return output.Table(a.Stdout, []string{">VERSION", "MIGRATION", "APPLIED"}, rows)
+}
+
+// DDL prints the statements that create the plan's tables.
+type DDL struct {
+	shell.PlanFlag
+	Trash bool `help:"Print the tables instead that keep deleted rows, of which the database has none yet."`
+}
+
+// Help is the command's longer description.
+func (DDL) Help() string {
+	return `A migration of the application's own, for goose; the worker never creates or alters these
+tables. Needs no database, but for --trash: a trash table has the columns of its table as the
+database has them.
+
+Examples:
+
+    cascade-worker ddl --plan plan.yaml > migrations/0007_projects.sql
+    cascade-worker ddl --plan plan.yaml --trash > migrations/0008_trash.sql`
+}
+
+// Run prints the statements.
+func (c *DDL) Run(ctx context.Context, a *shell.App) error {
+	plan, err := a.Plan(c.PlanFlag)
+	if err != nil {
+		return err
+	}
+	if c.Trash {
+		return c.trash(ctx, a, plan)
+	}
+	_, err = fmt.Fprintln(a.Stdout, GooseUp+Statements(plan))
+	return err
+}
+
+// trash prints the trash tables that are missing.
+func (c *DDL) trash(ctx context.Context, a *shell.App, plan schema.Plan) (err error) {
+	if len(plan.Kept()) == 0 {
+		return usage.Errorf("the plan keeps no deleted rows: say trash: 30d in it")
+	}
+	db, err := a.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	cat, err := live.Inspect(ctx, db)
+	if err != nil {
+		return err
+	}
+	ddl, err := cat.TrashDDL(plan)
+	if err != nil {
+		return err
+	}
+	if len(ddl) == 0 {
+		_, err = fmt.Fprintln(a.Stdout, GooseUp+"-- the trash tables are there; cascade-worker verify compares them")
+		return err
+	}
+	_, err = fmt.Fprintln(a.Stdout, GooseUp+strings.Join(ddl, ";\n\n")+";")
+	return err
+}
+
+// GooseUp makes a file that goose takes; to all others it is a comment. There is no part for Down: it would
+// drop the tables where somebody has mysql read the file.
+const GooseUp = "-- +goose Up\n"
+
+// NoResources is printed where nothing is to be created.
+const NoResources = "-- the plan has no resources; its tables exist already"
+
+// Statements are those that create the plan's tables, as text.
+func Statements(plan schema.Plan) string {
+	ddl := plan.DDL()
+	if len(ddl) == 0 {
+		return NoResources
+	}
+	return strings.Join(ddl, ";\n\n") + ";"
+}

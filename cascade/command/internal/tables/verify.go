@@ -1,0 +1,187 @@
+// Package tables has the commands about the plan and the database's tables: discover, adopt, verify, ddl and migrate.
+package tables
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/internal/usage"
+	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/live"
+)
+
+// Verify compares the database with the plan.
+type Verify struct {
+	shell.PlanFlag
+	Grants  string `placeholder:"USER@HOST" help:"Only print the GRANT statements that let this user run the worker by the plan."`
+	Purge   bool   `help:"With --grants: those for purging, too."`
+	Restore bool   `help:"With --grants: those for restore, too, which the worker itself does not need."`
+}
+
+// Help is the command's longer description.
+func (Verify) Help() string {
+	return `Compares the tables of the plan, their columns, indexes, foreign keys and triggers, and
+the toolkit's own tables with what the database has, and proves the rights that the
+worker needs. Prints each difference with what to do about it and exits with 1 if there
+is one. It only reads.
+
+Examples:
+
+    cascade-worker verify --plan plan.yaml
+    cascade-worker verify --plan plan.yaml && cascade-worker run --plan plan.yaml
+    cascade-worker verify --plan plan.yaml --grants worker@10.0.0.% --purge | mysql shop
+    cascade-worker verify --plan plan.yaml --grants ann@10.0.0.% --restore | mysql shop`
+}
+
+// Run prints the differences, and what the worker needs.
+func (c *Verify) Run(ctx context.Context, a *shell.App) (err error) {
+	plan, err := a.Plan(c.PlanFlag)
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.Grants != "":
+		return c.printGrants(a, plan)
+	case c.Purge:
+		return usage.Errorf("--purge needs --grants: whose rights?")
+	case c.Restore:
+		return usage.Errorf("--restore needs --grants: whose rights?")
+	}
+	db, err := a.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	var found []live.Difference
+	var differs *live.VerifyError
+	if err = live.Verify(ctx, db, plan); errors.As(err, &differs) {
+		found = differs.Differences
+	} else if err != nil {
+		return err
+	}
+	access, err := live.VerifyPrivileges(ctx, db, plan)
+	if err != nil {
+		return err
+	}
+	found = append(found, access.Missing...)
+	if err := printAccess(a, access, absent(found)); err != nil {
+		return err
+	}
+	lines, found := inOneLine(plan, a.Database(), found)
+	for _, line := range lines {
+		if _, err := fmt.Fprintln(a.Stdout, line); err != nil {
+			return err
+		}
+	}
+	switch {
+	case len(found) > 0:
+		return printDifferences(a, found)
+	case len(lines) > 0:
+		return shell.ErrReported
+	}
+	_, err = fmt.Fprintf(a.Stdout, "ok: the database is as the plan declares it (%s)\n", planSize(plan))
+	return err
+}
+
+// planSize is "2 resources, 5 tables, 6 edges".
+func planSize(plan schema.Plan) string {
+	edges := 0
+	for _, n := range plan.Nodes() {
+		edges += len(n.Parents)
+	}
+	var parts []string
+	if n := len(plan.Resources); n > 0 {
+		parts = append(parts, output.Plural(n, "resource"))
+	}
+	if n := len(plan.Tables); n > 0 {
+		parts = append(parts, output.Plural(n, "table"))
+	}
+	return strings.Join(append(parts, output.Plural(edges, "edge")), ", ")
+}
+
+// printAccess prints what the worker needs, as far as it was proved, and what this
+// user may not be shown.
+func printAccess(a *shell.App, access schema.Access, lacks map[string]bool) error {
+	lacks["onerow_goose_version"] = lacks["onerow_job"] // made together; a right that the database gives says nothing
+	for _, d := range access.Missing {
+		lacks[d.Table] = true
+	}
+	for _, d := range access.Missing {
+		lacks[d.Table] = true
+	}
+	var b strings.Builder
+	for _, p := range access.Needs {
+		if !lacks[p.Table] {
+			fmt.Fprintf(&b, "needs: %s (proved)\n", output.OneLine(p.String()))
+		}
+	}
+	for _, n := range access.Blind {
+		fmt.Fprintf(&b, "not seen: %s\n", output.OneLine(n.Text))
+	}
+	_, err := fmt.Fprint(a.Stdout, b.String())
+	return err
+}
+
+// printGrants needs the name of the database, but no connection.
+func (c *Verify) printGrants(a *shell.App, plan schema.Plan) error {
+	cfg, err := shell.ParseDSN(a.DSN)
+	if err != nil {
+		return err
+	}
+	if name, _, _ := strings.Cut(c.Grants, "@"); name == "" {
+		return usage.Errorf("--grants %q names no user; it should be like worker@10.0.0.%%", c.Grants)
+	}
+	var b strings.Builder
+	needs := live.Privileges(plan)
+	if c.Purge {
+		needs = append(needs, live.PurgePrivileges()...)
+	}
+	if c.Restore {
+		needs = append(needs, live.RestorePrivileges(plan)...)
+	}
+	for _, p := range needs {
+		fmt.Fprintf(&b, "%s;\n", output.OneLine(p.Grant(cfg.DBName, live.Grantee(c.Grants))))
+	}
+	_, err = fmt.Fprint(a.Stdout, b.String())
+	return err
+}
+
+// printDifferences prints what differs, table by table, and what to do about it.
+func printDifferences(a *shell.App, found []schema.Difference) error {
+	var b strings.Builder
+	table := ""
+	for _, d := range found {
+		if d.Table != table {
+			table = d.Table
+			fmt.Fprintf(&b, "%s\n", output.Printable(table))
+		}
+		fmt.Fprintf(&b, "  - %s\n      %s\n", output.OneLine(part(d)+d.Problem), output.OneLine(fix(d)))
+	}
+	fmt.Fprintf(&b, "\n%s between the database and the plan", output.Plural(len(found), "difference"))
+	if _, err := fmt.Fprintln(a.Stdout, b.String()); err != nil {
+		return err
+	}
+	return shell.ErrReported
+}
+
+// fix is what to do, in the words of this program.
+func fix(d schema.Difference) string {
+	return strings.ReplaceAll(d.Fix, "Plan.DDL returns", output.ProgramName+" ddl prints")
+}
+
+// part names what of the table differs.
+func part(d live.Difference) string {
+	switch {
+	case d.Column != "" && d.Index != "":
+		return fmt.Sprintf("column %s, index %s: ", d.Column, d.Index)
+	case d.Column != "":
+		return fmt.Sprintf("column %s: ", d.Column)
+	case d.Index != "":
+		return fmt.Sprintf("index %s: ", d.Index)
+	}
+	return ""
+}
