@@ -3,9 +3,12 @@ package command
 import (
 	"bufio"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -208,6 +211,61 @@ func TestMetricsAreMeasuredNowAndThen(t *testing.T) {
 	s.says(s.get("/metrics"), http.StatusOK, `onerow_cascade_jobs{state="scheduled"} 1`)
 }
 
+// TestPageBelowAPrefix: in somebody's own mux nothing leads out of the prefix.
+func TestPageBelowAPrefix(t *testing.T) {
+	const prefix = "/our/jobs"
+	w := ready(t)
+	w.createTrash()
+	s := w.serveWith(testToken, func(o *page.Options) { o.Prefix = prefix })
+	none := func(r *http.Request) { r.Header.Del("Authorization") }
+	for path, want := range map[string]string{"/": prefix + "/login", "/jobs/1": prefix + "/login?to=%2Fjobs%2F1"} {
+		if got := s.get(path, none, asHTML); got.StatusCode != http.StatusSeeOther || got.Header.Get("Location") != want {
+			t.Errorf("%s: %s, to %q, want %q", path, got.Status, got.Header.Get("Location"), want)
+		}
+	}
+	in := s.do(http.MethodPost, "/login", url.Values{"token": {testToken}, "to": {"/trash"}}, none)
+	if in.Header.Get("Location") != prefix+"/trash" || in.Cookies()[0].Path != prefix+"/" {
+		t.Errorf("signed in: %q, %+v", in.Header.Get("Location"), in.Cookies())
+	}
+	s.says(s.get("/trash", none, func(r *http.Request) { r.AddCookie(in.Cookies()[0]) }), http.StatusOK, "Sign out")
+
+	s.fill(1, 2, 3)
+	s.fill(2, 1, 1)
+	s.fill(3, 1, 1)
+	dead, grace, left := s.enqueue(1, 0), s.enqueue(2, time.Hour), s.enqueue(3, 0)
+	s.end(dead.ID, cascade.Dead, "e")
+	s.park(left.ID, "comment", 1, "e")
+	s.end(left.ID, cascade.Leftovers, "")
+	leads := regexp.MustCompile(`\b(?:href|src|action|formaction|data-from)="([^"]*)"`)
+	seen := map[string]bool{}
+	for _, path := range []string{"/", "/live", "/trash", "/search?q=project", "/delete", "/delete?resource=project&key=1", "/nowhere",
+		fmt.Sprintf("/jobs/%d", dead.ID), fmt.Sprintf("/jobs/%d/live", left.ID), fmt.Sprintf("/jobs/%d/undo", grace.ID), fmt.Sprintf("/jobs/%d/cancel", dead.ID)} {
+		for _, found := range leads.FindAllStringSubmatch(s.get(path, asHTML).body, -1) {
+			if seen[found[1]] = true; !strings.HasPrefix(found[1], prefix+"/") && found[1] != "#main" {
+				t.Errorf("%s leads to %q", path, found[1])
+			}
+		}
+	}
+	for lead := range seen {
+		if _, path, _ := strings.Cut(lead, prefix); strings.HasPrefix(path, "/static/") {
+			s.says(s.get(path), http.StatusOK)
+		}
+	}
+	if len(seen) < 25 {
+		t.Errorf("only %d leads were found: %q", len(seen), slices.Sorted(maps.Keys(seen)))
+	}
+	for path, to := range map[string]string{"/pause": "", fmt.Sprintf("/jobs/%d/retry", dead.ID): fmt.Sprintf("/jobs/%d", dead.ID)} {
+		got := s.do(http.MethodPost, path, url.Values{"reason": {"x"}, "to": {to}})
+		want := prefix + to
+		if to == "" {
+			want += "/"
+		}
+		if got.StatusCode != http.StatusSeeOther || got.Header.Get("Location") != want {
+			t.Errorf("%s: %s, to %q, want %q", path, got.Status, got.Header.Get("Location"), want)
+		}
+	}
+}
+
 // TestPageRequests: addresses, methods, bodies and headers.
 func TestPageRequests(t *testing.T) {
 	s := ready(t).serve("", true)
@@ -400,7 +458,7 @@ func TestRunServes(t *testing.T) {
 // TestCountsWhatIsLeft: while somebody looks, what is left of a job under way is counted, and told by table; what was
 // counted until the time was over is told as "at least", and can be counted to the end.
 func TestCountsWhatIsLeft(t *testing.T) {
-	s := ready(t).serve("", true)
+	s := ready(t).serveWith("", func(o *page.Options) { o.Local, o.CountBudget = true, 3*time.Second })
 	s.fill(1, 2, 3)
 	job := s.enqueue(1, 0)
 	live := func(text string) {

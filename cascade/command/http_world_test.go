@@ -63,7 +63,9 @@ func (w *world) serveWith(token string, other func(*page.Options)) *site {
 	if err = errors.Join(err, op.Metrics.Watch(w.db)); err != nil {
 		w.t.Fatal(err)
 	}
-	server := httptest.NewServer(p)
+	mux := http.NewServeMux()
+	mux.Handle(options.Prefix+"/", http.StripPrefix(options.Prefix, p))
+	server := httptest.NewServer(mux)
 	ctx, stop := context.WithCancel(context.Background())
 	var beside sync.WaitGroup
 	beside.Go(func() { p.Run(ctx) })
@@ -72,7 +74,7 @@ func (w *world) serveWith(token string, other func(*page.Options)) *site {
 		stop()
 		beside.Wait()
 	})
-	s := &site{world: w, metrics: op.Metrics, plan: plan, base: server.URL, token: token}
+	s := &site{world: w, metrics: op.Metrics, plan: plan, base: server.URL + options.Prefix, token: token}
 	s.client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return s
 }

@@ -33,7 +33,7 @@
 //     it. ONEROW_DSN does not have that weakness.
 //   - That a first migration and a running worker of an older version go together.
 //   - Assets in other places than folders: only file:// is linked in. A program of a
-//     few lines around cascade.NewWorker serves any other bucket.
+//     few lines around command.Main serves any other bucket.
 //
 // # The DSN
 //
