@@ -9,12 +9,12 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/onerow/onerow/cascade/command/internal/age"
 	"github.com/onerow/onerow/cascade/command/internal/daemon"
 	"github.com/onerow/onerow/cascade/command/internal/deletion"
 	"github.com/onerow/onerow/cascade/command/internal/lost"
 	"github.com/onerow/onerow/cascade/command/internal/operate"
 	"github.com/onerow/onerow/cascade/command/internal/records"
-	"github.com/onerow/onerow/cascade/command/internal/retain"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/command/internal/tables"
 	"github.com/onerow/onerow/cascade/internal/output"
@@ -33,7 +33,7 @@ type commandLine struct {
 	Cancel   deletion.Cancel  `cmd:"" help:"End a deletion that has begun: the row and the rest stay."`
 	Restore  deletion.Restore `cmd:"" help:"Bring back what a job has deleted and kept."`
 	Trash    deletion.Trash   `cmd:"" help:"List what can be brought back, or remove it for good."`
-	Retain   retain.Retention `cmd:"" name:"retention" help:"Show which rows the plan's retention finds, or queue them now."`
+	Retain   age.Retention    `cmd:"" name:"retention" help:"Show which rows the plan's retention finds, or queue them now."`
 	DryRun   deletion.Plan    `cmd:"" name:"plan" help:"Count what would be deleted below a row: a dry run."`
 	Orphans  lost.Orphans     `cmd:"" help:"Find rows whose row above is gone, and queue what is below."`
 	Sweep    lost.Sweep       `cmd:"" help:"Find assets without rows and rows without assets."`
@@ -51,7 +51,7 @@ type commandLine struct {
 	Verify   tables.Verify    `cmd:"" help:"Compare the database with the plan and name each difference."`
 	DDL      tables.DDL       `cmd:"" name:"ddl" help:"Print the CREATE TABLE statements of the plan's tables."`
 	Migrate  tables.Migrate   `cmd:"" help:"Create, remove or list the toolkit's own tables (onerow_*)."`
-	Purge    retain.Purge     `cmd:"" help:"Remove what the toolkit's own tables keep for a while only: old jobs, audits, request ids, keys."`
+	Purge    age.Purge        `cmd:"" help:"Remove what the toolkit's own tables keep for a while only: old jobs, audits, request ids, keys."`
 	Keys     records.Keys     `cmd:"" help:"Look at idempotency keys, release, complete, expire or purge them."`
 	Serials  records.Serials  `cmd:"" help:"List series of numbers, find their gaps and overlaps."`
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// The main of a program of one's own: the application's plan in Go, so that nobody keeps a file beside it, and the bucket
-// that the application writes to. It has all commands of cascade-worker.
+// The main of a program of one's own: the application's plan in Go, so that nobody keeps a file beside it,
+// and the bucket that the application writes to. It has all commands of cascade-worker.
 func ExampleMain() {
 	plan := schema.Plan{Resources: []schema.Resource{
 		{Name: "project", Archive: "project_archive", Owner: "user_id", Label: schema.Label{Column: "name"}},
@@ -23,8 +23,8 @@ func ExampleMain() {
 	os.Exit(command.Main(&plan, command.Options{Version: "1.4", OpenAssets: openBucket}))
 }
 
-// openBucket opens what --assets names, as in s3://pictures?region=eu-central-1, with the driver that this program links:
-// _ "gocloud.dev/blob/s3blob".
+// openBucket opens what --assets names, as in s3://pictures?region=eu-central-1, with the driver that this
+// program links: _ "gocloud.dev/blob/s3blob".
 func openBucket(ctx context.Context, address string) (cascade.AssetStore, func() error, error) {
 	bucket, err := blob.OpenBucket(ctx, address)
 	if err != nil {

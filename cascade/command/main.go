@@ -20,14 +20,14 @@ type Options struct {
 	Version string
 	// Assets is the place of the plan's assets, if the program knows it.
 	Assets cascade.AssetStore
-	// OpenAssets opens the place that --assets or ONEROW_ASSETS names, and returns how to close it. Its error is
-	// printed, with the exit code 2; it should not quote the address, which may carry keys. Without it, and without
-	// Assets, there is no place for assets.
+	// OpenAssets opens the place that --assets or ONEROW_ASSETS names, and returns how to close it. Its error
+	// is printed, with the exit code 2; it should not quote the address, which may carry keys. Without it,
+	// and without Assets, there is no place for assets.
 	OpenAssets func(ctx context.Context, address string) (cascade.AssetStore, func() error, error)
 }
 
-// Main runs the command line of this process and returns its exit code, for [os.Exit]. plan is the program's own;
-// without one --plan names a file.
+// Main runs the command line of this process and returns its exit code, for [os.Exit]. plan is the program's
+// own; without one --plan names a file.
 func Main(plan *schema.Plan, o Options) int {
 	// The first signal asks for a clean stop; a second one ends the process at once. It counts
 	// only after a moment: timeout(1) and others signal a process and its group.

@@ -11,7 +11,8 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// TestOwnPlan: a program's own plan needs no file, and none goes before it; one that contradicts itself is refused.
+// TestOwnPlan: a program's own plan needs no file, and none goes before it; one that contradicts itself is
+// refused.
 func TestOwnPlan(t *testing.T) {
 	good := schema.Plan{Resources: []schema.Resource{{Name: "shelf"}}}
 	bad := schema.Plan{Resources: []schema.Resource{{Name: "shelf", Parent: schema.Parent{Resource: "room", Column: "room_id"}}}}

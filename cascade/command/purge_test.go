@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/command/internal/age"
 	"github.com/onerow/onerow/cascade/command/internal/metrics"
-	"github.com/onerow/onerow/cascade/command/internal/retain"
+	"github.com/onerow/onerow/cascade/command/internal/retention"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/internal/cost"
-	"github.com/onerow/onerow/internal/retention"
 )
 
 // withOld is a database with rows of each kind, of which those with i <= old are old.
@@ -73,7 +73,7 @@ func TestPurge(t *testing.T) {
 	w.exec("DROP TABLE onerow_request")
 	w.exec("CREATE TABLE onerow_request SELECT 1 AS one")
 	out = w.run("purge", "--json", "--load", "1").stdout
-	var got []retain.Purged
+	var got []age.Purged
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatalf("%v:\n%s", err, out)
 	}
@@ -104,7 +104,7 @@ func TestPurgeInterrupted(t *testing.T) {
 	defer cancel()
 	var out bytes.Buffer
 	a := &shell.App{Environment: shell.Environment{Stdout: &out, Stderr: &out}, DSN: w.url()}
-	c := retain.Purge{KeepFlags: retain.KeepFlags{KeepJobs: retention.Jobs}, Load: 0.01}
+	c := age.Purge{KeepFlags: age.KeepFlags{KeepJobs: retention.Jobs}, Load: 0.01}
 	go func() { // between two batches, as the rest after the first is long
 		for w.number("SELECT COUNT(*) FROM onerow_job_archive") == 1000 {
 		}
@@ -180,7 +180,7 @@ func TestPurgeMetrics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Kinds, err = (retain.KeepFlags{KeepJobs: retention.Jobs, KeepRequests: retention.Requests}).Kinds(); err != nil {
+	if m.Kinds, err = (age.KeepFlags{KeepJobs: retention.Jobs, KeepRequests: retention.Requests}).Kinds(); err != nil {
 		t.Fatal(err)
 	}
 	m.PurgedRows("keys", 7)

@@ -1,5 +1,5 @@
-// Package fileassets opens folders as the place of a plan's assets, by their addresses: it is what cascade-worker gives
-// package command for --assets file:///folder.
+// Package fileassets opens folders as the place of a plan's assets, by their addresses: it is what
+// cascade-worker gives package command for --assets file:///folder.
 //
 //	os.Exit(command.Main(nil, command.Options{OpenAssets: fileassets.Open}))
 package fileassets
@@ -17,8 +17,8 @@ import (
 	"github.com/onerow/onerow/cascade/blobassets"
 )
 
-// Open opens a folder, as in file:///folder, and returns how to close it. Its errors quote no more of the address than
-// its path, because addresses of other stores may carry keys.
+// Open opens a folder, as in file:///folder, and returns how to close it. Its errors quote no more of the
+// address than its path, because addresses of other stores may carry keys.
 func Open(ctx context.Context, address string) (cascade.AssetStore, func() error, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != fileblob.Scheme {

@@ -1,35 +1,37 @@
-// Package page is the operator's page of the cascade as an [http.Handler]: what is queued and at work, what failed and
-// why, what is in the trash; with buttons to retry, skip, pause, cancel, undo, restore and delete.
+// Package page is the operator's page of the cascade as an [http.Handler]: what is queued and at work, what
+// failed and why, what is in the trash; with buttons to retry, skip, pause, cancel, undo, restore and delete.
 //
-//	p, err := page.New(page.Options{DB: db, Plan: plan, Prefix: "/jobs", Tokens: tokens})
-//	mux.Handle("/jobs/", http.StripPrefix("/jobs", p))
+//	p, err := page.New(page.Options{DB: db, Plan: plan, Prefix: "/admin", Tokens: tokens})
+//	mux.Handle("/admin/", http.StripPrefix("/admin", p))
 //	go p.Run(ctx)
 //
-// It shows what the database has, whichever process works it: cascade-worker run --http serves the same page beside
-// its work. [Page.Run] counts what is left of jobs, and does the restores that were asked for; without it the page
-// shows neither.
+// It shows what the database has, whichever process works it: cascade-worker run --http serves the same page
+// beside its work. [Page.Run] counts what is left of jobs, and does the restores that were asked for; without
+// it neither is done.
 //
 // # What is promised
 //
-//   - With tokens nobody sees or does anything without one, but for /healthz, /readyz and the form that asks for it.
-//     Without, everybody sees all, and nobody does anything unless Local is true. A post from another site is refused
-//     in every case. Wrong tokens are answered slowly.
-//   - Each press is written down, with the token's name and the reason that was typed: see cascade.ReportJob.
-//   - However many look, the database is asked once a second at most, and nothing while nobody looks.
-//   - An answer is rendered before its first byte is sent. No data gets into it unescaped, and nothing from elsewhere.
+//   - With tokens nobody sees or does anything without one, but for /healthz, /readyz and the form that asks
+//     for it. Without, everybody sees all, and nobody does anything unless Local is true. A post from another
+//     site is refused in every case. Wrong tokens are answered slowly.
+//   - What a button does is written down with the token's name and the reason that was typed: see
+//     cascade.ReportJob and cascade.ListActions.
+//   - However many look at the board, it is read once a second at most, and not while nobody looks.
+//   - An answer is rendered before its first byte is sent. No data gets into it unescaped, and nothing from
+//     elsewhere.
 //
 // # What is not
 //
-//   - That a sign-in outlives the process, or counts in another one: requests of one person have to reach the process
-//     that he has signed in at, or carry a token as a bearer.
+//   - That a sign-in outlives the process, or counts in another one: requests of one person have to reach the
+//     process that he has signed in at, or carry a token as a bearer.
 //   - Times of clients: the [http.Server] has to set its own, as cascade-worker does.
 //
 // # Statements
 //
-// The board sends 10 statements, 2 more if any job is open, and 1 for each other kind of job that there is; /readyz
-// what schema.Verify and migrations.Status document, every 15 seconds at most; a button what package cascade, and repo
-// for undo, cancel and restore, document.
+// The board sends 10 statements, 2 more if any job is open, and 1 for each other kind of job that there is;
+// /readyz what schema.Verify and migrations.Status document, every 15 seconds at most; a button what package
+// cascade, and repo for undo, cancel and restore, document.
 //
-// guard.go says who may look and who may press, watch.go reads what is shown, view.go puts it into words, act.go and
-// its like do what was pressed, count.go and restore.go go on beside it.
+// guard.go says who may look and who may press, watch.go reads what is shown, view.go puts it into words,
+// act.go and its like do what was pressed, count.go and restore.go go on beside it.
 package page

@@ -1,5 +1,5 @@
-// Package target finds the row that somebody has named, on the command line or on the page, and queues its deletion:
-// root.go reads the name and the key, find.go looks where the row is, queue.go queues it.
+// Package target finds the row that somebody has named, on the command line or on the page, and queues its
+// deletion: root.go reads the name and the key, find.go looks where the row is, queue.go queues it.
 package target
 
 import (

@@ -1,5 +1,5 @@
-// Package usage marks the errors that a user can put right himself: the command ends with the exit code 2 for them, and
-// with 1 for all others.
+// Package usage marks the errors that a user can put right himself: the command ends with the exit code 2 for
+// them, and with 1 for all others.
 package usage
 
 import (

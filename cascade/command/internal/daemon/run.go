@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/command/internal/age"
 	"github.com/onerow/onerow/cascade/command/internal/lost"
 	"github.com/onerow/onerow/cascade/command/internal/operate"
-	"github.com/onerow/onerow/cascade/command/internal/retain"
+	"github.com/onerow/onerow/cascade/command/internal/retention"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
-	"github.com/onerow/onerow/internal/retention"
 )
 
 // WorkFlags are part of the commands that work the queue.
@@ -53,7 +53,7 @@ func (f WorkFlags) check(a *shell.App) error {
 type Run struct {
 	WorkFlags
 	HTTPFlags
-	retain.KeepFlags
+	age.KeepFlags
 	lost.WatchFlag
 	Poll    time.Duration `placeholder:"TIME" help:"How long an idle worker waits before it looks again (1s)."`
 	NoPurge bool          `help:"Do not purge the toolkit's own tables in the background; --keep-… say what is kept how long."`

@@ -9,10 +9,10 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/command/internal/retention"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/fit"
 	"github.com/onerow/onerow/cascade/internal/usage"
-	"github.com/onerow/onerow/internal/retention"
 	"github.com/onerow/onerow/schema"
 )
 

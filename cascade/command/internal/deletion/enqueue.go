@@ -1,5 +1,5 @@
-// Package deletion has the commands about one deletion: what would go (plan), that it goes (enqueue), that it does not
-// (undo, cancel), and what comes back (restore, trash).
+// Package deletion has the commands about one deletion: what would go (plan), that it goes (enqueue), that it
+// does not (undo, cancel), and what comes back (restore, trash).
 package deletion
 
 import (

@@ -1,5 +1,5 @@
-// Package lost has the commands that find what belongs to nothing: orphans, rows whose row above is gone, also beside a
-// worker, and sweep, assets without rows and rows without assets.
+// Package lost has the commands that find what belongs to nothing: orphans, rows whose row above is gone,
+// also beside a worker, and sweep, assets without rows and rows without assets.
 package lost
 
 import (

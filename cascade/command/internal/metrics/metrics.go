@@ -15,9 +15,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/command/internal/retention"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/prommetrics"
-	"github.com/onerow/onerow/internal/retention"
 )
 
 // Metrics are this process's, in a registry of their own: nothing that a library

@@ -1,5 +1,5 @@
-// Package operate has the commands of whoever operates the queue: jobs, report, retry, parked, pause, resume, first, set
-// and workers.
+// Package operate has the commands of whoever operates the queue: jobs, report, retry, parked, pause, resume,
+// first, set and workers.
 package operate
 
 import (

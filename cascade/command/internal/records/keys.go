@@ -1,5 +1,5 @@
-// Package records has the commands about what other packages than cascade have stored: keys of idempotency, series of
-// numbers.
+// Package records has the commands about what other packages than cascade have stored: keys of idempotency,
+// series of numbers.
 package records
 
 import (

@@ -1,4 +1,5 @@
-// Package tables has the commands about the plan and the database's tables: discover, adopt, verify, ddl and migrate.
+// Package tables has the commands about the plan and the database's tables: discover, adopt, verify, ddl and
+// migrate.
 package tables
 
 import (

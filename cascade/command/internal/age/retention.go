@@ -1,6 +1,6 @@
-// Package retain has the commands about age: retention queues the rows that are old by the plan, purge removes what the
-// toolkit's own tables keep for a while only.
-package retain
+// Package age has the commands about age: retention queues the rows that are old by the plan, purge
+// removes what the toolkit's own tables keep for a while only.
+package age
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package retain
+package age
 
 import (
 	"context"
@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/onerow/onerow/cascade/command/internal/retention"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
-	"github.com/onerow/onerow/internal/retention"
 )
 
 // KeepFlags say how long the toolkit keeps its own rows.

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/command/internal/retention"
 	"github.com/onerow/onerow/idempotency"
 	"github.com/onerow/onerow/internal/cost"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
-	"github.com/onerow/onerow/internal/retention"
 	"github.com/onerow/onerow/migrations"
 )
 
