@@ -13,9 +13,9 @@ import (
 
 	"github.com/pressly/goose/v3"
 
-	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/command/internal/tables"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/migrations"
 )
 

@@ -173,7 +173,7 @@ func TestPlanText(t *testing.T) {
 	for _, name := range []string{"a", "null", "Yes", "1", "1e3", "a b", "a: b", "#a", "- a", "{a}", `"a"`, `a\b`, "ä€", "'", "true", "~", "a#b", "*a", "&a", "!a", "%a", "@a", "[", "?", "<<", "="} {
 		plan.Tables = append(plan.Tables, schema.Table{Name: name, Key: []string{name, "x" + name}, Parents: []schema.Edge{{Table: name, Columns: []string{name + "y", name + "z"}}}})
 	}
-	text := tables.PlanText(plan, []string{"a\nb"}, []schema.Note{{Table: "a b", Text: "one\ntables: [] " + strings.Repeat("word ", 60)}, {Text: "- name: x"}}, nil)
+	text := tables.PlanText(plan, []string{"a\nb"}, []live.Note{{Table: "a b", Text: "one\ntables: [] " + strings.Repeat("word ", 60)}, {Text: "- name: x"}}, nil)
 	got, err := planfile.Parse("printed", []byte(text))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)

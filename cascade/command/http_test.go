@@ -16,10 +16,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/command/internal/metrics"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/page"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -233,9 +233,9 @@ func TestPageBelowAPrefix(t *testing.T) {
 	s.fill(2, 1, 1)
 	s.fill(3, 1, 1)
 	dead, grace, left := s.enqueue(1, 0), s.enqueue(2, time.Hour), s.enqueue(3, 0)
-	s.end(dead.ID, cascade.Dead, "e")
+	s.end(dead.ID, queue.Dead, "e")
 	s.park(left.ID, "comment", 1, "e")
-	s.end(left.ID, cascade.Leftovers, "")
+	s.end(left.ID, queue.Leftovers, "")
 	leads := regexp.MustCompile(`\b(?:href|src|action|formaction|data-from)="([^"]*)"`)
 	seen := map[string]bool{}
 	for _, path := range []string{"/", "/live", "/trash", "/search?q=project", "/delete", "/delete?resource=project&key=1", "/nowhere",

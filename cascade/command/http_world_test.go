@@ -19,6 +19,7 @@ import (
 	"github.com/onerow/onerow/cascade/command/internal/metrics"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/page"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/planfile"
 )

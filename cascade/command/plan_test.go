@@ -105,7 +105,7 @@ func FuzzPlan(f *testing.F) {
 			existing.Tables[i].Archive, existing.Tables[i].Asset, existing.Tables[i].Triggers = "", "", nil
 		}
 		if existing.Check() == nil && !slices.ContainsFunc(existing.Nodes(), conditional) {
-			again, err := planfile.Parse("printed", []byte(tables.PlanText(existing, []string{"a\nb"}, []schema.Note{{Table: existing.Tables[0].Name, Text: "x\n- name: y"}}, nil)))
+			again, err := planfile.Parse("printed", []byte(tables.PlanText(existing, []string{"a\nb"}, []live.Note{{Table: existing.Tables[0].Name, Text: "x\n- name: y"}}, nil)))
 			if err != nil || cmp.Diff(existing.Nodes(), again.Nodes()) != "" {
 				t.Fatalf("printed and read again: %v, %s", err, cmp.Diff(existing.Nodes(), again.Nodes()))
 			}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 // actTimeout is what a button may take. Batches hold a job's row for moments only.
@@ -113,7 +114,7 @@ func (p *Page) resume(ctx context.Context, _ *http.Request, _ int64) (string, er
 }
 
 func (p *Page) retryJob(ctx context.Context, _ *http.Request, id int64) (string, error) {
-	job, err := cascade.Retry(ctx, p.db, id)
+	job, err := queue.Retry(ctx, p.db, id)
 	if err != nil {
 		return "", jobError(id, err)
 	}
@@ -136,7 +137,7 @@ func jobError(id int64, err error) error {
 }
 
 func (p *Page) retryRow(ctx context.Context, _ *http.Request, id int64) (string, error) {
-	job, err := cascade.RetryParked(ctx, p.db, id)
+	job, err := queue.RetryParked(ctx, p.db, id)
 	if err != nil {
 		return "", rowError(id, err)
 	}
@@ -144,7 +145,7 @@ func (p *Page) retryRow(ctx context.Context, _ *http.Request, id int64) (string,
 }
 
 func (p *Page) skipRow(ctx context.Context, _ *http.Request, id int64) (string, error) {
-	job, err := cascade.SkipParked(ctx, p.db, id)
+	job, err := queue.SkipParked(ctx, p.db, id)
 	if err != nil {
 		return "", rowError(id, err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 // askView is the question before what cannot be taken back, or takes long. Asking changes nothing.
@@ -69,7 +70,7 @@ func (p *Page) questionUndo(ctx context.Context, _ *http.Request, id int64) (ask
 }
 
 func (p *Page) questionCancel(ctx context.Context, _ *http.Request, id int64) (askView, error) {
-	job, err := cascade.Get(ctx, p.db, id)
+	job, err := queue.Get(ctx, p.db, id)
 	if err != nil {
 		return askView{}, jobError(id, err)
 	}
@@ -131,8 +132,8 @@ func (p *Page) questionSkip(ctx context.Context, r *http.Request, _ int64) (askV
 }
 
 // inTrash is a job of which something is in the trash.
-func (p *Page) inTrash(ctx context.Context, id int64) (cascade.Job, []cascade.KeptTable, error) {
-	job, err := cascade.Get(ctx, p.db, id)
+func (p *Page) inTrash(ctx context.Context, id int64) (queue.Job, []cascade.KeptTable, error) {
+	job, err := queue.Get(ctx, p.db, id)
 	if err != nil {
 		return job, nil, jobError(id, err)
 	}

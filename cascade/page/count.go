@@ -10,8 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/inspect"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -92,9 +93,9 @@ func (p *Page) count(ctx context.Context, thorough bool) {
 			r, known := p.counts.get(job.ID)
 			switch {
 			case !thorough && !known:
-				p.countJob(ctx, job, cascade.DryRunOptions{Limit: quickRows}, p.countBudget, thoroughKeys)
+				p.countJob(ctx, job, inspect.DryRunOptions{Limit: quickRows}, p.countBudget, thoroughKeys)
 			case thorough && known && r.AtLeast && !r.Thorough:
-				p.countJob(ctx, job, cascade.DryRunOptions{Exact: true}, p.countBudget, thoroughKeys)
+				p.countJob(ctx, job, inspect.DryRunOptions{Exact: true}, p.countBudget, thoroughKeys)
 			default:
 				continue
 			}
@@ -107,15 +108,15 @@ func (p *Page) count(ctx context.Context, thorough bool) {
 func (p *Page) countJob(ctx context.Context, job queue.Job, o inspect.DryRunOptions, budget time.Duration, keys int64) {
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
-	job, err := cascade.Get(ctx, p.db, job.ID) // the board's is older
+	job, err := queue.Get(ctx, p.db, job.ID) // the board's is older
 	if err != nil {
 		return // it is purged, or the board says what is wrong with the database
 	}
 	before, _ := p.counts.get(job.ID)
 	found := remaining{Deleted: job.DeletedRows, Gone: job.Tables}
 	kept, last := keptTables(p.plan), time.Now()
-	var soFar cascade.Estimate
-	o.OnProgress = func(e cascade.Estimate) {
+	var soFar inspect.Estimate
+	o.OnProgress = func(e inspect.Estimate) {
 		soFar = e
 		if !o.Exact {
 			return
@@ -138,7 +139,7 @@ func (p *Page) countJob(ctx context.Context, job queue.Job, o inspect.DryRunOpti
 		}
 		last = time.Now()
 	}
-	e, err := cascade.DryRun(ctx, p.db, p.plan, job.Resource, job.ResourceID, o)
+	e, err := inspect.DryRun(ctx, p.db, p.plan, job.Resource, job.ResourceID, o)
 	cut := err != nil
 	if cut {
 		e = soFar
@@ -146,7 +147,7 @@ func (p *Page) countJob(ctx context.Context, job queue.Job, o inspect.DryRunOpti
 			p.log.InfoContext(ctx, "page: what is left of a job cannot be counted", "job", job.ID, "error", output.OneLine(err.Error()))
 		}
 	}
-	if after, err := cascade.Get(ctx, p.db, job.ID); err == nil {
+	if after, err := queue.Get(ctx, p.db, job.ID); err == nil {
 		found.meanwhile(after)
 	}
 	found = p.left(found, job, e)
@@ -184,7 +185,7 @@ func (r *remaining) meanwhile(after queue.Job) {
 
 // askCount has a job counted to the end.
 func (p *Page) askCount(ctx context.Context, _ *http.Request, id int64) (string, error) {
-	job, err := cascade.Get(ctx, p.db, id)
+	job, err := queue.Get(ctx, p.db, id)
 	switch {
 	case err != nil:
 		return "", jobError(id, err)

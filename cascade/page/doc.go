@@ -15,7 +15,7 @@
 //     for it. Without, everybody sees all, and nobody does anything unless Local is true. A post from another
 //     site is refused in every case. Wrong tokens are answered slowly.
 //   - What a button does is written down with the token's name and the reason that was typed: see
-//     cascade.ReportJob and cascade.ListActions.
+//     cascade.ReportJob and queue.ListActions.
 //   - However many look at the board, it is read once a second at most, and not while nobody looks.
 //   - An answer is rendered before its first byte is sent. No data gets into it unescaped, and nothing from
 //     elsewhere.
@@ -29,7 +29,7 @@
 // # Statements
 //
 // The board sends 10 statements, 2 more if any job is open, and 1 for each other kind of job that there is;
-// /readyz what schema.Verify and migrations.Status document, every 15 seconds at most; a button what package
+// /readyz what live.Verify and migrations.Status document, every 15 seconds at most; a button what package
 // cascade, and repo for undo, cancel and restore, document.
 //
 // guard.go says who may look and who may press, watch.go reads what is shown, view.go puts it into words,

@@ -9,9 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/inspect"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/target"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 // maxTyped is how much of a key is read, in bytes.
@@ -53,11 +54,11 @@ func (p *Page) wouldGo(ctx context.Context, v *deleteView) error {
 	if err != nil {
 		return err
 	}
-	e, err := cascade.DryRun(ctx, p.db, p.plan, v.Resource, row.Key, cascade.DryRunOptions{Limit: quickRows})
+	e, err := inspect.DryRun(ctx, p.db, p.plan, v.Resource, row.Key, inspect.DryRunOptions{Limit: quickRows})
 	if err != nil {
 		return err
 	}
-	v.Row, v.Sure = output.RowName(cascade.Job{Resource: v.Resource, ResourceID: row.Key}), true
+	v.Row, v.Sure = output.RowName(queue.Job{Resource: v.Resource, ResourceID: row.Key}), true
 	if !e.Root {
 		v.Lines = append(v.Lines, "The row itself is gone already: only what is left below it would be deleted.")
 	}
@@ -89,7 +90,7 @@ func (p *Page) enqueue(ctx context.Context, r *http.Request, _ int64) (string, e
 		return "", err
 	}
 	told, err := target.Queue(ctx, p.db, row,
-		cascade.Deletion{Grace: time.Duration(minutes) * time.Minute, NoTrash: r.PostFormValue("no-trash") != ""}, false)
+		queue.Deletion{Grace: time.Duration(minutes) * time.Minute, NoTrash: r.PostFormValue("no-trash") != ""}, false)
 	if err != nil {
 		return "", err
 	}

@@ -10,8 +10,8 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 // Errors are equal if they differ in numbers and in quoted values only; the server's own number counts.
@@ -56,7 +56,7 @@ func groups[T any](all []T, name func(T) string) (list [][]T) {
 func (p *Page) equalJobs(ctx context.Context, of string) (jobs []queue.Job, more bool, err error) {
 	for _, state := range []queue.State{queue.Dead, queue.Leftovers} {
 		for before := int64(0); ; {
-			list, err := cascade.List(ctx, p.db, cascade.ListOptions{State: state, After: before, Limit: 500})
+			list, err := queue.List(ctx, p.db, queue.ListOptions{State: state, After: before, Limit: 500})
 			if err != nil || len(list) == 0 {
 				if err != nil {
 					return nil, false, err
@@ -78,7 +78,7 @@ func (p *Page) equalJobs(ctx context.Context, of string) (jobs []queue.Job, more
 // equalRows are the parked rows of one digest, newest first, likewise.
 func (p *Page) equalRows(ctx context.Context, of string) (rows []queue.Parked, more bool, err error) {
 	for after := int64(0); ; {
-		list, err := cascade.ListParked(ctx, p.db, cascade.ParkedOptions{State: cascade.ParkedOpen, After: after, Limit: 500})
+		list, err := queue.ListParked(ctx, p.db, queue.ParkedOptions{State: queue.ParkedOpen, After: after, Limit: 500})
 		if err != nil || len(list) == 0 {
 			return rows, false, err
 		}
@@ -105,11 +105,11 @@ func (p *Page) retryAll(ctx context.Context, r *http.Request, _ int64) (string, 
 	}
 	var all tally
 	for _, j := range jobs {
-		_, err := cascade.Retry(ctx, p.db, j.ID)
+		_, err := queue.Retry(ctx, p.db, j.ID)
 		all.add(err)
 	}
 	for _, row := range rows {
-		_, err := cascade.RetryParked(ctx, p.db, row.ID)
+		_, err := queue.RetryParked(ctx, p.db, row.ID)
 		all.add(err)
 	}
 	what := "job"
@@ -127,7 +127,7 @@ func (p *Page) skipAll(ctx context.Context, r *http.Request, _ int64) (string, e
 	}
 	var all tally
 	for _, row := range rows {
-		_, err := cascade.SkipParked(ctx, p.db, row.ID)
+		_, err := queue.SkipParked(ctx, p.db, row.ID)
 		all.add(err)
 	}
 	return all.told("row", "skipped", more)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 // reportView is the page of one job: what became of the deletion, for whoever asked for it.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 // How many are listed.
@@ -85,8 +86,8 @@ func (p *Page) readTrash(ctx context.Context) (v trashView, err error) {
 	v.More = len(kept) == mostTrash
 	for _, k := range kept {
 		t := trashJob{ID: k.JobID, Row: "a job that was purged", Since: output.Moment(k.Since), Until: output.Moment(k.Expires), Rows: k.Rows, References: k.References, Stuck: k.Stuck}
-		job, err := cascade.Get(ctx, p.db, k.JobID)
-		if err != nil && !errors.Is(err, cascade.ErrNoJob) {
+		job, err := queue.Get(ctx, p.db, k.JobID)
+		if err != nil && !errors.Is(err, queue.ErrNoJob) {
 			return v, err
 		}
 		if err == nil {

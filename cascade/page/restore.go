@@ -8,10 +8,10 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/undo"
-	"github.com/onerow/onerow/repo"
+	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/cascade/recover"
 )
 
 // restores are what this process brings back for those who have asked on its page, one job after another.
@@ -79,9 +79,9 @@ func (p *Page) restore(ctx context.Context) {
 
 func (p *Page) restoreOne(ctx context.Context, asked restoreAsked) {
 	id, state := asked.job.ID, restoring{Row: output.RowName(asked.job)}
-	back, progress, err := repo.RestoreJob(cascade.WithActor(ctx, asked.actor, asked.reason), p.db, p.plan, id, cascade.RestoreOptions{
-		OnBatch: func(_ context.Context, progress cascade.RestoreProgress) error {
-			state.RestoreProgress = progress
+	back, progress, err := recover.Job(queue.WithActor(ctx, asked.actor, asked.reason), p.db, p.plan, id, recover.Options{
+		OnBatch: func(_ context.Context, progress recover.Progress) error {
+			state.Progress = progress
 			p.restores.set(id, state)
 			return nil
 		}})
@@ -108,7 +108,7 @@ func (p *Page) restoreOne(ctx context.Context, asked restoreAsked) {
 
 // askRestore queues a restore.
 func (p *Page) askRestore(ctx context.Context, r *http.Request, id int64) (string, error) {
-	job, err := cascade.Get(ctx, p.db, id)
+	job, err := queue.Get(ctx, p.db, id)
 	if err != nil {
 		return "", jobError(id, err)
 	}

@@ -10,13 +10,14 @@ import (
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/undo"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/repo"
 )
 
 // inGrace is a job whose deletion can still be taken back, as far as one can see; what
 // decides is the conditional update in repo.Restore.
-func (p *Page) inGrace(ctx context.Context, id int64) (cascade.Job, error) {
-	job, err := cascade.Get(ctx, p.db, id)
+func (p *Page) inGrace(ctx context.Context, id int64) (queue.Job, error) {
+	job, err := queue.Get(ctx, p.db, id)
 	switch {
 	case err != nil:
 		return job, jobError(id, err)
@@ -41,7 +42,7 @@ func (p *Page) undoJob(ctx context.Context, _ *http.Request, id int64) (string, 
 }
 
 // gone is what a job that was ended had done, to be said behind the rest; empty: nothing.
-func (p *Page) gone(ctx context.Context, job cascade.Job) string {
+func (p *Page) gone(ctx context.Context, job queue.Job) string {
 	lines, err := undo.Gone(ctx, p.db, p.plan, job)
 	switch {
 	case err != nil:
@@ -69,8 +70,8 @@ func (p *Page) cancelJob(ctx context.Context, _ *http.Request, id int64) (string
 }
 
 func (p *Page) pauseJob(ctx context.Context, r *http.Request, id int64) (string, error) {
-	job, err := cascade.PauseJob(ctx, p.db, id, reasonOf(r))
-	if errors.Is(err, cascade.ErrNotOpen) {
+	job, err := queue.PauseJob(ctx, p.db, id, reasonOf(r))
+	if errors.Is(err, queue.ErrNotOpen) {
 		return "", fmt.Errorf("job %d is not open: no worker takes it", id)
 	}
 	if err != nil {
@@ -81,8 +82,8 @@ func (p *Page) pauseJob(ctx context.Context, r *http.Request, id int64) (string,
 
 // putFirst has a job worked before all others that are due.
 func (p *Page) putFirst(ctx context.Context, _ *http.Request, id int64) (string, error) {
-	job, err := cascade.PutFirst(ctx, p.db, id)
-	if errors.Is(err, cascade.ErrNotWaiting) {
+	job, err := queue.PutFirst(ctx, p.db, id)
+	if errors.Is(err, queue.ErrNotWaiting) {
 		return "", fmt.Errorf("job %d does not wait for a worker any more", id)
 	}
 	if err != nil {
@@ -92,7 +93,7 @@ func (p *Page) putFirst(ctx context.Context, _ *http.Request, id int64) (string,
 }
 
 func (p *Page) resumeJob(ctx context.Context, _ *http.Request, id int64) (string, error) {
-	job, err := cascade.ResumeJob(ctx, p.db, id)
+	job, err := queue.ResumeJob(ctx, p.db, id)
 	if err != nil {
 		return "", jobError(id, err)
 	}

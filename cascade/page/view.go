@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 // boardView is a board in words.

@@ -3,8 +3,8 @@ package page
 import (
 	"fmt"
 
-	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 // shownOfGroup is how many of a group are listed one by one.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 type jobView struct {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 // silentAfter is when a worker is missed: it reports every five seconds, but for a batch that takes longer.

@@ -42,7 +42,7 @@ func declared(ctx context.Context, db *sql.DB, plan schema.Plan) error {
 	return err
 }
 
-// Unready says why a worker cannot work. It sends what schema.Verify and migrations.Status document.
+// Unready says why a worker cannot work. It sends what live.Verify and migrations.Status document.
 func Unready(ctx context.Context, db *sql.DB, plan schema.Plan) []string {
 	missing, err := Pending(ctx, db)
 	switch {

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/live"
@@ -27,14 +27,14 @@ type Finder struct {
 
 // newFinder reads the catalog.
 func newFinder(ctx context.Context, db onerow.DB, plan schema.Plan, node schema.Node) (Finder, error) {
-	cat, err := schema.Inspect(ctx, db)
+	cat, err := live.Inspect(ctx, db)
 	if err != nil {
 		return Finder{Node: node}, err
 	}
 	return FinderOf(cat, plan, node)
 }
 
-func FinderOf(cat *schema.Catalog, plan schema.Plan, node schema.Node) (f Finder, err error) {
+func FinderOf(cat *live.Catalog, plan schema.Plan, node schema.Node) (f Finder, err error) {
 	f.Node = node
 	if f.Key, err = rowkey.New(cat, node.Tables[0], node.Key); err == nil && node.Managed {
 		var r schema.Resource
@@ -53,8 +53,8 @@ func FinderOf(cat *schema.Catalog, plan schema.Plan, node schema.Node) (f Finder
 // [queue.FromOperator]: an active one may be archived before the job comes to it. From stays empty where no
 // row is there. A row that the key's collation finds under another spelling gives the deletion its own: the
 // worker and all others call it so. That is one more statement for each.
-func (f Finder) Find(ctx context.Context, db onerow.DB, page []cascade.Deletion) error {
-	at, keys := map[string]*cascade.Deletion{}, make([]rowkey.Key, len(page))
+func (f Finder) Find(ctx context.Context, db onerow.DB, page []queue.Deletion) error {
+	at, keys := map[string]*queue.Deletion{}, make([]rowkey.Key, len(page))
 	for i := range page {
 		var err error
 		if keys[i], err = f.Key.Decode(page[i].ResourceID); err != nil {
@@ -82,7 +82,7 @@ func (f Finder) Find(ctx context.Context, db onerow.DB, page []cascade.Deletion)
 }
 
 // read reads by the primary key, and locks nothing.
-func (f Finder) read(ctx context.Context, db onerow.DB, keys []rowkey.Key, row func(cascade.Deletion)) error {
+func (f Finder) read(ctx context.Context, db onerow.DB, keys []rowkey.Key, row func(queue.Deletion)) error {
 	if len(keys) == 0 {
 		return nil
 	}
@@ -95,9 +95,9 @@ func (f Finder) read(ctx context.Context, db onerow.DB, keys []rowkey.Key, row f
 		from := "'" + FromTable + "', NULL"
 		switch {
 		case f.Node.Managed && i == 0:
-			from = "'" + cascade.FromOperator + "', NULL"
+			from = "'" + queue.FromOperator + "', NULL"
 		case f.Node.Managed:
-			from = fmt.Sprintf("IF(%s IS NULL, '"+cascade.FromOperator+"', 'archive'), %[1]s", schema.Quote(schema.ColDeletionID))
+			from = fmt.Sprintf("IF(%s IS NULL, '"+queue.FromOperator+"', 'archive'), %[1]s", schema.Quote(schema.ColDeletionID))
 		}
 		parts[i] = fmt.Sprintf("SELECT %s, %s FROM %s AS t WHERE %s", list, from, schema.Quote(table), f.Key.In("t", keys))
 	}
@@ -128,7 +128,7 @@ func (f Finder) read(ctx context.Context, db onerow.DB, keys []rowkey.Key, row f
 }
 
 // NotThere is an error that names the first row of a page that is not there; nil: all are.
-func NotThere(page []cascade.Deletion) error {
+func NotThere(page []queue.Deletion) error {
 	for _, d := range page {
 		if d.From == "" {
 			return fmt.Errorf("%s is not there: it is gone already, or never was", output.RowName(queue.Job{Resource: d.Resource, ResourceID: d.ResourceID}))

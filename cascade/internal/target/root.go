@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
 )
@@ -25,7 +25,7 @@ type Row struct {
 
 // String is "project 42".
 func (r Row) String() string {
-	return output.RowName(cascade.Job{Resource: r.Node.Name, ResourceID: r.Key})
+	return output.RowName(queue.Job{Resource: r.Node.Name, ResourceID: r.Key})
 }
 
 // Node checks the name of a resource or table.
@@ -84,8 +84,8 @@ func (r *Row) Encode(ctx context.Context, db onerow.DB, plan schema.Plan) (err e
 }
 
 // Place looks where the row is, see [Finder.Find].
-func (r Row) Place(ctx context.Context, db onerow.DB) (cascade.Deletion, error) {
-	page := []cascade.Deletion{{Resource: r.Node.Name, ResourceID: r.Key}}
+func (r Row) Place(ctx context.Context, db onerow.DB) (queue.Deletion, error) {
+	page := []queue.Deletion{{Resource: r.Node.Name, ResourceID: r.Key}}
 	if err := r.in.Find(ctx, db, page); err != nil {
 		return page[0], fmt.Errorf("look for %s: %w", r, err)
 	}

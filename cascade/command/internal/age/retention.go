@@ -14,6 +14,7 @@ import (
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 // Retention shows the rows that are old by the plan, or queues them.

@@ -13,6 +13,7 @@ import (
 	"github.com/onerow/onerow/cascade/command/internal/operate"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 // Drain works until no job is due.
@@ -43,7 +44,7 @@ func (c *Drain) Run(ctx context.Context, a *shell.App) (err error) {
 		return errors.Join(err, show.end())
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	due, later, err := cascade.CountDue(ctx, w.DB)
+	due, later, err := queue.CountDue(ctx, w.DB)
 	if err != nil {
 		return errors.Join(err, show.end())
 	}
@@ -65,7 +66,7 @@ func (c *Drain) Run(ctx context.Context, a *shell.App) (err error) {
 
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	due, later, counted := cascade.CountDue(after, w.DB)
+	due, later, counted := queue.CountDue(after, w.DB)
 	sum := show.sum()
 	line := sum.summary(time.Since(begin), due, later, counted == nil)
 	if counted == nil && due+later > 0 {

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/undo"
 	"github.com/onerow/onerow/cascade/internal/usage"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/repo"
 )
 
@@ -53,11 +53,11 @@ func (c *Cancel) Run(ctx context.Context, a *shell.App) (err error) {
 	defer func() { err = errors.Join(err, db.Close()) }()
 	back, job, err := repo.CancelJob(c.Acting(ctx, a), db, plan, c.Job)
 	switch {
-	case errors.Is(err, cascade.ErrNoJob):
+	case errors.Is(err, queue.ErrNoJob):
 		return output.Said(fmt.Sprintf("there is no job %d: see %s jobs", c.Job, output.ProgramName), err)
-	case errors.Is(err, cascade.ErrNotOpen):
+	case errors.Is(err, queue.ErrNotOpen):
 		return output.Said(fmt.Sprintf("job %d is done: what it has deleted comes back with %s restore %d, where the plan keeps it", c.Job, output.ProgramName, c.Job), err)
-	case errors.Is(err, cascade.ErrOpenJob):
+	case errors.Is(err, queue.ErrOpenJob):
 		return output.Said(fmt.Sprintf("job %d has a newer one for the same row, which is open: cancel that one", c.Job), err)
 	case err != nil:
 		return fmt.Errorf("%w; %s cancel %d may be run again", err, output.ProgramName, c.Job)

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/inspect"
 	"github.com/onerow/onerow/cascade/internal/fit"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/target"
@@ -96,7 +96,7 @@ func (c *Plan) Run(ctx context.Context, a *shell.App) (err error) {
 		return fit.Explained(ctx, db, plan, err)
 	}
 	show, begin := shell.NewCounter(a), time.Now()
-	e, err := cascade.DryRun(ctx, db, plan, root.Node.Name, root.Key, cascade.DryRunOptions{Limit: max(c.Limit, 0), Exact: c.Exact, OnProgress: func(e cascade.Estimate) {
+	e, err := inspect.DryRun(ctx, db, plan, root.Node.Name, root.Key, inspect.DryRunOptions{Limit: max(c.Limit, 0), Exact: c.Exact, OnProgress: func(e inspect.Estimate) {
 		show.Say(func() string {
 			return fmt.Sprintf("counted %s in %s, %s", output.Plural(output.SumRows(e.Tables), "row"), output.Plural(len(e.Tables), "table"), time.Since(begin).Round(time.Second))
 		})
@@ -123,7 +123,7 @@ func batches(n int64, capped bool) string {
 }
 
 // drawEstimate is the tree with its counts, and what else there is to say.
-func drawEstimate(plan schema.Plan, root target.Row, e cascade.Estimate) string {
+func drawEstimate(plan schema.Plan, root target.Row, e inspect.Estimate) string {
 	var b strings.Builder
 	capped := len(e.Capped)+len(e.CappedDetached) > 0
 	if !e.Root {

@@ -9,11 +9,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/target"
 	"github.com/onerow/onerow/cascade/internal/usage"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 // Enqueue queues the deletion of a row, or of many.
@@ -111,7 +111,7 @@ func (c *Enqueue) Run(ctx context.Context, a *shell.App) (err error) {
 	if c.DryRun {
 		return c.one(ctx, a, db, root)
 	}
-	line, err := target.Queue(ctx, db, root, cascade.Deletion{Grace: c.Grace, NoTrash: c.NoTrash}, c.MustExist)
+	line, err := target.Queue(ctx, db, root, queue.Deletion{Grace: c.Grace, NoTrash: c.NoTrash}, c.MustExist)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (c *Enqueue) Run(ctx context.Context, a *shell.App) (err error) {
 func (c *Enqueue) one(ctx context.Context, a *shell.App, db *sql.DB, root target.Row) error {
 	d, err := root.Place(ctx, db)
 	if err == nil && c.MustExist {
-		err = target.NotThere([]cascade.Deletion{d})
+		err = target.NotThere([]queue.Deletion{d})
 	}
 	if err != nil {
 		return err

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/target"
 	"github.com/onerow/onerow/cascade/internal/usage"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -66,9 +66,9 @@ func (c *Enqueue) many(ctx context.Context, a *shell.App, plan schema.Plan) (err
 		_, err = fmt.Fprintf(a.Stdout, "%s of %s; nothing was queued\n", output.Plural(n, "row"), node.Name)
 		return err
 	}
-	var done cascade.EnqueuedMany
+	var done queue.EnqueuedMany
 	show := shell.NewCounter(a)
-	queue := func(page []cascade.Deletion) error {
+	queue := func(page []queue.Deletion) error {
 		if err := look(page); err != nil {
 			return err
 		}

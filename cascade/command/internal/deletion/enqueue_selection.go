@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/target"
 	"github.com/onerow/onerow/cascade/internal/usage"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/live"
@@ -71,7 +71,7 @@ func (s selection) behind(last []string) string {
 
 // where reads pages along the primary key of each table. The condition stands on lines
 // of its own, so that a comment in it ends with it. Nothing is locked.
-func (s selection) where(ctx context.Context, db onerow.DB, condition string, fn func([]cascade.Deletion) error) error {
+func (s selection) where(ctx context.Context, db onerow.DB, condition string, fn func([]queue.Deletion) error) error {
 	for _, table := range s.Node.Tables {
 		var last []string
 		for {
@@ -148,7 +148,7 @@ func (s selection) query(ctx context.Context, db onerow.DB, query string, fn fun
 var errNullKey = errors.New("a part of the key is NULL")
 
 // scan reads a key, and its literals in the order of the index.
-func (s selection) scan(rows *sql.Rows) (d cascade.Deletion, last []string, err error) {
+func (s selection) scan(rows *sql.Rows) (d queue.Deletion, last []string, err error) {
 	width := s.Key.Width()
 	values, targets := make([]sql.NullString, 2*width), []any{}
 	for i := range values {
@@ -165,7 +165,7 @@ func (s selection) scan(rows *sql.Rows) (d cascade.Deletion, last []string, err 
 		part, _ := c.Key(values[width+i:][:1])
 		last = append(last, string(part))
 	}
-	d = cascade.Deletion{Resource: s.Node.Name}
+	d = queue.Deletion{Resource: s.Node.Name}
 	if !s.Node.Managed {
 		d.From = target.FromTable
 	}

@@ -13,7 +13,8 @@ import (
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/undo"
 	"github.com/onerow/onerow/cascade/internal/usage"
-	"github.com/onerow/onerow/repo"
+	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/cascade/recover"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -84,7 +85,7 @@ func (c *Restore) Run(ctx context.Context, a *shell.App) (err error) {
 
 // dryRun says what is in the trash, and what cannot come back.
 func (c *Restore) dryRun(ctx context.Context, a *shell.App, db *sql.DB, plan schema.Plan) error {
-	p, err := cascade.DryRunRestore(ctx, db, plan, c.Job)
+	p, err := recover.DryRun(ctx, db, plan, c.Job)
 	if err != nil {
 		return c.refused(err)
 	}
@@ -100,7 +101,7 @@ func (c *Restore) dryRun(ctx context.Context, a *shell.App, db *sql.DB, plan sch
 }
 
 // tellMissing prints what is missing.
-func tellMissing(a *shell.App, title string, p cascade.RestoreProgress) error {
+func tellMissing(a *shell.App, title string, p recover.Progress) error {
 	if len(p.Missing) == 0 {
 		return nil
 	}
@@ -111,9 +112,9 @@ func tellMissing(a *shell.App, title string, p cascade.RestoreProgress) error {
 // refused says what to do where a job cannot be restored at all.
 func (c *Restore) refused(err error) error {
 	switch {
-	case errors.Is(err, cascade.ErrNoJob):
+	case errors.Is(err, queue.ErrNoJob):
 		return output.Said(fmt.Sprintf("there is no job %d: see %s jobs", c.Job, output.ProgramName), err)
-	case errors.Is(err, cascade.ErrNotKept):
+	case errors.Is(err, recover.ErrNotKept):
 		return output.Said(fmt.Sprintf("nothing of job %d is in the trash, so nothing was changed: its plan kept nothing, its time is over, or it is back already", c.Job), err)
 	}
 	return err
@@ -137,15 +138,15 @@ func (c *Restore) restore(ctx context.Context, a *shell.App, db *sql.DB, plan sc
 	}
 	show := shell.NewCounter(a)
 	pace := shell.NewPacer(a, db, c.Load, nil, show)
-	back, p, err := repo.RestoreJob(c.Acting(ctx, a), db, plan, c.Job, cascade.RestoreOptions{Batch: c.Batch,
-		OnBatch: func(ctx context.Context, p cascade.RestoreProgress) error {
+	back, p, err := recover.Job(c.Acting(ctx, a), db, plan, c.Job, recover.Options{Batch: c.Batch,
+		OnBatch: func(ctx context.Context, p recover.Progress) error {
 			show.Say(func() string {
 				return fmt.Sprintf("%s of %s", output.Grouped(p.Seen()), output.Plural(p.Total, "row"))
 			})
 			return pace.Wait(ctx)
 		}})
 	err = errors.Join(err, show.End())
-	if errors.Is(err, cascade.ErrNoJob) || errors.Is(err, cascade.ErrNotKept) {
+	if errors.Is(err, queue.ErrNoJob) || errors.Is(err, recover.ErrNotKept) {
 		return c.refused(err)
 	}
 	if told := restoredTold(p); told != "" {

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/target"
 	"github.com/onerow/onerow/cascade/internal/undo"
 	"github.com/onerow/onerow/cascade/internal/usage"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
 )
@@ -109,5 +109,5 @@ func rowGone(ctx context.Context, db *sql.DB, plan schema.Plan, back repo.Restor
 			return nil, err
 		}
 	}
-	return []string{fmt.Sprintf("%s itself is gone and does not come back: it was not hidden, but deleted by the application; what is below it refers to nothing (%s orphans)", output.RowName(cascade.Job{Resource: node.Name, ResourceID: back.Key}), output.ProgramName)}, nil
+	return []string{fmt.Sprintf("%s itself is gone and does not come back: it was not hidden, but deleted by the application; what is below it refers to nothing (%s orphans)", output.RowName(queue.Job{Resource: node.Name, ResourceID: back.Key}), output.ProgramName)}, nil
 }

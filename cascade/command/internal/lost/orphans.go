@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/inspect"
 	"github.com/onerow/onerow/cascade/internal/fit"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
@@ -72,7 +72,7 @@ func (c *Orphans) Run(ctx context.Context, a *shell.App) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 
-	list := shell.NewStream(a, c.JSON, func(v any) string { return orphanTold(v.(cascade.Orphan)) })
+	list := shell.NewStream(a, c.JSON, func(v any) string { return orphanTold(v.(inspect.Orphan)) })
 	queue := &orphanQueue{db: db, plan: plan, flushed: time.Now()}
 	// Where to go on: behind it are no rows that are only about to be queued.
 	show, position := shell.NewCounter(a), c.After
@@ -110,7 +110,7 @@ func (c *Orphans) Run(ctx context.Context, a *shell.App) (err error) {
 	switch {
 	case errors.Is(err, schema.ErrUnknownResource):
 		return usage.Errorf("--table: the plan has no resource or table %q; it has %s", c.Table, strings.Join(plan.Names(), ", "))
-	case errors.Is(err, cascade.ErrInvalidCursor):
+	case errors.Is(err, inspect.ErrInvalidCursor):
 		return usage.Errorf("--after is not a position that this command has printed for this plan and --table")
 	}
 	err = fit.Explained(ctx, db, plan, err)
@@ -133,7 +133,7 @@ type orphanQueue struct {
 	refused error // of the last flush: the next row ends the search
 }
 
-func (q *orphanQueue) add(ctx context.Context, o cascade.Orphan) error {
+func (q *orphanQueue) add(ctx context.Context, o inspect.Orphan) error {
 	if q.waiting = append(q.waiting, o); len(q.waiting) < orphansPerPage {
 		return nil
 	}

@@ -8,8 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/inspect"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 // orphanTables counts what was found by the table that refers to it.

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/inspect"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/schema"
@@ -84,13 +84,13 @@ func (o *Watch) run(ctx context.Context) {
 }
 
 func (o *Watch) search(ctx context.Context) (rows int, err error) {
-	options := cascade.OrphanOptions{Limit: mostOrphans, OnPage: func(cascade.OrphanPage) {
+	options := inspect.OrphanOptions{Limit: mostOrphans, OnPage: func(inspect.OrphanPage) {
 		select { // the next page tells of ctx
 		case <-ctx.Done():
 		case <-time.After(min(time.Second, o.Every)):
 		}
 	}}
-	err = cascade.Orphans(ctx, o.DB, o.Plan, options, func(found cascade.Orphan) error {
+	err = inspect.Orphans(ctx, o.DB, o.Plan, options, func(found inspect.Orphan) error {
 		if rows++; rows == 1 {
 			o.Log.WarnContext(ctx, "orphans: "+orphanTold(found)+"; all of them: "+output.ProgramName+" orphans")
 		}

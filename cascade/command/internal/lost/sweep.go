@@ -7,10 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/inspect"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 // Sweep compares the assets with the rows that name them.
@@ -69,14 +70,14 @@ func (c *Sweep) Run(ctx context.Context, a *shell.App) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 
-	list, show := shell.NewStream(a, c.JSON, func(v any) string { return findingTold(v.(cascade.Finding)) }), shell.NewCounter(a)
-	seen, err := cascade.Sweep(ctx, db, plan, store, cascade.SweepOptions{Prefix: c.Prefix, Grace: c.Grace, Delete: c.Delete, Limit: c.Limit},
-		func(f cascade.Finding) error {
+	list, show := shell.NewStream(a, c.JSON, func(v any) string { return findingTold(v.(inspect.Finding)) }), shell.NewCounter(a)
+	seen, err := inspect.Sweep(ctx, db, plan, store, inspect.SweepOptions{Prefix: c.Prefix, Grace: c.Grace, Delete: c.Delete, Limit: c.Limit},
+		func(f inspect.Finding) error {
 			show.Say(func() string { return output.Plural(list.Count, "finding") + ", now " + f.Name })
 			return list.Add(f)
 		})
 	err = errors.Join(err, show.End(), list.End())
-	if errors.Is(err, cascade.ErrNoAssets) {
+	if errors.Is(err, inspect.ErrNoAssets) {
 		return usage.Errorf("no resource or table of the plan has an asset column, so every object would seem lost")
 	}
 	if _, perr := fmt.Fprintln(a.Stderr, sweptTold(seen, c.Delete)); perr != nil {

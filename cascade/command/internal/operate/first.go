@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 // First has a job worked before all others that are due.
@@ -38,12 +38,12 @@ func (c *First) Run(ctx context.Context, a *shell.App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	job, err := cascade.PutFirst(c.Acting(ctx, a), db, c.Job)
+	job, err := queue.PutFirst(c.Acting(ctx, a), db, c.Job)
 	switch {
-	case errors.Is(err, cascade.ErrNoJob):
+	case errors.Is(err, queue.ErrNoJob):
 		return output.Said(fmt.Sprintf("there is no job %d: see %s jobs", c.Job, output.ProgramName), err)
-	case errors.Is(err, cascade.ErrNotWaiting):
-		return output.Said(fmt.Sprintf("job %d cannot be put first: %s", c.Job, output.Detail(err, cascade.ErrNotWaiting)), err)
+	case errors.Is(err, queue.ErrNotWaiting):
+		return output.Said(fmt.Sprintf("job %d cannot be put first: %s", c.Job, output.Detail(err, queue.ErrNotWaiting)), err)
 	case err != nil:
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 // Jobs lists jobs, newest first.
@@ -46,8 +47,8 @@ func (c *Jobs) Run(ctx context.Context, a *shell.App) (err error) {
 	if c.Limit < 1 {
 		return usage.Errorf("--limit is %d; it should be 1 or more", c.Limit)
 	}
-	states := []cascade.State{cascade.Scheduled, cascade.Held, cascade.OnPause, cascade.Ready, cascade.Running, cascade.Done, cascade.Leftovers, cascade.Cancelled, cascade.Restored, cascade.Dead}
-	if c.State != "" && !slices.Contains(states, cascade.State(c.State)) {
+	states := []queue.State{queue.Scheduled, queue.Held, queue.OnPause, queue.Ready, queue.Running, queue.Done, queue.Leftovers, queue.Cancelled, queue.Restored, queue.Dead}
+	if c.State != "" && !slices.Contains(states, queue.State(c.State)) {
 		return usage.Errorf("--state is %q; it should be one of %q", c.State, states)
 	}
 	if c.Search != "" && c.State != "" {
@@ -91,7 +92,7 @@ func (c *Jobs) Run(ctx context.Context, a *shell.App) (err error) {
 	return output.Table(a.Stdout, titles, rows)
 }
 
-func (c *Jobs) jobs(ctx context.Context, db onerow.DB) ([]cascade.Job, error) {
+func (c *Jobs) jobs(ctx context.Context, db onerow.DB) ([]queue.Job, error) {
 	if c.Search != "" {
 		return cascade.Search(ctx, db, c.Search, c.Limit)
 	}
@@ -187,11 +188,11 @@ func (c *Retry) Run(ctx context.Context, a *shell.App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	job, err := cascade.Retry(c.Acting(ctx, a), db, c.Job)
-	var not *cascade.NotDeadError
-	var open *cascade.OpenJobError
+	job, err := queue.Retry(c.Acting(ctx, a), db, c.Job)
+	var not *queue.NotDeadError
+	var open *queue.OpenJobError
 	switch {
-	case errors.Is(err, cascade.ErrNoJob):
+	case errors.Is(err, queue.ErrNoJob):
 		return fmt.Errorf("there is no job %d: see %s jobs", c.Job, output.ProgramName)
 	case errors.As(err, &not):
 		return fmt.Errorf("job %d is %s: only a dead job, a held one, or one with leftovers can be retried", not.JobID, not.State)

@@ -6,10 +6,10 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 // Parked lists the rows that could not be deleted, retries or skips them.
@@ -65,7 +65,7 @@ func (c *parkedListCmd) Run(ctx context.Context, a *shell.App) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if c.Job > 0 {
-		if _, err := cascade.Get(ctx, db, c.Job); errors.Is(err, cascade.ErrNoJob) {
+		if _, err := queue.Get(ctx, db, c.Job); errors.Is(err, queue.ErrNoJob) {
 			return fmt.Errorf("there is no job %d: see %s jobs", c.Job, output.ProgramName)
 		} else if err != nil {
 			return err
@@ -141,7 +141,7 @@ Examples:
 
 // Run retries the rows.
 func (c *parkedRetryCmd) Run(ctx context.Context, a *shell.App) error {
-	return c.each(ctx, a, "will be tried again", cascade.RetryParked)
+	return c.each(ctx, a, "will be tried again", queue.RetryParked)
 }
 
 type parkedSkipCmd struct{ parkedArgs }
@@ -160,11 +160,11 @@ Examples:
 
 // Run skips the rows.
 func (c *parkedSkipCmd) Run(ctx context.Context, a *shell.App) error {
-	return c.each(ctx, a, "stays, with what is above it", cascade.SkipParked)
+	return c.each(ctx, a, "stays, with what is above it", queue.SkipParked)
 }
 
 // each does one row after another. What cannot be done is said, and the others are done.
-func (c parkedArgs) each(ctx context.Context, a *shell.App, done string, verb func(context.Context, onerow.DB, int64) (cascade.Job, error)) (err error) {
+func (c parkedArgs) each(ctx context.Context, a *shell.App, done string, verb func(context.Context, onerow.DB, int64) (queue.Job, error)) (err error) {
 	for _, id := range c.Parked {
 		if id < 1 {
 			return usage.Errorf("%d is no parked row's number: see %s parked list", id, output.ProgramName)
@@ -196,9 +196,9 @@ func (c parkedArgs) each(ctx context.Context, a *shell.App, done string, verb fu
 func parkedError(id int64, err error) error {
 	var open *queue.OpenJobError
 	switch {
-	case errors.Is(err, cascade.ErrNoParked):
+	case errors.Is(err, queue.ErrNoParked):
 		return fmt.Errorf("there is no parked row %d, or it is being tried again already: see %s parked list", id, output.ProgramName)
-	case errors.Is(err, cascade.ErrNoJob):
+	case errors.Is(err, queue.ErrNoJob):
 		return fmt.Errorf("the job of parked row %d is gone", id)
 	case errors.As(err, &open):
 		return fmt.Errorf("parked row %d: job %d is not needed any more: the newer job %d for the same row is open and does its work", id, open.JobID, open.Open)

@@ -10,6 +10,7 @@ import (
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 func (f pausedFlags) check() error {
@@ -38,7 +39,7 @@ func (c *Pause) pauseOne(ctx context.Context, db onerow.DB, a *shell.App, reason
 			return gerr
 		}
 		return fmt.Errorf("job %d is %s: no worker takes it", *c.Job, stored.State)
-	case errors.Is(err, cascade.ErrNoJob):
+	case errors.Is(err, queue.ErrNoJob):
 		return fmt.Errorf("there is no job %d: see %s jobs", *c.Job, output.ProgramName)
 	case err != nil:
 		return err
@@ -56,8 +57,8 @@ func (c *Resume) resumeOne(ctx context.Context, db onerow.DB, a *shell.App) erro
 		_, err := fmt.Fprintf(a.Stdout, "jobs of %s are worked\n", output.Printable(c.Resource))
 		return err
 	}
-	job, err := cascade.ResumeJob(ctx, db, *c.Job)
-	if errors.Is(err, cascade.ErrNoJob) {
+	job, err := queue.ResumeJob(ctx, db, *c.Job)
+	if errors.Is(err, queue.ErrNoJob) {
 		return fmt.Errorf("there is no job %d: see %s jobs", *c.Job, output.ProgramName)
 	}
 	if err != nil {

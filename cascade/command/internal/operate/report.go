@@ -13,6 +13,7 @@ import (
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 // Report says what became of a deletion.
@@ -65,7 +66,7 @@ func (c *Report) Run(ctx context.Context, a *shell.App) (err error) {
 }
 
 func (c *Report) recent(ctx context.Context, a *shell.App, db onerow.DB) error {
-	list, err := cascade.ListActions(ctx, db, c.Recent)
+	list, err := queue.ListActions(ctx, db, c.Recent)
 	switch {
 	case err != nil:
 		return err
@@ -94,7 +95,7 @@ func readReport(ctx context.Context, db onerow.DB, job, deletion int64) (r casca
 		r, err = cascade.ReadReport(ctx, db, deletion)
 	}
 	switch {
-	case errors.Is(err, cascade.ErrNoJob):
+	case errors.Is(err, queue.ErrNoJob):
 		err = output.Said(fmt.Sprintf("there is no job %d, or it was purged: see %s jobs", job, output.ProgramName), err)
 	case errors.Is(err, cascade.ErrNoDeletion):
 		err = output.Said(fmt.Sprintf("there is no deletion %d, or its audit was purged: see deletion_id in %s jobs --json", deletion, output.ProgramName), err)

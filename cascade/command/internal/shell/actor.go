@@ -5,8 +5,8 @@ import (
 	"context"
 	"os"
 
-	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
 const envBy = "ONEROW_BY"
@@ -24,12 +24,12 @@ type ActorFlags struct {
 
 // Acting tells package cascade who acts, and why.
 func (f ActorFlags) Acting(ctx context.Context, a *App) context.Context {
-	return cascade.WithActor(ctx, f.who(a), output.Printable(f.Reason))
+	return queue.WithActor(ctx, f.who(a), output.Printable(f.Reason))
 }
 
 // Acting tells package cascade who acts.
 func (f ByFlag) Acting(ctx context.Context, a *App) context.Context {
-	return cascade.WithActor(ctx, f.who(a), "")
+	return queue.WithActor(ctx, f.who(a), "")
 }
 
 // who is always somebody.

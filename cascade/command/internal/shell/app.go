@@ -11,7 +11,7 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/inspect"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/schema"
 )
@@ -33,8 +33,8 @@ type App struct {
 type Environment struct {
 	Version        string
 	OwnPlan        *schema.Plan       // nil: a file says it
-	OwnAssets      cascade.AssetStore // nil: an address says it
-	OpenAssets     func(ctx context.Context, address string) (cascade.AssetStore, func() error, error)
+	OwnAssets      inspect.AssetStore // nil: an address says it
+	OpenAssets     func(ctx context.Context, address string) (inspect.AssetStore, func() error, error)
 	Args           []string
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/inspect"
 	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/schema"
 )
@@ -36,7 +37,7 @@ func (a *App) KnowsAssets(flag AssetsFlag) bool {
 }
 
 // OpenStore opens the place that was named, or the program's own.
-func (a *App) OpenStore(ctx context.Context, flag AssetsFlag) (cascade.AssetStore, func() error, error) {
+func (a *App) OpenStore(ctx context.Context, flag AssetsFlag) (inspect.AssetStore, func() error, error) {
 	where := cmp.Or(flag.Assets, a.Getenv(EnvAssets))
 	switch {
 	case a.OwnAssets != nil:

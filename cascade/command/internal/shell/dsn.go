@@ -11,9 +11,10 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
+	"github.com/onerow/onerow/internal/hosts"
+	"github.com/onerow/onerow/pool"
 )
 
 const (
@@ -158,5 +159,5 @@ func finish(cfg *mysql.Config) (*mysql.Config, error) {
 // Address says where the database is, for messages. It is no part of the password:
 // parseDSN refuses every DSN that could be read in two ways.
 func Address(cfg *mysql.Config) string {
-	return output.Printable(strings.Join(onerow.Hosts(cfg), ","))
+	return output.Printable(strings.Join(hosts.Addresses(cfg), ","))
 }

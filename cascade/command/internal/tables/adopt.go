@@ -90,7 +90,7 @@ func (c *Adopt) check(a *shell.App, plan schema.Plan) error {
 }
 
 // files prints or writes the files, or says what stands against them.
-func (c *Adopt) files(a *shell.App, found *schema.Adoption) error {
+func (c *Adopt) files(a *shell.App, found *adopt.Adoption) error {
 	var b strings.Builder
 	for _, d := range found.Against {
 		fmt.Fprintf(&b, "  - %s\n      %s\n", output.OneLine(d.Table+": "+part(d)+d.Problem), output.OneLine(fix(d)))

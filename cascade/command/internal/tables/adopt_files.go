@@ -11,12 +11,11 @@ import (
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
-	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/adopt"
 )
 
 // write makes the files in --out, all or none.
-func (c *Adopt) write(a *shell.App, found *schema.Adoption) error {
+func (c *Adopt) write(a *shell.App, found *adopt.Adoption) error {
 	list, err := os.ReadDir(c.Out)
 	if err != nil {
 		return usage.Errorf("--out: %w", err)

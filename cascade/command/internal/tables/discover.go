@@ -84,7 +84,7 @@ func (c *Discover) Run(ctx context.Context, a *shell.App) (err error) {
 	defer func() { err = errors.Join(err, db.Close()) }()
 	plan, notes, proposals, err := discover.Extend(ctx, db, old, roots, soft)
 	switch {
-	case errors.Is(err, schema.ErrUnknownTable):
+	case errors.Is(err, discover.ErrUnknownTable):
 		return usage.Mark(err)
 	case err != nil:
 		return err
@@ -104,7 +104,7 @@ func (c *Discover) Run(ctx context.Context, a *shell.App) (err error) {
 }
 
 // extended prints the old plan with what is new, and says what that is.
-func (c *Discover) extended(a *shell.App, text string, old, plan schema.Plan, notes []schema.Note, proposals []schema.Proposal) error {
+func (c *Discover) extended(a *shell.App, text string, old, plan schema.Plan, notes []live.Note, proposals []discover.Proposal) error {
 	printed, err := extendedText(c.Plan, text, old, plan, notes, proposals)
 	if err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 )
 
 // PlanText is a plan in YAML with its notes as comments.
-func PlanText(plan schema.Plan, roots []string, notes []schema.Note, proposals []schema.Proposal) string {
+func PlanText(plan schema.Plan, roots []string, notes []live.Note, proposals []discover.Proposal) string {
 	var b strings.Builder
 	edges := 0
 	for _, t := range plan.Tables {

@@ -106,7 +106,7 @@ func planSize(plan schema.Plan) string {
 
 // printAccess prints what the worker needs, as far as it was proved, and what this
 // user may not be shown.
-func printAccess(a *shell.App, access schema.Access, lacks map[string]bool) error {
+func printAccess(a *shell.App, access live.Access, lacks map[string]bool) error {
 	lacks["onerow_goose_version"] = lacks["onerow_job"] // made together; a right that the database gives says nothing
 	for _, d := range access.Missing {
 		lacks[d.Table] = true
@@ -152,7 +152,7 @@ func (c *Verify) printGrants(a *shell.App, plan schema.Plan) error {
 }
 
 // printDifferences prints what differs, table by table, and what to do about it.
-func printDifferences(a *shell.App, found []schema.Difference) error {
+func printDifferences(a *shell.App, found []live.Difference) error {
 	var b strings.Builder
 	table := ""
 	for _, d := range found {
@@ -170,7 +170,7 @@ func printDifferences(a *shell.App, found []schema.Difference) error {
 }
 
 // fix is what to do, in the words of this program.
-func fix(d schema.Difference) string {
+func fix(d live.Difference) string {
 	return strings.ReplaceAll(d.Fix, "Plan.DDL returns", output.ProgramName+" ddl prints")
 }
 
