@@ -37,15 +37,24 @@ func Plan() schema.Plan {
 	}}
 }
 
-// Each runs a test on a forest under the sessions in which everything must hold, at each of racetest.Levels.
-func Each(t *testing.T, test func(t *testing.T, db *sql.DB)) {
-	t.Helper()
+// Settings are the sessions under which everything must hold, at each of racetest.Levels.
+func Settings() map[string][]dbtest.Option {
+	all := map[string][]dbtest.Option{}
 	for _, level := range racetest.Levels() {
 		name, opts := "read committed", []dbtest.Option{dbtest.Isolation(level)}
 		if level == sql.LevelRepeatableRead {
 			name, opts = "repeatable read, clientFoundRows", append(opts, dbtest.Param("clientFoundRows", "true"),
 				dbtest.Param("interpolateParams", "false"), dbtest.Param("parseTime", "true"), dbtest.Param("loc", "Asia%2FTokyo"))
 		}
+		all[name] = opts
+	}
+	return all
+}
+
+// Each runs a test on a forest under each of the settings.
+func Each(t *testing.T, test func(t *testing.T, db *sql.DB)) {
+	t.Helper()
+	for name, opts := range Settings() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			test(t, Open(t, opts...))
