@@ -167,7 +167,7 @@ func (e *Edge) Cuttable() bool {
 
 // Soft says whether it is the application alone that sees to it that the row above is there, and whether that
 // can be asked by an index. Ids of other types that are held as text cannot.
-func (s *Source) Soft() bool { return (!s.Bound || s.Edge.sharesOwn()) && !s.AsText }
+func (s *Source) Soft() bool { return !s.Held && !s.AsText }
 
 // sharesOwn says whether the edge leads from a table to itself and shares a column with what it refers to.
 // MySQL 9.7 takes a row by such a foreign key whose row above is not there.
