@@ -90,6 +90,6 @@
 // Verify refuses a foreign key that leads to a resource, and, of those that lead to a
 // table, each that is no edge of the plan.
 //
-// What this package does not do: change a table, or look at one. An application puts [Plan.DDL] into a migration
-// of its own. Foreign keys between databases are refused, not followed.
+// What this package does not do: change a table, or look at one. An application puts [Plan.DDL] into a
+// migration of its own. Foreign keys between databases are refused, not followed.
 package schema

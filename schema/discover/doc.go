@@ -10,15 +10,15 @@
 // # What is guaranteed
 //
 //   - It only reads. The same database gives the same plan.
-//   - No plan is made halfway: a table that cannot be in it, and a loop that cannot be broken, are errors that
-//     say what to do.
+//   - No plan is made halfway: a table that cannot be in it, and a loop that cannot be broken, are errors
+//     that say what to do.
 //   - What a plan has stays as it is.
 //
 // # What is not
 //
 //   - A proposal is a guess: whether a column refers to a table only a person knows.
-//   - A user is shown no table on which it has no right, so neither its foreign keys; a note says where that may
-//     be so. Foreign keys between databases are noted, not followed.
+//   - A user is shown no table on which it has no right, so neither its foreign keys; a note says where that
+//     may be so. Foreign keys between databases are noted, not followed.
 //
 // # Statements
 //

@@ -1,5 +1,5 @@
-// Package live holds a plan against a live server: what its catalog says, how its tables differ from the plan,
-// and which rights the user has.
+// Package live holds a plan against a live server: what its catalog says, how its tables differ from the
+// plan, and which rights the user has.
 //
 //	if err := live.Verify(ctx, db, plan); err != nil {
 //		return err // each difference is on a line of its own, with what to do about it
@@ -8,19 +8,19 @@
 // [Verify] is called when a program starts. [Inspect] reads the catalog, whose [Catalog.Fingerprint] tells
 // whether the plan, or the tables on which it relies, have changed since; [Changes] says in words what has.
 //
-// [Privileges] are the least rights of a worker, [VerifyPrivileges] proves them on the live database, without a
-// write.
+// [Privileges] are the least rights of a worker, [VerifyPrivileges] proves them on the live database, without
+// a write.
 //
 // # What is guaranteed
 //
 //   - Nothing here changes a table or a row. Of rows the highest ids are read only.
-//   - The statement at the end of a fix has been tried on tables with rows; where none does it without harm, the
-//     fix says in words what to do.
+//   - The statement at the end of a fix has been tried on tables with rows; where none does it without harm,
+//     the fix says in words what to do.
 //
 // # What is not
 //
-//   - It sees what its user is shown: not triggers without the right TRIGGER, not tables without any right, not
-//     what has changed since it looked. [Blind] says what may not be shown.
+//   - It sees what its user is shown: not triggers without the right TRIGGER, not tables without any right,
+//     not what has changed since it looked. [Blind] says what may not be shown.
 //   - It does not know rows that refer to nothing.
 //
 // # Statements

@@ -13,8 +13,8 @@ import (
 
 // TrashDDL returns a CREATE TABLE statement for each trash table that the plan asks for and the database does
 // not have. A trash table has the columns of its table, in their exact types, and none of its constraints, so
-// only the catalog knows what it is made of. Errors: [schema.ErrInvalidPlan], where a table or its key is missing,
-// or where no server would take the trash tables; it names all of these.
+// only the catalog knows what it is made of. Errors: [schema.ErrInvalidPlan], where a table or its key is
+// missing, or where no server would take the trash tables; it names all of these.
 func (c *Catalog) TrashDDL(p schema.Plan) ([]string, error) {
 	var all []string
 	var refused []error

@@ -1,4 +1,5 @@
-// Package livetest makes databases for tests of what asks a live server, and says how they differ from a plan.
+// Package livetest makes databases for tests of what asks a live server, and says how they differ from a
+// plan.
 package livetest
 
 import (

@@ -1,5 +1,5 @@
-// Package verify compares a database with a plan: each difference has its kind, and a fix that a test has tried.
-// live.Verify tells a program of the differences, package adopt makes steps of them.
+// Package verify compares a database with a plan: each difference has its kind, and a fix that a test has
+// tried. live.Verify tells a program of the differences, package adopt makes steps of them.
 package verify
 
 import (
