@@ -10,8 +10,8 @@
 //   - repositories, quotas and the cascade read the same value.
 //
 // This package is data: it needs no database and links no driver. What asks a live server stands above it:
-// package live (the catalog, Verify, rights), package discover (a plan from foreign keys), package adopt (a
-// table with rows becomes a resource).
+// package catalog (what the tables are), package live (Verify, rights), package discover (a plan from foreign
+// keys), package adopt (a table with rows becomes a resource).
 //
 // A [Plan] is a list of [Resource] and [Table] values; YAML is another spelling of it, see planfile. A
 // resource of the plan is found by its name:

@@ -81,10 +81,14 @@ var notSQL = map[string]map[string]string{
 		"answer": "File.Text Back Because Change.SQL Cost Done NotNull Notes Other OtherSQL Refused What Writers",
 	},
 	"schema/discover": {"name": "Column Key References Table roots text", "answer": "Evidence"},
-	"schema/live": {
-		"name":   "Index Table User accepted column columns database grantee table tables to user",
+	"schema/catalog": {
+		"name":   "accepted column columns table tables to",
 		"hash":   "before now description",
-		"answer": "Charset Collation Column Database Fix Full Name Problem Rights SQL Text Type",
+		"answer": "Charset Collation Full Name Type",
+	},
+	"schema/live": {
+		"name":   "Index Table User database grantee table user",
+		"answer": "Column Database Fix Problem Rights SQL Text",
 	},
 	"schema/planfile": {"name": "name path", "plan": "r text"},
 	"serial":          {"name": "From Name Series To Voided name series", "key": "Key key", "why": "VoidReason reason", "page": "after", "answer": "Kind"},

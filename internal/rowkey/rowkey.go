@@ -10,7 +10,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/ident"
-	"github.com/onerow/onerow/schema/live"
+	"github.com/onerow/onerow/schema/catalog"
 )
 
 var (
@@ -44,7 +44,7 @@ type part struct {
 }
 
 // New returns the codec for columns of a table, in their order. Errors: [ErrType].
-func New(cat *live.Catalog, table string, columns []string) (Codec, error) {
+func New(cat *catalog.Catalog, table string, columns []string) (Codec, error) {
 	c := Codec{table: table}
 	if len(columns) == 0 {
 		return c, fmt.Errorf("%w: no column of %q is named", ErrType, table)
@@ -85,7 +85,7 @@ func (c Codec) Names() (names []string) {
 }
 
 // Check says whether New would succeed.
-func Check(cat *live.Catalog, table string, columns []string) error {
+func Check(cat *catalog.Catalog, table string, columns []string) error {
 	_, err := New(cat, table, columns)
 	return err
 }

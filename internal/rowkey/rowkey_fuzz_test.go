@@ -9,7 +9,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
-	"github.com/onerow/onerow/schema/live"
+	"github.com/onerow/onerow/schema/catalog"
 )
 
 // everyKind is a table with a key of every kind.
@@ -22,7 +22,7 @@ var everyColumn = []string{"i", "u", "y", "d", "v", "e", "b", "da", "dt", "ti"}
 var safe = regexp.MustCompile(`^(-?\d+(\.\d+)?|(_utf8mb4 )?x'([0-9a-f]{2})*'|'[-0-9A-Fa-f:. ]+')$`)
 
 // codecs are those of each column, and of pairs of columns.
-func codecs(t testing.TB, cat *live.Catalog) []Codec {
+func codecs(t testing.TB, cat *catalog.Catalog) []Codec {
 	t.Helper()
 	var list []Codec
 	for i, name := range everyColumn {
@@ -43,7 +43,7 @@ func codecs(t testing.TB, cat *live.Catalog) []Codec {
 func FuzzParse(f *testing.F) {
 	db := dbtest.Open(f)
 	dbtest.Exec(f, db, everyKind)
-	cat, err := live.Inspect(f.Context(), db)
+	cat, err := catalog.Read(f.Context(), db)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func FuzzParse(f *testing.F) {
 func FuzzLiteral(f *testing.F) {
 	db := dbtest.Open(f, dbtest.Param("sql_mode", "'ANSI_QUOTES,NO_BACKSLASH_ESCAPES'"))
 	dbtest.Exec(f, db, everyKind)
-	cat, err := live.Inspect(f.Context(), db)
+	cat, err := catalog.Read(f.Context(), db)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -12,14 +12,14 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
-	"github.com/onerow/onerow/schema/live"
+	"github.com/onerow/onerow/schema/catalog"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-func inspect(t testing.TB, db *sql.DB) *live.Catalog {
+func inspect(t testing.TB, db *sql.DB) *catalog.Catalog {
 	t.Helper()
-	cat, err := live.Inspect(t.Context(), db)
+	cat, err := catalog.Read(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/schema/live"
+	"github.com/onerow/onerow/schema/catalog"
 )
 
 // Encode writes a key in the form of [onerow.EncodeKey], which jobs carry. Errors: [ErrInvalidKey].
@@ -89,7 +89,7 @@ func (c Codec) Typed(text string) (Key, error) {
 
 // Where is the predicate that holds for rows with the given text in each of some columns:
 // the condition of a polymorphic edge. It is empty without columns. Errors: [ErrType], [ErrInvalidKey].
-func Where(cat *live.Catalog, table, alias string, values map[string]string) (string, error) {
+func Where(cat *catalog.Catalog, table, alias string, values map[string]string) (string, error) {
 	var list []string
 	for _, name := range sorted(values) {
 		c, err := New(cat, table, []string{name})

@@ -19,7 +19,7 @@ var floorBugs = []bug{
 
 	{"upper and lower case are two names", "./names", ".", []change{{"names/normalize.go",
 		`c += 'a' - 'A'`, `c += 0`}}},
-	{"any index will do for a unique one", "./schema/live", ".", []change{{"schema/internal/catalog/index.go",
+	{"any index will do for a unique one", "./schema/live", ".", []change{{"schema/internal/dict/index.go",
 		`if have.Unique && colset.Same(have.Columns, want) {`, `if colset.Same(have.Columns, want) {`}}},
 
 	{"the archive's DELETE without the row's version and count", "./repo", ".", []change{

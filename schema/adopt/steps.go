@@ -9,7 +9,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/internal/catalog"
+	"github.com/onerow/onerow/schema/internal/dict"
 	"github.com/onerow/onerow/schema/internal/verify"
 	"github.com/onerow/onerow/schema/live"
 )
@@ -29,7 +29,7 @@ type Adoption struct {
 	// NotNull are, by table, the columns that may be NULL until the last steps.
 	NotNull map[string][]string
 
-	found *catalog.Database // what was looked at
+	found *dict.Database // what was looked at
 }
 
 // Step is one statement of DDL with its way back, and what is to be known about it.
@@ -93,14 +93,14 @@ type adopter struct {
 	*Adoption
 	said    []verify.Said // what Verify says
 	plan    schema.Plan
-	defs    map[place]catalog.Definition // as the steps so far leave them
-	planned map[*catalog.Table][]string
-	notNull map[*catalog.Table][]lastColumn // what the last step of a table makes NOT NULL
+	defs    map[place]dict.Definition // as the steps so far leave them
+	planned map[*dict.Table][]string
+	notNull map[*dict.Table][]lastColumn // what the last step of a table makes NOT NULL
 }
 
 // place is a column of a table.
 type place struct {
-	table  *catalog.Table
+	table  *dict.Table
 	column string // lower case
 }
 
@@ -110,9 +110,9 @@ type lastColumn struct {
 }
 
 // stepsOf makes the steps of what Verify has said.
-func stepsOf(d *catalog.Database, plan schema.Plan, r schema.Resource, said []verify.Said) *Adoption {
-	a := &adopter{Adoption: &Adoption{Resource: r, NotNull: map[string][]string{}, found: d}, said: said, plan: plan, defs: map[place]catalog.Definition{},
-		planned: map[*catalog.Table][]string{}, notNull: map[*catalog.Table][]lastColumn{}}
+func stepsOf(d *dict.Database, plan schema.Plan, r schema.Resource, said []verify.Said) *Adoption {
+	a := &adopter{Adoption: &Adoption{Resource: r, NotNull: map[string][]string{}, found: d}, said: said, plan: plan, defs: map[place]dict.Definition{},
+		planned: map[*dict.Table][]string{}, notNull: map[*dict.Table][]lastColumn{}}
 	for _, s := range said {
 		if !a.concerns(s) || a.has(s) {
 			continue
@@ -190,7 +190,7 @@ func (a *adopter) has(s verify.Said) bool {
 }
 
 // plain is the type as a plan has it.
-func plainType(c *catalog.Column) string {
+func plainType(c *dict.Column) string {
 	if c.Nullable {
 		return c.Full + " NULL"
 	}
@@ -198,12 +198,12 @@ func plainType(c *catalog.Column) string {
 }
 
 // against adds what a person has to see to.
-func (a *adopter) against(t *catalog.Table, column, problem, fix string) {
+func (a *adopter) against(t *dict.Table, column, problem, fix string) {
 	a.Against = append(a.Against, live.Difference{Table: t.Name, Column: column, Problem: problem, Fix: fix})
 }
 
 // unmoved: a computed column is not written, neither by a verb nor by a move.
-func (a *adopter) unmoved(t *catalog.Table) {
+func (a *adopter) unmoved(t *dict.Table) {
 	for _, name := range a.Resource.Shared() {
 		if c := t.Column(name); c != nil && c.Computed() {
 			a.against(t, name, "it is generated, and the toolkit writes each column of the plan", "take it out of the plan; tables may have generated columns that the plan does not know")
@@ -231,14 +231,14 @@ func (a *adopter) readable() {
 }
 
 // def is a column as the steps so far leave it.
-func (a *adopter) def(t *catalog.Table, c *catalog.Column) (catalog.Definition, bool) {
+func (a *adopter) def(t *dict.Table, c *dict.Column) (dict.Definition, bool) {
 	if def, ok := a.defs[place{t, strings.ToLower(c.Name)}]; ok {
 		return def, true
 	}
-	return catalog.CutDefinition(a.found.Creates[t.Name], c)
+	return dict.CutDefinition(a.found.Creates[t.Name], c)
 }
 
-func (a *adopter) setDef(t *catalog.Table, def catalog.Definition) {
+func (a *adopter) setDef(t *dict.Table, def dict.Definition) {
 	a.defs[place{t, strings.ToLower(def.Name)}] = def
 }
 

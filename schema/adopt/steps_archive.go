@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/internal/catalog"
+	"github.com/onerow/onerow/schema/internal/dict"
 	"github.com/onerow/onerow/schema/internal/shape"
 	"github.com/onerow/onerow/schema/internal/verify"
 )
@@ -14,7 +14,7 @@ import (
 // archive makes the archive table: the toolkit's columns as DDL has them, all others as they are in the table
 // that is there, so that each value fits and sorts as it does there. It numbers nothing, moves no time by
 // itself, and has no unique index but the primary key.
-func (a *adopter) archive(active *catalog.Table) {
+func (a *adopter) archive(active *dict.Table) {
 	r := a.Resource
 	want := r.Shape()[1]
 	var lines []string
@@ -37,7 +37,7 @@ func (a *adopter) archive(active *catalog.Table) {
 
 var constantDefault = regexp.MustCompile(`(?i) DEFAULT '[1-9][^']*'`)
 
-func (a *adopter) archiveColumn(active *catalog.Table, c shape.Column) string {
+func (a *adopter) archiveColumn(active *dict.Table, c shape.Column) string {
 	r, have := a.Resource, active.Column(c.Name)
 	w := verify.Wanted(r, c)
 	toolkits := w.Is != verify.AnyType && r.KeyType(c.Name) == "" && c.Name != r.Label.Column
@@ -50,8 +50,8 @@ func (a *adopter) archiveColumn(active *catalog.Table, c shape.Column) string {
 		return ""
 	}
 	def = def.In(have.Charset, have.Collation)
-	def.Replace(catalog.Generates, "")
-	def.Replace(catalog.Moves, "")
+	def.Replace(dict.Generates, "")
+	def.Replace(dict.Moves, "")
 	if have.Data == "timestamp" {
 		def.Rest = constantDefault.ReplaceAllString(def.Rest, "")
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/internal/catalog"
+	"github.com/onerow/onerow/schema/internal/dict"
 	"github.com/onerow/onerow/schema/internal/shape"
 	"github.com/onerow/onerow/schema/internal/verify"
 )
@@ -20,7 +20,7 @@ const (
 )
 
 // columns adds what is missing and widens what is too narrow, and says what it cannot do.
-func (a *adopter) columns(want shape.Table, have *catalog.Table) {
+func (a *adopter) columns(want shape.Table, have *dict.Table) {
 	for _, c := range want.Columns {
 		found := have.Column(c.Name)
 		if found == nil {
@@ -33,7 +33,7 @@ func (a *adopter) columns(want shape.Table, have *catalog.Table) {
 
 // addColumn adds a column that other writers need not know: it has a default, or may be NULL until the last
 // step.
-func (a *adopter) addColumn(t *catalog.Table, c shape.Column) {
+func (a *adopter) addColumn(t *dict.Table, c shape.Column) {
 	r := a.Resource
 	if c.Name == r.ID {
 		a.against(t, c.Name, "it does not exist, and each row is found by it", "make it the primary key: "+c.Type)
@@ -67,7 +67,7 @@ func filledBy(r schema.Resource, column string) string {
 }
 
 // suffix tells files about the archive from those about the active table.
-func (a *adopter) suffix(t *catalog.Table) string {
+func (a *adopter) suffix(t *dict.Table) string {
 	if a.found.Key(t.Name) == a.found.Key(a.Resource.Active) {
 		return ""
 	}
@@ -75,7 +75,7 @@ func (a *adopter) suffix(t *catalog.Table) string {
 }
 
 // fitColumn sees to a column that is there. What a step would have to guess is said in Verify's words.
-func (a *adopter) fitColumn(t *catalog.Table, c shape.Column, have *catalog.Column) {
+func (a *adopter) fitColumn(t *dict.Table, c shape.Column, have *dict.Column) {
 	w := verify.Wanted(a.Resource, c)
 	problem := w.Problem(have)
 	if problem == "" {
@@ -113,7 +113,7 @@ func (a *adopter) fitColumn(t *catalog.Table, c shape.Column, have *catalog.Colu
 }
 
 // fix is what Verify says to do about a column.
-func (a *adopter) fix(t *catalog.Table, column, problem string) string {
+func (a *adopter) fix(t *dict.Table, column, problem string) string {
 	for _, s := range a.said {
 		if s.Kind == verify.ColumnWrong && a.found.Key(s.Table) == a.found.Key(t.Name) && s.Column == column && s.Problem == problem {
 			return s.Fix
@@ -127,11 +127,11 @@ var literalDefault = regexp.MustCompile(`(?i) DEFAULT '[1-9]`)
 
 // modify changes a column's type. Whether it was is seen by the type and by ON UPDATE, which both ways differ
 // in.
-func modify(table string, from, to catalog.Definition) Change {
+func modify(table string, from, to dict.Definition) Change {
 	condition := fmt.Sprintf("column_type = %s", literal(to.Full))
-	if catalog.Moves.MatchString(from.Rest) != catalog.Moves.MatchString(to.Rest) {
+	if dict.Moves.MatchString(from.Rest) != dict.Moves.MatchString(to.Rest) {
 		not := "NOT "
-		if catalog.Moves.MatchString(to.Rest) {
+		if dict.Moves.MatchString(to.Rest) {
 			not = ""
 		}
 		condition += " AND extra " + not + "LIKE '%on update%'"
@@ -163,5 +163,5 @@ var isNotNull = regexp.MustCompile(`(?i)\s+NOT\s+NULL\b`)
 
 // nullable is a type that may be NULL.
 func nullable(kind string) string {
-	return catalog.Outside(kind, func(part string) string { return isNotNull.ReplaceAllString(part, "") }) + " NULL"
+	return dict.Outside(kind, func(part string) string { return isNotNull.ReplaceAllString(part, "") }) + " NULL"
 }

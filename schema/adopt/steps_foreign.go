@@ -7,8 +7,8 @@ import (
 
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/internal/catalog"
 	"github.com/onerow/onerow/schema/internal/colset"
+	"github.com/onerow/onerow/schema/internal/dict"
 	"github.com/onerow/onerow/schema/internal/shape"
 	"github.com/onerow/onerow/schema/internal/verify"
 )
@@ -47,7 +47,7 @@ func (a *adopter) foreignKeys() {
 }
 
 // dropInto drops a key that leads to the resource.
-func (a *adopter) dropInto(f catalog.ForeignKey) {
+func (a *adopter) dropInto(f dict.ForeignKey) {
 	r := a.Resource
 	var why string
 	switch {
@@ -77,7 +77,7 @@ func (a *adopter) dropInto(f catalog.ForeignKey) {
 		"delete through the toolkit, whose cascade follows the plan, or take the rows of %s yourself first", f.Table, f.To, f.Table))
 }
 
-func (a *adopter) dropForeign(f catalog.ForeignKey, why, writers string) {
+func (a *adopter) dropForeign(f dict.ForeignKey, why, writers string) {
 	drop := a.found.Drop(f)
 	table := strings.TrimSuffix(drop, " DROP FOREIGN KEY "+schema.Quote(f.Name))
 	a.step(Step{Name: "drop_foreign_key_" + trimmed(f.Name), Last: true,
@@ -89,7 +89,7 @@ func (a *adopter) dropForeign(f catalog.ForeignKey, why, writers string) {
 
 // restrictOut makes a key that deletes or changes rows of the resource one that restricts. No server adds a
 // foreign key under a name that the same statement drops.
-func (a *adopter) restrictOut(f catalog.ForeignKey) {
+func (a *adopter) restrictOut(f dict.ForeignKey) {
 	name := shape.IndexName([]string{f.Name}, a.found.ForeignNames())
 	change := func(from, to, onDelete, onUpdate string) Change {
 		return Change{Done: exists(f, to), SQL: fmt.Sprintf("ALTER TABLE %s DROP FOREIGN KEY %s, ADD %s", schema.Quote(f.Table), schema.Quote(from), foreignDDL(f, to, onDelete, onUpdate, a.found.Name))}
@@ -101,12 +101,12 @@ func (a *adopter) restrictOut(f catalog.ForeignKey) {
 		Up:      change(f.Name, name, "RESTRICT", "RESTRICT"), Down: change(name, f.Name, f.OnDelete, f.OnUpdate)})
 }
 
-func exists(f catalog.ForeignKey, name string) string {
+func exists(f dict.ForeignKey, name string) string {
 	return fmt.Sprintf("EXISTS (SELECT 1 FROM information_schema.table_constraints WHERE table_schema = %s AND table_name = %s AND constraint_name = %s AND constraint_type = 'FOREIGN KEY')",
 		literal(f.Schema), literal(f.Table), literal(name))
 }
 
-func foreignDDL(f catalog.ForeignKey, name, onDelete, onUpdate, here string) string {
+func foreignDDL(f dict.ForeignKey, name, onDelete, onUpdate, here string) string {
 	to := schema.Quote(f.To)
 	if f.Schema != here || f.ToSchema != here {
 		to = schema.Quote(f.ToSchema) + "." + to

@@ -7,15 +7,15 @@ import (
 
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/internal/catalog"
 	"github.com/onerow/onerow/schema/internal/colset"
+	"github.com/onerow/onerow/schema/internal/dict"
 	"github.com/onerow/onerow/schema/internal/shape"
 )
 
 const costIndex = "the table is read once, and the index written, beside its readers and writers: ALGORITHM=INPLACE, LOCK=NONE"
 
 // indexes adds each index that nothing does the work of yet.
-func (a *adopter) indexes(want shape.Table, have *catalog.Table) {
+func (a *adopter) indexes(want shape.Table, have *dict.Table) {
 	lasting := a.lasting(want, have)
 	for _, x := range want.Indexes {
 		if x.Name == "" || lasting.Serves(x) {
@@ -44,10 +44,10 @@ func (a *adopter) indexes(want shape.Table, have *catalog.Table) {
 // lasting is the table without an index that may have been made by the server for a foreign key, and goes by
 // itself when one of the missing indexes begins with its columns: nothing shows whether somebody asked for
 // it.
-func (a *adopter) lasting(want shape.Table, have *catalog.Table) *catalog.Table {
+func (a *adopter) lasting(want shape.Table, have *dict.Table) *dict.Table {
 	rest := *have
-	rest.Indexes = slices.DeleteFunc(slices.Clone(have.Indexes), func(x catalog.Index) bool {
-		return !x.Unique && slices.ContainsFunc(a.found.Foreign, func(f catalog.ForeignKey) bool {
+	rest.Indexes = slices.DeleteFunc(slices.Clone(have.Indexes), func(x dict.Index) bool {
+		return !x.Unique && slices.ContainsFunc(a.found.Foreign, func(f dict.ForeignKey) bool {
 			return f.Schema == a.found.Name && a.found.Key(f.Table) == a.found.Key(have.Name) && slices.Equal(x.Columns, colset.Lower(f.Columns))
 		}) && slices.ContainsFunc(want.Indexes, func(w shape.Index) bool {
 			return w.Name != "" && !have.Serves(w) && colset.StartsWith(colset.Lower(w.Columns), x.Columns)
@@ -65,7 +65,7 @@ func kindWord(x shape.Index) string {
 
 // dropIndex is the way back. A server drops the index that it made for a foreign key when another one begins
 // with the same column; then the way back makes it again, for the foreign key needs one.
-func (a *adopter) dropIndex(t *catalog.Table, x shape.Index) Change {
+func (a *adopter) dropIndex(t *dict.Table, x shape.Index) Change {
 	table := schema.Quote(t.Name)
 	drop := Change{Done: "NOT " + hasIndex(t.Name, x.Name), SQL: "ALTER TABLE " + table + " DROP INDEX " + schema.Quote(x.Name)}
 	for _, f := range a.found.Foreign {

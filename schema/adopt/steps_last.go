@@ -5,17 +5,17 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/internal/catalog"
+	"github.com/onerow/onerow/schema/internal/dict"
 	"github.com/onerow/onerow/schema/internal/shape"
 	"github.com/onerow/onerow/schema/internal/verify"
 )
 
 // times makes times UTC in microseconds that nobody but a writer moves. A TIMESTAMP keeps its moment, for the
 // file's session is at UTC; its default becomes the same moment in UTC.
-func (a *adopter) times(want shape.Table, have *catalog.Table) {
+func (a *adopter) times(want shape.Table, have *dict.Table) {
 	for _, c := range want.Columns {
 		w, found := verify.Wanted(a.Resource, c), have.Column(c.Name)
-		if w.Is != verify.UTCTime || found == nil || w.Is.Fits(found, w.Min) && !catalog.Moves.MatchString(" "+found.Extra) {
+		if w.Is != verify.UTCTime || found == nil || w.Is.Fits(found, w.Min) && !dict.Moves.MatchString(" "+found.Extra) {
 			continue
 		}
 		old, known := a.def(have, found)
@@ -24,17 +24,17 @@ func (a *adopter) times(want shape.Table, have *catalog.Table) {
 		}
 		def := old
 		def.Full = "datetime(6)"
-		def.Replace(catalog.Moves, "")
+		def.Replace(dict.Moves, "")
 		writers, what := []string{"it writes " + c.Name + " itself, as UTC_TIMESTAMP(6)"}, "Its values stay what they are, and are taken for UTC"
 		if found.Data == "timestamp" {
-			def.Replace(catalog.Now, "(UTC_TIMESTAMP(6))")
+			def.Replace(dict.Now, "(UTC_TIMESTAMP(6))")
 			what = "Each value stays the moment that it is, and is UTC from now on"
 			writers = append(writers, "it reads UTC, not the time of its session")
 		} else {
-			def.Replace(catalog.Now, "CURRENT_TIMESTAMP(6)")
+			def.Replace(dict.Now, "CURRENT_TIMESTAMP(6)")
 		}
 		a.setDef(have, def)
-		if catalog.Moves.MatchString(old.Rest) {
+		if dict.Moves.MatchString(old.Rest) {
 			writers = append(writers, "nothing moves it with an UPDATE any more (ON UPDATE would do so with each change of a flag, too)")
 		}
 		a.step(Step{Name: "time_" + trimmed(c.Name) + a.suffix(have), Last: true,
@@ -47,7 +47,7 @@ func (a *adopter) times(want shape.Table, have *catalog.Table) {
 // last makes NOT NULL what was NULL until here, in one statement, and refuses while a row has no value: the
 // ALTER itself does, for the session is strict, and the condition says it in words before the table is
 // rebuilt.
-func (a *adopter) last(t *catalog.Table) {
+func (a *adopter) last(t *dict.Table) {
 	var names, empty, up, down, columns []string
 	for _, c := range a.notNull[t] {
 		if found := t.Column(c.name); found != nil {

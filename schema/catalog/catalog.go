@@ -1,39 +1,39 @@
-package live
+package catalog
 
 import (
 	"context"
 	"fmt"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/schema/internal/catalog"
+	"github.com/onerow/onerow/schema/internal/dict"
 )
 
 // Catalog is what information_schema says of the current database.
-type Catalog struct{ found *catalog.Database }
+type Catalog struct{ found *dict.Database }
 
-// Inspect reads the catalog: seven plain reads, however many tables there are. It has what
+// Read reads the catalog: seven plain reads, however many tables there are. It has what
 // the user of db may see: a table on which the user has no right is not in it, nor are
 // triggers without the right TRIGGER.
-func Inspect(ctx context.Context, db onerow.DB) (*Catalog, error) {
-	found, err := catalog.Read(ctx, db)
+func Read(ctx context.Context, db onerow.DB) (*Catalog, error) {
+	found, err := dict.Read(ctx, db)
 	if err != nil {
 		return nil, fmt.Errorf("schema: inspect: %w", err)
 	}
 	return &Catalog{found}, nil
 }
 
-// InspectTables is [Inspect] without the columns and indexes of other tables, for who asks
+// ReadTables is [Read] without the columns and indexes of other tables, for who asks
 // often: of these the result has what is said of them elsewhere, such as foreign keys.
-func InspectTables(ctx context.Context, db onerow.DB, tables []string) (*Catalog, error) {
-	found, err := catalog.ReadTables(ctx, db, tables)
+func ReadTables(ctx context.Context, db onerow.DB, tables []string) (*Catalog, error) {
+	found, err := dict.ReadTables(ctx, db, tables)
 	if err != nil {
 		return nil, fmt.Errorf("schema: inspect %d tables: %w", len(tables), err)
 	}
 	return &Catalog{found}, nil
 }
 
-// ColumnInfo is a column as the database has it.
-type ColumnInfo struct {
+// Column is a column as the database has it.
+type Column struct {
 	// Name of the column; Type is its type's name, "varchar"; Full is the type as
 	// declared, "varchar(80)"; Charset and Collation are those of text, or empty.
 	Name, Type, Full, Charset, Collation string
@@ -43,24 +43,24 @@ type ColumnInfo struct {
 }
 
 // Column returns the column of a table, and whether there is one.
-func (c *Catalog) Column(table, column string) (ColumnInfo, bool) {
+func (c *Catalog) Column(table, column string) (Column, bool) {
 	t := c.found.Table(table)
 	if t == nil {
-		return ColumnInfo{}, false
+		return Column{}, false
 	}
 	f := t.Column(column)
 	if f == nil {
-		return ColumnInfo{}, false
+		return Column{}, false
 	}
 	return infoOf(f), true
 }
 
-func infoOf(f *catalog.Column) ColumnInfo {
-	return ColumnInfo{Name: f.Name, Type: f.Data, Full: f.Full, Charset: f.Charset, Collation: f.Collation, Nullable: f.Nullable, Moves: f.Moves()}
+func infoOf(f *dict.Column) Column {
+	return Column{Name: f.Name, Type: f.Data, Full: f.Full, Charset: f.Charset, Collation: f.Collation, Nullable: f.Nullable, Moves: f.Moves()}
 }
 
 // Columns returns the columns of a table in their order; none where it is not there.
-func (c *Catalog) Columns(table string) (all []ColumnInfo) {
+func (c *Catalog) Columns(table string) (all []Column) {
 	if t := c.found.Table(table); t != nil {
 		for i := range t.Columns {
 			all = append(all, infoOf(&t.Columns[i]))
@@ -70,7 +70,7 @@ func (c *Catalog) Columns(table string) (all []ColumnInfo) {
 }
 
 // TimeType is how a column of times is read, "date", "datetime" or "timestamp"; "" is none of these.
-func (c ColumnInfo) TimeType() string { return catalog.TimeType(c.Type) }
+func (c Column) TimeType() string { return dict.TimeType(c.Type) }
 
 // InsertTrigger returns the first trigger of a table that runs with an INSERT, as rows that come back are,
 // and that is not among those that somebody has accepted; or nothing.

@@ -1,4 +1,4 @@
-package live
+package catalog
 
 import (
 	"database/sql"
@@ -10,7 +10,7 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
-// TestTablesOfOthers: Inspect opens each table of the server's other schemas once at most, which is what takes
+// TestTablesOfOthers: Read opens each table of the server's other schemas once at most, which is what takes
 // long where there are thousands and the server has them on disk only. The server is one of its own, for
 // nobody else may open tables, and keeps few of them open.
 func TestTablesOfOthers(t *testing.T) {
@@ -42,7 +42,7 @@ func TestTablesOfOthers(t *testing.T) {
 		t.Errorf("%d tables of another schema were opened %d times", tables, more)
 	}
 	dbtest.Exec(t, other, "ALTER TABLE t7 ADD COLUMN p INT, ADD CONSTRAINT beyond FOREIGN KEY (p) REFERENCES ours.p (id) ON DELETE CASCADE")
-	cat, err := Inspect(t.Context(), ours)
+	cat, err := Read(t.Context(), ours)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestTablesOfOthers(t *testing.T) {
 	}
 }
 
-// opens is how many tables an Inspect opens that finds none open.
+// opens is how many tables an Read opens that finds none open.
 func opens(t *testing.T, db *sql.DB) int64 {
 	t.Helper()
 	count := func() (n int64) {
@@ -63,7 +63,7 @@ func opens(t *testing.T, db *sql.DB) int64 {
 	}
 	dbtest.Exec(t, db, "FLUSH TABLES")
 	was := count()
-	if _, err := Inspect(t.Context(), db); err != nil {
+	if _, err := Read(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	return count() - was

@@ -1,4 +1,4 @@
-package live
+package catalog
 
 import (
 	"encoding/json"

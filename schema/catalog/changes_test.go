@@ -1,4 +1,4 @@
-package live_test
+package catalog_test
 
 import (
 	"slices"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/live"
+	"github.com/onerow/onerow/schema/catalog"
 )
 
 // TestChanges: each kind of difference has its words, and what is the same has none.
@@ -20,18 +20,18 @@ func TestChanges(t *testing.T) {
 		note := schema.Table{Name: "note", Key: []string{"id"}, Asset: "file", Parents: []schema.Edge{{Table: "post", Columns: []string{"post_id"}}}}
 		change(&note)
 		plan := schema.Plan{Tables: []schema.Table{{Name: "post", Key: []string{"id"}}, note}}
-		cat, err := live.Inspect(t.Context(), db)
+		cat, err := catalog.Read(t.Context(), db)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if cat.Fingerprint(plan) != live.FingerprintOf(cat.Describe(plan)) {
+		if cat.Fingerprint(plan) != catalog.FingerprintOf(cat.Describe(plan)) {
 			t.Error("the fingerprint is not that of the description")
 		}
 		return cat.Describe(plan)
 	}
 	as := func(*schema.Table) {}
 	before := describe(as)
-	if got := live.Changes(before, describe(as)); len(got) > 0 {
+	if got := catalog.Changes(before, describe(as)); len(got) > 0 {
 		t.Errorf("%q", got)
 	}
 	for _, c := range []struct {
@@ -53,12 +53,12 @@ func TestChanges(t *testing.T) {
 		for _, stmt := range c.stmts {
 			dbtest.Exec(t, db, stmt)
 		}
-		if got := live.Changes(before, describe(c.change)); !slices.Equal(got, c.want) && (len(c.want) != 2 || len(got) <= 2 || !slices.Equal(got[:2], c.want)) {
+		if got := catalog.Changes(before, describe(c.change)); !slices.Equal(got, c.want) && (len(c.want) != 2 || len(got) <= 2 || !slices.Equal(got[:2], c.want)) {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
 	for _, text := range []string{"", "x", "[]", "null"} {
-		if got := live.Changes(text, before); text != "null" && len(got) > 0 {
+		if got := catalog.Changes(text, before); text != "null" && len(got) > 0 {
 			t.Errorf("of %q: %q", text, got)
 		}
 	}

@@ -1,17 +1,16 @@
-package live
+package catalog
 
 import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/internal/catalog"
 	"github.com/onerow/onerow/schema/internal/colset"
+	"github.com/onerow/onerow/schema/internal/dict"
 )
 
 // fingerprintLength is how many hexadecimal digits a fingerprint has.
@@ -23,7 +22,7 @@ const fingerprintLength = 32
 // foreign keys from and to the plan's tables with their rules; their triggers. They do
 // not change with other columns, with indexes, or with the names of foreign keys.
 //
-// What the user may not see is not part of it (see [Inspect]), so all who work on
+// What the user may not see is not part of it (see [Read]), so all who work on
 // one queue need the same rights.
 func (c *Catalog) Fingerprint(p schema.Plan) string { return FingerprintOf(c.Describe(p)) }
 
@@ -39,7 +38,7 @@ func (c *Catalog) Describe(p schema.Plan) string {
 	all.Nodes = canonical(p.Nodes())
 	ours := map[string]bool{}
 	for _, n := range all.Nodes {
-		columns := relevantColumns(all.Nodes, n)
+		columns := dict.RelevantColumns(all.Nodes, n)
 		for _, name := range n.Tables {
 			ours[c.found.Key(name)] = true
 			s := describedTable{Name: name}
@@ -83,7 +82,7 @@ func (c *Catalog) short(database string) string {
 
 // rule: the two words for "refuse" do the same in InnoDB, and which of them is shown depends on the engine.
 func rule(r string) string {
-	if catalog.Restricts(r) {
+	if dict.Restricts(r) {
 		return "RESTRICT"
 	}
 	return r
@@ -105,29 +104,4 @@ func canonical(nodes []schema.Node) []schema.Node {
 	}
 	slices.SortFunc(nodes, func(a, b schema.Node) int { return strings.Compare(a.Name, b.Name) })
 	return nodes
-}
-
-// relevantColumns are the columns of a node that a cascade reads or writes, in lower case,
-// sorted, each once.
-func relevantColumns(nodes []schema.Node, n schema.Node) []string {
-	columns := slices.Clone(n.Key)
-	for _, col := range []string{n.Asset, n.Tenant, n.Owner, n.Quota} {
-		if col != "" {
-			columns = append(columns, col)
-		}
-	}
-	for _, e := range n.Parents {
-		columns = append(columns, e.Columns...)
-		columns = slices.AppendSeq(columns, maps.Keys(catalog.Conditions(e)))
-	}
-	for _, below := range nodes {
-		for _, e := range below.Parents {
-			if e.Table == n.Name {
-				columns = append(columns, e.References...)
-			}
-		}
-	}
-	columns = colset.Lower(columns)
-	slices.Sort(columns)
-	return slices.Compact(columns)
 }

@@ -1,4 +1,4 @@
-package live_test
+package catalog_test
 
 import (
 	"database/sql"
@@ -9,13 +9,13 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/schematest/livetest"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/catalog"
 	"github.com/onerow/onerow/schema/discover"
-	"github.com/onerow/onerow/schema/live"
 )
 
 func fingerprint(t testing.TB, db *sql.DB, plan schema.Plan) string {
 	t.Helper()
-	cat, err := live.Inspect(t.Context(), db)
+	cat, err := catalog.Read(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,12 +85,12 @@ func TestFingerprint(t *testing.T) {
 
 // TestInspectTables: what is left out is what belongs to other tables only.
 func TestInspectTables(t *testing.T) {
-	plan, tables := school()
+	plan, tables := livetest.School()
 	db := livetest.Open(t, schema.Plan{})
 	for _, stmt := range append(tables, "CREATE TABLE other (id INT PRIMARY KEY, grade INT, FOREIGN KEY (grade) REFERENCES grade (id))") {
 		dbtest.Exec(t, db, stmt)
 	}
-	whole, err := live.Inspect(t.Context(), db)
+	whole, err := catalog.Read(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestInspectTables(t *testing.T) {
 	for _, n := range plan.Nodes() {
 		names = append(names, n.Tables...)
 	}
-	some, err := live.InspectTables(t.Context(), db, names)
+	some, err := catalog.ReadTables(t.Context(), db, names)
 	if err != nil {
 		t.Fatal(err)
 	}

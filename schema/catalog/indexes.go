@@ -1,11 +1,11 @@
-package live
+package catalog
 
 import (
 	"slices"
 
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/internal/catalog"
 	"github.com/onerow/onerow/schema/internal/colset"
+	"github.com/onerow/onerow/schema/internal/dict"
 )
 
 // Index returns the name of a B-tree index of the table that begins with the columns,
@@ -36,7 +36,7 @@ func (c *Catalog) EdgeIndex(table string, e schema.Edge) (name string, ok bool) 
 	}
 	want, best := colset.Lower(e.Columns), -1
 	for _, x := range t.Indexes {
-		if n := x.Leads(want, catalog.Conditions(e)); n > best {
+		if n := x.Leads(want, dict.Conditions(e)); n > best {
 			name, best = x.Name, n
 		}
 	}
@@ -75,7 +75,7 @@ func (c *Catalog) Unique(table string, columns []string) bool {
 
 // ForeignKey says whether a foreign key on these columns of a table, in any order, refers to the table to.
 func (c *Catalog) ForeignKey(table string, columns []string, to string) bool {
-	return slices.ContainsFunc(c.found.Foreign, func(f catalog.ForeignKey) bool {
+	return slices.ContainsFunc(c.found.Foreign, func(f dict.ForeignKey) bool {
 		return f.Schema == c.found.Name && f.ToSchema == c.found.Name && c.found.Key(f.Table) == c.found.Key(table) &&
 			c.found.Key(f.To) == c.found.Key(to) && colset.Same(colset.Lower(f.Columns), colset.Lower(columns))
 	})

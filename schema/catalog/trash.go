@@ -1,4 +1,4 @@
-package live
+package catalog
 
 import (
 	"errors"
@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/internal/catalog"
 	"github.com/onerow/onerow/schema/internal/colset"
+	"github.com/onerow/onerow/schema/internal/dict"
 )
 
 // TrashDDL returns a CREATE TABLE statement for each trash table that the plan asks for and the database does
@@ -43,7 +43,7 @@ func (c *Catalog) TrashDDL(p schema.Plan) ([]string, error) {
 }
 
 func noTrashError(table, problem string) error {
-	return fmt.Errorf("%w: deleted rows of %q cannot be kept: %s; %s", schema.ErrInvalidPlan, table, problem, catalog.SayNoTrash(table))
+	return fmt.Errorf("%w: deleted rows of %q cannot be kept: %s; %s", schema.ErrInvalidPlan, table, problem, dict.SayNoTrash(table))
 }
 
 // TrashColumns returns the columns of a table that its trash table keeps, which are all that somebody can

@@ -9,8 +9,8 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/internal/catalog"
 	"github.com/onerow/onerow/schema/internal/colset"
+	"github.com/onerow/onerow/schema/internal/dict"
 	"github.com/onerow/onerow/schema/internal/naming"
 	"github.com/onerow/onerow/schema/live"
 )
@@ -58,7 +58,7 @@ func Plan(ctx context.Context, db onerow.DB, roots []string) (schema.Plan, []liv
 
 func discover(ctx context.Context, db onerow.DB, d *discovery) (schema.Plan, []live.Note, []Proposal, error) {
 	var err error
-	if d.found, err = catalog.Read(ctx, db); err != nil {
+	if d.found, err = dict.Read(ctx, db); err != nil {
 		return schema.Plan{}, nil, nil, fmt.Errorf("schema: discover: %w", err)
 	}
 	if err := d.keepOld(); err != nil {
@@ -85,7 +85,7 @@ func discover(ctx context.Context, db onerow.DB, d *discovery) (schema.Plan, []l
 
 // discovery walks the foreign keys of a database.
 type discovery struct {
-	found *catalog.Database
+	found *dict.Database
 	old   schema.Plan            // that is extended
 	known map[string]schema.Node // of the old plan, by each of its tables
 	roots []string
@@ -101,7 +101,7 @@ type discovery struct {
 
 // candidate is a table that was reached.
 type candidate struct {
-	table *catalog.Table
+	table *dict.Table
 	depth int // edges to the nearest root
 	edges []*reference
 	stays bool
@@ -109,7 +109,7 @@ type candidate struct {
 
 // reference is a foreign key on its way to become an edge.
 type reference struct {
-	catalog.ForeignKey
+	dict.ForeignKey
 	action schema.Action
 	soft   bool   // a person says so, and no foreign key
 	old    bool   // the plan has it

@@ -8,7 +8,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/internal/catalog"
+	"github.com/onerow/onerow/schema/internal/dict"
 	"github.com/onerow/onerow/schema/live"
 )
 
@@ -68,7 +68,7 @@ func (d *discovery) withOld(all []*reference) []*reference {
 	for _, n := range nodes {
 		for _, e := range n.Parents {
 			i := slices.IndexFunc(nodes, func(o schema.Node) bool { return o.Name == e.Table })
-			f := catalog.ForeignKey{Schema: d.found.Name, Table: d.found.Table(n.Tables[0]).Name, ToSchema: d.found.Name, To: d.found.Table(nodes[i].Tables[0]).Name,
+			f := dict.ForeignKey{Schema: d.found.Name, Table: d.found.Table(n.Tables[0]).Name, ToSchema: d.found.Name, To: d.found.Table(nodes[i].Tables[0]).Name,
 				OnDelete: "NO ACTION", Columns: e.Columns, References: e.References}
 			r := &reference{ForeignKey: f, soft: true}
 			twin := slices.IndexFunc(all, func(o *reference) bool { return o.Table == f.Table && o.To == f.To && o.Is(e) })

@@ -7,8 +7,8 @@ import (
 
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/internal/catalog"
 	"github.com/onerow/onerow/schema/internal/colset"
+	"github.com/onerow/onerow/schema/internal/dict"
 	"github.com/onerow/onerow/schema/internal/naming"
 )
 
@@ -80,10 +80,10 @@ func (d *discovery) guess(p schema.Plan, references []*reference) []Proposal {
 
 // constrained says whether the column is in a foreign key.
 func (d *discovery) constrained(table, column string) bool {
-	return slices.ContainsFunc(d.found.Foreign, func(f catalog.ForeignKey) bool { return f.Table == table && colset.Has(f.Columns, column) })
+	return slices.ContainsFunc(d.found.Foreign, func(f dict.ForeignKey) bool { return f.Table == table && colset.Has(f.Columns, column) })
 }
 
-func propose(t *catalog.Table, c *catalog.Column, to *catalog.Table, key *catalog.Column, why string, planned bool) Proposal {
+func propose(t *dict.Table, c *dict.Column, to *dict.Table, key *dict.Column, why string, planned bool) Proposal {
 	p := Proposal{Table: t.Name, Key: t.Spelled(t.Primary()), Planned: planned, Edge: schema.Edge{Table: to.Name, Columns: []string{c.Name}}, Evidence: []string{why}}
 	if !strings.EqualFold(key.Name, to.Primary()[0]) {
 		p.Edge.References = []string{key.Name}
@@ -99,8 +99,8 @@ func propose(t *catalog.Table, c *catalog.Column, to *catalog.Table, key *catalo
 }
 
 // leads says whether the column is the first one of an index.
-func leads(t *catalog.Table, c *catalog.Column) bool {
-	return slices.ContainsFunc(t.Indexes, func(x catalog.Index) bool {
+func leads(t *dict.Table, c *dict.Column) bool {
+	return slices.ContainsFunc(t.Indexes, func(x dict.Index) bool {
 		return !x.Off && x.Btree && len(x.Columns) > 0 && x.Columns[0] == strings.ToLower(c.Name)
 	})
 }

@@ -5,14 +5,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/onerow/onerow/schema/internal/catalog"
+	"github.com/onerow/onerow/schema/internal/dict"
 )
 
 // suffixes are what stands behind a table's name in a column that refers to it.
 var suffixes = []string{"_id", "id", "_uuid", "_guid", "_key", "_no", "_nr", "_code", "_ref", "_fk"}
 
 // likely says why a column looks as if it refers to a table's key, or nothing.
-func (w words) likely(t *catalog.Table, c *catalog.Column, to *catalog.Table) string {
+func (w words) likely(t *dict.Table, c *dict.Column, to *dict.Table) string {
 	key := to.Column(to.Primary()[0])
 	if key == nil || familyOf(c) != familyOf(key) {
 		return ""
@@ -75,7 +75,7 @@ func (w words) short(column, keyName, to string) string {
 const leastShort = 3
 
 // itself says why a column refers to a row of the same table.
-func (w words) itself(t *catalog.Table, name, keyName string) string {
+func (w words) itself(t *dict.Table, name, keyName string) string {
 	named := w.named(t.Name, keyName)
 	switch parents := []string{"parent", "parent_id", "parentid", "parent_" + keyName, "parent" + keyName}; {
 	case name == keyName:
@@ -88,7 +88,7 @@ func (w words) itself(t *catalog.Table, name, keyName string) string {
 }
 
 // called says whether a column is called as the key of one table only, of which it says more than "id".
-func (w words) called(t *catalog.Table, c *catalog.Column, to *catalog.Table, key *catalog.Column) bool {
+func (w words) called(t *dict.Table, c *dict.Column, to *dict.Table, key *dict.Column) bool {
 	name, keyName := strings.ToLower(c.Name), strings.ToLower(key.Name)
 	if name != keyName || familyOf(c) == "text" || slices.Contains(generic, keyName) {
 		return false
@@ -105,7 +105,7 @@ func (w words) called(t *catalog.Table, c *catalog.Column, to *catalog.Table, ke
 
 // extends says whether a table's rows are parts of another table's, with its key: user_options with the key
 // user_id.
-func extends(t *catalog.Table) bool {
+func extends(t *dict.Table) bool {
 	key := t.Primary()
 	if len(key) != 1 {
 		return false
@@ -118,7 +118,7 @@ func extends(t *catalog.Table) bool {
 
 // role says whether a column is called as the key and what the row above is to the row below: userid_from,
 // nodeid2.
-func (w words) role(name, keyName string, to *catalog.Table) bool {
+func (w words) role(name, keyName string, to *dict.Table) bool {
 	after, found := strings.CutPrefix(name, keyName)
 	if !found || after == "" || slices.Contains(generic, keyName) || w.own[keyName] != 1 || extends(to) ||
 		!slices.ContainsFunc(suffixes, func(ending string) bool { return strings.HasSuffix(keyName, ending) }) {
@@ -141,7 +141,7 @@ func (w words) elsewhere(from, column, keyName, to string) bool {
 
 // byAnother finds a column of a table, other than its primary key, that is unique and that a column with an
 // index looks as if it refers to: group_name of group.name.
-func (w words) byAnother(t *catalog.Table, c *catalog.Column, to *catalog.Table) (*catalog.Column, string) {
+func (w words) byAnother(t *dict.Table, c *dict.Column, to *dict.Table) (*dict.Column, string) {
 	if t == to || !leads(t, c) {
 		return nil, ""
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/internal/catalog"
 	"github.com/onerow/onerow/schema/internal/colset"
+	"github.com/onerow/onerow/schema/internal/dict"
 	"github.com/onerow/onerow/schema/internal/loops"
 )
 
@@ -91,7 +91,7 @@ func (d *discovery) weakest(references []*reference, all []loops.Step[*reference
 		if len(free) < len(r.Columns) {
 			c.partly = 1
 		}
-		if !catalog.Restricts(r.OnDelete) {
+		if !dict.Restricts(r.OnDelete) {
 			c.cascades = 1
 		}
 		if d.nodes[r.Table].depth > d.nodes[r.To].depth {

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/internal/catalog"
 	"github.com/onerow/onerow/schema/internal/colset"
+	"github.com/onerow/onerow/schema/internal/dict"
 	"github.com/onerow/onerow/schema/internal/naming"
 	"github.com/onerow/onerow/schema/live"
 )
@@ -46,12 +46,12 @@ func (d *discovery) edgeNotes(name string, r *reference) {
 	switch {
 	case r.why != "":
 		d.remark(name, "(%s) → %s: ON DELETE %s, but %s.", columns, r.To, r.OnDelete, r.why)
-		if !catalog.Restricts(r.OnDelete) {
+		if !dict.Restricts(r.OnDelete) {
 			d.remark(name, "verify will refuse this ON DELETE %s (%q), which would delete the rows that are detached; make it RESTRICT.", r.OnDelete, r.Name)
 		}
 	case r.action == schema.OnDeleteDetach:
 		d.remark(name, "(%s) → %s: ON DELETE SET NULL, so its rows are detached, not deleted.", columns, r.To)
-	case catalog.Restricts(strings.ToUpper(r.OnDelete)) && !r.soft:
+	case dict.Restricts(strings.ToUpper(r.OnDelete)) && !r.soft:
 		d.restricted = append(d.restricted, fmt.Sprintf("%s (%s) → %s", name, columns, r.To))
 	}
 	if r.To == name && r.action == schema.OnDeleteDelete {

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/internal/catalog"
 	"github.com/onerow/onerow/schema/internal/colset"
+	"github.com/onerow/onerow/schema/internal/dict"
 	"github.com/onerow/onerow/schema/internal/naming"
 )
 
@@ -54,7 +54,7 @@ func (d *discovery) softly(all []*reference) ([]*reference, error) {
 				d.remark(t.Name, "(%s) is a %s and %s.%s a %s, so --soft %s=%s does not apply to it.", c.Name, c.Full, to.Name, above.Name, above.Full, s.Column, s.Table)
 				continue
 			}
-			f := catalog.ForeignKey{Schema: d.found.Name, Table: t.Name, ToSchema: d.found.Name, To: to.Name, OnDelete: "NO ACTION", Columns: []string{c.Name}, References: []string{above.Name}}
+			f := dict.ForeignKey{Schema: d.found.Name, Table: t.Name, ToSchema: d.found.Name, To: to.Name, OnDelete: "NO ACTION", Columns: []string{c.Name}, References: []string{above.Name}}
 			all, applied = append(all, &reference{ForeignKey: f, action: schema.OnDeleteDelete, soft: true}), append(applied, t.Name+"."+c.Name)
 		}
 		if len(applied) == 0 {
@@ -66,12 +66,12 @@ func (d *discovery) softly(all []*reference) ([]*reference, error) {
 }
 
 // refers says whether a column of a table refers to another table already.
-func (d *discovery) refers(all []*reference, t *catalog.Table, column, to string) bool {
+func (d *discovery) refers(all []*reference, t *dict.Table, column, to string) bool {
 	return slices.ContainsFunc(all, func(r *reference) bool { return r.Table == t.Name && r.To == to && colset.Has(r.Columns, column) })
 }
 
 // familyOf is what values a column holds, as far as a reference has to.
-func familyOf(c *catalog.Column) string {
+func familyOf(c *dict.Column) string {
 	switch data := strings.ToLower(c.Data); data {
 	case "tinyint", "smallint", "mediumint", "int", "bigint":
 		return "integer"

@@ -9,7 +9,8 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/internal/catalog"
+	"github.com/onerow/onerow/schema/catalog"
+	"github.com/onerow/onerow/schema/internal/dict"
 )
 
 // Access is what the user of a connection may do, as far as a worker needs it.
@@ -31,7 +32,7 @@ type Access struct {
 // whether they come from the user, a role, or a grant on the database, the table or
 // its columns.
 //
-// Two statements, and one for each right, and those of [InspectTables] where a plan with a trash
+// Two statements, and one for each right, and those of [catalog.ReadTables] where a plan with a trash
 // detaches rows; none of them locks or reads a row. What does not exist is left to [Verify].
 // Errors: [schema.ErrInvalidPlan] and the driver's.
 func VerifyPrivileges(ctx context.Context, db onerow.DB, plan schema.Plan) (Access, error) {
@@ -87,7 +88,7 @@ func (a *Access) prove(ctx context.Context, db onerow.DB, moving map[string][]st
 		}
 		var lacks []right
 		for _, r := range p.rights {
-			denied, err := catalog.IsDenied(ctx, db, explainSQL(p.Table, r))
+			denied, err := dict.IsDenied(ctx, db, explainSQL(p.Table, r))
 			if err != nil {
 				return g, fmt.Errorf("schema: verify privileges: %s on %q: %w", r.text(), p.Table, err)
 			}
@@ -136,7 +137,7 @@ func movingColumns(ctx context.Context, db onerow.DB, plan schema.Plan) (map[str
 	if len(tables) == 0 {
 		return nil, nil
 	}
-	cat, err := InspectTables(ctx, db, tables)
+	cat, err := catalog.ReadTables(ctx, db, tables)
 	if err != nil {
 		return nil, err
 	}

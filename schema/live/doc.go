@@ -1,12 +1,12 @@
-// Package live holds a plan against a live server: what its catalog says, how its tables differ from the
-// plan, and which rights the user has.
+// Package live holds a plan against a live server: how its tables differ from the plan, how to mend that, and
+// which rights the user has.
 //
 //	if err := live.Verify(ctx, db, plan); err != nil {
 //		return err // each difference is on a line of its own, with what to do about it
 //	}
 //
-// [Verify] is called when a program starts. [Inspect] reads the catalog, whose [Catalog.Fingerprint] tells
-// whether the plan, or the tables on which it relies, have changed since; [Changes] says in words what has.
+// [Verify] is called when a program starts. Package catalog has what a program that makes statements needs of
+// the tables.
 //
 // [Privileges] are the least rights of a worker, [VerifyPrivileges] proves them on the live database, without
 // a write.
@@ -25,7 +25,6 @@
 //
 // # Statements
 //
-//	Inspect            8 statements
 //	Verify             11, on MySQL 10 and 1 for each table that numbers its rows and has an archive; 1 more for
 //	                   each table that is not shown, or of which a column is to be changed
 //	VerifyPrivileges   2, and 1 for each right

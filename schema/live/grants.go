@@ -12,7 +12,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/internal/catalog"
+	"github.com/onerow/onerow/schema/internal/dict"
 )
 
 // erOptionPrevents is SHOW GRANTS of a server that runs without privileges.
@@ -40,7 +40,7 @@ func readGrants(ctx context.Context, db onerow.DB, a *Access) (grants, error) {
 		return g, err
 	}
 	if !database.Valid {
-		return g, catalog.ErrNoDatabase
+		return g, dict.ErrNoDatabase
 	}
 	a.Database, a.User = database.String, Grantee(user)
 	err := onerow.Query(ctx, db, "SHOW GRANTS", nil, func(rows *sql.Rows) error {

@@ -8,6 +8,7 @@ import (
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/internal/colset"
+	"github.com/onerow/onerow/schema/internal/dict"
 	"github.com/onerow/onerow/schema/internal/verify"
 )
 
@@ -77,7 +78,7 @@ func Privileges(plan schema.Plan) []Privilege {
 	marks, limits, retains := false, false, false
 	for _, n := range nodes {
 		marks, limits = marks || n.Quota != "", limits || len(n.Limits) > 0
-		read := relevantColumns(nodes, n)
+		read := dict.RelevantColumns(nodes, n)
 		var detached []string
 		for _, e := range n.Parents {
 			if e.OnDelete.Detaches() || e.OnDelete == schema.OnDeleteDelete && e.Table == n.Name {
@@ -126,7 +127,7 @@ func RestorePrivileges(plan schema.Plan) []Privilege {
 	marks, limits := false, false
 	for _, n := range nodes {
 		marks, limits = marks || n.Quota != "", limits || len(n.Limits) > 0
-		read, returns := relevantColumns(nodes, n), n.Managed && len(n.Tables) > 1
+		read, returns := dict.RelevantColumns(nodes, n), n.Managed && len(n.Tables) > 1
 		for i, table := range n.Tables {
 			rights := []right{{"SELECT", read, false}}
 			if n.Trash > 0 || returns && i == 0 {

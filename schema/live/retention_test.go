@@ -9,6 +9,7 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/catalog"
 	"github.com/onerow/onerow/schema/live"
 )
 
@@ -55,7 +56,7 @@ func TestVerifyRetention(t *testing.T) {
 	dbtest.Exec(t, db, "ALTER TABLE project_archive DROP KEY created_at")
 	says("no index has the columns (created_at)")
 	dbtest.Exec(t, db, "ALTER TABLE project_archive ADD KEY created_at (created_at)")
-	cat, err := live.Inspect(t.Context(), db)
+	cat, err := catalog.Read(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
 	}

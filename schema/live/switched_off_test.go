@@ -9,7 +9,7 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/schematest/livetest"
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/live"
+	"github.com/onerow/onerow/schema/catalog"
 )
 
 // switchOff makes an index INVISIBLE, as MySQL calls it, or IGNORED, as MariaDB does.
@@ -26,7 +26,7 @@ func switchOff(t *testing.T, db *sql.DB, table, index string) (on string) {
 // TestSwitchedOffIndexes: an index that reads may not use is not chosen, since no statement
 // may name it, and is no help to anybody; what it refuses, it refuses still.
 func TestSwitchedOffIndexes(t *testing.T) {
-	plan, tables := school()
+	plan, tables := livetest.School()
 	db := livetest.Open(t, schema.Plan{})
 	for _, stmt := range tables {
 		dbtest.Exec(t, db, stmt)
@@ -38,7 +38,7 @@ func TestSwitchedOffIndexes(t *testing.T) {
 	edge := schema.Edge{Table: "pupil", Columns: []string{"pupil"}}
 	chosen := func() [2]string {
 		t.Helper()
-		cat, err := live.Inspect(t.Context(), db)
+		cat, err := catalog.Read(t.Context(), db)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/catalog"
 	"github.com/onerow/onerow/schema/live"
 )
 
@@ -40,7 +41,7 @@ func TestVerifyTrash(t *testing.T) {
 		return e.Differences
 	}
 	says("ddl --trash")
-	cat, err := live.Inspect(ctx, db)
+	cat, err := catalog.Read(ctx, db)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +94,7 @@ func TestTrashTooMuch(t *testing.T) {
 	} {
 		dbtest.Exec(t, db, fmt.Sprintf("CREATE TABLE %s (%s, PRIMARY KEY (%s)) ENGINE=InnoDB ROW_FORMAT=DYNAMIC", name, tt.columns, tt.key))
 		plan := schema.Plan{Trash: schema.Age(time.Hour), Tables: []schema.Table{{Name: name, Key: strings.Split(tt.key, ", ")}}}
-		cat, err := live.Inspect(ctx, db)
+		cat, err := catalog.Read(ctx, db)
 		if err != nil {
 			t.Fatal(err)
 		}

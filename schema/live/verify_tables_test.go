@@ -11,28 +11,6 @@ import (
 	"github.com/onerow/onerow/schema/live"
 )
 
-// school is a plan that a person wrote: an archive, an edge with a condition, soft references, one that is
-// kept.
-func school() (schema.Plan, []string) {
-	return schema.Plan{Tables: []schema.Table{
-			{Name: "class", Key: []string{"school", "no"}},
-			{Name: "pupil", Key: []string{"name"}, Archive: "old_pupil", Parents: []schema.Edge{
-				{Table: "class", Columns: []string{"school", "class_no"}},
-				{Table: "pupil", Columns: []string{"friend"}, OnDelete: schema.OnDeleteDetach}}},
-			{Name: "grade", Key: []string{"id"}, Parents: []schema.Edge{{Table: "pupil", Columns: []string{"pupil"}}}},
-			{Name: "note", Key: []string{"id"}, Asset: "file", Parents: []schema.Edge{
-				{Table: "pupil", Columns: []string{"about"}, When: map[string]string{"kind": "pupil"}},
-				{Table: "grade", Columns: []string{"grade_id"}, OnDelete: schema.OnDeleteKeep}}},
-		}}, []string{
-			"CREATE TABLE class (school INT UNSIGNED, no SMALLINT, title TEXT, PRIMARY KEY (school, no)) ENGINE=InnoDB",
-			"CREATE TABLE pupil (name VARCHAR(40) COLLATE utf8mb4_unicode_ci PRIMARY KEY, school INT UNSIGNED NOT NULL, class_no SMALLINT NOT NULL, friend VARCHAR(40) COLLATE utf8mb4_unicode_ci NULL, KEY friend (friend), KEY class (class_no, school)) ENGINE=InnoDB",
-			"CREATE TABLE old_pupil LIKE pupil",
-			"ALTER TABLE old_pupil ADD COLUMN archived_at DATETIME(6)",
-			"CREATE TABLE grade (id INT PRIMARY KEY, pupil VARCHAR(40) COLLATE utf8mb4_unicode_ci NOT NULL, KEY pupil (pupil)) ENGINE=InnoDB",
-			"CREATE TABLE note (id BIGINT PRIMARY KEY, kind VARCHAR(20), about VARCHAR(40) COLLATE utf8mb4_unicode_ci, grade_id INT, file VARCHAR(255), KEY about (kind, about)) ENGINE=InnoDB",
-		}
-}
-
 // TestVerifyTables breaks a database of somebody else's, or its plan, in one way.
 func TestVerifyTables(t *testing.T) {
 	const byHand = ""
@@ -92,7 +70,7 @@ func TestVerifyTables(t *testing.T) {
 			}, "grade", "fk", "which becomes NULL when that row is detached", byHand},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			plan, stmts := school()
+			plan, stmts := livetest.School()
 			db := livetest.Bare(t, append(stmts, c.broken...)...)
 			c.plan(&plan)
 			found := livetest.Own(t, db, plan)
@@ -121,7 +99,7 @@ func TestVerifyTables(t *testing.T) {
 
 // TestVerifyTablesAllows: what does no harm, and what matches the plan.
 func TestVerifyTablesAllows(t *testing.T) {
-	plan, stmts := school()
+	plan, stmts := livetest.School()
 	db := livetest.Migrated(t, append(stmts,
 		"ALTER TABLE grade ADD FOREIGN KEY (pupil) REFERENCES pupil (name) ON DELETE CASCADE ON UPDATE CASCADE",
 		"ALTER TABLE class ADD UNIQUE KEY (no, school)",

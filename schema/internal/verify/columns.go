@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/internal/catalog"
+	"github.com/onerow/onerow/schema/internal/dict"
 	"github.com/onerow/onerow/schema/internal/shape"
 )
 
-func (v *verifier) columns(r schema.Resource, want shape.Table, have *catalog.Table) {
+func (v *verifier) columns(r schema.Resource, want shape.Table, have *dict.Table) {
 	for _, c := range want.Columns {
 		w, found := Wanted(r, c), have.Column(c.Name)
 		problem := w.Problem(found)
@@ -34,7 +34,7 @@ func (v *verifier) columns(r schema.Resource, want shape.Table, have *catalog.Ta
 }
 
 // unknownColumns: what is not declared is not moved, and not written.
-func (v *verifier) unknownColumns(r schema.Resource, want shape.Table, have *catalog.Table) {
+func (v *verifier) unknownColumns(r schema.Resource, want shape.Table, have *dict.Table) {
 	for _, c := range have.Columns {
 		if slices.ContainsFunc(want.Columns, func(w shape.Column) bool { return strings.EqualFold(w.Name, c.Name) }) {
 			continue
@@ -53,11 +53,11 @@ func (v *verifier) unknownColumns(r schema.Resource, want shape.Table, have *cat
 
 // sameColumns: what moves between the two tables must fit in both. The toolkit's
 // columns are each held against the plan already.
-func (v *verifier) sameColumns(r schema.Resource, active, archive *catalog.Table) {
+func (v *verifier) sameColumns(r schema.Resource, active, archive *dict.Table) {
 	for _, name := range r.Shared() {
 		a, b := active.Column(name), archive.Column(name)
 		toolkits := Wanted(r, shape.Column{Name: name}).Is != AnyType && r.KeyType(name) == ""
-		if a == nil || b == nil || toolkits || catalog.SameType(a, b) {
+		if a == nil || b == nil || toolkits || dict.SameType(a, b) {
 			continue
 		}
 		words, statement := v.pairFix(active, archive, a, b, false)

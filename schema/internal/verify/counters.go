@@ -12,8 +12,8 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/internal/catalog"
 	"github.com/onerow/onerow/schema/internal/colset"
+	"github.com/onerow/onerow/schema/internal/dict"
 )
 
 // counter is an AUTO_INCREMENT column, and where its values are kept after their rows have left. The server
@@ -65,14 +65,14 @@ const sqlLatest = "SELECT MAX(deletion_id) FROM (SELECT deletion_id FROM %s ORDE
 func (d *seen) highestSQL(k idKept) string {
 	t := d.Table(k.table)
 	switch {
-	case !t.IsTable() || t.Column(k.column) == nil || catalog.IntegerSize(t.Column(k.column).Data) == 0:
+	case !t.IsTable() || t.Column(k.column) == nil || dict.IntegerSize(t.Column(k.column).Data) == 0:
 		return ""
 	case k.column == schema.ColDeletionID:
 		if slices.Equal(t.Primary(), []string{"id"}) {
 			return fmt.Sprintf(sqlLatest, schema.Quote(t.Name))
 		}
 		return ""
-	case slices.ContainsFunc(t.Indexes, func(x catalog.Index) bool { return x.Leads(colset.Lower([]string{k.column}), nil) >= 0 }):
+	case slices.ContainsFunc(t.Indexes, func(x dict.Index) bool { return x.Leads(colset.Lower([]string{k.column}), nil) >= 0 }):
 		return fmt.Sprintf(sqlHighest, schema.Quote(k.column), schema.Quote(t.Name))
 	}
 	return ""
@@ -97,9 +97,9 @@ func (d *seen) readCounters(ctx context.Context, db onerow.DB, plan schema.Plan)
 		return nil
 	}
 	err := d.readHighest(ctx, db, kept, strings.Join(queries, " UNION ALL "))
-	if catalog.Denied(err) {
+	if dict.Denied(err) {
 		for i, query := range queries {
-			if err = d.readHighest(ctx, db, kept, query); catalog.Denied(err) {
+			if err = d.readHighest(ctx, db, kept, query); dict.Denied(err) {
 				d.unread[kept[i].table], err = true, nil
 			}
 			if err != nil {
@@ -153,7 +153,7 @@ func (d *seen) readNext(ctx context.Context, db onerow.DB, counters []counter) e
 	}
 	for _, c := range counters {
 		name := d.Table(c.table).Name
-		create, err := catalog.ShowCreate(ctx, db, name)
+		create, err := dict.ShowCreate(ctx, db, name)
 		if err != nil {
 			return err
 		}

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/internal/catalog"
 	"github.com/onerow/onerow/schema/internal/colset"
+	"github.com/onerow/onerow/schema/internal/dict"
 )
 
 // edge holds an edge against the tables on both of its sides.
@@ -25,7 +25,7 @@ func (v *verifier) edge(nodes []schema.Node, n schema.Node, e schema.Edge) {
 			continue
 		}
 		complete := true
-		for _, col := range slices.Concat(e.Columns, slices.Sorted(maps.Keys(catalog.Conditions(e)))) {
+		for _, col := range slices.Concat(e.Columns, slices.Sorted(maps.Keys(dict.Conditions(e)))) {
 			if have.Column(col) == nil {
 				complete = false
 				v.say(EdgeMissing, Difference{Table: name, Column: col, Problem: fmt.Sprintf("it does not exist; the edge to %q needs it", e.Table), Fix: "correct the plan's edge"}, "")
@@ -45,7 +45,7 @@ func (v *verifier) edge(nodes []schema.Node, n schema.Node, e schema.Edge) {
 // referenced: an edge must lead to one row, or a row would go with one of several. A foreign key that
 // restricts demands just that: none of the rows above can go before it. What a CASCADE does there depends
 // on the engine.
-func (v *verifier) referenced(n, to schema.Node, e schema.Edge, above *catalog.Table) {
+func (v *verifier) referenced(n, to schema.Node, e schema.Edge, above *dict.Table) {
 	if e.OnDelete == schema.OnDeleteKeep || slices.Equal(colset.Lower(e.References), colset.Lower(to.Key)) {
 		return // the primary key is looked at with its table
 	}
@@ -56,7 +56,7 @@ func (v *verifier) referenced(n, to schema.Node, e schema.Edge, above *catalog.T
 		}
 	}
 	want := colset.Lower(e.References)
-	if above.Unique(want) || slices.ContainsFunc(v.found.Foreign, func(f catalog.ForeignKey) bool {
+	if above.Unique(want) || slices.ContainsFunc(v.found.Foreign, func(f dict.ForeignKey) bool {
 		return f.Schema == v.found.Name && f.ToSchema == v.found.Name && f.Passive() && f.Is(e) && len(marked(e)) == 0 &&
 			v.found.Key(f.To) == v.found.Key(above.Name) && len(n.Tables) == 1 && v.found.Key(f.Table) == v.found.Key(n.Tables[0])
 	}) {
@@ -70,10 +70,10 @@ func (v *verifier) referenced(n, to schema.Node, e schema.Edge, above *catalog.T
 }
 
 // edgeIndex: children are found by it, in every batch.
-func (v *verifier) edgeIndex(e schema.Edge, have *catalog.Table) {
+func (v *verifier) edgeIndex(e schema.Edge, have *dict.Table) {
 	want := sought(e)
-	leads := func(t *catalog.Table) bool {
-		return slices.ContainsFunc(t.Indexes, func(x catalog.Index) bool { return x.Leads(want, e.When) >= 0 })
+	leads := func(t *dict.Table) bool {
+		return slices.ContainsFunc(t.Indexes, func(x dict.Index) bool { return x.Leads(want, e.When) >= 0 })
 	}
 	if leads(have) {
 		return
@@ -92,7 +92,7 @@ func (v *verifier) edgeIndex(e schema.Edge, have *catalog.Table) {
 
 // edgeTypes: values of two types are compared by converting one of them, which no
 // index survives, and which may find other rows.
-func (v *verifier) edgeTypes(above schema.Node, e schema.Edge, have *catalog.Table) {
+func (v *verifier) edgeTypes(above schema.Node, e schema.Edge, have *dict.Table) {
 	for i, col := range e.Columns {
 		for _, name := range above.Tables {
 			t := v.found.Table(name)
@@ -118,7 +118,7 @@ func (v *verifier) edgeTypes(above schema.Node, e schema.Edge, have *catalog.Tab
 
 // compareLike gives c the other's collation. Where more than that differs, values may be
 // lost.
-func (v *verifier) compareLike(t *catalog.Table, c, other *catalog.Column) (words, statement string) {
+func (v *verifier) compareLike(t *dict.Table, c, other *dict.Column) (words, statement string) {
 	def, known := v.found.Definition(t, c)
 	if !known || c.Charset == "" || c.Charset != other.Charset {
 		return fmt.Sprintf("give the two the same type and rules %s; look first whether every value fits, and keep %s", inStrict, theRest), ""
@@ -127,7 +127,7 @@ func (v *verifier) compareLike(t *catalog.Table, c, other *catalog.Column) (word
 }
 
 // detaches: what becomes NULL must be able to.
-func (v *verifier) detaches(n schema.Node, e schema.Edge, have *catalog.Table) {
+func (v *verifier) detaches(n schema.Node, e schema.Edge, have *dict.Table) {
 	marks := len(marked(e)) > 0
 	if marks {
 		v.marks(e, have)
@@ -164,7 +164,7 @@ func sought(e schema.Edge) []string { return colset.Lower(slices.Concat(e.Column
 func marked(e schema.Edge) []string { return colset.Some(e.OnDelete.Mark()) }
 
 // marks: the time has to fit, and NULL has to say that there is none yet.
-func (v *verifier) marks(e schema.Edge, have *catalog.Table) {
+func (v *verifier) marks(e schema.Edge, have *dict.Table) {
 	f := have.Column(e.OnDelete.Mark())
 	if f.Data == "datetime" || f.Data == "timestamp" {
 		return

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/internal/catalog"
 	"github.com/onerow/onerow/schema/internal/colset"
+	"github.com/onerow/onerow/schema/internal/dict"
 	"github.com/onerow/onerow/schema/internal/shape"
 )
 
@@ -65,7 +65,7 @@ func addFix(r schema.Resource, table string, c shape.Column) (words, statement s
 }
 
 // modifyFix is what to do about a column that is not as it should be.
-func (v *verifier) modifyFix(r schema.Resource, w WantColumn, t *catalog.Table, c *catalog.Column) (words, statement string) {
+func (v *verifier) modifyFix(r schema.Resource, w WantColumn, t *dict.Table, c *dict.Column) (words, statement string) {
 	def, known := v.found.Definition(t, c)
 	var steps []string
 	if !w.Is.Fits(c, w.Min) {
@@ -73,7 +73,7 @@ func (v *verifier) modifyFix(r schema.Resource, w WantColumn, t *catalog.Table, 
 		if kind == "" {
 			steps = append(steps, convert(r, w, c))
 		} else if def.Full, def.Text = kind, def.In(c.Charset, c.Collation).Text; w.Is == UTCTime {
-			def.Replace(catalog.Now, "CURRENT_TIMESTAMP(6)")
+			def.Replace(dict.Now, "CURRENT_TIMESTAMP(6)")
 		}
 	}
 	if set := w.Charset(c); set != "" {
@@ -84,10 +84,10 @@ func (v *verifier) modifyFix(r schema.Resource, w WantColumn, t *catalog.Table, 
 	case w.Generated() && !generated:
 		steps = append(steps, "make it AUTO_INCREMENT in a session whose sql_mode has NO_AUTO_VALUE_ON_ZERO (in another one a row with the id 0 gets another id)")
 	case generated && !w.Generated():
-		def.Replace(catalog.Generates, "")
+		def.Replace(dict.Generates, "")
 	}
 	if w.Is == UTCTime {
-		def.Replace(catalog.Moves, "")
+		def.Replace(dict.Moves, "")
 	}
 	switch {
 	case w.NotNull() && c.Nullable:
@@ -106,7 +106,7 @@ func (v *verifier) modifyFix(r schema.Resource, w WantColumn, t *catalog.Table, 
 
 // convert says how a column gets a type to which the server's own conversion may lose
 // something.
-func convert(r schema.Resource, w WantColumn, c *catalog.Column) string {
+func convert(r schema.Resource, w WantColumn, c *dict.Column) string {
 	switch {
 	case w.Name == r.Label.Key || w.Name == schema.ColStemKey:
 		return fmt.Sprintf("drop it with its indexes and add it again NULLable; fill it in every row with %s; then make it %s", Content(r, w.Name), w.DDL)
@@ -119,7 +119,7 @@ func convert(r schema.Resource, w WantColumn, c *catalog.Column) string {
 }
 
 // pairFix makes a column of an active table and that of its archive the same.
-func (v *verifier) pairFix(active, archive *catalog.Table, a, b *catalog.Column, collation bool) (words, statement string) {
+func (v *verifier) pairFix(active, archive *dict.Table, a, b *dict.Column, collation bool) (words, statement string) {
 	words = fmt.Sprintf("give the two the same type %s; look first whether every value fits, and keep %s", inStrict, theRest)
 	for _, c := range []columnOf{{active, strings.ToLower(a.Name)}, {archive, strings.ToLower(b.Name)}} {
 		if _, wrong := v.wrong[c]; wrong {
@@ -149,14 +149,14 @@ func (v *verifier) pairFix(active, archive *catalog.Table, a, b *catalog.Column,
 
 // addLike adds a column to the archive that is as the active table's, if rows can be
 // without a value.
-func (v *verifier) addLike(active, archive *catalog.Table, a *catalog.Column) (words, statement string) {
+func (v *verifier) addLike(active, archive *dict.Table, a *dict.Column) (words, statement string) {
 	words = fmt.Sprintf("add it as %q has it, NULLable first; fill it in every row; then make it %s %s", active.Name, a.Describe(), inStrict)
 	def, known := v.found.Definition(active, a)
 	if !known {
 		return words, ""
 	}
 	def = def.In(a.Charset, a.Collation)
-	def.Replace(catalog.Generates, "")
+	def.Replace(dict.Generates, "")
 	if !Fills(def.Full + def.Text + def.Rest) {
 		return words, ""
 	}
@@ -165,6 +165,6 @@ func (v *verifier) addLike(active, archive *catalog.Table, a *catalog.Column) (w
 
 // ready says whether the columns are there and as they should be, or will be when the
 // statements for them have run: then an index on them can be added.
-func (v *verifier) ready(t *catalog.Table, columns []string) bool {
+func (v *verifier) ready(t *dict.Table, columns []string) bool {
 	return !slices.ContainsFunc(colset.Lower(columns), func(c string) bool { return t.Column(c) == nil || v.wrong[columnOf{t, c}] })
 }

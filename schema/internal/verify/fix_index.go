@@ -7,8 +7,8 @@ import (
 
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/internal/catalog"
 	"github.com/onerow/onerow/schema/internal/colset"
+	"github.com/onerow/onerow/schema/internal/dict"
 	"github.com/onerow/onerow/schema/internal/shape"
 )
 
@@ -18,7 +18,7 @@ const (
 )
 
 // addIndex adds what the plan wants of a resource's table.
-func (v *verifier) addIndex(t *catalog.Table, x shape.Index) (words, statement string) {
+func (v *verifier) addIndex(t *dict.Table, x shape.Index) (words, statement string) {
 	switch {
 	case !v.ready(t, x.Columns):
 		return "see to its columns first; then verify says what is left", ""
@@ -38,7 +38,7 @@ func (v *verifier) addIndex(t *catalog.Table, x shape.Index) (words, statement s
 }
 
 // replaceKey makes the columns the primary key. What the old one made sure of stays sure.
-func (v *verifier) replaceKey(t *catalog.Table, columns []string) (words, statement string) {
+func (v *verifier) replaceKey(t *dict.Table, columns []string) (words, statement string) {
 	old := t.Primary()
 	for _, name := range columns {
 		if c := t.Column(name); c == nil || c.Nullable || !c.Keyable() {
@@ -61,7 +61,7 @@ func (v *verifier) replaceKey(t *catalog.Table, columns []string) (words, statem
 }
 
 // addKey adds an index to an existing table; the server names it.
-func addKey(t *catalog.Table, kind string, columns []string) (words, statement string) {
+func addKey(t *dict.Table, kind string, columns []string) (words, statement string) {
 	if !t.Indexable(columns) {
 		return fewer, ""
 	}
@@ -70,14 +70,14 @@ func addKey(t *catalog.Table, kind string, columns []string) (words, statement s
 
 // restrict makes a foreign key one that only restricts. No server adds a foreign key under
 // a name that the same statement drops.
-func (v *verifier) restrict(f catalog.ForeignKey) string {
+func (v *verifier) restrict(f dict.ForeignKey) string {
 	return fmt.Sprintf("ALTER TABLE %s DROP FOREIGN KEY %s, ADD CONSTRAINT %s FOREIGN KEY (%s) REFERENCES %s (%s) ON DELETE RESTRICT ON UPDATE %s",
 		schema.Quote(f.Table), schema.Quote(f.Name), schema.Quote(shape.IndexName([]string{f.Name}, v.found.ForeignNames())), ident.Quotes(f.Columns...), schema.Quote(f.To), ident.Quotes(f.References...), f.OnUpdate)
 }
 
 // AddPrimaryKey is what to do about a table without one: a unique key that could be it,
 // the column that the server numbers already, or a new one.
-func AddPrimaryKey(t *catalog.Table) (words, statement string) {
+func AddPrimaryKey(t *dict.Table) (words, statement string) {
 	for _, x := range t.Indexes {
 		fits := x.Unique && !slices.ContainsFunc(x.Columns, func(col string) bool {
 			f := t.Column(col)

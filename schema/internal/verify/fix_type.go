@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/onerow/onerow/schema/internal/catalog"
+	"github.com/onerow/onerow/schema/internal/dict"
 )
 
 // Wider is the type that the column needs and that holds every value it has, or "".
-func (c WantColumn) Wider(have *catalog.Column) string {
+func (c WantColumn) Wider(have *dict.Column) string {
 	want := *have
 	switch word, _, _ := strings.Cut(strings.ToLower(c.DDL), " "); {
 	case c.Is == Integer:

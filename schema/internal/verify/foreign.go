@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/internal/catalog"
 	"github.com/onerow/onerow/schema/internal/colset"
+	"github.com/onerow/onerow/schema/internal/dict"
 )
 
 // foreignKeys: a key that deletes or changes rows does so behind the plan's back, and
@@ -44,7 +44,7 @@ func (v *verifier) foreignKeys(nodes []schema.Node) {
 
 // intoManaged: rows leave a resource's table when they are archived, and the root goes
 // before what is below it.
-func (v *verifier) intoManaged(from *schema.Node, f catalog.ForeignKey) {
+func (v *verifier) intoManaged(from *schema.Node, f dict.ForeignKey) {
 	table := f.Table
 	if from == nil {
 		table = f.To
@@ -57,16 +57,16 @@ func (v *verifier) intoManaged(from *schema.Node, f catalog.ForeignKey) {
 	v.say(ForeignManaged, d, v.found.Drop(f))
 }
 
-func behind(f catalog.ForeignKey) string {
+func behind(f dict.ForeignKey) string {
 	return fmt.Sprintf("the plan does not know this foreign key from %q to %q ON DELETE %s ON UPDATE %s; it deletes or changes rows that nobody counts, archives or asks about", f.Table, f.To, f.OnDelete, f.OnUpdate)
 }
 
 // outward: a key from the plan to elsewhere. What happens when a row over there goes is
 // no cascade of this plan; but rows of a resource, and rows with an asset, must not
 // go by themselves.
-func (v *verifier) outward(from schema.Node, f catalog.ForeignKey) {
+func (v *verifier) outward(from schema.Node, f dict.ForeignKey) {
 	switch {
-	case f.Passive(), !from.Managed && from.Asset == "", !from.Managed && catalog.Restricts(f.OnDelete):
+	case f.Passive(), !from.Managed && from.Asset == "", !from.Managed && dict.Restricts(f.OnDelete):
 		return
 	}
 	v.say(ForeignOutward, Difference{Table: f.Table, Index: f.Name, Problem: behind(f), Fix: "make it restrict in both rules, or"}, v.found.Drop(f))
@@ -74,7 +74,7 @@ func (v *verifier) outward(from schema.Node, f catalog.ForeignKey) {
 
 // intoTable: a key that leads to an existing table, whose rows are deleted
 // after all that is below them.
-func (v *verifier) intoTable(from *schema.Node, to schema.Node, f catalog.ForeignKey) {
+func (v *verifier) intoTable(from *schema.Node, to schema.Node, f dict.ForeignKey) {
 	if to.Stays {
 		return // its rows are not deleted
 	}
@@ -88,7 +88,7 @@ func (v *verifier) intoTable(from *schema.Node, to schema.Node, f catalog.Foreig
 		d := Difference{Table: f.To, Index: f.Name,
 			Problem: fmt.Sprintf("rows of %q refer to it by (%s), and the plan does not know that table; they keep its rows from being deleted (ON DELETE %s)", where, pairs, f.OnDelete),
 			Fix:     fmt.Sprintf("add %q to the plan with the edge %s, or let cascade-worker discover write the plan anew", f.Table, yaml(f, to))}
-		if !catalog.Restricts(f.OnDelete) {
+		if !dict.Restricts(f.OnDelete) {
 			d.Problem = fmt.Sprintf("rows of %q refer to it by (%s), and the plan does not know that table; ON DELETE %s changes them in one unbounded statement, uncounted", where, pairs, f.OnDelete)
 		}
 		if f.Schema != v.found.Name {
@@ -113,8 +113,8 @@ func (v *verifier) intoTable(from *schema.Node, to schema.Node, f catalog.Foreig
 	}
 }
 
-func consequence(f catalog.ForeignKey) string {
-	if catalog.Restricts(f.OnDelete) {
+func consequence(f dict.ForeignKey) string {
+	if dict.Restricts(f.OnDelete) {
 		return "it keeps the rows above from being deleted"
 	}
 	return "it deletes or changes rows in one unbounded statement, uncounted"
@@ -122,7 +122,7 @@ func consequence(f catalog.ForeignKey) string {
 
 // conflict says in what the edge and the key's rule differ, and what to do. A CASCADE
 // where the plan deletes, and a SET NULL where it detaches, find nothing left to do.
-func (v *verifier) conflict(f catalog.ForeignKey, e schema.Edge) (problem, words, statement string) {
+func (v *verifier) conflict(f dict.ForeignKey, e schema.Edge) (problem, words, statement string) {
 	columns := strings.Join(f.Columns, ", ")
 	switch {
 	case len(e.When) > 0:
@@ -130,7 +130,7 @@ func (v *verifier) conflict(f catalog.ForeignKey, e schema.Edge) (problem, words
 	case e.OnDelete == schema.OnDeleteKeep, e.OnDelete.Mark() != "":
 		return fmt.Sprintf("the plan keeps rows whose (%s) refers to a row that is gone, and the foreign key does not allow that (ON DELETE %s)", columns, f.OnDelete),
 			"make the edge on_delete: delete or detach, or", v.found.Drop(f)
-	case catalog.Restricts(f.OnDelete):
+	case dict.Restricts(f.OnDelete):
 		return "", "", ""
 	case e.OnDelete == schema.OnDeleteDelete && !strings.EqualFold(f.OnDelete, "CASCADE"):
 		return fmt.Sprintf("the plan deletes what the database would detach (ON DELETE %s on (%s))", f.OnDelete, columns), "make the edge on_delete: detach, or the key one that restricts:", v.restrict(f)
@@ -143,7 +143,7 @@ func (v *verifier) conflict(f catalog.ForeignKey, e schema.Edge) (problem, words
 
 // onUpdate: the worker changes nothing but the columns that it detaches. Where those are
 // referred to themselves, the rule for updates counts.
-func (v *verifier) onUpdate(to schema.Node, f catalog.ForeignKey) {
+func (v *verifier) onUpdate(to schema.Node, f dict.ForeignKey) {
 	for _, e := range to.Parents {
 		if e.OnDelete == schema.OnDeleteKeep || e.OnDelete == schema.OnDeleteDelete && e.Table != to.Name {
 			continue
@@ -159,7 +159,7 @@ func (v *verifier) onUpdate(to schema.Node, f catalog.ForeignKey) {
 }
 
 // yaml is the edge as it is written in a plan.
-func yaml(f catalog.ForeignKey, to schema.Node) string {
+func yaml(f dict.ForeignKey, to schema.Node) string {
 	text := fmt.Sprintf("{table: %s, columns: [%s]", to.Name, strings.Join(f.Columns, ", "))
 	if !slices.Equal(colset.Lower(f.References), colset.Lower(to.Key)) {
 		text += fmt.Sprintf(", references: [%s]", strings.Join(f.References, ", "))

@@ -6,17 +6,17 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/internal/catalog"
 	"github.com/onerow/onerow/schema/internal/colset"
+	"github.com/onerow/onerow/schema/internal/dict"
 	"github.com/onerow/onerow/schema/internal/shape"
 )
 
-func (v *verifier) indexes(want shape.Table, have *catalog.Table) {
+func (v *verifier) indexes(want shape.Table, have *dict.Table) {
 	for _, x := range want.Indexes {
 		if have.Serves(x) {
 			continue
 		}
-		if off, ok := have.Without(func(t *catalog.Table) bool { return t.Serves(x) }); ok {
+		if off, ok := have.Without(func(t *dict.Table) bool { return t.Serves(x) }); ok {
 			v.switchedOff(have, off, x.Why)
 			continue
 		}
@@ -26,14 +26,14 @@ func (v *verifier) indexes(want shape.Table, have *catalog.Table) {
 	}
 }
 
-func (v *verifier) switchedOff(have *catalog.Table, index, why string) {
+func (v *verifier) switchedOff(have *dict.Table, index, why string) {
 	v.say(IndexOff, Difference{Table: have.Name, Index: index, Problem: "reads may not use it, for it is switched off (INVISIBLE or IGNORED); " + why},
 		v.found.SwitchOn(have.Name, index))
 }
 
 // unknownIndexes: a unique index that is not declared refuses rows that the
 // toolkit thinks are fine. One that contains the primary key refuses nothing.
-func (v *verifier) unknownIndexes(want shape.Table, have *catalog.Table) {
+func (v *verifier) unknownIndexes(want shape.Table, have *dict.Table) {
 	for _, x := range have.Indexes {
 		known := slices.ContainsFunc(want.Indexes, func(w shape.Index) bool { return w.Unique && colset.Same(x.Columns, colset.Lower(w.Columns)) })
 		primary := have.Primary()

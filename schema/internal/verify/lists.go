@@ -4,16 +4,16 @@ import (
 	"slices"
 
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/internal/catalog"
+	"github.com/onerow/onerow/schema/internal/dict"
 )
 
 // sameOrder: lists of both states merge what the two tables have, in the order of the columns' collations.
-func (v *verifier) sameOrder(r schema.Resource, active, archive *catalog.Table) {
+func (v *verifier) sameOrder(r schema.Resource, active, archive *dict.Table) {
 	var said []string
 	for _, x := range r.Indexes {
 		for _, name := range x.Columns {
 			a, b := active.Column(name), archive.Column(name)
-			if !x.Archived || a == nil || b == nil || a.Collation == b.Collation || slices.Contains(said, name) || !catalog.SameType(a, b) {
+			if !x.Archived || a == nil || b == nil || a.Collation == b.Collation || slices.Contains(said, name) || !dict.SameType(a, b) {
 				continue
 			}
 			said = append(said, name)

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/internal/catalog"
+	"github.com/onerow/onerow/schema/internal/dict"
 	"github.com/onerow/onerow/schema/internal/shape"
 )
 
@@ -23,12 +23,12 @@ func (v *verifier) retention(nodes []schema.Node) {
 				v.say(RetentionColumn, Difference{Table: name, Column: column, Problem: "it does not exist; the plan's retention says that rows are as old as it says", Fix: "correct the plan's retention"}, "")
 				continue
 			}
-			if catalog.TimeType(f.Data) == "" {
+			if dict.TimeType(f.Data) == "" {
 				v.say(RetentionColumn, Difference{Table: name, Column: column, Problem: fmt.Sprintf("it is %s; the age of rows is taken from a DATE, a DATETIME or a TIMESTAMP", f.Full), Fix: "name another column in the plan's retention"}, "")
 				continue
 			}
-			does := func(t *catalog.Table) bool {
-				return slices.ContainsFunc(t.Indexes, func(x catalog.Index) bool { return have.Retains(x, column) })
+			does := func(t *dict.Table) bool {
+				return slices.ContainsFunc(t.Indexes, func(x dict.Index) bool { return have.Retains(x, column) })
 			}
 			if does(have) || n.Managed && !have.Serves(shape.Index{Name: column, Columns: []string{column}}) {
 				continue // of a resource it is said that there is none

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/internal/catalog"
 	"github.com/onerow/onerow/schema/internal/colset"
+	"github.com/onerow/onerow/schema/internal/dict"
 )
 
 // foreign holds an existing table, and its archive, against the plan: what the
@@ -15,7 +15,7 @@ import (
 func (v *verifier) foreign(t schema.Table) {
 	const create = "correct the plan, or let cascade-worker discover write it anew"
 	n := schema.Node{Name: t.Name, Tables: tablesOf(t), Key: t.Key, Asset: t.Asset, Parents: t.Parents, Stays: t.Stays}
-	var active *catalog.Table
+	var active *dict.Table
 	for _, name := range tablesOf(t) {
 		have := v.table(name, create)
 		if have == nil {
@@ -38,7 +38,7 @@ func (v *verifier) foreign(t schema.Table) {
 func tablesOf(t schema.Table) []string { return append([]string{t.Name}, colset.Some(t.Archive)...) }
 
 // primaryKey: rows are named, locked and parked by it.
-func (v *verifier) primaryKey(t schema.Table, have *catalog.Table) {
+func (v *verifier) primaryKey(t schema.Table, have *dict.Table) {
 	primary, statement := have.Primary(), ""
 	switch {
 	case primary == nil:
@@ -66,7 +66,7 @@ func (v *verifier) primaryKey(t schema.Table, have *catalog.Table) {
 
 // foreignTriggers: what a trigger writes is neither bounded nor counted; so a person
 // has to have looked at it. One that runs with inserts never meets the worker.
-func (v *verifier) foreignTriggers(t schema.Table, n schema.Node, have *catalog.Table) {
+func (v *verifier) foreignTriggers(t schema.Table, n schema.Node, have *dict.Table) {
 	updates := slices.ContainsFunc(n.Parents, func(e schema.Edge) bool { return e.OnDelete.Detaches() || e.Table == n.Name })
 	for _, tr := range have.Triggers {
 		if !tr.RunsWith(!t.Stays, updates) || slices.ContainsFunc(t.Triggers, func(name string) bool { return strings.EqualFold(name, tr.Name) }) {
@@ -79,7 +79,7 @@ func (v *verifier) foreignTriggers(t schema.Table, n schema.Node, have *catalog.
 	for _, name := range t.Triggers {
 		in := func(table string) bool {
 			other := v.found.Table(table)
-			return other != nil && slices.ContainsFunc(other.Triggers, func(tr catalog.Trigger) bool { return strings.EqualFold(tr.Name, name) })
+			return other != nil && slices.ContainsFunc(other.Triggers, func(tr dict.Trigger) bool { return strings.EqualFold(tr.Name, name) })
 		}
 		if have.Name == v.found.In(t.Name).Name && !slices.ContainsFunc(tablesOf(t), in) {
 			v.say(TriggerGone, Difference{Table: have.Name, Problem: fmt.Sprintf("the plan accepts the trigger %q, and the table has none of that name that this user may see", name),
@@ -89,7 +89,7 @@ func (v *verifier) foreignTriggers(t schema.Table, n schema.Node, have *catalog.
 }
 
 // archivePair: rows go from one table to the other with their key and all they hold.
-func (v *verifier) archivePair(n schema.Node, active, archive *catalog.Table) {
+func (v *verifier) archivePair(n schema.Node, active, archive *dict.Table) {
 	matters := slices.Clone(n.Key)
 	if n.Asset != "" {
 		matters = append(matters, n.Asset)

@@ -7,7 +7,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
-	"github.com/onerow/onerow/schema/internal/catalog"
+	"github.com/onerow/onerow/schema/internal/dict"
 )
 
 // TestToolkitTables holds what Verify wants of the toolkit's tables against what the migrations make: neither
@@ -17,7 +17,7 @@ func TestToolkitTables(t *testing.T) {
 	if err := migrations.Up(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	found, err := catalog.Read(t.Context(), db)
+	found, err := dict.Read(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/internal/catalog"
+	"github.com/onerow/onerow/schema/internal/dict"
 )
 
 // trash holds the trash tables against the tables whose rows they keep.
@@ -20,7 +20,7 @@ func (v *verifier) trash(nodes []schema.Node) {
 			}
 			trash := v.found.Table(schema.TrashTable(name))
 			if problem := have.NoTrash(); trash == nil && problem != "" {
-				v.say(TableMissing, Difference{Table: schema.TrashTable(name), Problem: fmt.Sprintf("it does not exist and cannot be made, so no row of %q is deleted: %s", name, problem), Fix: catalog.SayNoTrash(name)}, "")
+				v.say(TableMissing, Difference{Table: schema.TrashTable(name), Problem: fmt.Sprintf("it does not exist and cannot be made, so no row of %q is deleted: %s", name, problem), Fix: dict.SayNoTrash(name)}, "")
 				continue
 			}
 			if trash == nil {

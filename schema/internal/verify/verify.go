@@ -10,13 +10,13 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/internal/catalog"
+	"github.com/onerow/onerow/schema/internal/dict"
 	"github.com/onerow/onerow/schema/internal/shape"
 )
 
 // Look reads what verify needs to know, and what of it turns out to be needed.
-func Look(ctx context.Context, db onerow.DB, plan schema.Plan) (*catalog.Database, []Said, error) {
-	read, err := catalog.Read(ctx, db)
+func Look(ctx context.Context, db onerow.DB, plan schema.Plan) (*dict.Database, []Said, error) {
+	read, err := dict.Read(ctx, db)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -39,7 +39,7 @@ func Look(ctx context.Context, db onerow.DB, plan schema.Plan) (*catalog.Databas
 
 // seen is what the database says that no catalog has.
 type seen struct {
-	*catalog.Database
+	*dict.Database
 	hidden   map[string]bool   // tables that were asked for and on which the user has no right
 	counted  bool              // whether there was anything to read of these:
 	counters map[string]uint64 // the next id of tables that number their rows
@@ -55,7 +55,7 @@ type verifier struct {
 }
 
 type columnOf struct {
-	table  *catalog.Table
+	table  *dict.Table
 	column string // lower case
 }
 
@@ -139,7 +139,7 @@ func (v *verifier) resource(r schema.Resource) {
 
 // table says what is wrong with the table itself, and returns it unless it is
 // missing.
-func (v *verifier) table(name, create string) *catalog.Table {
+func (v *verifier) table(name, create string) *dict.Table {
 	have := v.found.Table(name)
 	switch {
 	case have == nil && v.found.hidden[name]:
@@ -156,7 +156,7 @@ func (v *verifier) table(name, create string) *catalog.Table {
 	return have
 }
 
-func (v *verifier) triggers(have *catalog.Table) {
+func (v *verifier) triggers(have *dict.Table) {
 	for _, tr := range have.Triggers {
 		v.say(TableTrigger, Difference{Table: have.Name, Problem: fmt.Sprintf("the trigger %q runs with the toolkit's writes, a move from one table to the other among them", tr.Name),
 			Fix: "do its work where the rows are written, then"}, "DROP TRIGGER "+schema.Quote(tr.Name))
@@ -200,7 +200,7 @@ func (s *seen) probe(ctx context.Context, db onerow.DB, plan schema.Plan) error 
 		if s.Table(name) != nil {
 			continue
 		}
-		denied, err := catalog.IsDenied(ctx, db, "EXPLAIN SELECT 1 FROM "+schema.Quote(name)+" WHERE FALSE")
+		denied, err := dict.IsDenied(ctx, db, "EXPLAIN SELECT 1 FROM "+schema.Quote(name)+" WHERE FALSE")
 		if err != nil {
 			return err
 		}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/onerow/onerow/internal/keytype"
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/internal/catalog"
+	"github.com/onerow/onerow/schema/internal/dict"
 	"github.com/onerow/onerow/schema/internal/shape"
 )
 
@@ -40,10 +40,10 @@ func (c WantColumn) Generated() bool {
 }
 
 // Fits says whether the column is of the family, and wide enough.
-func (f Family) Fits(have *catalog.Column, min int64) bool {
+func (f Family) Fits(have *dict.Column, min int64) bool {
 	switch f {
 	case Integer:
-		return catalog.IntegerSize(have.Data) >= min
+		return dict.IntegerSize(have.Data) >= min
 	case VariableBytes:
 		return have.Data == "varbinary" && have.Length >= min
 	case FixedBytes:
@@ -59,7 +59,7 @@ func (f Family) Fits(have *catalog.Column, min int64) bool {
 }
 
 // Problem says what is wrong with the column, "" for nothing.
-func (c WantColumn) Problem(have *catalog.Column) string {
+func (c WantColumn) Problem(have *dict.Column) string {
 	if have == nil {
 		return "it does not exist"
 	}
@@ -101,7 +101,7 @@ func (c WantColumn) Problem(have *catalog.Column) string {
 
 // Charset is the character set of a column for keys, where the plan says another one: a value that is not of
 // the column's would be compared without its index.
-func (c WantColumn) Charset(have *catalog.Column) string {
+func (c WantColumn) Charset(have *dict.Column) string {
 	if c.Is != KeyText || have.Charset == "" {
 		return ""
 	}
@@ -168,6 +168,6 @@ func keyFamily(declared string) (Family, int64) {
 
 // isGuard says whether a column is the guard of a plan for a cluster. A plan that is not for one lets it be:
 // it is added before the first program has such a plan, and dropped after the last one.
-func isGuard(c *catalog.Column) bool {
+func isGuard(c *dict.Column) bool {
 	return strings.EqualFold(c.Name, schema.ColGuard) && c.Data == "bigint" && strings.Contains(c.Full, "unsigned") && !c.Nullable && c.HasDefault
 }

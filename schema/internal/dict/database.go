@@ -1,6 +1,6 @@
-// Package catalog reads what information_schema says of the current database, and answers what its tables,
+// Package dict reads what information_schema says of the current database, and answers what its tables,
 // columns, indexes and foreign keys are good for. It compares nothing with a plan, and changes nothing.
-package catalog
+package dict
 
 import (
 	"fmt"
