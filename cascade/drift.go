@@ -14,7 +14,7 @@ import (
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/live"
+	"github.com/onerow/onerow/schema/catalog"
 )
 
 // graphTTL is how long the catalog is taken for true: a hundred times as long as it took to
@@ -88,7 +88,7 @@ const mostChanges = 8
 
 // drifted is the error of a job that was begun under what is described, or under what nobody knows any more.
 func (l *lease) drifted(begun, before string, now *graph.Graph) error {
-	changes := live.Changes(before, now.Description)
+	changes := catalog.Changes(before, now.Description)
 	what := fmt.Sprintf("it was begun under the fingerprint %s, now it is %s", begun, now.Fingerprint)
 	if n := len(changes); n > mostChanges {
 		changes = append(changes[:mostChanges:mostChanges], fmt.Sprintf("and %d more", n-mostChanges))

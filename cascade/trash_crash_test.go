@@ -16,7 +16,7 @@ import (
 	"github.com/onerow/onerow/internal/racetest"
 	"github.com/onerow/onerow/internal/schematest"
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/live"
+	"github.com/onerow/onerow/schema/catalog"
 )
 
 // keptForest is the forest with a trash.
@@ -54,7 +54,7 @@ func plantKept(t *testing.T, dsn string) *graph.Graph {
 // plantTrash makes the trash tables.
 func plantTrash(t testing.TB, db *sql.DB, plan schema.Plan) {
 	t.Helper()
-	cat, err := live.Inspect(t.Context(), db)
+	cat, err := catalog.Read(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/onerow/onerow/internal/schematest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/catalog"
 	"github.com/onerow/onerow/schema/live"
 )
 
@@ -141,7 +142,7 @@ func (m *trashed) back(job int64, before schematest.Snapshot) error {
 }
 
 func createTrash(ctx context.Context, db *sql.DB, plan schema.Plan) error {
-	cat, err := live.Inspect(ctx, db)
+	cat, err := catalog.Read(ctx, db)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/onerow/onerow/cascade/recover"
 	"github.com/onerow/onerow/repo"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/catalog"
 	"github.com/onerow/onerow/schema/live"
 )
 
@@ -29,7 +30,7 @@ func keeping(t *testing.T, db *sql.DB) (schema.Plan, func() int64) {
 	t.Helper()
 	p := plan()
 	p.Trash = schema.Age(time.Hour)
-	cat := must(live.Inspect(t.Context(), db))
+	cat := must(catalog.Read(t.Context(), db))
 	for _, statement := range must(cat.TrashDDL(p)) {
 		must(db.ExecContext(t.Context(), statement))
 	}

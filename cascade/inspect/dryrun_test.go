@@ -18,7 +18,7 @@ import (
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/internal/schematest"
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/live"
+	"github.com/onerow/onerow/schema/catalog"
 )
 
 // foreignPlan declares every foreign key; detach names further edges, "table.column",
@@ -76,7 +76,7 @@ func TestDryRunFixtures(t *testing.T) {
 			if err := plan.Check(); err != nil {
 				t.Fatal(err)
 			}
-			cat, err := live.Inspect(t.Context(), db)
+			cat, err := catalog.Read(t.Context(), db)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -127,7 +127,7 @@ func keyText(s schematest.Snapshot, table string, row int) []string {
 	return key
 }
 
-func keyOf(t *testing.T, cat *live.Catalog, s schematest.Snapshot, table string, row int) string {
+func keyOf(t *testing.T, cat *catalog.Catalog, s schematest.Snapshot, table string, row int) string {
 	t.Helper()
 	codec, err := rowkey.New(cat, table, s[table].Key)
 	if err != nil {

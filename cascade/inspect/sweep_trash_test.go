@@ -11,7 +11,7 @@ import (
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/live"
+	"github.com/onerow/onerow/schema/catalog"
 )
 
 // TestSweepTrash: an object keeps its place as long as its row is in the trash.
@@ -19,7 +19,7 @@ func TestSweepTrash(t *testing.T) {
 	foresttest.Each(t, func(t *testing.T, db *sql.DB) {
 		plan := foresttest.Plan()
 		plan.Trash = schema.Age(time.Hour)
-		cat, err := live.Inspect(t.Context(), db)
+		cat, err := catalog.Read(t.Context(), db)
 		if err != nil {
 			t.Fatal(err)
 		}

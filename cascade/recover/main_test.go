@@ -7,14 +7,14 @@ import (
 
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/live"
+	"github.com/onerow/onerow/schema/catalog"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
 // createTrash makes the trash tables of a plan.
 func createTrash(ctx context.Context, db *sql.DB, plan schema.Plan) error {
-	cat, err := live.Inspect(ctx, db)
+	cat, err := catalog.Read(ctx, db)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/onerow/onerow/internal/schematest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/catalog"
 	"github.com/onerow/onerow/schema/discover"
 	"github.com/onerow/onerow/schema/live"
 )
@@ -53,7 +54,7 @@ func newTrial(ctx context.Context, db *sql.DB, c *catalog, roots []string, seed 
 	if err != nil {
 		return nil, err
 	}
-	cat, err := live.Inspect(ctx, db)
+	cat, err := catalog.Read(ctx, db)
 	if err != nil {
 		return nil, err
 	}

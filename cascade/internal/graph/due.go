@@ -11,7 +11,7 @@ import (
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/live"
+	"github.com/onerow/onerow/schema/catalog"
 )
 
 // Due says which rows of a table are due, by the plan's retention, and reads them page by page along an index
@@ -30,7 +30,7 @@ type Due struct {
 }
 
 // newDue never fails: that no row can be found is no reason for jobs to wait.
-func newDue(t *Table, cat *live.Catalog) *Due {
+func newDue(t *Table, cat *catalog.Catalog) *Due {
 	d := &Due{Policy: *t.Node.Retention, table: t, column: schema.Quote(t.Node.Retention.Column)}
 	d.Err = d.read(t, cat)
 	return d
@@ -39,7 +39,7 @@ func newDue(t *Table, cat *live.Catalog) *Due {
 // errDue says that a policy does not fit the table.
 var errDue = errors.New("the plan's retention does not fit the database")
 
-func (d *Due) read(t *Table, cat *live.Catalog) (err error) {
+func (d *Due) read(t *Table, cat *catalog.Catalog) (err error) {
 	name := d.Policy.Column
 	info, ok := cat.Column(t.Name, name)
 	if d.kind = info.TimeType(); !ok || d.kind == "" {

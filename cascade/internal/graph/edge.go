@@ -9,7 +9,7 @@ import (
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/live"
+	"github.com/onerow/onerow/schema/catalog"
 )
 
 // Edge leads from a node to the rows below it.
@@ -46,7 +46,7 @@ type Source struct {
 }
 
 // addEdge makes the edge from n to a child that has declared it.
-func (n *Node) addEdge(child *Node, declared schema.Edge, cat *live.Catalog, indexes indexes) (*Edge, error) {
+func (n *Node) addEdge(child *Node, declared schema.Edge, cat *catalog.Catalog, indexes indexes) (*Edge, error) {
 	e := &Edge{Parent: n, Child: child, Declared: declared, Detach: declared.OnDelete.Detaches()}
 	e.Self = n == child && !e.Detach
 	if !e.Detach {
@@ -110,7 +110,7 @@ func (n *Node) addEdge(child *Node, declared schema.Edge, cat *live.Catalog, ind
 
 // refer finds or makes the columns that an edge refers to among those that are read of a
 // node's rows.
-func (n *Node) refer(columns []string, asText bool, cat *live.Catalog, indexes indexes) (key bool, ref int, err error) {
+func (n *Node) refer(columns []string, asText bool, cat *catalog.Catalog, indexes indexes) (key bool, ref int, err error) {
 	if !asText && slices.EqualFunc(columns, n.Key, strings.EqualFold) {
 		return true, 0, nil
 	}

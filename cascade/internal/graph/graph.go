@@ -16,7 +16,7 @@ import (
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/live"
+	"github.com/onerow/onerow/schema/catalog"
 )
 
 // Graph is a plan with what the catalog says of its tables: all that the statements need.
@@ -55,10 +55,10 @@ type Table struct {
 	Refs   []rowkey.Codec // as Node.refs
 	Guards [][]Guard      // as Node.refs
 	Owner  rowkey.Codec
-	Asset  live.ColumnInfo // the column that names one, if there is any
-	Listed bool            // an index begins with it
-	Trash  *Trash          // where its deleted rows are kept; nil: they are not
-	Due    *Due            // which rows the plan's retention finds; nil: none
+	Asset  catalog.Column // the column that names one, if there is any
+	Listed bool           // an index begins with it
+	Trash  *Trash         // where its deleted rows are kept; nil: they are not
+	Due    *Due           // which rows the plan's retention finds; nil: none
 }
 
 // Trash is the table that keeps the deleted rows of a table.
@@ -85,9 +85,9 @@ func (t *Trash) Has(columns []string) bool {
 }
 
 // newGraph makes the graph of a plan that has passed its check.
-func newGraph(plan schema.Plan, cat *live.Catalog, indexes indexes) (*Graph, error) {
+func newGraph(plan schema.Plan, cat *catalog.Catalog, indexes indexes) (*Graph, error) {
 	text := cat.Describe(plan)
-	g := &Graph{Fingerprint: live.FingerprintOf(text), Description: text, Nodes: map[string]*Node{}}
+	g := &Graph{Fingerprint: catalog.FingerprintOf(text), Description: text, Nodes: map[string]*Node{}}
 	for _, n := range plan.Nodes() {
 		made, err := newNode(n, cat)
 		if err != nil {
@@ -124,7 +124,7 @@ func newGraph(plan schema.Plan, cat *live.Catalog, indexes indexes) (*Graph, err
 	return g, nil
 }
 
-func newNode(declared schema.Node, cat *live.Catalog) (*Node, error) {
+func newNode(declared schema.Node, cat *catalog.Catalog) (*Node, error) {
 	n := &Node{Node: declared, Owned: ownerStays(declared)}
 	for i, name := range declared.Tables {
 		t := &Table{Name: name, Active: i == 0, Node: n, From: schema.Quote(name)}
@@ -165,7 +165,7 @@ func newNode(declared schema.Node, cat *live.Catalog) (*Node, error) {
 }
 
 // newTrash refuses what could not be brought back as it was.
-func newTrash(declared schema.Node, table string, cat *live.Catalog) (*Trash, error) {
+func newTrash(declared schema.Node, table string, cat *catalog.Catalog) (*Trash, error) {
 	names, err := cat.TrashColumns(table)
 	if err != nil {
 		return nil, err

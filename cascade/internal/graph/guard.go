@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/internal/ident"
-	"github.com/onerow/onerow/schema/live"
+	"github.com/onerow/onerow/schema/catalog"
 )
 
 // Guard is an index of columns that edges refer to, other than the primary key. A foreign
@@ -17,7 +17,7 @@ type Guard struct {
 
 // guard are the indexes of some columns. Which one a foreign key uses the catalog does not
 // tell. Columns that are referred to as text have no foreign key.
-func (t *Table) guard(columns []string, asText bool, cat *live.Catalog, all indexes) (list []Guard) {
+func (t *Table) guard(columns []string, asText bool, cat *catalog.Catalog, all indexes) (list []Guard) {
 	if asText {
 		return nil
 	}

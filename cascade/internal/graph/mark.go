@@ -6,11 +6,11 @@ import (
 
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/live"
+	"github.com/onerow/onerow/schema/catalog"
 )
 
 // marks has the source find rows that are not marked yet, where its edge marks them.
-func (s *Source) marks(cat *live.Catalog) error {
+func (s *Source) marks(cat *catalog.Catalog) error {
 	mark := s.Edge.Declared.OnDelete.Mark()
 	if mark == "" {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/live"
+	"github.com/onerow/onerow/schema/catalog"
 )
 
 // indexes are the columns of each index, by table and index, as far as an index scan
@@ -73,7 +73,7 @@ func readIndexes(ctx context.Context, db onerow.DB, tables []string) (indexes, e
 // the rows are sorted each time; [live.Verify] warns of that. MySQL does not see that an
 // index that has some of the key's columns has the rest of them behind it, and sorts,
 // unless one parent is asked for.
-func (s *Source) walkBy(declared schema.Edge, cat *live.Catalog, all indexes) (err error) {
+func (s *Source) walkBy(declared schema.Edge, cat *catalog.Catalog, all indexes) (err error) {
 	var columns []string
 	if name, ok := cat.EdgeIndex(s.Name, declared); ok {
 		s.Index, s.Narrow = " FORCE INDEX ("+ident.Quote(name)+")", narrow(name)
@@ -176,7 +176,7 @@ func condition(e schema.Edge, column string) (text string, ok bool) {
 // widened says whether an index that begins with the columns has a further one that may be NULL. Where it is,
 // MySQL 9.7 takes a row by a foreign key on these columns whose row above is not there, if that index is the
 // one that the key uses, which the catalog does not tell.
-func (x indexes) widened(cat *live.Catalog, table string, columns []string) bool {
+func (x indexes) widened(cat *catalog.Catalog, table string, columns []string) bool {
 	for name, list := range x.all {
 		if name[0] != strings.ToLower(table) || len(list) <= len(columns) || !containsAll(list[:len(columns)], columns) {
 			continue

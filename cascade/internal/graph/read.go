@@ -6,7 +6,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/live"
+	"github.com/onerow/onerow/schema/catalog"
 )
 
 // Read makes the graph of a plan in the schema of the connection. Ten plain reads of the dictionary.
@@ -19,7 +19,7 @@ func Read(ctx context.Context, db onerow.DB, plan schema.Plan) (*Graph, error) {
 	for _, name := range plan.Kept() {
 		tables = append(tables, schema.TrashTable(name))
 	}
-	cat, err := live.InspectTables(ctx, db, tables)
+	cat, err := catalog.ReadTables(ctx, db, tables)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,7 @@ package graph
 import (
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/live"
+	"github.com/onerow/onerow/schema/catalog"
 )
 
 // Scan is how an edge's index is read from end to end, whatever the rows refer to. Entries that do not meet
@@ -17,7 +17,7 @@ type Scan struct {
 // newScan is the scan of an index that has these columns, in their order, or nil where not all columns of
 // the edge and of its condition come first: a value's rows of another kind could fill page after page. Nor
 // of an edge that marks.
-func newScan(e schema.Edge, cat *live.Catalog, table string, columns []string) (_ *Scan, err error) {
+func newScan(e schema.Edge, cat *catalog.Catalog, table string, columns []string) (_ *Scan, err error) {
 	if e.OnDelete.Mark() != "" {
 		return nil, nil
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/live"
+	"github.com/onerow/onerow/schema/catalog"
 )
 
 // FromTable is what the audit says of a row of a table that somebody else designed.
@@ -27,14 +27,14 @@ type Finder struct {
 
 // newFinder reads the catalog.
 func newFinder(ctx context.Context, db onerow.DB, plan schema.Plan, node schema.Node) (Finder, error) {
-	cat, err := live.Inspect(ctx, db)
+	cat, err := catalog.Read(ctx, db)
 	if err != nil {
 		return Finder{Node: node}, err
 	}
 	return FinderOf(cat, plan, node)
 }
 
-func FinderOf(cat *live.Catalog, plan schema.Plan, node schema.Node) (f Finder, err error) {
+func FinderOf(cat *catalog.Catalog, plan schema.Plan, node schema.Node) (f Finder, err error) {
 	f.Node = node
 	if f.Key, err = rowkey.New(cat, node.Tables[0], node.Key); err == nil && node.Managed {
 		var r schema.Resource

@@ -16,7 +16,7 @@ import (
 	"github.com/onerow/onerow/cascade/recover"
 	"github.com/onerow/onerow/internal/schematest"
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/live"
+	"github.com/onerow/onerow/schema/catalog"
 )
 
 // world is the schema of one seed.
@@ -120,7 +120,7 @@ func (w *world) unkeep(verb string) {
 }
 
 func (w *world) trashTables(ctx context.Context) error {
-	cat, err := live.Inspect(ctx, w.db)
+	cat, err := catalog.Read(ctx, w.db)
 	var ddl []string
 	if err == nil {
 		ddl, err = cat.TrashDDL(w.plan)

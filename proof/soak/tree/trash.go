@@ -17,6 +17,7 @@ import (
 	"github.com/onerow/onerow/cascade/recover"
 	"github.com/onerow/onerow/pool"
 	"github.com/onerow/onerow/schema"
+	"github.com/onerow/onerow/schema/catalog"
 	"github.com/onerow/onerow/schema/live"
 )
 
@@ -41,7 +42,7 @@ func (s *trash) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close(), server.Close()) }()
-	cat, err := live.Inspect(ctx, db)
+	cat, err := catalog.Read(ctx, db)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/rowkey"
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/live"
+	"github.com/onerow/onerow/schema/catalog"
 )
 
 // selection reads the keys of many rows of a node.
@@ -24,7 +24,7 @@ type selection struct {
 }
 
 func newSelection(ctx context.Context, db onerow.DB, plan schema.Plan, node schema.Node) (s selection, err error) {
-	cat, err := live.Inspect(ctx, db)
+	cat, err := catalog.Read(ctx, db)
 	if err == nil {
 		s.Finder, err = target.FinderOf(cat, plan, node)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/onerow/onerow/cascade/internal/usage"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/live"
+	"github.com/onerow/onerow/schema/catalog"
 )
 
 // Migrate creates, removes or lists the toolkit's own tables.
@@ -149,7 +149,7 @@ func (c *DDL) trash(ctx context.Context, a *shell.App, plan schema.Plan) (err er
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	cat, err := live.Inspect(ctx, db)
+	cat, err := catalog.Read(ctx, db)
 	if err != nil {
 		return err
 	}
