@@ -11,9 +11,9 @@ import (
 	"github.com/onerow/onerow/internal/schematest"
 )
 
-// catalog is what a database consists of, as the server says: nothing here comes from package schema, which
+// contents is what a database consists of, as the server says: nothing here comes from package schema, which
 // is on trial.
-type catalog struct {
+type contents struct {
 	tables []*table // by name
 	keys   []schematest.ForeignKey
 }
@@ -36,7 +36,7 @@ type column struct {
 // row is the values of a row by column.
 type row map[string]any
 
-func (c *catalog) table(name string) *table {
+func (c *contents) table(name string) *table {
 	i := slices.IndexFunc(c.tables, func(t *table) bool { return t.name == name })
 	if i < 0 {
 		return nil
@@ -60,8 +60,8 @@ WHERE c.table_schema = DATABASE() AND t.table_type = 'BASE TABLE' ORDER BY c.tab
 const sqlUnique = `SELECT table_name, index_name, column_name FROM information_schema.statistics
 WHERE table_schema = DATABASE() AND non_unique = 0 ORDER BY table_name, index_name, seq_in_index`
 
-func readCatalog(ctx context.Context, db *sql.DB) (*catalog, error) {
-	c := &catalog{}
+func readCatalog(ctx context.Context, db *sql.DB) (*contents, error) {
+	c := &contents{}
 	err := onerow.Query(ctx, db, sqlColumns, nil, func(rows *sql.Rows) error {
 		var name string
 		var col column

@@ -11,7 +11,7 @@ import (
 
 // filler makes rows that all foreign keys and unique keys allow, in memory.
 type filler struct {
-	c    *catalog
+	c    *contents
 	r    *rand.Rand
 	want int                        // rows in each table, where its keys allow it
 	soft []schematest.ForeignKey    // references that are not declared

@@ -67,7 +67,7 @@ func alone(ctx context.Context, db *sql.DB, set string, do func(*sql.Conn) error
 }
 
 // insert writes the catalog's rows.
-func (c *catalog) insert(ctx context.Context, db *sql.DB) error {
+func (c *contents) insert(ctx context.Context, db *sql.DB) error {
 	return alone(ctx, db, sqlStrict, func(conn *sql.Conn) error {
 		for _, t := range c.tables {
 			var names, marks []string
@@ -97,7 +97,7 @@ func (c *catalog) insert(ctx context.Context, db *sql.DB) error {
 
 // proven asks the server whether each reference of the rows is to a row that is there: they were written
 // without a look at that.
-func (c *catalog) proven(ctx context.Context, db *sql.DB) error {
+func (c *contents) proven(ctx context.Context, db *sql.DB) error {
 	for _, k := range c.keys {
 		var on, set []string
 		for i := range k.Columns {

@@ -25,7 +25,7 @@ import (
 // trial deletes rows of a database and brings them back.
 type trial struct {
 	db     *sql.DB
-	c      *catalog
+	c      *contents
 	before schematest.Snapshot
 	whole  *planned
 	r      *rand.Rand
@@ -45,7 +45,7 @@ type tally struct {
 }
 
 // newTrial makes the trash tables of a plan of all tables.
-func newTrial(ctx context.Context, db *sql.DB, c *catalog, roots []string, seed uint64) (*trial, error) {
+func newTrial(ctx context.Context, db *sql.DB, c *contents, roots []string, seed uint64) (*trial, error) {
 	t := &trial{db: db, c: c, r: rand.New(rand.NewPCG(seed, 9))} //nolint:gosec // to be repeated
 	if err := migrations.Up(ctx, db); err != nil {
 		return nil, err

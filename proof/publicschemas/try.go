@@ -112,7 +112,7 @@ func try(ctx context.Context, server *devdb.Server, o options, about public) (r 
 }
 
 // discover compares what is proposed without foreign keys with those that there are, in a copy.
-func (r *result) discover(ctx context.Context, server *devdb.Server, o options, c *catalog, defined, roots []string) (err error) {
+func (r *result) discover(ctx context.Context, server *devdb.Server, o options, c *contents, defined, roots []string) (err error) {
 	name := "public_" + r.name + "_copy"
 	db, err := load(ctx, server, name, defined)
 	if err != nil {
@@ -142,7 +142,7 @@ func (r *result) discover(ctx context.Context, server *devdb.Server, o options, 
 }
 
 // delete has the roots of this part deleted and brought back.
-func (r *result) delete(ctx context.Context, o options, db *sql.DB, c *catalog, roots []string) error {
+func (r *result) delete(ctx context.Context, o options, db *sql.DB, c *contents, roots []string) error {
 	began := time.Now()
 	defer func() { r.took = time.Since(began) }()
 	t, err := newTrial(ctx, db, c, roots, o.seed)
