@@ -78,7 +78,7 @@ var notSQL = map[string]map[string]string{
 	"schema/adopt": {
 		"name":   "resource Name Table",
 		"page":   "After",
-		"answer": "File.Text Back Because Change.SQL Cost Done NotNull Notes Other OtherSQL Refused What Writers",
+		"answer": "File.Text Back Because Change.SQL Cost Done Notes Other OtherSQL Refused What Writers",
 	},
 	"schema/discover": {"name": "Column Key References Table roots text", "answer": "Evidence"},
 	"schema/catalog": {

@@ -83,7 +83,7 @@ func (f *Filler) side(a *Adoption, table string, active bool) *side {
 	s, found := &side{name: table, active: active}, a.found.In(table)
 	filled := []string{f.res.Label.Key, schema.ColStemKey, schema.ColCopyNo}
 	var lacks []string
-	for _, name := range a.NotNull[table] {
+	for _, name := range a.laterNotNull[table] {
 		switch name {
 		case schema.ColCreatedAt, schema.ColUpdatedAt, schema.ColArchivedAt:
 			now := "UTC_TIMESTAMP(6)"

@@ -26,10 +26,9 @@ type Adoption struct {
 	Against []live.Difference
 	// Notes say what stays, such as foreign keys, and what the plan should know.
 	Notes []string
-	// NotNull are, by table, the columns that may be NULL until the last steps.
-	NotNull map[string][]string
 
-	found *dict.Database // what was looked at
+	laterNotNull map[string][]string // by table, the columns that may be NULL until the last steps
+	found        *dict.Database      // what was looked at
 }
 
 // Step is one statement of DDL with its way back, and what is to be known about it.
@@ -111,7 +110,7 @@ type lastColumn struct {
 
 // stepsOf makes the steps of what Verify has said.
 func stepsOf(d *dict.Database, plan schema.Plan, r schema.Resource, said []verify.Said) *Adoption {
-	a := &adopter{Adoption: &Adoption{Resource: r, NotNull: map[string][]string{}, found: d}, said: said, plan: plan, defs: map[place]dict.Definition{},
+	a := &adopter{Adoption: &Adoption{Resource: r, laterNotNull: map[string][]string{}, found: d}, said: said, plan: plan, defs: map[place]dict.Definition{},
 		planned: map[*dict.Table][]string{}, notNull: map[*dict.Table][]lastColumn{}}
 	for _, s := range said {
 		if !a.concerns(s) || a.has(s) {

@@ -63,7 +63,7 @@ func (a *adopter) last(t *dict.Table) {
 	if len(names) == 0 {
 		return
 	}
-	a.NotNull[t.Name] = names
+	a.laterNotNull[t.Name] = names
 	nulls := func(word string) string {
 		return fmt.Sprintf("NOT EXISTS (SELECT 1 FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = %s AND column_name IN (%s) AND is_nullable = '%s')",
 			literal(t.Name), strings.Join(columns, ", "), word)

@@ -78,6 +78,7 @@ func Bare(t testing.TB, stmts ...string) *sql.DB {
 	return db
 }
 
+// Differences returns what Verify says, and fails the test where its error does not.
 func Differences(t testing.TB, db *sql.DB, plan schema.Plan) []live.Difference {
 	t.Helper()
 	err := live.Verify(t.Context(), db, plan)
@@ -128,7 +129,7 @@ func User(t testing.TB, db *sql.DB, suffix string, stmts ...string) (*sql.DB, st
 	return Reopen(t, name, database), name, database
 }
 
-// reopen: rights on a database count from the next connection.
+// Reopen returns a pool of new connections of the user: rights on a database count from the next one.
 func Reopen(t testing.TB, name, database string) *sql.DB {
 	t.Helper()
 	as := dbtest.Server(t).Config(database)

@@ -138,6 +138,7 @@ var (
 	defaultNull = regexp.MustCompile(`(?i) DEFAULT NULL\b`)
 )
 
+// What a definition may say behind its type, for [Definition.Replace].
 var (
 	Generates = regexp.MustCompile(`(?i) AUTO_INCREMENT\b`)
 	Moves     = regexp.MustCompile(`(?i) ON UPDATE CURRENT_TIMESTAMP(?:\(\d*\))?`)

@@ -6,6 +6,7 @@ import "strings"
 // rows, see TestFixes: a new one fails there until it has a case of its own.
 type Kind string
 
+// The kinds, by what they are about.
 const (
 	TableHidden  Kind = "table hidden"
 	TableMissing Kind = "table missing"

@@ -21,6 +21,7 @@ type WantColumn struct {
 // Family is the types that do the same for the toolkit.
 type Family int
 
+// The families.
 const (
 	AnyType Family = iota
 	Integer
