@@ -64,18 +64,12 @@ func (w *Worker) tellEnded(state queue.State, ours bool) {
 	w.cfg.Observer.LeaseLost()
 }
 
-// archive moves the job, whose lease this transaction has renewed, to the archive.
-func (l *lease) archive(ctx context.Context, tx *onerow.Tx, state queue.State) error {
-	l.state = state
-	return l.claimed().End(ctx, tx, state)
-}
-
 // End moves the job to the archive, in its last batch.
 func (l *lease) End(ctx context.Context, tx *onerow.Tx, leftovers bool) error {
-	if leftovers {
-		return l.archive(ctx, tx, queue.Leftovers)
+	if l.state = queue.Done; leftovers {
+		l.state = queue.Leftovers
 	}
-	return l.archive(ctx, tx, queue.Done)
+	return l.claimed().End(ctx, tx, l.state)
 }
 
 // Spare moves a job that is not to delete anything to the archive, in its only batch.
