@@ -9,20 +9,20 @@ package acknowledged_test
 var notSQL = map[string]map[string]string{
 	"onerow": {"key": "encoded"},
 	"cascade": {
-		"name": "Name Prefix Worker encodedID name names prefix resource resourceID table worker OrphanOptions.Table",
-		"word": "State state",
+		"name": "Name Prefix Worker encodedID names prefix resource table worker OrphanOptions.Table",
+		"word": "state",
 		"why":  "reason",
 		"page": "After Next",
 		"find": "text", // bound, as a pattern
-		"answer": "Action Actor Advice Capped CappedDetached Column Columns Detached Edge Error From ID Key Kind LastError Oldest Open Owner Parent Plan Reason " +
-			"ReportOnly Resource ResourceID RootMissing Table Tables Throttle Unindexed Values Wait What Why PlanStatement.SQL",
+		"answer": "Actor Advice Capped CappedDetached Columns Detached Edge From ID Key Kind Oldest Open Owner Parent Reason " +
+			"ReportOnly Resource ResourceID Table Tables Throttle Unindexed Values Wait What Why PlanStatement.SQL",
 	},
 	"cascade/prommetrics": {"name": "table", "word": "reason state"},
 	"cascade/queue": {
-		"name":   "ResourceID Resource Worker name resource resourceID",
+		"name":   "Deleted Name Resource ResourceID Worker name resource resourceID resources",
 		"word":   "State state",
 		"why":    "reason why",
-		"answer": "Action Actor Detached Error From ID Key LastError Owner Plan Reason Table Tables",
+		"answer": "Action Actor Detached Error From Key LastError Owner Plan Reason Table Tables",
 		"print":  "fingerprint",
 	},
 	"cascade/recover": {"answer": "Column Resource ResourceID RootMissing Table Why"},
