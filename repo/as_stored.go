@@ -69,8 +69,8 @@ func storageOf(declared string) (s storage) {
 	return s
 }
 
-// asStored is the row as it is going to be read, but for an id that the database makes; invalid where the plan
-// does not tell what the server makes of one of its values. It shares no memory with the caller's.
+// asStored is the row as it is going to be read, but for an id that the database makes; invalid where the
+// plan does not tell what the server makes of one of its values. It shares no memory with the caller's.
 func (r *tables) asStored(w newRow) (none reflect.Value) {
 	row := reflect.New(r.typ).Elem()
 	for i, f := range r.fields.owners {
@@ -184,7 +184,7 @@ func (s storage) keeps(text string) bool {
 		if s.octets > 0 {
 			return len(text) <= s.octets
 		}
-		return s.holds(utf8.RuneCountInString(text)) && !(s.typ.Fixed && strings.HasSuffix(text, " "))
+		return s.holds(utf8.RuneCountInString(text)) && (!s.typ.Fixed || !strings.HasSuffix(text, " "))
 	}
 	return false
 }

@@ -50,8 +50,8 @@ func RequestID(id string) CreateOption { return func(o *createOptions) { o.reque
 //
 // Atomic: row, quota mark and request record. Statements on a pool: BEGIN, INSERT, mark, COMMIT; one more
 // each to lock a parent, and each further one that row has ([schema.Resource].Parents), to read back the row
-// (where the database fills in fields of T, or makes other values of some, see the package), to see that an id
-// of the application's is new; two more with a request id.
+// (where the database fills in fields of T, or may make other values of some, see the package), to see that
+// an id of the application's is new; two more with a request id.
 func (r *Of[T, ID, Owner]) Create(ctx context.Context, db onerow.DB, row T, opts ...CreateOption) (onerow.Result[T], error) {
 	return answer[T](r.tables.createRow(ctx, db, reflect.ValueOf(&row).Elem(), opts))
 }
@@ -69,7 +69,9 @@ func (r *tables) createRow(ctx context.Context, db onerow.DB, row reflect.Value,
 	if err != nil {
 		return result{}, r.wrap("create", nil, err)
 	}
-	w.reserved = o.reserved
+	if w.reserved = o.reserved; !r.fillsIn() {
+		w.answer = r.asStored(w)
+	}
 	err = r.follow(ctx, db, func() (err error) {
 		switch {
 		case o.requestID != "":
@@ -143,13 +145,7 @@ func (r *tables) newRow(row reflect.Value) (w newRow, err error) {
 	}
 	own, err := r.fields.args(row, r.fields.own)
 	w.args = append(w.args, own...)
-	if err := cmp.Or(err, r.encodable(w), r.amounts(row)); err != nil {
-		return w, err
-	}
-	if !r.fillsIn() {
-		w.answer = r.asStored(w)
-	}
-	return w, nil
+	return w, cmp.Or(err, r.encodable(w), r.amounts(row))
 }
 
 // encodable says whether the toolkit's tables can hold the row's keys: else it could never be deleted.
@@ -279,8 +275,8 @@ func (r *tables) generated(n int64) (any, error) {
 // value that the server may make another of, see [tables.asStored].
 func (w newRow) readsBack() bool { return !w.answer.IsValid() }
 
-// fillsIn: T has fields that the INSERT does not determine: times, the flag, the version; or its keys are read
-// by methods of their own.
+// fillsIn: T has fields that the INSERT does not determine: times, the flag, the version; or its keys are
+// read by methods of their own.
 func (r *tables) fillsIn() bool {
 	known := 1 + len(r.fields.own) + len(r.fields.owners) // the id
 	if r.fields.label != nil {

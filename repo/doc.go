@@ -86,8 +86,8 @@
 //   - A request that was recorded before version 2 of the fingerprint replays only while
 //     T is as it was then; and an older version of the toolkit that still runs beside this
 //     one answers [ErrRequestMismatch] to what this one recorded.
-//   - A Create that does not read its row back does not see what a trigger made of a value. With a field for the
-//     version it is read back.
+//   - A Create that does not read its row back does not see what a trigger made of a value. With a field for
+//     the version it is read back.
 //   - A field with a Scan or Value method of its own gets and gives what the driver's
 //     settings make of it; only times that Value returns are made UTC.
 //   - The audit of deletions logs intents: a delete that is called again after an
