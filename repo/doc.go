@@ -49,7 +49,9 @@
 //     commit together.
 //   - No child is made below a row whose deletion has been committed, and none is
 //     archived or activated below one: these verbs lock the parent's row first. Of further parents
-//     ([schema.Resource].Parents) Create does, and an Update that changes the reference.
+//     ([schema.Resource].Parents) Create does, and an Update that changes the reference. The other verbs
+//     need not, for they change no reference: a worker takes a row only when one snapshot of all tables
+//     shows nothing below it, so what is archived, activated or moved below one that goes, goes with it.
 //   - Times are moments: UTC in a DATETIME, and in a TIMESTAMP that moment, whatever the session's time zone;
 //     other fields than times are refused there, and lists by it.
 //   - Each verb works on a pool, in a transaction of its own that is run again

@@ -4,12 +4,14 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
@@ -167,6 +169,120 @@ func TestFurtherParentIsLocked(t *testing.T) {
 		})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// shelves: a book stands on a shelf; a loan is a member's, and of a book.
+func shelves() schema.Plan {
+	plan := library()
+	plan.Resources[1].Owner, plan.Resources[1].Parent = "", schema.Parent{Resource: "shelf", Column: "shelf_id"}
+	plan.Resources[2].Columns, plan.Resources[2].Parents = plan.Resources[2].Columns[:1], plan.Resources[2].Parents[:1]
+	plan.Resources = append([]schema.Resource{{Name: "shelf", Owner: "user_id"}}, plan.Resources...)
+	return plan
+}
+
+type Shelved struct {
+	ID      int64 `db:"id"`
+	ShelfID int64 `db:"shelf_id"`
+}
+
+type Lent struct {
+	ID       int64 `db:"id"`
+	MemberID int64 `db:"member_id"`
+	BookID   int64 `db:"book_id"`
+}
+
+// TestInterleaveBelowADyingParent: a loan that is archived, activated, hidden, brought back or moved while its
+// book goes, at which these verbs do not look, goes with the book: a worker takes a book only when one
+// snapshot of both tables shows no loan of it, and a loan is in one of them in each.
+func TestInterleaveBelowADyingParent(t *testing.T) {
+	for _, level := range levels {
+		dsn := dbtest.DSN(t, dbtest.Isolation(level))
+		db := dbtest.OpenDSN(t, dsn)
+		if err := migrations.Up(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		for _, stmt := range shelves().DDL() {
+			dbtest.Exec(t, db, stmt)
+		}
+		standing, books, loans := must(repo.New[Book](shelves(), "shelf")), must(repo.New[Shelved](shelves(), "book")), must(repo.New[Lent](shelves(), "loan"))
+		work := func(ctx context.Context, db *sql.DB) error {
+			w, err := cascade.NewWorker(db, shelves(), cascade.Config{})
+			if err != nil {
+				return err
+			}
+			return second(w.RunOnce(ctx))
+		}
+		type step = func(ctx context.Context, db *sql.DB) error
+		wholeShelf := func(ctx context.Context, db *sql.DB) error { return second(standing.Delete(ctx, db, 1)) }
+		oneBook := func(ctx context.Context, db *sql.DB) error { return second(books.Delete(ctx, db, 1)) }
+		setup := func(verbs ...step) step {
+			return func(ctx context.Context, db *sql.DB) error {
+				const now = "1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)"
+				for _, query := range []string{
+					"INSERT INTO member (id, user_id, version, created_at, updated_at) VALUES (1, 1, " + now + "), (2, 1, " + now + ")",
+					"INSERT INTO shelf (id, user_id, version, created_at, updated_at) VALUES (1, 1, " + now + ")",
+					"INSERT INTO book (id, shelf_id, version, created_at, updated_at) VALUES (1, 1, " + now + ")",
+					"INSERT INTO loan (id, member_id, book_id, version, created_at, updated_at) VALUES (1, 1, 1, " + now + ")",
+				} {
+					if _, err := db.ExecContext(ctx, query); err != nil {
+						return err
+					}
+				}
+				for _, verb := range verbs {
+					if err := verb(ctx, db); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+		}
+		verb := func(fn func(ctx context.Context, db onerow.DB, id int64) (onerow.Result[Lent], error)) step {
+			return func(ctx context.Context, db *sql.DB) error { return second(fn(ctx, db, 1)) }
+		}
+		archive, activate, cancel := verb(loans.Archive), verb(loans.Activate), verb(loans.CancelDelete)
+		hide := func(ctx context.Context, db *sql.DB) error {
+			return second(loans.Delete(ctx, db, 1, repo.Grace(time.Hour)))
+		}
+		move := func(ctx context.Context, db *sql.DB) error {
+			return second(loans.Move(ctx, db, 1, func(l *Lent) error { l.MemberID = 2; return nil }))
+		}
+		for name, race := range map[string]crashtest.Race{
+			"archive":                    {Workflow: crashtest.Workflow{Setup: setup(wholeShelf)}, Calls: []step{work, archive}},
+			"activate":                   {Workflow: crashtest.Workflow{Setup: setup(archive, wholeShelf)}, Calls: []step{work, activate}},
+			"hide":                       {Workflow: crashtest.Workflow{Setup: setup(wholeShelf)}, Calls: []step{work, hide}},
+			"cancel":                     {Workflow: crashtest.Workflow{Setup: setup(hide, wholeShelf)}, Calls: []step{work, cancel}},
+			"move":                       {Workflow: crashtest.Workflow{Setup: setup(wholeShelf)}, Calls: []step{work, move}},
+			"archive, the book is gone":  {Workflow: crashtest.Workflow{Setup: setup(oneBook)}, Calls: []step{work, archive}},
+			"activate, the book is gone": {Workflow: crashtest.Workflow{Setup: setup(archive, oneBook)}, Calls: []step{work, activate}},
+		} {
+			t.Run(level.String()+", "+name, func(t *testing.T) {
+				race.Name, race.DSN, race.Preemptions, race.Every = "repo: "+name+" below a dying further parent", dsn, 1, 60
+				race.Empty = []string{"member", "shelf", "book", "book_archive", "loan", "loan_archive", "onerow_deletion", "onerow_job", "onerow_job_archive", "onerow_job_count", "onerow_job_plan", "onerow_plan", "onerow_worker"}
+				race.Tables = []string{"member", "shelf", "book", "loan"}
+				race.Judge = func(ctx context.Context, db *sql.DB, answers []error) error {
+					for _, err := range answers {
+						if err != nil && !errors.Is(err, onerow.ErrNotFound) && !errors.Is(err, repo.ErrTooLate) {
+							return err
+						}
+					}
+					w, err := cascade.NewWorker(db, shelves(), cascade.Config{})
+					if err == nil {
+						err = w.Drain(ctx)
+					}
+					var left int
+					if err == nil {
+						err = onerow.QueryRow(ctx, db, "SELECT (SELECT COUNT(*) FROM loan) + (SELECT COUNT(*) FROM loan_archive) + (SELECT COUNT(*) FROM book)", nil, &left)
+					}
+					if err == nil && left > 0 {
+						err = fmt.Errorf("%d rows are left", left)
+					}
+					return err
+				}
+				report := crashtest.Interleave(t, race)
+				t.Logf("%d interleavings", report.Schedules)
+			})
 		}
 	}
 }

@@ -49,8 +49,9 @@ type Resource struct {
 	// its condition. No foreign key may lead to a resource: Create, and an Update that
 	// changes the reference, lock the row above, active or archived, and answer
 	// repo.ErrParentNotFound where it is not there; not where the plan keeps what refers to
-	// it, or the reference is NULL or in no field of the struct. To a [Table] a foreign key
-	// may lead, and is what looks.
+	// it, or the reference is NULL or in no field of the struct. Archive, Activate and Move
+	// do not look: what they move below a row that is being deleted goes with it. To a
+	// [Table] a foreign key may lead, and is what looks.
 	Parents []Edge `yaml:"parents,omitempty"`
 	// Guard is a column that counts what has come below a row, in a plan for a cluster: who adds, archives,
 	// activates or moves a row below writes it, who deletes the row deletes it, and no two nodes can commit
