@@ -34,6 +34,7 @@ func newFinder(ctx context.Context, db onerow.DB, plan schema.Plan, node schema.
 	return FinderOf(cat, plan, node)
 }
 
+// FinderOf makes the finder of a node, by a catalog that was read.
 func FinderOf(cat *catalog.Catalog, plan schema.Plan, node schema.Node) (f Finder, err error) {
 	f.Node = node
 	if f.Key, err = rowkey.New(cat, node.Tables[0], node.Key); err == nil && node.Managed {

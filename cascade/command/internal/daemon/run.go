@@ -46,7 +46,7 @@ func (f WorkFlags) check(a *shell.App) error {
 	case f.Lease < shortestLease:
 		return usage.Errorf("--lease is %s; it should be a time like 10s, %s or more", f.Lease, shortestLease)
 	}
-	return f.ThrottleFlags.Check(a)
+	return f.CheckThrottles(a)
 }
 
 // Run works the queue until its context ends.
@@ -93,7 +93,7 @@ func (c *Run) Run(ctx context.Context, a *shell.App) (err error) {
 	if c.Poll != 0 && c.Poll < shell.ShortestPoll {
 		return usage.Errorf("--poll is %s; it should be a time like 1s, %s or more", c.Poll, shell.ShortestPoll)
 	}
-	if err := c.WatchFlag.Check(); err != nil {
+	if err := c.CheckWatch(); err != nil {
 		return err
 	}
 	kinds, err := c.Kinds()

@@ -34,8 +34,8 @@ func (f WatchFlag) Every(plan schema.Plan) time.Duration {
 	return f.OrphansEvery
 }
 
-// Check refuses a time that is too short.
-func (f WatchFlag) Check() error {
+// CheckWatch refuses a time that is too short.
+func (f WatchFlag) CheckWatch() error {
 	if f.OrphansEvery != 0 && f.OrphansEvery < shell.ShortestPoll {
 		return usage.Errorf("--orphans-every is %s; it should be a time like 24h, %s or more", f.OrphansEvery, shell.ShortestPoll)
 	}

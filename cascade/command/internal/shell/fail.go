@@ -10,7 +10,7 @@ import (
 	"github.com/onerow/onerow/cascade/internal/usage"
 )
 
-// ErrReported: what went wrong was the command's result and is printed already.
+// ErrReported says that what went wrong was the command's result and is printed already.
 var ErrReported = errors.New("reported")
 
 // Report prints err as one line and returns the exit code.

@@ -14,7 +14,7 @@ const (
 	askPatient = 2 * time.Second // how long asking may take altogether
 )
 
-// ShortestPoll: a shorter one would ask the database all the time.
+// ShortestPoll is the shortest time between two looks: a shorter one would ask the database all the time.
 const ShortestPoll = 10 * time.Millisecond
 
 // Pacer makes work that is no job of a worker's wait between its pages: for its share of the time, and for

@@ -33,8 +33,8 @@ func (f ThrottleFlags) replicas(a *App) []string {
 	return strings.Fields(a.Getenv(EnvReplicas))
 }
 
-// Check refuses flags that contradict each other.
-func (f ThrottleFlags) Check(a *App) error {
+// CheckThrottles refuses flags that contradict each other.
+func (f ThrottleFlags) CheckThrottles(a *App) error {
 	switch replicas := f.replicas(a); {
 	case f.MaxThreadsRunning < 0:
 		return usage.Errorf("--max-threads-running is %d; it should be 1 or more", f.MaxThreadsRunning)

@@ -86,7 +86,7 @@ func (c *Adopt) check(a *shell.App, plan schema.Plan) error {
 	case c.Number < 0:
 		return usage.Errorf("--number is %d; it should be 1 or more", c.Number)
 	}
-	return c.ThrottleFlags.Check(a)
+	return c.CheckThrottles(a)
 }
 
 // files prints or writes the files, or says what stands against them.
