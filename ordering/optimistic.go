@@ -30,8 +30,9 @@ type Optimistic[T any] struct {
 const attempts = 5
 
 // Update reads, decides and writes. decide gets the row and returns what it should be; it
-// may run several times and should depend on nothing but the row. The error after the
-// last attempt is [ErrConflict] and carries the versions that lost, for [Park].
+// may run several times and should depend on nothing but the row. The result has what it
+// returned, which is not read again. The error after the last attempt is [ErrConflict] and
+// carries the versions that lost, for [Park].
 //
 // Give it a pool. Each write is a transaction of its own; when the answer to its
 // COMMIT is lost the error is [onerow.ErrOutcomeUnknown], and only a decide that
