@@ -6,10 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/schema"
 )
+
+// noAssets is a place without assets.
+type noAssets struct{ cascade.AssetStore }
 
 // TestOwnPlan: a program's own plan needs no file, and none goes before it; one that contradicts itself is
 // refused.
@@ -22,16 +26,18 @@ func TestOwnPlan(t *testing.T) {
 		plan *schema.Plan
 		code int
 		says string
+		own  cascade.AssetStore
 	}{
-		{"ddl", &good, 0, "CREATE TABLE `shelf`"},
-		{"ddl --plan plan.yaml", &good, 2, "its plan is built in"},
-		{"ddl", &bad, 1, `"room"`},
-		{"ddl", nil, 2, "no plan was given"},
-		{"drain", &assets, 2, "--assets"},
-		{"drain --assets file:///tmp", &assets, 2, "without places for assets"},
+		{"ddl", &good, 0, "CREATE TABLE `shelf`", nil},
+		{"ddl --plan plan.yaml", &good, 2, "its plan is built in", nil},
+		{"ddl", &bad, 1, `"room"`, nil},
+		{"ddl", nil, 2, "no plan was given", nil},
+		{"drain", &assets, 2, "--assets", nil},
+		{"drain", &assets, 2, "no database was given", noAssets{}},
+		{"drain --assets file:///tmp", &assets, 2, "without places for assets", nil},
 	} {
 		var out, problem strings.Builder
-		code := execute(context.Background(), shell.Environment{OwnPlan: c.plan, Args: strings.Fields(c.args), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &problem,
+		code := execute(context.Background(), shell.Environment{OwnPlan: c.plan, OwnAssets: c.own, Args: strings.Fields(c.args), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &problem,
 			Getenv: func(string) string { return "" }})
 		if code != c.code || !strings.Contains(out.String()+problem.String(), c.says) {
 			t.Errorf("%s: exit code %d, want %d with %q: %s%s", c.args, code, c.code, c.says, out.String(), problem.String())
