@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/schema"
@@ -27,7 +28,7 @@ func TestRestoreAboveWidened(t *testing.T) {
 	if err := createTrash(ctx, db, plan); err != nil {
 		t.Fatal(err)
 	}
-	job, err := cascade.Enqueue(ctx, db, cascade.Deletion{Resource: "low", ResourceID: "2"})
+	job, err := queue.Enqueue(ctx, db, queue.Deletion{Resource: "low", ResourceID: "2"})
 	if err != nil {
 		t.Fatal(err)
 	}
