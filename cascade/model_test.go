@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/inspect"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb"
@@ -96,7 +97,7 @@ const rootsPerSchema = 2
 
 func (m *modelled) run() error {
 	ctx := m.Context()
-	stats, err := cascade.ReadStats(ctx, m.db)
+	stats, err := admin.ReadStats(ctx, m.db)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ const cancellingText = "somebody cancels it: run cascade-worker cancel again if 
 // CancelJob ends a deletion that has begun, or not yet: what its job has deleted stays gone, unless
 // recover.Job brings it back, what is left stays, and the row itself returns to where it was, as by
 // [Restore]. It is for operators: what is below the row is a part of what was. The job says what is gone,
-// by table; see also cascade.TrashOf. A job that was cancelled before is a success that changes nothing.
+// by table; see also admin.TrashOf. A job that was cancelled before is a success that changes nothing.
 //
 // Errors: those of [queue.HoldJob] and of [Restore]; after one of Restore the job is held, no worker
 // takes it, and CancelJob may be called again.

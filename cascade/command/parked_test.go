@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/queue"
 )
 
@@ -112,7 +112,7 @@ VALUES (17, 'project', '1', 1, 'running', UTC_TIMESTAMP(6) + INTERVAL 1 MINUTE, 
 		t.Error(out)
 	}
 	w.want(0, "by web1:7, who waits (threads: Threads_running is 99", "jobs")
-	var list []cascade.WorkerStatus
+	var list []admin.WorkerStatus
 	if err := json.Unmarshal([]byte(w.ok("workers", "--json")), &list); err != nil || len(list) != 2 || list[0].JobID != 17 {
 		t.Errorf("%v %+v", err, list)
 	}

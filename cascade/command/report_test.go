@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/queue"
 )
 
@@ -31,7 +31,7 @@ func TestReport(t *testing.T) {
 		t.Errorf("it can be spoiled:\n%s", out)
 	}
 	w.ok("restore", "1", "--by", "ben", "--reason", "a mistake")
-	var r cascade.Report
+	var r admin.Report
 	if err := json.Unmarshal([]byte(w.ok("report", "--deletion", "1", "--json")), &r); err != nil {
 		t.Fatal(err)
 	}

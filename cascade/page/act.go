@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/queue"
 )
@@ -100,14 +100,14 @@ func (p *Page) pause(ctx context.Context, r *http.Request, _ int64) (string, err
 	if reason == "" {
 		reason = "paused on the page"
 	}
-	if err := cascade.Pause(ctx, p.db, reason); err != nil {
+	if err := admin.Pause(ctx, p.db, reason); err != nil {
 		return "", err
 	}
 	return "Paused: every worker on this database stops after its batch, within a second or so.", nil
 }
 
 func (p *Page) resume(ctx context.Context, _ *http.Request, _ int64) (string, error) {
-	if err := cascade.Resume(ctx, p.db); err != nil {
+	if err := admin.Resume(ctx, p.db); err != nil {
 		return "", err
 	}
 	return "Resumed: the workers go on.", nil

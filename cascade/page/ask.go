@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/queue"
 )
@@ -79,7 +79,7 @@ func (p *Page) questionCancel(ctx context.Context, _ *http.Request, id int64) (a
 	}
 	row := output.RowName(job)
 	lines := []string{fmt.Sprintf("The job stops after its batch, %s returns to where it was, and what is left below it stays.", row)}
-	kept, err := cascade.TrashOf(ctx, p.db, id)
+	kept, err := admin.TrashOf(ctx, p.db, id)
 	if err != nil {
 		return askView{}, err
 	}
@@ -132,19 +132,19 @@ func (p *Page) questionSkip(ctx context.Context, r *http.Request, _ int64) (askV
 }
 
 // inTrash is a job of which something is in the trash.
-func (p *Page) inTrash(ctx context.Context, id int64) (queue.Job, []cascade.KeptTable, error) {
+func (p *Page) inTrash(ctx context.Context, id int64) (queue.Job, []admin.KeptTable, error) {
 	job, err := queue.Get(ctx, p.db, id)
 	if err != nil {
 		return job, nil, jobError(id, err)
 	}
-	kept, err := cascade.TrashOf(ctx, p.db, id)
+	kept, err := admin.TrashOf(ctx, p.db, id)
 	if err == nil && len(kept) == 0 {
 		err = cannotError(fmt.Sprintf("nothing of job %d is in the trash", id))
 	}
 	return job, kept, err
 }
 
-func keptRows(kept []cascade.KeptTable) (rows int64) {
+func keptRows(kept []admin.KeptTable) (rows int64) {
 	for _, k := range kept {
 		rows += k.Rows
 	}

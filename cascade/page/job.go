@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/queue"
 )
@@ -43,7 +43,7 @@ func (p *Page) jobPage(w http.ResponseWriter, r *http.Request, template string) 
 	ctx, cancel := context.WithTimeout(r.Context(), readBudget)
 	defer cancel()
 	b, _, problem := p.watch.read(ctx)
-	report, err := cascade.ReportJob(ctx, p.db, id)
+	report, err := admin.ReportJob(ctx, p.db, id)
 	switch {
 	case errors.Is(err, queue.ErrNoJob), err == nil && report.Job == nil:
 		p.fail(w, r, http.StatusNotFound, fmt.Sprintf("There is no job %d, or it was purged.", id))
@@ -57,7 +57,7 @@ func (p *Page) jobPage(w http.ResponseWriter, r *http.Request, template string) 
 	}
 }
 
-func (p *Page) report(b *board, r cascade.Report) reportView {
+func (p *Page) report(b *board, r admin.Report) reportView {
 	j := *r.Job
 	v := reportView{jobView: p.job(b, j), At: output.Moment(b.At)}
 	add := func(name, format string, args ...any) {

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/queue"
 )
@@ -35,7 +35,7 @@ func (p *Page) search(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), readBudget)
 	defer cancel()
 	b, _, problem := p.watch.read(ctx)
-	jobs, err := cascade.Search(ctx, p.db, text, mostFound)
+	jobs, err := admin.Search(ctx, p.db, text, mostFound)
 	if err = errors.Join(err, problem); err != nil || b == nil {
 		p.log.WarnContext(r.Context(), "page: cannot search", "error", err)
 		p.fail(w, r, http.StatusServiceUnavailable, "The database cannot be read just now.")
@@ -49,7 +49,7 @@ func (p *Page) search(w http.ResponseWriter, r *http.Request) {
 }
 
 type trashView struct {
-	cascade.TrashSize
+	admin.TrashSize
 	Jobs []trashJob
 	More bool
 }
@@ -76,11 +76,11 @@ func (p *Page) trash(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Page) readTrash(ctx context.Context) (v trashView, err error) {
-	kept, err := cascade.ListTrash(ctx, p.db, 0, mostTrash)
+	kept, err := admin.ListTrash(ctx, p.db, 0, mostTrash)
 	if err != nil {
 		return v, err
 	}
-	if v.TrashSize, err = cascade.ReadTrashSize(ctx, p.db, mostSteps); err != nil {
+	if v.TrashSize, err = admin.ReadTrashSize(ctx, p.db, mostSteps); err != nil {
 		return v, err
 	}
 	v.More = len(kept) == mostTrash

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/internal/output"
 )
 
@@ -18,7 +18,7 @@ const longestTarget = 5 * time.Second
 
 // set tells workers how to work; setDefault has them obey their flags again. Both within a second.
 func (p *Page) set(ctx context.Context, r *http.Request, _ int64) (string, error) {
-	s := cascade.Settings{Worker: r.PostFormValue("worker")}
+	s := admin.Settings{Worker: r.PostFormValue("worker")}
 	load, err := number(r, "load", "The load", 1, 100)
 	if err != nil {
 		return "", err
@@ -34,7 +34,7 @@ func (p *Page) set(ctx context.Context, r *http.Request, _ int64) (string, error
 	if s.Load == 0 && s.Target == 0 && s.Parallel == 0 {
 		return "", errors.New("nothing was set: fill in a load, a target, or how many jobs at once")
 	}
-	if err := cascade.Set(ctx, p.db, s); err != nil {
+	if err := admin.Set(ctx, p.db, s); err != nil {
 		return "", err
 	}
 	return "Set for " + whose(s.Worker) + ": " + settingText(s) + ".", nil
@@ -42,7 +42,7 @@ func (p *Page) set(ctx context.Context, r *http.Request, _ int64) (string, error
 
 func (p *Page) setDefault(ctx context.Context, r *http.Request, _ int64) (string, error) {
 	worker := r.PostFormValue("worker")
-	if err := cascade.SetDefault(ctx, p.db, worker); err != nil {
+	if err := admin.SetDefault(ctx, p.db, worker); err != nil {
 		return "", err
 	}
 	return capital(whose(worker)) + " work as the flags say, again.", nil
@@ -68,7 +68,7 @@ func whose(worker string) string {
 	return "worker " + output.Shorten(output.Printable(worker), 80)
 }
 
-func settingText(s cascade.Settings) string {
+func settingText(s admin.Settings) string {
 	var parts []string
 	if s.Load > 0 {
 		parts = append(parts, fmt.Sprintf("load %.3g %%", 100*s.Load))
@@ -87,7 +87,7 @@ func (p *Page) pauseResource(ctx context.Context, r *http.Request, _ int64) (str
 	if err != nil {
 		return "", err
 	}
-	if err := cascade.PauseResource(ctx, p.db, resource, reasonOf(r)); err != nil {
+	if err := admin.PauseResource(ctx, p.db, resource, reasonOf(r)); err != nil {
 		return "", err
 	}
 	return "Jobs of " + output.Printable(resource) + " are paused.", nil
@@ -96,7 +96,7 @@ func (p *Page) pauseResource(ctx context.Context, r *http.Request, _ int64) (str
 // resumeResource takes any name: a plan may have lost a resource that is paused.
 func (p *Page) resumeResource(ctx context.Context, r *http.Request, _ int64) (string, error) {
 	resource := r.PostFormValue("resource")
-	if err := cascade.ResumeResource(ctx, p.db, resource); err != nil {
+	if err := admin.ResumeResource(ctx, p.db, resource); err != nil {
 		return "", err
 	}
 	return "Jobs of " + output.Printable(resource) + " are worked.", nil

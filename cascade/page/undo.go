@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/undo"
 	"github.com/onerow/onerow/cascade/queue"
@@ -102,7 +102,7 @@ func (p *Page) resumeJob(ctx context.Context, _ *http.Request, id int64) (string
 
 // expireTrash has what a job has put into the trash go.
 func (p *Page) expireTrash(ctx context.Context, _ *http.Request, id int64) (string, error) {
-	steps, err := cascade.ExpireTrash(ctx, p.db, id)
+	steps, err := admin.ExpireTrash(ctx, p.db, id)
 	if err != nil {
 		return "", err
 	}

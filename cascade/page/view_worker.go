@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/queue"
 )
@@ -13,7 +13,7 @@ import (
 const silentAfter = 12 * time.Second
 
 // worker puts a worker into words. One that was killed holds its job until the lease ends, and is gone then.
-func (p *Page) worker(b *board, w cascade.WorkerStatus) workerView {
+func (p *Page) worker(b *board, w admin.WorkerStatus) workerView {
 	v := workerView{Name: output.Shorten(output.Printable(w.Name), 80), This: w.Name == p.name, Seen: ago(b.At, w.SeenAt)}
 	var lease time.Time // of the job that it has, until when
 	for _, job := range b.Open {
@@ -27,9 +27,9 @@ func (p *Page) worker(b *board, w cascade.WorkerStatus) workerView {
 		v.Kind, v.Doing = "warn", "silent; its lease ends "+until(b.At, lease)
 	case missed || !lease.IsZero() && !lease.After(b.At):
 		v.Kind, v.Doing = "bad", "gone"
-	case b.Stats.Paused.On, cascade.ReasonKind(w.Throttle) == "paused":
+	case b.Stats.Paused.On, admin.ReasonKind(w.Throttle) == "paused":
 		v.Kind, v.Doing = "wait", "paused"
-	case cascade.ReasonKind(w.Throttle) == "load": // as somebody wanted it, or for users
+	case admin.ReasonKind(w.Throttle) == "load": // as somebody wanted it, or for users
 		v.Kind, v.Doing, v.Note = "run", "deleting", strings.TrimPrefix(throttle, "load: ")
 	case throttle != "":
 		v.Kind, v.Doing = "warn", "held back: "+throttle

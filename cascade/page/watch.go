@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/queue"
 )
@@ -21,13 +21,13 @@ const (
 // board is what the page shows, as it was read at one time.
 type board struct {
 	At       time.Time // by the database's clock
-	Stats    cascade.Stats
-	Workers  []cascade.WorkerStatus
+	Stats    admin.Stats
+	Workers  []admin.WorkerStatus
 	Open     []queue.Job
 	Trouble  []queue.Job
 	Ended    []queue.Job
 	Parked   []queue.Parked
-	Settings []cascade.Settings
+	Settings []admin.Settings
 	Rates    map[int64]float64 // rows per second, of the jobs under way for which it is known
 }
 
@@ -127,13 +127,13 @@ func (w *watcher) load(ctx context.Context) (*board, error) {
 	if b.At, err = databaseClock(ctx, db); err != nil {
 		return nil, err
 	}
-	if b.Stats, err = cascade.ReadStats(ctx, db); err != nil {
+	if b.Stats, err = admin.ReadStats(ctx, db); err != nil {
 		return nil, err
 	}
-	if b.Workers, err = cascade.Workers(ctx, db); err != nil {
+	if b.Workers, err = admin.Workers(ctx, db); err != nil {
 		return nil, err
 	}
-	if b.Settings, err = cascade.ReadSettings(ctx, db); err != nil {
+	if b.Settings, err = admin.ReadSettings(ctx, db); err != nil {
 		return nil, err
 	}
 	if b.Parked, err = queue.ListParked(ctx, db, queue.ParkedOptions{State: queue.ParkedOpen, Limit: showParked}); err != nil {

@@ -42,6 +42,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/queue"
 )
 
@@ -96,7 +97,7 @@ func New(reg prometheus.Registerer) (*Metrics, error) {
 			return nil, fmt.Errorf("prommetrics: %w", err)
 		}
 	}
-	for _, kind := range cascade.ReasonKinds() {
+	for _, kind := range admin.ReasonKinds() {
 		m.throttled.WithLabelValues(kind).Set(0)
 	}
 	for _, state := range []queue.State{queue.Ready, queue.Done, queue.Leftovers, queue.Dead} {
@@ -129,16 +130,16 @@ func (m *Metrics) Ended(state queue.State) { m.ended.WithLabelValues(string(stat
 
 // Throttled sets the gauge of the reason's kind, and the others to 0.
 func (m *Metrics) Throttled(reason string) {
-	now := cascade.ReasonKind(reason)
-	for _, kind := range cascade.ReasonKinds() {
+	now := admin.ReasonKind(reason)
+	for _, kind := range admin.ReasonKinds() {
 		m.throttled.WithLabelValues(kind).Set(number(kind == now))
 	}
 }
 
-// Measure reads the figures of the database, see [cascade.ReadStats], and sets the
+// Measure reads the figures of the database, see [admin.ReadStats], and sets the
 // gauges. On an error they stay as they were. One statement.
 func (m *Metrics) Measure(ctx context.Context, db onerow.DB) error {
-	s, err := cascade.ReadStats(ctx, db)
+	s, err := admin.ReadStats(ctx, db)
 	if err != nil {
 		return err
 	}

@@ -17,10 +17,10 @@ type actor struct{ name, reason string }
 
 // WithActor says who acts, and why, to what is called with the context: a middleware knows that, and a
 // delete passes it on. What these calls change they note in onerow_action, in the same transaction: [Log],
-// [EnqueueMany], [Cancel], [Retry], [RetryParked], [SkipParked], recover.Rows, cascade.ExpireTrash,
-// cascade.Pause, [PauseJob], cascade.PauseResource and their ends, and so repo.Delete, its Undo and
+// [EnqueueMany], [Cancel], [Retry], [RetryParked], [SkipParked], recover.Rows, admin.ExpireTrash,
+// admin.Pause, [PauseJob], admin.PauseResource and their ends, and so repo.Delete, its Undo and
 // recover.Job. It is one statement more, and on a pool a transaction where there was none; without an actor
-// nothing is noted. cascade.ReadReport reads it.
+// nothing is noted. admin.ReadReport reads it.
 //
 // The name is cut to 255 bytes, the reason to 2000; what is not UTF-8 in them is replaced. An empty name
 // takes the actor away.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cascade/recover"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
@@ -226,13 +227,13 @@ func TestReportRestored(t *testing.T) {
 	db, job := deletedBlog(t, blogs)
 	dbtest.Exec(t, db, "INSERT INTO page (id, blog, path) VALUES (1, 'b', 'a stranger')")
 	restored(t, db, blogs, job)
-	if n, err := cascade.PurgeTrash(t.Context(), db, blogs, nil, 1000); err != nil || n == 0 {
+	if n, err := admin.PurgeTrash(t.Context(), db, blogs, nil, 1000); err != nil || n == 0 {
 		t.Errorf("%d, %v", n, err)
 	}
 	dbtest.Exec(t, db, "DELETE FROM page WHERE path = 'a stranger'")
 	wantMissing(t, restored(t, db, blogs, job), "")
-	r, err := cascade.ReportJob(t.Context(), db, job.ID)
-	want := []cascade.RestoredTable{{Table: "blog", Rows: 1}, {Table: "link", References: 2}, {Table: "note", Rows: 6}, {Table: "page", Rows: 2}}
+	r, err := admin.ReportJob(t.Context(), db, job.ID)
+	want := []admin.RestoredTable{{Table: "blog", Rows: 1}, {Table: "link", References: 2}, {Table: "note", Rows: 6}, {Table: "page", Rows: 2}}
 	if err != nil || !slices.Equal(r.Restored, want) || r.Job.DeletedRows != 8 || len(r.Trash) > 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -391,7 +392,7 @@ func TestRestoreRootPurged(t *testing.T) {
 	if _, _, err := recover.Job(t.Context(), db, shelves, job.ID, o); !errors.Is(err, cut) {
 		t.Fatal(err)
 	}
-	if n, err := cascade.PurgeTrash(t.Context(), db, shelves, nil, 1000); err != nil || n != 1 {
+	if n, err := admin.PurgeTrash(t.Context(), db, shelves, nil, 1000); err != nil || n != 1 {
 		t.Fatal(n, err)
 	}
 	wantMissing(t, restored(t, db, shelves, job), "", "book 0 1 : row 3", "lender 1 0 : they are not in the trash")

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
@@ -54,7 +55,7 @@ func TestWorkers(t *testing.T) {
 		return n == 0, fmt.Sprint(n, " jobs are open")
 	})
 	for i, db := range s.db {
-		stats := must[cascade.Stats](t)(cascade.ReadStats(t.Context(), db))
+		stats := must[admin.Stats](t)(admin.ReadStats(t.Context(), db))
 		if stats.Workers != int64(len(s.db)) || len(stats.Open) > 0 && stats.Open[queue.Running] != 0 || stats.Dead+stats.Leftovers+stats.Parked != 0 {
 			t.Errorf("node %d tells %+v", i, stats)
 		}

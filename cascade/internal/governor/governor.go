@@ -1,6 +1,6 @@
 // Package governor makes a worker wait. The [Governor] asks once a second whether there is more important
-// work: the switch of cascade.Pause, and the throttles of the configuration; it hears what else operators
-// say, see [Control]; and it keeps the worker on the list that cascade.Workers shows. The [Pace] is how
+// work: the switch of admin.Pause, and the throttles of the configuration; it hears what else operators
+// say, see [Control]; and it keeps the worker on the list that admin.Workers shows. The [Pace] is how
 // many rows a batch may have: as many as have lately fit into the time that a batch should take.
 package governor
 

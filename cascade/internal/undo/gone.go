@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/schema"
@@ -19,7 +19,7 @@ func Gone(ctx context.Context, db onerow.DB, plan schema.Plan, job queue.Job) ([
 	if job.DeletedRows+job.DetachedRows == 0 {
 		return nil, nil
 	}
-	kept, err := cascade.TrashOf(ctx, db, job.ID)
+	kept, err := admin.TrashOf(ctx, db, job.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cascade/recover"
 	"github.com/onerow/onerow/internal/schematest"
@@ -72,7 +72,7 @@ type trial struct {
 
 	dry, told recover.Progress
 	cut       bool // in several calls
-	report    cascade.Report
+	report    admin.Report
 }
 
 // deleted says whether the job has deleted the row.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cascade/recover"
 	"github.com/onerow/onerow/internal/schematest"
@@ -205,7 +206,7 @@ func (w *world) try(ctx context.Context) (err error) {
 		}
 		return nil
 	}
-	if t.report, err = cascade.ReportJob(ctx, w.db, w.job); err != nil {
+	if t.report, err = admin.ReportJob(ctx, w.db, w.job); err != nil {
 		return err //nolint:wrapcheck // it says all
 	}
 	t.judge(w.found)
@@ -250,7 +251,7 @@ func (w *world) restore(ctx context.Context) (recover.Progress, error) {
 }
 
 func (w *world) purge(ctx context.Context) error {
-	n, err := cascade.PurgeTrash(ctx, w.db, w.plan, nil, 100_000)
+	n, err := admin.PurgeTrash(ctx, w.db, w.plan, nil, 100_000)
 	w.say("purged %d", n)
 	return err //nolint:wrapcheck // it says all
 }

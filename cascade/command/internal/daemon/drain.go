@@ -10,6 +10,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/command/internal/operate"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
@@ -92,10 +93,10 @@ func (c *Drain) Run(ctx context.Context, a *shell.App) (err error) {
 // good as it can be had: what cannot be read is not worth an error.
 func standing(ctx context.Context, db onerow.DB) string {
 	var lines []string
-	if state, err := cascade.Paused(ctx, db); err == nil && state.On {
+	if state, err := admin.Paused(ctx, db); err == nil && state.On {
 		lines = append(lines, operate.PauseLine(state))
 	}
-	if list, err := cascade.PausedResources(ctx, db); err == nil {
+	if list, err := admin.PausedResources(ctx, db); err == nil {
 		for _, p := range list {
 			lines = append(lines, operate.ResourceLine(p))
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/command/internal/retention"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/fit"
@@ -33,7 +34,7 @@ func (w *Working) trashKind() []retention.Kind {
 		return nil
 	}
 	return []retention.Kind{{Name: "trash", Tables: "onerow_trash, onerow_trash_…", Purge: func(ctx context.Context, db onerow.DB, limit int) (int64, error) {
-		return cascade.PurgeTrash(ctx, db, w.Plan, w.assets, limit)
+		return admin.PurgeTrash(ctx, db, w.Plan, w.assets, limit)
 	}}}
 }
 

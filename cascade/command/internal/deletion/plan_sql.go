@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/inspect"
 	"github.com/onerow/onerow/cascade/internal/fit"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/schema"
@@ -20,12 +20,12 @@ func (c *Plan) statements(ctx context.Context, a *shell.App, plan schema.Plan) (
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	list, err := cascade.PlanSQL(ctx, db, plan)
+	list, err := inspect.PlanSQL(ctx, db, plan)
 	if err != nil {
 		return fit.Explained(ctx, db, plan, err)
 	}
 	if c.JSON {
-		return shell.PrintJSON(a, append([]cascade.PlanStatement{}, list...))
+		return shell.PrintJSON(a, append([]inspect.PlanStatement{}, list...))
 	}
 	var b strings.Builder
 	b.WriteString("-- What workers send for the rows of each table, in the order of a batch, with keys of rows that are there,\n" +

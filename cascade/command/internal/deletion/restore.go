@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/undo"
@@ -122,9 +122,9 @@ func (c *Restore) refused(err error) error {
 
 // jobOf is the deletion's own job.
 func jobOf(ctx context.Context, db onerow.DB, deletionID int64) (job int64, err error) {
-	r, err := cascade.ReadReport(ctx, db, deletionID)
+	r, err := admin.ReadReport(ctx, db, deletionID)
 	switch {
-	case err != nil && !errors.Is(err, cascade.ErrNoDeletion):
+	case err != nil && !errors.Is(err, admin.ErrNoDeletion):
 		return 0, err
 	case r.Job == nil || r.Job.DeletionID != deletionID:
 		return 0, fmt.Errorf("there is no job of a deletion %d", deletionID)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
@@ -53,7 +54,7 @@ Examples:
 
 // keptJob is what trash list prints.
 type keptJob struct {
-	cascade.Kept
+	admin.Kept
 	Resource   string `json:"resource,omitempty"`
 	ResourceID string `json:"resource_id,omitempty"`
 	State      string `json:"state,omitempty"`
@@ -69,7 +70,7 @@ func (c *trashListCmd) Run(ctx context.Context, a *shell.App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	kept, err := cascade.ListTrash(ctx, db, 0, c.Limit)
+	kept, err := admin.ListTrash(ctx, db, 0, c.Limit)
 	if err != nil {
 		return err
 	}
@@ -131,7 +132,7 @@ func (c *trashShowCmd) Run(ctx context.Context, a *shell.App) (err error) {
 
 // showTrash prints what of a job is in the trash.
 func showTrash(ctx context.Context, a *shell.App, db onerow.DB, job int64, asJSON bool) error {
-	kept, err := cascade.TrashOf(ctx, db, job)
+	kept, err := admin.TrashOf(ctx, db, job)
 	if err != nil {
 		return err
 	}
@@ -191,7 +192,7 @@ func (c *trashPurgeCmd) Run(ctx context.Context, a *shell.App) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if c.Job > 0 {
-		n, err := cascade.ExpireTrash(c.Acting(ctx, a), db, c.Job)
+		n, err := admin.ExpireTrash(c.Acting(ctx, a), db, c.Job)
 		if err != nil {
 			return err
 		}
@@ -207,7 +208,7 @@ func (c *trashPurgeCmd) Run(ctx context.Context, a *shell.App) (err error) {
 func purgeTrash(ctx context.Context, a *shell.App, db *sql.DB, plan schema.Plan, assets cascade.Assets) error {
 	show, removed := shell.NewCounter(a), int64(0)
 	for {
-		n, err := cascade.PurgeTrash(ctx, db, plan, assets, purgeTrashRows)
+		n, err := admin.PurgeTrash(ctx, db, plan, assets, purgeTrashRows)
 		removed += n
 		if err != nil || n < purgeTrashRows {
 			err = errors.Join(err, show.End())

@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/command/internal/retention"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/prommetrics"
@@ -151,7 +152,7 @@ const mostSteps = 100_000
 // weigh says how much there is in the trash; where it cannot be read there is no figure.
 func (m *Metrics) weigh(ctx context.Context, db *sql.DB) {
 	m.trash.Reset()
-	size, err := cascade.ReadTrashSize(ctx, db, mostSteps)
+	size, err := admin.ReadTrashSize(ctx, db, mostSteps)
 	if err != nil {
 		return
 	}

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
@@ -94,7 +94,7 @@ func (c *Jobs) Run(ctx context.Context, a *shell.App) (err error) {
 
 func (c *Jobs) jobs(ctx context.Context, db onerow.DB) ([]queue.Job, error) {
 	if c.Search != "" {
-		return cascade.Search(ctx, db, c.Search, c.Limit)
+		return admin.Search(ctx, db, c.Search, c.Limit)
 	}
 	return list(ctx, db, queue.State(c.State), c.Limit)
 }
@@ -120,10 +120,10 @@ func list(ctx context.Context, db onerow.DB, state queue.State, limit int) ([]qu
 
 // waiting is why workers wait, by name.
 func waiting(ctx context.Context, db onerow.DB) (map[string]string, error) {
-	workers, err := cascade.Workers(ctx, db)
+	workers, err := admin.Workers(ctx, db)
 	waits := map[string]string{}
 	for _, w := range workers {
-		if w.Ago <= overdue && cascade.ReasonKind(w.Throttle) != "load" {
+		if w.Ago <= overdue && admin.ReasonKind(w.Throttle) != "load" {
 			waits[w.Name] = w.Throttle
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
@@ -73,11 +73,11 @@ func (c *Pause) Run(ctx context.Context, a *shell.App) (err error) {
 		return c.pauseOne(c.Acting(ctx, a), db, a, reason)
 	}
 	if !c.Check {
-		if err := cascade.Pause(c.Acting(ctx, a), db, reason); err != nil {
+		if err := admin.Pause(c.Acting(ctx, a), db, reason); err != nil {
 			return err
 		}
 	}
-	state, err := cascade.Paused(ctx, db)
+	state, err := admin.Paused(ctx, db)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (c *Pause) Run(ctx context.Context, a *shell.App) (err error) {
 }
 
 // PauseLine says what the switch is.
-func PauseLine(state cascade.PauseState) string {
+func PauseLine(state admin.PauseState) string {
 	if !state.On {
 		return "the workers are not paused"
 	}
@@ -132,11 +132,11 @@ func (c *Resume) Run(ctx context.Context, a *shell.App) (err error) {
 	if c.Job != nil || c.Resource != "" {
 		return c.resumeOne(c.Acting(ctx, a), db, a)
 	}
-	was, err := cascade.Paused(ctx, db)
+	was, err := admin.Paused(ctx, db)
 	if err != nil {
 		return err
 	}
-	if err := cascade.Resume(c.Acting(ctx, a), db); err != nil {
+	if err := admin.Resume(c.Acting(ctx, a), db); err != nil {
 		return err
 	}
 	line := "the workers were not paused"
@@ -178,12 +178,12 @@ func (c *Workers) Run(ctx context.Context, a *shell.App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	list, err := cascade.Workers(ctx, db)
+	list, err := admin.Workers(ctx, db)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		return shell.PrintJSON(a, append([]cascade.WorkerStatus{}, list...))
+		return shell.PrintJSON(a, append([]admin.WorkerStatus{}, list...))
 	}
 	if err := NotePause(ctx, db, a); err != nil {
 		return err
@@ -224,7 +224,7 @@ func NotePause(ctx context.Context, db onerow.DB, a *shell.App) error {
 	if err := noteResources(ctx, db, a); err != nil {
 		return err
 	}
-	state, err := cascade.Paused(ctx, db)
+	state, err := admin.Paused(ctx, db)
 	if err != nil || !state.On {
 		return err
 	}

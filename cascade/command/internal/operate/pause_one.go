@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
@@ -26,7 +26,7 @@ func (f pausedFlags) check() error {
 // pauseOne pauses one job or one resource.
 func (c *Pause) pauseOne(ctx context.Context, db onerow.DB, a *shell.App, reason string) error {
 	if c.Job == nil {
-		if err := cascade.PauseResource(ctx, db, c.Resource, reason); err != nil {
+		if err := admin.PauseResource(ctx, db, c.Resource, reason); err != nil {
 			return err
 		}
 		return noteResource(ctx, db, a, c.Resource)
@@ -51,7 +51,7 @@ func (c *Pause) pauseOne(ctx context.Context, db onerow.DB, a *shell.App, reason
 // resumeOne lets it go on.
 func (c *Resume) resumeOne(ctx context.Context, db onerow.DB, a *shell.App) error {
 	if c.Job == nil {
-		if err := cascade.ResumeResource(ctx, db, c.Resource); err != nil {
+		if err := admin.ResumeResource(ctx, db, c.Resource); err != nil {
 			return err
 		}
 		_, err := fmt.Fprintf(a.Stdout, "jobs of %s are worked\n", output.Printable(c.Resource))
@@ -69,7 +69,7 @@ func (c *Resume) resumeOne(ctx context.Context, db onerow.DB, a *shell.App) erro
 }
 
 // ResourceLine says since when jobs of a resource are paused, and why.
-func ResourceLine(p cascade.ResourcePause) string {
+func ResourceLine(p admin.ResourcePause) string {
 	line := "jobs of " + output.Printable(p.Resource) + " are paused since " + output.Moment(p.Since) + " UTC"
 	if p.Reason != "" {
 		line += ": " + output.OneLine(p.Reason)
@@ -79,7 +79,7 @@ func ResourceLine(p cascade.ResourcePause) string {
 
 // noteResource says that a resource is paused, as it is stored now.
 func noteResource(ctx context.Context, db onerow.DB, a *shell.App, resource string) error {
-	list, err := cascade.PausedResources(ctx, db)
+	list, err := admin.PausedResources(ctx, db)
 	for _, p := range list {
 		if err == nil && p.Resource == resource {
 			_, err = fmt.Fprintln(a.Stdout, ResourceLine(p))
@@ -90,7 +90,7 @@ func noteResource(ctx context.Context, db onerow.DB, a *shell.App, resource stri
 
 // noteResources says on standard error which resources are paused.
 func noteResources(ctx context.Context, db onerow.DB, a *shell.App) error {
-	list, err := cascade.PausedResources(ctx, db)
+	list, err := admin.PausedResources(ctx, db)
 	for _, p := range list {
 		if err == nil {
 			_, err = fmt.Fprintf(a.Stderr, "%s; %s resume --resource %s lets them go on\n", ResourceLine(p), output.ProgramName, output.Printable(p.Resource))

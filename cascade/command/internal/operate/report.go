@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
@@ -88,23 +88,23 @@ func (c *Report) recent(ctx context.Context, a *shell.App, db onerow.DB) error {
 	return nil
 }
 
-func readReport(ctx context.Context, db onerow.DB, job, deletion int64) (r cascade.Report, err error) {
+func readReport(ctx context.Context, db onerow.DB, job, deletion int64) (r admin.Report, err error) {
 	if job > 0 {
-		r, err = cascade.ReportJob(ctx, db, job)
+		r, err = admin.ReportJob(ctx, db, job)
 	} else {
-		r, err = cascade.ReadReport(ctx, db, deletion)
+		r, err = admin.ReadReport(ctx, db, deletion)
 	}
 	switch {
 	case errors.Is(err, queue.ErrNoJob):
 		err = output.Said(fmt.Sprintf("there is no job %d, or it was purged: see %s jobs", job, output.ProgramName), err)
-	case errors.Is(err, cascade.ErrNoDeletion):
+	case errors.Is(err, admin.ErrNoDeletion):
 		err = output.Said(fmt.Sprintf("there is no deletion %d, or its audit was purged: see deletion_id in %s jobs --json", deletion, output.ProgramName), err)
 	}
 	return r, err
 }
 
 // reportText is the report as lines, each of a title and what there is to say.
-func reportText(r cascade.Report) string {
+func reportText(r admin.Report) string {
 	var b strings.Builder
 	line := func(title, format string, args ...any) {
 		fmt.Fprintf(&b, "%-13s %s\n", title, fmt.Sprintf(format, args...))
@@ -136,7 +136,7 @@ func reportText(r cascade.Report) string {
 	return b.String()
 }
 
-func reportJob(r cascade.Report, line func(title, format string, args ...any)) {
+func reportJob(r admin.Report, line func(title, format string, args ...any)) {
 	j := r.Job
 	if j == nil {
 		line("job", "unknown: nothing was queued, or it was purged; what went is not known any more")
@@ -185,12 +185,12 @@ func reportJob(r cascade.Report, line func(title, format string, args ...any)) {
 		}
 		line(title, "%s, %s: %s", output.RowName(queue.Job{Resource: p.Table, ResourceID: p.Key}), state, output.OneLine(p.Error))
 	}
-	if more := j.Parked + j.Skipped - int64(len(r.Left)); more > 0 && len(r.Left) == cascade.MaxReported {
+	if more := j.Parked + j.Skipped - int64(len(r.Left)); more > 0 && len(r.Left) == admin.MaxReported {
 		line("", "and %s more: see %s parked list --job %d --skipped", output.Grouped(more), output.ProgramName, j.ID)
 	}
 }
 
-func reportRestored(r cascade.Report, line func(title, format string, args ...any)) {
+func reportRestored(r admin.Report, line func(title, format string, args ...any)) {
 	if len(r.Restored) == 0 {
 		return
 	}
@@ -205,7 +205,7 @@ func reportRestored(r cascade.Report, line func(title, format string, args ...an
 	line("restored", "%s; the row's own, where it has come back, is among them", what)
 }
 
-func reportTrash(r cascade.Report, line func(title, format string, args ...any)) {
+func reportTrash(r admin.Report, line func(title, format string, args ...any)) {
 	if len(r.Trash) == 0 {
 		line("in the trash", "nothing")
 		return

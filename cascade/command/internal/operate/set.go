@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/internal/usage"
@@ -71,7 +71,7 @@ func (c *Set) Run(ctx context.Context, a *shell.App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	s := cascade.Settings{Worker: c.Worker}
+	s := admin.Settings{Worker: c.Worker}
 	if c.Load != nil {
 		if s.Load = *c.Load; s.Load > 1 {
 			s.Load /= 100
@@ -84,9 +84,9 @@ func (c *Set) Run(ctx context.Context, a *shell.App) (err error) {
 		s.Parallel = *c.Parallel
 	}
 	if c.Default {
-		err = cascade.SetDefault(ctx, db, c.Worker)
+		err = admin.SetDefault(ctx, db, c.Worker)
 	} else {
-		err = cascade.Set(ctx, db, s)
+		err = admin.Set(ctx, db, s)
 	}
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func (c *Set) Run(ctx context.Context, a *shell.App) (err error) {
 
 // settingLines say what workers were told.
 func settingLines(ctx context.Context, db onerow.DB) ([]string, error) {
-	list, err := cascade.ReadSettings(ctx, db)
+	list, err := admin.ReadSettings(ctx, db)
 	lines := make([]string, len(list))
 	for i, s := range list {
 		whose := "all workers"
