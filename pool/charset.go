@@ -5,17 +5,9 @@ import (
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
-)
 
-// safeCharsets are the character sets in which a quote or a backslash is never a part of another character:
-// UTF-8, and those of one byte a character that contain ASCII. In others a backslash that the driver puts
-// before a quote may become the second half of a character, and the quote ends the literal. (swe7 has a
-// letter in the backslash's place.)
-var safeCharsets = []string{
-	"utf8mb4", "utf8mb3", "utf8", "ascii", "binary",
-	"latin1", "latin2", "latin5", "latin7", "cp1250", "cp1251", "cp1256", "cp1257", "cp850", "cp852", "cp866", "koi8r", "koi8u",
-	"greek", "hebrew", "macroman", "macce", "armscii8", "dec8", "hp8", "geostd8", "keybcs2", "tis620",
-}
+	"github.com/onerow/onerow/internal/settings"
+)
 
 // defaultCharset is the driver's, when the configuration says nothing.
 const defaultCharset = "utf8mb4"
@@ -27,33 +19,22 @@ func CanInterpolate(cfg *mysql.Config) bool {
 	return setting == ""
 }
 
-func unsafeInterpolation(setting, value string) error {
-	return refusal{
-		"with interpolateParams an argument could end its quotes in this character set and be run as SQL",
-		"set charset=utf8mb4, or interpolateParams=false, in the data source name",
-	}.of(setting, value)
-}
-
 // unsafeCharset is the first setting with another character set than the safe ones.
 func unsafeCharset(cfg *mysql.Config) (setting, value string) {
 	for _, charset := range charsets(cfg) {
-		if !isSafe(charset) {
+		if !settings.IsSafe(charset) {
 			return "charset", charset
 		}
 	}
-	if !isSafe(handshakeCharset(cfg)) {
+	if !settings.IsSafe(handshakeCharset(cfg)) {
 		return "collation", cfg.Collation
 	}
 	for _, param := range charsetParams(cfg) {
-		if value := cfg.Params[param]; !isSafe(strings.Trim(value, `'" `)) {
+		if value := cfg.Params[param]; !settings.IsSafe(strings.Trim(value, `'" `)) {
 			return param, value
 		}
 	}
 	return "", ""
-}
-
-func isSafe(charset string) bool {
-	return slices.Contains(safeCharsets, strings.ToLower(charset))
 }
 
 // handshakeCharset is what a collation's name begins with.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/onerow/onerow/internal/guard"
 	"github.com/onerow/onerow/internal/hosts"
+	"github.com/onerow/onerow/internal/settings"
 )
 
 // Open returns a pool with the recommended settings; what the data source name (in go-sql-driver's form) says
@@ -71,7 +72,7 @@ func Open(dsn string) (*sql.DB, error) {
 		// The driver refuses some collations with interpolateParams=true, and does not say that this is it.
 		without, werr := mysql.ParseDSN(interpolates.ReplaceAllString(dsn, "${1}unused="))
 		if werr == nil && !CanInterpolate(without) {
-			return nil, unsafeInterpolation(unsafeCharset(without))
+			return nil, settings.UnsafeInterpolation.Of(unsafeCharset(without))
 		}
 	}
 	if err != nil {
@@ -101,7 +102,7 @@ func NewConnector(cfg *mysql.Config) (driver.Connector, error) { return newConne
 func newConnector(cfg *mysql.Config, packets bool) (driver.Connector, error) {
 	cfg = cfg.Clone()
 	if cfg.InterpolateParams && !CanInterpolate(cfg) {
-		return nil, unsafeInterpolation(unsafeCharset(cfg))
+		return nil, settings.UnsafeInterpolation.Of(unsafeCharset(cfg))
 	}
 	isolation, err := refuseParams(cfg)
 	if err != nil {
@@ -126,7 +127,7 @@ func variable(param string) string {
 // among them.
 func refuseParams(cfg *mysql.Config) (isolation bool, err error) {
 	if handshakeCharset(cfg) == "binary" || slices.Contains(charsets(cfg), "binary") {
-		return false, binaryCharset.of("charset", "binary")
+		return false, settings.BinaryCharset.Of("charset", "binary")
 	}
 	for param, value := range cfg.Params {
 		if i := strings.LastIndex(value, "/*"); i >= 0 && !strings.Contains(value[i+2:], "*/") { // it would end in what Open sets
@@ -137,12 +138,12 @@ func refuseParams(cfg *mysql.Config) (isolation bool, err error) {
 		switch name {
 		case "autocommit":
 			if value != "1" && value != "on" && value != "true" {
-				return false, autocommitOff.of(param, value)
+				return false, settings.AutocommitOff.Of(param, value)
 			}
 		case "tx_isolation", "transaction_isolation":
 			isolation = true
 			if strings.Contains(value, "uncommitted") || value == "0" {
-				return false, readUncommitted.of(param, value)
+				return false, settings.ReadUncommitted.Of(param, value)
 			}
 		default:
 			if err := refuseParam(cfg, param, name, value); err != nil {

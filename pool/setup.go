@@ -8,6 +8,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/onerow/onerow/internal/hosts"
+	"github.com/onerow/onerow/internal/settings"
 )
 
 const setClientCharset = `, SESSION character_set_client = `
@@ -18,12 +19,8 @@ const (
 	setSyncWait = ` /*M! , SESSION wsrep_sync_wait = @@wsrep_sync_wait | IF(@@wsrep_on, 7, 0) */`
 	setBefore   = ` /*!80014 , SESSION group_replication_consistency = IF(@@group_replication_consistency IN ('EVENTUAL', 'BEFORE_ON_PRIMARY_FAILOVER'),
  IF(@@group_replication_single_primary_mode, 'BEFORE_ON_PRIMARY_FAILOVER', 'BEFORE'), @@group_replication_consistency) */`
-	setRouted = `, ` + routed + ` = 1`
+	setRouted = `, ` + settings.Routed + ` = 1`
 )
-
-// routed is the session's variable for who reads a cluster without waiting, and knows it: [Check] asks for
-// it, for a server does not tell a value that was chosen from its default.
-const routed = `@onerow_routed`
 
 // setUpTexts are the statements that set up a session of the configuration, in the ways in which it can be
 // done: what a server may not understand comes first. What the configuration says itself comes behind what it
@@ -47,7 +44,7 @@ func setUpTexts(cfg *mysql.Config, isolation bool) [][]string {
 		}
 		more += ", " + param + " = " + value
 	}
-	more += setRequired() + mode
+	more += settings.SetRequired() + mode
 	level := hosts.SetIsolation
 	if isolation {
 		level = ""

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/internal/node"
 )
 
 // Whether a server takes writes, and is with the majority of its cluster, in one round trip. Each engine
@@ -72,12 +73,12 @@ func (s *standing) take(name, value string) {
 // usable: an error says why it is not. A server whose plugin has no group is its only member, OFFLINE or
 // without a name.
 func (s *standing) usable() error {
-	switch name, value := ReadOnly(s.is); {
+	switch name, value := node.ReadOnly(s.is); {
 	case name != "":
 		return unusable{"the server takes no writes: " + name + " is " + value}
-	case IsGalera(s.is) && s.is["wsrep_ready"] != "ON":
+	case node.IsGalera(s.is) && s.is["wsrep_ready"] != "ON":
 		return unusable{"the Galera node is not ready: wsrep_ready is " + s.is["wsrep_ready"]}
-	case IsGalera(s.is) && !strings.EqualFold(s.is["wsrep_cluster_status"], "Primary"):
+	case node.IsGalera(s.is) && !strings.EqualFold(s.is["wsrep_cluster_status"], "Primary"):
 		return unusable{"the Galera node is outside of the primary component: wsrep_cluster_status is " + s.is["wsrep_cluster_status"]}
 	case s.members > 0 && s.is["member"] != "" && s.is["member"] != "ONLINE":
 		return unusable{"the server is no member of its group now: MEMBER_STATE is " + s.is["member"]}
@@ -85,20 +86,4 @@ func (s *standing) usable() error {
 		return unusable{fmt.Sprintf("the member does not see the majority of its group: %d of %d are UNREACHABLE", s.apart, s.members)}
 	}
 	return nil
-}
-
-// IsGalera says whether the variables are those of a node of Galera: a MariaDB may have wsrep on and no
-// cluster.
-func IsGalera(is map[string]string) bool {
-	return is["wsrep_on"] == "ON" && is["wsrep_provider"] != "none" && is["wsrep_provider"] != ""
-}
-
-// ReadOnly is the variable by which a server or a session takes no writes, and its value; empty: it does.
-func ReadOnly(is map[string]string) (name, value string) {
-	for _, name := range []string{"innodb_read_only", "super_read_only", "read_only", "transaction_read_only", "tx_read_only"} {
-		if value := is[name]; value != "" && value != "OFF" {
-			return name, value
-		}
-	}
-	return "", ""
 }
