@@ -7,7 +7,7 @@ import (
 
 	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/cascade/internal/graph"
-	"github.com/onerow/onerow/pool"
+	"github.com/onerow/onerow/internal/settings"
 )
 
 // ErrServerState means that the server refused for a state that it is in, whatever the job is about: its
@@ -49,10 +49,10 @@ type turnError struct{ error }
 
 func (e *turnError) Unwrap() error { return e.error }
 
-// readOnly says whether err is [pool.Check]'s of a server that takes no writes, which a job would meet as
+// readOnly says whether err is pool.Check's of a server that takes no writes, which a job would meet as
 // [ErrServerState].
 func readOnly(err error) bool {
-	var setting *pool.SettingError
+	var setting *settings.SettingError
 	return errors.As(err, &setting) && slices.Contains([]string{"read_only", "super_read_only", "innodb_read_only", "transaction_read_only", "tx_read_only"}, setting.Setting)
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/onerow/onerow/cascade/internal/backoff"
 	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/cascade/internal/governor"
-	"github.com/onerow/onerow/pool"
+	"github.com/onerow/onerow/internal/settings"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -64,7 +64,7 @@ const (
 
 // Run works the queue until ctx ends; then it ends or rolls back the current batches,
 // gives its leases back and returns nil, within two seconds. A setting of the server or the session
-// under which a promise cannot hold ends it at the start, see [pool.Check], unless it is only that
+// under which a promise cannot hold ends it at the start, see pool.Check, unless it is only that
 // the server takes no writes: it may be promoted any moment. Nothing else does:
 // errors are logged, and while the database cannot be reached or refuses for its own state
 // ([ErrServerState]), the plan does not fit it, the switch is on (see [Pause]) or a throttle has a
@@ -77,10 +77,10 @@ func (w *Worker) Run(ctx context.Context) error {
 func (w *Worker) parallel(ctx context.Context, loop func(ctx context.Context, surplus func() bool) error) error {
 	ctx = w.governor.Count(ctx)
 	// Another error is the loops' to meet: they wait until the server is there, and takes writes.
-	switch err := pool.Check(ctx, w.db); {
+	switch err := settings.Check(ctx, w.db); {
 	case readOnly(err):
 		w.cfg.Log.WarnContext(ctx, "cascade: waits for a server that takes writes", "worker", w.cfg.Name, "error", fault.Redact(err))
-	case errors.Is(err, pool.ErrSetting):
+	case errors.Is(err, settings.ErrSetting):
 		return fmt.Errorf("cascade: %w", err)
 	}
 	err := w.slotted(ctx, loop)

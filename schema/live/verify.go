@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/pool"
+	"github.com/onerow/onerow/internal/settings"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/internal/verify"
 )
@@ -93,8 +93,8 @@ func (e *VerifyError) Is(target error) bool { return target == ErrVerify }
 // deletes is allowed, for the worker deletes the rows before it could fire, and so
 // is a SET NULL that is an edge that detaches; any other one is hidden, and refused.
 //
-// It begins with [pool.Check] and refuses settings of the session or the server under which a promise
-// cannot hold, with [pool.ErrSetting]. So it does with a server of Galera, or of Group Replication with
+// It begins with pool.Check and refuses settings of the session or the server under which a promise
+// cannot hold, with pool.ErrSetting. So it does with a server of Galera, or of Group Replication with
 // several primaries, where the plan has parents and does not say [schema.Plan.Cluster].
 //
 // An id is given once: an AUTO_INCREMENT at or below the highest id in the archive, or in what the toolkit
@@ -116,7 +116,7 @@ func Verify(ctx context.Context, db onerow.DB, plan schema.Plan) error {
 	if err := plan.Check(); err != nil {
 		return err
 	}
-	if err := pool.Check(ctx, db, needs(plan)...); err != nil {
+	if err := settings.Check(ctx, db, needs(plan)...); err != nil {
 		return fmt.Errorf("schema: verify: %w", err)
 	}
 	found, said, err := verify.Look(ctx, db, plan)
@@ -135,9 +135,9 @@ func Verify(ctx context.Context, db onerow.DB, plan schema.Plan) error {
 
 // needs are what the server must keep for a plan: without guards a lock on the parent keeps rows from coming
 // below one that is deleted.
-func needs(p schema.Plan) []pool.Need {
+func needs(p schema.Plan) []settings.Need {
 	if p.Cluster || !slices.ContainsFunc(p.Resources, func(r schema.Resource) bool { return r.Parent.Resource != "" }) {
 		return nil
 	}
-	return []pool.Need{pool.RowLocks}
+	return []settings.Need{settings.RowLocks}
 }
