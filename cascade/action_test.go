@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/internal/fault"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cascade/recover"
@@ -61,7 +62,7 @@ var actions = map[string]struct {
 		return second(queue.RetryParked(ctx, db, 1))
 	}, "ann: retry row note 7 job 1 OPS-12", queue.ErrNoParked},
 	"expire": {[]string{"INSERT INTO onerow_trash VALUES (1, 1, 'note', '', 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) + INTERVAL 1 HOUR, NULL)"}, func(ctx context.Context, db *sql.DB) error {
-		return second(ExpireTrash(ctx, db, 1))
+		return second(admin.ExpireTrash(ctx, db, 1))
 	}, "ann: expire job 1 OPS-12", nil},
 	"resume what is not paused": {[]string{putJob("project", "ready", "0 SECOND")}, func(ctx context.Context, db *sql.DB) error {
 		return second(queue.ResumeJob(ctx, db, 1)) // not paused: nothing to note
@@ -70,7 +71,7 @@ var actions = map[string]struct {
 		return second(queue.ResumeJob(ctx, db, 1))
 	}, "ann: resume project 1 deletion 5 job 1 OPS-12", nil},
 	"resume resource": {[]string{"INSERT INTO onerow_control (kind, name, value, changed_at) VALUES ('pause', 'project', 'x', UTC_TIMESTAMP(6))"}, func(ctx context.Context, db *sql.DB) error {
-		return ResumeResource(ctx, db, "project")
+		return admin.ResumeResource(ctx, db, "project")
 	}, "ann: resume project OPS-12", nil},
 	"resume": {[]string{"INSERT INTO onerow_switch VALUES ('pause', 1, 'x', UTC_TIMESTAMP(6), 1)"}, resumed, "ann: resume OPS-12", nil},
 }
@@ -78,7 +79,7 @@ var actions = map[string]struct {
 const parkNote = `INSERT INTO onerow_parked (id, job_id, table_name, row_key, error, state, parked_at) VALUES (1, 1, 'note', '7', 'e', 'parked', UTC_TIMESTAMP(6))`
 
 // resumed is Resume on a pool.
-func resumed(ctx context.Context, db *sql.DB) error { return Resume(ctx, db) }
+func resumed(ctx context.Context, db *sql.DB) error { return admin.Resume(ctx, db) }
 
 // TestActions: what changes something is noted once, with who it was, and nothing without an actor.
 func TestActions(t *testing.T) {
@@ -185,7 +186,7 @@ func TestActorHostile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := ReadReport(ctx, db, id)
+		r, err := admin.ReadReport(ctx, db, id)
 		if err != nil || !utf8.ValidString(r.Actor) || !utf8.ValidString(r.Reason) || r.Actor == "" || len(r.Actor) > 255 || len(r.Reason) > fault.MaxText {
 			t.Errorf("%.20q is shown as %q, %q, %v", name, r.Actor, r.Reason, err)
 		}
@@ -193,10 +194,10 @@ func TestActorHostile(t *testing.T) {
 			t.Errorf("%q became %q, %q", name, r.Actor, r.Reason)
 		}
 	}
-	if err := Pause(queue.WithActor(ctx, "ann", ""), db, "schema change"); err != nil {
+	if err := admin.Pause(queue.WithActor(ctx, "ann", ""), db, "schema change"); err != nil {
 		t.Fatal(err)
 	}
-	if state, err := Paused(ctx, db); err != nil || state.Reason != "schema change" {
+	if state, err := admin.Paused(ctx, db); err != nil || state.Reason != "schema change" {
 		t.Errorf("%+v, %v", state, err)
 	}
 	list, err := queue.ListActions(ctx, db, 2)
@@ -228,7 +229,7 @@ func TestReport(t *testing.T) {
 		if err := queue.Cancel(ctx, db, "project", "1", 5); err != nil {
 			t.Fatal(err)
 		}
-		r, err := ReportJob(ctx, db, 1)
+		r, err := admin.ReportJob(ctx, db, 1)
 		if err != nil || r.DeletionID != 5 || r.Owner != "7" || r.RequestedAt.IsZero() || r.Actor != "" || r.Job == nil || r.Job.State != queue.Restored || r.Job.DeletedRows != 9 {
 			t.Fatalf("%+v, %v", r, err)
 		}
@@ -243,22 +244,22 @@ func TestReport(t *testing.T) {
 		if err := errors.Join(remove(ctx, db, 2, time.Hour), remove(queue.WithActor(ctx, "ben", "again"), db, 2, time.Hour)); err != nil {
 			t.Fatal(err)
 		}
-		r, err = ReadReport(ctx, db, 7)
+		r, err = admin.ReadReport(ctx, db, 7)
 		if err != nil || r.Actor != "ben" || r.Reason != "again" || r.Job == nil || r.Job.DeletionID != 6 || r.Job.State != queue.Scheduled {
 			t.Errorf("%+v, %v", r, err)
 		}
 		dbtest.Exec(t, db, "DELETE FROM onerow_job")
-		if r, err = ReadReport(ctx, db, 7); err != nil || r.Job != nil || len(r.Actions) != 1 {
+		if r, err = admin.ReadReport(ctx, db, 7); err != nil || r.Job != nil || len(r.Actions) != 1 {
 			t.Errorf("without its job: %+v, %v", r, err)
 		}
-		if _, err = ReadReport(ctx, db, 8); !errors.Is(err, ErrNoDeletion) {
+		if _, err = admin.ReadReport(ctx, db, 8); !errors.Is(err, admin.ErrNoDeletion) {
 			t.Error(err)
 		}
-		if _, err = ReportJob(ctx, db, 8); !errors.Is(err, queue.ErrNoJob) {
+		if _, err = admin.ReportJob(ctx, db, 8); !errors.Is(err, queue.ErrNoJob) {
 			t.Error(err)
 		}
 		dbtest.Exec(t, db, "DELETE FROM onerow_deletion")
-		if r, err = ReportJob(ctx, db, 1); err != nil || !r.RequestedAt.IsZero() || r.Job == nil || r.Resource != "project" {
+		if r, err = admin.ReportJob(ctx, db, 1); err != nil || !r.RequestedAt.IsZero() || r.Job == nil || r.Resource != "project" {
 			t.Errorf("without its audit: %+v, %v", r, err)
 		}
 		for _, want := range []int64{3, 1, 0} {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade/internal/backoff"
+	"github.com/onerow/onerow/cascade/internal/governor"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/quota"
@@ -249,7 +250,7 @@ func TestNewWorkerRefuses(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	c, err := Config{Name: strings.Repeat("é#", 200)}.withDefaults()
-	if err != nil || len(c.Name) > longestName {
+	if err != nil || len(c.Name) > governor.MaxName {
 		t.Fatal(len(c.Name), err)
 	}
 	for n, want := range map[int]time.Duration{1: time.Second, 4: 8 * time.Second, 1000: 5 * time.Minute} {

@@ -40,7 +40,7 @@ type Config struct {
 	// Parallel is how many jobs Run and Drain work at once, each on a connection of its
 	// own. Default 1.
 	Parallel int
-	// OnParallel is told of another number that an operator has set ([Set]), and of Parallel again after
+	// OnParallel is told of another number that an operator has set (admin.Set), and of Parallel again after
 	// that: a pool that is bounded may need room.
 	OnParallel func(n int)
 	// Throttles are asked once per second; while one has a reason the worker waits, with
@@ -108,7 +108,6 @@ const (
 	defaultTurn        = 2 * time.Second
 	defaultMaxFailures = 10
 	shortestLease      = time.Millisecond
-	longestName        = 200
 )
 
 func (c Config) withDefaults() (Config, error) {
@@ -159,7 +158,7 @@ func (c Config) withDefaults() (Config, error) {
 		}
 		c.Name = fmt.Sprintf("%s:%d", host, os.Getpid())
 	}
-	c.Name = dbtext.Fit(c.Name, longestName)
+	c.Name = dbtext.Fit(c.Name, governor.MaxName)
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}

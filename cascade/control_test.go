@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
@@ -62,7 +63,7 @@ func TestPauseOneJob(t *testing.T) {
 	if list, err := queue.List(t.Context(), db, queue.ListOptions{State: queue.OnPause}); err != nil || len(list) != 1 {
 		t.Errorf("%+v, %v", list, err)
 	}
-	if s, err := ReadStats(t.Context(), db); err != nil || s.Open[queue.OnPause] != 1 || s.Paused.On || s.OldestAge != 0 {
+	if s, err := admin.ReadStats(t.Context(), db); err != nil || s.Open[queue.OnPause] != 1 || s.Paused.On || s.OldestAge != 0 {
 		t.Errorf("%+v, %v", s, err)
 	}
 	if list, err := queue.OpenJobs(t.Context(), db, 5, 5); err != nil || len(list) != 1 || list[0].State != queue.OnPause {
@@ -116,7 +117,7 @@ func TestPauseResource(t *testing.T) {
 	cfg := Config{Batch: 10, Target: -1, Chunk: 10, ClaimJobs: 1}
 	cfg.OnProgress = func(job queue.Job) {
 		if batches++; batches == 2 {
-			if err := PauseResource(t.Context(), db, "room", "moving house"); err != nil {
+			if err := admin.PauseResource(t.Context(), db, "room", "moving house"); err != nil {
 				t.Error(err)
 			}
 			w.governor.Stale() // a second has passed
@@ -136,13 +137,13 @@ func TestPauseResource(t *testing.T) {
 	if n := count(t, db, "SELECT SUM(deleted_rows) FROM onerow_job_count WHERE job_id = ?", first.ID); n != 20 {
 		t.Errorf("%d rows of the first went", n)
 	}
-	list, err := PausedResources(t.Context(), db)
-	stats, serr := ReadStats(t.Context(), db)
+	list, err := admin.PausedResources(t.Context(), db)
+	stats, serr := admin.ReadStats(t.Context(), db)
 	if err != nil || serr != nil || len(list) != 1 || list[0].Resource != "room" || list[0].Reason != "moving house" || time.Since(list[0].Since).Abs() > time.Hour || !reflect.DeepEqual(list, stats.Resources) || stats.Paused.On {
 		t.Errorf("%+v, %+v, %v, %v", list, stats, err, serr)
 	}
 	for range 2 {
-		if err := ResumeResource(t.Context(), db, "room"); err != nil {
+		if err := admin.ResumeResource(t.Context(), db, "room"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -152,7 +153,7 @@ func TestPauseResource(t *testing.T) {
 		t.Errorf("%d rows and jobs are left", n)
 	}
 	for _, bad := range []string{"", strings.Repeat("x", 65)} {
-		if err := PauseResource(t.Context(), db, bad, ""); !errors.Is(err, queue.ErrInvalidDeletion) {
+		if err := admin.PauseResource(t.Context(), db, bad, ""); !errors.Is(err, queue.ErrInvalidDeletion) {
 			t.Error(bad, err)
 		}
 	}
@@ -175,27 +176,27 @@ func TestSet(t *testing.T) {
 			t.Errorf("load %g, want %g; %d rows, want %d; %d slots, want %d", c.Load, load, got, limit, w.slots(), slots)
 		}
 	}
-	set := func(s Settings) {
+	set := func(s admin.Settings) {
 		t.Helper()
-		if err := Set(ctx, db, s); err != nil {
+		if err := admin.Set(ctx, db, s); err != nil {
 			t.Fatal(err)
 		}
 	}
 	look(0, 100, 1)
-	set(Settings{Load: 0.3, Parallel: 2})
+	set(admin.Settings{Load: 0.3, Parallel: 2})
 	look(0.3, 100, 2)
-	set(Settings{Worker: "w", Load: 1, Target: 20 * time.Millisecond})
-	set(Settings{Worker: "somebody else", Load: 0.01, Parallel: 7})
+	set(admin.Settings{Worker: "w", Load: 1, Target: 20 * time.Millisecond})
+	set(admin.Settings{Worker: "somebody else", Load: 0.01, Parallel: 7})
 	w.pace.Took(time.Second, time.Second, 100) // without a target it changes nothing
 	look(1, 100, 2)
 	w.pace.Took(time.Second, time.Second, 100)
 	look(1, 50, 2)
-	list, err := ReadSettings(ctx, db)
-	want := []Settings{{Load: 0.3, Parallel: 2}, {Worker: "somebody else", Load: 0.01, Parallel: 7}, {Worker: "w", Load: 1, Target: 20 * time.Millisecond}}
+	list, err := admin.ReadSettings(ctx, db)
+	want := []admin.Settings{{Load: 0.3, Parallel: 2}, {Worker: "somebody else", Load: 0.01, Parallel: 7}, {Worker: "w", Load: 1, Target: 20 * time.Millisecond}}
 	if err != nil || !reflect.DeepEqual(list, want) {
 		t.Errorf("%+v, %v", list, err)
 	}
-	if err := SetDefault(ctx, db, "w"); err != nil {
+	if err := admin.SetDefault(ctx, db, "w"); err != nil {
 		t.Fatal(err)
 	}
 	for _, kind := range []string{"load", "target", "parallel", "what"} {
@@ -205,13 +206,13 @@ func TestSet(t *testing.T) {
 		}
 	}
 	for range 2 {
-		if err := errors.Join(SetDefault(ctx, db, "w"), SetDefault(ctx, db, "")); err != nil {
+		if err := errors.Join(admin.SetDefault(ctx, db, "w"), admin.SetDefault(ctx, db, "")); err != nil {
 			t.Fatal(err)
 		}
 	}
 	look(0, 100, 1)
-	for _, bad := range []Settings{{Load: -1}, {Load: 1.01}, {Target: -1}, {Target: 1}, {Parallel: -1}, {Parallel: 65}, {Worker: strings.Repeat("x", 201)}} {
-		if err := Set(ctx, db, bad); !errors.Is(err, ErrInvalidConfig) {
+	for _, bad := range []admin.Settings{{Load: -1}, {Load: 1.01}, {Target: -1}, {Target: 1}, {Parallel: -1}, {Parallel: 65}, {Worker: strings.Repeat("x", 201)}} {
+		if err := admin.Set(ctx, db, bad); !errors.Is(err, ErrInvalidConfig) {
 			t.Errorf("%+v: %v", bad, err)
 		}
 	}
@@ -221,7 +222,7 @@ func TestSet(t *testing.T) {
 func TestSetLoad(t *testing.T) {
 	db := openForest(t)
 	w := worker(t, db, Config{Lease: time.Minute})
-	if err := Set(t.Context(), db, Settings{Load: 0.25}); err != nil {
+	if err := admin.Set(t.Context(), db, admin.Settings{Load: 0.25}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.governor.Idle(t.Context()); err != nil {
@@ -247,10 +248,10 @@ func TestSetParallel(t *testing.T) {
 	go func() { ended <- w.Run(ctx) }()
 	for _, n := range []int{3, 5, 1, 0} {
 		if n > 0 {
-			if err := Set(ctx, db, Settings{Parallel: n}); err != nil {
+			if err := admin.Set(ctx, db, admin.Settings{Parallel: n}); err != nil {
 				t.Fatal(err)
 			}
-		} else if err := SetDefault(ctx, db, ""); err != nil {
+		} else if err := admin.SetDefault(ctx, db, ""); err != nil {
 			t.Fatal(err)
 		}
 		w.governor.Stale()

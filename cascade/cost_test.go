@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/admin"
+	"github.com/onerow/onerow/cascade/inspect"
 	"github.com/onerow/onerow/cascade/internal/governor"
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/cascade/queue"
@@ -69,7 +71,8 @@ func TestCosts(t *testing.T) {
 		costsOfOperator(c, work)
 		costsOfTrash(c, work)
 		costsOfRetention(c, work, graphs)
-		c.Source(".", map[string]string{
+		c.Source(".", nil)
+		c.Source("admin", map[string]string{
 			"FORCE INDEX (due) GROUP BY what": "ReadStats counts every open job, by an entry of an index for each",
 			"ORDER BY id DESC LIMIT ?) AS":    "Search looks through the newest of a table: TestSearchIsBounded",
 			"AND resource_id IN (?, ?)":       "TestSearchIsBounded",
@@ -323,7 +326,7 @@ VALUES (%d, %d, 'note', '1', 'e', 'parked', UTC_TIMESTAMP(6))`, numbered, job.ID
 		if err != nil {
 			return err
 		}
-		r, err := ReportJob(ctx, db, job.ID)
+		r, err := admin.ReportJob(ctx, db, job.ID)
 		if err == nil && (r.Actor != "ann" || len(r.Actions) != 1) {
 			err = fmt.Errorf("%+v", r)
 		}
@@ -337,10 +340,10 @@ VALUES (%d, %d, 'note', '1', 'e', 'parked', UTC_TIMESTAMP(6))`, numbered, job.ID
 		}
 		return errors.Join(err, second(queue.ActionsToPurge(ctx, db, year, 30)))
 	})
-	c.Call("workers", func(ctx context.Context, db *sql.DB) error { return second(Workers(ctx, db)) })
-	c.Call("pause", func(ctx context.Context, db *sql.DB) error { return Pause(ctx, db, "x") })
-	c.Call("paused", func(ctx context.Context, db *sql.DB) error { return second(Paused(ctx, db)) })
-	c.Call("resume", func(ctx context.Context, db *sql.DB) error { return Resume(ctx, db) })
+	c.Call("workers", func(ctx context.Context, db *sql.DB) error { return second(admin.Workers(ctx, db)) })
+	c.Call("pause", func(ctx context.Context, db *sql.DB) error { return admin.Pause(ctx, db, "x") })
+	c.Call("paused", func(ctx context.Context, db *sql.DB) error { return second(admin.Paused(ctx, db)) })
+	c.Call("resume", func(ctx context.Context, db *sql.DB) error { return admin.Resume(ctx, db) })
 	c.Call("pause and resume a job", func(ctx context.Context, db *sql.DB) error {
 		job, err := queue.Find(ctx, db, "project", "y")
 		return errors.Join(err, second(queue.PauseJob(ctx, db, job.ID, "x")), second(queue.ResumeJob(ctx, db, job.ID)))
@@ -353,14 +356,14 @@ VALUES (%d, %d, 'note', '1', 'e', 'parked', UTC_TIMESTAMP(6))`, numbered, job.ID
 		return errors.Join(err, second(queue.PutFirst(ctx, db, jobs[len(jobs)-1].ID)))
 	})
 	c.Call("pause and resume a resource, and settings", func(ctx context.Context, db *sql.DB) error {
-		return errors.Join(PauseResource(ctx, db, "screen", "x"), second(PausedResources(ctx, db)), ResumeResource(ctx, db, "screen"),
-			Set(ctx, db, Settings{Worker: "w", Load: 0.5, Target: 1e9, Parallel: 2}), second(ReadSettings(ctx, db)), SetDefault(ctx, db, "w"))
+		return errors.Join(admin.PauseResource(ctx, db, "screen", "x"), second(admin.PausedResources(ctx, db)), admin.ResumeResource(ctx, db, "screen"),
+			admin.Set(ctx, db, admin.Settings{Worker: "w", Load: 0.5, Target: 1e9, Parallel: 2}), second(admin.ReadSettings(ctx, db)), admin.SetDefault(ctx, db, "w"))
 	})
 	c.Call("hold a job, and let it go on", func(ctx context.Context, db *sql.DB) error {
 		job, err := queue.Find(ctx, db, "project", "y")
 		return errors.Join(err, second(queue.HoldJob(ctx, db, job.ID, "x")), second(queue.Retry(ctx, db, job.ID)))
 	})
-	c.Call("the statements of a plan", func(ctx context.Context, db *sql.DB) error { return second(PlanSQL(ctx, db, forest)) })
+	c.Call("the statements of a plan", func(ctx context.Context, db *sql.DB) error { return second(inspect.PlanSQL(ctx, db, forest)) })
 	c.Call("descriptions of plans", func(ctx context.Context, db *sql.DB) error {
 		var p plans
 		p.remember(ctx, db, &graph.Graph{Fingerprint: "f", Description: "d"})

@@ -5,10 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cascade/recover"
 	"github.com/onerow/onerow/internal/cost"
@@ -79,15 +81,15 @@ func costsOfTrash(c *cost.Costs, work working) {
 		return errors.Join(err, again, work(ctx, db, grove, Config{}, 1))
 	})
 	c.Call("the trash", func(ctx context.Context, db *sql.DB) error {
-		list, err := ListTrash(ctx, db, 0, 5)
+		list, err := admin.ListTrash(ctx, db, 0, 5)
 		if err == nil && (len(list) != 5 || list[0].JobID != job || list[0].Rows != 4 || list[0].References != 1) {
 			err = fmt.Errorf("%+v", list)
 		}
-		size, serr := ReadTrashSize(ctx, db, 3)
+		size, serr := admin.ReadTrashSize(ctx, db, 3)
 		if serr == nil && (size.Rows+size.References < 3 || !size.AtLeast) {
 			serr = fmt.Errorf("%+v", size)
 		}
-		return errors.Join(err, serr, second(TrashOf(ctx, db, job)))
+		return errors.Join(err, serr, second(admin.TrashOf(ctx, db, job)))
 	})
 	back := func(want error, rows int64) func(ctx context.Context, db *sql.DB) error {
 		return func(ctx context.Context, db *sql.DB) error {
@@ -131,14 +133,20 @@ func costsOfTrash(c *cost.Costs, work working) {
 		}
 		return errors.Join(err, serr, rerr)
 	})
+	stubborn := &shelf{hook: func(_ context.Context, names []string) error {
+		if slices.Contains(names, "7") {
+			return errors.New("7 cannot be deleted")
+		}
+		return nil
+	}}
 	c.Call("expire and purge", func(ctx context.Context, db *sql.DB) error {
-		if err := second(ExpireTrash(ctx, db, job)); err != nil {
+		if err := second(admin.ExpireTrash(ctx, db, job)); err != nil {
 			return err
 		}
-		if n, err := PurgeTrash(ctx, db, grove, &stubborn{stay: []string{"7"}}, 1000); err == nil || !strings.Contains(err.Error(), "7 cannot be deleted") {
+		if n, err := admin.PurgeTrash(ctx, db, grove, stubborn, 1000); err == nil || !strings.Contains(err.Error(), "7 cannot be deleted") {
 			return fmt.Errorf("%d rows purged, %w", n, err)
 		}
-		n, err := PurgeTrash(ctx, db, grove, &shelf{}, 1000)
+		n, err := admin.PurgeTrash(ctx, db, grove, &shelf{}, 1000)
 		if err == nil && n == 0 {
 			err = errors.New("nothing purged")
 		}

@@ -4,8 +4,8 @@
 //	w, err := cascade.NewWorker(db, plan, cascade.Config{})
 //	err = w.Run(ctx)
 //
-// cmd/cascade-worker does that. Package repo queues the jobs of its resources. The user who deletes does not
-// wait for the children.
+// cmd/cascade-worker does that. Package repo queues the jobs of its resources: the user who deletes does not
+// wait for the children. Package admin is for the people who watch over workers.
 //
 // # What a job does
 //
@@ -92,12 +92,12 @@
 //   - When the context of [Worker.Run] ends, the current batches are ended or rolled back, leases are given
 //     back, and Run returns within two seconds.
 //   - A job that is paused ([queue.PauseJob]) changes nothing after the batch under way; the jobs of a
-//     resource that is paused ([PauseResource]) go on for a second and a batch at most. Neither is a failure.
-//     [Set] changes load, target and parallel of workers as soon.
+//     resource that is paused (admin.PauseResource) go on for a second and a batch at most. Neither is a
+//     failure. admin.Set changes load, target and parallel of workers as soon.
 //   - While others send statements to the server, workers have a quarter of the time together, in batches
 //     of about 3ms, but each of them has one a second; see Config.Load for who is felt.
-//   - While [Pause] is on or a throttle of Config.Throttles has a reason, workers claim nothing and keep the
-//     leases of the jobs that they have begun.
+//   - While admin.Pause is on or a throttle of Config.Throttles has a reason, workers claim nothing and keep
+//     the leases of the jobs that they have begun.
 //   - An unknown outcome of a batch (COMMIT sent, no answer) is harmless. It is run again: its fence waits
 //     until the lost attempt has ended, and the rows that this one deleted were counted by it.
 //
@@ -137,9 +137,7 @@
 //
 // BEGIN and COMMIT count as statements here.
 //
-//	PauseResource, ResumeResource, PausedResources, ReadSettings 1; Set up to 3, SetDefault 3
 //	Retainer                                         see there; a job of it takes 5 more, 1 for all that go together
-//	recover.Rows, recover.DryRun, PurgeTrash, ListTrash, TrashOf      see there
 //	claim       1 when nothing is due, else 6, for Config.ClaimJobs jobs or more; 1 more per
 //	            so many that are due but held by batches that wait for a lock
 //	together    1, then a batch for up to 100 jobs of a resource that were claimed at once and have

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/internal/governor"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
@@ -57,9 +58,9 @@ func (h *heard) all() []string {
 	return slices.Clone(h.reasons)
 }
 
-func onlyWorker(t testing.TB, db *sql.DB) WorkerStatus {
+func onlyWorker(t testing.TB, db *sql.DB) admin.WorkerStatus {
 	t.Helper()
-	list, err := Workers(t.Context(), db)
+	list, err := admin.Workers(t.Context(), db)
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%+v, %v", list, err)
 	}
@@ -88,7 +89,7 @@ func TestGovernor(t *testing.T) {
 		if w := onlyWorker(t, db); w.Throttle != "throttle: the shop is full" {
 			t.Errorf("%+v", w)
 		}
-		if err := Pause(ctx, db, "backup"); err != nil {
+		if err := admin.Pause(ctx, db, "backup"); err != nil {
 			t.Fatal(err)
 		}
 		idle(true)
@@ -97,7 +98,7 @@ func TestGovernor(t *testing.T) {
 		if w := onlyWorker(t, db); w.Throttle != "paused: backup" || d.asked.Load() != asked {
 			t.Errorf("%+v, and the throttle was asked", w)
 		}
-		if err := Resume(ctx, db); err != nil {
+		if err := admin.Resume(ctx, db); err != nil {
 			t.Fatal(err)
 		}
 		broken := errors.New("no answer from mysql://root:hunter2@replica/")
@@ -121,7 +122,7 @@ func TestGovernor(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if list, err := Workers(ctx, db); err != nil || len(list) != 0 {
+		if list, err := admin.Workers(ctx, db); err != nil || len(list) != 0 {
 			t.Errorf("%+v, %v", list, err)
 		}
 	})
@@ -140,7 +141,7 @@ func TestGovernorWaits(t *testing.T) {
 		go func() { ended <- g.Wait(t.Context(), 7, time.Millisecond, renew) }()
 		dbtest.Eventually(t, time.Minute, func() (bool, string) { return renewed.Load() > 5, "the lease is not renewed" })
 		dbtest.Eventually(t, time.Minute, func() (bool, string) {
-			list, err := Workers(t.Context(), db)
+			list, err := admin.Workers(t.Context(), db)
 			return err == nil && len(list) == 1 && list[0].JobID == 7 && list[0].Throttle == "throttle: not now", "the worker does not say why it waits"
 		})
 		select {
@@ -182,14 +183,14 @@ func TestPauseWhileReading(t *testing.T) {
 	if err != nil || len(c.Jobs) != 1 {
 		t.Fatalf("%+v, %v", c, err)
 	}
-	if err := Pause(t.Context(), db, "stop"); err != nil {
+	if err := admin.Pause(t.Context(), db, "stop"); err != nil {
 		t.Fatal(err)
 	}
 	l := &lease{Worker: w, job: c.Jobs[0], fenced: time.Now()}
 	ended := make(chan error, 1)
 	go func() { ended <- l.Keep(t.Context()) }()
 	dbtest.Eventually(t, time.Minute, func() (bool, string) {
-		list, err := Workers(t.Context(), db)
+		list, err := admin.Workers(t.Context(), db)
 		return err == nil && len(list) == 1 && list[0].Throttle == "paused: stop", "the worker does not stop"
 	})
 	select {
@@ -197,7 +198,7 @@ func TestPauseWhileReading(t *testing.T) {
 		t.Fatalf("it went on: %v", err)
 	default:
 	}
-	if err := Resume(t.Context(), db); err != nil {
+	if err := admin.Resume(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-ended; err != nil {
@@ -310,7 +311,7 @@ func TestGovernorStatements(t *testing.T) {
 		}
 	}
 	takes("the first look", 1+1+1+1+1, func() error { _, err := g.Idle(t.Context()); return err })
-	if list, err := Workers(t.Context(), db); err != nil || len(list) != 2 || list[0].Name != "lately" {
+	if list, err := admin.Workers(t.Context(), db); err != nil || len(list) != 2 || list[0].Name != "lately" {
 		t.Errorf("%+v, %v", list, err)
 	}
 	takes("a batch at once", 0, func() error { return g.Wait(t.Context(), 1, time.Millisecond, renew) })

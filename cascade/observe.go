@@ -3,7 +3,6 @@ package cascade
 import (
 	"time"
 
-	"github.com/onerow/onerow/cascade/internal/governor"
 	"github.com/onerow/onerow/cascade/queue"
 )
 
@@ -24,7 +23,7 @@ type Observer interface {
 	// LeaseLost: another worker has taken over a job of this one.
 	LeaseLost()
 	// Throttled says why the worker waits from now on; "" that it does not. See
-	// [ReasonKind].
+	// admin.ReasonKind.
 	Throttled(reason string)
 	// Ended an attempt to work a job: it is in that state now.
 	Ended(state queue.State)
@@ -40,11 +39,3 @@ func (unobserved) Parked(string)          {}
 func (unobserved) LeaseLost()             {}
 func (unobserved) Throttled(string)       {}
 func (unobserved) Ended(queue.State)      {}
-
-// ReasonKinds are all that [ReasonKind] returns, but "".
-func ReasonKinds() []string { return governor.Kinds() }
-
-// ReasonKind is the kind of a reason for which a worker waits, as [Observer.Throttled]
-// and [WorkerStatus].Throttle have it: paused, database (it cannot be asked), threads, lag,
-// query, load, or throttle for one of the application's own. "" for no reason.
-func ReasonKind(reason string) string { return governor.KindOf(reason) }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/internal/work"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/crashtest"
@@ -327,11 +328,11 @@ func TestParkedStatements(t *testing.T) {
 	takes("SkipParked of the last", 5+2, func() error { _, err := queue.SkipParked(ctx, db, ids[0]); return err })
 	job, _ = leftovers(t, db, 3, "1", "2")
 	takes("Retry", 4+2, func() error { _, err := queue.Retry(ctx, db, job.ID); return err })
-	takes("ReadStats", 1, func() error { _, err := ReadStats(ctx, db); return err })
-	takes("Workers", 1, func() error { _, err := Workers(ctx, db); return err })
-	takes("Pause", 1, func() error { return Pause(ctx, db, "") })
-	takes("Paused", 1, func() error { _, err := Paused(ctx, db); return err })
-	takes("Resume", 1, func() error { return Resume(ctx, db) })
+	takes("ReadStats", 1, func() error { _, err := admin.ReadStats(ctx, db); return err })
+	takes("Workers", 1, func() error { _, err := admin.Workers(ctx, db); return err })
+	takes("Pause", 1, func() error { return admin.Pause(ctx, db, "") })
+	takes("Paused", 1, func() error { _, err := admin.Paused(ctx, db); return err })
+	takes("Resume", 1, func() error { return admin.Resume(ctx, db) })
 	many := make([]queue.Deletion, 501)
 	for i := range many {
 		many[i] = queue.Deletion{Resource: "project", ResourceID: key(int64(i + 1000))}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/inspect"
 	"github.com/onerow/onerow/crashtest"
 )
 
@@ -25,7 +26,7 @@ func TestPlanSQL(t *testing.T) {
 				plantTrash(t, db, used)
 			}
 			grow(t, db, 1, 3, 2, 2, 2)
-			list, err := PlanSQL(t.Context(), db, used)
+			list, err := inspect.PlanSQL(t.Context(), db, used)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,7 +73,7 @@ func TestPlanSQL(t *testing.T) {
 		})
 	}
 	t.Run("no rows", func(t *testing.T) {
-		list, err := PlanSQL(t.Context(), openForest(t), forest)
+		list, err := inspect.PlanSQL(t.Context(), openForest(t), forest)
 		if err != nil || len(list) == 0 || !strings.Contains(list[0].SQL, "= ?") {
 			t.Errorf("%+v, %v", list, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
@@ -138,7 +139,7 @@ func TestHold(t *testing.T) {
 		job, _ = held(4, time.Hour)
 		dbtest.Exec(t, db, "UPDATE onerow_job SET due_at = due_at - INTERVAL 2 HOUR WHERE id = ?", job.ID)
 		drain(t, w)
-		if stats, err := ReadStats(ctx, db); err != nil || stats.Open[queue.Held] != 1 || stats.OldestAge != 0 {
+		if stats, err := admin.ReadStats(ctx, db); err != nil || stats.Open[queue.Held] != 1 || stats.OldestAge != 0 {
 			t.Errorf("%+v, %v", stats, err)
 		}
 		if err := queue.Hold(ctx, db, "project", "4", job.DeletionID+1, "x"); !errors.Is(err, queue.ErrTooLate) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/internal/work"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
@@ -18,10 +19,10 @@ import (
 func TestTextsOfOthers(t *testing.T) {
 	db := openForest(t, dbtest.Param("charset", "utf8"), dbtest.Param("collation", "utf8_general_ci"))
 	const text = "bucket 🪣 is full"
-	if err := Pause(t.Context(), db, text); err != nil {
+	if err := admin.Pause(t.Context(), db, text); err != nil {
 		t.Fatal(err)
 	}
-	if state, err := Paused(t.Context(), db); err != nil || state.Reason != text {
+	if state, err := admin.Paused(t.Context(), db); err != nil || state.Reason != text {
 		t.Errorf("%+v, %v", state, err)
 	}
 	dbtest.Exec(t, db, `INSERT INTO onerow_job (resource, resource_id, deletion_id, state, due_at, token, created_at)
@@ -47,7 +48,7 @@ func TestTextsOfOthers(t *testing.T) {
 	if list, err := queue.ListParked(t.Context(), db, queue.ParkedOptions{}); err != nil || len(list) != 1 || list[0].Error != text {
 		t.Errorf("%+v, %v", list, err)
 	}
-	if stats, err := ReadStats(t.Context(), db); err != nil || stats.Paused.Reason != text {
+	if stats, err := admin.ReadStats(t.Context(), db); err != nil || stats.Paused.Reason != text {
 		t.Errorf("%+v, %v", stats, err)
 	}
 
@@ -76,7 +77,7 @@ func TestTextsOfOthers(t *testing.T) {
 	if _, err := w.governor.Idle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if workers, err := Workers(t.Context(), db); err != nil || len(workers) != 1 || workers[0].Throttle != "paused: "+text {
+	if workers, err := admin.Workers(t.Context(), db); err != nil || len(workers) != 1 || workers[0].Throttle != "paused: "+text {
 		t.Errorf("%+v, %v", workers, err)
 	}
 }

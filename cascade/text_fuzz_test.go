@@ -2,7 +2,6 @@ package cascade
 
 import (
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -47,17 +46,4 @@ func TestRedactAll(t *testing.T) {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}
-}
-
-// FuzzReasonKind: the label of a metric is one of a few, whatever the reason says.
-func FuzzReasonKind(f *testing.F) {
-	for _, seed := range []string{"", "paused", "paused: x", "threads: 7", ":", "Paused", "lag :", "\xff", "a{b=\"c\"}\n"} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, reason string) {
-		kind := ReasonKind(reason)
-		if kind == "" != (reason == "") || kind != "" && !slices.Contains(ReasonKinds(), kind) {
-			t.Fatalf("%q is %q", reason, kind)
-		}
-	})
 }

@@ -4,14 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/onerow/onerow/cascade/internal/governor"
 	"github.com/onerow/onerow/cascade/queue"
-	"github.com/onerow/onerow/internal/dbtext"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
@@ -101,98 +98,6 @@ func TestReplicaLag(t *testing.T) {
 	if reason, err := ReplicaLag(time.Second, gone).Reason(t.Context(), db); err == nil || !strings.Contains(err.Error(), "replica 1") {
 		t.Errorf("%q, %v", reason, err)
 	}
-}
-
-func TestReasonKind(t *testing.T) {
-	for reason, want := range map[string]string{"": "", "paused": "paused", "paused: x: y": "paused", "database: away": "database", "threads: 7": "threads", "lag: x": "lag", "query: x": "query",
-		"load: x": "load", "throttle: x": "throttle", "anything else": "throttle", "threadsx: 1": "throttle"} {
-		if got := ReasonKind(reason); got != want {
-			t.Errorf("%q: %q, want %q", reason, got, want)
-		}
-	}
-}
-
-func TestPause(t *testing.T) {
-	each(t, func(t *testing.T, db *sql.DB) {
-		ctx := t.Context()
-		want := func(on bool, reason string) PauseState {
-			t.Helper()
-			state, err := Paused(ctx, db)
-			if err != nil || state.On != on || state.Reason != reason || on && time.Since(state.Since).Abs() > time.Minute {
-				t.Errorf("%+v, %v", state, err)
-			}
-			return state
-		}
-		want(false, "")
-		for range 2 {
-			if err := Resume(ctx, db); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := Pause(ctx, db, "backup"); err != nil {
-			t.Fatal(err)
-		}
-		since := want(true, "backup").Since
-		if err := Pause(ctx, db, strings.Repeat("ä", 300)); err != nil {
-			t.Fatal(err)
-		}
-		if again := want(true, dbtext.Fit(strings.Repeat("ä", 300), governor.MaxReason)).Since; !again.Equal(since) {
-			t.Errorf("paused since %s, then since %s", since, again)
-		}
-		if err := Resume(ctx, db); err != nil {
-			t.Fatal(err)
-		}
-		want(false, "")
-		if err := Pause(ctx, db, ""); err != nil {
-			t.Fatal(err)
-		}
-		if later := want(true, "").Since; !later.After(since) {
-			t.Errorf("paused anew since %s, before since %s", later, since)
-		}
-	})
-}
-
-func TestReadStats(t *testing.T) {
-	each(t, func(t *testing.T, db *sql.DB) {
-		ctx := t.Context()
-		empty, err := ReadStats(ctx, db)
-		if err != nil || fmt.Sprint(empty) != fmt.Sprint(Stats{Open: map[queue.State]int64{queue.Scheduled: 0, queue.Ready: 0, queue.Running: 0, queue.Held: 0, queue.OnPause: 0}}) {
-			t.Errorf("%+v, %v", empty, err)
-		}
-		for id := range int64(6) {
-			condemn(t, db, id+10, time.Duration(id%2)*time.Hour)
-		}
-		job := condemn(t, db, 20, time.Hour)
-		dbtest.Exec(t, db, "UPDATE onerow_job SET due_at = UTC_TIMESTAMP(6) - INTERVAL 90 SECOND WHERE id = ?", job.ID)
-		dbtest.Exec(t, db, "UPDATE onerow_job SET state = 'running', due_at = UTC_TIMESTAMP(6) + INTERVAL 1 MINUTE WHERE resource_id = '10'")
-		dbtest.Exec(t, db, "UPDATE onerow_job SET state = 'held' WHERE resource_id = '11'")
-		_, ids := leftovers(t, db, 1, "1", "2")
-		leftovers(t, db, 2, "1")
-		if _, err := queue.SkipParked(ctx, db, ids[0]); err != nil {
-			t.Fatal(err)
-		}
-		dbtest.Exec(t, db, `INSERT INTO onerow_job_archive (id, resource, resource_id, deletion_id, state, due_at, token, batch_seq, failures, created_at, finished_at)
-VALUES (999, 'project', '999', 1, 'dead', UTC_TIMESTAMP(6), 1, 1, 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))`)
-		dbtest.Exec(t, db, "INSERT INTO onerow_worker (name, started_at, seen_at, beats) VALUES ('a', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), 1), ('b', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL 1 MINUTE, 1)")
-		if err := Pause(ctx, db, "why"); err != nil {
-			t.Fatal(err)
-		}
-		s, err := ReadStats(ctx, db)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if age := s.OldestAge; age < 90*time.Second || age > 120*time.Second {
-			t.Error(age)
-		}
-		if !s.Paused.On || s.Paused.Reason != "why" || time.Since(s.Paused.Since).Abs() > time.Minute {
-			t.Errorf("%+v", s.Paused)
-		}
-		s.OldestAge, s.Paused = 0, PauseState{}
-		want := Stats{Open: map[queue.State]int64{queue.Scheduled: 2, queue.Ready: 3, queue.Running: 1, queue.Held: 1, queue.OnPause: 0}, Dead: 1, Leftovers: 2, Parked: 2, Workers: 1}
-		if fmt.Sprint(s) != fmt.Sprint(want) {
-			t.Errorf("%+v, want %+v", s, want)
-		}
-	})
 }
 
 // TestThrottlesWithoutEscapes: no throttle waits for what it cannot read where \ is a character like any

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/internal/graph"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/cascade/recover"
@@ -102,7 +103,7 @@ func TestCrashTrash(t *testing.T) {
 			if err := smallCounts(ctx, db); err != nil {
 				return err
 			}
-			kept, err := TrashOf(ctx, db, 1)
+			kept, err := admin.TrashOf(ctx, db, 1)
 			counts := map[string]int64{}
 			for _, k := range kept {
 				counts[k.Table] = k.Rows
@@ -160,7 +161,7 @@ func TestCrashRestore(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if kept, err := ListTrash(ctx, db, 0, 10); len(kept) > 0 || err != nil {
+			if kept, err := admin.ListTrash(ctx, db, 0, 10); len(kept) > 0 || err != nil {
 				return fmt.Errorf("%+v are left in the trash, %w", kept, err)
 			}
 			return restored(ctx, db, before)

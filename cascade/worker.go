@@ -67,7 +67,7 @@ const (
 // under which a promise cannot hold ends it at the start, see pool.Check, unless it is only that
 // the server takes no writes: it may be promoted any moment. Nothing else does:
 // errors are logged, and while the database cannot be reached or refuses for its own state
-// ([ErrServerState]), the plan does not fit it, the switch is on (see [Pause]) or a throttle has a
+// ([ErrServerState]), the plan does not fit it, the switch is on (see admin.Pause) or a throttle has a
 // reason it pauses, at most 15 seconds at a time.
 func (w *Worker) Run(ctx context.Context) error {
 	return w.parallel(ctx, w.loop)

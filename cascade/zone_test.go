@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/queue"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
@@ -56,9 +57,9 @@ func TestClocks(t *testing.T) {
 			}},
 			{Name: "cancel", Setup: enqueued, Call: func(ctx context.Context, db *sql.DB) error { return queue.Cancel(ctx, db, "project", "1", 5) }},
 			{Name: "hold", Setup: enqueued, Call: func(ctx context.Context, db *sql.DB) error { return queue.Hold(ctx, db, "project", "1", 5, "why") }},
-			{Name: "pause", Call: func(ctx context.Context, db *sql.DB) error { return Pause(ctx, db, "why") }},
-			{Name: "resume", Setup: func(ctx context.Context, db *sql.DB) error { return Pause(ctx, db, "why") },
-				Call: func(ctx context.Context, db *sql.DB) error { return Resume(ctx, db) }},
+			{Name: "pause", Call: func(ctx context.Context, db *sql.DB) error { return admin.Pause(ctx, db, "why") }},
+			{Name: "resume", Setup: func(ctx context.Context, db *sql.DB) error { return admin.Pause(ctx, db, "why") },
+				Call: func(ctx context.Context, db *sql.DB) error { return admin.Resume(ctx, db) }},
 			{Name: "a failure", Setup: broken, Call: func(ctx context.Context, db *sql.DB) error { return work(ctx, db, 5) }},
 			{Name: "the last failure", Setup: broken, Call: func(ctx context.Context, db *sql.DB) error { return work(ctx, db, 1) }},
 			{Name: "retry", Setup: put("project", "dead", moveColumns+"UTC_TIMESTAMP(6) FROM onerow_job", "DELETE FROM onerow_job"),
@@ -101,7 +102,7 @@ func TestTimesInEachZone(t *testing.T) {
 		}
 		dbtest.Exec(t, db, `INSERT INTO onerow_worker (name, started_at, seen_at, throttle, job_id, beats)
 SELECT name, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL minutes MINUTE, '', NULL, 1 FROM (SELECT 'here' AS name, 0 AS minutes UNION ALL SELECT 'away', 59 UNION ALL SELECT 'gone', 61) AS x`)
-		stats, err := ReadStats(ctx, db)
+		stats, err := admin.ReadStats(ctx, db)
 		if err != nil || stats.Open[queue.Scheduled] != 1 || stats.Open[queue.Ready] != 1 || stats.OldestAge < time.Minute || stats.OldestAge > 10*time.Minute || stats.Workers != 1 {
 			t.Errorf("%+v, %v", stats, err)
 		}

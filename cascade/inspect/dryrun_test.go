@@ -308,7 +308,7 @@ func TestDryRunLoop(t *testing.T) {
 	} {
 		e := dryRunOf(t, db, plan, tt.resource, tt.id, 0)
 		job := enqueue(t, db, tt.resource, tt.id, 0)
-		work(t, db, plan, cascade.Config{MaxFailures: 1})
+		drain(t, db, plan, cascade.Config{MaxFailures: 1})
 		job = get(t, db, job.ID)
 		if job.State != tt.state || (len(e.Loops) == 0) != (tt.loop == "") {
 			t.Errorf("%s %s: %+v, the job is %s: %s", tt.resource, tt.id, e.Loops, job.State, job.LastError)

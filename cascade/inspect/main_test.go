@@ -40,8 +40,8 @@ func enqueue(t testing.TB, db *sql.DB, resource, id string, grace time.Duration)
 	return job
 }
 
-// work has a worker work all that is due.
-func work(t testing.TB, db *sql.DB, plan schema.Plan, c cascade.Config) {
+// drain has a worker work all that is due.
+func drain(t testing.TB, db *sql.DB, plan schema.Plan, c cascade.Config) {
 	t.Helper()
 	if c.Assets == nil {
 		c.Assets = &bucket{}

@@ -42,7 +42,7 @@ func TestOrphansNoReference(t *testing.T) {
 				t.Fatalf("%+v, %v: %q", done, err, lines)
 			}
 			before := dbtest.Scan[int64](t, db, "SELECT COUNT(*) FROM post")
-			work(t, db, c.plan, cascade.Config{})
+			drain(t, db, c.plan, cascade.Config{})
 			if left := dbtest.Scan[int64](t, db, "SELECT COUNT(*) FROM post"); left != before-1 {
 				t.Errorf("%d of %d rows are left", left, before)
 			}
@@ -61,7 +61,7 @@ func TestOrphansLeftOnPurpose(t *testing.T) {
 		"INSERT INTO b VALUES (1, 7), (2, 8)", "INSERT INTO hold VALUES (1)")
 	_, early := orphansOf(t, db, plan, OrphanOptions{}) // before the jobs
 	job := enqueue(t, db, "a", "7", 0)
-	work(t, db, plan, cascade.Config{})
+	drain(t, db, plan, cascade.Config{})
 	if got := get(t, db, job.ID); got.State != queue.Leftovers {
 		t.Fatalf("%+v", got)
 	}
@@ -96,7 +96,7 @@ func TestOrphansLeftOnPurpose(t *testing.T) {
 	if done, err := EnqueueOrphans(t.Context(), db, plan, early); err != nil || done.Open != 1 || done.Queued != 1 {
 		t.Errorf("retried: %+v, %v", done, err)
 	}
-	work(t, db, plan, cascade.Config{})
+	drain(t, db, plan, cascade.Config{})
 	if lines, _ := orphansOf(t, db, plan, OrphanOptions{}); lines != nil || dbtest.Scan[int64](t, db, "SELECT COUNT(*) FROM b") != 0 {
 		t.Errorf("left: %q", lines)
 	}

@@ -84,7 +84,7 @@ func TestOrphansOfResources(t *testing.T) {
 		if _, err = EnqueueOrphans(t.Context(), db, forest, all); err != nil {
 			t.Fatal(err)
 		}
-		work(t, db, forest, cascade.Config{})
+		drain(t, db, forest, cascade.Config{})
 		lines, rest := orphansOf(t, db, forest, OrphanOptions{}) // the job of 4 is gone
 		if len(lines) != 4 || rest[0].ID != "4" {
 			t.Errorf("left: %q", lines)

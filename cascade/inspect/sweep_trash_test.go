@@ -35,7 +35,7 @@ func TestSweepTrash(t *testing.T) {
 		old := time.Now().Add(-48 * time.Hour)
 		b := &bucket{objects: map[string]time.Time{"blob-100000": old, "blob-100001": old, "lost": old}}
 		job := enqueue(t, db, "project", "1", 0)
-		work(t, db, plan, cascade.Config{Assets: b})
+		drain(t, db, plan, cascade.Config{Assets: b})
 		if got := get(t, db, job.ID); got.State != queue.Done || len(b.deleted) > 0 {
 			t.Fatalf("%+v, %v deleted", got, b.deleted)
 		}

@@ -43,6 +43,9 @@ func (c *Control) Set(kind, value string) {
 // MaxParallel bounds what an operator can ask for.
 const MaxParallel = 64
 
+// MaxName is how long the name of a worker may be, in bytes.
+const MaxName = 200
+
 // sqlControl reads by the primary keys: the switch, and what is said of resources, of all workers and of this
 // one, which comes last.
 const sqlControl = `SELECT '` + KindPause + `', '', CAST(reason AS BINARY) FROM onerow_switch WHERE name = 'pause' AND is_on = 1

@@ -1,4 +1,4 @@
-package cascade
+package admin
 
 import (
 	"context"
@@ -9,10 +9,11 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/governor"
+	"github.com/onerow/onerow/cascade/queue"
 )
 
-// Settings are what an operator gives to workers that run, in place of their [Config]. What is zero is left
-// as it is.
+// Settings are what an operator gives to workers that run, in place of their cascade.Config. What is zero is
+// left as it is.
 type Settings struct {
 	// Worker is the name of one worker; "" for all. What is said to one counts more.
 	Worker string `json:"worker"`
@@ -20,19 +21,19 @@ type Settings struct {
 	Load float64 `json:"load,omitempty"`
 	// Target is how long a batch should take, at least a microsecond.
 	Target time.Duration `json:"target,omitempty"`
-	// Parallel is how many jobs are worked at once, up to 64. [Config].OnParallel hears of it.
+	// Parallel is how many jobs are worked at once, up to 64. cascade.Config.OnParallel hears of it.
 	Parallel int `json:"parallel,omitempty"`
 }
 
 // Set tells workers how to work from now on, also those that are started later, until [SetDefault]. They obey
 // within a second and the rest of their batch; a job that is one too many is worked until its turn ends.
-// The error is [ErrInvalidConfig] for what no worker could do.
+// The error is [queue.ErrInvalidConfig] for what no worker could do.
 //
 // One statement for each setting. Calling it again is safe.
 func Set(ctx context.Context, db onerow.DB, s Settings) error {
 	if !(s.Load >= 0 && s.Load <= 1) || s.Target < 0 || s.Target > 0 && s.Target < time.Microsecond ||
-		s.Parallel < 0 || s.Parallel > governor.MaxParallel || len(s.Worker) > longestName {
-		return fmt.Errorf("%w: Load is %g, Target is %s, Parallel is %d, for the worker %q", ErrInvalidConfig, s.Load, s.Target, s.Parallel, s.Worker)
+		s.Parallel < 0 || s.Parallel > governor.MaxParallel || len(s.Worker) > governor.MaxName {
+		return fmt.Errorf("%w: Load is %g, Target is %s, Parallel is %d, for the worker %q", queue.ErrInvalidConfig, s.Load, s.Target, s.Parallel, s.Worker)
 	}
 	for _, c := range []struct {
 		kind, value string
@@ -52,7 +53,7 @@ func Set(ctx context.Context, db onerow.DB, s Settings) error {
 	return nil
 }
 
-// SetDefault has one worker, or all for "", work as their [Config] says, or as is said to all. Three
+// SetDefault has one worker, or all for "", work as their cascade.Config says, or as is said to all. Three
 // statements.
 func SetDefault(ctx context.Context, db onerow.DB, worker string) error {
 	for _, kind := range []string{governor.KindLoad, governor.KindTarget, governor.KindParallel} {

@@ -1,4 +1,4 @@
-package cascade
+package admin
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/dbtime"
+	"github.com/onerow/onerow/cascade/internal/governor"
 )
 
 // WorkerStatus is a worker's last sign of life. Times are UTC, by the database's clock.
@@ -54,3 +55,11 @@ func Workers(ctx context.Context, db onerow.DB) ([]WorkerStatus, error) {
 	}
 	return list, nil
 }
+
+// ReasonKinds are all that [ReasonKind] returns, but "".
+func ReasonKinds() []string { return governor.Kinds() }
+
+// ReasonKind is the kind of a reason for which a worker waits, as cascade.Observer.Throttled
+// and [WorkerStatus].Throttle have it: paused, database (it cannot be asked), threads, lag,
+// query, load, or throttle for one of the application's own. "" for no reason.
+func ReasonKind(reason string) string { return governor.KindOf(reason) }

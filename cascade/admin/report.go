@@ -1,4 +1,4 @@
-package cascade
+package admin
 
 import (
 	"context"

@@ -1,22 +1,21 @@
-package cascade
+package admin
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/onerow/onerow/cascade/internal/foresttest"
 	"github.com/onerow/onerow/cascade/queue"
-	"github.com/onerow/onerow/internal/cost"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
 // TestSearch finds jobs by all that somebody may know of them, open and ended ones.
 func TestSearch(t *testing.T) {
 	db := dbtest.OpenDSN(t, dbtest.DSN(t))
-	plant(t, db)
+	foresttest.Plant(t, db)
 	dbtest.Exec(t, db, "ALTER TABLE onerow_job AUTO_INCREMENT = 600")
 	dbtest.Exec(t, db, "ALTER TABLE onerow_deletion AUTO_INCREMENT = 900")
 	ann := queue.WithActor(t.Context(), "Ann Ødegård", "why")
@@ -70,21 +69,9 @@ SELECT id, resource, resource_id, deletion_id, 'dead', due_at, 0, 0, 0, created_
 	}
 }
 
-// TestSearchIsBounded: beside many jobs, a search reads its window and no more.
-func TestSearchIsBounded(t *testing.T) {
-	many := crowded(t, cost.Many(t), sql.LevelReadCommitted)
-	for _, typed := range []string{"project 5000001", "ben", "elsewhere", "7"} {
-		for _, s := range cost.Of(t, many, func(ctx context.Context, db *sql.DB) error {
-			_, err := Search(ctx, db, typed, 20)
-			return err
-		}) {
-			// Seven parts read their window, and again what they keep of it; what they find is looked up.
-			if most := int64(7*3*SearchWindow + 10_000); s.Read > most {
-				t.Errorf("%q: %d reads, want at most %d: %s", typed, s.Read, most, s.SQL)
-			}
-			if s.Locked > 0 {
-				t.Errorf("%q locks %d rows", typed, s.Locked)
-			}
-		}
+func ids(jobs []queue.Job) (list []int64) {
+	for _, job := range jobs {
+		list = append(list, job.ID)
 	}
+	return list
 }

@@ -1,4 +1,4 @@
-package cascade
+package admin
 
 import (
 	"context"
@@ -41,7 +41,7 @@ WHERE t.step > 0 AND t.kept_rows > 0 GROUP BY t.job_id ORDER BY t.job_id DESC`
 // statement.
 func ListTrash(ctx context.Context, db onerow.DB, before int64, limit int) ([]Kept, error) {
 	if limit <= 0 {
-		return nil, fmt.Errorf("%w: %d jobs at most", ErrInvalidConfig, limit)
+		return nil, fmt.Errorf("%w: %d jobs at most", queue.ErrInvalidConfig, limit)
 	}
 	if before <= 0 {
 		before = 1<<63 - 1
@@ -131,7 +131,7 @@ FROM (SELECT cut, IF(step > 0, kept_rows, 0) AS kept_rows, error IS NOT NULL AS 
 // up to a batch of rows. One statement.
 func ReadTrashSize(ctx context.Context, db onerow.DB, limit int) (s TrashSize, err error) {
 	if limit <= 0 {
-		return s, fmt.Errorf("%w: %d steps at most", ErrInvalidConfig, limit)
+		return s, fmt.Errorf("%w: %d steps at most", queue.ErrInvalidConfig, limit)
 	}
 	var steps int64
 	if err := onerow.QueryRow(ctx, db, sqlTrashSize, []any{limit}, &steps, &s.Rows, &s.References, &s.Stuck, &s.Expired); err != nil {
