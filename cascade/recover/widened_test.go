@@ -1,4 +1,4 @@
-package cascade_test
+package recover_test
 
 import (
 	"testing"
