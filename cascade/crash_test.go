@@ -33,9 +33,9 @@ func crash(t *testing.T, points int, w func(store *shelf) crashtest.Workflow) {
 }
 
 // crashMapped is crash for workflows with workers, which get the catalog from ready. setting is the name of
-// one of settings.
+// one of sessions.
 func crashMapped(t *testing.T, points int, w func(setting string, store *shelf, ready func(*Worker)) crashtest.Workflow) {
-	for name, opts := range settings {
+	for name, opts := range sessions {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dsn := dbtest.DSN(t, opts...)

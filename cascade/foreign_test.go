@@ -76,9 +76,9 @@ func plantOffice(t testing.TB, db *sql.DB) {
 	}
 }
 
-// eachOffice runs a test on an office under each of the settings.
+// eachOffice runs a test on an office under each of the sessions.
 func eachOffice(t *testing.T, test func(t *testing.T, db *sql.DB)) {
-	for name, opts := range settings {
+	for name, opts := range sessions {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			db := dbtest.Open(t, opts...)
@@ -144,7 +144,7 @@ func TestForeignSchema(t *testing.T) {
 
 // TestCrashForeign: a job on the office survives a failure at every statement.
 func TestCrashForeign(t *testing.T) {
-	for name, opts := range settings {
+	for name, opts := range sessions {
 		if name == "read committed" {
 			continue // TestCrashCascade has both; this one has a thousand fault points
 		}

@@ -11,10 +11,10 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// eachOf runs a test on tables that some statements make, under each of the settings.
+// eachOf runs a test on tables that some statements make, under each of the sessions.
 func eachOf(t *testing.T, ddl []string, test func(t *testing.T, db *sql.DB)) {
 	t.Helper()
-	for name, opts := range settings {
+	for name, opts := range sessions {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			db := dbtest.Open(t, opts...)

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 // The forest, and the settings under which everything must hold, are those of all rooms.
 var (
 	forest     = foresttest.Plan()
-	settings   = foresttest.Settings()
+	sessions   = foresttest.Settings()
 	each       = foresttest.Each
 	openForest = foresttest.Open
 	plant      = foresttest.Plant

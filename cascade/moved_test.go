@@ -95,7 +95,7 @@ func TestMovedAway(t *testing.T) {
 		}
 		return err
 	}
-	for name, opts := range settings {
+	for name, opts := range sessions {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dsn := dbtest.DSN(t, opts...)

@@ -359,7 +359,7 @@ func crashParked(t *testing.T, points int, done error, call func(ctx context.Con
 			return err
 		},
 	}
-	for name, opts := range settings {
+	for name, opts := range sessions {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dsn := dbtest.DSN(t, opts...)

@@ -224,7 +224,7 @@ func takeOver(seen *string) (takeover call, unchanged func(ctx context.Context, 
 }
 
 func TestInterleave(t *testing.T) {
-	for name, opts := range settings {
+	for name, opts := range sessions {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dsn := dbtest.DSN(t, opts...)
@@ -273,7 +273,7 @@ func TestInterleaveNaiveTwin(t *testing.T) {
 	setup := func(ctx context.Context, db *sql.DB) error {
 		return errors.Join(execAll(ctx, db, putJob("project", "ready", "0 SECOND")), insertRow(ctx, db, "note", map[string]any{"project_id": 1}))
 	}
-	for name, opts := range settings {
+	for name, opts := range sessions {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dsn := dbtest.DSN(t, opts...)

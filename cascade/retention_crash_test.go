@@ -68,7 +68,7 @@ var dueAgain = does("UPDATE onerow_job SET due_at = UTC_TIMESTAMP(6)", "UPDATE o
 // TestCrashRetention: a step, or a job of one, that was cut at any statement and is called again has done as
 // much as one that was not.
 func TestCrashRetention(t *testing.T) {
-	for name, opts := range settings {
+	for name, opts := range sessions {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dsn := dbtest.DSN(t, opts...)
@@ -99,7 +99,7 @@ func TestCrashRetention(t *testing.T) {
 // TestInterleaveRetention: two steps at once are as one; a row that is written beside the job that looks at
 // it stays whole or goes whole; one that is restored beside a step stays held.
 func TestInterleaveRetention(t *testing.T) {
-	for name, opts := range settings {
+	for name, opts := range sessions {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dsn := dbtest.DSN(t, opts...)

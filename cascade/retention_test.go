@@ -252,7 +252,7 @@ func TestRetentionLooksAgain(t *testing.T) {
 
 // TestRetentionWaitsForWriters: whoever is about to write the row when the job begins has written it before.
 func TestRetentionWaitsForWriters(t *testing.T) {
-	for name, opts := range settings {
+	for name, opts := range sessions {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			db, plan := openAttic(t, opts...), attic()

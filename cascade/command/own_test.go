@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
+	"github.com/onerow/onerow/cascade/inspect"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/schema"
 )
 
 // noAssets is a place without assets.
-type noAssets struct{ cascade.AssetStore }
+type noAssets struct{ inspect.AssetStore }
 
 // TestOwnPlan: a program's own plan needs no file, and none goes before it; one that contradicts itself is
 // refused.
@@ -26,7 +26,7 @@ func TestOwnPlan(t *testing.T) {
 		plan *schema.Plan
 		code int
 		says string
-		own  cascade.AssetStore
+		own  inspect.AssetStore
 	}{
 		{"ddl", &good, 0, "CREATE TABLE `shelf`", nil},
 		{"ddl --plan plan.yaml", &good, 2, "its plan is built in", nil},
