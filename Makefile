@@ -82,7 +82,7 @@ PRIVATELY = $(WITHSERVER) --
 # in-modules runs a command in the folder of each of these modules, the others too where one fails.
 in-modules = bash -uo pipefail -c "failed=0; for module in $(1); do cd $(CURDIR)/\$$module && $(2) || failed=1; done; exit \$$failed"
 test-others:
-	$(PRIVATELY) $(call in-modules,$(if $(filter ./...,$(OTHERS)),$(MODULES),.),$(GOTEST) $(RACE) -skip '$(EXPLORE)' \$$([[ \$$module != . || '$(OTHERS)' != ./... ]] || echo ./cmd/cascade-worker $(LONGEST)) $(OTHERS))
+	$(PRIVATELY) $(call in-modules,$(if $(filter ./...,$(OTHERS)),$(MODULES),.),$(GOTEST) $(RACE) -skip '$(EXPLORE)' \$$([[ \$$module != . || '$(OTHERS)' != ./... ]] || echo ./cascade/command $(LONGEST)) $(OTHERS))
 test-explore:
 	$(PRIVATELY) $(call in-modules,$(MODULES),$(CURDIR)/scripts/explorations '$(EXPLORED)' $(PKG) | xargs -r $(GOTEST) -run '$(EXPLORED)')
 

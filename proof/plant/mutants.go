@@ -15,7 +15,8 @@ import (
 )
 
 // libraries are the packages whose mutants are made.
-var libraries = []string{".", "pool", "internal/guard", "internal/hosts", "repo", "quota", "idempotency", "flow", "ordering", "serial", "cascade", "cascade/internal/graph", "cascade/internal/work", "cascade/inspect", "migrations"}
+var libraries = []string{".", "pool", "internal/guard", "internal/hosts", "internal/settings", "repo", "quota", "idempotency", "flow", "ordering", "serial",
+	"cascade", "cascade/queue", "cascade/recover", "cascade/inspect", "cascade/admin", "cascade/internal/graph", "cascade/internal/work", "migrations"}
 
 // explorations take the longest, so they come last.
 const explorations = "Crash|Survives|Interleave|RandomSchemas"
@@ -91,16 +92,18 @@ func plantMutants(ctx context.Context, garden, first string, chosen []mutant) er
 // errInvalid is a mutant that is no program.
 var errInvalid = errors.New("does not compile")
 
-// tests are the packages that are to find the mutant: cascade and schema/live test their rooms, pool and guard those
-// who open sessions, and what an index of a migration is for Verify knows.
+// tests are the packages that are to find the mutant: the rooms of cascade are tested with each other, those of schema
+// by live, pool and guard those who open sessions, and what an index of a migration is for Verify knows.
 func (m mutant) tests() string {
 	switch {
 	case strings.HasSuffix(m.file, ".sql"):
 		return "./schema/internal/verify"
 	case strings.HasPrefix(m.file, "schema/internal/"):
 		return "./schema/live"
-	case strings.HasPrefix(m.file, "internal/hosts/"):
+	case strings.HasPrefix(m.file, "internal/hosts/"), strings.HasPrefix(m.file, "internal/settings/"):
 		return "./pool ./internal/guard"
+	case strings.HasPrefix(m.file, "cascade/"):
+		return "./cascade ./cascade/queue ./cascade/recover ./cascade/inspect ./cascade/admin"
 	}
 	pkg, _, _ := strings.Cut(filepath.Dir(m.file), "/internal/")
 	return "./" + pkg

@@ -38,7 +38,11 @@ import (
 var packages = []struct{ name, short string }{
 	{"repo", "^(Example|TestLife|TestRequestID|TestList|TestRestore|TestChildren|TestOneName|TestKinds)$"},
 	{"quota", "^(TestJoined|TestFlags|TestLimitFails|TestRecheck|TestOwnersOfOtherKinds)$"},
-	{"cascade", "^(Example|TestForeignSchema|TestRetry|TestCancel|TestPark|TestHold|TestSweepResources|TestReadStats)$"},
+	{"cascade", "^(Example|TestForeignSchema|TestRetry|TestCancel|TestPark|TestHold)$"},
+	{"cascade/queue", "^(TestPurge|TestClaimsDoNotMeet)$"},
+	{"cascade/recover", "^(TestRestorePartial|TestTrashTypes)$"},
+	{"cascade/inspect", "^(TestSweepResources|TestDryRunFixtures|TestOrphansOfTables)$"},
+	{"cascade/admin", "^(TestReadStats|TestPause)$"},
 	{"idempotency", "^(Example.*|TestDo|TestTwoSteps|TestExpiry|TestOperator|TestPurge|TestTexts)$"},
 	{"flow", "^(Example.*|TestLife|TestSteps|TestConditionalWrites)$"},
 	{"ordering", "^(Example.*|TestOutcomes|TestByTime|TestSkipAndForget|TestParkTexts)$"},
@@ -61,6 +65,11 @@ func main() {
 	}
 }
 
+// program is where the tests of a package are built.
+func program(bin, pkg string) string {
+	return filepath.Join(bin, strings.ReplaceAll(pkg, "/", "-"))
+}
+
 func run(ctx context.Context, full bool, part string, names []string) (err error) {
 	var i, n int
 	if _, err := fmt.Sscanf(part, "%d/%d", &i, &n); err != nil || i < 1 || i > n {
@@ -78,7 +87,7 @@ func run(ctx context.Context, full bool, part string, names []string) (err error
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(bin)) }()
 	for _, pkg := range packages {
-		build := exec.CommandContext(ctx, "go", "test", "-c", "-o", filepath.Join(bin, pkg.name), "./"+pkg.name) //nolint:gosec // our own packages
+		build := exec.CommandContext(ctx, "go", "test", "-c", "-o", program(bin, pkg.name), "./"+pkg.name) //nolint:gosec // our own packages
 		if out, err := build.CombinedOutput(); err != nil {
 			return fmt.Errorf("build the tests of %s: %w\n%s", pkg.name, err, out)
 		}
@@ -220,7 +229,7 @@ func (s setting) test(ctx context.Context, bin string, full bool, env []string) 
 			if full {
 				run, skip = ".", strings.TrimPrefix(skip+"|"+explorations, "|")
 			}
-			cmd := exec.CommandContext(ctx, filepath.Join(bin, pkg.name), "-test.timeout=30m", "-test.run="+run, "-test.skip="+skip) //nolint:gosec // made just before
+			cmd := exec.CommandContext(ctx, program(bin, pkg.name), "-test.timeout=30m", "-test.run="+run, "-test.skip="+skip) //nolint:gosec // made just before
 			cmd.Dir, cmd.Env = pkg.name, env
 			if out, err := cmd.CombinedOutput(); err != nil {
 				results[i] = told(pkg.name, out, err)
