@@ -7,17 +7,40 @@ package acknowledged_test
 // It goes by the package and the name, so a parameter that is called as one of them is not asked about anew:
 // query, statement, condition, expression, SQL and the like are in no list without their type.
 var notSQL = map[string]map[string]string{
-	"onerow": {"key": "encoded"},
-	"cascade": {
-		"name": "Name Prefix Worker encodedID names prefix resource table worker OrphanOptions.Table",
-		"word": "state",
-		"why":  "reason",
-		"page": "After Next",
-		"find": "text", // bound, as a pattern
-		"answer": "Actor Advice Capped CappedDetached Columns Detached Edge From ID Key Kind Oldest Open Owner Parent Reason " +
-			"ReportOnly Resource ResourceID Table Tables Throttle Unindexed Values Wait What Why PlanStatement.SQL",
+	"onerow": {
+		"key": "encoded",
 	},
-	"cascade/prommetrics": {"name": "table", "word": "reason state"},
+	"cascade": {
+		"name":   "Name names resource table",
+		"word":   "state",
+		"why":    "reason",
+		"answer": "Advice Oldest Resource Wait",
+	},
+	"cascade/admin": {
+		"name":   "names resource worker Worker Name",
+		"answer": "Table Why Reason Resource ResourceID Owner From Actor Open Throttle",
+		"why":    "reason",
+		"find":   "text",
+	},
+	"cascade/command": {
+		"name": "Version",
+	},
+	"cascade/fileassets": {
+		"name": "address",
+	},
+	"cascade/inspect": {
+		"name":   "names prefix resource encodedID Name OrphanOptions.Table Prefix",
+		"answer": "Tables Capped Detached CappedDetached Kind Table ID Key Columns Resource Values ReportOnly Edge Parent What SQL Unindexed",
+		"page":   "After Next",
+	},
+	"cascade/page": {
+		"name":   "Name Prefix Secret",
+		"answer": "Database",
+	},
+	"cascade/prommetrics": {
+		"name": "table",
+		"word": "reason state",
+	},
 	"cascade/queue": {
 		"name":   "Deleted Name Resource ResourceID Worker name resource resourceID resources",
 		"word":   "State state",
@@ -25,7 +48,9 @@ var notSQL = map[string]map[string]string{
 		"answer": "Action Actor Detached Error From Key LastError Owner Plan Reason Table Tables",
 		"print":  "fingerprint",
 	},
-	"cascade/recover": {"answer": "Column Resource ResourceID RootMissing Table Why"},
+	"cascade/recover": {
+		"answer": "Column Resource ResourceID RootMissing Table Why",
+	},
 	"crashtest": {
 		"name":   "Empty Generated Ignore Name Refs Sets Tables",
 		"word":   "Without schedule",
@@ -49,18 +74,37 @@ var notSQL = map[string]map[string]string{
 		"body":   "data",
 		"answer": "Action Actor Error Holder How Message Outcome Reason Seen Status",
 	},
-	"idempotency/httpkey":     {"request": "Fingerprint Formerly Headers Route Tenant h", "answer": "Body Detail Header Title Type"},
-	"idempotency/prommetrics": {"word": "event gauge operation"},
-	"limit":                   {"name": "name owner", "key": "key", "answer": "Limit Owner"},
-	"migrations":              {"name": "table", "answer": "Name"},
-	"names":                   {"name": "s", "answer": "Display Key Name Reason StemKey"},
+	"idempotency/httpkey": {
+		"request": "Fingerprint Formerly Headers Route Tenant h",
+		"answer":  "Body Detail Header Title Type",
+	},
+	"idempotency/prommetrics": {
+		"word": "event gauge operation",
+	},
+	"limit": {
+		"name":   "name owner",
+		"key":    "key",
+		"answer": "Limit Owner",
+	},
+	"migrations": {
+		"name":   "table",
+		"answer": "Name",
+	},
+	"names": {
+		"name":   "s",
+		"answer": "Display Key Name Reason StemKey",
+	},
 	"ordering": {
 		"name":   "At Consumer ID ByTime.Table column messageID queue stream Message.Stream What",
 		"body":   "payload Payload",
 		"answer": "Column MessageID Outcome Queue Reason Row Stream Table ColumnError.Type Wanted",
 	},
-	"pool":  {"answer": "Fix Setting Value Why"},
-	"quota": {"name": "resource"},
+	"pool": {
+		"answer": "Fix Setting Value Why",
+	},
+	"quota": {
+		"name": "resource",
+	},
 	"repo": {
 		"name":   "Sort.Column id name prefix resource",
 		"key":    "key",
@@ -80,16 +124,28 @@ var notSQL = map[string]map[string]string{
 		"page":   "After",
 		"answer": "File.Text Back Because Change.SQL Cost Done Notes Other OtherSQL Refused What Writers",
 	},
-	"schema/discover": {"name": "Column Key References Table roots text", "answer": "Evidence"},
 	"schema/catalog": {
 		"name":   "accepted column columns table tables to",
 		"hash":   "before now description",
 		"answer": "Charset Collation Full Name Type",
 	},
+	"schema/discover": {
+		"name":   "Column Key References Table roots text",
+		"answer": "Evidence",
+	},
 	"schema/live": {
 		"name":   "Index Table User database grantee table user",
 		"answer": "Column Database Fix Problem Rights SQL Text",
 	},
-	"schema/planfile": {"name": "name path", "plan": "r text"},
-	"serial":          {"name": "From Name Series To Voided name series", "key": "Key key", "why": "VoidReason reason", "page": "after", "answer": "Kind"},
+	"schema/planfile": {
+		"name": "name path",
+		"plan": "r text",
+	},
+	"serial": {
+		"name":   "From Name Series To Voided name series",
+		"key":    "Key key",
+		"why":    "VoidReason reason",
+		"page":   "after",
+		"answer": "Kind",
+	},
 }

@@ -202,7 +202,7 @@ func (s setting) check(ctx context.Context, server *devdb.Server) (verdict strin
 	refusal := pool.Check(ctx, db)
 	var setting *pool.SettingError
 	if !errors.As(refusal, &setting) || setting.Setting != s.refused {
-		return "", fmt.Errorf("onerow.Check says %w, and should refuse %s", refusal, s.refused)
+		return "", fmt.Errorf("pool.Check says %w, and should refuse %s", refusal, s.refused)
 	}
 	if len(s.global) > 0 {
 		verdict, err = s.opened(ctx, server)

@@ -33,10 +33,10 @@ func (s setting) opened(ctx context.Context, server *devdb.Server) (verdict stri
 		}
 		db.SetMaxOpenConns(1) // so that a verb meets what the one before has left in its session
 		if err := errors.Join(pool.Check(ctx, db), verbs(ctx, db), db.Close()); err != nil {
-			return "", fmt.Errorf("a pool of onerow.Open, part %d: %w", i+1, err)
+			return "", fmt.Errorf("pool.Open, part %d: %w", i+1, err)
 		}
 	}
-	return "; onerow.Open works", nil
+	return "; pool.Open works", nil
 }
 
 type project struct {
