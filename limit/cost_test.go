@@ -11,6 +11,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/cost"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/recount"
 	"github.com/onerow/onerow/limit"
 	"github.com/onerow/onerow/repo"
 )
@@ -116,7 +117,7 @@ func TestCosts(t *testing.T) {
 		c.Call("needed by another", func(ctx context.Context, db *sql.DB) error {
 			return second(s.bytes.Reserve(ctx, db, "p", 50, time.Microsecond, 1))
 		})
-		c.Call("note", func(ctx context.Context, db *sql.DB) error { return limit.Again(ctx, db, "file", "1") })
+		c.Call("note", func(ctx context.Context, db *sql.DB) error { return recount.Limit(ctx, db, "file", "1") })
 		c.Call("look", func(ctx context.Context, db *sql.DB) error { return second(s.number.Look(ctx, db, 1)) })
 		sweepers := map[*sql.DB]*limit.Sweeper{}
 		c.Call("sweep", func(ctx context.Context, db *sql.DB) error {

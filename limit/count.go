@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/recount"
 	"github.com/onerow/onerow/quota"
 )
 
@@ -19,9 +20,9 @@ const (
 	// unlimited is the maximum of an owner without one.
 	unlimited int64 = 1 << 61
 	// unknown is the room of an owner who has not been counted: nothing fits into it.
-	unknown int64 = -1 << 62
+	unknown = recount.UnknownRoom
 	// never is the maximum of an owner of whom the application has not been asked.
-	never int64 = -1
+	never = recount.NoMaximum
 )
 
 // left is what there is of an owner's room, in rows that this transaction has locked.

@@ -13,6 +13,7 @@ import (
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 	"github.com/onerow/onerow/internal/racetest"
+	"github.com/onerow/onerow/internal/recount"
 	"github.com/onerow/onerow/internal/zonetest"
 	"github.com/onerow/onerow/limit"
 	"github.com/onerow/onerow/repo"
@@ -76,7 +77,7 @@ func (s shop) calls() map[string]call {
 		"sweep": func(ctx context.Context, db *sql.DB) error {
 			return second(limit.NewSweeper(db, limit.Config{Every: time.Nanosecond}, s.number, s.bytes).RunOnce(ctx))
 		},
-		"note": func(ctx context.Context, db *sql.DB) error { return limit.Again(ctx, db, "file", "7") },
+		"note": func(ctx context.Context, db *sql.DB) error { return recount.Limit(ctx, db, "file", "7") },
 		"uncounted": func(ctx context.Context, db *sql.DB) error {
 			_, err := db.ExecContext(ctx, "DELETE FROM onerow_limit")
 			return err

@@ -11,6 +11,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/crashtest"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
+	"github.com/onerow/onerow/internal/recount"
 	"github.com/onerow/onerow/limit"
 	"github.com/onerow/onerow/repo"
 )
@@ -28,7 +29,7 @@ func (s shop) joinedCalls() map[string]call {
 		"joined recount bytes": joined(func(ctx context.Context, tx *onerow.Tx) error { return s.bytes.Recount(ctx, tx, 7) }),
 		"batch": joined(func(ctx context.Context, tx *onerow.Tx) error {
 			_, err := tx.ExecContext(ctx, "DELETE FROM file WHERE id = 7000001")
-			return errors.Join(err, limit.Again(ctx, tx, "file", "7"), limit.Again(ctx, tx, "file.bytes", "7"))
+			return errors.Join(err, recount.Limit(ctx, tx, "file", "7"), recount.Limit(ctx, tx, "file.bytes", "7"))
 		}),
 		"unlimited": func(ctx context.Context, db *sql.DB) error {
 			_, err := db.ExecContext(ctx, "UPDATE user SET files = NULL WHERE id = 7")
@@ -118,7 +119,7 @@ func TestOldMaximum(t *testing.T) {
 				}
 				if runs++; runs == 1 {
 					dbtest.Exec(t, db, "DELETE FROM file WHERE name IN ('a', 'b')")
-					must(0, errors.Join(limit.Again(ctx, db, "file", "7"), limit.Again(ctx, db, "file.bytes", "7")))
+					must(0, errors.Join(recount.Limit(ctx, db, "file", "7"), recount.Limit(ctx, db, "file.bytes", "7")))
 					s.allow(t, db, 7, 1, nil)
 				}
 				return second(s.create(ctx, tx, 7, "d", 1))

@@ -56,20 +56,6 @@ func (r *Rule) recount(ctx context.Context, db onerow.DB, o ownerKey) (drift int
 	return drift, nil
 }
 
-// sqlAgain notes that rows of an owner have gone that gave nothing back. By the primary key; it locks the
-// row, or makes it, so that a count comes before it or sees what its transaction did.
-const sqlAgain = `INSERT INTO onerow_limit (name, owner, stripe, room, maximum, version) VALUES (?, ?, 0, ?, ?, 1)
- ON DUPLICATE KEY UPDATE counted_at = NULL, version = version + 1`
-
-// Again has an owner counted by the next sweep, in the transaction of what deletes rows: the cascade's call.
-// One statement.
-func Again(ctx context.Context, tx onerow.DB, name, owner string) error {
-	if _, err := tx.ExecContext(ctx, sqlAgain, name, []byte(owner), unknown, never); err != nil {
-		return fmt.Errorf("limit: note %q of owner %s: %w", name, owner, err)
-	}
-	return nil
-}
-
 // sqlState reads a range of the primary key. Plain read.
 const sqlState = `SELECT COALESCE(SUM(room), 0), COALESCE(SUM(maximum), 0), COALESCE(MIN(version), 0) FROM onerow_limit WHERE name = ? AND owner = ?`
 

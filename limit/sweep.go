@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/recount"
 )
 
 // Config of a [Sweeper]. The zero value is valid.
@@ -217,7 +218,7 @@ func (s *Sweeper) count(ctx context.Context, r *Rule, owners []string, res *Swee
 		}
 		if err != nil {
 			res.Failed++
-			errs = append(errs, err, Again(ctx, s.db, r.name, key))
+			errs = append(errs, err, recount.Limit(ctx, s.db, r.name, key))
 			continue
 		}
 		res.Counted++

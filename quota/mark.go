@@ -9,11 +9,8 @@ import (
 	"slices"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/recount"
 )
-
-// sqlMark appends; it waits for nobody: the id is new and the one secondary key
-// (resource, owner, id) is not unique.
-const sqlMark = `INSERT INTO onerow_quota_mark (resource, owner, created_at) VALUES (?, ?, UTC_TIMESTAMP(6))`
 
 // Mark is the function [Mark] for owners as the repository has them: a UUID for CHAR(36), a string for
 // BINARY.
@@ -35,31 +32,28 @@ func (r *Rule) Mark(ctx context.Context, tx onerow.DB, owner ...any) error {
 // plan, owner the values of its owner columns, of the tenant's first where there is one, as the columns hold
 // them: a string for CHAR, bytes for BINARY. An owner that cannot be a key is [onerow.ErrInvalidKey].
 func Mark(ctx context.Context, tx onerow.DB, resource string, owner ...any) error {
-	stmt, err := MarkStmt(resource, owner...)
+	key, err := encodeMark(resource, owner)
 	if err == nil {
-		err = mark(ctx, tx, stmt)
+		err = recount.Quota(ctx, tx, resource, key)
 	}
 	return err
 }
 
 // MarkStmt is [Mark] as a statement of [packet.ExecLast], for it is the last of most mutations.
 func MarkStmt(resource string, owner ...any) (onerow.Stmt, error) {
+	key, err := encodeMark(resource, owner)
+	if err != nil {
+		return onerow.Stmt{}, err
+	}
+	return recount.QuotaStmt(resource, key), nil
+}
+
+func encodeMark(resource string, owner []any) (string, error) {
 	key, err := onerow.EncodeKey(owner...)
 	if err != nil {
-		return onerow.Stmt{}, fmt.Errorf("quota: mark an owner of %s: %w", resource, err)
+		return "", fmt.Errorf("quota: mark an owner of %s: %w", resource, err)
 	}
-	return markStmt(resource, key), nil
-}
-
-func markStmt(resource, key string) onerow.Stmt {
-	return onerow.Stmt{Query: sqlMark, Args: []any{resource, key}}
-}
-
-func mark(ctx context.Context, tx onerow.DB, stmt onerow.Stmt) error {
-	if _, err := tx.ExecContext(ctx, stmt.Query, stmt.Args...); err != nil {
-		return fmt.Errorf("quota: mark owner %s of %s: %w", stmt.Args[1], stmt.Args[0], err)
-	}
-	return nil
+	return key, nil
 }
 
 // One entry of the index owner. Plain read.

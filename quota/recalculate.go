@@ -8,6 +8,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/packet"
+	"github.com/onerow/onerow/internal/recount"
 )
 
 const (
@@ -128,7 +129,7 @@ func (r *Rule) recalculate(ctx context.Context, tx *onerow.Tx, o ownerKey) (s st
 	}
 	if tx.Joined() && s.generation != seen+1 {
 		s.postponed = true
-		return s, mark(ctx, tx, markStmt(r.resource, o.key))
+		return s, recount.Quota(ctx, tx, r.resource, o.key)
 	}
 	wrong, err := r.survey(ctx, tx, o)
 	if err != nil {
@@ -151,7 +152,7 @@ func (r *Rule) recalculate(ctx context.Context, tx *onerow.Tx, o ownerKey) (s st
 	}
 	// What is left for another transaction is marked, should that one never run.
 	if again && (len(marks) == 0 || !full) {
-		writes = append(writes, markStmt(r.resource, o.key))
+		writes = append(writes, recount.QuotaStmt(r.resource, o.key))
 	}
 	if wrong.count() > 0 || len(marks) > 0 {
 		writes = append(writes, onerow.Stmt{Query: sqlTouch, Args: []any{r.resource, o.key}})

@@ -15,8 +15,9 @@ import (
 )
 
 // libraries are the packages whose mutants are made.
-var libraries = []string{".", "pool", "internal/guard", "internal/hosts", "internal/settings", "repo", "quota", "idempotency", "flow", "ordering", "serial",
-	"cascade", "cascade/queue", "cascade/recover", "cascade/inspect", "cascade/admin", "cascade/internal/graph", "cascade/internal/work", "migrations"}
+var libraries = []string{".", "pool", "internal/guard", "internal/hosts", "internal/settings", "internal/node", "internal/recount",
+	"repo", "quota", "idempotency", "flow", "ordering", "serial", "cascade", "cascade/queue", "cascade/recover", "cascade/inspect", "cascade/admin",
+	"cascade/internal/graph", "cascade/internal/work", "migrations"}
 
 // explorations take the longest, so they come last.
 const explorations = "Crash|Survives|Interleave|RandomSchemas"
@@ -100,8 +101,10 @@ func (m mutant) tests() string {
 		return "./schema/internal/verify"
 	case strings.HasPrefix(m.file, "schema/internal/"):
 		return "./schema/live"
-	case strings.HasPrefix(m.file, "internal/hosts/"), strings.HasPrefix(m.file, "internal/settings/"):
+	case strings.HasPrefix(m.file, "internal/hosts/"), strings.HasPrefix(m.file, "internal/node/"), strings.HasPrefix(m.file, "internal/settings/"):
 		return "./pool ./internal/guard"
+	case strings.HasPrefix(m.file, "internal/recount/"):
+		return "./quota ./limit"
 	case strings.HasPrefix(m.file, "cascade/"):
 		return "./cascade ./cascade/queue ./cascade/recover ./cascade/inspect ./cascade/admin"
 	}

@@ -5,8 +5,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/internal/graph"
-	"github.com/onerow/onerow/limit"
-	"github.com/onerow/onerow/quota"
+	"github.com/onerow/onerow/internal/recount"
 )
 
 // MarkOwners notes that owners have fewer rows now: for the quota, which counts active rows, and for each
@@ -31,7 +30,7 @@ func MarkOwners(ctx context.Context, tx *onerow.Tx, t *graph.Table, rows []graph
 			return err
 		}
 		if marks {
-			if err := quota.Mark(ctx, tx, t.Node.Name, parts...); err != nil {
+			if err := recount.Quota(ctx, tx, t.Node.Name, encoded); err != nil {
 				return err
 			}
 		}
@@ -44,7 +43,7 @@ func MarkOwners(ctx context.Context, tx *onerow.Tx, t *graph.Table, rows []graph
 				continue
 			}
 			done[l.Name+" "+owner] = true
-			if err := limit.Again(ctx, tx, l.Name, owner); err != nil {
+			if err := recount.Limit(ctx, tx, l.Name, owner); err != nil {
 				return err
 			}
 		}
