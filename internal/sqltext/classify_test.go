@@ -108,7 +108,7 @@ func TestModes(t *testing.T) {
 	if s := Classify(`SAVEPOINT "a"`, ansi); s.Kind != Savepoint || s.Name != "a" {
 		t.Error(s)
 	}
-	if m := ModeOf("STRICT_ALL_TABLES,ANSI_QUOTES,NO_BACKSLASH_ESCAPES", "utf8mb4"); m != (Mode{ANSIQuotes: true, NoBackslashEscapes: true, Charset: UTF8}) {
+	if m := modeOf("STRICT_ALL_TABLES,ANSI_QUOTES,NO_BACKSLASH_ESCAPES", "utf8mb4"); m != (Mode{ANSIQuotes: true, NoBackslashEscapes: true, Charset: UTF8}) {
 		t.Error(m)
 	}
 }

@@ -81,7 +81,7 @@ func oracles(t testing.TB) []*oracle {
 	var all []*oracle
 	for _, charset := range []string{"utf8mb4", "gbk", "latin1"} {
 		for _, sqlMode := range []string{"", "ANSI_QUOTES", "NO_BACKSLASH_ESCAPES", "ANSI_QUOTES,NO_BACKSLASH_ESCAPES"} {
-			o := &oracle{connector: connector, schema: cfg.DBName, mode: ModeOf(sqlMode, charset), sqlMode: sqlMode, charset: charset}
+			o := &oracle{connector: connector, schema: cfg.DBName, mode: modeOf(sqlMode, charset), sqlMode: sqlMode, charset: charset}
 			if err := o.connect(t); err != nil {
 				t.Fatal(err)
 			}
