@@ -13,6 +13,9 @@ import (
 	"github.com/onerow/onerow/internal/dbtext"
 )
 
+// ErrInvalidConfig means that a worker cannot be made of this configuration.
+var ErrInvalidConfig = queue.ErrInvalidConfig
+
 // Assets deletes external assets, files or objects, by the names that the rows hold.
 type Assets interface {
 	// Delete deletes what is there of the names, at most 100 at a time. Their rows are there,
