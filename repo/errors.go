@@ -106,3 +106,33 @@ func (e *ConflictError) Is(target error) bool { return target == ErrConflict }
 
 // Unwrap returns the driver's error.
 func (e *ConflictError) Unwrap() error { return e.Err }
+
+// ErrIDReused means: the other table of the resource has another row of this id, so
+// neither was touched. errors.As with *[IDReusedError] says where, and what to do.
+var ErrIDReused = errors.New("repo: two rows have this id")
+
+// IDReusedError is the detail of [ErrIDReused]. Ids come from AUTO_INCREMENT of the
+// active table, which falls below the ids of archived rows when that table is rebuilt by
+// copying it, or restored without its definition.
+type IDReusedError struct {
+	// Resource and ID are the row that the verb was called for; ID is of the repository's ID type.
+	Resource string
+	ID       any
+	// Active and Table are the table that gives the ids, and the one that has another row
+	// of this id.
+	Active, Table string
+	// Err is the driver's error, or nil where nothing was written yet.
+	Err error
+}
+
+// Error says what to do.
+func (e *IDReusedError) Error() string {
+	return fmt.Sprintf("repo: %s %v: %s has another row of this id, so neither was touched; raise AUTO_INCREMENT of %s above the highest id of both tables, "+
+		"and give one of the two rows, with what refers to it, another id", e.Resource, e.ID, e.Table, e.Active)
+}
+
+// Is makes errors.Is(err, ErrIDReused) true.
+func (e *IDReusedError) Is(target error) bool { return target == ErrIDReused }
+
+// Unwrap returns the driver's error.
+func (e *IDReusedError) Unwrap() error { return e.Err }

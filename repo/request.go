@@ -5,12 +5,21 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"database/sql"
+	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx/reflectx"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/internal/purge"
 )
 
 // maxRequestID is the length in bytes of the column for request ids.
@@ -166,3 +175,106 @@ func (r *tables) decodeID(key string) (any, error) {
 }
 
 func isNoRows(err error) bool { return errors.Is(err, sql.ErrNoRows) }
+
+// A fingerprint's first byte says its form, the rest is the hash: so a later form can
+// tell the rows of this one. Form 1 had no such byte: see firstForm.
+const form = 2
+
+// fingerprint hashes what the row to be created holds: column = value, sorted by the column, so that neither
+// the order of Go fields nor a field that is new and zero makes another payload. The id is not part of it,
+// for a retry may have made another one. NULL and Go's zero values are left out, for a struct without the
+// field means the same; a pointer to 0 and a valid sql.Null of 0 are values. A value is written as a column
+// takes it, so that its Go type may change. Name key, stem and copy number follow from the name.
+func (r *tables) fingerprint(w newRow) [sha256.Size]byte {
+	type pair struct{ column, value string }
+	var pairs []pair
+	derived := r.nameColumns()
+	for i, column := range r.insertColumns() {
+		if column == r.res.ID || isNull(w.args[i]) || slices.Contains(derived, column) && column != r.res.Label.Column || r.isZero(w, column) {
+			continue
+		}
+		pairs = append(pairs, pair{column, string(plainText(w.args[i]))})
+	}
+	slices.SortFunc(pairs, func(a, b pair) int { return strings.Compare(a.column, b.column) })
+	h := sha256.New()
+	for _, p := range pairs {
+		writeSized(h, []byte(p.column))
+		writeSized(h, []byte(p.value))
+	}
+	sum := [sha256.Size]byte(h.Sum(nil))
+	copy(sum[1:], sum[:])
+	sum[0] = form
+	return sum
+}
+
+// isZero says whether the field of a column has Go's zero value.
+func (r *tables) isZero(w newRow, column string) bool {
+	i := slices.IndexFunc(r.fields.all, func(f field) bool { return f.column == column })
+	v := reflectx.FieldByIndexesReadOnly(w.row, r.fields.all[i].index)
+	if at, isTime := v.Interface().(time.Time); isTime {
+		return at.IsZero()
+	}
+	return v.IsZero()
+}
+
+// firstForm is the fingerprint of the versions before form 2: the arguments of the
+// INSERT in their order, each with its Go type. Records of it replay while the struct
+// is as it was.
+func firstForm(args []any) [sha256.Size]byte {
+	h := sha256.New()
+	for _, arg := range args {
+		switch raw := arg.(type) {
+		case []byte:
+			writeSized(h, raw)
+		case json.RawMessage:
+			writeSized(h, raw)
+		default:
+			writeSized(h, fmt.Appendf(nil, "%T %v", arg, arg))
+		}
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// writeSized writes the length too, so that no two lists share their bytes.
+func writeSized(h hash.Hash, text []byte) {
+	var n [8]byte
+	binary.BigEndian.PutUint64(n[:], uint64(len(text)))
+	h.Write(n[:])
+	h.Write(text)
+}
+
+// oldRequests are found by the index created_at, oldest first and without a lock, and deleted by the primary
+// key.
+var oldRequests = purge.Table{
+	Find: `SELECT resource, owner, request_id FROM onerow_request FORCE INDEX (created_at)
+ WHERE created_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND ORDER BY created_at LIMIT ?`,
+	Delete: `DELETE r FROM onerow_request AS r FORCE INDEX (PRIMARY) WHERE created_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND AND (`,
+	Key:    `resource = ? AND owner = ? AND request_id = ?`,
+}
+
+// PurgeRequests forgets at most limit request ids, of all resources, that are older
+// than age by the database's clock, and returns how many it forgot; fewer than limit
+// means that no more are that old. A create with a forgotten request id makes a new
+// row, so age must be longer than any client retries. Nothing is forgotten unless
+// this is called, or cascade-worker runs, which forgets them after 30 days. On a pool each 200 commit by
+// themselves, so that an error may leave some of them forgotten, which the number
+// says. Two statements for each 200.
+func PurgeRequests(ctx context.Context, db onerow.DB, age time.Duration, limit int) (int64, error) {
+	if age <= 0 || limit <= 0 {
+		return 0, fmt.Errorf("%w: purging requests older than %v, %d at most", ErrUnsupported, age, limit)
+	}
+	n, err := oldRequests.Purge(ctx, db, limit, age.Microseconds())
+	if err != nil {
+		return n, fmt.Errorf("repo: purge requests: %w", err)
+	}
+	return n, nil
+}
+
+// RequestsToPurge is how many request ids are older than age, limit at most. One statement.
+func RequestsToPurge(ctx context.Context, db onerow.DB, age time.Duration, limit int) (int64, error) {
+	n, err := oldRequests.Waiting(ctx, db, limit, age.Microseconds())
+	if err != nil {
+		return 0, fmt.Errorf("repo: count old requests: %w", err)
+	}
+	return n, nil
+}

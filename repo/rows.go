@@ -8,6 +8,7 @@ import (
 	"reflect"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/packet"
 	"github.com/onerow/onerow/schema"
 )
@@ -220,4 +221,64 @@ func (r *tables) one(n int64, err error) error {
 		err = fmt.Errorf("%w: a guarded write met %d rows", errMoved, n)
 	}
 	return err
+}
+
+// twinColumn says of a row of one table whether the other has its id too. It locks
+// nothing, and may be read from a snapshot in which a row that has moved is still where
+// it was: it is a hint, which twin asks about.
+func (r *tables) twinColumn(s side) string {
+	other, _ := r.other(s)
+	if other.table == "" {
+		return "0"
+	}
+	id := ident.Quote(r.res.ID)
+	return fmt.Sprintf("EXISTS (SELECT 1 FROM %s AS twin WHERE twin.%s = %s.%[2]s)", other.table, id, s.table)
+}
+
+// twinSQL asks the other table, by its primary key, with a lock: at this moment.
+func (r *tables) twinSQL(s side) string {
+	other, _ := r.other(s)
+	return fmt.Sprintf("SELECT 1 FROM %s WHERE %s = ? LOCK IN SHARE MODE", other.table, ident.Quote(r.res.ID))
+}
+
+// other is the other table and its name; both empty where a resource has but one.
+func (r *tables) other(s side) (other side, name string) {
+	switch {
+	case r.res.Archive == "":
+		return other, ""
+	case s.state == schema.Active:
+		return r.archive, r.res.Archive
+	}
+	return r.active, r.res.Active
+}
+
+// twin says whether the other table has another row of the id of a row that this
+// transaction has locked; refused is what made the caller ask. One statement.
+func (r *tables) twin(ctx context.Context, tx *onerow.Tx, s side, id any, refused error) error {
+	var one int
+	err := onerow.QueryRow(ctx, tx, r.twinSQL(s), []any{id}, &one)
+	switch {
+	case isNoRows(err):
+		return nil
+	case err != nil:
+		return err
+	}
+	_, name := r.other(s)
+	return &IDReusedError{Resource: r.res.Name, ID: r.typed(id), Active: r.res.Active, Table: name, Err: refused}
+}
+
+// single refuses a locked row that shares its id with another. No statement, one where
+// the hint says so.
+func (r *tables) single(ctx context.Context, tx *onerow.Tx, h held, id any) error {
+	if !h.twin {
+		return nil
+	}
+	return r.twin(ctx, tx, r.sideOf(h.state), id, nil)
+}
+
+func (r *tables) sideOf(state schema.State) side {
+	if state == schema.Archived {
+		return r.archive
+	}
+	return r.active
 }

@@ -2,13 +2,13 @@ package main
 
 // The bugs of rows that move to another owner or parent.
 var moveBugs = []bug{
-	{"a row leaves a deletion further above", "./repo", "TestMoveRefused", []change{{"repo/move_above.go",
+	{"a row leaves a deletion further above", "./repo", "TestMoveRefused", []change{{"repo/move_tree.go",
 		"for level, a := range r.above {\n", "for level, a := range r.above[:1] {\n"}}},
-	{"a row is moved while one further above is deleted", "./repo", "TestMoveInterleave", []change{{"repo/move_above.go",
+	{"a row is moved while one further above is deleted", "./repo", "TestMoveInterleave", []change{{"repo/move_tree.go",
 		`rungs := []rung{rungOf(a.res, a.res.Active, a.upColumn(), id)}`, `rungs := []rung{{read: "SELECT " + a.upColumn() + " FROM " + ident.Quote(a.res.Active) + " WHERE " + id}}`}}},
 	{"a child writes no guard in a plan for a cluster", "./repo", "TestGuard", []change{{"repo/parent.go",
 		`if g.write != "" {`, `if g.write != "" && up == nil {`}}},
-	{"a move does not ask for jobs", "./repo", "TestMoveOfOperators", []change{{"repo/move_above.go",
+	{"a move does not ask for jobs", "./repo", "TestMoveOfOperators", []change{{"repo/move_tree.go",
 		"return r.noOpenJob(ctx, tx, jobs)", "return r.noOpenJob(ctx, tx, jobs[:1])"}}},
 	{"a worker walks before what moves has moved", "./cascade", "TestMovedAway", []change{{"cascade/internal/work/root_own.go",
 		`FROM %[3]s AS t WHERE %[4]s FOR UPDATE"`, `FROM %[3]s AS t WHERE %[4]s"`}}},
@@ -23,6 +23,6 @@ var moveBugs = []bug{
 		{"repo/move.go", `m.archived = write(r.archive, home, "", shown)`, `m.archived = write(r.archive, home, "", "")`}}},
 	{"a scoped repository gives rows away", "./repo", "TestMoveRefused|TestShapes", []change{{"repo/move.go",
 		"if err := r.forOwner(m.to.owner); err != nil {", "if err := r.forOwner(m.from.owner); err != nil {"}}},
-	{"a grandchild that stores the owner is not seen", "./repo", "TestMoveStored", []change{{"repo/move_below.go",
+	{"a grandchild that stores the owner is not seen", "./repo", "TestMoveStored", []change{{"repo/move_tree.go",
 		"if !under[n.Name] && below(n) {\n\t\t\t\tunder[n.Name], more = true, true", "if !under[n.Name] && below(n) {\n\t\t\t\tunder[n.Name+\"?\"], more = true, false"}}},
 }

@@ -9,7 +9,7 @@ func clock(name, pkg, run, file, at string) bug {
 
 // The bugs of clocks.
 var zoneBugs = []bug{
-	clock("request ids are purged by the session's clock", "./repo", "InEachZone", "repo/purge.go",
+	clock("request ids are purged by the session's clock", "./repo", "InEachZone", "repo/request.go",
 		"created_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND ORDER BY"),
 	clock("ended runs are forgotten by the session's clock", "./flow", "InEachZone", "flow/forget.go",
 		"ended_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND\n ORDER BY"),

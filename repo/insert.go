@@ -3,12 +3,110 @@ package repo
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/internal/packet"
 	"github.com/onerow/onerow/quota"
+	"github.com/onerow/onerow/schema"
 )
+
+// insert runs the statements that Create is made of.
+func (r *tables) insert(ctx context.Context, tx *onerow.Tx, w newRow) (res result, err error) {
+	if res, err = r.insertUnmarked(ctx, tx, w); err == nil && res.changed {
+		err = r.mark(ctx, tx, w.owner)
+	}
+	return res, err
+}
+
+// insertUnmarked is insert without the mark, which comes last.
+func (r *tables) insertUnmarked(ctx context.Context, tx *onerow.Tx, w newRow) (res result, err error) {
+	if res, err = r.insertRow(ctx, tx, w); err == nil && res.changed {
+		err = r.take(ctx, tx, w.row, w.owner, w.reserved)
+	}
+	return res, err
+}
+
+func (r *tables) insertRow(ctx context.Context, tx *onerow.Tx, w newRow) (res result, err error) {
+	var tenant []any
+	if r.withTenant() {
+		tenant = w.owner[:1]
+	}
+	err = r.lockParent(ctx, tx, w.above, false, tenant...)
+	if err == nil {
+		err = r.lockFurther(ctx, tx, w.id, w.row, nil)
+	}
+	if err != nil {
+		if r.makesIDs() && errors.Is(err, ErrParentNotFound) { // a repeat's row may be there, and need not care
+			if res, serr := r.sameRow(ctx, tx, w, false); serr != nil || res.replayed {
+				return res, serr
+			}
+		}
+		return res, err
+	}
+	if !r.makesIDs() && w.readsBack() {
+		return r.insertAndRead(ctx, tx, w)
+	}
+	done, err := tx.ExecContext(ctx, r.sql.insert, w.args...)
+	if err != nil {
+		return r.notInserted(ctx, tx, w, err)
+	}
+	id := w.id
+	if r.makesIDs() {
+		if res, err = r.firstOfItsID(ctx, tx, w); err != nil || res.replayed {
+			return res, err
+		}
+	} else {
+		n, err := done.LastInsertId()
+		if err == nil {
+			id, err = r.generated(n)
+		}
+		if err != nil {
+			return res, fmt.Errorf("repo: the id of the new %s: %w", r.res.Name, err)
+		}
+	}
+	if w.readsBack() {
+		res = result{row: w.row, changed: true}
+		it, err := r.read(ctx, tx, r.sql.readForUpdate, id)
+		if err != nil {
+			return res, err
+		}
+		res.row = it.row
+		return res, nil
+	}
+	return r.made(w, id)
+}
+
+// insertAndRead inserts a row whose id the database makes, and reads it: LAST_INSERT_ID() is its id.
+func (r *tables) insertAndRead(ctx context.Context, tx *onerow.Tx, w newRow) (result, error) {
+	it, err := r.readAfter(ctx, tx, onerow.Stmt{Query: r.sql.insert, Args: w.args}, r.sql.readMade)
+	if err != nil {
+		return r.notInserted(ctx, tx, w, err)
+	}
+	return result{row: it.row, changed: true}, nil
+}
+
+// made is the row that was inserted, where nothing of it has to be read.
+func (r *tables) made(w newRow, id any) (result, error) {
+	res := result{row: w.answer, changed: true}
+	if err := r.fields.id.typ.Set(res.row.FieldByIndex(r.fields.id.index), id); err != nil {
+		return res, err
+	}
+	if r.res.Named() {
+		res.row.FieldByIndex(r.fields.label).SetString(w.name.Display)
+	}
+	r.setState(res.row, schema.Active)
+	return res, nil
+}
+
+// generated is the id that AUTO_INCREMENT gave.
+func (r *tables) generated(n int64) (any, error) {
+	if r.fields.id.typ.Unsigned {
+		return r.fields.id.typ.Value(uint64(n)) //nolint:gosec // what is above the largest int64 comes as a negative one
+	}
+	return n, nil
+}
 
 // goesTogether says whether nothing has to be looked at between the statements of a create.
 func (r *tables) goesTogether(w newRow) bool {
