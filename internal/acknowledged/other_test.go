@@ -82,7 +82,7 @@ var notSQL = map[string]map[string]string{
 		"word": "event gauge operation",
 	},
 	"limit": {
-		"name":   "name owner",
+		"name":   "name",
 		"key":    "key",
 		"answer": "Limit Owner",
 	},

@@ -1,0 +1,301 @@
+package onerow_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/onerow/onerow"
+
+// floors are the rooms of the house, from the ground up. A package imports what stands on a lower line, and what is in
+// its own room: "x/..." is a room with all that is below x. What stands beside each other knows nothing of each other.
+var floors = [][]string{
+	// Texts, errors and keys: no database.
+	{"names", "internal/mysqlerr", "internal/dbtext", "internal/exactjson", "internal/sqltext", "internal/ident", "internal/key"},
+	{"internal/keytype", "internal/wire", "internal/node"},
+	// Transactions; then pools, whose sessions are guarded. A workflow links no pool.
+	{"."},
+	{"internal/packet", "internal/purge", "internal/settings", "internal/hosts", "internal/recount"},
+	{"internal/guard"},
+	{"pool"},
+	// The declaration, and what asks a server about it.
+	{"schema/internal/colset", "schema/internal/loops", "schema/internal/naming", "schema/internal/shape"},
+	{"schema"},
+	{"schema/planfile", "schema/internal/dict"},
+	{"schema/catalog", "schema/internal/verify"},
+	{"schema/live", "internal/rowkey"},
+	{"schema/discover", "schema/adopt", "migrations"},
+	// Workflows that know nothing of each other.
+	{"idempotency", "flow", "ordering", "serial", "quota"},
+	{"idempotency/httpkey", "idempotency/prommetrics", "flow/sqs", "limit"},
+	// The queue, and a repository above it.
+	{"cascade/internal/dbtime", "cascade/internal/fault"},
+	{"cascade/internal/backoff", "cascade/queue"},
+	{"repo"},
+	// The engine.
+	{"cascade/internal/governor", "cascade/internal/graph"},
+	{"cascade/internal/trash"},
+	{"cascade/internal/work"},
+	{"cascade/internal/restore"},
+	{"cascade"},
+	// Operators: what is there, what would go, what comes back.
+	{"cascade/inspect", "cascade/admin", "cascade/recover"},
+	{"cascade/blobassets", "cascade/prommetrics"},
+	{"cascade/fileassets", "cascade/internal/output", "cascade/internal/usage"},
+	{"cascade/internal/fit", "cascade/internal/target", "cascade/internal/undo"},
+	// The roof.
+	{"cascade/page"},
+	{"cascade/command/..."},
+	{"cmd/cascade-worker"},
+	// What root's tests are made with.
+	{"internal/devdb/...", "internal/security", "internal/acknowledged"},
+	{"crashtest", "internal/cost", "internal/schematest/..."},
+	{"internal/racetest", "internal/zonetest", "internal/floortest"},
+	{"cascade/internal/foresttest"},
+}
+
+// light are the modules of others that a library links. The rest of go.mod is for the rooms in heavy, and for tests.
+var light = []string{"github.com/go-sql-driver/mysql", "github.com/jmoiron/sqlx", "github.com/pressly/goose/v3", "golang.org/x/text"}
+
+// heavy are the rooms that link more, and what.
+var heavy = map[string][]string{
+	"cascade/blobassets":       {"gocloud.dev"},
+	"cascade/fileassets":       {"gocloud.dev"},
+	"cascade/prommetrics":      {"github.com/prometheus/client_golang"},
+	"idempotency/prommetrics":  {"github.com/prometheus/client_golang"},
+	"schema/planfile":          {"github.com/goccy/go-yaml"},
+	"internal/devdb/container": {"github.com/testcontainers/testcontainers-go"},
+	"cascade/command/...": {"github.com/alecthomas/kong", "github.com/goccy/go-yaml", "github.com/prometheus/client_golang",
+		"github.com/vbauerster/mpb/v8", "golang.org/x/sync", "golang.org/x/term"},
+}
+
+// forTests are the rooms that bring the testing package, break connections or start servers: what is not a test links
+// them only within the test kit.
+var forTests = []string{"crashtest", "internal/devdb/...", "internal/security", "internal/cost", "internal/schematest/...",
+	"internal/racetest", "internal/zonetest", "internal/floortest", "internal/acknowledged", "cascade/internal/foresttest"}
+
+// withoutDatabase are the rooms that link neither database/sql nor the driver.
+var withoutDatabase = []string{"names", "internal/sqltext", "internal/key", "schema", "schema/planfile"}
+
+// linkedLines is how much of the house a program links with the package, in lines without tests, at most.
+var linkedLines = []struct {
+	pkg  string
+	most int
+}{
+	{"repo", 19_000}, {"serial", 4_200}, {"idempotency", 7_250}, {"cascade", 22_000},
+}
+
+// mostFiles is how many files a reader can keep in mind.
+const mostFiles = 30
+
+// pkg is what go list says of a package.
+type pkg struct {
+	ImportPath, Dir        string
+	GoFiles, Imports, Deps []string
+	Standard               bool
+	Module                 *struct{ Path string }
+	room                   string // of floors
+	floor                  int
+}
+
+// name is the package's path below the module, "." the root's.
+func (p *pkg) name() string {
+	if p.ImportPath == module {
+		return "."
+	}
+	return strings.TrimPrefix(p.ImportPath, module+"/")
+}
+
+func (p *pkg) ours() bool { return p.Module != nil && p.Module.Path == module }
+
+func (p *pkg) in(rooms []string) bool {
+	return slices.ContainsFunc(rooms, func(room string) bool { return within(p.name(), room) })
+}
+
+func within(name, room string) bool {
+	tree, all := strings.CutSuffix(room, "/...")
+	return name == room || all && (name == tree || strings.HasPrefix(name, tree+"/"))
+}
+
+// lines are those of the package's files.
+func (p *pkg) lines(t *testing.T) (n int) {
+	t.Helper()
+	for _, name := range p.GoFiles {
+		text, err := os.ReadFile(filepath.Join(p.Dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += bytes.Count(text, []byte("\n"))
+	}
+	return n
+}
+
+// packages lists those of the module and of all that they import.
+func packages(t *testing.T) map[string]*pkg {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Dir,GoFiles,Imports,Deps,Standard,Module", "./...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]*pkg{}
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		p := &pkg{floor: -1}
+		if err := dec.Decode(p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		for i, rooms := range floors {
+			for _, room := range rooms {
+				if p.ours() && within(p.name(), room) {
+					p.room, p.floor = room, i
+				}
+			}
+		}
+		all[p.ImportPath] = p
+	}
+}
+
+// TestHouse holds the walls: arrows go down, rooms stay small, and a program links what it uses.
+func TestHouse(t *testing.T) {
+	t.Parallel()
+	all := packages(t)
+	rooms := map[string]bool{}
+	for _, p := range all {
+		if !p.ours() {
+			continue
+		}
+		rooms[p.room] = true
+		if p.floor < 0 {
+			t.Errorf("%s stands on no floor: put it into the table", p.name())
+		}
+		if n := len(p.GoFiles); n > mostFiles {
+			t.Errorf("%s has %d files, more than %d: make rooms of it", p.name(), n, mostFiles)
+		}
+		for _, path := range p.Imports {
+			switch q := all[path]; {
+			case q == nil || q.Standard:
+			case q.ours():
+				if q.room != p.room && q.floor >= p.floor {
+					t.Errorf("%s imports %s, which stands beside it or above", p.name(), q.name())
+				}
+				if q.in(forTests) && !p.in(forTests) {
+					t.Errorf("%s imports %s, which is for tests", p.name(), q.name())
+				}
+			case !allowed(p, path):
+				t.Errorf("%s imports %s: a library stays light", p.name(), path)
+			}
+		}
+		if p.in(withoutDatabase) {
+			for _, path := range p.Deps {
+				if strings.HasPrefix(path, "database/sql") || strings.HasPrefix(path, light[0]) {
+					t.Errorf("%s links %s", p.name(), path)
+				}
+			}
+		}
+	}
+	for _, floor := range floors {
+		for _, room := range floor {
+			if !rooms[room] {
+				t.Errorf("there is no room %s", room)
+			}
+		}
+	}
+	for _, l := range linkedLines {
+		p := all[module+"/"+l.pkg]
+		n := p.lines(t)
+		for _, path := range p.Deps {
+			if q := all[path]; q.ours() {
+				n += q.lines(t)
+			}
+		}
+		t.Logf("%s links %d lines of at most %d", l.pkg, n, l.most)
+		if n > l.most {
+			t.Errorf("%s links %d lines, more than %d: %s", l.pkg, n, l.most, deps(t, all, p))
+		}
+	}
+}
+
+// allowed says whether the package may import that of another module.
+func allowed(p *pkg, path string) bool {
+	may := slices.Clone(light)
+	for room, more := range heavy {
+		if within(p.name(), room) {
+			may = append(may, more...)
+		}
+	}
+	return slices.ContainsFunc(may, func(m string) bool { return path == m || strings.HasPrefix(path, m+"/") })
+}
+
+// deps names what of the house the package links, with its lines.
+func deps(t *testing.T, all map[string]*pkg, p *pkg) string {
+	t.Helper()
+	var list []string
+	for _, path := range p.Deps {
+		if q := all[path]; q.ours() {
+			list = append(list, q.name())
+		}
+	}
+	return strings.Join(list, " ")
+}
+
+var link = regexp.MustCompile(`\]\(([\w./-]+)(#[^)]*)?\)`)
+
+// TestLinks: what README and the documents name is there.
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	documents, err := filepath.Glob("docs/*.md")
+	if err != nil || len(documents) < 5 {
+		t.Fatal(documents, err)
+	}
+	for _, document := range append(documents, "README.md", "CONTRIBUTING.md", "SECURITY.md") {
+		text, err := os.ReadFile(document)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, to := range link.FindAllSubmatch(text, -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(document), string(to[1]))); err != nil {
+				t.Errorf("%s links %s: %v", document, to[1], err)
+			}
+		}
+	}
+}
+
+// TestScratch builds a program of somebody else's in a module of its own, which lists what onerow's module lists for it.
+func TestScratch(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	root, err := filepath.Abs(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"go.mod":  "module example.com/app\n\ngo 1.26.0\n\nrequire " + module + " v0.0.0\n\nreplace " + module + " => " + root + "\n",
+		"main.go": "package main\n\nimport (\n\t_ \"" + module + "/idempotency\"\n\t_ \"" + module + "/repo\"\n)\n\nfunc main() {}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sum, err := os.ReadFile("go.sum")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "go.sum"), sum, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	build := exec.CommandContext(t.Context(), "go", "build", "-mod=mod", "-o", os.DevNull, ".")
+	build.Dir, build.Env = dir, append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOPROXY=off")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+}
