@@ -44,8 +44,8 @@ type Tx struct {
 // is neither committed nor run again here.
 func (tx *Tx) Joined() bool { return tx.joined }
 
-// Together says whether the session takes several statements in one round trip, as those of pool.Open do but on
-// a node of Galera: BEGIN travels with the first one then.
+// Together says whether the session takes several statements in one round trip, as those of pool.Open do but
+// on a node of Galera: BEGIN travels with the first one then.
 func (tx *Tx) Together() bool { return tx.packets }
 
 // Err is nil, or [ErrTxPoisoned] with the error that ended the transaction. Nothing is sent.

@@ -111,8 +111,8 @@
 //   - On clusters of several primaries row locks do not reach the other nodes. The queue is safe there
 //     (conditional updates decide), and so are rows that come by package repo, by a plan for a cluster
 //     ([schema.Plan].Cluster), or by a foreign key. Another child that is inserted on another node while its
-//     parent goes may be left below nothing; inspect.Orphans finds it. So may a row be left that is moved away
-//     from below a root which an operator has queued, and which stays meanwhile, what was below it gone.
+//     parent goes may be left below nothing; inspect.Orphans finds it. So may a row be left that is moved
+//     away from below a root which an operator has queued, and which stays meanwhile, what was below it gone.
 //   - A row that is given another parent while the job of the old one runs stays, but what is below it may
 //     go. Package repo refuses to move rows out of a job whose root is one of its resources.
 //   - Memory for depth: some 6 KB of stack for each level below the root, for each of Config.Parallel: 30 MB

@@ -22,10 +22,11 @@ type Options struct {
 	Name string
 	// Database says where the rows are, to the people who look.
 	Database string
-	// Prefix is what [http.StripPrefix] takes off before the page gets a request, as in "/onerow"; "": nothing.
+	// Prefix is what [http.StripPrefix] takes off before the page gets a request, as in "/onerow"; "":
+	// nothing.
 	Prefix string
-	// Tokens let people and programs in. Without any, everybody may look, and nobody may press a button unless
-	// Local says so.
+	// Tokens let people and programs in. Without any, everybody may look, and nobody may press a button
+	// unless Local says so.
 	Tokens []Token
 	// Local says that nobody but this machine can reach the page.
 	Local bool
@@ -33,8 +34,8 @@ type Options struct {
 	Log *slog.Logger
 	// Metrics answers GET /metrics, with a token where there are tokens. By default nothing is there.
 	Metrics http.Handler
-	// CountBudget is how long a count of what is left of a job may take that nobody has asked for: 2 minutes by
-	// default.
+	// CountBudget is how long a count of what is left of a job may take that nobody has asked for: 2 minutes
+	// by default.
 	CountBudget time.Duration
 }
 

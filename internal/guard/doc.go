@@ -1,5 +1,5 @@
-// Package guard watches sessions, so that none goes on behind a transaction that is lost, whoever began it and
-// whatever query layer sends. At pool.Guard stands what a program may rely on.
+// Package guard watches sessions, so that none goes on behind a transaction that is lost, whoever began it
+// and whatever query layer sends. At pool.Guard stands what a program may rely on.
 //
 // A file for each question:
 //

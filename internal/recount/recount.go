@@ -1,6 +1,7 @@
 // Package recount notes, in the transaction of what deletes rows or moves a quota, that an owner is to be
 // counted again: [Quota] for the quota of a resource, [Limit] for a limit of a plan. The engine writes these
-// notes and links neither of the two, quota and limit read them. Each is one statement; none decides anything.
+// notes and links neither of the two, quota and limit read them. Each is one statement; none decides
+// anything.
 package recount
 
 import (

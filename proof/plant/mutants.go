@@ -93,8 +93,9 @@ func plantMutants(ctx context.Context, garden, first string, chosen []mutant) er
 // errInvalid is a mutant that is no program.
 var errInvalid = errors.New("does not compile")
 
-// tests are the packages that are to find the mutant: the rooms of cascade are tested with each other, those of schema
-// by live, pool and guard those who open sessions, and what an index of a migration is for Verify knows.
+// tests are the packages that are to find the mutant: the rooms of cascade are tested with each other, those
+// of schema by live, pool and guard those who open sessions, and what an index of a migration is for Verify
+// knows.
 func (m mutant) tests() string {
 	switch {
 	case strings.HasSuffix(m.file, ".sql"):

@@ -55,11 +55,11 @@ type Change struct {
 	SQL, Other, OtherSQL string
 }
 
-// Prepare compares the tables of a resource with the plan, as [live.Verify] does, and says how the tables that
-// are there become the resource while others write: columns that may be NULL, the archive, indexes; then,
-// once the keys are filled in, what those writers notice: foreign keys, times, NOT NULL. Types, defaults,
-// collations and comments of the application's columns stay. What is done is not in the list, so an empty one
-// means that the tables are the resource's.
+// Prepare compares the tables of a resource with the plan, as [live.Verify] does, and says how the tables
+// that are there become the resource while others write: columns that may be NULL, the archive, indexes;
+// then, once the keys are filled in, what those writers notice: foreign keys, times, NOT NULL. Types,
+// defaults, collations and comments of the application's columns stay. What is done is not in the list, so an
+// empty one means that the tables are the resource's.
 //
 // As many statements as [live.Verify], and one for each of the two tables; it only reads. Errors:
 // [schema.ErrUnknownResource], [schema.ErrInvalidPlan], and the driver's.

@@ -5,7 +5,8 @@
 //	column, ok := cat.Column("ticket", "title")
 //
 // [Catalog.Fingerprint] changes when a plan changes, or anything in the database on which a cascade by this
-// plan relies; [Changes] says in words what has. [Catalog.TrashDDL] makes the tables that keep what is deleted.
+// plan relies; [Changes] says in words what has. [Catalog.TrashDDL] makes the tables that keep what is
+// deleted.
 //
 // # What is guaranteed
 //
