@@ -67,6 +67,53 @@ func (r *tables) archiveRow(ctx context.Context, db onerow.DB, rowID any) (res r
 	return res, nil
 }
 
+// archiveStatements take a row from table to table.
+type archiveStatements struct{ toArchive, toActive, lockToActivate string }
+
+func (r *tables) archiveStatements() (q archiveStatements) {
+	if r.res.Archive != "" {
+		q.lockToActivate = r.lockToActivateSQL()
+		q.toArchive, q.toActive = r.moveSQL()
+	}
+	return q
+}
+
+// moveSQL copies a row, locked before, to the other table. Both are followed by
+// a DELETE, see remove. toArchive takes the
+// deletion's id and origin (NULL, NULL: merely archived) and the id; toActive
+// takes the name's four columns, where there is a name, and the id. The flag
+// "over quota" is not copied: archived rows do not count.
+func (r *tables) moveSQL() (toArchive, toActive string) {
+	var cols, plain, named []string
+	for _, col := range r.res.Shared() {
+		value := ident.Quote(col)
+		cols = append(cols, value)
+		switch col {
+		case r.res.Quota.Flag:
+			value = "0"
+		case schema.ColVersion:
+			value = "version + 1"
+		case schema.ColUpdatedAt:
+			value = "UTC_TIMESTAMP(6)"
+		}
+		plain = append(plain, value)
+		switch col {
+		case r.res.Label.Column, r.res.Label.Key:
+			value = "?"
+		case schema.ColStemKey, schema.ColCopyNo:
+			if r.res.Named() {
+				value = "?"
+			}
+		}
+		named = append(named, value)
+	}
+	toArchive = fmt.Sprintf("INSERT INTO %s (%s, archived_at, deletion_id, deleted_from) SELECT %s, UTC_TIMESTAMP(6), ?, ? FROM %s WHERE %s",
+		r.archive.table, strings.Join(cols, ", "), strings.Join(plain, ", "), r.active.table, r.byID())
+	toActive = fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM %s WHERE %s",
+		r.active.table, strings.Join(cols, ", "), strings.Join(named, ", "), r.archive.table, r.byID())
+	return r.inUTC(toArchive), r.inUTC(toActive)
+}
+
 // toArchive copies a locked active row to the archive. deletionID and from are nil for a row that is merely
 // archived.
 func (r *tables) toArchive(id any, deletionID, from any) onerow.Stmt {

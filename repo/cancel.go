@@ -7,6 +7,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/cascade/queue"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -130,6 +131,16 @@ func (r *tables) cancelTx(ctx context.Context, tx *onerow.Tx, id any, c *cancell
 	}
 	res, err := r.after(ctx, tx, r.archive, id, onerow.Stmt{Query: r.sql.unhide, Args: []any{id, h.version}, One: true})
 	return back{answer: &res}, err
+}
+
+// trashSQL finds the deletion that hides a row.
+func (r *tables) trashSQL() string {
+	return fmt.Sprintf("SELECT deletion_id, %s FROM %s WHERE %s AND deletion_id IS NOT NULL", ident.Quote(r.res.ID), r.archive.table, r.byID())
+}
+
+// unhideSQL shows a row again that was archived when it was deleted.
+func (r *tables) unhideSQL() string {
+	return fmt.Sprintf("UPDATE %s SET version = version + 1, updated_at = UTC_TIMESTAMP(6), deletion_id = NULL, deleted_from = NULL WHERE %s AND version = ?", r.archive.table, r.byID())
 }
 
 // notHidden answers for a row that no deletion hides.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/names"
 )
 
@@ -111,6 +112,21 @@ func (h held) copyToTry(found int) int {
 		return found
 	}
 	return max(found, h.copyNo)
+}
+
+// copyStatements find the highest copy number of a stem below one, and who has the name.
+type copyStatements struct{ nextCopy, nextCopyCurrent string }
+
+func (r *tables) copyStatements() (q copyStatements) {
+	if r.res.Named() {
+		q.nextCopy, q.nextCopyCurrent = r.nextCopySQL(""), r.nextCopySQL(" LOCK IN SHARE MODE")
+	}
+	return q
+}
+
+func (r *tables) nextCopySQL(lock string) string {
+	return fmt.Sprintf("SELECT COALESCE((SELECT copy_no FROM %s WHERE %s AND stem_key = ? AND copy_no < ? ORDER BY copy_no DESC LIMIT 1%s), 0), COALESCE((SELECT 1 FROM %[1]s WHERE %[2]s AND %[4]s = ?%[3]s), 0)",
+		r.active.table, r.ownerIs(), lock, ident.Quote(r.res.Label.Key))
 }
 
 // afterDuplicate returns the copy number to try next: the highest in use plus one, by one

@@ -8,7 +8,6 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/mysqlerr"
-	"github.com/onerow/onerow/schema"
 )
 
 // createByID is Create where the application makes the ids: the id is what a request id is elsewhere, so that
@@ -132,14 +131,4 @@ func (r *tables) whoever(ctx context.Context, tx *onerow.Tx, id any) (item, erro
 
 func (r *tables) goneBefore(w newRow) error {
 	return fmt.Errorf("%w: %s %s was deleted, or its deletion waits; use a new id for a new row", ErrGone, r.res.Name, r.show(w.id))
-}
-
-// getSQL reads the row of either table.
-func (r *tables) getSQL(lock string) string {
-	list, key := r.fields.selectList(), r.byID()
-	query := fmt.Sprintf("SELECT %s, version, '%s' FROM %s WHERE %s%s", list, schema.Active, r.active.table, key, lock)
-	if r.res.Archive == "" {
-		return query
-	}
-	return fmt.Sprintf("(%s) UNION ALL (SELECT %s, version, '%s' FROM %s WHERE %s%s%s)", query, list, schema.Archived, r.archive.table, key, shown, lock)
 }

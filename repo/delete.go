@@ -195,6 +195,11 @@ func (r *tables) takeAway(ctx context.Context, tx *onerow.Tx, h held, id any, de
 	return r.one(onerow.Affected(ctx, tx, r.sql.hide, deletionID, id, h.version))
 }
 
+// hideSQL marks a row that is in the archive already.
+func (r *tables) hideSQL() string {
+	return fmt.Sprintf("UPDATE %s SET version = version + 1, updated_at = UTC_TIMESTAMP(6), deletion_id = ?, deleted_from = 'archived' WHERE %s AND version = ?", r.archive.table, r.byID())
+}
+
 // gone answers a delete of a row that is in neither table, with the job that it had.
 // revive: if that one is dead, a new one is queued for the same deletion.
 func (r *tables) gone(ctx context.Context, tx *onerow.Tx, id any, del *deleted, revive bool) error {

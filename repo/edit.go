@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/names"
 	"github.com/onerow/onerow/schema"
@@ -178,6 +180,55 @@ func (r *tables) updateArgs(was []any, before, after reflect.Value) (args []any,
 		args = nameArgs(name)
 	}
 	return append(args, own...), name, changed, nil
+}
+
+// editStatements read a row that is to be written, and write it; those of the archive are empty where the
+// plan does not let its rows be edited.
+type editStatements struct {
+	readActive, readArchived string
+	update, updateArchived   string
+	rename, renameArchived   string
+}
+
+// editStatements takes what readSQL gives.
+func (r *tables) editStatements(active, archived string) editStatements {
+	q := editStatements{readActive: active, update: r.updateSQL(r.active, "")}
+	if r.res.Named() {
+		q.rename = r.renameSQL(r.active, "")
+	}
+	if r.res.EditArchived {
+		q.readArchived, q.updateArchived = archived, r.updateSQL(r.archive, shown)
+		if r.res.Named() {
+			q.renameArchived = r.renameSQL(r.archive, shown)
+		}
+	}
+	return q
+}
+
+// renameSQL writes a name, unless the row has it in this spelling.
+func (r *tables) renameSQL(s side, condition string) string {
+	return fmt.Sprintf("UPDATE %s SET %s = ?, %s = ?, stem_key = ?, copy_no = ?, version = version + 1, updated_at = UTC_TIMESTAMP(6) WHERE %s AND CAST(%[2]s AS BINARY) <> CAST(? AS BINARY)%[5]s",
+		s.table, ident.Quote(r.res.Label.Column), ident.Quote(r.res.Label.Key), r.byID(), condition)
+}
+
+// updateSQL writes the application's own columns and the name; the version that
+// was read guards it. The quota's flag is not among them.
+func (r *tables) updateSQL(s side, condition string) string {
+	var set []string
+	for _, col := range r.updateColumns() {
+		set = append(set, ident.Quote(col)+" = ?")
+	}
+	set = append(set, "version = version + 1", "updated_at = UTC_TIMESTAMP(6)")
+	return r.inUTC(fmt.Sprintf("UPDATE %s SET %s WHERE %s AND version = ?%s", s.table, strings.Join(set, ", "), r.byID(), condition))
+}
+
+// updateColumns are the columns that an update writes, beside version and updated_at.
+func (r *tables) updateColumns() []string {
+	cols := r.nameColumns()
+	for _, f := range r.fields.own {
+		cols = append(cols, f.column)
+	}
+	return cols
 }
 
 // Rename gives an active row another name. The unique index decides: a name that another row has is

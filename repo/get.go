@@ -7,6 +7,8 @@ import (
 	"reflect"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/ident"
+	"github.com/onerow/onerow/schema"
 )
 
 // Get returns the row with this id, active or archived, or [onerow.ErrNotFound].
@@ -71,4 +73,39 @@ func (r *tables) findRow(ctx context.Context, db onerow.DB, owner any, name stri
 	}
 	it, err := r.read(ctx, db, r.sql.find, append(whose, parsed.Key)...)
 	return it.row, r.wrap("find", nil, err)
+}
+
+// getStatements ask for a row of either table, or for the active one of a name.
+type getStatements struct{ get, getCurrent, find string }
+
+// getStatements takes what readSQL gives.
+func (r *tables) getStatements(active, archived string) getStatements {
+	q := getStatements{get: active, getCurrent: r.getSQL(" LOCK IN SHARE MODE")}
+	if archived != "" {
+		q.get += " UNION ALL " + archived
+	}
+	if r.res.Named() {
+		q.find = fmt.Sprintf("SELECT %s, version, 'active' FROM %s WHERE %s AND %s = ?", r.fields.selectList(), r.active.table, r.ownerIs(), ident.Quote(r.res.Label.Key))
+	}
+	return q
+}
+
+// readSQL reads the row of one table; archived is empty where there is no archive.
+func (r *tables) readSQL() (active, archived string) {
+	list, key := r.fields.selectList(), r.byID()
+	active = fmt.Sprintf("SELECT %s, version, 'active' FROM %s WHERE %s", list, r.active.table, key)
+	if r.res.Archive != "" {
+		archived = fmt.Sprintf("SELECT %s, version, 'archived' FROM %s WHERE %s AND deletion_id IS NULL", list, r.archive.table, key)
+	}
+	return active, archived
+}
+
+// getSQL reads the row of either table.
+func (r *tables) getSQL(lock string) string {
+	list, key := r.fields.selectList(), r.byID()
+	query := fmt.Sprintf("SELECT %s, version, '%s' FROM %s WHERE %s%s", list, schema.Active, r.active.table, key, lock)
+	if r.res.Archive == "" {
+		return query
+	}
+	return fmt.Sprintf("(%s) UNION ALL (SELECT %s, version, '%s' FROM %s WHERE %s%s%s)", query, list, schema.Archived, r.archive.table, key, shown, lock)
 }

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/internal/packet"
 	"github.com/onerow/onerow/quota"
@@ -183,4 +186,44 @@ func (r *tables) insertTogether(ctx context.Context, tx *onerow.Tx, w newRow, q 
 		stmts = append(stmts, mark)
 	}
 	return packet.ExecLast(ctx, tx, stmts...)
+}
+
+// insertStatements make a row and read it back.
+type insertStatements struct{ insert, readForUpdate, readMade string }
+
+// insertStatements takes what readSQL gives.
+func (r *tables) insertStatements(active string) insertStatements {
+	return insertStatements{
+		insert:        r.insertSQL(),
+		readForUpdate: active + " FOR UPDATE",
+		readMade:      fmt.Sprintf("SELECT %s, version, 'active' FROM %s WHERE %s = LAST_INSERT_ID() FOR UPDATE", r.fields.selectList(), r.active.table, ident.Quote(r.res.ID)),
+	}
+}
+
+// insertSQL: the unique index (owner, name key) decides. Its parameters: the id where the
+// application makes it, owner, parent (where it is not the owner), name, name key, stem key, copy number, the
+// application's own columns.
+func (r *tables) insertSQL() string {
+	var cols, values []string
+	add := func(col, value string) { cols, values = append(cols, ident.Quote(col)), append(values, value) }
+	for _, col := range r.insertColumns() {
+		add(col, "?")
+	}
+	add(schema.ColVersion, "1")
+	add(schema.ColCreatedAt, "UTC_TIMESTAMP(6)")
+	add(schema.ColUpdatedAt, "UTC_TIMESTAMP(6)")
+	return r.inUTC(fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", r.active.table, strings.Join(cols, ", "), strings.Join(values, ", ")))
+}
+
+// insertColumns are the columns whose values come with the statement.
+func (r *tables) insertColumns() []string {
+	var cols []string
+	if r.makesIDs() {
+		cols = append(cols, r.res.ID)
+	}
+	cols = append(cols, r.res.Owners()...)
+	if r.res.Parent.Column != "" && !slices.Contains(cols, r.res.Parent.Column) {
+		cols = append(cols, r.res.Parent.Column)
+	}
+	return append(cols, r.updateColumns()...)
 }

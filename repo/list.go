@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/mysqlerr"
 	"github.com/onerow/onerow/schema"
 )
@@ -221,6 +222,11 @@ func (r *tables) listRowsByName(ctx context.Context, db onerow.DB, owner any, pr
 	p, err = r.page(ctx, db, r.sql.listByName, append(slices.Clone(args), from, append(first, 0xff), limit+1), limit, nil,
 		func(row reflect.Value) (Cursor, error) { return r.nameCursor(l, row) })
 	return p, r.wrap("list", nil, err)
+}
+
+func (r *tables) listByNameSQL() string {
+	return fmt.Sprintf("SELECT /*+ INDEX(%s %s) */ %s, version, 'active' FROM %[1]s IGNORE INDEX (PRIMARY) WHERE %[4]s AND %[5]s >= ? AND %[5]s < ? ORDER BY %[5]s LIMIT ?",
+		r.active.table, ident.Quote("one_name"), r.fields.selectList(), r.ownerIs(), ident.Quote(r.res.Label.Key))
 }
 
 // byName begins the cursors of lists in the order of names.

@@ -87,6 +87,26 @@ func lockOne(ctx context.Context, tx *onerow.Tx, rungs []rung, args []any) (foun
 	return false, missed(ctx, tx, rungs, args)
 }
 
+// parentStatements lock the row above: of a new row, and of one that changes its table.
+type parentStatements struct {
+	parentCreate, parentCreateArchived rung
+	parentActive, parentArchived       rung
+}
+
+func (r *tables) parentStatements() (q parentStatements) {
+	if r.parent.Name == "" {
+		return q
+	}
+	parent := ident.Quote(r.parent.ID) + " = ?"
+	q.parentCreate = rungOf(r.parent, r.parent.Active, "1", r.parentByID())
+	q.parentActive = rungOf(r.parent, r.parent.Active, "1", parent)
+	if r.parent.Archive != "" {
+		q.parentCreateArchived = rungOf(r.parent, r.parent.Archive, "1", r.parentByID()+shown)
+		q.parentArchived = rungOf(r.parent, r.parent.Archive, "1", parent+shown)
+	}
+	return q
+}
+
 // lockParent locks the row above, so that it cannot be deleted before this transaction ends: with the
 // cascade, which locks a parent before it deletes it, this keeps children from slipping in below a
 // dying one. A new child needs an active parent, or an archived one where the plan says so; a child that

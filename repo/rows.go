@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/ident"
@@ -80,6 +81,57 @@ type held struct {
 	finished    int64  // the highest id of a finished cascade job
 	copyNo      int    // of its name, where that is taken: see lockToActivate
 	twin        bool   // perhaps the other table has this id as well, see single
+}
+
+// rowStatements lock a row, remove it, or say where it is.
+type rowStatements struct {
+	lockActive, lockArchived     string
+	deleteActive, deleteArchived string
+	where                        string
+	anybody                      string // where, whoever owns the row
+}
+
+func (r *tables) rowStatements() rowStatements {
+	key := r.byID()
+	q := rowStatements{
+		lockActive:   r.lockSQL(r.active),
+		deleteActive: fmt.Sprintf("DELETE FROM %s WHERE %s AND version = ?", r.active.table, key),
+		where:        fmt.Sprintf("(SELECT 'active' FROM %s WHERE %s LOCK IN SHARE MODE)", r.active.table, key),
+	}
+	if r.res.Archive != "" {
+		q.lockArchived = r.lockSQL(r.archive)
+		q.deleteArchived = fmt.Sprintf("DELETE FROM %s WHERE %s AND version = ?", r.archive.table, key)
+		q.where += fmt.Sprintf(" UNION ALL (SELECT IF(deletion_id IS NULL, 'archived', 'trash') FROM %s WHERE %s LOCK IN SHARE MODE)", r.archive.table, key)
+	}
+	return q
+}
+
+// lockSQL reads and locks the row of one side: the struct, then what the verbs
+// need to know of it (see held).
+func (r *tables) lockSQL(s side, more ...string) string {
+	cols := []string{r.fields.selectList(), "version"}
+	if r.res.Named() {
+		cols = append(cols, ident.Quote(r.res.Label.Column))
+	} else {
+		cols = append(cols, "''")
+	}
+	if s.state == schema.Archived {
+		cols = append(cols, "COALESCE(deletion_id, 0)", "COALESCE(deleted_from, '')")
+	} else {
+		cols = append(cols, "0", "''")
+	}
+	// The end of a primary key: a job that is queued gets a higher id, unless AUTO_INCREMENT has fallen back.
+	// Not MAX(id): MariaDB reads that before it locks the row, and with innodb_snapshot_isolation
+	// answers 1020 if the row changed while this statement waited for it, at READ COMMITTED too.
+	cols = append(cols, r.twinColumn(s), "COALESCE((SELECT id FROM onerow_job_archive ORDER BY id DESC LIMIT 1), 0)", ident.Quote(r.res.ID))
+	for _, owner := range r.res.Owners() {
+		cols = append(cols, ident.Quote(owner))
+	}
+	if r.res.Parent.Column != "" {
+		cols = append(cols, ident.Quote(r.res.Parent.Column))
+	}
+	cols = append(cols, more...)
+	return fmt.Sprintf("SELECT %s FROM %s WHERE %s FOR UPDATE", strings.Join(cols, ", "), s.table, r.byID())
 }
 
 // lock reads and locks the row of one side by its primary key, behind writes if there are any: one statement.

@@ -43,6 +43,10 @@ func (r *tables) refused(ctx context.Context, tx *onerow.Tx, w attempt, err erro
 	return &NameTakenError{Resource: r.res.Name, Name: w.name.Display, ID: r.typed(holder), Err: err}
 }
 
+func (r *tables) holderSQL() string {
+	return fmt.Sprintf("SELECT %s FROM %s WHERE %s AND %s = ? LOCK IN SHARE MODE", ident.Quote(r.res.ID), r.active.table, r.ownerIs(), ident.Quote(r.res.Label.Key))
+}
+
 // holder returns the id of the active row that has the name, or nil.
 func (r *tables) holder(ctx context.Context, db onerow.DB, owner []any, name names.Parsed) (id any, err error) {
 	if !r.res.Named() {

@@ -23,8 +23,8 @@ var floorBugs = []bug{
 		`if have.Unique && colset.Same(have.Columns, want) {`, `if colset.Same(have.Columns, want) {`}}},
 
 	{"the archive's DELETE without the row's version and count", "./repo", ".", []change{
-		{"repo/statements.go", `fmt.Sprintf("DELETE FROM %s WHERE %s AND version = ?", r.active.table, key)`, `fmt.Sprintf("DELETE FROM %s WHERE %s AND version > ? - version - 1", r.active.table, key)`},
-		{"repo/statements.go", `return fmt.Sprintf("SELECT %s FROM %s WHERE %s FOR UPDATE"`, `return fmt.Sprintf("SELECT %s FROM %s WHERE %s"`},
+		{"repo/rows.go", `fmt.Sprintf("DELETE FROM %s WHERE %s AND version = ?", r.active.table, key)`, `fmt.Sprintf("DELETE FROM %s WHERE %s AND version > ? - version - 1", r.active.table, key)`},
+		{"repo/rows.go", `return fmt.Sprintf("SELECT %s FROM %s WHERE %s FOR UPDATE"`, `return fmt.Sprintf("SELECT %s FROM %s WHERE %s"`},
 		{"repo/archive.go", `if err == nil && (!found || now.twin) {`, `if err == nil && !found {`}}},
 	{"the cascade is queued in a transaction after the delete's commit", "./repo", ".", []change{
 		{"repo/delete.go", "\tjob, err := queue.Enqueue(ctx, tx, d)\n\tif err != nil {\n\t\treturn fmt.Errorf(\"the cascade", "\tjob := queue.Job{DeletionID: d.ID}\n\tif err != nil {\n\t\treturn fmt.Errorf(\"the cascade"},

@@ -2,9 +2,9 @@ package main
 
 // The bugs of lists with filters and sort orders.
 var listBugs = []bug{
-	{"a page skips rows with the value of the last one", "./repo", "TestListSorted", []change{{"repo/listing.go",
+	{"a page skips rows with the value of the last one", "./repo", "TestListSorted", []change{{"repo/list_query.go",
 		`where.and("("+sort+beyond+value+" OR "+sort+" = "+value+" AND "+id+beyond+"?)", args...)`, `where.and("("+sort+beyond+value+" OR "+sort+" = "+value+" AND "+id+beyond+"? AND FALSE)", args...)`}}},
-	{"behind the values of a descending list nobody finds NULL", "./repo", "TestListSorted", []change{{"repo/listing.go",
+	{"behind the values of a descending list nobody finds NULL", "./repo", "TestListSorted", []change{{"repo/list_query.go",
 		`" OR "+sort+" IS NULL OR "`, `" OR "`}}},
 	{"a text of a cursor passes through the session's character set", "./repo", "TestListSorted", []change{{"repo/list_column.go",
 		`return keytype.Literal(text), nil`, `return "?", []any{text}`}}},
@@ -12,9 +12,9 @@ var listBugs = []bug{
 		`return "CAST(? AS DECIMAL(65," + strconv.Itoa(len(fraction)) + "))", []any{value}`, `return "(? + 0E0 + " + strconv.Itoa(0*len(fraction)) + ")", []any{value}`}}},
 	{"a cursor is good for lists with other filters", "./repo", "TestListCursors", []change{{"repo/cursor.go",
 		`fmt.Sprintf("%T %v", f.value, f.value)`, `""`}}},
-	{"archived rows are listed with those that a deletion hides", "./repo", "TestListSorted", []change{{"repo/listing.go",
+	{"archived rows are listed with those that a deletion hides", "./repo", "TestListSorted", []change{{"repo/list_query.go",
 		`where.and("deletion_id IS NULL")`, `where.and("(deletion_id IS NULL OR TRUE)")`}}},
-	{"MariaDB may take any index for a list", "./repo", "TestListCosts", []change{{"repo/listing.go",
+	{"MariaDB may take any index for a list", "./repo", "TestListCosts", []change{{"repo/list_query.go",
 		`" /*M! FORCE INDEX ("`, `" /* FORCE INDEX ("`}}},
 	{"an index of the archive has hidden rows among the others", "./schema", "TestListIndex", []change{{"schema/lists.go",
 		`min(len(r.Owners()), len(x.Columns)), ColDeletionID)`, `len(x.Columns), ColDeletionID)`}}},
