@@ -51,7 +51,9 @@ var sqlDropOld = []string{
 // job; and inspect.Orphans takes rows that were skipped for any others.
 //
 // On a pool up to 200 jobs commit by themselves: 9 statements, 1 more where rows were skipped; and 1 for each
-// 200 that stay. It may run beside everything and beside itself, and be called again after any error.
+// 200 that stay. Where the statistics of these tables are of when they were empty, and were read anew since,
+// a statement reads or locks a whole table: ANALYZE TABLE ends that. It may run beside everything and beside
+// itself, and be called again after any error.
 func PurgeJobs(ctx context.Context, db onerow.DB, age time.Duration, limit int) (int64, error) {
 	purged, err := purgeJobs(ctx, db, age, limit)
 	if err != nil {
