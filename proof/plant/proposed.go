@@ -1,0 +1,30 @@
+package main
+
+// The bugs of what is printed for people to run or to take into their plans.
+var proposedBugs = []bug{
+	{"a trash table has a column twice", "./schema/live", "TestTrashTooMuch", []change{{"schema/internal/dict/trash.go",
+		"case colset.Has(columns[:own], f.Name):", "case colset.Has(columns[:own], f.Name) && own == 0:"}}},
+	{"a trash table has more columns than InnoDB takes", "./schema/live", "TestTrashTooMuch", []change{{"schema/internal/dict/trash.go",
+		"mostColumns    = 1017\n", "mostColumns    = 1020\n"}}},
+	{"a trash table has a key of more columns than MySQL takes", "./schema/live", "TestTrashTooMuch", []change{{"schema/internal/dict/trash.go",
+		"mostKeyColumns = 16\n", "mostKeyColumns = 18\n"}}},
+	{"a trash table has a wider key than InnoDB takes", "./schema/live", "TestTrashTooMuch", []change{{"schema/internal/dict/trash.go",
+		"case bytes > mostKeyBytes:", "case bytes-16 > mostKeyBytes:"}}},
+	{"verify sends people to a trash table that cannot be made", "./schema/live", "TestTrashTooMuch", []change{{"schema/internal/verify/trash.go",
+		"if problem := have.NoTrash(); trash == nil && problem != \"\" {", "if problem := have.NoTrash(); trash != nil && problem != \"\" {"}}},
+	{"a worker sends people to a trash table that cannot be made", "./schema/live", "TestTrashTooMuch", []change{{"schema/catalog/trash.go",
+		"case trash == nil && have.NoTrash() != \"\":", "case trash != nil && have.NoTrash() != \"\":"}}},
+	{"goose does not take what ddl prints", "./cascade/command", "TestDDLIsAMigration", []change{{"cascade/command/internal/tables/migrate.go",
+		"const GooseUp = \"-- +goose Up\\n\"", "const GooseUp = \"-- goose Up\\n\""}}},
+	{"an edge that deletes is proposed for rows that stay", "./schema/discover", "TestDiscoverStays", []change{{"schema/discover/guess.go",
+		"if planned[t.Name] && stays[t.Name] {", "if !planned[t.Name] && stays[t.Name] {"}}},
+	{"org_id says nothing of organization", "./schema/discover", "TestDiscoverShort", []change{{"schema/discover/likely.go",
+		"w.short(name, keyName, to.Name); word != \"\" {", "w.short(name, keyName, to.Name); word != \"\" && own {"}}},
+	{"a short name says one table of several", "./schema/discover", "TestDiscoverShort", []change{{"schema/discover/likely.go",
+		"&& !others && w.ends[stem] == 0 {", "&& w.ends[stem] == 0 {"}, {"schema/discover/likely.go", "\t\tothers := false\n", ""}, {"schema/discover/likely.go",
+		"\t\tfor head := range w.heads {\n\t\t\tothers = others || strings.HasPrefix(head, stem) && !strings.HasPrefix(head, word)\n\t\t}\n", ""}}},
+	{"a type and an id beside it are not named", "./schema/discover", "TestDiscoverPolymorphic", []change{{"schema/discover/notes.go",
+		"\td.polymorphic(p)\n", ""}}},
+	{"a type and an id are named that the plan knows", "./schema/discover", "TestDiscoverPolymorphic", []change{{"schema/discover/notes.go",
+		"d.constrained(t.Name, c.Name) || hasEdge(p, t.Name, c.Name) {", "d.constrained(t.Name, c.Name) || hasEdge(p, t.Name, c.Name) && len(pairs) > 9 {"}}},
+}
