@@ -10,6 +10,8 @@ var proposedBugs = []bug{
 		"mostKeyColumns = 16\n", "mostKeyColumns = 18\n"}}},
 	{"a trash table has a wider key than InnoDB takes", "./schema/live", "TestTrashTooMuch", []change{{"schema/internal/dict/trash.go",
 		"case bytes > mostKeyBytes:", "case bytes-16 > mostKeyBytes:"}}},
+	{"ddl prints a trash table that no server takes", "./schema/live", "TestTrashTooMuch", []change{{"schema/catalog/trash.go",
+		"if problem := have.NoTrash(); problem != \"\" {", "if problem := have.NoTrash(); problem != \"\" && c == nil {"}}},
 	{"verify sends people to a trash table that cannot be made", "./schema/live", "TestTrashTooMuch", []change{{"schema/internal/verify/trash.go",
 		"if problem := have.NoTrash(); trash == nil && problem != \"\" {", "if problem := have.NoTrash(); trash != nil && problem != \"\" {"}}},
 	{"a worker sends people to a trash table that cannot be made", "./schema/live", "TestTrashTooMuch", []change{{"schema/catalog/trash.go",

@@ -6,6 +6,8 @@ var restoreBugs = []bug{
 		"if p.job.taken(n.node) == 0 {", "if p.job.taken(n.node) >= 0 {"}}},
 	{"rows come back below one of which no copy is left", "./cascade/recover", "TestRestoreBelowStranger", []change{{"cascade/internal/restore/below.go",
 		"case !kept || p.job.taken(n.node) > of(n.node, p.left)+back:", "case !kept || p.job.taken(n.node) < of(n.node, p.left)+back:"}}},
+	{"a stranger's row gets the reference that a deleted one had lost", "./cascade/recover", "TestRestoreCutStranger", []change{{"cascade/internal/restore/below.go",
+		"if a.step.Cut == nil {", "if a.step.Cut == nil || n != nil {"}}},
 	{"what has expired is not told as missing", "./cascade/recover", "TestRestorePartial", []change{{"cascade/internal/restore/missing.go",
 		"say(name, a.expired, ", "say(name, [2]int64{}, "}}},
 	{"what was not kept is not told as missing", "./cascade/recover", "TestRestorePartial", []change{{"cascade/internal/restore/missing.go",
