@@ -161,6 +161,68 @@ func TestSnapshotConflict(t *testing.T) {
 	floortest.WantBalances(t, db, "1,3")
 }
 
+// TestAutoIncrementDeadlock: who waits for the next AUTO_INCREMENT value while another session's
+// INSERT … SELECT has the counter, and waits for his row, is the victim of a deadlock. MariaDB rolls all of his
+// transaction back and calls it 1467; it takes what follows, and COMMIT, for a new transaction. So nothing
+// follows, the nil is not believed, and the whole runs again. Where INSERT … SELECT does not keep the counter
+// (innodb_autoinc_lock_mode = 2, as in MySQL) nobody waits.
+func TestAutoIncrementDeadlock(t *testing.T) {
+	t.Parallel()
+	db, _ := floortest.Accounts(t)
+	dbtest.Exec(t, db, "CREATE TABLE numbered (id BIGINT PRIMARY KEY AUTO_INCREMENT, name VARCHAR(20) NOT NULL UNIQUE) ENGINE=InnoDB")
+	dbtest.Exec(t, db, "CREATE TABLE heavy (id INT PRIMARY KEY) ENGINE=InnoDB")
+	keeps := dbtest.Scan[int](t, db, "SELECT @@innodb_autoinc_lock_mode") != 2
+	other, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id := range 20 { // the victim is who has written least
+		dbtest.Exec(t, other, "INSERT INTO heavy VALUES (?)", id)
+	}
+	inserted, runs := make(chan error, 1), 0
+	err = onerow.InTx(t.Context(), db, func(ctx context.Context, tx *onerow.Tx) error {
+		dbtest.Exec(t, tx, floortest.Add, 1)
+		dbtest.Exec(t, tx, "INSERT INTO numbered (name) VALUES ('a')")
+		if runs++; runs == 1 {
+			go func() {
+				_, err := other.ExecContext(t.Context(), "INSERT INTO numbered (name) SELECT 'a'")
+				inserted <- err
+			}()
+			dbtest.AwaitLock(t, db)
+		}
+		_, err := tx.ExecContext(ctx, "INSERT INTO numbered (name) VALUES ('b')")
+		if !keeps || runs > 1 {
+			return err
+		}
+		var my *mysql.MySQLError
+		if !errors.As(err, &my) || my.Number != 1467 || !onerow.Retryable(err) {
+			t.Errorf("no deadlock: %v", err)
+		}
+		if err := errors.Join(<-inserted, other.Rollback()); err != nil {
+			t.Errorf("the other one: %v", err)
+		}
+		if _, err := tx.ExecContext(ctx, floortest.Add, 2); !errors.Is(err, onerow.ErrTxPoisoned) {
+			t.Errorf("the second half: %v", err)
+		}
+		return nil
+	})
+	if err != nil || keeps != (runs == 2) {
+		t.Errorf("%v after %d runs", err, runs)
+	}
+	if !keeps {
+		if err := <-inserted; err == nil {
+			t.Error("two of one name")
+		}
+		if err := other.Rollback(); err != nil {
+			t.Error(err)
+		}
+	}
+	floortest.WantBalances(t, db, "1,0")
+	if names := dbtest.Scan[string](t, db, "SELECT GROUP_CONCAT(name ORDER BY name) FROM numbered"); names != "a,b" {
+		t.Errorf("%q", names)
+	}
+}
+
 // TestTooLarge: a statement that does not fit into the server's packet looks like a lost connection. It is
 // not sent 20 times, and the error says which value it is, how large, and what the limit is, but not what is
 // in it.

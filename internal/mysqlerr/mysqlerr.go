@@ -31,7 +31,10 @@ const (
 	// RolledBack means that the server chose this transaction as a victim and
 	// rolled all of it back (1213, the cluster codes 3101 and 1180, and 1020,
 	// MariaDB's snapshot conflict, which does so as well): what follows on this
-	// session would run in autocommit. It may run again.
+	// session would run in autocommit. It may run again. Also 1467: so MariaDB calls it where an INSERT waits
+	// for the next AUTO_INCREMENT value and is the victim of a deadlock. What follows would be in a
+	// transaction of its own, and COMMIT says OK. (Where the column has no more values it is 1467 as well, and
+	// will be so again.)
 	RolledBack
 	// TimedOut means that a lock was waited for in vain (1205). The statement was undone and the
 	// transaction is still open, or, with innodb_rollback_on_timeout, all of it was rolled back:
@@ -72,6 +75,7 @@ const (
 	erCheckRead             = 1020 // MariaDB, innodb_snapshot_isolation: record has changed since last read
 	erTooManyConnections    = 1040
 	erPacketTooLarge        = 1153
+	erAutoIncrement         = 1467 // "Failed to read auto-increment value from storage engine"
 	erLockTableFull         = 1206
 	erTooManyOfUser         = 1203
 	erOptionPrevents        = 1290 // see forbidsWrites
@@ -154,7 +158,7 @@ func classifyNumber(number uint16) Class {
 	switch number {
 	case erDuplicateEntry:
 		return Duplicate
-	case erDeadlock, erErrorDuringCommit, erTransactionRollbackGR, erCheckRead:
+	case erDeadlock, erErrorDuringCommit, erTransactionRollbackGR, erCheckRead, erAutoIncrement:
 		return RolledBack
 	case erLockWaitTimeout:
 		return TimedOut

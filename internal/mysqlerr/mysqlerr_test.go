@@ -33,6 +33,7 @@ func TestClassify(t *testing.T) {
 		{"certifier", number(3101), RolledBack, true, true},
 		{"error during COMMIT", number(1180), RolledBack, true, true},
 		{"snapshot conflict", number(1020), RolledBack, true, true},
+		{"deadlock at AUTO_INCREMENT", number(1467), RolledBack, true, true},
 		{"lock wait timeout", number(1205), TimedOut, true, true},
 		{"lock table full", number(1206), Overflowed, false, false},
 		{"node not ready", number(1047), NotHere, true, true},
