@@ -67,8 +67,8 @@ func crowd(t *testing.T, db *sql.DB, dsn string, snapshots bool, shops ...shop) 
 	go func() { watched <- watch(ctx, dsn, shops[0]) }()
 	sweeper := limit.NewSweeper(db, limit.Config{Every: time.Nanosecond}, shops[0].number, shops[0].bytes)
 	go func() {
-		for ctx.Err() == nil {
-			if _, err := sweeper.RunOnce(ctx); err != nil && ctx.Err() == nil {
+		for ctx.Err() == nil { // the last one to its end: what is cut off may be committed a moment later
+			if _, err := sweeper.RunOnce(context.WithoutCancel(ctx)); err != nil {
 				t.Errorf("sweep: %v", err)
 			}
 		}
@@ -88,7 +88,10 @@ func crowd(t *testing.T, db *sql.DB, dsn string, snapshots bool, shops ...shop) 
 	}
 }
 
-// watch holds what is in use against the maximum, in one snapshot after the other.
+// watch holds what is in use against the maximum, again and again, in a transaction that locks the room
+// first: whatever was done with it before is committed then, and seen. A snapshot without that may show a
+// commit and not an earlier one that it had waited for: MariaDB looks at the open transactions one by one
+// when it makes one, and holds up nobody meanwhile.
 func watch(ctx context.Context, dsn string, s shop) error {
 	db, err := sql.Open("mysql", dsn)
 	if err != nil {
@@ -96,15 +99,31 @@ func watch(ctx context.Context, dsn string, s shop) error {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	for ctx.Err() == nil {
-		tx, err := db.BeginTx(context.WithoutCancel(ctx), &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
+		begun := time.Now()
+		tx, err := db.BeginTx(context.WithoutCancel(ctx), &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(s.room(context.WithoutCancel(ctx), tx, 7), tx.Rollback()); err != nil {
+		err = errors.Join(s.lockedRoom(context.WithoutCancel(ctx), tx, 7), tx.Rollback())
+		if err != nil && !onerow.Retryable(err) {
+			return err
+		}
+		time.Sleep(time.Since(begun)) // the others are what is watched
+	}
+	return nil
+}
+
+// lockedRoom is room in a transaction at READ COMMITTED, and nobody takes or gives meanwhile. It locks in the
+// order in which the verbs do.
+func (s shop) lockedRoom(ctx context.Context, tx *sql.Tx, user int64) error {
+	for _, rule := range []*limit.Rule{s.number, s.bytes} {
+		err := onerow.Query(ctx, tx, "SELECT room FROM onerow_limit WHERE name = ? AND owner = ? ORDER BY stripe FOR UPDATE",
+			[]any{rule.Name(), fmt.Sprint(user)}, func(*sql.Rows) error { return nil })
+		if err != nil {
 			return err
 		}
 	}
-	return nil
+	return s.room(ctx, tx, user)
 }
 
 // anything does what takes or gives with a file of its own or with anybody's.
