@@ -56,6 +56,9 @@
 //     waited for an owner's room while another transaction changed it (error 1020). The call is run again; of
 //     dozens at once for one owner some give up after 20 attempts, having written nothing
 //     ([onerow.Retryable]). READ COMMITTED, which [pool.Open] asks for, has none of it.
+//   - A plain read of MariaDB may show a commit and not an earlier one that it had waited for. So beside
+//     verbs that are under way [Rule.Look], and rows that somebody counts in the same snapshot, may differ
+//     for a moment. Whatever decides here locks first, and then sees all that was committed before.
 //   - In a transaction of the caller's nothing runs in a transaction of its own: there the maximum that was
 //     last seen counts, and the first take of an owner counts with locks on its rows.
 //   - An owner in text is one owner in one spelling, as in package quota: where a collation takes "Bob" and

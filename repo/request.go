@@ -133,6 +133,9 @@ func (r *tables) replay(ctx context.Context, tx *onerow.Tx, q request) (res resu
 		query = r.sql.getCurrent // the snapshot may be older than the row
 	}
 	it, err := r.get(ctx, tx, query, id)
+	if err == nil && it.more { // or a row that moves: a snapshot of MariaDB may show it on both sides
+		it, err = r.get(ctx, tx, r.sql.getCurrent, id)
+	}
 	if errors.Is(err, onerow.ErrNotFound) {
 		return res, fmt.Errorf("%w: request %q made %s %s, which was deleted since", ErrGone, q.id, r.res.Name, r.show(id))
 	}
