@@ -162,10 +162,10 @@ func TestSnapshotConflict(t *testing.T) {
 }
 
 // TestAutoIncrementDeadlock: who waits for the next AUTO_INCREMENT value while another session's
-// INSERT … SELECT has the counter, and waits for his row, is the victim of a deadlock. MariaDB rolls all of his
-// transaction back and calls it 1467; it takes what follows, and COMMIT, for a new transaction. So nothing
-// follows, the nil is not believed, and the whole runs again. Where INSERT … SELECT does not keep the counter
-// (innodb_autoinc_lock_mode = 2, as in MySQL) nobody waits.
+// INSERT … SELECT has the counter, and waits for his row, is the victim of a deadlock. MariaDB rolls all of
+// his transaction back and calls it 1467; it takes what follows, and COMMIT, for a new transaction. So
+// nothing follows, the nil is not believed, and the whole runs again. Where INSERT … SELECT does not keep the
+// counter (innodb_autoinc_lock_mode = 2, as in MySQL) nobody waits.
 func TestAutoIncrementDeadlock(t *testing.T) {
 	t.Parallel()
 	db, _ := floortest.Accounts(t)
