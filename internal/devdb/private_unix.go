@@ -141,7 +141,8 @@ func (p *private) serverFlags(port int) []string {
 	}
 	if !p.durable {
 		flags = append(flags, "--innodb-flush-log-at-trx-commit=0", "--sync-binlog=0", "--innodb-doublewrite=OFF",
-			"--loose-innodb-flush-method=nosync")
+			"--loose-innodb-flush-method=nosync",
+			"--table-definition-cache=4000") // the schemas of many tests at once: a table that is closed is read anew, its statistics too
 		if p.bin.engine() == MySQL {
 			// Measuring each statement, and handing the log over to threads of its own, took a fifth of the
 			// processors. What tests read of performance_schema (sessions, locks, counters) is there without
