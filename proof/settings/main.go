@@ -39,10 +39,8 @@ var packages = []struct{ name, short string }{
 	{"repo", "^(Example|TestLife|TestRequestID|TestList|TestRestore|TestChildren|TestOneName|TestKinds)$"},
 	{"quota", "^(TestJoined|TestFlags|TestLimitFails|TestRecheck|TestOwnersOfOtherKinds)$"},
 	{"cascade", "^(Example|TestForeignSchema|TestRetry|TestCancel|TestPark|TestHold)$"},
-	{"cascade/queue", "^(TestPurge|TestClaimsDoNotMeet)$"},
-	{"cascade/recover", "^(TestRestorePartial|TestTrashTypes)$"},
-	{"cascade/inspect", "^(TestSweepResources|TestDryRunFixtures|TestOrphansOfTables)$"},
-	{"cascade/admin", "^(TestReadStats|TestPause)$"},
+	{"cascade/inspect", "^TestSweepResources$"},
+	{"cascade/admin", "^TestReadStats$"},
 	{"idempotency", "^(Example.*|TestDo|TestTwoSteps|TestExpiry|TestOperator|TestPurge|TestTexts)$"},
 	{"flow", "^(Example.*|TestLife|TestSteps|TestConditionalWrites)$"},
 	{"ordering", "^(Example.*|TestOutcomes|TestByTime|TestSkipAndForget|TestParkTexts)$"},
@@ -250,7 +248,7 @@ func told(pkg string, out []byte, err error) error {
 	for _, m := range failure.FindAllSubmatch(out, -1) {
 		names = append(names, string(m[1]))
 	}
-	file, ferr := os.CreateTemp("", "settings-"+pkg+"-*.log")
+	file, ferr := os.CreateTemp("", "settings-"+strings.ReplaceAll(pkg, "/", "-")+"-*.log")
 	if ferr != nil {
 		return errors.Join(err, ferr)
 	}
