@@ -28,13 +28,12 @@ const (
 	// Duplicate is a violated unique key (1062). The statement was undone, the
 	// transaction is still usable.
 	Duplicate
-	// RolledBack means that the server chose this transaction as a victim and
-	// rolled all of it back (1213, the cluster codes 3101 and 1180, and 1020,
-	// MariaDB's snapshot conflict, which does so as well): what follows on this
-	// session would run in autocommit. It may run again. Also 1467: so MariaDB calls it where an INSERT waits
-	// for the next AUTO_INCREMENT value and is the victim of a deadlock. What follows would be in a
-	// transaction of its own, and COMMIT says OK. (Where the column has no more values it is 1467 as well, and
-	// will be so again.)
+	// RolledBack means that the server chose this transaction as a victim and rolled all of it back (1213,
+	// the cluster codes 3101 and 1180, and 1020, MariaDB's snapshot conflict, which does so as well): what
+	// follows on this session would run in autocommit. It may run again. Also 1467: so MariaDB calls it where
+	// an INSERT waits for the next AUTO_INCREMENT value and is the victim of a deadlock. What follows would
+	// be in a transaction of its own, and COMMIT says OK. (Where the column has no more values it is 1467 as
+	// well, and will be so again.)
 	RolledBack
 	// TimedOut means that a lock was waited for in vain (1205). The statement was undone and the
 	// transaction is still open, or, with innodb_rollback_on_timeout, all of it was rolled back:
