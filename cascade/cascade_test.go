@@ -31,12 +31,12 @@ func TestWholeTree(t *testing.T) {
 				store := &shelf{}
 				c.Assets, c.Name = store, "tester"
 				var progress []int64
-				c.OnProgress = func(job queue.Job) {
+				c.Progress, c.OnEvent = true, progressed(func(job queue.Job) {
 					if sum(job.Tables) != job.DeletedRows {
 						t.Errorf("progress %+v", job)
 					}
 					progress = append(progress, job.DeletedRows)
-				}
+				})
 				job := condemn(t, db, 1, 0)
 				drain(t, worker(t, db, c))
 				got := get(t, db, job.ID)

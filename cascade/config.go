@@ -2,7 +2,6 @@ package cascade
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"log/slog"
 	"os"
@@ -43,9 +42,6 @@ type Config struct {
 	// Parallel is how many jobs Run and Drain work at once, each on a connection of its
 	// own. Default 1.
 	Parallel int
-	// OnParallel is told of another number that an operator has set (admin.Set), and of Parallel again after
-	// that: a pool that is bounded may need room.
-	OnParallel func(n int)
 	// Throttles are asked once per second; while one has a reason the worker waits, with
 	// its lease kept.
 	Throttles []Throttle
@@ -87,15 +83,11 @@ type Config struct {
 	Name string
 	// Log gets one line per job, and errors. Default: nothing is logged.
 	Log *slog.Logger
-	// Observer is told what happens, for metrics. Default: nobody.
-	Observer Observer
-	// OnProgress is called on the worker's goroutines, one call at a time, after each batch,
-	// and when a job ends, with the job as the worker knows it. It costs 2 statements per job.
-	OnProgress func(queue.Job)
-	// Chore is called by Run between its rounds, once a second at most and by one goroutine at a time, while
-	// neither the switch nor a throttle has a reason against work: for something small, which ends when ctx
-	// does. Default: nothing.
-	Chore func(ctx context.Context, db *sql.DB)
+	// OnEvent is told what the worker does, for metrics and progress: package cascade/prommetrics is one
+	// receiver. It is called on the worker's goroutines, one call at a time, and should return at once.
+	OnEvent func(Event)
+	// Progress asks for [Progress] events. They cost up to 2 statements per job.
+	Progress bool
 }
 
 const (
@@ -150,9 +142,6 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Load < 0 || c.Load > 1 || c.Chunk > longestChunk {
 		return c, fmt.Errorf("%w: Load is %g, Chunk is %d", ErrInvalidConfig, c.Load, c.Chunk)
-	}
-	if c.Observer == nil {
-		c.Observer = unobserved{}
 	}
 	if c.Name == "" {
 		host, err := os.Hostname()

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,23 +25,18 @@ func twoRooms(t *testing.T) (db *sql.DB, first, second queue.Job) {
 	return db, begin(t, db, "room", "1"), begin(t, db, "room", "2")
 }
 
-// losses counts what an observer is told.
-type losses struct {
-	unobserved
-	lost atomic.Int64
-}
-
-func (l *losses) LeaseLost() { l.lost.Add(1) }
-
 // TestPauseOneJob: a job that is paused at work stops after its batch, the others go on, and Drain does not
 // wait for it. It is no failure and no lost lease, and it ends with exact counts when it may go on.
 func TestPauseOneJob(t *testing.T) {
 	db, first, other := twoRooms(t)
-	var told losses
-	var batches int
-	cfg := Config{Batch: 10, Target: -1, Chunk: 10, ClaimJobs: 1, Observer: &told}
-	cfg.OnProgress = func(job queue.Job) {
-		if job.ID != first.ID || job.State != queue.Running {
+	var lost, batches int
+	cfg := Config{Batch: 10, Target: -1, Chunk: 10, ClaimJobs: 1}
+	cfg.Progress, cfg.OnEvent = true, func(e Event) {
+		if _, ok := e.(LeaseLost); ok {
+			lost++
+		}
+		p, ok := e.(Progress)
+		if !ok || p.Job.ID != first.ID || p.Job.State != queue.Running {
 			return
 		}
 		if batches++; batches == 2 {
@@ -51,8 +45,8 @@ func TestPauseOneJob(t *testing.T) {
 	}
 	finish(t, db, archive, cfg, other.ID)
 	paused := get(t, db, first.ID)
-	if paused.State != queue.OnPause || paused.Failures != 0 || paused.DeletedRows != 20 || batches != 2 || told.lost.Load() != 0 {
-		t.Errorf("%+v after %d batches, %d leases lost", paused, batches, told.lost.Load())
+	if paused.State != queue.OnPause || paused.Failures != 0 || paused.DeletedRows != 20 || batches != 2 || lost != 0 {
+		t.Errorf("%+v after %d batches, %d leases lost", paused, batches, lost)
 	}
 	if job := get(t, db, other.ID); job.State != queue.Done || job.DeletedRows != 102 {
 		t.Errorf("%+v", job)
@@ -115,14 +109,14 @@ func TestPauseResource(t *testing.T) {
 	var w *Worker
 	batches := 0
 	cfg := Config{Batch: 10, Target: -1, Chunk: 10, ClaimJobs: 1}
-	cfg.OnProgress = func(job queue.Job) {
+	cfg.Progress, cfg.OnEvent = true, progressed(func(job queue.Job) {
 		if batches++; batches == 2 {
 			if err := admin.PauseResource(t.Context(), db, "room", "moving house"); err != nil {
 				t.Error(err)
 			}
 			w.governor.Stale() // a second has passed
 		}
-	}
+	})
 	w, err := NewWorker(db, archive, cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -242,7 +236,11 @@ func TestSetLoad(t *testing.T) {
 func TestSetParallel(t *testing.T) {
 	db := openForest(t)
 	var told []int
-	w := worker(t, db, Config{Poll: time.Millisecond, OnParallel: func(n int) { told = append(told, n) }})
+	w := worker(t, db, Config{Poll: time.Millisecond, OnEvent: func(e Event) {
+		if p, ok := e.(Parallel); ok {
+			told = append(told, p.Jobs)
+		}
+	}})
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- w.Run(ctx) }()

@@ -373,7 +373,7 @@ VALUES (%d, %d, 'note', '1', 'e', 'parked', UTC_TIMESTAMP(6))`, numbered, job.ID
 		return nil
 	})
 	c.Call("what a governor asks", func(ctx context.Context, db *sql.DB) error {
-		g := governor.New(db, "asks", time.Minute, nil, 1, unobserved{})
+		g := governor.New(db, "asks", time.Minute, nil, 1)
 		_, err := g.Idle(ctx)
 		return errors.Join(err, g.Gone(ctx))
 	})

@@ -20,27 +20,25 @@ func (l *lease) committed(ctx context.Context, t work.Tally, took, spent time.Du
 		l.setbacks.end(l.job.ID)
 	}
 	l.pace.Took(took, spent, rows)
-	l.cfg.Observer.Batch(took)
 	for table, n := range t.Deleted {
 		if n > 0 {
 			l.counts[table] += n
-			l.cfg.Observer.Deleted(table, n)
 		}
 	}
 	for table, n := range t.Detached {
 		if n > 0 {
 			l.detached[table] += n
-			l.cfg.Observer.Detached(table, n)
 		}
 	}
-	if l.cfg.OnProgress == nil || rows == 0 {
+	l.tell(Batch{Took: took, Deleted: t.Deleted, Detached: t.Detached})
+	if !l.cfg.Progress || rows == 0 {
 		return nil
 	}
-	return l.tell(ctx)
+	return l.tellProgress(ctx)
 }
 
-// tell reports the job. What was counted before this run is read once.
-func (l *lease) tell(ctx context.Context) error {
+// tellProgress tells how far the job is. What was counted before this run is read once.
+func (l *lease) tellProgress(ctx context.Context) error {
 	if l.stale {
 		stored, err := queue.Get(ctx, l.db, l.job.ID)
 		if err != nil {
@@ -59,7 +57,7 @@ func (l *lease) tell(ctx context.Context) error {
 	for _, n := range job.Detached {
 		job.DetachedRows += n
 	}
-	l.report(job)
+	l.tell(Progress{job})
 	return nil
 }
 

@@ -88,7 +88,7 @@
 //     above are gone from the trash, not below what may be one of those. A row that referred to nothing
 //     before may do so again. What is not back is held against what was deleted, and told by table.
 //   - What the plan's retention asks for is deleted only if it is due when its job begins: the look, under
-//     the row's lock, commits with the job's first batch. See [Retainer].
+//     the row's lock, commits with the job's first batch. [Worker.Run] queues it; see [Retainer].
 //   - When the context of [Worker.Run] ends, the current batches are ended or rolled back, leases are given
 //     back, and Run returns within two seconds.
 //   - A job that is paused ([queue.PauseJob]) changes nothing after the batch under way; the jobs of a

@@ -20,13 +20,13 @@ func TestDrift(t *testing.T) {
 		job := begin(t, db, "firm", firmOfNord)
 		var w *Worker
 		once := false
-		w, err := NewWorker(db, office, Config{Batch: 1, Chunk: 1, OnProgress: func(queue.Job) {
+		w, err := NewWorker(db, office, Config{Batch: 1, Chunk: 1, Progress: true, OnEvent: progressed(func(queue.Job) {
 			if !once {
 				once = true
 				dbtest.Exec(t, db, "ALTER TABLE staff DROP FOREIGN KEY staff_boss")
 				w.graphCache.read = time.Time{}
 			}
-		}})
+		})})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +71,7 @@ func TestDriftSaysWhat(t *testing.T) {
 			dbtest.Exec(t, db, "ALTER TABLE box ADD CONSTRAINT in_room FOREIGN KEY (room_id) REFERENCES room (id)")
 			dbtest.Exec(t, db, "ALTER TABLE box DROP FOREIGN KEY box_ibfk_1")
 			job := begin(t, db, "room", "1")
-			w, err := NewWorker(db, archive, Config{Batch: 1, Target: -1, OnProgress: func(queue.Job) { onPause(t, db, job.ID) }})
+			w, err := NewWorker(db, archive, Config{Batch: 1, Target: -1, Progress: true, OnEvent: progressed(func(queue.Job) { onPause(t, db, job.ID) })})
 			if err != nil {
 				t.Fatal(err)
 			}

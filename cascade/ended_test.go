@@ -9,19 +9,17 @@ import (
 	"github.com/onerow/onerow/internal/devdb/dbtest"
 )
 
-// endings notes how attempts ended.
-type endings struct {
-	unobserved
-	list []string
-}
-
-func (e *endings) Ended(state queue.State) { e.list = append(e.list, string(state)) }
-func (e *endings) LeaseLost()              { e.list = append(e.list, "lost") }
-
 // TestEndedByAnother: what came of an attempt is told by the worker that has the job.
 func TestEndedByAnother(t *testing.T) {
-	seen := &endings{}
-	w, job := pairWorker(t, Config{Observer: seen, MaxFailures: 2})
+	var seen []string // how attempts ended
+	w, job := pairWorker(t, Config{MaxFailures: 2, OnEvent: func(e Event) {
+		switch e := e.(type) {
+		case Ended:
+			seen = append(seen, string(e.State))
+		case LeaseLost:
+			seen = append(seen, "lost")
+		}
+	}})
 	c, err := w.claim(t.Context(), w.cfg.ClaimJobs)
 	if err != nil || len(c.Jobs) != 1 {
 		t.Fatalf("%+v, %v", c, err)
@@ -33,11 +31,11 @@ func TestEndedByAnother(t *testing.T) {
 		}
 		c.Jobs[0].Failures++
 	}
-	if got := get(t, w.db, job.ID); got.State != queue.Running || got.Failures != 0 || fmt.Sprint(seen.list) != "[lost lost]" {
-		t.Errorf("%q: %+v", seen.list, got)
+	if got := get(t, w.db, job.ID); got.State != queue.Running || got.Failures != 0 || fmt.Sprint(seen) != "[lost lost]" {
+		t.Errorf("%q: %+v", seen, got)
 	}
 	dbtest.Exec(t, w.db, "UPDATE onerow_job SET token = token - 1")
-	if err := w.fail(t.Context(), c.Jobs[0], errors.New("slow")); err != nil || fmt.Sprint(seen.list) != "[lost lost dead]" {
-		t.Errorf("%q, %v", seen.list, err)
+	if err := w.fail(t.Context(), c.Jobs[0], errors.New("slow")); err != nil || fmt.Sprint(seen) != "[lost lost dead]" {
+		t.Errorf("%q, %v", seen, err)
 	}
 }

@@ -46,8 +46,13 @@ func Example_delete() {
 func ExampleWorker_Run() {
 	serve := func(ctx context.Context, db *sql.DB) error {
 		worker, err := cascade.NewWorker(db, plan, cascade.Config{
-			Lease:      5 * time.Second,
-			OnProgress: func(job queue.Job) { fmt.Println(job.ResourceID, job.State, job.DeletedRows) },
+			Lease:    5 * time.Second,
+			Progress: true,
+			OnEvent: func(e cascade.Event) {
+				if p, ok := e.(cascade.Progress); ok {
+					fmt.Println(p.Job.ResourceID, p.Job.State, p.Job.DeletedRows)
+				}
+			},
 		})
 		if err != nil {
 			return err

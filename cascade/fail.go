@@ -58,10 +58,10 @@ func (w *Worker) store(ctx context.Context, job queue.Claimed, state queue.State
 // tellEnded tells of the end of an attempt, or that it was another worker's by then.
 func (w *Worker) tellEnded(state queue.State, ours bool) {
 	if ours {
-		w.cfg.Observer.Ended(state)
+		w.tell(Ended{state})
 		return
 	}
-	w.cfg.Observer.LeaseLost()
+	w.tell(LeaseLost{})
 }
 
 // End moves the job to the archive, in its last batch.

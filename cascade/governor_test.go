@@ -39,14 +39,13 @@ func (d *dial) Reason(context.Context, *sql.DB) (string, error) {
 	return "", nil
 }
 
-// heard notes what an observer is told of throttles.
+// heard notes why a governor waits.
 type heard struct {
-	unobserved
 	mu      sync.Mutex
 	reasons []string
 }
 
-func (h *heard) Throttled(reason string) {
+func (h *heard) note(reason string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.reasons = append(h.reasons, reason)
@@ -72,7 +71,8 @@ func TestGovernor(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
 		ctx := t.Context()
 		d, h := &dial{}, &heard{}
-		g := governor.New(db, "w", time.Minute, []governor.Throttle{d}, 1, h)
+		g := governor.New(db, "w", time.Minute, []governor.Throttle{d}, 1)
+		g.Throttled = h.note
 		idle := func(want bool) {
 			t.Helper()
 			g.Stale()
@@ -134,7 +134,7 @@ func TestGovernorWaits(t *testing.T) {
 	each(t, func(t *testing.T, db *sql.DB) {
 		d := &dial{}
 		d.turn("not now")
-		g := governor.New(db, "w", 30*time.Millisecond, []governor.Throttle{d}, 1, unobserved{})
+		g := governor.New(db, "w", 30*time.Millisecond, []governor.Throttle{d}, 1)
 		var renewed atomic.Int64
 		renew := func(context.Context) error { renewed.Add(1); return nil }
 		ended := make(chan error, 1)
@@ -212,7 +212,7 @@ func TestGovernorLogs(t *testing.T) {
 	db := openForest(t)
 	var log bytes.Buffer
 	d := &dial{}
-	g := governor.New(db, "w", time.Minute, []governor.Throttle{d}, 0.5, unobserved{})
+	g := governor.New(db, "w", time.Minute, []governor.Throttle{d}, 0.5)
 	g.Log = slog.New(slog.NewTextHandler(&log, nil))
 	look := func(job bool) {
 		t.Helper()
@@ -252,7 +252,8 @@ func TestGovernorLoad(t *testing.T) {
 	t.Parallel()
 	db := openForest(t)
 	h := &heard{}
-	g := governor.New(db, "w", 2400*time.Millisecond, nil, 0.25, h) // a quarter of it is there to ask in
+	g := governor.New(db, "w", 2400*time.Millisecond, nil, 0.25) // a quarter of it is there to ask in
+	g.Throttled = h.note
 	renewed := 0
 	begin := time.Now()
 	if err := g.Wait(t.Context(), 7, time.Second, func(context.Context) error { renewed++; return nil }); err != nil {
@@ -276,7 +277,7 @@ func TestGovernorLoad(t *testing.T) {
 // that cannot be written is none to fail.
 func TestGovernorSurvivesTheDatabase(t *testing.T) {
 	db := openForest(t)
-	g := governor.New(db, "w", time.Minute, nil, 1, unobserved{})
+	g := governor.New(db, "w", time.Minute, nil, 1)
 	dbtest.Exec(t, db, "RENAME TABLE onerow_worker TO elsewhere")
 	if paused, err := g.Idle(t.Context()); paused || err != nil {
 		t.Error(paused, err)
@@ -301,7 +302,7 @@ func TestGovernorStatements(t *testing.T) {
 	db, connector := counting(t)
 	dbtest.Exec(t, db, `INSERT INTO onerow_worker (name, started_at, seen_at, beats) VALUES ('killed', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL 61 MINUTE, 1),
 ('lately', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) - INTERVAL 59 MINUTE, 1)`)
-	g := governor.New(db, "w", time.Minute, []governor.Throttle{ThreadsRunning(100_000)}, 1, unobserved{})
+	g := governor.New(db, "w", time.Minute, []governor.Throttle{ThreadsRunning(100_000)}, 1)
 	renew := func(context.Context) error { return errors.New("not needed") }
 	takes := func(what string, want int, call func() error) {
 		t.Helper()
@@ -318,14 +319,14 @@ func TestGovernorStatements(t *testing.T) {
 	g.Stale()
 	takes("a batch a second later", 2, func() error { return g.Wait(t.Context(), 1, time.Millisecond, renew) })
 	takes("the end", 1, func() error { return g.Gone(t.Context()) })
-	takes("the end of who never began", 0, func() error { return governor.New(db, "x", time.Second, nil, 1, unobserved{}).Gone(t.Context()) })
+	takes("the end of who never began", 0, func() error { return governor.New(db, "x", time.Second, nil, 1).Gone(t.Context()) })
 }
 
 // TestGovernorParallel: many goroutines of one worker ask once.
 func TestGovernorParallel(t *testing.T) {
 	db := openForest(t)
 	d := &dial{}
-	g := governor.New(db, "w", time.Minute, []governor.Throttle{d}, 1, unobserved{})
+	g := governor.New(db, "w", time.Minute, []governor.Throttle{d}, 1)
 	begin := time.Now()
 	var wg sync.WaitGroup
 	for i := range int64(16) {

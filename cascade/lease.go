@@ -33,7 +33,7 @@ type lease struct {
 // begin takes up a job: under the plan and the tables as they are, which must be those that an earlier
 // attempt has begun it under.
 func (w *Worker) begin(ctx context.Context, job queue.Claimed) (*lease, error) {
-	l := &lease{Worker: w, job: job, counts: counts{}, detached: counts{}, fenced: time.Now(), stale: w.cfg.OnProgress != nil}
+	l := &lease{Worker: w, job: job, counts: counts{}, detached: counts{}, fenced: time.Now(), stale: w.cfg.Progress}
 	err := backoff.Read(ctx, func() (err error) {
 		l.graph, err = w.current(ctx)
 		return err
@@ -118,6 +118,6 @@ func (l *lease) Limit() int { return l.pace.Limit(l.governor.Target()) }
 
 // Parked tells of a row that was parked.
 func (l *lease) Parked(ctx context.Context, table, key, cause string) {
-	l.cfg.Observer.Parked(table)
+	l.tell(Parked{table})
 	l.cfg.Log.WarnContext(ctx, "cascade: parked a row", "job", l.job.ID, "table", table, "key", key, "error", cause)
 }

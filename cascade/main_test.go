@@ -192,3 +192,12 @@ func drain(t testing.TB, w *Worker) {
 		t.Fatal(err)
 	}
 }
+
+// progressed hears of jobs alone.
+func progressed(f func(queue.Job)) func(Event) {
+	return func(e Event) {
+		if p, ok := e.(Progress); ok {
+			f(p.Job)
+		}
+	}
+}

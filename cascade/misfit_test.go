@@ -82,12 +82,12 @@ func TestPlanDoesNotFit(t *testing.T) {
 		t.Parallel()
 		var w *Worker
 		c := Config{Chunk: 1, Batch: 1}
-		c.OnProgress = func(job queue.Job) {
+		c.Progress, c.OnEvent = true, progressed(func(job queue.Job) {
 			if job.State.Open() && w.graphCache.read != (time.Time{}) {
 				dbtest.Exec(t, w.db, "ALTER TABLE b CHANGE a_id a_ref INT")
 				w.graphCache.read = time.Time{}
 			}
-		}
+		})
 		var job queue.Job
 		w, job = pairWorker(t, c)
 		dbtest.Exec(t, w.db, "INSERT INTO b VALUES (1, 1), (2, 1), (3, 1)")

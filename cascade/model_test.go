@@ -294,11 +294,11 @@ func (m *modelled) drain() error {
 			c.Batch, c.Chunk = 0, 0 // as users have it
 		}
 		if left := 1 + m.r.IntN(4); stops > 0 {
-			c.OnProgress = func(queue.Job) {
+			c.Progress, c.OnEvent = true, progressed(func(queue.Job) {
 				if left--; left == 0 {
 					cancel()
 				}
-			}
+			})
 		}
 		worker, err := cascade.NewWorker(m.db, m.plan, c)
 		if err == nil {
@@ -353,4 +353,13 @@ func (m *modelled) compare() error {
 		errs = append(errs, errors.New(line))
 	}
 	return errors.Join(errs...)
+}
+
+// progressed hears of jobs alone.
+func progressed(f func(queue.Job)) func(cascade.Event) {
+	return func(e cascade.Event) {
+		if p, ok := e.(cascade.Progress); ok {
+			f(p.Job)
+		}
+	}
 }

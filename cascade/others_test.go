@@ -43,7 +43,8 @@ func alone(t *testing.T) *devdb.Server {
 func busy(t *testing.T, db *sql.DB, name string, load float64) (*governor.Governor, *heard) {
 	t.Helper()
 	h := &heard{}
-	g := governor.New(db, name, time.Minute, nil, load, h)
+	g := governor.New(db, name, time.Minute, nil, load)
+	g.Throttled = h.note
 	ctx, stop := context.WithCancel(g.Count(t.Context()))
 	ended := make(chan error, 1)
 	go func() {
@@ -166,7 +167,8 @@ func TestYieldsUncounted(t *testing.T) {
 		}
 	})
 	h := &heard{}
-	g := governor.New(db, "plain", time.Minute, nil, 0, h)
+	g := governor.New(db, "plain", time.Minute, nil, 0)
+	g.Throttled = h.note
 	ctx := g.Count(t.Context())
 	log, err := crashtest.Count(connector, func() error {
 		for begin := time.Now(); time.Since(begin) < 3*time.Second; {

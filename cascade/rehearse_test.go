@@ -87,7 +87,7 @@ func TestAssetsOfOthersRows(t *testing.T) {
 			eachOf(t, galleryRows, func(t *testing.T, db *sql.DB) {
 				store, done := &shelf{}, false
 				var w *Worker
-				w, err := NewWorker(db, gallery, Config{Assets: store, Chunk: 1, OnProgress: func(queue.Job) {
+				w, err := NewWorker(db, gallery, Config{Assets: store, Chunk: 1, Progress: true, OnEvent: progressed(func(queue.Job) {
 					if !done {
 						done = true
 						dbtest.Exec(t, db, c.does)
@@ -95,7 +95,7 @@ func TestAssetsOfOthersRows(t *testing.T) {
 						defer w.graphCache.mu.Unlock()
 						w.graphCache.read = time.Time{}
 					}
-				}})
+				})})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -74,9 +74,11 @@ func (r *Retainer) Names() []string {
 	return slices.DeleteFunc(r.plan.Names(), func(name string) bool { return r.ways[name] == nil })
 }
 
-// Retained is what a [Retainer.Step] did.
+// Retained is what a [Retainer.Step] did. A worker tells it as an [Event].
 type Retained struct {
-	Queued int // jobs that were made
+	// Resource is the resource or table that the policy is for.
+	Resource string
+	Queued   int // jobs that were made
 	// Passed are rows that are due and were not queued, for the reasons that Retainer names.
 	Passed int
 	// Wait says why nothing was looked for, or empty.
@@ -147,6 +149,7 @@ func (r *Retainer) Step(ctx context.Context, resource string, now bool) (Retaine
 }
 
 func (r *Retainer) step(ctx context.Context, resource string, always bool) (done Retained, err error) {
+	done.Resource = resource
 	way := r.ways[resource]
 	if way == nil {
 		return done, fmt.Errorf("%w: %q; it has some for %q", ErrNoRetention, resource, r.Names())
@@ -249,10 +252,9 @@ const (
 	retentionSorry = time.Minute      // after an error
 )
 
-// Chore takes a step of each policy that does not rest, logs what it queued, and tells it: for
-// [Config].Chore. A policy whose rows were all looked through rests for ten seconds, one that has met an
-// error for a minute.
-func (r *Retainer) Chore(ctx context.Context, log *slog.Logger, told func(name string, done Retained)) {
+// stepAll takes a step of each policy that does not rest, logs what it queued, and tells it. A policy whose rows
+// were all looked through rests for ten seconds, one that has met an error for a minute.
+func (r *Retainer) stepAll(ctx context.Context, log *slog.Logger, tell func(Retained)) {
 	for _, name := range r.Names() {
 		way := r.ways[name]
 		if ctx.Err() != nil || time.Now().Before(way.rests) {
@@ -269,7 +271,7 @@ func (r *Retainer) Chore(ctx context.Context, log *slog.Logger, told func(name s
 			way.rests = time.Now().Add(retentionRest)
 		}
 		if err == nil {
-			told(name, done)
+			tell(done)
 		}
 		if done.Queued > 0 {
 			log.InfoContext(ctx, "retention: queued", "resource", name, "rows", done.Queued)

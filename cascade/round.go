@@ -135,7 +135,7 @@ func (w *Worker) lost(ctx context.Context, log *slog.Logger, job queue.Claimed) 
 		return
 	}
 	log.WarnContext(ctx, "cascade: another worker has the job")
-	w.cfg.Observer.LeaseLost()
+	w.tell(LeaseLost{})
 }
 
 // unreachable passes on only what says that the next job would fare no better.
@@ -146,9 +146,9 @@ func unreachable(err error) error {
 	return nil
 }
 
-// ended reports the job as it is stored now.
+// ended tells the job as it is stored now.
 func (w *Worker) ended(ctx context.Context, job queue.Job) error {
-	if w.cfg.OnProgress == nil {
+	if !w.cfg.Progress {
 		return nil
 	}
 	ctx, cancel := finishing(ctx)
@@ -157,13 +157,6 @@ func (w *Worker) ended(ctx context.Context, job queue.Job) error {
 	if err != nil {
 		return err
 	}
-	w.report(stored)
+	w.tell(Progress{stored})
 	return nil
-}
-
-// report calls OnProgress.
-func (w *Worker) report(job queue.Job) {
-	w.progress.Lock()
-	defer w.progress.Unlock()
-	w.cfg.OnProgress(job)
 }

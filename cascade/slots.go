@@ -56,12 +56,12 @@ func (w *Worker) slotted(ctx context.Context, loop func(ctx context.Context, sur
 		}
 	}
 	for {
-		mu.Lock()
 		n := w.slots()
-		if n != known && w.cfg.OnParallel != nil {
-			w.cfg.OnParallel(n)
+		if n != known {
+			w.tell(Parallel{n})
 		}
 		known = n
+		mu.Lock()
 		for ; running < n && !ended; running++ {
 			all.Go(begin)
 		}

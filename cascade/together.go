@@ -150,19 +150,13 @@ func (w *Worker) endTogether(ctx context.Context, g *graph.Graph, c *queue.Claim
 	if err != nil {
 		return bundled{}, err
 	}
-	rows := int64(0)
+	all := work.NewTally()
 	for _, t := range tallies {
-		rows += t.Rows()
-		for table, deleted := range t.Deleted {
-			w.cfg.Observer.Deleted(table, deleted)
-		}
-		for table, detached := range t.Detached {
-			w.cfg.Observer.Detached(table, detached)
-		}
+		all.Add(t)
 	}
-	took := time.Since(begin)
+	rows, took := all.Rows(), time.Since(begin)
 	w.pace.Took(took, spent, rows)
-	w.cfg.Observer.Batch(took)
+	w.tell(Batch{Took: took, Deleted: all.Deleted, Detached: all.Detached})
 	res.ended = map[int64]bool{}
 	for i, job := range jobs {
 		if !ended[i] {
@@ -170,7 +164,7 @@ func (w *Worker) endTogether(ctx context.Context, g *graph.Graph, c *queue.Claim
 		}
 		res.ended[job.ID] = true
 		w.setbacks.end(job.ID)
-		w.cfg.Observer.Ended(queue.Done)
+		w.tell(Ended{queue.Done})
 		w.cfg.Log.InfoContext(ctx, "cascade: done", "worker", w.cfg.Name, "job", job.ID, "resource", job.Resource, "id", job.ResourceID)
 		if err := w.ended(late, job.Job); err != nil {
 			return res, err

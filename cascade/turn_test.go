@@ -37,14 +37,14 @@ func TestASmallJobPassesHugeOnes(t *testing.T) {
 			var small int64
 			var ended []string // the rooms
 			cfg := Config{Parallel: c.parallel, ClaimJobs: c.claim, Batch: 20, Target: -1, Chunk: 20, Turn: 1}
-			cfg.OnProgress = func(job queue.Job) {
+			cfg.Progress, cfg.OnEvent = true, progressed(func(job queue.Job) {
 				if small == 0 {
 					small = begin(t, db, "room", "1000").ID
 				}
 				if job.State == queue.Done {
 					ended = append(ended, job.ResourceID)
 				}
-			}
+			})
 			w, err := NewWorker(db, archive, cfg)
 			if err != nil {
 				t.Fatal(err)

@@ -27,9 +27,10 @@ type Worker struct {
 	pace       *governor.Pace
 	governor   *governor.Governor
 	setbacks   setbacks
-	progress   sync.Mutex // one call of OnProgress at a time
-	choring    sync.Mutex // and one of Chore
-	chored     time.Time
+	telling    sync.Mutex // one call of OnEvent at a time
+	retaining  sync.Mutex // one loop uses the retainer at a time
+	retainer   *Retainer
+	retained   time.Time    // when it was used last
 	loops      atomic.Int32 // of slotted, that run
 	more       atomic.Int32 // how many jobs the next claim takes, if that is more than Config.ClaimJobs
 }
@@ -49,10 +50,15 @@ func NewWorker(db *sql.DB, plan schema.Plan, c Config) (*Worker, error) {
 			return nil, fmt.Errorf("%w: the column %q of %q names assets, so Assets must say how to delete them", ErrInvalidConfig, n.Asset, n.Name)
 		}
 	}
-	g := governor.New(db, c.Name, c.Lease, c.asked(), c.Load, c.Observer)
+	retainer, err := NewRetainer(db, plan)
+	if err != nil {
+		return nil, err
+	}
+	g := governor.New(db, c.Name, c.Lease, c.asked(), c.Load)
+	w := &Worker{db: db, plan: plan, cfg: c, graphCache: &graphCache{plans: &plans{}}, pace: governor.NewPace(c.Target, c.Batch), governor: g, retainer: retainer}
 	g.Log = c.Log
-	w := &Worker{db: db, plan: plan, cfg: c, graphCache: &graphCache{plans: &plans{}}, pace: governor.NewPace(c.Target, c.Batch), governor: g}
 	g.Loops = func() int { return int(w.loops.Load()) }
+	g.Throttled = func(reason string) { w.tell(Throttled{reason}) }
 	return w, nil
 }
 
@@ -63,7 +69,8 @@ const (
 )
 
 // Run works the queue until ctx ends; then it ends or rolls back the current batches,
-// gives its leases back and returns nil, within two seconds. A setting of the server or the session
+// gives its leases back and returns nil, within two seconds. Between jobs it queues what is due by the
+// retentions of the plan, as a [Retainer] does, a step of each per second at most. A setting of the server or the session
 // under which a promise cannot hold ends it at the start, see pool.Check, unless it is only that
 // the server takes no writes: it may be promoted any moment. Nothing else does:
 // errors are logged, and while the database cannot be reached or refuses for its own state
@@ -98,7 +105,7 @@ func (w *Worker) loop(ctx context.Context, surplus func() bool) error {
 			backoff.Sleep(ctx, backoff.Jitter(w.cfg.Poll))
 			continue
 		}
-		w.chore(ctx)
+		w.retain(ctx)
 		n, err := w.RunOnce(ctx)
 		switch {
 		case err != nil:
@@ -114,18 +121,18 @@ func (w *Worker) loop(ctx context.Context, surplus func() bool) error {
 	return nil
 }
 
-// choreEvery is how often Chore is called at most.
-const choreEvery = time.Second
+// retainEvery is how often the retentions of the plan are looked at, at most.
+const retainEvery = time.Second
 
-// chore calls Chore if it is time and no other loop does.
-func (w *Worker) chore(ctx context.Context) {
-	if w.cfg.Chore == nil || !w.choring.TryLock() {
+// retain takes a step of the plan's retentions if it is time and no other loop does.
+func (w *Worker) retain(ctx context.Context) {
+	if len(w.retainer.ways) == 0 || !w.retaining.TryLock() {
 		return
 	}
-	defer w.choring.Unlock()
-	if time.Since(w.chored) >= choreEvery {
-		w.cfg.Chore(ctx, w.db)
-		w.chored = time.Now()
+	defer w.retaining.Unlock()
+	if time.Since(w.retained) >= retainEvery {
+		w.retainer.stepAll(ctx, w.cfg.Log, func(done Retained) { w.tell(done) })
+		w.retained = time.Now()
 	}
 }
 

@@ -25,11 +25,11 @@ func TestCancelJob(t *testing.T) {
 	del := must(r.projects.Delete(ctx, db, project.ID))
 	begun := func(id int64) {
 		t.Helper()
-		w := must(cascade.NewWorker(db, kept, cascade.Config{Batch: 1, Chunk: 1, Target: -1, Assets: stays{}, OnProgress: func(job queue.Job) {
+		w := must(cascade.NewWorker(db, kept, cascade.Config{Batch: 1, Chunk: 1, Target: -1, Assets: stays{}, Progress: true, OnEvent: progressed(func(job queue.Job) {
 			if job.State == queue.Running && job.DeletedRows == 2 {
 				must(queue.PauseJob(ctx, db, id, "wait"))
 			}
-		}}))
+		})}))
 		if err := w.Drain(ctx); err != nil {
 			t.Fatal(err)
 		}
@@ -76,5 +76,14 @@ func TestCancelJob(t *testing.T) {
 	}
 	if _, _, err := repo.CancelJob(ctx, db, kept, 4711); !errors.Is(err, queue.ErrNoJob) {
 		t.Error(err)
+	}
+}
+
+// progressed hears of jobs alone.
+func progressed(f func(queue.Job)) func(cascade.Event) {
+	return func(e cascade.Event) {
+		if p, ok := e.(cascade.Progress); ok {
+			f(p.Job)
+		}
 	}
 }

@@ -59,7 +59,7 @@ func Workers(ctx context.Context, db onerow.DB) ([]WorkerStatus, error) {
 // ReasonKinds are all that [ReasonKind] returns, but "".
 func ReasonKinds() []string { return governor.Kinds() }
 
-// ReasonKind is the kind of a reason for which a worker waits, as cascade.Observer.Throttled
+// ReasonKind is the kind of a reason for which a worker waits, as cascade.Throttled
 // and [WorkerStatus].Throttle have it: paused, database (it cannot be asked), threads, lag,
 // query, load, or throttle for one of the application's own. "" for no reason.
 func ReasonKind(reason string) string { return governor.KindOf(reason) }

@@ -192,7 +192,7 @@ func TestPageInChromium(t *testing.T) {
 	job := s.enqueue(1, 0)
 	steps := make(chan struct{})
 	free := sync.OnceFunc(func() { close(steps) })
-	stop := s.working(cascade.Config{Name: "tester:1", Batch: 5, Lease: time.Hour, Poll: 20 * time.Millisecond, OnProgress: func(queue.Job) { <-steps }})
+	stop := s.working(cascade.Config{Name: "tester:1", Batch: 5, Lease: time.Hour, Poll: 20 * time.Millisecond, Progress: true, OnEvent: progressed(func(queue.Job) { <-steps })})
 	t.Cleanup(free)
 	var seen []int64
 	dbtest.Eventually(t, 60*time.Second, func() (bool, string) {
@@ -278,4 +278,13 @@ func TestLoginInChromium(t *testing.T) {
 	b.waits("#switch", "by one who may")
 	b.do(chromedp.Click("header button"))
 	b.waits("h1", "Sign in")
+}
+
+// progressed hears of jobs alone.
+func progressed(f func(queue.Job)) func(cascade.Event) {
+	return func(e cascade.Event) {
+		if p, ok := e.(cascade.Progress); ok {
+			f(p.Job)
+		}
+	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 )
 
@@ -39,7 +40,7 @@ func TestAlerts(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := ready(t).serve("", true)
-	s.metrics.Deleted("comment", 1)
+	s.metrics.Observe(cascade.Batch{Deleted: map[string]int64{"comment": 1}})
 	metrics := s.get("/metrics").body
 	operations := readProject(t, "docs/OPERATIONS.md")
 	names := regexp.MustCompile(`onerow_\w+`)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow/cascade/command/internal/lost"
+	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/inspect"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/internal/devdb/dbtest"
@@ -129,7 +130,7 @@ func TestOrphansWatched(t *testing.T) {
 	var log strings.Builder
 	metrics := s.metrics
 	watch := &lost.Watch{DB: w.db, Plan: s.plan, Log: slog.New(slog.NewTextHandler(&log, nil)), Every: 20 * time.Millisecond, Found: metrics.Orphans}
-	err := watch.Beside(func(ctx context.Context) error {
+	err := shell.Beside(func(ctx context.Context) error {
 		tells := func(line string) {
 			t.Helper()
 			dbtest.Eventually(t, time.Minute, func() (bool, string) {
@@ -140,7 +141,7 @@ func TestOrphansWatched(t *testing.T) {
 		w.exec("INSERT INTO project (id, user_id, name, name_key, stem_key, copy_no, version, created_at, updated_at) VALUES (1, 1, 'a', 'a', 'a', 0, 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))")
 		tells("onerow_cascade_orphans 0")
 		return ctx.Err()
-	})(t.Context())
+	}, watch.Run)(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,7 @@
 // Prometheus:
 //
 //	metrics, err := prommetrics.New(prometheus.DefaultRegisterer)
-//	worker, err := cascade.NewWorker(db, plan, cascade.Config{Observer: metrics})
+//	worker, err := cascade.NewWorker(db, plan, cascade.Config{OnEvent: metrics.Observe})
 //	err = metrics.Measure(ctx, db) // before each scrape, or now and then
 //
 // Counted by this process, since it started:
@@ -36,7 +36,6 @@ package prommetrics
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -46,7 +45,7 @@ import (
 	"github.com/onerow/onerow/cascade/queue"
 )
 
-// Metrics implements cascade.Observer. It may be used from many goroutines and by
+// Metrics counts what workers tell. It may be used from many goroutines and by
 // several workers, but only the last one's throttle is then to be seen.
 type Metrics struct {
 	batch                            prometheus.Histogram
@@ -56,8 +55,6 @@ type Metrics struct {
 	oldest, waiting, paused, workers prometheus.Gauge
 	measured                         prometheus.Gauge
 }
-
-var _ cascade.Observer = (*Metrics)(nil)
 
 const prefix = "onerow_cascade_"
 
@@ -106,33 +103,30 @@ func New(reg prometheus.Registerer) (*Metrics, error) {
 	return m, nil
 }
 
-// Batch counts a committed batch.
-func (m *Metrics) Batch(took time.Duration) { m.batch.Observe(took.Seconds()) }
-
-// Deleted counts deleted rows.
-func (m *Metrics) Deleted(table string, rows int64) {
-	m.deleted.WithLabelValues(table).Add(float64(max(rows, 0)))
+// Observe counts an event of a worker: it is for cascade.Config.OnEvent.
+func (m *Metrics) Observe(e cascade.Event) {
+	switch e := e.(type) {
+	case cascade.Batch:
+		m.batch.Observe(e.Took.Seconds())
+		addRows(m.deleted, e.Deleted)
+		addRows(m.detached, e.Detached)
+	case cascade.Parked:
+		m.parked.WithLabelValues(e.Table).Inc()
+	case cascade.LeaseLost:
+		m.leases.Inc()
+	case cascade.Ended:
+		m.ended.WithLabelValues(string(e.State)).Inc()
+	case cascade.Throttled:
+		now := admin.ReasonKind(e.Reason)
+		for _, kind := range admin.ReasonKinds() {
+			m.throttled.WithLabelValues(kind).Set(number(kind == now))
+		}
+	}
 }
 
-// Detached counts detached rows.
-func (m *Metrics) Detached(table string, rows int64) {
-	m.detached.WithLabelValues(table).Add(float64(max(rows, 0)))
-}
-
-// Parked counts a parked row.
-func (m *Metrics) Parked(table string) { m.parked.WithLabelValues(table).Inc() }
-
-// LeaseLost counts a job that another worker took over.
-func (m *Metrics) LeaseLost() { m.leases.Inc() }
-
-// Ended counts an attempt.
-func (m *Metrics) Ended(state queue.State) { m.ended.WithLabelValues(string(state)).Inc() }
-
-// Throttled sets the gauge of the reason's kind, and the others to 0.
-func (m *Metrics) Throttled(reason string) {
-	now := admin.ReasonKind(reason)
-	for _, kind := range admin.ReasonKinds() {
-		m.throttled.WithLabelValues(kind).Set(number(kind == now))
+func addRows(to *prometheus.CounterVec, rows map[string]int64) {
+	for table, n := range rows {
+		to.WithLabelValues(table).Add(float64(max(n, 0)))
 	}
 }
 

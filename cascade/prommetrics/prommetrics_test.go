@@ -55,7 +55,7 @@ func wantLines(t *testing.T, text string, lines ...string) {
 	}
 }
 
-// TestMetrics: what a queue in a real database looks like, and what an observer counts.
+// TestMetrics: what a queue in a real database looks like, and what is counted of what a worker tells.
 func TestMetrics(t *testing.T) {
 	reg := prometheus.NewPedanticRegistry()
 	metrics, err := prommetrics.New(reg)
@@ -102,15 +102,15 @@ FROM (SELECT 11 AS id UNION ALL SELECT 12 UNION ALL SELECT 13) AS x`,
 		t.Error(text)
 	}
 
-	metrics.Batch(30 * time.Millisecond)
-	metrics.Deleted("a", 3)
-	metrics.Deleted("a", 2)
-	metrics.Detached("b", 7)
-	metrics.Parked("a")
-	metrics.LeaseLost()
-	metrics.Ended(queue.Leftovers)
+	for _, e := range []cascade.Event{
+		cascade.Batch{Took: 30 * time.Millisecond, Deleted: map[string]int64{"a": 3}, Detached: map[string]int64{"b": 7}},
+		cascade.Batch{Took: 300 * time.Millisecond, Deleted: map[string]int64{"a": 2}},
+		cascade.Parked{Table: "a"}, cascade.LeaseLost{}, cascade.Ended{State: queue.Leftovers}, cascade.Parallel{Jobs: 3},
+	} {
+		metrics.Observe(e)
+	}
 	for _, reason := range []string{"paused: maintenance", "made up by the application", "threads: 99", "lag: replica 1 does not replicate"} {
-		metrics.Throttled(reason)
+		metrics.Observe(cascade.Throttled{Reason: reason})
 	}
 	text = scrape(t, reg)
 	wantLines(t, text, `onerow_cascade_batch_seconds_bucket{le="0.02"} 0`, `onerow_cascade_batch_seconds_bucket{le="0.05"} 1`, `onerow_cascade_deleted_rows_total{table="a"} 5`,
@@ -119,7 +119,7 @@ FROM (SELECT 11 AS id UNION ALL SELECT 12 UNION ALL SELECT 13) AS x`,
 	if n := strings.Count(text, "onerow_cascade_throttled{"); n != len(admin.ReasonKinds()) || strings.Contains(text, "made up") {
 		t.Errorf("%d reasons:\n%s", n, text)
 	}
-	metrics.Throttled("")
+	metrics.Observe(cascade.Throttled{})
 	if err := admin.Resume(ctx, db); err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ FROM (SELECT 11 AS id UNION ALL SELECT 12 UNION ALL SELECT 13) AS x`,
 	wantLines(t, scrape(t, reg), `onerow_cascade_throttled{reason="lag"} 0`, `onerow_cascade_paused 0`)
 }
 
-// TestWorker: a worker tells its observer of an attempt that failed.
+// TestWorker: a worker tells of an attempt that failed.
 func TestWorker(t *testing.T) {
 	reg := prometheus.NewPedanticRegistry()
 	metrics, err := prommetrics.New(reg)
@@ -154,7 +154,7 @@ func TestWorker(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	worker, err := cascade.NewWorker(db, plan, cascade.Config{Observer: metrics, MaxFailures: 1})
+	worker, err := cascade.NewWorker(db, plan, cascade.Config{OnEvent: metrics.Observe, MaxFailures: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

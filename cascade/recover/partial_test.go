@@ -416,11 +416,11 @@ func TestDryRunRestoreOpen(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	w, err := cascade.NewWorker(db, blogs, cascade.Config{MaxFailures: 1, Batch: 1, Chunk: 1, OnProgress: func(j queue.Job) {
+	w, err := cascade.NewWorker(db, blogs, cascade.Config{MaxFailures: 1, Batch: 1, Chunk: 1, Progress: true, OnEvent: progressed(func(j queue.Job) {
 		if j.Tables["page"] > 0 && j.Tables["note"] > 0 {
 			cancel()
 		}
-	}})
+	})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -435,6 +435,15 @@ func TestDryRunRestoreOpen(t *testing.T) {
 	for _, m := range dry.Missing {
 		if strings.Contains(m.Why, "above them") {
 			t.Errorf("%+v", m)
+		}
+	}
+}
+
+// progressed hears of jobs alone.
+func progressed(f func(queue.Job)) func(cascade.Event) {
+	return func(e cascade.Event) {
+		if p, ok := e.(cascade.Progress); ok {
+			f(p.Job)
 		}
 	}
 }

@@ -23,15 +23,16 @@ import (
 // counted counts what workers tell.
 type counted struct{ done, lost, batches atomic.Int64 }
 
-func (c *counted) Batch(time.Duration)    { c.batches.Add(1) }
-func (c *counted) Deleted(string, int64)  {}
-func (c *counted) Detached(string, int64) {}
-func (c *counted) Parked(string)          {}
-func (c *counted) LeaseLost()             { c.lost.Add(1) }
-func (c *counted) Throttled(string)       {}
-func (c *counted) Ended(state queue.State) {
-	if state == queue.Done {
-		c.done.Add(1)
+func (c *counted) event(e cascade.Event) {
+	switch e := e.(type) {
+	case cascade.Batch:
+		c.batches.Add(1)
+	case cascade.LeaseLost:
+		c.lost.Add(1)
+	case cascade.Ended:
+		if e.State == queue.Done {
+			c.done.Add(1)
+		}
 	}
 }
 
@@ -47,7 +48,7 @@ func TestWorkers(t *testing.T) {
 	var all sync.WaitGroup
 	errs := make([]error, len(s.db))
 	for i, db := range s.db {
-		w := must[*cascade.Worker](t)(cascade.NewWorker(db, plan, cascade.Config{Name: fmt.Sprintf("on node %d", i), Observer: &told, Poll: 100 * time.Millisecond}))
+		w := must[*cascade.Worker](t)(cascade.NewWorker(db, plan, cascade.Config{Name: fmt.Sprintf("on node %d", i), OnEvent: told.event, Poll: 100 * time.Millisecond}))
 		all.Go(func() { errs[i] = w.Run(ctx) })
 	}
 	dbtest.Eventually(t, time.Minute, func() (bool, string) {

@@ -79,7 +79,7 @@ func (g *Governor) Gone(ctx context.Context) error {
 	}
 	defer func() { g.turn <- struct{}{} }()
 	if g.told != "" {
-		g.observer.Throttled("")
+		g.Throttled("")
 		g.told = ""
 	}
 	if !g.listed {

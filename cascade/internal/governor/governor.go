@@ -41,9 +41,9 @@ type Governor struct {
 	lease     time.Duration
 	load      float64 // 0: by itself
 	throttles []Throttle
-	observer  Observer
-	Log       *slog.Logger // what it waits for; nothing by default
-	Loops     func() int   // how many jobs are worked at once
+	Log       *slog.Logger        // what it waits for; nothing by default
+	Loops     func() int          // how many jobs are worked at once
+	Throttled func(reason string) // told why the worker waits from now on; "" that it does not
 
 	control atomic.Pointer[Control]
 
@@ -55,7 +55,7 @@ type Governor struct {
 	reason  string        // of the switch or a throttle, as it was asked last
 	rests   []time.Time   // until when a throttle that failed is not asked again
 	failed  []string      // what it said then
-	told    string        // to the observer
+	told    string        // to Throttled
 	worked  time.Time     // when a batch was last waited for
 	job     sql.NullInt64 // of that batch
 	beaten  time.Time     // when the worker's row was written last, or was to be
@@ -66,9 +66,9 @@ type Governor struct {
 }
 
 // New makes the governor of a worker, which finds the share of the time by itself if load is 0.
-func New(db *sql.DB, name string, lease time.Duration, throttles []Throttle, load float64, observer Observer) *Governor {
-	g := &Governor{db: db, name: name, lease: max(lease, shortestIn), load: load, throttles: throttles, observer: observer,
-		Log: slog.New(slog.DiscardHandler), Loops: func() int { return 1 }, turn: make(chan struct{}, 1)}
+func New(db *sql.DB, name string, lease time.Duration, throttles []Throttle, load float64) *Governor {
+	g := &Governor{db: db, name: name, lease: max(lease, shortestIn), load: load, throttles: throttles,
+		Log: slog.New(slog.DiscardHandler), Loops: func() int { return 1 }, Throttled: func(string) {}, turn: make(chan struct{}, 1)}
 	g.rests, g.failed = make([]time.Time, len(throttles)), make([]string, len(throttles))
 	g.turn <- struct{}{}
 	return g
@@ -154,7 +154,7 @@ func (g *Governor) Look(ctx context.Context, job sql.NullInt64) (string, error) 
 		shown = g.shared()
 	}
 	if shown != g.told {
-		g.observer.Throttled(shown)
+		g.Throttled(shown)
 		g.note(ctx, shown)
 		g.told = shown
 	}

@@ -15,9 +15,6 @@ type Throttle interface {
 	Reason(ctx context.Context, db *sql.DB) (string, error)
 }
 
-// Observer is told why the worker waits from now on; "" that it does not.
-type Observer interface{ Throttled(reason string) }
-
 // The kinds of reasons for which a worker waits. A reason is "kind: details".
 const (
 	kindPaused   = "paused"

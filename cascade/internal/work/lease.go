@@ -40,6 +40,15 @@ type Tally struct {
 // NewTally is that of a batch that has done nothing yet.
 func NewTally() Tally { return Tally{map[string]int64{}, map[string]int64{}, map[string]int64{}} }
 
+// Add counts what another tally has counted, too.
+func (t Tally) Add(other Tally) {
+	for i, from := range []map[string]int64{other.Deleted, other.Detached, other.Cut} {
+		for table, rows := range from {
+			[]map[string]int64{t.Deleted, t.Detached, t.Cut}[i][table] += rows
+		}
+	}
+}
+
 // Rows is the sum.
 func (t Tally) Rows() (n int64) {
 	for _, c := range []map[string]int64{t.Deleted, t.Detached, t.Cut} {

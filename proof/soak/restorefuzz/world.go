@@ -156,11 +156,11 @@ func (w *world) delete(ctx context.Context) error {
 	if w.r.IntN(6) == 0 {
 		left = 1 + w.r.IntN(4)
 	}
-	c.OnProgress = func(queue.Job) {
+	c.Progress, c.OnEvent = true, progressed(func(queue.Job) {
 		if left--; left == 0 {
 			cancel()
 		}
-	}
+	})
 	worker, err := cascade.NewWorker(w.db, w.plan, c)
 	if err == nil {
 		err = worker.Drain(ctx)
@@ -338,4 +338,13 @@ func (w *world) look(ctx context.Context) error {
 		w.cuts = cuts
 	}
 	return err //nolint:wrapcheck // it says all
+}
+
+// progressed hears of jobs alone.
+func progressed(f func(queue.Job)) func(cascade.Event) {
+	return func(e cascade.Event) {
+		if p, ok := e.(cascade.Progress); ok {
+			f(p.Job)
+		}
+	}
 }

@@ -40,7 +40,7 @@ Examples:
 // Run works until no job is due.
 func (c *Drain) Run(ctx context.Context, a *shell.App) (err error) {
 	show := newProgress(a.Stderr, a.Terminal)
-	w, err := NewWorker(ctx, a, c.WorkFlags, cascade.Config{Log: Logger(show, c.LogFormat, slog.LevelWarn), OnProgress: show.job, Observer: show})
+	w, err := NewWorker(ctx, a, c.WorkFlags, cascade.Config{Log: Logger(show, c.LogFormat, slog.LevelWarn), OnEvent: show.event, Progress: true})
 	if err != nil {
 		return errors.Join(err, show.end())
 	}

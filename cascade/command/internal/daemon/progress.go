@@ -9,6 +9,7 @@ import (
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 
+	"github.com/onerow/onerow/cascade"
 	"github.com/onerow/onerow/cascade/command/internal/shell"
 	"github.com/onerow/onerow/cascade/internal/output"
 	"github.com/onerow/onerow/cascade/queue"
@@ -16,7 +17,7 @@ import (
 
 // progress shows how a drain goes on: as a bar on a terminal, else as a line now and
 // then. It is a writer too, for logs, which must not be written into the bar, and an
-// observer, because what a job counts includes the rows that earlier runs have deleted.
+// receiver of events: what a job counts includes the rows that earlier runs have deleted, a batch does not.
 type progress struct {
 	out  io.Writer
 	bars *mpb.Progress // nil: plain lines
@@ -61,7 +62,21 @@ func (p *progress) begin(total int) {
 	)
 }
 
-// job is told of each batch and of each job's end, by the worker's goroutine.
+// event counts a batch's rows, which is told before its job's progress, and shows that.
+func (p *progress) event(e cascade.Event) {
+	switch e := e.(type) {
+	case cascade.Batch:
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		for _, rows := range e.Deleted {
+			p.rows += rows
+		}
+	case cascade.Progress:
+		p.job(e.Job)
+	}
+}
+
+// job shows a job after each of its batches, and at its end.
 func (p *progress) job(j queue.Job) {
 	p.mu.Lock()
 	p.jobs[j.ID] = j
@@ -85,21 +100,6 @@ func (p *progress) job(j queue.Job) {
 		}
 	}
 }
-
-// Deleted counts rows. The worker tells of them before it reports their job.
-func (p *progress) Deleted(_ string, rows int64) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.rows += rows
-}
-
-// The rest of what an observer is told is not shown.
-func (*progress) Batch(time.Duration)    {}
-func (*progress) Detached(string, int64) {}
-func (*progress) Parked(string)          {}
-func (*progress) LeaseLost()             {}
-func (*progress) Throttled(string)       {} // it is logged
-func (*progress) Ended(queue.State)      {}
 
 // end removes the bar, so that the summary stands alone. The error says that progress
 // could not be written.

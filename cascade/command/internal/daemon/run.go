@@ -3,13 +3,14 @@ package daemon
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"io"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/onerow/onerow/cascade"
+	"github.com/onerow/onerow/cascade/admin"
 	"github.com/onerow/onerow/cascade/command/internal/age"
 	"github.com/onerow/onerow/cascade/command/internal/lost"
 	"github.com/onerow/onerow/cascade/command/internal/operate"
@@ -72,8 +73,8 @@ one of these cannot be asked, it waits as well. The command workers shows which 
 force. --max-lag needs the privilege REPLICATION CLIENT on the replicas (SLAVE MONITOR on
 MariaDB since 10.5).
 
-Between jobs it purges the toolkit's own tables as the command purge does, a batch each
-second at most. Its user needs the rights of purge for that; without them it says so, and works.
+Beside that it purges the toolkit's own tables as the command purge does, a batch each
+second at most, and none while it waits. Its user needs the rights of purge for that; without them it says so, and works.
 Where the plan says retention, it queues the rows that are old enough, a little each second, see
 the command retention.
 With --orphans-every it searches as the command orphans does, and logs and counts what it finds.
@@ -105,34 +106,31 @@ func (c *Run) Run(ctx context.Context, a *shell.App) (err error) {
 	if err != nil {
 		return err
 	}
-	config := cascade.Config{Poll: c.Poll, Log: log}
 	slowly := &retention.Slowly{Kinds: kinds, Log: log}
 	orphans := &lost.Watch{Log: log, Found: func(int) {}}
-	retained := func(string, cascade.Retained) {}
+	count := func(cascade.Event) {}
 	if op != nil {
-		config.Observer = op.Metrics
-		op.Metrics.Kinds, slowly.Purged, orphans.Found = kinds, op.Metrics.PurgedRows, op.Metrics.Orphans
-		retained = op.Metrics.Retained
+		op.Metrics.Kinds, slowly.Purged, orphans.Found, count = kinds, op.Metrics.PurgedRows, op.Metrics.Orphans, op.Metrics.Observe
 	}
-	var retainer *cascade.Retainer
-	config.Chore = func(ctx context.Context, db *sql.DB) {
-		if !c.NoPurge {
-			slowly.Step(ctx, db)
+	var waits atomic.Bool // the worker, for more than its share of the time
+	w, err := NewWorker(ctx, a, c.WorkFlags, cascade.Config{Poll: c.Poll, Log: log, OnEvent: func(e cascade.Event) {
+		if t, ok := e.(cascade.Throttled); ok {
+			waits.Store(t.Reason != "" && admin.ReasonKind(t.Reason) != "load")
 		}
-		retainer.Chore(ctx, log, retained)
-	}
-	w, err := NewWorker(ctx, a, c.WorkFlags, config)
+		count(e)
+	}})
 	if err != nil {
 		return shell.Stopped(ctx, err)
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
 	log.Info("working", "worker", w.Name, "database", w.Database, "resources", w.Plan.Names(), "version", a.VersionLine())
 	slowly.Kinds = append(slowly.Kinds, w.trashKind()...)
-	if retainer, err = cascade.NewRetainer(w.DB, w.Plan); err != nil {
-		return err
-	}
 	orphans.DB, orphans.Plan, orphans.Every = w.DB, w.Plan, c.Every(w.Plan)
-	if err := op.run(ctx, w, orphans.Beside(w.Run)); err != nil {
+	work := shell.Beside(w.Run, orphans.Run)
+	if !c.NoPurge {
+		work = shell.Beside(work, func(ctx context.Context) { slowly.Run(ctx, w.DB, waits.Load) })
+	}
+	if err := op.run(ctx, w, work); err != nil {
 		return err
 	}
 	log.Info("stopped", "worker", w.Name)

@@ -67,7 +67,15 @@ func NewWorker(ctx context.Context, a *shell.App, f WorkFlags, c cascade.Config)
 		return nil, errors.Join(err, closeReplicas(), closeAssets())
 	}
 	roomFor(db, max(f.Parallel, 1))
-	c.OnParallel = func(n int) { roomFor(db, n) }
+	tell := c.OnEvent
+	c.OnEvent = func(e cascade.Event) {
+		if p, ok := e.(cascade.Parallel); ok {
+			roomFor(db, p.Jobs)
+		}
+		if tell != nil {
+			tell(e)
+		}
+	}
 	w := &Working{DB: db, Plan: plan, Name: workerName(f.Name), Database: a.Database(), assets: assets}
 	w.Close = func() error { return errors.Join(closeAssets(), closeReplicas(), db.Close()) }
 	c.Batch, c.Lease, c.Name, c.Assets = f.Batch, f.Lease, w.Name, assets

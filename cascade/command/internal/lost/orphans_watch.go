@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/onerow/onerow/cascade/command/internal/shell"
@@ -51,23 +50,9 @@ type Watch struct {
 	Found func(rows int) // by a search that came to its end
 }
 
-// Beside runs work, and the searches until it ends.
-func (o *Watch) Beside(work func(context.Context) error) func(context.Context) error {
-	if o.Every == 0 {
-		return work
-	}
-	return func(ctx context.Context) error {
-		ctx, stop := context.WithCancel(ctx)
-		var searches sync.WaitGroup
-		searches.Go(func() { o.run(ctx) })
-		defer searches.Wait()
-		defer stop()
-		return work(ctx)
-	}
-}
-
-func (o *Watch) run(ctx context.Context) {
-	for {
+// Run searches until ctx ends.
+func (o *Watch) Run(ctx context.Context) {
+	for o.Every > 0 {
 		rows, err := o.search(ctx)
 		switch {
 		case ctx.Err() != nil:

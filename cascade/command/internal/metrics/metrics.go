@@ -166,11 +166,14 @@ func (m *Metrics) PurgedRows(kind string, rows int64) {
 	m.purged.WithLabelValues(kind).Add(float64(rows))
 }
 
-// Retained counts what a retention has queued.
-func (m *Metrics) Retained(resource string, done cascade.Retained) {
-	m.retained.WithLabelValues(resource).Add(float64(done.Queued))
-	if done.End {
-		m.looked.WithLabelValues(resource).SetToCurrentTime()
+// Observe counts an event of the worker.
+func (m *Metrics) Observe(e cascade.Event) {
+	m.Metrics.Observe(e)
+	if done, ok := e.(cascade.Retained); ok {
+		m.retained.WithLabelValues(done.Resource).Add(float64(done.Queued))
+		if done.End {
+			m.looked.WithLabelValues(done.Resource).SetToCurrentTime()
+		}
 	}
 }
 

@@ -6,11 +6,13 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/cascade/command/internal/shell"
 )
 
 const (
-	restTime = 10 * time.Minute // after a turn in which little was found
-	stepTime = 5 * time.Second  // for a step, whoever holds locks
+	stepEvery = time.Second
+	restTime  = 10 * time.Minute // after a turn in which little was found
+	stepTime  = 5 * time.Second  // for a step, whoever holds locks
 )
 
 // Slowly purges a batch at each step, one kind after the other, and rests when there is nothing left. One
@@ -25,6 +27,15 @@ type Slowly struct {
 	found bool // in this turn there was more than a batch of something
 	until time.Time
 	told  map[string]bool
+}
+
+// Run takes a step each second until ctx ends, but for the time in which the worker waits.
+func (s *Slowly) Run(ctx context.Context, db onerow.DB, waits func() bool) {
+	for shell.Rest(ctx, stepEvery) == nil {
+		if !waits() {
+			s.Step(ctx, db)
+		}
+	}
 }
 
 // Step purges one batch of the kind whose turn it is. An error is logged, once for each kind until it goes
