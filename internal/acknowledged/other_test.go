@@ -11,9 +11,9 @@ var notSQL = map[string]map[string]string{
 		"key": "encoded",
 	},
 	"cascade": {
-		"name":   "Name names resource table",
-		"word":   "state",
-		"why":    "reason",
+		"name":   "Name names resource Deleted Detached Table",
+		"word":   "State",
+		"why":    "Reason",
 		"answer": "Advice Oldest Resource Wait",
 	},
 	"cascade/admin": {
@@ -36,10 +36,6 @@ var notSQL = map[string]map[string]string{
 	"cascade/page": {
 		"name":   "Name Prefix Secret",
 		"answer": "Database",
-	},
-	"cascade/prommetrics": {
-		"name": "table",
-		"word": "reason state",
 	},
 	"cascade/queue": {
 		"name":   "Deleted Name Resource ResourceID Worker name resource resourceID resources",
