@@ -50,7 +50,7 @@ func TestPurge(t *testing.T) {
 		ctx := t.Context()
 		// The first 300 are dead or have leftovers, so that a page of the oldest has none that goes; 500 old
 		// ones are in good order.
-		if err := finished(ctx, db, 1000, "CASE WHEN i <= 300 THEN IF(i % 2, 'dead', 'leftovers') WHEN i % 2 THEN 'done' ELSE 'cancelled' END",
+		if err := finished(ctx, db, 1000, "CASE WHEN i <= 300 THEN IF(MOD(i, 2), 'dead', 'leftovers') WHEN MOD(i, 2) THEN 'done' ELSE 'cancelled' END",
 			"IF(i <= 800, 400, 360)"); err != nil {
 			t.Fatal(err)
 		}

@@ -38,7 +38,7 @@ func deletedBlog(t *testing.T, plan schema.Plan) (*sql.DB, queue.Job) {
 	}
 	for _, stmt := range []string{
 		"CREATE TABLE blog (slug VARCHAR(20) PRIMARY KEY, title VARCHAR(20) NOT NULL)",
-		"CREATE TABLE page (id INT PRIMARY KEY, blog VARCHAR(20) NOT NULL, path VARCHAR(20) NOT NULL, body VARCHAR(20) NOT NULL DEFAULT 'x', UNIQUE KEY path (path), KEY blog (blog), FOREIGN KEY (blog) REFERENCES blog (slug))",
+		"CREATE TABLE page (id INT PRIMARY KEY, blog VARCHAR(20) NOT NULL, path VARCHAR(20) NOT NULL, `body` VARCHAR(20) NOT NULL DEFAULT 'x', UNIQUE KEY path (path), KEY blog (blog), FOREIGN KEY (blog) REFERENCES blog (slug))",
 		"CREATE TABLE note (id INT PRIMARY KEY, page INT NOT NULL, KEY page (page))",
 		"CREATE TABLE link (id INT PRIMARY KEY, blog VARCHAR(20) NULL, KEY blog (blog))",
 		"INSERT INTO blog VALUES ('a', 'mine'), ('b', 'other')",
@@ -205,7 +205,7 @@ func TestRestorePartial(t *testing.T) {
 	})
 	t.Run("columns dropped", func(t *testing.T) {
 		db, job := deletedBlog(t, blogs)
-		dbtest.Exec(t, db, "ALTER TABLE page DROP COLUMN body")
+		dbtest.Exec(t, db, "ALTER TABLE page DROP COLUMN `body`")
 		dbtest.Exec(t, db, "ALTER TABLE link DROP COLUMN blog, ADD COLUMN other INT NULL")
 		dbtest.Exec(t, db, "ALTER TABLE onerow_trash_link ADD COLUMN other INT NULL")
 		plan := blogs

@@ -39,6 +39,8 @@ var packages = []struct{ name, short string }{
 	{"repo", "^(Example|TestLife|TestRequestID|TestList|TestRestore|TestChildren|TestOneName|TestKinds)$"},
 	{"quota", "^(TestJoined|TestFlags|TestLimitFails|TestRecheck|TestOwnersOfOtherKinds)$"},
 	{"cascade", "^(Example|TestForeignSchema|TestRetry|TestCancel|TestPark|TestHold)$"},
+	{"cascade/queue", "^(TestPurge|TestClaimsDoNotMeet)$"},
+	{"cascade/recover", "^(TestRestorePartial|TestTrashTypes)$"},
 	{"cascade/inspect", "^TestSweepResources$"},
 	{"cascade/admin", "^TestReadStats$"},
 	{"idempotency", "^(Example.*|TestDo|TestTwoSteps|TestExpiry|TestOperator|TestPurge|TestTexts)$"},

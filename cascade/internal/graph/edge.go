@@ -220,5 +220,5 @@ func (t *Trash) LostSQL(via *Edge, viaLost bool) string {
 // not there when it was deleted.
 func (s *Source) WasLost() string {
 	column := "c." + ident.Quote(schema.ColTrashLost)
-	return fmt.Sprintf("(%s = 1 OR %s < 0 AND (-%s DIV %d) %% 2 = 1)", column, column, column, s.Trash.bits[s.Edge])
+	return fmt.Sprintf("(%s = 1 OR %s < 0 AND MOD(-%s DIV %d, 2) = 1)", column, column, column, s.Trash.bits[s.Edge])
 }
