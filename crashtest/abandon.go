@@ -1,57 +1,43 @@
 package crashtest
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
-	"time"
 )
 
 // abandon makes one run in which the process of the first call stops for good before a statement. Its
 // connection stays open, with its locks, until a session of the retry is seen to wait; then it is killed, as
 // the server does when it notices at last.
-func (x *explorer) abandon(ctx context.Context, p Point) (failure *Failure, hung bool, err error) {
+func (x *explorer) abandon(ctx context.Context, p point) (failure *Failure, hung bool, err error) {
 	start, err := x.setup(ctx)
 	if err != nil {
 		return nil, false, err
 	}
-	f := &Failure{Point: p}
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
-	defer cancel()
-	zombie, err := x.runUntil(ctx, p)
-	if err != nil {
-		return nil, false, err
+	first := &lane{x.connector, x.faulted}
+	s := newStepper(ctx, x.waits, x.side)
+	retry, err := x.stopAndRetry(s, first, p)
+	if cleanup := s.tidy(first, x.spare); cleanup != nil {
+		return nil, false, errors.Join(err, cleanup)
 	}
-	buried := false
-	bury := func() error {
-		if buried {
-			return nil
-		}
-		buried = true
-		return killSessions(zombie.lane, x.side)
+	f := failureAt(p, errStopped)
+	if retry != nil {
+		f.Answers, err = append(f.Answers, retry.answers...), cmp.Or(err, retry.broken)
 	}
-	f.Calls = append(f.Calls, errStopped)
-	answer := x.retryBeside(ctx, f, bury)
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		answer = errors.Join(errHung, answer)
+	if errors.Is(err, errStuck) {
+		err = fmt.Errorf("%w: %w", errHung, err)
 	}
-	if err := bury(); err != nil {
-		return nil, false, err
-	}
-	x.connector.intercept(nil)
-	x.connector.refuse(nil)
-	for _, session := range x.connector.takeEnded() {
-		if err := x.side.awaitEnd(session); err != nil {
-			return nil, false, err
-		}
-	}
+	answer := f.Answers[len(f.Answers)-1]
+	var expiry *expireError
 	switch {
-	case errors.Is(answer, errHung):
-		return x.hung(f, answer)
-	case answer != nil && len(f.Calls) == 1:
-		return nil, false, answer
-	case answer != nil:
-		f.Reason = fmt.Sprintf("no call of %d succeeded", len(f.Calls))
+	case err != nil:
+		return x.hung(f, err)
+	case errors.As(answer, &expiry):
+		return nil, false, expiry
+	case retry == nil || answer != nil:
+		f.Reason = fmt.Sprintf("no call of %d succeeded", len(f.Answers))
 		return f, false, nil
 	}
 	if f.Reason, f.Diff, err = x.compare(ctx, start); err != nil || f.Reason == "" {
@@ -63,101 +49,55 @@ func (x *explorer) abandon(ctx context.Context, p Point) (failure *Failure, hung
 	return f, false, nil
 }
 
-// runUntil begins the call in a process of its own and lets its statements pass up to the fault point, where
-// the process stops.
-func (x *explorer) runUntil(ctx context.Context, p Point) (*process, error) {
-	events := make(chan event)
-	call := startProcess(ctx, &lane{x.connector, x.faulted}, 0, events, 1, x.w.Call, func(error) bool { return false })
-	step := 0
-	for {
-		select {
-		case <-ctx.Done():
-			return nil, errors.Join(ctx.Err(), endProcess(call, x.side))
-		case e := <-events:
-			switch e.kind {
-			case eventArrived:
-				step++
-				if step == p.Index {
-					return call, call.release()
-				}
-				close(e.r.turn)
-			case eventReturned:
-			case eventEnded:
-				return nil, fmt.Errorf("the call did not reach this statement (%w): it must send the same statements each time",
-					orNone(errors.Join(append(e.answers, e.broken)...)))
+// stopAndRetry lets the statements of a call pass up to the fault point, where its process stops, and makes
+// the call again in another process.
+func (x *explorer) stopAndRetry(s *stepper, first *lane, p point) (retry *process, err error) {
+	always := func(error) bool { return true }
+	call := startProcess(s.ctx, first, 0, s.events, 1, x.w.Call, always)
+	s.procs = []*process{call}
+	for step := 1; call.phase != stopped; step++ {
+		able, err := s.settled()
+		switch {
+		case err != nil:
+			return nil, err
+		case len(able) == 0:
+			return nil, fmt.Errorf("the call did not reach this statement (%w): it must send the same statements each time",
+				orNone(errors.Join(append(call.answers, call.broken)...)))
+		case step < p.Index:
+			s.step(call)
+		default:
+			if err := s.abandon(call); err != nil {
+				return nil, err
 			}
 		}
 	}
-}
-
-// retryBeside lets leases run out and makes the call again, on other connections, until one returns nil.
-func (x *explorer) retryBeside(ctx context.Context, f *Failure, bury func() error) error {
-	if err := x.expire(ctx, x.spare, bury); err != nil {
-		return err
-	}
+	retry = startProcess(s.ctx, x.spare, 0, s.events, x.w.MaxCalls-1, x.afterExpiry(x.w.Call), always)
+	s.procs[0] = retry
 	for {
-		var broken error
-		answer := x.waits.beside(ctx, x.spare, func() error {
-			answer := x.w.Call(ctx, x.spare.db)
-			broken = settle(x.spare.db)
-			return answer
-		}, bury)
-		f.Calls = append(f.Calls, answer)
-		if broken != nil {
-			return fmt.Errorf("%w: %w", errHung, broken)
+		able, err := s.settled()
+		if err != nil || len(able) == 0 {
+			return retry, err
 		}
-		if answer == nil || len(f.Calls) >= x.w.MaxCalls {
-			return answer
-		}
+		s.step(retry)
 	}
 }
 
-// expire runs the workflow's Expire.
-func (x *explorer) expire(ctx context.Context, l *lane, bury func() error) error {
-	if x.w.Expire == nil {
-		return nil
-	}
-	l.connector.refuse(nil)
-	l.connector.intercept(nil)
-	if err := x.waits.beside(ctx, l, func() error { return x.w.Expire(ctx, l.db) }, bury); err != nil {
-		return fmt.Errorf("in Expire: %w", err)
-	}
-	return nil
-}
-
-// beside runs f, which uses the lane, while another process may stand still with its locks. When a session of
-// the lane is seen to wait, free is called, once.
-func (w *waits) beside(ctx context.Context, l *lane, f func() error, free func() error) error {
-	done := make(chan error, 1)
-	go func() {
-		err := errors.New("the call ended its goroutine (t.Fatal is for the test's own)")
-		defer func() { done <- err }()
-		err = f()
-	}()
-	begin, freed := time.Now(), false
-	for pause := firstLook; ; pause = min(2*pause, 2*time.Millisecond) {
-		timer := time.NewTimer(pause)
-		select {
-		case err := <-done:
-			timer.Stop()
-			return err
-		case <-timer.C:
-		}
-		if freed || ctx.Err() != nil {
-			return <-done
-		}
-		held, err := w.forRows(ctx)
-		if err == nil && !anyOf(l.connector.openSessions(), held) && time.Since(begin) > otherWaitsAfter {
-			held, err = w.forOthers(ctx)
-		}
-		if err != nil {
-			return errors.Join(err, <-done)
-		}
-		if anyOf(l.connector.openSessions(), held) {
-			freed = true
-			if err := free(); err != nil {
-				return errors.Join(err, <-done)
+// afterExpiry is a call before whose first making leases run out.
+func (x *explorer) afterExpiry(call func(context.Context, *sql.DB) error) func(context.Context, *sql.DB) error {
+	expired := x.w.Expire == nil
+	return func(ctx context.Context, db *sql.DB) error {
+		if !expired {
+			if err := x.w.Expire(ctx, db); err != nil {
+				return &expireError{err}
 			}
+			expired = true
 		}
+		return call(ctx, db)
 	}
 }
+
+// expireError tells what the workflow's Expire says from the answers of its calls.
+type expireError struct{ err error }
+
+func (e *expireError) Error() string { return "in Expire: " + e.err.Error() }
+func (e *expireError) Unwrap() error { return e.err }

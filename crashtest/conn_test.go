@@ -29,22 +29,8 @@ func (b bareConnector) Connect(ctx context.Context) (driver.Conn, error) {
 
 type bareConn struct{ driver.Conn }
 
-func (b bareConn) Prepare(query string) (driver.Stmt, error) {
-	s, err := b.Conn.Prepare(query)
-	return bareStmt{s}, err
-}
-
-type bareStmt struct{ driver.Stmt }
-
-func (b bareStmt) Query(args []driver.Value) (driver.Rows, error) {
-	rows, err := oldStmtQueryer(b.Stmt).Query(args)
-	return bareRows{rows}, err
-}
-
-type bareRows struct{ driver.Rows }
-
 // script uses the driver in every way that database/sql offers and returns what it saw.
-func script(t *testing.T, db *sql.DB, bare bool) []string {
+func script(t *testing.T, db *sql.DB) []string {
 	t.Helper()
 	ctx := t.Context()
 	var saw []string
@@ -81,7 +67,7 @@ func script(t *testing.T, db *sql.DB, bare bool) []string {
 	_, err = tx.ExecContext(ctx, insertPurchase, "eve", "sock")
 	note("insert", err)
 	note("commit", tx.Commit())
-	tx, err = db.BeginTx(ctx, &sql.TxOptions{ReadOnly: !bare})
+	tx, err = db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	note("begin read only", err)
 	note("rollback", tx.Rollback())
 
@@ -137,7 +123,7 @@ func counters(t *testing.T, db *sql.DB) map[string]int {
 }
 
 // watch runs the script on one connection and returns what it saw and what the server counted meanwhile.
-func watch(t *testing.T, connector driver.Connector, bare bool) ([]string, map[string]int) {
+func watch(t *testing.T, connector driver.Connector) ([]string, map[string]int) {
 	t.Helper()
 	db := sql.OpenDB(connector)
 	db.SetMaxOpenConns(1)
@@ -147,7 +133,7 @@ func watch(t *testing.T, connector driver.Connector, bare bool) ([]string, map[s
 		}
 	})
 	before := counters(t, db)
-	saw := script(t, db, bare)
+	saw := script(t, db)
 	after := counters(t, db)
 	changed := map[string]int{}
 	for name, value := range after {
@@ -160,90 +146,50 @@ func watch(t *testing.T, connector driver.Connector, bare bool) ([]string, map[s
 
 func TestWrappingChangesNothing(t *testing.T) {
 	for _, interpolate := range []string{"true", "false"} {
-		for _, bare := range []bool{false, true} {
-			t.Run(fmt.Sprintf("interpolateParams=%s/bare=%v", interpolate, bare), func(t *testing.T) {
-				dsn := shopDSN(t, dbtest.Param("interpolateParams", interpolate), dbtest.Param("multiStatements", "true"))
-				var inner driver.Connector
-				inner, err := mysql.NewConnector(configOf(t, dsn))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if bare {
-					inner = bareConnector{inner}
-				}
-				wantSaw, wantServer := watch(t, inner, bare)
-				wrapped := Wrap(inner)
-				gotSaw, gotServer := watch(t, wrapped, bare)
-				if d := cmp.Diff(wantSaw, gotSaw); d != "" {
-					t.Errorf("the caller sees another thing (-without +with):\n%s", d)
-				}
-				if d := cmp.Diff(wantServer, gotServer); d != "" {
-					t.Errorf("the server gets other statements (-without +with):\n%s", d)
-				}
+		t.Run("interpolateParams="+interpolate, func(t *testing.T) {
+			dsn := shopDSN(t, dbtest.Param("interpolateParams", interpolate), dbtest.Param("multiStatements", "true"))
+			inner, err := mysql.NewConnector(configOf(t, dsn))
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantSaw, wantServer := watch(t, inner)
+			wrapped := Wrap(inner)
+			gotSaw, gotServer := watch(t, wrapped)
+			if d := cmp.Diff(wantSaw, gotSaw); d != "" {
+				t.Errorf("the caller sees another thing (-without +with):\n%s", d)
+			}
+			if d := cmp.Diff(wantServer, gotServer); d != "" {
+				t.Errorf("the server gets other statements (-without +with):\n%s", d)
+			}
 
-				log := wrapped.Statements()
-				// Both looks at the counters are in the log, one is in their difference. A Prepare is no
-				// question, nor is a ping.
-				if want := gotServer["questions"] + 1; len(log) != want {
-					t.Errorf("%d statements in the log, %d on the server:\n%s\n%v", len(log), want, log, gotServer)
+			log := wrapped.statements()
+			// Both looks at the counters are in the log, one is in their difference. A Prepare is no
+			// question, nor is a ping.
+			if want := gotServer["questions"] + 1; len(log) != want {
+				t.Errorf("%d statements in the log, %d on the server:\n%s\n%v", len(log), want, log, gotServer)
+			}
+			prepared := 0
+			for _, s := range log {
+				if s.Prepared {
+					prepared++
 				}
-				prepared := 0
-				for _, s := range log {
-					if s.Prepared {
-						prepared++
-					}
-				}
-				if want := gotServer["com_stmt_execute"]; !bare && prepared != want { // bare: the looks may be prepared
-					t.Errorf("%d prepared executions in the log, %d on the server", prepared, want)
-				}
-			})
-		}
+			}
+			if want := gotServer["com_stmt_execute"]; prepared != want {
+				t.Errorf("%d prepared executions in the log, %d on the server", prepared, want)
+			}
+		})
 	}
 }
 
-// The optional interfaces whose presence alone changes what database/sql does are there exactly when the
-// driver has them.
-func TestOptionalInterfaces(t *testing.T) {
+// TestBareDriver: a driver that lacks what go-sql-driver has is refused, and its connection closed.
+func TestBareDriver(t *testing.T) {
 	inner, err := mysql.NewConnector(configOf(t, shopDSN(t)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []driver.Connector{inner, bareConnector{inner}} {
-		direct, err := c.Connect(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		wrapped, err := Wrap(c).Connect(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d := cmp.Diff(presence(direct), presence(wrapped)); d != "" {
-			t.Errorf("%T: %s", c, d)
-		}
-		directStmt, err := direct.Prepare("SELECT ?")
-		if err != nil {
-			t.Fatal(err)
-		}
-		wrappedStmt, err := wrapped.Prepare("SELECT ?")
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, want := directStmt.(oldColumnConverter)
-		if _, got := wrappedStmt.(oldColumnConverter); got != want {
-			t.Errorf("%T: ColumnConverter %v, want %v", c, got, want)
-		}
-		for _, closer := range []interface{ Close() error }{directStmt, wrappedStmt, direct, wrapped} {
-			if err := closer.Close(); err != nil {
-				t.Error(err)
-			}
-		}
+	if _, err := Wrap(bareConnector{inner}).Connect(t.Context()); err == nil || !strings.Contains(err.Error(), "bareConn lacks") {
+		t.Error(err)
 	}
-}
-
-func presence(c driver.Conn) map[string]bool {
-	_, resets := c.(driver.SessionResetter)
-	_, validates := c.(driver.Validator)
-	return map[string]bool{"SessionResetter": resets, "Validator": validates}
 }
 
 func TestCount(t *testing.T) {
@@ -267,9 +213,9 @@ func TestCount(t *testing.T) {
 	}
 	log, err := Count(connector, func() error { return buy(t.Context(), db) })
 	want := Log{
-		{Session: 1, Kind: Begin, SQL: "START TRANSACTION"},
-		{Session: 1, Kind: Exec, SQL: insertRequest, InTx: true, Prepared: true},
-		{Session: 1, Kind: Rollback, SQL: "ROLLBACK", InTx: true},
+		{Session: 1, Kind: kindBegin, SQL: "START TRANSACTION"},
+		{Session: 1, Kind: kindExec, SQL: insertRequest, InTx: true, Prepared: true},
+		{Session: 1, Kind: kindRollback, SQL: "ROLLBACK", InTx: true},
 	}
 	if d := cmp.Diff(want, log); err != nil || d != "" {
 		t.Errorf("%v\n%s", err, d)

@@ -10,9 +10,9 @@ import (
 	"sync"
 )
 
-// Connector wraps a driver's connector for sql.OpenDB and logs every statement that is executed through it.
-// It changes nothing else: each optional interface of the driver is forwarded, driver.ErrSkip too, so the
-// server gets the same statements with and without it. Safe for concurrent use.
+// Connector wraps a connector of go-sql-driver's, or of one that traces it, for sql.OpenDB and logs every
+// statement that is executed through it. It changes nothing else, so the server gets the same statements with
+// and without it. Safe for concurrent use.
 type Connector struct {
 	inner driver.Connector
 	// identify makes each new session ask for its id on the server, which fault injection needs. One more
@@ -20,19 +20,12 @@ type Connector struct {
 	identify bool
 
 	mu       sync.Mutex
-	entries  []entry
-	executed int // never reset: names the entries
+	entries  []*execution
 	sessions int
 	ended    []uint64 // server ids of the sessions closed since the last takeEnded; only with identify
 	open     []uint64 // server ids of the open sessions; only with identify
 	refusal  error    // what Connect answers, if anything: the process has stopped
 	step     interceptor
-}
-
-// entry is a logged statement with a name of its own, so that a skipped one can be taken back.
-type entry struct {
-	Statement
-	name int
 }
 
 // An interceptor stands between a session and the server at each execution: it may call run (at most once),
@@ -43,7 +36,7 @@ type interceptor func(ctx context.Context, e *execution) error
 // execution is one statement on its way to the server.
 type execution struct {
 	Statement
-	// index counts from 1 since the last Reset.
+	// index counts from 1 since intercept was called.
 	index int
 	conn  *conn
 	// run executes on the server and keeps the result. It returns driver.ErrSkip where the driver asks for
@@ -53,8 +46,15 @@ type execution struct {
 	part func(ctx context.Context, query string) error
 	// uncommitted is the text of several statements without the COMMIT at its end; empty if it has none.
 	uncommitted string
-	// discard drops the kept result.
-	discard func() error
+	discard     func() error // drops the kept result; nil: there is none to drop
+}
+
+// drop drops the result, if it was kept.
+func (e *execution) drop() error {
+	if e.discard == nil {
+		return nil
+	}
+	return e.discard()
 }
 
 // Wrap returns a connector that logs the statements sent through c.
@@ -65,8 +65,8 @@ func Wrap(c driver.Connector) *Connector {
 	return &Connector{inner: c}
 }
 
-// Statements returns a copy of the log since the last Reset.
-func (c *Connector) Statements() Log {
+// statements is a copy of the log since intercept was called.
+func (c *Connector) statements() Log {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	log := make(Log, len(c.entries))
@@ -74,13 +74,6 @@ func (c *Connector) Statements() Log {
 		log[i] = e.Statement
 	}
 	return log
-}
-
-// Reset empties the log. Open sessions keep their numbers.
-func (c *Connector) Reset() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.entries = nil
 }
 
 // Driver is the wrapped connector's driver.
@@ -106,9 +99,13 @@ func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	session := &conn{inner: inner, connector: c}
+	session := &conn{connector: c}
+	var ok bool
+	if session.driverConn, ok = inner.(driverConn); !ok {
+		return nil, errors.Join(fmt.Errorf("crashtest: a connection of %T lacks what go-sql-driver's have", inner), inner.Close())
+	}
 	if c.identify {
-		if session.serverID, err = connectionID(ctx, inner); err != nil {
+		if session.serverID, err = connectionID(ctx, session.driverConn); err != nil {
 			return nil, errors.Join(fmt.Errorf("crashtest: asking a new session for its id: %w", err), inner.Close())
 		}
 	}
@@ -119,7 +116,7 @@ func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
 		c.open = append(c.open, session.serverID)
 	}
 	c.mu.Unlock()
-	return session.withOptional(), nil
+	return session, nil
 }
 
 // intercept sets the interceptor for the executions that start from now on; nil takes it away. It empties the
@@ -168,9 +165,7 @@ func (c *Connector) takeEnded() []uint64 {
 // execute logs an execution and runs it, through the interceptor if there is one.
 func (c *Connector) execute(ctx context.Context, e *execution) error {
 	c.mu.Lock()
-	c.executed++
-	name := c.executed
-	c.entries = append(c.entries, entry{e.Statement, name})
+	c.entries = append(c.entries, e)
 	e.index = len(c.entries)
 	step := c.step
 	c.mu.Unlock()
@@ -181,20 +176,10 @@ func (c *Connector) execute(ctx context.Context, e *execution) error {
 	} else {
 		err = step(ctx, e)
 	}
-	if errors.Is(err, driver.ErrSkip) {
-		c.forget(name)
+	if errors.Is(err, driver.ErrSkip) { // it was not executed after all
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.entries = slices.DeleteFunc(c.entries, func(entry *execution) bool { return entry == e })
 	}
 	return err
-}
-
-// forget takes back the entry of a statement that was not executed after all.
-func (c *Connector) forget(name int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for i := len(c.entries) - 1; i >= 0; i-- {
-		if c.entries[i].name == name {
-			c.entries = append(c.entries[:i], c.entries[i+1:]...)
-			return
-		}
-	}
 }

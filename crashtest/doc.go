@@ -102,10 +102,8 @@
 // The same workflow, twice at once:
 //
 //	report := crashtest.Interleave(t, crashtest.Race{Workflow: w})                  // two copies of w.Call
-//	report := crashtest.Interleave(t, crashtest.Race{Workflow: w, Copies: 3})
 //	report := crashtest.Interleave(t, crashtest.Race{Workflow: w, AsOnce: true})    // one request, sent twice
-//	report := crashtest.Interleave(t, crashtest.Race{Workflow: w, Calls: …})        // two or three different calls
-//	t.Log(crashtest.Summary(crashtest.Run(t, w), report))                           // workflow transfer: 52 fault points, 36 interleavings (…)
+//	report := crashtest.Interleave(t, crashtest.Race{Workflow: w, Calls: …})        // two or three calls, the same or others
 //
 // Each copy has connections of its own, and its statements, BEGIN, COMMIT and ROLLBACK among them, wait for
 // their turn: one goes to the server, and the next when it is known what became of it. So a schedule is a

@@ -60,7 +60,7 @@ func ExampleExploreRace_failing() {
 	defer drop()
 
 	_, err := crashtest.ExploreRace(context.Background(), race(dsn, BookNaively))
-	var failures *crashtest.RaceFailures
+	var failures *crashtest.Failures
 	if errors.As(err, &failures) {
 		fmt.Println(failures.List[0])
 	}

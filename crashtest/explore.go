@@ -32,10 +32,9 @@ type explorer struct {
 	waits     *waits // nil where no process stops
 	tables    []*table
 
-	start    *identity // the tables after Setup
-	want     *identity // start and end of a call without faults
-	learnt   Log
-	failures []*Failure
+	start  *identity // the tables after Setup
+	want   *identity // start and end of a call without faults
+	learnt Log
 }
 
 func newExplorer(ctx context.Context, w Workflow) (*explorer, error) {
@@ -92,31 +91,25 @@ func (x *explorer) explore(ctx context.Context, report *Report) (err error) {
 		return err
 	}
 	report.Statements = x.learnt
+	failures := &Failures{Workflow: x.w.Name}
 	for _, p := range pointsOf(x.learnt, x.w.Without...) {
 		failure, hung, err := x.visit(ctx, p)
 		if err == nil {
 			err = ctx.Err() // of the exploration: what the calls answered says nothing then
 		}
 		if err != nil {
-			return withCleanup(fmt.Errorf("%s: %w", p, err), x.failed(report.FaultPoints))
+			return withCleanup(fmt.Errorf("%s: %w", p, err), failures.orNil())
 		}
 		report.FaultPoints++
+		failures.Runs = report.FaultPoints
 		if failure != nil {
-			x.failures = append(x.failures, failure)
+			failures.List = append(failures.List, failure)
 		}
-		if hung || len(x.failures) == maxFailures {
+		if hung || len(failures.List) == maxFailures {
 			break
 		}
 	}
-	return x.failed(report.FaultPoints)
-}
-
-// failed is the error made of the failures so far, nil if there are none.
-func (x *explorer) failed(points int) error {
-	if len(x.failures) == 0 {
-		return nil
-	}
-	return &Failures{Workflow: x.w.Name, FaultPoints: points, List: x.failures}
+	return failures.orNil()
 }
 
 // learn makes the call without faults twice, each from the start, and holds the second against the first. The
@@ -131,7 +124,7 @@ func (x *explorer) learn(ctx context.Context) error {
 		if err := errors.Join(answer, broken); err != nil {
 			return fmt.Errorf("the %s call without faults: %w", name, err)
 		}
-		log := x.connector.Statements().renumbered()
+		log := x.connector.statements().renumbered()
 		got, err := x.look(ctx, start)
 		if err != nil {
 			return fmt.Errorf("after the %s call without faults: %w", name, err)

@@ -231,7 +231,7 @@ func TestWrongWorkflowsAreCaught(t *testing.T) {
 				}
 				message := ""
 				for _, f := range failures.List {
-					if f.Point.Index == tt.index && f.Point.Fault == tt.fault {
+					if f.Index == tt.index && f.Fault == tt.fault {
 						message = f.String()
 					}
 				}

@@ -54,8 +54,8 @@ const (
 	Abandoned Fault = "process stopped before the statement, its connection stays open"
 )
 
-// Point is one fault at one statement of a workflow.
-type Point struct {
+// point is one fault at one statement of a workflow.
+type point struct {
 	// Number counts the workflow's fault points from 1, Of is how many there are.
 	Number, Of int
 	// Index is the statement's place in the learned log, from 1 to Statements.
@@ -65,7 +65,7 @@ type Point struct {
 }
 
 // String names the point in one line.
-func (p Point) String() string {
+func (p point) String() string {
 	return fmt.Sprintf("fault point %d of %d: statement %d of %d, %s: %s", p.Number, p.Of, p.Index, p.Statements, p.Statement, p.Fault)
 }
 
@@ -73,31 +73,31 @@ func (p Point) String() string {
 func faultsOf(s Statement) []Fault {
 	faults := []Fault{CutBefore, CutLost, CutAfter, KillBefore, KillAfter, CancelBefore, CancelAfter}
 	switch s.Kind {
-	case Exec, Query:
+	case kindExec, kindQuery:
 		faults = append(faults, DeadlockBefore)
 		if s.InTx || s.Begins { // outside, the statement is committed already: a deadlock cannot undo it
 			faults = append(faults, DeadlockAfter)
 		}
 		faults = append(faults, LockWait)
-	case Commit:
+	case kindCommit:
 		faults = append(faults, DeadlockBefore, RefusedCertification, RefusedCommit)
 		if _, uncommitted := split(s.SQL); uncommitted != "" {
 			faults = append(faults, CutInside, DeadlockAfter, LockWait)
 		}
-	case Begin, Rollback:
+	case kindBegin, kindRollback:
 	}
 	return append(faults, Abandoned)
 }
 
 // pointsOf lists all fault points of a learned log, statement by statement.
-func pointsOf(log Log, without ...Fault) []Point {
-	var points []Point
+func pointsOf(log Log, without ...Fault) []point {
+	var points []point
 	for i, s := range log {
 		for _, fault := range faultsOf(s) {
 			if slices.Contains(without, fault) {
 				continue
 			}
-			points = append(points, Point{Number: len(points) + 1, Index: i + 1, Statements: len(log), Statement: s, Fault: fault})
+			points = append(points, point{Number: len(points) + 1, Index: i + 1, Statements: len(log), Statement: s, Fault: fault})
 		}
 	}
 	for i := range points {

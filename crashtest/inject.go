@@ -12,7 +12,7 @@ import (
 // injector makes one fault happen, once. It is the interceptor of the faulted handle while the first call of
 // a run is under way.
 type injector struct {
-	point  Point
+	point  point
 	learnt Statement
 	side   *side
 	cancel context.CancelFunc // ends the context of the call
@@ -25,7 +25,7 @@ func (in *injector) intercept(ctx context.Context, e *execution) error {
 	if in.fired || in.err != nil {
 		return e.run(ctx)
 	}
-	if in.point.Fault == CancelBefore && in.point.Statement.Kind == Commit && in.point.Index > 1 {
+	if in.point.Fault == CancelBefore && in.point.Statement.Kind == kindCommit && in.point.Index > 1 {
 		return in.cancelAfterAnswer(ctx, e, in.point.Index-1)
 	}
 	// Where the learnt run prepared the statement, its way without a prepare (ErrSkip) is let pass: it
@@ -87,12 +87,12 @@ func (in *injector) fire(ctx context.Context, e *execution) error {
 		if err := e.part(ctx, query); errors.Is(err, driver.ErrSkip) {
 			return err
 		}
-		in.note(e.discard())
+		in.note(e.drop())
 		in.rollback(e)
 		return serverError(1213, "40001", "Deadlock found when trying to get lock; try restarting transaction")
 	case LockWait:
 		if e.Begins {
-			in.note(rawExec(context.Background(), e.conn.inner, "START TRANSACTION"))
+			in.note(sendPastLog(e.conn, "START TRANSACTION"))
 			e.conn.inTx = true
 		}
 		return serverError(1205, "HY000", "Lock wait timeout exceeded; try restarting transaction")
@@ -115,7 +115,7 @@ func (in *injector) fire(ctx context.Context, e *execution) error {
 // cancelDuring executes the statement although its context ends, then drops the connection as the driver
 // would.
 func (in *injector) cancelDuring(ctx context.Context, e *execution) error {
-	if e.Kind == Commit || e.Kind == Rollback {
+	if e.Kind == kindCommit || e.Kind == kindRollback {
 		return in.cancelAfterAnswer(ctx, e, e.index)
 	}
 	err := e.run(context.WithoutCancel(ctx))
@@ -142,7 +142,7 @@ func (in *injector) cancelAfterAnswer(ctx context.Context, e *execution, index i
 
 // cut closes the connection and waits until the server has ended the session and rolled its transaction back.
 func (in *injector) cut(e *execution) {
-	closing := errors.Join(e.discard(), e.conn.inner.Close())
+	closing := errors.Join(e.drop(), e.conn.driverConn.Close())
 	if err := in.side.awaitEnd(e.conn.serverID); err != nil { // once the session is gone, how the closing went is of no interest
 		in.note(errors.Join(err, closing))
 	}
@@ -150,8 +150,14 @@ func (in *injector) cut(e *execution) {
 
 // rollback ends the session's transaction on the server, as the server does before it answers with 1213.
 func (in *injector) rollback(e *execution) {
-	in.note(rawExec(context.Background(), e.conn.inner, "ROLLBACK"))
+	in.note(sendPastLog(e.conn, "ROLLBACK"))
 	e.conn.inTx = false
+}
+
+// sendPastLog sends a statement without arguments.
+func sendPastLog(c *conn, query string) error {
+	_, err := c.driverConn.ExecContext(context.Background(), query, nil)
+	return err
 }
 
 func (in *injector) note(err error) {

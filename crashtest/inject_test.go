@@ -99,7 +99,7 @@ func TestFaultsLeaveTheServersState(t *testing.T) {
 			if answer, broken := x.call(t.Context(), nil); broken != nil || answer != nil || saw.answer != nil {
 				t.Fatal(broken, answer, saw.answer)
 			}
-			learnt := x.connector.Statements()
+			learnt := x.connector.statements()
 			offered := 0
 			for _, p := range pointsOf(learnt, Abandoned) { // that one has a test of its own
 				if p.Index != part.index {
@@ -153,7 +153,7 @@ func twoInserts(ctx context.Context, t *testing.T, db *sql.DB, saw *outcome, com
 	}
 }
 
-func faulted(t *testing.T, x *explorer, p Point, learnt Log, saw *outcome) outcome {
+func faulted(t *testing.T, x *explorer, p point, learnt Log, saw *outcome) outcome {
 	t.Helper()
 	if _, err := x.setup(t.Context()); err != nil {
 		t.Fatal(err)
@@ -224,7 +224,7 @@ func TestEndedSessionsHoldNoLocks(t *testing.T) {
 		mustExec(t, x.plain, "INSERT INTO purchase (buyer, item, created_at) SELECT buyer, item, created_at FROM purchase")
 	}
 	end := map[string]func(*conn) error{
-		"closed": func(c *conn) error { return errors.Join(c.inner.Close(), x.side.awaitEnd(c.serverID)) },
+		"closed": func(c *conn) error { return errors.Join(c.driverConn.Close(), x.side.awaitEnd(c.serverID)) },
 		"killed": func(c *conn) error { return x.side.kill(c.serverID) },
 	}
 	for how, finish := range end {
@@ -233,9 +233,9 @@ func TestEndedSessionsHoldNoLocks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := session.(connBoth).conn
+			c := session.(*conn)
 			for _, query := range []string{"BEGIN", "UPDATE purchase SET item = 'cap'"} {
-				if err := rawExec(ctx, c.inner, query); err != nil {
+				if err := sendPastLog(c, query); err != nil {
 					t.Fatal(err)
 				}
 			}

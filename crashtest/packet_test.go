@@ -50,7 +50,7 @@ func TestPacketsFailInside(t *testing.T) {
 		t.Error("Wrap was not called")
 	}
 	log := report.Statements
-	if len(log) != 2 || log[0].Kind != Exec || !log[0].Begins || log[1].Kind != Commit || log[1].Begins || !log[1].InTx {
+	if len(log) != 2 || log[0].Kind != kindExec || !log[0].Begins || log[1].Kind != kindCommit || log[1].Begins || !log[1].InTx {
 		t.Errorf("the statements are %+v", log)
 	}
 	for i, want := range [][]Fault{{DeadlockAfter, LockWait}, {CutInside, DeadlockBefore, DeadlockAfter, LockWait, RefusedCommit}} {

@@ -1,9 +1,9 @@
 package crashtest
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -17,10 +17,7 @@ type Race struct {
 	// further steps. Once is of no meaning here.
 	Workflow
 
-	// Copies is how many copies of Call run: 2 or 3. Default 2.
-	Copies int
-
-	// Calls are different calls to run, two or three, in place of copies of Call.
+	// Calls are the two or three that run. Default: Call, twice.
 	Calls []func(ctx context.Context, db *sql.DB) error
 
 	// AsOnce: the copies are one request that was sent several times. The tables must be those that one call
@@ -88,17 +85,6 @@ func (r RaceReport) String() string {
 		count(r.Steps, "step"), count(r.Waits, "wait"), count(r.Deadlocks, "deadlock"), r.Elapsed.Round(time.Millisecond), r.Engine, r.Isolation)
 }
 
-// Summary is one line for documents: how many fault points and interleavings of a workflow were run without a
-// difference.
-func Summary(f Report, races ...RaceReport) string {
-	name, engine, isolation, n := f.Workflow, f.Engine, f.Isolation, 0
-	for _, r := range races {
-		n += r.Schedules
-		name, engine, isolation = r.Workflow, r.Engine, r.Isolation
-	}
-	return fmt.Sprintf("workflow %s: %s, %s (%s, %s)", name, count(f.FaultPoints, "fault point"), count(n, "interleaving"), engine, isolation)
-}
-
 // Interleave fails the test unless every interleaving of the race's statements ends as a serial execution
 // does. It logs and returns what it did. See ExploreRace.
 func Interleave(t testing.TB, r Race) RaceReport {
@@ -118,7 +104,7 @@ func Interleave(t testing.TB, r Race) RaceReport {
 // runs them at once, for every schedule of their statements within the bound, and holds each end against
 // these.
 //
-// The error is *RaceFailures when some schedule ends otherwise; any other error says that the race could not
+// The error is *Failures when some schedule ends otherwise; any other error says that the race could not
 // be explored. The report is filled as far as the exploration came.
 func ExploreRace(ctx context.Context, r Race) (RaceReport, error) {
 	begin := time.Now()
@@ -129,7 +115,7 @@ func ExploreRace(ctx context.Context, r Race) (RaceReport, error) {
 		err = withCleanup(err, x.close())
 	}
 	report.Elapsed = time.Since(begin)
-	return report, raceError(r, err)
+	return report, explored(r.Name, err)
 }
 
 // Replay runs one schedule, as a failure names it, and returns what happened as a table, a column for each
@@ -140,33 +126,18 @@ func Replay(ctx context.Context, r Race, schedule string) (table string, err err
 		table, err = x.replay(ctx, schedule)
 		err = withCleanup(err, x.close())
 	}
-	return table, raceError(r, err)
-}
-
-func raceError(r Race, err error) error {
-	var failures *RaceFailures
-	if err != nil && !errors.As(err, &failures) {
-		return fmt.Errorf("crashtest: workflow %q: %w", r.Name, err)
-	}
-	return err
+	return table, explored(r.Name, err)
 }
 
 // complete checks the race and fills in the defaults.
 func (r *Race) complete() error {
 	if r.Calls == nil && r.Call != nil {
-		if r.Copies == 0 {
-			r.Copies = 2
-		}
-		for range r.Copies {
-			r.Calls = append(r.Calls, r.Call)
-		}
+		r.Calls = append(r.Calls, r.Call, r.Call)
 	}
 	if len(r.Calls) > 0 {
 		r.Call = r.Calls[0]
 	}
-	if r.MaxCalls == 0 {
-		r.MaxCalls = 3
-	}
+	r.MaxCalls = cmp.Or(r.MaxCalls, 3)
 	once := r.MaxCalls == 1 // a call that is not repeated makes sense here, for Explore it does not
 	if once {
 		r.MaxCalls = 2
@@ -183,11 +154,7 @@ func (r *Race) complete() error {
 	if r.Again == nil {
 		r.Again = transient
 	}
-	if r.Preemptions == 0 {
-		r.Preemptions = 2
-	}
-	if r.Every == 0 {
-		r.Every = 5000
-	}
+	r.Preemptions = cmp.Or(r.Preemptions, 2)
+	r.Every = cmp.Or(r.Every, 5000)
 	return nil
 }

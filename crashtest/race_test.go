@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -208,7 +209,7 @@ func TestRacesAreCaught(t *testing.T) {
 				t.Parallel()
 				race := tt.race(stockDSN(t, dbtest.Isolation(level), dbtest.StaleWrites()))
 				report, err := ExploreRace(t.Context(), race)
-				var failures *RaceFailures
+				var failures *Failures
 				if !errors.As(err, &failures) {
 					t.Fatalf("not caught: %v\n%s", err, report)
 				}
@@ -241,7 +242,7 @@ func TestRightRacesPass(t *testing.T) {
 			func(r RaceReport) bool { return r.Complete && r.Serial == 1 && r.Waits > 0 && r.Deadlocks == 0 }},
 		{"three copies", func(dsn string) Race {
 			r := stock(dsn, sends("UPDATE stock SET n = n-1 WHERE id = 1"))
-			r.Copies, r.Every = 3, -1
+			r.Calls, r.Every = slices.Repeat([]func(context.Context, *sql.DB) error{r.Call}, 3), -1
 			return r
 		}, func(r RaceReport) bool { return len(r.Statements) == 3 && r.Waits > 0 }},
 		{"a share lock that waits", func(dsn string) Race {

@@ -1,12 +1,12 @@
 package crashtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 )
 
 // racer explores one race.
@@ -78,7 +78,7 @@ func (x *racer) exploreRace(ctx context.Context, report *RaceReport) (err error)
 		return err
 	}
 	report.Serial = x.differentEnds()
-	failures := &RaceFailures{Workflow: x.race.Name}
+	failures := &Failures{Workflow: x.race.Name}
 	orders := map[uint64]bool{}
 	work := &backlog{}
 	work.push(0, "")
@@ -118,7 +118,7 @@ const tries = 3
 
 // follow plays a prefix, judges the end, and returns the last play. A play that came out otherwise is made
 // again, but judged as well: what is wrong is wrong, however it came about.
-func (x *racer) follow(ctx context.Context, prefix string, report *RaceReport, failures *RaceFailures, orders map[uint64]bool) (*run, error) {
+func (x *racer) follow(ctx context.Context, prefix string, report *RaceReport, failures *Failures, orders map[uint64]bool) (*run, error) {
 	for try := 1; ; try++ {
 		r, err := x.play(ctx, prefix, x.all(), x.race.Stops)
 		if err != nil {
@@ -132,7 +132,7 @@ func (x *racer) follow(ctx context.Context, prefix string, report *RaceReport, f
 			continue
 		}
 		report.add(r, orders)
-		failures.Schedules = report.Schedules
+		failures.Runs = report.Schedules
 		if failure != nil {
 			failures.List = append(failures.List, failure)
 		}
@@ -159,10 +159,8 @@ func (x *racer) play(ctx context.Context, prefix, order string, mayStop bool) (*
 		return nil, err
 	}
 	r := &run{prefix: prefix, order: order, mayStop: mayStop}
-	s := &stepper{ctx: ctx, waits: x.waits, side: x.side, events: make(chan event, 16), spin: x.spin, limit: time.Now().Add(callLimit)}
-	if s.spin == 0 {
-		s.spin = 1 << 30
-	}
+	s := newStepper(ctx, x.waits, x.side)
+	s.spin = cmp.Or(x.spin, 1<<30)
 	r.stepper = s
 	for i, call := range x.race.Calls {
 		if !strings.Contains(order, string(letterOf(i))) {
@@ -174,13 +172,16 @@ func (x *racer) play(ctx context.Context, prefix, order string, mayStop bool) (*
 	if errors.Is(err, errStuck) || errors.Is(err, errHung) {
 		r.stuck, err = err, nil
 	}
-	if cleanup := x.tidy(r); err != nil || cleanup != nil {
+	if cleanup := s.tidy(append([]*lane{x.spare}, x.lanes...)...); err != nil || cleanup != nil {
 		return nil, errors.Join(err, cleanup)
 	}
 	for _, p := range s.procs {
 		var last error
 		if len(p.answers) > 0 {
 			last = p.answers[len(p.answers)-1]
+		}
+		if expiry := (*expireError)(nil); errors.As(last, &expiry) {
+			return nil, expiry
 		}
 		r.answers = append(r.answers, last)
 		if r.stuck == nil {
@@ -202,41 +203,25 @@ func (x *racer) play(ctx context.Context, prefix, order string, mayStop bool) (*
 func (x *racer) drive(r *run) error {
 	s := r.stepper
 	for {
-		if err := s.calm(); err != nil {
-			return err
-		}
-		if len(s.zombies) > 0 && s.somebody(waiting) {
-			if err := s.bury(); err != nil {
-				return err
-			}
-			for _, p := range s.procs {
-				p.seen = 0
-			}
-			continue
-		}
-		able := s.canGoOn()
+		able, err := s.settled()
 		switch {
+		case err != nil:
+			return err
 		case len(able) > 0:
 			p, stops, err := r.decide(able)
-			if err != nil {
+			switch {
+			case err != nil:
 				return err
-			}
-			if stops {
+			case !stops:
+				s.step(p)
+			default:
 				r.stopped = true
 				if err := s.abandon(p); err != nil {
 					return err
 				}
-				continue
-			}
-			s.step(p)
-		case s.somebody(waiting) || s.somebody(idle):
-			if err := s.unstick(); err != nil {
-				return err
 			}
 		case s.somebody(stopped):
-			if err := x.again(r); err != nil {
-				return err
-			}
+			x.again(s)
 		default:
 			return nil
 		}
@@ -244,40 +229,11 @@ func (x *racer) drive(r *run) error {
 }
 
 // again makes the request of a process that stopped once more, from another process. The others have ended.
-func (x *racer) again(r *run) error {
-	s := r.stepper
+func (x *racer) again(s *stepper) {
 	i := slices.IndexFunc(s.procs, func(p *process) bool { return p.phase == stopped })
 	old := s.procs[i]
-	if err := x.expire(s.ctx, x.spare, s.bury); err != nil {
-		return err
-	}
 	s.trace.note(old, "its caller asks again")
-	p := startProcess(s.ctx, x.spare, old.copy, s.events, x.race.MaxCalls, x.race.Calls[old.copy], x.race.Again)
+	p := startProcess(s.ctx, x.spare, old.copy, s.events, x.race.MaxCalls, x.afterExpiry(x.race.Calls[old.copy]), x.race.Again)
 	p.row = old.row
 	s.procs[i] = p
-	return nil
-}
-
-// tidy ends what a schedule left: sessions of processes that stopped, and everything where it did not come to
-// its end.
-func (x *racer) tidy(r *run) error {
-	s := r.stepper
-	err := s.bury()
-	for _, p := range s.procs {
-		switch p.phase {
-		case ended:
-			p.cancel()
-		case stopped: // buried, its retry not begun
-		case computing, parked, executing, waiting, idle:
-			err = errors.Join(err, endProcess(p, x.side))
-		}
-	}
-	for _, l := range append([]*lane{x.spare}, x.lanes...) {
-		l.connector.intercept(nil)
-		l.connector.refuse(nil)
-		for _, session := range l.connector.takeEnded() {
-			err = errors.Join(err, x.side.awaitEnd(session))
-		}
-	}
-	return err
 }

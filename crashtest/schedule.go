@@ -193,7 +193,7 @@ func (x *racer) replay(ctx context.Context, schedule string) (string, error) {
 	}
 	failure, err := x.judge(ctx, r)
 	if err == nil && failure != nil {
-		err = &RaceFailures{Workflow: x.race.Name, Schedules: 1, List: []*RaceFailure{failure}}
+		err = &Failures{Workflow: x.race.Name, Runs: 1, List: []*Failure{failure}}
 	}
 	return table, err
 }

@@ -125,39 +125,15 @@ func serverOf(ctx context.Context, db *sql.DB) (engine, isolation string, err er
 }
 
 // connectionID asks a session for its id on the server.
-func connectionID(ctx context.Context, inner driver.Conn) (uint64, error) {
-	queryer, ok := inner.(driver.QueryerContext)
-	if !ok {
-		return 0, errors.New("crashtest: the driver's connection has no QueryContext")
-	}
-	rows, err := queryer.QueryContext(ctx, "SELECT CONNECTION_ID()", nil)
+func connectionID(ctx context.Context, inner driverConn) (uint64, error) {
+	rows, err := inner.QueryContext(ctx, "SELECT CONNECTION_ID()", nil)
 	if err != nil {
 		return 0, err
 	}
 	values := make([]driver.Value, 1)
-	if err := rows.Next(values); err != nil {
-		return 0, errors.Join(err, rows.Close())
+	var id sql.Null[uint64]
+	if err = rows.Next(values); err == nil {
+		err = id.Scan(values[0])
 	}
-	var id uint64
-	if _, err := fmt.Sscan(text(values[0]), &id); err != nil {
-		return 0, errors.Join(err, rows.Close())
-	}
-	return id, rows.Close()
-}
-
-func text(value driver.Value) string {
-	if b, ok := value.([]byte); ok {
-		return string(b)
-	}
-	return fmt.Sprint(value)
-}
-
-// rawExec sends a statement without arguments past the log.
-func rawExec(ctx context.Context, inner driver.Conn, query string) error {
-	execer, ok := inner.(driver.ExecerContext)
-	if !ok {
-		return errors.New("crashtest: the driver's connection has no ExecContext")
-	}
-	_, err := execer.ExecContext(ctx, query, nil)
-	return err
+	return id.V, errors.Join(err, rows.Close())
 }

@@ -7,17 +7,17 @@ import (
 	"github.com/onerow/onerow/internal/sqltext"
 )
 
-// Kind says what an execution does to its session.
-type Kind string
+// kind says what an execution does to its session.
+type kind string
 
 // The kinds of executions. BEGIN, COMMIT and ROLLBACK are recognised both when database/sql asks for them
 // (BeginTx, Tx.Commit, Tx.Rollback) and when they are sent as text.
 const (
-	Begin    Kind = "begin"
-	Commit   Kind = "commit"
-	Rollback Kind = "rollback"
-	Exec     Kind = "exec"
-	Query    Kind = "query"
+	kindBegin    kind = "begin"
+	kindCommit   kind = "commit"
+	kindRollback kind = "rollback"
+	kindExec     kind = "exec"
+	kindQuery    kind = "query"
 )
 
 // Statement is one execution in a session: what costs a round trip and what can fail. A Prepare is none, the
@@ -25,7 +25,8 @@ const (
 type Statement struct {
 	// Session numbers the connections of the connector in the order in which they were opened, from 1.
 	Session int
-	Kind    Kind
+	// Kind is begin, commit, rollback, exec or query.
+	Kind kind
 	// SQL is the text as it was given to database/sql: placeholders, never arguments. For BeginTx it is START
 	// TRANSACTION (with an isolation level the driver sends a SET before it, which is not counted).
 	SQL string
@@ -74,9 +75,9 @@ func (l Log) renumbered() Log {
 // failed or not, with the error of call. Statements that other goroutines send through the same connector are
 // counted too.
 func Count(c *Connector, call func() error) (Log, error) {
-	c.Reset()
+	c.intercept(nil)
 	err := call()
-	return c.Statements(), err
+	return c.statements(), err
 }
 
 // textMode is how texts are read: as go-sql-driver's sessions do unless they are told otherwise.
@@ -110,7 +111,7 @@ const (
 
 // classify finds the kind of a statement sent as text, and what it leaves: DDL, too, ends a transaction. A
 // packet of several statements is what its way in says (fallback), see split.
-func classify(query string, fallback Kind) (Kind, after) {
+func classify(query string, fallback kind) (kind, after) {
 	s := sqltext.Classify(query, textMode)
 	left := closed
 	if s.Chain {
@@ -118,11 +119,11 @@ func classify(query string, fallback Kind) (Kind, after) {
 	}
 	switch s.Kind {
 	case sqltext.Begin:
-		return Begin, open
+		return kindBegin, open
 	case sqltext.Commit:
-		return Commit, left
+		return kindCommit, left
 	case sqltext.Rollback:
-		return Rollback, left
+		return kindRollback, left
 	case sqltext.Commits:
 		return fallback, closed
 	}

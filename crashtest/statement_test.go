@@ -5,33 +5,33 @@ import "testing"
 func TestClassify(t *testing.T) {
 	tests := []struct {
 		query string
-		kind  Kind
+		kind  kind
 		left  after
 	}{
-		{"BEGIN", Begin, open},
-		{"  begin work;", Begin, open},
-		{"START/**/TRANSACTION READ ONLY", Begin, open},
-		{"--\nstart transaction, read only", Begin, open},
-		{"START SLAVE", Exec, closed},
-		{"BEGIN NOT ATOMIC SELECT 1", Exec, asBefore},
-		{"/* who */ -- why\n# what\nCOMMIT", Commit, closed},
-		{"COMMIT AND CHAIN", Commit, open},
-		{"/* open", Exec, asBefore},
-		{"ROLLBACK", Rollback, closed},
-		{"ROLLBACK WORK", Rollback, closed},
-		{"ROLLBACK AND CHAIN", Rollback, open},
-		{"rollback /* x */ to savepoint a", Exec, asBefore},
-		{"ROLLBACK WORK TO a", Exec, asBefore},
-		{"SAVEPOINT a", Exec, asBefore},
-		{"BEGIN; INSERT INTO t VALUES (1); COMMIT", Exec, asBefore},
-		{"CREATE TABLE t (a INT)", Exec, closed},
-		{"CREATE/**/TEMPORARY TABLE t (a INT)", Exec, asBefore},
-		{"TRUNCATE t", Exec, closed},
-		{"INSERT INTO t VALUES ('COMMIT')", Exec, asBefore},
-		{"", Exec, asBefore},
+		{"BEGIN", kindBegin, open},
+		{"  begin work;", kindBegin, open},
+		{"START/**/TRANSACTION READ ONLY", kindBegin, open},
+		{"--\nstart transaction, read only", kindBegin, open},
+		{"START SLAVE", kindExec, closed},
+		{"BEGIN NOT ATOMIC SELECT 1", kindExec, asBefore},
+		{"/* who */ -- why\n# what\nCOMMIT", kindCommit, closed},
+		{"COMMIT AND CHAIN", kindCommit, open},
+		{"/* open", kindExec, asBefore},
+		{"ROLLBACK", kindRollback, closed},
+		{"ROLLBACK WORK", kindRollback, closed},
+		{"ROLLBACK AND CHAIN", kindRollback, open},
+		{"rollback /* x */ to savepoint a", kindExec, asBefore},
+		{"ROLLBACK WORK TO a", kindExec, asBefore},
+		{"SAVEPOINT a", kindExec, asBefore},
+		{"BEGIN; INSERT INTO t VALUES (1); COMMIT", kindExec, asBefore},
+		{"CREATE TABLE t (a INT)", kindExec, closed},
+		{"CREATE/**/TEMPORARY TABLE t (a INT)", kindExec, asBefore},
+		{"TRUNCATE t", kindExec, closed},
+		{"INSERT INTO t VALUES ('COMMIT')", kindExec, asBefore},
+		{"", kindExec, asBefore},
 	}
 	for _, tt := range tests {
-		if kind, left := classify(tt.query, Exec); kind != tt.kind || left != tt.left {
+		if kind, left := classify(tt.query, kindExec); kind != tt.kind || left != tt.left {
 			t.Errorf("%q is %s, and leaves %v, want %s, %v", tt.query, kind, left, tt.kind, tt.left)
 		}
 	}

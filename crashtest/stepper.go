@@ -39,6 +39,36 @@ type stepper struct {
 // errStuck is a schedule at whose end nobody can go on.
 var errStuck = errors.New("every copy that has not ended waits, and the server sees no deadlock")
 
+func newStepper(ctx context.Context, waits *waits, side *side) *stepper {
+	return &stepper{ctx: ctx, waits: waits, side: side, events: make(chan event, 16), limit: time.Now().Add(callLimit)}
+}
+
+// settled returns the processes that hold a statement, as soon as it is known of each what it does. Where one
+// waits the sessions of those that stopped are killed. None: all have ended or stopped.
+func (s *stepper) settled() ([]*process, error) {
+	for {
+		if err := s.calm(); err != nil {
+			return nil, err
+		}
+		if len(s.zombies) > 0 && s.somebody(waiting) {
+			if err := s.bury(); err != nil {
+				return nil, err
+			}
+			for _, p := range s.procs {
+				p.seen = 0
+			}
+			continue
+		}
+		able := s.canGoOn()
+		if len(able) > 0 || !s.somebody(waiting) && !s.somebody(idle) {
+			return able, nil
+		}
+		if err := s.unstick(); err != nil {
+			return nil, err
+		}
+	}
+}
+
 // take follows an event.
 func (s *stepper) take(e event) {
 	p := e.p

@@ -45,6 +45,29 @@ func endProcess(p *process, side *side) error {
 	return errors.Join(killSessions(p.lane, side), p.release())
 }
 
+// tidy ends what a schedule left on the lanes: sessions of processes that stopped, and everything where it did
+// not come to its end.
+func (s *stepper) tidy(lanes ...*lane) error {
+	err := s.bury()
+	for _, p := range s.procs {
+		switch p.phase {
+		case ended:
+			p.cancel()
+		case stopped: // buried, its retry not begun
+		case computing, parked, executing, waiting, idle:
+			err = errors.Join(err, endProcess(p, s.side))
+		}
+	}
+	for _, l := range lanes {
+		l.connector.intercept(nil)
+		l.connector.refuse(nil)
+		for _, session := range l.connector.takeEnded() {
+			err = errors.Join(err, s.side.awaitEnd(session))
+		}
+	}
+	return err
+}
+
 // unstick waits while nobody can go on. An error says why nobody ever will.
 func (s *stepper) unstick() error {
 	begin := time.Now()

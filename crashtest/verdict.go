@@ -6,70 +6,11 @@ import (
 	"strings"
 )
 
-// RaceFailure is one schedule that ends as it must not.
-type RaceFailure struct {
-	// Schedule is what Replay takes.
-	Schedule    string
-	Preemptions int
-	// Table shows what happened, a column for each copy.
-	Table string
-	// Answers of the copies, the last of each.
-	Answers []error
-	// Reason is what is wrong, in one line.
-	Reason string
-	// Diff shows the rows that differ from the nearest right end, where rows differ.
-	Diff string
-}
-
-// String is the failure in full.
-func (f *RaceFailure) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "schedule %s (%s); crashtest.Replay(ctx, race, %q) runs it again\n%s", f.Schedule, count(f.Preemptions, "preemption"), f.Schedule, f.Table)
-	for i, err := range f.Answers {
-		fmt.Fprintf(&b, "%c was answered: %s\n", letterOf(i), orNone(err))
-	}
-	b.WriteString(f.Reason)
-	if f.Diff != "" {
-		b.WriteString(" (- serial, + interleaved):\n" + strings.TrimRight(f.Diff, "\n"))
-	}
-	return b.String()
-}
-
-// RaceFailures is the error of a race of which some schedules end as they must not.
-type RaceFailures struct {
-	Workflow  string
-	Schedules int // that were run
-	List      []*RaceFailure
-}
-
-// Error shows the first failure, which is among those with the fewest preemptions, and names the others.
-func (f *RaceFailures) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "crashtest: workflow %q: %d of %s end as they must not\n%s", f.Workflow, len(f.List), count(f.Schedules, "interleaving"), f.List[0])
-	for i, other := range f.List[1:] {
-		if i == 0 {
-			b.WriteString("\nit fails as well with")
-		}
-		fmt.Fprintf(&b, "\n  %s", other.Schedule)
-		if other.Reason != f.List[0].Reason {
-			fmt.Fprintf(&b, ": %s", other.Reason)
-		}
-	}
-	return b.String()
-}
-
-func (f *RaceFailures) orNil() error {
-	if len(f.List) == 0 {
-		return nil
-	}
-	return f
-}
-
 var raceSides = sides{"serially", "interleaved"}
 
 // judge holds the end of a run against the right ones. It returns nil where it is one.
-func (x *racer) judge(ctx context.Context, r *run) (*RaceFailure, error) {
-	f := &RaceFailure{
+func (x *racer) judge(ctx context.Context, r *run) (*Failure, error) {
+	f := &Failure{
 		Schedule: r.schedule(), Preemptions: r.preemptions, Table: r.stepper.trace.table(len(x.race.Calls)), Answers: r.answers,
 	}
 	switch {

@@ -8,7 +8,7 @@ import (
 
 // visit makes one run with one fault. The failure says what the workflow did wrong, hung that no further run
 // makes sense; err says that the run itself could not be made.
-func (x *explorer) visit(ctx context.Context, p Point) (failure *Failure, hung bool, err error) {
+func (x *explorer) visit(ctx context.Context, p point) (failure *Failure, hung bool, err error) {
 	if p.Fault == Abandoned {
 		return x.abandon(ctx, p)
 	}
@@ -16,11 +16,10 @@ func (x *explorer) visit(ctx context.Context, p Point) (failure *Failure, hung b
 	if err != nil {
 		return nil, false, err
 	}
-	f := &Failure{Point: p}
 	in := &injector{point: p, learnt: x.learnt[p.Index-1], side: x.side}
 	answer, broken := x.call(ctx, in)
 	x.connector.intercept(nil)
-	f.Calls = append(f.Calls, answer)
+	f := failureAt(p, answer)
 	switch {
 	case broken != nil:
 		return x.hung(f, broken)
@@ -31,15 +30,15 @@ func (x *explorer) visit(ctx context.Context, p Point) (failure *Failure, hung b
 	}
 
 	survived := answer == nil
-	for len(f.Calls) < x.w.MaxCalls && answer != nil {
+	for len(f.Answers) < x.w.MaxCalls && answer != nil {
 		answer, broken = x.call(ctx, nil)
-		f.Calls = append(f.Calls, answer)
+		f.Answers = append(f.Answers, answer)
 		if broken != nil {
 			return x.hung(f, broken)
 		}
 	}
 	if answer != nil {
-		f.Reason = fmt.Sprintf("no call of %d succeeded", len(f.Calls))
+		f.Reason = fmt.Sprintf("no call of %d succeeded", len(f.Answers))
 		return f, false, nil
 	}
 	if f.Reason, f.Diff, err = x.compare(ctx, start); err != nil {

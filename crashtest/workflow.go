@@ -137,11 +137,7 @@ func Explore(ctx context.Context, w Workflow) (Report, error) {
 		err = withCleanup(err, x.close())
 	}
 	report.Elapsed = time.Since(begin)
-	var failures *Failures
-	if err != nil && !errors.As(err, &failures) {
-		err = fmt.Errorf("crashtest: workflow %q: %w", w.Name, err)
-	}
-	return report, err
+	return report, explored(w.Name, err)
 }
 
 // pool opens the pool for Call.
