@@ -79,7 +79,7 @@ func TestSurvivesFaultsTogether(t *testing.T) {
 	}
 	log := crashtest.Run(t, racetest.Share(w)).Statements
 	racetest.HasPackets(t, log)
-	if last := log[len(log)-1]; last.Kind != crashtest.Commit || last.Begins {
+	if last := log[len(log)-1]; last.Kind != "commit" || last.Begins {
 		t.Errorf("what it writes does not travel with COMMIT:\n%s", log)
 	}
 }
