@@ -267,7 +267,7 @@ func TestInterleaveCatchesTheNaiveTwins(t *testing.T) {
 			} {
 				t.Run(twin.name, func(t *testing.T) {
 					_, err := crashtest.ExploreRace(t.Context(), crashtest.Race{Workflow: faulty(dsn, g, []int64{1}, twin.call), AsOnce: twin.once, Every: -1})
-					var failures *crashtest.RaceFailures
+					var failures *crashtest.Failures
 					if !errors.As(err, &failures) {
 						t.Fatalf("not caught: %v", err)
 					}

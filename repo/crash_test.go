@@ -202,7 +202,7 @@ func TestCrashTogether(t *testing.T) {
 	for _, v := range slim {
 		t.Run(v.name, func(t *testing.T) {
 			report := crashtest.Run(t, racetest.Share(racetest.Together(workflow(v, r, dsn))))
-			if log := report.Statements; len(log) != 1 || !log[0].Begins || log[0].Kind != crashtest.Commit {
+			if log := report.Statements; len(log) != 1 || !log[0].Begins || log[0].Kind != "commit" {
 				t.Errorf("it is not one packet:\n%s", log)
 			}
 		})

@@ -246,7 +246,7 @@ func TestInterleaveCatchesTheNaiveTwins(t *testing.T) {
 // that table that differ.
 func caught(t *testing.T, err error, table string, statements ...string) {
 	t.Helper()
-	var failures *crashtest.RaceFailures
+	var failures *crashtest.Failures
 	if !errors.As(err, &failures) {
 		t.Fatalf("not caught: %v", err)
 	}

@@ -66,7 +66,7 @@ func (a *Answers) Exactly(want ...string) func(context.Context, *sql.DB) error {
 func Caught(t *testing.T, race crashtest.Race, shows ...string) {
 	t.Helper()
 	report, err := crashtest.ExploreRace(t.Context(), race)
-	var failures *crashtest.RaceFailures
+	var failures *crashtest.Failures
 	if !errors.As(err, &failures) {
 		t.Fatalf("not caught: %v\n%s", err, report)
 	}

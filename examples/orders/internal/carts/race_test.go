@@ -94,7 +94,7 @@ func TestChangedMeanwhileCatchesTheNaiveTwin(t *testing.T) {
 		return err
 	}
 	_, err := crashtest.ExploreRace(t.Context(), race(migrated(t), naive, answered))
-	var failures *crashtest.RaceFailures
+	var failures *crashtest.Failures
 	if !errors.As(err, &failures) || !strings.Contains(failures.List[0].String(), errTotal.Error()) {
 		t.Fatalf("not caught: %v", err)
 	}
