@@ -38,8 +38,8 @@ type left struct {
 // sqlLock locks the owner's rows, by a range of the primary key. A current read.
 const sqlLock = `SELECT room, maximum, stripe = 0 AND counted_at IS NULL FROM onerow_limit WHERE name = ? AND owner = ? ORDER BY stripe FOR UPDATE`
 
-func (r *Rule) lock(ctx context.Context, tx *onerow.Tx, o ownerKey) (l left, err error) {
-	err = onerow.Query(ctx, tx, sqlLock, []any{r.name, []byte(o.key)}, func(rows *sql.Rows) error {
+func (r *Rule) lock(ctx context.Context, tx *onerow.Tx, o recount.Owner) (l left, err error) {
+	err = onerow.Query(ctx, tx, sqlLock, []any{r.name, []byte(o.Key)}, func(rows *sql.Rows) error {
 		var room, maximum int64
 		var toBeCounted bool
 		err := rows.Scan(&room, &maximum, &toBeCounted)
@@ -48,7 +48,7 @@ func (r *Rule) lock(ctx context.Context, tx *onerow.Tx, o ownerKey) (l left, err
 		return err
 	})
 	l.toBeCounted = l.toBeCounted || l.rows == 0
-	r.remember(o.key, l.rows > 1)
+	r.remember(o.Key, l.rows > 1)
 	return l, err
 }
 
@@ -59,8 +59,8 @@ const sqlHold = `INSERT INTO onerow_limit (name, owner, stripe, room, maximum, v
 
 // hold locks all rows of an owner, who has one then. (A row that is not there cannot be locked, nor, at READ
 // COMMITTED, one that a condition does not take.)
-func (r *Rule) hold(ctx context.Context, tx *onerow.Tx, o ownerKey) (left, error) {
-	if _, err := tx.ExecContext(ctx, sqlHold, r.name, []byte(o.key), unknown, never); err != nil {
+func (r *Rule) hold(ctx context.Context, tx *onerow.Tx, o recount.Owner) (left, error) {
+	if _, err := tx.ExecContext(ctx, sqlHold, r.name, []byte(o.Key), unknown, never); err != nil {
 		return left{}, err
 	}
 	return r.lock(ctx, tx, o)
@@ -68,7 +68,7 @@ func (r *Rule) hold(ctx context.Context, tx *onerow.Tx, o ownerKey) (left, error
 
 // look is what is done about an owner with too little room, in a transaction of its own: it answers with the
 // refusal, and whether there is room now. Right however often it runs.
-func (r *Rule) look(ctx context.Context, db onerow.DB, o ownerKey, amount int64) (refusal *Error, room bool, err error) {
+func (r *Rule) look(ctx context.Context, db onerow.DB, o recount.Owner, amount int64) (refusal *Error, room bool, err error) {
 	err = onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 		now, _, err := r.renew(ctx, tx, o, false)
 		if err != nil {
@@ -79,18 +79,18 @@ func (r *Rule) look(ctx context.Context, db onerow.DB, o ownerKey, amount int64)
 		return err
 	})
 	if err != nil {
-		return nil, false, fmt.Errorf("limit: look at %q of owner %s: %w", r.name, o.key, err)
+		return nil, false, fmt.Errorf("limit: look at %q of owner %s: %w", r.name, o.Key, err)
 	}
 	return refusal, room, nil
 }
 
 // renew brings an owner's room up to date: the maximum, expired reservations, and the count where it is due
 // or asked for. Its first statement locks. It also says how the room was before.
-func (r *Rule) renew(ctx context.Context, tx *onerow.Tx, o ownerKey, always bool) (now, before left, err error) {
+func (r *Rule) renew(ctx context.Context, tx *onerow.Tx, o recount.Owner, always bool) (now, before left, err error) {
 	if before, err = r.hold(ctx, tx, o); err != nil {
 		return now, before, err
 	}
-	expired, err := r.expireAll(ctx, tx, o)
+	expired, err := r.expire(ctx, tx, o)
 	if err != nil {
 		return now, before, err
 	}
@@ -107,7 +107,7 @@ func (r *Rule) renew(ctx context.Context, tx *onerow.Tx, o ownerKey, always bool
 	case now == before:
 		return now, before, nil
 	case now.gone && now.counted && now.room == 0: // nothing is left of the owner, whom the application does not know
-		_, err = tx.ExecContext(ctx, sqlForget, r.name, []byte(o.key))
+		_, err = tx.ExecContext(ctx, sqlForget, r.name, []byte(o.Key))
 		return now, before, err
 	}
 	return now, before, r.deal(ctx, tx, o, now)
@@ -117,8 +117,8 @@ func (r *Rule) renew(ctx context.Context, tx *onerow.Tx, o ownerKey, always bool
 const sqlForget = `DELETE FROM onerow_limit WHERE name = ? AND owner = ?`
 
 // ask takes the application's maximum over.
-func (r *Rule) ask(ctx context.Context, tx *onerow.Tx, o ownerKey, l *left) error {
-	n, err := r.maximum(ctx, tx, o.forMaximum())
+func (r *Rule) ask(ctx context.Context, tx *onerow.Tx, o recount.Owner, l *left) error {
+	n, err := r.maximum(ctx, tx, o.Value())
 	maximum := int64(n)
 	switch {
 	case errors.Is(err, quota.ErrNoOwner):
@@ -138,7 +138,7 @@ func (r *Rule) ask(ctx context.Context, tx *onerow.Tx, o ownerKey, l *left) erro
 // count makes the room what the rows say. A joined transaction, whose snapshot may be older than the lock,
 // reads what is committed now, and locks it; the maximum that was last seen stays, and where there is none
 // what it reads of it is for now: the sweep counts again.
-func (r *Rule) count(ctx context.Context, tx *onerow.Tx, o ownerKey, l left) (left, error) {
+func (r *Rule) count(ctx context.Context, tx *onerow.Tx, o recount.Owner, l left) (left, error) {
 	query := r.sql.used
 	if tx.Joined() {
 		query = r.sql.usedCurrent
@@ -158,12 +158,12 @@ func (r *Rule) count(ctx context.Context, tx *onerow.Tx, o ownerKey, l left) (le
 }
 
 // refusal says what the room is taken by.
-func (r *Rule) refusal(ctx context.Context, tx *onerow.Tx, o ownerKey, amount int64, l left) (*Error, error) {
+func (r *Rule) refusal(ctx context.Context, tx *onerow.Tx, o recount.Owner, amount int64, l left) (*Error, error) {
 	kept, err := r.read(ctx, tx, r.sql.kept, o)
 	if err != nil {
 		return nil, err
 	}
-	return &Error{Limit: r.name, Owner: o.key, Wanted: amount, Used: l.maximum - l.room, Max: l.maximum, Hidden: kept.hidden, Reserved: kept.reserved}, nil
+	return &Error{Limit: r.name, Owner: o.Key, Wanted: amount, Used: l.maximum - l.room, Max: l.maximum, Hidden: kept.hidden, Reserved: kept.reserved}, nil
 }
 
 // sqlDeal writes the first row, by the primary key, which is locked or inserted here.
@@ -178,14 +178,14 @@ const sqlGather = `DELETE FROM onerow_limit WHERE name = ? AND owner = ? AND str
 const sqlSpread = `INSERT INTO onerow_limit (name, owner, stripe, room, maximum, version, counted_at) VALUES `
 
 // deal writes what is left: in one row, or in many where rows are counted and there is much.
-func (r *Rule) deal(ctx context.Context, tx *onerow.Tx, o ownerKey, l left) error {
+func (r *Rule) deal(ctx context.Context, tx *onerow.Tx, o recount.Owner, l left) error {
 	spread := r.counts && l.room >= spreadFrom
 	first, each := l.room, int64(0)
 	if spread {
 		each = l.room / stripes
 		first -= (stripes - 1) * each
 	}
-	key := []byte(o.key)
+	key := []byte(o.Key)
 	if _, err := tx.ExecContext(ctx, sqlDeal, r.name, key, first, l.maximum, l.counted, l.counted, first, l.maximum); err != nil {
 		return err
 	}
@@ -204,6 +204,6 @@ func (r *Rule) deal(ctx context.Context, tx *onerow.Tx, o ownerKey, l left) erro
 			return err
 		}
 	}
-	r.remember(o.key, spread)
+	r.remember(o.Key, spread)
 	return nil
 }

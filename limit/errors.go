@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/onerow/onerow/internal/recount"
 )
 
 var (
@@ -57,12 +59,12 @@ func (e *Error) Is(target error) bool { return target == ErrLimit } //nolint:err
 // [Follow].
 type short struct {
 	rule   *Rule
-	owner  ownerKey
+	owner  recount.Owner
 	amount int64
 }
 
 func (e *short) Error() string {
-	return fmt.Sprintf("%v (%d of %q for owner %s)", ErrFollow, e.amount, e.rule.name, e.owner.key)
+	return fmt.Sprintf("%v (%d of %q for owner %s)", ErrFollow, e.amount, e.rule.name, e.owner.Key)
 }
 
 func (e *short) Unwrap() error { return ErrFollow }

@@ -5,8 +5,7 @@ import (
 	"math/rand/v2"
 	"sync"
 
-	"github.com/onerow/onerow"
-	"github.com/onerow/onerow/internal/keytype"
+	"github.com/onerow/onerow/internal/recount"
 	"github.com/onerow/onerow/quota"
 	"github.com/onerow/onerow/schema"
 )
@@ -17,7 +16,7 @@ type Rule struct {
 	name     string
 	resource string
 	maximum  quota.Limit
-	owner    []keytype.Type
+	owner    recount.Columns
 	counts   bool // and does not sum
 	sql      texts
 
@@ -53,12 +52,9 @@ func New(plan schema.Plan, name string, maximum quota.Limit) (*Rule, error) {
 
 func newRule(res schema.Resource, l schema.Limit, maximum quota.Limit) (*Rule, error) {
 	r := &Rule{name: l.Name, resource: res.Name, maximum: maximum, counts: l.Sum == "", spread: map[string]bool{}}
-	for _, column := range res.LimitOwners(l) {
-		t, err := keytype.Parse(res.KeyType(column))
-		if err != nil {
-			return nil, fmt.Errorf("limit: %w", err)
-		}
-		r.owner = append(r.owner, t)
+	var err error
+	if r.owner, err = recount.ColumnsOf(res.LimitOwners(l), res.KeyType); err != nil {
+		return nil, fmt.Errorf("limit: %w", err)
 	}
 	r.sql = textsFor(res, l, r.owner)
 	return r, nil
@@ -70,43 +66,12 @@ func (r *Rule) Name() string { return r.name }
 // Resource is the plan's name of the resource whose rows it counts.
 func (r *Rule) Resource() string { return r.resource }
 
-// ownerKey is an owner in the form of the toolkit's tables and as values for the application's.
-type ownerKey struct {
-	key    string
-	values []any
-}
-
-// forMaximum is the owner as a [quota.Limit] gets it.
-func (o ownerKey) forMaximum() any {
-	if len(o.values) == 1 {
-		return o.values[0]
-	}
-	return o.values
-}
-
-func (r *Rule) encode(owner []any) (o ownerKey, err error) {
-	if len(owner) != len(r.owner) {
-		return o, fmt.Errorf("%w: the owner of limit %q has %d parts, this one %d", onerow.ErrInvalidKey, r.name, len(r.owner), len(owner))
-	}
-	for i, t := range r.owner {
-		value, err := t.Value(owner[i])
-		if err != nil {
-			return o, err
-		}
-		o.values = append(o.values, value)
-	}
-	o.key, err = onerow.EncodeKey(o.values...)
-	return o, err
-}
-
-func (r *Rule) decode(key string) (ownerKey, error) {
-	parts, err := onerow.DecodeKey(key)
+func (r *Rule) encode(owner []any) (recount.Owner, error) {
+	o, err := r.owner.Encode(owner)
 	if err != nil {
-		return ownerKey{}, err
+		return o, fmt.Errorf("limit %q: %w", r.name, err)
 	}
-	o, err := r.encode(parts)
-	o.key = key
-	return o, err
+	return o, nil
 }
 
 // maxGuesses bounds how many owners are remembered.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/recount"
 )
 
 // Changed takes the application's maximum of an owner over: call it in the transaction that changes it, so
@@ -42,7 +43,7 @@ func (r *Rule) Recount(ctx context.Context, db onerow.DB, owner ...any) error {
 }
 
 // recount also says by how much the room was wrong.
-func (r *Rule) recount(ctx context.Context, db onerow.DB, o ownerKey) (drift int64, err error) {
+func (r *Rule) recount(ctx context.Context, db onerow.DB, o recount.Owner) (drift int64, err error) {
 	err = onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 		now, before, err := r.renew(ctx, tx, o, true)
 		if err == nil && !before.toBeCounted {
@@ -51,7 +52,7 @@ func (r *Rule) recount(ctx context.Context, db onerow.DB, o ownerKey) (drift int
 		return err
 	})
 	if err != nil {
-		return 0, fmt.Errorf("limit: count %q of owner %s: %w", r.name, o.key, err)
+		return 0, fmt.Errorf("limit: count %q of owner %s: %w", r.name, o.Key, err)
 	}
 	return drift, nil
 }
@@ -71,7 +72,7 @@ func (r *Rule) Look(ctx context.Context, db onerow.DB, owner ...any) (State, err
 	o, err := r.encode(owner)
 	var room, maximum, version int64
 	if err == nil {
-		err = onerow.QueryRow(ctx, db, sqlState, []any{r.name, []byte(o.key)}, &room, &maximum, &version)
+		err = onerow.QueryRow(ctx, db, sqlState, []any{r.name, []byte(o.Key)}, &room, &maximum, &version)
 	}
 	if err != nil {
 		return State{}, fmt.Errorf("limit: look at %q: %w", r.name, err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/mysqlerr"
+	"github.com/onerow/onerow/internal/recount"
 )
 
 // maxKey is the length in bytes of the column for the keys of reservations.
@@ -62,11 +63,11 @@ func (r *Rule) Reserve(ctx context.Context, db onerow.DB, key string, amount int
 // savepoint is where a verb of this package goes back to in a caller's transaction.
 const savepoint = "onerow_limit"
 
-func (r *Rule) reserve(ctx context.Context, tx *onerow.Tx, key string, amount int64, lasts time.Duration, o ownerKey) (replayed bool, err error) {
-	id := []any{r.name, []byte(o.key), []byte(key)}
+func (r *Rule) reserve(ctx context.Context, tx *onerow.Tx, key string, amount int64, lasts time.Duration, o recount.Owner) (replayed bool, err error) {
+	id := []any{r.name, []byte(o.Key), []byte(key)}
 	_, err = tx.ExecContext(ctx, sqlReserve, append(id, amount, lasts.Microseconds())...)
 	if err == nil {
-		return false, r.Take(ctx, tx, amount, o.values...)
+		return false, r.Take(ctx, tx, amount, o.Values...)
 	}
 	if mysqlerr.Classify(err) != mysqlerr.Duplicate {
 		return false, err
@@ -74,11 +75,10 @@ func (r *Rule) reserve(ctx context.Context, tx *onerow.Tx, key string, amount in
 	if _, err := tx.ExecContext(ctx, sqlExtend, append([]any{lasts.Microseconds()}, id...)...); err != nil {
 		return false, err
 	}
-	var held int64
-	err = onerow.QueryRow(ctx, tx, sqlHeld+" FOR UPDATE", id, &held)
+	held, found, err := look(ctx, tx, id, forUpdate)
 	switch {
-	case errors.Is(err, sql.ErrNoRows): // it was used or cancelled since
-		return false, fmt.Errorf("limit: the reservation moves: %w", onerow.ErrMoved)
+	case err == nil && !found: // it was used or cancelled since
+		return false, errMoves
 	case err == nil && held != amount:
 		return false, fmt.Errorf("%w: %q holds %d; use a new key for other work", ErrOtherReservation, key, held)
 	}
@@ -97,17 +97,13 @@ func (r *Rule) Use(ctx context.Context, tx *onerow.Tx, key string, amount int64,
 	if err != nil {
 		return err
 	}
-	id := []any{r.name, []byte(o.key), []byte(key)}
+	id := []any{r.name, []byte(o.Key), []byte(key)}
 	n, err := onerow.Affected(ctx, tx, sqlUse, append(id, amount)...)
 	if err != nil || n == 1 {
 		return err
 	}
-	var held int64
-	err = onerow.QueryRow(ctx, tx, sqlHeld+" FOR UPDATE", id, &held)
-	if errors.Is(err, sql.ErrNoRows) {
-		return r.Take(ctx, tx, amount, owner...)
-	}
-	if err == nil {
+	held, found, err := look(ctx, tx, id, forUpdate)
+	if found {
 		err = onerow.AffectOne(ctx, tx, sqlUse, append(id, held)...)
 	}
 	switch {
@@ -121,6 +117,19 @@ func (r *Rule) Use(ctx context.Context, tx *onerow.Tx, key string, amount int64,
 
 // sqlHeld is a plain read; the deletion proves that the amount is still that.
 const sqlHeld = `SELECT amount FROM onerow_reservation WHERE name = ? AND owner = ? AND reservation_key = ?`
+
+const forUpdate = " FOR UPDATE"
+
+// look says what a reservation holds, if it is there.
+func look(ctx context.Context, tx *onerow.Tx, id []any, condition string) (held int64, found bool, err error) {
+	err = onerow.QueryRow(ctx, tx, sqlHeld+condition, id, &held)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, false, nil
+	}
+	return held, err == nil, err
+}
+
+var errMoves = fmt.Errorf("limit: the reservation moves: %w", onerow.ErrMoved)
 
 // ifOver is for reservations that are over: another call may have let one last longer.
 const ifOver = ` AND expires_at <= UTC_TIMESTAMP(6)`
@@ -139,28 +148,24 @@ func (r *Rule) Cancel(ctx context.Context, db onerow.DB, key string, owner ...an
 }
 
 // drop gives the room back first and deletes then: in the order in which a look locks.
-func (r *Rule) drop(ctx context.Context, db onerow.DB, o ownerKey, key, condition string) error {
-	id := []any{r.name, []byte(o.key), []byte(key)}
+func (r *Rule) drop(ctx context.Context, db onerow.DB, o recount.Owner, key, condition string) error {
+	id := []any{r.name, []byte(o.Key), []byte(key)}
 	return onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) error {
 		return tx.Savepoint(ctx, savepoint, func() error {
-			var held int64
-			query := sqlHeld + condition
+			over := condition
 			if tx.Joined() {
-				query += " FOR UPDATE" // the snapshot may be older than the reservation
+				over += forUpdate // the snapshot may be older than the reservation
 			}
-			err := onerow.QueryRow(ctx, tx, query, id, &held)
-			if errors.Is(err, sql.ErrNoRows) {
-				return nil
+			held, found, err := look(ctx, tx, id, over)
+			if !found {
+				return err
 			}
-			if err == nil {
-				err = r.give(ctx, tx, held, o)
-			}
-			if err != nil {
+			if err = r.give(ctx, tx, held, o); err != nil {
 				return err
 			}
 			n, err := onerow.Affected(ctx, tx, sqlUse+condition, append(id, held)...)
 			if err == nil && n != 1 {
-				err = fmt.Errorf("limit: the reservation moves: %w", onerow.ErrMoved)
+				err = errMoves
 			}
 			return err
 		})
@@ -174,29 +179,26 @@ const atOnce = 100
 // reservation that is just being made.
 const sqlOver = `SELECT reservation_key FROM onerow_reservation WHERE name = ? AND owner = ?` + ifOver + ` LIMIT 100`
 
-// expireAll is expire until none is left.
-func (r *Rule) expireAll(ctx context.Context, tx *onerow.Tx, o ownerKey) (any bool, err error) {
-	for {
-		n, err := r.expire(ctx, tx, o)
-		if any = any || n > 0; err != nil || n < atOnce {
-			return any, err
+// expire gives up an owner's reservations that are over, and says whether there were any: a count finds what
+// they held. One statement, 2 where there are some.
+func (r *Rule) expire(ctx context.Context, tx *onerow.Tx, o recount.Owner) (some bool, err error) {
+	id := []any{r.name, []byte(o.Key)}
+	for n := int64(atOnce); n == atOnce; some = some || n > 0 {
+		args := id[:2:2]
+		err := onerow.Query(ctx, tx, sqlOver, id, func(rows *sql.Rows) error {
+			var key []byte
+			err := rows.Scan(&key)
+			args = append(args, key)
+			return err
+		})
+		if err != nil || len(args) == len(id) {
+			return some, err
+		}
+		keys := strings.Repeat(", ?", len(args)-len(id))[2:]
+		n, err = onerow.Affected(ctx, tx, "DELETE FROM onerow_reservation WHERE name = ? AND owner = ? AND reservation_key IN ("+keys+")"+ifOver, args...)
+		if err != nil {
+			return some, err
 		}
 	}
-}
-
-// expire gives up an owner's reservations that are over, and says how many: a count finds what they held. One
-// statement, 2 where there are some.
-func (r *Rule) expire(ctx context.Context, tx *onerow.Tx, o ownerKey) (int64, error) {
-	args := []any{r.name, []byte(o.key)}
-	err := onerow.Query(ctx, tx, sqlOver, args[:2:2], func(rows *sql.Rows) error {
-		var key []byte
-		err := rows.Scan(&key)
-		args = append(args, key)
-		return err
-	})
-	if err != nil || len(args) == 2 {
-		return 0, err
-	}
-	keys := strings.TrimSuffix(strings.Repeat("?, ", len(args)-2), ", ")
-	return onerow.Affected(ctx, tx, "DELETE FROM onerow_reservation WHERE name = ? AND owner = ? AND reservation_key IN ("+keys+")"+ifOver, args...)
+	return some, nil
 }

@@ -1,6 +1,7 @@
 package limit
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -27,18 +28,10 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	if c.Batch <= 0 {
-		c.Batch = 100
-	}
-	if c.Pause <= 0 {
-		c.Pause = 5 * time.Second
-	}
-	if c.Every == 0 {
-		c.Every = 24 * time.Hour
-	}
-	if c.Log == nil {
-		c.Log = slog.Default()
-	}
+	c.Batch = cmp.Or(max(c.Batch, 0), 100)
+	c.Pause = cmp.Or(max(c.Pause, 0), 5*time.Second)
+	c.Every = cmp.Or(c.Every, 24*time.Hour)
+	c.Log = cmp.Or(c.Log, slog.Default())
 	return c
 }
 
@@ -84,10 +77,10 @@ func NewSweeper(db *sql.DB, c Config, rules ...*Rule) *Sweeper {
 
 // Run sweeps until ctx ends, then returns nil. What goes wrong is logged and tried again.
 func (s *Sweeper) Run(ctx context.Context) error {
-	for {
+	recount.Sweep(ctx, s.config.Pause, func(ctx context.Context) bool {
 		res, err := s.RunOnce(ctx)
 		if ctx.Err() != nil {
-			return nil
+			return false
 		}
 		if err != nil {
 			s.config.Log.ErrorContext(ctx, "limit: sweep", "failed", res.Failed, "error", err)
@@ -95,17 +88,9 @@ func (s *Sweeper) Run(ctx context.Context) error {
 		if res.Corrected > 0 {
 			s.config.Log.WarnContext(ctx, "limit: room was wrong and nothing had been noted", "owners", res.Corrected)
 		}
-		if res.More && res.Expired+res.Counted > 0 {
-			continue
-		}
-		timer := time.NewTimer(s.config.Pause)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return nil
-		case <-timer.C:
-		}
-	}
+		return res.More && res.Expired+res.Counted > 0
+	})
+	return nil
 }
 
 // RunOnce does one batch of each kind for each limit. One failure does not keep it from the next; the errors
@@ -143,23 +128,17 @@ func (s *Sweeper) expired(ctx context.Context, l *lap, res *SweepResult) error {
 	if l.over = 0; len(over) == s.config.Batch {
 		l.over, res.More = last, true
 	}
-	var errs []error
-	for _, o := range over {
-		owner, err := r.decode(o.owner)
+	return recount.Each(ctx, over, &res.Failed, func(o one) error {
+		owner, err := r.owner.Decode(o.owner)
 		if err == nil {
 			err = r.drop(ctx, s.db, owner, o.key, ifOver)
 		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
 		if err != nil {
-			res.Failed++
-			errs = append(errs, fmt.Errorf("limit: a reservation of %q for owner %s: %w", r.name, o.owner, err))
-			continue
+			return fmt.Errorf("limit: a reservation of %q for owner %s: %w", r.name, o.owner, err)
 		}
 		res.Expired++
-	}
-	return errors.Join(errs...)
+		return nil
+	})
 }
 
 // sqlNoted reads a range of the index counted_at, which ends with the primary key. Plain read.
@@ -206,25 +185,19 @@ func (s *Sweeper) owners(ctx context.Context, query string, args ...any) (owners
 
 // count counts owners. One that fails is noted, so that it holds nobody up who is due.
 func (s *Sweeper) count(ctx context.Context, r *Rule, owners []string, res *SweepResult) error {
-	var errs []error
-	for _, key := range owners {
-		o, err := r.decode(key)
+	return recount.Each(ctx, owners, &res.Failed, func(key string) error {
+		o, err := r.owner.Decode(key)
 		var drift int64
 		if err == nil {
 			drift, err = r.recount(ctx, s.db, o)
 		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
 		if err != nil {
-			res.Failed++
-			errs = append(errs, err, recount.Limit(ctx, s.db, r.name, key))
-			continue
+			return errors.Join(err, recount.Limit(ctx, s.db, r.name, key))
 		}
 		res.Counted++
 		if drift != 0 {
 			res.Corrected++
 		}
-	}
-	return errors.Join(errs...)
+		return nil
+	})
 }

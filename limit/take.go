@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/recount"
 )
 
 // sqlTake decides: by the primary key, one row, which stays locked until COMMIT. It is the last thing that a
@@ -21,7 +22,7 @@ func (r *Rule) Take(ctx context.Context, tx *onerow.Tx, amount int64, owner ...a
 	if err != nil || amount == 0 {
 		return err
 	}
-	n, err := onerow.Affected(ctx, tx, sqlTake, amount, r.name, []byte(o.key), r.guess(o.key), amount)
+	n, err := onerow.Affected(ctx, tx, sqlTake, amount, r.name, []byte(o.Key), r.guess(o.Key), amount)
 	if err != nil || n == 1 {
 		return err
 	}
@@ -53,9 +54,9 @@ func (r *Rule) Take(ctx context.Context, tx *onerow.Tx, amount int64, owner ...a
 	return &short{r, o, amount}
 }
 
-func (r *Rule) amountOf(amount int64, owner []any) (ownerKey, error) {
+func (r *Rule) amountOf(amount int64, owner []any) (recount.Owner, error) {
 	if amount < 0 || amount > MaxAmount {
-		return ownerKey{}, fmt.Errorf("%w: %d of limit %q; it is 0 to %d", ErrAmount, amount, r.name, MaxAmount)
+		return recount.Owner{}, fmt.Errorf("%w: %d of limit %q; it is 0 to %d", ErrAmount, amount, r.name, MaxAmount)
 	}
 	return r.encode(owner)
 }
@@ -77,13 +78,13 @@ func (r *Rule) Give(ctx context.Context, tx *onerow.Tx, amount int64, owner ...a
 	return r.give(ctx, tx, amount, o)
 }
 
-func (r *Rule) give(ctx context.Context, tx *onerow.Tx, amount int64, o ownerKey) error {
-	stripe := r.guess(o.key)
-	n, err := onerow.Affected(ctx, tx, sqlGive, amount, r.name, []byte(o.key), stripe)
+func (r *Rule) give(ctx context.Context, tx *onerow.Tx, amount int64, o recount.Owner) error {
+	stripe := r.guess(o.Key)
+	n, err := onerow.Affected(ctx, tx, sqlGive, amount, r.name, []byte(o.Key), stripe)
 	if err != nil || n == 1 {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, sqlGiveFirst, r.name, []byte(o.key), unknown, never, amount)
+	_, err = tx.ExecContext(ctx, sqlGiveFirst, r.name, []byte(o.Key), unknown, never, amount)
 	return err
 }
 
@@ -108,7 +109,7 @@ func Follow(ctx context.Context, db onerow.DB, verb func() error) error {
 		case !room:
 			return refusal
 		case looked[s.rule] == tries:
-			return fmt.Errorf("limit: room of %q for owner %s came and went %d times: %w", s.rule.name, s.owner.key, tries, onerow.ErrMoved)
+			return fmt.Errorf("limit: room of %q for owner %s came and went %d times: %w", s.rule.name, s.owner.Key, tries, onerow.ErrMoved)
 		}
 		looked[s.rule]++
 	}

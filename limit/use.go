@@ -7,6 +7,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/keytype"
+	"github.com/onerow/onerow/internal/recount"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -62,10 +63,10 @@ type use struct{ active, hidden, reserved int64 }
 
 func (u use) total() int64 { return u.active + u.hidden + u.reserved }
 
-func (r *Rule) read(ctx context.Context, tx *onerow.Tx, t text, o ownerKey) (u use, err error) {
-	args := []any{r.name, []byte(o.key)}
+func (r *Rule) read(ctx context.Context, tx *onerow.Tx, t text, o recount.Owner) (u use, err error) {
+	args := []any{r.name, []byte(o.Key)}
 	for range t.owners {
-		for _, value := range o.values {
+		for _, value := range o.Values {
 			args = append(args, value)
 			if text, isText := value.(string); isText {
 				args = append(args, []byte(text))

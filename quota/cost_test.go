@@ -92,7 +92,7 @@ func TestCosts(t *testing.T) {
 					if err != nil {
 						return err
 					}
-					return errors.Join(rule.Mark(ctx, db, "1"), rule.Settle(ctx, db, "1"))
+					return errors.Join(quota.Mark(ctx, db, "ticket", "1"), rule.Settle(ctx, db, "1"))
 				}
 			}
 			c.Call("tickets, first", tickets(2))

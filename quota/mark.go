@@ -12,16 +12,6 @@ import (
 	"github.com/onerow/onerow/internal/recount"
 )
 
-// Mark is the function [Mark] for owners as the repository has them: a UUID for CHAR(36), a string for
-// BINARY.
-func (r *Rule) Mark(ctx context.Context, tx onerow.DB, owner ...any) error {
-	o, err := r.encodeOwner(owner)
-	if err != nil {
-		return fmt.Errorf("quota: mark an owner of %s: %w", r.resource, err)
-	}
-	return Mark(ctx, tx, r.resource, o.values...)
-}
-
 // Mark notes, in the transaction of a mutation that may move the quota of owner,
 // that the owner is to be recalculated: a row of the resource was created,
 // archived, activated or deleted, or the owner's limit changed. One statement. It
@@ -59,14 +49,14 @@ func encodeMark(resource string, owner []any) (string, error) {
 // One entry of the index owner. Plain read.
 const sqlMarked = `SELECT 1 FROM onerow_quota_mark WHERE resource = ? AND owner = ? LIMIT 1`
 
-func (r *Rule) marked(ctx context.Context, db onerow.DB, o ownerKey) (bool, error) {
+func (r *Rule) marked(ctx context.Context, db onerow.DB, o recount.Owner) (bool, error) {
 	var one int
-	err := onerow.QueryRow(ctx, db, sqlMarked, []any{r.resource, o.key}, &one)
+	err := onerow.QueryRow(ctx, db, sqlMarked, []any{r.resource, o.Key}, &one)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return false, nil
 	case err != nil:
-		return false, fmt.Errorf("quota: look for marks of owner %s of %s: %w", o.key, r.resource, err)
+		return false, fmt.Errorf("quota: look for marks of owner %s of %s: %w", o.Key, r.resource, err)
 	}
 	return true, nil
 }

@@ -51,7 +51,7 @@ type Result struct {
 // transaction one more, first. The first two travel together on a pool of
 // [pool.Open], as those that write do, with COMMIT, unless they are long.
 func (r *Rule) Recalculate(ctx context.Context, db onerow.DB, owner ...any) (Result, error) {
-	o, err := r.encodeOwner(owner)
+	o, err := r.owner.Encode(owner)
 	if err != nil {
 		return Result{}, fmt.Errorf("quota: recalculate an owner of %s: %w", r.resource, err)
 	}
@@ -59,7 +59,7 @@ func (r *Rule) Recalculate(ctx context.Context, db onerow.DB, owner ...any) (Res
 }
 
 // recalculateAll is Recalculate, by the key that the owner's marks have.
-func (r *Rule) recalculateAll(ctx context.Context, db onerow.DB, o ownerKey) (Result, error) {
+func (r *Rule) recalculateAll(ctx context.Context, db onerow.DB, o recount.Owner) (Result, error) {
 	var total Result
 	for {
 		var step step
@@ -70,7 +70,7 @@ func (r *Rule) recalculateAll(ctx context.Context, db onerow.DB, o ownerKey) (Re
 			return err
 		})
 		if err != nil {
-			return total, fmt.Errorf("quota: recalculate owner %s of %s: %w", o.key, r.resource, err)
+			return total, fmt.Errorf("quota: recalculate owner %s of %s: %w", o.Key, r.resource, err)
 		}
 		total.Changed += sum(step.changed)
 		total.Marks += sum(step.marks)
@@ -85,14 +85,14 @@ func (r *Rule) recalculateAll(ctx context.Context, db onerow.DB, o ownerKey) (Re
 // verb has committed. One statement when there is none; otherwise that one and
 // those of [Rule.Recalculate].
 func (r *Rule) Settle(ctx context.Context, db onerow.DB, owner ...any) error {
-	o, err := r.encodeOwner(owner)
+	o, err := r.owner.Encode(owner)
 	if err != nil {
 		return fmt.Errorf("quota: settle an owner of %s: %w", r.resource, err)
 	}
 	return r.settle(ctx, db, o)
 }
 
-func (r *Rule) settle(ctx context.Context, db onerow.DB, o ownerKey) error {
+func (r *Rule) settle(ctx context.Context, db onerow.DB, o recount.Owner) error {
 	marked, err := r.marked(ctx, db, o)
 	if err != nil || !marked {
 		return err
@@ -116,7 +116,7 @@ func sum(rows []int64) (total int) {
 }
 
 // recalculate is one transaction's work.
-func (r *Rule) recalculate(ctx context.Context, tx *onerow.Tx, o ownerKey) (s step, err error) {
+func (r *Rule) recalculate(ctx context.Context, tx *onerow.Tx, o recount.Owner) (s step, err error) {
 	var seen int64
 	if tx.Joined() {
 		if seen, err = r.generation(ctx, tx, o); err != nil {
@@ -129,7 +129,7 @@ func (r *Rule) recalculate(ctx context.Context, tx *onerow.Tx, o ownerKey) (s st
 	}
 	if tx.Joined() && s.generation != seen+1 {
 		s.postponed = true
-		return s, recount.Quota(ctx, tx, r.resource, o.key)
+		return s, recount.Quota(ctx, tx, r.resource, o.Key)
 	}
 	wrong, err := r.survey(ctx, tx, o)
 	if err != nil {
@@ -152,10 +152,10 @@ func (r *Rule) recalculate(ctx context.Context, tx *onerow.Tx, o ownerKey) (s st
 	}
 	// What is left for another transaction is marked, should that one never run.
 	if again && (len(marks) == 0 || !full) {
-		writes = append(writes, recount.QuotaStmt(r.resource, o.key))
+		writes = append(writes, recount.QuotaStmt(r.resource, o.Key))
 	}
 	if wrong.count() > 0 || len(marks) > 0 {
-		writes = append(writes, onerow.Stmt{Query: sqlTouch, Args: []any{r.resource, o.key}})
+		writes = append(writes, onerow.Stmt{Query: sqlTouch, Args: []any{r.resource, o.Key}})
 	}
 	s.again, s.postponed = again && !tx.Joined(), again && tx.Joined()
 	if err := packet.ExecLast(ctx, tx, writes...); err != nil {
@@ -167,9 +167,9 @@ func (r *Rule) recalculate(ctx context.Context, tx *onerow.Tx, o ownerKey) (s st
 // The row's generation as this transaction sees it. Plain read, primary key.
 const sqlGeneration = `SELECT generation FROM onerow_quota_owner WHERE resource = ? AND owner = ?`
 
-func (r *Rule) generation(ctx context.Context, tx *onerow.Tx, o ownerKey) (int64, error) {
+func (r *Rule) generation(ctx context.Context, tx *onerow.Tx, o recount.Owner) (int64, error) {
 	var generation int64
-	err := onerow.QueryRow(ctx, tx, sqlGeneration, []any{r.resource, o.key}, &generation)
+	err := onerow.QueryRow(ctx, tx, sqlGeneration, []any{r.resource, o.Key}, &generation)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return 0, fmt.Errorf("read the generation: %w", err)
 	}
@@ -188,9 +188,9 @@ const sqlBump = `INSERT INTO onerow_quota_owner (resource, owner, generation, ch
 const sqlReadMarks = `SELECT 0, CAST(LAST_INSERT_ID() AS SIGNED)
  UNION ALL (SELECT 1, id FROM onerow_quota_mark WHERE resource = ? AND owner = ? ORDER BY id LIMIT ?)`
 
-func (r *Rule) bump(ctx context.Context, tx *onerow.Tx, o ownerKey) (generation int64, marks []int64, err error) {
-	bump := onerow.Stmt{Query: sqlBump, Args: []any{r.resource, o.key}}
-	err = packet.QueryAfter(ctx, tx, []onerow.Stmt{bump}, sqlReadMarks, []any{r.resource, o.key, maxRows}, func(rows *sql.Rows) error {
+func (r *Rule) bump(ctx context.Context, tx *onerow.Tx, o recount.Owner) (generation int64, marks []int64, err error) {
+	bump := onerow.Stmt{Query: sqlBump, Args: []any{r.resource, o.Key}}
+	err = packet.QueryAfter(ctx, tx, []onerow.Stmt{bump}, sqlReadMarks, []any{r.resource, o.Key, maxRows}, func(rows *sql.Rows) error {
 		var isMark bool
 		var n int64
 		if err := rows.Scan(&isMark, &n); err != nil {

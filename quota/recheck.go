@@ -3,11 +3,11 @@ package quota
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/recount"
 )
 
 // Owners that changed lately, in the order of their change, a page from the last
@@ -37,30 +37,23 @@ func (s *Sweeper) recheck(ctx context.Context, l *lap, res *SweepResult) error {
 	if l.running = len(owners) == s.config.Batch; l.running {
 		res.More = true
 	}
-	var errs []error
-	for _, key := range owners {
+	return recount.Each(ctx, owners, &res.Failed, func(key string) error {
 		corrected, err := s.recheckOwner(ctx, l.rule, key)
-		if err != nil {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			res.Failed++
-			errs = append(errs, err)
-			continue
+		if err == nil {
+			res.Rechecked++
 		}
-		res.Rechecked++
 		if corrected {
 			res.Corrected++
 		}
-	}
-	return errors.Join(errs...)
+		return err
+	})
 }
 
 // recheckOwner looks by plain reads and recalculates only if something seems
 // wrong. At READ COMMITTED a change between two reads may look wrong; then the
 // recalculation knows better.
 func (s *Sweeper) recheckOwner(ctx context.Context, rule *Rule, key string) (corrected bool, err error) {
-	o, err := rule.decodeOwner(key)
+	o, err := rule.owner.Decode(key)
 	if err != nil {
 		return false, fmt.Errorf("quota: owner of %s: %w", rule.resource, err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/keytype"
+	"github.com/onerow/onerow/internal/recount"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -63,7 +64,7 @@ type Rule struct {
 	limit    Limit
 	sql      statements
 	id       keytype.Type
-	owner    []keytype.Type
+	owner    recount.Columns
 }
 
 // New returns the rule for a resource of the plan. Errors: [schema.ErrInvalidPlan],
@@ -86,53 +87,8 @@ func New(plan schema.Plan, resource string, limit Limit) (*Rule, error) {
 	if rule.id, err = keytype.Parse(r.IDType); err != nil {
 		return nil, fmt.Errorf("quota: %w", err)
 	}
-	for _, column := range r.Owners() {
-		t, err := keytype.Parse(r.KeyType(column))
-		if err != nil {
-			return nil, fmt.Errorf("quota: %w", err)
-		}
-		rule.owner = append(rule.owner, t)
+	if rule.owner, err = recount.ColumnsOf(r.Owners(), r.KeyType); err != nil {
+		return nil, fmt.Errorf("quota: %w", err)
 	}
 	return rule, nil
-}
-
-// ownerKey is an owner in the form of the toolkit's tables and as a value for the
-// application's, the same whether it comes from a caller or from a mark.
-type ownerKey struct {
-	key    string
-	values []any // of the owner's columns
-}
-
-// forLimit is the owner as a [Limit] gets it.
-func (o ownerKey) forLimit() any {
-	if len(o.values) == 1 {
-		return o.values[0]
-	}
-	return o.values
-}
-
-// encodeOwner takes the values as the owner's columns hold them.
-func (r *Rule) encodeOwner(owner []any) (o ownerKey, err error) {
-	if len(owner) != len(r.owner) {
-		return o, fmt.Errorf("%w: the owner has %d parts, this one %d", onerow.ErrInvalidKey, len(r.owner), len(owner))
-	}
-	for i, t := range r.owner {
-		value, err := t.Value(owner[i])
-		if err != nil {
-			return o, err
-		}
-		o.values = append(o.values, value)
-	}
-	o.key, err = onerow.EncodeKey(o.values...)
-	return o, err
-}
-
-func (r *Rule) decodeOwner(key string) (ownerKey, error) {
-	parts, err := onerow.DecodeKey(key)
-	if err != nil {
-		return ownerKey{}, err
-	}
-	o, err := r.encodeOwner(parts)
-	o.key = key // as whoever marked it has written it
-	return o, err
 }

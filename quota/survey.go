@@ -11,6 +11,7 @@ import (
 	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/keytype"
+	"github.com/onerow/onerow/internal/recount"
 	"github.com/onerow/onerow/schema"
 )
 
@@ -99,27 +100,27 @@ func (w wrongRows) count() int { return len(w.within) + len(w.over) }
 // survey asks for the limit and finds the rows with a wrong flag, by plain reads:
 // the limit's statements, one for the boundary where there is one, one for the
 // rows.
-func (r *Rule) survey(ctx context.Context, tx *onerow.Tx, owner ownerKey) (wrongRows, error) {
-	limit, err := r.limit(ctx, tx, owner.forLimit())
+func (r *Rule) survey(ctx context.Context, tx *onerow.Tx, owner recount.Owner) (wrongRows, error) {
+	limit, err := r.limit(ctx, tx, owner.Value())
 	switch {
 	case errors.Is(err, ErrNoOwner):
 		return wrongRows{}, nil
 	case err != nil:
 		return wrongRows{}, fmt.Errorf("the limit: %w", err)
 	case limit < 0:
-		return r.find(ctx, tx, r.sql.all, owner.values, 1, maxRows)
+		return r.find(ctx, tx, r.sql.all, owner.Values, 1, maxRows)
 	case limit == 0:
-		return r.find(ctx, tx, r.sql.all, owner.values, 0, maxRows)
+		return r.find(ctx, tx, r.sql.all, owner.Values, 0, maxRows)
 	}
 	var boundary any
-	err = onerow.QueryRow(ctx, tx, r.sql.boundary, args(owner.values, limit), r.scan(&boundary))
+	err = onerow.QueryRow(ctx, tx, r.sql.boundary, args(owner.Values, limit), r.scan(&boundary))
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return r.find(ctx, tx, r.sql.all, owner.values, 1, maxRows)
+		return r.find(ctx, tx, r.sql.all, owner.Values, 1, maxRows)
 	case err != nil:
 		return wrongRows{}, fmt.Errorf("find the first row over %d: %w", limit, err)
 	}
-	return r.find(ctx, tx, r.sql.wrong, boundary, owner.values, boundary, owner.values, maxRows)
+	return r.find(ctx, tx, r.sql.wrong, boundary, owner.Values, boundary, owner.Values, maxRows)
 }
 
 // args are the arguments of a statement; an owner's values are a list among them.
@@ -164,7 +165,7 @@ func (r *Rule) find(ctx context.Context, tx *onerow.Tx, query string, of ...any)
 }
 
 // flips set the flags of the wrong rows, in statements of at most chunk rows.
-func (r *Rule) flips(owner ownerKey, w wrongRows) (stmts []onerow.Stmt, err error) {
+func (r *Rule) flips(owner recount.Owner, w wrongRows) (stmts []onerow.Stmt, err error) {
 	for _, half := range []struct {
 		flag int
 		ids  []any
@@ -180,13 +181,13 @@ func (r *Rule) flips(owner ownerKey, w wrongRows) (stmts []onerow.Stmt, err erro
 }
 
 // flip sets the flag of some rows of the owner's.
-func (r *Rule) flip(ids []any, flag int, owner ownerKey) (stmts []onerow.Stmt, err error) {
+func (r *Rule) flip(ids []any, flag int, owner recount.Owner) (stmts []onerow.Stmt, err error) {
 	if r.id.Class == keytype.Integer {
-		return inChunks(r.sql.flip, ids, args(flag, 1-flag, owner.values)...)
+		return inChunks(r.sql.flip, ids, args(flag, 1-flag, owner.Values)...)
 	}
 	for part := range slices.Chunk(ids, chunk) {
 		query := strings.Replace(r.sql.flipListed, "{ids}", "?"+strings.Repeat(", ?", len(part)-1), 1)
-		stmts = append(stmts, onerow.Stmt{Query: query, Args: args(flag, part, 1-flag, owner.values)})
+		stmts = append(stmts, onerow.Stmt{Query: query, Args: args(flag, part, 1-flag, owner.Values)})
 	}
 	return stmts, nil
 }

@@ -1,6 +1,7 @@
 package quota
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/internal/recount"
 )
 
 // Config of a [Sweeper]. The zero value is valid.
@@ -20,32 +22,21 @@ type Config struct {
 	Batch int
 	// Every is the pause between two runs that found less than a batch. Default 5 s.
 	Every time.Duration
-	// Recheck is for how long an owner counts as changed lately. Default 15 min;
-	// negative: nobody is re-checked.
+	// Recheck is for how long an owner counts as changed lately. Default 15 min; negative: nobody is
+	// re-checked.
 	Recheck time.Duration
-	// RecheckEvery is how often all owners that changed lately are looked at again.
-	// Default 1 min.
+	// RecheckEvery is how often all owners that changed lately are looked at again. Default 1 min.
 	RecheckEvery time.Duration
 	// Log gets errors and corrections. Default: slog.Default().
 	Log *slog.Logger
 }
 
 func (c Config) withDefaults() Config {
-	if c.Batch <= 0 {
-		c.Batch = 100
-	}
-	if c.Every <= 0 {
-		c.Every = 5 * time.Second
-	}
-	if c.Recheck == 0 {
-		c.Recheck = 15 * time.Minute
-	}
-	if c.RecheckEvery <= 0 {
-		c.RecheckEvery = time.Minute
-	}
-	if c.Log == nil {
-		c.Log = slog.Default()
-	}
+	c.Batch = cmp.Or(max(c.Batch, 0), 100)
+	c.Every = cmp.Or(max(c.Every, 0), 5*time.Second)
+	c.Recheck = cmp.Or(c.Recheck, 15*time.Minute)
+	c.RecheckEvery = cmp.Or(max(c.RecheckEvery, 0), time.Minute)
+	c.Log = cmp.Or(c.Log, slog.Default())
 	return c
 }
 
@@ -102,10 +93,10 @@ func NewSweeper(db *sql.DB, c Config, rules ...*Rule) *Sweeper {
 // Run sweeps until ctx ends, then returns nil. What goes wrong is logged and tried
 // again.
 func (s *Sweeper) Run(ctx context.Context) error {
-	for {
+	recount.Sweep(ctx, s.config.Every, func(ctx context.Context) bool {
 		res, err := s.RunOnce(ctx)
 		if ctx.Err() != nil {
-			return nil
+			return false
 		}
 		if err != nil {
 			s.config.Log.ErrorContext(ctx, "quota: sweep", "failed", res.Failed, "error", err)
@@ -113,17 +104,9 @@ func (s *Sweeper) Run(ctx context.Context) error {
 		if res.Corrected > 0 {
 			s.config.Log.WarnContext(ctx, "quota: flags were wrong and nothing had been marked", "owners", res.Corrected)
 		}
-		if res.More && err == nil {
-			continue
-		}
-		timer := time.NewTimer(s.config.Every)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return nil
-		case <-timer.C:
-		}
-	}
+		return res.More && err == nil
+	})
+	return nil
 }
 
 // RunOnce does one batch of each kind for each rule. One owner's failure does not
@@ -169,24 +152,18 @@ func (s *Sweeper) settle(ctx context.Context, l *lap, res *SweepResult) error {
 	if l.mark = 0; marks == s.config.Batch {
 		l.mark, res.More = last, true
 	}
-	var errs []error
-	for _, key := range owners {
+	return recount.Each(ctx, owners, &res.Failed, func(key string) error {
 		if err := s.settleOwner(ctx, l.rule, key); err != nil {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			res.Failed++
 			l.failed[key] = true
-			errs = append(errs, err)
-			continue
+			return err
 		}
 		res.Recalculated++
-	}
-	return errors.Join(errs...)
+		return nil
+	})
 }
 
 func (s *Sweeper) settleOwner(ctx context.Context, rule *Rule, key string) error {
-	o, err := rule.decodeOwner(key)
+	o, err := rule.owner.Decode(key)
 	if err != nil {
 		return fmt.Errorf("quota: owner of a mark of %s: %w", rule.resource, err)
 	}
