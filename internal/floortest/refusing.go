@@ -28,11 +28,22 @@ func (r *Refusing) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &refusingConn{conn, r}, nil
+	return &refusingConn{conn.(fullConn), r}, nil
+}
+
+// fullConn is what a connection of go-sql-driver's has.
+type fullConn interface {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.ConnPrepareContext
+	driver.ExecerContext
+	driver.QueryerContext
+	driver.SessionResetter
+	driver.Validator
 }
 
 type refusingConn struct {
-	driver.Conn
+	fullConn
 	r *Refusing
 }
 
@@ -40,20 +51,15 @@ func (c *refusingConn) ExecContext(ctx context.Context, query string, args []dri
 	if err := c.r.refuses(query); err != nil {
 		return nil, err
 	}
-	return c.Conn.(driver.ExecerContext).ExecContext(ctx, query, args)
+	return c.fullConn.ExecContext(ctx, query, args)
 }
 
 func (c *refusingConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
 	if err := c.r.refuses("BEGIN"); err != nil {
 		return nil, err
 	}
-	tx, err := c.Conn.(driver.ConnBeginTx).BeginTx(ctx, opts)
+	tx, err := c.fullConn.BeginTx(ctx, opts)
 	return refusingTx{tx, c.r}, err
-}
-
-func (c *refusingConn) IsValid() bool { return c.Conn.(driver.Validator).IsValid() }
-func (c *refusingConn) ResetSession(ctx context.Context) error {
-	return c.Conn.(driver.SessionResetter).ResetSession(ctx)
 }
 
 type refusingTx struct {
