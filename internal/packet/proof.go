@@ -31,7 +31,7 @@ func fits(b *wire.Batch) bool {
 // single says whether a text is proved to be one statement, with as many placeholders as arguments, behind
 // which another may stand: in whatever sql_mode the session is.
 func single(query string, args int) bool {
-	n, ok := sqltext.Single(query, sqltext.AnyUTF8)
+	n, ok := sqltext.Single(query, sqltext.UTF8)
 	return ok && n == args
 }
 
