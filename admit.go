@@ -48,7 +48,7 @@ func (tx *Tx) admit(ctx context.Context, query string) error {
 	if _, marks := wire.Marked(query); marks {
 		return nil
 	}
-	switch s := sqltext.Classify(query, sqltext.AnyUTF8); {
+	switch s := sqltext.Classify(query, sqltext.UTF8); {
 	case s.EndsTx():
 		return fmt.Errorf("%w: %s", ErrEndsTx, s.Kind)
 	case s.Kind == sqltext.Unclear && !tx.watched:

@@ -68,7 +68,7 @@ func (g *guarded) count(query string, res sql.Result, err error) {
 			affected = n
 		}
 	}
-	if _, mark := wire.Marked(query); !mark && sqltext.Classify(query, sqltext.AnyUTF8).Wrote(affected, err) {
+	if _, mark := wire.Marked(query); !mark && sqltext.Classify(query, sqltext.UTF8).Wrote(affected, err) {
 		g.writes++
 	}
 }

@@ -80,24 +80,21 @@ func Count(c *Connector, call func() error) (Log, error) {
 	return c.statements(), err
 }
 
-// textMode is how texts are read: as go-sql-driver's sessions do unless they are told otherwise.
-var textMode = sqltext.Mode{Charset: sqltext.UTF8} //nolint:gochecknoglobals // a constant
-
 // split finds out whether a text of several statements begins a transaction first, and the text without the
 // COMMIT at its end, empty if it has none.
 func split(query string) (begins bool, uncommitted string) {
 	if !strings.Contains(query, ";") {
 		return false, ""
 	}
-	parts, ok := sqltext.Split(query, textMode)
+	parts, ok := sqltext.Split(query, sqltext.UTF8)
 	if !ok || len(parts) < 2 {
 		return false, ""
 	}
 	last := len(parts) - 1
-	if end := sqltext.Classify(parts[last], textMode); end.Kind == sqltext.Commit && !end.Chain {
+	if end := sqltext.Classify(parts[last], sqltext.UTF8); end.Kind == sqltext.Commit && !end.Chain {
 		uncommitted = strings.Join(parts[:last], ";")
 	}
-	return sqltext.Classify(parts[0], textMode).Kind == sqltext.Begin, uncommitted
+	return sqltext.Classify(parts[0], sqltext.UTF8).Kind == sqltext.Begin, uncommitted
 }
 
 // after is what a statement leaves of a transaction.
@@ -112,7 +109,7 @@ const (
 // classify finds the kind of a statement sent as text, and what it leaves: DDL, too, ends a transaction. A
 // packet of several statements is what its way in says (fallback), see split.
 func classify(query string, fallback kind) (kind, after) {
-	s := sqltext.Classify(query, textMode)
+	s := sqltext.Classify(query, sqltext.UTF8)
 	left := closed
 	if s.Chain {
 		left = open

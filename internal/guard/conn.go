@@ -35,27 +35,24 @@ func (c *session) PrepareContext(ctx context.Context, query string) (driver.Stmt
 	}
 	inner, err := c.prepare(ctx, query)
 	if mysqlerr.Number(err) == erCannotPrepare && c.prepares(query) { // it was parsed, and is one statement
-		return textStmt{c, query}, nil
+		inner, err = textStmt{c.inner, query}, nil
 	}
 	if err != nil {
 		return nil, c.note(err)
 	}
-	s := &statement{conn: c, inner: inner, query: query}
-	if converter, ok := inner.(columnConverter); ok {
-		return convertingStmt{s, converter}, nil
-	}
-	return s, nil
+	return &statement{inner, c, query}, nil
 }
 
-func (c *session) prepare(ctx context.Context, query string) (driver.Stmt, error) {
-	if preparer, ok := c.inner.(driver.ConnPrepareContext); ok {
-		return preparer.PrepareContext(ctx, query)
+func (c *session) prepare(ctx context.Context, query string) (driverStmt, error) {
+	inner, err := c.inner.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
 	}
-	s, err := c.inner.Prepare(query)
-	if err == nil && ctx.Err() != nil {
-		return nil, errors.Join(ctx.Err(), s.Close())
+	s, ok := inner.(driverStmt)
+	if !ok {
+		return nil, errors.Join(errOldDriver, inner.Close())
 	}
-	return s, err
+	return s, nil
 }
 
 // Close closes the session, once.
@@ -82,7 +79,7 @@ func (c *session) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx
 	if c.packets != hosts.OnePacketEach && opts == (driver.TxOptions{}) && !c.manual && call != nil {
 		return c.beginLater(call), nil
 	}
-	inner, err := c.begin(ctx, opts)
+	inner, err := c.inner.BeginTx(ctx, opts)
 	if err != nil {
 		return nil, c.note(err)
 	}
@@ -104,27 +101,8 @@ func (c *session) ended() {
 	c.forget()
 }
 
-// begin is what database/sql does, for drivers without BeginTx too.
-func (c *session) begin(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
-	if beginner, ok := c.inner.(driver.ConnBeginTx); ok {
-		return beginner.BeginTx(ctx, opts)
-	}
-	if opts != (driver.TxOptions{}) {
-		return nil, errors.New("onerow: the driver supports neither isolation levels nor read-only transactions")
-	}
-	tx, err := c.inner.Begin() //nolint:staticcheck // what old drivers have
-	if err == nil && ctx.Err() != nil {
-		return nil, errors.Join(ctx.Err(), tx.Rollback())
-	}
-	return tx, err
-}
-
 // ExecContext runs a statement, unless the transaction is lost.
 func (c *session) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	execer, ok := c.inner.(driver.ExecerContext)
-	if !ok {
-		return nil, driver.ErrSkip
-	}
 	if b := wire.BatchOf(ctx); b != nil {
 		return c.execBatch(ctx, &waiting{b, args})
 	}
@@ -140,7 +118,7 @@ func (c *session) ExecContext(ctx context.Context, query string, args []driver.N
 		return driver.RowsAffected(0), err
 	}
 	wire.Sent(ctx, 1)
-	result, err := execer.ExecContext(ctx, head+query, args)
+	result, err := c.inner.ExecContext(ctx, head+query, args)
 	if err = c.sent(ctx, head, err); err != driver.ErrSkip { //nolint:errorlint // database/sql compares in this way
 		c.count(r, result, err)
 	}
@@ -149,10 +127,6 @@ func (c *session) ExecContext(ctx context.Context, query string, args []driver.N
 
 // QueryContext runs a query, unless the transaction is lost.
 func (c *session) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	queryer, ok := c.inner.(driver.QueryerContext)
-	if !ok {
-		return nil, driver.ErrSkip
-	}
 	if b := wire.BatchOf(ctx); b != nil && b.Query == query {
 		return c.queryBatch(ctx, b, args)
 	}
@@ -182,7 +156,7 @@ func (c *session) QueryContext(ctx context.Context, query string, args []driver.
 		return &answerRows{}, err
 	}
 	wire.Sent(ctx, 1)
-	rows, err := queryer.QueryContext(ctx, head+query, args)
+	rows, err := c.inner.QueryContext(ctx, head+query, args)
 	err = c.sent(ctx, head, err)
 	c.count(r, nil, err)
 	if err := c.done(r, err); err != nil {
@@ -202,18 +176,8 @@ func (c *session) Ping(ctx context.Context) error {
 	return nil
 }
 
-// CheckNamedValue is asked before ExecContext and QueryContext. For a driver with neither, database/sql would
-// ask the prepared statement only.
+// CheckNamedValue is asked before ExecContext and QueryContext.
 func (c *session) CheckNamedValue(value *driver.NamedValue) error {
-	_, execs := c.inner.(driver.ExecerContext)
-	_, queries := c.inner.(driver.QueryerContext)
-	if !execs && !queries {
-		return nil
-	}
-	return c.check(value)
-}
-
-func (c *session) check(value *driver.NamedValue) error {
 	checker, ok := c.inner.(driver.NamedValueChecker)
 	if !ok {
 		return driver.ErrSkip
@@ -230,7 +194,7 @@ func (c *session) check(value *driver.NamedValue) error {
 // byte by byte, from a session that has utf8mb4 for its only character set.
 func (c *session) readsJSON(raw []byte) bool {
 	const numbers, spaces = "-+.0123456789eE", " \t\r\n"
-	if !c.utf8mb4 || c.mode.Charset != sqltext.UTF8 || len(raw) == 0 {
+	if !c.utf8mb4 || c.charset != sqltext.UTF8 || len(raw) == 0 {
 		return false
 	}
 	// To be told that something is no JSON costs memory, so keys and hashes are not read.

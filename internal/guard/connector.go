@@ -3,11 +3,32 @@ package guard
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
+	"fmt"
 	"io"
 
 	"github.com/onerow/onerow/internal/hosts"
 	"github.com/onerow/onerow/internal/sqltext"
 )
+
+// driverConn is what a session has that can be guarded, and driverStmt what its statements have: of the
+// interfaces of database/sql those that take a context.
+type (
+	driverConn interface {
+		driver.Conn
+		driver.ConnBeginTx
+		driver.ConnPrepareContext
+		driver.ExecerContext
+		driver.QueryerContext
+	}
+	driverStmt interface {
+		driver.Stmt
+		driver.StmtExecContext
+		driver.StmtQueryContext
+	}
+)
+
+var errOldDriver = errors.New("onerow: a session can be guarded whose driver takes contexts, as go-sql-driver/mysql does")
 
 // New wraps a connector so that no session goes on behind a transaction that is lost. One that is wrapped is
 // returned as it is.
@@ -29,7 +50,7 @@ func Packets(c driver.Connector) driver.Connector {
 }
 
 // Opened is [New] for sessions of which more is known. utf8mb4 says that it is their only character set.
-func Opened(o hosts.Opener, utf8mb4 bool) driver.Connector {
+func Opened(o *hosts.Hosts, utf8mb4 bool) driver.Connector {
 	return connector{Connector: o, utf8mb4: utf8mb4, left: new(leftSessions)}
 }
 
@@ -42,27 +63,26 @@ type connector struct {
 
 // Connect opens a guarded session.
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
-	if o, ok := c.Connector.(hosts.Opener); ok {
-		conn, at, err := o.Open(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return c.session(conn, at), nil
+	var at hosts.Stay
+	var conn driver.Conn
+	var err error
+	if several, ok := c.Connector.(*hosts.Hosts); ok {
+		conn, at, err = several.Open(ctx)
+	} else {
+		conn, err = c.Connector.Connect(ctx)
 	}
-	conn, err := c.Connector.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var at hosts.Stay
 	if c.packets {
 		at.Takes = hosts.Together
 	}
-	return c.session(conn, at), nil
-}
-
-func (c connector) session(inner driver.Conn, at hosts.Stay) *session {
+	inner, ok := conn.(driverConn)
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("%w: it is %T", errOldDriver, conn), conn.Close())
+	}
 	return &session{inner: inner, at: at, peer: at.Peer, left: c.left, utf8mb4: c.utf8mb4,
-		packets: at.Takes, several: at.Takes == hosts.Together, mode: sqltext.AnyUTF8}
+		packets: at.Takes, several: at.Takes == hosts.Together, charset: sqltext.UTF8}, nil
 }
 
 // Close closes the wrapped connector if it can be closed, and waits for the sessions that are being killed.

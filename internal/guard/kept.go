@@ -15,12 +15,6 @@ const (
 	erTooManyStmts = 1461 // max_prepared_stmt_count
 )
 
-// keptStmt is a prepared statement of the driver.
-type keptStmt interface {
-	driver.Stmt
-	driver.StmtQueryContext
-}
-
 // queryKept executes a query that the session keeps prepared, which the first time is a round trip more. done
 // is false where it is to be sent as a text: in a transaction, and where the server does not prepare it, or
 // not any more.
@@ -37,12 +31,8 @@ func (c *session) queryKept(ctx context.Context, query string, args []driver.Nam
 		if err != nil {
 			return nil, true, c.note(err)
 		}
-		var ok bool
-		if stmt, ok = prepared.(keptStmt); !ok {
-			return nil, false, prepared.Close()
-		}
-		if c.kept == nil {
-			c.kept = map[string]keptStmt{}
+		if stmt = prepared; c.kept == nil {
+			c.kept = map[string]driverStmt{}
 		}
 		c.kept[query] = stmt
 	}

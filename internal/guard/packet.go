@@ -131,8 +131,8 @@ func (c *session) send(ctx context.Context, w *waiting, commits bool) error {
 	if commits {
 		text += "; " + sqlCommit
 	}
-	result, err := c.inner.(driver.ExecerContext).ExecContext(ctx, text, w.args) //nolint:forcetypeassert // packets are for sessions that are one
-	if err == driver.ErrSkip {                                                   //nolint:errorlint // database/sql compares in this way
+	result, err := c.inner.ExecContext(ctx, text, w.args)
+	if err == driver.ErrSkip { //nolint:errorlint // database/sql compares in this way
 		return c.apart(ctx, w, commits)
 	}
 	c.pending = false
@@ -202,11 +202,8 @@ func (c *session) prepared(ctx context.Context, s wire.Stmt, args []driver.Named
 	if err != nil {
 		return err
 	}
-	result, err := (&statement{conn: c, inner: inner, query: s.Query}).exec(ctx, args)
-	if cerr := inner.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
+	result, err := inner.ExecContext(ctx, args)
+	if err = cmp.Or(err, inner.Close()); err != nil {
 		return err
 	}
 	n, nerr := result.RowsAffected()
@@ -216,7 +213,7 @@ func (c *session) prepared(ctx context.Context, s wire.Stmt, args []driver.Named
 
 // text sends a text as it is.
 func (c *session) text(ctx context.Context, query string) error {
-	_, err := c.inner.(driver.ExecerContext).ExecContext(ctx, query, nil) //nolint:forcetypeassert // as in send
+	_, err := c.inner.ExecContext(ctx, query, nil)
 	return err
 }
 

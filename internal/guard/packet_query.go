@@ -28,8 +28,8 @@ func (c *session) queryBatch(ctx context.Context, b *wire.Batch, args []driver.N
 	if c.packets == hosts.OnePacketEach {
 		return nil, wire.ErrNotInterpolated
 	}
-	rows, err := c.inner.(driver.QueryerContext).QueryContext(ctx, head+b.Query+tail, args) //nolint:forcetypeassert // as in send
-	if err == driver.ErrSkip {                                                              //nolint:errorlint // database/sql compares in this way
+	rows, err := c.inner.QueryContext(ctx, head+b.Query+tail, args)
+	if err == driver.ErrSkip { //nolint:errorlint // database/sql compares in this way
 		return nil, wire.ErrNotInterpolated
 	}
 	c.pending = false

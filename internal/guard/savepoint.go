@@ -75,45 +75,25 @@ func (c *session) mark(ctx context.Context, name string) error {
 		c.savepoints = append(c.savepoints, savepoint{strings.ToLower(name), c.writes})
 		return nil
 	}
-	execer, ok := c.inner.(driver.ExecerContext)
-	if !ok {
-		return errors.New("onerow: the driver cannot set a savepoint")
-	}
-	_, err := execer.ExecContext(ctx, "SAVEPOINT "+ident.Quote(name), nil)
-	return c.done(understood(verbSavepoint), err)
+	return c.done(understood(verbSavepoint), c.text(ctx, "SAVEPOINT "+ident.Quote(name)))
 }
 
 // askGroup asks, and says whether the savepoint is set by that.
 func (c *session) askGroup(ctx context.Context, name string) (set bool, err error) {
-	said, found, err := c.ask(ctx, wire.Mark(ident.Quote(name)))
-	if mysqlerr.Number(err) != 0 && c.lost == nil && c.waited == nil {
-		if said, found, err = c.ask(ctx, wire.SQLGroup); err == nil && !found {
-			c.group = wire.No
-			return false, nil
-		}
+	rows, err := hosts.Rows(ctx, c.inner, wire.Mark(ident.Quote(name)))
+	set = len(rows) == 0
+	if err = c.note(err); mysqlerr.Number(err) != 0 && c.lost == nil && c.waited == nil { // the comments are not understood
+		rows, err = hosts.Rows(ctx, c.inner, wire.SQLGroup)
+		set, err = false, c.note(err)
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return false, err
-	case !found:
-		c.group = wire.No
-		return true, nil
-	case said == "0", said == "":
-		c.group = wire.No
-	default:
+	}
+	c.group = wire.No
+	if len(rows) > 0 && rows[0][1] != "0" && rows[0][1] != "" {
 		c.group = wire.Yes
 	}
-	return false, nil
-}
-
-// ask is the second column of the first row.
-func (c *session) ask(ctx context.Context, text string) (said string, found bool, err error) {
-	queryer, ok := c.inner.(driver.QueryerContext)
-	if !ok {
-		return "", false, errors.New("onerow: the driver cannot ask whether the server is in a group")
-	}
-	err = hosts.Each(ctx, queryer, text, func(_, value string) { said, found = value, true })
-	return said, found, c.note(err)
+	return set, nil
 }
 
 // count notes whether a statement may have written.

@@ -14,7 +14,7 @@ import (
 
 // session is a guarded session. database/sql uses it from one goroutine at a time.
 type session struct {
-	inner driver.Conn
+	inner driverConn
 	at    hosts.Stay // where it is, if the pool has several hosts
 
 	peer hosts.Peer    // what its server calls it
@@ -26,12 +26,12 @@ type session struct {
 	reads  bool            // the transaction that database/sql began is READ ONLY by its own wish
 	call   context.Context // of the onerow.InTx that had it begun; nil: somebody else had
 
-	chain   bool         // completion_type was set: COMMIT begins the next transaction
-	mode    sqltext.Mode // how its texts are read
-	utf8mb4 bool         // as it was opened
-	unsure  string       // a savepoint that was set before a statement that was not understood
-	alien   bool         // a text has changed how texts are read
-	reading int          // queries of the open transaction whose rows are not closed
+	chain   bool            // completion_type was set: COMMIT begins the next transaction
+	charset sqltext.Charset // of its texts
+	utf8mb4 bool            // as it was opened
+	unsure  string          // a savepoint that was set before a statement that was not understood
+	alien   bool            // a text has changed how texts are read
+	reading int             // queries of the open transaction whose rows are not closed
 
 	lost   error // what ended the open transaction: only ROLLBACK may follow
 	waited error // a lock wait timed out, and whether that ended the transaction is not known yet
@@ -40,7 +40,7 @@ type session struct {
 
 	timeoutEnds wire.Answer // innodb_rollback_on_timeout
 
-	kept map[string]keptStmt // queries that stay prepared
+	kept map[string]driverStmt // queries that stay prepared
 
 	packets hosts.Packets // what may be sent together
 	several bool          // the guard may send several statements, and nobody else
@@ -71,7 +71,7 @@ func (c *session) open() bool { return c.inTx || c.inText || c.manual }
 
 // admit says whether a statement may be sent, and what it will do to the transaction.
 func (c *session) admit(ctx context.Context, query string) (reading, error) {
-	r := read(query, c.mode)
+	r := read(query, c.charset)
 	switch {
 	case c.closed:
 		return r, driver.ErrBadConn

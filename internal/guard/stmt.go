@@ -3,7 +3,6 @@ package guard
 import (
 	"context"
 	"database/sql/driver"
-	"errors"
 	"io"
 	"reflect"
 
@@ -12,35 +11,41 @@ import (
 
 // statement is a prepared statement of a guarded session.
 type statement struct {
+	driverStmt
 	conn  *session
-	inner driver.Stmt
 	query string
 }
 
-// columnConverter is driver.ColumnConverter, which is deprecated and still asked for by database/sql. Its
-// presence changes how arguments are converted, so only the statements that have it get it.
-type columnConverter interface {
-	ColumnConverter(column int) driver.ValueConverter
+// erCannotPrepare is what a server says of a statement that cannot be prepared. It has parsed it before.
+const erCannotPrepare = 1295
+
+// textStmt is such a statement, which has no parameters.
+type textStmt struct {
+	conn  driverConn
+	query string
 }
 
-type convertingStmt struct {
-	*statement
-	columnConverter
-}
+// Close does nothing.
+func (s textStmt) Close() error { return nil }
 
-// Close closes the statement.
-func (s *statement) Close() error { return s.inner.Close() }
+// NumInput is 0: a statement with parameters can be prepared.
+func (s textStmt) NumInput() int { return 0 }
 
-// NumInput is the number of the statement's parameters.
-func (s *statement) NumInput() int { return s.inner.NumInput() }
-
-// Exec and Query are there for the interface only: database/sql takes the context forms.
-func (s *statement) Exec([]driver.Value) (driver.Result, error) { return nil, errContextOnly }
+// Exec is there for the interface only: database/sql takes ExecContext.
+func (s textStmt) Exec([]driver.Value) (driver.Result, error) { return nil, errOldDriver }
 
 // Query is there for the interface only.
-func (s *statement) Query([]driver.Value) (driver.Rows, error) { return nil, errContextOnly }
+func (s textStmt) Query([]driver.Value) (driver.Rows, error) { return nil, errOldDriver }
 
-var errContextOnly = errors.New("onerow: a guarded statement is executed with a context")
+// ExecContext sends it.
+func (s textStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	return s.conn.ExecContext(ctx, s.query, args)
+}
+
+// QueryContext sends it.
+func (s textStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	return s.conn.QueryContext(ctx, s.query, args)
+}
 
 // ready admits a statement that is prepared, and sends before it what waits.
 func (c *session) ready(ctx context.Context, query string) (reading, error) {
@@ -58,20 +63,9 @@ func (s *statement) ExecContext(ctx context.Context, args []driver.NamedValue) (
 		return nil, err
 	}
 	wire.Sent(ctx, 1)
-	result, err := s.exec(ctx, args)
+	result, err := s.driverStmt.ExecContext(ctx, args)
 	s.conn.count(r, result, err)
 	return result, s.conn.done(r, err)
-}
-
-func (s *statement) exec(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
-	if execer, ok := s.inner.(driver.StmtExecContext); ok {
-		return execer.ExecContext(ctx, args)
-	}
-	values, err := plainValues(ctx, args)
-	if err != nil {
-		return nil, err
-	}
-	return s.inner.Exec(values) //nolint:staticcheck // what old drivers have
 }
 
 // QueryContext executes the statement, unless the transaction is lost.
@@ -81,7 +75,7 @@ func (s *statement) QueryContext(ctx context.Context, args []driver.NamedValue) 
 		return nil, err
 	}
 	wire.Sent(ctx, 1)
-	rows, err := s.doQuery(ctx, args)
+	rows, err := s.driverStmt.QueryContext(ctx, args)
 	s.conn.count(r, nil, err)
 	if err := s.conn.done(r, err); err != nil {
 		return nil, err
@@ -89,35 +83,12 @@ func (s *statement) QueryContext(ctx context.Context, args []driver.NamedValue) 
 	return s.conn.rows(rows), nil
 }
 
-func (s *statement) doQuery(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
-	if queryer, ok := s.inner.(driver.StmtQueryContext); ok {
-		return queryer.QueryContext(ctx, args)
-	}
-	values, err := plainValues(ctx, args)
-	if err != nil {
-		return nil, err
-	}
-	return s.inner.Query(values) //nolint:staticcheck // what old drivers have
-}
-
 // CheckNamedValue asks the statement, else the session, as database/sql does.
 func (s *statement) CheckNamedValue(value *driver.NamedValue) error {
-	if checker, ok := s.inner.(driver.NamedValueChecker); ok {
+	if checker, ok := s.driverStmt.(driver.NamedValueChecker); ok {
 		return checker.CheckNamedValue(value)
 	}
-	return s.conn.check(value)
-}
-
-// plainValues is what database/sql does with arguments for drivers without the context forms.
-func plainValues(ctx context.Context, args []driver.NamedValue) ([]driver.Value, error) {
-	values := make([]driver.Value, len(args))
-	for i, arg := range args {
-		if arg.Name != "" {
-			return nil, errors.New("onerow: the driver does not support named parameters")
-		}
-		values[i] = arg.Value
-	}
-	return values, ctx.Err()
+	return s.conn.CheckNamedValue(value)
 }
 
 // rows guards the rows of a query in a transaction: some errors come only while they are read, or closed.

@@ -27,8 +27,8 @@ type reading struct {
 }
 
 // read reads a text.
-func read(query string, mode sqltext.Mode) reading {
-	r := reading{Statement: sqltext.Classify(query, mode)}
+func read(query string, charset sqltext.Charset) reading {
+	r := reading{Statement: sqltext.Classify(query, charset)}
 	switch r.Kind {
 	case sqltext.Unclear:
 		r.verb = verbUnclear

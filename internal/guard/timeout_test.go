@@ -49,36 +49,39 @@ func TestGuardTimeout(t *testing.T) {
 				}
 				return tx
 			}
-			if err := begin().Rollback(); err != nil {
+			log, err := crashtest.Count(counted, func() error { return begin().Rollback() })
+			if err != nil {
 				t.Fatal(err)
 			}
-			if n := len(counted.Statements()); n != 4 {
-				t.Errorf("%d statements:\n%s", n, counted.Statements())
+			if len(log) != 4 {
+				t.Errorf("%d statements:\n%s", len(log), log)
 			}
-			counted.Reset()
-			tx := begin()
-			_, err = tx.ExecContext(t.Context(), floortest.Add, 3)
-			cerr := tx.Commit()
-			want := "1,0,1"
-			if setting == "ON" {
-				wantLost(t, "Exec", err, 1205)
-				wantLost(t, "Commit", cerr, 1205)
-				want = "0,0,0"
-			} else if err := errors.Join(err, cerr); err != nil {
-				t.Errorf("a transaction that is whole does not go on: %v", err)
-			}
-			floortest.WantBalances(t, plain, want)
-			if err := begin().Commit(); (err != nil) != (setting == "ON") {
+			log, err = crashtest.Count(counted, func() error {
+				tx := begin()
+				_, err := tx.ExecContext(t.Context(), floortest.Add, 3)
+				cerr := tx.Commit()
+				want := "1,0,1"
+				if setting == "ON" {
+					wantLost(t, "Exec", err, 1205)
+					wantLost(t, "Commit", cerr, 1205)
+					want = "0,0,0"
+				} else if err := errors.Join(err, cerr); err != nil {
+					t.Errorf("a transaction that is whole does not go on: %v", err)
+				}
+				floortest.WantBalances(t, plain, want)
+				return begin().Commit()
+			})
+			if (err != nil) != (setting == "ON") {
 				t.Errorf("COMMIT right after: %v", err)
 			}
 			asked := 0
-			for _, s := range counted.Statements() {
+			for _, s := range log {
 				if s.SQL == "SELECT @@innodb_rollback_on_timeout" {
 					asked++
 				}
 			}
 			if asked != 1 {
-				t.Errorf("asked %d times:\n%s", asked, counted.Statements())
+				t.Errorf("asked %d times:\n%s", asked, log)
 			}
 		})
 	}

@@ -63,7 +63,7 @@ func (c *session) before(ctx context.Context) error {
 // their arguments by themselves. It does not go back to the pool.
 func (c *session) foreign() {
 	c.worn, c.alien, c.packets = true, true, hosts.OnePacketEach
-	c.mode.Charset = sqltext.OtherCharset
+	c.charset = sqltext.OtherCharset
 }
 
 // askSame asks whether the transaction is still the one in which the savepoint was set. By number 1305 it is

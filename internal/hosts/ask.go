@@ -2,8 +2,6 @@ package hosts
 
 import (
 	"context"
-	"database/sql/driver"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -32,18 +30,13 @@ var questions = []string{askHost + askNode + askMember, askHost + askNode}
 const erTableAccessDenied = 1142
 
 // ask says why the server cannot be used, or nil. It remembers which question it may ask.
-func (h *host) ask(ctx context.Context, conn driver.Conn) error {
-	queryer, ok := conn.(driver.QueryerContext)
-	if !ok {
-		return errors.New("onerow: the driver cannot run a query on a new connection")
-	}
+func (h *host) ask(ctx context.Context, conn session) error {
 	for {
 		n := h.asks.Load()
-		answer := newStanding()
-		err := Each(ctx, queryer, questions[n], answer.take)
+		rows, err := Rows(ctx, conn, questions[n])
 		switch {
 		case err == nil:
-			return answer.usable()
+			return usable(rows)
 		case mysqlerr.Number(err) != erTableAccessDenied || int(n) == len(questions)-1:
 			return fmt.Errorf("onerow: ask whether the server takes writes: %w", err)
 		}
@@ -51,39 +44,30 @@ func (h *host) ask(ctx context.Context, conn driver.Conn) error {
 	}
 }
 
-// standing is what a server says of itself and its cluster.
-type standing struct {
-	is             map[string]string
-	members, apart int // of a group; apart: those that it cannot reach
-}
-
-func newStanding() *standing { return &standing{is: map[string]string{}} }
-
-func (s *standing) take(name, value string) {
-	switch name {
-	case "member", "other":
-		s.members++
-		if value == "UNREACHABLE" {
-			s.apart++
+// usable looks at what a server says of itself and its cluster: an error says why it is not. A server whose
+// plugin has no group is its only member, OFFLINE or without a name.
+func usable(answer [][]string) error {
+	is, members, apart := map[string]string{}, 0, 0 // apart: members of its group that it cannot reach
+	for _, row := range answer {
+		is[row[0]] = row[1]
+		if row[0] == "member" || row[0] == "other" {
+			members++
+			if row[1] == "UNREACHABLE" {
+				apart++
+			}
 		}
 	}
-	s.is[name] = value
-}
-
-// usable: an error says why it is not. A server whose plugin has no group is its only member, OFFLINE or
-// without a name.
-func (s *standing) usable() error {
-	switch name, value := node.ReadOnly(s.is); {
+	switch name, value := node.ReadOnly(is); {
 	case name != "":
 		return unusable{"the server takes no writes: " + name + " is " + value}
-	case node.IsGalera(s.is) && s.is["wsrep_ready"] != "ON":
-		return unusable{"the Galera node is not ready: wsrep_ready is " + s.is["wsrep_ready"]}
-	case node.IsGalera(s.is) && !strings.EqualFold(s.is["wsrep_cluster_status"], "Primary"):
-		return unusable{"the Galera node is outside of the primary component: wsrep_cluster_status is " + s.is["wsrep_cluster_status"]}
-	case s.members > 0 && s.is["member"] != "" && s.is["member"] != "ONLINE":
-		return unusable{"the server is no member of its group now: MEMBER_STATE is " + s.is["member"]}
-	case s.apart*2 >= s.members && s.members > 0:
-		return unusable{fmt.Sprintf("the member does not see the majority of its group: %d of %d are UNREACHABLE", s.apart, s.members)}
+	case node.IsGalera(is) && is["wsrep_ready"] != "ON":
+		return unusable{"the Galera node is not ready: wsrep_ready is " + is["wsrep_ready"]}
+	case node.IsGalera(is) && !strings.EqualFold(is["wsrep_cluster_status"], "Primary"):
+		return unusable{"the Galera node is outside of the primary component: wsrep_cluster_status is " + is["wsrep_cluster_status"]}
+	case members > 0 && is["member"] != "" && is["member"] != "ONLINE":
+		return unusable{"the server is no member of its group now: MEMBER_STATE is " + is["member"]}
+	case apart*2 >= members && members > 0:
+		return unusable{fmt.Sprintf("the member does not see the majority of its group: %d of %d are UNREACHABLE", apart, members)}
 	}
 	return nil
 }

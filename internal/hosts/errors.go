@@ -2,59 +2,29 @@ package hosts
 
 import (
 	"errors"
-	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/onerow/onerow/internal/mysqlerr"
 )
 
-// ErrNoHost means: none of the hosts of the data source name can be used now. The detail is a [NoHostError].
+// ErrNoHost means: none of the hosts of the data source name can be used now. Its text says of each why not.
 var ErrNoHost = errors.New("onerow: none of the hosts can be used")
 
-// NoHostError is the detail of [ErrNoHost].
-type NoHostError struct {
-	// Hosts are those that were tried, in that order.
-	Hosts []HostError
+// noHost is an [ErrNoHost]. The transaction may run again if one of the hosts may change.
+type noHost struct {
+	why  []string // of each that was tried, in that order
+	errs []error
 }
 
-// HostError is why a host cannot be used.
-type HostError struct {
-	// Host is its address.
-	Host string
-	// Err is what it, or the network, answered.
-	Err error
+func (e *noHost) add(addr string, err error) {
+	e.why, e.errs = append(e.why, addr+": "+err.Error()), append(e.errs, err)
 }
 
-// Error names each host and why it cannot be used.
-func (e *NoHostError) Error() string {
-	var b strings.Builder
-	b.WriteString(ErrNoHost.Error())
-	for i, h := range e.Hosts {
-		b.WriteString(map[bool]string{true: ": ", false: "; "}[i == 0])
-		fmt.Fprintf(&b, "%s: %v", h.Host, h.Err)
-	}
-	return b.String()
-}
-
-// Is makes errors.Is(err, ErrNoHost) true. The transaction may run again if one of the hosts may change.
-func (e *NoHostError) Is(target error) bool {
-	if target == mysqlerr.ErrElsewhere {
-		for _, h := range e.Hosts {
-			if mysqlerr.MayRunAgain(h.Err) {
-				return true
-			}
-		}
-	}
-	return target == ErrNoHost
-}
-
-// Unwrap returns the hosts' errors.
-func (e *NoHostError) Unwrap() []error {
-	errs := make([]error, len(e.Hosts))
-	for i, h := range e.Hosts {
-		errs[i] = h.Err
-	}
-	return errs
+func (e *noHost) Error() string   { return ErrNoHost.Error() + ": " + strings.Join(e.why, "; ") }
+func (e *noHost) Unwrap() []error { return e.errs }
+func (e *noHost) Is(target error) bool {
+	return target == ErrNoHost || target == mysqlerr.ErrElsewhere && slices.ContainsFunc(e.errs, mysqlerr.MayRunAgain)
 }
 
 // unusable is why a host that may be used later is not used.

@@ -5,8 +5,16 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 )
+
+// session is a connection of the driver's to which texts can be sent.
+type session interface {
+	driver.Conn
+	driver.ExecerContext
+	driver.QueryerContext
+}
 
 // Peer is a session as its server knows it.
 type Peer struct {
@@ -19,6 +27,20 @@ type Peer struct {
 // proxy's, and it must understand KILL in the same way. It reads no table.
 const askPeer = `SELECT CONNECTION_ID(), CONCAT_WS('/', @@hostname, @@port, @@server_id)`
 
+var errOddAnswer = errors.New("onerow: the server answered what was not asked")
+
+// peerOf is what the server calls the session. The text ends with askPeer.
+func peerOf(ctx context.Context, conn driver.QueryerContext, text string) (as Peer, err error) {
+	rows, err := Rows(ctx, conn, text)
+	if err != nil {
+		return as, err
+	}
+	if len(rows) != 1 || len(rows[0]) != 2 || rows[0][0] == "" || strings.Trim(rows[0][0], "0123456789") != "" {
+		return as, fmt.Errorf("%w: %q to %s", errOddAnswer, rows, askPeer)
+	}
+	return Peer{id: rows[0][0], server: rows[0][1]}, nil
+}
+
 // Known says whether the session can be killed.
 func (p Peer) Known() bool { return p.id != "" }
 
@@ -30,20 +52,46 @@ func (p Peer) Kill(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	now, err := asked(ctx, conn, askPeer)
+	sends := conn.(session) //nolint:forcetypeassert // as the one that was opened
+	now, err := peerOf(ctx, sends, askPeer)
 	if err != nil {
 		return err
 	}
-	if len(now) != 2 || now[1] != p.server {
-		return fmt.Errorf("onerow: another server answers at the address of the session that was left: %q, not %q", now, p.server)
+	if now.server != p.server {
+		return fmt.Errorf("onerow: another server answers at the address of the session that was left: %q, not %q", now.server, p.server)
 	}
-	execer, ok := conn.(driver.ExecerContext)
-	if !ok {
-		return errNoText
-	}
-	_, err = execer.ExecContext(ctx, "KILL "+p.id, nil)
+	_, err = sends.ExecContext(ctx, "KILL "+p.id, nil)
 	return err
 }
 
-// digits says whether a text is a number, as a session's is.
-func digits(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
+// Rows reads the rows of a text's one result.
+func Rows(ctx context.Context, conn driver.QueryerContext, text string) (all [][]string, err error) {
+	rows, err := conn.QueryContext(ctx, text, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	values := make([]driver.Value, len(rows.Columns()))
+	for {
+		switch err := rows.Next(values); {
+		case errors.Is(err, io.EOF):
+			return all, nil
+		case err != nil:
+			return nil, err
+		}
+		row := make([]string, len(values))
+		for i, v := range values {
+			if b, isBytes := v.([]byte); isBytes {
+				v = string(b)
+			}
+			row[i] = fmt.Sprint(v)
+		}
+		all = append(all, row)
+	}
+}
+
+// IsOn asks a question whose answer is 0 or 1.
+func IsOn(ctx context.Context, conn driver.QueryerContext, question string) (bool, error) {
+	rows, err := Rows(ctx, conn, question)
+	return len(rows) > 0 && rows[0][0] != "0", err
+}

@@ -24,8 +24,9 @@ const (
 // ReadCommitted wraps a connector so that each new connection starts in autocommit at READ
 // COMMITTED. It is a statement and not a setting of the data source name, because
 // the variable's name differs between the engines. One statement per connection.
-func ReadCommitted(c driver.Connector) Opener {
-	return one{c, &setUp{texts: [][]string{{SetAutocommit + SetIsolation}, {SetReadCommitted, SetAutocommit}}}}
+func ReadCommitted(c driver.Connector) *Hosts {
+	texts := [][]string{{SetAutocommit + SetIsolation}, {SetReadCommitted, SetAutocommit}}
+	return &Hosts{list: []*host{{driver: c, setUp: &setUp{SetUp: SetUp{Texts: texts}, anonymous: true}}}}
 }
 
 // SetUp is how each new session of a pool is set up.
@@ -39,24 +40,28 @@ type SetUp struct {
 	Named bool
 }
 
-// of is for one server.
-func (u SetUp) of() *setUp {
-	s := &setUp{texts: u.Texts, known: true, named: u.Named}
-	if u.Probes {
-		return s.probe()
-	}
-	return s
+// setUp sets up the sessions of one server, and remembers which of the ways it understands. So a server
+// without the variables of a cluster pays for that once and not with each connection.
+type setUp struct {
+	SetUp
+	anonymous bool // what the server calls a session is not asked
+	from      atomic.Int32
+	probed    int32        // the first so many are several statements at once
+	torn      atomic.Int32 // a wire.Answer: a packet may be torn apart by another node's transaction
 }
 
-// setUp has the ways to set up a session of one server, and remembers which of them it understands. So a
-// server without the variables of a cluster pays for that once and not with each connection.
-type setUp struct {
-	texts  [][]string
-	from   atomic.Int32
-	probed int32        // the first so many are several statements at once
-	known  bool         // what the server calls a session is asked
-	named  bool         // the data source name asks for several statements at once
-	torn   atomic.Int32 // a wire.Answer: a packet may be torn apart by another node's transaction
+// perHost is for one server. Whether it takes several statements at once is found out by the first ways.
+func (u SetUp) perHost() *setUp {
+	s := &setUp{SetUp: u}
+	if u.Probes {
+		s.Texts, s.probed = nil, int32(len(u.Texts)) //nolint:gosec // there are three
+		for _, way := range u.Texts {
+			last := len(way) - 1
+			s.Texts = append(s.Texts, append(slices.Clone(way[:last]), way[last]+"; "+askPeer))
+		}
+		s.Texts = append(s.Texts, u.Texts...)
+	}
+	return s
 }
 
 // askGalera is asked where several statements are taken. A node of Galera that aborts a transaction for
@@ -64,36 +69,24 @@ type setUp struct {
 // that does not have the variable has no Galera. It reads no table of the application's.
 const askGalera = `/*M! SELECT @@wsrep_on */ /*!50701 SELECT COUNT(*) FROM performance_schema.global_variables WHERE VARIABLE_NAME = 'wsrep_on' AND VARIABLE_VALUE = 'ON' */`
 
-// ask asks that once.
-func (s *setUp) ask(ctx context.Context, conn driver.Conn) error {
-	takes := s.named || s.from.Load() < s.probed
+const erUnknownVariable = 1193
+
+// askTorn asks that once.
+func (s *setUp) askTorn(ctx context.Context, conn session) error {
+	takes := s.Named || s.from.Load() < s.probed
 	if !takes || wire.Answer(s.torn.Load()) != wire.NotAsked { //nolint:gosec // one of three
 		return nil
 	}
 	on, err := IsOn(ctx, conn, askGalera)
 	switch {
-	case mysqlerr.Number(err) == erUnknownVariable:
-		on = false
-	case err != nil:
+	case err != nil && mysqlerr.Number(err) != erUnknownVariable:
 		return fmt.Errorf("onerow: set up a connection: %w", err)
-	}
-	s.torn.Store(int32(wire.No))
-	if on {
+	case on:
 		s.torn.Store(int32(wire.Yes))
+	default:
+		s.torn.Store(int32(wire.No))
 	}
 	return nil
-}
-
-const erUnknownVariable = 1193
-
-// probe makes a set-up that finds out whether several statements may be sent at once, which a proxy may
-// refuse.
-func (s *setUp) probe() *setUp {
-	var probing [][]string
-	for _, text := range s.texts {
-		probing = append(probing, append(slices.Clone(text[:len(text)-1]), text[len(text)-1]+"; "+askPeer))
-	}
-	return &setUp{texts: append(probing, s.texts...), probed: int32(len(probing)), known: s.known, named: s.named} //nolint:gosec // there are three
 }
 
 // takes says what a session takes that was set up.
@@ -101,7 +94,7 @@ func (s *setUp) takes() Packets {
 	switch {
 	case wire.Answer(s.torn.Load()) != wire.No: //nolint:gosec // one of three
 		return OnePacketEach
-	case s.named:
+	case s.Named:
 		return AsTheNameSays
 	case s.from.Load() < s.probed:
 		return Together
@@ -110,48 +103,30 @@ func (s *setUp) takes() Packets {
 }
 
 // do sets a session up, and says what the server calls it.
-func (s *setUp) do(ctx context.Context, conn driver.Conn) (as Peer, err error) {
-	execer, ok := conn.(driver.ExecerContext)
-	if !ok {
-		return as, errNoText
-	}
-	for i := int(s.from.Load()); i < len(s.texts); i++ {
-		probes := i < int(s.probed)
-		for j, text := range s.texts[i] {
-			if probes && j == len(s.texts[i])-1 {
-				as, err = knownAs(ctx, conn, text)
+func (s *setUp) do(ctx context.Context, conn session) (as Peer, err error) {
+	for i := s.from.Load(); int(i) < len(s.Texts); i++ {
+		way, probes := s.Texts[i], i < s.probed
+		for j, text := range way {
+			if probes && j == len(way)-1 {
+				as, err = peerOf(ctx, conn, text)
 			} else {
-				_, err = execer.ExecContext(ctx, text, nil)
+				_, err = conn.ExecContext(ctx, text, nil)
 			}
 			if err != nil {
 				break
 			}
 		}
 		if err == nil {
-			s.from.Store(int32(i)) //nolint:gosec // there are six
-			if !probes && s.known {
-				as, _ = knownAs(ctx, conn, askPeer) //nolint:errcheck // then it is not killed where its caller leaves it
+			s.from.Store(i)
+			if !probes && !s.anonymous {
+				as, _ = peerOf(ctx, conn, askPeer) //nolint:errcheck // then it is not killed where its caller leaves it
 			}
-			return as, s.ask(ctx, conn)
+			return as, s.askTorn(ctx, conn)
 		}
-		understood := mysqlerr.Number(err) == 0 && !errors.Is(err, errOddAnswer)
-		if understood || mysqlerr.MayRunAgain(err) {
+		answered := mysqlerr.Number(err) != 0 || errors.Is(err, errOddAnswer)
+		if !answered || mysqlerr.MayRunAgain(err) {
 			break
 		}
 	}
 	return as, fmt.Errorf("onerow: set up a connection: %w", err)
-}
-
-var errOddAnswer = errors.New("onerow: the server answered what was not asked")
-
-// knownAs is what the server calls the session. The text ends with askPeer.
-func knownAs(ctx context.Context, conn driver.Conn, text string) (as Peer, err error) {
-	row, err := asked(ctx, conn, text)
-	if err == nil && (len(row) != 2 || !digits(row[0])) {
-		err = fmt.Errorf("%w: %q to %s", errOddAnswer, row, askPeer)
-	}
-	if err != nil {
-		return as, err
-	}
-	return Peer{id: row[0], server: row[1]}, nil
 }

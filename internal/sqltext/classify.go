@@ -6,14 +6,14 @@ package sqltext
 // Where the server would see more, or less, than a text shows, it may not: executable comments, NUL, a
 // comment at the end that does not end. Nor where a driver that puts arguments into the text could put them
 // elsewhere: with a question mark in quotes or in a comment, or in one piece with a word.
-func Single(text string, mode Mode) (placeholders int, ok bool) {
-	s := Classify(text, mode)
+func Single(text string, charset Charset) (placeholders int, ok bool) {
+	s := Classify(text, charset)
 	return s.Placeholders, s.Travels
 }
 
 // Classify returns what a text does to its session. One semicolon may end it.
-func Classify(text string, mode Mode) Statement {
-	p := parser{scanner: scanner{text: text, mode: mode}}
+func Classify(text string, charset Charset) Statement {
+	p := parser{scanner: scanner{text: text, charset: charset}}
 	p.next()
 	p.statement()
 	if p.tok == semicolon {
@@ -33,8 +33,8 @@ func Classify(text string, mode Mode) Statement {
 
 // Split returns the statements of a text, without the semicolons between them. Statements of white space and
 // comments are left out. ok is false where the text is not understood. A compound statement falls apart.
-func Split(text string, mode Mode) (statements []string, ok bool) {
-	s := scanner{text: text, mode: mode}
+func Split(text string, charset Charset) (statements []string, ok bool) {
+	s := scanner{text: text, charset: charset}
 	from, empty := 0, true
 	for {
 		s.next()
@@ -215,13 +215,10 @@ func (p *parser) completion(kind Kind) {
 		p.st.Chain = !p.st.NoChain
 	}
 	no := p.accept("NO")
-	switch release := p.accept("RELEASE"); {
-	case no && !release:
-		return
-	case release:
-		p.st.Quits, p.st.NoQuit = !no, no
+	release := p.accept("RELEASE")
+	if p.st.Quits = release && !no; release || !no {
+		p.ends(kind)
 	}
-	p.ends(kind)
 }
 
 // savepoint reads the name. A savepoint may be called SAVEPOINT.
@@ -238,9 +235,9 @@ func (p *parser) savepoint(kind Kind, optional bool) {
 
 // name is the last word of a statement.
 func (p *parser) name(kind Kind) {
-	either := p.tok == literal && p.mode.Unknown && p.text[p.start] == '"'
+	either := p.tok == literal && p.text[p.start] == '"' // a name in ANSI_QUOTES
 	if p.tok == word || p.tok == quoted || either {
-		p.st.Name, _ = unquote(p.raw())
+		p.st.Name = unquote(p.raw())
 		p.next()
 		p.ends(kind)
 	}
@@ -270,104 +267,4 @@ func (p *parser) xa() {
 func (p *parser) query(kind Kind, target bool) {
 	p.travels = true
 	p.tokens(body{kind: kind, target: target, named: kind == Unclear})
-}
-
-// body says how the tokens of a statement are read.
-type body struct {
-	kind   Kind
-	target bool // names with a parenthesis are the table, not a function
-	named  bool // likewise, of common table expressions
-	listed bool // ends at a comma
-}
-
-// tokens reads up to the end of a statement, for what it calls and the placeholders.
-func (p *parser) tokens(b body) {
-	depth := 0
-	var name string           // the token before, if it may be called
-	var dot, alias bool       // a dot, AS, stands before it
-	var dotted, as, next bool // the token before is one; is NEXT
-	for ; ; p.next() {
-		called := ""
-		isDot, isAs, isNext := false, false, false // or what may have a name with columns behind it
-		switch p.tok {
-		case end, semicolon, bad:
-			p.travels = p.travels && depth == 0
-			p.st.Kind = b.kind
-			return
-		case param:
-			p.st.Placeholders++
-		case other:
-			switch p.b {
-			case '.':
-				isDot = true
-			case '(':
-				if name != "" && !p.known(name, dot) {
-					switch {
-					case b.target:
-						b.target = false
-					case alias, b.named && depth == 0:
-					default:
-						p.st.Calls = true
-					}
-				}
-				depth++
-			case ')':
-				depth--
-				isAs = true
-			case ',':
-				if b.listed && depth == 0 {
-					p.st.Kind = b.kind
-					return
-				}
-			}
-		case literal, quoted:
-			called = p.raw()
-		case word:
-			called = p.raw()
-			switch len(called) {
-			case 2:
-				isAs = p.is("AS")
-			case 3:
-				b.target = b.target && !p.is("SET")
-			case 4:
-				isNext = p.is("NEXT")
-				if b.kind == Read && p.is("INTO") { // a file, or variables
-					p.travels = false
-				}
-			case 5:
-				if p.is("VALUE") {
-					b.target = false
-					p.st.Calls = p.st.Calls || next // NEXT VALUE FOR a sequence writes it
-				}
-				if b.named && depth == 0 && p.is("TABLE") {
-					b.kind, b.named = Read, false
-				}
-			case 6:
-				switch {
-				case p.is("SELECT"), p.is("VALUES"):
-					b.target = false
-					if b.named && depth == 0 {
-						b.kind, b.named = Read, false
-					}
-				case b.named && depth == 0 && (p.is("UPDATE") || p.is("DELETE")):
-					b.kind, b.named = Write, false
-				}
-			case 7:
-				p.st.Calls = p.st.Calls || p.is("NEXTVAL") // without parentheses in sql_mode=ORACLE
-			}
-		}
-		name, dot, alias = called, dotted, as
-		dotted, as, next = isDot, isAs, isNext
-	}
-}
-
-// known says whether a name before a parenthesis, at the token, is a keyword or a built-in function.
-func (p *parser) known(name string, qualified bool) bool {
-	var buf [maxWord]byte
-	if qualified {
-		return false
-	}
-	known, ok := words[string(upper(&buf, name))]
-	// The name of a function with a gap behind it may be that of a stored one.
-	return ok && (known == keyword || !p.gap)
 }

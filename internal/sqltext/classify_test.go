@@ -6,8 +6,6 @@ import (
 	"testing"
 )
 
-var utf8Mode = Mode{Charset: UTF8}
-
 func TestClassify(t *testing.T) {
 	for _, c := range []struct {
 		text string
@@ -22,7 +20,7 @@ func TestClassify(t *testing.T) {
 		{"START SLAVE", Statement{Kind: Commits}}, {"START REPLICA", Statement{Kind: Commits}}, {"START GROUP_REPLICATION", Statement{}},
 		{"/*!50000 START TRANSACTION */", Statement{}}, {"/*M! START TRANSACTION */", Statement{}}, {"/*! BEGIN */", Statement{}}, {"SELECT 1 /*! ; COMMIT */", Statement{}},
 
-		{"commit;", Statement{Kind: Commit}}, {"COMMIT WORK AND CHAIN", Statement{Kind: Commit, Chain: true}}, {"COMMIT AND NO CHAIN NO RELEASE", Statement{Kind: Commit, NoChain: true, NoQuit: true}},
+		{"commit;", Statement{Kind: Commit}}, {"COMMIT WORK AND CHAIN", Statement{Kind: Commit, Chain: true}}, {"COMMIT AND NO CHAIN NO RELEASE", Statement{Kind: Commit, NoChain: true}},
 		{"COMMIT RELEASE", Statement{Kind: Commit, Quits: true}}, {"COMMIT /* and chain */", Statement{Kind: Commit}}, {"COMMIT; SELECT 1", Statement{}}, {"COMMIT;;", Statement{}},
 		{"COMMIT AND", Statement{}}, {"COMMIT NO", Statement{}}, {"COMMIT 'x", Statement{}}, {"COMMIT\x00", Statement{}},
 		{"ROLLBACK", Statement{Kind: Rollback}}, {"ROLLBACK AND CHAIN", Statement{Kind: Rollback, Chain: true}},
@@ -30,7 +28,7 @@ func TestClassify(t *testing.T) {
 		{"ROLLBACK /*x*/ TO SAVEPOINT s", Statement{Kind: RollbackTo, Name: "s"}}, {"rollback work to `a``b`;", Statement{Kind: RollbackTo, Name: "a`b"}},
 		{"ROLLBACK TO SAVEPOINT", Statement{Kind: RollbackTo, Name: "SAVEPOINT"}}, {"ROLLBACK TO savepoint savepoint", Statement{Kind: RollbackTo, Name: "savepoint"}},
 		{"ROLLBACK TO", Statement{}}, {"SAVEPOINT S1", Statement{Kind: Savepoint, Name: "S1"}}, {"SAVEPOINT 1a", Statement{Kind: Savepoint, Name: "1a"}}, {"SAVEPOINT a b", Statement{}},
-		{"SAVEPOINT ä", Statement{Kind: Savepoint, Name: "ä"}}, {`SAVEPOINT "a"`, Statement{}}, {"RELEASE SAVEPOINT work", Statement{Kind: Release, Name: "work"}}, {"RELEASE x", Statement{}},
+		{"SAVEPOINT ä", Statement{Kind: Savepoint, Name: "ä"}}, {`SAVEPOINT "a"`, Statement{Kind: Savepoint, Name: "a"}}, {"RELEASE SAVEPOINT work", Statement{Kind: Release, Name: "work"}}, {"RELEASE x", Statement{}},
 
 		{"XA START 'a'", Statement{Kind: XABegin}}, {"xa begin 'a','b',1", Statement{Kind: XABegin}}, {"XA END 'a'", Statement{Kind: XAEnd}}, {"XA PREPARE x'41'", Statement{Kind: XAPrepare}},
 		{"XA COMMIT 'a' ONE PHASE", Statement{Kind: XACommit}}, {"XA ROLLBACK 'a'", Statement{Kind: XARollback}}, {"XA RECOVER", Statement{Kind: Read}}, {"XA", Statement{}},
@@ -63,7 +61,7 @@ func TestClassify(t *testing.T) {
 		{"SELECT 1--1", Statement{Kind: Read, Travels: true}}, {"SELECT 'a;b', `c;d`, \"e;f\" /* g;h */", Statement{Kind: Read, Travels: true}},
 		{"SELECT /*+ MAX_EXECUTION_TIME(1000) */ 1", Statement{Kind: Read, Travels: true}}, {"SELECT /*+ set_var(sort_buffer_size=1) */ 1", Statement{Kind: Read}}, {"SELECT /*+ x('*/') */ 1", Statement{}},
 		{"SELECT ?a", Statement{}}, {"SELECT :1", Statement{}}, {"SELECT $$ ; $$", Statement{}}, {"SELECT 1e5$$ ; $$", Statement{}}, {"SELECT @a := 1, @`b`, @'c', @@sql_mode, a$b", Statement{Kind: Read, Travels: true}},
-		{`SELECT 'it''s', 'it\'s', '\\'`, Statement{Kind: Read, Travels: true}}, {`SELECT '\'`, Statement{}}, {"SELECT \"a", Statement{}}, {"SELECT (1", Statement{Kind: Read}},
+		{`SELECT 'it''s'`, Statement{Kind: Read, Travels: true}}, {`SELECT 'it\'s'`, Statement{}}, {`SELECT '\'`, Statement{}}, {"SELECT \"a", Statement{}}, {"SELECT (1", Statement{Kind: Read}},
 		{"WITH a (x) AS (SELECT 1), b AS (SELECT 2) SELECT * FROM a", Statement{Kind: Read, Travels: true}}, {"WITH a AS (SELECT 1) UPDATE t SET x = 1", Statement{Kind: Write, Travels: true}},
 		{"WITH a AS (DELETE FROM t)", Statement{}}, {"SELECT x FROM (SELECT 1) t(x) WHERE MATCH (x) AGAINST (?)", Statement{Kind: Read, Placeholders: 1, Travels: true}}, {"VALUES ROW(1)", Statement{Kind: Read, Travels: true}}, {"TABLE t", Statement{Kind: Read, Travels: true}},
 		{"SELECT ??", Statement{Kind: Read, Placeholders: 2, Differs: true}}, {"SELECT 7?", Statement{Kind: Read, Placeholders: 1, Differs: true}}, {"SELECT ? 'x'", Statement{Kind: Read, Placeholders: 1, Differs: true}},
@@ -82,34 +80,27 @@ func TestClassify(t *testing.T) {
 		{"CALL p()", Statement{}}, {"PREPARE s FROM 'COMMIT'", Statement{}}, {"EXECUTE s", Statement{}}, {"EXECUTE IMMEDIATE 'COMMIT'", Statement{}}, {"DEALLOCATE PREPARE s", Statement{}},
 		{"HANDLER t OPEN", Statement{}}, {"LOAD DATA INFILE 'x' INTO TABLE t", Statement{}}, {"FLIRT", Statement{}}, {"IF 1 THEN COMMIT; END IF", Statement{}},
 	} {
-		if got := Classify(c.text, utf8Mode); !reflect.DeepEqual(got, c.want) {
+		if got := Classify(c.text, UTF8); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%q:\n got %+v\nwant %+v", c.text, got, c.want)
 		}
 	}
 }
 
-// TestModes: what a session says of quotes and characters decides where a string ends.
+// TestModes: what reads otherwise in some sql_mode or character set is not understood.
 func TestModes(t *testing.T) {
-	ansi, plain := Mode{ANSIQuotes: true, Charset: UTF8}, Mode{NoBackslashEscapes: true, Charset: UTF8}
 	for _, c := range []struct {
-		text string
-		mode Mode
-		want bool
+		text    string
+		charset Charset
+		want    bool
 	}{
-		{`SELECT '\'; COMMIT -- '`, utf8Mode, true}, {`SELECT '\'; COMMIT -- '`, plain, false}, {`SELECT '\''`, utf8Mode, true}, {`SELECT '\''`, plain, false}, {`SELECT '\'`, plain, true},
-		{`SELECT "\"`, ansi, false}, {`SELECT "a"`, ansi, true}, {"SELECT /*/ */ 1", utf8Mode, false}, {"SELECT 1 --\v\n", utf8Mode, false}, {"SELECT a FROM t LIMIT?", utf8Mode, false}, {"SELECT ??", utf8Mode, false}, {"SELECT ?'a'", utf8Mode, false}, {"SELECT 'a'?", utf8Mode, false}, {"SELECT ?,-?", utf8Mode, true}, {`SELECT "\"`, utf8Mode, false}, {`SELECT "a"`, AnyMode, true}, {`SELECT "a\b"`, AnyMode, false}, {`SELECT 'a\b'`, AnyMode, false}, {`SELECT ''''`, AnyMode, true},
-		{`SELECT 'ä'`, Mode{}, false}, {`SELECT 'ä'`, Mode{Charset: SingleByte}, true}, {`SELECT ä`, Mode{Charset: SingleByte}, false}, {`SELECT ä`, utf8Mode, true}, {"SELECT \xff", utf8Mode, false}, {"SELECT '\xff'", utf8Mode, true},
-		{"SELECT 1 -- ä\n", Mode{}, false}, {"SELECT '\xbf\x5c'", Mode{}, false},
+		{`SELECT '\'; COMMIT -- '`, UTF8, false}, {`SELECT '\''`, UTF8, false}, {`SELECT '\'`, UTF8, false}, {`SELECT "\"`, UTF8, false}, {`SELECT "a"`, UTF8, true}, {`SELECT "a\b"`, UTF8, false}, {`SELECT ''''`, UTF8, true},
+		{"SELECT `a\\b`", UTF8, true}, {"SELECT /*/ */ 1", UTF8, false}, {"SELECT 1 --\v\n", UTF8, false}, {"SELECT a FROM t LIMIT?", UTF8, false}, {"SELECT ??", UTF8, false}, {"SELECT ?'a'", UTF8, false}, {"SELECT 'a'?", UTF8, false}, {"SELECT ?,-?", UTF8, true},
+		{`SELECT 'ä'`, OtherCharset, false}, {`SELECT ä`, OtherCharset, false}, {`SELECT ä`, UTF8, true}, {"SELECT \xff", UTF8, false}, {"SELECT '\xff'", UTF8, true},
+		{"SELECT 1 -- ä\n", OtherCharset, false}, {"SELECT '\xbf\x5c'", OtherCharset, false},
 	} {
-		if _, ok := Single(c.text, c.mode); ok != c.want {
-			t.Errorf("%s in %+v: %v", c.text, c.mode, ok)
+		if _, ok := Single(c.text, c.charset); ok != c.want {
+			t.Errorf("%s in UTF-8 %v: %v", c.text, c.charset, ok)
 		}
-	}
-	if s := Classify(`SAVEPOINT "a"`, ansi); s.Kind != Savepoint || s.Name != "a" {
-		t.Error(s)
-	}
-	if m := modeOf("STRICT_ALL_TABLES,ANSI_QUOTES,NO_BACKSLASH_ESCAPES", "utf8mb4"); m != (Mode{ANSIQuotes: true, NoBackslashEscapes: true, Charset: UTF8}) {
-		t.Error(m)
 	}
 }
 
@@ -120,7 +111,7 @@ func TestSplit(t *testing.T) {
 	}{
 		{"BEGIN; INSERT INTO t VALUES (';') ; COMMIT", "BEGIN| INSERT INTO t VALUES (';') | COMMIT", true}, {"SELECT 1", "SELECT 1", true}, {"; ;", "", true}, {"SELECT '", "", false}, {"BEGIN; -- ;\n;", "BEGIN", true},
 	} {
-		if got, ok := Split(c.text, Mode{}); strings.Join(got, "|") != c.want || ok != c.ok {
+		if got, ok := Split(c.text, OtherCharset); strings.Join(got, "|") != c.want || ok != c.ok {
 			t.Errorf("%q: %q %v", c.text, got, ok)
 		}
 	}
@@ -134,7 +125,7 @@ func BenchmarkClassify(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				Classify(c.text, utf8Mode)
+				Classify(c.text, UTF8)
 			}
 		})
 	}
@@ -142,7 +133,7 @@ func BenchmarkClassify(b *testing.B) {
 
 func TestAllocations(t *testing.T) {
 	for _, text := range []string{benchSelect, benchInsert, "COMMIT", "ROLLBACK TO `a`"} {
-		if n := testing.AllocsPerRun(100, func() { Classify(text, utf8Mode) }); n != 0 {
+		if n := testing.AllocsPerRun(100, func() { Classify(text, UTF8) }); n != 0 {
 			t.Errorf("%s: %v allocations", text, n)
 		}
 	}

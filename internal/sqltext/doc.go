@@ -10,9 +10,9 @@
 // [Single] answers for the packet: whether a text is one statement, with how many
 // placeholders, and with nothing behind it that could swallow what is appended.
 //
-// How a text falls into words depends on the session's sql_mode and on the
-// character set of its client, see [Mode]. A text that reads the same in all modes is
-// understood where nothing is known of them.
+// How a text falls into words depends on the session's sql_mode: what reads the same in
+// all modes is understood. It also depends on the character set of the client, see
+// [Charset].
 //
 // Two things no text shows: a view can call a stored function, and a trigger runs behind
 // any write. Neither can commit.

@@ -6,7 +6,7 @@ import "strings"
 // without it: an index that is named, anywhere, and variables that are set for the statement alone, before
 // it. It has no placeholder, and no quote that is not closed.
 func plain(content string, before bool) bool {
-	s := scanner{text: content, mode: AnyMode}
+	s := scanner{text: content}
 	s.next()
 	if before && s.accept("SET") {
 		return s.accept("STATEMENT") && s.setsStatement()

@@ -21,8 +21,8 @@ const (
 
 // scanner reads tokens. It follows sql_lex.cc of both servers, and is bad where they differ.
 type scanner struct {
-	text string
-	mode Mode
+	text    string
+	charset Charset
 
 	pos   int // behind the token
 	start int
@@ -97,18 +97,7 @@ func (s *scanner) next() {
 	case ';':
 		s.tok = semicolon
 	case '?':
-		if c := s.at(s.pos); class[c]&(letter|digit) != 0 || c == '$' || c >= 0x80 { // then it is no placeholder
-			s.fail()
-			return
-		}
-		switch before := s.tok; {
-		case before == literal:
-			s.differs = true
-		case s.gap, s.start == 0:
-		case before == word, before == quoted, before == other && (s.b == '@' || s.b == '.'):
-			s.differs = true
-		}
-		s.tok = param
+		s.param()
 	case ':': // elsewhere it is a placeholder of sql_mode=ORACLE
 		if s.at(s.pos) != '=' {
 			s.fail()
@@ -121,6 +110,22 @@ func (s *scanner) next() {
 	default:
 		s.tok, s.b = other, c
 	}
+}
+
+// param is behind a question mark.
+func (s *scanner) param() {
+	if c := s.at(s.pos); class[c]&(letter|digit) != 0 || c == '$' || c >= 0x80 { // then it is no placeholder
+		s.fail()
+		return
+	}
+	switch before := s.tok; {
+	case before == literal:
+		s.differs = true
+	case s.gap, s.start == 0:
+	case before == word, before == quoted, before == other && (s.b == '@' || s.b == '.'):
+		s.differs = true
+	}
+	s.tok = param
 }
 
 // at is a byte of the text, and NUL behind it.
@@ -144,7 +149,7 @@ func (s *scanner) word() {
 			s.pos++
 		case c >= 0x80:
 			r, size := utf8.DecodeRuneInString(s.text[s.pos:])
-			if s.mode.Charset != UTF8 || r == utf8.RuneError && size == 1 {
+			if s.charset != UTF8 || r == utf8.RuneError && size == 1 {
 				s.fail()
 				return
 			}
@@ -158,7 +163,7 @@ func (s *scanner) word() {
 // quote reads to the end of what c began.
 func (s *scanner) quote(c byte) {
 	s.tok = literal
-	if c == '`' || c == '"' && s.mode.ANSIQuotes && !s.mode.Unknown {
+	if c == '`' {
 		s.tok = quoted
 	}
 	for s.pos < len(s.text) {
@@ -169,22 +174,11 @@ func (s *scanner) quote(c byte) {
 				return
 			}
 			s.pos++
-		case b == '\\' && c != '`' && s.mode.Unknown:
+		case b == '\\' && c != '`', b == 0, b >= 0x80 && s.charset == OtherCharset: // in some modes it escapes
 			s.fail()
 			return
-		case b == '\\' && s.tok == literal && !s.mode.NoBackslashEscapes:
-			s.pos++
-			if b := s.at(s.pos); b == '?' {
-				s.differs = true
-			} else if b == 0 || b >= 0x80 && s.mode.Charset == OtherCharset {
-				s.fail()
-				return
-			}
-		case b == '?', b == '\\' && c == '"' && s.tok == quoted: // drivers do not ask for ANSI_QUOTES
+		case b == '?':
 			s.differs = true
-		case b == 0, b >= 0x80 && s.mode.Charset == OtherCharset:
-			s.fail()
-			return
 		}
 		s.pos++
 	}
@@ -235,7 +229,7 @@ func (s *scanner) comment(until string, after int) {
 		switch c := s.text[i]; {
 		case c == '?':
 			s.differs = true
-		case c == 0, c >= 0x80 && s.mode.Charset == OtherCharset:
+		case c == 0, c >= 0x80 && s.charset == OtherCharset:
 			s.fail()
 			return
 		}
@@ -294,17 +288,11 @@ func upper(buf *[maxWord]byte, text string) []byte {
 
 const maxWord = 24
 
-// unquote is the name or string in a token, without its quotes. plain is false where that needs knowledge of
-// escapes.
-func unquote(raw string) (value string, plain bool) {
+// unquote is the name or string in a token, without its quotes.
+func unquote(raw string) string {
 	if raw == "" || raw[0] != '\'' && raw[0] != '"' && raw[0] != '`' {
-		return raw, true
+		return raw
 	}
 	q := raw[:1]
-	value = raw[1 : len(raw)-1]
-	plain = q == "`" || !strings.Contains(value, `\`)
-	if strings.Contains(value, q) {
-		value = strings.ReplaceAll(value, q+q, q)
-	}
-	return value, plain
+	return strings.ReplaceAll(raw[1:len(raw)-1], q+q, q)
 }

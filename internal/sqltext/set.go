@@ -69,8 +69,7 @@ func (p *parser) setting(global *bool) (v Setting, ok bool) {
 		p.skipSetting()
 		return v, true
 	}
-	name, _ := unquote(p.raw())
-	v.Name = strings.ToLower(name)
+	v.Name = strings.ToLower(unquote(p.raw()))
 	p.next()
 	if v.Name == "role" && !p.isByte('=') && p.tok != assign {
 		p.skipSetting()
@@ -103,8 +102,7 @@ func (p *parser) variable() (v Setting, ok bool) {
 	if p.tok != word && p.tok != quoted {
 		return v, false
 	}
-	name, _ := unquote(p.raw())
-	v.Name = strings.ToLower(name)
+	v.Name = strings.ToLower(unquote(p.raw()))
 	plain := p.tok == word
 	if p.next(); p.isByte('.') {
 		switch v.Name {
@@ -117,8 +115,7 @@ func (p *parser) variable() (v Setting, ok bool) {
 		if p.next(); !plain || p.tok != word && p.tok != quoted {
 			return v, false
 		}
-		name, _ = unquote(p.raw())
-		v.Name = strings.ToLower(name)
+		v.Name = strings.ToLower(unquote(p.raw()))
 		p.next()
 	}
 	return v, p.value(&v)
@@ -140,7 +137,7 @@ func (p *parser) value(v *Setting) bool {
 	}
 	rest := first
 	if rest.next(); rest.start == p.start {
-		v.Value, v.Known = unquote(first.raw())
+		v.Value, v.Known = unquote(first.raw()), true
 	}
 	return true
 }

@@ -1,47 +1,48 @@
 package sqltext
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
+
+// Charset says what bytes above 0x7F are in a text: character_set_client.
+type Charset bool
+
+const (
+	// UTF8 is utf8mb4 or utf8mb3.
+	UTF8 Charset = true
+	// OtherCharset is not known, or may have characters with a quote or a backslash for their second byte, as
+	// gbk, gb18030, big5, sjis and cp932 have: only texts of ASCII are understood.
+	OtherCharset Charset = false
+)
 
 // Kind is what a text does to its session.
-type Kind int8
+type Kind string
 
 // The kinds of statements.
 const (
-	Unclear Kind = iota // not understood: anything
+	Unclear Kind = "" // not understood: anything
 
-	Begin      // BEGIN, START TRANSACTION: commits what is open
-	Commit     // COMMIT, see Chain and Quits
-	Rollback   // ROLLBACK, all of it, see Chain and Quits
-	Savepoint  // SAVEPOINT name
-	RollbackTo // ROLLBACK TO name
-	Release    // RELEASE SAVEPOINT name
+	Begin      Kind = "Begin"      // BEGIN, START TRANSACTION: commits what is open
+	Commit     Kind = "Commit"     // COMMIT, see Chain and Quits
+	Rollback   Kind = "Rollback"   // ROLLBACK, all of it, see Chain and Quits
+	Savepoint  Kind = "Savepoint"  // SAVEPOINT name
+	RollbackTo Kind = "RollbackTo" // ROLLBACK TO name
+	Release    Kind = "Release"    // RELEASE SAVEPOINT name
 
-	XABegin    // XA START
-	XAEnd      // XA END
-	XAPrepare  // XA PREPARE
-	XACommit   // XA COMMIT
-	XARollback // XA ROLLBACK
+	XABegin    Kind = "XABegin"    // XA START
+	XAEnd      Kind = "XAEnd"      // XA END
+	XAPrepare  Kind = "XAPrepare"  // XA PREPARE
+	XACommit   Kind = "XACommit"   // XA COMMIT
+	XARollback Kind = "XARollback" // XA ROLLBACK
 
-	Set       // of variables: see Autocommit and Sets
-	Use       // USE name
-	Read      // writes nothing
-	Write     // writes, or calls what may
-	Temporary // creates or drops a temporary table, which ends no transaction
-	Commits   // DDL and whatever else ends an open transaction by itself, even if it then fails
+	Set       Kind = "Set"       // of variables: see Autocommit and Sets
+	Use       Kind = "Use"       // USE name
+	Read      Kind = "Read"      // writes nothing
+	Write     Kind = "Write"     // writes, or calls what may
+	Temporary Kind = "Temporary" // creates or drops a temporary table, which ends no transaction
+	Commits   Kind = "Commits"   // DDL and whatever else ends an open transaction by itself, even if it then fails
 )
-
-var kinds = [...]string{ //nolint:gochecknoglobals // a constant
-	"Unclear", "Begin", "Commit", "Rollback", "Savepoint", "RollbackTo", "Release", "XABegin", "XAEnd", "XAPrepare", "XACommit", "XARollback",
-	"Set", "Use", "Read", "Write", "Temporary", "Commits",
-}
-
-// String returns the kind's name.
-func (k Kind) String() string {
-	if k < 0 || int(k) >= len(kinds) {
-		return "Kind(?)"
-	}
-	return kinds[k]
-}
 
 // Autocommit is what a statement does to the variable.
 type Autocommit int8
@@ -68,11 +69,11 @@ type Statement struct {
 	// Calls says that something is called that is no built-in function of both servers: it may write, but not
 	// commit. A SELECT with it is a Write.
 	Calls bool
-	// Chain: COMMIT or ROLLBACK begins the next transaction at once. NoChain and NoQuit say that it does not,
-	// whatever completion_type says.
+	// Chain: COMMIT or ROLLBACK begins the next transaction at once. NoChain says that it does not, whatever
+	// completion_type says.
 	Chain, NoChain bool
 	// Quits: COMMIT or ROLLBACK closes the session (RELEASE).
-	Quits, NoQuit bool
+	Quits bool
 	// Locks: the session may hold locks of tables from now on, whatever becomes of its transaction.
 	Locks bool
 	// ReadOnly is that of a Begin.
@@ -94,8 +95,7 @@ type Setting struct {
 	Global bool
 }
 
-// ChangesMode says whether further texts of the session may be read in another way: the [Mode] that was is
-// none any more.
+// ChangesMode says whether the server may read further texts of the session in another way.
 func (s Statement) ChangesMode() bool {
 	if s.Kind == Unclear {
 		return true
@@ -113,8 +113,8 @@ func (s Statement) ChangesMode() bool {
 
 // Setting returns the last assignment of a variable of the session.
 func (s Statement) Setting(name string) (Setting, bool) {
-	for i := len(s.Sets) - 1; i >= 0; i-- {
-		if v := s.Sets[i]; v.Name == name && !v.Global {
+	for _, v := range slices.Backward(s.Sets) {
+		if v.Name == name && !v.Global {
 			return v, true
 		}
 	}

@@ -1,0 +1,114 @@
+package sqltext
+
+// body says how the tokens of a statement are read.
+type body struct {
+	kind   Kind
+	target bool // names with a parenthesis are the table, not a function
+	named  bool // likewise, of common table expressions
+	listed bool // ends at a comma
+	depth  int  // of parentheses
+}
+
+// place is what a token is to those behind it.
+type place struct {
+	name string // it may be called
+	dot  bool   // a dot
+	as   bool   // AS, or what else may have a name with columns behind it
+	next bool   // NEXT
+}
+
+// tokens reads up to the end of a statement, for what it calls and the placeholders.
+func (p *parser) tokens(b body) {
+	var earlier, before place
+	for ; ; p.next() {
+		var at place
+		switch p.tok {
+		case end, semicolon, bad:
+			p.travels = p.travels && b.depth == 0
+			p.st.Kind = b.kind
+			return
+		case param:
+			p.st.Placeholders++
+		case literal, quoted:
+			at.name = p.raw()
+		case word:
+			at.name = p.raw()
+			at.as, at.next = p.is("AS"), p.is("NEXT")
+			p.keyword(&b, len(at.name), before.next)
+		case other:
+			switch p.b {
+			case '.':
+				at.dot = true
+			case '(':
+				if before.name != "" && !p.known(before.name, earlier.dot) {
+					p.called(&b, earlier.as)
+				}
+				b.depth++
+			case ')':
+				b.depth--
+				at.as = true
+			case ',':
+				if b.listed && b.depth == 0 {
+					p.st.Kind = b.kind
+					return
+				}
+			}
+		}
+		earlier, before = before, at
+	}
+}
+
+// called is for a parenthesis behind a name that is not the grammar's.
+func (p *parser) called(b *body, alias bool) {
+	switch {
+	case b.target:
+		b.target = false
+	case alias, b.named && b.depth == 0:
+	default:
+		p.st.Calls = true
+	}
+}
+
+// keyword looks at a word, by its length, for what the statement is.
+func (p *parser) keyword(b *body, length int, afterNext bool) {
+	main := b.named && b.depth == 0
+	switch length {
+	case 3:
+		b.target = b.target && !p.is("SET")
+	case 4:
+		if b.kind == Read && p.is("INTO") { // a file, or variables
+			p.travels = false
+		}
+	case 5:
+		switch {
+		case p.is("VALUE"):
+			b.target = false
+			p.st.Calls = p.st.Calls || afterNext // NEXT VALUE FOR a sequence writes it
+		case main && p.is("TABLE"):
+			b.kind, b.named = Read, false
+		}
+	case 6:
+		switch {
+		case p.is("SELECT"), p.is("VALUES"):
+			b.target = false
+			if main {
+				b.kind, b.named = Read, false
+			}
+		case main && (p.is("UPDATE") || p.is("DELETE")):
+			b.kind, b.named = Write, false
+		}
+	case 7:
+		p.st.Calls = p.st.Calls || p.is("NEXTVAL") // without parentheses in sql_mode=ORACLE
+	}
+}
+
+// known says whether a name before a parenthesis, at the token, is a keyword or a built-in function.
+func (p *parser) known(name string, qualified bool) bool {
+	var buf [maxWord]byte
+	if qualified {
+		return false
+	}
+	known, ok := words[string(upper(&buf, name))]
+	// The name of a function with a gap behind it may be that of a stored one.
+	return ok && (known == keyword || !p.gap)
+}
