@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // abandon makes one run in which the process of the first call stops for good before a statement. Its
@@ -17,7 +18,8 @@ func (x *explorer) abandon(ctx context.Context, p point) (failure *Failure, hung
 		return nil, false, err
 	}
 	first := &lane{x.connector, x.faulted}
-	s := newStepper(ctx, x.waits, x.side)
+	s := newStepper(ctx, x.server)
+	s.firstLook = 2 * time.Millisecond // only the retry may wait
 	retry, err := x.stopAndRetry(s, first, p)
 	if cleanup := s.tidy(first, x.spare); cleanup != nil {
 		return nil, false, errors.Join(err, cleanup)

@@ -1,7 +1,7 @@
 package crashtest
 
 import (
-	"cmp"
+	"fmt"
 	"slices"
 )
 
@@ -141,12 +141,7 @@ func (it *identity) fingerprint() []uint64 {
 // the rows' other content.
 func (it *identity) numbers() map[id]int {
 	order := slices.Clone(it.nodes)
-	slices.SortStableFunc(order, func(a, b node) int {
-		if order := cmp.Or(boolCompare(b.start, a.start), cmp.Compare(a.table, b.table)); order != 0 {
-			return order // rows of two tables have other columns
-		}
-		return it.compareRows(a, b)
-	})
+	slices.SortStableFunc(order, func(a, b node) int { return slices.Compare(it.sortKey(a), it.sortKey(b)) })
 	numbers, last := map[id]int{}, map[string]int{}
 	for _, n := range order {
 		for _, column := range n.ids {
@@ -160,36 +155,15 @@ func (it *identity) numbers() map[id]int {
 	return numbers
 }
 
-// compareRows orders rows of one table by what is the same in each run, and rows that agree in it as they
-// were drawn.
-func (it *identity) compareRows(a, b node) int {
-	for i, c := range it.tables[a.table].columns {
+// sortKey is the row by what is the same in each run, with what was drawn behind that.
+func (it *identity) sortKey(n node) []string {
+	key, drawn := []string{fmt.Sprint(!n.start), fmt.Sprintf("%8d", n.table)}, []string(nil)
+	for i, c := range it.tables[n.table].columns {
 		if c.class == generated {
-			continue
-		}
-		if order := cmp.Or(boolCompare(b.row[i].null, a.row[i].null), cmp.Compare(a.row[i].text, b.row[i].text)); order != 0 {
-			return order
-		}
-	}
-	for i, c := range it.tables[a.table].columns {
-		if c.class != generated {
-			continue
-		}
-		x, y := a.row[i].text, b.row[i].text
-		if order := cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y)); order != 0 {
-			return order
+			drawn = append(drawn, fmt.Sprintf("%20s", n.row[i].text))
+		} else {
+			key = append(key, fmt.Sprint(!n.row[i].null), n.row[i].text)
 		}
 	}
-	return 0
-}
-
-func boolCompare(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	default:
-		return 1
-	}
+	return append(key, drawn...)
 }

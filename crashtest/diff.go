@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
+	"text/tabwriter"
 )
 
 // maxDiffRows bounds what a message shows of one table.
@@ -108,21 +108,11 @@ func writeTable(b *strings.Builder, t *table, names sides, want, got int, missin
 			lines = append(lines, append([]string{part.sign}, r...))
 		}
 	}
-	width := make([]int, len(t.columns)+1)
+	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	for _, line := range lines {
-		for i, field := range line {
-			if len(line) == len(width) {
-				width[i] = max(width[i], utf8.RuneCountInString(field))
-			}
-		}
+		fmt.Fprintln(w, "  "+strings.Join(line, "\t"))
 	}
-	for _, line := range lines {
-		text := "  "
-		for i, field := range line {
-			text += field + strings.Repeat(" ", max(0, width[i]-utf8.RuneCountInString(field))+2)
-		}
-		b.WriteString(strings.TrimRight(text, " ") + "\n")
-	}
+	_ = w.Flush() //nolint:errcheck // a strings.Builder takes all
 }
 
 func count(n int, noun string) string {

@@ -28,8 +28,7 @@ type explorer struct {
 	plain     *sql.DB
 	observer  *sql.DB
 	spare     *lane // of the process that retries after one that stopped
-	side      *side
-	waits     *waits // nil where no process stops
+	server    *server
 	tables    []*table
 
 	start  *identity // the tables after Setup
@@ -65,13 +64,8 @@ func newExplorer(ctx context.Context, w Workflow) (*explorer, error) {
 	x.faulted, x.plain, x.observer = w.pool(x.connector), sql.OpenDB(inner), sql.OpenDB(observing)
 	x.spare = newLane(w, inner)
 	x.faulted.SetMaxIdleConns(maxIdle)
-	if x.side, err = newSide(ctx, x.observer); err != nil {
+	if x.server, err = newServer(ctx, x.observer, !slices.Contains(w.Without, Abandoned)); err != nil {
 		return nil, withCleanup(err, x.close())
-	}
-	if !slices.Contains(w.Without, Abandoned) {
-		if x.waits, err = newWaits(ctx, x.observer); err != nil {
-			return nil, withCleanup(err, x.close())
-		}
 	}
 	if x.tables, err = loadCatalog(ctx, x.observer, w); err != nil {
 		return nil, withCleanup(err, x.close())
@@ -84,8 +78,8 @@ func (x *explorer) close() error {
 }
 
 func (x *explorer) explore(ctx context.Context, report *Report) (err error) {
-	if report.Engine, report.Isolation, err = serverOf(ctx, x.plain); err != nil {
-		return fmt.Errorf("asking the server who it is: %w", err)
+	if report.Engine, report.Isolation, err = x.server.named(ctx, x.plain); err != nil {
+		return err
 	}
 	if err := x.learn(ctx); err != nil {
 		return err
@@ -259,7 +253,7 @@ func (x *explorer) call(ctx context.Context, in *injector) (answer, broken error
 		return answer, fmt.Errorf("%w: %w", errHung, err)
 	}
 	for _, session := range x.connector.takeEnded() {
-		if err := x.side.awaitEnd(session); err != nil {
+		if err := x.server.awaitEnd(session); err != nil {
 			return answer, err
 		}
 	}

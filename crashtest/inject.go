@@ -14,7 +14,7 @@ import (
 type injector struct {
 	point  point
 	learnt Statement
-	side   *side
+	server *server
 	cancel context.CancelFunc // ends the context of the call
 	fired  bool
 	err    error // the fault could not be made: the run says nothing
@@ -62,17 +62,16 @@ func (in *injector) fire(ctx context.Context, e *execution) error {
 		in.cut(e)
 		return mysql.ErrInvalidConn
 	case KillBefore:
-		in.note(in.side.kill(e.conn.serverID))
+		in.note(in.server.kill(e.conn.serverID))
 		return e.run(ctx)
 	case KillAfter:
 		err := e.run(ctx)
 		if !errors.Is(err, driver.ErrSkip) {
-			in.note(in.side.kill(e.conn.serverID))
+			in.note(in.server.kill(e.conn.serverID))
 		}
 		return err
-	case DeadlockBefore:
-		in.rollback(e)
-		return serverError(1213, "40001", "Deadlock found when trying to get lock; try restarting transaction")
+	case DeadlockBefore, RefusedCertification, RefusedCommit:
+		return in.rollback(e)
 	case CutInside:
 		if err := e.part(ctx, e.uncommitted); errors.Is(err, driver.ErrSkip) {
 			return err
@@ -88,25 +87,18 @@ func (in *injector) fire(ctx context.Context, e *execution) error {
 			return err
 		}
 		in.note(e.drop())
-		in.rollback(e)
-		return serverError(1213, "40001", "Deadlock found when trying to get lock; try restarting transaction")
+		return in.rollback(e)
 	case LockWait:
 		if e.Begins {
 			in.note(sendPastLog(e.conn, "START TRANSACTION"))
 			e.conn.inTx = true
 		}
-		return serverError(1205, "HY000", "Lock wait timeout exceeded; try restarting transaction")
+		return &mysql.MySQLError{Number: 1205, SQLState: [5]byte([]byte("HY000")), Message: "Lock wait timeout exceeded; try restarting transaction"}
 	case CancelBefore:
 		in.cancel()
 		return e.run(ctx)
 	case CancelAfter:
 		return in.cancelDuring(ctx, e)
-	case RefusedCertification:
-		in.rollback(e)
-		return serverError(3101, "40000", "Plugin instructed the server to rollback the current transaction.")
-	case RefusedCommit:
-		in.rollback(e)
-		return serverError(1180, "HY000", "Got error 149 - 'Lock deadlock; Retry transaction' during COMMIT")
 	}
 	in.note(fmt.Errorf("unknown fault %q", in.point.Fault))
 	return e.run(ctx)
@@ -143,15 +135,22 @@ func (in *injector) cancelAfterAnswer(ctx context.Context, e *execution, index i
 // cut closes the connection and waits until the server has ended the session and rolled its transaction back.
 func (in *injector) cut(e *execution) {
 	closing := errors.Join(e.drop(), e.conn.driverConn.Close())
-	if err := in.side.awaitEnd(e.conn.serverID); err != nil { // once the session is gone, how the closing went is of no interest
+	if err := in.server.awaitEnd(e.conn.serverID); err != nil { // once the session is gone, how the closing went is of no interest
 		in.note(errors.Join(err, closing))
 	}
 }
 
-// rollback ends the session's transaction on the server, as the server does before it answers with 1213.
-func (in *injector) rollback(e *execution) {
+// rollback ends the session's transaction on the server, as the server does before it answers so.
+func (in *injector) rollback(e *execution) error {
 	in.note(sendPastLog(e.conn, "ROLLBACK"))
 	e.conn.inTx = false
+	switch in.point.Fault {
+	case RefusedCertification:
+		return &mysql.MySQLError{Number: 3101, SQLState: [5]byte([]byte("40000")), Message: "Plugin instructed the server to rollback the current transaction."}
+	case RefusedCommit:
+		return &mysql.MySQLError{Number: 1180, SQLState: [5]byte([]byte("HY000")), Message: "Got error 149 - 'Lock deadlock; Retry transaction' during COMMIT"}
+	}
+	return &mysql.MySQLError{Number: 1213, SQLState: [5]byte([]byte("40001")), Message: "Deadlock found when trying to get lock; try restarting transaction"}
 }
 
 // sendPastLog sends a statement without arguments.
@@ -164,10 +163,4 @@ func (in *injector) note(err error) {
 	if err != nil && in.err == nil {
 		in.err = fmt.Errorf("making the fault happen: %w", err)
 	}
-}
-
-func serverError(number uint16, state, message string) error {
-	err := &mysql.MySQLError{Number: number, Message: message}
-	copy(err.SQLState[:], state)
-	return err
 }

@@ -158,7 +158,7 @@ func faulted(t *testing.T, x *explorer, p point, learnt Log, saw *outcome) outco
 	if _, err := x.setup(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	in := &injector{point: p, learnt: learnt[p.Index-1], side: x.side}
+	in := &injector{point: p, learnt: learnt[p.Index-1], server: x.server}
 	if answer, broken := x.call(t.Context(), in); broken != nil || answer != nil || in.err != nil || !in.fired {
 		t.Fatalf("%s: broken %v, answer %v, not made %v, fired %v", p, broken, answer, in.err, in.fired)
 	}
@@ -224,8 +224,8 @@ func TestEndedSessionsHoldNoLocks(t *testing.T) {
 		mustExec(t, x.plain, "INSERT INTO purchase (buyer, item, created_at) SELECT buyer, item, created_at FROM purchase")
 	}
 	end := map[string]func(*conn) error{
-		"closed": func(c *conn) error { return errors.Join(c.driverConn.Close(), x.side.awaitEnd(c.serverID)) },
-		"killed": func(c *conn) error { return x.side.kill(c.serverID) },
+		"closed": func(c *conn) error { return errors.Join(c.driverConn.Close(), x.server.awaitEnd(c.serverID)) },
+		"killed": func(c *conn) error { return x.server.kill(c.serverID) },
 	}
 	for how, finish := range end {
 		for range 5 {

@@ -71,8 +71,8 @@ func (x *racer) close() error {
 func (x *racer) all() string { return "ABC"[:len(x.race.Calls)] }
 
 func (x *racer) exploreRace(ctx context.Context, report *RaceReport) (err error) {
-	if report.Engine, report.Isolation, err = serverOf(ctx, x.plain); err != nil {
-		return fmt.Errorf("asking the server who it is: %w", err)
+	if report.Engine, report.Isolation, err = x.server.named(ctx, x.plain); err != nil {
+		return err
 	}
 	if report.Statements, err = x.serial(ctx); err != nil {
 		return err
@@ -159,7 +159,7 @@ func (x *racer) play(ctx context.Context, prefix, order string, mayStop bool) (*
 		return nil, err
 	}
 	r := &run{prefix: prefix, order: order, mayStop: mayStop}
-	s := newStepper(ctx, x.waits, x.side)
+	s := newStepper(ctx, x.server)
 	s.spin = cmp.Or(x.spin, 1<<30)
 	r.stepper = s
 	for i, call := range x.race.Calls {

@@ -23,24 +23,24 @@ const (
 
 // stepper runs one schedule: it lets one statement go at a time, and sees in between what became of it.
 type stepper struct {
-	ctx     context.Context
-	waits   *waits
-	side    *side
-	events  chan event
-	procs   []*process // in the order of the copies; one that stopped is replaced at its retry
-	zombies []*process // stopped, their sessions open
-	last    *process   // that was let go last; nil after it stopped
-	burst   int        // steps of last in a row
-	spin    int        // how long a burst may be while others can go on
-	trace   trace
-	limit   time.Time
+	ctx       context.Context
+	server    *server
+	events    chan event
+	procs     []*process // in the order of the copies; one that stopped is replaced at its retry
+	zombies   []*process // stopped, their sessions open
+	last      *process   // that was let go last; nil after it stopped
+	burst     int        // steps of last in a row
+	spin      int        // how long a burst may be while others can go on
+	trace     trace
+	limit     time.Time
+	firstLook time.Duration // see the constant
 }
 
 // errStuck is a schedule at whose end nobody can go on.
 var errStuck = errors.New("every copy that has not ended waits, and the server sees no deadlock")
 
-func newStepper(ctx context.Context, waits *waits, side *side) *stepper {
-	return &stepper{ctx: ctx, waits: waits, side: side, events: make(chan event, 16), limit: time.Now().Add(callLimit)}
+func newStepper(ctx context.Context, server *server) *stepper {
+	return &stepper{ctx: ctx, server: server, events: make(chan event, 16), firstLook: firstLook, limit: time.Now().Add(callLimit)}
 }
 
 // settled returns the processes that hold a statement, as soon as it is known of each what it does. Where one
@@ -109,7 +109,7 @@ func (p *process) to(next phase) {
 
 // calm returns when it is known of each process that it is parked, waits for a lock, has ended, or is idle.
 func (s *stepper) calm() error {
-	pause := firstLook
+	pause := s.firstLook
 	if s.unsure(waiting) {
 		pause = 0 // what the last step released is to be asked, as soon as that step is over
 	}
@@ -179,7 +179,7 @@ func (s *stepper) unsure(of phase) bool {
 
 // look asks the server who waits, and takes it into the phases.
 func (s *stepper) look() error {
-	rows, err := s.waits.forRows(s.ctx)
+	rows, err := s.server.forRows(s.ctx)
 	if err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func (s *stepper) look() error {
 	for _, p := range s.procs {
 		couldGoOn = couldGoOn || p.phase == parked
 		if others == nil && (p.named || p.phase == executing && time.Since(p.since) > otherWaitsAfter) {
-			if others, err = s.waits.forOthers(s.ctx); err != nil {
+			if others, err = s.server.forOthers(s.ctx); err != nil {
 				return err
 			}
 		}
@@ -225,7 +225,7 @@ func (s *stepper) look() error {
 		return nil
 	}
 	// Two that wait for each other: the server is about to answer one of them with 1213.
-	circle, err := s.waits.deadlocked(s.ctx)
+	circle, err := s.server.deadlocked(s.ctx)
 	if circle {
 		for _, p := range s.procs {
 			p.seen = 0

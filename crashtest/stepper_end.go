@@ -24,25 +24,25 @@ func (s *stepper) bury() error {
 	var errs []error
 	for _, z := range s.zombies {
 		s.trace.note(z, "its connection is killed")
-		errs = append(errs, killSessions(z.lane, s.side))
+		errs = append(errs, killSessions(z.lane, s.server))
 	}
 	s.zombies = nil
 	return errors.Join(errs...)
 }
 
 // killSessions ends all sessions of a lane and waits for that.
-func killSessions(l *lane, side *side) error {
+func killSessions(l *lane, server *server) error {
 	var errs []error
 	for _, session := range l.connector.openSessions() {
-		errs = append(errs, side.kill(session))
+		errs = append(errs, server.kill(session))
 	}
 	return errors.Join(errs...)
 }
 
 // endProcess kills the sessions of a process that may be in the middle of a statement, and lets its goroutine
 // end.
-func endProcess(p *process, side *side) error {
-	return errors.Join(killSessions(p.lane, side), p.release())
+func endProcess(p *process, server *server) error {
+	return errors.Join(killSessions(p.lane, server), p.release())
 }
 
 // tidy ends what a schedule left on the lanes: sessions of processes that stopped, and everything where it did
@@ -55,14 +55,14 @@ func (s *stepper) tidy(lanes ...*lane) error {
 			p.cancel()
 		case stopped: // buried, its retry not begun
 		case computing, parked, executing, waiting, idle:
-			err = errors.Join(err, endProcess(p, s.side))
+			err = errors.Join(err, endProcess(p, s.server))
 		}
 	}
 	for _, l := range lanes {
 		l.connector.intercept(nil)
 		l.connector.refuse(nil)
 		for _, session := range l.connector.takeEnded() {
-			err = errors.Join(err, s.side.awaitEnd(session))
+			err = errors.Join(err, s.server.awaitEnd(session))
 		}
 	}
 	return err

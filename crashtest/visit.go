@@ -16,7 +16,7 @@ func (x *explorer) visit(ctx context.Context, p point) (failure *Failure, hung b
 	if err != nil {
 		return nil, false, err
 	}
-	in := &injector{point: p, learnt: x.learnt[p.Index-1], side: x.side}
+	in := &injector{point: p, learnt: x.learnt[p.Index-1], server: x.server}
 	answer, broken := x.call(ctx, in)
 	x.connector.intercept(nil)
 	f := failureAt(p, answer)

@@ -2,34 +2,10 @@ package crashtest
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 )
-
-// waits reads from the server which sessions wait for a lock.
-type waits struct {
-	db      *sql.DB
-	mariaDB bool
-}
-
-// newWaits asks once, so that a missing privilege shows before anything else happens.
-func newWaits(ctx context.Context, db *sql.DB) (*waits, error) {
-	var version string
-	if err := db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version); err != nil {
-		return nil, fmt.Errorf("asking the server who it is: %w", err)
-	}
-	w := &waits{db, isMariaDB(version)}
-	if _, err := w.forRows(ctx); err != nil {
-		return nil, fmt.Errorf("%w: %w", errPrivilege, err)
-	}
-	return w, nil
-}
-
-// errPrivilege is a user who may not see who waits.
-var errPrivilege = errors.New("seeing who waits for a lock needs the PROCESS privilege, and on MySQL SELECT on performance_schema")
 
 // sqlStatus is the one list of waiting transactions that is live on both engines and names sessions: a
 // transaction is shown as LOCK WAIT from the moment when its request is queued until the moment when it is
@@ -39,23 +15,23 @@ var errPrivilege = errors.New("seeing who waits for a lock needs the PROCESS pri
 const sqlStatus = `SHOW ENGINE INNODB STATUS`
 
 // forRows returns the sessions that wait for a row or table lock of InnoDB, by their ids on the server.
-func (w *waits) forRows(ctx context.Context) (map[uint64]bool, error) {
+func (s *server) forRows(ctx context.Context) (map[uint64]bool, error) {
 	var engine, name, status string
-	if err := w.db.QueryRowContext(ctx, sqlStatus).Scan(&engine, &name, &status); err != nil {
+	if err := s.db.QueryRowContext(ctx, sqlStatus).Scan(&engine, &name, &status); err != nil {
 		return nil, fmt.Errorf("asking the server who waits for a lock: %w", err)
 	}
 	found := waitingIn(status)
-	if w.mariaDB {
+	if s.mariaDB {
 		return found, nil
 	}
 	var waiting int
-	if err := w.db.QueryRowContext(ctx, sqlCount).Scan(&waiting); err != nil {
+	if err := s.db.QueryRowContext(ctx, sqlCount).Scan(&waiting); err != nil {
 		return nil, fmt.Errorf("asking the server how many wait for a lock: %w", err)
 	}
 	if waiting <= len(found) {
 		return found, nil
 	}
-	err := eachRow(ctx, w.db, sqlRequests, func(scan func(...any) error) error {
+	err := eachRow(ctx, s.db, sqlRequests, func(scan func(...any) error) error {
 		var id uint64
 		err := scan(&id)
 		found[id] = true
@@ -122,13 +98,13 @@ const (
 
 // forOthers returns the sessions that wait for a metadata lock or a named lock. Other than forRows it may
 // still list a session whose lock was granted a moment ago.
-func (w *waits) forOthers(ctx context.Context) (map[uint64]bool, error) {
+func (s *server) forOthers(ctx context.Context) (map[uint64]bool, error) {
 	found := map[uint64]bool{}
 	query := sqlStatesByMy
-	if w.mariaDB {
+	if s.mariaDB {
 		query = statesByMariaDB
 	}
-	err := eachRow(ctx, w.db, query, func(scan func(...any) error) error {
+	err := eachRow(ctx, s.db, query, func(scan func(...any) error) error {
 		var id uint64
 		var state string
 		if err := scan(&id, &state); err != nil {
@@ -152,12 +128,12 @@ const sqlEdges = `SELECT REQUESTING_ENGINE_TRANSACTION_ID, BLOCKING_ENGINE_TRANS
 // deadlocked says whether sessions wait for each other in a circle that the server is about to break. MySQL
 // breaks them in a thread of its own, a moment after the last one began to wait; MariaDB's last one looks for
 // circles before it sleeps, so there is none to see.
-func (w *waits) deadlocked(ctx context.Context) (bool, error) {
-	if w.mariaDB {
+func (s *server) deadlocked(ctx context.Context) (bool, error) {
+	if s.mariaDB {
 		return false, nil
 	}
 	edges := map[uint64][]uint64{}
-	err := eachRow(ctx, w.db, sqlEdges, func(scan func(...any) error) error {
+	err := eachRow(ctx, s.db, sqlEdges, func(scan func(...any) error) error {
 		var from, to uint64
 		err := scan(&from, &to)
 		edges[from] = append(edges[from], to)

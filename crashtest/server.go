@@ -15,12 +15,12 @@ import (
 // patience bounds every wait for the server: a session that ends, a connection that comes back to the pool.
 const patience = 5 * time.Second
 
-// side is the observer's own connection: it kills sessions, sees them end and reads tables, and is never
-// faulted.
-type side struct {
-	db *sql.DB
-	// listedSQL counts the sessions with an id, until their transaction is rolled back.
-	listedSQL string
+// server is what the observer asks and does, on a connection of its own that is never faulted: it kills
+// sessions, sees them end, and says who waits for a lock.
+type server struct {
+	db      *sql.DB
+	version string
+	mariaDB bool
 }
 
 // Where a session is listed until the server has rolled its transaction back. Both were held against
@@ -31,30 +31,33 @@ const (
 	sqlListedByMy   = `SELECT COUNT(*) FROM performance_schema.threads WHERE PROCESSLIST_ID = ?`
 )
 
-// newSide asks the server what it is. MySQL needs its performance schema, which is on by default.
-func newSide(ctx context.Context, db *sql.DB) (*side, error) {
-	var version string
-	if err := db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version); err != nil {
+// newServer asks the server what it is, and what else is needed once, so that a missing privilege shows before
+// anything else happens: on MySQL for its performance schema, which is on by default; with stops who waits.
+func newServer(ctx context.Context, db *sql.DB, stops bool) (*server, error) {
+	s := &server{db: db}
+	var me, listed int
+	if err := db.QueryRowContext(ctx, "SELECT VERSION(), CONNECTION_ID()").Scan(&s.version, &me); err != nil {
 		return nil, fmt.Errorf("asking the server who it is: %w", err)
 	}
-	if isMariaDB(version) {
-		return &side{db, listedByMariaDB}, nil
+	s.mariaDB = strings.Contains(s.version, "MariaDB")
+	if !s.mariaDB {
+		if err := db.QueryRowContext(ctx, sqlListedByMy, me).Scan(&listed); err != nil {
+			return nil, fmt.Errorf("seeing when a session has ended needs SELECT on performance_schema.threads: %w", err)
+		}
+		if listed == 0 {
+			return nil, errors.New("seeing when a session has ended needs a server with performance_schema=ON")
+		}
 	}
-	s := &side{db, sqlListedByMy}
-	var me, listed int
-	if err := db.QueryRowContext(ctx, "SELECT CONNECTION_ID()").Scan(&me); err != nil {
-		return nil, fmt.Errorf("asking the server for the session: %w", err)
-	}
-	if err := db.QueryRowContext(ctx, s.listedSQL, me).Scan(&listed); err != nil {
-		return nil, fmt.Errorf("seeing when a session has ended needs SELECT on performance_schema.threads: %w", err)
-	}
-	if listed == 0 {
-		return nil, errors.New("seeing when a session has ended needs a server with performance_schema=ON")
+	if stops {
+		if _, err := s.forRows(ctx); err != nil {
+			return nil, fmt.Errorf("%w: %w", errPrivilege, err)
+		}
 	}
 	return s, nil
 }
 
-func isMariaDB(version string) bool { return strings.Contains(version, "MariaDB") }
+// errPrivilege is a user who may not see who waits.
+var errPrivilege = errors.New("seeing who waits for a lock needs the PROCESS privilege, and on MySQL SELECT on performance_schema")
 
 // sqlKill needs no privilege for sessions of the same user.
 const sqlKill = `KILL CONNECTION ?`
@@ -63,7 +66,7 @@ const sqlKill = `KILL CONNECTION ?`
 const noSuchThread = 1094
 
 // kill ends a session and returns when it is gone, which the server's answer to KILL does not say yet.
-func (s *side) kill(serverID uint64) error {
+func (s *server) kill(serverID uint64) error {
 	_, err := s.db.ExecContext(context.Background(), sqlKill, serverID)
 	var answer *mysql.MySQLError
 	if err != nil && (!errors.As(err, &answer) || answer.Number != noSuchThread) {
@@ -74,10 +77,14 @@ func (s *side) kill(serverID uint64) error {
 
 // awaitEnd returns when a session that was closed or killed has ended on the server: its transaction is
 // rolled back, its locks are free.
-func (s *side) awaitEnd(serverID uint64) error {
+func (s *server) awaitEnd(serverID uint64) error {
+	listedSQL := sqlListedByMy
+	if s.mariaDB {
+		listedSQL = listedByMariaDB
+	}
 	return await(fmt.Sprintf("session %d to end on the server", serverID), func() (bool, error) {
 		var listed int
-		err := s.db.QueryRowContext(context.Background(), s.listedSQL, serverID).Scan(&listed)
+		err := s.db.QueryRowContext(context.Background(), listedSQL, serverID).Scan(&listed)
 		return listed == 0, err
 	})
 }
@@ -109,18 +116,15 @@ func await(what string, holds func() (bool, error)) error {
 	}
 }
 
-// serverOf names the engine and the isolation level that sessions of db get, for the report.
-func serverOf(ctx context.Context, db *sql.DB) (engine, isolation string, err error) {
-	if err := db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&engine); err != nil {
-		return "", "", err
+// named names the engine and the isolation level that sessions of db get, for the report.
+func (s *server) named(ctx context.Context, db *sql.DB) (engine, isolation string, err error) {
+	engine, query := "MySQL "+s.version, "SELECT @@transaction_isolation"
+	if s.mariaDB { // knows the newer name since 11.1 only
+		engine, query = s.version, "SELECT @@tx_isolation"
 	}
-	query := "SELECT @@transaction_isolation"
-	if isMariaDB(engine) { // knows the newer name since 11.1 only
-		query = "SELECT @@tx_isolation"
-	} else {
-		engine = "MySQL " + engine
+	if err = db.QueryRowContext(ctx, query).Scan(&isolation); err != nil {
+		err = fmt.Errorf("asking for the isolation level: %w", err)
 	}
-	err = db.QueryRowContext(ctx, query).Scan(&isolation)
 	return engine, isolation, err
 }
 
