@@ -12,15 +12,14 @@ import (
 	"github.com/onerow/onerow/internal/recount"
 )
 
-// Mark notes, in the transaction of a mutation that may move the quota of owner,
-// that the owner is to be recalculated: a row of the resource was created,
-// archived, activated or deleted, or the owner's limit changed. One statement. It
-// waits for no other mutation and for no recalculation.
+// Mark notes, in the transaction of a mutation that may move the quota of owner, that the owner is to be
+// recalculated: a row of the resource was created, archived, activated or deleted, or the owner's limit
+// changed. One statement. It waits for no other mutation and for no recalculation.
 //
-// The mark commits with the mutation, so no mutation is forgotten; give it the
-// mutation's transaction, not the pool. resource is the resource's name in the
-// plan, owner the values of its owner columns, of the tenant's first where there is one, as the columns hold
-// them: a string for CHAR, bytes for BINARY. An owner that cannot be a key is [onerow.ErrInvalidKey].
+// The mark commits with the mutation, so no mutation is forgotten; give it the mutation's transaction, not
+// the pool. resource is the resource's name in the plan, owner the values of its owner columns, of the
+// tenant's first where there is one, as the columns hold them: a string for CHAR, bytes for BINARY. An owner
+// that cannot be a key is [onerow.ErrInvalidKey].
 func Mark(ctx context.Context, tx onerow.DB, resource string, owner ...any) error {
 	key, err := encodeMark(resource, owner)
 	if err == nil {
@@ -61,11 +60,10 @@ func (r *Rule) marked(ctx context.Context, db onerow.DB, o recount.Owner) (bool,
 	return true, nil
 }
 
-// Exactly the marks that were read, never "up to" the last of them: ids commit
-// out of order. The ids come as a table that is joined by primary key, one look-up
-// each. An IN list would become a scan as soon as it holds a good part of the
-// table, and at REPEATABLE READ a scan locks every row and the end of the table:
-// nobody could append a mark until COMMIT.
+// Exactly the marks that were read, never "up to" the last of them: ids commit out of order. The ids come as
+// a table that is joined by primary key, one look-up each. An IN list would become a scan as soon as it holds
+// a good part of the table, and at REPEATABLE READ a scan locks every row and the end of the table: nobody
+// could append a mark until COMMIT.
 const sqlDeleteMarks = `DELETE m FROM ` + sqlIDs + ` STRAIGHT_JOIN onerow_quota_mark AS m FORCE INDEX (PRIMARY) ON m.id = ids.id`
 
 // sqlIDs is the table of the ids that are given as a JSON array.
@@ -76,8 +74,7 @@ func dropMarks(ids []int64) ([]onerow.Stmt, error) {
 	return inChunks(sqlDeleteMarks, ids)
 }
 
-// inChunks are statements whose first parameter is a JSON array of ids, for all
-// ids, in their order.
+// inChunks are statements whose first parameter is a JSON array of ids, for all ids, in their order.
 func inChunks[ID any](query string, ids []ID, args ...any) (stmts []onerow.Stmt, err error) {
 	for part := range slices.Chunk(ids, chunk) {
 		list, err := json.Marshal(part)

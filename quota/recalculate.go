@@ -26,30 +26,27 @@ type Result struct {
 	Marks int `json:"marks"`
 	// Generation is the number of the owner's recalculation, from 1 on.
 	Generation int64 `json:"generation"`
-	// Postponed: only in a transaction of the caller's. Another recalculation
-	// committed since this transaction's snapshot was taken, or there was more to do
-	// than one transaction takes on; a mark was left, for [Rule.Settle] or the sweep.
+	// Postponed: only in a transaction of the caller's. Another recalculation committed since this
+	// transaction's snapshot was taken, or there was more to do than one transaction takes on; a mark was
+	// left, for [Rule.Settle] or the sweep.
 	Postponed bool `json:"postponed,omitempty"`
 }
 
-// Recalculate sets the quota flags of an owner's rows as the owner's limit and the
-// declared order demand, and settles the owner's marks. It writes only flags that
-// are wrong, and neither versions nor updated_at. Two recalculations of one owner
-// never overlap, a slow one cannot overwrite what a newer one did, and no mark is
+// Recalculate sets the quota flags of an owner's rows as the owner's limit and the declared order demand, and
+// settles the owner's marks. It writes only flags that are wrong, and neither versions nor updated_at. Two
+// recalculations of one owner never overlap, a slow one cannot overwrite what a newer one did, and no mark is
 // lost; see the package documentation.
 //
-// On a pool it is one transaction, or several when more than 10,000 flags or
-// marks are to be written, run again when the server refuses it or the answer to
-// COMMIT is lost: running it again is always right. (Result then counts what the
-// last run of it did.) On a transaction it is a part of that: nothing is run
-// again, [onerow.Retryable] says whether the caller may, and the owner's
-// generation row stays locked until COMMIT; see [Result.Postponed].
+// On a pool it is one transaction, or several when more than 10,000 flags or marks are to be written, run
+// again when the server refuses it or the answer to COMMIT is lost: running it again is always right. (Result
+// then counts what the last run of it did.) On a transaction it is a part of that: nothing is run again,
+// [onerow.Retryable] says whether the caller may, and the owner's generation row stays locked until COMMIT;
+// see [Result.Postponed].
 //
-// Statements beside BEGIN and COMMIT: one to bump the generation, one to read the
-// marks, the limit's, one or two to find wrong flags; then one for each 1,000
-// flags, one for each 1,000 marks, and one more if there was either. On a
-// transaction one more, first. The first two travel together on a pool of
-// [pool.Open], as those that write do, with COMMIT, unless they are long.
+// Statements beside BEGIN and COMMIT: one to bump the generation, one to read the marks, the limit's, one or
+// two to find wrong flags; then one for each 1,000 flags, one for each 1,000 marks, and one more if there was
+// either. On a transaction one more, first. The first two travel together on a pool of [pool.Open], as those
+// that write do, with COMMIT, unless they are long.
 func (r *Rule) Recalculate(ctx context.Context, db onerow.DB, owner ...any) (Result, error) {
 	o, err := r.owner.Encode(owner)
 	if err != nil {
@@ -63,8 +60,8 @@ func (r *Rule) recalculateAll(ctx context.Context, db onerow.DB, o recount.Owner
 	var total Result
 	for {
 		var step step
-		// The first statement, the bump, waits for a lost attempt to end, and the rest
-		// is right however often it runs: that is what InIdempotentTx asks for.
+		// The first statement, the bump, waits for a lost attempt to end, and the rest is right however often
+		// it runs: that is what InIdempotentTx asks for.
 		err := onerow.InIdempotentTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
 			step, err = r.recalculate(ctx, tx, o)
 			return err
@@ -81,9 +78,8 @@ func (r *Rule) recalculateAll(ctx context.Context, db onerow.DB, o recount.Owner
 	}
 }
 
-// Settle recalculates if the owner has a mark: what a request calls after its
-// verb has committed. One statement when there is none; otherwise that one and
-// those of [Rule.Recalculate].
+// Settle recalculates if the owner has a mark: what a request calls after its verb has committed. One
+// statement when there is none; otherwise that one and those of [Rule.Recalculate].
 func (r *Rule) Settle(ctx context.Context, db onerow.DB, owner ...any) error {
 	o, err := r.owner.Encode(owner)
 	if err != nil {
@@ -176,10 +172,9 @@ func (r *Rule) generation(ctx context.Context, tx *onerow.Tx, o recount.Owner) (
 	return generation, nil
 }
 
-// It locks the owner's row exclusively until the transaction ends, so the next
-// recalculation of the same owner waits here, before its snapshot is taken. The
-// new generation comes back with the marks. changed_at is left to touch, so that
-// a check that finds nothing does not make an owner "changed lately".
+// It locks the owner's row exclusively until the transaction ends, so the next recalculation of the same
+// owner waits here, before its snapshot is taken. The new generation comes back with the marks. changed_at is
+// left to touch, so that a check that finds nothing does not make an owner "changed lately".
 const sqlBump = `INSERT INTO onerow_quota_owner (resource, owner, generation, changed_at)
  VALUES (?, ?, LAST_INSERT_ID(1), UTC_TIMESTAMP(6))
  ON DUPLICATE KEY UPDATE generation = LAST_INSERT_ID(generation + 1)`

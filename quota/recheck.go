@@ -10,8 +10,8 @@ import (
 	"github.com/onerow/onerow/internal/recount"
 )
 
-// Owners that changed lately, in the order of their change, a page from the last
-// one's key on. The index changed_at ends with the primary key. Plain read.
+// Owners that changed lately, in the order of their change, a page from the last one's key on. The index
+// changed_at ends with the primary key. Plain read.
 const sqlChangedOwners = `SELECT owner, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', changed_at) AS at FROM onerow_quota_owner FORCE INDEX (changed_at)
  WHERE resource = ? AND changed_at > UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND
  AND (changed_at > TIMESTAMP'1970-01-01 00:00:00' + INTERVAL ? MICROSECOND OR changed_at = TIMESTAMP'1970-01-01 00:00:00' + INTERVAL ? MICROSECOND AND owner > ?)
@@ -49,9 +49,8 @@ func (s *Sweeper) recheck(ctx context.Context, l *lap, res *SweepResult) error {
 	})
 }
 
-// recheckOwner looks by plain reads and recalculates only if something seems
-// wrong. At READ COMMITTED a change between two reads may look wrong; then the
-// recalculation knows better.
+// recheckOwner looks by plain reads and recalculates only if something seems wrong. At READ COMMITTED a
+// change between two reads may look wrong; then the recalculation knows better.
 func (s *Sweeper) recheckOwner(ctx context.Context, rule *Rule, key string) (corrected bool, err error) {
 	o, err := rule.owner.Decode(key)
 	if err != nil {

@@ -19,25 +19,22 @@ var (
 	// ErrNoQuota says that the resource declares no quota flag in the plan.
 	ErrNoQuota = errors.New("quota: the resource has no quota")
 
-	// ErrNoOwner is what a [Limit] returns for an owner that does not exist (any
-	// more). There is nothing to count then: the recalculation succeeds, leaves the
-	// flags of what rows there still are, and drops the owner's marks.
+	// ErrNoOwner is what a [Limit] returns for an owner that does not exist (any more). There is nothing to
+	// count then: the recalculation succeeds, leaves the flags of what rows there still are, and drops the
+	// owner's marks.
 	ErrNoOwner = errors.New("quota: no such owner")
 )
 
-// Limit is the application's answer to "how many rows may this owner have?". A
-// negative number means no limit, 0 that all rows are over. It gets the
-// transaction of the recalculation and must read with it, plainly (no locks); it
-// may be called more than once. owner is an int64, a uint64 (only above the
-// largest int64), a string or a []byte, as [onerow.DecodeKey] returns it; where a
-// tenant stands before the owner it is a []any of both. Whoever
-// changes what it returns calls [Mark] in the same transaction. For an owner that
+// Limit is the application's answer to "how many rows may this owner have?". A negative number means no
+// limit, 0 that all rows are over. It gets the transaction of the recalculation and must read with it,
+// plainly (no locks); it may be called more than once. owner is an int64, a uint64 (only above the largest
+// int64), a string or a []byte, as [onerow.DecodeKey] returns it; where a tenant stands before the owner it
+// is a []any of both. Whoever changes what it returns calls [Mark] in the same transaction. For an owner that
 // does not exist it returns [ErrNoOwner].
 type Limit func(ctx context.Context, tx *onerow.Tx, owner any) (limit int, err error)
 
-// LimitQuery returns a [Limit] that runs one statement: sql has one parameter,
-// the owner, or two where a tenant stands before it, and selects one integer; NULL means no limit. No row is
-// [ErrNoOwner].
+// LimitQuery returns a [Limit] that runs one statement: sql has one parameter, the owner, or two where a
+// tenant stands before it, and selects one integer; NULL means no limit. No row is [ErrNoOwner].
 //
 //	quota.LimitQuery(`SELECT plan.projects FROM user JOIN plan ON plan.id = user.plan_id WHERE user.id = ?`)
 func LimitQuery(query string) Limit {
@@ -56,9 +53,8 @@ func LimitQuery(query string) Limit {
 	}
 }
 
-// Rule says which rows of one resource are over quota: the resource's declaration
-// in the plan names the flag and the order, the [Limit] is the application's. Safe
-// for concurrent use.
+// Rule says which rows of one resource are over quota: the resource's declaration in the plan names the flag
+// and the order, the [Limit] is the application's. Safe for concurrent use.
 type Rule struct {
 	resource string
 	limit    Limit

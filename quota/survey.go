@@ -15,22 +15,21 @@ import (
 	"github.com/onerow/onerow/schema"
 )
 
-// statements are the rule's statements on the application's table. The words in
-// braces are names that the plan has checked, quoted; by is the column of the
-// order, after and notBefore the comparisons in its direction.
+// statements are the rule's statements on the application's table. The words in braces are names that the
+// plan has checked, quoted; by is the column of the order, after and notBefore the comparisons in its
+// direction.
 type statements struct {
 	boundary, wrong, all, flip, flipListed string
 }
 
 const (
-	// The first row that is over: the limit is its offset. It reads as many entries
-	// of the index (owner, by, id) as the limit says, and no row. Plain read.
+	// The first row that is over: the limit is its offset. It reads as many entries of the index (owner, by,
+	// id) as the limit says, and no row. Plain read.
 	sqlBoundary = `SELECT {id} FROM {table} WHERE {owner} ORDER BY {by} {direction}, {id} {direction} LIMIT 1 OFFSET ?`
 
-	// The wrong rows on both sides of the boundary row b. That one row is read first
-	// and is a constant then, so each half is a range of the index (owner, flag, by,
-	// id) that holds only wrong rows. The value of by never travels to the client,
-	// where a float, a time or a collation might change it. Plain read.
+	// The wrong rows on both sides of the boundary row b. That one row is read first and is a constant then,
+	// so each half is a range of the index (owner, flag, by, id) that holds only wrong rows. The value of by
+	// never travels to the client, where a float, a time or a collation might change it. Plain read.
 	sqlWrong = `SELECT t.{id}, 1 FROM {table} AS b JOIN {table} AS t
  WHERE b.{id} = ? AND {ofOwner} AND t.{flag} = 0 AND (t.{by} {after} b.{by} OR t.{by} = b.{by} AND t.{id} {notBefore} b.{id})
  UNION ALL
@@ -44,13 +43,12 @@ const (
  SELECT {id}, 0 FROM {table} WHERE {id} {before} ? AND {owner} AND {flag} = 1
  LIMIT ?`
 
-	// Without a boundary all rows are wrong that have the one flag: a range of the
-	// same index. Plain read.
+	// Without a boundary all rows are wrong that have the one flag: a range of the same index. Plain read.
 	sqlAll = `SELECT {id}, 1 - {flag} FROM {table} WHERE {owner} AND {flag} = ? LIMIT ?`
 
-	// One look-up by primary key for each id, so that exactly these rows are locked at
-	// any isolation level (see sqlDeleteMarks). The old flag is in the condition: a row
-	// that counts was changed. The version and updated_at stay.
+	// One look-up by primary key for each id, so that exactly these rows are locked at any isolation level
+	// (see sqlDeleteMarks). The old flag is in the condition: a row that counts was changed. The version and
+	// updated_at stay.
 	sqlFlip = `UPDATE JSON_TABLE(?, '$[*]' COLUMNS (id {type} PATH '$')) AS ids STRAIGHT_JOIN {table} AS t FORCE INDEX (PRIMARY) ON t.{id} = ids.id SET t.{flag} = ?
  WHERE t.{flag} = ? AND {ofOwner}`
 
@@ -91,15 +89,14 @@ func statementsFor(r schema.Resource) statements {
 	return s
 }
 
-// wrongRows are the rows of an owner whose flag is not what it should be, at most
-// maxRows of them, by the flag that they should have.
+// wrongRows are the rows of an owner whose flag is not what it should be, at most maxRows of them, by the
+// flag that they should have.
 type wrongRows struct{ within, over []any }
 
 func (w wrongRows) count() int { return len(w.within) + len(w.over) }
 
-// survey asks for the limit and finds the rows with a wrong flag, by plain reads:
-// the limit's statements, one for the boundary where there is one, one for the
-// rows.
+// survey asks for the limit and finds the rows with a wrong flag, by plain reads: the limit's statements, one
+// for the boundary where there is one, one for the rows.
 func (r *Rule) survey(ctx context.Context, tx *onerow.Tx, owner recount.Owner) (wrongRows, error) {
 	limit, err := r.limit(ctx, tx, owner.Value())
 	switch {

@@ -17,8 +17,7 @@ import (
 
 // Config of a [Sweeper]. The zero value is valid.
 type Config struct {
-	// Batch is how many marks of a rule one RunOnce takes on, and how many owners it
-	// re-checks. Default 100.
+	// Batch is how many marks of a rule one RunOnce takes on, and how many owners it re-checks. Default 100.
 	Batch int
 	// Every is the pause between two runs that found less than a batch. Default 5 s.
 	Every time.Duration
@@ -44,8 +43,8 @@ func (c Config) withDefaults() Config {
 type SweepResult struct {
 	// Recalculated is the number of owners that had marks and have been dealt with.
 	Recalculated int `json:"recalculated"`
-	// Rechecked is the number of owners that were looked at because they changed
-	// lately, Corrected of how many of them flags were wrong.
+	// Rechecked is the number of owners that were looked at because they changed lately, Corrected of how
+	// many of them flags were wrong.
 	Rechecked int `json:"rechecked"`
 	Corrected int `json:"corrected"`
 	// Failed is the number of owners that could not be dealt with; their marks stay.
@@ -54,10 +53,9 @@ type SweepResult struct {
 	More bool `json:"more"`
 }
 
-// Sweeper settles what requests left behind: it recalculates the owners that have
-// marks, oldest mark first, and looks again at owners that changed lately. Any
-// number of sweepers, in any number of processes, may run at once; they share the
-// work badly but never disagree. Safe for concurrent use.
+// Sweeper settles what requests left behind: it recalculates the owners that have marks, oldest mark first,
+// and looks again at owners that changed lately. Any number of sweepers, in any number of processes, may run
+// at once; they share the work badly but never disagree. Safe for concurrent use.
 type Sweeper struct {
 	db     *sql.DB
 	config Config
@@ -66,12 +64,12 @@ type Sweeper struct {
 	laps []*lap // one for each rule
 }
 
-// lap is where a sweep of one rule is. It only spreads the work; whoever starts
-// again starts with the oldest mark.
+// lap is where a sweep of one rule is. It only spreads the work; whoever starts again starts with the oldest
+// mark.
 type lap struct {
 	rule *Rule
-	// mark is the last one that this lap has read. An owner that fails is met again in
-	// the next lap, so it holds nobody up.
+	// mark is the last one that this lap has read. An owner that fails is met again in the next lap, so it
+	// holds nobody up.
 	mark   int64
 	failed map[string]bool
 	// The re-check: when this lap began, and the last owner's change and key.
@@ -90,8 +88,7 @@ func NewSweeper(db *sql.DB, c Config, rules ...*Rule) *Sweeper {
 	return s
 }
 
-// Run sweeps until ctx ends, then returns nil. What goes wrong is logged and tried
-// again.
+// Run sweeps until ctx ends, then returns nil. What goes wrong is logged and tried again.
 func (s *Sweeper) Run(ctx context.Context) error {
 	recount.Sweep(ctx, s.config.Every, func(ctx context.Context) bool {
 		res, err := s.RunOnce(ctx)
@@ -109,11 +106,10 @@ func (s *Sweeper) Run(ctx context.Context) error {
 	return nil
 }
 
-// RunOnce does one batch of each kind for each rule. One owner's failure does not
-// keep it from the next; the errors are joined. Statements: two for each rule, and
-// for each owner with marks one and those of [Rule.Recalculate], for each owner
-// that changed lately those that find wrong flags in a transaction (no write when
-// all are right).
+// RunOnce does one batch of each kind for each rule. One owner's failure does not keep it from the next; the
+// errors are joined. Statements: two for each rule, and for each owner with marks one and those of
+// [Rule.Recalculate], for each owner that changed lately those that find wrong flags in a transaction (no
+// write when all are right).
 func (s *Sweeper) RunOnce(ctx context.Context) (SweepResult, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,9 +121,8 @@ func (s *Sweeper) RunOnce(ctx context.Context) (SweepResult, error) {
 	return res, errors.Join(errs...)
 }
 
-// A batch of marks, oldest first, by the primary key: a lap reads each mark once. (A
-// batch of owners would have to read all marks to know which is an owner's oldest.)
-// Plain read.
+// A batch of marks, oldest first, by the primary key: a lap reads each mark once. (A batch of owners would
+// have to read all marks to know which is an owner's oldest.) Plain read.
 const sqlOldestMarks = `SELECT owner, id FROM onerow_quota_mark FORCE INDEX (PRIMARY) WHERE resource = ? AND id > ? ORDER BY id LIMIT ?`
 
 func (s *Sweeper) settle(ctx context.Context, l *lap, res *SweepResult) error {
