@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -54,9 +55,7 @@ func (s *stepper) settled() ([]*process, error) {
 			if err := s.bury(); err != nil {
 				return nil, err
 			}
-			for _, p := range s.procs {
-				p.seen = 0
-			}
+			s.forget()
 			continue
 		}
 		able := s.canGoOn()
@@ -69,6 +68,13 @@ func (s *stepper) settled() ([]*process, error) {
 	}
 }
 
+// forget has the server asked again who waits.
+func (s *stepper) forget() {
+	for _, p := range s.procs {
+		p.seen = 0
+	}
+}
+
 // take follows an event.
 func (s *stepper) take(e event) {
 	p := e.p
@@ -76,9 +82,7 @@ func (s *stepper) take(e event) {
 		return
 	}
 	if e.kind != eventArrived { // it may have released locks since the server was asked
-		for _, other := range s.procs {
-			other.seen = 0
-		}
+		s.forget()
 	}
 	switch e.kind {
 	case eventArrived:
@@ -227,32 +231,19 @@ func (s *stepper) look() error {
 	// Two that wait for each other: the server is about to answer one of them with 1213.
 	circle, err := s.server.deadlocked(s.ctx)
 	if circle {
-		for _, p := range s.procs {
-			p.seen = 0
-		}
+		s.forget()
 	}
 	return err
 }
 
 // canGoOn lists the processes that hold a statement.
 func (s *stepper) canGoOn() []*process {
-	var list []*process
-	for _, p := range s.procs {
-		if p.phase == parked {
-			list = append(list, p)
-		}
-	}
-	return list
+	return slices.DeleteFunc(slices.Clone(s.procs), func(p *process) bool { return p.phase != parked })
 }
 
 // somebody says whether a process is in the phase.
 func (s *stepper) somebody(in phase) bool {
-	for _, p := range s.procs {
-		if p.phase == in {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.procs, func(p *process) bool { return p.phase == in })
 }
 
 // step lets the next statement of a process go.

@@ -83,9 +83,7 @@ func (s *stepper) unstick() error {
 		case e := <-s.events:
 			s.take(e)
 		case <-timer.C:
-			for _, p := range s.procs {
-				p.seen = 0
-			}
+			s.forget()
 		case <-s.ctx.Done():
 		}
 		timer.Stop()

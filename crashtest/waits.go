@@ -3,6 +3,8 @@ package crashtest
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -31,16 +33,22 @@ func (s *server) forRows(ctx context.Context) (map[uint64]bool, error) {
 	if waiting <= len(found) {
 		return found, nil
 	}
-	err := eachRow(ctx, s.db, sqlRequests, func(scan func(...any) error) error {
+	return found, s.ask(ctx, "who waits for a lock", sqlRequests, func(id uint64, _ string) { found[id] = true })
+}
+
+// ask reads rows of a number and what stands beside it.
+func (s *server) ask(ctx context.Context, what, query string, take func(id uint64, beside string)) error {
+	err := eachRow(ctx, s.db, query, func(scan func(...any) error) error {
 		var id uint64
-		err := scan(&id)
-		found[id] = true
+		var beside string
+		err := scan(&id, &beside)
+		take(id, beside)
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("asking the server who waits for a lock: %w", err)
+		return fmt.Errorf("asking the server %s: %w", what, err)
 	}
-	return found, nil
+	return nil
 }
 
 // sqlCount says whether the status left somebody out: it is never lower than the number of sessions asleep
@@ -52,7 +60,7 @@ const sqlCount = `SELECT VARIABLE_VALUE FROM performance_schema.global_status WH
 // no writing one. A lock's thread is the one that made it, which for a lock on a row that another session has
 // moved within its page since is that other one. The lock on the table, which every transaction with a lock
 // on a row has, is its own.
-const sqlRequests = `SELECT DISTINCT t.PROCESSLIST_ID FROM performance_schema.data_lock_waits AS w
+const sqlRequests = `SELECT DISTINCT t.PROCESSLIST_ID, '' FROM performance_schema.data_lock_waits AS w
  JOIN performance_schema.data_locks AS l ON l.ENGINE_TRANSACTION_ID = w.REQUESTING_ENGINE_TRANSACTION_ID AND l.LOCK_TYPE = 'TABLE'
  JOIN performance_schema.threads AS t ON t.THREAD_ID = l.THREAD_ID WHERE t.PROCESSLIST_ID IS NOT NULL`
 
@@ -104,21 +112,11 @@ func (s *server) forOthers(ctx context.Context) (map[uint64]bool, error) {
 	if s.mariaDB {
 		query = statesByMariaDB
 	}
-	err := eachRow(ctx, s.db, query, func(scan func(...any) error) error {
-		var id uint64
-		var state string
-		if err := scan(&id, &state); err != nil {
-			return err
-		}
+	return found, s.ask(ctx, "for the sessions' states", query, func(id uint64, state string) {
 		if state == "User lock" || strings.HasPrefix(state, "Waiting for ") && strings.HasSuffix(state, " lock") {
 			found[id] = true
 		}
-		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("asking the server for the sessions' states: %w", err)
-	}
-	return found, nil
 }
 
 // sqlEdges says who waits for whom: transactions, for the thread of a lock is the one that made it. MySQL
@@ -133,43 +131,26 @@ func (s *server) deadlocked(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	edges := map[uint64][]uint64{}
-	err := eachRow(ctx, s.db, sqlEdges, func(scan func(...any) error) error {
-		var from, to uint64
-		err := scan(&from, &to)
-		edges[from] = append(edges[from], to)
-		return err
+	err := s.ask(ctx, "who waits for whom", sqlEdges, func(from uint64, to string) {
+		if id, err := strconv.ParseUint(to, 10, 64); err == nil {
+			edges[from] = append(edges[from], id)
+		}
 	})
-	if err != nil {
-		return false, fmt.Errorf("asking the server who waits for whom: %w", err)
-	}
-	return hasCircle(edges), nil
+	return hasCircle(edges), err
 }
 
 // hasCircle takes away who waits for nobody that waits, until nothing changes: what is left are circles and
 // who waits for them.
 func hasCircle(edges map[uint64][]uint64) bool {
-	for changed := true; changed; {
-		changed = false
-		for from, blockers := range edges {
-			waitsOn := false
-			for _, to := range blockers {
-				waitsOn = waitsOn || edges[to] != nil
-			}
-			if !waitsOn {
-				delete(edges, from)
-				changed = true
-			}
-		}
+	waits := func(id uint64) bool { return edges[id] != nil }
+	for before := -1; before != len(edges); {
+		before = len(edges)
+		maps.DeleteFunc(edges, func(_ uint64, blockers []uint64) bool { return !slices.ContainsFunc(blockers, waits) })
 	}
 	return len(edges) > 0
 }
 
 // anyOf says whether one of the sessions is in the set.
 func anyOf(sessions []uint64, set map[uint64]bool) bool {
-	for _, id := range sessions {
-		if set[id] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(sessions, func(id uint64) bool { return set[id] })
 }

@@ -12,6 +12,9 @@ import (
 //
 //	db := sql.OpenDB(pool.Guard(connector))
 //
+// Its sessions and their statements must take contexts, as those of go-sql-driver/mysql and of what traces it
+// do; others are refused when they are opened.
+//
 // It guards every transaction of the pool, those of [onerow.InTx] and the caller's own, of whatever query
 // layer: begun with BeginTx, or on a *sql.Conn as text (BEGIN, START TRANSACTION, XA START, SET autocommit =
 // 0).

@@ -86,10 +86,6 @@ func (r lastRows) Close() error {
 	return err
 }
 
-// HasNextResultSet says whether COMMIT was answered yet, and is not asked by database/sql before the rows
-// end.
-func (r lastRows) HasNextResultSet() bool { return r.watchedRows.HasNextResultSet() }
-
 var errAnswers = errors.New("onerow: the answers to a packet are not those of its statements")
 
 // pass reads the proofs that stand before the rows of the query. An error of a statement is met here, too.

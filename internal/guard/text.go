@@ -26,42 +26,28 @@ type reading struct {
 	verb verb
 }
 
+// verbs are those of the kinds that have one.
+var verbs = map[sqltext.Kind]verb{ //nolint:gochecknoglobals // a constant
+	sqltext.Unclear: verbUnclear, sqltext.Commits: verbDDL,
+	sqltext.Begin: verbBegin, sqltext.Commit: verbCommit, sqltext.Rollback: verbRollback,
+	sqltext.XABegin: verbBegin, sqltext.XAPrepare: verbCommit, sqltext.XACommit: verbCommit,
+	sqltext.XAEnd: verbXAEnd, sqltext.XARollback: verbRollback,
+	sqltext.Savepoint: verbSavepoint, sqltext.RollbackTo: verbUndo, sqltext.Release: verbRelease,
+}
+
 // read reads a text.
 func read(query string, charset sqltext.Charset) reading {
 	r := reading{Statement: sqltext.Classify(query, charset)}
-	switch r.Kind {
-	case sqltext.Unclear:
-		r.verb = verbUnclear
-	case sqltext.Begin, sqltext.XABegin:
-		r.verb = verbBegin
-	case sqltext.Commit, sqltext.XAPrepare, sqltext.XACommit:
-		r.verb = verbCommit
-	case sqltext.Rollback:
-		if r.verb = verbRollback; r.Chain { // not among what a lost transaction takes, for something would be open behind it
-			r.verb = verbOther
-		}
-	case sqltext.XARollback:
-		r.verb = verbRollback
-	case sqltext.XAEnd:
-		r.verb = verbXAEnd
-	case sqltext.Savepoint:
-		r.verb = verbSavepoint
-	case sqltext.RollbackTo:
-		r.verb = verbUndo
-	case sqltext.Release:
-		r.verb = verbRelease
-	case sqltext.Commits:
-		r.verb = verbDDL
-	case sqltext.Set:
-		switch r.Autocommit {
-		case sqltext.On:
-			r.verb = verbAuto
-		case sqltext.Off:
-			r.verb = verbManual
-		}
-	}
-	if r.verb == verbCommit && r.Chain {
+	r.verb = verbs[r.Kind]
+	switch {
+	case r.Chain && r.verb == verbCommit:
 		r.verb = verbBegin // the next one
+	case r.Chain: // not among what a lost transaction takes, for something would be open behind it
+		r.verb = verbOther
+	case r.Autocommit == sqltext.On:
+		r.verb = verbAuto
+	case r.Autocommit == sqltext.Off:
+		r.verb = verbManual
 	}
 	return r
 }
