@@ -28,11 +28,11 @@ func (r *Refusing) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &refusingConn{conn.(fullConn), r}, nil
+	return &refusingConn{conn.(Conn), r}, nil
 }
 
-// fullConn is what a connection of go-sql-driver's has.
-type fullConn interface {
+// Conn is what a connection of go-sql-driver's has.
+type Conn interface {
 	driver.Conn
 	driver.ConnBeginTx
 	driver.ConnPrepareContext
@@ -43,7 +43,7 @@ type fullConn interface {
 }
 
 type refusingConn struct {
-	fullConn
+	Conn
 	r *Refusing
 }
 
@@ -51,14 +51,14 @@ func (c *refusingConn) ExecContext(ctx context.Context, query string, args []dri
 	if err := c.r.refuses(query); err != nil {
 		return nil, err
 	}
-	return c.fullConn.ExecContext(ctx, query, args)
+	return c.Conn.ExecContext(ctx, query, args)
 }
 
 func (c *refusingConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
 	if err := c.r.refuses("BEGIN"); err != nil {
 		return nil, err
 	}
-	tx, err := c.fullConn.BeginTx(ctx, opts)
+	tx, err := c.Conn.BeginTx(ctx, opts)
 	return refusingTx{tx, c.r}, err
 }
 
