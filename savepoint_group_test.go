@@ -26,17 +26,20 @@ type member struct {
 
 func (m *member) Connect(ctx context.Context) (driver.Conn, error) {
 	conn, err := m.Connector.Connect(ctx)
-	return &memberConn{conn, m}, err
+	if err != nil {
+		return nil, err
+	}
+	return &memberConn{conn.(floortest.Conn), m}, nil
 }
 
 type memberConn struct {
-	driver.Conn
+	floortest.Conn
 	m *member
 }
 
 func (c *memberConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
 	c.m.sent = append(c.m.sent, query)
-	return c.Conn.(driver.ExecerContext).ExecContext(ctx, query, args)
+	return c.Conn.ExecContext(ctx, query, args)
 }
 
 func (c *memberConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
@@ -44,14 +47,8 @@ func (c *memberConn) QueryContext(ctx context.Context, query string, args []driv
 	if strings.HasPrefix(query, "/*M! SAVEPOINT") && c.m.in {
 		return &oneRow{row: []string{"groups", "1"}}, nil
 	}
-	return c.Conn.(driver.QueryerContext).QueryContext(ctx, query, args)
+	return c.Conn.QueryContext(ctx, query, args)
 }
-
-func (c *memberConn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
-	return c.Conn.(driver.ConnBeginTx).BeginTx(ctx, o)
-}
-
-func (c *memberConn) IsValid() bool { return c.Conn.(driver.Validator).IsValid() }
 
 type oneRow struct{ row []string }
 

@@ -21,9 +21,9 @@ const (
 	SetReadCommitted = `SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED`
 )
 
-// ReadCommitted wraps a connector so that each new connection starts in autocommit at READ
-// COMMITTED. It is a statement and not a setting of the data source name, because
-// the variable's name differs between the engines. One statement per connection.
+// ReadCommitted wraps a connector so that each new connection starts in autocommit at READ COMMITTED. It is a
+// statement and not a setting of the data source name, because the variable's name differs between the
+// engines. One statement per connection.
 func ReadCommitted(c driver.Connector) *Hosts {
 	texts := [][]string{{SetAutocommit + SetIsolation}, {SetReadCommitted, SetAutocommit}}
 	return &Hosts{list: []*host{{driver: c, setUp: &setUp{SetUp: SetUp{Texts: texts}, anonymous: true}}}}
@@ -71,35 +71,31 @@ const askGalera = `/*M! SELECT @@wsrep_on */ /*!50701 SELECT COUNT(*) FROM perfo
 
 const erUnknownVariable = 1193
 
-// askTorn asks that once.
-func (s *setUp) askTorn(ctx context.Context, conn session) error {
-	takes := s.Named || s.from.Load() < s.probed
-	if !takes || wire.Answer(s.torn.Load()) != wire.NotAsked { //nolint:gosec // one of three
-		return nil
-	}
-	on, err := IsOn(ctx, conn, askGalera)
+// takes says what a session takes that was set up. Where that is several statements, the server is asked once.
+func (s *setUp) takes(ctx context.Context, conn session) (takes Packets, err error) {
 	switch {
-	case err != nil && mysqlerr.Number(err) != erUnknownVariable:
-		return fmt.Errorf("onerow: set up a connection: %w", err)
-	case on:
-		s.torn.Store(int32(wire.Yes))
-	default:
-		s.torn.Store(int32(wire.No))
-	}
-	return nil
-}
-
-// takes says what a session takes that was set up.
-func (s *setUp) takes() Packets {
-	switch {
-	case wire.Answer(s.torn.Load()) != wire.No: //nolint:gosec // one of three
-		return OnePacketEach
 	case s.Named:
-		return AsTheNameSays
+		takes = AsTheNameSays
 	case s.from.Load() < s.probed:
-		return Together
+		takes = Together
+	default:
+		return OnePacketEach, nil
 	}
-	return OnePacketEach
+	torn := wire.Answer(s.torn.Load()) //nolint:gosec // one of three
+	if torn == wire.NotAsked {
+		on, err := IsOn(ctx, conn, askGalera)
+		if err != nil && mysqlerr.Number(err) != erUnknownVariable {
+			return takes, fmt.Errorf("onerow: set up a connection: %w", err)
+		}
+		if torn = wire.No; on {
+			torn = wire.Yes
+		}
+		s.torn.Store(int32(torn))
+	}
+	if torn == wire.Yes {
+		return OnePacketEach, nil
+	}
+	return takes, nil
 }
 
 // do sets a session up, and says what the server calls it.
@@ -121,7 +117,7 @@ func (s *setUp) do(ctx context.Context, conn session) (as Peer, err error) {
 			if !probes && !s.anonymous {
 				as, _ = peerOf(ctx, conn, askPeer) //nolint:errcheck // then it is not killed where its caller leaves it
 			}
-			return as, s.askTorn(ctx, conn)
+			return as, nil
 		}
 		answered := mysqlerr.Number(err) != 0 || errors.Is(err, errOddAnswer)
 		if !answered || mysqlerr.MayRunAgain(err) {

@@ -163,9 +163,12 @@ func (h *host) open(ctx context.Context, asks bool) (driver.Conn, Stay, error) {
 	if err == nil {
 		at.Peer, err = h.setUp.do(ctx, sends)
 	}
+	if err == nil {
+		at.Takes, err = h.setUp.takes(ctx, sends)
+	}
 	if err != nil {
 		return nil, Stay{}, errors.Join(err, conn.Close())
 	}
-	at.Peer.dial, at.Takes = h.driver, h.setUp.takes()
+	at.Peer.dial = h.driver
 	return conn, at, nil
 }
