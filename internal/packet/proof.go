@@ -31,8 +31,8 @@ func fits(b *wire.Batch) bool {
 // single says whether a text is proved to be one statement, with as many placeholders as arguments, behind
 // which another may stand: in whatever sql_mode the session is.
 func single(query string, args int) bool {
-	n, ok := sqltext.Single(query, sqltext.UTF8)
-	return ok && n == args
+	s := sqltext.Classify(query, sqltext.UTF8)
+	return s.Travels && s.Placeholders == args
 }
 
 // sizeOf is the number of bytes of an argument that may have many.

@@ -7,7 +7,7 @@ var packetBugs = []bug{
 	{"a caller's text of several statements is sent", "./internal/guard", "Packets", []change{{"internal/guard/packet.go",
 		`return c.several && several(query)`, `return c.several && several(query) && query == ""`}}},
 	{"arguments of a statement shift into its neighbour", "./internal/acknowledged", "TestTexts", []change{{"internal/packet/proof.go",
-		`return ok && n == args`, `return ok && n >= 0 && args >= 0`}}},
+		`return s.Travels && s.Placeholders == args`, `return s.Travels && args >= 0`}}},
 	{"COMMIT does not obey the deadline of its call", "./internal/guard", "TestDeadline", []change{{"internal/guard/packet.go",
 		`ctx := c.call`, `ctx := context.Context(nil)`}}},
 	{"a session whose caller has gone waits on", "./internal/guard", "TestDeadline", []change{{"internal/guard/leave.go",
