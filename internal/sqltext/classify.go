@@ -1,16 +1,5 @@
 package sqltext
 
-// Single returns how many placeholders a text has, and whether it is one statement that may be sent in one
-// packet with others: SELECT, INSERT, UPDATE, DELETE, REPLACE, WITH, VALUES or TABLE, into no file and no
-// variable, without a semicolon outside of quotes and comments, and with nothing behind it that runs on.
-// Where the server would see more, or less, than a text shows, it may not: executable comments, NUL, a
-// comment at the end that does not end. Nor where a driver that puts arguments into the text could put them
-// elsewhere: with a question mark in quotes or in a comment, or in one piece with a word.
-func Single(text string, charset Charset) (placeholders int, ok bool) {
-	s := Classify(text, charset)
-	return s.Placeholders, s.Travels
-}
-
 // Classify returns what a text does to its session. One semicolon may end it.
 func Classify(text string, charset Charset) Statement {
 	p := parser{scanner: scanner{text: text, charset: charset}}

@@ -98,7 +98,7 @@ func TestModes(t *testing.T) {
 		{`SELECT 'ä'`, OtherCharset, false}, {`SELECT ä`, OtherCharset, false}, {`SELECT ä`, UTF8, true}, {"SELECT \xff", UTF8, false}, {"SELECT '\xff'", UTF8, true},
 		{"SELECT 1 -- ä\n", OtherCharset, false}, {"SELECT '\xbf\x5c'", OtherCharset, false},
 	} {
-		if _, ok := Single(c.text, c.charset); ok != c.want {
+		if _, ok := single(c.text, c.charset); ok != c.want {
 			t.Errorf("%s in UTF-8 %v: %v", c.text, c.charset, ok)
 		}
 	}

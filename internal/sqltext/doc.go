@@ -7,8 +7,8 @@
 // zero [Kind]: CALL and PREPARE, several statements, executable comments, a quote
 // that is not closed, words that it does not know.
 //
-// [Single] answers for the packet: whether a text is one statement, with how many
-// placeholders, and with nothing behind it that could swallow what is appended.
+// [Statement.Travels] answers for the packet: whether a text is one statement, with nothing
+// behind it that could swallow what is appended.
 //
 // How a text falls into words depends on the session's sql_mode: what reads the same in
 // all modes is understood. It also depends on the character set of the client, see

@@ -118,10 +118,16 @@ func number(err error) uint16 {
 
 const erSyntax = 1064
 
-// single compares what Single says of a text with the server.
+// single is what Classify says of a packet.
+func single(text string, charset Charset) (placeholders int, ok bool) {
+	s := Classify(text, charset)
+	return s.Placeholders, s.Travels
+}
+
+// single compares what single says of a text with the server.
 func (o *oracle) single(text string) error {
 	ctx := context.Background()
-	n, ok := Single(text, o.client)
+	n, ok := single(text, o.client)
 	stmt, perr := o.conn.PrepareContext(ctx, text)
 	if perr == nil {
 		o.prepared++

@@ -51,7 +51,7 @@ func TestRepository(t *testing.T) {
 				if strings.Contains(text, "/*!") { // sent alone
 					continue
 				}
-				if _, ok := Single(text, OtherCharset); !ok {
+				if _, ok := single(text, OtherCharset); !ok {
 					t.Errorf("%s: %s: %s", files.Position(v.Pos()), spec.Names[i], text)
 				}
 			}

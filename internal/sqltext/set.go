@@ -39,14 +39,9 @@ func (p *parser) setting(global *bool) (v Setting, ok bool) {
 	if p.isByte('@') {
 		return p.variable()
 	}
-	scoped := true
-	switch {
-	case p.accept("GLOBAL"), p.accept("PERSIST"), p.accept("PERSIST_ONLY"):
-		v.Global, *global = true, true
-	case p.accept("SESSION"), p.accept("LOCAL"):
-	default:
-		scoped = false
-	}
+	var scoped bool
+	v.Global, scoped = p.scope()
+	*global = *global || v.Global
 	switch {
 	case p.is("STATEMENT"), p.is("PASSWORD"), p.is("DEFAULT"), p.is("RESOURCE"), p.tok != word && p.tok != quoted:
 		return v, false
@@ -81,6 +76,17 @@ func (p *parser) setting(global *bool) (v Setting, ok bool) {
 	return v, p.value(&v)
 }
 
+// scope reads a word that says whose value is set: that of all sessions, or of this one.
+func (p *parser) scope() (global, said bool) {
+	switch {
+	case p.accept("GLOBAL"), p.accept("PERSIST"), p.accept("PERSIST_ONLY"):
+		return true, true
+	case p.accept("SESSION"), p.accept("LOCAL"):
+		return false, true
+	}
+	return false, false
+}
+
 // variable reads what begins with @.
 func (p *parser) variable() (v Setting, ok bool) {
 	from := p.start
@@ -99,25 +105,18 @@ func (p *parser) variable() (v Setting, ok bool) {
 		return v, p.value(&v)
 	}
 	p.next()
+	before := p.scanner
+	if global, said := p.scope(); said && p.isByte('.') {
+		v.Global = global
+		p.next()
+	} else {
+		p.scanner = before
+	}
 	if p.tok != word && p.tok != quoted {
 		return v, false
 	}
 	v.Name = strings.ToLower(unquote(p.raw()))
-	plain := p.tok == word
-	if p.next(); p.isByte('.') {
-		switch v.Name {
-		case "session", "local":
-		case "global", "persist", "persist_only":
-			v.Global = true
-		default:
-			return v, false
-		}
-		if p.next(); !plain || p.tok != word && p.tok != quoted {
-			return v, false
-		}
-		v.Name = strings.ToLower(unquote(p.raw()))
-		p.next()
-	}
+	p.next()
 	return v, p.value(&v)
 }
 
