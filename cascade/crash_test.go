@@ -363,7 +363,7 @@ func TestCrashCatchesTheNaive(t *testing.T) {
 			if first := failures.List[0]; !strings.Contains(first.Diff, table) {
 				t.Errorf("no difference in the %s:\n%s", table, first)
 			}
-			t.Logf("%d of %d fault points", len(failures.List), failures.FaultPoints)
+			t.Logf("%d of %d fault points", len(failures.List), failures.Runs)
 		})
 	}
 }

@@ -251,7 +251,7 @@ func (o opened) quota(t *testing.T) {
 	over(false, false, false, true)
 	must(o.tickets.Activate(t.Context(), o.db, ids[0]))
 	over(false, false, true, true)
-	if err := o.rule.Mark(t.Context(), o.db, o.values(o.owner(1))...); err != nil {
+	if _, err := o.rule.Recalculate(t.Context(), o.db, o.values(o.owner(1))...); err != nil {
 		t.Fatal(err)
 	}
 	over(false, false, true, true)
