@@ -73,8 +73,8 @@
 //
 //   - Every execution that passes through database/sql is a fault point, BEGIN, COMMIT and ROLLBACK among
 //     them. A Prepare is none.
-//   - The wrapped connector changes nothing: the server gets the same statements, driver.ErrSkip is forwarded.
-//     It takes connections that have what go-sql-driver's have, and refuses others.
+//   - The wrapped connector changes nothing: the server gets the same statements, driver.ErrSkip is
+//     forwarded. It takes connections that have what go-sql-driver's have, and refuses others.
 //   - Tables that are equal up to renaming generated ids count as equal. The reverse holds where rows refer
 //     to each other as trees; in other shapes some differences in who refers to whom may go unseen. Rows are
 //     compared by hashes of 64 bits.

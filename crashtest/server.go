@@ -31,8 +31,9 @@ const (
 	sqlListedByMy   = `SELECT COUNT(*) FROM performance_schema.threads WHERE PROCESSLIST_ID = ?`
 )
 
-// newServer asks the server what it is, and what else is needed once, so that a missing privilege shows before
-// anything else happens: on MySQL for its performance schema, which is on by default; with stops who waits.
+// newServer asks the server what it is, and what else is needed once, so that a missing privilege shows
+// before anything else happens: on MySQL for its performance schema, which is on by default; with stops who
+// waits.
 func newServer(ctx context.Context, db *sql.DB, stops bool) (*server, error) {
 	s := &server{db: db}
 	var me, listed int

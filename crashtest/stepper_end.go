@@ -45,8 +45,8 @@ func endProcess(p *process, server *server) error {
 	return errors.Join(killSessions(p.lane, server), p.release())
 }
 
-// tidy ends what a schedule left on the lanes: sessions of processes that stopped, and everything where it did
-// not come to its end.
+// tidy ends what a schedule left on the lanes: sessions of processes that stopped, and everything where it
+// did not come to its end.
 func (s *stepper) tidy(lanes ...*lane) error {
 	err := s.bury()
 	for _, p := range s.procs {

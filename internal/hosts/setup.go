@@ -71,7 +71,8 @@ const askGalera = `/*M! SELECT @@wsrep_on */ /*!50701 SELECT COUNT(*) FROM perfo
 
 const erUnknownVariable = 1193
 
-// takes says what a session takes that was set up. Where that is several statements, the server is asked once.
+// takes says what a session takes that was set up. Where that is several statements, the server is asked
+// once.
 func (s *setUp) takes(ctx context.Context, conn session) (takes Packets, err error) {
 	switch {
 	case s.Named:

@@ -23,8 +23,8 @@ func Sweep(ctx context.Context, pause time.Duration, batch func(context.Context)
 	}
 }
 
-// Each deals with each of a list. What fails is counted and keeps it from nothing else; the errors are joined.
-// It ends with ctx.
+// Each deals with each of a list. What fails is counted and keeps it from nothing else; the errors are
+// joined. It ends with ctx.
 func Each[T any](ctx context.Context, list []T, failed *int, deal func(T) error) error {
 	var errs []error
 	for _, one := range list {

@@ -61,12 +61,12 @@ type Statement struct {
 	Name string
 	// Placeholders are the question marks outside of quotes and comments.
 	Placeholders int
-	// Travels says that it is one statement that may be sent in one packet with others: SELECT, INSERT, UPDATE,
-	// DELETE, REPLACE, WITH, VALUES or TABLE, into no file and no variable, without a semicolon outside of quotes
-	// and comments, and with nothing behind it that runs on. Where the server would see more, or less, than a
-	// text shows, it may not: executable comments, NUL, a comment at the end that does not end. Nor where a
-	// driver that puts arguments into the text could put them elsewhere: with a question mark in quotes or in a
-	// comment, or in one piece with a word.
+	// Travels says that it is one statement that may be sent in one packet with others: SELECT, INSERT,
+	// UPDATE, DELETE, REPLACE, WITH, VALUES or TABLE, into no file and no variable, without a semicolon
+	// outside of quotes and comments, and with nothing behind it that runs on. Where the server would see
+	// more, or less, than a text shows, it may not: executable comments, NUL, a comment at the end that does
+	// not end. Nor where a driver that puts arguments into the text could put them elsewhere: with a question
+	// mark in quotes or in a comment, or in one piece with a word.
 	Travels bool
 	// Differs says that a driver that puts arguments into the text may make another one of it than the server
 	// that is given them: a = 7? becomes a = 73, and ? 'name' one string.
