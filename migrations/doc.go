@@ -3,8 +3,8 @@
 //
 //   - from Go: [Up], or [Provider] for everything that goose can do (an application's: [Apply], [New]),
 //   - by the worker's command line: cascade-worker migrate up,
-//   - by the plain goose tool, from this folder:
-//     goose -dir migrations -table onerow_goose_version mysql "user:password@tcp(host:3306)/database" up
+//   - by the plain goose tool, from the folder ddl:
+//     goose -dir migrations/ddl -table onerow_goose_version mysql "user:password@tcp(host:3306)/database" up
 //     (without an installation: go run github.com/pressly/goose/v3/cmd/goose@v3.28.0 …)
 //
 // The three may be mixed. What was applied is remembered in a table of its own,

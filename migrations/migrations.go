@@ -3,7 +3,6 @@ package migrations
 import (
 	"context"
 	"database/sql"
-	"embed"
 	"fmt"
 	"io/fs"
 	"path"
@@ -12,15 +11,14 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"github.com/onerow/onerow"
+	"github.com/onerow/onerow/migrations/ddl"
 )
 
 // TableName is the table in which goose remembers the toolkit's migrations.
 const TableName = "onerow_goose_version"
 
 // FS holds the migrations: NNNNN_topic.sql.
-//
-//go:embed *.sql
-var FS embed.FS
+var FS = ddl.FS
 
 // Provider returns goose's provider for the toolkit's migrations on db, for what
 // [Up], [Down] and [Status] do not cover. It takes the same lock and heals in the

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/cascade/internal/output"
+	"github.com/onerow/onerow/migrations/ddl"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/live"
 )
@@ -40,7 +41,7 @@ func inOneLine(plan schema.Plan, database string, found []live.Difference) (line
 	}
 	for _, d := range found {
 		switch {
-		case toolkit && live.IsToolkit(d.Table), nothing && slices.Contains(ours, d.Table): // said
+		case toolkit && ddl.Has(d.Table), nothing && slices.Contains(ours, d.Table): // said
 		case gone[d.Table] && !d.Absent(): // such as rights on what is not there
 		default:
 			rest = append(rest, d)
