@@ -20,7 +20,7 @@ const module = "github.com/onerow/onerow"
 // its own room: "x/..." is a room with all that is below x. What stands beside each other knows nothing of each other.
 var floors = [][]string{
 	// Texts, errors and keys: no database.
-	{"names", "internal/mysqlerr", "internal/dbtext", "internal/exactjson", "internal/sqltext", "internal/ident", "internal/key"},
+	{"names", "migrations/ddl", "internal/mysqlerr", "internal/dbtext", "internal/exactjson", "internal/sqltext", "internal/ident", "internal/key"},
 	{"internal/keytype", "internal/wire", "internal/node"},
 	// Transactions; then pools, whose sessions are guarded. A workflow links no pool.
 	{"."},
