@@ -101,7 +101,7 @@ func (g *Guard[S]) turn(c Context[S], m Message) turn {
 	switch {
 	case m.Epoch < c.Epoch || m.Epoch == c.Epoch && m.Sequence <= c.Last:
 		return before
-	case g.config.Mode == Reject:
+	case !g.config.Hold:
 		return next
 	case m.Epoch > c.Epoch:
 		wanted = g.config.First
@@ -117,7 +117,7 @@ func (g *Guard[S]) turn(c Context[S], m Message) turn {
 
 // start is what a stream is before its first message: any epoch is newer.
 func (g *Guard[S]) start() (epoch, last int64) {
-	if g.config.Mode == Hold {
+	if g.config.Hold {
 		return math.MinInt64, g.config.First - 1
 	}
 	return math.MinInt64, math.MinInt64

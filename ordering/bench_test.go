@@ -38,10 +38,10 @@ func BenchmarkApply(b *testing.B) {
 			})
 		})
 	}
-	for _, config := range []ordering.Config{{}, {Keep: true}, {Mode: ordering.Hold, First: 1}} {
-		config.Consumer = fmt.Sprintf("%d%v", config.Mode, config.Keep)
+	for _, config := range []ordering.Config{{}, {Keep: true}, {Hold: true, First: 1}} {
+		config.Consumer = fmt.Sprintf("%v%v", config.Hold, config.Keep)
 		g := must(ordering.New[runState](config))
-		bench(fmt.Sprintf("toolkit/mode=%d,keep=%v", config.Mode, config.Keep), func(ctx context.Context, user, seq int64) error {
+		bench(fmt.Sprintf("toolkit/hold=%v,keep=%v", config.Hold, config.Keep), func(ctx context.Context, user, seq int64) error {
 			m := ordering.Message{Stream: fmt.Sprint(b.N, "/", user), Sequence: seq}
 			return second(g.Apply(ctx, db, m, func(ctx context.Context, tx *onerow.Tx, m ordering.Message, s *runState) error {
 				s.Meters++

@@ -57,37 +57,11 @@ func (g ByTime) time() string {
 	return "?"
 }
 
-// Fragment is the guard for an UPDATE of the application's own:
-//
-//	set, where, args, err := guard.Fragment(at)
-//	res, err := tx.ExecContext(ctx, "UPDATE runner SET name = ?, "+set+" WHERE id = ? AND "+where, name, args[0], id, args[1])
-//
-// set writes the time and where demands that it is later than the stored one; each has
-// one parameter. No affected row means refused (or no such row, or with Datetime a column
-// that does not keep microseconds, see [ByTime.Verify]). The row always
-// changes, so the count does not depend on the driver's settings. The error is
-// [ErrInvalidArgument], also for a time outside the years 1000 to 9999.
-func (g ByTime) Fragment(at time.Time) (set, where string, args [2]any, err error) {
-	if err := g.check(nil); err != nil {
-		return "", "", args, err
-	}
-	if y := at.UTC().Year(); y < 1000 || y > 9999 {
-		// Beyond a DATETIME it would be NULL, which says that no update has applied.
-		return "", "", args, fmt.Errorf("%w: an update of table %q was made in the year %d, 1000 to 9999 fit", ErrInvalidArgument, g.Table, y)
-	}
-	column := ident.Quote(g.At)
-	set = column + " = " + g.time()
-	where = "(" + column + " IS NULL OR " + column + " < " + g.time() + ")"
-	if g.Datetime {
-		where += " AND " + g.keepsMicroseconds()
-	}
-	return set, where, [2]any{at.UnixMicro(), at.UnixMicro()}, nil
-}
-
 // Update applies changes to the row with this id if at, the time at which the sender
 // made the update, is later than the stored one, in microseconds. Otherwise it is
 // refused: Duplicate with the same time, Late with an earlier one. Without the row the error is
-// [onerow.ErrNotFound]; [ErrColumn] says that the column is of a wrong type, and nothing was
+// [onerow.ErrNotFound], for a time outside the years 1000 to 9999
+// [ErrInvalidArgument]; [ErrColumn] says that the column is of a wrong type, and nothing was
 // written. One UPDATE by the table's primary key, and one SELECT when it is
 // refused; on a pool BEGIN and COMMIT besides.
 //
@@ -100,9 +74,9 @@ func (g ByTime) Update(ctx context.Context, db onerow.DB, id any, at time.Time, 
 	if err := g.check(changes); err != nil {
 		return "", err
 	}
-	set, where, when, err := g.Fragment(at)
-	if err != nil {
-		return "", err
+	if y := at.UTC().Year(); y < 1000 || y > 9999 {
+		// Beyond a DATETIME it would be NULL, which says that no update has applied.
+		return "", fmt.Errorf("%w: an update of table %q was made in the year %d, 1000 to 9999 fit", ErrInvalidArgument, g.Table, y)
 	}
 	var assignments []string
 	var args []any
@@ -115,12 +89,17 @@ func (g ByTime) Update(ctx context.Context, db onerow.DB, id any, at time.Time, 
 		}
 		args = append(args, c.value)
 	}
-	query := "UPDATE " + ident.Quote(g.Table) + " SET " + strings.Join(append(assignments, set), ", ") +
-		" WHERE " + ident.Quote(g.ID) + " = ? AND " + where
-	args = append(args, when[0], id, when[1])
+	// The row always changes, so the count of rows does not depend on the driver's settings.
+	column := ident.Quote(g.At)
+	query := "UPDATE " + ident.Quote(g.Table) + " SET " + strings.Join(append(assignments, column+" = "+g.time()), ", ") +
+		" WHERE " + ident.Quote(g.ID) + " = ? AND (" + column + " IS NULL OR " + column + " < " + g.time() + ")"
+	if g.Datetime {
+		query += " AND " + g.keepsMicroseconds()
+	}
+	args = append(args, at.UnixMicro(), id, at.UnixMicro())
 
 	var out Outcome
-	err = onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
+	err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
 		out, err = g.update(ctx, tx, query, args, id, at)
 		return err
 	})
@@ -142,7 +121,7 @@ func (g ByTime) update(ctx context.Context, tx *onerow.Tx, query string, args []
 			return out, err
 		}
 		if !first {
-			return "", &ColumnError{Table: g.Table, Column: g.At, Type: g.wanted(), Wanted: g.wanted()}
+			return "", fmt.Errorf("%w: %s.%s is %s and has another time than was written; is there a trigger?", ErrColumn, g.Table, g.At, g.wanted())
 		}
 	}
 }

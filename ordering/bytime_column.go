@@ -49,7 +49,7 @@ func (g ByTime) fits(rows *sql.Rows) error {
 	if name == "" || name == g.wanted() || name == "UNSIGNED BIGINT" && !g.Datetime {
 		return nil
 	}
-	return &ColumnError{Table: g.Table, Column: g.At, Type: name, Wanted: g.wanted()}
+	return fmt.Errorf("%w: %s.%s is %s; make it %s", ErrColumn, g.Table, g.At, name, g.wanted())
 }
 
 // keepsMicroseconds is a condition on the type of the column, whatever is in it: as text, a time with six

@@ -61,12 +61,11 @@ func TestByTimeColumn(t *testing.T) {
 
 func check(t *testing.T, err error, says string) {
 	t.Helper()
-	var column *ordering.ColumnError
 	switch {
 	case says == "" && err == nil:
-	case !errors.Is(err, ordering.ErrColumn) || !errors.As(err, &column) || column.Type != says:
+	case !errors.Is(err, ordering.ErrColumn):
 		t.Fatalf("got the error %v, want %q", err, says)
-	case !strings.Contains(err.Error(), "odd.at_it") || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), column.Wanted):
+	case !strings.Contains(err.Error(), "odd.at_it") || !strings.Contains(err.Error(), " is "+says) || !strings.Contains(err.Error(), "make it ") && !strings.Contains(err.Error(), "trigger"):
 		t.Fatalf("it does not say enough: %v", err)
 	}
 }

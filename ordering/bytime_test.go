@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -45,17 +44,6 @@ func TestByTime(t *testing.T) {
 			}
 			_, err := g.Update(ctx, db, 2, now, ordering.Set("name", "x"))
 			wantError(t, err, onerow.ErrNotFound)
-
-			set, where, args, err := g.Fragment(now.Add(2 * time.Hour))
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, want := range []int64{1, 0} {
-				n, err := onerow.Affected(ctx, db, "UPDATE runner SET name = ?, "+set+" WHERE id = ? AND "+where, "G", args[0], 1, args[1])
-				if err != nil || n != want {
-					t.Fatal(n, err)
-				}
-			}
 		}
 	}
 }
@@ -117,8 +105,7 @@ func TestOptimistic(t *testing.T) {
 		}
 		calls, disturb = 0, 99
 		_, err := o.Update(ctx, db, decide)
-		var conflict *ordering.ConflictError
-		if wantError(t, err, ordering.ErrConflict); !errors.As(err, &conflict) || len(conflict.Losing) != 3 || calls != 3 {
+		if wantError(t, err, ordering.ErrConflict); calls != 3 {
 			t.Fatal(err)
 		}
 		for i, want := range []bool{true, false} {
@@ -165,18 +152,16 @@ func TestLosingTexts(t *testing.T) {
 			Write: func(context.Context, onerow.DB, torn, int64) (int64, error) { return 0, nil },
 		}
 		_, err := o.Update(ctx, db, func(_ context.Context, r torn) (torn, error) { return torn{Name: "b"}, nil })
-		var conflict *ordering.ConflictError
-		if wantError(t, err, ordering.ErrConflict); !errors.As(err, &conflict) || len(conflict.Losing) == 0 {
-			t.Fatalf("%s: %v", what, err)
+		wantError(t, err, ordering.ErrConflict)
+		must(ordering.Park(ctx, db, "torn", what, nil, err))
+		letters := must(ordering.DeadLetters(ctx, db, "torn", 0, 10))
+		if len(letters) != 1 || len(letters[0].Losing) == 0 {
+			t.Fatalf("%s: parked is %+v", what, letters)
 		}
-		lost := conflict.Losing[0]
+		lost := letters[0].Losing[0]
 		said := strings.Contains(lost.Row, "not UTF-8") && strings.Contains(lost.Row, `a\\xffb`)
 		if said != (what == "text") || lost.Wanted != `{"name":"b"}` || !utf8.ValidString(lost.Row) {
 			t.Errorf("%s: %+v", what, lost)
-		}
-		must(ordering.Park(ctx, db, "torn", what, nil, err))
-		if letters := must(ordering.DeadLetters(ctx, db, "torn", 0, 10)); len(letters) != 1 || letters[0].Losing[0] != lost {
-			t.Errorf("%s: parked is %+v", what, letters)
 		}
 	}
 }

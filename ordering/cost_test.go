@@ -26,12 +26,11 @@ func kept(t *testing.T, messages int, level sql.IsolationLevel) string {
 // TestForgetCost: Forget reads and locks what it deletes, however many messages there are, and however many
 // of them are old.
 func TestForgetCost(t *testing.T) {
-	guard := must(ordering.New[struct{}](ordering.Config{Consumer: "c", Mode: ordering.Hold, Keep: true, First: 1}))
 	for _, level := range levels {
 		few, many := kept(t, cost.Few, level), kept(t, cost.Many(t), level)
 		for _, age := range []time.Duration{0, 500 * time.Second} {
 			for _, s := range cost.Flat(t, few, many, func(ctx context.Context, db *sql.DB) error {
-				n, err := guard.Forget(ctx, db, age, 20)
+				n, err := ordering.Forget(ctx, db, age, 20)
 				if err == nil && n != 20 {
 					err = fmt.Errorf("%d forgotten", n)
 				}
@@ -45,7 +44,7 @@ func TestForgetCost(t *testing.T) {
 	}
 }
 
-// TestForgetAll: Forget without a guard is for all consumers, and counts and limits them together.
+// TestForgetAll: Forget is for all consumers, and counts and limits them together.
 func TestForgetAll(t *testing.T) {
 	db := dbtest.OpenDSN(t, kept(t, cost.Few, sql.LevelReadCommitted))
 	dbtest.Exec(t, db, "UPDATE onerow_stream_message SET consumer = CONCAT('c', seq % 3)")
@@ -71,7 +70,7 @@ func TestForgetAll(t *testing.T) {
 // TestParkedCost: what a stream has parked is found, applied and dropped without reading or locking what
 // others have parked, or what is kept of its own.
 func TestParkedCost(t *testing.T) {
-	guard := must(ordering.New[struct{}](ordering.Config{Consumer: "c", Mode: ordering.Hold, Keep: true, First: 1}))
+	guard := must(ordering.New[struct{}](ordering.Config{Consumer: "c", Hold: true, Keep: true, First: 1}))
 	nothing := func(context.Context, *onerow.Tx, ordering.Message, *struct{}) error { return nil }
 	send := func(epoch, seq int64) func(ctx context.Context, db *sql.DB) error {
 		return func(ctx context.Context, db *sql.DB) error {
@@ -134,8 +133,8 @@ func filled(t *testing.T, rows int, level sql.IsolationLevel) string {
 // TestCosts: what a call reads and locks depends neither on its stream's messages nor on other streams and
 // queues.
 func TestCosts(t *testing.T) {
-	guard := must(ordering.New[struct{}](ordering.Config{Consumer: "c", Mode: ordering.Hold, Keep: true, First: 1}))
-	lossy := must(ordering.New[struct{}](ordering.Config{Consumer: "e", Mode: ordering.Hold, First: 1}))
+	guard := must(ordering.New[struct{}](ordering.Config{Consumer: "c", Hold: true, Keep: true, First: 1}))
+	lossy := must(ordering.New[struct{}](ordering.Config{Consumer: "e", Hold: true, First: 1}))
 	nothing := func(context.Context, *onerow.Tx, ordering.Message, *struct{}) error { return nil }
 	const at = 1_000_000
 	points := ordering.ByTime{Table: "runner", ID: "id", At: "asked_us"}

@@ -86,7 +86,7 @@ type verb struct {
 // verbs: hold is the guard of those that hold messages.
 func verbs() (list []verb, hold *ordering.Guard[runState]) {
 	reject := must(ordering.New[runState](ordering.Config{Consumer: "c", Keep: true}))
-	hold = must(ordering.New[runState](ordering.Config{Consumer: "c", Mode: ordering.Hold, First: 1}))
+	hold = must(ordering.New[runState](ordering.Config{Consumer: "c", Hold: true, First: 1}))
 	give := func(g *ordering.Guard[runState], seq int64) func(context.Context, *sql.DB) error {
 		return func(ctx context.Context, db *sql.DB) error {
 			return second(g.Apply(ctx, db, sample(seq).message(), apply))
@@ -123,7 +123,7 @@ func verbs() (list []verb, hold *ordering.Guard[runState]) {
 			return second(ordering.Park(ctx, db, "q", "m", []byte("x"), errPoison))
 		}, 25},
 		{"forget, settle and read", reject, []int64{1, 2}, func(ctx context.Context, db *sql.DB) error {
-			return errors.Join(second(reject.Forget(ctx, db, -1e9, 1)), second(reject.Forget(ctx, db, -1e9, 10)), second(ordering.Settle(ctx, db, 1)),
+			return errors.Join(second(ordering.Forget(ctx, db, -1e9, 1)), second(ordering.Forget(ctx, db, -1e9, 10)), second(ordering.Settle(ctx, db, 1)),
 				second(reject.Read(ctx, db, "user/3000")), second(reject.Waiting(ctx, db, 5)), second(ordering.DeadLetters(ctx, db, "q", 0, 5)))
 		}, 40},
 	}, hold
@@ -213,7 +213,7 @@ func TestStatements(t *testing.T) {
 	}
 	reject := must(ordering.New[trail](ordering.Config{Consumer: "a"}))
 	keep := must(ordering.New[trail](ordering.Config{Consumer: "b", Keep: true}))
-	hold := must(ordering.New[trail](ordering.Config{Consumer: "c", Mode: ordering.Hold}))
+	hold := must(ordering.New[trail](ordering.Config{Consumer: "c", Hold: true}))
 	expect("reject, applied", 5, give(reject, "s", 5))
 	expect("reject, refused", 4, give(reject, "s", 5))
 	expect("keep, applied", 6, give(keep, "s", 5))

@@ -11,7 +11,7 @@
 // consumer's state, a value of a type of its own. Apply calls the consumer's function for
 // the messages that are next:
 //
-//	runs, err := ordering.New[RunState](ordering.Config{Consumer: "runs", Mode: ordering.Reject})
+//	runs, err := ordering.New[RunState](ordering.Config{Consumer: "runs"})
 //	res, err := runs.Apply(ctx, db, ordering.Message{Stream: "user/3000", Sequence: 2, Payload: body},
 //		func(ctx context.Context, tx *onerow.Tx, m ordering.Message, s *RunState) error {
 //			s.Meters += 199                               // the state is written last, for you
@@ -51,7 +51,7 @@
 // The function runs again when its transaction does, so its effects belong into the
 // transaction; in a crash nothing of them is left. In mode Hold the function's error
 // for a parked message, a call to elsewhere that timed out as well as any other, holds
-// the stream, not the messages before it: [HeldError].
+// the stream, not the messages before it: [ErrHeld].
 //
 // On a cluster of several primaries the lock does not reach other nodes, but whoever
 // applies or parks a message writes the context row: the certifier refuses one of
@@ -92,6 +92,5 @@
 //	ByTime.Verify                       1
 //	Optimistic.Update                   1 read and 1 write for each attempt
 //	Park                                1
-//	Forget, of a guard                  2 for each 200 messages
-//	Forget, of all consumers            1 more for each consumer
+//	Forget                              2 for each 200 messages, and 1 for each consumer
 package ordering

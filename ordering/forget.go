@@ -24,43 +24,21 @@ var oldMessages = purge.Table{
 // sqlNextConsumer reads one entry of the primary key, without a lock.
 const sqlNextConsumer = `SELECT consumer FROM onerow_stream_message FORCE INDEX (PRIMARY) WHERE consumer > ? ORDER BY consumer LIMIT 1`
 
-// Forget deletes rows of applied messages that came more than age ago, oldest first, at
-// most limit of them, and returns how many. Parked messages stay. A duplicate of a
-// forgotten message is Late. Call it until it returns less than limit. On a pool each
-// 200 rows commit by themselves, so that an error may leave some of them deleted, which
-// the number says. Two statements for each 200.
-func (g *Guard[S]) Forget(ctx context.Context, db onerow.DB, age time.Duration, limit int) (int64, error) {
-	return forget(ctx, db, g.config.Consumer, age, limit)
-}
-
-func forget(ctx context.Context, db onerow.DB, consumer string, age time.Duration, limit int) (int64, error) {
-	n, err := oldMessages.Purge(ctx, db, limit, consumer, age.Microseconds())
-	if err != nil {
-		return n, fmt.Errorf("ordering: forget messages of consumer %q: %w", consumer, err)
-	}
-	return n, nil
-}
-
-// Forget is [Guard.Forget] for all consumers, one after the other; 1 statement more for each.
+// Forget deletes rows of applied messages that came more than age ago, of one consumer after the other and oldest
+// first, at most limit of them, and returns how many. Parked messages stay. A duplicate of a forgotten message is
+// Late. Call it until it returns less than limit. On a pool each 200 rows commit by themselves, so that an error may
+// leave some of them deleted, which the number says. Two statements for each 200, and one for each consumer.
 func Forget(ctx context.Context, db onerow.DB, age time.Duration, limit int) (int64, error) {
-	return eachConsumer(ctx, db, limit, func(consumer string, limit int) (int64, error) {
-		return forget(ctx, db, consumer, age, limit)
-	})
+	return eachConsumer(ctx, db, age, limit, oldMessages.Purge)
 }
 
-// ToForget is how many messages Forget would delete, limit at most. Two statements for each consumer.
+// ToForget returns how many messages Forget would delete, limit at most. Two statements for each consumer.
 func ToForget(ctx context.Context, db onerow.DB, age time.Duration, limit int) (int64, error) {
-	return eachConsumer(ctx, db, limit, func(consumer string, limit int) (int64, error) {
-		n, err := oldMessages.Waiting(ctx, db, limit, consumer, age.Microseconds())
-		if err != nil {
-			return 0, fmt.Errorf("ordering: count old messages of consumer %q: %w", consumer, err)
-		}
-		return n, nil
-	})
+	return eachConsumer(ctx, db, age, limit, oldMessages.Waiting)
 }
 
 // eachConsumer adds up what fn returns for the consumers that have messages, until that is limit.
-func eachConsumer(ctx context.Context, db onerow.DB, limit int, fn func(consumer string, limit int) (int64, error)) (total int64, err error) {
+func eachConsumer(ctx context.Context, db onerow.DB, age time.Duration, limit int, fn func(context.Context, onerow.DB, int, ...any) (int64, error)) (total int64, err error) {
 	for consumer := ""; total < int64(limit); {
 		err := onerow.QueryRow(ctx, db, sqlNextConsumer, []any{consumer}, &consumer)
 		if errors.Is(err, sql.ErrNoRows) {
@@ -69,10 +47,10 @@ func eachConsumer(ctx context.Context, db onerow.DB, limit int, fn func(consumer
 		if err != nil {
 			return total, fmt.Errorf("ordering: look for consumers: %w", err)
 		}
-		n, err := fn(consumer, limit-int(total))
+		n, err := fn(ctx, db, limit-int(total), consumer, age.Microseconds())
 		total += n
 		if err != nil {
-			return total, err
+			return total, fmt.Errorf("ordering: old messages of consumer %q: %w", consumer, err)
 		}
 	}
 	return total, nil

@@ -10,25 +10,16 @@ import (
 	"github.com/onerow/onerow/internal/exactjson"
 )
 
-// Mode says what becomes of a message that comes before its turn.
-type Mode int
-
-const (
-	// Reject applies what is newer and refuses what is not. Numbers may be left out.
-	Reject Mode = iota
-	// Hold parks early messages until the gap before them closes.
-	Hold
-)
-
 // Config of a [Guard].
 type Config struct {
 	// Consumer is whose contexts these are, 1 to 64 bytes: two consumers of the same
 	// stream do not know each other.
 	Consumer string
-	// Mode is Reject or Hold.
-	Mode Mode
+	// Hold parks a message that comes before its turn until the gap before it closes. Without it (mode Reject)
+	// what is newer applies, numbers may be left out, and what is not newer is refused.
+	Hold bool
 	// Keep keeps a row for each applied message, so that a duplicate can be told from a
-	// late message; see [Guard.Forget]. In mode Hold it is not needed for that.
+	// late message; see [Forget]. In mode Hold it is not needed for that.
 	Keep bool
 	// First is the first sequence of a stream, and of each epoch; for mode Hold.
 	First int64
@@ -71,9 +62,6 @@ const (
 	Stale Outcome = "stale"
 )
 
-// Refused says whether the message was dropped.
-func (o Outcome) Refused() bool { return o == Duplicate || o == Late || o == Stale }
-
 // Context is how far a consumer is with a stream.
 type Context[S any] struct {
 	// Epoch and Last are those of the last message that was applied. In mode Hold, before the
@@ -113,9 +101,6 @@ func New[S any](c Config) (*Guard[S], error) {
 	if c.Consumer == "" || len(c.Consumer) > maxConsumer {
 		return nil, fmt.Errorf("%w: the name of a consumer has %d bytes, 1 to %d fit", ErrInvalidArgument, len(c.Consumer), maxConsumer)
 	}
-	if c.Mode != Reject && c.Mode != Hold {
-		return nil, fmt.Errorf("%w: consumer %q: there is no mode %d", ErrInvalidArgument, c.Consumer, c.Mode)
-	}
 	if c.First == math.MinInt64 {
 		return nil, fmt.Errorf("%w: consumer %q: a stream cannot start at %d", ErrInvalidArgument, c.Consumer, c.First)
 	}
@@ -129,7 +114,7 @@ func (g *Guard[S]) check(m Message) error {
 	switch {
 	case m.Stream == "" || len(m.Stream) > maxStream:
 		return fmt.Errorf("%w: the name of a stream has %d bytes, 1 to %d fit", ErrInvalidArgument, len(m.Stream), maxStream)
-	case len(m.Payload) > maxBlob && (g.config.Keep || g.config.Mode == Hold):
+	case len(m.Payload) > maxBlob && (g.config.Keep || g.config.Hold):
 		return fmt.Errorf("%w: message %d of stream %q has %d bytes, %d can be kept", ErrInvalidArgument, m.Sequence, m.Stream, len(m.Payload), maxBlob)
 	case m.Sequence == math.MinInt64 || m.Sequence == math.MaxInt64:
 		return fmt.Errorf("%w: a message of stream %q has the sequence %d", ErrInvalidArgument, m.Stream, m.Sequence)

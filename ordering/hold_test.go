@@ -15,7 +15,7 @@ import (
 func TestSkipTheStartOfAnEpoch(t *testing.T) {
 	db, _ := open(t)
 	ctx := t.Context()
-	g := must(ordering.New[trail](ordering.Config{Consumer: "c", Mode: ordering.Hold, First: 1}))
+	g := must(ordering.New[trail](ordering.Config{Consumer: "c", Hold: true, First: 1}))
 	give := func(epoch, seq int64) {
 		t.Helper()
 		must(g.Apply(ctx, db, ordering.Message{Stream: "s", Epoch: epoch, Sequence: seq}, follow))
@@ -42,7 +42,7 @@ func TestSkipTheStartOfAnEpoch(t *testing.T) {
 func TestParkedBehindPoison(t *testing.T) {
 	db, _ := open(t)
 	ctx := t.Context()
-	g := must(ordering.New[trail](ordering.Config{Consumer: "c", Mode: ordering.Hold, First: 1}))
+	g := must(ordering.New[trail](ordering.Config{Consumer: "c", Hold: true, First: 1}))
 	fn := func(ctx context.Context, tx *onerow.Tx, m ordering.Message, s *trail) error {
 		if m.Sequence == 2 {
 			return errPoison

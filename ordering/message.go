@@ -17,7 +17,7 @@ const sqlSeen = `SELECT 1 FROM onerow_stream_message WHERE consumer = ? AND stre
 // refusal tells a duplicate from a late message, as far as is known.
 func (g *Guard[S]) refusal(ctx context.Context, tx *onerow.Tx, c Context[S], m Message) (Outcome, error) {
 	if !g.config.Keep {
-		if g.config.Mode == Hold && m.Epoch == c.Epoch && m.Sequence >= g.config.First {
+		if g.config.Hold && m.Epoch == c.Epoch && m.Sequence >= g.config.First {
 			return Duplicate, nil // all up to Last were applied
 		}
 		return Stale, nil
@@ -53,7 +53,7 @@ const (
 func (g *Guard[S]) park(ctx context.Context, tx *onerow.Tx, c Context[S], m Message) (Result[S], error) {
 	res := Result[S]{Result: onerow.Result[Context[S]]{Row: c}, Outcome: Held}
 	if c.Held >= g.config.MaxHeld {
-		return res, &TooManyHeldError{Stream: m.Stream, Sequence: m.Sequence, Last: c.Last, Held: c.Held}
+		return res, fmt.Errorf("%w: %d of stream %q, which waits for %d; redeliver that one, or give it up with Skip", ErrTooManyHeld, c.Held, m.Stream, c.Last+1)
 	}
 	_, err := tx.ExecContext(ctx, sqlPark, g.config.Consumer, m.Stream, m.Epoch, m.Sequence, m.Payload)
 	switch {

@@ -54,7 +54,7 @@ func (o Optimistic[T]) Update(ctx context.Context, db onerow.DB, decide func(ctx
 	if _, tx := db.(*onerow.Tx); tx {
 		tries = 1
 	}
-	conflict := &ConflictError{What: o.What}
+	conflict := &conflictError{what: o.What}
 	for range tries {
 		row, version, err := o.Read(ctx, db)
 		if err != nil {
@@ -79,7 +79,7 @@ func (o Optimistic[T]) Update(ctx context.Context, db onerow.DB, decide func(ctx
 		if err != nil {
 			return res, fmt.Errorf("ordering: %s: %w", o.What, err)
 		}
-		conflict.Losing = append(conflict.Losing, lost)
+		conflict.losing = append(conflict.losing, lost)
 	}
 	return res, conflict
 }

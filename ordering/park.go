@@ -48,9 +48,9 @@ func Park(ctx context.Context, db onerow.DB, queue, messageID string, payload []
 			ErrInvalidArgument, maxConsumer, maxStream, maxBlob)
 	}
 	var losing any
-	var conflict *ConflictError
+	var conflict *conflictError
 	if errors.As(cause, &conflict) {
-		text, err := json.Marshal(conflict.Losing) // numbers, and texts that are UTF-8: see textOf
+		text, err := json.Marshal(conflict.losing) // numbers, and texts that are UTF-8: see textOf
 		if err != nil {
 			return false, fmt.Errorf("ordering: park message %q of %s: %w", messageID, queue, err)
 		}

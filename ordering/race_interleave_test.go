@@ -82,7 +82,7 @@ func given(h *racetest.Answers, g *ordering.Guard[runState], m ordering.Message,
 func sequenceRaces(h *racetest.Answers) []race {
 	reject := must(ordering.New[runState](ordering.Config{Consumer: "c"}))
 	keep := must(ordering.New[runState](ordering.Config{Consumer: "c", Keep: true}))
-	hold := must(ordering.New[runState](ordering.Config{Consumer: "c", Mode: ordering.Hold, First: 1}))
+	hold := must(ordering.New[runState](ordering.Config{Consumer: "c", Hold: true, First: 1}))
 	give := func(g *ordering.Guard[runState], seqs ...int64) (calls []call) {
 		for _, seq := range seqs {
 			calls = append(calls, given(h, g, sample(seq).message(), false))
@@ -98,7 +98,7 @@ func sequenceRaces(h *racetest.Answers) []race {
 	reset := sample(1).message()
 	reset.Epoch = 1
 	skip := func(ctx context.Context, db *sql.DB) error { return second(hold.Skip(ctx, db, "user/3000", 1, one)) }
-	forget := func(ctx context.Context, db *sql.DB) error { return second(keep.Forget(ctx, db, -1e9, 10)) }
+	forget := func(ctx context.Context, db *sql.DB) error { return second(ordering.Forget(ctx, db, -1e9, 10)) }
 	release := func(ctx context.Context, db *sql.DB) error { return second(hold.Release(ctx, db, "user/3000", one)) }
 	return []race{
 		{"reject, the first, twice", reject, nil, nil, give(reject, 5, 5), true, h.Exactly("applied", "stale")},

@@ -36,7 +36,7 @@ func (g *Guard[S]) Release(ctx context.Context, db onerow.DB, stream string, fn 
 // those before it are run again without it.
 func (g *Guard[S]) release(ctx context.Context, db onerow.DB, stream string, fn Func[S], res *Result[S]) error {
 	limit := batch
-	var failed *HeldError
+	var failed *heldError
 	for {
 		var r released[S]
 		err := onerow.InTx(ctx, db, func(ctx context.Context, tx *onerow.Tx) (err error) {
@@ -46,7 +46,7 @@ func (g *Guard[S]) release(ctx context.Context, db onerow.DB, stream string, fn 
 			}
 			return err
 		})
-		var held *HeldError
+		var held *heldError
 		switch {
 		case errors.As(err, &held) && r.again > 0:
 			failed, limit = held, r.again
@@ -92,7 +92,7 @@ func (g *Guard[S]) releaseBatch(ctx context.Context, tx *onerow.Tx, stream strin
 		}
 		if err != nil {
 			r.again = i
-			return r, &HeldError{Stream: stream, Sequence: m.Sequence, Err: err}
+			return r, &heldError{stream, m.Sequence, err}
 		}
 		c.Last = m.Sequence
 	}

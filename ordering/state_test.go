@@ -22,7 +22,7 @@ type loose struct {
 // before was applied by the same call or by another one.
 func TestStateIsWhatIsStored(t *testing.T) {
 	db, _ := open(t)
-	g := must(ordering.New[loose](ordering.Config{Consumer: "c", Mode: ordering.Hold}))
+	g := must(ordering.New[loose](ordering.Config{Consumer: "c", Hold: true}))
 	var seen []string
 	note := func(_ context.Context, _ *onerow.Tx, m ordering.Message, s *loose) error {
 		seen = append(seen, fmt.Sprintf("%T %v %q", s.Any, s.List == nil, s.Left))

@@ -45,7 +45,7 @@ func TestForgetInEachZone(t *testing.T) {
 	zonetest.Each(t, func(t *testing.T, zone dbtest.Option) {
 		db, _ := open(t, zone)
 		ctx := t.Context()
-		g := must(ordering.New[trail](ordering.Config{Consumer: "c", Mode: ordering.Hold, First: 1, Keep: true}))
+		g := must(ordering.New[trail](ordering.Config{Consumer: "c", Hold: true, First: 1, Keep: true}))
 		for _, seq := range []int64{1, 2, 4} {
 			must(g.Apply(ctx, db, ordering.Message{Stream: "s", Sequence: seq}, follow))
 		}
@@ -53,7 +53,7 @@ func TestForgetInEachZone(t *testing.T) {
 		if n := must(ordering.ToForget(ctx, db, 24*time.Hour, 10)); n != 1 {
 			t.Errorf("%d are old enough to be forgotten", n)
 		}
-		if n := must(g.Forget(ctx, db, 24*time.Hour, 10)); n != 1 {
+		if n := must(ordering.Forget(ctx, db, 24*time.Hour, 10)); n != 1 {
 			t.Errorf("%d were forgotten", n)
 		}
 		if n := dbtest.Scan[int](t, db, "SELECT SUM(seq) FROM onerow_stream_message"); n != 2+4 {

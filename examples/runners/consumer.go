@@ -25,10 +25,10 @@ type consumer struct {
 
 // newConsumer makes a consumer. Keep is for mode Reject: it can then tell a late message
 // from a duplicate. First is for mode Hold: it must know where a sequence begins.
-func newConsumer(ctx context.Context, d *demo.Database, mode ordering.Mode) (*consumer, error) {
-	config := ordering.Config{Consumer: "reject", Mode: mode, Keep: true}
-	if mode == ordering.Hold {
-		config = ordering.Config{Consumer: "hold", Mode: mode, First: 1}
+func newConsumer(ctx context.Context, d *demo.Database, hold bool) (*consumer, error) {
+	config := ordering.Config{Consumer: "reject", Keep: true}
+	if hold {
+		config = ordering.Config{Consumer: "hold", Hold: true, First: 1}
 	}
 	guard, err := ordering.New[progress](config)
 	if err != nil {

@@ -46,8 +46,8 @@ func play(ctx context.Context, d *demo.Database, page *demo.Page, seed uint64) (
 	page.Line("   %s", first.Payload)
 
 	var both [2]*consumer
-	for i, mode := range []ordering.Mode{ordering.Reject, ordering.Hold} {
-		if both[i], err = newConsumer(ctx, d, mode); err != nil {
+	for i, hold := range []bool{false, true} {
+		if both[i], err = newConsumer(ctx, d, hold); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, both[i].close()) }()

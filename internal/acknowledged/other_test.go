@@ -93,7 +93,7 @@ var notSQL = map[string]map[string]string{
 	"ordering": {
 		"name":   "At Consumer ID ByTime.Table column messageID queue stream Message.Stream What",
 		"body":   "payload Payload",
-		"answer": "Column MessageID Outcome Queue Reason Row Stream Table ColumnError.Type Wanted",
+		"answer": "MessageID Outcome Queue Reason Row Stream Wanted",
 	},
 	"pool": {
 		"answer": "Fix Setting Value Why",

@@ -195,11 +195,11 @@ var uses = map[string]func(ctx context.Context, a *application) error{
 		return err
 	},
 	"ordering": func(ctx context.Context, a *application) error {
-		guard, err := ordering.New[int](ordering.Config{Consumer: "runs", Mode: ordering.Hold, First: 1})
+		guard, err := ordering.New[int](ordering.Config{Consumer: "runs", Hold: true, First: 1})
 		if err != nil {
 			return err
 		}
-		kept, err := ordering.New[int](ordering.Config{Consumer: "kept", Mode: ordering.Reject, Keep: true})
+		kept, err := ordering.New[int](ordering.Config{Consumer: "kept", Keep: true})
 		if err != nil {
 			return err
 		}
@@ -219,7 +219,7 @@ var uses = map[string]func(ctx context.Context, a *application) error{
 			func() error { _, err := guard.Skip(ctx, a.db, "s", 4, count); return err },
 			func() error { _, err := guard.Release(ctx, a.db, "s", count); return err },
 			func() error { _, err := guard.Read(ctx, a.db, "s"); return err },
-			func() error { _, err := guard.Forget(ctx, a.db, time.Hour, 10); return err },
+			func() error { _, err := ordering.Forget(ctx, a.db, time.Hour, 10); return err },
 		)
 	},
 	"ordering.ByTime": func(ctx context.Context, a *application) error {

@@ -62,7 +62,7 @@ const streams = 6
 type Total struct{ Sum, Count int64 }
 
 func newGuard() (*ordering.Guard[Total], error) {
-	return ordering.New[Total](ordering.Config{Consumer: Consumer, Mode: ordering.Reject})
+	return ordering.New[Total](ordering.Config{Consumer: Consumer})
 }
 
 // Amount is what a message carries.
