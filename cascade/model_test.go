@@ -114,7 +114,7 @@ func (m *modelled) run() error {
 	}
 	if m.plan = m.w.Plan(); !m.w.Declared {
 		tops := m.w.Tops()
-		if m.plan, _, err = discover.Plan(ctx, m.db, tops); err != nil {
+		if m.plan, _, _, err = discover.Plan(ctx, m.db, schema.Plan{}, tops, nil); err != nil {
 			return fmt.Errorf("discover from %q: %w", tops, err)
 		}
 		if err := m.w.Adopt(m.plan, tops...); err != nil {

@@ -32,7 +32,7 @@ func ratio(a, b int) float64 {
 // those do not count of which a look at the rows found a value that is not there: a person would take them
 // away.
 func proposals(ctx context.Context, db *sql.DB, roots []string) (refs []string, err error) {
-	plan, _, list, err := discover.Extend(ctx, db, schema.Plan{}, roots, nil)
+	plan, _, list, err := discover.Plan(ctx, db, schema.Plan{}, roots, nil)
 	if err != nil {
 		return nil, err
 	}

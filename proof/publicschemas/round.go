@@ -76,7 +76,7 @@ func newTrial(ctx context.Context, db *sql.DB, c *contents, roots []string, seed
 
 // discovered is what somebody does who wants to delete rows of these tables.
 func discovered(ctx context.Context, db *sql.DB, roots []string) (schema.Plan, error) {
-	plan, _, err := discover.Plan(ctx, db, roots)
+	plan, _, _, err := discover.Plan(ctx, db, schema.Plan{}, roots, nil)
 	if err == nil {
 		err = plan.Trash.UnmarshalText([]byte("30d"))
 	}

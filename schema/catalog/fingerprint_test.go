@@ -25,7 +25,7 @@ func fingerprint(t testing.TB, db *sql.DB, plan schema.Plan) string {
 // TestFingerprint: it changes with what a cascade relies on, and with nothing else.
 func TestFingerprint(t *testing.T) {
 	db := livetest.Bare(t, livetest.Shop()...)
-	plan, _, err := discover.Plan(t.Context(), db, []string{"store"})
+	plan, _, _, err := discover.Plan(t.Context(), db, schema.Plan{}, []string{"store"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

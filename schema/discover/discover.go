@@ -27,8 +27,8 @@ var (
 	ErrLoop = errors.New("schema: a loop of foreign keys that cannot be broken")
 )
 
-// Plan makes a plan of the tables that can be reached from the roots over foreign
-// keys, from the row above to the rows below, and notes about it:
+// Plan makes a plan of the tables that can be reached from the roots over foreign keys, from the row above to the
+// rows below, notes about it, and proposals for references that no foreign key says:
 //
 //   - ON DELETE CASCADE, RESTRICT and NO ACTION become edges that delete;
 //   - ON DELETE SET NULL becomes one that detaches: such a table is in the plan, but
@@ -37,11 +37,13 @@ var (
 //     components, and a loop is broken by detaching at an edge whose columns may all be
 //     NULL and are neither in the key nor in another edge that deletes; of several it is
 //     the one that leads back towards a root; the note says which and why;
-//   - a table that refers to itself keeps its edge.
+//   - a table that refers to itself keeps its edge;
+//   - a soft reference counts as a foreign key that restricts; one that applies to no column is an error.
 //
-// The same database gives the same plan. What no foreign key says, a person adds:
-// polymorphic children, of which a note names pairs of columns (object_type, object_id) that look so, soft
-// references, archive tables, assets.
+// It starts from the old plan, which may be empty: what that has stays as it is, and comes first. Its tables are
+// roots, too, and its edges decide what becomes of rows, even where a foreign key says otherwise. The notes are
+// about what is new. The same database gives the same plan. What no name says either, a person adds: polymorphic
+// children, of which a note names pairs of columns (object_type, object_id) that look so, archive tables, assets.
 //
 // A user is shown no table on which it has no right: a note says so where the user has
 // rights on single tables only.
@@ -49,38 +51,36 @@ var (
 // Nine plain reads. Errors: [ErrUnknownTable]; [ErrLoop] with the loop, its columns
 // and why none can be detached; [ErrNoPlan] with each obstacle: a root that is no
 // table, a table without a primary key, with a key of a type that cannot be held exactly,
-// of an engine without transactions, or a name that cannot be in a plan; and the
-// driver's.
-func Plan(ctx context.Context, db onerow.DB, roots []string) (schema.Plan, []live.Note, error) {
-	p, notes, _, err := discover(ctx, db, &discovery{roots: roots})
-	return p, notes, err
-}
-
-func discover(ctx context.Context, db onerow.DB, d *discovery) (schema.Plan, []live.Note, []Proposal, error) {
+// of an engine without transactions, or a name that cannot be in a plan;
+// [schema.ErrInvalidPlan] of the old plan; and the driver's.
+func Plan(ctx context.Context, db onerow.DB, old schema.Plan, roots []string, soft []Soft) (schema.Plan, []live.Note, []Proposal, error) {
+	fail := func(err error) (schema.Plan, []live.Note, []Proposal, error) { return schema.Plan{}, nil, nil, err }
+	if len(old.Resources)+len(old.Tables) > 0 {
+		if err := old.Check(); err != nil {
+			return fail(err)
+		}
+	}
+	d := &discovery{old: old, roots: roots, soft: soft}
 	var err error
 	if d.found, err = dict.Read(ctx, db); err != nil {
-		return schema.Plan{}, nil, nil, fmt.Errorf("schema: discover: %w", err)
+		return fail(fmt.Errorf("schema: discover: %w", err))
 	}
 	if err := d.keepOld(); err != nil {
-		return schema.Plan{}, nil, nil, err
+		return fail(err)
 	}
 	references, err := d.plan()
 	if err != nil {
-		return schema.Plan{}, nil, nil, err
+		return fail(err)
 	}
 	p := d.extended()
 	if err := p.Check(); err != nil {
-		return schema.Plan{}, nil, nil, fmt.Errorf("%w: %w", ErrNoPlan, err)
+		return fail(fmt.Errorf("%w: %w", ErrNoPlan, err))
 	}
 	blind, err := live.Blind(ctx, db, p)
 	if err != nil {
-		return schema.Plan{}, nil, nil, fmt.Errorf("schema: discover: %w", err)
+		return fail(fmt.Errorf("schema: discover: %w", err))
 	}
-	var proposals []Proposal
-	if d.guessed {
-		proposals = d.guess(p, references)
-	}
-	return p, append(blind, d.notes(p)...), proposals, nil
+	return p, append(blind, d.notes(p)...), d.guess(p, references), nil
 }
 
 // discovery walks the foreign keys of a database.
@@ -94,7 +94,6 @@ type discovery struct {
 	soft  []Soft
 
 	restricted []string
-	guessed    bool // proposals are made of what only looks like a reference
 	remarks,
 	obstacles []live.Note
 }

@@ -1,11 +1,11 @@
 // Package discover makes a plan from the foreign keys of a database, and proposes edges that no foreign key
 // says.
 //
-//	plan, notes, err := discover.Plan(ctx, db, []string{"host"})
+//	plan, notes, proposals, err := discover.Plan(ctx, db, schema.Plan{}, []string{"host"}, nil)
 //
-// [Plan] takes the tables below some roots; [Extend] starts from a plan, takes references that a person
-// declares, and proposes others that names and types make likely; [Sample] says how many of their values are
-// there above. The notes say what a person should know or decide.
+// [Plan] takes the tables below some roots, or extends a plan, takes references that a person declares, and
+// proposes others that names and types make likely; [Sample] says how many of their values are there above. The
+// notes say what a person should know or decide.
 //
 // # What is guaranteed
 //
@@ -22,6 +22,6 @@
 //
 // # Statements
 //
-//	Plan, Extend   10
-//	Sample         1 for each proposal
+//	Plan     10
+//	Sample   1 for each proposal
 package discover

@@ -2,30 +2,12 @@ package discover
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 
-	"github.com/onerow/onerow"
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/internal/dict"
-	"github.com/onerow/onerow/schema/live"
 )
-
-// Extend is [Plan] with references that a person declares, as if they were foreign keys that restrict,
-// with [Proposal]s for others that names and types make likely. It starts from a plan, which may be empty,
-// and returns it with the tables and edges that it lacks; what the plan has stays as it is, and comes first.
-// The plan's own tables are roots, too, and its edges decide what becomes of rows, even where a foreign key
-// says otherwise. The notes are about what is new, and say to which columns a declared reference was applied;
-// one that applies to none is an error.
-func Extend(ctx context.Context, db onerow.DB, plan schema.Plan, roots []string, soft []Soft) (schema.Plan, []live.Note, []Proposal, error) {
-	if len(plan.Resources)+len(plan.Tables) > 0 {
-		if err := plan.Check(); err != nil {
-			return schema.Plan{}, nil, nil, err
-		}
-	}
-	return discover(ctx, db, &discovery{old: plan, roots: roots, soft: soft, guessed: true})
-}
 
 // keepOld learns the tables of the old plan.
 func (d *discovery) keepOld() error {

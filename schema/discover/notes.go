@@ -34,9 +34,6 @@ func (d *discovery) notes(p schema.Plan) []live.Note {
 			strings.Join(d.restricted, ", "))
 	}
 	d.outside()
-	if !d.guessed {
-		d.unbound(p)
-	}
 	d.polymorphic(p)
 	return d.remarks
 }
@@ -85,41 +82,6 @@ func (d *discovery) outside() {
 			d.remark(t.Name, "The foreign key %q of %s.%s refers to it from another database, which no plan reaches; verify will refuse it.", f.Name, f.Schema, f.Table)
 		}
 	}
-}
-
-// unbound notes columns that look like references to tables of the plan and have no
-// foreign key: only a person knows.
-func (d *discovery) unbound(p schema.Plan) {
-	names := d.tableNames()
-	for _, node := range p.Tables {
-		if node.Stays || len(node.Key) != 1 {
-			continue
-		}
-		likely := []string{node.Name + "_id", strings.TrimSuffix(node.Name, "s") + "_id"}
-		if key := node.Key[0]; !strings.EqualFold(key, "id") && strings.HasSuffix(strings.ToLower(key), "id") {
-			likely = append(likely, key)
-		}
-		for _, name := range names {
-			t := d.found.Table(name)
-			if t.Name == node.Name || t.Kind != "BASE TABLE" || strings.HasPrefix(t.Name, "onerow_") {
-				continue
-			}
-			for _, c := range t.Columns {
-				if colset.Has(likely, c.Name) && !d.bound(t.Name, c.Name) {
-					d.remark(node.Name, "%s looks like a reference to it, but has no foreign key. If it is one, add %s to the plan with the edge {table: %s, columns: [%s]}.",
-						fmt.Sprintf("%s.%s", t.Name, c.Name), t.Name, node.Name, c.Name)
-				}
-			}
-		}
-	}
-}
-
-// bound says whether the column is in a foreign key, or is a key that nothing refers by.
-func (d *discovery) bound(table, column string) bool {
-	if p := d.found.Table(table).Primary(); len(p) == 1 && strings.EqualFold(p[0], column) {
-		return true
-	}
-	return d.constrained(table, column)
 }
 
 // kinds are how a column ends that says to which table the id beside it refers.

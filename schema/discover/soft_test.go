@@ -41,7 +41,7 @@ func TestDiscoverSoft(t *testing.T) {
 	dbtest.Exec(t, db, "INSERT INTO wp_users VALUES (1, 1, 1), (2, 1, 1)")
 	dbtest.Exec(t, db, "INSERT INTO wp_posts VALUES (1, 1, 1, NULL), (2, 1, 2, NULL), (3, 1, 9, NULL), (4, 1, NULL, NULL)")
 	guessed := func(roots ...string) (texts []string) {
-		_, _, list, err := discover.Extend(ctx, db, schema.Plan{}, roots, nil)
+		_, _, list, err := discover.Plan(ctx, db, schema.Plan{}, roots, nil)
 		if err == nil {
 			err = discover.Sample(ctx, db, list)
 		}
@@ -94,14 +94,14 @@ func TestDiscoverDeclared(t *testing.T) {
 		}
 		return list
 	}
-	plan, notes, _, err := discover.Extend(ctx, db, schema.Plan{}, []string{"wp_users"}, soft("user_id=wp_users", "userid = wp_users.id", "box_uuid=wp_boxes"))
+	plan, notes, _, err := discover.Plan(ctx, db, schema.Plan{}, []string{"wp_users"}, soft("user_id=wp_users", "userid = wp_users.id", "box_uuid=wp_boxes"))
 	if err != nil {
 		// wp_log has no primary key, and says so.
 		if !errors.Is(err, discover.ErrNoPlan) || !strings.Contains(err.Error(), `table "wp_log": it has no primary key`) {
 			t.Fatal(err)
 		}
 		dbtest.Exec(t, db, "DROP TABLE wp_log")
-		plan, notes, _, err = discover.Extend(ctx, db, schema.Plan{}, []string{"wp_users"}, soft("user_id=wp_users", "userid = wp_users.id", "box_uuid=wp_boxes"))
+		plan, notes, _, err = discover.Plan(ctx, db, schema.Plan{}, []string{"wp_users"}, soft("user_id=wp_users", "userid = wp_users.id", "box_uuid=wp_boxes"))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func TestDiscoverDeclared(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{"user_id=nobody": "unknown table", "nothing=wp_users": `no table has a column "nothing"`, "user_id=wp_users.age": "no such column"} {
-		if _, _, _, err := discover.Extend(ctx, db, schema.Plan{}, []string{"wp_users"}, soft(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, _, err := discover.Plan(ctx, db, schema.Plan{}, []string{"wp_users"}, soft(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
@@ -140,7 +140,7 @@ func TestDiscoverSampleCost(t *testing.T) {
 	dbtest.Exec(t, db, "CREATE TABLE thing (id INT PRIMARY KEY, owner_id INT NULL, filler VARCHAR(20))")
 	dbtest.Exec(t, db, "INSERT INTO owner "+cost.Numbers(20_000)+"SELECT i FROM numbers")
 	dbtest.Exec(t, db, "INSERT INTO thing "+cost.Numbers(20_000)+"SELECT i, i, 'x' FROM numbers")
-	_, _, list, err := discover.Extend(t.Context(), db, schema.Plan{}, []string{"owner"}, nil)
+	_, _, list, err := discover.Plan(t.Context(), db, schema.Plan{}, []string{"owner"}, nil)
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%+v, %v", list, err)
 	}
@@ -191,7 +191,7 @@ func TestDiscoverNames(t *testing.T) {
 		"doors":       {"house_note.door_kind → doors[]: it is called as the key"},
 		"trip_status": {"trip.status_id → trip_status[]: its name says status"},
 	} {
-		_, _, list, err := discover.Extend(t.Context(), db, schema.Plan{}, []string{root}, nil)
+		_, _, list, err := discover.Plan(t.Context(), db, schema.Plan{}, []string{root}, nil)
 		if err == nil {
 			err = discover.Sample(t.Context(), db, list)
 		}
@@ -223,7 +223,7 @@ func TestDiscoverShort(t *testing.T) {
 		"organization": {"account.org_id: its name may be short for organization", "organization_role.org_id: its name may be short for organization"},
 		"component":    nil, "company": nil,
 	} {
-		_, _, list, err := discover.Extend(t.Context(), db, schema.Plan{}, []string{root}, nil)
+		_, _, list, err := discover.Plan(t.Context(), db, schema.Plan{}, []string{root}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -241,7 +241,7 @@ func TestDiscoverShort(t *testing.T) {
 func TestDiscoverStays(t *testing.T) {
 	db := livetest.Migrated(t, "CREATE TABLE house (id INT PRIMARY KEY)", "CREATE TABLE letter (id INT PRIMARY KEY, house_id INT, old_house_id INT NOT NULL, KEY (house_id), KEY (old_house_id))")
 	plan := schema.Plan{Tables: []schema.Table{{Name: "house", Key: []string{"id"}}, {Name: "letter", Key: []string{"id"}, Stays: true}}}
-	_, _, list, err := discover.Extend(t.Context(), db, plan, nil, nil)
+	_, _, list, err := discover.Plan(t.Context(), db, plan, nil, nil)
 	if err != nil || len(list) != 2 {
 		t.Fatalf("%+v, %v", list, err)
 	}
@@ -262,7 +262,7 @@ func TestDiscoverPolymorphic(t *testing.T) {
 		"CREATE TABLE remark (id INT PRIMARY KEY, object_id INT, object_type VARCHAR(20), post_id INT, post_type INT, KEY (object_type, object_id), FOREIGN KEY (post_id) REFERENCES post (id))",
 		"CREATE TABLE vote (id INT PRIMARY KEY, Target_ID INT, target_kind INT, other_id INT)")
 	said := func(plan schema.Plan) (texts []string) {
-		_, notes, _, err := discover.Extend(t.Context(), db, plan, []string{"post"}, nil)
+		_, notes, _, err := discover.Plan(t.Context(), db, plan, []string{"post"}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -303,7 +303,7 @@ func TestDiscoverVersioned(t *testing.T) {
 	} {
 		dbtest.Exec(t, db, stmt)
 	}
-	plan, _, err := discover.Plan(t.Context(), db, []string{"house"})
+	plan, _, _, err := discover.Plan(t.Context(), db, schema.Plan{}, []string{"house"}, nil)
 	if err != nil || len(plan.Tables) != 2 || !slices.Equal(plan.Tables[1].Key, []string{"id"}) {
 		t.Fatalf("%+v, %v", plan, err)
 	}

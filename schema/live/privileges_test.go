@@ -30,7 +30,7 @@ func TestPrivileges(t *testing.T) {
 	for _, stmt := range livetest.Plain().DDL() {
 		dbtest.Exec(t, db, stmt)
 	}
-	plan, _, err := discover.Plan(t.Context(), db, []string{"store"})
+	plan, _, _, err := discover.Plan(t.Context(), db, schema.Plan{}, []string{"store"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestPrivilegesByOtherWays(t *testing.T) {
 	db := livetest.Bare(t,
 		"CREATE TABLE a (id INT PRIMARY KEY, note TEXT)",
 		"CREATE TABLE b (id INT PRIMARY KEY, a_id INT NULL, more TEXT, FOREIGN KEY (a_id) REFERENCES a (id) ON DELETE SET NULL)")
-	plan, _, err := discover.Plan(t.Context(), db, []string{"a"})
+	plan, _, _, err := discover.Plan(t.Context(), db, schema.Plan{}, []string{"a"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestPrivilegesOfMovingTimes(t *testing.T) {
 	db := livetest.Bare(t,
 		"CREATE TABLE a (id INT PRIMARY KEY)",
 		"CREATE TABLE b (id INT PRIMARY KEY, a_id INT NULL, moved TIMESTAMP NULL ON UPDATE CURRENT_TIMESTAMP, FOREIGN KEY (a_id) REFERENCES a (id) ON DELETE SET NULL)")
-	plan, _, err := discover.Plan(t.Context(), db, []string{"a"})
+	plan, _, _, err := discover.Plan(t.Context(), db, schema.Plan{}, []string{"a"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

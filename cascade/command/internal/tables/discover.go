@@ -82,7 +82,7 @@ func (c *Discover) Run(ctx context.Context, a *shell.App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	plan, notes, proposals, err := discover.Extend(ctx, db, old, roots, soft)
+	plan, notes, proposals, err := discover.Plan(ctx, db, old, roots, soft)
 	switch {
 	case errors.Is(err, discover.ErrUnknownTable):
 		return usage.Mark(err)
