@@ -73,83 +73,82 @@ func privilege(table string, rights ...right) Privilege {
 // No right is needed to lock rows: SELECT … FOR UPDATE asks for one of UPDATE, DELETE
 // and LOCK TABLES on MySQL, and only those rows are locked that are deleted.
 func Privileges(plan schema.Plan) []Privilege {
-	var all []Privilege
-	nodes := plan.Nodes()
-	marks, limits, retains := false, false, false
-	for _, n := range nodes {
-		marks, limits = marks || n.Quota != "", limits || len(n.Limits) > 0
-		read := dict.RelevantColumns(nodes, n)
+	retains := false
+	all := onTables(plan, func(n schema.Node, i int, read []string) []right {
+		columns := slices.Clone(read)
+		if n.Managed {
+			columns = append(columns, schema.ColCreatedAt)
+		}
+		if n.Managed && i > 0 {
+			columns = append(columns, schema.ColDeletionID)
+		}
+		if slices.Contains(n.RetentionTables(), n.Tables[i]) {
+			columns, retains = append(columns, n.Retention.Column), true
+		}
+		rights := []right{{"SELECT", columns, false}}
+		if !n.Stays {
+			rights = append(rights, right{"DELETE", n.Key, false})
+		}
 		var detached []string
 		for _, e := range n.Parents {
 			if e.OnDelete.Detaches() || e.OnDelete == schema.OnDeleteDelete && e.Table == n.Name {
 				detached = append(detached, colset.Lower(n.DetachColumns(e))...)
 			}
 		}
-		slices.Sort(detached)
-		detached = slices.Compact(detached)
-		for i, table := range n.Tables {
-			columns := slices.Clone(read)
-			if n.Managed {
-				columns = append(columns, schema.ColCreatedAt)
-			}
-			if n.Managed && i > 0 {
-				columns = append(columns, schema.ColDeletionID)
-			}
-			if slices.Contains(n.RetentionTables(), table) {
-				columns, retains = append(columns, n.Retention.Column), true
-			}
-			rights := []right{{"SELECT", columns, false}}
-			if !n.Stays {
-				rights = append(rights, right{"DELETE", n.Key, false})
-			}
-			if len(detached) > 0 { // with a trash, times that move by themselves are held as well
-				rights = append(rights, right{"UPDATE", detached, n.Trash == 0})
-			}
-			all = append(all, privilege(table, rights...))
-			if n.Trash > 0 {
-				kept := append([]string{schema.ColTrashJob, schema.ColTrashStep, schema.ColTrashLost}, n.Key...)
-				all = append(all, privilege(schema.TrashTable(table), right{"SELECT", kept, false}, right{"INSERT", kept, false}, right{"DELETE", kept, false}))
-			}
+		if slices.Sort(detached); len(detached) > 0 { // with a trash, times that move by themselves are held as well
+			rights = append(rights, right{"UPDATE", slices.Compact(detached), n.Trash == 0})
 		}
-	}
+		return rights
+	}, "SELECT", "INSERT", "DELETE")
 	if retains {
 		all = append(all, onToolkit(map[string][]string{"onerow_retention": {"SELECT", "INSERT", "UPDATE"}})...)
 	}
-	return append(all, toolkitPrivileges(marks, limits)...)
+	return append(all, toolkitPrivileges(plan)...)
 }
 
 // RestorePrivileges are the rights with which an operator brings back what a job has deleted and the plan has
 // kept: rows return to their tables, references are set again, the row itself leaves the archive, and the job
 // is held and ended. A worker's are not enough: it puts nothing into the plan's tables.
 func RestorePrivileges(plan schema.Plan) []Privilege {
-	var all []Privilege
+	all := onTables(plan, func(n schema.Node, i int, read []string) []right {
+		returns := n.Managed && len(n.Tables) > 1
+		rights := []right{{"SELECT", read, false}}
+		if n.Trash > 0 || returns && i == 0 {
+			rights = append(rights, right{"INSERT", n.Key, false})
+		}
+		switch {
+		case returns && i > 0:
+			rights = append(rights, right{"UPDATE", []string{schema.ColDeletionID}, false})
+		case n.Trash > 0 && len(n.Parents) > 0:
+			rights = append(rights, right{"UPDATE", n.Parents[0].Columns, false})
+		}
+		if returns { // it moves, and MySQL asks for this right to lock it
+			rights = append(rights, right{"DELETE", n.Key, false})
+		}
+		return rights
+	}, "SELECT", "DELETE")
+	return append(all, toolkitPrivileges(plan)...)
+}
+
+// onTables returns the rights on each table of the plan, of which read are the columns that a cascade reads, and
+// the verbs on its trash table.
+func onTables(plan schema.Plan, rights func(n schema.Node, table int, read []string) []right, onTrash ...string) (all []Privilege) {
 	nodes := plan.Nodes()
-	marks, limits := false, false
 	for _, n := range nodes {
-		marks, limits = marks || n.Quota != "", limits || len(n.Limits) > 0
-		read, returns := dict.RelevantColumns(nodes, n), n.Managed && len(n.Tables) > 1
+		read := dict.RelevantColumns(nodes, n)
 		for i, table := range n.Tables {
-			rights := []right{{"SELECT", read, false}}
-			if n.Trash > 0 || returns && i == 0 {
-				rights = append(rights, right{"INSERT", n.Key, false})
+			all = append(all, privilege(table, rights(n, i, read)...))
+			if n.Trash <= 0 {
+				continue
 			}
-			switch {
-			case returns && i > 0:
-				rights = append(rights, right{"UPDATE", []string{schema.ColDeletionID}, false})
-			case n.Trash > 0 && len(n.Parents) > 0:
-				rights = append(rights, right{"UPDATE", n.Parents[0].Columns, false})
+			var kept []right
+			for _, verb := range onTrash {
+				kept = append(kept, right{verb, append([]string{schema.ColTrashJob, schema.ColTrashStep, schema.ColTrashLost}, n.Key...), false})
 			}
-			if returns { // it moves, and MySQL asks for this right to lock it
-				rights = append(rights, right{"DELETE", n.Key, false})
-			}
-			all = append(all, privilege(table, rights...))
-			if n.Trash > 0 {
-				kept := append([]string{schema.ColTrashJob, schema.ColTrashStep, schema.ColTrashLost}, n.Key...)
-				all = append(all, privilege(schema.TrashTable(table), right{"SELECT", kept, false}, right{"DELETE", kept, false}))
-			}
+			all = append(all, privilege(schema.TrashTable(table), kept...))
 		}
 	}
-	return append(all, toolkitPrivileges(marks, limits)...)
+	return all
 }
 
 // migrationTable is where package migrations notes what it has done; a worker looks
@@ -158,7 +157,7 @@ const migrationTable = "onerow_goose_version"
 
 // toolkitPrivileges are those for the queue; the tables of other workflows are none of
 // the worker's.
-func toolkitPrivileges(marks, limits bool) []Privilege {
+func toolkitPrivileges(plan schema.Plan) []Privilege {
 	verbs := map[string][]string{
 		"onerow_deletion": {"SELECT", "INSERT"},
 		"onerow_action":   {"SELECT", "INSERT"},
@@ -170,11 +169,13 @@ func toolkitPrivileges(marks, limits bool) []Privilege {
 		"onerow_parked", "onerow_worker", "onerow_trash"} {
 		verbs[name] = []string{"SELECT", "INSERT", "UPDATE", "DELETE"}
 	}
-	if marks {
-		verbs["onerow_quota_mark"] = []string{"INSERT"}
-	}
-	if limits {
-		verbs["onerow_limit"] = []string{"SELECT", "INSERT", "UPDATE"}
+	for _, n := range plan.Nodes() {
+		if n.Quota != "" {
+			verbs["onerow_quota_mark"] = []string{"INSERT"}
+		}
+		if len(n.Limits) > 0 {
+			verbs["onerow_limit"] = []string{"SELECT", "INSERT", "UPDATE"}
+		}
 	}
 	return append(onToolkit(verbs), privilege(migrationTable, right{"SELECT", []string{"version_id", "is_applied"}, false}))
 }
