@@ -96,7 +96,7 @@ func TestDiffers(t *testing.T) {
 	if _, err := d.DB.ExecContext(t.Context(), "UPDATE message SET run_meters = run_meters + 1 WHERE consumer = 'hold' AND user_id = 2 AND sequence_id = 7"); err != nil {
 		t.Fatal(err)
 	}
-	hold, err := newConsumer(t.Context(), d, 1)
+	hold, err := newConsumer(t.Context(), d, true)
 	if err != nil {
 		t.Fatal(err)
 	}

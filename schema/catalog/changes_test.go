@@ -13,7 +13,7 @@ import (
 func TestChanges(t *testing.T) {
 	db := dbtest.Open(t)
 	for _, stmt := range []string{"CREATE TABLE post (id INT PRIMARY KEY, kind INT NOT NULL) ENGINE=InnoDB",
-		"CREATE TABLE note (id INT PRIMARY KEY, post_id INT NULL, file VARCHAR(200) NULL, KEY (post_id), KEY (file), CONSTRAINT below FOREIGN KEY (post_id) REFERENCES post (id)) ENGINE=InnoDB"} {
+		"CREATE TABLE note (id INT PRIMARY KEY, post_id INT NULL, file VARCHAR(200) COLLATE utf8mb4_bin NULL, KEY (post_id), KEY (file), CONSTRAINT below FOREIGN KEY (post_id) REFERENCES post (id)) ENGINE=InnoDB"} {
 		dbtest.Exec(t, db, stmt)
 	}
 	describe := func(change func(note *schema.Table)) string {
@@ -23,9 +23,6 @@ func TestChanges(t *testing.T) {
 		cat, err := catalog.Read(t.Context(), db)
 		if err != nil {
 			t.Fatal(err)
-		}
-		if cat.Fingerprint(plan) != catalog.FingerprintOf(cat.Describe(plan)) {
-			t.Error("the fingerprint is not that of the description")
 		}
 		return cat.Describe(plan)
 	}
@@ -39,12 +36,12 @@ func TestChanges(t *testing.T) {
 		stmts  []string
 		want   []string
 	}{
-		{as, []string{"ALTER TABLE note MODIFY file VARCHAR(100) NOT NULL"}, []string{"table note: column file is now varchar(100) NOT NULL, was varchar(200) NULL"}},
-		{as, []string{"ALTER TABLE note MODIFY file VARCHAR(200) NULL", "CREATE TRIGGER keep BEFORE DELETE ON note FOR EACH ROW SET @x = 1"}, []string{"table note: the trigger keep BEFORE DELETE is new"}},
+		{as, []string{"ALTER TABLE note MODIFY file VARCHAR(100) COLLATE utf8mb4_bin NOT NULL"}, []string{"table note: column file is now varchar(100) utf8mb4_bin NOT NULL, was varchar(200) utf8mb4_bin NULL"}},
+		{as, []string{"ALTER TABLE note MODIFY file VARCHAR(200) COLLATE utf8mb4_bin NULL", "CREATE TRIGGER keep BEFORE DELETE ON note FOR EACH ROW SET @x = 1"}, []string{"table note: the trigger keep BEFORE DELETE is new"}},
 		{as, []string{"DROP TRIGGER keep", "ALTER TABLE note DROP FOREIGN KEY below"}, []string{`the foreign key .note ["post_id"] > .post ["id"] RESTRICT RESTRICT is gone`}},
 		{as, []string{"ALTER TABLE note ADD CONSTRAINT below FOREIGN KEY (post_id) REFERENCES post (id)"}, nil},
 		{func(n *schema.Table) { n.Asset = "" }, nil, []string{`the plan: asset of note is now "", was "file"`, "table note: column file is gone, or not shown to this user"}},
-		{func(n *schema.Table) { n.Parents[0].OnDelete = schema.OnDeleteDetach }, nil, []string{"the plan: on_delete of the edge note (post_id) → post (id) is now detach, was delete"}},
+		{func(n *schema.Table) { n.Parents[0].OnDelete = schema.OnDeleteDetach }, nil, []string{"the plan: the edge note (post_id) → post (id) is now on_delete: detach, was on_delete: delete"}},
 		{func(n *schema.Table) {
 			n.Parents = append(n.Parents, schema.Edge{Table: "note", Columns: []string{"id"}, When: map[string]string{"file": "x"}})
 		}, nil, []string{`the plan: the edge note (id) → note (id) where file is "x" is new`}},

@@ -4,7 +4,7 @@
 //	cat, err := catalog.Read(ctx, db)
 //	column, ok := cat.Column("ticket", "title")
 //
-// [Catalog.Fingerprint] changes when a plan changes, or anything in the database on which a cascade by this
+// [Catalog.Describe] changes when a plan changes, or anything in the database on which a cascade by this
 // plan relies; [Changes] says in words what has. [Catalog.TrashDDL] makes the tables that keep what is
 // deleted.
 //
@@ -21,5 +21,5 @@
 //
 // # Statements
 //
-//	Read, ReadTables   8
+//	Read   8
 package catalog

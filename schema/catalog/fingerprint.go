@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,60 +17,84 @@ import (
 // fingerprintLength is how many hexadecimal digits a fingerprint has.
 const fingerprintLength = 32
 
-// Fingerprint is 32 hexadecimal digits that change when the plan changes, or anything
-// in the database on which a cascade by this plan relies: tables, their engines and
-// primary keys; the columns of keys, edges, conditions and assets, with their types;
-// foreign keys from and to the plan's tables with their rules; their triggers. They do
-// not change with other columns, with indexes, or with the names of foreign keys.
-//
-// What the user may not see is not part of it (see [Read]), so all who work on
-// one queue need the same rights.
-func (c *Catalog) Fingerprint(p schema.Plan) string { return FingerprintOf(c.Describe(p)) }
-
-// FingerprintOf is the fingerprint of a text of [Catalog.Describe].
-func FingerprintOf(description string) string {
+// Fingerprint returns 32 hexadecimal digits of a text of [Catalog.Describe].
+func Fingerprint(description string) string {
 	sum := sha256.Sum256([]byte(description))
 	return hex.EncodeToString(sum[:])[:fingerprintLength]
 }
 
-// Describe is the text whose sum is the fingerprint, for [Changes].
+// Describe returns a text that changes when the plan changes, or anything
+// in the database on which a cascade by this plan relies: tables, their engines and
+// primary keys; the columns of keys, edges, conditions and assets, with their types;
+// foreign keys from and to the plan's tables with their rules; their triggers. It does
+// not change with other columns, with indexes, or with the names of foreign keys, nor with the order of the plan.
+// [Changes] compares two such texts.
+//
+// What the user may not see is not part of it (see [Read]), so all who work on
+// one queue need the same rights.
 func (c *Catalog) Describe(p schema.Plan) string {
-	var all described
-	all.Nodes = canonical(p.Nodes())
+	all := description{Plan: map[string]map[string]string{}, Tables: map[string]map[string]string{}, Foreign: map[string]string{}}
+	nodes := p.Nodes()
 	ours := map[string]bool{}
-	for _, n := range all.Nodes {
-		columns := dict.RelevantColumns(all.Nodes, n)
+	for _, n := range nodes {
+		all.Plan[n.Name] = describeNode(n)
+		columns := dict.RelevantColumns(nodes, n)
 		for _, name := range n.Tables {
 			ours[c.found.Key(name)] = true
-			s := describedTable{Name: name}
-			if t := c.found.Table(name); t != nil {
-				s.Kind, s.Engine, s.Primary = t.Kind, strings.ToLower(t.Engine), t.Primary()
-				for _, col := range columns {
-					if f := t.Column(col); f != nil {
-						s.Columns = append(s.Columns, fmt.Sprintf("%s %s %s %s %v", strings.ToLower(f.Name), f.Full, f.Charset, f.Collation, f.Nullable))
-					}
-				}
-				for _, tr := range t.Triggers {
-					s.Triggers = append(s.Triggers, tr.Name+" "+tr.Timing+" "+tr.Event)
-				}
-			}
-			all.Tables = append(all.Tables, s)
+			all.Tables[name] = describeTable(c.found.Table(name), columns)
 		}
 	}
 	for _, f := range c.found.Foreign {
 		from := f.Schema == c.found.Name && ours[c.found.Key(f.Table)]
 		to := f.ToSchema == c.found.Name && ours[c.found.Key(f.To)]
 		if from || to {
-			all.Foreign = append(all.Foreign, fmt.Sprintf("%s.%s %q > %s.%s %q %s %s", c.short(f.Schema), f.Table, colset.Lower(f.Columns),
-				c.short(f.ToSchema), f.To, colset.Lower(f.References), rule(f.OnDelete), rule(f.OnUpdate)))
+			key := fmt.Sprintf("%s.%s %q > %s.%s %q %s %s", c.short(f.Schema), f.Table, colset.Lower(f.Columns),
+				c.short(f.ToSchema), f.To, colset.Lower(f.References), rule(f.OnDelete), rule(f.OnUpdate))
+			all.Foreign[key] = ""
 		}
 	}
-	slices.Sort(all.Foreign)
 	text, err := json.Marshal(all)
-	if err != nil { // strings, numbers and maps of strings: there is nothing that JSON cannot hold
+	if err != nil { // maps of strings: there is nothing that JSON cannot hold
 		text = fmt.Appendf(nil, "%+v", all)
 	}
 	return string(text)
+}
+
+// describeNode says what the plan has of a resource or a table. How long rows stay in the trash is no part of it: a
+// job may go on.
+func describeNode(n schema.Node) map[string]string {
+	facts := map[string]string{}
+	for what, is := range map[string]any{"tables": n.Tables, "key": n.Key, "asset": n.Asset, "owner": n.Owner, "quota": n.Quota, "tenant": n.Tenant,
+		"limits": n.Limits, "stays": n.Stays, "trash": n.Trash > 0, "resource": n.Managed} {
+		facts[what+" of "+n.Name] = fmt.Sprintf("%q", fmt.Sprint(is))
+	}
+	for _, e := range n.Parents {
+		edge := fmt.Sprintf("the edge %s (%s) → %s (%s)", n.Name, strings.Join(e.Columns, ", "), e.Table, strings.Join(e.References, ", "))
+		for _, column := range slices.Sorted(maps.Keys(e.When)) {
+			edge += fmt.Sprintf(" where %s is %q", column, e.When[column])
+		}
+		facts[edge] = "on_delete: " + string(e.OnDelete)
+	}
+	return facts
+}
+
+// describeTable says what the database has of a table; nothing, where it is missing.
+func describeTable(t *dict.Table, columns []string) map[string]string {
+	facts := map[string]string{}
+	if t == nil {
+		return facts
+	}
+	facts["it"] = fmt.Sprintf("a %s of %s", t.Kind, strings.ToLower(t.Engine))
+	facts["the primary key"] = "(" + strings.Join(t.Primary(), ", ") + ")"
+	for _, name := range columns {
+		if f := t.Column(name); f != nil {
+			facts["column "+strings.ToLower(f.Name)] = f.Collated() + map[bool]string{true: " NULL", false: " NOT NULL"}[f.Nullable]
+		}
+	}
+	for _, tr := range t.Triggers {
+		facts["the trigger "+tr.Name+" "+tr.Timing+" "+tr.Event] = ""
+	}
+	return facts
 }
 
 // short leaves the name of the current database out: a restored copy of it is the same.
@@ -86,22 +111,4 @@ func rule(r string) string {
 		return "RESTRICT"
 	}
 	return r
-}
-
-// edgeOrder is by what edges are sorted.
-func edgeOrder(e schema.Edge) string {
-	return strings.ToLower(fmt.Sprintf("%q %q %q %q", e.Table, e.Columns, e.References, e.When)) + string(e.OnDelete)
-}
-
-// canonical sorts what is in no particular order.
-func canonical(nodes []schema.Node) []schema.Node {
-	for i := range nodes {
-		nodes[i].Trash = min(nodes[i].Trash, 1) // not how long: a job may go on
-		nodes[i].Parents = slices.Clone(nodes[i].Parents)
-		slices.SortFunc(nodes[i].Parents, func(a, b schema.Edge) int {
-			return strings.Compare(edgeOrder(a), edgeOrder(b))
-		})
-	}
-	slices.SortFunc(nodes, func(a, b schema.Node) int { return strings.Compare(a.Name, b.Name) })
-	return nodes
 }

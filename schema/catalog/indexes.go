@@ -8,34 +8,13 @@ import (
 	"github.com/onerow/onerow/schema/internal/dict"
 )
 
-// Index returns the name of a B-tree index of the table that begins with the columns,
-// in any order, and whether there is one. It is none that is INVISIBLE or IGNORED, which no
-// statement may name.
-func (c *Catalog) Index(table string, columns []string) (name string, ok bool) {
-	t := c.found.Table(table)
-	if t == nil {
-		return "", false
-	}
-	want := colset.Lower(columns)
-	for _, x := range t.Indexes {
-		if x.Btree && !x.Off && len(x.Columns) >= len(want) && colset.Same(x.Columns[:len(want)], want) {
-			return x.Name, true
-		}
-	}
-	return "", false
-}
-
 // EdgeIndex returns the name of a B-tree index of the table by which rows are found
 // that hold the edge: it begins with the edge's columns, in any order, among which
 // may be columns of the edge's condition. Of several it is the one with the most
 // columns of the condition. It is none that is INVISIBLE or IGNORED.
 func (c *Catalog) EdgeIndex(table string, e schema.Edge) (name string, ok bool) {
-	t := c.found.Table(table)
-	if t == nil {
-		return "", false
-	}
 	want, best := colset.Lower(e.Columns), -1
-	for _, x := range t.Indexes {
+	for _, x := range c.found.In(table).Indexes {
 		if n := x.Leads(want, dict.Conditions(e)); n > best {
 			name, best = x.Name, n
 		}
@@ -45,21 +24,13 @@ func (c *Catalog) EdgeIndex(table string, e schema.Edge) (name string, ok bool) 
 
 // PrimaryKey returns the columns of a table's primary key, in its order and in lower
 // case; none where the table has none.
-func (c *Catalog) PrimaryKey(table string) []string {
-	if t := c.found.Table(table); t != nil {
-		return t.Primary()
-	}
-	return nil
-}
+func (c *Catalog) PrimaryKey(table string) []string { return c.found.In(table).Primary() }
 
-// Indexes returns the names of all indexes that [Catalog.Index] may choose from.
+// Indexes returns the names of the B-tree indexes of the table that begin with the columns, in any order: none that
+// is INVISIBLE or IGNORED, which no statement may name.
 func (c *Catalog) Indexes(table string, columns []string) (names []string) {
-	t := c.found.Table(table)
-	if t == nil {
-		return nil
-	}
 	want := colset.Lower(columns)
-	for _, x := range t.Indexes {
+	for _, x := range c.found.In(table).Indexes {
 		if x.Leads(want, nil) >= 0 {
 			names = append(names, x.Name)
 		}
@@ -69,8 +40,7 @@ func (c *Catalog) Indexes(table string, columns []string) (names []string) {
 
 // Unique says whether an index lets no two rows have the same values in these columns.
 func (c *Catalog) Unique(table string, columns []string) bool {
-	t := c.found.Table(table)
-	return t != nil && t.Unique(colset.Lower(columns))
+	return c.found.In(table).Unique(colset.Lower(columns))
 }
 
 // ForeignKey says whether a foreign key on these columns of a table, in any order, refers to the table to.
@@ -84,10 +54,7 @@ func (c *Catalog) ForeignKey(table string, columns []string, to string) bool {
 // RetentionIndex returns an index of the table that begins with a column of times, and its columns with those
 // of the primary key, in which InnoDB orders its entries. false: there is none.
 func (c *Catalog) RetentionIndex(table, column string) (name string, columns []string, ok bool) {
-	t := c.found.Table(table)
-	if t == nil {
-		return "", nil, false
-	}
+	t := c.found.In(table)
 	for _, x := range t.Indexes {
 		if !t.Retains(x, column) {
 			continue

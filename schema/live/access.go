@@ -32,7 +32,7 @@ type Access struct {
 // whether they come from the user, a role, or a grant on the database, the table or
 // its columns.
 //
-// Two statements, and one for each right, and those of [catalog.ReadTables] where a plan with a trash
+// Two statements, and one for each right, and those of [catalog.Read] where a plan with a trash
 // detaches rows; none of them locks or reads a row. What does not exist is left to [Verify].
 // Errors: [schema.ErrInvalidPlan] and the driver's.
 func VerifyPrivileges(ctx context.Context, db onerow.DB, plan schema.Plan) (Access, error) {
@@ -137,7 +137,7 @@ func movingColumns(ctx context.Context, db onerow.DB, plan schema.Plan) (map[str
 	if len(tables) == 0 {
 		return nil, nil
 	}
-	cat, err := catalog.ReadTables(ctx, db, tables)
+	cat, err := catalog.Read(ctx, db, tables...)
 	if err != nil {
 		return nil, err
 	}

@@ -87,7 +87,7 @@ func (t *Trash) Has(columns []string) bool {
 // newGraph makes the graph of a plan that has passed its check.
 func newGraph(plan schema.Plan, cat *catalog.Catalog, indexes indexes) (*Graph, error) {
 	text := cat.Describe(plan)
-	g := &Graph{Fingerprint: catalog.FingerprintOf(text), Description: text, Nodes: map[string]*Node{}}
+	g := &Graph{Fingerprint: catalog.Fingerprint(text), Description: text, Nodes: map[string]*Node{}}
 	for _, n := range plan.Nodes() {
 		made, err := newNode(n, cat)
 		if err != nil {
@@ -149,7 +149,7 @@ func newNode(declared schema.Node, cat *catalog.Catalog) (*Node, error) {
 			if t.Asset, ok = cat.Column(name, declared.Asset); !ok {
 				return nil, noColumn(name, declared.Asset)
 			}
-			_, t.Listed = cat.Index(name, []string{declared.Asset})
+			t.Listed = len(cat.Indexes(name, []string{declared.Asset})) > 0
 		}
 		if declared.Trash > 0 {
 			if t.Trash, err = newTrash(declared, name, cat); err != nil {

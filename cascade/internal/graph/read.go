@@ -19,7 +19,7 @@ func Read(ctx context.Context, db onerow.DB, plan schema.Plan) (*Graph, error) {
 	for _, name := range plan.Kept() {
 		tables = append(tables, schema.TrashTable(name))
 	}
-	cat, err := catalog.ReadTables(ctx, db, tables)
+	cat, err := catalog.Read(ctx, db, tables...)
 	if err != nil {
 		return nil, err
 	}

@@ -34,14 +34,9 @@ const (
 // ErrNoDatabase means: the connection has no current database.
 var ErrNoDatabase = errors.New("the connection has no current database; name one in the DSN")
 
-// Read reads the whole catalog of the current database.
-func Read(ctx context.Context, db onerow.DB) (*Database, error) {
-	return ReadTables(ctx, db, nil)
-}
-
-// ReadTables leaves out the columns and indexes of other tables, if any are named: they are
-// most of the work where there are thousands of tables.
-func ReadTables(ctx context.Context, db onerow.DB, only []string) (*Database, error) {
+// Read reads the catalog of the current database. Where tables are named it leaves out the columns and indexes of
+// others: they are most of the work where there are thousands of tables.
+func Read(ctx context.Context, db onerow.DB, only ...string) (*Database, error) {
 	some, args := "", make([]any, len(only))
 	for i, name := range only {
 		some, args[i] = some+", ?", name
@@ -87,7 +82,7 @@ func (d *Database) scanTable(rows *sql.Rows) error {
 	return err
 }
 
-// In finds the table of a row; one that was made since sqlTables ran is no matter.
+// In returns the table of that name, or one without columns: a row's table may have been made since sqlTables ran.
 func (d *Database) In(table string) *Table {
 	if t := d.Table(table); t != nil {
 		return t
