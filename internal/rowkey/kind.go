@@ -1,11 +1,10 @@
 package rowkey
 
 import (
+	"cmp"
 	"encoding/hex"
 	"fmt"
-	"maps"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -40,7 +39,7 @@ var kinds = map[string]kind{
 	"uuid": uuid, "inet4": inet, "inet6": inet,
 }
 
-// family is the kinds whose literals compare with each other as values.
+// family returns the kind as whose values its literals compare.
 func (k kind) family() kind {
 	switch k {
 	case decimal, year:
@@ -53,30 +52,13 @@ func (k kind) family() kind {
 	return k
 }
 
-// example is what a part looks like when it is typed.
-func (k kind) example() string {
-	switch k {
-	case integer, number:
-		return "(an integer)"
-	case year:
-		return "(a year)"
-	case decimal:
-		return "(a number like 12.50)"
-	case text:
-		return "(text)"
-	case label:
-		return "(one of its labels)"
-	case binary:
-		return "(bytes like 0x00ff)"
-	case date:
-		return "(a date like 1993-09-21)"
-	case datetime:
-		return "(a time like 1993-09-21 10:00:00)"
-	case clock:
-		return "(a time like 10:00:00)"
-	}
-	return "(text)"
+// examples are what a part looks like when it is typed; that of others is text.
+var examples = map[kind]string{
+	integer: "an integer", number: "an integer", year: "a year", decimal: "a number like 12.50", label: "one of its labels", binary: "bytes like 0x00ff",
+	date: "a date like 1993-09-21", datetime: "a time like 1993-09-21 10:00:00", clock: "a time like 10:00:00",
 }
+
+func (k kind) example() string { return cmp.Or(examples[k], "text") }
 
 // quoted are the forms of what is written between quotes.
 var quoted = map[kind]*regexp.Regexp{
@@ -138,12 +120,9 @@ func plain(digits string) string {
 func (p part) value(literal string) (any, error) {
 	switch p.kind {
 	case integer, year:
-		if n, err := strconv.ParseInt(literal, 10, 64); err == nil {
-			return n, nil
-		}
-		n, err := strconv.ParseUint(literal, 10, 64)
+		n, err := integerOf(literal)
 		if err != nil {
-			return nil, fmt.Errorf("%w: %q is no integer", ErrInvalidKey, literal)
+			return nil, fmt.Errorf("%w: %w", ErrInvalidKey, err)
 		}
 		return n, nil
 	case decimal:
@@ -157,6 +136,18 @@ func (p part) value(literal string) (any, error) {
 		return nil, fmt.Errorf("%w: %q is the number of a label", ErrInvalidKey, literal)
 	}
 	return strings.Trim(literal, "'"), nil
+}
+
+// integerOf reads an integer: an int64, or a uint64 where it is greater than those.
+func integerOf(digits string) (any, error) {
+	if n, err := strconv.ParseInt(digits, 10, 64); err == nil {
+		return n, nil
+	}
+	n, err := strconv.ParseUint(digits, 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("%q is no integer", digits)
+	}
+	return n, nil
 }
 
 // from writes a part of an encoded key as a literal.
@@ -183,7 +174,7 @@ func (p part) from(value any) (string, error) {
 	case string:
 		return p.fromText(v)
 	}
-	return "", fmt.Errorf("%q is not %s", p.name, strings.Trim(p.kind.example(), "()"))
+	return "", fmt.Errorf("%q is not %s", p.name, p.kind.example())
 }
 
 func (p part) fromText(v string) (string, error) {
@@ -198,22 +189,14 @@ func (p part) fromText(v string) (string, error) {
 	case quoted[p.kind] != nil && quoted[p.kind].MatchString(v):
 		return "'" + v + "'", nil
 	}
-	return "", fmt.Errorf("%q is not %s", p.name, strings.Trim(p.kind.example(), "()"))
+	return "", fmt.Errorf("%q is not %s", p.name, p.kind.example())
 }
 
 // parse is typed text as a part of an encoded key.
 func (p part) parse(typed string, several bool) (any, error) {
 	switch p.kind {
 	case integer, year:
-		digits := strings.TrimSpace(typed)
-		if n, err := strconv.ParseInt(digits, 10, 64); err == nil {
-			return n, nil
-		}
-		n, err := strconv.ParseUint(digits, 10, 64)
-		if err != nil {
-			return nil, fmt.Errorf("%q is no integer", typed)
-		}
-		return n, nil
+		return integerOf(strings.TrimSpace(typed))
 	case binary:
 		raw, ok := Bytes(strings.TrimSpace(typed))
 		if !ok {
@@ -266,5 +249,3 @@ func plural(n int, unit string) string {
 
 // unescape undoes what onerow.EncodeKey does to text.
 var unescape = strings.NewReplacer("%25", "%", "%2C", ",", "%27", "'")
-
-func sorted(values map[string]string) []string { return slices.Sorted(maps.Keys(values)) }

@@ -4,6 +4,8 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/onerow/onerow"
@@ -33,16 +35,7 @@ func (c Codec) Decode(encoded string) (Key, error) {
 	if err != nil {
 		return "", fmt.Errorf("%w (%s)", err, c.expected())
 	}
-	if len(values) != len(c.parts) {
-		return "", fmt.Errorf("%w: %q has %d parts, %s", ErrInvalidKey, encoded, len(values), c.expected())
-	}
-	literals := make([]string, len(values))
-	for i, p := range c.parts {
-		if literals[i], err = p.from(values[i]); err != nil {
-			return "", fmt.Errorf("%w: %q: %s; %s", ErrInvalidKey, encoded, err.Error(), c.expected())
-		}
-	}
-	return join(literals), nil
+	return c.made(encoded, len(values), func(i int) (any, error) { return values[i], nil })
 }
 
 // Parse reads what a person types: 42, abc, 0x00ff, or 101,1993-09-21 for several columns.
@@ -53,14 +46,19 @@ func (c Codec) Parse(text string) (Key, error) {
 	if len(c.parts) > 1 {
 		typed = strings.Split(text, ",")
 	}
-	if len(typed) != len(c.parts) {
-		return "", fmt.Errorf("%w: %q has %d parts, %s", ErrInvalidKey, text, len(typed), c.expected())
+	return c.made(text, len(typed), func(i int) (any, error) { return c.parts[i].parse(typed[i], len(c.parts) > 1) })
+}
+
+// made makes a key of n values that were read from text.
+func (c Codec) made(text string, n int, value func(i int) (any, error)) (Key, error) {
+	if n != len(c.parts) {
+		return "", fmt.Errorf("%w: %q has %d parts, %s", ErrInvalidKey, text, n, c.expected())
 	}
-	literals := make([]string, len(typed))
+	literals := make([]string, n)
 	for i, p := range c.parts {
-		value, err := p.parse(typed[i], len(c.parts) > 1)
+		v, err := value(i)
 		if err == nil {
-			literals[i], err = p.from(value)
+			literals[i], err = p.from(v)
 		}
 		if err != nil {
 			return "", fmt.Errorf("%w: %q: %s; %s", ErrInvalidKey, text, err.Error(), c.expected())
@@ -91,21 +89,16 @@ func (c Codec) Typed(text string) (Key, error) {
 // the condition of a polymorphic edge. It is empty without columns. Errors: [ErrType], [ErrInvalidKey].
 func Where(cat *catalog.Catalog, table, alias string, values map[string]string) (string, error) {
 	var list []string
-	for _, name := range sorted(values) {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
 		c, err := New(cat, table, []string{name})
 		if err != nil {
 			return "", err
 		}
-		p := c.parts[0]
-		value, err := p.parse(values[name], false)
+		key, err := c.Parse(values[name])
 		if err != nil {
-			return "", fmt.Errorf("%w: %q: %s; %s", ErrInvalidKey, values[name], err.Error(), c.expected())
+			return "", err
 		}
-		literal, err := p.from(value)
-		if err != nil {
-			return "", fmt.Errorf("%w: %q: %s; %s", ErrInvalidKey, values[name], err.Error(), c.expected())
-		}
-		list = append(list, column(alias, p.name)+" = "+literal)
+		list = append(list, c.In(alias, []Key{key}))
 	}
 	return strings.Join(list, " AND "), nil
 }
@@ -113,7 +106,7 @@ func Where(cat *catalog.Catalog, table, alias string, values map[string]string) 
 func (c Codec) expected() string {
 	list := make([]string, len(c.parts))
 	for i, p := range c.parts {
-		list[i] = p.name + " " + p.kind.example()
+		list[i] = p.name + " (" + p.kind.example() + ")"
 		if p.kind == binary && p.length == 16 {
 			list[i] = p.name + " (16 bytes like 0x00ff…, or a UUID)"
 		}
