@@ -80,7 +80,7 @@ func New(ctx context.Context, db onerow.DB, plan schema.Plan, resource string) (
 
 // side makes what is known of a table into its statements.
 func (f *Filler) side(a *Adoption, table string, active bool) *side {
-	s, found := &side{name: table, active: active}, a.found.In(table)
+	s, found := &side{name: table, active: active}, a.found.TableOrEmpty(table)
 	filled := []string{f.res.Label.Key, schema.ColStemKey, schema.ColCopyNo}
 	var lacks []string
 	for _, name := range a.laterNotNull[table] {

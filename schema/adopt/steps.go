@@ -71,7 +71,7 @@ func Prepare(ctx context.Context, db onerow.DB, plan schema.Plan, resource strin
 	if err != nil {
 		return nil, err
 	}
-	found, said, err := verify.Look(ctx, db, plan)
+	found, findings, err := verify.Compare(ctx, db, plan)
 	if err != nil {
 		return nil, fmt.Errorf("schema: adopt %s: %w", resource, err)
 	}
@@ -84,17 +84,17 @@ func Prepare(ctx context.Context, db onerow.DB, plan schema.Plan, resource strin
 	if err := found.ReadDefinitions(ctx, db, unread); err != nil {
 		return nil, fmt.Errorf("schema: adopt %s: %w", resource, err)
 	}
-	return stepsOf(found, plan, r, said), nil
+	return stepsOf(found, plan, r, findings), nil
 }
 
 // adopter makes the steps of one resource.
 type adopter struct {
 	*Adoption
-	said    []verify.Said // what Verify says
-	plan    schema.Plan
-	defs    map[place]dict.Definition // as the steps so far leave them
-	planned map[*dict.Table][]string
-	notNull map[*dict.Table][]lastColumn // what the last step of a table makes NOT NULL
+	findings []verify.Finding // what Verify says
+	plan     schema.Plan
+	defs     map[place]dict.Definition // as the steps so far leave them
+	planned  map[*dict.Table][]string
+	notNull  map[*dict.Table][]lastColumn // what the last step of a table makes NOT NULL
 }
 
 // place is a column of a table.
@@ -109,14 +109,14 @@ type lastColumn struct {
 }
 
 // stepsOf makes the steps of what Verify has said.
-func stepsOf(d *dict.Database, plan schema.Plan, r schema.Resource, said []verify.Said) *Adoption {
-	a := &adopter{Adoption: &Adoption{Resource: r, laterNotNull: map[string][]string{}, found: d}, said: said, plan: plan, defs: map[place]dict.Definition{},
+func stepsOf(d *dict.Database, plan schema.Plan, r schema.Resource, findings []verify.Finding) *Adoption {
+	a := &adopter{Adoption: &Adoption{Resource: r, laterNotNull: map[string][]string{}, found: d}, findings: findings, plan: plan, defs: map[place]dict.Definition{},
 		planned: map[*dict.Table][]string{}, notNull: map[*dict.Table][]lastColumn{}}
-	for _, s := range said {
-		if !a.concerns(s) || a.has(s) {
+	for _, s := range findings {
+		if !a.concerns(s) || a.seenTo(s) {
 			continue
 		}
-		if c := d.In(s.Table).Column(s.Column); s.Kind == verify.ColumnUnknown && c != nil {
+		if c := d.TableOrEmpty(s.Table).Column(s.Column); s.Kind == verify.ColumnUnknown && c != nil {
 			s.Fix = fmt.Sprintf("add it to the plan's columns, - {name: %s, type: %q}, or drop it", c.Name, plainType(c))
 		}
 		a.Against = append(a.Against, live.Difference(s.Difference))
@@ -125,8 +125,8 @@ func stepsOf(d *dict.Database, plan schema.Plan, r schema.Resource, said []verif
 	if !active.IsTable() {
 		return a.Adoption
 	}
-	a.unmoved(active)
-	a.readable()
+	a.blockComputed(active)
+	a.blockUnreadable()
 	for _, want := range r.Shape() {
 		if have := d.Table(want.Name); have.IsTable() {
 			a.columns(want, have)
@@ -151,16 +151,16 @@ func stepsOf(d *dict.Database, plan schema.Plan, r schema.Resource, said []verif
 			a.last(have)
 		}
 	}
-	a.wait()
+	a.refuseEarly()
 	if len(a.Against) > 0 {
 		a.Steps = nil
 	}
 	return a.Adoption
 }
 
-// wait makes the first of the last steps refuse, as the very last does, while rows lack values: who runs all
+// refuseEarly makes the first of the last steps refuse, as the very last does, while rows lack values: who runs all
 // files at once stops there, before other writers notice anything.
-func (a *adopter) wait() {
+func (a *adopter) refuseEarly() {
 	first := slices.IndexFunc(a.Steps, func(s Step) bool { return s.Last })
 	if first < 0 {
 		return
@@ -171,12 +171,12 @@ func (a *adopter) wait() {
 }
 
 // concerns says whether a difference is about the resource's tables.
-func (a *adopter) concerns(s verify.Said) bool {
+func (a *adopter) concerns(s verify.Finding) bool {
 	return slices.ContainsFunc(a.Resource.Tables(), func(name string) bool { return a.found.Key(name) == a.found.Key(s.Table) })
 }
 
-// has says whether steps see to such a difference, or find out for themselves that they cannot.
-func (a *adopter) has(s verify.Said) bool {
+// seenTo says whether steps see to such a difference, or find out for themselves that they cannot.
+func (a *adopter) seenTo(s verify.Finding) bool {
 	switch s.Kind {
 	case verify.TableMissing:
 		return a.found.Key(s.Table) != a.found.Key(a.Resource.Active)
@@ -196,26 +196,27 @@ func plainType(c *dict.Column) string {
 	return c.Full + " NOT NULL"
 }
 
-// against adds what a person has to see to.
-func (a *adopter) against(t *dict.Table, column, problem, fix string) {
+// block adds what a person has to see to.
+func (a *adopter) block(t *dict.Table, column, problem, fix string) {
 	a.Against = append(a.Against, live.Difference{Table: t.Name, Column: column, Problem: problem, Fix: fix})
 }
 
-// unmoved: a computed column is not written, neither by a verb nor by a move.
-func (a *adopter) unmoved(t *dict.Table) {
+// blockComputed refuses computed columns of the plan, which neither a verb nor a move writes, and keys of several
+// columns.
+func (a *adopter) blockComputed(t *dict.Table) {
 	for _, name := range a.Resource.Shared() {
 		if c := t.Column(name); c != nil && c.Computed() {
-			a.against(t, name, "it is generated, and the toolkit writes each column of the plan", "take it out of the plan; tables may have generated columns that the plan does not know")
+			a.block(t, name, "it is generated, and the toolkit writes each column of the plan", "take it out of the plan; tables may have generated columns that the plan does not know")
 		}
 	}
 	if primary := t.Primary(); len(primary) > 1 {
-		a.against(t, "", fmt.Sprintf("its primary key has %d columns (%s), and a resource has one id", len(primary), strings.Join(t.Spelled(primary), ", ")),
+		a.block(t, "", fmt.Sprintf("its primary key has %d columns (%s), and a resource has one id", len(primary), strings.Join(t.Spelled(primary), ", ")),
 			"let the cascade walk it as it is, among the plan's tables: see cascade-worker discover; or give it an id of one column")
 	}
 }
 
-// readable: what cannot be read cannot be repeated.
-func (a *adopter) readable() {
+// blockUnreadable refuses tables whose definition is not shown whole, for it cannot be repeated.
+func (a *adopter) blockUnreadable() {
 	for _, name := range a.Resource.Tables() {
 		if t := a.found.Table(name); t.IsTable() && a.found.Creates[t.Name] == "" {
 			a.Against = append(a.Against, live.Difference{Table: name, Problem: "SHOW CREATE TABLE does not show it to this user, so its columns cannot be repeated", Fix: "GRANT SELECT on the whole table"})
@@ -234,7 +235,7 @@ func (a *adopter) def(t *dict.Table, c *dict.Column) (dict.Definition, bool) {
 	if def, ok := a.defs[place{t, strings.ToLower(c.Name)}]; ok {
 		return def, true
 	}
-	return dict.CutDefinition(a.found.Creates[t.Name], c)
+	return dict.FindDefinition(a.found.Creates[t.Name], c)
 }
 
 func (a *adopter) setDef(t *dict.Table, def dict.Definition) {

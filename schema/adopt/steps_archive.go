@@ -46,17 +46,17 @@ func (a *adopter) archiveColumn(active *dict.Table, c shape.Column) string {
 	}
 	def, known := a.def(active, have)
 	if !known {
-		a.against(active, c.Name, "its definition cannot be read from SHOW CREATE TABLE", "make the archive by hand, as cascade-worker ddl prints it")
+		a.block(active, c.Name, "its definition cannot be read from SHOW CREATE TABLE", "make the archive by hand, as cascade-worker ddl prints it")
 		return ""
 	}
-	def = def.In(have.Charset, have.Collation)
+	def = def.WithCollation(have.Charset, have.Collation)
 	def.Replace(dict.Generates, "")
 	def.Replace(dict.Moves, "")
 	if have.Data == "timestamp" {
 		def.Rest = constantDefault.ReplaceAllString(def.Rest, "")
 	}
 	if w.NotNull() {
-		def.Bind()
+		def.ForbidNull()
 	}
 	return def.String()
 }

@@ -36,11 +36,11 @@ func (a *adopter) columns(want shape.Table, have *dict.Table) {
 func (a *adopter) addColumn(t *dict.Table, c shape.Column) {
 	r := a.Resource
 	if c.Name == r.ID {
-		a.against(t, c.Name, "it does not exist, and each row is found by it", "make it the primary key: "+c.Type)
+		a.block(t, c.Name, "it does not exist, and each row is found by it", "make it the primary key: "+c.Type)
 		return
 	}
 	if verify.Wanted(r, c).Is == verify.AnyType && !verify.Fills(c.Type) {
-		a.against(t, c.Name, "it does not exist, and the plan gives its rows no value: "+c.Type, "let it be NULL or have a DEFAULT in the plan, or add it yourself, as only you know its values")
+		a.block(t, c.Name, "it does not exist, and the plan gives its rows no value: "+c.Type, "let it be NULL or have a DEFAULT in the plan, or add it yourself, as only you know its values")
 		return
 	}
 	kind, what := c.Type, ""
@@ -86,21 +86,21 @@ func (a *adopter) fitColumn(t *dict.Table, c shape.Column, have *dict.Column) {
 	generated := strings.Contains(strings.ToLower(have.Extra), "auto_increment")
 	switch {
 	case !known, w.Generated() != generated, w.Charset(have) != "", !w.NotNull() && w.Is != verify.AnyType && !have.Nullable:
-		a.against(t, c.Name, problem, words)
+		a.block(t, c.Name, problem, words)
 		return
 	case w.Is == verify.UTCTime && (have.Data == "timestamp" || have.Data == "datetime"):
 		if have.Data == "timestamp" && literalDefault.MatchString(def.Rest) {
-			a.against(t, c.Name, "its default is a constant that the server shows in the session's time zone", "drop that default, or "+words)
+			a.block(t, c.Name, "its default is a constant that the server shows in the session's time zone", "drop that default, or "+words)
 			return
 		}
 		// its type is seen to at last: until then its readers know it as it is
 	case !w.Is.Fits(have, w.Min):
 		kind := w.Wider(have)
 		if kind == "" {
-			a.against(t, c.Name, problem, words)
+			a.block(t, c.Name, problem, words)
 			return
 		}
-		wide := def.In(have.Charset, have.Collation)
+		wide := def.WithCollation(have.Charset, have.Collation)
 		wide.Full = kind
 		a.setDef(t, wide)
 		a.step(Step{Name: "widen_" + trimmed(c.Name) + a.suffix(t), What: fmt.Sprintf("Makes %s.%s %s instead of %s; %s.", t.Name, c.Name, kind, have.Full, w.Why),
@@ -114,7 +114,7 @@ func (a *adopter) fitColumn(t *dict.Table, c shape.Column, have *dict.Column) {
 
 // fix is what Verify says to do about a column.
 func (a *adopter) fix(t *dict.Table, column, problem string) string {
-	for _, s := range a.said {
+	for _, s := range a.findings {
 		if s.Kind == verify.ColumnWrong && a.found.Key(s.Table) == a.found.Key(t.Name) && s.Column == column && s.Problem == problem {
 			return s.Fix
 		}
@@ -163,5 +163,5 @@ var isNotNull = regexp.MustCompile(`(?i)\s+NOT\s+NULL\b`)
 
 // nullable is a type that may be NULL.
 func nullable(kind string) string {
-	return dict.Outside(kind, func(part string) string { return isNotNull.ReplaceAllString(part, "") }) + " NULL"
+	return dict.OutsideQuotes(kind, func(part string) string { return isNotNull.ReplaceAllString(part, "") }) + " NULL"
 }

@@ -27,7 +27,7 @@ func (a *adopter) foreignKeys() {
 	}
 	for _, f := range a.found.Foreign {
 		about := func(k verify.Kind) bool {
-			return slices.ContainsFunc(a.said, func(s verify.Said) bool {
+			return slices.ContainsFunc(a.findings, func(s verify.Finding) bool {
 				return s.Kind == k && s.Index == f.Name && (s.Table == f.Table || s.Table == f.To)
 			})
 		}
@@ -78,7 +78,7 @@ func (a *adopter) dropInto(f dict.ForeignKey) {
 }
 
 func (a *adopter) dropForeign(f dict.ForeignKey, why, writers string) {
-	drop := a.found.Drop(f)
+	drop := a.found.DropForeignKey(f)
 	table := strings.TrimSuffix(drop, " DROP FOREIGN KEY "+schema.Quote(f.Name))
 	a.step(Step{Name: "drop_foreign_key_" + trimmed(f.Name), Last: true,
 		What: fmt.Sprintf("Drops the foreign key %s from %s to %s ON DELETE %s, which cannot stay: %s.", f.Name, f.Table, f.To, f.OnDelete, why),

@@ -53,7 +53,7 @@ func (a *adopter) last(t *dict.Table) {
 		if found := t.Column(c.name); found != nil {
 			def, _ := a.def(t, found)
 			c.before = def.String()
-			def.Bind()
+			def.ForbidNull()
 			c.after = def.String()
 		}
 		names, columns = append(names, c.name), append(columns, literal(c.name))

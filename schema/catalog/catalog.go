@@ -35,7 +35,7 @@ type Column struct {
 
 // Column returns the column of a table, and whether there is one.
 func (c *Catalog) Column(table, column string) (Column, bool) {
-	f := c.found.In(table).Column(column)
+	f := c.found.TableOrEmpty(table).Column(column)
 	if f == nil {
 		return Column{}, false
 	}
@@ -48,7 +48,7 @@ func infoOf(f *dict.Column) Column {
 
 // Columns returns the columns of a table in their order; none where it is not there.
 func (c *Catalog) Columns(table string) (all []Column) {
-	for _, f := range c.found.In(table).Columns {
+	for _, f := range c.found.TableOrEmpty(table).Columns {
 		all = append(all, infoOf(&f))
 	}
 	return all

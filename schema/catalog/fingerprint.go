@@ -38,7 +38,7 @@ func (c *Catalog) Describe(p schema.Plan) string {
 	ours := map[string]bool{}
 	for _, n := range nodes {
 		all.Plan[n.Name] = describeNode(n)
-		columns := dict.RelevantColumns(nodes, n)
+		columns := dict.CascadeColumns(nodes, n)
 		for _, name := range n.Tables {
 			ours[c.found.Key(name)] = true
 			all.Tables[name] = describeTable(c.found.Table(name), columns)

@@ -14,7 +14,7 @@ import (
 // columns of the condition. It is none that is INVISIBLE or IGNORED.
 func (c *Catalog) EdgeIndex(table string, e schema.Edge) (name string, ok bool) {
 	want, best := colset.Lower(e.Columns), -1
-	for _, x := range c.found.In(table).Indexes {
+	for _, x := range c.found.TableOrEmpty(table).Indexes {
 		if n := x.Leads(want, dict.Conditions(e)); n > best {
 			name, best = x.Name, n
 		}
@@ -24,13 +24,13 @@ func (c *Catalog) EdgeIndex(table string, e schema.Edge) (name string, ok bool) 
 
 // PrimaryKey returns the columns of a table's primary key, in its order and in lower
 // case; none where the table has none.
-func (c *Catalog) PrimaryKey(table string) []string { return c.found.In(table).Primary() }
+func (c *Catalog) PrimaryKey(table string) []string { return c.found.TableOrEmpty(table).Primary() }
 
 // Indexes returns the names of the B-tree indexes of the table that begin with the columns, in any order: none that
 // is INVISIBLE or IGNORED, which no statement may name.
 func (c *Catalog) Indexes(table string, columns []string) (names []string) {
 	want := colset.Lower(columns)
-	for _, x := range c.found.In(table).Indexes {
+	for _, x := range c.found.TableOrEmpty(table).Indexes {
 		if x.Leads(want, nil) >= 0 {
 			names = append(names, x.Name)
 		}
@@ -40,7 +40,7 @@ func (c *Catalog) Indexes(table string, columns []string) (names []string) {
 
 // Unique says whether an index lets no two rows have the same values in these columns.
 func (c *Catalog) Unique(table string, columns []string) bool {
-	return c.found.In(table).Unique(colset.Lower(columns))
+	return c.found.TableOrEmpty(table).Unique(colset.Lower(columns))
 }
 
 // ForeignKey says whether a foreign key on these columns of a table, in any order, refers to the table to.
@@ -54,9 +54,9 @@ func (c *Catalog) ForeignKey(table string, columns []string, to string) bool {
 // RetentionIndex returns an index of the table that begins with a column of times, and its columns with those
 // of the primary key, in which InnoDB orders its entries. false: there is none.
 func (c *Catalog) RetentionIndex(table, column string) (name string, columns []string, ok bool) {
-	t := c.found.In(table)
+	t := c.found.TableOrEmpty(table)
 	for _, x := range t.Indexes {
-		if !t.Retains(x, column) {
+		if !t.ReadsByAge(x, column) {
 			continue
 		}
 		columns = slices.Clone(x.Columns)

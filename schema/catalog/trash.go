@@ -30,8 +30,8 @@ func (c *Catalog) TrashDDL(p schema.Plan) ([]string, error) {
 			if have == nil || len(have.Primary()) == 0 {
 				return nil, fmt.Errorf("%w: trash of %q: there is no such table, or it has no primary key", schema.ErrInvalidPlan, name)
 			}
-			if problem := have.NoTrash(); problem != "" {
-				refused = append(refused, noTrashError(name, problem))
+			if problem := have.TrashProblem(); problem != "" {
+				refused = append(refused, trashError(name, problem))
 			}
 			all = append(all, have.TrashDDL())
 		}
@@ -42,8 +42,8 @@ func (c *Catalog) TrashDDL(p schema.Plan) ([]string, error) {
 	return all, nil
 }
 
-func noTrashError(table, problem string) error {
-	return fmt.Errorf("%w: deleted rows of %q cannot be kept: %s; %s", schema.ErrInvalidPlan, table, problem, dict.SayNoTrash(table))
+func trashError(table, problem string) error {
+	return fmt.Errorf("%w: deleted rows of %q cannot be kept: %s; %s", schema.ErrInvalidPlan, table, problem, dict.TrashAdvice(table))
 }
 
 // TrashColumns returns the columns of a table that its trash table keeps, which are all that somebody can
@@ -53,8 +53,8 @@ func (c *Catalog) TrashColumns(table string) ([]string, error) {
 	switch {
 	case have == nil:
 		return nil, fmt.Errorf("%w: there is no table %q, or the user has no right on it", schema.ErrInvalidPlan, table)
-	case trash == nil && have.NoTrash() != "":
-		return nil, noTrashError(table, have.NoTrash())
+	case trash == nil && have.TrashProblem() != "":
+		return nil, trashError(table, have.TrashProblem())
 	case trash == nil:
 		return nil, fmt.Errorf("%w: deleted rows of %q are to be kept, and there is no table %q; cascade-worker ddl --trash prints it", schema.ErrInvalidPlan, table, schema.TrashTable(table))
 	}
@@ -64,7 +64,7 @@ func (c *Catalog) TrashColumns(table string) ([]string, error) {
 		if f.Computed() {
 			continue
 		}
-		if problem := trash.CannotKeep(f); problem != "" {
+		if problem := trash.TrashColumnProblem(f); problem != "" {
 			return nil, fmt.Errorf("%w: deleted rows of %q are to be kept in %q, and %s; see cascade-worker verify", schema.ErrInvalidPlan, table, trash.Name, problem)
 		}
 		columns = append(columns, f.Name)

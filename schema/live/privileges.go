@@ -135,7 +135,7 @@ func RestorePrivileges(plan schema.Plan) []Privilege {
 func onTables(plan schema.Plan, rights func(n schema.Node, table int, read []string) []right, onTrash ...string) (all []Privilege) {
 	nodes := plan.Nodes()
 	for _, n := range nodes {
-		read := dict.RelevantColumns(nodes, n)
+		read := dict.CascadeColumns(nodes, n)
 		for i, table := range n.Tables {
 			all = append(all, privilege(table, rights(n, i, read)...))
 			if n.Trash <= 0 {

@@ -119,7 +119,7 @@ func Verify(ctx context.Context, db onerow.DB, plan schema.Plan) error {
 	if err := settings.Check(ctx, db, needs(plan)...); err != nil {
 		return fmt.Errorf("schema: verify: %w", err)
 	}
-	found, said, err := verify.Look(ctx, db, plan)
+	found, said, err := verify.Compare(ctx, db, plan)
 	if err != nil {
 		return fmt.Errorf("schema: verify: %w", err)
 	}

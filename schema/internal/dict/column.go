@@ -38,8 +38,8 @@ func (c *Column) Computed() bool {
 // Moves says whether it is a time that changes by itself with each UPDATE.
 func (f *Column) Moves() bool { return strings.Contains(strings.ToLower(f.Extra), "on update") }
 
-// Numbers says whether the server gives it its values. It may be nil.
-func (c *Column) Numbers() bool {
+// AutoIncrements says whether the server gives it its values. It may be nil.
+func (c *Column) AutoIncrements() bool {
 	return c != nil && strings.Contains(strings.ToLower(c.Extra), "auto_increment")
 }
 
@@ -48,8 +48,8 @@ func IntegerSize(data string) int64 {
 	return map[string]int64{"tinyint": 1, "smallint": 2, "mediumint": 3, "int": 4, "bigint": 8}[data]
 }
 
-// Most is the greatest value of an integer column.
-func (c *Column) Most() uint64 {
+// MaxValue returns the greatest value of an integer column.
+func (c *Column) MaxValue() uint64 {
 	bits := 8 * IntegerSize(c.Data)
 	if !strings.Contains(c.Full, "unsigned") {
 		bits--

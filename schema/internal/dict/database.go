@@ -101,7 +101,7 @@ func (tr Trigger) RunsWith(deletes, updates bool) bool {
 
 // InsertTrigger returns the first trigger of a table that runs with an INSERT and that is not accepted.
 func (d *Database) InsertTrigger(table string, accepted []string) string {
-	for _, tr := range d.In(table).Triggers {
+	for _, tr := range d.TableOrEmpty(table).Triggers {
 		if strings.EqualFold(tr.Event, "INSERT") && !colset.Has(accepted, tr.Name) {
 			return tr.Name
 		}

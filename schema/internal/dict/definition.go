@@ -41,8 +41,8 @@ func ShowCreate(ctx context.Context, db onerow.DB, table string) (create string,
 	return create, err
 }
 
-// Wanting are the tables of which a first look found that it needs the definitions of columns.
-func (d *Database) Wanting() []string { return slices.Sorted(maps.Keys(d.asked)) }
+// MissingDefinitions returns the tables of which a first comparison asked for definitions of columns.
+func (d *Database) MissingDefinitions() []string { return slices.Sorted(maps.Keys(d.asked)) }
 
 // ReadDefinitions reads the definitions of the columns: one statement for each table.
 func (d *Database) ReadDefinitions(ctx context.Context, db onerow.DB, tables []string) error {
@@ -69,15 +69,15 @@ func (d *Database) Definition(t *Table, c *Column) (Definition, bool) {
 	if hidesOptions || c.Computed() || c.Data == "timestamp" {
 		return Definition{}, false
 	}
-	def, ok := CutDefinition(create, c)
+	def, ok := FindDefinition(create, c)
 	if !ok || strings.ContainsFunc(def.Full+def.Text+def.Rest, ambiguous) {
 		return Definition{}, false
 	}
 	return def, true
 }
 
-// CutDefinition finds the column in what SHOW CREATE TABLE shows.
-func CutDefinition(create string, c *Column) (Definition, bool) {
+// FindDefinition finds the column in what SHOW CREATE TABLE shows.
+func FindDefinition(create string, c *Column) (Definition, bool) {
 	for line := range strings.Lines(create) {
 		rest, ok := cutColumn(strings.TrimSpace(line), c.Name)
 		if !ok {
@@ -105,17 +105,17 @@ func cutColumn(line, name string) (rest string, ok bool) {
 	return "", false
 }
 
-// In names the character set and the collation, which are the table's own where the
+// WithCollation names the character set and the collation, which are the table's own where the
 // definition leaves them out.
-func (d Definition) In(charset, collation string) Definition {
+func (d Definition) WithCollation(charset, collation string) Definition {
 	if charset != "" {
 		d.Text = " CHARACTER SET " + charset + " COLLATE " + collation
 	}
 	return d
 }
 
-// Free lets it be NULL.
-func (d *Definition) Free() bool {
+// AllowNull lets the column be NULL, and says whether its definition can.
+func (d *Definition) AllowNull() bool {
 	rest, ok := strings.CutPrefix(d.Rest, " NOT NULL")
 	if ok {
 		d.Rest = " NULL" + rest
@@ -123,8 +123,8 @@ func (d *Definition) Free() bool {
 	return ok
 }
 
-// Bind makes it NOT NULL.
-func (d *Definition) Bind() {
+// ForbidNull makes the column NOT NULL.
+func (d *Definition) ForbidNull() {
 	if strings.HasPrefix(d.Rest, " NOT NULL") {
 		return
 	}
@@ -147,12 +147,12 @@ var (
 
 // Replace changes what stands outside of quotes.
 func (d *Definition) Replace(what *regexp.Regexp, with string) {
-	d.Rest = Outside(d.Rest, func(part string) string { return what.ReplaceAllString(part, with) })
+	d.Rest = OutsideQuotes(d.Rest, func(part string) string { return what.ReplaceAllString(part, with) })
 }
 
-// Outside applies change to the parts of the text that no quote encloses. There is no
+// OutsideQuotes applies change to the parts of the text that no quote encloses. There is no
 // backslash in it.
-func Outside(text string, change func(string) string) string {
+func OutsideQuotes(text string, change func(string) string) string {
 	var b strings.Builder
 	for {
 		at := strings.IndexAny(text, "'`")

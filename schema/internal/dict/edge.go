@@ -18,9 +18,9 @@ func Conditions(e schema.Edge) map[string]string {
 	return all
 }
 
-// RelevantColumns are the columns of a node that a cascade reads or writes, in lower case,
+// CascadeColumns are the columns of a node that a cascade reads or writes, in lower case,
 // sorted, each once.
-func RelevantColumns(nodes []schema.Node, n schema.Node) []string {
+func CascadeColumns(nodes []schema.Node, n schema.Node) []string {
 	columns := slices.Clone(n.Key)
 	for _, col := range []string{n.Asset, n.Tenant, n.Owner, n.Quota} {
 		if col != "" {

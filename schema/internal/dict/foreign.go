@@ -82,8 +82,8 @@ func (d *Database) scanForeignColumn(rows *sql.Rows) error {
 	return nil
 }
 
-// Passive says whether the key only restricts.
-func (f ForeignKey) Passive() bool { return Restricts(f.OnDelete) && Restricts(f.OnUpdate) }
+// OnlyRestricts says whether the key only restricts.
+func (f ForeignKey) OnlyRestricts() bool { return Restricts(f.OnDelete) && Restricts(f.OnUpdate) }
 
 // Is says whether the edge is over the columns of the key.
 func (f ForeignKey) Is(e schema.Edge) bool {
@@ -111,8 +111,8 @@ func (d *Database) ForeignNames() []string {
 	return taken
 }
 
-// Drop is the statement that drops a key, which may be one of another database.
-func (d *Database) Drop(f ForeignKey) string {
+// DropForeignKey returns the statement that drops a key, which may be one of another database.
+func (d *Database) DropForeignKey(f ForeignKey) string {
 	table := schema.Quote(f.Table)
 	if f.Schema != d.Name {
 		table = schema.Quote(f.Schema) + "." + table

@@ -80,8 +80,8 @@ func (t *Table) reads(have Index, want []string) bool {
 	return have.Btree && !have.Off && colset.StartsWith(have.Columns, want) && (n < 2 || have.Falls[n-1] == have.Falls[n-2])
 }
 
-// Retains says whether pages of what is due can be read along an index.
-func (t *Table) Retains(x Index, column string) bool {
+// ReadsByAge says whether pages of what is due can be read along an index.
+func (t *Table) ReadsByAge(x Index, column string) bool {
 	return x.Btree && !x.Off && !slices.Contains(x.Falls, true) && !slices.Contains(x.Columns, "") && x.Columns[0] == strings.ToLower(column) &&
 		!slices.ContainsFunc(x.Columns[1:], func(name string) bool { return t.Column(name) == nil || !t.Column(name).Keyable() })
 }
@@ -112,8 +112,8 @@ func (t *Table) Serves(x shape.Index) bool {
 	return false
 }
 
-// Without finds the index that would do if it were not switched off.
-func (t *Table) Without(does func(*Table) bool) (name string, ok bool) {
+// SwitchedOff finds the index that would do if it were not switched off.
+func (t *Table) SwitchedOff(does func(*Table) bool) (name string, ok bool) {
 	for i, x := range t.Indexes {
 		on := Table{Indexes: slices.Clone(t.Indexes)}
 		on.Indexes[i].Off = false

@@ -82,8 +82,8 @@ func (d *Database) scanTable(rows *sql.Rows) error {
 	return err
 }
 
-// In returns the table of that name, or one without columns: a row's table may have been made since sqlTables ran.
-func (d *Database) In(table string) *Table {
+// TableOrEmpty returns the table of that name, or one without columns: a row's table may have been made since sqlTables ran.
+func (d *Database) TableOrEmpty(table string) *Table {
 	if t := d.Table(table); t != nil {
 		return t
 	}
@@ -94,7 +94,7 @@ func (d *Database) scanColumn(rows *sql.Rows) error {
 	var table string
 	var c Column
 	err := rows.Scan(&table, &c.Name, &c.Data, &c.Full, &c.Charset, &c.Collation, &c.Extra, &c.Nullable, &c.HasDefault, &c.Length, &c.Precision, &c.RowEnd)
-	t := d.In(table)
+	t := d.TableOrEmpty(table)
 	t.Columns = append(t.Columns, c)
 	return err
 }
@@ -105,7 +105,7 @@ func (d *Database) scanIndex(rows *sql.Rows) error {
 	if err := rows.Scan(&table, &name, &column, &unique, &btree, &falls, &off); err != nil {
 		return err
 	}
-	t := d.In(table)
+	t := d.TableOrEmpty(table)
 	if n := len(t.Indexes); n == 0 || t.Indexes[n-1].Name != name {
 		t.Indexes = append(t.Indexes, Index{Name: name, Unique: unique, Btree: btree, Off: off})
 	}
@@ -122,7 +122,7 @@ func (d *Database) scanTrigger(rows *sql.Rows) error {
 	var table string
 	var tr Trigger
 	err := rows.Scan(&table, &tr.Name, &tr.Timing, &tr.Event)
-	t := d.In(table)
+	t := d.TableOrEmpty(table)
 	t.Triggers = append(t.Triggers, tr)
 	return err
 }

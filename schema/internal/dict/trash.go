@@ -11,8 +11,8 @@ import (
 	"github.com/onerow/onerow/schema/internal/shape"
 )
 
-// SayNoTrash says how a plan lets the deleted rows of a table go.
-func SayNoTrash(table string) string {
+// TrashAdvice says how a plan lets the deleted rows of a table go.
+func TrashAdvice(table string) string {
 	return fmt.Sprintf("say trash: none for %q in the plan, and its deleted rows are gone for good", table)
 }
 
@@ -23,8 +23,8 @@ const (
 	mostKeyColumns = 16
 )
 
-// NoTrash says why no server takes a trash table for the table, or nothing.
-func (t *Table) NoTrash() string {
+// TrashProblem says why no server takes a trash table for the table, or nothing.
+func (t *Table) TrashProblem() string {
 	columns := []string{schema.ColTrashJob, schema.ColTrashStep, schema.ColTrashLost}
 	own := len(columns)
 	for i := range t.Columns {
@@ -81,8 +81,8 @@ func (f *Column) Kept(key bool) string {
 	return text + " NULL DEFAULT NULL"
 }
 
-// CannotKeep says what keeps a trash table from holding every value of a column, or nothing.
-func (t *Table) CannotKeep(f *Column) string {
+// TrashColumnProblem says what keeps a trash table from holding every value of a column, or nothing.
+func (t *Table) TrashColumnProblem(f *Column) string {
 	have := t.Column(f.Name)
 	switch {
 	case have == nil:

@@ -15,7 +15,7 @@ func (v *verifier) columns(r schema.Resource, want shape.Table, have *dict.Table
 		w, found := Wanted(r, c), have.Column(c.Name)
 		problem := w.Problem(found)
 		if stamp := strings.HasPrefix(strings.ToUpper(c.Type), "TIMESTAMP"); found != nil && w.Is == AnyType && stamp != (found.Data == "timestamp") {
-			v.say(ColumnWrong, Difference{Table: want.Name, Column: c.Name,
+			v.report(ColumnWrong, Difference{Table: want.Name, Column: c.Name,
 				Problem: fmt.Sprintf("it is %s, and the plan says %s; a TIMESTAMP is converted by the session's time zone, so it is written and read otherwise", found.Full, c.Type),
 				Fix:     "say in the plan what it is"}, "")
 		}
@@ -29,7 +29,7 @@ func (v *verifier) columns(r schema.Resource, want shape.Table, have *dict.Table
 			words, statement = v.modifyFix(r, w, have, found)
 		}
 		v.wrong[columnOf{have, strings.ToLower(c.Name)}] = statement == ""
-		v.say(k, Difference{Table: want.Name, Column: c.Name, Problem: problem, Fix: words}, statement)
+		v.report(k, Difference{Table: want.Name, Column: c.Name, Problem: problem, Fix: words}, statement)
 	}
 }
 
@@ -42,10 +42,10 @@ func (v *verifier) unknownColumns(r schema.Resource, want shape.Table, have *dic
 		switch {
 		case c.Computed(), r.Guard == "" && isGuard(&c):
 		case r.Archive != "":
-			v.say(ColumnUnknown, Difference{Table: want.Name, Column: c.Name, Problem: "the plan does not know it, so its values are lost when a row is archived or activated",
+			v.report(ColumnUnknown, Difference{Table: want.Name, Column: c.Name, Problem: "the plan does not know it, so its values are lost when a row is archived or activated",
 				Fix: "add it to the plan's columns and to both tables, or drop it"}, "")
 		case !c.Nullable && !c.HasDefault:
-			v.say(ColumnUnknown, Difference{Table: want.Name, Column: c.Name, Problem: "the plan does not know it, and it has neither a default nor NULL, so rows cannot be made",
+			v.report(ColumnUnknown, Difference{Table: want.Name, Column: c.Name, Problem: "the plan does not know it, and it has neither a default nor NULL, so rows cannot be made",
 				Fix: "add it to the plan's columns, or give it a default"}, "")
 		}
 	}
@@ -61,7 +61,7 @@ func (v *verifier) sameColumns(r schema.Resource, active, archive *dict.Table) {
 			continue
 		}
 		words, statement := v.pairFix(active, archive, a, b, false)
-		v.say(ColumnsDiffer, Difference{Table: archive.Name, Column: name,
+		v.report(ColumnsDiffer, Difference{Table: archive.Name, Column: name,
 			Problem: fmt.Sprintf("it is %s here and %s in %q, so a row may not fit when it moves", b.Describe(), a.Describe(), active.Name), Fix: words}, statement)
 	}
 }

@@ -35,7 +35,7 @@ func (d *seen) wantCounters(plan schema.Plan) []counter {
 	for _, n := range plan.Nodes() {
 		for _, column := range n.Key {
 			t := d.Table(n.Tables[0])
-			if len(n.Tables) > 1 && t.IsTable() && t.Column(column).Numbers() && d.Table(n.Tables[1]).IsTable() {
+			if len(n.Tables) > 1 && t.IsTable() && t.Column(column).AutoIncrements() && d.Table(n.Tables[1]).IsTable() {
 				all = append(all, counter{n.Tables[0], column, false, []idKept{{n.Tables[1], column}}})
 			}
 		}
@@ -46,7 +46,7 @@ func (d *seen) wantCounters(plan schema.Plan) []counter {
 	}
 	deletions := counter{"onerow_deletion", "id", true, []idKept{{"onerow_job", "deletion_id"}, {"onerow_job_archive", "deletion_id"}}}
 	for _, c := range []counter{jobs, deletions} {
-		if t := d.Table(c.table); t.IsTable() && t.Column(c.column).Numbers() {
+		if t := d.Table(c.table); t.IsTable() && t.Column(c.column).AutoIncrements() {
 			all = append(all, c)
 		}
 	}
@@ -195,17 +195,17 @@ func (v *verifier) counters(plan schema.Plan) {
 }
 
 func (v *verifier) unreadCounter(c counter, table, problem string) {
-	v.say(CounterHidden, Difference{Table: table, Column: c.column, Problem: problem, Fix: "GRANT SELECT on the whole table to the user that verifies"}, "")
+	v.report(CounterHidden, Difference{Table: table, Column: c.column, Problem: problem, Fix: "GRANT SELECT on the whole table to the user that verifies"}, "")
 }
 
 func (v *verifier) behind(c counter, k idKept, next uint64) {
 	t, highest := v.found.Table(c.table), v.found.highest[k]
 	d := Difference{Table: t.Name, Column: c.column,
 		Problem: fmt.Sprintf("AUTO_INCREMENT is %d, and %q holds the %s %d: ids are given again, and a new row is taken for the one that had its id before", next, k.table, k.column, highest)}
-	if id := t.Column(c.column); highest >= id.Most() {
+	if id := t.Column(c.column); highest >= id.MaxValue() {
 		d.Fix = fmt.Sprintf("it is the last id that %s holds: give the column, and each that refers to it, a wider type", id.Full)
-		v.say(CounterSpent, d, "")
+		v.report(CounterSpent, d, "")
 		return
 	}
-	v.say(CounterBehind, d, fmt.Sprintf("ALTER TABLE %s AUTO_INCREMENT = %d", schema.Quote(t.Name), highest+1))
+	v.report(CounterBehind, d, fmt.Sprintf("ALTER TABLE %s AUTO_INCREMENT = %d", schema.Quote(t.Name), highest+1))
 }

@@ -28,7 +28,7 @@ func (v *verifier) edge(nodes []schema.Node, n schema.Node, e schema.Edge) {
 		for _, col := range slices.Concat(e.Columns, slices.Sorted(maps.Keys(dict.Conditions(e)))) {
 			if have.Column(col) == nil {
 				complete = false
-				v.say(EdgeMissing, Difference{Table: name, Column: col, Problem: fmt.Sprintf("it does not exist; the edge to %q needs it", e.Table), Fix: "correct the plan's edge"}, "")
+				v.report(EdgeMissing, Difference{Table: name, Column: col, Problem: fmt.Sprintf("it does not exist; the edge to %q needs it", e.Table), Fix: "correct the plan's edge"}, "")
 			}
 		}
 		if !complete || e.OnDelete == schema.OnDeleteKeep {
@@ -51,13 +51,13 @@ func (v *verifier) referenced(n, to schema.Node, e schema.Edge, above *dict.Tabl
 	}
 	for _, col := range e.References {
 		if above.Column(col) == nil {
-			v.say(ReferenceGone, Difference{Table: above.Name, Column: col, Problem: fmt.Sprintf("it does not exist; %q refers to it", n.Name), Fix: "correct the references of that edge in the plan"}, "")
+			v.report(ReferenceGone, Difference{Table: above.Name, Column: col, Problem: fmt.Sprintf("it does not exist; %q refers to it", n.Name), Fix: "correct the references of that edge in the plan"}, "")
 			return
 		}
 	}
 	want := colset.Lower(e.References)
 	if above.Unique(want) || slices.ContainsFunc(v.found.Foreign, func(f dict.ForeignKey) bool {
-		return f.Schema == v.found.Name && f.ToSchema == v.found.Name && f.Passive() && f.Is(e) && len(marked(e)) == 0 &&
+		return f.Schema == v.found.Name && f.ToSchema == v.found.Name && f.OnlyRestricts() && f.Is(e) && len(marked(e)) == 0 &&
 			v.found.Key(f.To) == v.found.Key(above.Name) && len(n.Tables) == 1 && v.found.Key(f.Table) == v.found.Key(n.Tables[0])
 	}) {
 		return
@@ -66,7 +66,7 @@ func (v *verifier) referenced(n, to schema.Node, e schema.Edge, above *dict.Tabl
 	if statement != "" {
 		words = oneFirst
 	}
-	v.say(ReferenceTwice, Difference{Table: above.Name, Problem: fmt.Sprintf("%q refers to (%s), of which no unique key makes sure that it is one row", n.Name, strings.Join(e.References, ", ")), Fix: words}, statement)
+	v.report(ReferenceTwice, Difference{Table: above.Name, Problem: fmt.Sprintf("%q refers to (%s), of which no unique key makes sure that it is one row", n.Name, strings.Join(e.References, ", ")), Fix: words}, statement)
 }
 
 // edgeIndex: children are found by it, in every batch.
@@ -78,7 +78,7 @@ func (v *verifier) edgeIndex(e schema.Edge, have *dict.Table) {
 	if leads(have) {
 		return
 	}
-	if off, ok := have.Without(leads); ok {
+	if off, ok := have.SwitchedOff(leads); ok {
 		v.switchedOff(have, off, fmt.Sprintf("every look for what is below %q reads the whole table", e.Table))
 		return
 	}
@@ -87,7 +87,7 @@ func (v *verifier) edgeIndex(e schema.Edge, have *dict.Table) {
 		reads = "the whole table, or each row that is marked already"
 	}
 	words, statement := addKey(have, "KEY", columns)
-	v.say(EdgeUnindexed, Difference{Table: have.Name, Problem: fmt.Sprintf("no index begins with (%s), so every look for what is below %q reads %s", strings.Join(columns, ", "), e.Table, reads), Fix: words}, statement)
+	v.report(EdgeUnindexed, Difference{Table: have.Name, Problem: fmt.Sprintf("no index begins with (%s), so every look for what is below %q reads %s", strings.Join(columns, ", "), e.Table, reads), Fix: words}, statement)
 }
 
 // edgeTypes: values of two types are compared by converting one of them, which no
@@ -105,12 +105,12 @@ func (v *verifier) edgeTypes(above schema.Node, e schema.Edge, have *dict.Table)
 			}
 			if problem := a.Mismatch(b); problem != "" {
 				words, statement := v.compareLike(have, a, b)
-				v.say(EdgeType, Difference{Table: have.Name, Column: a.Name, Problem: fmt.Sprintf("it is %s, and %s.%s, to which it refers, is %s: %s", a.Collated(), t.Name, b.Name, b.Collated(), problem), Fix: words}, statement)
+				v.report(EdgeType, Difference{Table: have.Name, Column: a.Name, Problem: fmt.Sprintf("it is %s, and %s.%s, to which it refers, is %s: %s", a.Collated(), t.Name, b.Name, b.Collated(), problem), Fix: words}, statement)
 				break // the archive's column has the same type, or is a difference itself
 			}
 		}
 		if f := have.Column(col); !f.Keyable() {
-			v.say(EdgeInexact, Difference{Table: have.Name, Column: f.Name, Problem: fmt.Sprintf("it refers to a row of %q, and the exact value of a %s cannot be held", e.Table, f.Full),
+			v.report(EdgeInexact, Difference{Table: have.Name, Column: f.Name, Problem: fmt.Sprintf("it refers to a row of %q, and the exact value of a %s cannot be held", e.Table, f.Full),
 				Fix: "make it an integer, text, bytes or a DATETIME"}, "")
 		}
 	}
@@ -123,7 +123,7 @@ func (v *verifier) compareLike(t *dict.Table, c, other *dict.Column) (words, sta
 	if !known || c.Charset == "" || c.Charset != other.Charset {
 		return fmt.Sprintf("give the two the same type and rules %s; look first whether every value fits, and keep %s", inStrict, theRest), ""
 	}
-	return "", "ALTER TABLE " + schema.Quote(t.Name) + " MODIFY COLUMN " + def.In(other.Charset, other.Collation).String()
+	return "", "ALTER TABLE " + schema.Quote(t.Name) + " MODIFY COLUMN " + def.WithCollation(other.Charset, other.Collation).String()
 }
 
 // detaches: what becomes NULL must be able to.
@@ -135,7 +135,7 @@ func (v *verifier) detaches(n schema.Node, e schema.Edge, have *dict.Table) {
 	for _, col := range n.DetachColumns(e) {
 		switch f := have.Column(col); {
 		case f.Computed():
-			v.say(DetachComputed, Difference{Table: have.Name, Column: f.Name, Problem: fmt.Sprintf("it is computed, so it cannot change when the row of %q goes", e.Table), Fix: "make the edge on_delete: delete or keep"}, "")
+			v.report(DetachComputed, Difference{Table: have.Name, Column: f.Name, Problem: fmt.Sprintf("it is computed, so it cannot change when the row of %q goes", e.Table), Fix: "make the edge on_delete: delete or keep"}, "")
 		case !f.Nullable:
 			d := Difference{Table: have.Name, Column: f.Name, Problem: fmt.Sprintf("it is NOT NULL, and the plan detaches it from %q", e.Table), Fix: "make the edge on_delete: delete"}
 			if marks {
@@ -144,13 +144,13 @@ func (v *verifier) detaches(n schema.Node, e schema.Edge, have *dict.Table) {
 			def, known := v.found.Definition(have, f)
 			switch {
 			case slices.Contains(have.Primary(), strings.ToLower(f.Name)): // it cannot be NULL
-				v.say(DetachNotNull, d, "")
-			case known && def.Free():
+				v.report(DetachNotNull, d, "")
+			case known && def.AllowNull():
 				d.Fix += ", or"
-				v.say(DetachNotNull, d, "ALTER TABLE "+schema.Quote(have.Name)+" MODIFY COLUMN "+def.String())
+				v.report(DetachNotNull, d, "ALTER TABLE "+schema.Quote(have.Name)+" MODIFY COLUMN "+def.String())
 			default:
 				d.Fix += ", or let it be NULL; keep " + theRest
-				v.say(DetachNotNull, d, "")
+				v.report(DetachNotNull, d, "")
 			}
 		}
 	}
@@ -169,6 +169,6 @@ func (v *verifier) marks(e schema.Edge, have *dict.Table) {
 	if f.Data == "datetime" || f.Data == "timestamp" {
 		return
 	}
-	v.say(EdgeType, Difference{Table: have.Name, Column: f.Name, Problem: fmt.Sprintf("it is %s, and the plan puts the time into it at which the row of %q went", f.Full, e.Table),
+	v.report(EdgeType, Difference{Table: have.Name, Column: f.Name, Problem: fmt.Sprintf("it is %s, and the plan puts the time into it at which the row of %q went", f.Full, e.Table),
 		Fix: "name a DATETIME or a TIMESTAMP that may be NULL"}, "")
 }

@@ -72,7 +72,7 @@ func (v *verifier) modifyFix(r schema.Resource, w WantColumn, t *dict.Table, c *
 		kind := w.Wider(c)
 		if kind == "" {
 			steps = append(steps, convert(r, w, c))
-		} else if def.Full, def.Text = kind, def.In(c.Charset, c.Collation).Text; w.Is == UTCTime {
+		} else if def.Full, def.Text = kind, def.WithCollation(c.Charset, c.Collation).Text; w.Is == UTCTime {
 			def.Replace(dict.Now, "CURRENT_TIMESTAMP(6)")
 		}
 	}
@@ -92,7 +92,7 @@ func (v *verifier) modifyFix(r schema.Resource, w WantColumn, t *dict.Table, c *
 	switch {
 	case w.NotNull() && c.Nullable:
 		steps = append(steps, "fill the rows in which it is NULL, then make it NOT NULL "+inStrict)
-	case !w.NotNull() && w.Is != AnyType && !c.Nullable && !def.Free():
+	case !w.NotNull() && w.Is != AnyType && !c.Nullable && !def.AllowNull():
 		steps = append(steps, "let it be NULL")
 	}
 	switch {
@@ -137,12 +137,12 @@ func (v *verifier) pairFix(active, archive *dict.Table, a, b *dict.Column, colla
 		}
 	}
 	def, known := v.found.Definition(t, c)
-	if !known || t == archive && a.Nullable && !b.Nullable && !def.Free() {
+	if !known || t == archive && a.Nullable && !b.Nullable && !def.AllowNull() {
 		return words, ""
 	}
 	def.Full = kind
 	if collation && a.Collation != b.Collation {
-		def = def.In(a.Charset, a.Collation)
+		def = def.WithCollation(a.Charset, a.Collation)
 	}
 	return "make the two the same:", "ALTER TABLE " + schema.Quote(t.Name) + " MODIFY COLUMN " + def.String()
 }
@@ -155,7 +155,7 @@ func (v *verifier) addLike(active, archive *dict.Table, a *dict.Column) (words, 
 	if !known {
 		return words, ""
 	}
-	def = def.In(a.Charset, a.Collation)
+	def = def.WithCollation(a.Charset, a.Collation)
 	def.Replace(dict.Generates, "")
 	if !Fills(def.Full + def.Text + def.Rest) {
 		return words, ""

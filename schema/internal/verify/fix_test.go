@@ -100,8 +100,8 @@ func tryFix(t *testing.T, c fixCase, session map[string]string) {
 		c.plan(&plan)
 	}
 	db, person, looks := world(t, c, tables, session)
-	found := saidOf(t, looks, plan, c.tool)
-	at := slices.IndexFunc(found, func(s Said) bool { return s.Kind == c.kind && strings.Contains(s.Problem, c.says) })
+	found := findingsOf(t, looks, plan, c.tool)
+	at := slices.IndexFunc(found, func(s Finding) bool { return s.Kind == c.kind && strings.Contains(s.Problem, c.says) })
 	if at < 0 {
 		t.Fatalf("nothing says %q:\n%s", c.says, list(found))
 	}
@@ -133,14 +133,14 @@ func tryFix(t *testing.T, c fixCase, session map[string]string) {
 		}
 	}
 	var left []Kind
-	for _, s := range saidOf(t, looks, plan, c.tool) {
+	for _, s := range findingsOf(t, looks, plan, c.tool) {
 		left = append(left, s.Kind)
 	}
 	if c.sql == "" && c.recipe == nil {
 		return // a person decides
 	}
 	if !slices.Equal(left, c.left) {
-		t.Errorf("left is %q, want %q:\n%s", left, c.left, list(saidOf(t, looks, plan, c.tool)))
+		t.Errorf("left is %q, want %q:\n%s", left, c.left, list(findingsOf(t, looks, plan, c.tool)))
 	}
 }
 
@@ -226,20 +226,20 @@ func run(t *testing.T, db *sql.DB, stmt string) {
 	}
 }
 
-// saidOf is Verify with the kinds.
-func saidOf(t *testing.T, db *sql.DB, plan schema.Plan, toolkits bool) []Said {
+// findingsOf is Verify with the kinds.
+func findingsOf(t *testing.T, db *sql.DB, plan schema.Plan, toolkits bool) []Finding {
 	t.Helper()
-	_, found, err := Look(t.Context(), db, plan)
+	_, found, err := Compare(t.Context(), db, plan)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !toolkits {
-		found = slices.DeleteFunc(found, func(s Said) bool { return naming.IsToolkits(s.Table) })
+		found = slices.DeleteFunc(found, func(s Finding) bool { return naming.IsToolkits(s.Table) })
 	}
 	return found
 }
 
-func list(found []Said) string {
+func list(found []Finding) string {
 	var b strings.Builder
 	for _, s := range found {
 		fmt.Fprintf(&b, "\n  %s: %+v", s.Kind, s.Difference)

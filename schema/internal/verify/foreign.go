@@ -23,14 +23,14 @@ func (v *verifier) foreignKeys(nodes []schema.Node) {
 	for _, t := range ToolkitTables() {
 		ours[v.found.Key(t.Name)] = &schema.Node{Name: t.Name, Managed: true}
 	}
-	here := func(schema, table string) *schema.Node {
+	nodeOf := func(schema, table string) *schema.Node {
 		if schema != v.found.Name {
 			return nil
 		}
 		return ours[v.found.Key(table)]
 	}
 	for _, f := range v.found.Foreign {
-		from, to := here(f.Schema, f.Table), here(f.ToSchema, f.To)
+		from, to := nodeOf(f.Schema, f.Table), nodeOf(f.ToSchema, f.To)
 		switch {
 		case to != nil && to.Managed:
 			v.intoManaged(from, f)
@@ -51,10 +51,10 @@ func (v *verifier) intoManaged(from *schema.Node, f dict.ForeignKey) {
 	}
 	d := Difference{Table: table, Index: f.Name,
 		Problem: fmt.Sprintf("the plan does not know this foreign key from %q to %q ON DELETE %s; it keeps rows from being moved and deleted", f.Table, f.To, f.OnDelete)}
-	if !f.Passive() {
+	if !f.OnlyRestricts() {
 		d.Problem = behind(f)
 	}
-	v.say(ForeignManaged, d, v.found.Drop(f))
+	v.report(ForeignManaged, d, v.found.DropForeignKey(f))
 }
 
 func behind(f dict.ForeignKey) string {
@@ -66,10 +66,10 @@ func behind(f dict.ForeignKey) string {
 // go by themselves.
 func (v *verifier) outward(from schema.Node, f dict.ForeignKey) {
 	switch {
-	case f.Passive(), !from.Managed && from.Asset == "", !from.Managed && dict.Restricts(f.OnDelete):
+	case f.OnlyRestricts(), !from.Managed && from.Asset == "", !from.Managed && dict.Restricts(f.OnDelete):
 		return
 	}
-	v.say(ForeignOutward, Difference{Table: f.Table, Index: f.Name, Problem: behind(f), Fix: "make it restrict in both rules, or"}, v.found.Drop(f))
+	v.report(ForeignOutward, Difference{Table: f.Table, Index: f.Name, Problem: behind(f), Fix: "make it restrict in both rules, or"}, v.found.DropForeignKey(f))
 }
 
 // intoTable: a key that leads to an existing table, whose rows are deleted
@@ -93,22 +93,22 @@ func (v *verifier) intoTable(from *schema.Node, to schema.Node, f dict.ForeignKe
 		}
 		if f.Schema != v.found.Name {
 			d.Problem += "; no plan reaches another database"
-			d.Fix, statement = "", v.found.Drop(f)
+			d.Fix, statement = "", v.found.DropForeignKey(f)
 		}
-		v.say(ForeignUnknown, d, statement)
+		v.report(ForeignUnknown, d, statement)
 		return
 	}
 	v.onUpdate(to, f)
 	edges := slices.DeleteFunc(slices.Clone(from.Parents), func(e schema.Edge) bool { return e.Table != to.Name || !f.Is(e) })
 	if len(edges) == 0 {
-		v.say(ForeignEdgeless, Difference{Table: f.Table, Index: f.Name,
+		v.report(ForeignEdgeless, Difference{Table: f.Table, Index: f.Name,
 			Problem: fmt.Sprintf("the plan has no edge for this foreign key from (%s) to %q ON DELETE %s; %s", pairs, f.To, f.OnDelete, consequence(f)),
 			Fix:     fmt.Sprintf("add to the parents of %q: %s", from.Name, yaml(f, to))}, "")
 		return
 	}
 	for _, e := range edges {
 		if problem, words, statement := v.conflict(f, e); problem != "" {
-			v.say(ForeignConflict, Difference{Table: f.Table, Index: f.Name, Problem: problem, Fix: words}, statement)
+			v.report(ForeignConflict, Difference{Table: f.Table, Index: f.Name, Problem: problem, Fix: words}, statement)
 		}
 	}
 }
@@ -126,10 +126,10 @@ func (v *verifier) conflict(f dict.ForeignKey, e schema.Edge) (problem, words, s
 	columns := strings.Join(f.Columns, ", ")
 	switch {
 	case len(e.When) > 0:
-		return fmt.Sprintf("the foreign key binds all rows by (%s), and the plan's edge only some of them", columns), "take when off the edge, or", v.found.Drop(f)
+		return fmt.Sprintf("the foreign key binds all rows by (%s), and the plan's edge only some of them", columns), "take when off the edge, or", v.found.DropForeignKey(f)
 	case e.OnDelete == schema.OnDeleteKeep, e.OnDelete.Mark() != "":
 		return fmt.Sprintf("the plan keeps rows whose (%s) refers to a row that is gone, and the foreign key does not allow that (ON DELETE %s)", columns, f.OnDelete),
-			"make the edge on_delete: delete or detach, or", v.found.Drop(f)
+			"make the edge on_delete: delete or detach, or", v.found.DropForeignKey(f)
 	case dict.Restricts(f.OnDelete):
 		return "", "", ""
 	case e.OnDelete == schema.OnDeleteDelete && !strings.EqualFold(f.OnDelete, "CASCADE"):
@@ -150,7 +150,7 @@ func (v *verifier) onUpdate(to schema.Node, f dict.ForeignKey) {
 		}
 		for _, col := range to.DetachColumns(e) {
 			if colset.Has(f.References, col) {
-				v.say(ForeignUpdate, Difference{Table: f.Table, Index: f.Name,
+				v.report(ForeignUpdate, Difference{Table: f.Table, Index: f.Name,
 					Problem: fmt.Sprintf("it refers to %s.%s, which becomes NULL when that row is detached from %q; ON UPDATE %s then meets rows that nobody counts", f.To, col, e.Table, f.OnUpdate),
 					Fix:     "let the foreign key refer to another column, or make that edge on_delete: delete or keep"}, "")
 			}

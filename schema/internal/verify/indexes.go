@@ -16,18 +16,18 @@ func (v *verifier) indexes(want shape.Table, have *dict.Table) {
 		if have.Serves(x) {
 			continue
 		}
-		if off, ok := have.Without(func(t *dict.Table) bool { return t.Serves(x) }); ok {
+		if off, ok := have.SwitchedOff(func(t *dict.Table) bool { return t.Serves(x) }); ok {
 			v.switchedOff(have, off, x.Why)
 			continue
 		}
 		words, statement := v.addIndex(have, x)
-		v.say(IndexMissing, Difference{Table: want.Name, Index: x.Label(),
+		v.report(IndexMissing, Difference{Table: want.Name, Index: x.Label(),
 			Problem: fmt.Sprintf("no %s has the columns (%s); %s", x.Kind(), strings.Join(x.Columns, ", "), x.Why), Fix: words}, statement)
 	}
 }
 
 func (v *verifier) switchedOff(have *dict.Table, index, why string) {
-	v.say(IndexOff, Difference{Table: have.Name, Index: index, Problem: "reads may not use it, for it is switched off (INVISIBLE or IGNORED); " + why},
+	v.report(IndexOff, Difference{Table: have.Name, Index: index, Problem: "reads may not use it, for it is switched off (INVISIBLE or IGNORED); " + why},
 		v.found.SwitchOn(have.Name, index))
 }
 
@@ -40,7 +40,7 @@ func (v *verifier) unknownIndexes(want shape.Table, have *dict.Table) {
 		if !x.Unique || known || x.Name == "PRIMARY" || primary != nil && colset.ContainsAll(x.Columns, primary) {
 			continue
 		}
-		v.say(IndexUnknown, Difference{Table: want.Name, Index: x.Name,
+		v.report(IndexUnknown, Difference{Table: want.Name, Index: x.Name,
 			Problem: fmt.Sprintf("the plan does not know this unique index on (%s); rows will be refused by it, when they move as well", strings.Join(x.Columns, ", ")),
 			Fix:     "declare it among the plan's indexes if it is on the active table, or"}, "ALTER TABLE "+schema.Quote(want.Name)+" DROP INDEX "+schema.Quote(x.Name))
 	}

@@ -56,23 +56,23 @@ const (
 	ToolkitColumn Kind = "toolkit's column"
 )
 
-// say adds a difference. The statement, where one does it, ends its fix: it may do no harm
+// report adds a difference. The statement, where one does it, ends its fix: it may do no harm
 // in any session, whatever its time zone and sql_mode, to any row. Where none can promise that, the fix
 // says in words what to do, in which order.
-func (v *verifier) say(k Kind, d Difference, statement string) {
+func (v *verifier) report(k Kind, d Difference, statement string) {
 	if statement != "" {
 		d.SQL, d.Fix = statement, strings.TrimSpace(d.Fix+" "+statement)
 	}
-	for _, said := range v.said {
+	for _, said := range v.findings {
 		if said.Difference == d {
 			return
 		}
 	}
-	v.said = append(v.said, Said{d, k})
+	v.findings = append(v.findings, Finding{d, k})
 }
 
-// Said is a difference with its kind.
-type Said struct {
+// Finding is a difference with its kind.
+type Finding struct {
 	Difference
 	Kind Kind
 }

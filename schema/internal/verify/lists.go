@@ -18,7 +18,7 @@ func (v *verifier) sameOrder(r schema.Resource, active, archive *dict.Table) {
 			}
 			said = append(said, name)
 			words, statement := v.pairFix(active, archive, a, b, true)
-			v.say(ColumnsDiffer, Difference{Table: archive.Name, Column: name,
+			v.report(ColumnsDiffer, Difference{Table: archive.Name, Column: name,
 				Problem: "it is " + b.Collated() + " here and " + a.Collated() + " in \"" + active.Name + "\", so a list of both has no one order", Fix: words}, statement)
 		}
 	}

@@ -20,26 +20,26 @@ func (v *verifier) retention(nodes []schema.Node) {
 			column := n.Retention.Column
 			f := have.Column(column)
 			if f == nil {
-				v.say(RetentionColumn, Difference{Table: name, Column: column, Problem: "it does not exist; the plan's retention says that rows are as old as it says", Fix: "correct the plan's retention"}, "")
+				v.report(RetentionColumn, Difference{Table: name, Column: column, Problem: "it does not exist; the plan's retention says that rows are as old as it says", Fix: "correct the plan's retention"}, "")
 				continue
 			}
 			if dict.TimeType(f.Data) == "" {
-				v.say(RetentionColumn, Difference{Table: name, Column: column, Problem: fmt.Sprintf("it is %s; the age of rows is taken from a DATE, a DATETIME or a TIMESTAMP", f.Full), Fix: "name another column in the plan's retention"}, "")
+				v.report(RetentionColumn, Difference{Table: name, Column: column, Problem: fmt.Sprintf("it is %s; the age of rows is taken from a DATE, a DATETIME or a TIMESTAMP", f.Full), Fix: "name another column in the plan's retention"}, "")
 				continue
 			}
 			does := func(t *dict.Table) bool {
-				return slices.ContainsFunc(t.Indexes, func(x dict.Index) bool { return have.Retains(x, column) })
+				return slices.ContainsFunc(t.Indexes, func(x dict.Index) bool { return have.ReadsByAge(x, column) })
 			}
 			if does(have) || n.Managed && !have.Serves(shape.Index{Name: column, Columns: []string{column}}) {
 				continue // of a resource it is said that there is none
 			}
 			const why = "each look for what is due reads the whole table"
-			if off, ok := have.Without(does); ok {
+			if off, ok := have.SwitchedOff(does); ok {
 				v.switchedOff(have, off, why)
 				continue
 			}
 			words, statement := addKey(have, "KEY", []string{column})
-			v.say(RetentionUnindexed, Difference{Table: name, Problem: fmt.Sprintf("no index begins with (%s), ascending and of whole columns, so %s", column, why), Fix: words}, statement)
+			v.report(RetentionUnindexed, Difference{Table: name, Problem: fmt.Sprintf("no index begins with (%s), ascending and of whole columns, so %s", column, why), Fix: words}, statement)
 		}
 	}
 }

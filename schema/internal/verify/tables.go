@@ -23,7 +23,7 @@ func (v *verifier) foreign(t schema.Table) {
 		}
 		v.primaryKey(t, have)
 		if t.Asset != "" && have.Column(t.Asset) == nil {
-			v.say(AssetMissing, Difference{Table: name, Column: t.Asset, Problem: "it does not exist; it should name the row's asset", Fix: "correct the plan's asset"}, "")
+			v.report(AssetMissing, Difference{Table: name, Column: t.Asset, Problem: "it does not exist; it should name the row's asset", Fix: "correct the plan's asset"}, "")
 		}
 		v.foreignTriggers(t, n, have)
 		if active == nil {
@@ -46,7 +46,7 @@ func (v *verifier) primaryKey(t schema.Table, have *dict.Table) {
 		if statement == "" {
 			words, statement = AddPrimaryKey(have)
 		}
-		v.say(KeyMissing, Difference{Table: have.Name, Index: "PRIMARY", Problem: "it has no primary key, so no row of it can be named, locked or parked", Fix: words}, statement)
+		v.report(KeyMissing, Difference{Table: have.Name, Index: "PRIMARY", Problem: "it has no primary key, so no row of it can be named, locked or parked", Fix: words}, statement)
 		return
 	case !slices.Equal(primary, colset.Lower(t.Key)):
 		d := Difference{Table: have.Name, Index: "PRIMARY",
@@ -55,11 +55,11 @@ func (v *verifier) primaryKey(t schema.Table, have *dict.Table) {
 		if v.found.Key(have.Name) == v.found.Key(t.Archive) {
 			d.Fix, statement = v.replaceKey(have, t.Key)
 		}
-		v.say(KeyOther, d, statement)
+		v.report(KeyOther, d, statement)
 	}
 	for _, col := range primary {
 		if problem := have.KeyProblem(col); problem != "" {
-			v.say(KeyInexact, Difference{Table: have.Name, Column: col, Problem: "it is in the primary key, and " + problem, Fix: "make another column the primary key"}, "")
+			v.report(KeyInexact, Difference{Table: have.Name, Column: col, Problem: "it is in the primary key, and " + problem, Fix: "make another column the primary key"}, "")
 		}
 	}
 }
@@ -72,7 +72,7 @@ func (v *verifier) foreignTriggers(t schema.Table, n schema.Node, have *dict.Tab
 		if !tr.RunsWith(!t.Stays, updates) || slices.ContainsFunc(t.Triggers, func(name string) bool { return strings.EqualFold(name, tr.Name) }) {
 			continue
 		}
-		v.say(ForeignTrigger, Difference{Table: have.Name,
+		v.report(ForeignTrigger, Difference{Table: have.Name,
 			Problem: fmt.Sprintf("the trigger %q runs %s each %s of the worker's; what it writes is neither bounded nor counted", tr.Name, strings.ToLower(tr.Timing), strings.ToLower(tr.Event)),
 			Fix:     fmt.Sprintf("look at it: if it belongs to the deletion of a row, say so in the plan, triggers: [%s]; otherwise", tr.Name)}, "DROP TRIGGER "+schema.Quote(tr.Name))
 	}
@@ -81,8 +81,8 @@ func (v *verifier) foreignTriggers(t schema.Table, n schema.Node, have *dict.Tab
 			other := v.found.Table(table)
 			return other != nil && slices.ContainsFunc(other.Triggers, func(tr dict.Trigger) bool { return strings.EqualFold(tr.Name, name) })
 		}
-		if have.Name == v.found.In(t.Name).Name && !slices.ContainsFunc(tablesOf(t), in) {
-			v.say(TriggerGone, Difference{Table: have.Name, Problem: fmt.Sprintf("the plan accepts the trigger %q, and the table has none of that name that this user may see", name),
+		if have.Name == v.found.TableOrEmpty(t.Name).Name && !slices.ContainsFunc(tablesOf(t), in) {
+			v.report(TriggerGone, Difference{Table: have.Name, Problem: fmt.Sprintf("the plan accepts the trigger %q, and the table has none of that name that this user may see", name),
 				Fix: "take it out of the plan's triggers, or GRANT TRIGGER to see it"}, "")
 		}
 	}
@@ -104,10 +104,10 @@ func (v *verifier) archivePair(n schema.Node, active, archive *dict.Table) {
 		case a.Computed():
 		case b == nil:
 			words, statement := v.addLike(active, archive, a)
-			v.say(ArchiveMissing, Difference{Table: archive.Name, Column: a.Name, Problem: fmt.Sprintf("%q has it and its archive does not, so a row loses it when it moves", active.Name), Fix: words}, statement)
+			v.report(ArchiveMissing, Difference{Table: archive.Name, Column: a.Name, Problem: fmt.Sprintf("%q has it and its archive does not, so a row loses it when it moves", active.Name), Fix: words}, statement)
 		case colset.Has(matters, a.Name) && (a.Full != b.Full || a.Collation != b.Collation):
 			words, statement := v.pairFix(active, archive, a, b, true)
-			v.say(ArchiveDiffers, Difference{Table: archive.Name, Column: a.Name, Problem: fmt.Sprintf("it is %s here and %s in %q, so the cascade cannot look for the same value in both", b.Collated(), a.Collated(), active.Name), Fix: words}, statement)
+			v.report(ArchiveDiffers, Difference{Table: archive.Name, Column: a.Name, Problem: fmt.Sprintf("it is %s here and %s in %q, so the cascade cannot look for the same value in both", b.Collated(), a.Collated(), active.Name), Fix: words}, statement)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func TestToolkitTables(t *testing.T) {
 	}
 	v := verifier{found: &seen{Database: found}, wrong: map[columnOf]bool{}}
 	v.toolkit()
-	for _, d := range v.said {
+	for _, d := range v.findings {
 		t.Errorf("%+v", d)
 	}
 	wanted := map[string]bool{}

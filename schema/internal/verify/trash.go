@@ -19,18 +19,18 @@ func (v *verifier) trash(nodes []schema.Node) {
 				continue // said already
 			}
 			trash := v.found.Table(schema.TrashTable(name))
-			if problem := have.NoTrash(); trash == nil && problem != "" {
-				v.say(TableMissing, Difference{Table: schema.TrashTable(name), Problem: fmt.Sprintf("it does not exist and cannot be made, so no row of %q is deleted: %s", name, problem), Fix: dict.SayNoTrash(name)}, "")
+			if problem := have.TrashProblem(); trash == nil && problem != "" {
+				v.report(TableMissing, Difference{Table: schema.TrashTable(name), Problem: fmt.Sprintf("it does not exist and cannot be made, so no row of %q is deleted: %s", name, problem), Fix: dict.TrashAdvice(name)}, "")
 				continue
 			}
 			if trash == nil {
-				v.say(TableMissing, Difference{Table: schema.TrashTable(name), Problem: fmt.Sprintf("it does not exist; deleted rows of %q are kept in it, and until it is there none is deleted", name),
+				v.report(TableMissing, Difference{Table: schema.TrashTable(name), Problem: fmt.Sprintf("it does not exist; deleted rows of %q are kept in it, and until it is there none is deleted", name),
 					Fix: "run what cascade-worker ddl --trash prints"}, "")
 				continue
 			}
 			for i := range have.Columns {
 				f := &have.Columns[i]
-				problem := trash.CannotKeep(f)
+				problem := trash.TrashColumnProblem(f)
 				if f.Computed() || problem == "" {
 					continue
 				}
@@ -39,10 +39,10 @@ func (v *verifier) trash(nodes []schema.Node) {
 				if trash.Column(f.Name) == nil {
 					d.Fix, statement = "add it:", "ALTER TABLE "+schema.Quote(trash.Name)+" ADD COLUMN "+schema.Quote(f.Name)+" "+f.Kept(false)
 				}
-				v.say(ColumnMissing, d, statement)
+				v.report(ColumnMissing, d, statement)
 			}
 			if tr := v.found.InsertTrigger(name, n.Triggers); tr != "" {
-				v.say(ForeignTrigger, Difference{Table: name, Problem: fmt.Sprintf("the trigger %q runs with each row that comes back from the trash", tr),
+				v.report(ForeignTrigger, Difference{Table: name, Problem: fmt.Sprintf("the trigger %q runs with each row that comes back from the trash", tr),
 					Fix: fmt.Sprintf("look at it: if it may run again, say so in the plan, triggers: [%s]; otherwise say trash: none", tr)}, "")
 			}
 		}

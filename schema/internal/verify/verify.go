@@ -14,8 +14,8 @@ import (
 	"github.com/onerow/onerow/schema/internal/shape"
 )
 
-// Look reads what verify needs to know, and what of it turns out to be needed.
-func Look(ctx context.Context, db onerow.DB, plan schema.Plan) (*dict.Database, []Said, error) {
+// Compare reads the database, and returns it with the differences between it and the plan.
+func Compare(ctx context.Context, db onerow.DB, plan schema.Plan) (*dict.Database, []Finding, error) {
 	read, err := dict.Read(ctx, db)
 	if err != nil {
 		return nil, nil, err
@@ -28,7 +28,7 @@ func Look(ctx context.Context, db onerow.DB, plan schema.Plan) (*dict.Database, 
 		return nil, nil, err
 	}
 	said := found.verify(plan)
-	if asked := read.Wanting(); len(asked) > 0 {
+	if asked := read.MissingDefinitions(); len(asked) > 0 {
 		if err := read.ReadDefinitions(ctx, db, asked); err != nil {
 			return nil, nil, err
 		}
@@ -49,9 +49,9 @@ type seen struct {
 
 // verifier collects differences.
 type verifier struct {
-	found *seen
-	said  []Said
-	wrong map[columnOf]bool // columns that differ; whether a person has to see to it
+	found    *seen
+	findings []Finding
+	wrong    map[columnOf]bool // columns that differ; whether a person has to see to it
 }
 
 type columnOf struct {
@@ -61,7 +61,7 @@ type columnOf struct {
 
 // verify names the differences. What it asks for in asked is not known yet: it is read,
 // and verify runs again.
-func (s *seen) verify(plan schema.Plan) []Said {
+func (s *seen) verify(plan schema.Plan) []Finding {
 	v := verifier{found: s, wrong: map[columnOf]bool{}}
 	for _, r := range resources(plan) {
 		v.resource(r)
@@ -82,8 +82,8 @@ func (s *seen) verify(plan schema.Plan) []Said {
 	v.retention(nodes)
 	v.counters(plan)
 	v.toolkit()
-	slices.SortStableFunc(v.said, v.byTable(nodes))
-	return v.said
+	slices.SortStableFunc(v.findings, v.byTable(nodes))
+	return v.findings
 }
 
 // resources are those of the plan, with their defaults.
@@ -107,14 +107,14 @@ func isParent(plan schema.Plan, n schema.Node, e schema.Edge) bool {
 
 // byTable orders differences by their tables, in the order of the plan; the toolkit's
 // and others are last.
-func (v *verifier) byTable(nodes []schema.Node) func(a, b Said) int {
+func (v *verifier) byTable(nodes []schema.Node) func(a, b Finding) int {
 	rank := map[string]int{}
 	for _, n := range nodes {
 		for _, name := range n.Tables {
 			rank[v.found.Key(name)] = len(rank) - 1000
 		}
 	}
-	return func(a, b Said) int { return rank[v.found.Key(a.Table)] - rank[v.found.Key(b.Table)] }
+	return func(a, b Finding) int { return rank[v.found.Key(a.Table)] - rank[v.found.Key(b.Table)] }
 }
 
 // resource holds the resource's tables against what DDL would make.
@@ -143,14 +143,14 @@ func (v *verifier) table(name, create string) *dict.Table {
 	have := v.found.Table(name)
 	switch {
 	case have == nil && v.found.hidden[name]:
-		v.say(TableHidden, Difference{Table: name, Problem: "the user has no right on it, so it is not shown, if it exists", Fix: "see cascade-worker verify, which says what to GRANT"}, "")
+		v.report(TableHidden, Difference{Table: name, Problem: "the user has no right on it, so it is not shown, if it exists", Fix: "see cascade-worker verify, which says what to GRANT"}, "")
 	case have == nil:
-		v.say(TableMissing, Difference{Table: name, Problem: Absent, Fix: create}, "")
+		v.report(TableMissing, Difference{Table: name, Problem: Absent, Fix: create}, "")
 	case !have.IsTable():
-		v.say(TableView, Difference{Table: name, Problem: fmt.Sprintf("it is a %s; rows are locked and moved in it", strings.ToLower(have.Kind)), Fix: "make it a table: " + create}, "")
+		v.report(TableView, Difference{Table: name, Problem: fmt.Sprintf("it is a %s; rows are locked and moved in it", strings.ToLower(have.Kind)), Fix: "make it a table: " + create}, "")
 		return nil
 	case !strings.EqualFold(have.Engine, "InnoDB"):
-		v.say(TableEngine, Difference{Table: name, Problem: fmt.Sprintf("its engine is %s, which has no transactions that the toolkit could rely on", have.Engine)},
+		v.report(TableEngine, Difference{Table: name, Problem: fmt.Sprintf("its engine is %s, which has no transactions that the toolkit could rely on", have.Engine)},
 			fmt.Sprintf("ALTER TABLE %s ENGINE=InnoDB", schema.Quote(have.Name)))
 	}
 	return have
@@ -158,7 +158,7 @@ func (v *verifier) table(name, create string) *dict.Table {
 
 func (v *verifier) triggers(have *dict.Table) {
 	for _, tr := range have.Triggers {
-		v.say(TableTrigger, Difference{Table: have.Name, Problem: fmt.Sprintf("the trigger %q runs with the toolkit's writes, a move from one table to the other among them", tr.Name),
+		v.report(TableTrigger, Difference{Table: have.Name, Problem: fmt.Sprintf("the trigger %q runs with the toolkit's writes, a move from one table to the other among them", tr.Name),
 			Fix: "do its work where the rows are written, then"}, "DROP TRIGGER "+schema.Quote(tr.Name))
 	}
 }
@@ -177,7 +177,7 @@ func (v *verifier) toolkit() {
 		for _, c := range want.Columns {
 			if problem := c.Problem(have.Column(c.Name)); problem != "" {
 				v.wrong[columnOf{have, c.Name}] = true
-				v.say(ToolkitColumn, Difference{Table: want.Name, Column: c.Name, Problem: problem, Fix: migrate}, "")
+				v.report(ToolkitColumn, Difference{Table: want.Name, Column: c.Name, Problem: problem, Fix: migrate}, "")
 			}
 		}
 		v.indexes(shape.Table{Name: want.Name, Indexes: want.Indexes}, have)
