@@ -1,6 +1,7 @@
 package names
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -49,7 +50,7 @@ func (k Kind) Parse(s string) (Parsed, error) {
 
 // WithCopy returns the name of copy n of the same stem: "Email Campaign" and "Email Campaign (Copy 7)" both
 // give "Email Campaign (Copy 1)" for 1, and "home@2x.png" gives "home (Copy 1)@2x.png". It succeeds for every
-// parsed name and every n from 1 to MaxCopy; any other n is a *CopyError, ErrTooManyCopies. The result is a
+// parsed name and every n from 1 to MaxCopy; any other n is ErrTooManyCopies. The result is a
 // valid name whose Copy is n. Its StemKey is the same for every n: the one to look up the highest copy number
 // under. That is the StemKey of p, unless p has a token that is not exactly as WithCopy writes it ("x (copy
 // 1)").
@@ -59,7 +60,7 @@ func (k Kind) Parse(s string) (Parsed, error) {
 // ("ß"), or has more characters than its key, the last ones may be written as in the key.
 func (p Parsed) WithCopy(n int) (Parsed, error) {
 	if n < 1 || n > MaxCopy {
-		return Parsed{}, &CopyError{Name: shorten(p.Display), Copy: n}
+		return Parsed{}, fmt.Errorf("%w: name %q cannot have copy number %d: only 1 to %d exist; rename it or delete copies", ErrTooManyCopies, shorten(p.Display), n, MaxCopy)
 	}
 	display, key, suffix, err := p.copyStem()
 	if err != nil {

@@ -13,7 +13,7 @@ var (
 	ErrEmpty = errors.New("names: name is empty")
 	// ErrTooLong means that the name or its key has too many characters. The detail is a *Error.
 	ErrTooLong = errors.New("names: name is too long")
-	// ErrTooManyCopies means that a copy number is not between 1 and MaxCopy. The detail is a *CopyError.
+	// ErrTooManyCopies means that a copy number is not between 1 and MaxCopy.
 	ErrTooManyCopies = errors.New("names: too many copies")
 )
 
@@ -45,20 +45,6 @@ func (e *Error) Error() string {
 
 // Unwrap returns the sentinel.
 func (e *Error) Unwrap() error { return e.Err }
-
-// CopyError says which copy of which name was asked for. errors.Is finds ErrTooManyCopies.
-type CopyError struct {
-	Name string // the name whose copy was asked for, cut to its first characters
-	Copy int    // the number that was asked for
-}
-
-// Error names the number and the range.
-func (e *CopyError) Error() string {
-	return fmt.Sprintf("names: name %q cannot have copy number %d: only 1 to %d exist; rename it or delete copies", e.Name, e.Copy, MaxCopy)
-}
-
-// Unwrap returns ErrTooManyCopies.
-func (e *CopyError) Unwrap() error { return ErrTooManyCopies }
 
 func invalid(name, reason string) error {
 	return &Error{Name: shorten(name), Reason: reason, Err: ErrInvalid}

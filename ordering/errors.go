@@ -16,7 +16,8 @@ var (
 	ErrHeld = errors.New("ordering: a held message could not be applied")
 	// ErrState means: the stored state is not of the consumer's type, or cannot be stored.
 	ErrState = errors.New("ordering: the state of a stream")
-	// ErrConflict means: others kept changing what an optimistic update had read. [Park] keeps the versions that lost.
+	// ErrConflict means: others kept changing what an optimistic update had read. [Park] keeps the versions
+	// that lost.
 	ErrConflict = errors.New("ordering: conflict")
 	// ErrColumn means: the column of a [ByTime] does not keep the time of an update as it is sent. The text has its
 	// type, and the one that it must be.

@@ -15,7 +15,7 @@ import (
 	"github.com/onerow/onerow/schema/internal/shape"
 )
 
-// columnType: a column's type is DDL that a plan file may bring along, so it must
+// columnType is what a type can look like. A column's type is DDL that a plan file may bring along, so it must
 // not be able to end the statement.
 var columnType = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_ (),.'"-]*$`)
 
@@ -167,7 +167,7 @@ func (r Resource) checkKeys() []error {
 	return errs
 }
 
-// checkParent: parents come first, which also excludes cycles.
+// checkParent says what is wrong with the parent: parents come first, which also excludes cycles.
 func (p Plan) checkParent(r Resource, i int) []error {
 	var errs []error
 	for _, earlier := range p.Resources[:i] {

@@ -49,7 +49,7 @@ var floorBugs = []bug{
 		"lease_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, completed_at = NULL, expires_at = NULL, codec = NULL, is_reference = 0, result = NULL, error = NULL` +\n\tatKey + ` AND token = ? AND version = ?`",
 		"lease_until = UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND, completed_at = NULL, expires_at = NULL, codec = NULL, is_reference = 0, result = NULL, error = NULL` +\n\tatKey + ` AND token > ? - token AND version > ? - version`"}}},
 
-	{"an old run of a flow may write", "./flow", ".", []change{{"flow/run.go",
+	{"an old run of a flow may write", "./flow", ".", []change{{"flow/prove.go",
 		"const sqlProve = `UPDATE onerow_flow SET version = version + 1 WHERE flow = ? AND stage = ? AND request_id = ?`",
 		"const sqlProve = `UPDATE onerow_flow SET version = version + 1 WHERE flow = ? AND stage = ? AND request_id <> CONCAT(?, '-')`"}}},
 	{"a step's second answer overwrites the first", "./flow", ".", []change{{"flow/step.go",

@@ -105,7 +105,7 @@ func (c *Catalog) short(database string) string {
 	return database
 }
 
-// rule: the two words for "refuse" do the same in InnoDB, and which of them is shown depends on the engine.
+// rule returns one word for the two that refuse: they do the same in InnoDB, and the engine decides which is shown.
 func rule(r string) string {
 	if dict.Restricts(r) {
 		return "RESTRICT"

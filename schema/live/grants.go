@@ -85,7 +85,8 @@ func (g grants) may(database, table string, rights ...string) bool {
 	})
 }
 
-// covers: the name of a database in a grant is a pattern of LIKE, that of a table is not.
+// covers says whether a grant is on the database or the table. The name of a database in it is a pattern of
+// LIKE, that of a table is not.
 func covers(on, database, table string) bool {
 	if on == "*.*" {
 		return true

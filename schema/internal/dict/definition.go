@@ -90,12 +90,12 @@ func FindDefinition(create string, c *Column) (Definition, bool) {
 	return Definition{}, false
 }
 
-// ambiguous: it means something else under another sql_mode, or cannot be shown.
+// ambiguous says whether a character means something else under another sql_mode, or cannot be shown.
 func ambiguous(r rune) bool { return r == '\\' || r == '"' || !unicode.IsPrint(r) }
 
 var textOptions = regexp.MustCompile(`^(?: CHARACTER SET \w+)?(?: COLLATE \w+)?`)
 
-// cutColumn: names are quoted, but for sql_quote_show_create = 0.
+// cutColumn cuts the name off its line: it is quoted, but for sql_quote_show_create = 0.
 func cutColumn(line, name string) (rest string, ok bool) {
 	for _, quoted := range []string{schema.Quote(name), `"` + strings.ReplaceAll(name, `"`, `""`) + `"`, name} {
 		if rest, ok = strings.CutPrefix(line, quoted+" "); ok {

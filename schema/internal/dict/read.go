@@ -82,7 +82,8 @@ func (d *Database) scanTable(rows *sql.Rows) error {
 	return err
 }
 
-// TableOrEmpty returns the table of that name, or one without columns: a row's table may have been made since sqlTables ran.
+// TableOrEmpty returns the table of that name, or one without columns: a row's table may have been made since
+// sqlTables ran.
 func (d *Database) TableOrEmpty(table string) *Table {
 	if t := d.Table(table); t != nil {
 		return t

@@ -33,7 +33,7 @@ func (v *verifier) columns(r schema.Resource, want shape.Table, have *dict.Table
 	}
 }
 
-// unknownColumns: what is not declared is not moved, and not written.
+// unknownColumns reports columns that the plan does not know: what is not declared is not moved, and not written.
 func (v *verifier) unknownColumns(r schema.Resource, want shape.Table, have *dict.Table) {
 	for _, c := range have.Columns {
 		if slices.ContainsFunc(want.Columns, func(w shape.Column) bool { return strings.EqualFold(w.Name, c.Name) }) {
@@ -51,8 +51,8 @@ func (v *verifier) unknownColumns(r schema.Resource, want shape.Table, have *dic
 	}
 }
 
-// sameColumns: what moves between the two tables must fit in both. The toolkit's
-// columns are each held against the plan already.
+// sameColumns compares the two tables of a resource: what moves between the two tables must fit in both. The
+// toolkit's columns are each held against the plan already.
 func (v *verifier) sameColumns(r schema.Resource, active, archive *dict.Table) {
 	for _, name := range r.Shared() {
 		a, b := active.Column(name), archive.Column(name)

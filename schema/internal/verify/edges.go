@@ -42,9 +42,9 @@ func (v *verifier) edge(nodes []schema.Node, n schema.Node, e schema.Edge) {
 	}
 }
 
-// referenced: an edge must lead to one row, or a row would go with one of several. A foreign key that
-// restricts demands just that: none of the rows above can go before it. What a CASCADE does there depends
-// on the engine.
+// referenced looks for a unique key above: an edge must lead to one row, or a row would go with one of
+// several. A foreign key that restricts demands just that: none of the rows above can go before it. What a
+// CASCADE does there depends on the engine.
 func (v *verifier) referenced(n, to schema.Node, e schema.Edge, above *dict.Table) {
 	if e.OnDelete == schema.OnDeleteKeep || slices.Equal(colset.Lower(e.References), colset.Lower(to.Key)) {
 		return // the primary key is looked at with its table
@@ -69,7 +69,7 @@ func (v *verifier) referenced(n, to schema.Node, e schema.Edge, above *dict.Tabl
 	v.report(ReferenceTwice, Difference{Table: above.Name, Problem: fmt.Sprintf("%q refers to (%s), of which no unique key makes sure that it is one row", n.Name, strings.Join(e.References, ", ")), Fix: words}, statement)
 }
 
-// edgeIndex: children are found by it, in every batch.
+// edgeIndex looks for the index by which every batch finds children.
 func (v *verifier) edgeIndex(e schema.Edge, have *dict.Table) {
 	want := sought(e)
 	leads := func(t *dict.Table) bool {
@@ -90,7 +90,7 @@ func (v *verifier) edgeIndex(e schema.Edge, have *dict.Table) {
 	v.report(EdgeUnindexed, Difference{Table: have.Name, Problem: fmt.Sprintf("no index begins with (%s), so every look for what is below %q reads %s", strings.Join(columns, ", "), e.Table, reads), Fix: words}, statement)
 }
 
-// edgeTypes: values of two types are compared by converting one of them, which no
+// edgeTypes compares the types on both sides: values of two types are compared by converting one of them, which no
 // index survives, and which may find other rows.
 func (v *verifier) edgeTypes(above schema.Node, e schema.Edge, have *dict.Table) {
 	for i, col := range e.Columns {
@@ -126,7 +126,7 @@ func (v *verifier) compareLike(t *dict.Table, c, other *dict.Column) (words, sta
 	return "", "ALTER TABLE " + schema.Quote(t.Name) + " MODIFY COLUMN " + def.WithCollation(other.Charset, other.Collation).String()
 }
 
-// detaches: what becomes NULL must be able to.
+// detaches reports columns that cannot become NULL.
 func (v *verifier) detaches(n schema.Node, e schema.Edge, have *dict.Table) {
 	marks := len(marked(e)) > 0
 	if marks {
@@ -163,7 +163,7 @@ func sought(e schema.Edge) []string { return colset.Lower(slices.Concat(e.Column
 // marked is the column that the edge marks, or none.
 func marked(e schema.Edge) []string { return colset.Some(e.OnDelete.Mark()) }
 
-// marks: the time has to fit, and NULL has to say that there is none yet.
+// marks looks at the column of the mark: the time has to fit, and NULL has to say that there is none yet.
 func (v *verifier) marks(e schema.Edge, have *dict.Table) {
 	f := have.Column(e.OnDelete.Mark())
 	if f.Data == "datetime" || f.Data == "timestamp" {

@@ -10,7 +10,7 @@ import (
 	"github.com/onerow/onerow/schema/internal/dict"
 )
 
-// foreignKeys: a key that deletes or changes rows does so behind the plan's back, and
+// foreignKeys looks at the foreign keys: one that deletes or changes rows does so behind the plan's back, and
 // one that restricts keeps rows from moving or going. Each key that leads to a table of
 // the plan must be an edge of the plan that does the same.
 func (v *verifier) foreignKeys(nodes []schema.Node) {
@@ -42,8 +42,8 @@ func (v *verifier) foreignKeys(nodes []schema.Node) {
 	}
 }
 
-// intoManaged: rows leave a resource's table when they are archived, and the root goes
-// before what is below it.
+// intoManaged reports a key that leads to a resource: rows leave a resource's table when they are archived,
+// and the root goes before what is below it.
 func (v *verifier) intoManaged(from *schema.Node, f dict.ForeignKey) {
 	table := f.Table
 	if from == nil {
@@ -61,7 +61,7 @@ func behind(f dict.ForeignKey) string {
 	return fmt.Sprintf("the plan does not know this foreign key from %q to %q ON DELETE %s ON UPDATE %s; it deletes or changes rows that nobody counts, archives or asks about", f.Table, f.To, f.OnDelete, f.OnUpdate)
 }
 
-// outward: a key from the plan to elsewhere. What happens when a row over there goes is
+// outward looks at a key from the plan to elsewhere. What happens when a row over there goes is
 // no cascade of this plan; but rows of a resource, and rows with an asset, must not
 // go by themselves.
 func (v *verifier) outward(from schema.Node, f dict.ForeignKey) {
@@ -72,7 +72,7 @@ func (v *verifier) outward(from schema.Node, f dict.ForeignKey) {
 	v.report(ForeignOutward, Difference{Table: f.Table, Index: f.Name, Problem: behind(f), Fix: "make it restrict in both rules, or"}, v.found.DropForeignKey(f))
 }
 
-// intoTable: a key that leads to an existing table, whose rows are deleted
+// intoTable looks at a key that leads to an existing table, whose rows are deleted
 // after all that is below them.
 func (v *verifier) intoTable(from *schema.Node, to schema.Node, f dict.ForeignKey) {
 	if to.Stays {
@@ -141,8 +141,8 @@ func (v *verifier) conflict(f dict.ForeignKey, e schema.Edge) (problem, words, s
 	return "", "", ""
 }
 
-// onUpdate: the worker changes nothing but the columns that it detaches. Where those are
-// referred to themselves, the rule for updates counts.
+// onUpdate looks at the rule for updates. The worker changes nothing but the columns that it detaches. Where
+// those are referred to themselves, the rule for updates counts.
 func (v *verifier) onUpdate(to schema.Node, f dict.ForeignKey) {
 	for _, e := range to.Parents {
 		if e.OnDelete == schema.OnDeleteKeep || e.OnDelete == schema.OnDeleteDelete && e.Table != to.Name {

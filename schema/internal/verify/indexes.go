@@ -31,7 +31,7 @@ func (v *verifier) switchedOff(have *dict.Table, index, why string) {
 		v.found.SwitchOn(have.Name, index))
 }
 
-// unknownIndexes: a unique index that is not declared refuses rows that the
+// unknownIndexes reports unique indexes that the plan does not know: one that is not declared refuses rows that the
 // toolkit thinks are fine. One that contains the primary key refuses nothing.
 func (v *verifier) unknownIndexes(want shape.Table, have *dict.Table) {
 	for _, x := range have.Indexes {

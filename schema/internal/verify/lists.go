@@ -7,7 +7,8 @@ import (
 	"github.com/onerow/onerow/schema/internal/dict"
 )
 
-// sameOrder: lists of both states merge what the two tables have, in the order of the columns' collations.
+// sameOrder compares the collations of listed columns: lists of both states merge what the two tables have,
+// in the order of the columns' collations.
 func (v *verifier) sameOrder(r schema.Resource, active, archive *dict.Table) {
 	var said []string
 	for _, x := range r.Indexes {

@@ -37,7 +37,7 @@ func (v *verifier) foreign(t schema.Table) {
 // tablesOf are the table and, where there is one, its archive.
 func tablesOf(t schema.Table) []string { return append([]string{t.Name}, colset.Some(t.Archive)...) }
 
-// primaryKey: rows are named, locked and parked by it.
+// primaryKey compares the primary key, by which rows are named, locked and parked.
 func (v *verifier) primaryKey(t schema.Table, have *dict.Table) {
 	primary, statement := have.Primary(), ""
 	switch {
@@ -64,8 +64,8 @@ func (v *verifier) primaryKey(t schema.Table, have *dict.Table) {
 	}
 }
 
-// foreignTriggers: what a trigger writes is neither bounded nor counted; so a person
-// has to have looked at it. One that runs with inserts never meets the worker.
+// foreignTriggers reports triggers that nobody has accepted: what a trigger writes is neither bounded nor
+// counted; so a person has to have looked at it. One that runs with inserts never meets the worker.
 func (v *verifier) foreignTriggers(t schema.Table, n schema.Node, have *dict.Table) {
 	updates := slices.ContainsFunc(n.Parents, func(e schema.Edge) bool { return e.OnDelete.Detaches() || e.Table == n.Name })
 	for _, tr := range have.Triggers {
@@ -88,7 +88,8 @@ func (v *verifier) foreignTriggers(t schema.Table, n schema.Node, have *dict.Tab
 	}
 }
 
-// archivePair: rows go from one table to the other with their key and all they hold.
+// archivePair compares a table with its archive: rows go from one table to the other with their key and all
+// they hold.
 func (v *verifier) archivePair(n schema.Node, active, archive *dict.Table) {
 	matters := slices.Clone(n.Key)
 	if n.Asset != "" {
