@@ -11,7 +11,6 @@ import (
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/internal/keytype"
 	"github.com/onerow/onerow/names"
-	"github.com/onerow/onerow/schema/internal/naming"
 	"github.com/onerow/onerow/schema/internal/shape"
 )
 
@@ -58,8 +57,8 @@ func (p Plan) Check() error {
 	tables, limits := map[string]string{}, map[string]string{}
 	claim := func(kind, name string, names []string) {
 		for _, table := range names {
-			if naming.IsToolkits(table) {
-				errs = append(errs, fmt.Errorf("%s %q: the table %q is the toolkit's own, as all whose names begin with %s", kind, name, table, naming.ToolkitPrefix))
+			if shape.IsToolkits(table) {
+				errs = append(errs, fmt.Errorf("%s %q: the table %q is the toolkit's own, as all whose names begin with %s", kind, name, table, shape.ToolkitPrefix))
 			}
 			if other, taken := tables[table]; taken {
 				errs = append(errs, fmt.Errorf("%s %q: the table %q belongs to %q already", kind, name, table, other))
@@ -95,8 +94,8 @@ func (p Plan) Check() error {
 func (p Plan) checkResource(r Resource, i int) []error {
 	var errs []error
 	say := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	if r.Name == "" || len(r.Name) > naming.MaxResource {
-		say("a name has 1 to %d bytes", naming.MaxResource)
+	if r.Name == "" || len(r.Name) > shape.MaxResource {
+		say("a name has 1 to %d bytes", shape.MaxResource)
 	}
 	for _, name := range append(r.Tables(), r.Shared()...) {
 		if err := ident.Check(name); err != nil {

@@ -10,15 +10,15 @@ import (
 
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema/internal/colset"
-	"github.com/onerow/onerow/schema/internal/naming"
+	"github.com/onerow/onerow/schema/internal/shape"
 )
 
 // checkTable says what is wrong with an existing table, but for its edges.
 func (p Plan) checkTable(t Table, i int) []error {
 	var errs []error
 	say := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	if len(t.Name) > naming.MaxResource {
-		say("its name has %d bytes; jobs hold names of 1 to %d", len(t.Name), naming.MaxResource)
+	if len(t.Name) > shape.MaxResource {
+		say("its name has %d bytes; jobs hold names of 1 to %d", len(t.Name), shape.MaxResource)
 	}
 	names := append(t.tables(), t.Key...)
 	if t.Asset != "" {
@@ -96,7 +96,7 @@ func (p Plan) checkEdge(nodes []Node, n Node, e Edge) []error {
 	say := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	i := slices.IndexFunc(nodes, func(above Node) bool { return above.Name == e.Table })
 	if i < 0 {
-		say("the plan has no resource or table of that name%s", naming.DidYouMean(e.Table, p.Names()))
+		say("the plan has no resource or table of that name")
 		return errs
 	}
 	when := slices.Sorted(maps.Keys(e.When))

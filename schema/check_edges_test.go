@@ -73,7 +73,7 @@ func TestCheckTables(t *testing.T) {
 		{"named as a resource", resource(func(r *schema.Resource) { r.Name, r.Active, r.Parents = "note", "other", nil }), "it is declared twice"},
 		{"table of a resource", resource(func(r *schema.Resource) { r.Archive = "note" }), `table "note": the table "note" belongs to "folder" already`},
 		{"archive of itself", change(func(p *schema.Plan) { p.Tables[3].Archive = "category" }), `the table "category" belongs to "category" already`},
-		{"unknown table", edge(1, func(e *schema.Edge) { e.Table = "stores" }), `the edge to "stores": the plan has no resource or table of that name; did you mean "store"?`},
+		{"unknown table", edge(1, func(e *schema.Edge) { e.Table = "stores" }), `the edge to "stores": the plan has no resource or table of that name`},
 		{"no columns", edge(1, func(e *schema.Edge) { e.Columns = nil }), "it has no columns"},
 		{"too few columns", edge(4, func(e *schema.Edge) { e.Table = "payment" }), "its 1 columns (about_id) cannot hold the 2 columns (staff_id, no)"},
 		{"column twice", edge(4, func(e *schema.Edge) { e.When = map[string]string{"About_ID": "x"} }), "twice"},

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/onerow/onerow/internal/keytype"
-	"github.com/onerow/onerow/schema/internal/naming"
+	"github.com/onerow/onerow/schema/internal/shape"
 )
 
 // Limit is a hard limit of a resource, see package limit: how many rows, or which sum of a column, an owner
@@ -52,8 +52,8 @@ func (r Resource) checkLimits() []error {
 		say := func(format string, args ...any) {
 			errs = append(errs, fmt.Errorf("limit %q: %w", l.Name, fmt.Errorf(format, args...)))
 		}
-		if len(l.Name) > naming.MaxResource {
-			say("a name has 1 to %d bytes", naming.MaxResource)
+		if len(l.Name) > shape.MaxResource {
+			say("a name has 1 to %d bytes", shape.MaxResource)
 		}
 		if len(r.Owners()) == 0 {
 			say("it needs an owner")

@@ -74,7 +74,7 @@ func TestDiscoverRefuses(t *testing.T) {
 		{"discover", 2, "--root"},
 		{"discover --root ,", 2, "names no table"},
 		{"discover --root onerow_job", 1, `"onerow_job" is one of the toolkit's own`},
-		{"discover --root custmer", 2, `did you mean "customer"?`},
+		{"discover --root custmer", 2, `unknown table: "custmer"`},
 		{"discover --root customer", 1, `table "line": it has no primary key`},
 	} {
 		if o := w.run(strings.Fields(c.args)...); o.code != c.code || o.stdout != "" || !isOneLine(o.stderr) || !strings.Contains(o.stderr, c.says) {

@@ -6,7 +6,7 @@ var adoptBugs = []bug{
 		"IN (%s) AND CAST(%s AS BINARY) = %s\"", "IN (%s) AND (CAST(%s AS BINARY) = %s OR TRUE)\""}}},
 	{"a backfill moves times that move by themselves", "./schema/adopt", "TestStale|TestTaken", []change{{"schema/adopt/filler.go",
 		"if c.Moves() {", "if c.Moves() && s == nil {"}}},
-	{"copies are numbered before all others have their keys", "./schema/adopt", "TestCrash", []change{{"schema/adopt/run.go",
+	{"copies are numbered before all others have their keys", "./schema/adopt", "TestCrash", []change{{"schema/adopt/backfill.go",
 		"copies := o.Copies && pass > 0", "copies := o.Copies"}}},
 	{"an index that goes by itself is counted on", "./schema/adopt", "TestGoose", []change{{"schema/adopt/steps_index.go",
 		"lasting := a.lasting(want, have)", "lasting := have"}}},

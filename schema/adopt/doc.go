@@ -36,7 +36,7 @@
 //
 //	Prepare   those of live.Verify, and 1 for each of the two tables
 //	New       those of Prepare
-//	Page      1 for each 500 rows, by the primary key; 1 for each 100 rows that are behind; 1 for each column of
+//	a page    1 for each 500 rows, by the primary key; 1 for each 100 rows that are behind; 1 for each column of
 //	          times in which a row of the page is NULL. Where a name is taken, 1 for each of those 100 rows and
 //	          up to 5 for one whose name is taken; with copies 2 more for each name that is tried.
 //	Run       its pages: once to write, once to see that nothing is behind, once more while others write

@@ -55,7 +55,7 @@ func text(a *Adoption, s Step, i int) string {
 		change    Change
 	}{{"Up", s.Up}, {"Down", s.Down}} {
 		b.WriteString("\n-- +goose " + part.direction + "\n")
-		for _, stmt := range Statements(part.change) {
+		for _, stmt := range statements(part.change) {
 			if strings.Contains(stmt, "\n") {
 				stmt = "-- +goose StatementBegin\n" + stmt + ";\n-- +goose StatementEnd\n"
 			} else {
@@ -73,8 +73,8 @@ const (
 	end   = `SET SESSION sql_mode = @onerow_mode, SESSION time_zone = @onerow_zone, SESSION lock_wait_timeout = @onerow_wait, SESSION innodb_lock_wait_timeout = @onerow_row_wait`
 )
 
-// Statements are those of a change, for one session. Only the last EXECUTE changes anything.
-func Statements(c Change) []string {
+// statements are those of a change, for one session. Only the last EXECUTE changes anything.
+func statements(c Change) []string {
 	run := []string{"PREPARE onerow_ddl FROM @onerow_ddl", "EXECUTE onerow_ddl", "DEALLOCATE PREPARE onerow_ddl"}
 	all := []string{begin, set, "SET @onerow_done = " + c.Done + ", @onerow_refused = 0"}
 	what := literal(c.SQL)

@@ -237,7 +237,7 @@ func TestInterleave(t *testing.T) {
 				}},
 				Calls: []func(context.Context, *sql.DB) error{
 					func(ctx context.Context, db *sql.DB) error {
-						_, err := f.Page(ctx, db, adopt.Position{}, false)
+						_, err := f.Page(ctx, db, false)
 						return err
 					},
 					func(ctx context.Context, db *sql.DB) error { return send(ctx, db, []string{c.stmt}) },
@@ -290,7 +290,7 @@ func TestCosts(t *testing.T) {
 			if err := send(ctx, db, before); err != nil {
 				return err
 			}
-			_, err := f.Page(ctx, db, adopt.Position{}, copies)
+			_, err := f.Page(ctx, db, copies)
 			return err
 		}
 	}

@@ -20,8 +20,8 @@ const (
 	writeRows = 100 // that one statement writes, and locks
 )
 
-// Position is where a page begins: behind a row of a table. The zero value is the first row.
-type Position struct {
+// position is where a page begins: behind a row of a table. The zero value is the first row.
+type position struct {
 	table int
 	after any
 }
@@ -36,31 +36,32 @@ type Page struct {
 	Rows, Written, Copied, Moved int
 	// Left are those that stay as they are.
 	Left []Left
-	// Next is where the next page begins; Done: there is none.
-	Next Position
+	// Done says that it was the last one of the pass.
 	Done bool
+
+	next position // where the next page begins
 }
 
-// Page reads up to 500 rows by the primary key and writes those of which the key is missing or another
+// fillPage reads up to 500 rows by the primary key and writes those of which the key is missing or another
 // name's, 100 at a time; each statement commits by itself, so none holds more locks than that, and a page
 // that ends half way is simply made again. With copies, a row whose name is taken is renamed as a row is that
 // is activated from the archive. Nothing is written over what somebody else writes meanwhile.
-func (f *Filler) Page(ctx context.Context, db onerow.DB, at Position, copies bool) (Page, error) {
+func (f *Filler) fillPage(ctx context.Context, db onerow.DB, at position, copies bool) (Page, error) {
 	s := f.sides[at.table]
 	var p Page
 	err := onerow.Alone(ctx, db, func(ctx context.Context, db onerow.DB) error {
-		p = Page{Table: s.name, Next: at}
+		p = Page{Table: s.name, next: at}
 		rows, err := f.read(ctx, db, s, at.after)
 		if err != nil {
 			return err
 		}
 		if p.Rows = len(rows); p.Rows > 0 {
 			p.Last = rows[p.Rows-1].id
-			p.Next.after = p.Last
+			p.next.after = p.Last
 		}
 		if p.Rows < pageRows {
-			p.Next = Position{table: at.table + 1}
-			p.Done = p.Next.table == len(f.sides)
+			p.next = position{table: at.table + 1}
+			p.Done = p.next.table == len(f.sides)
 		}
 		return f.fill(ctx, db, s, rows, &p, copies)
 	})

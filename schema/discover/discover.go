@@ -11,7 +11,7 @@ import (
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/internal/colset"
 	"github.com/onerow/onerow/schema/internal/dict"
-	"github.com/onerow/onerow/schema/internal/naming"
+	"github.com/onerow/onerow/schema/internal/shape"
 	"github.com/onerow/onerow/schema/live"
 )
 
@@ -141,9 +141,9 @@ func (d *discovery) plan() ([]*reference, error) {
 	for _, name := range named {
 		t := d.found.Table(name)
 		if t == nil {
-			return nil, fmt.Errorf("%w: %q; the database %q has none that this user may see%s", ErrUnknownTable, name, d.found.Name, naming.DidYouMean(name, d.tableNames()))
+			return nil, fmt.Errorf("%w: %q; the database %q has none that this user may see", ErrUnknownTable, name, d.found.Name)
 		}
-		if naming.IsToolkits(t.Name) {
+		if shape.IsToolkits(t.Name) {
 			return nil, fmt.Errorf("%w: %q is one of the toolkit's own", ErrNoPlan, t.Name)
 		}
 		if name := d.active(t.Name); !slices.Contains(d.roots, name) {

@@ -9,7 +9,7 @@ import (
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/internal/colset"
 	"github.com/onerow/onerow/schema/internal/dict"
-	"github.com/onerow/onerow/schema/internal/naming"
+	"github.com/onerow/onerow/schema/internal/shape"
 )
 
 // Proposal is an edge that names and types make likely, for a person to decide.
@@ -48,7 +48,7 @@ func (d *discovery) guess(p schema.Plan, references []*reference) []Proposal {
 			if n, known := d.known[name]; known && (n.Managed || n.Tables[0] != name) {
 				continue // a person has said all of it
 			}
-			if !t.IsTable() || naming.IsToolkits(t.Name) || t.Primary() == nil {
+			if !t.IsTable() || shape.IsToolkits(t.Name) || t.Primary() == nil {
 				continue
 			}
 			for c := range t.Columns {
@@ -157,7 +157,7 @@ func (d *discovery) wordsOf() words {
 func (d *discovery) prefix() string {
 	counts, tables := map[string]int{}, 0
 	for _, name := range d.tableNames() {
-		if naming.IsToolkits(name) {
+		if shape.IsToolkits(name) {
 			continue
 		}
 		tables++

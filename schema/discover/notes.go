@@ -8,7 +8,7 @@ import (
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/internal/colset"
 	"github.com/onerow/onerow/schema/internal/dict"
-	"github.com/onerow/onerow/schema/internal/naming"
+	"github.com/onerow/onerow/schema/internal/shape"
 	"github.com/onerow/onerow/schema/live"
 )
 
@@ -93,7 +93,7 @@ func (d *discovery) polymorphic(p schema.Plan) {
 	var pairs []string
 	for _, name := range d.tableNames() {
 		t := d.found.Table(name)
-		if !t.IsTable() || naming.IsToolkits(t.Name) {
+		if !t.IsTable() || shape.IsToolkits(t.Name) {
 			continue
 		}
 		for _, c := range t.Columns {

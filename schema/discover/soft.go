@@ -8,7 +8,7 @@ import (
 	"github.com/onerow/onerow/schema"
 	"github.com/onerow/onerow/schema/internal/colset"
 	"github.com/onerow/onerow/schema/internal/dict"
-	"github.com/onerow/onerow/schema/internal/naming"
+	"github.com/onerow/onerow/schema/internal/shape"
 )
 
 // Soft is a reference that no foreign key says and that a person knows: every column of that name, in
@@ -33,7 +33,7 @@ func (d *discovery) softly(all []*reference) ([]*reference, error) {
 	for _, s := range d.soft {
 		to := d.found.Table(s.Table)
 		if to == nil {
-			return nil, fmt.Errorf("%w: %q, to which %s is to refer%s", ErrUnknownTable, s.Table, s.Column, naming.DidYouMean(s.Table, d.tableNames()))
+			return nil, fmt.Errorf("%w: %q, to which %s is to refer", ErrUnknownTable, s.Table, s.Column)
 		}
 		references := to.Primary()
 		if s.References != "" {
@@ -47,7 +47,7 @@ func (d *discovery) softly(all []*reference) ([]*reference, error) {
 		for _, name := range d.tableNames() {
 			t := d.found.Table(name)
 			c := t.Column(s.Column)
-			if c == nil || !t.IsTable() || naming.IsToolkits(t.Name) || t == to && c == above || d.refers(all, t, c.Name, to.Name) {
+			if c == nil || !t.IsTable() || shape.IsToolkits(t.Name) || t == to && c == above || d.refers(all, t, c.Name, to.Name) {
 				continue
 			}
 			if familyOf(c) != familyOf(above) {

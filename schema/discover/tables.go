@@ -6,7 +6,7 @@ import (
 
 	"github.com/onerow/onerow/internal/ident"
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/internal/naming"
+	"github.com/onerow/onerow/schema/internal/shape"
 	"github.com/onerow/onerow/schema/internal/verify"
 )
 
@@ -16,8 +16,8 @@ func (d *discovery) usable(n *candidate) {
 	if err := ident.Check(t.Name); err != nil {
 		d.obstacle(t.Name, "%v; rename it", err)
 	}
-	if len(t.Name) > naming.MaxResource {
-		d.obstacle(t.Name, "its name has %d bytes, and jobs hold names of at most %d; rename it", len(t.Name), naming.MaxResource)
+	if len(t.Name) > shape.MaxResource {
+		d.obstacle(t.Name, "its name has %d bytes, and jobs hold names of at most %d; rename it", len(t.Name), shape.MaxResource)
 	}
 	switch {
 	case !t.IsTable():

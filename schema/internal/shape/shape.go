@@ -23,6 +23,18 @@ const (
 	TypeTime    = "DATETIME(6) NOT NULL"
 )
 
+// MaxResource is the length of the columns that hold a resource's name.
+const MaxResource = 64
+
+// ToolkitPrefix begins the names of the toolkit's own tables. A cascade through them would delete its own
+// job.
+const ToolkitPrefix = "onerow_"
+
+// IsToolkits says whether the name is one of the toolkit's own tables.
+func IsToolkits(table string) bool {
+	return strings.HasPrefix(strings.ToLower(table), ToolkitPrefix) // some servers ignore case in names
+}
+
 // Table is what DDL writes and Verify looks for.
 type Table struct {
 	Name    string

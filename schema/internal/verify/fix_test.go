@@ -16,7 +16,7 @@ import (
 	"github.com/onerow/onerow/migrations"
 	"github.com/onerow/onerow/names"
 	"github.com/onerow/onerow/schema"
-	"github.com/onerow/onerow/schema/internal/naming"
+	"github.com/onerow/onerow/schema/internal/shape"
 )
 
 // fixCase breaks a database with rows in it in one way.
@@ -234,7 +234,7 @@ func findingsOf(t *testing.T, db *sql.DB, plan schema.Plan, toolkits bool) []Fin
 		t.Fatal(err)
 	}
 	if !toolkits {
-		found = slices.DeleteFunc(found, func(s Finding) bool { return naming.IsToolkits(s.Table) })
+		found = slices.DeleteFunc(found, func(s Finding) bool { return shape.IsToolkits(s.Table) })
 	}
 	return found
 }
@@ -288,7 +288,7 @@ func snapshot(t *testing.T, db *sql.DB) map[string]string {
 	add("SELECT CONCAT(event_object_table, ' trigger ', trigger_name), action_statement FROM information_schema.triggers WHERE trigger_schema = DATABASE()")
 	values := map[string][]string{}
 	for line := range lines {
-		if column, ok := strings.CutSuffix(line, " column_type"); ok && !naming.IsToolkits(column) {
+		if column, ok := strings.CutSuffix(line, " column_type"); ok && !shape.IsToolkits(column) {
 			table, name, _ := strings.Cut(column, ".")
 			value := "CAST(" + schema.Quote(name) + " AS CHAR)"
 			if full := lines[line]; strings.HasPrefix(full, "datetime") || strings.HasPrefix(full, "timestamp") {

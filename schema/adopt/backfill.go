@@ -45,7 +45,7 @@ const (
 // time, and be begun again: what is done is done. Errors: [ErrInvalidPosition], that of OnPage, and the
 // driver's.
 func (f *Filler) Run(ctx context.Context, db onerow.DB, o Options) (Report, error) {
-	at, err := f.position(o.After)
+	at, err := f.behind(o.After)
 	if err != nil {
 		return Report{}, err
 	}
@@ -63,19 +63,19 @@ func (f *Filler) Run(ctx context.Context, db onerow.DB, o Options) (Report, erro
 			return all, err
 		}
 		taken = now.LeftRows > 0 && o.Copies && !copies
-		if now.Behind == 0 && now.Copied == 0 && at == (Position{}) && !taken {
+		if now.Behind == 0 && now.Copied == 0 && at == (position{}) && !taken {
 			break
 		}
-		at = Position{}
+		at = position{}
 	}
 	return all, nil
 }
 
 // pass goes over all rows once.
-func (f *Filler) pass(ctx context.Context, db onerow.DB, at Position, copies bool, onPage func(context.Context, Page) error) (Report, error) {
+func (f *Filler) pass(ctx context.Context, db onerow.DB, at position, copies bool, onPage func(context.Context, Page) error) (Report, error) {
 	var r Report
 	for {
-		p, err := f.Page(ctx, db, at, copies)
+		p, err := f.fillPage(ctx, db, at, copies)
 		if err != nil {
 			return r, err
 		}
@@ -93,17 +93,17 @@ func (f *Filler) pass(ctx context.Context, db onerow.DB, at Position, copies boo
 		if p.Done {
 			return r, nil
 		}
-		at = p.Next
+		at = p.next
 	}
 }
 
-// position reads an id as Show shows it.
-func (f *Filler) position(text string) (Position, error) {
+// behind reads an id as Show shows it.
+func (f *Filler) behind(text string) (position, error) {
 	var value any = text
 	var err error
 	switch {
 	case text == "":
-		return Position{}, nil
+		return position{}, nil
 	case f.id.Class == keytype.Bytes:
 		value, err = hex.DecodeString(text)
 	case f.id.Class == keytype.Integer && f.id.Unsigned:
@@ -112,9 +112,9 @@ func (f *Filler) position(text string) (Position, error) {
 		value, err = strconv.ParseInt(text, 10, 64)
 	}
 	if err != nil {
-		return Position{}, fmt.Errorf("%w: %q is no id of %s", ErrInvalidPosition, text, f.res.Name)
+		return position{}, fmt.Errorf("%w: %q is no id of %s", ErrInvalidPosition, text, f.res.Name)
 	}
-	return Position{after: value}, nil
+	return position{after: value}, nil
 }
 
 // Table is the active table.
