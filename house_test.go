@@ -28,7 +28,7 @@ var floors = [][]string{
 	{"internal/guard"},
 	{"pool"},
 	// The declaration, and what asks a server about it.
-	{"schema/internal/colset", "schema/internal/loops", "schema/internal/naming", "schema/internal/shape"},
+	{"schema/internal/colset", "schema/internal/loops", "schema/internal/shape"},
 	{"schema"},
 	{"schema/planfile", "schema/internal/dict"},
 	{"schema/catalog", "schema/internal/verify"},
