@@ -37,12 +37,12 @@ type Filler struct {
 
 // side is one of the resource's tables and its statements.
 type side struct {
-	name   string
-	active bool
-	free   bool     // the key may be NULL
-	times  []moment // columns that are filled with the time
-	keep   string   // ", `t` = `t`" for each column that would move by itself
-	page   string
+	name         string
+	active       bool
+	keyMayBeNull bool
+	times        []moment // columns that are filled with the time
+	keepTimes    string   // ", `t` = `t`" for each column that would move by itself
+	page         string
 }
 
 type moment struct{ column, now string }
@@ -92,7 +92,7 @@ func (f *Filler) side(a *Adoption, table string, active bool) *side {
 			}
 			s.times = append(s.times, moment{name, now})
 		case f.res.Label.Key:
-			s.free = true
+			s.keyMayBeNull = true
 		default:
 			if !slices.Contains(filled, name) {
 				lacks = append(lacks, fmt.Sprintf("IF(%s IS NULL, %s, NULL)", ident.Quote(name), keytype.Literal(name)))
@@ -101,7 +101,7 @@ func (f *Filler) side(a *Adoption, table string, active bool) *side {
 	}
 	for _, c := range found.Columns {
 		if c.Moves() {
-			s.keep += fmt.Sprintf(", %s = %[1]s", ident.Quote(c.Name))
+			s.keepTimes += fmt.Sprintf(", %s = %[1]s", ident.Quote(c.Name))
 		}
 	}
 	s.page = f.pageSQL(s, lacks)
@@ -139,8 +139,8 @@ type row struct {
 	owner            []any
 	label, key, stem []byte
 	copyNo           sql.NullInt64
-	late             bool
-	lacks            string
+	lacksTime        bool
+	missing          string
 	want             wanted
 	wrong            error // why there is nothing that is wanted
 }

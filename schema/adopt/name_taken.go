@@ -38,7 +38,7 @@ func (f *Filler) writeOne(ctx context.Context, db onerow.DB, s *side, w *row, p 
 			p.Left = append(p.Left, f.left(s, w, nil, err)) // another unique index refuses it
 			return nil
 		}
-		if (holder.behind() || holder.wrong != nil) && s.free && try < 3 {
+		if (holder.behind() || holder.wrong != nil) && s.keyMayBeNull && try < 3 {
 			if err := f.release(ctx, db, s, holder); err != nil {
 				return err
 			}
@@ -53,8 +53,8 @@ func (f *Filler) writeOne(ctx context.Context, db onerow.DB, s *side, w *row, p 
 	}
 }
 
-// own is the condition on the owner's columns.
-func (f *Filler) own(w *row) string {
+// ownerIs is the condition on the owner's columns.
+func (f *Filler) ownerIs(w *row) string {
 	var parts []string
 	for i, name := range f.res.Owners() {
 		if w.owner[i] == nil {
@@ -68,7 +68,7 @@ func (f *Filler) own(w *row) string {
 // holder reads who has the key, by the unique index, or nil.
 func (f *Filler) holder(ctx context.Context, db onerow.DB, s *side, w *row, key []byte) (found *row, err error) {
 	query := fmt.Sprintf("SELECT %s, CAST(%s AS BINARY), %s, stem_key, copy_no FROM %s WHERE %s AND %[3]s = %[6]s",
-		ident.Quote(f.res.ID), ident.Quote(f.res.Label.Column), ident.Quote(f.res.Label.Key), ident.Quote(s.name), f.own(w), keytype.Literal(key))
+		ident.Quote(f.res.ID), ident.Quote(f.res.Label.Column), ident.Quote(f.res.Label.Key), ident.Quote(s.name), f.ownerIs(w), keytype.Literal(key))
 	err = onerow.Query(ctx, db, query, nil, func(r *sql.Rows) error {
 		h := &row{owner: w.owner}
 		if err := r.Scan(f.id.Scan(func(v any) error { h.id = v; return nil }), &h.label, &h.key, &h.stem, &h.copyNo); err != nil {
@@ -85,7 +85,7 @@ func (f *Filler) holder(ctx context.Context, db onerow.DB, s *side, w *row, key 
 // by the primary key.
 func (f *Filler) release(ctx context.Context, db onerow.DB, s *side, h *row) error {
 	query := fmt.Sprintf("UPDATE %s FORCE INDEX (PRIMARY) SET %s = NULL%s WHERE %s = %s AND %[2]s = %[6]s AND CAST(%[7]s AS BINARY) = %[8]s",
-		ident.Quote(s.name), ident.Quote(f.res.Label.Key), s.keep, ident.Quote(f.res.ID), keytype.Literal(h.id), keytype.Literal(h.key), ident.Quote(f.res.Label.Column), keytype.Literal(h.label))
+		ident.Quote(s.name), ident.Quote(f.res.Label.Key), s.keepTimes, ident.Quote(f.res.ID), keytype.Literal(h.id), keytype.Literal(h.key), ident.Quote(f.res.Label.Column), keytype.Literal(h.label))
 	_, err := onerow.Affected(ctx, db, query)
 	return err
 }
@@ -112,7 +112,7 @@ func (f *Filler) rename(ctx context.Context, db onerow.DB, s *side, w, holder *r
 		}
 		query := fmt.Sprintf("UPDATE %s FORCE INDEX (PRIMARY) SET %s = %s, %s = %s, stem_key = %s, copy_no = %d, version = version + 1%s WHERE %s AND CAST(%[2]s AS BINARY) = %[10]s",
 			ident.Quote(s.name), ident.Quote(f.res.Label.Column), keytype.Literal(copied.Display), ident.Quote(f.res.Label.Key), keytype.Literal([]byte(copied.Key)),
-			keytype.Literal([]byte(copied.StemKey)), copied.Copy, s.keep, ident.Quote(f.res.ID)+" = "+keytype.Literal(w.id), keytype.Literal(w.label))
+			keytype.Literal([]byte(copied.StemKey)), copied.Copy, s.keepTimes, ident.Quote(f.res.ID)+" = "+keytype.Literal(w.id), keytype.Literal(w.label))
 		written, werr := onerow.Affected(ctx, db, query)
 		if mysqlerr.Classify(werr) == mysqlerr.Duplicate {
 			if n == names.MaxCopy { // anybody may have typed the last; what follows the highest below another is free
@@ -132,7 +132,7 @@ func (f *Filler) rename(ctx context.Context, db onerow.DB, s *side, w, holder *r
 
 // highest reads the highest copy number of a stem below one: one entry of the index next_copy.
 func (f *Filler) highest(ctx context.Context, db onerow.DB, s *side, w *row, stem string, below int) (n int, err error) {
-	query := fmt.Sprintf("SELECT copy_no FROM %s WHERE %s AND stem_key = %s AND copy_no < %d ORDER BY copy_no DESC LIMIT 1", ident.Quote(s.name), f.own(w), keytype.Literal([]byte(stem)), below)
+	query := fmt.Sprintf("SELECT copy_no FROM %s WHERE %s AND stem_key = %s AND copy_no < %d ORDER BY copy_no DESC LIMIT 1", ident.Quote(s.name), f.ownerIs(w), keytype.Literal([]byte(stem)), below)
 	err = onerow.Query(ctx, db, query, nil, func(r *sql.Rows) error { return r.Scan(&n) })
 	return n, err
 }

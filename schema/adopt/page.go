@@ -80,7 +80,7 @@ func (f *Filler) read(ctx context.Context, db onerow.DB, s *side, after any) (ro
 	query := fmt.Sprintf("%s%s ORDER BY %s LIMIT %d", s.page, where, ident.Quote(f.res.ID), pageRows)
 	err = onerow.Query(ctx, db, query, nil, func(r *sql.Rows) error {
 		w := &row{owner: make([]any, len(f.owner))}
-		into := []any{f.id.Scan(func(v any) error { w.id = v; return nil }), &w.label, &w.key, &w.stem, &w.copyNo, &w.late, &w.lacks}
+		into := []any{f.id.Scan(func(v any) error { w.id = v; return nil }), &w.label, &w.key, &w.stem, &w.copyNo, &w.lacksTime, &w.missing}
 		for i, t := range f.owner {
 			into = append(into, t.Scan(func(v any) error { w.owner[i] = v; return nil }))
 		}
@@ -122,8 +122,8 @@ func (f *Filler) fill(ctx context.Context, db onerow.DB, s *side, rows []*row, p
 		case w.behind():
 			behind = append(behind, w)
 		}
-		if w.lacks != "" {
-			p.Left = append(p.Left, f.left(s, w, nil, fmt.Errorf("%w: %s", ErrLacks, w.lacks)))
+		if w.missing != "" {
+			p.Left = append(p.Left, f.left(s, w, nil, fmt.Errorf("%w: %s", ErrLacks, w.missing)))
 		}
 	}
 	for len(behind) > 0 {
@@ -168,7 +168,7 @@ func (f *Filler) write(ctx context.Context, db onerow.DB, s *side, rows []*row) 
 	}
 	query := fmt.Sprintf("UPDATE %s FORCE INDEX (PRIMARY) SET %s = %s, stem_key = %s, copy_no = %s%s WHERE %s IN (%s) AND CAST(%s AS BINARY) = %s",
 		ident.Quote(s.name), ident.Quote(f.res.Label.Key), cases(func(w *row) string { return keytype.Literal(w.want.key) }),
-		cases(func(w *row) string { return keytype.Literal(w.want.stem) }), cases(func(w *row) string { return fmt.Sprint(w.want.copyNo) }), s.keep,
+		cases(func(w *row) string { return keytype.Literal(w.want.stem) }), cases(func(w *row) string { return fmt.Sprint(w.want.copyNo) }), s.keepTimes,
 		ident.Quote(f.res.ID), strings.Join(ids, ", "), ident.Quote(f.res.Label.Column), cases(func(w *row) string { return keytype.Literal(w.label) }))
 	return onerow.Affected(ctx, db, query)
 }
@@ -177,7 +177,7 @@ func (f *Filler) write(ctx context.Context, db onerow.DB, s *side, rows []*row) 
 func (f *Filler) fillTimes(ctx context.Context, db onerow.DB, s *side, rows []*row, p *Page) error {
 	var ids []string
 	for _, w := range rows {
-		if w.late {
+		if w.lacksTime {
 			ids = append(ids, keytype.Literal(w.id))
 		}
 	}
@@ -186,9 +186,9 @@ func (f *Filler) fillTimes(ctx context.Context, db onerow.DB, s *side, rows []*r
 	}
 	for _, m := range s.times {
 		column := ident.Quote(m.column)
-		keep := strings.ReplaceAll(s.keep, fmt.Sprintf(", %s = %[1]s", column), "")
+		others := strings.ReplaceAll(s.keepTimes, fmt.Sprintf(", %s = %[1]s", column), "")
 		query := fmt.Sprintf("UPDATE %s FORCE INDEX (PRIMARY) SET %s = %s%s WHERE %s IN (%s) AND %[2]s IS NULL",
-			ident.Quote(s.name), column, m.now, keep, ident.Quote(f.res.ID), strings.Join(ids, ", "))
+			ident.Quote(s.name), column, m.now, others, ident.Quote(f.res.ID), strings.Join(ids, ", "))
 		written, err := onerow.Affected(ctx, db, query)
 		if err != nil {
 			return err

@@ -146,7 +146,7 @@ func (d *discovery) plan() ([]*reference, error) {
 		if shape.IsToolkits(t.Name) {
 			return nil, fmt.Errorf("%w: %q is one of the toolkit's own", ErrNoPlan, t.Name)
 		}
-		if name := d.active(t.Name); !slices.Contains(d.roots, name) {
+		if name := d.activeTable(t.Name); !slices.Contains(d.roots, name) {
 			d.roots = append(d.roots, name)
 		}
 	}
@@ -155,7 +155,7 @@ func (d *discovery) plan() ([]*reference, error) {
 			d.roots = append(d.roots, name)
 		}
 	}
-	references, err := d.softly(d.withOld(d.references()))
+	references, err := d.withDeclared(d.withOld(d.references()))
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func (d *discovery) plan() ([]*reference, error) {
 	d.reach(references) // an edge that detaches is not followed any more
 	for _, name := range d.order {
 		if _, known := d.known[name]; !known {
-			d.usable(d.nodes[name])
+			d.checkTable(d.nodes[name])
 		}
 	}
 	if len(d.obstacles) == 0 {
@@ -200,7 +200,7 @@ func (d *discovery) references() []*reference {
 		if child == nil || parent == nil || len(f.Columns) == 0 {
 			continue
 		}
-		f.Table, f.To = d.active(child.Name), d.active(parent.Name)
+		f.Table, f.To = d.activeTable(child.Name), d.activeTable(parent.Name)
 		r := &reference{ForeignKey: f, action: schema.OnDeleteDelete}
 		if strings.EqualFold(f.OnDelete, "SET NULL") {
 			r.action = schema.OnDeleteDetach
@@ -261,7 +261,7 @@ func (d *discovery) newEdges(n *candidate) (edges []schema.Edge) {
 		if e.OnDelete == schema.OnDeleteDelete {
 			e.OnDelete = ""
 		}
-		e.Table = d.called(e.Table)
+		e.Table = d.nameInPlan(e.Table)
 		edges = append(edges, e)
 	}
 	return edges

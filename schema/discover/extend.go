@@ -27,16 +27,16 @@ func (d *discovery) keepOld() error {
 	return nil
 }
 
-// active is the table where a row is at first, of a table in which it may be.
-func (d *discovery) active(table string) string {
+// activeTable is the table where a row is at first, of a table in which it may be.
+func (d *discovery) activeTable(table string) string {
 	if n, known := d.known[table]; known {
 		return n.Tables[0]
 	}
 	return table
 }
 
-// called is what the plan calls a table.
-func (d *discovery) called(table string) string {
+// nameInPlan returns what the plan calls a table.
+func (d *discovery) nameInPlan(table string) string {
 	if n, known := d.known[table]; known {
 		return n.Name
 	}

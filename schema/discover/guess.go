@@ -67,7 +67,7 @@ func (d *discovery) guess(p schema.Plan, references []*reference) []Proposal {
 					}
 					found.Evidence = append(found.Evidence, "its rows stay, as the plan says")
 				}
-				found.Table, found.Edge.Table = d.called(found.Table), d.called(found.Edge.Table)
+				found.Table, found.Edge.Table = d.nameInPlan(found.Table), d.nameInPlan(found.Edge.Table)
 				list = append(list, found)
 				if !slices.Contains(above, t.Name) && !planned[t.Name] {
 					above = append(above, t.Name)

@@ -28,8 +28,8 @@ func ParseSoft(text string) (Soft, error) {
 	return s, nil
 }
 
-// softly adds the declared references.
-func (d *discovery) softly(all []*reference) ([]*reference, error) {
+// withDeclared adds the declared references.
+func (d *discovery) withDeclared(all []*reference) ([]*reference, error) {
 	for _, s := range d.soft {
 		to := d.found.Table(s.Table)
 		if to == nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/onerow/onerow/schema/internal/verify"
 )
 
-// usable names what keeps a table from being in a plan.
-func (d *discovery) usable(n *candidate) {
+// checkTable names what keeps a table from being in a plan.
+func (d *discovery) checkTable(n *candidate) {
 	t := n.table
 	if err := ident.Check(t.Name); err != nil {
 		d.obstacle(t.Name, "%v; rename it", err)

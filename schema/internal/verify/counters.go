@@ -189,7 +189,7 @@ func (v *verifier) counters(plan schema.Plan) {
 		case !read && !c.toolkits: // rights on toolkit tables are what VerifyPrivileges looks at
 			v.unreadCounter(c, c.table, "its AUTO_INCREMENT may not be read, so nobody knows whether it gives ids again that its archive holds")
 		case read && top != (idKept{}) && next <= v.found.highest[top]:
-			v.behind(c, top, next)
+			v.counterBehind(c, top, next)
 		}
 	}
 }
@@ -198,7 +198,7 @@ func (v *verifier) unreadCounter(c counter, table, problem string) {
 	v.report(CounterHidden, Difference{Table: table, Column: c.column, Problem: problem, Fix: "GRANT SELECT on the whole table to the user that verifies"}, "")
 }
 
-func (v *verifier) behind(c counter, k idKept, next uint64) {
+func (v *verifier) counterBehind(c counter, k idKept, next uint64) {
 	t, highest := v.found.Table(c.table), v.found.highest[k]
 	d := Difference{Table: t.Name, Column: c.column,
 		Problem: fmt.Sprintf("AUTO_INCREMENT is %d, and %q holds the %s %d: ids are given again, and a new row is taken for the one that had its id before", next, k.table, k.column, highest)}

@@ -71,7 +71,7 @@ func (v *verifier) referenced(n, to schema.Node, e schema.Edge, above *dict.Tabl
 
 // edgeIndex looks for the index by which every batch finds children.
 func (v *verifier) edgeIndex(e schema.Edge, have *dict.Table) {
-	want := sought(e)
+	want := indexedColumns(e)
 	leads := func(t *dict.Table) bool {
 		return slices.ContainsFunc(t.Indexes, func(x dict.Index) bool { return x.Leads(want, e.When) >= 0 })
 	}
@@ -121,7 +121,7 @@ func (v *verifier) edgeTypes(above schema.Node, e schema.Edge, have *dict.Table)
 func (v *verifier) compareLike(t *dict.Table, c, other *dict.Column) (words, statement string) {
 	def, known := v.found.Definition(t, c)
 	if !known || c.Charset == "" || c.Charset != other.Charset {
-		return fmt.Sprintf("give the two the same type and rules %s; look first whether every value fits, and keep %s", inStrict, theRest), ""
+		return fmt.Sprintf("give the two the same type and rules %s; look first whether every value fits, and keep %s", inStrictMode, restOfDefinition), ""
 	}
 	return "", "ALTER TABLE " + schema.Quote(t.Name) + " MODIFY COLUMN " + def.WithCollation(other.Charset, other.Collation).String()
 }
@@ -149,16 +149,16 @@ func (v *verifier) detaches(n schema.Node, e schema.Edge, have *dict.Table) {
 				d.Fix += ", or"
 				v.report(DetachNotNull, d, "ALTER TABLE "+schema.Quote(have.Name)+" MODIFY COLUMN "+def.String())
 			default:
-				d.Fix += ", or let it be NULL; keep " + theRest
+				d.Fix += ", or let it be NULL; keep " + restOfDefinition
 				v.report(DetachNotNull, d, "")
 			}
 		}
 	}
 }
 
-// sought are the columns with which an index of the edge has to begin, in any order and lower case. Without
+// indexedColumns are the columns with which an index of the edge has to begin, in any order and lower case. Without
 // the mark among them, each batch would pass all rows that are marked.
-func sought(e schema.Edge) []string { return colset.Lower(slices.Concat(e.Columns, marked(e))) }
+func indexedColumns(e schema.Edge) []string { return colset.Lower(slices.Concat(e.Columns, marked(e))) }
 
 // marked is the column that the edge marks, or none.
 func marked(e schema.Edge) []string { return colset.Some(e.OnDelete.Mark()) }

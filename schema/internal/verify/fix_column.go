@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	theRest  = "the rest of its definition as SHOW CREATE TABLE shows it"
-	inStrict = "in a session with a strict sql_mode (another one stores what does not fit as 0, as '' or cut)"
+	restOfDefinition = "the rest of its definition as SHOW CREATE TABLE shows it"
+	inStrictMode     = "in a session with a strict sql_mode (another one stores what does not fit as 0, as '' or cut)"
 )
 
 // unquoted is a column's type without what is in quotes, in upper case.
@@ -61,7 +61,7 @@ func addFix(r schema.Resource, table string, c shape.Column) (words, statement s
 	if Fills(c.Type) && !derived {
 		return "", "ALTER TABLE " + schema.Quote(table) + " ADD COLUMN " + schema.Quote(c.Name) + " " + c.Type
 	}
-	return fmt.Sprintf("add it NULLable (the plan has %s); fill it in every row with %s; then give it that type, %s", c.Type, Content(r, c.Name), inStrict), ""
+	return fmt.Sprintf("add it NULLable (the plan has %s); fill it in every row with %s; then give it that type, %s", c.Type, Content(r, c.Name), inStrictMode), ""
 }
 
 // modifyFix is what to do about a column that is not as it should be.
@@ -91,15 +91,15 @@ func (v *verifier) modifyFix(r schema.Resource, w WantColumn, t *dict.Table, c *
 	}
 	switch {
 	case w.NotNull() && c.Nullable:
-		steps = append(steps, "fill the rows in which it is NULL, then make it NOT NULL "+inStrict)
+		steps = append(steps, "fill the rows in which it is NULL, then make it NOT NULL "+inStrictMode)
 	case !w.NotNull() && w.Is != AnyType && !c.Nullable && !def.AllowNull():
 		steps = append(steps, "let it be NULL")
 	}
 	switch {
 	case len(steps) > 0:
-		return strings.Join(steps, "; ") + "; keep " + theRest, ""
+		return strings.Join(steps, "; ") + "; keep " + restOfDefinition, ""
 	case !known:
-		return fmt.Sprintf("make it %s; keep %s", w.DDL, theRest), ""
+		return fmt.Sprintf("make it %s; keep %s", w.DDL, restOfDefinition), ""
 	}
 	return "", "ALTER TABLE " + schema.Quote(t.Name) + " MODIFY COLUMN " + def.String()
 }
@@ -113,14 +113,14 @@ func convert(r schema.Resource, w WantColumn, c *dict.Column) string {
 	case c.Data == "timestamp":
 		return "set the session's time_zone to '+00:00' and in that session make it " + w.DDL + " (in another time zone the change moves every value)"
 	case w.Is == Characters:
-		return fmt.Sprintf("make it %s %s, with the collation that you want (bytes that are UTF-8 already go through VARBINARY first)", w.DDL, inStrict)
+		return fmt.Sprintf("make it %s %s, with the collation that you want (bytes that are UTF-8 already go through VARBINARY first)", w.DDL, inStrictMode)
 	}
-	return fmt.Sprintf("make it %s %s, and compare the values before and after", w.DDL, inStrict)
+	return fmt.Sprintf("make it %s %s, and compare the values before and after", w.DDL, inStrictMode)
 }
 
 // pairFix makes a column of an active table and that of its archive the same.
 func (v *verifier) pairFix(active, archive *dict.Table, a, b *dict.Column, collation bool) (words, statement string) {
-	words = fmt.Sprintf("give the two the same type %s; look first whether every value fits, and keep %s", inStrict, theRest)
+	words = fmt.Sprintf("give the two the same type %s; look first whether every value fits, and keep %s", inStrictMode, restOfDefinition)
 	for _, c := range []columnOf{{active, strings.ToLower(a.Name)}, {archive, strings.ToLower(b.Name)}} {
 		if _, wrong := v.wrong[c]; wrong {
 			return "see first to what else is said of the two; then verify says what is left", ""
@@ -150,7 +150,7 @@ func (v *verifier) pairFix(active, archive *dict.Table, a, b *dict.Column, colla
 // addLike adds a column to the archive that is as the active table's, if rows can be
 // without a value.
 func (v *verifier) addLike(active, archive *dict.Table, a *dict.Column) (words, statement string) {
-	words = fmt.Sprintf("add it as %q has it, NULLable first; fill it in every row; then make it %s %s", active.Name, a.Describe(), inStrict)
+	words = fmt.Sprintf("add it as %q has it, NULLable first; fill it in every row; then make it %s %s", active.Name, a.Describe(), inStrictMode)
 	def, known := v.found.Definition(active, a)
 	if !known {
 		return words, ""

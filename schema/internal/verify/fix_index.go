@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	fewer    = "make the columns short enough for an index (it holds 3072 bytes, and no TEXT or BLOB)"
-	oneFirst = "if two rows have the same values, which it then says, change one of them first:"
+	shortenFirst = "make the columns short enough for an index (it holds 3072 bytes, and no TEXT or BLOB)"
+	oneFirst     = "if two rows have the same values, which it then says, change one of them first:"
 )
 
 // addIndex adds what the plan wants of a resource's table.
@@ -23,7 +23,7 @@ func (v *verifier) addIndex(t *dict.Table, x shape.Index) (words, statement stri
 	case !v.ready(t, x.Columns):
 		return "see to its columns first; then verify says what is left", ""
 	case !t.Indexable(x.Columns):
-		return fewer, ""
+		return shortenFirst, ""
 	case x.Name == "":
 		return v.replaceKey(t, x.Columns)
 	}
@@ -63,7 +63,7 @@ func (v *verifier) replaceKey(t *dict.Table, columns []string) (words, statement
 // addKey adds an index to an existing table; the server names it.
 func addKey(t *dict.Table, kind string, columns []string) (words, statement string) {
 	if !t.Indexable(columns) {
-		return fewer, ""
+		return shortenFirst, ""
 	}
 	return "", "ALTER TABLE " + schema.Quote(t.Name) + " ADD " + kind + " (" + ident.Quotes(columns...) + ")"
 }

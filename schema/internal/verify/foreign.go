@@ -52,12 +52,12 @@ func (v *verifier) intoManaged(from *schema.Node, f dict.ForeignKey) {
 	d := Difference{Table: table, Index: f.Name,
 		Problem: fmt.Sprintf("the plan does not know this foreign key from %q to %q ON DELETE %s; it keeps rows from being moved and deleted", f.Table, f.To, f.OnDelete)}
 	if !f.OnlyRestricts() {
-		d.Problem = behind(f)
+		d.Problem = unknownProblem(f)
 	}
 	v.report(ForeignManaged, d, v.found.DropForeignKey(f))
 }
 
-func behind(f dict.ForeignKey) string {
+func unknownProblem(f dict.ForeignKey) string {
 	return fmt.Sprintf("the plan does not know this foreign key from %q to %q ON DELETE %s ON UPDATE %s; it deletes or changes rows that nobody counts, archives or asks about", f.Table, f.To, f.OnDelete, f.OnUpdate)
 }
 
@@ -69,7 +69,7 @@ func (v *verifier) outward(from schema.Node, f dict.ForeignKey) {
 	case f.OnlyRestricts(), !from.Managed && from.Asset == "", !from.Managed && dict.Restricts(f.OnDelete):
 		return
 	}
-	v.report(ForeignOutward, Difference{Table: f.Table, Index: f.Name, Problem: behind(f), Fix: "make it restrict in both rules, or"}, v.found.DropForeignKey(f))
+	v.report(ForeignOutward, Difference{Table: f.Table, Index: f.Name, Problem: unknownProblem(f), Fix: "make it restrict in both rules, or"}, v.found.DropForeignKey(f))
 }
 
 // intoTable looks at a key that leads to an existing table, whose rows are deleted

@@ -14,9 +14,9 @@ import (
 // cascade needs of the table itself.
 func (v *verifier) foreign(t schema.Table) {
 	const create = "correct the plan, or let cascade-worker discover write it anew"
-	n := schema.Node{Name: t.Name, Tables: tablesOf(t), Key: t.Key, Asset: t.Asset, Parents: t.Parents, Stays: t.Stays}
+	n := schema.Node{Name: t.Name, Tables: withArchive(t), Key: t.Key, Asset: t.Asset, Parents: t.Parents, Stays: t.Stays}
 	var active *dict.Table
-	for _, name := range tablesOf(t) {
+	for _, name := range withArchive(t) {
 		have := v.table(name, create)
 		if have == nil {
 			continue
@@ -34,8 +34,8 @@ func (v *verifier) foreign(t schema.Table) {
 	}
 }
 
-// tablesOf are the table and, where there is one, its archive.
-func tablesOf(t schema.Table) []string { return append([]string{t.Name}, colset.Some(t.Archive)...) }
+// withArchive returns the table and, where there is one, its archive.
+func withArchive(t schema.Table) []string { return append([]string{t.Name}, colset.Some(t.Archive)...) }
 
 // primaryKey compares the primary key, by which rows are named, locked and parked.
 func (v *verifier) primaryKey(t schema.Table, have *dict.Table) {
@@ -81,7 +81,7 @@ func (v *verifier) foreignTriggers(t schema.Table, n schema.Node, have *dict.Tab
 			other := v.found.Table(table)
 			return other != nil && slices.ContainsFunc(other.Triggers, func(tr dict.Trigger) bool { return strings.EqualFold(tr.Name, name) })
 		}
-		if have.Name == v.found.TableOrEmpty(t.Name).Name && !slices.ContainsFunc(tablesOf(t), in) {
+		if have.Name == v.found.TableOrEmpty(t.Name).Name && !slices.ContainsFunc(withArchive(t), in) {
 			v.report(TriggerGone, Difference{Table: have.Name, Problem: fmt.Sprintf("the plan accepts the trigger %q, and the table has none of that name that this user may see", name),
 				Fix: "take it out of the plan's triggers, or GRANT TRIGGER to see it"}, "")
 		}
