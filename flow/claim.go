@@ -32,19 +32,6 @@ type Result struct {
 	Outcome Outcome
 }
 
-// ClaimOption of [Claim].
-type ClaimOption func(*claim)
-
-// After admits the request only while cause, the run whose message it is, owns its own stage.
-// One statement more, the first.
-func After(cause Run) ClaimOption { return func(c *claim) { c.cause = &cause } }
-
-type claim struct {
-	run   Run
-	cause *Run
-	token []byte
-}
-
 // sqlClaim decides: the primary key (flow, stage) admits one request id. Another call waits
 // here until the first has ended. It locks its own new row.
 const sqlClaim = `INSERT INTO onerow_flow (flow, stage, request_id, call_token, claimed_at) VALUES (?, ?, ?, ?, UTC_TIMESTAMP(6))`
@@ -59,22 +46,24 @@ const sqlAdmit = `INSERT INTO onerow_flow_request (flow, stage, request_id, stat
 //
 // On a pool it is a transaction of its own, run again when the server refuses it and also
 // when the answer to COMMIT is lost. On a transaction it is a part of that.
-func Claim(ctx context.Context, db onerow.DB, r Run, opts ...ClaimOption) (Result, error) {
-	c := claim{run: r}
-	for _, o := range opts {
-		o(&c)
-	}
+func Claim(ctx context.Context, db onerow.DB, r Run) (Result, error) {
 	if err := r.check(); err != nil {
 		return Result{}, err
 	}
-	if c.cause != nil {
-		if err := c.cause.check(); err != nil {
-			return Result{}, err
-		}
+	return r.own(ctx, db, "claim", r.claim)
+}
+
+// ClaimAfter is [Claim], and admits the request only while cause, the run whose message it is, owns its own stage.
+// One statement more, the first.
+func ClaimAfter(ctx context.Context, db onerow.DB, r, cause Run) (Result, error) {
+	if err := errors.Join(r.check(), cause.check()); err != nil {
+		return Result{}, err
 	}
 	return r.own(ctx, db, "claim", func(ctx context.Context, tx *onerow.Tx, token []byte) (Result, error) {
-		c.token = token
-		return c.claim(ctx, tx)
+		if err := Prove(ctx, tx, cause); err != nil {
+			return Result{}, err
+		}
+		return r.claim(ctx, tx, token)
 	})
 }
 
@@ -99,17 +88,11 @@ func (r Run) own(ctx context.Context, db onerow.DB, verb string, fn func(context
 	return res, nil
 }
 
-func (c claim) claim(ctx context.Context, tx *onerow.Tx) (res Result, err error) {
-	r := c.run
-	if c.cause != nil {
-		if err := Prove(ctx, tx, *c.cause); err != nil {
-			return res, err
-		}
-	}
-	_, err = tx.ExecContext(ctx, sqlClaim, r.Flow, r.Stage, r.RequestID, c.token)
+func (r Run) claim(ctx context.Context, tx *onerow.Tx, token []byte) (res Result, err error) {
+	_, err = tx.ExecContext(ctx, sqlClaim, r.Flow, r.Stage, r.RequestID, token)
 	switch {
 	case mysqlerr.Classify(err) == mysqlerr.Duplicate:
-		return c.owned(ctx, tx)
+		return r.owned(ctx, tx, token)
 	case err != nil:
 		return res, fmt.Errorf("claim: %w", err)
 	}
@@ -139,8 +122,7 @@ const (
 )
 
 // owned answers a claim of a stage that has an owner: the same request, or another.
-func (c claim) owned(ctx context.Context, tx *onerow.Tx) (res Result, err error) {
-	r := c.run
+func (r Run) owned(ctx context.Context, tx *onerow.Tx, called []byte) (res Result, err error) {
 	owner := &OwnedError{Run: r}
 	var token []byte
 	var since int64
@@ -151,7 +133,7 @@ func (c claim) owned(ctx context.Context, tx *onerow.Tx) (res Result, err error)
 	case err != nil:
 		return res, fmt.Errorf("read the owner: %w", err)
 	case owner.Owner == r.RequestID:
-		return admitted(string(token) == string(c.token)), nil
+		return admitted(string(token) == string(called)), nil
 	}
 	owner.Since = time.UnixMicro(since).UTC()
 	lost := &LostError{Run: r}

@@ -47,7 +47,7 @@ func TestCosts(t *testing.T) {
 			return is(err, flow.ErrOwned)
 		})
 		c.Call("a second stage", func(ctx context.Context, db *sql.DB) error {
-			return second(flow.Claim(ctx, db, run("old", "mail", "next"), flow.After(run("old", "pay", "new"))))
+			return second(flow.ClaimAfter(ctx, db, run("old", "mail", "next"), run("old", "pay", "new")))
 		})
 		var step string
 		c.Call("await", func(ctx context.Context, db *sql.DB) error {

@@ -75,7 +75,7 @@ func verbs() []verb {
 	return []verb{
 		{"claim", nothing, claimed, 35},
 		{"claim after", claimed, func(ctx context.Context, db *sql.DB) error {
-			return second(flow.Claim(ctx, db, run("pay", "a2"), flow.After(a)))
+			return second(flow.ClaimAfter(ctx, db, run("pay", "a2"), a))
 		}, 45},
 		{"claim refused", claimed, func(ctx context.Context, db *sql.DB) error {
 			if _, err := flow.Claim(ctx, db, run("", "b")); !errors.Is(err, flow.ErrOwned) {
@@ -159,13 +159,13 @@ func TestStatements(t *testing.T) {
 			t.Errorf("%s: %d statements, want %d, %v:\n%s", what, len(log), want, err, log)
 		}
 	}
-	claim := func(r flow.Run, opts ...flow.ClaimOption) func() error {
-		return func() error { return second(flow.Claim(ctx, db, r, opts...)) }
+	claim := func(r flow.Run) func() error {
+		return func() error { return second(flow.Claim(ctx, db, r)) }
 	}
 	expect("claim", 4, claim(a))
 	expect("redelivered", 4, claim(a))
 	expect("refused", 5, claim(b))
-	expect("after", 5, claim(run("pay", "x"), flow.After(a)))
+	expect("after", 5, func() error { return second(flow.ClaimAfter(ctx, db, run("pay", "x"), a)) })
 	expect("prove", 1, func() error { return flow.Prove(ctx, db, a) })
 	expect("prove, lost", 2, func() error { return flow.Prove(ctx, db, b) })
 	expect("await", 4, func() error { return second(flow.Await(ctx, db, a, "s", nil)) })

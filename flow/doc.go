@@ -28,7 +28,7 @@
 //   - An answer finds its step by the step's id, which contains the request id. An
 //     answer to a step of a run that has ended is recognised: [ErrLost].
 //
-// Claim a later stage with [After] the run that caused it: a message that an old run
+// Claim a later stage with [ClaimAfter] the run that caused it: a message that an old run
 // sent before it was superseded is refused then.
 //
 // Supersede in the transaction that changes what is worked on, as its first statement; the
@@ -72,5 +72,5 @@
 //	Claim, redelivered  2     Finish            3, again 2
 //	Claim, refused      3     Supersede         5, again 3
 //	Claim, done         4     Await             2, again 3
-//	After, besides      1     Answer            3
+//	ClaimAfter besides  1     Answer            3
 package flow

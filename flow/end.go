@@ -108,9 +108,7 @@ func Supersede(ctx context.Context, db onerow.DB, r Run) (Result, error) {
 	if err := r.check(); err != nil {
 		return Result{}, err
 	}
-	return r.own(ctx, db, "supersede", func(ctx context.Context, tx *onerow.Tx, token []byte) (Result, error) {
-		return r.supersede(ctx, tx, token)
-	})
+	return r.own(ctx, db, "supersede", r.supersede)
 }
 
 func (r Run) supersede(ctx context.Context, tx *onerow.Tx, token []byte) (res Result, err error) {

@@ -77,11 +77,11 @@ func ExampleProve() {
 	}
 	check := flow.Run{Flow: "cart/42", Stage: "check", RequestID: "message-1"}
 	price := flow.Run{Flow: "cart/42", Stage: "price", RequestID: flow.MessageID(check.RequestID, "price")}
-	_, err := flow.Claim(ctx, db, price, flow.After(check)) // nobody has claimed the first stage
+	_, err := flow.ClaimAfter(ctx, db, price, check) // nobody has claimed the first stage
 	fmt.Println(errors.Is(err, flow.ErrLost))
 	for _, claim := range []func() (flow.Result, error){
 		func() (flow.Result, error) { return flow.Claim(ctx, db, check) },
-		func() (flow.Result, error) { return flow.Claim(ctx, db, price, flow.After(check)) },
+		func() (flow.Result, error) { return flow.ClaimAfter(ctx, db, price, check) },
 	} {
 		res, err := claim()
 		fmt.Println(res.Row.Stage, res.Outcome, err)

@@ -44,7 +44,7 @@ func TestLife(t *testing.T) {
 				if err := flow.Prove(ctx, db, a); err != nil {
 					t.Fatal(err)
 				}
-				wantOutcome(t, flow.Admitted)(flow.Claim(ctx, db, run("pay", "a2"), flow.After(a)))
+				wantOutcome(t, flow.Admitted)(flow.ClaimAfter(ctx, db, run("pay", "a2"), a))
 				wantOutcome(t, flow.Admitted)(flow.Supersede(ctx, db, b))
 				wantOutcome(t, flow.Redelivered)(flow.Supersede(ctx, db, b))
 				wantOutcome(t, flow.Redelivered)(flow.Claim(ctx, db, b))
@@ -58,8 +58,8 @@ func TestLife(t *testing.T) {
 					wantError(t, second(flow.Claim(ctx, db, old)), flow.ErrSuperseded)
 				}
 				wantError(t, second(flow.Supersede(ctx, db, a)), flow.ErrSuperseded)
-				wantError(t, second(flow.Claim(ctx, db, run("pay", "a3"), flow.After(a))), flow.ErrSuperseded)
-				wantOutcome(t, flow.Admitted)(flow.Claim(ctx, db, run("pay", "b2"), flow.After(b)))
+				wantError(t, second(flow.ClaimAfter(ctx, db, run("pay", "a3"), a)), flow.ErrSuperseded)
+				wantOutcome(t, flow.Admitted)(flow.ClaimAfter(ctx, db, run("pay", "b2"), b))
 				if all := must(flow.Owners(ctx, db, "cart/42")); len(all) != 2 || all[1].Run != run("pay", "b2") {
 					t.Fatalf("%+v", all)
 				}
@@ -180,7 +180,7 @@ func TestArguments(t *testing.T) {
 	ctx, long := t.Context(), strings.Repeat("x", 256)
 	for _, r := range []flow.Run{{}, {Flow: "f"}, {Flow: long, RequestID: "r"}, {Flow: "f", RequestID: long}, {Flow: "f", Stage: long, RequestID: "r"}} {
 		for _, err := range []error{
-			second(flow.Claim(ctx, db, r)), second(flow.Claim(ctx, db, run("", "a"), flow.After(r))), second(flow.Supersede(ctx, db, r)),
+			second(flow.Claim(ctx, db, r)), second(flow.ClaimAfter(ctx, db, run("", "a"), r)), second(flow.Supersede(ctx, db, r)),
 			second(flow.Finish(ctx, db, r)), flow.Prove(ctx, db, r), second(flow.Await(ctx, db, r, "s", nil)),
 		} {
 			wantError(t, err, flow.ErrInvalidArgument)

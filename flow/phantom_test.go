@@ -38,7 +38,7 @@ func TestClaimedUnderTheEnd(t *testing.T) {
 					looks++
 					return looks == 20, "waiting"
 				})
-				_, err := flow.Claim(ctx, tx, child, flow.After(cause))
+				_, err := flow.ClaimAfter(ctx, tx, child, cause)
 				if err == nil {
 					err = tx.Commit()
 				} else if rerr := tx.Rollback(); rerr != nil {

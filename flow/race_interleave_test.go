@@ -53,9 +53,17 @@ type race struct {
 }
 
 // The calls.
-func (h *heard) claim(r flow.Run, opts ...flow.ClaimOption) call {
+func (h *heard) claim(r flow.Run) call {
+	return h.outcome(func(ctx context.Context, db *sql.DB) (flow.Result, error) { return flow.Claim(ctx, db, r) })
+}
+
+func (h *heard) claimAfter(r, cause flow.Run) call {
+	return h.outcome(func(ctx context.Context, db *sql.DB) (flow.Result, error) { return flow.ClaimAfter(ctx, db, r, cause) })
+}
+
+func (h *heard) outcome(verb func(context.Context, *sql.DB) (flow.Result, error)) call {
 	return func(ctx context.Context, db *sql.DB) error {
-		res, err := flow.Claim(ctx, db, r, opts...)
+		res, err := verb(ctx, db)
 		if err == nil {
 			h.Add(string(res.Outcome))
 		}
@@ -180,8 +188,8 @@ func races(h *heard) []race {
 		{"claim, one id", nothing, twice(h.claim(a)), true, h.Exactly("admitted", "redelivered"), false},
 		{"claim, one id, three times", nothing, []call{h.claim(a), h.claim(a), h.claim(a)}, true, h.Exactly("admitted", "redelivered", "redelivered"), false},
 		{"claim, two ids", nothing, []call{h.claim(a), h.claim(b)}, false, h.Exactly("admitted"), false},
-		{"claim, after a cause that is superseded", claimed, []call{h.claim(pay, flow.After(a)), h.supersede(b)}, false, nil, false},
-		{"claim, after a cause that finishes", claimed, []call{h.claim(pay, flow.After(a)), h.finish(a)}, false, nil, false},
+		{"claim, after a cause that is superseded", claimed, []call{h.claimAfter(pay, a), h.supersede(b)}, false, nil, false},
+		{"claim, after a cause that finishes", claimed, []call{h.claimAfter(pay, a), h.finish(a)}, false, nil, false},
 		{"claim refused, and finish", claimed, []call{h.claim(b), h.finish(a)}, false, nil, false},
 		{"claim of a stage, and finish", claimed, []call{h.claim(ship), h.finish(a)}, false, nil, false},
 		{"claim of a stage and a write, and finish", staged, []call{write(pay, 7), h.claim(ship), h.finish(a)}, false, nil, false},

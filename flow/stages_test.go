@@ -16,20 +16,20 @@ func TestStagesApart(t *testing.T) {
 	wantOutcome(t, flow.Admitted)(flow.Claim(ctx, db, run("", "x")))
 	must(flow.Finish(ctx, db, run("", "x")))
 	wantOutcome(t, flow.Admitted)(flow.Claim(ctx, db, run("", "a")))
-	wantOutcome(t, flow.Admitted)(flow.Claim(ctx, db, run("pay", "p"), flow.After(run("", "a"))))
+	wantOutcome(t, flow.Admitted)(flow.ClaimAfter(ctx, db, run("pay", "p"), run("", "a")))
 	wantError(t, second(flow.Claim(ctx, db, run("pay", "x"))), flow.ErrOwned)
 	// One has ended at the second stage, and owns the first.
 	wantOutcome(t, flow.Admitted)(flow.Supersede(ctx, db, run("", "p")))
-	wantError(t, second(flow.Claim(ctx, db, run("pay", "p"), flow.After(run("", "p")))), flow.ErrSuperseded)
+	wantError(t, second(flow.ClaimAfter(ctx, db, run("pay", "p"), run("", "p"))), flow.ErrSuperseded)
 	if err := flow.Prove(ctx, db, run("", "p")); err != nil {
 		t.Error(err)
 	}
 	wantError(t, flow.Prove(ctx, db, run("pay", "p")), flow.ErrLost)
 	// One has finished the second stage, which nobody owns since, and owns the first.
-	wantOutcome(t, flow.Admitted)(flow.Claim(ctx, db, run("pay", "q"), flow.After(run("", "p"))))
+	wantOutcome(t, flow.Admitted)(flow.ClaimAfter(ctx, db, run("pay", "q"), run("", "p")))
 	must(flow.Finish(ctx, db, run("pay", "q")))
 	wantOutcome(t, flow.Admitted)(flow.Supersede(ctx, db, run("", "q")))
-	wantOutcome(t, flow.Done)(flow.Claim(ctx, db, run("pay", "q"), flow.After(run("", "q"))))
+	wantOutcome(t, flow.Done)(flow.ClaimAfter(ctx, db, run("pay", "q"), run("", "q")))
 	if err := flow.Prove(ctx, db, run("", "q")); err != nil {
 		t.Error(err)
 	}
