@@ -32,7 +32,7 @@ type Parsed struct {
 	kind Kind
 }
 
-// Parse checks a name and computes all that is stored with it. The errors are those of Key or FilenameBase;
+// Parse checks a name and computes all that is stored with it. The errors are those of the kind;
 // an unknown kind is an error too.
 //
 // A copy token is " (Copy N)" with 1 ≤ N ≤ MaxCopy, no leading zero, behind a stem that is not empty; in a

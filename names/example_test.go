@@ -16,7 +16,7 @@ func Example() {
 		key, err := names.KindName.Key(name)
 		fmt.Printf("%q %v\n", key, errors.Is(err, names.ErrInvalid))
 	}
-	base, err := names.FilenameBase("Home@2x.PNG")
+	base, err := names.KindFilename.Key("Home@2x.PNG")
 	fmt.Println(base, err)
 
 	parsed, err := names.KindFilename.Parse("Home@2x.PNG")

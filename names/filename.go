@@ -11,31 +11,6 @@ const (
 	maxSuffix    = maxDensity + 1 + maxExtension
 )
 
-// FilenameBase returns the name key of a file name: Key without extension and pixel density, so that
-// home.png, home.jpg, home@2x.png and HOME@1.5X.GIF are one screen, "home". A file name is read as
-//
-//	base [ @density ] [ .extension ]
-//
-// where everything is decided on the normal form (so full-width "．ＰＮＧ" is an extension) and
-//   - an extension is a dot and 1 to 16 ASCII letters and digits, at least one of them a letter: ".png",
-//     ".7z", ".go". So "v1.2" and "Home 1.0" have none and stay apart from "v1.3", and neither has "v1.2
-//     final". Only the last one is cut: "archive.tar.gz" → "archive.tar".
-//   - a density is "@", up to three digits without leading zero, perhaps a dot and up to three more, and "x";
-//     it is not zero. "@2x", "@1.5x", "@0.75x", not "@0x", "@02x". Only the last one is cut: "home@2x@3x.png"
-//     → "home@2x". "home@1.5x" ends with a density, not with ".5x".
-//   - neither is cut if nothing but dots, white space and invisible characters would be left: ".gitignore" →
-//     ".gitignore", "@2x.png" → "@2x", "..png" → "..png". White space before what was cut goes too: "home
-//     .png" → "home".
-//
-// A base is a name key (Key(base) is base, within MaxLength), but not a fixed point of FilenameBase:
-// "a.b.png" → "a.b", and "a.b" → "a". Keep the file name, and never cut a base again.
-//
-// The errors are those of Key, and ErrInvalid also for a name with "/" or "\" and for one of dots only
-// (".", "..", "…"), both after NFKC.
-func FilenameBase(s string) (string, error) {
-	return KindFilename.Key(s)
-}
-
 // badFilename says why a name in normal form cannot be a file's, or "".
 func badFilename(full string) string {
 	switch {

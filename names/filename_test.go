@@ -9,9 +9,9 @@ import (
 	"github.com/onerow/onerow/names"
 )
 
-func ExampleFilenameBase() {
+func ExampleKind_filename() {
 	for _, s := range []string{"home.png", "home.jpg", "home@2x.png", "HOME@1.5X.GIF", "archive.tar.gz", ".gitignore", "v1.2"} {
-		base, err := names.FilenameBase(s)
+		base, err := names.KindFilename.Key(s)
 		fmt.Println(base, err)
 	}
 	// Output:
@@ -118,7 +118,7 @@ func TestFilenameBase(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.what, func(t *testing.T) {
-			got, err := names.FilenameBase(tt.in)
+			got, err := names.KindFilename.Key(tt.in)
 			if err != nil || got != tt.want {
 				t.Errorf("FilenameBase(%+q) = %+q, %v; want %+q", tt.in, got, err, tt.want)
 			}
@@ -156,7 +156,7 @@ func TestFilenameBaseErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.what, func(t *testing.T) {
-			base, err := names.FilenameBase(tt.in)
+			base, err := names.KindFilename.Key(tt.in)
 			var detail *names.Error
 			if base != "" || !errors.Is(err, tt.want) || !errors.As(err, &detail) {
 				t.Errorf("FilenameBase(%+q) = %q, %v; want %v", tt.in, base, err, tt.want)
@@ -168,7 +168,7 @@ func TestFilenameBaseErrors(t *testing.T) {
 func BenchmarkFilenameBase(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := names.FilenameBase("home@2x.png"); err != nil {
+		if _, err := names.KindFilename.Key("home@2x.png"); err != nil {
 			b.Fatal(err)
 		}
 	}

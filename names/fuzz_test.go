@@ -44,7 +44,7 @@ func checkKey(t *testing.T, in, key string, err error) {
 	case strings.Join(strings.Fields(key), " ") != key || strings.ContainsFunc(key, unicode.IsControl):
 		t.Fatalf("%+q: key %+q has white space or controls", in, key)
 	}
-	if again, err := names.Key(key); n <= names.MaxLength && (err != nil || again != key) {
+	if again, err := names.KindName.Key(key); n <= names.MaxLength && (err != nil || again != key) {
 		t.Fatalf("%+q: Name(%+q) = %+q, %v", in, key, again, err)
 	}
 }
@@ -57,14 +57,14 @@ func FuzzName(f *testing.F) {
 }
 
 func checkName(t *testing.T, s string) {
-	key, err := names.Key(s)
+	key, err := names.KindName.Key(s)
 	checkKey(t, s, key, err)
 	if err != nil {
 		return
 	}
 	// Other spellings of the same text have the same key, unless they are too long to be a name.
 	for _, other := range []string{norm.NFC.String(s), norm.NFD.String(s), norm.NFKC.String(s), norm.NFKD.String(s), "\n " + s + "\u3000"} {
-		if k, err := names.Key(other); k != key && !errors.Is(err, names.ErrTooLong) {
+		if k, err := names.KindName.Key(other); k != key && !errors.Is(err, names.ErrTooLong) {
 			t.Fatalf("Name(%+q) = %+q, but Name(%+q) = %+q, %v", s, key, other, k, err)
 		}
 	}
@@ -78,9 +78,9 @@ func FuzzFilenameBase(f *testing.F) {
 }
 
 func checkFilename(t *testing.T, s string) {
-	base, err := names.FilenameBase(s)
+	base, err := names.KindFilename.Key(s)
 	checkKey(t, s, base, err)
-	full, nameErr := names.Key(s)
+	full, nameErr := names.KindName.Key(s)
 	if err != nil {
 		return
 	}
@@ -98,7 +98,7 @@ func checkFilename(t *testing.T, s string) {
 		if strings.HasSuffix(base, ".") || utf8.RuneCountInString(strings.TrimSpace(s))+len(suffix) > names.MaxLength {
 			continue
 		}
-		if b, err := names.FilenameBase(strings.TrimSpace(s) + suffix); err != nil || b != base {
+		if b, err := names.KindFilename.Key(strings.TrimSpace(s) + suffix); err != nil || b != base {
 			t.Fatalf("FilenameBase(%+q + %q) = %+q, %v; want %+q", s, suffix, b, err, base)
 		}
 	}

@@ -22,10 +22,46 @@ const (
 type Kind string
 
 const (
-	// KindName is a title such as "Email Campaign"; its key is Key.
+	// KindName is a title such as "Email Campaign". Its key is the name with
+	// compatibility forms replaced (Unicode NFKC), full case folding ("STRASSE" and "Straße" are one name), white
+	// space at the ends removed and every other run of white space turned into one space.
+	//
+	// Look-alike letters are not merged: Latin "a" and Cyrillic "а" are two names. Neither are accents ("e" and
+	// "é"), and invisible characters inside a name count: they join emoji and shape Arabic and Indic text.
+	//
+	// The key of a key is the key again, as long as it is short enough to be a name (MaxLength).
+	//
+	// Every error is a *Error and wraps one of
+	//   - ErrInvalid: not UTF-8, or a control character or line break anywhere but at the ends (a tab is
+	//     white space)
+	//   - ErrEmpty: nothing visible is left
+	//   - ErrTooLong: a name of more than MaxLength or a key of more than MaxKeyLength characters
+	//
+	// Keys follow the Unicode version of golang.org/x/text; characters that this version does not know yet stay
+	// as they are, so a later version may give them another key.
 	KindName Kind = "name"
-	// KindFilename is a file name such as "home@2x.png"; its key is FilenameBase, and a copy's token goes
-	// before density and extension.
+	// KindFilename is a file name such as "home@2x.png". Its key is that of a title without extension and pixel
+	// density, so that home.png, home.jpg, home@2x.png and HOME@1.5X.GIF are one screen, "home"; a copy's token goes
+	// before them. A file name is read as
+	//
+	//	base [ @density ] [ .extension ]
+	//
+	// where everything is decided on the normal form (so full-width "．ＰＮＧ" is an extension) and
+	//   - an extension is a dot and 1 to 16 ASCII letters and digits, at least one of them a letter: ".png",
+	//     ".7z", ".go". So "v1.2" and "Home 1.0" have none and stay apart from "v1.3", and neither has "v1.2
+	//     final". Only the last one is cut: "archive.tar.gz" → "archive.tar".
+	//   - a density is "@", up to three digits without leading zero, perhaps a dot and up to three more, and "x";
+	//     it is not zero. "@2x", "@1.5x", "@0.75x", not "@0x", "@02x". Only the last one is cut: "home@2x@3x.png"
+	//     → "home@2x". "home@1.5x" ends with a density, not with ".5x".
+	//   - neither is cut if nothing but dots, white space and invisible characters would be left: ".gitignore" →
+	//     ".gitignore", "@2x.png" → "@2x", "..png" → "..png". White space before what was cut goes too: "home
+	//     .png" → "home".
+	//
+	// A base is a key of KindName (its own, within MaxLength), but not of KindFilename:
+	// "a.b.png" → "a.b", and "a.b" → "a". Keep the file name, and never cut a base again.
+	//
+	// The errors are those of KindName, and ErrInvalid also for a name with "/" or "\" and for one of dots only
+	// (".", "..", "…"), both after NFKC.
 	KindFilename Kind = "filename"
 )
 
@@ -34,34 +70,12 @@ func (k Kind) Valid() bool {
 	return k == KindName || k == KindFilename
 }
 
-// Key returns the name key of s under this kind, what a lookup by any spelling compares with: Key for
-// KindName, FilenameBase for KindFilename. It equals the Key of Parse, with the same errors.
+// Key returns the name key of s: the text that stands in the unique index, computed here and compared byte
+// by byte, so that every engine and collation agrees on which names are equal. It equals the Key of Parse, with the
+// same errors.
 func (k Kind) Key(s string) (string, error) {
 	c, err := k.clean(s)
 	return c.key, err
-}
-
-// Key returns the name key of s: the text that stands in the unique index, computed here and compared byte
-// by byte, so that every engine and collation agrees on which names are equal. The key is s with
-// compatibility forms replaced (Unicode NFKC), full case folding ("STRASSE" and "Straße" are one name), white
-// space at the ends removed and every other run of white space turned into one space.
-//
-// Look-alike letters are not merged: Latin "a" and Cyrillic "а" are two names. Neither are accents ("e" and
-// "é"), and invisible characters inside a name count: they join emoji and shape Arabic and Indic text.
-//
-// Key(key) is key again for every key that Key returned, as long as the key is short enough to be a name
-// (MaxLength).
-//
-// Every error is a *Error and wraps one of
-//   - ErrInvalid: not UTF-8, or a control character or line break anywhere but at the ends (a tab is
-//     white space)
-//   - ErrEmpty: nothing visible is left
-//   - ErrTooLong: a name of more than MaxLength or a key of more than MaxKeyLength characters
-//
-// Keys follow the Unicode version of golang.org/x/text; characters that this version does not know yet stay
-// as they are, so a later version may give them another key.
-func Key(s string) (key string, err error) {
-	return KindName.Key(s)
 }
 
 // cleaned is a checked name. For a file name, full is key plus suffix, but for white space between the two;

@@ -14,12 +14,12 @@ import (
 	"github.com/onerow/onerow/names"
 )
 
-func ExampleKey() {
+func ExampleKind_Key() {
 	for _, s := range []string{"  Email   Campaign ", "ＥＭＡＩＬ campaign", "Straße", "STRASSE"} {
-		key, err := names.Key(s)
+		key, err := names.KindName.Key(s)
 		fmt.Printf("%q %v\n", key, err)
 	}
-	_, err := names.Key("a\x00b")
+	_, err := names.KindName.Key("a\x00b")
 	fmt.Println(err)
 	// Output:
 	// "email campaign" <nil>
@@ -77,7 +77,7 @@ func TestNameKeys(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.what, func(t *testing.T) {
-			got, err := names.Key(tt.in)
+			got, err := names.KindName.Key(tt.in)
 			if err != nil || got != tt.want {
 				t.Errorf("Name(%+q) = %+q, %v; want %+q", tt.in, got, err, tt.want)
 			}
@@ -119,7 +119,7 @@ func TestNameErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.what, func(t *testing.T) {
-			key, err := names.Key(tt.in)
+			key, err := names.KindName.Key(tt.in)
 			var detail *names.Error
 			if !errors.Is(err, tt.want) || !errors.As(err, &detail) || key != "" {
 				t.Fatalf("Name(%+q) = %q, %v; want %v", tt.in, key, err, tt.want)
@@ -150,7 +150,7 @@ func TestNameOfEveryCharacter(t *testing.T) {
 			continue
 		}
 		s := "a" + string(r) + "b"
-		key, err := names.Key(s)
+		key, err := names.KindName.Key(s)
 		if err != nil {
 			lineBreak := r == 0x2028 || r == 0x2029
 			if !errors.Is(err, names.ErrInvalid) || !unicode.IsControl(r) && !lineBreak {
@@ -163,7 +163,7 @@ func TestNameOfEveryCharacter(t *testing.T) {
 			if other == s {
 				continue
 			}
-			if again, err := names.Key(other); again != key || err != nil {
+			if again, err := names.KindName.Key(other); again != key || err != nil {
 				t.Errorf("%U: Name(%+q) = %+q, %v; want %+q", r, other, again, err, key)
 			}
 		}
@@ -188,7 +188,7 @@ func TestNameKind(t *testing.T) {
 
 func TestNameKeepsNoHugeInput(t *testing.T) {
 	huge := strings.Repeat("x", 1<<20)
-	_, err := names.Key(huge)
+	_, err := names.KindName.Key(huge)
 	if !errors.Is(err, names.ErrTooLong) || len(err.Error()) > 300 {
 		t.Errorf("error of %d bytes: %.100v", len(err.Error()), err)
 	}
@@ -196,7 +196,7 @@ func TestNameKeepsNoHugeInput(t *testing.T) {
 
 func TestNameThatIsItsKeyAllocatesNothing(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() {
-		if _, err := names.Key("email campaign 2024"); err != nil {
+		if _, err := names.KindName.Key("email campaign 2024"); err != nil {
 			t.Error(err)
 		}
 	}); n != 0 {
@@ -215,7 +215,7 @@ func BenchmarkName(b *testing.B) {
 		b.Run(s.what, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := names.Key(s.in); err != nil {
+				if _, err := names.KindName.Key(s.in); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -61,7 +61,7 @@ func (l *loader) delete(ctx context.Context, tree []folder) error {
 func (l *loader) find(ctx context.Context, tree []folder) ([]int64, error) {
 	wanted := map[string]bool{}
 	for _, f := range tree {
-		if key, err := names.Key(f.name); err == nil { // others were refused when they were loaded
+		if key, err := names.KindName.Key(f.name); err == nil { // others were refused when they were loaded
 			wanted[key] = true
 		}
 	}
@@ -80,7 +80,7 @@ func (l *loader) find(ctx context.Context, tree []folder) ([]int64, error) {
 				return nil, fmt.Errorf("load: list the projects of user %d: %w", l.User, err)
 			}
 			for _, p := range page.Items {
-				if key, err := names.Key(p.Name); err == nil && wanted[key] {
+				if key, err := names.KindName.Key(p.Name); err == nil && wanted[key] {
 					ids = append(ids, p.ID)
 				}
 			}
