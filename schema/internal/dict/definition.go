@@ -35,7 +35,7 @@ func ShowCreate(ctx context.Context, db onerow.DB, table string) (create string,
 		return rows.Scan(&name, &create)
 	})
 	var my *mysql.MySQLError
-	if errors.As(err, &my) && (isDenial(my.Number) || my.Number == erNoSuchTable) {
+	if Denied(err) || errors.As(err, &my) && my.Number == erNoSuchTable {
 		return "", nil
 	}
 	return create, err

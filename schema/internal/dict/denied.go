@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -25,25 +26,17 @@ const (
 func IsDenied(ctx context.Context, db onerow.DB, explain string) (bool, error) {
 	err := onerow.Query(ctx, db, explain, nil, func(*sql.Rows) error { return nil })
 	var my *mysql.MySQLError
-	if errors.As(err, &my) {
-		switch {
-		case isDenial(my.Number):
-			return true, nil
-		case my.Number == erNoSuchTable, my.Number == erBadField:
-			return false, nil
-		case my.Number == erNoDefault: // of an INSERT's other columns, which are looked at after the rights
-			return false, nil
-		}
+	switch {
+	case Denied(err):
+		return true, nil
+	case errors.As(err, &my) && slices.Contains([]uint16{erNoSuchTable, erBadField, erNoDefault}, my.Number):
+		return false, nil // an INSERT's other columns, without a default, are looked at after the rights
 	}
 	return false, err
-}
-
-func isDenial(number uint16) bool {
-	return number == erTableAccessDenied || number == erColumnAccessDenied || number == erDBAccessDenied
 }
 
 // Denied says whether the server refused a statement for want of a right.
 func Denied(err error) bool {
 	var my *mysql.MySQLError
-	return errors.As(err, &my) && isDenial(my.Number)
+	return errors.As(err, &my) && slices.Contains([]uint16{erTableAccessDenied, erColumnAccessDenied, erDBAccessDenied}, my.Number)
 }

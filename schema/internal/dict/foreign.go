@@ -38,19 +38,19 @@ const (
 // statements, and two for each such schema.
 func (d *Database) readForeign(ctx context.Context, db onerow.DB) error {
 	schemas := []any{d.Name}
-	others := dictionaryRead{sqlForeignSchemas, nil, func(rows *sql.Rows) error {
+	err := onerow.Query(ctx, db, sqlForeignSchemas, nil, func(rows *sql.Rows) error {
 		var name string
 		err := rows.Scan(&name)
 		schemas = append(schemas, name)
 		return err
-	}}
-	if err := others.run(ctx, db); err != nil {
+	})
+	if err != nil {
 		return err
 	}
 	for _, name := range schemas {
 		of := []any{name}
 		for _, part := range []dictionaryRead{{sqlForeignKeys, of, d.scanForeignKey}, {sqlForeignColumns, of, d.scanForeignColumn}} {
-			if err := part.run(ctx, db); err != nil {
+			if err := onerow.Query(ctx, db, part.query, part.args, part.scan); err != nil {
 				return err
 			}
 		}

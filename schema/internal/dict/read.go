@@ -57,7 +57,7 @@ func Read(ctx context.Context, db onerow.DB, only ...string) (*Database, error) 
 		{sqlTables, nil, d.scanTable}, {fmt.Sprintf(sqlColumns, some), args, d.scanColumn}, {fmt.Sprintf(sqlIndexes, d.off(), some), args, d.scanIndex},
 		{sqlTriggers, nil, d.scanTrigger},
 	} {
-		if err := part.run(ctx, db); err != nil {
+		if err := onerow.Query(ctx, db, part.query, part.args, part.scan); err != nil {
 			return nil, err
 		}
 	}
@@ -69,10 +69,6 @@ type dictionaryRead struct {
 	query string
 	args  []any
 	scan  func(*sql.Rows) error
-}
-
-func (r dictionaryRead) run(ctx context.Context, db onerow.DB) error {
-	return onerow.Query(ctx, db, r.query, r.args, r.scan)
 }
 
 func (d *Database) scanTable(rows *sql.Rows) error {
